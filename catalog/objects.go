@@ -1,0 +1,294 @@
+package catalog
+
+import "kvsqld/catalog/types"
+
+// Object is anything that has an OID, a name and an XML fragment of its own:
+// *Database, *Schema, *Table, *Sequence, *View, *UserType, *Function, *Role.
+// Objects are immutable once they are part of a Snapshot: a change makes a
+// copy. Indexes and constraints live inside their Table.
+type Object interface {
+	ObjectOID() types.OID
+	DatabaseOID() types.OID // 0 for databases and roles, which belong to the server
+}
+
+// Common is what every object has.
+type Common struct {
+	OID     types.OID
+	DB      types.OID // OID of the database it lives in; 0 for server-wide objects
+	Schema  string    // name of its schema; "" for databases, schemas and roles
+	Name    string
+	Owner   string
+	Comment string
+}
+
+// ObjectOID returns the OID.
+func (c *Common) ObjectOID() types.OID { return c.OID }
+
+// DatabaseOID returns the OID of the database the object lives in.
+func (c *Common) DatabaseOID() types.OID { return c.DB }
+
+// Database is a DataBase element.
+type Database struct {
+	Common
+	Settings map[string]string // ALTER DATABASE … SET
+}
+
+// Schema is a namespace.
+type Schema struct{ Common }
+
+// Role is a user or group.
+type Role struct {
+	Common
+	Super, Login, CreateDB, CreateRole, Inherit, Replication, BypassRLS bool
+	Verifier                                                            string // SCRAM verifier, "" for none; never logged
+	ConnLimit                                                           int
+	MemberOf                                                            []string
+	Settings                                                            map[string]string
+}
+
+// SpaceID names a key-value file (a bucket). Zero is none.
+type SpaceID uint64
+
+// Table is a base table: a master file and its index files.
+type Table struct {
+	Common
+	RowType types.OID // pg_type row of the table's row type
+	Space   SpaceID
+	File    string // fileName: the bucket's name inside the database's bucket
+	// Columns in attnum order; dropped columns keep their place (attnum is index + 1).
+	Columns []Column
+	// PK lists the columns (indexes into Columns) of the primary key; empty: rows
+	// have a hidden 8-byte row number as key.
+	PK          []int
+	Indexes     []*Index // including the primary key's, which has no file of its own
+	Uniques     []*Unique
+	Checks      []*Check
+	ForeignKeys []*ForeignKey
+	Temp        bool // lives in memory until the session ends
+	Options     map[string]string
+	Layout      string // "row"
+}
+
+// Column is an attribute.
+type Column struct {
+	Name    string
+	Type    types.T
+	NotNull bool
+	// Default is the SQL text of the default expression ("" for none); for
+	// generated columns the generation expression.
+	Default   string
+	Generated bool
+	Identity  byte      // 'a' ALWAYS, 'd' BY DEFAULT, 0 none
+	Sequence  types.OID // owned sequence of serial and identity columns
+	Dropped   bool
+	// Missing is what rows written before the column was added have (NULL when nil).
+	Missing    *types.Datum
+	Comment    string
+	Dims       int    // attndims
+	Storage    string // "" or "elements"
+	StatTarget int
+}
+
+// Index is an index of a table.
+type Index struct {
+	OID     types.OID
+	Name    string
+	Comment string
+	Space   SpaceID // 0 for the primary key: the master file is its file
+	File    string
+	Unique  bool
+	Primary bool
+	Kind    string // "btree", "inverted"
+	Keys    []IndexKey
+	Include []int  // column indexes
+	Where   string // predicate's SQL text, "" for none
+	// Constraint is the OID of the UNIQUE or PRIMARY KEY constraint it serves, or 0.
+	Constraint       types.OID
+	NullsNotDistinct bool
+	Invalid          bool
+}
+
+// IndexKey is a column or an expression of an index.
+type IndexKey struct {
+	Col        int    // index into Table.Columns; -1 for an expression
+	Expr       string // SQL text of the expression
+	Type       types.T
+	Desc       bool
+	NullsFirst bool
+	Opclass    string // "" for the type's default
+}
+
+// Unique is a UNIQUE or PRIMARY KEY constraint, enforced by an index.
+type Unique struct {
+	OID               types.OID
+	Name              string
+	Primary           bool
+	Cols              []int
+	Index             types.OID
+	Deferrable        bool
+	InitiallyDeferred bool
+	Comment           string
+}
+
+// Check is a CHECK constraint.
+type Check struct {
+	OID       types.OID
+	Name      string
+	Expr      string // SQL text
+	NotValid  bool
+	NoInherit bool
+	Comment   string
+}
+
+// ForeignKey is a FOREIGN KEY constraint. Actions are PostgreSQL's codes:
+// a NO ACTION, r RESTRICT, c CASCADE, n SET NULL, d SET DEFAULT; match s or f.
+type ForeignKey struct {
+	OID                types.OID
+	Name               string
+	Cols               []int
+	RefTable           types.OID
+	RefCols            []int
+	RefIndex           types.OID // the referenced unique index
+	OnDelete, OnUpdate byte
+	DelCols            []int
+	Match              byte
+	Deferrable         bool
+	InitiallyDeferred  bool
+	NotValid           bool
+	Comment            string
+}
+
+// Sequence is a sequence's definition; its current value is stored under its
+// OID in the sequences file, outside transactions.
+type Sequence struct {
+	Common
+	Type                        types.T
+	Start, Inc, Min, Max, Cache int64
+	Cycle                       bool
+	OwnerTable                  types.OID // 0: not owned
+	OwnerCol                    int       // index into the table's Columns
+	Temp                        bool
+	Identity                    bool // made for an identity column
+}
+
+// View is a view or a materialized view's definition.
+type View struct {
+	Common
+	RowType      types.OID
+	Query        string // the SELECT, deparsed
+	Columns      []Column
+	Materialized *Table // rows of a materialized view; nil for a plain view
+	Populated    bool
+	CheckOption  string
+	Options      map[string]string
+	// Deps are the OIDs of the relations that the query reads.
+	Deps []types.OID
+	Temp bool
+}
+
+// UserType is an enum, a domain or a composite type.
+type UserType struct {
+	Common
+	Kind    byte // 'e' enum, 'd' domain, 'c' composite
+	Array   types.OID
+	Labels  []EnumLabel
+	Base    types.T // of a domain
+	NotNull bool
+	Default string
+	Checks  []*Check
+	Columns []Column // of a composite type
+	RelOID  types.OID
+}
+
+// EnumLabel is a value of an enum.
+type EnumLabel struct {
+	OID   types.OID
+	Label string
+	Order float64
+}
+
+// Function is a SQL-language function.
+type Function struct {
+	Common
+	Args      []types.T
+	ArgNames  []string
+	ArgModes  []byte
+	Ret       types.T
+	RetSet    bool
+	Volatile  byte // i s v
+	Strict    bool
+	Procedure bool
+	Language  string
+	Body      string
+	Defaults  []string
+}
+
+// Relation is what a name in FROM can mean: *Table, *View, *Sequence or
+// *Virtual.
+type Relation interface {
+	Object
+	RelName() (schema, name string)
+	RelColumns() []Column
+}
+
+// Virtual is a declared relation (pg_catalog, information_schema): its rows are
+// computed from the catalog by the provider that registered it.
+type Virtual struct {
+	Common
+	RowType types.OID
+	Columns []Column
+	// Keys lists column index sets by which Rows can look rows up cheaply.
+	Keys [][]int
+	View bool // relkind v
+}
+
+// RelName returns the schema and the name.
+func (c *Common) RelName() (string, string) { return c.Schema, c.Name }
+
+// RelColumns returns the columns in attnum order.
+func (t *Table) RelColumns() []Column { return t.Columns }
+
+// RelColumns returns the columns of the view.
+func (v *View) RelColumns() []Column { return v.Columns }
+
+// RelColumns returns last_value, log_cnt and is_called.
+func (s *Sequence) RelColumns() []Column { return sequenceColumns }
+
+// RelColumns returns the declared columns.
+func (v *Virtual) RelColumns() []Column { return v.Columns }
+
+var sequenceColumns = []Column{
+	{Name: "last_value", Type: types.TInt8, NotNull: true},
+	{Name: "log_cnt", Type: types.TInt8, NotNull: true},
+	{Name: "is_called", Type: types.TBool, NotNull: true},
+}
+
+// IndexByOID returns the table's index, or nil.
+func (t *Table) IndexByOID(o types.OID) *Index {
+	for _, ix := range t.Indexes {
+		if ix.OID == o {
+			return ix
+		}
+	}
+	return nil
+}
+
+// PrimaryIndex returns the primary key's index, or nil.
+func (t *Table) PrimaryIndex() *Index {
+	for _, ix := range t.Indexes {
+		if ix.Primary {
+			return ix
+		}
+	}
+	return nil
+}
+
+// Col returns the index of the live column of that name, or -1.
+func (t *Table) Col(name string) int {
+	for i := range t.Columns {
+		if !t.Columns[i].Dropped && t.Columns[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
