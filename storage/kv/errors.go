@@ -1,0 +1,74 @@
+package kv
+
+import "errors"
+
+// Errors of opening a store.
+var (
+	// ErrInUse is returned when another process holds the data directory.
+	ErrInUse = errors.New("data directory is in use by another process")
+
+	// ErrFormat is returned when a file is not a store of ours, or was written
+	// by a newer version.
+	ErrFormat = errors.New("not a data file of this program or written by a newer version")
+)
+
+// Errors of reading.
+var (
+	// ErrNotFound is returned when a key, or a space to be dropped, is absent.
+	ErrNotFound = errors.New("not found")
+
+	// ErrTooOld is returned when a snapshot was held for longer than the store
+	// allows. The transaction can only be rolled back. SQLSTATE 72000.
+	ErrTooOld = errors.New("snapshot too old")
+
+	// ErrCorrupt is returned when stored bytes are not what was written.
+	// SQLSTATE XX001.
+	ErrCorrupt = errors.New("data corrupted")
+)
+
+// Errors of locking and writing.
+var (
+	// ErrConflict is returned when another transaction changed or holds
+	// something that this one must see unchanged. SQLSTATE 40001.
+	ErrConflict = errors.New("write conflict")
+
+	// ErrDeadlock is returned when waiting for a lock would close a circle of
+	// transactions that wait for each other. SQLSTATE 40P01.
+	ErrDeadlock = errors.New("deadlock detected")
+
+	// ErrLockTimeout is returned when a lock was not to be had within
+	// LockOpt.Wait, or at once for NOWAIT. SQLSTATE 55P03.
+	ErrLockTimeout = errors.New("lock not available")
+
+	// ErrExists is returned when an inserted key or a created space exists
+	// already. SQLSTATE 23505.
+	ErrExists = errors.New("already exists")
+
+	// ErrTooLarge is returned when a key, value or transaction exceeds what
+	// the engine stores, or is empty. SQLSTATE 54000.
+	ErrTooLarge = errors.New("size limit exceeded")
+
+	// ErrReadOnly is returned when a read-only transaction writes or locks
+	// rows. SQLSTATE 25006.
+	ErrReadOnly = errors.New("transaction is read-only")
+
+	// ErrTxnDone is returned when a transaction or snapshot is used after its
+	// end, which is a fault of the caller.
+	ErrTxnDone = errors.New("transaction has ended")
+)
+
+// Errors of committing.
+var (
+	// ErrDiskFull is returned when the store cannot grow. Nothing was written;
+	// the store goes on. SQLSTATE 53100.
+	ErrDiskFull = errors.New("no space left for the data file")
+
+	// ErrUnavailable is returned when the store is closed or its medium fails.
+	// Nothing was done; another try may succeed. SQLSTATE 57P03 (58030 when the
+	// cause is an I/O error).
+	ErrUnavailable = errors.New("store unavailable")
+
+	// ErrUndetermined is returned when a commit may or may not have happened.
+	// It must not be repeated without looking. SQLSTATE 08007.
+	ErrUndetermined = errors.New("outcome of the commit is unknown")
+)

@@ -1,0 +1,256 @@
+package kv
+
+import (
+	"context"
+	"io"
+	"time"
+)
+
+// Space names one file of keys: the master file of a table or one index. It is
+// a plain value, usable as a map key.
+type Space struct {
+	ID   uint64 // unique in a server, never zero, never used again after a drop
+	DB   string // database name: the top-level bucket
+	File string // file name of the table or index: the nested bucket
+}
+
+// Pair is one key with its value. Val is nil in a KeysOnly scan.
+type Pair struct{ Key, Val []byte }
+
+// Range holds the keys with Lo <= key < Hi. A nil Lo is the start of the
+// space, a nil Hi its end.
+type Range struct{ Lo, Hi []byte }
+
+// Prefix returns the range of all keys that begin with p. It aliases p as Lo.
+func Prefix(p []byte) Range {
+	for i := len(p) - 1; i >= 0; i-- {
+		if p[i] != 0xff {
+			hi := append([]byte(nil), p[:i+1]...)
+			hi[i]++
+			return Range{Lo: p, Hi: hi}
+		}
+	}
+	return Range{Lo: p}
+}
+
+// ScanOpt shapes a scan. The zero value reads the whole range forward.
+type ScanOpt struct {
+	Reverse  bool // from the end of the range to its start
+	KeysOnly bool // values are not wanted; Pair.Val may be nil
+	Limit    int  // at most so many pairs; 0 = all
+	Batch    int  // pairs per chunk; 0 = the engine's choice, growing to about 1,024
+	Parallel int  // hint for sharded engines: shards read at once, chunks still in key order
+}
+
+// LockOpt says how LockKeys and LockSpace wait and what they insist on. The
+// zero value is an exclusive NOWAIT lock of the current row.
+type LockOpt struct {
+	Wait       time.Duration // < 0: until granted or deadlock; 0: NOWAIT; > 0: at most so long
+	AtSnapshot bool          // ErrConflict when a key changed since the transaction's snapshot (REPEATABLE READ)
+	Shared     bool          // several transactions may hold the key at once; none may write it
+	SkipLocked bool          // a key that is not to be had at once is skipped and reported, not waited for
+	NoValue    bool          // LockResult.Val is not wanted: saves one read per key
+}
+
+// WaitForever is the LockOpt.Wait of a lock without a timeout.
+const WaitForever time.Duration = -1
+
+// LockResult is the outcome for one key of LockKeys.
+type LockResult struct {
+	// Val is the value the key has now: the transaction's own write if there is
+	// one, else the latest committed value, which may be newer than the
+	// snapshot. nil = absent, or skipped, or not asked for. Valid until the
+	// transaction ends.
+	Val     []byte
+	Skipped bool // SkipLocked only: another transaction holds the key; it was not locked
+	Changed bool // another transaction changed the key since the snapshot (see Txn.LockKeys)
+}
+
+// Flag modifies one Put or Delete.
+type Flag uint8
+
+// Covered says that no lock and no conflict check is wanted for this key,
+// because something that the transaction holds already stands for it: an index
+// entry is covered by the lock of its row, a row under a freshly drawn row
+// number by the fact that nobody else can know the number, everything in a
+// space by an AccessExclusive lock.
+const Covered Flag = 1
+
+// Isolation is what a transaction promises about its reads.
+type Isolation uint8
+
+const (
+	// ReadCommitted reads the snapshot of the last Refresh.
+	ReadCommitted Isolation = iota
+	// RepeatableRead reads one snapshot; Refresh does nothing.
+	RepeatableRead
+	// Serializable is RepeatableRead plus: Commit of a transaction that wrote
+	// something fails with ErrConflict when a key or range it read has been
+	// changed by a commit after its snapshot.
+	Serializable
+)
+
+// BeginOpt are the properties of a transaction. The zero value is a writing
+// READ COMMITTED transaction.
+type BeginOpt struct {
+	ReadOnly  bool
+	Isolation Isolation
+}
+
+// Reader reads one consistent state. Its methods may be called from several
+// goroutines at once as long as nobody writes meanwhile.
+type Reader interface {
+	// Get returns the value of key, or ErrNotFound.
+	Get(ctx context.Context, sp Space, key []byte) ([]byte, error)
+	// BatchGet returns the values of keys by position, nil for an absent key.
+	// Sorted keys are read fastest.
+	BatchGet(ctx context.Context, sp Space, keys [][]byte) ([][]byte, error)
+	// Scan reads a range in chunks. It never fails itself: the first error is
+	// returned by Next. In a transaction the iterator sees the writes made
+	// before the call of Scan and none made after it. The bounds are not
+	// copied: they must stay unchanged until Close.
+	Scan(ctx context.Context, sp Space, r Range, o ScanOpt) Iter
+}
+
+// Iter walks over a range in chunks. It belongs to one goroutine.
+type Iter interface {
+	// Next returns the next chunk; an empty chunk is the end. The slice is
+	// valid until the next call of Next or Close, the bytes in it as long as
+	// the snapshot.
+	Next() ([]Pair, error)
+	// Close releases the iterator. It may be called more than once, also
+	// before the end, and must be called before the transaction ends.
+	Close()
+}
+
+// Snapshot is one committed state of the whole store.
+type Snapshot interface {
+	Reader
+	// Seq is the number of the last commit that the snapshot contains.
+	Seq() uint64
+	// Close releases the snapshot; bytes read from it become invalid.
+	Close()
+}
+
+// Txn is a transaction: a snapshot overlaid with own writes that nobody else
+// sees before Commit. Writes, locks and savepoints belong to one goroutine.
+//
+// Write-write rule: a Put, Delete or Insert that is not Covered needs the
+// exclusive lock of its key. If LockKeys did not take it before, the write
+// takes it itself without waiting, and fails with ErrConflict if another
+// transaction holds it or has changed the key since the snapshot. After such
+// an error nothing has been written; the transaction can go on.
+//
+// Every transaction ends with Commit or Rollback; Rollback after either is a
+// no-op, so that it can be deferred.
+type Txn interface {
+	Reader
+
+	// Seq is the number of the last commit that the current snapshot contains.
+	// The snapshot is opened by the first call that needs one, not by Begin.
+	Seq() uint64
+	// Refresh moves a READ COMMITTED transaction to the newest committed
+	// state; at other levels it does nothing. Bytes read before become
+	// invalid, open iterators must have been closed.
+	Refresh(ctx context.Context) error
+
+	// Put stores a value. ErrConflict by the write-write rule, ErrTooLarge,
+	// ErrReadOnly.
+	Put(sp Space, key, val []byte, f ...Flag) error
+	// Delete removes a key; an absent key is no error.
+	Delete(sp Space, key []byte, f ...Flag) error
+	// Insert is a Put of a key that must not exist: ErrExists at once or at
+	// Commit if it does.
+	Insert(sp Space, key, val []byte) error
+
+	// LockKeys locks the keys in the order given (sort them to avoid
+	// deadlocks) and returns one result per key. Locks stay until the
+	// transaction ends, also over RollbackTo and also when an error is
+	// returned halfway. ErrLockTimeout, ErrDeadlock, ErrConflict (AtSnapshot),
+	// the context's error.
+	//
+	// Changed in a result is never missed; it may be reported without need
+	// where a very large transaction wrote to the same space. The READ
+	// COMMITTED statement answers Changed by RollbackTo(start of statement),
+	// Refresh, and running again.
+	LockKeys(ctx context.Context, sp Space, o LockOpt, keys ...[]byte) ([]LockResult, error)
+	// LockSpace takes a table lock. Only Wait of the options is used.
+	LockSpace(ctx context.Context, sp Space, m TableLockMode, o LockOpt) error
+
+	// CreateSpace makes an empty space; ErrExists if there is one.
+	CreateSpace(sp Space) error
+	// DropSpace removes a space and all its keys; ErrNotFound if there is none.
+	DropSpace(sp Space) error
+	// ClearSpace removes all keys of a space in constant time.
+	ClearSpace(sp Space) error
+	// HasSpace reports whether the space exists for this transaction.
+	HasSpace(sp Space) (bool, error)
+
+	// Savepoint marks the current state of the writes. Marks nest.
+	Savepoint() int
+	// RollbackTo undoes all writes made after the mark, which stays usable;
+	// later marks become invalid. Locks stay. Bytes read from undone writes
+	// and iterators opened after the mark become invalid.
+	RollbackTo(sp int)
+
+	// ReadOnly reports whether writes are refused.
+	ReadOnly() bool
+	// Isolation returns the level the transaction was begun with.
+	Isolation() Isolation
+	// HasWrites reports whether Commit will have something to do.
+	HasWrites() bool
+	// SetStats attaches counters for what the transaction reads and writes
+	// from now on; nil detaches them.
+	SetStats(s *Stats)
+	// OnCommit adds a function that runs after the writes are durable and
+	// visible and before locks are released, in commit order over all
+	// transactions. It must be short and may not call the store. It does not
+	// run when the transaction is rolled back; it runs without delay when
+	// there was nothing to write.
+	OnCommit(f func())
+
+	// Commit makes the writes durable and visible. On error nothing has been
+	// written, except for ErrUndetermined. The context is heeded until the
+	// commit is being applied. The transaction has ended in either case.
+	Commit(ctx context.Context) error
+	// Rollback ends the transaction without a trace.
+	Rollback()
+}
+
+// Store is one open engine.
+type Store interface {
+	Begin(ctx context.Context, o BeginOpt) (Txn, error)
+	// Snapshot opens the newest committed state for reading.
+	Snapshot(ctx context.Context) (Snapshot, error)
+	// Spaces lists the existing spaces. Engines that store names but no
+	// numbers leave ID zero.
+	Spaces(ctx context.Context) ([]Space, error)
+	// SplitAt hints that a space should be cut at the keys; a no-op where
+	// nothing is sharded.
+	SplitAt(ctx context.Context, sp Space, keys ...[]byte) error
+	// Stats reports sizes and counters.
+	Stats() StoreStats
+	// Backup writes a consistent copy of the store while it is in use. What
+	// is written can be opened by the same engine.
+	Backup(ctx context.Context, w io.Writer) error
+	// Check verifies the engine's own structures and reports each fault.
+	Check(ctx context.Context, report func(fault string)) error
+	// Close waits for the commit being applied and releases everything. Open
+	// transactions get ErrUnavailable from then on.
+	Close() error
+}
+
+// StoreStats is what Store.Stats reports. A field that an engine cannot know
+// is zero.
+type StoreStats struct {
+	FileBytes     int64         // size of the data file
+	FreeBytes     int64         // of it, bytes in pages that hold no data
+	Seq           uint64        // number of the last commit
+	Commits       uint64        // transactions committed with writes since opening
+	Batches       uint64        // engine transactions they were applied in
+	OpenSnapshots int           // snapshots in use
+	OldestAge     time.Duration // time since the oldest of them was superseded
+	RowLocks      int           // row locks held
+	LockWaits     uint64        // times a transaction had to wait for a lock
+	Deadlocks     uint64        // waits ended by ErrDeadlock
+}
