@@ -1,0 +1,38 @@
+package types
+
+// Range is a range of index keys in datum space: what the planner asks of a
+// table or index and storage turns into a key span.
+//
+// The index's first len(Eq) columns equal Eq. The next column, if Lo or Hi is
+// set or WithNull says so, is restricted further; columns after it are free.
+// Datums have the types of the index's columns. The order is the column's
+// ascending order whatever the index's direction is: storage swaps the bounds
+// of a descending column.
+type Range struct {
+	// Eq holds the values of the leading columns. A NULL datum means IS NULL.
+	Eq []Datum
+	// Lo and Hi bound the column after Eq; nil is unbounded. Neither is NULL.
+	Lo, Hi       *Datum
+	LoInc, HiInc bool // whether the bound itself belongs to the range
+	// NotNull says that the column after Eq must not be NULL; it is implied by
+	// Lo and Hi. WithNull adds the NULLs of that column to the bounded range.
+	NotNull, WithNull bool
+}
+
+// Point reports whether the range fixes exactly the leading columns and
+// nothing else.
+func (r *Range) Point() bool {
+	return r.Lo == nil && r.Hi == nil && !r.NotNull
+}
+
+// Bounded reports whether the column after Eq is restricted.
+func (r *Range) Bounded() bool { return r.Lo != nil || r.Hi != nil || r.NotNull }
+
+// Empty reports whether no key can lie in the range: its bounds are inverted.
+func (r *Range) Empty() bool {
+	if r.Lo == nil || r.Hi == nil || r.WithNull {
+		return false
+	}
+	c := Compare(*r.Lo, *r.Hi)
+	return c > 0 || c == 0 && !(r.LoInc && r.HiInc)
+}
