@@ -1,7 +1,15 @@
 package types
 
 import (
+	"cmp"
+	"errors"
 	"math/big"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kvsqld/catalog/sqlerr"
 )
 
 // Decimal is PostgreSQL's numeric: an exact decimal number with the number of
@@ -60,3 +68,312 @@ func (d Decimal) IsInf(sign int) bool {
 
 // IsFinite reports whether d is neither NaN nor an infinity.
 func (d Decimal) IsFinite() bool { return d.form == formFinite }
+
+var pow10 = [...]int64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
+
+var pow10Bigs = func() (t [80]*big.Int) {
+	ten := big.NewInt(10)
+	t[0] = big.NewInt(1)
+	for i := 1; i < len(t); i++ {
+		t[i] = new(big.Int).Mul(t[i-1], ten)
+	}
+	return t
+}()
+
+// pow10Big returns 10^n for n >= 0; the result is shared and must not change.
+func pow10Big(n int32) *big.Int {
+	if int(n) < len(pow10Bigs) {
+		return pow10Bigs[n]
+	}
+	return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil)
+}
+
+// fromBig makes a finite number of b / 10^scale; it takes b over.
+func fromBig(b *big.Int, scale int32) Decimal {
+	if b.IsInt64() {
+		return Decimal{coef: b.Int64(), scale: scale}
+	}
+	return Decimal{big: b, scale: scale}
+}
+
+// bigCoef returns the coefficient; it must not be changed.
+func (d Decimal) bigCoef() *big.Int {
+	if d.big != nil {
+		return d.big
+	}
+	return big.NewInt(d.coef)
+}
+
+// IsZero reports whether d is finite and 0.
+func (d Decimal) IsZero() bool { return d.form == formFinite && d.big == nil && d.coef == 0 }
+
+// Sign is -1, 0 or 1; NaN counts as positive, as it sorts above everything.
+func (d Decimal) Sign() int {
+	switch {
+	case d.form == formNegInf:
+		return -1
+	case d.form != formFinite:
+		return 1
+	case d.big != nil:
+		return d.big.Sign()
+	case d.coef < 0:
+		return -1
+	case d.coef > 0:
+		return 1
+	}
+	return 0
+}
+
+// rank orders the forms: -Infinity, finite, Infinity, NaN.
+func (d Decimal) rank() int {
+	switch d.form {
+	case formNegInf:
+		return 0
+	case formPosInf:
+		return 2
+	case formNaN:
+		return 3
+	}
+	return 1
+}
+
+// Cmp orders numbers as PostgreSQL does: NaN equals itself and is greater than
+// Infinity. The display scale does not count.
+func (d Decimal) Cmp(e Decimal) int {
+	if d.form != formFinite || e.form != formFinite {
+		return cmp.Compare(d.rank(), e.rank())
+	}
+	if d.big == nil && e.big == nil {
+		if d.scale == e.scale {
+			return cmp.Compare(d.coef, e.coef)
+		}
+		return cmpScaled(d, e)
+	}
+	if s, t := d.Sign(), e.Sign(); s != t {
+		return cmp.Compare(s, t)
+	}
+	x, y := alignBig(d, e)
+	return x.Cmp(y)
+}
+
+// cmpScaled compares small numbers of different scales in 128 bits.
+func cmpScaled(d, e Decimal) int {
+	if s, t := d.Sign(), e.Sign(); s != t || s == 0 {
+		return cmp.Compare(s, t)
+	}
+	if d.scale > e.scale {
+		return -cmpScaled(e, d)
+	}
+	// The same sign, and d has fewer fractional digits.
+	neg := d.coef < 0
+	x, y := absU64(d.coef), absU64(e.coef)
+	k := e.scale - d.scale
+	r := 1
+	if k < int32(len(pow10)) {
+		hi, lo := bits.Mul64(x, uint64(pow10[k]))
+		if hi == 0 {
+			r = cmp.Compare(lo, y)
+		}
+	}
+	if neg {
+		return -r
+	}
+	return r
+}
+
+func absU64(v int64) uint64 {
+	if v < 0 {
+		return -uint64(v)
+	}
+	return uint64(v)
+}
+
+// alignBig returns both coefficients at the greater scale; neither may be changed.
+func alignBig(d, e Decimal) (x, y *big.Int) {
+	x, y = d.bigCoef(), e.bigCoef()
+	switch {
+	case d.scale < e.scale:
+		x = new(big.Int).Mul(x, pow10Big(e.scale-d.scale))
+	case d.scale > e.scale:
+		y = new(big.Int).Mul(y, pow10Big(d.scale-e.scale))
+	}
+	return x, y
+}
+
+func errNumericSyntax(s string) error {
+	return sqlerr.New(sqlerr.InvalidTextRepresentation, `invalid input syntax for type numeric: "%s"`, s)
+}
+
+func errNumericOverflow() error {
+	return sqlerr.New(sqlerr.NumericValueOutOfRange, "value overflows numeric format")
+}
+
+// ParseDecimal reads PostgreSQL's text form of a numeric: digits with an
+// optional point and exponent, NaN, or an infinity; blanks around are skipped.
+func ParseDecimal(s string) (Decimal, error) {
+	t := trimSpace(s)
+	if d, ok := parseSmallDecimal(t); ok {
+		return d, nil
+	}
+	body, neg := t, false
+	if body != "" && (body[0] == '-' || body[0] == '+') {
+		neg, body = body[0] == '-', body[1:]
+	}
+	switch {
+	case strings.EqualFold(t, "nan"):
+		return DecimalNaN, nil
+	case strings.EqualFold(body, "infinity"), strings.EqualFold(body, "inf"):
+		if neg {
+			return DecimalNegInf, nil
+		}
+		return DecimalPosInf, nil
+	}
+	digits := make([]byte, 0, len(body))
+	scale, exp, seenDot, i := 0, 0, false, 0
+scan:
+	for ; i < len(body); i++ {
+		switch c := body[i]; {
+		case c >= '0' && c <= '9':
+			digits = append(digits, c)
+			if seenDot {
+				scale++
+			}
+		case c == '.' && !seenDot:
+			seenDot = true
+		case (c == 'e' || c == 'E') && len(digits) > 0:
+			var err error
+			if exp, err = strconv.Atoi(body[i+1:]); err != nil {
+				if errors.Is(err, strconv.ErrRange) {
+					return Decimal{}, errNumericOverflow()
+				}
+				return Decimal{}, errNumericSyntax(s)
+			}
+			i = len(body)
+			break scan
+		default:
+			return Decimal{}, errNumericSyntax(s)
+		}
+	}
+	if len(digits) == 0 {
+		return Decimal{}, errNumericSyntax(s)
+	}
+	if exp > 1<<30-1 || exp < -(1<<30-1) {
+		return Decimal{}, errNumericOverflow()
+	}
+	return finishDecimal(digits, scale, exp, neg)
+}
+
+// finishDecimal makes the number digits / 10^scale * 10^exp.
+func finishDecimal(digits []byte, scale, exp int, neg bool) (Decimal, error) {
+	for len(digits) > 1 && digits[0] == '0' {
+		digits = digits[1:]
+	}
+	scale -= exp
+	zero := len(digits) == 1 && digits[0] == '0'
+	if scale > maxNumericScale || !zero && len(digits)-scale > maxNumericDigits {
+		return Decimal{}, errNumericOverflow()
+	}
+	b, _ := new(big.Int).SetString(string(digits), 10)
+	if scale < 0 {
+		if !zero {
+			b.Mul(b, pow10Big(int32(-scale)))
+		}
+		scale = 0
+	}
+	if neg {
+		b.Neg(b)
+	}
+	return fromBig(b, int32(scale)), nil
+}
+
+// parseSmallDecimal reads plain digits with an optional point that fit an
+// int64 without looking further; everything else is not ok.
+func parseSmallDecimal(t string) (Decimal, bool) {
+	neg, i := false, 0
+	if i < len(t) && (t[i] == '-' || t[i] == '+') {
+		neg = t[i] == '-'
+		i++
+	}
+	if len(t)-i == 0 || len(t)-i > 19 {
+		return Decimal{}, false
+	}
+	var v int64
+	var n int
+	scale := int32(-1)
+	for ; i < len(t); i++ {
+		c := t[i]
+		if c == '.' && scale < 0 {
+			scale = 0
+			continue
+		}
+		if c < '0' || c > '9' || n == 18 {
+			return Decimal{}, false
+		}
+		v = v*10 + int64(c-'0')
+		n++
+		if scale >= 0 {
+			scale++
+		}
+	}
+	if n == 0 {
+		return Decimal{}, false
+	}
+	if neg {
+		v = -v
+	}
+	return Decimal{coef: v, scale: max(scale, 0)}, true
+}
+
+// AppendText appends the number with exactly its scale of fractional digits.
+func (d Decimal) AppendText(buf []byte) []byte {
+	switch d.form {
+	case formNaN:
+		return append(buf, "NaN"...)
+	case formPosInf:
+		return append(buf, "Infinity"...)
+	case formNegInf:
+		return append(buf, "-Infinity"...)
+	}
+	if d.big == nil {
+		return appendScaled(buf, d.coef, d.scale)
+	}
+	return insertPoint(d.big.Append(buf, 10), len(buf), int(d.scale))
+}
+
+// appendScaled appends coef / 10^scale.
+func appendScaled(buf []byte, coef int64, scale int32) []byte {
+	start := len(buf)
+	buf = strconv.AppendInt(buf, coef, 10)
+	return insertPoint(buf, start, int(scale))
+}
+
+// insertPoint puts the decimal point into the signed digits at buf[start:],
+// with leading zeros where there are too few digits.
+func insertPoint(buf []byte, start, scale int) []byte {
+	if scale == 0 {
+		return buf
+	}
+	if buf[start] == '-' {
+		start++
+	}
+	if pad := scale + 1 - (len(buf) - start); pad > 0 {
+		n := len(buf)
+		buf = slices.Grow(buf, pad+1)[:n+pad]
+		copy(buf[start+pad:], buf[start:n])
+		for i := start; i < start+pad; i++ {
+			buf[i] = '0'
+		}
+	}
+	buf = append(buf, 0)
+	at := len(buf) - 1 - scale
+	copy(buf[at+1:], buf[at:len(buf)-1])
+	buf[at] = '.'
+	return buf
+}
+
+// AppendDecimal appends the text of coef / 10^scale, the narrow form of a
+// numeric vector.
+func AppendDecimal(buf []byte, coef int64, scale int32) []byte { return appendScaled(buf, coef, scale) }
+
+// String returns the text form.
+func (d Decimal) String() string { return string(d.AppendText(nil)) }

@@ -8,40 +8,6 @@ import (
 
 func pending(s string) error { return sqlerr.Unsupported(-1, "%s", s) }
 
-// ParseDecimal reads a numeric in PostgreSQL's text form.
-func ParseDecimal(s string) (Decimal, error)                      { return Decimal{}, pending("numeric") }
-func (d Decimal) AppendText(buf []byte) []byte                    { return buf }
-func (d Decimal) String() string                                  { return string(d.AppendText(nil)) }
-func (d Decimal) AppendBinary(buf []byte) []byte                  { return buf }
-func ParseDecimalBinary(b []byte) (Decimal, error)                { return Decimal{}, pending("numeric") }
-func (d Decimal) Add(e Decimal) Decimal                           { return d }
-func (d Decimal) Sub(e Decimal) Decimal                           { return d }
-func (d Decimal) Mul(e Decimal) (Decimal, error)                  { return d, nil }
-func (d Decimal) Div(e Decimal) (Decimal, error)                  { return d, nil }
-func (d Decimal) Mod(e Decimal) (Decimal, error)                  { return d, nil }
-func (d Decimal) DivTrunc(e Decimal) (Decimal, error)             { return d, nil }
-func (d Decimal) Neg() Decimal                                    { return d }
-func (d Decimal) Abs() Decimal                                    { return d }
-func (d Decimal) Cmp(e Decimal) int                               { return 0 }
-func (d Decimal) Sign() int                                       { return 0 }
-func (d Decimal) Round(n int32) Decimal                           { return d }
-func (d Decimal) Trunc(n int32) Decimal                           { return d }
-func (d Decimal) Ceil() Decimal                                   { return d }
-func (d Decimal) Floor() Decimal                                  { return d }
-func (d Decimal) Sqrt() (Decimal, error)                          { return d, nil }
-func (d Decimal) Power(e Decimal) (Decimal, error)                { return d, nil }
-func (d Decimal) Exp() (Decimal, error)                           { return d, nil }
-func (d Decimal) Ln() (Decimal, error)                            { return d, nil }
-func (d Decimal) Log10() (Decimal, error)                         { return d, nil }
-func (d Decimal) Log(base Decimal) (Decimal, error)               { return d, nil }
-func (d Decimal) ToInt64() (int64, error)                         { return 0, nil }
-func (d Decimal) ToFloat() float64                                { return 0 }
-func DecimalFromFloat(f float64) Decimal                          { return Decimal{} }
-func DecimalFromFloat4(f float64) Decimal                         { return Decimal{} }
-func (d Decimal) Rescale(precision, scale int32) (Decimal, error) { return d, nil }
-func (d Decimal) TrimScale() Decimal                              { return d }
-func (d Decimal) MinScale() int32                                 { return 0 }
-
 type DateStyle uint8
 type DateOrder uint8
 type IntervalStyle uint8

@@ -1,0 +1,411 @@
+package types
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"kvsqld/catalog/sqlerr"
+)
+
+// guardDigits are computed beyond the result's digits before rounding.
+const guardDigits = 12
+
+func errLogZero() error {
+	return sqlerr.New(sqlerr.InvalidArgumentForLogarithm, "cannot take logarithm of zero")
+}
+
+func errLogNegative() error {
+	return sqlerr.New(sqlerr.InvalidArgumentForLogarithm, "cannot take logarithm of a negative number")
+}
+
+// Sqrt returns the square root with at least 16 significant digits; 2201F for
+// negative numbers.
+func (d Decimal) Sqrt() (Decimal, error) {
+	if d.form != formNaN && d.Sign() < 0 {
+		return d, sqlerr.New(sqlerr.InvalidArgumentForPower, "cannot take square root of a negative number")
+	}
+	if d.form != formFinite {
+		return d, nil
+	}
+	w, _ := d.lead()
+	scale := clampScale(minSigDigits-(w*4/2+1), d.scale)
+	// One digit more than wanted is enough: the root of a number is never a
+	// tie that the digits beyond could break the other way.
+	shift := 2*(scale+1) - d.scale
+	b := new(big.Int)
+	if shift >= 0 {
+		b.Mul(d.bigCoef(), pow10Big(shift))
+	} else {
+		b.Quo(d.bigCoef(), pow10Big(-shift))
+	}
+	return fromBig(b.Sqrt(b), scale+1).Round(scale), nil
+}
+
+// approx returns the value as a float64, with infinities where it overflows.
+func (d Decimal) approx() float64 { return d.ToFloat() }
+
+// toAPD converts a finite number.
+func (d Decimal) toAPD() *apd.Decimal {
+	return apd.NewWithBigInt(new(apd.BigInt).SetMathBigInt(d.bigCoef()), -d.scale)
+}
+
+// fromAPD rounds a finite number to the scale.
+func fromAPD(a *apd.Decimal, scale int32) Decimal {
+	b := a.Coeff.MathBigInt()
+	if a.Negative {
+		b.Neg(b)
+	}
+	k := a.Exponent + scale // b * 10^k is the coefficient
+	if k >= 0 {
+		return fromBig(b.Mul(b, pow10Big(k)), scale)
+	}
+	if int(-k) > decimalDigits(b)+1 {
+		return Decimal{scale: scale}
+	}
+	return fromBig(quoRound(b, pow10Big(-k)), scale)
+}
+
+func apdContext(digits int) *apd.Context {
+	c := apd.BaseContext.WithPrecision(uint32(max(digits, minSigDigits) + guardDigits))
+	c.Rounding = apd.RoundHalfUp
+	return c
+}
+
+// Exp returns e^d.
+func (d Decimal) Exp() (Decimal, error) {
+	switch d.form {
+	case formNegInf:
+		return Decimal{}, nil
+	case formNaN, formPosInf:
+		return d, nil
+	}
+	weight := min(max(d.approx()*math.Log10E, -maxResultScale), maxResultScale)
+	return expScaled(d, clampScale(minSigDigits-int(weight), d.scale))
+}
+
+// expScaled returns e^d rounded to the scale.
+func expScaled(d Decimal, scale int32) (Decimal, error) {
+	v := d.approx()
+	if math.Abs(v) >= maxResultScale*3 {
+		if v > 0 {
+			return d, errNumericOverflow()
+		}
+		return Decimal{scale: scale}, nil
+	}
+	digits := int(scale) + int(v*math.Log10E) + 2
+	if digits < -2 {
+		return Decimal{scale: scale}, nil
+	}
+	x, prec := expBinary(d, max(digits, minSigDigits)+guardDigits)
+	// The result is x / 2^prec.
+	x.Mul(x, pow10Big(scale+1))
+	return fromBig(x.Rsh(x, prec), scale+1).Round(scale), nil
+}
+
+// expBinary returns e^d as a binary fixed-point number with prec fractional
+// bits, exact to the given number of significant decimal digits. The argument
+// is halved until it is small, and the series' sum squared as often.
+func expBinary(d Decimal, digits int) (x *big.Int, prec uint) {
+	mag := max(math.Ilogb(math.Abs(d.approx())+1), 0)
+	halvings := uint(mag + 12)
+	// Squaring doubles the relative error each time.
+	prec = uint(float64(digits)*3.33) + halvings + 32
+	abs := d.Abs()
+	num := new(big.Int).Lsh(abs.bigCoef(), prec)
+	r := num.Quo(num, pow10Big(abs.scale))
+	r.Rsh(r, halvings)
+	one := new(big.Int).Lsh(big.NewInt(1), prec)
+	sum, term := new(big.Int).Set(one), new(big.Int).Set(one)
+	for i := int64(1); term.Sign() != 0; i++ {
+		term.Mul(term, r)
+		term.Rsh(term, prec)
+		term.Quo(term, big.NewInt(i))
+		sum.Add(sum, term)
+	}
+	for range halvings {
+		sum.Mul(sum, sum)
+		sum.Rsh(sum, prec)
+	}
+	if d.Sign() >= 0 {
+		return sum, prec
+	}
+	// 1/sum is small: keep as many bits again as sum has before the point.
+	extra := uint(max(sum.BitLen()-int(prec), 0))
+	one.Lsh(one, prec+extra)
+	return one.Quo(one, sum), prec + extra
+}
+
+// lnWeight estimates the decimal weight of ln(d), d > 0.
+func (d Decimal) lnWeight() int {
+	if d.Cmp(NewDecimal(9, 1)) >= 0 && d.Cmp(NewDecimal(11, 1)) <= 0 {
+		x := d.Sub(NewDecimal(1, 0))
+		if x.IsZero() {
+			return 0
+		}
+		return x.digits() - 1 - int(x.scale)
+	}
+	p := d.digits()
+	k := min(p, 8)
+	ln := math.Log(float64(d.leading(p, k))) + float64(p-k-int(d.scale))*math.Ln10
+	return int(math.Log10(math.Abs(ln)))
+}
+
+func (d Decimal) checkLog() error {
+	switch s := d.Sign(); {
+	case d.form == formNaN:
+		return nil
+	case s == 0:
+		return errLogZero()
+	case s < 0:
+		return errLogNegative()
+	}
+	return nil
+}
+
+// Ln returns the natural logarithm; 2201E for zero and negative numbers.
+func (d Decimal) Ln() (Decimal, error) {
+	if err := d.checkLog(); err != nil {
+		return d, err
+	}
+	if d.form != formFinite {
+		return d, nil
+	}
+	w := d.lnWeight()
+	scale := clampScale(minSigDigits-w, d.scale)
+	return fromAPD(d.lnAPD(int(scale)+w+1), scale), nil
+}
+
+// lnAPD returns ln(d) to the given number of significant digits, d > 0.
+func (d Decimal) lnAPD(digits int) *apd.Decimal {
+	r := new(apd.Decimal)
+	if d.Cmp(NewDecimal(1, 0)) == 0 {
+		return r
+	}
+	// Conditions cannot strike: d is positive and finite, the exponent small.
+	_, _ = apdContext(digits+max(-d.lnWeight(), 0)).Ln(r, d.toAPD())
+	return r
+}
+
+// Log10 returns the logarithm to base 10.
+func (d Decimal) Log10() (Decimal, error) { return d.Log(NewDecimal(10, 0)) }
+
+// Log returns the logarithm of d to the given base; 2201E for arguments that
+// are not positive, 22012 for base 1.
+func (d Decimal) Log(base Decimal) (Decimal, error) {
+	if base.form == formNaN || d.form == formNaN {
+		return DecimalNaN, nil
+	}
+	if err := base.checkLog(); err != nil {
+		return d, err
+	}
+	if err := d.checkLog(); err != nil {
+		return d, err
+	}
+	switch {
+	case base.form != formFinite && d.form != formFinite:
+		return DecimalNaN, nil
+	case base.form != formFinite:
+		return Decimal{}, nil
+	case d.form != formFinite:
+		return d, nil
+	}
+	if base.Cmp(NewDecimal(1, 0)) == 0 {
+		return d, DivisionByZero()
+	}
+	wb, wn := base.lnWeight(), d.lnWeight()
+	w := wn - wb
+	scale := clampScale(minSigDigits-w, max(base.scale, d.scale))
+	digits := int(scale) + max(w, 0) + 4
+	var q apd.Decimal
+	if _, err := apdContext(digits).Quo(&q, d.lnAPD(digits), base.lnAPD(digits)); err != nil {
+		return d, DivisionByZero()
+	}
+	return fromAPD(&q, scale), nil
+}
+
+// isInt reports whether d is finite and has no fraction.
+func (d Decimal) isInt() bool { return d.form == formFinite && d.MinScale() == 0 }
+
+// Power returns d^e; 2201F where it is not defined, 22003 on overflow.
+func (d Decimal) Power(e Decimal) (Decimal, error) {
+	one := NewDecimal(1, 0)
+	if d.form|e.form != formFinite {
+		return powerSpecial(d, e)
+	}
+	if d.IsZero() && e.Sign() < 0 {
+		return d, sqlerr.New(sqlerr.InvalidArgumentForPower, "zero raised to a negative power is undefined")
+	}
+	integer := e.isInt()
+	if d.Sign() < 0 && !integer {
+		return d, sqlerr.New(sqlerr.InvalidArgumentForPower, "a negative number raised to a non-integer power yields a complex result")
+	}
+	if integer {
+		if n, err := e.ToInt64(); err == nil && n >= math.MinInt32 && n <= math.MaxInt32 {
+			return d.powerInt(n)
+		}
+	}
+	if d.IsZero() {
+		return Decimal{scale: minSigDigits}, nil
+	}
+	base := d.Abs()
+	if base.Cmp(one) == 0 && integer {
+		if half, _ := e.Mod(NewDecimal(2, 0)); half.IsZero() {
+			d = one
+		}
+		return d.Round(minSigDigits), nil
+	}
+	wln := base.lnWeight()
+	// A first estimate with some 8 digits decides on the scale.
+	ln := fromAPD(base.lnAPD(10), int32(max(8-wln, 0)))
+	est, err := ln.Mul(e)
+	if err != nil {
+		return d, err
+	}
+	v := est.Round(ln.scale).approx()
+	if math.Abs(v) > maxResultScale*3.01 {
+		if v > 0 {
+			return d, errNumericOverflow()
+		}
+		return Decimal{scale: maxDisplayScale}, nil
+	}
+	weight := v * math.Log10E
+	scale := clampScale(minSigDigits-int(weight), max(d.scale, e.scale))
+	digits := max(int(scale)+int(weight), 0) - min(wln, 0) + 8 + e.digits()
+	var prod apd.Decimal
+	if _, err := apdContext(digits).Mul(&prod, base.lnAPD(digits), e.toAPD()); err != nil {
+		return d, errNumericOverflow()
+	}
+	r, err := expScaled(fromAPD(&prod, min(int32(digits)+8, maxNumericScale)), scale)
+	if err == nil && d.Sign() < 0 {
+		if half, _ := e.Mod(NewDecimal(2, 0)); !half.IsZero() {
+			r = r.Neg()
+		}
+	}
+	return r, err
+}
+
+// powerInt is the case of integer exponents: exact where the result is short.
+func (d Decimal) powerInt(n int64) (Decimal, error) {
+	scale := clampScale(minSigDigits, d.scale)
+	var f float64
+	if !d.IsZero() {
+		p := d.digits()
+		k := min(p, 16)
+		f = float64(n) * (math.Log10(float64(d.leading(p, k))) + float64(p-k-int(d.scale)))
+	}
+	if f > maxNumericDigits {
+		return d, errNumericOverflow()
+	}
+	if f+1 < -float64(scale) {
+		return Decimal{scale: scale}, nil
+	}
+	switch {
+	case n == 0:
+		return NewDecimal(1, 0).Round(scale), nil
+	case d.IsZero():
+		return Decimal{scale: scale}, nil
+	case n == 1:
+		return d.Round(scale), nil
+	case n == -1:
+		return divRound(NewDecimal(1, 0), d, scale), nil
+	case d.Abs().Cmp(NewDecimal(1, 0)) == 0:
+		r := NewDecimal(1, 0).Round(scale)
+		if d.Sign() < 0 && n&1 != 0 {
+			r = r.Neg()
+		}
+		return r, nil
+	}
+	m := n
+	if m < 0 {
+		m = -m
+	}
+	// Exact when that is cheap, else with as many digits as the result shows.
+	if t := d.TrimScale(); int64(t.digits())*m <= 4096 {
+		r := fromBig(new(big.Int).Exp(t.bigCoef(), big.NewInt(m), nil), 0)
+		s := int64(t.scale) * m
+		if n > 0 {
+			return divRound(r, fromBig(pow10Big(int32(s)), 0), scale), nil
+		}
+		return divRound(fromBig(new(big.Int).Set(pow10Big(int32(s))), 0), r, scale), nil
+	}
+	ctx := apdContext(int(scale) + max(int(f), 0) + 20)
+	base, acc := d.toAPD(), apd.New(1, 0)
+	for e := m; e > 0; e >>= 1 {
+		if e&1 != 0 {
+			if _, err := ctx.Mul(acc, acc, base); err != nil {
+				return d, errNumericOverflow()
+			}
+		}
+		if e > 1 {
+			if _, err := ctx.Mul(base, base, base); err != nil {
+				return powerExtreme(d, f, scale)
+			}
+		}
+	}
+	if n < 0 {
+		if _, err := ctx.Quo(acc, apd.New(1, 0), acc); err != nil {
+			return powerExtreme(d, f, scale)
+		}
+	}
+	r := fromAPD(acc, scale)
+	return r, r.checkDigits()
+}
+
+// powerExtreme is the result when an intermediate left the exponent range.
+func powerExtreme(d Decimal, f float64, scale int32) (Decimal, error) {
+	if f > 0 {
+		return d, errNumericOverflow()
+	}
+	return Decimal{scale: scale}, nil
+}
+
+func powerSpecial(d, e Decimal) (Decimal, error) {
+	one := NewDecimal(1, 0)
+	switch {
+	case d.form == formNaN:
+		if e.IsZero() {
+			return one, nil
+		}
+		return DecimalNaN, nil
+	case e.form == formNaN:
+		if d.form == formFinite && d.Cmp(one) == 0 {
+			return one, nil
+		}
+		return DecimalNaN, nil
+	case d.IsZero() && e.Sign() < 0:
+		return d, sqlerr.New(sqlerr.InvalidArgumentForPower, "zero raised to a negative power is undefined")
+	case d.form == formFinite && d.Cmp(one) == 0:
+		return one, nil
+	case e.IsZero():
+		return one, nil
+	case d.IsZero():
+		return Decimal{}, nil
+	case e.form != formFinite:
+		if d.form == formFinite && d.Cmp(NewDecimal(-1, 0)) == 0 {
+			return one, nil
+		}
+		if (d.Abs().Cmp(one) > 0) == (e.Sign() > 0) {
+			return DecimalPosInf, nil
+		}
+		return Decimal{}, nil
+	}
+	// d is infinite, e finite.
+	if d.form == formPosInf {
+		if e.Sign() > 0 {
+			return DecimalPosInf, nil
+		}
+		return Decimal{}, nil
+	}
+	if !e.isInt() {
+		return d, sqlerr.New(sqlerr.InvalidArgumentForPower, "a negative number raised to a non-integer power yields a complex result")
+	}
+	if e.Sign() < 0 {
+		return Decimal{}, nil
+	}
+	if half, _ := e.Mod(NewDecimal(2, 0)); !half.IsZero() {
+		return DecimalNegInf, nil
+	}
+	return DecimalPosInf, nil
+}

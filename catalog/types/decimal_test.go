@@ -1,0 +1,164 @@
+package types
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"kvsqld/catalog/sqlerr"
+)
+
+// tsvCases reads a table of cases whose last column is PostgreSQL 15's answer:
+// a value's text, or "ERROR sqlstate message | detail".
+func tsvCases(t *testing.T, file string) [][]string {
+	t.Helper()
+	b, err := os.ReadFile("testdata/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out [][]string
+	un := strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t")
+	for line := range strings.Lines(string(b)) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		for i := range f {
+			f[i] = un.Replace(f[i])
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// answer renders a result or an error as the tables do.
+func answer(s string, err error) string {
+	if err == nil {
+		return s
+	}
+	e, ok := err.(*sqlerr.Error)
+	if !ok {
+		return "not a SQL error: " + err.Error()
+	}
+	s = fmt.Sprintf("ERROR %s %s", e.Code, e.Message)
+	if e.Detail != "" {
+		s += " | " + e.Detail
+	}
+	return s
+}
+
+func TestDecimalLikeServer(t *testing.T) {
+	failed := 0
+	for _, c := range tsvCases(t, "numeric.tsv") {
+		got := decimalCase(c[0], c[1], c[2])
+		if got != c[3] {
+			if failed++; failed < 40 {
+				t.Errorf("%s(%s, %s) = %.200s, want %.200s", c[0], c[1], c[2], got, c[3])
+			}
+		}
+	}
+	if failed > 0 {
+		t.Errorf("%d cases failed", failed)
+	}
+}
+
+func decimalCase(op, a, b string) string {
+	if op == "fromfloat" {
+		f, _ := strconv.ParseFloat(a, 64)
+		return DecimalFromFloat(f).String()
+	}
+	if op == "fromfloat4" {
+		f, _ := strconv.ParseFloat(a, 32)
+		return DecimalFromFloat4(f).String()
+	}
+	x, err := ParseDecimal(a)
+	if err != nil || op == "parse" {
+		return answer(x.String(), err)
+	}
+	var n, m int32
+	var y Decimal
+	switch op {
+	case "round", "trunc":
+		v, _ := strconv.Atoi(b)
+		n = int32(v)
+	case "rescale":
+		fmt.Sscanf(b, "%d,%d", &n, &m)
+	default:
+		if b != "" {
+			if y, err = ParseDecimal(b); err != nil {
+				return err.Error()
+			}
+		}
+	}
+	num := func(d Decimal, err error) string { return answer(d.String(), err) }
+	integer := func(v int64, err error) string { return answer(strconv.FormatInt(v, 10), err) }
+	switch op {
+	case "add":
+		return x.Add(y).String()
+	case "sub":
+		return x.Sub(y).String()
+	case "mul":
+		return num(x.Mul(y))
+	case "div":
+		return num(x.Div(y))
+	case "mod":
+		return num(x.Mod(y))
+	case "divtrunc":
+		return num(x.DivTrunc(y))
+	case "cmp":
+		return strconv.Itoa(x.Cmp(y))
+	case "pow":
+		return num(x.Power(y))
+	case "log":
+		return num(y.Log(x))
+	case "neg":
+		return x.Neg().String()
+	case "abs":
+		return x.Abs().String()
+	case "ceil":
+		return x.Ceil().String()
+	case "floor":
+		return x.Floor().String()
+	case "sqrt":
+		return num(x.Sqrt())
+	case "exp":
+		return num(x.Exp())
+	case "ln":
+		return num(x.Ln())
+	case "log10":
+		return num(x.Log10())
+	case "int8":
+		return integer(x.ToInt64())
+	case "int4":
+		return integer(x.toInt(math.MinInt32, math.MaxInt32, "integer"))
+	case "float":
+		f, err := x.toFloat(64)
+		return answer(string(appendFloat(nil, f, 64, 1)), err)
+	case "float4":
+		f, err := x.toFloat(32)
+		return answer(string(appendFloat(nil, f, 32, 1)), err)
+	case "trim":
+		return x.TrimScale().String()
+	case "minscale":
+		return strconv.Itoa(int(x.MinScale()))
+	case "sign":
+		if x.IsNaN() {
+			return "NaN"
+		}
+		return strconv.Itoa(x.Sign())
+	case "round":
+		return x.Round(n).String()
+	case "trunc":
+		return x.Trunc(n).String()
+	case "rescale":
+		return num(x.Rescale(n, m))
+	case "send":
+		raw := x.AppendBinary(nil)
+		if back, err := ParseDecimalBinary(raw); err != nil || back.String() != x.String() {
+			return fmt.Sprintf("read back as %s (%v)", back, err)
+		}
+		return hex.EncodeToString(raw)
+	}
+	return "unknown operation"
+}
