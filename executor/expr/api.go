@@ -1,0 +1,210 @@
+package expr
+
+import (
+	"context"
+	"time"
+
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/planner/plan"
+)
+
+// Eval is a compiled expression. The result is valid until the next call; only
+// the rows that b selects are meaningful. It may be one of b's own columns or a
+// constant vector. Not safe for concurrent use: compile once per goroutine.
+type Eval interface {
+	Eval(env *Env, b *vec.Batch) (*vec.Vec, error)
+}
+
+// Pred is a compiled condition. Select narrows b.Sel to the rows for which the
+// condition is true; the new selection belongs to the Pred and is valid until
+// the next call.
+type Pred interface {
+	Select(env *Env, b *vec.Batch) error
+}
+
+// Env is what expressions may see beside their input. One Env belongs to one
+// goroutine; Fork makes a copy for another.
+type Env struct {
+	// Ctx ends waiting functions (pg_sleep, lock waits) and long loops; never nil.
+	Ctx context.Context
+	// Params are the statement's parameters, then the slots that subplans set.
+	Params []types.Datum
+	// Fmt are the session settings that text forms depend on; never nil.
+	Fmt *types.FmtOpts
+	// TxnStart and StmtStart are in microseconds since 2000-01-01 UTC.
+	TxnStart, StmtStart int64
+	// Clock is the wall clock; nil is time.Now.
+	Clock func() time.Time
+	// Session answers for everything outside of the values; nil in plans that
+	// have no session, where such functions fail with 0A000.
+	Session SessionInfo
+	// RunSub runs a subplan after its parameters were set in env.Params, and
+	// calls yield with each batch of rows until yield returns false. Hidden
+	// columns come last. Set by the executor.
+	RunSub func(env *Env, sub *plan.SubPlan, yield func(*vec.Batch) (bool, error)) error
+	// CallSQL calls a user-defined function (Proc.SQL) for one row. Set by the
+	// executor; set-returning ones are not called through it.
+	CallSQL func(env *Env, c *plan.Call, args []types.Datum) (types.Datum, error)
+	// Alloc accounts for memory that outlives a batch, in bytes (negative when
+	// freed); nil does not count. An error ends the statement.
+	Alloc func(bytes int64) error
+	// Subs keeps the results of uncorrelated subplans; nil keeps none.
+	Subs *SubCache
+}
+
+// Fork returns an Env for another goroutine: its own parameters and cache.
+func (env *Env) Fork() *Env {
+	e := *env
+	e.Params = append([]types.Datum(nil), env.Params...)
+	if env.Subs != nil {
+		e.Subs = NewSubCache()
+	}
+	return &e
+}
+
+// SessionInfo is what functions ask of the session that runs the statement.
+// Errors are *sqlerr.Error values with PostgreSQL's codes and messages.
+type SessionInfo interface {
+	CurrentUser() string
+	SessionUser() string
+	Database() string
+	// SearchPath lists the existing schemas of the search path; implicit adds
+	// pg_catalog (and the temporary schema) where they are searched first.
+	SearchPath(implicit bool) []string
+	// Setting returns a run-time setting's text; false when there is none of that name.
+	Setting(name string) (string, bool)
+	// SetSetting changes a setting, for the transaction alone when local, and
+	// returns its new text.
+	SetSetting(name, value string, local bool) (string, error)
+	// BackendPID is the connection's process number, as in BackendKeyData.
+	BackendPID() int32
+
+	// Nextval and the others work on a sequence by its OID.
+	Nextval(seq types.OID) (int64, error)
+	Currval(seq types.OID) (int64, error)
+	Lastval() (int64, error)
+	Setval(seq types.OID, value int64, called bool) (int64, error)
+
+	// RegIn resolves the text of a reg* type (regclass, regtype, regproc …)
+	// to an OID: 42P01, 42704, 42883 … when there is no such object.
+	RegIn(t types.T, s string) (types.OID, error)
+	// RegOut is the text of a reg* value; "-" for 0, the number when unknown.
+	RegOut(t types.T, o types.OID) string
+	// EnumLabels lists the labels of an enum type in order; false for other types.
+	EnumLabels(t types.OID) ([]string, bool)
+
+	// Catalog answers a function of the system information families whose
+	// answer is the catalog's or the server's: src is one of SessionFuncs.
+	// Arguments are not NULL where the function is strict.
+	Catalog(src string, args []types.Datum, ret types.T) (types.Datum, error)
+	// CatalogRows is Catalog for set-returning functions: one datum per column.
+	CatalogRows(src string, args []types.Datum, cols []types.T) ([][]types.Datum, error)
+
+	// AdvisoryLock takes (or tries to take) an advisory lock. key2 is used by
+	// the two-key form alone. Without wait it reports whether it got the lock.
+	AdvisoryLock(ctx context.Context, key AdvisoryKey, wait bool) (bool, error)
+	// AdvisoryUnlock reports whether the lock was held by the session.
+	AdvisoryUnlock(key AdvisoryKey) bool
+	// AdvisoryUnlockAll releases the session's advisory locks.
+	AdvisoryUnlockAll()
+	// Random returns the session's random source of random() and setseed().
+	Random() *Rand
+}
+
+// AdvisoryKey names an advisory lock: one 64-bit key or two of 32 bits.
+type AdvisoryKey struct {
+	Key    int64 // or the first key in the upper half, the second in the lower
+	Two    bool  // two-key form, another name space
+	Shared bool
+	Txn    bool // released at the end of the transaction
+}
+
+// Compile makes an expression executable. A function that has no
+// implementation is 0A000 with its name and position.
+func Compile(e plan.Expr) (Eval, error) { return newCompiler().compile(e) }
+
+// CompileAll compiles a list.
+func CompileAll(es []plan.Expr) ([]Eval, error) { return newCompiler().compileAll(es) }
+
+// CompilePredicate makes a boolean expression executable as a filter.
+func CompilePredicate(e plan.Expr) (Pred, error) { return newCompiler().predicate(e) }
+
+// SetFunc is a compiled call of a table function: a set-returning function, or
+// any other function or expression as a set of one row.
+type SetFunc interface {
+	// Cols are the types of the result's columns.
+	Cols() []types.T
+	// Start evaluates the arguments at row number row of b and begins the set.
+	Start(env *Env, b *vec.Batch, row int) error
+	// Next returns the next rows, at most vec.BatchSize of them, or nil at the
+	// end. The batch is valid until the next call.
+	Next(env *Env) (*vec.Batch, error)
+}
+
+// CompileSet compiles a table function's call.
+func CompileSet(e plan.Expr) (SetFunc, error) { return newCompiler().compileSet(e) }
+
+// Aggregator folds the argument vectors of one aggregate into numbered groups.
+// FILTER, DISTINCT and ORDER BY are the caller's business: they decide which
+// rows are added and in what order.
+type Aggregator interface {
+	// Grow makes room for n groups in all; new ones are empty.
+	Grow(n int)
+	// Add folds rows: sel lists the row numbers (nil: 0 … len(groups)-1) and
+	// groups[i] is the group of the i-th of them. args are the evaluated
+	// arguments, without the direct ones.
+	Add(env *Env, groups []uint32, args []*vec.Vec, sel []uint32) error
+	// Merge folds another aggregator's group src into group dst. The other one
+	// was made from the same plan.Agg.
+	Merge(other Aggregator, src, dst int) error
+	// Result fills out, of the aggregate's type, with groups from … to-1 at rows
+	// 0 …; it may be called again after more rows were added (window frames).
+	Result(env *Env, out *vec.Vec, from, to int) error
+	// Reset empties one group.
+	Reset(group int)
+	// Bytes is the memory held, in bytes.
+	Bytes() int64
+}
+
+// Remover is implemented by aggregators that can take a row back, so that a
+// moving window frame need not start over.
+type Remover interface {
+	Aggregator
+	// Remove undoes one earlier Add of the row; false when it cannot be undone
+	// and the frame must be computed anew.
+	Remove(env *Env, group uint32, args []*vec.Vec, row int) bool
+}
+
+// NewAggregator returns the implementation of an aggregate. direct are the
+// values of the direct arguments of an ordered-set aggregate.
+func NewAggregator(a *plan.Agg, direct []types.Datum) (Aggregator, error) {
+	return newAggregator(a, direct)
+}
+
+// Implemented reports whether the function with that prosrc can be called.
+func Implemented(src string) bool {
+	r := functions()
+	_, ok := r.scalar[src]
+	if !ok {
+		_, ok = r.sets[src]
+	}
+	return ok
+}
+
+// SessionFuncs returns the prosrc names that are passed on to
+// SessionInfo.Catalog and SessionInfo.CatalogRows.
+func SessionFuncs() []string { return functions().sessionNames() }
+
+// EvalConst evaluates an expression without input columns to a value that the
+// caller may keep. Constants, parameters and conversions of them do not build
+// batches.
+func EvalConst(env *Env, e plan.Expr) (types.Datum, error) { return evalConst(env, e) }
+
+// Instant returns the wall clock in microseconds since 2000-01-01 UTC.
+func (env *Env) Instant() int64 {
+	if env.Clock != nil {
+		return types.TimestampFromTime(env.Clock())
+	}
+	return types.TimestampFromTime(time.Now())
+}

@@ -1,0 +1,62 @@
+package expr
+
+import (
+	"sort"
+	"sync"
+
+	"kvsqld/planner/plan"
+)
+
+// builder makes the evaluator of one call from its compiled arguments.
+type builder func(c *compiler, call *plan.Call, args []Eval) (Eval, error)
+
+// registry maps prosrc to implementations.
+type registry struct {
+	scalar  map[string]builder
+	sets    map[string]setBuilder
+	session map[string]bool
+}
+
+// families lists every file's registrations.
+var families = []func(*registry){}
+
+var functions = sync.OnceValue(func() *registry {
+	r := &registry{
+		scalar:  make(map[string]builder, 2048),
+		sets:    make(map[string]setBuilder, 64),
+		session: make(map[string]bool, 128),
+	}
+	for _, f := range families {
+		f(r)
+	}
+	return r
+})
+
+// add registers one implementation under its prosrc names.
+func (r *registry) add(b builder, srcs ...string) {
+	for _, s := range srcs {
+		if _, twice := r.scalar[s]; twice {
+			panic("expr: function registered twice: " + s)
+		}
+		r.scalar[s] = b
+	}
+}
+
+// addSet registers a set-returning function.
+func (r *registry) addSet(b setBuilder, srcs ...string) {
+	for _, s := range srcs {
+		if _, twice := r.sets[s]; twice {
+			panic("expr: set function registered twice: " + s)
+		}
+		r.sets[s] = b
+	}
+}
+
+func (r *registry) sessionNames() []string {
+	names := make([]string, 0, len(r.session))
+	for s := range r.session {
+		names = append(names, s)
+	}
+	sort.Strings(names)
+	return names
+}

@@ -1,0 +1,56 @@
+package expr
+
+import "kvsqld/planner/plan"
+
+// SubCache keeps what uncorrelated subplans returned, so that each runs once.
+//
+// A subplan nested in a correlated one may depend on the parameters that the
+// outer one sets. So entries remember how many correlated runs enclosed their
+// making, and Enter forgets the deeper ones.
+type SubCache struct {
+	depth   int
+	entries map[*plan.SubPlan]subEntry
+}
+
+type subEntry struct {
+	depth int
+	value any
+}
+
+// NewSubCache returns an empty cache, for one run of a statement.
+func NewSubCache() *SubCache { return &SubCache{entries: make(map[*plan.SubPlan]subEntry)} }
+
+// Enter says that parameters have just been set for a correlated run (also an
+// Apply node's); Leave ends it. Both work on nil.
+func (c *SubCache) Enter() {
+	if c == nil {
+		return
+	}
+	for k, e := range c.entries {
+		if e.depth > c.depth {
+			delete(c.entries, k)
+		}
+	}
+	c.depth++
+}
+
+// Leave ends what Enter began.
+func (c *SubCache) Leave() {
+	if c != nil {
+		c.depth--
+	}
+}
+
+func (c *SubCache) get(s *plan.SubPlan) (any, bool) {
+	if c == nil {
+		return nil, false
+	}
+	e, ok := c.entries[s]
+	return e.value, ok
+}
+
+func (c *SubCache) put(s *plan.SubPlan, v any) {
+	if c != nil {
+		c.entries[s] = subEntry{c.depth, v}
+	}
+}
