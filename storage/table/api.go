@@ -1,0 +1,108 @@
+package table
+
+import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/storage/kv"
+)
+
+// The engine's contract as the layers above see it.
+type (
+	// Reader is one consistent state: a snapshot or a transaction.
+	Reader = kv.Reader
+	// Txn is a transaction.
+	Txn = kv.Txn
+	// LockOpt says how locks are waited for.
+	LockOpt = kv.LockOpt
+	// LockResult is the outcome of locking one row.
+	LockResult = kv.LockResult
+)
+
+// WaitForever is the LockOpt.Wait of a lock without a timeout.
+const WaitForever = kv.WaitForever
+
+// Special column numbers beside indexes into Table.Columns. They equal those of
+// the plan.
+const (
+	ColRowKey   = -1 // the row key, bytea
+	ColTableOID = -2 // tableoid, oid
+	ColCtid     = -3 // a tid made from the row key
+	ColXmin     = -4 // constant, xid
+)
+
+// ScanSpec says what to scan. It is not changed by scanning and may be used
+// again.
+type ScanSpec struct {
+	// Index is the file scanned; nil or the primary key's index: the master file.
+	Index *catalog.Index
+	// Ranges of the file's key, in any order, possibly overlapping: a row is
+	// returned once. nil is the whole file, an empty list no row.
+	Ranges []types.Range
+	// Cols are the columns wanted, in the order of the output's columns: indexes
+	// into Table.Columns or special column numbers.
+	Cols []int
+	// Reverse scans from the greatest key to the smallest.
+	Reverse bool
+	// IndexOnly says that all of Cols are in the index entry. Rows are fetched
+	// nevertheless where an entry cannot give a value back exactly.
+	IndexOnly bool
+	// Limit is a hint that so many rows are probably enough; 0 is none.
+	Limit int
+	// BatchRows is the number of rows per batch; 0 is vec.BatchSize.
+	BatchRows int
+
+	spans []kv.Range // of a part made by SplitScan: instead of Ranges
+	part  bool
+}
+
+// IndexVals are the computed parts of one index for a batch of rows: one per
+// entry of Table.Indexes, in that order. A nil slice of IndexVals serves tables
+// whose indexes have neither expressions nor predicates.
+type IndexVals struct {
+	// Keys has a vector for each key that is an expression; nil for columns.
+	Keys []*vec.Vec
+	// Pred is the predicate's outcome, nil without one. Rows for which it is not
+	// true are not in the index.
+	Pred *vec.Vec
+}
+
+// ConflictAction is what Insert does about a row whose key exists.
+type ConflictAction uint8
+
+// The actions.
+const (
+	ConflictError  ConflictAction = iota // fail with 23505
+	ConflictReport                       // leave the row out and report it (ON CONFLICT)
+)
+
+// InsertOpt shapes Insert. The zero value is a plain INSERT.
+type InsertOpt struct {
+	Conflict ConflictAction
+	// Arbiters are the unique indexes whose conflicts are reported, nil: all.
+	// Conflicts on others are errors.
+	Arbiters []*catalog.Index
+	// Lock says how long to wait for the holder of a key. AtSnapshot is set from
+	// the transaction's isolation level.
+	Lock LockOpt
+}
+
+// Conflict is a row that Insert left out because its key exists.
+type Conflict struct {
+	Row   uint32         // row number in the input batch
+	Index *catalog.Index // the unique index that has the key
+	// Key is the row key of the existing row, which has been locked exclusively
+	// unless it was inserted by this same call.
+	Key []byte
+	// Same tells that the existing row was inserted by this same call.
+	Same bool
+}
+
+// InsertResult is the outcome of Insert.
+type InsertResult struct {
+	// Keys has the row key of each inserted row by row number (len = batch N);
+	// nil for rows that were left out. Valid until the next call on the Writer.
+	Keys      [][]byte
+	Conflicts []Conflict // in input order
+	Inserted  int
+}
