@@ -1,0 +1,101 @@
+package parser
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/parser/ast"
+)
+
+// Statement is one statement of a script: its tree, its own text, where that
+// lies in the script (bytes), and the highest $n in it. Offsets in the tree
+// count from the script's start.
+type Statement struct {
+	Stmt      ast.Stmt
+	Text      string
+	Off, End  int
+	NumParams int
+}
+
+// Parse returns the statements of a script; empty ones are skipped. The first
+// syntax error anywhere in it is the result of the whole.
+func Parse(sql string) (list []Statement, err error) {
+	if err := checkEncoding(sql); err != nil {
+		return nil, err
+	}
+	defer catch(&err)
+	p := newParser(sql)
+	for {
+		for p.accept(KindSemi) {
+		}
+		if p.is(KindEOF) {
+			return list, nil
+		}
+		list = append(list, p.statement())
+	}
+}
+
+// statement parses one statement and stands on its semicolon, or the end.
+func (p *parser) statement() Statement {
+	p.params = 0
+	off := p.tok().Off
+	stmt := p.stmt()
+	if !p.is(KindSemi) && !p.is(KindEOF) {
+		p.syntaxErr()
+	}
+	end := p.last
+	return Statement{Stmt: stmt, Text: p.lx.src[off:end], Off: int(off), End: int(end), NumParams: p.params}
+}
+
+// ParseOne returns the only statement of sql, or one without Stmt when sql is
+// empty. More than one is a 42601, as in the extended protocol.
+func ParseOne(sql string) (Statement, error) {
+	list, err := Parse(sql)
+	switch {
+	case err != nil:
+		return Statement{}, err
+	case len(list) == 0:
+		return Statement{}, nil
+	case len(list) > 1:
+		return Statement{}, sqlerr.New(sqlerr.SyntaxError, "cannot insert multiple commands into a prepared statement")
+	}
+	return list[0], nil
+}
+
+// ParseExpr parses sql as one value expression.
+func ParseExpr(sql string) (x ast.Expr, err error) {
+	if err := checkEncoding(sql); err != nil {
+		return nil, err
+	}
+	defer catch(&err)
+	p := newParser(sql)
+	x = p.expr()
+	if !p.is(KindEOF) {
+		p.syntaxErr()
+	}
+	return x, nil
+}
+
+// ParseTypeName parses sql as the name of a type, such as numeric(10,2)[].
+func ParseTypeName(sql string) (t ast.TypeName, err error) {
+	if err := checkEncoding(sql); err != nil {
+		return t, err
+	}
+	defer catch(&err)
+	p := newParser(sql)
+	t = p.typeName()
+	if !p.is(KindEOF) {
+		p.syntaxErr()
+	}
+	return t, nil
+}
+
+// LineCol returns the 1-based line and column (in characters) of the byte
+// offset off in sql.
+func LineCol(sql string, off int) (line, col int) {
+	off = min(max(off, 0), len(sql))
+	before := sql[:off]
+	start := strings.LastIndexByte(before, '\n') + 1
+	return strings.Count(before, "\n") + 1, utf8.RuneCountInString(before[start:]) + 1
+}
