@@ -1,0 +1,95 @@
+package wire
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgproto3/v2"
+
+	"kvsqld/catalog/sqlerr"
+)
+
+const (
+	severityError  = "ERROR"
+	severityFatal  = "FATAL"
+	severityPanic  = "PANIC"
+	severityNotice = "NOTICE"
+)
+
+// The causes with which a statement's context ends.
+func canceledByUser() *sqlerr.Error {
+	return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request")
+}
+
+func adminShutdown() *sqlerr.Error {
+	return fatal(sqlerr.AdminShutdown, "terminating connection due to administrator command")
+}
+
+func clientLost(cause error) *sqlerr.Error {
+	e := fatal(sqlerr.ConnectionFailure, "connection to client lost")
+	e.Cause = cause
+	return e
+}
+
+func fatal(code sqlerr.Code, format string, args ...any) *sqlerr.Error {
+	e := sqlerr.New(code, format, args...)
+	e.Severity = severityFatal
+	return e
+}
+
+// asSQL returns the error to show for err, and whether it is one that the
+// session did not classify: then the client sees XX000 and the log gets err.
+//
+// A context error stands for the reason the context ended with.
+func asSQL(ctx context.Context, err error) (e *sqlerr.Error, internal bool) {
+	if errors.As(err, &e) {
+		return e, false
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		if errors.As(context.Cause(ctx), &e) {
+			return e, false
+		}
+	}
+	var s interface{ SQLState() string }
+	if errors.As(err, &s) && len(s.SQLState()) == 5 {
+		return sqlerr.New(sqlerr.Code(s.SQLState()), "%s", err.Error()), false
+	}
+	return sqlerr.New(sqlerr.InternalError, "internal error"), true
+}
+
+// asFatal returns a copy of e that ends the connection.
+func asFatal(e *sqlerr.Error) *sqlerr.Error {
+	if isFatal(e) {
+		return e
+	}
+	f := *e
+	f.Severity = severityFatal
+	return &f
+}
+
+func isFatal(e *sqlerr.Error) bool {
+	return e.Severity == severityFatal || e.Severity == severityPanic
+}
+
+// errorResponse lists the fields of e; ErrorResponse and NoticeResponse share
+// them.
+func errorResponse(e *sqlerr.Error, defaultSeverity string) pgproto3.ErrorResponse {
+	severity := e.Severity
+	if severity == "" {
+		severity = defaultSeverity
+	}
+	return pgproto3.ErrorResponse{
+		Severity:            severity,
+		SeverityUnlocalized: severity,
+		Code:                string(e.Code),
+		Message:             e.Message,
+		Detail:              e.Detail,
+		Hint:                e.Hint,
+		Position:            int32(e.Pos),
+		SchemaName:          e.Schema,
+		TableName:           e.Table,
+		ColumnName:          e.Column,
+		DataTypeName:        e.DataType,
+		ConstraintName:      e.Constraint,
+	}
+}
