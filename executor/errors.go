@@ -1,0 +1,71 @@
+package executor
+
+import (
+	"context"
+	"errors"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/storage/kv"
+)
+
+// ctxErr returns 57014 when the context has ended. A cause that carries a
+// SQLSTATE of its own (statement timeout, shutdown) is returned as it is.
+func ctxErr(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return cancelErr(ctx)
+}
+
+func cancelErr(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	var e *sqlerr.Error
+	if errors.As(cause, &e) {
+		return e
+	}
+	msg := "canceling statement due to user request"
+	if errors.Is(cause, context.DeadlineExceeded) {
+		msg = "canceling statement due to statement timeout"
+	}
+	e = sqlerr.New(sqlerr.QueryCanceled, "%s", msg)
+	e.Cause = cause
+	return e
+}
+
+// kvCodes gives the engine's errors their SQLSTATE and PostgreSQL's message.
+var kvCodes = []struct {
+	err  error
+	code sqlerr.Code
+	msg  string
+}{
+	{kv.ErrConflict, sqlerr.SerializationFailure, "could not serialize access due to concurrent update"},
+	{kv.ErrDeadlock, sqlerr.DeadlockDetected, "deadlock detected"},
+	{kv.ErrLockTimeout, sqlerr.LockNotAvailable, "canceling statement due to lock timeout"},
+	{kv.ErrReadOnly, sqlerr.ReadOnlySQLTransaction, "cannot write in a read-only transaction"},
+	{kv.ErrTooOld, sqlerr.SnapshotTooOld, "snapshot too old"},
+	{kv.ErrCorrupt, sqlerr.DataCorrupted, "data corrupted"},
+	{kv.ErrTooLarge, sqlerr.ProgramLimitExceeded, "row or key is too large"},
+	{kv.ErrDiskFull, sqlerr.DiskFull, "could not extend file: no space left on device"},
+	{kv.ErrUnavailable, sqlerr.CannotConnectNow, "the store is not available"},
+	{kv.ErrUndetermined, sqlerr.TransactionUnknown, "the outcome of the transaction is unknown"},
+}
+
+// wrapErr turns errors of the context and the engine into errors with SQLSTATE;
+// others pass unchanged.
+func wrapErr(ctx context.Context, err error) error {
+	var e *sqlerr.Error
+	if err == nil || errors.As(err, &e) || errors.Is(err, ErrRetry) {
+		return err
+	}
+	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+		return cancelErr(ctx)
+	}
+	for _, k := range kvCodes {
+		if errors.Is(err, k.err) {
+			e := sqlerr.New(k.code, "%s", k.msg)
+			e.Cause = err
+			return e
+		}
+	}
+	return err
+}

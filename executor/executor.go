@@ -1,0 +1,273 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/executor/expr"
+	"kvsqld/planner/plan"
+	"kvsqld/storage/kv"
+	"kvsqld/storage/table"
+)
+
+// ErrRetry is returned when a READ COMMITTED statement locked a row that
+// another transaction has changed since the statement's snapshot. The session
+// rolls back to the statement's savepoint, refreshes the snapshot and runs the
+// statement again; the locks stay.
+var ErrRetry = errors.New("executor: a locked row has changed, run the statement again")
+
+// Env is what a statement's operators share. It belongs to one statement; the
+// fields are set before Build or Reset and not changed until Close.
+type Env struct {
+	Ctx    context.Context
+	Txn    kv.Txn
+	Tables *table.DB
+	Expr   *expr.Env
+	Snap   *catalog.Snapshot
+	// DB is the current database, for lookups in Snap.
+	DB types.OID
+
+	// WorkMem is the number of bytes an operator may keep before it spills to
+	// TempDir ("" is the system's); 0 never spills.
+	WorkMem int64
+	TempDir string
+	// Mem is the statement's budget; nil is unlimited.
+	Mem *Memory
+	// MaxParallel is the number of goroutines a full scan may use; below 2 none
+	// are started.
+	MaxParallel int
+
+	// LockTimeout is how long a lock is waited for; 0 waits for ever.
+	LockTimeout time.Duration
+	// ReadCommitted tells that a changed row means ErrRetry, not 40001.
+	ReadCommitted bool
+	// Deferred collects constraint checks for the end of the transaction; nil
+	// checks all at the end of the statement.
+	Deferred *DeferredChecks
+
+	// TableExprs returns the bound expressions that writing to the table needs.
+	TableExprs func(*catalog.Table) (*plan.TableExprs, error)
+	// Virtual emits the rows of a declared relation; keyCols and keyVals are an
+	// optional equality lookup. It stops when emit returns false.
+	Virtual func(rel *catalog.Virtual, keyCols []int, keyVals []types.Datum, emit func(row []types.Datum) bool) error
+	// SequenceRow returns a sequence's last_value, log_cnt and is_called.
+	SequenceRow func(*catalog.Sequence) (last int64, logCnt int64, called bool, err error)
+	// Notice sends a notice to the client; nil drops it.
+	Notice func(*sqlerr.Error)
+	// Stats collects counters per node for EXPLAIN ANALYZE; nil collects none.
+	Stats *Stats
+
+	run *Run
+}
+
+// Operator is a running plan node. Open prepares a run (X2), Next returns the
+// next batch with at least one selected row or nil at the end (X1), Close frees
+// everything and may be called at any time, more than once.
+type Operator interface {
+	Open(*Env) error
+	Next() (*vec.Batch, error)
+	Close()
+}
+
+// Run is a statement's tree of operators.
+type Run struct {
+	query    *plan.Query
+	env      *Env
+	root     Operator
+	opened   bool
+	ended    bool
+	visible  int // columns that are part of the result
+	out      vec.Batch
+	affected int64
+	ctes     map[*plan.CTE]*cte
+	subs     map[*plan.SubPlan]*subplan
+	build    *builder
+	fks      *fkQueue
+}
+
+// Build makes the operators of a plan. They start to work at the first Next.
+func Build(q *plan.Query, env *Env) (*Run, error) {
+	r := &Run{query: q, env: env}
+	r.build = &builder{run: r, stats: env.Stats}
+	for _, c := range q.CTEs {
+		if err := r.build.cte(c); err != nil {
+			return nil, err
+		}
+	}
+	root, err := r.build.node(q.Root)
+	if err != nil {
+		return nil, err
+	}
+	r.root = root
+	cols := q.Root.Base().Cols
+	r.visible = len(cols)
+	for r.visible > 0 && cols[r.visible-1].Hidden {
+		r.visible--
+	}
+	r.attach(env)
+	return r, nil
+}
+
+// attach connects the run with the statement's environment.
+func (r *Run) attach(env *Env) {
+	r.env = env
+	env.run = r
+	if env.Mem == nil {
+		env.Mem = new(Memory)
+	}
+	x := env.Expr
+	x.RunSub = r.runSub
+	if x.Alloc == nil {
+		x.Alloc = env.Mem.grow
+	}
+	for len(x.Params) < r.query.NumSlots {
+		x.Params = append(x.Params, types.Datum{Null: true})
+	}
+}
+
+// Reset makes a closed run ready to run again in a new environment, with new
+// parameters.
+func (r *Run) Reset(env *Env) {
+	r.Close()
+	r.ended, r.affected = false, 0
+	r.attach(env)
+}
+
+// Next returns the next batch of result rows without hidden columns, nil at the
+// end. It is valid until the next call. The statement's end — unread
+// data-modifying CTEs, foreign key checks — is part of the call that returns
+// nil, so a statement must be read to its end to have happened.
+func (r *Run) Next() (*vec.Batch, error) {
+	if r.ended {
+		return nil, nil
+	}
+	if !r.opened {
+		r.opened = true
+		if err := r.open(); err != nil {
+			return nil, r.fail(err)
+		}
+	}
+	if err := ctxErr(r.env.Ctx); err != nil {
+		return nil, r.fail(err)
+	}
+	b, err := r.root.Next()
+	if err != nil {
+		return nil, r.fail(err)
+	}
+	if b == nil {
+		r.ended = true
+		if err := r.finish(); err != nil {
+			return nil, r.fail(err)
+		}
+		return nil, nil
+	}
+	if !r.query.ReadOnly || r.query.Returns {
+		r.affectedBy(b)
+	}
+	if r.visible == len(b.Cols) {
+		return b, nil
+	}
+	r.out = vec.Batch{Cols: b.Cols[:r.visible], N: b.N, Sel: b.Sel}
+	return &r.out, nil
+}
+
+func (r *Run) open() error {
+	for _, c := range r.query.CTEs {
+		if c.Modifying {
+			// A modifying CTE runs to its end before the main query, whether it
+			// is read or not.
+			if err := r.ctes[c].fill(r.env); err != nil {
+				return err
+			}
+		}
+	}
+	return r.root.Open(r.env)
+}
+
+// affectedBy counts result rows of statements that do not count for themselves.
+func (r *Run) affectedBy(b *vec.Batch) {
+	if _, ok := r.dml(); !ok {
+		r.affected += int64(b.Rows())
+	}
+}
+
+// finish does what belongs to the end of the statement.
+func (r *Run) finish() error {
+	if d, ok := r.dml(); ok {
+		r.affected = d.affected()
+	}
+	return r.fks.finish(r.env)
+}
+
+// modifier is a data-modifying operator.
+type modifier interface{ affected() int64 }
+
+func (r *Run) dml() (modifier, bool) {
+	op := r.root
+	if s, ok := op.(*statsOp); ok {
+		op = s.Operator
+	}
+	m, ok := op.(modifier)
+	return m, ok
+}
+
+// fail ends the run with an error.
+func (r *Run) fail(err error) error {
+	r.ended = true
+	return wrapErr(r.env.Ctx, err)
+}
+
+// Affected returns the number of rows inserted, updated, deleted or returned:
+// the number of the command tag.
+func (r *Run) Affected() int64 { return r.affected }
+
+// Close frees everything the run holds, temporary files included.
+func (r *Run) Close() {
+	if r.opened {
+		r.root.Close()
+		r.opened = false
+	}
+	for _, c := range r.ctes {
+		c.close()
+	}
+	for _, s := range r.subs {
+		s.close()
+	}
+	r.fks = nil
+	r.ended = true
+}
+
+// outTypes returns the types of a node's output columns.
+func outTypes(n plan.Node) []types.T {
+	cols := n.Base().Cols
+	ts := make([]types.T, len(cols))
+	for i, c := range cols {
+		ts[i] = c.T
+	}
+	return ts
+}
+
+func exprTypes(es []plan.Expr) []types.T {
+	ts := make([]types.T, len(es))
+	for i, e := range es {
+		ts[i] = e.Type()
+	}
+	return ts
+}
+
+// evalAll evaluates expressions over one batch into out.
+func evalAll(env *Env, es []expr.Eval, b *vec.Batch, out []*vec.Vec) error {
+	for i, e := range es {
+		v, err := e.Eval(env.Expr, b)
+		if err != nil {
+			return err
+		}
+		out[i] = v
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+package executor
+
+import (
+	"bytes"
+
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+)
+
+// hashRows returns one well-mixed hash per selected row over the key columns;
+// NULLs hash like values. buf is used when it is large enough.
+func hashRows(keys []*vec.Vec, sel []uint32, n int, buf []uint64) []uint64 {
+	if cap(buf) < n {
+		buf = make([]uint64, max(n, vec.BatchSize))
+	}
+	buf = buf[:n]
+	clear(buf)
+	for _, k := range keys {
+		vec.Hash(k, sel, buf)
+	}
+	for i, h := range buf {
+		h ^= h >> 32
+		h *= 0xd6e8feb86659fd93
+		buf[i] = h ^ h>>32
+	}
+	return buf
+}
+
+// bytewise reports whether values of the kind are equal exactly when their
+// bytes are.
+func bytewise(k types.Kind) bool {
+	switch k {
+	case types.KText, types.KBytea, types.KUUID, types.KEnum, types.KMacaddr, types.KJSON, types.KVoid:
+		return true
+	}
+	return false
+}
+
+// keyEq compares keys of two sets of columns pairwise, where NULL equals NULL.
+type keyEq struct {
+	bytewise []bool
+}
+
+func newKeyEq(ts []types.T) keyEq {
+	e := keyEq{bytewise: make([]bool, len(ts))}
+	for i, t := range ts {
+		e.bytewise[i] = bytewise(t.Kind())
+	}
+	return e
+}
+
+// equal reports whether row ar of a and row br of b have the same key.
+func (e *keyEq) equal(a []*vec.Vec, ar int, b []*vec.Vec, br int) bool {
+	for i, x := range a {
+		if !equalAt(x, ar, b[i], br, e.bytewise[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func equalAt(x *vec.Vec, xr int, y *vec.Vec, yr int, raw bool) bool {
+	xi, yi := x.Idx(xr), y.Idx(yr)
+	xn, yn := x.Nulls.Any() && x.Nulls.Get(xi), y.Nulls.Any() && y.Nulls.Get(yi)
+	if xn || yn {
+		return xn && yn
+	}
+	switch x.T.Rep() {
+	case types.RepInt:
+		return x.I64[xi] == y.I64[yi]
+	case types.RepBool:
+		return x.Bool[xi] == y.Bool[yi]
+	case types.RepFloat:
+		a, b := x.F64[xi], y.F64[yi]
+		return a == b || a != a && b != b
+	case types.RepDec:
+		if x.Dec == nil && y.Dec == nil && x.Scale == y.Scale {
+			return x.I64[xi] == y.I64[yi]
+		}
+	case types.RepBytes:
+		if raw {
+			return bytes.Equal(x.B[xi], y.B[yi])
+		}
+	}
+	return types.Equal(x.Get(xr), y.Get(yr))
+}
+
+// hashIndex finds rows of a store by hash: open addressing with linear probing
+// over slots that hold row number + 1; rows of equal hash are chained by next,
+// latest first.
+type hashIndex struct {
+	slots  []uint32
+	hashes []uint64 // per row
+	mask   uint64
+	used   int // slots in use
+}
+
+// bytes is the memory the index takes.
+func (h *hashIndex) bytes() int64 { return int64(4*cap(h.slots) + 8*cap(h.hashes)) }
+
+func (h *hashIndex) reset() {
+	clear(h.slots)
+	h.hashes = h.hashes[:0]
+	h.used = 0
+}
+
+// reserve makes room for one more slot in use.
+func (h *hashIndex) reserve() {
+	if 2*(h.used+1) <= len(h.slots) {
+		return
+	}
+	n := max(64, 2*len(h.slots))
+	old := h.slots
+	h.slots = make([]uint32, n)
+	h.mask = uint64(n - 1)
+	for _, s := range old {
+		if s != 0 {
+			i := h.hashes[s-1] & h.mask
+			for h.slots[i] != 0 {
+				i = (i + 1) & h.mask
+			}
+			h.slots[i] = s
+		}
+	}
+}
+
+// keySet numbers distinct keys in the order of their first appearance.
+type keySet struct {
+	keys  *rowStore
+	index hashIndex
+	eq    keyEq
+}
+
+func newKeySet(ts []types.T) *keySet {
+	return &keySet{keys: newRowStore(ts), eq: newKeyEq(ts)}
+}
+
+func (s *keySet) reset() {
+	s.keys.reset()
+	s.index.reset()
+}
+
+func (s *keySet) release() {
+	s.keys.release()
+	s.index = hashIndex{}
+}
+
+func (s *keySet) len() int { return s.keys.n }
+
+func (s *keySet) bytes() int64 { return s.keys.size + s.index.bytes() }
+
+// find returns the number of row r's key, or -1.
+func (s *keySet) find(cols []*vec.Vec, r int, hash uint64) int {
+	ix := &s.index
+	if len(ix.slots) == 0 {
+		return -1
+	}
+	for i := hash & ix.mask; ; i = (i + 1) & ix.mask {
+		k := ix.slots[i]
+		if k == 0 {
+			return -1
+		}
+		if ix.hashes[k-1] == hash && s.eq.equal(s.keys.cols, int(k-1), cols, r) {
+			return int(k - 1)
+		}
+	}
+}
+
+// add numbers row r's key, which must be new.
+func (s *keySet) add(cols []*vec.Vec, r int, hash uint64) int {
+	ix := &s.index
+	ix.reserve()
+	i := hash & ix.mask
+	for ix.slots[i] != 0 {
+		i = (i + 1) & ix.mask
+	}
+	n := s.keys.n
+	sel := [1]uint32{uint32(r)}
+	s.keys.appendCols(cols, sel[:], 1)
+	ix.hashes = append(ix.hashes, hash)
+	ix.slots[i] = uint32(n + 1)
+	ix.used++
+	return n
+}
+
+// findOrAdd returns the number of row r's key and whether it is new.
+func (s *keySet) findOrAdd(cols []*vec.Vec, r int, hash uint64) (int, bool) {
+	if n := s.find(cols, r, hash); n >= 0 {
+		return n, false
+	}
+	return s.add(cols, r, hash), true
+}

@@ -1,0 +1,365 @@
+package executor
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+)
+
+// sorter orders rows. Rows equal by the keys keep the order of arrival. Over
+// budget, sorted runs go to temporary files and are merged at the end; with a
+// limit, only so many rows are kept.
+type sorter struct {
+	types []types.T
+	order rowOrder
+	limit int // rows wanted; 0: all
+
+	env     *Env
+	acct    account
+	rows    *rowStore
+	perm    []uint32
+	items   []sortItem
+	scratch []sortItem
+	bounded bool // rows 0 … limit-1 are the best so far, in order
+	sel     []uint32
+	runs    []*spillFile
+	spilled int64
+	merge   *runMerge
+	at      int
+	out     vec.Batch
+}
+
+// sortItem is a row with the leading bytes of its first key in sortable form.
+type sortItem struct {
+	prefix uint64
+	row    uint32
+}
+
+func newSorter(ts []types.T, keys []keyOrder) *sorter {
+	return &sorter{types: ts, order: newRowOrder(ts, keys), rows: newRowStore(ts)}
+}
+
+// open begins a sort of which limit rows are wanted (0: all).
+func (s *sorter) open(env *Env, limit int) {
+	s.close()
+	s.env, s.limit = env, limit
+	s.acct.open(env)
+}
+
+// sorterMinCut is the number of rows from which a limited sort drops rows.
+const sorterMinCut = 4 * vec.BatchSize
+
+// add takes n rows.
+func (s *sorter) add(cols []*vec.Vec, sel []uint32, n int) error {
+	if s.bounded {
+		sel = s.better(cols, sel, n)
+		n = len(sel)
+	}
+	if n == 0 {
+		return nil
+	}
+	s.rows.appendCols(cols, sel, n)
+	if s.limit > 0 && s.rows.n >= max(2*s.limit, sorterMinCut) {
+		s.cut()
+	}
+	if err := s.acct.set(s.rows.size + 28*int64(s.rows.n)); err != nil {
+		return err
+	}
+	if s.acct.over() {
+		return s.spill()
+	}
+	return nil
+}
+
+// better lists the rows that sort before the last of the best so far.
+func (s *sorter) better(cols []*vec.Vec, sel []uint32, n int) []uint32 {
+	s.sel = s.sel[:0]
+	for i := range n {
+		r := i
+		if sel != nil {
+			r = int(sel[i])
+		}
+		if s.order.compare(0, cols, r, s.rows.cols, s.limit-1) < 0 {
+			s.sel = append(s.sel, uint32(r))
+		}
+	}
+	return s.sel
+}
+
+// cut keeps the best limit rows, in order.
+func (s *sorter) cut() {
+	s.sort()
+	kept := newRowStore(s.types)
+	kept.appendCols(s.rows.cols, s.perm[:s.limit], s.limit)
+	s.rows = kept
+	s.bounded = true
+}
+
+// spill writes the rows as a sorted run.
+func (s *sorter) spill() error {
+	s.sort()
+	f := newSpillFile(s.types)
+	s.runs = append(s.runs, f)
+	perm := s.perm
+	if s.limit > 0 && len(perm) > s.limit {
+		perm = perm[:s.limit]
+	}
+	for len(perm) > 0 {
+		if err := ctxErr(s.env.Ctx); err != nil {
+			return err
+		}
+		n := min(len(perm), vec.BatchSize)
+		if err := f.write(s.env, s.rows.cols, perm[:n], n); err != nil {
+			return err
+		}
+		perm = perm[n:]
+	}
+	if err := f.finish(); err != nil {
+		return err
+	}
+	s.spilled += f.bytes
+	s.rows.release()
+	s.perm, s.items, s.scratch, s.bounded = nil, nil, nil, false
+	return s.acct.set(0)
+}
+
+// finish ends the input.
+func (s *sorter) finish() error {
+	s.at = 0
+	if len(s.runs) == 0 {
+		s.sort()
+		if s.limit > 0 && len(s.perm) > s.limit {
+			s.perm = s.perm[:s.limit]
+		}
+		return nil
+	}
+	if s.rows.n > 0 {
+		if err := s.spill(); err != nil {
+			return err
+		}
+	}
+	s.merge = &runMerge{order: &s.order, out: newRowStore(s.types), left: math.MaxInt}
+	if s.limit > 0 {
+		s.merge.left = s.limit
+	}
+	return s.merge.open(s.runs)
+}
+
+// next returns sorted rows, all columns, nil at the end.
+func (s *sorter) next() (*vec.Batch, error) {
+	if s.merge != nil {
+		return s.merge.next()
+	}
+	if s.at >= len(s.perm) {
+		return nil, nil
+	}
+	if s.out.Cols == nil {
+		s.out.Cols = newVecs(s.types)
+	}
+	n := min(len(s.perm)-s.at, vec.BatchSize)
+	gatherBatch(s.out.Cols, s.rows.cols, s.perm[s.at:s.at+n], false)
+	s.at += n
+	s.out.N, s.out.Sel = n, nil
+	return &s.out, nil
+}
+
+func (s *sorter) close() {
+	for _, f := range s.runs {
+		f.close()
+	}
+	s.runs, s.merge, s.bounded, s.at, s.spilled = nil, nil, false, 0, 0
+	if s.rows.n > 0 {
+		s.rows.release()
+	}
+	s.perm, s.items, s.scratch = s.perm[:0], nil, nil
+	s.acct.close()
+}
+
+// sort fills perm with the row numbers in order.
+func (s *sorter) sort() {
+	n := s.rows.n
+	s.perm = slices.Grow(s.perm[:0], n)[:n]
+	if len(s.order.keys) == 0 {
+		for i := range s.perm {
+			s.perm[i] = uint32(i)
+		}
+		return
+	}
+	k := s.order.keys[0]
+	col := s.rows.cols[k.col]
+	items := slices.Grow(s.items[:0], n)
+	var nulls []uint32
+	if col.Nulls.Any() {
+		for r := range n {
+			if col.Nulls.Get(r) {
+				nulls = append(nulls, uint32(r))
+			} else {
+				items = append(items, sortItem{row: uint32(r)})
+			}
+		}
+	} else {
+		items = items[:n]
+		for r := range items {
+			items[r].row = uint32(r)
+		}
+	}
+	s.items = items
+	exact := setPrefixes(items, col, k.desc)
+	items = s.radix(items)
+	from := boolInt(exact)
+	if from < len(s.order.keys) {
+		s.sortTies(items, from)
+	}
+	if len(nulls) > 1 && len(s.order.keys) > 1 {
+		slices.SortFunc(nulls, func(a, b uint32) int {
+			return orRow(s.order.compare(1, s.rows.cols, int(a), s.rows.cols, int(b)), a, b)
+		})
+	}
+	perm := s.perm[:0]
+	if k.nullsFirst {
+		perm = append(perm, nulls...)
+	}
+	for _, it := range items {
+		perm = append(perm, it.row)
+	}
+	if !k.nullsFirst {
+		perm = append(perm, nulls...)
+	}
+	s.perm = perm
+}
+
+func orRow(c int, a, b uint32) int {
+	if c != 0 {
+		return c
+	}
+	if a < b {
+		return -1
+	}
+	return 1
+}
+
+// sortTies orders rows of equal prefix by the keys from the from-th on.
+func (s *sorter) sortTies(items []sortItem, from int) {
+	cols := s.rows.cols
+	for lo := 0; lo < len(items); {
+		hi := lo + 1
+		for hi < len(items) && items[hi].prefix == items[lo].prefix {
+			hi++
+		}
+		if hi-lo > 1 {
+			slices.SortFunc(items[lo:hi], func(a, b sortItem) int {
+				return orRow(s.order.compare(from, cols, int(a.row), cols, int(b.row)), a.row, b.row)
+			})
+		}
+		lo = hi
+	}
+}
+
+// setPrefixes computes the prefixes of non-null rows, and reports whether equal
+// prefixes mean equal values.
+func setPrefixes(items []sortItem, col *vec.Vec, desc bool) (exact bool) {
+	flip := uint64(0)
+	if desc {
+		flip = math.MaxUint64
+	}
+	switch {
+	case col.T.Rep() == types.RepInt, col.T.Rep() == types.RepDec && col.Dec == nil:
+		for i := range items {
+			items[i].prefix = uint64(col.I64[items[i].row]) ^ 1<<63 ^ flip
+		}
+		return true
+	case col.T.Rep() == types.RepFloat:
+		for i := range items {
+			items[i].prefix = floatPrefix(col.F64[items[i].row]) ^ flip
+		}
+		return true
+	case col.T.Rep() == types.RepBool:
+		for i := range items {
+			items[i].prefix = uint64(boolInt(col.Bool[items[i].row])) ^ flip
+		}
+		return true
+	}
+	switch col.T.Kind() {
+	case types.KText, types.KBytea, types.KUUID, types.KMacaddr:
+		for i := range items {
+			items[i].prefix = bytesPrefix(col.B[items[i].row]) ^ flip
+		}
+	}
+	return false
+}
+
+func floatPrefix(f float64) uint64 {
+	switch {
+	case f != f:
+		return math.MaxUint64
+	case f == 0:
+		return 1 << 63 // negative zero too
+	}
+	b := math.Float64bits(f)
+	if b>>63 != 0 {
+		return ^b
+	}
+	return b | 1<<63
+}
+
+func bytesPrefix(b []byte) uint64 {
+	if len(b) >= 8 {
+		return binary.BigEndian.Uint64(b)
+	}
+	var p [8]byte
+	copy(p[:], b)
+	return binary.BigEndian.Uint64(p[:])
+}
+
+// radix sorts items by prefix, stably; bytes that all prefixes share cost
+// nothing.
+func (s *sorter) radix(items []sortItem) []sortItem {
+	n := len(items)
+	if n < 2 {
+		return items
+	}
+	if n < 128 {
+		slices.SortFunc(items, func(a, b sortItem) int {
+			if a.prefix != b.prefix {
+				if a.prefix < b.prefix {
+					return -1
+				}
+				return 1
+			}
+			return orRow(0, a.row, b.row)
+		})
+		return items
+	}
+	or, and := uint64(0), uint64(math.MaxUint64)
+	for i := range items {
+		or |= items[i].prefix
+		and &= items[i].prefix
+	}
+	differ := or ^ and
+	if len(s.scratch) < n {
+		s.scratch = make([]sortItem, n)
+	}
+	from, to := items, s.scratch[:n]
+	for shift := 0; shift < 64; shift += 8 {
+		if differ>>shift&0xff == 0 {
+			continue
+		}
+		var start [257]int
+		for i := range from {
+			start[from[i].prefix>>shift&0xff+1]++
+		}
+		for i := 1; i < 257; i++ {
+			start[i] += start[i-1]
+		}
+		for _, it := range from {
+			b := it.prefix >> shift & 0xff
+			to[start[b]] = it
+			start[b]++
+		}
+		from, to = to, from
+	}
+	return from
+}
