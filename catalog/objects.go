@@ -82,11 +82,15 @@ type Column struct {
 	Sequence  types.OID // owned sequence of serial and identity columns
 	Dropped   bool
 	// Missing is what rows written before the column was added have (NULL when nil).
-	Missing    *types.Datum
-	Comment    string
-	Dims       int    // attndims
-	Storage    string // "" or "elements"
-	StatTarget int
+	Missing *types.Datum
+	Comment string
+	// DefaultCols are the columns that a generation expression reads, DefaultDeps
+	// the sequences, functions and types that the default needs.
+	DefaultCols []int
+	DefaultDeps []types.OID
+	Dims        int    // attndims
+	Storage     string // "" or "elements"
+	StatTarget  int
 }
 
 // Index is an index of a table.
@@ -102,6 +106,8 @@ type Index struct {
 	Keys    []IndexKey
 	Include []int  // column indexes
 	Where   string // predicate's SQL text, "" for none
+	// ExprCols are the columns that the predicate and the expressions read.
+	ExprCols []int
 	// Constraint is the OID of the UNIQUE or PRIMARY KEY constraint it serves, or 0.
 	Constraint       types.OID
 	NullsNotDistinct bool
@@ -135,6 +141,7 @@ type Check struct {
 	OID       types.OID
 	Name      string
 	Expr      string // SQL text
+	Cols      []int  // columns that the expression reads
 	NotValid  bool
 	NoInherit bool
 	Comment   string
@@ -183,7 +190,16 @@ type View struct {
 	Options      map[string]string
 	// Deps are the OIDs of the relations that the query reads.
 	Deps []types.OID
-	Temp bool
+	// ColDeps are the columns that it reads; a relation of Deps without an entry
+	// here is needed with all of its columns.
+	ColDeps []ColRef
+	Temp    bool
+}
+
+// ColRef is a column of a relation.
+type ColRef struct {
+	Rel types.OID
+	Col int // index into the relation's columns
 }
 
 // UserType is an enum, a domain or a composite type.

@@ -1,0 +1,300 @@
+package catalog
+
+import (
+	"slices"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+)
+
+// commoner is implemented by every object through its embedded Common.
+type commoner interface {
+	Object
+	common() *Common
+}
+
+func (c *Common) common() *Common { return c }
+
+// CommonOf returns the part that every object has.
+func CommonOf(o Object) *Common {
+	if c, ok := o.(commoner); ok {
+		return c.common()
+	}
+	return nil
+}
+
+// Apply returns the snapshot with the delta applied, or the violated rule of
+// validate.go as a *sqlerr.Error. The receiver is unchanged.
+func (s *Snapshot) Apply(d *Delta) (*Snapshot, error) {
+	if d.Empty() {
+		return s, nil
+	}
+	put, del := d.Final()
+	return s.apply(put, del)
+}
+
+func (s *Snapshot) apply(put []Object, del []types.OID) (*Snapshot, error) {
+	n := s.clone()
+	n.Version++
+	for _, oid := range del {
+		if old, ok := n.objs[oid]; ok {
+			n.unlink(old)
+			delete(n.objs, oid)
+		}
+	}
+	// All old versions go before the first new one comes, so that objects may
+	// exchange names within one delta.
+	for _, o := range put {
+		if old, ok := n.objs[o.ObjectOID()]; ok {
+			n.unlink(old)
+		}
+	}
+	for _, o := range put {
+		n.objs[o.ObjectOID()] = o
+	}
+	// Types first: the descriptions of domains look at their base types.
+	for _, types := range []bool{true, false} {
+		for _, o := range put {
+			if _, ok := o.(*UserType); ok == types {
+				if err := n.link(o); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	if err := n.validateChange(s, put, del); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// name enters a name, or fails when the name space has it already.
+func (s *Snapshot) name(k nameKey, oid types.OID, dup func() *sqlerr.Error) error {
+	if other, taken := s.names[k]; taken && other != oid {
+		return dup()
+	}
+	s.names[k] = oid
+	return nil
+}
+
+// unname removes a name if it is the object's.
+func (s *Snapshot) unname(k nameKey, oid types.OID) {
+	if s.names[k] == oid {
+		delete(s.names, k)
+	}
+}
+
+func relationExists(name string) func() *sqlerr.Error {
+	return func() *sqlerr.Error {
+		return sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", name)
+	}
+}
+
+func typeExists(name string) func() *sqlerr.Error {
+	return func() *sqlerr.Error {
+		return sqlerr.New(sqlerr.DuplicateObject, "type \"%s\" already exists", name)
+	}
+}
+
+// link enters an object into the lookup maps (C1: names are unique).
+func (s *Snapshot) link(o Object) error {
+	switch x := o.(type) {
+	case *Database:
+		return s.name(nameKey{space: spaceDatabase, name: x.Name}, x.OID, func() *sqlerr.Error {
+			return sqlerr.New(sqlerr.DuplicateDatabase, "database \"%s\" already exists", x.Name)
+		})
+	case *Role:
+		return s.name(nameKey{space: spaceRole, name: x.Name}, x.OID, func() *sqlerr.Error {
+			return sqlerr.New(sqlerr.DuplicateObject, "role \"%s\" already exists", x.Name)
+		})
+	case *Schema:
+		dup := func() *sqlerr.Error {
+			return sqlerr.New(sqlerr.DuplicateSchema, "schema \"%s\" already exists", x.Name)
+		}
+		if builtinSchemas[x.Name] != nil {
+			return dup()
+		}
+		return s.name(nameKey{spaceSchema, x.DB, "", x.Name}, x.OID, dup)
+	case *Table:
+		if err := s.linkRelation(&x.Common, x.RowType); err != nil {
+			return err
+		}
+		for _, fk := range x.ForeignKeys {
+			s.addRef(fk.RefTable, x.OID)
+		}
+		return s.linkIndexes(x, x.OID)
+	case *View:
+		if err := s.linkRelation(&x.Common, x.RowType); err != nil {
+			return err
+		}
+		if x.Materialized != nil {
+			return s.linkIndexes(x.Materialized, x.OID)
+		}
+	case *Sequence:
+		return s.linkRelation(&x.Common, 0)
+	case *UserType:
+		return s.linkType(x)
+	case *Function:
+		k := nameKey{spaceFunction, x.DB, x.Schema, x.Name}
+		for _, other := range s.Functions(x.DB, x.Schema, x.Name) {
+			if other.OID != x.OID && sameArgs(other.inputs(), x.inputs()) {
+				return sqlerr.New(sqlerr.DuplicateFunction, "function \"%s\" already exists with same argument types", x.Name)
+			}
+		}
+		if !slices.Contains(s.funcs[k], x.OID) {
+			s.funcs[k] = append(slices.Clone(s.funcs[k]), x.OID)
+		}
+	case *Stats:
+		s.stats[x.Table] = x.OID
+	}
+	return nil
+}
+
+func (s *Snapshot) linkRelation(c *Common, rowType types.OID) error {
+	if err := s.name(nameKey{spaceRelation, c.DB, c.Schema, c.Name}, c.OID, relationExists(c.Name)); err != nil {
+		return err
+	}
+	if rowType == 0 {
+		return nil
+	}
+	if err := s.name(nameKey{spaceType, c.DB, c.Schema, c.Name}, rowType, typeExists(c.Name)); err != nil {
+		return err
+	}
+	s.typeInfos[rowType] = rowTypeInfo(rowType, c.Name, c.OID)
+	return nil
+}
+
+func (s *Snapshot) linkIndexes(t *Table, owner types.OID) error {
+	for _, ix := range t.Indexes {
+		if err := s.name(nameKey{spaceRelation, t.DB, t.Schema, ix.Name}, ix.OID, relationExists(ix.Name)); err != nil {
+			return err
+		}
+		s.indexTable[ix.OID] = owner
+	}
+	return nil
+}
+
+func (s *Snapshot) linkType(u *UserType) error {
+	if err := s.name(nameKey{spaceType, u.DB, u.Schema, u.Name}, u.OID, typeExists(u.Name)); err != nil {
+		return err
+	}
+	if u.Kind == 'c' && u.RelOID != 0 {
+		if err := s.name(nameKey{spaceRelation, u.DB, u.Schema, u.Name}, u.OID, relationExists(u.Name)); err != nil {
+			return err
+		}
+	}
+	var base *types.Info
+	if u.Kind == 'd' {
+		base = s.TypeInfo(u.Base.OID)
+		if base == nil {
+			// The base may be a type of the same delta that comes later.
+			if b, ok := s.objs[u.Base.OID].(*UserType); ok {
+				if err := s.linkType(b); err != nil {
+					return err
+				}
+				base = s.TypeInfo(u.Base.OID)
+			}
+		}
+	}
+	in := userTypeInfo(u, base)
+	s.typeInfos[u.OID] = in
+	if u.Array != 0 {
+		arr := arrayInfo(in, u.Array)
+		if err := s.name(nameKey{spaceType, u.DB, u.Schema, arr.Name}, u.Array, typeExists(arr.Name)); err != nil {
+			return err
+		}
+		s.typeInfos[u.Array] = arr
+	}
+	return nil
+}
+
+func (s *Snapshot) addRef(target, from types.OID) {
+	if !slices.Contains(s.refs[target], from) {
+		list := append(slices.Clone(s.refs[target]), from)
+		slices.Sort(list)
+		s.refs[target] = list
+	}
+}
+
+// unlink removes an object from the lookup maps.
+func (s *Snapshot) unlink(o Object) {
+	switch x := o.(type) {
+	case *Database:
+		s.unname(nameKey{space: spaceDatabase, name: x.Name}, x.OID)
+	case *Role:
+		s.unname(nameKey{space: spaceRole, name: x.Name}, x.OID)
+	case *Schema:
+		s.unname(nameKey{spaceSchema, x.DB, "", x.Name}, x.OID)
+	case *Table:
+		s.unlinkRelation(&x.Common, x.RowType)
+		for _, fk := range x.ForeignKeys {
+			if list := s.refs[fk.RefTable]; slices.Contains(list, x.OID) {
+				s.refs[fk.RefTable] = slices.DeleteFunc(slices.Clone(list), func(o types.OID) bool { return o == x.OID })
+			}
+		}
+		s.unlinkIndexes(x)
+	case *View:
+		s.unlinkRelation(&x.Common, x.RowType)
+		if x.Materialized != nil {
+			s.unlinkIndexes(x.Materialized)
+		}
+	case *Sequence:
+		s.unlinkRelation(&x.Common, 0)
+	case *UserType:
+		s.unname(nameKey{spaceType, x.DB, x.Schema, x.Name}, x.OID)
+		s.unname(nameKey{spaceRelation, x.DB, x.Schema, x.Name}, x.OID)
+		delete(s.typeInfos, x.OID)
+		if x.Array != 0 {
+			s.unname(nameKey{spaceType, x.DB, x.Schema, arrayTypeName(x.Name)}, x.Array)
+			delete(s.typeInfos, x.Array)
+		}
+	case *Function:
+		k := nameKey{spaceFunction, x.DB, x.Schema, x.Name}
+		s.funcs[k] = slices.DeleteFunc(slices.Clone(s.funcs[k]), func(o types.OID) bool { return o == x.OID })
+		if len(s.funcs[k]) == 0 {
+			delete(s.funcs, k)
+		}
+	case *Stats:
+		if s.stats[x.Table] == x.OID {
+			delete(s.stats, x.Table)
+		}
+	}
+}
+
+func (s *Snapshot) unlinkRelation(c *Common, rowType types.OID) {
+	s.unname(nameKey{spaceRelation, c.DB, c.Schema, c.Name}, c.OID)
+	if rowType != 0 {
+		s.unname(nameKey{spaceType, c.DB, c.Schema, c.Name}, rowType)
+		delete(s.typeInfos, rowType)
+	}
+}
+
+func (s *Snapshot) unlinkIndexes(t *Table) {
+	for _, ix := range t.Indexes {
+		s.unname(nameKey{spaceRelation, t.DB, t.Schema, ix.Name}, ix.OID)
+		delete(s.indexTable, ix.OID)
+	}
+}
+
+// inputs returns the types of the arguments that a call passes.
+func (f *Function) inputs() []types.T {
+	if f.ArgModes == nil {
+		return f.Args
+	}
+	var out []types.T
+	for i, t := range f.Args {
+		if i < len(f.ArgModes) && (f.ArgModes[i] == 'o' || f.ArgModes[i] == 't') {
+			continue
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// Inputs returns the types of the arguments that a call passes: IN, INOUT and
+// VARIADIC ones.
+func (f *Function) Inputs() []types.T { return f.inputs() }
+
+func sameArgs(a, b []types.T) bool {
+	return slices.EqualFunc(a, b, func(x, y types.T) bool { return x.OID == y.OID })
+}

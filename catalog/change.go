@@ -1,0 +1,248 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+)
+
+// Change collects what DDL statements do: each method checks one change against
+// the working snapshot as PostgreSQL would, records it in the delta, and moves
+// the working snapshot on. A method that fails leaves both as they were.
+//
+// A Change serves one transaction; it is not safe for concurrent use.
+type Change struct {
+	DB    types.OID
+	Owner string   // the role that new objects belong to
+	Path  []string // search path, for names in messages
+
+	// Notice receives "drop cascades to …" and the like; nil drops them.
+	Notice func(*sqlerr.Error)
+
+	alloc Allocator
+	snap  *Snapshot
+	delta Delta
+}
+
+// NewChange starts a change of one database over a snapshot.
+func NewChange(s *Snapshot, db types.OID, owner string, path []string, alloc Allocator) *Change {
+	return &Change{DB: db, Owner: owner, Path: path, alloc: alloc, snap: s}
+}
+
+// Snapshot returns the catalog as the transaction sees it.
+func (c *Change) Snapshot() *Snapshot { return c.snap }
+
+// Delta returns what was recorded so far. It is the Change's own.
+func (c *Change) Delta() *Delta { return &c.delta }
+
+// ChangeMark is a savepoint of a Change.
+type ChangeMark struct {
+	snap  *Snapshot
+	delta DeltaMark
+}
+
+// Mark returns a savepoint.
+func (c *Change) Mark() ChangeMark { return ChangeMark{c.snap, c.delta.Mark()} }
+
+// RollbackTo undoes everything since the savepoint.
+func (c *Change) RollbackTo(m ChangeMark) {
+	c.snap = m.snap
+	c.delta.RollbackTo(m.delta)
+}
+
+// Rebase moves a change onto a newer snapshot: READ COMMITTED statements see
+// what others published meanwhile. It fails when the delta no longer applies.
+func (c *Change) Rebase(s *Snapshot) error {
+	n, err := s.Apply(&c.delta)
+	if err != nil {
+		return err
+	}
+	c.snap = n
+	return nil
+}
+
+// record applies objects and drops to the working snapshot.
+func (c *Change) record(put []Object, del []types.OID) error {
+	next, err := c.snap.apply(put, del)
+	if err != nil {
+		return err
+	}
+	for _, o := range put {
+		c.delta.remember(o.ObjectOID(), c.snap.objs[o.ObjectOID()])
+		c.delta.Add(o)
+	}
+	for _, oid := range del {
+		c.delta.remember(oid, c.snap.objs[oid])
+		c.delta.Drop(oid)
+	}
+	c.snap = next
+	return nil
+}
+
+func (c *Change) put(objs ...Object) error { return c.record(objs, nil) }
+
+func (c *Change) notice(format string, args ...any) *sqlerr.Error {
+	n := sqlerr.New(sqlerr.SuccessfulCompletion, format, args...)
+	n.Severity = "NOTICE"
+	return n
+}
+
+func (c *Change) tell(n *sqlerr.Error) {
+	if c.Notice != nil {
+		c.Notice(n)
+	}
+}
+
+// creatable checks that objects can be made in the schema.
+func (c *Change) creatable(schema, name string) error {
+	if builtinSchemas[schema] != nil {
+		return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to create \"%s.%s\"", schema, name).
+			WithDetail("System catalog modifications are currently disallowed.")
+	}
+	if !IsTempSchema(schema) && c.snap.Schema(c.DB, schema) == nil {
+		return sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", schema)
+	}
+	return nil
+}
+
+// freeRelation checks that a relation of the name can be made.
+func (c *Change) freeRelation(schema, name string) error {
+	if err := c.creatable(schema, name); err != nil {
+		return err
+	}
+	if c.relationTaken(schema, name) {
+		return sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", name)
+	}
+	return nil
+}
+
+// freeType checks that a relation's row type can be made.
+func (c *Change) freeRowType(schema, name string) error {
+	if _, taken := c.snap.names[nameKey{spaceType, c.DB, schema, name}]; taken {
+		return sqlerr.New(sqlerr.DuplicateObject, "type \"%s\" already exists", name).
+			WithHint("A relation has an associated type of the same name, so you must use a name that doesn't conflict with any existing type.")
+	}
+	return nil
+}
+
+func (c *Change) relationTaken(schema, name string) bool {
+	_, taken := c.snap.names[nameKey{spaceRelation, c.DB, schema, name}]
+	return taken
+}
+
+// constraintTaken reports whether any table of the schema has a constraint of
+// the name: generated names are unique in the schema.
+func (c *Change) constraintTaken(schema, name string) bool {
+	for _, o := range c.snap.objs {
+		switch x := o.(type) {
+		case *Table:
+			if x.DB == c.DB && x.Schema == schema && slices.Contains(x.constraintNames(), name) {
+				return true
+			}
+		case *UserType:
+			if x.DB == c.DB && x.Schema == schema {
+				for _, k := range x.Checks {
+					if k.Name == name {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
+// common returns the common part of a new object.
+func (c *Change) common(schema, name string) Common {
+	return Common{OID: c.alloc.AllocOID(), DB: c.DB, Schema: schema, Name: name, Owner: c.Owner}
+}
+
+// table returns the working version of a table.
+func (c *Change) table(oid types.OID) (*Table, error) {
+	t := c.snap.Table(oid)
+	if t == nil || t.DB != c.DB {
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation with OID %d does not exist", oid)
+	}
+	return t, nil
+}
+
+// copyTable returns a copy whose lists can be changed; the things in the lists
+// are still shared and must be copied before they are changed.
+func copyTable(t *Table) *Table {
+	n := *t
+	n.Columns = slices.Clone(t.Columns)
+	n.PK = slices.Clone(t.PK)
+	n.Indexes = slices.Clone(t.Indexes)
+	n.Uniques = slices.Clone(t.Uniques)
+	n.Checks = slices.Clone(t.Checks)
+	n.ForeignKeys = slices.Clone(t.ForeignKeys)
+	return &n
+}
+
+// edit changes a copy of the table and records it.
+func (c *Change) edit(oid types.OID, change func(t *Table) error) (*Table, error) {
+	t, err := c.table(oid)
+	if err != nil {
+		return nil, err
+	}
+	n := copyTable(t)
+	if err := change(n); err != nil {
+		return nil, err
+	}
+	if err := c.put(n); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// column returns the position of a live column.
+func column(t *Table, name string) (int, error) {
+	if i := t.Col(name); i >= 0 {
+		return i, nil
+	}
+	if slices.Contains(systemColumns, name) {
+		return 0, sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter system column \"%s\"", name)
+	}
+	return 0, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", name, t.Name)
+}
+
+// fileName returns a file name that no table of the database uses: base, and
+// when that is taken, base with the OID.
+func (c *Change) fileName(base, ext string, oid types.OID) string {
+	name := base
+	if !strings.HasSuffix(name, ext) {
+		name += ext
+	}
+	if !c.fileTaken(name) {
+		return name
+	}
+	return strings.TrimSuffix(base, ext) + "." + oidString(oid) + ext
+}
+
+func (c *Change) fileTaken(name string) bool {
+	for _, o := range c.snap.objs {
+		t := tableIn(o)
+		if t == nil || t.DB != c.DB {
+			continue
+		}
+		if strings.EqualFold(t.File, name) {
+			return true
+		}
+		for _, ix := range t.Indexes {
+			if strings.EqualFold(ix.File, name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// fileBase is the file name of a relation without its ending.
+func fileBase(schema, name string) string {
+	if schema == SchemaPublic || schema == "" {
+		return name
+	}
+	return schema + "." + name
+}

@@ -1,0 +1,136 @@
+package catalog
+
+import (
+	"slices"
+	"strconv"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+)
+
+// IndexSpec is what CREATE INDEX asks for.
+type IndexSpec struct {
+	Name    string // "" for a generated name
+	Unique  bool
+	Kind    string // "btree" or "inverted"; "" is btree
+	Keys    []IndexKeySpec
+	Include []string
+	Where   string
+	// ExprCols are the columns that the predicate and the expressions read.
+	ExprCols         []string
+	NullsNotDistinct bool
+	File             string // "" for a name made from the index's
+}
+
+// IndexKeySpec is a column or an expression of an index to be made.
+type IndexKeySpec struct {
+	Col  string // column name, or
+	Expr string // SQL text
+	// Name is what a generated index name calls an expression: the name of its
+	// outermost function, "" for "expr".
+	Name       string
+	Type       types.T // of an expression
+	Desc       bool
+	NullsFirst bool
+	Opclass    string
+}
+
+// CreateIndex adds an index to a table or materialized view; filling it is the
+// caller's business.
+func (c *Change) CreateIndex(table types.OID, spec *IndexSpec) (*Index, error) {
+	t := c.snap.storageTable(table, c.DB)
+	if t == nil {
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot create index on relation with OID %d", table)
+	}
+	ix := &Index{OID: c.alloc.AllocOID(), Unique: spec.Unique, Kind: spec.Kind, Where: spec.Where, NullsNotDistinct: spec.NullsNotDistinct}
+	if ix.Kind == "" {
+		ix.Kind = "btree"
+	}
+	if ix.Kind == "inverted" && ix.Unique {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "access method \"%s\" does not support unique indexes", ix.Kind)
+	}
+	var names []string
+	addName := func(n string) {
+		base := n
+		for i := 1; slices.Contains(names, n); i++ {
+			suffix := strconv.Itoa(i)
+			n = clipName(base, maxNameLen-len(suffix)) + suffix
+		}
+		names = append(names, n)
+	}
+	for _, k := range spec.Keys {
+		key := IndexKey{Col: -1, Expr: k.Expr, Type: k.Type, Desc: k.Desc, NullsFirst: k.NullsFirst, Opclass: k.Opclass}
+		if k.Col != "" {
+			i := t.Col(k.Col)
+			if i < 0 {
+				return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", k.Col)
+			}
+			key.Col, key.Expr, key.Type = i, "", t.Columns[i].Type
+			addName(k.Col)
+		} else if k.Name != "" {
+			addName(k.Name)
+		} else {
+			addName("expr")
+		}
+		ix.Keys = append(ix.Keys, key)
+	}
+	for _, n := range spec.Include {
+		i := t.Col(n)
+		if i < 0 {
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", n)
+		}
+		ix.Include = append(ix.Include, i)
+		addName(n)
+	}
+	for _, n := range spec.ExprCols {
+		i := t.Col(n)
+		if i < 0 {
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", n)
+		}
+		ix.ExprCols = append(ix.ExprCols, i)
+	}
+	ix.Name = spec.Name
+	if ix.Name == "" {
+		ix.Name = chooseName(t.Name, joinColumnNames(names), "idx", func(n string) bool { return c.relationTaken(t.Schema, n) })
+	} else if c.relationTaken(t.Schema, ix.Name) {
+		return nil, sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", ix.Name)
+	}
+	c.indexFile(t, ix, spec.File)
+	if err := c.editStorage(table, func(t *Table) { t.Indexes = append(t.Indexes, ix) }); err != nil {
+		return nil, err
+	}
+	return ix, nil
+}
+
+// editStorage changes the table with the rows of a relation: the table itself,
+// or the one inside a materialized view.
+func (c *Change) editStorage(oid types.OID, change func(t *Table)) error {
+	switch x := c.snap.objs[oid].(type) {
+	case *Table:
+		n := copyTable(x)
+		change(n)
+		return c.put(n)
+	case *View:
+		if x.Materialized != nil {
+			v := *x
+			v.Materialized = copyTable(x.Materialized)
+			change(v.Materialized)
+			return c.put(&v)
+		}
+	}
+	return sqlerr.New(sqlerr.WrongObjectType, "relation with OID %d has no rows of its own", oid)
+}
+
+// EditIndex changes a copy of an index: its comment, options, validity.
+func (c *Change) EditIndex(index types.OID, change func(ix *Index)) error {
+	owner := c.snap.indexTable[index]
+	return c.editStorage(owner, func(t *Table) {
+		for i, ix := range t.Indexes {
+			if ix.OID == index {
+				n := *ix
+				change(&n)
+				t.Indexes[i] = &n
+			}
+		}
+	})
+}

@@ -1,0 +1,333 @@
+package catalog
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+)
+
+// TableSpec is what CREATE TABLE asks for. Expressions are SQL texts that the
+// caller has bound already.
+type TableSpec struct {
+	Schema, Name string
+	Columns      []ColumnSpec
+	Constraints  []ConstraintSpec
+	Temp         bool
+	Options      map[string]string
+	Layout       string // "" is "row"
+	File         string // "" for a name made from the table's
+}
+
+// ColumnSpec is a column of a new table, or of ADD COLUMN. Its OwnSequence asks
+// for a sequence of its own, as serial and identity columns have.
+type ColumnSpec struct {
+	Column
+	OwnSequence *SequenceSpec
+}
+
+// ConstraintSpec is a constraint to be made.
+type ConstraintSpec struct {
+	Kind byte   // p primary key, u unique, c check, f foreign key
+	Name string // "" for a generated name
+
+	Cols             []string // of p, u, f
+	Include          []string
+	UsingIndex       string // p, u: an existing index becomes the constraint's
+	NullsNotDistinct bool
+	IndexKind        string // "" is btree
+	IndexFile        string // "" for a name made from the index's
+
+	Expr     string // of c
+	ExprCols []string
+	NoInherit,
+	NotValid bool
+
+	RefSchema, RefTable string
+	RefCols             []string
+	OnDelete, OnUpdate  byte // 0 is NO ACTION
+	DelCols             []string
+	Match               byte // 0 is SIMPLE
+
+	Deferrable, InitiallyDeferred bool
+}
+
+func oidString(o types.OID) string { return strconv.FormatUint(uint64(o), 10) }
+
+// CreateTable makes a table with its sequences, indexes and constraints.
+func (c *Change) CreateTable(spec *TableSpec) (*Table, error) {
+	mark := c.Mark()
+	t, err := c.createTable(spec)
+	if err != nil {
+		c.RollbackTo(mark)
+		return nil, err
+	}
+	return t, nil
+}
+
+func (c *Change) createTable(spec *TableSpec) (*Table, error) {
+	if err := c.freeRelation(spec.Schema, spec.Name); err != nil {
+		return nil, err
+	}
+	if err := c.freeRowType(spec.Schema, spec.Name); err != nil {
+		return nil, err
+	}
+	t := &Table{Common: c.common(spec.Schema, spec.Name), Temp: spec.Temp, Options: spec.Options, Layout: spec.Layout}
+	t.RowType = c.alloc.AllocOID()
+	if t.Layout == "" {
+		t.Layout = "row"
+	}
+	t.Space = c.alloc.AllocSpace()
+	if !spec.Temp {
+		t.File = spec.File
+		if t.File == "" {
+			t.File = c.fileName(fileBase(t.Schema, t.Name), ".kv", t.OID)
+		}
+	}
+	for i := range spec.Columns {
+		t.Columns = append(t.Columns, spec.Columns[i].Column)
+	}
+	if err := c.put(t); err != nil {
+		return nil, err
+	}
+	for i := range spec.Columns {
+		if s := spec.Columns[i].OwnSequence; s != nil {
+			if err := c.ownSequence(t.OID, i, s, spec.Columns[i].Identity != 0); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return c.addConstraints(t.OID, spec.Constraints)
+}
+
+// addConstraints adds constraints in PostgreSQL's order: the primary key first,
+// then unique constraints, checks, and foreign keys (which may refer to the
+// table itself).
+func (c *Change) addConstraints(table types.OID, specs []ConstraintSpec) (*Table, error) {
+	for _, kind := range []byte{'c', 'p', 'u', 'f'} {
+		for i := range specs {
+			if specs[i].Kind == kind {
+				if _, err := c.AddConstraint(table, &specs[i]); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return c.table(table)
+}
+
+// ownSequence makes the sequence of a serial or identity column.
+func (c *Change) ownSequence(table types.OID, col int, spec *SequenceSpec, identity bool) error {
+	t, err := c.table(table)
+	if err != nil {
+		return err
+	}
+	s := *spec
+	s.Schema, s.Temp = t.Schema, t.Temp
+	if s.Name == "" {
+		s.Name = c.SequenceName(t.Schema, t.Name, t.Columns[col].Name)
+	}
+	q, err := c.newSequence(&s)
+	if err != nil {
+		return err
+	}
+	q.OwnerTable, q.OwnerCol, q.Identity = t.OID, col, identity
+	n := copyTable(t)
+	n.Columns[col].Sequence = q.OID
+	n.Columns[col].NotNull = true
+	if !identity {
+		n.Columns[col].Default = nextvalText(q)
+	}
+	return c.put(q, n)
+}
+
+// nextvalText is the default of a serial column.
+func nextvalText(q *Sequence) string {
+	return "nextval('" + strings.ReplaceAll(QuoteIdent(q.Schema)+"."+QuoteIdent(q.Name), "'", "''") + "'::regclass)"
+}
+
+// SequenceName returns the name that a serial column's sequence gets.
+func (c *Change) SequenceName(schema, table, col string) string {
+	return chooseName(table, col, "seq", func(n string) bool { return c.relationTaken(schema, n) })
+}
+
+// keyColumns resolves the columns of a key; what names the constraint in
+// messages.
+func keyColumns(t *Table, names []string, what string) ([]int, error) {
+	out := make([]int, 0, len(names))
+	for _, n := range names {
+		i := t.Col(n)
+		if i < 0 {
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" named in key does not exist", n)
+		}
+		if slices.Contains(out, i) {
+			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" appears twice in %s constraint", n, what)
+		}
+		out = append(out, i)
+	}
+	return out, nil
+}
+
+// AddConstraint adds a constraint to the table. Whether existing rows satisfy it
+// is the caller's business.
+func (c *Change) AddConstraint(table types.OID, spec *ConstraintSpec) (*Table, error) {
+	mark := c.Mark()
+	t, err := c.edit(table, func(t *Table) error {
+		if spec.Name != "" && slices.Contains(t.constraintNames(), spec.Name) && spec.Kind != 'p' && spec.Kind != 'u' {
+			return sqlerr.New(sqlerr.DuplicateObject, "constraint \"%s\" for relation \"%s\" already exists", spec.Name, t.Name)
+		}
+		switch spec.Kind {
+		case 'p', 'u':
+			return c.addUnique(t, spec)
+		case 'c':
+			return c.addCheck(t, spec)
+		case 'f':
+			return c.addForeignKey(t, spec)
+		}
+		return sqlerr.New(sqlerr.InternalError, "unknown constraint kind %q", spec.Kind)
+	})
+	if err != nil {
+		c.RollbackTo(mark)
+		return nil, err
+	}
+	return t, nil
+}
+
+func (c *Change) addUnique(t *Table, spec *ConstraintSpec) error {
+	primary := spec.Kind == 'p'
+	what, label := "unique", "key"
+	if primary {
+		what, label = "primary key", "pkey"
+	}
+	if primary && len(t.PK) > 0 {
+		return sqlerr.New(sqlerr.InvalidTableDefinition, "multiple primary keys for table \"%s\" are not allowed", t.Name)
+	}
+	if spec.UsingIndex != "" {
+		return c.adoptIndex(t, spec, what)
+	}
+	cols, err := keyColumns(t, spec.Cols, what)
+	if err != nil {
+		return err
+	}
+	include, err := keyColumns(t, spec.Include, what)
+	if err != nil {
+		return err
+	}
+	name := spec.Name
+	if name == "" {
+		middle := ""
+		if !primary {
+			middle = joinColumnNames(append(slices.Clone(spec.Cols), spec.Include...))
+		}
+		name = chooseName(t.Name, middle, label, func(n string) bool {
+			return c.relationTaken(t.Schema, n) || c.constraintTaken(t.Schema, n)
+		})
+	} else if c.relationTaken(t.Schema, name) {
+		return sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", name)
+	} else if slices.Contains(t.constraintNames(), name) {
+		return sqlerr.New(sqlerr.DuplicateObject, "constraint \"%s\" for relation \"%s\" already exists", name, t.Name)
+	}
+	u := &Unique{OID: c.alloc.AllocOID(), Name: name, Primary: primary, Cols: cols,
+		Deferrable: spec.Deferrable, InitiallyDeferred: spec.InitiallyDeferred}
+	ix := &Index{OID: c.alloc.AllocOID(), Name: name, Unique: true, Primary: primary, Kind: "btree", Include: include,
+		Constraint: u.OID, NullsNotDistinct: spec.NullsNotDistinct}
+	if spec.IndexKind != "" {
+		ix.Kind = spec.IndexKind
+	}
+	u.Index = ix.OID
+	for _, i := range cols {
+		ix.Keys = append(ix.Keys, IndexKey{Col: i, Type: t.Columns[i].Type})
+	}
+	if primary {
+		t.PK = cols
+		for _, i := range cols {
+			t.Columns[i].NotNull = true
+		}
+	} else {
+		c.indexFile(t, ix, spec.IndexFile)
+	}
+	t.Indexes = append(t.Indexes, ix)
+	t.Uniques = append(t.Uniques, u)
+	return nil
+}
+
+// indexFile gives an index its space and file.
+func (c *Change) indexFile(t *Table, ix *Index, file string) {
+	ix.Space = c.alloc.AllocSpace()
+	if t.Temp {
+		return
+	}
+	ix.File = file
+	if file == "" {
+		ix.File = c.fileName(fileBase(t.Schema, ix.Name), ".ind", ix.OID)
+	}
+}
+
+// adoptIndex is ADD CONSTRAINT … USING INDEX.
+func (c *Change) adoptIndex(t *Table, spec *ConstraintSpec, what string) error {
+	i := slices.IndexFunc(t.Indexes, func(ix *Index) bool { return ix.Name == spec.UsingIndex })
+	if i < 0 {
+		return sqlerr.New(sqlerr.UndefinedObject, "index \"%s\" does not exist", spec.UsingIndex)
+	}
+	ix := *t.Indexes[i]
+	switch {
+	case ix.Constraint != 0:
+		return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "index \"%s\" is already associated with a constraint", ix.Name)
+	case !ix.Unique:
+		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a unique index", ix.Name).
+			WithDetail("Cannot create a primary key or unique constraint using such an index.")
+	case slices.ContainsFunc(ix.Keys, func(k IndexKey) bool { return k.Col < 0 }):
+		return sqlerr.New(sqlerr.WrongObjectType, "index \"%s\" contains expressions", ix.Name).
+			WithDetail("Cannot create a primary key or unique constraint using such an index.")
+	case ix.Where != "":
+		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is a partial index", ix.Name).
+			WithDetail("Cannot create a primary key or unique constraint using such an index.")
+	case spec.Kind == 'p':
+		// The primary key decides the master file's keys; the rows would have to move.
+		return sqlerr.Unsupported(-1, "ADD PRIMARY KEY USING INDEX")
+	}
+	name := spec.Name
+	if name == "" {
+		name = ix.Name
+	}
+	if name != ix.Name {
+		if c.relationTaken(t.Schema, name) {
+			return sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", name)
+		}
+		c.tell(c.notice("ALTER TABLE / ADD CONSTRAINT USING INDEX will rename index \"%s\" to \"%s\"", ix.Name, name))
+		ix.Name = name
+	}
+	u := &Unique{OID: c.alloc.AllocOID(), Name: name, Cols: ix.KeyCols(), Index: ix.OID,
+		Deferrable: spec.Deferrable, InitiallyDeferred: spec.InitiallyDeferred}
+	ix.Constraint = u.OID
+	t.Indexes[i] = &ix
+	t.Uniques = append(t.Uniques, u)
+	return nil
+}
+
+func (c *Change) addCheck(t *Table, spec *ConstraintSpec) error {
+	var cols []int
+	for _, n := range spec.ExprCols {
+		i := t.Col(n)
+		if i < 0 {
+			return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", n)
+		}
+		if !slices.Contains(cols, i) {
+			cols = append(cols, i)
+		}
+	}
+	slices.Sort(cols)
+	name := spec.Name
+	if name == "" {
+		middle := ""
+		if len(cols) == 1 {
+			middle = t.Columns[cols[0]].Name
+		}
+		name = chooseName(t.Name, middle, "check", func(n string) bool { return c.constraintTaken(t.Schema, n) })
+	}
+	t.Checks = append(t.Checks, &Check{OID: c.alloc.AllocOID(), Name: name, Expr: spec.Expr, Cols: cols,
+		NotValid: spec.NotValid, NoInherit: spec.NoInherit})
+	return nil
+}

@@ -1,0 +1,84 @@
+package catalog
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxNameLen is the longest name in bytes (NAMEDATALEN - 1).
+const maxNameLen = 63
+
+// clipName cuts a name to at most n bytes without splitting a character.
+func clipName(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// objectName joins name1, name2 (may be empty) and label with underscores and
+// shortens the longer of the two names until the whole fits.
+func objectName(name1, name2, label string) string {
+	overhead := 0
+	if name2 != "" {
+		overhead++
+	}
+	if label != "" {
+		overhead += len(label) + 1
+	}
+	avail := maxNameLen - overhead
+	n1, n2 := len(name1), len(name2)
+	for n1+n2 > avail {
+		if n1 > n2 {
+			n1--
+		} else {
+			n2--
+		}
+	}
+	out := clipName(name1, n1)
+	if name2 != "" {
+		out += "_" + clipName(name2, n2)
+	}
+	if label != "" {
+		out += "_" + label
+	}
+	return out
+}
+
+// chooseName returns the first of objectName with label, label1, label2 … that
+// is not taken.
+func chooseName(name1, name2, label string, taken func(string) bool) string {
+	for pass := 0; ; pass++ {
+		l := label
+		if pass > 0 {
+			l += strconv.Itoa(pass)
+		}
+		if name := objectName(name1, name2, l); !taken(name) {
+			return name
+		}
+	}
+}
+
+// joinColumnNames is the middle part of a generated index or constraint name.
+func joinColumnNames(cols []string) string {
+	var b strings.Builder
+	for _, c := range cols {
+		if b.Len() > 0 {
+			b.WriteByte('_')
+		}
+		b.WriteString(c)
+		if b.Len() >= maxNameLen+1 {
+			break
+		}
+	}
+	return b.String()
+}
+
+// dropColumnName is what PostgreSQL renames a dropped column to.
+func dropColumnName(attnum int) string {
+	return "........pg.dropped." + strconv.Itoa(attnum) + "........"
+}

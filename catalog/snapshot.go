@@ -1,0 +1,393 @@
+package catalog
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"kvsqld/catalog/types"
+)
+
+// OIDs that PostgreSQL gives to the objects of a new server.
+const (
+	OIDTemplate1         types.OID = 1
+	OIDTemplate0         types.OID = 4
+	OIDPostgres          types.OID = 5
+	OIDSuperuser         types.OID = 10
+	OIDPgCatalog         types.OID = 11
+	OIDPublic            types.OID = 2200
+	OIDInformationSchema types.OID = 13207
+	oidPublicTemplate1   types.OID = 16382
+	oidPublicTemplate0   types.OID = 16383
+)
+
+// Names of the schemas that every database has.
+const (
+	SchemaPgCatalog   = "pg_catalog"
+	SchemaInformation = "information_schema"
+	SchemaPublic      = "public"
+)
+
+// Snapshot is the whole catalog at one moment. It is immutable: lookups need no
+// lock, and what they return must not be changed.
+type Snapshot struct {
+	// Version grows with every published change; plans are valid for one version.
+	Version uint64
+
+	overlay    Overlay
+	objs       map[types.OID]Object
+	names      map[nameKey]types.OID
+	funcs      map[nameKey][]types.OID
+	indexTable map[types.OID]types.OID   // index OID to table OID
+	typeInfos  map[types.OID]*types.Info // user types, their arrays, row types
+	refs       map[types.OID][]types.OID // table OID to the tables with foreign keys on it
+	stats      map[types.OID]types.OID   // table OID to the OID of its statistics
+	lists      *listCache
+}
+
+// nameKey identifies a name within one name space of one schema.
+type nameKey struct {
+	space        byte
+	db           types.OID
+	schema, name string
+}
+
+// The name spaces. Relations and indexes share one, as in PostgreSQL.
+const (
+	spaceDatabase = 'd'
+	spaceRole     = 'u'
+	spaceSchema   = 'n'
+	spaceRelation = 'r'
+	spaceType     = 't'
+	spaceFunction = 'f'
+)
+
+// listCache holds the sorted lists that are computed on first use.
+type listCache struct {
+	mu   sync.Mutex
+	rels map[types.OID][]Relation
+}
+
+// Overlay provides relations whose rows are computed (pg_catalog,
+// information_schema). They are the same in every database.
+type Overlay interface {
+	VirtualRelation(schema, name string) *Virtual
+	VirtualByOID(o types.OID) *Virtual
+	Virtuals() []*Virtual
+}
+
+// FKRef is a foreign key seen from the referenced table.
+type FKRef struct {
+	Table *Table
+	FK    *ForeignKey
+}
+
+func newSnapshot() *Snapshot {
+	return &Snapshot{
+		objs:       make(map[types.OID]Object),
+		names:      make(map[nameKey]types.OID),
+		funcs:      make(map[nameKey][]types.OID),
+		indexTable: make(map[types.OID]types.OID),
+		typeInfos:  make(map[types.OID]*types.Info),
+		refs:       make(map[types.OID][]types.OID),
+		stats:      make(map[types.OID]types.OID),
+		lists:      &listCache{},
+	}
+}
+
+// clone copies the maps, so that the copy can be changed before it is published.
+func (s *Snapshot) clone() *Snapshot {
+	return &Snapshot{
+		Version: s.Version, overlay: s.overlay,
+		objs: maps.Clone(s.objs), names: maps.Clone(s.names), funcs: maps.Clone(s.funcs),
+		indexTable: maps.Clone(s.indexTable), typeInfos: maps.Clone(s.typeInfos),
+		refs: maps.Clone(s.refs), stats: maps.Clone(s.stats),
+		lists: &listCache{},
+	}
+}
+
+// WithVirtual returns the snapshot with computed relations in it.
+func (s *Snapshot) WithVirtual(o Overlay) *Snapshot {
+	c := *s
+	c.overlay = o
+	c.lists = &listCache{}
+	return &c
+}
+
+// Overlay returns the provider of computed relations, or nil.
+func (s *Snapshot) Overlay() Overlay { return s.overlay }
+
+// Object returns the object of the OID, or nil. Indexes and constraints are
+// part of their table and are not found here.
+func (s *Snapshot) Object(o types.OID) Object { return s.objs[o] }
+
+// Objects returns all objects in OID order.
+func (s *Snapshot) Objects() []Object {
+	out := make([]Object, 0, len(s.objs))
+	for _, o := range s.objs {
+		out = append(out, o)
+	}
+	slices.SortFunc(out, func(a, b Object) int { return cmp.Compare(a.ObjectOID(), b.ObjectOID()) })
+	return out
+}
+
+// objectsOf returns the objects of one Go type in OID order.
+func objectsOf[T Object](s *Snapshot, keep func(T) bool) []T {
+	var out []T
+	for _, o := range s.objs {
+		if t, ok := o.(T); ok && keep(t) {
+			out = append(out, t)
+		}
+	}
+	slices.SortFunc(out, func(a, b T) int { return cmp.Compare(a.ObjectOID(), b.ObjectOID()) })
+	return out
+}
+
+func lookup[T Object](s *Snapshot, k nameKey) (zero T) {
+	oid, ok := s.names[k]
+	if !ok {
+		return zero
+	}
+	t, ok := s.objs[oid].(T)
+	if !ok {
+		return zero
+	}
+	return t
+}
+
+// Database returns the database of that name, or nil.
+func (s *Snapshot) Database(name string) *Database {
+	return lookup[*Database](s, nameKey{space: spaceDatabase, name: name})
+}
+
+// Databases returns the databases in OID order.
+func (s *Snapshot) Databases() []*Database {
+	return objectsOf(s, func(*Database) bool { return true })
+}
+
+// Role returns the role of that name, or nil.
+func (s *Snapshot) Role(name string) *Role {
+	return lookup[*Role](s, nameKey{space: spaceRole, name: name})
+}
+
+// RoleOID returns the OID of the role, or 0.
+func (s *Snapshot) RoleOID(name string) types.OID {
+	return s.names[nameKey{space: spaceRole, name: name}]
+}
+
+// Roles returns the roles in OID order.
+func (s *Snapshot) Roles() []*Role {
+	return objectsOf(s, func(*Role) bool { return true })
+}
+
+// builtinSchemas exist in every database and cannot be changed.
+var builtinSchemas = map[string]*Schema{
+	SchemaPgCatalog:   {Common{OID: OIDPgCatalog, Name: SchemaPgCatalog, Owner: "postgres", Comment: "system catalog schema"}},
+	SchemaInformation: {Common{OID: OIDInformationSchema, Name: SchemaInformation, Owner: "postgres"}},
+}
+
+// Schema returns the schema of the database, or nil.
+func (s *Snapshot) Schema(db types.OID, name string) *Schema {
+	if b := builtinSchemas[name]; b != nil {
+		return b
+	}
+	return lookup[*Schema](s, nameKey{space: spaceSchema, db: db, name: name})
+}
+
+// SchemaByOID returns the schema, or nil.
+func (s *Snapshot) SchemaByOID(o types.OID) *Schema {
+	for _, b := range builtinSchemas {
+		if b.OID == o {
+			return b
+		}
+	}
+	n, _ := s.objs[o].(*Schema)
+	return n
+}
+
+// Schemas returns the schemas of the database, the built-in ones included, in
+// OID order.
+func (s *Snapshot) Schemas(db types.OID) []*Schema {
+	out := objectsOf(s, func(n *Schema) bool { return n.DB == db })
+	for _, b := range builtinSchemas {
+		out = append(out, b)
+	}
+	slices.SortFunc(out, func(a, b *Schema) int { return cmp.Compare(a.OID, b.OID) })
+	return out
+}
+
+// IsTempSchema reports whether the name is that of a session's temporary schema.
+func IsTempSchema(name string) bool { return strings.HasPrefix(name, "pg_temp_") }
+
+// Relation returns the table, view, sequence or computed relation of that name,
+// or nil.
+func (s *Snapshot) Relation(db types.OID, schema, name string) Relation {
+	if s.overlay != nil && builtinSchemas[schema] != nil {
+		if v := s.overlay.VirtualRelation(schema, name); v != nil {
+			return v
+		}
+		return nil
+	}
+	oid, ok := s.names[nameKey{spaceRelation, db, schema, name}]
+	if !ok {
+		return nil
+	}
+	return asRelation(s.objs[oid])
+}
+
+// RelationByOID returns the relation, or nil. Relations of other databases are
+// not found.
+func (s *Snapshot) RelationByOID(db, oid types.OID) Relation {
+	if o, ok := s.objs[oid]; ok {
+		if o.DatabaseOID() != db {
+			return nil
+		}
+		return asRelation(o)
+	}
+	if s.overlay != nil {
+		if v := s.overlay.VirtualByOID(oid); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// asRelation returns the object as a relation, or nil if it is none.
+func asRelation(o Object) Relation {
+	switch r := o.(type) {
+	case *Table:
+		return r
+	case *View:
+		return r
+	case *Sequence:
+		return r
+	}
+	return nil
+}
+
+// Table returns the base table of the OID, or nil.
+func (s *Snapshot) Table(oid types.OID) *Table {
+	t, _ := s.objs[oid].(*Table)
+	return t
+}
+
+// Relations returns the database's own relations (not the computed ones)
+// sorted by schema and name. The slice is shared.
+func (s *Snapshot) Relations(db types.OID) []Relation {
+	s.lists.mu.Lock()
+	defer s.lists.mu.Unlock()
+	if list, ok := s.lists.rels[db]; ok {
+		return list
+	}
+	var list []Relation
+	for _, o := range s.objs {
+		if o.DatabaseOID() == db {
+			if r := asRelation(o); r != nil {
+				list = append(list, r)
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b Relation) int {
+		as, an := a.RelName()
+		bs, bn := b.RelName()
+		return cmp.Or(strings.Compare(as, bs), strings.Compare(an, bn))
+	})
+	if s.lists.rels == nil {
+		s.lists.rels = make(map[types.OID][]Relation)
+	}
+	s.lists.rels[db] = list
+	return list
+}
+
+// Tables returns the base tables of the database sorted by schema and name,
+// without the tables behind materialized views.
+func (s *Snapshot) Tables(db types.OID) []*Table {
+	var out []*Table
+	for _, r := range s.Relations(db) {
+		if t, ok := r.(*Table); ok {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// TableOfIndex returns the table (or materialized view's table) of the index,
+// or nil.
+func (s *Snapshot) TableOfIndex(db, index types.OID) *Table {
+	return s.storageTable(s.indexTable[index], db)
+}
+
+// storageTable returns the table with the rows of a relation.
+func (s *Snapshot) storageTable(oid, db types.OID) *Table {
+	switch r := s.objs[oid].(type) {
+	case *Table:
+		if r.DB == db {
+			return r
+		}
+	case *View:
+		if r.DB == db {
+			return r.Materialized
+		}
+	}
+	return nil
+}
+
+// IndexByName returns the index of that name and its table, or nils.
+func (s *Snapshot) IndexByName(db types.OID, schema, name string) (*Table, *Index) {
+	oid, ok := s.names[nameKey{spaceRelation, db, schema, name}]
+	if !ok {
+		return nil, nil
+	}
+	return s.IndexByOID(db, oid)
+}
+
+// IndexByOID returns the index and its table, or nils.
+func (s *Snapshot) IndexByOID(db, oid types.OID) (*Table, *Index) {
+	t := s.TableOfIndex(db, oid)
+	if t == nil {
+		return nil, nil
+	}
+	return t, t.IndexByOID(oid)
+}
+
+// Functions returns the user-defined functions of that name.
+func (s *Snapshot) Functions(db types.OID, schema, name string) []*Function {
+	var out []*Function
+	for _, oid := range s.funcs[nameKey{spaceFunction, db, schema, name}] {
+		if f, ok := s.objs[oid].(*Function); ok {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// AllFunctions returns the user-defined functions of the database in OID order.
+func (s *Snapshot) AllFunctions(db types.OID) []*Function {
+	return objectsOf(s, func(f *Function) bool { return f.DB == db })
+}
+
+// Referencing returns the foreign keys that refer to the table, in the order of
+// the referencing table's OID.
+func (s *Snapshot) Referencing(db, table types.OID) []FKRef {
+	var out []FKRef
+	for _, oid := range s.refs[table] {
+		t := s.Table(oid)
+		if t == nil || t.DB != db {
+			continue
+		}
+		for _, fk := range t.ForeignKeys {
+			if fk.RefTable == table {
+				out = append(out, FKRef{t, fk})
+			}
+		}
+	}
+	return out
+}
+
+// Stats returns the statistics of the table, or nil when it was never analysed.
+func (s *Snapshot) Stats(table types.OID) *Stats {
+	st, _ := s.objs[s.stats[table]].(*Stats)
+	return st
+}

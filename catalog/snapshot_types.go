@@ -1,0 +1,220 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"kvsqld/catalog/types"
+)
+
+// Type returns what is known of the type by its pg_type name, or nil: built-in
+// types in pg_catalog, information_schema's domains, and user types, their
+// arrays and row types in the database's schemas.
+func (s *Snapshot) Type(db types.OID, schema, name string) *types.Info {
+	switch schema {
+	case SchemaPgCatalog:
+		in := types.ByName(name)
+		if in == nil || in.Name != name {
+			return nil
+		}
+		return in
+	case SchemaInformation:
+		for _, in := range informationInfos() {
+			if in.Name == name {
+				return in
+			}
+		}
+		return nil
+	}
+	return s.typeInfos[s.names[nameKey{spaceType, db, schema, name}]]
+}
+
+// TypeInfo returns what is known of a type, built-in or user-defined, or nil.
+func (s *Snapshot) TypeInfo(o types.OID) *types.Info {
+	if in := types.Lookup(o); in != nil {
+		return in
+	}
+	if in := s.typeInfos[o]; in != nil {
+		return in
+	}
+	if o < types.FirstUserOID {
+		return informationInfos()[o]
+	}
+	return nil
+}
+
+// TypeByOID returns the enum, domain or composite type, or nil.
+func (s *Snapshot) TypeByOID(o types.OID) *UserType {
+	u, _ := s.objs[o].(*UserType)
+	return u
+}
+
+// TypeSchema returns the schema that the type lives in, or "".
+func (s *Snapshot) TypeSchema(o types.OID) string {
+	if types.Lookup(o) != nil {
+		return SchemaPgCatalog
+	}
+	if owner := s.typeOwner(o); owner != nil {
+		return owner.common().Schema
+	}
+	if informationInfos()[o] != nil {
+		return SchemaInformation
+	}
+	return ""
+}
+
+// typeOwner returns the object that brought a type about: the user type itself
+// (also for its array), or the relation of a row type.
+func (s *Snapshot) typeOwner(o types.OID) commoner {
+	in := s.typeInfos[o]
+	if in == nil {
+		return nil
+	}
+	if in.RelID != 0 && in.Elem == 0 {
+		if owner, ok := s.objs[in.RelID].(commoner); ok {
+			return owner
+		}
+	}
+	if in.Kind == types.KArray && in.Elem != 0 {
+		o = in.Elem
+	}
+	owner, _ := s.objs[o].(commoner)
+	return owner
+}
+
+// T returns the type of an OID and modifier as a value has it, with the kind of
+// user-defined types filled in; false when there is no such type.
+func (s *Snapshot) T(o types.OID, mod int32) (types.T, bool) {
+	if types.Lookup(o) != nil {
+		return types.T{OID: o, Mod: mod}, true
+	}
+	in := s.TypeInfo(o)
+	if in == nil {
+		return types.T{OID: o, Mod: mod}, false
+	}
+	t := types.T{OID: o, Mod: mod, User: in.Kind, Elem: in.Elem}
+	if in.Type == 'd' {
+		t.Elem = s.BaseType(t).OID
+	}
+	return t, true
+}
+
+// BaseType looks through domains: the type whose values the domain holds, with
+// the modifier that applies. Other types are returned unchanged.
+func (s *Snapshot) BaseType(t types.T) types.T {
+	for {
+		if u, ok := s.objs[t.OID].(*UserType); ok && u.Kind == 'd' {
+			t = u.Base
+			continue
+		}
+		if t.OID < types.FirstUserOID {
+			for _, d := range InformationTypes() {
+				if d.OID == t.OID && d.Kind == 'd' {
+					return types.T{OID: d.Base, Mod: d.BaseMod}
+				}
+			}
+		}
+		return t
+	}
+}
+
+// UserTypes returns the user-defined types of the database in OID order.
+func (s *Snapshot) UserTypes(db types.OID) []*UserType {
+	return objectsOf(s, func(u *UserType) bool { return u.DB == db })
+}
+
+// TypeInfos returns the types that the database's objects brought about (user
+// types, their arrays, row types) in OID order.
+func (s *Snapshot) TypeInfos(db types.OID) []*types.Info {
+	var out []*types.Info
+	for oid, in := range s.typeInfos {
+		if owner := s.typeOwner(oid); owner != nil && owner.common().DB == db {
+			out = append(out, in)
+		}
+	}
+	slices.SortFunc(out, func(a, b *types.Info) int { return int(int64(a.OID) - int64(b.OID)) })
+	return out
+}
+
+// TypeNames returns the names of types in the schema, sorted, for messages and
+// completion; array types are left out.
+func (s *Snapshot) TypeNames(db types.OID, schema string) []string {
+	var out []string
+	for k := range s.names {
+		if k.space == spaceType && k.db == db && k.schema == schema && !strings.HasPrefix(k.name, "_") {
+			out = append(out, k.name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// InformationInfos returns information_schema's domains by OID.
+func InformationInfos() map[types.OID]*types.Info { return informationInfos() }
+
+// informationInfos are information_schema's domains as types.
+var informationInfos = sync.OnceValue(func() map[types.OID]*types.Info {
+	out := make(map[types.OID]*types.Info)
+	for _, d := range InformationTypes() {
+		base := types.Lookup(d.Base)
+		if base == nil {
+			continue
+		}
+		in := *base
+		in.OID, in.Name, in.SQLName = d.OID, d.Name, d.Format
+		in.Type, in.Array, in.Len, in.Preferred = d.Kind, d.Array, int16(d.Len), false
+		out[d.OID] = &in
+		out[d.Array] = arrayInfo(&in, d.Array)
+	}
+	return out
+})
+
+// arrayInfo describes the array type of a user-defined type.
+func arrayInfo(elem *types.Info, oid types.OID) *types.Info {
+	arr := types.Lookup(types.OTextArr)
+	in := types.Info{OID: oid, Name: arrayTypeName(elem.Name), SQLName: elem.SQLName + "[]", Kind: types.KArray, Len: -1,
+		Type: 'b', Category: 'A', Elem: elem.OID, Delim: ',', Align: 'i', Storage: 'x'}
+	if arr != nil {
+		in.In, in.Out, in.Recv, in.Send = arr.In, arr.Out, arr.Recv, arr.Send
+	}
+	return &in
+}
+
+// arrayTypeName is the name of a type's array type: an underscore in front,
+// cut to the length of a name.
+func arrayTypeName(name string) string { return clipName("_"+name, maxNameLen) }
+
+// userTypeInfo describes an enum, domain or composite type; base is the
+// description of a domain's base type.
+func userTypeInfo(u *UserType, base *types.Info) *types.Info {
+	in := &types.Info{OID: u.OID, Name: u.Name, SQLName: u.Name, Array: u.Array, Delim: ',', Type: u.Kind}
+	proc := func(src string) types.OID {
+		if p := ProcBySrc(src); p != nil {
+			return p.OID
+		}
+		return 0
+	}
+	switch u.Kind {
+	case 'e':
+		in.Kind, in.Len, in.ByVal, in.Category, in.Align, in.Storage = types.KEnum, 4, true, 'E', 'i', 'p'
+		in.In, in.Out, in.Recv, in.Send = proc("enum_in"), proc("enum_out"), proc("enum_recv"), proc("enum_send")
+	case 'c':
+		in.Kind, in.Len, in.Category, in.Align, in.Storage, in.RelID = types.KRecord, -1, 'C', 'd', 'x', u.RelOID
+		in.In, in.Out, in.Recv, in.Send = proc("record_in"), proc("record_out"), proc("record_recv"), proc("record_send")
+	case 'd':
+		if base != nil {
+			cp := *base
+			cp.OID, cp.Name, cp.SQLName, cp.Array, cp.Type = in.OID, in.Name, in.SQLName, in.Array, 'd'
+			cp.Preferred, cp.Elem, cp.RelID = false, 0, 0
+			in = &cp
+		}
+		in.In, in.Recv = proc("domain_in"), proc("domain_recv")
+	}
+	return in
+}
+
+// rowTypeInfo describes a relation's row type.
+func rowTypeInfo(oid types.OID, name string, rel types.OID) *types.Info {
+	return userTypeInfo(&UserType{Common: Common{OID: oid, Name: name}, Kind: 'c', RelOID: rel}, nil)
+}

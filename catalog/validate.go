@@ -1,0 +1,499 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+)
+
+// The rules that every snapshot obeys:
+//
+//	C1  Names are unique: databases and roles in the server, schemas in a
+//	    database, relations together with indexes, types, and functions with
+//	    their argument types in a schema. (Enforced while linking, apply.go.)
+//	C2  Every object's database and schema exist.
+//	C3  A relation has at most 1,600 columns, live column names are unique and
+//	    none is a system column's, and every column's type exists.
+//	C4  A primary key's columns exist, are live and NOT NULL, and exactly one
+//	    index is marked primary, with the same columns.
+//	C5  An index's columns exist and are live; a key column is a column or an
+//	    expression; a UNIQUE constraint's index is unique and has its columns.
+//	C6  A foreign key's table is in the same database, its columns exist on both
+//	    sides, and its referenced columns are those of a unique index there.
+//	C7  A sequence's owner exists and a column's sequence exists; a sequence's
+//	    bounds contain its start and its increment is not zero.
+//	C8  Files are unique in a database and spaces in the server.
+//	C9  Nothing refers to a dropped object.
+
+// Limits of PostgreSQL.
+const (
+	MaxColumns      = 1600
+	MaxIndexColumns = 32
+)
+
+// systemColumns may not be names of columns.
+var systemColumns = []string{"tableoid", "cmax", "xmax", "cmin", "xmin", "ctid"}
+
+// validateChange checks the rules for what a delta touched.
+func (s *Snapshot) validateChange(old *Snapshot, put []Object, del []types.OID) error {
+	for _, o := range put {
+		if err := s.validateObject(o); err != nil {
+			return err
+		}
+	}
+	if touchesFiles(old, put) {
+		if err := s.validateFiles(); err != nil {
+			return err
+		}
+	}
+	if len(del) > 0 {
+		return s.validateDropped(del)
+	}
+	return nil
+}
+
+// Validate checks the rules for the whole snapshot.
+func (s *Snapshot) Validate() error {
+	for _, o := range s.Objects() {
+		if err := s.validateObject(o); err != nil {
+			return err
+		}
+	}
+	return s.validateFiles()
+}
+
+func (s *Snapshot) validateObject(o Object) error {
+	if err := s.validatePlace(o); err != nil {
+		return err
+	}
+	switch x := o.(type) {
+	case *Table:
+		return s.validateTable(x)
+	case *View:
+		if err := s.validateColumns(x.Name, x.Columns); err != nil {
+			return err
+		}
+		for _, dep := range x.Deps {
+			if s.objs[dep] == nil && dep >= types.FirstUserOID {
+				return sqlerr.New(sqlerr.UndefinedTable, "view \"%s\" refers to relation with OID %d, which does not exist", x.Name, dep)
+			}
+		}
+	case *Sequence:
+		return s.validateSequence(x)
+	case *UserType:
+		return s.validateType(x)
+	}
+	return nil
+}
+
+// validatePlace checks C2.
+func (s *Snapshot) validatePlace(o Object) error {
+	co := CommonOf(o)
+	if co == nil {
+		return fmt.Errorf("catalog: object of type %T has no common part", o)
+	}
+	if co.OID == 0 {
+		return sqlerr.New(sqlerr.InvalidObjectDefinition, "object \"%s\" has no OID", co.Name)
+	}
+	switch o.(type) {
+	case *Stats:
+		return nil
+	}
+	if co.Name == "" {
+		return sqlerr.New(sqlerr.InvalidName, "zero-length delimited identifier")
+	}
+	if len(co.Name) > maxNameLen {
+		return sqlerr.New(sqlerr.NameTooLong, "identifier \"%s\" is longer than %d bytes", co.Name, maxNameLen)
+	}
+	switch o.(type) {
+	case *Database, *Role:
+		return nil
+	}
+	if _, ok := s.objs[co.DB].(*Database); !ok {
+		return sqlerr.New(sqlerr.InvalidCatalogName, "database with OID %d does not exist", co.DB)
+	}
+	if _, ok := o.(*Schema); ok || IsTempSchema(co.Schema) {
+		return nil
+	}
+	if s.Schema(co.DB, co.Schema) == nil {
+		return sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", co.Schema)
+	}
+	return nil
+}
+
+// validateColumns checks C3.
+func (s *Snapshot) validateColumns(rel string, cols []Column) error {
+	if len(cols) > MaxColumns {
+		return sqlerr.New(sqlerr.TooManyColumns, "tables can have at most %d columns", MaxColumns)
+	}
+	seen := make(map[string]bool, len(cols))
+	for i := range cols {
+		c := &cols[i]
+		if c.Dropped {
+			continue
+		}
+		if seen[c.Name] {
+			return sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", c.Name)
+		}
+		seen[c.Name] = true
+		if c.Name == "" {
+			return sqlerr.New(sqlerr.InvalidName, "relation \"%s\" has a column without a name", rel)
+		}
+		if s.TypeInfo(c.Type.OID) == nil {
+			return sqlerr.New(sqlerr.UndefinedObject, "type with OID %d does not exist", c.Type.OID)
+		}
+	}
+	return nil
+}
+
+func liveColumn(t *Table, i int) bool {
+	return i >= 0 && i < len(t.Columns) && !t.Columns[i].Dropped
+}
+
+func liveColumns(t *Table, cols []int) bool {
+	for i, c := range cols {
+		if !liveColumn(t, c) || slices.Contains(cols[:i], c) {
+			return false
+		}
+	}
+	return true
+}
+
+// validateTable checks C3 to C7 for one table.
+func (s *Snapshot) validateTable(t *Table) error {
+	if err := s.validateColumns(t.Name, t.Columns); err != nil {
+		return err
+	}
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if slices.Contains(systemColumns, c.Name) && !c.Dropped {
+			return sqlerr.New(sqlerr.DuplicateColumn, "column name \"%s\" conflicts with a system column name", c.Name)
+		}
+		if c.Sequence != 0 {
+			if _, ok := s.objs[c.Sequence].(*Sequence); !ok {
+				return sqlerr.New(sqlerr.InvalidObjectDefinition, "column \"%s\" of table \"%s\" refers to a sequence that does not exist", c.Name, t.Name)
+			}
+		}
+	}
+	if err := validatePrimary(t); err != nil {
+		return err
+	}
+	for _, ix := range t.Indexes {
+		if err := validateIndex(t, ix); err != nil {
+			return err
+		}
+	}
+	for _, u := range t.Uniques {
+		ix := t.IndexByOID(u.Index)
+		if ix == nil || !ix.Unique || !slices.Equal(ix.KeyCols(), u.Cols) {
+			return sqlerr.New(sqlerr.InvalidTableDefinition, "constraint \"%s\" of table \"%s\" has no unique index on its columns", u.Name, t.Name)
+		}
+	}
+	if err := constraintNamesUnique(t); err != nil {
+		return err
+	}
+	for _, fk := range t.ForeignKeys {
+		if err := s.validateForeignKey(t, fk); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// validatePrimary checks C4.
+func validatePrimary(t *Table) error {
+	primary := 0
+	for _, ix := range t.Indexes {
+		if ix.Primary {
+			primary++
+			if !slices.Equal(ix.KeyCols(), t.PK) {
+				return sqlerr.New(sqlerr.InvalidTableDefinition, "primary key index \"%s\" does not have the columns of the primary key of table \"%s\"", ix.Name, t.Name)
+			}
+		}
+	}
+	if primary > 1 || primary == 1 && len(t.PK) == 0 || primary == 0 && len(t.PK) > 0 {
+		return sqlerr.New(sqlerr.InvalidTableDefinition, "multiple primary keys for table \"%s\" are not allowed", t.Name)
+	}
+	for _, c := range t.PK {
+		if !liveColumn(t, c) {
+			return sqlerr.New(sqlerr.InvalidTableDefinition, "primary key of table \"%s\" names column %d, which does not exist", t.Name, c+1)
+		}
+		if !t.Columns[c].NotNull {
+			return sqlerr.New(sqlerr.InvalidTableDefinition, "column \"%s\" is in a primary key", t.Columns[c].Name)
+		}
+	}
+	return nil
+}
+
+// validateIndex checks C5.
+func validateIndex(t *Table, ix *Index) error {
+	if len(ix.Keys) == 0 || len(ix.Keys)+len(ix.Include) > MaxIndexColumns {
+		return sqlerr.New(sqlerr.TooManyColumns, "cannot use more than %d columns in an index", MaxIndexColumns)
+	}
+	if ix.Kind != "btree" && ix.Kind != "inverted" {
+		return sqlerr.New(sqlerr.UndefinedObject, "access method \"%s\" does not exist", ix.Kind)
+	}
+	for _, k := range ix.Keys {
+		if k.Col < 0 && k.Expr == "" || k.Col >= 0 && !liveColumn(t, k.Col) {
+			return sqlerr.New(sqlerr.InvalidObjectDefinition, "index \"%s\" names a column of table \"%s\" that does not exist", ix.Name, t.Name)
+		}
+	}
+	for _, c := range ix.Include {
+		if !liveColumn(t, c) {
+			return sqlerr.New(sqlerr.InvalidObjectDefinition, "index \"%s\" includes a column of table \"%s\" that does not exist", ix.Name, t.Name)
+		}
+	}
+	return nil
+}
+
+// constraintNamesUnique is the rest of C1: a table's constraints.
+func constraintNamesUnique(t *Table) error {
+	seen := make(map[string]bool)
+	for _, n := range t.constraintNames() {
+		if seen[n] {
+			return sqlerr.New(sqlerr.DuplicateObject, "constraint \"%s\" for relation \"%s\" already exists", n, t.Name)
+		}
+		seen[n] = true
+	}
+	return nil
+}
+
+// constraintNames returns the names of the table's constraints.
+func (t *Table) constraintNames() []string {
+	var out []string
+	for _, u := range t.Uniques {
+		out = append(out, u.Name)
+	}
+	for _, c := range t.Checks {
+		out = append(out, c.Name)
+	}
+	for _, f := range t.ForeignKeys {
+		out = append(out, f.Name)
+	}
+	return out
+}
+
+// validateForeignKey checks C6.
+func (s *Snapshot) validateForeignKey(t *Table, fk *ForeignKey) error {
+	ref := s.Table(fk.RefTable)
+	if ref == nil || ref.DB != t.DB {
+		return sqlerr.New(sqlerr.UndefinedTable, "foreign key \"%s\" of table \"%s\" refers to a table that does not exist", fk.Name, t.Name)
+	}
+	if len(fk.Cols) == 0 || len(fk.Cols) != len(fk.RefCols) {
+		return sqlerr.New(sqlerr.InvalidForeignKey, "number of referencing and referenced columns for foreign key disagree")
+	}
+	if !liveColumns(t, fk.Cols) {
+		return sqlerr.New(sqlerr.InvalidForeignKey, "foreign key \"%s\" of table \"%s\" names a column that does not exist", fk.Name, t.Name)
+	}
+	if ix := ref.IndexByOID(fk.RefIndex); ix == nil || !indexServesKey(ix, fk.RefCols) {
+		return sqlerr.New(sqlerr.InvalidForeignKey, "there is no unique constraint matching given keys for referenced table \"%s\"", ref.Name)
+	}
+	return nil
+}
+
+// indexServesKey reports whether the index makes the set of columns unique: no
+// predicate, no expressions, the same columns in any order.
+func indexServesKey(ix *Index, cols []int) bool {
+	if !ix.Unique || ix.Invalid || ix.Where != "" || len(ix.Keys) != len(cols) {
+		return false
+	}
+	for _, k := range ix.Keys {
+		if k.Col < 0 || !slices.Contains(cols, k.Col) {
+			return false
+		}
+	}
+	return true
+}
+
+// validateSequence checks C7.
+func (s *Snapshot) validateSequence(q *Sequence) error {
+	switch {
+	case q.Inc == 0:
+		return sqlerr.New(sqlerr.InvalidParameterValue, "INCREMENT must not be zero")
+	case q.Min >= q.Max:
+		return sqlerr.New(sqlerr.InvalidParameterValue, "MINVALUE (%d) must be less than MAXVALUE (%d)", q.Min, q.Max)
+	case q.Start < q.Min:
+		return sqlerr.New(sqlerr.InvalidParameterValue, "START value (%d) cannot be less than MINVALUE (%d)", q.Start, q.Min)
+	case q.Start > q.Max:
+		return sqlerr.New(sqlerr.InvalidParameterValue, "START value (%d) cannot be greater than MAXVALUE (%d)", q.Start, q.Max)
+	case q.Cache < 1:
+		return sqlerr.New(sqlerr.InvalidParameterValue, "CACHE (%d) must be greater than zero", q.Cache)
+	}
+	if q.OwnerTable == 0 {
+		return nil
+	}
+	t := s.Table(q.OwnerTable)
+	if t == nil || t.DB != q.DB || !liveColumn(t, q.OwnerCol) {
+		return sqlerr.New(sqlerr.InvalidObjectDefinition, "owner of sequence \"%s\" does not exist", q.Name)
+	}
+	return nil
+}
+
+func (s *Snapshot) validateType(u *UserType) error {
+	switch u.Kind {
+	case 'e':
+		for i, l := range u.Labels {
+			if len(l.Label) > maxNameLen {
+				return sqlerr.New(sqlerr.InvalidName, "invalid enum label \"%s\"", l.Label).
+					WithDetail("Labels must be %d bytes or less.", maxNameLen)
+			}
+			for _, m := range u.Labels[:i] {
+				if m.Label == l.Label {
+					return sqlerr.New(sqlerr.DuplicateObject, "enum label \"%s\" already exists", l.Label)
+				}
+			}
+		}
+	case 'd':
+		if s.TypeInfo(u.Base.OID) == nil {
+			return sqlerr.New(sqlerr.UndefinedObject, "type with OID %d does not exist", u.Base.OID)
+		}
+	case 'c':
+		return s.validateColumns(u.Name, u.Columns)
+	default:
+		return sqlerr.New(sqlerr.InvalidObjectDefinition, "type \"%s\" is of unknown kind", u.Name)
+	}
+	return nil
+}
+
+// touchesFiles reports whether the objects bring files that were not there.
+func touchesFiles(old *Snapshot, put []Object) bool {
+	for _, o := range put {
+		t := tableIn(o)
+		if t == nil {
+			continue
+		}
+		was := tableIn(old.objs[o.ObjectOID()])
+		if was == nil || was.File != t.File || was.Space != t.Space || len(was.Indexes) != len(t.Indexes) {
+			return true
+		}
+		for i, ix := range t.Indexes {
+			if was.Indexes[i].Space != ix.Space || was.Indexes[i].File != ix.File {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tableIn returns the table with an object's rows, or nil.
+func tableIn(o Object) *Table {
+	switch x := o.(type) {
+	case *Table:
+		return x
+	case *View:
+		return x.Materialized
+	}
+	return nil
+}
+
+// validateFiles checks C8.
+func (s *Snapshot) validateFiles() error {
+	type file struct {
+		db   types.OID
+		name string
+	}
+	files := make(map[file]string)
+	spaces := make(map[SpaceID]string)
+	add := func(db types.OID, rel, name string, space SpaceID) error {
+		if name != "" {
+			// Bucket names are compared as they are; a person may keep them apart
+			// on a file system that folds case, so they differ by more than that.
+			k := file{db, strings.ToLower(name)}
+			if other, taken := files[k]; taken {
+				return sqlerr.New(sqlerr.DuplicateObject, "file \"%s\" of \"%s\" is already used by \"%s\"", name, rel, other)
+			}
+			files[k] = rel
+		}
+		if space != 0 {
+			if other, taken := spaces[space]; taken {
+				return sqlerr.New(sqlerr.DuplicateObject, "key space %d of \"%s\" is already used by \"%s\"", space, rel, other)
+			}
+			spaces[space] = rel
+		}
+		return nil
+	}
+	for _, o := range s.Objects() {
+		t := tableIn(o)
+		if t == nil {
+			continue
+		}
+		if err := add(t.DB, t.Name, t.File, t.Space); err != nil {
+			return err
+		}
+		for _, ix := range t.Indexes {
+			if err := add(t.DB, ix.Name, ix.File, ix.Space); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// validateDropped checks C9.
+func (s *Snapshot) validateDropped(del []types.OID) error {
+	gone := make(map[types.OID]bool, len(del))
+	for _, o := range del {
+		gone[o] = true
+	}
+	for _, o := range s.objs {
+		co := CommonOf(o)
+		if gone[co.DB] {
+			return stillNeeded("database", co.DB, co.Name)
+		}
+		switch x := o.(type) {
+		case *Table:
+			for _, fk := range x.ForeignKeys {
+				if gone[fk.RefTable] {
+					return stillNeeded("table", fk.RefTable, x.Name)
+				}
+			}
+			for i := range x.Columns {
+				if c := &x.Columns[i]; !c.Dropped && (gone[c.Sequence] || s.typeGone(c.Type, gone)) {
+					return stillNeeded("object", c.Type.OID, x.Name)
+				}
+			}
+		case *View:
+			for _, dep := range x.Deps {
+				if gone[dep] {
+					return stillNeeded("relation", dep, x.Name)
+				}
+			}
+		case *Sequence:
+			if gone[x.OwnerTable] {
+				return stillNeeded("table", x.OwnerTable, x.Name)
+			}
+		case *UserType:
+			if x.Kind == 'd' && s.typeGone(x.Base, gone) {
+				return stillNeeded("type", x.Base.OID, x.Name)
+			}
+		case *Stats:
+			if gone[x.Table] {
+				return stillNeeded("table", x.Table, x.Name)
+			}
+		}
+		if co.Schema != "" && !IsTempSchema(co.Schema) && s.Schema(co.DB, co.Schema) == nil {
+			return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop schema %s because other objects depend on it", co.Schema)
+		}
+	}
+	return nil
+}
+
+func (s *Snapshot) typeGone(t types.T, gone map[types.OID]bool) bool {
+	return gone[t.OID] || t.User == types.KArray && gone[t.Elem]
+}
+
+func stillNeeded(kind string, oid types.OID, by string) error {
+	return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s with OID %d because \"%s\" depends on it", kind, oid, by)
+}
+
+// KeyCols returns the columns of the index's key, -1 for expressions.
+func (ix *Index) KeyCols() []int {
+	out := make([]int, len(ix.Keys))
+	for i, k := range ix.Keys {
+		out[i] = k.Col
+	}
+	return out
+}

@@ -1,0 +1,628 @@
+package catalog
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+)
+
+// typ reads a type written by typeAttrs.
+func (r *xmlReader) typ(e *element, attr string) types.T {
+	if r.ids {
+		if o := r.oid(e, attr+"OID"); o != 0 {
+			return types.T{
+				OID: o, Mod: int32(r.num(e, "typmod", -1, math.MaxInt32, -1)),
+				User: types.Kind(r.num(e, attr+"Kind", 0, math.MaxUint8, 0)), Elem: r.oid(e, attr+"Elem"),
+			}
+		}
+	}
+	name := r.need(e, attr)
+	if r.err != nil {
+		return types.TText
+	}
+	if schema, ok := e.attr(attr + "Schema"); ok {
+		t := r.doc.userType(r, e, attr, schema, name)
+		t.Mod = int32(r.num(e, "typmod", -1, math.MaxInt32, -1))
+		return t
+	}
+	in := typeByXMLName(name)
+	if in == nil {
+		if r.doc != nil && r.doc.types[docName{SchemaPublic, strings.TrimSuffix(name, "[]")}] != nil {
+			return r.doc.userType(r, e, attr, SchemaPublic, name)
+		}
+		r.fail(e, sqlerr.UndefinedObject, "attribute \"%s\": type \"%s\" does not exist", attr, name)
+		return types.TText
+	}
+	return types.T{OID: in.OID, Mod: r.typmod(e, in.OID, name)}
+}
+
+// typeByXMLName finds a built-in type by the paper's name or by its SQL name.
+func typeByXMLName(name string) *types.Info {
+	lower := strings.ToLower(name)
+	for oid, n := range paperTypes {
+		if n == lower {
+			return types.Lookup(oid)
+		}
+	}
+	if in := types.ByName(name); in != nil {
+		return in
+	}
+	return types.ByName(lower)
+}
+
+// typmod reads length, precision and scale.
+func (r *xmlReader) typmod(e *element, oid types.OID, name string) int32 {
+	switch oid {
+	case types.OBpchar, types.OVarchar:
+		otherwise := int64(-5) // no limit: modifier -1
+		if oid == types.OBpchar && strings.EqualFold(name, "char") {
+			otherwise = 1
+		}
+		return int32(r.num(e, "length", 1, 10485760, otherwise)) + 4
+	case types.OBit, types.OVarbit:
+		return int32(r.num(e, "length", 1, 83886080, -1))
+	case types.ONumeric:
+		if _, ok := e.attr("precision"); ok {
+			return numericMod(int32(r.num(e, "precision", 1, 1000, 1)), int32(r.num(e, "scale", -1000, 1000, 0)))
+		}
+		return -1
+	}
+	if _, ok := e.attr("length"); ok {
+		// The paper gives lengths to fixed-width types in places; they say nothing.
+		r.num(e, "length", 0, math.MaxInt32, 0)
+	}
+	return int32(r.num(e, "typmod", -1, math.MaxInt32, -1))
+}
+
+func (r *xmlReader) table(e *element, c Common) Object {
+	t := &Table{Common: r.common(e, c, "tableName")}
+	r.schemaOf(&t.Common)
+	r.tableAttrs(e, t)
+	t.Temp = r.flag(e, "temp")
+	t.Options = r.pairs(e, "Options", "Option")
+	t.Columns = r.structure(e)
+	r.primaryKey(e, t)
+	r.uniqueKeys(e, t)
+	r.indexFiles(e, t)
+	r.linkUniques(e, t)
+	t.Checks = r.checks(e, t)
+	r.foreignKeys(e, t)
+	r.known(e, "Options", "Structure", "primaryKey", "foreignKeys", "uniqueKeys", "checks", "IndexFiles")
+	return t
+}
+
+func (r *xmlReader) tableAttrs(e *element, t *Table) {
+	t.File = r.str(e, "fileName")
+	// The lengths follow from the types; they are written for people.
+	r.num(e, "rowLength", 0, math.MaxInt32, 0)
+	if t.Layout = r.str(e, "layout"); t.Layout == "" {
+		t.Layout = "row"
+	}
+	if r.ids {
+		t.RowType = r.oid(e, "rowType")
+		t.Space = SpaceID(r.num(e, "space", 0, math.MaxInt64, 0))
+		return
+	}
+	if rel := r.doc.rels[docName{t.Schema, t.Name}]; rel != nil {
+		t.RowType = rel.rowType
+	}
+	t.Space = r.doc.alloc.AllocSpace()
+	if t.File == "" {
+		t.File = fileBase(t.Schema, t.Name) + ".kv"
+	}
+}
+
+func (r *xmlReader) structure(e *element) []Column {
+	s, err := e.child("Structure")
+	r.check(err)
+	if s == nil {
+		r.fail(e, codeXML, "has no element \"Structure\"")
+		return nil
+	}
+	r.known(s, "Attribute")
+	return r.attributes(s.children, s)
+}
+
+// attributes reads the columns of a table, view or composite type.
+func (r *xmlReader) attributes(list []*element, parent *element) []Column {
+	if len(list) > MaxColumns {
+		r.fail(parent, sqlerr.TooManyColumns, "tables can have at most %d columns", MaxColumns)
+		return nil
+	}
+	seen := make(map[string]int, len(list))
+	var out []Column
+	for _, e := range list {
+		e.liftChildren("attributeName", "type", "length", "isnull")
+		col := Column{Name: r.need(e, "attributeName")}
+		if first, twice := seen[col.Name]; twice {
+			r.fail(e, sqlerr.DuplicateColumn, "attribute \"attributeName\": \"%s\" is already the name of the attribute in line %d", col.Name, first)
+		}
+		seen[col.Name] = e.line
+		if len(col.Name) > maxNameLen {
+			r.fail(e, sqlerr.NameTooLong, "attribute \"attributeName\": name is longer than %d bytes", maxNameLen)
+		}
+		col.Type = r.typ(e, "type")
+		col.NotNull = !r.flagOr(e, "isnull", true)
+		col.Dropped, col.Generated = r.flag(e, "dropped"), r.flag(e, "generated")
+		col.Default = r.str(e, "default")
+		col.Identity = r.char(e, "identity", "ad", 0)
+		r.columnSequence(e, &col)
+		col.Dims = int(r.num(e, "dimensions", 0, 6, 0))
+		col.Storage = r.str(e, "storage")
+		col.StatTarget = int(r.num(e, "statisticsTarget", -1, 10000, 0))
+		col.Comment = r.str(e, "comment")
+		out = append(out, col)
+	}
+	for i, e := range list {
+		for _, ch := range e.children {
+			switch ch.name {
+			case "Missing":
+				d := r.datum(ch)
+				out[i].Missing = &d
+			case "DefaultAttribute":
+				out[i].DefaultCols = append(out[i].DefaultCols, r.columnRef(ch, out))
+			case "DefaultDependency":
+				if oid := r.dependency(ch); oid != 0 {
+					out[i].DefaultDeps = append(out[i].DefaultDeps, oid)
+				}
+			}
+		}
+		r.known(e, "Missing", "DefaultAttribute", "DefaultDependency")
+	}
+	return out
+}
+
+// liftChildren turns child elements that the paper allows in place of
+// attributes into attributes.
+func (e *element) liftChildren(names ...string) {
+	rest := e.children[:0:0]
+next:
+	for _, c := range e.children {
+		for _, n := range names {
+			if _, given := e.attr(n); c.name == n && !given && len(c.attrs) == 0 && len(c.children) == 0 {
+				e.attrs = append(e.attrs, xmlAttr{name: n, value: strings.TrimSpace(c.content())})
+				continue next
+			}
+		}
+		rest = append(rest, c)
+	}
+	e.children = rest
+}
+
+func (r *xmlReader) columnSequence(e *element, col *Column) {
+	if r.ids {
+		col.Sequence = r.oid(e, "sequence")
+	} else if name, ok := e.attr("sequence"); ok {
+		if rel := r.relation(e, "sequence", r.str(e, "sequenceSchema"), name); rel != nil {
+			col.Sequence = rel.oid
+		}
+	}
+}
+
+func (r *xmlReader) dependency(e *element) types.OID {
+	var oid types.OID
+	if r.ids {
+		oid = r.oid(e, "oid")
+	} else {
+		schema := r.str(e, "schema")
+		if name, ok := e.attr("sequence"); ok {
+			if rel := r.relation(e, "sequence", schema, name); rel != nil {
+				oid = rel.oid
+			}
+		} else if name, ok := e.attr("type"); ok {
+			oid = r.doc.userType(r, e, "type", schema, name).OID
+		} else if sig := r.need(e, "function"); r.err == nil {
+			// Functions are found by name; of several the first.
+			oid = r.doc.function(schema, sig)
+			if oid == 0 {
+				r.fail(e, sqlerr.UndefinedFunction, "attribute \"function\": \"%s\" does not exist", sig)
+			}
+		}
+	}
+	r.known(e)
+	return oid
+}
+
+// columnRef reads an element that names a column: by position attribute, by
+// name, or (as the paper allows) by its position as text.
+func (r *xmlReader) columnRef(e *element, cols []Column) int {
+	if _, ok := e.attr("position"); ok {
+		pos := int(r.num(e, "position", 1, MaxColumns, 1)) - 1
+		// A fragment's reference to another table cannot be checked here: cols is nil.
+		if cols != nil && (pos >= len(cols) || cols[pos].Dropped && !r.ids) {
+			r.fail(e, sqlerr.UndefinedColumn, "attribute \"position\": there is no attribute %d", pos+1)
+			return 0
+		}
+		return pos
+	}
+	name := strings.TrimSpace(e.content())
+	if i := columnByName(cols, name); i >= 0 {
+		return i
+	}
+	if pos, err := strconv.Atoi(name); err == nil && pos >= 1 && pos <= len(cols) {
+		return pos - 1
+	}
+	r.fail(e, sqlerr.UndefinedColumn, "\"%s\" names no attribute of the table", name)
+	return 0
+}
+
+// columnByName takes the name as written, since a column's name may begin or
+// end with a blank, and then without blanks around it.
+func columnByName(cols []Column, name string) int {
+	for i := range cols {
+		if !cols[i].Dropped && cols[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// columnRefs reads the children of that name.
+func (r *xmlReader) columnRefs(e *element, name string, cols []Column) []int {
+	var out []int
+	for _, ch := range e.children {
+		if ch.name != name {
+			continue
+		}
+		i := -1
+		if _, byPos := ch.attr("position"); !byPos {
+			i = columnByName(cols, ch.content())
+		}
+		if i < 0 {
+			i = r.columnRef(ch, cols)
+		}
+		for _, other := range out {
+			if other == i {
+				r.fail(ch, sqlerr.DuplicateColumn, "attribute %d of the table is named twice", i+1)
+			}
+		}
+		out = append(out, i)
+		r.known(ch)
+	}
+	return out
+}
+
+// constraint reads a constraint's OID and name.
+func (r *xmlReader) constraint(e *element) (types.OID, string) {
+	name := r.str(e, "name")
+	if r.ids {
+		return r.oid(e, "oid"), name
+	}
+	return r.doc.alloc.AllocOID(), name
+}
+
+func (r *xmlReader) primaryKey(e *element, t *Table) {
+	pk, err := e.child("primaryKey")
+	r.check(err)
+	if pk == nil {
+		return
+	}
+	u := &Unique{Primary: true}
+	u.OID, u.Name = r.constraint(pk)
+	if u.Name == "" {
+		u.Name = objectName(t.Name, "", "pkey")
+	}
+	u.Deferrable, u.InitiallyDeferred = r.flag(pk, "deferrable"), r.flag(pk, "initiallyDeferred")
+	u.Comment = r.str(pk, "comment")
+	ix := &Index{Unique: true, Primary: true, Kind: "btree", Name: r.str(pk, "indexName"), Comment: r.str(pk, "indexComment")}
+	if k := r.str(pk, "indexType"); k != "" {
+		ix.Kind = strings.ToLower(k)
+	}
+	if ix.Name == "" {
+		ix.Name = u.Name
+	}
+	if r.ids {
+		ix.OID = r.oid(pk, "index")
+	} else {
+		ix.OID = r.doc.alloc.AllocOID()
+	}
+	u.Index, ix.Constraint = ix.OID, u.OID
+	t.PK = r.columnRefs(pk, "pkAttribute", t.Columns)
+	if len(t.PK) == 0 {
+		r.fail(pk, codeXML, "has no element \"pkAttribute\"")
+	}
+	u.Cols = append([]int(nil), t.PK...)
+	ix.Include = r.columnRefs(pk, "includeAttribute", t.Columns)
+	r.known(pk, "pkAttribute", "includeAttribute")
+	if r.err != nil {
+		return
+	}
+	for _, c := range t.PK {
+		t.Columns[c].NotNull = true
+		ix.Keys = append(ix.Keys, IndexKey{Col: c, Type: t.Columns[c].Type})
+	}
+	t.Indexes = append(t.Indexes, ix)
+	t.Uniques = append(t.Uniques, u)
+}
+
+// uniqueKeys reads UNIQUE constraints; linkUniques finds their indexes.
+func (r *xmlReader) uniqueKeys(e *element, t *Table) {
+	for _, ue := range r.each(e, "uniqueKeys", "uniqueKey") {
+		u := &Unique{}
+		u.OID, u.Name = r.constraint(ue)
+		u.Deferrable, u.InitiallyDeferred = r.flag(ue, "deferrable"), r.flag(ue, "initiallyDeferred")
+		u.Comment = r.str(ue, "comment")
+		u.Cols = r.columnRefs(ue, "ukAttribute", t.Columns)
+		if len(u.Cols) == 0 {
+			r.fail(ue, codeXML, "has no element \"ukAttribute\"")
+		}
+		if r.ids {
+			u.Index = r.oid(ue, "index")
+		} else {
+			// Kept for linkUniques.
+			r.str(ue, "indexName")
+		}
+		r.known(ue, "ukAttribute")
+		t.Uniques = append(t.Uniques, u)
+	}
+}
+
+// linkUniques joins a document's UNIQUE constraints with their index files; a
+// constraint without one gets one.
+func (r *xmlReader) linkUniques(e *element, t *Table) {
+	if r.ids || r.err != nil {
+		return
+	}
+	at := 0
+	if len(t.PK) > 0 {
+		at = 1
+	}
+	for i, ue := range r.each(e, "uniqueKeys", "uniqueKey") {
+		u := t.Uniques[at+i]
+		want := r.str(ue, "indexName")
+		var found *Index
+		for _, ix := range t.Indexes {
+			if ix.Primary || !ix.Unique || ix.Constraint != 0 || !indexServesKey(ix, u.Cols) {
+				continue
+			}
+			if want == "" || ix.Name == want {
+				found = ix
+				break
+			}
+		}
+		if found == nil && want != "" {
+			r.fail(ue, sqlerr.UndefinedObject, "attribute \"indexName\": there is no unique index \"%s\" on these attributes", want)
+			return
+		}
+		names := make([]string, len(u.Cols))
+		for k, c := range u.Cols {
+			names[k] = t.Columns[c].Name
+		}
+		if u.Name == "" && found != nil {
+			u.Name = found.Name
+		} else if u.Name == "" {
+			u.Name = objectName(t.Name, joinColumnNames(names), "key")
+		}
+		if found == nil {
+			found = &Index{OID: r.doc.alloc.AllocOID(), Name: u.Name, Space: r.doc.alloc.AllocSpace(), Unique: true, Kind: "btree",
+				File: fileBase(t.Schema, u.Name) + ".ind"}
+			for _, c := range u.Cols {
+				found.Keys = append(found.Keys, IndexKey{Col: c, Type: t.Columns[c].Type})
+			}
+			t.Indexes = append(t.Indexes, found)
+		}
+		u.Index, found.Constraint = found.OID, u.OID
+		u.Cols = found.KeyCols()
+	}
+}
+
+// checks reads CHECK constraints; t is nil for a domain's.
+func (r *xmlReader) checks(e *element, t *Table) []*Check {
+	var out []*Check
+	for _, ce := range r.each(e, "checks", "check") {
+		k := &Check{}
+		k.OID, k.Name = r.constraint(ce)
+		k.Expr = r.need(ce, "expression")
+		k.NotValid, k.NoInherit = r.flag(ce, "notValid"), r.flag(ce, "noInherit")
+		k.Comment = r.str(ce, "comment")
+		if t != nil {
+			k.Cols = r.columnRefs(ce, "checkAttribute", t.Columns)
+		}
+		if k.Name == "" {
+			r.fail(ce, codeXML, "attribute \"name\" is missing")
+		}
+		r.known(ce, "checkAttribute")
+		out = append(out, k)
+	}
+	return out
+}
+
+func (r *xmlReader) foreignKeys(e *element, t *Table) {
+	for _, fe := range r.each(e, "foreignKeys", "foreignKey") {
+		fk := &ForeignKey{}
+		fk.OID, fk.Name = r.constraint(fe)
+		fk.OnDelete, fk.OnUpdate = r.char(fe, "onDelete", "arcnd", 'a'), r.char(fe, "onUpdate", "arcnd", 'a')
+		fk.Match = r.char(fe, "match", "sf", 's')
+		fk.Deferrable, fk.InitiallyDeferred = r.flag(fe, "deferrable"), r.flag(fe, "initiallyDeferred")
+		fk.NotValid = r.flag(fe, "notValid")
+		fk.Comment = r.str(fe, "comment")
+		fk.Cols = r.columnRefs(fe, "fkAttribute", t.Columns)
+		fk.DelCols = r.columnRefs(fe, "deleteAttribute", t.Columns)
+		if len(fk.Cols) == 0 {
+			r.fail(fe, codeXML, "has no element \"fkAttribute\"")
+		}
+		refs, err := fe.child("references")
+		r.check(err)
+		if refs == nil {
+			r.fail(fe, codeXML, "has no element \"references\"")
+			return
+		}
+		r.references(refs, fk)
+		r.known(fe, "fkAttribute", "deleteAttribute", "references")
+		if r.err != nil {
+			return
+		}
+		if fk.Name == "" {
+			names := make([]string, len(fk.Cols))
+			for i, c := range fk.Cols {
+				names[i] = t.Columns[c].Name
+			}
+			fk.Name = chooseName(t.Name, joinColumnNames(names), "fkey", func(n string) bool {
+				for _, other := range t.constraintNames() {
+					if other == n {
+						return true
+					}
+				}
+				return false
+			})
+		}
+		t.ForeignKeys = append(t.ForeignKeys, fk)
+	}
+}
+
+// references reads the target of a foreign key. In documents the index behind
+// it is found when all tables are read.
+func (r *xmlReader) references(e *element, fk *ForeignKey) {
+	te, err := e.child("refTable")
+	r.check(err)
+	if te == nil {
+		r.fail(e, codeXML, "has no element \"refTable\"")
+		return
+	}
+	var cols []Column
+	if r.ids {
+		fk.RefTable, fk.RefIndex = r.oid(te, "oid"), r.oid(te, "index")
+	} else if rel := r.relation(te, "", r.str(te, "schema"), te.content()); rel != nil {
+		fk.RefTable = rel.oid
+		cols = rel.columns
+	}
+	r.known(te)
+	if r.err != nil {
+		return
+	}
+	fk.RefCols = r.columnRefs(e, "refAttribute", cols)
+	if len(fk.RefCols) != len(fk.Cols) && r.err == nil {
+		r.fail(e, sqlerr.InvalidForeignKey, "has %d elements \"refAttribute\" for %d elements \"fkAttribute\"", len(fk.RefCols), len(fk.Cols))
+	}
+	r.known(e, "refTable", "refAttribute")
+}
+
+func (r *xmlReader) indexFiles(e *element, t *Table) {
+	for _, ie := range r.each(e, "IndexFiles", "IndexFile") {
+		ix := &Index{Name: r.need(ie, "indexName"), File: r.str(ie, "fileName")}
+		if ix.File == "" && !t.Temp {
+			ix.File = ix.Name
+		}
+		if r.ids {
+			ix.OID, ix.Constraint = r.oid(ie, "oid"), r.oid(ie, "constraint")
+			ix.Space = SpaceID(r.num(ie, "space", 0, math.MaxInt64, 0))
+		} else {
+			ix.OID, ix.Space = r.doc.alloc.AllocOID(), r.doc.alloc.AllocSpace()
+		}
+		r.num(ie, "keyLength", 0, math.MaxInt32, 0)
+		ix.Unique = r.flag(ie, "isUnique")
+		ix.Kind = r.indexKind(ie)
+		ix.NullsNotDistinct, ix.Invalid = r.flag(ie, "nullsNotDistinct"), r.flag(ie, "invalid")
+		ix.Where, ix.Comment = r.str(ie, "where"), r.str(ie, "comment")
+		keys, err := ie.child("IndexAttributes")
+		r.check(err)
+		if keys == nil || len(keys.children) == 0 {
+			r.fail(ie, codeXML, "has no element \"IAttribute\"")
+			return
+		}
+		for _, k := range keys.children {
+			ix.Keys = append(ix.Keys, r.indexKey(k, t))
+		}
+		r.known(keys, "IAttribute")
+		if inc, err := ie.child("IncludeAttributes"); inc != nil {
+			ix.Include = r.columnRefs(inc, "IAttribute", t.Columns)
+			r.known(inc, "IAttribute")
+		} else {
+			r.check(err)
+		}
+		ix.ExprCols = r.columnRefs(ie, "expressionAttribute", t.Columns)
+		r.known(ie, "IndexAttributes", "IncludeAttributes", "expressionAttribute")
+		t.Indexes = append(t.Indexes, ix)
+	}
+}
+
+func (r *xmlReader) indexKind(e *element) string {
+	v, ok := e.attr("indexType")
+	if !ok {
+		return "btree"
+	}
+	for kind, paper := range paperIndexTypes {
+		if strings.EqualFold(v, paper) {
+			return kind
+		}
+	}
+	r.fail(e, sqlerr.UndefinedObject, "attribute \"indexType\" must be BTree or Inverted, not \"%s\"", v)
+	return "btree"
+}
+
+func (r *xmlReader) indexKey(e *element, t *Table) IndexKey {
+	k := IndexKey{Desc: r.flag(e, "desc"), NullsFirst: r.flag(e, "nullsFirst"), Opclass: r.str(e, "opclass")}
+	if expr, ok := e.attr("expression"); ok {
+		k.Col, k.Expr, k.Type = -1, expr, r.typ(e, "type")
+		r.known(e)
+		return k
+	}
+	k.Col = columnByName(t.Columns, e.content())
+	if k.Col < 0 {
+		k.Col = r.columnRef(e, t.Columns)
+	}
+	r.known(e)
+	if r.err == nil {
+		k.Type = t.Columns[k.Col].Type
+	}
+	return k
+}
+
+func (r *xmlReader) view(e *element, c Common) Object {
+	v := &View{Common: r.common(e, c, "viewName")}
+	r.schemaOf(&v.Common)
+	storage := &Table{}
+	if e.name == "MaterializedView" {
+		storage.Common = v.Common
+		r.tableAttrs(e, storage)
+		v.Materialized, v.RowType = storage, storage.RowType
+		v.Populated = r.flag(e, "populated")
+	} else {
+		v.Populated = true
+		if r.ids {
+			v.RowType = r.oid(e, "rowType")
+		} else if rel := r.doc.rels[docName{v.Schema, v.Name}]; rel != nil {
+			v.RowType = rel.rowType
+		}
+	}
+	v.CheckOption, v.Temp = r.str(e, "checkOption"), r.flag(e, "temp")
+	q, err := e.child("Query")
+	r.check(err)
+	if q == nil {
+		r.fail(e, codeXML, "has no element \"Query\"")
+		return v
+	}
+	v.Query = q.content()
+	r.known(q)
+	v.Options = r.pairs(e, "Options", "Option")
+	v.Columns = r.structure(e)
+	for _, d := range e.children {
+		if d.name == "dependency" {
+			r.viewDependency(d, v)
+		}
+	}
+	if v.Materialized != nil {
+		v.Materialized.Columns = append([]Column(nil), v.Columns...)
+		r.indexFiles(e, v.Materialized)
+	}
+	r.known(e, "Query", "Options", "Structure", "dependency", "IndexFiles")
+	return v
+}
+
+func (r *xmlReader) viewDependency(e *element, v *View) {
+	var oid types.OID
+	var cols []Column
+	if r.ids {
+		oid = r.oid(e, "oid")
+	} else if rel := r.relation(e, "relation", r.str(e, "schema"), r.need(e, "relation")); rel != nil {
+		oid, cols = rel.oid, rel.columns
+	}
+	v.Deps = append(v.Deps, oid)
+	for _, c := range r.columnRefs(e, "depAttribute", cols) {
+		v.ColDeps = append(v.ColDeps, ColRef{oid, c})
+	}
+	r.known(e, "depAttribute")
+}

@@ -1,0 +1,456 @@
+package catalog
+
+import (
+	"encoding/base64"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"kvsqld/catalog/types"
+)
+
+// EncodeObject returns the object's XML fragment.
+func EncodeObject(o Object) ([]byte, error) {
+	w := &xmlWriter{ids: true}
+	w.object(o)
+	return w.buf.Bytes(), nil
+}
+
+// EncodeCounters returns the fragment that keeps the next OID and space, so
+// that those of dropped objects are not used again.
+func (c *Catalog) EncodeCounters() []byte {
+	w := &xmlWriter{ids: true}
+	var a attrList
+	a.num("nextOID", int64(c.oid.Load()))
+	a.num("nextSpace", int64(c.space.Load()))
+	w.empty("Counters", a)
+	return w.buf.Bytes()
+}
+
+// Export writes the document of the databases named, or of all but the
+// templates. The output depends on the snapshot alone.
+func Export(s *Snapshot, out io.Writer, databases ...string) error {
+	w := &xmlWriter{snap: s}
+	w.buf.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")
+	w.open("Databases", nil)
+	if len(databases) == 0 {
+		w.roles()
+	}
+	dbs := s.Databases()
+	slices.SortFunc(dbs, func(a, b *Database) int { return strings.Compare(a.Name, b.Name) })
+	for _, d := range dbs {
+		if len(databases) == 0 && d.OID != OIDTemplate0 && d.OID != OIDTemplate1 || slices.Contains(databases, d.Name) {
+			w.database(d)
+		}
+	}
+	w.close("Databases")
+	_, err := out.Write(w.buf.Bytes())
+	return err
+}
+
+func (w *xmlWriter) roles() {
+	var list []*Role
+	for _, r := range w.snap.Roles() {
+		if !strings.HasPrefix(r.Name, "pg_") {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, func(a, b *Role) int { return strings.Compare(a.Name, b.Name) })
+	w.open("Roles", nil)
+	for _, r := range list {
+		w.object(r)
+	}
+	w.close("Roles")
+}
+
+// database writes a DataBase element with everything in it.
+func (w *xmlWriter) database(d *Database) {
+	a := w.common(&d.Common, "dataBaseName")
+	w.open("DataBase", a)
+	w.settings(d.Settings)
+	section(w, "Schemas", objectsOf(w.snap, func(n *Schema) bool { return n.DB == d.OID }))
+	section(w, "Types", w.snap.UserTypes(d.OID))
+	section(w, "Sequences", objectsOf(w.snap, func(q *Sequence) bool { return q.DB == d.OID && !q.Temp }))
+	section(w, "Tables", objectsOf(w.snap, func(t *Table) bool { return t.DB == d.OID && !t.Temp }))
+	section(w, "Views", objectsOf(w.snap, func(v *View) bool { return v.DB == d.OID && !v.Temp }))
+	section(w, "Functions", w.snap.AllFunctions(d.OID))
+	section(w, "Statistics", objectsOf(w.snap, func(st *Stats) bool {
+		t := w.snap.storageTable(st.Table, d.OID)
+		return st.DB == d.OID && t != nil && !t.Temp
+	}))
+	w.close("DataBase")
+}
+
+// section writes a list of objects, ordered by schema and name.
+func section[T commoner](w *xmlWriter, name string, list []T) {
+	if len(list) == 0 {
+		return
+	}
+	slices.SortStableFunc(list, func(a, b T) int {
+		x, y := w.sortKey(a), w.sortKey(b)
+		return slices.Compare(x[:], y[:])
+	})
+	w.open(name, nil)
+	for _, o := range list {
+		w.object(o)
+	}
+	w.close(name)
+}
+
+func (w *xmlWriter) sortKey(o commoner) [3]string {
+	co := o.common()
+	if st, ok := o.(*Stats); ok {
+		if r := asRelation(w.snap.objs[st.Table]); r != nil {
+			schema, name := r.RelName()
+			return [3]string{schema, name}
+		}
+	}
+	extra := ""
+	if f, ok := o.(*Function); ok {
+		extra = w.signature(f)
+	}
+	return [3]string{co.Schema, co.Name, extra}
+}
+
+// common writes what every object has; nameAttr is the element's name attribute.
+func (w *xmlWriter) common(c *Common, nameAttr string) attrList {
+	var a attrList
+	if w.ids {
+		a.num("oid", int64(c.OID))
+		a.optNum("db", int64(c.DB))
+	}
+	if c.Schema != "" && (w.ids || c.Schema != SchemaPublic) {
+		a.set("schema", c.Schema)
+	}
+	if nameAttr != "" {
+		a.set(nameAttr, c.Name)
+	}
+	return a
+}
+
+// ownership adds what comes last among an object's attributes.
+func (w *xmlWriter) ownership(a *attrList, c *Common) {
+	a.opt("owner", c.Owner)
+	a.opt("comment", c.Comment)
+}
+
+// object writes one object's element.
+func (w *xmlWriter) object(o Object) {
+	switch x := o.(type) {
+	case *Database:
+		a := w.common(&x.Common, "dataBaseName")
+		w.ownership(&a, &x.Common)
+		w.open("DataBase", a)
+		w.settings(x.Settings)
+		w.close("DataBase")
+	case *Schema:
+		a := w.common(&x.Common, "schemaName")
+		w.ownership(&a, &x.Common)
+		w.empty("Schema", a)
+	case *Role:
+		w.role(x)
+	case *Table:
+		w.table(x)
+	case *View:
+		w.view(x)
+	case *Sequence:
+		w.sequence(x)
+	case *UserType:
+		w.userType(x)
+	case *Function:
+		w.function(x)
+	case *Stats:
+		w.stats(x)
+	}
+}
+
+func (w *xmlWriter) settings(m map[string]string) { w.pairs("Settings", "Setting", m) }
+
+func (w *xmlWriter) pairs(list, item string, m map[string]string) {
+	if len(m) == 0 {
+		return
+	}
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	w.open(list, nil)
+	for _, k := range keys {
+		var a attrList
+		a.set("name", k)
+		a.set("value", m[k])
+		w.empty(item, a)
+	}
+	w.close(list)
+}
+
+func (w *xmlWriter) role(r *Role) {
+	a := w.common(&r.Common, "roleName")
+	a.flag("super", r.Super)
+	a.flag("login", r.Login)
+	a.flag("createDB", r.CreateDB)
+	a.flag("createRole", r.CreateRole)
+	a.flag("inherit", r.Inherit)
+	a.flag("replication", r.Replication)
+	a.flag("bypassRLS", r.BypassRLS)
+	a.num("connLimit", int64(r.ConnLimit))
+	if w.ids {
+		// Documents are read by people; a password's verifier is not for them.
+		a.opt("verifier", r.Verifier)
+	}
+	w.ownership(&a, &r.Common)
+	w.open("Role", a)
+	for _, m := range r.MemberOf {
+		w.text("memberOf", nil, m)
+	}
+	w.settings(r.Settings)
+	w.close("Role")
+}
+
+func (w *xmlWriter) sequence(q *Sequence) {
+	a := w.common(&q.Common, "sequenceName")
+	w.typeAttrs(&a, "type", q.Type)
+	a.num("start", q.Start)
+	a.num("increment", q.Inc)
+	a.num("min", q.Min)
+	a.num("max", q.Max)
+	a.num("cache", q.Cache)
+	a.flag("cycle", q.Cycle)
+	a.flag("identity", q.Identity)
+	if q.OwnerTable != 0 {
+		if w.ids {
+			a.num("ownerTable", int64(q.OwnerTable))
+			a.num("ownerPosition", int64(q.OwnerCol+1))
+		} else if t := w.snap.Table(q.OwnerTable); t != nil {
+			w.relRef(&a, "ownerTable", "ownerSchema", t)
+			a.set("ownerAttribute", t.Columns[q.OwnerCol].Name)
+		}
+	}
+	w.ownership(&a, &q.Common)
+	w.empty("Sequence", a)
+}
+
+// relRef writes a reference to a relation by name.
+func (w *xmlWriter) relRef(a *attrList, nameAttr, schemaAttr string, r Relation) {
+	schema, name := r.RelName()
+	a.set(nameAttr, name)
+	if schema != SchemaPublic {
+		a.set(schemaAttr, schema)
+	}
+}
+
+// paperTypes are the names that the founding paper uses.
+var paperTypes = map[types.OID]string{
+	types.OBpchar: "char", types.OVarchar: "varchar", types.OInt4: "int", types.OFloat8: "double",
+}
+
+// typeAttrs writes a type: its name, and length, precision and scale where the
+// type has them.
+func (w *xmlWriter) typeAttrs(a *attrList, attr string, t types.T) {
+	in := types.Lookup(t.OID)
+	if in == nil {
+		w.userTypeAttrs(a, attr, t)
+		return
+	}
+	name, ok := paperTypes[t.OID]
+	if !ok {
+		name = in.SQLName
+	}
+	if back := types.ByName(name); !ok && (back == nil || back.OID != t.OID) {
+		name = in.Name
+	}
+	if t.OID == types.OBpchar && t.Mod < 0 {
+		name = "bpchar"
+	}
+	a.set(attr, name)
+	switch {
+	case t.Mod < 0:
+	case t.OID == types.OBpchar || t.OID == types.OVarchar:
+		a.num("length", int64(t.Mod-4))
+	case t.OID == types.OBit || t.OID == types.OVarbit:
+		a.num("length", int64(t.Mod))
+	case t.OID == types.ONumeric:
+		a.num("precision", int64((t.Mod-4)>>16&0xFFFF))
+		a.num("scale", int64(numericScale(t.Mod)))
+	default:
+		a.num("typmod", int64(t.Mod))
+	}
+}
+
+// numericScale is the scale in a numeric's modifier, -1000 … 1000.
+func numericScale(mod int32) int32 { return ((mod-4)&0x7FF ^ 1024) - 1024 }
+
+func numericMod(precision, scale int32) int32 { return precision<<16 | scale&0x7FF + 4 }
+
+// userTypeAttrs writes a reference to a user-defined type. A fragment also says
+// how its values are held, so that it can be decoded before the type is known.
+func (w *xmlWriter) userTypeAttrs(a *attrList, attr string, t types.T) {
+	if w.ids {
+		a.num(attr+"OID", int64(t.OID))
+		a.num(attr+"Kind", int64(t.User))
+		a.optNum(attr+"Elem", int64(t.Elem))
+	} else {
+		in := w.snap.TypeInfo(t.OID)
+		schema, suffix := w.snap.TypeSchema(t.OID), ""
+		if in != nil && in.Kind == types.KArray && in.Elem != 0 && in.Type == 'b' {
+			in, suffix = w.snap.TypeInfo(in.Elem), "[]"
+		}
+		if in != nil {
+			a.set(attr, in.Name+suffix)
+			a.set(attr+"Schema", schema)
+		}
+	}
+	if t.Mod >= 0 {
+		a.num("typmod", int64(t.Mod))
+	}
+}
+
+func (w *xmlWriter) userType(u *UserType) {
+	a := w.common(&u.Common, "typeName")
+	if w.ids {
+		a.optNum("array", int64(u.Array))
+		a.optNum("relation", int64(u.RelOID))
+	}
+	name := "CompositeType"
+	switch u.Kind {
+	case 'e':
+		name = "EnumType"
+	case 'd':
+		name = "DomainType"
+		w.typeAttrs(&a, "type", u.Base)
+		a.set("isnull", boolDigit(!u.NotNull))
+		a.opt("default", u.Default)
+	}
+	w.ownership(&a, &u.Common)
+	w.open(name, a)
+	for _, l := range u.Labels {
+		var la attrList
+		if w.ids {
+			la.num("oid", int64(l.OID))
+		}
+		la.set("order", formatFloat(l.Order))
+		w.text("Label", la, l.Label)
+	}
+	for i := range u.Columns {
+		w.attribute(nil, i, &u.Columns[i])
+	}
+	w.checks(nil, u.Checks)
+	w.close(name)
+}
+
+func boolDigit(b bool) string {
+	if b {
+		return "1"
+	}
+	return "0"
+}
+
+func formatFloat(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+
+// signature names a function with its arguments.
+func (w *xmlWriter) signature(f *Function) string {
+	parts := make([]string, 0, len(f.Args))
+	for _, t := range f.inputs() {
+		parts = append(parts, w.snap.FormatType(types.T{OID: t.OID, Mod: -1, User: t.User, Elem: t.Elem}, f.DB, nil))
+	}
+	return f.Name + "(" + strings.Join(parts, ",") + ")"
+}
+
+func (w *xmlWriter) function(f *Function) {
+	a := w.common(&f.Common, "functionName")
+	w.typeAttrs(&a, "returns", f.Ret)
+	a.flag("returnsSet", f.RetSet)
+	a.set("volatility", string(f.Volatile))
+	a.flag("strict", f.Strict)
+	a.flag("procedure", f.Procedure)
+	a.set("language", f.Language)
+	w.ownership(&a, &f.Common)
+	w.open("Function", a)
+	for i, t := range f.Args {
+		var aa attrList
+		if i < len(f.ArgNames) {
+			aa.opt("argumentName", f.ArgNames[i])
+		}
+		w.typeAttrs(&aa, "type", t)
+		if i < len(f.ArgModes) {
+			aa.set("mode", string(f.ArgModes[i]))
+		}
+		w.empty("Argument", aa)
+	}
+	for _, d := range f.Defaults {
+		w.text("Default", nil, d)
+	}
+	w.text("Body", nil, f.Body)
+	w.close("Function")
+}
+
+func (w *xmlWriter) stats(st *Stats) {
+	var a attrList
+	if w.ids {
+		a = w.common(&st.Common, "")
+		a.num("table", int64(st.Table))
+	} else if r := asRelation(w.snap.objs[st.Table]); r != nil {
+		w.relRef(&a, "tableName", "schema", r)
+	}
+	a.set("rows", formatFloat(st.Rows))
+	a.set("pages", formatFloat(st.Pages))
+	w.open("TableStatistics", a)
+	for i := range st.Cols {
+		c := &st.Cols[i]
+		var ca attrList
+		ca.num("position", int64(i+1))
+		ca.set("nullFraction", formatFloat(c.NullFrac))
+		ca.set("distinct", formatFloat(c.NDistinct))
+		ca.set("averageWidth", formatFloat(c.AvgWidth))
+		ca.set("correlation", formatFloat(c.Correlation))
+		w.open("AttributeStatistics", ca)
+		for k := range c.MCV {
+			var f float64
+			if k < len(c.MCF) {
+				f = c.MCF[k]
+			}
+			w.datum("Common", c.MCV[k], "frequency", formatFloat(f))
+		}
+		for _, d := range c.Histogram {
+			w.datum("Bound", d, "", "")
+		}
+		w.close("AttributeStatistics")
+	}
+	w.close("TableStatistics")
+}
+
+// datum writes a value: integers, floats and decimals as numbers, bytes as text
+// where they are text and in base64 otherwise.
+func (w *xmlWriter) datum(name string, d types.Datum, attr, value string) {
+	var a attrList
+	if attr != "" {
+		a.set(attr, value)
+	}
+	w.typeAttrs(&a, "type", d.T)
+	if d.Null {
+		a.flag("null", true)
+		w.empty(name, a)
+		return
+	}
+	text := ""
+	switch d.T.Rep() {
+	case types.RepBool, types.RepInt:
+		text = strconv.FormatInt(d.I, 10)
+	case types.RepFloat:
+		text = formatFloat(d.F)
+	case types.RepDec:
+		text = d.Dec.String()
+	case types.RepInterval:
+		text = strconv.Itoa(int(d.Iv.Months)) + " " + strconv.Itoa(int(d.Iv.Days)) + " " + strconv.FormatInt(d.Iv.Micros, 10)
+	default:
+		text = string(d.B)
+		if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
+			a.set("encoding", "base64")
+			text = base64.StdEncoding.EncodeToString(d.B)
+		}
+	}
+	w.text(name, a, text)
+}

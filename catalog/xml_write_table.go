@@ -1,0 +1,406 @@
+package catalog
+
+import (
+	"slices"
+
+	"kvsqld/catalog/types"
+)
+
+// xmlLength is a type's longest value in bytes as the founding paper counts it,
+// or 0 when it has no limit.
+func xmlLength(t types.T) int {
+	switch {
+	case (t.OID == types.OBpchar || t.OID == types.OVarchar) && t.Mod >= 4:
+		return int(t.Mod - 4)
+	case t.OID == types.ONumeric && t.Mod >= 4:
+		return int((t.Mod-4)>>16&0xFFFF) + 2
+	}
+	if in := types.Lookup(t.OID); in != nil && in.Len > 0 {
+		return int(in.Len)
+	}
+	return 0
+}
+
+func (w *xmlWriter) table(t *Table) {
+	a := w.common(&t.Common, "tableName")
+	w.tableAttrs(&a, t)
+	a.flag("temp", t.Temp)
+	w.ownership(&a, &t.Common)
+	w.open("Table", a)
+	w.tableBody(t)
+	w.close("Table")
+}
+
+// tableAttrs writes what belongs to the master file.
+func (w *xmlWriter) tableAttrs(a *attrList, t *Table) {
+	a.opt("fileName", t.File)
+	length := 0
+	for i := range t.Columns {
+		if !t.Columns[i].Dropped {
+			length += xmlLength(t.Columns[i].Type)
+		}
+	}
+	a.num("rowLength", int64(length))
+	if t.Layout != "" && t.Layout != "row" {
+		a.set("layout", t.Layout)
+	}
+	if w.ids {
+		a.num("rowType", int64(t.RowType))
+		a.num("space", int64(t.Space))
+	}
+}
+
+func (w *xmlWriter) tableBody(t *Table) {
+	w.pairs("Options", "Option", t.Options)
+	w.open("Structure", nil)
+	for i := range t.Columns {
+		if w.ids || !t.Columns[i].Dropped {
+			w.attribute(t, i, &t.Columns[i])
+		}
+	}
+	w.close("Structure")
+	w.primaryKey(t)
+	w.foreignKeys(t)
+	w.uniqueKeys(t)
+	w.checks(t, t.Checks)
+	w.indexFiles(t)
+}
+
+// attribute writes a column; t is nil for those of composite types.
+func (w *xmlWriter) attribute(t *Table, pos int, c *Column) {
+	var a attrList
+	a.set("attributeName", c.Name)
+	w.typeAttrs(&a, "type", c.Type)
+	a.set("isnull", boolDigit(!c.NotNull))
+	a.flag("dropped", c.Dropped)
+	a.opt("default", c.Default)
+	a.flag("generated", c.Generated)
+	if c.Identity != 0 {
+		a.set("identity", string(c.Identity))
+	}
+	if c.Sequence != 0 {
+		if w.ids {
+			a.num("sequence", int64(c.Sequence))
+		} else if q, ok := w.snap.objs[c.Sequence].(*Sequence); ok {
+			w.relRef(&a, "sequence", "sequenceSchema", q)
+		}
+	}
+	a.optNum("dimensions", int64(c.Dims))
+	a.opt("storage", c.Storage)
+	a.optNum("statisticsTarget", int64(c.StatTarget))
+	a.opt("comment", c.Comment)
+	if c.Missing == nil && len(c.DefaultCols) == 0 && len(c.DefaultDeps) == 0 {
+		w.empty("Attribute", a)
+		return
+	}
+	w.open("Attribute", a)
+	if c.Missing != nil {
+		w.datum("Missing", *c.Missing, "", "")
+	}
+	if t != nil {
+		w.columnList("DefaultAttribute", t, c.DefaultCols)
+	}
+	for _, dep := range c.DefaultDeps {
+		w.dependency(dep)
+	}
+	w.close("Attribute")
+}
+
+// dependency writes a reference to an object that a default needs.
+func (w *xmlWriter) dependency(oid types.OID) {
+	var a attrList
+	if w.ids {
+		a.num("oid", int64(oid))
+		w.empty("DefaultDependency", a)
+		return
+	}
+	switch x := w.snap.objs[oid].(type) {
+	case *Sequence:
+		w.relRef(&a, "sequence", "schema", x)
+	case *UserType:
+		a.set("type", x.Name)
+		a.set("schema", x.Schema)
+	case *Function:
+		a.set("function", w.signature(x))
+		a.set("schema", x.Schema)
+	default:
+		return
+	}
+	w.empty("DefaultDependency", a)
+}
+
+// columnRef is how an element names a column: by name, in fragments by position.
+func (w *xmlWriter) columnRef(element string, t *Table, col int) {
+	if w.ids {
+		var a attrList
+		a.num("position", int64(col+1))
+		w.empty(element, a)
+		return
+	}
+	w.text(element, nil, t.Columns[col].Name)
+}
+
+func (w *xmlWriter) columnList(element string, t *Table, cols []int) {
+	for _, c := range cols {
+		w.columnRef(element, t, c)
+	}
+}
+
+// constraintAttrs begins a constraint's element.
+func (w *xmlWriter) constraintAttrs(name string, oid types.OID) attrList {
+	var a attrList
+	if w.ids {
+		a.num("oid", int64(oid))
+	}
+	a.set("name", name)
+	return a
+}
+
+func (w *xmlWriter) uniqueAttrs(u *Unique) attrList {
+	a := w.constraintAttrs(u.Name, u.OID)
+	a.flag("deferrable", u.Deferrable)
+	a.flag("initiallyDeferred", u.InitiallyDeferred)
+	a.opt("comment", u.Comment)
+	return a
+}
+
+func (w *xmlWriter) primaryKey(t *Table) {
+	if len(t.PK) == 0 {
+		return
+	}
+	var a attrList
+	ix := t.PrimaryIndex()
+	for _, u := range t.Uniques {
+		if u.Primary {
+			a = w.uniqueAttrs(u)
+		}
+	}
+	if ix != nil {
+		if w.ids {
+			a.num("index", int64(ix.OID))
+		}
+		a.set("indexName", ix.Name)
+		a.opt("indexComment", ix.Comment)
+		if ix.Kind != "btree" {
+			a.set("indexType", ix.Kind)
+		}
+	}
+	w.open("primaryKey", a)
+	w.columnList("pkAttribute", t, t.PK)
+	if ix != nil {
+		w.columnList("includeAttribute", t, ix.Include)
+	}
+	w.close("primaryKey")
+}
+
+func (w *xmlWriter) foreignKeys(t *Table) {
+	if len(t.ForeignKeys) == 0 {
+		return
+	}
+	w.open("foreignKeys", nil)
+	for _, fk := range t.ForeignKeys {
+		a := w.constraintAttrs(fk.Name, fk.OID)
+		a.set("onDelete", string(fk.OnDelete))
+		a.set("onUpdate", string(fk.OnUpdate))
+		a.set("match", string(fk.Match))
+		a.flag("deferrable", fk.Deferrable)
+		a.flag("initiallyDeferred", fk.InitiallyDeferred)
+		a.flag("notValid", fk.NotValid)
+		a.opt("comment", fk.Comment)
+		w.open("foreignKey", a)
+		w.columnList("fkAttribute", t, fk.Cols)
+		w.columnList("deleteAttribute", t, fk.DelCols)
+		w.open("references", nil)
+		if w.ids {
+			var ra attrList
+			ra.num("oid", int64(fk.RefTable))
+			ra.num("index", int64(fk.RefIndex))
+			w.empty("refTable", ra)
+			w.columnList("refAttribute", nil, fk.RefCols)
+		} else if ref := w.snap.Table(fk.RefTable); ref != nil {
+			var ra attrList
+			if ref.Schema != SchemaPublic {
+				ra.set("schema", ref.Schema)
+			}
+			w.text("refTable", ra, ref.Name)
+			w.columnList("refAttribute", ref, fk.RefCols)
+		}
+		w.close("references")
+		w.close("foreignKey")
+	}
+	w.close("foreignKeys")
+}
+
+func (w *xmlWriter) uniqueKeys(t *Table) {
+	if !slices.ContainsFunc(t.Uniques, func(u *Unique) bool { return !u.Primary }) {
+		return
+	}
+	w.open("uniqueKeys", nil)
+	for _, u := range t.Uniques {
+		if u.Primary {
+			continue
+		}
+		a := w.uniqueAttrs(u)
+		if w.ids {
+			a.num("index", int64(u.Index))
+		} else if ix := t.IndexByOID(u.Index); ix != nil {
+			a.set("indexName", ix.Name)
+		}
+		w.open("uniqueKey", a)
+		w.columnList("ukAttribute", t, u.Cols)
+		w.close("uniqueKey")
+	}
+	w.close("uniqueKeys")
+}
+
+// checks writes CHECK constraints; t is nil for a domain's.
+func (w *xmlWriter) checks(t *Table, list []*Check) {
+	if len(list) == 0 {
+		return
+	}
+	w.open("checks", nil)
+	for _, k := range list {
+		a := w.constraintAttrs(k.Name, k.OID)
+		a.set("expression", k.Expr)
+		a.flag("notValid", k.NotValid)
+		a.flag("noInherit", k.NoInherit)
+		a.opt("comment", k.Comment)
+		w.open("check", a)
+		if t != nil {
+			w.columnList("checkAttribute", t, k.Cols)
+		}
+		w.close("check")
+	}
+	w.close("checks")
+}
+
+// paperIndexTypes maps an index's kind to the paper's indexType.
+var paperIndexTypes = map[string]string{"btree": "BTree", "inverted": "Inverted"}
+
+func (w *xmlWriter) indexFiles(t *Table) {
+	if !slices.ContainsFunc(t.Indexes, func(ix *Index) bool { return !ix.Primary }) {
+		return
+	}
+	w.open("IndexFiles", nil)
+	for _, ix := range t.Indexes {
+		if !ix.Primary {
+			w.indexFile(t, ix)
+		}
+	}
+	w.close("IndexFiles")
+}
+
+func (w *xmlWriter) indexFile(t *Table, ix *Index) {
+	var a attrList
+	if w.ids {
+		a.num("oid", int64(ix.OID))
+		a.num("space", int64(ix.Space))
+		a.optNum("constraint", int64(ix.Constraint))
+	}
+	a.set("indexName", ix.Name)
+	if ix.File != ix.Name {
+		a.opt("fileName", ix.File)
+	}
+	length := 0
+	for _, k := range ix.Keys {
+		length += xmlLength(k.Type)
+	}
+	a.num("keyLength", int64(length))
+	a.set("isUnique", boolDigit(ix.Unique))
+	a.set("indexType", paperIndexTypes[ix.Kind])
+	a.flag("nullsNotDistinct", ix.NullsNotDistinct)
+	a.flag("invalid", ix.Invalid)
+	a.opt("where", ix.Where)
+	a.opt("comment", ix.Comment)
+	w.open("IndexFile", a)
+	w.open("IndexAttributes", nil)
+	for i := range ix.Keys {
+		w.indexKey(t, &ix.Keys[i])
+	}
+	w.close("IndexAttributes")
+	if len(ix.Include) > 0 {
+		w.open("IncludeAttributes", nil)
+		w.columnList("IAttribute", t, ix.Include)
+		w.close("IncludeAttributes")
+	}
+	w.columnList("expressionAttribute", t, ix.ExprCols)
+	w.close("IndexFile")
+}
+
+func (w *xmlWriter) indexKey(t *Table, k *IndexKey) {
+	var a attrList
+	a.flag("desc", k.Desc)
+	a.flag("nullsFirst", k.NullsFirst)
+	a.opt("opclass", k.Opclass)
+	switch {
+	case k.Col < 0:
+		w.typeAttrs(&a, "type", k.Type)
+		a.set("expression", k.Expr)
+		w.empty("IAttribute", a)
+	case w.ids:
+		a.num("position", int64(k.Col+1))
+		w.empty("IAttribute", a)
+	default:
+		w.text("IAttribute", a, t.Columns[k.Col].Name)
+	}
+}
+
+func (w *xmlWriter) view(v *View) {
+	name := "View"
+	a := w.common(&v.Common, "viewName")
+	if v.Materialized != nil {
+		name = "MaterializedView"
+		w.tableAttrs(&a, v.Materialized)
+		a.flag("populated", v.Populated)
+	} else if w.ids {
+		a.num("rowType", int64(v.RowType))
+	}
+	a.opt("checkOption", v.CheckOption)
+	a.flag("temp", v.Temp)
+	w.ownership(&a, &v.Common)
+	w.open(name, a)
+	w.text("Query", nil, v.Query)
+	w.pairs("Options", "Option", v.Options)
+	w.open("Structure", nil)
+	for i := range v.Columns {
+		w.attribute(nil, i, &v.Columns[i])
+	}
+	w.close("Structure")
+	for _, dep := range v.Deps {
+		var da attrList
+		if w.ids {
+			da.num("oid", int64(dep))
+		} else if r := asRelation(w.snap.objs[dep]); r != nil {
+			w.relRef(&da, "relation", "schema", r)
+		} else {
+			continue
+		}
+		cols := v.colDeps(dep)
+		if len(cols) == 0 {
+			w.empty("dependency", da)
+			continue
+		}
+		w.open("dependency", da)
+		var t *Table
+		if !w.ids {
+			t = &Table{Columns: asRelation(w.snap.objs[dep]).RelColumns()}
+		}
+		w.columnList("depAttribute", t, cols)
+		w.close("dependency")
+	}
+	if v.Materialized != nil {
+		w.indexFiles(v.Materialized)
+	}
+	w.close(name)
+}
+
+// colDeps returns the columns of a relation that the view reads.
+func (v *View) colDeps(rel types.OID) []int {
+	var out []int
+	for _, c := range v.ColDeps {
+		if c.Rel == rel {
+			out = append(out, c.Col)
+		}
+	}
+	return out
+}
