@@ -113,10 +113,6 @@ func (r *registry) add(c *conn) bool {
 	if r.mu.closed {
 		return false
 	}
-	if r.mu.conns == nil {
-		r.mu.conns = make(map[*conn]struct{})
-		r.mu.byPID = make(map[int32]*conn)
-	}
 	r.mu.conns[c] = struct{}{}
 	return true
 }

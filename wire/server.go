@@ -57,6 +57,8 @@ func NewServer(b Backend, o Options) (*Server, error) {
 	}
 	s := &Server{backend: b, opts: o, done: make(chan struct{})}
 	s.mu.listeners = make(map[net.Listener]struct{})
+	s.conns.mu.conns = make(map[*conn]struct{})
+	s.conns.mu.byPID = make(map[int32]*conn)
 	if _, err := rand.Read(s.mockSecret[:]); err != nil {
 		return nil, fmt.Errorf("wire: random numbers: %w", err)
 	}
