@@ -1,0 +1,273 @@
+package types
+
+import (
+	"encoding/hex"
+	"strings"
+	"unicode/utf8"
+
+	"kvsqld/catalog/sqlerr"
+)
+
+// NameLen is the greatest length of an identifier in bytes.
+const NameLen = 63
+
+// TruncateName cuts an identifier to NameLen bytes at a character boundary.
+func TruncateName(s string) string {
+	if len(s) <= NameLen {
+		return s
+	}
+	n := NameLen
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// parseTextual reads the types held as their text.
+func parseTextual(t T, s string) ([]byte, error) {
+	switch t.base() {
+	case OName:
+		return []byte(TruncateName(s)), nil
+	case OChar:
+		return parseChar(s), nil
+	case OBpchar:
+		if t.Mod > 4 {
+			// Blanks beyond the length never count; ApplyMod checks the rest.
+			return []byte(s), nil
+		}
+	}
+	return []byte(s), nil
+}
+
+// parseChar reads "char": one byte, which \ooo gives in octal.
+func parseChar(s string) []byte {
+	if len(s) == 4 && s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && isOctal(s[2]) && isOctal(s[3]) {
+		return []byte{(s[1]-'0')<<6 | (s[2]-'0')<<3 | (s[3] - '0')}
+	}
+	if s == "" {
+		return []byte{}
+	}
+	return []byte{s[0]}
+}
+
+func isOctal(c byte) bool { return c >= '0' && c <= '7' }
+
+// appendPadding pads a blank-padded string's text to n characters.
+func appendPadding(buf, b []byte, n int) []byte {
+	for i := utf8.RuneCount(b); i < n; i++ {
+		buf = append(buf, ' ')
+	}
+	return buf
+}
+
+func trimBlanks(b []byte) []byte {
+	for len(b) > 0 && b[len(b)-1] == ' ' {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+// checkUTF8 refuses bytes that are no valid text, naming the first bad ones.
+func checkUTF8(b []byte) error {
+	for i := 0; i < len(b); {
+		c := b[i]
+		if c < utf8.RuneSelf {
+			if c == 0 {
+				return sqlerr.New(sqlerr.CharacterNotInRepertoire, `invalid byte sequence for encoding "UTF8": 0x00`)
+			}
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			var hexes strings.Builder
+			for _, x := range b[i:min(i+utf8Len(c), len(b))] {
+				hexes.WriteString(" 0x" + hex.EncodeToString([]byte{x}))
+			}
+			return sqlerr.New(sqlerr.CharacterNotInRepertoire, `invalid byte sequence for encoding "UTF8":%s`, hexes.String())
+		}
+		i += n
+	}
+	return nil
+}
+
+// CheckText refuses text that is not valid UTF-8 or contains a zero byte: 22021.
+func CheckText(b []byte) error { return checkUTF8(b) }
+
+// utf8Len is the length that a lead byte announces.
+func utf8Len(c byte) int {
+	switch {
+	case c&0xe0 == 0xc0:
+		return 2
+	case c&0xf0 == 0xe0:
+		return 3
+	case c&0xf8 == 0xf0:
+		return 4
+	}
+	return 1
+}
+
+func parseBool(s string) (bool, error) {
+	t := trimSpace(s)
+	if v, ok := boolWord(t); ok {
+		return v, nil
+	}
+	return false, errSyntax("boolean", s)
+}
+
+// ParseBoolWord reads a boolean as boolin does: any unique prefix of true,
+// false, yes, no, on and off, and 1 and 0.
+func ParseBoolWord(s string) (v, ok bool) { return boolWord(trimSpace(s)) }
+
+func boolWord(t string) (v, ok bool) {
+	if t == "" || len(t) > 5 {
+		return false, false
+	}
+	lower := strings.ToLower(t)
+	for _, w := range [...]struct {
+		word string
+		min  int
+		v    bool
+	}{{"true", 1, true}, {"false", 1, false}, {"yes", 1, true}, {"no", 1, false}, {"on", 2, true}, {"off", 2, false}, {"1", 1, true}, {"0", 1, false}} {
+		if len(lower) >= w.min && strings.HasPrefix(w.word, lower) {
+			return w.v, true
+		}
+	}
+	return false, false
+}
+
+func parseBytea(s string) ([]byte, error) {
+	if strings.HasPrefix(s, `\x`) {
+		return parseHex(s[2:])
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); {
+		switch {
+		case s[i] != '\\':
+			out = append(out, s[i])
+			i++
+		case i+1 < len(s) && s[i+1] == '\\':
+			out = append(out, '\\')
+			i += 2
+		case i+3 < len(s) && s[i+1] >= '0' && s[i+1] <= '3' && isOctal(s[i+2]) && isOctal(s[i+3]):
+			out = append(out, (s[i+1]-'0')<<6|(s[i+2]-'0')<<3|(s[i+3]-'0'))
+			i += 4
+		default:
+			return nil, sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type bytea")
+		}
+	}
+	return out, nil
+}
+
+// parseHex reads pairs of hexadecimal digits; white space may stand between pairs.
+func parseHex(s string) ([]byte, error) {
+	out := make([]byte, 0, len(s)/2)
+	for i := 0; i < len(s); {
+		if c := s[i]; c == ' ' || c == '\n' || c == '\t' || c == '\r' {
+			i++
+			continue
+		}
+		hi, ok := hexDigit(s[i])
+		if !ok {
+			return nil, errHexDigit(s[i:])
+		}
+		if i+1 >= len(s) {
+			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "invalid hexadecimal data: odd number of digits")
+		}
+		lo, ok := hexDigit(s[i+1])
+		if !ok {
+			return nil, errHexDigit(s[i+1:])
+		}
+		out = append(out, hi<<4|lo)
+		i += 2
+	}
+	return out, nil
+}
+
+func errHexDigit(at string) error {
+	_, n := utf8.DecodeRuneInString(at)
+	return sqlerr.New(sqlerr.InvalidParameterValue, `invalid hexadecimal digit: "%s"`, at[:n])
+}
+
+func hexDigit(c byte) (byte, bool) {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0', true
+	case c >= 'a' && c <= 'f':
+		return c - 'a' + 10, true
+	case c >= 'A' && c <= 'F':
+		return c - 'A' + 10, true
+	}
+	return 0, false
+}
+
+func appendBytea(buf, b []byte, escape bool) []byte {
+	if !escape {
+		return hex.AppendEncode(append(buf, `\x`...), b)
+	}
+	for _, c := range b {
+		switch {
+		case c == '\\':
+			buf = append(buf, `\\`...)
+		case c < 0x20 || c > 0x7e:
+			buf = append(buf, '\\', '0'+c>>6, '0'+c>>3&7, '0'+c&7)
+		default:
+			buf = append(buf, c)
+		}
+	}
+	return buf
+}
+
+// parseUUID reads 32 hexadecimal digits, with an optional hyphen after each
+// group of four and optional braces.
+func parseUUID(s string) ([]byte, error) {
+	src, braces := s, false
+	if strings.HasPrefix(src, "{") {
+		src, braces = src[1:], true
+	}
+	out := make([]byte, 16)
+	for i := range out {
+		if len(src) < 2 {
+			return nil, errSyntax("uuid", s)
+		}
+		hi, ok1 := hexDigit(src[0])
+		lo, ok2 := hexDigit(src[1])
+		if !ok1 || !ok2 {
+			return nil, errSyntax("uuid", s)
+		}
+		out[i] = hi<<4 | lo
+		src = src[2:]
+		if i%2 == 1 && i < 15 && strings.HasPrefix(src, "-") {
+			src = src[1:]
+		}
+	}
+	if braces {
+		if !strings.HasPrefix(src, "}") {
+			return nil, errSyntax("uuid", s)
+		}
+		src = src[1:]
+	}
+	if src != "" {
+		return nil, errSyntax("uuid", s)
+	}
+	return out, nil
+}
+
+func appendUUID(buf, b []byte) []byte {
+	if len(b) != 16 {
+		return buf
+	}
+	for i, n := 0, 0; i < 16; i += n {
+		n = 2
+		if i == 0 {
+			n = 4
+		} else {
+			buf = append(buf, '-')
+		}
+		if i == 10 {
+			n = 6
+		}
+		buf = hex.AppendEncode(buf, b[i:i+n])
+	}
+	return buf
+}

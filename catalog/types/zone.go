@@ -1,0 +1,223 @@
+package types
+
+import (
+	_ "embed"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	_ "time/tzdata" // zones do not depend on the host's files
+
+	"kvsqld/catalog/sqlerr"
+)
+
+// maxZoneSeconds bounds numeric zone displacements (exclusive): 15:59:59.
+const maxZoneHours = 15
+
+var zoneCache sync.Map // lower-case name → *time.Location, or nil when unknown
+
+// LoadZone resolves the value of the setting TimeZone: a name of the tz
+// database in any case, a number of hours east of Greenwich, or a POSIX-style
+// name such as UTC-3 or <+03>-3, whose offset counts west. 22023 for others.
+func LoadZone(name string) (*time.Location, error) {
+	t := trimSpace(name)
+	if hours, err := strconv.ParseFloat(t, 64); err == nil && math.Abs(hours) <= 168 {
+		return FixedZone(int(hours * 3600)), nil
+	}
+	if loc := namedZone(t); loc != nil {
+		return loc, nil
+	}
+	return nil, sqlerr.New(sqlerr.InvalidParameterValue, `invalid value for parameter "TimeZone": "%s"`, name)
+}
+
+// AtZone resolves the zone of AT TIME ZONE: an abbreviation such as EST, or
+// what LoadZone takes except that numbers count west. 22023 for others.
+func AtZone(name string) (*time.Location, error) {
+	if a, ok := zoneAbbrevs[strings.ToLower(name)]; ok {
+		if a.zone != "" {
+			if loc := namedZone(a.zone); loc != nil {
+				return loc, nil
+			}
+		}
+		return time.FixedZone(strings.ToUpper(name), int(a.offset)), nil
+	}
+	if loc := namedZone(name); loc != nil {
+		return loc, nil
+	}
+	return nil, sqlerr.New(sqlerr.InvalidParameterValue, `time zone "%s" not recognized`, name)
+}
+
+// FixedZone returns the zone with a constant offset in seconds east of
+// Greenwich, named as PostgreSQL names SET TIME ZONE's offsets: <+02>-02.
+func FixedZone(east int) *time.Location {
+	abs := string(appendOffset(nil, east))
+	return time.FixedZone("<"+abs+">"+string(appendOffset(nil, -east)), east)
+}
+
+// namedZone finds a zone of the tz database or a POSIX-style one, or nil.
+func namedZone(name string) *time.Location {
+	if name == "" || len(name) > 255 {
+		return nil
+	}
+	key := strings.ToLower(name)
+	if v, ok := zoneCache.Load(key); ok {
+		return v.(*time.Location)
+	}
+	loc := findZone(key)
+	if loc != nil {
+		zoneCache.Store(key, loc) // only hits: the set of zones is finite, that of names is not
+	}
+	return loc
+}
+
+func findZone(lower string) *time.Location {
+	if lower == "utc" || lower == "etc/utc" || lower == "gmt" || lower == "zulu" || lower == "z" {
+		if lower == "gmt" {
+			return time.FixedZone("GMT", 0)
+		}
+		return time.UTC
+	}
+	if lower == "local" || strings.Contains(lower, "..") || lower[0] == '/' {
+		return nil
+	}
+	if exact, ok := zoneNames()[lower]; ok {
+		if loc, err := time.LoadLocation(exact); err == nil {
+			return loc
+		}
+	}
+	return posixZone(lower)
+}
+
+// posixZone reads STD offset, where STD is letters or <…> and the offset,
+// positive to the west, is hours with optional minutes and seconds.
+func posixZone(s string) *time.Location {
+	rest, abbrev := s, ""
+	if strings.HasPrefix(rest, "<") {
+		end := strings.IndexByte(rest, '>')
+		if end < 0 {
+			return nil
+		}
+		abbrev, rest = rest[1:end], rest[end+1:]
+	} else {
+		n := 0
+		for n < len(rest) && isAlpha(rest[n]) {
+			n++
+		}
+		abbrev, rest = rest[:n], rest[n:]
+	}
+	if abbrev != "" && len(abbrev) < 3 || rest == "" {
+		return nil
+	}
+	if isDigit(rest[0]) && abbrev != "" {
+		rest = "+" + rest
+	}
+	off, fault := decodeOffset(rest)
+	if fault != faultNone {
+		return nil
+	}
+	return time.FixedZone(strings.ToUpper(s), -off)
+}
+
+// decodeOffset reads ±hh, ±hhmm, ±hh:mm or ±hh:mm:ss as seconds east.
+func decodeOffset(s string) (east int, f fault) {
+	if len(s) < 2 || s[0] != '+' && s[0] != '-' || !isDigit(s[1]) {
+		return 0, faultFormat
+	}
+	neg := s[0] == '-'
+	var part [3]int
+	rest, n := s[1:], 0
+	for n = 0; n < 3; n++ {
+		v, size := leadingInt(rest)
+		if size == 0 || size > 8 {
+			return 0, faultFormat
+		}
+		rest = rest[size:]
+		part[n] = v
+		if n == 0 && rest == "" && size > 2 {
+			part[0], part[1] = v/100, v%100
+		}
+		if rest == "" {
+			break
+		}
+		if rest[0] != ':' {
+			return 0, faultFormat
+		}
+		rest = rest[1:]
+	}
+	if rest != "" {
+		return 0, faultFormat
+	}
+	if part[0] > maxZoneHours || part[1] > 59 || part[2] > 59 {
+		return 0, faultZone
+	}
+	east = part[0]*3600 + part[1]*60 + part[2]
+	if neg {
+		east = -east
+	}
+	return east, faultNone
+}
+
+// leadingInt reads the digits at the start of s (saturating) and their number.
+func leadingInt(s string) (v, n int) {
+	for n < len(s) && isDigit(s[n]) {
+		if v < 1<<40 {
+			v = v*10 + int(s[n]-'0')
+		}
+		n++
+	}
+	return v, n
+}
+
+// zoneAbbrev is an abbreviation: a fixed offset in seconds east, or the zone
+// whose current use of the abbreviation decides.
+type zoneAbbrev struct {
+	offset int32
+	zone   string
+}
+
+// abbrevOffset returns the offset in seconds east that an abbreviation means
+// at a local time (seconds since 2000-01-01).
+func (a zoneAbbrev) abbrevOffset(name string, local int64) int {
+	if a.zone == "" {
+		return int(a.offset)
+	}
+	loc := namedZone(a.zone)
+	if loc == nil {
+		return int(a.offset)
+	}
+	// The zone's own use of the abbreviation wins; otherwise its offset then.
+	off := offsetAtLocal(local, loc)
+	upper := strings.ToUpper(name)
+	probe := time.Unix(local+unixEpochSecs-int64(off), 0)
+	for range 3 {
+		z := probe.In(loc)
+		if abbrev, o := z.Zone(); abbrev == upper {
+			return o
+		}
+		start, _ := z.ZoneBounds()
+		if start.IsZero() {
+			break
+		}
+		probe = start.Add(-time.Second)
+	}
+	return off
+}
+
+// zoneList has the names of the tz database, one a line.
+//
+//go:embed zone_names.txt
+var zoneList string
+
+// zoneNames maps lower-case names to the database's spelling.
+var zoneNames = sync.OnceValue(func() map[string]string {
+	m := make(map[string]string, 640)
+	for line := range strings.Lines(zoneList) {
+		name := strings.TrimSuffix(line, "\n")
+		m[strings.ToLower(name)] = name
+	}
+	return m
+})
+
+// ZoneNames returns the names of the tz database in alphabetical order.
+func ZoneNames() []string { return strings.Fields(zoneList) }
