@@ -35,3 +35,47 @@ func (p *parser) indexElem() ast.IndexElem {
 	e.NullsFirst = p.nullsOrder()
 	return e
 }
+
+// createIndex is CREATE [UNIQUE] INDEX.
+func (p *parser) createIndex(off ast.Off) ast.Stmt {
+	x := &ast.CreateIndex{Off: off}
+	x.Unique = p.acceptKw(kwUnique)
+	p.expectKw(kwIndex)
+	x.Concurrently = p.acceptKw(kwConcurrently)
+	if p.acceptKws(kwIf, kwNot, kwExists) {
+		x.IfNotExists = true
+		x.Name = p.colID()
+	} else if !p.isKw(kwOn) {
+		x.Name = p.colID()
+	}
+	p.expectKw(kwOn)
+	t := p.relation()
+	x.Table, x.Only = t.Name, t.Only
+	if p.acceptKw(kwUsing) {
+		x.Method = p.colID()
+	}
+	p.expect(KindLParen)
+	for {
+		x.Elems = append(x.Elems, p.indexElem())
+		if !p.accept(KindComma) {
+			break
+		}
+	}
+	p.expect(KindRParen)
+	if p.acceptKw(kwInclude) {
+		x.Include = p.parenNames()
+	}
+	x.NullsNotDist = p.nullsNotDistinct()
+	if p.acceptKw(kwWith) {
+		x.With = p.relOptions()
+	}
+	if p.acceptKw(kwTablespace) {
+		x.Tablespace = p.colID()
+	}
+	if p.acceptKw(kwWhere) {
+		start := p.off()
+		x.Where = p.expr()
+		x.WhereText = p.text(start, p.lastEnd())
+	}
+	return x
+}

@@ -69,16 +69,18 @@ func (s *skeleton) name(t Token, x any) {
 // structure hands the skeleton to sqlparser. A refusal is PostgreSQL's syntax
 // error at the token that the refused part stands for.
 func (p *parser) structure(s *skeleton) sqlparser.Statement {
-	stmt, err := sqlparser.Parse(string(s.buf))
+	end := len(s.buf)
+	stmt, err := sqlparser.Parse(string(append(s.buf, ' ')))
 	if err == nil {
 		return stmt
 	}
 	at := p.tok()
 	var pos int
 	if _, scanErr := fmt.Sscanf(err.Error(), "syntax error at position %d", &pos); scanErr == nil {
-		// The position is one past the character behind the refused token.
+		// The position is one past the character behind the refused token; at
+		// the end, which the space was put behind, the fault is at our current one.
 		for _, pc := range s.pieces {
-			if pc.start <= pos-2 && pos-2 < len(s.buf) {
+			if pc.start <= pos-2 && pos-2 < end {
 				at = pc.tok
 			}
 		}

@@ -40,6 +40,56 @@ func (p *parser) stmt() ast.Stmt {
 	case kwCall:
 		return p.callProc()
 	}
+	return p.definitionStmt(t)
+}
+
+// definitionStmt parses the statements that define or maintain objects.
+func (p *parser) definitionStmt(t Token) ast.Stmt {
+	off := ast.Off(t.Off)
+	switch t.Key {
+	case kwCreate:
+		return p.create()
+	case kwAlter:
+		return p.alter()
+	case kwDrop:
+		return p.drop()
+	case kwTruncate:
+		return p.truncate()
+	case kwComment:
+		return p.comment()
+	case kwGrant, kwRevoke:
+		return p.grant()
+	case kwRefresh:
+		return p.refresh()
+	case kwCopy:
+		return p.copy()
+	case kwExplain:
+		return p.explain()
+	case kwVacuum, kwAnalyze, kwAnalyse:
+		return p.vacuum()
+	case kwReindex:
+		return p.reindex()
+	case kwCluster:
+		return p.cluster()
+	case kwCheckpoint:
+		p.next()
+		return &ast.Vacuum{Off: off, Kind: "CHECKPOINT"}
+	case kwLoad:
+		p.next()
+		return p.restUnsupported(off, "LOAD")
+	case kwReassign:
+		p.next()
+		p.expectKws(kwOwned, kwBy)
+		return p.restUnsupported(off, "REASSIGN OWNED")
+	case kwSecurity:
+		p.next()
+		p.expectKw(kwLabel)
+		return p.restUnsupported(off, "SECURITY LABEL")
+	case kwImport:
+		p.next()
+		p.expectKws(kwForeign, kwSchema)
+		return p.restUnsupported(off, "IMPORT FOREIGN SCHEMA")
+	}
 	p.syntaxErr()
 	return nil
 }

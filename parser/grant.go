@@ -1,0 +1,141 @@
+package parser
+
+import (
+	"strings"
+
+	"kvsqld/parser/ast"
+)
+
+// grant is GRANT and REVOKE, of privileges or of roles.
+func (p *parser) grant() ast.Stmt {
+	g := &ast.Grant{Off: p.off()}
+	g.Revoke = p.next().Key == kwRevoke
+	if g.Revoke {
+		switch {
+		case p.acceptKws(kwGrant, kwOption, kwFor), p.acceptKws(kwAdmin, kwOption, kwFor):
+			g.GrantOpt = true
+		}
+	}
+	words := p.privileges()
+	if p.acceptKw(kwOn) {
+		for _, w := range words {
+			g.Privileges = append(g.Privileges, w.privilege())
+		}
+		p.grantObjects(g)
+	} else {
+		for _, w := range words {
+			if w.cols != nil || w.all {
+				p.syntaxErr()
+			}
+			g.Roles = append(g.Roles, w.word)
+		}
+	}
+	if g.Revoke {
+		p.expectKw(kwFrom)
+	} else {
+		p.expectKw(kwTo)
+	}
+	for {
+		p.acceptKw(kwGroup)
+		g.Grantees = append(g.Grantees, p.roleName())
+		if !p.accept(KindComma) {
+			break
+		}
+	}
+	if !g.Revoke {
+		switch {
+		case g.Roles == nil && p.acceptKws(kwWith, kwGrant, kwOption), g.Roles != nil && p.acceptKws(kwWith, kwAdmin, kwOption):
+			g.GrantOpt = true
+		}
+	}
+	if p.acceptKws(kwGranted, kwBy) {
+		p.roleName()
+	}
+	if g.Revoke {
+		g.Cascade = p.cascade()
+	}
+	return g
+}
+
+// grantWord is a privilege or a role: only what follows the list tells.
+type grantWord struct {
+	word string
+	all  bool
+	cols []string
+}
+
+// privilege is the word in upper case with its columns.
+func (w grantWord) privilege() string {
+	s := strings.ToUpper(w.word)
+	if w.cols != nil {
+		s += " (" + strings.Join(w.cols, ", ") + ")"
+	}
+	return s
+}
+
+// privileges is ALL [PRIVILEGES] or a list of words, each with columns or not.
+func (p *parser) privileges() []grantWord {
+	if p.acceptKw(kwAll) {
+		p.acceptKw(kwPrivileges)
+		return []grantWord{{word: "all", all: true, cols: p.optParenNames()}}
+	}
+	var l []grantWord
+	for {
+		var w grantWord
+		switch k := p.tok().Key; k {
+		case kwSelect, kwReferences, kwCreate:
+			p.next()
+			w.word = k.String()
+		case kwAlter:
+			p.next()
+			p.expectKw(kwSystem)
+			w.word = "alter system"
+		default:
+			w.word = p.colID()
+		}
+		w.cols = p.optParenNames()
+		l = append(l, w)
+		if !p.accept(KindComma) {
+			return l
+		}
+	}
+}
+
+// grantObjects reads the kind and the names behind ON.
+func (p *parser) grantObjects(g *ast.Grant) {
+	g.ObjKind = "TABLE"
+	switch k := p.tok().Key; {
+	case p.isKw(kwAll) && p.peek(2).Key == kwIn:
+		p.next()
+		switch what := p.next().Key; what {
+		case kwTables, kwSequences, kwFunctions, kwProcedures, kwRoutines:
+			g.ObjKind = "ALL " + upper(what) + " IN SCHEMA"
+		default:
+			p.syntaxErr()
+		}
+		p.expectKws(kwIn, kwSchema)
+	case k == kwTable, k == kwSequence, k == kwSchema, k == kwDatabase, k == kwType, k == kwDomain,
+		k == kwLanguage, k == kwTablespace:
+		p.next()
+		g.ObjKind = upper(k)
+	case k == kwFunction, k == kwProcedure, k == kwRoutine:
+		p.next()
+		g.ObjKind = upper(k)
+		for {
+			name, _ := p.funcWithArgs()
+			g.Objects = append(g.Objects, name)
+			if !p.accept(KindComma) {
+				return
+			}
+		}
+	case p.acceptKws(kwForeign, kwData, kwWrapper):
+		g.ObjKind = "FOREIGN DATA WRAPPER"
+	case p.acceptKws(kwForeign, kwServer):
+		g.ObjKind = "FOREIGN SERVER"
+	case k == kwParameter:
+		p.unsupported(g.Off, "GRANT ON PARAMETER")
+	case p.acceptKws(kwLarge, kwObject):
+		p.unsupported(g.Off, "GRANT ON LARGE OBJECT")
+	}
+	g.Objects = p.qualifiedNames()
+}
