@@ -18,12 +18,13 @@ var discard = slog.New(slog.DiscardHandler)
 // memoryConn is a connection without a network: it reads a prepared input and
 // keeps the output.
 type memoryConn struct {
-	in  io.Reader
-	out bytes.Buffer
+	in     io.Reader
+	out    bytes.Buffer
+	writes int
 }
 
 func (c *memoryConn) Read(p []byte) (int, error)       { return c.in.Read(p) }
-func (c *memoryConn) Write(p []byte) (int, error)      { return c.out.Write(p) }
+func (c *memoryConn) Write(p []byte) (int, error)      { c.writes++; return c.out.Write(p) }
 func (c *memoryConn) Close() error                     { return nil }
 func (c *memoryConn) LocalAddr() net.Addr              { return &net.TCPAddr{} }
 func (c *memoryConn) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
@@ -85,6 +86,16 @@ func TestPreparedRoundDoesNotAllocate(t *testing.T) {
 	}
 	if !bytes.Contains(nc.out.Bytes(), []byte("SELECT 1")) {
 		t.Errorf("answered %q", nc.out.Bytes())
+	}
+}
+
+func TestOneWritePerSync(t *testing.T) {
+	c, nc, round := hotLoop(t)
+	nc.in = bytes.NewReader(bytes.Repeat(round, 5))
+	nc.writes = 0
+	serveAll(c)
+	if nc.writes != 5 {
+		t.Errorf("%d writes for 5 rounds", nc.writes)
 	}
 }
 

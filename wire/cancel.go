@@ -195,6 +195,7 @@ func (s *Server) cancelRequest(pid int32, secret uint32) {
 	binary.BigEndian.PutUint32(got[:], secret)
 	binary.BigEndian.PutUint32(want[:], c.secret)
 	if subtle.ConstantTimeCompare(got[:], want[:]) == 1 {
+		s.metrics.CancelRequests.Add(1)
 		c.cancel(canceledByUser())
 	}
 }
@@ -217,7 +218,6 @@ func (s *Server) Terminate(pid int32) bool {
 	if c == nil {
 		return false
 	}
-	c.terminate(adminShutdown())
-	c.cancel(adminShutdown())
+	c.cut(adminShutdown())
 	return true
 }

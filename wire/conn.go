@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -82,6 +83,14 @@ func (c *conn) cancel(cause *sqlerr.Error) {
 func (c *conn) terminate(e *sqlerr.Error) {
 	c.stmt.kill(e)
 	c.interruptRead()
+}
+
+// cut ends the connection with e, cancelling what it runs; a write that the
+// client does not take fails after a while.
+func (c *conn) cut(e *sqlerr.Error) {
+	c.terminate(e)
+	c.cancel(e)
+	_ = c.raw.SetWriteDeadline(time.Now().Add(cutTime)) // fails only on a closed socket
 }
 
 // serve runs the connection to its end.
@@ -197,11 +206,11 @@ func (c *conn) fail(ctx context.Context, err error) {
 	c.results.fault = nil
 	e, internal := asSQL(ctx, err)
 	if internal {
-		c.log.Error("statement failed with an internal error", "pid", c.info.PID, "err", err)
+		c.log.Error("statement failed with an internal error", "err", err)
 	}
 	abort := func(context.Context) error { c.sess.Abort(); return nil }
 	if aerr := c.protect(ctx, abort); aerr != nil {
-		c.log.Error("aborting the transaction failed", "pid", c.info.PID, "err", aerr)
+		c.log.Error("aborting the transaction failed", "err", aerr)
 		e = asFatal(e)
 	}
 	if isFatal(e) {
@@ -221,6 +230,7 @@ func (c *conn) fatal(e *sqlerr.Error) {
 }
 
 func (c *conn) sendError(e *sqlerr.Error) {
+	c.srv.metrics.Errors.Add(1)
 	m := errorResponse(e, severityError)
 	if err := c.out.send(&m); err != nil {
 		m = errorResponse(sqlerr.New(e.Code, "the error message is too long to be sent"), severityError)
@@ -229,6 +239,9 @@ func (c *conn) sendError(e *sqlerr.Error) {
 }
 
 const (
+	// cutTime is how long a connection that is cut may still write.
+	cutTime = 5 * time.Second
+
 	lingerTime  = 500 * time.Millisecond
 	lingerBytes = 1 << 20
 )
@@ -236,7 +249,11 @@ const (
 // linger lets the client read a last message: closing a socket with unread
 // input resets it, and a reset can overtake what was just written.
 func (c *conn) linger() {
-	half, ok := c.raw.(interface{ CloseWrite() error })
+	type halfCloser interface{ CloseWrite() error }
+	if t, ok := c.nc.(*tls.Conn); ok {
+		_ = t.CloseWrite() // a polite end of the encrypted stream; the socket's follows
+	}
+	half, ok := c.raw.(halfCloser)
 	if !ok || half.CloseWrite() != nil || c.raw.SetReadDeadline(time.Now().Add(lingerTime)) != nil {
 		return
 	}

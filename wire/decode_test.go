@@ -219,8 +219,10 @@ func FuzzStream(f *testing.F) {
 	}
 	start := encode(f, &pgproto3.StartupMessage{ProtocolVersion: protocolVersion, Parameters: map[string]string{"user": "u"}})
 	f.Fuzz(func(t *testing.T, in []byte) {
-		if bytes.Contains(in, []byte("wait")) || bytes.Contains(in, []byte("rows")) || bytes.Contains(in, []byte("long")) {
-			t.Skip("statements without an end of their own")
+		for _, verb := range []string{"wait", "rows", "long"} {
+			if bytes.Contains(bytes.ToLower(in), []byte(verb)) {
+				t.Skip("a statement that need not end soon")
+			}
 		}
 		nc := &memoryConn{in: bytes.NewReader(append(bytes.Clone(start), in...))}
 		newConn(srv, nc).serve()

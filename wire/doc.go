@@ -20,9 +20,9 @@
 //	W4  A length in a message allocates nothing by itself: buffers grow with
 //	    the bytes that have arrived, and counts are checked against the bytes
 //	    that are left.
-//	W5  Every Query, FunctionCall and Sync is answered by exactly one
-//	    ReadyForQuery; after an error in the extended protocol everything up to
-//	    the next Sync is read and dropped.
+//	W5  After an error in the extended protocol everything up to the next Sync
+//	    is read and dropped. Every Sync, and every Query and FunctionCall that
+//	    is not dropped, is answered by exactly one ReadyForQuery.
 //	W6  A framing fault (length, malformed body, unknown type) ends the
 //	    connection with FATAL 08P01, because the next message boundary is not
 //	    known with certainty. A fault in a statement never does.

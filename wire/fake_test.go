@@ -26,6 +26,7 @@ type fakeBackend struct {
 	passwords map[string]*Verifier
 	running   chan int32 // receives the PID when a "wait" statement begins, unless nil
 	closed    atomic.Int64
+	ended     chan struct{} // receives when a session ends, unless nil
 }
 
 func (b *fakeBackend) Auth(_ context.Context, p *StartupParams, _ *ConnInfo) (AuthMethod, *Verifier, error) {
@@ -75,7 +76,13 @@ type fakeSession struct {
 
 func (s *fakeSession) Parameters() []Parameter { return s.params }
 func (s *fakeSession) TxStatus() byte          { return s.status }
-func (s *fakeSession) Close()                  { s.backend.closed.Add(1) }
+
+func (s *fakeSession) Close() {
+	s.backend.closed.Add(1)
+	if s.backend.ended != nil {
+		s.backend.ended <- struct{}{}
+	}
+}
 
 func (s *fakeSession) Abort() {
 	if s.status == 'T' {
@@ -128,7 +135,7 @@ func analyse(text string) fakeStmt {
 			lines = append(lines, l)
 		}
 	}
-	st := fakeStmt{sql: strings.TrimSpace(strings.Join(lines, "\n"))}
+	st := fakeStmt{sql: strings.Trim(strings.Join(lines, "\n"), "; \t\n")}
 	switch {
 	case st.sql == "select $1::int":
 		st.params, st.cols = []uint32{23}, intCol

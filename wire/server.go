@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,6 +20,8 @@ type Options struct {
 	MaxMessageBytes int           // longest message accepted from a client; default 256 MB
 	StartupTimeout  time.Duration // from accept to the first ReadyForQuery; default 60 s
 	Logger          *slog.Logger  // default slog.Default()
+
+	watchInterval time.Duration // shortened by tests
 }
 
 // Server accepts connections and serves each in a goroutine of its own.
@@ -30,6 +33,7 @@ type Server struct {
 	watch      sync.Once
 	done       chan struct{} // closed when Shutdown begins
 	mockSecret [32]byte
+	metrics    Metrics
 
 	mu struct {
 		sync.Mutex
@@ -37,6 +41,17 @@ type Server struct {
 		closed    bool
 	}
 }
+
+// Metrics counts since the server's start; the fields may be read at any time.
+type Metrics struct {
+	Accepted       atomic.Int64 // connections taken from a listener
+	Refused        atomic.Int64 // startups that ended with an error
+	Errors         atomic.Int64 // ErrorResponses sent
+	CancelRequests atomic.Int64 // cancel requests with a fitting key
+}
+
+// Metrics returns the server's counters.
+func (s *Server) Metrics() *Metrics { return &s.metrics }
 
 // ErrServerClosed is returned by Serve after Shutdown has begun.
 var ErrServerClosed = errors.New("wire: server closed")
@@ -51,6 +66,9 @@ func NewServer(b Backend, o Options) (*Server, error) {
 	}
 	if o.StartupTimeout == 0 {
 		o.StartupTimeout = 60 * time.Second
+	}
+	if o.watchInterval == 0 {
+		o.watchInterval = defaultWatchInterval
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
@@ -144,6 +162,7 @@ func (s *Server) start(nc net.Conn) {
 			s.opts.Logger.Debug("keep-alive not set", "err", err)
 		}
 	}
+	s.metrics.Accepted.Add(1)
 	c := newConn(s, nc)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,14 +180,10 @@ func (s *Server) start(nc net.Conn) {
 // Connections is the number of connections that have a PID.
 func (s *Server) Connections() int { return s.conns.count() }
 
-// afterGrace is how long cancelled statements may take to return before their
-// connections are cut.
-const afterGrace = 5 * time.Second
-
 // Shutdown stops accepting, ends idle connections with 57P01 and waits for
 // running statements, whose connections end after them. When ctx ends, what
 // still runs is cancelled with 57P01; Shutdown then returns ctx's error, once
-// the connections are gone or have been cut.
+// the connections are gone or five more seconds have passed.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.closeListeners()
 	s.conns.close()
@@ -186,15 +201,15 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	for _, c := range s.conns.all() {
-		c.cancel(adminShutdown())
+		c.cut(adminShutdown())
 	}
 	select {
 	case <-gone:
 		return ctx.Err()
-	case <-time.After(afterGrace):
+	case <-time.After(cutTime):
 	}
 	for _, c := range s.conns.all() {
-		s.opts.Logger.Warn("connection cut at shutdown", "remote", c.raw.RemoteAddr().String())
+		s.opts.Logger.Warn("connection closed at shutdown while a statement runs", "remote", c.raw.RemoteAddr().String())
 		_ = c.raw.Close() // its goroutine ends when the session returns
 	}
 	return ctx.Err()

@@ -51,6 +51,17 @@ type ConnInfo struct {
 	Wake func()
 }
 
+// Loopback reports whether the client is on the same machine.
+func (i *ConnInfo) Loopback() bool {
+	switch a := i.RemoteAddr.(type) {
+	case *net.TCPAddr:
+		return a.IP.IsLoopback()
+	case *net.UnixAddr:
+		return true
+	}
+	return false
+}
+
 // AuthMethod is a way to authenticate.
 type AuthMethod uint8
 

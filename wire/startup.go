@@ -49,6 +49,7 @@ func (c *conn) startup() bool {
 			c.log.Debug("connection not established", "err", err)
 			return false
 		}
+		c.srv.metrics.Refused.Add(1)
 		c.log.Info("connection refused", "code", string(e.Code), "err", e.Message)
 		c.fatal(e)
 		return false

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// watchInterval is how often running statements are looked at. A statement
-// whose client is gone is noticed after one to two intervals.
-const watchInterval = time.Second
+// defaultWatchInterval is how often running statements are looked at. A
+// statement whose client is gone is noticed after one to two intervals.
+const defaultWatchInterval = time.Second
 
 // watchClients cancels statements whose client has closed the connection,
 // which their own goroutines cannot see while they compute. It asks the kernel
 // and reads nothing, so it never competes for input (W1).
 func (s *Server) watchClients() {
 	defer s.wg.Done()
-	tick := time.NewTicker(watchInterval)
+	tick := time.NewTicker(s.opts.watchInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -25,8 +25,7 @@ func (s *Server) watchClients() {
 		for _, c := range s.conns.all() {
 			seq, running := c.stmt.progress()
 			if running && seq == c.watchSeq && hungUp(c) {
-				c.stmt.kill(clientLost(nil))
-				c.cancel(clientLost(nil))
+				c.cut(clientLost(nil))
 			}
 			c.watchSeq = seq
 		}
