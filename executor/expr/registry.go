@@ -15,6 +15,9 @@ type registry struct {
 	scalar  map[string]builder
 	sets    map[string]setBuilder
 	session map[string]bool
+	// equality has the comparison kind of equality functions whose arguments
+	// are compared as they are.
+	equality map[string]cmpKind
 }
 
 // families lists every file's registrations.
@@ -22,9 +25,10 @@ var families = []func(*registry){}
 
 var functions = sync.OnceValue(func() *registry {
 	r := &registry{
-		scalar:  make(map[string]builder, 2048),
-		sets:    make(map[string]setBuilder, 64),
-		session: make(map[string]bool, 128),
+		scalar:   make(map[string]builder, 2048),
+		sets:     make(map[string]setBuilder, 64),
+		session:  make(map[string]bool, 128),
+		equality: make(map[string]cmpKind, 64),
 	}
 	for _, f := range families {
 		f(r)

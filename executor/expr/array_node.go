@@ -1,0 +1,300 @@
+package expr
+
+import (
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/planner/plan"
+)
+
+// elemType returns the element type of an array type.
+func elemType(t types.T) types.T {
+	if t.User == types.KArray {
+		return types.Of(t.Elem)
+	}
+	if in := types.Lookup(t.OID); in != nil && in.Elem != 0 {
+		return types.Of(in.Elem)
+	}
+	return types.TText
+}
+
+func (c *compiler) compileArrayCtor(e *plan.ArrayCtor) (Eval, error) {
+	args, err := c.compileAll(e.Elems)
+	if err != nil {
+		return nil, err
+	}
+	elem := elemType(e.T)
+	if !e.Nested && len(e.Elems) > 0 {
+		elem = e.Elems[0].Type()
+		elem.Mod = -1
+	}
+	return &arrayEval{t: e.T, elem: elem, args: args, nested: e.Nested}, nil
+}
+
+type arrayEval struct {
+	t, elem types.T
+	args    []Eval
+	nested  bool
+	vecs    []*vec.Vec
+	row     []types.Datum
+	out     vec.Vec
+}
+
+func (e *arrayEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
+	e.vecs, e.row = e.vecs[:0], resize(e.row, len(e.args))
+	constant := true
+	for _, a := range e.args {
+		v, err := a.Eval(env, b)
+		if err != nil {
+			return nil, err
+		}
+		constant = constant && v.Const
+		e.vecs = append(e.vecs, v)
+	}
+	n, rows := b.N, rowsOf(b)
+	if constant {
+		n, rows = 1, identity[:min(1, b.Rows())]
+	}
+	e.out.Reset(e.t, max(n, 1))
+	e.out.Const = constant
+	for _, i := range rows {
+		for k, v := range e.vecs {
+			e.row[k] = v.Get(int(i))
+		}
+		d, err := e.build(e.row)
+		if err != nil {
+			return nil, err
+		}
+		d.T = e.t
+		e.out.Set(int(i), d)
+	}
+	return &e.out, nil
+}
+
+func (e *arrayEval) build(row []types.Datum) (types.Datum, error) {
+	if !e.nested {
+		if len(row) == 0 {
+			return types.NewArray(e.elem, nil, nil, nil), nil
+		}
+		return types.NewArray(e.elem, []int{len(row)}, []int{1}, row), nil
+	}
+	return nestArrays(e.elem, row)
+}
+
+func errDimensions() error {
+	return sqlerr.New(sqlerr.ArraySubscriptError,
+		"multidimensional arrays must have array expressions with matching dimensions")
+}
+
+// nestArrays makes an array of one more dimension out of equally shaped ones.
+func nestArrays(elem types.T, row []types.Datum) (types.Datum, error) {
+	var all []types.Datum
+	var dims, lbs []int
+	empty := 0
+	for k, d := range row {
+		if d.Null {
+			empty++
+			continue
+		}
+		t, dd, ll, elems, err := types.ArrayElems(d)
+		if err != nil {
+			return d, err
+		}
+		elem = t
+		if len(dd) == 0 {
+			empty++
+			continue
+		}
+		if dims == nil {
+			if k > 0 {
+				return d, errDimensions()
+			}
+			dims, lbs = dd, ll
+		} else if !equalInts(dims, dd) || !equalInts(lbs, ll) {
+			return d, errDimensions()
+		}
+		all = append(all, elems...)
+	}
+	if dims == nil {
+		return types.NewArray(elem, nil, nil, nil), nil
+	}
+	if empty > 0 {
+		return types.Datum{}, errDimensions()
+	}
+	if len(dims) >= maxArrayDims {
+		return types.Datum{}, sqlerr.New(sqlerr.ProgramLimitExceeded,
+			"number of array dimensions (%d) exceeds the maximum allowed (%d)", len(dims)+1, maxArrayDims)
+	}
+	return types.NewArray(elem, append([]int{len(row)}, dims...), append([]int{1}, lbs...), all), nil
+}
+
+const maxArrayDims = 6
+
+func equalInts(a, b []int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *compiler) compileSubscript(e *plan.Subscript) (Eval, error) {
+	if e.X.Type().Kind() != types.KArray {
+		if e.X.Type().Kind() == types.KJSONB && !e.Slice {
+			return c.compileJSONSubscript(e)
+		}
+		return nil, sqlerr.Unsupported(e.Off, "subscripting of type %s", types.FormatType(e.X.Type()))
+	}
+	out := &subscriptEval{t: e.T, slice: e.Slice}
+	var err error
+	if out.x, err = c.compile(e.X); err != nil {
+		return nil, err
+	}
+	list := func(es []plan.Expr) ([]Eval, error) {
+		evs := make([]Eval, len(es))
+		for i, x := range es {
+			if x == nil {
+				continue
+			}
+			if evs[i], err = c.compile(x); err != nil {
+				return nil, err
+			}
+		}
+		return evs, nil
+	}
+	if out.lo, err = list(e.Lo); err != nil {
+		return nil, err
+	}
+	if out.hi, err = list(e.Hi); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// subscriptEval is X[i][j] (out of bounds: NULL) or a slice (out of bounds:
+// empty).
+type subscriptEval struct {
+	t      types.T
+	x      Eval
+	slice  bool
+	lo, hi []Eval
+	out    vec.Vec
+}
+
+func (e *subscriptEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
+	x, err := e.x.Eval(env, b)
+	if err != nil {
+		return nil, err
+	}
+	eval := func(evs []Eval) ([]*vec.Vec, error) {
+		vs := make([]*vec.Vec, len(evs))
+		for i, ev := range evs {
+			if ev == nil {
+				continue
+			}
+			if vs[i], err = ev.Eval(env, b); err != nil {
+				return nil, err
+			}
+		}
+		return vs, nil
+	}
+	lo, err := eval(e.lo)
+	if err != nil {
+		return nil, err
+	}
+	hi, err := eval(e.hi)
+	if err != nil {
+		return nil, err
+	}
+	e.out.Reset(e.t, max(b.N, 1))
+	for _, i := range rowsOf(b) {
+		if x.IsNull(int(i)) {
+			e.out.Nulls.Set(int(i))
+			continue
+		}
+		var d types.Datum
+		if e.slice {
+			d, err = e.cut(x.Get(int(i)), lo, hi, int(i))
+		} else {
+			d, err = e.pick(x.Get(int(i)), lo, int(i))
+		}
+		if err != nil {
+			return nil, err
+		}
+		d.T = e.t
+		e.out.Set(int(i), d)
+	}
+	return &e.out, nil
+}
+
+func (e *subscriptEval) pick(arr types.Datum, idx []*vec.Vec, row int) (types.Datum, error) {
+	_, dims, lbs, elems, err := types.ArrayElems(arr)
+	if err != nil || len(dims) != len(idx) {
+		return null, err
+	}
+	at := 0
+	for k, v := range idx {
+		if v.IsNull(row) {
+			return null, nil
+		}
+		i := int(v.I64[v.Idx(row)]) - lbs[k]
+		if i < 0 || i >= dims[k] {
+			return null, nil
+		}
+		at = at*dims[k] + i
+	}
+	return elems[at], nil
+}
+
+// cut takes the slice's elements; its lower bounds start again at 1.
+func (e *subscriptEval) cut(arr types.Datum, lo, hi []*vec.Vec, row int) (types.Datum, error) {
+	elem, dims, lbs, elems, err := types.ArrayElems(arr)
+	if err != nil {
+		return null, err
+	}
+	if len(dims) == 0 || len(lo) > len(dims) {
+		return types.NewArray(elem, nil, nil, nil), nil
+	}
+	from, size, ones := make([]int, len(dims)), make([]int, len(dims)), make([]int, len(dims))
+	for k := range dims {
+		l, h := lbs[k], lbs[k]+dims[k]-1
+		ones[k] = 1
+		if k < len(lo) {
+			for side, v := range []*vec.Vec{lo[k], hi[k]} {
+				if v == nil {
+					continue
+				}
+				if v.IsNull(row) {
+					return null, nil
+				}
+				at := int(v.I64[v.Idx(row)])
+				if side == 0 {
+					l = max(l, at)
+				} else {
+					h = min(h, at)
+				}
+			}
+		}
+		if l > h {
+			return types.NewArray(elem, nil, nil, nil), nil
+		}
+		from[k], size[k] = l-lbs[k], h-l+1
+	}
+	var out []types.Datum
+	var walk func(k, at int)
+	walk = func(k, at int) {
+		if k == len(dims) {
+			out = append(out, elems[at])
+			return
+		}
+		for i := range size[k] {
+			walk(k+1, at*dims[k]+from[k]+i)
+		}
+	}
+	walk(0, 0)
+	return types.NewArray(elem, size, ones, out), nil
+}

@@ -1,0 +1,139 @@
+package expr
+
+import (
+	"encoding/binary"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+)
+
+// rowEval is ROW(…): PostgreSQL's binary record format.
+type rowEval struct {
+	t     types.T
+	args  []Eval
+	vecs  []*vec.Vec
+	out   vec.Vec
+	arena vec.Arena
+	buf   []byte
+	row   []types.Datum
+}
+
+func (e *rowEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
+	e.vecs, e.row = e.vecs[:0], resize(e.row, len(e.args))
+	for _, a := range e.args {
+		v, err := a.Eval(env, b)
+		if err != nil {
+			return nil, err
+		}
+		e.vecs = append(e.vecs, v)
+	}
+	e.arena.Reset()
+	e.out.Reset(e.t, max(b.N, 1))
+	for _, i := range rowsOf(b) {
+		for k, v := range e.vecs {
+			e.row[k] = v.Get(int(i))
+		}
+		e.buf = appendRecord(e.buf[:0], e.row)
+		e.out.B[i] = e.arena.Copy(e.buf)
+	}
+	return &e.out, nil
+}
+
+// appendRecord appends the binary record of the fields.
+func appendRecord(buf []byte, fields []types.Datum) []byte {
+	buf = binary.BigEndian.AppendUint32(buf, uint32(len(fields)))
+	for _, d := range fields {
+		buf = binary.BigEndian.AppendUint32(buf, uint32(d.T.OID))
+		if d.Null {
+			buf = binary.BigEndian.AppendUint32(buf, 0xffffffff)
+			continue
+		}
+		at := len(buf)
+		buf = append(buf, 0, 0, 0, 0)
+		buf = types.AppendBinary(buf, d)
+		binary.BigEndian.PutUint32(buf[at:], uint32(len(buf)-at-4))
+	}
+	return buf
+}
+
+func newRecord(fields ...types.Datum) types.Datum {
+	return types.Bytes(types.TRecord, appendRecord(nil, fields))
+}
+
+// eachField calls f for the fields of a binary record until it returns false.
+func eachField(b []byte, f func(t types.OID, val []byte, isNull bool) bool) error {
+	broken := sqlerr.New(sqlerr.DataCorrupted, "record value is damaged")
+	if len(b) < 4 {
+		return broken
+	}
+	n := binary.BigEndian.Uint32(b)
+	b = b[4:]
+	for range n {
+		if len(b) < 8 {
+			return broken
+		}
+		t, size := types.OID(binary.BigEndian.Uint32(b)), int32(binary.BigEndian.Uint32(b[4:]))
+		b = b[8:]
+		if size < 0 {
+			if !f(t, nil, true) {
+				return nil
+			}
+			continue
+		}
+		if len(b) < int(size) {
+			return broken
+		}
+		if !f(t, b[:size], false) {
+			return nil
+		}
+		b = b[size:]
+	}
+	return nil
+}
+
+// fieldEval takes one field of a record; a NULL record has NULL fields.
+type fieldEval struct {
+	t   types.T
+	x   Eval
+	idx int
+	out vec.Vec
+}
+
+func (e *fieldEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
+	x, err := e.x.Eval(env, b)
+	if err != nil {
+		return nil, err
+	}
+	e.out.Reset(e.t, max(b.N, 1))
+	for _, i := range rowsOf(b) {
+		d := types.Null(e.t)
+		if !x.IsNull(int(i)) {
+			if d, err = field(x.B[x.Idx(int(i))], e.idx, e.t); err != nil {
+				return nil, err
+			}
+		}
+		e.out.Set(int(i), d)
+	}
+	return &e.out, nil
+}
+
+// field returns the idx-th field of a binary record as type t.
+func field(rec []byte, idx int, t types.T) (d types.Datum, err error) {
+	d = types.Null(t)
+	at := 0
+	ferr := eachField(rec, func(_ types.OID, val []byte, isNull bool) bool {
+		if at < idx {
+			at++
+			return true
+		}
+		if !isNull {
+			d, err = types.ParseBinary(t, val)
+		}
+		return false
+	})
+	if err == nil {
+		err = ferr
+	}
+	return d, err
+}

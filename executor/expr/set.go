@@ -1,0 +1,243 @@
+package expr
+
+import (
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/planner/plan"
+)
+
+// setBuilder makes a set-returning function's body for one call.
+type setBuilder func(call *plan.Call) setBody
+
+// setBody begins a set for one row of arguments and returns its generator,
+// which appends the next rows, up to the capacity of the emitter, and returns
+// false at the end. Arguments of strict functions are not NULL.
+type setBody func(c *callCtx, args []types.Datum) (next func(out *emitter) (bool, error), err error)
+
+// emitter collects the rows of a set.
+type emitter struct{ b *vec.Builder }
+
+func (o *emitter) row(ds ...types.Datum) { o.b.Append(ds) }
+func (o *emitter) full() bool            { return o.b.Len() >= vec.BatchSize }
+
+// rowsSet adapts a body that knows all its rows at once.
+func rowsSet(f func(c *callCtx, args []types.Datum) ([][]types.Datum, error)) setBuilder {
+	return func(*plan.Call) setBody {
+		return func(c *callCtx, args []types.Datum) (func(*emitter) (bool, error), error) {
+			rows, err := f(c, args)
+			if err != nil {
+				return nil, err
+			}
+			return func(out *emitter) (bool, error) {
+				for len(rows) > 0 && !out.full() {
+					out.row(rows[0]...)
+					rows = rows[1:]
+				}
+				return len(rows) > 0, nil
+			}, nil
+		}
+	}
+}
+
+// column1 makes rows of one column.
+func column1(ds []types.Datum) [][]types.Datum {
+	rows := make([][]types.Datum, len(ds))
+	for i := range ds {
+		rows[i] = ds[i : i+1]
+	}
+	return rows
+}
+
+func (c *compiler) compileSet(e plan.Expr) (SetFunc, error) {
+	call, ok := e.(*plan.Call)
+	if !ok || !call.Proc.RetSet {
+		return c.compileSingle(e)
+	}
+	args, err := c.compileAll(call.Args)
+	if err != nil {
+		return nil, err
+	}
+	b, ok := functions().sets[call.Proc.Src]
+	if !ok {
+		return nil, unsupportedCall(call)
+	}
+	s := &setCall{callCtx: callCtx{call: call}, args: args, body: b(call), cols: setColumns(call)}
+	s.out.b = vec.NewBuilder(s.cols)
+	return s, nil
+}
+
+// setColumns returns the result's columns: the OUT arguments, or the type itself.
+func setColumns(call *plan.Call) []types.T {
+	p := call.Proc
+	var cols []types.T
+	for i, m := range p.ArgModes {
+		if m != 'i' && m != 'v' && i < len(p.AllArgs) {
+			cols = append(cols, resolvePoly(p.AllArgs[i], call))
+		}
+	}
+	if len(cols) > 0 {
+		return cols
+	}
+	if p.Src == "array_unnest" && len(call.Args) > 1 {
+		for _, a := range call.Args {
+			cols = append(cols, elemType(a.Type()))
+		}
+		return cols
+	}
+	return []types.T{call.T}
+}
+
+// resolvePoly turns a polymorphic OUT type into the call's actual one.
+func resolvePoly(o types.OID, call *plan.Call) types.T {
+	switch o {
+	case types.OAnyelement, types.OAnynonarray, types.OAnycompatible:
+		for i, a := range call.Proc.Args {
+			if i >= len(call.Args) {
+				break
+			}
+			switch a {
+			case types.OAnyarray, types.OAnycompatiblearray:
+				return elemType(call.Args[i].Type())
+			case o:
+				return call.Args[i].Type()
+			}
+		}
+	case types.OAnyarray, types.OAnycompatiblearray:
+		for i, a := range call.Proc.Args {
+			if a == o && i < len(call.Args) {
+				return call.Args[i].Type()
+			}
+		}
+	}
+	return types.Of(o)
+}
+
+// setCall is a running set-returning function.
+type setCall struct {
+	callCtx
+	args []Eval
+	row  []types.Datum
+	body setBody
+	next func(*emitter) (bool, error)
+	out  emitter
+	cols []types.T
+}
+
+func (s *setCall) Cols() []types.T { return s.cols }
+
+func (s *setCall) Start(env *Env, b *vec.Batch, row int) error {
+	s.env, s.next = env, nil
+	s.row = s.row[:0]
+	one := vec.Batch{Cols: b.Cols, N: b.N, Sel: []uint32{uint32(row)}}
+	if b.N == 0 {
+		one = vec.Batch{N: 1}
+		row = 0
+	}
+	for _, a := range s.args {
+		v, err := a.Eval(env, &one)
+		if err != nil {
+			return err
+		}
+		d := own(v.Get(row))
+		if d.Null && s.call.Proc.Strict {
+			return nil
+		}
+		s.row = append(s.row, d)
+	}
+	next, err := s.body(&s.callCtx, s.row)
+	s.next = next
+	return err
+}
+
+func (s *setCall) Next(env *Env) (*vec.Batch, error) {
+	if s.next == nil {
+		return nil, nil
+	}
+	if err := env.Ctx.Err(); err != nil {
+		return nil, canceled()
+	}
+	s.env = env
+	more, err := s.next(&s.out)
+	if err != nil {
+		return nil, err
+	}
+	if !more {
+		s.next = nil
+	}
+	if s.out.b.Len() == 0 {
+		return nil, nil
+	}
+	return s.out.b.Finish(), nil
+}
+
+func canceled() error {
+	return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request")
+}
+
+// singleRow is any expression as a set of one row; a record's OUT arguments
+// become columns.
+type singleRow struct {
+	x    Eval
+	cols []types.T
+	rec  bool
+	v    *vec.Vec
+	row  int
+	done bool
+}
+
+func (c *compiler) compileSingle(e plan.Expr) (SetFunc, error) {
+	x, err := c.compile(e)
+	if err != nil {
+		return nil, err
+	}
+	s := &singleRow{x: x, cols: []types.T{e.Type()}}
+	if call, ok := e.(*plan.Call); ok && e.Type().Kind() == types.KRecord {
+		if cols := setColumns(call); len(cols) > 1 || cols[0] != call.T {
+			s.cols, s.rec = cols, true
+		}
+	}
+	return s, nil
+}
+
+func (s *singleRow) Cols() []types.T { return s.cols }
+
+func (s *singleRow) Start(env *Env, b *vec.Batch, row int) error {
+	one := vec.Batch{Cols: b.Cols, N: b.N, Sel: []uint32{uint32(row)}}
+	if b.N == 0 {
+		one = vec.Batch{N: 1}
+		row = 0
+	}
+	v, err := s.x.Eval(env, &one)
+	s.v, s.row, s.done = v, row, false
+	return err
+}
+
+func (s *singleRow) Next(*Env) (*vec.Batch, error) {
+	if s.done {
+		return nil, nil
+	}
+	s.done = true
+	d := s.v.Get(s.row)
+	if !s.rec {
+		return &vec.Batch{Cols: []*vec.Vec{oneRow(d)}, N: 1}, nil
+	}
+	out := &vec.Batch{N: 1}
+	for i, t := range s.cols {
+		f := types.Null(t)
+		if !d.Null {
+			var err error
+			if f, err = field(d.B, i, t); err != nil {
+				return nil, err
+			}
+		}
+		out.Cols = append(out.Cols, oneRow(f))
+	}
+	return out, nil
+}
+
+func oneRow(d types.Datum) *vec.Vec {
+	v := vec.New(d.T, 1)
+	v.Set(0, d)
+	return v
+}

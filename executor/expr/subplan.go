@@ -1,0 +1,318 @@
+package expr
+
+import (
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/planner/plan"
+)
+
+func (c *compiler) compileSubPlan(e *plan.SubPlan) (Eval, error) {
+	out := &subEval{plan: e, t: e.T}
+	for _, o := range e.Outer {
+		x, err := c.compile(o.X)
+		if err != nil {
+			return nil, err
+		}
+		out.outer = append(out.outer, x)
+	}
+	for _, col := range e.Plan.Base().Cols {
+		if !col.Hidden {
+			out.cols = append(out.cols, col.T)
+		}
+	}
+	if e.Kind != plan.SubAny && e.Kind != plan.SubAll {
+		return out, nil
+	}
+	var err error
+	if out.x, err = c.compileAll(e.X); err != nil {
+		return nil, err
+	}
+	if out.test, err = newCompiler().compile(e.Test); err != nil {
+		return nil, err
+	}
+	out.hash = e.Hash && e.Kind == plan.SubAny && len(e.Outer) == 0 && len(e.X) == 1 && len(out.cols) == 1 &&
+		sameFamily(e.X[0].Type(), out.cols[0])
+	return out, nil
+}
+
+// sameFamily reports whether equal values of the two types have equal
+// representations.
+func sameFamily(a, b types.T) bool {
+	ka, kb := a.Kind(), b.Kind()
+	integer := func(k types.Kind) bool {
+		return k == types.KInt2 || k == types.KInt4 || k == types.KInt8 || k == types.KOid
+	}
+	if integer(ka) && integer(kb) {
+		return true
+	}
+	switch ka {
+	case types.KText, types.KNumeric, types.KDate, types.KTimestamp, types.KTimestamptz, types.KUUID, types.KBytea:
+		return ka == kb
+	case types.KFloat4, types.KFloat8:
+		return kb == types.KFloat4 || kb == types.KFloat8
+	}
+	return false
+}
+
+// subEval is a subquery inside an expression.
+type subEval struct {
+	plan  *plan.SubPlan
+	t     types.T
+	outer []Eval
+	cols  []types.T // the subquery's visible columns
+	x     []Eval
+	test  Eval
+	hash  bool
+	out   vec.Vec
+	vecs  []*vec.Vec
+}
+
+// subRows are the kept rows of an ANY or ALL subquery.
+type subRows struct {
+	batches []*vec.Batch
+	set     *valueSet // of a single column, when it can be hashed
+}
+
+func (e *subEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
+	if env.RunSub == nil {
+		return nil, sqlerr.Unsupported(e.plan.Off, "a subquery in this expression")
+	}
+	if b.Rows() == 0 {
+		return setNull(&e.out, e.t), nil
+	}
+	if len(e.outer) == 0 {
+		return e.once(env, b)
+	}
+	e.vecs = e.vecs[:0]
+	for _, o := range e.outer {
+		v, err := o.Eval(env, b)
+		if err != nil {
+			return nil, err
+		}
+		e.vecs = append(e.vecs, v)
+	}
+	xs, err := e.left(env, b)
+	if err != nil {
+		return nil, err
+	}
+	saved := make([]types.Datum, len(e.outer))
+	for k, o := range e.plan.Outer {
+		for len(env.Params) <= o.Idx {
+			env.Params = append(env.Params, types.Datum{Null: true})
+		}
+		saved[k] = env.Params[o.Idx]
+	}
+	defer func() {
+		for k, o := range e.plan.Outer {
+			env.Params[o.Idx] = saved[k]
+		}
+	}()
+	e.out.Reset(e.t, max(b.N, 1))
+	for _, i := range rowsOf(b) {
+		for k, o := range e.plan.Outer {
+			env.Params[o.Idx] = e.vecs[k].Get(int(i))
+		}
+		env.Subs.Enter()
+		d, err := e.row(env, xs, int(i))
+		env.Subs.Leave()
+		if err != nil {
+			return nil, err
+		}
+		e.out.Set(int(i), d)
+	}
+	return &e.out, nil
+}
+
+func (e *subEval) left(env *Env, b *vec.Batch) ([]*vec.Vec, error) {
+	xs := make([]*vec.Vec, len(e.x))
+	for k, x := range e.x {
+		v, err := x.Eval(env, b)
+		if err != nil {
+			return nil, err
+		}
+		xs[k] = v
+	}
+	return xs, nil
+}
+
+// row runs the subplan for one outer row.
+func (e *subEval) row(env *Env, xs []*vec.Vec, i int) (types.Datum, error) {
+	if e.test == nil {
+		return e.value(env)
+	}
+	rows, err := e.collect(env)
+	if err != nil {
+		return null, err
+	}
+	return e.quantified(env, xs, i, rows)
+}
+
+// once evaluates an uncorrelated subplan, which runs at most once per statement.
+func (e *subEval) once(env *Env, b *vec.Batch) (*vec.Vec, error) {
+	kept, ok := env.Subs.get(e.plan)
+	if !ok {
+		var err error
+		if e.test == nil {
+			kept, err = e.value(env)
+		} else {
+			kept, err = e.collect(env)
+		}
+		if err != nil {
+			return nil, err
+		}
+		env.Subs.put(e.plan, kept)
+	}
+	if e.test == nil {
+		d := kept.(types.Datum)
+		d.T = e.t
+		e.out.Reset(e.t, 1)
+		e.out.Const = true
+		e.out.Set(0, d)
+		return &e.out, nil
+	}
+	xs, err := e.left(env, b)
+	if err != nil {
+		return nil, err
+	}
+	rows := kept.(*subRows)
+	if rows.set != nil {
+		in := inSet{x: &holder{xs[0]}, t: e.t, set: rows.set, not: e.plan.Not, out: e.out}
+		v, err := in.Eval(env, b)
+		if err != nil {
+			return nil, err
+		}
+		e.out = *v
+		return &e.out, nil
+	}
+	e.out.Reset(e.t, max(b.N, 1))
+	for _, i := range rowsOf(b) {
+		d, err := e.quantified(env, xs, int(i), rows)
+		if err != nil {
+			return nil, err
+		}
+		e.out.Set(int(i), d)
+	}
+	return &e.out, nil
+}
+
+// value runs a scalar, EXISTS, ARRAY or row subquery.
+func (e *subEval) value(env *Env) (types.Datum, error) {
+	result, found := types.Null(e.t), false
+	var elems []types.Datum
+	err := env.RunSub(env, e.plan, func(b *vec.Batch) (bool, error) {
+		for _, i := range rowsOf(b) {
+			switch e.plan.Kind {
+			case plan.SubExists:
+				found = true
+				return false, nil
+			case plan.SubArray:
+				elems = append(elems, own(b.Cols[0].Get(int(i))))
+				continue
+			}
+			if found {
+				return false, sqlerr.New(sqlerr.CardinalityViolation,
+					"more than one row returned by a subquery used as an expression")
+			}
+			found = true
+			if e.plan.Kind == plan.SubScalar {
+				result = own(b.Cols[0].Get(int(i)))
+				continue
+			}
+			fields := make([]types.Datum, len(e.cols))
+			for k := range fields {
+				fields[k] = b.Cols[k].Get(int(i))
+			}
+			result = newRecord(fields...)
+		}
+		return true, nil
+	})
+	if err != nil {
+		return result, err
+	}
+	switch e.plan.Kind {
+	case plan.SubExists:
+		result = types.Bool(found != e.plan.Not)
+	case plan.SubArray:
+		if e.cols[0].Kind() == types.KArray {
+			return nestArrays(elemType(e.cols[0]), elems)
+		}
+		elem := e.cols[0]
+		elem.Mod = -1
+		if len(elems) == 0 {
+			result = types.NewArray(elem, nil, nil, nil)
+		} else {
+			result = types.NewArray(elem, []int{len(elems)}, []int{1}, elems)
+		}
+	}
+	result.T = e.t
+	return result, nil
+}
+
+// collect runs an ANY or ALL subquery and keeps its rows.
+func (e *subEval) collect(env *Env) (*subRows, error) {
+	rows := &subRows{}
+	if e.hash {
+		rows.set = &valueSet{rep: e.cols[0].Rep()}
+		return rows, env.RunSub(env, e.plan, func(b *vec.Batch) (bool, error) {
+			for _, i := range rowsOf(b) {
+				rows.set.add(b.Cols[0].Get(int(i)))
+			}
+			return true, account(env, int64(b.Rows())*32)
+		})
+	}
+	build := vec.NewBuilder(e.cols)
+	row := make([]types.Datum, len(e.cols))
+	err := env.RunSub(env, e.plan, func(b *vec.Batch) (bool, error) {
+		for _, i := range rowsOf(b) {
+			for k := range row {
+				row[k] = b.Cols[k].Get(int(i))
+			}
+			build.Append(row)
+			if build.Len() == vec.BatchSize {
+				rows.batches = append(rows.batches, build.Finish())
+			}
+		}
+		return true, account(env, int64(b.Rows()*len(row))*32)
+	})
+	if build.Len() > 0 {
+		rows.batches = append(rows.batches, build.Finish())
+	}
+	return rows, err
+}
+
+func account(env *Env, bytes int64) error {
+	if env.Alloc == nil {
+		return nil
+	}
+	return env.Alloc(bytes)
+}
+
+// quantified tests one row's left values against all rows of the subquery.
+func (e *subEval) quantified(env *Env, xs []*vec.Vec, i int, rows *subRows) (types.Datum, error) {
+	all := e.plan.Kind == plan.SubAll
+	left := make([]*vec.Vec, len(xs))
+	for k, x := range xs {
+		left[k] = vec.NewConst(x.Get(i))
+	}
+	unknown := false
+	for _, rb := range rows.batches {
+		b := &vec.Batch{Cols: append(left[:len(left):len(left)], rb.Cols...), N: rb.N}
+		v, err := e.test.Eval(env, b)
+		if err != nil {
+			return null, err
+		}
+		for k := range rb.N {
+			switch {
+			case v.IsNull(k):
+				unknown = true
+			case v.Bool[v.Idx(k)] != all:
+				return types.Bool(!all != e.plan.Not), nil
+			}
+		}
+	}
+	if unknown {
+		return types.Null(e.t), nil
+	}
+	return types.Bool(all != e.plan.Not), nil
+}
