@@ -60,7 +60,7 @@ type LockResult struct {
 	// Val is the value the key has now: the transaction's own write if there is
 	// one, else the latest committed value, which may be newer than the
 	// snapshot. nil = absent, or skipped, or not asked for. Valid until the
-	// transaction ends.
+	// next Refresh or the end of the transaction.
 	Val     []byte
 	Skipped bool // SkipLocked only: another transaction holds the key; it was not locked
 	Changed bool // another transaction changed the key since the snapshot (see Txn.LockKeys)
@@ -192,6 +192,9 @@ type Txn interface {
 	// later marks become invalid. Locks stay. Bytes read from undone writes
 	// and iterators opened after the mark become invalid.
 	RollbackTo(sp int)
+	// Release forgets a mark and the later ones; the writes stay. It saves
+	// memory in transactions of very many statements.
+	Release(sp int)
 
 	// ReadOnly reports whether writes are refused.
 	ReadOnly() bool

@@ -1,0 +1,237 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"kvsqld/storage/kv"
+)
+
+// commitReq is one transaction in the commit queue.
+type commitReq struct {
+	changes []Change
+	keys    [][]entry // sorted writes, by change
+	size    int       // bytes
+	reads   *readSet  // SERIALIZABLE: to be checked
+	hooks   []func()
+	done    chan struct{} // closed when seq and err are set
+
+	seq       uint64
+	err       error
+	hookPanic any // what an OnCommit function panicked with
+}
+
+// commitQueue collects commits for the committer.
+type commitQueue struct {
+	mu     sync.Mutex
+	reqs   []*commitReq
+	closed bool
+	wake   chan struct{} // capacity 1
+}
+
+// aloneBytes is the size from which a commit gets an engine transaction of its
+// own, so that small ones do not wait for its sync as well as its writes.
+const aloneBytes = 4 << 20
+
+func (q *commitQueue) push(r *commitReq) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return errClosed
+	}
+	q.reqs = append(q.reqs, r)
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// remove takes a request back; false if it is being applied already.
+func (q *commitQueue) remove(r *commitReq) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i := range q.reqs {
+		if q.reqs[i] == r {
+			q.reqs = append(q.reqs[:i], q.reqs[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// pop takes the next batch: everything queued up to the first large commit,
+// or that one alone.
+func (q *commitQueue) pop() []*commitReq {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := 0
+	for n < len(q.reqs) && q.reqs[n].size < aloneBytes {
+		n++
+	}
+	if n == 0 && len(q.reqs) > 0 {
+		n = 1
+	}
+	batch := q.reqs[:n:n]
+	q.reqs = q.reqs[n:]
+	return batch
+}
+
+func (q *commitQueue) close() (rest []*commitReq) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	rest, q.reqs = q.reqs, nil
+	close(q.wake)
+	return rest
+}
+
+// commitLoop is the committer: the only caller of Engine.Apply.
+func (st *Store) commitLoop() {
+	defer close(st.loopDone)
+	for range st.queue.wake {
+		for {
+			batch := st.queue.pop()
+			if len(batch) == 0 {
+				break
+			}
+			st.commitBatch(batch)
+		}
+	}
+}
+
+// commitBatch applies one batch and answers all its requests. If the engine
+// refuses the batch, each request is tried alone, so that one that cannot be
+// applied (a dropped file, a full disk) does not take the others with it.
+func (st *Store) commitBatch(batch []*commitReq) {
+	ok := make([]*commitReq, 0, len(batch))
+	for _, r := range batch {
+		if r.reads != nil && !st.log.valid(r, ok) {
+			r.finish(fmt.Errorf("%w: something read by the transaction was changed by a later commit", kv.ErrConflict))
+			continue
+		}
+		ok = append(ok, r)
+	}
+	if len(ok) == 0 {
+		return
+	}
+	seq, err := st.apply(ok)
+	if err != nil {
+		if len(ok) > 1 && !errors.Is(err, kv.ErrUndetermined) {
+			for i := range ok {
+				st.commitBatch(ok[i : i+1])
+			}
+			return
+		}
+		for _, r := range ok {
+			r.finish(err)
+		}
+		return
+	}
+	st.batches.Add(1)
+	st.commits.Add(uint64(len(ok)))
+	for _, r := range ok {
+		r.seq = seq
+		r.runHooks()
+	}
+	for _, r := range ok {
+		r.finish(nil)
+	}
+}
+
+// apply hands the changes to the engine and makes them visible.
+func (st *Store) apply(reqs []*commitReq) (seq uint64, err error) {
+	n := 0
+	for _, r := range reqs {
+		n += len(r.changes)
+	}
+	changes := make([]Change, 0, n)
+	for _, r := range reqs {
+		changes = append(changes, r.changes...)
+	}
+	st.snaps.beginApply()
+	defer func() {
+		if p := recover(); p != nil {
+			seq, err = 0, fmt.Errorf("%w: applying a commit panicked: %v", kv.ErrUnavailable, p)
+		}
+		if err == nil {
+			st.log.add(seq, reqs)
+		} else {
+			seq = 0
+		}
+		st.snaps.endApply(seq)
+	}()
+	return st.eng.Apply(changes)
+}
+
+func (r *commitReq) finish(err error) {
+	r.err = err
+	close(r.done)
+}
+
+// runHooks keeps a panicking hook from ending the committer; the panic goes on
+// in the goroutine that called Commit.
+func (r *commitReq) runHooks() {
+	defer func() { r.hookPanic = recover() }()
+	for _, f := range r.hooks {
+		f()
+	}
+}
+
+// Commit queues the writes and waits until they are durable and visible.
+func (t *Txn) Commit(ctx context.Context) error {
+	if t.done.Swap(true) {
+		return kv.ErrTxnDone
+	}
+	var seq uint64
+	defer func() { t.end(seq) }() // also when a hook panics
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	r := &commitReq{reads: t.reads, hooks: t.hooks}
+	if t.w != nil && !t.w.empty() {
+		r.changes, r.keys, r.size = t.w.changes()
+	}
+	if len(r.changes) == 0 {
+		for _, f := range t.hooks {
+			f()
+		}
+		return nil
+	}
+	if t.remark {
+		t.st.locks.remark(&t.owner, t.w)
+	}
+	r.done = make(chan struct{})
+	t.mu.Lock()
+	t.releaseSnap() // T1
+	t.mu.Unlock()
+	if err := t.st.queue.push(r); err != nil {
+		return err
+	}
+	select {
+	case <-r.done:
+	case <-ctx.Done():
+		if t.st.queue.remove(r) {
+			return context.Cause(ctx)
+		}
+		<-r.done
+	}
+	if r.err != nil {
+		return r.err
+	}
+	seq = r.seq
+	for _, c := range r.changes {
+		switch c.Op {
+		case OpClear:
+			t.st.locks.space(c.Space.ID).lastSeq.Store(seq)
+		case OpDrop:
+			t.st.locks.forget(c.Space.ID)
+		}
+	}
+	if r.hookPanic != nil {
+		panic(r.hookPanic)
+	}
+	return nil
+}

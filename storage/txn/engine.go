@@ -1,0 +1,72 @@
+package txn
+
+import (
+	"context"
+	"io"
+	"iter"
+
+	"kvsqld/storage/kv"
+)
+
+// Engine is what a single-writer store has to offer so that [Store] can make
+// transactions of it: immutable snapshots and one way to apply a batch.
+type Engine interface {
+	// Snapshot opens the newest applied state. It may be called at any time,
+	// also while Apply runs.
+	Snapshot() (EngineSnapshot, error)
+	// Apply makes all changes durable and visible at once, in the order given,
+	// and returns the sequence number of the new state, which is higher than
+	// that of any state before. On error nothing has changed, unless the error
+	// is kv.ErrUndetermined. Apply is never called twice at the same time.
+	Apply(changes []Change) (seq uint64, err error)
+	// Limits returns the largest key (at most 65,535) and value, in bytes.
+	Limits() (key, val int)
+	// Spaces, Stats, Backup and Check are those of kv.Store; Stats fills in
+	// the sizes only.
+	Spaces(ctx context.Context) ([]kv.Space, error)
+	Stats(s *kv.StoreStats)
+	Backup(ctx context.Context, w io.Writer) error
+	Check(ctx context.Context, report func(fault string)) error
+	// Close is called once, after the last snapshot was released.
+	Close() error
+}
+
+// SpaceOp is what a change does to a space before it writes keys.
+type SpaceOp uint8
+
+const (
+	OpNone   SpaceOp = iota // the space must exist
+	OpCreate                // the space must not exist; it is made, empty
+	OpClear                 // the space must exist; its keys are removed
+	OpDrop                  // the space must exist; it is removed, there are no writes
+)
+
+// Change is what one transaction does to one space.
+type Change struct {
+	Space  kv.Space
+	Op     SpaceOp
+	Writes iter.Seq2[[]byte, []byte] // ascending keys, each once; nil value = delete; valid during Apply
+	Count  int                       // number of writes
+}
+
+// EngineSnapshot is one immutable state of the engine. Its methods may be
+// called from several goroutines. Bytes stay valid until Release.
+type EngineSnapshot interface {
+	Seq() uint64
+	HasSpace(sp kv.Space) (bool, error)
+	// Get returns nil for an absent key or space.
+	Get(sp kv.Space, key []byte) ([]byte, error)
+	// BatchGet fills out, which has the length of keys.
+	BatchGet(sp kv.Space, keys, out [][]byte) error
+	// Scan positions a scan; Range, Reverse and KeysOnly matter.
+	Scan(sp kv.Space, r kv.Range, o kv.ScanOpt) Chunks
+	Release()
+}
+
+// Chunks delivers the pairs of a scan. It belongs to one goroutine.
+type Chunks interface {
+	// Fill writes the next pairs to dst and returns how many; fewer than
+	// len(dst) means that the range is at its end.
+	Fill(dst []kv.Pair) (int, error)
+	Close()
+}

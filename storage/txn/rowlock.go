@@ -1,0 +1,481 @@
+package txn
+
+import (
+	"bytes"
+	"context"
+	"hash/maphash"
+	"slices"
+	"sync"
+
+	"kvsqld/storage/kv"
+)
+
+const (
+	numShards = 64
+	// escalateAt is the number of row locks in one space from which a
+	// transaction tries to take the whole space.
+	escalateAt = 10_000
+)
+
+// rowLock is the lock of one key, and the memory of its last change for as
+// long as a snapshot from before that change is open (T5).
+type rowLock struct {
+	next  *rowLock // of those with the same hash
+	shard *lockShard
+	sl    *spaceLock
+	hash  uint64
+	key   []byte
+
+	excl     *owner
+	shared   []*owner
+	queue    []*waiter
+	explicit bool   // taken by LockKeys, not by a write
+	written  bool   // the exclusive owner has written the key
+	lastSeq  uint64 // last commit that changed the key, 0 = long ago
+
+	histPrev, histNext *rowLock // shard's list of locks with lastSeq, oldest first
+	inHist             bool
+}
+
+type lockShard struct {
+	mu       sync.Mutex
+	m        map[uint64]*rowLock
+	free     *rowLock // linked by next
+	histHead *rowLock
+	histTail *rowLock
+	held     int // locks with an owner
+	_        [24]byte
+}
+
+// lockTable holds all locks of a store.
+type lockTable struct {
+	seed   maphash.Seed
+	shards [numShards]lockShard
+	graph  waitGraph
+	snaps  *snapshots
+	closed chan struct{}
+
+	spacesMu sync.RWMutex
+	spaces   map[uint64]*spaceLock
+}
+
+func newLockTable(snaps *snapshots) *lockTable {
+	lt := &lockTable{seed: maphash.MakeSeed(), snaps: snaps, closed: make(chan struct{}), spaces: make(map[uint64]*spaceLock)}
+	for i := range lt.shards {
+		lt.shards[i].m = make(map[uint64]*rowLock)
+	}
+	return lt
+}
+
+func (lt *lockTable) hash(space uint64, key []byte) uint64 {
+	return maphash.Bytes(lt.seed, key) ^ space*0x9e3779b97f4a7c15
+}
+
+// lookupLocked finds the lock of a key in its shard, or returns nil.
+func (sh *lockShard) lookupLocked(sl *spaceLock, hash uint64, key []byte) *rowLock {
+	for l := sh.m[hash]; l != nil; l = l.next {
+		if l.sl == sl && bytes.Equal(l.key, key) {
+			return l
+		}
+	}
+	return nil
+}
+
+// makeLocked adds a lock to the shard.
+func (sh *lockShard) makeLocked(sl *spaceLock, hash uint64, key []byte) *rowLock {
+	l := sh.free
+	if l != nil {
+		sh.free = l.next
+	} else {
+		l = &rowLock{shard: sh}
+	}
+	l.sl, l.hash = sl, hash
+	l.key = append(l.key[:0], key...)
+	l.next = sh.m[hash]
+	sh.m[hash] = l
+	return l
+}
+
+// dropLocked removes a lock that nobody holds or wants and whose history
+// nobody needs.
+func (sh *lockShard) dropLocked(l *rowLock) {
+	if l.excl != nil || len(l.shared) > 0 || len(l.queue) > 0 || l.lastSeq != 0 {
+		return
+	}
+	if head := sh.m[l.hash]; head == l {
+		if l.next == nil {
+			delete(sh.m, l.hash)
+		} else {
+			sh.m[l.hash] = l.next
+		}
+	} else {
+		for head.next != l {
+			head = head.next
+		}
+		head.next = l.next
+	}
+	l.sl, l.next = nil, sh.free
+	if cap(l.key) > 256 {
+		l.key = nil
+	}
+	sh.free = l
+}
+
+// changed remembers that commit seq changed the key.
+func (sh *lockShard) changedLocked(l *rowLock, seq uint64) {
+	if l.inHist {
+		sh.unlinkLocked(l)
+	}
+	l.lastSeq = seq
+	l.inHist = true
+	l.histPrev, l.histNext = sh.histTail, nil
+	if sh.histTail != nil {
+		sh.histTail.histNext = l
+	} else {
+		sh.histHead = l
+	}
+	sh.histTail = l
+}
+
+func (sh *lockShard) unlinkLocked(l *rowLock) {
+	if l.histPrev != nil {
+		l.histPrev.histNext = l.histNext
+	} else {
+		sh.histHead = l.histNext
+	}
+	if l.histNext != nil {
+		l.histNext.histPrev = l.histPrev
+	} else {
+		sh.histTail = l.histPrev
+	}
+	l.histPrev, l.histNext, l.inHist = nil, nil, false
+}
+
+// pruneLocked forgets changes that every open snapshot contains. The list is
+// in the order of release, which differs from commit order only among
+// neighbours; a younger change in front delays the ones behind it, no more.
+func (sh *lockShard) pruneLocked(min uint64) {
+	for l := sh.histHead; l != nil && l.lastSeq <= min; l = sh.histHead {
+		sh.unlinkLocked(l)
+		l.lastSeq = 0
+		sh.dropLocked(l)
+	}
+}
+
+// prune forgets old changes in all shards.
+func (lt *lockTable) prune() {
+	m := lt.snaps.min.Load()
+	for i := range lt.shards {
+		sh := &lt.shards[i]
+		sh.mu.Lock()
+		sh.pruneLocked(m)
+		sh.mu.Unlock()
+	}
+}
+
+// rowResult is what an attempt to lock a key found out.
+type rowResult struct {
+	lastSeq  uint64 // of the key, or of the whole space after an escalated commit
+	explicit bool   // the lock was taken by LockKeys, now or before
+}
+
+// lockRow locks a key for o. wait is that of kv.LockOpt; a negative result of
+// a try is kv.ErrLockTimeout. write marks the key as written.
+func (lt *lockTable) lockRow(ctx context.Context, o *owner, sl *spaceLock, key []byte, opt kv.LockOpt, write bool) (rowResult, error) {
+	hash := lt.hash(sl.id, key)
+	sh := &lt.shards[hash%numShards]
+	if !sl.enter(o) {
+		if err := lt.awaitSpace(ctx, o, sl, opt); err != nil {
+			return rowResult{}, err
+		}
+	}
+	if sl.rowOwner.Load() == o { // escalated: only the history is of interest
+		sl.leave()
+		res := rowResult{explicit: true, lastSeq: sl.lastSeq.Load()}
+		sh.mu.Lock()
+		if l := sh.lookupLocked(sl, hash, key); l != nil {
+			res.lastSeq = max(res.lastSeq, l.lastSeq)
+			if l.excl == o && write {
+				l.written = true
+			}
+		}
+		sh.mu.Unlock()
+		if write {
+			o.count(sl).written = true
+		}
+		return res, nil
+	}
+
+	sh.mu.Lock()
+	sh.pruneLocked(lt.snaps.min.Load())
+	l := sh.lookupLocked(sl, hash, key)
+	if l == nil {
+		l = sh.makeLocked(sl, hash, key)
+	}
+	state := l.tryLocked(o, opt.Shared)
+	if state == lockBusy {
+		if opt.Wait == 0 || opt.SkipLocked {
+			sh.mu.Unlock()
+			sl.leave()
+			return rowResult{}, kv.ErrLockTimeout
+		}
+		w := &waiter{o: o, ch: make(chan struct{}), shared: opt.Shared, upgrade: l.heldShared(o)}
+		if !lt.enqueueRowLocked(l, w) {
+			sh.mu.Unlock()
+			sl.leave()
+			return rowResult{}, kv.ErrDeadlock
+		}
+		sh.mu.Unlock()
+		if err := lt.await(ctx, w, opt.Wait, func() bool { return lt.giveUpRow(l, w) }); err != nil {
+			sl.leave()
+			return rowResult{}, err
+		}
+		sh.mu.Lock()
+		state = lockGranted
+		if w.upgrade {
+			state = lockHeld
+		}
+	}
+	if !write {
+		l.explicit = true
+	} else {
+		l.written = true
+	}
+	res := rowResult{lastSeq: max(l.lastSeq, sl.lastSeq.Load()), explicit: l.explicit}
+	if state == lockGranted {
+		sh.held++
+	}
+	sh.mu.Unlock()
+
+	if state == lockHeld {
+		sl.leave()
+		return res, nil
+	}
+	o.rows = append(o.rows, l)
+	if c := o.count(sl); c.add() {
+		lt.escalate(o, c)
+	}
+	return res, nil
+}
+
+type lockState uint8
+
+const (
+	lockGranted lockState = iota
+	lockHeld              // the owner had it already (perhaps shared and now exclusive)
+	lockBusy
+)
+
+// tryLocked takes the lock if it is free and nobody waits for it before us.
+func (l *rowLock) tryLocked(o *owner, shared bool) lockState {
+	switch {
+	case l.excl == o:
+		return lockHeld
+	case l.excl != nil:
+		return lockBusy
+	case l.heldShared(o):
+		if shared {
+			return lockHeld
+		}
+		if len(l.shared) > 1 {
+			return lockBusy
+		}
+		l.shared, l.excl, l.explicit, l.written = l.shared[:0], o, false, false
+		return lockHeld
+	case len(l.queue) > 0:
+		return lockBusy
+	case shared:
+		l.shared = append(l.shared, o)
+		return lockGranted
+	case len(l.shared) > 0:
+		return lockBusy
+	}
+	l.excl, l.explicit, l.written = o, false, false
+	return lockGranted
+}
+
+func (l *rowLock) heldShared(o *owner) bool {
+	for _, s := range l.shared {
+		if s == o {
+			return true
+		}
+	}
+	return false
+}
+
+// blockersLocked returns whom w has to wait for when it stands at position pos
+// of the queue.
+func (l *rowLock) blockersLocked(w *waiter, pos int) []*owner {
+	var out []*owner
+	if l.excl != nil {
+		out = append(out, l.excl)
+	}
+	if !w.shared {
+		for _, s := range l.shared {
+			if s != w.o {
+				out = append(out, s)
+			}
+		}
+	}
+	if w.upgrade {
+		return out
+	}
+	for _, q := range l.queue[:pos] {
+		if q.o != w.o {
+			out = append(out, q.o)
+		}
+	}
+	return out
+}
+
+// enqueueRowLocked queues w: an upgrade before all others, since nobody else
+// can be served before its owner lets go anyway. False if w would close a
+// circle; it is not queued then.
+func (lt *lockTable) enqueueRowLocked(l *rowLock, w *waiter) bool {
+	pos := len(l.queue)
+	if w.upgrade {
+		pos = 0
+	}
+	l.queue = slices.Insert(l.queue, pos, w)
+	if w.upgrade {
+		lt.reblockLocked(l)
+	}
+	if lt.graph.block(w.o, l.blockersLocked(w, pos)) {
+		return true
+	}
+	l.queue = removeWaiter(l.queue, w)
+	lt.graph.set(w.o, nil)
+	lt.reblockLocked(l)
+	return false
+}
+
+// giveUpRow takes w out of the queue; false if it was granted meanwhile.
+func (lt *lockTable) giveUpRow(l *rowLock, w *waiter) bool {
+	sh := l.shard
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if w.granted {
+		return false
+	}
+	l.queue = removeWaiter(l.queue, w)
+	lt.graph.set(w.o, nil)
+	lt.grantLocked(l)
+	sh.dropLocked(l)
+	return true
+}
+
+// grantLocked serves the queue as far as possible, first come first served,
+// and tells the others whom they wait for now.
+func (lt *lockTable) grantLocked(l *rowLock) {
+	for len(l.queue) > 0 {
+		w := l.queue[0]
+		switch {
+		case w.upgrade:
+			if l.excl != nil || len(l.shared) > 1 {
+				lt.reblockLocked(l)
+				return
+			}
+			l.shared, l.excl = l.shared[:0], w.o
+		case w.shared:
+			if l.excl != nil {
+				lt.reblockLocked(l)
+				return
+			}
+			l.shared = append(l.shared, w.o)
+		default:
+			if l.excl != nil || len(l.shared) > 0 {
+				lt.reblockLocked(l)
+				return
+			}
+			l.excl = w.o
+		}
+		l.explicit, l.written = false, false
+		l.queue = removeWaiter(l.queue, w)
+		w.granted = true
+		lt.graph.set(w.o, nil)
+		close(w.ch)
+	}
+}
+
+func (lt *lockTable) reblockLocked(l *rowLock) {
+	for i, w := range l.queue {
+		lt.graph.set(w.o, l.blockersLocked(w, i))
+	}
+}
+
+// releaseRows gives back all row locks of o. seq is the commit that made its
+// writes visible, 0 after a rollback.
+func (lt *lockTable) releaseRows(o *owner, seq uint64) {
+	for _, l := range o.rows {
+		sh := l.shard
+		sh.mu.Lock()
+		if l.excl == o {
+			l.excl = nil
+			if l.written && seq > lt.snaps.min.Load() {
+				sh.changedLocked(l, seq)
+			}
+			l.written = false
+		} else {
+			for i, s := range l.shared {
+				if s == o {
+					l.shared = append(l.shared[:i], l.shared[i+1:]...)
+					break
+				}
+			}
+		}
+		sh.held--
+		lt.grantLocked(l)
+		sh.pruneLocked(lt.snaps.min.Load())
+		sh.dropLocked(l)
+		sh.mu.Unlock()
+	}
+	o.rows = nil
+	for i := range o.spaces {
+		lt.releaseSpace(o, &o.spaces[i], seq)
+	}
+	o.spaces = nil
+}
+
+// remark makes the written marks equal to the writes that are left after a
+// RollbackTo, so that keys written only before it do not count as changed.
+func (lt *lockTable) remark(o *owner, w *writes) {
+	for _, l := range o.rows {
+		l.shard.mu.Lock()
+		if l.excl == o {
+			l.written = false
+		}
+		l.shard.mu.Unlock()
+	}
+	for i := range o.spaces {
+		o.spaces[i].written = false
+	}
+	for _, s := range w.list {
+		for _, e := range s.top().log {
+			if e.flags&flagCovered != 0 {
+				continue
+			}
+			hash := lt.hash(s.sp.ID, e.key())
+			sh := &lt.shards[hash%numShards]
+			sh.mu.Lock()
+			if l := sh.lookupLocked(s.sl, hash, e.key()); l != nil && l.excl == o {
+				l.written = true
+			}
+			sh.mu.Unlock()
+			if s.sl.rowOwner.Load() == o {
+				o.count(s.sl).written = true
+			}
+		}
+	}
+}
+
+func (lt *lockTable) stats(st *kv.StoreStats) {
+	for i := range lt.shards {
+		sh := &lt.shards[i]
+		sh.mu.Lock()
+		st.RowLocks += sh.held
+		sh.mu.Unlock()
+	}
+	lt.graph.mu.Lock()
+	st.LockWaits, st.Deadlocks = lt.graph.waits, lt.graph.dead
+	lt.graph.mu.Unlock()
+}

@@ -1,0 +1,216 @@
+package txn
+
+import (
+	"bytes"
+	"context"
+	"sync"
+
+	"kvsqld/storage/kv"
+)
+
+const (
+	chunkFirst = 64   // pairs of a scan's first chunk: cheap under a LIMIT
+	chunkMax   = 1024 // pairs of later chunks
+)
+
+// pairBufs holds chunk buffers of chunkMax pairs.
+var pairBufs = sync.Pool{New: func() any { b := make([]kv.Pair, chunkMax); return &b }}
+
+// scan is the kv.Iter of snapshots and transactions: the engine's chunks, with
+// the transaction's own writes merged in where there are any. A chunk that no
+// own write falls into is passed on as the engine filled it.
+type scan struct {
+	ctx    context.Context
+	sn     *sharedSnap
+	live   func() bool // the snapshot is still that of the transaction
+	chunks Chunks      // nil: the snapshot is hidden or at its end
+	ov     overlayIter
+	opt    kv.ScanOpt
+	left   int // pairs still wanted; negative = no limit
+	size   int // pairs of the next chunk
+
+	buf    *[]kv.Pair // backing of base
+	used   int        // longest chunk in buf, to be cleared at the end
+	base   []kv.Pair  // filled by the engine, not yet delivered
+	merged []kv.Pair
+	stats  *kv.FileStats
+	err    error
+	done   bool
+}
+
+func newScan(ctx context.Context, sn *sharedSnap, live func() bool, chunks Chunks, o kv.ScanOpt) *scan {
+	s := &scan{ctx: ctx, sn: sn, live: live, chunks: chunks, opt: o, left: -1, size: chunkFirst}
+	if o.Limit > 0 {
+		s.left = o.Limit
+	}
+	if o.Batch > 0 {
+		s.size = o.Batch
+	}
+	return s
+}
+
+// failedScan is an iterator that only reports err.
+func failedScan(err error) *scan { return &scan{err: err} }
+
+func (s *scan) Next() ([]kv.Pair, error) {
+	if s.err != nil || s.done || s.left == 0 {
+		return nil, s.err
+	}
+	if s.err = s.step(); s.err != nil {
+		return nil, s.err
+	}
+	var out []kv.Pair
+	switch {
+	case !s.ov.valid:
+		if len(s.base) == 0 {
+			s.err = s.fill()
+		}
+		out, s.base = s.base, nil
+	default:
+		out, s.err = s.merge()
+	}
+	if s.err != nil {
+		return nil, s.err
+	}
+	if s.left >= 0 {
+		if len(out) > s.left {
+			out = out[:s.left]
+		}
+		s.left -= len(out)
+	}
+	if len(out) == 0 {
+		s.done = true
+	} else if s.opt.Batch == 0 && s.size < chunkMax {
+		s.size = min(4*s.size, chunkMax)
+	}
+	if s.stats != nil {
+		count(s.stats, out)
+	}
+	return out, nil
+}
+
+func count(f *kv.FileStats, ps []kv.Pair) {
+	n := 0
+	for i := range ps {
+		n += len(ps[i].Key) + len(ps[i].Val)
+	}
+	f.KeysRead.Add(int64(len(ps)))
+	f.BytesRead.Add(int64(n))
+}
+
+// step checks between two chunks whether the scan may go on.
+func (s *scan) step() error {
+	if err := s.ctx.Err(); err != nil {
+		return context.Cause(s.ctx)
+	}
+	if !s.live() {
+		return kv.ErrTxnDone
+	}
+	return s.sn.check()
+}
+
+// fill gets the next chunk from the engine into base, which stays empty at the
+// end of the range.
+func (s *scan) fill() error {
+	if s.chunks == nil {
+		return nil
+	}
+	n := s.size
+	if s.left >= 0 && !s.ov.valid {
+		n = min(n, s.left)
+	}
+	if s.buf == nil {
+		if n <= chunkMax {
+			s.buf = pairBufs.Get().(*[]kv.Pair)
+		} else {
+			b := make([]kv.Pair, n)
+			s.buf = &b
+		}
+	}
+	n = min(n, len(*s.buf))
+	got, err := s.chunks.Fill((*s.buf)[:n])
+	if err != nil {
+		return err
+	}
+	s.used = max(s.used, got)
+	s.base = (*s.buf)[:got]
+	if got < n {
+		s.chunks.Close()
+		s.chunks = nil
+	}
+	return nil
+}
+
+// merge delivers the next pairs when own writes are ahead.
+func (s *scan) merge() ([]kv.Pair, error) {
+	s.merged = s.merged[:0]
+	for len(s.merged) < s.size {
+		if len(s.base) == 0 {
+			if err := s.fill(); err != nil {
+				return nil, err
+			}
+		}
+		if !s.ov.valid {
+			if len(s.base) == 0 {
+				break
+			}
+			n := min(len(s.base), s.size-len(s.merged))
+			s.merged = append(s.merged, s.base[:n]...)
+			s.base = s.base[n:]
+			continue
+		}
+		c := 1 // the own write comes first
+		if len(s.base) > 0 {
+			if len(s.merged) == 0 && s.before(s.base[len(s.base)-1].Key, s.ov.cur.key()) {
+				out := s.base
+				s.base = nil
+				return out, nil
+			}
+			c = bytes.Compare(s.base[0].Key, s.ov.cur.key())
+			if s.opt.Reverse {
+				c = -c
+			}
+		}
+		if c < 0 {
+			s.merged = append(s.merged, s.base[0])
+			s.base = s.base[1:]
+			continue
+		}
+		if c == 0 {
+			s.base = s.base[1:]
+		}
+		if e := s.ov.cur; e.flags&flagDelete == 0 {
+			p := kv.Pair{Key: e.key()}
+			if !s.opt.KeysOnly {
+				p.Val = e.val()
+			}
+			s.merged = append(s.merged, p)
+		}
+		s.ov.next()
+	}
+	return s.merged, nil
+}
+
+// before reports whether a is delivered before b.
+func (s *scan) before(a, b []byte) bool {
+	c := bytes.Compare(a, b)
+	if s.opt.Reverse {
+		return c > 0
+	}
+	return c < 0
+}
+
+func (s *scan) Close() {
+	s.done = true
+	if s.chunks != nil {
+		s.chunks.Close()
+		s.chunks = nil
+	}
+	if s.buf != nil {
+		clear((*s.buf)[:s.used])
+		if len(*s.buf) == chunkMax {
+			pairBufs.Put(s.buf)
+		}
+		s.buf, s.base, s.merged = nil, nil, nil
+	}
+}

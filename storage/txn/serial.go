@@ -1,0 +1,149 @@
+package txn
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+
+	"kvsqld/storage/kv"
+)
+
+// readSet is what a SERIALIZABLE transaction has read, as key ranges by space.
+type readSet struct {
+	seq uint64 // of its snapshot
+
+	mu     sync.Mutex
+	spaces map[uint64][]kv.Range
+}
+
+// maxReads is the number of ranges in one space from which the whole space
+// counts as read: memory is bounded, at the price of needless conflicts.
+const maxReads = 10_000
+
+func (r *readSet) addKey(space uint64, key []byte) {
+	k := append(make([]byte, 0, len(key)+1), key...)
+	r.add(space, kv.Range{Lo: k, Hi: append(k[:len(k):len(k)], 0)})
+}
+
+func (r *readSet) addRange(space uint64, g kv.Range) {
+	r.add(space, kv.Range{Lo: slices.Clone(g.Lo), Hi: slices.Clone(g.Hi)})
+}
+
+func (r *readSet) add(space uint64, g kv.Range) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.spaces == nil {
+		r.spaces = make(map[uint64][]kv.Range)
+	}
+	gs := r.spaces[space]
+	switch {
+	case len(gs) == 1 && gs[0].Lo == nil && gs[0].Hi == nil:
+		return
+	case g.Lo == nil && g.Hi == nil, len(gs) >= maxReads:
+		r.spaces[space] = []kv.Range{{}}
+	default:
+		r.spaces[space] = append(gs, g)
+	}
+}
+
+// hits reports whether the writes touch anything that was read.
+func (r *readSet) hits(cs []Change, keys [][]entry) bool {
+	for i, c := range cs {
+		gs := r.spaces[c.Space.ID]
+		if len(gs) == 0 {
+			continue
+		}
+		if c.Op != OpNone {
+			return true
+		}
+		es := keys[i]
+		for _, g := range gs {
+			p := 0
+			if g.Lo != nil {
+				p = search(es, g.Lo)
+			}
+			if p < len(es) && (g.Hi == nil || bytes.Compare(es[p].key(), g.Hi) < 0) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// commitLog keeps the writes of recent commits for as long as a SERIALIZABLE
+// transaction that started before them is open (T7).
+type commitLog struct {
+	mu      sync.Mutex
+	active  map[*Txn]uint64 // seq of the snapshot, 0 while it is being opened
+	commits []loggedCommit  // ascending seq
+}
+
+type loggedCommit struct {
+	seq     uint64
+	changes []Change
+	keys    [][]entry
+}
+
+func (l *commitLog) begin(t *Txn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.active == nil {
+		l.active = make(map[*Txn]uint64)
+	}
+	l.active[t] = 0
+}
+
+func (l *commitLog) opened(t *Txn, seq uint64) {
+	l.mu.Lock()
+	l.active[t] = seq
+	l.mu.Unlock()
+}
+
+func (l *commitLog) end(t *Txn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.active, t)
+	if len(l.active) == 0 {
+		l.commits = nil
+		return
+	}
+	low := ^uint64(0)
+	for _, seq := range l.active {
+		low = min(low, seq)
+	}
+	n := 0
+	for n < len(l.commits) && l.commits[n].seq <= low {
+		n++
+	}
+	l.commits = slices.Delete(l.commits, 0, n)
+}
+
+// add remembers the requests that became commit seq, if anybody may ask.
+func (l *commitLog) add(seq uint64, reqs []*commitReq) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.active) == 0 {
+		return
+	}
+	for _, r := range reqs {
+		l.commits = append(l.commits, loggedCommit{seq: seq, changes: r.changes, keys: r.keys})
+	}
+}
+
+// valid reports whether nothing that r has read was changed after its
+// snapshot, neither by a logged commit nor by an earlier one of its batch.
+func (l *commitLog) valid(r *commitReq, batch []*commitReq) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := len(l.commits) - 1; i >= 0 && l.commits[i].seq > r.reads.seq; i-- {
+		if r.reads.hits(l.commits[i].changes, l.commits[i].keys) {
+			return false
+		}
+	}
+	for _, b := range batch {
+		if r.reads.hits(b.changes, b.keys) {
+			return false
+		}
+	}
+	return true
+}

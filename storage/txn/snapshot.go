@@ -1,0 +1,254 @@
+package txn
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"kvsqld/storage/kv"
+)
+
+// sharedSnap is one open engine snapshot with all its users. Point reads
+// between two commits share one, so opening costs a counter.
+type sharedSnap struct {
+	es      EngineSnapshot
+	seq     uint64
+	expired atomic.Bool // held for too long: reads are refused (T6)
+
+	// Guarded by snapshots.mu.
+	refs       int
+	superseded time.Time // when a newer state came to be; zero while it is the newest
+	warned     bool
+}
+
+// check refuses reads from an expired snapshot.
+func (s *sharedSnap) check() error {
+	if s.expired.Load() {
+		return fmt.Errorf("%w: snapshot of commit %d", kv.ErrTooOld, s.seq)
+	}
+	return nil
+}
+
+// snapshots hands out shared snapshots and knows the oldest one in use.
+type snapshots struct {
+	eng Engine
+	min atomic.Uint64 // no open snapshot has a lower seq; MaxUint64 when none is open
+
+	mu       sync.Mutex
+	cur      *sharedSnap // the newest; kept open without users until the next batch is applied
+	open     []*sharedSnap
+	opening  int    // snapshots being opened, not yet in open
+	applying bool   // a batch is being applied: cur is not kept without users (T1)
+	visible  uint64 // seq of the last applied batch
+	closed   bool
+	drained  chan struct{} // closed by the release of the last snapshot after close
+}
+
+func newSnapshots(eng Engine) *snapshots {
+	s := &snapshots{eng: eng, drained: make(chan struct{})}
+	s.min.Store(math.MaxUint64)
+	return s
+}
+
+// acquire returns a snapshot that contains every acknowledged commit.
+func (s *snapshots) acquire() (*sharedSnap, error) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil, errClosed
+	}
+	if sn := s.cur; sn != nil {
+		sn.refs++
+		s.mu.Unlock()
+		return sn, nil
+	}
+	// The engine may make us wait for a writer that waits for all readers to
+	// go, so mu is not held meanwhile; opening keeps the history (T5).
+	s.opening++
+	s.updateMinLocked()
+	s.mu.Unlock()
+
+	es, err := s.eng.Snapshot()
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opening--
+	defer s.updateMinLocked()
+	if err != nil {
+		return nil, err
+	}
+	if s.closed {
+		go es.Release()
+		return nil, errClosed
+	}
+	sn := &sharedSnap{es: es, seq: es.Seq(), refs: 1}
+	s.open = append(s.open, sn)
+	switch {
+	case sn.seq < s.visible:
+		sn.superseded = time.Now()
+	case s.cur == nil:
+		s.cur = sn
+	}
+	return sn, nil
+}
+
+// release gives a snapshot back.
+func (s *snapshots) release(sn *sharedSnap) {
+	s.mu.Lock()
+	sn.refs--
+	drop := sn.refs == 0 && (sn != s.cur || s.applying || s.closed)
+	if drop {
+		s.removeLocked(sn)
+	}
+	s.mu.Unlock()
+	if drop {
+		sn.es.Release()
+		s.signalDrained()
+	}
+}
+
+// signalDrained tells close that no snapshot is left.
+func (s *snapshots) signalDrained() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed && len(s.open) == 0 && s.opening == 0 {
+		select {
+		case <-s.drained:
+		default:
+			close(s.drained)
+		}
+	}
+}
+
+func (s *snapshots) removeLocked(sn *sharedSnap) {
+	if s.cur == sn {
+		s.cur = nil
+	}
+	for i, o := range s.open {
+		if o == sn {
+			last := len(s.open) - 1
+			s.open[i], s.open[last] = s.open[last], nil
+			s.open = s.open[:last]
+			break
+		}
+	}
+	s.updateMinLocked()
+}
+
+func (s *snapshots) updateMinLocked() {
+	m := uint64(math.MaxUint64)
+	for _, sn := range s.open {
+		m = min(m, sn.seq)
+	}
+	if s.opening > 0 {
+		m = 0
+	}
+	s.min.Store(m)
+}
+
+// beginApply closes the snapshot that only the cache holds, so that the engine
+// can reuse pages and remap its file.
+func (s *snapshots) beginApply() {
+	s.mu.Lock()
+	s.applying = true
+	sn := s.cur
+	if sn == nil || sn.refs > 0 {
+		s.mu.Unlock()
+		return
+	}
+	s.removeLocked(sn)
+	s.mu.Unlock()
+	sn.es.Release()
+}
+
+// endApply makes a batch visible: from its return on every acquire yields a
+// snapshot with seq or a later one. A zero seq says that nothing was applied.
+func (s *snapshots) endApply(seq uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.applying = false
+	if seq == 0 {
+		return
+	}
+	s.visible = seq
+	now := time.Now()
+	for _, sn := range s.open {
+		if sn.seq < seq && sn.superseded.IsZero() {
+			sn.superseded = now
+		}
+	}
+	if s.cur != nil && s.cur.seq < seq {
+		s.cur = nil
+	}
+}
+
+// age calls warn for each snapshot that was superseded at least warnAge ago
+// and expires those over maxAge. A limit of zero does not apply.
+func (s *snapshots) age(now time.Time, warnAge, maxAge time.Duration, warn func(OldSnapshot)) {
+	var old []OldSnapshot
+	s.mu.Lock()
+	for _, sn := range s.open {
+		if sn.superseded.IsZero() {
+			continue
+		}
+		a := now.Sub(sn.superseded)
+		if maxAge > 0 && a >= maxAge && !sn.expired.Load() {
+			sn.expired.Store(true)
+			old = append(old, OldSnapshot{Seq: sn.seq, Age: a, Users: sn.refs, Expired: true})
+		} else if warnAge > 0 && a >= warnAge && !sn.warned {
+			sn.warned = true
+			old = append(old, OldSnapshot{Seq: sn.seq, Age: a, Users: sn.refs})
+		}
+	}
+	s.mu.Unlock()
+	for _, o := range old {
+		warn(o)
+	}
+}
+
+func (s *snapshots) stats(st *kv.StoreStats) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	for _, sn := range s.open {
+		if sn.refs == 0 {
+			continue
+		}
+		st.OpenSnapshots++
+		if !sn.superseded.IsZero() {
+			st.OldestAge = max(st.OldestAge, now.Sub(sn.superseded))
+		}
+	}
+	st.Seq = max(st.Seq, s.visible)
+}
+
+// close refuses new snapshots and reads from open ones, and waits up to wait
+// for those to be released. It reports whether all were.
+func (s *snapshots) close(wait time.Duration) bool {
+	s.mu.Lock()
+	s.closed = true
+	cached := s.cur
+	if cached != nil && cached.refs == 0 {
+		s.removeLocked(cached)
+	} else {
+		cached = nil
+	}
+	for _, sn := range s.open {
+		sn.expired.Store(true)
+	}
+	s.mu.Unlock()
+	if cached != nil {
+		cached.es.Release()
+	}
+	s.signalDrained()
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-s.drained:
+		return true
+	case <-t.C:
+		return false
+	}
+}

@@ -1,0 +1,240 @@
+package txn
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"kvsqld/storage/kv"
+)
+
+var errClosed = fmt.Errorf("%w: the store is closed", kv.ErrUnavailable)
+
+// OldSnapshot describes a snapshot that is held for long after a newer state
+// came to be. It keeps the engine from reusing space.
+type OldSnapshot struct {
+	Seq     uint64
+	Age     time.Duration // since it was superseded
+	Users   int           // transactions and snapshots that share it
+	Expired bool          // reads fail with kv.ErrTooOld from now on
+}
+
+// Options of a store. The zero value is usable.
+type Options struct {
+	// WarnSnapshotAge and MaxSnapshotAge are ages, counted from the first
+	// commit that a snapshot does not contain, from which it is reported once
+	// and from which reads through it fail. 0 = never.
+	WarnSnapshotAge, MaxSnapshotAge time.Duration
+	// OnOldSnapshot is told about such snapshots. It may be nil.
+	OnOldSnapshot func(OldSnapshot)
+	// MaxTxnBytes bounds the key and value bytes one transaction may write;
+	// more fails with kv.ErrTooLarge. 0 = no bound.
+	MaxTxnBytes int
+	// CloseWait is how long Close waits for open snapshots; 0 = 5 s.
+	CloseWait time.Duration
+}
+
+// Store makes an Engine a kv.Store.
+type Store struct {
+	eng            Engine
+	opt            Options
+	maxKey, maxVal int
+
+	snaps *snapshots
+	locks *lockTable
+	log   commitLog
+	queue commitQueue
+
+	commits, batches atomic.Uint64
+
+	closeOnce sync.Once
+	closeErr  error
+	stop      chan struct{} // ends the janitor
+	loopDone  chan struct{} // the committer has ended
+}
+
+var _ kv.Store = (*Store)(nil)
+
+// New returns a store over an engine, which it owns from then on.
+func New(eng Engine, opt Options) *Store {
+	st := &Store{eng: eng, opt: opt, stop: make(chan struct{}), loopDone: make(chan struct{})}
+	st.maxKey, st.maxVal = eng.Limits()
+	st.snaps = newSnapshots(eng)
+	st.locks = newLockTable(st.snaps)
+	st.queue.wake = make(chan struct{}, 1)
+	go st.commitLoop()
+	go st.janitor()
+	return st
+}
+
+// janitorInterval is how often ages are looked at and old history is dropped.
+const janitorInterval = time.Second
+
+func (st *Store) janitor() {
+	every := janitorInterval
+	for _, d := range []time.Duration{st.opt.WarnSnapshotAge, st.opt.MaxSnapshotAge} {
+		if d > 0 {
+			every = min(every, max(d/4, time.Millisecond))
+		}
+	}
+	warn := st.opt.OnOldSnapshot
+	if warn == nil {
+		warn = func(OldSnapshot) {}
+	}
+	t := time.NewTicker(every)
+	defer t.Stop()
+	for {
+		select {
+		case <-st.stop:
+			return
+		case now := <-t.C:
+			st.snaps.age(now, st.opt.WarnSnapshotAge, st.opt.MaxSnapshotAge, warn)
+			st.locks.prune()
+		}
+	}
+}
+
+// Begin starts a transaction. It opens no snapshot yet and cannot block.
+func (st *Store) Begin(ctx context.Context, o kv.BeginOpt) (kv.Txn, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	select {
+	case <-st.stop:
+		return nil, errClosed
+	default:
+	}
+	t := &Txn{st: st, opt: o}
+	if o.Isolation == kv.Serializable && !o.ReadOnly {
+		// A read-only transaction needs no check: each snapshot is a prefix
+		// of the serial order.
+		t.reads = new(readSet)
+	}
+	return t, nil
+}
+
+// Snapshot opens the newest committed state.
+func (st *Store) Snapshot(ctx context.Context) (kv.Snapshot, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	sn, err := st.snaps.acquire()
+	if err != nil {
+		return nil, err
+	}
+	s := &Snapshot{st: st}
+	s.sn.Store(sn)
+	return s, nil
+}
+
+// Spaces lists the committed spaces.
+func (st *Store) Spaces(ctx context.Context) ([]kv.Space, error) { return st.eng.Spaces(ctx) }
+
+// SplitAt does nothing: the store is not sharded.
+func (st *Store) SplitAt(context.Context, kv.Space, ...[]byte) error { return nil }
+
+// Stats reports sizes and counters.
+func (st *Store) Stats() kv.StoreStats {
+	s := kv.StoreStats{Commits: st.commits.Load(), Batches: st.batches.Load()}
+	st.eng.Stats(&s)
+	st.snaps.stats(&s)
+	st.locks.stats(&s)
+	return s
+}
+
+// Backup writes a consistent copy.
+func (st *Store) Backup(ctx context.Context, w io.Writer) error { return st.eng.Backup(ctx, w) }
+
+// Check verifies the engine's structures.
+func (st *Store) Check(ctx context.Context, report func(fault string)) error {
+	return st.eng.Check(ctx, report)
+}
+
+// Close ends the committer after the batch it is applying, refuses everything
+// else with kv.ErrUnavailable, and closes the engine. If snapshots are still
+// open after Options.CloseWait the engine stays open (its memory is in use)
+// and Close says so.
+func (st *Store) Close() error {
+	st.closeOnce.Do(func() {
+		close(st.stop)
+		for _, r := range st.queue.close() {
+			r.finish(errClosed)
+		}
+		<-st.loopDone
+		close(st.locks.closed)
+		wait := st.opt.CloseWait
+		if wait == 0 {
+			wait = 5 * time.Second
+		}
+		if !st.snaps.close(wait) {
+			st.closeErr = fmt.Errorf("%w: closed while snapshots are open", kv.ErrUnavailable)
+			return
+		}
+		st.closeErr = st.eng.Close()
+	})
+	return st.closeErr
+}
+
+// Snapshot implements kv.Snapshot.
+type Snapshot struct {
+	st *Store
+	sn atomic.Pointer[sharedSnap]
+}
+
+func (s *Snapshot) get() (*sharedSnap, error) {
+	sn := s.sn.Load()
+	if sn == nil {
+		return nil, kv.ErrTxnDone
+	}
+	return sn, sn.check()
+}
+
+// Seq is the last commit in the snapshot, 0 after Close.
+func (s *Snapshot) Seq() uint64 {
+	if sn := s.sn.Load(); sn != nil {
+		return sn.seq
+	}
+	return 0
+}
+
+// Close releases the snapshot; it may be called again.
+func (s *Snapshot) Close() {
+	if sn := s.sn.Swap(nil); sn != nil {
+		s.st.snaps.release(sn)
+	}
+}
+
+// Get returns the value of key, or kv.ErrNotFound.
+func (s *Snapshot) Get(_ context.Context, sp kv.Space, key []byte) ([]byte, error) {
+	sn, err := s.get()
+	if err != nil {
+		return nil, err
+	}
+	v, err := sn.es.Get(sp, key)
+	if v == nil && err == nil {
+		err = kv.ErrNotFound
+	}
+	return v, err
+}
+
+// BatchGet returns the values of keys by position.
+func (s *Snapshot) BatchGet(ctx context.Context, sp kv.Space, keys [][]byte) ([][]byte, error) {
+	sn, err := s.get()
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]byte, len(keys))
+	return out, batchGet(ctx, sn, sp, keys, out)
+}
+
+// Scan reads a range in chunks.
+func (s *Snapshot) Scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanOpt) kv.Iter {
+	sn, err := s.get()
+	if err != nil {
+		return failedScan(err)
+	}
+	return newScan(ctx, sn, func() bool { return s.sn.Load() == sn }, sn.es.Scan(sp, r, o), o)
+}

@@ -1,0 +1,511 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"kvsqld/storage/kv"
+)
+
+// Txn implements kv.Txn. It is never reused after its end.
+type Txn struct {
+	owner
+	st   *Store
+	opt  kv.BeginOpt
+	done atomic.Bool
+
+	mu   sync.Mutex                 // opening the snapshot
+	snap atomic.Pointer[sharedSnap] // nil until the first read, and after the end
+
+	w      *writes // nil until the first write
+	remark bool    // written marks of locks exceed the writes (see lockTable.remark)
+	stats  *kv.Stats
+	reads  *readSet // Serializable only
+	hooks  []func()
+}
+
+var _ kv.Txn = (*Txn)(nil)
+
+// snapshot returns the snapshot, opening it at the first call.
+func (t *Txn) snapshot() (*sharedSnap, error) {
+	if sn := t.snap.Load(); sn != nil {
+		return sn, sn.check()
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.done.Load() {
+		return nil, kv.ErrTxnDone
+	}
+	if sn := t.snap.Load(); sn != nil {
+		return sn, sn.check()
+	}
+	if t.reads != nil {
+		t.st.log.begin(t)
+	}
+	sn, err := t.st.snaps.acquire()
+	if err != nil {
+		return nil, err
+	}
+	if t.reads != nil {
+		t.reads.seq = sn.seq
+		t.st.log.opened(t, sn.seq)
+	}
+	t.snap.Store(sn)
+	return sn, nil
+}
+
+func (t *Txn) releaseSnap() {
+	if sn := t.snap.Swap(nil); sn != nil {
+		t.st.snaps.release(sn)
+	}
+}
+
+func (t *Txn) Seq() uint64 {
+	sn, err := t.snapshot()
+	if sn == nil || err != nil && !errors.Is(err, kv.ErrTooOld) {
+		return 0
+	}
+	return sn.seq
+}
+
+func (t *Txn) ReadOnly() bool          { return t.opt.ReadOnly }
+func (t *Txn) Isolation() kv.Isolation { return t.opt.Isolation }
+func (t *Txn) SetStats(s *kv.Stats)    { t.stats = s }
+func (t *Txn) OnCommit(f func())       { t.hooks = append(t.hooks, f) }
+func (t *Txn) HasWrites() bool         { return t.w != nil && !t.w.empty() }
+
+// Refresh drops the snapshot; the next read opens the newest one.
+func (t *Txn) Refresh(ctx context.Context) error {
+	if t.done.Load() {
+		return kv.ErrTxnDone
+	}
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	if t.opt.Isolation == kv.ReadCommitted {
+		t.releaseSnap()
+	}
+	return nil
+}
+
+// own returns the transaction's writes to a space, or nil.
+func (t *Txn) own(sp kv.Space) *spaceWrites {
+	if t.w == nil {
+		return nil
+	}
+	return t.w.find(sp.ID)
+}
+
+// get returns the value the transaction sees, nil for an absent key.
+func (t *Txn) get(sp kv.Space, key []byte) ([]byte, error) {
+	if s := t.own(sp); s != nil {
+		t.w.mu.Lock()
+		e, ok := s.top().get(key, t.w.markOf(s))
+		t.w.mu.Unlock()
+		if ok {
+			return e.val(), nil
+		}
+		if s.top().op != OpNone {
+			return nil, nil
+		}
+	}
+	sn, err := t.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	return sn.es.Get(sp, key)
+}
+
+func (t *Txn) Get(_ context.Context, sp kv.Space, key []byte) ([]byte, error) {
+	if t.reads != nil {
+		t.reads.addKey(sp.ID, key)
+	}
+	v, err := t.get(sp, key)
+	if t.stats != nil {
+		countGets(t.stats.File(sp), 1, key, v)
+	}
+	if v == nil && err == nil {
+		err = kv.ErrNotFound
+	}
+	return v, err
+}
+
+func countGets(f *kv.FileStats, n int, key, val []byte) {
+	f.Gets.Add(int64(n))
+	if val != nil {
+		f.KeysRead.Add(1)
+		f.BytesRead.Add(int64(len(key) + len(val)))
+	}
+}
+
+// batchStep is the number of keys between two looks at the context.
+const batchStep = 1024
+
+func (t *Txn) BatchGet(ctx context.Context, sp kv.Space, keys [][]byte) ([][]byte, error) {
+	out := make([][]byte, len(keys))
+	s := t.own(sp)
+	if s == nil || s.top().op == OpNone {
+		sn, err := t.snapshot()
+		if err != nil {
+			return nil, err
+		}
+		if err := batchGet(ctx, sn, sp, keys, out); err != nil {
+			return nil, err
+		}
+	}
+	if s != nil {
+		t.w.mu.Lock()
+		m := t.w.markOf(s)
+		for i, k := range keys {
+			if e, ok := s.top().get(k, m); ok {
+				out[i] = e.val()
+			}
+		}
+		t.w.mu.Unlock()
+	}
+	if t.reads != nil {
+		for _, k := range keys {
+			t.reads.addKey(sp.ID, k)
+		}
+	}
+	if t.stats != nil {
+		f := t.stats.File(sp)
+		for i, k := range keys {
+			countGets(f, 1, k, out[i])
+		}
+	}
+	return out, nil
+}
+
+func batchGet(ctx context.Context, sn *sharedSnap, sp kv.Space, keys, out [][]byte) error {
+	for len(keys) > 0 {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		n := min(len(keys), batchStep)
+		if err := sn.es.BatchGet(sp, keys[:n], out[:n]); err != nil {
+			return err
+		}
+		keys, out = keys[n:], out[n:]
+	}
+	return nil
+}
+
+func (t *Txn) Scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanOpt) kv.Iter {
+	sn, err := t.snapshot()
+	if err != nil {
+		return failedScan(err)
+	}
+	if t.reads != nil {
+		t.reads.addRange(sp.ID, r)
+	}
+	s := t.own(sp)
+	var chunks Chunks
+	if s == nil || s.top().op == OpNone {
+		chunks = sn.es.Scan(sp, r, o)
+	}
+	it := newScan(ctx, sn, func() bool { return t.snap.Load() == sn }, chunks, o)
+	if s != nil {
+		t.w.mu.Lock()
+		wins := s.top().windows(r, t.w.markOf(s))
+		t.w.mu.Unlock()
+		if len(wins) > 0 {
+			it.ov = newOverlayIter(wins, o.Reverse)
+		}
+	}
+	if t.stats != nil {
+		it.stats = t.stats.File(sp)
+		it.stats.Scans.Add(1)
+	}
+	return it
+}
+
+// writable returns the writes to a space after the checks that every write
+// has to pass.
+func (t *Txn) writable(sp kv.Space) (*spaceWrites, error) {
+	if t.opt.ReadOnly {
+		return nil, kv.ErrReadOnly
+	}
+	if t.done.Load() {
+		return nil, kv.ErrTxnDone
+	}
+	if t.w == nil {
+		t.w = new(writes)
+	}
+	return t.w.space(sp, t.st.locks), nil
+}
+
+func (t *Txn) checkSize(key, val []byte) error {
+	if len(key) == 0 || len(key) > t.st.maxKey {
+		return fmt.Errorf("%w: key of %d bytes, allowed are 1 to %d", kv.ErrTooLarge, len(key), t.st.maxKey)
+	}
+	if len(val) > t.st.maxVal {
+		return fmt.Errorf("%w: value of %d bytes, allowed are 1 to %d", kv.ErrTooLarge, len(val), t.st.maxVal)
+	}
+	if limit := t.st.opt.MaxTxnBytes; limit > 0 && t.w.arena.used+len(key)+len(val) > limit {
+		return fmt.Errorf("%w: transaction writes more than %d bytes", kv.ErrTooLarge, limit)
+	}
+	return nil
+}
+
+// lockForWrite enforces the write-write rule for a key that is not covered.
+func (t *Txn) lockForWrite(s *spaceWrites, key []byte) (rowResult, error) {
+	sn, err := t.snapshot()
+	if err != nil {
+		return rowResult{}, err
+	}
+	res, err := t.st.locks.lockRow(context.Background(), &t.owner, s.sl, key, kv.LockOpt{}, true)
+	if err != nil {
+		return res, fmt.Errorf("%w: the key is locked by another transaction", kv.ErrConflict)
+	}
+	if res.lastSeq > sn.seq && (!res.explicit || t.opt.Isolation != kv.ReadCommitted) {
+		t.remark = true
+		return res, fmt.Errorf("%w: the key was changed by commit %d", kv.ErrConflict, res.lastSeq)
+	}
+	return res, nil
+}
+
+func (t *Txn) write(sp kv.Space, key, val []byte, flags uint16) error {
+	s, err := t.writable(sp)
+	if err != nil {
+		return err
+	}
+	if err := t.checkSize(key, val); err != nil {
+		return err
+	}
+	if flags&flagCovered == 0 {
+		if _, err := t.lockForWrite(s, key); err != nil {
+			return err
+		}
+	}
+	t.add(s, key, val, flags)
+	return nil
+}
+
+func (t *Txn) add(s *spaceWrites, key, val []byte, flags uint16) {
+	s.top().add(t.w.arena.entry(key, val, flags))
+	t.w.dirty = true
+	if t.stats != nil {
+		f := t.stats.File(s.sp)
+		f.KeysWritten.Add(1)
+		f.BytesWritten.Add(int64(len(key) + len(val)))
+	}
+}
+
+func flagsOf(f []kv.Flag) (flags uint16) {
+	for _, x := range f {
+		if x&kv.Covered != 0 {
+			flags |= flagCovered
+		}
+	}
+	return flags
+}
+
+func (t *Txn) Put(sp kv.Space, key, val []byte, f ...kv.Flag) error {
+	if len(val) == 0 {
+		return fmt.Errorf("%w: empty value", kv.ErrTooLarge)
+	}
+	return t.write(sp, key, val, flagsOf(f))
+}
+
+func (t *Txn) Delete(sp kv.Space, key []byte, f ...kv.Flag) error {
+	return t.write(sp, key, nil, flagsOf(f)|flagDelete)
+}
+
+func (t *Txn) Insert(sp kv.Space, key, val []byte) error {
+	if len(val) == 0 {
+		return fmt.Errorf("%w: empty value", kv.ErrTooLarge)
+	}
+	s, err := t.writable(sp)
+	if err != nil {
+		return err
+	}
+	if err := t.checkSize(key, val); err != nil {
+		return err
+	}
+	res, err := t.lockForWrite(s, key)
+	if err != nil {
+		return err
+	}
+	old, err := t.current(sp, key, res.lastSeq)
+	if err == nil && old != nil {
+		err = kv.ErrExists
+	}
+	if err != nil {
+		t.remark = true
+		return err
+	}
+	t.add(s, key, val, 0)
+	return nil
+}
+
+// current returns the value a locked key has now: the own write, else the
+// latest committed value. lastSeq is the last commit that changed the key.
+func (t *Txn) current(sp kv.Space, key []byte, lastSeq uint64) ([]byte, error) {
+	sn, err := t.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	if lastSeq <= sn.seq {
+		return t.get(sp, key)
+	}
+	if s := t.own(sp); s != nil {
+		e, ok := s.top().get(key, t.w.markOf(s))
+		if ok {
+			return e.val(), nil
+		}
+		if s.top().op != OpNone {
+			return nil, nil
+		}
+	}
+	newest, err := t.st.snaps.acquire()
+	if err != nil {
+		return nil, err
+	}
+	defer t.st.snaps.release(newest)
+	v, err := newest.es.Get(sp, key)
+	if v == nil || err != nil {
+		return nil, err
+	}
+	if t.w == nil {
+		t.w = new(writes)
+	}
+	return t.w.arena.copy(v), nil
+}
+
+func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[]byte) ([]kv.LockResult, error) {
+	if t.opt.ReadOnly {
+		return nil, kv.ErrReadOnly
+	}
+	sn, err := t.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	var sl *spaceLock
+	if s := t.own(sp); s != nil {
+		sl = s.sl
+	} else {
+		sl = t.st.locks.space(sp.ID)
+	}
+	out := make([]kv.LockResult, len(keys))
+	for i, k := range keys {
+		res, err := t.st.locks.lockRow(ctx, &t.owner, sl, k, o, false)
+		if err != nil {
+			if o.SkipLocked && errors.Is(err, kv.ErrLockTimeout) {
+				out[i].Skipped = true
+				continue
+			}
+			return nil, err
+		}
+		out[i].Changed = res.lastSeq > sn.seq
+		if out[i].Changed && o.AtSnapshot {
+			return nil, fmt.Errorf("%w: the key was changed by commit %d", kv.ErrConflict, res.lastSeq)
+		}
+		if o.NoValue {
+			continue
+		}
+		if out[i].Val, err = t.current(sp, k, res.lastSeq); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (t *Txn) LockSpace(ctx context.Context, sp kv.Space, m kv.TableLockMode, o kv.LockOpt) error {
+	if t.done.Load() {
+		return kv.ErrTxnDone
+	}
+	return t.st.locks.lockTableMode(ctx, &t.owner, sp.ID, m, o)
+}
+
+func (t *Txn) HasSpace(sp kv.Space) (bool, error) {
+	if s := t.own(sp); s != nil {
+		switch s.top().op {
+		case OpCreate, OpClear:
+			return true, nil
+		case OpDrop:
+			return false, nil
+		}
+	}
+	sn, err := t.snapshot()
+	if err != nil {
+		return false, err
+	}
+	return sn.es.HasSpace(sp)
+}
+
+// alter begins a new layer of a space that must, or must not, exist.
+func (t *Txn) alter(sp kv.Space, op SpaceOp) error {
+	s, err := t.writable(sp)
+	if err != nil {
+		return err
+	}
+	has, err := t.HasSpace(sp)
+	if err != nil {
+		return err
+	}
+	if has == (op == OpCreate) {
+		if has {
+			return fmt.Errorf("%w: file %s/%s", kv.ErrExists, sp.DB, sp.File)
+		}
+		return fmt.Errorf("%w: file %s/%s", kv.ErrNotFound, sp.DB, sp.File)
+	}
+	s.layers = append(s.layers, layer{op: op})
+	t.w.dirty = true
+	return nil
+}
+
+func (t *Txn) CreateSpace(sp kv.Space) error { return t.alter(sp, OpCreate) }
+func (t *Txn) DropSpace(sp kv.Space) error   { return t.alter(sp, OpDrop) }
+func (t *Txn) ClearSpace(sp kv.Space) error  { return t.alter(sp, OpClear) }
+
+// beginning is the savepoint of a transaction that had written nothing yet.
+const beginning = -1
+
+func (t *Txn) Savepoint() int {
+	if t.w == nil {
+		return beginning
+	}
+	return t.w.savepoint()
+}
+
+func (t *Txn) RollbackTo(sp int) {
+	if t.w != nil {
+		t.remark = true
+		t.w.rollbackTo(sp)
+	}
+}
+
+func (t *Txn) Release(sp int) {
+	if t.w != nil && sp >= 0 {
+		t.w.release(sp)
+	}
+}
+
+func (t *Txn) Rollback() {
+	if t.done.Swap(true) {
+		return
+	}
+	t.end(0)
+}
+
+// end gives back everything the transaction holds. seq is the commit that
+// contains its writes, 0 if there is none.
+func (t *Txn) end(seq uint64) {
+	t.mu.Lock()
+	t.releaseSnap()
+	t.mu.Unlock()
+	if t.reads != nil {
+		t.st.log.end(t)
+	}
+	if len(t.owner.rows) > 0 || len(t.owner.spaces) > 0 {
+		t.st.locks.releaseRows(&t.owner, seq)
+	}
+	if len(t.owner.tables) > 0 {
+		t.st.locks.releaseTables(&t.owner)
+	}
+	t.w = nil
+}

@@ -1,0 +1,179 @@
+package txn
+
+import (
+	"sync"
+
+	"kvsqld/storage/kv"
+)
+
+// spaceWrites are the writes of one transaction to one space. Only the top
+// layer counts at commit; the ones below come back by RollbackTo.
+type spaceWrites struct {
+	sp     kv.Space
+	sl     *spaceLock
+	index  int // position in writes.list
+	layers []layer
+}
+
+func (s *spaceWrites) top() *layer { return &s.layers[len(s.layers)-1] }
+
+// empty reports whether commit has nothing to do for the space.
+func (s *spaceWrites) empty() bool { t := s.top(); return t.op == OpNone && len(t.log) == 0 }
+
+// mark is the state of one space at a savepoint.
+type mark struct{ layers, log int }
+
+// writes is everything a transaction has buffered.
+type writes struct {
+	mu    sync.Mutex // held by readers that may have to sort; writers are alone
+	arena arena
+	byID  map[uint64]*spaceWrites
+	list  []*spaceWrites
+	last  *spaceWrites // the space written last
+
+	marks  []mark // of all savepoints, one after the other
+	points []int  // savepoint i owns marks[points[i]:points[i+1]]
+	dirty  bool   // something was written since the newest savepoint
+}
+
+// find returns the writes to a space, or nil.
+func (w *writes) find(id uint64) *spaceWrites {
+	if w.last != nil && w.last.sp.ID == id {
+		return w.last
+	}
+	return w.byID[id]
+}
+
+// space returns the writes to a space, which it makes at the first call.
+func (w *writes) space(sp kv.Space, lt *lockTable) *spaceWrites {
+	if s := w.find(sp.ID); s != nil {
+		w.last = s
+		return s
+	}
+	s := &spaceWrites{sp: sp, sl: lt.space(sp.ID), index: len(w.list), layers: make([]layer, 1)}
+	if w.byID == nil {
+		w.byID = make(map[uint64]*spaceWrites)
+	}
+	w.byID[sp.ID] = s
+	w.list = append(w.list, s)
+	w.last = s
+	return s
+}
+
+// markOf returns the log length of a space's top layer at the newest
+// savepoint, 0 if it had no such layer then.
+func (w *writes) markOf(s *spaceWrites) int {
+	if len(w.points) == 0 {
+		return 0
+	}
+	at := w.marks[w.points[len(w.points)-1]:]
+	if s.index >= len(at) || at[s.index].layers != len(s.layers) {
+		return 0
+	}
+	return at[s.index].log
+}
+
+func (w *writes) savepoint() int {
+	if len(w.points) > 0 && !w.dirty {
+		return len(w.points) - 1
+	}
+	w.points = append(w.points, len(w.marks))
+	for _, s := range w.list {
+		w.marks = append(w.marks, mark{layers: len(s.layers), log: len(s.top().log)})
+	}
+	w.dirty = false
+	return len(w.points) - 1
+}
+
+// rollbackTo goes back to savepoint n, or to the beginning if n is negative.
+func (w *writes) rollbackTo(n int) {
+	var at []mark
+	if n >= 0 {
+		at = w.marks[w.points[n]:]
+		if n+1 < len(w.points) {
+			at = w.marks[w.points[n]:w.points[n+1]]
+		}
+		w.points = w.points[:n+1]
+		w.marks = w.marks[:w.points[n]+len(at)]
+	} else {
+		w.points, w.marks = w.points[:0], w.marks[:0]
+	}
+	for i, s := range w.list {
+		m := mark{layers: 1}
+		if i < len(at) {
+			m = at[i]
+		}
+		clear(s.layers[m.layers:])
+		s.layers = s.layers[:m.layers]
+		s.top().truncate(m.log)
+	}
+	w.dirty = false
+}
+
+// release forgets savepoint n and the later ones; the writes stay.
+func (w *writes) release(n int) {
+	if n < len(w.points) {
+		w.marks = w.marks[:w.points[n]]
+		w.points = w.points[:n]
+		w.dirty = true
+	}
+}
+
+func (w *writes) empty() bool {
+	for _, s := range w.list {
+		if !s.empty() {
+			return false
+		}
+	}
+	return true
+}
+
+// changes returns what the engine has to apply, with the sorted writes of each
+// space beside it, and their total size in bytes.
+func (w *writes) changes() (cs []Change, keys [][]entry, size int) {
+	for _, s := range w.list {
+		if s.empty() {
+			continue
+		}
+		op := OpNone
+		for i := 1; i < len(s.layers); i++ {
+			op = combine(op, s.layers[i].op)
+		}
+		if op == opNever {
+			continue
+		}
+		es := s.top().final()
+		c := Change{Space: s.sp, Op: op, Count: len(es)}
+		c.Writes = func(yield func(k, v []byte) bool) {
+			for _, e := range es {
+				if !yield(e.key(), e.val()) {
+					return
+				}
+			}
+		}
+		for _, e := range es {
+			size += int(e.klen) + int(e.vlen)
+		}
+		cs = append(cs, c)
+		keys = append(keys, es)
+	}
+	return cs, keys, size
+}
+
+// opNever marks a space that the transaction both created and dropped.
+const opNever SpaceOp = 0xff
+
+// combine returns the effect of doing b after a.
+func combine(a, b SpaceOp) SpaceOp {
+	switch {
+	case a == OpCreate && b == OpDrop:
+		return opNever
+	case a == OpCreate && b == OpClear:
+		return OpCreate
+	case a == OpDrop && b == OpCreate:
+		return OpClear
+	case a == opNever:
+		return b
+	}
+	return b
+}
