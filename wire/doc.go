@@ -13,8 +13,9 @@
 //	W1  One goroutine per connection reads, calls the session and writes. Other
 //	    goroutines only set flags, end the statement's context, and move the
 //	    read deadline; all three are safe at any time.
-//	W2  Output is written at ReadyForQuery, at Flush, when COPY asks for input,
-//	    and when the buffer passes flushSize; never once per message.
+//	W2  Output is written at ReadyForQuery, at Flush, after an error, when COPY
+//	    asks for input, and when the buffer passes flushSize; never once per
+//	    message.
 //	W3  A message is in the read buffer as a whole before it is decoded, and
 //	    decoded slices alias that buffer until the next read.
 //	W4  A length in a message allocates nothing by itself: buffers grow with

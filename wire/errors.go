@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/jackc/pgproto3/v2"
 
@@ -82,14 +83,20 @@ func errorResponse(e *sqlerr.Error, defaultSeverity string) pgproto3.ErrorRespon
 		Severity:            severity,
 		SeverityUnlocalized: severity,
 		Code:                string(e.Code),
-		Message:             e.Message,
-		Detail:              e.Detail,
-		Hint:                e.Hint,
+		Message:             clean(e.Message),
+		Detail:              clean(e.Detail),
+		Hint:                clean(e.Hint),
 		Position:            int32(e.Pos),
-		SchemaName:          e.Schema,
-		TableName:           e.Table,
-		ColumnName:          e.Column,
-		DataTypeName:        e.DataType,
-		ConstraintName:      e.Constraint,
+		SchemaName:          clean(e.Schema),
+		TableName:           clean(e.Table),
+		ColumnName:          clean(e.Column),
+		DataTypeName:        clean(e.DataType),
+		ConstraintName:      clean(e.Constraint),
 	}
+}
+
+// clean makes text fit for a message field: a message may quote any bytes, but
+// a NUL would end the field and clients expect valid UTF-8.
+func clean(s string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\uFFFD")
 }

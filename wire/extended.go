@@ -2,11 +2,16 @@ package wire
 
 import "context"
 
-// extended runs one message of the extended protocol; after a failure the
-// connection skips to the next Sync (W5).
+// extended runs one message of the extended protocol. After a failure the
+// connection skips to the next Sync (W5); the error leaves at once, because a
+// client may be waiting for it behind a Flush, which is skipped as well.
 func (c *conn) extended(f func(ctx context.Context) error) {
-	if !c.call(f) {
-		c.skip = true
+	if c.call(f) {
+		return
+	}
+	c.skip = true
+	if c.out.flush() != nil {
+		c.closing = true
 	}
 }
 
