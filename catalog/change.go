@@ -21,6 +21,10 @@ type Change struct {
 	// Notice receives "drop cascades to …" and the like; nil drops them.
 	Notice func(*sqlerr.Error)
 
+	// ViewRewriter returns a view's query after a rename of something that it
+	// reads. Without it such renames are refused.
+	ViewRewriter func(v *View, rn Rename) (string, error)
+
 	alloc Allocator
 	snap  *Snapshot
 	delta Delta

@@ -1,0 +1,313 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+
+	"kvsqld/catalog/types"
+)
+
+// Dependencies, as PostgreSQL's pg_depend has them, computed from the objects
+// themselves: nothing is stored twice that could disagree.
+
+// nodeKind is what a node of the dependency graph stands for.
+type nodeKind uint8
+
+const (
+	nodeRelation   nodeKind = iota // table, view, sequence; sub is an attnum for a column
+	nodeIndex                      // oid is the index's
+	nodeConstraint                 // of a table; oid is the constraint's
+	nodeDefault                    // oid is the table's, sub the attnum
+	nodeType
+	nodeFunction
+	nodeSchema
+)
+
+// node is an object or a part of one.
+type node struct {
+	kind nodeKind
+	oid  types.OID
+	sub  int // attnum, 0 for the whole
+	// table is the table that an index or constraint is part of.
+	table types.OID
+}
+
+// dependent is an object that needs another one. auto: it goes with the other
+// without CASCADE.
+type dependent struct {
+	node
+	auto bool
+}
+
+// dependents returns what directly needs n, in PostgreSQL's order: newest
+// first, so that the report, which is turned round, begins with the oldest.
+func (c *Change) dependents(n node) []dependent {
+	var out []dependent
+	add := func(auto bool, d node) { out = append(out, dependent{d, auto}) }
+	switch n.kind {
+	case nodeRelation:
+		switch x := c.snap.objs[n.oid].(type) {
+		case *Table:
+			c.tableDependents(x, n.sub, add)
+		case *View:
+			add(true, node{kind: nodeType, oid: x.RowType})
+			if x.Materialized != nil {
+				for _, ix := range x.Materialized.Indexes {
+					add(true, node{kind: nodeIndex, oid: ix.OID, table: x.OID})
+				}
+			}
+		case *Sequence:
+			c.defaultsNeeding(x.OID, add)
+		}
+		c.viewsReading(n, add)
+	case nodeIndex:
+		for _, ref := range c.snap.Referencing(c.DB, n.table) {
+			if ref.FK.RefIndex == n.oid {
+				add(false, node{kind: nodeConstraint, oid: ref.FK.OID, table: ref.Table.OID})
+			}
+		}
+	case nodeConstraint:
+		if t := c.snap.Table(n.table); t != nil {
+			for _, u := range t.Uniques {
+				if u.OID == n.oid {
+					add(true, node{kind: nodeIndex, oid: u.Index, table: t.OID})
+				}
+			}
+		}
+	case nodeType:
+		c.typeDependents(n.oid, add)
+	case nodeFunction:
+		c.defaultsNeeding(n.oid, add)
+	case nodeSchema:
+		c.schemaContents(n.oid, add)
+	}
+	slices.SortStableFunc(out, func(a, b dependent) int {
+		return cmp.Or(cmp.Compare(b.oid, a.oid), cmp.Compare(a.sub, b.sub))
+	})
+	return out
+}
+
+// tableDependents adds what needs the table, or its column attnum sub.
+func (c *Change) tableDependents(t *Table, sub int, add func(bool, node)) {
+	touches := func(cols []int) bool { return sub == 0 || slices.Contains(cols, sub-1) }
+	for _, u := range t.Uniques {
+		ix := t.IndexByOID(u.Index)
+		if touches(u.Cols) || ix != nil && touches(ix.Include) {
+			add(true, node{kind: nodeConstraint, oid: u.OID, table: t.OID})
+		}
+	}
+	for _, ix := range t.Indexes {
+		if ix.Constraint == 0 && (touches(ix.KeyCols()) || touches(ix.Include) || touches(ix.ExprCols)) {
+			add(true, node{kind: nodeIndex, oid: ix.OID, table: t.OID})
+		}
+	}
+	for _, k := range t.Checks {
+		if touches(k.Cols) {
+			add(true, node{kind: nodeConstraint, oid: k.OID, table: t.OID})
+		}
+	}
+	for _, fk := range t.ForeignKeys {
+		if touches(fk.Cols) {
+			add(true, node{kind: nodeConstraint, oid: fk.OID, table: t.OID})
+		}
+	}
+	for _, ref := range c.snap.Referencing(c.DB, t.OID) {
+		if ref.Table.OID != t.OID && touches(ref.FK.RefCols) {
+			add(false, node{kind: nodeConstraint, oid: ref.FK.OID, table: ref.Table.OID})
+		} else if ref.Table.OID == t.OID && sub != 0 && touches(ref.FK.RefCols) && !touches(ref.FK.Cols) {
+			add(false, node{kind: nodeConstraint, oid: ref.FK.OID, table: t.OID})
+		}
+	}
+	for i := range t.Columns {
+		col := &t.Columns[i]
+		if col.Dropped {
+			continue
+		}
+		if (sub == 0 || sub == i+1) && col.Default != "" {
+			add(true, node{kind: nodeDefault, oid: t.OID, sub: i + 1})
+		}
+		if sub != 0 && sub != i+1 && col.Generated && slices.Contains(col.DefaultCols, sub-1) {
+			add(false, node{kind: nodeRelation, oid: t.OID, sub: i + 1})
+		}
+	}
+	for _, q := range c.ownedSequences(t.OID) {
+		if sub == 0 || q.OwnerCol == sub-1 {
+			add(true, node{kind: nodeRelation, oid: q.OID})
+		}
+	}
+	if sub == 0 && t.RowType != 0 {
+		add(true, node{kind: nodeType, oid: t.RowType})
+	}
+}
+
+// ownedSequences returns the sequences that belong to columns of the table.
+func (c *Change) ownedSequences(table types.OID) []*Sequence {
+	return objectsOf(c.snap, func(q *Sequence) bool { return q.OwnerTable == table })
+}
+
+// viewsReading adds the views that read a relation or one of its columns.
+func (c *Change) viewsReading(n node, add func(bool, node)) {
+	for _, v := range objectsOf(c.snap, func(v *View) bool { return v.DB == c.DB }) {
+		if !slices.Contains(v.Deps, n.oid) {
+			continue
+		}
+		if cols := v.colDeps(n.oid); n.sub != 0 && len(cols) > 0 && !slices.Contains(cols, n.sub-1) {
+			continue
+		}
+		add(false, node{kind: nodeRelation, oid: v.OID})
+	}
+}
+
+// defaultsNeeding adds the column defaults that need a sequence, function or type.
+func (c *Change) defaultsNeeding(oid types.OID, add func(bool, node)) {
+	for _, t := range c.snap.Tables(c.DB) {
+		for i := range t.Columns {
+			col := &t.Columns[i]
+			if col.Dropped || col.Default == "" {
+				continue
+			}
+			if col.Sequence == oid && col.Identity == 0 || slices.Contains(col.DefaultDeps, oid) {
+				add(false, node{kind: nodeDefault, oid: t.OID, sub: i + 1})
+			}
+		}
+	}
+}
+
+// typeDependents adds what is made of a type.
+func (c *Change) typeDependents(oid types.OID, add func(bool, node)) {
+	uses := func(t types.T) bool { return t.OID == oid }
+	if u := c.snap.TypeByOID(oid); u != nil && u.Array != 0 {
+		add(true, node{kind: nodeType, oid: u.Array})
+	}
+	for _, r := range c.snap.Relations(c.DB) {
+		for i, col := range r.RelColumns() {
+			if col.Dropped || !uses(col.Type) {
+				continue
+			}
+			if _, isView := r.(*View); isView {
+				add(false, node{kind: nodeRelation, oid: r.ObjectOID()})
+				break
+			}
+			add(false, node{kind: nodeRelation, oid: r.ObjectOID(), sub: i + 1})
+		}
+	}
+	for _, u := range c.snap.UserTypes(c.DB) {
+		if u.Kind == 'd' && uses(u.Base) || slices.ContainsFunc(u.Columns, func(col Column) bool { return uses(col.Type) }) {
+			add(false, node{kind: nodeType, oid: u.OID})
+		}
+	}
+	for _, f := range c.snap.AllFunctions(c.DB) {
+		if uses(f.Ret) || slices.ContainsFunc(f.Args, uses) {
+			add(false, node{kind: nodeFunction, oid: f.OID})
+		}
+	}
+	c.defaultsNeeding(oid, add)
+}
+
+// schemaContents adds everything in a schema.
+func (c *Change) schemaContents(oid types.OID, add func(bool, node)) {
+	n := c.snap.SchemaByOID(oid)
+	if n == nil {
+		return
+	}
+	for _, o := range c.snap.objs {
+		co := CommonOf(o)
+		if co.DB != n.DB || co.Schema != n.Name {
+			continue
+		}
+		switch o.(type) {
+		case *Table, *View, *Sequence:
+			add(false, node{kind: nodeRelation, oid: co.OID})
+		case *UserType:
+			add(false, node{kind: nodeType, oid: co.OID})
+		case *Function:
+			add(false, node{kind: nodeFunction, oid: co.OID})
+		}
+	}
+}
+
+// describe names a node as PostgreSQL's messages do.
+func (c *Change) describe(n node) string {
+	switch n.kind {
+	case nodeRelation:
+		text := c.describeRelation(n.oid)
+		if n.sub == 0 {
+			return text
+		}
+		if r := asRelation(c.snap.objs[n.oid]); r != nil && n.sub <= len(r.RelColumns()) {
+			return "column " + QuoteIdent(r.RelColumns()[n.sub-1].Name) + " of " + text
+		}
+		return text
+	case nodeIndex:
+		if t := c.snap.storageTable(n.table, c.DB); t != nil {
+			if ix := t.IndexByOID(n.oid); ix != nil {
+				return "index " + c.snap.RelationText(c.DB, c.Path, t.Schema, ix.Name)
+			}
+		}
+	case nodeConstraint:
+		if t := c.snap.Table(n.table); t != nil {
+			return "constraint " + QuoteIdent(t.constraintName(n.oid)) + " on " + c.describeRelation(n.table)
+		}
+	case nodeDefault:
+		return "default value for " + c.describe(node{kind: nodeRelation, oid: n.oid, sub: n.sub})
+	case nodeType:
+		return "type " + c.snap.FormatType(types.Of(n.oid), c.DB, c.Path)
+	case nodeFunction:
+		if f, ok := c.snap.objs[n.oid].(*Function); ok {
+			return routineKind(f) + " " + c.functionText(f)
+		}
+	case nodeSchema:
+		if s := c.snap.SchemaByOID(n.oid); s != nil {
+			return "schema " + QuoteIdent(s.Name)
+		}
+	}
+	return "object " + oidString(n.oid)
+}
+
+func (c *Change) describeRelation(oid types.OID) string {
+	r := asRelation(c.snap.objs[oid])
+	if r == nil {
+		return "relation " + oidString(oid)
+	}
+	schema, name := r.RelName()
+	return RelationKind(r) + " " + c.snap.RelationText(c.DB, c.Path, schema, name)
+}
+
+// RelationKind returns how messages call the relation: table, view,
+// materialized view, or sequence.
+func RelationKind(r Relation) string {
+	switch x := r.(type) {
+	case *View:
+		if x.Materialized != nil {
+			return "materialized view"
+		}
+		return "view"
+	case *Sequence:
+		return "sequence"
+	case *Virtual:
+		if x.View {
+			return "view"
+		}
+	}
+	return "table"
+}
+
+// constraintName returns the name of a constraint of the table, or "".
+func (t *Table) constraintName(oid types.OID) string {
+	for _, u := range t.Uniques {
+		if u.OID == oid {
+			return u.Name
+		}
+	}
+	for _, k := range t.Checks {
+		if k.OID == oid {
+			return k.Name
+		}
+	}
+	for _, k := range t.ForeignKeys {
+		if k.OID == oid {
+			return k.Name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,386 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+)
+
+// maxReportedDependents is how many dependents a message lists.
+const maxReportedDependents = 100
+
+// target is an object that a DROP reaches.
+type target struct {
+	node
+	via      node // what it depends on
+	original bool // named by the statement
+	auto     bool // goes without CASCADE
+}
+
+// dropPlan collects targets in the order in which they can be deleted.
+type dropPlan struct {
+	c     *Change
+	seen  map[node]*target
+	order []*target
+}
+
+// visit adds n after everything that depends on it.
+func (p *dropPlan) visit(n, via node, original, auto bool) {
+	if t := p.seen[n]; t != nil {
+		t.original = t.original || original
+		t.auto = t.auto || auto
+		return
+	}
+	if n.kind == nodeRelation && n.sub != 0 {
+		// A column of a table that goes anyway needs no mention of its own.
+		if whole := p.seen[node{kind: nodeRelation, oid: n.oid}]; whole != nil {
+			return
+		}
+	}
+	t := &target{node: n, via: via, original: original, auto: auto}
+	p.seen[n] = t
+	for _, d := range p.c.dependents(n) {
+		p.visit(d.node, n, false, d.auto)
+	}
+	p.order = append(p.order, t)
+}
+
+// drop removes the named objects and what depends on them, or fails with 2BP01.
+func (c *Change) drop(cascade bool, names ...node) error {
+	p := &dropPlan{c: c, seen: make(map[node]*target)}
+	for _, n := range names {
+		p.visit(n, node{}, true, false)
+	}
+	if err := p.report(cascade, names); err != nil {
+		return err
+	}
+	put, del := p.effects()
+	return c.record(put, del)
+}
+
+// report fails when something other than the named objects would go without
+// CASCADE, and tells about it with CASCADE.
+func (p *dropPlan) report(cascade bool, names []node) error {
+	var needs, goes []string
+	total := 0
+	for i := len(p.order) - 1; i >= 0; i-- {
+		t := p.order[i]
+		if t.original || t.auto {
+			continue
+		}
+		total++
+		if total <= maxReportedDependents {
+			needs = append(needs, p.c.describe(t.node)+" depends on "+p.c.describe(t.via))
+			goes = append(goes, "drop cascades to "+p.c.describe(t.node))
+		}
+	}
+	if total == 0 {
+		return nil
+	}
+	if more := total - maxReportedDependents; more > 0 {
+		line := fmt.Sprintf("and %d other objects (see server log for list)", more)
+		if more == 1 {
+			line = "and 1 other object (see server log for list)"
+		}
+		needs, goes = append(needs, line), append(goes, line)
+	}
+	if !cascade {
+		e := sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop desired object(s) because other objects depend on them")
+		if len(names) == 1 {
+			e = sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s because other objects depend on it", p.c.describe(names[0]))
+		}
+		return e.WithDetail("%s", strings.Join(needs, "\n")).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
+	}
+	if total == 1 {
+		p.c.tell(p.c.notice("%s", goes[0]))
+	} else {
+		p.c.tell(p.c.notice("drop cascades to %d other objects", total).WithDetail("%s", strings.Join(goes, "\n")))
+	}
+	return nil
+}
+
+// effects turns the targets into changed and deleted objects.
+func (p *dropPlan) effects() (put []Object, del []types.OID) {
+	s := p.c.snap
+	gone := make(map[types.OID]bool)
+	for _, t := range p.order {
+		switch {
+		case t.kind == nodeRelation && t.sub == 0, t.kind == nodeFunction, t.kind == nodeSchema,
+			t.kind == nodeType && s.objs[t.oid] != nil:
+			if !gone[t.oid] {
+				gone[t.oid] = true
+				del = append(del, t.oid)
+				if st := s.Stats(t.oid); st != nil {
+					del = append(del, st.OID)
+				}
+			}
+		}
+	}
+	edited := make(map[types.OID]*Table)
+	edit := func(oid types.OID) *Table {
+		if gone[oid] {
+			return nil
+		}
+		if t := edited[oid]; t != nil {
+			return t
+		}
+		switch x := s.objs[oid].(type) {
+		case *Table:
+			edited[oid] = copyTable(x)
+		case *View:
+			edited[oid] = copyTable(x.Materialized)
+		default:
+			return nil
+		}
+		return edited[oid]
+	}
+	for _, t := range p.order {
+		switch {
+		case t.kind == nodeRelation && t.sub != 0:
+			if tab := edit(t.oid); tab != nil {
+				removeColumn(tab, t.sub-1)
+			}
+		case t.kind == nodeIndex:
+			if tab := edit(t.table); tab != nil {
+				removeIndex(tab, t.oid)
+			}
+		case t.kind == nodeConstraint:
+			if tab := edit(t.table); tab != nil {
+				removeConstraint(tab, t.oid)
+			}
+		case t.kind == nodeDefault:
+			if tab := edit(t.oid); tab != nil {
+				removeDefault(&tab.Columns[t.sub-1])
+			}
+		case t.kind == nodeRelation:
+			p.disown(t.oid, edit)
+		}
+	}
+	for oid, t := range edited {
+		if v, ok := s.objs[oid].(*View); ok {
+			n := *v
+			n.Materialized = t
+			put = append(put, &n)
+		} else {
+			put = append(put, t)
+		}
+	}
+	slices.SortFunc(put, func(a, b Object) int { return int(int64(a.ObjectOID()) - int64(b.ObjectOID())) })
+	return put, del
+}
+
+// disown makes the column of a dropped sequence forget it.
+func (p *dropPlan) disown(oid types.OID, edit func(types.OID) *Table) {
+	q, ok := p.c.snap.objs[oid].(*Sequence)
+	if !ok || q.OwnerTable == 0 {
+		return
+	}
+	if t := edit(q.OwnerTable); t != nil && t.Columns[q.OwnerCol].Sequence == oid {
+		t.Columns[q.OwnerCol].Sequence = 0
+	}
+}
+
+// removeColumn marks a column dropped; its type stays, since stored rows still
+// have its values.
+func removeColumn(t *Table, i int) {
+	old := t.Columns[i]
+	t.Columns[i] = Column{Name: dropColumnName(i + 1), Type: old.Type, Dropped: true, Missing: old.Missing, Storage: old.Storage}
+}
+
+func removeDefault(col *Column) {
+	col.Default, col.Generated, col.DefaultCols, col.DefaultDeps = "", false, nil, nil
+	if col.Identity == 0 {
+		col.Sequence = 0
+	}
+}
+
+func removeIndex(t *Table, oid types.OID) {
+	for _, ix := range t.Indexes {
+		if ix.OID == oid && ix.Primary {
+			t.PK = nil
+		}
+	}
+	t.Indexes = slices.DeleteFunc(t.Indexes, func(ix *Index) bool { return ix.OID == oid })
+}
+
+func removeConstraint(t *Table, oid types.OID) {
+	for _, u := range t.Uniques {
+		if u.OID == oid {
+			removeIndex(t, u.Index)
+		}
+	}
+	t.Uniques = slices.DeleteFunc(t.Uniques, func(u *Unique) bool { return u.OID == oid })
+	t.Checks = slices.DeleteFunc(t.Checks, func(k *Check) bool { return k.OID == oid })
+	t.ForeignKeys = slices.DeleteFunc(t.ForeignKeys, func(k *ForeignKey) bool { return k.OID == oid })
+}
+
+// DropRelations drops tables, views, materialized views and sequences.
+func (c *Change) DropRelations(cascade bool, oids ...types.OID) error {
+	var names []node
+	for _, oid := range oids {
+		if q, ok := c.snap.objs[oid].(*Sequence); ok && q.Identity {
+			return c.requiredBy(node{kind: nodeRelation, oid: oid}, node{kind: nodeRelation, oid: q.OwnerTable, sub: q.OwnerCol + 1})
+		}
+		names = append(names, node{kind: nodeRelation, oid: oid})
+	}
+	return c.drop(cascade, names...)
+}
+
+func (c *Change) requiredBy(what, by node) error {
+	return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s because %s requires it", c.describe(what), c.describe(by)).
+		WithHint("You can drop %s instead.", c.describe(by))
+}
+
+// DropIndexes drops indexes that do not belong to constraints.
+func (c *Change) DropIndexes(cascade bool, oids ...types.OID) error {
+	var names []node
+	for _, oid := range oids {
+		owner := c.snap.indexTable[oid]
+		t, ix := c.snap.IndexByOID(c.DB, oid)
+		if ix == nil {
+			return sqlerr.New(sqlerr.UndefinedObject, "index with OID %d does not exist", oid)
+		}
+		n := node{kind: nodeIndex, oid: oid, table: owner}
+		if ix.Constraint != 0 {
+			return c.requiredBy(n, node{kind: nodeConstraint, oid: ix.Constraint, table: t.OID})
+		}
+		names = append(names, n)
+	}
+	return c.drop(cascade, names...)
+}
+
+// DropColumn drops a column of a table.
+func (c *Change) DropColumn(table types.OID, name string, cascade bool) error {
+	t, err := c.table(table)
+	if err != nil {
+		return err
+	}
+	i := t.Col(name)
+	if i < 0 {
+		if slices.Contains(systemColumns, name) {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "cannot drop system column \"%s\"", name)
+		}
+		return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", name, t.Name)
+	}
+	return c.drop(cascade, node{kind: nodeRelation, oid: table, sub: i + 1})
+}
+
+// DropConstraint drops a constraint of a table.
+func (c *Change) DropConstraint(table types.OID, name string, cascade bool) error {
+	t, err := c.table(table)
+	if err != nil {
+		return err
+	}
+	oid := t.constraintOID(name)
+	if oid == 0 {
+		return sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" of relation \"%s\" does not exist", name, t.Name)
+	}
+	return c.drop(cascade, node{kind: nodeConstraint, oid: oid, table: table})
+}
+
+// constraintOID returns the OID of the table's constraint, or 0.
+func (t *Table) constraintOID(name string) types.OID {
+	for _, u := range t.Uniques {
+		if u.Name == name {
+			return u.OID
+		}
+	}
+	for _, k := range t.Checks {
+		if k.Name == name {
+			return k.OID
+		}
+	}
+	for _, k := range t.ForeignKeys {
+		if k.Name == name {
+			return k.OID
+		}
+	}
+	return 0
+}
+
+// DropTypes drops enums, domains and composite types.
+func (c *Change) DropTypes(cascade bool, oids ...types.OID) error {
+	var names []node
+	for _, oid := range oids {
+		names = append(names, node{kind: nodeType, oid: oid})
+	}
+	return c.drop(cascade, names...)
+}
+
+// DropFunctions drops functions and procedures.
+func (c *Change) DropFunctions(cascade bool, oids ...types.OID) error {
+	var names []node
+	for _, oid := range oids {
+		names = append(names, node{kind: nodeFunction, oid: oid})
+	}
+	return c.drop(cascade, names...)
+}
+
+// DropSchemas drops schemas.
+func (c *Change) DropSchemas(cascade bool, schemas ...string) error {
+	var names []node
+	for _, name := range schemas {
+		if builtinSchemas[name] != nil {
+			return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop schema %s because it is required by the database system", name)
+		}
+		n := c.snap.Schema(c.DB, name)
+		if n == nil {
+			return sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", name)
+		}
+		names = append(names, node{kind: nodeSchema, oid: n.OID})
+	}
+	return c.drop(cascade, names...)
+}
+
+// DropRole drops a role that owns nothing; memberships in it end.
+func (c *Change) DropRole(name string) error {
+	role := c.snap.Role(name)
+	if role == nil {
+		return sqlerr.New(sqlerr.UndefinedObject, "role \"%s\" does not exist", name)
+	}
+	if name == c.Owner {
+		return sqlerr.New(sqlerr.ObjectInUse, "current user cannot be dropped")
+	}
+	if role.OID < types.FirstUserOID {
+		return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop role %s because it is required by the database system", QuoteIdent(name))
+	}
+	var owned []string
+	var put []Object
+	for _, o := range c.snap.Objects() {
+		if CommonOf(o).Owner == name {
+			owned = append(owned, c.ownerLine(o))
+		}
+		if other, ok := o.(*Role); ok && slices.Contains(other.MemberOf, name) {
+			n := *other
+			n.MemberOf = slices.DeleteFunc(slices.Clone(n.MemberOf), func(m string) bool { return m == name })
+			put = append(put, &n)
+		}
+	}
+	if len(owned) > 0 {
+		return sqlerr.New(sqlerr.DependentObjectsStillExist, "role \"%s\" cannot be dropped because some objects depend on it", name).
+			WithDetail("%s", strings.Join(owned, "\n"))
+	}
+	return c.record(put, []types.OID{role.OID})
+}
+
+// ownerLine says what a role owns.
+func (c *Change) ownerLine(o Object) string {
+	co := CommonOf(o)
+	switch x := o.(type) {
+	case *Database:
+		return "owner of database " + QuoteIdent(co.Name)
+	case *Schema:
+		return "owner of schema " + QuoteIdent(co.Name)
+	case *UserType:
+		return "owner of type " + c.snap.FormatType(types.Of(co.OID), c.DB, c.Path)
+	case *Function:
+		return "owner of " + routineKind(x) + " " + c.functionText(x)
+	}
+	if co.DB != c.DB {
+		return "1 object in another database"
+	}
+	return "owner of " + c.describeRelation(co.OID)
+}
