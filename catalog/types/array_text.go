@@ -1,0 +1,378 @@
+package types
+
+import (
+	"strconv"
+	"strings"
+
+	"kvsqld/catalog/sqlerr"
+)
+
+func errArray(s, detail string, args ...any) error {
+	e := sqlerr.New(sqlerr.InvalidTextRepresentation, `malformed array literal: "%s"`, s)
+	if detail != "" {
+		e.WithDetail(detail, args...)
+	}
+	return e
+}
+
+// parseArray reads {…} with optional bounds in front, or the blank-separated
+// form of int2vector and oidvector.
+func parseArray(t T, s string, o *FmtOpts) (Datum, error) {
+	elem := t.ElemType()
+	if t.OID == OInt2Vector || t.OID == OOidVector {
+		words := strings.Fields(s)
+		vals := make([]int64, len(words))
+		for i, w := range words {
+			e, err := parseText(elem, w, o)
+			if err != nil {
+				return Datum{}, err
+			}
+			vals[i] = e.I
+		}
+		return NewIntVector(t, vals), nil
+	}
+	p := arrayParser{src: s, rest: s, elem: elem, delim: ',', o: o}
+	if in := Lookup(elem.OID); in != nil && in.Delim != 0 {
+		p.delim = in.Delim
+	}
+	if err := p.parse(); err != nil {
+		return Datum{}, err
+	}
+	return Datum{T: t, B: encodeArray(elem.OID, p.dims, p.lbs, p.elems)}, nil
+}
+
+type arrayParser struct {
+	src, rest  string
+	elem       T
+	delim      byte
+	o          *FmtOpts
+	dims, lbs  []int
+	elems      []Datum
+	seenLeaf   bool
+	leafLevel  int
+	boundsDims []int
+}
+
+func (p *arrayParser) skipBlanks() {
+	for p.rest != "" && isSpace(p.rest[0]) {
+		p.rest = p.rest[1:]
+	}
+}
+
+func (p *arrayParser) parse() error {
+	p.skipBlanks()
+	if err := p.bounds(); err != nil {
+		return err
+	}
+	if !strings.HasPrefix(p.rest, "{") {
+		if p.boundsDims != nil {
+			return errArray(p.src, "Array contents must start with \"{\".")
+		}
+		return errArray(p.src, "Array value must start with \"{\" or dimension information.")
+	}
+	if err := p.level(0); err != nil {
+		return err
+	}
+	p.skipBlanks()
+	if p.rest != "" {
+		return errArray(p.src, "Junk after closing right brace.")
+	}
+	if p.boundsDims != nil {
+		if len(p.boundsDims) != len(p.dims) {
+			return errArray(p.src, "Specified array dimensions do not match array contents.")
+		}
+		for i, n := range p.boundsDims {
+			if n != p.dims[i] {
+				return errArray(p.src, "Specified array dimensions do not match array contents.")
+			}
+		}
+	}
+	if len(p.elems) == 0 {
+		p.dims, p.lbs = nil, nil
+		return nil
+	}
+	for len(p.lbs) < len(p.dims) {
+		p.lbs = append(p.lbs, 1)
+	}
+	return nil
+}
+
+// bounds reads [lo:hi]… = in front of the contents.
+func (p *arrayParser) bounds() error {
+	for strings.HasPrefix(p.rest, "[") {
+		if len(p.boundsDims) == maxArrayDims {
+			return sqlerr.New(sqlerr.ProgramLimitExceeded, "number of array dimensions (%d) exceeds the maximum allowed (%d)", maxArrayDims+1, maxArrayDims)
+		}
+		end := strings.IndexByte(p.rest, ']')
+		if end < 0 {
+			return errArray(p.src, "Missing \"%s\" after array dimensions.", "]")
+		}
+		lo, hi, both := strings.Cut(p.rest[1:end], ":")
+		if !both {
+			lo, hi = "1", lo
+		}
+		l, err1 := strconv.ParseInt(lo, 10, 32)
+		h, err2 := strconv.ParseInt(hi, 10, 32)
+		if err1 != nil || err2 != nil {
+			return errArray(p.src, "\"[\" must introduce explicitly-specified array dimensions.")
+		}
+		if h < l {
+			return sqlerr.New(sqlerr.ArraySubscriptError, "upper bound cannot be less than lower bound")
+		}
+		p.boundsDims = append(p.boundsDims, int(h-l+1))
+		p.lbs = append(p.lbs, int(l))
+		p.rest = p.rest[end+1:]
+		p.skipBlanks()
+	}
+	if p.boundsDims == nil {
+		return nil
+	}
+	if !strings.HasPrefix(p.rest, "=") {
+		return errArray(p.src, "Missing \"%s\" after array dimensions.", "=")
+	}
+	p.rest = p.rest[1:]
+	p.skipBlanks()
+	return nil
+}
+
+// level reads one braced list at the given depth.
+func (p *arrayParser) level(depth int) error {
+	if depth >= maxArrayDims {
+		return sqlerr.New(sqlerr.ProgramLimitExceeded, "number of array dimensions (%d) exceeds the maximum allowed (%d)", depth+1, maxArrayDims)
+	}
+	p.rest = p.rest[1:]
+	n := 0
+	first := true
+	for {
+		p.skipBlanks()
+		if p.rest == "" {
+			return errArray(p.src, "Unexpected end of input.")
+		}
+		if p.rest[0] == '}' {
+			if !first {
+				return errArray(p.src, "Unexpected \"%c\" character.", '}')
+			}
+			p.rest = p.rest[1:]
+			break
+		}
+		if p.rest[0] == '{' {
+			if p.seenLeaf && depth >= p.leafLevel {
+				return errMultiDim(p.src)
+			}
+			if err := p.level(depth + 1); err != nil {
+				return err
+			}
+		} else if err := p.element(depth); err != nil {
+			return err
+		}
+		n++
+		first = false
+		p.skipBlanks()
+		if p.rest == "" {
+			return errArray(p.src, "Unexpected end of input.")
+		}
+		c := p.rest[0]
+		if c != p.delim && c != '}' {
+			return errArray(p.src, "Unexpected array element.")
+		}
+		p.rest = p.rest[1:]
+		if c == '}' {
+			break
+		}
+	}
+	return p.closeLevel(depth, n)
+}
+
+// closeLevel records or checks the length of a dimension.
+func (p *arrayParser) closeLevel(depth, n int) error {
+	if n == 0 && depth > 0 && len(p.elems) > 0 {
+		return errMultiDim(p.src)
+	}
+	for len(p.dims) <= depth {
+		p.dims = append(p.dims, -1)
+	}
+	if p.dims[depth] >= 0 && p.dims[depth] != n {
+		return errMultiDim(p.src)
+	}
+	p.dims[depth] = n
+	return nil
+}
+
+func errMultiDim(s string) error {
+	return errArray(s, "Multidimensional arrays must have sub-arrays with matching dimensions.")
+}
+
+// element reads one value.
+func (p *arrayParser) element(depth int) error {
+	if p.seenLeaf && depth != p.leafLevel {
+		return errMultiDim(p.src)
+	}
+	if !p.seenLeaf {
+		if len(p.dims) > 0 { // a nested list closed before: {{},1}
+			return errMultiDim(p.src)
+		}
+		p.seenLeaf, p.leafLevel = true, depth
+	}
+	text, quoted, err := p.token()
+	if err != nil {
+		return err
+	}
+	if !quoted && equalFold(text, "null") {
+		p.elems = append(p.elems, Null(p.elem))
+		return nil
+	}
+	e, err := Parse(p.elem, text, p.o)
+	if err != nil {
+		return err
+	}
+	p.elems = append(p.elems, e)
+	return nil
+}
+
+// token reads the text of an element up to its delimiter.
+func (p *arrayParser) token() (text string, quoted bool, err error) {
+	s := p.rest
+	if s[0] == '"' {
+		var b strings.Builder
+		for i := 1; i < len(s); i++ {
+			switch s[i] {
+			case '"':
+				p.rest = s[i+1:]
+				return b.String(), true, nil
+			case '\\':
+				if i++; i == len(s) {
+					return "", false, errArray(p.src, "Unexpected end of input.")
+				}
+			}
+			b.WriteByte(s[i])
+		}
+		return "", false, errArray(p.src, "Unexpected end of input.")
+	}
+	var b []byte
+	keep := 0 // length up to which blanks are kept
+	i := 0
+scan:
+	for ; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c == p.delim || c == '}':
+			break scan
+		case c == '{':
+			return "", false, errArray(p.src, "Unexpected \"%c\" character.", c)
+		case c == '"':
+			return "", false, errArray(p.src, "Unexpected array element.")
+		case c == '\\':
+			if i++; i == len(s) {
+				return "", false, errArray(p.src, "Unexpected end of input.")
+			}
+			b = append(b, s[i])
+			keep = len(b)
+			quoted = true
+			continue
+		}
+		b = append(b, c)
+		if !isSpace(c) {
+			keep = len(b)
+		}
+	}
+	if keep == 0 {
+		if i == len(s) {
+			return "", false, errArray(p.src, "Unexpected end of input.")
+		}
+		return "", false, errArray(p.src, "Unexpected \"%c\" character.", s[i])
+	}
+	p.rest = s[i:]
+	return string(b[:keep]), quoted, nil
+}
+
+// appendArray appends the text form of an array.
+func appendArray(buf []byte, d Datum, o *FmtOpts) []byte {
+	var it ArrayIter
+	if it.Init(d) != nil {
+		return buf
+	}
+	if d.T.OID == OInt2Vector || d.T.OID == OOidVector {
+		for i := 0; it.left > 0; i++ {
+			e, ok, err := it.Next()
+			if !ok || err != nil {
+				break
+			}
+			if i > 0 {
+				buf = append(buf, ' ')
+			}
+			buf = AppendText(buf, e, o)
+		}
+		return buf
+	}
+	if it.left == 0 {
+		return append(buf, "{}"...)
+	}
+	delim := byte(',')
+	if in := Lookup(it.Elem.OID); in != nil && in.Delim != 0 {
+		delim = in.Delim
+	}
+	for _, lb := range it.Lbs {
+		if lb != 1 {
+			for i := range it.Dims {
+				buf = strconv.AppendInt(append(buf, '['), int64(it.Lbs[i]), 10)
+				buf = strconv.AppendInt(append(buf, ':'), int64(it.Lbs[i]+it.Dims[i]-1), 10)
+				buf = append(buf, ']')
+			}
+			buf = append(buf, '=')
+			break
+		}
+	}
+	return appendArrayLevel(buf, &it, 0, delim, o)
+}
+
+func appendArrayLevel(buf []byte, it *ArrayIter, depth int, delim byte, o *FmtOpts) []byte {
+	buf = append(buf, '{')
+	for i := range it.Dims[depth] {
+		if i > 0 {
+			buf = append(buf, delim)
+		}
+		if depth+1 < len(it.Dims) {
+			buf = appendArrayLevel(buf, it, depth+1, delim, o)
+			continue
+		}
+		e, ok, err := it.Next()
+		if !ok || err != nil {
+			return buf
+		}
+		if e.Null {
+			buf = append(buf, "NULL"...)
+			continue
+		}
+		start := len(buf)
+		buf = AppendText(buf, e, o)
+		if needsArrayQuotes(buf[start:], delim) {
+			buf = quoteElement(buf, start)
+		}
+	}
+	return append(buf, '}')
+}
+
+func needsArrayQuotes(b []byte, delim byte) bool {
+	if len(b) == 0 || len(b) == 4 && equalFold(string(b), "null") {
+		return true
+	}
+	for _, c := range b {
+		if c == '"' || c == '\\' || c == '{' || c == '}' || c == delim || isSpace(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// quoteElement puts quotes around buf[start:] and escapes what is inside.
+func quoteElement(buf []byte, start int) []byte {
+	raw := string(buf[start:])
+	buf = append(buf[:start], '"')
+	for i := 0; i < len(raw); i++ {
+		if raw[i] == '"' || raw[i] == '\\' {
+			buf = append(buf, '\\')
+		}
+		buf = append(buf, raw[i])
+	}
+	return append(buf, '"')
+}

@@ -1,0 +1,544 @@
+package types
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"kvsqld/catalog/sqlerr"
+)
+
+// jsonKind orders the kinds of JSON values as jsonb does.
+type jsonKind uint8
+
+const (
+	jsonNull jsonKind = iota
+	jsonString
+	jsonNumber
+	jsonBool
+	jsonArray
+	jsonObject
+)
+
+// jsonNode is a parsed JSON value.
+type jsonNode struct {
+	kind  jsonKind
+	truth bool
+	text  []byte // of a string, unescaped
+	num   Decimal
+	items []jsonNode // elements, or an object's values
+	keys  [][]byte   // an object's keys, beside items
+}
+
+// maxJSONDepth bounds nesting, so that hostile input cannot exhaust the stack.
+const maxJSONDepth = 6000
+
+// jsonParser reads RFC 8259 text. Without build it only checks.
+type jsonParser struct {
+	src   string
+	pos   int
+	build bool
+	depth int
+}
+
+func checkJSON(s string) error {
+	p := jsonParser{src: s}
+	_, err := p.document()
+	return err
+}
+
+// canonicalJSONB returns jsonb's text: one blank after colons and commas, keys
+// by length and then bytes with the last of equal ones, numbers as numeric.
+func canonicalJSONB(s string) ([]byte, error) {
+	p := jsonParser{src: s, build: true}
+	n, err := p.document()
+	if err != nil {
+		return nil, err
+	}
+	return n.append(make([]byte, 0, len(s)+8)), nil
+}
+
+func (p *jsonParser) fail(detail string, args ...any) error {
+	return sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type json").WithDetail(detail, args...)
+}
+
+func (p *jsonParser) blanks() {
+	for p.pos < len(p.src) {
+		switch p.src[p.pos] {
+		case ' ', '\t', '\n', '\r':
+			p.pos++
+		default:
+			return
+		}
+	}
+}
+
+// expected complains about the token at the position.
+func (p *jsonParser) expected(what string) error {
+	if p.pos >= len(p.src) {
+		return p.fail("The input string ended unexpectedly.")
+	}
+	start := p.pos
+	switch c := p.src[start]; {
+	case strings.IndexByte("{}[],:", c) >= 0:
+		return p.fail("Expected %s, but found \"%c\".", what, c)
+	case c == '"':
+		if _, err := p.str(); err != nil {
+			return err
+		}
+		return p.fail("Expected %s, but found \"%s\".", what, p.src[start:p.pos])
+	}
+	end := start
+	for end < len(p.src) && (isAlpha(p.src[end]) || isDigit(p.src[end]) || strings.IndexByte("_+-.", p.src[end]) >= 0 || p.src[end] >= 0x80) {
+		end++
+	}
+	if end == start {
+		end++
+	}
+	word := p.src[start:end]
+	if word == "true" || word == "false" || word == "null" || isDigit(word[0]) || word[0] == '-' {
+		return p.fail("Expected %s, but found \"%s\".", what, word)
+	}
+	return p.fail("Token \"%s\" is invalid.", word)
+}
+
+func (p *jsonParser) document() (jsonNode, error) {
+	n, err := p.value("JSON value")
+	if err != nil {
+		return n, err
+	}
+	if p.blanks(); p.pos < len(p.src) {
+		return n, p.expected("end of input")
+	}
+	return n, nil
+}
+
+func (p *jsonParser) value(what string) (n jsonNode, err error) {
+	p.blanks()
+	if p.pos >= len(p.src) {
+		return n, p.fail("The input string ended unexpectedly.")
+	}
+	switch c := p.src[p.pos]; {
+	case c == '{' || c == '[':
+		if p.depth++; p.depth > maxJSONDepth {
+			return n, sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded")
+		}
+		if c == '{' {
+			n, err = p.object()
+		} else {
+			n, err = p.array()
+		}
+		p.depth--
+		return n, err
+	case c == '"':
+		n.kind = jsonString
+		n.text, err = p.str()
+		return n, err
+	case c == '-' || isDigit(c):
+		return p.number()
+	}
+	for _, w := range [...]string{"true", "false", "null"} {
+		if rest, ok := strings.CutPrefix(p.src[p.pos:], w); ok && (rest == "" || !isAlpha(rest[0]) && !isDigit(rest[0]) && rest[0] != '_' && rest[0] < 0x80) {
+			p.pos += len(w)
+			if w == "null" {
+				return n, nil
+			}
+			return jsonNode{kind: jsonBool, truth: w == "true"}, nil
+		}
+	}
+	return n, p.expected(what)
+}
+
+func (p *jsonParser) peek() byte {
+	p.blanks()
+	if p.pos < len(p.src) {
+		return p.src[p.pos]
+	}
+	return 0
+}
+
+func (p *jsonParser) array() (jsonNode, error) {
+	n := jsonNode{kind: jsonArray}
+	p.pos++
+	if p.peek() == ']' {
+		p.pos++
+		return n, nil
+	}
+	what := `array element or "]"`
+	for {
+		v, err := p.value(what)
+		if err != nil {
+			return n, err
+		}
+		what = "JSON value"
+		if p.build {
+			n.items = append(n.items, v)
+		}
+		switch p.peek() {
+		case ',':
+			p.pos++
+		case ']':
+			p.pos++
+			return n, nil
+		default:
+			return n, p.expected(`"," or "]"`)
+		}
+	}
+}
+
+func (p *jsonParser) object() (jsonNode, error) {
+	n := jsonNode{kind: jsonObject}
+	p.pos++
+	if p.peek() == '}' {
+		p.pos++
+		return n, nil
+	}
+	what := `string or "}"`
+	for {
+		if p.peek() != '"' {
+			return n, p.expected(what)
+		}
+		what = "string"
+		key, err := p.str()
+		if err != nil {
+			return n, err
+		}
+		if p.peek() != ':' {
+			return n, p.expected(`":"`)
+		}
+		p.pos++
+		v, err := p.value("JSON value")
+		if err != nil {
+			return n, err
+		}
+		if p.build {
+			n.keys = append(n.keys, key)
+			n.items = append(n.items, v)
+		}
+		switch p.peek() {
+		case ',':
+			p.pos++
+		case '}':
+			p.pos++
+			n.sortKeys()
+			return n, nil
+		default:
+			return n, p.expected(`"," or "}"`)
+		}
+	}
+}
+
+// sortKeys brings an object's members into jsonb's order and keeps the last of
+// equal keys.
+func (n *jsonNode) sortKeys() {
+	order := make([]int, len(n.keys))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		if c := cmp.Compare(len(n.keys[a]), len(n.keys[b])); c != 0 {
+			return c
+		}
+		return bytes.Compare(n.keys[a], n.keys[b])
+	})
+	keys, items := make([][]byte, 0, len(order)), make([]jsonNode, 0, len(order))
+	for i, at := range order {
+		if i+1 < len(order) && bytes.Equal(n.keys[at], n.keys[order[i+1]]) {
+			continue
+		}
+		keys, items = append(keys, n.keys[at]), append(items, n.items[at])
+	}
+	n.keys, n.items = keys, items
+}
+
+func (p *jsonParser) number() (jsonNode, error) {
+	start := p.pos
+	i := p.pos
+	if p.src[i] == '-' {
+		i++
+	}
+	ok := i < len(p.src) && isDigit(p.src[i])
+	if ok && p.src[i] == '0' {
+		i++
+	} else {
+		i = skipDigits(p.src, i)
+	}
+	if i < len(p.src) && p.src[i] == '.' {
+		j := skipDigits(p.src, i+1)
+		ok = ok && j > i+1
+		i = j
+	}
+	if ok && i < len(p.src) && p.src[i]|0x20 == 'e' {
+		i++
+		if i < len(p.src) && (p.src[i] == '+' || p.src[i] == '-') {
+			i++
+		}
+		j := skipDigits(p.src, i)
+		ok = j > i
+		i = j
+	}
+	end := i
+	for end < len(p.src) && (isAlpha(p.src[end]) || isDigit(p.src[end]) || p.src[end] == '_' || p.src[end] >= 0x80) {
+		end++
+	}
+	if !ok || end != i {
+		return jsonNode{}, p.fail("Token \"%s\" is invalid.", p.src[start:max(end, start+1)])
+	}
+	p.pos = i
+	n := jsonNode{kind: jsonNumber}
+	if !p.build {
+		return n, nil
+	}
+	var err error
+	n.num, err = ParseDecimal(p.src[start:i])
+	return n, err
+}
+
+// str reads a string at the position; the text is only made when building.
+func (p *jsonParser) str() ([]byte, error) {
+	start := p.pos
+	p.pos++
+	var out []byte
+	high := rune(0) // a high surrogate waiting for its partner
+	for p.pos < len(p.src) {
+		c := p.src[p.pos]
+		if high != 0 && c != '\\' {
+			return nil, p.fail("Unicode low surrogate must follow a high surrogate.")
+		}
+		switch {
+		case c == '"':
+			p.pos++
+			if p.build && out == nil {
+				out = []byte{}
+			}
+			return out, nil
+		case c < 0x20:
+			return nil, p.fail("Character with value 0x%02x must be escaped.", c)
+		case c == '\\':
+			r, size, err := p.escape()
+			if err != nil {
+				return nil, err
+			}
+			p.pos += size
+			switch {
+			case high != 0:
+				if !utf16.IsSurrogate(r) || r < 0xdc00 {
+					if utf16.IsSurrogate(r) {
+						return nil, p.fail("Unicode high surrogate must not follow a high surrogate.")
+					}
+					return nil, p.fail("Unicode low surrogate must follow a high surrogate.")
+				}
+				r = utf16.DecodeRune(high, r)
+				high = 0
+			case utf16.IsSurrogate(r) && r < 0xdc00:
+				high = r
+				continue
+			case utf16.IsSurrogate(r):
+				return nil, p.fail("Unicode low surrogate must follow a high surrogate.")
+			}
+			if p.build {
+				out = utf8.AppendRune(out, r)
+			}
+		default:
+			if p.build {
+				out = append(out, c)
+			}
+			p.pos++
+		}
+	}
+	return nil, p.fail("Token \"%s\" is invalid.", p.src[start:])
+}
+
+// escape reads an escape sequence at the position.
+func (p *jsonParser) escape() (r rune, size int, err error) {
+	if p.pos+1 >= len(p.src) {
+		return 0, 0, p.fail("Token \"%s\" is invalid.", p.src[p.pos:])
+	}
+	switch c := p.src[p.pos+1]; c {
+	case '"', '\\', '/':
+		return rune(c), 2, nil
+	case 'b':
+		return '\b', 2, nil
+	case 'f':
+		return '\f', 2, nil
+	case 'n':
+		return '\n', 2, nil
+	case 'r':
+		return '\r', 2, nil
+	case 't':
+		return '\t', 2, nil
+	case 'u':
+		b, err := hex.DecodeString(p.src[p.pos+2 : min(p.pos+6, len(p.src))])
+		if err != nil || len(b) != 2 {
+			return 0, 0, p.fail("\"\\u\" must be followed by four hexadecimal digits.")
+		}
+		r = rune(b[0])<<8 | rune(b[1])
+		if r == 0 && p.build {
+			return 0, 0, sqlerr.New(sqlerr.UntranslatableCharacter, "unsupported Unicode escape sequence").
+				WithDetail(`\u0000 cannot be converted to text.`)
+		}
+		return r, 6, nil
+	}
+	_, n := utf8.DecodeRuneInString(p.src[p.pos+1:])
+	return 0, 0, p.fail("Escape sequence \"%s\" is invalid.", p.src[p.pos:p.pos+1+n])
+}
+
+func (n *jsonNode) append(buf []byte) []byte {
+	switch n.kind {
+	case jsonNull:
+		return append(buf, "null"...)
+	case jsonBool:
+		if n.truth {
+			return append(buf, "true"...)
+		}
+		return append(buf, "false"...)
+	case jsonNumber:
+		return n.num.AppendText(buf)
+	case jsonString:
+		return AppendJSONString(buf, n.text)
+	case jsonArray:
+		buf = append(buf, '[')
+		for i := range n.items {
+			if i > 0 {
+				buf = append(buf, ", "...)
+			}
+			buf = n.items[i].append(buf)
+		}
+		return append(buf, ']')
+	}
+	buf = append(buf, '{')
+	for i := range n.items {
+		if i > 0 {
+			buf = append(buf, ", "...)
+		}
+		buf = append(AppendJSONString(buf, n.keys[i]), ": "...)
+		buf = n.items[i].append(buf)
+	}
+	return append(buf, '}')
+}
+
+// AppendJSONString appends text as a JSON string with PostgreSQL's escapes.
+func AppendJSONString(buf, text []byte) []byte {
+	buf = append(buf, '"')
+	for _, c := range text {
+		switch c {
+		case '"', '\\':
+			buf = append(buf, '\\', c)
+		case '\b':
+			buf = append(buf, `\b`...)
+		case '\f':
+			buf = append(buf, `\f`...)
+		case '\n':
+			buf = append(buf, `\n`...)
+		case '\r':
+			buf = append(buf, `\r`...)
+		case '\t':
+			buf = append(buf, `\t`...)
+		default:
+			if c < 0x20 {
+				buf = hex.AppendEncode(append(buf, `\u00`...), []byte{c})
+				continue
+			}
+			buf = append(buf, c)
+		}
+	}
+	return append(buf, '"')
+}
+
+func parseStoredJSONB(b []byte) jsonNode {
+	p := jsonParser{src: string(b), build: true}
+	n, _ := p.document()
+	return n
+}
+
+func compareJSONB(a, b []byte) int {
+	if bytes.Equal(a, b) {
+		return 0
+	}
+	x, y := parseStoredJSONB(a), parseStoredJSONB(b)
+	// A scalar document counts as an array of one element that is less than
+	// a real array of the same length.
+	xs, ys := x.kind < jsonArray, y.kind < jsonArray
+	if xs != ys && x.kind != jsonObject && y.kind != jsonObject {
+		nx, ny := 1, 1
+		if !xs {
+			nx = len(x.items)
+		}
+		if !ys {
+			ny = len(y.items)
+		}
+		if nx != ny {
+			return cmp.Compare(nx, ny)
+		}
+		if xs {
+			return -1
+		}
+		return 1
+	}
+	return x.compare(&y)
+}
+
+func (n *jsonNode) compare(o *jsonNode) int {
+	if n.kind != o.kind {
+		return cmp.Compare(n.kind, o.kind)
+	}
+	switch n.kind {
+	case jsonString:
+		return bytes.Compare(n.text, o.text)
+	case jsonNumber:
+		return n.num.Cmp(o.num)
+	case jsonBool:
+		switch {
+		case n.truth == o.truth:
+			return 0
+		case o.truth:
+			return -1
+		}
+		return 1
+	}
+	if c := cmp.Compare(len(n.items), len(o.items)); c != 0 {
+		return c
+	}
+	for i := range n.items {
+		if n.kind == jsonObject {
+			if c := bytes.Compare(n.keys[i], o.keys[i]); c != 0 {
+				return c
+			}
+		}
+		if c := n.items[i].compare(&o.items[i]); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+func hashJSONB(b []byte) uint64 {
+	n := parseStoredJSONB(b)
+	return n.hash()
+}
+
+func (n *jsonNode) hash() uint64 {
+	h := uint64(n.kind)
+	switch n.kind {
+	case jsonString:
+		return CombineHash(h, HashBytes(n.text))
+	case jsonNumber:
+		return CombineHash(h, n.num.Hash())
+	case jsonBool:
+		if n.truth {
+			h++
+		}
+		return HashInt(int64(h) << 8)
+	}
+	for i := range n.items {
+		if n.kind == jsonObject {
+			h = CombineHash(h, HashBytes(n.keys[i]))
+		}
+		h = CombineHash(h, n.items[i].hash())
+	}
+	return h
+}

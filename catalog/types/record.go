@@ -1,0 +1,137 @@
+package types
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"strings"
+)
+
+// elementType is the type of a value inside an array or record, known only by
+// OID: labels and other user-defined values are read as text.
+func elementType(o OID) T {
+	if Lookup(o) == nil {
+		return T{OID: o, Mod: -1, User: KEnum}
+	}
+	return Of(o)
+}
+
+// NewRecord builds an anonymous record of the given fields.
+func NewRecord(fields []Datum) Datum {
+	b := binary.BigEndian.AppendUint32(nil, uint32(len(fields)))
+	for _, f := range fields {
+		b = binary.BigEndian.AppendUint32(b, uint32(f.T.OID))
+		if f.Null {
+			b = binary.BigEndian.AppendUint32(b, math.MaxUint32)
+			continue
+		}
+		at := len(b)
+		b = AppendBinary(append(b, 0, 0, 0, 0), f)
+		binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at-4))
+	}
+	return Datum{T: TRecord, B: b}
+}
+
+// RecordFields decodes a record's fields.
+func RecordFields(d Datum) ([]Datum, error) { return recordFields(d.B) }
+
+func recordFields(b []byte) ([]Datum, error) {
+	if len(b) < 4 {
+		return nil, errBinaryShort()
+	}
+	n := int(int32(binary.BigEndian.Uint32(b)))
+	b = b[4:]
+	if n < 0 || n > len(b)/8 {
+		return nil, errBinaryShort()
+	}
+	out := make([]Datum, n)
+	for i := range out {
+		if len(b) < 8 {
+			return nil, errBinaryShort()
+		}
+		t := elementType(OID(binary.BigEndian.Uint32(b)))
+		size := int32(binary.BigEndian.Uint32(b[4:]))
+		b = b[8:]
+		if size == -1 {
+			out[i] = Null(t)
+			continue
+		}
+		if size < 0 || int(size) > len(b) {
+			return nil, errBinaryShort()
+		}
+		var err error
+		if out[i], err = parseBinary(t, b[:size:size]); err != nil {
+			return nil, err
+		}
+		b = b[size:]
+	}
+	if len(b) != 0 {
+		return nil, errBinaryFormat()
+	}
+	return out, nil
+}
+
+func checkRecord(b []byte) error {
+	_, err := recordFields(b)
+	return err
+}
+
+func appendRecord(buf []byte, d Datum, o *FmtOpts) []byte {
+	fields, err := recordFields(d.B)
+	if err != nil {
+		return buf
+	}
+	buf = append(buf, '(')
+	for i, f := range fields {
+		if i > 0 {
+			buf = append(buf, ',')
+		}
+		if f.Null {
+			continue
+		}
+		start := len(buf)
+		buf = AppendText(buf, f, o)
+		if text := string(buf[start:]); text == "" || strings.ContainsAny(text, "\"\\(), \t\n\r\v\f") {
+			buf = appendDoubled(buf[:start], text)
+		}
+	}
+	return append(buf, ')')
+}
+
+// appendDoubled appends text in quotes with quotes and backslashes doubled.
+func appendDoubled(buf []byte, text string) []byte {
+	buf = append(buf, '"')
+	for i := 0; i < len(text); i++ {
+		if text[i] == '"' || text[i] == '\\' {
+			buf = append(buf, text[i])
+		}
+		buf = append(buf, text[i])
+	}
+	return append(buf, '"')
+}
+
+func compareRecords(a, b Datum) int {
+	x, err1 := recordFields(a.B)
+	y, err2 := recordFields(b.B)
+	if err1 != nil || err2 != nil {
+		return cmp.Compare(len(a.B), len(b.B))
+	}
+	for i := range min(len(x), len(y)) {
+		if c := Compare(x[i], y[i]); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(x), len(y))
+}
+
+func hashRecord(d Datum) uint64 {
+	fields, err := recordFields(d.B)
+	if err != nil {
+		return HashBytes(d.B)
+	}
+	h := uint64(len(fields))
+	for _, f := range fields {
+		h = CombineHash(h, Hash(f))
+	}
+	return h
+}
