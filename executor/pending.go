@@ -7,17 +7,10 @@ import (
 	"kvsqld/planner/plan"
 )
 
-type sequenceScan struct{ node *plan.SequenceScan }
+type rowLocker struct{}
 
-func (op *sequenceScan) Open(env *Env) error       { return nil }
-func (op *sequenceScan) Next() (*vec.Batch, error) { return nil, nil }
-func (op *sequenceScan) Close()                    {}
-
-type cte struct{}
-
-func (c *cte) fill(env *Env) error       { return nil }
-func (c *cte) close()                    {}
-func (b *builder) cte(c *plan.CTE) error { return nil }
+func newRowLocker(l []plan.Lock) *rowLocker            { return nil }
+func (r *rowLocker) lock(env *Env, b *vec.Batch) error { return nil }
 
 type subplan struct{}
 
@@ -33,19 +26,6 @@ type DeferredChecks struct{}
 func (r *Run) runSub(env *expr.Env, sub *plan.SubPlan, yield func(*vec.Batch) (bool, error)) error {
 	return nil
 }
-func (b *builder) scan(n *plan.Scan) (Operator, error) { return nil, sqlerr.Unsupported(-1, "Scan") }
-func (b *builder) virtualScan(n *plan.VirtualScan) (Operator, error) {
-	return nil, sqlerr.Unsupported(-1, "VirtualScan")
-}
-func (b *builder) funcScan(n *plan.FuncScan) (Operator, error) {
-	return nil, sqlerr.Unsupported(-1, "FuncScan")
-}
-func (b *builder) projectSet(n *plan.ProjectSet) (Operator, error) {
-	return nil, sqlerr.Unsupported(-1, "ProjectSet")
-}
-func (b *builder) hashJoin(n *plan.HashJoin) (Operator, error) {
-	return nil, sqlerr.Unsupported(-1, "HashJoin")
-}
 func (b *builder) lookupJoin(n *plan.LookupJoin) (Operator, error) {
 	return nil, sqlerr.Unsupported(-1, "LookupJoin")
 }
@@ -56,19 +36,8 @@ func (b *builder) loopJoin(n *plan.LoopJoin) (Operator, error) {
 	return nil, sqlerr.Unsupported(-1, "LoopJoin")
 }
 func (b *builder) apply(n *plan.Apply) (Operator, error) { return nil, sqlerr.Unsupported(-1, "Apply") }
-func (b *builder) group(n *plan.Group) (Operator, error) { return nil, sqlerr.Unsupported(-1, "Group") }
-func (b *builder) distinct(n *plan.Distinct) (Operator, error) {
-	return nil, sqlerr.Unsupported(-1, "Distinct")
-}
 func (b *builder) window(n *plan.Window) (Operator, error) {
 	return nil, sqlerr.Unsupported(-1, "Window")
-}
-func (b *builder) setOp(n *plan.SetOp) (Operator, error) { return nil, sqlerr.Unsupported(-1, "SetOp") }
-func (b *builder) cteScan(n *plan.CTEScan) (Operator, error) {
-	return nil, sqlerr.Unsupported(-1, "CTEScan")
-}
-func (b *builder) workScan(n *plan.WorkScan) (Operator, error) {
-	return nil, sqlerr.Unsupported(-1, "WorkScan")
 }
 func (b *builder) lockRows(n *plan.LockRows) (Operator, error) {
 	return nil, sqlerr.Unsupported(-1, "LockRows")

@@ -1,0 +1,376 @@
+package executor
+
+import (
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/executor/expr"
+	"kvsqld/planner/plan"
+)
+
+// aggCall is an aggregate call of a Group node: how its input columns are
+// computed from the node's input. The columns are, in this order: FILTER's
+// outcome if there is one, the arguments, the ORDER BY keys that are not
+// arguments.
+type aggCall struct {
+	agg    *plan.Agg
+	at     int // first column among the node's
+	types  []types.T
+	evals  []expr.Eval
+	filter int // 0 or 1 columns
+	nargs  int
+	order  []keyOrder // over the columns
+	direct []plan.Expr
+	vals   []types.Datum // of the direct arguments
+	pass   []uint32
+}
+
+func newAggCall(a *plan.Agg) (*aggCall, error) {
+	c := &aggCall{agg: a, direct: a.Args[:a.Direct]}
+	var exprs []plan.Expr
+	if a.Filter != nil {
+		exprs = append(exprs, a.Filter)
+		c.filter = 1
+	}
+	args := a.Args[a.Direct:]
+	exprs = append(exprs, args...)
+	c.nargs = len(args)
+	for _, k := range a.OrderBy {
+		at := -1
+		for i, x := range args {
+			if sameExpr(x, k.X) {
+				at = c.filter + i
+			}
+		}
+		if at < 0 {
+			at = len(exprs)
+			exprs = append(exprs, k.X)
+		}
+		c.order = append(c.order, keyOrder{col: at, desc: k.Desc, nullsFirst: k.NullsFirst})
+	}
+	c.types = exprTypes(exprs)
+	var err error
+	c.evals, err = expr.CompileAll(exprs)
+	return c, err
+}
+
+// sameExpr recognises an ORDER BY key that is one of the arguments: the same
+// node, or the same column.
+func sameExpr(x, y plan.Expr) bool {
+	if x == y {
+		return true
+	}
+	a, ok := x.(*plan.Col)
+	b, ok2 := y.(*plan.Col)
+	return ok && ok2 && a.Idx == b.Idx
+}
+
+// open evaluates the direct arguments, which see no rows.
+func (c *aggCall) open(env *Env) error {
+	c.vals = c.vals[:0]
+	for _, x := range c.direct {
+		d, err := expr.EvalConst(env.Expr, x)
+		if err != nil {
+			return err
+		}
+		c.vals = append(c.vals, d)
+	}
+	return nil
+}
+
+// eval computes the input columns; arguments are computed only for the rows
+// that FILTER lets through.
+func (c *aggCall) eval(env *Env, in *vec.Batch, out []*vec.Vec) error {
+	rest := *in
+	if c.filter == 1 {
+		v, err := c.evals[0].Eval(env.Expr, in)
+		if err != nil {
+			return err
+		}
+		out[0] = v
+		c.pass = passing(v, in, c.pass)
+		rest.Sel = c.pass
+	}
+	return evalAll(env, c.evals[c.filter:], &rest, out[c.filter:])
+}
+
+// masked replaces the columns of a call with FILTER by copies in which rows that
+// do not pass are NULL: their values are unspecified and must not be kept.
+func (c *aggCall) masked(cols []*vec.Vec, b *vec.Batch) {
+	if c.filter == 0 {
+		return
+	}
+	rows := make([]uint32, b.N)
+	for i := range rows {
+		rows[i] = noRow
+	}
+	for _, r := range passing(cols[0], b, nil) {
+		rows[r] = r
+	}
+	for i := 1; i < len(c.types); i++ {
+		v := new(vec.Vec)
+		gather(v, cols[i], rows, true)
+		cols[i] = v
+	}
+}
+
+// passing lists the selected rows for which the boolean column is true.
+func passing(v *vec.Vec, b *vec.Batch, buf []uint32) []uint32 {
+	out := buf[:0]
+	if out == nil {
+		out = make([]uint32, 0, b.Rows())
+	}
+	for i := range b.Rows() {
+		r := b.Row(i)
+		if x := v.Idx(r); v.Bool[x] && !(v.Nulls.Any() && v.Nulls.Get(x)) {
+			out = append(out, uint32(r))
+		}
+	}
+	return out
+}
+
+// aggFlow brings rows to an aggregator: all rows as they come, or distinct ones,
+// or in order.
+type aggFlow interface {
+	// add takes the rows of sel with their groups; there are ngrp groups.
+	add(env *Env, ngrp int, groups []uint32, cols []*vec.Vec, sel []uint32) error
+	finish(env *Env, ngrp int) error
+	result(env *Env, out *vec.Vec, from, to int) error
+	bytes() int64
+	close()
+}
+
+func (c *aggCall) newFlow(env *Env) (aggFlow, error) {
+	agg, err := expr.NewAggregator(c.agg, c.vals)
+	if err != nil {
+		return nil, err
+	}
+	d := directFlow{call: c, agg: agg}
+	switch {
+	case len(c.order) == 0 && !c.agg.Distinct:
+		if c.filter == 0 {
+			return &d, nil
+		}
+		return &filterFlow{directFlow: d}, nil
+	case !c.agg.Distinct:
+		return newOrderedFlow(env, d), nil
+	}
+	return newDistinctFlow(env, d), nil
+}
+
+// directFlow passes rows on as they come.
+type directFlow struct {
+	call *aggCall
+	agg  expr.Aggregator
+}
+
+func (f *directFlow) add(env *Env, ngrp int, groups []uint32, cols []*vec.Vec, sel []uint32) error {
+	f.agg.Grow(ngrp)
+	if len(groups) == 0 {
+		return nil
+	}
+	return f.agg.Add(env.Expr, groups, cols[:f.call.nargs], sel)
+}
+
+func (f *directFlow) finish(env *Env, ngrp int) error {
+	f.agg.Grow(ngrp)
+	return nil
+}
+
+func (f *directFlow) result(env *Env, out *vec.Vec, from, to int) error {
+	return f.agg.Result(env.Expr, out, from, to)
+}
+
+func (f *directFlow) bytes() int64 { return f.agg.Bytes() }
+
+func (f *directFlow) close() {}
+
+// filterFlow passes the rows on for which FILTER is true.
+type filterFlow struct {
+	directFlow
+	rows, kept []uint32
+}
+
+func (f *filterFlow) add(env *Env, ngrp int, groups []uint32, cols []*vec.Vec, sel []uint32) error {
+	f.narrow(groups, cols[0], sel)
+	return f.directFlow.add(env, ngrp, f.kept, cols[1:], f.rows)
+}
+
+// narrow lists the rows that pass, with their groups.
+func (f *filterFlow) narrow(groups []uint32, v *vec.Vec, sel []uint32) {
+	f.rows, f.kept = f.rows[:0], f.kept[:0]
+	if f.rows == nil {
+		f.rows = make([]uint32, 0, len(groups)) // nil would mean all rows
+	}
+	for i, g := range groups {
+		r := i
+		if sel != nil {
+			r = int(sel[i])
+		}
+		if x := v.Idx(r); v.Bool[x] && !(v.Nulls.Any() && v.Nulls.Get(x)) {
+			f.rows = append(f.rows, uint32(r))
+			f.kept = append(f.kept, g)
+		}
+	}
+}
+
+// distinctFlow passes each group's distinct argument values on: at once, or
+// ordered at the end.
+type distinctFlow struct {
+	filterFlow
+	set     *keySet
+	ordered *orderedFlow // nil: in the order of arrival
+	key     *vec.Vec     // group numbers
+	keys    []*vec.Vec
+	hashes  []uint64
+	fresh   []uint32
+	freshG  []uint32
+}
+
+func newDistinctFlow(env *Env, d directFlow) *distinctFlow {
+	c := d.call
+	ts := append([]types.T{types.TInt8}, c.types[c.filter:c.filter+c.nargs]...)
+	f := &distinctFlow{filterFlow: filterFlow{directFlow: d}, set: newKeySet(ts), key: &vec.Vec{T: types.TInt8}}
+	if len(c.order) > 0 {
+		f.ordered = newOrderedFlow(env, d)
+	}
+	return f
+}
+
+func (f *distinctFlow) add(env *Env, ngrp int, groups []uint32, cols []*vec.Vec, sel []uint32) error {
+	c := f.call
+	if c.filter == 1 {
+		f.narrow(groups, cols[0], sel)
+		groups, sel = f.kept, f.rows
+	}
+	args := cols[c.filter : c.filter+c.nargs]
+	top := 0
+	for i := range groups {
+		if sel != nil {
+			i = int(sel[i])
+		}
+		top = max(top, i+1)
+	}
+	f.key.Reset(types.TInt8, top)
+	for i, g := range groups {
+		r := i
+		if sel != nil {
+			r = int(sel[i])
+		}
+		f.key.I64[r] = int64(g)
+	}
+	f.keys = append(append(f.keys[:0], f.key), args...)
+	f.hashes = hashRows(f.keys, sel, len(groups), f.hashes)
+	f.fresh, f.freshG = f.fresh[:0], f.freshG[:0]
+	if f.fresh == nil {
+		f.fresh = make([]uint32, 0, len(groups))
+	}
+	for i, g := range groups {
+		r := i
+		if sel != nil {
+			r = int(sel[i])
+		}
+		if _, isNew := f.set.findOrAdd(f.keys, r, f.hashes[i]); isNew {
+			f.fresh = append(f.fresh, uint32(r))
+			f.freshG = append(f.freshG, g)
+		}
+	}
+	if f.ordered != nil {
+		return f.ordered.take(f.freshG, cols, f.fresh)
+	}
+	return f.directFlow.add(env, ngrp, f.freshG, args, f.fresh)
+}
+
+func (f *distinctFlow) finish(env *Env, ngrp int) error {
+	if f.ordered != nil {
+		return f.ordered.finish(env, ngrp)
+	}
+	return f.directFlow.finish(env, ngrp)
+}
+
+func (f *distinctFlow) bytes() int64 { return f.set.bytes() + f.agg.Bytes() }
+
+func (f *distinctFlow) close() {
+	if f.ordered != nil {
+		f.ordered.close()
+	}
+}
+
+// orderedFlow keeps all rows and passes them on in the order of the group and
+// the ORDER BY keys at the end.
+type orderedFlow struct {
+	filterFlow
+	sorter *sorter
+	key    *vec.Vec
+	cols   []*vec.Vec
+	groups []uint32
+}
+
+func newOrderedFlow(env *Env, d directFlow) *orderedFlow {
+	c := d.call
+	ts := append([]types.T{types.TInt8}, c.types...)
+	keys := []keyOrder{{col: 0}}
+	for _, k := range c.order {
+		k.col++
+		keys = append(keys, k)
+	}
+	f := &orderedFlow{filterFlow: filterFlow{directFlow: d}, sorter: newSorter(ts, keys), key: &vec.Vec{T: types.TInt8}}
+	f.sorter.open(env, 0)
+	return f
+}
+
+func (f *orderedFlow) add(env *Env, ngrp int, groups []uint32, cols []*vec.Vec, sel []uint32) error {
+	if f.call.filter == 1 {
+		f.narrow(groups, cols[0], sel)
+		groups, sel = f.kept, f.rows
+	}
+	return f.take(groups, cols, sel)
+}
+
+func (f *orderedFlow) take(groups []uint32, cols []*vec.Vec, sel []uint32) error {
+	top := 0
+	for i := range groups {
+		if sel != nil {
+			i = int(sel[i])
+		}
+		top = max(top, i+1)
+	}
+	f.key.Reset(types.TInt8, top)
+	for i, g := range groups {
+		r := i
+		if sel != nil {
+			r = int(sel[i])
+		}
+		f.key.I64[r] = int64(g)
+	}
+	f.cols = append(append(f.cols[:0], f.key), cols...)
+	return f.sorter.add(f.cols, sel, len(groups))
+}
+
+func (f *orderedFlow) finish(env *Env, ngrp int) error {
+	defer f.sorter.close()
+	f.agg.Grow(ngrp)
+	if err := f.sorter.finish(); err != nil {
+		return err
+	}
+	c := f.call
+	for {
+		if err := ctxErr(env.Ctx); err != nil {
+			return err
+		}
+		b, err := f.sorter.next()
+		if b == nil || err != nil {
+			return err
+		}
+		f.groups = f.groups[:0]
+		for i := range b.N {
+			f.groups = append(f.groups, uint32(b.Cols[0].I64[i]))
+		}
+		if err := f.agg.Add(env.Expr, f.groups, b.Cols[1+c.filter:1+c.filter+c.nargs], nil); err != nil {
+			return err
+		}
+	}
+}
+
+func (f *orderedFlow) bytes() int64 { return f.agg.Bytes() }
+
+func (f *orderedFlow) close() { f.sorter.close() }

@@ -1,0 +1,125 @@
+package executor
+
+import "kvsqld/catalog/types"
+import "kvsqld/catalog/types/vec"
+
+// buffer keeps rows in the order of arrival to be read any number of times: in
+// memory, or in a file beyond the budget.
+type buffer struct {
+	types []types.T
+	env   *Env
+	acct  account
+	rows  *rowStore
+	file  *spillFile
+}
+
+func newBuffer(ts []types.T) *buffer { return &buffer{types: ts, rows: newRowStore(ts)} }
+
+func (b *buffer) open(env *Env) {
+	b.close()
+	b.env = env
+	b.acct.open(env)
+}
+
+// add takes n rows.
+func (b *buffer) add(cols []*vec.Vec, sel []uint32, n int) error {
+	if b.file != nil {
+		return b.file.write(b.env, cols, sel, n)
+	}
+	b.rows.appendCols(cols, sel, n)
+	if err := b.acct.set(b.rows.size); err != nil {
+		return err
+	}
+	if !b.acct.over() {
+		return nil
+	}
+	b.file = newSpillFile(b.types)
+	var view vec.Batch
+	for at := 0; at < b.rows.n; at += vec.BatchSize {
+		b.rows.window(&view, at, min(at+vec.BatchSize, b.rows.n))
+		if err := b.file.write(b.env, view.Cols, nil, view.N); err != nil {
+			return err
+		}
+	}
+	b.rows.release()
+	return b.acct.set(0)
+}
+
+// finish ends the writing; readers may be opened.
+func (b *buffer) finish() error {
+	if b.file != nil {
+		return b.file.finish()
+	}
+	return nil
+}
+
+// len is the number of rows.
+func (b *buffer) len() int64 {
+	if b.file != nil {
+		return b.file.rows
+	}
+	return int64(b.rows.n)
+}
+
+func (b *buffer) close() {
+	b.file.close()
+	b.file = nil
+	if b.rows.n > 0 {
+		b.rows.release()
+	}
+	b.acct.close()
+}
+
+// read returns a reader from the first row on.
+func (b *buffer) read() *bufferReader {
+	r := &bufferReader{buf: b}
+	if b.file != nil {
+		r.file = b.file.reader()
+	}
+	return r
+}
+
+// bufferReader passes a buffer's rows batch by batch.
+type bufferReader struct {
+	buf  *buffer
+	file *spillReader
+	at   int
+	view vec.Batch
+}
+
+func (r *bufferReader) next() (*vec.Batch, error) {
+	if err := ctxErr(r.buf.env.Ctx); err != nil {
+		return nil, err
+	}
+	if r.file != nil {
+		return r.file.next()
+	}
+	if r.at >= r.buf.rows.n {
+		return nil, nil
+	}
+	to := min(r.at+vec.BatchSize, r.buf.rows.n)
+	r.buf.rows.window(&r.view, r.at, to)
+	r.at = to
+	return &r.view, nil
+}
+
+// drain reads an operator to its end into the buffer. The operator is opened
+// and closed.
+func (b *buffer) drain(env *Env, op Operator) error {
+	defer op.Close()
+	if err := op.Open(env); err != nil {
+		return err
+	}
+	for {
+		in, err := op.Next()
+		if err != nil {
+			return err
+		}
+		if in == nil {
+			return b.finish()
+		}
+		if err := b.add(in.Cols, in.Sel, in.Rows()); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package executor
+
+import (
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/planner/plan"
+)
+
+// cte is a WITH query whose rows are kept: computed once per statement, when
+// first read, and read by any number of scans.
+type cte struct {
+	node   *plan.CTE
+	op     Operator
+	step   Operator // of a recursive one
+	types  []types.T
+	buf    *buffer
+	filled bool
+	work   *rowStore // the working table of a recursive one
+}
+
+func (b *builder) cte(c *plan.CTE) error {
+	x := &cte{node: c, types: outTypes(c.Plan)}
+	x.buf = newBuffer(x.types)
+	if b.run.ctes == nil {
+		b.run.ctes = make(map[*plan.CTE]*cte)
+	}
+	b.run.ctes[c] = x
+	var err error
+	if x.op, err = b.node(c.Plan); err != nil {
+		return err
+	}
+	if c.Recursive && c.Step != nil {
+		x.step, err = b.node(c.Step)
+	}
+	return err
+}
+
+// fill computes the rows unless they are there.
+func (c *cte) fill(env *Env) error {
+	if c.filled {
+		return nil
+	}
+	c.filled = true
+	c.buf.open(env)
+	if c.step != nil {
+		return c.iterate(env)
+	}
+	return c.buf.drain(env, c.op)
+}
+
+func (c *cte) close() {
+	if c.op != nil {
+		c.op.Close()
+	}
+	if c.step != nil {
+		c.step.Close()
+	}
+	c.buf.close()
+	c.work = nil
+	c.filled = false
+}
+
+// cteScan reads a CTE's rows.
+type cteScan struct {
+	cte    *cte
+	env    *Env
+	reader *bufferReader
+	out    vec.Batch
+}
+
+func (b *builder) cteScan(n *plan.CTEScan) (Operator, error) {
+	c := b.run.ctes[n.CTE]
+	if c == nil {
+		// A CTE of a subquery's own WITH list.
+		if err := b.cte(n.CTE); err != nil {
+			return nil, err
+		}
+		c = b.run.ctes[n.CTE]
+	}
+	return &cteScan{cte: c}, nil
+}
+
+func (op *cteScan) Open(env *Env) error {
+	op.env, op.reader = env, nil
+	return nil
+}
+
+func (op *cteScan) Next() (*vec.Batch, error) {
+	if op.reader == nil {
+		if err := op.cte.fill(op.env); err != nil {
+			return nil, err
+		}
+		op.reader = op.cte.buf.read()
+	}
+	return op.reader.next()
+}
+
+func (op *cteScan) Close() { op.reader = nil }

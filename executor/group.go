@@ -1,0 +1,441 @@
+package executor
+
+import (
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/executor/expr"
+	"kvsqld/planner/plan"
+)
+
+// group collects rows by key and folds aggregates. Groups come out in the order
+// of their first rows.
+//
+// Over budget, groups in memory go on absorbing their rows, and rows of groups
+// that are not in memory go to partitions in temporary files, by hash. When the
+// groups in memory have been passed, each partition is grouped in turn, by
+// other bits of the hash.
+type group struct {
+	node   *plan.Group
+	input  Operator
+	keys   []expr.Eval
+	aggs   []*aggCall
+	nkeys  int
+	ktypes []types.T // keys, and the set's number with grouping sets
+	width  int       // columns of the rows below: keys and aggregates' inputs
+
+	env     *Env
+	acct    account
+	spilled int64
+	state   *groupState
+	parts   []groupPart // still to be grouped
+	filled  bool
+	at      int
+	mask    []int32 // of each grouping set: GROUPING's bits
+	in      []*vec.Vec
+	hashes  []uint64
+	groups  []uint32
+	rows    []uint32
+	out     vec.Batch
+}
+
+// groupState is the table of one pass: the groups and their aggregates.
+type groupState struct {
+	set   *keySet
+	ngrp  int
+	depth int // passes before this one: selects the hash bits of partitions
+	parts []*spillFile
+	flows []aggFlow // one per aggregate
+}
+
+// groupPart is a partition waiting for its pass.
+type groupPart struct {
+	file  *spillFile
+	depth int
+}
+
+const (
+	groupFanBits  = 4
+	groupFan      = 1 << groupFanBits
+	groupMaxDepth = 8
+)
+
+func (b *builder) group(n *plan.Group) (Operator, error) {
+	in, err := b.node(n.Input)
+	if err != nil {
+		return nil, err
+	}
+	op := &group{node: n, input: in, nkeys: len(n.Keys), ktypes: exprTypes(n.Keys)}
+	if op.keys, err = expr.CompileAll(n.Keys); err != nil {
+		return nil, err
+	}
+	if n.Sets != nil {
+		op.ktypes = append(op.ktypes, types.TInt4)
+		for _, set := range n.Sets {
+			m := int32(1)<<len(n.Keys) - 1
+			for _, k := range set {
+				m &^= 1 << (len(n.Keys) - 1 - k)
+			}
+			op.mask = append(op.mask, m)
+		}
+	}
+	op.width = len(op.ktypes)
+	for i := range n.Aggs {
+		a, err := newAggCall(&n.Aggs[i])
+		if err != nil {
+			return nil, err
+		}
+		a.at = op.width
+		op.width += len(a.types)
+		op.aggs = append(op.aggs, a)
+	}
+	op.in = make([]*vec.Vec, op.width)
+	op.out.Cols = newVecs(outTypes(n))
+	return op, nil
+}
+
+func (op *group) Open(env *Env) error {
+	op.Close()
+	op.env, op.filled, op.at, op.spilled = env, false, 0, 0
+	op.acct.open(env)
+	for _, a := range op.aggs {
+		if err := a.open(env); err != nil {
+			return err
+		}
+	}
+	return op.input.Open(env)
+}
+
+func (op *group) newState(depth int) (*groupState, error) {
+	s := &groupState{set: newKeySet(op.ktypes), depth: depth}
+	for _, a := range op.aggs {
+		f, err := a.newFlow(op.env)
+		if err != nil {
+			return nil, err
+		}
+		s.flows = append(s.flows, f)
+	}
+	return s, nil
+}
+
+// fill reads the input.
+func (op *group) fill() error {
+	s, err := op.newState(0)
+	if err != nil {
+		return err
+	}
+	op.state, op.filled = s, true
+	if op.nkeys == 0 && op.node.Sets == nil {
+		s.ngrp = 1
+	}
+	for {
+		in, err := op.input.Next()
+		if err != nil {
+			return err
+		}
+		if in == nil {
+			break
+		}
+		if err := evalAll(op.env, op.keys, in, op.in); err != nil {
+			return err
+		}
+		for _, a := range op.aggs {
+			if err := a.eval(op.env, in, op.in[a.at:]); err != nil {
+				return err
+			}
+		}
+		if op.node.Sets == nil {
+			err = op.add(s, op.in, in.Sel, in.Rows())
+		} else {
+			err = op.addSets(s, in)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	op.input.Close()
+	if op.node.Sets != nil {
+		// The empty grouping set has a row even without input.
+		if err := op.addEmptySets(s); err != nil {
+			return err
+		}
+	}
+	return op.finishPass(s)
+}
+
+// addSets adds the batch once per grouping set, with the keys that are not in
+// the set replaced by NULL.
+func (op *group) addSets(s *groupState, in *vec.Batch) error {
+	cols := append([]*vec.Vec(nil), op.in...)
+	for i, set := range op.node.Sets {
+		op.setKeys(cols, i, set)
+		if err := op.add(s, cols, in.Sel, in.Rows()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (op *group) setKeys(cols []*vec.Vec, i int, set []int) {
+	for k := range op.nkeys {
+		cols[k] = nil
+	}
+	for _, k := range set {
+		cols[k] = op.in[k]
+	}
+	for k := range op.nkeys {
+		if cols[k] == nil {
+			cols[k] = vec.NewConst(types.Null(op.ktypes[k]))
+		}
+	}
+	// The set's number, not its mask, keeps equal sets apart.
+	cols[op.nkeys] = vec.NewConst(types.Int(types.TInt4, int64(i)))
+}
+
+func (op *group) addEmptySets(s *groupState) error {
+	for i, set := range op.node.Sets {
+		if len(set) > 0 {
+			continue
+		}
+		cols := make([]*vec.Vec, len(op.ktypes))
+		op.setKeys(cols, i, nil)
+		op.hashes = hashRows(cols, nil, 1, op.hashes)
+		if s.set.find(cols, 0, op.hashes[0]) < 0 && len(s.parts) == 0 {
+			s.set.add(cols, 0, op.hashes[0])
+			s.ngrp = s.set.len()
+		}
+	}
+	return nil
+}
+
+// add folds n rows of keys and aggregate inputs into the state's groups.
+func (op *group) add(s *groupState, cols []*vec.Vec, sel []uint32, n int) error {
+	if n == 0 {
+		return nil
+	}
+	if cap(op.groups) < n {
+		op.groups = make([]uint32, max(n, vec.BatchSize))
+	}
+	groups := op.groups[:n]
+	if len(op.ktypes) == 0 {
+		clear(groups)
+	} else {
+		var err error
+		if sel, groups, err = op.assign(s, cols, sel, n, groups); err != nil {
+			return err
+		}
+	}
+	for i, f := range s.flows {
+		a := op.aggs[i]
+		if err := f.add(op.env, s.ngrp, groups, cols[a.at:a.at+len(a.types)], sel); err != nil {
+			return err
+		}
+	}
+	return op.acct.set(op.bytes(s))
+}
+
+func (op *group) bytes(s *groupState) int64 {
+	n := s.set.bytes()
+	for _, f := range s.flows {
+		n += f.bytes()
+	}
+	return n
+}
+
+// assign finds each row's group. Once memory is short, rows of new groups are
+// spilled and left out of the lists returned.
+func (op *group) assign(s *groupState, cols []*vec.Vec, sel []uint32, n int, groups []uint32) ([]uint32, []uint32, error) {
+	keys := cols[:len(op.ktypes)]
+	op.hashes = hashRows(keys, sel, n, op.hashes)
+	if s.parts == nil && (!op.acct.over() || s.depth >= groupMaxDepth) {
+		op.probe(s, keys, sel, groups)
+		s.ngrp = s.set.len()
+		return sel, groups, nil
+	}
+	if s.parts == nil {
+		s.parts = make([]*spillFile, groupFan)
+		for i := range s.parts {
+			s.parts[i] = newSpillFile(op.rowTypes())
+		}
+	}
+	rows := op.rows[:0]
+	if rows == nil {
+		rows = make([]uint32, 0, vec.BatchSize) // nil would mean all rows
+	}
+	kept := groups[:0]
+	var away [groupFan][]uint32
+	for i := range n {
+		r := i
+		if sel != nil {
+			r = int(sel[i])
+		}
+		h := op.hashes[i]
+		if g := s.set.find(keys, r, h); g >= 0 {
+			rows = append(rows, uint32(r))
+			kept = append(kept, uint32(g))
+			continue
+		}
+		p := h >> (60 - groupFanBits*s.depth) & (groupFan - 1)
+		away[p] = append(away[p], uint32(r))
+	}
+	op.rows = rows
+	cols = op.keep(cols, sel, n)
+	for p, list := range away {
+		if err := s.parts[p].write(op.env, cols, list, len(list)); err != nil {
+			return nil, nil, err
+		}
+	}
+	return rows, kept, nil
+}
+
+// keep returns the columns in a form that may be written to a file.
+func (op *group) keep(cols []*vec.Vec, sel []uint32, n int) []*vec.Vec {
+	all := vec.Batch{N: n, Sel: sel}
+	if sel != nil && len(sel) > 0 {
+		all.N = int(sel[len(sel)-1]) + 1
+	}
+	out := append([]*vec.Vec(nil), cols...)
+	for _, a := range op.aggs {
+		a.masked(out[a.at:a.at+len(a.types)], &all)
+	}
+	return out
+}
+
+// probe is the hot loop: one lookup per row, with a shortcut for runs of equal
+// keys.
+func (op *group) probe(s *groupState, keys []*vec.Vec, sel, groups []uint32) {
+	var lastHash uint64
+	last := -1
+	for i := range groups {
+		r := i
+		if sel != nil {
+			r = int(sel[i])
+		}
+		h := op.hashes[i]
+		if last >= 0 && h == lastHash && s.set.eq.equal(s.set.keys.cols, last, keys, r) {
+			groups[i] = uint32(last)
+			continue
+		}
+		g, _ := s.set.findOrAdd(keys, r, h)
+		groups[i] = uint32(g)
+		last, lastHash = g, h
+	}
+}
+
+func (op *group) rowTypes() []types.T {
+	ts := append([]types.T(nil), op.ktypes...)
+	for _, a := range op.aggs {
+		ts = append(ts, a.types...)
+	}
+	return ts
+}
+
+// finishPass ends the input of a pass and queues its partitions.
+func (op *group) finishPass(s *groupState) error {
+	for _, f := range s.flows {
+		if err := f.finish(op.env, s.ngrp); err != nil {
+			return err
+		}
+	}
+	for _, p := range s.parts {
+		if p.rows == 0 {
+			continue
+		}
+		if err := p.finish(); err != nil {
+			return err
+		}
+		op.spilled += p.bytes
+		op.parts = append(op.parts, groupPart{p, s.depth + 1})
+	}
+	s.parts = nil
+	return nil
+}
+
+// nextPass groups the next partition; false when there is none.
+func (op *group) nextPass() (bool, error) {
+	if len(op.parts) == 0 {
+		return false, nil
+	}
+	p := op.parts[len(op.parts)-1]
+	op.parts = op.parts[:len(op.parts)-1]
+	defer p.file.close()
+	if err := op.acct.set(0); err != nil {
+		return false, err
+	}
+	s, err := op.newState(p.depth)
+	if err != nil {
+		return false, err
+	}
+	op.state, op.at = s, 0
+	r := p.file.reader()
+	for {
+		if err := ctxErr(op.env.Ctx); err != nil {
+			return false, err
+		}
+		b, err := r.next()
+		if err != nil {
+			return false, err
+		}
+		if b == nil {
+			return true, op.finishPass(s)
+		}
+		if err := op.add(s, b.Cols, nil, b.N); err != nil {
+			return false, err
+		}
+	}
+}
+
+func (op *group) Next() (*vec.Batch, error) {
+	if !op.filled {
+		if err := op.fill(); err != nil {
+			return nil, err
+		}
+	}
+	for op.at >= op.state.ngrp {
+		more, err := op.nextPass()
+		if !more || err != nil {
+			return nil, err
+		}
+	}
+	s := op.state
+	from := op.at
+	to := min(s.ngrp, from+vec.BatchSize)
+	op.at = to
+	for i := range op.nkeys {
+		viewVec(op.out.Cols[i], s.set.keys.cols[i], from, to)
+	}
+	for i, f := range s.flows {
+		c := op.out.Cols[op.nkeys+i]
+		c.Reset(op.aggs[i].agg.T, to-from)
+		if err := f.result(op.env, c, from, to); err != nil {
+			return nil, err
+		}
+	}
+	if op.node.Sets != nil {
+		c := op.out.Cols[op.nkeys+len(op.aggs)]
+		c.Reset(types.TInt4, to-from)
+		for i := range to - from {
+			c.I64[i] = int64(op.mask[s.set.keys.cols[op.nkeys].I64[from+i]])
+		}
+	}
+	op.out.N, op.out.Sel = to-from, nil
+	return &op.out, nil
+}
+
+func (op *group) Close() {
+	op.input.Close()
+	if op.state != nil {
+		for _, p := range op.state.parts {
+			p.close()
+		}
+		for _, f := range op.state.flows {
+			f.close()
+		}
+	}
+	for _, p := range op.parts {
+		p.file.close()
+	}
+	op.state, op.parts = nil, nil
+	op.acct.close()
+}
+
+func (op *group) memStats() (peak, spilled int64) { return op.acct.peak, op.spilled }

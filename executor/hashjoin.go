@@ -1,0 +1,339 @@
+package executor
+
+import (
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/executor/expr"
+	"kvsqld/planner/plan"
+)
+
+// hashJoin keeps the right input in a hash table and looks up the left's rows.
+// Over budget both inputs are cut into partitions by hash (hashjoin_spill.go)
+// that are joined one after the other.
+type hashJoin struct {
+	node        *plan.HashJoin
+	left, right Operator
+	ltypes      []types.T
+	rtypes      []types.T // right columns, then computed keys
+	lkeys       []expr.Eval
+	rkeys       []expr.Eval // of the computed keys
+	rkeyAt      []int
+	out         joinOut
+
+	env     *Env
+	acct    account
+	table   *joinTable
+	spill   joinSpill
+	built   bool
+	lopen   bool
+	hasNull bool // any build row has a NULL key, in any partition
+	empty   bool // the build side has no rows at all
+
+	batch  *vec.Batch // the left batch under way
+	keys   []*vec.Vec
+	hashes []uint64
+	skip   func(int) bool
+	pos    int    // next selected row of it
+	chain  uint32 // where the row at pos goes on; 0: at its start
+	inRow  bool
+	tail   int // right rows passed without a match
+	ended  bool
+}
+
+func (b *builder) hashJoin(n *plan.HashJoin) (Operator, error) {
+	l, err := b.node(n.Left)
+	if err != nil {
+		return nil, err
+	}
+	r, err := b.node(n.Right)
+	if err != nil {
+		return nil, err
+	}
+	op := &hashJoin{node: n, left: l, right: r, ltypes: outTypes(n.Left), rtypes: outTypes(n.Right)}
+	rout := op.rtypes
+	residual, err := b.predicate(n.Residual)
+	if err != nil {
+		return nil, err
+	}
+	op.out = newJoinOut(n.Kind, residual, op.ltypes, rout)
+	if op.lkeys, err = expr.CompileAll(n.LeftKeys); err != nil {
+		return nil, err
+	}
+	var p keyPlan
+	for _, k := range n.RightKeys {
+		op.rkeyAt = append(op.rkeyAt, p.place(k, len(rout)))
+	}
+	if op.rkeys, err = expr.CompileAll(p.computed); err != nil {
+		return nil, err
+	}
+	op.rtypes = append(append([]types.T(nil), rout...), exprTypes(p.computed)...)
+	op.keys = make([]*vec.Vec, len(op.lkeys))
+	return op, nil
+}
+
+func (op *hashJoin) Open(env *Env) error {
+	op.Close()
+	op.env = env
+	op.acct.open(env)
+	op.built, op.ended, op.hasNull, op.empty = false, false, false, true
+	op.batch, op.tail = nil, 0
+	op.spill.reset()
+	return nil
+}
+
+// build reads the right input and opens the left one.
+func (op *hashJoin) build() error {
+	op.built = true
+	if err := op.right.Open(op.env); err != nil {
+		return err
+	}
+	op.table = newJoinTable(op.rtypes, op.rkeyAt)
+	cols := make([]*vec.Vec, len(op.rtypes))
+	width := len(op.rtypes) - len(op.rkeys)
+	for {
+		in, err := op.right.Next()
+		if err != nil {
+			return err
+		}
+		if in == nil {
+			break
+		}
+		op.empty = false
+		copy(cols, in.Cols)
+		if err := evalAll(op.env, op.rkeys, in, cols[width:]); err != nil {
+			return err
+		}
+		if err := op.store(cols, in.Sel, in.Rows()); err != nil {
+			return err
+		}
+	}
+	op.right.Close()
+	if op.spill.on {
+		more, err := op.partition()
+		op.ended = !more
+		return err
+	}
+	return op.ready(true)
+}
+
+// store keeps build rows in memory, or in partitions once memory is short.
+func (op *hashJoin) store(cols []*vec.Vec, sel []uint32, n int) error {
+	if op.spill.on {
+		return op.spill.writeBuild(op, cols, sel, n)
+	}
+	op.table.rows.appendCols(cols, sel, n)
+	if err := op.acct.set(op.table.bytesBuilt()); err != nil {
+		return err
+	}
+	if !op.acct.over() || op.spill.depth >= joinMaxDepth {
+		return nil
+	}
+	op.spill.start(op)
+	rows := op.table.rows
+	var view vec.Batch
+	for at := 0; at < rows.n; at += vec.BatchSize {
+		rows.window(&view, at, min(at+vec.BatchSize, rows.n))
+		if err := op.spill.writeBuild(op, view.Cols, nil, view.N); err != nil {
+			return err
+		}
+	}
+	op.table = newJoinTable(op.rtypes, op.rkeyAt)
+	return op.acct.set(0)
+}
+
+// ready ends the build of the table in memory.
+func (op *hashJoin) ready(open bool) error {
+	op.table.index(op.node.NullEq)
+	op.hasNull = op.hasNull || op.table.hasNull
+	if err := op.acct.set(op.table.bytes()); err != nil {
+		return err
+	}
+	op.out.open(op.table.rows.n)
+	op.tail = 0
+	if !open {
+		return nil
+	}
+	if op.nothing() {
+		return nil
+	}
+	op.push()
+	op.lopen = true
+	return op.left.Open(op.env)
+}
+
+// nothing reports whether no left row can give output, so that the left input
+// need not be read.
+func (op *hashJoin) nothing() bool {
+	switch op.node.Kind {
+	case plan.Inner, plan.Semi, plan.Right:
+		return op.empty
+	case plan.Anti:
+		return op.node.NullAware && op.hasNull
+	}
+	return false
+}
+
+// push hands a filter of the build keys to the left input.
+func (op *hashJoin) push() {
+	switch op.node.Kind {
+	case plan.Inner, plan.Semi, plan.Right:
+	default:
+		return
+	}
+	if len(op.node.LeftKeys) != 1 || op.node.NullEq != nil && op.node.NullEq[0] {
+		return
+	}
+	c, ok := op.node.LeftKeys[0].(*plan.Col)
+	if !ok {
+		return
+	}
+	if f := op.table.keyFilter(); f != nil {
+		pushFilter(op.left, c.Idx, f)
+	}
+}
+
+// pushFilter hands a filter from above to the left input, whose rows may be
+// dropped early unless they are passed without a match.
+func (op *hashJoin) pushFilter(col int, f *keyFilter) bool {
+	return col < len(op.ltypes) && op.node.Kind != plan.Full && op.node.Kind != plan.Right && pushFilter(op.left, col, f)
+}
+
+func (op *hashJoin) Next() (*vec.Batch, error) {
+	if !op.built {
+		if err := op.build(); err != nil {
+			return nil, err
+		}
+	}
+	for !op.ended {
+		if op.batch == nil {
+			more, err := op.nextLeft()
+			if err != nil {
+				return nil, err
+			}
+			if !more {
+				b, err := op.finish()
+				if b != nil || err != nil {
+					return b, err
+				}
+				continue
+			}
+		}
+		done := op.probe()
+		out, err := op.out.flush(op.env, op.batch, op.table.rows.cols[:len(op.rtypes)-len(op.rkeys)])
+		if err != nil {
+			return nil, err
+		}
+		if done {
+			op.batch = nil
+		}
+		if out.Rows() > 0 {
+			return out, nil
+		}
+	}
+	return nil, nil
+}
+
+// nextLeft fetches the next left batch with its keys and hashes.
+func (op *hashJoin) nextLeft() (bool, error) {
+	if op.nothing() && !op.spill.on {
+		return false, nil
+	}
+	var in *vec.Batch
+	var err error
+	if op.spill.probe != nil {
+		if in, err = op.spill.nextProbe(op); in == nil || err != nil {
+			return false, err
+		}
+	} else {
+		if !op.lopen {
+			return false, nil
+		}
+		if in, err = op.left.Next(); in == nil || err != nil {
+			return false, err
+		}
+		if err := evalAll(op.env, op.lkeys, in, op.keys); err != nil {
+			return false, err
+		}
+	}
+	op.setProbe(in)
+	return true, nil
+}
+
+func (op *hashJoin) setProbe(in *vec.Batch) {
+	op.batch, op.pos, op.inRow = in, 0, false
+	op.hashes = hashRows(op.keys, in.Sel, in.Rows(), op.hashes)
+	op.skip = nullRows(op.keys, op.node.NullEq)
+}
+
+// probe collects candidates until the output is full or the batch is done,
+// which it reports.
+func (op *hashJoin) probe() bool {
+	t := op.table
+	marks := op.out.marks()
+	first := op.node.Kind == plan.Semi && op.out.residual == nil || op.node.Kind == plan.Anti && op.out.residual == nil
+	n := op.batch.Rows()
+	for op.pos < n {
+		r := op.batch.Row(op.pos)
+		c := op.chain
+		if !op.inRow {
+			c = 0
+			if op.skip == nil || !op.skip(r) {
+				c = t.head(op.hashes[op.pos])
+			} else if op.node.NullAware && !op.empty {
+				op.pos++ // NULL NOT IN (something) is not true
+				continue
+			}
+			op.inRow = true
+		}
+		for c != 0 {
+			if c = t.match(c, op.keys, r); c == 0 {
+				break
+			}
+			full := op.out.add(uint32(r), c-1)
+			c = t.next[c-1]
+			if first {
+				c = 0
+			}
+			if full {
+				op.chain = c
+				return false
+			}
+		}
+		op.inRow, op.chain = false, 0
+		op.pos++
+		if marks && op.out.add(uint32(r), noRow) {
+			return op.pos == n
+		}
+	}
+	return true
+}
+
+// finish passes right rows without a match, then turns to the next partition.
+func (op *hashJoin) finish() (*vec.Batch, error) {
+	if op.out.tracksRight() {
+		rows := op.table.rows
+		for op.tail < rows.n {
+			var b *vec.Batch
+			b, op.tail = op.out.unmatched(op.tail, op.ltypes, rows.cols[:len(op.rtypes)-len(op.rkeys)])
+			if b.N > 0 {
+				return b, nil
+			}
+		}
+	}
+	more, err := op.spill.nextPartition(op)
+	op.ended = !more
+	return nil, err
+}
+
+func (op *hashJoin) Close() {
+	if op.lopen {
+		op.left.Close()
+		op.lopen = false
+	}
+	op.right.Close()
+	op.spill.close()
+	op.table, op.batch, op.skip = nil, nil, nil
+	op.acct.close()
+}
+
+func (op *hashJoin) memStats() (peak, spilled int64) { return op.acct.peak, op.spill.bytes }

@@ -1,0 +1,157 @@
+package executor
+
+import (
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/executor/expr"
+	"kvsqld/planner/plan"
+)
+
+// joinOut turns candidate pairs of left and right rows into the output of a
+// join. The join methods differ only in how they find candidates.
+//
+// Candidates are added in the order of the left rows. For kinds other than
+// Inner and Right each left row's candidates are followed by an end mark, the
+// pair (row, noRow), by which rows without a match are known.
+type joinOut struct {
+	kind     plan.JoinKind
+	residual expr.Pred
+	nleft    int
+
+	l, r    []uint32
+	matched bool   // the left row that is under way has a match
+	hits    []bool // right rows with a match, for Right and Full
+	sel     []uint32
+	pairs   vec.Batch // candidates, for the residual
+	out     vec.Batch
+	rcols   []*vec.Vec
+}
+
+// newJoinOut returns the output side of a join of rows with the given types.
+func newJoinOut(kind plan.JoinKind, residual expr.Pred, left, right []types.T) joinOut {
+	o := joinOut{kind: kind, residual: residual, nleft: len(left)}
+	o.l = make([]uint32, 0, vec.BatchSize)
+	o.r = make([]uint32, 0, vec.BatchSize)
+	all := append(append([]types.T(nil), left...), right...)
+	if residual != nil {
+		o.pairs.Cols = newVecs(all)
+	}
+	if kind != plan.Semi && kind != plan.Anti {
+		o.out.Cols = newVecs(all)
+	}
+	return o
+}
+
+// marks reports whether candidates of a row must be followed by an end mark.
+func (o *joinOut) marks() bool { return o.kind != plan.Inner && o.kind != plan.Right }
+
+// tracksRight reports whether right rows without a match are passed at the end.
+func (o *joinOut) tracksRight() bool { return o.kind == plan.Right || o.kind == plan.Full }
+
+// open prepares a run against right rows numbered from 0 to n-1.
+func (o *joinOut) open(n int) {
+	o.l, o.r, o.matched = o.l[:0], o.r[:0], false
+	if o.tracksRight() {
+		o.hits = make([]bool, n)
+	}
+}
+
+// add appends a candidate and reports whether it is time to flush.
+func (o *joinOut) add(l, r uint32) bool {
+	o.l = append(o.l, l)
+	o.r = append(o.r, r)
+	return len(o.l) >= vec.BatchSize
+}
+
+// flush decides the candidates and returns the output, possibly without rows.
+// It is over the left batch's columns for Semi and Anti, in new vectors else.
+func (o *joinOut) flush(env *Env, left *vec.Batch, right []*vec.Vec) (*vec.Batch, error) {
+	l, r := o.l, o.r
+	o.l, o.r = o.l[:0], o.r[:0]
+	if o.residual != nil {
+		if err := o.test(env, left, right, l, r); err != nil {
+			return nil, err
+		}
+	}
+	if o.marks() || o.residual != nil || o.tracksRight() {
+		l, r = o.resolve(l, r)
+	}
+	if o.kind == plan.Semi || o.kind == plan.Anti {
+		o.out = vec.Batch{Cols: left.Cols, N: left.N, Sel: l}
+		return &o.out, nil
+	}
+	gatherBatch(o.out.Cols[:o.nleft], left.Cols, l, false)
+	gatherBatch(o.out.Cols[o.nleft:], right, r, o.marks())
+	o.out.N, o.out.Sel = len(l), nil
+	return &o.out, nil
+}
+
+// test evaluates the residual: sel lists the candidates that satisfy it.
+func (o *joinOut) test(env *Env, left *vec.Batch, right []*vec.Vec, l, r []uint32) error {
+	gatherBatch(o.pairs.Cols[:o.nleft], left.Cols, l, false)
+	gatherBatch(o.pairs.Cols[o.nleft:], right, r, o.marks())
+	o.sel = o.sel[:0]
+	if o.sel == nil {
+		o.sel = make([]uint32, 0, vec.BatchSize)
+	}
+	for i, x := range r {
+		if x != noRow {
+			o.sel = append(o.sel, uint32(i))
+		}
+	}
+	o.pairs.N, o.pairs.Sel = len(l), o.sel
+	if len(o.sel) == 0 {
+		return nil
+	}
+	return o.residual.Select(env.Expr, &o.pairs)
+}
+
+// resolve applies the kind of the join to the candidates, in place.
+func (o *joinOut) resolve(l, r []uint32) ([]uint32, []uint32) {
+	pass := o.pairs.Sel
+	n, p := 0, 0
+	for i, x := range r {
+		if x == noRow { // the end of a left row
+			if !o.matched && o.kind != plan.Semi {
+				l[n], r[n] = l[i], noRow
+				n++
+			}
+			o.matched = false
+			continue
+		}
+		if o.residual != nil {
+			if p >= len(pass) || pass[p] != uint32(i) {
+				continue
+			}
+			p++
+		}
+		if o.hits != nil {
+			o.hits[x] = true
+		}
+		emit := o.kind != plan.Anti && (o.kind != plan.Semi || !o.matched)
+		o.matched = true
+		if emit {
+			l[n], r[n] = l[i], x
+			n++
+		}
+	}
+	return l[:n], r[:n]
+}
+
+// unmatched fills the output with right rows without a match, from row number
+// at on, at most a batch of them; it returns where to go on.
+func (o *joinOut) unmatched(at int, left []types.T, right []*vec.Vec) (*vec.Batch, int) {
+	r := o.r[:0]
+	for ; at < len(o.hits) && len(r) < vec.BatchSize; at++ {
+		if !o.hits[at] {
+			r = append(r, uint32(at))
+		}
+	}
+	for i, c := range o.out.Cols[:o.nleft] {
+		c.Reset(left[i], len(r))
+		setAllNull(c, len(r))
+	}
+	gatherBatch(o.out.Cols[o.nleft:], right, r, false)
+	o.out.N, o.out.Sel = len(r), nil
+	return &o.out, at
+}

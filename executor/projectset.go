@@ -1,0 +1,167 @@
+package executor
+
+import (
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/executor/expr"
+	"kvsqld/planner/plan"
+)
+
+// projectSet computes expressions of which some are calls of set-returning
+// functions: each input row gives as many rows as its longest set, shorter sets
+// padded with NULL, the other expressions repeated.
+type projectSet struct {
+	node  *plan.ProjectSet
+	input Operator
+	types []types.T
+	evals []expr.Eval    // nil where sets has the expression
+	sets  []expr.SetFunc // nil where evals has it
+
+	env  *Env
+	in   *vec.Batch
+	vals []*vec.Vec // of the plain expressions over in
+	pos  int        // selected row of in under way
+	open bool       // its sets have been started
+	feed []setFeed
+	rows *rowStore
+	one  []*vec.Vec
+	view vec.Batch
+}
+
+func (b *builder) projectSet(n *plan.ProjectSet) (Operator, error) {
+	in, err := b.node(n.Input)
+	if err != nil {
+		return nil, err
+	}
+	op := &projectSet{node: n, input: in, types: exprTypes(n.Exprs)}
+	k := len(n.Exprs)
+	op.evals, op.sets = make([]expr.Eval, k), make([]expr.SetFunc, k)
+	op.vals, op.one, op.feed = make([]*vec.Vec, k), make([]*vec.Vec, k), make([]setFeed, k)
+	for i, x := range n.Exprs {
+		if c, ok := x.(*plan.Call); ok && c.Proc.RetSet {
+			op.sets[i], err = expr.CompileSet(x)
+		} else {
+			op.evals[i], err = expr.Compile(x)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	op.rows = newRowStore(op.types)
+	return op, nil
+}
+
+func (op *projectSet) Open(env *Env) error {
+	op.env, op.in, op.open = env, nil, false
+	return op.input.Open(env)
+}
+
+func (op *projectSet) Next() (*vec.Batch, error) {
+	op.rows.reset()
+	for op.rows.n < vec.BatchSize {
+		if op.in == nil {
+			if op.rows.n > 0 {
+				break // the rows so far are copies, but answer before asking for more
+			}
+			if err := op.nextInput(); err != nil {
+				return nil, err
+			}
+			if op.in == nil {
+				return nil, nil
+			}
+		}
+		if err := op.step(); err != nil {
+			return nil, err
+		}
+	}
+	op.rows.window(&op.view, 0, op.rows.n)
+	return &op.view, nil
+}
+
+func (op *projectSet) nextInput() error {
+	in, err := op.input.Next()
+	if in == nil || err != nil {
+		return err
+	}
+	for i, e := range op.evals {
+		if e == nil {
+			continue
+		}
+		if op.vals[i], err = e.Eval(op.env.Expr, in); err != nil {
+			return err
+		}
+	}
+	op.in, op.pos, op.open = in, 0, false
+	return nil
+}
+
+// step appends a piece of the present row's output, or goes on to the next row.
+func (op *projectSet) step() error {
+	if op.pos >= op.in.Rows() {
+		op.in = nil
+		return nil
+	}
+	r := op.in.Row(op.pos)
+	n, longest := 0, false
+	for i, s := range op.sets {
+		if s == nil {
+			continue
+		}
+		if !op.open {
+			if err := s.Start(op.env.Expr, op.in, r); err != nil {
+				return err
+			}
+			op.feed[i] = setFeed{set: s}
+		}
+		more, err := op.feed[i].fetch(op.env)
+		if err != nil {
+			return err
+		}
+		if more && (!longest || op.feed[i].left() < n) {
+			n, longest = op.feed[i].left(), true
+		}
+	}
+	op.open = true
+	if n == 0 {
+		op.pos++
+		op.open = false
+		return ctxErr(op.env.Ctx)
+	}
+	for i := range op.types {
+		switch {
+		case op.sets[i] == nil:
+			op.one[i] = repeated(op.vals[i], r)
+		case op.feed[i].ended:
+			op.one[i] = vec.NewConst(types.Null(op.types[i]))
+		default:
+			op.one[i] = piece(&op.feed[i], n)
+		}
+	}
+	op.rows.appendCols(op.one, nil, n)
+	return nil
+}
+
+// repeated is one row's value for as many rows as wanted.
+func repeated(v *vec.Vec, r int) *vec.Vec {
+	if v.Const {
+		return v
+	}
+	return vec.NewConst(v.Get(r))
+}
+
+// piece is the next n rows of a set's first column.
+func piece(f *setFeed, n int) *vec.Vec {
+	rows := make([]uint32, n)
+	for k := range rows {
+		rows[k] = uint32(f.batch.Row(f.at + k))
+	}
+	f.at += n
+	out := new(vec.Vec)
+	gather(out, f.batch.Cols[0], rows, false)
+	return out
+}
+
+func (op *projectSet) Close() {
+	op.input.Close()
+	op.rows.release()
+}

@@ -1,0 +1,229 @@
+package executor
+
+import (
+	"math"
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+	"kvsqld/executor/expr"
+	"kvsqld/planner/plan"
+)
+
+// keyTypes returns the types of the key columns of an index, or of the master
+// file when ix is nil or the primary key's.
+func keyTypes(t *catalog.Table, ix *catalog.Index) []types.T {
+	if ix == nil || ix.Primary {
+		ts := make([]types.T, len(t.PK))
+		for i, c := range t.PK {
+			ts[i] = t.Columns[c].Type
+		}
+		return ts
+	}
+	ts := make([]types.T, len(ix.Keys))
+	for i, k := range ix.Keys {
+		ts[i] = k.Type
+		if k.Col >= 0 {
+			ts[i] = t.Columns[k.Col].Type
+		}
+	}
+	return ts
+}
+
+// evalRanges evaluates the bounds of key ranges with the present parameters. A
+// range with a NULL bound, or bounds that the column's type cannot reach, is
+// left out. nil in gives nil: the whole file.
+func evalRanges(env *Env, rs []plan.KeyRange, keys []types.T) ([]types.Range, error) {
+	if rs == nil {
+		return nil, nil
+	}
+	out := make([]types.Range, 0, len(rs))
+	for i := range rs {
+		var err error
+		if out, err = evalRange(env, &rs[i], keys, out); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func evalRange(env *Env, k *plan.KeyRange, keys []types.T, out []types.Range) ([]types.Range, error) {
+	var r types.Range
+	if len(k.Eq) > 0 {
+		r.Eq = make([]types.Datum, 0, len(k.Eq)+1)
+	}
+	for _, x := range k.Eq {
+		d, err := expr.EvalConst(env.Expr, x)
+		if err != nil {
+			return nil, err
+		}
+		if d.Null || !asKey(&d, keys[len(r.Eq)]) {
+			return out, nil
+		}
+		r.Eq = append(r.Eq, d)
+	}
+	if k.IsNull {
+		r.Eq = append(r.Eq, types.Null(keys[len(r.Eq)]))
+		return append(out, r), nil
+	}
+	if k.EqAny != nil {
+		return evalEqAny(env, k, r, keys, out)
+	}
+	ok, err := evalBounds(env, k, &r, keys)
+	if err != nil || !ok || r.Empty() {
+		return out, err
+	}
+	return append(out, r), nil
+}
+
+// evalEqAny expands an array into one range per distinct element, in key order.
+func evalEqAny(env *Env, k *plan.KeyRange, r types.Range, keys []types.T, out []types.Range) ([]types.Range, error) {
+	arr, err := expr.EvalConst(env.Expr, k.EqAny)
+	if err != nil || arr.Null {
+		return out, err
+	}
+	_, _, _, elems, err := types.ArrayElems(arr)
+	if err != nil {
+		return nil, err
+	}
+	t := keys[len(r.Eq)]
+	vals := make([]types.Datum, 0, len(elems))
+	for _, d := range elems {
+		if !d.Null && asKey(&d, t) {
+			vals = append(vals, d)
+		}
+	}
+	slices.SortFunc(vals, types.Compare)
+	vals = slices.CompactFunc(vals, types.Equal)
+	for _, d := range vals {
+		one := r
+		one.Eq = append(slices.Clone(r.Eq), d)
+		if k.Lo != nil || k.Hi != nil || k.Like != nil {
+			ok, err := evalBounds(env, k, &one, keys)
+			if err != nil {
+				return nil, err
+			}
+			if !ok || one.Empty() {
+				continue
+			}
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// evalBounds sets the range on the column after Eq; false when it is empty.
+func evalBounds(env *Env, k *plan.KeyRange, r *types.Range, keys []types.T) (bool, error) {
+	if k.Lo == nil && k.Hi == nil && k.Like == nil {
+		return true, nil
+	}
+	t := keys[len(r.Eq)]
+	bound := func(x plan.Expr) (*types.Datum, error) {
+		d, err := expr.EvalConst(env.Expr, x)
+		return &d, err
+	}
+	if k.Lo != nil {
+		d, err := bound(k.Lo)
+		if err != nil || d.Null {
+			return false, err
+		}
+		switch side := reach(d, t); {
+		case side > 0:
+			return false, nil
+		case side == 0:
+			r.Lo, r.LoInc = d, k.LoInc
+		default:
+			r.NotNull = true
+		}
+	}
+	if k.Hi != nil {
+		d, err := bound(k.Hi)
+		if err != nil || d.Null {
+			return false, err
+		}
+		switch side := reach(d, t); {
+		case side < 0:
+			return false, nil
+		case side == 0:
+			r.Hi, r.HiInc = d, k.HiInc
+		default:
+			r.NotNull = true
+		}
+	}
+	if k.Like != nil {
+		d, err := bound(k.Like)
+		if err != nil || d.Null {
+			return false, err
+		}
+		likeBounds(d.B, t, r)
+	}
+	return true, nil
+}
+
+// asKey gives a value the key column's type; false when the column cannot hold
+// the value.
+func asKey(d *types.Datum, t types.T) bool { return reach(d, t) == 0 }
+
+// reach gives the value the key column's type and tells on which side of the
+// column's values it lies: -1 below all, 0 within, 1 above all.
+func reach(d *types.Datum, t types.T) int {
+	lo, hi := int64(math.MinInt64), int64(math.MaxInt64)
+	switch t.Kind() {
+	case types.KInt2:
+		lo, hi = math.MinInt16, math.MaxInt16
+	case types.KInt4:
+		lo, hi = math.MinInt32, math.MaxInt32
+	case types.KOid:
+		lo, hi = 0, math.MaxUint32
+	}
+	d.T = t
+	if t.Rep() == types.RepInt {
+		if d.I < lo {
+			return -1
+		}
+		if d.I > hi {
+			return 1
+		}
+	}
+	return 0
+}
+
+// likeBounds bounds the column by the part of a LIKE pattern before its first
+// wildcard.
+func likeBounds(pattern []byte, t types.T, r *types.Range) {
+	var prefix []byte
+	exact := true
+scan:
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; c {
+		case '%', '_':
+			exact = false
+			break scan
+		case '\\':
+			if i++; i < len(pattern) {
+				prefix = append(prefix, pattern[i])
+			}
+		default:
+			prefix = append(prefix, c)
+		}
+	}
+	lo := types.Bytes(t, prefix)
+	if exact {
+		r.Eq = append(r.Eq, lo)
+		return
+	}
+	if len(prefix) == 0 {
+		r.NotNull = true
+		return
+	}
+	r.Lo, r.LoInc = &lo, true
+	for n := len(prefix); n > 0; n-- {
+		if prefix[n-1] != 0xff {
+			end := slices.Clone(prefix[:n])
+			end[n-1]++
+			hi := types.Bytes(t, end)
+			r.Hi = &hi
+			return
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package executor
+
+import (
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/executor/expr"
+	"kvsqld/planner/plan"
+	"kvsqld/storage/table"
+)
+
+// scan passes the rows of a table that lie in the node's ranges and satisfy its
+// filter. A whole unique key is one point get; large full scans are split over
+// goroutines (scan_parallel.go) unless the plan relies on their order.
+type scan struct {
+	node  *plan.Scan
+	types []types.T
+	keys  []types.T // of the file's key
+	pred  expr.Pred
+	lock  *rowLocker
+
+	env     *Env
+	desc    *table.Desc
+	spec    table.ScanSpec
+	scanner *table.Scanner
+	par     *parallelScan
+	filters []*keyFilter
+	point   bool // one point get
+	done    bool
+	buf     vec.Batch // the scanner's
+	out     vec.Batch
+	sel     [2][]uint32
+}
+
+func (b *builder) scan(n *plan.Scan) (Operator, error) {
+	op := &scan{node: n, types: outTypes(n)}
+	var err error
+	if op.pred, err = b.predicate(n.Filter); err != nil {
+		return nil, err
+	}
+	if len(n.Ranges) > 0 {
+		op.keys = keyTypes(n.Table, n.Index)
+	}
+	op.point = (n.Access == plan.PointGet || n.Access == plan.UniqueGet) && len(n.Ranges) == 1 &&
+		len(n.Ranges[0].Eq) == len(op.keys) && len(op.keys) > 0
+	if n.Lock != nil {
+		op.lock = newRowLocker([]plan.Lock{*n.Lock})
+	}
+	return op, nil
+}
+
+// pushFilter takes a filter for one of the output columns. Filters are not
+// applied above locks: which rows are locked must not depend on the join method.
+func (op *scan) pushFilter(col int, f *keyFilter) bool {
+	if op.lock != nil || op.point {
+		return false
+	}
+	f.col = col
+	op.filters = append(op.filters, f)
+	return true
+}
+
+func (op *scan) Open(env *Env) error {
+	op.stop()
+	op.env, op.done = env, false
+	desc, err := env.Tables.For(op.node.Table)
+	if err != nil {
+		return err
+	}
+	op.desc = desc
+	if op.point {
+		return nil
+	}
+	n := op.node
+	op.spec = table.ScanSpec{Index: n.Index, Cols: n.Cols, Reverse: n.Reverse, IndexOnly: n.IndexOnly}
+	if op.spec.Ranges, err = evalRanges(env, n.Ranges, op.keys); err != nil {
+		return err
+	}
+	if n.Limit != nil {
+		k, absent, err := rowCount(env, n.Limit, false)
+		if err != nil {
+			return err
+		}
+		if !absent && k < vec.BatchSize {
+			op.spec.Limit = int(k)
+		}
+	}
+	if op.spec.Ranges != nil && len(op.spec.Ranges) == 0 {
+		op.done = true
+	}
+	return nil
+}
+
+// start begins the scan at the first Next: by then key filters have come in and
+// it is certain that rows are wanted.
+func (op *scan) start() error {
+	if op.parallel() {
+		parts, err := op.desc.SplitScan(op.env.Ctx, op.env.Txn, &op.spec, op.env.MaxParallel)
+		if err != nil {
+			return err
+		}
+		if len(parts) > 1 {
+			op.par, err = newParallelScan(op, parts)
+			return err
+		}
+	}
+	var err error
+	op.scanner, err = op.desc.Scan(op.env.Ctx, op.env.Txn, &op.spec)
+	return err
+}
+
+func (op *scan) Next() (*vec.Batch, error) {
+	for !op.done {
+		if op.point {
+			op.done = true
+			if err := op.get(); err != nil {
+				return nil, err
+			}
+		} else {
+			if op.scanner == nil && op.par == nil {
+				if err := op.start(); err != nil {
+					return nil, err
+				}
+			}
+			if op.par != nil {
+				b, err := op.par.next()
+				op.done = b == nil
+				return b, err
+			}
+			if err := ctxErr(op.env.Ctx); err != nil {
+				return nil, err
+			}
+			if err := op.scanner.Next(&op.buf); err != nil {
+				return nil, err
+			}
+		}
+		if op.buf.N == 0 {
+			op.done = true
+			return nil, nil
+		}
+		op.out = vec.Batch{Cols: op.buf.Cols, N: op.buf.N}
+		if err := narrow(op.env.Expr, &op.out, op.filters, op.pred, &op.sel); err != nil {
+			return nil, err
+		}
+		if op.lock != nil && op.out.Rows() > 0 {
+			if err := op.lock.lock(op.env, &op.out); err != nil {
+				return nil, err
+			}
+		}
+		if op.out.Rows() > 0 {
+			return &op.out, nil
+		}
+	}
+	return nil, nil
+}
+
+// narrow applies key filters, then the predicate.
+func narrow(env *expr.Env, b *vec.Batch, filters []*keyFilter, pred expr.Pred, buf *[2][]uint32) error {
+	k := 0
+	for _, f := range filters {
+		if f.off {
+			continue
+		}
+		if buf[k] == nil {
+			buf[k] = make([]uint32, 0, vec.BatchSize)
+		}
+		buf[k] = f.narrow(b.Cols[f.col], b.Sel, b.Rows(), buf[k][:0])
+		b.Sel = buf[k]
+		k = 1 - k
+		if len(b.Sel) == 0 {
+			return nil
+		}
+	}
+	if pred != nil {
+		return pred.Select(env, b)
+	}
+	return nil
+}
+
+// get fetches the row of a point get into buf.
+func (op *scan) get() error {
+	r := &op.node.Ranges[0]
+	op.buf.N = 0
+	var few [4]types.Datum
+	key := few[:0]
+	for i, x := range r.Eq {
+		var d types.Datum
+		if p, ok := x.(*plan.Param); ok {
+			d = op.env.Expr.Params[p.Idx]
+		} else {
+			var err error
+			if d, err = expr.EvalConst(op.env.Expr, x); err != nil {
+				return err
+			}
+		}
+		if d.Null || !asKey(&d, op.keys[i]) {
+			return nil
+		}
+		key = append(key, d)
+	}
+	_, err := op.desc.PointGet(op.env.Ctx, op.env.Txn, op.node.Index, key, op.node.Cols, &op.buf)
+	op.buf.Sel = nil
+	return err
+}
+
+func (op *scan) stop() {
+	if op.scanner != nil {
+		op.scanner.Close()
+		op.scanner = nil
+	}
+	if op.par != nil {
+		op.par.close()
+		op.par = nil
+	}
+}
+
+func (op *scan) Close() {
+	op.stop()
+	op.filters = nil
+}

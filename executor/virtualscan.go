@@ -1,0 +1,101 @@
+package executor
+
+import (
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/executor/expr"
+	"kvsqld/planner/plan"
+)
+
+// virtualScan passes the rows of a declared relation, which its provider emits
+// all at once.
+type virtualScan struct {
+	node  *plan.VirtualScan
+	types []types.T
+	pred  expr.Pred
+
+	env  *Env
+	rows *rowStore
+	read bool
+	at   int
+	view vec.Batch
+	out  vec.Batch
+}
+
+func (b *builder) virtualScan(n *plan.VirtualScan) (Operator, error) {
+	op := &virtualScan{node: n, types: outTypes(n)}
+	op.rows = newRowStore(op.types)
+	var err error
+	op.pred, err = b.predicate(n.Filter)
+	return op, err
+}
+
+func (op *virtualScan) Open(env *Env) error {
+	op.env, op.read, op.at = env, false, 0
+	op.rows.reset()
+	return nil
+}
+
+func (op *virtualScan) fill() error {
+	op.read = true
+	n := op.node
+	vals := make([]types.Datum, len(n.KeyVals))
+	for i, x := range n.KeyVals {
+		d, err := expr.EvalConst(op.env.Expr, x)
+		if err != nil {
+			return err
+		}
+		if d.Null {
+			return nil // equality with NULL holds for no row
+		}
+		vals[i] = d
+	}
+	row := make([]types.Datum, len(n.Cols))
+	var stopped error
+	err := op.env.Virtual(n.Rel, n.KeyCols, vals, func(full []types.Datum) bool {
+		for i, c := range n.Cols {
+			switch {
+			case c >= 0:
+				row[i] = full[c]
+			case c == plan.ColTableOID:
+				row[i] = types.Int(op.types[i], int64(n.Rel.OID))
+			default:
+				row[i] = types.Null(op.types[i])
+			}
+		}
+		op.rows.appendDatums(row)
+		if op.rows.n%vec.BatchSize == 0 {
+			stopped = ctxErr(op.env.Ctx)
+		}
+		return stopped == nil
+	})
+	if err == nil {
+		err = stopped
+	}
+	return err
+}
+
+func (op *virtualScan) Next() (*vec.Batch, error) {
+	if !op.read {
+		if err := op.fill(); err != nil {
+			return nil, err
+		}
+	}
+	for op.at < op.rows.n {
+		to := min(op.at+vec.BatchSize, op.rows.n)
+		op.rows.window(&op.view, op.at, to)
+		op.at = to
+		op.out = op.view
+		if op.pred != nil {
+			if err := op.pred.Select(op.env.Expr, &op.out); err != nil {
+				return nil, err
+			}
+		}
+		if op.out.Rows() > 0 {
+			return &op.out, nil
+		}
+	}
+	return nil, nil
+}
+
+func (op *virtualScan) Close() { op.rows.release() }
