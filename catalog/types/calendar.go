@@ -121,15 +121,21 @@ func errDateRange() error { return sqlerr.New(sqlerr.DatetimeFieldOverflow, "dat
 
 // makeTimestamp joins a day and microseconds; ok is false out of range.
 func makeTimestamp(days, micros int64) (int64, bool) {
+	ts, ok := joinTimestamp(days, micros)
+	return ts, ok && validTimestamp(ts)
+}
+
+// joinTimestamp is makeTimestamp for local times, which a zone's offset may yet
+// bring into the range.
+func joinTimestamp(days, micros int64) (int64, bool) {
 	if days < minDate-1 || days > endTSDate {
 		return 0, false
 	}
-	if days < 0 && micros > 0 { // keep the product in range at the lower end
+	if days < 0 { // keep the product in range at the lower end
 		days++
 		micros -= usecPerDay
 	}
-	ts := days*usecPerDay + micros
-	return ts, validTimestamp(ts)
+	return days*usecPerDay + micros, true
 }
 
 // TimestampFromTime converts a standard library time to microseconds since

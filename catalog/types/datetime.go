@@ -12,7 +12,7 @@ func parseDate(s string, o *FmtOpts) (int64, error) {
 	}
 	p := dtParser{o: o}
 	if f := p.parse(s); f != faultNone {
-		return 0, dtError(f, s, "date")
+		return 0, p.errorOf(f, s, "date")
 	}
 	switch p.special {
 	case specialNow:
@@ -70,7 +70,7 @@ func parseTimestamptz(s string, o *FmtOpts) (int64, error) {
 func parseAnyTimestamp(s, typ string, zoned bool, o *FmtOpts) (int64, error) {
 	p := dtParser{o: o}
 	if f := p.parse(s); f != faultNone {
-		return 0, dtError(f, s, typ)
+		return 0, p.errorOf(f, s, typ)
 	}
 	switch p.special {
 	case specialNow:
@@ -91,13 +91,12 @@ func parseAnyTimestamp(s, typ string, zoned bool, o *FmtOpts) (int64, error) {
 	days, ok := p.days()
 	var ts int64
 	if ok {
-		ts, ok = makeTimestamp(days, p.timeOfDay())
+		ts, ok = joinTimestamp(days, p.timeOfDay())
 	}
 	if ok && zoned {
 		ts -= int64(p.east(days)) * usecPerSec
-		ok = validTimestamp(ts)
 	}
-	if !ok {
+	if !ok || !validTimestamp(ts) {
 		return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, `timestamp out of range: "%s"`, s)
 	}
 	return ts, nil
@@ -166,7 +165,7 @@ func digits2(s string) (int, bool) {
 func (p *dtParser) parseClock(s, typ string) error {
 	p.timeOnly = true
 	if f := p.parse(s); f != faultNone {
-		return dtError(f, s, typ)
+		return p.errorOf(f, s, typ)
 	}
 	if p.special == specialNow {
 		return nil

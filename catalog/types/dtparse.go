@@ -19,6 +19,7 @@ const (
 	faultMonthDay       // 22008 with the hint on DateStyle
 	faultInterval       // 22015
 	faultZone           // 22009
+	faultZoneName       // 22023
 )
 
 // dtError makes the error of a fault in the input s of the named type.
@@ -84,6 +85,8 @@ type dtParser struct {
 	zone          *time.Location
 	abbrev        string
 	dst           bool
+	badZone       string
+	index         int      // of the field at hand
 	pending       wordKind // unit word that says what the next number is
 	pendingUnit   int
 	havePending   bool
@@ -106,6 +109,7 @@ func (p *dtParser) parse(s string) fault {
 		return faultFormat
 	}
 	for i, f := range fields {
+		p.index = i
 		if err := p.field(f, fields[i+1:]); err != faultNone {
 			return err
 		}
@@ -119,7 +123,7 @@ func (p *dtParser) parse(s string) fault {
 func (p *dtParser) field(f dtField, rest []dtField) fault {
 	switch f.kind {
 	case fieldDate:
-		return p.dateField(f.text)
+		return p.dateField(f.text, rest)
 	case fieldTime:
 		if p.havePending {
 			if p.pending != wordISOTime {
@@ -141,7 +145,7 @@ func (p *dtParser) field(f dtField, rest []dtField) fault {
 
 // dateField reads a field that looks like a date; it may also be a zone name,
 // or a time run together with a zone.
-func (p *dtParser) dateField(s string) fault {
+func (p *dtParser) dateField(s string, rest []dtField) fault {
 	if p.havePending && p.pending == wordJulian {
 		// Julian day with a zone: J2451545-08.
 		n := skipDigits(s, 0)
@@ -163,43 +167,35 @@ func (p *dtParser) dateField(s string) fault {
 		if p.havePending && p.pending != wordISOTime {
 			return faultFormat
 		}
-		if p.mask&hasTime == hasTime {
-			return faultFormat
-		}
 		p.havePending = false
-		at := strings.IndexByte(s, '-')
-		if at < 0 {
-			return faultFormat
-		}
-		east, f := decodeOffset(s[at:])
-		if f != faultNone {
-			return f
-		}
-		p.offset = east
-		if f := p.set(hasZone); f != faultNone {
-			return f
-		}
-		return p.runTogether(s[:at], true)
+		return p.timeWithZone(s)
 	}
-	if p.timeOnly && isAlpha(s[0]) && !p.startsMonth(s) {
-		return p.zoneName(s)
+	if p.timeOnly && !(p.index == 0 && len(rest) > 0 && (rest[len(rest)-1].kind == fieldDate || rest[0].kind == fieldTime)) {
+		if !isDigit(s[0]) {
+			return p.zoneName(s)
+		}
+		return p.timeWithZone(s)
 	}
 	return p.date(s)
 }
 
-func (p *dtParser) startsMonth(s string) bool {
-	n := 0
-	for n < len(s) && isAlpha(s[n]) {
-		n++
+// timeWithZone reads a time run together with a zone: hhmmss-zz.
+func (p *dtParser) timeWithZone(s string) fault {
+	at := strings.IndexByte(s, '-')
+	if p.mask&hasTime == hasTime || at < 0 {
+		return faultFormat
 	}
-	w, ok := dtWords[s[:n]]
-	return ok && w.kind == wordMonth
+	if f := p.zoneField(s[at:]); f != faultNone {
+		return f
+	}
+	return p.runTogether(s[:at], true)
 }
 
 func (p *dtParser) zoneName(s string) fault {
 	loc := namedZone(s)
 	if loc == nil {
-		return faultFormat
+		p.badZone = s
+		return faultZoneName
 	}
 	p.zone = loc
 	return p.set(hasZone)
@@ -261,7 +257,8 @@ func (p *dtParser) date(s string) fault {
 		}
 		dmask |= got
 	}
-	if (have|dmask)&^(hasDOY|hasZone)&hasDate != hasDate {
+	// A time or another field in front of the date is refused.
+	if (have|dmask)&^(hasDOY|hasZone) != hasDate {
 		return faultFormat
 	}
 	if p.mask&dmask != 0 {
@@ -341,10 +338,7 @@ func decodeTime(s string) (h, m, sec int, micros int64, f fault) {
 		return 0, 0, 0, 0, faultFormat
 	}
 	s = s[n+1:]
-	m, n = leadingInt(s)
-	if n == 0 {
-		return 0, 0, 0, 0, faultFormat
-	}
+	m, n = leadingInt(s) // empty minutes and seconds are 0
 	s = s[n:]
 	if s != "" {
 		if s[0] == '.' { // mm:ss.fff
@@ -355,9 +349,7 @@ func decodeTime(s string) (h, m, sec int, micros int64, f fault) {
 				return 0, 0, 0, 0, faultFormat
 			}
 			s = s[1:]
-			if sec, n = leadingInt(s); n == 0 {
-				return 0, 0, 0, 0, faultFormat
-			}
+			sec, n = leadingInt(s)
 			if s = s[n:]; s != "" {
 				micros, f = fraction(s)
 			}
@@ -366,10 +358,18 @@ func decodeTime(s string) (h, m, sec int, micros int64, f fault) {
 			return 0, 0, 0, 0, f
 		}
 	}
-	if h > math.MaxInt32 || m > 59 || sec > 60 {
+	if m > 59 || sec > 60 {
 		return 0, 0, 0, 0, faultField
 	}
 	return h, m, sec, micros, faultNone
+}
+
+// errorOf makes the error of a fault found in s.
+func (p *dtParser) errorOf(f fault, s, typ string) error {
+	if f == faultZoneName {
+		return sqlerr.New(sqlerr.InvalidParameterValue, `time zone "%s" not recognized`, p.badZone)
+	}
+	return dtError(f, s, typ)
 }
 
 // fraction reads .ffffff as microseconds, rounded.

@@ -212,7 +212,7 @@ var dtWords = map[string]dtWord{
 	"thursday": {wordDay, 4}, "thu": {wordDay, 4}, "thur": {wordDay, 4}, "thurs": {wordDay, 4},
 	"friday": {wordDay, 5}, "fri": {wordDay, 5}, "saturday": {wordDay, 6}, "sat": {wordDay, 6},
 	"now": {wordNow, 0}, "today": {wordToday, 0}, "tomorrow": {wordTomorrow, 0}, "yesterday": {wordYesterday, 0},
-	"epoch": {wordEpoch, 0}, "infinity": {wordInfinity, 0}, "+infinity": {wordInfinity, 0}, "-infinity": {wordMinusInfinity, 0},
+	"epoch": {wordEpoch, 0}, "infinity": {wordInfinity, 0}, "-infinity": {wordMinusInfinity, 0},
 	"allballs": {wordAllballs, 0}, "am": {wordAMPM, am}, "pm": {wordAMPM, pm},
 	"ad": {wordEra, 0}, "bc": {wordEra, 1}, "at": {wordIgnore, 0}, "on": {wordIgnore, 0}, "t": {wordISOTime, 0},
 	"j": {wordJulian, 0}, "jd": {wordJulian, 0}, "julian": {wordJulian, 0},

@@ -17,7 +17,10 @@ func (p *dtParser) word(s string, rest []dtField) fault {
 		w, ok = wordPrefix(s)
 	}
 	if !ok {
-		return p.zoneName(s)
+		if f := p.zoneName(s); f != faultNone {
+			return faultFormat
+		}
+		return faultNone
 	}
 	switch w.kind {
 	case wordMonth:
@@ -129,9 +132,6 @@ func (p *dtParser) finish() fault {
 		}
 	}
 	if p.mask&hasDOY != 0 {
-		if p.doy == 366 && !isLeap(p.year) {
-			return faultField
-		}
 		p.year, p.month, p.day = civilFromDays(daysFromCivil(p.year, 1, 1) + int64(p.doy) - 1)
 	}
 	if p.mask&hasMonth != 0 && (p.month < 1 || p.month > 12) {

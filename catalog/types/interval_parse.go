@@ -43,9 +43,9 @@ var intervalUnits = map[string]intervalUnit{
 
 // intervalBuilder adds fields up, remembering which units came.
 type intervalBuilder struct {
-	months, days, micros int64
-	seen                 [unitAgo + 1]bool
-	any                  bool
+	years, months, days, micros int64
+	seen                        [unitAgo + 1]bool
+	any                         bool
 }
 
 // use notes a unit; the same one twice is a fault.
@@ -89,15 +89,17 @@ func (b *intervalBuilder) add(u intervalUnit, v int64, frac float64) fault {
 	case unitMillennium:
 		ok = b.addYears(v, frac, 1000)
 	}
-	if !ok {
+	if !ok || !isInt32(b.years) || !isInt32(b.months) || !isInt32(b.days) {
 		return faultField
 	}
 	return faultNone
 }
 
+func isInt32(v int64) bool { return v >= math.MinInt32 && v <= math.MaxInt32 }
+
 func (b *intervalBuilder) addYears(v int64, frac float64, scale int64) bool {
 	m := math.RoundToEven(frac * float64(scale) * 12)
-	return addScaled(&b.months, v, scale*12) && addScaled(&b.months, int64(m), 1)
+	return addScaled(&b.years, v, scale) && addScaled(&b.months, int64(m), 1)
 }
 
 func (b *intervalBuilder) addFracDays(f float64) bool {
@@ -136,14 +138,15 @@ func addScaled(sum *int64, v, scale int64) bool {
 }
 
 func (b *intervalBuilder) negate() {
-	b.months, b.days, b.micros = -b.months, -b.days, -b.micros
+	b.years, b.months, b.days, b.micros = -b.years, -b.months, -b.days, -b.micros
 }
 
-func (b *intervalBuilder) interval() (Interval, fault) {
-	if b.months < math.MinInt32 || b.months > math.MaxInt32 || b.days < math.MinInt32 || b.days > math.MaxInt32 {
-		return Interval{}, faultField
+func (b *intervalBuilder) interval() (Interval, error) {
+	months := b.years*12 + b.months
+	if !isInt32(months) || !isInt32(b.days) {
+		return Interval{}, errIntervalRange()
 	}
-	return Interval{int32(b.months), int32(b.days), b.micros}, faultNone
+	return Interval{int32(months), int32(b.days), b.micros}, nil
 }
 
 // parseInterval reads PostgreSQL's verbose, SQL standard and ISO 8601 forms. A
@@ -163,11 +166,7 @@ func parseInterval(s string, mod int32, o *FmtOpts) (Interval, error) {
 		}
 		return Interval{}, dtError(f, s, "interval")
 	}
-	iv, f := b.interval()
-	if f != faultNone {
-		return iv, dtError(faultInterval, s, "interval")
-	}
-	return iv, nil
+	return b.interval()
 }
 
 // rightmostUnit is the unit of a last number without one.
@@ -438,7 +437,7 @@ func (b *intervalBuilder) parseISO(s string) fault {
 		b.any, haveField = true, true
 		s = rest[1:]
 	}
-	if !haveField {
+	if !haveField && !inTime {
 		return faultFormat
 	}
 	return faultNone

@@ -2,46 +2,37 @@ package vec
 
 import "kvsqld/catalog/types"
 
-// Arena keeps copies of byte strings that live as long as the arena does.
-type Arena struct{ buf []byte }
+const (
+	arenaChunk    = 16 << 10
+	arenaMaxChunk = 1 << 20
+)
 
-const arenaChunk = 64 << 10
+// Arena keeps copies of byte strings. A copy stays unchanged until the arena is
+// reset, or for good when it never is; copies keep their chunk of the arena
+// alive, not all of it.
+type Arena struct {
+	buf  []byte
+	next int // size of the next chunk
+}
 
-// Copy returns a copy of b that stays unchanged until the arena is reset.
+// Copy returns a copy of b.
 func (a *Arena) Copy(b []byte) []byte {
+	if len(b) == 0 {
+		return []byte{}
+	}
 	if len(b) > cap(a.buf)-len(a.buf) {
-		a.buf = make([]byte, 0, max(arenaChunk, len(b)))
+		a.next = min(max(2*a.next, arenaChunk), arenaMaxChunk)
+		a.buf = make([]byte, 0, max(a.next, len(b)))
 	}
 	n := len(a.buf)
 	a.buf = append(a.buf, b...)
 	return a.buf[n:len(a.buf):len(a.buf)]
 }
 
-// Reset forgets everything copied; the memory may be used again.
+// Reset forgets the copies; their memory is used again.
 func (a *Arena) Reset() { a.buf = a.buf[:0] }
 
-// CopyRow sets row dr of dst to row sr of src, of the same type. Bytes are shared.
-func CopyRow(dst *Vec, dr int, src *Vec, sr int) { dst.Set(dr, src.Get(sr)) }
-
-// Gather makes dst the rows of src in the given order. Bytes are shared.
-func Gather(dst, src *Vec, rows []uint32) {
-	dst.Reset(src.T, len(rows))
-	for i, r := range rows {
-		CopyRow(dst, i, src, int(r))
-	}
-}
-
-// AppendFrom appends row sr of src as row n of dst (dst grows), copying bytes into the arena.
-func AppendFrom(dst *Vec, n int, src *Vec, sr int, a *Arena) {
-	d := src.Get(sr)
-	if d.B != nil && !d.Null {
-		d.B = a.Copy(d.B)
-	}
-	dst.Grow(n + 1)
-	dst.Set(n, d)
-}
-
-// Grow makes room for n rows, keeping values.
+// Grow makes room for n rows, keeping the values of the rows there were.
 func (v *Vec) Grow(n int) {
 	switch v.T.Rep() {
 	case types.RepBool:
@@ -64,84 +55,174 @@ func (v *Vec) Grow(n int) {
 }
 
 func regrow[E any](s []E, n int) []E {
-	for cap(s) < n {
-		s = append(s[:cap(s)], *new(E))
+	if n <= cap(s) {
+		return s[:max(n, len(s))]
 	}
-	if len(s) < n {
-		s = s[:n]
-	}
-	return s
+	out := make([]E, n, max(n, 2*cap(s)))
+	copy(out, s)
+	return out
 }
 
-// AppendText appends the row's text form; the row must not be NULL.
-func AppendText(buf []byte, v *Vec, row int, o *types.FmtOpts) []byte {
-	return types.AppendText(buf, v.Get(row), o)
+// CopyRow sets row dr of dst, which is not constant, to row sr of src, of the
+// same type. Bytes are shared with src.
+func CopyRow(dst *Vec, dr int, src *Vec, sr int) {
+	i := src.Idx(sr)
+	if src.Nulls.Any() && src.Nulls.Get(i) {
+		dst.Nulls.Set(dr)
+		return
+	}
+	dst.Nulls.Unset(dr)
+	switch src.T.Rep() {
+	case types.RepBool:
+		dst.Bool[dr] = src.Bool[i]
+	case types.RepInt:
+		dst.I64[dr] = src.I64[i]
+	case types.RepFloat:
+		dst.F64[dr] = src.F64[i]
+	case types.RepDec:
+		copyDecimal(dst, dr, src, i)
+	case types.RepInterval:
+		dst.Iv[dr] = src.Iv[i]
+	default:
+		dst.B[dr] = src.B[i]
+	}
 }
 
-// AppendBinary appends the row's binary form; the row must not be NULL.
-func AppendBinary(buf []byte, v *Vec, row int) []byte { return types.AppendBinary(buf, v.Get(row)) }
-
-// Hash combines each selected row's hash into out (out[i] belongs to the i-th
-// selected row, or to row i when sel is nil; len(out) rows).
-func Hash(v *Vec, sel []uint32, out []uint64) {
-	for i := range out {
-		r := i
-		if sel != nil {
-			r = int(sel[i])
+// copyDecimal copies a numeric between any two of the narrow and wide forms.
+func copyDecimal(dst *Vec, dr int, src *Vec, i int) {
+	if src.Dec != nil && dst.Dec != nil {
+		dst.Dec[dr] = src.Dec[i]
+		return
+	}
+	var coef int64
+	var scale int32
+	ok := true
+	if src.Dec == nil {
+		coef, scale = src.I64[i], src.Scale
+	} else {
+		coef, scale, ok = src.Dec[i].Small()
+	}
+	if dst.Dec == nil {
+		if ok && scale == dst.Scale {
+			dst.I64[dr] = coef
+			return
 		}
-		out[i] = out[i]*0x9E3779B97F4A7C15 + types.Hash(v.Get(r))
+		dst.Widen()
+	}
+	if src.Dec != nil {
+		dst.Dec[dr] = src.Dec[i]
+	} else {
+		dst.Dec[dr] = types.NewDecimal(coef, scale)
 	}
 }
 
-// EqualRows reports whether two rows are not distinct (NULL equals NULL).
-func EqualRows(a *Vec, ar int, b *Vec, br int) bool {
-	x, y := a.Get(ar), b.Get(br)
-	if x.Null || y.Null {
-		return x.Null && y.Null
+// Gather makes dst the rows of src in the order of rows; dst must not be src.
+// Bytes are shared with src. A constant stays one.
+func Gather(dst, src *Vec, rows []uint32) {
+	if src.Const {
+		n := min(1, src.Len())
+		dst.like(src, n)
+		dst.Const = true
+		if n > 0 {
+			CopyRow(dst, 0, src, 0)
+		}
+		return
 	}
-	return types.Equal(x, y)
+	dst.like(src, len(rows))
+	if src.Nulls.Any() {
+		for i, r := range rows {
+			if src.Nulls.Get(int(r)) {
+				dst.Nulls.Set(i)
+			}
+		}
+	}
+	switch src.T.Rep() {
+	case types.RepBool:
+		gather(dst.Bool, src.Bool, rows)
+	case types.RepInt:
+		gather(dst.I64, src.I64, rows)
+	case types.RepFloat:
+		gather(dst.F64, src.F64, rows)
+	case types.RepDec:
+		if src.Dec == nil {
+			gather(dst.I64, src.I64, rows)
+		} else {
+			gather(dst.Dec, src.Dec, rows)
+		}
+	case types.RepInterval:
+		gather(dst.Iv, src.Iv, rows)
+	default:
+		gather(dst.B, src.B, rows)
+	}
 }
 
-// Builder builds a batch row by row from datums.
+// like resets v to the type and form of src with room for n rows.
+func (v *Vec) like(src *Vec, n int) {
+	v.Reset(src.T, n)
+	if src.T.Rep() == types.RepDec && src.Dec == nil {
+		v.SetNarrow(n, src.Scale)
+	}
+}
+
+func gather[E any](dst, src []E, rows []uint32) {
+	for i, r := range rows {
+		dst[i] = src[r]
+	}
+}
+
+// AppendFrom makes row n of dst, which has n rows, a copy of row sr of src, of
+// the same type, and copies bytes into the arena.
+func AppendFrom(dst *Vec, n int, src *Vec, sr int, a *Arena) {
+	dst.Grow(n + 1)
+	CopyRow(dst, n, src, sr)
+	if src.T.Rep() == types.RepBytes && !dst.IsNull(n) {
+		dst.B[n] = a.Copy(dst.B[n])
+	}
+}
+
+// Builder builds a batch row by row from datums. Bytes are copied, so that the
+// batch depends on nothing that went in.
 type Builder struct {
-	Batch Batch
+	types []types.T
+	batch *Batch
 	arena Arena
 }
 
 // NewBuilder returns a builder of batches with the given column types.
 func NewBuilder(cols []types.T) *Builder {
-	b := &Builder{}
-	b.Batch.Cols = make([]*Vec, len(cols))
-	for i, t := range cols {
-		b.Batch.Cols[i] = New(t, 0)
-	}
+	b := &Builder{types: cols}
+	b.start()
 	return b
 }
 
-// Append adds a row; bytes are copied.
+func (b *Builder) start() {
+	b.batch = &Batch{Cols: make([]*Vec, len(b.types))}
+	for i, t := range b.types {
+		b.batch.Cols[i] = New(t, 0)
+	}
+	b.arena = Arena{}
+}
+
+// Append adds a row, which has one datum for each column.
 func (b *Builder) Append(row []types.Datum) {
-	n := b.Batch.N
+	n := b.batch.N
 	for i, d := range row {
-		c := b.Batch.Cols[i]
+		c := b.batch.Cols[i]
 		if d.B != nil && !d.Null {
 			d.B = b.arena.Copy(d.B)
 		}
 		c.Grow(n + 1)
 		c.Set(n, d)
 	}
-	b.Batch.N++
+	b.batch.N++
 }
 
 // Len is the number of rows so far.
-func (b *Builder) Len() int { return b.Batch.N }
+func (b *Builder) Len() int { return b.batch.N }
 
-// Finish returns the batch and starts a new one with new memory.
+// Finish returns the batch, which is the caller's, and starts a new one.
 func (b *Builder) Finish() *Batch {
-	out := b.Batch
-	cols := make([]types.T, len(out.Cols))
-	for i, c := range out.Cols {
-		cols[i] = c.T
-	}
-	*b = *NewBuilder(cols)
-	return &out
+	out := b.batch
+	b.start()
+	return out
 }
