@@ -171,7 +171,9 @@ func (e *engine) Backup(ctx context.Context, w io.Writer) error {
 		return writeError(err)
 	}
 	defer tx.Rollback()
-	_, err = tx.WriteTo(ctxWriter{ctx, w})
+	if _, err = tx.WriteTo(ctxWriter{ctx, w}); ctx.Err() != nil { // bbolt does not wrap the cause
+		return context.Cause(ctx)
+	}
 	return err
 }
 

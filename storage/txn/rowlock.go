@@ -425,8 +425,8 @@ func (lt *lockTable) releaseRows(o *owner, seq uint64) {
 		}
 		sh.held--
 		lt.grantLocked(l)
-		sh.pruneLocked(lt.snaps.min.Load())
 		sh.dropLocked(l)
+		sh.pruneLocked(lt.snaps.min.Load())
 		sh.mu.Unlock()
 	}
 	o.rows = nil

@@ -1,0 +1,27 @@
+package boltkv_test
+
+import (
+	"testing"
+
+	"kvsqld/storage/boltkv"
+	"kvsqld/storage/kv"
+	"kvsqld/storage/kv/kvtest"
+)
+
+func open(t testing.TB, dir string, opt boltkv.Options) kv.Store {
+	t.Helper()
+	st, err := boltkv.Open(dir, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return st
+}
+
+func TestConformance(t *testing.T) {
+	kvtest.Run(t, func(t *testing.T) kv.Store { return open(t, t.TempDir(), boltkv.Options{}) })
+}

@@ -1,0 +1,272 @@
+package kvtest
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"kvsqld/storage/kv"
+)
+
+func testBasics(t *testing.T, st kv.Store) {
+	sp := newSpace(t, st)
+	update(t, st, func(tx kv.Txn) {
+		for _, k := range []string{"b", "a", "c"} {
+			must(t, tx.Put(sp, []byte(k), []byte("v"+k)))
+		}
+		wantValue(t, tx, sp, "a", "va")
+		must(t, tx.Put(sp, []byte("a"), []byte("va2")))
+		must(t, tx.Delete(sp, []byte("b")))
+		must(t, tx.Delete(sp, []byte("absent")))
+		wantValue(t, tx, sp, "a", "va2")
+		wantValue(t, tx, sp, "b", "")
+	})
+	tx := begin(t, st, kv.BeginOpt{ReadOnly: true})
+	if got, want := strings.Join(all(t, tx, sp, kv.Range{}, kv.ScanOpt{}), " "), "a=va2 c=vc"; got != want {
+		t.Fatalf("scan gives %q, want %q", got, want)
+	}
+	vs, err := tx.BatchGet(ctx, sp, [][]byte{[]byte("c"), []byte("b"), []byte("a"), []byte("a"), []byte("zz"), []byte("c")})
+	must(t, err)
+	if want := [][]byte{[]byte("vc"), nil, []byte("va2"), []byte("va2"), nil, []byte("vc")}; !reflect.DeepEqual(vs, want) {
+		t.Fatalf("BatchGet gives %q, want %q", vs, want)
+	}
+	wantErr(t, tx.Put(sp, []byte("a"), []byte("x")), kv.ErrReadOnly)
+	_, err = lock(tx, sp, kv.LockOpt{}, "a")
+	wantErr(t, err, kv.ErrReadOnly)
+
+	w := begin(t, st, kv.BeginOpt{})
+	wantErr(t, w.Put(sp, nil, []byte("x")), kv.ErrTooLarge)
+	wantErr(t, w.Put(sp, []byte("x"), nil), kv.ErrTooLarge)
+	wantErr(t, w.Put(sp, make([]byte, 1<<20), []byte("x")), kv.ErrTooLarge)
+	wantErr(t, w.Insert(sp, []byte("x"), nil), kv.ErrTooLarge)
+
+	// Buffers given to the store may be reused at once.
+	k, v := []byte("buf"), []byte("one")
+	must(t, w.Put(sp, k, v))
+	copy(k, "xxx")
+	copy(v, "yyy")
+	wantValue(t, w, sp, "buf", "one")
+	must(t, w.Commit(ctx))
+	if got := current(t, st, sp, "buf"); got != "one" {
+		t.Fatalf("committed value is %q", got)
+	}
+}
+
+func testSnapshots(t *testing.T, st kv.Store) {
+	sp := newSpace(t, st)
+	put(t, st, sp, "k", "1")
+	old, err := st.Snapshot(ctx)
+	must(t, err)
+	defer old.Close()
+	put(t, st, sp, "k", "2")
+	put(t, st, sp, "l", "1")
+	wantValue(t, old, sp, "k", "1")
+	wantValue(t, old, sp, "l", "")
+	now, err := st.Snapshot(ctx)
+	must(t, err)
+	wantValue(t, now, sp, "k", "2")
+	if now.Seq() <= old.Seq() {
+		t.Errorf("later snapshot has number %d, the older one %d", now.Seq(), old.Seq())
+	}
+	if got := all(t, now, sp, kv.Range{}, kv.ScanOpt{}); len(got) != 2 {
+		t.Errorf("scan gives %q", got)
+	}
+	now.Close()
+	now.Close()
+	_, err = now.Get(ctx, sp, []byte("k"))
+	wantErr(t, err, kv.ErrTxnDone)
+}
+
+func testIsolation(t *testing.T, st kv.Store) {
+	sp := newSpace(t, st)
+	put(t, st, sp, "k", "1")
+	rc := begin(t, st, kv.BeginOpt{})
+	rr := begin(t, st, kv.BeginOpt{Isolation: kv.RepeatableRead})
+	wantValue(t, rc, sp, "k", "1")
+	wantValue(t, rr, sp, "k", "1")
+	put(t, st, sp, "k", "2")
+	wantValue(t, rc, sp, "k", "1")
+	must(t, rc.Refresh(ctx))
+	must(t, rr.Refresh(ctx))
+	wantValue(t, rc, sp, "k", "2")
+	wantValue(t, rr, sp, "k", "1")
+	if rc.Isolation() != kv.ReadCommitted || rr.Isolation() != kv.RepeatableRead {
+		t.Error("the isolation level was forgotten")
+	}
+	must(t, rc.Put(sp, []byte("k"), []byte("3")))
+	wantErr(t, rr.Put(sp, []byte("k"), []byte("3")), kv.ErrConflict)
+	must(t, rc.Commit(ctx))
+	wantErr(t, rr.Put(sp, []byte("k"), []byte("3")), kv.ErrConflict)
+	wantValue(t, rr, sp, "k", "1")
+}
+
+func testSerializable(t *testing.T, st kv.Store) {
+	sp := newSpace(t, st)
+	put(t, st, sp, "a", "on")
+	put(t, st, sp, "b", "on")
+	ser := kv.BeginOpt{Isolation: kv.Serializable}
+
+	t.Run("write skew over a range", func(t *testing.T) {
+		t1, t2 := begin(t, st, ser), begin(t, st, ser)
+		all(t, t1, sp, kv.Range{}, kv.ScanOpt{})
+		all(t, t2, sp, kv.Range{}, kv.ScanOpt{})
+		must(t, t1.Put(sp, []byte("a"), []byte("off")))
+		must(t, t2.Put(sp, []byte("b"), []byte("off")))
+		must(t, t1.Commit(ctx))
+		wantErr(t, t2.Commit(ctx), kv.ErrConflict)
+	})
+	t.Run("an absent key counts as read", func(t *testing.T) {
+		t1 := begin(t, st, ser)
+		wantValue(t, t1, sp, "new", "")
+		must(t, t1.Put(sp, []byte("sum"), []byte("0")))
+		put(t, st, sp, "new", "1")
+		wantErr(t, t1.Commit(ctx), kv.ErrConflict)
+	})
+	t.Run("other keys do not matter", func(t *testing.T) {
+		t1 := begin(t, st, ser)
+		wantValue(t, t1, sp, "b", "on")
+		must(t, t1.Put(sp, []byte("sum"), []byte("1")))
+		put(t, st, sp, "c", "1")
+		must(t, t1.Commit(ctx))
+	})
+	t.Run("who wrote nothing is not checked", func(t *testing.T) {
+		t1 := begin(t, st, ser)
+		wantValue(t, t1, sp, "b", "on")
+		put(t, st, sp, "b", "off")
+		must(t, t1.Commit(ctx))
+	})
+	t.Run("covered writes count", func(t *testing.T) {
+		t1 := begin(t, st, ser)
+		all(t, t1, sp, kv.Prefix([]byte("i/")), kv.ScanOpt{})
+		must(t, t1.Put(sp, []byte("sum"), []byte("2")))
+		update(t, st, func(tx kv.Txn) { must(t, tx.Put(sp, []byte("i/1"), []byte("x"), kv.Covered)) })
+		wantErr(t, t1.Commit(ctx), kv.ErrConflict)
+	})
+	t.Run("one of many in a batch", func(t *testing.T) {
+		const n = 8
+		txs := make([]kv.Txn, n)
+		for i := range txs {
+			txs[i] = begin(t, st, ser)
+			wantValue(t, txs[i], sp, "counter", "")
+			must(t, txs[i].Put(sp, key(i), []byte("x")))
+			must(t, txs[i].Put(sp, []byte("counter"), []byte("x"), kv.Covered))
+		}
+		var wg sync.WaitGroup
+		errs := make([]error, n)
+		for i := range txs {
+			wg.Go(func() { errs[i] = txs[i].Commit(ctx) })
+		}
+		wg.Wait()
+		won := 0
+		for _, err := range errs {
+			if err == nil {
+				won++
+			} else if !errors.Is(err, kv.ErrConflict) {
+				t.Error(err)
+			}
+		}
+		if won != 1 {
+			t.Errorf("%d transactions committed, want 1", won)
+		}
+	})
+}
+
+func testConflicts(t *testing.T, st kv.Store) {
+	sp := newSpace(t, st)
+	put(t, st, sp, "k", "1")
+
+	t1, t2 := begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{})
+	wantValue(t, t2, sp, "k", "1")
+	must(t, t1.Put(sp, []byte("k"), []byte("t1")))
+	wantErr(t, t2.Put(sp, []byte("k"), []byte("t2")), kv.ErrConflict)
+	wantErr(t, t2.Delete(sp, []byte("k")), kv.ErrConflict)
+	must(t, t1.Commit(ctx))
+	wantErr(t, t2.Put(sp, []byte("k"), []byte("t2")), kv.ErrConflict)
+	must(t, t2.Put(sp, []byte("other"), []byte("t2")))
+	must(t, t2.Commit(ctx))
+	if got := current(t, st, sp, "k"); got != "t1" {
+		t.Fatalf("value is %q, want t1", got)
+	}
+
+	// After a rollback the key is free and unchanged.
+	t3, t4 := begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{})
+	wantValue(t, t4, sp, "k", "t1")
+	must(t, t3.Put(sp, []byte("k"), []byte("t3")))
+	t3.Rollback()
+	must(t, t4.Put(sp, []byte("k"), []byte("t4")))
+	must(t, t4.Commit(ctx))
+
+	// A locker and a writer without a lock: the writer may not slip through.
+	t5, t6 := begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{})
+	_, err := lock(t5, sp, kv.LockOpt{}, "k")
+	must(t, err)
+	wantErr(t, t6.Put(sp, []byte("k"), []byte("t6")), kv.ErrConflict)
+	must(t, t5.Commit(ctx)) // locked only: nothing has changed
+	must(t, t6.Put(sp, []byte("k"), []byte("t6")))
+	must(t, t6.Commit(ctx))
+}
+
+func testInsert(t *testing.T, st kv.Store) {
+	sp := newSpace(t, st)
+	put(t, st, sp, "k", "1")
+	tx := begin(t, st, kv.BeginOpt{})
+	wantErr(t, tx.Insert(sp, []byte("k"), []byte("2")), kv.ErrExists)
+	must(t, tx.Delete(sp, []byte("k")))
+	must(t, tx.Insert(sp, []byte("k"), []byte("2")))
+	wantErr(t, tx.Insert(sp, []byte("k"), []byte("3")), kv.ErrExists)
+	must(t, tx.Insert(sp, []byte("l"), []byte("1")))
+	must(t, tx.Commit(ctx))
+	if got := current(t, st, sp, "k"); got != "2" {
+		t.Fatalf("value is %q, want 2", got)
+	}
+
+	// The race for one key has one winner; a second inserter that waits for
+	// the lock finds the row.
+	a, b := begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{})
+	must(t, a.Insert(sp, []byte("race"), []byte("a")))
+	wantErr(t, b.Insert(sp, []byte("race"), []byte("b")), kv.ErrConflict)
+	ch := async(t, st, func() error {
+		r, err := lock(b, sp, kv.LockOpt{Wait: kv.WaitForever}, "race")
+		if err == nil && (!r.Changed || string(r.Val) != "a") {
+			t.Errorf("lock result is %+v, want changed with value a", r)
+		}
+		return err
+	})
+	waiting(t, ch)
+	must(t, a.Commit(ctx))
+	must(t, result(t, ch))
+	wantErr(t, b.Insert(sp, []byte("race"), []byte("b")), kv.ErrExists)
+
+	const n = 16
+	var wg sync.WaitGroup
+	errs := make([]error, n)
+	for i := range n {
+		wg.Go(func() {
+			tx, err := st.Begin(ctx, kv.BeginOpt{})
+			if err != nil {
+				errs[i] = err
+				return
+			}
+			defer tx.Rollback()
+			if err = tx.Insert(sp, []byte("many"), []byte{byte(i + 1)}); err == nil {
+				err = tx.Commit(ctx)
+			}
+			errs[i] = err
+		})
+	}
+	wg.Wait()
+	won := 0
+	for _, err := range errs {
+		switch {
+		case err == nil:
+			won++
+		case !errors.Is(err, kv.ErrConflict) && !errors.Is(err, kv.ErrExists):
+			t.Error(err)
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d inserts of one key succeeded", won)
+	}
+}
