@@ -264,10 +264,8 @@ func (p *parser) alterColumn(act *ast.AlterAction) {
 	case p.acceptKws(kwAdd, kwGenerated):
 		act.Kind = "ADD IDENTITY"
 		c := ast.Constraint{Off: act.Off}
-		p.generated(&c)
-		if c.Kind != "IDENTITY" {
-			p.syntaxErr()
-		}
+		p.generatedWhen(&c)
+		p.identity(&c)
 		act.Constraint = &c
 	case p.acceptKws(kwDrop, kwIdentity):
 		act.Kind, act.IfExists = "DROP IDENTITY", p.ifExists()
@@ -402,7 +400,8 @@ func (p *parser) alterRole(off ast.Off) ast.Stmt {
 		return &ast.AlterObject{Off: off, Kind: "ROLE", Name: ast.Name{Off: at, Parts: []string{r.Name}},
 			Action: "RENAME", NewName: p.colID()}
 	}
-	if p.acceptKws(kwIn, kwDatabase) {
+	if p.acceptKw(kwIn) {
+		p.expectKw(kwDatabase)
 		r.InDB = p.colID()
 	}
 	v := &ast.SetVar{Off: p.off()}

@@ -11,6 +11,9 @@ func (p *parser) funcCall(name ast.Name) ast.Expr {
 	p.enter()
 	defer p.leave()
 	c := &ast.Call{Off: name.Off, Name: name}
+	windowless := p.windowless
+	p.windowless = false
+	var named ast.Off
 	p.expect(KindLParen)
 	switch {
 	case p.is(KindStar) && p.peek(1).Kind == KindRParen:
@@ -23,7 +26,7 @@ func (p *parser) funcCall(name ast.Name) ast.Expr {
 		} else {
 			p.acceptKw(kwAll)
 		}
-		p.callArgs(c)
+		named = p.callArgs(c)
 		if p.isKw(kwOrder) {
 			c.OrderBy = p.orderBy()
 		}
@@ -31,22 +34,29 @@ func (p *parser) funcCall(name ast.Name) ast.Expr {
 	p.expect(KindRParen)
 	if isSconst(p.tok()) && !c.Star && !c.Distinct && !c.Variadic && c.OrderBy == nil && len(c.Args) > 0 {
 		if c.ArgNames != nil {
-			p.failf(c.Off, "type modifier cannot have parameter name")
+			p.failf(named, "type modifier cannot have parameter name")
 		}
 		return p.namedLiteral(name, c.Args)
 	}
-	p.callClauses(c)
+	if !windowless {
+		p.callClauses(c)
+	}
 	return c
 }
 
 // callArgs is the argument list: positional, named (=> or :=), VARIADIC.
-func (p *parser) callArgs(c *ast.Call) {
+// It returns the offset of the first name, or -1.
+func (p *parser) callArgs(c *ast.Call) (named ast.Off) {
+	named = -1
 	for {
 		if p.acceptKw(kwVariadic) {
 			c.Variadic = true
 		}
 		name := ""
 		if next := p.peek(1).Kind; (next == KindArrow || next == KindAssign) && isName(p.tok(), false, true) {
+			if named < 0 {
+				named = p.off()
+			}
 			name = p.takeName()
 			p.next()
 		}
@@ -58,7 +68,7 @@ func (p *parser) callArgs(c *ast.Call) {
 			c.ArgNames = append(c.ArgNames, name)
 		}
 		if c.Variadic || !p.accept(KindComma) {
-			return
+			return named
 		}
 	}
 }

@@ -21,7 +21,11 @@ func (p *parser) selectCore() *ast.Select {
 	} else {
 		p.acceptKw(kwAll)
 	}
+	distinct := len(s.buf) > len("select ")
 	none := p.targetsInto(s)
+	if none && distinct {
+		p.syntaxErr()
+	}
 	if p.acceptKw(kwInto) {
 		q.Into = p.intoTarget()
 	}
@@ -156,24 +160,22 @@ func (p *parser) targets() []ast.Target {
 
 // intoTarget is the table of SELECT INTO.
 func (p *parser) intoTarget() *ast.Name {
-	off := p.off()
-	temp := false
 	switch p.tok().Key {
-	case kwTemporary, kwTemp, kwUnlogged:
-		temp = true
+	case kwUnlogged:
+		p.into = intoUnlogged
+		p.next()
+	case kwTemporary, kwTemp:
+		p.into = intoTemp
 		p.next()
 	case kwLocal, kwGlobal:
 		if k := p.peek(1).Key; k == kwTemp || k == kwTemporary {
-			temp = true
+			p.into = intoTemp
 			p.next()
 			p.next()
 		}
 	}
 	p.acceptKw(kwTable)
 	n := p.qualifiedName()
-	if temp {
-		p.unsupported(off, "SELECT INTO TEMPORARY or UNLOGGED")
-	}
 	return &n
 }
 

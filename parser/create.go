@@ -3,6 +3,7 @@ package parser
 import (
 	"strings"
 
+	"kvsqld/catalog/sqlerr"
 	"kvsqld/parser/ast"
 )
 
@@ -342,7 +343,8 @@ func (p *parser) roleOptions(create bool) []ast.Option {
 				p.next()
 			}
 		case kwUnencrypted:
-			p.failf(o.Off, "UNENCRYPTED PASSWORD is no longer supported")
+			p.fail(sqlerr.New(sqlerr.FeatureNotSupported, "UNENCRYPTED PASSWORD is no longer supported").At(int(o.Off)).
+				WithHint("Remove UNENCRYPTED to store the password in encrypted form instead."))
 		case kwInherit:
 			p.next()
 			o.Name = "inherit"
@@ -412,6 +414,8 @@ func (p *parser) createExtension(off ast.Off) ast.Stmt {
 		case kwCascade:
 			p.next()
 			o.Name = "cascade"
+		case kwFrom:
+			p.fail(sqlerr.New(sqlerr.FeatureNotSupported, "CREATE EXTENSION ... FROM is no longer supported").At(int(o.Off)))
 		default:
 			return e
 		}

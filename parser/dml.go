@@ -3,6 +3,7 @@ package parser
 import (
 	"github.com/xwb1989/sqlparser"
 
+	"kvsqld/catalog/sqlerr"
 	"kvsqld/parser/ast"
 )
 
@@ -147,8 +148,11 @@ func (p *parser) onConflictInto(s *skeleton, ins *ast.Insert) {
 	case p.accept(KindLParen):
 		for {
 			e := p.indexElem()
-			if e.Desc || e.NullsFirst != nil {
-				p.failf(e.Off, "ASC/DESC and NULLS FIRST/LAST are not allowed in ON CONFLICT clause")
+			switch {
+			case e.Desc:
+				p.fail(sqlerr.New(sqlerr.InvalidColumnReference, "ASC/DESC is not allowed in ON CONFLICT clause").At(int(e.Off)))
+			case e.NullsFirst != nil:
+				p.fail(sqlerr.New(sqlerr.InvalidColumnReference, "NULLS FIRST/LAST is not allowed in ON CONFLICT clause").At(int(e.Off)))
 			}
 			x := e.X
 			if x == nil {

@@ -67,6 +67,9 @@ func (p *parser) dropFunction(d *ast.Drop) ast.Stmt {
 	any := false
 	for {
 		name, args := p.funcWithArgs()
+		if args == nil && d.Kind == "AGGREGATE" {
+			p.syntaxErr()
+		}
 		any = any || args != nil
 		d.Names, d.Args = append(d.Names, name), append(d.Args, args)
 		if !p.accept(KindComma) {

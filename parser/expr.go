@@ -161,8 +161,12 @@ func (p *parser) infixPrec(t Token, b bool) int {
 		return precAnd
 	case kwIsnull, kwNotnull:
 		return precIs
-	case kwBetween, kwIn, kwLike, kwIlike, kwSimilar:
+	case kwBetween, kwIn, kwLike, kwIlike:
 		return precIn
+	case kwSimilar:
+		if p.peek(1).Key == kwTo {
+			return precIn
+		}
 	case kwNot:
 		switch p.peek(1).Key {
 		case kwBetween, kwIn, kwLike, kwIlike, kwSimilar:

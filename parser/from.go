@@ -203,6 +203,7 @@ func (p *parser) fromItem() ast.FromItem {
 		return f
 	}
 	if lateral {
+		p.qualifiedName()
 		p.syntaxErr()
 	}
 	t := p.relation()
@@ -324,14 +325,14 @@ func (p *parser) startsFunction() bool {
 // tableFunction is a call in FROM.
 func (p *parser) tableFunction() ast.Expr {
 	at := p.tok()
+	p.windowless = true
 	x := p.primary()
+	p.windowless = false
 	switch c := x.(type) {
 	case *ast.Special:
 		return x
 	case *ast.Call:
-		if c.Over == nil && c.Filter == nil && !c.WithinGrp {
-			return x
-		}
+		return x
 	case *ast.Cast:
 		if !c.Literal {
 			return x

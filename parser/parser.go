@@ -29,12 +29,26 @@ type parser struct {
 	depth  int
 	params int       // highest $n seen
 	lits   []Literal // literals that become parameters (ParseNormalized)
+	taken  int       // how many of them have
 	// the run of opening parentheses that startsQuery looked at last
 	runStart, runEnd int32
 	runQuery         bool
 
+	into       intoKind // of a SELECT INTO other than a plain table
+	windowless bool     // the next call is a table function: no FILTER, no OVER
+	firstComma ast.Off  // first comma of the last parenGroup that was a list
+
 	spare []*skeleton // emptied skeletons, for the next core
 }
+
+// intoKind tells SELECT INTO TEMPORARY and UNLOGGED from the plain form.
+type intoKind uint8
+
+const (
+	intoPlain intoKind = iota
+	intoTemp
+	intoUnlogged
+)
 
 // fault carries an error to the exported function that recovers it.
 type fault struct{ err error }
@@ -248,7 +262,7 @@ func (p *parser) unicodeIdent(t Token) string {
 	q := Token{Kind: KindQuoted, Off: t.Off + 2, End: t.End}
 	s := q.Text(p.lx.src)
 	s = undouble(s[1:len(s)-1], '"')
-	v, err := decodeUnicode(s, p.uescape(), int(t.Off))
+	v, err := decodeUnicode(s, p.uescape(), int(t.Off)+3)
 	if err != nil {
 		p.fail(err)
 	}
@@ -394,7 +408,7 @@ func (p *parser) optSconst() (string, bool) {
 // stringValue decodes a string token that has been consumed.
 func (p *parser) stringValue(t Token) string {
 	if t.Kind == KindUString {
-		s, err := decodeUnicode(quotedSegments(p.lx.src[t.Off+2:t.End]), p.uescape(), int(t.Off))
+		s, err := decodeUnicode(quotedSegments(p.lx.src[t.Off+2:t.End]), p.uescape(), int(t.Off)+3)
 		if err != nil {
 			p.fail(err)
 		}

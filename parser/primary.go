@@ -156,8 +156,6 @@ func (p *parser) nameExpr() ast.Expr {
 		switch k := p.peek(1); {
 		case k.Kind == KindLParen:
 		case isSconst(k):
-		case k.Kind == KindDot: // left.x is nothing, but the word before . is at fault in PostgreSQL too
-			p.syntaxErr()
 		default:
 			p.next()
 			p.syntaxErr()
@@ -184,7 +182,9 @@ func (p *parser) nameExpr() ast.Expr {
 	for p.is(KindDot) {
 		p.next()
 		if p.accept(KindStar) {
-			return &ast.ColumnRef{Off: off, Parts: parts, Star: true}
+			ref := &ast.ColumnRef{Off: off, Parts: parts, Star: true}
+			p.afterStar(ref)
+			return ref
 		}
 		parts = append(parts, p.colLabel())
 	}
@@ -218,13 +218,27 @@ func (p *parser) indirection(x ast.Expr) ast.Expr {
 		case KindDot:
 			p.next()
 			if p.accept(KindStar) {
-				return &ast.Field{Off: ast.Off(t.Off), X: x, Name: "*"}
+				x = &ast.Field{Off: ast.Off(t.Off), X: x, Name: "*"}
+				p.afterStar(x)
+				return x
 			}
 			x = &ast.Field{Off: ast.Off(t.Off), X: x, Name: p.colLabel()}
 		default:
 			return x
 		}
 	}
+}
+
+// afterStar refuses subscripts and fields of a star.
+func (p *parser) afterStar(x ast.Expr) {
+	if !p.is(KindDot) && !p.is(KindLBracket) {
+		return
+	}
+	p.indirection(x)
+	if t := p.tok(); t.Kind != KindEOF {
+		p.failf(ast.Off(t.Off), "improper use of \"*\" at or near \"%s\"", t.Text(p.lx.src))
+	}
+	p.failf(p.off(), "improper use of \"*\" at end of input")
 }
 
 // subscript is [x] or [lo:hi], either bound of a slice being optional.
@@ -309,24 +323,27 @@ func (p *parser) parenGroup() (*ast.Select, []ast.Expr) {
 			}
 			first = p.indirection(&ast.Subquery{Off: innerOff, Query: q})
 		} else {
-			first = p.indirection(p.groupExpr(innerOff, items))
+			first = p.groupExpr(innerOff, items)
 		}
 		first = p.infix(first, precNone, false)
 	} else {
 		first = p.expr()
 	}
 	items := []ast.Expr{first}
+	comma := p.off()
 	for p.accept(KindComma) {
 		items = append(items, p.expr())
 	}
+	p.firstComma = comma
 	p.expect(KindRParen)
 	return nil, items
 }
 
-// groupExpr makes an expression of a parenthesised list.
+// groupExpr makes an expression of a parenthesised list: one element with its
+// subscripts and fields, or a row, which has none.
 func (p *parser) groupExpr(off ast.Off, items []ast.Expr) ast.Expr {
 	if len(items) == 1 {
-		return items[0]
+		return p.indirection(items[0])
 	}
 	return p.overlaps(&ast.Row{Off: off, Elems: items}, items)
 }
@@ -339,19 +356,19 @@ func (p *parser) overlaps(row ast.Expr, left []ast.Expr) ast.Expr {
 	}
 	p.next()
 	var right []ast.Expr
+	at := p.off()
 	if p.isKw(kwRow) {
 		right = p.explicitRow().Elems
 	} else {
-		at := p.off()
 		if _, right = p.parenGroup(); right == nil {
 			p.failf(at, "wrong number of parameters on right side of OVERLAPS expression")
 		}
 	}
 	if len(left) != 2 {
-		p.failf(ast.Off(t.Off), "wrong number of parameters on left side of OVERLAPS expression")
+		p.failf(ast.Off(row.Pos()), "wrong number of parameters on left side of OVERLAPS expression")
 	}
 	if len(right) != 2 {
-		p.failf(ast.Off(t.Off), "wrong number of parameters on right side of OVERLAPS expression")
+		p.failf(at, "wrong number of parameters on right side of OVERLAPS expression")
 	}
 	args := append(append([]ast.Expr{}, left...), right...)
 	return &ast.Call{Off: ast.Off(t.Off), Name: systemName(t, "overlaps"), Args: args, Form: "overlaps"}
@@ -364,12 +381,14 @@ func (p *parser) parenExpr() ast.Expr {
 	if q != nil {
 		return p.indirection(&ast.Subquery{Off: off, Query: q})
 	}
-	return p.indirection(p.groupExpr(off, items))
+	return p.groupExpr(off, items)
 }
 
 // parenQuery is a query in parentheses, and nothing else.
 func (p *parser) parenQuery() *ast.Select {
-	if !p.is(KindLParen) {
+	if !p.startsQuery() {
+		for p.accept(KindLParen) {
+		}
 		p.syntaxErr()
 	}
 	q, _ := p.parenGroup()
@@ -381,13 +400,12 @@ func (p *parser) parenQuery() *ast.Select {
 
 // parenQueryOrExpr is a query, or one expression, in parentheses.
 func (p *parser) parenQueryOrExpr() (*ast.Select, ast.Expr) {
-	off := p.off()
 	q, items := p.parenGroup()
 	if q != nil {
 		return q, nil
 	}
 	if len(items) > 1 {
-		p.failf(off, "syntax error at or near \",\"")
+		p.failf(p.firstComma, "syntax error at or near \",\"")
 	}
 	return nil, items[0]
 }

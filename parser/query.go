@@ -84,10 +84,11 @@ func (p *parser) setOps(left *ast.Select, level int) *ast.Select {
 
 // queryTail reads ORDER BY, LIMIT/OFFSET/FETCH and FOR … into q.
 func (p *parser) queryTail(q *ast.Select) *ast.Select {
-	if t := p.tok(); t.Key == kwOrder {
+	if p.isKw(kwOrder) {
+		at := ast.Off(p.peek(2).Off)
 		items := p.orderBy()
 		if q.OrderBy != nil {
-			p.failf(ast.Off(t.Off), "multiple ORDER BY clauses not allowed")
+			p.failf(at, "multiple ORDER BY clauses not allowed")
 		}
 		q.OrderBy = items
 	}
@@ -122,7 +123,7 @@ func (p *parser) limitClause(q *ast.Select) {
 			}
 			limit = true
 			if q.Limit != nil {
-				p.failf(ast.Off(t.Off), "multiple LIMIT clauses not allowed")
+				p.failf(ast.Off(p.peek(1).Off), "multiple LIMIT clauses not allowed")
 			}
 			p.next()
 			if t.Key == kwFetch {
@@ -142,7 +143,7 @@ func (p *parser) limitClause(q *ast.Select) {
 			}
 			offset = true
 			if q.Offset != nil {
-				p.failf(ast.Off(t.Off), "multiple OFFSET clauses not allowed")
+				p.failf(ast.Off(p.peek(1).Off), "multiple OFFSET clauses not allowed")
 			}
 			p.next()
 			q.Offset = p.expr()
@@ -176,11 +177,10 @@ func (p *parser) fetchFirst(q *ast.Select) {
 		p.expectKw(kwRows)
 	}
 	if p.isKw(kwWith) {
-		off := p.off()
 		p.expectKws(kwWith, kwTies)
 		q.WithTies = true
 		if q.OrderBy == nil {
-			p.failf(off, "WITH TIES cannot be specified without ORDER BY clause")
+			p.failf(-1, "WITH TIES cannot be specified without ORDER BY clause")
 		}
 		return
 	}

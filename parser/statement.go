@@ -4,7 +4,11 @@ import "kvsqld/parser/ast"
 
 // stmt parses one statement. The first word decides.
 func (p *parser) stmt() ast.Stmt {
+	p.into = intoPlain
 	if s := p.optPreparable(); s != nil {
+		if p.into != intoPlain {
+			return p.selectIntoOther(s)
+		}
 		return s
 	}
 	t := p.tok()
@@ -41,6 +45,19 @@ func (p *parser) stmt() ast.Stmt {
 		return p.callProc()
 	}
 	return p.definitionStmt(t)
+}
+
+// selectIntoOther makes of SELECT INTO TEMPORARY or UNLOGGED the CREATE TABLE AS
+// that it means.
+func (p *parser) selectIntoOther(s ast.Stmt) ast.Stmt {
+	off := ast.Off(s.Pos())
+	q, ok := s.(*ast.Select)
+	if !ok || q.Into == nil {
+		p.unsupported(off, "SELECT INTO TEMPORARY or UNLOGGED inside a query")
+	}
+	name := *q.Into
+	q.Into = nil
+	return &ast.CreateTable{Off: off, Name: name, Temp: p.into == intoTemp, Unlogged: p.into == intoUnlogged, As: q}
 }
 
 // definitionStmt parses the statements that define or maintain objects.

@@ -320,21 +320,10 @@ func (p *parser) check(c *ast.Constraint) {
 
 // generated reads behind GENERATED: … AS IDENTITY, or ALWAYS AS (expr) STORED.
 func (p *parser) generated(c *ast.Constraint) {
-	if p.acceptKw(kwAlways) {
-		c.Always = true
-	} else {
-		p.expectKws(kwBy, kwDefault)
-	}
-	p.expectKw(kwAs)
-	if p.acceptKw(kwIdentity) {
-		c.Kind = "IDENTITY"
-		if p.accept(KindLParen) {
-			c.SeqOptions = p.sequenceOptions()
-			if c.SeqOptions == nil {
-				p.syntaxErr()
-			}
-			p.expect(KindRParen)
-		}
+	when := p.off()
+	p.generatedWhen(c)
+	if p.isKw(kwIdentity) {
+		p.identity(c)
 		return
 	}
 	c.Kind = "GENERATED"
@@ -345,7 +334,29 @@ func (p *parser) generated(c *ast.Constraint) {
 	p.expect(KindRParen)
 	p.expectKw(kwStored)
 	if !c.Always {
-		p.failf(c.Off, "for a generated column, GENERATED ALWAYS must be specified")
+		p.failf(when, "for a generated column, GENERATED ALWAYS must be specified")
+	}
+}
+
+// generatedWhen is ALWAYS AS or BY DEFAULT AS.
+func (p *parser) generatedWhen(c *ast.Constraint) {
+	if p.acceptKw(kwAlways) {
+		c.Always = true
+	} else {
+		p.expectKws(kwBy, kwDefault)
+	}
+	p.expectKw(kwAs)
+}
+
+// identity is IDENTITY [(sequence options)].
+func (p *parser) identity(c *ast.Constraint) {
+	p.expectKw(kwIdentity)
+	c.Kind = "IDENTITY"
+	if p.accept(KindLParen) {
+		if c.SeqOptions = p.sequenceOptions(); c.SeqOptions == nil {
+			p.syntaxErr()
+		}
+		p.expect(KindRParen)
 	}
 }
 
@@ -371,16 +382,13 @@ func (p *parser) references(c *ast.Constraint) {
 	for n := 0; n < 2 && p.isKw(kwOn); n++ {
 		p.next()
 		switch {
-		case p.acceptKw(kwDelete):
-			if c.OnDelete != "" {
-				p.syntaxErr()
-			}
+		case c.OnDelete == "" && p.acceptKw(kwDelete):
 			c.OnDelete, c.DelCols = p.refAction()
 		default:
-			p.expectKw(kwUpdate)
 			if c.OnUpdate != "" {
 				p.syntaxErr()
 			}
+			p.expectKw(kwUpdate)
 			at := p.off()
 			var cols []string
 			if c.OnUpdate, cols = p.refAction(); cols != nil {

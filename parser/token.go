@@ -185,17 +185,17 @@ func decodeEscapes(s string, off int) (string, error) {
 					WithHint("Unicode escapes must be \\uXXXX or \\UXXXXXXXX.")
 			case kind == escRune && r >= 0xD800 && r < 0xDC00:
 				if pair != 0 {
-					return "", badPair(off + i)
+					return "", badPair(off+i, string(rune(c)))
 				}
 				pair = r
 			case kind == escRune && r >= 0xDC00 && r < 0xE000:
 				if pair == 0 {
-					return "", badPair(off + i)
+					return "", badPair(off+i, string(rune(c)))
 				}
 				b = utf8.AppendRune(b, 0x10000+(pair-0xD800)<<10+(r-0xDC00))
 				pair = 0
 			case pair != 0:
-				return "", badPair(off + i)
+				return "", badPair(off+i, string(rune(c)))
 			case kind == escRune:
 				if r == 0 || r > 0x10FFFF {
 					return "", sqlerr.New(sqlerr.SyntaxError, "invalid Unicode escape value at or near \"%s\"", s[i:i+n]).At(off + i)
@@ -209,7 +209,7 @@ func decodeEscapes(s string, off int) (string, error) {
 			continue
 		}
 		if pair != 0 {
-			return "", badPair(off + i)
+			return "", badPair(off+i, string(rune(c)))
 		}
 		if c == '\'' {
 			if i+1 < len(s) && s[i+1] == '\'' {
@@ -223,7 +223,7 @@ func decodeEscapes(s string, off int) (string, error) {
 		b = append(b, c)
 	}
 	if pair != 0 {
-		return "", badPair(off + len(s) - 1)
+		return "", badPair(off+len(s)-1, "'")
 	}
 	if high {
 		if err := checkEncoding(string(b)); err != nil {
@@ -233,8 +233,8 @@ func decodeEscapes(s string, off int) (string, error) {
 	return string(b), nil
 }
 
-func badPair(off int) error {
-	return sqlerr.New(sqlerr.SyntaxError, "invalid Unicode surrogate pair").At(off)
+func badPair(off int, near string) error {
+	return sqlerr.New(sqlerr.SyntaxError, "invalid Unicode surrogate pair at or near \"%s\"", near).At(off)
 }
 
 type escKind uint8
@@ -310,7 +310,7 @@ func hexVal(c byte) rune {
 }
 
 // decodeUnicode decodes the body of U&'…' or U&"…" (quotes undoubled already)
-// with the given escape character.
+// with the given escape character; off is the offset of its first byte.
 func decodeUnicode(body string, esc byte, off int) (string, error) {
 	if strings.IndexByte(body, esc) < 0 {
 		return body, nil
@@ -321,7 +321,7 @@ func decodeUnicode(body string, esc byte, off int) (string, error) {
 		c := body[i]
 		if c != esc || (i+1 < len(body) && body[i+1] == esc) {
 			if pair != 0 {
-				return "", badPair(off)
+				return "", badPair(off+i, string(rune(c)))
 			}
 			if c == esc {
 				i++
@@ -336,7 +336,7 @@ func decodeUnicode(body string, esc byte, off int) (string, error) {
 		var r rune
 		for k := start; k < start+digits; k++ {
 			if k >= len(body) || hexVal(body[k]) < 0 {
-				return "", sqlerr.New(sqlerr.SyntaxError, "invalid Unicode escape").At(off).
+				return "", sqlerr.New(sqlerr.SyntaxError, "invalid Unicode escape").At(off + i).
 					WithHint("Unicode escapes must be \\XXXX or \\+XXXXXX.")
 			}
 			r = r<<4 | hexVal(body[k])
@@ -344,20 +344,20 @@ func decodeUnicode(body string, esc byte, off int) (string, error) {
 		i = start + digits - 1
 		switch {
 		case r == 0 || r > 0x10FFFF:
-			return "", sqlerr.New(sqlerr.SyntaxError, "invalid Unicode escape value").At(off)
+			return "", sqlerr.New(sqlerr.SyntaxError, "invalid Unicode escape value").At(off + i)
 		case r >= 0xD800 && r < 0xDC00 && pair == 0:
 			pair = r
 		case r >= 0xDC00 && r < 0xE000 && pair != 0:
 			b = utf8.AppendRune(b, 0x10000+(pair-0xD800)<<10+(r-0xDC00))
 			pair = 0
 		case pair != 0 || (r >= 0xD800 && r < 0xE000):
-			return "", badPair(off)
+			return "", badPair(off+i, string(esc))
 		default:
 			b = utf8.AppendRune(b, r)
 		}
 	}
 	if pair != 0 {
-		return "", badPair(off)
+		return "", badPair(off+len(body), "'")
 	}
 	return string(b), nil
 }
@@ -365,6 +365,9 @@ func decodeUnicode(body string, esc byte, off int) (string, error) {
 // checkEncoding refuses text that is not UTF-8 or holds a zero byte, in the
 // words of PostgreSQL's encoding check.
 func checkEncoding(s string) error {
+	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
+		return nil
+	}
 	for i := 0; i < len(s); {
 		if c := s[i]; c != 0 && c < utf8.RuneSelf {
 			i++
