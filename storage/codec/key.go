@@ -379,3 +379,11 @@ func (c *KeyCodec) NullTag(i int) byte {
 
 // ValueTag is the tag before a value in a nullable column.
 const ValueTag byte = tagValue
+
+// AppendPrefix appends the first len(cols) columns of a key made of a row.
+func (c *KeyCodec) AppendPrefix(dst []byte, cols []*vec.Vec, row int) []byte {
+	for i, v := range cols {
+		dst = c.cols[i].appendVec(dst, v, row)
+	}
+	return dst
+}

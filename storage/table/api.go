@@ -73,7 +73,8 @@ type ConflictAction uint8
 // The actions.
 const (
 	ConflictError  ConflictAction = iota // fail with 23505
-	ConflictReport                       // leave the row out and report it (ON CONFLICT)
+	ConflictReport                       // leave the row out, lock the existing one, report it (DO UPDATE)
+	ConflictSkip                         // leave the row out and report it (DO NOTHING)
 )
 
 // InsertOpt shapes Insert. The zero value is a plain INSERT.
@@ -91,8 +92,8 @@ type InsertOpt struct {
 type Conflict struct {
 	Row   uint32         // row number in the input batch
 	Index *catalog.Index // the unique index that has the key
-	// Key is the row key of the existing row, which has been locked exclusively
-	// unless it was inserted by this same call.
+	// Key is the row key of the existing row. For ConflictReport it has been locked
+	// exclusively, unless the row was inserted by this same call.
 	Key []byte
 	// Same tells that the existing row was inserted by this same call.
 	Same bool

@@ -1,0 +1,149 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/storage/codec"
+	"kvsqld/storage/kv"
+)
+
+// buildChunk is the number of entries that are sorted at once while an index is
+// built. An engine's writes are kept in memory until commit in any case.
+const buildChunk = 1 << 20
+
+// BuildIndex fills the empty file of an index of the table from its rows. vals
+// computes the index's expressions and predicate for a batch of live columns; nil
+// when it has none. The caller holds a table lock that keeps writers out. 23505
+// (could not create unique index) on duplicates.
+func (d *Desc) BuildIndex(ctx context.Context, tx Txn, ix *catalog.Index, vals func(live *vec.Batch) (IndexVals, error)) error {
+	x, err := d.index(ix)
+	if err != nil || x == nil {
+		return err
+	}
+	i := slices.Index(d.indexes, x)
+	s, err := d.Scan(ctx, tx, &ScanSpec{Cols: append(slices.Clone(d.Live), ColRowKey)})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	b := &builder{d: d, x: x, tx: tx}
+	var m image
+	var batch vec.Batch
+	for {
+		if err := s.Next(&batch); err != nil {
+			return err
+		}
+		if batch.N == 0 {
+			break
+		}
+		keys := batch.Cols[len(d.Live)]
+		live := vec.Batch{Cols: batch.Cols[:len(d.Live)], N: batch.N}
+		var all []IndexVals
+		if vals != nil {
+			all = make([]IndexVals, len(d.indexes))
+			if all[i], err = vals(&live); err != nil {
+				return err
+			}
+		}
+		if err := m.set(d, &live, all); err != nil {
+			return err
+		}
+		if err := b.add(&m, i, keys, batch.N); err != nil {
+			return err
+		}
+	}
+	return b.flush(ctx)
+}
+
+// builder collects index entries and writes them in key order.
+type builder struct {
+	d   *Desc
+	x   *index
+	tx  Txn
+	buf []byte
+	// entries are pieces of buf: key, then value.
+	entries []builtEntry
+	flushed bool // entries were written before: duplicates may lie among them
+}
+
+type builtEntry struct {
+	start, val, end int
+	distinct        bool
+}
+
+func (b *builder) key(e builtEntry) []byte { return b.buf[e.start:e.val] }
+
+func (b *builder) add(m *image, i int, keys *vec.Vec, n int) error {
+	x := b.x
+	cols, err := m.indexCols(i)
+	if err != nil {
+		return err
+	}
+	pred, err := m.inIndex(i)
+	if err != nil {
+		return err
+	}
+	include := m.includes(x)
+	for row := range n {
+		if !isTrue(pred, row) {
+			continue
+		}
+		e := builtEntry{start: len(b.buf), distinct: x.distinct(cols, row)}
+		b.buf = x.entryKey(b.buf, cols, row, keys.B[row])
+		e.val = len(b.buf)
+		b.buf = x.entryValue(b.buf, b.buf[e.start:e.val], include, row, keys.B[row])
+		e.end = len(b.buf)
+		b.entries = append(b.entries, e)
+	}
+	if len(b.entries) >= buildChunk {
+		return b.flush(context.Background())
+	}
+	return nil
+}
+
+func (b *builder) flush(ctx context.Context) error {
+	slices.SortFunc(b.entries, func(p, q builtEntry) int { return bytes.Compare(b.key(p), b.key(q)) })
+	for i, e := range b.entries {
+		key := b.key(e)
+		if e.distinct {
+			dup := i > 0 && bytes.Equal(b.key(b.entries[i-1]), key)
+			if !dup && b.flushed {
+				val, err := getOne(ctx, b.tx, b.x.space, key)
+				if err != nil {
+					return err
+				}
+				dup = val != nil
+			}
+			if dup {
+				return b.duplicate(key)
+			}
+		}
+		if err := b.tx.Put(b.x.space, key, b.buf[e.val:e.end], kv.Covered); err != nil {
+			return err
+		}
+	}
+	b.buf, b.entries, b.flushed = b.buf[:0], b.entries[:0], true
+	return nil
+}
+
+func (b *builder) duplicate(key []byte) error {
+	cols := make([]*vec.Vec, b.x.n)
+	for i := range cols {
+		cols[i] = codec.NewVec(b.x.key.Col(i).T, 1)
+		if err := b.x.key.DecodeVec(i, [][]byte{key}, cols[i], 0, new(vec.Arena)); err != nil {
+			return corrupt(b.x.space, key, err)
+		}
+	}
+	return &sqlerr.Error{
+		Code:    sqlerr.UniqueViolation,
+		Message: fmt.Sprintf("could not create unique index \"%s\"", b.x.cat.Name),
+		Detail:  fmt.Sprintf("Key %s is duplicated.", b.d.keyDetail(b.x, cols, 0)),
+		Schema:  b.d.Table.Schema, Table: b.d.Table.Name, Constraint: b.x.cat.Name,
+	}
+}

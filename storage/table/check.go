@@ -1,0 +1,222 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/storage/codec"
+	"kvsqld/storage/kv"
+)
+
+// Problem is a fault that Check found.
+type Problem struct {
+	Table, File string
+	Key         []byte // raw key, nil when the fault is not about one
+	Text        string
+}
+
+func (p Problem) String() string {
+	if p.Key == nil {
+		return fmt.Sprintf("table %s, file %s: %s", p.Table, p.File, p.Text)
+	}
+	return fmt.Sprintf("table %s, file %s, key %x: %s", p.Table, p.File, p.Key, p.Text)
+}
+
+// Check verifies tables (B1, B2): keys and rows decode, checksums hold, every
+// index entry has its row with the same key, and every row its entries. What
+// expressions and predicates of an index say is not computed: such an index is
+// checked for entries without a row, and without a predicate also for their
+// number. The error is one of reading; faults are reported.
+func (db *DB) Check(ctx context.Context, r Reader, tables []*catalog.Table, report func(Problem)) error {
+	for _, t := range tables {
+		d, err := db.For(t)
+		if err != nil {
+			return err
+		}
+		c := &checker{ctx: ctx, r: r, d: d, report: report}
+		if err := c.table(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type checker struct {
+	ctx    context.Context
+	r      Reader
+	d      *Desc
+	report func(Problem)
+	rows   int
+}
+
+func (c *checker) fault(sp kv.Space, key []byte, format string, args ...any) {
+	c.report(Problem{Table: c.d.Table.Name, File: sp.File, Key: bytes.Clone(key), Text: fmt.Sprintf(format, args...)})
+}
+
+// each calls f for chunks of pairs of a file.
+func (c *checker) each(sp kv.Space, f func(pairs []kv.Pair) error) error {
+	it := c.r.Scan(c.ctx, sp, kv.Range{}, kv.ScanOpt{})
+	defer it.Close()
+	for {
+		pairs, err := it.Next()
+		if err != nil {
+			return err
+		}
+		if len(pairs) == 0 {
+			return nil
+		}
+		if err := f(pairs); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *checker) table() error {
+	if err := c.each(c.d.space, c.masterChunk); err != nil {
+		return err
+	}
+	for i, x := range c.d.indexes {
+		if x.master() {
+			continue
+		}
+		entries := 0
+		err := c.each(x.space, func(pairs []kv.Pair) error {
+			entries += len(pairs)
+			return c.indexChunk(i, pairs)
+		})
+		if err != nil {
+			return err
+		}
+		if x.cat.Where == "" && entries != c.rows {
+			c.fault(x.space, nil, "%d entries for %d rows", entries, c.rows)
+		}
+	}
+	return nil
+}
+
+// decodeRow decodes all live columns of a row into m and reports whether it could.
+func (c *checker) decodeRow(m *image, key, val []byte) bool {
+	d := c.d
+	var dec decoder
+	dec.init(d, d.Live)
+	dec.values = true
+	var b vec.Batch
+	dec.prepare(&b, 1)
+	if err := dec.master(&b, 0, [][]byte{key}, [][]byte{val}); err != nil {
+		c.fault(d.space, key, "%v", err)
+		return false
+	}
+	if rest, _, err := d.key.Skip(key, d.key.Len()); err != nil || len(rest) > 0 {
+		c.fault(d.space, key, "not a key of this table")
+		return false
+	}
+	b.N = 1
+	if err := m.set(d, &b, nil); err != nil {
+		c.fault(d.space, key, "%v", err)
+		return false
+	}
+	return true
+}
+
+// plain reports whether the index's entries follow from the columns alone.
+func (x *index) plain() bool {
+	for _, k := range x.cat.Keys {
+		if k.Col < 0 {
+			return false
+		}
+	}
+	return x.cat.Where == ""
+}
+
+// masterChunk checks rows and that each has its entries.
+func (c *checker) masterChunk(pairs []kv.Pair) error {
+	d := c.d
+	wanted := make([][][]byte, len(d.indexes))
+	c.rows += len(pairs)
+	for _, p := range pairs {
+		var m image
+		if !c.decodeRow(&m, p.Key, p.Val) {
+			continue
+		}
+		if d.pk != nil {
+			if err := m.primaryKeys([]uint32{0}); err != nil {
+				c.fault(d.space, p.Key, "%v", err)
+			} else if !bytes.Equal(m.list[0], p.Key) {
+				c.fault(d.space, p.Key, "row belongs under key %x", m.list[0])
+			}
+		}
+		for i, x := range d.indexes {
+			if x.master() || !x.plain() {
+				continue
+			}
+			cols, err := m.indexCols(i)
+			if err != nil {
+				return err
+			}
+			wanted[i] = append(wanted[i], x.entryKey(nil, cols, 0, p.Key))
+		}
+	}
+	for i, keys := range wanted {
+		if len(keys) == 0 {
+			continue
+		}
+		vals, err := c.r.BatchGet(c.ctx, d.indexes[i].space, keys)
+		if err != nil {
+			return err
+		}
+		for j, v := range vals {
+			if v == nil {
+				c.fault(d.indexes[i].space, keys[j], "a row has no entry in index \"%s\"", d.indexes[i].cat.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// indexChunk checks that entries are whole and belong to rows.
+func (c *checker) indexChunk(i int, pairs []kv.Pair) error {
+	d, x := c.d, c.d.indexes[i]
+	var keys, masters [][]byte
+	search := make([]types.Datum, x.n)
+	for _, p := range pairs {
+		e, err := codec.OpenEntry(p.Key, p.Val)
+		if err == nil {
+			_, err = x.key.Decode(p.Key, search)
+		}
+		var m []byte
+		if err == nil {
+			m, err = x.masterKey(p.Key, e)
+		}
+		if err != nil {
+			c.fault(x.space, p.Key, "%v", err)
+			continue
+		}
+		keys, masters = append(keys, p.Key), append(masters, m)
+	}
+	vals, err := c.r.BatchGet(c.ctx, d.space, masters)
+	if err != nil {
+		return err
+	}
+	for j, v := range vals {
+		if v == nil {
+			c.fault(x.space, keys[j], "entry without a row (master key %s)", d.key.Pretty(masters[j]))
+			continue
+		}
+		var m image
+		if !x.plain() || !c.decodeRow(&m, masters[j], v) {
+			continue
+		}
+		cols, err := m.indexCols(i)
+		if err != nil {
+			return err
+		}
+		if want := x.entryKey(nil, cols, 0, masters[j]); !bytes.Equal(want, keys[j]) {
+			c.fault(x.space, keys[j], "the row's entry belongs under key %x", want)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,233 @@
+package table
+
+import (
+	"errors"
+	"strconv"
+	"sync"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/storage/codec"
+	"kvsqld/storage/kv"
+)
+
+// maxDescs bounds the descriptors that are remembered; all are forgotten when
+// there are more, which only costs deriving them again.
+const maxDescs = 4096
+
+// DB is the tables of one open store. It keeps what belongs to the store and not
+// to a transaction: row number allocators, reserved sequence values. It may be
+// used by several goroutines.
+type DB struct {
+	store kv.Store
+
+	mu struct {
+		sync.Mutex
+		descs  map[*catalog.Table]*Desc
+		rowIDs map[uint64]*rowIDs // by space
+		seqs   map[types.OID]*seqState
+	}
+}
+
+// NewDB returns the tables of a store.
+func NewDB(st kv.Store) *DB {
+	db := &DB{store: st}
+	db.mu.descs = make(map[*catalog.Table]*Desc)
+	db.mu.rowIDs = make(map[uint64]*rowIDs)
+	db.mu.seqs = make(map[types.OID]*seqState)
+	return db
+}
+
+// Store returns the engine.
+func (db *DB) Store() kv.Store { return db.store }
+
+// DBName returns the name under which the files of a database are kept. It does
+// not change when the database is renamed.
+func DBName(db types.OID) string { return "db" + strconv.FormatUint(uint64(db), 10) }
+
+// For returns what is derived from a table's descriptor, which must not change
+// afterwards; it is remembered by the descriptor's address. The error is 0A000
+// for layouts and index kinds that are not supported, 42704 for key columns of
+// types that have no order.
+func (db *DB) For(t *catalog.Table) (*Desc, error) {
+	db.mu.Lock()
+	d := db.mu.descs[t]
+	db.mu.Unlock()
+	if d != nil {
+		return d, nil
+	}
+	d, err := newDesc(db, t)
+	if err != nil {
+		return nil, err
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if len(db.mu.descs) >= maxDescs {
+		clear(db.mu.descs)
+	}
+	db.mu.descs[t] = d
+	return d, nil
+}
+
+// Desc is a table with its codecs.
+type Desc struct {
+	Table *catalog.Table
+	Live  []int // live columns: indexes into Table.Columns
+
+	db    *DB
+	space kv.Space
+
+	// The master file. A table without a primary key has the row number, an int8,
+	// as its only key column.
+	pk      []int // columns of the key; nil: the row number
+	key     *codec.KeyCodec
+	row     *codec.RowCodec
+	attrOf  []int         // by column: attribute of the row, or -1
+	keyPos  []int         // by column: position in the master key, or -1
+	liveOf  []int         // by column: position among the live columns, or -1
+	missing []types.Datum // by column: value in rows older than the column
+
+	indexes []*index // aligned with Table.Indexes
+	scratch sync.Pool
+}
+
+// index is an index file, or the primary key's index, whose file is the master.
+type index struct {
+	cat   *catalog.Index
+	space kv.Space
+	// n is the number of search key columns. The codec of the primary key's index
+	// is the master's.
+	n       int
+	key     *codec.KeyCodec
+	include *codec.RowCodec // nil: nothing included
+	// deferred tells that the constraint is checked after a statement.
+	deferred bool
+}
+
+func (x *index) master() bool { return x.cat.Primary }
+
+// fileOf returns the space of the index's file.
+func (d *Desc) fileOf(x *index) kv.Space {
+	if x == nil || x.master() {
+		return d.space
+	}
+	return x.space
+}
+
+func newDesc(db *DB, t *catalog.Table) (*Desc, error) {
+	if t.Layout != "" && t.Layout != "row" {
+		return nil, sqlerr.Unsupported(-1, "table layout \"%s\"", t.Layout)
+	}
+	d := &Desc{
+		Table: t, db: db, pk: t.PK,
+		space:   kv.Space{ID: uint64(t.Space), DB: DBName(t.DB), File: t.File},
+		attrOf:  make([]int, len(t.Columns)),
+		keyPos:  make([]int, len(t.Columns)),
+		liveOf:  make([]int, len(t.Columns)),
+		missing: make([]types.Datum, len(t.Columns)),
+	}
+	for i := range d.keyPos {
+		d.keyPos[i] = -1
+	}
+	keyCols := []codec.KeyCol{{T: types.TInt8}}
+	if len(t.PK) > 0 {
+		keyCols = keyCols[:0]
+		for pos, c := range t.PK {
+			d.keyPos[c] = pos
+			keyCols = append(keyCols, codec.KeyCol{T: t.Columns[c].Type})
+		}
+	}
+	var err error
+	if d.key, err = codec.NewKeyCodec(keyCols); err != nil {
+		return nil, noOrder(err)
+	}
+	var attrs []types.T
+	for c := range t.Columns {
+		col := &t.Columns[c]
+		d.attrOf[c], d.liveOf[c] = -1, -1
+		if d.keyPos[c] < 0 || codec.LossyKey(col.Type) {
+			d.attrOf[c] = len(attrs)
+			attrs = append(attrs, col.Type)
+		}
+		if !col.Dropped {
+			d.liveOf[c] = len(d.Live)
+			d.Live = append(d.Live, c)
+		}
+		d.missing[c] = types.Null(col.Type)
+		if col.Missing != nil {
+			d.missing[c] = *col.Missing
+		}
+	}
+	d.row = codec.NewRowCodec(attrs)
+	for _, ix := range t.Indexes {
+		x, err := d.newIndex(ix)
+		if err != nil {
+			return nil, err
+		}
+		d.indexes = append(d.indexes, x)
+	}
+	d.scratch.New = func() any { return new(scratch) }
+	return d, nil
+}
+
+func (d *Desc) newIndex(ix *catalog.Index) (*index, error) {
+	x := &index{cat: ix, n: len(ix.Keys)}
+	for _, u := range d.Table.Uniques {
+		if u.Index == ix.OID {
+			x.deferred = u.Deferrable
+		}
+	}
+	if ix.Primary {
+		x.key = d.key
+		return x, nil
+	}
+	if ix.Kind != "" && ix.Kind != "btree" {
+		return nil, sqlerr.Unsupported(-1, "access method \"%s\"", ix.Kind)
+	}
+	x.space = kv.Space{ID: uint64(ix.Space), DB: d.space.DB, File: ix.File}
+	cols := make([]codec.KeyCol, len(ix.Keys))
+	for i, k := range ix.Keys {
+		cols[i] = codec.KeyCol{T: k.Type, Nullable: true, Desc: k.Desc, NullsFirst: k.NullsFirst}
+		if k.Col >= 0 {
+			cols[i].T = d.Table.Columns[k.Col].Type
+		}
+	}
+	var err error
+	if x.key, err = codec.NewKeyCodec(cols); err != nil {
+		return nil, noOrder(err)
+	}
+	if len(ix.Include) > 0 {
+		ts := make([]types.T, len(ix.Include))
+		for i, c := range ix.Include {
+			ts[i] = d.Table.Columns[c].Type
+		}
+		x.include = codec.NewRowCodec(ts)
+	}
+	return x, nil
+}
+
+// index returns the derived form of an index of the table; nil for the master
+// file.
+func (d *Desc) index(ix *catalog.Index) (*index, error) {
+	if ix == nil || ix.Primary {
+		return nil, nil
+	}
+	for _, x := range d.indexes {
+		if x.cat == ix || x.cat.OID == ix.OID {
+			return x, nil
+		}
+	}
+	return nil, sqlerr.New(sqlerr.UndefinedObject, "index \"%s\" of table \"%s\" does not exist", ix.Name, d.Table.Name)
+}
+
+// noOrder turns a codec's refusal of a key column into PostgreSQL's error.
+func noOrder(err error) error {
+	var e *codec.NoOrderError
+	if !errors.As(err, &e) {
+		return err
+	}
+	return sqlerr.New(sqlerr.UndefinedObject,
+		"data type %s has no default operator class for access method \"btree\"", types.FormatType(e.T)).
+		WithHint("You must specify an operator class for the index or define a default operator class for the data type.")
+}

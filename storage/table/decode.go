@@ -1,0 +1,282 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/zeebo/xxh3"
+
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/storage/codec"
+)
+
+// decoder turns stored pairs into the columns of a batch.
+type decoder struct {
+	d    *Desc
+	cols []int
+	// values tells whether stored values are read at all: not if only the number
+	// of rows is wanted.
+	values bool
+
+	rows  codec.Rows
+	arena vec.Arena
+	bad   int
+
+	// Buffers of fetch.
+	perm   []int32
+	sorted [][]byte
+	vals   [][]byte
+}
+
+func (x *decoder) init(d *Desc, cols []int) {
+	x.d, x.cols, x.values = d, cols, false
+	for _, c := range cols {
+		if c >= 0 || c == ColRowKey || c == ColCtid {
+			x.values = true
+		}
+	}
+}
+
+// colType returns the type of an output column.
+func (d *Desc) colType(c int) types.T {
+	switch c {
+	case ColRowKey:
+		return types.TBytea
+	case ColTableOID:
+		return types.TOid
+	case ColCtid:
+		return types.Of(types.OTid)
+	case ColXmin:
+		return types.Of(types.OXid)
+	}
+	return d.Table.Columns[c].Type
+}
+
+// frozenXID is the xmin of every row: visible to all.
+const frozenXID = 2
+
+// prepare makes b a batch with room for n rows.
+func (x *decoder) prepare(b *vec.Batch, n int) {
+	if len(b.Cols) != len(x.cols) {
+		b.Cols = make([]*vec.Vec, len(x.cols))
+	}
+	b.N, b.Sel = 0, nil
+	for i, c := range x.cols {
+		if b.Cols[i] == nil {
+			b.Cols[i] = new(vec.Vec)
+		}
+		v := b.Cols[i]
+		switch c {
+		case ColTableOID, ColXmin:
+			v.Reset(x.d.colType(c), 1)
+			v.Const = true
+			v.I64[0] = frozenXID
+			if c == ColTableOID {
+				v.I64[0] = int64(x.d.Table.OID)
+			}
+		default:
+			codec.ResetVec(v, x.d.colType(c), n)
+		}
+	}
+}
+
+// master decodes rows of the master file into rows base … of b. vals may be nil
+// if x.values is false.
+func (x *decoder) master(b *vec.Batch, base int, keys, vals [][]byte) error {
+	d := x.d
+	if !x.values {
+		return nil
+	}
+	if bad, err := d.row.Load(&x.rows, keys, vals); err != nil {
+		return corrupt(d.space, keys[bad], err)
+	}
+	for i, c := range x.cols {
+		v := b.Cols[i]
+		var err error
+		switch {
+		case c == ColRowKey:
+			copy(v.B[base:], keys)
+		case c == ColCtid:
+			for j, key := range keys {
+				v.B[base+j] = d.ctid(key)
+			}
+		case c < 0:
+		case d.attrOf[c] >= 0:
+			err = d.row.Column(&x.rows, d.attrOf[c], d.missing[c], v, base)
+		default:
+			err = d.key.DecodeVec(d.keyPos[c], keys, v, base, &x.arena)
+		}
+		if err != nil {
+			return corrupt(d.space, keys[0], err)
+		}
+	}
+	return nil
+}
+
+// ctid makes a tid of a row key: the row number in pages of 65,535 rows, or for
+// other keys a hash of the key.
+func (d *Desc) ctid(key []byte) []byte {
+	n := xxh3.Hash(key) >> 16
+	if d.pk == nil {
+		n = rowNumber(key)
+	}
+	const perPage = 1<<16 - 1
+	out := strconv.AppendUint([]byte{'('}, n/perPage&(1<<32-1), 10)
+	out = strconv.AppendUint(append(out, ','), n%perPage+1, 10)
+	return append(out, ')')
+}
+
+// masterKey returns the master key of a verified index entry.
+func (x *index) masterKey(key []byte, e codec.Entry) ([]byte, error) {
+	if e.Master != nil {
+		return e.Master, nil
+	}
+	rest, _, err := x.key.Skip(key, x.n)
+	return rest, err
+}
+
+// masters verifies index entries and appends their master keys to dst.
+func (d *Desc) masters(dst [][]byte, x *index, keys, vals [][]byte) ([][]byte, error) {
+	for i, key := range keys {
+		e, err := codec.OpenEntry(key, vals[i])
+		if err != nil {
+			return nil, corrupt(x.space, key, err)
+		}
+		m, err := x.masterKey(key, e)
+		if err != nil {
+			return nil, corrupt(x.space, key, err)
+		}
+		dst = append(dst, m)
+	}
+	return dst, nil
+}
+
+// fetch gets the values of master keys in any order, by position.
+func (x *decoder) fetch(ctx context.Context, r Reader, keys [][]byte) ([][]byte, error) {
+	if len(keys) < 8 || slices.IsSortedFunc(keys, bytes.Compare) {
+		return r.BatchGet(ctx, x.d.space, keys)
+	}
+	x.perm = x.perm[:0]
+	for i := range keys {
+		x.perm = append(x.perm, int32(i))
+	}
+	slices.SortFunc(x.perm, func(a, b int32) int { return bytes.Compare(keys[a], keys[b]) })
+	x.sorted = x.sorted[:0]
+	for _, p := range x.perm {
+		x.sorted = append(x.sorted, keys[p])
+	}
+	got, err := r.BatchGet(ctx, x.d.space, x.sorted)
+	if err != nil {
+		return nil, err
+	}
+	x.vals = slices.Grow(x.vals[:0], len(keys))[:len(keys)]
+	for i, p := range x.perm {
+		x.vals[p] = got[i]
+	}
+	return x.vals, nil
+}
+
+// entries decodes index entries into the batch without fetching rows: see covers.
+func (x *decoder) entries(ix *index, b *vec.Batch, base int, keys, vals [][]byte) error {
+	d := x.d
+	es := make([]codec.Entry, len(keys))
+	masters := make([][]byte, len(keys))
+	for i, key := range keys {
+		e, err := codec.OpenEntry(key, vals[i])
+		if err == nil {
+			es[i] = e
+			masters[i], err = ix.masterKey(key, e)
+		}
+		if err != nil {
+			return corrupt(ix.space, key, err)
+		}
+	}
+	for i, c := range x.cols {
+		v := b.Cols[i]
+		var err error
+		switch {
+		case c == ColRowKey:
+			copy(v.B[base:], masters)
+		case c == ColCtid:
+			for j, m := range masters {
+				v.B[base+j] = d.ctid(m)
+			}
+		case c < 0:
+		default:
+			pos, where := ix.place(d, c)
+			switch where {
+			case inKey:
+				err = ix.key.DecodeVec(pos, keys, v, base, &x.arena)
+			case inMaster:
+				err = d.key.DecodeVec(pos, masters, v, base, &x.arena)
+			case inInclude:
+				for j := range es {
+					val, ok, e := ix.include.IncludeAttr(es[j], pos)
+					if e != nil {
+						err = e
+						break
+					}
+					if !ok {
+						val = d.missing[c]
+					}
+					v.Set(base+j, val)
+				}
+			}
+		}
+		if err != nil {
+			return corrupt(ix.space, keys[0], err)
+		}
+	}
+	return nil
+}
+
+// Where an index entry has a column.
+const (
+	inNone = iota
+	inKey
+	inMaster
+	inInclude
+)
+
+// place returns where an entry of the index has a column exactly as it was.
+func (x *index) place(d *Desc, c int) (pos, where int) {
+	lossy := codec.LossyKey(d.Table.Columns[c].Type)
+	for i, k := range x.cat.Keys {
+		if k.Col == c && !lossy {
+			return i, inKey
+		}
+	}
+	if p := d.keyPos[c]; p >= 0 && !lossy {
+		return p, inMaster
+	}
+	for i, inc := range x.cat.Include {
+		if inc == c {
+			return i, inInclude
+		}
+	}
+	return 0, inNone
+}
+
+// covers reports whether all columns can be read from an entry of the index.
+func (x *index) covers(d *Desc, cols []int) bool {
+	for _, c := range cols {
+		if c < 0 {
+			continue
+		}
+		if _, where := x.place(d, c); where == inNone {
+			return false
+		}
+	}
+	return true
+}
+
+// scratch are buffers of point gets.
+type scratch struct {
+	key  []byte
+	keys [1][]byte
+	vals [1][]byte
+	dec  decoder
+}

@@ -1,0 +1,73 @@
+package table
+
+import (
+	"context"
+
+	"kvsqld/catalog"
+	"kvsqld/storage/kv"
+)
+
+// files returns all spaces of the table, the master first.
+func (d *Desc) files() []kv.Space {
+	out := []kv.Space{d.space}
+	for _, x := range d.indexes {
+		if !x.master() {
+			out = append(out, x.space)
+		}
+	}
+	return out
+}
+
+// Create makes the table's files.
+func (d *Desc) Create(tx Txn) error {
+	for _, sp := range d.files() {
+		if err := tx.CreateSpace(sp); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Drop removes the table's files.
+func (d *Desc) Drop(tx Txn) error {
+	for _, sp := range d.files() {
+		if err := tx.DropSpace(sp); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Truncate empties the table's files. The caller holds the AccessExclusive lock.
+// Row numbers are not used again.
+func (d *Desc) Truncate(tx Txn) error {
+	for _, sp := range d.files() {
+		if err := tx.ClearSpace(sp); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CreateIndex makes an index's empty file.
+func (d *Desc) CreateIndex(tx Txn, ix *catalog.Index) error {
+	x, err := d.index(ix)
+	if err != nil || x == nil {
+		return err
+	}
+	return tx.CreateSpace(x.space)
+}
+
+// DropIndex removes an index's file.
+func (d *Desc) DropIndex(tx Txn, ix *catalog.Index) error {
+	x, err := d.index(ix)
+	if err != nil || x == nil {
+		return err
+	}
+	return tx.DropSpace(x.space)
+}
+
+// LockTable takes a table lock, which is held on the master file.
+func (d *Desc) LockTable(ctx context.Context, tx Txn, m kv.TableLockMode, o LockOpt) error {
+	return tx.LockSpace(ctx, d.space, m, o)
+}

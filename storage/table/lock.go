@@ -1,0 +1,101 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/storage/kv"
+)
+
+// lockSorted locks keys in sorted order, each once, and returns the results by
+// position in keys.
+func lockSorted(ctx context.Context, tx Txn, sp kv.Space, o LockOpt, keys [][]byte) ([]LockResult, error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	if strictlySorted(keys) {
+		return tx.LockKeys(ctx, sp, o, keys...)
+	}
+	perm := make([]int32, len(keys))
+	for i := range perm {
+		perm[i] = int32(i)
+	}
+	slices.SortFunc(perm, func(a, b int32) int { return bytes.Compare(keys[a], keys[b]) })
+	sorted := make([][]byte, 0, len(keys))
+	at := make([]int32, len(keys)) // by position in keys: position in sorted
+	for _, p := range perm {
+		if n := len(sorted); n == 0 || !bytes.Equal(sorted[n-1], keys[p]) {
+			sorted = append(sorted, keys[p])
+		}
+		at[p] = int32(len(sorted) - 1)
+	}
+	res, err := tx.LockKeys(ctx, sp, o, sorted...)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]LockResult, len(keys))
+	for i := range out {
+		out[i] = res[at[i]]
+	}
+	return out, nil
+}
+
+func strictlySorted(keys [][]byte) bool {
+	for i := 1; i < len(keys); i++ {
+		if bytes.Compare(keys[i-1], keys[i]) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// LockRows locks rows by key (in sorted order) and returns one result per key, in
+// the order of keys. ErrChanged when a row that was locked has changed or gone
+// since the snapshot (kv.ErrConflict above READ COMMITTED). Skipped rows are
+// reported in the results.
+func (d *Desc) LockRows(ctx context.Context, tx Txn, keys [][]byte, o LockOpt) ([]LockResult, error) {
+	o.AtSnapshot = tx.Isolation() != kv.ReadCommitted
+	o.NoValue = true
+	res, err := lockSorted(ctx, tx, d.space, o, keys)
+	if err != nil {
+		return nil, err
+	}
+	for i := range res {
+		if res[i].Changed && !res[i].Skipped {
+			return res, changed(tx)
+		}
+	}
+	return res, nil
+}
+
+// ExistsLocked is Exists in a transaction on a whole unique key: the keys are
+// locked as o says (Shared for foreign keys), so that they cannot be deleted or
+// inserted by others, and their newest committed state counts.
+func (d *Desc) ExistsLocked(ctx context.Context, tx Txn, ix *catalog.Index, keys []*vec.Vec, n int, rows []uint32, o LockOpt) (hits []bool, err error) {
+	x, err := d.index(ix)
+	if err != nil {
+		return nil, err
+	}
+	c, whole := d.keyCodec(x)
+	if whole == 0 || whole != len(keys) {
+		return nil, sqlerr.New(sqlerr.InvalidForeignKey, "there is no unique constraint matching given keys for referenced table \"%s\"", d.Table.Name)
+	}
+	var p probes
+	p.set(c, keys, n, rows)
+	if rows != nil {
+		n = len(rows)
+	}
+	hits = make([]bool, n)
+	res, err := lockSorted(ctx, tx, d.fileOf(x), o, p.list)
+	if err != nil {
+		return nil, err
+	}
+	for i := range res {
+		hits[p.pos[i]] = res[i].Val != nil
+	}
+	return hits, nil
+}

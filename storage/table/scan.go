@@ -1,0 +1,210 @@
+package table
+
+import (
+	"context"
+
+	"kvsqld/catalog/types/vec"
+	"kvsqld/storage/codec"
+	"kvsqld/storage/kv"
+)
+
+// Scanner passes the rows of a scan in the order of the file.
+type Scanner struct {
+	ctx   context.Context
+	r     Reader
+	d     *Desc
+	x     *index // nil: the master file
+	only  bool   // rows are read from index entries
+	opt   kv.ScanOpt
+	batch int
+	limit int
+	set   spanSet
+	rev   bool
+	iter  kv.Iter
+	chunk []kv.Pair // of the last Next, what is not used yet
+	dec   decoder
+	keys  [][]byte
+	vals  [][]byte
+	mkeys [][]byte
+	done  bool
+}
+
+// keyCodec returns the codec of the file's search key and the number of columns
+// of a key with at most one entry, 0 if there is none.
+func (d *Desc) keyCodec(x *index) (c *codec.KeyCodec, whole int) {
+	if x == nil {
+		if d.pk == nil {
+			return d.key, 0
+		}
+		return d.key, len(d.pk)
+	}
+	if x.cat.Unique {
+		whole = x.n
+	}
+	return x.key, whole
+}
+
+// Scan starts a scan. Close the Scanner before the transaction ends.
+func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, error) {
+	x, err := d.index(spec.Index)
+	if err != nil {
+		return nil, err
+	}
+	s := &Scanner{ctx: ctx, r: r, d: d, x: x, rev: spec.Reverse, batch: spec.BatchRows, limit: spec.Limit}
+	if s.batch <= 0 {
+		s.batch = vec.BatchSize
+	}
+	if s.limit > 0 && s.limit < s.batch {
+		s.batch = s.limit
+		s.opt.Batch = s.limit
+	}
+	if spec.part {
+		s.set.spans = spec.spans
+	} else {
+		c, whole := d.keyCodec(x)
+		s.set = spans(c, spec.Ranges, whole)
+	}
+	s.dec.init(d, spec.Cols)
+	s.only = x != nil && (spec.IndexOnly || !s.dec.values) && x.covers(d, spec.Cols)
+	s.opt.Reverse = spec.Reverse
+	s.opt.KeysOnly = !s.dec.values
+	return s, nil
+}
+
+// Next fills b with the next rows: b.Cols become one vector per ScanSpec.Cols
+// (made on first use, reused later), b.N their number, b.Sel nil. N = 0 is the end.
+func (s *Scanner) Next(b *vec.Batch) error {
+	s.dec.prepare(b, s.batch)
+	for b.N < s.batch && !s.done {
+		n, err := s.read(s.batch - b.N)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			continue
+		}
+		if err := s.decode(b); err != nil {
+			return err
+		}
+		b.N += n
+	}
+	return nil
+}
+
+// read puts up to n pairs into s.keys and s.vals. None, but not done, means that
+// a span or a set of points had no more.
+func (s *Scanner) read(n int) (int, error) {
+	s.keys, s.vals = s.keys[:0], s.vals[:0]
+	if s.set.points != nil {
+		return s.readPoints(n)
+	}
+	if len(s.chunk) == 0 {
+		if s.iter == nil && !s.openSpan() {
+			s.done = true
+			return 0, nil
+		}
+		pairs, err := s.iter.Next()
+		if err != nil {
+			return 0, err
+		}
+		if len(pairs) == 0 {
+			s.iter.Close()
+			s.iter = nil
+			return 0, nil
+		}
+		s.chunk = pairs
+	}
+	n = min(n, len(s.chunk))
+	if s.dec.values {
+		for i := range s.chunk[:n] {
+			p := &s.chunk[i]
+			s.keys, s.vals = append(s.keys, p.Key), append(s.vals, p.Val)
+		}
+	}
+	s.chunk = s.chunk[n:]
+	return n, nil
+}
+
+// openSpan starts the next span; false if there is none.
+func (s *Scanner) openSpan() bool {
+	n := len(s.set.spans)
+	if n == 0 {
+		return false
+	}
+	span := s.set.spans[0]
+	if s.rev {
+		span = s.set.spans[n-1]
+		s.set.spans = s.set.spans[:n-1]
+	} else {
+		s.set.spans = s.set.spans[1:]
+	}
+	s.iter = s.r.Scan(s.ctx, s.d.fileOf(s.x), span, s.opt)
+	return true
+}
+
+// readPoints gets up to n of the keys.
+func (s *Scanner) readPoints(n int) (int, error) {
+	points := s.set.points
+	if len(points) == 0 {
+		s.done = true
+		return 0, nil
+	}
+	n = min(n, len(points))
+	var keys [][]byte
+	if s.rev {
+		keys = points[len(points)-n:]
+		s.set.points = points[:len(points)-n]
+	} else {
+		keys = points[:n]
+		s.set.points = points[n:]
+	}
+	vals, err := s.r.BatchGet(s.ctx, s.d.fileOf(s.x), keys)
+	if err != nil {
+		return 0, err
+	}
+	for i := range keys {
+		at := i
+		if s.rev {
+			at = len(keys) - 1 - i
+		}
+		if vals[at] != nil {
+			s.keys, s.vals = append(s.keys, keys[at]), append(s.vals, vals[at])
+		}
+	}
+	return len(s.keys), nil
+}
+
+// decode puts the pairs read into the batch.
+func (s *Scanner) decode(b *vec.Batch) error {
+	switch {
+	case !s.dec.values:
+		return nil
+	case s.x == nil:
+		return s.dec.master(b, b.N, s.keys, s.vals)
+	case s.only:
+		return s.dec.entries(s.x, b, b.N, s.keys, s.vals)
+	}
+	var err error
+	if s.mkeys, err = s.d.masters(s.mkeys[:0], s.x, s.keys, s.vals); err != nil {
+		return err
+	}
+	vals, err := s.dec.fetch(s.ctx, s.r, s.mkeys)
+	if err != nil {
+		return err
+	}
+	for i, v := range vals {
+		if v == nil {
+			return indexCorrupt(s.x, s.keys[i])
+		}
+	}
+	return s.dec.master(b, b.N, s.mkeys, vals)
+}
+
+// Close releases the scan. It may be called more than once.
+func (s *Scanner) Close() {
+	if s.iter != nil {
+		s.iter.Close()
+		s.iter = nil
+	}
+	s.done = true
+}

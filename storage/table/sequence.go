@@ -1,0 +1,206 @@
+package table
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"sync"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/storage/codec"
+	"kvsqld/storage/kv"
+)
+
+// seqAhead is the number of values that are reserved in the store at once: what
+// a crash may skip.
+const seqAhead = 32
+
+// seqState is the state of a sequence. What is stored is where the sequence will
+// stand when all reserved values have been drawn.
+type seqState struct {
+	mu     sync.Mutex
+	loaded bool
+	last   int64
+	called bool
+	ahead  int   // values that may be drawn before the store is written again
+	inc    int64 // for which ahead was computed
+	cycle  bool
+}
+
+func (db *DB) seq(oid types.OID) *seqState {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	s := db.mu.seqs[oid]
+	if s == nil {
+		s = new(seqState)
+		db.mu.seqs[oid] = s
+	}
+	return s
+}
+
+// loadLocked reads the stored state; a sequence without one was never drawn from.
+func (s *seqState) loadLocked(ctx context.Context, db *DB, q *catalog.Sequence) error {
+	if s.loaded {
+		return nil
+	}
+	snap, err := db.store.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	defer snap.Close()
+	key := oidKey(q.OID)
+	val, err := getOne(ctx, snap, sequenceSpace, key)
+	if err != nil {
+		return err
+	}
+	s.last, s.called = q.Start, false
+	if val != nil {
+		b, err := codec.OpenBlob(key, val, codec.FormatCounter)
+		if err != nil {
+			return corrupt(sequenceSpace, key, err)
+		}
+		if len(b) != 9 {
+			return corrupt(sequenceSpace, key, codec.ErrCorrupt)
+		}
+		s.last, s.called = int64(binary.BigEndian.Uint64(b)), b[8] != 0
+	}
+	s.loaded = true
+	return nil
+}
+
+// store writes a state in a transaction of its own.
+func (db *DB) storeSeq(ctx context.Context, oid types.OID, last int64, called bool) error {
+	tx, err := db.store.Begin(ctx, kv.BeginOpt{})
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	b := binary.BigEndian.AppendUint64(nil, uint64(last))
+	if called {
+		b = append(b, 1)
+	} else {
+		b = append(b, 0)
+	}
+	key := oidKey(oid)
+	// Nobody else writes the key: the caller holds the sequence's mutex.
+	if err := tx.Put(sequenceSpace, key, codec.AppendBlob(nil, key, codec.FormatCounter, b), kv.Covered); err != nil {
+		return err
+	}
+	return tx.Commit(ctx)
+}
+
+// next returns the value after last.
+func nextOf(q *catalog.Sequence, last int64) (int64, error) {
+	if q.Inc > 0 {
+		if last <= q.Max && last <= math.MaxInt64-q.Inc && last+q.Inc <= q.Max {
+			return max(last+q.Inc, q.Min), nil
+		}
+		if !q.Cycle {
+			return 0, sqlerr.New(sqlerr.SequenceLimitExceeded,
+				"nextval: reached maximum value of sequence \"%s\" (%d)", q.Name, q.Max)
+		}
+		return q.Min, nil
+	}
+	if last >= q.Min && last >= math.MinInt64-q.Inc && last+q.Inc >= q.Min {
+		return min(last+q.Inc, q.Max), nil
+	}
+	if !q.Cycle {
+		return 0, sqlerr.New(sqlerr.SequenceLimitExceeded,
+			"nextval: reached minimum value of sequence \"%s\" (%d)", q.Name, q.Min)
+	}
+	return q.Max, nil
+}
+
+// NextVal draws the next value of a sequence, outside any transaction; 2200H at
+// its end. After a crash up to 32 values may be skipped.
+func (db *DB) NextVal(ctx context.Context, q *catalog.Sequence) (int64, error) {
+	s := db.seq(q.OID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.loadLocked(ctx, db, q); err != nil {
+		return 0, err
+	}
+	v := s.last
+	if s.called {
+		var err error
+		if v, err = nextOf(q, s.last); err != nil {
+			return 0, err
+		}
+	}
+	if s.ahead == 0 || s.inc != q.Inc || s.cycle != q.Cycle {
+		end, n := v, 1
+		for ; n < seqAhead; n++ {
+			after, err := nextOf(q, end)
+			if err != nil {
+				break // the sequence ends before
+			}
+			end = after
+		}
+		if err := db.storeSeq(ctx, q.OID, end, true); err != nil {
+			return 0, err
+		}
+		s.ahead, s.inc, s.cycle = n, q.Inc, q.Cycle
+	}
+	s.ahead--
+	s.last, s.called = v, true
+	return v, nil
+}
+
+// SetVal sets the sequence's state: the next NextVal returns v, or the value after
+// it when called is true. 22003 when v is out of the sequence's bounds.
+func (db *DB) SetVal(ctx context.Context, q *catalog.Sequence, v int64, called bool) error {
+	if v < q.Min || v > q.Max {
+		return &sqlerr.Error{Code: sqlerr.NumericValueOutOfRange, Message: fmt.Sprintf(
+			"setval: value %d is out of bounds for sequence \"%s\" (%d..%d)", v, q.Name, q.Min, q.Max)}
+	}
+	s := db.seq(q.OID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := db.storeSeq(ctx, q.OID, v, called); err != nil {
+		return err
+	}
+	s.loaded, s.last, s.called, s.ahead = true, v, called, 0
+	return nil
+}
+
+// SeqState returns last_value and is_called.
+func (db *DB) SeqState(ctx context.Context, q *catalog.Sequence) (last int64, called bool, err error) {
+	s := db.seq(q.OID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.loadLocked(ctx, db, q); err != nil {
+		return 0, false, err
+	}
+	return s.last, s.called, nil
+}
+
+// DropSequence removes the sequence's stored state.
+func DropSequence(tx Txn, oid types.OID) error { return tx.Delete(sequenceSpace, oidKey(oid)) }
+
+// Flush stores the exact state of all sequences, so that a server that ends in
+// order skips no values.
+func (db *DB) Flush(ctx context.Context) error {
+	db.mu.Lock()
+	seqs := make(map[types.OID]*seqState, len(db.mu.seqs))
+	for oid, s := range db.mu.seqs {
+		seqs[oid] = s
+	}
+	db.mu.Unlock()
+	for oid, s := range seqs {
+		s.mu.Lock()
+		var err error
+		if s.ahead > 0 {
+			if err = db.storeSeq(ctx, oid, s.last, s.called); err == nil {
+				s.ahead = 0
+			}
+		}
+		s.mu.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

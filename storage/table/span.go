@@ -1,0 +1,182 @@
+package table
+
+import (
+	"bytes"
+	"slices"
+
+	"kvsqld/catalog/types"
+	"kvsqld/storage/codec"
+	"kvsqld/storage/kv"
+)
+
+// spanSet is what a list of ranges becomes: either spans of keys or, if every
+// range gives a whole key, the keys. Both are sorted and without overlaps.
+type spanSet struct {
+	spans  []kv.Range
+	points [][]byte
+}
+
+// wholeSpace is the span of all keys.
+var wholeSpace = []kv.Range{{}}
+
+// spans turns ranges of the file's key into spans. whole is the number of columns
+// of a key that has at most one entry; 0 if there is no such number.
+func spans(c *codec.KeyCodec, ranges []types.Range, whole int) spanSet {
+	if ranges == nil {
+		return spanSet{spans: wholeSpace}
+	}
+	var s spanSet
+	allPoints := true
+	for i := range ranges {
+		r := &ranges[i]
+		prefix, ok := eqPrefix(c, r.Eq)
+		if !ok {
+			continue
+		}
+		if whole > 0 && len(r.Eq) == whole && !hasNull(r.Eq) {
+			s.points = append(s.points, prefix)
+			s.spans = append(s.spans, kv.Prefix(prefix))
+			continue
+		}
+		allPoints = false
+		if !r.Bounded() || len(r.Eq) == c.Len() {
+			s.spans = append(s.spans, prefixSpan(prefix))
+			continue
+		}
+		s.spans = appendBounded(s.spans, c, r, prefix)
+	}
+	if allPoints {
+		s.spans = nil
+		slices.SortFunc(s.points, bytes.Compare)
+		s.points = slices.CompactFunc(s.points, bytes.Equal)
+		return s
+	}
+	s.points = nil
+	s.spans = merge(s.spans)
+	return s
+}
+
+func hasNull(ds []types.Datum) bool {
+	return slices.ContainsFunc(ds, func(d types.Datum) bool { return d.Null })
+}
+
+// eqPrefix encodes leading values; false if no key can have them.
+func eqPrefix(c *codec.KeyCodec, eq []types.Datum) ([]byte, bool) {
+	var prefix []byte
+	for i, d := range eq {
+		if d.Null {
+			if !c.Col(i).Nullable {
+				return nil, false
+			}
+		} else {
+			f, fit := codec.Fit(c.Col(i).T, d)
+			if fit != codec.FitExact {
+				return nil, false
+			}
+			d = f
+		}
+		prefix = c.AppendCol(prefix, i, d)
+	}
+	return prefix, true
+}
+
+func prefixSpan(prefix []byte) kv.Range {
+	if len(prefix) == 0 {
+		return kv.Range{}
+	}
+	return kv.Prefix(prefix)
+}
+
+// appendBounded appends the spans of a range whose column after Eq is restricted.
+func appendBounded(spans []kv.Range, c *codec.KeyCodec, r *types.Range, prefix []byte) []kv.Range {
+	j := len(r.Eq)
+	col := c.Col(j)
+	if r.WithNull && col.Nullable {
+		spans = append(spans, kv.Prefix(append(slices.Clip(prefix), c.NullTag(j))))
+	}
+	values := slices.Clip(prefix)
+	if col.Nullable {
+		values = append(values, codec.ValueTag)
+	}
+	span := prefixSpan(values)
+	lo, loInc, ok := lowerBound(col.T, r)
+	if !ok {
+		return spans
+	}
+	hi, hiInc, ok := upperBound(col.T, r)
+	if !ok {
+		return spans
+	}
+	if col.Desc {
+		lo, loInc, hi, hiInc = hi, hiInc, lo, loInc
+	}
+	if lo != nil {
+		span.Lo = c.AppendCol(slices.Clip(prefix), j, *lo)
+		if !loInc {
+			if span.Lo = codec.PrefixEnd(span.Lo); span.Lo == nil {
+				return spans
+			}
+		}
+	}
+	if hi != nil {
+		span.Hi = c.AppendCol(slices.Clip(prefix), j, *hi)
+		if hiInc {
+			span.Hi = codec.PrefixEnd(span.Hi)
+		}
+	}
+	if span.Hi != nil && bytes.Compare(span.Lo, span.Hi) >= 0 {
+		return spans
+	}
+	return append(spans, span)
+}
+
+// lowerBound returns the bound as the column can have it; false if no value can
+// lie above it.
+func lowerBound(t types.T, r *types.Range) (*types.Datum, bool, bool) {
+	if r.Lo == nil {
+		return nil, false, true
+	}
+	if r.Lo.Null {
+		return nil, false, false
+	}
+	switch d, fit := codec.Fit(t, *r.Lo); fit {
+	case codec.FitExact:
+		return &d, r.LoInc, true
+	case codec.FitBelow:
+		return &d, false, true
+	}
+	return nil, false, true
+}
+
+// upperBound is lowerBound for the other end.
+func upperBound(t types.T, r *types.Range) (*types.Datum, bool, bool) {
+	if r.Hi == nil {
+		return nil, false, true
+	}
+	if r.Hi.Null {
+		return nil, false, false
+	}
+	switch d, fit := codec.Fit(t, *r.Hi); fit {
+	case codec.FitExact:
+		return &d, r.HiInc, true
+	case codec.FitBelow:
+		return &d, true, true
+	}
+	return nil, false, false
+}
+
+// merge sorts spans and joins those that touch.
+func merge(spans []kv.Range) []kv.Range {
+	slices.SortFunc(spans, func(a, b kv.Range) int { return bytes.Compare(a.Lo, b.Lo) })
+	out := spans[:0]
+	for _, s := range spans {
+		if n := len(out); n > 0 && (out[n-1].Hi == nil || bytes.Compare(s.Lo, out[n-1].Hi) <= 0) {
+			if out[n-1].Hi != nil && (s.Hi == nil || bytes.Compare(s.Hi, out[n-1].Hi) > 0) {
+				out[n-1].Hi = s.Hi
+			}
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}

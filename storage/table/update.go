@@ -1,0 +1,259 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"kvsqld/catalog/types/vec"
+)
+
+// Update replaces rows: keys by row number, old and new live columns of the same
+// row numbers. changed lists the indexes into Table.Columns that may differ. The
+// caller has locked the rows (LockRows). Unique keys are checked row by row, those
+// of deferrable constraints after all rows of the call. It returns the row keys by
+// row number, which differ from keys where the primary key changed; they are valid
+// until the next call.
+func (w *Writer) Update(ctx context.Context, keys *vec.Vec, old, new *vec.Batch, changed []int, oldIx, newIx []IndexVals, o LockOpt) ([][]byte, error) {
+	d := w.d
+	if err := w.old.set(d, old, oldIx); err != nil {
+		return nil, err
+	}
+	if err := w.new.set(d, new, newIx); err != nil {
+		return nil, err
+	}
+	sel := w.selection(new)
+	w.old.list = w.old.list[:0]
+	for _, row := range sel {
+		w.old.list = append(w.old.list, keys.B[keys.Idx(int(row))])
+	}
+	mayMove := slices.ContainsFunc(d.pk, func(c int) bool { return slices.Contains(changed, c) })
+	if mayMove {
+		if err := w.new.primaryKeys(sel); err != nil {
+			return nil, err
+		}
+	} else {
+		w.new.list = append(w.new.list[:0], w.old.list...)
+	}
+	var parts []*indexUpdate
+	for i := range d.indexes {
+		u, err := w.indexUpdate(i, changed, mayMove)
+		if err != nil {
+			return nil, err
+		}
+		if u == nil {
+			continue
+		}
+		if u.x.cat.Unique {
+			if err := w.checkUpdate(ctx, u, sel, o); err != nil {
+				return nil, err
+			}
+		}
+		parts = append(parts, u)
+	}
+	// All that goes, then all that comes: a key may move from row to row.
+	for p := range sel {
+		if mayMove && !bytes.Equal(w.old.list[p], w.new.list[p]) {
+			if err := w.tx.Delete(d.space, w.old.list[p]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, u := range parts {
+		if err := w.deleteChanged(u, sel); err != nil {
+			return nil, err
+		}
+	}
+	out := w.result(new.N)
+	for p, row := range sel {
+		key := w.new.list[p]
+		w.valBuf = d.row.Append(w.valBuf[:0], w.new.attrs, int(row), key)
+		if err := w.tx.Put(d.space, key, w.valBuf); err != nil {
+			return nil, err
+		}
+		out[row] = key
+	}
+	for _, u := range parts {
+		if err := w.insertChanged(u, sel); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// indexUpdate is an index whose entries may change.
+type indexUpdate struct {
+	i        int
+	x        *index
+	oldCols  []*vec.Vec
+	newCols  []*vec.Vec
+	oldPred  *vec.Vec
+	newPred  *vec.Vec
+	includes bool // an included column changes
+}
+
+// indexUpdate returns nil for an index that the update does not concern.
+func (w *Writer) indexUpdate(i int, changed []int, mayMove bool) (*indexUpdate, error) {
+	x := w.d.indexes[i]
+	u := &indexUpdate{i: i, x: x}
+	concerned := mayMove
+	if !x.master() {
+		concerned = concerned || x.cat.Where != ""
+		for _, k := range x.cat.Keys {
+			concerned = concerned || k.Col < 0 || slices.Contains(changed, k.Col)
+		}
+		for _, c := range x.cat.Include {
+			u.includes = u.includes || slices.Contains(changed, c)
+		}
+	}
+	if !concerned && !u.includes {
+		return nil, nil
+	}
+	var err error
+	if u.oldCols, err = w.old.indexCols(i); err != nil {
+		return nil, err
+	}
+	if u.newCols, err = w.new.indexCols(i); err != nil {
+		return nil, err
+	}
+	if u.oldPred, err = w.old.inIndex(i); err != nil {
+		return nil, err
+	}
+	u.newPred, err = w.new.inIndex(i)
+	return u, err
+}
+
+// searchKeys returns the unique search keys of a row before and after, nil where
+// the row has none.
+func (u *indexUpdate) searchKeys(w *Writer, p, row int) (before, after []byte) {
+	if u.x.master() {
+		return w.old.list[p], w.new.list[p]
+	}
+	if isTrue(u.oldPred, row) && u.x.distinct(u.oldCols, row) {
+		before = u.x.key.Append(nil, u.oldCols, row)
+	}
+	if isTrue(u.newPred, row) && u.x.distinct(u.newCols, row) {
+		after = u.x.key.Append(nil, u.newCols, row)
+	}
+	return before, after
+}
+
+// checkUpdate locks the unique keys that rows leave and get, and fails with 23505
+// when a key that a row gets is there already.
+func (w *Writer) checkUpdate(ctx context.Context, u *indexUpdate, sel []uint32, o LockOpt) error {
+	type move struct {
+		row           int
+		before, after []byte
+	}
+	var moves []move
+	var keys [][]byte
+	for p, row := range sel {
+		before, after := u.searchKeys(w, p, int(row))
+		if bytes.Equal(before, after) {
+			if after != nil && !u.x.master() && (u.includes || !bytes.Equal(w.old.list[p], w.new.list[p])) {
+				keys = append(keys, after) // the entry's value is written again
+			}
+			continue
+		}
+		moves = append(moves, move{int(row), before, after})
+		if before != nil && !u.x.master() {
+			keys = append(keys, before) // the caller holds the lock of a master key
+		}
+		if after != nil {
+			keys = append(keys, after)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	o.NoValue, o.Shared, o.SkipLocked, o.AtSnapshot = false, false, false, false
+	res, err := lockSorted(ctx, w.tx, w.d.fileOf(u.x), o, keys)
+	if err != nil {
+		return err
+	}
+	exists := make(map[string]bool, len(keys))
+	for i, k := range keys {
+		exists[string(k)] = res[i].Val != nil
+	}
+	if u.x.deferred {
+		for _, m := range moves {
+			if m.before != nil {
+				exists[string(m.before)] = false
+			}
+		}
+	}
+	for _, m := range moves {
+		if m.before != nil && !u.x.deferred {
+			exists[string(m.before)] = false
+		}
+		if m.after == nil {
+			continue
+		}
+		if exists[string(m.after)] {
+			return w.d.uniqueViolation(u.x, u.newCols, m.row)
+		}
+		exists[string(m.after)] = true
+	}
+	return nil
+}
+
+// unchanged reports whether the row's entry stays as it is.
+func (u *indexUpdate) unchanged(w *Writer, p int, oldKey, newKey []byte) bool {
+	return !u.includes && bytes.Equal(oldKey, newKey) && bytes.Equal(w.old.list[p], w.new.list[p])
+}
+
+// entryKeys returns the keys of a row's entries before and after, nil where the
+// index has none. The first aliases the writer's buffer.
+func (u *indexUpdate) entryKeys(w *Writer, p, row int) (before, after []byte) {
+	buf := w.keyBuf[:0]
+	if isTrue(u.oldPred, row) {
+		buf = u.x.entryKey(buf, u.oldCols, row, w.old.list[p])
+		before = buf
+	}
+	n := len(buf)
+	if isTrue(u.newPred, row) {
+		buf = u.x.entryKey(buf, u.newCols, row, w.new.list[p])
+		after = buf[n:]
+	}
+	w.keyBuf = buf
+	// The buffer may have moved while it grew.
+	if before != nil {
+		before = buf[:n:n]
+	}
+	return before, after
+}
+
+func (w *Writer) deleteChanged(u *indexUpdate, sel []uint32) error {
+	if u.x.master() {
+		return nil
+	}
+	for p, row := range sel {
+		before, after := u.entryKeys(w, p, int(row))
+		if before == nil || bytes.Equal(before, after) {
+			continue
+		}
+		if err := w.tx.Delete(u.x.space, before, u.x.flags(u.oldCols, int(row))...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Writer) insertChanged(u *indexUpdate, sel []uint32) error {
+	if u.x.master() {
+		return nil
+	}
+	include := w.new.includes(u.x)
+	for p, row := range sel {
+		before, after := u.entryKeys(w, p, int(row))
+		if after == nil || u.unchanged(w, p, before, after) {
+			continue
+		}
+		flags := u.x.flags(u.newCols, int(row))
+		w.valBuf = u.x.entryValue(w.valBuf[:0], after, include, int(row), w.new.list[p])
+		if err := w.tx.Put(u.x.space, after, w.valBuf, flags...); err != nil {
+			return err
+		}
+	}
+	return nil
+}

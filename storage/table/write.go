@@ -1,0 +1,335 @@
+package table
+
+import (
+	"context"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/storage/codec"
+	"kvsqld/storage/kv"
+)
+
+// Writer writes to one table for the length of a statement. It reuses buffers
+// and belongs to one goroutine.
+type Writer struct {
+	d  *Desc
+	tx Txn
+
+	old, new image
+	sel      []uint32
+	out      [][]byte // row keys by row number
+	keyBuf   []byte   // of one index entry
+	valBuf   []byte
+}
+
+// NewWriter returns a writer for the table in the transaction.
+func (d *Desc) NewWriter(tx Txn) *Writer { return &Writer{d: d, tx: tx} }
+
+// image is one state of a batch of rows, ready to be encoded.
+type image struct {
+	d     *Desc
+	cols  []*vec.Vec // by column of the table; nil for dropped ones
+	attrs []*vec.Vec // by attribute of the row
+	pk    []*vec.Vec // by master key column
+	ix    []IndexVals
+	keys  codec.KeyBuf
+	list  [][]byte // row keys by position in the selection
+}
+
+// set prepares the image for a batch of live columns.
+func (m *image) set(d *Desc, live *vec.Batch, ix []IndexVals) error {
+	if len(live.Cols) < len(d.Live) {
+		return sqlerr.New(sqlerr.InternalError, "batch of %d columns for the %d of table \"%s\"", len(live.Cols), len(d.Live), d.Table.Name)
+	}
+	m.d, m.ix = d, ix
+	if m.cols == nil {
+		m.cols = make([]*vec.Vec, len(d.Table.Columns))
+		m.attrs = make([]*vec.Vec, d.row.Len())
+		m.pk = make([]*vec.Vec, len(d.pk))
+	}
+	for i, c := range d.Live {
+		m.cols[c] = live.Cols[i]
+		if a := d.attrOf[c]; a >= 0 {
+			m.attrs[a] = live.Cols[i]
+		}
+		if p := d.keyPos[c]; p >= 0 {
+			m.pk[p] = live.Cols[i]
+		}
+	}
+	return nil
+}
+
+// primaryKeys encodes the row keys from the primary key's columns.
+func (m *image) primaryKeys(sel []uint32) error {
+	for p, v := range m.pk {
+		if !v.Nulls.Any() {
+			continue
+		}
+		for _, row := range sel {
+			if v.IsNull(int(row)) {
+				return notNull(m.d.Table, m.d.pk[p])
+			}
+		}
+	}
+	m.keys.Reset()
+	m.d.key.AppendRows(&m.keys, m.pk, 0, sel)
+	m.list = m.keys.Keys(m.list[:0])
+	return nil
+}
+
+// indexCols returns the vectors of an index's search key; i is its position in
+// Table.Indexes.
+func (m *image) indexCols(i int) ([]*vec.Vec, error) {
+	x := m.d.indexes[i]
+	if x.master() {
+		return m.pk, nil
+	}
+	out := make([]*vec.Vec, x.n)
+	for k, key := range x.cat.Keys {
+		switch {
+		case key.Col >= 0:
+			out[k] = m.cols[key.Col]
+		case i < len(m.ix) && k < len(m.ix[i].Keys):
+			out[k] = m.ix[i].Keys[k]
+		}
+		if out[k] == nil {
+			return nil, sqlerr.New(sqlerr.InternalError, "key %d of index \"%s\" was not computed", k+1, x.cat.Name)
+		}
+	}
+	return out, nil
+}
+
+// inIndex returns the predicate's outcome for the batch, nil if all rows are in.
+func (m *image) inIndex(i int) (*vec.Vec, error) {
+	x := m.d.indexes[i]
+	if x.cat.Where == "" || x.master() {
+		return nil, nil
+	}
+	if i >= len(m.ix) || m.ix[i].Pred == nil {
+		return nil, sqlerr.New(sqlerr.InternalError, "predicate of index \"%s\" was not computed", x.cat.Name)
+	}
+	return m.ix[i].Pred, nil
+}
+
+func isTrue(pred *vec.Vec, row int) bool {
+	return pred == nil || !pred.IsNull(row) && pred.Bool[pred.Idx(row)]
+}
+
+// includes returns the vectors of the included columns.
+func (m *image) includes(x *index) []*vec.Vec {
+	if x.include == nil {
+		return nil
+	}
+	out := make([]*vec.Vec, len(x.cat.Include))
+	for i, c := range x.cat.Include {
+		out[i] = m.cols[c]
+	}
+	return out
+}
+
+// distinct reports whether the row's search key can occur only once: the index is
+// unique and NULL, if the key has one, counts as a value.
+func (x *index) distinct(cols []*vec.Vec, row int) bool {
+	return x.cat.Unique && (x.cat.NullsNotDistinct || !anyNull(cols, row))
+}
+
+func anyNull(cols []*vec.Vec, row int) bool {
+	for _, v := range cols {
+		if v.IsNull(row) {
+			return true
+		}
+	}
+	return false
+}
+
+// entryKey appends the key of a row's index entry.
+func (x *index) entryKey(dst []byte, cols []*vec.Vec, row int, master []byte) []byte {
+	dst = x.key.Append(dst, cols, row)
+	if !x.distinct(cols, row) {
+		dst = append(dst, master...)
+	}
+	return dst
+}
+
+// entryValue appends the stored value of a row's index entry.
+func (x *index) entryValue(dst, key []byte, include []*vec.Vec, row int, master []byte) []byte {
+	if !x.cat.Unique {
+		master = nil
+	}
+	return codec.AppendEntry(dst, key, master, x.include, include, row)
+}
+
+// selection returns the selected rows of a batch.
+func (w *Writer) selection(b *vec.Batch) []uint32 {
+	if b.Sel != nil {
+		return b.Sel
+	}
+	w.sel = w.sel[:0]
+	for i := range b.N {
+		w.sel = append(w.sel, uint32(i))
+	}
+	return w.sel
+}
+
+// result makes room for row keys by row number.
+func (w *Writer) result(n int) [][]byte {
+	if cap(w.out) < n {
+		w.out = make([][]byte, n)
+	}
+	w.out = w.out[:n]
+	clear(w.out)
+	return w.out
+}
+
+// Insert stores the batch's rows (live columns in order; selected rows only). ix
+// is aligned with Table.Indexes, nil when all are plain. Uniqueness is checked
+// against the newest committed state, the transaction's own writes and the rows
+// of the batch before; a violation is 23505 unless reported.
+func (w *Writer) Insert(ctx context.Context, rows *vec.Batch, ix []IndexVals, o InsertOpt) (*InsertResult, error) {
+	d, m := w.d, &w.new
+	if err := m.set(d, rows, ix); err != nil {
+		return nil, err
+	}
+	sel := w.selection(rows)
+	res := &InsertResult{Keys: w.result(rows.N)}
+	if len(sel) == 0 {
+		return res, nil
+	}
+	var flags []kv.Flag
+	if d.pk == nil {
+		first, err := d.takeRowIDs(ctx, len(sel))
+		if err != nil {
+			return nil, err
+		}
+		m.keys.Reset()
+		for i := range sel {
+			m.keys.Add(func(dst []byte) []byte { return appendRowNumber(dst, first+uint64(i)) })
+		}
+		m.list = m.keys.Keys(m.list[:0])
+		flags = covered
+	} else if err := m.primaryKeys(sel); err != nil {
+		return nil, err
+	}
+	skip, err := w.checkInsert(ctx, sel, o, res)
+	if err != nil {
+		return nil, err
+	}
+	for i, row := range sel {
+		if skip != nil && skip[i] {
+			continue
+		}
+		key := m.list[i]
+		w.valBuf = d.row.Append(w.valBuf[:0], m.attrs, int(row), key)
+		if err := w.tx.Put(d.space, key, w.valBuf, flags...); err != nil {
+			return nil, err
+		}
+		res.Keys[row] = key
+		res.Inserted++
+	}
+	for i, x := range d.indexes {
+		if x.master() {
+			continue
+		}
+		if err := w.insertEntries(i, sel, skip); err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+var covered = []kv.Flag{kv.Covered}
+
+// insertEntries adds the new image's entries to an index.
+func (w *Writer) insertEntries(i int, sel []uint32, skip []bool) error {
+	m, x := &w.new, w.d.indexes[i]
+	cols, err := m.indexCols(i)
+	if err != nil {
+		return err
+	}
+	pred, err := m.inIndex(i)
+	if err != nil {
+		return err
+	}
+	include := m.includes(x)
+	for j, row := range sel {
+		if skip != nil && skip[j] || !isTrue(pred, int(row)) {
+			continue
+		}
+		if err := w.putEntry(x, cols, include, int(row), m.list[j]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putEntry writes one index entry.
+func (w *Writer) putEntry(x *index, cols, include []*vec.Vec, row int, master []byte) error {
+	w.keyBuf = x.entryKey(w.keyBuf[:0], cols, row, master)
+	w.valBuf = x.entryValue(w.valBuf[:0], w.keyBuf, include, row, master)
+	return w.tx.Put(x.space, w.keyBuf, w.valBuf, x.flags(cols, row)...)
+}
+
+// flags returns how an entry is written: a key that can occur only once has been
+// locked, every other is covered by its row's lock (B3).
+func (x *index) flags(cols []*vec.Vec, row int) []kv.Flag {
+	if x.distinct(cols, row) {
+		return nil
+	}
+	return covered
+}
+
+// Delete removes rows that the caller has locked. old has their live columns.
+func (w *Writer) Delete(ctx context.Context, keys *vec.Vec, old *vec.Batch, ix []IndexVals, o LockOpt) error {
+	d, m := w.d, &w.old
+	if err := m.set(d, old, ix); err != nil {
+		return err
+	}
+	sel := w.selection(old)
+	for _, row := range sel {
+		if err := w.tx.Delete(d.space, keys.B[keys.Idx(int(row))]); err != nil {
+			return err
+		}
+	}
+	for i, x := range d.indexes {
+		if x.master() {
+			continue
+		}
+		cols, err := m.indexCols(i)
+		if err != nil {
+			return err
+		}
+		pred, err := m.inIndex(i)
+		if err != nil {
+			return err
+		}
+		if x.cat.Unique {
+			if err := w.lockSearchKeys(ctx, x, cols, pred, sel, o); err != nil {
+				return err
+			}
+		}
+		for _, row := range sel {
+			if !isTrue(pred, int(row)) {
+				continue
+			}
+			w.keyBuf = x.entryKey(w.keyBuf[:0], cols, int(row), keys.B[keys.Idx(int(row))])
+			if err := w.tx.Delete(x.space, w.keyBuf, x.flags(cols, int(row))...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// lockSearchKeys locks the unique keys of rows about to be removed, so that who
+// inserts one of them waits for the outcome.
+func (w *Writer) lockSearchKeys(ctx context.Context, x *index, cols []*vec.Vec, pred *vec.Vec, sel []uint32, o LockOpt) error {
+	var keys codec.KeyBuf
+	for _, row := range sel {
+		if isTrue(pred, int(row)) && x.distinct(cols, int(row)) {
+			keys.Add(func(dst []byte) []byte { return x.key.Append(dst, cols, int(row)) })
+		}
+	}
+	o.NoValue, o.Shared, o.SkipLocked, o.AtSnapshot = true, false, false, false
+	_, err := lockSorted(ctx, w.tx, x.space, o, keys.Keys(nil))
+	return err
+}
