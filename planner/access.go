@@ -1,0 +1,390 @@
+package planner
+
+import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// path is a way to read a table.
+//
+// Given CREATE INDEX i ON t (a, b):
+//
+//	WHERE a = 1 AND b > 5    range of i: Eq (1), Lo 5
+//	WHERE a IN (1, 2)        two ranges of i
+//	WHERE b = 5              i does not help: its first column is free
+//	ORDER BY a LIMIT 10      whole i in order, ten rows
+type path struct {
+	index   *catalog.Index // nil: master file
+	access  plan.Access
+	ranges  []plan.KeyRange
+	used    map[plan.Expr]bool // conjuncts that the ranges answer exactly
+	rows    float64            // rows that come out of the file
+	cost    float64
+	only    bool // index-only
+	order   []orderCol
+	reverse bool
+	single  bool // at most one row
+}
+
+// bound is what a conjunct says about one column.
+type bound struct {
+	conj  plan.Expr
+	kind  string // "eq", "any", "null", "lo", "hi", "like"
+	x     plan.Expr
+	inc   bool
+	exact bool // the range answers the conjunct exactly
+}
+
+// boundsOf reads conjuncts of the form column op value, where value has no
+// columns of the entry; avail lists the entries whose columns value may have.
+func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(map[int]bool) bool) map[int][]bound {
+	out := map[int][]bound{}
+	add := func(col int, b bound) { out[col] = append(out[col], b) }
+	usable := func(x plan.Expr) bool {
+		if volatileExpr(x) {
+			return false
+		}
+		in := map[int]bool{}
+		relsOf(x, in)
+		if in[r.id] {
+			return false
+		}
+		return foreign(in)
+	}
+	column := func(x plan.Expr) (*plan.Var, bool) {
+		if l, ok := x.(*plan.Relabel); ok {
+			x = l.X
+		}
+		v, ok := x.(*plan.Var)
+		return v, ok && v.Rel == r.id && v.Col >= 0
+	}
+	for _, c := range conj {
+		switch x := c.(type) {
+		case *plan.Call:
+			if len(x.Args) != 2 {
+				continue
+			}
+			l, rt, op := x.Args[0], x.Args[1], x.Op
+			v, ok := column(l)
+			if !ok || !usable(rt) {
+				if v, ok = column(rt); !ok || !usable(l) {
+					continue
+				}
+				rt = l
+				flip, has := map[string]string{"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}[op]
+				if !has {
+					continue
+				}
+				op = flip
+			}
+			ct := r.cols[v.Col].T
+			fit, exact := fits(ct, rt.Type())
+			if !fit {
+				continue
+			}
+			switch op {
+			case "=":
+				add(v.Col, bound{conj: c, kind: "eq", x: rt, exact: exact})
+			case "<", "<=":
+				add(v.Col, bound{conj: c, kind: "hi", x: rt, inc: op == "<=", exact: exact})
+			case ">", ">=":
+				add(v.Col, bound{conj: c, kind: "lo", x: rt, inc: op == ">=", exact: exact})
+			case "~~":
+				if ct.Kind() == types.KText && ct.OID != types.OBpchar && likePrefix(rt) {
+					add(v.Col, bound{conj: c, kind: "like", x: rt})
+				}
+			}
+		case *plan.InList:
+			v, ok := column(x.X)
+			if !ok || x.Not {
+				continue
+			}
+			fit, exact := fits(r.cols[v.Col].T, x.List[0].Type())
+			all := fit
+			for _, e := range x.List {
+				all = all && usable(e)
+			}
+			if all {
+				et := x.List[0].Type()
+				if ao := p.info(et.OID).Array; ao != 0 {
+					arr := &plan.ArrayCtor{At: plan.At{T: p.T(ao, -1), Off: x.Off}, Elems: x.List}
+					add(v.Col, bound{conj: c, kind: "any", x: arr, exact: exact})
+				}
+			}
+		case *plan.AnyArray:
+			v, ok := column(x.X)
+			if !ok || x.All || !usable(x.Array) || x.Proc.OID != eqProc(x.Proc) {
+				continue
+			}
+			if fit, exact := fits(r.cols[v.Col].T, p.T(p.info(x.Array.Type().OID).Elem, -1)); fit {
+				add(v.Col, bound{conj: c, kind: "any", x: x.Array, exact: exact})
+			}
+		case *plan.Is:
+			if v, ok := column(x.X); ok && x.Test == plan.IsNull && !x.Not {
+				add(v.Col, bound{conj: c, kind: "null", exact: true})
+			}
+		case *plan.Var:
+			if v, ok := column(x); ok {
+				add(v.Col, bound{conj: c, kind: "eq", x: constBool(true), exact: true})
+			}
+		case *plan.Not:
+			if v, ok := column(x.X); ok {
+				add(v.Col, bound{conj: c, kind: "eq", x: constBool(false), exact: true})
+			}
+		}
+	}
+	return out
+}
+
+// eqProc returns the OID of pr if it implements an operator named "=".
+func eqProc(pr *catalog.Proc) types.OID {
+	for _, o := range catalog.OperatorsByName("=") {
+		if o.Proc == pr.OID {
+			return pr.OID
+		}
+	}
+	return 0
+}
+
+// fits tells whether a bound of type b can be used on a key of type c, and
+// whether the key's order answers the comparison exactly.
+func fits(c, b types.T) (fit, exact bool) {
+	ck, bk := c.Kind(), b.Kind()
+	isInt := func(k types.Kind) bool { return k == types.KInt2 || k == types.KInt4 || k == types.KInt8 }
+	switch {
+	case isInt(ck) && isInt(bk):
+		return true, true
+	case ck != bk:
+		return false, false
+	case ck == types.KText:
+		return (c.OID == types.OBpchar) == (b.OID == types.OBpchar), true
+	case ck == types.KOid, ck == types.KBool, ck == types.KFloat8, ck == types.KBytea, ck == types.KDate, ck == types.KTime,
+		ck == types.KTimestamp, ck == types.KTimestamptz, ck == types.KUUID, ck == types.KInterval, ck == types.KNumeric, ck == types.KFloat4:
+		return true, true
+	}
+	return false, false
+}
+
+// likePrefix reports whether a LIKE pattern may have a fixed prefix.
+func likePrefix(x plan.Expr) bool {
+	c, ok := x.(*plan.Const)
+	if !ok {
+		_, prm := x.(*plan.Param)
+		return prm
+	}
+	return !c.Val.Null && len(c.Val.B) > 0 && c.Val.B[0] != '%' && c.Val.B[0] != '_'
+}
+
+func volatileExpr(e plan.Expr) bool {
+	v := false
+	plan.Visit(e, func(x plan.Expr) bool {
+		switch c := x.(type) {
+		case *plan.Call:
+			v = v || c.Proc.Volatile == 'v'
+		case *subquery:
+			v = true // never a key: it may be correlated with the row itself
+		}
+		return !v
+	})
+	return v
+}
+
+// paths lists the ways to read a base table under its conjuncts.
+func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
+	t := r.table
+	rows := p.tableRows(t)
+	rels := map[int]*rel{r.id: r}
+	sel := 1.0
+	for _, c := range conj {
+		sel *= p.selectivity(c, rels)
+	}
+	out := []path{{access: plan.FullScan, rows: rows, cost: costStart + rows, order: masterOrder(r)}}
+	if p.NoOptimizer {
+		return out
+	}
+	bounds := p.boundsOf(r, conj, func(in map[int]bool) bool { return len(in) == 0 })
+	if len(t.PK) > 0 {
+		keys := make([]catalog.IndexKey, len(t.PK))
+		for i, c := range t.PK {
+			keys[i] = catalog.IndexKey{Col: c, Type: t.Columns[c].Type}
+		}
+		if x := p.match(r, nil, keys, true, bounds, rows); x != nil {
+			x.order = masterOrder(r)
+			if x.access == plan.UniqueGet {
+				x.access = plan.PointGet
+			} else {
+				x.access = plan.RangeScan
+			}
+			x.cost = costStart*float64(len(x.ranges)) + x.rows
+			out = append(out, *x)
+		}
+	}
+	for _, ix := range t.Indexes {
+		if ix.Primary || ix.Invalid || ix.Where != "" || ix.Kind == "inverted" {
+			continue
+		}
+		only := p.covers(t, ix, need)
+		per := costEntry + costGet
+		if only {
+			per = costEntry
+		}
+		x := p.match(r, ix, ix.Keys, ix.Unique, bounds, rows)
+		if x == nil {
+			x = &path{index: ix, access: plan.IndexFull, rows: rows, used: map[plan.Expr]bool{}}
+		} else if x.access != plan.UniqueGet {
+			x.access = plan.IndexRange
+		}
+		x.index, x.only = ix, only
+		x.cost = costStart*float64(max(1, len(x.ranges))) + x.rows*per
+		x.order = indexOrder(r, ix)
+		out = append(out, *x)
+	}
+	return out
+}
+
+func masterOrder(r *rel) []orderCol {
+	var out []orderCol
+	for _, c := range r.table.PK {
+		out = append(out, orderCol{rel: r.id, col: c})
+	}
+	return out
+}
+
+func indexOrder(r *rel, ix *catalog.Index) []orderCol {
+	var out []orderCol
+	for _, k := range ix.Keys {
+		if k.Col < 0 {
+			break
+		}
+		out = append(out, orderCol{rel: r.id, col: k.Col, desc: k.Desc, nullsFirst: k.NullsFirst})
+	}
+	return out
+}
+
+// covers reports whether an index alone has all wanted columns.
+func (p *planner) covers(t *catalog.Table, ix *catalog.Index, need map[int]bool) bool {
+	has := map[int]bool{plan.ColRowKey: true, plan.ColTableOID: true, plan.ColCtid: true}
+	for _, k := range ix.Keys {
+		if k.Col >= 0 && exactKey(t.Columns[k.Col].Type) {
+			has[k.Col] = true
+		}
+	}
+	for _, c := range t.PK {
+		if exactKey(t.Columns[c].Type) {
+			has[c] = true
+		}
+	}
+	for c := range need {
+		if !has[c] {
+			return false
+		}
+	}
+	return true
+}
+
+// exactKey reports whether a value can be read back from its key.
+func exactKey(t types.T) bool {
+	switch t.Kind() {
+	case types.KBool, types.KInt2, types.KInt4, types.KInt8, types.KOid, types.KBytea, types.KDate, types.KTime, types.KTimestamp, types.KTimestamptz, types.KUUID:
+		return true
+	case types.KText:
+		return t.OID != types.OBpchar
+	}
+	return false
+}
+
+// match builds the ranges of a file whose key columns are keys.
+func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, unique bool, bounds map[int][]bound, rows float64) *path {
+	x := &path{index: ix, used: map[plan.Expr]bool{}, rows: rows}
+	var kr plan.KeyRange
+	find := func(col int, kind string) *bound {
+		for i := range bounds[col] {
+			if bounds[col][i].kind == kind {
+				return &bounds[col][i]
+			}
+		}
+		return nil
+	}
+	take := func(b *bound) {
+		if b.exact {
+			x.used[b.conj] = true
+		}
+	}
+	rels := map[int]*rel{r.id: r}
+	full := true
+	n := 0
+	for _, k := range keys {
+		if k.Col < 0 {
+			full = false
+			break
+		}
+		if b := find(k.Col, "eq"); b != nil {
+			kr.Eq = append(kr.Eq, b.x)
+			take(b)
+			x.rows *= p.eqSel(&plan.Var{Rel: r.id, Col: k.Col}, b.x, rels)
+			n++
+			continue
+		}
+		full = false
+		if b := find(k.Col, "any"); b != nil {
+			kr.EqAny = b.x
+			take(b)
+			count := 10.0
+			if a, ok := b.x.(*plan.ArrayCtor); ok {
+				count = float64(len(a.Elems))
+			}
+			x.rows = min(x.rows, x.rows*count*p.eqSel(&plan.Var{Rel: r.id, Col: k.Col}, nil, rels))
+			n++
+			break
+		}
+		if b := find(k.Col, "null"); b != nil {
+			kr.IsNull = true
+			take(b)
+			x.rows *= selNull
+			n++
+			break
+		}
+		lo, hi := find(k.Col, "lo"), find(k.Col, "hi")
+		if lo != nil || hi != nil {
+			s := 1.0
+			if lo != nil {
+				kr.Lo, kr.LoInc = lo.x, lo.inc
+				take(lo)
+				s = p.selectivity(lo.conj, rels)
+			}
+			if hi != nil {
+				kr.Hi, kr.HiInc = hi.x, hi.inc
+				take(hi)
+				h := p.selectivity(hi.conj, rels)
+				if lo != nil {
+					if s == selRange && h == selRange {
+						s = 0.05
+					} else {
+						s = max(s+h-1, 0.0005)
+					}
+				} else {
+					s = h
+				}
+			}
+			x.rows *= s
+			n++
+			break
+		}
+		if b := find(k.Col, "like"); b != nil {
+			kr.Like = b.x
+			x.rows *= selLike
+			n++
+		}
+		break
+	}
+	if n == 0 {
+		return nil
+	}
+	x.ranges = []plan.KeyRange{kr}
+	if full && unique {
+		x.access, x.rows, x.single = plan.UniqueGet, 1, true
+	}
+	x.rows = max(x.rows, 1)
+	return x
+}

@@ -1,0 +1,609 @@
+package planner
+
+import (
+	"fmt"
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+func (b *binder) call(e *ast.Call) plan.Expr {
+	off := e.Pos()
+	fc := &funcCall{schema: e.Name.Schema(), name: e.Name.Last(), variadic: e.Variadic, off: off, argNames: e.ArgNames}
+	inner := *b
+	if isAggName(fc.name) || e.Over != nil || e.WithinGrp {
+		inner.inAgg = true
+	}
+	direct := e.Args
+	for i, a := range direct {
+		// t.* in count(t.*) is the row itself
+		if c, ok := a.(*ast.ColumnRef); ok && c.Star && len(c.Parts) > 0 {
+			a = &ast.ColumnRef{Off: c.Off, Parts: c.Parts}
+		}
+		x := inner.expr(a)
+		fc.args = append(fc.args, x)
+		_ = i
+	}
+	if e.WithinGrp {
+		for _, s := range e.OrderBy {
+			fc.args = append(fc.args, inner.expr(s.X))
+		}
+	}
+	b.sawSRF = b.sawSRF || inner.sawSRF
+	if len(fc.args) == 1 && !e.Star && e.Over == nil && !e.Distinct && e.OrderBy == nil {
+		if x := b.castCall(fc); x != nil {
+			return x
+		}
+		if cols := b.recordCols(fc.args[0]); cols != nil && fc.schema == "" && len(b.procs("", fc.name)) == 0 {
+			return b.field(fc.args[0], fc.name, off)
+		}
+	}
+	cand, args := b.findFunction(fc)
+	if cand == nil {
+		if e.Star && fc.name != "count" {
+			failf(sqlerr.UndefinedFunction, off, "%s(*) must be used to call a parameterless aggregate function", fc.name)
+		}
+		err := sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", b.signature(fc)).At(off)
+		if e.OrderBy != nil && !e.WithinGrp {
+			err.WithHint("No aggregate function matches the given name and argument types. Perhaps you misplaced ORDER BY; ORDER BY must appear after all regular arguments of the aggregate.")
+		} else {
+			err.WithHint("No function matches the given name and argument types. You might need to add explicit type casts.")
+		}
+		fail(err)
+	}
+	pr := cand.proc
+	if pr.SQL != nil {
+		unsupported(off, "calling the user-defined function %s", pr.Name)
+	}
+	if pr.Kind == 'p' {
+		fail(sqlerr.New(sqlerr.WrongObjectType, "%s is a procedure", b.signature(fc)).At(off).WithHint("To call a procedure, use CALL."))
+	}
+	want := cand.args
+	args, ret := b.callArgs(pr, args, want, off)
+	args = b.completeArgs(cand, args)
+	if pr.Volatile == 'v' {
+		b.volatil = true
+	}
+	if e.Star && (pr.Kind == 'f') {
+		failf(sqlerr.WrongObjectType, off, "%s(*) specified, but %s is not an aggregate function", fc.name, fc.name)
+	}
+	if pr.Kind == 'f' {
+		switch {
+		case e.Distinct:
+			failf(sqlerr.WrongObjectType, off, "DISTINCT specified, but %s is not an aggregate function", fc.name)
+		case e.OrderBy != nil && !e.WithinGrp:
+			failf(sqlerr.WrongObjectType, off, "ORDER BY specified, but %s is not an aggregate function", fc.name)
+		case e.WithinGrp:
+			failf(sqlerr.WrongObjectType, off, "WITHIN GROUP specified, but %s is not an aggregate function", fc.name)
+		case e.Filter != nil:
+			failf(sqlerr.WrongObjectType, off, "FILTER specified, but %s is not an aggregate function", fc.name)
+		case e.Over != nil:
+			failf(sqlerr.WrongObjectType, off, "OVER specified, but %s is not a window function nor an aggregate function", fc.name)
+		}
+		if pr.RetSet {
+			if !b.srf {
+				failf(sqlerr.FeatureNotSupported, off, "set-returning functions are not allowed in %s", b.what)
+			}
+			b.sawSRF = true
+		}
+		return b.fold(&plan.Call{At: plan.At{T: ret, Off: off}, Proc: pr, Args: args, VariadicArr: e.Variadic})
+	}
+	return b.aggregate(e, pr, args, ret, &inner)
+}
+
+func isAggName(name string) bool {
+	for _, pr := range catalog.ProcsByName(name) {
+		if pr.Kind == 'a' {
+			return true
+		}
+	}
+	return false
+}
+
+// completeArgs adds the defaults and gathers variadic arguments into an array.
+func (b *binder) completeArgs(c *candidate, args []plan.Expr) []plan.Expr {
+	pr := c.proc
+	if c.variadic && pr.Variadic != types.OAny {
+		fixed := len(pr.Args) - 1
+		rest := args[fixed:]
+		at := plan.At{Off: -1}
+		if len(rest) > 0 {
+			at.T = b.T(b.info(rest[0].Type().OID).Array, -1)
+		} else {
+			at.T = b.T(pr.Args[fixed], -1)
+		}
+		arr := &plan.ArrayCtor{At: at, Elems: append([]plan.Expr(nil), rest...)}
+		args = append(append([]plan.Expr(nil), args[:fixed]...), b.fold(arr))
+	}
+	for i := 0; i < c.defaults; i++ {
+		k := len(pr.Defaults) - c.defaults + i
+		d := b.defaultArg(pr, k)
+		args = append(args, b.must(d, b.T(pr.Args[len(pr.Args)-c.defaults+i], -1), assignment))
+	}
+	return args
+}
+
+// castCall treats name(x) as a cast when name is a type and no function of one
+// such argument exists.
+func (b *binder) castCall(fc *funcCall) plan.Expr {
+	in := b.typeByName(fc.schema, fc.name)
+	if in == nil || in.Type == 'p' {
+		return nil
+	}
+	src := fc.args[0].Type().OID
+	for _, pr := range b.procs(fc.schema, fc.name) {
+		if len(pr.Args) == 1 && pr.Args[0] == src {
+			return nil
+		}
+	}
+	t := b.T(in.OID, -1)
+	if src == types.OUnknown {
+		for _, pr := range b.procs(fc.schema, fc.name) {
+			if len(pr.Args) == 1 && pr.Args[0] == types.OText {
+				return nil
+			}
+		}
+		return b.must(fc.args[0], t, explicit)
+	}
+	ok, how, _ := b.castPath(src, in.OID, explicit)
+	if !ok || how == pathFunc {
+		return nil
+	}
+	if len(b.procs(fc.schema, fc.name)) > 0 && how == pathIO {
+		return nil
+	}
+	return b.must(fc.args[0], t, explicit)
+}
+
+// aggregate makes an aggregate or window function reference.
+func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret types.T, inner *binder) plan.Expr {
+	off := e.Pos()
+	name := pr.Name
+	if e.Over == nil {
+		if pr.Kind == 'w' {
+			failf(sqlerr.WindowingError, off, "window function %s requires an OVER clause", name)
+		}
+		if b.inAgg {
+			failf(sqlerr.GroupingError, off, "aggregate function calls cannot be nested")
+		}
+		if b.noAgg {
+			failf(sqlerr.GroupingError, off, "aggregate functions are not allowed in %s", b.what)
+		}
+	} else if b.noWin || b.noAgg && b.what != "" {
+		failf(sqlerr.WindowingError, off, "window functions are not allowed in %s", b.what)
+	}
+	a := plan.Agg{Proc: pr, Args: args, Star: e.Star, Distinct: e.Distinct, T: ret, Off: off}
+	ag := catalog.AggregateByOID(pr.OID)
+	if ag != nil && ag.Kind != 'n' {
+		if !e.WithinGrp {
+			failf(sqlerr.WrongObjectType, off, "WITHIN GROUP is required for ordered-set aggregate %s", name)
+		}
+		a.Direct = len(e.Args)
+		for i, s := range e.OrderBy {
+			a.OrderBy = append(a.OrderBy, sortSpec(b.planner, args[len(e.Args)+i], s))
+		}
+	} else {
+		if e.WithinGrp {
+			failf(sqlerr.WrongObjectType, off, "%s is not an ordered-set aggregate, so it cannot have WITHIN GROUP", name)
+		}
+		for _, s := range e.OrderBy {
+			x := b.known(inner.expr(s.X))
+			a.OrderBy = append(a.OrderBy, sortSpec(b.planner, x, s))
+			if e.Distinct {
+				found := false
+				for _, arg := range args {
+					found = found || exprKey(arg) == exprKey(x)
+				}
+				if !found {
+					failf(sqlerr.InvalidColumnReference, s.X.Pos(), "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
+				}
+			}
+		}
+	}
+	if len(args) == 0 && !e.Star && pr.Kind == 'a' && ag != nil && ag.Kind == 'n' {
+		failf(sqlerr.WrongObjectType, off, "%s(*) must be used to call a parameterless aggregate function", name)
+	}
+	if e.Filter != nil {
+		f := *inner
+		f.what = "FILTER"
+		a.Filter = f.mustBool(f.expr(e.Filter), "FILTER")
+	}
+	ref := &aggRef{At: plan.At{T: ret, Off: off}, agg: a}
+	if e.Over == nil {
+		b.sawAgg = true
+		return ref
+	}
+	if e.Distinct {
+		unsupported(off, "DISTINCT in a window function call")
+	}
+	b.sawWin = true
+	ref.win = b.window(e.Over)
+	if inner.sawAgg {
+		b.sawAgg = true
+	}
+	return ref
+}
+
+func sortSpec(p *planner, x plan.Expr, s ast.SortItem) plan.SortKey {
+	k := plan.SortKey{X: p.known(x), Desc: s.Desc}
+	switch s.Using {
+	case "", "<":
+	case ">":
+		k.Desc = true
+	default:
+		unsupported(s.X.Pos(), "ORDER BY USING %s", s.Using)
+	}
+	k.NullsFirst = k.Desc
+	if s.NullsFirst != nil {
+		k.NullsFirst = *s.NullsFirst
+	}
+	return k
+}
+
+// window resolves an OVER clause.
+func (b *binder) window(w *ast.Window) *winRef {
+	spec := *w
+	name := spec.Name
+	if name == "" {
+		name = spec.Base
+	}
+	in := *b
+	in.noWin, in.inAgg = true, false
+	r := &winRef{}
+	bindSpec := func(s *ast.Window) {
+		for _, x := range s.PartitionBy {
+			in.what = "window PARTITION BY"
+			r.partition = append(r.partition, in.known(in.expr(x)))
+		}
+		for _, s := range s.OrderBy {
+			in.what = "window ORDER BY"
+			r.order = append(r.order, sortSpec(b.planner, in.expr(s.X), s))
+		}
+	}
+	frame := spec.Frame
+	for seen := 0; name != ""; seen++ {
+		def := b.windows[name]
+		if def == nil {
+			failf(sqlerr.UndefinedObject, w.Pos(), "window \"%s\" does not exist", name)
+		}
+		if spec.Name == "" {
+			if spec.PartitionBy != nil {
+				failf(sqlerr.WindowingError, w.Pos(), "cannot override PARTITION BY clause of window \"%s\"", name)
+			}
+			if spec.OrderBy != nil && def.OrderBy != nil {
+				failf(sqlerr.WindowingError, w.Pos(), "cannot override ORDER BY clause of window \"%s\"", name)
+			}
+			if def.Frame != nil {
+				failf(sqlerr.WindowingError, w.Pos(), "cannot copy window \"%s\" because it has a frame clause", name)
+			}
+		} else if frame == nil {
+			frame = def.Frame
+		}
+		bindSpec(def)
+		name = def.Base
+	}
+	if spec.Name == "" {
+		bindSpec(&spec)
+	}
+	b.sawAgg = b.sawAgg || in.sawAgg
+	r.frame = plan.Frame{Mode: "RANGE", StartKind: "UNBOUNDED PRECEDING", EndKind: "CURRENT ROW"}
+	if frame != nil {
+		r.frame = plan.Frame{Mode: frame.Mode, StartKind: frame.Start.Kind, EndKind: frame.End.Kind, Exclude: frame.Exclude}
+		off := func(bd ast.Bound) plan.Expr {
+			if bd.X == nil {
+				return nil
+			}
+			in.what = "window " + frame.Mode
+			x := in.expr(bd.X)
+			if frame.Mode != "RANGE" {
+				return in.must(x, types.TInt8, assignment)
+			}
+			if len(r.order) != 1 {
+				failf(sqlerr.WindowingError, bd.X.Pos(), "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column")
+			}
+			t := r.order[0].X.Type()
+			switch t.Kind() {
+			case types.KDate, types.KTimestamp, types.KTimestamptz, types.KTime, types.KInterval:
+				return in.must(x, types.TInterval, implicit)
+			}
+			return in.must(x, t, implicit)
+		}
+		r.frame.Start, r.frame.End = off(frame.Start), off(frame.End)
+		if frame.Mode == "GROUPS" && len(r.order) == 0 {
+			failf(sqlerr.WindowingError, w.Pos(), "GROUPS mode requires an ORDER BY clause")
+		}
+	}
+	var k strings.Builder
+	for _, x := range r.partition {
+		k.WriteString(exprKey(x) + ",")
+	}
+	k.WriteByte('|')
+	for _, s := range r.order {
+		fmt.Fprintf(&k, "%s %v %v,", exprKey(s.X), s.Desc, s.NullsFirst)
+	}
+	r.key = k.String()
+	return r
+}
+
+// special binds value functions and constructs of the grammar.
+func (b *binder) special(e *ast.Special) plan.Expr {
+	off := e.Pos()
+	at := func(t types.T) plan.At { return plan.At{T: t, Off: off} }
+	args := func() []plan.Expr {
+		out := make([]plan.Expr, len(e.Args))
+		for i, a := range e.Args {
+			out[i] = b.expr(a)
+		}
+		return out
+	}
+	fn := func(name string) plan.Expr {
+		c, _ := b.findFunction(&funcCall{schema: "pg_catalog", name: name, off: off})
+		return &plan.Call{At: at(b.T(c.proc.Ret, -1)), Proc: c.proc}
+	}
+	timeFn := func(t types.T) plan.Expr {
+		if len(e.Args) == 1 {
+			if c, ok := e.Args[0].(*ast.Const); ok && c.Kind == ast.ConstInt {
+				var m int32
+				fmt.Sscan(c.Val, &m)
+				t.Mod = min(m, 6)
+			}
+		}
+		return b.must(fn("now"), t, explicit)
+	}
+	switch e.Kind {
+	case "COALESCE":
+		xs, t := b.toCommon("COALESCE", args())
+		return &plan.Coalesce{At: at(t), Args: xs}
+	case "GREATEST", "LEAST":
+		xs, t := b.toCommon(e.Kind, args())
+		return &plan.MinMax{At: at(t), Least: e.Kind == "LEAST", Args: xs}
+	case "NULLIF":
+		xs := args()
+		eq := b.operator("", "=", xs[0], xs[1], off)
+		x := b.known(xs[0])
+		if c, ok := eq.(*plan.Call); ok && isUnknown(xs[0]) {
+			x = c.Args[0]
+		}
+		return &plan.NullIf{At: at(x.Type()), X: x, Eq: eq}
+	case "CURRENT_DATE":
+		return timeFn(types.TDate)
+	case "CURRENT_TIME":
+		return timeFn(types.TTimetz)
+	case "CURRENT_TIMESTAMP":
+		return timeFn(types.TTimestamptz)
+	case "LOCALTIME":
+		return timeFn(types.TTime)
+	case "LOCALTIMESTAMP":
+		return timeFn(types.TTimestamp)
+	case "CURRENT_USER", "CURRENT_ROLE", "USER":
+		return fn("current_user")
+	case "SESSION_USER":
+		return fn("session_user")
+	case "CURRENT_CATALOG":
+		return fn("current_database")
+	case "CURRENT_SCHEMA":
+		return fn("current_schema")
+	case "GROUPING":
+		b.sawAgg = true
+		g := &groupingRef{At: at(types.TInt4)}
+		for _, a := range e.Args {
+			g.args = append(g.args, b.expr(a))
+		}
+		return g
+	case "DEFAULT":
+		failf(sqlerr.SyntaxError, off, "DEFAULT is not allowed in this context")
+	}
+	unsupported(off, "%s", e.Kind)
+	return nil
+}
+
+// groupingRef is GROUPING(…) until the block's grouping is known.
+type groupingRef struct {
+	plan.At
+	args []plan.Expr
+}
+
+// MapChildren maps the arguments.
+func (g *groupingRef) MapChildren(f func(plan.Expr) plan.Expr) plan.Expr {
+	c := *g
+	c.args = make([]plan.Expr, len(g.args))
+	for i, x := range g.args {
+		c.args[i] = f(x)
+	}
+	return &c
+}
+
+// subselect binds a nested query.
+func (b *binder) subselect(s *ast.Select) *query {
+	if b.noSub {
+		failf(sqlerr.FeatureNotSupported, s.Pos(), "cannot use subquery in %s", b.what)
+	}
+	q := b.bindSelect(s, b.scope)
+	b.resolveUnknowns(q)
+	return q
+}
+
+func (b *binder) scalarSub(e *ast.Subquery) plan.Expr {
+	q := b.subselect(e.Query)
+	off := e.Pos()
+	if len(q.cols) != 1 {
+		failf(sqlerr.SyntaxError, off, "subquery must return only one column")
+	}
+	t := q.cols[0].T
+	if e.Array {
+		ao := b.info(t.OID).Array
+		if b.info(t.OID).Kind == types.KArray {
+			ao = t.OID
+		}
+		if ao == 0 {
+			failf(sqlerr.UndefinedObject, off, "could not find array type for data type %s", b.bareName(t.OID))
+		}
+		return &subquery{At: plan.At{T: b.T(ao, -1), Off: off}, kind: plan.SubArray, q: q}
+	}
+	return &subquery{At: plan.At{T: t, Off: off}, kind: plan.SubScalar, q: q}
+}
+
+// quantSub is x op ANY|ALL (query), and x IN (query).
+func (b *binder) quantSub(l ast.Expr, s *ast.Select, schema, op string, all bool, off int) plan.Expr {
+	var xs []plan.Expr
+	if r, ok := l.(*ast.Row); ok {
+		for _, x := range r.Elems {
+			xs = append(xs, b.expr(x))
+		}
+	} else {
+		xs = []plan.Expr{b.expr(l)}
+	}
+	q := b.subselect(s)
+	switch {
+	case len(q.cols) < len(xs):
+		failf(sqlerr.SyntaxError, off, "subquery has too few columns")
+	case len(q.cols) > len(xs):
+		failf(sqlerr.SyntaxError, off, "subquery has too many columns")
+	}
+	sub := &subquery{At: plan.At{T: types.TBool, Off: off}, kind: plan.SubAny, q: q, xrel: b.newRel(), eq: op == "="}
+	if all {
+		sub.kind = plan.SubAll
+	}
+	var ls, rs []plan.Expr
+	for i, x := range xs {
+		c := q.cols[i]
+		v := &plan.Var{At: plan.At{T: c.T, Off: off}, Rel: q.rel, Col: i, Name: c.Name}
+		o := b.findOperator(op, x, v, off)
+		t := o.Left
+		if isPoly(t) || t == types.OAny {
+			t = x.Type().OID
+			if isUnknown(x) {
+				t = c.T.OID
+			}
+		}
+		x = b.must(x, b.T(t, -1), implicit)
+		sub.x = append(sub.x, x)
+		ls = append(ls, &plan.Var{At: plan.At{T: x.Type(), Off: off}, Rel: sub.xrel, Col: i})
+		rs = append(rs, v)
+	}
+	if len(xs) == 1 {
+		sub.test = b.operator(schema, op, ls[0], rs[0], off)
+	} else {
+		sub.test = b.rowOp(ls, rs, op, off)
+	}
+	return sub
+}
+
+// rowSub is (a, b) op (query).
+func (b *binder) rowSub(l *ast.Row, s *ast.Subquery, op string, off int) plan.Expr {
+	q := b.subselect(s.Query)
+	if len(q.cols) != len(l.Elems) {
+		failf(sqlerr.SyntaxError, off, "subquery has too %s columns", map[bool]string{true: "many", false: "few"}[len(q.cols) > len(l.Elems)])
+	}
+	row := &subquery{At: plan.At{T: types.TRecord, Off: off}, kind: plan.SubRow, q: q}
+	ls, rs := make([]plan.Expr, len(l.Elems)), make([]plan.Expr, len(l.Elems))
+	for i, x := range l.Elems {
+		ls[i] = b.expr(x)
+		rs[i] = &plan.FieldOf{At: plan.At{T: q.cols[i].T, Off: off}, X: row, Idx: i}
+	}
+	return b.rowOp(ls, rs, op, off)
+}
+
+// typeOf resolves a type name.
+func (p *planner) typeOf(n *ast.TypeName) types.T {
+	schema, name := n.Name.Schema(), n.Name.Last()
+	if n.SetOf {
+		failf(sqlerr.SyntaxError, n.Pos(), "type %s cannot be a set here", name)
+	}
+	if n.PctType {
+		unsupported(n.Pos(), "%%TYPE")
+	}
+	in := p.typeByName(schema, name)
+	if in == nil {
+		full := name
+		if schema != "" {
+			full = schema + "." + name
+			if p.Snap.Schema(p.DB, schema) == nil && schema != "pg_catalog" && schema != "information_schema" {
+				failf(sqlerr.InvalidSchemaName, n.Pos(), "schema \"%s\" does not exist", schema)
+			}
+		}
+		failf(sqlerr.UndefinedObject, n.Pos(), "type \"%s\" does not exist", full)
+	}
+	if in.OID == types.OMoney || in.OID == types.OXML {
+		unsupported(n.Pos(), "type %s", in.Name)
+	}
+	mod := int32(-1)
+	if len(n.Mods) > 0 || n.Interval != "" {
+		mod = p.typmod(in, n)
+	}
+	if n.Dims > 0 {
+		if in.Array == 0 {
+			failf(sqlerr.UndefinedObject, n.Pos(), "could not find array type for data type %s", in.SQLName)
+		}
+		return p.T(in.Array, mod)
+	}
+	return p.T(in.OID, mod)
+}
+
+func (p *planner) typmod(in *types.Info, n *ast.TypeName) int32 {
+	var mods []int
+	if n.Interval != "" {
+		mods = append(mods, intervalFields(n.Interval))
+	}
+	for _, m := range n.Mods {
+		c, ok := m.(*ast.Const)
+		neg := 1
+		if u, is := m.(*ast.Unary); is && u.Op == "-" {
+			c, ok = u.X.(*ast.Const)
+			neg = -1
+		}
+		if !ok || c.Kind != ast.ConstInt {
+			failf(sqlerr.SyntaxError, m.Pos(), "type modifiers must be simple constants or identifiers")
+		}
+		var v int
+		fmt.Sscan(c.Val, &v)
+		mods = append(mods, neg*v)
+	}
+	mod, err := types.TypmodIn(in.OID, mods)
+	if err != nil {
+		fail(at(err, n.Pos()))
+	}
+	return mod
+}
+
+// typeByName finds a type along the search path.
+func (p *planner) typeByName(schema, name string) *types.Info {
+	if schema != "" {
+		return p.Snap.Type(p.DB, schema, name)
+	}
+	if in := p.Snap.Type(p.DB, "pg_catalog", name); in != nil {
+		return in
+	}
+	for _, s := range p.SearchPath {
+		if in := p.Snap.Type(p.DB, s, name); in != nil {
+			return in
+		}
+	}
+	return nil
+}
+
+// intervalFields is PostgreSQL's bit mask of an interval's fields (INTERVAL_MASK
+// of its datetime.h: one bit a field, numbered as there).
+func intervalFields(s string) int {
+	bit := map[string]int{"YEAR": 1 << 2, "MONTH": 1 << 1, "DAY": 1 << 3, "HOUR": 1 << 10, "MINUTE": 1 << 11, "SECOND": 1 << 12}
+	order := []string{"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"}
+	from, to, ranged := strings.Cut(strings.ToUpper(s), " TO ")
+	if !ranged {
+		return bit[from]
+	}
+	mask, in := 0, false
+	for _, f := range order {
+		in = in || f == from
+		if in {
+			mask |= bit[f]
+		}
+		if f == to {
+			break
+		}
+	}
+	return mask
+}

@@ -1,0 +1,700 @@
+package planner
+
+import (
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+// liveCols lists the numbers of the columns that are not dropped.
+func liveCols(t *catalog.Table) []int {
+	var out []int
+	for i := range t.Columns {
+		if !t.Columns[i].Dropped {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// dmlTable finds the table that a statement changes.
+func (p *planner) dmlTable(n *ast.Name, verb string) *catalog.Table {
+	switch o := p.mustRelation(n).(type) {
+	case *catalog.Table:
+		p.use(o, true)
+		p.writes = true
+		return o
+	case *catalog.View:
+		if o.Materialized != nil {
+			failf(sqlerr.WrongObjectType, n.Pos(), "cannot change materialized view \"%s\"", o.Name)
+		}
+		unsupported(n.Pos(), "%s on view \"%s\"", verb, o.Name)
+	case *catalog.Virtual:
+		failf(sqlerr.InsufficientPrivilege, n.Pos(), "permission denied: \"%s\" is a system catalog", o.Name)
+	case *catalog.Sequence:
+		failf(sqlerr.WrongObjectType, n.Pos(), "cannot change sequence \"%s\"", o.Name)
+	}
+	return nil
+}
+
+// columnDefault is the bound default of a column, or NULL of its type.
+func (p *planner) columnDefault(t *catalog.Table, i int) plan.Expr {
+	c := &t.Columns[i]
+	if c.Identity != 0 || c.Default == "" && c.Sequence != 0 {
+		return p.nextval(c.Sequence, c.Type)
+	}
+	if c.Default == "" || c.Generated {
+		return &plan.Const{At: plan.At{T: c.Type, Off: -1}, Val: types.Null(c.Type)}
+	}
+	x, err := p.Texts.ParseExpr(c.Default)
+	if err != nil {
+		fail(err)
+	}
+	b := &binder{planner: p, scope: &scope{}, what: "DEFAULT expressions", noAgg: true, noWin: true, noSub: true}
+	return stripPos(p.assign(b.expr(x), c, -1))
+}
+
+// stripPos removes offsets that belong to another text.
+func stripPos(e plan.Expr) plan.Expr {
+	return plan.Map(e, func(x plan.Expr) plan.Expr {
+		if c, ok := x.(*plan.Call); ok {
+			c.Off = -1
+		}
+		return x
+	})
+}
+
+func (p *planner) nextval(seq types.OID, t types.T) plan.Expr {
+	b := &binder{planner: p, scope: &scope{}}
+	c, _ := b.findFunction(&funcCall{schema: "pg_catalog", name: "nextval", args: []plan.Expr{&plan.Const{At: plan.At{T: types.TRegclass, Off: -1}, Val: types.Int(types.TRegclass, int64(seq))}}})
+	p.volatil = true
+	p.writes = true
+	x := plan.Expr(&plan.Call{At: plan.At{T: types.TInt8, Off: -1}, Proc: c.proc, Args: []plan.Expr{
+		&plan.Const{At: plan.At{T: types.TRegclass, Off: -1}, Val: types.Int(types.TRegclass, int64(seq))}}})
+	return p.must(x, t, assignment)
+}
+
+// assign converts a value to a column's type as an assignment does.
+func (p *planner) assign(x plan.Expr, c *catalog.Column, off int) plan.Expr {
+	if y := p.coerce(x, c.Type, assignment); y != nil {
+		return y
+	}
+	fail(sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" is of type %s but expression is of type %s", c.Name, p.typeName(p.noMod(c.Type)), p.bareName(x.Type().OID)).
+		At(max(off, x.Pos())).WithHint("You will need to rewrite or cast the expression."))
+	return nil
+}
+
+func (p *planner) noMod(t types.T) types.T { t.Mod = -1; return t }
+
+// assignCol resolves a target column.
+func (p *planner) assignCol(t *catalog.Table, a *ast.AssignTarget) int {
+	if len(a.Path) > 0 {
+		unsupported(a.Pos(), "assignment to an element or field of column \"%s\"", a.Col)
+	}
+	i := t.Col(a.Col)
+	if i < 0 {
+		failf(sqlerr.UndefinedColumn, a.Pos(), "column \"%s\" of relation \"%s\" does not exist", a.Col, t.Name)
+	}
+	return i
+}
+
+func generatedError(t *catalog.Table, c *catalog.Column, insert bool, off int) error {
+	if insert {
+		return sqlerr.New(sqlerr.GeneratedAlways, "cannot insert a non-DEFAULT value into column \"%s\"", c.Name).
+			WithDetail("Column \"%s\" is a generated column.", c.Name)
+	}
+	return sqlerr.New(sqlerr.GeneratedAlways, "column \"%s\" can only be updated to DEFAULT", c.Name).
+		WithDetail("Column \"%s\" is a generated column.", c.Name)
+}
+
+// planInsert binds and plans INSERT.
+func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
+	sc, defs := outer, []*cteDef(nil)
+	if s.With != nil {
+		sc, defs = p.with(s.With, outer)
+	}
+	t := p.dmlTable(&s.Table, "INSERT")
+	live := liveCols(t)
+	var cols []int
+	for i := range s.Cols {
+		c := p.assignCol(t, &s.Cols[i])
+		if slices.Contains(cols, c) {
+			failf(sqlerr.DuplicateColumn, s.Cols[i].Pos(), "column \"%s\" specified more than once", s.Cols[i].Col)
+		}
+		cols = append(cols, c)
+	}
+	implicitCols := s.Cols == nil
+	if implicitCols {
+		cols = live
+	}
+	ins := &plan.Insert{Table: t}
+	width := make([]plan.Expr, len(t.Columns)) // expression per table column over the source
+	var src plan.Node
+	colOff := func(i int) int {
+		if i < len(s.Cols) {
+			return s.Cols[i].Pos()
+		}
+		return -1
+	}
+	check := func(i int, isDefault bool, off int) {
+		c := &t.Columns[cols[i]]
+		if c.Generated && !isDefault {
+			fail(generatedError(t, c, true, off))
+		}
+		if c.Identity == 'a' && !isDefault && s.Overriding != "SYSTEM" && s.Overriding != "USER" {
+			fail(sqlerr.New(sqlerr.GeneratedAlways, "cannot insert a non-DEFAULT value into column \"%s\"", c.Name).
+				WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", c.Name).
+				WithHint("Use OVERRIDING SYSTEM VALUE to override."))
+		}
+	}
+	number := func(n int, off int) {
+		if n > len(cols) {
+			failf(sqlerr.SyntaxError, off, "INSERT has more expressions than target columns")
+		}
+		if n < len(cols) && !implicitCols {
+			failf(sqlerr.SyntaxError, colOff(n), "INSERT has more target columns than expressions")
+		}
+	}
+	switch {
+	case s.Default:
+		src = &plan.Values{Rows: [][]plan.Expr{{}}}
+		src.Base().Rows = 1
+	case s.Query.Values != nil && s.Query.With == nil && s.Query.OrderBy == nil && s.Query.Limit == nil && s.Query.Offset == nil:
+		b := &binder{planner: p, scope: &scope{parent: sc}, what: "VALUES", noAgg: true, noWin: true}
+		v := &plan.Values{}
+		n := len(s.Query.Values[0])
+		number(n, exprOff(s.Query.Values[0], len(cols)))
+		rowCols := cols[:n]
+		for _, row := range s.Query.Values {
+			if len(row) != n {
+				failf(sqlerr.SyntaxError, row[0].Pos(), "VALUES lists must all be the same length")
+			}
+			out := make([]plan.Expr, n)
+			for i, x := range row {
+				c := &t.Columns[cols[i]]
+				if sp, ok := x.(*ast.Special); ok && sp.Kind == "DEFAULT" {
+					check(i, true, -1)
+					out[i] = p.columnDefault(t, cols[i])
+					continue
+				}
+				check(i, false, x.Pos())
+				if c.Identity != 0 && s.Overriding == "USER" {
+					out[i] = p.columnDefault(t, cols[i])
+					continue
+				}
+				out[i] = p.assign(b.expr(x), c, x.Pos())
+			}
+			v.Rows = append(v.Rows, p.planExprs(out, nil))
+		}
+		for _, c := range rowCols {
+			v.Cols = append(v.Cols, plan.OutCol{Name: t.Columns[c].Name, T: t.Columns[c].Type})
+		}
+		v.Common.Rows = float64(len(v.Rows))
+		src = v
+		for i, c := range rowCols {
+			width[c] = &plan.Col{At: plan.At{T: t.Columns[c].Type, Off: -1}, Idx: i}
+		}
+	default:
+		q := p.bindSelect(s.Query, sc)
+		number(len(q.cols), -1)
+		for i := range q.cols {
+			check(i, false, -1)
+			if q.cols[i].T.OID == types.OUnknown {
+				p.castColumn(q, i, p.noMod(t.Columns[cols[i]].Type))
+			}
+		}
+		src = p.planQuery(q)
+		for i := range q.cols {
+			c := &t.Columns[cols[i]]
+			if c.Identity != 0 && s.Overriding == "USER" {
+				continue
+			}
+			width[cols[i]] = p.assign(&plan.Col{At: plan.At{T: q.cols[i].T, Off: p.colOff(q, i)}, Idx: i}, c, p.colOff(q, i))
+		}
+	}
+	// fill in defaults
+	pr := &plan.Project{Input: src}
+	identity := len(src.Base().Cols) == len(live)
+	for i, c := range live {
+		x := width[c]
+		if x == nil {
+			x = p.columnDefault(t, c)
+		}
+		if k, ok := x.(*plan.Col); !ok || k.Idx != i {
+			identity = false
+		}
+		pr.Exprs = append(pr.Exprs, x)
+		pr.Cols = append(pr.Cols, plan.OutCol{Name: t.Columns[c].Name, T: t.Columns[c].Type})
+	}
+	ins.Input = src
+	if !identity {
+		pr.Common.Rows = src.Base().Rows
+		ins.Input = pr
+	}
+	ins.Common.Rows = src.Base().Rows
+	alias := s.Alias
+	if alias == "" {
+		alias = t.Name
+	}
+	if s.OnConflict != nil {
+		ins.OnConflict = p.onConflict(s, t, alias, live, sc)
+	}
+	ins.Returning, ins.Cols = p.returning(s.Returning, t, alias, live, nil, sc)
+	ins.HasReturning = s.Returning != nil
+	p.prepareCTEs(defs)
+	return ins
+}
+
+func exprOff(row []ast.Expr, i int) int {
+	if i < len(row) {
+		return row[i].Pos()
+	}
+	return -1
+}
+
+// tableScope makes a scope with the table's live columns at positions first….
+// The expressions are Vars of the returned entry, mapped to columns by cols.
+func (p *planner) tableRel(t *catalog.Table, alias string) *rel {
+	r := &rel{id: p.newRel(), alias: alias, table: t}
+	for i, c := range t.Columns {
+		oc := plan.OutCol{Name: c.Name, T: c.Type, Table: t.OID, AttNum: int16(i + 1)}
+		if c.Dropped {
+			oc.Name = ""
+		}
+		r.cols = append(r.cols, oc)
+	}
+	return r
+}
+
+// layout maps Vars to positions of an input.
+type layout map[[2]int]int
+
+func (l layout) addTable(r *rel, live []int, base int) {
+	for i, c := range live {
+		l[[2]int{r.id, c}] = base + i
+	}
+}
+
+// returning binds RETURNING over the changed row and the extra columns.
+func (p *planner) returning(list []ast.Target, t *catalog.Table, alias string, live []int, extra *fromExtra, sc *scope) ([]plan.Expr, []plan.OutCol) {
+	if list == nil {
+		return nil, nil
+	}
+	r := p.tableRel(t, alias)
+	bl := &block{rels: map[int]*rel{r.id: r}}
+	ns := []*nsItem{p.relNames(r, nil, -1)}
+	lay := layout{}
+	lay.addTable(r, live, 0)
+	if extra != nil {
+		ns = append(ns, extra.ns...)
+		for k, v := range extra.lay {
+			lay[k] = len(live) + v
+		}
+		for id, x := range extra.bl.rels {
+			bl.rels[id] = x
+		}
+	}
+	b := &binder{planner: p, scope: &scope{parent: sc, items: ns}, what: "RETURNING", noAgg: true, noWin: true}
+	for i := range list {
+		p.target(&list[i], b, bl)
+	}
+	var xs []plan.Expr
+	var cols []plan.OutCol
+	for _, t := range bl.targets {
+		x := p.known(t.x)
+		xs = append(xs, x)
+		cols = append(cols, plan.OutCol{Name: t.name, T: x.Type(), Table: t.tbl, AttNum: t.attnum})
+	}
+	return p.planExprs(xs, lay), cols
+}
+
+// fromExtra is what RETURNING of UPDATE … FROM may see beside the target.
+type fromExtra struct {
+	ns  []*nsItem
+	lay layout
+	bl  *block
+}
+
+func (p *planner) onConflict(s *ast.Insert, t *catalog.Table, alias string, live []int, sc *scope) *plan.OnConflict {
+	c := s.OnConflict
+	out := &plan.OnConflict{DoUpdate: c.DoUpdate}
+	switch {
+	case c.Constraint != "":
+		for _, u := range t.Uniques {
+			if u.Name == c.Constraint {
+				out.Indexes = append(out.Indexes, t.IndexByOID(u.Index))
+			}
+		}
+		if out.Indexes == nil {
+			failf(sqlerr.UndefinedObject, c.Pos(), "constraint \"%s\" for table \"%s\" does not exist", c.Constraint, t.Name)
+		}
+	case len(c.Targets) > 0:
+		out.Indexes = p.arbiters(c, t)
+	case c.DoUpdate:
+		fail(sqlerr.New(sqlerr.SyntaxError, "ON CONFLICT DO UPDATE requires inference specification or constraint name").At(c.Pos()).
+			WithHint("For example, ON CONFLICT (column_name)."))
+	}
+	if !c.DoUpdate {
+		return out
+	}
+	r := p.tableRel(t, alias)
+	x := p.tableRel(t, "excluded")
+	lay := layout{}
+	lay.addTable(r, live, 0)
+	lay.addTable(x, live, len(live))
+	ns := []*nsItem{p.relNames(r, nil, -1)}
+	ex := p.relNames(x, nil, -1)
+	ex.colsVisible = false
+	ns = append(ns, ex)
+	b := &binder{planner: p, scope: &scope{parent: sc, items: ns}, what: "UPDATE", noAgg: true, noWin: true}
+	out.SetCols, out.Set = p.assignments(c.Set, t, b)
+	out.Set = p.planExprs(out.Set, lay)
+	if c.UpdWhere != nil {
+		b.what = "WHERE"
+		out.Where = p.planExprs([]plan.Expr{conjunctionOr(b.cond(c.UpdWhere))}, lay)[0]
+	}
+	return out
+}
+
+func conjunctionOr(l []plan.Expr) plan.Expr {
+	if x := conjunction(l); x != nil {
+		return x
+	}
+	return constBool(true)
+}
+
+// arbiters finds the unique indexes whose keys are exactly the conflict target.
+func (p *planner) arbiters(c *ast.OnConflict, t *catalog.Table) []*catalog.Index {
+	want := map[int]bool{}
+	var exprs []string
+	for i := range c.Targets {
+		switch x := c.Targets[i].X.(type) {
+		case *ast.ColumnRef:
+			col := t.Col(x.Parts[len(x.Parts)-1])
+			if col < 0 {
+				failf(sqlerr.UndefinedColumn, x.Pos(), "column \"%s\" does not exist", x.Parts[len(x.Parts)-1])
+			}
+			want[col] = true
+		default:
+			exprs = append(exprs, ast.Format(x))
+		}
+	}
+	var out []*catalog.Index
+	for _, ix := range t.Indexes {
+		if !ix.Unique || (ix.Where != "") != (c.Where != nil) && ix.Where != "" {
+			continue
+		}
+		got, used := map[int]bool{}, 0
+		match := true
+		for _, k := range ix.Keys {
+			if k.Col >= 0 {
+				got[k.Col] = true
+				match = match && want[k.Col]
+				continue
+			}
+			if slices.Contains(exprs, k.Expr) {
+				used++
+			} else {
+				match = false
+			}
+		}
+		if match && len(got) == len(want) && used == len(exprs) {
+			out = append(out, ix)
+		}
+	}
+	if out == nil {
+		failf(sqlerr.InvalidColumnReference, -1, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
+	}
+	return out
+}
+
+// assignments binds a SET list.
+func (p *planner) assignments(set []ast.Assign, t *catalog.Table, b *binder) ([]int, []plan.Expr) {
+	var cols []int
+	var xs []plan.Expr
+	add := func(a *ast.AssignTarget, x plan.Expr, isDefault bool, off int) {
+		c := p.assignCol(t, a)
+		if slices.Contains(cols, c) {
+			failf(sqlerr.SyntaxError, a.Pos(), "multiple assignments to same column \"%s\"", a.Col)
+		}
+		col := &t.Columns[c]
+		if isDefault {
+			if col.Generated {
+				return
+			}
+			x = p.columnDefault(t, c)
+		} else {
+			if col.Generated {
+				fail(generatedError(t, col, false, off))
+			}
+			if col.Identity == 'a' {
+				fail(sqlerr.New(sqlerr.GeneratedAlways, "column \"%s\" can only be updated to DEFAULT", col.Name).
+					WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", col.Name))
+			}
+			x = p.assign(x, col, off)
+		}
+		cols = append(cols, c)
+		xs = append(xs, x)
+	}
+	isDefault := func(x ast.Expr) bool {
+		s, ok := x.(*ast.Special)
+		return ok && s.Kind == "DEFAULT"
+	}
+	for i := range set {
+		a := &set[i]
+		if !a.Multi {
+			if isDefault(a.X) {
+				add(&a.Targets[0], nil, true, a.Pos())
+				continue
+			}
+			add(&a.Targets[0], b.expr(a.X), false, a.X.Pos())
+			continue
+		}
+		switch x := a.X.(type) {
+		case *ast.Row:
+			if len(x.Elems) != len(a.Targets) {
+				failf(sqlerr.SyntaxError, x.Pos(), "number of columns does not match number of values")
+			}
+			for k := range a.Targets {
+				if isDefault(x.Elems[k]) {
+					add(&a.Targets[k], nil, true, a.Pos())
+					continue
+				}
+				add(&a.Targets[k], b.expr(x.Elems[k]), false, x.Elems[k].Pos())
+			}
+		case *ast.Subquery:
+			q := b.subselect(x.Query)
+			if len(q.cols) != len(a.Targets) {
+				failf(sqlerr.SyntaxError, x.Pos(), "number of columns does not match number of values")
+			}
+			row := &subquery{At: plan.At{T: types.TRecord, Off: x.Pos()}, kind: plan.SubRow, q: q}
+			for k := range a.Targets {
+				add(&a.Targets[k], &plan.FieldOf{At: plan.At{T: q.cols[k].T, Off: x.Pos()}, X: row, Idx: k}, false, x.Pos())
+			}
+		default:
+			if len(a.Targets) != 1 {
+				failf(sqlerr.FeatureNotSupported, a.X.Pos(), "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression")
+			}
+			add(&a.Targets[0], b.expr(a.X), false, a.X.Pos())
+		}
+	}
+	return cols, xs
+}
+
+// changeInput plans the rows that UPDATE or DELETE works on: the row key, the
+// live columns, the new values, then the columns of other entries that
+// RETURNING needs.
+func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.Expr, t *catalog.Table,
+	sc *scope, set []ast.Assign, returning bool) (in plan.Node, setCols []int, extra *fromExtra, nExtra int) {
+	alias := ref.Alias
+	if alias == "" {
+		alias = ref.Name.Last()
+	}
+	bl := &block{rels: map[int]*rel{}}
+	r := p.tableRel(t, alias)
+	r.needKey, r.target = true, true
+	bl.rels[r.id] = r
+	bl.from = []*joinItem{{rel: r}}
+	inner := &scope{parent: sc, block: bl}
+	it := p.relNames(r, ref.Cols, ref.Pos())
+	p.addNames(inner, []*nsItem{it}, 0)
+	n := len(inner.items)
+	p.fromList(from, inner, bl)
+	others := append([]*nsItem(nil), inner.items[n:]...)
+	wb := &binder{planner: p, scope: inner, what: "WHERE", noAgg: true, noWin: true}
+	bl.where = wb.cond(where)
+	live := liveCols(t)
+	addVar := func(rel *rel, col int, ty types.T) {
+		bl.targets = append(bl.targets, target{x: &plan.Var{At: plan.At{T: ty, Off: -1}, Rel: rel.id, Col: col}})
+	}
+	addVar(r, plan.ColRowKey, types.TBytea)
+	for _, c := range live {
+		addVar(r, c, t.Columns[c].Type)
+	}
+	if set != nil {
+		sb := &binder{planner: p, scope: inner, what: "UPDATE", noAgg: true, noWin: true}
+		var xs []plan.Expr
+		setCols, xs = p.assignments(set, t, sb)
+		for _, x := range xs {
+			bl.targets = append(bl.targets, target{x: x})
+		}
+	}
+	extra = &fromExtra{ns: others, lay: layout{}, bl: bl}
+	if returning {
+		for _, o := range bl.rels {
+			if o.id == r.id {
+				continue
+			}
+			for c := range o.cols {
+				if o.cols[c].Name == "" {
+					continue
+				}
+				extra.lay[[2]int{o.id, c}] = nExtra
+				nExtra++
+				addVar(o, c, o.cols[c].T)
+			}
+		}
+	}
+	bl.ncols = len(bl.targets)
+	q := &query{rel: p.newRel(), block: bl}
+	for i := range bl.targets {
+		q.cols = append(q.cols, plan.OutCol{T: bl.targets[i].x.Type()})
+	}
+	return p.planQuery(q), setCols, extra, nExtra
+}
+
+func (p *planner) planUpdate(s *ast.Update, outer *scope) plan.Node {
+	if s.Current != "" {
+		unsupported(s.Pos(), "WHERE CURRENT OF")
+	}
+	sc, defs := outer, []*cteDef(nil)
+	if s.With != nil {
+		sc, defs = p.with(s.With, outer)
+	}
+	t := p.dmlTable(&s.Table.Name, "UPDATE")
+	in, set, extra, n := p.changeInput(s.Table, s.From, s.Where, t, sc, s.Set, s.Returning != nil)
+	u := &plan.Update{Table: t, Input: in, SetCols: set, Extra: n, HasReturning: s.Returning != nil}
+	u.Common.Rows = in.Base().Rows
+	u.Returning, u.Cols = p.returning(s.Returning, t, aliasOf(s.Table), liveCols(t), extra, sc)
+	p.prepareCTEs(defs)
+	return u
+}
+
+func (p *planner) planDelete(s *ast.Delete, outer *scope) plan.Node {
+	if s.Current != "" {
+		unsupported(s.Pos(), "WHERE CURRENT OF")
+	}
+	sc, defs := outer, []*cteDef(nil)
+	if s.With != nil {
+		sc, defs = p.with(s.With, outer)
+	}
+	t := p.dmlTable(&s.Table.Name, "DELETE")
+	in, _, extra, n := p.changeInput(s.Table, s.Using, s.Where, t, sc, nil, s.Returning != nil)
+	d := &plan.Delete{Table: t, Input: in, Extra: n, HasReturning: s.Returning != nil}
+	d.Common.Rows = in.Base().Rows
+	d.Returning, d.Cols = p.returning(s.Returning, t, aliasOf(s.Table), liveCols(t), extra, sc)
+	p.prepareCTEs(defs)
+	return d
+}
+
+func aliasOf(r *ast.TableRef) string {
+	if r.Alias != "" {
+		return r.Alias
+	}
+	return r.Name.Last()
+}
+
+// modifyingCTE plans INSERT, UPDATE or DELETE in WITH.
+func (p *planner) modifyingCTE(def *cteDef, s ast.Stmt, sc *scope) {
+	var n plan.Node
+	switch s := s.(type) {
+	case *ast.Insert:
+		n = p.planInsert(s, sc)
+	case *ast.Update:
+		n = p.planUpdate(s, sc)
+	case *ast.Delete:
+		n = p.planDelete(s, sc)
+	default:
+		unsupported(s.Pos(), "this statement in WITH")
+	}
+	def.dml = true
+	def.q = &query{rel: p.newRel(), dml: n, cols: append([]plan.OutCol(nil), n.Base().Cols...)}
+}
+
+// TableExprs binds what writing to a table needs, over its live columns.
+func TableExprs(c *Context, t *catalog.Table) (out *plan.TableExprs, err error) {
+	p := newPlanner(c)
+	defer p.recover(&err)
+	live := liveCols(t)
+	out = &plan.TableExprs{Live: live, Defaults: make([]plan.Expr, len(live)), Generated: make([]plan.Expr, len(live))}
+	r := p.tableRel(t, t.Name)
+	lay := layout{}
+	lay.addTable(r, live, 0)
+	ns := []*nsItem{p.relNames(r, nil, -1)}
+	bind := func(text, what string) plan.Expr {
+		x, err := p.Texts.ParseExpr(text)
+		if err != nil {
+			fail(err)
+		}
+		b := &binder{planner: p, scope: &scope{items: ns}, what: what, noAgg: true, noWin: true, noSub: true}
+		return b.expr(x)
+	}
+	place := func(x plan.Expr) plan.Expr { return stripPos(p.planExprs([]plan.Expr{x}, lay)[0]) }
+	for _, ck := range t.Checks {
+		out.Checks = append(out.Checks, place(p.mustBool(bind(ck.Expr, "CHECK"), "CHECK")))
+	}
+	for i, c := range live {
+		col := &t.Columns[c]
+		if col.Generated {
+			out.Generated[i] = place(p.assign(bind(col.Default, "column generation expression"), col, -1))
+		} else if col.Default != "" || col.Identity != 0 || col.Sequence != 0 {
+			out.Defaults[i] = p.planExprs([]plan.Expr{p.columnDefault(t, c)}, nil)[0]
+		}
+	}
+	for _, ix := range t.Indexes {
+		keys := make([]plan.Expr, len(ix.Keys))
+		for i, k := range ix.Keys {
+			if k.Col < 0 {
+				keys[i] = place(p.known(bind(k.Expr, "index expressions")))
+			}
+		}
+		out.IndexKeys = append(out.IndexKeys, keys)
+		var pred plan.Expr
+		if ix.Where != "" {
+			pred = place(p.mustBool(bind(ix.Where, "index predicate"), "WHERE"))
+		}
+		out.Preds = append(out.Preds, pred)
+	}
+	return out, nil
+}
+
+// ColumnExpr binds an expression for DDL: a default (no table), a check or an
+// index expression (over the table's live columns). It returns the expression
+// converted to want (OID 0: any type) and the columns that it reads.
+func ColumnExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what string) (e plan.Expr, cols []int, err error) {
+	p := newPlanner(c)
+	defer p.recover(&err)
+	sc := &scope{}
+	lay := layout{}
+	var r *rel
+	if t != nil {
+		r = p.tableRel(t, t.Name)
+		lay.addTable(r, liveCols(t), 0)
+		sc.items = []*nsItem{p.relNames(r, nil, -1)}
+	}
+	b := &binder{planner: p, scope: sc, what: what, noAgg: true, noWin: true, noSub: true}
+	e = b.expr(x)
+	switch {
+	case want.OID == types.OBool:
+		e = p.mustBool(e, what)
+	case want.OID != 0:
+		y := p.coerce(e, want, assignment)
+		if y == nil {
+			fail(sqlerr.New(sqlerr.DatatypeMismatch, "column is of type %s but default expression is of type %s", p.typeName(want), p.bareName(e.Type().OID)).
+				At(x.Pos()).WithHint("You will need to rewrite or cast the expression."))
+		}
+		e = y
+	default:
+		e = p.known(e)
+	}
+	seen := map[int]bool{}
+	plan.Visit(e, func(y plan.Expr) bool {
+		if v, ok := y.(*plan.Var); ok && !seen[v.Col] {
+			seen[v.Col] = true
+			cols = append(cols, v.Col)
+		}
+		return true
+	})
+	return p.planExprs([]plan.Expr{e}, lay)[0], cols, nil
+}
+
+// ResolveType resolves a type name for DDL.
+func ResolveType(c *Context, n *ast.TypeName) (t types.T, err error) {
+	p := newPlanner(c)
+	defer p.recover(&err)
+	return p.typeOf(n), nil
+}

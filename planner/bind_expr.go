@@ -1,0 +1,714 @@
+package planner
+
+import (
+	"strconv"
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+// binder binds the expressions of one clause of one block.
+type binder struct {
+	*planner
+	scope   *scope
+	what    string // the clause, for messages: "WHERE", "GROUP BY" …
+	noAgg   bool
+	noWin   bool
+	srf     bool // set-returning functions are allowed
+	inAgg   bool
+	sawAgg  bool
+	sawWin  bool
+	sawSRF  bool
+	windows map[string]*ast.Window
+	colHook func(name string) plan.Expr
+	caseVal types.T
+	noSub   bool
+}
+
+const maxExprDepth = 5000
+
+func (b *binder) enter(off int) func() {
+	b.depth++
+	if b.depth > maxExprDepth {
+		fail(sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded").
+			WithHint("Simplify the expression."))
+	}
+	return func() { b.depth-- }
+}
+
+// expr binds e; the result may still be of type unknown.
+func (b *binder) expr(e ast.Expr) plan.Expr {
+	defer b.enter(e.Pos())()
+	switch e := e.(type) {
+	case *ast.Const:
+		return b.constant(e)
+	case *ast.Param:
+		return b.param(e)
+	case *ast.ColumnRef:
+		return b.columnRef(e)
+	case *ast.Unary:
+		return b.unary(e)
+	case *ast.Binary:
+		return b.binary(e)
+	case *ast.And:
+		return &plan.And{At: plan.At{T: types.TBool, Off: e.Pos()}, Args: b.bools(e.Args, "AND")}
+	case *ast.Or:
+		return &plan.Or{At: plan.At{T: types.TBool, Off: e.Pos()}, Args: b.bools(e.Args, "OR")}
+	case *ast.Not:
+		return negate(b.mustBool(b.expr(e.X), "NOT"), e.Pos())
+	case *ast.Is:
+		return b.is(e)
+	case *ast.Distinct:
+		l, r := b.expr(e.L), b.expr(e.R)
+		return b.isDistinct(l, r, e.Not, e.Pos())
+	case *ast.Between:
+		return b.between(e)
+	case *ast.In:
+		return b.in(e)
+	case *ast.Quantified:
+		return b.quantified(e)
+	case *ast.Exists:
+		q := b.subselect(e.Query)
+		return &subquery{At: plan.At{T: types.TBool, Off: e.Pos()}, kind: plan.SubExists, q: q}
+	case *ast.Subquery:
+		return b.scalarSub(e)
+	case *ast.Case:
+		return b.caseExpr(e)
+	case *ast.Cast:
+		return b.cast(e)
+	case *ast.Collate:
+		return b.collate(e)
+	case *ast.Call:
+		return b.call(e)
+	case *ast.Special:
+		return b.special(e)
+	case *ast.Array:
+		return b.array(e, nil)
+	case *ast.Row:
+		r := &plan.RowCtor{At: plan.At{T: types.TRecord, Off: e.Pos()}}
+		for _, x := range e.Elems {
+			r.Elems = append(r.Elems, b.known(b.expr(x)))
+		}
+		return r
+	case *ast.Index:
+		return b.subscript(e)
+	case *ast.Field:
+		if e.Name == "*" {
+			failf(sqlerr.SyntaxError, e.Pos(), "row expansion via \"*\" is not supported here")
+		}
+		return b.field(b.expr(e.X), e.Name, e.Pos())
+	}
+	unsupported(e.Pos(), "this expression")
+	return nil
+}
+
+func (b *binder) bools(list []ast.Expr, where string) []plan.Expr {
+	out := make([]plan.Expr, len(list))
+	for i, x := range list {
+		out[i] = b.mustBool(b.expr(x), where)
+	}
+	return out
+}
+
+// cond binds a boolean clause into its conjuncts.
+func (b *binder) cond(e ast.Expr) []plan.Expr {
+	if e == nil {
+		return nil
+	}
+	return conjuncts(b.mustBool(b.expr(e), b.what), nil)
+}
+
+func conjuncts(e plan.Expr, out []plan.Expr) []plan.Expr {
+	if a, ok := e.(*plan.And); ok {
+		for _, x := range a.Args {
+			out = conjuncts(x, out)
+		}
+		return out
+	}
+	if c, ok := e.(*plan.Const); ok && !c.Val.Null && c.Val.I != 0 && c.T.OID == types.OBool {
+		return out
+	}
+	return append(out, e)
+}
+
+func conjunction(list []plan.Expr) plan.Expr {
+	switch len(list) {
+	case 0:
+		return nil
+	case 1:
+		return list[0]
+	}
+	return &plan.And{At: plan.At{T: types.TBool, Off: list[0].Pos()}, Args: list}
+}
+
+func negate(x plan.Expr, off int) plan.Expr {
+	if s, ok := x.(*subquery); ok && (s.kind == plan.SubExists || s.kind == plan.SubAny || s.kind == plan.SubAll) {
+		c := *s
+		c.not = !s.not
+		return &c
+	}
+	return &plan.Not{At: plan.At{T: types.TBool, Off: off}, X: x}
+}
+
+func (b *binder) constant(e *ast.Const) plan.Expr {
+	off := e.Pos()
+	switch e.Kind {
+	case ast.ConstNull:
+		return &plan.Const{At: plan.At{T: types.TUnknown, Off: off}, Val: types.Null(types.TUnknown)}
+	case ast.ConstBool:
+		c := constBool(e.Val == "true").(*plan.Const)
+		c.Off = off
+		return c
+	case ast.ConstInt, ast.ConstNumeric:
+		return numberConst(e.Val, e.Kind == ast.ConstInt, off)
+	case ast.ConstString:
+		return &plan.Const{At: plan.At{T: types.TUnknown, Off: off}, Val: types.Bytes(types.TUnknown, []byte(e.Val))}
+	}
+	t := types.Of(types.OBit)
+	d, err := types.Parse(t, map[ast.ConstKind]string{ast.ConstBit: "b", ast.ConstHexBit: "x"}[e.Kind]+e.Val, b.Fmt)
+	if err != nil {
+		fail(at(err, off))
+	}
+	return &plan.Const{At: plan.At{T: t, Off: off}, Val: d}
+}
+
+// NumberType is the type of a numeric literal: int4, int8 or numeric.
+func NumberType(text string, integer bool) types.T {
+	if integer {
+		if v, err := strconv.ParseInt(text, 10, 64); err == nil {
+			if v == int64(int32(v)) {
+				return types.TInt4
+			}
+			return types.TInt8
+		}
+	}
+	return types.TNumeric
+}
+
+func numberConst(text string, integer bool, off int) plan.Expr {
+	t := NumberType(text, integer)
+	if t.OID != types.ONumeric {
+		v, _ := strconv.ParseInt(text, 10, 64)
+		return &plan.Const{At: plan.At{T: t, Off: off}, Val: types.Int(t, v)}
+	}
+	d, err := types.ParseDecimal(text)
+	if err != nil {
+		fail(at(err, off))
+	}
+	return &plan.Const{At: plan.At{T: t, Off: off}, Val: types.Datum{T: t, Dec: d}}
+}
+
+func (b *binder) param(e *ast.Param) plan.Expr {
+	if e.Num < 1 || e.Num > 65535 {
+		failf(sqlerr.UndefinedParameter, e.Pos(), "there is no parameter $%d", e.Num)
+	}
+	for len(b.params) < e.Num {
+		b.params = append(b.params, types.TUnknown)
+	}
+	return &plan.Param{At: plan.At{T: b.params[e.Num-1], Off: e.Pos()}, Idx: e.Num - 1}
+}
+
+func (b *binder) unary(e *ast.Unary) plan.Expr {
+	if c, ok := e.X.(*ast.Const); ok && e.Op == "-" && (c.Kind == ast.ConstInt || c.Kind == ast.ConstNumeric) {
+		return numberConst("-"+c.Val, c.Kind == ast.ConstInt, e.Pos())
+	}
+	return b.operator(e.Schema, e.Op, nil, b.expr(e.X), e.Pos())
+}
+
+func (b *binder) binary(e *ast.Binary) plan.Expr {
+	if lr, ok := e.L.(*ast.Row); ok {
+		if rr, ok := e.R.(*ast.Row); ok {
+			return b.rowCompare(lr, rr, e.Op, e.Pos())
+		}
+		if s, ok := e.R.(*ast.Subquery); ok && !s.Array {
+			return b.rowSub(lr, s, e.Op, e.Pos())
+		}
+	}
+	l, r := b.expr(e.L), b.expr(e.R)
+	// x = NULL literal keeps PostgreSQL's typing: the other side decides
+	return b.operator(e.Schema, e.Op, l, r, e.Pos())
+}
+
+// rowCompare expands (a, b) op (c, d).
+func (b *binder) rowCompare(l, r *ast.Row, op string, off int) plan.Expr {
+	if len(l.Elems) != len(r.Elems) {
+		failf(sqlerr.SyntaxError, off, "unequal number of entries in row expressions")
+	}
+	ls, rs := make([]plan.Expr, len(l.Elems)), make([]plan.Expr, len(r.Elems))
+	for i := range ls {
+		ls[i], rs[i] = b.expr(l.Elems[i]), b.expr(r.Elems[i])
+	}
+	return b.rowOp(ls, rs, op, off)
+}
+
+func (b *binder) rowOp(ls, rs []plan.Expr, op string, off int) plan.Expr {
+	if len(ls) == 0 {
+		failf(sqlerr.FeatureNotSupported, off, "cannot compare rows of zero length")
+	}
+	boolAt := plan.At{T: types.TBool, Off: off}
+	switch op {
+	case "=", "<>":
+		args := make([]plan.Expr, len(ls))
+		for i := range ls {
+			args[i] = b.operator("", op, ls[i], rs[i], off)
+		}
+		if len(args) == 1 {
+			return args[0]
+		}
+		if op == "=" {
+			return &plan.And{At: boolAt, Args: args}
+		}
+		return &plan.Or{At: boolAt, Args: args}
+	case "<", "<=", ">", ">=":
+		// (a,b) < (c,d)  is  a < c OR (a = c AND b < d)
+		strict := op[:1]
+		last := len(ls) - 1
+		x := b.operator("", op, ls[last], rs[last], off)
+		for i := last - 1; i >= 0; i-- {
+			x = &plan.Or{At: boolAt, Args: []plan.Expr{
+				b.operator("", strict, ls[i], rs[i], off),
+				&plan.And{At: boolAt, Args: []plan.Expr{b.operator("", "=", ls[i], rs[i], off), x}},
+			}}
+		}
+		return x
+	}
+	failf(sqlerr.FeatureNotSupported, off, "could not determine interpretation of row comparison operator %s", op)
+	return nil
+}
+
+func (b *binder) is(e *ast.Is) plan.Expr {
+	at := plan.At{T: types.TBool, Off: e.Pos()}
+	x := b.expr(e.X)
+	switch e.Test {
+	case "NULL":
+		if r, ok := x.(*plan.RowCtor); ok {
+			args := make([]plan.Expr, len(r.Elems))
+			for i, el := range r.Elems {
+				args[i] = &plan.Is{At: at, X: el, Test: plan.IsNull, Not: e.Not}
+			}
+			return &plan.And{At: at, Args: args}
+		}
+		return &plan.Is{At: at, X: b.known(x), Test: plan.IsNull, Not: e.Not}
+	case "TRUE", "FALSE", "UNKNOWN":
+		test := map[string]plan.IsTest{"TRUE": plan.IsTrue, "FALSE": plan.IsFalse, "UNKNOWN": plan.IsUnknown}[e.Test]
+		return &plan.Is{At: at, X: b.mustBool(x, "IS "+e.Test), Test: test, Not: e.Not}
+	}
+	unsupported(e.Pos(), "IS %s", e.Test)
+	return nil
+}
+
+func (b *binder) isDistinct(l, r plan.Expr, not bool, off int) plan.Expr {
+	at := plan.At{T: types.TBool, Off: off}
+	lr, ok1 := l.(*plan.RowCtor)
+	rr, ok2 := r.(*plan.RowCtor)
+	if ok1 && ok2 && len(lr.Elems) == len(rr.Elems) {
+		args := make([]plan.Expr, len(lr.Elems))
+		for i := range args {
+			args[i] = b.isDistinct(lr.Elems[i], rr.Elems[i], not, off)
+		}
+		if not {
+			return &plan.And{At: at, Args: args}
+		}
+		return &plan.Or{At: at, Args: args}
+	}
+	eq := b.operator("", "=", l, r, off)
+	c, ok := eq.(*plan.Call)
+	if !ok { // folded: constants
+		o := b.findOperator("=", l, r, off)
+		pr := catalog.ProcByOID(o.Proc)
+		args, _ := b.callArgs(pr, []plan.Expr{l, r}, []types.OID{o.Left, o.Right}, off)
+		return &plan.IsDistinct{At: at, L: args[0], R: args[1], Eq: pr, Not: not}
+	}
+	return &plan.IsDistinct{At: at, L: c.Args[0], R: c.Args[1], Eq: c.Proc, Not: not}
+}
+
+func (b *binder) between(e *ast.Between) plan.Expr {
+	x, lo, hi := b.expr(e.X), b.expr(e.Lo), b.expr(e.Hi)
+	off := e.Pos()
+	at := plan.At{T: types.TBool, Off: off}
+	both := func(lo, hi plan.Expr) plan.Expr {
+		return &plan.And{At: at, Args: []plan.Expr{b.operator("", ">=", x, lo, off), b.operator("", "<=", x, hi, off)}}
+	}
+	r := both(lo, hi)
+	if e.Symmetric {
+		r = &plan.Or{At: at, Args: []plan.Expr{r, both(hi, lo)}}
+	}
+	if e.Not {
+		if !e.Symmetric {
+			return &plan.Or{At: at, Args: []plan.Expr{b.operator("", "<", x, lo, off), b.operator("", ">", x, hi, off)}}
+		}
+		return negate(r, off)
+	}
+	return r
+}
+
+func (b *binder) in(e *ast.In) plan.Expr {
+	off := e.Pos()
+	if e.Query != nil {
+		s := b.quantSub(e.X, e.Query, "", "=", false, off)
+		if e.Not {
+			return negate(s, off)
+		}
+		return s
+	}
+	at := plan.At{T: types.TBool, Off: off}
+	if row, ok := e.X.(*ast.Row); ok {
+		args := make([]plan.Expr, len(e.List))
+		for i, x := range e.List {
+			r, ok := x.(*ast.Row)
+			if !ok {
+				failf(sqlerr.UndefinedFunction, off, "operator does not exist: record = %s", b.bareName(b.expr(x).Type().OID))
+			}
+			args[i] = b.rowCompare(row, r, "=", off)
+		}
+		var r plan.Expr = &plan.Or{At: at, Args: args}
+		if len(args) == 1 {
+			r = args[0]
+		}
+		if e.Not {
+			return negate(r, off)
+		}
+		return r
+	}
+	x := b.expr(e.X)
+	list := make([]plan.Expr, len(e.List))
+	for i, l := range e.List {
+		list[i] = b.expr(l)
+	}
+	if len(list) == 1 {
+		op := "="
+		if e.Not {
+			op = "<>"
+		}
+		return b.operator("", op, x, list[0], off)
+	}
+	// one common type for the list when there is one: then one operator serves all
+	if t := b.commonType("", append([]plan.Expr{x}, list...)); t.OID != 0 {
+		ok := true
+		for i := range list {
+			if b.coerceKind(list[i], t) == nil {
+				ok = false
+				break
+			}
+		}
+		if ok {
+			for i := range list {
+				list[i] = b.must(list[i], t, implicit)
+			}
+			if eq, ok := b.operator("", "=", x, list[0], off).(*plan.Call); ok && len(eq.Args) == 2 {
+				lt := eq.Args[1].Type()
+				for i := range list {
+					list[i] = b.must(list[i], lt, implicit)
+				}
+				return &plan.InList{At: at, X: eq.Args[0], List: list, Eq: eq.Proc, Not: e.Not}
+			}
+		}
+	}
+	args := make([]plan.Expr, len(list))
+	op := "="
+	if e.Not {
+		op = "<>"
+	}
+	for i := range list {
+		args[i] = b.operator("", op, x, list[i], off)
+	}
+	if e.Not {
+		return &plan.And{At: at, Args: args}
+	}
+	return &plan.Or{At: at, Args: args}
+}
+
+func (b *binder) coerceKind(e plan.Expr, t types.T) plan.Expr {
+	if isUnknown(e) || b.canCoerce(e.Type().OID, t.OID, implicit) {
+		return e
+	}
+	return nil
+}
+
+func (b *binder) quantified(e *ast.Quantified) plan.Expr {
+	off := e.Pos()
+	if e.Query != nil {
+		return b.quantSub(e.L, e.Query, e.Schema, e.Op, e.All, off)
+	}
+	x, arr := b.expr(e.L), b.expr(e.Array)
+	at := plan.At{T: types.TBool, Off: off}
+	var elem types.T
+	switch in := b.info(arr.Type().OID); {
+	case isUnknown(arr):
+		if isUnknown(x) {
+			x = b.known(x)
+		}
+		elem = x.Type()
+		elem.Mod = -1
+		if elem.OID == types.OVarchar || elem.OID == types.OBpchar && false {
+			elem = types.TText
+		}
+		ao := b.info(elem.OID).Array
+		if ao == 0 {
+			failf(sqlerr.UndefinedObject, off, "could not find array type for data type %s", b.bareName(elem.OID))
+		}
+		arr = b.must(arr, b.T(ao, -1), implicit)
+	case in.Kind == types.KArray && in.Elem != 0:
+		elem = b.T(in.Elem, -1)
+	default:
+		failf(sqlerr.WrongObjectType, off, "op ANY/ALL (array) requires array on right side")
+	}
+	ph := &plan.Var{At: plan.At{T: elem, Off: off}, Rel: -1}
+	call, ok := b.operator(e.Schema, e.Op, x, ph, off).(*plan.Call)
+	if !ok || call.T.OID != types.OBool {
+		failf(sqlerr.WrongObjectType, off, "op ANY/ALL (array) requires operator to yield boolean")
+	}
+	if call.Args[1].Type() != elem {
+		at := b.info(call.Args[1].Type().OID).Array
+		arr = b.must(arr, b.T(at, -1), implicit)
+	}
+	return &plan.AnyArray{At: at, X: call.Args[0], Array: arr, Proc: call.Proc, All: e.All}
+}
+
+func (b *binder) caseExpr(e *ast.Case) plan.Expr {
+	c := &plan.Case{At: plan.At{Off: e.Pos()}}
+	var val plan.Expr
+	if e.Operand != nil {
+		c.Operand = b.known(b.expr(e.Operand))
+		val = &plan.CaseVal{At: plan.At{T: c.Operand.Type(), Off: e.Operand.Pos()}}
+	}
+	// ELSE decides first, as PostgreSQL's select_common_type sees it last but one
+	results := make([]plan.Expr, 0, len(e.Whens)+1)
+	for _, w := range e.Whens {
+		var cond plan.Expr
+		if val != nil {
+			cond = b.operator("", "=", val, b.expr(w.Cond), w.Cond.Pos())
+		} else {
+			cond = b.mustBool(b.expr(w.Cond), "CASE/WHEN")
+		}
+		c.Whens = append(c.Whens, plan.When{Cond: cond})
+		results = append(results, b.expr(w.Result))
+	}
+	if e.Else != nil {
+		results = append([]plan.Expr{b.expr(e.Else)}, results...)
+	} else {
+		results = append([]plan.Expr{&plan.Const{At: plan.At{T: types.TUnknown, Off: -1}, Val: types.Null(types.TUnknown)}}, results...)
+	}
+	results, t := b.toCommon("CASE", results)
+	c.T = t
+	if e.Else != nil {
+		c.Else = results[0]
+	}
+	for i := range c.Whens {
+		c.Whens[i].Result = results[i+1]
+	}
+	return c
+}
+
+func (b *binder) cast(e *ast.Cast) plan.Expr {
+	t := b.typeOf(&e.Type)
+	if a, ok := e.X.(*ast.Array); ok && b.info(t.OID).Kind == types.KArray {
+		et := b.T(b.info(t.OID).Elem, t.Mod)
+		return b.must(b.array(a, &et), t, explicit)
+	}
+	x := b.expr(e.X)
+	off := e.Pos()
+	if c, ok := x.(*plan.Const); ok && isUnknown(x) && !c.Val.Null {
+		return b.coerceUnknown(x, t, explicit)
+	}
+	r := b.coerce(x, t, explicit)
+	if r == nil {
+		failf(sqlerr.CannotCoerce, off, "cannot cast type %s to %s", b.bareName(x.Type().OID), b.bareName(t.OID))
+	}
+	if r == x && x.Type() != t && t.Mod < 0 && x.Type().OID == t.OID {
+		return &plan.Relabel{At: plan.At{T: t, Off: off}, X: x} // the cast forgets the modifier
+	}
+	return r
+}
+
+func (b *binder) collate(e *ast.Collate) plan.Expr {
+	x := b.expr(e.X)
+	switch strings.ToLower(e.Name.Last()) {
+	case "default", "c", "posix", "ucs_basic":
+	default:
+		found := false
+		for _, c := range catalog.Collations() {
+			found = found || c.Name == e.Name.Last()
+		}
+		if !found {
+			failf(sqlerr.UndefinedObject, e.Name.Pos(), "collation \"%s\" for encoding \"UTF8\" does not exist", e.Name.Last())
+		}
+		unsupported(e.Name.Pos(), "collation \"%s\"", e.Name.Last())
+	}
+	x = b.known(x)
+	if c := b.info(x.Type().OID); c.Category != 'S' && c.Kind != types.KArray {
+		failf(sqlerr.DatatypeMismatch, e.Pos(), "collations are not supported by type %s", b.bareName(x.Type().OID))
+	}
+	return x
+}
+
+func (b *binder) array(e *ast.Array, elem *types.T) plan.Expr {
+	off := e.Pos()
+	xs := make([]plan.Expr, len(e.Elems))
+	nested := false
+	for i, x := range e.Elems {
+		if a, ok := x.(*ast.Array); ok {
+			xs[i] = b.array(a, elem)
+			nested = true
+			continue
+		}
+		xs[i] = b.expr(x)
+		if in := b.info(xs[i].Type().OID); in.Kind == types.KArray && in.Elem != 0 && in.Len == -1 && elem == nil {
+			nested = true
+		}
+	}
+	if len(xs) == 0 {
+		if elem == nil {
+			fail(sqlerr.New(sqlerr.IndeterminateDatatype, "cannot determine type of empty array").At(off).
+				WithHint("Explicitly cast to the desired type, for example ARRAY[]::integer[]."))
+		}
+		return &plan.ArrayCtor{At: plan.At{T: b.T(b.info(elem.OID).Array, -1), Off: off}}
+	}
+	var t types.T
+	switch {
+	case elem != nil && nested:
+		t = xs[0].Type()
+	case elem != nil:
+		t = *elem
+		for i := range xs {
+			xs[i] = b.must(xs[i], t, explicit)
+		}
+	default:
+		xs, t = b.toCommon("ARRAY", xs)
+	}
+	c := &plan.ArrayCtor{At: plan.At{Off: off}, Elems: xs, Nested: nested}
+	if nested {
+		c.T = t
+		return c
+	}
+	ao := b.info(t.OID).Array
+	if ao == 0 {
+		failf(sqlerr.UndefinedObject, off, "could not find array type for data type %s", b.bareName(t.OID))
+	}
+	c.T = b.T(ao, -1)
+	return c
+}
+
+func (b *binder) subscript(e *ast.Index) plan.Expr {
+	// x[1][2] is one subscript with two dimensions
+	var steps []*ast.Index
+	var base ast.Expr = e
+	for {
+		ix, ok := base.(*ast.Index)
+		if !ok {
+			break
+		}
+		steps = append([]*ast.Index{ix}, steps...)
+		base = ix.X
+	}
+	x := b.expr(base)
+	if x.Type().OID == types.OJSONB {
+		unsupported(e.Pos(), "subscripting of jsonb")
+	}
+	in := b.info(x.Type().OID)
+	if in.Kind != types.KArray || in.Elem == 0 {
+		failf(sqlerr.DatatypeMismatch, e.Pos(), "cannot subscript type %s because it does not support subscripting", b.bareName(x.Type().OID))
+	}
+	s := &plan.Subscript{At: plan.At{Off: e.Pos()}, X: x}
+	for _, st := range steps {
+		s.Slice = s.Slice || st.Slice
+	}
+	idx := func(x ast.Expr) plan.Expr {
+		if x == nil {
+			return nil
+		}
+		v := b.coerce(b.expr(x), types.TInt4, assignment)
+		if v == nil {
+			failf(sqlerr.DatatypeMismatch, x.Pos(), "array subscript must have type integer")
+		}
+		return v
+	}
+	for _, st := range steps {
+		lo, hi := idx(st.Lo), idx(st.Hi)
+		if s.Slice && !st.Slice {
+			lo, hi = constInt4(1), lo
+		}
+		s.Lo = append(s.Lo, lo)
+		s.Hi = append(s.Hi, hi)
+	}
+	if s.Slice {
+		s.T = x.Type()
+	} else {
+		s.Hi = nil
+		s.T = b.T(in.Elem, x.Type().Mod)
+	}
+	return s
+}
+
+// field selects a named field of a row value.
+func (b *binder) field(x plan.Expr, name string, off int) plan.Expr {
+	cols := b.recordCols(x)
+	for i, c := range cols {
+		if c.Name == name {
+			if r, ok := x.(*plan.RowCtor); ok {
+				return r.Elems[i]
+			}
+			return &plan.FieldOf{At: plan.At{T: c.T, Off: off}, X: x, Idx: i}
+		}
+	}
+	if cols == nil {
+		failf(sqlerr.WrongObjectType, off, "column notation .%s applied to type %s, which is not a composite type", name, b.bareName(x.Type().OID))
+	}
+	failf(sqlerr.UndefinedColumn, off, "column \"%s\" not found in data type %s", name, b.bareName(x.Type().OID))
+	return nil
+}
+
+// recordCols lists the fields of a row-valued expression, nil if it has none.
+func (b *binder) recordCols(x plan.Expr) []plan.OutCol {
+	switch x := x.(type) {
+	case *plan.RowCtor:
+		out := make([]plan.OutCol, len(x.Elems))
+		for i, e := range x.Elems {
+			out[i] = plan.OutCol{Name: "f" + strconv.Itoa(i+1), T: e.Type()}
+			if v, ok := e.(*plan.Var); ok && x.T.OID != types.ORecord {
+				out[i].Name = v.Name
+			}
+		}
+		return out
+	case *plan.Call:
+		return b.outCols(x.Proc, x.Args)
+	}
+	if u := b.Snap.TypeByOID(x.Type().OID); u != nil && u.Kind == 'c' {
+		var out []plan.OutCol
+		for _, c := range u.Columns {
+			out = append(out, plan.OutCol{Name: c.Name, T: c.Type})
+		}
+		return out
+	}
+	return nil
+}
+
+// outCols lists the columns of a function with OUT arguments.
+func (p *planner) outCols(pr *catalog.Proc, args []plan.Expr) []plan.OutCol {
+	var out []plan.OutCol
+	var elem types.T
+	for i, a := range args {
+		if i < len(pr.Args) && (pr.Args[i] == types.OAnyarray) {
+			elem = p.T(p.info(a.Type().OID).Elem, -1)
+		}
+	}
+	for i, m := range pr.ArgModes {
+		if m != 'o' && m != 't' && m != 'b' {
+			continue
+		}
+		t := p.T(pr.AllArgs[i], -1)
+		if t.OID == types.OAnyelement {
+			t = elem
+		}
+		name := ""
+		if i < len(pr.ArgNames) {
+			name = pr.ArgNames[i]
+		}
+		out = append(out, plan.OutCol{Name: name, T: t})
+	}
+	return out
+}

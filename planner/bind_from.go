@@ -1,0 +1,420 @@
+package planner
+
+import (
+	"fmt"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+// fromList binds a FROM list into the block and its names into the scope.
+func (p *planner) fromList(list []ast.FromItem, sc *scope, bl *block) {
+	for _, f := range list {
+		before := len(sc.items)
+		item, ns := p.fromItem(f, sc, bl)
+		p.addNames(sc, ns, before)
+		bl.from = append(bl.from, item)
+	}
+}
+
+// addNames makes entries visible, refusing a name that is there already.
+func (p *planner) addNames(sc *scope, ns []*nsItem, before int) {
+	for _, n := range ns {
+		if n.name == "" || !n.relVisible {
+			continue
+		}
+		for _, o := range sc.items {
+			if o.relVisible && o.name == n.name && (o.schema == n.schema || o.schema == "" || n.schema == "") {
+				failf(sqlerr.DuplicateAlias, -1, "table name \"%s\" specified more than once", n.name)
+			}
+		}
+	}
+	sc.items = append(sc.items, ns...)
+}
+
+func (p *planner) fromItem(f ast.FromItem, sc *scope, bl *block) (*joinItem, []*nsItem) {
+	switch f := f.(type) {
+	case *ast.TableRef:
+		r, n := p.tableRef(f, sc)
+		bl.rels[r.id] = r
+		return &joinItem{rel: r}, []*nsItem{n}
+	case *ast.SubqueryRef:
+		parent := sc.parent
+		inner := &scope{parent: parent, ctes: nil}
+		if f.Lateral {
+			inner = &scope{parent: sc}
+		} else {
+			inner = &scope{parent: &scope{parent: parent, ctes: sc.ctes}}
+		}
+		q := p.bindSelect(f.Query, inner)
+		p.resolveUnknowns(q)
+		r := p.queryRel(q, f.Alias)
+		r.lateral = f.Lateral
+		bl.rels[r.id] = r
+		return &joinItem{rel: r}, []*nsItem{p.relNames(r, f.Cols, f.Pos())}
+	case *ast.FuncRef:
+		return p.funcRef(f, sc, bl)
+	case *ast.Join:
+		return p.join(f, sc, bl)
+	}
+	unsupported(f.Pos(), "this FROM item")
+	return nil, nil
+}
+
+func (p *planner) queryRel(q *query, alias string) *rel {
+	r := &rel{id: p.newRel(), alias: alias, query: q}
+	for _, c := range q.cols {
+		r.cols = append(r.cols, c)
+	}
+	return r
+}
+
+// relNames makes the namespace entry of a relation, renaming columns by an
+// alias list.
+func (p *planner) relNames(r *rel, aliases []string, off int) *nsItem {
+	it := &nsItem{name: r.alias, relVisible: r.alias != "", colsVisible: true, rel: r}
+	live := 0
+	for i, c := range r.cols {
+		if c.Name == "" && r.table != nil {
+			continue // dropped
+		}
+		name := c.Name
+		if live < len(aliases) {
+			name = aliases[live]
+		}
+		live++
+		it.cols = append(it.cols, nsCol{name, &plan.Var{At: plan.At{T: c.T, Off: -1}, Rel: r.id, Col: i, Name: name}})
+	}
+	if len(aliases) > live {
+		failf(sqlerr.InvalidColumnReference, off, "table \"%s\" has %d columns available but %d columns specified", r.alias, live, len(aliases))
+	}
+	return it
+}
+
+// lookupRelation finds a relation by name along the search path.
+func (p *planner) lookupRelation(n *ast.Name) catalog.Relation {
+	schema, name := n.Schema(), n.Last()
+	if len(n.Parts) == 3 {
+		if d := p.Snap.Database(n.Parts[0]); d == nil || d.OID != p.DB {
+			unsupported(n.Pos(), "cross-database references: %s.%s.%s", n.Parts[0], n.Parts[1], n.Parts[2])
+		}
+	}
+	if schema != "" {
+		if r := p.Snap.Relation(p.DB, schema, name); r != nil {
+			return r
+		}
+		return nil
+	}
+	for _, s := range p.SearchPath {
+		if r := p.Snap.Relation(p.DB, s, name); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+func (p *planner) mustRelation(n *ast.Name) catalog.Relation {
+	if r := p.lookupRelation(n); r != nil {
+		return r
+	}
+	schema, name := n.Schema(), n.Last()
+	if schema != "" {
+		failf(sqlerr.UndefinedTable, n.Pos(), "relation \"%s.%s\" does not exist", schema, name)
+	}
+	failf(sqlerr.UndefinedTable, n.Pos(), "relation \"%s\" does not exist", name)
+	return nil
+}
+
+func (p *planner) tableRef(f *ast.TableRef, sc *scope) (*rel, *nsItem) {
+	if f.Tablesample != nil {
+		unsupported(f.Pos(), "TABLESAMPLE")
+	}
+	alias := f.Alias
+	if alias == "" {
+		alias = f.Name.Last()
+	}
+	if len(f.Name.Parts) == 1 {
+		if def := sc.findCTE(f.Name.Parts[0]); def != nil {
+			r := p.cteRel(def, alias, f.Pos())
+			return r, p.relNames(r, f.Cols, f.Pos())
+		}
+	}
+	obj := p.mustRelation(&f.Name)
+	r := p.relationRel(obj, alias, f.Name.Pos())
+	it := p.relNames(r, f.Cols, f.Pos())
+	if f.Alias == "" {
+		it.schema, _ = obj.RelName()
+	}
+	return r, it
+}
+
+// relationRel makes a range-table entry of a catalog relation; a view becomes
+// its query.
+func (p *planner) relationRel(obj catalog.Relation, alias string, off int) *rel {
+	switch o := obj.(type) {
+	case *catalog.Table:
+		r := &rel{id: p.newRel(), alias: alias, table: o}
+		for i, c := range o.Columns {
+			oc := plan.OutCol{Name: c.Name, T: c.Type, Table: o.OID, AttNum: int16(i + 1)}
+			if c.Dropped {
+				oc.Name = ""
+			}
+			r.cols = append(r.cols, oc)
+		}
+		p.use(o, false)
+		return r
+	case *catalog.Virtual:
+		r := &rel{id: p.newRel(), alias: alias, virt: o}
+		for i, c := range o.Columns {
+			r.cols = append(r.cols, plan.OutCol{Name: c.Name, T: c.Type, Table: o.OID, AttNum: int16(i + 1)})
+		}
+		return r
+	case *catalog.Sequence:
+		r := &rel{id: p.newRel(), alias: alias, seq: o}
+		for i, c := range o.RelColumns() {
+			r.cols = append(r.cols, plan.OutCol{Name: c.Name, T: c.Type, Table: o.OID, AttNum: int16(i + 1)})
+		}
+		return r
+	case *catalog.View:
+		if o.Materialized != nil {
+			if !o.Populated {
+				fail(sqlerr.New(sqlerr.ObjectNotInPrerequisite, "materialized view \"%s\" has not been populated", o.Name).
+					WithHint("Use the REFRESH MATERIALIZED VIEW command."))
+			}
+			return p.relationRel(o.Materialized, alias, off)
+		}
+		return p.viewRel(o, alias)
+	}
+	unsupported(off, "this relation in FROM")
+	return nil
+}
+
+// viewRel binds a view's stored query in a scope of its own.
+func (p *planner) viewRel(v *catalog.View, alias string) *rel {
+	p.depth += 50
+	defer func() { p.depth -= 50 }()
+	if p.depth > maxExprDepth {
+		fail(sqlerr.New(sqlerr.InvalidRecursion, "infinite recursion detected in rules for relation \"%s\"", v.Name))
+	}
+	s, err := p.Texts.ParseQuery(v.Query)
+	if err != nil {
+		fail(fmt.Errorf("view %s: %w", v.Name, err))
+	}
+	q := p.bindSelect(s, nil)
+	p.resolveUnknowns(q)
+	r := p.queryRel(q, alias)
+	for i := range r.cols {
+		if i < len(v.Columns) {
+			r.cols[i].Name = v.Columns[i].Name
+		}
+		r.cols[i].Table, r.cols[i].AttNum = v.OID, int16(i+1)
+	}
+	return r
+}
+
+// funcRef binds table functions.
+func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*nsItem) {
+	r := &rel{id: p.newRel(), alias: f.Alias, ordinality: f.Ordinality}
+	// functions see earlier entries of the same FROM, LATERAL or not
+	b := &binder{planner: p, scope: sc, what: "functions in FROM", noAgg: true, noWin: true, srf: true}
+	seen := map[int]bool{}
+	for _, fc := range f.Calls {
+		x := b.known(b.expr(fc.X))
+		relsOf(x, seen)
+		name := figureName(fc.X)
+		if r.alias == "" {
+			r.alias = name
+		}
+		defs := fc.Cols
+		if len(f.Calls) == 1 && len(f.Cols) > 0 && f.Cols[0].Type != nil {
+			defs = f.Cols
+		}
+		n := 0
+		switch {
+		case len(defs) > 0 && defs[0].Type != nil:
+			for _, d := range defs {
+				r.cols = append(r.cols, plan.OutCol{Name: d.Name, T: p.typeOf(d.Type)})
+				n++
+			}
+		default:
+			if c, ok := x.(*plan.Call); ok && len(c.Args) > 1 && c.Proc.Name == "unnest" {
+				unsupported(x.Pos(), "unnest with several arguments here")
+			}
+			cols := b.recordCols(x)
+			if _, isRow := x.(*plan.RowCtor); isRow {
+				cols = nil
+			}
+			if len(cols) > 1 || len(cols) == 1 && x.Type().OID == types.ORecord {
+				r.cols = append(r.cols, cols...)
+				n = len(cols)
+			} else {
+				if x.Type().OID == types.ORecord {
+					fail(sqlerr.New(sqlerr.SyntaxError, "a column definition list is required for functions returning \"record\"").At(x.Pos()))
+				}
+				if len(cols) == 1 && cols[0].Name != "" {
+					name = cols[0].Name
+				} else if f.Alias != "" && len(f.Calls) == 1 {
+					name = f.Alias
+				}
+				r.cols = append(r.cols, plan.OutCol{Name: name, T: x.Type()})
+				n = 1
+			}
+		}
+		r.funcs = append(r.funcs, x)
+		r.fcols = append(r.fcols, n)
+	}
+	if f.Ordinality {
+		r.cols = append(r.cols, plan.OutCol{Name: "ordinality", T: types.TInt8})
+	}
+	var aliases []string
+	for _, c := range f.Cols {
+		aliases = append(aliases, c.Name)
+	}
+	for id := range seen {
+		if bl.rels[id] != nil {
+			r.lateral = true
+		}
+	}
+	bl.rels[r.id] = r
+	return &joinItem{rel: r}, []*nsItem{p.relNames(r, aliases, f.Pos())}
+}
+
+// join binds a JOIN and returns its tree and the entries that it makes visible.
+func (p *planner) join(f *ast.Join, sc *scope, bl *block) (*joinItem, []*nsItem) {
+	before := len(sc.items)
+	l, ln := p.fromItem(f.L, sc, bl)
+	// the right side may refer to the left one laterally
+	sub := &scope{parent: sc.parent, ctes: sc.ctes, block: sc.block, items: append(append([]*nsItem(nil), sc.items...), ln...)}
+	r, rn := p.fromItem(f.R, sub, bl)
+	sc.items = sc.items[:before]
+	kinds := map[string]plan.JoinKind{"INNER": plan.Inner, "CROSS": plan.Inner, "LEFT": plan.Left, "RIGHT": plan.Right, "FULL": plan.Full}
+	j := &joinItem{kind: kinds[f.Kind], l: l, r: r}
+	both := &scope{parent: sc.parent, ctes: sc.ctes, block: sc.block}
+	p.addNames(both, ln, 0)
+	p.addNames(both, rn, 0)
+	var ns []*nsItem
+	using := f.Using
+	lv, rv := visibleCols(ln), visibleCols(rn)
+	if f.Natural {
+		using = nil
+		for _, c := range lv {
+			for _, d := range rv {
+				if c.name == d.name {
+					using = append(using, c.name)
+					break
+				}
+			}
+		}
+	}
+	if f.Natural || len(f.Using) > 0 {
+		ns = p.using(f, j, using, lv, rv, ln, rn)
+	} else {
+		ns = append(append(ns, ln...), rn...)
+		if f.On != nil {
+			b := &binder{planner: p, scope: both, what: "JOIN/ON", noAgg: true, noWin: true}
+			j.on = b.cond(f.On)
+		}
+	}
+	if f.Alias != "" {
+		// the alias hides what is inside
+		it := &nsItem{name: f.Alias, relVisible: true, colsVisible: true}
+		i := 0
+		for _, n := range ns {
+			if !n.colsVisible {
+				continue
+			}
+			for _, c := range n.cols {
+				name := c.name
+				if i < len(f.Cols) {
+					name = f.Cols[i]
+				}
+				i++
+				it.cols = append(it.cols, nsCol{name, c.x})
+			}
+		}
+		if len(f.Cols) > i {
+			failf(sqlerr.InvalidColumnReference, f.Pos(), "join expression \"%s\" has %d columns available but %d columns specified", f.Alias, i, len(f.Cols))
+		}
+		ns = []*nsItem{it}
+	}
+	return j, ns
+}
+
+func visibleCols(ns []*nsItem) []nsCol {
+	var out []nsCol
+	for _, n := range ns {
+		if n.colsVisible {
+			out = append(out, n.cols...)
+		}
+	}
+	return out
+}
+
+// using adds the equalities of JOIN … USING and merges the columns.
+func (p *planner) using(f *ast.Join, j *joinItem, using []string, lv, rv []nsCol, ln, rn []*nsItem) []*nsItem {
+	find := func(cols []nsCol, name, side string) plan.Expr {
+		var hit plan.Expr
+		for _, c := range cols {
+			if c.name == name {
+				if hit != nil {
+					failf(sqlerr.AmbiguousColumn, f.Pos(), "common column name \"%s\" appears more than once in %s table", name, side)
+				}
+				hit = c.x
+			}
+		}
+		if hit == nil {
+			failf(sqlerr.UndefinedColumn, f.Pos(), "column \"%s\" specified in USING clause does not exist in %s table", name, side)
+		}
+		return hit
+	}
+	merged := &nsItem{colsVisible: true}
+	used := map[string]bool{}
+	for _, name := range using {
+		if used[name] {
+			failf(sqlerr.DuplicateColumn, f.Pos(), "column name \"%s\" appears more than once in USING clause", name)
+		}
+		used[name] = true
+		l, r := find(lv, name, "left"), find(rv, name, "right")
+		j.on = append(j.on, p.operator("", "=", l, r, f.Pos()))
+		xs, t := p.toCommon("JOIN/USING", []plan.Expr{l, r})
+		var x plan.Expr
+		switch j.kind {
+		case plan.Inner, plan.Left:
+			x = xs[0]
+		case plan.Right:
+			x = xs[1]
+		default:
+			x = &plan.Coalesce{At: plan.At{T: t, Off: -1}, Args: xs}
+		}
+		merged.cols = append(merged.cols, nsCol{name, x})
+	}
+	if f.UsingAlias != "" {
+		merged.name, merged.relVisible = f.UsingAlias, true
+	}
+	out := []*nsItem{merged}
+	hide := func(ns []*nsItem) {
+		for _, n := range ns {
+			rest := &nsItem{colsVisible: n.colsVisible}
+			if n.colsVisible {
+				for _, c := range n.cols {
+					if !used[c.name] {
+						rest.cols = append(rest.cols, c)
+					}
+				}
+			}
+			h := *n
+			h.colsVisible = false
+			// the qualified names stay; "*" and bare names see the rest
+			out = append(out, &h)
+			if rest.colsVisible && len(rest.cols) > 0 {
+				out = append(out, rest)
+			}
+		}
+	}
+	hide(ln)
+	hide(rn)
+	return out
+}

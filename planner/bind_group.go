@@ -1,0 +1,374 @@
+package planner
+
+import (
+	"strconv"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+// groupBy binds GROUP BY into keys and, for ROLLUP, CUBE and GROUPING SETS,
+// into the list of sets.
+func (p *planner) groupBy(s *ast.Select, b *binder, bl *block) {
+	if len(s.GroupBy) == 0 {
+		return
+	}
+	index := map[string]int{}
+	key := func(x ast.Expr) int {
+		e := p.groupKey(x, b, bl)
+		k := exprKey(e)
+		if i, ok := index[k]; ok {
+			return i
+		}
+		bl.keys = append(bl.keys, e)
+		index[k] = len(bl.keys) - 1
+		return len(bl.keys) - 1
+	}
+	keysOf := func(x ast.Expr) []int {
+		if r, ok := x.(*ast.Row); ok {
+			var out []int
+			for _, e := range r.Elems {
+				out = append(out, key(e))
+			}
+			return out
+		}
+		return []int{key(x)}
+	}
+	special := false
+	var expand func(g *ast.GroupItem) [][]int
+	expand = func(g *ast.GroupItem) [][]int {
+		switch g.Kind {
+		case "":
+			return [][]int{keysOf(g.Exprs[0])}
+		case "EMPTY":
+			special = true
+			return [][]int{{}}
+		case "SETS":
+			special = true
+			var out [][]int
+			for i := range g.Sets {
+				out = append(out, expand(&g.Sets[i])...)
+			}
+			return out
+		}
+		special = true
+		var parts [][]int
+		for _, x := range g.Exprs {
+			parts = append(parts, keysOf(x))
+		}
+		for i := range g.Sets {
+			for _, set := range expand(&g.Sets[i]) {
+				parts = append(parts, set)
+			}
+		}
+		var out [][]int
+		if g.Kind == "ROLLUP" {
+			for n := len(parts); n >= 0; n-- {
+				set := []int{}
+				for _, q := range parts[:n] {
+					set = append(set, q...)
+				}
+				out = append(out, set)
+			}
+			return out
+		}
+		if len(parts) > 12 {
+			failf(sqlerr.TooManyColumns, g.Pos(), "CUBE is limited to 12 elements")
+		}
+		for m := 1<<len(parts) - 1; m >= 0; m-- {
+			set := []int{}
+			for i, q := range parts {
+				if m&(1<<(len(parts)-1-i)) != 0 {
+					set = append(set, q...)
+				}
+			}
+			out = append(out, set)
+		}
+		return out
+	}
+	sets := [][]int{{}}
+	for i := range s.GroupBy {
+		var next [][]int
+		alts := expand(&s.GroupBy[i])
+		for _, a := range sets {
+			for _, c := range alts {
+				next = append(next, append(append([]int{}, a...), c...))
+			}
+		}
+		sets = next
+		if len(sets) > 4096 {
+			failf(sqlerr.StatementTooComplex, s.GroupBy[i].Pos(), "too many grouping sets present (maximum 4096)")
+		}
+	}
+	if s.GroupDist && special {
+		sets = distinctSets(sets)
+	}
+	if special {
+		bl.sets = sets
+	}
+}
+
+func distinctSets(sets [][]int) [][]int {
+	seen := map[string]bool{}
+	var out [][]int
+	for _, s := range sets {
+		in := map[int]bool{}
+		for _, k := range s {
+			in[k] = true
+		}
+		key := ""
+		for i := 0; i < 64; i++ {
+			if in[i] {
+				key += strconv.Itoa(i) + ","
+			}
+		}
+		if !seen[key] {
+			seen[key] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// groupKey binds one grouping expression: an input column, else an output
+// name, a position, or an expression.
+func (p *planner) groupKey(x ast.Expr, b *binder, bl *block) plan.Expr {
+	if c, ok := x.(*ast.Const); ok {
+		if c.Kind != ast.ConstInt {
+			failf(sqlerr.SyntaxError, x.Pos(), "non-integer constant in GROUP BY")
+		}
+		v, err := strconv.Atoi(c.Val)
+		if err != nil || v < 1 || v > bl.ncols {
+			failf(sqlerr.InvalidColumnReference, x.Pos(), "GROUP BY position %s is not in select list", c.Val)
+		}
+		return p.noAggIn(bl.targets[v-1].x)
+	}
+	if c, ok := x.(*ast.ColumnRef); ok && len(c.Parts) == 1 && !c.Star && !localColumn(b.scope, c.Parts[0]) {
+		hit := -1
+		for i := 0; i < bl.ncols; i++ {
+			if bl.targets[i].name == c.Parts[0] {
+				if hit >= 0 && exprKey(bl.targets[hit].x) != exprKey(bl.targets[i].x) {
+					failf(sqlerr.AmbiguousColumn, x.Pos(), "GROUP BY \"%s\" is ambiguous", c.Parts[0])
+				}
+				hit = i
+			}
+		}
+		if hit >= 0 {
+			return p.noAggIn(bl.targets[hit].x)
+		}
+	}
+	return p.known(b.expr(x))
+}
+
+func (p *planner) noAggIn(x plan.Expr) plan.Expr {
+	plan.Visit(x, func(e plan.Expr) bool {
+		if a, ok := e.(*aggRef); ok {
+			if a.win != nil {
+				failf(sqlerr.WindowingError, a.Off, "window functions are not allowed in GROUP BY")
+			}
+			failf(sqlerr.GroupingError, a.Off, "aggregate functions are not allowed in GROUP BY")
+		}
+		return true
+	})
+	return p.known(x)
+}
+
+// group turns the block's targets and HAVING into expressions over the
+// grouping's output, and refuses columns that are not grouped (42803).
+func (p *planner) group(bl *block) {
+	bl.grpRel = p.newRel()
+	keys := map[string]int{}
+	for i, k := range bl.keys {
+		keys[exprKey(k)] = i
+	}
+	written := len(bl.keys)
+	g := &grouper{planner: p, bl: bl, keys: keys, written: written, aggs: map[string]int{}}
+	for i := range bl.targets {
+		bl.targets[i].x = g.replace(bl.targets[i].x)
+	}
+	for i := range bl.having {
+		bl.having[i] = g.replace(bl.having[i])
+	}
+	// keys found by functional dependency come last: aggregates move behind them
+	n := len(bl.keys)
+	fix := func(x plan.Expr) plan.Expr {
+		if v, ok := x.(*plan.Var); ok && v.Rel == bl.grpRel && v.Col >= aggBase {
+			c := *v
+			c.Col = n + v.Col - aggBase
+			return &c
+		}
+		return x
+	}
+	fixDeep := func(e plan.Expr) plan.Expr {
+		return plan.Map(e, func(x plan.Expr) plan.Expr {
+			if s, ok := x.(*subquery); ok {
+				mapQuery(s.q, fix)
+			}
+			return fix(x)
+		})
+	}
+	for i := range bl.targets {
+		bl.targets[i].x = fixDeep(bl.targets[i].x)
+	}
+	for i := range bl.having {
+		bl.having[i] = fixDeep(bl.having[i])
+	}
+}
+
+// aggBase numbers aggregates while the number of keys is open.
+const aggBase = 1 << 20
+
+type grouper struct {
+	*planner
+	bl      *block
+	keys    map[string]int
+	written int
+	aggs    map[string]int
+	inSub   bool
+}
+
+func (g *grouper) keyVar(i int, off int) plan.Expr {
+	k := g.bl.keys[i]
+	name := ""
+	if v, ok := k.(*plan.Var); ok {
+		name = v.Name
+	}
+	return &plan.Var{At: plan.At{T: k.Type(), Off: off}, Rel: g.bl.grpRel, Col: i, Name: name}
+}
+
+func (g *grouper) replace(e plan.Expr) plan.Expr {
+	if e == nil {
+		return nil
+	}
+	switch x := e.(type) {
+	case *plan.Const, *plan.Param:
+		return e
+	case *aggRef:
+		if x.win == nil {
+			return g.agg(x)
+		}
+	case *groupingRef:
+		return g.grouping(x)
+	case *subquery:
+		s := *x
+		s.x = make([]plan.Expr, len(x.x))
+		for i := range x.x {
+			s.x[i] = g.replace(x.x[i])
+		}
+		g.inSub = true
+		mapQuery(x.q, func(y plan.Expr) plan.Expr {
+			if v, ok := y.(*plan.Var); ok && g.bl.rels[v.Rel] != nil {
+				return g.column(v)
+			}
+			return y
+		})
+		g.inSub = false
+		return &s
+	}
+	if i, ok := g.keys[exprKey(e)]; ok {
+		return g.keyVar(i, e.Pos())
+	}
+	if v, ok := e.(*plan.Var); ok {
+		if g.bl.rels[v.Rel] == nil {
+			return e // an enclosing block's
+		}
+		return g.column(v)
+	}
+	return plan.MapChildren(e, g.replace)
+}
+
+// column is a bare column outside an aggregate: grouped, or determined by a
+// grouped primary key.
+func (g *grouper) column(v *plan.Var) plan.Expr {
+	if i, ok := g.keys[exprKey(v)]; ok {
+		return g.keyVar(i, v.Off)
+	}
+	r := g.bl.rels[v.Rel]
+	if r.table != nil && len(r.table.PK) > 0 && g.bl.sets == nil {
+		all := true
+		for _, c := range r.table.PK {
+			i, ok := g.keys[exprKey(&plan.Var{Rel: v.Rel, Col: c})]
+			all = all && ok && i < g.written
+		}
+		if all {
+			g.bl.keys = append(g.bl.keys, v)
+			g.keys[exprKey(v)] = len(g.bl.keys) - 1
+			return g.keyVar(len(g.bl.keys)-1, v.Off)
+		}
+	}
+	if g.inSub {
+		failf(sqlerr.GroupingError, v.Off, "subquery uses ungrouped column \"%s.%s\" from outer query", r.alias, v.Name)
+	}
+	failf(sqlerr.GroupingError, v.Off, "column \"%s.%s\" must appear in the GROUP BY clause or be used in an aggregate function", r.alias, v.Name)
+	return nil
+}
+
+func (g *grouper) agg(a *aggRef) plan.Expr {
+	key := ""
+	if a.agg.Filter == nil && a.agg.OrderBy == nil && !a.agg.Distinct {
+		key = strconv.Itoa(int(a.agg.Proc.OID)) + ":"
+		for _, x := range a.agg.Args {
+			key += exprKey(x) + ","
+		}
+		if i, ok := g.aggs[key]; ok {
+			return &plan.Var{At: a.At, Rel: g.bl.grpRel, Col: aggBase + i}
+		}
+	}
+	g.bl.aggs = append(g.bl.aggs, a.agg)
+	i := len(g.bl.aggs) - 1
+	if key != "" {
+		g.aggs[key] = i
+	}
+	return &plan.Var{At: a.At, Rel: g.bl.grpRel, Col: aggBase + i, Name: a.agg.Proc.Name}
+}
+
+// grouping computes GROUPING(…) from the mask column, whose bit i says that
+// key i is not part of the row's set.
+func (g *grouper) grouping(x *groupingRef) plan.Expr {
+	if len(x.args) > 31 {
+		failf(sqlerr.TooManyArguments, x.Off, "GROUPING must have fewer than 32 arguments")
+	}
+	var sum plan.Expr = constInt4(0)
+	mask := &plan.Var{At: plan.At{T: types.TInt4, Off: -1}, Rel: g.bl.grpRel, Col: maskCol}
+	for i, a := range x.args {
+		k, ok := g.keys[exprKey(a)]
+		if !ok {
+			failf(sqlerr.GroupingError, a.Pos(), "arguments to GROUPING must be grouping expressions of the associated query level")
+		}
+		if g.bl.sets == nil {
+			continue
+		}
+		bit := g.operator("", "&", g.operator("", ">>", mask, constInt4(int64(k)), x.Off), constInt4(1), x.Off)
+		sum = g.operator("", "+", sum, g.operator("", "<<", bit, constInt4(int64(len(x.args)-1-i)), x.Off), x.Off)
+	}
+	return sum
+}
+
+// maskCol is the column number of the grouping mask until the output is laid out.
+const maskCol = 1 << 19
+
+// windowsOf collects the window functions of the targets.
+func (p *planner) windowsOf(bl *block) {
+	for i := range bl.targets {
+		bl.targets[i].x = plan.Map(bl.targets[i].x, func(x plan.Expr) plan.Expr {
+			a, ok := x.(*aggRef)
+			if !ok || a.win == nil {
+				return x
+			}
+			var w *winGroup
+			for _, o := range bl.wins {
+				if o.key == a.win.key {
+					w = o
+				}
+			}
+			if w == nil {
+				w = &winGroup{rel: p.newRel(), key: a.win.key, partition: a.win.partition, order: a.win.order}
+				bl.wins = append(bl.wins, w)
+			}
+			w.funcs = append(w.funcs, plan.WindowFunc{Agg: a.agg, Frame: a.win.frame})
+			return &plan.Var{At: a.At, Rel: w.rel, Col: len(w.funcs) - 1, Name: a.agg.Proc.Name}
+		})
+	}
+}

@@ -1,0 +1,436 @@
+package planner
+
+import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// Coercion contexts, PostgreSQL's pg_cast.castcontext.
+const (
+	implicit   byte = 'i'
+	assignment byte = 'a'
+	explicit   byte = 'e'
+)
+
+func (p *planner) info(o types.OID) *types.Info {
+	if in := p.Snap.TypeInfo(o); in != nil {
+		return in
+	}
+	return types.Lookup(types.OText)
+}
+
+func (p *planner) typeName(t types.T) string {
+	if t.OID >= types.FirstUserOID {
+		return p.info(t.OID).SQLName
+	}
+	return types.FormatType(t)
+}
+
+// bareName is the type's name without its modifier.
+func (p *planner) bareName(o types.OID) string { return p.info(o).SQLName }
+
+// T makes a value type of an OID; user-defined ones get their kind.
+func (p *planner) T(o types.OID, mod int32) types.T {
+	if t, ok := p.Snap.T(o, mod); ok {
+		return t
+	}
+	return types.T{OID: o, Mod: mod}
+}
+
+func isUnknown(e plan.Expr) bool { return e.Type().OID == types.OUnknown }
+
+func isPoly(o types.OID) bool {
+	switch o {
+	case types.OAnyelement, types.OAnyarray, types.OAnynonarray, types.OAnyenum, types.OAnyrange, types.OAnymultirange,
+		types.OAnycompatible, types.OAnycompatiblearray, types.OAnycompatiblenonarray, types.OAnycompatiblerange, types.OAnycompatiblemultirange:
+		return true
+	}
+	return false
+}
+
+func (p *planner) isArray(o types.OID) bool {
+	in := p.info(o)
+	return in.Kind == types.KArray && in.Elem != 0 && in.Len == -1
+}
+
+// canCoerce reports whether a value of type src converts to dst in the context.
+func (p *planner) canCoerce(src, dst types.OID, ctx byte) bool {
+	if src == dst || dst == types.OAny || src == types.OUnknown {
+		return true
+	}
+	switch dst {
+	case types.OAnyelement, types.OAnycompatible:
+		return true
+	case types.OAnyarray, types.OAnycompatiblearray:
+		return p.isArray(src) || src == types.OInt2Vector || src == types.OOidVector
+	case types.OAnynonarray, types.OAnycompatiblenonarray:
+		return !p.isArray(src)
+	case types.OAnyenum:
+		return p.info(src).Kind == types.KEnum
+	case types.OAnyrange, types.OAnycompatiblerange:
+		return p.info(src).Kind == types.KRange
+	}
+	if b := p.Snap.BaseType(p.T(src, -1)); b.OID != src {
+		return p.canCoerce(b.OID, dst, ctx)
+	}
+	ok, _, _ := p.castPath(src, dst, ctx)
+	return ok
+}
+
+type pathway uint8
+
+const (
+	pathNone pathway = iota
+	pathRelabel
+	pathFunc
+	pathIO
+	pathArray
+)
+
+// pathway finds how src becomes dst (find_coercion_pathway of PostgreSQL).
+func (p *planner) castPath(src, dst types.OID, ctx byte) (bool, pathway, *catalog.Cast) {
+	if src == dst {
+		return true, pathRelabel, nil
+	}
+	if c := catalog.FindCast(src, dst); c != nil {
+		if ctx == explicit || c.Context == implicit || ctx == assignment && c.Context == assignment {
+			switch c.Method {
+			case 'b':
+				return true, pathRelabel, c
+			case 'f':
+				return true, pathFunc, c
+			default:
+				return true, pathIO, c
+			}
+		}
+		return false, pathNone, nil
+	}
+	si, di := p.info(src), p.info(dst)
+	if di.Type == 'd' {
+		return p.castPath(src, p.Snap.BaseType(p.T(dst, -1)).OID, ctx)
+	}
+	// arrays convert as their elements do
+	if si.Kind == types.KArray && di.Kind == types.KArray && si.Elem != 0 && di.Elem != 0 && di.Len == -1 {
+		if dst != types.OInt2Vector && dst != types.OOidVector {
+			if si.Elem == di.Elem {
+				return true, pathRelabel, nil
+			}
+			if ok, how, _ := p.castPath(si.Elem, di.Elem, ctx); ok {
+				if how == pathRelabel {
+					return true, pathArray, nil
+				}
+				return true, pathArray, nil
+			}
+		}
+	}
+	if ctx != implicit && di.Category == 'S' {
+		return true, pathIO, nil
+	}
+	if ctx == explicit && si.Category == 'S' {
+		return true, pathIO, nil
+	}
+	if src == types.ORecord || dst == types.ORecord {
+		return si.Kind == types.KRecord && di.Kind == types.KRecord, pathRelabel, nil
+	}
+	return false, pathNone, nil
+}
+
+// coerce converts e to the type, or returns nil when there is no way in the
+// context. off is where an error of a literal's conversion points to when the
+// literal itself has no offset.
+func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
+	from := e.Type()
+	if from == to || to.OID == types.OAny {
+		return e
+	}
+	if isPoly(to.OID) {
+		return e
+	}
+	if from.OID == types.OUnknown {
+		return p.coerceUnknown(e, to, ctx)
+	}
+	if from.OID == to.OID {
+		return p.coerceMod(e, to, ctx)
+	}
+	if b := p.Snap.BaseType(from); b.OID != from.OID {
+		return p.coerce(&plan.Relabel{At: plan.At{T: b, Off: e.Pos()}, X: e}, to, ctx)
+	}
+	if b := p.Snap.BaseType(to); b.OID != to.OID {
+		x := p.coerce(e, b, ctx)
+		if x == nil {
+			return nil
+		}
+		return p.domain(x, to)
+	}
+	// (a, b) and other rows pass as record
+	ok, how, c := p.castPath(from.OID, to.OID, ctx)
+	if !ok {
+		return nil
+	}
+	plain := to
+	plain.Mod = -1
+	var x plan.Expr
+	switch how {
+	case pathRelabel:
+		x = &plan.Relabel{At: plan.At{T: plain, Off: e.Pos()}, X: e}
+	case pathFunc:
+		pr := catalog.ProcByOID(c.Func)
+		args := []plan.Expr{p.coerceArg(e, pr.Args[0])}
+		if len(pr.Args) > 1 {
+			args = append(args, constInt4(int64(to.Mod)))
+			plain.Mod = to.Mod
+		}
+		if len(pr.Args) > 2 {
+			args = append(args, &plan.Const{At: plan.At{T: types.TBool, Off: -1}, Val: types.Bool(ctx == explicit)})
+		}
+		x = &plan.Call{At: plan.At{T: plain, Off: e.Pos()}, Proc: pr, Args: args}
+	case pathIO:
+		x = &plan.CoerceIO{At: plan.At{T: plain, Off: e.Pos()}, X: e, Explicit: ctx == explicit}
+	case pathArray:
+		et := p.T(p.info(to.OID).Elem, to.Mod)
+		el := p.coerce(&plan.Col{At: plan.At{T: p.T(p.info(from.OID).Elem, from.Mod), Off: -1}, Idx: 0}, et, ctx)
+		if el == nil {
+			return nil
+		}
+		return &plan.CoerceArray{At: plan.At{T: to, Off: e.Pos()}, X: e, Elem: el}
+	}
+	return p.coerceMod(p.fold(x), to, ctx)
+}
+
+// domain wraps a value of the base type; its constraints are checked by the
+// kernel of the domain's type.
+func (p *planner) domain(x plan.Expr, to types.T) plan.Expr {
+	u := p.Snap.TypeByOID(to.OID)
+	if u != nil && (u.NotNull || len(u.Checks) > 0) {
+		unsupported(x.Pos(), "a value of domain %s, which has constraints,", u.Name)
+	}
+	return &plan.Relabel{At: plan.At{T: to, Off: x.Pos()}, X: x}
+}
+
+func (p *planner) coerceArg(e plan.Expr, to types.OID) plan.Expr {
+	if e.Type().OID == to {
+		return e
+	}
+	return &plan.Relabel{At: plan.At{T: p.T(to, -1), Off: e.Pos()}, X: e}
+}
+
+// coerceMod applies the modifier of to.
+func (p *planner) coerceMod(e plan.Expr, to types.T, ctx byte) plan.Expr {
+	from := e.Type()
+	if to.Mod < 0 || from.Mod == to.Mod {
+		return e
+	}
+	return p.fold(&plan.CoerceMod{At: plan.At{T: to, Off: e.Pos()}, X: e, Explicit: ctx == explicit})
+}
+
+// coerceUnknown gives an untyped literal or parameter its type.
+func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
+	switch x := e.(type) {
+	case *plan.Const:
+		if to.OID == types.OUnknown {
+			return e
+		}
+		if x.Val.Null {
+			return &plan.Const{At: plan.At{T: to, Off: x.Off}, Val: types.Null(to)}
+		}
+		if b := p.Snap.BaseType(to); b.OID != to.OID {
+			return p.domain(p.coerceUnknown(e, b, ctx), to)
+		}
+		in := p.info(to.OID)
+		if in.Kind == types.KOid && to.OID != types.OOid && to.OID != types.OXid && to.OID != types.OCid ||
+			in.Kind == types.KEnum || in.Kind == types.KRecord || in.Kind == types.KArray && to.OID >= types.FirstUserOID || p.isRegArray(in) {
+			// needs the catalog: converted when the statement starts
+			text := &plan.Const{At: plan.At{T: types.TText, Off: x.Off}, Val: types.Bytes(types.TText, x.Val.B)}
+			return &plan.CoerceIO{At: plan.At{T: to, Off: x.Off}, X: text, Explicit: true}
+		}
+		plain := to
+		if ctx == explicit || to.OID == types.OBpchar || to.OID == types.OVarchar || to.OID == types.ONumeric {
+			plain.Mod = -1 // the modifier is applied by the rules of the context
+		}
+		d, err := types.Parse(plain, string(x.Val.B), p.Fmt)
+		if err != nil {
+			fail(at(err, x.Off))
+		}
+		d.T = plain
+		c := &plan.Const{At: plan.At{T: plain, Off: x.Off}, Val: d}
+		return p.coerceMod(c, to, ctx)
+	case *plan.Param:
+		if x.Idx < len(p.params) {
+			if cur := p.params[x.Idx]; cur.OID == types.OUnknown {
+				t := to
+				t.Mod = -1
+				p.params[x.Idx] = t
+				return p.coerceMod(&plan.Param{At: plan.At{T: t, Off: x.Off}, Idx: x.Idx}, to, ctx)
+			}
+			return p.coerce(&plan.Param{At: plan.At{T: p.params[x.Idx], Off: x.Off}, Idx: x.Idx}, to, ctx)
+		}
+	}
+	// an unknown column of a subquery: through text
+	text := &plan.Relabel{At: plan.At{T: types.TText, Off: e.Pos()}, X: e}
+	if to.OID == types.OText {
+		return text
+	}
+	return p.coerceMod(&plan.CoerceIO{At: plan.At{T: p.T(to.OID, -1), Off: e.Pos()}, X: text, Explicit: true}, to, ctx)
+}
+
+func (p *planner) isRegArray(in *types.Info) bool {
+	if in.Kind != types.KArray || in.Elem == 0 {
+		return false
+	}
+	el := p.info(in.Elem)
+	return el.Kind == types.KOid && in.Elem != types.OOid && in.Elem != types.OXid && in.Elem != types.OCid
+}
+
+// at adds a position to an error that has none.
+func at(err error, off int) error {
+	if e, ok := err.(*sqlerr.Error); ok {
+		c := *e
+		return c.At(off)
+	}
+	return err
+}
+
+// must coerces or reports 42804/42846 in the words of the context.
+func (p *planner) must(e plan.Expr, to types.T, ctx byte) plan.Expr {
+	if x := p.coerce(e, to, ctx); x != nil {
+		return x
+	}
+	failf(sqlerr.CannotCoerce, e.Pos(), "cannot cast type %s to %s", p.bareName(e.Type().OID), p.bareName(to.OID))
+	return nil
+}
+
+// mustBool coerces a condition to boolean.
+func (p *planner) mustBool(e plan.Expr, where string) plan.Expr {
+	if x := p.coerce(e, types.TBool, assignment); x != nil && (e.Type().OID == types.OBool || isUnknown(e)) {
+		return x
+	}
+	failf(sqlerr.DatatypeMismatch, e.Pos(), "argument of %s must be type boolean, not type %s", where, p.bareName(e.Type().OID))
+	return nil
+}
+
+// commonType is select_common_type: the type that all expressions can take.
+// what names the construct in errors ("UNION", "CASE").
+func (p *planner) commonType(what string, exprs []plan.Expr) types.T {
+	t := exprs[0].Type()
+	if t.OID != types.OUnknown {
+		same := true
+		for _, e := range exprs[1:] {
+			if e.Type().OID != t.OID {
+				same = false
+				break
+			}
+			if e.Type().Mod != t.Mod {
+				t.Mod = -1
+			}
+		}
+		if same {
+			return t
+		}
+	}
+	t.Mod = -1
+	best := p.Snap.BaseType(t)
+	best.Mod = -1
+	for _, e := range exprs[1:] {
+		n := p.Snap.BaseType(e.Type())
+		n.Mod = -1
+		if n.OID == types.OUnknown || n.OID == best.OID {
+			continue
+		}
+		if best.OID == types.OUnknown {
+			best = n
+			continue
+		}
+		bi, ni := p.info(best.OID), p.info(n.OID)
+		if bi.Category != ni.Category {
+			if what == "" {
+				return types.T{}
+			}
+			failf(sqlerr.DatatypeMismatch, e.Pos(), "%s types %s and %s cannot be matched", what, p.bareName(best.OID), p.bareName(n.OID))
+		}
+		if !bi.Preferred && p.canCoerce(best.OID, n.OID, implicit) && !p.canCoerce(n.OID, best.OID, implicit) {
+			best = n
+		}
+	}
+	if best.OID == types.OUnknown {
+		return types.TText
+	}
+	return best
+}
+
+// toCommon converts all expressions to their common type.
+func (p *planner) toCommon(what string, exprs []plan.Expr) ([]plan.Expr, types.T) {
+	t := p.commonType(what, exprs)
+	out := make([]plan.Expr, len(exprs))
+	for i, e := range exprs {
+		x := p.coerce(e, t, implicit)
+		if x == nil {
+			failf(sqlerr.CannotCoerce, e.Pos(), "%s could not convert type %s to %s", what, p.bareName(e.Type().OID), p.bareName(t.OID))
+		}
+		out[i] = x
+	}
+	return out, t
+}
+
+// known turns an expression that is still of type unknown into text.
+func (p *planner) known(e plan.Expr) plan.Expr {
+	if isUnknown(e) {
+		return p.coerceUnknown(e, types.TText, implicit)
+	}
+	return e
+}
+
+func constInt4(v int64) plan.Expr {
+	return &plan.Const{At: plan.At{T: types.TInt4, Off: -1}, Val: types.Int(types.TInt4, v)}
+}
+
+func constBool(v bool) plan.Expr {
+	return &plan.Const{At: plan.At{T: types.TBool, Off: -1}, Val: types.Bool(v)}
+}
+
+// fold evaluates a conversion or an immutable call of constants. An error is
+// left for execution: the row that would raise it may never come.
+func (p *planner) fold(e plan.Expr) plan.Expr {
+	if p.Consts == nil || !foldable(e) {
+		return e
+	}
+	d, err := p.Consts.EvalConst(e)
+	if err != nil {
+		return e
+	}
+	d.T = e.Type()
+	return &plan.Const{At: plan.At{T: e.Type(), Off: e.Pos()}, Val: d}
+}
+
+func foldable(e plan.Expr) bool {
+	isConst := func(x plan.Expr) bool { _, ok := x.(*plan.Const); return ok }
+	switch e := e.(type) {
+	case *plan.Call:
+		if e.Proc.Volatile != 'i' || e.Proc.RetSet || e.Proc.Kind != 'f' || e.T.OID == types.ORecord {
+			return false
+		}
+		for _, a := range e.Args {
+			if !isConst(a) {
+				return false
+			}
+		}
+		return true
+	case *plan.Relabel:
+		return isConst(e.X)
+	case *plan.CoerceMod:
+		return isConst(e.X)
+	case *plan.CoerceIO:
+		return isConst(e.X) && stableText(e.X.Type()) && stableText(e.T)
+	}
+	return false
+}
+
+// stableText reports whether a type's text form depends on nothing but the value.
+func stableText(t types.T) bool {
+	switch t.Kind() {
+	case types.KBool, types.KInt2, types.KInt4, types.KInt8, types.KNumeric, types.KText, types.KUUID, types.KJSON, types.KJSONB:
+		return true
+	}
+	return false
+}

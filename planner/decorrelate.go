@@ -1,0 +1,461 @@
+package planner
+
+import (
+	"maps"
+	"slices"
+
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// decorrelate turns conjuncts EXISTS (…), x IN (…) and their negations into
+// semi and anti joins, and scalar aggregates correlated by equalities into
+// joins with a grouped derived table:
+//
+//	WHERE EXISTS (SELECT 1 FROM b WHERE b.x = a.x)       semi join on x
+//	WHERE a.x NOT IN (SELECT x FROM b)                   null-aware anti join
+//	WHERE a.q < (SELECT avg(q) FROM b WHERE b.x = a.x)   left join of (SELECT x, avg(q) FROM b GROUP BY x)
+//
+// What it cannot turn stays a subplan, run per row with its results kept.
+func (p *planner) decorrelate(s *state) {
+	if p.NoOptimizer || s.b.values != nil {
+		return
+	}
+	var keep []plan.Expr
+	for _, c := range s.b.where {
+		if sub, ok := c.(*subquery); ok {
+			if m := p.semiOf(s, sub); m != nil {
+				s.b.semis = append(s.b.semis, m)
+				continue
+			}
+		}
+		keep = append(keep, c)
+	}
+	for i := range keep {
+		keep[i] = p.scalarJoins(s, keep[i])
+	}
+	s.b.where = keep
+	if !s.b.grouped {
+		for i := range s.b.targets {
+			s.b.targets[i].x = p.scalarJoins(s, s.b.targets[i].x)
+		}
+	}
+}
+
+// pullable reports whether a query is a plain block whose rows can be matched
+// one by one.
+func pullable(q *query) bool {
+	if q.ref != nil || q.dml != nil || q.setop != nil || q.block == nil || q.block.values != nil || len(q.ctes) > 0 {
+		return false
+	}
+	b := q.block
+	return !b.grouped && q.limit == nil && q.offset == nil && len(b.wins) == 0 && !b.hasSRF && b.distinctOn == nil && len(q.locks) == 0
+}
+
+// outerVars reports whether e reads columns that do not belong to the rels.
+func outerVars(e plan.Expr, own func(int) bool) bool {
+	in := map[int]bool{}
+	relsOf(e, in)
+	for id := range in {
+		if !own(id) {
+			return true
+		}
+	}
+	return false
+}
+
+// ownRels collects all entry numbers that are defined inside a query.
+func ownRels(q *query, into map[int]bool) {
+	if q == nil {
+		return
+	}
+	into[q.rel] = true
+	for _, c := range q.ctes {
+		ownRels(c.q, into)
+		ownRels(c.stepQ, into)
+	}
+	if q.ref != nil && !q.work && !into[-q.ref.q.rel] {
+		into[-q.ref.q.rel] = true
+		ownRels(q.ref.q, into)
+	}
+	if q.setop != nil {
+		ownRels(q.setop.l, into)
+		ownRels(q.setop.r, into)
+	}
+	if b := q.block; b != nil {
+		into[b.grpRel] = true
+		for _, w := range b.wins {
+			into[w.rel] = true
+		}
+		for _, r := range b.rels {
+			into[r.id] = true
+			ownRels(r.query, into)
+		}
+	}
+	mapQuery(q, func(e plan.Expr) plan.Expr {
+		if sub, ok := e.(*subquery); ok {
+			into[sub.xrel] = true
+			ownRels(sub.q, into)
+		}
+		return e
+	})
+}
+
+// correlated reports whether the query reads columns of enclosing blocks.
+func correlated(q *query) bool {
+	own := map[int]bool{}
+	ownRels(q, own)
+	found := false
+	mapQuery(q, func(e plan.Expr) plan.Expr {
+		if v, ok := e.(*plan.Var); ok && !own[v.Rel] {
+			found = true
+		}
+		return e
+	})
+	return found
+}
+
+// semiOf makes a semi or anti join of a conjunct, or returns nil.
+func (p *planner) semiOf(s *state, sub *subquery) *semi {
+	q := sub.q
+	m := &semi{kind: plan.Semi, q: q}
+	if sub.not {
+		m.kind = plan.Anti
+	}
+	switch sub.kind {
+	case plan.SubExists:
+		if q.block != nil && !q.block.grouped && q.setop == nil && q.ref == nil {
+			q.limit = dropConstLimit(q)
+			q.sort, q.block.distinct = nil, false
+			if len(q.block.wins) == 0 && !q.block.hasSRF {
+				for i := range q.block.targets {
+					q.block.targets[i].x = constBool(true)
+				}
+			}
+		}
+	case plan.SubAny:
+		if !sub.eq {
+			return nil
+		}
+	default:
+		return nil
+	}
+	if !correlated(q) {
+		if sub.kind == plan.SubExists {
+			return nil // runs once as it is
+		}
+		if m.conds = p.inConds(sub, m); m.conds == nil {
+			return nil
+		}
+		return m
+	}
+	if !pullable(q) {
+		return nil
+	}
+	b := q.block
+	own := func(id int) bool { _, ok := b.rels[id]; return ok }
+	inner := map[int]bool{}
+	ownRels(q, inner)
+	isOwn := func(id int) bool { return own(id) || inner[id] }
+	// correlated conjuncts of the inner WHERE become the join condition
+	var local, conds []plan.Expr
+	for _, c := range b.where {
+		if !outerVars(c, isOwn) {
+			local = append(local, c)
+			continue
+		}
+		if hasSub(c) || volatileCall(c) {
+			return nil
+		}
+		conds = append(conds, c)
+	}
+	// nothing else may be correlated
+	probe := *b
+	probe.where = local
+	pq := *q
+	pq.block = &probe
+	if sub.kind == plan.SubExists || sub.kind == plan.SubAny {
+		if correlated(&pq) {
+			return nil
+		}
+	}
+	// the condition must not reach over this block
+	for _, c := range conds {
+		in := map[int]bool{}
+		relsOf(c, in)
+		for id := range in {
+			if !isOwn(id) && s.b.rels[id] == nil {
+				return nil
+			}
+		}
+	}
+	if sub.kind == plan.SubAny {
+		if sub.not && len(conds) > 0 {
+			return nil // NULLs of NOT IN count per group
+		}
+		in := p.inConds(sub, m)
+		if in == nil {
+			return nil
+		}
+		// the compared columns are the inner block's expressions
+		for i := range in {
+			in[i] = plan.Map(in[i], func(e plan.Expr) plan.Expr {
+				if v, ok := e.(*plan.Var); ok && v.Rel == q.rel {
+					return b.targets[v.Col].x
+				}
+				return e
+			})
+		}
+		conds = append(conds, in...)
+	}
+	b.where = local
+	// columns that the condition reads become the query's output
+	m.conds = p.exportCols(q, conds)
+	return m
+}
+
+func dropConstLimit(q *query) plan.Expr {
+	if c, ok := q.limit.(*plan.Const); ok && (c.Val.Null || c.Val.I > 0) {
+		return nil
+	}
+	return q.limit
+}
+
+// inConds are the equalities of x IN (q), over x and the query's columns.
+func (p *planner) inConds(sub *subquery, m *semi) []plan.Expr {
+	for _, x := range sub.x {
+		if hasSub(x) || volatileCall(x) {
+			return nil
+		}
+	}
+	test := plan.Map(sub.test, func(e plan.Expr) plan.Expr {
+		if v, ok := e.(*plan.Var); ok && v.Rel == sub.xrel {
+			return sub.x[v.Col]
+		}
+		return e
+	})
+	conds := conjuncts(test, nil)
+	if sub.not {
+		if len(conds) != 1 {
+			return nil
+		}
+		if _, _, ok := equality(conds[0]); !ok {
+			return nil
+		}
+		m.nullAware = true
+	}
+	return conds
+}
+
+// exportCols makes the inner columns that conds read the query's targets, and
+// rewrites conds over the query's entry.
+func (p *planner) exportCols(q *query, conds []plan.Expr) []plan.Expr {
+	b := q.block
+	b.targets, q.cols = nil, nil
+	index := map[[2]int]int{}
+	out := make([]plan.Expr, len(conds))
+	for i, c := range conds {
+		out[i] = plan.Map(c, func(e plan.Expr) plan.Expr {
+			v, ok := e.(*plan.Var)
+			if !ok || b.rels[v.Rel] == nil {
+				return e
+			}
+			k := [2]int{v.Rel, v.Col}
+			n, ok := index[k]
+			if !ok {
+				n = len(b.targets)
+				index[k] = n
+				b.targets = append(b.targets, target{x: v, name: v.Name})
+				q.cols = append(q.cols, plan.OutCol{Name: v.Name, T: v.T})
+			}
+			return &plan.Var{At: v.At, Rel: q.rel, Col: n, Name: v.Name}
+		})
+	}
+	b.ncols = len(b.targets)
+	b.distinct, b.distinctOn, q.sort = false, nil, nil
+	return out
+}
+
+type semiInner struct {
+	node *pnode
+	unit *unit
+}
+
+// semiSide plans the query of a semi join. A query that reads one base table
+// with plain columns is offered for lookups as well.
+func (p *planner) semiSide(s *state, m *semi) semiInner {
+	q := m.q
+	r := p.semiRel(s, m)
+	if b := q.block; b != nil && q.setop == nil && q.ref == nil && !m.nullAware && !b.grouped && len(b.from) == 1 && b.from[0].rel != nil &&
+		b.from[0].rel.table != nil && len(b.semis) == 0 && pullable(q) && !slices.ContainsFunc(b.where, hasSub) {
+		base := b.from[0].rel
+		ok := true
+		for _, t := range b.targets[:b.ncols] {
+			_, is := t.x.(*plan.Var)
+			ok = ok && is
+		}
+		if ok {
+			// the table joins this block directly
+			for i := range m.conds {
+				m.conds[i] = plan.Map(m.conds[i], func(e plan.Expr) plan.Expr {
+					if v, is := e.(*plan.Var); is && v.Rel == q.rel {
+						return b.targets[v.Col].x
+					}
+					return e
+				})
+			}
+			s.b.rels[base.id] = base
+			u := &unit{rel: base, rels: map[int]bool{base.id: true}, local: b.where}
+			for _, c := range append(slices.Clone(m.conds), b.where...) {
+				needOf(c, s.need)
+			}
+			if s.need[base.id] == nil {
+				s.need[base.id] = map[int]bool{}
+			}
+			u.node = p.planScan(s, u, nil)
+			u.node.rels = u.rels
+			return semiInner{u.node, u}
+		}
+	}
+	n := &pnode{node: p.planQuery(q), lay: layout{}, rels: map[int]bool{r.id: true}}
+	for i := range q.cols {
+		n.lay[[2]int{r.id, i}] = i
+	}
+	n.rows, n.cost = n.node.Base().Rows, n.node.Base().Cost
+	return semiInner{node: n}
+}
+
+// semiRel enters the query into the block's range table under its own number.
+func (p *planner) semiRel(s *state, m *semi) *rel {
+	r := &rel{id: m.q.rel, alias: "subquery", query: m.q, cols: m.q.cols}
+	s.b.rels[r.id] = r
+	return r
+}
+
+// scalarJoins replaces scalar aggregate subqueries correlated by equalities by
+// columns of left-joined derived tables.
+func (p *planner) scalarJoins(s *state, e plan.Expr) plan.Expr {
+	return plan.Map(e, func(x plan.Expr) plan.Expr {
+		sub, ok := x.(*subquery)
+		if !ok || sub.kind != plan.SubScalar {
+			return x
+		}
+		if y := p.scalarJoin(s, sub); y != nil {
+			return y
+		}
+		return x
+	})
+}
+
+func (p *planner) scalarJoin(s *state, sub *subquery) plan.Expr {
+	q := sub.q
+	if q.block == nil || q.setop != nil || q.ref != nil || len(q.ctes) > 0 || q.limit != nil || q.offset != nil || len(s.b.from) == 0 {
+		return nil
+	}
+	b := q.block
+	if !b.grouped || len(b.keys) > 0 || b.sets != nil || len(b.having) > 0 || len(b.wins) > 0 || b.hasSRF || b.distinct || b.ncols != 1 {
+		return nil
+	}
+	for _, a := range b.aggs {
+		if a.Proc.Name == "count" {
+			return nil // not NULL over no rows
+		}
+	}
+	if !nullOverNothing(b.targets[0].x, b.grpRel) || !correlated(q) {
+		return nil
+	}
+	inner := map[int]bool{}
+	ownRels(q, inner)
+	isOwn := func(id int) bool { return inner[id] }
+	var local, ons []plan.Expr
+	for _, c := range b.where {
+		if !outerVars(c, isOwn) {
+			local = append(local, c)
+			continue
+		}
+		l, r, ok := equality(c)
+		if !ok || hasSub(c) {
+			return nil
+		}
+		if outerVars(l, isOwn) {
+			l, r = r, l
+		}
+		// l: inner expression, r: outer expression
+		rin := map[int]bool{}
+		relsOf(r, rin)
+		lin := map[int]bool{}
+		relsOf(l, lin)
+		if outerVars(l, isOwn) || len(lin) == 0 {
+			return nil
+		}
+		for id := range rin {
+			if s.b.rels[id] == nil {
+				return nil
+			}
+		}
+		ons = append(ons, c)
+		b.keys = append(b.keys, l)
+	}
+	if len(ons) == 0 {
+		b.keys = nil
+		return nil
+	}
+	probe := *b
+	probe.where = local
+	pq := *q
+	pq.block = &probe
+	if correlated(&pq) {
+		b.keys = nil
+		return nil
+	}
+	b.where = local
+	// keys come first in the grouping's output
+	n := len(b.keys)
+	shift := func(x plan.Expr) plan.Expr {
+		if v, ok := x.(*plan.Var); ok && v.Rel == b.grpRel {
+			c := *v
+			c.Col += n
+			return &c
+		}
+		return x
+	}
+	b.targets = b.targets[:1]
+	b.targets[0].x = plan.Map(b.targets[0].x, shift)
+	for i, k := range b.keys {
+		b.targets = append(b.targets, target{x: &plan.Var{At: plan.At{T: k.Type(), Off: -1}, Rel: b.grpRel, Col: i}, name: "key"})
+		q.cols = append(q.cols, plan.OutCol{Name: "key", T: k.Type()})
+	}
+	b.ncols = len(b.targets)
+	q.sort = nil
+	r := p.queryRel(q, "subquery")
+	s.b.rels[r.id] = r
+	item := &joinItem{kind: plan.Left, r: &joinItem{rel: r}}
+	for i, c := range ons {
+		key := exprKey(b.keys[i])
+		kv := &plan.Var{At: plan.At{T: b.keys[i].Type(), Off: -1}, Rel: r.id, Col: 1 + i}
+		call := *(c.(*plan.Call))
+		call.Args = slices.Clone(call.Args)
+		for k := range call.Args {
+			if exprKey(call.Args[k]) == key {
+				call.Args[k] = kv
+				break
+			}
+		}
+		item.on = append(item.on, &call)
+	}
+	// the derived table joins what is there so far
+	left := s.b.from[0]
+	for _, f := range s.b.from[1:] {
+		left = &joinItem{kind: plan.Inner, l: left, r: f}
+	}
+	item.l = left
+	s.b.from = []*joinItem{item}
+	return &plan.Var{At: plan.At{T: sub.T, Off: sub.Off}, Rel: r.id, Col: 0}
+}
+
+// nullOverNothing reports whether an expression over aggregates is NULL when
+// they are all NULL, as over no rows.
+func nullOverNothing(e plan.Expr, grp int) bool { return strictVar(e, map[int]bool{grp: true}) }
+
+var _ = maps.Keys[map[int]bool]
+var _ = types.TBool

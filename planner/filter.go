@@ -1,0 +1,690 @@
+package planner
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// unit is what join ordering moves around: one planned entry of FROM, or an
+// outer join as a whole.
+type unit struct {
+	node  *pnode
+	rels  map[int]bool
+	rel   *rel         // a single entry
+	local []plan.Expr  // its own conjuncts
+	after map[int]bool // entries that must be joined before (LATERAL)
+	sel   float64
+}
+
+// stepFilter is the first step: conjuncts go down to the entries that can
+// answer them, and every entry gets its access path.
+func (p *planner) stepFilter(s *state) {
+	blockNeeds(s)
+	s.conj = append([]plan.Expr(nil), s.b.where...)
+	s.units = p.flatten(s, s.b.from)
+	p.planUnits(s)
+}
+
+// planUnits distributes the conjuncts and plans what is not planned yet.
+// LATERAL entries wait for the join that sets their parameters.
+func (p *planner) planUnits(s *state) {
+	p.distribute(s)
+	for _, c := range s.conj {
+		needOf(c, s.need)
+	}
+	for _, u := range s.units {
+		switch {
+		case u.node != nil:
+		case u.after != nil:
+			for _, c := range u.local {
+				needOf(c, s.need)
+			}
+			u.node = &pnode{rows: 10, cost: 10}
+		default:
+			u.node = p.planUnit(s, u)
+		}
+		u.node.rels = u.rels
+	}
+}
+
+// flatten collects inner joins into units and their conditions into conj.
+func (p *planner) flatten(s *state, items []*joinItem) []*unit {
+	var units []*unit
+	var walk func(j *joinItem)
+	walk = func(j *joinItem) {
+		if j.rel != nil {
+			u := &unit{rel: j.rel, rels: map[int]bool{j.rel.id: true}}
+			if j.rel.lateral {
+				u.after = p.lateralDeps(s, j.rel)
+				if len(u.after) == 0 {
+					u.after = nil
+				}
+			}
+			units = append(units, u)
+			return
+		}
+		if j.kind != plan.Inner {
+			p.reduce(s, j)
+		}
+		if j.kind == plan.Inner {
+			walk(j.l)
+			walk(j.r)
+			s.conj = append(s.conj, j.on...)
+			return
+		}
+		units = append(units, p.outerUnit(s, j))
+	}
+	for _, j := range items {
+		walk(j)
+	}
+	return units
+}
+
+func (p *planner) lateralDeps(s *state, r *rel) map[int]bool {
+	in := map[int]bool{}
+	for _, f := range r.funcs {
+		relsOf(f, in)
+	}
+	if r.query != nil {
+		mapQuery(r.query, func(e plan.Expr) plan.Expr {
+			if v, ok := e.(*plan.Var); ok {
+				in[v.Rel] = true
+			}
+			return e
+		})
+	}
+	maps.DeleteFunc(in, func(id int, _ bool) bool { return s.b.rels[id] == nil || id == r.id })
+	return in
+}
+
+// reduce turns an outer join into a stricter one when a conjunct above it
+// rejects the rows that it would pad with NULLs.
+func (p *planner) reduce(s *state, j *joinItem) {
+	if p.NoOptimizer {
+		return
+	}
+	rejects := func(side *joinItem) bool {
+		ids := map[int]bool{}
+		side.rels(func(r *rel) { ids[r.id] = true })
+		return slices.ContainsFunc(s.conj, func(c plan.Expr) bool { return nullRejecting(c, ids) })
+	}
+	switch j.kind {
+	case plan.Left:
+		if rejects(j.r) {
+			j.kind = plan.Inner
+		}
+	case plan.Right:
+		if rejects(j.l) {
+			j.kind = plan.Inner
+		}
+	case plan.Full:
+		l, r := rejects(j.l), rejects(j.r)
+		switch {
+		case l && r:
+			j.kind = plan.Inner
+		case l:
+			j.kind = plan.Left
+		case r:
+			j.kind = plan.Right
+		}
+	}
+}
+
+// nullRejecting reports whether c cannot be true when all columns of ids are NULL.
+func nullRejecting(c plan.Expr, ids map[int]bool) bool {
+	switch x := c.(type) {
+	case *plan.Call:
+		if !x.Proc.Strict || x.T.OID != types.OBool {
+			return false
+		}
+		for _, a := range x.Args {
+			if strictVar(a, ids) {
+				return true
+			}
+		}
+	case *plan.And:
+		return slices.ContainsFunc(x.Args, func(a plan.Expr) bool { return nullRejecting(a, ids) })
+	case *plan.Or:
+		return !slices.ContainsFunc(x.Args, func(a plan.Expr) bool { return !nullRejecting(a, ids) })
+	case *plan.Is:
+		return x.Test == plan.IsNull && x.Not && strictVar(x.X, ids)
+	case *plan.InList:
+		return !x.Not && strictVar(x.X, ids)
+	case *plan.AnyArray:
+		return !x.All && strictVar(x.X, ids)
+	case *plan.Var:
+		return ids[x.Rel]
+	}
+	return false
+}
+
+// strictVar reports whether e is NULL whenever the columns of ids are.
+func strictVar(e plan.Expr, ids map[int]bool) bool {
+	switch x := e.(type) {
+	case *plan.Var:
+		return ids[x.Rel]
+	case *plan.Relabel:
+		return strictVar(x.X, ids)
+	case *plan.CoerceMod:
+		return strictVar(x.X, ids)
+	case *plan.CoerceIO:
+		return strictVar(x.X, ids)
+	case *plan.Call:
+		if !x.Proc.Strict {
+			return false
+		}
+		return slices.ContainsFunc(x.Args, func(a plan.Expr) bool { return strictVar(a, ids) })
+	}
+	return false
+}
+
+// distribute moves each conjunct that reads one unit alone to that unit.
+func (p *planner) distribute(s *state) {
+	var rest []plan.Expr
+	for _, c := range s.conj {
+		in := map[int]bool{}
+		relsOf(c, in)
+		maps.DeleteFunc(in, func(id int, _ bool) bool { return s.b.rels[id] == nil })
+		var home *unit
+		if len(in) > 0 && !volatileCall(c) {
+			for _, u := range s.units {
+				if subset(in, u.rels) {
+					home = u
+				}
+			}
+		}
+		if home == nil || home.node != nil && home.rel == nil && p.NoOptimizer {
+			rest = append(rest, c)
+			continue
+		}
+		if home.node != nil { // an outer join: on top of it
+			home.node = p.filterOn(s, home.node, []plan.Expr{c})
+			continue
+		}
+		home.local = append(home.local, c)
+	}
+	s.conj = rest
+}
+
+func volatileCall(e plan.Expr) bool {
+	v := false
+	plan.Visit(e, func(x plan.Expr) bool {
+		if c, ok := x.(*plan.Call); ok {
+			v = v || c.Proc.Volatile == 'v'
+		}
+		return !v
+	})
+	return v
+}
+
+func subset(a, b map[int]bool) bool {
+	for k := range a {
+		if !b[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// filterOn puts conjuncts on top of a node.
+func (p *planner) filterOn(s *state, n *pnode, conj []plan.Expr) *pnode {
+	if len(conj) == 0 {
+		return n
+	}
+	c := p.place(conjunction(conj), n.lay)
+	rows := n.rows
+	for _, x := range conj {
+		rows *= p.selectivity(x, s.b.rels)
+	}
+	f := &plan.Filter{Input: n.node, Cond: c}
+	out := *n
+	out.rows, out.node, out.base = max(rows, 1), f, nil
+	f.Rows, f.Cost, f.Cols, f.Step = out.rows, n.cost, n.node.Base().Cols, "filter"
+	return &out
+}
+
+// outerUnit plans an outer join as a unit. Conjuncts on the preserved side
+// alone go below it (P4).
+func (p *planner) outerUnit(s *state, j *joinItem) *unit {
+	l, r, kind := j.l, j.r, j.kind
+	if kind == plan.Right {
+		l, r, kind = j.r, j.l, plan.Left
+	}
+	ids := func(side *joinItem) map[int]bool {
+		m := map[int]bool{}
+		side.rels(func(r *rel) { m[r.id] = true })
+		return m
+	}
+	lids, rids := ids(l), ids(r)
+	own := func(c plan.Expr, of map[int]bool) bool {
+		in := map[int]bool{}
+		relsOf(c, in)
+		maps.DeleteFunc(in, func(id int, _ bool) bool { return s.b.rels[id] == nil })
+		return len(in) > 0 && subset(in, of) && !volatileCall(c)
+	}
+	var down, up, rdown, on []plan.Expr
+	for _, c := range s.conj {
+		if kind == plan.Left && own(c, lids) && !p.NoOptimizer {
+			down = append(down, c)
+		} else {
+			up = append(up, c)
+		}
+	}
+	for _, c := range j.on {
+		if kind == plan.Left && own(c, rids) && !p.NoOptimizer {
+			rdown = append(rdown, c)
+		} else {
+			on = append(on, c)
+		}
+	}
+	s.conj = up
+	deps := map[int]bool{}
+	r.rels(func(x *rel) {
+		if x.lateral {
+			maps.Copy(deps, p.lateralDeps(s, x))
+		}
+	})
+	maps.DeleteFunc(deps, func(id int, _ bool) bool { return !lids[id] })
+	lp := p.planTree(s, []*joinItem{l}, down)
+	u := &unit{rels: map[int]bool{}}
+	maps.Copy(u.rels, lids)
+	maps.Copy(u.rels, rids)
+	if len(deps) > 0 && r.rel != nil {
+		ru := &unit{rel: r.rel, rels: rids, local: rdown}
+		u.node = p.applyJoin(s, kind, lp, ru, on)
+		return u
+	}
+	rp := p.planTree(s, []*joinItem{r}, rdown)
+	u.node = p.joinNodes(s, kind, lp, rp, on, p.unitOf(r, rdown))
+	return u
+}
+
+// unitOf describes a single base table on the inner side of a join, for lookups.
+func (p *planner) unitOf(j *joinItem, local []plan.Expr) *unit {
+	if j.rel == nil || j.rel.table == nil {
+		return nil
+	}
+	return &unit{rel: j.rel, rels: map[int]bool{j.rel.id: true}, local: local}
+}
+
+// planTree plans a part of the FROM clause on its own.
+func (p *planner) planTree(s *state, items []*joinItem, conj []plan.Expr) *pnode {
+	sub := &state{q: s.q, b: s.b, need: s.need, conj: conj}
+	sub.units = p.flatten(sub, items)
+	p.planUnits(sub)
+	p.stepJoinOrder(sub)
+	p.stepJoin(sub)
+	return sub.cur
+}
+
+// planUnit plans one entry of FROM under its own conjuncts.
+func (p *planner) planUnit(s *state, u *unit) *pnode {
+	r := u.rel
+	if r.table != nil {
+		return p.planScan(s, u, nil)
+	}
+	for _, c := range u.local {
+		needOf(c, s.need)
+	}
+	cols := slices.Sorted(maps.Keys(s.need[r.id]))
+	n := &pnode{lay: layout{}, rels: u.rels}
+	switch {
+	case r.virt != nil:
+		v := &plan.VirtualScan{Rel: r.virt}
+		for i, c := range cols {
+			n.lay[[2]int{r.id, c}] = i
+			v.Cols = append(v.Cols, c)
+			v.Common.Cols = append(v.Common.Cols, r.cols[c])
+		}
+		rest := p.virtualKeys(r, v, u.local)
+		v.Step, v.Rows = "filter", 200
+		if v.KeyCols != nil {
+			v.Rows = 5
+		}
+		v.Cost = v.Rows
+		if x := conjunction(rest); x != nil {
+			v.Filter = p.place(x, n.lay)
+		}
+		n.node, n.rows, n.cost = v, v.Rows, v.Cost
+		return n
+	case r.seq != nil:
+		v := &plan.SequenceScan{Seq: r.seq}
+		v.Cols = r.cols
+		for c := range r.cols {
+			n.lay[[2]int{r.id, c}] = c
+		}
+		v.Rows = 1
+		n.node, n.rows, n.cost = v, 1, 1
+	case r.query != nil:
+		p.pushIntoQuery(s, u)
+		n.node = p.planQuery(r.query)
+		for c := range r.cols {
+			n.lay[[2]int{r.id, c}] = c
+		}
+		n.rows, n.cost = n.node.Base().Rows, n.node.Base().Cost
+	case r.funcs != nil:
+		v := &plan.FuncScan{Funcs: p.planExprs(r.funcs, nil), FuncCols: r.fcols, Ordinality: r.ordinality}
+		v.Cols = r.cols
+		for c := range r.cols {
+			n.lay[[2]int{r.id, c}] = c
+		}
+		v.Rows, v.Cost = 100, 100
+		n.node, n.rows, n.cost = v, 100, 100
+	default: // VALUES
+		v := &plan.Values{}
+		for _, row := range s.b.values {
+			v.Rows = append(v.Rows, p.planExprs(row, nil))
+		}
+		v.Cols = r.cols
+		for c := range r.cols {
+			n.lay[[2]int{r.id, c}] = c
+		}
+		v.Common.Rows = float64(len(v.Rows))
+		n.node, n.rows, n.cost = v, v.Common.Rows, v.Common.Rows
+	}
+	return p.filterOn(s, n, u.local)
+}
+
+// virtualKeys picks an equality lookup that the relation offers.
+func (p *planner) virtualKeys(r *rel, v *plan.VirtualScan, conj []plan.Expr) []plan.Expr {
+	bounds := p.boundsOf(r, conj, func(in map[int]bool) bool { return len(in) == 0 })
+	for _, key := range r.virt.Keys {
+		var cols []int
+		var vals []plan.Expr
+		for _, c := range key {
+			for _, b := range bounds[c] {
+				if b.kind == "eq" {
+					cols, vals = append(cols, c), append(vals, b.x)
+					break
+				}
+			}
+		}
+		if len(cols) == len(key) && len(key) > len(v.KeyCols) {
+			v.KeyCols, v.KeyVals = cols, vals
+		}
+	}
+	return conj // a lookup may return more; the filter stays
+}
+
+// pushIntoQuery moves conjuncts on a derived table's plain columns into it.
+func (p *planner) pushIntoQuery(s *state, u *unit) {
+	q := u.rel.query
+	if p.NoOptimizer || q.ref != nil || q.dml != nil || q.setop != nil || q.block == nil || q.block.values != nil ||
+		q.limit != nil || q.offset != nil || q.block.distinctOn != nil || len(q.block.wins) > 0 || q.block.hasSRF {
+		return
+	}
+	b := q.block
+	var rest []plan.Expr
+	for _, c := range u.local {
+		ok := !volatileCall(c)
+		plan.Visit(c, func(x plan.Expr) bool {
+			switch v := x.(type) {
+			case *subquery:
+				ok = false
+			case *plan.Var:
+				if v.Rel != u.rel.id {
+					return true
+				}
+				t := b.targets[v.Col].x
+				if volatileCall(t) || hasSub(t) {
+					ok = false
+				}
+				if b.grouped {
+					g, is := t.(*plan.Var)
+					ok = ok && is && g.Rel == b.grpRel && g.Col < len(b.keys) && b.sets == nil
+				}
+			}
+			return ok
+		})
+		if !ok {
+			rest = append(rest, c)
+			continue
+		}
+		inner := plan.Map(c, func(x plan.Expr) plan.Expr {
+			if v, is := x.(*plan.Var); is && v.Rel == u.rel.id {
+				t := b.targets[v.Col].x
+				if b.grouped {
+					return b.keys[t.(*plan.Var).Col]
+				}
+				return t
+			}
+			return x
+		})
+		b.where = append(b.where, inner)
+	}
+	u.local = rest
+}
+
+func hasSub(e plan.Expr) bool {
+	found := false
+	plan.Visit(e, func(x plan.Expr) bool {
+		if _, ok := x.(*subquery); ok {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// planScan chooses the access path of a base table: the cheapest, or the one
+// that delivers a wanted order when that is cheaper than sorting.
+func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
+	r := u.rel
+	// columns that come out, and with those that the conjuncts may need
+	need := s.need[r.id]
+	all := map[int]map[int]bool{r.id: maps.Clone(need)}
+	for _, c := range u.local {
+		if hasSub(c) {
+			needOf(c, s.need) // correlated subqueries read the row, and maybe others
+		}
+		needOf(c, all)
+	}
+	if need == nil {
+		need = s.need[r.id]
+	}
+	rels := s.b.rels
+	out := 1.0
+	for _, c := range u.local {
+		out *= p.selectivity(c, rels)
+	}
+	rows := max(1, p.tableRows(r.table)*out)
+	var best *path
+	if force != nil {
+		best = force
+	} else {
+		want := p.wantedOrder(s, r)
+		limit := p.limitOf(s)
+		paths := p.paths(r, u.local, all[r.id])
+		bestCost := 0.0
+		for i := range paths {
+			x := &paths[i]
+			cost := x.cost
+			if want != nil {
+				ok, rev := delivers(x, want)
+				if ok {
+					x.reverse = rev
+					if limit > 0 && rows > limit {
+						cost = costStart + x.cost*limit/rows
+					}
+				} else {
+					cost += rows * 2
+				}
+			}
+			if best == nil || cost < bestCost {
+				best, bestCost = x, cost
+			}
+		}
+	}
+	sc := &plan.Scan{Table: r.table, Index: best.index, Access: best.access, IndexOnly: best.only, Reverse: best.reverse, Ordered: best.reverse}
+	n := &pnode{lay: layout{}, rels: u.rels, base: r, cost: best.cost, order: best.order}
+	wanted := map[int]map[int]bool{r.id: maps.Clone(need)}
+	for _, c := range u.local {
+		if !best.used[c] {
+			needOf(c, wanted)
+		}
+	}
+	for i, c := range slices.Sorted(maps.Keys(wanted[r.id])) {
+		n.lay[[2]int{r.id, c}] = i
+		sc.Cols = append(sc.Cols, c)
+		switch {
+		case c >= 0:
+			sc.Common.Cols = append(sc.Common.Cols, r.cols[c])
+		case c == plan.ColRowKey:
+			sc.Common.Cols = append(sc.Common.Cols, plan.OutCol{Name: "rowkey", T: types.TBytea, Hidden: true})
+		case c == plan.ColTableOID:
+			sc.Common.Cols = append(sc.Common.Cols, plan.OutCol{Name: "tableoid", T: types.TOid})
+		default:
+			sc.Common.Cols = append(sc.Common.Cols, plan.OutCol{Name: "ctid", T: types.Of(types.OTid)})
+		}
+	}
+	var rest []plan.Expr
+	for _, c := range u.local {
+		if !best.used[c] {
+			rest = append(rest, c)
+		}
+	}
+	for _, kr := range best.ranges {
+		kr.Eq = p.planExprs(kr.Eq, nil)
+		one := func(e plan.Expr) plan.Expr {
+			if e == nil {
+				return nil
+			}
+			return p.place(e, nil)
+		}
+		kr.EqAny, kr.Lo, kr.Hi, kr.Like = one(kr.EqAny), one(kr.Lo), one(kr.Hi), one(kr.Like)
+		sc.Ranges = append(sc.Ranges, kr)
+	}
+	if x := conjunction(rest); x != nil {
+		sc.Filter = p.place(x, n.lay)
+	}
+	if best.reverse {
+		o := slices.Clone(n.order)
+		for i := range o {
+			o[i].desc, o[i].nullsFirst = !o[i].desc, !o[i].nullsFirst
+		}
+		n.order = o
+	}
+	if len(best.ranges) == 1 {
+		n.order = p.pinned(r, best, n.order)
+	}
+	n.unique = best.single
+	if best.single {
+		rows = min(rows, 1)
+	}
+	n.rows = rows
+	sc.Rows, sc.Cost, sc.Step = rows, best.cost, "filter"
+	n.node = sc
+	p.note("filter", p.accessText(r, best))
+	return n
+}
+
+// pinned drops leading order columns that the range fixes to one value: what
+// follows them orders the rows.
+func (p *planner) pinned(r *rel, x *path, order []orderCol) []orderCol {
+	k := len(x.ranges[0].Eq)
+	if x.ranges[0].EqAny != nil {
+		// several ranges, in key order
+		return order
+	}
+	for i := range order {
+		if i < k {
+			order[i].rel = -order[i].rel // fixed
+		}
+	}
+	return order
+}
+
+func (p *planner) accessText(r *rel, x *path) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", r.alias, x.access)
+	if x.index != nil {
+		fmt.Fprintf(&b, " %s", x.index.Name)
+		if x.only {
+			b.WriteString(", index only")
+		}
+	}
+	return b.String()
+}
+
+// wantedOrder is the block's ORDER BY in terms of r's columns, when the block
+// is a scan of r and nothing between changes the order.
+func (p *planner) wantedOrder(s *state, r *rel) []orderCol {
+	b := s.b
+	if p.NoOptimizer || len(s.q.sort) == 0 || b.grouped || b.distinct || len(b.wins) > 0 || b.hasSRF || len(b.rels) != 1 || len(b.semis) > 0 {
+		return nil
+	}
+	var out []orderCol
+	for _, k := range s.q.sort {
+		v, ok := b.targets[k.target].x.(*plan.Var)
+		if !ok || v.Rel != r.id || v.Col < 0 {
+			return nil
+		}
+		out = append(out, orderCol{rel: r.id, col: v.Col, desc: k.desc, nullsFirst: k.nullsFirst})
+	}
+	return out
+}
+
+func (p *planner) limitOf(s *state) float64 {
+	c, ok := s.q.limit.(*plan.Const)
+	if !ok {
+		if _, prm := s.q.limit.(*plan.Param); prm {
+			return 20
+		}
+		return 0
+	}
+	if c.Val.Null {
+		return 0
+	}
+	n := float64(c.Val.I)
+	if o, ok := s.q.offset.(*plan.Const); ok && !o.Val.Null {
+		n += float64(o.Val.I)
+	}
+	return max(n, 1)
+}
+
+// delivers reports whether a path's order answers want, possibly read backwards.
+func delivers(x *path, want []orderCol) (ok, reverse bool) {
+	if len(x.ranges) > 1 || len(x.ranges) == 1 && x.ranges[0].EqAny != nil {
+		return false, false
+	}
+	fixed := map[int]bool{}
+	if len(x.ranges) == 1 {
+		for i := range x.ranges[0].Eq {
+			if i < len(x.order) {
+				fixed[x.order[i].col] = true
+			}
+		}
+	}
+	i, dir := 0, 0
+	for _, w := range want {
+		if fixed[w.col] {
+			continue
+		}
+		for i < len(x.order) && fixed[x.order[i].col] && x.order[i].col != w.col {
+			i++
+		}
+		if i >= len(x.order) || x.order[i].col != w.col {
+			return false, false
+		}
+		o := x.order[i]
+		d := 1
+		if o.desc != w.desc {
+			d = -1
+		}
+		// NOT NULL master keys have no NULLs to place
+		if x.index != nil && (o.nullsFirst == w.nullsFirst) != (d == 1) {
+			return false, false
+		}
+		if dir != 0 && dir != d {
+			return false, false
+		}
+		dir = d
+		i++
+	}
+	return true, dir == -1
+}

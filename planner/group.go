@@ -1,0 +1,125 @@
+package planner
+
+import (
+	"maps"
+
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// stepGroup is the fourth step: GROUP BY by hash, or in order where the input
+// is ordered by the keys; then HAVING, then window functions.
+func (p *planner) stepGroup(s *state) {
+	b := s.b
+	if b.grouped {
+		p.planGroup(s)
+	}
+	for _, w := range b.wins {
+		p.planWindow(s, w)
+	}
+}
+
+func (p *planner) planGroup(s *state) {
+	b, in := s.b, s.cur
+	g := &plan.Group{Input: in.node, Sets: b.sets}
+	g.Keys = p.planExprs(b.keys, in.lay)
+	lay := layout{}
+	groups := 1.0
+	for i, k := range b.keys {
+		lay[[2]int{b.grpRel, i}] = i
+		groups *= p.distinct(k, b.rels, in.rows)
+		g.Cols = append(g.Cols, plan.OutCol{Name: "key", T: k.Type()})
+	}
+	for i := range b.aggs {
+		a := b.aggs[i]
+		a.Args = p.planExprs(a.Args, in.lay)
+		if a.Filter != nil {
+			a.Filter = p.place(a.Filter, in.lay)
+		}
+		a.OrderBy = p.placeKeys(a.OrderBy, in.lay)
+		g.Aggs = append(g.Aggs, a)
+		lay[[2]int{b.grpRel, len(b.keys) + i}] = len(b.keys) + i
+		g.Cols = append(g.Cols, plan.OutCol{Name: a.Proc.Name, T: a.T})
+	}
+	if b.sets != nil {
+		lay[[2]int{b.grpRel, maskCol}] = len(g.Cols)
+		g.Cols = append(g.Cols, plan.OutCol{Name: "grouping", T: types.TInt4})
+	}
+	g.Ordered = p.groupOrdered(b, in)
+	rows := min(max(groups, 1), max(in.rows, 1))
+	if len(b.keys) == 0 {
+		rows = 1
+	}
+	g.Rows, g.Cost, g.Step = rows, in.cost+in.rows*costBuild, "group by"
+	out := &pnode{node: g, lay: lay, rels: map[int]bool{b.grpRel: true}, rows: rows, cost: g.Cost}
+	if g.Ordered {
+		p.note("group by", "in the order of the input")
+	} else if len(b.keys) > 0 {
+		p.note("group by", "hash")
+	}
+	s.cur = p.filterOn(s, out, b.having)
+	s.cur.rels = out.rels
+}
+
+func (p *planner) placeKeys(keys []plan.SortKey, lay layout) []plan.SortKey {
+	return mapKeys(keys, func(x plan.Expr) plan.Expr { return p.place(x, lay) })
+}
+
+// groupOrdered reports whether the input's order keeps equal keys together.
+func (p *planner) groupOrdered(b *block, in *pnode) bool {
+	if b.sets != nil || len(b.keys) == 0 || p.NoOptimizer {
+		return false
+	}
+	want := map[[2]int]bool{}
+	for _, k := range b.keys {
+		v, ok := k.(*plan.Var)
+		if !ok {
+			return false
+		}
+		want[[2]int{v.Rel, v.Col}] = true
+	}
+	for _, o := range in.order {
+		k := [2]int{o.rel, o.col}
+		if o.rel < 0 {
+			continue
+		}
+		if !want[k] {
+			return false
+		}
+		delete(want, k)
+		if len(want) == 0 {
+			if sc, ok := in.node.(*plan.Scan); ok {
+				sc.Ordered = true
+				return true
+			}
+			return false
+		}
+	}
+	return false
+}
+
+func (p *planner) planWindow(s *state, w *winGroup) {
+	in := s.cur
+	n := &plan.Window{Input: in.node, Partition: p.planExprs(w.partition, in.lay), OrderBy: p.placeKeys(w.order, in.lay)}
+	lay := maps.Clone(in.lay)
+	n.Cols = append(n.Cols, in.node.Base().Cols...)
+	for i, f := range w.funcs {
+		f.Args = p.planExprs(f.Args, in.lay)
+		if f.Filter != nil {
+			f.Filter = p.place(f.Filter, in.lay)
+		}
+		if f.Frame.Start != nil {
+			f.Frame.Start = p.place(f.Frame.Start, in.lay)
+		}
+		if f.Frame.End != nil {
+			f.Frame.End = p.place(f.Frame.End, in.lay)
+		}
+		n.Funcs = append(n.Funcs, f)
+		lay[[2]int{w.rel, i}] = len(n.Cols)
+		n.Cols = append(n.Cols, plan.OutCol{Name: f.Proc.Name, T: f.T})
+	}
+	n.Rows, n.Cost, n.Step = in.rows, in.cost+in.rows*3, "group by"
+	rels := maps.Clone(in.rels)
+	rels[w.rel] = true
+	s.cur = &pnode{node: n, lay: lay, rels: rels, rows: in.rows, cost: n.Cost}
+}

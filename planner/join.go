@@ -1,0 +1,373 @@
+package planner
+
+import (
+	"maps"
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// stepJoin is the third step: it builds the join tree, choosing for each join
+// a hash table in memory (spilled when over budget), lookups, or pairs.
+func (p *planner) stepJoin(s *state) {
+	if len(s.units) == 0 {
+		v := &plan.Values{Rows: [][]plan.Expr{{}}}
+		v.Common.Rows, v.Common.Cost = 1, 0
+		s.cur = &pnode{node: v, lay: layout{}, rels: map[int]bool{}, rows: 1}
+	} else {
+		s.cur = p.buildJoin(s, s.order[0])
+	}
+	s.cur = p.filterOn(s, s.cur, s.conj)
+	s.conj = nil
+	for _, m := range s.b.semis {
+		s.cur = p.semiJoin(s, m)
+	}
+	s.b.semis = nil
+}
+
+func (p *planner) buildJoin(s *state, j *joinStep) *pnode {
+	if j.unit != nil {
+		return j.unit.node
+	}
+	l := p.buildJoin(s, j.l)
+	var ru *unit
+	if j.r.unit != nil {
+		ru = j.r.unit
+	}
+	rels := maps.Clone(l.rels)
+	var r *pnode
+	if ru != nil {
+		maps.Copy(rels, ru.rels)
+	} else {
+		r = p.buildJoin(s, j.r)
+		maps.Copy(rels, r.rels)
+	}
+	// conjuncts that can be applied here
+	var on, rest []plan.Expr
+	for _, c := range s.conj {
+		in := map[int]bool{}
+		relsOf(c, in)
+		maps.DeleteFunc(in, func(id int, _ bool) bool { return s.b.rels[id] == nil })
+		if len(in) > 0 && subset(in, rels) && !volatileCall(c) {
+			on = append(on, c)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	s.conj = rest
+	if ru != nil {
+		if ru.after != nil {
+			return p.applyJoin(s, plan.Inner, l, ru, on)
+		}
+		r = ru.node
+	}
+	return p.joinNodes(s, plan.Inner, l, r, on, ru)
+}
+
+// joinNodes joins two planned sides on conjuncts.
+func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan.Expr, ru *unit) *pnode {
+	out := &pnode{lay: layout{}, rels: maps.Clone(l.rels)}
+	maps.Copy(out.rels, r.rels)
+	rows := l.rows * r.rows
+	for _, c := range on {
+		if a, b, ok := equality(c); ok {
+			rows /= max(1, max(p.distinctIn(a, s, l, r), p.distinctIn(b, s, l, r)))
+			continue
+		}
+		rows *= p.selectivity(c, s.b.rels)
+	}
+	switch kind {
+	case plan.Left:
+		rows = max(rows, l.rows)
+	case plan.Full:
+		rows = max(rows, max(l.rows, r.rows))
+	case plan.Semi, plan.Anti:
+		rows = max(1, l.rows*0.5)
+	}
+	out.rows = max(rows, 1)
+	// lookups, when the outer side is small against the inner one
+	if ru != nil && !p.NoOptimizer && kind != plan.Full && kind != plan.Right {
+		if x := p.lookupPath(s, ru, append(slices.Clone(on), ru.local...), l.rels); x != nil {
+			per := costStart + costGet*max(1, x.rows)
+			hash := r.cost + l.rows*costHash + r.rows*costBuild
+			if l.rows*per < hash {
+				return p.lookupJoin(s, kind, l, ru, on, x, out)
+			}
+		}
+	}
+	var lk, rk, residual []plan.Expr
+	for _, c := range on {
+		if a, b, ok := p.splitEq(c, l.rels, r.rels, s); ok && !p.NoOptimizer {
+			lk, rk = append(lk, a), append(rk, b)
+		} else {
+			residual = append(residual, c)
+		}
+	}
+	both := layout{}
+	maps.Copy(both, l.lay)
+	width := len(l.node.Base().Cols)
+	for k, v := range r.lay {
+		both[k] = width + v
+	}
+	cols := append(slices.Clone(l.node.Base().Cols), r.node.Base().Cols...)
+	if kind == plan.Semi || kind == plan.Anti {
+		out.lay, cols = l.lay, l.node.Base().Cols
+	} else {
+		out.lay = both
+	}
+	var cond plan.Expr
+	if x := conjunction(residual); x != nil {
+		cond = p.place(x, both)
+	}
+	out.cost = l.cost + r.cost
+	if len(lk) > 0 {
+		h := &plan.HashJoin{Kind: kind, Left: l.node, Right: r.node, Residual: cond}
+		h.LeftKeys, h.RightKeys = p.planExprs(lk, l.lay), p.planExprs(rk, r.lay)
+		if kind == plan.Left && r.rows > 4*l.rows && r.rows > 1000 {
+			h.Kind = plan.Right
+			h.Left, h.Right = r.node, l.node
+			h.LeftKeys, h.RightKeys = h.RightKeys, h.LeftKeys
+			flip := layout{}
+			rw := len(r.node.Base().Cols)
+			maps.Copy(flip, r.lay)
+			for k, v := range l.lay {
+				flip[k] = rw + v
+			}
+			if x := conjunction(residual); x != nil {
+				h.Residual = p.place(x, flip)
+			}
+			out.lay = flip
+			cols = append(slices.Clone(r.node.Base().Cols), l.node.Base().Cols...)
+		}
+		out.cost += l.rows*costHash + r.rows*costBuild + out.rows*0.5
+		h.Rows, h.Cost, h.Cols, h.Step = out.rows, out.cost, cols, "join"
+		out.node = h
+		p.note("join", "hash join")
+		return out
+	}
+	n := &plan.LoopJoin{Kind: kind, Left: l.node, Right: r.node, Cond: cond}
+	out.cost += l.rows*r.rows*costPair + out.rows*0.5
+	n.Rows, n.Cost, n.Cols, n.Step = out.rows, out.cost, cols, "join"
+	out.node = n
+	p.note("join", "loop join")
+	return out
+}
+
+func (p *planner) distinctIn(e plan.Expr, s *state, l, r *pnode) float64 {
+	rows := l.rows
+	if v, ok := bareVar(e); ok && r.rels[v.Rel] {
+		rows = r.rows
+	}
+	return min(p.distinct(e, s.b.rels, rows), max(rows, 1))
+}
+
+// splitEq splits an equality into a key of each side. Both sides of a hash key
+// must have one representation, so mixed widths are widened.
+func (p *planner) splitEq(c plan.Expr, lr, rr map[int]bool, s *state) (a, b plan.Expr, ok bool) {
+	l, r, ok := equality(c)
+	if !ok {
+		return nil, nil, false
+	}
+	side := func(e plan.Expr) int {
+		in := map[int]bool{}
+		relsOf(e, in)
+		maps.DeleteFunc(in, func(id int, _ bool) bool { return !lr[id] && !rr[id] })
+		switch {
+		case len(in) == 0:
+			return 0
+		case subset(in, lr):
+			return 1
+		case subset(in, rr):
+			return 2
+		}
+		return 3
+	}
+	sl, sr := side(l), side(r)
+	switch {
+	case sl == 1 && sr == 2:
+		a, b = l, r
+	case sl == 2 && sr == 1:
+		a, b = r, l
+	default:
+		return nil, nil, false
+	}
+	if hasSub(a) || hasSub(b) {
+		return nil, nil, false
+	}
+	at, bt := a.Type(), b.Type()
+	if at.OID == bt.OID {
+		return a, b, hashable(at)
+	}
+	if at.Kind() == bt.Kind() && at.OID != types.OBpchar && bt.OID != types.OBpchar {
+		return a, b, hashable(at)
+	}
+	isInt := func(t types.T) bool { k := t.Kind(); return k == types.KInt2 || k == types.KInt4 || k == types.KInt8 }
+	if isInt(at) && isInt(bt) {
+		return p.must(a, types.TInt8, implicit), p.must(b, types.TInt8, implicit), true
+	}
+	isFloat := func(t types.T) bool { k := t.Kind(); return k == types.KFloat4 || k == types.KFloat8 }
+	if isFloat(at) && isFloat(bt) {
+		return p.must(a, types.TFloat8, implicit), p.must(b, types.TFloat8, implicit), true
+	}
+	return nil, nil, false
+}
+
+func hashable(t types.T) bool {
+	switch t.Kind() {
+	case types.KRecord, types.KJSON, types.KPoint, types.KInvalid:
+		return false
+	}
+	return true
+}
+
+// lookupPath finds the master key or index of u by which rows of the outer
+// entries find their matches.
+func (p *planner) lookupPath(s *state, u *unit, conj []plan.Expr, outer map[int]bool) *path {
+	r := u.rel
+	if r == nil || r.table == nil || r.lateral {
+		return nil
+	}
+	bounds := p.boundsOf(r, conj, func(in map[int]bool) bool {
+		return subset(in, outer)
+	})
+	for c := range bounds {
+		bounds[c] = slices.DeleteFunc(bounds[c], func(b bound) bool { return b.kind != "eq" || !b.exact })
+	}
+	rows := p.tableRows(r.table)
+	joins := func(x *path) bool {
+		for _, e := range x.ranges[0].Eq {
+			in := map[int]bool{}
+			relsOf(e, in)
+			if len(in) > 0 {
+				return true
+			}
+		}
+		return false
+	}
+	var best *path
+	try := func(x *path) {
+		if x != nil && joins(x) && (best == nil || x.rows < best.rows) {
+			best = x
+		}
+	}
+	if len(r.table.PK) > 0 {
+		keys := make([]catalog.IndexKey, len(r.table.PK))
+		for i, c := range r.table.PK {
+			keys[i] = catalog.IndexKey{Col: c}
+		}
+		try(p.match(r, nil, keys, true, bounds, rows))
+	}
+	for _, ix := range r.table.Indexes {
+		if ix.Primary || ix.Invalid || ix.Where != "" || ix.Kind == "inverted" {
+			continue
+		}
+		try(p.match(r, ix, ix.Keys, ix.Unique, bounds, rows))
+	}
+	return best
+}
+
+func (p *planner) lookupJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on []plan.Expr, x *path, out *pnode) *pnode {
+	r := u.rel
+	n := &plan.LookupJoin{Kind: kind, Left: l.node, Table: r.table, Index: x.index}
+	n.Keys = p.planExprs(x.ranges[0].Eq, l.lay)
+	for _, c := range append(slices.Clone(u.local), on...) {
+		if !x.used[c] {
+			needOf(c, s.need)
+		}
+	}
+	inner := layout{}
+	both := maps.Clone(l.lay)
+	width := len(l.node.Base().Cols)
+	cols := slices.Clone(l.node.Base().Cols)
+	for i, c := range slices.Sorted(maps.Keys(s.need[r.id])) {
+		inner[[2]int{r.id, c}] = i
+		both[[2]int{r.id, c}] = width + i
+		n.Cols = append(n.Cols, c)
+		oc := plan.OutCol{Name: "rowkey", T: types.TBytea, Hidden: true}
+		if c >= 0 {
+			oc = r.cols[c]
+		} else if c != plan.ColRowKey {
+			oc = plan.OutCol{Name: "ctid", T: types.Of(types.OTid)}
+		}
+		cols = append(cols, oc)
+	}
+	var filter, residual []plan.Expr
+	for _, c := range append(slices.Clone(u.local), on...) {
+		if x.used[c] {
+			continue
+		}
+		in := map[int]bool{}
+		relsOf(c, in)
+		maps.DeleteFunc(in, func(id int, _ bool) bool { return s.b.rels[id] == nil })
+		if subset(in, u.rels) {
+			filter = append(filter, c)
+		} else {
+			residual = append(residual, c)
+		}
+	}
+	if c := conjunction(filter); c != nil {
+		n.Filter = p.place(c, inner)
+	}
+	if c := conjunction(residual); c != nil {
+		n.Residual = p.place(c, both)
+	}
+	out.lay = both
+	if kind == plan.Semi || kind == plan.Anti {
+		out.lay, cols = l.lay, l.node.Base().Cols
+	}
+	out.order = l.order
+	out.cost = l.cost + l.rows*(costStart+costGet*max(1, x.rows))
+	n.IndexOnly = x.index != nil && p.covers(r.table, x.index, s.need[r.id])
+	n.Rows, n.Cost, n.Common.Cols, n.Step = out.rows, out.cost, cols, "join"
+	out.node = n
+	p.note("join", "lookup join into "+r.alias)
+	return out
+}
+
+// applyJoin joins a LATERAL entry: it runs once per outer row.
+func (p *planner) applyJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on []plan.Expr) *pnode {
+	r := u.rel
+	n := &plan.Apply{Kind: kind, Left: l.node}
+	var refs []outerRef
+	if r.query != nil {
+		refs = p.outerParams(r.query, l.lay)
+	} else {
+		// a function: its arguments become parameters
+		q := &query{block: &block{rels: map[int]*rel{}, values: [][]plan.Expr{r.funcs}}}
+		refs = p.outerParams(q, l.lay)
+		r.funcs = q.block.values[0]
+	}
+	n.Outer = subParams(refs, l.lay)
+	right := p.planUnit(s, u)
+	n.Right = right.node
+	out := &pnode{lay: maps.Clone(l.lay), rels: maps.Clone(l.rels), order: l.order}
+	maps.Copy(out.rels, u.rels)
+	width := len(l.node.Base().Cols)
+	for k, v := range right.lay {
+		out.lay[k] = width + v
+	}
+	if c := conjunction(on); c != nil {
+		n.Cond = p.place(c, out.lay)
+	}
+	out.rows, out.cost = max(1, l.rows*right.rows*0.5), l.cost+l.rows*max(1, right.cost)
+	n.Rows, n.Cost, n.Step = out.rows, out.cost, "join"
+	n.Cols = append(slices.Clone(l.node.Base().Cols), right.node.Base().Cols...)
+	out.node = n
+	p.note("join", "apply "+r.alias)
+	return out
+}
+
+// semiJoin joins with the query of an EXISTS or IN.
+func (p *planner) semiJoin(s *state, m *semi) *pnode {
+	l := s.cur
+	r := p.semiSide(s, m)
+	on := m.conds
+	ru := r.unit
+	n := p.joinNodes(s, m.kind, l, r.node, on, ru)
+	if h, ok := n.node.(*plan.HashJoin); ok && m.nullAware {
+		h.NullAware = true
+	}
+	return n
+}

@@ -1,0 +1,290 @@
+package planner
+
+import (
+	"math/bits"
+	"strings"
+
+	"kvsqld/planner/plan"
+)
+
+// joinStep is a node of the chosen join tree: a unit, or two subtrees.
+type joinStep struct {
+	unit *unit
+	l, r *joinStep
+	set  uint64
+	rows float64
+	cost float64
+}
+
+// maxExact is the number of units up to which all join orders are compared.
+const maxExact = 10
+
+// stepJoinOrder is the second step. For
+//
+//	FROM orders o, customers c, items i WHERE o.cust = c.id AND i.ord = o.id AND c.name = 'x'
+//
+// it starts with customers, which the filter makes smallest, then orders (joined
+// to it), then items; a pair without a common condition comes last.
+func (p *planner) stepJoinOrder(s *state) {
+	n := len(s.units)
+	if n == 0 {
+		return
+	}
+	g := newJoinGraph(p, s)
+	switch {
+	case p.NoOptimizer || g.lateral && n > 1:
+		s.order = []*joinStep{g.written()}
+	case n <= maxExact:
+		s.order = []*joinStep{g.exact()}
+	default:
+		s.order = []*joinStep{g.greedy()}
+	}
+	if n > 1 {
+		p.note("join order", describeOrder(s.order[0]))
+	}
+}
+
+func describeOrder(j *joinStep) string {
+	if j.unit != nil {
+		if j.unit.rel != nil {
+			return j.unit.rel.alias
+		}
+		var names []string
+		names = append(names, "outer join")
+		return strings.Join(names, " ")
+	}
+	return "(" + describeOrder(j.l) + " " + describeOrder(j.r) + ")"
+}
+
+// joinGraph has the units as bits and the conjuncts between them as edges.
+type joinGraph struct {
+	p       *planner
+	s       *state
+	leaves  []*joinStep
+	edges   []joinEdge
+	lateral bool
+	rowsOf  map[uint64]float64
+}
+
+type joinEdge struct {
+	set  uint64 // units that the conjunct reads
+	sel  float64
+	equi bool
+	l, r uint64 // sides of an equality
+}
+
+func newJoinGraph(p *planner, s *state) *joinGraph {
+	g := &joinGraph{p: p, s: s, rowsOf: map[uint64]float64{}}
+	bit := map[int]uint64{}
+	for i, u := range s.units {
+		b := uint64(1) << (i % 64)
+		for id := range u.rels {
+			bit[id] = b
+		}
+		if u.after != nil {
+			g.lateral = true
+		}
+		g.leaves = append(g.leaves, &joinStep{unit: u, set: b, rows: u.node.rows, cost: u.node.cost})
+	}
+	setOf := func(e plan.Expr) uint64 {
+		in := map[int]bool{}
+		relsOf(e, in)
+		var m uint64
+		for id := range in {
+			m |= bit[id]
+		}
+		return m
+	}
+	for _, c := range s.conj {
+		e := joinEdge{set: setOf(c), sel: p.selectivity(c, s.b.rels)}
+		if l, r, ok := equality(c); ok {
+			e.l, e.r = setOf(l), setOf(r)
+			if e.l != 0 && e.r != 0 && e.l&e.r == 0 {
+				e.equi = true
+				e.sel = 1 / max(1, max(p.joinDistinct(l, s), p.joinDistinct(r, s)))
+			}
+		}
+		if bits.OnesCount64(e.set) > 1 {
+			g.edges = append(g.edges, e)
+		}
+	}
+	return g
+}
+
+func (p *planner) joinDistinct(e plan.Expr, s *state) float64 {
+	rows := 1000.0
+	if v, ok := bareVar(e); ok {
+		for _, u := range s.units {
+			if u.rels[v.Rel] {
+				rows = u.node.rows
+			}
+		}
+		return min(p.distinct(e, s.b.rels, rows), max(rows, 1))
+	}
+	return min(200, rows)
+}
+
+// equality splits l = r of a hashable equality.
+func equality(c plan.Expr) (l, r plan.Expr, ok bool) {
+	x, is := c.(*plan.Call)
+	if !is || x.Op != "=" || len(x.Args) != 2 || volatileCall(c) {
+		return nil, nil, false
+	}
+	return x.Args[0], x.Args[1], true
+}
+
+// rows estimates the rows of a joined set, the same for every order.
+func (g *joinGraph) rows(set uint64) float64 {
+	if r, ok := g.rowsOf[set]; ok {
+		return r
+	}
+	r := 1.0
+	for _, l := range g.leaves {
+		if l.set&set != 0 {
+			r *= l.rows
+		}
+	}
+	for _, e := range g.edges {
+		if e.set&^set == 0 {
+			r *= e.sel
+		}
+	}
+	r = max(r, 1)
+	g.rowsOf[set] = r
+	return r
+}
+
+func (g *joinGraph) connected(a, b uint64) (any, equi bool) {
+	for _, e := range g.edges {
+		if e.set&a != 0 && e.set&b != 0 && e.set&^(a|b) == 0 {
+			any = true
+			if e.equi && (e.l&^a == 0 && e.r&^b == 0 || e.l&^b == 0 && e.r&^a == 0) {
+				equi = true
+			}
+		}
+	}
+	return
+}
+
+// join estimates the cheapest way to join two subtrees.
+func (g *joinGraph) join(a, b *joinStep) *joinStep {
+	any, equi := g.connected(a.set, b.set)
+	j := &joinStep{l: a, r: b, set: a.set | b.set, rows: g.rows(a.set | b.set)}
+	if equi {
+		probe, build := a, b
+		if a.rows < b.rows {
+			probe, build = b, a
+		}
+		j.l, j.r = probe, build
+		j.cost = a.cost + b.cost + probe.rows*costHash + build.rows*costBuild + j.rows*0.5
+		for _, o := range [][2]*joinStep{{a, b}, {b, a}} {
+			if o[1].unit != nil && g.p.canLookup(g.s, o[1].unit, o[0].set, g) {
+				// each outer row costs a get, and the inner scan is not done
+				c := o[0].cost + o[0].rows*(costStart+costGet) + j.rows*costGet*0.5
+				if c < j.cost {
+					j.cost, j.l, j.r = c, o[0], o[1]
+				}
+			}
+		}
+		return j
+	}
+	j.cost = a.cost + b.cost + a.rows*b.rows*costPair + j.rows*0.5
+	if !any {
+		j.cost += a.rows * b.rows * 0.5
+	}
+	if a.rows < b.rows {
+		j.l, j.r = b, a
+	}
+	return j
+}
+
+// exact compares all orders by dynamic programming over subsets.
+func (g *joinGraph) exact() *joinStep {
+	n := len(g.leaves)
+	best := make([]*joinStep, 1<<n)
+	for i, l := range g.leaves {
+		best[1<<i] = l
+	}
+	for set := 1; set < 1<<n; set++ {
+		if best[set] != nil {
+			continue
+		}
+		linked := false
+		for pass := 0; pass < 2 && best[set] == nil; pass++ {
+			// pairs without a condition only when there is nothing else
+			for sub := (set - 1) & set; sub > 0; sub = (sub - 1) & set {
+				other := set &^ sub
+				if sub < other || best[sub] == nil || best[other] == nil {
+					continue
+				}
+				if any, _ := g.connected(uint64(sub), uint64(other)); !any && pass == 0 {
+					continue
+				}
+				linked = true
+				j := g.join(best[sub], best[other])
+				if best[set] == nil || j.cost < best[set].cost {
+					best[set] = j
+				}
+			}
+		}
+		_ = linked
+	}
+	return best[1<<n-1]
+}
+
+// greedy joins the pair with the smallest result first.
+func (g *joinGraph) greedy() *joinStep {
+	list := append([]*joinStep(nil), g.leaves...)
+	if len(list) > 64 {
+		return g.leftDeep(list)
+	}
+	for len(list) > 1 {
+		bi, bj := -1, -1
+		var best *joinStep
+		bestLinked := false
+		for i := range list {
+			for k := i + 1; k < len(list); k++ {
+				any, _ := g.connected(list[i].set, list[k].set)
+				if bestLinked && !any {
+					continue
+				}
+				j := g.join(list[i], list[k])
+				if best == nil || any && !bestLinked || j.rows < best.rows || j.rows == best.rows && j.cost < best.cost {
+					best, bi, bj, bestLinked = j, i, k, any
+				}
+			}
+		}
+		list[bi] = best
+		list = append(list[:bj], list[bj+1:]...)
+	}
+	return list[0]
+}
+
+// leftDeep joins the entries in their written order.
+func (g *joinGraph) leftDeep(list []*joinStep) *joinStep {
+	cur := list[0]
+	for _, l := range list[1:] {
+		cur = &joinStep{l: cur, r: l, rows: cur.rows, cost: cur.cost + l.cost}
+	}
+	return cur
+}
+
+// written keeps the order of the FROM clause, LATERAL entries after what they read.
+func (g *joinGraph) written() *joinStep { return g.leftDeep(g.leaves) }
+
+// canLookup reports whether u is a base table with an index, or a master key,
+// whose leading columns the outer set's equalities fix.
+func (p *planner) canLookup(s *state, u *unit, outer uint64, g *joinGraph) bool {
+	if p.NoOptimizer || u.rel == nil || u.rel.table == nil || u.after != nil {
+		return false
+	}
+	ids := map[int]bool{}
+	for _, l := range g.leaves {
+		if l.set&outer != 0 {
+			for id := range l.unit.rels {
+				ids[id] = true
+			}
+		}
+	}
+	return p.lookupPath(s, u, s.conj, ids) != nil
+}

@@ -1,0 +1,220 @@
+package planner
+
+import (
+	"fmt"
+
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// planExprs turns Vars into columns of an input with the layout, and
+// subqueries into subplans whose outer references are parameters.
+func (p *planner) planExprs(list []plan.Expr, lay layout) []plan.Expr {
+	out := make([]plan.Expr, len(list))
+	for i, e := range list {
+		if e != nil {
+			out[i] = p.place(e, lay)
+		}
+	}
+	return out
+}
+
+func (p *planner) place(e plan.Expr, lay layout) plan.Expr {
+	return plan.Map(e, func(x plan.Expr) plan.Expr {
+		switch x := x.(type) {
+		case *plan.Var:
+			i, ok := lay[[2]int{x.Rel, x.Col}]
+			if !ok {
+				panic(fmt.Sprintf("planner: column %s (%d.%d) is not in the input", x.Name, x.Rel, x.Col))
+			}
+			return &plan.Col{At: x.At, Idx: i, Name: x.Name}
+		case *subquery:
+			return p.planSub(x, lay)
+		case *plan.Param:
+			if x.Idx < len(p.params) && x.T.OID == types.OUnknown && p.params[x.Idx].OID != types.OUnknown {
+				c := *x
+				c.T = p.params[x.Idx]
+				return &c
+			}
+		}
+		return x
+	})
+}
+
+// plannedSub is a subquery's plan with the outer columns that it reads. An
+// expression may hold the same subquery several times (x BETWEEN, row values).
+type plannedSub struct {
+	node  plan.Node
+	outer []outerRef
+}
+
+type outerRef struct {
+	slot int
+	v    *plan.Var   // a column of the enclosing block …
+	prm  *plan.Param // … or a parameter of a subplan further out
+}
+
+// outerParams replaces the Vars of the layout in q by new parameters (P3).
+func (p *planner) outerParams(q *query, lay layout) []outerRef {
+	slots := map[[2]int]int{}
+	var outer []outerRef
+	inherited := map[int]bool{}
+	mapQuery(q, func(e plan.Expr) plan.Expr {
+		switch x := e.(type) {
+		case *plan.Var:
+			k := [2]int{x.Rel, x.Col}
+			if _, ok := lay[k]; !ok {
+				return e
+			}
+			slot, ok := slots[k]
+			if !ok {
+				slot = slotBase + p.slots
+				p.slots++
+				slots[k] = slot
+				outer = append(outer, outerRef{slot: slot, v: x})
+			}
+			return &plan.Param{At: x.At, Idx: slot}
+		case *plan.Param:
+			// the results depend on an enclosing subplan's parameters as well
+			if x.Idx >= slotBase && !inherited[x.Idx] {
+				inherited[x.Idx] = true
+				outer = append(outer, outerRef{slot: x.Idx, prm: x})
+			}
+		}
+		return e
+	})
+	return outer
+}
+
+func subParams(outer []outerRef, lay layout) []plan.SubParam {
+	var out []plan.SubParam
+	for _, o := range outer {
+		if o.v == nil {
+			out = append(out, plan.SubParam{Idx: o.slot, X: &plan.Param{At: o.prm.At, Idx: o.slot}})
+			continue
+		}
+		out = append(out, plan.SubParam{Idx: o.slot, X: &plan.Col{At: o.v.At, Idx: lay[[2]int{o.v.Rel, o.v.Col}], Name: o.v.Name}})
+	}
+	return out
+}
+
+func (p *planner) planSub(s *subquery, lay layout) plan.Expr {
+	done := p.subs[s.q]
+	if done == nil {
+		done = &plannedSub{outer: p.outerParams(s.q, lay)}
+		if s.kind == plan.SubExists && s.q.block != nil && !s.q.block.grouped && s.q.limit == nil && s.q.block.values == nil {
+			// only existence counts
+			s.q.limit = &plan.Const{At: plan.At{T: types.TInt8, Off: -1}, Val: types.Int(types.TInt8, 1)}
+			s.q.sort = nil
+		}
+		done.node = p.planQuery(s.q)
+		if p.subs == nil {
+			p.subs = map[*query]*plannedSub{}
+		}
+		p.subs[s.q] = done
+	}
+	out := &plan.SubPlan{At: s.At, Kind: s.kind, Plan: done.node, Outer: subParams(done.outer, lay), Not: s.not, Hash: s.eq && s.kind == plan.SubAny}
+	out.X = s.x // placed by the caller's Map already
+	if s.test != nil {
+		l := layout{}
+		for i := range s.x {
+			l[[2]int{s.xrel, i}] = i
+		}
+		for i := range s.q.cols {
+			l[[2]int{s.q.rel, i}] = len(s.x) + i
+		}
+		out.Test = p.place(s.test, l)
+	}
+	return out
+}
+
+// needOf collects the columns that e reads, subqueries included.
+func needOf(e plan.Expr, need map[int]map[int]bool) {
+	if e == nil {
+		return
+	}
+	add := func(v *plan.Var) {
+		m := need[v.Rel]
+		if m == nil {
+			m = map[int]bool{}
+			need[v.Rel] = m
+		}
+		m[v.Col] = true
+	}
+	plan.Visit(e, func(x plan.Expr) bool {
+		switch x := x.(type) {
+		case *plan.Var:
+			add(x)
+		case *subquery:
+			mapQuery(x.q, func(y plan.Expr) plan.Expr {
+				if v, ok := y.(*plan.Var); ok {
+					add(v)
+				}
+				return y
+			})
+		}
+		return true
+	})
+}
+
+// blockNeeds collects the columns that the block reads of each entry.
+func blockNeeds(s *state) {
+	b := s.b
+	list := func(l []plan.Expr) {
+		for _, e := range l {
+			needOf(e, s.need)
+		}
+	}
+	// conjuncts of WHERE are added where they turn out to be applied
+	list(b.keys)
+	list(b.having)
+	for _, a := range b.aggs {
+		list(a.Args)
+		needOf(a.Filter, s.need)
+		for _, k := range a.OrderBy {
+			needOf(k.X, s.need)
+		}
+	}
+	for _, w := range b.wins {
+		list(w.partition)
+		for _, k := range w.order {
+			needOf(k.X, s.need)
+		}
+		for _, f := range w.funcs {
+			list(f.Args)
+			needOf(f.Filter, s.need)
+			needOf(f.Frame.Start, s.need)
+			needOf(f.Frame.End, s.need)
+		}
+	}
+	for _, t := range b.targets {
+		needOf(t.x, s.need)
+	}
+	for _, m := range b.semis {
+		list(m.conds)
+	}
+	var items func(j *joinItem)
+	items = func(j *joinItem) {
+		if j.rel == nil {
+			list(j.on)
+			items(j.l)
+			items(j.r)
+			return
+		}
+		list(j.rel.funcs)
+		if j.rel.lateral && j.rel.query != nil {
+			mapQuery(j.rel.query, func(y plan.Expr) plan.Expr {
+				if v, ok := y.(*plan.Var); ok {
+					needOf(v, s.need)
+				}
+				return y
+			})
+		}
+		if j.rel.needKey {
+			needOf(&plan.Var{Rel: j.rel.id, Col: plan.ColRowKey}, s.need)
+		}
+	}
+	for _, j := range b.from {
+		items(j)
+	}
+}

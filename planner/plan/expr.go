@@ -1,0 +1,253 @@
+package plan
+
+import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+)
+
+// Expr is a bound expression: every name resolved, every type known. Pos is
+// the byte offset in the statement's text, or -1.
+type Expr interface {
+	Type() types.T
+	Pos() int
+}
+
+// At is the part that every expression has: its type and its offset.
+type At struct {
+	T   types.T
+	Off int
+}
+
+// Type returns the expression's type.
+func (a At) Type() types.T { return a.T }
+
+// Pos returns the byte offset in the statement, or -1.
+func (a At) Pos() int { return a.Off }
+
+type (
+	// Const is a value known at planning.
+	Const struct {
+		At
+		Val types.Datum
+	}
+	// Param is a statement parameter, or a value that an enclosing operator
+	// sets (correlated subplans): Env.Params[Idx].
+	Param struct {
+		At
+		Idx int
+	}
+	// Col is the Idx-th column of the operator's input batch.
+	Col struct {
+		At
+		Idx  int
+		Name string
+	}
+	// Var is a column of a range-table entry; only the planner sees it, every
+	// Var is a Col when the plan is finished.
+	Var struct {
+		At
+		Rel, Col int
+		Level    int // 0: this query block, 1: the enclosing one, …
+		Name     string
+	}
+	// Call is a function or operator call; Proc.Src names the implementation.
+	// Arguments have exactly Proc's types (polymorphic ones resolved). VariadicArr
+	// tells that the last argument is an array given with VARIADIC; otherwise a
+	// variadic function's last arguments have been gathered into an ArrayCtor,
+	// except for "any" variadics (concat, format), which get them one by one.
+	Call struct {
+		At
+		Proc        *catalog.Proc
+		Args        []Expr
+		Op          string // the operator's symbol when written as one
+		VariadicArr bool
+	}
+	// CoerceIO converts through the text form.
+	CoerceIO struct {
+		At
+		X        Expr
+		Explicit bool
+	}
+	// Relabel changes the type and not the bytes (varchar → text).
+	Relabel struct {
+		At
+		X Expr
+	}
+	// CoerceMod applies T's modifier: length, precision, scale.
+	CoerceMod struct {
+		At
+		X        Expr
+		Explicit bool
+	}
+	// CoerceArray converts an array's elements; Elem is over Col 0 = the element.
+	CoerceArray struct {
+		At
+		X    Expr
+		Elem Expr
+	}
+	// And, Or: three-valued, arguments in order, short-circuiting per row.
+	And struct {
+		At
+		Args []Expr
+	}
+	// Or is the disjunction.
+	Or struct {
+		At
+		Args []Expr
+	}
+	// Not negates a boolean.
+	Not struct {
+		At
+		X Expr
+	}
+	// Is is X IS [NOT] NULL, TRUE, FALSE or UNKNOWN.
+	Is struct {
+		At
+		X    Expr
+		Test IsTest
+		Not  bool
+	}
+	// Case evaluates Whens in order; only the rows that need an arm evaluate it.
+	// With Operand, each Cond is over CaseVal.
+	Case struct {
+		At
+		Operand Expr
+		Whens   []When
+		Else    Expr // nil: NULL
+	}
+	// CaseVal is the value of the innermost enclosing Case's Operand.
+	CaseVal struct{ At }
+	// Coalesce is the first non-null argument.
+	Coalesce struct {
+		At
+		Args []Expr
+	}
+	// NullIf is NULL where Eq(X, Y) holds, X elsewhere; X and Y are converted by Eq's wishes.
+	NullIf struct {
+		At
+		X  Expr
+		Eq Expr // boolean
+	}
+	// MinMax is GREATEST or LEAST (NULLs ignored) by the types' order.
+	MinMax struct {
+		At
+		Least bool
+		Args  []Expr
+	}
+	// IsDistinct is L IS [NOT] DISTINCT FROM R; Eq is the equality function.
+	IsDistinct struct {
+		At
+		L, R Expr
+		Eq   *catalog.Proc
+		Not  bool // IS NOT DISTINCT FROM
+	}
+	// InList is X IN (list): constants and others; Eq compares X with an element.
+	InList struct {
+		At
+		X    Expr
+		List []Expr
+		Eq   *catalog.Proc
+		Not  bool
+	}
+	// AnyArray is X op ANY|ALL (array).
+	AnyArray struct {
+		At
+		X     Expr
+		Array Expr
+		Proc  *catalog.Proc // boolean function of (X, element)
+		All   bool
+	}
+	// ArrayCtor is ARRAY[…]; Nested when the elements are arrays of T's type.
+	ArrayCtor struct {
+		At
+		Elems  []Expr
+		Nested bool
+	}
+	// Subscript is X[i][j] or a slice.
+	Subscript struct {
+		At
+		X     Expr
+		Slice bool
+		Lo    []Expr // indexes, or lower bounds (nil entries: open)
+		Hi    []Expr
+	}
+	// RowCtor is ROW(…), of type record.
+	RowCtor struct {
+		At
+		Elems []Expr
+	}
+	// FieldOf takes the Idx-th field of a record value.
+	FieldOf struct {
+		At
+		X   Expr
+		Idx int
+	}
+	// SubPlan is a subquery inside an expression.
+	SubPlan struct {
+		At
+		Kind SubKind
+		Plan Node
+		// Outer sets parameters of the subplan from the current row before it
+		// runs; a subplan without them runs once and is kept.
+		Outer []SubParam
+		// For SubAny and SubAll: Test is a boolean over X's columns and the
+		// subquery's. Hash says that Test is the conjunction of Eqs (X[i] = column
+		// i), so an uncorrelated subquery can be kept as a hash table.
+		X    []Expr
+		Test Expr // over Cols: first len(X) the left values, then the subquery's columns
+		Hash bool
+		Not  bool // NOT IN / NOT EXISTS: negates the three-valued result
+	}
+	// SubParam sets Env.Params[Idx] to X's value.
+	SubParam struct {
+		Idx int
+		X   Expr
+	}
+	// When is an arm of a Case.
+	When struct{ Cond, Result Expr }
+)
+
+// IsTest is the test of an Is.
+type IsTest uint8
+
+// The tests.
+const (
+	IsNull IsTest = iota
+	IsTrue
+	IsFalse
+	IsUnknown
+)
+
+// SubKind is the kind of a SubPlan.
+type SubKind uint8
+
+// The kinds: a scalar (21000 when it returns more than one row), EXISTS, op
+// ANY, op ALL, ARRAY(query), and a row of several columns (record).
+const (
+	SubScalar SubKind = iota
+	SubExists
+	SubAny
+	SubAll
+	SubArray
+	SubRow
+)
+
+// Agg is an aggregate call of a Group or Window node.
+type Agg struct {
+	Proc     *catalog.Proc
+	Args     []Expr // over the input; direct arguments first for ordered-set aggregates
+	Direct   int
+	Star     bool
+	Distinct bool
+	Filter   Expr
+	OrderBy  []SortKey
+	T        types.T
+	Off      int
+}
+
+// SortKey is an ordering by a column of the input (after projection).
+type SortKey struct {
+	X          Expr
+	Desc       bool
+	NullsFirst bool
+}

@@ -1,0 +1,105 @@
+package plan
+
+// MapExprs replaces every expression of the node itself (not of its children)
+// by f's result.
+func MapExprs(n Node, f func(Expr) Expr) {
+	one := func(e *Expr) {
+		if *e != nil {
+			*e = f(*e)
+		}
+	}
+	list := func(l []Expr) {
+		for i := range l {
+			one(&l[i])
+		}
+	}
+	keys := func(l []SortKey) {
+		for i := range l {
+			one(&l[i].X)
+		}
+	}
+	agg := func(a *Agg) {
+		list(a.Args)
+		one(&a.Filter)
+		keys(a.OrderBy)
+	}
+	switch n := n.(type) {
+	case *Scan:
+		for i := range n.Ranges {
+			r := &n.Ranges[i]
+			list(r.Eq)
+			one(&r.EqAny)
+			one(&r.Lo)
+			one(&r.Hi)
+			one(&r.Like)
+		}
+		one(&n.Filter)
+		one(&n.Limit)
+	case *VirtualScan:
+		list(n.KeyVals)
+		one(&n.Filter)
+	case *Values:
+		for _, r := range n.Rows {
+			list(r)
+		}
+	case *FuncScan:
+		list(n.Funcs)
+	case *Project:
+		list(n.Exprs)
+	case *ProjectSet:
+		list(n.Exprs)
+	case *Filter:
+		one(&n.Cond)
+	case *HashJoin:
+		list(n.LeftKeys)
+		list(n.RightKeys)
+		one(&n.Residual)
+	case *LookupJoin:
+		list(n.Keys)
+		one(&n.Filter)
+		one(&n.Residual)
+	case *MergeJoin:
+		list(n.LeftKeys)
+		list(n.RightKeys)
+		one(&n.Residual)
+	case *LoopJoin:
+		one(&n.Cond)
+	case *Apply:
+		for i := range n.Outer {
+			one(&n.Outer[i].X)
+		}
+		one(&n.Cond)
+	case *Group:
+		list(n.Keys)
+		for i := range n.Aggs {
+			agg(&n.Aggs[i])
+		}
+	case *Window:
+		list(n.Partition)
+		keys(n.OrderBy)
+		for i := range n.Funcs {
+			agg(&n.Funcs[i].Agg)
+			one(&n.Funcs[i].Frame.Start)
+			one(&n.Funcs[i].Frame.End)
+		}
+	case *Sort:
+		keys(n.Keys)
+		one(&n.Limit)
+		one(&n.Offset)
+	case *Limit:
+		one(&n.Count)
+		one(&n.Offset)
+		keys(n.TieKeys)
+	case *Insert:
+		list(n.Returning)
+		one(&n.ViewCheck)
+		if c := n.OnConflict; c != nil {
+			list(c.Set)
+			one(&c.Where)
+		}
+	case *Update:
+		list(n.Returning)
+	case *Delete:
+		list(n.Returning)
+	}
+}

@@ -1,0 +1,440 @@
+// Package plan is the finished plan of a statement: a tree of nodes with bound
+// expressions, as values that print.
+//
+// In: nothing but the catalog's descriptors. Out: what the executor builds its
+// operators from. Invariant: every expression of a node is over the columns of
+// that node's input (Col), over statement parameters, or constant; a node's
+// output columns are Out().
+package plan
+
+import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+)
+
+// Node is an operator of the plan.
+type Node interface {
+	Base() *Base
+	Children() []Node
+}
+
+// Base is what every node has.
+type Base struct {
+	ID    int    // numbered from 1 in EXPLAIN's order
+	Step  string // which of the five steps chose the node: "filter", "join", "group", "sort", or ""
+	Cols  []OutCol
+	Rows  float64  // estimate
+	Cost  float64  // estimate; unit: one sequentially scanned row
+	Notes []string // extra lines for EXPLAIN
+}
+
+// Common is Base as nodes embed it: under a field name other than that of the
+// method Base, which Go wants distinct.
+type Common = Base
+
+// OutCol is an output column.
+type OutCol struct {
+	Name string
+	T    types.T
+	// Table and AttNum are set when the column is a table's, for RowDescription.
+	Table  types.OID
+	AttNum int16
+	Hidden bool // junk: needed by an operator above, not part of the result
+}
+
+// Base returns itself.
+func (b *Base) Base() *Base { return b }
+
+// Special column numbers in Scan.Cols, beside indexes into Table.Columns.
+const (
+	ColRowKey   = -1 // the encoded master key, bytea: the row's handle for DML and locking
+	ColTableOID = -2 // tableoid
+	ColCtid     = -3 // a tid-like text made from the handle
+	ColXmin     = -4 // constant
+)
+
+type (
+	// Scan passes the rows of a table, by the master file or by an index, that lie
+	// in Ranges and satisfy Filter. Output: Cols in order. Order: that of the
+	// file scanned (reversed with Reverse) when there is at most one range.
+	Scan struct {
+		Common
+		Table   *catalog.Table
+		Index   *catalog.Index // nil: the master file. The primary key's index means the master as well.
+		Access  Access
+		Ranges  []KeyRange // nil: the whole file
+		Cols    []int
+		Filter  Expr // over Cols
+		Reverse bool
+		// IndexOnly: all Cols are in the index's key, its INCLUDE or the master key.
+		IndexOnly bool
+		Limit     Expr // stop early hint, or nil
+		Lock      *Lock
+		// Ordered tells that a node above relies on the order.
+		Ordered bool
+	}
+	// Access names the access path for EXPLAIN.
+	Access uint8
+	// KeyRange is a range of the index's or master's key: equality on the first
+	// len(Eq) columns, then an optional range on the next one. Any bound that
+	// evaluates to NULL makes the range empty.
+	KeyRange struct {
+		Eq []Expr
+		// EqAny: the column after Eq equals any element of this array expression
+		// (IN lists, = ANY); expands to one range per distinct element, in key order.
+		EqAny Expr
+		// IsNull: the column after Eq is NULL.
+		IsNull       bool
+		Lo, Hi       Expr
+		LoInc, HiInc bool
+		// Like: the next column matches this LIKE pattern's fixed prefix.
+		Like Expr
+	}
+	// VirtualScan passes the rows of a declared relation. KeyCols/KeyVals are an
+	// optional equality lookup. Output: Cols. No order.
+	VirtualScan struct {
+		Common
+		Rel     *catalog.Virtual
+		Cols    []int
+		KeyCols []int
+		KeyVals []Expr
+		Filter  Expr
+	}
+	// SequenceScan passes a sequence's single row.
+	SequenceScan struct {
+		Common
+		Seq *catalog.Sequence
+	}
+	// Values passes rows of expressions that see no input columns.
+	Values struct {
+		Common
+		Rows [][]Expr
+	}
+	// FuncScan passes the rows of table functions side by side (ROWS FROM),
+	// NULL-padded, with an ordinality column last if wanted.
+	FuncScan struct {
+		Common
+		Funcs      []Expr // Calls, set-returning or not
+		FuncCols   []int  // number of columns of each
+		Ordinality bool
+	}
+	// Project computes Exprs over each input row. It keeps order.
+	Project struct {
+		Common
+		Input Node
+		Exprs []Expr
+	}
+	// ProjectSet is a Project in which some expressions are calls of set-returning
+	// functions: each input row gives as many rows as the longest set, shorter
+	// sets padded with NULL.
+	ProjectSet struct {
+		Common
+		Input Node
+		Exprs []Expr
+	}
+	// Filter passes rows for which Cond is true. It keeps order.
+	Filter struct {
+		Common
+		Input Node
+		Cond  Expr
+	}
+	// HashJoin builds a hash table of Right (the build side) on RightKeys and
+	// probes it with Left. Output: left columns, then right columns (only the
+	// left's for Semi and Anti). It keeps the left's order when it does not spill.
+	HashJoin struct {
+		Common
+		Kind                JoinKind
+		Left, Right         Node
+		LeftKeys, RightKeys []Expr // over each side's columns, pairwise of the same type
+		NullEq              []bool // IS NOT DISTINCT FROM keys; nil: none
+		Residual            Expr   // over left ++ right columns, part of the join condition
+		// NullAware makes Anti behave as NOT IN: no row passes when the build side
+		// has a NULL key, and NULL probe keys pass only an empty build side.
+		NullAware bool
+	}
+	// LookupJoin gets, for batches of Left's rows, the matching rows of a table by
+	// point gets or index ranges. Output as HashJoin. It keeps the left's order.
+	LookupJoin struct {
+		Common
+		Kind      JoinKind
+		Left      Node
+		Table     *catalog.Table
+		Index     *catalog.Index // nil or primary: the master file
+		Keys      []Expr         // over Left's columns: equality on the first len(Keys) key columns
+		Cols      []int
+		Filter    Expr // over Cols alone
+		Residual  Expr // over left ++ Cols
+		IndexOnly bool
+	}
+	// MergeJoin joins two inputs ordered on their keys (ascending, nulls last).
+	MergeJoin struct {
+		Common
+		Kind                JoinKind
+		Left, Right         Node
+		LeftKeys, RightKeys []Expr
+		Residual            Expr
+	}
+	// LoopJoin keeps Right in memory and tests every pair. Output as HashJoin.
+	LoopJoin struct {
+		Common
+		Kind        JoinKind
+		Left, Right Node
+		Cond        Expr // nil: cross join
+	}
+	// Apply runs Right once per left row with Outer's parameters set from it
+	// (LATERAL). Output as HashJoin.
+	Apply struct {
+		Common
+		Kind        JoinKind
+		Left, Right Node
+		Outer       []SubParam
+		Cond        Expr
+	}
+	// Group groups by Keys and computes Aggs. Output: keys, then aggregates.
+	// Without Keys there is exactly one row. Ordered input by the keys is used
+	// when Ordered. With Sets, each grouping set lists the key numbers that it
+	// keeps (others are NULL), and a last int4 column holds GROUPING's bit mask.
+	Group struct {
+		Common
+		Input   Node
+		Keys    []Expr
+		Aggs    []Agg
+		Ordered bool
+		Sets    [][]int
+	}
+	// Distinct passes one row per distinct value of On (output columns' indexes;
+	// nil: all columns); DISTINCT ON keeps the first row in input order.
+	Distinct struct {
+		Common
+		Input   Node
+		On      []int
+		Ordered bool // input is ordered by On
+	}
+	// Window adds one column per function to its input's columns. Input need not
+	// be ordered. All functions share partition and order.
+	Window struct {
+		Common
+		Input     Node
+		Partition []Expr
+		OrderBy   []SortKey
+		Funcs     []WindowFunc
+	}
+	// WindowFunc is a window or aggregate function over the node's window.
+	WindowFunc struct {
+		Agg
+		Frame Frame
+	}
+	// Frame is a resolved frame; offsets are evaluated once.
+	Frame struct {
+		Mode               string // ROWS, RANGE, GROUPS
+		StartKind, EndKind string // as in ast.Bound
+		Start, End         Expr
+		Exclude            string
+		// For RANGE with offsets: in_range support function's types
+		InRange *catalog.Proc
+	}
+	// Sort orders its input by Keys; with Limit (a count of rows) only the first
+	// Limit+Offset rows are kept (top-N).
+	Sort struct {
+		Common
+		Input  Node
+		Keys   []SortKey
+		Limit  Expr // nil: all
+		Offset Expr
+		Stable bool
+	}
+	// Limit passes Count rows after skipping Offset; with ties by TieKeys.
+	Limit struct {
+		Common
+		Input         Node
+		Count, Offset Expr
+		TieKeys       []SortKey
+	}
+	// Append passes the rows of its inputs one after the other (UNION ALL).
+	Append struct {
+		Common
+		Inputs []Node
+	}
+	// SetOp is INTERSECT or EXCEPT, [ALL].
+	SetOp struct {
+		Common
+		Op          string
+		All         bool
+		Left, Right Node
+	}
+	// CTEScan reads the rows of a materialized CTE, computed once per statement.
+	CTEScan struct {
+		Common
+		CTE *CTE
+	}
+	// CTE is a WITH query that is kept; data-modifying ones run even when unread.
+	CTE struct {
+		ID        int
+		Name      string
+		Plan      Node
+		Modifying bool
+		Recursive bool
+		// Of a recursive one: Plan is the non-recursive term, Step the recursive
+		// one, reading the working table by WorkScan; Union all or distinct.
+		Step     Node
+		UnionAll bool
+	}
+	// WorkScan reads the working table of a recursive CTE.
+	WorkScan struct {
+		Common
+		CTE *CTE
+	}
+	// LockRows locks the rows that the input's row-key columns name (FOR UPDATE).
+	LockRows struct {
+		Common
+		Input Node
+		Locks []Lock
+	}
+	// Lock is a row lock on a table: KeyCol is the input column with the row key.
+	Lock struct {
+		Table      *catalog.Table
+		KeyCol     int
+		Strength   string
+		NoWait     bool
+		SkipLocked bool
+	}
+	// Insert inserts its input's rows. Input columns are the table's live columns
+	// in order, defaults filled in. Returning is over the table's live columns.
+	Insert struct {
+		Common
+		Table        *catalog.Table
+		Input        Node
+		OnConflict   *OnConflict
+		Returning    []Expr
+		HasReturning bool
+		ViewCheck    Expr
+	}
+	// OnConflict is the resolved ON CONFLICT clause.
+	OnConflict struct {
+		Indexes  []*catalog.Index // arbiters; nil: any
+		DoUpdate bool
+		SetCols  []int  // table column indexes
+		Set      []Expr // over live columns of the existing row ++ of the excluded row
+		Where    Expr   // over the same
+	}
+	// Update changes rows. Input columns: the row key, the table's live columns,
+	// then one new value per SetCols, then the columns that Returning needs from
+	// FROM. Returning is over: new live columns ++ the input's extra columns.
+	Update struct {
+		Common
+		Table        *catalog.Table
+		Input        Node
+		SetCols      []int
+		Extra        int // number of trailing input columns
+		Returning    []Expr
+		HasReturning bool
+	}
+	// Delete removes rows. Input columns: the row key, the live columns, extras.
+	// Returning is over live columns ++ extras.
+	Delete struct {
+		Common
+		Table        *catalog.Table
+		Input        Node
+		Extra        int
+		Returning    []Expr
+		HasReturning bool
+	}
+)
+
+// The access paths.
+const (
+	FullScan   Access = iota // whole master file
+	PointGet                 // whole primary key given
+	UniqueGet                // whole key of a unique index given
+	RangeScan                // range of the master key
+	IndexRange               // range of an index
+	IndexFull                // whole index, for its order or because it covers
+)
+
+// JoinKind is the kind of a join.
+type JoinKind uint8
+
+// The kinds. Right joins are planned as Left with sides exchanged where the
+// method allows, Semi and Anti pass left rows with and without a match.
+const (
+	Inner JoinKind = iota
+	Left
+	Right
+	Full
+	Semi
+	Anti
+)
+
+// Query is a whole planned statement.
+type Query struct {
+	Root Node
+	// CTEs in the order in which they must be prepared.
+	CTEs []*CTE
+	// Params are the parameter types, inferred or declared; further slots up to
+	// NumSlots are set by subplans.
+	Params   []types.T
+	NumSlots int
+	// ReadOnly: no row is written, no lock taken, no volatile catalog change.
+	ReadOnly bool
+	// Tag is the command tag's verb: SELECT, INSERT, UPDATE, DELETE.
+	Tag string
+	// Returns tells whether rows come out (SELECT, RETURNING).
+	Returns bool
+	// Tables are the relations that must be locked, with the mode.
+	Tables []TableUse
+	// JoinOrder and other lines that EXPLAIN prints for the five steps.
+	Steps []StepNote
+}
+
+// TableUse is a table that the statement touches.
+type TableUse struct {
+	Table *catalog.Table
+	Write bool
+	Lock  bool // FOR UPDATE/SHARE
+}
+
+// StepNote is a line of EXPLAIN about one of the five steps.
+type StepNote struct{ Step, Text string }
+
+// TableExprs are the bound expressions that writing to a table needs, over the
+// table's live columns in order.
+type TableExprs struct {
+	Live      []int  // live column indexes of the table
+	Checks    []Expr // aligned with Table.Checks
+	Defaults  []Expr // per live column, nil without one; see no columns
+	Generated []Expr // per live column, nil unless generated
+	// IndexKeys[i] are the key expressions of Table.Indexes[i]: nil entries for
+	// plain columns. Preds[i] is its predicate or nil.
+	IndexKeys [][]Expr
+	Preds     []Expr
+}
+
+func one(n Node) []Node { return []Node{n} }
+
+// Children returns the node's inputs.
+func (n *Scan) Children() []Node         { return nil }
+func (n *VirtualScan) Children() []Node  { return nil }
+func (n *SequenceScan) Children() []Node { return nil }
+func (n *Values) Children() []Node       { return nil }
+func (n *FuncScan) Children() []Node     { return nil }
+func (n *CTEScan) Children() []Node      { return nil }
+func (n *WorkScan) Children() []Node     { return nil }
+func (n *Project) Children() []Node      { return one(n.Input) }
+func (n *ProjectSet) Children() []Node   { return one(n.Input) }
+func (n *Filter) Children() []Node       { return one(n.Input) }
+func (n *HashJoin) Children() []Node     { return []Node{n.Left, n.Right} }
+func (n *LookupJoin) Children() []Node   { return one(n.Left) }
+func (n *MergeJoin) Children() []Node    { return []Node{n.Left, n.Right} }
+func (n *LoopJoin) Children() []Node     { return []Node{n.Left, n.Right} }
+func (n *Apply) Children() []Node        { return []Node{n.Left, n.Right} }
+func (n *Group) Children() []Node        { return one(n.Input) }
+func (n *Distinct) Children() []Node     { return one(n.Input) }
+func (n *Window) Children() []Node       { return one(n.Input) }
+func (n *Sort) Children() []Node         { return one(n.Input) }
+func (n *Limit) Children() []Node        { return one(n.Input) }
+func (n *Append) Children() []Node       { return n.Inputs }
+func (n *SetOp) Children() []Node        { return []Node{n.Left, n.Right} }
+func (n *LockRows) Children() []Node     { return one(n.Input) }
+func (n *Insert) Children() []Node       { return one(n.Input) }
+func (n *Update) Children() []Node       { return one(n.Input) }
+func (n *Delete) Children() []Node       { return one(n.Input) }

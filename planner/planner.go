@@ -1,0 +1,251 @@
+package planner
+
+import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+// ConstEvaluator evaluates an expression without columns; the executor has it.
+type ConstEvaluator interface {
+	EvalConst(e plan.Expr) (types.Datum, error)
+}
+
+// TextParser parses the SQL texts that the catalog stores.
+type TextParser interface {
+	ParseExpr(sql string) (ast.Expr, error)
+	ParseQuery(sql string) (*ast.Select, error)
+	ParseTypeName(sql string) (ast.TypeName, error)
+}
+
+// Context is what a statement is planned against. It is used for one statement.
+type Context struct {
+	Snap       *catalog.Snapshot
+	DB         types.OID
+	SearchPath []string // schemas in order, pg_catalog included where it applies
+	Fmt        *types.FmtOpts
+	Consts     ConstEvaluator
+	Texts      TextParser
+	// ParamTypes are the declared parameter types; OID 0 means to infer.
+	ParamTypes []types.T
+	// NoOptimizer plans literally: full scans, loop joins in the written order.
+	NoOptimizer bool
+	// TempSchema is the session's own schema for temporary tables, or "".
+	TempSchema string
+	// Rows estimates a table's rows from a live counter; nil or -1: not known.
+	Rows func(*catalog.Table) float64
+}
+
+// planner is the state of planning one statement.
+type planner struct {
+	*Context
+	params   []types.T // inferred; OUnknown while open
+	nrel     int       // range-table entries handed out
+	slots    int       // parameters of subplans
+	steps    []plan.StepNote
+	ctes     []*plan.CTE
+	uses     []plan.TableUse
+	volatil  bool // a volatile function or a lock was seen
+	writes   bool
+	depth    int
+	subs     map[*query]*plannedSub
+	lockAt   map[int]int // target with the row key, per entry to lock
+	lockRels map[int]*rel
+}
+
+// Plan plans a SELECT, INSERT, UPDATE, DELETE or VALUES statement.
+func Plan(c *Context, stmt ast.Stmt) (q *plan.Query, err error) {
+	p := newPlanner(c)
+	defer p.recover(&err)
+	return p.statement(stmt), nil
+}
+
+func newPlanner(c *Context) *planner {
+	p := &planner{Context: c}
+	for _, t := range c.ParamTypes {
+		if t.OID == 0 {
+			t = types.TUnknown
+		}
+		p.params = append(p.params, t)
+	}
+	return p
+}
+
+// fault carries an error up through the binder, whose functions return values
+// only; recover turns it into the result of the exported function.
+type fault struct{ err error }
+
+func fail(err error) { panic(fault{err}) }
+
+func failf(code sqlerr.Code, off int, format string, args ...any) {
+	panic(fault{sqlerr.New(code, format, args...).At(off)})
+}
+
+func unsupported(off int, format string, args ...any) {
+	panic(fault{sqlerr.Unsupported(off, format, args...)})
+}
+
+func (p *planner) recover(err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case fault:
+		*err = r.err
+	default:
+		panic(r)
+	}
+}
+
+func (p *planner) newRel() int {
+	p.nrel++
+	return p.nrel
+}
+
+// statement binds and plans a whole statement.
+func (p *planner) statement(stmt ast.Stmt) *plan.Query {
+	out := &plan.Query{ReadOnly: true}
+	switch s := stmt.(type) {
+	case *ast.Select:
+		out.Tag, out.Returns = "SELECT", true
+		q := p.bindSelect(s, nil)
+		p.resolveUnknowns(q)
+		out.Root = p.finish(p.planQuery(q), q)
+	case *ast.Insert:
+		out.Tag = "INSERT"
+		out.Root = p.planInsert(s, nil)
+		out.Returns = s.Returning != nil
+	case *ast.Update:
+		out.Tag = "UPDATE"
+		out.Root = p.planUpdate(s, nil)
+		out.Returns = s.Returning != nil
+	case *ast.Delete:
+		out.Tag = "DELETE"
+		out.Root = p.planDelete(s, nil)
+		out.Returns = s.Returning != nil
+	default:
+		unsupported(stmt.Pos(), "this statement")
+	}
+	for i, t := range p.params {
+		if t.OID == types.OUnknown {
+			failf(sqlerr.IndeterminateDatatype, -1, "could not determine data type of parameter $%d", i+1)
+		}
+	}
+	out.Params = p.params
+	p.shiftSlots(out)
+	out.CTEs = p.ctes
+	out.ReadOnly = !p.writes
+	out.Tables = p.uses
+	out.Steps = p.steps
+	number(out)
+	return out
+}
+
+// slotBase separates subplans' parameter slots from the statement's own while
+// their number is not known yet.
+const slotBase = 1 << 20
+
+// shiftSlots moves the subplans' slots behind the statement's parameters.
+func (p *planner) shiftSlots(q *plan.Query) {
+	n := len(p.params)
+	q.NumSlots = n + p.slots
+	if p.slots == 0 {
+		return
+	}
+	fix := func(e plan.Expr) plan.Expr {
+		switch e := e.(type) {
+		case *plan.Param:
+			if e.Idx >= slotBase {
+				c := *e
+				c.Idx = n + e.Idx - slotBase
+				return &c
+			}
+		case *plan.SubPlan:
+			for i := range e.Outer {
+				if e.Outer[i].Idx >= slotBase {
+					e.Outer[i].Idx += n - slotBase
+				}
+			}
+		}
+		return e
+	}
+	seen := map[plan.Node]bool{}
+	shift := func(root plan.Node) { p.mapNodeExprs(root, fix, seen) }
+	shift(q.Root)
+	for _, c := range p.ctes {
+		shift(c.Plan)
+		if c.Step != nil {
+			shift(c.Step)
+		}
+	}
+}
+
+// mapNodeExprs applies f to all expressions of a plan, subplans included.
+func (p *planner) mapNodeExprs(root plan.Node, f func(plan.Expr) plan.Expr, seen map[plan.Node]bool) {
+	if root == nil || seen[root] {
+		return
+	}
+	seen[root] = true
+	var deep func(e plan.Expr) plan.Expr
+	deep = func(e plan.Expr) plan.Expr {
+		if s, ok := e.(*plan.SubPlan); ok {
+			p.mapNodeExprs(s.Plan, f, seen)
+			if s.Test != nil {
+				s.Test = plan.Map(s.Test, deep)
+			}
+		}
+		return f(e)
+	}
+	plan.MapExprs(root, func(e plan.Expr) plan.Expr { return plan.Map(e, deep) })
+	if a, ok := root.(*plan.Apply); ok {
+		for i := range a.Outer {
+			if a.Outer[i].Idx >= slotBase {
+				a.Outer[i].Idx += len(p.params) - slotBase
+			}
+		}
+	}
+	for _, c := range root.Children() {
+		p.mapNodeExprs(c, f, seen)
+	}
+}
+
+// number gives the nodes their IDs in EXPLAIN's order.
+func number(q *plan.Query) {
+	id := 0
+	var walk func(n plan.Node)
+	walk = func(n plan.Node) {
+		if n == nil || n.Base().ID != 0 {
+			return
+		}
+		id++
+		n.Base().ID = id
+		for _, c := range n.Children() {
+			walk(c)
+		}
+		plan.MapExprs(n, func(e plan.Expr) plan.Expr {
+			plan.Visit(e, func(x plan.Expr) bool {
+				if s, ok := x.(*plan.SubPlan); ok {
+					walk(s.Plan)
+				}
+				return true
+			})
+			return e
+		})
+	}
+	walk(q.Root)
+	for _, c := range q.CTEs {
+		walk(c.Plan)
+		walk(c.Step)
+	}
+}
+
+// use remembers that the statement touches a table.
+func (p *planner) use(t *catalog.Table, write bool) {
+	for i := range p.uses {
+		if p.uses[i].Table == t {
+			p.uses[i].Write = p.uses[i].Write || write
+			return
+		}
+	}
+	p.uses = append(p.uses, plan.TableUse{Table: t, Write: write})
+}

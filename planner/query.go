@@ -1,0 +1,297 @@
+package planner
+
+import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// query is a bound query: a body with ORDER BY and LIMIT. Its output columns
+// are the first ncols targets of its block, or the set operation's columns.
+type query struct {
+	rel           int // the entry number under which others see its columns
+	cols          []plan.OutCol
+	block         *block    // the select core or VALUES …
+	setop         *setop    // … or a set operation
+	sort          []sortKey // over the block's targets
+	limit, offset plan.Expr
+	ties          bool
+	locks         []lockClause
+	ctes          []*cteDef // its WITH clause
+	ref           *cteDef   // the query is a reference to a WITH query …
+	work          bool      // … or to the working table of a recursive one
+	dml           plan.Node // the query is a data-modifying statement, planned already
+}
+
+// setop is a set operation over two queries with equal column types.
+type setop struct {
+	op   string
+	all  bool
+	l, r *query
+}
+
+// sortKey orders by a target.
+type sortKey struct {
+	target           int
+	desc, nullsFirst bool
+}
+
+type lockClause struct {
+	strength           string
+	rels               map[int]bool // nil: all
+	noWait, skipLocked bool
+}
+
+// block is one SELECT core.
+type block struct {
+	from       []*joinItem // comma list; entries are joined as inner joins
+	values     [][]plan.Expr
+	where      []plan.Expr // conjuncts
+	grouped    bool
+	keys       []plan.Expr // GROUP BY
+	sets       [][]int     // grouping sets; nil: one set of all keys
+	aggs       []plan.Agg
+	grpRel     int // entry number of the grouping's output: keys, then aggregates, then GROUPING mask
+	having     []plan.Expr
+	wins       []*winGroup
+	targets    []target
+	ncols      int // visible targets; the rest are for sorting
+	hasSRF     bool
+	distinct   bool
+	distinctOn []int // targets of DISTINCT ON; nil: all visible
+	rels       map[int]*rel
+	semis      []*semi // joins made of EXISTS and IN
+	lateral    bool
+}
+
+type target struct {
+	x      plan.Expr
+	name   string
+	tbl    types.OID
+	attnum int16
+}
+
+// winGroup is the set of window functions over one window.
+type winGroup struct {
+	rel       int // entry number of its output
+	key       string
+	partition []plan.Expr
+	order     []plan.SortKey
+	funcs     []plan.WindowFunc
+}
+
+// rel is an entry of the range table: something with columns in FROM.
+type rel struct {
+	id         int
+	alias      string
+	cols       []plan.OutCol // by column number; dropped ones have an empty name
+	table      *catalog.Table
+	virt       *catalog.Virtual
+	seq        *catalog.Sequence
+	query      *query
+	funcs      []plan.Expr
+	fcols      []int
+	ordinality bool
+	lateral    bool // refers to earlier entries
+	needKey    bool // the row key is wanted (DML, locking)
+	target     bool // the table that the statement changes
+}
+
+// joinItem is a tree of joins over range-table entries.
+type joinItem struct {
+	rel  *rel // a leaf …
+	kind plan.JoinKind
+	l, r *joinItem
+	on   []plan.Expr // conjuncts of the join condition
+}
+
+func (j *joinItem) rels(f func(*rel)) {
+	if j.rel != nil {
+		f(j.rel)
+		return
+	}
+	j.l.rels(f)
+	j.r.rels(f)
+}
+
+// semi is a semi or anti join with a query, taken from a conjunct.
+type semi struct {
+	kind      plan.JoinKind
+	q         *query      // the inner query without its correlated conjuncts
+	conds     []plan.Expr // join condition over the outer's Vars and the inner's
+	nullAware bool
+}
+
+// subquery is a subquery in an expression, not yet planned.
+type subquery struct {
+	plan.At
+	kind plan.SubKind
+	q    *query
+	x    []plan.Expr // left side of IN, op ANY, op ALL
+	xrel int         // entry number under which test sees x
+	test plan.Expr
+	eq   bool // test is a conjunction of equalities x[i] = column i
+	not  bool
+}
+
+// MapChildren maps the expressions of the enclosing block only.
+func (s *subquery) MapChildren(f func(plan.Expr) plan.Expr) plan.Expr {
+	c := *s
+	c.x = make([]plan.Expr, len(s.x))
+	for i, x := range s.x {
+		c.x[i] = f(x)
+	}
+	return &c
+}
+
+// aggRef marks an aggregate call while a block is bound.
+type aggRef struct {
+	plan.At
+	agg   plan.Agg
+	win   *winRef
+	level int
+}
+
+type winRef struct {
+	key       string
+	partition []plan.Expr
+	order     []plan.SortKey
+	frame     plan.Frame
+}
+
+// MapChildren maps arguments, filter and ordering.
+func (a *aggRef) MapChildren(f func(plan.Expr) plan.Expr) plan.Expr {
+	c := *a
+	c.agg.Args = make([]plan.Expr, len(a.agg.Args))
+	for i, x := range a.agg.Args {
+		c.agg.Args[i] = f(x)
+	}
+	if a.agg.Filter != nil {
+		c.agg.Filter = f(a.agg.Filter)
+	}
+	c.agg.OrderBy = mapKeys(a.agg.OrderBy, f)
+	if a.win != nil {
+		w := *a.win
+		w.partition = make([]plan.Expr, len(a.win.partition))
+		for i, x := range a.win.partition {
+			w.partition[i] = f(x)
+		}
+		w.order = mapKeys(a.win.order, f)
+		c.win = &w
+	}
+	return &c
+}
+
+func mapKeys(l []plan.SortKey, f func(plan.Expr) plan.Expr) []plan.SortKey {
+	out := make([]plan.SortKey, len(l))
+	for i, k := range l {
+		out[i] = k
+		out[i].X = f(k.X)
+	}
+	return out
+}
+
+// mapQuery applies f to every expression of a query, at all depths, in place
+// (the expressions are replaced, the query's structure stays).
+func mapQuery(q *query, f func(plan.Expr) plan.Expr) {
+	if q == nil {
+		return
+	}
+	var deep func(e plan.Expr) plan.Expr
+	deep = func(e plan.Expr) plan.Expr {
+		if e == nil {
+			return nil
+		}
+		return plan.Map(e, func(x plan.Expr) plan.Expr {
+			if s, ok := x.(*subquery); ok {
+				mapQuery(s.q, f)
+				if s.test != nil {
+					s.test = deep(s.test)
+				}
+			}
+			return f(x)
+		})
+	}
+	for _, c := range q.ctes {
+		mapQuery(c.q, f)
+		mapQuery(c.stepQ, f)
+	}
+	if q.setop != nil {
+		mapQuery(q.setop.l, f)
+		mapQuery(q.setop.r, f)
+	}
+	q.limit, q.offset = deep(q.limit), deep(q.offset)
+	b := q.block
+	if b == nil {
+		return
+	}
+	list := func(l []plan.Expr) {
+		for i := range l {
+			l[i] = deep(l[i])
+		}
+	}
+	for _, r := range b.values {
+		list(r)
+	}
+	var items func(j *joinItem)
+	items = func(j *joinItem) {
+		if j.rel != nil {
+			mapQuery(j.rel.query, f)
+			list(j.rel.funcs)
+			return
+		}
+		items(j.l)
+		items(j.r)
+		list(j.on)
+	}
+	for _, j := range b.from {
+		items(j)
+	}
+	list(b.where)
+	list(b.keys)
+	list(b.having)
+	agg := func(a *plan.Agg) {
+		list(a.Args)
+		a.Filter = deep(a.Filter)
+		for i := range a.OrderBy {
+			a.OrderBy[i].X = deep(a.OrderBy[i].X)
+		}
+	}
+	for i := range b.aggs {
+		agg(&b.aggs[i])
+	}
+	for _, w := range b.wins {
+		list(w.partition)
+		for i := range w.order {
+			w.order[i].X = deep(w.order[i].X)
+		}
+		for i := range w.funcs {
+			agg(&w.funcs[i].Agg)
+		}
+	}
+	for i := range b.targets {
+		b.targets[i].x = deep(b.targets[i].x)
+	}
+	for _, s := range b.semis {
+		mapQuery(s.q, f)
+		list(s.conds)
+	}
+}
+
+// relsOf collects the entry numbers of the Vars in e, subqueries included.
+func relsOf(e plan.Expr, into map[int]bool) {
+	plan.Visit(e, func(x plan.Expr) bool {
+		switch x := x.(type) {
+		case *plan.Var:
+			into[x.Rel] = true
+		case *subquery:
+			mapQuery(x.q, func(y plan.Expr) plan.Expr {
+				if v, ok := y.(*plan.Var); ok {
+					into[v.Rel] = true
+				}
+				return y
+			})
+		}
+		return true
+	})
+}

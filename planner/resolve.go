@@ -1,0 +1,617 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// candidate is a function or operator that could be meant.
+type candidate struct {
+	args     []types.OID // as long as the call's argument list
+	proc     *catalog.Proc
+	oper     *catalog.Operator
+	variadic bool // args expand a VARIADIC parameter
+	defaults int
+}
+
+// operator binds "l op r", or prefix "op r" with l nil.
+func (p *planner) operator(schema, op string, l, r plan.Expr, off int) plan.Expr {
+	if schema != "" && schema != "pg_catalog" {
+		failf(sqlerr.UndefinedFunction, off, "operator does not exist: %s.%s", schema, op)
+	}
+	o := p.findOperator(op, l, r, off)
+	pr := catalog.ProcByOID(o.Proc)
+	if pr == nil {
+		unsupported(off, "operator %s", op)
+	}
+	args := []plan.Expr{r}
+	want := []types.OID{o.Right}
+	if l != nil {
+		args, want = []plan.Expr{l, r}, []types.OID{o.Left, o.Right}
+	}
+	return p.makeCall(pr, args, want, op, off)
+}
+
+// findOperator is oper(): exact match first, then PostgreSQL's candidate rules.
+func (p *planner) findOperator(op string, l, r plan.Expr, off int) *catalog.Operator {
+	var lt, rt types.OID
+	kind := byte('b')
+	rt = r.Type().OID
+	if l == nil {
+		kind = 'l'
+	} else {
+		lt = l.Type().OID
+	}
+	all := catalog.OperatorsByName(op)
+	el, er := lt, rt
+	if kind == 'b' {
+		if el == types.OUnknown {
+			el = er
+		} else if er == types.OUnknown {
+			er = el
+		}
+	}
+	base := func(o types.OID) types.OID { return p.Snap.BaseType(p.T(o, -1)).OID }
+	for _, o := range all {
+		if o.Kind == kind && o.Right == er && (kind == 'l' || o.Left == el) {
+			return o
+		}
+	}
+	if bl, br := base(el), base(er); bl != el || br != er {
+		for _, o := range all {
+			if o.Kind == kind && o.Right == br && (kind == 'l' || o.Left == bl) {
+				return o
+			}
+		}
+	}
+	var cands []candidate
+	for _, o := range all {
+		if o.Kind != kind {
+			continue
+		}
+		c := candidate{oper: o, args: []types.OID{o.Right}}
+		if kind == 'b' {
+			c.args = []types.OID{o.Left, o.Right}
+		}
+		cands = append(cands, c)
+	}
+	in := []types.OID{rt}
+	if kind == 'b' {
+		in = []types.OID{lt, rt}
+	}
+	m := p.matching(cands, in)
+	best := p.selectCandidate(m, in)
+	if best == nil {
+		sig := op + " " + p.bareName(rt)
+		if l != nil {
+			sig = p.bareName(lt) + " " + sig
+		}
+		if len(m) > 1 {
+			fail(sqlerr.New(sqlerr.AmbiguousFunction, "operator is not unique: %s", sig).At(off).
+				WithHint("Could not choose a best candidate operator. You might need to add explicit type casts."))
+		}
+		fail(sqlerr.New(sqlerr.UndefinedFunction, "operator does not exist: %s", sig).At(off).
+			WithHint("No operator matches the given name and argument type%s. You might need to add %sexplicit type cast%s.",
+				map[bool]string{true: "s", false: ""}[l != nil], map[bool]string{true: "", false: "an "}[l != nil], map[bool]string{true: "s", false: ""}[l != nil]))
+	}
+	return best.oper
+}
+
+// matching keeps the candidates to which the arguments convert implicitly
+// (func_match_argtypes).
+func (p *planner) matching(cands []candidate, in []types.OID) []candidate {
+	var out []candidate
+	for _, c := range cands {
+		ok := true
+		for i, t := range in {
+			if !p.canCoerce(t, c.args[i], implicit) {
+				ok = false
+				break
+			}
+		}
+		if ok && p.polyConsistent(c.args, in) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// polyConsistent checks that polymorphic arguments can agree.
+func (p *planner) polyConsistent(args, in []types.OID) bool {
+	var elem, arr types.OID
+	for i, a := range args {
+		if in[i] == types.OUnknown {
+			continue
+		}
+		switch a {
+		case types.OAnyelement, types.OAnynonarray, types.OAnyenum:
+			if elem != 0 && elem != in[i] {
+				return false
+			}
+			elem = in[i]
+		case types.OAnyarray:
+			if arr != 0 && arr != in[i] {
+				return false
+			}
+			arr = in[i]
+		}
+	}
+	if elem != 0 && arr != 0 && arr != types.OAnyarray {
+		return p.info(arr).Elem == elem
+	}
+	return true
+}
+
+// selectCandidate is func_select_candidate: PostgreSQL's rules 4a to 4f.
+func (p *planner) selectCandidate(cands []candidate, in []types.OID) *candidate {
+	if len(cands) == 0 {
+		return nil
+	}
+	if len(cands) == 1 {
+		return &cands[0]
+	}
+	n := len(in)
+	base := make([]types.OID, n)
+	unknowns := 0
+	for i, t := range in {
+		base[i] = t
+		if t == types.OUnknown {
+			unknowns++
+		} else {
+			base[i] = p.Snap.BaseType(p.T(t, -1)).OID
+		}
+	}
+	keepBest := func(cs []candidate, score func(c *candidate) int) []candidate {
+		best, out := -1, []candidate(nil)
+		for i := range cs {
+			s := score(&cs[i])
+			if s > best {
+				best, out = s, nil
+			}
+			if s == best {
+				out = append(out, cs[i])
+			}
+		}
+		return out
+	}
+	// most exact matches
+	cands = keepBest(cands, func(c *candidate) int {
+		k := 0
+		for i := range in {
+			if base[i] != types.OUnknown && c.args[i] == base[i] {
+				k++
+			}
+		}
+		return k
+	})
+	if len(cands) == 1 {
+		return &cands[0]
+	}
+	// most exact or preferred
+	cands = keepBest(cands, func(c *candidate) int {
+		k := 0
+		for i := range in {
+			if base[i] == types.OUnknown {
+				continue
+			}
+			if c.args[i] == base[i] || p.preferred(c.args[i], base[i]) {
+				k++
+			}
+		}
+		return k
+	})
+	if len(cands) == 1 {
+		return &cands[0]
+	}
+	if unknowns == 0 {
+		return nil
+	}
+	// categories of the unknown arguments
+	cat := make([]byte, n)
+	prefer := make([]bool, n)
+	resolved := true
+	for i := range in {
+		if base[i] != types.OUnknown {
+			continue
+		}
+		var category byte
+		pref, conflict := false, false
+		for k := range cands {
+			ci := p.info(cands[k].args[i])
+			switch {
+			case category == 0:
+				category, pref = ci.Category, ci.Preferred
+			case category == ci.Category:
+				pref = pref || ci.Preferred
+			case ci.Category == 'S':
+				category, pref = 'S', ci.Preferred
+			case category == 'S':
+			default:
+				conflict = true
+			}
+		}
+		// 'S' wins when any candidate takes it
+		for k := range cands {
+			if p.info(cands[k].args[i]).Category == 'S' {
+				category, conflict = 'S', false
+				pref = false
+				for m := range cands {
+					if mi := p.info(cands[m].args[i]); mi.Category == 'S' && mi.Preferred {
+						pref = true
+					}
+				}
+				break
+			}
+		}
+		if conflict {
+			resolved = false
+			break
+		}
+		cat[i], prefer[i] = category, pref
+	}
+	if resolved {
+		var out []candidate
+		for _, c := range cands {
+			ok := true
+			for i := range in {
+				if base[i] != types.OUnknown {
+					continue
+				}
+				ci := p.info(c.args[i])
+				if ci.Category != cat[i] || prefer[i] && !ci.Preferred {
+					ok = false
+					break
+				}
+			}
+			if ok {
+				out = append(out, c)
+			}
+		}
+		if len(out) > 0 {
+			cands = out
+			if len(cands) == 1 {
+				return &cands[0]
+			}
+		}
+	}
+	// all known arguments of one type: assume it for the unknown ones
+	if unknowns < n {
+		var same types.OID
+		for _, t := range base {
+			if t == types.OUnknown {
+				continue
+			}
+			if same == 0 {
+				same = t
+			} else if same != t {
+				same = 0
+				break
+			}
+		}
+		if same != 0 {
+			as := make([]types.OID, n)
+			for i := range as {
+				as[i] = same
+			}
+			var hit *candidate
+			k := 0
+			for i := range cands {
+				ok := true
+				for j := range as {
+					if !p.canCoerce(as[j], cands[i].args[j], implicit) {
+						ok = false
+						break
+					}
+				}
+				if ok {
+					k++
+					hit = &cands[i]
+				}
+			}
+			if k == 1 {
+				return hit
+			}
+		}
+	}
+	return nil
+}
+
+// preferred reports whether t is a preferred type of the category of of.
+func (p *planner) preferred(t, of types.OID) bool {
+	ti := p.info(t)
+	return ti.Preferred && ti.Category == p.info(of).Category
+}
+
+// funcCall is what the binder knows of a written call.
+type funcCall struct {
+	schema, name string
+	args         []plan.Expr
+	argNames     []string
+	variadic     bool
+	off          int
+}
+
+// findFunction is func_get_detail. It returns the candidate and the arguments
+// in the function's order, defaults included; nil with cast set when the call
+// is a type's name used as a cast.
+func (p *planner) findFunction(c *funcCall) (*candidate, []plan.Expr) {
+	in := make([]types.OID, len(c.args))
+	for i, a := range c.args {
+		in[i] = a.Type().OID
+	}
+	var cands []candidate
+	named := len(c.argNames) > 0
+	for _, pr := range p.procs(c.schema, c.name) {
+		if named {
+			if k := p.namedCandidate(pr, c); k != nil {
+				cands = append(cands, *k)
+			}
+			continue
+		}
+		n := len(c.args)
+		switch {
+		case len(pr.Args) == n && (pr.Variadic == 0 || c.variadic || true) && !(pr.Variadic != 0 && !c.variadic):
+			if c.variadic && pr.Variadic == 0 {
+				continue
+			}
+			cands = append(cands, candidate{proc: pr, args: pr.Args})
+		case pr.Variadic == 0 && len(pr.Args) > n && len(pr.Args)-len(pr.Defaults) <= n:
+			cands = append(cands, candidate{proc: pr, args: pr.Args[:n], defaults: len(pr.Args) - n})
+		}
+		if pr.Variadic != 0 && !c.variadic && n >= len(pr.Args)-1 && (n >= len(pr.Args) || pr.Variadic == types.OAny) {
+			fixed := pr.Args[:len(pr.Args)-1]
+			args := slices.Clone(fixed)
+			for len(args) < n {
+				args = append(args, pr.Variadic)
+			}
+			if n >= len(fixed) && n >= 1 {
+				cands = append(cands, candidate{proc: pr, args: args, variadic: true})
+			}
+		}
+	}
+	exact := -1
+	for i := range cands {
+		if slices.Equal(cands[i].args, in) {
+			if exact < 0 || cands[exact].variadic && !cands[i].variadic || cands[exact].defaults > cands[i].defaults {
+				exact = i
+			}
+		}
+	}
+	if exact >= 0 {
+		return &cands[exact], c.args
+	}
+	m := p.matching(cands, in)
+	// non-variadic beats variadic, fewer defaults beat more, on equal signatures
+	best := p.selectCandidate(dedupe(m), in)
+	if best == nil && len(m) > 1 {
+		fail(sqlerr.New(sqlerr.AmbiguousFunction, "function %s is not unique", p.signature(c)).At(c.off).
+			WithHint("Could not choose a best candidate function. You might need to add explicit type casts."))
+	}
+	return best, c.args
+}
+
+func dedupe(m []candidate) []candidate {
+	var out []candidate
+next:
+	for _, c := range m {
+		for i := range out {
+			if slices.Equal(out[i].args, c.args) {
+				if out[i].variadic && !c.variadic || out[i].defaults > c.defaults {
+					out[i] = c
+				}
+				continue next
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// namedCandidate orders named arguments as the function declares them.
+func (p *planner) namedCandidate(pr *catalog.Proc, c *funcCall) *candidate {
+	if pr.ArgNames == nil || len(pr.Args) < len(c.args) {
+		return nil
+	}
+	var inNames []string
+	for i, n := range pr.ArgNames {
+		if pr.ArgModes == nil || i >= len(pr.ArgModes) || pr.ArgModes[i] == 'i' || pr.ArgModes[i] == 'b' || pr.ArgModes[i] == 'v' {
+			inNames = append(inNames, n)
+		}
+	}
+	args := make([]plan.Expr, len(pr.Args))
+	for i, a := range c.args {
+		at := i
+		if c.argNames[i] != "" {
+			at = slices.Index(inNames, c.argNames[i])
+		}
+		if at < 0 || at >= len(args) || args[at] != nil {
+			return nil
+		}
+		args[at] = a
+	}
+	first := len(pr.Args) - len(pr.Defaults)
+	types_ := make([]types.OID, len(c.args))
+	for i := range args {
+		if args[i] == nil {
+			if i < first {
+				return nil
+			}
+			args[i] = p.defaultArg(pr, i-first)
+		}
+	}
+	k := &candidate{proc: pr}
+	for i, a := range c.args {
+		for j := range args {
+			if args[j] == a {
+				types_[i] = pr.Args[j]
+			}
+		}
+	}
+	k.args = types_
+	c.args, c.argNames = args, nil
+	k.args = pr.Args
+	return k
+}
+
+func (p *planner) defaultArg(pr *catalog.Proc, i int) plan.Expr {
+	x, err := p.Texts.ParseExpr(pr.Defaults[i])
+	if err != nil {
+		fail(err)
+	}
+	b := &binder{planner: p, what: "DEFAULT"}
+	return b.expr(x)
+}
+
+// procs lists the functions of a name that the search path sees.
+func (p *planner) procs(schema, name string) []*catalog.Proc {
+	var out []*catalog.Proc
+	if schema == "" || schema == "pg_catalog" {
+		out = append(out, catalog.ProcsByName(name)...)
+	}
+	if schema == "information_schema" {
+		out = append(out, catalog.ProcsByName(name)...)
+	}
+	for _, s := range p.SearchPath {
+		if schema != "" && schema != s {
+			continue
+		}
+		for _, f := range p.Snap.Functions(p.DB, s, name) {
+			out = append(out, userProc(f))
+		}
+	}
+	return out
+}
+
+func userProc(f *catalog.Function) *catalog.Proc {
+	pr := &catalog.Proc{OID: f.OID, Name: f.Name, Src: f.Body, Kind: 'f', Strict: f.Strict, RetSet: f.RetSet,
+		Volatile: f.Volatile, Ret: f.Ret.OID, Defaults: f.Defaults, ArgNames: f.ArgNames, SQL: f}
+	for _, t := range f.Inputs() {
+		pr.Args = append(pr.Args, t.OID)
+	}
+	return pr
+}
+
+func (p *planner) signature(c *funcCall) string {
+	var b strings.Builder
+	if c.schema != "" {
+		b.WriteString(c.schema + ".")
+	}
+	b.WriteString(c.name)
+	b.WriteByte('(')
+	for i, a := range c.args {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if i < len(c.argNames) && c.argNames[i] != "" {
+			b.WriteString(c.argNames[i] + " => ")
+		}
+		b.WriteString(p.bareName(a.Type().OID))
+	}
+	b.WriteByte(')')
+	return b.String()
+}
+
+// makeCall coerces the arguments and resolves polymorphic types.
+func (p *planner) makeCall(pr *catalog.Proc, args []plan.Expr, want []types.OID, op string, off int) plan.Expr {
+	args, ret := p.callArgs(pr, args, want, off)
+	if pr.Volatile == 'v' {
+		p.volatil = true
+	}
+	return p.fold(&plan.Call{At: plan.At{T: ret, Off: off}, Proc: pr, Args: args, Op: op})
+}
+
+// callArgs converts the arguments to the declared types, polymorphic ones to
+// what the actual arguments make of them, and returns the result type.
+func (p *planner) callArgs(pr *catalog.Proc, args []plan.Expr, want []types.OID, off int) ([]plan.Expr, types.T) {
+	poly := isPoly(pr.Ret)
+	for _, w := range want {
+		poly = poly || isPoly(w)
+	}
+	out := make([]plan.Expr, len(args))
+	if !poly {
+		for i, a := range args {
+			if want[i] == types.OAny {
+				out[i] = p.known(a)
+				continue
+			}
+			out[i] = p.coerceCall(a, want[i])
+		}
+		return out, p.T(pr.Ret, -1)
+	}
+	var elem types.T
+	set := func(t types.T) {
+		if elem.OID == 0 {
+			elem = t
+		}
+	}
+	var compat []plan.Expr
+	for i, a := range args {
+		t := a.Type()
+		if t.OID == types.OUnknown {
+			continue
+		}
+		switch want[i] {
+		case types.OAnyelement, types.OAnynonarray, types.OAnyenum:
+			set(p.T(t.OID, -1))
+		case types.OAnyarray:
+			if e := p.info(t.OID).Elem; e != 0 {
+				set(p.T(e, -1))
+			}
+		case types.OAnycompatible, types.OAnycompatiblenonarray:
+			compat = append(compat, &plan.Const{At: plan.At{T: p.T(t.OID, -1), Off: a.Pos()}, Val: types.Null(t)})
+		case types.OAnycompatiblearray:
+			if e := p.info(t.OID).Elem; e != 0 {
+				et := p.T(e, -1)
+				compat = append(compat, &plan.Const{At: plan.At{T: et, Off: a.Pos()}, Val: types.Null(et)})
+			}
+		case types.OAnyrange, types.OAnycompatiblerange, types.OAnymultirange, types.OAnycompatiblemultirange:
+			unsupported(off, "a polymorphic range function")
+		}
+	}
+	if elem.OID == 0 && len(compat) > 0 {
+		elem = p.commonType("arguments", compat)
+	}
+	if elem.OID == 0 {
+		for _, w := range want {
+			if w == types.OAnyelement || w == types.OAnyarray || w == types.OAnynonarray || w == types.OAnyenum {
+				failf(sqlerr.DatatypeMismatch, off, "could not determine polymorphic type because input has type unknown")
+			}
+		}
+		elem = types.TText
+	}
+	arr := p.T(p.info(elem.OID).Array, -1)
+	concrete := func(o types.OID) types.T {
+		switch o {
+		case types.OAnyelement, types.OAnynonarray, types.OAnyenum, types.OAnycompatible, types.OAnycompatiblenonarray:
+			return elem
+		case types.OAnyarray, types.OAnycompatiblearray:
+			return arr
+		}
+		return p.T(o, -1)
+	}
+	for i, a := range args {
+		if want[i] == types.OAny {
+			out[i] = p.known(a)
+			continue
+		}
+		t := concrete(want[i])
+		if isPoly(want[i]) && a.Type().OID != types.OUnknown && p.info(a.Type().OID).Kind == types.KArray && t.OID == arr.OID && p.info(a.Type().OID).Elem == elem.OID {
+			out[i] = a // also int2vector where int2[] is meant
+			continue
+		}
+		out[i] = p.coerceCall(a, t.OID)
+	}
+	return out, concrete(pr.Ret)
+}
+
+func (p *planner) coerceCall(a plan.Expr, to types.OID) plan.Expr {
+	if a.Type().OID == to {
+		return a
+	}
+	return p.must(a, p.T(to, -1), implicit)
+}

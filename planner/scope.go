@@ -1,0 +1,271 @@
+package planner
+
+import (
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+// scope is what names can refer to inside one query block, and the blocks
+// around it.
+type scope struct {
+	parent *scope
+	items  []*nsItem
+	ctes   map[string]*cteDef
+	// targets are the output names that ORDER BY sees.
+	block *block
+}
+
+// nsItem is a relation's or join's entry in the namespace.
+type nsItem struct {
+	name        string // "" when it cannot be qualified (a join without alias)
+	schema      string
+	cols        []nsCol
+	relVisible  bool
+	colsVisible bool
+	lateralOnly bool // visible to LATERAL entries of the same FROM only
+	rel         *rel
+}
+
+type nsCol struct {
+	name string
+	x    plan.Expr
+}
+
+// cteDef is a WITH query.
+type cteDef struct {
+	name         string
+	q            *query
+	refs         int
+	recursive    bool
+	materialized *bool
+	dml          bool
+	planned      *plan.CTE
+	stepQ        *query // recursive term
+	unionAll     bool
+	binding      bool // its own body is being bound
+	workRefs     int
+}
+
+func (s *scope) findCTE(name string) *cteDef {
+	for ; s != nil; s = s.parent {
+		if c, ok := s.ctes[name]; ok {
+			return c
+		}
+	}
+	return nil
+}
+
+// column resolves an unqualified column name: the innermost scope that knows it.
+func (s *scope) column(name string, off int) plan.Expr {
+	for ; s != nil; s = s.parent {
+		var hit plan.Expr
+		for _, it := range s.items {
+			if !it.colsVisible {
+				continue
+			}
+			for _, c := range it.cols {
+				if c.name == name {
+					if hit != nil {
+						failf(sqlerr.AmbiguousColumn, off, "column reference \"%s\" is ambiguous", name)
+					}
+					hit = c.x
+				}
+			}
+		}
+		if hit != nil {
+			return moved(hit, off)
+		}
+		for _, it := range s.items {
+			if it.colsVisible && it.rel != nil {
+				if x := it.system(name); x != nil {
+					return moved(x, off)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// item finds a relation's entry by its name.
+func (s *scope) item(schema, name string, off int) *nsItem {
+	for ; s != nil; s = s.parent {
+		var hit *nsItem
+		for _, it := range s.items {
+			if it.relVisible && it.name == name && (schema == "" || it.schema == schema) {
+				if hit != nil {
+					failf(sqlerr.AmbiguousAlias, off, "table reference \"%s\" is ambiguous", name)
+				}
+				hit = it
+			}
+		}
+		if hit != nil {
+			return hit
+		}
+	}
+	return nil
+}
+
+func (it *nsItem) column(name string, off int) plan.Expr {
+	var hit plan.Expr
+	for _, c := range it.cols {
+		if c.name == name {
+			if hit != nil {
+				failf(sqlerr.AmbiguousColumn, off, "column reference \"%s\" is ambiguous", name)
+			}
+			hit = c.x
+		}
+	}
+	if hit == nil {
+		hit = it.system(name)
+	}
+	if hit == nil {
+		return nil
+	}
+	return moved(hit, off)
+}
+
+// system resolves the system columns of a table.
+func (it *nsItem) system(name string) plan.Expr {
+	if it.rel == nil {
+		return nil
+	}
+	v := func(col int, t types.T) plan.Expr {
+		return &plan.Var{At: plan.At{T: t, Off: -1}, Rel: it.rel.id, Col: col, Name: name}
+	}
+	switch name {
+	case "tableoid":
+		var oid types.OID
+		switch {
+		case it.rel.table != nil:
+			oid = it.rel.table.OID
+		case it.rel.virt != nil:
+			oid = it.rel.virt.OID
+		case it.rel.seq != nil:
+			oid = it.rel.seq.OID
+		default:
+			return nil
+		}
+		return &plan.Const{At: plan.At{T: types.TOid, Off: -1}, Val: types.Int(types.TOid, int64(oid))}
+	case "ctid":
+		if it.rel.table != nil {
+			return v(plan.ColCtid, types.Of(types.OTid))
+		}
+	case "xmin", "xmax", "cmin", "cmax":
+		if it.rel.table != nil || it.rel.virt != nil {
+			return &plan.Const{At: plan.At{T: types.Of(types.OXid), Off: -1}, Val: types.Int(types.Of(types.OXid), 1)}
+		}
+	}
+	return nil
+}
+
+// moved returns x with the offset of its use.
+func moved(x plan.Expr, off int) plan.Expr {
+	switch x := x.(type) {
+	case *plan.Var:
+		c := *x
+		c.Off = off
+		return &c
+	}
+	return x
+}
+
+// columnRef binds a, t.a, s.t.a, or a whole-row reference.
+func (b *binder) columnRef(r *ast.ColumnRef) plan.Expr {
+	if r.Star {
+		failf(sqlerr.SyntaxError, r.Pos(), "row expansion via \"*\" is not supported here")
+	}
+	off := r.Pos()
+	switch len(r.Parts) {
+	case 1:
+		name := r.Parts[0]
+		if b.colHook != nil {
+			if x := b.colHook(name); x != nil {
+				return moved(x, off)
+			}
+		}
+		if x := b.scope.column(name, off); x != nil {
+			return x
+		}
+		if it := b.scope.item("", name, off); it != nil {
+			return b.wholeRow(it, off)
+		}
+		fail(b.noColumn(name, off))
+	case 2, 3, 4:
+		n := len(r.Parts)
+		schema := ""
+		if n > 2 {
+			schema = r.Parts[n-3]
+		}
+		it := b.scope.item(schema, r.Parts[n-2], off)
+		if it == nil && n == 2 {
+			if x := b.scope.column(r.Parts[0], off); x != nil && x.Type().Kind() == types.KRecord {
+				return b.field(x, r.Parts[1], off)
+			}
+		}
+		if it == nil {
+			fail(b.noRelation(r.Parts[n-2], off))
+		}
+		if x := it.column(r.Parts[n-1], off); x != nil {
+			return x
+		}
+		failf(sqlerr.UndefinedColumn, off, "column %s.%s does not exist", r.Parts[n-2], r.Parts[n-1])
+	}
+	return nil
+}
+
+func (b *binder) noColumn(name string, off int) error {
+	e := sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", name).At(off)
+	if len(b.hidden(name)) > 0 {
+		e.WithHint("There is a column named \"%s\" in table \"%s\", but it cannot be referenced from this part of the query.", name, b.hidden(name))
+	}
+	return e
+}
+
+func (b *binder) hidden(name string) string {
+	for s := b.scope; s != nil; s = s.parent {
+		for _, it := range s.items {
+			if !it.colsVisible && it.name != "" && it.rel != nil && !it.relVisible {
+				for _, c := range it.cols {
+					if c.name == name {
+						return it.name
+					}
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func (b *binder) noRelation(name string, off int) error {
+	for s := b.scope; s != nil; s = s.parent {
+		for _, it := range s.items {
+			if it.rel != nil && it.rel.table != nil && it.rel.table.Name == name && it.name != name {
+				return sqlerr.New(sqlerr.UndefinedTable, "invalid reference to FROM-clause entry for table \"%s\"", name).At(off).
+					WithHint("Perhaps you meant to reference the table alias \"%s\".", it.name)
+			}
+			if it.name == name && it.lateralOnly {
+				return sqlerr.New(sqlerr.UndefinedTable, "invalid reference to FROM-clause entry for table \"%s\"", name).At(off).
+					WithDetail("There is an entry for table \"%s\", but it cannot be referenced from this part of the query.", name)
+			}
+		}
+	}
+	return sqlerr.New(sqlerr.UndefinedTable, "missing FROM-clause entry for table \"%s\"", name).At(off)
+}
+
+// wholeRow is a table's name used as a value. A function returning one scalar
+// column stands for that column.
+func (b *binder) wholeRow(it *nsItem, off int) plan.Expr {
+	if it.rel != nil && len(it.rel.funcs) == 1 && len(it.cols) == 1 {
+		return moved(it.cols[0].x, off)
+	}
+	r := &plan.RowCtor{At: plan.At{T: types.TRecord, Off: off}}
+	if it.rel != nil && it.rel.table != nil && it.rel.table.RowType != 0 {
+		r.T = types.T{OID: it.rel.table.RowType, Mod: -1, User: types.KRecord}
+	}
+	for _, c := range it.cols {
+		r.Elems = append(r.Elems, c.x)
+	}
+	return r
+}

@@ -1,0 +1,175 @@
+package planner
+
+import (
+	"maps"
+	"slices"
+
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// stepSort is the fifth step: the select list, DISTINCT, ORDER BY and LIMIT.
+// The sort is dropped when the input comes in the wanted order.
+func (p *planner) stepSort(s *state) {
+	b, q, in := s.b, s.q, s.cur
+	sorted := p.inOrder(s)
+	if sorted {
+		if sc, ok := in.node.(*plan.Scan); ok {
+			sc.Ordered = true
+		}
+		p.note("sort", "dropped: the access path delivers the order")
+	}
+	lockKeys := p.lockTargets(s)
+	xs := make([]plan.Expr, len(b.targets))
+	cols := make([]plan.OutCol, len(b.targets))
+	plain := len(b.targets) == len(in.node.Base().Cols)
+	for i, t := range b.targets {
+		xs[i] = p.place(t.x, in.lay)
+		cols[i] = plan.OutCol{Name: t.name, T: xs[i].Type(), Table: t.tbl, AttNum: t.attnum, Hidden: i >= b.ncols}
+		c, ok := xs[i].(*plan.Col)
+		plain = plain && ok && c.Idx == i
+	}
+	n := in.node
+	switch {
+	case b.hasSRF:
+		pr := &plan.ProjectSet{Input: n, Exprs: xs}
+		pr.Rows, pr.Cost, pr.Cols = in.rows*10, in.cost, cols
+		n = pr
+	case !plain:
+		pr := &plan.Project{Input: n, Exprs: xs}
+		pr.Rows, pr.Cost, pr.Cols = in.rows, in.cost, cols
+		n = pr
+	default:
+		n.Base().Cols = cols
+	}
+	if b.distinct && b.distinctOn == nil {
+		d := &plan.Distinct{Input: n}
+		d.Rows, d.Cost, d.Cols, d.Step = max(1, in.rows*0.5), in.cost+in.rows, cols, "group by"
+		n = d
+	}
+	var keys []plan.SortKey
+	key := func(k sortKey) plan.SortKey {
+		return plan.SortKey{X: &plan.Col{At: plan.At{T: cols[k.target].T, Off: -1}, Idx: k.target}, Desc: k.desc, NullsFirst: k.nullsFirst}
+	}
+	if !sorted || b.distinctOn != nil {
+		for _, k := range q.sort {
+			keys = append(keys, key(k))
+		}
+	}
+	if b.distinctOn != nil {
+		// the first row of each group in the wanted order
+		have := map[int]bool{}
+		for _, k := range q.sort {
+			have[k.target] = true
+		}
+		for _, t := range b.distinctOn {
+			if !have[t] {
+				have[t] = true
+				keys = append(keys, key(sortKey{target: t}))
+			}
+		}
+		so := &plan.Sort{Input: n, Keys: keys, Stable: true}
+		so.Rows, so.Cost, so.Cols, so.Step = in.rows, in.cost+in.rows*2, cols, "sort"
+		d := &plan.Distinct{Input: so, On: b.distinctOn, Ordered: true}
+		d.Rows, d.Cost, d.Cols, d.Step = max(1, in.rows*0.5), so.Cost, cols, "group by"
+		n, keys = d, nil
+	}
+	q2 := *q
+	if len(lockKeys) > 0 {
+		q2.locks = q.locks
+	} else {
+		q2.locks = nil
+	}
+	p.lockAt = lockKeys
+	var tie []plan.SortKey
+	if q.ties {
+		for _, k := range q.sort {
+			tie = append(tie, key(k))
+		}
+	}
+	n = p.sortLimit(n, keys, &q2, nil, cols)
+	if l, ok := n.(*plan.Limit); ok && q.ties {
+		l.TieKeys = tie
+	}
+	if q.limit != nil {
+		p.hintLimit(n, q)
+	}
+	if len(b.targets) > b.ncols {
+		pr := &plan.Project{Input: n}
+		for i := 0; i < b.ncols; i++ {
+			pr.Exprs = append(pr.Exprs, &plan.Col{At: plan.At{T: cols[i].T, Off: -1}, Idx: i})
+		}
+		pr.Rows, pr.Cost, pr.Cols = n.Base().Rows, n.Base().Cost, cols[:b.ncols]
+		n = pr
+	}
+	s.cur = &pnode{node: n, rows: n.Base().Rows, cost: n.Base().Cost}
+}
+
+// hintLimit tells a scan directly below a LIMIT how many rows are wanted.
+func (p *planner) hintLimit(n plan.Node, q *query) {
+	l, ok := n.(*plan.Limit)
+	if !ok || q.offset != nil || l.Count == nil {
+		return
+	}
+	for x := l.Input; ; {
+		switch y := x.(type) {
+		case *plan.Project:
+			x = y.Input
+			continue
+		case *plan.Scan:
+			y.Limit = l.Count
+		}
+		return
+	}
+}
+
+// inOrder reports whether the input's order answers ORDER BY.
+func (p *planner) inOrder(s *state) bool {
+	b := s.b
+	if len(s.q.sort) == 0 || b.grouped || b.distinct || len(b.wins) > 0 || b.hasSRF || p.NoOptimizer || len(s.cur.order) == 0 {
+		return false
+	}
+	if sc, ok := s.cur.node.(*plan.Scan); ok {
+		want := p.wantedOrder(s, s.cur.base)
+		if want == nil {
+			return false
+		}
+		x := &path{index: sc.Index, ranges: sc.Ranges}
+		x.order = masterOrder(s.cur.base)
+		if sc.Index != nil {
+			x.order = indexOrder(s.cur.base, sc.Index)
+		}
+		ok, rev := delivers(x, want)
+		return ok && rev == sc.Reverse
+	}
+	return false
+}
+
+// lockTargets adds the row keys of the entries to lock as hidden targets.
+func (p *planner) lockTargets(s *state) map[int]int {
+	out := map[int]int{}
+	for _, l := range s.q.locks {
+		for _, id := range slices.Sorted(maps.Keys(l.rels)) {
+			if _, ok := out[id]; ok {
+				continue
+			}
+			s.b.targets = append(s.b.targets, target{x: &plan.Var{At: plan.At{T: types.TBytea, Off: -1}, Rel: id, Col: plan.ColRowKey}})
+			out[id] = len(s.b.targets) - 1
+		}
+	}
+	if len(out) > 0 {
+		p.lockRels = s.b.rels
+	}
+	return out
+}
+
+func (p *planner) lockRows(n plan.Node, q *query, cols []plan.OutCol) plan.Node {
+	l := &plan.LockRows{Input: n}
+	for _, c := range q.locks {
+		for _, id := range slices.Sorted(maps.Keys(c.rels)) {
+			l.Locks = append(l.Locks, plan.Lock{Table: p.lockRels[id].table, KeyCol: p.lockAt[id], Strength: c.strength, NoWait: c.noWait, SkipLocked: c.skipLocked})
+		}
+	}
+	l.Rows, l.Cost, l.Cols = n.Base().Rows, n.Base().Cost, cols
+	return l
+}

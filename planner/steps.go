@@ -1,0 +1,286 @@
+package planner
+
+import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// step turns its part of a block into plan nodes. The steps are the paper's,
+// and EXPLAIN prints them by these names.
+type step struct {
+	name string
+	doc  string
+	run  func(p *planner, s *state)
+}
+
+// fiveSteps lists the steps in their order.
+func fiveSteps() []step {
+	return []step{
+		{"filter", "each conjunct goes to the first table that can answer it; the access path of each table is chosen", (*planner).stepFilter},
+		{"join order", "by estimated rows: dynamic programming up to ten relations, greedy beyond", (*planner).stepJoinOrder},
+		{"join", "in memory by hash, by lookups, or pair by pair", (*planner).stepJoin},
+		{"group by", "hash or ordered aggregation, then HAVING and window functions", (*planner).stepGroup},
+		{"sort", "projection, DISTINCT, ORDER BY and LIMIT; dropped where the access path delivers the order", (*planner).stepSort},
+	}
+}
+
+// Steps lists the names and one line about each of the five steps.
+func Steps() [][2]string {
+	var out [][2]string
+	for _, s := range fiveSteps() {
+		out = append(out, [2]string{s.name, s.doc})
+	}
+	return out
+}
+
+// state is a block on its way through the steps.
+type state struct {
+	q     *query
+	b     *block
+	need  map[int]map[int]bool // columns wanted, per range-table entry
+	conj  []plan.Expr          // conjuncts not yet applied
+	units []*unit
+	order []*joinStep
+	cur   *pnode
+}
+
+// pnode is a planned subtree: where its output columns are, and estimates.
+type pnode struct {
+	node   plan.Node
+	lay    layout
+	rels   map[int]bool
+	rows   float64
+	cost   float64
+	order  []orderCol // output order, if any
+	base   *rel       // set when the node is a scan of one base table
+	unique bool
+}
+
+type orderCol struct {
+	rel, col   int
+	desc       bool
+	nullsFirst bool
+}
+
+func (p *planner) note(step, text string) {
+	p.steps = append(p.steps, plan.StepNote{Step: step, Text: text})
+}
+
+// planQuery plans a bound query; the node's columns are q.cols.
+func (p *planner) planQuery(q *query) plan.Node {
+	switch {
+	case q.ref != nil:
+		return p.planRef(q)
+	case q.dml != nil:
+		return q.dml
+	}
+	p.prepareCTEs(q.ctes)
+	var n plan.Node
+	if q.setop != nil {
+		n = p.planSetOp(q)
+	} else {
+		n = p.planBlock(q)
+	}
+	n.Base().Cols = q.cols
+	return n
+}
+
+func (p *planner) planBlock(q *query) plan.Node {
+	s := &state{q: q, b: q.block, need: map[int]map[int]bool{}}
+	p.decorrelate(s)
+	for _, st := range fiveSteps() {
+		st.run(p, s)
+	}
+	return s.cur.node
+}
+
+// finish names the output columns of the whole statement.
+func (p *planner) finish(n plan.Node, q *query) plan.Node {
+	n.Base().Cols = q.cols
+	return n
+}
+
+// planRef plans a reference to a WITH query: inlined when it is read once and
+// has no side effects, computed once and kept otherwise.
+func (p *planner) planRef(q *query) plan.Node {
+	def := q.ref
+	if q.work {
+		n := &plan.WorkScan{CTE: p.cte(def)}
+		n.Cols, n.Rows = q.cols, 100
+		return n
+	}
+	if p.inlined(def) {
+		n := p.planQuery(def.q)
+		return n
+	}
+	c := p.cte(def)
+	n := &plan.CTEScan{CTE: c}
+	n.Cols, n.Rows = q.cols, c.Plan.Base().Rows
+	return n
+}
+
+func (p *planner) inlined(def *cteDef) bool {
+	if def.dml || def.recursive {
+		return false
+	}
+	if def.materialized != nil {
+		return !*def.materialized && def.refs <= 1
+	}
+	if def.planned != nil {
+		return false
+	}
+	return def.refs == 1 && !queryVolatile(def.q)
+}
+
+func queryVolatile(q *query) bool {
+	v := false
+	mapQuery(q, func(e plan.Expr) plan.Expr {
+		if c, ok := e.(*plan.Call); ok && c.Proc.Volatile == 'v' {
+			v = true
+		}
+		return e
+	})
+	return v
+}
+
+// cte plans a kept WITH query once.
+func (p *planner) cte(def *cteDef) *plan.CTE {
+	if def.planned != nil {
+		return def.planned
+	}
+	c := &plan.CTE{ID: len(p.ctes) + 1, Name: def.name, Modifying: def.dml, Recursive: def.recursive, UnionAll: def.unionAll}
+	def.planned = c
+	outer := false
+	mapQuery(def.q, func(e plan.Expr) plan.Expr {
+		if x, ok := e.(*plan.Param); ok && x.Idx >= slotBase {
+			outer = true
+		}
+		return e
+	})
+	if outer {
+		unsupported(-1, "WITH query \"%s\", read more than once or recursive, that refers to an outer query,", def.name)
+	}
+	c.Plan = p.planQuery(def.q)
+	if def.stepQ != nil {
+		c.Step = p.planQuery(def.stepQ)
+	}
+	p.ctes = append(p.ctes, c)
+	return c
+}
+
+// prepareCTEs plans the kept queries of a WITH clause in their order.
+func (p *planner) prepareCTEs(defs []*cteDef) {
+	for _, d := range defs {
+		if d.dml || d.refs > 0 && !p.inlined(d) {
+			p.cte(d)
+		}
+	}
+}
+
+// planSetOp plans UNION, INTERSECT and EXCEPT with their ORDER BY and LIMIT.
+func (p *planner) planSetOp(q *query) plan.Node {
+	var n plan.Node
+	cols := q.cols
+	if q.setop.op == "UNION" {
+		a := &plan.Append{}
+		var gather func(q *query, all bool)
+		gather = func(c *query, all bool) {
+			if c.setop != nil && c.setop.op == "UNION" && c.setop.all == all && c.sort == nil && c.limit == nil && c.offset == nil && c.ctes == nil && sameTypes(c.cols, cols) {
+				gather(c.setop.l, all)
+				gather(c.setop.r, all)
+				return
+			}
+			a.Inputs = append(a.Inputs, p.planQuery(c))
+		}
+		gather(q.setop.l, q.setop.all)
+		gather(q.setop.r, q.setop.all)
+		for _, in := range a.Inputs {
+			a.Rows += in.Base().Rows
+			a.Cost += in.Base().Cost
+		}
+		a.Cols = cols
+		n = a
+		if !q.setop.all {
+			d := &plan.Distinct{Input: n}
+			d.Rows, d.Cols, d.Step = a.Rows*0.5, cols, "group by"
+			n = d
+		}
+	} else {
+		s := &plan.SetOp{Op: q.setop.op, All: q.setop.all, Left: p.planQuery(q.setop.l), Right: p.planQuery(q.setop.r)}
+		s.Rows, s.Cols, s.Step = s.Left.Base().Rows*0.5, cols, "group by"
+		n = s
+	}
+	keys := make([]plan.SortKey, len(q.sort))
+	for i, k := range q.sort {
+		keys[i] = plan.SortKey{X: &plan.Col{At: plan.At{T: cols[k.target].T, Off: -1}, Idx: k.target}, Desc: k.desc, NullsFirst: k.nullsFirst}
+	}
+	return p.sortLimit(n, keys, q, nil, cols)
+}
+
+func sameTypes(a, b []plan.OutCol) bool {
+	for i := range a {
+		if a[i].T != b[i].T {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// sortLimit puts ORDER BY and LIMIT on top of n.
+func (p *planner) sortLimit(n plan.Node, keys []plan.SortKey, q *query, lay layout, cols []plan.OutCol) plan.Node {
+	rows := n.Base().Rows
+	limit, offset := q.limit, q.offset
+	if limit != nil || offset != nil {
+		l := p.planExprs([]plan.Expr{orNull(limit), orNull(offset)}, lay)
+		if limit != nil {
+			limit = l[0]
+		}
+		if offset != nil {
+			offset = l[1]
+		}
+	}
+	if len(keys) > 0 {
+		s := &plan.Sort{Input: n, Keys: keys}
+		if limit != nil && !q.ties && q.locks == nil {
+			s.Limit, s.Offset = limit, offset
+		}
+		s.Rows, s.Cost, s.Cols, s.Step = rows, n.Base().Cost+rows*2, cols, "sort"
+		n = s
+	}
+	if len(q.locks) > 0 {
+		n = p.lockRows(n, q, cols)
+	}
+	if limit != nil || offset != nil {
+		l := &plan.Limit{Input: n, Count: limit, Offset: offset}
+		if q.ties {
+			l.TieKeys = keys
+		}
+		l.Rows, l.Cols, l.Cost, l.Step = rows, cols, n.Base().Cost, "sort"
+		if c, ok := limit.(*plan.Const); ok && !c.Val.Null {
+			l.Rows = min(rows, float64(c.Val.I))
+		}
+		n = l
+	}
+	return n
+}
+
+func orNull(e plan.Expr) plan.Expr {
+	if e == nil {
+		return &plan.Const{At: plan.At{T: types.TInt8, Off: -1}, Val: types.Null(types.TInt8)}
+	}
+	return e
+}
+
+// stats of a table, with the live row count where it is known.
+func (p *planner) tableRows(t *catalog.Table) float64 {
+	if p.Rows != nil {
+		if n := p.Rows(t); n >= 0 {
+			return max(n, 1)
+		}
+	}
+	if s := p.Snap.Stats(t.OID); s != nil {
+		return max(s.Rows, 1)
+	}
+	return 1000
+}
