@@ -103,25 +103,29 @@ func (p *arrayParser) bounds() error {
 		if len(p.boundsDims) == maxArrayDims {
 			return sqlerr.New(sqlerr.ProgramLimitExceeded, "number of array dimensions (%d) exceeds the maximum allowed (%d)", maxArrayDims+1, maxArrayDims)
 		}
-		end := strings.IndexByte(p.rest, ']')
-		if end < 0 {
+		p.rest = p.rest[1:]
+		l, h := int64(1), int64(0)
+		bound, err := p.bound()
+		if err != nil {
+			return err
+		}
+		h = bound
+		if strings.HasPrefix(p.rest, ":") {
+			p.rest = p.rest[1:]
+			l = bound
+			if h, err = p.bound(); err != nil {
+				return err
+			}
+		}
+		if !strings.HasPrefix(p.rest, "]") {
 			return errArray(p.src, "Missing \"%s\" after array dimensions.", "]")
-		}
-		lo, hi, both := strings.Cut(p.rest[1:end], ":")
-		if !both {
-			lo, hi = "1", lo
-		}
-		l, err1 := strconv.ParseInt(lo, 10, 32)
-		h, err2 := strconv.ParseInt(hi, 10, 32)
-		if err1 != nil || err2 != nil {
-			return errArray(p.src, "\"[\" must introduce explicitly-specified array dimensions.")
 		}
 		if h < l {
 			return sqlerr.New(sqlerr.ArraySubscriptError, "upper bound cannot be less than lower bound")
 		}
 		p.boundsDims = append(p.boundsDims, int(h-l+1))
 		p.lbs = append(p.lbs, int(l))
-		p.rest = p.rest[end+1:]
+		p.rest = p.rest[1:]
 		p.skipBlanks()
 	}
 	if p.boundsDims == nil {
@@ -133,6 +137,21 @@ func (p *arrayParser) bounds() error {
 	p.rest = p.rest[1:]
 	p.skipBlanks()
 	return nil
+}
+
+// bound reads a signed number.
+func (p *arrayParser) bound() (int64, error) {
+	n := 0
+	if p.rest != "" && (p.rest[0] == '-' || p.rest[0] == '+') {
+		n++
+	}
+	n = skipDigits(p.rest, n)
+	v, err := strconv.ParseInt(p.rest[:n], 10, 32)
+	if err != nil {
+		return 0, errArray(p.src, "\"[\" must introduce explicitly-specified array dimensions.")
+	}
+	p.rest = p.rest[n:]
+	return v, nil
 }
 
 // level reads one braced list at the given depth.

@@ -31,6 +31,8 @@ func Cast(d Datum, to T, o *FmtOpts, explicit bool) (Datum, error) {
 	return ApplyMod(r, to, explicit)
 }
 
+func isXid(o OID) bool { return o == OXid || o == OCid }
+
 func errNoCast(from, to T) error {
 	return sqlerr.New(sqlerr.CannotCoerce, "cannot cast type %s to %s", FormatTypeNoMod(from.OID), FormatTypeNoMod(to.OID))
 }
@@ -49,15 +51,18 @@ func castValue(d Datum, to T, o *FmtOpts) (Datum, error) {
 	case target == KText:
 		return castToText(d, r, o)
 	case from == KText:
-		if d.T.base() == OChar && target == KInt4 {
+		if d.T.base() == OChar {
+			if target != KInt4 {
+				return r, errNoCast(d.T, to)
+			}
 			if len(d.B) > 0 {
 				r.I = int64(int8(d.B[0]))
 			}
 			return r, nil
 		}
 		in := r.T
-		if target == KInterval {
-			in.Mod = to.Mod
+		if target == KInterval && d.T.base() == OUnknown {
+			in.Mod = to.Mod // of a literal: it names the unit of a bare number
 		}
 		v, err := parseText(in, string(d.B), o)
 		v.T.Mod = -1
@@ -67,6 +72,9 @@ func castValue(d Datum, to T, o *FmtOpts) (Datum, error) {
 		// The length decides which bits are kept: the last ones.
 		r.B = bitsFromInt(d.I, max(int(to.Mod), 1))
 		return r, nil
+	}
+	if (isXid(d.T.base()) || isXid(to.base())) && d.T.base() != to.base() {
+		return r, errNoCast(d.T, to)
 	}
 	ok, err := false, error(nil)
 	switch from {
@@ -101,10 +109,10 @@ func castValue(d Datum, to T, o *FmtOpts) (Datum, error) {
 		if target == KInet {
 			r.B, ok = castInet(d.B, to.base() == OCidr), true
 		}
+	case KRange:
+		r.B, ok = d.B, d.T.OID == to.OID
 	default:
-		if from == target {
-			r.B, ok = d.B, true
-		}
+		r.B, ok = d.B, from == target
 	}
 	if err == nil && !ok {
 		err = errNoCast(d.T, to)
@@ -114,16 +122,28 @@ func castValue(d Datum, to T, o *FmtOpts) (Datum, error) {
 
 // castToText makes the text of any value.
 func castToText(d, r Datum, o *FmtOpts) (Datum, error) {
+	if r.T.base() == OChar && d.T.Kind() != KText && d.T.Kind() != KInt4 {
+		return r, errNoCast(d.T, r.T)
+	}
 	switch d.T.Kind() {
 	case KText:
 		r.B = d.B
-		if d.T.base() == OBpchar && r.T.base() != OBpchar {
+		switch {
+		case d.T.base() == OBpchar && r.T.base() != OBpchar:
 			r.B = trimBlanks(d.B)
+		case d.T.base() == OChar && r.T.base() != OChar:
+			r.B = appendTextual(nil, d)
 		}
 	case KBool:
-		r.B = strconv.AppendBool(nil, d.I != 0)
+		switch r.T.base() {
+		case OText, OVarchar, OBpchar:
+			r.B = strconv.AppendBool(nil, d.I != 0)
+		default:
+			r.B = AppendText(nil, d, o)
+		}
 	case KInet:
-		r.B = appendInet(nil, d.B, true) // always with the mask
+		// The cast function always shows the mask, the text form does not.
+		r.B = appendInet(nil, d.B, r.T.base() != OName || d.T.base() == OCidr)
 	case KInt4:
 		if r.T.base() == OChar {
 			if d.I < math.MinInt8 || d.I > math.MaxInt8 {

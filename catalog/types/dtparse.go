@@ -171,10 +171,13 @@ func (p *dtParser) dateField(s string, rest []dtField) fault {
 		return p.timeWithZone(s)
 	}
 	if p.timeOnly && !(p.index == 0 && len(rest) > 0 && (rest[len(rest)-1].kind == fieldDate || rest[0].kind == fieldTime)) {
-		if !isDigit(s[0]) {
-			return p.zoneName(s)
+		switch {
+		case isDigit(s[0]):
+			return p.timeWithZone(s)
+		case p.mask&hasTime == 0:
+			return faultFormat
 		}
-		return p.timeWithZone(s)
+		return p.zoneName(s)
 	}
 	return p.date(s)
 }

@@ -92,19 +92,28 @@ func (p *jsonParser) expected(what string) error {
 		}
 		return p.fail("Expected %s, but found \"%s\".", what, p.src[start:p.pos])
 	}
+	if c := p.src[start]; c == '-' || isDigit(c) {
+		if _, err := p.number(); err != nil {
+			return err
+		}
+		return p.fail("Expected %s, but found \"%s\".", what, p.src[start:p.pos])
+	}
 	end := start
-	for end < len(p.src) && (isAlpha(p.src[end]) || isDigit(p.src[end]) || strings.IndexByte("_+-.", p.src[end]) >= 0 || p.src[end] >= 0x80) {
+	for end < len(p.src) && isJSONWord(p.src[end]) {
 		end++
 	}
 	if end == start {
 		end++
 	}
 	word := p.src[start:end]
-	if word == "true" || word == "false" || word == "null" || isDigit(word[0]) || word[0] == '-' {
+	if word == "true" || word == "false" || word == "null" {
 		return p.fail("Expected %s, but found \"%s\".", what, word)
 	}
 	return p.fail("Token \"%s\" is invalid.", word)
 }
+
+// isJSONWord reports whether a byte continues a word outside of strings.
+func isJSONWord(c byte) bool { return isAlpha(c) || isDigit(c) || c == '_' || c >= 0x80 }
 
 func (p *jsonParser) document() (jsonNode, error) {
 	n, err := p.value("JSON value")
@@ -142,7 +151,7 @@ func (p *jsonParser) value(what string) (n jsonNode, err error) {
 		return p.number()
 	}
 	for _, w := range [...]string{"true", "false", "null"} {
-		if rest, ok := strings.CutPrefix(p.src[p.pos:], w); ok && (rest == "" || !isAlpha(rest[0]) && !isDigit(rest[0]) && rest[0] != '_' && rest[0] < 0x80) {
+		if rest, ok := strings.CutPrefix(p.src[p.pos:], w); ok && (rest == "" || !isJSONWord(rest[0])) {
 			p.pos += len(w)
 			if w == "null" {
 				return n, nil
@@ -282,7 +291,7 @@ func (p *jsonParser) number() (jsonNode, error) {
 		i = j
 	}
 	end := i
-	for end < len(p.src) && (isAlpha(p.src[end]) || isDigit(p.src[end]) || p.src[end] == '_' || p.src[end] >= 0x80) {
+	for end < len(p.src) && isJSONWord(p.src[end]) {
 		end++
 	}
 	if !ok || end != i {

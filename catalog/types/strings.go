@@ -50,6 +50,23 @@ func parseChar(s string) []byte {
 	return []byte{s[0]}
 }
 
+// appendTextual appends a string: character(n) padded to its length, and
+// "char" beyond ASCII in octal.
+func appendTextual(buf []byte, d Datum) []byte {
+	switch d.T.base() {
+	case OBpchar:
+		if d.T.Mod > 4 {
+			return appendPadding(append(buf, d.B...), d.B, int(d.T.Mod)-4)
+		}
+	case OChar:
+		if len(d.B) == 1 && d.B[0] >= 0x80 {
+			c := d.B[0]
+			return append(buf, '\\', '0'+c>>6, '0'+c>>3&7, '0'+c&7)
+		}
+	}
+	return append(buf, d.B...)
+}
+
 func isOctal(c byte) bool { return c >= '0' && c <= '7' }
 
 // appendPadding pads a blank-padded string's text to n characters.

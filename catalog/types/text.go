@@ -195,11 +195,7 @@ func AppendText(buf []byte, d Datum, o *FmtOpts) []byte {
 	case KNumeric:
 		return d.Dec.AppendText(buf)
 	case KText:
-		buf = append(buf, d.B...)
-		if d.T.Mod > 4 && d.T.base() == OBpchar {
-			return appendPadding(buf, d.B, int(d.T.Mod)-4)
-		}
-		return buf
+		return appendTextual(buf, d)
 	case KBytea:
 		return appendBytea(buf, d.B, o.ByteaEscape)
 	case KDate:

@@ -20,7 +20,8 @@ func AppendText(buf []byte, v *Vec, row int, o *types.FmtOpts) []byte {
 		}
 		return append(buf, 'f')
 	case types.KText:
-		if v.T.Mod < 0 || v.T.OID != types.OBpchar {
+		switch v.T.OID {
+		case types.OText, types.OVarchar, types.OName, types.OUnknown:
 			return append(buf, v.B[i]...)
 		}
 	case types.KJSON, types.KJSONB, types.KEnum:
