@@ -168,7 +168,7 @@ func (p *arrayParser) level(depth int) error {
 			return errArray(p.src, "Unexpected end of input.")
 		}
 		if p.rest[0] == '}' {
-			if !first {
+			if !first || depth > 0 {
 				return errArray(p.src, "Unexpected \"%c\" character.", '}')
 			}
 			p.rest = p.rest[1:]
@@ -176,7 +176,7 @@ func (p *arrayParser) level(depth int) error {
 		}
 		if p.rest[0] == '{' {
 			if p.seenLeaf && depth >= p.leafLevel {
-				return errMultiDim(p.src)
+				return errArray(p.src, "Unexpected \"%c\" character.", '{')
 			}
 			if err := p.level(depth + 1); err != nil {
 				return err
@@ -204,9 +204,6 @@ func (p *arrayParser) level(depth int) error {
 
 // closeLevel records or checks the length of a dimension.
 func (p *arrayParser) closeLevel(depth, n int) error {
-	if n == 0 && depth > 0 && len(p.elems) > 0 {
-		return errMultiDim(p.src)
-	}
 	for len(p.dims) <= depth {
 		p.dims = append(p.dims, -1)
 	}
@@ -223,15 +220,10 @@ func errMultiDim(s string) error {
 
 // element reads one value.
 func (p *arrayParser) element(depth int) error {
-	if p.seenLeaf && depth != p.leafLevel {
-		return errMultiDim(p.src)
+	if p.seenLeaf && depth < p.leafLevel {
+		return errArray(p.src, "Unexpected array element.")
 	}
-	if !p.seenLeaf {
-		if len(p.dims) > 0 { // a nested list closed before: {{},1}
-			return errMultiDim(p.src)
-		}
-		p.seenLeaf, p.leafLevel = true, depth
-	}
+	p.seenLeaf, p.leafLevel = true, depth
 	text, quoted, err := p.token()
 	if err != nil {
 		return err

@@ -137,7 +137,10 @@ func parseBinary(t T, b []byte) (Datum, error) {
 func parseTextBinary(t T, b []byte) ([]byte, error) {
 	switch t.base() {
 	case OChar:
-		return b, fixed(b, 1)
+		if err := fixed(b, 1); err != nil || b[0] != 0 {
+			return b, err
+		}
+		return []byte{}, nil
 	case OXid8:
 		return xid8Text(b)
 	case OPgLSN:

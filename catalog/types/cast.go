@@ -160,7 +160,9 @@ func castToText(d, r Datum, o *FmtOpts) (Datum, error) {
 	}
 	switch r.T.base() {
 	case OChar:
-		r.B = r.B[:min(len(r.B), 1)]
+		if d.T.base() != OChar {
+			r.B = parseChar(string(r.B))
+		}
 	case OName:
 		r.B = []byte(TruncateName(string(r.B)))
 	}

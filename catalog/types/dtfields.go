@@ -73,19 +73,28 @@ func errUnit(unit string, f field, typ string) error {
 	return sqlerr.New(sqlerr.FeatureNotSupported, `unit "%s" not supported for type %s`, unit, typ)
 }
 
+// errTruncUnit is errUnit for truncation, to which the fields that are no
+// units of time are unknown.
+func errTruncUnit(unit string, f field, typ string) error {
+	if f >= fdDow && f <= fdJulian {
+		f = fdNone
+	}
+	return errUnit(unit, f, typ)
+}
+
 // DateTrunc is date_trunc of a timestamp (loc nil), or of an instant in local
 // time of loc.
 func DateTrunc(unit string, ts int64, loc *time.Location) (int64, error) {
+	if ts == NoBegin || ts == NoEnd {
+		return ts, nil
+	}
 	f := fieldOf(unit)
 	if f == fdNone || f > fdMillennium {
 		typ := "timestamp without time zone"
 		if loc != nil {
 			typ = "timestamp with time zone"
 		}
-		return 0, errUnit(unit, f, typ)
-	}
-	if ts == NoBegin || ts == NoEnd {
-		return ts, nil
+		return 0, errTruncUnit(unit, f, typ)
 	}
 	if loc == nil {
 		r, ok := truncLocal(f, ts)
@@ -186,7 +195,7 @@ func IntervalTrunc(unit string, iv Interval) (Interval, error) {
 		iv.Micros -= iv.Micros % 1000
 	case fdMicrosecond:
 	default:
-		err := errUnit(unit, f, "interval")
+		err := errTruncUnit(unit, f, "interval")
 		if f == fdWeek {
 			err.(*sqlerr.Error).WithDetail("Months usually have fractional weeks.")
 		}
@@ -278,14 +287,14 @@ func extractInfinite(f field, sign int) (v Decimal, ok, null bool) {
 }
 
 func extractTimestamp(f field, local, utc int64, east int, zoned bool) (v Decimal, ok, null bool) {
-	if f >= fdZone && !zoned {
-		return v, false, false
-	}
 	switch utc {
 	case NoBegin:
 		return extractInfinite(f, -1)
 	case NoEnd:
 		return extractInfinite(f, 1)
+	}
+	if f >= fdZone && !zoned {
+		return v, false, false
 	}
 	days, micros := splitTimestamp(local)
 	if v, ok = extractTime(f, micros); ok {

@@ -333,6 +333,9 @@ func (p *jsonParser) str() ([]byte, error) {
 				return nil, err
 			}
 			p.pos += size
+			if !p.build { // plain JSON keeps its escapes, whatever they name
+				continue
+			}
 			switch {
 			case high != 0:
 				if !utf16.IsSurrogate(r) || r < 0xdc00 {
@@ -349,9 +352,7 @@ func (p *jsonParser) str() ([]byte, error) {
 			case utf16.IsSurrogate(r):
 				return nil, p.fail("Unicode low surrogate must follow a high surrogate.")
 			}
-			if p.build {
-				out = utf8.AppendRune(out, r)
-			}
+			out = utf8.AppendRune(out, r)
 		default:
 			if p.build {
 				out = append(out, c)

@@ -71,6 +71,9 @@ func parseFloat(s, typ string, bits int) (float64, error) {
 	if !floatSyntax(t) {
 		return 0, errSyntax(typ, s)
 	}
+	if n := len(t); n == 4 && equalFold(t[1:], "nan") { // a signed NaN is one, too
+		t = t[1:]
+	}
 	f, err := strconv.ParseFloat(t, bits)
 	if err == nil && f == 0 && !zeroDigits(t) {
 		err = strconv.ErrRange
@@ -91,7 +94,7 @@ func floatSyntax(t string) bool {
 	switch len(t) - i {
 	case 3, 8:
 		if equalFold(t[i:], "nan") || equalFold(t[i:], "inf") || equalFold(t[i:], "infinity") {
-			return !(equalFold(t[i:], "nan") && i > 0)
+			return true
 		}
 	}
 	n := 0

@@ -41,10 +41,10 @@ func parseTextual(t T, s string) ([]byte, error) {
 
 // parseChar reads "char": one byte, which \ooo gives in octal.
 func parseChar(s string) []byte {
-	if len(s) == 4 && s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && isOctal(s[2]) && isOctal(s[3]) {
-		return []byte{(s[1]-'0')<<6 | (s[2]-'0')<<3 | (s[3] - '0')}
+	if len(s) == 4 && s[0] == '\\' && isOctal(s[1]) && isOctal(s[2]) && isOctal(s[3]) {
+		s = string([]byte{(s[1]-'0')<<6 | (s[2]-'0')<<3 | (s[3] - '0')})
 	}
-	if s == "" {
+	if s == "" || s[0] == 0 {
 		return []byte{}
 	}
 	return []byte{s[0]}
