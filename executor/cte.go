@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"slices"
+
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/planner/plan"
@@ -15,7 +17,9 @@ type cte struct {
 	types  []types.T
 	buf    *buffer
 	filled bool
-	work   *rowStore // the working table of a recursive one
+	work   *rowStore     // the working table of a recursive one
+	outer  []int         // parameter slots it depends on, set by enclosing operators
+	vals   []types.Datum // their values when it was filled
 }
 
 func (b *builder) cte(c *plan.CTE) error {
@@ -30,14 +34,44 @@ func (b *builder) cte(c *plan.CTE) error {
 		return err
 	}
 	if c.Recursive && c.Step != nil {
-		x.step, err = b.node(c.Step)
+		if x.step, err = b.node(c.Step); err != nil {
+			return err
+		}
 	}
-	return err
+	if b.run.query.NumSlots > len(b.run.query.Params) {
+		u := paramsOf(c.Plan)
+		if c.Step != nil {
+			u.node(c.Step)
+		}
+		x.outer = u.outer(len(b.run.query.Params))
+	}
+	return nil
+}
+
+// current reports whether the rows kept are those for the present values of the
+// outer parameters, which it remembers otherwise.
+func (c *cte) current(env *Env) bool {
+	same := c.filled
+	for i, idx := range c.outer {
+		d := env.Expr.Params[idx]
+		if same {
+			v := c.vals[i]
+			same = v.Null && d.Null || !v.Null && !d.Null && types.Equal(v, d)
+		}
+		if !same {
+			d.B = slices.Clone(d.B)
+			if len(c.vals) <= i {
+				c.vals = append(c.vals, d)
+			}
+			c.vals[i] = d
+		}
+	}
+	return same
 }
 
 // fill computes the rows unless they are there.
 func (c *cte) fill(env *Env) error {
-	if c.filled {
+	if c.current(env) {
 		return nil
 	}
 	c.filled = true

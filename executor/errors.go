@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/planner/plan"
 	"kvsqld/storage/kv"
 )
 
@@ -66,6 +67,16 @@ func wrapErr(ctx context.Context, err error) error {
 			e.Cause = err
 			return e
 		}
+	}
+	return err
+}
+
+// lockErr names the relation when a row lock was not to be had.
+func lockErr(err error, k *plan.Lock) error {
+	if errors.Is(err, kv.ErrLockTimeout) && k.NoWait {
+		e := sqlerr.New(sqlerr.LockNotAvailable, `could not obtain lock on row in relation "%s"`, k.Table.Name)
+		e.Cause = err
+		return e
 	}
 	return err
 }

@@ -88,6 +88,7 @@ type Run struct {
 	subs     map[*plan.SubPlan]*subplan
 	build    *builder
 	fks      *fkQueue
+	writers  map[*catalog.Table]*tableWriter
 }
 
 // Build makes the operators of a plan. They start to work at the first Next.

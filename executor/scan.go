@@ -16,7 +16,6 @@ type scan struct {
 	types []types.T
 	keys  []types.T // of the file's key
 	pred  expr.Pred
-	lock  *rowLocker
 
 	env     *Env
 	desc    *table.Desc
@@ -43,15 +42,14 @@ func (b *builder) scan(n *plan.Scan) (Operator, error) {
 	op.point = (n.Access == plan.PointGet || n.Access == plan.UniqueGet) && len(n.Ranges) == 1 &&
 		len(n.Ranges[0].Eq) == len(op.keys) && len(op.keys) > 0
 	if n.Lock != nil {
-		op.lock = newRowLocker([]plan.Lock{*n.Lock})
+		return &lockRows{input: op, locker: newRowLocker([]plan.Lock{*n.Lock})}, nil
 	}
 	return op, nil
 }
 
-// pushFilter takes a filter for one of the output columns. Filters are not
-// applied above locks: which rows are locked must not depend on the join method.
+// pushFilter takes a filter for one of the output columns.
 func (op *scan) pushFilter(col int, f *keyFilter) bool {
-	if op.lock != nil || op.point {
+	if op.point {
 		return false
 	}
 	f.col = col
@@ -140,11 +138,6 @@ func (op *scan) Next() (*vec.Batch, error) {
 		op.out = vec.Batch{Cols: op.buf.Cols, N: op.buf.N}
 		if err := narrow(op.env.Expr, &op.out, op.filters, op.pred, &op.sel); err != nil {
 			return nil, err
-		}
-		if op.lock != nil && op.out.Rows() > 0 {
-			if err := op.lock.lock(op.env, &op.out); err != nil {
-				return nil, err
-			}
 		}
 		if op.out.Rows() > 0 {
 			return &op.out, nil

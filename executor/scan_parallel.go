@@ -14,11 +14,12 @@ import (
 // pays.
 const parallelMinCost = 50_000
 
-// parallel reports whether the scan may and should be split.
+// parallel reports whether the scan may and should be split. Nobody may write
+// while several goroutines read, so the whole statement must be read-only.
 func (op *scan) parallel() bool {
 	n := op.node
-	return op.env.MaxParallel > 1 && n.Common.Cost >= parallelMinCost && !n.Ordered && n.Limit == nil &&
-		n.Lock == nil && op.env.Stats == nil && parallelSafe(n.Filter)
+	return op.env.MaxParallel > 1 && op.env.run.query.ReadOnly && n.Common.Cost >= parallelMinCost && !n.Ordered && n.Limit == nil &&
+		op.env.Stats == nil && parallelSafe(n.Filter)
 }
 
 // parallelSafe reports whether an expression may be evaluated by several

@@ -1,0 +1,175 @@
+package executor
+
+import (
+	"kvsqld/catalog/types/vec"
+	"kvsqld/executor/expr"
+	"kvsqld/planner/plan"
+)
+
+// apply runs the right input once per left row, with parameters set from that
+// row (LATERAL).
+type apply struct {
+	node        *plan.Apply
+	left, right Operator
+	outer       []expr.Eval
+	rows        *rowStore // right rows of the candidates under way
+	out         joinOut
+
+	env   *Env
+	batch *vec.Batch
+	vals  []*vec.Vec
+	pos   int
+	open  bool // right is running for the row at pos
+	held  *vec.Batch
+	done  bool
+}
+
+func (b *builder) apply(n *plan.Apply) (Operator, error) {
+	l, err := b.node(n.Left)
+	if err != nil {
+		return nil, err
+	}
+	r, err := b.node(n.Right)
+	if err != nil {
+		return nil, err
+	}
+	cond, err := b.predicate(n.Cond)
+	if err != nil {
+		return nil, err
+	}
+	op := &apply{node: n, left: l, right: r, vals: make([]*vec.Vec, len(n.Outer))}
+	for _, p := range n.Outer {
+		e, err := expr.Compile(p.X)
+		if err != nil {
+			return nil, err
+		}
+		op.outer = append(op.outer, e)
+	}
+	rtypes := outTypes(n.Right)
+	op.rows = newRowStore(rtypes)
+	op.out = newJoinOut(n.Kind, cond, outTypes(n.Left), rtypes)
+	return op, nil
+}
+
+func (op *apply) Open(env *Env) error {
+	op.Close()
+	op.env, op.done = env, false
+	op.out.open(0)
+	return op.left.Open(env)
+}
+
+func (op *apply) Next() (*vec.Batch, error) {
+	for !op.done {
+		if op.batch == nil {
+			in, err := op.left.Next()
+			if err != nil {
+				return nil, err
+			}
+			if in == nil {
+				op.done = true
+				break
+			}
+			op.batch, op.pos = in, 0
+		}
+		op.rows.reset()
+		done, err := op.collect()
+		if err != nil {
+			return nil, err
+		}
+		b, err := op.out.flush(op.env, op.batch, op.rows.cols)
+		if err != nil {
+			return nil, err
+		}
+		if done {
+			op.batch = nil
+		}
+		if b.Rows() > 0 {
+			return b, nil
+		}
+	}
+	return nil, nil
+}
+
+// collect gathers candidates, copying the right rows; true when the left batch
+// is done.
+func (op *apply) collect() (bool, error) {
+	for n := op.batch.Rows(); op.pos < n; {
+		r := uint32(op.batch.Row(op.pos))
+		if !op.open {
+			if err := op.start(int(r)); err != nil {
+				return false, err
+			}
+		}
+		for {
+			b := op.held
+			op.held = nil
+			if b == nil {
+				var err error
+				if b, err = op.right.Next(); err != nil {
+					return false, err
+				}
+			}
+			if b == nil {
+				break
+			}
+			if op.rows.n > 0 && op.rows.n+b.Rows() > vec.BatchSize {
+				op.held = b
+				return false, nil
+			}
+			at := op.rows.n
+			op.rows.append(b)
+			for i := at; i < op.rows.n; i++ {
+				op.out.add(r, uint32(i))
+			}
+			if op.stop() {
+				break
+			}
+		}
+		op.end()
+		op.pos++
+		if op.out.marks() && op.out.add(r, noRow) {
+			break
+		}
+	}
+	return op.pos >= op.batch.Rows(), nil
+}
+
+// stop reports whether one row of the right input decides.
+func (op *apply) stop() bool {
+	return (op.node.Kind == plan.Semi || op.node.Kind == plan.Anti) && op.node.Cond == nil
+}
+
+func (op *apply) start(r int) error {
+	// The outer values are computed for the one row: their evaluators may be in
+	// use again by the right input's own expressions.
+	one := vec.Batch{Cols: op.batch.Cols, N: op.batch.N, Sel: []uint32{uint32(r)}}
+	if err := evalAll(op.env, op.outer, &one, op.vals); err != nil {
+		return err
+	}
+	for i, p := range op.node.Outer {
+		d := op.vals[i].Get(r)
+		if !d.Null && d.B != nil {
+			d.B = append([]byte(nil), d.B...)
+		}
+		op.env.Expr.Params[p.Idx] = d
+	}
+	op.env.Expr.Subs.Enter()
+	op.open = true
+	return op.right.Open(op.env)
+}
+
+func (op *apply) end() {
+	if op.open {
+		op.right.Close()
+		op.env.Expr.Subs.Leave()
+		op.open = false
+	}
+	op.held = nil
+}
+
+func (op *apply) Close() {
+	op.end()
+	op.left.Close()
+	op.batch = nil
+	op.rows.release()
+}

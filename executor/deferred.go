@@ -1,0 +1,116 @@
+package executor
+
+import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/storage/table"
+)
+
+// DeferredChecks collects the checks of deferred foreign keys of a transaction.
+// A check names values, not rows, and looks at the state it finds when it runs,
+// so that checks left over from a statement that was rolled back do no harm. It
+// belongs to one session.
+type DeferredChecks struct {
+	all      *bool              // SET CONSTRAINTS ALL, nil: as declared
+	modes    map[types.OID]bool // SET CONSTRAINTS name: deferred
+	children []*fkCheck
+	removed  []*fkEvent
+}
+
+// Set is SET CONSTRAINTS: it makes the constraints (nil: all that are
+// deferrable) deferred or immediate until the transaction ends. After making
+// them immediate the caller runs Check.
+func (d *DeferredChecks) Set(constraints []types.OID, deferred bool) {
+	if constraints == nil {
+		d.all, d.modes = &deferred, nil
+		return
+	}
+	if d.modes == nil {
+		d.modes = make(map[types.OID]bool)
+	}
+	for _, o := range constraints {
+		d.modes[o] = deferred
+	}
+}
+
+// Empty reports whether there is nothing to check.
+func (d *DeferredChecks) Empty() bool {
+	return d == nil || len(d.children) == 0 && len(d.removed) == 0
+}
+
+// takes reports whether the constraint's checks wait for the commit.
+func (d *DeferredChecks) takes(fk *catalog.ForeignKey) bool {
+	if d == nil || !fk.Deferrable {
+		return false
+	}
+	if m, ok := d.modes[fk.OID]; ok {
+		return m
+	}
+	if d.all != nil {
+		return *d.all
+	}
+	return fk.InitiallyDeferred
+}
+
+func (d *DeferredChecks) addChild(c *fkCheck) { d.children = append(d.children, c) }
+
+func (d *DeferredChecks) addRemoved(e *fkEvent) { d.removed = append(d.removed, e) }
+
+// Check runs the checks of the constraints that are not deferred (any more), or
+// all of them at the end of the transaction, and forgets them.
+func (d *DeferredChecks) Check(env *Env, end bool) error {
+	if d.Empty() {
+		return nil
+	}
+	children, removed := d.children, d.removed
+	d.children, d.removed = nil, nil
+	for _, c := range children {
+		if !end && d.takes(c.fk) {
+			d.children = append(d.children, c)
+		} else if err := c.verify(env, true); err != nil {
+			return wrapErr(env.Ctx, err)
+		}
+	}
+	for _, e := range removed {
+		if !end && d.takes(e.ref.FK) {
+			d.removed = append(d.removed, e)
+		} else if err := e.verify(env); err != nil {
+			return wrapErr(env.Ctx, err)
+		}
+	}
+	return nil
+}
+
+// VerifyForeignKey checks all rows of a table against one of its foreign keys,
+// as ALTER TABLE … ADD CONSTRAINT and VALIDATE CONSTRAINT do.
+func VerifyForeignKey(env *Env, t *catalog.Table, fk *catalog.ForeignKey) error {
+	desc, err := env.Tables.For(t)
+	if err != nil {
+		return err
+	}
+	sc, err := desc.Scan(env.Ctx, env.Txn, scanOf(fk.Cols))
+	if err != nil {
+		return wrapErr(env.Ctx, err)
+	}
+	defer sc.Close()
+	var b vec.Batch
+	for {
+		if err := ctxErr(env.Ctx); err != nil {
+			return err
+		}
+		b.Sel = nil
+		if err := sc.Next(&b); err != nil || b.N == 0 {
+			return wrapErr(env.Ctx, err)
+		}
+		c := &fkCheck{child: t, fk: fk, keys: newKeySet(columnTypes(t, fk.Cols))}
+		if err := c.add(b.Cols, nil, &b); err != nil {
+			return err
+		}
+		if err := c.verify(env, false); err != nil {
+			return wrapErr(env.Ctx, err)
+		}
+	}
+}
+
+func scanOf(cols []int) *table.ScanSpec { return &table.ScanSpec{Cols: cols} }

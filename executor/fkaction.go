@@ -1,0 +1,120 @@
+package executor
+
+import (
+	"slices"
+
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/executor/expr"
+)
+
+// act carries out CASCADE, SET NULL and SET DEFAULT for removed parent keys: the
+// referencing rows are collected first and then deleted or updated, which may
+// queue further actions.
+func (r *Run) act(e *fkEvent) error {
+	env := r.env
+	w, err := r.writer(e.ref.Table)
+	if err != nil {
+		return err
+	}
+	f := newChildFinder(env, e.ref.Table, e.ref.FK)
+	ts := append([]types.T{types.Of(types.OBytea)}, columnTypes(w.table, w.live)...)
+	ts = append(ts, types.TInt8) // the number of the parent's key
+	rows := newBuffer(ts)
+	rows.open(env)
+	defer rows.close()
+	number := &vec.Vec{T: types.TInt8}
+	var view vec.Batch
+	for at := 0; at < e.old.n; at += vec.BatchSize {
+		e.old.window(&view, at, min(at+vec.BatchSize, e.old.n))
+		base := at
+		err := f.find(env.Txn, view.Cols, view.N, func(b *vec.Batch, probes []uint32) (bool, error) {
+			number.Reset(types.TInt8, b.N)
+			for i, p := range probes {
+				number.I64[b.Row(i)] = int64(base) + int64(p)
+			}
+			cols := append(slices.Clone(b.Cols), number)
+			return true, rows.add(cols, b.Sel, b.Rows())
+		})
+		if err != nil {
+			return err
+		}
+		if err := f.unseen(view.Cols, view.N); err != nil {
+			return err
+		}
+	}
+	if err := rows.finish(); err != nil {
+		return err
+	}
+	for in := rows.read(); ; {
+		b, err := in.next()
+		if b == nil || err != nil {
+			return err
+		}
+		if err := r.actOn(w, e, b); err != nil {
+			return err
+		}
+	}
+}
+
+// actOn applies the action to a batch of referencing rows.
+func (r *Run) actOn(w *tableWriter, e *fkEvent, b *vec.Batch) error {
+	keys := b.Cols[0]
+	if err := w.lockRows(keys, b); err != nil {
+		return err
+	}
+	old := &vec.Batch{Cols: b.Cols[1 : 1+len(w.live)], N: b.N, Sel: b.Sel}
+	action := e.action()
+	if action == 'c' && e.new == nil {
+		return w.remove(keys, old)
+	}
+	next := &vec.Batch{Cols: slices.Clone(old.Cols), N: b.N, Sel: b.Sel}
+	fk := e.ref.FK
+	cols := fk.Cols
+	if e.new == nil && len(fk.DelCols) > 0 && action != 'c' {
+		cols = fk.DelCols
+	}
+	for _, c := range cols {
+		v, err := r.actionValue(w, e, action, c, b)
+		if err != nil {
+			return err
+		}
+		next.Cols[w.pos[c]] = v
+	}
+	next, err := w.complete(next)
+	if err != nil {
+		return err
+	}
+	return w.update(keys, old, next, w.changed(cols))
+}
+
+// actionValue is the new value of a referencing column for a batch of rows.
+func (r *Run) actionValue(w *tableWriter, e *fkEvent, action byte, col int, b *vec.Batch) (*vec.Vec, error) {
+	t := w.table.Columns[col].Type
+	switch action {
+	case 'n':
+		return vec.NewConst(types.Null(t)), nil
+	case 'd':
+		ex, err := r.env.TableExprs(w.table)
+		if err != nil {
+			return nil, err
+		}
+		d := ex.Defaults[w.pos[col]]
+		if d == nil {
+			return vec.NewConst(types.Null(t)), nil
+		}
+		v, err := expr.EvalConst(r.env.Expr, d)
+		if err != nil {
+			return nil, err
+		}
+		return vec.NewConst(v), nil
+	}
+	rows := make([]uint32, b.N)
+	number := b.Cols[len(b.Cols)-1]
+	for i := range b.N {
+		rows[i] = uint32(number.I64[i])
+	}
+	v := new(vec.Vec)
+	gather(v, e.new.cols[slices.Index(e.ref.FK.Cols, col)], rows, false)
+	return convertVec(r.env, v, t, b.N)
+}

@@ -1,0 +1,166 @@
+package executor
+
+import (
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/executor/expr"
+	"kvsqld/planner/plan"
+	"kvsqld/storage/table"
+)
+
+// onConflict inserts rows and handles those whose key exists: leaves them out,
+// or updates the existing row.
+type onConflict struct {
+	node *plan.OnConflict
+	set  []expr.Eval
+	cond expr.Pred
+
+	w       *tableWriter
+	touched map[string]bool // row keys inserted or updated by this statement
+}
+
+func newOnConflict(n *plan.OnConflict) (*onConflict, error) {
+	c := &onConflict{node: n}
+	if !n.DoUpdate {
+		return c, nil
+	}
+	var err error
+	if c.set, err = expr.CompileAll(n.Set); err != nil {
+		return nil, err
+	}
+	if n.Where != nil {
+		c.cond, err = expr.CompilePredicate(n.Where)
+	}
+	return c, err
+}
+
+func (c *onConflict) open(w *tableWriter) {
+	c.w = w
+	c.touched = make(map[string]bool)
+}
+
+func errSecondHit() error {
+	return sqlerr.New(sqlerr.CardinalityViolation, "ON CONFLICT DO UPDATE command cannot affect row a second time").
+		WithHint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
+}
+
+// write inserts the batch's rows and returns the rows inserted and updated, in
+// the order of the input.
+func (c *onConflict) write(b *vec.Batch) (*vec.Batch, error) {
+	res, err := c.w.insert(b, table.InsertOpt{Conflict: table.ConflictReport, Arbiters: c.node.Indexes})
+	if err != nil {
+		return nil, err
+	}
+	inserted := make([]uint32, 0, res.Inserted)
+	for i := range b.Rows() {
+		if r := b.Row(i); res.Keys[r] != nil {
+			inserted = append(inserted, uint32(r))
+		}
+	}
+	out := &vec.Batch{Cols: b.Cols, N: b.N, Sel: inserted}
+	if !c.node.DoUpdate || len(res.Conflicts) == 0 && len(inserted) == b.Rows() {
+		c.remember(res)
+		return out, nil
+	}
+	updated, rows, err := c.update(b, res)
+	if err != nil {
+		return nil, err
+	}
+	return c.merge(out, updated, rows), nil
+}
+
+func (c *onConflict) remember(res *table.InsertResult) {
+	if !c.node.DoUpdate {
+		return
+	}
+	for _, k := range res.Keys {
+		if k != nil {
+			c.touched[string(k)] = true
+		}
+	}
+}
+
+// update changes the existing rows; it returns their new live columns and, for
+// each, the row number of the input row that hit it.
+func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, []uint32, error) {
+	n := len(res.Conflicts)
+	keys := make([][]byte, n)
+	hit := make([]uint32, n)
+	for i, x := range res.Conflicts {
+		if x.Same || c.touched[string(x.Key)] {
+			return nil, nil, errSecondHit()
+		}
+		c.touched[string(x.Key)] = true
+		keys[i] = append([]byte(nil), x.Key...)
+		hit[i] = x.Row
+	}
+	c.remember(res)
+	w := c.w
+	var old vec.Batch
+	if err := w.desc.GetRows(w.env.Ctx, w.env.Txn, keys, w.live, &old); err != nil {
+		return nil, nil, retry(err)
+	}
+	if old.Rows() < n {
+		// A row that another transaction has just inserted is not in the
+		// snapshot; one that it changed was reported as changed.
+		if w.env.ReadCommitted {
+			return nil, nil, ErrRetry
+		}
+		return nil, nil, sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update")
+	}
+	both := vec.Batch{Cols: append([]*vec.Vec(nil), old.Cols[:len(w.live)]...), N: n}
+	for _, col := range b.Cols {
+		v := new(vec.Vec)
+		gather(v, col, hit, false)
+		both.Cols = append(both.Cols, v)
+	}
+	if c.cond != nil {
+		if err := c.cond.Select(w.env.Expr, &both); err != nil {
+			return nil, nil, err
+		}
+		if both.Rows() == 0 {
+			return &both, hit, nil
+		}
+	}
+	next := &vec.Batch{Cols: append([]*vec.Vec(nil), both.Cols[:len(w.live)]...), N: n, Sel: both.Sel}
+	for i, col := range c.node.SetCols {
+		v, err := c.set[i].Eval(w.env.Expr, &both)
+		if err != nil {
+			return nil, nil, err
+		}
+		next.Cols[w.pos[col]] = v
+	}
+	next, err := w.complete(next)
+	if err != nil {
+		return nil, nil, err
+	}
+	prev := &vec.Batch{Cols: both.Cols[:len(w.live)], N: n, Sel: both.Sel}
+	kv := vec.New(types.Of(types.OBytea), n)
+	copy(kv.B, keys)
+	return next, hit, w.update(kv, prev, next, w.changed(c.node.SetCols))
+}
+
+// merge puts inserted and updated rows into the order of the input.
+func (c *onConflict) merge(ins, upd *vec.Batch, hit []uint32) *vec.Batch {
+	if upd.Rows() == 0 {
+		return ins
+	}
+	s := newRowStore(typesOf(ins.Cols))
+	s.appendCols(ins.Cols, ins.Sel, len(ins.Sel))
+	s.appendCols(upd.Cols[:len(ins.Cols)], upd.Sel, upd.Rows())
+	order := make([]uint32, 0, s.n)
+	i, j := 0, 0
+	for i < len(ins.Sel) || j < upd.Rows() {
+		if j == upd.Rows() || i < len(ins.Sel) && ins.Sel[i] < hit[upd.Row(j)] {
+			order = append(order, uint32(i))
+			i++
+		} else {
+			order = append(order, uint32(len(ins.Sel)+j))
+			j++
+		}
+	}
+	out := &vec.Batch{Cols: newVecs(typesOf(ins.Cols)), N: len(order)}
+	gatherBatch(out.Cols, s.cols, order, false)
+	return out
+}

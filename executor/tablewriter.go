@@ -1,0 +1,308 @@
+package executor
+
+import (
+	"errors"
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/executor/expr"
+	"kvsqld/planner/plan"
+	"kvsqld/storage/kv"
+	"kvsqld/storage/table"
+)
+
+// tableWriter is what writing to one table needs: its storage, its constraints
+// and computed columns, compiled. A run has one per table it writes, foreign
+// key actions included.
+type tableWriter struct {
+	table  *catalog.Table
+	live   []int // live columns: indexes into table.Columns
+	pos    []int // position among the live columns, by column index; -1: dropped
+	checks []check
+	gen    []expr.Eval // per live column, nil unless generated
+	anyGen bool
+	ixKeys [][]expr.Eval // per index and key, nil for plain columns
+	preds  []expr.Eval   // per index, nil without predicate
+	plain  bool          // no index has expressions or a predicate
+
+	env  *Env
+	desc *table.Desc
+	w    *table.Writer
+	fks  []fkChild // its own foreign keys
+	refs []catalog.FKRef
+}
+
+// check is a compiled CHECK constraint.
+type check struct {
+	name string
+	eval expr.Eval
+}
+
+// writer returns the run's writer for a table.
+func (r *Run) writer(t *catalog.Table) (*tableWriter, error) {
+	if w := r.writers[t]; w != nil && w.env == r.env {
+		return w, nil
+	}
+	w := r.writers[t]
+	if w == nil {
+		var err error
+		if w, err = newTableWriter(t, r.env); err != nil {
+			return nil, err
+		}
+		if r.writers == nil {
+			r.writers = make(map[*catalog.Table]*tableWriter)
+		}
+		r.writers[t] = w
+	}
+	desc, err := r.env.Tables.For(t)
+	if err != nil {
+		return nil, err
+	}
+	w.env, w.desc, w.w = r.env, desc, desc.NewWriter(r.env.Txn)
+	w.refs = r.env.Snap.Referencing(r.env.DB, t.OID)
+	return w, nil
+}
+
+func newTableWriter(t *catalog.Table, env *Env) (*tableWriter, error) {
+	ex, err := env.TableExprs(t)
+	if err != nil {
+		return nil, err
+	}
+	w := &tableWriter{table: t, live: ex.Live, plain: true, pos: make([]int, len(t.Columns))}
+	for i := range w.pos {
+		w.pos[i] = -1
+	}
+	for i, c := range w.live {
+		w.pos[c] = i
+	}
+	for i, c := range t.Checks {
+		if i >= len(ex.Checks) || ex.Checks[i] == nil {
+			continue
+		}
+		e, err := expr.Compile(ex.Checks[i])
+		if err != nil {
+			return nil, err
+		}
+		w.checks = append(w.checks, check{c.Name, e})
+	}
+	// PostgreSQL checks them in the order of their names.
+	slices.SortStableFunc(w.checks, func(a, b check) int {
+		if a.name < b.name {
+			return -1
+		}
+		return boolInt(a.name > b.name)
+	})
+	w.gen = make([]expr.Eval, len(w.live))
+	for i, g := range ex.Generated {
+		if g == nil {
+			continue
+		}
+		if w.gen[i], err = expr.Compile(g); err != nil {
+			return nil, err
+		}
+		w.anyGen = true
+	}
+	if err := w.compileIndexes(ex); err != nil {
+		return nil, err
+	}
+	for _, fk := range t.ForeignKeys {
+		w.fks = append(w.fks, fkChild{fk: fk})
+	}
+	return w, nil
+}
+
+func (w *tableWriter) compileIndexes(ex *plan.TableExprs) error {
+	n := len(w.table.Indexes)
+	w.ixKeys, w.preds = make([][]expr.Eval, n), make([]expr.Eval, n)
+	for i := range w.table.Indexes {
+		if i < len(ex.IndexKeys) {
+			w.ixKeys[i] = make([]expr.Eval, len(ex.IndexKeys[i]))
+			for j, k := range ex.IndexKeys[i] {
+				if k == nil {
+					continue
+				}
+				e, err := expr.Compile(k)
+				if err != nil {
+					return err
+				}
+				w.ixKeys[i][j], w.plain = e, false
+			}
+		}
+		if i < len(ex.Preds) && ex.Preds[i] != nil {
+			e, err := expr.Compile(ex.Preds[i])
+			if err != nil {
+				return err
+			}
+			w.preds[i], w.plain = e, false
+		}
+	}
+	return nil
+}
+
+// lockOpt is how the statement waits for row locks.
+func lockOpt(env *Env) table.LockOpt {
+	o := table.LockOpt{Wait: kv.WaitForever}
+	if env.LockTimeout > 0 {
+		o.Wait = env.LockTimeout
+	}
+	return o
+}
+
+// retry turns storage's word for a changed row into the session's.
+func retry(err error) error {
+	if errors.Is(err, table.ErrChanged) {
+		return ErrRetry
+	}
+	return err
+}
+
+// indexVals computes expressions and predicates of the indexes over live
+// columns; nil when all indexes are plain. The vectors are the writer's only
+// until the next call, so copies are made when keep is set.
+func (w *tableWriter) indexVals(b *vec.Batch, keep bool) ([]table.IndexVals, error) {
+	if w.plain {
+		return nil, nil
+	}
+	out := make([]table.IndexVals, len(w.table.Indexes))
+	eval := func(e expr.Eval, at *vec.Batch) (*vec.Vec, error) {
+		v, err := e.Eval(w.env.Expr, at)
+		if err != nil || !keep {
+			return v, err
+		}
+		return copyVec(v, at), nil
+	}
+	for i := range out {
+		rows := *b
+		if p := w.preds[i]; p != nil {
+			v, err := eval(p, b)
+			if err != nil {
+				return nil, err
+			}
+			out[i].Pred = v
+			rows.Sel = passing(v, b, nil) // keys of other rows are not computed
+		}
+		if w.ixKeys[i] == nil {
+			continue
+		}
+		out[i].Keys = make([]*vec.Vec, len(w.ixKeys[i]))
+		for j, e := range w.ixKeys[i] {
+			if e == nil {
+				continue
+			}
+			v, err := eval(e, &rows)
+			if err != nil {
+				return nil, err
+			}
+			out[i].Keys[j] = v
+		}
+	}
+	return out, nil
+}
+
+// copyVec copies the selected rows of a vector to the same row numbers.
+func copyVec(v *vec.Vec, b *vec.Batch) *vec.Vec {
+	rows := make([]uint32, b.N)
+	for i := range rows {
+		rows[i] = noRow
+	}
+	for i := range b.Rows() {
+		r := b.Row(i)
+		rows[r] = uint32(r)
+	}
+	shared := new(vec.Vec)
+	gather(shared, v, rows, true)
+	s := newRowStore(typesOf([]*vec.Vec{shared}))
+	s.appendCols([]*vec.Vec{shared}, nil, b.N)
+	return s.cols[0]
+}
+
+// complete computes generated columns, in place of what the batch has there, and
+// checks NOT NULL and CHECK. It returns the batch to be stored.
+func (w *tableWriter) complete(b *vec.Batch) (*vec.Batch, error) {
+	out := b
+	if w.anyGen {
+		out = &vec.Batch{Cols: slices.Clone(b.Cols), N: b.N, Sel: b.Sel}
+		for i, g := range w.gen {
+			if g == nil {
+				continue
+			}
+			v, err := g.Eval(w.env.Expr, b)
+			if err != nil {
+				return nil, err
+			}
+			out.Cols[i] = v
+		}
+	}
+	return out, w.verify(out)
+}
+
+// insert stores rows of live columns and queues their foreign key checks.
+func (w *tableWriter) insert(b *vec.Batch, o table.InsertOpt) (*table.InsertResult, error) {
+	ix, err := w.indexVals(b, false)
+	if err != nil {
+		return nil, err
+	}
+	o.Lock = lockOpt(w.env)
+	res, err := w.w.Insert(w.env.Ctx, b, ix, o)
+	if err != nil {
+		return nil, retry(err)
+	}
+	if len(w.fks) > 0 {
+		in := *b
+		if res.Inserted < b.Rows() {
+			in.Sel = make([]uint32, 0, res.Inserted)
+			for i := range b.Rows() {
+				if r := b.Row(i); res.Keys[r] != nil {
+					in.Sel = append(in.Sel, uint32(r))
+				}
+			}
+		}
+		err = w.env.run.fkInserted(w, &in, nil)
+	}
+	return res, err
+}
+
+// update replaces locked rows; changed lists the columns that may differ.
+func (w *tableWriter) update(keys *vec.Vec, old, new *vec.Batch, changed []int) error {
+	oldIx, err := w.indexVals(old, true)
+	if err != nil {
+		return err
+	}
+	newIx, err := w.indexVals(new, false)
+	if err != nil {
+		return err
+	}
+	if _, err = w.w.Update(w.env.Ctx, keys, old, new, changed, oldIx, newIx, lockOpt(w.env)); err != nil {
+		return retry(err)
+	}
+	if err := w.env.run.fkInserted(w, new, old); err != nil {
+		return err
+	}
+	return w.env.run.fkRemoved(w, old, new)
+}
+
+// remove deletes locked rows.
+func (w *tableWriter) remove(keys *vec.Vec, old *vec.Batch) error {
+	ix, err := w.indexVals(old, false)
+	if err != nil {
+		return err
+	}
+	if err := w.w.Delete(w.env.Ctx, keys, old, ix, lockOpt(w.env)); err != nil {
+		return retry(err)
+	}
+	return w.env.run.fkRemoved(w, old, nil)
+}
+
+// lockRows locks the rows of the key vector exclusively. ErrRetry when one has
+// changed.
+func (w *tableWriter) lockRows(keys *vec.Vec, b *vec.Batch) error {
+	list := make([][]byte, b.Rows())
+	for i := range list {
+		list[i] = keys.B[keys.Idx(b.Row(i))]
+	}
+	o := lockOpt(w.env)
+	o.NoValue = true
+	_, err := w.desc.LockRows(w.env.Ctx, w.env.Txn, list, o)
+	return retry(err)
+}
