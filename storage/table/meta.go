@@ -12,8 +12,8 @@ import (
 
 // The files that every store has. Their numbers lie above those of tables.
 var (
-	catalogSpace  = kv.Space{ID: math.MaxUint64, File: "catalog"}
-	sequenceSpace = kv.Space{ID: math.MaxUint64 - 1, File: "sequences"}
+	catalogSpace  = kv.Space{ID: math.MaxUint64, DB: "server", File: "catalog"}
+	sequenceSpace = kv.Space{ID: math.MaxUint64 - 1, DB: "server", File: "sequences"}
 )
 
 // Init makes the files that every store has when they are absent.
