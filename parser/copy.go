@@ -76,7 +76,7 @@ func (p *parser) oldCopyOptions(l []ast.Option) []ast.Option {
 			o = formatOption(o.Off, t.Key.String())
 		case kwFreeze, kwHeader:
 			p.next()
-			o.Name, o.X = t.Key.String(), &ast.Const{Off: o.Off, Kind: ast.ConstBool, Val: "true"}
+			o.Name, o.X = t.Key.String(), &ast.Const{Off: o.Off, Kind: ast.ConstString, Val: "true"}
 		case kwDelimiter, kwNull, kwQuote, kwEscape:
 			p.next()
 			o.Name = t.Key.String()
