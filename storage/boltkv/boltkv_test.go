@@ -25,3 +25,7 @@ func open(t testing.TB, dir string, opt boltkv.Options) kv.Store {
 func TestConformance(t *testing.T) {
 	kvtest.Run(t, func(t *testing.T) kv.Store { return open(t, t.TempDir(), boltkv.Options{}) })
 }
+
+func BenchmarkBolt(b *testing.B) {
+	kvtest.Bench(b, func(b *testing.B) kv.Store { return open(b, b.TempDir(), boltkv.Options{}) })
+}

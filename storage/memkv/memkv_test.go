@@ -22,3 +22,5 @@ func open(t testing.TB) kv.Store {
 func TestConformance(t *testing.T) {
 	kvtest.Run(t, func(t *testing.T) kv.Store { return open(t) })
 }
+
+func BenchmarkMem(b *testing.B) { kvtest.Bench(b, func(b *testing.B) kv.Store { return open(b) }) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"kvsqld/storage/kv"
@@ -62,6 +63,22 @@ func (q *commitQueue) remove(r *commitReq) bool {
 	return false
 }
 
+// gather gives way to other goroutines for as long as that brings further
+// commits: those just answered often come back with their next one, and a
+// larger batch costs hardly more.
+func (q *commitQueue) gather() {
+	for n := -1; ; {
+		q.mu.Lock()
+		now := len(q.reqs)
+		q.mu.Unlock()
+		if now <= n {
+			return
+		}
+		n = now
+		runtime.Gosched()
+	}
+}
+
 // pop takes the next batch: everything queued up to the first large commit,
 // or that one alone.
 func (q *commitQueue) pop() []*commitReq {
@@ -93,6 +110,7 @@ func (st *Store) commitLoop() {
 	defer close(st.loopDone)
 	for range st.queue.wake {
 		for {
+			st.queue.gather()
 			batch := st.queue.pop()
 			if len(batch) == 0 {
 				break

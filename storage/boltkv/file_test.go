@@ -1,0 +1,329 @@
+package boltkv_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+
+	"kvsqld/storage/boltkv"
+	"kvsqld/storage/kv"
+)
+
+var (
+	ctx   = context.Background()
+	table = kv.Space{ID: 1, DB: "db", File: "table"}
+	index = kv.Space{ID: 2, DB: "db", File: "index"}
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func update(st kv.Store, f func(tx kv.Txn) error) error {
+	tx, err := st.Begin(ctx, kv.BeginOpt{})
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if err := f(tx); err != nil {
+		return err
+	}
+	return tx.Commit(ctx)
+}
+
+func create(st kv.Store) error {
+	return update(st, func(tx kv.Txn) error {
+		return errors.Join(tx.CreateSpace(table), tx.CreateSpace(index))
+	})
+}
+
+func value(t testing.TB, st kv.Store, key string) string {
+	t.Helper()
+	s, err := st.Snapshot(ctx)
+	must(t, err)
+	defer s.Close()
+	v, err := s.Get(ctx, table, []byte(key))
+	if errors.Is(err, kv.ErrNotFound) {
+		return ""
+	}
+	must(t, err)
+	return string(v)
+}
+
+func TestReopen(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	st, err := boltkv.Open(dir, boltkv.Options{})
+	must(t, err)
+	must(t, create(st))
+	must(t, update(st, func(tx kv.Txn) error { return tx.Put(table, []byte("k"), []byte("v")) }))
+	seq := st.Stats().Seq
+	if _, err := boltkv.Open(dir, boltkv.Options{LockWait: 1}); !errors.Is(err, kv.ErrInUse) {
+		t.Errorf("opening a directory in use gives %v", err)
+	}
+	must(t, st.Close())
+
+	db, err := bolt.Open(filepath.Join(dir, boltkv.FileName), 0o600, &bolt.Options{ReadOnly: true})
+	must(t, err)
+	must(t, db.View(func(tx *bolt.Tx) error {
+		if v := tx.Bucket([]byte("db")).Bucket([]byte("table")).Get([]byte("k")); string(v) != "v" {
+			t.Errorf("the bucket has value %q", v)
+		}
+		return nil
+	}))
+	must(t, db.Close())
+
+	again := open(t, dir, boltkv.Options{})
+	if got := value(t, again, "k"); got != "v" {
+		t.Errorf("value is %q after reopening", got)
+	}
+	must(t, update(again, func(tx kv.Txn) error { return tx.Put(table, []byte("k"), []byte("w")) }))
+	if s := again.Stats(); s.Seq <= seq || s.FileBytes == 0 {
+		t.Errorf("stats after reopening are %+v, number before was %d", s, seq)
+	}
+}
+
+func TestFormat(t *testing.T) {
+	write := func(f func(tx *bolt.Tx) error) func(path string) error {
+		return func(path string) error {
+			db, err := bolt.Open(path, 0o600, nil)
+			if err != nil {
+				return err
+			}
+			return errors.Join(db.Update(f), db.Close())
+		}
+	}
+	for _, tt := range []struct {
+		name string
+		make func(path string) error
+		want error
+	}{
+		{"text", func(p string) error { return os.WriteFile(p, bytes.Repeat([]byte("not a database "), 5000), 0o600) }, kv.ErrFormat},
+		{"short", func(p string) error { return os.WriteFile(p, []byte("x"), 0o600) }, kv.ErrFormat},
+		{"another program's bbolt file", write(func(tx *bolt.Tx) error {
+			_, err := tx.CreateBucket([]byte("theirs"))
+			return err
+		}), kv.ErrFormat},
+		{"newer version", write(func(tx *bolt.Tx) error {
+			b, err := tx.CreateBucket([]byte("\x00kvsqld"))
+			if err != nil {
+				return err
+			}
+			return errors.Join(b.Put([]byte("magic"), []byte("kvsqld data file")), b.Put([]byte("format"), []byte("2")))
+		}), kv.ErrFormat},
+		{"interrupted creation", write(func(*bolt.Tx) error { return nil }), nil},
+		{"empty file", func(p string) error { return os.WriteFile(p, nil, 0o600) }, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, boltkv.FileName)
+			must(t, tt.make(path))
+			before, err := os.ReadFile(path)
+			must(t, err)
+			st, err := boltkv.Open(dir, boltkv.Options{})
+			if !errors.Is(err, tt.want) {
+				t.Fatalf("got %v, want %v", err, tt.want)
+			}
+			if err == nil {
+				must(t, st.Close())
+				return
+			}
+			after, err := os.ReadFile(path)
+			must(t, err)
+			if !bytes.Equal(before, after) {
+				t.Error("the refused file was changed")
+			}
+		})
+	}
+}
+
+func TestDiskFull(t *testing.T) {
+	st := open(t, t.TempDir(), boltkv.Options{MaxFileBytes: 40 << 20, NoSync: true})
+	must(t, create(st))
+	big := make([]byte, 1<<20)
+	var err error
+	n := 0
+	for ; n < 100 && err == nil; n++ {
+		err = update(st, func(tx kv.Txn) error { return tx.Put(table, fmt.Append(nil, n), big) })
+	}
+	if !errors.Is(err, kv.ErrDiskFull) {
+		t.Fatalf("after %d MB: %v, want ErrDiskFull", n, err)
+	}
+	if value(t, st, fmt.Sprint(n-1)) != "" || len(value(t, st, fmt.Sprint(n-2))) != len(big) {
+		t.Error("the failed commit left something behind or took something away")
+	}
+	must(t, update(st, func(tx kv.Txn) error { return tx.ClearSpace(table) }))
+	must(t, update(st, func(tx kv.Txn) error { return tx.Put(index, []byte("k"), []byte("v")) }))
+	must(t, update(st, func(tx kv.Txn) error { return tx.Put(table, []byte("again"), big) }))
+	must(t, st.Check(ctx, func(fault string) { t.Error(fault) }))
+}
+
+// TestGrowth lets the file outgrow its mapping again and again while others
+// read: whoever waits for the mapping must not be waited for.
+func TestGrowth(t *testing.T) {
+	st := open(t, t.TempDir(), boltkv.Options{MmapBytes: 1, NoSync: true})
+	must(t, create(st))
+	var wg sync.WaitGroup
+	errs := make([]error, 4)
+	for c := range errs {
+		wg.Go(func() {
+			for i := range 40 {
+				errs[c] = update(st, func(tx kv.Txn) error {
+					if _, err := tx.BatchGet(ctx, table, [][]byte{{1}, {2}}); err != nil {
+						return err
+					}
+					return tx.Put(table, fmt.Appendf(nil, "%d/%d", c, i), make([]byte, 50_000))
+				})
+				if errs[c] != nil {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	must(t, errors.Join(errs...))
+	must(t, st.Check(ctx, func(fault string) { t.Error(fault) }))
+}
+
+func TestBackup(t *testing.T) {
+	st := open(t, t.TempDir(), boltkv.Options{})
+	must(t, create(st))
+	must(t, update(st, func(tx kv.Txn) error { return tx.Put(table, []byte("k"), []byte("v")) }))
+	var buf bytes.Buffer
+	must(t, st.Backup(ctx, &buf))
+	must(t, update(st, func(tx kv.Txn) error { return tx.Put(table, []byte("k"), []byte("later")) }))
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, boltkv.FileName), buf.Bytes(), 0o600))
+	if got := value(t, open(t, dir, boltkv.Options{}), "k"); got != "v" {
+		t.Errorf("value in the backup is %q", got)
+	}
+}
+
+const crashDir = "BOLTKV_CRASH_DIR"
+
+// TestCrashChild is the process that TestCrash kills: it commits numbers to
+// two files from several goroutines and prints those that were acknowledged.
+func TestCrashChild(t *testing.T) {
+	dir := os.Getenv(crashDir)
+	if dir == "" {
+		t.Skip("runs only as a child of TestCrash")
+	}
+	st, err := boltkv.Open(dir, boltkv.Options{})
+	must(t, err)
+	if value(t, st, "start") == "" {
+		must(t, create(st))
+	}
+	var mu sync.Mutex
+	next := 0
+	must(t, update(st, func(tx kv.Txn) error {
+		v, err := tx.Get(ctx, table, []byte("start"))
+		if err == nil {
+			next, _ = strconv.Atoi(string(v))
+		}
+		next += 1_000_000
+		return tx.Put(table, []byte("start"), fmt.Append(nil, next))
+	}))
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for {
+				mu.Lock()
+				next++
+				n := fmt.Append(nil, next)
+				mu.Unlock()
+				must(t, update(st, func(tx kv.Txn) error {
+					return errors.Join(tx.Put(table, n, bytes.Repeat(n, 50)), tx.Put(index, n, n))
+				}))
+				mu.Lock()
+				fmt.Printf("ack %s\n", n)
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestCrash kills a committing process: every acknowledged commit is there,
+// and no commit is there by half.
+func TestCrash(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts and kills processes")
+	}
+	dir := t.TempDir()
+	acked := map[string]bool{}
+	for round := range 6 {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestCrashChild$")
+		cmd.Env = append(os.Environ(), crashDir+"="+dir)
+		out, err := cmd.StdoutPipe()
+		must(t, err)
+		must(t, cmd.Start())
+		seen := 0
+		for sc := bufio.NewScanner(out); sc.Scan(); {
+			var n string
+			if _, err := fmt.Sscanf(sc.Text(), "ack %s", &n); err != nil {
+				continue
+			}
+			acked[n] = true
+			if seen++; seen == 20+round*37 {
+				must(t, cmd.Process.Kill())
+			}
+		}
+		_ = cmd.Wait() // it was killed
+		if seen < 20+round*37 {
+			t.Fatalf("the child ended by itself after %d commits", seen)
+		}
+		checkCrashed(t, dir, acked)
+	}
+}
+
+func checkCrashed(t *testing.T, dir string, acked map[string]bool) {
+	t.Helper()
+	st, err := boltkv.Open(dir, boltkv.Options{})
+	must(t, err)
+	must(t, st.Check(ctx, func(fault string) { t.Error(fault) }))
+	s, err := st.Snapshot(ctx)
+	must(t, err)
+	files := map[kv.Space]map[string]bool{table: {}, index: {}}
+	for sp, keys := range files {
+		it := s.Scan(ctx, sp, kv.Range{}, kv.ScanOpt{KeysOnly: true})
+		for {
+			ps, err := it.Next()
+			must(t, err)
+			if len(ps) == 0 {
+				break
+			}
+			for _, p := range ps {
+				keys[string(p.Key)] = true
+			}
+		}
+		it.Close()
+	}
+	s.Close()
+	must(t, st.Close())
+	delete(files[table], "start")
+	for n := range acked {
+		if !files[table][n] {
+			t.Errorf("acknowledged commit %s is lost", n)
+		}
+	}
+	for n := range files[table] {
+		if !files[index][n] {
+			t.Errorf("commit %s is there by half", n)
+		}
+	}
+	if len(files[table]) != len(files[index]) {
+		t.Errorf("%d rows and %d index entries", len(files[table]), len(files[index]))
+	}
+}
