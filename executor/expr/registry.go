@@ -21,20 +21,43 @@ type registry struct {
 }
 
 // families lists every file's registrations.
-var families = []func(*registry){}
+func families() []func(*registry) {
+	return []func(*registry){
+		compareFuncs,
+		intFuncs,
+		floatFuncs,
+		decimalFuncs,
+		castFuncs,
+		stringFuncs,
+		encodeFuncs,
+		likeFuncs,
+		regexFuncs,
+		datetimeFuncs,
+		datepartFuncs,
+	}
+}
 
-var functions = sync.OnceValue(func() *registry {
-	r := &registry{
-		scalar:   make(map[string]builder, 2048),
-		sets:     make(map[string]setBuilder, 64),
-		session:  make(map[string]bool, 128),
-		equality: make(map[string]cmpKind, 64),
-	}
-	for _, f := range families {
-		f(r)
-	}
-	return r
-})
+var (
+	registryOnce sync.Once
+	theRegistry  *registry
+)
+
+// functions returns the registry, which is filled at the first use.
+func functions() *registry {
+	registryOnce.Do(func() {
+		r := &registry{
+			scalar:   make(map[string]builder, 2048),
+			sets:     make(map[string]setBuilder, 64),
+			session:  make(map[string]bool, 128),
+			equality: make(map[string]cmpKind, 64),
+		}
+		for _, f := range families() {
+			f(r)
+		}
+		theRegistry = r
+	})
+	return theRegistry
+}
 
 // add registers one implementation under its prosrc names.
 func (r *registry) add(b builder, srcs ...string) {

@@ -1,0 +1,172 @@
+package expr_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/executor/expr"
+	"kvsqld/parser"
+	"kvsqld/parser/ast"
+	"kvsqld/planner"
+	"kvsqld/planner/plan"
+)
+
+// server, when given, is a PostgreSQL 15 connection string: the golden files'
+// answers are taken from it anew.
+var server = flag.String("server", "", "rewrite testdata with the answers of this PostgreSQL server")
+
+type texts struct{}
+
+func (texts) ParseExpr(s string) (ast.Expr, error)         { return parser.ParseExpr(s) }
+func (texts) ParseTypeName(s string) (ast.TypeName, error) { return parser.ParseTypeName(s) }
+func (texts) ParseQuery(s string) (*ast.Select, error) {
+	st, err := parser.ParseOne(s)
+	if err != nil {
+		return nil, err
+	}
+	return st.Stmt.(*ast.Select), nil
+}
+
+var snapshot = catalog.New(nil).Current()
+
+// bind turns an SQL expression into a bound one.
+func bind(sql string) (plan.Expr, error) {
+	st, err := parser.ParseOne("SELECT " + sql)
+	if err != nil {
+		return nil, err
+	}
+	q, err := planner.Plan(&planner.Context{Snap: snapshot, DB: snapshot.Database("postgres").OID,
+		SearchPath: []string{"pg_catalog", "public"}, Fmt: types.DefaultFmt, Texts: texts{}}, st.Stmt)
+	if err != nil {
+		return nil, err
+	}
+	switch n := q.Root.(type) {
+	case *plan.Project:
+		return n.Exprs[0], nil
+	case *plan.Values:
+		return n.Rows[0][0], nil
+	}
+	return nil, errors.New("unexpected plan")
+}
+
+func testEnv() *expr.Env {
+	now := time.Date(2024, 5, 17, 13, 45, 30, 123456000, time.UTC)
+	return &expr.Env{Ctx: context.Background(), Fmt: types.DefaultFmt, TxnStart: types.TimestampFromTime(now),
+		StmtStart: types.TimestampFromTime(now), Clock: func() time.Time { return now }, Session: &testSession{rand: expr.NewRand()}}
+}
+
+func answer(d types.Datum, err error) string {
+	if err != nil {
+		return "ERROR " + string(sqlerr.CodeOf(err)) + " " + err.Error()
+	}
+	if d.Null {
+		return "NULL"
+	}
+	return escape(string(types.AppendText(nil, d, types.DefaultFmt)))
+}
+
+func escape(s string) string {
+	return strings.NewReplacer("\\", "\\\\", "\n", "\\n", "\t", "\\t").Replace(s)
+}
+
+// TestLikeServer evaluates the expressions of testdata/*.txt, one a line with
+// the server's answer after a tab.
+func TestLikeServer(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no golden files", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			if *server != "" {
+				rewrite(t, file)
+			}
+			f, err := os.Open(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			for sc := bufio.NewScanner(f); sc.Scan(); {
+				sql, want, ok := strings.Cut(sc.Text(), "\t")
+				if !ok {
+					continue
+				}
+				e, err := bind(sql)
+				var d types.Datum
+				if err == nil {
+					d, err = evaluate(e)
+				}
+				if got := answer(d, err); got != want {
+					t.Errorf("%s\n got %s\nwant %s", sql, got, want)
+				}
+			}
+		})
+	}
+}
+
+// evaluate runs the compiled expression on one row. EvalConst must agree.
+func evaluate(e plan.Expr) (types.Datum, error) {
+	ev, err := expr.Compile(e)
+	if err != nil {
+		return types.Datum{}, err
+	}
+	v, err := ev.Eval(testEnv(), &vec.Batch{N: 1})
+	if err != nil {
+		return types.Datum{}, err
+	}
+	return v.Get(0), nil
+}
+
+func rewrite(t *testing.T, file string) {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, *server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(ctx, "SET timezone = 'UTC'; SET intervalstyle = postgres; SET datestyle = 'ISO, MDY'"); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for line := range strings.Lines(string(data)) {
+		sql, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if sql == "" || strings.HasPrefix(sql, "#") {
+			out.WriteString(sql + "\n")
+			continue
+		}
+		res, err := conn.PgConn().Exec(ctx, "SELECT "+sql).ReadAll()
+		var pe *pgconn.PgError
+		switch {
+		case errors.As(err, &pe):
+			out.WriteString(sql + "\tERROR " + pe.Code + " " + pe.Message + "\n")
+		case err != nil:
+			t.Fatal(err)
+		case res[0].Rows[0][0] == nil:
+			out.WriteString(sql + "\tNULL\n")
+		default:
+			out.WriteString(sql + "\t" + escape(string(res[0].Rows[0][0])) + "\n")
+		}
+	}
+	if err := os.WriteFile(file, []byte(out.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
