@@ -36,6 +36,12 @@ type scan struct {
 	stats  *kv.FileStats
 	err    error
 	done   bool
+
+	// SERIALIZABLE: an early end narrows what counts as read.
+	reads  *readSet
+	space  uint64
+	number int    // of the range in reads
+	last   []byte // last key delivered
 }
 
 func newScan(ctx context.Context, sn *sharedSnap, live func() bool, chunks Chunks, o kv.ScanOpt) *scan {
@@ -79,12 +85,15 @@ func (s *scan) Next() ([]kv.Pair, error) {
 		s.left -= len(out)
 	}
 	if len(out) == 0 {
-		s.done = true
+		s.done, s.reads = true, nil
 	} else if s.opt.Batch == 0 && s.size < chunkMax {
 		s.size = min(4*s.size, chunkMax)
 	}
 	if s.stats != nil {
 		count(s.stats, out)
+	}
+	if s.reads != nil {
+		s.last = out[len(out)-1].Key
 	}
 	return out, nil
 }
@@ -202,6 +211,10 @@ func (s *scan) before(a, b []byte) bool {
 
 func (s *scan) Close() {
 	s.done = true
+	if s.reads != nil && s.last != nil {
+		s.reads.narrow(s.space, s.number, s.last, s.opt.Reverse)
+		s.reads = nil
+	}
 	if s.chunks != nil {
 		s.chunks.Close()
 		s.chunks = nil

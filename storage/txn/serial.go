@@ -25,11 +25,16 @@ func (r *readSet) addKey(space uint64, key []byte) {
 	r.add(space, kv.Range{Lo: k, Hi: append(k[:len(k):len(k)], 0)})
 }
 
-func (r *readSet) addRange(space uint64, g kv.Range) {
-	r.add(space, kv.Range{Lo: slices.Clone(g.Lo), Hi: slices.Clone(g.Hi)})
+// addRange records a scan and returns the number to give to narrow.
+func (r *readSet) addRange(space uint64, g kv.Range) int {
+	return r.add(space, kv.Range{Lo: slices.Clone(g.Lo), Hi: slices.Clone(g.Hi)})
 }
 
-func (r *readSet) add(space uint64, g kv.Range) {
+// wholeSpace is the number of a range that stands for its whole space and can
+// not be narrowed.
+const wholeSpace = -1
+
+func (r *readSet) add(space uint64, g kv.Range) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.spaces == nil {
@@ -37,12 +42,31 @@ func (r *readSet) add(space uint64, g kv.Range) {
 	}
 	gs := r.spaces[space]
 	switch {
-	case len(gs) == 1 && gs[0].Lo == nil && gs[0].Hi == nil:
+	case len(gs) == 1 && cap(gs) == 1:
+		return wholeSpace
+	case len(gs) >= maxReads:
+		r.spaces[space] = make([]kv.Range, 1) // capacity 1 marks the whole space
+		return wholeSpace
+	case gs == nil:
+		gs = make([]kv.Range, 0, 4)
+	}
+	r.spaces[space] = append(gs, g)
+	return len(gs)
+}
+
+// narrow says that scan number n, which was ended early, read no further than
+// to key last.
+func (r *readSet) narrow(space uint64, n int, last []byte, reverse bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	gs := r.spaces[space]
+	if n == wholeSpace || cap(gs) == 1 {
 		return
-	case g.Lo == nil && g.Hi == nil, len(gs) >= maxReads:
-		r.spaces[space] = []kv.Range{{}}
-	default:
-		r.spaces[space] = append(gs, g)
+	}
+	if reverse {
+		gs[n].Lo = slices.Clone(last)
+	} else {
+		gs[n].Hi = append(slices.Clone(last), 0)
 	}
 }
 

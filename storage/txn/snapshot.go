@@ -73,23 +73,27 @@ func (s *snapshots) acquire() (*sharedSnap, error) {
 	es, err := s.eng.Snapshot()
 
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.opening--
-	defer s.updateMinLocked()
-	if err != nil {
+	var sn *sharedSnap
+	if err == nil && !s.closed {
+		sn = &sharedSnap{es: es, seq: es.Seq(), refs: 1}
+		s.open = append(s.open, sn)
+		switch {
+		case sn.seq < s.visible:
+			sn.superseded = time.Now()
+		case s.cur == nil:
+			s.cur = sn
+		}
+	}
+	s.updateMinLocked()
+	s.mu.Unlock()
+	if sn == nil {
+		if err == nil {
+			es.Release()
+			err = errClosed
+		}
+		s.signalDrained()
 		return nil, err
-	}
-	if s.closed {
-		go es.Release()
-		return nil, errClosed
-	}
-	sn := &sharedSnap{es: es, seq: es.Seq(), refs: 1}
-	s.open = append(s.open, sn)
-	switch {
-	case sn.seq < s.visible:
-		sn.superseded = time.Now()
-	case s.cur == nil:
-		s.cur = sn
 	}
 	return sn, nil
 }

@@ -199,15 +199,15 @@ func (t *Txn) Scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanOpt) k
 	if err != nil {
 		return failedScan(err)
 	}
-	if t.reads != nil {
-		t.reads.addRange(sp.ID, r)
-	}
 	s := t.own(sp)
 	var chunks Chunks
 	if s == nil || s.top().op == OpNone {
 		chunks = sn.es.Scan(sp, r, o)
 	}
 	it := newScan(ctx, sn, func() bool { return t.snap.Load() == sn }, chunks, o)
+	if t.reads != nil {
+		it.reads, it.space, it.number = t.reads, sp.ID, t.reads.addRange(sp.ID, r)
+	}
 	if s != nil {
 		t.w.mu.Lock()
 		wins := s.top().windows(r, t.w.markOf(s))

@@ -144,6 +144,23 @@ func testSerializable(t *testing.T, st kv.Store) {
 		update(t, st, func(tx kv.Txn) { must(t, tx.Put(sp, []byte("i/1"), []byte("x"), kv.Covered)) })
 		wantErr(t, t1.Commit(ctx), kv.ErrConflict)
 	})
+	t.Run("a scan that ended early read only so far", func(t *testing.T) {
+		for _, o := range []kv.ScanOpt{{Limit: 1}, {Limit: 1, Reverse: true}} {
+			t1 := begin(t, st, ser)
+			if got := all(t, t1, sp, kv.Range{Lo: []byte("a"), Hi: []byte("c")}, o); len(got) != 1 {
+				t.Fatalf("scan gives %q", got)
+			}
+			must(t, t1.Put(sp, []byte("sum"), []byte("3")))
+			put(t, st, sp, "ax", "1") // between a and b
+			must(t, t1.Commit(ctx))
+
+			t2 := begin(t, st, ser)
+			all(t, t2, sp, kv.Range{Lo: []byte("a"), Hi: []byte("c")}, o)
+			must(t, t2.Put(sp, []byte("sum"), []byte("4")))
+			put(t, st, sp, map[bool]string{false: "a", true: "b"}[o.Reverse], "on")
+			wantErr(t, t2.Commit(ctx), kv.ErrConflict)
+		}
+	})
 	t.Run("one of many in a batch", func(t *testing.T) {
 		const n = 8
 		txs := make([]kv.Txn, n)
