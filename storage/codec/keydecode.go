@@ -45,26 +45,10 @@ func (c *KeyCodec) Skip(key []byte, n int) (rest []byte, null bool, err error) {
 // without escapes aliases the key; other bytes are put into the arena.
 func (c *KeyCodec) DecodeVec(i int, keys [][]byte, v *vec.Vec, base int, a *vec.Arena) error {
 	k := &c.cols[i]
-	// The plain columns of master keys of fixed width.
-	if k.off >= 0 && !k.Nullable && !k.Desc {
-		end := k.off + int(widths[k.form])
+	if k.off >= 0 && !k.Desc {
 		switch k.form {
-		case formInt4:
-			for r, key := range keys {
-				if len(key) < end {
-					return corrupt("key of %d bytes is too short", len(key))
-				}
-				v.I64[base+r] = int64(int32(binary.BigEndian.Uint32(key[k.off:]) ^ 1<<31))
-			}
-			return nil
-		case formInt8:
-			for r, key := range keys {
-				if len(key) < end {
-					return corrupt("key of %d bytes is too short", len(key))
-				}
-				v.I64[base+r] = int64(binary.BigEndian.Uint64(key[k.off:]) ^ 1<<63)
-			}
-			return nil
+		case formInt4, formInt8, formText:
+			return k.decodeCommon(keys, v, base, a)
 		}
 	}
 	for r, key := range keys {
@@ -84,6 +68,46 @@ func (c *KeyCodec) DecodeVec(i int, keys [][]byte, v *vec.Vec, base int, a *vec.
 			return err
 		}
 		v.Set(base+r, d)
+	}
+	return nil
+}
+
+// decodeCommon is DecodeVec for the most frequent columns: ascending, at a fixed
+// place in the key.
+func (k *keyCol) decodeCommon(keys [][]byte, v *vec.Vec, base int, a *vec.Arena) error {
+	off := k.off
+	if k.Nullable {
+		off++
+	}
+	end := off + int(widths[k.form])
+	for r, key := range keys {
+		if k.Nullable {
+			if len(key) < off {
+				return corrupt("key ends before a column")
+			}
+			if tag := key[off-1]; tag != tagValue {
+				if tag != tagNullFirst && tag != tagNullLast {
+					return corrupt("unknown tag %#x in a key", tag)
+				}
+				v.Nulls.Set(base + r)
+				continue
+			}
+		}
+		if len(key) < end {
+			return corrupt("key of %d bytes is too short", len(key))
+		}
+		switch k.form {
+		case formInt4:
+			v.I64[base+r] = int64(getInt32(key[off:]))
+		case formInt8:
+			v.I64[base+r] = getInt64(key[off:])
+		default:
+			n, err := escapedWidth(key[off:], 0)
+			if err != nil {
+				return err
+			}
+			v.B[base+r] = unescape(key[off:off+n], a)
+		}
 	}
 	return nil
 }

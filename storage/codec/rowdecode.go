@@ -79,19 +79,20 @@ func (c *RowCodec) Load(r *Rows, keys, vals [][]byte) (bad int, err error) {
 	r.vals = r.vals[:0]
 	r.uniform = true
 	all := len(c.attrs)
+	least := rowHeader + (all+7)/8 + c.fixed[all] + 2*c.vars[all]
 	for i, val := range vals {
 		row, err := Open(keys[i], val)
 		if err != nil {
 			return i, err
 		}
-		p, err := c.place(row)
-		if err != nil {
+		r.vals = append(r.vals, row)
+		if len(row) >= least && row[0] == FormatRow16 && int(binary.LittleEndian.Uint16(row[1:])) == all {
+			continue
+		}
+		r.uniform = false
+		if _, err := c.place(row); err != nil {
 			return i, err
 		}
-		if p.n != all || p.wide {
-			r.uniform = false
-		}
-		r.vals = append(r.vals, row)
 	}
 	return 0, nil
 }

@@ -23,9 +23,9 @@ type decoder struct {
 
 	rows  codec.Rows
 	arena vec.Arena
-	bad   int
 
-	// Buffers of fetch.
+	// Buffers of fetch and entries.
+	es     []codec.Entry
 	perm   []int32
 	sorted [][]byte
 	vals   [][]byte
@@ -182,8 +182,9 @@ func (x *decoder) fetch(ctx context.Context, r Reader, keys [][]byte) ([][]byte,
 // entries decodes index entries into the batch without fetching rows: see covers.
 func (x *decoder) entries(ix *index, b *vec.Batch, base int, keys, vals [][]byte) error {
 	d := x.d
-	es := make([]codec.Entry, len(keys))
-	masters := make([][]byte, len(keys))
+	es := slices.Grow(x.es[:0], len(keys))[:len(keys)]
+	masters := slices.Grow(x.sorted[:0], len(keys))[:len(keys)]
+	x.es, x.sorted = es, masters
 	for i, key := range keys {
 		e, err := codec.OpenEntry(key, vals[i])
 		if err == nil {

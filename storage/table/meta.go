@@ -71,11 +71,14 @@ func Fragments(ctx context.Context, r Reader) ([]Fragment, error) {
 	}
 }
 
-// PutFragment stores the fragment of an object.
+// PutFragment stores the fragment of an object. Changes of the catalog come one
+// at a time (catalog.Begin), which stands for locks on the keys.
 func PutFragment(tx Txn, f Fragment) error {
 	key := oidKey(f.OID)
-	return tx.Put(catalogSpace, key, codec.AppendBlob(nil, key, codec.FormatXML, f.XML))
+	return tx.Put(catalogSpace, key, codec.AppendBlob(nil, key, codec.FormatXML, f.XML), kv.Covered)
 }
 
 // DropFragment removes the fragment of an object.
-func DropFragment(tx Txn, oid types.OID) error { return tx.Delete(catalogSpace, oidKey(oid)) }
+func DropFragment(tx Txn, oid types.OID) error {
+	return tx.Delete(catalogSpace, oidKey(oid), kv.Covered)
+}
