@@ -109,7 +109,7 @@ func parseBinary(t T, b []byte) (Datum, error) {
 			return d, errBinaryShort()
 		}
 		if b[0] != 1 {
-			return d, sqlerr.New(sqlerr.InternalError, "unsupported jsonb version number %d", b[0])
+			return d, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "unsupported jsonb version number %d", b[0])
 		}
 		if err = checkUTF8(b[1:]); err == nil {
 			d.B, err = canonicalJSONB(string(b[1:]))

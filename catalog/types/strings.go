@@ -25,15 +25,18 @@ func TruncateName(s string) string {
 
 // parseTextual reads the types held as their text.
 func parseTextual(t T, s string) ([]byte, error) {
-	switch t.base() {
+	o := t.base()
+	switch o {
+	case OText, OVarchar:
 	case OName:
 		return []byte(TruncateName(s)), nil
 	case OChar:
 		return parseChar(s), nil
-	case OBpchar:
-		if t.Mod > 4 {
-			// Blanks beyond the length never count; ApplyMod checks the rest.
-			return []byte(s), nil
+	case OXid8, OPgLSN, OTid:
+		return parseSystemValue(o, s)
+	default:
+		if unsupportedText[o] {
+			return nil, sqlerr.Unsupported(-1, "type %s", FormatTypeNoMod(o))
 		}
 	}
 	return []byte(s), nil
