@@ -23,7 +23,7 @@ func open(t testing.TB, dir string, opt boltkv.Options) kv.Store {
 }
 
 func TestConformance(t *testing.T) {
-	kvtest.Run(t, func(t *testing.T) kv.Store { return open(t, t.TempDir(), boltkv.Options{}) })
+	kvtest.Run(t, func(t *testing.T) kv.Store { return open(t, t.TempDir(), boltkv.Options{NoSync: true}) })
 }
 
 func BenchmarkBolt(b *testing.B) {

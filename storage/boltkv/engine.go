@@ -18,6 +18,7 @@ import (
 type engine struct {
 	db     *bolt.DB
 	path   string
+	page   int                   // bytes of a page
 	broken atomic.Pointer[error] // set when no further commit may be tried
 }
 
@@ -160,7 +161,7 @@ func (e *engine) Stats(s *kv.StoreStats) {
 		s.FileBytes = fi.Size()
 	}
 	st := e.db.Stats()
-	s.FreeBytes = int64(st.FreePageN+st.PendingPageN) * int64(e.db.Info().PageSize)
+	s.FreeBytes = int64(st.FreePageN+st.PendingPageN) * int64(e.page)
 	s.Seq = e.lastSeq()
 }
 

@@ -88,7 +88,7 @@ func Open(dir string, opt Options) (*txn.Store, error) {
 			return nil, errors.Join(err, db.Close())
 		}
 	}
-	return txn.New(&engine{db: db, path: path}, opt.Txn), nil
+	return txn.New(&engine{db: db, path: path, page: db.Info().PageSize}, opt.Txn), nil
 }
 
 func openError(path string, err error) error {

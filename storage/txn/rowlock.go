@@ -11,10 +11,8 @@ import (
 )
 
 const (
-	numShards = 64
-	// escalateAt is the number of row locks in one space from which a
-	// transaction tries to take the whole space.
-	escalateAt = 10_000
+	numShards         = 64
+	defaultEscalateAt = 10_000
 )
 
 // rowLock is the lock of one key, and the memory of its last change for as
@@ -54,13 +52,17 @@ type lockTable struct {
 	graph  waitGraph
 	snaps  *snapshots
 	closed chan struct{}
+	// escalateAt is the number of row locks in one space from which, and from
+	// each multiple of which, a transaction tries to take the whole space.
+	escalateAt int64
 
 	spacesMu sync.RWMutex
 	spaces   map[uint64]*spaceLock
 }
 
 func newLockTable(snaps *snapshots) *lockTable {
-	lt := &lockTable{seed: maphash.MakeSeed(), snaps: snaps, closed: make(chan struct{}), spaces: make(map[uint64]*spaceLock)}
+	lt := &lockTable{seed: maphash.MakeSeed(), snaps: snaps, closed: make(chan struct{}),
+		escalateAt: defaultEscalateAt, spaces: make(map[uint64]*spaceLock)}
 	for i := range lt.shards {
 		lt.shards[i].m = make(map[uint64]*rowLock)
 	}
@@ -252,7 +254,7 @@ func (lt *lockTable) lockRow(ctx context.Context, o *owner, sl *spaceLock, key [
 		return res, nil
 	}
 	o.rows = append(o.rows, l)
-	if c := o.count(sl); c.add() {
+	if c := o.count(sl); c.add(lt.escalateAt) {
 		lt.escalate(o, c)
 	}
 	return res, nil

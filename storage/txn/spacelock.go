@@ -46,15 +46,16 @@ type tableHold struct {
 type spaceCount struct {
 	sl      *spaceLock
 	rows    int64
-	nextTry int64 // number of rows at which to try escalation
+	tries   int64 // escalations tried
 	owned   bool  // all rows
 	written bool  // wrote a key under owned
 }
 
-// add counts one more row lock and reports whether to try escalation.
-func (c *spaceCount) add() bool {
+// add counts one more row lock and reports whether to try escalation, which is
+// at each multiple of at.
+func (c *spaceCount) add(at int64) bool {
 	c.rows++
-	return c.rows >= c.nextTry
+	return c.rows >= (c.tries+1)*at
 }
 
 func (o *owner) count(sl *spaceLock) *spaceCount {
@@ -63,7 +64,7 @@ func (o *owner) count(sl *spaceLock) *spaceCount {
 			return &o.spaces[i]
 		}
 	}
-	o.spaces = append(o.spaces, spaceCount{sl: sl, nextTry: escalateAt})
+	o.spaces = append(o.spaces, spaceCount{sl: sl})
 	return &o.spaces[len(o.spaces)-1]
 }
 
@@ -106,7 +107,7 @@ func (sl *spaceLock) leave() { sl.rowHeld.Add(-1) }
 
 // escalate takes all rows of a space if nobody else has any of them.
 func (lt *lockTable) escalate(o *owner, c *spaceCount) {
-	c.nextTry = c.rows + escalateAt
+	c.tries++
 	if c.sl.rowHeld.Load() != c.rows || !c.sl.rowOwner.CompareAndSwap(nil, o) {
 		return
 	}

@@ -102,10 +102,8 @@ func (st *Store) Begin(ctx context.Context, o kv.BeginOpt) (kv.Txn, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	select {
-	case <-st.stop:
-		return nil, errClosed
-	default:
+	if err := st.open(); err != nil {
+		return nil, err
 	}
 	t := &Txn{st: st, opt: o}
 	if o.Isolation == kv.Serializable && !o.ReadOnly {
@@ -114,6 +112,16 @@ func (st *Store) Begin(ctx context.Context, o kv.BeginOpt) (kv.Txn, error) {
 		t.reads = new(readSet)
 	}
 	return t, nil
+}
+
+// open returns an error once Close has been called.
+func (st *Store) open() error {
+	select {
+	case <-st.stop:
+		return errClosed
+	default:
+		return nil
+	}
 }
 
 // Snapshot opens the newest committed state.
@@ -131,7 +139,12 @@ func (st *Store) Snapshot(ctx context.Context) (kv.Snapshot, error) {
 }
 
 // Spaces lists the committed spaces.
-func (st *Store) Spaces(ctx context.Context) ([]kv.Space, error) { return st.eng.Spaces(ctx) }
+func (st *Store) Spaces(ctx context.Context) ([]kv.Space, error) {
+	if err := st.open(); err != nil {
+		return nil, err
+	}
+	return st.eng.Spaces(ctx)
+}
 
 // SplitAt does nothing: the store is not sharded.
 func (st *Store) SplitAt(context.Context, kv.Space, ...[]byte) error { return nil }
@@ -146,10 +159,18 @@ func (st *Store) Stats() kv.StoreStats {
 }
 
 // Backup writes a consistent copy.
-func (st *Store) Backup(ctx context.Context, w io.Writer) error { return st.eng.Backup(ctx, w) }
+func (st *Store) Backup(ctx context.Context, w io.Writer) error {
+	if err := st.open(); err != nil {
+		return err
+	}
+	return st.eng.Backup(ctx, w)
+}
 
 // Check verifies the engine's structures.
 func (st *Store) Check(ctx context.Context, report func(fault string)) error {
+	if err := st.open(); err != nil {
+		return err
+	}
 	return st.eng.Check(ctx, report)
 }
 

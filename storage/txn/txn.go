@@ -10,7 +10,8 @@ import (
 	"kvsqld/storage/kv"
 )
 
-// Txn implements kv.Txn. It is never reused after its end.
+// Txn implements kv.Txn, where its methods are described. It is never reused
+// after its end, so a late call through an old pointer meets no stranger.
 type Txn struct {
 	owner
 	st   *Store

@@ -278,4 +278,9 @@ func testClose(t *testing.T, st kv.Store) {
 	wantErr(t, err, kv.ErrUnavailable)
 	_, err = st.Snapshot(ctx)
 	wantErr(t, err, kv.ErrUnavailable)
+	_, err = st.Spaces(ctx)
+	wantErr(t, err, kv.ErrUnavailable)
+	wantErr(t, st.Backup(ctx, new(bytes.Buffer)), kv.ErrUnavailable)
+	wantErr(t, st.Check(ctx, func(string) {}), kv.ErrUnavailable)
+	_ = st.Stats() // may be asked for after the end
 }

@@ -1,0 +1,136 @@
+package txn
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"kvsqld/storage/kv"
+)
+
+// TestRowLocksExclude lets transactions that escalate after a few rows, others
+// that never do, and sharers, count in plain variables under their locks. The
+// race detector sees what the sums might miss.
+func TestRowLocksExclude(t *testing.T) {
+	_, st := newFake(t, Options{})
+	st.locks.escalateAt = 4
+	const keys, clients, rounds = 12, 6, 150
+	var counters [keys]int
+	var want [clients][keys]int
+	var wg sync.WaitGroup
+	for c := range clients {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(c), 7))
+			for range rounds {
+				tx, err := st.Begin(ctx, kv.BeginOpt{})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				ks := r.Perm(keys)[:1+r.IntN(8)]
+				slices.Sort(ks)
+				if r.IntN(3) == 0 {
+					r.Shuffle(len(ks), func(i, j int) { ks[i], ks[j] = ks[j], ks[i] })
+				}
+				sum := 0
+				for _, k := range ks {
+					o := kv.LockOpt{Wait: kv.WaitForever, NoValue: true, Shared: c == 0}
+					if r.IntN(10) == 0 {
+						o.Wait = 0
+					}
+					_, err := tx.LockKeys(ctx, sp, o, fmt.Append(nil, k))
+					if errors.Is(err, kv.ErrDeadlock) || errors.Is(err, kv.ErrLockTimeout) {
+						break
+					}
+					if err != nil {
+						t.Error(err)
+						break
+					}
+					if c == 0 {
+						sum += counters[k]
+					} else {
+						counters[k]++
+						want[c][k]++
+					}
+				}
+				tx.Rollback()
+			}
+		})
+	}
+	wg.Wait()
+	for k := range counters {
+		sum := 0
+		for c := range want {
+			sum += want[c][k]
+		}
+		if counters[k] != sum {
+			t.Errorf("key %d was counted %d times, want %d", k, counters[k], sum)
+		}
+	}
+	sl := st.locks.space(sp.ID)
+	if n := sl.rowHeld.Load(); n != 0 || sl.rowOwner.Load() != nil {
+		t.Errorf("%d rows are held, owner %v", n, sl.rowOwner.Load())
+	}
+	for i := range st.locks.shards {
+		if n := len(st.locks.shards[i].m); n != 0 {
+			t.Errorf("shard %d has %d locks left", i, n)
+		}
+	}
+}
+
+// TestTableLocksExclude does the same with table locks of all modes.
+func TestTableLocksExclude(t *testing.T) {
+	_, st := newFake(t, Options{})
+	var mu sync.Mutex
+	var held [kv.NumTableLockModes]int
+	var wg sync.WaitGroup
+	for c := range 6 {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(c), 8))
+			for range 200 {
+				tx, err := st.Begin(ctx, kv.BeginOpt{})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				var mine [kv.NumTableLockModes]int
+				for range 1 + r.IntN(3) {
+					m := kv.TableLockMode(r.IntN(kv.NumTableLockModes))
+					if mine[m] > 0 {
+						continue
+					}
+					err := tx.LockSpace(ctx, sp, m, kv.LockOpt{Wait: kv.WaitForever})
+					if err != nil {
+						if !errors.Is(err, kv.ErrDeadlock) {
+							t.Error(err)
+						}
+						break
+					}
+					mu.Lock()
+					mine[m]++
+					held[m]++
+					for o := range held {
+						if m.Conflicts()&(1<<o) != 0 && held[o] > mine[o] {
+							t.Errorf("%s was granted beside %s", m, kv.TableLockMode(o))
+						}
+					}
+					mu.Unlock()
+				}
+				mu.Lock()
+				for m := range mine {
+					held[m] -= mine[m]
+				}
+				mu.Unlock()
+				tx.Rollback()
+			}
+		})
+	}
+	wg.Wait()
+	sl := st.locks.space(sp.ID)
+	if sl.mask != 0 || len(sl.holders) != 0 || len(sl.queue) != 0 {
+		t.Errorf("left over: modes %b, %d holders, %d waiters", sl.mask, len(sl.holders), len(sl.queue))
+	}
+}
