@@ -1,0 +1,240 @@
+package pgcatalog
+
+import (
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+)
+
+// OIDs of system relations that rows refer to.
+const (
+	oidPgType       types.OID = 1247
+	oidPgProc       types.OID = 1255
+	oidPgClass      types.OID = 1259
+	oidPgDatabase   types.OID = 1262
+	oidPgAuthid     types.OID = 1260
+	oidPgConstraint types.OID = 2606
+	oidPgAttrdef    types.OID = 2604
+	oidPgNamespace  types.OID = 2615
+	oidPgRewrite    types.OID = 2618
+
+	oidDefaultTablespace types.OID = 1663
+	oidGlobalTablespace  types.OID = 1664
+
+	oidDefaultCollation types.OID = 100
+	oidCollationC       types.OID = 950
+
+	encodingUTF8 = 6
+)
+
+// synthOID makes up the OID of something that has none of its own here (a
+// column's default, a view's rule): the same in every session, above the OIDs
+// of objects.
+func synthOID(kind string, rel types.OID, sub int) types.OID {
+	h := fnv.New32a()
+	h.Write([]byte(kind))
+	h.Write([]byte{byte(rel), byte(rel >> 8), byte(rel >> 16), byte(rel >> 24), byte(sub), byte(sub >> 8)})
+	return types.OID(h.Sum32() | 0x80000000)
+}
+
+// role returns the OID of a role by name; objects whose owner is gone belong to
+// the superuser.
+func (env *Env) role(name string) types.OID {
+	if o := env.Snap.RoleOID(name); o != 0 {
+		return o
+	}
+	return catalog.OIDSuperuser
+}
+
+// namespace returns the OID of a schema of the connected database.
+func (env *Env) namespace(name string) types.OID {
+	if n := env.Snap.Schema(env.DB, name); n != nil {
+		return n.OID
+	}
+	if catalog.IsTempSchema(name) {
+		return synthOID("namespace"+name, 0, 0)
+	}
+	return 0
+}
+
+// dbName returns the name of the connected database.
+func (env *Env) dbName() string {
+	if d, ok := env.Snap.Object(env.DB).(*catalog.Database); ok {
+		return d.Name
+	}
+	return ""
+}
+
+// collationOf returns the collation that a type's values have by default.
+func (env *Env) collationOf(t types.T) types.OID {
+	o := env.Snap.BaseType(t).OID
+	if in := env.Snap.TypeInfo(o); in != nil && in.Kind == types.KArray && in.Elem != 0 && in.Category == 'A' {
+		o = in.Elem
+	}
+	switch o {
+	case types.OText, types.OVarchar, types.OBpchar, types.OPgNodeTree:
+		return oidDefaultCollation
+	case types.OName:
+		return oidCollationC
+	}
+	return 0
+}
+
+// storageTable returns the table with a relation's rows, or nil.
+func storageTable(r catalog.Relation) *catalog.Table {
+	switch x := r.(type) {
+	case *catalog.Table:
+		return x
+	case *catalog.View:
+		return x.Materialized
+	}
+	return nil
+}
+
+// commonOf returns what every object has.
+func commonOf(o catalog.Object) *catalog.Common {
+	if c := catalog.CommonOf(o); c != nil {
+		return c
+	}
+	return &catalog.Common{}
+}
+
+// tables calls f for each relation of the database that has rows of its own:
+// tables and materialized views. oid is the relation's.
+func (env *Env) tables(f func(oid types.OID, t *catalog.Table)) {
+	for _, r := range env.Snap.Relations(env.DB) {
+		if t := storageTable(r); t != nil {
+			f(r.ObjectOID(), t)
+		}
+	}
+}
+
+// defaultOpclass returns the default operator class of a type for btree.
+func (env *Env) defaultOpclass(t types.T) types.OID {
+	o := env.Snap.BaseType(t).OID
+	in := env.Snap.TypeInfo(o)
+	switch {
+	case o == types.OVarchar:
+		o = types.OText
+	case o == types.OCidr:
+		o = types.OInet
+	case in != nil && in.Kind == types.KArray:
+		o = types.OAnyarray
+	case in != nil && in.Kind == types.KEnum:
+		o = types.OAnyenum
+	case in != nil && in.Kind == types.KRange:
+		o = types.OAnyrange
+	case in != nil && in.Kind == types.KRecord:
+		o = types.ORecord
+	}
+	return opclassFor(o, "")
+}
+
+// opclassFor returns the btree operator class of an input type: the one of the
+// name, or the default.
+func opclassFor(in types.OID, name string) types.OID {
+	for _, c := range catalog.Opclasses() {
+		if c.Method != catalog.OIDBtreeAm {
+			continue
+		}
+		if name == "" && c.Default && c.InType == in || name != "" && c.Name == name {
+			return c.OID
+		}
+	}
+	return 0
+}
+
+// opclass returns the operator class of an index key.
+func (env *Env) opclass(k *catalog.IndexKey) types.OID {
+	if k.Opclass != "" {
+		if o := opclassFor(0, k.Opclass); o != 0 {
+			return o
+		}
+	}
+	return env.defaultOpclass(k.Type)
+}
+
+// am returns the OID of an index's access method.
+func am(ix *catalog.Index) types.OID {
+	if ix.Kind == "inverted" {
+		return catalog.OIDInvertedAm
+	}
+	return catalog.OIDBtreeAm
+}
+
+// indexColumnNames returns the attnames of an index: those of its columns, and
+// for expressions the function's name or expr.
+func indexColumnNames(t *catalog.Table, ix *catalog.Index) []string {
+	var out []string
+	add := func(n string) {
+		base := n
+		for i := 1; slices.Contains(out, n); i++ {
+			n = base + strconv.Itoa(i)
+		}
+		out = append(out, n)
+	}
+	for _, k := range ix.Keys {
+		if k.Col >= 0 {
+			add(t.Columns[k.Col].Name)
+		} else {
+			add(functionName(k.Expr))
+		}
+	}
+	for _, c := range ix.Include {
+		add(t.Columns[c].Name)
+	}
+	return out
+}
+
+// functionName returns the function that an expression calls outermost, or expr.
+func functionName(expr string) string {
+	if name, _, ok := strings.Cut(expr, "("); ok && isFunctionCall(expr) {
+		if i := strings.LastIndexByte(name, '.'); i >= 0 {
+			name = name[i+1:]
+		}
+		return strings.Trim(name, `"`)
+	}
+	return "expr"
+}
+
+// hasIndex, hasTriggers and so on are flags of pg_class.
+func (env *Env) hasTriggers(t *catalog.Table) bool {
+	return len(t.ForeignKeys) > 0 || len(env.Snap.Referencing(env.DB, t.OID)) > 0
+}
+
+// reltuples returns rows and pages of a relation as pg_class has them: -1 rows
+// when it was never analysed.
+func (env *Env) reltuples(oid types.OID) (rows, pages float64) {
+	if st := env.Snap.Stats(oid); st != nil {
+		return st.Rows, st.Pages
+	}
+	return -1, 0
+}
+
+func persistence(temp bool) byte {
+	if temp {
+		return 't'
+	}
+	return 'p'
+}
+
+func options(m map[string]string) []string {
+	var out []string
+	for k, v := range m {
+		out = append(out, k+"="+v)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// optArray writes an array of strings, NULL when it is empty.
+func (w *writer) optArray(list []string) *writer {
+	if len(list) == 0 {
+		return w.null()
+	}
+	return w.strArray(list)
+}

@@ -1,0 +1,368 @@
+package pgcatalog
+
+import (
+	"slices"
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+)
+
+// wrapped reports whether a SQL text is one parenthesis.
+func wrapped(s string) bool {
+	if len(s) < 2 || s[0] != '(' || s[len(s)-1] != ')' {
+		return false
+	}
+	end := matching(s, 0)
+	return end == len(s)-1
+}
+
+// matching returns the position of the parenthesis that closes the one at i, or
+// -1. Parentheses in quotes do not count.
+func matching(s string, i int) int {
+	depth := 0
+	for ; i < len(s); i++ {
+		switch s[i] {
+		case '\'', '"':
+			q := s[i]
+			for i++; i < len(s) && s[i] != q; i++ {
+			}
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// isFunctionCall reports whether an expression is a single call, such as
+// lower((sku)::text).
+func isFunctionCall(s string) bool {
+	i := strings.IndexByte(s, '(')
+	return i > 0 && simpleName(s[:i]) && matching(s, i) == len(s)-1
+}
+
+func simpleName(s string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if !(c == '_' || c == '.' || c == '"' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' && i > 0 || c >= 0x80) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// wrap puts an operator expression into parentheses, as deparsed expressions
+// are; names, literals, calls and what is wrapped already stay.
+func wrap(s string) string {
+	if wrapped(s) || isFunctionCall(s) || simpleName(s) || strings.EqualFold(s, "true") || strings.EqualFold(s, "false") {
+		return s
+	}
+	return "(" + s + ")"
+}
+
+// unwrap removes one pair of parentheses around everything.
+func unwrap(s string) string {
+	if wrapped(s) {
+		return s[1 : len(s)-1]
+	}
+	return s
+}
+
+// GetExpr is pg_get_expr: the text of a default, check, predicate or index
+// expression. Names of sequences in nextval are shortened when they are visible.
+func (env *Env) GetExpr(text string, _ types.OID, pretty bool) string {
+	if pretty {
+		text = unwrap(text)
+	}
+	return env.shortRegclass(text)
+}
+
+// shortRegclass shortens 'schema.name'::regclass where the name alone is found.
+func (env *Env) shortRegclass(text string) string {
+	const mark = "'::regclass"
+	end := strings.Index(text, mark)
+	if end < 0 {
+		return text
+	}
+	start := strings.LastIndexByte(text[:end], '\'')
+	if start < 0 {
+		return text
+	}
+	oid := env.ToRegclass(strings.ReplaceAll(text[start+1:end], "''", "'"))
+	if oid == 0 {
+		return text
+	}
+	return text[:start+1] + strings.ReplaceAll(env.RegclassOut(oid), "'", "''") + text[end:]
+}
+
+// GetIndexDef is pg_get_indexdef: the CREATE INDEX statement for column 0, else
+// the definition of one key or included column; false when there is no such
+// index.
+func (env *Env) GetIndexDef(index types.OID, col int, pretty bool) (string, bool) {
+	t, ix := env.Snap.IndexByOID(env.DB, index)
+	if ix == nil {
+		for _, s := range catalog.SystemIndexes() {
+			if s.OID != index {
+				continue
+			}
+			if col == 0 {
+				return systemIndexDef(&s), true
+			}
+			if r := ByOID(s.Table); r != nil && col <= len(s.Keys) {
+				return catalog.QuoteIdent(r.Columns[s.Keys[col-1]-1].Name), true
+			}
+			return "", true
+		}
+		return "", false
+	}
+	switch {
+	case col == 0 && pretty:
+		return env.indexDefFor(t, ix, env.Snap.RelationText(env.DB, env.SearchPath, t.Schema, t.Name), true), true
+	case col == 0:
+		return env.indexDef(t, ix), true
+	case col <= len(ix.Keys):
+		k := &ix.Keys[col-1]
+		if k.Col >= 0 {
+			return catalog.QuoteIdent(t.Columns[k.Col].Name), true
+		}
+		return indexExpr(k.Expr, pretty), true
+	case col <= len(ix.Keys)+len(ix.Include):
+		return catalog.QuoteIdent(t.Columns[ix.Include[col-1-len(ix.Keys)]].Name), true
+	}
+	return "", true
+}
+
+// indexDef is the CREATE INDEX statement with the table's schema, which dumps
+// rely on.
+func (env *Env) indexDef(t *catalog.Table, ix *catalog.Index) string {
+	return env.indexDefFor(t, ix, catalog.QualifiedIdent(t.Schema, t.Name), false)
+}
+
+func (env *Env) indexDefFor(t *catalog.Table, ix *catalog.Index, table string, pretty bool) string {
+	var b strings.Builder
+	b.WriteString("CREATE ")
+	if ix.Unique {
+		b.WriteString("UNIQUE ")
+	}
+	b.WriteString("INDEX " + catalog.QuoteIdent(ix.Name) + " ON " + table + " USING " + ix.Kind + " (")
+	for i := range ix.Keys {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(indexKeyDef(t, &ix.Keys[i], pretty))
+	}
+	b.WriteByte(')')
+	if len(ix.Include) > 0 {
+		b.WriteString(" INCLUDE (" + columnNames(t.Columns, ix.Include) + ")")
+	}
+	if ix.NullsNotDistinct {
+		b.WriteString(" NULLS NOT DISTINCT")
+	}
+	if ix.Where != "" {
+		where := wrap(ix.Where)
+		if pretty {
+			where = unwrap(where)
+		}
+		b.WriteString(" WHERE " + where)
+	}
+	return b.String()
+}
+
+func indexKeyDef(t *catalog.Table, k *catalog.IndexKey, pretty bool) string {
+	s := ""
+	if k.Col >= 0 {
+		s = catalog.QuoteIdent(t.Columns[k.Col].Name)
+	} else {
+		s = indexExpr(k.Expr, pretty)
+	}
+	if k.Opclass != "" {
+		s += " " + catalog.QuoteIdent(k.Opclass)
+	}
+	switch {
+	case k.Desc && !k.NullsFirst:
+		s += " DESC NULLS LAST"
+	case k.Desc:
+		s += " DESC"
+	case k.NullsFirst:
+		s += " NULLS FIRST"
+	}
+	return s
+}
+
+// indexExpr writes an index expression: a call as it is, anything else in
+// parentheses of its own.
+func indexExpr(expr string, pretty bool) string {
+	if isFunctionCall(expr) {
+		return expr
+	}
+	if pretty {
+		return "(" + unwrap(expr) + ")"
+	}
+	return "(" + wrap(expr) + ")"
+}
+
+func systemIndexDef(ix *catalog.SystemIndex) string {
+	r := ByOID(ix.Table)
+	if r == nil {
+		return ""
+	}
+	unique := ""
+	if ix.Unique {
+		unique = "UNIQUE "
+	}
+	cols := make([]int, len(ix.Keys))
+	for i, k := range ix.Keys {
+		cols[i] = k - 1
+	}
+	return "CREATE " + unique + "INDEX " + ix.Name + " ON " + r.Schema + "." + r.Name + " USING btree (" + columnNames(r.Columns, cols) + ")"
+}
+
+// columnNames lists the names of columns, quoted where necessary.
+func columnNames(cols []catalog.Column, list []int) string {
+	names := make([]string, len(list))
+	for i, c := range list {
+		names[i] = catalog.QuoteIdent(cols[c].Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// GetConstraintDef is pg_get_constraintdef; false when there is no such
+// constraint.
+func (env *Env) GetConstraintDef(oid types.OID, pretty bool) (string, bool) {
+	def, ok := "", false
+	env.tables(func(_ types.OID, t *catalog.Table) {
+		for _, u := range t.Uniques {
+			if u.OID == oid {
+				def, ok = uniqueDef(t, u), true
+			}
+		}
+		for _, k := range t.Checks {
+			if k.OID == oid {
+				def, ok = checkDef(k, pretty), true
+			}
+		}
+		for _, k := range t.ForeignKeys {
+			if k.OID == oid {
+				def, ok = env.foreignKeyDef(t, k), true
+			}
+		}
+	})
+	if ok {
+		return def, true
+	}
+	for _, u := range env.Snap.UserTypes(env.DB) {
+		for _, k := range u.Checks {
+			if k.OID == oid {
+				return checkDef(k, pretty), true
+			}
+		}
+	}
+	return "", false
+}
+
+func uniqueDef(t *catalog.Table, u *catalog.Unique) string {
+	s := "UNIQUE "
+	ix := t.IndexByOID(u.Index)
+	if u.Primary {
+		s = "PRIMARY KEY "
+	} else if ix != nil && ix.NullsNotDistinct {
+		s += "NULLS NOT DISTINCT "
+	}
+	s += "(" + columnNames(t.Columns, u.Cols) + ")"
+	if ix != nil && len(ix.Include) > 0 {
+		s += " INCLUDE (" + columnNames(t.Columns, ix.Include) + ")"
+	}
+	return s + deferrable(u.Deferrable, u.InitiallyDeferred)
+}
+
+func deferrable(d, initially bool) string {
+	s := ""
+	if d {
+		s = " DEFERRABLE"
+	}
+	if initially {
+		s += " INITIALLY DEFERRED"
+	}
+	return s
+}
+
+func checkDef(k *catalog.Check, pretty bool) string {
+	expr := wrap(k.Expr)
+	if pretty {
+		expr = unwrap(expr)
+	}
+	s := "CHECK (" + expr + ")"
+	if k.NoInherit {
+		s += " NO INHERIT"
+	}
+	if k.NotValid {
+		s += " NOT VALID"
+	}
+	return s
+}
+
+var foreignKeyActions = map[byte]string{'r': "RESTRICT", 'c': "CASCADE", 'n': "SET NULL", 'd': "SET DEFAULT"}
+
+func (env *Env) foreignKeyDef(t *catalog.Table, k *catalog.ForeignKey) string {
+	s := "FOREIGN KEY (" + columnNames(t.Columns, k.Cols) + ") REFERENCES "
+	if ref := env.Snap.Table(k.RefTable); ref != nil {
+		s += env.Snap.RelationText(env.DB, env.SearchPath, ref.Schema, ref.Name) + "(" + columnNames(ref.Columns, k.RefCols) + ")"
+	}
+	if k.Match == 'f' {
+		s += " MATCH FULL"
+	}
+	if a := foreignKeyActions[k.OnUpdate]; a != "" {
+		s += " ON UPDATE " + a
+	}
+	if a := foreignKeyActions[k.OnDelete]; a != "" {
+		s += " ON DELETE " + a
+		if len(k.DelCols) > 0 {
+			s += " (" + columnNames(t.Columns, k.DelCols) + ")"
+		}
+	}
+	s += deferrable(k.Deferrable, k.InitiallyDeferred)
+	if k.NotValid {
+		s += " NOT VALID"
+	}
+	return s
+}
+
+// viewText is a view's query as pg_get_viewdef shows it.
+func viewText(v *catalog.View) string {
+	return " " + strings.TrimSuffix(strings.TrimSpace(v.Query), ";") + ";"
+}
+
+// GetViewDef is pg_get_viewdef; false when there is no such view.
+func (env *Env) GetViewDef(oid types.OID) (string, bool) {
+	v, ok := env.Snap.RelationByOID(env.DB, oid).(*catalog.View)
+	if !ok {
+		return "", false
+	}
+	return viewText(v), true
+}
+
+// GetSerialSequence is pg_get_serial_sequence: the qualified name of the
+// sequence that belongs to a column, "" when it has none.
+func (env *Env) GetSerialSequence(rel types.OID, column string) (string, error) {
+	r := env.Snap.RelationByOID(env.DB, rel)
+	if r == nil {
+		return "", sqlerr.New(sqlerr.UndefinedTable, "relation with OID %d does not exist", rel)
+	}
+	cols := r.RelColumns()
+	at := slices.IndexFunc(cols, func(c catalog.Column) bool { return c.Name == column && !c.Dropped })
+	if at < 0 {
+		_, name := r.RelName()
+		return "", sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", column, name)
+	}
+	for _, other := range env.Snap.Relations(env.DB) {
+		if q, ok := other.(*catalog.Sequence); ok && q.OwnerTable == rel && q.OwnerCol == at {
+			return catalog.QualifiedIdent(q.Schema, q.Name), nil
+		}
+	}
+	return "", nil
+}

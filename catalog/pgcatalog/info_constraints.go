@@ -1,0 +1,188 @@
+package pgcatalog
+
+import (
+	"fmt"
+	"slices"
+
+	"kvsqld/catalog"
+)
+
+func rowsTableConstraints(w *writer) {
+	env := w.env
+	db := env.dbName()
+	row := func(t *catalog.Table, name, kind string, deferrable, deferred bool) {
+		w.str(db).str(t.Schema).str(name).str(db).str(t.Schema).str(t.Name).str(kind).yes(deferrable).yes(deferred).yes(true)
+		if kind == "UNIQUE" {
+			w.yes(nullsDistinct(t, name)).end()
+		} else {
+			w.null().end()
+		}
+	}
+	for _, t := range env.Snap.Tables(env.DB) {
+		for _, k := range t.Checks {
+			row(t, k.Name, "CHECK", false, false)
+		}
+		for _, u := range t.Uniques {
+			kind := "UNIQUE"
+			if u.Primary {
+				kind = "PRIMARY KEY"
+			}
+			row(t, u.Name, kind, u.Deferrable, u.InitiallyDeferred)
+		}
+		for _, k := range t.ForeignKeys {
+			row(t, k.Name, "FOREIGN KEY", k.Deferrable, k.InitiallyDeferred)
+		}
+		for i := range t.Columns {
+			if c := &t.Columns[i]; c.NotNull && !c.Dropped {
+				row(t, env.notNullName(t, i), "CHECK", false, false)
+			}
+		}
+	}
+}
+
+func nullsDistinct(t *catalog.Table, constraint string) bool {
+	for _, ix := range t.Indexes {
+		if ix.Name == constraint {
+			return !ix.NullsNotDistinct
+		}
+	}
+	return true
+}
+
+// notNullName is the name that information_schema makes up for a NOT NULL.
+func (env *Env) notNullName(t *catalog.Table, col int) string {
+	return fmt.Sprintf("%d_%d_%d_not_null", env.namespace(t.Schema), t.OID, col+1)
+}
+
+func rowsCheckConstraints(w *writer) {
+	env := w.env
+	db := env.dbName()
+	for _, u := range env.Snap.UserTypes(env.DB) {
+		for _, k := range u.Checks {
+			w.str(db).str(u.Schema).str(k.Name).str(checkClause(k)).end()
+		}
+	}
+	for _, t := range env.Snap.Tables(env.DB) {
+		for _, k := range t.Checks {
+			w.str(db).str(t.Schema).str(k.Name).str(checkClause(k)).end()
+		}
+		for i := range t.Columns {
+			if c := &t.Columns[i]; c.NotNull && !c.Dropped {
+				w.str(db).str(t.Schema).str(env.notNullName(t, i)).str(c.Name + " IS NOT NULL").end()
+			}
+		}
+	}
+}
+
+// checkClause is the constraint's definition without CHECK and its parentheses.
+func checkClause(k *catalog.Check) string { return "(" + wrap(k.Expr) + ")" }
+
+func rowsKeyColumnUsage(w *writer) {
+	env := w.env
+	db := env.dbName()
+	for _, t := range env.Snap.Tables(env.DB) {
+		row := func(name string, i, col, inUnique int) {
+			w.str(db).str(t.Schema).str(name).str(db).str(t.Schema).str(t.Name).str(t.Columns[col].Name).int(int64(i + 1)).num(int64(inUnique)).end()
+		}
+		for _, u := range t.Uniques {
+			for i, c := range u.Cols {
+				row(u.Name, i, c, -1)
+			}
+		}
+		for _, k := range t.ForeignKeys {
+			for i, c := range k.Cols {
+				row(k.Name, i, c, env.uniquePosition(k, i))
+			}
+		}
+	}
+}
+
+// uniquePosition returns the place of a referenced column in its unique key,
+// from 1.
+func (env *Env) uniquePosition(k *catalog.ForeignKey, i int) int {
+	if ref := env.Snap.Table(k.RefTable); ref != nil {
+		if ix := ref.IndexByOID(k.RefIndex); ix != nil {
+			return slices.Index(ix.KeyCols(), k.RefCols[i]) + 1
+		}
+	}
+	return -1
+}
+
+func rowsConstraintColumnUsage(w *writer) {
+	env := w.env
+	db := env.dbName()
+	for _, t := range env.Snap.Tables(env.DB) {
+		row := func(of *catalog.Table, col int, name string) {
+			w.str(db).str(of.Schema).str(of.Name).str(of.Columns[col].Name).str(db).str(t.Schema).str(name).end()
+		}
+		for _, k := range t.Checks {
+			for _, c := range k.Cols {
+				row(t, c, k.Name)
+			}
+		}
+		for _, u := range t.Uniques {
+			for _, c := range u.Cols {
+				row(t, c, u.Name)
+			}
+		}
+		for _, k := range t.ForeignKeys {
+			if ref := env.Snap.Table(k.RefTable); ref != nil {
+				for _, c := range k.RefCols {
+					row(ref, c, k.Name)
+				}
+			}
+		}
+	}
+}
+
+func rowsConstraintTableUsage(w *writer) {
+	env := w.env
+	db := env.dbName()
+	for _, t := range env.Snap.Tables(env.DB) {
+		for _, u := range t.Uniques {
+			w.str(db).str(t.Schema).str(t.Name).str(db).str(t.Schema).str(u.Name).end()
+		}
+		for _, k := range t.ForeignKeys {
+			if ref := env.Snap.Table(k.RefTable); ref != nil {
+				w.str(db).str(ref.Schema).str(ref.Name).str(db).str(t.Schema).str(k.Name).end()
+			}
+		}
+	}
+}
+
+var referentialRules = map[byte]string{'a': "NO ACTION", 'r': "RESTRICT", 'c': "CASCADE", 'n': "SET NULL", 'd': "SET DEFAULT"}
+
+func rowsReferentialConstraints(w *writer) {
+	env := w.env
+	db := env.dbName()
+	for _, t := range env.Snap.Tables(env.DB) {
+		for _, k := range t.ForeignKeys {
+			w.str(db).str(t.Schema).str(k.Name)
+			if ref, u := env.referencedKey(k); u != nil {
+				w.str(db).str(ref.Schema).str(u.Name)
+			} else {
+				w.nulls(3)
+			}
+			match := "NONE"
+			if k.Match == 'f' {
+				match = "FULL"
+			}
+			w.str(match).str(referentialRules[k.OnUpdate]).str(referentialRules[k.OnDelete]).end()
+		}
+	}
+}
+
+// referencedKey returns the constraint that a foreign key refers to, or nil when
+// it refers to a bare unique index.
+func (env *Env) referencedKey(k *catalog.ForeignKey) (*catalog.Table, *catalog.Unique) {
+	ref := env.Snap.Table(k.RefTable)
+	if ref == nil {
+		return nil, nil
+	}
+	for _, u := range ref.Uniques {
+		if u.Index == k.RefIndex {
+			return ref, u
+		}
+	}
+	return ref, nil
+}

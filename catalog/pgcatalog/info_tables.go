@@ -1,0 +1,19 @@
+package pgcatalog
+
+import (
+	"kvsqld/catalog"
+)
+
+func rowsTables(w *writer) {
+	db := w.env.dbName()
+	w.eachRelation(func(schema, name, _ string, r catalog.Relation) {
+		kind, insertable := "BASE TABLE", true
+		if t, ok := r.(*catalog.Table); ok && t.Temp {
+			kind = "LOCAL TEMPORARY"
+		}
+		if isView(r) {
+			kind, insertable = "VIEW", false
+		}
+		w.str(db).str(schema).str(name).str(kind).nulls(5).yes(insertable).yes(false).null().end()
+	})
+}

@@ -1,0 +1,151 @@
+package pgcatalog
+
+import (
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+)
+
+// typeFacts are what information_schema says of a type. Numbers are -1 where
+// NULL.
+type typeFacts struct {
+	dataType, intervalType            string
+	charMax, octets                   int64
+	precision, radix, scale, datetime int64
+	collation                         string // "" for none or the default
+	domainSchema, domainName          string // of a domain
+	udtSchema, udtName                string
+}
+
+// facts returns what information_schema says of a column's type: for a domain
+// that of its base type.
+func (env *Env) facts(t types.T) typeFacts {
+	f := typeFacts{charMax: -1, octets: -1, precision: -1, radix: -1, scale: -1, datetime: -1}
+	base := env.Snap.BaseType(t)
+	if base.OID != t.OID {
+		if in := env.Snap.TypeInfo(t.OID); in != nil {
+			f.domainSchema, f.domainName = env.Snap.TypeSchema(t.OID), in.Name
+		}
+	}
+	in := env.Snap.TypeInfo(base.OID)
+	if in == nil {
+		return f
+	}
+	f.udtSchema, f.udtName = env.Snap.TypeSchema(base.OID), in.Name
+	switch {
+	case in.Elem != 0 && in.Len == -1 && in.Category == 'A':
+		f.dataType = "ARRAY"
+	case f.udtSchema == catalog.SchemaPgCatalog:
+		f.dataType = types.FormatTypeNoMod(base.OID)
+	default:
+		f.dataType = "USER-DEFINED"
+	}
+	if env.collationOf(base) == oidCollationC {
+		f.collation = "C"
+	}
+	f.numbers(base)
+	return f
+}
+
+// numbers fills in lengths, precisions and scales.
+func (f *typeFacts) numbers(t types.T) {
+	switch t.OID {
+	case types.OText, types.OVarchar, types.OBpchar:
+		f.octets = 1 << 30
+		if t.Mod >= 4 && t.OID != types.OText {
+			f.charMax, f.octets = int64(t.Mod-4), int64(t.Mod-4)*4
+		}
+	case types.OBit, types.OVarbit:
+		if t.Mod >= 0 {
+			f.charMax = int64(t.Mod)
+		}
+	case types.OInt2:
+		f.precision, f.radix, f.scale = 16, 2, 0
+	case types.OInt4:
+		f.precision, f.radix, f.scale = 32, 2, 0
+	case types.OInt8:
+		f.precision, f.radix, f.scale = 64, 2, 0
+	case types.OFloat4:
+		f.precision, f.radix = 24, 2
+	case types.OFloat8:
+		f.precision, f.radix = 53, 2
+	case types.ONumeric:
+		f.radix = 10
+		if t.Mod >= 4 {
+			f.precision, f.scale = int64((t.Mod-4)>>16&0xFFFF), int64(((t.Mod-4)&0x7FF^1024)-1024)
+		}
+	case types.ODate:
+		f.datetime = 0
+	case types.OTime, types.OTimetz, types.OTimestamp, types.OTimestamptz:
+		f.datetime = 6
+		if t.Mod >= 0 {
+			f.datetime = int64(t.Mod)
+		}
+	case types.OInterval:
+		f.datetime = 6
+		if t.Mod >= 0 {
+			if p := t.Mod & 0xFFFF; p != 0xFFFF {
+				f.datetime = int64(p)
+			}
+			words := strings.Fields(types.FormatType(t))
+			f.intervalType = strings.ToUpper(strings.TrimSpace(strings.TrimLeft(strings.TrimPrefix(strings.Join(words, " "), "interval"), "()0123456789")))
+		}
+	}
+}
+
+// num writes a cardinal_number, NULL when negative.
+func (w *writer) num(v int64) *writer {
+	if v < 0 {
+		return w.null()
+	}
+	return w.int(v)
+}
+
+// collationColumns writes collation_catalog, collation_schema, collation_name.
+func (w *writer) collationColumns(f *typeFacts) *writer {
+	if f.collation == "" {
+		return w.nulls(3)
+	}
+	return w.str(w.env.dbName()).str(catalog.SchemaPgCatalog).str(f.collation)
+}
+
+// numberColumns writes numeric_precision to interval_precision.
+func (w *writer) numberColumns(f *typeFacts) *writer {
+	return w.num(f.precision).num(f.radix).num(f.scale).num(f.datetime).opt(f.intervalType).null()
+}
+
+// udtColumns writes udt_catalog, udt_schema and udt_name.
+func (w *writer) udtColumns(f *typeFacts) *writer {
+	return w.str(w.env.dbName()).str(f.udtSchema).str(f.udtName)
+}
+
+// eachRelation calls f for the system relations and the user's tables and
+// views; materialized views and sequences are not in information_schema.
+func (w *writer) eachRelation(f func(schema, name, owner string, r catalog.Relation)) {
+	for _, r := range All() {
+		f(r.Schema, r.Name, "postgres", r.Virtual)
+	}
+	for _, r := range w.env.Snap.Relations(w.env.DB) {
+		co := commonOf(r)
+		switch x := r.(type) {
+		case *catalog.Table:
+			f(co.Schema, co.Name, co.Owner, x)
+		case *catalog.View:
+			if x.Materialized == nil {
+				f(co.Schema, co.Name, co.Owner, x)
+			}
+		}
+	}
+}
+
+// isView reports whether the relation is a view.
+func isView(r catalog.Relation) bool {
+	switch x := r.(type) {
+	case *catalog.View:
+		return true
+	case *catalog.Virtual:
+		return x.View
+	}
+	return false
+}

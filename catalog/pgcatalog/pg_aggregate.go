@@ -1,0 +1,20 @@
+package pgcatalog
+
+import (
+	"kvsqld/catalog"
+)
+
+// Moving-aggregate and serialisation functions are not listed: kvsqld computes
+// window aggregates and partial aggregates without them.
+func rowsPgAggregate(w *writer) {
+	for _, a := range catalog.Aggregates() {
+		w.oid(a.Proc).chr(a.Kind).int(int64(a.Direct)).oid(a.TransFn).oid(a.FinalFn).oid(a.CombineFn).oid(0).oid(0).oid(0).oid(0).oid(0).
+			bool(false).bool(false).chr('r').chr('r').oid(a.SortOp).oid(a.TransType).int(0).oid(0).int(0)
+		if a.HasInit {
+			w.str(a.InitVal)
+		} else {
+			w.null()
+		}
+		w.null().end()
+	}
+}

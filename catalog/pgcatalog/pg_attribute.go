@@ -1,0 +1,125 @@
+package pgcatalog
+
+import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+)
+
+func rowsPgAttribute(w *writer) {
+	env := w.env
+	if oid, ok := w.wantOID("attrelid"); ok {
+		w.attributesOf(oid)
+		return
+	}
+	env.classes(func(c *classRow) bool {
+		w.attributesOf(c.oid)
+		return !w.done
+	})
+}
+
+// attributesOf writes the columns of whatever pg_class has under the OID.
+func (w *writer) attributesOf(oid types.OID) {
+	env := w.env
+	if r := ByOID(oid); r != nil {
+		w.attributes(oid, r.Columns, !r.View)
+		return
+	}
+	if r := env.Snap.RelationByOID(env.DB, oid); r != nil {
+		v, isView := r.(*catalog.View)
+		w.attributes(oid, r.RelColumns(), !isView || v.Materialized != nil)
+		return
+	}
+	if t, ix := env.Snap.IndexByOID(env.DB, oid); ix != nil {
+		w.indexAttributes(t, ix)
+		return
+	}
+	for _, ix := range catalog.SystemIndexes() {
+		if ix.OID == oid {
+			w.systemIndexAttributes(&ix)
+			return
+		}
+	}
+	for _, u := range env.Snap.UserTypes(env.DB) {
+		if u.Kind == 'c' && u.RelOID == oid {
+			w.attributes(oid, u.Columns, false)
+		}
+	}
+}
+
+// systemAttributes are the columns that every table has without declaring them.
+var systemAttributes = []struct {
+	num  int
+	name string
+	typ  types.OID
+}{
+	{-6, "tableoid", types.OOid}, {-5, "cmax", types.OCid}, {-4, "xmax", types.OXid},
+	{-3, "cmin", types.OCid}, {-2, "xmin", types.OXid}, {-1, "ctid", types.OTid},
+}
+
+func (w *writer) attributes(rel types.OID, cols []catalog.Column, stored bool) {
+	for i := range cols {
+		w.attribute(rel, i+1, &cols[i])
+	}
+	if stored {
+		for _, s := range systemAttributes {
+			w.attribute(rel, s.num, &catalog.Column{Name: s.name, Type: types.Of(s.typ), NotNull: true})
+		}
+	}
+}
+
+func (w *writer) attribute(rel types.OID, num int, col *catalog.Column) {
+	env := w.env
+	in := env.Snap.TypeInfo(col.Type.OID)
+	if in == nil {
+		in = types.Lookup(types.OText)
+	}
+	typ, target := col.Type.OID, -1
+	if col.Dropped {
+		typ = 0
+	}
+	if col.StatTarget > 0 {
+		target = col.StatTarget
+	}
+	if num < 0 {
+		target = 0
+	}
+	generated := byte(0)
+	if col.Generated {
+		generated = 's'
+	}
+	storage := in.Storage
+	if storage == 0 {
+		storage = 'p'
+	}
+	dims := col.Dims
+	if dims == 0 && in.Kind == types.KArray && in.Category == 'A' && rel >= types.FirstUserOID {
+		dims = 1
+	}
+	w.oid(rel).str(col.Name).oid(typ).int(int64(target)).int(int64(in.Len)).int(int64(num)).int(int64(dims)).int(-1).
+		int(int64(col.Type.Mod)).bool(in.ByVal).chr(in.Align).chr(storage).chr(0).bool(col.NotNull).
+		bool(col.Default != "").bool(col.Missing != nil).chr(col.Identity).chr(generated).bool(col.Dropped).bool(true).int(0).
+		oid(env.collationOf(col.Type)).null().null().null().null().end()
+}
+
+func (w *writer) indexAttributes(t *catalog.Table, ix *catalog.Index) {
+	names := indexColumnNames(t, ix)
+	for i := range ix.Keys {
+		w.attribute(ix.OID, i+1, &catalog.Column{Name: names[i], Type: ix.Keys[i].Type})
+	}
+	for i, c := range ix.Include {
+		n := len(ix.Keys) + i
+		w.attribute(ix.OID, n+1, &catalog.Column{Name: names[n], Type: t.Columns[c].Type})
+	}
+}
+
+func (w *writer) systemIndexAttributes(ix *catalog.SystemIndex) {
+	r := ByOID(ix.Table)
+	if r == nil {
+		return
+	}
+	for i, k := range ix.Keys {
+		if k >= 1 && k <= len(r.Columns) {
+			w.attribute(ix.OID, i+1, &catalog.Column{Name: r.Columns[k-1].Name, Type: r.Columns[k-1].Type})
+		}
+	}
+}

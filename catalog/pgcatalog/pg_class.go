@@ -1,0 +1,163 @@
+package pgcatalog
+
+import (
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+)
+
+// classRow is a row of pg_class, whatever it stands for.
+type classRow struct {
+	oid, namespace, rowType, owner, am, tablespace types.OID
+	name                                           string
+	kind, persistence, replident                   byte
+	natts, checks                                  int
+	rows, pages                                    float64
+	hasIndex, shared, rules, triggers, populated   bool
+	options                                        []string
+}
+
+func rowsPgClass(w *writer) {
+	env := w.env
+	if oid, ok := w.wantOID("oid"); ok {
+		if c, ok := env.class(oid); ok {
+			w.class(&c)
+		}
+		return
+	}
+	name, byName := w.wantName("relname")
+	env.classes(func(c *classRow) bool {
+		if !byName || c.name == name {
+			w.class(c)
+		}
+		return !w.done
+	})
+}
+
+func (w *writer) class(c *classRow) {
+	file := c.oid
+	if c.kind == 'v' || c.kind == 'c' {
+		file = 0
+	}
+	w.oid(c.oid).str(c.name).oid(c.namespace).oid(c.rowType).oid(0).oid(c.owner).oid(c.am).oid(file).oid(c.tablespace).
+		int(int64(c.pages)).float(c.rows).int(0).oid(0).bool(c.hasIndex).bool(c.shared).chr(c.persistence).chr(c.kind).
+		int(int64(c.natts)).int(int64(c.checks)).bool(c.rules).bool(c.triggers).bool(false).bool(false).bool(false).
+		bool(c.populated).chr(c.replident).bool(false).oid(0).int(0).int(0).null().optArray(c.options).null().end()
+}
+
+// class returns the row of one OID.
+func (env *Env) class(oid types.OID) (classRow, bool) {
+	if r := ByOID(oid); r != nil {
+		return env.systemClass(r), true
+	}
+	if r := env.Snap.RelationByOID(env.DB, oid); r != nil {
+		return env.relationClass(r), true
+	}
+	if t, ix := env.Snap.IndexByOID(env.DB, oid); ix != nil {
+		return env.indexClass(t, ix), true
+	}
+	var found classRow
+	ok := false
+	env.classes(func(c *classRow) bool {
+		if c.oid == oid {
+			found, ok = *c, true
+		}
+		return !ok
+	})
+	return found, ok
+}
+
+// classes calls f for every row of pg_class until it returns false.
+func (env *Env) classes(f func(*classRow) bool) {
+	for _, r := range All() {
+		if c := env.systemClass(r); !f(&c) {
+			return
+		}
+	}
+	for _, ix := range catalog.SystemIndexes() {
+		c := classRow{oid: ix.OID, namespace: catalog.OIDPgCatalog, name: ix.Name, owner: catalog.OIDSuperuser, am: catalog.OIDBtreeAm,
+			kind: 'i', persistence: 'p', replident: 'n', natts: len(ix.Keys), populated: true, pages: 1}
+		if !f(&c) {
+			return
+		}
+	}
+	for _, r := range env.Snap.Relations(env.DB) {
+		c := env.relationClass(r)
+		if !f(&c) {
+			return
+		}
+		if t := storageTable(r); t != nil {
+			for _, ix := range t.Indexes {
+				if c := env.indexClass(t, ix); !f(&c) {
+					return
+				}
+			}
+		}
+	}
+	for _, u := range env.Snap.UserTypes(env.DB) {
+		if u.Kind != 'c' {
+			continue
+		}
+		c := classRow{oid: u.RelOID, namespace: env.namespace(u.Schema), rowType: u.OID, name: u.Name, owner: env.role(u.Owner),
+			kind: 'c', persistence: 'p', replident: 'n', natts: len(u.Columns), populated: true}
+		if !f(&c) {
+			return
+		}
+	}
+}
+
+// sharedRelations are kept once for all databases.
+var sharedRelations = []string{
+	"pg_authid", "pg_auth_members", "pg_database", "pg_db_role_setting", "pg_parameter_acl", "pg_replication_origin",
+	"pg_shdepend", "pg_shdescription", "pg_shseclabel", "pg_subscription", "pg_tablespace",
+}
+
+func (env *Env) systemClass(r *Relation) classRow {
+	c := classRow{oid: r.OID, namespace: env.namespace(r.Schema), name: r.Name, owner: catalog.OIDSuperuser, am: catalog.OIDHeapAm,
+		kind: 'r', persistence: 'p', replident: 'n', natts: len(r.Columns), populated: true, rows: -1}
+	if types.Lookup(r.RowType) != nil {
+		c.rowType = r.RowType
+	}
+	if r.View {
+		c.kind, c.am, c.rules = 'v', 0, true
+	} else {
+		c.hasIndex = slices.ContainsFunc(catalog.SystemIndexes(), func(ix catalog.SystemIndex) bool { return ix.Table == r.OID })
+	}
+	if c.shared = slices.Contains(sharedRelations, r.Name); c.shared {
+		c.tablespace = oidGlobalTablespace
+	}
+	return c
+}
+
+func (env *Env) relationClass(r catalog.Relation) classRow {
+	co := commonOf(r)
+	c := classRow{oid: co.OID, namespace: env.namespace(co.Schema), name: co.Name, owner: env.role(co.Owner),
+		persistence: 'p', replident: 'n', natts: len(r.RelColumns()), populated: true}
+	c.rows, c.pages = env.reltuples(co.OID)
+	switch x := r.(type) {
+	case *catalog.Table:
+		c.kind, c.am, c.replident, c.rowType = 'r', catalog.OIDHeapAm, 'd', x.RowType
+		c.persistence, c.checks, c.hasIndex = persistence(x.Temp), len(x.Checks), len(x.Indexes) > 0
+		c.triggers, c.options = env.hasTriggers(x), options(x.Options)
+	case *catalog.View:
+		c.kind, c.rules, c.rowType, c.persistence = 'v', true, x.RowType, persistence(x.Temp)
+		c.options = options(x.Options)
+		if x.CheckOption != "" {
+			c.options = append(c.options, "check_option="+x.CheckOption)
+		}
+		if x.Materialized != nil {
+			c.kind, c.am, c.replident, c.populated = 'm', catalog.OIDHeapAm, 'd', x.Populated
+			c.hasIndex = len(x.Materialized.Indexes) > 0
+		}
+	case *catalog.Sequence:
+		c.kind, c.persistence, c.rows, c.pages = 'S', persistence(x.Temp), 1, 1
+	}
+	return c
+}
+
+func (env *Env) indexClass(t *catalog.Table, ix *catalog.Index) classRow {
+	rows, _ := env.reltuples(t.OID)
+	return classRow{oid: ix.OID, namespace: env.namespace(t.Schema), name: ix.Name, owner: env.role(t.Owner), am: am(ix), kind: 'i',
+		persistence: persistence(t.Temp), replident: 'n', natts: len(ix.Keys) + len(ix.Include), populated: true, rows: max(rows, 0), pages: 1}
+}

@@ -1,0 +1,12 @@
+package pgcatalog
+
+import (
+	"kvsqld/catalog"
+)
+
+func rowsPgCollation(w *writer) {
+	for _, c := range catalog.Collations() {
+		w.oid(c.OID).str(c.Name).oid(catalog.OIDPgCatalog).oid(catalog.OIDSuperuser).chr(c.Provider).bool(c.Deterministic).
+			int(int64(c.Encoding)).opt(c.Collate).opt(c.Ctype).null().null().end()
+	}
+}

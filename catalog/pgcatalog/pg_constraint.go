@@ -1,0 +1,94 @@
+package pgcatalog
+
+import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+)
+
+func rowsPgConstraint(w *writer) {
+	env := w.env
+	rel, byRel := w.wantOID("conrelid")
+	env.tables(func(oid types.OID, t *catalog.Table) {
+		if byRel && oid != rel {
+			return
+		}
+		ns := env.namespace(t.Schema)
+		for _, k := range t.Checks {
+			w.constraint(k.OID, k.Name, ns, 'c', false, false, !k.NotValid, t.OID, 0, 0)
+			w.oid(0).chr(' ').chr(' ').chr(' ').bool(true).int(0).bool(k.NoInherit).attnums(k.Cols).nulls(6).str(k.Expr)
+			w.end()
+		}
+		for _, u := range t.Uniques {
+			kind := byte('u')
+			if u.Primary {
+				kind = 'p'
+			}
+			w.constraint(u.OID, u.Name, ns, kind, u.Deferrable, u.InitiallyDeferred, true, t.OID, 0, u.Index)
+			w.oid(0).chr(' ').chr(' ').chr(' ').bool(true).int(0).bool(true).attnums(u.Cols).nulls(7)
+			w.end()
+		}
+		for _, k := range t.ForeignKeys {
+			w.constraint(k.OID, k.Name, ns, 'f', k.Deferrable, k.InitiallyDeferred, !k.NotValid, t.OID, 0, k.RefIndex)
+			w.oid(k.RefTable).chr(k.OnUpdate).chr(k.OnDelete).chr(k.Match).bool(true).int(0).bool(true).attnums(k.Cols).attnums(k.RefCols)
+			pf, pp, ff := env.foreignKeyOperators(t, k)
+			intArray(w, pf)
+			intArray(w, pp)
+			intArray(w, ff)
+			w.attnums(k.DelCols).null().null()
+			w.end()
+		}
+	})
+	if byRel && rel != 0 {
+		return
+	}
+	for _, u := range env.Snap.UserTypes(env.DB) {
+		for _, k := range u.Checks {
+			w.constraint(k.OID, k.Name, env.namespace(u.Schema), 'c', false, false, !k.NotValid, 0, u.OID, 0)
+			w.oid(0).chr(' ').chr(' ').chr(' ').bool(true).int(0).bool(false).nulls(7).str(k.Expr)
+			w.end()
+		}
+	}
+}
+
+// constraint writes the columns up to conparentid.
+func (w *writer) constraint(oid types.OID, name string, ns types.OID, kind byte, deferrable, deferred, valid bool, rel, typ, index types.OID) {
+	w.oid(oid).str(name).oid(ns).chr(kind).bool(deferrable).bool(deferred).bool(valid).oid(rel).oid(typ).oid(index).oid(0)
+}
+
+// foreignKeyOperators returns the equality operators that compare referenced
+// with referencing, referenced with referenced, and referencing with
+// referencing columns.
+func (env *Env) foreignKeyOperators(t *catalog.Table, k *catalog.ForeignKey) (pf, pp, ff []types.OID) {
+	ref := env.Snap.Table(k.RefTable)
+	for i := range k.Cols {
+		p, f := types.OText, types.OText
+		if ref != nil {
+			p = env.Snap.BaseType(ref.Columns[k.RefCols[i]].Type).OID
+		}
+		f = env.Snap.BaseType(t.Columns[k.Cols[i]].Type).OID
+		pf = append(pf, equality(p, f))
+		pp = append(pp, equality(p, p))
+		ff = append(ff, equality(f, f))
+	}
+	return pf, pp, ff
+}
+
+// equality returns the operator that compares the two types, or 0.
+func equality(l, r types.OID) types.OID {
+	text := func(o types.OID) types.OID {
+		if o == types.OVarchar {
+			return types.OText
+		}
+		return o
+	}
+	l, r = text(l), text(r)
+	for _, op := range catalog.OperatorsByName("=") {
+		if op.Left == l && op.Right == r {
+			return op.OID
+		}
+	}
+	if l != r {
+		return equality(l, l)
+	}
+	return 0
+}

@@ -1,0 +1,46 @@
+package pgcatalog
+
+import (
+	"kvsqld/catalog/types"
+)
+
+func rowsPgDescription(w *writer) {
+	env := w.env
+	put := func(oid, class types.OID, sub int, text string) {
+		if text != "" {
+			w.oid(oid).oid(class).int(int64(sub)).str(text).end()
+		}
+	}
+	for _, n := range env.Snap.Schemas(env.DB) {
+		put(n.OID, oidPgNamespace, 0, n.Comment)
+	}
+	for _, r := range env.Snap.Relations(env.DB) {
+		co := commonOf(r)
+		put(co.OID, oidPgClass, 0, co.Comment)
+		for i, c := range r.RelColumns() {
+			put(co.OID, oidPgClass, i+1, c.Comment)
+		}
+		t := storageTable(r)
+		if t == nil {
+			continue
+		}
+		for _, ix := range t.Indexes {
+			put(ix.OID, oidPgClass, 0, ix.Comment)
+		}
+		for _, u := range t.Uniques {
+			put(u.OID, oidPgConstraint, 0, u.Comment)
+		}
+		for _, k := range t.Checks {
+			put(k.OID, oidPgConstraint, 0, k.Comment)
+		}
+		for _, k := range t.ForeignKeys {
+			put(k.OID, oidPgConstraint, 0, k.Comment)
+		}
+	}
+	for _, u := range env.Snap.UserTypes(env.DB) {
+		put(u.OID, oidPgType, 0, u.Comment)
+	}
+	for _, f := range env.Snap.AllFunctions(env.DB) {
+		put(f.OID, oidPgProc, 0, f.Comment)
+	}
+}

@@ -1,0 +1,102 @@
+package pgcatalog
+
+import (
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+)
+
+func rowsPgIndex(w *writer) {
+	env := w.env
+	if oid, ok := w.wantOID("indexrelid"); ok {
+		if t, ix := env.Snap.IndexByOID(env.DB, oid); ix != nil {
+			w.index(t.OID, t, ix)
+			return
+		}
+	}
+	if oid, ok := w.wantOID("indrelid"); ok {
+		if r := env.Snap.RelationByOID(env.DB, oid); r != nil {
+			if t := storageTable(r); t != nil {
+				for _, ix := range t.Indexes {
+					w.index(oid, t, ix)
+				}
+				return
+			}
+		}
+	}
+	for _, ix := range catalog.SystemIndexes() {
+		w.systemIndex(&ix)
+	}
+	env.tables(func(oid types.OID, t *catalog.Table) {
+		for _, ix := range t.Indexes {
+			w.index(oid, t, ix)
+		}
+	})
+}
+
+func (w *writer) index(rel types.OID, t *catalog.Table, ix *catalog.Index) {
+	env := w.env
+	immediate := true
+	for _, u := range t.Uniques {
+		if u.Index == ix.OID && u.Deferrable {
+			immediate = false
+		}
+	}
+	var keys, opts []int
+	var colls, classes []types.OID
+	for i := range ix.Keys {
+		k := &ix.Keys[i]
+		keys = append(keys, k.Col+1)
+		opt := 0
+		if k.Desc {
+			opt |= 1
+		}
+		if k.NullsFirst {
+			opt |= 2
+		}
+		opts = append(opts, opt)
+		colls = append(colls, env.collationOf(k.Type))
+		classes = append(classes, env.opclass(k))
+	}
+	for _, c := range ix.Include {
+		keys = append(keys, c+1)
+	}
+	w.oid(ix.OID).oid(rel).int(int64(len(keys))).int(int64(len(ix.Keys))).bool(ix.Unique).bool(ix.NullsNotDistinct).
+		bool(ix.Primary).bool(false).bool(immediate).bool(false).bool(!ix.Invalid).bool(false).bool(true).bool(true).bool(false)
+	vector(w, keys)
+	vector(w, colls)
+	vector(w, classes)
+	vector(w, opts)
+	w.opt(indexExprs(ix)).opt(ix.Where).end()
+}
+
+// indexExprs returns the expressions of an index as pg_get_expr shows them.
+func indexExprs(ix *catalog.Index) string {
+	var parts []string
+	for _, k := range ix.Keys {
+		if k.Col < 0 {
+			parts = append(parts, k.Expr)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (w *writer) systemIndex(ix *catalog.SystemIndex) {
+	r := ByOID(ix.Table)
+	var colls []types.OID
+	for _, k := range ix.Keys {
+		coll := types.OID(0)
+		if r != nil && k >= 1 && k <= len(r.Columns) {
+			coll = w.env.collationOf(r.Columns[k-1].Type)
+		}
+		colls = append(colls, coll)
+	}
+	w.oid(ix.OID).oid(ix.Table).int(int64(len(ix.Keys))).int(int64(len(ix.Keys))).bool(ix.Unique).bool(false).
+		bool(ix.Primary).bool(false).bool(true).bool(false).bool(true).bool(false).bool(true).bool(true).bool(false)
+	vector(w, ix.Keys)
+	vector(w, colls)
+	vector(w, ix.Opclasses)
+	vector(w, make([]int, len(ix.Keys)))
+	w.null().null().end()
+}

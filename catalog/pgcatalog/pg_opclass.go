@@ -1,0 +1,12 @@
+package pgcatalog
+
+import (
+	"kvsqld/catalog"
+)
+
+func rowsPgOpclass(w *writer) {
+	for _, c := range catalog.Opclasses() {
+		w.oid(c.OID).oid(c.Method).str(c.Name).oid(catalog.OIDPgCatalog).oid(catalog.OIDSuperuser).oid(c.Family).oid(c.InType).
+			bool(c.Default).oid(c.KeyType).end()
+	}
+}

@@ -1,0 +1,85 @@
+package pgcatalog
+
+import (
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+)
+
+func rowsPgProc(w *writer) {
+	env := w.env
+	if oid, ok := w.wantOID("oid"); ok {
+		if p := catalog.ProcByOID(oid); p != nil {
+			w.proc(p)
+		} else if f, ok := env.Snap.Object(oid).(*catalog.Function); ok && f.DB == env.DB {
+			w.userProc(f)
+		}
+		return
+	}
+	if name, ok := w.wantName("proname"); ok {
+		for _, p := range catalog.ProcsByName(name) {
+			w.proc(p)
+		}
+	} else {
+		for _, p := range catalog.Procs() {
+			w.proc(p)
+		}
+	}
+	for _, f := range env.Snap.AllFunctions(env.DB) {
+		w.userProc(f)
+	}
+}
+
+func (w *writer) proc(p *catalog.Proc) {
+	w.oid(p.OID).str(p.Name).oid(catalog.OIDPgCatalog).oid(catalog.OIDSuperuser).oid(p.Lang).float(p.Cost).float(p.Rows).
+		oid(p.Variadic).oid(p.Support).chr(p.Kind).bool(false).bool(p.LeakProof).bool(p.Strict).bool(p.RetSet).chr(p.Volatile).
+		chr(p.Parallel).int(int64(len(p.Args))).int(int64(len(p.Defaults))).oid(p.Ret)
+	vector(w, p.Args)
+	if p.AllArgs == nil {
+		w.null()
+	} else {
+		intArray(w, p.AllArgs)
+	}
+	w.optArray(letters(p.ArgModes)).optArray(p.ArgNames).opt(strings.Join(p.Defaults, ", ")).null().str(p.Src).nulls(4).end()
+}
+
+func letters(b []byte) []string {
+	var out []string
+	for _, c := range b {
+		out = append(out, string(c))
+	}
+	return out
+}
+
+// langSQL is the OID of the language "sql".
+const langSQL types.OID = 14
+
+func (w *writer) userProc(f *catalog.Function) {
+	kind, cost, rows := byte('f'), 100.0, 0.0
+	if f.Procedure {
+		kind = 'p'
+	}
+	if f.RetSet {
+		rows = 1000
+	}
+	w.oid(f.OID).str(f.Name).oid(w.env.namespace(f.Schema)).oid(w.env.role(f.Owner)).oid(langSQL).float(cost).float(rows).
+		oid(0).oid(0).chr(kind).bool(false).bool(false).bool(f.Strict).bool(f.RetSet).chr(f.Volatile).chr('u').
+		int(int64(len(f.Inputs()))).int(int64(len(f.Defaults))).oid(f.Ret.OID)
+	vector(w, typeOIDs(f.Inputs()))
+	if f.ArgModes == nil {
+		w.null().null()
+	} else {
+		intArray(w, typeOIDs(f.Args))
+		w.strArray(letters(f.ArgModes))
+	}
+	w.optArray(f.ArgNames).opt(strings.Join(f.Defaults, ", ")).null().str(f.Body).nulls(4).end()
+}
+
+func typeOIDs(list []types.T) []types.OID {
+	out := make([]types.OID, len(list))
+	for i, t := range list {
+		out[i] = t.OID
+	}
+	return out
+}

@@ -1,0 +1,11 @@
+package pgcatalog
+
+// passwd is never shown, not even to superusers.
+func rowsPgShadow(w *writer) {
+	for _, r := range w.env.Snap.Roles() {
+		if r.Login {
+			w.str(r.Name).oid(r.OID).bool(r.CreateDB).bool(r.Super).bool(r.Replication).bool(r.BypassRLS).null().null().
+				optArray(options(r.Settings)).end()
+		}
+	}
+}

@@ -1,0 +1,192 @@
+// Package pgcatalog has the system relations of PostgreSQL 15: pg_catalog and
+// information_schema. They are declared relations over a catalog snapshot; the
+// planner plans and filters them like any table.
+//
+// In: an Env (snapshot, session, settings) and optionally an equality lookup.
+// Out: rows as datums in the column order of PostgreSQL's relation. Invariant:
+// every relation of PostgreSQL 15 exists with its columns, types and attnums;
+// those that are always empty here are declared so, with the reason, in
+// empty.go, and a test holds the two lists complete.
+//
+// One relation per file, collected in list.go. describe.go and its neighbours
+// have what SQL functions say about objects (pg_get_indexdef and the like).
+package pgcatalog
+
+import (
+	"slices"
+	"sync"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+)
+
+// Env is what rows are computed from.
+type Env struct {
+	Snap       *catalog.Snapshot
+	DB         types.OID // the connected database
+	User       string
+	SearchPath []string // schemas in effect, without the implicit pg_catalog
+	Settings   func() []Setting
+	Sessions   func() []SessionInfo
+	Locks      func() []LockInfo
+	// Sequence returns a sequence's last value; called is false before the first
+	// nextval.
+	Sequence func(types.OID) (last int64, called bool, err error)
+	// Prepared and Cursors list the session's own statements and cursors.
+	Prepared func() []PreparedInfo
+	Cursors  func() []CursorInfo
+	Now      int64 // microseconds since 2000-01-01 UTC
+}
+
+// Setting is a row of pg_settings.
+type Setting struct {
+	Name, Value, Unit, Category, ShortDesc, Context, VarType, Source, Min, Max string
+	EnumVals                                                                   []string
+	BootVal, ResetVal                                                          string
+}
+
+// SessionInfo is a row of pg_stat_activity. Times are microseconds since
+// 2000-01-01 UTC, 0 for unknown.
+type SessionInfo struct {
+	PID                                               int32
+	DB                                                types.OID
+	User, Application                                 string
+	ClientAddr                                        string // "" for a Unix socket
+	ClientPort                                        int32
+	BackendStart, XactStart, QueryStart, StateChanged int64
+	WaitEventType, WaitEvent, State, Query            string
+	BackendType                                       string
+}
+
+// LockInfo is a row of pg_locks.
+type LockInfo struct {
+	Type     string // relation, tuple, transactionid, advisory …
+	DB, Rel  types.OID
+	PID      int32
+	Mode     string
+	Granted  bool
+	WaitFrom int64 // microseconds since 2000-01-01 UTC, 0 when granted
+}
+
+// PreparedInfo is a row of pg_prepared_statements.
+type PreparedInfo struct {
+	Name, Statement string
+	PrepareTime     int64
+	Params          []types.OID
+	FromSQL         bool
+}
+
+// CursorInfo is a row of pg_cursors.
+type CursorInfo struct {
+	Name, Statement          string
+	Hold, Binary, Scrollable bool
+	CreationTime             int64
+}
+
+// Lookup is an equality lookup on columns of a relation: Vals are parallel to
+// Cols and not NULL.
+type Lookup struct {
+	Cols []int
+	Vals []types.Datum
+}
+
+// Relation is a declared relation. Rows emits its rows, or with a key those
+// with equal values, until emit returns false. The row is valid until emit
+// returns.
+type Relation struct {
+	*catalog.Virtual
+	Rows func(env *Env, key *Lookup, emit func(row []types.Datum) bool) error
+}
+
+// registry holds all relations.
+type registry struct {
+	all    []*Relation
+	byName map[string]*Relation // schema.name
+	byOID  map[types.OID]*Relation
+	infos  []*catalog.Virtual
+}
+
+// The registry is filled on first use: the rows of some relations list the
+// relations, so that it cannot be a package variable's value.
+var (
+	loadOnce sync.Once
+	loaded   *registry
+)
+
+func relations() *registry {
+	loadOnce.Do(load)
+	return loaded
+}
+
+func load() {
+	r := &registry{byName: make(map[string]*Relation), byOID: make(map[types.OID]*Relation)}
+	defs := make(map[string]def)
+	for _, d := range list() {
+		defs[d.name] = d
+	}
+	for _, s := range catalog.SystemRelations() {
+		name := s.Name
+		if s.Schema == catalog.SchemaInformation {
+			name = s.Schema + "." + s.Name
+		}
+		rel := newRelation(s, defs[name])
+		r.all = append(r.all, rel)
+		r.byName[s.Schema+"."+s.Name] = rel
+		r.byOID[s.OID] = rel
+		r.infos = append(r.infos, rel.Virtual)
+	}
+	loaded = r
+}
+
+func newRelation(s catalog.SystemRelation, d def) *Relation {
+	v := &catalog.Virtual{RowType: s.RowType, Columns: s.Columns, View: s.Kind == 'v'}
+	v.OID, v.Schema, v.Name, v.Owner = s.OID, s.Schema, s.Name, "postgres"
+	for _, key := range d.keys {
+		var cols []int
+		for _, name := range key {
+			cols = append(cols, slices.IndexFunc(s.Columns, func(c catalog.Column) bool { return c.Name == name }))
+		}
+		v.Keys = append(v.Keys, cols)
+	}
+	rel := &Relation{Virtual: v}
+	rel.Rows = func(env *Env, key *Lookup, emit func([]types.Datum) bool) error {
+		if d.rows == nil {
+			return nil
+		}
+		w := &writer{env: env, rel: rel, key: key, row: make([]types.Datum, len(v.Columns)), emit: emit}
+		d.rows(w)
+		return w.err
+	}
+	return rel
+}
+
+// All returns every system relation. The slice is shared.
+func All() []*Relation { return relations().all }
+
+// Find returns the relation, or nil.
+func Find(schema, name string) *Relation { return relations().byName[schema+"."+name] }
+
+// ByOID returns the relation, or nil.
+func ByOID(o types.OID) *Relation { return relations().byOID[o] }
+
+// overlay makes the system relations visible in a snapshot.
+type overlay struct{}
+
+// Overlay returns the provider for catalog.New and Snapshot.WithVirtual.
+func Overlay() catalog.Overlay { return overlay{} }
+
+func (overlay) VirtualRelation(schema, name string) *catalog.Virtual {
+	if r := Find(schema, name); r != nil {
+		return r.Virtual
+	}
+	return nil
+}
+
+func (overlay) VirtualByOID(o types.OID) *catalog.Virtual {
+	if r := ByOID(o); r != nil {
+		return r.Virtual
+	}
+	return nil
+}
+
+func (overlay) Virtuals() []*catalog.Virtual { return relations().infos }
