@@ -494,15 +494,18 @@ func (d Decimal) TrimScale() Decimal {
 		}
 		return d
 	}
-	b, ten := new(big.Int).Set(d.big), big.NewInt(10)
-	q, r := new(big.Int), new(big.Int)
+	// Halving steps find the number of zeros in few divisions, which are long
+	// for a number of many digits.
+	b, q, r := new(big.Int).Set(d.big), new(big.Int), new(big.Int)
 	scale := d.scale
-	for scale > 0 {
-		if q.QuoRem(b, ten, r); r.Sign() != 0 {
-			break
+	for step := int32(1) << (bits.Len32(uint32(scale)) - 1); step > 0; step /= 2 {
+		if step > scale {
+			continue
 		}
-		b, q = q, b
-		scale--
+		if q.QuoRem(b, pow10Big(step), r); r.Sign() == 0 {
+			b, q = q, b
+			scale -= step
+		}
 	}
 	return fromBig(b, scale)
 }
