@@ -698,3 +698,22 @@ func ResolveType(c *Context, n *ast.TypeName) (t types.T, err error) {
 	defer p.recover(&err)
 	return p.typeOf(n), nil
 }
+
+// NextvalExpr is the call that draws a value of a sequence, as type t.
+func NextvalExpr(c *Context, seq types.OID, t types.T) (e plan.Expr, err error) {
+	p := newPlanner(c)
+	defer p.recover(&err)
+	return p.planExprs([]plan.Expr{p.nextval(seq, t)}, nil)[0], nil
+}
+
+// DefaultFits reports whether a stored default converts to a type by assignment.
+func DefaultFits(c *Context, text string, t types.T) (ok bool, err error) {
+	p := newPlanner(c)
+	defer p.recover(&err)
+	x, err := p.Texts.ParseExpr(text)
+	if err != nil {
+		return false, err
+	}
+	b := &binder{planner: p, scope: &scope{}, what: "DEFAULT expressions", noAgg: true, noWin: true, noSub: true}
+	return p.coerce(b.expr(x), t, assignment) != nil, nil
+}

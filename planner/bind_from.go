@@ -418,3 +418,18 @@ func (p *planner) using(f *ast.Join, j *joinItem, using []string, lv, rv []nsCol
 	hide(rn)
 	return out
 }
+
+// ViewsRead lists the views that a query names directly.
+func ViewsRead(c *Context, s *ast.Select) []types.OID {
+	p := newPlanner(c)
+	var out []types.OID
+	ast.Walk(s, func(n ast.Node) bool {
+		if t, ok := n.(*ast.TableRef); ok {
+			if v, is := p.lookupRelation(&t.Name).(*catalog.View); is {
+				out = append(out, v.OID)
+			}
+		}
+		return true
+	})
+	return out
+}

@@ -1,0 +1,535 @@
+package ddl
+
+import (
+	"slices"
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner"
+	"kvsqld/planner/plan"
+	"kvsqld/storage/kv"
+)
+
+// alterTable runs the actions of ALTER TABLE, INDEX, VIEW and SEQUENCE in order.
+func (x *exec) alterTable(s *ast.AlterTable) error {
+	if s.Kind == "INDEX" {
+		return x.alterIndex(s)
+	}
+	r := x.lookup(&s.Name)
+	if r == nil {
+		if s.Kind == "TABLE" || s.Kind == "INDEX" {
+			if done, err := x.alterIndexByName(s); done {
+				return err
+			}
+		}
+		if s.IfExists {
+			x.notice(sqlerr.UndefinedTable, "relation \"%s\" does not exist, skipping", fullName(&s.Name))
+			return nil
+		}
+		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", fullName(&s.Name)).At(s.Name.Pos())
+	}
+	if _, err := x.relation(&s.Name); err != nil {
+		return err
+	}
+	oid := r.ObjectOID()
+	if err := x.kindIs(r, s.Kind); err != nil {
+		return err
+	}
+	if t, ok := r.(*catalog.Table); ok {
+		mode := kv.AccessExclusive
+		if err := x.lock(t, mode); err != nil {
+			return err
+		}
+	}
+	for i := range s.Actions {
+		if err := x.alterAction(oid, &s.Actions[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *exec) kindIs(r catalog.Relation, kind string) error {
+	name, _ := r.RelName()
+	_, name = r.RelName()
+	ok := true
+	want := ""
+	switch r := r.(type) {
+	case *catalog.Table:
+		ok, want = kind == "TABLE", "table"
+	case *catalog.Sequence:
+		ok = kind == "SEQUENCE" || kind == "TABLE"
+	case *catalog.View:
+		if r.Materialized != nil {
+			ok = kind == "MATERIALIZED VIEW" || kind == "TABLE"
+		} else {
+			ok = kind == "VIEW" || kind == "TABLE"
+		}
+	}
+	if !ok {
+		_ = want
+		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a %s", name, strings.ToLower(kind))
+	}
+	return nil
+}
+
+// table returns the working version of the table, as earlier actions left it.
+func (x *exec) table(oid types.OID) (*catalog.Table, error) {
+	if t := x.snap().Table(oid); t != nil {
+		return t, nil
+	}
+	return nil, sqlerr.New(sqlerr.WrongObjectType, "ALTER action cannot be performed on this relation")
+}
+
+func (x *exec) alterAction(oid types.OID, a *ast.AlterAction) error {
+	c := x.Change
+	switch a.Kind {
+	case "RENAME":
+		return c.RenameRelation(oid, a.NewName)
+	case "RENAME COLUMN":
+		return c.RenameColumn(oid, a.Name, a.NewName)
+	case "RENAME CONSTRAINT":
+		return c.RenameConstraint(oid, a.Name, a.NewName)
+	case "SET SCHEMA":
+		return c.SetSchema(oid, a.NewName)
+	case "OWNER":
+		return c.SetOwner(oid, x.roleName(a.NewName))
+	case "SET STATISTICS", "SET STORAGE", "SET COMPRESSION", "CLUSTER", "LOGGED", "RESET OPTIONS":
+		if a.Kind == "SET STORAGE" && strings.EqualFold(a.Text, "elements") {
+			return sqlerr.Unsupported(a.Pos(), "STORAGE elements")
+		}
+		return nil // hints for PostgreSQL's heap: nothing here depends on them
+	}
+	t, err := x.table(oid)
+	if err != nil {
+		return err
+	}
+	switch a.Kind {
+	case "SET OPTIONS":
+		spec := &catalog.TableSpec{Options: map[string]string{}}
+		if err := x.tableOptions(spec, a.Options); err != nil {
+			return err
+		}
+		_, err := c.EditTable(oid, func(t *catalog.Table) error {
+			opts := map[string]string{}
+			for k, v := range t.Options {
+				opts[k] = v
+			}
+			for k, v := range spec.Options {
+				opts[k] = v
+			}
+			t.Options = opts
+			return nil
+		})
+		return err
+	case "ADD COLUMN":
+		return x.addColumn(t, a)
+	case "DROP COLUMN":
+		if a.IfExists && t.Col(a.Name) < 0 {
+			x.notice(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist, skipping", a.Name, t.Name)
+			return nil
+		}
+		return c.DropColumn(oid, a.Name, a.Cascade)
+	case "ALTER COLUMN TYPE":
+		return x.alterType(t, a)
+	case "SET DEFAULT":
+		i := t.Col(a.Name)
+		if i < 0 {
+			return noColumn(t, a.Name)
+		}
+		text, err := x.defaultText(a.Expr, t.Columns[i].Type, a.Name)
+		if err != nil {
+			return err
+		}
+		_, err = c.SetDefault(oid, a.Name, text, nil)
+		return err
+	case "DROP DEFAULT":
+		_, err := c.SetDefault(oid, a.Name, "", nil)
+		return err
+	case "SET NOT NULL":
+		if _, err := c.SetNotNull(oid, a.Name, true); err != nil {
+			return err
+		}
+		x.after = append(x.after, func() error { return x.checkNotNull(oid, a.Name) })
+		return nil
+	case "DROP NOT NULL":
+		_, err := c.SetNotNull(oid, a.Name, false)
+		return err
+	case "ADD IDENTITY":
+		i := t.Col(a.Name)
+		if i < 0 {
+			return noColumn(t, a.Name)
+		}
+		spec := &catalog.SequenceSpec{Type: t.Columns[i].Type}
+		if err := x.sequenceOptions(spec, a.Options); err != nil {
+			return err
+		}
+		kind := byte('d')
+		if a.Constraint != nil && a.Constraint.Always {
+			kind = 'a'
+		}
+		_, err := c.AddIdentity(oid, a.Name, kind, spec)
+		return err
+	case "DROP IDENTITY":
+		return c.DropIdentity(oid, a.Name, a.IfExists)
+	case "DROP EXPRESSION":
+		return c.DropExpression(oid, a.Name, a.IfExists)
+	case "ADD CONSTRAINT":
+		return x.addConstraint(t, a)
+	case "DROP CONSTRAINT":
+		if a.IfExists && !hasConstraint(t, a.Name) {
+			x.notice(sqlerr.UndefinedObject, "constraint \"%s\" of relation \"%s\" does not exist, skipping", a.Name, t.Name)
+			return nil
+		}
+		return c.DropConstraint(oid, a.Name, a.Cascade)
+	case "VALIDATE CONSTRAINT":
+		if err := c.ValidateConstraint(oid, a.Name); err != nil {
+			return err
+		}
+		x.after = append(x.after, func() error { return x.validate(oid, a.Name) })
+		return nil
+	case "ALTER CONSTRAINT":
+		k := a.Constraint
+		if k == nil {
+			break
+		}
+		return c.AlterConstraint(oid, a.Name, k.Deferrable != nil && *k.Deferrable, k.Initially == "DEFERRED")
+	}
+	return sqlerr.Unsupported(a.Pos(), "ALTER TABLE %s", a.Kind)
+}
+
+func noColumn(t *catalog.Table, name string) error {
+	return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", name, t.Name)
+}
+
+func hasConstraint(t *catalog.Table, name string) bool {
+	return slices.ContainsFunc(t.Uniques, func(u *catalog.Unique) bool { return u.Name == name }) ||
+		slices.ContainsFunc(t.Checks, func(k *catalog.Check) bool { return k.Name == name }) ||
+		slices.ContainsFunc(t.ForeignKeys, func(k *catalog.ForeignKey) bool { return k.Name == name })
+}
+
+// addColumn adds a column. Old rows get the default's value without being
+// written when it is a constant or stable; a volatile default, a generated
+// column or a sequence writes them anew.
+func (x *exec) addColumn(t *catalog.Table, a *ast.AlterAction) error {
+	if a.IfExists && t.Col(a.Column.Name) >= 0 {
+		x.notice(sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists, skipping", a.Column.Name, t.Name)
+		return nil
+	}
+	b := &tableBuilder{exec: x, spec: &catalog.TableSpec{Schema: t.Schema, Name: t.Name}}
+	for i := range t.Columns {
+		b.spec.Columns = append(b.spec.Columns, catalog.ColumnSpec{Column: t.Columns[i]})
+	}
+	n := len(b.spec.Columns)
+	if err := b.column(a.Column); err != nil {
+		return err
+	}
+	if err := b.bindTexts(); err != nil {
+		return err
+	}
+	spec := b.spec.Columns[n]
+	var rewriteExpr plan.Expr
+	switch {
+	case spec.Generated:
+		e, _, err := planner.ColumnExpr(x.Planner(), b.genCols[n], t, spec.Type, "column generation expression")
+		if err != nil {
+			return err
+		}
+		rewriteExpr = e
+	case b.defaults[n] != nil && spec.Default != "":
+		e, _, err := planner.ColumnExpr(x.Planner(), b.defaults[n], nil, spec.Type, "DEFAULT expressions")
+		if err != nil {
+			return err
+		}
+		volatile := false
+		plan.Visit(e, func(y plan.Expr) bool {
+			if k, ok := y.(*plan.Call); ok && k.Proc.Volatile == 'v' {
+				volatile = true
+			}
+			return true
+		})
+		if volatile {
+			rewriteExpr = e
+			break
+		}
+		d, err := x.evalConst(e)
+		if err != nil {
+			return err
+		}
+		d.T = spec.Type
+		spec.Missing = &d
+	}
+	after, err := x.Change.AddColumn(t.OID, &spec)
+	if err != nil {
+		return err
+	}
+	if spec.OwnSequence != nil {
+		col := after.Columns[n]
+		e, err := planner.NextvalExpr(x.Planner(), col.Sequence, col.Type)
+		if err != nil {
+			return err
+		}
+		rewriteExpr = e
+	}
+	if rewriteExpr != nil {
+		x.rewriteWith(t.OID, n, rewriteExpr)
+	}
+	if spec.NotNull && rewriteExpr == nil && (spec.Missing == nil || spec.Missing.Null) {
+		x.after = append(x.after, func() error { return x.checkNotNull(t.OID, spec.Name) })
+	}
+	for i := range b.spec.Constraints {
+		if err := x.addConstraintSpec(t.OID, &b.spec.Constraints[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *exec) rewriteWith(oid types.OID, col int, e plan.Expr) {
+	if x.rewrites == nil {
+		x.rewrites = map[types.OID]rewrite{}
+	}
+	rw := x.rewrites[oid]
+	if rw.cols == nil {
+		rw.cols = map[int]plan.Expr{}
+	}
+	rw.cols[col] = e
+	x.rewrites[oid] = rw
+}
+
+// alterType changes a column's type, by USING or by assignment.
+func (x *exec) alterType(t *catalog.Table, a *ast.AlterAction) error {
+	i := t.Col(a.Name)
+	if i < 0 {
+		return noColumn(t, a.Name)
+	}
+	to, err := planner.ResolveType(x.Planner(), a.Type)
+	if err != nil {
+		return err
+	}
+	from := t.Columns[i].Type
+	var src ast.Expr = &ast.ColumnRef{Off: -1, Parts: []string{a.Name}}
+	if a.Using != nil {
+		src = a.Using
+	}
+	e, _, err := planner.ColumnExpr(x.Planner(), src, x.base(t), to, "transform expressions")
+	if err != nil {
+		if se, ok := err.(*sqlerr.Error); ok && se.Code == sqlerr.DatatypeMismatch && a.Using == nil {
+			return sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" cannot be cast automatically to type %s", a.Name, types.FormatType(to)).
+				WithHint("You might need to specify \"USING %s::%s\".", ast.QuoteIdent(a.Name), types.FormatType(to))
+		}
+		return err
+	}
+	if d := t.Columns[i].Default; d != "" && !t.Columns[i].Generated && t.Columns[i].Sequence == 0 {
+		de, err := planner.DefaultFits(x.Planner(), d, to)
+		if err != nil || !de {
+			return sqlerr.New(sqlerr.DatatypeMismatch, "default for column \"%s\" cannot be cast automatically to type %s", a.Name, types.FormatType(to))
+		}
+	}
+	if _, err := x.Change.AlterType(t.OID, a.Name, to); err != nil {
+		return err
+	}
+	if from != to {
+		x.rewriteWith(t.OID, i, e)
+		// indexes over the column are filled again with the rows
+	}
+	return nil
+}
+
+// base is the table as its stored rows are: what expressions of a rewrite see.
+func (x *exec) base(t *catalog.Table) *catalog.Table {
+	if b := x.before.Table(t.OID); b != nil {
+		return b
+	}
+	return t
+}
+
+func (x *exec) addConstraint(t *catalog.Table, a *ast.AlterAction) error {
+	spec, err := x.constraintSpec(a.Constraint, "")
+	if err != nil {
+		return err
+	}
+	if spec.Kind == 'c' {
+		_, cols, err := planner.ColumnExpr(x.Planner(), a.Constraint.Expr, t, types.TBool, "check constraints")
+		if err != nil {
+			return err
+		}
+		for _, c := range cols {
+			if c >= 0 {
+				spec.ExprCols = append(spec.ExprCols, t.Columns[c].Name)
+			}
+		}
+	}
+	return x.addConstraintSpec(t.OID, spec)
+}
+
+// addConstraintSpec adds a constraint and has the rows checked.
+func (x *exec) addConstraintSpec(oid types.OID, spec *catalog.ConstraintSpec) error {
+	was, err := x.table(oid)
+	if err != nil {
+		return err
+	}
+	t, err := x.Change.AddConstraint(oid, spec)
+	if err != nil {
+		return err
+	}
+	switch spec.Kind {
+	case 'c':
+		if !spec.NotValid {
+			name := t.Checks[len(t.Checks)-1].Name
+			x.after = append(x.after, func() error { return x.validate(oid, name) })
+		}
+	case 'f':
+		if !spec.NotValid {
+			name := t.ForeignKeys[len(t.ForeignKeys)-1].Name
+			x.after = append(x.after, func() error { return x.validate(oid, name) })
+		}
+	case 'p':
+		for _, c := range t.PK {
+			if c < len(was.Columns) && !was.Columns[c].NotNull {
+				name := t.Columns[c].Name
+				x.after = append(x.after, func() error { return x.checkNotNull(oid, name) })
+			}
+		}
+	}
+	return nil
+}
+
+func qualified(t *catalog.Table) string {
+	return ast.QuoteIdent(t.Schema) + "." + ast.QuoteIdent(t.Name)
+}
+
+// checkNotNull fails with 23502 when the column has NULLs.
+func (x *exec) checkNotNull(oid types.OID, col string) error {
+	t, err := x.table(oid)
+	if err != nil {
+		return err
+	}
+	bad, err := x.any("SELECT 1 FROM " + qualified(t) + " WHERE " + ast.QuoteIdent(col) + " IS NULL LIMIT 1")
+	if err != nil {
+		return err
+	}
+	if bad {
+		return containsNulls(t, t.Col(col))
+	}
+	return nil
+}
+
+// validate checks all rows against a CHECK or FOREIGN KEY constraint.
+func (x *exec) validate(oid types.OID, name string) error {
+	t, err := x.table(oid)
+	if err != nil {
+		return err
+	}
+	for _, k := range t.Checks {
+		if k.Name != name {
+			continue
+		}
+		bad, err := x.any("SELECT 1 FROM " + qualified(t) + " WHERE NOT (" + k.Expr + ") LIMIT 1")
+		if err != nil {
+			return err
+		}
+		if bad {
+			e := sqlerr.New(sqlerr.CheckViolation, "check constraint \"%s\" of relation \"%s\" is violated by some row", name, t.Name)
+			e.Schema, e.Table, e.Constraint = t.Schema, t.Name, name
+			return e
+		}
+	}
+	for _, k := range t.ForeignKeys {
+		if k.Name == name {
+			return x.validateFK(t, k)
+		}
+	}
+	return nil
+}
+
+func (x *exec) validateFK(t *catalog.Table, k *catalog.ForeignKey) error {
+	p, err := x.table(k.RefTable)
+	if err != nil {
+		return err
+	}
+	if err := x.lock(p, kv.ShareRowExclusive); err != nil {
+		return err
+	}
+	var sel, on, notNull []string
+	for i, c := range k.Cols {
+		child, parent := "c."+ast.QuoteIdent(t.Columns[c].Name), "p."+ast.QuoteIdent(p.Columns[k.RefCols[i]].Name)
+		sel = append(sel, child+"::text")
+		on = append(on, child+" = "+parent)
+		notNull = append(notNull, child+" IS NOT NULL")
+	}
+	sql := "SELECT " + strings.Join(sel, ", ") + " FROM " + qualified(t) + " c WHERE " + strings.Join(notNull, " AND ") +
+		" AND NOT EXISTS (SELECT 1 FROM " + qualified(p) + " p WHERE " + strings.Join(on, " AND ") + ") LIMIT 1"
+	var vals []string
+	err = x.query(sql, func(b vecBatch) bool {
+		if b.Rows() > 0 {
+			for _, c := range b.Cols[:len(sel)] {
+				vals = append(vals, string(c.Get(b.Row(0)).B))
+			}
+		}
+		return false
+	})
+	if err != nil || vals == nil {
+		return err
+	}
+	var cols []string
+	for _, c := range k.Cols {
+		cols = append(cols, t.Columns[c].Name)
+	}
+	e := sqlerr.New(sqlerr.ForeignKeyViolation, "insert or update on table \"%s\" violates foreign key constraint \"%s\"", t.Name, k.Name).
+		WithDetail("Key (%s)=(%s) is not present in table \"%s\".", strings.Join(cols, ", "), strings.Join(vals, ", "), p.Name)
+	e.Schema, e.Table, e.Constraint = t.Schema, t.Name, k.Name
+	return e
+}
+
+// alterIndex is ALTER INDEX: renaming, and parameters that mean nothing here.
+func (x *exec) alterIndex(s *ast.AlterTable) error {
+	done, err := x.alterIndexByName(s)
+	if done {
+		return err
+	}
+	if s.IfExists {
+		x.notice(sqlerr.UndefinedTable, "relation \"%s\" does not exist, skipping", fullName(&s.Name))
+		return nil
+	}
+	if r := x.lookup(&s.Name); r != nil {
+		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not an index", s.Name.Last())
+	}
+	return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", fullName(&s.Name)).At(s.Name.Pos())
+}
+
+func (x *exec) alterIndexByName(s *ast.AlterTable) (bool, error) {
+	ix := x.findIndex(&s.Name)
+	if ix == nil {
+		return false, nil
+	}
+	for i := range s.Actions {
+		a := &s.Actions[i]
+		switch a.Kind {
+		case "RENAME":
+			if err := x.Change.RenameIndex(ix.OID, a.NewName); err != nil {
+				return true, err
+			}
+		case "SET OPTIONS", "RESET OPTIONS", "SET STATISTICS":
+		default:
+			return true, sqlerr.Unsupported(a.Pos(), "ALTER INDEX %s", a.Kind)
+		}
+	}
+	return true, nil
+}
+
+func (x *exec) findIndex(n *ast.Name) *catalog.Index {
+	if s := n.Schema(); s != "" {
+		_, ix := x.snap().IndexByName(x.db(), s, n.Last())
+		return ix
+	}
+	for _, s := range x.Planner().SearchPath {
+		if _, ix := x.snap().IndexByName(x.db(), s, n.Last()); ix != nil {
+			return ix
+		}
+	}
+	return nil
+}

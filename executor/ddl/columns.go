@@ -1,0 +1,472 @@
+package ddl
+
+import (
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner"
+)
+
+// tableBuilder turns column and constraint definitions into a TableSpec.
+// Expressions are bound at the end, when all columns are known.
+type tableBuilder struct {
+	*exec
+	spec *catalog.TableSpec
+	// texts to bind: per spec column, and per constraint
+	defaults map[int]ast.Expr
+	genCols  map[int]ast.Expr
+	checks   map[int]ast.Expr
+}
+
+var serials = map[string]types.T{"serial": types.TInt4, "serial4": types.TInt4, "bigserial": types.TInt8, "serial8": types.TInt8,
+	"smallserial": types.TInt2, "serial2": types.TInt2}
+
+// column adds a column with its constraints.
+func (b *tableBuilder) column(c *ast.ColumnDef) error {
+	spec := catalog.ColumnSpec{Column: catalog.Column{Name: c.Name, Storage: ""}}
+	if c.Storage != "" && c.Storage != "default" {
+		switch c.Storage {
+		case "plain", "external", "extended", "main":
+		case "elements":
+			return sqlerr.Unsupported(c.Pos(), "STORAGE elements")
+		default:
+			return sqlerr.New(sqlerr.InvalidParameterValue, "invalid storage type \"%s\"", c.Storage).At(c.Pos())
+		}
+	}
+	serial := false
+	if t, ok := serials[c.Type.Name.Last()]; ok && c.Type.Name.Schema() == "" {
+		if c.Type.Dims > 0 {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "array of serial is not implemented").At(c.Type.Pos())
+		}
+		spec.Type, serial = t, true
+		spec.NotNull = true
+		spec.OwnSequence = &catalog.SequenceSpec{Type: t}
+	} else {
+		t, err := planner.ResolveType(b.Planner(), &c.Type)
+		if err != nil {
+			return err
+		}
+		if k := t.Kind(); k == types.KPseudo || k == types.KVoid || t.OID == types.ORecord {
+			return sqlerr.New(sqlerr.InvalidTableDefinition, "column \"%s\" has pseudo-type %s", c.Name, types.FormatType(t))
+		}
+		spec.Type, spec.Dims = t, c.Type.Dims
+	}
+	if c.Collate != nil {
+		switch strings.ToLower(c.Collate.Last()) {
+		case "c", "posix", "default", "ucs_basic":
+		default:
+			return sqlerr.Unsupported(c.Collate.Pos(), "collation \"%s\"", c.Collate.Last())
+		}
+	}
+	i := len(b.spec.Columns)
+	b.spec.Columns = append(b.spec.Columns, spec)
+	col := &b.spec.Columns[i]
+	nullSeen := false
+	for k := range c.Constraints {
+		k := &c.Constraints[k]
+		conflict := func() error {
+			return sqlerr.New(sqlerr.SyntaxError, "conflicting NULL/NOT NULL declarations for column \"%s\" of table \"%s\"", c.Name, b.spec.Name).At(k.Pos())
+		}
+		switch k.Kind {
+		case "NOT NULL":
+			if nullSeen {
+				return conflict()
+			}
+			col.NotNull = true
+		case "NULL":
+			if col.NotNull {
+				return conflict()
+			}
+			nullSeen = true
+		case "DEFAULT":
+			if serial || b.defaults[i] != nil {
+				return sqlerr.New(sqlerr.SyntaxError, "multiple default values specified for column \"%s\" of table \"%s\"", c.Name, b.spec.Name).At(k.Pos())
+			}
+			if b.defaults == nil {
+				b.defaults = map[int]ast.Expr{}
+			}
+			b.defaults[i] = k.Expr
+		case "GENERATED":
+			if b.genCols == nil {
+				b.genCols = map[int]ast.Expr{}
+			}
+			b.genCols[i] = k.Expr
+			col.Generated = true
+		case "IDENTITY":
+			kk := col.Type.Kind()
+			if kk != types.KInt2 && kk != types.KInt4 && kk != types.KInt8 {
+				return sqlerr.New(sqlerr.InvalidParameterValue, "identity column type must be smallint, integer, or bigint")
+			}
+			if nullSeen {
+				return conflict()
+			}
+			col.Identity, col.NotNull = 'd', true
+			if k.Always {
+				col.Identity = 'a'
+			}
+			seq := &catalog.SequenceSpec{Type: col.Type}
+			if err := b.sequenceOptions(seq, k.SeqOptions); err != nil {
+				return err
+			}
+			col.OwnSequence = seq
+		default:
+			if err := b.constraint(k, c.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// constraint adds a table constraint, or one written at a column.
+func (b *tableBuilder) constraint(k *ast.Constraint, col string) error {
+	s, err := b.constraintSpec(k, col)
+	if err != nil {
+		return err
+	}
+	if s.Kind == 'c' {
+		if b.checks == nil {
+			b.checks = map[int]ast.Expr{}
+		}
+		b.checks[len(b.spec.Constraints)] = k.Expr
+	}
+	b.spec.Constraints = append(b.spec.Constraints, *s)
+	return nil
+}
+
+func (x *exec) constraintSpec(k *ast.Constraint, col string) (*catalog.ConstraintSpec, error) {
+	s := &catalog.ConstraintSpec{Name: k.Name, Cols: k.Cols, Include: k.Include, UsingIndex: k.UsingIndex,
+		NullsNotDistinct: k.NullsNotDist, NoInherit: k.NoInherit, NotValid: k.NotValid}
+	if col != "" && len(s.Cols) == 0 {
+		s.Cols = []string{col}
+	}
+	if k.Deferrable != nil {
+		s.Deferrable = *k.Deferrable
+	}
+	if k.Initially == "DEFERRED" {
+		s.Deferrable, s.InitiallyDeferred = true, true
+	}
+	switch k.Kind {
+	case "PRIMARY KEY":
+		s.Kind = 'p'
+	case "UNIQUE":
+		s.Kind = 'u'
+	case "CHECK":
+		s.Kind, s.Cols = 'c', nil
+		s.Expr = ast.Format(k.Expr)
+	case "FOREIGN KEY":
+		s.Kind = 'f'
+		s.RefSchema, s.RefTable, s.RefCols = k.RefTable.Schema(), k.RefTable.Last(), k.RefCols
+		if s.RefSchema == "" {
+			for _, p := range x.Path {
+				if r := x.snap().Relation(x.db(), p, s.RefTable); r != nil {
+					s.RefSchema = p
+					break
+				}
+			}
+		}
+		s.OnDelete, s.OnUpdate, s.DelCols = action(k.OnDelete), action(k.OnUpdate), k.DelCols
+		switch k.Match {
+		case "PARTIAL":
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "MATCH PARTIAL not yet implemented").At(k.Pos())
+		case "FULL":
+			s.Match = 'f'
+		}
+	case "EXCLUDE":
+		return nil, sqlerr.Unsupported(k.Pos(), "an exclusion constraint")
+	default:
+		return nil, sqlerr.Unsupported(k.Pos(), "constraint %s", k.Kind)
+	}
+	return s, nil
+}
+
+func action(s string) byte {
+	switch s {
+	case "RESTRICT":
+		return 'r'
+	case "CASCADE":
+		return 'c'
+	case "SET NULL":
+		return 'n'
+	case "SET DEFAULT":
+		return 'd'
+	}
+	return 'a'
+}
+
+// probe is the table as far as it is known, to bind expressions against.
+func (b *tableBuilder) probe() *catalog.Table {
+	t := &catalog.Table{}
+	t.Name, t.Schema = b.spec.Name, b.spec.Schema
+	for i := range b.spec.Columns {
+		t.Columns = append(t.Columns, b.spec.Columns[i].Column)
+	}
+	return t
+}
+
+// bindTexts checks defaults, generation expressions and checks, and keeps
+// their texts.
+func (b *tableBuilder) bindTexts() error {
+	t := b.probe()
+	for i, e := range b.defaults {
+		c := &b.spec.Columns[i]
+		if c.Identity != 0 {
+			return sqlerr.New(sqlerr.SyntaxError, "both default and identity specified for column \"%s\" of table \"%s\"", c.Name, b.spec.Name)
+		}
+		if c.Generated {
+			return sqlerr.New(sqlerr.SyntaxError, "both default and generation expression specified for column \"%s\" of table \"%s\"", c.Name, b.spec.Name)
+		}
+		text, err := b.defaultText(e, c.Type, c.Name)
+		if err != nil {
+			return err
+		}
+		c.Default = text
+	}
+	for i, e := range b.genCols {
+		c := &b.spec.Columns[i]
+		_, cols, err := planner.ColumnExpr(b.Planner(), e, t, c.Type, "column generation expression")
+		if err != nil {
+			return err
+		}
+		for _, k := range cols {
+			if k >= 0 && t.Columns[k].Generated {
+				return sqlerr.New(sqlerr.InvalidObjectDefinition, "cannot use generated column \"%s\" in column generation expression", t.Columns[k].Name).
+					At(e.Pos()).WithDetail("A generated column cannot reference another generated column.")
+			}
+		}
+		c.Default, c.DefaultCols = ast.Format(e), cols
+	}
+	for i, e := range b.checks {
+		_, cols, err := planner.ColumnExpr(b.Planner(), e, t, types.TBool, "check constraints")
+		if err != nil {
+			return err
+		}
+		k := &b.spec.Constraints[i]
+		k.ExprCols = nil
+		for _, c := range cols {
+			if c >= 0 {
+				k.ExprCols = append(k.ExprCols, t.Columns[c].Name)
+			}
+		}
+	}
+	return nil
+}
+
+// defaultText checks a default and returns its text; NULL is no default.
+func (x *exec) defaultText(e ast.Expr, want types.T, col string) (string, error) {
+	if c, ok := e.(*ast.Const); ok && c.Kind == ast.ConstNull {
+		return "", nil
+	}
+	var bad error
+	ast.Walk(e, func(n ast.Node) bool {
+		if r, ok := n.(*ast.ColumnRef); ok && bad == nil {
+			bad = sqlerr.New(sqlerr.FeatureNotSupported, "cannot use column reference in DEFAULT expression").At(r.Pos())
+		}
+		return true
+	})
+	if bad != nil {
+		return "", bad
+	}
+	if _, _, err := planner.ColumnExpr(x.Planner(), e, nil, want, "DEFAULT expressions"); err != nil {
+		if se, ok := err.(*sqlerr.Error); ok && se.Code == sqlerr.DatatypeMismatch && strings.HasPrefix(se.Message, "column is of type") {
+			c := *se
+			c.Message = "column \"" + col + "\"" + strings.TrimPrefix(se.Message, "column")
+			return "", &c
+		}
+		return "", err
+	}
+	return ast.Format(e), nil
+}
+
+// like copies columns, and what INCLUDING names, from another table.
+func (b *tableBuilder) like(l *ast.Like) error {
+	t, err := b.findTable(&l.Table)
+	if err != nil {
+		return err
+	}
+	in := map[string]bool{}
+	for _, o := range l.Options {
+		verb, what, _ := strings.Cut(o, " ")
+		if what == "ALL" {
+			for _, w := range []string{"DEFAULTS", "CONSTRAINTS", "INDEXES", "IDENTITY", "GENERATED", "COMMENTS"} {
+				in[w] = verb == "INCLUDING"
+			}
+			continue
+		}
+		in[what] = verb == "INCLUDING"
+	}
+	for i := range t.Columns {
+		c := t.Columns[i]
+		if c.Dropped {
+			continue
+		}
+		spec := catalog.ColumnSpec{Column: catalog.Column{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Dims: c.Dims}}
+		if in["COMMENTS"] {
+			spec.Comment = c.Comment
+		}
+		if c.Generated && in["GENERATED"] {
+			spec.Generated, spec.Default = true, c.Default
+		} else if !c.Generated && in["DEFAULTS"] {
+			spec.Default = c.Default
+		}
+		if c.Identity != 0 && in["IDENTITY"] {
+			spec.Identity = c.Identity
+			spec.OwnSequence = &catalog.SequenceSpec{Type: c.Type}
+		}
+		b.spec.Columns = append(b.spec.Columns, spec)
+	}
+	names := func(cols []int) []string {
+		var out []string
+		for _, c := range cols {
+			out = append(out, t.Columns[c].Name)
+		}
+		return out
+	}
+	if in["CONSTRAINTS"] {
+		for _, k := range t.Checks {
+			b.spec.Constraints = append(b.spec.Constraints, catalog.ConstraintSpec{Kind: 'c', Name: k.Name, Expr: k.Expr})
+		}
+	}
+	if in["INDEXES"] {
+		for _, u := range t.Uniques {
+			kind := byte('u')
+			if u.Primary {
+				kind = 'p'
+			}
+			b.spec.Constraints = append(b.spec.Constraints, catalog.ConstraintSpec{Kind: kind, Cols: names(u.Cols)})
+		}
+	}
+	return nil
+}
+
+// findTable resolves a table's name along the search path.
+func (x *exec) findTable(n *ast.Name) (*catalog.Table, error) {
+	r, err := x.relation(n)
+	if err != nil {
+		return nil, err
+	}
+	t, ok := r.(*catalog.Table)
+	if !ok {
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table", n.Last())
+	}
+	return t, nil
+}
+
+func (x *exec) lookup(n *ast.Name) catalog.Relation {
+	if s := n.Schema(); s != "" {
+		return x.snap().Relation(x.db(), s, n.Last())
+	}
+	if x.Temp != "" {
+		if r := x.snap().Relation(x.db(), x.Temp, n.Last()); r != nil {
+			return r
+		}
+	}
+	for _, s := range x.Planner().SearchPath {
+		if r := x.snap().Relation(x.db(), s, n.Last()); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+func fullName(n *ast.Name) string { return strings.Join(n.Parts, ".") }
+
+func (x *exec) relation(n *ast.Name) (catalog.Relation, error) {
+	if r := x.lookup(n); r != nil {
+		if _, virt := r.(*catalog.Virtual); virt {
+			return nil, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied: \"%s\" is a system catalog", n.Last())
+		}
+		return r, nil
+	}
+	return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", fullName(n)).At(n.Pos())
+}
+
+// sequenceOptions reads the options of a sequence.
+func (x *exec) sequenceOptions(s *catalog.SequenceSpec, opts []ast.Option) error {
+	for i := range opts {
+		o := &opts[i]
+		val := func(dst **int64) error {
+			v, err := optionInt(o)
+			if err == nil {
+				*dst = &v
+			}
+			return err
+		}
+		var err error
+		switch o.Name {
+		case "as":
+			t, e := planner.ResolveType(x.Planner(), optionType(o))
+			if e != nil {
+				return e
+			}
+			s.Type = t
+		case "increment":
+			if err = val(&s.Inc); err == nil && *s.Inc == 0 {
+				err = sqlerr.New(sqlerr.InvalidParameterValue, "INCREMENT must not be zero")
+			}
+		case "minvalue":
+			err = val(&s.Min)
+		case "maxvalue":
+			err = val(&s.Max)
+		case "no minvalue":
+			s.Min = nil
+		case "no maxvalue":
+			s.Max = nil
+		case "start":
+			err = val(&s.Start)
+		case "restart":
+			if o.X != nil {
+				err = val(&s.Start)
+			}
+		case "cache":
+			err = val(&s.Cache)
+		case "cycle":
+			s.Cycle = o.X == nil || optionText(o) == "true"
+		case "no cycle":
+			s.Cycle = false
+		case "sequence_name", "sequence name":
+			s.Name = optionText(o)
+		case "owned_by", "owned by":
+			if optionText(o) == "none" {
+				continue
+			}
+			if err = x.ownedBy(s, o); err != nil {
+				return err
+			}
+		default:
+			err = sqlerr.Unsupported(o.Pos(), "sequence option %s", o.Name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func optionType(o *ast.Option) *ast.TypeName {
+	if c, ok := o.X.(*ast.Cast); ok {
+		return &c.Type
+	}
+	return &ast.TypeName{Off: o.Off, Name: ast.Name{Off: o.Off, Parts: strings.Split(optionText(o), ".")}}
+}
+
+func (x *exec) ownedBy(s *catalog.SequenceSpec, o *ast.Option) error {
+	parts := strings.Split(optionText(o), ".")
+	if len(parts) < 2 {
+		return sqlerr.New(sqlerr.SyntaxError, "invalid OWNED BY option").WithHint("Specify OWNED BY table.column or OWNED BY NONE.")
+	}
+	n := len(parts) - 1
+	t, err := x.findTable(&ast.Name{Off: o.Off, Parts: parts[:n]})
+	if err != nil {
+		return err
+	}
+	c := t.Col(parts[n])
+	if c < 0 {
+		return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", parts[n], t.Name)
+	}
+	s.OwnerTable, s.OwnerCol = t.OID, c
+	return nil
+}

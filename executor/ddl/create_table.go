@@ -1,0 +1,254 @@
+package ddl
+
+import (
+	"strconv"
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/parser/ast"
+	"kvsqld/planner"
+	"kvsqld/planner/plan"
+)
+
+// target finds the schema in which a new object goes.
+func (x *exec) target(n *ast.Name, temp bool) (schema, name string, err error) {
+	name = n.Last()
+	if temp {
+		if x.Temp == "" {
+			return "", "", sqlerr.Unsupported(n.Pos(), "a temporary relation here")
+		}
+		return x.Temp, name, nil
+	}
+	if s := n.Schema(); s != "" {
+		if s == "pg_temp" {
+			return x.target(&ast.Name{Off: n.Off, Parts: []string{name}}, true)
+		}
+		if x.snap().Schema(x.db(), s) == nil {
+			return "", "", sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", s).At(n.Pos())
+		}
+		if s == "pg_catalog" || s == "information_schema" {
+			return "", "", sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to create \"%s.%s\"", s, name).
+				WithDetail("System catalog modifications are currently disallowed.")
+		}
+		return s, name, nil
+	}
+	for _, s := range x.Path {
+		if x.snap().Schema(x.db(), s) != nil && s != "pg_catalog" && s != "information_schema" && !strings.HasPrefix(s, "pg_temp") {
+			return s, name, nil
+		}
+	}
+	return "", "", sqlerr.New(sqlerr.InvalidSchemaName, "no schema has been selected to create in").At(n.Pos())
+}
+
+// exists handles IF NOT EXISTS for relations: done tells that nothing is to do.
+func (x *exec) exists(schema, name string, ifNot bool) (done bool) {
+	if !ifNot || x.snap().Relation(x.db(), schema, name) == nil {
+		return false
+	}
+	x.notice(sqlerr.DuplicateTable, "relation \"%s\" already exists, skipping", name)
+	return true
+}
+
+func (x *exec) notice(code sqlerr.Code, format string, args ...any) {
+	if x.Notice == nil {
+		return
+	}
+	e := sqlerr.New(code, format, args...)
+	e.Severity = "NOTICE"
+	x.Notice(e)
+}
+
+func (x *exec) createTable(s *ast.CreateTable) (string, error) {
+	switch {
+	case s.PartitionBy != "" || s.PartitionOf != nil:
+		return "", sqlerr.Unsupported(s.Pos(), "partitioning")
+	case len(s.Inherits) > 0:
+		return "", sqlerr.Unsupported(s.Pos(), "table inheritance")
+	case s.OfType != nil:
+		return "", sqlerr.Unsupported(s.Pos(), "CREATE TABLE OF type")
+	case s.Using != "" && s.Using != "heap":
+		return "", sqlerr.New(sqlerr.UndefinedObject, "access method \"%s\" does not exist", s.Using)
+	case s.Tablespace != "" && s.Tablespace != "pg_default":
+		return "", sqlerr.New(sqlerr.UndefinedObject, "tablespace \"%s\" does not exist", s.Tablespace)
+	case s.OnCommit != "" && s.OnCommit != "PRESERVE ROWS":
+		return "", sqlerr.Unsupported(s.Pos(), "ON COMMIT %s", s.OnCommit)
+	}
+	schema, name, err := x.target(&s.Name, s.Temp)
+	if err != nil {
+		return "", err
+	}
+	tag := "CREATE TABLE"
+	if s.As != nil || s.AsExecute != nil {
+		tag = "CREATE TABLE AS"
+	}
+	if x.exists(schema, name, s.IfNotExists) {
+		return tag, nil
+	}
+	spec := &catalog.TableSpec{Schema: schema, Name: name, Temp: s.Temp, Options: map[string]string{}}
+	if err := x.tableOptions(spec, s.With); err != nil {
+		return "", err
+	}
+	if s.As != nil {
+		return x.createTableAs(s, spec)
+	}
+	if s.AsExecute != nil {
+		return "", sqlerr.Unsupported(s.Pos(), "CREATE TABLE AS EXECUTE")
+	}
+	b := &tableBuilder{exec: x, spec: spec}
+	for i := range s.Likes {
+		if err := b.like(&s.Likes[i]); err != nil {
+			return "", err
+		}
+	}
+	for i := range s.Columns {
+		if err := b.column(&s.Columns[i]); err != nil {
+			return "", err
+		}
+	}
+	for i := range s.Constraints {
+		if err := b.constraint(&s.Constraints[i], ""); err != nil {
+			return "", err
+		}
+	}
+	if err := b.bindTexts(); err != nil {
+		return "", err
+	}
+	_, err = x.Change.CreateTable(spec)
+	return tag, err
+}
+
+// tableOptions reads WITH (…). Storage parameters of PostgreSQL's heap mean
+// nothing here and change nothing, so they are kept for pg_class alone.
+func (x *exec) tableOptions(spec *catalog.TableSpec, opts []ast.Option) error {
+	for _, o := range opts {
+		v := optionText(&o)
+		switch o.Name {
+		case "layout":
+			if v != "row" {
+				return sqlerr.Unsupported(o.Pos(), "table layout \"%s\"", v)
+			}
+			spec.Layout = v
+		case "fillfactor", "autovacuum_enabled", "toast_tuple_target", "parallel_workers", "user_catalog_table":
+			spec.Options[o.Name] = v
+		case "oids":
+			if v != "false" {
+				return sqlerr.New(sqlerr.FeatureNotSupported, "tables declared WITH OIDS are not supported")
+			}
+		default:
+			if strings.HasPrefix(o.Name, "autovacuum_") || strings.HasPrefix(o.Name, "toast.") || strings.HasPrefix(o.Name, "vacuum_") {
+				spec.Options[o.Name] = v
+				continue
+			}
+			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", o.Name).At(o.Pos())
+		}
+	}
+	return nil
+}
+
+// optionText is an option's value as text; "true" for a bare name.
+func optionText(o *ast.Option) string {
+	switch v := o.X.(type) {
+	case nil:
+		return "true"
+	case *ast.Const:
+		return v.Val
+	case *ast.ColumnRef:
+		return strings.Join(v.Parts, ".")
+	case *ast.Unary:
+		if c, ok := v.X.(*ast.Const); ok {
+			return v.Op + c.Val
+		}
+	}
+	return ast.Format(o.X)
+}
+
+func optionInt(o *ast.Option) (int64, error) {
+	v, err := strconv.ParseInt(optionText(o), 10, 64)
+	if err != nil {
+		return 0, sqlerr.New(sqlerr.SyntaxError, "%s requires an integer value", o.Name).At(o.Pos())
+	}
+	return v, nil
+}
+
+// createTableAs makes a table of a query's columns and rows.
+func (x *exec) createTableAs(s *ast.CreateTable, spec *catalog.TableSpec) (string, error) {
+	q, err := planner.Plan(x.Planner(), s.As)
+	if err != nil {
+		return "", err
+	}
+	cols := q.Root.Base().Cols
+	if len(s.AsCols) > len(cols) {
+		return "", sqlerr.New(sqlerr.SyntaxError, "too many column names were specified")
+	}
+	for i, c := range cols {
+		n := c.Name
+		if i < len(s.AsCols) {
+			n = s.AsCols[i]
+		}
+		if c.T.Kind() == types.KPseudo || c.T.OID == types.ORecord {
+			return "", sqlerr.New(sqlerr.InvalidTableDefinition, "column \"%s\" has pseudo-type %s", n, types.FormatType(c.T))
+		}
+		spec.Columns = append(spec.Columns, catalog.ColumnSpec{Column: catalog.Column{Name: n, Type: c.T}})
+	}
+	t, err := x.Change.CreateTable(spec)
+	if err != nil {
+		return "", err
+	}
+	if s.WithNoData {
+		return "CREATE TABLE AS", nil
+	}
+	n := int64(0)
+	x.after = append(x.after, func() error {
+		rows, err := x.fill(t, q)
+		n = rows
+		return err
+	})
+	// the tag carries the number of rows: fill now that the files are wanted
+	if err := x.reconcile(x.before, x.snap()); err != nil {
+		return "", err
+	}
+	x.before = x.snap()
+	if err := x.after[0](); err != nil {
+		return "", err
+	}
+	x.after = nil
+	x.done = true
+	return "SELECT " + strconv.FormatInt(n, 10), nil
+}
+
+// fill inserts a plan's rows into a table whose live columns are the plan's.
+func (x *exec) fill(t *catalog.Table, q *plan.Query) (int64, error) {
+	d, err := x.Tables.For(t)
+	if err != nil {
+		return 0, err
+	}
+	n := int64(0)
+	var rows []*vec.Batch
+	err = x.runPlan(q, func(b *vec.Batch) bool {
+		rows = append(rows, copyBatch(b, len(t.Columns)))
+		n += int64(b.Rows())
+		return true
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, x.insertRows(d, t, rows)
+}
+
+// copyBatch keeps the first n columns of a batch's selected rows.
+func copyBatch(b *vec.Batch, n int) *vec.Batch {
+	out := &vec.Batch{N: b.Rows()}
+	arena := &vec.Arena{}
+	for _, src := range b.Cols[:n] {
+		v := vec.New(src.T, 0)
+		for i := 0; i < b.Rows(); i++ {
+			v.Grow(i + 1)
+			vec.AppendFrom(v, i, src, b.Row(i), arena)
+		}
+		out.Cols = append(out.Cols, v)
+	}
+	return out
+}

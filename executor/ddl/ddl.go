@@ -1,0 +1,343 @@
+// Package ddl executes the statements that change the catalog.
+//
+// In: a syntax tree and the transaction's catalog.Change. Out: a command tag;
+// the change's working snapshot has the new objects, and the key-value
+// transaction has their files, filled and checked. Nothing is visible to
+// others before the session commits both together.
+//
+// Invariant: after every statement the files of the transaction are those of
+// the working snapshot (reconcile compares the two snapshots), so catalog and
+// buckets agree at each commit.
+package ddl
+
+import (
+	"context"
+	"time"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/executor"
+	"kvsqld/executor/expr"
+	"kvsqld/parser/ast"
+	"kvsqld/planner"
+	"kvsqld/planner/plan"
+	"kvsqld/storage/kv"
+	"kvsqld/storage/table"
+)
+
+// Env is what the session lends to one DDL statement.
+type Env struct {
+	Ctx    context.Context
+	Change *catalog.Change
+	Txn    kv.Txn
+	Tables *table.DB
+	User   string
+	// Path is the search path without the implicit schemas; the first existing
+	// schema is where new objects go. Temp is the session's temporary schema.
+	Path []string
+	Temp string
+	// LockTimeout is how long table locks are waited for; 0 waits for ever.
+	LockTimeout time.Duration
+	// Planner makes a planner context over the change's working snapshot.
+	Planner func() *planner.Context
+	// Exec makes a run of a plan in this transaction, over the working snapshot.
+	Exec func(q *plan.Query) (*executor.Run, error)
+	// Eval is the environment for expressions; a fresh one per call.
+	Eval func() *expr.Env
+	// Text is the whole statement's text, for expressions kept as written.
+	Text string
+	// Notice sends a notice to the client.
+	Notice func(*sqlerr.Error)
+	// Restart sets a sequence's next value, outside of transactions.
+	Restart func(q *catalog.Sequence, v int64)
+	// InUse counts the other sessions of a database.
+	InUse func(db types.OID) int
+	// Verifier makes a SCRAM verifier of a password.
+	Verifier func(password string) (string, error)
+}
+
+// Execute runs one statement and returns its command tag. Errors are
+// *sqlerr.Error values; the session then rolls back to its savepoint.
+func Execute(e *Env, stmt ast.Stmt) (tag string, err error) {
+	before := e.Change.Snapshot()
+	e.Change.Notice = e.Notice
+	x := &exec{Env: e, before: before}
+	if tag, err = x.run(stmt); err != nil {
+		return "", err
+	}
+	if x.done {
+		return tag, nil
+	}
+	if err := x.reconcile(before, e.Change.Snapshot()); err != nil {
+		return "", err
+	}
+	for _, f := range x.after {
+		if err := f(); err != nil {
+			return "", err
+		}
+	}
+	return tag, nil
+}
+
+// Handles reports whether the statement is one that Execute runs.
+func Handles(stmt ast.Stmt) bool {
+	switch stmt.(type) {
+	case *ast.CreateTable, *ast.CreateIndex, *ast.CreateView, *ast.CreateSequence, *ast.AlterSequence, *ast.CreateSchema,
+		*ast.CreateType, *ast.CreateDomain, *ast.CreateFunction, *ast.CreateRole, *ast.AlterRole, *ast.CreateExtension,
+		*ast.Drop, *ast.AlterTable, *ast.AlterObject, *ast.Truncate, *ast.Comment, *ast.Grant, *ast.Refresh,
+		*ast.CreateDatabase, *ast.DropDatabase:
+		return true
+	}
+	return false
+}
+
+// exec is one statement's execution.
+type exec struct {
+	*Env
+	before   *catalog.Snapshot
+	after    []func() error // run when the files are there: filling and checking
+	rewrites map[types.OID]rewrite
+	done     bool // files follow the catalog already
+}
+
+// rewrite says how the rows of a table are computed anew.
+type rewrite struct {
+	// cols maps the new table's live columns to expressions over the old one's;
+	// nil entries copy the column of the same number.
+	cols map[int]plan.Expr
+}
+
+func (x *exec) snap() *catalog.Snapshot { return x.Change.Snapshot() }
+
+func (x *exec) db() types.OID { return x.Change.DB }
+
+func (x *exec) run(stmt ast.Stmt) (string, error) {
+	switch s := stmt.(type) {
+	case *ast.CreateTable:
+		return x.createTable(s)
+	case *ast.CreateIndex:
+		return "CREATE INDEX", x.createIndex(s)
+	case *ast.CreateView:
+		return x.createView(s)
+	case *ast.Refresh:
+		return "REFRESH MATERIALIZED VIEW", x.refresh(s)
+	case *ast.CreateSequence:
+		return "CREATE SEQUENCE", x.createSequence(s)
+	case *ast.AlterSequence:
+		return "ALTER SEQUENCE", x.alterSequence(s)
+	case *ast.CreateSchema:
+		return "CREATE SCHEMA", x.createSchema(s)
+	case *ast.CreateDatabase:
+		return "CREATE DATABASE", x.createDatabase(s)
+	case *ast.DropDatabase:
+		return "DROP DATABASE", x.dropDatabase(s)
+	case *ast.CreateType:
+		return "CREATE TYPE", x.createType(s)
+	case *ast.CreateDomain:
+		return "CREATE DOMAIN", x.createDomain(s)
+	case *ast.CreateFunction:
+		return x.createFunction(s)
+	case *ast.CreateRole:
+		return x.createRole(s)
+	case *ast.AlterRole:
+		return "ALTER ROLE", x.alterRole(s)
+	case *ast.CreateExtension:
+		return "CREATE EXTENSION", x.createExtension(s)
+	case *ast.Drop:
+		return "DROP " + s.Kind, x.drop(s)
+	case *ast.AlterTable:
+		return "ALTER " + s.Kind, x.alterTable(s)
+	case *ast.AlterObject:
+		return "ALTER " + s.Kind, x.alterObject(s)
+	case *ast.Truncate:
+		return "TRUNCATE TABLE", x.truncate(s)
+	case *ast.Comment:
+		return "COMMENT", x.comment(s)
+	case *ast.Grant:
+		if s.Revoke {
+			return "REVOKE", x.grant(s)
+		}
+		return "GRANT", x.grant(s)
+	}
+	return "", sqlerr.Unsupported(stmt.Pos(), "this statement")
+}
+
+// lock takes a table lock.
+func (x *exec) lock(t *catalog.Table, m kv.TableLockMode) error {
+	d, err := x.Tables.For(t)
+	if err != nil {
+		return err
+	}
+	return d.LockTable(x.Ctx, x.Txn, m, x.lockOpt())
+}
+
+func (x *exec) lockOpt() kv.LockOpt {
+	o := kv.LockOpt{Wait: kv.WaitForever}
+	if x.LockTimeout > 0 {
+		o.Wait = x.LockTimeout
+	}
+	return o
+}
+
+// stored lists the tables with files of a snapshot, by OID.
+func stored(s *catalog.Snapshot, db types.OID) map[types.OID]*catalog.Table {
+	out := map[types.OID]*catalog.Table{}
+	for _, r := range s.Relations(db) {
+		switch r := r.(type) {
+		case *catalog.Table:
+			out[r.OID] = r
+		case *catalog.View:
+			if r.Materialized != nil {
+				out[r.OID] = r.Materialized
+			}
+		}
+	}
+	return out
+}
+
+// reconcile makes the files follow the catalog: new tables and indexes get
+// theirs, dropped ones lose them, rewritten tables are written anew.
+func (x *exec) reconcile(before, after *catalog.Snapshot) error {
+	if before == after {
+		return nil
+	}
+	old, now := stored(before, x.db()), stored(after, x.db())
+	for oid, t := range old {
+		if now[oid] != nil {
+			continue
+		}
+		d, err := x.Tables.For(t)
+		if err != nil {
+			return err
+		}
+		if err := d.LockTable(x.Ctx, x.Txn, kv.AccessExclusive, x.lockOpt()); err != nil {
+			return err
+		}
+		if err := d.Drop(x.Txn); err != nil {
+			return err
+		}
+	}
+	for oid, t := range now {
+		was := old[oid]
+		if was == t {
+			continue
+		}
+		d, err := x.Tables.For(t)
+		if err != nil {
+			return err
+		}
+		if was == nil {
+			if err := d.Create(x.Txn); err != nil {
+				return err
+			}
+			if err := d.LockTable(x.Ctx, x.Txn, kv.AccessExclusive, x.lockOpt()); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := x.follow(was, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow brings the files of a changed table up to date.
+func (x *exec) follow(was, t *catalog.Table) error {
+	rw, forced := x.rewrites[t.OID]
+	keyChanged := !equalInts(was.PK, t.PK)
+	for _, c := range t.PK {
+		if c < len(was.Columns) && was.Columns[c].Type != t.Columns[c].Type {
+			keyChanged = true
+		}
+	}
+	wd, err := x.Tables.For(was)
+	if err != nil {
+		return err
+	}
+	d, err := x.Tables.For(t)
+	if err != nil {
+		return err
+	}
+	oldIx, newIx := map[catalog.SpaceID]*catalog.Index{}, map[catalog.SpaceID]*catalog.Index{}
+	for _, ix := range was.Indexes {
+		if ix.Space != 0 {
+			oldIx[ix.Space] = ix
+		}
+	}
+	var fill []*catalog.Index
+	for _, ix := range t.Indexes {
+		if ix.Space != 0 {
+			newIx[ix.Space] = ix
+		}
+	}
+	rewriteRows := forced || keyChanged
+	var rows []*vec.Batch
+	if rewriteRows {
+		if rows, err = x.collect(wd, was, t, rw); err != nil {
+			return err
+		}
+		if err := wd.Truncate(x.Txn); err != nil {
+			return err
+		}
+	}
+	for sp, ix := range oldIx {
+		if newIx[sp] == nil {
+			if err := wd.DropIndex(x.Txn, ix); err != nil {
+				return err
+			}
+		}
+	}
+	for sp, ix := range newIx {
+		if oldIx[sp] == nil {
+			if err := d.CreateIndex(x.Txn, ix); err != nil {
+				return err
+			}
+			fill = append(fill, ix)
+		}
+	}
+	if rewriteRows {
+		return x.insertRows(d, t, rows)
+	}
+	for _, ix := range fill {
+		vals, err := x.indexVals(t)
+		if err != nil {
+			return err
+		}
+		k := indexPos(t, ix)
+		one := func(live *vec.Batch) (table.IndexVals, error) {
+			all, err := vals(live)
+			if err != nil || all == nil {
+				return table.IndexVals{}, err
+			}
+			return all[k], nil
+		}
+		if err := d.BuildIndex(x.Ctx, x.Txn, ix, one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func indexPos(t *catalog.Table, ix *catalog.Index) int {
+	for i := range t.Indexes {
+		if t.Indexes[i] == ix {
+			return i
+		}
+	}
+	return -1
+}
+
+func equalInts(a, b []int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,288 @@
+package ddl
+
+import (
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner"
+	"kvsqld/storage/kv"
+)
+
+func (x *exec) drop(s *ast.Drop) error {
+	missing := func(code sqlerr.Code, what, name string, off int) error {
+		if s.IfExists {
+			x.notice(sqlerr.SuccessfulCompletion, "%s \"%s\" does not exist, skipping", what, name)
+			return nil
+		}
+		return sqlerr.New(code, "%s \"%s\" does not exist", what, name).At(-1)
+	}
+	var oids []types.OID
+	switch s.Kind {
+	case "TABLE", "VIEW", "MATERIALIZED VIEW", "SEQUENCE":
+		what := strings.ToLower(s.Kind)
+		for i := range s.Names {
+			n := &s.Names[i]
+			r := x.lookup(n)
+			if r == nil {
+				if x.findIndex(n) != nil {
+					return wrongKind(n.Last(), what, "index")
+				}
+				if sc := n.Schema(); sc != "" && x.snap().Schema(x.db(), sc) == nil {
+					if s.IfExists {
+						x.notice(sqlerr.SuccessfulCompletion, "schema \"%s\" does not exist, skipping", sc)
+						continue
+					}
+					return sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", sc)
+				}
+				if err := missing(sqlerr.UndefinedTable, what, n.Last(), n.Pos()); err != nil {
+					return err
+				}
+				continue
+			}
+			if _, err := x.relation(n); err != nil {
+				return err
+			}
+			if is := relationKind(r); is != what {
+				return wrongKind(n.Last(), what, is)
+			}
+			oids = append(oids, r.ObjectOID())
+		}
+		return x.Change.DropRelations(s.Cascade, oids...)
+	case "INDEX":
+		for i := range s.Names {
+			n := &s.Names[i]
+			ix := x.findIndex(n)
+			if ix == nil {
+				if r := x.lookup(n); r != nil {
+					return wrongKind(n.Last(), "index", relationKind(r))
+				}
+				if err := missing(sqlerr.UndefinedObject, "index", n.Last(), n.Pos()); err != nil {
+					return err
+				}
+				continue
+			}
+			if t := x.snap().TableOfIndex(x.db(), ix.OID); t != nil {
+				if err := x.lock(t, kv.AccessExclusive); err != nil {
+					return err
+				}
+			}
+			oids = append(oids, ix.OID)
+		}
+		return x.Change.DropIndexes(s.Cascade, oids...)
+	case "SCHEMA":
+		var names []string
+		for _, n := range s.Names {
+			if x.snap().Schema(x.db(), n.Last()) == nil {
+				if err := missing(sqlerr.InvalidSchemaName, "schema", n.Last(), n.Pos()); err != nil {
+					return err
+				}
+				continue
+			}
+			names = append(names, n.Last())
+		}
+		return x.Change.DropSchemas(s.Cascade, names...)
+	case "TYPE", "DOMAIN":
+		for i := range s.Names {
+			n := &s.Names[i]
+			u := x.userType(n)
+			if u == nil {
+				if err := missing(sqlerr.UndefinedObject, "type", fullName(n), n.Pos()); err != nil {
+					return err
+				}
+				continue
+			}
+			if s.Kind == "DOMAIN" && u.Kind != 'd' {
+				return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a domain", fullName(n))
+			}
+			oids = append(oids, u.OID)
+		}
+		return x.Change.DropTypes(s.Cascade, oids...)
+	case "FUNCTION", "PROCEDURE", "ROUTINE":
+		for i := range s.Names {
+			n := &s.Names[i]
+			f, err := x.function(n, argsOf(s, i))
+			if err != nil {
+				if s.IfExists && sqlerr.CodeOf(err) == sqlerr.UndefinedFunction {
+					x.notice(sqlerr.SuccessfulCompletion, "function %s() does not exist, skipping", n.Last())
+					continue
+				}
+				return err
+			}
+			oids = append(oids, f.OID)
+		}
+		return x.Change.DropFunctions(s.Cascade, oids...)
+	case "ROLE", "USER", "GROUP":
+		for _, n := range s.Names {
+			if x.snap().Role(n.Last()) == nil {
+				if err := missing(sqlerr.UndefinedObject, "role", n.Last(), n.Pos()); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := x.Change.DropRole(n.Last()); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "EXTENSION":
+		for _, n := range s.Names {
+			if err := missing(sqlerr.UndefinedObject, "extension", n.Last(), n.Pos()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if s.IfExists {
+		switch s.Kind {
+		case "TRIGGER", "RULE", "POLICY", "AGGREGATE", "OPERATOR", "CAST", "COLLATION", "CONVERSION", "EVENT TRIGGER", "FOREIGN TABLE", "SERVER",
+			"FOREIGN DATA WRAPPER", "PUBLICATION", "SUBSCRIPTION", "STATISTICS", "TEXT SEARCH CONFIGURATION", "TEXT SEARCH DICTIONARY", "LANGUAGE":
+			// nothing of the kind can exist
+			for _, n := range s.Names {
+				x.notice(sqlerr.SuccessfulCompletion, "%s \"%s\" does not exist, skipping", strings.ToLower(s.Kind), n.Last())
+			}
+			return nil
+		}
+	}
+	return sqlerr.Unsupported(s.Pos(), "DROP %s", s.Kind)
+}
+
+func argsOf(s *ast.Drop, i int) []ast.TypeName {
+	if i < len(s.Args) {
+		return s.Args[i]
+	}
+	return nil
+}
+
+func relationKind(r catalog.Relation) string {
+	switch r := r.(type) {
+	case *catalog.Sequence:
+		return "sequence"
+	case *catalog.View:
+		if r.Materialized != nil {
+			return "materialized view"
+		}
+		return "view"
+	}
+	return "table"
+}
+
+func wrongKind(name, want, is string) error {
+	article := "a"
+	if want == "index" {
+		article = "an"
+	}
+	return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not %s %s", name, article, want).WithHint("Use DROP %s to remove %s %s.", strings.ToUpper(is), map[bool]string{true: "an", false: "a"}[is == "index"], is)
+}
+
+func (x *exec) userType(n *ast.Name) *catalog.UserType {
+	paths := x.Planner().SearchPath
+	if s := n.Schema(); s != "" {
+		paths = []string{s}
+	}
+	for _, s := range paths {
+		if in := x.snap().Type(x.db(), s, n.Last()); in != nil {
+			if u := x.snap().TypeByOID(in.OID); u != nil {
+				return u
+			}
+		}
+	}
+	return nil
+}
+
+// function finds a function by name and, where they were written, argument types.
+func (x *exec) function(n *ast.Name, args []ast.TypeName) (*catalog.Function, error) {
+	paths := x.Planner().SearchPath
+	if s := n.Schema(); s != "" {
+		paths = []string{s}
+	}
+	var want []types.OID
+	for i := range args {
+		t, err := planner.ResolveType(x.Planner(), &args[i])
+		if err != nil {
+			return nil, err
+		}
+		want = append(want, t.OID)
+	}
+	var hits []*catalog.Function
+	for _, s := range paths {
+		for _, f := range x.snap().Functions(x.db(), s, n.Last()) {
+			in := f.Inputs()
+			match := args == nil || len(in) == len(want)
+			for i := range want {
+				match = match && in[i].OID == want[i]
+			}
+			if match {
+				hits = append(hits, f)
+			}
+		}
+	}
+	switch len(hits) {
+	case 0:
+		return nil, sqlerr.New(sqlerr.UndefinedFunction, "could not find a function named \"%s\"", n.Last())
+	case 1:
+		return hits[0], nil
+	}
+	return nil, sqlerr.New(sqlerr.AmbiguousFunction, "function name \"%s\" is not unique", n.Last()).
+		WithHint("Specify the argument list to select the function unambiguously.")
+}
+
+// truncate empties tables, with CASCADE those that refer to them as well.
+func (x *exec) truncate(s *ast.Truncate) error {
+	var list []*catalog.Table
+	seen := map[types.OID]bool{}
+	for i := range s.Tables {
+		t, err := x.findTable(&s.Tables[i].Name)
+		if err != nil {
+			return err
+		}
+		if !seen[t.OID] {
+			seen[t.OID] = true
+			list = append(list, t)
+		}
+	}
+	for i := 0; i < len(list); i++ {
+		for _, ref := range x.snap().Referencing(x.db(), list[i].OID) {
+			if seen[ref.Table.OID] {
+				continue
+			}
+			if !s.Cascade {
+				return sqlerr.New(sqlerr.FeatureNotSupported, "cannot truncate a table referenced in a foreign key constraint").
+					WithDetail("Table \"%s\" references \"%s\".", ref.Table.Name, list[i].Name).
+					WithHint("Truncate table \"%s\" at the same time, or use TRUNCATE ... CASCADE.", ref.Table.Name)
+			}
+			seen[ref.Table.OID] = true
+			list = append(list, ref.Table)
+			x.notice(sqlerr.SuccessfulCompletion, "truncate cascades to table \"%s\"", ref.Table.Name)
+		}
+	}
+	for _, t := range list {
+		if err := x.lock(t, kv.AccessExclusive); err != nil {
+			return err
+		}
+		d, err := x.Tables.For(t)
+		if err != nil {
+			return err
+		}
+		if err := d.Truncate(x.Txn); err != nil {
+			return err
+		}
+		if s.RestartIdentity {
+			for i := range t.Columns {
+				if q, ok := x.snap().Object(t.Columns[i].Sequence).(*catalog.Sequence); ok && t.Columns[i].Sequence != 0 {
+					x.Txn.OnCommit(func() { x.restart(q, q.Start) })
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// restart sets a sequence after the commit.
+func (x *exec) restart(q *catalog.Sequence, v int64) {
+	if x.Restart != nil {
+		x.Restart(q, v)
+	}
+}

@@ -1,0 +1,123 @@
+package ddl
+
+import (
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner"
+	"kvsqld/planner/plan"
+	"kvsqld/storage/kv"
+)
+
+func (x *exec) createIndex(s *ast.CreateIndex) error {
+	r, err := x.relation(&s.Table)
+	if err != nil {
+		return err
+	}
+	var t *catalog.Table
+	switch r := r.(type) {
+	case *catalog.Table:
+		t = r
+	case *catalog.View:
+		t = r.Materialized
+	}
+	if t == nil {
+		return sqlerr.New(sqlerr.WrongObjectType, "cannot create index on relation \"%s\"", s.Table.Last())
+	}
+	if s.IfNotExists && s.Name != "" {
+		if x.exists(t.Schema, s.Name, true) {
+			return nil
+		}
+		if _, ix := x.snap().IndexByName(x.db(), t.Schema, s.Name); ix != nil {
+			x.notice(sqlerr.DuplicateTable, "relation \"%s\" already exists, skipping", s.Name)
+			return nil
+		}
+	}
+	switch s.Method {
+	case "", "btree":
+	case "inverted", "hash", "gin", "gist", "brin", "spgist":
+		return sqlerr.Unsupported(s.Pos(), "access method \"%s\"", s.Method)
+	default:
+		return sqlerr.New(sqlerr.UndefinedObject, "access method \"%s\" does not exist", s.Method).At(s.Pos())
+	}
+	for _, o := range s.With {
+		switch o.Name {
+		case "fillfactor", "deduplicate_items":
+		default:
+			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", o.Name).At(o.Pos())
+		}
+	}
+	if err := x.lock(t, kv.Share); err != nil {
+		return err
+	}
+	spec := &catalog.IndexSpec{Name: s.Name, Unique: s.Unique, Include: s.Include, NullsNotDistinct: s.NullsNotDist}
+	reads := map[string]bool{}
+	bind := func(e ast.Expr, want types.T, what string) (types.T, error) {
+		b, cols, err := planner.ColumnExpr(x.Planner(), e, t, want, what)
+		if err != nil {
+			return types.T{}, err
+		}
+		mutable := false
+		plan.Visit(b, func(y plan.Expr) bool {
+			if c, ok := y.(*plan.Call); ok && c.Proc.Volatile != 'i' {
+				mutable = true
+			}
+			return true
+		})
+		if mutable {
+			return types.T{}, sqlerr.New(sqlerr.InvalidObjectDefinition, "functions in %s must be marked IMMUTABLE", strings.TrimSuffix(what, "s"))
+		}
+		for _, c := range cols {
+			if c >= 0 {
+				reads[t.Columns[c].Name] = true
+			}
+		}
+		return b.Type(), nil
+	}
+	for i := range s.Elems {
+		e := &s.Elems[i]
+		k := catalog.IndexKeySpec{Col: e.Col, Desc: e.Desc, NullsFirst: e.Desc}
+		if e.NullsFirst != nil {
+			k.NullsFirst = *e.NullsFirst
+		}
+		if e.Opclass != nil {
+			k.Opclass = e.Opclass.Last()
+			if err := x.opclass(e.Opclass); err != nil {
+				return err
+			}
+		}
+		if e.Col == "" {
+			if k.Type, err = bind(e.X, types.T{}, "index expressions"); err != nil {
+				return err
+			}
+			k.Expr = ast.Format(e.X)
+			if c, ok := e.X.(*ast.Call); ok {
+				k.Name = c.Name.Last()
+			}
+		}
+		spec.Keys = append(spec.Keys, k)
+	}
+	if s.Where != nil {
+		if _, err := bind(s.Where, types.TBool, "index predicates"); err != nil {
+			return err
+		}
+		spec.Where = ast.Format(s.Where)
+	}
+	for c := range reads {
+		spec.ExprCols = append(spec.ExprCols, c)
+	}
+	_, err = x.Change.CreateIndex(t.OID, spec)
+	return err
+}
+
+func (x *exec) opclass(n *ast.Name) error {
+	for _, o := range catalog.Opclasses() {
+		if o.Name == n.Last() && o.Method == 403 {
+			return nil
+		}
+	}
+	return sqlerr.New(sqlerr.UndefinedObject, "operator class \"%s\" does not exist for access method \"btree\"", n.Last()).At(n.Pos())
+}

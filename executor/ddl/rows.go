@@ -1,0 +1,240 @@
+package ddl
+
+import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/executor/expr"
+	"kvsqld/parser"
+	"kvsqld/parser/ast"
+	"kvsqld/planner"
+	"kvsqld/planner/plan"
+	"kvsqld/storage/table"
+)
+
+// vecBatch is what queries of our own yield.
+type vecBatch = *vec.Batch
+
+// evalConst evaluates an expression without columns.
+func (x *exec) evalConst(e plan.Expr) (types.Datum, error) { return expr.EvalConst(x.Eval(), e) }
+
+// live lists the numbers of the columns that are not dropped.
+func live(t *catalog.Table) []int {
+	var out []int
+	for i := range t.Columns {
+		if !t.Columns[i].Dropped {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// collect reads all rows of the old table and computes those of the new one:
+// live columns in order. Memory: the whole table, as the transaction's writes
+// take anyway.
+func (x *exec) collect(d *table.Desc, was, t *catalog.Table, rw rewrite) ([]*vec.Batch, error) {
+	cols := live(was)
+	s, err := d.Scan(x.Ctx, x.Txn, &table.ScanSpec{Cols: cols})
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	pos := map[int]int{}
+	for i, c := range cols {
+		pos[c] = i
+	}
+	want := live(t)
+	evals := make([]expr.Eval, len(want))
+	for i, c := range want {
+		if e := rw.cols[c]; e != nil {
+			if evals[i], err = expr.Compile(e); err != nil {
+				return nil, err
+			}
+		}
+	}
+	env := x.Eval()
+	var out []*vec.Batch
+	var b vec.Batch
+	arena := &vec.Arena{}
+	for {
+		if err := s.Next(&b); err != nil {
+			return nil, err
+		}
+		if b.N == 0 {
+			return out, nil
+		}
+		nb := &vec.Batch{N: b.N}
+		for i, c := range want {
+			ty := t.Columns[c].Type
+			var src *vec.Vec
+			switch {
+			case evals[i] != nil:
+				if src, err = evals[i].Eval(env, &b); err != nil {
+					return nil, err
+				}
+			default:
+				p, ok := pos[c]
+				if !ok {
+					src = vec.NewConst(types.Null(ty))
+				} else {
+					src = b.Cols[p]
+				}
+			}
+			v := vec.New(ty, 0)
+			for r := 0; r < b.N; r++ {
+				v.Grow(r + 1)
+				vec.AppendFrom(v, r, src, r, arena)
+			}
+			v.T = ty
+			if t.Columns[c].NotNull && v.Nulls.Any() {
+				for r := 0; r < b.N; r++ {
+					if v.Nulls.Get(r) {
+						return nil, containsNulls(t, c)
+					}
+				}
+			}
+			nb.Cols = append(nb.Cols, v)
+		}
+		out = append(out, nb)
+	}
+}
+
+func containsNulls(t *catalog.Table, c int) error {
+	e := sqlerr.New(sqlerr.NotNullViolation, "column \"%s\" of relation \"%s\" contains null values", t.Columns[c].Name, t.Name)
+	e.Schema, e.Table, e.Column = t.Schema, t.Name, t.Columns[c].Name
+	return e
+}
+
+// insertRows stores batches of live columns.
+func (x *exec) insertRows(d *table.Desc, t *catalog.Table, rows []*vec.Batch) error {
+	vals, err := x.indexVals(t)
+	if err != nil {
+		return err
+	}
+	w := d.NewWriter(x.Txn)
+	for _, b := range rows {
+		ix, err := vals(b)
+		if err != nil {
+			return err
+		}
+		if _, err := w.Insert(x.Ctx, b, ix, table.InsertOpt{Lock: x.lockOpt()}); err != nil {
+			return x.asBuildError(t, err)
+		}
+	}
+	return nil
+}
+
+// asBuildError rewords a duplicate found while a constraint is being added.
+func (x *exec) asBuildError(t *catalog.Table, err error) error {
+	e, ok := err.(*sqlerr.Error)
+	if !ok || e.Code != sqlerr.UniqueViolation {
+		return err
+	}
+	c := *e
+	c.Message = "could not create unique index \"" + e.Constraint + "\""
+	if len(c.Detail) > 16 && c.Detail[len(c.Detail)-16:] == "already exists." {
+		c.Detail = c.Detail[:len(c.Detail)-16] + " is duplicated."
+	}
+	return &c
+}
+
+// indexVals returns a function that computes the expressions and predicates of
+// a table's indexes for a batch of live columns; it gives nil when all are plain.
+func (x *exec) indexVals(t *catalog.Table) (func(*vec.Batch) ([]table.IndexVals, error), error) {
+	plain := true
+	for _, ix := range t.Indexes {
+		plain = plain && ix.Where == ""
+		for _, k := range ix.Keys {
+			plain = plain && k.Col >= 0
+		}
+	}
+	if plain {
+		return func(*vec.Batch) ([]table.IndexVals, error) { return nil, nil }, nil
+	}
+	ex, err := planner.TableExprs(x.Planner(), t)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([][]expr.Eval, len(t.Indexes))
+	preds := make([]expr.Eval, len(t.Indexes))
+	for i := range t.Indexes {
+		keys[i] = make([]expr.Eval, len(ex.IndexKeys[i]))
+		for k, e := range ex.IndexKeys[i] {
+			if e != nil {
+				if keys[i][k], err = expr.Compile(e); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if ex.Preds[i] != nil {
+			if preds[i], err = expr.Compile(ex.Preds[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	env := x.Eval()
+	return func(b *vec.Batch) ([]table.IndexVals, error) {
+		out := make([]table.IndexVals, len(t.Indexes))
+		for i := range out {
+			out[i].Keys = make([]*vec.Vec, len(keys[i]))
+			for k, ev := range keys[i] {
+				if ev != nil {
+					if out[i].Keys[k], err = ev.Eval(env, b); err != nil {
+						return nil, err
+					}
+				}
+			}
+			if preds[i] != nil {
+				if out[i].Pred, err = preds[i].Eval(env, b); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return out, nil
+	}, nil
+}
+
+// query runs a SELECT of our own making over the working snapshot and calls
+// yield for each batch until it returns false.
+func (x *exec) query(sql string, yield func(*vec.Batch) bool) error {
+	st, err := parser.ParseOne(sql)
+	if err != nil {
+		return err
+	}
+	return x.runSelect(st.Stmt, yield)
+}
+
+func (x *exec) runSelect(stmt ast.Stmt, yield func(*vec.Batch) bool) error {
+	q, err := planner.Plan(x.Planner(), stmt)
+	if err != nil {
+		return err
+	}
+	return x.runPlan(q, yield)
+}
+
+func (x *exec) runPlan(q *plan.Query, yield func(*vec.Batch) bool) error {
+	r, err := x.Exec(q)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for {
+		b, err := r.Next()
+		if err != nil || b == nil {
+			return err
+		}
+		if !yield(b) {
+			return nil
+		}
+	}
+}
+
+// any reports whether a query of our own making returns a row.
+func (x *exec) any(sql string) (found bool, err error) {
+	err = x.query(sql, func(b *vec.Batch) bool {
+		found = b.Rows() > 0
+		return !found
+	})
+	return found, err
+}
