@@ -256,6 +256,11 @@ func decodeVarDec(b []byte) (types.Decimal, error) {
 		}
 		return types.NewDecimal(c, int32(s)), nil
 	case numText:
+		for _, c := range b[1:] {
+			if (c < '0' || c > '9') && c != '-' && c != '.' {
+				return types.Decimal{}, corrupt("digit %q of a number", c)
+			}
+		}
 		d, err := types.ParseDecimal(string(b[1:]))
 		if err != nil {
 			return d, corrupt("number: %v", err)

@@ -211,7 +211,8 @@ func FuzzRowDecode(f *testing.F) {
 			v := NewVec(typ, 1)
 			err := c.Column(&rows, a, types.Null(typ), v, 0)
 			d, ok, attrErr := c.Attr(val, a)
-			if (err == nil) != (attrErr == nil) {
+			// Column looks at the offsets of NULLs as well.
+			if err == nil && attrErr != nil || attrErr == nil && err != nil && !d.Null {
 				t.Errorf("Column says %v, Attr %v", err, attrErr)
 			}
 			if err == nil && ok && !same(v.Get(0), d) {
