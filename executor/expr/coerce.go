@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"bytes"
 	"errors"
 
 	"kvsqld/catalog/sqlerr"
@@ -148,6 +149,22 @@ func (e *coerceIO) at(err error) error {
 	return err
 }
 
+// compileRelabel changes the type alone, except that character(n) does not keep
+// trailing blanks in memory.
+func (c *compiler) compileRelabel(e *plan.Relabel) (Eval, error) {
+	x, err := c.compile(e.X)
+	if err != nil {
+		return nil, err
+	}
+	if from := e.X.Type(); e.T.OID == types.OBpchar && from.OID != types.OBpchar && from.Kind() == types.KText {
+		return &unary{x: x, t: e.T, f: func(_ *Env, d types.Datum) (types.Datum, error) {
+			d.B = bytes.TrimRight(d.B, " ")
+			return d, nil
+		}}, nil
+	}
+	return &relabelEval{x: x, t: e.T}, nil
+}
+
 func (c *compiler) compileCoerceMod(e *plan.CoerceMod) (Eval, error) {
 	x, err := c.compile(e.X)
 	if err != nil {
@@ -173,6 +190,9 @@ type coerceMod struct {
 func (e *coerceMod) apply(_ *Env, d types.Datum) (types.Datum, error) {
 	if k := e.t.OID; (k == types.OVarchar || k == types.OBpchar) && len(d.B) <= int(e.t.Mod)-4 {
 		d.T = e.t
+		if k == types.OBpchar {
+			d.B = bytes.TrimRight(d.B, " ")
+		}
 		return d, nil
 	}
 	return types.ApplyMod(d, e.t, e.explicit)

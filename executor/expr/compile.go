@@ -40,11 +40,7 @@ func (c *compiler) compile(e plan.Expr) (Eval, error) {
 	case *plan.CoerceIO:
 		return c.compileCoerceIO(e)
 	case *plan.Relabel:
-		x, err := c.compile(e.X)
-		if err != nil {
-			return nil, err
-		}
-		return &relabelEval{x: x, t: e.T}, nil
+		return c.compileRelabel(e)
 	case *plan.CoerceMod:
 		return c.compileCoerceMod(e)
 	case *plan.CoerceArray:
@@ -219,6 +215,9 @@ func evalConst(env *Env, e plan.Expr) (types.Datum, error) {
 	case *plan.Param:
 		return param(env, e.Idx)
 	case *plan.Relabel:
+		if e.T.OID == types.OBpchar {
+			break
+		}
 		d, err := evalConst(env, e.X)
 		d.T = e.T
 		return d, err

@@ -75,14 +75,14 @@ func (e *likeEval) match(i int) (bool, error) {
 	x, p := e.vecs[0], e.vecs[1]
 	pattern := p.B[p.Idx(i)]
 	if !e.valid || !bytes.Equal(pattern, e.last) {
-		e.last = append(e.last[:0], pattern...)
-		e.valid = false
-		if err := e.m.parse(e.last); err != nil {
-			return false, err
-		}
-		e.valid = true
+		e.last, e.valid = append(e.last[:0], pattern...), true
+		e.m.parse(e.last)
 	}
-	return e.m.match(padded(&e.callCtx, 0, x.B[x.Idx(i)])) != e.not, nil
+	ok := e.m.match(padded(&e.callCtx, 0, x.B[x.Idx(i)]))
+	if ok && e.m.dangling {
+		return false, sqlerr.New(sqlerr.InvalidEscapeSequence, "LIKE pattern must not end with escape character")
+	}
+	return ok != e.not, nil
 }
 
 // likePattern is a parsed LIKE pattern: parts separated by %. A part is a run
@@ -91,8 +91,9 @@ type likePattern struct {
 	fold, chars bool // ignore ASCII case; _ is a character, not a byte
 	parts       []likePart
 	// open[0] and open[1] tell whether the pattern begins and ends with %.
-	open  [2]bool
-	lower []byte
+	open     [2]bool
+	dangling bool // the pattern ended with its escape character
+	lower    []byte
 }
 
 type likePart struct {
@@ -102,8 +103,8 @@ type likePart struct {
 
 const wildByte = 0
 
-func (m *likePattern) parse(p []byte) error {
-	m.parts, m.open = m.parts[:0], [2]bool{}
+func (m *likePattern) parse(p []byte) {
+	m.parts, m.open, m.dangling = m.parts[:0], [2]bool{}, false
 	cur := likePart{}
 	started, lastOpen := false, false
 	flush := func() {
@@ -127,7 +128,10 @@ func (m *likePattern) parse(p []byte) error {
 		default:
 			if p[i] == '\\' {
 				if i++; i == len(p) {
-					return sqlerr.New(sqlerr.InvalidEscapeSequence, "LIKE pattern must not end with escape character")
+					// An error for texts that get as far as the escape
+					// character, no match for the others.
+					m.parseRest(append(p[:i-1:i-1], "_%"...))
+					return
 				}
 			}
 			c := p[i]
@@ -141,7 +145,12 @@ func (m *likePattern) parse(p []byte) error {
 	}
 	flush()
 	m.open[1] = lastOpen
-	return nil
+}
+
+// parseRest parses the pattern that replaces one with a dangling escape.
+func (m *likePattern) parseRest(p []byte) {
+	m.parse(p)
+	m.dangling = true
 }
 
 func (m *likePattern) match(s []byte) bool {

@@ -34,6 +34,8 @@ func families() []func(*registry) {
 		regexFuncs,
 		datetimeFuncs,
 		datepartFuncs,
+		arrayFuncs,
+		concatFuncs,
 	}
 }
 

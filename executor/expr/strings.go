@@ -36,9 +36,7 @@ func stringFuncs(r *registry) {
 	}{{"ltrim", true, false}, {"rtrim", false, true}, {"btrim", true, true}}
 	for _, t := range trims {
 		r.add(fn2(func(_ *callCtx, s, set []byte) ([]byte, error) { return trimChars(s, set, t.left, t.right), nil }), t.src)
-		if t.src != "rtrim" {
-			r.add(fn1(func(_ *callCtx, s []byte) ([]byte, error) { return trimChars(s, []byte(" "), t.left, t.right), nil }), t.src+"1")
-		}
+		r.add(fn1(func(_ *callCtx, s []byte) ([]byte, error) { return trimChars(s, []byte(" "), t.left, t.right), nil }), t.src+"1")
 	}
 	r.add(fn2(func(_ *callCtx, s, set []byte) ([]byte, error) { return trimBytes(s, set, true, true), nil }), "byteatrim")
 	r.add(fn2(func(_ *callCtx, s, set []byte) ([]byte, error) { return trimBytes(s, set, true, false), nil }), "bytealtrim")
