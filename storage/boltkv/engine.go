@@ -39,9 +39,12 @@ func (e *engine) Apply(changes []txn.Change) (seq uint64, err error) {
 		if p == nil && err == nil {
 			return
 		}
-		if p != nil {
+		switch {
+		case p != nil && committing: // bbolt may have half of its lists changed
 			err = fmt.Errorf("%w: panic while committing: %v", kv.ErrUnavailable, p)
 			e.broken.Store(&err)
+		case p != nil: // damaged pages; nothing has been written
+			err = fmt.Errorf("%w: %v", kv.ErrCorrupt, p)
 		}
 		// A failed Commit has rolled back itself; the error of a second
 		// rollback says only that.
@@ -137,9 +140,9 @@ func changeBucket(tx *bolt.Tx, c *txn.Change) (*bolt.Bucket, error) {
 	return nil, nil
 }
 
-func (e *engine) Spaces(ctx context.Context) ([]kv.Space, error) {
-	var out []kv.Space
-	err := e.db.View(func(tx *bolt.Tx) error {
+func (e *engine) Spaces(ctx context.Context) (out []kv.Space, err error) {
+	defer corrupted(&err)
+	err = e.db.View(func(tx *bolt.Tx) error {
 		return tx.ForEach(func(db []byte, b *bolt.Bucket) error {
 			if string(db) == metaBucket {
 				return nil

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -209,6 +210,80 @@ func TestBackup(t *testing.T) {
 	if got := value(t, open(t, dir, boltkv.Options{}), "k"); got != "v" {
 		t.Errorf("value in the backup is %q", got)
 	}
+}
+
+// damage flips a bit in the headers of the leaf pages with at least minCount
+// and less than maxCount keys.
+func damage(t *testing.T, dir string, minCount, maxCount int) {
+	t.Helper()
+	path := filepath.Join(dir, boltkv.FileName)
+	file, err := os.ReadFile(path)
+	must(t, err)
+	size, n := os.Getpagesize(), 0
+	for p := file[2*size:]; len(p) >= size; p = p[size:] {
+		const leafFlag = 2 // bbolt's page header: id (8 bytes), flags (2), number of keys (2), …
+		count := int(binary.LittleEndian.Uint16(p[10:]))
+		if binary.LittleEndian.Uint16(p[8:]) == leafFlag && count >= minCount && count < maxCount {
+			p[0] ^= 0x40
+			n++
+		}
+	}
+	if n == 0 {
+		t.Fatal("found no page to damage")
+	}
+	must(t, os.WriteFile(path, file, 0o600))
+}
+
+func TestDamagedPages(t *testing.T) {
+	build := func() (dir string) {
+		dir = t.TempDir()
+		st, err := boltkv.Open(dir, boltkv.Options{})
+		must(t, err)
+		must(t, create(st))
+		must(t, update(st, func(tx kv.Txn) error {
+			var errs []error
+			for i := range 5000 {
+				errs = append(errs, tx.Put(table, fmt.Appendf(nil, "%05d", i), make([]byte, 100)))
+			}
+			return errors.Join(errs...)
+		}))
+		must(t, st.Close())
+		return dir
+	}
+	t.Run("rows", func(t *testing.T) {
+		dir := build()
+		damage(t, dir, 10, 1000)
+		st := open(t, dir, boltkv.Options{})
+		s, err := st.Snapshot(ctx)
+		must(t, err)
+		_, err = s.Get(ctx, table, []byte("02500"))
+		if !errors.Is(err, kv.ErrCorrupt) {
+			t.Errorf("Get gives %v", err)
+		}
+		it := s.Scan(ctx, table, kv.Range{}, kv.ScanOpt{})
+		if _, err := it.Next(); !errors.Is(err, kv.ErrCorrupt) {
+			t.Errorf("Next gives %v", err)
+		}
+		it.Close()
+		s.Close()
+		err = update(st, func(tx kv.Txn) error { return tx.Put(table, []byte("02500"), []byte("v"), kv.Covered) })
+		if !errors.Is(err, kv.ErrCorrupt) {
+			t.Errorf("writing gives %v", err)
+		}
+		must(t, update(st, func(tx kv.Txn) error { return tx.Put(index, []byte("k"), []byte("v")) }))
+		faults := 0
+		must(t, st.Check(ctx, func(string) { faults++ }))
+		if faults == 0 {
+			t.Error("Check found nothing")
+		}
+	})
+	t.Run("the list of databases", func(t *testing.T) {
+		dir := build()
+		damage(t, dir, 0, 10)
+		if _, err := boltkv.Open(dir, boltkv.Options{}); !errors.Is(err, kv.ErrCorrupt) {
+			t.Errorf("Open gives %v", err)
+		}
+	})
 }
 
 const crashDir = "BOLTKV_CRASH_DIR"

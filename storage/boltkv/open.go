@@ -69,7 +69,7 @@ func Open(dir string, opt Options) (*txn.Store, error) {
 	if wait == 0 {
 		wait = 100 * time.Millisecond
 	}
-	db, err := bolt.Open(path, 0o600, &bolt.Options{
+	db, err := openBolt(path, &bolt.Options{
 		Timeout:         wait,
 		FreelistType:    bolt.FreelistMapType,
 		NoFreelistSync:  true,
@@ -91,6 +91,13 @@ func Open(dir string, opt Options) (*txn.Store, error) {
 	return txn.New(&engine{db: db, path: path, page: db.Info().PageSize}, opt.Txn), nil
 }
 
+// openBolt opens the file. bbolt panics when it searches a damaged file for
+// free pages; such a file stays locked until the process ends.
+func openBolt(path string, o *bolt.Options) (db *bolt.DB, err error) {
+	defer corrupted(&err)
+	return bolt.Open(path, 0o600, o)
+}
+
 func openError(path string, err error) error {
 	switch {
 	case errors.Is(err, bolterr.ErrTimeout):
@@ -105,9 +112,10 @@ func openError(path string, err error) error {
 
 // initFormat checks that the file is ours, or marks a file without any bucket
 // (a new one, or one whose creation was interrupted) as ours.
-func initFormat(db *bolt.DB) error {
+func initFormat(db *bolt.DB) (err error) {
+	defer corrupted(&err)
 	fresh := false
-	err := db.View(func(tx *bolt.Tx) error {
+	err = db.View(func(tx *bolt.Tx) error {
 		b := tx.Bucket([]byte(metaBucket))
 		if b == nil {
 			if k, _ := tx.Cursor().First(); k != nil {
