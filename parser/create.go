@@ -262,7 +262,7 @@ func (p *parser) createType(off ast.Off) ast.Stmt {
 	t.Name = p.anyName()
 	switch {
 	case p.is(KindLParen):
-		t.Kind, t.Options = "BASE", p.definition()
+		t.Kind, t.Options = "BASE", p.relOptions()
 	case p.acceptKws(kwAs, kwEnum):
 		t.Kind = "ENUM"
 		p.expect(KindLParen)
@@ -274,7 +274,7 @@ func (p *parser) createType(off ast.Off) ast.Stmt {
 		}
 		p.expect(KindRParen)
 	case p.acceptKws(kwAs, kwRange):
-		t.Kind, t.Options = "RANGE", p.definition()
+		t.Kind, t.Options = "RANGE", p.relOptions()
 	case p.acceptKw(kwAs):
 		t.Kind = "COMPOSITE"
 		p.expect(KindLParen)

@@ -26,6 +26,8 @@ func (p *parser) createFunction(off ast.Off, replace bool) ast.Stmt {
 		}
 	}
 	p.funcOptions(f)
+	outer := p.params // $n of the body are the function's own
+	defer func() { p.params = outer }()
 	switch {
 	case p.isKw(kwReturn):
 		start := p.off()

@@ -61,7 +61,7 @@ func Lex(sql string) ([]Token, error) {
 	}
 }
 
-// lexErrorf is a 42601 that quotes the text from off to the end, as the
+// errorf is a 42601 that quotes the text from off to the end, as the
 // lexer's complaints do.
 func (lx *lexer) errorf(off int, msg string) error {
 	return sqlerr.New(sqlerr.SyntaxError, "%s at or near \"%s\"", msg, lx.src[off:]).At(off)

@@ -27,9 +27,6 @@ func (p *parser) relOptions() []ast.Option {
 	return l
 }
 
-// definition is (name [= value], …).
-func (p *parser) definition() []ast.Option { return p.relOptions() }
-
 // defArg is the value of an option: a number, a string, or a word.
 func (p *parser) defArg() ast.Expr {
 	t := p.tok()

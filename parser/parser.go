@@ -217,13 +217,6 @@ func (p *parser) expectKws(ks ...Keyword) {
 	}
 }
 
-// isWord reports whether the token is an unquoted word with this spelling
-// that is no keyword, such as the option names of EXPLAIN.
-func (p *parser) isWord(w string) bool {
-	t := p.tok()
-	return t.Kind == KindIdent && t.ident(p.lx.src) == w
-}
-
 // text returns the source between two offsets.
 func (p *parser) text(from, to ast.Off) string { return p.lx.src[from:to] }
 

@@ -9,8 +9,9 @@ import (
 )
 
 // Statement is one statement of a script: its tree, its own text, where that
-// lies in the script (bytes), and the highest $n in it. Offsets in the tree
-// count from the script's start.
+// lies in the script (bytes), and the highest $n in it, not counting those of a
+// statement that it prepares or a function that it defines. Offsets in the
+// tree count from the script's start.
 type Statement struct {
 	Stmt      ast.Stmt
 	Text      string

@@ -413,8 +413,9 @@ func (p *parser) prepare() ast.Stmt {
 		p.expect(KindRParen)
 	}
 	p.expectKw(kwAs)
-	start := p.off()
+	start, outer := p.off(), p.params
 	s.Stmt = p.preparable()
+	p.params = outer // its $n are EXECUTE's, not the protocol's
 	s.Text, s.TextOff = p.text(start, p.lastEnd()), int(start)
 	return s
 }

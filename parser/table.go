@@ -299,7 +299,7 @@ func (p *parser) nullsNotDistinct() bool {
 func (p *parser) indexParameters(c *ast.Constraint) {
 	if p.isKw(kwWith) && p.peek(1).Kind == KindLParen {
 		p.next()
-		c.With = p.definition()
+		c.With = p.relOptions()
 	}
 	if p.isKws(kwUsing, kwIndex, kwTablespace) {
 		p.acceptKws(kwUsing, kwIndex, kwTablespace)
