@@ -83,6 +83,13 @@ func compareBytes(k Kind, a, b Datum) int {
 		return compareInet(a.B, b.B)
 	case KBit:
 		return compareBits(a.B, b.B)
+	case KPoint:
+		ax, ay := PointXY(a)
+		bx, by := PointXY(b)
+		if c := CompareFloat(ax, bx); c != 0 {
+			return c
+		}
+		return CompareFloat(ay, by)
 	}
 	return bytes.Compare(a.B, b.B)
 }
@@ -131,6 +138,9 @@ func Hash(d Datum) uint64 {
 		return hashRange(d)
 	case KJSONB:
 		return hashJSONB(d.B)
+	case KPoint:
+		x, y := PointXY(d)
+		return CombineHash(HashFloat(x), HashFloat(y))
 	}
 	return xxh3.Hash(d.B)
 }
