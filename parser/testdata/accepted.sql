@@ -287,3 +287,70 @@ vacuum; vacuum t; vacuum full freeze verbose analyze t(a,b), u; vacuum (full, an
 reindex table t; reindex index concurrently i; reindex (verbose) schema s; reindex database d; reindex system d; reindex (tablespace x, verbose) table t
 cluster; cluster t; cluster t using i; cluster verbose t; cluster i on t; cluster (verbose) t; cluster verbose
 checkpoint; load 'x'; reassign owned by a to b; security label on table t is 'x'; import foreign schema s from server t into u; refresh materialized view concurrently v; refresh materialized view v with no data; refresh materialized view v with data
+select u&"d\0061t\+000061" from "t é"
+select * from t where a ilike any (array['x']) and b not ilike all ('{}') 
+select * from t where (a, b) in ((1,2),(3,4)) and (a,b) < (select 1,2) and row(a) = row(1)
+select * from t where a = any (array(select 1)) or b = all ((select array[1]))
+select * from t where x = any ((select y from z)::int[])
+select * from t where exists ((select 1)) and not exists (values (1))
+select ('x'::text).y, (x.y).z[1], ($1).x, (f(x)).*, ((f(x)).a).b
+select * from (select * from (values (1,2),(3,4)) v(a,b)) w where w.a in (select a from t)
+select distinct on (a, b) a, b, c from t order by a, b, c desc nulls last
+select case a when 1 then 'x' when 2 then 'y' else 'z' end from t
+select count(distinct a), count(all a), array_agg(a order by b desc, c), string_agg(distinct a, ',' order by a)
+select rank() over w, lag(a, 1, 0) over (w order by b), first_value(a) over (partition by b order by c range between unbounded preceding and unbounded following) from t window w as (partition by d)
+select a from t tablesample bernoulli(1.5)
+select * from unnest(array[1,2], array[3,4]) with ordinality as u(a,b,o)
+select * from json_to_recordset('[]') as x(a int, b text)
+select * from t1, lateral (select * from t2 where t2.a = t1.a limit 1) x
+select * from t1 left join lateral f(t1.a) as x on true
+select '2020-01-01'::date + interval '1 month' - '1 day'::interval
+select extract(epoch from now() - interval '1' day)::int, date_part('year', now())
+select a #- '{x}', a @? '$.x', a @@ '$.x', a ?& array['x'], a <-> b, a <=> b, a >> 1, a << 2, a & b | c # d, ~a
+select a !~ 'x', a !~* 'x', a ~~ 'x', a !~~* 'x', a ^@ 'x', a *<= b, a &&& b
+select 1;;; select 2; 
+select t.user, t.order, t.select, t.table from t
+select a as user, b as order, c as select from t
+select a value, b name, c type from t
+select 1 as "x y", 2 "z"
+select * from user
+select * from "user" u
+create table t (name text, value text, key text, type text, date date, time time, timestamp timestamp, text text, year int, index int, "user" text, status text)
+create table t (int int)
+create table t (interval interval, char char, bit bit, values int, setof int, row int)
+insert into t (name, value, key) values ('a', 'b', 'c')
+update t set name = 'a', value = 'b', key = default
+alter table t add column value int, add key text, drop column name
+create index on t ((a->>'x'), lower(b), (b || c)) where b is not null and c = 'x'
+create index name on t using btree (a varchar_pattern_ops, b int4_ops desc nulls last)
+create view v(a, b) as values (1, 2)
+create or replace view v as select * from t where a in (1,2) limit 5
+create table t as (select 1) with no data
+create table t (a int primary key, b int references u, c int references u (a) on delete set default on update no action, constraint fk foreign key (a) references u)
+create table t (a timestamp default current_timestamp, b text default 'x' || 'y', c int default -1, d int[] default '{}', e jsonb default '{}'::jsonb not null, f bool default false)
+create table t (a int default (1), b int check (b > 0 and b < 10) default 5 null)
+create function add(a integer, b integer) returns integer as 'select $1 + $2;' language sql immutable returns null on null input
+create function f(p_id bigint, p_name character varying, out o double precision) as $$ begin end $$ language plpgsql
+create function f(date, time, timestamp with time zone, name text, type int) returns void as '' language sql
+create or replace function public.f() returns trigger language plpgsql as $function$ begin return new; end; $function$
+select a.b.c from d.e.f as g where g.a = $1 and g.b = any($2::int[]) limit $3 offset $4
+select @@version
+select * from t where a == 1
+select * from t where a is not distinct from null
+grant select on t to public, current_user, "x y"
+select current_setting('x'), set_config('a', 'b', false), pg_catalog.current_schema(), current_schemas(true)
+with a as (select 1), b as (select * from a) select * from b union all select * from a order by 1 limit 1
+with t(a) as (values (1)) update u set b = t.a from t returning *
+with recursive t(n, p) as (select 1, array[1] union select n + 1, p || n from t where n < 10 and not n = any(p)) select * from t
+select all from t
+select * from t group by grouping sets (a, (b, c), cube (d, (e, f)))
+select grouping(a, b), a, b from t group by rollup (a, b) having grouping(a) = 0
+select a from t for update of t nowait
+select a from t for update skip locked limit 1
+select not null from t
+select * from (select 1) as t(a) natural join (select 2) u
+table t limit 1
+values (1), (2) order by 1 limit 1 offset 1
+(values (1)) union (values (2))
+explain (costs off, timing false, format text) select 1
+explain (analyze, buffers) insert into t values (1)
