@@ -58,7 +58,7 @@ func formOf(t types.T) form {
 		}
 		return formDecimal
 	case types.KText:
-		if t.OID == types.OBpchar {
+		if t.OID == types.OBpchar || t.User != types.KInvalid && t.Elem == types.OBpchar {
 			return formBpchar
 		}
 		return formText
@@ -88,7 +88,7 @@ func formOf(t types.T) form {
 const maxNarrow = 18
 
 // NarrowScale returns the scale of a numeric(p,s) that is held as an int64
-// coefficient; false for other types.
+// coefficient; false for other types, domains over such a type included.
 func NarrowScale(t types.T) (int32, bool) {
 	if t.OID != types.ONumeric || t.Mod < 4 {
 		return 0, false

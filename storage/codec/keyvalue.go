@@ -21,11 +21,14 @@ func span(iv types.Interval) (days, rest int64) {
 	return days, rest
 }
 
-// decToCoef returns the coefficient at the scale, rounded down (see Fit for
-// values that do not fit); NaN is decNaN64.
+// decToCoef returns the coefficient at the scale, rounded as an assignment does;
+// NaN is decNaN64.
 func decToCoef(d types.Decimal, scale int32) int64 {
 	if coef, s, ok := d.Small(); ok && s == scale {
 		return coef
+	}
+	if d.IsFinite() && d.Scale() > scale {
+		d = d.Round(scale)
 	}
 	c, _ := fitCoef(d, scale)
 	return c

@@ -45,6 +45,39 @@ func (db *DB) Check(ctx context.Context, r Reader, tables []*catalog.Table, repo
 	return nil
 }
 
+// CheckFiles verifies that the store has exactly the files of the tables (all
+// tables of all databases) and those that every store has.
+func (db *DB) CheckFiles(ctx context.Context, tables []*catalog.Table, report func(Problem)) error {
+	type name struct{ db, file string }
+	wanted := map[name]string{
+		{catalogSpace.DB, catalogSpace.File}:   "",
+		{sequenceSpace.DB, sequenceSpace.File}: "",
+	}
+	for _, t := range tables {
+		d, err := db.For(t)
+		if err != nil {
+			return err
+		}
+		for _, sp := range d.files() {
+			wanted[name{sp.DB, sp.File}] = t.Name
+		}
+	}
+	stored, err := db.store.Spaces(ctx)
+	if err != nil {
+		return err
+	}
+	for _, sp := range stored {
+		if _, ok := wanted[name{sp.DB, sp.File}]; !ok {
+			report(Problem{File: sp.DB + "/" + sp.File, Text: "belongs to no table"})
+		}
+		delete(wanted, name{sp.DB, sp.File})
+	}
+	for n, table := range wanted {
+		report(Problem{Table: table, File: n.db + "/" + n.file, Text: "is missing"})
+	}
+	return nil
+}
+
 type checker struct {
 	ctx    context.Context
 	r      Reader

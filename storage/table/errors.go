@@ -44,6 +44,25 @@ func indexCorrupt(x *index, key []byte) error {
 	}
 }
 
+// maxKeyNote is the number of bytes of a key from which its length is blamed when
+// the engine refuses a pair.
+const maxKeyNote = 8 << 10
+
+// tooLarge explains an engine's refusal of a pair; other errors pass.
+func tooLarge(err error, sp kv.Space, key, val []byte) error {
+	if !errors.Is(err, kv.ErrTooLarge) {
+		return err
+	}
+	e := &sqlerr.Error{Code: sqlerr.ProgramLimitExceeded, Cause: err}
+	if len(key) >= maxKeyNote {
+		e.Message = fmt.Sprintf("key of %d bytes is too large for file \"%s\"", len(key), sp.File)
+		e.Hint = "Values longer than a few thousand bytes cannot be part of a key."
+	} else {
+		e.Message = fmt.Sprintf("row of %d bytes is too large for file \"%s\" or the transaction", len(key)+len(val), sp.File)
+	}
+	return e
+}
+
 func notNull(t *catalog.Table, col int) error {
 	return &sqlerr.Error{
 		Code:    sqlerr.NotNullViolation,

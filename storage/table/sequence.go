@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"time"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
@@ -15,8 +16,14 @@ import (
 )
 
 // seqAhead is the number of values that are reserved in the store at once: what
-// a crash may skip.
-const seqAhead = 32
+// a crash may skip. While one reservation is used up within seqBusy, the next is
+// four times as long, up to seqAheadMax, so that bulk loads do not wait for one
+// commit per 32 rows.
+const (
+	seqAhead    = 32
+	seqAheadMax = 8192
+	seqBusy     = 100 * time.Millisecond
+)
 
 // seqState is the state of a sequence. What is stored is where the sequence will
 // stand when all reserved values have been drawn.
@@ -28,6 +35,8 @@ type seqState struct {
 	ahead  int   // values that may be drawn before the store is written again
 	inc    int64 // for which ahead was computed
 	cycle  bool
+	size   int       // of the last reservation
+	since  time.Time // when it was made
 }
 
 func (db *DB) seq(oid types.OID) *seqState {
@@ -71,7 +80,7 @@ func (s *seqState) loadLocked(ctx context.Context, db *DB, q *catalog.Sequence) 
 	return nil
 }
 
-// store writes a state in a transaction of its own.
+// storeSeq writes a state in a transaction of its own.
 func (db *DB) storeSeq(ctx context.Context, oid types.OID, last int64, called bool) error {
 	tx, err := db.store.Begin(ctx, kv.BeginOpt{})
 	if err != nil {
@@ -92,7 +101,7 @@ func (db *DB) storeSeq(ctx context.Context, oid types.OID, last int64, called bo
 	return tx.Commit(ctx)
 }
 
-// next returns the value after last.
+// nextOf returns the value after last.
 func nextOf(q *catalog.Sequence, last int64) (int64, error) {
 	if q.Inc > 0 {
 		if last <= q.Max && last <= math.MaxInt64-q.Inc && last+q.Inc <= q.Max {
@@ -115,7 +124,8 @@ func nextOf(q *catalog.Sequence, last int64) (int64, error) {
 }
 
 // NextVal draws the next value of a sequence, outside any transaction; 2200H at
-// its end. After a crash up to 32 values may be skipped.
+// its end. After a crash up to 32 values may be skipped, more where values were
+// being drawn by the thousand.
 func (db *DB) NextVal(ctx context.Context, q *catalog.Sequence) (int64, error) {
 	s := db.seq(q.OID)
 	s.mu.Lock()
@@ -131,8 +141,12 @@ func (db *DB) NextVal(ctx context.Context, q *catalog.Sequence) (int64, error) {
 		}
 	}
 	if s.ahead == 0 || s.inc != q.Inc || s.cycle != q.Cycle {
+		size, now := seqAhead, time.Now()
+		if s.ahead == 0 && now.Sub(s.since) < seqBusy {
+			size = min(max(4*s.size, seqAhead), seqAheadMax)
+		}
 		end, n := v, 1
-		for ; n < seqAhead; n++ {
+		for ; n < size; n++ {
 			after, err := nextOf(q, end)
 			if err != nil {
 				break // the sequence ends before
@@ -142,7 +156,7 @@ func (db *DB) NextVal(ctx context.Context, q *catalog.Sequence) (int64, error) {
 		if err := db.storeSeq(ctx, q.OID, end, true); err != nil {
 			return 0, err
 		}
-		s.ahead, s.inc, s.cycle = n, q.Inc, q.Cycle
+		s.ahead, s.inc, s.cycle, s.size, s.since = n, q.Inc, q.Cycle, size, now
 	}
 	s.ahead--
 	s.last, s.called = v, true

@@ -335,7 +335,10 @@ func TestBuildIndex(t *testing.T) {
 			if err := wide.BuildIndex(ctx, tx, ix, nil); err != nil {
 				return err
 			}
-			return db.DB.Check(ctx, tx, []*catalog.Table{&tab}, func(p table.Problem) { t.Error(p) })
+			if err := db.DB.Check(ctx, tx, []*catalog.Table{&tab}, func(p table.Problem) { t.Error(p) }); err != nil {
+				return err
+			}
+			return wide.DropIndex(tx, ix)
 		})
 	}
 	if err := build(tabletest.Index("t_a_key", true, 0)); err != nil {
@@ -514,6 +517,40 @@ func TestCheckFindsWhatIsMissing(t *testing.T) {
 			}
 			return errRollback
 		})
+	}
+}
+
+func TestCheckFiles(t *testing.T) {
+	db := tabletest.Open(t)
+	pairs(db)
+	other := db.Create("other", []catalog.Column{tabletest.Col("a", types.TInt4)}, nil)
+	db.NoCheck = true
+	db.Tx(func(tx table.Txn) error { return other.Drop(tx) })
+	var got []string
+	report := func(p table.Problem) { got = append(got, p.String()) }
+	if err := db.DB.CheckFiles(ctx, []*catalog.Table{other.Table}, report); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(got)
+	want := []string{
+		"table , file db5/pairs.kv: belongs to no table", "table , file db5/pairs_name_key.ind: belongs to no table",
+		"table other, file db5/other.kv: is missing",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("CheckFiles = %q, want %q", got, want)
+	}
+}
+
+func TestLongKeysAreRefused(t *testing.T) {
+	db := tabletest.Open(t)
+	d := pairs(db)
+	long := types.Text(strings.Repeat("long", 10_000))
+	err := db.TryTx(func(tx table.Txn) error {
+		_, err := insert(tx, d, table.InsertOpt{}, row(i4(1), long))
+		return err
+	})
+	if sqlerr.CodeOf(err) != sqlerr.ProgramLimitExceeded {
+		t.Errorf("key of 40,000 bytes: %v", err)
 	}
 }
 

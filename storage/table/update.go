@@ -69,7 +69,7 @@ func (w *Writer) Update(ctx context.Context, keys *vec.Vec, old, new *vec.Batch,
 		key := w.new.list[p]
 		w.valBuf = d.row.Append(w.valBuf[:0], w.new.attrs, int(row), key)
 		if err := w.tx.Put(d.space, key, w.valBuf); err != nil {
-			return nil, err
+			return nil, tooLarge(err, d.space, key, w.valBuf)
 		}
 		out[row] = key
 	}
@@ -252,7 +252,7 @@ func (w *Writer) insertChanged(u *indexUpdate, sel []uint32) error {
 		flags := u.x.flags(u.newCols, int(row))
 		w.valBuf = u.x.entryValue(w.valBuf[:0], after, include, int(row), w.new.list[p])
 		if err := w.tx.Put(u.x.space, after, w.valBuf, flags...); err != nil {
-			return err
+			return tooLarge(err, u.x.space, after, w.valBuf)
 		}
 	}
 	return nil

@@ -221,7 +221,7 @@ func (w *Writer) Insert(ctx context.Context, rows *vec.Batch, ix []IndexVals, o 
 		key := m.list[i]
 		w.valBuf = d.row.Append(w.valBuf[:0], m.attrs, int(row), key)
 		if err := w.tx.Put(d.space, key, w.valBuf, flags...); err != nil {
-			return nil, err
+			return nil, tooLarge(err, d.space, key, w.valBuf)
 		}
 		res.Keys[row] = key
 		res.Inserted++
@@ -266,7 +266,8 @@ func (w *Writer) insertEntries(i int, sel []uint32, skip []bool) error {
 func (w *Writer) putEntry(x *index, cols, include []*vec.Vec, row int, master []byte) error {
 	w.keyBuf = x.entryKey(w.keyBuf[:0], cols, row, master)
 	w.valBuf = x.entryValue(w.valBuf[:0], w.keyBuf, include, row, master)
-	return w.tx.Put(x.space, w.keyBuf, w.valBuf, x.flags(cols, row)...)
+	err := w.tx.Put(x.space, w.keyBuf, w.valBuf, x.flags(cols, row)...)
+	return tooLarge(err, x.space, w.keyBuf, w.valBuf)
 }
 
 // flags returns how an entry is written: a key that can occur only once has been

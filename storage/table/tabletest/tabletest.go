@@ -76,8 +76,11 @@ func (db *DB) Check() {
 		return
 	}
 	defer snap.Close()
-	err = db.DB.Check(context.Background(), snap, db.tables, func(p table.Problem) { db.t.Error(p) })
-	if err != nil {
+	report := func(p table.Problem) { db.t.Error(p) }
+	if err := db.DB.Check(context.Background(), snap, db.tables, report); err != nil {
+		db.t.Error(err)
+	}
+	if err := db.DB.CheckFiles(context.Background(), db.tables, report); err != nil {
 		db.t.Error(err)
 	}
 }
