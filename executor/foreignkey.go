@@ -93,9 +93,10 @@ func (r *Run) fkInserted(w *tableWriter, new, old *vec.Batch) error {
 				continue
 			}
 		}
-		if c.check == nil || !slices.Contains(r.queue().children, c.check) {
+		q := r.queue()
+		if c.check == nil || !slices.Contains(q.children, c.check) {
 			c.check = &fkCheck{child: w.table, fk: c.fk, keys: newKeySet(columnTypes(w.table, c.fk.Cols))}
-			r.fks.children = append(r.fks.children, c.check)
+			q.children = append(q.children, c.check)
 		}
 		if err := c.check.add(vals, was, new); err != nil {
 			return err
