@@ -150,6 +150,12 @@ func (s *Snapshot) TypeNames(db types.OID, schema string) []string {
 	return out
 }
 
+// The functions that read domains.
+const (
+	procDomainIn   types.OID = 2597
+	procDomainRecv types.OID = 2598
+)
+
 // InformationInfos returns information_schema's domains by OID.
 func InformationInfos() map[types.OID]*types.Info { return informationInfos() }
 
@@ -163,7 +169,8 @@ var informationInfos = sync.OnceValue(func() map[types.OID]*types.Info {
 		}
 		in := *base
 		in.OID, in.Name, in.SQLName = d.OID, d.Name, d.Format
-		in.Type, in.Array, in.Len, in.Preferred = d.Kind, d.Array, int16(d.Len), false
+		in.Type, in.Array, in.Len, in.Preferred, in.Elem = d.Kind, d.Array, int16(d.Len), false, 0
+		in.In, in.Recv, in.ModIn, in.ModOut = procDomainIn, procDomainRecv, 0, 0
 		out[d.OID] = &in
 		out[d.Array] = arrayInfo(&in, d.Array)
 	}
@@ -209,7 +216,7 @@ func userTypeInfo(u *UserType, base *types.Info) *types.Info {
 			cp.Preferred, cp.Elem, cp.RelID = false, 0, 0
 			in = &cp
 		}
-		in.In, in.Recv = proc("domain_in"), proc("domain_recv")
+		in.In, in.Recv, in.ModIn, in.ModOut = procDomainIn, procDomainRecv, 0, 0
 	}
 	return in
 }

@@ -73,12 +73,21 @@ func (env *Env) dbName() string {
 func (env *Env) collationOf(t types.T) types.OID {
 	o := env.Snap.BaseType(t).OID
 	if in := env.Snap.TypeInfo(o); in != nil && in.Kind == types.KArray && in.Elem != 0 && in.Category == 'A' {
-		o = in.Elem
+		o = env.Snap.BaseType(types.Of(in.Elem)).OID
 	}
 	switch o {
 	case types.OText, types.OVarchar, types.OBpchar, types.OPgNodeTree:
 		return oidDefaultCollation
 	case types.OName:
+		return oidCollationC
+	}
+	return 0
+}
+
+// systemCollation is collationOf for the columns of system relations, whose
+// order is that of bytes in every database.
+func (env *Env) systemCollation(t types.T) types.OID {
+	if env.collationOf(t) != 0 {
 		return oidCollationC
 	}
 	return 0

@@ -6,7 +6,7 @@ import (
 
 func rowsCharacterSets(w *writer) {
 	db := w.env.dbName()
-	w.nulls(2).str("UTF8").str("UCS").str("UTF8").str(db).str(catalog.SchemaPgCatalog).str("C").end()
+	w.nulls(2).str("UTF8").str("UCS").str("UTF8").str(db).str(catalog.SchemaPgCatalog).str("ucs_basic").end()
 }
 
 // utf8Collations calls f for the collations of this server's encoding.

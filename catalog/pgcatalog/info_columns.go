@@ -14,7 +14,7 @@ func rowsColumns(w *writer) {
 		if byName && name != want {
 			return
 		}
-		_, base := r.(*catalog.Table)
+		base := !isView(r)
 		cols := r.RelColumns()
 		for i := range cols {
 			if c := &cols[i]; !c.Dropped {
@@ -27,6 +27,9 @@ func rowsColumns(w *writer) {
 func (w *writer) columnRow(db, schema, name string, num int, c *catalog.Column, updatable bool) {
 	env := w.env
 	f := env.facts(c.Type)
+	if builtin := schema == catalog.SchemaPgCatalog || schema == catalog.SchemaInformation; builtin && env.systemCollation(c.Type) != 0 {
+		f.collation = "C"
+	}
 	notNull := c.NotNull
 	if u := env.Snap.TypeByOID(c.Type.OID); u != nil && u.Kind == 'd' && u.NotNull {
 		notNull = true

@@ -35,6 +35,9 @@ func rowsDomains(w *writer) {
 	db := env.dbName()
 	row := func(schema, name, dflt string, base types.T) {
 		f := env.facts(base)
+		if schema == catalog.SchemaInformation && env.systemCollation(base) != 0 {
+			f.collation = "C"
+		}
 		w.str(db).str(schema).str(name).str(f.dataType).num(f.charMax).num(f.octets).nulls(3).collationColumns(&f).numberColumns(&f).
 			opt(dflt).udtColumns(&f).nulls(4).str("1").end()
 	}
@@ -62,10 +65,6 @@ func rowsDomainConstraints(w *writer) {
 func rowsElementTypes(w *writer) {
 	db := w.env.dbName()
 	w.eachRelation(func(schema, name, _ string, r catalog.Relation) {
-		kind := "TABLE"
-		if isView(r) {
-			kind = "VIEW"
-		}
 		for i, c := range r.RelColumns() {
 			in := w.env.Snap.TypeInfo(w.env.Snap.BaseType(c.Type).OID)
 			if c.Dropped || in == nil || in.Elem == 0 || in.Category != 'A' {
@@ -73,7 +72,10 @@ func rowsElementTypes(w *writer) {
 			}
 			elem, _ := w.env.Snap.T(in.Elem, -1)
 			f := w.env.facts(elem)
-			w.str(db).str(schema).str(name).str(kind).str(strconv.Itoa(i + 1)).str(f.dataType).nulls(2).nulls(3).collationColumns(&f).
+			if r.ObjectOID() < types.FirstUserOID && w.env.systemCollation(elem) != 0 {
+				f.collation = "C"
+			}
+			w.str(db).str(schema).str(name).str("TABLE").str(strconv.Itoa(i + 1)).str(f.dataType).nulls(2).nulls(3).collationColumns(&f).
 				nulls(6).null().udtColumns(&f).nulls(4).str("a" + strconv.Itoa(i+1)).end()
 		}
 	})

@@ -78,6 +78,9 @@ func (env *Env) classes(f func(*classRow) bool) {
 	for _, ix := range catalog.SystemIndexes() {
 		c := classRow{oid: ix.OID, namespace: catalog.OIDPgCatalog, name: ix.Name, owner: catalog.OIDSuperuser, am: catalog.OIDBtreeAm,
 			kind: 'i', persistence: 'p', replident: 'n', natts: len(ix.Keys), populated: true, pages: 1}
+		if r := ByOID(ix.Table); r != nil && slices.Contains(sharedRelations, r.Name) {
+			c.shared, c.tablespace = true, oidGlobalTablespace
+		}
 		if !f(&c) {
 			return
 		}

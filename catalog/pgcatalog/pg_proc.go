@@ -32,6 +32,10 @@ func rowsPgProc(w *writer) {
 }
 
 func (w *writer) proc(p *catalog.Proc) {
+	src := p.Src
+	if p.Lang == langSQL {
+		src = "" // the name of the implementation is made up
+	}
 	w.oid(p.OID).str(p.Name).oid(catalog.OIDPgCatalog).oid(catalog.OIDSuperuser).oid(p.Lang).float(p.Cost).float(p.Rows).
 		oid(p.Variadic).oid(p.Support).chr(p.Kind).bool(false).bool(p.LeakProof).bool(p.Strict).bool(p.RetSet).chr(p.Volatile).
 		chr(p.Parallel).int(int64(len(p.Args))).int(int64(len(p.Defaults))).oid(p.Ret)
@@ -41,7 +45,7 @@ func (w *writer) proc(p *catalog.Proc) {
 	} else {
 		intArray(w, p.AllArgs)
 	}
-	w.optArray(letters(p.ArgModes)).optArray(p.ArgNames).opt(strings.Join(p.Defaults, ", ")).null().str(p.Src).nulls(4).end()
+	w.optArray(letters(p.ArgModes)).optArray(p.ArgNames).opt(strings.Join(p.Defaults, ", ")).null().str(src).nulls(4).end()
 }
 
 func letters(b []byte) []string {

@@ -70,6 +70,10 @@ func (w *writer) typeRow(in *types.Info) {
 			base, baseMod = d.Base, d.BaseMod
 		}
 	}
+	collation := env.collationOf(types.Of(in.OID))
+	if in.OID < types.FirstUserOID && types.Lookup(in.OID) == nil {
+		collation = env.systemCollation(types.Of(in.OID))
+	}
 	category := in.Category
 	if category == 0 {
 		category = 'U'
@@ -77,7 +81,7 @@ func (w *writer) typeRow(in *types.Info) {
 	w.oid(in.OID).str(in.Name).oid(env.typeNamespace(in.OID)).oid(owner).int(int64(in.Len)).bool(in.ByVal).chr(in.Type).
 		chr(category).bool(in.Preferred).bool(true).chr(in.Delim).oid(in.RelID).oid(subscript).oid(in.Elem).oid(in.Array).
 		oid(in.In).oid(in.Out).oid(in.Recv).oid(in.Send).oid(in.ModIn).oid(in.ModOut).oid(analyze).chr(in.Align).chr(in.Storage).
-		bool(notNull).oid(base).int(int64(baseMod)).int(0).oid(env.collationOf(types.Of(in.OID))).opt(dflt).opt(dflt).null().end()
+		bool(notNull).oid(base).int(int64(baseMod)).int(0).oid(collation).opt(dflt).opt(dflt).null().end()
 }
 
 func (env *Env) typeNamespace(o types.OID) types.OID {
