@@ -547,7 +547,11 @@ func (p *planner) typeOf(n *ast.TypeName) types.T {
 func (p *planner) typmod(in *types.Info, n *ast.TypeName) int32 {
 	var mods []int
 	if n.Interval != "" {
-		mods = append(mods, intervalFields(n.Interval))
+		mask, ok := types.IntervalFields(n.Interval)
+		if !ok {
+			failf(sqlerr.SyntaxError, n.Pos(), "invalid interval fields %s", n.Interval)
+		}
+		mods = append(mods, mask)
 	}
 	for _, m := range n.Mods {
 		c, ok := m.(*ast.Const)
@@ -584,26 +588,4 @@ func (p *planner) typeByName(schema, name string) *types.Info {
 		}
 	}
 	return nil
-}
-
-// intervalFields is PostgreSQL's bit mask of an interval's fields (INTERVAL_MASK
-// of its datetime.h: one bit a field, numbered as there).
-func intervalFields(s string) int {
-	bit := map[string]int{"YEAR": 1 << 2, "MONTH": 1 << 1, "DAY": 1 << 3, "HOUR": 1 << 10, "MINUTE": 1 << 11, "SECOND": 1 << 12}
-	order := []string{"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"}
-	from, to, ranged := strings.Cut(strings.ToUpper(s), " TO ")
-	if !ranged {
-		return bit[from]
-	}
-	mask, in := 0, false
-	for _, f := range order {
-		in = in || f == from
-		if in {
-			mask |= bit[f]
-		}
-		if f == to {
-			break
-		}
-	}
-	return mask
 }
