@@ -48,8 +48,8 @@ func DBName(db types.OID) string { return "db" + strconv.FormatUint(uint64(db), 
 
 // For returns what is derived from a table's descriptor, which must not change
 // afterwards; it is remembered by the descriptor's address. The error is 0A000
-// for layouts and index kinds that are not supported, 42704 for key columns of
-// types that have no order.
+// for layouts, index kinds and key types that are not supported, 42704 for key
+// columns of types that have no order.
 func (db *DB) For(t *catalog.Table) (*Desc, error) {
 	db.mu.Lock()
 	d := db.mu.descs[t]
@@ -226,6 +226,12 @@ func noOrder(err error) error {
 	var e *codec.NoOrderError
 	if !errors.As(err, &e) {
 		return err
+	}
+	switch e.T.Kind() {
+	case types.KJSON, types.KPoint, types.KVoid, types.KPseudo, types.KInvalid:
+	default:
+		// Types that have an order, but no encoding that keeps it.
+		return sqlerr.Unsupported(-1, "an index on a column of type %s", types.FormatType(e.T))
 	}
 	return sqlerr.New(sqlerr.UndefinedObject,
 		"data type %s has no default operator class for access method \"btree\"", types.FormatType(e.T)).

@@ -395,6 +395,8 @@ func TestUnsupportedLayoutsAreNamed(t *testing.T) {
 	}{
 		{catalog.Table{Layout: "column"}, sqlerr.FeatureNotSupported, `table layout "column" is not supported`},
 		{catalog.Table{Columns: col, Indexes: []*catalog.Index{{Kind: "inverted"}}}, sqlerr.FeatureNotSupported, `access method "inverted" is not supported`},
+		{catalog.Table{Columns: []catalog.Column{tabletest.Col("a", types.Of(types.OJSONB))}, PK: []int{0}}, sqlerr.FeatureNotSupported,
+			"an index on a column of type jsonb is not supported"},
 		{catalog.Table{Columns: col, PK: []int{0}}, sqlerr.UndefinedObject, `data type json has no default operator class for access method "btree"`},
 	} {
 		if _, err := db.For(&tt.t); sqlerr.CodeOf(err) != tt.code || err.Error() != tt.text {
