@@ -36,6 +36,11 @@ func families() []func(*registry) {
 		datepartFuncs,
 		arrayFuncs,
 		concatFuncs,
+		sysinfoFuncs,
+		seriesFuncs,
+		mathFuncs,
+		geoFuncs,
+		sizeFuncs,
 	}
 }
 

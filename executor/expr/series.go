@@ -1,0 +1,179 @@
+package expr
+
+import (
+	"strings"
+	"time"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+func seriesFuncs(r *registry) {
+	r.addSet(intSeries, "generate_series_int4", "generate_series_int8", "generate_series_step_int4", "generate_series_step_int8")
+	r.addSet(decimalSeries, "generate_series_numeric", "generate_series_step_numeric")
+	r.addSet(timeSeries, "generate_series_timestamp", "generate_series_timestamptz")
+	r.addSet(unnest, "array_unnest")
+	r.addSet(rowsSet(subscripts), "generate_subscripts", "generate_subscripts_nodir")
+	r.addSet(rowsSet(optionsToTable), "pg_options_to_table")
+}
+
+func errZeroStep() error {
+	return sqlerr.New(sqlerr.InvalidParameterValue, "step size cannot equal zero")
+}
+
+func intSeries(call *plan.Call) setBody {
+	return func(c *callCtx, a []types.Datum) (func(*emitter) (bool, error), error) {
+		at, end, step := a[0].I, a[1].I, int64(1)
+		if len(a) > 2 {
+			step = a[2].I
+		}
+		if step == 0 {
+			return nil, errZeroStep()
+		}
+		done := step > 0 && at > end || step < 0 && at < end
+		return func(out *emitter) (bool, error) {
+			for !done && !out.full() {
+				out.row(types.Int(call.T, at))
+				next := at + step
+				// The end, or past it, or around it.
+				done = step > 0 && (next > end || next < at) || step < 0 && (next < end || next > at)
+				at = next
+			}
+			return !done, nil
+		}, nil
+	}
+}
+
+func decimalSeries(call *plan.Call) setBody {
+	return func(c *callCtx, a []types.Datum) (func(*emitter) (bool, error), error) {
+		at, end, step := a[0].Dec, a[1].Dec, types.NewDecimal(1, 0)
+		if len(a) > 2 {
+			step = a[2].Dec
+		}
+		for k, what := range []string{"start", "stop", "step size"} {
+			if k < len(a) && !a[k].Dec.IsFinite() {
+				kind := "infinity"
+				if a[k].Dec.IsNaN() {
+					kind = "NaN"
+				}
+				if what != "step size" {
+					what += " value"
+				}
+				return nil, sqlerr.New(sqlerr.InvalidParameterValue, "%s cannot be %s", what, kind)
+			}
+		}
+		if step.IsZero() {
+			return nil, errZeroStep()
+		}
+		return func(out *emitter) (bool, error) {
+			for !out.full() {
+				if c := at.Cmp(end); c != 0 && (c > 0) == (step.Sign() > 0) {
+					return false, nil
+				}
+				out.row(types.Datum{T: call.T, Dec: at})
+				at = at.Add(step)
+			}
+			return true, nil
+		}, nil
+	}
+}
+
+func timeSeries(call *plan.Call) setBody {
+	return func(c *callCtx, a []types.Datum) (func(*emitter) (bool, error), error) {
+		at, end, step := a[0].I, a[1].I, a[2].Iv
+		var loc *time.Location
+		if a[0].T.Kind() == types.KTimestamptz {
+			loc = c.zone()
+		}
+		sign := step.Sign()
+		if sign == 0 {
+			return nil, errZeroStep()
+		}
+		return func(out *emitter) (bool, error) {
+			for !out.full() {
+				if sign > 0 && at > end || sign < 0 && at < end {
+					return false, nil
+				}
+				out.row(types.Int(call.T, at))
+				next, err := types.AddInterval(at, step, loc)
+				if err != nil {
+					return false, err
+				}
+				if at = next; at == tsMin || at == tsMax {
+					return false, nil
+				}
+			}
+			return true, nil
+		}, nil
+	}
+}
+
+// unnest gives the elements of one array, or of several side by side.
+func unnest(call *plan.Call) setBody {
+	cols := setColumns(call)
+	return func(c *callCtx, a []types.Datum) (func(*emitter) (bool, error), error) {
+		arrays, n, at := make([][]types.Datum, len(a)), 0, 0
+		for k, d := range a {
+			if d.Null {
+				continue
+			}
+			p, err := partsOf(d)
+			if err != nil {
+				return nil, err
+			}
+			arrays[k] = p.elems
+			n = max(n, len(p.elems))
+		}
+		row := make([]types.Datum, len(a))
+		return func(out *emitter) (bool, error) {
+			for ; at < n && !out.full(); at++ {
+				for k := range row {
+					row[k] = types.Null(cols[k])
+					if at < len(arrays[k]) {
+						row[k] = arrays[k][at]
+						row[k].T = cols[k]
+					}
+				}
+				out.row(row...)
+			}
+			return at < n, nil
+		}, nil
+	}
+}
+
+func subscripts(_ *callCtx, a []types.Datum) ([][]types.Datum, error) {
+	p, err := partsOf(a[0])
+	k := int(a[1].I) - 1
+	if err != nil || k < 0 || k >= len(p.dims) {
+		return nil, err
+	}
+	out := make([]types.Datum, p.dims[k])
+	for i := range out {
+		out[i] = types.Int(types.TInt4, int64(p.lbs[k]+i))
+	}
+	if len(a) > 2 && a[2].I != 0 {
+		for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
+			out[i], out[j] = out[j], out[i]
+		}
+	}
+	return column1(out), nil
+}
+
+// optionsToTable splits an array of name=value texts.
+func optionsToTable(_ *callCtx, a []types.Datum) ([][]types.Datum, error) {
+	p, err := partsOf(a[0])
+	if err != nil {
+		return nil, err
+	}
+	var rows [][]types.Datum
+	for _, d := range p.elems {
+		name, value, ok := strings.Cut(string(d.B), "=")
+		v := types.Null(types.TText)
+		if ok {
+			v = types.Text(value)
+		}
+		rows = append(rows, []types.Datum{types.Text(name), v})
+	}
+	return rows, nil
+}

@@ -1,0 +1,312 @@
+package expr
+
+import (
+	"crypto/rand"
+	"strconv"
+	"time"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// serverVersion is the version of PostgreSQL whose behaviour is followed.
+const serverVersion = "15.0"
+
+// session returns the session, or the refusal of a function that needs one.
+func (c *callCtx) session() (SessionInfo, error) {
+	if c.env.Session == nil {
+		return nil, sqlerr.Unsupported(c.call.Off, "function %s without a session", c.call.Proc.Name)
+	}
+	return c.env.Session, nil
+}
+
+// ask lifts a question to the session.
+func ask(f func(s SessionInfo, a []types.Datum) (types.Datum, error)) builder {
+	return fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+		s, err := c.session()
+		if err != nil {
+			return null, err
+		}
+		return f(s, a)
+	})
+}
+
+func sysinfoFuncs(r *registry) {
+	name := func(f func(SessionInfo) string) builder {
+		return ask(func(s SessionInfo, _ []types.Datum) (types.Datum, error) { return types.Text(f(s)), nil })
+	}
+	r.add(name(SessionInfo.CurrentUser), "current_user")
+	r.add(name(SessionInfo.SessionUser), "session_user")
+	r.add(name(SessionInfo.Database), "current_database")
+	r.add(ask(func(s SessionInfo, _ []types.Datum) (types.Datum, error) {
+		if path := s.SearchPath(false); len(path) > 0 {
+			return types.Text(path[0]), nil
+		}
+		return null, nil
+	}), "current_schema")
+	r.add(ask(func(s SessionInfo, a []types.Datum) (types.Datum, error) {
+		var out []types.Datum
+		for _, p := range s.SearchPath(a[0].I != 0) {
+			out = append(out, types.Bytes(types.TName, []byte(p)))
+		}
+		return vector(types.TName, out), nil
+	}), "current_schemas")
+	r.add(ask(func(s SessionInfo, _ []types.Datum) (types.Datum, error) { return intDatum(int64(s.BackendPID())), nil }), "pg_backend_pid")
+	r.add(fn0(func(*callCtx) ([]byte, error) {
+		return []byte("PostgreSQL " + serverVersion + " (kvsqld) on x86_64-pc-linux-gnu, compiled by gc, 64-bit"), nil
+	}), "pgsql_version")
+	r.add(fn0(func(*callCtx) ([]byte, error) { return []byte("kvsqld (PostgreSQL " + serverVersion + ")"), nil }), "kvsqld_version")
+	r.add(fn0(func(*callCtx) (bool, error) { return false, nil }), "pg_is_in_recovery")
+	r.add(fn0(func(*callCtx) ([]byte, error) { return []byte("UTF8"), nil }), "pg_client_encoding", "getdatabaseencoding")
+	r.add(fn1(func(_ *callCtx, a int64) ([]byte, error) {
+		if a >= 0 && int(a) < len(encodingNames) {
+			return []byte(encodingNames[a]), nil
+		}
+		return nil, nil
+	}), "PG_encoding_to_char")
+	r.add(fn1(func(_ *callCtx, a []byte) (int64, error) {
+		want := encodingKey(string(a))
+		for i, n := range encodingNames {
+			if encodingKey(n) == want {
+				return int64(i), nil
+			}
+		}
+		return -1, nil
+	}), "PG_char_to_encoding")
+	r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
+		if a[0].I == 6 {
+			return intDatum(4), nil // UTF8, the only one in use
+		}
+		return null, nil
+	}), "pg_encoding_max_length_sql")
+	r.add(pgTypeof, "pg_typeof")
+	r.add(countNulls(true), "pg_num_nulls")
+	r.add(countNulls(false), "pg_num_nonnulls")
+	r.add(fn0(func(c *callCtx) ([]byte, error) {
+		var u [16]byte
+		if _, err := rand.Read(u[:]); err != nil {
+			return nil, err
+		}
+		u[6], u[8] = u[6]&0x0f|0x40, u[8]&0x3f|0x80
+		return c.keep(append(c.buf[:0], u[:]...)), nil
+	}), "gen_random_uuid")
+	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+		// The size of the stored value: its binary form.
+		return intDatum(int64(len(types.AppendBinary(nil, a[0])))), nil
+	}), "pg_column_size")
+	r.add(fn0(func(*callCtx) (bool, error) { return false, nil }), "pg_jit_available")
+	settingFuncs(r)
+	sequenceFuncs(r)
+	lockFuncs(r)
+	toRegFuncs(r)
+	for _, src := range sessionScalars {
+		r.session[src] = true
+		r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+			s, err := c.session()
+			if err != nil {
+				return null, err
+			}
+			return s.Catalog(src, a, c.call.T)
+		}), src)
+	}
+	for _, src := range sessionSets {
+		r.session[src] = true
+		r.addSet(func(call *plan.Call) setBody {
+			return rowsSet(func(c *callCtx, a []types.Datum) ([][]types.Datum, error) {
+				s, err := c.session()
+				if err != nil {
+					return nil, err
+				}
+				return s.CatalogRows(src, a, setColumns(call))
+			})(call)
+		}, src)
+	}
+}
+
+var encodingNames = []string{"SQL_ASCII", "EUC_JP", "EUC_CN", "EUC_KR", "EUC_TW", "EUC_JIS_2004", "UTF8", "MULE_INTERNAL",
+	"LATIN1", "LATIN2", "LATIN3", "LATIN4", "LATIN5", "LATIN6", "LATIN7", "LATIN8", "LATIN9", "LATIN10", "WIN1256", "WIN1258",
+	"WIN866", "WIN874", "KOI8R", "WIN1251", "WIN1252", "ISO_8859_5", "ISO_8859_6", "ISO_8859_7", "ISO_8859_8", "WIN1250",
+	"WIN1253", "WIN1254", "WIN1255", "WIN1257", "KOI8U", "SJIS", "BIG5", "GBK", "UHC", "GB18030", "JOHAB", "SHIFT_JIS_2004"}
+
+// encodingKey compares encoding names without case and punctuation.
+func encodingKey(s string) string {
+	var out []byte
+	for _, c := range appendLower(nil, []byte(s)) {
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
+			out = append(out, c)
+		}
+	}
+	return string(out)
+}
+
+// pgTypeof is known when the call is compiled.
+func pgTypeof(_ *compiler, call *plan.Call, args []Eval) (Eval, error) {
+	return newConst(call.T, types.Int(call.T, int64(call.Args[0].Type().OID))), nil
+}
+
+func countNulls(nulls bool) builder {
+	return fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+		args, err := spread(c, a, 0)
+		if err != nil || args == nil {
+			return null, err
+		}
+		n := int64(0)
+		for _, d := range args {
+			if d.Null == nulls {
+				n++
+			}
+		}
+		return intDatum(n), nil
+	})
+}
+
+func settingFuncs(r *registry) {
+	current := func(s SessionInfo, name string, missingOK bool) (types.Datum, error) {
+		v, ok := s.Setting(name)
+		if !ok && !missingOK {
+			return null, sqlerr.New(sqlerr.UndefinedObject, `unrecognized configuration parameter "%s"`, name)
+		}
+		if !ok {
+			return null, nil
+		}
+		return types.Text(v), nil
+	}
+	r.add(ask(func(s SessionInfo, a []types.Datum) (types.Datum, error) { return current(s, string(a[0].B), false) }), "show_config_by_name")
+	r.add(ask(func(s SessionInfo, a []types.Datum) (types.Datum, error) {
+		return current(s, string(a[0].B), a[1].I != 0)
+	}), "show_config_by_name_missing_ok")
+	r.add(ask(func(s SessionInfo, a []types.Datum) (types.Datum, error) {
+		if a[0].Null {
+			return null, sqlerr.New(sqlerr.NullValueNotAllowed, "SET requires parameter name")
+		}
+		v, err := s.SetSetting(string(a[0].B), string(a[1].B), !a[2].Null && a[2].I != 0)
+		return types.Text(v), err
+	}), "set_config_by_name")
+}
+
+func sequenceFuncs(r *registry) {
+	number := func(v int64, err error) (types.Datum, error) { return intDatum(v), err }
+	r.add(ask(func(s SessionInfo, a []types.Datum) (types.Datum, error) { return number(s.Nextval(types.OID(a[0].I))) }), "nextval_oid")
+	r.add(ask(func(s SessionInfo, a []types.Datum) (types.Datum, error) { return number(s.Currval(types.OID(a[0].I))) }), "currval_oid")
+	r.add(ask(func(s SessionInfo, _ []types.Datum) (types.Datum, error) { return number(s.Lastval()) }), "lastval")
+	r.add(ask(func(s SessionInfo, a []types.Datum) (types.Datum, error) {
+		return number(s.Setval(types.OID(a[0].I), a[1].I, true))
+	}), "setval_oid")
+	r.add(ask(func(s SessionInfo, a []types.Datum) (types.Datum, error) {
+		return number(s.Setval(types.OID(a[0].I), a[1].I, a[2].I != 0))
+	}), "setval3_oid")
+}
+
+// lockFuncs registers the advisory locks: pg_[try_]advisory_[xact_]lock[_shared]
+// with one 64-bit key or two 32-bit ones, and their releases.
+func lockFuncs(r *registry) {
+	key := func(a []types.Datum, shared, txn bool) AdvisoryKey {
+		k := AdvisoryKey{Key: a[0].I, Shared: shared, Txn: txn}
+		if len(a) == 2 {
+			k.Key, k.Two = a[0].I<<32|int64(uint32(a[1].I)), true
+		}
+		return k
+	}
+	for _, width := range []string{"_int8", "_int4"} {
+		for _, shared := range []string{"", "_shared"} {
+			for _, txn := range []string{"", "xact_"} {
+				for _, try := range []string{"", "try_"} {
+					isShared, inTxn, wait := shared != "", txn != "", try == ""
+					r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+						s, err := c.session()
+						if err != nil {
+							return null, err
+						}
+						ok, err := s.AdvisoryLock(c.env.Ctx, key(a, isShared, inTxn), wait)
+						if wait {
+							return types.Datum{}, err
+						}
+						return types.Bool(ok), err
+					}), "pg_"+try+"advisory_"+txn+"lock"+shared+width)
+				}
+			}
+			isShared := shared != ""
+			r.add(ask(func(s SessionInfo, a []types.Datum) (types.Datum, error) {
+				return types.Bool(s.AdvisoryUnlock(key(a, isShared, false))), nil
+			}), "pg_advisory_unlock"+shared+width)
+		}
+	}
+	r.add(ask(func(s SessionInfo, _ []types.Datum) (types.Datum, error) {
+		s.AdvisoryUnlockAll()
+		return types.Datum{}, nil
+	}), "pg_advisory_unlock_all")
+	sleep := func(c *callCtx, d time.Duration) error {
+		if d <= 0 {
+			return nil
+		}
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			return nil
+		case <-c.env.Ctx.Done():
+			return canceled()
+		}
+	}
+	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+		return types.Datum{}, sleep(c, time.Duration(a[0].F*float64(time.Second)))
+	}), "pg_sleep")
+	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+		iv := a[0].Iv
+		us := iv.Micros + (int64(iv.Days)+30*int64(iv.Months))*usecPerDay
+		return types.Datum{}, sleep(c, time.Duration(us)*time.Microsecond)
+	}), "sql_pg_sleep_for_3935")
+	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+		return types.Datum{}, sleep(c, time.Duration(a[0].I-c.env.Instant())*time.Microsecond)
+	}), "sql_pg_sleep_until_3936")
+}
+
+// toRegFuncs registers to_regclass and its like, which are NULL where the input
+// functions fail with "does not exist".
+func toRegFuncs(r *registry) {
+	for src, t := range map[string]types.OID{"to_regclass": types.ORegclass, "to_regtype": types.ORegtype,
+		"to_regproc": types.ORegproc, "to_regprocedure": types.ORegprocedure, "to_regnamespace": types.ORegnamespace,
+		"to_regrole": types.ORegrole, "to_regoper": types.ORegoper, "to_regoperator": types.ORegoperator,
+		"to_regcollation": types.ORegcollation} {
+		r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+			s, err := c.session()
+			if err != nil {
+				return null, err
+			}
+			name := string(a[0].B)
+			if _, err := strconv.Atoi(name); err == nil {
+				return null, nil // numbers are not names here
+			}
+			o, err := s.RegIn(types.Of(t), name)
+			switch sqlerr.CodeOf(err) {
+			case "":
+				return types.Int(c.call.T, int64(o)), nil
+			case sqlerr.UndefinedTable, sqlerr.UndefinedObject, sqlerr.UndefinedFunction, sqlerr.InvalidSchemaName, sqlerr.AmbiguousFunction:
+				return null, nil
+			}
+			return null, err
+		}), src)
+	}
+	r.session["format_type"] = true
+	r.add(fnD(formatType), "format_type")
+}
+
+// formatType names built-in types itself and asks the session for others.
+func formatType(c *callCtx, a []types.Datum) (types.Datum, error) {
+	if a[0].Null {
+		return null, nil
+	}
+	o := types.OID(a[0].I)
+	switch {
+	case o == 0:
+		return types.Text("-"), nil
+	case types.Lookup(o) == nil && c.env.Session != nil:
+		return c.env.Session.Catalog("format_type", a, c.call.T)
+	case types.Lookup(o) == nil:
+		return types.Text("???"), nil
+	case a[1].Null:
+		return types.Text(types.FormatTypeNoMod(o)), nil
+	}
+	return types.Text(types.FormatType(types.T{OID: o, Mod: int32(a[1].I)})), nil
+}

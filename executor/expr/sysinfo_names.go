@@ -1,0 +1,64 @@
+package expr
+
+import "strings"
+
+// sessionScalars are the prosrc names whose answer is the catalog's or the
+// server's; see SessionInfo.Catalog.
+var sessionScalars = append(privilegeNames(), strings.Fields(`
+	pg_get_constraintdef pg_get_constraintdef_ext pg_get_expr pg_get_expr_ext pg_get_function_arg_default
+	pg_get_function_arguments pg_get_function_identity_arguments pg_get_function_result pg_get_function_sqlbody
+	pg_get_functiondef pg_get_indexdef pg_get_indexdef_ext pg_get_partition_constraintdef pg_get_partkeydef
+	pg_get_replica_identity_index pg_get_ruledef pg_get_ruledef_ext pg_get_serial_sequence pg_get_statisticsobjdef
+	pg_get_statisticsobjdef_columns pg_get_triggerdef pg_get_triggerdef_ext pg_get_userbyid pg_get_viewdef
+	pg_get_viewdef_ext pg_get_viewdef_name pg_get_viewdef_name_ext pg_get_viewdef_wrap
+	pg_table_is_visible pg_type_is_visible pg_function_is_visible pg_operator_is_visible pg_opclass_is_visible
+	pg_opfamily_is_visible pg_collation_is_visible pg_conversion_is_visible pg_statistics_obj_is_visible
+	pg_ts_config_is_visible pg_ts_dict_is_visible pg_ts_parser_is_visible pg_ts_template_is_visible
+	sql_obj_description_1215 sql_obj_description_1348 sql_col_description_1216 sql_shobj_description_1993
+	pg_describe_object pg_identify_object pg_relation_size sql_pg_relation_size_2325 pg_table_size pg_indexes_size
+	pg_total_relation_size pg_database_size_name pg_database_size_oid pg_tablespace_size_name pg_tablespace_size_oid
+	pg_tablespace_location pg_relation_filenode pg_relation_filepath pg_relation_is_publishable pg_relation_is_updatable
+	pg_column_is_updatable pg_index_column_has_property pg_index_has_property pg_indexam_has_property
+	pg_sequence_last_value pg_sequence_parameters pg_my_temp_schema pg_is_other_temp_schema pg_notify
+	pg_notification_queue_usage pg_postmaster_start_time pg_conf_load_time pg_cancel_backend pg_terminate_backend
+	pg_reload_conf pg_current_xact_id pg_current_xact_id_if_assigned pg_current_snapshot current_query inet_client_addr
+	inet_client_port inet_server_addr inet_server_port pg_blocking_pids pg_safe_snapshot_blocking_pids pg_trigger_depth
+	pg_collation_for pg_collation_actual_version row_security_active row_security_active_name pg_settings_get_flags
+	acldefault_sql pg_partition_root pg_stat_get_numscans pg_stat_get_tuples_returned pg_stat_get_tuples_fetched
+	pg_stat_get_tuples_inserted pg_stat_get_tuples_updated pg_stat_get_tuples_deleted pg_stat_get_live_tuples
+	pg_stat_get_dead_tuples pg_stat_get_mod_since_analyze pg_stat_get_last_analyze_time
+	pg_stat_get_last_vacuum_time pg_stat_clear_snapshot pg_stat_reset enum_first enum_last enum_range_all
+	enum_range_bounds oidvectortypes pg_column_compression
+`)...)
+
+// sessionSets are those that return sets; see SessionInfo.CatalogRows.
+var sessionSets = strings.Fields(`
+	pg_get_keywords aclexplode pg_lock_status pg_cursor pg_prepared_statement pg_prepared_xact show_all_settings
+	pg_timezone_names pg_timezone_abbrevs pg_available_extensions pg_available_extension_versions pg_stat_get_activity
+	pg_listening_channels pg_partition_ancestors pg_partition_tree pg_tablespace_databases pg_config
+	pg_get_catalog_foreign_keys pg_hba_file_rules pg_get_publication_tables pg_stat_get_backend_idset
+`)
+
+// privilegeNames lists has_…_privilege in its forms: the role by name, by OID or
+// left out; the object by name or OID.
+func privilegeNames() []string {
+	out := []string{"has_parameter_privilege_id_name", "has_parameter_privilege_name", "has_parameter_privilege_name_name"}
+	forms := []string{"_id", "_id_id", "_id_name", "_name", "_name_id", "_name_name"}
+	for _, object := range []string{"any_column", "database", "foreign_data_wrapper", "function", "language", "schema",
+		"sequence", "server", "table", "tablespace", "type"} {
+		for _, f := range forms {
+			out = append(out, "has_"+object+"_privilege"+f)
+		}
+	}
+	for _, f := range forms {
+		out = append(out, "pg_has_role"+f)
+	}
+	for _, role := range []string{"", "_id", "_name"} {
+		for _, table := range []string{"_id", "_name"} {
+			for _, column := range []string{"_attnum", "_name"} {
+				out = append(out, "has_column_privilege"+role+table+column)
+			}
+		}
+	}
+	return out
+}
