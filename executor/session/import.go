@@ -1,0 +1,44 @@
+package session
+
+import (
+	"context"
+	"io"
+
+	"kvsqld/catalog"
+	"kvsqld/storage/kv"
+)
+
+// ImportCatalog creates the databases and everything in them that an XML
+// document describes, with empty files, in one transaction. It returns the
+// number of tables.
+func (srv *Server) ImportCatalog(ctx context.Context, in io.Reader) (int, error) {
+	delta, err := catalog.Import(in, srv.Catalog.Current(), srv.Catalog, "postgres")
+	if err != nil {
+		return 0, err
+	}
+	tx, err := srv.Store.Begin(ctx, kv.BeginOpt{})
+	if err != nil {
+		return 0, err
+	}
+	defer tx.Rollback()
+	put, _ := delta.Final()
+	n := 0
+	for _, o := range put {
+		t, ok := o.(*catalog.Table)
+		if v, is := o.(*catalog.View); is && v.Materialized != nil {
+			t, ok = v.Materialized, true
+		}
+		if !ok {
+			continue
+		}
+		d, err := srv.Tables.For(t)
+		if err != nil {
+			return 0, err
+		}
+		if err := d.Create(tx); err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return n, srv.commit(ctx, tx, delta)
+}

@@ -1,0 +1,344 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// ExplainOptions choose what EXPLAIN prints.
+type ExplainOptions struct {
+	Costs   bool // estimates
+	Analyze bool // actual rows, loops and time
+	KV      bool // gets, scans, keys and bytes per file
+	Verbose bool // output columns
+	Timing  bool
+}
+
+// NodeActual is what a node did, for EXPLAIN ANALYZE.
+type NodeActual struct {
+	Rows, Loops  int64
+	Time         time.Duration
+	Mem, Spilled int64
+	Files        []FileActual
+}
+
+// FileActual is what a node read of and wrote to one file.
+type FileActual struct {
+	File                    string
+	Gets, Scans, Keys       int64
+	BytesRead, BytesWritten int64
+}
+
+// stepNames are the five steps in their order.
+var stepNames = []string{"filter", "join order", "join", "group by", "sort"}
+
+// Explain prints a plan: first the five steps with what each of them chose,
+// then the tree of operators.
+func Explain(q *Query, o ExplainOptions, actual map[int]NodeActual) []string {
+	x := &explainer{o: o, actual: actual}
+	x.out = append(x.out, "Steps:")
+	for i, name := range stepNames {
+		var notes []string
+		seen := map[string]bool{}
+		for _, s := range q.Steps {
+			if s.Step == name && !seen[s.Text] {
+				seen[s.Text] = true
+				notes = append(notes, s.Text)
+			}
+		}
+		text := "nothing to do"
+		if len(notes) > 0 {
+			text = strings.Join(notes, "; ")
+		}
+		x.out = append(x.out, fmt.Sprintf("  %d %s: %s", i+1, name, text))
+	}
+	x.out = append(x.out, "Plan:")
+	for _, c := range q.CTEs {
+		x.out = append(x.out, "  CTE "+c.Name)
+		x.node(c.Plan, 2)
+		if c.Step != nil {
+			x.out = append(x.out, "    recursive term")
+			x.node(c.Step, 3)
+		}
+	}
+	x.node(q.Root, 1)
+	return x.out
+}
+
+type explainer struct {
+	o      ExplainOptions
+	actual map[int]NodeActual
+	out    []string
+}
+
+func (x *explainer) line(depth int, format string, args ...any) {
+	x.out = append(x.out, strings.Repeat("  ", depth)+fmt.Sprintf(format, args...))
+}
+
+// node prints a node, its details, and its inputs one level deeper.
+func (x *explainer) node(n Node, depth int) {
+	b := n.Base()
+	head := "-> " + title(n)
+	if x.o.Costs {
+		head += fmt.Sprintf("  (cost=%.0f rows=%.0f)", math.Ceil(b.Cost), math.Max(1, math.Round(b.Rows)))
+	}
+	a, ran := x.actual[b.ID]
+	if x.o.Analyze {
+		if ran && a.Loops > 0 {
+			head += fmt.Sprintf(" (actual rows=%d loops=%d", a.Rows, a.Loops)
+			if x.o.Timing {
+				head += fmt.Sprintf(" time=%.3f ms", float64(a.Time.Microseconds())/1000)
+			}
+			head += ")"
+		} else {
+			head += " (never executed)"
+		}
+	}
+	x.line(depth, "%s", head)
+	d := depth + 2
+	for _, s := range details(n) {
+		x.line(d, "%s", s)
+	}
+	for _, s := range b.Notes {
+		x.line(d, "%s", s)
+	}
+	if x.o.Verbose && len(b.Cols) > 0 {
+		var names []string
+		for _, c := range b.Cols {
+			names = append(names, c.Name)
+		}
+		x.line(d, "Output: %s", strings.Join(names, ", "))
+	}
+	if x.o.Analyze && a.Spilled > 0 {
+		x.line(d, "Spilled: %d bytes", a.Spilled)
+	}
+	if x.o.KV {
+		for _, f := range a.Files {
+			x.line(d, "KV %s: gets=%d scans=%d keys=%d read=%d written=%d bytes", f.File, f.Gets, f.Scans, f.Keys, f.BytesRead, f.BytesWritten)
+		}
+	}
+	for _, c := range n.Children() {
+		x.node(c, depth+1)
+	}
+	k := 0
+	MapExprs(n, func(e Expr) Expr {
+		Visit(e, func(y Expr) bool {
+			if s, ok := y.(*SubPlan); ok {
+				k++
+				x.line(d, "SubPlan %d", k)
+				x.node(s.Plan, depth+3)
+			}
+			return true
+		})
+		return e
+	})
+}
+
+func title(n Node) string {
+	switch n := n.(type) {
+	case *Scan:
+		s := "Scan " + n.Table.Name
+		if n.Index != nil {
+			s += " by " + n.Index.Name
+		}
+		s += ", " + n.Access.String()
+		if n.IndexOnly {
+			s += ", index only"
+		}
+		if n.Reverse {
+			s += ", backward"
+		}
+		return s
+	case *VirtualScan:
+		return "Scan " + n.Rel.Name + ", from the catalog"
+	case *SequenceScan:
+		return "Scan sequence " + n.Seq.Name
+	case *Values:
+		return fmt.Sprintf("Values, %d rows", len(n.Rows))
+	case *FuncScan:
+		return "Function scan"
+	case *HashJoin:
+		s := "Hash join, " + n.Kind.String()
+		if n.NullAware {
+			s += ", null-aware"
+		}
+		return s
+	case *LookupJoin:
+		s := "Lookup join, " + n.Kind.String() + ", into " + n.Table.Name
+		if n.Index != nil {
+			s += " by " + n.Index.Name
+		}
+		return s
+	case *MergeJoin:
+		return "Merge join, " + n.Kind.String()
+	case *LoopJoin:
+		return "Loop join, " + n.Kind.String()
+	case *Apply:
+		return "Apply, " + n.Kind.String()
+	case *Group:
+		switch {
+		case len(n.Keys) == 0:
+			return "Aggregate"
+		case n.Ordered:
+			return "Group, ordered"
+		}
+		return "Group, hash"
+	case *Distinct:
+		return "Distinct"
+	case *Window:
+		return "Window"
+	case *Sort:
+		if n.Limit != nil {
+			return "Sort, top-N"
+		}
+		return "Sort"
+	case *SetOp:
+		if n.All {
+			return n.Op + " ALL"
+		}
+		return n.Op
+	case *CTEScan:
+		return "Scan CTE " + n.CTE.Name
+	case *WorkScan:
+		return "Scan working table of " + n.CTE.Name
+	case *Insert:
+		return "Insert into " + n.Table.Name
+	case *Update:
+		return "Update " + n.Table.Name
+	case *Delete:
+		return "Delete from " + n.Table.Name
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%T", n), "*plan.")
+}
+
+func text(e Expr) string { return Deparse(e, DeparseOptions{}) }
+
+func texts(l []Expr) string {
+	var out []string
+	for _, e := range l {
+		out = append(out, text(e))
+	}
+	return strings.Join(out, ", ")
+}
+
+func sortTexts(keys []SortKey) string {
+	var out []string
+	for _, k := range keys {
+		s := text(k.X)
+		if k.Desc {
+			s += " DESC"
+		}
+		if k.NullsFirst != k.Desc {
+			s += map[bool]string{true: " NULLS FIRST", false: " NULLS LAST"}[k.NullsFirst]
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, ", ")
+}
+
+// details are the lines below a node's title.
+func details(n Node) []string {
+	var out []string
+	add := func(label, s string) {
+		if s != "" {
+			out = append(out, label+": "+s)
+		}
+	}
+	cond := func(label string, e Expr) {
+		if e != nil {
+			add(label, text(e))
+		}
+	}
+	switch n := n.(type) {
+	case *Scan:
+		for _, r := range n.Ranges {
+			add("Key", rangeText(n, &r))
+		}
+		cond("Filter", n.Filter)
+	case *VirtualScan:
+		add("Key", texts(n.KeyVals))
+		cond("Filter", n.Filter)
+	case *FuncScan:
+		add("Call", texts(n.Funcs))
+	case *Filter:
+		cond("Filter", n.Cond)
+	case *HashJoin:
+		var eqs []string
+		for i := range n.LeftKeys {
+			eqs = append(eqs, text(n.LeftKeys[i])+" = "+text(n.RightKeys[i]))
+		}
+		add("On", strings.Join(eqs, " AND "))
+		cond("Filter", n.Residual)
+	case *LookupJoin:
+		add("Key", texts(n.Keys))
+		cond("Filter", n.Filter)
+		cond("Join filter", n.Residual)
+	case *MergeJoin:
+		add("On", texts(n.LeftKeys)+" = "+texts(n.RightKeys))
+		cond("Filter", n.Residual)
+	case *LoopJoin:
+		cond("On", n.Cond)
+	case *Apply:
+		cond("On", n.Cond)
+	case *Group:
+		add("Keys", texts(n.Keys))
+		if n.Sets != nil {
+			add("Sets", fmt.Sprint(len(n.Sets)))
+		}
+	case *Window:
+		add("Partition", texts(n.Partition))
+		add("Order", sortTexts(n.OrderBy))
+	case *Sort:
+		add("Keys", sortTexts(n.Keys))
+		cond("Limit", n.Limit)
+	case *Limit:
+		cond("Count", n.Count)
+		cond("Offset", n.Offset)
+	}
+	return out
+}
+
+// rangeText prints a key range over the names of the key's columns.
+func rangeText(n *Scan, r *KeyRange) string {
+	name := func(i int) string {
+		if n.Index != nil {
+			if i < len(n.Index.Keys) {
+				if c := n.Index.Keys[i].Col; c >= 0 {
+					return n.Table.Columns[c].Name
+				}
+				return n.Index.Keys[i].Expr
+			}
+		} else if i < len(n.Table.PK) {
+			return n.Table.Columns[n.Table.PK[i]].Name
+		}
+		return "?"
+	}
+	var out []string
+	for i, e := range r.Eq {
+		out = append(out, name(i)+" = "+text(e))
+	}
+	next := name(len(r.Eq))
+	op := func(inc bool, s string) string {
+		if inc {
+			return " " + s + "= "
+		}
+		return " " + s + " "
+	}
+	switch {
+	case r.EqAny != nil:
+		out = append(out, next+" = ANY "+text(r.EqAny))
+	case r.IsNull:
+		out = append(out, next+" IS NULL")
+	case r.Like != nil:
+		out = append(out, next+" has the prefix of "+text(r.Like))
+	}
+	if r.Lo != nil {
+		out = append(out, next+op(r.LoInc, ">")+text(r.Lo))
+	}
+	if r.Hi != nil {
+		out = append(out, next+op(r.HiInc, "<")+text(r.Hi))
+	}
+	return strings.Join(out, " AND ")
+}
