@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -181,80 +182,106 @@ func (s *sorter) close() {
 // sort fills perm with the row numbers in order.
 func (s *sorter) sort() {
 	n := s.rows.n
-	s.perm = slices.Grow(s.perm[:0], n)[:n]
-	if len(s.order.keys) == 0 {
-		for i := range s.perm {
-			s.perm[i] = uint32(i)
-		}
-		return
-	}
-	k := s.order.keys[0]
-	col := s.rows.cols[k.col]
-	items := slices.Grow(s.items[:0], n)
-	var nulls []uint32
-	if col.Nulls.Any() {
-		for r := range n {
-			if col.Nulls.Get(r) {
-				nulls = append(nulls, uint32(r))
-			} else {
-				items = append(items, sortItem{row: uint32(r)})
-			}
-		}
-	} else {
-		items = items[:n]
-		for r := range items {
-			items[r].row = uint32(r)
-		}
+	items := slices.Grow(s.items[:0], n)[:n]
+	for r := range items {
+		items[r].row = uint32(r)
 	}
 	s.items = items
-	exact := setPrefixes(items, col, k.desc)
-	items = s.radix(items)
-	from := boolInt(exact)
-	if from < len(s.order.keys) {
-		s.sortTies(items, from)
+	s.sortBy(items, 0)
+	s.perm = slices.Grow(s.perm[:0], n)[:n]
+	for i, it := range items {
+		s.perm[i] = it.row
 	}
-	if len(nulls) > 1 && len(s.order.keys) > 1 {
-		slices.SortFunc(nulls, func(a, b uint32) int {
-			return orRow(s.order.compare(1, s.rows.cols, int(a), s.rows.cols, int(b)), a, b)
-		})
-	}
-	perm := s.perm[:0]
-	if k.nullsFirst {
-		perm = append(perm, nulls...)
-	}
-	for _, it := range items {
-		perm = append(perm, it.row)
-	}
-	if !k.nullsFirst {
-		perm = append(perm, nulls...)
-	}
-	s.perm = perm
 }
 
-func orRow(c int, a, b uint32) int {
-	if c != 0 {
-		return c
-	}
-	if a < b {
-		return -1
-	}
-	return 1
-}
+// sorterSmall is the number of rows up to which comparing beats counting.
+const sorterSmall = 32
 
-// sortTies orders rows of equal prefix by the keys from the from-th on.
-func (s *sorter) sortTies(items []sortItem, from int) {
-	cols := s.rows.cols
-	for lo := 0; lo < len(items); {
+// sortBy orders items, which are in the order of their rows, by the keys from
+// the k-th on: NULLs apart, the others by the prefixes of the k-th key, and
+// within equal prefixes by the rest.
+func (s *sorter) sortBy(items []sortItem, k int) {
+	if k == len(s.order.keys) || len(items) < 2 {
+		return
+	}
+	if len(items) <= sorterSmall {
+		s.compareSort(items, k)
+		return
+	}
+	key := s.order.keys[k]
+	col := s.rows.cols[key.col]
+	vals := items
+	if col.Nulls.Any() {
+		var nulls []sortItem
+		vals, nulls = s.partNulls(items, col, key.nullsFirst)
+		s.sortBy(nulls, k+1)
+	}
+	exact := setPrefixes(vals, col, key.desc)
+	s.radix(vals)
+	for lo := 0; lo < len(vals); {
 		hi := lo + 1
-		for hi < len(items) && items[hi].prefix == items[lo].prefix {
+		for hi < len(vals) && vals[hi].prefix == vals[lo].prefix {
 			hi++
 		}
-		if hi-lo > 1 {
-			slices.SortFunc(items[lo:hi], func(a, b sortItem) int {
-				return orRow(s.order.compare(from, cols, int(a.row), cols, int(b.row)), a.row, b.row)
-			})
+		run := vals[lo:hi]
+		switch {
+		case len(run) < 2:
+		case exact || len(run) > sorterSmall && s.allEqual(run, k):
+			s.sortBy(run, k+1)
+		default:
+			s.compareSort(run, k)
 		}
 		lo = hi
+	}
+}
+
+// compareSort orders items by comparing the keys from the k-th on.
+func (s *sorter) compareSort(items []sortItem, k int) {
+	cols := s.rows.cols
+	slices.SortFunc(items, func(a, b sortItem) int {
+		if c := s.order.compare(k, cols, int(a.row), cols, int(b.row)); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.row, b.row)
+	})
+}
+
+// partNulls moves the rows with a NULL key to the start or the end.
+func (s *sorter) partNulls(items []sortItem, col *vec.Vec, first bool) (vals, nulls []sortItem) {
+	s.reserve(len(items))
+	other := s.scratch[:0]
+	kept := items[:0]
+	for _, it := range items {
+		if col.Nulls.Get(int(it.row)) != first {
+			other = append(other, it)
+		} else {
+			kept = append(kept, it)
+		}
+	}
+	copy(items[len(kept):], other)
+	head, tail := items[:len(kept)], items[len(kept):]
+	if first {
+		return tail, head
+	}
+	return head, tail
+}
+
+// allEqual reports whether the k-th key has one value in all items.
+func (s *sorter) allEqual(items []sortItem, k int) bool {
+	col := s.rows.cols[s.order.keys[k].col]
+	f := s.order.cmp[k]
+	first := int(items[0].row)
+	for _, it := range items[1:] {
+		if f(col, first, col, int(it.row)) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *sorter) reserve(n int) {
+	if len(s.scratch) < n {
+		s.scratch = make([]sortItem, n)
 	}
 }
 
@@ -287,6 +314,10 @@ func setPrefixes(items []sortItem, col *vec.Vec, desc bool) (exact bool) {
 		for i := range items {
 			items[i].prefix = bytesPrefix(col.B[items[i].row]) ^ flip
 		}
+	default:
+		for i := range items {
+			items[i].prefix = 0
+		}
 	}
 	return false
 }
@@ -316,22 +347,9 @@ func bytesPrefix(b []byte) uint64 {
 
 // radix sorts items by prefix, stably; bytes that all prefixes share cost
 // nothing.
-func (s *sorter) radix(items []sortItem) []sortItem {
-	n := len(items)
-	if n < 2 {
-		return items
-	}
-	if n < 128 {
-		slices.SortFunc(items, func(a, b sortItem) int {
-			if a.prefix != b.prefix {
-				if a.prefix < b.prefix {
-					return -1
-				}
-				return 1
-			}
-			return orRow(0, a.row, b.row)
-		})
-		return items
+func (s *sorter) radix(items []sortItem) {
+	if len(items) < 2 {
+		return
 	}
 	or, and := uint64(0), uint64(math.MaxUint64)
 	for i := range items {
@@ -339,10 +357,11 @@ func (s *sorter) radix(items []sortItem) []sortItem {
 		and &= items[i].prefix
 	}
 	differ := or ^ and
-	if len(s.scratch) < n {
-		s.scratch = make([]sortItem, n)
+	if differ == 0 {
+		return
 	}
-	from, to := items, s.scratch[:n]
+	s.reserve(len(items))
+	from, to := items, s.scratch[:len(items)]
 	for shift := 0; shift < 64; shift += 8 {
 		if differ>>shift&0xff == 0 {
 			continue
@@ -361,5 +380,7 @@ func (s *sorter) radix(items []sortItem) []sortItem {
 		}
 		from, to = to, from
 	}
-	return from
+	if &from[0] != &items[0] {
+		copy(items, from)
+	}
 }

@@ -1,0 +1,121 @@
+package executor
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/planner/plan"
+)
+
+// feed passes a store's rows again and again.
+type feed struct {
+	rows *rowStore
+	at   int
+	view vec.Batch
+}
+
+func (f *feed) Open(*Env) error { f.at = 0; return nil }
+
+func (f *feed) Next() (*vec.Batch, error) {
+	if f.at >= f.rows.n {
+		return nil, nil
+	}
+	to := min(f.at+vec.BatchSize, f.rows.n)
+	f.rows.window(&f.view, f.at, to)
+	f.at = to
+	return &f.view, nil
+}
+
+func (f *feed) Close() {}
+
+var benchTypes = []types.T{types.TInt4, types.TInt8, types.Of(types.OFloat8), types.TText}
+
+func benchRows(n, keys int) *rowStore {
+	r := rand.New(rand.NewPCG(7, 7))
+	s := newRowStore(benchTypes)
+	words := []string{"alpha", "beta", "gamma", "delta", "epsilon"}
+	for range n {
+		s.appendDatums(row{types.Int(types.TInt4, int64(r.IntN(keys))), types.Int(types.TInt8, int64(r.IntN(1000))),
+			types.Float(benchTypes[2], r.Float64()), types.Text(words[r.IntN(len(words))])})
+	}
+	return s
+}
+
+// bench runs a plan over stores in place of its inputs.
+func bench(b *testing.B, n plan.Node, rows int, patch func(op Operator)) {
+	b.Helper()
+	env := memEnv(b, 0)
+	run, err := Build(&plan.Query{Root: n, ReadOnly: true, Returns: true}, env)
+	if err != nil {
+		b.Fatal(err)
+	}
+	patch(run.root)
+	b.ReportAllocs()
+	for b.Loop() {
+		run.Reset(env)
+		for {
+			out, err := run.Next()
+			if err != nil {
+				b.Fatal(err)
+			}
+			if out == nil {
+				break
+			}
+		}
+		run.Close()
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(rows), "ns/row")
+}
+
+const million = 1_000_000
+
+func BenchmarkFilterGroupFewKeys(b *testing.B)  { benchGroup(b, 10) }
+func BenchmarkFilterGroupManyKeys(b *testing.B) { benchGroup(b, 200_000) }
+
+func benchGroup(b *testing.B, keys int) {
+	rows := benchRows(million, keys)
+	in := valuesNode(benchTypes, nil)
+	f := &plan.Filter{Common: outCols(benchTypes), Input: in, Cond: call("int8lt", types.TBool, col(benchTypes, 1),
+		&plan.Const{At: plan.At{T: types.TInt8}, Val: types.Int(types.TInt8, 900)})}
+	n := &plan.Group{Common: outCols([]types.T{types.TInt4, types.TInt8, benchTypes[2]}), Input: f, Keys: []plan.Expr{col(benchTypes, 0)},
+		Aggs: []plan.Agg{agg("count", types.TInt8), agg("sum", benchTypes[2], col(benchTypes, 2))}}
+	bench(b, n, million, func(op Operator) { op.(*group).input.(*filter).input = &feed{rows: rows} })
+}
+
+func BenchmarkGroupText(b *testing.B) {
+	rows := benchRows(million, 10)
+	n := &plan.Group{Common: outCols([]types.T{types.TText, types.TInt8}), Input: valuesNode(benchTypes, nil), Keys: []plan.Expr{col(benchTypes, 3)},
+		Aggs: []plan.Agg{agg("count", types.TInt8)}}
+	bench(b, n, million, func(op Operator) { op.(*group).input = &feed{rows: rows} })
+}
+
+func BenchmarkHashJoin(b *testing.B) {
+	probe, build := benchRows(million, 100_000), benchRows(100_000, 100_000)
+	keys := []plan.Expr{col(benchTypes, 0)}
+	n := &plan.HashJoin{Common: outCols(append(append([]types.T(nil), benchTypes...), benchTypes...)), Left: valuesNode(benchTypes, nil), Right: valuesNode(benchTypes, nil),
+		LeftKeys: keys, RightKeys: keys}
+	bench(b, n, million, func(op Operator) {
+		op.(*hashJoin).left, op.(*hashJoin).right = &feed{rows: probe}, &feed{rows: build}
+	})
+}
+
+func BenchmarkSortInt(b *testing.B)  { benchSort(b, 0) }
+func BenchmarkSortText(b *testing.B) { benchSort(b, 3, 1) }
+
+func benchSort(b *testing.B, cols ...int) {
+	rows := benchRows(million, million)
+	n := &plan.Sort{Common: outCols(benchTypes), Input: valuesNode(benchTypes, nil)}
+	for _, c := range cols {
+		n.Keys = append(n.Keys, plan.SortKey{X: col(benchTypes, c)})
+	}
+	bench(b, n, million, func(op Operator) { op.(*sortOp).input = &feed{rows: rows} })
+}
+
+func BenchmarkTopN(b *testing.B) {
+	rows := benchRows(million, million)
+	n := &plan.Sort{Common: outCols(benchTypes), Input: valuesNode(benchTypes, nil), Keys: []plan.SortKey{{X: col(benchTypes, 2)}},
+		Limit: &plan.Const{At: plan.At{T: types.TInt8}, Val: types.Int(types.TInt8, 10)}}
+	bench(b, n, million, func(op Operator) { op.(*sortOp).input = &feed{rows: rows} })
+}
