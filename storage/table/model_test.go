@@ -391,7 +391,7 @@ func (m *model) verifyIndex(r table.Reader, ix *catalog.Index, all [][]types.Dat
 			want = append(want, row)
 		}
 	}
-	spec := &table.ScanSpec{Index: ix, Ranges: ranges, Cols: m.d.Live, Reverse: m.r.IntN(2) == 0, BatchRows: 1 + m.r.IntN(10), IndexOnly: m.r.IntN(2) == 0}
+	spec := &table.ScanSpec{Index: ix, Ranges: ranges, Cols: m.d.Live, Reverse: m.r.IntN(2) == 0, BatchRows: 1 + m.r.IntN(10), Limit: m.r.IntN(3), IndexOnly: m.r.IntN(2) == 0}
 	got := tabletest.Rows(m.t, m.d, r, spec)
 	for i := 1; i < len(got); i++ {
 		if c := m.compareKeys(ix, got[i-1], got[i]); c > 0 && !spec.Reverse || c < 0 && spec.Reverse {

@@ -16,8 +16,8 @@ type Scanner struct {
 	x     *index // nil: the master file
 	only  bool   // rows are read from index entries
 	opt   kv.ScanOpt
-	batch int
-	limit int
+	batch int // rows of the next batch: small at first when few may be enough
+	most  int // rows of a full batch
 	set   spanSet
 	rev   bool
 	iter  kv.Iter
@@ -50,13 +50,13 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 	if err != nil {
 		return nil, err
 	}
-	s := &Scanner{ctx: ctx, r: r, d: d, x: x, rev: spec.Reverse, batch: spec.BatchRows, limit: spec.Limit}
+	s := &Scanner{ctx: ctx, r: r, d: d, x: x, rev: spec.Reverse, batch: spec.BatchRows}
 	if s.batch <= 0 {
 		s.batch = vec.BatchSize
 	}
-	if s.limit > 0 && s.limit < s.batch {
-		s.batch = s.limit
-		s.opt.Batch = s.limit
+	s.most = s.batch
+	if spec.Limit > 0 {
+		s.batch = min(s.batch, spec.Limit)
 	}
 	if spec.part {
 		s.set.spans = spec.spans
@@ -88,6 +88,7 @@ func (s *Scanner) Next(b *vec.Batch) error {
 		}
 		b.N += n
 	}
+	s.batch = min(4*s.batch, s.most)
 	return nil
 }
 
