@@ -221,7 +221,11 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 	// functions see earlier entries of the same FROM, LATERAL or not
 	b := &binder{planner: p, scope: sc, what: "functions in FROM", noAgg: true, noWin: true, srf: true}
 	seen := map[int]bool{}
-	for _, fc := range f.Calls {
+	calls := f.Calls
+	if len(calls) == 1 {
+		calls = spreadUnnest(calls[0])
+	}
+	for _, fc := range calls {
 		x := b.known(b.expr(fc.X))
 		relsOf(x, seen)
 		name := figureName(fc.X)
@@ -240,9 +244,6 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 				n++
 			}
 		default:
-			if c, ok := x.(*plan.Call); ok && len(c.Args) > 1 && c.Proc.Name == "unnest" {
-				unsupported(x.Pos(), "unnest with several arguments here")
-			}
 			cols := b.recordCols(x)
 			if _, isRow := x.(*plan.RowCtor); isRow {
 				cols = nil
@@ -256,7 +257,7 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 				}
 				if len(cols) == 1 && cols[0].Name != "" {
 					name = cols[0].Name
-				} else if f.Alias != "" && len(f.Calls) == 1 {
+				} else if f.Alias != "" && len(calls) == 1 {
 					name = f.Alias
 				}
 				r.cols = append(r.cols, plan.OutCol{Name: name, T: x.Type()})
@@ -280,6 +281,21 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 	}
 	bl.rels[r.id] = r
 	return &joinItem{rel: r}, []*nsItem{p.relNames(r, aliases, f.Pos())}
+}
+
+// spreadUnnest turns unnest(a, b, …) into one unnest per array, side by side.
+func spreadUnnest(fc ast.FuncCall) []ast.FuncCall {
+	c, ok := fc.X.(*ast.Call)
+	if !ok || c.Name.Last() != "unnest" || len(c.Args) < 2 {
+		return []ast.FuncCall{fc}
+	}
+	var out []ast.FuncCall
+	for _, a := range c.Args {
+		one := *c
+		one.Args = []ast.Expr{a}
+		out = append(out, ast.FuncCall{X: &one})
+	}
+	return out
 }
 
 // join binds a JOIN and returns its tree and the entries that it makes visible.
