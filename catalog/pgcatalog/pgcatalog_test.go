@@ -260,3 +260,41 @@ func TestNamesOfObjects(t *testing.T) {
 		t.Errorf("regprocedure: %s", got)
 	}
 }
+
+func TestDefinitionsOfFunctions(t *testing.T) {
+	c := catalog.New(Overlay())
+	ch := catalog.NewChange(c.Current(), catalog.OIDPostgres, "postgres", []string{"public"}, c)
+	make := func(f catalog.Function, name string) types.OID {
+		f.Schema, f.Name, f.Language = "public", name, "sql"
+		made, err := ch.CreateFunction(&f, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made.OID
+	}
+	f1 := make(catalog.Function{Args: []types.T{types.TInt4, types.TText, types.TInt4}, ArgNames: []string{"a", "b", "c"}, ArgModes: []byte("iio"),
+		Defaults: []string{"'x'::text"}, Ret: types.TRecord, Volatile: 's', Strict: true, Body: "select 1"}, "f1")
+	f2 := make(catalog.Function{Args: []types.T{types.TInt4, types.TInt4, types.TText}, ArgNames: []string{"a", "x", "y"}, ArgModes: []byte("itt"),
+		Ret: types.TRecord, RetSet: true, Volatile: 'v', Body: "select $function$"}, "f2")
+	env := &Env{Snap: ch.Snapshot(), DB: catalog.OIDPostgres, SearchPath: []string{"public"}}
+	for _, tt := range []struct {
+		name string
+		f    func(types.OID) (string, bool)
+		oid  types.OID
+		want string
+	}{
+		{"arguments", env.GetFunctionArguments, f1, "a integer, b text DEFAULT 'x'::text, OUT c integer"},
+		{"identity arguments", env.GetFunctionIdentityArguments, f1, "a integer, b text, OUT c integer"},
+		{"table", env.GetFunctionResult, f2, "TABLE(x integer, y text)"},
+		{"definition", env.GetFunctionDef, f1, "CREATE OR REPLACE FUNCTION public.f1(a integer, b text DEFAULT 'x'::text, OUT c integer)\n RETURNS record\n LANGUAGE sql\n STABLE STRICT\nAS $function$select 1$function$\n"},
+		{"definition with a tag in the body", env.GetFunctionDef, f2, "CREATE OR REPLACE FUNCTION public.f2(a integer)\n RETURNS TABLE(x integer, y text)\n LANGUAGE sql\nAS $functionx$select $function$$functionx$\n"},
+		{"built-in", env.GetFunctionArguments, 4005, "target jsonb, path jsonpath, vars jsonb DEFAULT '{}'::jsonb, silent boolean DEFAULT false"},
+	} {
+		if got, ok := tt.f(tt.oid); !ok || got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	if got, _ := env.RegOut(types.ORegprocedure, f1); got != "f1(integer,text)" {
+		t.Errorf("regprocedure: %s", got)
+	}
+}

@@ -1,0 +1,232 @@
+package pgcatalog
+
+import (
+	"strconv"
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+)
+
+// routine is a built-in or user-defined function as its definition shows it.
+type routine struct {
+	schema, name, language, body string
+	args                         []types.OID
+	modes                        []byte
+	names                        []string
+	defaults                     []string // of the last input arguments
+	ret                          types.OID
+	set, strict, procedure       bool
+	volatile, parallel           byte
+}
+
+// routine finds a function by OID; false when there is none.
+func (env *Env) routine(o types.OID) (routine, bool) {
+	if p := catalog.ProcByOID(o); p != nil {
+		r := routine{schema: catalog.SchemaPgCatalog, name: p.Name, language: "internal", body: p.Src, args: p.Args, modes: p.ArgModes,
+			names: p.ArgNames, defaults: p.Defaults, ret: p.Ret, set: p.RetSet, strict: p.Strict, procedure: p.Kind == 'p',
+			volatile: p.Volatile, parallel: p.Parallel}
+		if p.AllArgs != nil {
+			r.args = p.AllArgs
+		}
+		if p.Lang == langSQL {
+			r.language = "sql"
+		}
+		return r, true
+	}
+	f, ok := env.Snap.Object(o).(*catalog.Function)
+	if !ok || f.DB != env.DB {
+		return routine{}, false
+	}
+	return routine{schema: f.Schema, name: f.Name, language: f.Language, body: f.Body, args: typeOIDs(f.Args), modes: f.ArgModes,
+		names: f.ArgNames, defaults: f.Defaults, ret: f.Ret.OID, set: f.RetSet, strict: f.Strict, procedure: f.Procedure,
+		volatile: f.Volatile, parallel: 'u'}, true
+}
+
+// mode returns the mode of an argument; 'i' when none is recorded.
+func (r *routine) mode(i int) byte {
+	if i < len(r.modes) {
+		return r.modes[i]
+	}
+	return 'i'
+}
+
+// argument writes one argument without its default.
+func (env *Env) argument(r *routine, i int) string {
+	s := ""
+	switch r.mode(i) {
+	case 'o':
+		s = "OUT "
+	case 'b':
+		s = "INOUT "
+	case 'v':
+		s = "VARIADIC "
+	}
+	if i < len(r.names) && r.names[i] != "" {
+		s += catalog.QuoteIdent(r.names[i]) + " "
+	}
+	return s + env.FormatTypeNoMod(r.args[i])
+}
+
+// arguments lists the arguments; those of a result table are left out.
+func (env *Env) arguments(r *routine, defaults bool) string {
+	inputs := 0
+	for i := range r.args {
+		if m := r.mode(i); m != 'o' && m != 't' {
+			inputs++
+		}
+	}
+	var parts []string
+	in := 0
+	for i := range r.args {
+		m := r.mode(i)
+		if m == 't' {
+			continue
+		}
+		s := env.argument(r, i)
+		if m != 'o' {
+			if d := in - (inputs - len(r.defaults)); defaults && d >= 0 {
+				s += " DEFAULT " + r.defaults[d]
+			}
+			in++
+		}
+		parts = append(parts, s)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// GetFunctionArguments is pg_get_function_arguments; false for no function.
+func (env *Env) GetFunctionArguments(o types.OID) (string, bool) {
+	r, ok := env.routine(o)
+	return env.arguments(&r, true), ok
+}
+
+// GetFunctionIdentityArguments is pg_get_function_identity_arguments.
+func (env *Env) GetFunctionIdentityArguments(o types.OID) (string, bool) {
+	r, ok := env.routine(o)
+	return env.arguments(&r, false), ok
+}
+
+// GetFunctionResult is pg_get_function_result; false for procedures, which have
+// none, and for no function.
+func (env *Env) GetFunctionResult(o types.OID) (string, bool) {
+	r, ok := env.routine(o)
+	if !ok || r.procedure {
+		return "", false
+	}
+	return env.result(&r), true
+}
+
+func (env *Env) result(r *routine) string {
+	var table []string
+	for i := range r.args {
+		if r.mode(i) == 't' {
+			table = append(table, env.argument(r, i))
+		}
+	}
+	switch {
+	case table != nil:
+		return "TABLE(" + strings.Join(table, ", ") + ")"
+	case r.set:
+		return "SETOF " + env.FormatTypeNoMod(r.ret)
+	}
+	return env.FormatTypeNoMod(r.ret)
+}
+
+// GetFunctionDef is pg_get_functiondef: a statement that makes the function
+// again; false for no function.
+func (env *Env) GetFunctionDef(o types.OID) (string, bool) {
+	r, ok := env.routine(o)
+	if !ok {
+		return "", false
+	}
+	kind, tag := "FUNCTION", "$function"
+	if r.procedure {
+		kind, tag = "PROCEDURE", "$procedure"
+	}
+	var b strings.Builder
+	b.WriteString("CREATE OR REPLACE " + kind + " " + catalog.QualifiedIdent(r.schema, r.name) + "(" + env.arguments(&r, true) + ")\n")
+	if !r.procedure {
+		b.WriteString(" RETURNS " + env.result(&r) + "\n")
+	}
+	b.WriteString(" LANGUAGE " + catalog.QuoteIdent(r.language) + "\n")
+	var flags []string
+	switch r.volatile {
+	case 'i':
+		flags = append(flags, "IMMUTABLE")
+	case 's':
+		flags = append(flags, "STABLE")
+	}
+	switch r.parallel {
+	case 's':
+		flags = append(flags, "PARALLEL SAFE")
+	case 'r':
+		flags = append(flags, "PARALLEL RESTRICTED")
+	}
+	if r.strict {
+		flags = append(flags, "STRICT")
+	}
+	if flags != nil {
+		b.WriteString(" " + strings.Join(flags, " ") + "\n")
+	}
+	for strings.Contains(r.body, tag) {
+		tag += "x"
+	}
+	b.WriteString("AS " + tag + "$" + r.body + tag + "$\n")
+	return b.String(), true
+}
+
+// UserByID is pg_get_userbyid.
+func (env *Env) UserByID(o types.OID) string {
+	if r, ok := env.Snap.Object(o).(*catalog.Role); ok {
+		return r.Name
+	}
+	return "unknown (OID=" + strconv.FormatUint(uint64(o), 10) + ")"
+}
+
+// ObjDescription is obj_description: the comment on an object of the system
+// relation named; "" when it has none. With no relation, any relation's.
+func (env *Env) ObjDescription(o types.OID, relation string) string {
+	class := types.OID(0)
+	if relation != "" {
+		r := Find(catalog.SchemaPgCatalog, relation)
+		if r == nil {
+			return ""
+		}
+		class = r.OID
+	}
+	return env.description(o, class, 0)
+}
+
+// ColDescription is col_description: the comment on a column.
+func (env *Env) ColDescription(rel types.OID, attnum int) string {
+	if attnum == 0 {
+		return ""
+	}
+	return env.description(rel, oidPgClass, attnum)
+}
+
+// ShobjDescription is shobj_description: the comment on a database or role.
+func (env *Env) ShobjDescription(o types.OID, relation string) string {
+	obj := env.Snap.Object(o)
+	_, isDB := obj.(*catalog.Database)
+	_, isRole := obj.(*catalog.Role)
+	if isDB && relation == "pg_database" || isRole && (relation == "pg_authid" || relation == "pg_roles") {
+		return commonOf(obj).Comment
+	}
+	return ""
+}
+
+// description looks a comment up; class 0 is any.
+func (env *Env) description(o, class types.OID, sub int) string {
+	text := ""
+	r := Find(catalog.SchemaPgCatalog, "pg_description")
+	// Computing the rows cannot fail.
+	_ = r.Rows(env, nil, func(row []types.Datum) bool {
+		if types.OID(row[0].I) == o && row[2].I == int64(sub) && (class == 0 || types.OID(row[1].I) == class) {
+			text = string(row[3].B)
+		}
+		return text == ""
+	})
+	return text
+}
