@@ -269,6 +269,8 @@ func unescapeXML(s string) string {
 type xmlWriter struct {
 	buf   bytes.Buffer
 	depth int
+	// opened is where the start tag written last ends.
+	opened int
 	// ids: write OIDs and key spaces, and refer by OID and position (fragments).
 	ids  bool
 	snap *Snapshot // resolves references to names; nil for fragments
@@ -315,19 +317,25 @@ func (w *xmlWriter) start(name string, attrs attrList) {
 	}
 }
 
-func (w *xmlWriter) escape(s string) {
-	// Writing to a bytes.Buffer cannot fail.
-	_ = xml.EscapeText(&w.buf, []byte(escapeXML(s)))
-}
+var xmlEntities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "\n", "&#xA;", "\r", "&#xD;", "\t", "&#x9;")
+
+func (w *xmlWriter) escape(s string) { w.buf.WriteString(xmlEntities.Replace(escapeXML(s))) }
 
 func (w *xmlWriter) open(name string, attrs attrList) {
 	w.start(name, attrs)
 	w.buf.WriteString(">\n")
 	w.depth++
+	w.opened = w.buf.Len()
 }
 
+// close ends an element; one without content becomes an empty-element tag.
 func (w *xmlWriter) close(name string) {
 	w.depth--
+	if w.opened == w.buf.Len() {
+		w.buf.Truncate(w.buf.Len() - len(">\n"))
+		w.buf.WriteString("/>\n")
+		return
+	}
 	for range w.depth {
 		w.buf.WriteString("  ")
 	}
