@@ -319,6 +319,9 @@ func (w *xmlWriter) start(name string, attrs attrList) {
 
 var xmlEntities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "\n", "&#xA;", "\r", "&#xD;", "\t", "&#x9;")
 
+// xmlTextEntities are those that the text of an element needs.
+var xmlTextEntities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\r", "&#xD;")
+
 func (w *xmlWriter) escape(s string) { w.buf.WriteString(xmlEntities.Replace(escapeXML(s))) }
 
 func (w *xmlWriter) open(name string, attrs attrList) {
@@ -350,6 +353,6 @@ func (w *xmlWriter) empty(name string, attrs attrList) {
 func (w *xmlWriter) text(name string, attrs attrList, content string) {
 	w.start(name, attrs)
 	w.buf.WriteByte('>')
-	w.escape(content)
+	w.buf.WriteString(xmlTextEntities.Replace(escapeXML(content)))
 	w.buf.WriteString("</" + name + ">\n")
 }
