@@ -1,0 +1,68 @@
+# kvsqld: a SQL database server in one binary. `make` alone prints the menu.
+
+DATA   ?= kvsqld-data
+LISTEN ?= 127.0.0.1:5433
+CYCLES ?= 100
+LBS    := testdata/samples/lbs
+
+.PHONY: menu
+menu: ## print this menu
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build bin/kvsqld
+	go build -o bin/kvsqld ./cmd/kvsqld
+
+.PHONY: run
+run: build ## serve the sample data on 127.0.0.1:5433, loading it the first time
+	@if [ ! -e $(DATA) ]; then \
+	  echo "loading the sample data into $(DATA), once" && \
+	  bin/kvsqld load --data $(DATA).new $(LBS)/schema.sql && \
+	  bin/kvsqld import --data $(DATA).new --table city $(LBS)/cities.csv.gz && \
+	  bin/kvsqld load --data $(DATA).new $(LBS)/derive.sql && \
+	  mv $(DATA).new $(DATA) || { rm -rf $(DATA).new; exit 1; }; \
+	fi
+	@echo "try: psql -h 127.0.0.1 -p 5433 -U postgres postgres -f $(LBS)/query.sql"
+	bin/kvsqld serve --data $(DATA) --listen $(LISTEN)
+
+.PHONY: test
+test: ## run all tests
+	go test ./...
+
+.PHONY: lint
+lint: ## gofmt, go vet and staticcheck
+	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt these files:"; echo "$$out"; exit 1; fi
+	go vet ./...
+	go tool staticcheck ./...
+
+.PHONY: check
+check: lint ## lint, import rules, all tests with the race detector
+	go test -run TestArchitecture ./cmd/kvsqld
+	go test -race ./...
+
+.PHONY: golden
+golden: ## rewrite the expectations of testdata/sql and show the difference
+	go test -count=1 -run 'TestSQL/mem' ./cmd/kvsqld -rewrite
+	git --no-pager diff --stat -- testdata/sql
+	git --no-pager diff -- testdata/sql
+
+.PHONY: fuzz
+fuzz: ## run each fuzz target for a minute
+	@grep -rl --include='*_test.go' '^func Fuzz' . | while read -r f; do \
+	  for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' $$f); do \
+	    echo "$$target in $$(dirname $$f)"; \
+	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime 1m $$(dirname $$f) || exit 1; \
+	  done; \
+	done
+
+.PHONY: crash
+crash: ## kill the server under writes again and again (CYCLES=100)
+	KVSQLD_CRASH_CYCLES=$(CYCLES) go test -count=1 -timeout 0 -run TestCrash -v ./cmd/kvsqld
+
+.PHONY: bench
+bench: build ## compare with PostgreSQL on this machine (needs PostgreSQL 15)
+	testdata/bench/bench.sh
+
+.PHONY: clean
+clean: ## remove the binary and the sample data directory
+	rm -rf bin $(DATA) $(DATA).new
