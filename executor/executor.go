@@ -63,6 +63,9 @@ type Env struct {
 	Stats *Stats
 
 	run *Run
+	// reader is what scans read: Txn, or the state before the statement when WITH
+	// queries change tables that others read.
+	reader kv.Reader
 }
 
 // Operator is a running plan node. Open prepares a run (X2), Next returns the
@@ -89,6 +92,9 @@ type Run struct {
 	build    *builder
 	fks      *fkQueue
 	writers  map[*catalog.Table]*tableWriter
+	before   kv.Snapshot // see Env.reader
+
+	checked, impure bool // see pure
 }
 
 // Build makes the operators of a plan. They start to work at the first Next.
@@ -117,7 +123,7 @@ func Build(q *plan.Query, env *Env) (*Run, error) {
 // attach connects the run with the statement's environment.
 func (r *Run) attach(env *Env) {
 	r.env = env
-	env.run = r
+	env.run, env.reader = r, env.Txn
 	if env.Mem == nil {
 		env.Mem = new(Memory)
 	}
@@ -178,6 +184,9 @@ func (r *Run) Next() (*vec.Batch, error) {
 }
 
 func (r *Run) open() error {
+	if err := r.readBefore(); err != nil {
+		return err
+	}
 	for _, c := range r.query.CTEs {
 		if c.Modifying {
 			// A modifying CTE runs to its end before the main query, whether it
@@ -238,6 +247,13 @@ func (r *Run) Close() {
 	}
 	for _, s := range r.subs {
 		s.close()
+	}
+	for _, w := range r.writers {
+		w.env = nil
+	}
+	if r.before != nil {
+		r.before.Close()
+		r.before = nil
 	}
 	r.fks = nil
 	r.ended = true

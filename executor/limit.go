@@ -83,7 +83,13 @@ func (op *limit) Open(env *Env) error {
 		op.done = true
 		return nil
 	}
-	return op.input.Open(env)
+	if err := op.input.Open(env); err != nil {
+		return err
+	}
+	if op.left > 0 && op.ties == nil {
+		demand(op.input, op.skip+op.left)
+	}
+	return nil
 }
 
 func (op *limit) Next() (*vec.Batch, error) {

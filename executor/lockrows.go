@@ -7,12 +7,30 @@ import (
 )
 
 // lockRows locks the rows that the input's row-key columns name. Rows that SKIP
-// LOCKED skips are not passed.
+// LOCKED skips are not passed. Below a limit no more rows are locked than the
+// limit asks for.
 type lockRows struct {
 	input  Operator
 	locker *rowLocker
 	env    *Env
+	in     *vec.Batch // under way
+	rows   []uint32   // its selected rows that have not been locked
+	want   int64      // rows still wanted; 0: all
+	buf    []uint32
 	out    vec.Batch
+}
+
+// demand tells an operator how many rows will be taken from it at most; it is
+// called after Open.
+func demand(op Operator, n int64) {
+	switch op := op.(type) {
+	case *statsOp:
+		demand(op.Operator, n)
+	case *project:
+		demand(op.input, n)
+	case *lockRows:
+		op.want = n
+	}
 }
 
 func (b *builder) lockRows(n *plan.LockRows) (Operator, error) {
@@ -24,21 +42,35 @@ func (b *builder) lockRows(n *plan.LockRows) (Operator, error) {
 }
 
 func (op *lockRows) Open(env *Env) error {
-	op.env = env
+	op.env, op.in, op.want = env, nil, 0
 	return op.input.Open(env)
 }
 
 func (op *lockRows) Next() (*vec.Batch, error) {
 	for {
-		in, err := op.input.Next()
-		if in == nil || err != nil {
-			return nil, err
+		if op.in == nil {
+			in, err := op.input.Next()
+			if in == nil || err != nil {
+				return nil, err
+			}
+			op.buf = append(op.buf[:0], selectedRows(in, nil)...)
+			op.in, op.rows = in, op.buf
 		}
-		op.out = *in
+		k := len(op.rows)
+		if op.want > 0 && op.want < int64(k) {
+			k = int(op.want)
+		}
+		op.out = vec.Batch{Cols: op.in.Cols, N: op.in.N, Sel: op.rows[:k]}
+		if op.rows = op.rows[k:]; len(op.rows) == 0 {
+			op.in = nil
+		}
 		if err := op.locker.lock(op.env, &op.out); err != nil {
 			return nil, err
 		}
-		if op.out.Rows() > 0 {
+		if n := int64(op.out.Rows()); n > 0 {
+			if op.want > 0 {
+				op.want = max(op.want-n, 1)
+			}
 			return &op.out, nil
 		}
 	}

@@ -77,7 +77,7 @@ func (op *lookupJoin) Open(env *Env) error {
 		return err
 	}
 	n := op.node
-	if op.lookup, err = desc.NewLookup(env.Txn, n.Index, len(n.Keys), n.Cols, n.IndexOnly); err != nil {
+	if op.lookup, err = desc.NewLookup(env.reader, n.Index, len(n.Keys), n.Cols, n.IndexOnly); err != nil {
 		return err
 	}
 	op.out.open(0)

@@ -96,7 +96,10 @@ func sees(n plan.Node, oid types.OID) bool {
 			return true
 		}
 	case *plan.CTEScan:
-		return true
+		// The rows of a modifying one are there before anybody reads them.
+		if !n.CTE.Modifying && (sees(n.CTE.Plan, oid) || n.CTE.Step != nil && sees(n.CTE.Step, oid)) {
+			return true
+		}
 	}
 	found := false
 	plan.MapExprs(n, func(e plan.Expr) plan.Expr {

@@ -92,7 +92,7 @@ func (op *scan) Open(env *Env) error {
 // it is certain that rows are wanted.
 func (op *scan) start() error {
 	if op.parallel() {
-		parts, err := op.desc.SplitScan(op.env.Ctx, op.env.Txn, &op.spec, op.env.MaxParallel)
+		parts, err := op.desc.SplitScan(op.env.Ctx, op.env.reader, &op.spec, op.env.MaxParallel)
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (op *scan) start() error {
 		}
 	}
 	var err error
-	op.scanner, err = op.desc.Scan(op.env.Ctx, op.env.Txn, &op.spec)
+	op.scanner, err = op.desc.Scan(op.env.Ctx, op.env.reader, &op.spec)
 	return err
 }
 
@@ -190,7 +190,7 @@ func (op *scan) get() error {
 		}
 		key = append(key, d)
 	}
-	_, err := op.desc.PointGet(op.env.Ctx, op.env.Txn, op.node.Index, key, op.node.Cols, &op.buf)
+	_, err := op.desc.PointGet(op.env.Ctx, op.env.reader, op.node.Index, key, op.node.Cols, &op.buf)
 	op.buf.Sel = nil
 	return err
 }

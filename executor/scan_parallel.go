@@ -18,8 +18,20 @@ const parallelMinCost = 50_000
 // while several goroutines read, so the whole statement must be read-only.
 func (op *scan) parallel() bool {
 	n := op.node
-	return op.env.MaxParallel > 1 && op.env.run.query.ReadOnly && n.Common.Cost >= parallelMinCost && !n.Ordered && n.Limit == nil &&
+	return op.env.MaxParallel > 1 && op.env.run.pure() && n.Common.Cost >= parallelMinCost && !n.Ordered && n.Limit == nil &&
 		op.env.Stats == nil && parallelSafe(n.Filter)
+}
+
+// pure reports whether the statement writes nothing, not even by a function.
+func (r *Run) pure() bool {
+	if !r.query.ReadOnly || r.impure {
+		return false
+	}
+	if !r.checked {
+		r.checked = true
+		r.impure = paramsOf(r.query.Root).volatile
+	}
+	return !r.impure
 }
 
 // parallelSafe reports whether an expression may be evaluated by several
@@ -123,7 +135,7 @@ type scanWorker struct {
 }
 
 func newScanWorker(op *scan, part *table.ScanSpec, ready chan<- scanned) (*scanWorker, error) {
-	w := &scanWorker{desc: op.desc, reader: op.env.Txn, spec: part, env: op.env.Expr.Fork(), ready: ready,
+	w := &scanWorker{desc: op.desc, reader: op.env.reader, spec: part, env: op.env.Expr.Fork(), ready: ready,
 		free: make(chan *vec.Batch, parallelDepth)}
 	if op.node.Filter != nil {
 		var err error

@@ -437,3 +437,45 @@ func TestParallelScanPassesEveryRow(t *testing.T) {
 		t.Fatalf("%d rows, want %d", len(seen), n/10)
 	}
 }
+
+func TestWithQueriesSeeOneSnapshot(t *testing.T) {
+	w := newWorld(t)
+	a := w.table("t", []int{0}, []string{"a", "b"})
+	x := w.begin()
+	x.must(insertNode(a, []int{1, 10}, []int{2, 20}))
+	x.commit()
+	x = w.begin()
+	up := &plan.Update{Table: a, SetCols: []int{1}, Input: target(a, none, lit(0))}
+	c := &plan.CTE{Name: "u", Modifying: true, Plan: up}
+	run, err := Build(&plan.Query{Root: scanNode(a), CTEs: []*plan.CTE{c}, Returns: true}, x.env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equalRows(t, "the main query", showAll(collect(t, run), true), []string{"1|10", "2|20"})
+	run.Close()
+	equalRows(t, "the next statement", x.contents(a), []string{"1|0", "2|0"})
+	x.commit()
+}
+
+func TestLimitLocksNoMoreRowsThanItPasses(t *testing.T) {
+	w := newWorld(t)
+	a := w.table("t", []int{0}, []string{"a"})
+	x := w.begin()
+	x.must(insertNode(a, []int{1}, []int{2}, []int{3}))
+	x.commit()
+	ts := []types.T{types.TInt4, types.Of(types.OBytea)}
+	locked := func() plan.Node {
+		s := &plan.Scan{Common: outCols(ts), Table: a, Cols: []int{0, plan.ColRowKey}}
+		l := &plan.LockRows{Common: outCols(ts), Input: s, Locks: []plan.Lock{{Table: a, KeyCol: 1, Strength: "UPDATE", SkipLocked: true}}}
+		p := &plan.Project{Common: outCols(ts[:1]), Input: l, Exprs: []plan.Expr{col(ts, 0)}}
+		one := &plan.Const{At: plan.At{T: types.TInt8}, Val: types.Int(types.TInt8, 1)}
+		return &plan.Limit{Common: outCols(ts[:1]), Input: p, Count: one}
+	}
+	var got []string
+	for range 4 {
+		x := w.begin()
+		defer x.env.Txn.Rollback()
+		got = append(got, showAll(x.must(locked()), false)...)
+	}
+	equalRows(t, "each takes the next free row", got, []string{"1", "2", "3"})
+}

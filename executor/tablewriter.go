@@ -41,7 +41,7 @@ type check struct {
 
 // writer returns the run's writer for a table.
 func (r *Run) writer(t *catalog.Table) (*tableWriter, error) {
-	if w := r.writers[t]; w != nil && w.env == r.env {
+	if w := r.writers[t]; w != nil && w.env != nil {
 		return w, nil
 	}
 	w := r.writers[t]

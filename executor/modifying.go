@@ -1,0 +1,82 @@
+package executor
+
+import (
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// readBefore makes scans read the state before the statement when a WITH query
+// changes a table that another part of the statement reads: all parts see one
+// snapshot, whatever the order they run in.
+//
+// A transaction shows its own writes, so the state is taken from a snapshot of
+// the store. That is the same state only while the transaction has written
+// nothing and no commit lies between; in the second case the statement starts
+// again with a newer snapshot.
+func (r *Run) readBefore() error {
+	if !r.overlaps() {
+		return nil
+	}
+	refuse := sqlerr.Unsupported(-1, "reading a table that a WITH query of the same statement modifies, after other writes of the transaction,")
+	if r.env.Txn.HasWrites() {
+		return refuse
+	}
+	snap, err := r.env.Tables.Store().Snapshot(r.env.Ctx)
+	if err != nil {
+		return err
+	}
+	if snap.Seq() != r.env.Txn.Seq() {
+		snap.Close()
+		if r.env.ReadCommitted {
+			return ErrRetry
+		}
+		return refuse
+	}
+	r.before = snap
+	r.env.reader = snap
+	return nil
+}
+
+// overlaps reports whether a WITH query writes a table that another part reads.
+func (r *Run) overlaps() bool {
+	parts := []plan.Node{r.query.Root}
+	modifying := false
+	for _, c := range r.query.CTEs {
+		parts = append(parts, c.Plan)
+		modifying = modifying || c.Modifying
+	}
+	if !modifying {
+		return false
+	}
+	for _, w := range parts {
+		oid := written(w)
+		if oid == 0 {
+			continue
+		}
+		for _, other := range parts {
+			if other != w && sees(other, oid) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// written returns the table that a part of a statement writes, 0 for none.
+func written(n plan.Node) types.OID {
+	switch n := n.(type) {
+	case *plan.Insert:
+		return n.Table.OID
+	case *plan.Update:
+		return n.Table.OID
+	case *plan.Delete:
+		return n.Table.OID
+	}
+	for _, c := range n.Children() {
+		if oid := written(c); oid != 0 {
+			return oid
+		}
+	}
+	return 0
+}
