@@ -155,8 +155,7 @@ func (c *Change) typeChangeable(t *Table, i int) error {
 func (c *Change) foreignKeysComparable(t *Table, i int, typ types.T) error {
 	bad := func(fk *ForeignKey, from, to string, ft, tt types.T) error {
 		return sqlerr.New(sqlerr.DatatypeMismatch, "foreign key constraint \"%s\" cannot be implemented", fk.Name).
-			WithDetail("Key columns \"%s\" and \"%s\" are of incompatible types: %s and %s.", from, to,
-				c.snap.FormatType(ft, c.DB, c.Path), c.snap.FormatType(tt, c.DB, c.Path))
+			WithDetail("Key columns \"%s\" and \"%s\" are of incompatible types: %s and %s.", from, to, c.typeName(ft), c.typeName(tt))
 	}
 	for _, fk := range t.ForeignKeys {
 		ref := c.snap.Table(fk.RefTable)

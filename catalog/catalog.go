@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -66,6 +67,7 @@ func (c *Catalog) Begin(d *Delta) (*Publication, error) {
 	c.publish.Lock()
 	cur := c.current.Load()
 	put, del := d.Final()
+	del = withStats(cur, del)
 	if err := unchanged(cur, d, put, del); err != nil {
 		c.publish.Unlock()
 		return nil, err
@@ -81,6 +83,19 @@ func (c *Catalog) Begin(d *Delta) (*Publication, error) {
 	return &Publication{c: c, next: next, put: put, del: del}, nil
 }
 
+// withStats adds the statistics of dropped relations: they may have been
+// gathered after the drop was begun.
+func withStats(cur *Snapshot, del []types.OID) []types.OID {
+	for _, oid := range del {
+		if st := cur.Stats(oid); st != nil && !slices.Contains(del, st.OID) {
+			del = append(del, st.OID)
+		}
+	}
+	return del
+}
+
+// unchanged checks that nobody else changed what the delta changes. Statistics
+// may be overwritten.
 func unchanged(cur *Snapshot, d *Delta, put []Object, del []types.OID) error {
 	if d == nil {
 		return nil
@@ -88,6 +103,9 @@ func unchanged(cur *Snapshot, d *Delta, put []Object, del []types.OID) error {
 	check := func(oid types.OID) error {
 		was, known := d.base[oid]
 		if !known || cur.objs[oid] == was {
+			return nil
+		}
+		if _, ok := was.(*Stats); ok {
 			return nil
 		}
 		return sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update")

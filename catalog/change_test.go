@@ -3,6 +3,7 @@ package catalog
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -350,4 +351,43 @@ func TestSavepointsAndConcurrentPublication(t *testing.T) {
 	d.must(err)
 	pub.Abort()
 	pub.Abort()
+}
+
+// Statistics gathered while a table is being dropped go with it.
+func TestStatisticsDoNotHoldUpDrops(t *testing.T) {
+	d := newDDL(t)
+	tab := d.table("a", []ColumnSpec{col("x", types.OInt4)})
+	d.must(d.cat.Publish(d.Delta()))
+	drop := NewChange(d.cat.Current(), d.DB, "postgres", nil, d.cat)
+	d.must(drop.DropRelations(false, tab.OID))
+	analyze := NewChange(d.cat.Current(), d.DB, "postgres", nil, d.cat)
+	d.must(analyze.PutStats(&Stats{Table: tab.OID, Rows: 1}))
+	d.must(d.cat.Publish(analyze.Delta()))
+	d.must(d.cat.Publish(drop.Delta()))
+	if d.cat.Current().Stats(tab.OID) != nil {
+		t.Error("the statistics outlive the table")
+	}
+}
+
+func BenchmarkCreateTable(b *testing.B) {
+	c := New(nil)
+	for i := range 500 {
+		ch := NewChange(c.Current(), OIDPostgres, "postgres", []string{"public"}, c)
+		benchTable(b, ch, "t"+strconv.Itoa(i))
+		if err := c.Publish(ch.Delta()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ResetTimer()
+	for b.Loop() {
+		benchTable(b, NewChange(c.Current(), OIDPostgres, "postgres", []string{"public"}, c), "new")
+	}
+}
+
+func benchTable(b *testing.B, ch *Change, name string) {
+	_, err := ch.CreateTable(&TableSpec{Schema: "public", Name: name, Columns: []ColumnSpec{serial("id"), col("a", types.OInt4)},
+		Constraints: []ConstraintSpec{{Kind: 'p', Cols: []string{"id"}}, {Kind: 'u', Cols: []string{"a"}}}})
+	if err != nil {
+		b.Fatal(err)
+	}
 }

@@ -56,7 +56,7 @@ func (c *Change) addForeignKey(t *Table, spec *ConstraintSpec) error {
 		if !c.comparable(pk.Type, fk.Type) {
 			return sqlerr.New(sqlerr.DatatypeMismatch, "foreign key constraint \"%s\" cannot be implemented", name).
 				WithDetail("Key columns \"%s\" and \"%s\" are of incompatible types: %s and %s.",
-					fk.Name, pk.Name, c.snap.FormatType(fk.Type, c.DB, c.Path), c.snap.FormatType(pk.Type, c.DB, c.Path))
+					fk.Name, pk.Name, c.typeName(fk.Type), c.typeName(pk.Type))
 		}
 	}
 	for _, i := range cols {

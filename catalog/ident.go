@@ -107,6 +107,14 @@ func (s *Snapshot) RelationText(db types.OID, path []string, schema, name string
 	return QualifiedIdent(schema, name)
 }
 
+// typeName is how messages call a type: without its modifier.
+func (c *Change) typeName(t types.T) string {
+	if types.Lookup(t.OID) != nil {
+		return types.FormatTypeNoMod(t.OID)
+	}
+	return c.snap.FormatType(t, c.DB, c.Path)
+}
+
 // FormatType is format_type for every type, user-defined ones included.
 func (s *Snapshot) FormatType(t types.T, db types.OID, path []string) string {
 	if types.Lookup(t.OID) != nil || t.OID == 0 {
