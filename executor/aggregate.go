@@ -374,3 +374,14 @@ func (f *orderedFlow) finish(env *Env, ngrp int) error {
 func (f *orderedFlow) bytes() int64 { return f.agg.Bytes() }
 
 func (f *orderedFlow) close() { f.sorter.close() }
+
+// flowAggregator returns the aggregator of a flow without DISTINCT and ORDER BY.
+func flowAggregator(f aggFlow) expr.Aggregator {
+	switch f := f.(type) {
+	case *directFlow:
+		return f.agg
+	case *filterFlow:
+		return f.agg
+	}
+	return nil
+}

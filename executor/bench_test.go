@@ -7,6 +7,7 @@ import (
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/planner/plan"
+	"kvsqld/storage/table"
 )
 
 // feed passes a store's rows again and again.
@@ -118,4 +119,102 @@ func BenchmarkTopN(b *testing.B) {
 	n := &plan.Sort{Common: outCols(benchTypes), Input: valuesNode(benchTypes, nil), Keys: []plan.SortKey{{X: col(benchTypes, 2)}},
 		Limit: &plan.Const{At: plan.At{T: types.TInt8}, Val: types.Int(types.TInt8, 10)}}
 	bench(b, n, million, func(op Operator) { op.(*sortOp).input = &feed{rows: rows} })
+}
+
+func BenchmarkPointGet(b *testing.B) {
+	w := newWorld(b)
+	a := w.table("t", []int{0}, []string{"a", "b"})
+	x := w.begin()
+	for lo := 0; lo < 10_000; lo += 1000 {
+		var rows [][]int
+		for i := range 1000 {
+			rows = append(rows, []int{lo + i, i})
+		}
+		x.must(insertNode(a, rows...))
+	}
+	x.commit()
+	x = w.begin()
+	defer x.env.Txn.Rollback()
+	ts := liveTypes(a)
+	s := &plan.Scan{Common: outCols(ts), Table: a, Access: plan.PointGet, Cols: []int{0, 1}, Ranges: []plan.KeyRange{{Eq: []plan.Expr{param(0)}}}}
+	n := &plan.Project{Common: outCols(ts[1:]), Input: s, Exprs: []plan.Expr{col(ts, 1)}}
+	x.env.Expr.Params = []types.Datum{types.Int(types.TInt4, 77)}
+	run, err := Build(&plan.Query{Root: n, Params: int4s, NumSlots: 1, ReadOnly: true, Returns: true}, x.env)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		run.Reset(x.env)
+		x.env.Expr.Params[0].I = int64(i % 10_000)
+		if out, err := run.Next(); err != nil || out == nil {
+			b.Fatal(err)
+		}
+		if out, err := run.Next(); err != nil || out != nil {
+			b.Fatal(err)
+		}
+		run.Close()
+	}
+}
+
+// benchTable is a stored table with a million rows.
+func benchTable(b *testing.B) (*testTx, *plan.Scan) {
+	w := newWorld(b)
+	a := w.table("t", []int{0}, []string{"a", "b", "c", "d"})
+	d, err := w.db.For(a)
+	if err != nil {
+		b.Fatal(err)
+	}
+	x := w.begin()
+	wr := d.NewWriter(x.env.Txn)
+	for lo := 0; lo < million; lo += 1000 {
+		in := &vec.Batch{N: 1000}
+		for range 4 {
+			in.Cols = append(in.Cols, vec.New(types.TInt4, 1000))
+		}
+		for i := range 1000 {
+			k := int64(lo + i)
+			in.Cols[0].I64[i], in.Cols[1].I64[i], in.Cols[2].I64[i], in.Cols[3].I64[i] = k, k%10, k*7%1000, k%100_000
+		}
+		if _, err := wr.Insert(b.Context(), in, nil, table.InsertOpt{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	x.commit()
+	x = w.begin()
+	s := scanNode(a)
+	s.Common.Cost = million
+	s.Filter = call("int4lt", types.TBool, col(liveTypes(a), 2), lit(900))
+	return x, s
+}
+
+func BenchmarkScanFilterGroup(b *testing.B)         { benchScanGroup(b, 1) }
+func BenchmarkScanFilterGroupParallel(b *testing.B) { benchScanGroup(b, 2) }
+
+func benchScanGroup(b *testing.B, workers int) {
+	x, s := benchTable(b)
+	defer x.env.Txn.Rollback()
+	x.env.MaxParallel = workers
+	ts := liveTypes(s.Table)
+	n := &plan.Group{Common: outCols([]types.T{types.TInt4, types.TInt8, types.TInt8}), Input: s, Keys: []plan.Expr{col(ts, 1)},
+		Aggs: []plan.Agg{agg("count", types.TInt8), agg("sum", types.TInt8, col(ts, 3))}}
+	run, err := Build(&plan.Query{Root: n, ReadOnly: true, Returns: true}, x.env)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		run.Reset(x.env)
+		for {
+			out, err := run.Next()
+			if err != nil {
+				b.Fatal(err)
+			}
+			if out == nil {
+				break
+			}
+		}
+		run.Close()
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/million, "ns/row")
 }

@@ -33,6 +33,11 @@ func cancelErr(ctx context.Context) error {
 	return e
 }
 
+// isCancel reports whether an error says no more than that the context ended.
+func isCancel(err error) bool {
+	return sqlerr.CodeOf(err) == sqlerr.QueryCanceled || errors.Is(err, context.Canceled)
+}
+
 // kvCodes gives the engine's errors their SQLSTATE and PostgreSQL's message.
 var kvCodes = []struct {
 	err  error

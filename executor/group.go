@@ -119,6 +119,14 @@ func (op *group) newState(depth int) (*groupState, error) {
 
 // fill reads the input.
 func (op *group) fill() error {
+	if done, err := op.fillParallel(); done || err != nil {
+		return err
+	}
+	return op.fillFrom(func() bool { return true })
+}
+
+// fillFrom reads the input while more says so.
+func (op *group) fillFrom(more func() bool) error {
 	s, err := op.newState(0)
 	if err != nil {
 		return err
@@ -127,7 +135,7 @@ func (op *group) fill() error {
 	if op.nkeys == 0 && op.node.Sets == nil {
 		s.ngrp = 1
 	}
-	for {
+	for more() {
 		in, err := op.input.Next()
 		if err != nil {
 			return err

@@ -20,6 +20,7 @@ type scan struct {
 	env     *Env
 	desc    *table.Desc
 	spec    table.ScanSpec
+	part    *table.ScanSpec // instead of spec, set by a parallel operator above
 	scanner *table.Scanner
 	par     *parallelScan
 	filters []*keyFilter
@@ -59,7 +60,7 @@ func (op *scan) pushFilter(col int, f *keyFilter) bool {
 
 func (op *scan) Open(env *Env) error {
 	op.stop()
-	op.env, op.done = env, false
+	op.env, op.done, op.part = env, false, nil
 	desc, err := env.Tables.For(op.node.Table)
 	if err != nil {
 		return err
@@ -101,8 +102,12 @@ func (op *scan) start() error {
 			return err
 		}
 	}
+	spec := &op.spec
+	if op.part != nil {
+		spec = op.part
+	}
 	var err error
-	op.scanner, err = op.desc.Scan(op.env.Ctx, op.env.reader, &op.spec)
+	op.scanner, err = op.desc.Scan(op.env.Ctx, op.env.reader, spec)
 	return err
 }
 
@@ -208,5 +213,5 @@ func (op *scan) stop() {
 
 func (op *scan) Close() {
 	op.stop()
-	op.filters = nil
+	op.filters, op.part = nil, nil
 }

@@ -436,6 +436,27 @@ func TestParallelScanPassesEveryRow(t *testing.T) {
 	if len(seen) != n/10 {
 		t.Fatalf("%d rows, want %d", len(seen), n/10)
 	}
+
+	s.Filter = call("int4ne", types.TBool, col(liveTypes(a), 1), lit(3))
+	g := &plan.Group{Common: outCols([]types.T{types.TInt4, types.TInt8, types.TInt8}), Input: s, Keys: []plan.Expr{col(liveTypes(a), 1)},
+		Aggs: []plan.Agg{agg("count", types.TInt8), agg("sum", types.TInt8, col(liveTypes(a), 0))}}
+	var want [2][]string
+	for i := range 4 {
+		x.env.MaxParallel = 1 + i%2*3
+		x.env.WorkMem = int64(i / 2) // also when the workers' groups do not fit
+		run, err := Build(&plan.Query{Root: g, ReadOnly: true, Returns: true}, x.env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[i%2] = showAll(collect(t, run), true)
+		run.Close()
+		if i%2 == 1 {
+			equalRows(t, "parallel groups", want[1], want[0])
+		}
+	}
+	if len(want[0]) != 9 {
+		t.Fatalf("%d groups, want 9", len(want[0]))
+	}
 }
 
 func TestWithQueriesSeeOneSnapshot(t *testing.T) {
