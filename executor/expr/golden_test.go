@@ -77,6 +77,9 @@ func answer(d types.Datum, err error) string {
 	if d.Null {
 		return "NULL"
 	}
+	if d.T == types.TRegtype {
+		return types.FormatTypeNoMod(types.OID(d.I))
+	}
 	return escape(string(types.AppendText(nil, d, types.DefaultFmt)))
 }
 

@@ -150,7 +150,9 @@ func floatPower(_ *callCtx, a, b float64) (float64, error) {
 // degreeFuncs registers the trigonometry in degrees, exact at the usual angles.
 func degreeFuncs(r *registry) {
 	const rad = math.Pi / 180
-	sin30, oneMinusCos60 := math.Sin(30*rad), 1-math.Cos(60*rad)
+	// Computed like the functions' values below, so that quotients are exact.
+	angle30, angle60 := 30.0, 60.0
+	sin30, oneMinusCos60 := math.Sin(angle30*rad), 1-math.Cos(angle60*rad)
 	sinQ1 := func(x float64) float64 { // 0 … 90
 		if x <= 30 {
 			return math.Sin(x*rad) / sin30 / 2

@@ -41,6 +41,8 @@ func families() []func(*registry) {
 		mathFuncs,
 		geoFuncs,
 		sizeFuncs,
+		toCharFuncs,
+		numToCharFuncs,
 	}
 }
 

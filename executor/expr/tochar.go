@@ -1,0 +1,487 @@
+package expr
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+)
+
+// dateNode is one element of a date/time template: a field with its modifiers,
+// or a literal text (key 0).
+type dateNode struct {
+	key   dateKey
+	text  string // the keyword as written, or the literal
+	fill  bool   // FM: no padding
+	th    byte   // 'T' for TH, 't' for th
+	fixed bool   // literal given in quotes
+}
+
+type dateKey uint8
+
+const (
+	keyLiteral dateKey = iota
+	keyADBCDots
+	keyADBC
+	keyAMPMDots
+	keyAMPM
+	keyCC
+	keyDay
+	keyDy
+	keyDDD
+	keyDD
+	keyD
+	keyFF
+	keyHH24
+	keyHH12
+	keyIDDD
+	keyID
+	keyIW
+	keyIYYY
+	keyIYY
+	keyIY
+	keyI
+	keyJ
+	keyMI
+	keyMM
+	keyMonth
+	keyMon
+	keyMS
+	keyOF
+	keyQ
+	keyRM
+	keySSSS
+	keySS
+	keyTZH
+	keyTZM
+	keyTZ
+	keyUS
+	keyWW
+	keyW
+	keyYcYYY
+	keyYYYY
+	keyYYY
+	keyYY
+	keyY
+)
+
+// dateWords lists the keywords, longer ones before their prefixes. Matching
+// ignores case; the case as written decides that of the output.
+var dateWords = []struct {
+	word string
+	key  dateKey
+}{
+	{"A.D.", keyADBCDots}, {"B.C.", keyADBCDots}, {"AD", keyADBC}, {"BC", keyADBC},
+	{"A.M.", keyAMPMDots}, {"P.M.", keyAMPMDots}, {"AM", keyAMPM}, {"PM", keyAMPM},
+	{"CC", keyCC}, {"DAY", keyDay}, {"DDD", keyDDD}, {"DD", keyDD}, {"DY", keyDy}, {"D", keyD},
+	{"FF1", keyFF}, {"FF2", keyFF}, {"FF3", keyFF}, {"FF4", keyFF}, {"FF5", keyFF}, {"FF6", keyFF},
+	{"HH24", keyHH24}, {"HH12", keyHH12}, {"HH", keyHH12}, {"IDDD", keyIDDD}, {"ID", keyID}, {"IW", keyIW},
+	{"IYYY", keyIYYY}, {"IYY", keyIYY}, {"IY", keyIY}, {"I", keyI}, {"J", keyJ}, {"MI", keyMI}, {"MM", keyMM},
+	{"MONTH", keyMonth}, {"MON", keyMon}, {"MS", keyMS}, {"OF", keyOF}, {"Q", keyQ}, {"RM", keyRM},
+	{"SSSSS", keySSSS}, {"SSSS", keySSSS}, {"SS", keySS}, {"TZH", keyTZH}, {"TZM", keyTZM}, {"TZ", keyTZ}, {"US", keyUS},
+	{"WW", keyWW}, {"W", keyW}, {"Y,YYY", keyYcYYY}, {"YYYY", keyYYYY}, {"YYY", keyYYY}, {"YY", keyYY}, {"Y", keyY},
+}
+
+// parseDateTemplate splits a template.
+func parseDateTemplate(f string) (nodes []dateNode) {
+	for f != "" {
+		if f[0] == '"' {
+			lit, rest := quotedLiteral(f[1:])
+			nodes, f = append(nodes, dateNode{text: lit, fixed: true}), rest
+			continue
+		}
+		if f[0] == '\\' && len(f) > 1 && f[1] == '"' {
+			nodes, f = append(nodes, dateNode{text: `"`, fixed: true}), f[2:]
+			continue
+		}
+		n := dateNode{}
+		rest := f
+	prefixes:
+		for len(rest) >= 2 {
+			switch strings.ToUpper(rest[:2]) {
+			case "FM":
+				n.fill = true
+			case "FX", "TM":
+			default:
+				break prefixes
+			}
+			rest = rest[2:]
+		}
+		for _, w := range dateWords {
+			if len(rest) >= len(w.word) && strings.EqualFold(rest[:len(w.word)], w.word) {
+				n.key, n.text, rest = w.key, rest[:len(w.word)], rest[len(w.word):]
+				break
+			}
+		}
+		if n.key == keyLiteral {
+			if n.fill && rest != f {
+				f = rest
+				if f == "" {
+					break
+				}
+			}
+			_, w := utf8.DecodeRuneInString(f)
+			nodes, f = append(nodes, dateNode{text: f[:w]}), f[w:]
+			continue
+		}
+		if len(rest) >= 2 && strings.EqualFold(rest[:2], "TH") {
+			n.th, rest = rest[0], rest[2:]
+		} else if len(rest) >= 2 && rest[:2] == "SP" {
+			rest = rest[2:]
+		}
+		nodes, f = append(nodes, n), rest
+	}
+	return nodes
+}
+
+func quotedLiteral(f string) (lit, rest string) {
+	var b strings.Builder
+	for i := 0; i < len(f); i++ {
+		switch {
+		case f[i] == '"':
+			return b.String(), f[i+1:]
+		case f[i] == '\\' && i+1 < len(f):
+			i++
+		}
+		b.WriteByte(f[i])
+	}
+	return b.String(), ""
+}
+
+// brokenTime is a timestamp or interval taken apart.
+type brokenTime struct {
+	year, month, day  int // year 0 is 1 BC
+	hour, min, sec    int
+	usec              int
+	interval          bool
+	zoned             bool
+	zone              string
+	offset            int // seconds east
+	yday, wday, julia int
+}
+
+func breakTimestamp(ts int64, loc *time.Location) brokenTime {
+	b := brokenTime{}
+	local := ts
+	if loc != nil {
+		local = types.TimestamptzToTimestamp(ts, loc)
+		b.zoned, b.offset = true, int((local-ts)/1e6)
+		b.zone, _ = types.TimeOfTimestamp(ts).In(loc).Zone()
+	}
+	days := types.TimestampToDate(local)
+	t := types.TimeOfTimestamp(local).UTC()
+	us := types.TimestampTime(local)
+	b.year, b.month, b.day = t.Year(), int(t.Month()), t.Day()
+	b.hour, b.min, b.sec, b.usec = int(us/3600e6), int(us/60e6)%60, int(us/1e6)%60, int(us%1e6)
+	b.yday, b.wday, b.julia = t.YearDay(), int(t.Weekday()), int(days)+2451545
+	return b
+}
+
+func breakInterval(iv types.Interval) brokenTime {
+	us := iv.Micros
+	return brokenTime{interval: true, year: int(iv.Months / 12), month: int(iv.Months % 12), day: int(iv.Days),
+		hour: int(us / 3600e6), min: int(us/60e6) % 60, sec: int(us/1e6) % 60, usec: int(us % 1e6),
+		yday: int(iv.Months/12)*360 + int(iv.Months%12)*30 + int(iv.Days)}
+}
+
+// isoWeek is the ISO year and week.
+func (b *brokenTime) isoWeek() (year, week int) {
+	return time.Date(b.year, time.Month(b.month), b.day, 0, 0, 0, 0, time.UTC).ISOWeek()
+}
+
+func (b *brokenTime) isoDay() int {
+	if b.wday == 0 {
+		return 7
+	}
+	return b.wday
+}
+
+var monthNames = []string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"}
+var dayNames = []string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"}
+var romanMonths = []string{"I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"}
+
+// likeCase gives a name the case of the keyword: MONTH, Month or month.
+func likeCase(name, word string) string {
+	switch {
+	case word == strings.ToUpper(word):
+		return strings.ToUpper(name)
+	case word[0] >= 'A' && word[0] <= 'Z':
+		return name
+	}
+	return strings.ToLower(name)
+}
+
+func padName(s string, width int, fill bool) string {
+	for !fill && len(s) < width {
+		s += " "
+	}
+	return s
+}
+
+// formatDateTime writes b by the template.
+func formatDateTime(out []byte, f string, b *brokenTime) ([]byte, error) {
+	for _, n := range parseDateTemplate(f) {
+		if n.key == keyLiteral {
+			out = append(out, n.text...)
+			continue
+		}
+		var err error
+		if out, err = b.appendField(out, n); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// number appends a zero-padded number and its ordinal suffix.
+func (n *dateNode) number(out []byte, v, width int) []byte {
+	from := len(out)
+	if n.fill {
+		width = 0
+	}
+	if v < 0 {
+		out = append(out, '-')
+		v = -v
+	}
+	s := strconv.Itoa(v)
+	for k := len(s); k < width; k++ {
+		out = append(out, '0')
+	}
+	out = append(out, s...)
+	return append(out, ordinal(out[from:], n.th)...)
+}
+
+// ordinal is the suffix of a number written in digits.
+func ordinal(num []byte, th byte) string {
+	if th == 0 || len(num) == 0 {
+		return ""
+	}
+	s := "th"
+	teen := len(num) > 1 && num[len(num)-2] == '1'
+	if !teen {
+		switch num[len(num)-1] {
+		case '1':
+			s = "st"
+		case '2':
+			s = "nd"
+		case '3':
+			s = "rd"
+		}
+	}
+	if th == 'T' {
+		return strings.ToUpper(s)
+	}
+	return s
+}
+
+func errIntervalField() error {
+	return sqlerr.New(sqlerr.InvalidDatetimeFormat, "invalid format specification for an interval value").
+		WithHint("Intervals are not tied to specific calendar dates.")
+}
+
+func (b *brokenTime) appendField(out []byte, n dateNode) ([]byte, error) {
+	switch n.key {
+	case keyADBC, keyADBCDots, keyMonth, keyMon, keyDay, keyDy, keyD, keyID, keyTZ, keyTZH, keyTZM, keyOF, keyIYYY, keyIYY, keyIY, keyI, keyIW, keyIDDD:
+		if b.interval && n.key != keyIYYY && n.key != keyIYY && n.key != keyIY && n.key != keyI && n.key != keyIDDD {
+			return nil, errIntervalField()
+		}
+		return b.appendName(out, n), nil
+	case keyAMPM, keyAMPMDots:
+		s := "AM"
+		if b.hour%24 >= 12 {
+			s = "PM"
+		}
+		if n.key == keyAMPMDots {
+			s = s[:1] + ".M."
+		}
+		if n.text[0] >= 'a' {
+			s = strings.ToLower(s)
+		}
+		return append(out, s...), nil
+	case keyHH12:
+		h := b.hour % 12
+		if h == 0 {
+			h = 12
+		}
+		return n.number(out, h, 2), nil
+	case keyHH24:
+		return n.number(out, b.hour, 2), nil
+	case keyMI:
+		return n.number(out, b.min, 2), nil
+	case keySS:
+		return n.number(out, b.sec, 2), nil
+	case keyFF:
+		digits := int(n.text[2] - '0')
+		full := leftZeros(b.usec, 6)
+		return append(append(out, full[:digits]...), ordinal(full[:digits], n.th)...), nil
+	case keyMS:
+		s := leftZeros(b.usec/1000, 3)
+		return append(append(out, s...), ordinal(s, n.th)...), nil
+	case keyUS:
+		s := leftZeros(b.usec, 6)
+		return append(append(out, s...), ordinal(s, n.th)...), nil
+	case keySSSS:
+		return strconv.AppendInt(out, int64(b.hour*3600+b.min*60+b.sec), 10), nil
+	}
+	return b.appendCalendar(out, n), nil
+}
+
+func leftZeros(v, width int) []byte {
+	if v < 0 {
+		v = -v
+	}
+	s := strconv.Itoa(v)
+	return []byte(strings.Repeat("0", max(width-len(s), 0)) + s)
+}
+
+// appendName writes fields that only dates have.
+func (b *brokenTime) appendName(out []byte, n dateNode) []byte {
+	switch n.key {
+	case keyADBC, keyADBCDots:
+		s := "AD"
+		if b.year <= 0 {
+			s = "BC"
+		}
+		if n.key == keyADBCDots {
+			s = s[:1] + "." + s[1:] + "."
+		}
+		if n.text[0] >= 'a' {
+			s = strings.ToLower(s)
+		}
+		return append(out, s...)
+	case keyMonth:
+		return append(out, padName(likeCase(monthNames[b.month-1], n.text), 9, n.fill)...)
+	case keyMon:
+		return append(out, likeCase(monthNames[b.month-1][:3], n.text)...)
+	case keyDay:
+		return append(out, padName(likeCase(dayNames[b.wday], n.text), 9, n.fill)...)
+	case keyDy:
+		return append(out, likeCase(dayNames[b.wday][:3], n.text)...)
+	case keyD:
+		return n.number(out, b.wday+1, 0)
+	case keyID:
+		return n.number(out, b.isoDay(), 0)
+	case keyIW:
+		_, w := b.isoWeek()
+		return n.number(out, w, 2)
+	case keyIDDD:
+		_, w := b.isoWeek()
+		return n.number(out, (w-1)*7+b.isoDay(), 3)
+	case keyTZ:
+		if n.text[0] >= 'a' {
+			return append(out, strings.ToLower(b.zone)...)
+		}
+		return append(out, b.zone...)
+	case keyTZH, keyTZM, keyOF:
+		return b.appendOffset(out, n)
+	}
+	y := b.year
+	if !b.interval {
+		y, _ = b.isoWeek()
+	}
+	return b.appendYear(out, n, y)
+}
+
+func (b *brokenTime) appendOffset(out []byte, n dateNode) []byte {
+	off, sign := b.offset, byte('+')
+	if off < 0 {
+		off, sign = -off, '-'
+	}
+	two := func(v int) []byte { return leftZeros(v, 2) }
+	switch n.key {
+	case keyTZH:
+		return append(append(out, sign), two(off/3600)...)
+	case keyTZM:
+		return append(out, two(off/60%60)...)
+	}
+	out = append(append(out, sign), two(off/3600)...)
+	if off%3600 != 0 {
+		out = append(append(out, ':'), two(off/60%60)...)
+	}
+	return out
+}
+
+// appendYear writes the year's last digits; 1 BC is year 1 of its era.
+func (b *brokenTime) appendYear(out []byte, n dateNode, y int) []byte {
+	if !b.interval && y <= 0 {
+		y = 1 - y
+	}
+	switch n.key {
+	case keyYYYY, keyIYYY:
+		return n.number(out, y, 4)
+	case keyYYY, keyIYY:
+		return n.number(out, y%1000, 3)
+	case keyYY, keyIY:
+		return n.number(out, y%100, 2)
+	case keyYcYYY:
+		s := strconv.Itoa(y/1000) + "," + string(leftZeros(y%1000, 3))
+		return append(append(out, s...), ordinal([]byte(s), n.th)...)
+	}
+	return n.number(out, y%10, 0)
+}
+
+func (b *brokenTime) appendCalendar(out []byte, n dateNode) []byte {
+	switch n.key {
+	case keyMM:
+		return n.number(out, b.month, 2)
+	case keyDDD:
+		return n.number(out, b.yday, 3)
+	case keyDD:
+		return n.number(out, b.day, 2)
+	case keyWW:
+		return n.number(out, (b.yday-1)/7+1, 2)
+	case keyW:
+		return n.number(out, (b.day-1)/7+1, 0)
+	case keyQ:
+		if b.month == 0 {
+			return out
+		}
+		return n.number(out, (b.month-1)/3+1, 0)
+	case keyJ:
+		return n.number(out, b.julia, 0)
+	case keyCC:
+		c := (b.year + 99) / 100
+		if b.interval {
+			c = b.year / 100
+		} else if b.year <= 0 {
+			c = -((1 - b.year + 99) / 100)
+		}
+		return n.number(out, c, 2)
+	case keyRM:
+		if b.month == 0 {
+			return out
+		}
+		return append(out, padName(likeCase(romanMonths[b.month-1], n.text), 4, n.fill)...)
+	}
+	return b.appendYear(out, n, b.year)
+}
+
+func toCharFuncs(r *registry) {
+	stamp := func(zoned bool) builder {
+		return fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+			if a[0].I == tsMin || a[0].I == tsMax || len(a[1].B) == 0 {
+				return null, nil
+			}
+			var loc *time.Location
+			if zoned {
+				loc = c.zone()
+			}
+			b := breakTimestamp(a[0].I, loc)
+			out, err := formatDateTime(c.buf[:0], string(a[1].B), &b)
+			return textDatum(c.keep(out)), err
+		})
+	}
+	r.add(stamp(false), "timestamp_to_char")
+	r.add(stamp(true), "timestamptz_to_char")
+	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+		if len(a[1].B) == 0 {
+			return null, nil
+		}
+		b := breakInterval(a[0].Iv)
+		out, err := formatDateTime(c.buf[:0], string(a[1].B), &b)
+		return textDatum(c.keep(out)), err
+	}), "interval_to_char")
+}
