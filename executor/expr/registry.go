@@ -43,6 +43,7 @@ func families() []func(*registry) {
 		sizeFuncs,
 		toCharFuncs,
 		numToCharFuncs,
+		fromCharFuncs,
 	}
 }
 
