@@ -36,12 +36,6 @@ func (c *Change) EditTable(table types.OID, change func(t *Table) error) (*Table
 	return c.edit(table, change)
 }
 
-// EditStorage is EditTable for the table with a relation's rows: the table
-// itself, or the one inside a materialized view.
-func (c *Change) EditStorage(rel types.OID, change func(t *Table)) error {
-	return c.editStorage(rel, change)
-}
-
 // EditColumn changes a copy of a live column.
 func (c *Change) EditColumn(table types.OID, name string, change func(t *Table, col *Column) error) (*Table, error) {
 	return c.edit(table, func(t *Table) error {

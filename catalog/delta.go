@@ -33,18 +33,6 @@ func (d *Delta) Mark() DeltaMark { return DeltaMark{len(d.Put), len(d.Del)} }
 // RollbackTo forgets what was recorded since the mark.
 func (d *Delta) RollbackTo(m DeltaMark) { d.Put, d.Del = d.Put[:m.put], d.Del[:m.del] }
 
-// Merge appends what other recorded.
-func (d *Delta) Merge(other *Delta) {
-	if other == nil {
-		return
-	}
-	d.Put = append(d.Put, other.Put...)
-	d.Del = append(d.Del, other.Del...)
-	for oid, o := range other.base {
-		d.remember(oid, o)
-	}
-}
-
 // Final returns the outcome: the last version of each object that still exists,
 // in the order of first appearance, and the dropped OIDs.
 func (d *Delta) Final() (put []Object, del []types.OID) {

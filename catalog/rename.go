@@ -381,9 +381,7 @@ func (c *Change) RenameSchema(old, new string) error {
 			WithDetail("The prefix \"pg_\" is reserved for system schemas.")
 	}
 	put := []Object{withCommon(n, func(co *Common) { co.Name = new })}
-	for _, o := range c.rewriteTexts(func(s string) string { return renameSchemaText(s, old, new) }) {
-		put = append(put, o)
-	}
+	put = append(put, c.rewriteTexts(func(s string) string { return renameSchemaText(s, old, new) })...)
 	done := make(map[types.OID]int)
 	for i, o := range put {
 		done[o.ObjectOID()] = i

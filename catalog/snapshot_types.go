@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"slices"
-	"strings"
 	"sync"
 
 	"kvsqld/catalog/types"
@@ -137,27 +136,11 @@ func (s *Snapshot) TypeInfos(db types.OID) []*types.Info {
 	return out
 }
 
-// TypeNames returns the names of types in the schema, sorted, for messages and
-// completion; array types are left out.
-func (s *Snapshot) TypeNames(db types.OID, schema string) []string {
-	var out []string
-	for k := range s.names {
-		if k.space == spaceType && k.db == db && k.schema == schema && !strings.HasPrefix(k.name, "_") {
-			out = append(out, k.name)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
 // The functions that read domains.
 const (
 	procDomainIn   types.OID = 2597
 	procDomainRecv types.OID = 2598
 )
-
-// InformationInfos returns information_schema's domains by OID.
-func InformationInfos() map[types.OID]*types.Info { return informationInfos() }
 
 // informationInfos are information_schema's domains as types.
 var informationInfos = sync.OnceValue(func() map[types.OID]*types.Info {
