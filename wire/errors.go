@@ -87,6 +87,7 @@ func errorResponse(e *sqlerr.Error, defaultSeverity string) pgproto3.ErrorRespon
 		Detail:              clean(e.Detail),
 		Hint:                clean(e.Hint),
 		Position:            int32(e.Pos),
+		Where:               clean(e.Where),
 		SchemaName:          clean(e.Schema),
 		TableName:           clean(e.Table),
 		ColumnName:          clean(e.Column),

@@ -22,6 +22,7 @@ type Error struct {
 	Message    string
 	Detail     string
 	Hint       string
+	Where      string // PostgreSQL's CONTEXT: where it happened, such as a line of COPY data
 	Pos        int
 	Schema     string
 	Table      string

@@ -149,3 +149,12 @@ func (s *Session) explain(ctx context.Context, c *call, x *ast.Explain, out sink
 	}
 	return "EXPLAIN", -1, nil
 }
+
+// explainColumns describes EXPLAIN's result.
+func (s *Session) explainColumns(x *ast.Explain) []wire.Column {
+	t := types.TText
+	if _, asJSON, err := explainOptions(x); err == nil && asJSON {
+		t = types.Of(types.OJSON)
+	}
+	return []wire.Column{{Name: "QUERY PLAN", Type: t}}
+}

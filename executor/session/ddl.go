@@ -1,0 +1,270 @@
+package session
+
+// The statements that change the catalog are executed by package executor/ddl;
+// this file connects it with the session's transaction.
+
+import (
+	"context"
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/executor"
+	"kvsqld/executor/ddl"
+	"kvsqld/executor/expr"
+	"kvsqld/parser/ast"
+	"kvsqld/planner"
+	"kvsqld/planner/plan"
+	"kvsqld/storage/kv"
+	"kvsqld/wire"
+)
+
+// definition runs a statement that changes the catalog. The change is recorded
+// by catalog.Change, the files follow in the same transaction, and both become
+// visible at the commit.
+func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int64, error) {
+	what := noun(c.stmt)
+	if err := s.writable(what); err != nil {
+		return "", 0, err
+	}
+	if sel, ok := c.stmt.(*ast.Select); ok && sel.Into != nil {
+		q := *sel
+		q.Into = nil
+		c.stmt = &ast.CreateTable{Off: sel.Off, Name: *sel.Into, As: &q}
+	}
+	if !ddl.Handles(c.stmt) {
+		return "", 0, sqlerr.Unsupported(c.stmt.Pos(), "%s", what)
+	}
+	mark := s.tx.kv.Savepoint()
+	if x, ok := c.stmt.(*ast.CreateTable); ok && x.Temp || isTempObject(c.stmt) {
+		s.hasTemp = true
+		s.settings.epoch++
+	}
+	tag, err := ddl.Execute(s.ddlEnv(ctx, c), c.stmt)
+	if err != nil {
+		return "", 0, err
+	}
+	s.tx.kv.Release(mark)
+	s.settings.epoch++
+	s.tx.rewrites++
+	return tag, -1, nil
+}
+
+func isTempObject(st ast.Stmt) bool {
+	switch x := st.(type) {
+	case *ast.CreateView:
+		return x.Temp
+	case *ast.CreateSequence:
+		return x.Temp
+	case *ast.CreateTable:
+		return x.Name.Schema() == "pg_temp"
+	}
+	return false
+}
+
+// ddlEnv is what one statement of package ddl gets of the session.
+func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
+	ch := s.ddl()
+	return &ddl.Env{
+		Ctx: ctx, Change: ch, Txn: s.tx.kv, Tables: s.srv.Tables, User: s.user, Path: s.searchPath(false), Temp: s.tempName(),
+		LockTimeout: s.settings.lockTimeout, Text: c.text,
+		Planner: func() *planner.Context { return s.planContext(ch.Snapshot()) },
+		Exec: func(q *plan.Query) (*executor.Run, error) {
+			p := &plannedStmt{q: q, snap: ch.Snapshot()}
+			s.fillEnv(ctx, &p.env, &p.x, p, nil)
+			return executor.Build(q, &p.env)
+		},
+		Eval: func() *expr.Env {
+			x := &expr.Env{}
+			s.fillExpr(ctx, x, nil)
+			return x
+		},
+		Notice: s.tell,
+		Restart: func(q *catalog.Sequence, v int64) {
+			if err := s.srv.Tables.SetVal(context.WithoutCancel(ctx), q, v, false); err != nil {
+				s.srv.opts.Logger.Warn("a sequence was not restarted", "sequence", q.Name, "error", err)
+			}
+		},
+		InUse: func(db types.OID) int { return s.srv.inDatabase(db, s) },
+		Verifier: func(password string) (string, error) {
+			if strings.HasPrefix(password, "SCRAM-SHA-256$") {
+				return password, nil
+			}
+			v, err := wire.NewVerifier(password)
+			if err != nil {
+				return "", err
+			}
+			return v.String(), nil
+		},
+	}
+}
+
+// dropRelations drops relations outside of any session's transaction.
+func (srv *Server) dropRelations(ctx context.Context, db types.OID, oids []types.OID) error {
+	tx, err := srv.Store.Begin(ctx, kv.BeginOpt{})
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	ch := catalog.NewChange(srv.Catalog.Current(), db, "postgres", nil, srv.Catalog)
+	before := ch.Snapshot()
+	if err := ch.DropRelations(true, oids...); err != nil {
+		return err
+	}
+	if err := ddl.Reconcile(ctx, srv.Tables, tx, db, before, ch.Snapshot()); err != nil {
+		return err
+	}
+	return srv.commit(ctx, tx, ch.Delta())
+}
+
+// findRelation resolves a relation's name; nil when there is none.
+func (s *Session) findRelation(n *ast.Name) (catalog.Relation, error) {
+	snap := s.snapshot()
+	if err := s.checkCatalogName(n); err != nil {
+		return nil, err
+	}
+	if sch := n.Schema(); sch != "" {
+		return snap.Relation(s.db, s.schemaName(sch), n.Last()), nil
+	}
+	for _, p := range s.searchPath(true) {
+		if r := snap.Relation(s.db, p, n.Last()); r != nil {
+			return r, nil
+		}
+	}
+	return nil, nil
+}
+
+// checkCatalogName refuses names of other databases.
+func (s *Session) checkCatalogName(n *ast.Name) error {
+	if len(n.Parts) == 3 && n.Parts[0] != s.dbName {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cross-database references are not implemented: \"%s.%s.%s\"", n.Parts[0], n.Parts[1], n.Parts[2]).At(n.Pos())
+	}
+	return nil
+}
+
+// schemaName replaces pg_temp by the session's temporary schema.
+func (s *Session) schemaName(n string) string {
+	if n == "pg_temp" {
+		return s.tempName()
+	}
+	return n
+}
+
+// mustRelation is findRelation with 42P01.
+func (s *Session) mustRelation(n *ast.Name) (catalog.Relation, error) {
+	r, err := s.findRelation(n)
+	if err == nil && r == nil {
+		err = noRelation(n)
+	}
+	return r, err
+}
+
+func noRelation(n *ast.Name) error {
+	return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", dotted(n))
+}
+
+// dotted is a name as messages show it.
+func dotted(n *ast.Name) string {
+	if s := n.Schema(); s != "" {
+		return s + "." + n.Last()
+	}
+	return n.Last()
+}
+
+// findTable resolves a table's name.
+func (s *Session) findTable(n *ast.Name) (*catalog.Table, error) {
+	r, err := s.mustRelation(n)
+	if err != nil {
+		return nil, err
+	}
+	switch r := r.(type) {
+	case *catalog.Table:
+		return r, nil
+	case *catalog.Virtual:
+		return nil, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied: \"%s\" is a system catalog", r.Name)
+	}
+	return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table", n.Last())
+}
+
+// findIndex resolves an index's name; nils when there is none.
+func (s *Session) findIndex(n *ast.Name) (*catalog.Table, *catalog.Index) {
+	snap := s.snapshot()
+	if sch := n.Schema(); sch != "" {
+		return snap.IndexByName(s.db, s.schemaName(sch), n.Last())
+	}
+	for _, p := range s.searchPath(true) {
+		if t, ix := snap.IndexByName(s.db, p, n.Last()); ix != nil {
+			return t, ix
+		}
+	}
+	return nil, nil
+}
+
+// creationSchema is the schema that a new object of the name belongs to.
+func (s *Session) creationSchema(n *ast.Name, temp bool) (string, error) {
+	if err := s.checkCatalogName(n); err != nil {
+		return "", err
+	}
+	sch := n.Schema()
+	if temp || sch == "pg_temp" {
+		if sch != "" && sch != "pg_temp" && sch != s.tempName() {
+			return "", sqlerr.New(sqlerr.InvalidTableDefinition, "cannot create temporary relation in non-temporary schema").At(n.Pos())
+		}
+		if !s.hasTemp {
+			s.hasTemp = true
+			s.settings.epoch++
+		}
+		return s.tempName(), nil
+	}
+	if sch != "" {
+		if s.snapshot().Schema(s.db, sch) == nil {
+			return "", sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", sch).At(n.Pos())
+		}
+		return sch, nil
+	}
+	if p := s.searchPath(false); len(p) > 0 {
+		return p[0], nil
+	}
+	return "", sqlerr.New(sqlerr.InvalidSchemaName, "no schema has been selected to create in").At(n.Pos())
+}
+
+// lockTable takes a table lock and returns the table as it is then.
+func (s *Session) lockTable(ctx context.Context, t *catalog.Table, m kv.TableLockMode) (*catalog.Table, error) {
+	d, err := s.srv.Tables.For(t)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.LockTable(ctx, s.tx.kv, m, s.lockOpt()); err != nil {
+		return nil, err
+	}
+	if err := s.rebase(); err != nil {
+		return nil, err
+	}
+	if s.tx.iso == kv.ReadCommitted {
+		// What was committed while the lock was waited for is to be seen.
+		if err := s.settlePortals(ctx); err != nil {
+			return nil, err
+		}
+		if err := s.tx.kv.Refresh(ctx); err != nil {
+			return nil, err
+		}
+	}
+	now := storageOf(s.snapshot(), t)
+	if now == nil {
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", t.Name)
+	}
+	return now, nil
+}
+
+// storageOf returns the present version of a table, or of the table inside a
+// materialized view.
+func storageOf(snap *catalog.Snapshot, t *catalog.Table) *catalog.Table {
+	switch o := snap.Object(t.OID).(type) {
+	case *catalog.Table:
+		return o
+	case *catalog.View:
+		return o.Materialized
+	}
+	return nil
+}

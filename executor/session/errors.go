@@ -1,0 +1,87 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"unicode/utf8"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/executor"
+	"kvsqld/storage/kv"
+	"kvsqld/storage/table"
+)
+
+// decisions gives faults of the layers below their SQLSTATE and message. What
+// is not here and no *sqlerr.Error is an internal error: the wire logs it in
+// full and shows XX000.
+var decisions = []struct {
+	err  error
+	code sqlerr.Code
+	msg  string
+}{
+	{kv.ErrConflict, sqlerr.SerializationFailure, "could not serialize access due to concurrent update"},
+	{table.ErrChanged, sqlerr.SerializationFailure, "could not serialize access due to concurrent update"},
+	{executor.ErrRetry, sqlerr.SerializationFailure, "could not serialize access due to concurrent update"},
+	{kv.ErrDeadlock, sqlerr.DeadlockDetected, "deadlock detected"},
+	{kv.ErrLockTimeout, sqlerr.LockNotAvailable, "canceling statement due to lock timeout"},
+	{kv.ErrReadOnly, sqlerr.ReadOnlySQLTransaction, "cannot write in a read-only transaction"},
+	{kv.ErrTooOld, sqlerr.SnapshotTooOld, "snapshot too old"},
+	{kv.ErrCorrupt, sqlerr.DataCorrupted, "data corrupted"},
+	{kv.ErrTooLarge, sqlerr.ProgramLimitExceeded, "row or transaction is too large"},
+	{kv.ErrDiskFull, sqlerr.DiskFull, "could not extend file: no space left on device"},
+	{kv.ErrUndetermined, sqlerr.TransactionUnknown, "the outcome of the transaction is unknown"},
+	{kv.ErrUnavailable, sqlerr.CannotConnectNow, "the store is not available"},
+}
+
+// asSQL gives err its SQLSTATE; an error without one passes unchanged.
+func asSQL(ctx context.Context, err error) error {
+	var e *sqlerr.Error
+	if err == nil || errors.As(err, &e) {
+		return err
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		if errors.As(context.Cause(ctx), &e) {
+			return e
+		}
+		return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request")
+	}
+	for _, d := range decisions {
+		if errors.Is(err, d.err) {
+			e := sqlerr.New(d.code, "%s", d.msg)
+			e.Cause = err
+			return e
+		}
+	}
+	return err
+}
+
+// finishError is asSQL for an error that leaves the session: the byte offset in
+// text becomes the character position that clients expect.
+func finishError(ctx context.Context, err error, text string) error {
+	err = asSQL(ctx, err)
+	var e *sqlerr.Error
+	if err == nil || !errors.As(err, &e) || e.Pos == 0 {
+		return err
+	}
+	c := *e
+	c.Pos = charPos(text, e.Pos)
+	return &c
+}
+
+// charPos turns 1 + a byte offset into 1 + a number of characters.
+func charPos(text string, pos int) int {
+	if pos > len(text)+1 {
+		return 0
+	}
+	return utf8.RuneCountInString(text[:pos-1]) + 1
+}
+
+func notice(severity string, code sqlerr.Code, format string, args ...any) *sqlerr.Error {
+	e := sqlerr.New(code, format, args...)
+	e.Severity = severity
+	return e
+}
+
+func warning(code sqlerr.Code, format string, args ...any) *sqlerr.Error {
+	return notice("WARNING", code, format, args...)
+}

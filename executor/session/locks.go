@@ -1,0 +1,136 @@
+package session
+
+import (
+	"context"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/executor"
+	"kvsqld/executor/expr"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+	"kvsqld/storage/kv"
+)
+
+var lockModes = map[string]kv.TableLockMode{
+	"ACCESS SHARE": kv.AccessShare, "ROW SHARE": kv.RowShare, "ROW EXCLUSIVE": kv.RowExclusive,
+	"SHARE UPDATE EXCLUSIVE": kv.ShareUpdateExclusive, "SHARE": kv.Share, "SHARE ROW EXCLUSIVE": kv.ShareRowExclusive,
+	"EXCLUSIVE": kv.Exclusive, "ACCESS EXCLUSIVE": kv.AccessExclusive,
+}
+
+// lockStmt runs LOCK TABLE.
+func (s *Session) lockStmt(ctx context.Context, x *ast.LockTable, c *call) error {
+	if s.block == idle && !c.several {
+		return noBlock("LOCK TABLE")
+	}
+	mode, ok := lockModes[x.Mode]
+	if !ok {
+		mode = kv.AccessExclusive
+	}
+	if mode > kv.RowExclusive {
+		if err := s.writable("LOCK TABLE"); err != nil {
+			return err
+		}
+	}
+	o := s.lockOpt()
+	if x.NoWait {
+		o.Wait = 0
+	}
+	for i := range x.Tables {
+		r, err := s.mustRelation(&x.Tables[i].Name)
+		if err != nil {
+			return err
+		}
+		t, ok := r.(*catalog.Table)
+		if !ok {
+			if _, view := r.(*catalog.View); view || mode == kv.AccessShare {
+				continue // what a view reads is locked when it is read
+			}
+			return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table or view", x.Tables[i].Name.Last())
+		}
+		d, err := s.srv.Tables.For(t)
+		if err != nil {
+			return err
+		}
+		if err := d.LockTable(ctx, s.tx.kv, mode, o); err != nil {
+			if x.NoWait && asSQLCode(ctx, err) == sqlerr.LockNotAvailable {
+				return sqlerr.New(sqlerr.LockNotAvailable, "could not obtain lock on relation \"%s\"", t.Name)
+			}
+			return err
+		}
+	}
+	return s.rebase()
+}
+
+func asSQLCode(ctx context.Context, err error) sqlerr.Code { return sqlerr.CodeOf(asSQL(ctx, err)) }
+
+// setConstraints runs SET CONSTRAINTS.
+func (s *Session) setConstraints(ctx context.Context, x *ast.SetConstraints) error {
+	t := s.tx
+	if t.deferred == nil {
+		t.deferred = new(executor.DeferredChecks)
+	}
+	var oids []types.OID
+	for i := range x.Names {
+		found, err := s.deferrable(&x.Names[i])
+		if err != nil {
+			return err
+		}
+		oids = append(oids, found...)
+	}
+	t.deferred.Set(oids, x.Deferred)
+	if x.Deferred {
+		return nil
+	}
+	return t.deferred.Check(s.plainEnv(ctx), false)
+}
+
+// deferrable finds the constraints of a name.
+func (s *Session) deferrable(n *ast.Name) ([]types.OID, error) {
+	path := s.searchPath(false)
+	if sch := n.Schema(); sch != "" {
+		path = []string{s.schemaName(sch)}
+	}
+	var out []types.OID
+	found := false
+	for _, t := range s.snapshot().Tables(s.db) {
+		in := false
+		for _, p := range path {
+			in = in || t.Schema == p
+		}
+		if !in {
+			continue
+		}
+		for _, fk := range t.ForeignKeys {
+			if fk.Name == n.Last() {
+				found = true
+				if fk.Deferrable {
+					out = append(out, fk.OID)
+				}
+			}
+		}
+		for _, u := range t.Uniques {
+			if u.Name == n.Last() {
+				found = true
+				if u.Deferrable {
+					out = append(out, u.OID)
+				}
+			}
+		}
+	}
+	switch {
+	case !found:
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" does not exist", dotted(n))
+	case len(out) == 0:
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "constraint \"%s\" is not deferrable", dotted(n))
+	}
+	return out, nil
+}
+
+// plainEnv is an executor's environment without a statement.
+func (s *Session) plainEnv(ctx context.Context) *executor.Env {
+	env, x := &executor.Env{}, &expr.Env{}
+	s.fillEnv(ctx, env, x, &plannedStmt{q: &plan.Query{ReadOnly: true}, snap: s.snapshot()}, nil)
+	return env
+}

@@ -1,0 +1,156 @@
+package session
+
+import (
+	"context"
+	"sync"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/parser/ast"
+	"kvsqld/wire"
+)
+
+// notification is one NOTIFY on its way.
+type notification struct {
+	pid              int32
+	channel, payload string
+}
+
+// notifyHub passes notifications between the sessions of a database. They are
+// published at the sender's commit and delivered when the receiver is between
+// two messages.
+type notifyHub struct {
+	mu struct {
+		sync.Mutex
+		inbox map[*Session][]notification // of the sessions that listen
+		chans map[*Session]map[string]bool
+	}
+}
+
+const maxPayload = 7999
+
+// listen runs LISTEN, UNLISTEN and NOTIFY.
+func (s *Session) listen(x *ast.Listen) (string, error) {
+	h := &s.srv.notify
+	switch x.Kind {
+	case "LISTEN":
+		h.mu.Lock()
+		if h.mu.inbox == nil {
+			h.mu.inbox, h.mu.chans = make(map[*Session][]notification), make(map[*Session]map[string]bool)
+		}
+		if h.mu.chans[s] == nil {
+			h.mu.chans[s] = make(map[string]bool)
+		}
+		h.mu.chans[s][x.Channel] = true
+		s.listens = true
+		h.mu.Unlock()
+	case "UNLISTEN":
+		if x.Channel == "" {
+			h.forget(s)
+			break
+		}
+		h.mu.Lock()
+		delete(h.mu.chans[s], x.Channel)
+		h.mu.Unlock()
+	default:
+		return x.Kind, s.addNote(x.Channel, x.Payload)
+	}
+	return x.Kind, nil
+}
+
+// addNote queues a notification for the commit; repetitions count once.
+func (s *Session) addNote(channel, payload string) error {
+	switch {
+	case channel == "":
+		return sqlerr.New(sqlerr.InvalidParameterValue, "channel name cannot be empty")
+	case len(channel) > 63:
+		return sqlerr.New(sqlerr.InvalidParameterValue, "channel name too long")
+	case len(payload) > maxPayload:
+		return sqlerr.New(sqlerr.InvalidParameterValue, "payload string too long")
+	}
+	n := notification{s.info.PID, channel, payload}
+	for _, o := range s.tx.notes {
+		if o == n {
+			return nil
+		}
+	}
+	s.tx.notes = append(s.tx.notes, n)
+	return nil
+}
+
+// publish puts notifications into the inboxes of those who listen.
+func (h *notifyHub) publish(from *Session, notes []notification) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for s, chans := range h.mu.chans {
+		if s.db != from.db {
+			continue
+		}
+		wake := false
+		for _, n := range notes {
+			if chans[n.channel] {
+				h.mu.inbox[s] = append(h.mu.inbox[s], n)
+				wake = true
+			}
+		}
+		if wake {
+			s.info.Wake()
+		}
+	}
+}
+
+// forget ends all of a session's listening.
+func (h *notifyHub) forget(s *Session) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.mu.inbox, s)
+	delete(h.mu.chans, s)
+}
+
+// channels lists what a session listens to.
+func (h *notifyHub) channels(s *Session) []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []string
+	for c := range h.mu.chans[s] {
+		out = append(out, c)
+	}
+	return out
+}
+
+// take returns and empties a session's inbox.
+func (h *notifyHub) take(s *Session) []notification {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := h.mu.inbox[s]
+	delete(h.mu.inbox, s)
+	return out
+}
+
+// Wakeup implements wire.Session.
+func (s *Session) Wakeup(_ context.Context, w wire.ResultWriter) error {
+	a := &s.activity
+	a.mu.Lock()
+	expired, kill := a.expired && s.block != idle, a.kill
+	a.expired = false
+	a.mu.Unlock()
+	if kill != nil {
+		return kill
+	}
+	if expired {
+		e := sqlerr.New(sqlerr.IdleInTransactionTimeout, "terminating connection due to idle-in-transaction timeout")
+		e.Severity = "FATAL"
+		return e
+	}
+	if s.block != idle {
+		return nil // delivered after the block
+	}
+	s.deliver(w)
+	return nil
+}
+
+// deliver sends what is in the inbox.
+func (s *Session) deliver(w wire.ResultWriter) {
+	for _, n := range s.srv.notify.take(s) {
+		w.Notification(n.pid, n.channel, n.payload)
+	}
+}

@@ -1,0 +1,165 @@
+package session
+
+import (
+	"net"
+	"slices"
+	"strconv"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/pgcatalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+)
+
+// pgEnv is what the system catalogs and the describing functions are computed
+// from.
+func (s *Session) pgEnv() *pgcatalog.Env {
+	return &pgcatalog.Env{
+		Snap: s.snapshot(), DB: s.db, User: s.user, SearchPath: s.searchPath(false),
+		Settings: s.settingRows, Sessions: s.sessionRows, Sequence: s.sequenceState,
+		Prepared: s.preparedRows, Cursors: s.cursorRows, Now: now(),
+	}
+}
+
+// virtualRows emits the rows of a system relation.
+func (s *Session) virtualRows(rel *catalog.Virtual, cols []int, vals []types.Datum, emit func([]types.Datum) bool) error {
+	r := pgcatalog.ByOID(rel.OID)
+	if r == nil {
+		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", rel.Name)
+	}
+	var key *pgcatalog.Lookup
+	if len(cols) > 0 {
+		key = &pgcatalog.Lookup{Cols: cols, Vals: vals}
+	}
+	return r.Rows(s.pgEnv(), key, emit)
+}
+
+// regNames is the session's view of the reg* types.
+type regNames struct{ s *Session }
+
+// RegIn implements types.RegNames.
+func (r regNames) RegIn(t types.OID, name string) (types.OID, error) {
+	return r.s.pgEnv().RegIn(t, name)
+}
+
+// RegOut implements types.RegNames.
+func (r regNames) RegOut(t, o types.OID) (string, bool) { return r.s.pgEnv().RegOut(t, o) }
+
+// RegIn implements expr.SessionInfo.
+func (s sessionInfo) RegIn(t types.T, name string) (types.OID, error) {
+	return s.pgEnv().RegIn(t.OID, name)
+}
+
+// RegOut implements expr.SessionInfo.
+func (s sessionInfo) RegOut(t types.T, o types.OID) string {
+	if o == 0 {
+		return "-"
+	}
+	if name, ok := s.pgEnv().RegOut(t.OID, o); ok {
+		return name
+	}
+	return strconv.FormatUint(uint64(o), 10)
+}
+
+func (s *Session) sequenceState(o types.OID) (int64, bool, error) {
+	q, err := sessionInfo{s}.sequence(o)
+	if err != nil {
+		return 0, false, err
+	}
+	last, _, called, err := s.sequenceRow(q)
+	return last, called, err
+}
+
+// settingRows are the rows of pg_settings.
+func (s *Session) settingRows() []pgcatalog.Setting {
+	var out []pgcatalog.Setting
+	for key, d := range settingTable() {
+		switch key {
+		case "is_superuser", "role", "session_authorization":
+			continue
+		}
+		v := s.settings.get(key)
+		switch key {
+		case "transaction_isolation", "transaction_read_only", "max_connections":
+			v, _ = s.showSetting(key)
+		}
+		row := pgcatalog.Setting{Name: d.name, Value: v, Unit: d.unit, Context: d.context, VarType: d.kind, Source: "default",
+			EnumVals: d.enum, BootVal: d.def, ResetVal: s.settings.resetValue(key), Category: d.category, Min: d.minText, Max: d.maxText}
+		if _, set := s.settings.sess[key]; set {
+			row.Source = "session"
+		} else if _, set := s.settings.reset[key]; set {
+			row.Source = "client"
+		}
+		out = append(out, row)
+	}
+	slices.SortFunc(out, func(a, b pgcatalog.Setting) int { return compareFold(a.Name, b.Name) })
+	return out
+}
+
+// sessionRows are the rows of pg_stat_activity.
+func (s *Session) sessionRows() []pgcatalog.SessionInfo {
+	var out []pgcatalog.SessionInfo
+	for _, o := range s.srv.sessions() {
+		a := &o.activity
+		a.mu.Lock()
+		row := pgcatalog.SessionInfo{PID: o.info.PID, DB: o.db, User: o.authUser, Application: a.application,
+			BackendStart: types.TimestampFromTime(o.started), XactStart: a.xactStart, QueryStart: a.queryStart,
+			StateChanged: a.stateChanged, State: a.state, Query: a.query, BackendType: "client backend"}
+		a.mu.Unlock()
+		if row.State != "active" {
+			row.WaitEventType, row.WaitEvent = "Client", "ClientRead"
+		}
+		if t, ok := o.info.RemoteAddr.(*net.TCPAddr); ok {
+			row.ClientAddr, row.ClientPort = t.IP.String(), int32(t.Port)
+		}
+		out = append(out, row)
+	}
+	slices.SortFunc(out, func(a, b pgcatalog.SessionInfo) int { return int(a.PID - b.PID) })
+	return out
+}
+
+func (s *Session) preparedRows() []pgcatalog.PreparedInfo {
+	var out []pgcatalog.PreparedInfo
+	for _, p := range s.prepared {
+		if p.name == "" {
+			continue
+		}
+		row := pgcatalog.PreparedInfo{Name: p.name, Statement: p.text, PrepareTime: p.made, FromSQL: p.fromSQL}
+		if p.planned != nil {
+			for _, t := range p.planned.q.Params {
+				row.Params = append(row.Params, t.OID)
+			}
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+func (s *Session) cursorRows() []pgcatalog.CursorInfo {
+	var out []pgcatalog.CursorInfo
+	for _, p := range s.portals {
+		if c := p.cursor; c != nil {
+			out = append(out, pgcatalog.CursorInfo{Name: p.name, Statement: c.text, Hold: c.hold, Binary: c.binary,
+				Scrollable: c.scroll, CreationTime: c.made})
+		}
+	}
+	return out
+}
+
+func enumLabels(u *catalog.UserType) []string {
+	l := slices.Clone(u.Labels)
+	slices.SortFunc(l, func(a, b catalog.EnumLabel) int {
+		switch {
+		case a.Order < b.Order:
+			return -1
+		case a.Order > b.Order:
+			return 1
+		}
+		return 0
+	})
+	out := make([]string, len(l))
+	for i := range l {
+		out[i] = l[i].Label
+	}
+	return out
+}

@@ -1,0 +1,179 @@
+package session
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"strings"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser"
+	"kvsqld/parser/ast"
+	"kvsqld/planner"
+	"kvsqld/wire"
+)
+
+const (
+	maxCached = 512 // statements a session remembers
+	// maxLiterals bounds the literals of a statement worth remembering: one with
+	// more is a load, not a pattern.
+	maxLiterals = 64
+	// maxGenericCost is the estimated cost above which a statement is planned
+	// with its literals each time: better estimates pay for the planning.
+	maxGenericCost = 20000
+)
+
+// planCache remembers statements of the simple protocol by their text without
+// literals. It belongs to one session; a plan in it is checked against the
+// catalog's snapshot and the settings before each use (plannedStmt.refresh).
+type planCache struct {
+	entries map[string]*list.Element
+	order   *list.List // most recent first
+}
+
+type cacheEntry struct {
+	key     string
+	planned *plannedStmt
+	// plain says that statements of this pattern are better planned as written:
+	// they are no patterns, or did not plan.
+	plain bool
+}
+
+func (c *planCache) init() {
+	c.entries = make(map[string]*list.Element)
+	c.order = list.New()
+}
+
+func (c *planCache) get(key []byte) *cacheEntry {
+	e := c.entries[string(key)]
+	if e == nil {
+		return nil
+	}
+	c.order.MoveToFront(e)
+	return e.Value.(*cacheEntry)
+}
+
+func (c *planCache) add(e *cacheEntry) {
+	c.entries[e.key] = c.order.PushFront(e)
+	if c.order.Len() > maxCached {
+		last := c.order.Back()
+		old := c.order.Remove(last).(*cacheEntry)
+		delete(c.entries, old.key)
+	}
+}
+
+func (c *planCache) clear() {
+	clear(c.entries)
+	c.order.Init()
+}
+
+// runCached runs a simple query by a remembered plan. done is false when it has
+// to be run as written; nothing has happened then.
+func (s *Session) runCached(ctx context.Context, sql string, w wire.ResultWriter) (done bool, err error) {
+	if !s.fp.Run(sql) || len(s.fp.Lits) > maxLiterals {
+		return false, nil
+	}
+	e := s.cache.get(s.fp.Key)
+	if e == nil {
+		e = s.newCacheEntry(sql)
+	}
+	if e.plain {
+		return false, nil
+	}
+	p := e.planned
+	if _, err := s.ensureTx(ctx); err != nil {
+		return true, err
+	}
+	if err := s.newStatement(ctx); err != nil {
+		return true, err
+	}
+	if err := p.refresh(s, s.snapshot()); err != nil {
+		e.plain = true
+		return false, nil
+	}
+	if len(p.q.Params) > 0 && p.q.Root.Base().Cost > maxGenericCost {
+		e.plain = true
+		return false, nil
+	}
+	params, ok := s.literals(p)
+	if !ok {
+		return false, nil
+	}
+	n, err := s.runPlanned(ctx, p, params, wireSink{w: w}, nil)
+	if err != nil {
+		return true, withoutPosition(err)
+	}
+	if s.block == idle {
+		if err := s.commit(ctx); err != nil {
+			return true, err
+		}
+	}
+	w.Complete(tagOf(p.q), n)
+	return true, nil
+}
+
+// newCacheEntry parses the statement with its literals taken out.
+func (s *Session) newCacheEntry(sql string) *cacheEntry {
+	e := &cacheEntry{key: string(s.fp.Key)}
+	s.cache.add(e)
+	st, err := parser.ParseNormalized(sql, s.fp.Lits)
+	if err != nil || !plannable(st.Stmt) || timeWords(sql) {
+		e.plain = true
+		return e
+	}
+	p := &plannedStmt{stmt: st.Stmt}
+	for _, l := range s.fp.Lits {
+		switch l.Kind {
+		case ast.ConstInt:
+			p.declared = append(p.declared, planner.NumberType(l.Val, true))
+		case ast.ConstNumeric:
+			p.declared = append(p.declared, planner.NumberType(l.Val, false))
+		default:
+			p.declared = append(p.declared, types.T{})
+		}
+	}
+	e.planned = p
+	return e
+}
+
+// timeWords reports whether a text may have a literal that means another moment
+// each time it is read.
+func timeWords(sql string) bool {
+	low := strings.ToLower(sql)
+	for _, w := range []string{"'now", "'today", "'tomorrow", "'yesterday", "'allballs"} {
+		if strings.Contains(low, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// literals makes the parameters of a remembered plan. A literal that cannot be
+// read is left to the plain path, whose error has its position.
+func (s *Session) literals(p *plannedStmt) ([]types.Datum, bool) {
+	if len(p.q.Params) != len(s.fp.Lits) {
+		return nil, false
+	}
+	s.lits = s.lits[:0]
+	for i := range s.fp.Lits {
+		d, err := s.readText(p.q.Params[i], s.fp.Lits[i].Val)
+		if err != nil {
+			return nil, false
+		}
+		s.lits = append(s.lits, d)
+	}
+	return s.lits, true
+}
+
+// withoutPosition removes the position from an error of a remembered plan: it
+// belongs to the text that the plan was made from.
+func withoutPosition(err error) error {
+	var e *sqlerr.Error
+	if !errors.As(err, &e) || e.Pos == 0 {
+		return err
+	}
+	c := *e
+	c.Pos = 0
+	return &c
+}

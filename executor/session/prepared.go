@@ -1,0 +1,342 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/executor/expr"
+	"kvsqld/parser"
+	"kvsqld/parser/ast"
+	"kvsqld/planner"
+	"kvsqld/planner/plan"
+	"kvsqld/wire"
+)
+
+// prepared is a prepared statement, made by Parse or by PREPARE.
+type prepared struct {
+	name    string
+	text    string   // what was prepared, for positions
+	stmt    ast.Stmt // nil for an empty text
+	planned *plannedStmt
+	made    int64
+	fromSQL bool
+}
+
+// Parse implements wire.Session.
+func (s *Session) Parse(ctx context.Context, name, sql string, paramOIDs []uint32) error {
+	s.enter(nil, sql)
+	defer s.leave(nil)
+	err := s.parse(ctx, name, sql, paramOIDs)
+	return s.fail(ctx, err, sql)
+}
+
+func (s *Session) parse(ctx context.Context, name, sql string, paramOIDs []uint32) error {
+	st, err := parser.ParseOne(sql)
+	if err != nil {
+		return err
+	}
+	if s.block == failed && st.Stmt != nil && !isTxnExit(st.Stmt) {
+		return errFailedBlock()
+	}
+	if name != "" && s.prepared[name] != nil {
+		return duplicatePrepared(name)
+	}
+	declared := make([]types.T, max(len(paramOIDs), st.NumParams))
+	for i, o := range paramOIDs {
+		if o == 0 || types.OID(o) == types.OUnknown {
+			continue
+		}
+		t, ok := s.snapshot().T(types.OID(o), -1)
+		if !ok {
+			return sqlerr.New(sqlerr.UndefinedObject, "type with OID %d does not exist", o)
+		}
+		declared[i] = t
+	}
+	ps := &prepared{name: name, text: sql, stmt: st.Stmt, made: s.stmtStart}
+	if plannable(st.Stmt) {
+		ps.planned = &plannedStmt{stmt: st.Stmt, declared: declared}
+		if err := s.planNow(ctx, ps.planned); err != nil {
+			return err
+		}
+	}
+	s.prepared[name] = ps
+	return nil
+}
+
+// planNow plans a statement that is not run yet.
+func (s *Session) planNow(ctx context.Context, p *plannedStmt) error {
+	if err := s.rebase(); err != nil {
+		return err
+	}
+	return p.refresh(s, s.snapshot())
+}
+
+func duplicatePrepared(name string) error {
+	return sqlerr.New(sqlerr.DuplicatePreparedStatement, "prepared statement \"%s\" already exists", name)
+}
+
+func (s *Session) findPrepared(name string) (*prepared, error) {
+	ps := s.prepared[name]
+	if ps == nil {
+		if name == "" {
+			return nil, sqlerr.New(sqlerr.InvalidSQLStatementName, "unnamed prepared statement does not exist")
+		}
+		return nil, sqlerr.New(sqlerr.InvalidSQLStatementName, "prepared statement \"%s\" does not exist", name)
+	}
+	return ps, nil
+}
+
+// DescribeStatement implements wire.Session.
+func (s *Session) DescribeStatement(ctx context.Context, name string) ([]uint32, []wire.Column, error) {
+	s.enter(nil, "")
+	defer s.leave(nil)
+	ps, err := s.findPrepared(name)
+	if err != nil {
+		return nil, nil, s.fail(ctx, err, "")
+	}
+	if s.block == failed && ps.stmt != nil && !isTxnExit(ps.stmt) {
+		return nil, nil, errFailedBlock()
+	}
+	cols, err := s.describe(ctx, ps)
+	if err != nil {
+		return nil, nil, s.fail(ctx, err, ps.text)
+	}
+	params := []uint32{}
+	if ps.planned != nil {
+		for _, t := range ps.planned.q.Params {
+			params = append(params, uint32(t.OID))
+		}
+	}
+	return params, cols, nil
+}
+
+// describe returns the columns of a statement's result, nil when it has none.
+func (s *Session) describe(ctx context.Context, ps *prepared) ([]wire.Column, error) {
+	if ps.planned != nil {
+		if err := s.planNow(ctx, ps.planned); err != nil {
+			return nil, err
+		}
+		return ps.planned.cols, nil
+	}
+	return s.utilityColumns(ctx, ps.stmt)
+}
+
+// CloseStatement implements wire.Session.
+func (s *Session) CloseStatement(name string) error {
+	delete(s.prepared, name)
+	return nil
+}
+
+// bindParams decodes the parameters of a Bind.
+func (s *Session) bindParams(ps *prepared, b *wire.Bind) ([]types.Datum, error) {
+	var want []types.T
+	if ps.planned != nil {
+		want = ps.planned.q.Params
+	}
+	if len(b.Params) != len(want) {
+		return nil, sqlerr.New(sqlerr.ProtocolViolation, "bind message supplies %d parameters, but prepared statement \"%s\" requires %d",
+			len(b.Params), b.Statement, len(want))
+	}
+	out := make([]types.Datum, len(want))
+	for i, raw := range b.Params {
+		d, err := s.readParam(want[i], raw, b.ParamFormat(i))
+		if err != nil {
+			return nil, nameParam(err, i+1)
+		}
+		out[i] = d
+	}
+	return out, nil
+}
+
+// readParam reads one parameter; its bytes are copied.
+func (s *Session) readParam(t types.T, raw []byte, format int16) (types.Datum, error) {
+	switch {
+	case raw == nil:
+		return types.Null(t), nil
+	case format == 0:
+		return s.readText(t, string(raw))
+	case format == 1:
+		base := s.snapshot().BaseType(t)
+		d, err := types.ParseBinary(base, append([]byte(nil), raw...))
+		if err != nil {
+			return d, err
+		}
+		d.T = t
+		return d, s.checkValue(t, d)
+	}
+	return types.Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "unsupported format code: %d", format)
+}
+
+// readText reads a value's text form, of user-defined types too.
+func (s *Session) readText(t types.T, text string) (types.Datum, error) {
+	f := s.settings.fmt
+	if s.tx != nil {
+		f = s.tx.fmt
+	}
+	if t.OID < types.FirstUserOID {
+		return types.Parse(t, text, f)
+	}
+	d, err := types.Parse(s.snapshot().BaseType(t), text, f)
+	if err != nil {
+		return d, err
+	}
+	d.T = t
+	return d, s.checkValue(t, d)
+}
+
+// checkValue checks what types.Parse cannot know: the labels of an enum.
+func (s *Session) checkValue(t types.T, d types.Datum) error {
+	if t.Kind() != types.KEnum || d.Null {
+		return nil
+	}
+	u := s.snapshot().TypeByOID(s.snapshot().BaseType(t).OID)
+	if u == nil {
+		return nil
+	}
+	for _, l := range u.Labels {
+		if l.Label == string(d.B) {
+			return nil
+		}
+	}
+	return sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input value for enum %s: \"%s\"", u.Name, d.B)
+}
+
+// nameParam says which parameter an error is about.
+func nameParam(err error, n int) error {
+	var e *sqlerr.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	c := *e
+	if c.Where == "" {
+		c.Where = "unnamed portal parameter $" + itoa(n)
+	}
+	return &c
+}
+
+// prepareStmt runs PREPARE.
+func (s *Session) prepareStmt(ctx context.Context, x *ast.Prepare) error {
+	if s.prepared[x.Name] != nil {
+		return duplicatePrepared(x.Name)
+	}
+	if !plannable(x.Stmt) {
+		return sqlerr.Unsupported(x.Pos(), "PREPARE of a statement that is not SELECT, INSERT, UPDATE, DELETE or VALUES")
+	}
+	var declared []types.T
+	for i := range x.Types {
+		t, err := planner.ResolveType(s.planContext(s.snapshot()), &x.Types[i])
+		if err != nil {
+			return err
+		}
+		declared = append(declared, t)
+	}
+	for n := maxParam(x.Stmt); len(declared) < n; {
+		declared = append(declared, types.T{})
+	}
+	p := &plannedStmt{stmt: x.Stmt, declared: declared}
+	if err := s.planNow(ctx, p); err != nil {
+		return err
+	}
+	s.activity.mu.Lock()
+	text := s.activity.query
+	s.activity.mu.Unlock()
+	s.prepared[x.Name] = &prepared{name: x.Name, text: text, stmt: x.Stmt, planned: p, made: s.stmtStart, fromSQL: true}
+	return nil
+}
+
+// maxParam returns the highest parameter number in a statement.
+func maxParam(st ast.Stmt) int {
+	n := 0
+	ast.Walk(st, func(x ast.Node) bool {
+		if p, ok := x.(*ast.Param); ok {
+			n = max(n, p.Num)
+		}
+		return true
+	})
+	return n
+}
+
+// execute runs EXECUTE.
+func (s *Session) execute(ctx context.Context, x *ast.Execute, out sink) (string, int64, error) {
+	ps, params, err := s.executeArgs(ctx, x)
+	if err != nil {
+		return "", 0, err
+	}
+	n, err := s.runPlanned(ctx, ps.planned, params, out, nil)
+	if err != nil {
+		return "", 0, withoutPosition(err)
+	}
+	return tagOf(ps.planned.q), n, nil
+}
+
+// executeArgs evaluates the arguments of EXECUTE.
+func (s *Session) executeArgs(ctx context.Context, x *ast.Execute) (*prepared, []types.Datum, error) {
+	ps, err := s.findPrepared(x.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if ps.planned == nil {
+		return nil, nil, sqlerr.Unsupported(x.Pos(), "EXECUTE of a utility statement")
+	}
+	if err := s.planNow(ctx, ps.planned); err != nil {
+		return nil, nil, err
+	}
+	want := ps.planned.q.Params
+	if len(x.Args) != len(want) {
+		return nil, nil, sqlerr.New(sqlerr.SyntaxError, "wrong number of parameters for prepared statement \"%s\"", x.Name).
+			WithDetail("Expected %d parameters but got %d.", len(want), len(x.Args))
+	}
+	var params []types.Datum
+	for i, a := range x.Args {
+		d, err := s.evalExpr(ctx, a, want[i], "EXECUTE parameters")
+		if err != nil {
+			return nil, nil, err
+		}
+		params = append(params, d)
+	}
+	return ps, params, nil
+}
+
+// evalExpr binds and evaluates an expression without columns.
+func (s *Session) evalExpr(ctx context.Context, x ast.Expr, want types.T, what string) (types.Datum, error) {
+	e, _, err := planner.ColumnExpr(s.planContext(s.snapshot()), x, nil, want, what)
+	if err != nil {
+		return types.Datum{}, err
+	}
+	return s.evalConst(ctx, e)
+}
+
+func (s *Session) evalConst(ctx context.Context, e plan.Expr) (types.Datum, error) {
+	var env expr.Env
+	s.fillExpr(ctx, &env, nil)
+	return expr.EvalConst(&env, e)
+}
+
+// constants evaluates for the planner.
+type constants struct{ s *Session }
+
+// EvalConst implements planner.ConstEvaluator.
+func (c constants) EvalConst(e plan.Expr) (types.Datum, error) {
+	return c.s.evalConst(context.Background(), e)
+}
+
+// texts parses the catalog's texts for the planner.
+type texts struct{}
+
+func (texts) ParseExpr(sql string) (ast.Expr, error)         { return parser.ParseExpr(sql) }
+func (texts) ParseTypeName(sql string) (ast.TypeName, error) { return parser.ParseTypeName(sql) }
+
+func (texts) ParseQuery(sql string) (*ast.Select, error) {
+	st, err := parser.ParseOne(strings.TrimSpace(sql))
+	if err != nil {
+		return nil, err
+	}
+	q, ok := st.Stmt.(*ast.Select)
+	if !ok {
+		return nil, sqlerr.New(sqlerr.DataCorrupted, "the stored text of a view is no query")
+	}
+	return q, nil
+}

@@ -1,0 +1,429 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/executor"
+	"kvsqld/executor/expr"
+	"kvsqld/parser/ast"
+	"kvsqld/planner"
+	"kvsqld/planner/plan"
+	"kvsqld/storage/kv"
+	"kvsqld/wire"
+)
+
+// sink takes the rows of a statement: the client, or a buffer.
+type sink interface {
+	begin(cols []wire.Column, opts *types.FmtOpts)
+	batch(b *vec.Batch) error
+}
+
+// wireSink sends rows to the client as they come.
+type wireSink struct {
+	w       wire.ResultWriter
+	formats []int16
+}
+
+func (k wireSink) begin(cols []wire.Column, o *types.FmtOpts) { k.w.Rows(cols, k.formats, o) }
+func (k wireSink) batch(b *vec.Batch) error                   { return k.w.Batch(b) }
+
+// rowBuffer keeps copies of rows.
+type rowBuffer struct {
+	cols    []wire.Column
+	opts    *types.FmtOpts
+	batches []*vec.Batch
+	rows    int64
+}
+
+func (k *rowBuffer) begin(cols []wire.Column, o *types.FmtOpts) { k.cols, k.opts = cols, o }
+
+func (k *rowBuffer) batch(b *vec.Batch) error {
+	if b.Rows() > 0 {
+		k.batches = append(k.batches, copyBatch(b))
+		k.rows += int64(b.Rows())
+	}
+	return nil
+}
+
+// copyBatch copies the selected rows into memory of their own.
+func copyBatch(b *vec.Batch) *vec.Batch {
+	n := b.Rows()
+	out := &vec.Batch{N: n, Cols: make([]*vec.Vec, len(b.Cols))}
+	arena := new(vec.Arena)
+	for i, c := range b.Cols {
+		v := vec.New(c.T, n)
+		for r := range n {
+			vec.AppendFrom(v, r, c, b.Row(r), arena)
+		}
+		out.Cols[i] = v
+	}
+	return out
+}
+
+// plannedStmt is a statement with its plan, made anew when the catalog or the
+// settings it depends on have changed, and its operators, used again and again.
+type plannedStmt struct {
+	stmt     ast.Stmt
+	declared []types.T
+
+	q     *plan.Query
+	snap  *catalog.Snapshot
+	epoch uint64
+	cols  []wire.Column
+
+	run  *executor.Run
+	busy bool
+	env  executor.Env
+	x    expr.Env
+}
+
+// plannable reports whether the planner plans the statement.
+func plannable(st ast.Stmt) bool {
+	switch x := st.(type) {
+	case *ast.Select:
+		return x.Into == nil
+	case *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge:
+		return true
+	}
+	return false
+}
+
+// refresh makes the plan if there is none for the snapshot and the settings.
+func (p *plannedStmt) refresh(s *Session, snap *catalog.Snapshot) error {
+	if p.q != nil && p.snap == snap && p.epoch == s.settings.epoch {
+		return nil
+	}
+	ctx := s.planContext(snap)
+	ctx.ParamTypes = p.declared
+	q, err := planner.Plan(ctx, p.stmt)
+	if err != nil {
+		return err
+	}
+	if p.run != nil && !p.busy {
+		p.run.Close()
+	}
+	p.run = nil
+	p.q, p.snap, p.epoch = q, snap, s.settings.epoch
+	p.cols = nil
+	if q.Returns {
+		p.cols = columnsOf(q)
+	}
+	return nil
+}
+
+func columnsOf(q *plan.Query) []wire.Column {
+	cols := []wire.Column{}
+	for _, c := range q.Root.Base().Cols {
+		if c.Hidden {
+			continue
+		}
+		cols = append(cols, wire.Column{Name: c.Name, TableOID: uint32(c.Table), AttNum: c.AttNum, Type: c.T})
+	}
+	return cols
+}
+
+// planContext is what the planner may know of the session.
+func (s *Session) planContext(snap *catalog.Snapshot) *planner.Context {
+	f := s.settings.fmt
+	if s.tx != nil {
+		f = s.tx.fmt
+	}
+	return &planner.Context{
+		Snap: snap, DB: s.db, SearchPath: s.searchPath(true), Fmt: f, Consts: constants{s}, Texts: texts{},
+		NoOptimizer: !s.settings.optimizer, TempSchema: s.tempSchema(), Rows: s.srv.estimate(snap),
+	}
+}
+
+// maxReplans bounds how often a statement is planned again because tables were
+// changed while it waited for their locks.
+const maxReplans = 100
+
+// prepare brings the statement's plan up to date and takes its table locks, so
+// that the plan fits the tables (S2).
+func (s *Session) prepare(ctx context.Context, p *plannedStmt) error {
+	for range maxReplans {
+		snap := s.snapshot()
+		if err := p.refresh(s, snap); err != nil {
+			return err
+		}
+		if err := s.lockTables(ctx, p.q); err != nil {
+			return err
+		}
+		if err := s.rebase(); err != nil {
+			return err
+		}
+		if s.snapshot() == snap {
+			return nil
+		}
+	}
+	return kv.ErrConflict
+}
+
+func (s *Session) lockOpt() kv.LockOpt {
+	o := kv.LockOpt{Wait: kv.WaitForever}
+	if s.settings.lockTimeout > 0 {
+		o.Wait = s.settings.lockTimeout
+	}
+	return o
+}
+
+// lockTables takes the locks of a plan's tables.
+func (s *Session) lockTables(ctx context.Context, q *plan.Query) error {
+	for i := range q.Tables {
+		u := &q.Tables[i]
+		m := kv.AccessShare
+		switch {
+		case u.Write:
+			m = kv.RowExclusive
+		case u.Lock:
+			m = kv.RowShare
+		}
+		d, err := s.srv.Tables.For(u.Table)
+		if err != nil {
+			return err
+		}
+		if err := d.LockTable(ctx, s.tx.kv, m, s.lockOpt()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// start makes the operators of a prepared plan ready. The run must be ended
+// with release.
+func (s *Session) start(ctx context.Context, p *plannedStmt, params []types.Datum, stats *executor.Stats) (*executor.Run, error) {
+	if p.run != nil && !p.busy && stats == nil {
+		s.fillEnv(ctx, &p.env, &p.x, p, params)
+		p.busy = true
+		p.run.Reset(&p.env)
+		return p.run, nil
+	}
+	env, x := &executor.Env{}, &expr.Env{}
+	own := !p.busy && stats == nil
+	if own {
+		env, x = &p.env, &p.x
+	}
+	s.fillEnv(ctx, env, x, p, params)
+	env.Stats = stats
+	run, err := executor.Build(p.q, env)
+	if err != nil {
+		return nil, err
+	}
+	if own {
+		p.run, p.busy = run, true
+	}
+	return run, nil
+}
+
+// release closes a run; the statement keeps it for the next time if it is its own.
+func (p *plannedStmt) release(run *executor.Run) {
+	run.Close()
+	if p.run == run {
+		p.busy = false
+	}
+}
+
+func (s *Session) fillEnv(ctx context.Context, env *executor.Env, x *expr.Env, p *plannedStmt, params []types.Datum) {
+	t := s.tx
+	*env = executor.Env{
+		Ctx: ctx, Txn: t.kv, Tables: s.srv.Tables, Expr: x, Snap: p.snap, DB: s.db,
+		WorkMem: s.settings.workMem, TempDir: s.srv.opts.TempDir, MaxParallel: s.srv.opts.MaxParallel,
+		LockTimeout: s.settings.lockTimeout, ReadCommitted: t.iso == kv.ReadCommitted,
+		TableExprs: s.tableExprsFn, Virtual: s.virtualFn, SequenceRow: s.sequenceRowFn, Notice: s.tellFn,
+	}
+	if !p.q.ReadOnly {
+		if t.deferred == nil {
+			t.deferred = new(executor.DeferredChecks)
+		}
+		env.Deferred = t.deferred
+	}
+	s.fillExpr(ctx, x, params)
+}
+
+// fillExpr makes the environment of expressions. Parameters are copied: slots of
+// subplans are appended to them.
+func (s *Session) fillExpr(ctx context.Context, x *expr.Env, params []types.Datum) {
+	old := x.Params
+	*x = expr.Env{Ctx: ctx, Fmt: s.settings.fmt, StmtStart: s.stmtStart, Session: s.infoFn}
+	x.Params = append(old[:0], params...)
+	if s.tx != nil {
+		x.Fmt, x.TxnStart = s.tx.fmt, s.tx.start
+	} else {
+		x.TxnStart = s.stmtStart
+	}
+	x.Subs = expr.NewSubCache()
+}
+
+// runPlanned runs a statement to its end and returns the number of its tag.
+func (s *Session) runPlanned(ctx context.Context, p *plannedStmt, params []types.Datum, out sink, stats *executor.Stats) (int64, error) {
+	for {
+		n, err := s.runOnce(ctx, p, params, out, stats)
+		if !isRetry(err) {
+			return n, err
+		}
+	}
+}
+
+// runOnce is one attempt of runPlanned. After executor.ErrRetry nothing of it
+// has happened and the snapshot is new.
+func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Datum, out sink, stats *executor.Stats) (n int64, err error) {
+	if err := s.prepare(ctx, p); err != nil {
+		return 0, err
+	}
+	mark, to := -1, out
+	if !p.q.ReadOnly {
+		if err := s.writable(p.q.Tag); err != nil && p.writes() {
+			return 0, err
+		}
+		mark = s.tx.kv.Savepoint()
+		if p.q.Returns {
+			to = &rowBuffer{}
+		}
+	}
+	n, err = s.drain(ctx, p, params, to, stats)
+	if err != nil {
+		if isRetry(err) {
+			s.tx.kv.RollbackTo(mark)
+			if e := s.settlePortals(ctx); e != nil {
+				return 0, e
+			}
+			if e := s.tx.kv.Refresh(ctx); e != nil {
+				return 0, e
+			}
+		}
+		return 0, err
+	}
+	if mark >= 0 {
+		s.count(p.q, n)
+		if b, ok := to.(*rowBuffer); ok && to != out {
+			out.begin(b.cols, b.opts)
+			for _, x := range b.batches {
+				if err := out.batch(x); err != nil {
+					return 0, err
+				}
+			}
+		}
+		s.tx.kv.Release(mark)
+	}
+	return n, nil
+}
+
+// writes reports whether the plan changes tables, beyond what a read-only
+// transaction may do (sequences of temporary tables aside, nothing).
+func (p *plannedStmt) writes() bool {
+	if p.q.Tag != "SELECT" {
+		return true
+	}
+	for i := range p.q.Tables {
+		if p.q.Tables[i].Write || p.q.Tables[i].Lock {
+			return true
+		}
+	}
+	return false
+}
+
+// drain passes all rows of the statement to the sink.
+func (s *Session) drain(ctx context.Context, p *plannedStmt, params []types.Datum, to sink, stats *executor.Stats) (int64, error) {
+	run, err := s.start(ctx, p, params, stats)
+	if err != nil {
+		return 0, err
+	}
+	defer p.release(run)
+	if p.q.Returns {
+		to.begin(p.cols, s.tx.fmt)
+	}
+	for {
+		b, err := run.Next()
+		if err != nil {
+			return 0, err
+		}
+		if b == nil {
+			return run.Affected(), nil
+		}
+		if p.q.Returns {
+			if err := to.batch(b); err != nil {
+				return 0, err
+			}
+		}
+	}
+}
+
+// count keeps the tables' live numbers of rows.
+func (s *Session) count(q *plan.Query, n int64) {
+	var t *catalog.Table
+	var delta int64
+	switch r := q.Root.(type) {
+	case *plan.Insert:
+		t, delta = r.Table, n
+	case *plan.Delete:
+		t, delta = r.Table, -n
+	case *plan.Update:
+		t = r.Table
+	}
+	if t != nil && n > 0 {
+		s.countRows(t.OID, delta, n)
+	}
+}
+
+func (s *Session) countRows(t types.OID, delta, changed int64) {
+	if s.tx.deltas == nil {
+		s.tx.deltas = make(map[types.OID]*rowDelta)
+	}
+	d := s.tx.deltas[t]
+	if d == nil {
+		d = new(rowDelta)
+		s.tx.deltas[t] = d
+	}
+	d.delta += delta
+	d.changed += changed
+}
+
+// estimate returns the planner's source of row numbers.
+func (srv *Server) estimate(snap *catalog.Snapshot) func(*catalog.Table) float64 {
+	return func(t *catalog.Table) float64 {
+		var live int64
+		x, known := srv.rows.m.Load(t.OID)
+		if known {
+			live = x.(*rowCounter).delta.Load()
+		}
+		if st := snap.Stats(t.OID); st != nil {
+			return max(st.Rows+float64(live), 0)
+		}
+		if known && live > 0 {
+			return float64(live)
+		}
+		return -1
+	}
+}
+
+// tag returns the command tag of a planned statement; INSERT's has an OID of
+// old times.
+func tagOf(q *plan.Query) string {
+	if q.Tag == "INSERT" {
+		return "INSERT 0"
+	}
+	return q.Tag
+}
+
+// withTimeout applies statement_timeout to a call.
+func (s *Session) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	d := s.settings.stmtTimeout
+	if d <= 0 {
+		return ctx, nil
+	}
+	return context.WithTimeoutCause(ctx, d, sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to statement timeout"))
+}
+
+// isCanceled reports whether an error is the end of a context.
+func isCanceled(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// now is the wall clock in PostgreSQL's microseconds.
+func now() int64 { return types.TimestampFromTime(time.Now()) }

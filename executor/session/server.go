@@ -1,0 +1,271 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/pgcatalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/storage/kv"
+	"kvsqld/storage/table"
+	"kvsqld/wire"
+)
+
+// Options configure a Server; a zero field means its default.
+type Options struct {
+	// Auth is "" or "auto": trust on loopback, SCRAM elsewhere; "trust",
+	// "scram" or "password" for everybody.
+	Auth string
+	// Settings are defaults of run-time parameters for all sessions.
+	Settings map[string]string
+	// MaxConnections is what max_connections shows.
+	MaxConnections int
+	// MaxParallel is the number of goroutines a scan may use; 0 is 1.
+	MaxParallel int
+	TempDir     string
+	Logger      *slog.Logger
+}
+
+func (o *Options) maxConnections() string {
+	if o.MaxConnections == 0 {
+		return "100"
+	}
+	return strconv.Itoa(o.MaxConnections)
+}
+
+// Server is what all sessions of one store share. It is a wire.Backend.
+type Server struct {
+	Store   kv.Store
+	Catalog *catalog.Catalog
+	Tables  *table.DB
+
+	opts     Options
+	start    time.Time
+	rows     rowCounters
+	notify   notifyHub
+	advisory advisoryLocks
+
+	mu struct {
+		sync.Mutex
+		sessions map[int32]*Session
+	}
+}
+
+var _ wire.Backend = (*Server)(nil)
+
+// countersOID is the key of the fragment with the catalog's counters; no object
+// has OID 0.
+const countersOID types.OID = 0
+
+// Open makes the server of an open store: it reads the catalog, and writes that
+// of a new server into an empty store.
+func Open(ctx context.Context, store kv.Store, o Options) (*Server, error) {
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	srv := &Server{Store: store, Tables: table.NewDB(store), opts: o, start: time.Now()}
+	srv.mu.sessions = make(map[int32]*Session)
+	srv.Catalog = catalog.New(pgcatalog.Overlay())
+	if err := srv.Tables.Init(ctx); err != nil {
+		return nil, err
+	}
+	if err := srv.load(ctx); err != nil {
+		return nil, err
+	}
+	if err := srv.dropTemp(ctx, 0, ""); err != nil {
+		return nil, err
+	}
+	return srv, nil
+}
+
+func (srv *Server) load(ctx context.Context) error {
+	snap, err := srv.Store.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	frags, err := table.Fragments(ctx, snap)
+	var list [][]byte
+	for _, f := range frags {
+		list = append(list, append([]byte(nil), f.XML...))
+	}
+	snap.Close()
+	if err != nil {
+		return err
+	}
+	if len(list) > 0 {
+		return srv.Catalog.Load(list)
+	}
+	tx, err := srv.Store.Begin(ctx, kv.BeginOpt{})
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if err := srv.writeObjects(tx, srv.Catalog.Current().Objects(), nil); err != nil {
+		return err
+	}
+	return tx.Commit(ctx)
+}
+
+// writeObjects stores the fragments of changed objects and the counters.
+func (srv *Server) writeObjects(tx kv.Txn, put []catalog.Object, del []types.OID) error {
+	for _, o := range put {
+		xml, err := catalog.EncodeObject(o)
+		if err != nil {
+			return err
+		}
+		if err := table.PutFragment(tx, table.Fragment{OID: o.ObjectOID(), XML: xml}); err != nil {
+			return err
+		}
+	}
+	for _, o := range del {
+		if err := table.DropFragment(tx, o); err != nil {
+			return err
+		}
+	}
+	return table.PutFragment(tx, table.Fragment{OID: countersOID, XML: srv.Catalog.EncodeCounters()})
+}
+
+// Close writes what the server keeps in memory. The sessions have ended; the
+// store is the caller's to close.
+func (srv *Server) Close(ctx context.Context) error { return srv.Tables.Flush(ctx) }
+
+// Auth implements wire.Backend.
+func (srv *Server) Auth(_ context.Context, p *wire.StartupParams, info *wire.ConnInfo) (wire.AuthMethod, *wire.Verifier, error) {
+	method := wire.AuthSCRAM
+	switch srv.opts.Auth {
+	case "trust":
+		return wire.AuthTrust, nil, nil
+	case "password":
+		method = wire.AuthPassword
+	case "scram":
+	default:
+		if info.Loopback() {
+			return wire.AuthTrust, nil, nil
+		}
+	}
+	role := srv.Catalog.Current().Role(p.User)
+	if role == nil || role.Verifier == "" {
+		return method, nil, nil
+	}
+	v, err := wire.ParseVerifier(role.Verifier)
+	if err != nil {
+		return method, nil, err
+	}
+	return method, v, nil
+}
+
+// Connect implements wire.Backend.
+func (srv *Server) Connect(_ context.Context, p *wire.StartupParams, info *wire.ConnInfo) (wire.Session, error) {
+	s, err := srv.connect(p, info)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (srv *Server) connect(p *wire.StartupParams, info *wire.ConnInfo) (*Session, error) {
+	snap := srv.Catalog.Current()
+	role := snap.Role(p.User)
+	if role == nil {
+		return nil, sqlerr.New(sqlerr.InvalidAuthorization, "role \"%s\" does not exist", p.User)
+	}
+	if !role.Login {
+		return nil, sqlerr.New(sqlerr.InvalidAuthorization, "role \"%s\" is not permitted to log in", p.User)
+	}
+	db := snap.Database(p.Database)
+	if db == nil {
+		return nil, sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", p.Database)
+	}
+	if db.OID == catalog.OIDTemplate0 {
+		return nil, sqlerr.New(sqlerr.ObjectNotInPrerequisite, "database \"%s\" is not currently accepting connections", p.Database)
+	}
+	s := &Session{
+		srv: srv, info: info, db: db.OID, dbName: db.Name, authUser: role.Name, sessionUser: role.Name, user: role.Name,
+		settings: newSettings(), prepared: map[string]*prepared{}, portals: map[string]*portal{}, started: time.Now(),
+	}
+	s.cache.init()
+	s.tableExprsFn, s.virtualFn, s.sequenceRowFn, s.tellFn = s.tableExprs, s.virtualRows, s.sequenceRow, s.tell
+	s.infoFn = sessionInfo{s}
+	if err := s.startSettings(db, role, p.Settings); err != nil {
+		return nil, err
+	}
+	srv.mu.Lock()
+	srv.mu.sessions[info.PID] = s
+	srv.mu.Unlock()
+	return s, nil
+}
+
+func (srv *Server) disconnect(s *Session) {
+	srv.mu.Lock()
+	delete(srv.mu.sessions, s.info.PID)
+	srv.mu.Unlock()
+}
+
+// sessionsOf returns the live sessions.
+func (srv *Server) sessions() []*Session {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	out := make([]*Session, 0, len(srv.mu.sessions))
+	for _, s := range srv.mu.sessions {
+		out = append(out, s)
+	}
+	return out
+}
+
+// inDatabase counts the sessions connected to a database, other than except.
+func (srv *Server) inDatabase(db types.OID, except *Session) int {
+	n := 0
+	for _, s := range srv.sessions() {
+		if s.db == db && s != except {
+			n++
+		}
+	}
+	return n
+}
+
+// commit makes a transaction's writes durable together with its changes of the
+// catalog, and publishes these (S3).
+func (srv *Server) commit(ctx context.Context, tx kv.Txn, d *catalog.Delta) error {
+	if d.Empty() {
+		return tx.Commit(ctx)
+	}
+	pub, err := srv.Catalog.Begin(d)
+	if err != nil {
+		return err
+	}
+	defer pub.Abort()
+	put, del := pub.Changes()
+	if err := srv.writeObjects(tx, put, del); err != nil {
+		return err
+	}
+	tx.OnCommit(pub.Commit)
+	err = tx.Commit(ctx)
+	if errors.Is(err, kv.ErrUndetermined) {
+		srv.opts.Logger.Error("the outcome of a commit with catalog changes is unknown", "error", err)
+	}
+	return err
+}
+
+// rowCounters are live numbers of rows per table, for the planner's estimates
+// between two runs of ANALYZE. They count from the last known number and are
+// lost with the process.
+type rowCounters struct {
+	m sync.Map // types.OID → *rowCounter
+}
+
+type rowCounter struct{ delta, changed atomic.Int64 }
+
+func (c *rowCounters) of(t types.OID) *rowCounter {
+	if x, ok := c.m.Load(t); ok {
+		return x.(*rowCounter)
+	}
+	x, _ := c.m.LoadOrStore(t, new(rowCounter))
+	return x.(*rowCounter)
+}

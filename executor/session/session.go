@@ -1,0 +1,262 @@
+package session
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/executor/expr"
+	"kvsqld/parser"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+	"kvsqld/storage/kv"
+	"kvsqld/wire"
+)
+
+// Session is one client's session. Its methods belong to the connection's
+// goroutine; activity alone is read by others.
+type Session struct {
+	srv     *Server
+	info    *wire.ConnInfo
+	started time.Time
+
+	db          types.OID
+	dbName      string
+	authUser    string // who logged in
+	sessionUser string // after SET SESSION AUTHORIZATION
+	user        string // after SET ROLE: the current user
+	settings    *settings
+
+	block     block
+	tx        *transaction
+	failedIso kv.Isolation // of the transaction of a failed block that is gone
+	failedRO  bool
+	stmtStart int64
+
+	prepared map[string]*prepared
+	portals  map[string]*portal
+	cache    planCache
+	fp       parser.Fingerprinter
+	lits     []types.Datum
+
+	w         wire.ResultWriter // of the running call
+	seqs      sequenceMemory
+	rand      *expr.Rand
+	path      pathCache
+	exprs     tableExprsCache
+	hasTemp   bool
+	listens   bool // has run LISTEN
+	hasLocks  bool // has taken an advisory lock
+	idleTimer *time.Timer
+
+	// Method values that every statement's environment has.
+	tableExprsFn  func(*catalog.Table) (*plan.TableExprs, error)
+	virtualFn     func(*catalog.Virtual, []int, []types.Datum, func([]types.Datum) bool) error
+	sequenceRowFn func(*catalog.Sequence) (int64, int64, bool, error)
+	tellFn        func(*sqlerr.Error)
+	infoFn        expr.SessionInfo
+
+	activity activity
+}
+
+var _ wire.Session = (*Session)(nil)
+
+// activity is what pg_stat_activity shows.
+type activity struct {
+	mu           sync.Mutex
+	query        string
+	state        string
+	queryStart   int64
+	stateChanged int64
+	xactStart    int64
+	application  string
+	expired      bool
+	kill         error
+}
+
+// enter and leave frame every call that a client makes.
+func (s *Session) enter(w wire.ResultWriter, query string) {
+	s.w = w
+	s.stmtStart = now()
+	a := &s.activity
+	a.mu.Lock()
+	a.state = "active"
+	if query != "" {
+		a.query = query
+		a.queryStart = s.stmtStart
+	}
+	a.stateChanged = s.stmtStart
+	a.mu.Unlock()
+	if s.idleTimer != nil {
+		s.idleTimer.Stop()
+	}
+}
+
+func (s *Session) leave(w wire.ResultWriter) {
+	if w != nil {
+		s.report(w)
+		if s.block == idle && s.tx == nil && s.listens {
+			s.deliver(w)
+		}
+	}
+	s.w = nil
+	a := &s.activity
+	a.mu.Lock()
+	a.state = "idle"
+	a.xactStart = 0
+	switch s.block {
+	case inBlock:
+		a.state = "idle in transaction"
+	case failed:
+		a.state = "idle in transaction (aborted)"
+	}
+	if s.tx != nil {
+		a.xactStart = s.tx.start
+	}
+	a.mu.Unlock()
+	if s.block != idle && s.settings.idleTimeout > 0 {
+		s.armIdle()
+	}
+}
+
+// Parameters implements wire.Session.
+func (s *Session) Parameters() []wire.Parameter {
+	out := make([]wire.Parameter, 0, len(reported))
+	for _, n := range reported {
+		v, _ := s.showSetting(n)
+		out = append(out, wire.Parameter{Name: n, Value: v})
+	}
+	return out
+}
+
+// Simple implements wire.Session.
+func (s *Session) Simple(ctx context.Context, sql string, w wire.ResultWriter) error {
+	s.enter(w, sql)
+	defer s.leave(w)
+	ctx, cancel := s.withTimeout(ctx)
+	if cancel != nil {
+		defer cancel()
+	}
+	s.closePortal("")
+	if s.block != failed {
+		done, err := s.runCached(ctx, sql, w)
+		if done {
+			return s.fail(ctx, err, sql)
+		}
+	}
+	list, err := parser.Parse(sql)
+	if err != nil {
+		return s.fail(ctx, err, sql)
+	}
+	if len(list) == 0 {
+		w.Empty()
+		return nil
+	}
+	for i := range list {
+		err := s.simpleOne(ctx, &list[i], len(list) > 1, i == len(list)-1, w)
+		if err != nil {
+			return s.fail(ctx, err, sql)
+		}
+	}
+	return nil
+}
+
+// fail turns an error into the client's form, after what it means for the
+// transaction has been done.
+func (s *Session) fail(ctx context.Context, err error, text string) error {
+	if err == nil {
+		return nil
+	}
+	err = finishError(ctx, err, text)
+	s.Abort()
+	return err
+}
+
+// simpleOne runs one statement of a simple query. The last one's tag follows the
+// commit of an implicit transaction.
+func (s *Session) simpleOne(ctx context.Context, st *parser.Statement, several, last bool, w wire.ResultWriter) error {
+	if s.block == failed && !isTxnExit(st.Stmt) {
+		return errFailedBlock()
+	}
+	if st.NumParams > 0 {
+		return sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $1").At(paramOffset(st.Stmt))
+	}
+	tag, n, err := s.run(ctx, &call{stmt: st.Stmt, text: st.Text, several: several}, wireSink{w: w})
+	if err != nil {
+		return err
+	}
+	if s.block == idle && (last || s.tx == nil) {
+		if err := s.commit(ctx); err != nil {
+			return err
+		}
+	}
+	w.Complete(tag, n)
+	return nil
+}
+
+// call is one execution of a statement.
+type call struct {
+	stmt    ast.Stmt
+	text    string
+	planned *plannedStmt // of prepared statements
+	params  []types.Datum
+	several bool // other statements share the implicit transaction
+}
+
+// run executes a statement and returns its tag, with the number that follows it
+// or -1.
+func (s *Session) run(ctx context.Context, c *call, out sink) (string, int64, error) {
+	if x, ok := c.stmt.(*ast.Transaction); ok {
+		tag, err := s.transaction(ctx, x)
+		return tag, -1, err
+	}
+	if tag, n, done, err := s.runSession(ctx, c, out); done {
+		return tag, n, err
+	}
+	if _, err := s.ensureTx(ctx); err != nil {
+		return "", 0, err
+	}
+	if err := s.newStatement(ctx); err != nil {
+		return "", 0, err
+	}
+	if plannable(c.stmt) {
+		p := c.planned
+		if p == nil {
+			p = &plannedStmt{stmt: c.stmt}
+		}
+		n, err := s.runPlanned(ctx, p, c.params, out, nil)
+		if err != nil {
+			return "", 0, err
+		}
+		return tagOf(p.q), n, nil
+	}
+	return s.utility(ctx, c, out)
+}
+
+// Close implements wire.Session.
+func (s *Session) Close() {
+	s.rollback()
+	s.block = idle
+	if s.idleTimer != nil {
+		s.idleTimer.Stop()
+	}
+	s.dropTempSchema()
+	s.srv.advisory.releaseAll(s)
+	s.srv.notify.forget(s)
+	s.srv.disconnect(s)
+}
+
+// paramOffset finds the first parameter of a statement.
+func paramOffset(st ast.Stmt) int {
+	off := -1
+	ast.Walk(st, func(n ast.Node) bool {
+		if p, ok := n.(*ast.Param); ok && (off < 0 || p.Pos() < off) {
+			off = p.Pos()
+		}
+		return true
+	})
+	return off
+}

@@ -1,0 +1,271 @@
+package session
+
+import (
+	"context"
+	"time"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/executor/expr"
+	"kvsqld/planner"
+	"kvsqld/planner/plan"
+)
+
+// sessionInfo answers what functions ask of the session.
+type sessionInfo struct{ *Session }
+
+var _ expr.SessionInfo = sessionInfo{}
+
+// CurrentUser and the others implement expr.SessionInfo.
+func (s sessionInfo) CurrentUser() string { return s.user }
+
+// SessionUser is the user before SET ROLE.
+func (s sessionInfo) SessionUser() string { return s.sessionUser }
+
+// Database is the name of the connected database.
+func (s sessionInfo) Database() string { return s.dbName }
+
+// SearchPath lists the schemas in which names are looked up.
+func (s sessionInfo) SearchPath(implicit bool) []string { return s.searchPath(implicit) }
+
+// Setting returns a run-time parameter.
+func (s sessionInfo) Setting(name string) (string, bool) { return s.showSetting(name) }
+
+// SetSetting is set_config.
+func (s sessionInfo) SetSetting(name, value string, local bool) (string, error) {
+	if err := s.setSetting(name, &value, local); err != nil {
+		return "", err
+	}
+	v, _ := s.showSetting(name)
+	return v, nil
+}
+
+// BackendPID is the connection's number.
+func (s sessionInfo) BackendPID() int32 { return s.info.PID }
+
+// EnumLabels lists an enum's labels in order.
+func (s sessionInfo) EnumLabels(t types.OID) ([]string, bool) {
+	u := s.snapshot().TypeByOID(t)
+	if u == nil || u.Kind != 'e' {
+		return nil, false
+	}
+	return enumLabels(u), true
+}
+
+// Random returns the session's random numbers.
+func (s sessionInfo) Random() *expr.Rand {
+	if s.rand == nil {
+		s.rand = expr.NewRand()
+	}
+	return s.rand
+}
+
+// sequenceMemory is what currval and lastval know.
+type sequenceMemory struct {
+	last   types.OID
+	values map[types.OID]int64
+}
+
+func (s sessionInfo) sequence(o types.OID) (*catalog.Sequence, error) {
+	q, _ := s.snapshot().Object(o).(*catalog.Sequence)
+	if q == nil {
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "could not open relation with OID %d", o)
+	}
+	return q, nil
+}
+
+// Nextval draws a sequence's next value.
+func (s sessionInfo) Nextval(o types.OID) (int64, error) {
+	q, err := s.sequence(o)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.writable("nextval()"); err != nil && !q.Temp {
+		return 0, err
+	}
+	v, err := s.srv.Tables.NextVal(context.Background(), q)
+	if err != nil {
+		return 0, err
+	}
+	s.remember(o, v)
+	return v, nil
+}
+
+func (s sessionInfo) remember(o types.OID, v int64) {
+	if s.seqs.values == nil {
+		s.seqs.values = make(map[types.OID]int64)
+	}
+	s.seqs.last = o
+	s.seqs.values[o] = v
+}
+
+// Currval returns the value that nextval gave last in this session.
+func (s sessionInfo) Currval(o types.OID) (int64, error) {
+	q, err := s.sequence(o)
+	if err != nil {
+		return 0, err
+	}
+	v, ok := s.seqs.values[o]
+	if !ok {
+		return 0, sqlerr.New(sqlerr.ObjectNotInPrerequisite, "currval of sequence \"%s\" is not yet defined in this session", q.Name)
+	}
+	return v, nil
+}
+
+// Lastval returns the value that nextval gave last, of whatever sequence.
+func (s sessionInfo) Lastval() (int64, error) {
+	v, ok := s.seqs.values[s.seqs.last]
+	if !ok {
+		return 0, sqlerr.New(sqlerr.ObjectNotInPrerequisite, "lastval is not yet defined in this session")
+	}
+	return v, nil
+}
+
+// Setval sets a sequence.
+func (s sessionInfo) Setval(o types.OID, v int64, called bool) (int64, error) {
+	q, err := s.sequence(o)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.writable("setval()"); err != nil && !q.Temp {
+		return 0, err
+	}
+	if v < q.Min || v > q.Max {
+		return 0, sqlerr.New(sqlerr.NumericValueOutOfRange, "setval: value %d is out of bounds for sequence \"%s\" (%d..%d)", v, q.Name, q.Min, q.Max)
+	}
+	if err := s.srv.Tables.SetVal(context.Background(), q, v, called); err != nil {
+		return 0, err
+	}
+	if called {
+		s.remember(o, v)
+	}
+	return v, nil
+}
+
+// sequenceRow is the row that SELECT FROM a sequence gives.
+func (s *Session) sequenceRow(q *catalog.Sequence) (last, logCnt int64, called bool, err error) {
+	last, called, err = s.srv.Tables.SeqState(context.Background(), q)
+	return last, 0, called, err
+}
+
+// pathCache remembers the resolved search path.
+type pathCache struct {
+	snap     *catalog.Snapshot
+	epoch    uint64
+	explicit []string
+	implicit []string
+}
+
+// searchPath lists the existing schemas of the search path; implicit adds the
+// temporary schema and pg_catalog where they are searched first.
+func (s *Session) searchPath(implicit bool) []string {
+	c := &s.path
+	snap := s.snapshot()
+	if c.snap != snap || c.epoch != s.settings.epoch || c.implicit == nil {
+		*c = pathCache{snap: snap, epoch: s.settings.epoch}
+		hasCatalog, hasTemp := false, false
+		for _, n := range s.settings.path {
+			switch {
+			case n == "$user":
+				n = s.user
+			case n == "pg_temp":
+				n = s.tempName()
+			}
+			if n == s.tempName() {
+				hasTemp = true
+				if !s.hasTemp {
+					continue
+				}
+			} else if snap.Schema(s.db, n) == nil {
+				continue
+			}
+			hasCatalog = hasCatalog || n == catalog.SchemaPgCatalog
+			c.explicit = append(c.explicit, n)
+		}
+		c.implicit = []string{}
+		if s.hasTemp && !hasTemp {
+			c.implicit = append(c.implicit, s.tempName())
+		}
+		if !hasCatalog {
+			c.implicit = append(c.implicit, catalog.SchemaPgCatalog)
+		}
+		c.implicit = append(c.implicit, c.explicit...)
+	}
+	if implicit {
+		return c.implicit
+	}
+	return c.explicit
+}
+
+// tableExprsCache remembers the bound expressions of tables that were written to.
+type tableExprsCache struct {
+	snap  *catalog.Snapshot
+	epoch uint64
+	m     map[*catalog.Table]*plan.TableExprs
+}
+
+// tableExprs binds the expressions of a table, once per catalog snapshot.
+func (s *Session) tableExprs(t *catalog.Table) (*plan.TableExprs, error) {
+	c := &s.exprs
+	snap := s.snapshot()
+	if c.snap != snap || c.epoch != s.settings.epoch {
+		*c = tableExprsCache{snap: snap, epoch: s.settings.epoch, m: make(map[*catalog.Table]*plan.TableExprs)}
+	}
+	if x := c.m[t]; x != nil {
+		return x, nil
+	}
+	x, err := planner.TableExprs(s.planContext(snap), t)
+	if err != nil {
+		return nil, err
+	}
+	c.m[t] = x
+	return x, nil
+}
+
+// isSuper reports whether a role is a superuser.
+func (s *Session) isSuper(name string) bool {
+	r := s.snapshot().Role(name)
+	return r != nil && r.Super
+}
+
+// mayBecome reports whether the session user may SET ROLE to another role.
+func (s *Session) mayBecome(name string) bool {
+	if name == s.sessionUser || s.isSuper(s.sessionUser) {
+		return true
+	}
+	seen := map[string]bool{}
+	var member func(of string) bool
+	member = func(of string) bool {
+		if of == name {
+			return true
+		}
+		r := s.snapshot().Role(of)
+		if r == nil || seen[of] {
+			return false
+		}
+		seen[of] = true
+		for _, m := range r.MemberOf {
+			if member(m) {
+				return true
+			}
+		}
+		return false
+	}
+	return member(s.sessionUser)
+}
+
+// armIdle starts the clock of idle_in_transaction_session_timeout.
+func (s *Session) armIdle() {
+	expire := func() {
+		s.activity.mu.Lock()
+		s.activity.expired = true
+		s.activity.mu.Unlock()
+		s.info.Wake()
+	}
+	if s.idleTimer == nil {
+		s.idleTimer = time.AfterFunc(s.settings.idleTimeout, expire)
+		return
+	}
+	s.idleTimer.Reset(s.settings.idleTimeout)
+}

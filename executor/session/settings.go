@@ -1,0 +1,410 @@
+package session
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/wire"
+)
+
+// settings are the run-time parameters of a session: defaults, values set for
+// the session and, above them, values set for the transaction. Keys are lower
+// case, values canonical texts in base units.
+type settings struct {
+	reset  map[string]string // what RESET returns to, where not the shipped default
+	sess   map[string]string
+	local  map[string]string
+	log    []settingChange // of the open transaction, to be undone by its rollback
+	dirty  []string        // reported settings that have changed
+	custom map[string]string
+
+	// What the session reads often, made from the values.
+	fmt         *types.FmtOpts
+	path        []string // search path as written, $user included
+	stmtTimeout time.Duration
+	lockTimeout time.Duration
+	idleTimeout time.Duration
+	workMem     int64
+	optimizer   bool
+	minLevel    int
+	// epoch grows with each change of something that plans depend on.
+	epoch uint64
+}
+
+// settingChange is a former state of one name in one layer.
+type settingChange struct {
+	name  string
+	local bool
+	old   string
+	had   bool
+}
+
+func newSettings() *settings {
+	return &settings{reset: map[string]string{}, sess: map[string]string{}, local: map[string]string{}, custom: map[string]string{}}
+}
+
+// get returns the effective value; the name is lower case.
+func (g *settings) get(name string) string {
+	if v, ok := g.local[name]; ok {
+		return v
+	}
+	if v, ok := g.sess[name]; ok {
+		return v
+	}
+	return g.resetValue(name)
+}
+
+func (g *settings) resetValue(name string) string {
+	if v, ok := g.reset[name]; ok {
+		return v
+	}
+	if d := settingTable()[name]; d != nil {
+		return d.def
+	}
+	return ""
+}
+
+func (g *settings) layer(local bool) map[string]string {
+	if local {
+		return g.local
+	}
+	return g.sess
+}
+
+// put changes a value in a layer and remembers what was there.
+func (g *settings) put(name string, local bool, v *string) {
+	l := g.layer(local)
+	old, had := l[name]
+	g.log = append(g.log, settingChange{name, local, old, had})
+	if v == nil {
+		delete(l, name)
+	} else {
+		l[name] = *v
+	}
+}
+
+// setSetting changes a parameter for the session, or with local for the
+// transaction. A nil value resets it.
+func (s *Session) setSetting(name string, value *string, local bool) error {
+	d := findSetting(name)
+	key := strings.ToLower(name)
+	if d == nil {
+		if !customName(name) {
+			return unknownSetting(name)
+		}
+	} else {
+		if err := d.changeable(); err != nil {
+			return err
+		}
+		if value != nil {
+			v, err := d.canonical(s, *value)
+			if err != nil {
+				return err
+			}
+			value = &v
+		}
+		if err := s.settingEffect(key, value, local); err != nil {
+			return err
+		}
+	}
+	if local && s.tx == nil {
+		return nil
+	}
+	if !local {
+		if _, ok := s.settings.local[key]; ok {
+			s.settings.put(key, true, nil)
+		}
+	}
+	s.settings.put(key, local, value)
+	if s.tx == nil {
+		s.settings.log = s.settings.log[:0]
+	}
+	s.settingChanged(key)
+	return nil
+}
+
+// customName reports whether an unknown parameter may be made by setting it.
+func customName(name string) bool {
+	parts := strings.Split(name, ".")
+	return len(parts) > 1 && !slices.Contains(parts, "")
+}
+
+// settingEffect does what setting some parameters means beside their value.
+func (s *Session) settingEffect(key string, value *string, local bool) error {
+	v := ""
+	if value != nil {
+		v = *value
+	}
+	switch key {
+	case "role":
+		if value == nil || v == "none" {
+			s.user = s.sessionUser
+			return nil
+		}
+		if s.snapshot().Role(v) == nil {
+			return sqlerr.New(sqlerr.InvalidParameterValue, "role \"%s\" does not exist", v)
+		}
+		if !s.mayBecome(v) {
+			return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to set role \"%s\"", v)
+		}
+	case "session_authorization":
+		if value == nil || v == "default" {
+			s.sessionUser, s.user = s.authUser, s.authUser
+			return nil
+		}
+		if s.snapshot().Role(v) == nil {
+			return sqlerr.New(sqlerr.InvalidParameterValue, "role \"%s\" does not exist", v)
+		}
+		if v != s.authUser && !s.isSuper(s.authUser) {
+			return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to set session authorization")
+		}
+	case "transaction_isolation":
+		if value != nil {
+			return s.setIsolation(strings.ToUpper(v))
+		}
+	case "transaction_read_only":
+		if value != nil {
+			return s.setReadOnly(v == "on")
+		}
+	}
+	return nil
+}
+
+// settingChanged brings what was derived from a value up to date.
+func (s *Session) settingChanged(key string) {
+	g := s.settings
+	v := g.get(key)
+	switch key {
+	case "datestyle", "intervalstyle", "timezone", "extra_float_digits", "bytea_output":
+		g.fmt = s.makeFmt()
+		g.epoch++
+		if s.tx != nil {
+			s.tx.useFmt(g.fmt)
+		}
+	case "search_path":
+		g.path, _ = splitNames(v)
+		g.epoch++
+	case "statement_timeout":
+		g.stmtTimeout = time.Duration(atoi(v)) * time.Millisecond
+	case "lock_timeout":
+		g.lockTimeout = time.Duration(atoi(v)) * time.Millisecond
+	case "idle_in_transaction_session_timeout":
+		g.idleTimeout = time.Duration(atoi(v)) * time.Millisecond
+	case "work_mem":
+		g.workMem = atoi(v) << 10
+	case "kvsqld.optimizer":
+		g.optimizer = v != "off"
+		g.epoch++
+	case "client_min_messages":
+		g.minLevel = noticeLevel(v)
+	case "role":
+		if v == "none" || v == "" {
+			s.user = s.sessionUser
+		} else {
+			s.user = v
+		}
+		g.epoch++
+		g.reportChange("is_superuser")
+	case "session_authorization":
+		if v == "" || v == "default" {
+			v = s.authUser
+		}
+		s.sessionUser, s.user = v, v
+		g.epoch++
+		g.reportChange("is_superuser")
+	}
+	if d := settingTable()[key]; d != nil && d.report {
+		g.reportChange(d.name)
+	}
+}
+
+func (g *settings) reportChange(name string) {
+	if !slices.Contains(g.dirty, name) {
+		g.dirty = append(g.dirty, name)
+	}
+}
+
+// report tells the client of changed settings.
+func (s *Session) report(w wire.ResultWriter) {
+	for _, n := range s.settings.dirty {
+		v, _ := s.showSetting(n)
+		w.ParameterStatus(n, v)
+	}
+	s.settings.dirty = s.settings.dirty[:0]
+}
+
+func (s *Session) makeFmt() *types.FmtOpts {
+	g := s.settings
+	o := &types.FmtOpts{ExtraFloatDigits: int(atoi(g.get("extra_float_digits"))), ByteaEscape: g.get("bytea_output") == "escape",
+		Reg: regNames{s}}
+	o.DateStyle, o.DateOrder = parseDateStyle(g.get("datestyle"))
+	switch g.get("intervalstyle") {
+	case "postgres_verbose":
+		o.IntervalStyle = types.IntervalPostgresVerbose
+	case "sql_standard":
+		o.IntervalStyle = types.IntervalSQL
+	case "iso_8601":
+		o.IntervalStyle = types.IntervalISO
+	}
+	o.Loc, _ = types.LoadZone(g.get("timezone"))
+	return o
+}
+
+// showSetting returns a parameter's value as SHOW prints it.
+func (s *Session) showSetting(name string) (string, bool) {
+	key := strings.ToLower(name)
+	d := settingTable()[key]
+	switch key {
+	case "transaction_isolation":
+		return strings.ToLower(isolationName(s.isolation())), true
+	case "transaction_read_only":
+		return onOff(s.readOnly()), true
+	case "is_superuser":
+		return onOff(s.isSuper(s.user)), true
+	case "session_authorization":
+		return s.sessionUser, true
+	case "max_connections":
+		return s.srv.opts.maxConnections(), true
+	case "lc_collate", "lc_ctype":
+		return "C", true
+	}
+	if d == nil {
+		for _, l := range []map[string]string{s.settings.local, s.settings.sess, s.settings.reset} {
+			if v, ok := l[key]; ok {
+				return v, true
+			}
+		}
+		return "", false
+	}
+	return d.show(s.settings.get(key)), true
+}
+
+func onOff(b bool) string {
+	if b {
+		return "on"
+	}
+	return "off"
+}
+
+// settingsMark and settingsRollback keep settings in step with savepoints.
+func (g *settings) mark() int { return len(g.log) }
+
+// rollbackSettings undoes the changes since a mark.
+func (s *Session) rollbackSettings(mark int) {
+	g := s.settings
+	for i := len(g.log) - 1; i >= mark; i-- {
+		c := g.log[i]
+		if c.had {
+			g.layer(c.local)[c.name] = c.old
+		} else {
+			delete(g.layer(c.local), c.name)
+		}
+		s.settingChanged(c.name)
+	}
+	g.log = g.log[:mark]
+}
+
+// endSettings ends the transaction's layer.
+func (s *Session) endSettings(committed bool) {
+	g := s.settings
+	if len(g.log) == 0 && len(g.local) == 0 {
+		return
+	}
+	if !committed {
+		s.rollbackSettings(0)
+	}
+	names := make([]string, 0, len(g.local))
+	for n := range g.local {
+		names = append(names, n)
+	}
+	clear(g.local)
+	for _, n := range names {
+		s.settingChanged(n)
+	}
+	g.log = g.log[:0]
+}
+
+// resetAll is RESET ALL: everything that a session can set, but not who it is.
+func (s *Session) resetAll() {
+	for n := range s.settings.sess {
+		switch n {
+		case "role", "session_authorization":
+		default:
+			s.settings.put(n, false, nil)
+			s.settingChanged(n)
+		}
+	}
+	if s.tx == nil {
+		s.settings.log = s.settings.log[:0]
+	}
+}
+
+// startSettings sets the values a session begins with: those of the database
+// and of the role, then those of the startup packet.
+func (s *Session) startSettings(db *catalog.Database, role *catalog.Role, packet []wire.Parameter) error {
+	g := s.settings
+	for _, m := range []map[string]string{s.srv.opts.Settings, db.Settings, role.Settings} {
+		for n, v := range m {
+			if d := findSetting(n); d != nil {
+				if c, err := d.canonical(s, v); err == nil {
+					g.reset[strings.ToLower(n)] = c
+				}
+			} else {
+				g.reset[strings.ToLower(n)] = v
+			}
+		}
+	}
+	for _, p := range packet {
+		d := findSetting(p.Name)
+		if d == nil {
+			if !customName(p.Name) {
+				return unknownSetting(p.Name)
+			}
+			g.reset[strings.ToLower(p.Name)] = p.Value
+			continue
+		}
+		if d.context != "backend" && d.context != "superuser-backend" {
+			if err := d.changeable(); err != nil {
+				return err
+			}
+		}
+		v, err := d.canonical(s, p.Value)
+		if err != nil {
+			return err
+		}
+		g.reset[strings.ToLower(p.Name)] = v
+	}
+	for _, n := range []string{"datestyle", "search_path", "statement_timeout", "lock_timeout",
+		"idle_in_transaction_session_timeout", "work_mem", "kvsqld.optimizer", "client_min_messages"} {
+		s.settingChanged(n)
+	}
+	g.dirty = g.dirty[:0]
+	return nil
+}
+
+// noticeLevel orders severities as client_min_messages does.
+func noticeLevel(v string) int {
+	switch strings.ToLower(v) {
+	case "debug5", "debug4", "debug3", "debug2", "debug1", "debug":
+		return 0
+	case "log":
+		return 1
+	case "info", "notice":
+		return 2
+	case "warning":
+		return 3
+	}
+	return 4
+}
+
+// tell sends a notice unless client_min_messages keeps it back.
+func (s *Session) tell(n *sqlerr.Error) {
+	if s.w == nil || n.Severity != "INFO" && noticeLevel(n.Severity) < s.settings.minLevel {
+		return
+	}
+	s.w.Notice(n)
+}

@@ -1,0 +1,192 @@
+package session
+
+import (
+	"strconv"
+	"strings"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+)
+
+// checkOf returns the rule of a single parameter, beyond that of its type, or
+// nil.
+func checkOf(name string) func(*Session, string) (string, error) {
+	switch name {
+	case "datestyle":
+		return checkDateStyle
+	case "timezone":
+		return checkTimeZone
+	case "client_encoding":
+		return checkClientEncoding
+	case "standard_conforming_strings":
+		return checkStandardStrings
+	case "search_path":
+		return checkNames
+	case "application_name":
+		return checkASCII
+	}
+	return nil
+}
+
+func checkDateStyle(s *Session, v string) (string, error) {
+	style, order := "", ""
+	if s != nil {
+		style, order, _ = strings.Cut(s.settings.get("datestyle"), ", ")
+	}
+	for _, w := range strings.Split(v, ",") {
+		w = strings.ToUpper(strings.Trim(strings.TrimSpace(w), `"'`))
+		switch {
+		case w == "":
+		case w == "ISO" || w == "SQL":
+			style = w
+		case strings.HasPrefix(w, "POSTGRES"):
+			style = "Postgres"
+		case w == "GERMAN":
+			style = "German"
+		case w == "YMD" || w == "DMY" || w == "MDY":
+			order = w
+		case strings.HasPrefix(w, "EURO"):
+			order = "DMY"
+		case w == "US" || strings.HasPrefix(w, "NONEURO"):
+			order = "MDY"
+		case w == "DEFAULT":
+			style, order = "ISO", "MDY"
+		default:
+			return "", badValue("DateStyle", v)
+		}
+	}
+	if style == "" {
+		style = "ISO"
+	}
+	if order == "" {
+		order = "MDY"
+	}
+	return style + ", " + order, nil
+}
+
+func checkTimeZone(_ *Session, v string) (string, error) {
+	if strings.EqualFold(v, "default") || strings.EqualFold(v, "local") {
+		v = "UTC"
+	}
+	loc, err := types.LoadZone(v)
+	if err != nil {
+		return "", badValue("TimeZone", v)
+	}
+	return loc.String(), nil
+}
+
+// encodings are the names of PostgreSQL's other encodings, without punctuation.
+const encodings = " sqlascii euccn eucjis2004 eucjp euckr euctw iso88595 iso88596 iso88597 iso88598 koi8r koi8u koi8 " +
+	"latin1 latin2 latin3 latin4 latin5 latin6 latin7 latin8 latin9 latin10 muleinternal win866 win874 win1250 win1251 " +
+	"win1252 win1253 win1254 win1255 win1256 win1257 win1258 big5 gb18030 gbk johab shiftjis2004 sjis uhc windows1252 iso88591 "
+
+func checkClientEncoding(_ *Session, v string) (string, error) {
+	word := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		}
+		return -1
+	}, v)
+	switch {
+	case word == "utf8" || word == "unicode":
+		return "UTF8", nil
+	case word != "" && strings.Contains(encodings, " "+word+" "):
+		return "", sqlerr.New(sqlerr.FeatureNotSupported, "conversion between %s and UTF8 is not supported", strings.ToUpper(word))
+	}
+	return "", badValue("client_encoding", v)
+}
+
+func checkStandardStrings(_ *Session, v string) (string, error) {
+	if v != "on" {
+		return "", sqlerr.Unsupported(-1, "standard_conforming_strings = off")
+	}
+	return v, nil
+}
+
+func checkNames(_ *Session, v string) (string, error) {
+	if _, ok := splitNames(v); !ok {
+		return "", badValue("search_path", v).WithDetail("List syntax is invalid.")
+	}
+	return v, nil
+}
+
+// checkASCII replaces what is not printable ASCII, as PostgreSQL does in names
+// that appear in logs.
+func checkASCII(_ *Session, v string) (string, error) {
+	b := []byte(v)
+	for i, c := range b {
+		if c < 32 || c > 126 {
+			b[i] = '?'
+		}
+	}
+	return string(b), nil
+}
+
+// splitNames takes a list of identifiers apart.
+func splitNames(v string) (names []string, ok bool) {
+	v = strings.TrimSpace(v)
+	if v == "" {
+		return nil, true
+	}
+	for {
+		v = strings.TrimLeft(v, " \t\n")
+		var name string
+		if strings.HasPrefix(v, `"`) {
+			var b strings.Builder
+			i := 1
+			for {
+				if i >= len(v) {
+					return nil, false
+				}
+				if v[i] == '"' {
+					if i+1 < len(v) && v[i+1] == '"' {
+						b.WriteByte('"')
+						i += 2
+						continue
+					}
+					break
+				}
+				b.WriteByte(v[i])
+				i++
+			}
+			name, v = b.String(), v[i+1:]
+		} else {
+			i := strings.IndexAny(v, ", \t\n")
+			if i < 0 {
+				i = len(v)
+			}
+			if i == 0 {
+				return nil, false
+			}
+			name, v = strings.ToLower(v[:i]), v[i:]
+		}
+		names = append(names, types.TruncateName(name))
+		v = strings.TrimLeft(v, " \t\n")
+		if v == "" {
+			return names, true
+		}
+		if v[0] != ',' {
+			return nil, false
+		}
+		v = v[1:]
+	}
+}
+
+// parseDateStyle turns the canonical text into its two parts.
+func parseDateStyle(v string) (types.DateStyle, types.DateOrder) {
+	style, order, _ := strings.Cut(v, ", ")
+	st := map[string]types.DateStyle{"ISO": types.DateISO, "SQL": types.DateSQL, "Postgres": types.DatePostgres, "German": types.DateGerman}[style]
+	or := map[string]types.DateOrder{"MDY": types.OrderMDY, "DMY": types.OrderDMY, "YMD": types.OrderYMD}[order]
+	return st, or
+}
+
+func atoi(s string) int64 {
+	n, _ := strconv.ParseInt(s, 10, 64)
+	return n
+}
+
+// compareFold orders names without case.
+func compareFold(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) }

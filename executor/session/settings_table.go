@@ -1,0 +1,262 @@
+package session
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+)
+
+// setting describes one run-time parameter.
+type setting struct {
+	name     string // as SHOW prints it
+	kind     string // bool, integer, real, string, enum
+	unit     string
+	min, max float64
+	minText  string
+	maxText  string
+	category string
+	enum     []string
+	context  string // who may change it: user, superuser, backend, sighup, postmaster, internal
+	def      string // default, in base units
+	report   bool   // clients are told of changes
+	list     bool   // the value is a list of names
+}
+
+// own are the parameters that PostgreSQL does not have.
+var own = []catalog.Setting{
+	{Name: "kvsqld.optimizer", Value: "on", Context: "user", VarType: "bool", BootVal: "on", ResetVal: "on", Category: "Query Tuning"},
+}
+
+// shipped are defaults that differ from those of the server the table was taken
+// from.
+var shipped = map[string]string{
+	"application_name":   "",
+	"client_encoding":    "UTF8",
+	"timezone":           "UTC",
+	"datestyle":          "ISO, MDY",
+	"lc_messages":        "C",
+	"lc_monetary":        "C",
+	"lc_numeric":         "C",
+	"lc_time":            "C",
+	"lc_collate":         "C",
+	"lc_ctype":           "C",
+	"data_directory":     "",
+	"config_file":        "",
+	"hba_file":           "",
+	"ident_file":         "",
+	"external_pid_file":  "",
+	"server_version":     ServerVersion,
+	"server_version_num": "150018",
+	"is_superuser":       "on",
+	"max_connections":    "100",
+	"jit":                "off",
+}
+
+// ServerVersion is what server_version says. Tools choose their catalog queries
+// by the number in front.
+const ServerVersion = "15.18 (kvsqld)"
+
+// reported are the settings whose changes clients are told.
+var reported = []string{
+	"application_name", "client_encoding", "DateStyle", "default_transaction_read_only", "in_hot_standby",
+	"integer_datetimes", "IntervalStyle", "is_superuser", "server_encoding", "server_version",
+	"session_authorization", "standard_conforming_strings", "TimeZone",
+}
+
+var settingTable = sync.OnceValue(func() map[string]*setting {
+	m := make(map[string]*setting, 400)
+	for _, c := range slices.Concat(catalog.Settings(), own, []catalog.Setting{
+		{Name: "is_superuser", VarType: "bool", Context: "internal"},
+		{Name: "session_authorization", VarType: "string", Context: "user"},
+		{Name: "role", VarType: "string", Context: "user", ResetVal: "none"},
+	}) {
+		key := strings.ToLower(c.Name)
+		d := &setting{name: c.Name, kind: c.VarType, unit: c.Unit, enum: c.EnumVals, context: c.Context, def: c.ResetVal,
+			minText: c.Min, maxText: c.Max, category: c.Category,
+			min: math.Inf(-1), max: math.Inf(1)}
+		if v, ok := shipped[key]; ok {
+			d.def = v
+		}
+		if f, err := strconv.ParseFloat(c.Min, 64); err == nil {
+			d.min = f
+		}
+		if f, err := strconv.ParseFloat(c.Max, 64); err == nil {
+			d.max = f
+		}
+		d.report = slices.Contains(reported, c.Name)
+		switch key {
+		case "search_path", "temp_tablespaces", "datestyle", "session_preload_libraries", "shared_preload_libraries",
+			"local_preload_libraries", "log_destination", "listen_addresses", "synchronous_standby_names", "wal_consistency_checking":
+			d.list = true
+		}
+		m[key] = d
+	}
+	return m
+})
+
+func findSetting(name string) *setting {
+	t := settingTable()
+	if d := t[name]; d != nil {
+		return d
+	}
+	return t[strings.ToLower(name)]
+}
+
+func unknownSetting(name string) error {
+	return sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter \"%s\"", name)
+}
+
+func badValue(name, v string) *sqlerr.Error {
+	return sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for parameter \"%s\": \"%s\"", name, v)
+}
+
+// canonical checks a value against the parameter's type and returns its text in
+// base units.
+func (d *setting) canonical(s *Session, v string) (string, error) {
+	switch d.kind {
+	case "bool":
+		b, ok := types.ParseBoolWord(strings.TrimSpace(v))
+		if !ok {
+			return "", sqlerr.New(sqlerr.InvalidParameterValue, "parameter \"%s\" requires a Boolean value", d.name)
+		}
+		v = "off"
+		if b {
+			v = "on"
+		}
+	case "integer", "real":
+		n, err := d.number(v)
+		if err != nil {
+			return "", err
+		}
+		v = n
+	case "enum":
+		low := strings.ToLower(strings.TrimSpace(v))
+		if b, ok := types.ParseBoolWord(low); ok && !slices.Contains(d.enum, low) {
+			low = "off"
+			if b {
+				low = "on"
+			}
+		}
+		i := slices.IndexFunc(d.enum, func(e string) bool { return strings.EqualFold(e, low) })
+		if i < 0 {
+			return "", badValue(d.name, v).WithHint("Available values: %s.", strings.Join(d.enum, ", "))
+		}
+		v = d.enum[i]
+	}
+	if check := checkOf(strings.ToLower(d.name)); check != nil {
+		return check(s, v)
+	}
+	return v, nil
+}
+
+type unit struct {
+	name   string
+	factor float64
+}
+
+var (
+	memoryUnits = []unit{{"TB", 1 << 40}, {"GB", 1 << 30}, {"MB", 1 << 20}, {"kB", 1 << 10}, {"B", 1}}
+	timeUnits   = []unit{{"d", 86400e3}, {"h", 3600e3}, {"min", 60e3}, {"s", 1e3}, {"ms", 1}, {"us", 1e-3}}
+)
+
+// units returns the units a parameter understands and the factor of its own.
+func (d *setting) units() (list []unit, base float64, hint string) {
+	switch d.unit {
+	case "B", "kB", "MB", "8kB":
+		base = map[string]float64{"B": 1, "kB": 1 << 10, "MB": 1 << 20, "8kB": 8 << 10}[d.unit]
+		return memoryUnits, base, "Valid units for this parameter are \"B\", \"kB\", \"MB\", \"GB\", and \"TB\"."
+	case "ms", "s", "min":
+		base = map[string]float64{"ms": 1, "s": 1e3, "min": 60e3}[d.unit]
+		return timeUnits, base, "Valid units for this parameter are \"us\", \"ms\", \"s\", \"min\", \"h\", and \"d\"."
+	}
+	return nil, 1, ""
+}
+
+// number reads a number with an optional unit and converts it to base units.
+func (d *setting) number(v string) (string, error) {
+	t := strings.TrimSpace(v)
+	end := len(t)
+	for end > 0 && (t[end-1] >= 'a' && t[end-1] <= 'z' || t[end-1] >= 'A' && t[end-1] <= 'Z') {
+		end--
+	}
+	num, suffix := strings.TrimSpace(t[:end]), t[end:]
+	if strings.HasPrefix(strings.ToLower(t), "0x") {
+		num, suffix = t, ""
+	}
+	f, err := strconv.ParseFloat(num, 64)
+	if err != nil {
+		i, err2 := strconv.ParseInt(t, 0, 64)
+		if err2 != nil {
+			return "", badValue(d.name, v)
+		}
+		f = float64(i)
+	}
+	if suffix != "" {
+		list, base, hint := d.units()
+		i := slices.IndexFunc(list, func(u unit) bool { return u.name == suffix })
+		if i < 0 {
+			e := badValue(d.name, v)
+			e.Hint = hint
+			return "", e
+		}
+		f = f * list[i].factor / base
+	}
+	space := ""
+	if d.unit != "" {
+		space = " "
+	}
+	if d.kind == "integer" {
+		f = math.RoundToEven(f)
+		if f < d.min || f > d.max {
+			return "", sqlerr.New(sqlerr.InvalidParameterValue, "%d%s%s is outside the valid range for parameter \"%s\" (%d .. %d)",
+				int64(f), space, d.unit, d.name, int64(d.min), int64(d.max))
+		}
+		return strconv.FormatInt(int64(f), 10), nil
+	}
+	if f < d.min || f > d.max {
+		return "", sqlerr.New(sqlerr.InvalidParameterValue, "%g%s%s is outside the valid range for parameter \"%s\" (%g .. %g)",
+			f, space, d.unit, d.name, d.min, d.max)
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64), nil
+}
+
+// show is the value as SHOW prints it: with the greatest unit that fits.
+func (d *setting) show(v string) string {
+	if d.unit == "" || d.kind != "integer" {
+		return v
+	}
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil || n <= 0 {
+		return v
+	}
+	list, base, _ := d.units()
+	for _, u := range list {
+		if f := float64(n) * base / u.factor; f >= 1 && f == math.Trunc(f) {
+			return fmt.Sprintf("%d%s", int64(f), u.name)
+		}
+	}
+	return v + d.unit
+}
+
+// changeable reports why a session may not change the parameter.
+func (d *setting) changeable() error {
+	const cantChange sqlerr.Code = "55P02"
+	switch d.context {
+	case "internal":
+		return sqlerr.New(cantChange, "parameter \"%s\" cannot be changed", d.name)
+	case "postmaster":
+		return sqlerr.New(cantChange, "parameter \"%s\" cannot be changed without restarting the server", d.name)
+	case "sighup":
+		return sqlerr.New(cantChange, "parameter \"%s\" cannot be changed now", d.name)
+	case "backend", "superuser-backend":
+		return sqlerr.New(cantChange, "parameter \"%s\" cannot be set after connection start", d.name)
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package session
+
+import (
+	"context"
+	"strconv"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+)
+
+// tempName is the name of the session's schema for temporary objects. It exists
+// while there are any in it.
+func (s *Session) tempName() string { return "pg_temp_" + strconv.Itoa(int(s.info.PID)) }
+
+// tempSchema is tempName for the planner, "" when nothing temporary was made.
+func (s *Session) tempSchema() string {
+	if !s.hasTemp {
+		return ""
+	}
+	return s.tempName()
+}
+
+// dropTempSchema drops the session's temporary objects, outside of any
+// transaction.
+func (s *Session) dropTempSchema() {
+	if !s.hasTemp {
+		return
+	}
+	if err := s.srv.dropTemp(context.Background(), s.db, s.tempName()); err != nil {
+		s.srv.opts.Logger.Warn("temporary tables were not dropped", "error", err)
+		return
+	}
+	s.hasTemp = false
+	s.settings.epoch++
+}
+
+// dropTemp drops what is in temporary schemas: one of a database, or with name
+// "" all of them, which sessions of an earlier process have left behind.
+func (srv *Server) dropTemp(ctx context.Context, db types.OID, name string) error {
+	type place struct {
+		db     types.OID
+		schema string
+	}
+	found := make(map[place][]types.OID)
+	for _, o := range srv.Catalog.Current().Objects() {
+		c := catalog.CommonOf(o)
+		if c == nil || !catalog.IsTempSchema(c.Schema) || name != "" && (c.Schema != name || c.DB != db) {
+			continue
+		}
+		if _, ok := o.(catalog.Relation); ok {
+			p := place{c.DB, c.Schema}
+			found[p] = append(found[p], c.OID)
+		}
+	}
+	for p, oids := range found {
+		if err := srv.dropRelations(ctx, p.db, oids); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,504 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/executor"
+	"kvsqld/parser/ast"
+	"kvsqld/storage/kv"
+)
+
+// block says what the client believes about its transaction.
+type block uint8
+
+const (
+	idle    block = iota // no block; s.tx may be an implicit transaction
+	inBlock              // between BEGIN and COMMIT
+	failed               // in a block after an error
+)
+
+// transaction is an open transaction. A failed block may have none left.
+type transaction struct {
+	kv       kv.Txn
+	iso      kv.Isolation
+	readOnly bool
+	used     bool // a statement has run: the isolation level is fixed
+	start    int64
+	fmtBuf   types.FmtOpts
+	fmt      *types.FmtOpts
+
+	change   *catalog.Change   // nil until the first DDL statement
+	base     *catalog.Snapshot // that change stands on
+	rewrites int               // grows with DDL, for cached plans
+	saves    []savepoint
+	deferred *executor.DeferredChecks
+	notes    []notification
+	deltas   map[types.OID]*rowDelta
+}
+
+// rowDelta is what a transaction did to a table's number of rows.
+type rowDelta struct{ delta, changed int64 }
+
+// savepoint is a named mark in everything that a transaction changes.
+type savepoint struct {
+	name     string
+	kv       int
+	change   catalog.ChangeMark
+	changed  bool
+	settings int
+	notes    int
+}
+
+func (t *transaction) useFmt(o *types.FmtOpts) {
+	c := *o
+	c.Now = t.start
+	t.fmt = &c
+}
+
+// errFailedBlock refuses a statement in a failed block.
+func errFailedBlock() error {
+	return sqlerr.New(sqlerr.InFailedSQLTransaction, "current transaction is aborted, commands ignored until end of transaction block")
+}
+
+// ensureTx opens a transaction if none is open.
+func (s *Session) ensureTx(ctx context.Context) (*transaction, error) {
+	if s.tx != nil {
+		return s.tx, nil
+	}
+	return s.openTx(ctx, s.defaultIsolation(), s.settings.get("default_transaction_read_only") == "on")
+}
+
+func (s *Session) openTx(ctx context.Context, iso kv.Isolation, readOnly bool) (*transaction, error) {
+	k, err := s.srv.Store.Begin(ctx, kv.BeginOpt{Isolation: iso, ReadOnly: readOnly})
+	if err != nil {
+		return nil, err
+	}
+	t := &transaction{kv: k, iso: iso, readOnly: readOnly, start: types.TimestampFromTime(time.Now())}
+	t.fmtBuf = *s.settings.fmt
+	t.fmtBuf.Now = t.start
+	t.fmt = &t.fmtBuf
+	s.tx = t
+	return t, nil
+}
+
+func (s *Session) defaultIsolation() kv.Isolation {
+	if v, ok := s.settings.sess["default_transaction_isolation"]; ok {
+		return isolationOf(v)
+	}
+	return isolationOf(s.settings.get("default_transaction_isolation"))
+}
+
+func isolationOf(v string) kv.Isolation {
+	switch strings.ToUpper(v) {
+	case "REPEATABLE READ":
+		return kv.RepeatableRead
+	case "SERIALIZABLE":
+		return kv.Serializable
+	}
+	return kv.ReadCommitted
+}
+
+func isolationName(i kv.Isolation) string {
+	switch i {
+	case kv.RepeatableRead:
+		return "REPEATABLE READ"
+	case kv.Serializable:
+		return "SERIALIZABLE"
+	}
+	return "READ COMMITTED"
+}
+
+func (s *Session) isolation() kv.Isolation {
+	if s.tx != nil {
+		return s.tx.iso
+	}
+	return s.defaultIsolation()
+}
+
+func (s *Session) readOnly() bool {
+	if s.tx != nil {
+		return s.tx.readOnly
+	}
+	return s.settings.get("default_transaction_read_only") == "on"
+}
+
+// snapshot is the catalog as the session's statements see it now.
+func (s *Session) snapshot() *catalog.Snapshot {
+	if s.tx != nil && s.tx.change != nil {
+		return s.tx.change.Snapshot()
+	}
+	return s.srv.Catalog.Current()
+}
+
+// rebase brings the catalog that an open DDL transaction sees up to date.
+func (s *Session) rebase() error {
+	t := s.tx
+	if t == nil || t.change == nil {
+		return nil
+	}
+	cur := s.srv.Catalog.Current()
+	if t.base == cur {
+		return nil
+	}
+	if err := t.change.Rebase(cur); err != nil {
+		return err
+	}
+	t.base = cur
+	return nil
+}
+
+// newStatement prepares the open transaction for its next statement: in READ
+// COMMITTED it will see what others have committed meanwhile.
+func (s *Session) newStatement(ctx context.Context) error {
+	t := s.tx
+	if t.used && t.iso == kv.ReadCommitted {
+		if err := s.settlePortals(ctx); err != nil {
+			return err
+		}
+		if err := t.kv.Refresh(ctx); err != nil {
+			return err
+		}
+	}
+	t.used = true
+	s.stmtStart = types.TimestampFromTime(time.Now())
+	return s.rebase()
+}
+
+// writable fails with 25006 in a read-only transaction.
+func (s *Session) writable(what string) error {
+	if s.readOnly() {
+		return sqlerr.New(sqlerr.ReadOnlySQLTransaction, "cannot execute %s in a read-only transaction", what)
+	}
+	return nil
+}
+
+// commit ends the open transaction. After an error nothing of it has happened
+// and no transaction is open.
+func (s *Session) commit(ctx context.Context) error {
+	t := s.tx
+	if t == nil {
+		s.endSettings(true)
+		return nil
+	}
+	err := s.holdCursors(ctx)
+	if err == nil && t.deferred != nil {
+		err = s.checkDeferred(ctx)
+	}
+	s.dropPortals()
+	if err == nil {
+		t.kv.OnCommit(func() { s.committed(t) })
+		var delta *catalog.Delta
+		if t.change != nil {
+			if len(t.notes) > 0 || !t.change.Delta().Empty() {
+				delta = t.change.Delta()
+			}
+			if err = s.rebase(); err == nil && t.iso == kv.ReadCommitted {
+				err = t.kv.Refresh(ctx)
+			}
+		}
+		if err == nil {
+			err = s.srv.commit(ctx, t.kv, delta)
+		}
+	}
+	t.kv.Rollback()
+	s.tx = nil
+	s.block = idle
+	s.endSettings(err == nil)
+	s.endTxnLocks()
+	if err == nil && len(t.notes) > 0 {
+		s.srv.notify.publish(s, t.notes)
+	}
+	return asSQL(ctx, err)
+}
+
+// committed publishes the counters of rows; it runs before others see the data.
+func (s *Session) committed(t *transaction) {
+	for oid, d := range t.deltas {
+		c := s.srv.rows.of(oid)
+		c.delta.Add(d.delta)
+		c.changed.Add(d.changed)
+	}
+}
+
+// rollback gives the open transaction up.
+func (s *Session) rollback() {
+	s.dropPortals()
+	if s.tx != nil {
+		s.tx.kv.Rollback()
+		s.tx = nil
+	}
+	s.endSettings(false)
+	s.endTxnLocks()
+}
+
+// Abort implements wire.Session.
+func (s *Session) Abort() {
+	switch s.block {
+	case inBlock:
+		s.block = failed
+		s.failedIso, s.failedRO = s.isolation(), s.readOnly()
+		if s.tx != nil && len(s.tx.saves) > 0 {
+			s.dropPortals()
+			return
+		}
+		s.rollback()
+	case idle:
+		if s.tx != nil {
+			s.rollback()
+		}
+	}
+}
+
+// TxStatus implements wire.Session.
+func (s *Session) TxStatus() byte {
+	switch s.block {
+	case inBlock:
+		return 'T'
+	case failed:
+		return 'E'
+	}
+	return 'I'
+}
+
+// isTxnExit reports whether a statement may run in a failed block.
+func isTxnExit(st ast.Stmt) bool {
+	t, ok := st.(*ast.Transaction)
+	if !ok {
+		return false
+	}
+	switch t.Kind {
+	case "COMMIT", "ROLLBACK", "ROLLBACK TO", "PREPARE TRANSACTION":
+		return true
+	}
+	return false
+}
+
+// transaction runs a transaction statement and returns its tag.
+func (s *Session) transaction(ctx context.Context, x *ast.Transaction) (string, error) {
+	switch x.Kind {
+	case "BEGIN":
+		tag := "BEGIN"
+		if x.Start {
+			tag = "START TRANSACTION"
+		}
+		if s.block == inBlock {
+			s.tell(warning(sqlerr.ActiveSQLTransaction, "there is already a transaction in progress"))
+			return tag, s.setModes(x.Modes)
+		}
+		if _, err := s.ensureTx(ctx); err != nil {
+			return "", err
+		}
+		s.block = inBlock
+		return tag, s.setModes(x.Modes)
+	case "COMMIT":
+		return s.commitStmt(ctx, x)
+	case "ROLLBACK":
+		if s.block == idle {
+			if x.Chain {
+				return "", noBlock("ROLLBACK AND CHAIN")
+			}
+			s.tell(warning(sqlerr.NoActiveSQLTransaction, "there is no transaction in progress"))
+		}
+		return "ROLLBACK", s.endBlock(ctx, x.Chain, func() error { s.rollback(); return nil })
+	case "SAVEPOINT":
+		if s.block == idle {
+			return "", noBlock("SAVEPOINT")
+		}
+		t := s.tx
+		sp := savepoint{name: x.Name, kv: t.kv.Savepoint(), settings: s.settings.mark(), notes: len(t.notes)}
+		if t.change != nil {
+			sp.change, sp.changed = t.change.Mark(), true
+		}
+		t.saves = append(t.saves, sp)
+		return "SAVEPOINT", nil
+	case "RELEASE":
+		if s.block == idle {
+			return "", noBlock("RELEASE SAVEPOINT")
+		}
+		i, err := s.findSavepoint(x.Name)
+		if err != nil {
+			return "", err
+		}
+		s.tx.kv.Release(s.tx.saves[i].kv)
+		s.tx.saves = s.tx.saves[:i]
+		return "RELEASE", nil
+	case "ROLLBACK TO":
+		return "ROLLBACK", s.rollbackTo(x.Name)
+	case "SET TRANSACTION":
+		if s.block == idle {
+			s.tell(warning(sqlerr.NoActiveSQLTransaction, "SET TRANSACTION can only be used in transaction blocks"))
+			return "SET", nil
+		}
+		return "SET", s.setModes(x.Modes)
+	case "SET SESSION CHARACTERISTICS":
+		return "SET", s.setCharacteristics(x.Modes)
+	}
+	return "", sqlerr.Unsupported(x.Pos(), "%s", x.Kind)
+}
+
+func noBlock(what string) error {
+	return sqlerr.New(sqlerr.NoActiveSQLTransaction, "%s can only be used in transaction blocks", what)
+}
+
+func (s *Session) commitStmt(ctx context.Context, x *ast.Transaction) (string, error) {
+	switch s.block {
+	case failed:
+		return "ROLLBACK", s.endBlock(ctx, x.Chain, func() error { s.rollback(); return nil })
+	case idle:
+		if x.Chain {
+			return "", noBlock("COMMIT AND CHAIN")
+		}
+		s.tell(warning(sqlerr.NoActiveSQLTransaction, "there is no transaction in progress"))
+	}
+	return "COMMIT", s.endBlock(ctx, x.Chain, func() error { return s.commit(ctx) })
+}
+
+// endBlock ends the block with end, and with AND CHAIN begins the next one with
+// the same properties.
+func (s *Session) endBlock(ctx context.Context, chain bool, end func() error) error {
+	iso, ro := s.isolation(), s.readOnly()
+	if s.block == failed && s.tx == nil {
+		iso, ro = s.failedIso, s.failedRO
+	}
+	err := end()
+	s.block = idle
+	if err != nil || !chain {
+		return err
+	}
+	if _, err := s.openTx(ctx, iso, ro); err != nil {
+		return err
+	}
+	s.block = inBlock
+	return nil
+}
+
+func (s *Session) findSavepoint(name string) (int, error) {
+	if s.tx != nil {
+		for i := len(s.tx.saves) - 1; i >= 0; i-- {
+			if s.tx.saves[i].name == name {
+				return i, nil
+			}
+		}
+	}
+	return 0, sqlerr.New(sqlerr.InvalidSavepoint, "savepoint \"%s\" does not exist", name)
+}
+
+func (s *Session) rollbackTo(name string) error {
+	if s.block == idle {
+		return noBlock("ROLLBACK TO SAVEPOINT")
+	}
+	i, err := s.findSavepoint(name)
+	if err != nil {
+		return err
+	}
+	t := s.tx
+	s.dropPortals()
+	sp := t.saves[i]
+	t.kv.RollbackTo(sp.kv)
+	switch {
+	case sp.changed:
+		t.change.RollbackTo(sp.change)
+		t.base = nil
+	case t.change != nil:
+		t.change = nil
+	}
+	s.rollbackSettings(sp.settings)
+	t.notes = t.notes[:sp.notes]
+	t.saves = t.saves[:i+1]
+	s.block = inBlock
+	return s.rebase()
+}
+
+// setModes applies the modes of BEGIN and SET TRANSACTION.
+func (s *Session) setModes(m ast.TxnModes) error {
+	if m.Snapshot != "" {
+		return sqlerr.Unsupported(-1, "SET TRANSACTION SNAPSHOT")
+	}
+	if m.Isolation != "" {
+		if err := s.setIsolation(m.Isolation); err != nil {
+			return err
+		}
+	}
+	if m.ReadOnly != nil {
+		return s.setReadOnly(*m.ReadOnly)
+	}
+	return nil
+}
+
+// setIsolation changes the open transaction, which has not read anything yet.
+func (s *Session) setIsolation(name string) error {
+	iso := isolationOf(name)
+	t := s.tx
+	if t == nil || t.iso == iso {
+		return nil
+	}
+	if t.used {
+		return sqlerr.New(sqlerr.ActiveSQLTransaction, "SET TRANSACTION ISOLATION LEVEL must be called before any query")
+	}
+	return s.reopen(iso, t.readOnly)
+}
+
+func (s *Session) setReadOnly(ro bool) error {
+	t := s.tx
+	if t == nil || t.readOnly == ro {
+		return nil
+	}
+	if t.used {
+		if !ro {
+			return sqlerr.New(sqlerr.ActiveSQLTransaction, "transaction read-write mode must be set before any query")
+		}
+		t.readOnly = true
+		return nil
+	}
+	return s.reopen(t.iso, ro)
+}
+
+// reopen replaces the unused transaction by one with other properties.
+func (s *Session) reopen(iso kv.Isolation, ro bool) error {
+	t := s.tx
+	k, err := s.srv.Store.Begin(context.Background(), kv.BeginOpt{Isolation: iso, ReadOnly: ro})
+	if err != nil {
+		return err
+	}
+	t.kv.Rollback()
+	t.kv, t.iso, t.readOnly = k, iso, ro
+	for i := range t.saves {
+		t.saves[i].kv = k.Savepoint()
+	}
+	return nil
+}
+
+func (s *Session) setCharacteristics(m ast.TxnModes) error {
+	if m.Isolation != "" {
+		v := strings.ToLower(m.Isolation)
+		if err := s.setSetting("default_transaction_isolation", &v, false); err != nil {
+			return err
+		}
+	}
+	if m.ReadOnly != nil {
+		v := onOff(*m.ReadOnly)
+		return s.setSetting("default_transaction_read_only", &v, false)
+	}
+	return nil
+}
+
+// ddl returns the open transaction's change of the catalog.
+func (s *Session) ddl() *catalog.Change {
+	t := s.tx
+	if t.change == nil {
+		t.base = s.srv.Catalog.Current()
+		t.change = catalog.NewChange(t.base, s.db, s.user, s.searchPath(true), s.srv.Catalog)
+		t.change.Notice = s.tell
+	}
+	t.change.Owner, t.change.Path = s.user, s.searchPath(true)
+	return t.change
+}
+
+// isRetry reports whether the statement should run again on a newer snapshot.
+func isRetry(err error) bool { return errors.Is(err, executor.ErrRetry) }
