@@ -74,6 +74,17 @@ func (c *Change) createTable(spec *TableSpec) (*Table, error) {
 	if err := c.freeRowType(spec.Schema, spec.Name); err != nil {
 		return nil, err
 	}
+	checks := make(map[string]bool)
+	for i := range spec.Constraints {
+		k := &spec.Constraints[i]
+		if k.Kind != 'c' || k.Name == "" {
+			continue
+		}
+		if checks[k.Name] {
+			return nil, sqlerr.New(sqlerr.DuplicateObject, "check constraint \"%s\" already exists", k.Name)
+		}
+		checks[k.Name] = true
+	}
 	t := &Table{Common: c.common(spec.Schema, spec.Name), Temp: spec.Temp, Options: spec.Options, Layout: spec.Layout}
 	t.RowType = c.alloc.AllocOID()
 	if t.Layout == "" {

@@ -184,7 +184,10 @@ func (c *Change) typeDependents(oid types.OID, add func(bool, node)) {
 			if col.Dropped || !uses(col.Type) {
 				continue
 			}
-			if _, isView := r.(*View); isView {
+			if v, isView := r.(*View); isView {
+				if c.readsType(v, oid) {
+					break // it goes with the column that it reads
+				}
 				add(false, node{kind: nodeRelation, oid: r.ObjectOID()})
 				break
 			}
@@ -202,6 +205,23 @@ func (c *Change) typeDependents(oid types.OID, add func(bool, node)) {
 		}
 	}
 	c.defaultsNeeding(oid, add)
+}
+
+// readsType reports whether a view reads a column of the type.
+func (c *Change) readsType(v *View, typ types.OID) bool {
+	for _, dep := range v.Deps {
+		r := asRelation(c.snap.objs[dep])
+		if r == nil {
+			continue
+		}
+		cols, read := r.RelColumns(), v.colDeps(dep)
+		for i := range cols {
+			if !cols[i].Dropped && cols[i].Type.OID == typ && (len(read) == 0 || slices.Contains(read, i)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // schemaContents adds everything in a schema.

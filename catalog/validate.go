@@ -342,7 +342,8 @@ func (s *Snapshot) validateType(u *UserType) error {
 			}
 			for _, m := range u.Labels[:i] {
 				if m.Label == l.Label {
-					return sqlerr.New(sqlerr.DuplicateObject, "enum label \"%s\" already exists", l.Label)
+					return sqlerr.New(sqlerr.UniqueViolation, "duplicate key value violates unique constraint \"pg_enum_typid_label_index\"").
+						WithDetail("Key (enumtypid, enumlabel)=(%d, %s) already exists.", u.OID, l.Label)
 				}
 			}
 		}

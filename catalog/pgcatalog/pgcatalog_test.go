@@ -256,6 +256,32 @@ func TestNamesOfObjects(t *testing.T) {
 	if _, err := env.RegIn(types.ORegclass, "nosuch"); err == nil || err.Error() != `relation "nosuch" does not exist` {
 		t.Errorf("regclass input: %v", err)
 	}
+	for _, tt := range []struct {
+		typ      types.OID
+		in, want string
+	}{
+		{types.ORegclass, "nosuch.t", `schema "nosuch" does not exist`},
+		{types.ORegclass, "a.b.c", `cross-database references are not implemented: "a.b.c"`},
+		{types.ORegclass, "", "invalid name syntax"},
+		{types.ORegclass, "a b", "invalid name syntax"},
+		{types.ORegtype, "nosuch.mood", `schema "nosuch" does not exist`},
+		{types.ORegtype, "nosuch", `type "nosuch" does not exist`},
+		{types.ORegproc, "nosuch", `function "nosuch" does not exist`},
+		{types.ORegproc, "lower", `more than one function named "lower"`},
+		{types.ORegoper, "+", "more than one operator named +"},
+		{types.ORegrole, "nosuch", `role "nosuch" does not exist`},
+		{types.ORegnamespace, "nosuch", `schema "nosuch" does not exist`},
+	} {
+		if _, err := env.RegIn(tt.typ, tt.in); err == nil || err.Error() != tt.want {
+			t.Errorf("input of %d %q: %v, want %s", tt.typ, tt.in, err, tt.want)
+		}
+	}
+	if o := env.ToRegtype("timestamp(3) with time zone"); o != types.OTimestamptz {
+		t.Errorf("a type with a modifier: %d", o)
+	}
+	if o, err := env.RegIn(types.ORegoperator, "-(none,int4)"); err != nil || o == 0 {
+		t.Errorf("regoperator: %d, %v", o, err)
+	}
 	if got, _ := env.RegOut(types.ORegprocedure, 1242); got != "boolin(cstring)" {
 		t.Errorf("regprocedure: %s", got)
 	}

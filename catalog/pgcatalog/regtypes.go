@@ -110,7 +110,7 @@ func (env *Env) ToRegclass(name string) types.OID {
 // ToRegtype is to_regtype: the type of a name in SQL or pg_type spelling, or 0.
 // Modifiers in parentheses are not looked at.
 func (env *Env) ToRegtype(name string) types.OID {
-	name = strings.TrimSpace(name)
+	name = strings.TrimSpace(withoutModifiers(name))
 	if base, array := strings.CutSuffix(name, "[]"); array {
 		if in := env.Snap.TypeInfo(env.ToRegtype(base)); in != nil {
 			if in.Array == 0 && in.Category == 'A' {
@@ -137,6 +137,19 @@ func (env *Env) ToRegtype(name string) types.OID {
 		return in.OID
 	}
 	return 0
+}
+
+// withoutModifiers cuts (10) out of varchar(10).
+func withoutModifiers(name string) string {
+	open := strings.IndexByte(name, '(')
+	if open < 0 || strings.IndexByte(name[:open], '"') >= 0 {
+		return name
+	}
+	end := strings.IndexByte(name[open:], ')')
+	if end < 0 {
+		return name
+	}
+	return name[:open] + name[open+end+1:]
 }
 
 func (env *Env) typeOnPath(name string, quoted bool) *types.Info {
@@ -346,6 +359,11 @@ func (env *Env) procOut(o types.OID, args bool) (string, bool) {
 func (env *Env) RegIn(typ types.OID, s string) (types.OID, error) {
 	var o types.OID
 	code, what := sqlerr.UndefinedObject, "object"
+	if typ == types.ORegclass {
+		if err := env.checkName(s); err != nil {
+			return 0, err
+		}
+	}
 	switch typ {
 	case types.ORegclass:
 		o, code, what = env.ToRegclass(s), sqlerr.UndefinedTable, "relation"
@@ -373,10 +391,30 @@ func (env *Env) RegIn(typ types.OID, s string) (types.OID, error) {
 		}
 		what = "collation"
 	}
+	if o == 0 && typ == types.ORegtype {
+		if p := splitName(s); len(p) > 1 && env.namespace(p[len(p)-2]) == 0 {
+			return 0, sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", p[len(p)-2])
+		}
+	}
 	if o == 0 {
 		return 0, sqlerr.New(code, "%s \"%s\" does not exist", what, strings.Join(displayName(s), "."))
 	}
 	return o, nil
+}
+
+// checkName refuses texts that are no relation names, names in other databases,
+// and names in schemas that do not exist.
+func (env *Env) checkName(s string) error {
+	p := splitName(s)
+	switch {
+	case p == nil || len(p) > 3:
+		return sqlerr.New(sqlerr.InvalidName, "invalid name syntax")
+	case len(p) == 3 && p[0] != env.dbName():
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cross-database references are not implemented: \"%s\"", strings.Join(p, "."))
+	case len(p) > 1 && env.namespace(p[len(p)-2]) == 0:
+		return sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", p[len(p)-2])
+	}
+	return nil
 }
 
 // displayName is a name as messages show it.
