@@ -74,9 +74,8 @@ func (w *writes) markOf(s *spaceWrites) int {
 }
 
 func (w *writes) savepoint() int {
-	if len(w.points) > 0 && !w.dirty {
-		return len(w.points) - 1
-	}
+	// A new point each time, even without writes in between: release must not
+	// take another's with it.
 	w.points = append(w.points, len(w.marks))
 	for _, s := range w.list {
 		w.marks = append(w.marks, mark{layers: len(s.layers), log: len(s.top().log)})
