@@ -297,6 +297,9 @@ type anyArray struct {
 }
 
 func (e *anyArray) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
+	if b.Rows() == 0 {
+		return setNull(&e.out, e.t), nil // nothing was evaluated for the array either
+	}
 	x, err := e.x.Eval(env, b)
 	if err != nil {
 		return nil, err
