@@ -1,7 +1,9 @@
 package executor
 
-import "kvsqld/catalog/types"
-import "kvsqld/catalog/types/vec"
+import (
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+)
 
 // buffer keeps rows in the order of arrival to be read any number of times: in
 // memory, or in a file beyond the budget.
@@ -51,14 +53,6 @@ func (b *buffer) finish() error {
 		return b.file.finish()
 	}
 	return nil
-}
-
-// len is the number of rows.
-func (b *buffer) len() int64 {
-	if b.file != nil {
-		return b.file.rows
-	}
-	return int64(b.rows.n)
 }
 
 func (b *buffer) close() {

@@ -99,7 +99,6 @@ type cteScan struct {
 	cte    *cte
 	env    *Env
 	reader *bufferReader
-	out    vec.Batch
 }
 
 func (b *builder) cteScan(n *plan.CTEScan) (Operator, error) {

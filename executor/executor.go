@@ -173,8 +173,8 @@ func (r *Run) Next() (*vec.Batch, error) {
 		}
 		return nil, nil
 	}
-	if !r.query.ReadOnly || r.query.Returns {
-		r.affectedBy(b)
+	if _, ok := r.dml(); !ok {
+		r.affected += int64(b.Rows())
 	}
 	if r.visible == len(b.Cols) {
 		return b, nil
@@ -197,13 +197,6 @@ func (r *Run) open() error {
 		}
 	}
 	return r.root.Open(r.env)
-}
-
-// affectedBy counts result rows of statements that do not count for themselves.
-func (r *Run) affectedBy(b *vec.Batch) {
-	if _, ok := r.dml(); !ok {
-		r.affected += int64(b.Rows())
-	}
 }
 
 // finish does what belongs to the end of the statement.

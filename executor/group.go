@@ -30,7 +30,7 @@ type group struct {
 	parts   []groupPart // still to be grouped
 	filled  bool
 	at      int
-	mask    []int32 // of each grouping set: GROUPING's bits
+	mask    []int32 // of each grouping set: bit k says that key k is not in it
 	in      []*vec.Vec
 	hashes  []uint64
 	groups  []uint32
@@ -73,7 +73,7 @@ func (b *builder) group(n *plan.Group) (Operator, error) {
 		for _, set := range n.Sets {
 			m := int32(1)<<len(n.Keys) - 1
 			for _, k := range set {
-				m &^= 1 << (len(n.Keys) - 1 - k)
+				m &^= 1 << k
 			}
 			op.mask = append(op.mask, m)
 		}
@@ -298,7 +298,7 @@ func (op *group) assign(s *groupState, cols []*vec.Vec, sel []uint32, n int, gro
 // keep returns the columns in a form that may be written to a file.
 func (op *group) keep(cols []*vec.Vec, sel []uint32, n int) []*vec.Vec {
 	all := vec.Batch{N: n, Sel: sel}
-	if sel != nil && len(sel) > 0 {
+	if len(sel) > 0 {
 		all.N = int(sel[len(sel)-1]) + 1
 	}
 	out := append([]*vec.Vec(nil), cols...)

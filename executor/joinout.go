@@ -24,7 +24,6 @@ type joinOut struct {
 	sel     []uint32
 	pairs   vec.Batch // candidates, for the residual
 	out     vec.Batch
-	rcols   []*vec.Vec
 }
 
 // newJoinOut returns the output side of a join of rows with the given types.

@@ -98,12 +98,6 @@ type hashIndex struct {
 // bytes is the memory the index takes.
 func (h *hashIndex) bytes() int64 { return int64(4*cap(h.slots) + 8*cap(h.hashes)) }
 
-func (h *hashIndex) reset() {
-	clear(h.slots)
-	h.hashes = h.hashes[:0]
-	h.used = 0
-}
-
 // reserve makes room for one more slot in use.
 func (h *hashIndex) reserve() {
 	if 2*(h.used+1) <= len(h.slots) {
@@ -133,11 +127,6 @@ type keySet struct {
 
 func newKeySet(ts []types.T) *keySet {
 	return &keySet{keys: newRowStore(ts), eq: newKeyEq(ts)}
-}
-
-func (s *keySet) reset() {
-	s.keys.reset()
-	s.index.reset()
 }
 
 func (s *keySet) release() {

@@ -82,7 +82,6 @@ func (op *lockRows) Close() { op.input.Close() }
 type rowLocker struct {
 	locks []plan.Lock
 	keys  [][]byte
-	sel   []uint32
 }
 
 func newRowLocker(locks []plan.Lock) *rowLocker { return &rowLocker{locks: locks} }

@@ -41,7 +41,6 @@ type dmlInput struct {
 	buf    *buffer
 	reader *bufferReader
 	env    *Env
-	opened bool
 }
 
 func newDMLInput(op Operator, ts []types.T, stream bool) dmlInput {
@@ -54,7 +53,7 @@ func newDMLInput(op Operator, ts []types.T, stream bool) dmlInput {
 
 func (in *dmlInput) open(env *Env) error {
 	in.close()
-	in.env, in.reader, in.opened = env, nil, true
+	in.env, in.reader = env, nil
 	if in.stream {
 		return in.op.Open(env)
 	}
@@ -80,7 +79,7 @@ func (in *dmlInput) close() {
 	if in.buf != nil {
 		in.buf.close()
 	}
-	in.reader, in.opened = nil, false
+	in.reader = nil
 }
 
 // sees reports whether a plan reads the table, itself or in a subplan, or calls

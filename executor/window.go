@@ -37,7 +37,6 @@ type window struct {
 // partition is the rows of one partition in order, with the peer groups.
 type partition struct {
 	rows      *rowStore
-	eq        keyEq
 	start     []int32 // first row of each row's peer group
 	end       []int32 // row after the last
 	group     []int32 // number of the peer group
