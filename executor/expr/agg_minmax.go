@@ -36,8 +36,8 @@ func newMinMax(t types.T, least bool) Aggregator {
 	return nil
 }
 
-// minMax is min or max of a type with one Go representation. The first of equal
-// values stays.
+// minMax is min or max of a type with one Go representation. The last of equal
+// values stays, which shows where equal values have several forms.
 type minMax[E any] struct {
 	t     types.T
 	least bool
@@ -63,7 +63,7 @@ func (a *minMax[E]) Add(_ *Env, groups []uint32, args []*vec.Vec, sel []uint32) 
 
 func (a *minMax[E]) fold(g uint32, x E) {
 	if a.seen[g] {
-		if c := a.cmp(x, a.best[g]); c == 0 || (c < 0) != a.least {
+		if c := a.cmp(x, a.best[g]); c != 0 && (c < 0) != a.least {
 			return
 		}
 	}
@@ -222,7 +222,7 @@ func (a *datumMinMax) fold(env *Env, g uint32, d types.Datum) error {
 		if err != nil {
 			return err
 		}
-		if c == 0 || (c < 0) != a.least {
+		if c != 0 && (c < 0) != a.least {
 			return nil
 		}
 	}
