@@ -29,6 +29,7 @@ type group struct {
 	state   *groupState
 	parts   []groupPart // still to be grouped
 	filled  bool
+	paused  bool // ordered input: all groups but the last are complete
 	at      int
 	mask    []int32 // of each grouping set: bit k says that key k is not in it
 	in      []*vec.Vec
@@ -135,7 +136,57 @@ func (op *group) fillFrom(more func() bool) error {
 	if op.nkeys == 0 && op.node.Sets == nil {
 		s.ngrp = 1
 	}
+	return op.read(s, more)
+}
+
+// orderedGroups is the number of groups after which ordered input is held up
+// until the complete ones have been passed.
+const orderedGroups = 2 * vec.BatchSize
+
+// streams reports whether groups can be passed before the input ends: those of
+// ordered input are complete when the next one begins.
+func (op *group) streams(s *groupState) bool {
+	if !op.node.Ordered || op.node.Sets != nil || op.nkeys == 0 {
+		return false
+	}
+	for _, f := range s.flows {
+		if flowAggregator(f) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// resume goes on after a pause with the last group.
+func (op *group) resume() error {
+	old := op.state
+	s, err := op.newState(0)
+	if err != nil {
+		return err
+	}
+	last := old.ngrp - 1
+	s.set.add(old.set.keys.cols, last, old.set.index.hashes[last])
+	s.ngrp = 1
+	for i, f := range s.flows {
+		a := flowAggregator(f)
+		a.Grow(1)
+		if err := a.Merge(flowAggregator(old.flows[i]), last, 0); err != nil {
+			return err
+		}
+	}
+	op.state, op.at = s, 0
+	return op.read(s, func() bool { return true })
+}
+
+// read folds the input into the state's groups until it ends or pauses.
+func (op *group) read(s *groupState, more func() bool) error {
+	streams := op.streams(s)
+	op.paused = false
 	for more() {
+		if streams && s.ngrp > orderedGroups {
+			op.paused = true
+			return nil
+		}
 		in, err := op.input.Next()
 		if err != nil {
 			return err
@@ -254,7 +305,7 @@ func (op *group) bytes(s *groupState) int64 {
 func (op *group) assign(s *groupState, cols []*vec.Vec, sel []uint32, n int, groups []uint32) ([]uint32, []uint32, error) {
 	keys := cols[:len(op.ktypes)]
 	op.hashes = hashRows(keys, sel, n, op.hashes)
-	if s.parts == nil && (!op.acct.over() || s.depth >= groupMaxDepth) {
+	if s.parts == nil && (op.node.Ordered || !op.acct.over() || s.depth >= groupMaxDepth) {
 		op.probe(s, keys, sel, groups)
 		s.ngrp = s.set.len()
 		return sel, groups, nil
@@ -398,7 +449,13 @@ func (op *group) Next() (*vec.Batch, error) {
 			return nil, err
 		}
 	}
-	for op.at >= op.state.ngrp {
+	for op.at >= op.complete() {
+		if op.paused {
+			if err := op.resume(); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		more, err := op.nextPass()
 		if !more || err != nil {
 			return nil, err
@@ -406,7 +463,7 @@ func (op *group) Next() (*vec.Batch, error) {
 	}
 	s := op.state
 	from := op.at
-	to := min(s.ngrp, from+vec.BatchSize)
+	to := min(op.complete(), from+vec.BatchSize)
 	op.at = to
 	for i := range op.nkeys {
 		viewVec(op.out.Cols[i], s.set.keys.cols[i], from, to)
@@ -427,6 +484,14 @@ func (op *group) Next() (*vec.Batch, error) {
 	}
 	op.out.N, op.out.Sel = to-from, nil
 	return &op.out, nil
+}
+
+// complete is the number of groups of the state that may be passed.
+func (op *group) complete() int {
+	if op.paused {
+		return op.state.ngrp - 1
+	}
+	return op.state.ngrp
 }
 
 func (op *group) Close() {

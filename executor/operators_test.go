@@ -140,6 +140,23 @@ func TestGroupFoldsEachKey(t *testing.T) {
 	})
 }
 
+func TestOrderedInputIsGroupedInOrder(t *testing.T) {
+	ts := []types.T{types.TInt4, types.TInt4}
+	for _, size := range []int{1, 7, 1024} {
+		var rows []row
+		var want []string
+		for i := range 6000 {
+			for j := range 1 + i%3 {
+				rows = append(rows, ints([]int{i, j})...)
+			}
+			want = append(want, fmt.Sprintf("%d|%d", i, 1+i%3))
+		}
+		n := &plan.Group{Common: outCols([]types.T{ts[0], types.TInt8}), Input: valuesNode(ts, rows), Keys: []plan.Expr{col(ts, 0)},
+			Aggs: []plan.Agg{agg("count", types.TInt8)}, Ordered: true}
+		equalRows(t, "ordered groups", showAll(runNode(t, n, memEnv(t, 1), size), false), want)
+	}
+}
+
 func TestGroupOrderedAggregate(t *testing.T) {
 	ts := []types.T{types.TInt4, types.TText}
 	rows := []row{
