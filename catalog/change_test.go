@@ -391,3 +391,20 @@ func benchTable(b *testing.B, ch *Change, name string) {
 		b.Fatal(err)
 	}
 }
+
+func TestFilesAndSpacesAreUnique(t *testing.T) {
+	d := newDDL(t)
+	a := d.table("a", []ColumnSpec{col("x", types.OInt4)})
+	d.table("b", []ColumnSpec{col("x", types.OInt4)})
+	b := d.Snapshot().Relation(d.DB, "public", "b").ObjectOID()
+	_, err := d.EditTable(b, func(t *Table) error { t.File = "A.KV"; return nil })
+	wantErr(t, err, `42710 file "a.kv" is used twice`, "", "")
+	_, err = d.EditTable(b, func(t *Table) error { t.Space = a.Space; return nil })
+	wantErr(t, err, `42710 key space 1 is used twice`, "", "")
+	// A new table of an old name does not get the old table's file.
+	d.must(d.RenameRelation(a.OID, "c"))
+	again := d.table("a", []ColumnSpec{col("x", types.OInt4)})
+	if again.File == a.File || again.Space == a.Space {
+		t.Errorf("file %s and space %d are used twice", again.File, again.Space)
+	}
+}

@@ -45,7 +45,7 @@ func (s *Snapshot) validateChange(old *Snapshot, put []Object, del []types.OID) 
 		}
 	}
 	if touchesFiles(old, put) {
-		if err := s.validateFiles(); err != nil {
+		if err := s.validateFiles(put); err != nil {
 			return err
 		}
 	}
@@ -57,12 +57,13 @@ func (s *Snapshot) validateChange(old *Snapshot, put []Object, del []types.OID) 
 
 // Validate checks the rules for the whole snapshot.
 func (s *Snapshot) Validate() error {
-	for _, o := range s.Objects() {
+	all := s.Objects()
+	for _, o := range all {
 		if err := s.validateObject(o); err != nil {
 			return err
 		}
 	}
-	return s.validateFiles()
+	return s.validateFiles(all)
 }
 
 func (s *Snapshot) validateObject(o Object) error {
@@ -390,45 +391,77 @@ func tableIn(o Object) *Table {
 	return nil
 }
 
-// validateFiles checks C8.
-func (s *Snapshot) validateFiles() error {
-	type file struct {
-		db   types.OID
-		name string
+// fileKey is a file within a database. A person may keep the files on a file
+// system that folds case, so that names differ by more than that.
+type fileKey struct {
+	db   types.OID
+	name string
+}
+
+// fileSet has files and spaces with the relation or index that each belongs to.
+type fileSet struct {
+	files  map[fileKey]types.OID
+	spaces map[SpaceID]types.OID
+}
+
+// eachFile calls f for the files of a table and its indexes.
+func eachFile(t *Table, f func(oid types.OID, file string, space SpaceID) error) error {
+	if err := f(t.OID, t.File, t.Space); err != nil {
+		return err
 	}
-	files := make(map[file]string)
-	spaces := make(map[SpaceID]string)
-	add := func(db types.OID, rel, name string, space SpaceID) error {
-		if name != "" {
-			// Bucket names are compared as they are; a person may keep them apart
-			// on a file system that folds case, so they differ by more than that.
-			k := file{db, strings.ToLower(name)}
-			if other, taken := files[k]; taken {
-				return sqlerr.New(sqlerr.DuplicateObject, "file \"%s\" of \"%s\" is already used by \"%s\"", name, rel, other)
-			}
-			files[k] = rel
+	for _, ix := range t.Indexes {
+		if err := f(ix.OID, ix.File, ix.Space); err != nil {
+			return err
 		}
-		if space != 0 {
-			if other, taken := spaces[space]; taken {
-				return sqlerr.New(sqlerr.DuplicateObject, "key space %d of \"%s\" is already used by \"%s\"", space, rel, other)
-			}
-			spaces[space] = rel
-		}
-		return nil
 	}
-	for _, o := range s.Objects() {
+	return nil
+}
+
+// validateFiles checks C8 for the files of the objects given, against each other
+// and against all others.
+func (s *Snapshot) validateFiles(put []Object) error {
+	set := fileSet{make(map[fileKey]types.OID), make(map[SpaceID]types.OID)}
+	for _, o := range put {
 		t := tableIn(o)
 		if t == nil {
 			continue
 		}
-		if err := add(t.DB, t.Name, t.File, t.Space); err != nil {
+		err := eachFile(t, func(oid types.OID, file string, space SpaceID) error {
+			if err := set.conflict(t.DB, oid, file, space); err != nil {
+				return err
+			}
+			if file != "" {
+				set.files[fileKey{t.DB, strings.ToLower(file)}] = oid
+			}
+			if space != 0 {
+				set.spaces[space] = oid
+			}
+			return nil
+		})
+		if err != nil {
 			return err
 		}
-		for _, ix := range t.Indexes {
-			if err := add(t.DB, ix.Name, ix.File, ix.Space); err != nil {
+	}
+	for _, o := range s.objs {
+		if t := tableIn(o); t != nil {
+			err := eachFile(t, func(oid types.OID, file string, space SpaceID) error {
+				return set.conflict(t.DB, oid, file, space)
+			})
+			if err != nil {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// conflict reports a file or space that belongs to something else in the set.
+func (f *fileSet) conflict(db, oid types.OID, file string, space SpaceID) error {
+	if other, taken := f.files[fileKey{db, strings.ToLower(file)}]; taken && other != oid {
+		return sqlerr.New(sqlerr.DuplicateObject, "file \"%s\" is used twice", file)
+	}
+	if other, taken := f.spaces[space]; taken && other != oid {
+		return sqlerr.New(sqlerr.DuplicateObject, "key space %d is used twice", space)
 	}
 	return nil
 }
