@@ -2,6 +2,7 @@ package pgcatalog
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"kvsqld/catalog"
@@ -49,20 +50,63 @@ func isFunctionCall(s string) bool {
 func simpleName(s string) bool {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		if !(c == '_' || c == '.' || c == '"' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' && i > 0 || c >= 0x80) {
+		letter := c == '_' || c == '"' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+		if !letter && (i == 0 || c != '.' && (c < '0' || c > '9')) {
 			return false
 		}
 	}
 	return s != ""
 }
 
+// isLiteral reports whether a text is one string literal or number.
+func isLiteral(s string) bool {
+	if len(s) >= 2 && s[0] == '\'' {
+		return !strings.Contains(strings.ReplaceAll(s[1:len(s)-1], "''", ""), "'") && s[len(s)-1] == '\''
+	}
+	_, err := strconv.ParseFloat(s, 64)
+	return err == nil
+}
+
+// isAtom reports whether an expression needs no parentheses: a name, a literal,
+// a call, something wrapped already, and any of these with casts.
+func isAtom(s string) bool {
+	for {
+		if wrapped(s) || isFunctionCall(s) || simpleName(s) || isLiteral(s) {
+			return true
+		}
+		cut := strings.LastIndex(s, "::")
+		if cut < 0 {
+			return false
+		}
+		for _, word := range strings.Fields(s[cut+2:]) {
+			if strings.Trim(word, `abcdefghijklmnopqrstuvwxyz_0123456789"().,[]`) != "" {
+				return false
+			}
+		}
+		s = s[:cut]
+	}
+}
+
 // wrap puts an operator expression into parentheses, as deparsed expressions
-// are; names, literals, calls and what is wrapped already stay.
+// are.
 func wrap(s string) string {
-	if wrapped(s) || isFunctionCall(s) || simpleName(s) || strings.EqualFold(s, "true") || strings.EqualFold(s, "false") {
+	if isAtom(s) {
 		return s
 	}
 	return "(" + s + ")"
+}
+
+// defaultText is a column's default as PostgreSQL shows it: a bare literal gets
+// the column's type, and truth values are in lower case.
+func (env *Env) defaultText(c *catalog.Column) string {
+	text := c.Default
+	switch {
+	case strings.EqualFold(text, "true") || strings.EqualFold(text, "false"):
+		return strings.ToLower(text)
+	case text != "" && text[0] == '\'' && isLiteral(text), strings.EqualFold(text, "null"):
+		return text + "::" + env.FormatTypeNoMod(c.Type.OID)
+	}
+	return wrap(text)
 }
 
 // unwrap removes one pair of parentheses around everything.
@@ -78,6 +122,8 @@ func unwrap(s string) string {
 func (env *Env) GetExpr(text string, _ types.OID, pretty bool) string {
 	if pretty {
 		text = unwrap(text)
+	} else {
+		text = wrap(text)
 	}
 	return env.shortRegclass(text)
 }

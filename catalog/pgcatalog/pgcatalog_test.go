@@ -324,3 +324,34 @@ func TestDefinitionsOfFunctions(t *testing.T) {
 		t.Errorf("regprocedure: %s", got)
 	}
 }
+
+func TestDefaultsAreShownAsPostgreSQLShowsThem(t *testing.T) {
+	env := testEnv(t)
+	mood := env.ToRegtype("mood")
+	for _, tt := range []struct {
+		typ        types.OID
+		text, want string
+	}{
+		{types.OText, "'anon'", "'anon'::text"},
+		{types.OText, "'it''s'", "'it''s'::text"},
+		{types.OVarchar, "'anon'::text", "'anon'::text"},
+		{types.OVarchar, "'a'", "'a'::character varying"},
+		{mood, "'sad'", "'sad'::mood"},
+		{types.OText, "NULL", "NULL::text"},
+		{types.OBool, "FALSE", "false"},
+		{types.OInt4, "0", "0"},
+		{types.OInt4, "-1", "-1"},
+		{types.OInt4, "1 + 2", "(1 + 2)"},
+		{types.OText, "'a' || 'b'", "('a' || 'b')"},
+		{types.OInt4, "(b * 2)", "(b * 2)"},
+		{types.OInt4, "(a) + (b)", "((a) + (b))"},
+		{types.OTimestamptz, "now()", "now()"},
+		{types.OTimestamptz, "CURRENT_TIMESTAMP", "CURRENT_TIMESTAMP"},
+		{types.OTimestamptz, "now() + '1 day'::interval", "(now() + '1 day'::interval)"},
+		{types.ONumeric, "('-100'::integer)::numeric(10,2)", "('-100'::integer)::numeric(10,2)"},
+	} {
+		if got := env.defaultText(&catalog.Column{Type: types.Of(tt.typ), Default: tt.text}); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.text, got, tt.want)
+		}
+	}
+}
