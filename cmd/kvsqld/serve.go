@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"kvsqld/executor/session"
+	"kvsqld/storage"
+	"kvsqld/storage/kv"
+	"kvsqld/storage/txn"
+	"kvsqld/wire"
+)
+
+func newServeCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the server",
+		Args:  cobra.NoArgs,
+		RunE:  runServe,
+	}
+	f := c.Flags()
+	f.String("listen", "127.0.0.1:5433", "address and port to listen on")
+	f.String("store", "bolt", "storage engine: bolt, or mem for data that ends with the process")
+	f.String("auth", "auto", "auto (no password on loopback, SCRAM elsewhere), trust, scram or password")
+	f.String("tls-cert", "", "certificate file; with --tls-key clients may use TLS")
+	f.String("tls-key", "", "private key file")
+	f.Int("max-connections", 100, "connections at a time")
+	f.String("work-mem", "64MB", "memory an operator may use before it spills to temporary files")
+	f.String("temp-dir", "", "directory for temporary files (default: the system's)")
+	f.Int("max-parallel", runtime.NumCPU(), "goroutines that one scan may use")
+	f.Duration("grace", 10*time.Second, "time that running statements get at shutdown")
+	f.String("log-level", "info", "debug, info, warn or error")
+	f.String("log-format", "text", "text or json")
+	return c
+}
+
+func runServe(cmd *cobra.Command, _ []string) (err error) {
+	f := cmd.Flags()
+	str := func(name string) string { v, _ := f.GetString(name); return v }
+	num := func(name string) int { v, _ := f.GetInt(name); return v }
+	log, err := newLogger(str("log-level"), str("log-format"))
+	if err != nil {
+		return err
+	}
+	workMem, err := parseSize(str("work-mem"))
+	if err != nil {
+		return fmt.Errorf("--work-mem: %w", err)
+	}
+	switch str("auth") {
+	case "auto", "trust", "scram", "password":
+	default:
+		return fmt.Errorf("--auth: %q is none of auto, trust, scram, password", str("auth"))
+	}
+	var cert *tls.Config
+	if str("tls-cert") != "" || str("tls-key") != "" {
+		if cert, err = wire.LoadTLS(str("tls-cert"), str("tls-key")); err != nil {
+			return fmt.Errorf("--tls-cert, --tls-key: %w", err)
+		}
+	}
+	ln, err := net.Listen("tcp", str("listen"))
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	defer ln.Close()
+	dir := str("data")
+	st, err := storage.Open(storage.Options{Store: str("store"), Dir: dir, Txn: txn.Options{
+		WarnSnapshotAge: 5 * time.Minute,
+		OnOldSnapshot: func(o txn.OldSnapshot) {
+			log.Warn("a snapshot is held for long and makes the file grow", "age", o.Age.Round(time.Second), "users", o.Users)
+		},
+	}})
+	if err != nil {
+		if errors.Is(err, kv.ErrInUse) {
+			return fmt.Errorf("%s is in use by another process: stop it, or choose another --data", dir)
+		}
+		return fmt.Errorf("--data %s: %w", dir, err)
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	// The statement's context outlives the signal: running statements finish.
+	ctx := context.WithoutCancel(cmd.Context())
+	srv, err := session.Open(ctx, st, session.Options{
+		Auth: str("auth"), MaxConnections: num("max-connections"), MaxParallel: num("max-parallel"), TempDir: str("temp-dir"), Logger: log,
+		Settings: map[string]string{"work_mem": strconv.FormatInt(workMem>>10, 10) + "kB"},
+	})
+	if err != nil {
+		return fmt.Errorf("--data %s: %w", dir, err)
+	}
+	defer func() { err = errors.Join(err, srv.Close(ctx)) }()
+	w, err := wire.NewServer(srv, wire.Options{TLS: cert, MaxConnections: num("max-connections"), Logger: log})
+	if err != nil {
+		return err
+	}
+	srv.Cancel, srv.Terminate = w.Cancel, w.Terminate
+	served := make(chan error, 1)
+	go func() { served <- w.Serve(ln) }()
+	log.Info("ready", "listen", ln.Addr().String(), "data", dir, "store", str("store"))
+	select {
+	case err := <-served:
+		return err
+	case <-cmd.Context().Done():
+	}
+	grace, _ := f.GetDuration("grace")
+	log.Info("shutting down", "grace", grace)
+	stop, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	w.Shutdown(stop)
+	if err := <-served; err != nil && !errors.Is(err, wire.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
