@@ -75,7 +75,10 @@ func connect(cmd *cobra.Command) (*client, error) {
 	}
 	c := &client{local: l, done: make(chan error, 1)}
 	ln := newPipeListener()
-	c.wire = wire.NewServer(l.srv, wire.Options{Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))})
+	c.wire, err = wire.NewServer(l.srv, wire.Options{Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))})
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
 	go func() { c.done <- c.wire.Serve(ln) }()
 	cfg, err := pgconn.ParseConfig(fmt.Sprintf("host=127.0.0.1 user=postgres dbname=%s sslmode=disable", db))
 	if err == nil {

@@ -244,6 +244,13 @@ func (x *exec) reconcile(before, after *catalog.Snapshot) error {
 	return nil
 }
 
+// Reconcile makes the files of a database follow a change that drops or makes
+// whole relations, outside of a session.
+func Reconcile(ctx context.Context, tables *table.DB, tx kv.Txn, db types.OID, before, after *catalog.Snapshot) error {
+	x := &exec{Env: &Env{Ctx: ctx, Change: catalog.NewChange(after, db, "", nil, nil), Txn: tx, Tables: tables}}
+	return x.reconcile(before, after)
+}
+
 // follow brings the files of a changed table up to date.
 func (x *exec) follow(was, t *catalog.Table) error {
 	rw, forced := x.rewrites[t.OID]
