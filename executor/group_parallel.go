@@ -20,12 +20,30 @@ var mergeable = []string{"count", "sum", "avg", "min", "max", "bool_and", "bool_
 
 // fillParallel reads the input in several goroutines, each with operators and
 // groups of its own for a part of the scan below, and merges the groups at the
-// end. It reports false when the input is not of that kind or the groups
+// end. The tables of hash joins on the way are built once and shared. It reports false when the input is not of that kind or the groups
 // outgrow the budget; the caller then reads it in the ordinary way.
 func (op *group) fillParallel() (bool, error) {
-	sc := scanBelow(op.input)
-	if sc == nil || sc.point || sc.done || !sc.parallel() || len(sc.filters) > 0 || !op.mergeable() {
+	if op.env.MaxParallel < 2 {
 		return false, nil
+	}
+	sc, joins := pipeline(op.input, nil)
+	if sc == nil || sc.point || !op.mergeable() {
+		return false, nil
+	}
+	sc.env = op.env
+	if !sc.parallel() {
+		return false, nil
+	}
+	for _, j := range joins {
+		if err := j.readRight(); err != nil {
+			return false, err
+		}
+		if j.spill.on || j.nothing() {
+			return false, nil
+		}
+	}
+	if err := sc.Open(op.env); err != nil || sc.done {
+		return false, err
 	}
 	parts, err := sc.desc.SplitScan(op.env.Ctx, op.env.reader, &sc.spec, op.env.MaxParallel)
 	if err != nil || len(parts) < 2 {
@@ -35,7 +53,7 @@ func (op *group) fillParallel() (bool, error) {
 	defer cancel()
 	workers := make([]*groupWorker, len(parts))
 	for i, part := range parts {
-		if workers[i], err = op.worker(ctx, part); err != nil {
+		if workers[i], err = op.worker(ctx, part, joins); err != nil {
 			return false, err
 		}
 	}
@@ -71,17 +89,25 @@ func (op *group) fillParallel() (bool, error) {
 	return true, op.merge(workers)
 }
 
-// scanBelow finds the scan at the end of filters and projections.
-func scanBelow(op Operator) *scan {
+// pipeline finds the scan at the end of filters, projections and the left inputs
+// of joins, and the hash joins on the way; nil when there are other operators.
+func pipeline(op Operator, joins []*hashJoin) (*scan, []*hashJoin) {
 	switch op := op.(type) {
 	case *scan:
-		return op
+		return op, joins
 	case *filter:
-		return scanBelow(op.input)
+		return pipeline(op.input, joins)
 	case *project:
-		return scanBelow(op.input)
+		return pipeline(op.input, joins)
+	case *lookupJoin:
+		return pipeline(op.left, joins)
+	case *hashJoin:
+		if op.out.tracksRight() {
+			return nil, nil
+		}
+		return pipeline(op.left, append(joins, op))
 	}
-	return nil
+	return nil, nil
 }
 
 // mergeable reports whether groups may be computed apart: plain aggregates of
@@ -118,7 +144,7 @@ type groupWorker struct {
 	err     error
 }
 
-func (op *group) worker(ctx context.Context, part *table.ScanSpec) (*groupWorker, error) {
+func (op *group) worker(ctx context.Context, part *table.ScanSpec, joins []*hashJoin) (*groupWorker, error) {
 	made, err := op.env.run.build.group(op.node)
 	if err != nil {
 		return nil, err
@@ -130,7 +156,11 @@ func (op *group) worker(ctx context.Context, part *table.ScanSpec) (*groupWorker
 	if err := w.op.Open(&env); err != nil {
 		return nil, err
 	}
-	scanBelow(w.op.input).part = part
+	sc, own := pipeline(w.op.input, nil)
+	sc.part = part
+	for i, j := range own {
+		j.adopt(joins[i])
+	}
 	return w, nil
 }
 

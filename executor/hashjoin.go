@@ -24,7 +24,8 @@ type hashJoin struct {
 	acct    account
 	table   *joinTable
 	spill   joinSpill
-	built   bool
+	tabled  bool // the right input has been read
+	built   bool // and the left one opened
 	lopen   bool
 	hasNull bool // any build row has a NULL key, in any partition
 	empty   bool // the build side has no rows at all
@@ -75,15 +76,44 @@ func (op *hashJoin) Open(env *Env) error {
 	op.Close()
 	op.env = env
 	op.acct.open(env)
-	op.built, op.ended, op.hasNull, op.empty = false, false, false, true
+	op.tabled, op.built, op.ended, op.hasNull, op.empty = false, false, false, false, true
 	op.batch, op.tail = nil, 0
 	op.spill.reset()
 	return nil
 }
 
-// build reads the right input and opens the left one.
+// build reads the right input, unless that has been done, and opens the left one.
 func (op *hashJoin) build() error {
 	op.built = true
+	if !op.tabled {
+		if err := op.readRight(); err != nil {
+			return err
+		}
+	}
+	if op.spill.on {
+		more, err := op.partition()
+		op.ended = !more
+		return err
+	}
+	if op.nothing() {
+		return nil
+	}
+	op.push()
+	op.lopen = true
+	return op.left.Open(op.env)
+}
+
+// adopt makes the join probe the table that another operator of the same node
+// has built, which must not spill, nor track its right rows.
+func (op *hashJoin) adopt(from *hashJoin) {
+	op.table, op.tabled = from.table, true
+	op.empty, op.hasNull = from.empty, from.hasNull
+	op.out.open(op.table.rows.n)
+}
+
+// readRight reads the right input into the table.
+func (op *hashJoin) readRight() error {
+	op.tabled = true
 	if err := op.right.Open(op.env); err != nil {
 		return err
 	}
@@ -109,11 +139,9 @@ func (op *hashJoin) build() error {
 	}
 	op.right.Close()
 	if op.spill.on {
-		more, err := op.partition()
-		op.ended = !more
-		return err
+		return nil
 	}
-	return op.ready(true)
+	return op.ready()
 }
 
 // store keeps build rows in memory, or in partitions once memory is short.
@@ -142,7 +170,7 @@ func (op *hashJoin) store(cols []*vec.Vec, sel []uint32, n int) error {
 }
 
 // ready ends the build of the table in memory.
-func (op *hashJoin) ready(open bool) error {
+func (op *hashJoin) ready() error {
 	op.table.index(op.node.NullEq)
 	op.hasNull = op.hasNull || op.table.hasNull
 	if err := op.acct.set(op.table.bytes()); err != nil {
@@ -150,15 +178,7 @@ func (op *hashJoin) ready(open bool) error {
 	}
 	op.out.open(op.table.rows.n)
 	op.tail = 0
-	if !open {
-		return nil
-	}
-	if op.nothing() {
-		return nil
-	}
-	op.push()
-	op.lopen = true
-	return op.left.Open(op.env)
+	return nil
 }
 
 // nothing reports whether no left row can give output, so that the left input
@@ -187,8 +207,9 @@ func (op *hashJoin) push() {
 	if !ok {
 		return
 	}
-	if f := op.table.keyFilter(); f != nil {
-		pushFilter(op.left, c.Idx, f)
+	if f := op.table.filter(); f != nil {
+		own := *f
+		pushFilter(op.left, c.Idx, &own)
 	}
 }
 

@@ -202,7 +202,7 @@ func (s *joinSpill) nextPartition(op *hashJoin) (bool, error) {
 		if s.on {
 			return op.partition()
 		}
-		return true, op.ready(false)
+		return true, op.ready()
 	}
 	return false, nil
 }

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"math"
+	"sync"
 
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
@@ -20,6 +21,9 @@ type joinTable struct {
 	hashes  []uint64
 	next    []uint32 // row + 1 of the next row of the chain, 0 at its end
 	hasNull bool     // a row has a NULL key
+
+	once      sync.Once
+	keyFilter *keyFilter
 }
 
 func newJoinTable(ts []types.T, keys []int) *joinTable {
@@ -142,9 +146,14 @@ type keyFilter struct {
 // stay in the cache.
 const keyFilterMaxRows = 1 << 20
 
-// keyFilter returns the filter of a table with one key, nil when there is none
-// worth having.
-func (t *joinTable) keyFilter() *keyFilter {
+// filter returns the filter of the table's key, nil when there is none worth
+// having. Whoever applies it makes a copy, for the counters.
+func (t *joinTable) filter() *keyFilter {
+	t.once.Do(func() { t.keyFilter = t.newFilter() })
+	return t.keyFilter
+}
+
+func (t *joinTable) newFilter() *keyFilter {
 	if len(t.keys) != 1 || t.rows.n > keyFilterMaxRows {
 		return nil
 	}

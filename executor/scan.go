@@ -60,7 +60,7 @@ func (op *scan) pushFilter(col int, f *keyFilter) bool {
 
 func (op *scan) Open(env *Env) error {
 	op.stop()
-	op.env, op.done, op.part = env, false, nil
+	op.env, op.done = env, false
 	desc, err := env.Tables.For(op.node.Table)
 	if err != nil {
 		return err

@@ -457,6 +457,29 @@ func TestParallelScanPassesEveryRow(t *testing.T) {
 	if len(want[0]) != 9 {
 		t.Fatalf("%d groups, want 9", len(want[0]))
 	}
+
+	// The same above joins whose tables the workers share.
+	names := valuesNode(int4s, ints([]int{1}, []int{4}, []int{4}, []int{8}))
+	ts := append(liveTypes(a), int4s...)
+	for _, kind := range []plan.JoinKind{plan.Inner, plan.Left, plan.Semi, plan.Anti} {
+		j := &plan.HashJoin{Common: outCols(ts), Kind: kind, Left: s, Right: names, LeftKeys: []plan.Expr{col(ts, 1)}, RightKeys: []plan.Expr{col(int4s, 0)}}
+		if kind == plan.Semi || kind == plan.Anti {
+			j.Common = outCols(ts[:2])
+		}
+		g.Input = j
+		for i := range 4 {
+			x.env.MaxParallel, x.env.WorkMem = 1+i%2*3, int64(i/2)
+			run, err := Build(&plan.Query{Root: g, ReadOnly: true, Returns: true}, x.env)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want[i%2] = showAll(collect(t, run), true)
+			run.Close()
+			if i%2 == 1 {
+				equalRows(t, fmt.Sprint("parallel groups over join ", kind), want[1], want[0])
+			}
+		}
+	}
 }
 
 func TestWithQueriesSeeOneSnapshot(t *testing.T) {
