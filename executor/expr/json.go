@@ -1,13 +1,331 @@
 package expr
 
 import (
+	"bytes"
+	"strconv"
+
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
 )
 
-func (c *compiler) compileJSONSubscript(e *plan.Subscript) (Eval, error) {
-	return nil, sqlerr.Unsupported(e.Off, "subscripting of type %s", types.FormatType(e.X.Type()))
+func jsonFuncs(r *registry) {
+	found := func(v []byte) (types.Datum, error) {
+		if v == nil {
+			return null, nil
+		}
+		return types.Datum{B: v}, nil
+	}
+	text := func(v []byte) (types.Datum, error) {
+		if v == nil {
+			return null, nil
+		}
+		return jsonText(v), nil
+	}
+	for _, p := range []string{"json", "jsonb"} {
+		for suffix, out := range map[string]func([]byte) (types.Datum, error){"": found, "_text": text} {
+			r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) { return out(member(a[0].B, a[1].B)) }), p+"_object_field"+suffix)
+			r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) { return out(element(a[0].B, a[1].I)) }), p+"_array_element"+suffix)
+			r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
+				path, err := partsOf(a[1])
+				if err != nil {
+					return null, err
+				}
+				return out(follow(a[0].B, path.elems))
+			}), p+"_extract_path"+suffix)
+			r.addSet(rowsSet(func(_ *callCtx, a []types.Datum) ([][]types.Datum, error) { return arrayRows(a[0].B, out) }), p+"_array_elements"+suffix)
+			r.addSet(rowsSet(func(_ *callCtx, a []types.Datum) ([][]types.Datum, error) { return memberRows(a[0].B, out) }), p+"_each"+suffix)
+		}
+		r.add(fnD(jsonTypeof), p+"_typeof")
+		r.add(fnD(jsonArrayLength), p+"_array_length")
+		r.addSet(rowsSet(objectKeys), p+"_object_keys")
+		r.add(jsonStripNulls(p == "jsonb"), p+"_strip_nulls")
+		buildFuncs(r, p)
+	}
+	r.add(fnD(jsonbContains), "jsonb_contains")
+	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+		return jsonbContains(c, []types.Datum{a[1], a[0]})
+	}), "jsonb_contained")
+	r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
+		return types.Bool(jsonbHas(a[0].B, a[1].B)), nil
+	}), "jsonb_exists")
+	r.add(jsonbHasMany(true), "jsonb_exists_all")
+	r.add(jsonbHasMany(false), "jsonb_exists_any")
+	r.add(fnD(jsonbPretty), "jsonb_pretty")
+	for src, to := range map[string]types.T{"jsonb_bool": types.TBool, "jsonb_numeric": types.TNumeric, "jsonb_int2": types.TInt2,
+		"jsonb_int4": types.TInt4, "jsonb_int8": types.TInt8, "jsonb_float4": types.TFloat4, "jsonb_float8": types.TFloat8} {
+		r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) { return jsonbScalar(c, a[0].B, to) }), src)
+	}
+	jsonEditFuncs(r)
 }
 
-func newJSONAgg(*plan.Agg) Aggregator { return nil }
+var jsonKindNames = map[byte]string{'{': "object", '[': "array", '"': "string", 't': "boolean", 'f': "boolean", 'n': "null"}
+
+func kindName(s []byte) string {
+	if n, ok := jsonKindNames[jsonKind(s)]; ok {
+		return n
+	}
+	return "number"
+}
+
+func jsonTypeof(_ *callCtx, a []types.Datum) (types.Datum, error) {
+	return types.Text(kindName(a[0].B)), nil
+}
+
+func jsonArrayLength(_ *callCtx, a []types.Datum) (types.Datum, error) {
+	switch jsonKind(a[0].B) {
+	case '[':
+		return intDatum(int64(len(jsonElements(a[0].B)))), nil
+	case '{':
+		return null, sqlerr.New(sqlerr.InvalidParameterValue, "cannot get array length of a non-array")
+	}
+	return null, sqlerr.New(sqlerr.InvalidParameterValue, "cannot get array length of a scalar")
+}
+
+func arrayRows(s []byte, out func([]byte) (types.Datum, error)) (rows [][]types.Datum, err error) {
+	switch jsonKind(s) {
+	case '[':
+	case '{':
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot extract elements from an object")
+	default:
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot extract elements from a scalar")
+	}
+	eachElement(s, func(v []byte) bool {
+		d, _ := out(v)
+		rows = append(rows, []types.Datum{d})
+		return true
+	})
+	return rows, nil
+}
+
+func memberRows(s []byte, out func([]byte) (types.Datum, error)) (rows [][]types.Datum, err error) {
+	if jsonKind(s) != '{' {
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot call json_each on a non-object")
+	}
+	eachMember(s, func(k, v []byte) bool {
+		d, _ := out(v)
+		rows = append(rows, []types.Datum{textDatum(jsonString(k)), d})
+		return true
+	})
+	return rows, nil
+}
+
+func objectKeys(c *callCtx, a []types.Datum) (rows [][]types.Datum, err error) {
+	switch jsonKind(a[0].B) {
+	case '{':
+	case '[':
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot call %s on an array", c.call.Proc.Name)
+	default:
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot call %s on a scalar", c.call.Proc.Name)
+	}
+	eachMember(a[0].B, func(k, _ []byte) bool {
+		rows = append(rows, []types.Datum{textDatum(jsonString(k))})
+		return true
+	})
+	return rows, nil
+}
+
+// jsonStripNulls drops object members that are null, at every level.
+func jsonStripNulls(binary bool) builder {
+	var strip func(out, v []byte) []byte
+	strip = func(out, v []byte) []byte {
+		first := true
+		comma := func() {
+			if !first {
+				out = append(out, ',')
+			}
+			first = false
+		}
+		switch jsonKind(v) {
+		case '{':
+			out = append(out, '{')
+			eachMember(v, func(k, m []byte) bool {
+				if jsonKind(m) != 'n' {
+					comma()
+					out = strip(append(append(out, k...), ':'), m)
+				}
+				return true
+			})
+			return append(out, '}')
+		case '[':
+			out = append(out, '[')
+			eachElement(v, func(m []byte) bool {
+				comma()
+				out = strip(out, m)
+				return true
+			})
+			return append(out, ']')
+		}
+		return append(out, bytes.TrimSpace(v)...)
+	}
+	return fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+		out := strip(nil, a[0].B)
+		if binary {
+			return toJSONB(c.env, out)
+		}
+		return types.Datum{B: out}, nil
+	})
+}
+
+// jsonbContains is @>: objects member by member, arrays as sets, and an array
+// contains a scalar that is one of its elements.
+func jsonbContains(_ *callCtx, a []types.Datum) (types.Datum, error) {
+	if jsonKind(a[0].B) == '[' && jsonKind(a[1].B) != '[' && jsonKind(a[1].B) != '{' {
+		return types.Bool(hasJSONElement(a[0].B, a[1].B)), nil
+	}
+	return types.Bool(contains(a[0].B, a[1].B)), nil
+}
+
+func sameJSON(a, b []byte) bool {
+	t := types.Of(types.OJSONB)
+	return bytes.Equal(a, b) || types.Compare(types.Bytes(t, a), types.Bytes(t, b)) == 0
+}
+
+func hasJSONElement(arr, v []byte) (found bool) {
+	eachElement(arr, func(e []byte) bool {
+		found = sameJSON(e, v)
+		return !found
+	})
+	return found
+}
+
+func contains(a, b []byte) bool {
+	ka, kb := jsonKind(a), jsonKind(b)
+	ok := true
+	switch {
+	case ka == '{' && kb == '{':
+		eachMember(b, func(k, v []byte) bool {
+			m := member(a, jsonString(k))
+			ok = m != nil && contains(m, v)
+			return ok
+		})
+		return ok
+	case ka == '[' && kb == '[':
+		eachElement(b, func(v []byte) bool {
+			ok = false
+			if k := jsonKind(v); k != '{' && k != '[' {
+				ok = hasJSONElement(a, v)
+				return ok
+			}
+			eachElement(a, func(e []byte) bool {
+				ok = jsonKind(e) == jsonKind(v) && contains(e, v)
+				return !ok
+			})
+			return ok
+		})
+		return ok
+	case ka == '{' || ka == '[' || kb == '{' || kb == '[':
+		return false
+	}
+	return sameJSON(a, b)
+}
+
+// jsonbHas reports whether a key, a string element or the string itself exists.
+func jsonbHas(v, key []byte) (found bool) {
+	switch jsonKind(v) {
+	case '{':
+		return member(v, key) != nil
+	case '[':
+		eachElement(v, func(e []byte) bool {
+			found = jsonKind(e) == '"' && bytes.Equal(jsonString(e), key)
+			return !found
+		})
+		return found
+	case '"':
+		return bytes.Equal(jsonString(v), key)
+	}
+	return false
+}
+
+func jsonbHasMany(all bool) builder {
+	return fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
+		p, err := partsOf(a[1])
+		for _, k := range p.elems {
+			if !k.Null && jsonbHas(a[0].B, k.B) != all {
+				return types.Bool(!all), err
+			}
+		}
+		return types.Bool(all), err
+	})
+}
+
+func jsonbScalar(c *callCtx, v []byte, to types.T) (types.Datum, error) {
+	name := kindName(v)
+	isBool := to == types.TBool
+	if name == "boolean" && !isBool || name == "number" && isBool || name != "boolean" && name != "number" {
+		if name == "number" {
+			name = "numeric"
+		}
+		return null, sqlerr.New(sqlerr.InvalidParameterValue, "cannot cast jsonb %s to type %s", name, types.FormatType(to))
+	}
+	if isBool {
+		return types.Bool(v[0] == 't'), nil
+	}
+	d, err := types.ParseDecimal(string(v))
+	if err != nil {
+		return null, err
+	}
+	switch to.Rep() {
+	case types.RepInt:
+		n, err := numericToInt(c, d)
+		return types.Int(to, n), err
+	case types.RepFloat:
+		f, err := strconv.ParseFloat(string(v), map[types.Kind]int{types.KFloat4: 32, types.KFloat8: 64}[to.Kind()])
+		if err != nil {
+			return null, sqlerr.New(sqlerr.NumericValueOutOfRange, `"%s" is out of range for type %s`, v, types.FormatType(to))
+		}
+		return types.Float(to, f), nil
+	}
+	return types.Datum{T: to, Dec: d}, nil
+}
+
+// jsonbPretty indents by four blanks.
+func jsonbPretty(_ *callCtx, a []types.Datum) (types.Datum, error) {
+	var put func(out, v []byte, depth int) []byte
+	line := func(out []byte, depth int) []byte {
+		out = append(out, '\n')
+		for range depth * 4 {
+			out = append(out, ' ')
+		}
+		return out
+	}
+	put = func(out, v []byte, depth int) []byte {
+		first := true
+		next := func() {
+			if !first {
+				out = append(out, ',')
+			}
+			first = false
+			out = line(out, depth+1)
+		}
+		switch jsonKind(v) {
+		case '{':
+			out = append(out, '{')
+			eachMember(v, func(k, m []byte) bool {
+				next()
+				out = put(append(append(out, k...), ": "...), m, depth+1)
+				return true
+			})
+			return append(line(out, depth), '}')
+		case '[':
+			out = append(out, '[')
+			eachElement(v, func(m []byte) bool {
+				next()
+				out = put(out, m, depth+1)
+				return true
+			})
+			return append(line(out, depth), ']')
+		}
+		return append(out, v...)
+	}
+	return textDatum(put(nil, a[0].B, 0)), nil
+}
+
+// compileJSONSubscript is X['key'][0]… of jsonb: a path.
+func (c *compiler) compileJSONSubscript(e *plan.Subscript) (Eval, error) {
+	args, err := c.compileAll(append([]plan.Expr{e.X}, e.Lo...))
+	if err != nil {
+		return nil, err
+	}
+	return &jsonSubscript{t: e.T, args: args}, nil
+}

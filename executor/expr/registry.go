@@ -44,6 +44,7 @@ func families() []func(*registry) {
 		toCharFuncs,
 		numToCharFuncs,
 		fromCharFuncs,
+		jsonFuncs,
 	}
 }
 

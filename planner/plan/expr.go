@@ -61,29 +61,39 @@ type (
 		Args        []Expr
 		Op          string // the operator's symbol when written as one
 		VariadicArr bool
+		Defaults    int      // how many of the last Args are the function's defaults
+		Cast        CastForm // the call is a conversion of Args[0]
+		Syntax      string   // the grammar's own form: "extract", "CURRENT_DATE" …
 	}
-	// CoerceIO converts through the text form.
+	// CoerceIO converts through the text form. Literal: X is the text of an
+	// untyped literal whose reading needs the catalog.
 	CoerceIO struct {
 		At
 		X        Expr
 		Explicit bool
+		Literal  bool
+		Cast     CastForm
 	}
 	// Relabel changes the type and not the bytes (varchar → text).
 	Relabel struct {
 		At
-		X Expr
+		X    Expr
+		Cast CastForm
 	}
 	// CoerceMod applies T's modifier: length, precision, scale.
 	CoerceMod struct {
 		At
 		X        Expr
 		Explicit bool
+		Cast     CastForm
+		Syntax   string // as in Call: "CURRENT_TIMESTAMP" …
 	}
 	// CoerceArray converts an array's elements; Elem is over Col 0 = the element.
 	CoerceArray struct {
 		At
 		X    Expr
 		Elem Expr
+		Cast CastForm
 	}
 	// And, Or: three-valued, arguments in order, short-circuiting per row.
 	And struct {
@@ -141,11 +151,13 @@ type (
 		Eq   *catalog.Proc
 		Not  bool // IS NOT DISTINCT FROM
 	}
-	// InList is X IN (list): constants and others; Eq compares X with an element.
+	// InList is X IN (list); Eq compares X with an element. Elem is the type that
+	// the elements had before they were converted to Eq's.
 	InList struct {
 		At
 		X    Expr
 		List []Expr
+		Elem types.T
 		Eq   *catalog.Proc
 		Not  bool
 	}
@@ -155,6 +167,7 @@ type (
 		X     Expr
 		Array Expr
 		Proc  *catalog.Proc // boolean function of (X, element)
+		Op    string
 		All   bool
 	}
 	// ArrayCtor is ARRAY[…]; Nested when the elements are arrays of T's type.
@@ -171,10 +184,12 @@ type (
 		Lo    []Expr // indexes, or lower bounds (nil entries: open)
 		Hi    []Expr
 	}
-	// RowCtor is ROW(…), of type record.
+	// RowCtor is ROW(…), of type record. Names has the column names of a whole
+	// row of a table or subquery; those of ROW(…) are nil.
 	RowCtor struct {
 		At
 		Elems []Expr
+		Names []string
 	}
 	// FieldOf takes the Idx-th field of a record value.
 	FieldOf struct {
@@ -205,6 +220,17 @@ type (
 	}
 	// When is an arm of a Case.
 	When struct{ Cond, Result Expr }
+)
+
+// CastForm tells where a conversion comes from; only Deparse asks.
+type CastForm uint8
+
+// The forms: not a cast but a call (for conversion nodes the same as
+// implicit), added by the binder, or written.
+const (
+	CastNone CastForm = iota
+	CastImplicit
+	CastExplicit
 )
 
 // IsTest is the test of an Is.

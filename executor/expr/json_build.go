@@ -1,0 +1,282 @@
+package expr
+
+import (
+	"strings"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/planner/plan"
+)
+
+// buildFuncs registers the constructors of json and jsonb; p is the prefix.
+func buildFuncs(r *registry, p string) {
+	binary := p == "jsonb"
+	// done makes the result of the text: canonical for jsonb.
+	done := func(c *callCtx, out []byte) (types.Datum, error) {
+		if binary {
+			return toJSONB(c.env, out)
+		}
+		return types.Datum{B: c.keep(out)}, nil
+	}
+	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+		args, err := spread(c, a, 0)
+		if err != nil || args == nil {
+			return null, err
+		}
+		out, err := buildObject(c, args, binary)
+		if err != nil {
+			return null, err
+		}
+		return done(c, out)
+	}), p+"_build_object")
+	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+		args, err := spread(c, a, 0)
+		if err != nil || args == nil {
+			return null, err
+		}
+		out := append(c.buf[:0], '[')
+		for i, d := range args {
+			if i > 0 {
+				out = append(out, ", "...)
+			}
+			if out, err = appendJSON(c.env, out, d, rowNames(c.call, i)); err != nil {
+				return null, err
+			}
+		}
+		return done(c, append(out, ']'))
+	}), p+"_build_array")
+	r.add(fn0(func(*callCtx) ([]byte, error) { return []byte("{}"), nil }), p+"_build_object_noargs")
+	r.add(fn0(func(*callCtx) ([]byte, error) { return []byte("[]"), nil }), p+"_build_array_noargs")
+	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+		out, err := objectOfTexts(c, a)
+		if err != nil {
+			return null, err
+		}
+		return done(c, out)
+	}), p+"_object", p+"_object_two_arg")
+	value := namedRows(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+		out, err := appendJSON(c.env, c.buf[:0], a[0], rowNames(c.call, 0))
+		if err != nil {
+			return null, err
+		}
+		return done(c, out)
+	})
+	if binary {
+		r.add(value, "to_jsonb")
+	} else {
+		r.add(value, "to_json", "row_to_json", "array_to_json")
+	}
+}
+
+// namedRows refuses rows whose column names are not known.
+func namedRows(body datumBody) builder {
+	plain := fnD(body)
+	return func(c *compiler, call *plan.Call, args []Eval) (Eval, error) {
+		if err := checkRowNames(call.Args[0]); err != nil {
+			return nil, err
+		}
+		return plain(c, call, args)
+	}
+}
+
+func checkRowNames(x plan.Expr) error {
+	if _, ok := x.(*plan.RowCtor); !ok && x.Type().Kind() == types.KRecord {
+		return sqlerr.Unsupported(x.Pos(), "conversion to JSON of a row whose column names are not known here")
+	}
+	return nil
+}
+
+// rowNames are the column names of a row argument; those of ROW(…) are f1, f2 ….
+func rowNames(call *plan.Call, arg int) []string {
+	if arg >= len(call.Args) {
+		return nil
+	}
+	if row, ok := call.Args[arg].(*plan.RowCtor); ok {
+		return row.Names
+	}
+	return nil
+}
+
+func buildObject(c *callCtx, args []types.Datum, binary bool) ([]byte, error) {
+	if len(args)%2 != 0 {
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "argument list must have even number of elements").
+			WithHint("The arguments of %s must consist of alternating keys and values.", c.call.Proc.Name+"()")
+	}
+	out := append(c.buf[:0], '{')
+	for i := 0; i < len(args); i += 2 {
+		if i > 0 {
+			out = append(out, ", "...)
+		}
+		if args[i].Null {
+			return nil, errNullKey(i+1, binary)
+		}
+		out = append(types.AppendJSONString(out, appendText(c.env, nil, args[i])), " : "...)
+		var err error
+		if out, err = appendJSON(c.env, out, args[i+1], rowNames(c.call, i+1)); err != nil {
+			return nil, err
+		}
+	}
+	return append(out, '}'), nil
+}
+
+func errNullKey(position int, binary bool) error {
+	if binary {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "argument %d: key must not be null", position)
+	}
+	e := sqlerr.New(sqlerr.InvalidParameterValue, "argument %d cannot be null", position)
+	return e.WithHint("Object keys should be text.")
+}
+
+// objectOfTexts is json_object(pairs) and json_object(keys, values).
+func objectOfTexts(c *callCtx, a []types.Datum) ([]byte, error) {
+	keys, err := partsOf(a[0])
+	if err != nil {
+		return nil, err
+	}
+	var ks, vs []types.Datum
+	switch {
+	case len(a) == 2:
+		vals, err := partsOf(a[1])
+		if err != nil {
+			return nil, err
+		}
+		if len(keys.dims) > 1 || len(vals.dims) > 1 {
+			return nil, sqlerr.New(sqlerr.ArraySubscriptError, "wrong number of array subscripts")
+		}
+		if len(keys.elems) != len(vals.elems) {
+			return nil, sqlerr.New(sqlerr.ArraySubscriptError, "mismatched array dimensions")
+		}
+		ks, vs = keys.elems, vals.elems
+	case len(keys.dims) == 1 && len(keys.elems)%2 != 0:
+		return nil, sqlerr.New(sqlerr.ArraySubscriptError, "array must have even number of elements")
+	case len(keys.dims) == 2 && keys.dims[1] != 2:
+		return nil, sqlerr.New(sqlerr.ArraySubscriptError, "array must have two columns")
+	case len(keys.dims) > 2:
+		return nil, sqlerr.New(sqlerr.ArraySubscriptError, "wrong number of array subscripts")
+	default:
+		for i := 0; i+1 < len(keys.elems); i += 2 {
+			ks, vs = append(ks, keys.elems[i]), append(vs, keys.elems[i+1])
+		}
+	}
+	out := append(c.buf[:0], '{')
+	for i, k := range ks {
+		if k.Null {
+			return nil, sqlerr.New(sqlerr.NullValueNotAllowed, "null value not allowed for object key")
+		}
+		if i > 0 {
+			out = append(out, ", "...)
+		}
+		out = append(types.AppendJSONString(out, k.B), " : "...)
+		if vs[i].Null {
+			out = append(out, "null"...)
+		} else {
+			out = types.AppendJSONString(out, vs[i].B)
+		}
+	}
+	return append(out, '}'), nil
+}
+
+// newJSONAgg returns json_agg, json_object_agg and their jsonb forms.
+func newJSONAgg(a *plan.Agg) Aggregator {
+	agg := &jsonAgg{binary: strings.HasPrefix(a.Proc.Name, "jsonb"), object: strings.Contains(a.Proc.Name, "object"), t: a.T,
+		names: make([][]string, len(a.Args))}
+	for i, x := range a.Args {
+		row, ok := x.(*plan.RowCtor)
+		if !ok && x.Type().Kind() == types.KRecord {
+			return nil // without names: refused
+		}
+		if ok {
+			agg.names[i] = row.Names
+		}
+	}
+	return agg
+}
+
+// jsonAgg collects the text between the brackets; jsonb is made canonical at
+// the end.
+type jsonAgg struct {
+	binary, object bool
+	t              types.T
+	names          [][]string
+	bufs           [][]byte
+	seen           []bool
+	size           int64
+}
+
+func (a *jsonAgg) Grow(n int) { a.bufs, a.seen = growTo(a.bufs, n), growTo(a.seen, n) }
+
+func (a *jsonAgg) Add(env *Env, groups []uint32, args []*vec.Vec, sel []uint32) error {
+	for k, i := range aggRows(groups, sel) {
+		g := groups[k]
+		buf, before := a.bufs[g], len(a.bufs[g])
+		if a.seen[g] {
+			buf = append(buf, ", "...)
+		}
+		val := 0
+		if a.object {
+			key := args[0].Get(int(i))
+			if key.Null {
+				return sqlerr.New(sqlerr.InvalidParameterValue, "field name must not be null")
+			}
+			if buf = types.AppendJSONString(buf, appendText(env, nil, key)); a.binary {
+				buf = append(buf, ": "...)
+			} else {
+				buf = append(buf, " : "...)
+			}
+			val = 1
+		}
+		buf, err := appendJSON(env, buf, args[val].Get(int(i)), a.names[val])
+		if err != nil {
+			return err
+		}
+		a.bufs[g], a.seen[g] = buf, true
+		a.size += int64(len(buf) - before)
+	}
+	return nil
+}
+
+func (a *jsonAgg) Merge(o Aggregator, src, dst int) error {
+	b := o.(*jsonAgg)
+	if !b.seen[src] {
+		return nil
+	}
+	if a.seen[dst] {
+		a.bufs[dst] = append(a.bufs[dst], ", "...)
+	}
+	a.bufs[dst], a.seen[dst] = append(a.bufs[dst], b.bufs[src]...), true
+	a.size += int64(len(b.bufs[src]))
+	return nil
+}
+
+func (a *jsonAgg) Result(env *Env, out *vec.Vec, from, to int) error {
+	out.Reset(a.t, max(to-from, 1))
+	open, end := "[", "]"
+	if a.object {
+		open, end = "{ ", " }"
+	}
+	for k := range to - from {
+		g := from + k
+		if !a.seen[g] {
+			out.Nulls.Set(k)
+			continue
+		}
+		text := append(append([]byte(open), a.bufs[g]...), end...)
+		if a.binary {
+			d, err := toJSONB(env, text)
+			if err != nil {
+				return err
+			}
+			text = d.B
+		}
+		out.B[k] = text
+	}
+	return nil
+}
+
+func (a *jsonAgg) Reset(g int) {
+	a.size -= int64(len(a.bufs[g]))
+	a.bufs[g], a.seen[g] = nil, false
+}
+
+func (a *jsonAgg) Bytes() int64 { return a.size + int64(cap(a.bufs))*32 }

@@ -1,0 +1,309 @@
+package expr
+
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"kvsqld/catalog/types"
+)
+
+// JSON values, also jsonb's, are held as text that has been checked when it was
+// made. So the functions work on spans of text: a part of a canonical text is
+// canonical itself, and whatever is put together is made canonical by the
+// input function of jsonb.
+
+func jsonBlanks(s []byte, i int) int {
+	for i < len(s) && (s[i] == ' ' || s[i] == '\t' || s[i] == '\n' || s[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// jsonEnd returns the end of the value that starts at i.
+func jsonEnd(s []byte, i int) int {
+	switch s[i] {
+	case '"':
+		return jsonStringEnd(s, i)
+	case '{', '[':
+		depth := 0
+		for ; i < len(s); i++ {
+			switch s[i] {
+			case '"':
+				i = jsonStringEnd(s, i) - 1
+			case '{', '[':
+				depth++
+			case '}', ']':
+				if depth--; depth == 0 {
+					return i + 1
+				}
+			}
+		}
+		return i
+	}
+	for i < len(s) && s[i] != ',' && s[i] != ']' && s[i] != '}' && s[i] > ' ' {
+		i++
+	}
+	return i
+}
+
+func jsonStringEnd(s []byte, i int) int {
+	for i++; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return i
+}
+
+// jsonKind is the first byte of a value: { [ " t f n, or a digit or minus.
+func jsonKind(s []byte) byte {
+	if i := jsonBlanks(s, 0); i < len(s) {
+		return s[i]
+	}
+	return 0
+}
+
+// eachMember calls f for the members of an object, keys still quoted.
+func eachMember(s []byte, f func(key, val []byte) bool) {
+	i := jsonBlanks(s, 0) + 1
+	for i = jsonBlanks(s, i); i < len(s) && s[i] != '}'; {
+		end := jsonEnd(s, i)
+		key := s[i:end]
+		i = jsonBlanks(s, jsonBlanks(s, end)+1)
+		end = jsonEnd(s, i)
+		if !f(key, s[i:end]) {
+			return
+		}
+		if i = jsonBlanks(s, end); i < len(s) && s[i] == ',' {
+			i = jsonBlanks(s, i+1)
+		}
+	}
+}
+
+// eachElement calls f for the elements of an array.
+func eachElement(s []byte, f func(val []byte) bool) {
+	i := jsonBlanks(s, 0) + 1
+	for i = jsonBlanks(s, i); i < len(s) && s[i] != ']'; {
+		end := jsonEnd(s, i)
+		if !f(s[i:end]) {
+			return
+		}
+		if i = jsonBlanks(s, end); i < len(s) && s[i] == ',' {
+			i = jsonBlanks(s, i+1)
+		}
+	}
+}
+
+func jsonElements(s []byte) (out [][]byte) {
+	eachElement(s, func(v []byte) bool { out = append(out, v); return true })
+	return out
+}
+
+// jsonString takes the quotes and escapes off a string.
+func jsonString(s []byte) []byte {
+	body := s[1 : len(s)-1]
+	out := make([]byte, 0, len(body))
+	for i := 0; i < len(body); i++ {
+		if body[i] != '\\' {
+			out = append(out, body[i])
+			continue
+		}
+		i++
+		switch c := body[i]; c {
+		case 'b':
+			out = append(out, '\b')
+		case 'f':
+			out = append(out, '\f')
+		case 'n':
+			out = append(out, '\n')
+		case 'r':
+			out = append(out, '\r')
+		case 't':
+			out = append(out, '\t')
+		case 'u':
+			r := jsonHex(body[i+1:])
+			i += 4
+			if r >= 0xd800 && r < 0xdc00 && i+6 < len(body) && body[i+1] == '\\' && body[i+2] == 'u' {
+				r = (r-0xd800)<<10 + (jsonHex(body[i+3:]) - 0xdc00) + 0x10000
+				i += 6
+			}
+			out = utf8.AppendRune(out, r)
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func jsonHex(s []byte) rune {
+	v, _ := strconv.ParseUint(string(s[:4]), 16, 32) // checked when the value was made
+	return rune(v)
+}
+
+// jsonText is a value as text: strings without quotes, null as NULL.
+func jsonText(v []byte) types.Datum {
+	switch jsonKind(v) {
+	case 'n':
+		return types.Null(types.TText)
+	case '"':
+		return textDatum(jsonString(v))
+	}
+	return textDatum(v)
+}
+
+// member returns an object's member, the last of equal keys.
+func member(s []byte, key []byte) (found []byte) {
+	if jsonKind(s) != '{' {
+		return nil
+	}
+	eachMember(s, func(k, v []byte) bool {
+		if string(jsonString(k)) == string(key) {
+			found = v
+		}
+		return true
+	})
+	return found
+}
+
+// element returns an array's element; negative numbers count from the end.
+func element(s []byte, n int64) []byte {
+	if jsonKind(s) != '[' {
+		return nil
+	}
+	all := jsonElements(s)
+	if n < 0 {
+		n += int64(len(all))
+	}
+	if n < 0 || n >= int64(len(all)) {
+		return nil
+	}
+	return all[n]
+}
+
+// follow walks a path of keys and array positions.
+func follow(s []byte, path []types.Datum) []byte {
+	for _, p := range path {
+		if p.Null || s == nil {
+			return nil
+		}
+		switch jsonKind(s) {
+		case '{':
+			s = member(s, p.B)
+		case '[':
+			n, err := strconv.ParseInt(string(p.B), 10, 32)
+			if err != nil {
+				return nil
+			}
+			s = element(s, n)
+		default:
+			return nil
+		}
+	}
+	return s
+}
+
+// appendJSON appends any value as JSON; names are those of a row's columns.
+func appendJSON(env *Env, out []byte, d types.Datum, names []string) ([]byte, error) {
+	if d.Null {
+		return append(out, "null"...), nil
+	}
+	switch d.T.Kind() {
+	case types.KBool:
+		return strconv.AppendBool(out, d.I != 0), nil
+	case types.KInt2, types.KInt4, types.KInt8:
+		return strconv.AppendInt(out, d.I, 10), nil
+	case types.KFloat4, types.KFloat8:
+		if d.F-d.F == 0 {
+			return appendText(env, out, d), nil
+		}
+	case types.KNumeric:
+		if d.Dec.IsFinite() {
+			return d.Dec.AppendText(out), nil
+		}
+	case types.KJSON, types.KJSONB:
+		return append(out, d.B...), nil
+	case types.KArray:
+		p, err := partsOf(d)
+		if err != nil {
+			return nil, err
+		}
+		return appendJSONArray(env, out, p.dims, p.elems)
+	case types.KRecord:
+		return appendJSONRow(env, out, d, names)
+	case types.KDate, types.KTimestamp, types.KTimestamptz:
+		return appendJSONTime(env, out, d), nil
+	}
+	return types.AppendJSONString(out, appendText(env, nil, d)), nil
+}
+
+// appendJSONTime writes ISO 8601 with a T, whatever the session's style is.
+func appendJSONTime(env *Env, out []byte, d types.Datum) []byte {
+	o := *env.Fmt
+	o.DateStyle = types.DateISO
+	text := types.AppendText(nil, d, &o)
+	if len(text) > 10 && d.T.Kind() != types.KDate {
+		for i, c := range text {
+			if c == ' ' {
+				text[i] = 'T'
+				break
+			}
+		}
+		// Offsets have minutes: +00 is +00:00.
+		if n := len(text); d.T.Kind() == types.KTimestamptz && n > 3 && (text[n-3] == '+' || text[n-3] == '-') {
+			text = append(text, ":00"...)
+		}
+	}
+	return types.AppendJSONString(out, text)
+}
+
+func appendJSONArray(env *Env, out []byte, dims []int, elems []types.Datum) ([]byte, error) {
+	out = append(out, '[')
+	if len(dims) > 0 {
+		step := len(elems) / dims[0]
+		for i := range dims[0] {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			var err error
+			if len(dims) > 1 {
+				out, err = appendJSONArray(env, out, dims[1:], elems[i*step:(i+1)*step])
+			} else {
+				out, err = appendJSON(env, out, elems[i], nil)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return append(out, ']'), nil
+}
+
+func appendJSONRow(env *Env, out []byte, d types.Datum, names []string) ([]byte, error) {
+	fields, err := types.RecordFields(d)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, '{')
+	for i, f := range fields {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		name := "f" + strconv.Itoa(i+1)
+		if i < len(names) {
+			name = names[i]
+		}
+		out = append(types.AppendJSONString(out, []byte(name)), ':')
+		if out, err = appendJSON(env, out, f, nil); err != nil {
+			return nil, err
+		}
+	}
+	return append(out, '}'), nil
+}
+
+// toJSONB makes canonical jsonb out of JSON text.
+func toJSONB(env *Env, text []byte) (types.Datum, error) {
+	return types.Parse(types.Of(types.OJSONB), string(text), env.Fmt)
+}
