@@ -248,32 +248,26 @@ func systemName(t Token, name string) ast.Name {
 
 func (p *parser) orChain(left ast.Expr) ast.Expr {
 	or := &ast.Or{Off: p.off()}
-	add := func(x ast.Expr) {
-		if o, ok := x.(*ast.Or); ok {
-			or.Args = append(or.Args, o.Args...)
-		} else {
-			or.Args = append(or.Args, x)
-		}
+	if l, ok := left.(*ast.Or); ok {
+		or.Args = append(or.Args, l.Args...)
+	} else {
+		or.Args = append(or.Args, left)
 	}
-	add(left)
 	for p.acceptKw(kwOr) {
-		add(p.exprMin(precOr+1, false))
+		or.Args = append(or.Args, p.exprMin(precOr+1, false))
 	}
 	return or
 }
 
 func (p *parser) andChain(left ast.Expr) ast.Expr {
 	and := &ast.And{Off: p.off()}
-	add := func(x ast.Expr) {
-		if a, ok := x.(*ast.And); ok {
-			and.Args = append(and.Args, a.Args...)
-		} else {
-			and.Args = append(and.Args, x)
-		}
+	if l, ok := left.(*ast.And); ok {
+		and.Args = append(and.Args, l.Args...)
+	} else {
+		and.Args = append(and.Args, left)
 	}
-	add(left)
 	for p.acceptKw(kwAnd) {
-		add(p.exprMin(precAnd+1, false))
+		and.Args = append(and.Args, p.exprMin(precAnd+1, false))
 	}
 	return and
 }

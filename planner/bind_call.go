@@ -90,7 +90,7 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 			}
 			b.sawSRF = true
 		}
-		return b.fold(&plan.Call{At: plan.At{T: ret, Off: off}, Proc: pr, Args: args, VariadicArr: e.Variadic})
+		return b.fold(&plan.Call{At: plan.At{T: ret, Off: off}, Proc: pr, Args: args, VariadicArr: e.Variadic, Syntax: e.Form, Defaults: cand.defaults})
 	}
 	return b.aggregate(e, pr, args, ret, &inner)
 }
@@ -352,7 +352,7 @@ func (b *binder) special(e *ast.Special) plan.Expr {
 				t.Mod = min(m, 6)
 			}
 		}
-		return b.must(fn("now"), t, explicit)
+		return syntax(b.must(fn("now"), t, explicit), e.Kind)
 	}
 	switch e.Kind {
 	case "COALESCE":
@@ -380,13 +380,13 @@ func (b *binder) special(e *ast.Special) plan.Expr {
 	case "LOCALTIMESTAMP":
 		return timeFn(types.TTimestamp)
 	case "CURRENT_USER", "CURRENT_ROLE", "USER":
-		return fn("current_user")
+		return syntax(fn("current_user"), e.Kind)
 	case "SESSION_USER":
-		return fn("session_user")
+		return syntax(fn("session_user"), e.Kind)
 	case "CURRENT_CATALOG":
-		return fn("current_database")
+		return syntax(fn("current_database"), e.Kind)
 	case "CURRENT_SCHEMA":
-		return fn("current_schema")
+		return syntax(fn("current_schema"), e.Kind)
 	case "GROUPING":
 		b.sawAgg = true
 		g := &groupingRef{At: at(types.TInt4)}
@@ -399,6 +399,17 @@ func (b *binder) special(e *ast.Special) plan.Expr {
 	}
 	unsupported(off, "%s", e.Kind)
 	return nil
+}
+
+// syntax remembers that a value function was written without parentheses.
+func syntax(e plan.Expr, kind string) plan.Expr {
+	switch e := e.(type) {
+	case *plan.Call:
+		e.Syntax = kind
+	case *plan.CoerceMod:
+		e.Syntax = kind
+	}
+	return e
 }
 
 // groupingRef is GROUPING(…) until the block's grouping is known.
@@ -547,7 +558,7 @@ func (p *planner) typeOf(n *ast.TypeName) types.T {
 func (p *planner) typmod(in *types.Info, n *ast.TypeName) int32 {
 	var mods []int
 	if n.Interval != "" {
-		mask, ok := types.IntervalFields(n.Interval)
+		mask, ok := types.IntervalFields(strings.ToLower(n.Interval))
 		if !ok {
 			failf(sqlerr.SyntaxError, n.Pos(), "invalid interval fields %s", n.Interval)
 		}

@@ -375,51 +375,76 @@ func (b *binder) in(e *ast.In) plan.Expr {
 		return r
 	}
 	x := b.expr(e.X)
-	list := make([]plan.Expr, len(e.List))
+	list, vars := make([]plan.Expr, 0, len(e.List)), []plan.Expr(nil)
+	all := make([]plan.Expr, len(e.List))
 	for i, l := range e.List {
-		list[i] = b.expr(l)
-	}
-	if len(list) == 1 {
-		op := "="
-		if e.Not {
-			op = "<>"
-		}
-		return b.operator("", op, x, list[0], off)
-	}
-	// one common type for the list when there is one: then one operator serves all
-	if t := b.commonType("", append([]plan.Expr{x}, list...)); t.OID != 0 {
-		ok := true
-		for i := range list {
-			if b.coerceKind(list[i], t) == nil {
-				ok = false
-				break
-			}
-		}
-		if ok {
-			for i := range list {
-				list[i] = b.must(list[i], t, implicit)
-			}
-			if eq, ok := b.operator("", "=", x, list[0], off).(*plan.Call); ok && len(eq.Args) == 2 {
-				lt := eq.Args[1].Type()
-				for i := range list {
-					list[i] = b.must(list[i], lt, implicit)
-				}
-				return &plan.InList{At: at, X: eq.Args[0], List: list, Eq: eq.Proc, Not: e.Not}
-			}
+		all[i] = b.expr(l)
+		if readsColumn(all[i]) {
+			vars = append(vars, all[i])
+		} else {
+			list = append(list, all[i])
 		}
 	}
-	args := make([]plan.Expr, len(list))
 	op := "="
 	if e.Not {
 		op = "<>"
 	}
+	// two values or more make a list of one type; columns, and values without a
+	// common type, are compared one by one
+	var r plan.Expr
+	rest := all
+	if len(list) > 1 {
+		if r = b.inList(x, list, e.Not, off); r != nil {
+			rest = vars
+		}
+	}
+	for _, l := range rest {
+		c := b.operator("", op, x, l, off)
+		switch {
+		case r == nil:
+			r = c
+		case e.Not:
+			r = &plan.And{At: at, Args: []plan.Expr{r, c}}
+		default:
+			r = &plan.Or{At: at, Args: []plan.Expr{r, c}}
+		}
+	}
+	return r
+}
+
+func readsColumn(e plan.Expr) bool {
+	found := false
+	plan.Visit(e, func(x plan.Expr) bool {
+		_, v := x.(*plan.Var)
+		found = found || v
+		return !found
+	})
+	return found
+}
+
+// inList is x IN (list) with one operator for all, nil when there is no common type.
+func (b *binder) inList(x plan.Expr, list []plan.Expr, not bool, off int) plan.Expr {
+	t := b.commonType("", append([]plan.Expr{x}, list...))
+	if t.OID == 0 {
+		return nil
+	}
+	for _, l := range list {
+		if b.coerceKind(l, t) == nil {
+			return nil
+		}
+	}
 	for i := range list {
-		args[i] = b.operator("", op, x, list[i], off)
+		list[i] = b.must(list[i], t, implicit)
 	}
-	if e.Not {
-		return &plan.And{At: at, Args: args}
+	eq, ok := b.operator("", "=", x, list[0], off).(*plan.Call)
+	if !ok || len(eq.Args) != 2 {
+		return nil
 	}
-	return &plan.Or{At: at, Args: args}
+	lt := eq.Args[1].Type()
+	for i := range list {
+		list[i] = b.must(list[i], lt, implicit)
+	}
+	return &plan.InList{At: plan.At{T: types.TBool, Off: off}, X: eq.Args[0], List: list, Elem: t, Eq: eq.Proc, Not: not}
 }
 
 func (b *binder) coerceKind(e plan.Expr, t types.T) plan.Expr {
@@ -462,11 +487,29 @@ func (b *binder) quantified(e *ast.Quantified) plan.Expr {
 	if !ok || call.T.OID != types.OBool {
 		failf(sqlerr.WrongObjectType, off, "op ANY/ALL (array) requires operator to yield boolean")
 	}
+	if c, ok := arr.(*plan.ArrayCtor); ok && constElems(c) && (e.Op == "=" && !e.All || e.Op == "<>" && e.All) {
+		// an IN list is stored in this form: it is the list again
+		eq := b.operator("", "=", x, ph, off).(*plan.Call)
+		list := make([]plan.Expr, len(c.Elems))
+		for i, l := range c.Elems {
+			list[i] = b.must(l, eq.Args[1].Type(), implicit)
+		}
+		return &plan.InList{At: at, X: eq.Args[0], List: list, Elem: elem, Eq: eq.Proc, Not: e.All}
+	}
 	if call.Args[1].Type() != elem {
 		at := b.info(call.Args[1].Type().OID).Array
 		arr = b.must(arr, b.T(at, -1), implicit)
 	}
-	return &plan.AnyArray{At: at, X: call.Args[0], Array: arr, Proc: call.Proc, All: e.All}
+	return &plan.AnyArray{At: at, X: call.Args[0], Array: arr, Proc: call.Proc, Op: e.Op, All: e.All}
+}
+
+func constElems(c *plan.ArrayCtor) bool {
+	for _, x := range c.Elems {
+		if _, ok := x.(*plan.Const); !ok {
+			return false
+		}
+	}
+	return !c.Nested && len(c.Elems) > 0
 }
 
 func (b *binder) caseExpr(e *ast.Case) plan.Expr {
@@ -520,7 +563,7 @@ func (b *binder) cast(e *ast.Cast) plan.Expr {
 		failf(sqlerr.CannotCoerce, off, "cannot cast type %s to %s", b.bareName(x.Type().OID), b.bareName(t.OID))
 	}
 	if r == x && x.Type() != t && t.Mod < 0 && x.Type().OID == t.OID {
-		return &plan.Relabel{At: plan.At{T: t, Off: off}, X: x} // the cast forgets the modifier
+		return &plan.Relabel{At: plan.At{T: t, Off: off}, X: x, Cast: plan.CastExplicit} // the cast forgets the modifier
 	}
 	return r
 }

@@ -162,7 +162,7 @@ func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		if x == nil {
 			return nil
 		}
-		return p.domain(x, to)
+		return p.domain(x, to, ctx)
 	}
 	// (a, b) and other rows pass as record
 	ok, how, c := p.castPath(from.OID, to.OID, ctx)
@@ -174,7 +174,7 @@ func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
 	var x plan.Expr
 	switch how {
 	case pathRelabel:
-		x = &plan.Relabel{At: plan.At{T: plain, Off: e.Pos()}, X: e}
+		x = &plan.Relabel{At: plan.At{T: plain, Off: e.Pos()}, X: e, Cast: castForm(ctx)}
 	case pathFunc:
 		pr := catalog.ProcByOID(c.Func)
 		args := []plan.Expr{p.coerceArg(e, pr.Args[0])}
@@ -185,28 +185,53 @@ func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		if len(pr.Args) > 2 {
 			args = append(args, &plan.Const{At: plan.At{T: types.TBool, Off: -1}, Val: types.Bool(ctx == explicit)})
 		}
-		x = &plan.Call{At: plan.At{T: plain, Off: e.Pos()}, Proc: pr, Args: args}
+		x = &plan.Call{At: plan.At{T: plain, Off: e.Pos()}, Proc: pr, Args: args, Cast: castForm(ctx)}
 	case pathIO:
-		x = &plan.CoerceIO{At: plan.At{T: plain, Off: e.Pos()}, X: e, Explicit: ctx == explicit}
+		x = &plan.CoerceIO{At: plan.At{T: plain, Off: e.Pos()}, X: e, Explicit: ctx == explicit, Cast: castForm(ctx)}
 	case pathArray:
 		et := p.T(p.info(to.OID).Elem, to.Mod)
 		el := p.coerce(&plan.Col{At: plan.At{T: p.T(p.info(from.OID).Elem, from.Mod), Off: -1}, Idx: 0}, et, ctx)
 		if el == nil {
 			return nil
 		}
-		return &plan.CoerceArray{At: plan.At{T: to, Off: e.Pos()}, X: e, Elem: el}
+		return &plan.CoerceArray{At: plan.At{T: to, Off: e.Pos()}, X: e, Elem: el, Cast: castForm(ctx)}
 	}
-	return p.coerceMod(p.fold(x), to, ctx)
+	x = p.fold(x)
+	y := p.coerceMod(x, to, ctx)
+	if y != x {
+		hideCast(x)
+	}
+	return y
+}
+
+func castForm(ctx byte) plan.CastForm {
+	if ctx == explicit {
+		return plan.CastExplicit
+	}
+	return plan.CastImplicit
+}
+
+// hideCast makes a conversion implicit: the one above it, which applies the
+// modifier, names the whole type.
+func hideCast(e plan.Expr) {
+	switch e := e.(type) {
+	case *plan.Call:
+		e.Cast = plan.CastImplicit
+	case *plan.Relabel:
+		e.Cast = plan.CastImplicit
+	case *plan.CoerceIO:
+		e.Cast = plan.CastImplicit
+	}
 }
 
 // domain wraps a value of the base type; its constraints are checked by the
 // kernel of the domain's type.
-func (p *planner) domain(x plan.Expr, to types.T) plan.Expr {
+func (p *planner) domain(x plan.Expr, to types.T, ctx byte) plan.Expr {
 	u := p.Snap.TypeByOID(to.OID)
 	if u != nil && (u.NotNull || len(u.Checks) > 0) {
 		unsupported(x.Pos(), "a value of domain %s, which has constraints,", u.Name)
 	}
-	return &plan.Relabel{At: plan.At{T: to, Off: x.Pos()}, X: x}
+	return &plan.Relabel{At: plan.At{T: to, Off: x.Pos()}, X: x, Cast: castForm(ctx)}
 }
 
 func (p *planner) coerceArg(e plan.Expr, to types.OID) plan.Expr {
@@ -222,7 +247,7 @@ func (p *planner) coerceMod(e plan.Expr, to types.T, ctx byte) plan.Expr {
 	if to.Mod < 0 || from.Mod == to.Mod {
 		return e
 	}
-	return p.fold(&plan.CoerceMod{At: plan.At{T: to, Off: e.Pos()}, X: e, Explicit: ctx == explicit})
+	return p.fold(&plan.CoerceMod{At: plan.At{T: to, Off: e.Pos()}, X: e, Explicit: ctx == explicit, Cast: castForm(ctx)})
 }
 
 // coerceUnknown gives an untyped literal or parameter its type.
@@ -233,20 +258,22 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 			return e
 		}
 		if x.Val.Null {
-			return &plan.Const{At: plan.At{T: to, Off: x.Off}, Val: types.Null(to)}
+			plain := to
+			plain.Mod = -1
+			return p.coerceMod(&plan.Const{At: plan.At{T: plain, Off: x.Off}, Val: types.Null(plain)}, to, ctx)
 		}
 		if b := p.Snap.BaseType(to); b.OID != to.OID {
-			return p.domain(p.coerceUnknown(e, b, ctx), to)
+			return p.domain(p.coerceUnknown(e, b, ctx), to, ctx)
 		}
 		in := p.info(to.OID)
 		if in.Kind == types.KOid && to.OID != types.OOid && to.OID != types.OXid && to.OID != types.OCid ||
 			in.Kind == types.KEnum || in.Kind == types.KRecord || in.Kind == types.KArray && to.OID >= types.FirstUserOID || p.isRegArray(in) {
 			// needs the catalog: converted when the statement starts
 			text := &plan.Const{At: plan.At{T: types.TText, Off: x.Off}, Val: types.Bytes(types.TText, x.Val.B)}
-			return &plan.CoerceIO{At: plan.At{T: to, Off: x.Off}, X: text, Explicit: true}
+			return &plan.CoerceIO{At: plan.At{T: to, Off: x.Off}, X: text, Explicit: true, Literal: true, Cast: castForm(ctx)}
 		}
 		plain := to
-		if ctx == explicit || to.OID == types.OBpchar || to.OID == types.OVarchar || to.OID == types.ONumeric {
+		if to.OID != types.OInterval { // whose modifier may name the unit of a bare number
 			plain.Mod = -1 // the modifier is applied by the rules of the context
 		}
 		d, err := types.Parse(plain, string(x.Val.B), p.Fmt)

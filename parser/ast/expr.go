@@ -45,12 +45,13 @@ type (
 		Schema, Op string
 		L, R       Expr
 	}
-	// And is a conjunction of two or more (flattened).
+	// And is a conjunction of two or more: a AND b AND c is one; parentheses on
+	// the right keep theirs.
 	And struct {
 		Off
 		Args []Expr
 	}
-	// Or is a disjunction of two or more (flattened).
+	// Or is a disjunction of two or more, nested as And is.
 	Or struct {
 		Off
 		Args []Expr

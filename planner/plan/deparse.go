@@ -1,47 +1,348 @@
 package plan
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 
+	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 )
 
-// DeparseOptions choose the form of a deparsed expression.
-type DeparseOptions struct{}
+// DeparseOptions are what an expression's text depends on besides the
+// expression; nil fields stand for what is right for built-in types.
+type DeparseOptions struct {
+	Fmt *types.FmtOpts
+	// TypeName names a type with its modifier.
+	TypeName func(types.T) string
+	// Literal is the canonical text of a literal that only the catalog can read,
+	// such as the name of a relation.
+	Literal func(t types.T, text string) string
+}
 
-// Deparse prints a bound expression.
-func Deparse(e Expr, o DeparseOptions) string {
-	list := func(l []Expr, sep string) string {
-		var s []string
-		for _, x := range l {
-			s = append(s, Deparse(x, o))
-		}
-		return strings.Join(s, sep)
+// Deparse returns the SQL text of a bound expression whose columns have names,
+// spelled as pg_get_expr spells it but on one line: operators are in
+// parentheses, constants show their types, conversions that the binder added
+// are shown where an operator or a function needs them and hidden elsewhere. The
+// text of an expression that was not folded binds to the same expression.
+func Deparse(e Expr, opt DeparseOptions) string {
+	if opt.Fmt == nil {
+		opt.Fmt = types.DefaultFmt
 	}
+	if opt.TypeName == nil {
+		opt.TypeName = types.FormatType
+	}
+	d := &deparser{opt: opt}
+	d.expr(e, false)
+	return d.b.String()
+}
+
+type deparser struct {
+	b   strings.Builder
+	opt DeparseOptions
+}
+
+func (d *deparser) str(s string) { d.b.WriteString(s) }
+
+// list writes expressions with commas.
+func (d *deparser) list(l []Expr, implicit bool) {
+	for i, x := range l {
+		if i > 0 {
+			d.str(", ")
+		}
+		d.expr(x, implicit)
+	}
+}
+
+// call writes name(list).
+func (d *deparser) call(name string, l []Expr) {
+	d.str(name + "(")
+	d.list(l, true)
+	d.str(")")
+}
+
+// join writes (a sep b sep c).
+func (d *deparser) join(l []Expr, sep string) {
+	d.str("(")
+	for i, x := range l {
+		if i > 0 {
+			d.str(sep)
+		}
+		d.expr(x, false)
+	}
+	d.str(")")
+}
+
+// expr writes e; implicit tells that a conversion at its top is shown even if
+// the binder added it.
+func (d *deparser) expr(e Expr, implicit bool) {
 	switch e := e.(type) {
 	case *Const:
-		if e.Val.Null {
-			return "NULL"
-		}
-		return string(types.AppendText(nil, e.Val, nil))
+		d.constant(e, true)
 	case *Col:
-		return e.Name
+		d.str(catalog.QuoteIdent(e.Name))
+	case *Var:
+		d.str(catalog.QuoteIdent(e.Name))
 	case *Param:
-		return fmt.Sprintf("$%d", e.Idx+1)
+		d.str("$" + strconv.Itoa(e.Idx+1))
+	case *SubPlan:
+		d.str("(SubPlan " + strconv.Itoa(e.Plan.Base().ID) + ")")
+	case *CaseVal:
+		d.str("CASE_TEST_EXPR")
 	case *Call:
-		if e.Op != "" && len(e.Args) == 2 {
-			return "(" + Deparse(e.Args[0], o) + " " + e.Op + " " + Deparse(e.Args[1], o) + ")"
+		d.function(e, implicit)
+	case *CoerceIO:
+		if e.Literal {
+			d.literal(e)
+			return
 		}
-		return e.Proc.Name + "(" + list(e.Args, ", ") + ")"
-	case *And:
-		return "(" + list(e.Args, " AND ") + ")"
-	case *Or:
-		return "(" + list(e.Args, " OR ") + ")"
+		d.cast(e.X, e.T, e.Cast, implicit)
 	case *Relabel:
-		return Deparse(e.X, o)
+		d.cast(e.X, e.T, e.Cast, implicit)
+	case *CoerceMod:
+		if e.Syntax != "" {
+			d.str(e.Syntax)
+			d.precision(e.T)
+			return
+		}
+		d.cast(e.X, e.T, e.Cast, implicit)
+	case *CoerceArray:
+		d.cast(e.X, e.T, e.Cast, implicit)
+	case *And:
+		d.join(e.Args, " AND ")
+	case *Or:
+		d.join(e.Args, " OR ")
+	case *Not:
+		d.str("(NOT ")
+		d.expr(e.X, false)
+		d.str(")")
+	case *Is:
+		d.str("(")
+		d.expr(e.X, e.Test == IsNull)
+		d.str(" IS ")
+		if e.Not {
+			d.str("NOT ")
+		}
+		d.str([...]string{"NULL", "TRUE", "FALSE", "UNKNOWN"}[e.Test] + ")")
+	case *Case:
+		d.caseExpr(e)
+	case *Coalesce:
+		d.call("COALESCE", e.Args)
+	case *NullIf:
+		args := []Expr{e.X}
+		if c, ok := e.Eq.(*Call); ok {
+			args = c.Args // both converted as the comparison wants them
+		}
+		d.call("NULLIF", args)
+	case *MinMax:
+		name := "GREATEST"
+		if e.Least {
+			name = "LEAST"
+		}
+		d.call(name, e.Args)
+	case *IsDistinct:
+		if e.Not {
+			d.str("(NOT ")
+		}
+		d.str("(")
+		d.expr(e.L, true)
+		d.str(" IS DISTINCT FROM ")
+		d.expr(e.R, true)
+		d.str(")")
+		if e.Not {
+			d.str(")")
+		}
+	case *InList:
+		d.inList(e)
+	case *AnyArray:
+		d.str("(")
+		d.expr(e.X, true)
+		d.str(" " + e.Op + quantifier(e.All))
+		d.expr(e.Array, true)
+		d.str("))")
+	case *ArrayCtor:
+		d.str("ARRAY[")
+		d.list(e.Elems, true)
+		d.str("]")
+		if len(e.Elems) == 0 {
+			d.str("::" + d.opt.TypeName(e.T))
+		}
+	case *Subscript:
+		d.subscript(e)
+	case *RowCtor:
+		d.call("ROW", e.Elems)
+	case *FieldOf:
+		d.str("(")
+		d.expr(e.X, true)
+		d.str(").f" + strconv.Itoa(e.Idx+1))
 	}
-	var kids []Expr
-	MapChildren(e, func(x Expr) Expr { kids = append(kids, x); return x })
-	return strings.TrimPrefix(fmt.Sprintf("%T", e), "*plan.") + "(" + list(kids, ", ") + ")"
+}
+
+func quantifier(all bool) string {
+	if all {
+		return " ALL ("
+	}
+	return " ANY ("
+}
+
+// cast writes a conversion of x to t, or x alone when the conversion is hidden.
+func (d *deparser) cast(x Expr, t types.T, form CastForm, implicit bool) {
+	if form != CastExplicit && !implicit {
+		d.expr(x, false)
+		return
+	}
+	if c, ok := x.(*Const); ok && c.T.OID == t.OID && c.T.Mod < 0 {
+		d.constant(c, false) // the modifier's cast labels the constant
+	} else {
+		d.str("(")
+		d.expr(x, false)
+		d.str(")")
+	}
+	d.str("::" + d.opt.TypeName(t))
+}
+
+// constant writes a literal, and its type unless the text alone would be read
+// as that type.
+func (d *deparser) constant(c *Const, label bool) {
+	if c.Val.Null {
+		d.str("NULL")
+		if label {
+			d.str("::" + d.opt.TypeName(c.T))
+		}
+		return
+	}
+	text := string(types.AppendText(nil, c.Val, d.opt.Fmt))
+	switch {
+	case c.T.OID == types.OBool:
+		text, label = "false", false
+		if c.Val.I != 0 {
+			text = "true"
+		}
+	case c.T.OID == types.OInt4 && text[0] != '-':
+		label = false
+	case c.T.OID == types.ONumeric && text[0] >= '0' && text[0] <= '9' && strings.Contains(text, "."):
+		label = false
+	default:
+		text = quote(text)
+		label = label && c.T.OID != types.OUnknown
+	}
+	d.str(text)
+	if label {
+		d.str("::" + d.opt.TypeName(c.T))
+	}
+}
+
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+func (d *deparser) literal(e *CoerceIO) {
+	c, ok := e.X.(*Const)
+	if !ok {
+		d.cast(e.X, e.T, e.Cast, true)
+		return
+	}
+	text := string(c.Val.B)
+	if d.opt.Literal != nil {
+		text = d.opt.Literal(e.T, text)
+	}
+	d.str(quote(text) + "::" + d.opt.TypeName(e.T))
+}
+
+func (d *deparser) caseExpr(e *Case) {
+	d.str("CASE")
+	if e.Operand != nil {
+		d.str(" ")
+		d.expr(e.Operand, true)
+	}
+	for _, w := range e.Whens {
+		d.str(" WHEN ")
+		cond := w.Cond
+		if c, ok := cond.(*Call); ok && e.Operand != nil && len(c.Args) == 2 {
+			cond = c.Args[1] // the other one is the operand
+		}
+		d.expr(cond, false)
+		d.str(" THEN ")
+		d.expr(w.Result, true)
+	}
+	d.str(" ELSE ")
+	if e.Else != nil {
+		d.expr(e.Else, true)
+	} else {
+		d.str("NULL::" + d.opt.TypeName(types.T{OID: e.T.OID, Mod: -1, User: e.T.User, Elem: e.T.Elem}))
+	}
+	d.str(" END")
+}
+
+// inList writes x = ANY (ARRAY[…]); the array is of the list's common type and
+// converted as a whole when the operator wants another one.
+func (d *deparser) inList(e *InList) {
+	d.str("(")
+	d.expr(e.X, true)
+	op := " ="
+	if e.Not {
+		op = " <>"
+	}
+	d.str(op + quantifier(e.Not))
+	elems := e.List
+	want := e.Eq.Args[1]
+	converted := want != e.Elem.OID && types.Lookup(want) != nil && types.Lookup(want).Array != 0
+	if converted {
+		elems = make([]Expr, len(e.List))
+		for i, x := range e.List {
+			in, ok := converts(x)
+			if !ok || in.Type().OID != e.Elem.OID {
+				elems, converted = e.List, false
+				break
+			}
+			elems[i] = in
+		}
+	}
+	if converted {
+		d.str("(")
+	}
+	d.str("ARRAY[")
+	d.list(elems, true)
+	d.str("]")
+	if converted {
+		d.str(")::" + d.opt.TypeName(types.Of(types.Lookup(want).Array)))
+	}
+	d.str("))")
+}
+
+// converts returns what an added conversion is applied to.
+func converts(e Expr) (Expr, bool) {
+	switch e := e.(type) {
+	case *Relabel:
+		return e.X, e.Cast != CastExplicit
+	case *CoerceIO:
+		return e.X, e.Cast != CastExplicit && !e.Literal
+	case *Call:
+		if e.Cast == CastImplicit {
+			return e.Args[0], true
+		}
+	}
+	return nil, false
+}
+
+func (d *deparser) subscript(e *Subscript) {
+	switch e.X.(type) {
+	case *Col, *Var, *FieldOf:
+		d.expr(e.X, true)
+	default:
+		d.str("(")
+		d.expr(e.X, true)
+		d.str(")")
+	}
+	bound := func(l []Expr, i int) {
+		if i < len(l) && l[i] != nil {
+			d.expr(l[i], false)
+		}
+	}
+	for i := range e.Lo {
+		d.str("[")
+		bound(e.Lo, i)
+		if e.Slice {
+			d.str(":")
+			bound(e.Hi, i)
+		}
+		d.str("]")
+	}
 }

@@ -1,0 +1,120 @@
+package planner
+
+import (
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+// Stored is an expression that the catalog keeps: what runs, and its text.
+type Stored struct {
+	Expr plan.Expr // as ColumnExpr binds it
+	Cols []int     // the columns that it reads
+	// Text means the same whatever the search path: names of types and relations
+	// carry their schemas.
+	Text string
+}
+
+// StoredExpr binds an expression as ColumnExpr does and deparses it.
+func StoredExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what string) (*Stored, error) {
+	e, cols, err := ColumnExpr(c, x, t, want, what)
+	if err != nil {
+		return nil, err
+	}
+	unfolded := *c
+	unfolded.Consts = nil
+	written, _, err := ColumnExpr(&unfolded, x, t, want, what)
+	if err != nil {
+		return nil, err
+	}
+	return &Stored{Expr: e, Cols: cols, Text: plan.Deparse(written, deparseOptions(c))}, nil
+}
+
+// deparseOptions spell what is stored: values in ISO style, names with schemas.
+func deparseOptions(c *Context) plan.DeparseOptions {
+	f := *types.DefaultFmt
+	if c.Fmt != nil {
+		f.Loc, f.Now, f.Reg = c.Fmt.Loc, c.Fmt.Now, c.Fmt.Reg
+	}
+	p := newPlanner(c)
+	return plan.DeparseOptions{
+		Fmt:      &f,
+		TypeName: func(t types.T) string { return c.Snap.FormatType(t, c.DB, []string{"pg_catalog"}) },
+		Literal:  p.qualifyLiteral,
+	}
+}
+
+// qualifyLiteral gives the name of a relation or a type in a literal its schema.
+func (p *planner) qualifyLiteral(t types.T, text string) string {
+	if t.OID != types.ORegclass {
+		return text
+	}
+	schema, name, ok := splitName(text)
+	if !ok {
+		return text
+	}
+	if schema != "" {
+		return catalog.QualifiedIdent(schema, name)
+	}
+	for _, s := range p.SearchPath {
+		if p.Snap.Relation(p.DB, s, name) != nil {
+			if s == "pg_catalog" {
+				break
+			}
+			return catalog.QualifiedIdent(s, name)
+		}
+	}
+	return catalog.QuoteIdent(name)
+}
+
+// splitName takes schema.name or name apart: parts may be quoted, others are
+// folded to lower case.
+func splitName(text string) (schema, name string, ok bool) {
+	var parts []string
+	for rest := strings.TrimSpace(text); ; {
+		part := ""
+		if strings.HasPrefix(rest, `"`) {
+			i := 1
+			for ; i < len(rest); i++ {
+				if rest[i] == '"' {
+					if i+1 < len(rest) && rest[i+1] == '"' {
+						i++
+					} else {
+						break
+					}
+				}
+			}
+			if i >= len(rest) {
+				return "", "", false
+			}
+			part, rest = strings.ReplaceAll(rest[1:i], `""`, `"`), rest[i+1:]
+		} else {
+			i := strings.IndexByte(rest, '.')
+			if i < 0 {
+				i = len(rest)
+			}
+			part, rest = strings.ToLower(rest[:i]), rest[i:]
+		}
+		if part == "" {
+			return "", "", false
+		}
+		parts = append(parts, part)
+		if rest == "" {
+			break
+		}
+		if rest[0] != '.' {
+			return "", "", false
+		}
+		rest = rest[1:]
+	}
+	switch len(parts) {
+	case 1:
+		return "", parts[0], true
+	case 2:
+		return parts[0], parts[1], true
+	}
+	return "", "", false
+}
