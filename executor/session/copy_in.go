@@ -1,0 +1,443 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"unicode/utf8"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/executor"
+	"kvsqld/executor/expr"
+	"kvsqld/parser/ast"
+	"kvsqld/planner"
+	"kvsqld/planner/plan"
+	"kvsqld/storage/kv"
+	"kvsqld/wire"
+)
+
+const (
+	// copyBatchRows is the number of rows that are stored at a time, fewer when
+	// their data is longer than copyBatchBytes.
+	copyBatchRows  = 2048
+	copyBatchBytes = 1 << 20
+)
+
+// copyFrom is COPY table FROM STDIN: it returns the number of rows stored.
+func (s *Session) copyFrom(ctx context.Context, x *ast.Copy, o *copyOptions) (int64, error) {
+	t, snap, err := s.copyTarget(ctx, x.Table)
+	if err != nil {
+		return 0, err
+	}
+	cols, err := copyColumns(t, x.Cols)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.writable("COPY FROM"); err != nil {
+		return 0, err
+	}
+	c, err := s.newCopyIn(ctx, snap, t, cols, o)
+	if err != nil {
+		return 0, err
+	}
+	if x.Where != nil {
+		if err := c.where(s, snap, x.Where); err != nil {
+			return 0, err
+		}
+	}
+	r, err := s.w.CopyIn(o.format == copyBinary, len(cols))
+	if err != nil {
+		return 0, err
+	}
+	if err := c.load(r); err != nil {
+		return 0, err
+	}
+	if c.stored > 0 {
+		s.countRows(t.OID, c.stored, c.stored)
+	}
+	return c.stored, nil
+}
+
+// copyTarget finds and locks the table; its definition is not older than the
+// lock (S2).
+func (s *Session) copyTarget(ctx context.Context, n *ast.Name) (*catalog.Table, *catalog.Snapshot, error) {
+	for range maxReplans {
+		snap := s.snapshot()
+		rel, err := s.copyRelation(n)
+		if err != nil {
+			return nil, nil, err
+		}
+		t, ok := rel.(*catalog.Table)
+		if !ok {
+			return nil, nil, notCopied(rel, "to")
+		}
+		d, err := s.srv.Tables.For(t)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := d.LockTable(ctx, s.tx.kv, kv.RowExclusive, s.lockOpt()); err != nil {
+			return nil, nil, err
+		}
+		if err := s.rebase(); err != nil {
+			return nil, nil, err
+		}
+		if s.snapshot() == snap {
+			return t, snap, nil
+		}
+	}
+	return nil, nil, kv.ErrConflict
+}
+
+// copyIn is a running COPY FROM. Rows go from the client's bytes into the
+// columns' vectors, and from there into the table batch by batch.
+type copyIn struct {
+	table *catalog.Table
+	opts  *copyOptions
+	src   copySource
+	lines lineReader
+	text  textFields
+	csv   csvFields
+	bin   binaryFields
+
+	cols     []*copyColumn // as the data has them
+	live     []*copyColumn // per live column, nil where the data has none
+	defaults []expr.Eval   // per live column, nil where the data has it or NULL serves
+	pred     expr.Pred
+
+	env     executor.Env
+	exprEnv expr.Env
+	ins     *executor.Inserter
+	batch   vec.Batch
+	numbers []int64  // line of each row of the batch
+	raws    [][]byte // text of each row of the batch, nil in the binary format
+	column  string   // being read, for errors
+	field   []byte
+	stored  int64
+}
+
+// newCopyIn prepares a load of some columns of a table.
+func (s *Session) newCopyIn(ctx context.Context, snap *catalog.Snapshot, t *catalog.Table, cols []int, o *copyOptions) (*copyIn, error) {
+	c := &copyIn{table: t, opts: o}
+	s.fillEnv(ctx, &c.env, &c.exprEnv, &plannedStmt{q: &plan.Query{Tag: "COPY"}, snap: snap}, nil)
+	ex, err := s.tableExprs(t)
+	if err != nil {
+		return nil, err
+	}
+	byCol := make(map[int]*copyColumn)
+	for _, i := range cols {
+		k, err := s.newCopyColumn(snap, &t.Columns[i])
+		if err != nil {
+			return nil, err
+		}
+		byCol[i] = k
+		c.cols = append(c.cols, k)
+	}
+	for _, f := range []struct {
+		option string
+		names  []string
+		set    func(*copyColumn)
+	}{
+		{"FORCE_NOT_NULL", o.forceNotNull, func(k *copyColumn) { k.notNull = true }},
+		{"FORCE_NULL", o.forceNull, func(k *copyColumn) { k.forceNull = true }},
+	} {
+		list, err := forcedColumns(t, f.option, f.names, cols)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range list {
+			f.set(byCol[i])
+		}
+	}
+	c.live, c.defaults = make([]*copyColumn, len(ex.Live)), make([]expr.Eval, len(ex.Live))
+	c.batch.Cols = make([]*vec.Vec, len(ex.Live))
+	for i, col := range ex.Live {
+		if k := byCol[col]; k != nil {
+			c.live[i], c.batch.Cols[i] = k, k.v
+			continue
+		}
+		c.batch.Cols[i] = vec.NewConst(types.Null(t.Columns[col].Type))
+		if e := ex.Defaults[i]; e != nil {
+			if c.defaults[i], err = expr.Compile(e); err != nil {
+				return nil, err
+			}
+		}
+	}
+	c.numbers, c.raws = make([]int64, copyBatchRows), make([][]byte, copyBatchRows)
+	c.lines = newLineReader(&c.src, o)
+	c.text = textFields{delim: o.delim, null: o.null}
+	c.csv = csvFields{delim: o.delim, quote: o.quote, escape: o.escape, null: o.null}
+	c.bin = binaryFields{src: &c.src}
+	c.ins, err = executor.NewInserter(&c.env, t)
+	return c, err
+}
+
+// where compiles the condition of COPY FROM … WHERE.
+func (c *copyIn) where(s *Session, snap *catalog.Snapshot, x ast.Expr) error {
+	e, cols, err := planner.ColumnExpr(s.planContext(snap), x, c.table, types.TBool, "WHERE")
+	if err != nil {
+		return err
+	}
+	for _, i := range cols {
+		if i >= 0 && c.table.Columns[i].Generated {
+			return sqlerr.New(sqlerr.InvalidColumnReference, "generated columns are not supported in COPY FROM WHERE conditions").
+				WithDetail("Column \"%s\" is a generated column.", c.table.Columns[i].Name)
+		}
+	}
+	c.pred, err = expr.CompilePredicate(e)
+	return err
+}
+
+// load reads all data of the client and stores its rows.
+func (c *copyIn) load(r wire.CopyReader) error {
+	c.src.r = r
+	if c.opts.format == copyBinary {
+		if err := c.bin.header(); err != nil {
+			return err
+		}
+	} else if c.opts.header != headerNone {
+		if err := c.headerLine(); err != nil && err != io.EOF {
+			return c.located(err)
+		}
+	}
+	for ended := false; !ended; {
+		n, err := c.fill()
+		if ended = err == io.EOF; err != nil && !ended {
+			return c.located(err)
+		}
+		if err := c.store(n); err != nil {
+			return err
+		}
+		c.src.release()
+	}
+	if err := c.src.drain(); err != nil {
+		return c.located(err)
+	}
+	return c.ins.Close()
+}
+
+// headerLine reads the first line and compares it with the columns if it must
+// name them.
+func (c *copyIn) headerLine() error {
+	line, err := c.lines.next()
+	if err != nil || c.opts.header != headerMatch {
+		return err
+	}
+	c.numbers[0], c.raws[0] = c.lines.number, line
+	fields, err := c.split(line)
+	if err != nil {
+		return err
+	}
+	if len(fields) != len(c.cols) {
+		return badCopy("wrong number of fields in header line: got %d, expected %d", len(fields), len(c.cols))
+	}
+	for i, f := range fields {
+		got := "\"" + string(f) + "\""
+		switch {
+		case f == nil:
+			got = "null value (\"" + c.opts.null + "\")"
+		case string(f) == c.cols[i].name:
+			continue
+		}
+		return badCopy("column name mismatch in header line field %d: got %s, expected \"%s\"", i+1, got, c.cols[i].name)
+	}
+	return nil
+}
+
+func (c *copyIn) split(line []byte) ([][]byte, error) {
+	if c.opts.format == copyCSV {
+		return c.csv.split(line)
+	}
+	return c.text.split(line)
+}
+
+// fill reads rows into the vectors until there is a batch; the error is io.EOF
+// after the last row.
+func (c *copyIn) fill() (n int, err error) {
+	for _, k := range c.cols {
+		k.reset(copyBatchRows)
+	}
+	c.text.arena.Reset()
+	c.csv.arena.Reset()
+	for n < copyBatchRows && c.src.pos < copyBatchBytes {
+		c.column, c.field = "", nil
+		if c.opts.format == copyBinary {
+			err = c.binaryRow(n)
+		} else {
+			err = c.textRow(n)
+		}
+		if err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// textRow reads a row of text or csv into row n of the batch.
+func (c *copyIn) textRow(n int) error {
+	c.raws[n] = nil
+	line, err := c.lines.next()
+	c.numbers[n] = c.lines.number
+	if err != nil {
+		return err
+	}
+	c.raws[n] = line
+	fields, err := c.split(line)
+	if err != nil {
+		return err
+	}
+	if len(fields) > len(c.cols) && len(c.cols)+len(line) > 0 {
+		return badCopy("extra data after last expected column")
+	}
+	for i, k := range c.cols {
+		if i >= len(fields) {
+			return badCopy("missing data for column \"%s\"", k.name)
+		}
+		f := fields[i]
+		switch {
+		case f == nil && k.notNull:
+			f = []byte(c.opts.null)
+		case f != nil && k.forceNull && string(f) == c.opts.null:
+			f = nil
+		}
+		if f == nil {
+			k.v.Nulls.Set(n)
+			continue
+		}
+		if err := k.text(n, f); err != nil {
+			c.column, c.field = k.name, f
+			return err
+		}
+	}
+	return nil
+}
+
+// binaryRow reads a row of the binary format into row n of the batch.
+func (c *copyIn) binaryRow(n int) error {
+	fields, err := c.bin.next(len(c.cols))
+	c.numbers[n] = c.bin.row
+	if err != nil {
+		if i := c.bin.field; i >= 0 {
+			c.column = c.cols[i].name
+		}
+		return err
+	}
+	for i, k := range c.cols {
+		if fields[i] == nil {
+			k.v.Nulls.Set(n)
+			continue
+		}
+		if err := k.binary(n, fields[i]); err != nil {
+			c.column = k.name
+			return err
+		}
+	}
+	return nil
+}
+
+// store completes the first n rows of the vectors and puts them into the table.
+func (c *copyIn) store(n int) error {
+	if n == 0 {
+		return nil
+	}
+	c.batch.N, c.batch.Sel = n, nil
+	for i, e := range c.defaults {
+		if e == nil {
+			continue
+		}
+		v, err := e.Eval(&c.exprEnv, &vec.Batch{N: n})
+		if err != nil {
+			return err
+		}
+		c.batch.Cols[i] = v
+	}
+	if c.pred != nil {
+		if err := c.pred.Select(&c.exprEnv, &c.batch); err != nil {
+			return err
+		}
+		if c.batch.Rows() == 0 {
+			return nil
+		}
+	}
+	if err := c.ins.Insert(&c.batch); err != nil {
+		return c.blame(err)
+	}
+	c.stored += int64(c.batch.Rows())
+	return nil
+}
+
+// blame finds the row of the batch that cannot be stored, to say where it is.
+func (c *copyIn) blame(err error) error {
+	var e *sqlerr.Error
+	if !errors.As(err, &e) || len(e.Code) != 5 || e.Code[:2] != "23" && e.Code[:2] != "22" {
+		return err
+	}
+	one := vec.Batch{Cols: c.batch.Cols, N: c.batch.N}
+	for i := range c.batch.Rows() {
+		r := c.batch.Row(i)
+		one.Sel = []uint32{uint32(r)}
+		err := c.ins.Insert(&one)
+		if err == nil {
+			continue
+		}
+		raw := c.raws[r]
+		if errors.As(err, &e) && e.Code == sqlerr.UniqueViolation {
+			raw = nil
+		}
+		return c.at(err, c.numbers[r], raw)
+	}
+	return err
+}
+
+// located says where in the data an error of reading it is.
+func (c *copyIn) located(err error) error {
+	number, raw := c.lines.number, []byte(nil)
+	if c.opts.format == copyBinary {
+		number = c.bin.row
+	}
+	for i, n := range c.numbers {
+		if n == number {
+			raw = c.raws[i]
+		}
+	}
+	return c.at(err, number, raw)
+}
+
+// copyShown is the number of bytes of the data that an error shows.
+const copyShown = 100
+
+// at adds the place to an error, as PostgreSQL's context line.
+func (c *copyIn) at(err error, number int64, raw []byte) error {
+	var e *sqlerr.Error
+	if !errors.As(err, &e) || e.Where != "" {
+		return err
+	}
+	w := "COPY " + c.table.Name + ", line " + strconv.FormatInt(number, 10)
+	shown := raw
+	if c.column != "" {
+		w += ", column " + c.column
+		shown = c.field
+	}
+	if shown != nil {
+		w += ": \"" + clip(shown) + "\""
+	}
+	out := *e
+	out.Where = w
+	return &out
+}
+
+// clip shortens what is too long to be shown.
+func clip(b []byte) string {
+	if len(b) <= copyShown {
+		return string(b)
+	}
+	end := copyShown
+	for end > 0 && !utf8.RuneStart(b[end]) {
+		end--
+	}
+	return string(b[:end]) + "..."
+}

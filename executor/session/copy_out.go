@@ -1,0 +1,278 @@
+package session
+
+import (
+	"context"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/parser/ast"
+	"kvsqld/wire"
+)
+
+// copyTo is COPY TO STDOUT: it returns the number of rows sent.
+func (s *Session) copyTo(ctx context.Context, x *ast.Copy, o *copyOptions) (int64, error) {
+	out := &copyOut{w: s.w, opts: o}
+	query := x.Query
+	if x.Table != nil {
+		rel, err := s.copyRelation(x.Table)
+		if err != nil {
+			return 0, err
+		}
+		if query, err = out.table(rel, x); err != nil {
+			return 0, err
+		}
+	}
+	if err := copyable(query); err != nil {
+		return 0, err
+	}
+	if _, err := s.runPlanned(ctx, &plannedStmt{stmt: query}, nil, out, nil); err != nil {
+		return 0, err
+	}
+	return out.rows, out.end()
+}
+
+// copyable refuses queries without rows.
+func copyable(st ast.Stmt) error {
+	returns := true
+	switch q := st.(type) {
+	case *ast.Select:
+		if q.Into != nil {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "COPY (SELECT INTO) is not supported")
+		}
+	case *ast.Insert:
+		returns = q.Returning != nil
+	case *ast.Update:
+		returns = q.Returning != nil
+	case *ast.Delete:
+		returns = q.Returning != nil
+	default:
+		return sqlerr.Unsupported(st.Pos(), "COPY of this statement")
+	}
+	if !returns {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "COPY query must have a RETURNING clause")
+	}
+	return nil
+}
+
+// copyOut is the sink of a COPY TO: it writes one row after the other.
+type copyOut struct {
+	w      wire.ResultWriter
+	opts   *copyOptions
+	forced []int // FORCE_QUOTE of a table: positions of columns
+
+	to      wire.CopyWriter
+	text    *textWriter
+	csv     *csvWriter
+	fmt     *types.FmtOpts
+	force   []bool // per column
+	forms   []textForm
+	plain   bool // values of formPlain need no look
+	buf     []byte
+	scratch []byte
+	rows    int64
+	err     error // of begin
+}
+
+// table makes the query of COPY table TO.
+func (k *copyOut) table(rel catalog.Relation, x *ast.Copy) (*ast.Select, error) {
+	switch rel := rel.(type) {
+	case *catalog.View, *catalog.Sequence:
+		return nil, notCopied(rel, "from")
+	case *catalog.Virtual:
+		if rel.View {
+			return nil, notCopied(&catalog.View{Common: rel.Common}, "from")
+		}
+	}
+	cols, err := copyColumns(rel, x.Cols)
+	if err != nil {
+		return nil, err
+	}
+	forced, err := forcedColumns(rel, "FORCE_QUOTE", k.opts.forceQuote, cols)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range forced {
+		k.forced = append(k.forced, slices.Index(cols, f))
+	}
+	q := &ast.Select{Off: x.Off, From: []ast.FromItem{&ast.TableRef{Off: x.Table.Off, Name: *x.Table, Only: true}}}
+	for _, i := range cols {
+		q.Targets = append(q.Targets, ast.Target{X: &ast.ColumnRef{Parts: []string{x.Table.Last(), rel.RelColumns()[i].Name}}})
+	}
+	return q, nil
+}
+
+// begin implements sink.
+func (k *copyOut) begin(cols []wire.Column, o *types.FmtOpts) {
+	k.fmt = o
+	if k.err = k.forceQuotes(cols); k.err != nil {
+		return
+	}
+	if k.to, k.err = k.w.CopyOut(k.opts.format == copyBinary, len(cols)); k.err != nil {
+		return
+	}
+	k.forms = make([]textForm, len(cols))
+	for i := range cols {
+		k.forms[i] = textFormOf(cols[i].Type, o)
+	}
+	k.plain = strings.IndexByte("+-.: ", k.opts.delim) < 0 && (k.opts.delim|0x20 < 'a' || k.opts.delim|0x20 > 'z')
+	switch k.opts.format {
+	case copyBinary:
+		k.buf = append(k.buf, copyBinaryHeader...)
+		return
+	case copyCSV:
+		k.csv = newCSVWriter(k.opts)
+		k.plain = k.plain && k.opts.null == "" && !plainByte(k.opts.quote)
+	default:
+		k.text = newTextWriter(k.opts.delim)
+	}
+	if k.opts.header == headerNone {
+		return
+	}
+	for i, c := range cols {
+		if i > 0 {
+			k.buf = append(k.buf, k.opts.delim)
+		}
+		if k.csv != nil {
+			k.buf = k.csv.append(k.buf, []byte(c.Name), false, len(cols) == 1)
+		} else {
+			k.buf = k.text.append(k.buf, []byte(c.Name))
+		}
+	}
+	k.buf = append(k.buf, '\n')
+	k.err = k.flush()
+}
+
+// plainByte reports whether c can be part of a value of formPlain.
+func plainByte(c byte) bool {
+	return strings.IndexByte("+-.: ", c) >= 0 || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+}
+
+// forceQuotes finds out which columns are always quoted.
+func (k *copyOut) forceQuotes(cols []wire.Column) error {
+	k.force = make([]bool, len(cols))
+	for i := range cols {
+		k.force[i] = k.opts.forceQuoteAll
+	}
+	if k.forced != nil {
+		for _, i := range k.forced {
+			k.force[i] = true
+		}
+		return nil
+	}
+	for _, n := range k.opts.forceQuote {
+		i := slices.IndexFunc(cols, func(c wire.Column) bool { return c.Name == n })
+		if i < 0 {
+			return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", n)
+		}
+		k.force[i] = true
+	}
+	return nil
+}
+
+// flush sends what is in the buffer as one message.
+func (k *copyOut) flush() error {
+	_, err := k.to.Write(k.buf)
+	k.buf = k.buf[:0]
+	return err
+}
+
+// batch implements sink.
+func (k *copyOut) batch(b *vec.Batch) error {
+	if k.err != nil {
+		return k.err
+	}
+	for i := range b.Rows() {
+		r := b.Row(i)
+		switch k.opts.format {
+		case copyBinary:
+			k.binaryRow(b, r)
+		case copyCSV:
+			k.csvRow(b, r)
+		default:
+			k.textRow(b, r)
+		}
+		if err := k.flush(); err != nil {
+			return err
+		}
+	}
+	k.rows += int64(b.Rows())
+	return nil
+}
+
+func (k *copyOut) textRow(b *vec.Batch, r int) {
+	buf := k.buf
+	for i, v := range b.Cols {
+		if i > 0 {
+			buf = append(buf, k.opts.delim)
+		}
+		switch {
+		case v.IsNull(r):
+			buf = append(buf, k.opts.null...)
+		case k.forms[i] == formPlain && k.plain:
+			buf = vec.AppendText(buf, v, r, k.fmt)
+		default:
+			buf = k.text.append(buf, k.value(v, r, k.forms[i]))
+		}
+	}
+	k.buf = append(buf, '\n')
+}
+
+func (k *copyOut) csvRow(b *vec.Batch, r int) {
+	buf := k.buf
+	for i, v := range b.Cols {
+		if i > 0 {
+			buf = append(buf, k.opts.delim)
+		}
+		switch {
+		case v.IsNull(r):
+			buf = append(buf, k.opts.null...)
+		case k.forms[i] == formPlain && k.plain && !k.force[i]:
+			buf = vec.AppendText(buf, v, r, k.fmt)
+		default:
+			buf = k.csv.append(buf, k.value(v, r, k.forms[i]), k.force[i], len(b.Cols) == 1)
+		}
+	}
+	k.buf = append(buf, '\n')
+}
+
+// value is the text form of a value that is not NULL, valid until the next one.
+func (k *copyOut) value(v *vec.Vec, r int, form textForm) []byte {
+	if form == formBytes {
+		return v.B[v.Idx(r)]
+	}
+	k.scratch = vec.AppendText(k.scratch[:0], v, r, k.fmt)
+	return k.scratch
+}
+
+func (k *copyOut) binaryRow(b *vec.Batch, r int) {
+	buf := binary.BigEndian.AppendUint16(k.buf, uint16(len(b.Cols)))
+	for _, v := range b.Cols {
+		if v.IsNull(r) {
+			buf = append(buf, 0xff, 0xff, 0xff, 0xff)
+			continue
+		}
+		at := len(buf)
+		buf = vec.AppendBinary(append(buf, 0, 0, 0, 0), v, r)
+		binary.BigEndian.PutUint32(buf[at:], uint32(len(buf)-at-4))
+	}
+	k.buf = buf
+}
+
+// end finishes the data.
+func (k *copyOut) end() error {
+	if k.err != nil {
+		return k.err
+	}
+	if k.opts.format == copyBinary {
+		k.buf = append(k.buf, 0xff, 0xff)
+		if err := k.flush(); err != nil {
+			return err
+		}
+	}
+	return k.to.Close()
+}
