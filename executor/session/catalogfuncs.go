@@ -1,16 +1,483 @@
 package session
 
 import (
+	"net"
+	"strings"
+	"sync"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/pgcatalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 )
 
+// catalogFunc answers one function of the system information families. a has
+// the arguments, not NULL where the function is strict.
+type catalogFunc func(c *catalogCall) (types.Datum, error)
+
+// catalogCall is one call.
+type catalogCall struct {
+	sessionInfo
+	*pgcatalog.Env
+	src string
+	a   []types.Datum
+	ret types.T
+}
+
+func (c *catalogCall) oid(i int) types.OID { return types.OID(c.a[i].I) }
+func (c *catalogCall) str(i int) string    { return string(c.a[i].B) }
+func (c *catalogCall) flag(i int) bool     { return len(c.a) > i && !c.a[i].Null && c.a[i].I != 0 }
+func (c *catalogCall) num(i int) int64     { return c.a[i].I }
+func (c *catalogCall) null() (types.Datum, error) {
+	return types.Null(c.ret), nil
+}
+
+// text returns a text, NULL when ok is false.
+func (c *catalogCall) text(s string, ok bool) (types.Datum, error) {
+	if !ok {
+		return c.null()
+	}
+	return types.Bytes(c.ret, []byte(s)), nil
+}
+
+func (c *catalogCall) integer(n int64) (types.Datum, error) { return types.Int(c.ret, n), nil }
+
+func (c *catalogCall) boolean(v, ok bool) (types.Datum, error) {
+	if !ok {
+		return c.null()
+	}
+	return types.Bool(v), nil
+}
+
+// relation resolves a relation named in an argument.
+func (c *catalogCall) relation(i int) (types.OID, error) {
+	return c.pgEnv().RegIn(types.ORegclass, c.str(i))
+}
+
+// constant answers with a fixed value.
+func constant(d func(t types.T) types.Datum) catalogFunc {
+	return func(c *catalogCall) (types.Datum, error) { return d(c.ret), nil }
+}
+
+var (
+	answerNull = constant(types.Null)
+	answerTrue = constant(func(types.T) types.Datum { return types.Bool(true) })
+	answerNo   = constant(func(types.T) types.Datum { return types.Bool(false) })
+	answerZero = constant(func(t types.T) types.Datum { return types.Int(t, 0) })
+)
+
+// catalogFuncs is filled once: its functions refer back to the session.
+var catalogFuncs = sync.OnceValue(func() map[string]catalogFunc {
+	m := make(map[string]catalogFunc, 256)
+	definitionFuncs(m)
+	visibilityFuncs(m)
+	sizeFuncs(m)
+	serverFuncs(m)
+	enumFuncs(m)
+	return m
+})
+
 // Catalog implements expr.SessionInfo.
 func (s sessionInfo) Catalog(src string, args []types.Datum, ret types.T) (types.Datum, error) {
+	c := &catalogCall{sessionInfo: s, Env: s.pgEnv(), src: src, a: args, ret: ret}
+	if f := catalogFuncs()[src]; f != nil {
+		return f(c)
+	}
+	if strings.Contains(src, "_privilege") || strings.HasPrefix(src, "pg_has_role") {
+		return c.privilege()
+	}
 	return types.Datum{}, sqlerr.Unsupported(-1, "function %s", src)
 }
 
-// CatalogRows implements expr.SessionInfo.
-func (s sessionInfo) CatalogRows(src string, args []types.Datum, cols []types.T) ([][]types.Datum, error) {
-	return nil, sqlerr.Unsupported(-1, "function %s", src)
+func definitionFuncs(m map[string]catalogFunc) {
+	m["format_type"] = func(c *catalogCall) (types.Datum, error) {
+		if c.a[0].Null {
+			return c.null()
+		}
+		if c.a[1].Null {
+			return c.text(c.Env.FormatTypeNoMod(c.oid(0)), true)
+		}
+		return c.text(c.Env.FormatType(c.oid(0), int32(c.num(1))), true)
+	}
+	m["pg_get_constraintdef"] = func(c *catalogCall) (types.Datum, error) {
+		s, ok := c.GetConstraintDef(c.oid(0), false)
+		return c.text(s, ok)
+	}
+	m["pg_get_constraintdef_ext"] = func(c *catalogCall) (types.Datum, error) {
+		s, ok := c.GetConstraintDef(c.oid(0), c.flag(1))
+		return c.text(s, ok)
+	}
+	m["pg_get_expr"] = func(c *catalogCall) (types.Datum, error) {
+		return c.text(c.GetExpr(c.str(0), c.oid(1), false), true)
+	}
+	m["pg_get_expr_ext"] = func(c *catalogCall) (types.Datum, error) {
+		return c.text(c.GetExpr(c.str(0), c.oid(1), c.flag(2)), true)
+	}
+	m["pg_get_indexdef"] = func(c *catalogCall) (types.Datum, error) {
+		s, ok := c.GetIndexDef(c.oid(0), 0, false)
+		return c.text(s, ok)
+	}
+	m["pg_get_indexdef_ext"] = func(c *catalogCall) (types.Datum, error) {
+		s, ok := c.GetIndexDef(c.oid(0), int(c.num(1)), c.flag(2))
+		return c.text(s, ok)
+	}
+	view := func(c *catalogCall) (types.Datum, error) {
+		s, ok := c.GetViewDef(c.oid(0))
+		return c.text(s, ok)
+	}
+	m["pg_get_viewdef"], m["pg_get_viewdef_ext"], m["pg_get_viewdef_wrap"] = view, view, view
+	named := func(c *catalogCall) (types.Datum, error) {
+		o, err := c.relation(0)
+		if err != nil {
+			return types.Datum{}, err
+		}
+		s, ok := c.GetViewDef(o)
+		return c.text(s, ok)
+	}
+	m["pg_get_viewdef_name"], m["pg_get_viewdef_name_ext"] = named, named
+	m["pg_get_serial_sequence"] = func(c *catalogCall) (types.Datum, error) {
+		o, err := c.relation(0)
+		if err != nil {
+			return types.Datum{}, err
+		}
+		s, err := c.GetSerialSequence(o, c.str(1))
+		if err != nil {
+			return types.Datum{}, err
+		}
+		return c.text(s, s != "")
+	}
+	m["pg_get_function_arguments"] = func(c *catalogCall) (types.Datum, error) {
+		s, ok := c.GetFunctionArguments(c.oid(0))
+		return c.text(s, ok)
+	}
+	m["pg_get_function_identity_arguments"] = func(c *catalogCall) (types.Datum, error) {
+		s, ok := c.GetFunctionIdentityArguments(c.oid(0))
+		return c.text(s, ok)
+	}
+	m["pg_get_function_result"] = func(c *catalogCall) (types.Datum, error) {
+		s, ok := c.GetFunctionResult(c.oid(0))
+		return c.text(s, ok)
+	}
+	m["pg_get_functiondef"] = func(c *catalogCall) (types.Datum, error) {
+		s, ok := c.GetFunctionDef(c.oid(0))
+		return c.text(s, ok)
+	}
+	m["pg_get_userbyid"] = func(c *catalogCall) (types.Datum, error) { return c.text(c.UserByID(c.oid(0)), true) }
+	comment := func(s string) (string, bool) { return s, s != "" }
+	m["sql_obj_description_1215"] = func(c *catalogCall) (types.Datum, error) {
+		return c.text(comment(c.ObjDescription(c.oid(0), c.str(1))))
+	}
+	m["sql_obj_description_1348"] = func(c *catalogCall) (types.Datum, error) {
+		return c.text(comment(c.ObjDescription(c.oid(0), "")))
+	}
+	m["sql_col_description_1216"] = func(c *catalogCall) (types.Datum, error) {
+		return c.text(comment(c.ColDescription(c.oid(0), int(c.num(1)))))
+	}
+	m["sql_shobj_description_1993"] = func(c *catalogCall) (types.Datum, error) {
+		return c.text(comment(c.ShobjDescription(c.oid(0), c.str(1))))
+	}
+	// What does not exist here has no definition.
+	for _, n := range []string{"pg_get_function_arg_default", "pg_get_function_sqlbody", "pg_get_partition_constraintdef",
+		"pg_get_partkeydef", "pg_get_replica_identity_index", "pg_get_ruledef", "pg_get_ruledef_ext", "pg_get_statisticsobjdef",
+		"pg_get_statisticsobjdef_columns", "pg_get_triggerdef", "pg_get_triggerdef_ext", "pg_describe_object", "pg_identify_object",
+		"pg_partition_root", "pg_collation_for", "pg_collation_actual_version", "acldefault_sql", "pg_column_compression",
+		"pg_tablespace_location", "pg_settings_get_flags"} {
+		m[n] = answerNull
+	}
+	m["pg_tablespace_location"] = func(c *catalogCall) (types.Datum, error) { return c.text("", true) }
+	m["oidvectortypes"] = func(c *catalogCall) (types.Datum, error) {
+		_, _, _, elems, err := types.ArrayElems(c.a[0])
+		if err != nil {
+			return types.Datum{}, err
+		}
+		var names []string
+		for _, e := range elems {
+			names = append(names, c.Env.FormatTypeNoMod(types.OID(e.I)))
+		}
+		return c.text(strings.Join(names, ", "), true)
+	}
+}
+
+func visibilityFuncs(m map[string]catalogFunc) {
+	m["pg_table_is_visible"] = func(c *catalogCall) (types.Datum, error) { return c.boolean(c.TableIsVisible(c.oid(0))) }
+	m["pg_type_is_visible"] = func(c *catalogCall) (types.Datum, error) { return c.boolean(c.TypeIsVisible(c.oid(0))) }
+	m["pg_function_is_visible"] = func(c *catalogCall) (types.Datum, error) { return c.boolean(c.FunctionIsVisible(c.oid(0))) }
+	for _, n := range []string{"operator", "opclass", "opfamily", "collation", "conversion", "statistics_obj", "ts_config", "ts_dict",
+		"ts_parser", "ts_template"} {
+		m["pg_"+n+"_is_visible"] = answerTrue
+	}
+	m["row_security_active"], m["row_security_active_name"] = answerNo, answerNo
+	m["pg_relation_is_publishable"] = answerNo
+	m["pg_relation_is_updatable"] = func(c *catalogCall) (types.Datum, error) {
+		if c.snapshot().Table(c.oid(0)) != nil {
+			return c.integer(28) // insert, update and delete
+		}
+		return c.integer(0)
+	}
+	m["pg_column_is_updatable"] = func(c *catalogCall) (types.Datum, error) {
+		return c.boolean(c.snapshot().Table(c.oid(0)) != nil, true)
+	}
+	m["pg_index_column_has_property"] = func(c *catalogCall) (types.Datum, error) {
+		_, ix := c.snapshot().IndexByOID(c.db, c.oid(0))
+		if ix == nil || c.num(1) < 1 || int(c.num(1)) > len(ix.Keys) {
+			return c.null()
+		}
+		k := ix.Keys[c.num(1)-1]
+		switch strings.ToLower(c.str(2)) {
+		case "asc":
+			return c.boolean(!k.Desc, true)
+		case "desc":
+			return c.boolean(k.Desc, true)
+		case "nulls_first":
+			return c.boolean(k.NullsFirst, true)
+		case "nulls_last":
+			return c.boolean(!k.NullsFirst, true)
+		case "orderable", "returnable", "search_array", "search_nulls":
+			return c.boolean(true, true)
+		case "distance_orderable":
+			return c.boolean(false, true)
+		}
+		return c.null()
+	}
+	index := func(c *catalogCall) (types.Datum, error) {
+		switch strings.ToLower(c.str(1)) {
+		case "index_scan", "backward_scan", "can_order", "can_unique", "can_multi_col", "can_include":
+			return c.boolean(true, true)
+		case "clusterable", "bitmap_scan", "can_exclude":
+			return c.boolean(false, true)
+		}
+		return c.null()
+	}
+	m["pg_index_has_property"], m["pg_indexam_has_property"] = index, index
+	m["pg_my_temp_schema"] = func(c *catalogCall) (types.Datum, error) {
+		if !c.hasTemp {
+			return c.integer(0)
+		}
+		o, err := c.pgEnv().RegIn(types.ORegnamespace, c.tempName())
+		if err != nil {
+			return c.integer(0)
+		}
+		return c.integer(int64(o))
+	}
+	m["pg_is_other_temp_schema"] = func(c *catalogCall) (types.Datum, error) {
+		n := c.snapshot().SchemaByOID(c.oid(0))
+		return c.boolean(n != nil && catalog.IsTempSchema(n.Name) && n.Name != c.tempName(), true)
+	}
+}
+
+// privilege answers has_…_privilege: superusers and owners may do everything,
+// and there are no grants beyond those of PUBLIC.
+func (c *catalogCall) privilege() (types.Datum, error) {
+	for _, a := range c.a {
+		if a.Null {
+			return c.null()
+		}
+	}
+	if strings.HasPrefix(c.src, "pg_has_role") {
+		return types.Bool(true), nil
+	}
+	if strings.HasSuffix(c.src, "_name") || strings.HasSuffix(c.src, "_name_name") {
+		if i := len(c.a) - 2; strings.HasPrefix(c.src, "has_table_privilege") && i >= 0 {
+			if _, err := c.relation(i); err != nil {
+				return types.Datum{}, err
+			}
+		}
+	}
+	return types.Bool(true), nil
+}
+
+// sizeFuncs report sizes; files of one store share its pages, so that a table's
+// size is that of its last statistics.
+func sizeFuncs(m map[string]catalogFunc) {
+	rel := func(c *catalogCall) (types.Datum, error) {
+		if c.snapshot().RelationByOID(c.db, c.oid(0)) == nil {
+			if _, ix := c.snapshot().IndexByOID(c.db, c.oid(0)); ix == nil {
+				return c.null()
+			}
+		}
+		if st := c.snapshot().Stats(c.oid(0)); st != nil {
+			return c.integer(int64(st.Pages) * 8192)
+		}
+		return c.integer(0)
+	}
+	for _, n := range []string{"pg_relation_size", "sql_pg_relation_size_2325", "pg_table_size", "pg_total_relation_size"} {
+		m[n] = rel
+	}
+	m["pg_indexes_size"] = answerZero
+	store := func(c *catalogCall) (types.Datum, error) { return c.integer(c.srv.Store.Stats().FileBytes) }
+	for _, n := range []string{"pg_database_size_name", "pg_database_size_oid", "pg_tablespace_size_name", "pg_tablespace_size_oid"} {
+		m[n] = store
+	}
+	m["pg_relation_filenode"] = func(c *catalogCall) (types.Datum, error) {
+		if t := c.snapshot().Table(c.oid(0)); t != nil {
+			return c.integer(int64(t.Space))
+		}
+		return c.null()
+	}
+	m["pg_relation_filepath"] = func(c *catalogCall) (types.Datum, error) {
+		if t := c.snapshot().Table(c.oid(0)); t != nil {
+			return c.text(c.dbName+"/"+t.File, true)
+		}
+		return c.null()
+	}
+	for _, n := range []string{"numscans", "tuples_returned", "tuples_fetched", "tuples_inserted", "tuples_updated", "tuples_deleted",
+		"dead_tuples"} {
+		m["pg_stat_get_"+n] = answerZero
+	}
+	m["pg_stat_get_live_tuples"] = func(c *catalogCall) (types.Datum, error) {
+		if t := c.snapshot().Table(c.oid(0)); t != nil {
+			return c.integer(int64(max(c.srv.estimate(c.snapshot())(t), 0)))
+		}
+		return c.integer(0)
+	}
+	m["pg_stat_get_mod_since_analyze"] = func(c *catalogCall) (types.Datum, error) {
+		return c.integer(c.srv.rows.of(c.oid(0)).changed.Load())
+	}
+	m["pg_stat_get_last_analyze_time"], m["pg_stat_get_last_vacuum_time"] = answerNull, answerNull
+	void := func(c *catalogCall) (types.Datum, error) { return types.Bytes(types.TVoid, nil), nil }
+	m["pg_stat_clear_snapshot"], m["pg_stat_reset"] = void, void
+}
+
+func serverFuncs(m map[string]catalogFunc) {
+	started := func(c *catalogCall) (types.Datum, error) { return c.integer(types.TimestampFromTime(c.srv.start)) }
+	m["pg_postmaster_start_time"], m["pg_conf_load_time"] = started, started
+	m["pg_notify"] = func(c *catalogCall) (types.Datum, error) {
+		if c.tx == nil {
+			return types.Datum{}, sqlerr.New(sqlerr.NoActiveSQLTransaction, "pg_notify needs a transaction")
+		}
+		var args [2]string
+		for i, a := range c.a {
+			if !a.Null {
+				args[i] = string(a.B)
+			}
+		}
+		return types.Bytes(types.TVoid, nil), c.addNote(args[0], args[1])
+	}
+	m["pg_notification_queue_usage"] = constant(func(t types.T) types.Datum { return types.Float(t, 0) })
+	m["pg_cancel_backend"] = func(c *catalogCall) (types.Datum, error) { return c.signal(c.srv.Cancel) }
+	m["pg_terminate_backend"] = func(c *catalogCall) (types.Datum, error) { return c.signal(c.srv.Terminate) }
+	m["pg_reload_conf"] = answerTrue
+	xid := func(c *catalogCall) (types.Datum, error) {
+		if c.tx == nil {
+			return c.null()
+		}
+		return c.text(itoa(int(c.tx.kv.Seq())+1), true)
+	}
+	m["pg_current_xact_id"] = xid
+	m["pg_current_xact_id_if_assigned"] = func(c *catalogCall) (types.Datum, error) {
+		if c.tx == nil || !c.tx.kv.HasWrites() {
+			return c.null()
+		}
+		return xid(c)
+	}
+	m["pg_current_snapshot"] = answerNull
+	m["current_query"] = func(c *catalogCall) (types.Datum, error) {
+		c.activity.mu.Lock()
+		defer c.activity.mu.Unlock()
+		return c.text(c.activity.query, true)
+	}
+	address := func(a net.Addr, c *catalogCall) (types.Datum, error) {
+		t, ok := a.(*net.TCPAddr)
+		if !ok {
+			return c.null()
+		}
+		return types.Parse(c.ret, t.IP.String(), nil)
+	}
+	port := func(a net.Addr, c *catalogCall) (types.Datum, error) {
+		t, ok := a.(*net.TCPAddr)
+		if !ok {
+			return c.null()
+		}
+		return c.integer(int64(t.Port))
+	}
+	m["inet_client_addr"] = func(c *catalogCall) (types.Datum, error) { return address(c.info.RemoteAddr, c) }
+	m["inet_server_addr"] = func(c *catalogCall) (types.Datum, error) { return address(c.info.LocalAddr, c) }
+	m["inet_client_port"] = func(c *catalogCall) (types.Datum, error) { return port(c.info.RemoteAddr, c) }
+	m["inet_server_port"] = func(c *catalogCall) (types.Datum, error) { return port(c.info.LocalAddr, c) }
+	none := func(c *catalogCall) (types.Datum, error) { return types.NewVector(types.TInt4, nil), nil }
+	m["pg_blocking_pids"], m["pg_safe_snapshot_blocking_pids"] = none, none
+	m["pg_trigger_depth"] = answerZero
+	m["pg_sequence_last_value"] = func(c *catalogCall) (types.Datum, error) {
+		last, called, err := c.sequenceState(c.oid(0))
+		if err != nil || !called {
+			return types.Null(c.ret), err
+		}
+		return c.integer(last)
+	}
+	m["pg_sequence_parameters"] = func(c *catalogCall) (types.Datum, error) {
+		q, err := c.sequence(c.oid(0))
+		if err != nil {
+			return types.Datum{}, err
+		}
+		n := func(v int64) types.Datum { return types.Int(types.TInt8, v) }
+		return types.NewRecord([]types.Datum{n(q.Start), n(q.Min), n(q.Max), n(q.Inc), types.Bool(q.Cycle), n(q.Cache),
+			types.Int(types.TOid, int64(q.Type.OID))}), nil
+	}
+}
+
+func enumFuncs(m map[string]catalogFunc) {
+	labels := func(c *catalogCall) ([]string, types.T, error) {
+		t := c.a[0].T
+		if c.a[0].Null && len(c.a) > 1 && !c.a[1].Null {
+			t = c.a[1].T
+		}
+		l, ok := c.EnumLabels(t.OID)
+		if !ok {
+			return nil, t, sqlerr.New(sqlerr.FeatureNotSupported, "could not determine actual enum type")
+		}
+		return l, t, nil
+	}
+	end := func(first bool) catalogFunc {
+		return func(c *catalogCall) (types.Datum, error) {
+			l, t, err := labels(c)
+			if err != nil || len(l) == 0 {
+				return types.Null(c.ret), err
+			}
+			if first {
+				return types.Bytes(t, []byte(l[0])), nil
+			}
+			return types.Bytes(t, []byte(l[len(l)-1])), nil
+		}
+	}
+	m["enum_first"], m["enum_last"] = end(true), end(false)
+	array := func(l []string, t types.T) (types.Datum, error) {
+		var out []types.Datum
+		for _, v := range l {
+			out = append(out, types.Bytes(t, []byte(v)))
+		}
+		return types.NewVector(t, out), nil
+	}
+	m["enum_range_all"] = func(c *catalogCall) (types.Datum, error) {
+		l, t, err := labels(c)
+		if err != nil {
+			return types.Datum{}, err
+		}
+		return array(l, t)
+	}
+	m["enum_range_bounds"] = func(c *catalogCall) (types.Datum, error) {
+		l, t, err := labels(c)
+		if err != nil {
+			return types.Datum{}, err
+		}
+		from, to := 0, len(l)
+		for i, v := range l {
+			if !c.a[0].Null && v == c.str(0) {
+				from = i
+			}
+			if !c.a[1].Null && v == c.str(1) {
+				to = i + 1
+			}
+		}
+		return array(l[from:max(from, to)], t)
+	}
+}
+
+// signal ends another session's statement or connection, by the wire.
+func (c *catalogCall) signal(send func(pid int32) bool) (types.Datum, error) {
+	pid := int32(c.num(0))
+	if send != nil && send(pid) {
+		return types.Bool(true), nil
+	}
+	c.tell(warning(sqlerr.Warning, "PID %d is not a PostgreSQL server process", pid))
+	return types.Bool(false), nil
 }

@@ -36,7 +36,14 @@ var decisions = []struct {
 // asSQL gives err its SQLSTATE; an error without one passes unchanged.
 func asSQL(ctx context.Context, err error) error {
 	var e *sqlerr.Error
-	if err == nil || errors.As(err, &e) {
+	if err == nil {
+		return nil
+	}
+	if errors.As(err, &e) {
+		var cause *sqlerr.Error
+		if e.Code == sqlerr.QueryCanceled && ctx.Err() != nil && errors.As(context.Cause(ctx), &cause) {
+			return cause // which knows whether it was the user or a timeout
+		}
 		return err
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

@@ -2,12 +2,271 @@ package session
 
 import (
 	"context"
+	"errors"
 
+	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
+	"kvsqld/storage/kv"
 )
 
-// maintain runs VACUUM, ANALYZE, REINDEX, CLUSTER and CHECKPOINT.
+// maintain runs VACUUM, ANALYZE, REINDEX, CLUSTER and CHECKPOINT. The store
+// keeps itself in order: VACUUM without ANALYZE has nothing to do, nor have
+// REINDEX and CLUSTER, whose files are ordered always.
 func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string, int64, error) {
-	return "", 0, sqlerr.Unsupported(x.Pos(), "%s", x.Kind)
+	analyze := x.Kind == "ANALYZE"
+	for i := range x.Options {
+		if o := &x.Options[i]; o.Name == "analyze" && isOn(o) {
+			analyze = true
+		}
+	}
+	if x.Kind == "VACUUM" && (s.block != idle || c.several) {
+		return "", 0, inBlockError("VACUUM")
+	}
+	if x.Kind != "CHECKPOINT" {
+		if err := s.writable(x.Kind); err != nil && analyze {
+			return "", 0, err
+		}
+	}
+	tables, err := s.maintained(x)
+	if err != nil {
+		return "", 0, err
+	}
+	if analyze {
+		for i, t := range tables {
+			cols, err := analyzedColumns(x, i, t)
+			if err != nil {
+				return "", 0, err
+			}
+			if err := s.analyze(ctx, t, cols); err != nil {
+				return "", 0, err
+			}
+		}
+	}
+	return x.Kind, -1, nil
+}
+
+func isOn(o *ast.Option) bool {
+	k, ok := o.X.(*ast.Const)
+	if !ok {
+		return true
+	}
+	v, _ := types.ParseBoolWord(k.Val)
+	return v || k.Val == ""
+}
+
+// maintained lists the tables that a statement names, or all of the database.
+func (s *Session) maintained(x *ast.Vacuum) ([]*catalog.Table, error) {
+	var out []*catalog.Table
+	if x.Kind != "VACUUM" && x.Kind != "ANALYZE" {
+		return nil, s.checkMaintained(x)
+	}
+	if x.Tables == nil {
+		for _, r := range s.snapshot().Relations(s.db) {
+			if t := storageOfRelation(r); t != nil {
+				out = append(out, t)
+			}
+		}
+		return out, nil
+	}
+	for i := range x.Tables {
+		r, err := s.mustRelation(&x.Tables[i].Name)
+		if err != nil {
+			return nil, err
+		}
+		t := storageOfRelation(r)
+		if t == nil {
+			if _, virtual := r.(*catalog.Virtual); virtual {
+				continue
+			}
+			s.tell(warning(sqlerr.Warning, "skipping \"%s\" --- cannot %s non-tables or special system tables",
+				x.Tables[i].Name.Last(), map[string]string{"VACUUM": "vacuum", "ANALYZE": "analyze"}[x.Kind]))
+			continue
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// checkMaintained checks the names in REINDEX and CLUSTER.
+func (s *Session) checkMaintained(x *ast.Vacuum) error {
+	for i := range x.Tables {
+		n := &x.Tables[i].Name
+		switch {
+		case x.What == "SCHEMA":
+			if s.snapshot().Schema(s.db, n.Last()) == nil {
+				return sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", n.Last())
+			}
+		case x.What == "DATABASE" || x.What == "SYSTEM":
+			if n.Last() != s.dbName {
+				return sqlerr.New(sqlerr.FeatureNotSupported, "can only reindex the currently open database")
+			}
+		case x.What == "INDEX":
+			if _, ix := s.findIndex(n); ix == nil {
+				return noRelation(n)
+			}
+		default:
+			if _, err := s.mustRelation(n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func storageOfRelation(r catalog.Relation) *catalog.Table {
+	switch x := r.(type) {
+	case *catalog.Table:
+		return x
+	case *catalog.View:
+		return x.Materialized
+	}
+	return nil
+}
+
+// analyzedColumns lists the columns to be analysed, nil for all.
+func analyzedColumns(x *ast.Vacuum, i int, t *catalog.Table) ([]int, error) {
+	if i >= len(x.Tables) || x.Tables[i].Cols == nil {
+		return nil, nil
+	}
+	var out []int
+	for _, n := range x.Tables[i].Cols {
+		c := t.Col(n)
+		if c < 0 {
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", n, t.Name)
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// analyze computes and records a table's statistics.
+func (s *Session) analyze(ctx context.Context, t *catalog.Table, cols []int) error {
+	t, err := s.lockTable(ctx, t, kv.ShareUpdateExclusive)
+	if err != nil {
+		return err
+	}
+	d, err := s.srv.Tables.For(t)
+	if err != nil {
+		return err
+	}
+	st, err := sampleTable(ctx, d, s.tx.kv, t, cols)
+	if err != nil {
+		return err
+	}
+	if old := s.snapshot().Stats(t.OID); old != nil && cols != nil {
+		keepOther(st, old, cols)
+	}
+	if err := s.ddl().PutStats(st); err != nil {
+		return err
+	}
+	counter := s.srv.rows.of(t.OID)
+	s.tx.kv.OnCommit(func() {
+		counter.delta.Store(0)
+		counter.changed.Store(0)
+	})
+	return nil
+}
+
+// keepOther keeps the statistics of the columns that were not analysed.
+func keepOther(st, old *catalog.Stats, cols []int) {
+	for i := range st.Cols {
+		if i < len(old.Cols) && !contains(cols, i) {
+			st.Cols[i] = old.Cols[i]
+		}
+	}
+}
+
+func contains(l []int, v int) bool {
+	for _, x := range l {
+		if x == v {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	// A table is analysed when so many rows, and that part of all rows, have
+	// changed since the last time.
+	autoAnalyzeRows = 1000
+	autoAnalyzePart = 0.2
+)
+
+// needsAnalyze reports whether a table's statistics are out of date.
+func (srv *Server) needsAnalyze(t types.OID) bool {
+	n := srv.rows.of(t).changed.Load()
+	if n < autoAnalyzeRows {
+		return false
+	}
+	st := srv.Catalog.Current().Stats(t)
+	return st == nil || float64(n) > autoAnalyzePart*st.Rows
+}
+
+// requestAnalyze asks the background worker to look at a table.
+func (srv *Server) requestAnalyze(t types.OID) {
+	select {
+	case srv.stale <- t:
+	default: // it has enough to do, and the table stays out of date
+	}
+}
+
+// analyzer keeps statistics up to date until the server closes.
+func (srv *Server) analyzer() {
+	defer close(srv.analyzerDone)
+	for {
+		select {
+		case <-srv.ctx.Done():
+			return
+		case oid := <-srv.stale:
+			if !srv.needsAnalyze(oid) {
+				continue
+			}
+			err := srv.autoAnalyze(srv.ctx, oid)
+			if err != nil && srv.ctx.Err() == nil && !errors.Is(err, kv.ErrLockTimeout) {
+				srv.opts.Logger.Warn("statistics were not updated", "table", oid, "error", err)
+			}
+		}
+	}
+}
+
+// autoAnalyze analyses one table in a transaction of its own. It gives way to
+// whoever has the table locked.
+func (srv *Server) autoAnalyze(ctx context.Context, oid types.OID) error {
+	snap := srv.Catalog.Current()
+	t := storageOf(snap, &catalog.Table{Common: catalog.Common{OID: oid}})
+	if t == nil || t.Temp {
+		return nil
+	}
+	tx, err := srv.Store.Begin(ctx, kv.BeginOpt{})
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	d, err := srv.Tables.For(t)
+	if err != nil {
+		return err
+	}
+	if err := d.LockTable(ctx, tx, kv.ShareUpdateExclusive, kv.LockOpt{}); err != nil {
+		return err
+	}
+	if snap = srv.Catalog.Current(); storageOf(snap, t) != t {
+		return nil
+	}
+	counter := srv.rows.of(oid)
+	delta, changed := counter.delta.Load(), counter.changed.Load()
+	st, err := sampleTable(ctx, d, tx, t, nil)
+	if err != nil {
+		return err
+	}
+	ch := catalog.NewChange(snap, t.DB, t.Owner, nil, srv.Catalog)
+	if err := ch.PutStats(st); err != nil {
+		return err
+	}
+	tx.OnCommit(func() {
+		counter.delta.Add(-delta)
+		counter.changed.Add(-changed)
+	})
+	return srv.commit(ctx, tx, ch.Delta())
 }

@@ -130,12 +130,9 @@ func (h *notifyHub) take(s *Session) []notification {
 func (s *Session) Wakeup(_ context.Context, w wire.ResultWriter) error {
 	a := &s.activity
 	a.mu.Lock()
-	expired, kill := a.expired && s.block != idle, a.kill
+	expired := a.expired && s.block != idle
 	a.expired = false
 	a.mu.Unlock()
-	if kill != nil {
-		return kill
-	}
 	if expired {
 		e := sqlerr.New(sqlerr.IdleInTransactionTimeout, "terminating connection due to idle-in-transaction timeout")
 		e.Severity = "FATAL"

@@ -38,16 +38,25 @@ func (s *Session) virtualRows(rel *catalog.Virtual, cols []int, vals []types.Dat
 type regNames struct{ s *Session }
 
 // RegIn implements types.RegNames.
-func (r regNames) RegIn(t types.OID, name string) (types.OID, error) {
-	return r.s.pgEnv().RegIn(t, name)
-}
+func (r regNames) RegIn(t types.OID, name string) (types.OID, error) { return r.s.regIn(t, name) }
 
 // RegOut implements types.RegNames.
 func (r regNames) RegOut(t, o types.OID) (string, bool) { return r.s.pgEnv().RegOut(t, o) }
 
 // RegIn implements expr.SessionInfo.
 func (s sessionInfo) RegIn(t types.T, name string) (types.OID, error) {
-	return s.pgEnv().RegIn(t.OID, name)
+	return s.regIn(t.OID, name)
+}
+
+// regIn reads a reg* value: a number, "-" for none, or a name.
+func (s *Session) regIn(t types.OID, name string) (types.OID, error) {
+	if name == "-" {
+		return 0, nil
+	}
+	if n, err := strconv.ParseUint(name, 10, 32); err == nil {
+		return types.OID(n), nil
+	}
+	return s.pgEnv().RegIn(t, name)
 }
 
 // RegOut implements expr.SessionInfo.

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"kvsqld/catalog"
@@ -276,19 +275,19 @@ func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Da
 	if err := s.prepare(ctx, p); err != nil {
 		return 0, err
 	}
-	mark, to := -1, out
+	mark, marked, to := 0, false, out
 	if !p.q.ReadOnly {
 		if err := s.writable(p.q.Tag); err != nil && p.writes() {
 			return 0, err
 		}
-		mark = s.tx.kv.Savepoint()
+		mark, marked = s.tx.kv.Savepoint(), true
 		if p.q.Returns {
 			to = &rowBuffer{}
 		}
 	}
 	n, err = s.drain(ctx, p, params, to, stats)
 	if err != nil {
-		if isRetry(err) {
+		if isRetry(err) && marked {
 			s.tx.kv.RollbackTo(mark)
 			if e := s.settlePortals(ctx); e != nil {
 				return 0, e
@@ -299,7 +298,7 @@ func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Da
 		}
 		return 0, err
 	}
-	if mark >= 0 {
+	if !p.q.ReadOnly {
 		s.count(p.q, n)
 		if b, ok := to.(*rowBuffer); ok && to != out {
 			out.begin(b.cols, b.opts)
@@ -418,11 +417,6 @@ func (s *Session) withTimeout(ctx context.Context) (context.Context, context.Can
 		return ctx, nil
 	}
 	return context.WithTimeoutCause(ctx, d, sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to statement timeout"))
-}
-
-// isCanceled reports whether an error is the end of a context.
-func isCanceled(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // now is the wall clock in PostgreSQL's microseconds.

@@ -46,11 +46,21 @@ type Server struct {
 	Catalog *catalog.Catalog
 	Tables  *table.DB
 
+	// Cancel and Terminate end another connection's statement, or the connection,
+	// and report whether there is one of that number; nil: not possible.
+	Cancel, Terminate func(pid int32) bool
+
 	opts     Options
 	start    time.Time
 	rows     rowCounters
 	notify   notifyHub
 	advisory advisoryLocks
+
+	// The background worker that keeps statistics up to date.
+	ctx          context.Context
+	stop         context.CancelFunc
+	stale        chan types.OID
+	analyzerDone chan struct{}
 
 	mu struct {
 		sync.Mutex
@@ -82,6 +92,9 @@ func Open(ctx context.Context, store kv.Store, o Options) (*Server, error) {
 	if err := srv.dropTemp(ctx, 0, ""); err != nil {
 		return nil, err
 	}
+	srv.ctx, srv.stop = context.WithCancel(context.WithoutCancel(ctx))
+	srv.stale, srv.analyzerDone = make(chan types.OID, 64), make(chan struct{})
+	go srv.analyzer()
 	return srv, nil
 }
 
@@ -134,7 +147,11 @@ func (srv *Server) writeObjects(tx kv.Txn, put []catalog.Object, del []types.OID
 
 // Close writes what the server keeps in memory. The sessions have ended; the
 // store is the caller's to close.
-func (srv *Server) Close(ctx context.Context) error { return srv.Tables.Flush(ctx) }
+func (srv *Server) Close(ctx context.Context) error {
+	srv.stop()
+	<-srv.analyzerDone
+	return srv.Tables.Flush(ctx)
+}
 
 // Auth implements wire.Backend.
 func (srv *Server) Auth(_ context.Context, p *wire.StartupParams, info *wire.ConnInfo) (wire.AuthMethod, *wire.Verifier, error) {

@@ -74,7 +74,6 @@ type activity struct {
 	xactStart    int64
 	application  string
 	expired      bool
-	kill         error
 }
 
 // enter and leave frame every call that a client makes.

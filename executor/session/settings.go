@@ -201,6 +201,10 @@ func (s *Session) settingChanged(key string) {
 		g.epoch++
 	case "client_min_messages":
 		g.minLevel = noticeLevel(v)
+	case "application_name":
+		s.activity.mu.Lock()
+		s.activity.application = v
+		s.activity.mu.Unlock()
 	case "role":
 		if v == "none" || v == "" {
 			s.user = s.sessionUser
@@ -379,7 +383,7 @@ func (s *Session) startSettings(db *catalog.Database, role *catalog.Role, packet
 		g.reset[strings.ToLower(p.Name)] = v
 	}
 	for _, n := range []string{"datestyle", "search_path", "statement_timeout", "lock_timeout",
-		"idle_in_transaction_session_timeout", "work_mem", "kvsqld.optimizer", "client_min_messages"} {
+		"idle_in_transaction_session_timeout", "work_mem", "kvsqld.optimizer", "client_min_messages", "application_name"} {
 		s.settingChanged(n)
 	}
 	g.dirty = g.dirty[:0]

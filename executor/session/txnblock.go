@@ -84,6 +84,9 @@ func (s *Session) openTx(ctx context.Context, iso kv.Isolation, readOnly bool) (
 	t.fmtBuf.Now = t.start
 	t.fmt = &t.fmtBuf
 	s.tx = t
+	s.activity.mu.Lock()
+	s.activity.xactStart = t.start
+	s.activity.mu.Unlock()
 	return t, nil
 }
 
@@ -213,6 +216,13 @@ func (s *Session) commit(ctx context.Context) error {
 	s.endTxnLocks()
 	if err == nil && len(t.notes) > 0 {
 		s.srv.notify.publish(s, t.notes)
+	}
+	if err == nil {
+		for oid := range t.deltas {
+			if s.srv.needsAnalyze(oid) {
+				s.srv.requestAnalyze(oid)
+			}
+		}
 	}
 	return asSQL(ctx, err)
 }

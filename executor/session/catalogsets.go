@@ -1,0 +1,96 @@
+package session
+
+import (
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/pgcatalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser"
+)
+
+// CatalogRows implements expr.SessionInfo.
+func (s sessionInfo) CatalogRows(src string, args []types.Datum, cols []types.T) ([][]types.Datum, error) {
+	switch src {
+	case "pg_get_keywords":
+		return keywordRows(), nil
+	case "show_all_settings":
+		return s.relationRows("pg_settings", len(cols))
+	case "pg_lock_status":
+		return s.relationRows("pg_locks", len(cols))
+	case "pg_cursor":
+		return s.relationRows("pg_cursors", len(cols))
+	case "pg_prepared_statement":
+		return s.relationRows("pg_prepared_statements", len(cols))
+	case "pg_timezone_names":
+		return s.relationRows("pg_timezone_names", len(cols))
+	case "pg_timezone_abbrevs":
+		return s.relationRows("pg_timezone_abbrevs", len(cols))
+	case "pg_available_extensions":
+		return s.relationRows("pg_available_extensions", len(cols))
+	case "pg_available_extension_versions":
+		return s.relationRows("pg_available_extension_versions", len(cols))
+	case "pg_stat_get_activity":
+		return s.relationRows("pg_stat_activity", len(cols))
+	case "pg_listening_channels":
+		var out [][]types.Datum
+		for _, c := range s.srv.notify.channels(s.Session) {
+			out = append(out, []types.Datum{types.Text(c)})
+		}
+		return out, nil
+	case "pg_partition_ancestors", "pg_partition_tree":
+		// There are no partitions: a relation is alone in its tree.
+		if len(args) == 0 || args[0].Null || src == "pg_partition_ancestors" {
+			return nil, nil
+		}
+		row := []types.Datum{args[0], types.Null(types.TRegclass), types.Bool(true), types.Int(types.TInt4, 0)}
+		return [][]types.Datum{row[:len(cols)]}, nil
+	case "pg_tablespace_databases":
+		var out [][]types.Datum
+		for _, d := range s.snapshot().Databases() {
+			out = append(out, []types.Datum{types.Int(types.TOid, int64(d.OID))})
+		}
+		return out, nil
+	case "aclexplode", "pg_prepared_xact", "pg_config", "pg_get_catalog_foreign_keys", "pg_hba_file_rules",
+		"pg_get_publication_tables", "pg_stat_get_backend_idset":
+		return nil, nil // nothing of the kind exists
+	}
+	return nil, sqlerr.Unsupported(-1, "function %s", src)
+}
+
+// relationRows returns the rows of a system relation with its first n columns.
+func (s sessionInfo) relationRows(name string, n int) ([][]types.Datum, error) {
+	r := pgcatalog.Find(catalog.SchemaPgCatalog, name)
+	if r == nil {
+		return nil, nil
+	}
+	var out [][]types.Datum
+	err := r.Rows(s.pgEnv(), nil, func(row []types.Datum) bool {
+		c := append([]types.Datum(nil), row...)
+		for len(c) < n {
+			c = append(c, types.Datum{Null: true})
+		}
+		out = append(out, c[:n])
+		return true
+	})
+	return out, err
+}
+
+var keywordCategories = map[byte]string{
+	'U': "unreserved", 'C': "unreserved (cannot be function or type name)", 'T': "reserved (can be function or type name)", 'R': "reserved",
+}
+
+func keywordRows() [][]types.Datum {
+	var out [][]types.Datum
+	parser.Keywords(func(word string, cat parser.Category, bare bool) {
+		desc := "requires AS"
+		if bare {
+			desc = "can be bare label"
+		}
+		code := cat.Code()
+		out = append(out, []types.Datum{types.Text(word), types.Bytes(types.Of(types.OChar), []byte{code}), types.Bool(bare),
+			types.Text(keywordCategories[byte(strings.ToUpper(string(code))[0])]), types.Text(desc)})
+	})
+	return out
+}
