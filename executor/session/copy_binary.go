@@ -17,10 +17,8 @@ const copyBinaryHeader = copySignature + "\x00\x00\x00\x00\x00\x00\x00\x00"
 
 // binaryFields takes rows of the binary format apart.
 type binaryFields struct {
-	src    *copySource
-	row    int64
-	field  int // being read, -1 outside of fields
-	fields [][]byte
+	src *copySource
+	row int64
 }
 
 func badCopy(format string, args ...any) error {
@@ -40,7 +38,6 @@ func (b *binaryFields) take(n int) ([]byte, error) {
 
 // header reads what comes before the first row.
 func (b *binaryFields) header() error {
-	b.field = -1
 	p, err := b.take(len(copySignature))
 	if err != nil {
 		return err
@@ -73,56 +70,50 @@ func (b *binaryFields) header() error {
 	return err
 }
 
-// next returns the fields of the next row, nil for NULL, or io.EOF. They are
-// valid until the source is released.
-func (b *binaryFields) next(want int) ([][]byte, error) {
+// next begins the next row, which must have want fields; io.EOF after the last.
+func (b *binaryFields) next(want int) error {
 	b.row++
-	b.field = -1
 	p, err := b.take(2)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if p == nil {
-		return nil, io.EOF
+		return io.EOF
 	}
 	n := int(int16(binary.BigEndian.Uint16(p)))
 	if n == -1 {
 		if ok, err := b.src.need(b.src.pos + 1); err != nil {
-			return nil, err
+			return err
 		} else if ok {
-			return nil, badCopy("received copy data after EOF marker")
+			return badCopy("received copy data after EOF marker")
 		}
-		return nil, io.EOF
+		return io.EOF
 	}
 	if n != want {
-		return nil, badCopy("row field count is %d, expected %d", n, want)
+		return badCopy("row field count is %d, expected %d", n, want)
 	}
-	b.fields = b.fields[:0]
-	for i := range n {
-		b.field = i
-		p, err := b.take(4)
-		if err != nil {
-			return nil, err
-		}
-		if p == nil {
-			return nil, badCopy("unexpected EOF in COPY data")
-		}
-		size := int(int32(binary.BigEndian.Uint32(p)))
-		switch {
-		case size == -1:
-			b.fields = append(b.fields, nil)
-			continue
-		case size < -1:
-			return nil, badCopy("invalid field size")
-		}
-		if p, err = b.take(size); err != nil {
-			return nil, err
-		}
-		if p == nil {
-			return nil, badCopy("unexpected EOF in COPY data")
-		}
-		b.fields = append(b.fields, p)
+	return nil
+}
+
+// field returns the row's next field, nil for NULL. It is valid until the source
+// is released.
+func (b *binaryFields) field() ([]byte, error) {
+	p, err := b.take(4)
+	if err != nil {
+		return nil, err
 	}
-	b.field = -1
-	return b.fields, nil
+	if p == nil {
+		return nil, badCopy("unexpected EOF in COPY data")
+	}
+	n := int(int32(binary.BigEndian.Uint32(p)))
+	switch {
+	case n == -1:
+		return nil, nil
+	case n < -1:
+		return nil, badCopy("invalid field size")
+	}
+	if p, err = b.take(n); err == nil && p == nil {
+		err = badCopy("unexpected EOF in COPY data")
+	}
+	return p, err
 }

@@ -318,22 +318,22 @@ func (c *copyIn) textRow(n int) error {
 
 // binaryRow reads a row of the binary format into row n of the batch.
 func (c *copyIn) binaryRow(n int) error {
-	fields, err := c.bin.next(len(c.cols))
+	err := c.bin.next(len(c.cols))
 	c.numbers[n] = c.bin.row
 	if err != nil {
-		if i := c.bin.field; i >= 0 {
-			c.column = c.cols[i].name
-		}
 		return err
 	}
-	for i, k := range c.cols {
-		if fields[i] == nil {
-			k.v.Nulls.Set(n)
-			continue
+	for _, k := range c.cols {
+		f, err := c.bin.field()
+		if err == nil && f != nil {
+			err = k.binary(n, f)
 		}
-		if err := k.binary(n, fields[i]); err != nil {
+		if err != nil {
 			c.column = k.name
 			return err
+		}
+		if f == nil {
+			k.v.Nulls.Set(n)
 		}
 	}
 	return nil

@@ -175,8 +175,8 @@ func (r *lineReader) careful() ([]byte, error) {
 				escaped = false
 			}
 			if quoted {
-				if c == '\n' && r.ending != endCR && r.ending != endCRNL || c == '\r' && (r.ending == endCR || r.ending == endCRNL) {
-					r.number++
+				if r.ending == endNL && c == '\n' || r.ending != endNL && c == '\r' {
+					r.number++ // as PostgreSQL counts: before the first end, newlines are none
 				}
 				continue
 			}
@@ -275,7 +275,7 @@ func (r *lineReader) marker(i int) (int, error) {
 	case err != nil:
 		return 0, err
 	case !ok:
-		return i + 2, nil
+		return bad(corrupt)
 	}
 	switch c := s.buf[i+2]; {
 	case c != '\n' && c != '\r':
