@@ -16,10 +16,22 @@ type Stored struct {
 	// Text means the same whatever the search path: names of types and relations
 	// carry their schemas.
 	Text string
+	Null bool        // nothing but NULL
+	Deps []types.OID // relations whose names are literals of it: sequences of nextval
 }
 
 // StoredExpr binds an expression as ColumnExpr does and deparses it.
 func StoredExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what string) (*Stored, error) {
+	return storedExpr(c, x, t, want, what, nil)
+}
+
+// DomainCheck binds a check of a domain over the type base, whose value is VALUE.
+func DomainCheck(c *Context, x ast.Expr, base types.T) (*Stored, error) {
+	t := &catalog.Table{Columns: []catalog.Column{{Name: "value", Type: base}}}
+	return storedExpr(c, x, t, types.TBool, "check constraints", func(string) string { return "VALUE" })
+}
+
+func storedExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what string, column func(string) string) (*Stored, error) {
 	e, cols, err := ColumnExpr(c, x, t, want, what)
 	if err != nil {
 		return nil, err
@@ -30,7 +42,21 @@ func StoredExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what str
 	if err != nil {
 		return nil, err
 	}
-	return &Stored{Expr: e, Cols: cols, Text: plan.Deparse(written, deparseOptions(c))}, nil
+	s := &Stored{Expr: e, Cols: cols}
+	if k, ok := written.(*plan.Const); ok {
+		s.Null = k.Val.Null
+	}
+	opt := deparseOptions(c)
+	opt.Column = column
+	opt.Literal = func(t types.T, text string) string {
+		full, oid := c.qualifyLiteral(t, text)
+		if oid != 0 {
+			s.Deps = append(s.Deps, oid)
+		}
+		return full
+	}
+	s.Text = plan.Deparse(written, opt)
+	return s, nil
 }
 
 // deparseOptions spell what is stored: values in ISO style, names with schemas.
@@ -39,35 +65,37 @@ func deparseOptions(c *Context) plan.DeparseOptions {
 	if c.Fmt != nil {
 		f.Loc, f.Now, f.Reg = c.Fmt.Loc, c.Fmt.Now, c.Fmt.Reg
 	}
-	p := newPlanner(c)
 	return plan.DeparseOptions{
 		Fmt:      &f,
-		TypeName: func(t types.T) string { return c.Snap.FormatType(t, c.DB, []string{"pg_catalog"}) },
-		Literal:  p.qualifyLiteral,
+		TypeName: func(t types.T) string { return c.Snap.FormatType(t, c.DB, []string{catalog.SchemaPgCatalog}) },
 	}
 }
 
-// qualifyLiteral gives the name of a relation or a type in a literal its schema.
-func (p *planner) qualifyLiteral(t types.T, text string) string {
+// qualifyLiteral gives the name of a relation in a literal its schema, and
+// returns which relation it is.
+func (c *Context) qualifyLiteral(t types.T, text string) (string, types.OID) {
 	if t.OID != types.ORegclass {
-		return text
+		return text, 0
 	}
 	schema, name, ok := splitName(text)
 	if !ok {
-		return text
+		return text, 0
 	}
+	path := c.SearchPath
 	if schema != "" {
-		return catalog.QualifiedIdent(schema, name)
+		path = []string{schema}
 	}
-	for _, s := range p.SearchPath {
-		if p.Snap.Relation(p.DB, s, name) != nil {
-			if s == "pg_catalog" {
-				break
-			}
-			return catalog.QualifiedIdent(s, name)
+	for _, s := range path {
+		r := c.Snap.Relation(c.DB, s, name)
+		if r == nil {
+			continue
 		}
+		if s == catalog.SchemaPgCatalog {
+			return catalog.QuoteIdent(name), 0
+		}
+		return catalog.QualifiedIdent(s, name), r.ObjectOID()
 	}
-	return catalog.QuoteIdent(name)
+	return text, 0
 }
 
 // splitName takes schema.name or name apart: parts may be quoted, others are

@@ -78,6 +78,41 @@ func oneLine(s string) string {
 	return lineBreak.ReplaceAllString(openBreak.ReplaceAllString(leadingBreak.ReplaceAllString(s, ""), "$1"), " ")
 }
 
+func TestStoredNamesHaveTheirSchemas(t *testing.T) {
+	c, _ := storedContext(t)
+	bind := func(sql string) *Stored {
+		t.Helper()
+		x, err := parser.ParseExpr(sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := StoredExpr(c, x, nil, types.T{}, "DEFAULT expressions")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	for sql, want := range map[string]string{
+		"nextval('deparse_seq')":        "nextval('public.deparse_seq'::regclass)",
+		"nextval('DEPARSE_SEQ')":        "nextval('public.deparse_seq'::regclass)",
+		"nextval('public.deparse_seq')": "nextval('public.deparse_seq'::regclass)",
+		`nextval('"Odd Seq"')`:          `nextval('public."Odd Seq"'::regclass)`,
+		"'pg_class'::regclass":          "'pg_class'::regclass",
+	} {
+		s := bind(sql)
+		if s.Text != want || (len(s.Deps) == 1) != strings.HasPrefix(sql, "next") {
+			t.Errorf("%s: %s (relations %d), want %s", sql, s.Text, s.Deps, want)
+		}
+	}
+	x, err := parser.ParseExpr("VALUE > 0 AND value <> '7'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := DomainCheck(c, x, types.TInt4); err != nil || s.Text != "((VALUE > 0) AND (VALUE <> 7))" {
+		t.Errorf("check of a domain: %v, %v", s, err)
+	}
+}
+
 func TestStoredTextsAreSpelledAsPostgreSQLSpellsThem(t *testing.T) {
 	c, tab := storedContext(t)
 	for _, row := range goldenTexts(t) {

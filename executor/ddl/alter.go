@@ -140,11 +140,11 @@ func (x *exec) alterAction(oid types.OID, a *ast.AlterAction) error {
 		if i < 0 {
 			return noColumn(t, a.Name)
 		}
-		text, err := x.defaultText(a.Expr, t.Columns[i].Type, a.Name)
+		text, deps, err := x.defaultText(a.Expr, t.Columns[i].Type, a.Name)
 		if err != nil {
 			return err
 		}
-		_, err = c.SetDefault(oid, a.Name, text, nil)
+		_, err = c.SetDefault(oid, a.Name, text, deps)
 		return err
 	case "DROP DEFAULT":
 		_, err := c.SetDefault(oid, a.Name, "", nil)
@@ -353,14 +353,8 @@ func (x *exec) addConstraint(t *catalog.Table, a *ast.AlterAction) error {
 		return err
 	}
 	if spec.Kind == 'c' {
-		_, cols, err := planner.ColumnExpr(x.Planner(), a.Constraint.Expr, t, types.TBool, "check constraints")
-		if err != nil {
+		if err := x.bindCheck(spec, a.Constraint.Expr, t); err != nil {
 			return err
-		}
-		for _, c := range cols {
-			if c >= 0 {
-				spec.ExprCols = append(spec.ExprCols, t.Columns[c].Name)
-			}
 		}
 	}
 	return x.addConstraintSpec(t.OID, spec)

@@ -155,8 +155,7 @@ func (x *exec) constraintSpec(k *ast.Constraint, col string) (*catalog.Constrain
 	case "UNIQUE":
 		s.Kind = 'u'
 	case "CHECK":
-		s.Kind, s.Cols = 'c', nil
-		s.Expr = ast.Format(k.Expr)
+		s.Kind, s.Cols = 'c', nil // the expression is bound when all columns are known
 	case "FOREIGN KEY":
 		s.Kind = 'f'
 		s.RefSchema, s.RefTable, s.RefCols = k.RefTable.Schema(), k.RefTable.Last(), k.RefCols
@@ -219,47 +218,51 @@ func (b *tableBuilder) bindTexts() error {
 		if c.Generated {
 			return sqlerr.New(sqlerr.SyntaxError, "both default and generation expression specified for column \"%s\" of table \"%s\"", c.Name, b.spec.Name)
 		}
-		text, err := b.defaultText(e, c.Type, c.Name)
-		if err != nil {
+		var err error
+		if c.Default, c.DefaultDeps, err = b.defaultText(e, c.Type, c.Name); err != nil {
 			return err
 		}
-		c.Default = text
 	}
 	for i, e := range b.genCols {
 		c := &b.spec.Columns[i]
-		_, cols, err := planner.ColumnExpr(b.Planner(), e, t, c.Type, "column generation expression")
+		x, err := planner.StoredExpr(b.Planner(), e, t, c.Type, "column generation expression")
 		if err != nil {
 			return err
 		}
-		for _, k := range cols {
+		for _, k := range x.Cols {
 			if k >= 0 && t.Columns[k].Generated {
 				return sqlerr.New(sqlerr.InvalidObjectDefinition, "cannot use generated column \"%s\" in column generation expression", t.Columns[k].Name).
 					At(e.Pos()).WithDetail("A generated column cannot reference another generated column.")
 			}
 		}
-		c.Default, c.DefaultCols = ast.Format(e), cols
+		c.Default, c.DefaultCols = x.Text, x.Cols
 	}
 	for i, e := range b.checks {
-		_, cols, err := planner.ColumnExpr(b.Planner(), e, t, types.TBool, "check constraints")
-		if err != nil {
+		if err := b.bindCheck(&b.spec.Constraints[i], e, t); err != nil {
 			return err
-		}
-		k := &b.spec.Constraints[i]
-		k.ExprCols = nil
-		for _, c := range cols {
-			if c >= 0 {
-				k.ExprCols = append(k.ExprCols, t.Columns[c].Name)
-			}
 		}
 	}
 	return nil
 }
 
-// defaultText checks a default and returns its text; NULL is no default.
-func (x *exec) defaultText(e ast.Expr, want types.T, col string) (string, error) {
-	if c, ok := e.(*ast.Const); ok && c.Kind == ast.ConstNull {
-		return "", nil
+// bindCheck gives a check constraint its text and the columns that it reads.
+func (x *exec) bindCheck(k *catalog.ConstraintSpec, e ast.Expr, t *catalog.Table) error {
+	s, err := planner.StoredExpr(x.Planner(), e, t, types.TBool, "check constraints")
+	if err != nil {
+		return err
 	}
+	k.Expr, k.ExprCols = s.Text, nil
+	for _, c := range s.Cols {
+		if c >= 0 {
+			k.ExprCols = append(k.ExprCols, t.Columns[c].Name)
+		}
+	}
+	return nil
+}
+
+// defaultText checks a default and returns its text and the sequences that it
+// reads; NULL is no default.
+func (x *exec) defaultText(e ast.Expr, want types.T, col string) (string, []types.OID, error) {
 	var bad error
 	ast.Walk(e, func(n ast.Node) bool {
 		if r, ok := n.(*ast.ColumnRef); ok && bad == nil {
@@ -268,17 +271,21 @@ func (x *exec) defaultText(e ast.Expr, want types.T, col string) (string, error)
 		return true
 	})
 	if bad != nil {
-		return "", bad
+		return "", nil, bad
 	}
-	if _, _, err := planner.ColumnExpr(x.Planner(), e, nil, want, "DEFAULT expressions"); err != nil {
+	s, err := planner.StoredExpr(x.Planner(), e, nil, want, "DEFAULT expressions")
+	if err != nil {
 		if se, ok := err.(*sqlerr.Error); ok && se.Code == sqlerr.DatatypeMismatch && strings.HasPrefix(se.Message, "column is of type") {
 			c := *se
 			c.Message = "column \"" + col + "\"" + strings.TrimPrefix(se.Message, "column")
-			return "", &c
+			return "", nil, &c
 		}
-		return "", err
+		return "", nil, err
 	}
-	return ast.Format(e), nil
+	if s.Null {
+		return "", nil, nil
+	}
+	return s.Text, s.Deps, nil
 }
 
 // like copies columns, and what INCLUDING names, from another table.

@@ -55,27 +55,27 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 	}
 	spec := &catalog.IndexSpec{Name: s.Name, Unique: s.Unique, Include: s.Include, NullsNotDistinct: s.NullsNotDist}
 	reads := map[string]bool{}
-	bind := func(e ast.Expr, want types.T, what string) (types.T, error) {
-		b, cols, err := planner.ColumnExpr(x.Planner(), e, t, want, what)
+	bind := func(e ast.Expr, want types.T, what string) (*planner.Stored, error) {
+		b, err := planner.StoredExpr(x.Planner(), e, t, want, what)
 		if err != nil {
-			return types.T{}, err
+			return nil, err
 		}
 		mutable := false
-		plan.Visit(b, func(y plan.Expr) bool {
+		plan.Visit(b.Expr, func(y plan.Expr) bool {
 			if c, ok := y.(*plan.Call); ok && c.Proc.Volatile != 'i' {
 				mutable = true
 			}
 			return true
 		})
 		if mutable {
-			return types.T{}, sqlerr.New(sqlerr.InvalidObjectDefinition, "functions in %s must be marked IMMUTABLE", strings.TrimSuffix(what, "s"))
+			return nil, sqlerr.New(sqlerr.InvalidObjectDefinition, "functions in %s must be marked IMMUTABLE", strings.TrimSuffix(what, "s"))
 		}
-		for _, c := range cols {
+		for _, c := range b.Cols {
 			if c >= 0 {
 				reads[t.Columns[c].Name] = true
 			}
 		}
-		return b.Type(), nil
+		return b, nil
 	}
 	for i := range s.Elems {
 		e := &s.Elems[i]
@@ -89,11 +89,15 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 				return err
 			}
 		}
-		if e.Col == "" {
-			if k.Type, err = bind(e.X, types.T{}, "index expressions"); err != nil {
+		if c, ok := e.X.(*ast.ColumnRef); ok && e.Col == "" && len(c.Parts) == 1 {
+			k.Col = c.Parts[0] // a column in parentheses
+		}
+		if k.Col == "" {
+			b, err := bind(e.X, types.T{}, "index expressions")
+			if err != nil {
 				return err
 			}
-			k.Expr = ast.Format(e.X)
+			k.Type, k.Expr = b.Expr.Type(), b.Text
 			if c, ok := e.X.(*ast.Call); ok {
 				k.Name = c.Name.Last()
 			}
@@ -101,10 +105,11 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 		spec.Keys = append(spec.Keys, k)
 	}
 	if s.Where != nil {
-		if _, err := bind(s.Where, types.TBool, "index predicates"); err != nil {
+		b, err := bind(s.Where, types.TBool, "index predicates")
+		if err != nil {
 			return err
 		}
-		spec.Where = ast.Format(s.Where)
+		spec.Where = b.Text
 	}
 	for c := range reads {
 		spec.ExprCols = append(spec.ExprCols, c)

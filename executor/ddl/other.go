@@ -220,11 +220,15 @@ func (x *exec) createDomain(s *ast.CreateDomain) error {
 			spec.NotNull = true
 		case "NULL":
 		case "DEFAULT":
-			if spec.Default, err = x.defaultText(k.Expr, base, name); err != nil {
+			if spec.Default, _, err = x.defaultText(k.Expr, base, name); err != nil {
 				return err
 			}
 		case "CHECK":
-			spec.Checks = append(spec.Checks, catalog.Check{Name: k.Name, Expr: ast.Format(k.Expr)})
+			check, err := planner.DomainCheck(x.Planner(), k.Expr, base)
+			if err != nil {
+				return err
+			}
+			spec.Checks = append(spec.Checks, catalog.Check{Name: k.Name, Expr: check.Text})
 		default:
 			return sqlerr.Unsupported(k.Pos(), "%s in a domain", k.Kind)
 		}

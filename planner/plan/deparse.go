@@ -12,6 +12,8 @@ import (
 // expression; nil fields stand for what is right for built-in types.
 type DeparseOptions struct {
 	Fmt *types.FmtOpts
+	// Column spells a column's name.
+	Column func(name string) string
 	// TypeName names a type with its modifier.
 	TypeName func(types.T) string
 	// Literal is the canonical text of a literal that only the catalog can read,
@@ -30,6 +32,9 @@ func Deparse(e Expr, opt DeparseOptions) string {
 	}
 	if opt.TypeName == nil {
 		opt.TypeName = types.FormatType
+	}
+	if opt.Column == nil {
+		opt.Column = catalog.QuoteIdent
 	}
 	d := &deparser{opt: opt}
 	d.expr(e, false)
@@ -79,9 +84,9 @@ func (d *deparser) expr(e Expr, implicit bool) {
 	case *Const:
 		d.constant(e, true)
 	case *Col:
-		d.str(catalog.QuoteIdent(e.Name))
+		d.str(d.opt.Column(e.Name))
 	case *Var:
-		d.str(catalog.QuoteIdent(e.Name))
+		d.str(d.opt.Column(e.Name))
 	case *Param:
 		d.str("$" + strconv.Itoa(e.Idx+1))
 	case *SubPlan:
