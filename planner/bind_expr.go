@@ -469,7 +469,7 @@ func (b *binder) quantified(e *ast.Quantified) plan.Expr {
 		}
 		elem = x.Type()
 		elem.Mod = -1
-		if elem.OID == types.OVarchar || elem.OID == types.OBpchar && false {
+		if elem.OID == types.OVarchar {
 			elem = types.TText
 		}
 		ao := b.info(elem.OID).Array
@@ -483,24 +483,27 @@ func (b *binder) quantified(e *ast.Quantified) plan.Expr {
 		failf(sqlerr.WrongObjectType, off, "op ANY/ALL (array) requires array on right side")
 	}
 	ph := &plan.Var{At: plan.At{T: elem, Off: off}, Rel: -1}
-	call, ok := b.operator(e.Schema, e.Op, x, ph, off).(*plan.Call)
+	if isUnknown(x) {
+		x = b.must(x, elem, implicit)
+	}
+	call, ok := b.operator(e.Schema, e.Op, &plan.Var{At: plan.At{T: x.Type(), Off: off}, Rel: -2}, ph, off).(*plan.Call)
 	if !ok || call.T.OID != types.OBool {
 		failf(sqlerr.WrongObjectType, off, "op ANY/ALL (array) requires operator to yield boolean")
 	}
 	if c, ok := arr.(*plan.ArrayCtor); ok && constElems(c) && (e.Op == "=" && !e.All || e.Op == "<>" && e.All) {
 		// an IN list is stored in this form: it is the list again
-		eq := b.operator("", "=", x, ph, off).(*plan.Call)
+		eq := b.operator("", "=", &plan.Var{At: plan.At{T: x.Type(), Off: off}, Rel: -2}, ph, off).(*plan.Call)
 		list := make([]plan.Expr, len(c.Elems))
 		for i, l := range c.Elems {
 			list[i] = b.must(l, eq.Args[1].Type(), implicit)
 		}
-		return &plan.InList{At: at, X: eq.Args[0], List: list, Elem: elem, Eq: eq.Proc, Not: e.All}
+		return &plan.InList{At: at, X: b.must(x, eq.Args[0].Type(), implicit), List: list, Elem: elem, Eq: eq.Proc, Not: e.All}
 	}
 	if call.Args[1].Type() != elem {
 		at := b.info(call.Args[1].Type().OID).Array
 		arr = b.must(arr, b.T(at, -1), implicit)
 	}
-	return &plan.AnyArray{At: at, X: call.Args[0], Array: arr, Proc: call.Proc, Op: e.Op, All: e.All}
+	return &plan.AnyArray{At: at, X: b.must(x, call.Args[0].Type(), implicit), Array: arr, Proc: call.Proc, Op: e.Op, All: e.All}
 }
 
 func constElems(c *plan.ArrayCtor) bool {

@@ -419,6 +419,13 @@ func constBool(v bool) plan.Expr {
 // fold evaluates a conversion or an immutable call of constants. An error is
 // left for execution: the row that would raise it may never come.
 func (p *planner) fold(e plan.Expr) plan.Expr {
+	if c, ok := e.(*plan.Call); ok && p.Consts != nil && c.Proc.Strict && c.Proc.Kind == 'f' && !c.Proc.RetSet && c.T.OID != types.ORecord {
+		for _, a := range c.Args {
+			if k, ok := a.(*plan.Const); ok && k.Val.Null {
+				return &plan.Const{At: c.At, Val: types.Null(c.T)}
+			}
+		}
+	}
 	if p.Consts == nil || !foldable(e) {
 		return e
 	}

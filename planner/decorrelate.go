@@ -1,10 +1,8 @@
 package planner
 
 import (
-	"maps"
 	"slices"
 
-	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
 )
 
@@ -239,7 +237,9 @@ func (p *planner) inConds(sub *subquery, m *semi) []plan.Expr {
 		if len(conds) != 1 {
 			return nil
 		}
-		if _, _, ok := equality(conds[0]); !ok {
+		// null-awareness is the hash join's: both sides must be its keys
+		l, r, ok := equality(conds[0])
+		if !ok || l.Type().OID != r.Type().OID || !hashable(l.Type()) {
 			return nil
 		}
 		m.nullAware = true
@@ -456,6 +456,3 @@ func (p *planner) scalarJoin(s *state, sub *subquery) plan.Expr {
 // nullOverNothing reports whether an expression over aggregates is NULL when
 // they are all NULL, as over no rows.
 func nullOverNothing(e plan.Expr, grp int) bool { return strictVar(e, map[int]bool{grp: true}) }
-
-var _ = maps.Keys[map[int]bool]
-var _ = types.TBool

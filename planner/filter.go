@@ -1,10 +1,8 @@
 package planner
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
@@ -579,7 +577,6 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 	n.rows = rows
 	sc.Rows, sc.Cost, sc.Step = rows, best.cost, "filter"
 	n.node = sc
-	p.note("filter", p.accessText(r, best))
 	return n
 }
 
@@ -597,18 +594,6 @@ func (p *planner) pinned(r *rel, x *path, order []orderCol) []orderCol {
 		}
 	}
 	return order
-}
-
-func (p *planner) accessText(r *rel, x *path) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s", r.alias, x.access)
-	if x.index != nil {
-		fmt.Fprintf(&b, " %s", x.index.Name)
-		if x.only {
-			b.WriteString(", index only")
-		}
-	}
-	return b.String()
 }
 
 // wantedOrder is the block's ORDER BY in terms of r's columns, when the block

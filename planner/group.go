@@ -52,11 +52,6 @@ func (p *planner) planGroup(s *state) {
 	}
 	g.Rows, g.Cost, g.Step = rows, in.cost+in.rows*costBuild, "group by"
 	out := &pnode{node: g, lay: lay, rels: map[int]bool{b.grpRel: true}, rows: rows, cost: g.Cost}
-	if g.Ordered {
-		p.note("group by", "in the order of the input")
-	} else if len(b.keys) > 0 {
-		p.note("group by", "hash")
-	}
 	s.cur = p.filterOn(s, out, b.having)
 	s.cur.rels = out.rels
 }

@@ -144,14 +144,12 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 		out.cost += l.rows*costHash + r.rows*costBuild + out.rows*0.5
 		h.Rows, h.Cost, h.Cols, h.Step = out.rows, out.cost, cols, "join"
 		out.node = h
-		p.note("join", "hash join")
 		return out
 	}
 	n := &plan.LoopJoin{Kind: kind, Left: l.node, Right: r.node, Cond: cond}
 	out.cost += l.rows*r.rows*costPair + out.rows*0.5
 	n.Rows, n.Cost, n.Cols, n.Step = out.rows, out.cost, cols, "join"
 	out.node = n
-	p.note("join", "loop join")
 	return out
 }
 
@@ -322,7 +320,6 @@ func (p *planner) lookupJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on
 	n.IndexOnly = x.index != nil && p.covers(r.table, x.index, s.need[r.id])
 	n.Rows, n.Cost, n.Common.Cols, n.Step = out.rows, out.cost, cols, "join"
 	out.node = n
-	p.note("join", "lookup join into "+r.alias)
 	return out
 }
 
@@ -355,7 +352,6 @@ func (p *planner) applyJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on 
 	n.Rows, n.Cost, n.Step = out.rows, out.cost, "join"
 	n.Cols = append(slices.Clone(l.node.Base().Cols), right.node.Base().Cols...)
 	out.node = n
-	p.note("join", "apply "+r.alias)
 	return out
 }
 

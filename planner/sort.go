@@ -49,7 +49,7 @@ func (p *planner) stepSort(s *state) {
 	}
 	var keys []plan.SortKey
 	key := func(k sortKey) plan.SortKey {
-		return plan.SortKey{X: &plan.Col{At: plan.At{T: cols[k.target].T, Off: -1}, Idx: k.target}, Desc: k.desc, NullsFirst: k.nullsFirst}
+		return plan.SortKey{X: &plan.Col{At: plan.At{T: cols[k.target].T, Off: -1}, Idx: k.target, Name: cols[k.target].Name}, Desc: k.desc, NullsFirst: k.nullsFirst}
 	}
 	if !sorted || b.distinctOn != nil {
 		for _, k := range q.sort {
@@ -97,7 +97,7 @@ func (p *planner) stepSort(s *state) {
 	if len(b.targets) > b.ncols {
 		pr := &plan.Project{Input: n}
 		for i := 0; i < b.ncols; i++ {
-			pr.Exprs = append(pr.Exprs, &plan.Col{At: plan.At{T: cols[i].T, Off: -1}, Idx: i})
+			pr.Exprs = append(pr.Exprs, &plan.Col{At: plan.At{T: cols[i].T, Off: -1}, Idx: i, Name: cols[i].Name})
 		}
 		pr.Rows, pr.Cost, pr.Cols = n.Base().Rows, n.Base().Cost, cols[:b.ncols]
 		n = pr

@@ -213,7 +213,7 @@ func (p *planner) planSetOp(q *query) plan.Node {
 	}
 	keys := make([]plan.SortKey, len(q.sort))
 	for i, k := range q.sort {
-		keys[i] = plan.SortKey{X: &plan.Col{At: plan.At{T: cols[k.target].T, Off: -1}, Idx: k.target}, Desc: k.desc, NullsFirst: k.nullsFirst}
+		keys[i] = plan.SortKey{X: &plan.Col{At: plan.At{T: cols[k.target].T, Off: -1}, Idx: k.target, Name: cols[k.target].Name}, Desc: k.desc, NullsFirst: k.nullsFirst}
 	}
 	return p.sortLimit(n, keys, q, nil, cols)
 }

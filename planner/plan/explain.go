@@ -39,18 +39,11 @@ var stepNames = []string{"filter", "join order", "join", "group by", "sort"}
 func Explain(q *Query, o ExplainOptions, actual map[int]NodeActual) []string {
 	x := &explainer{o: o, actual: actual}
 	x.out = append(x.out, "Steps:")
+	texts := stepTexts(q)
 	for i, name := range stepNames {
-		var notes []string
-		seen := map[string]bool{}
-		for _, s := range q.Steps {
-			if s.Step == name && !seen[s.Text] {
-				seen[s.Text] = true
-				notes = append(notes, s.Text)
-			}
-		}
 		text := "nothing to do"
-		if len(notes) > 0 {
-			text = strings.Join(notes, "; ")
+		if len(texts[name]) > 0 {
+			text = strings.Join(texts[name], "; ")
 		}
 		x.out = append(x.out, fmt.Sprintf("  %d %s: %s", i+1, name, text))
 	}
@@ -65,6 +58,79 @@ func Explain(q *Query, o ExplainOptions, actual map[int]NodeActual) []string {
 	}
 	x.node(q.Root, 1)
 	return x.out
+}
+
+// stepTexts says what each of the five steps did, read off the finished plan,
+// and from the planner's notes what the plan does not show.
+func stepTexts(q *Query) map[string][]string {
+	out := map[string][]string{}
+	add := func(step, text string) {
+		for _, t := range out[step] {
+			if t == text {
+				return
+			}
+		}
+		out[step] = append(out[step], text)
+	}
+	for _, s := range q.Steps {
+		add(s.Step, s.Text)
+	}
+	var walk func(n Node)
+	walk = func(n Node) {
+		if n == nil {
+			return
+		}
+		// inputs first: the order in which rows flow
+		for _, c := range n.Children() {
+			walk(c)
+		}
+		switch n := n.(type) {
+		case *Scan:
+			t := n.Table.Name + ": " + n.Access.String()
+			if n.Index != nil {
+				t += " " + n.Index.Name
+			}
+			if n.IndexOnly {
+				t += ", index only"
+			}
+			add("filter", t)
+		case *VirtualScan:
+			add("filter", n.Rel.Name+": from the catalog")
+		case *HashJoin:
+			add("join", "hash join ("+n.Kind.String()+")")
+		case *LookupJoin:
+			how := "key"
+			if n.Index != nil {
+				how = n.Index.Name
+			}
+			add("join", n.Table.Name+" by "+how+" lookups ("+n.Kind.String()+")")
+		case *MergeJoin:
+			add("join", "merge join ("+n.Kind.String()+")")
+		case *LoopJoin:
+			add("join", "loop join ("+n.Kind.String()+")")
+		case *Apply:
+			add("join", "apply ("+n.Kind.String()+")")
+		case *Group, *Distinct, *SetOp, *Window:
+			add("group by", strings.ToLower(title(n)))
+		case *Sort:
+			add("sort", strings.TrimPrefix(strings.ToLower(title(n)), "sort, "))
+		}
+		MapExprs(n, func(e Expr) Expr {
+			Visit(e, func(y Expr) bool {
+				if s, ok := y.(*SubPlan); ok {
+					walk(s.Plan)
+				}
+				return true
+			})
+			return e
+		})
+	}
+	for _, c := range q.CTEs {
+		walk(c.Plan)
+		walk(c.Step)
+	}
+	walk(q.Root)
+	return out
 }
 
 type explainer struct {
