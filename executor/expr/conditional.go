@@ -144,7 +144,19 @@ func (m *merger) put(v *vec.Vec, rows []uint32) {
 		copyNulls(m.out, v, rows)
 		return
 	}
+	if m.out.Dec == nil {
+		m.widen()
+	}
 	scatter(m.out, v, rows)
+}
+
+// widen turns what is there into decimals, in memory that is kept.
+func (m *merger) widen() {
+	m.dec = resize(m.dec, m.n)
+	for i, c := range m.out.I64 {
+		m.dec[i] = types.NewDecimal(c, m.out.Scale)
+	}
+	m.out.Dec = m.dec
 }
 
 func copyNulls(out, v *vec.Vec, rows []uint32) {

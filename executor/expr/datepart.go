@@ -68,18 +68,26 @@ func unitOf(c *callCtx, u []byte) string {
 type extractEval struct {
 	frame
 	float bool
+	ints  []int64
+	dec   []types.Decimal // the result's wide form while the narrow one is in use
 }
 
 func extractCall(float bool) builder {
 	return func(_ *compiler, call *plan.Call, args []Eval) (Eval, error) {
-		return &extractEval{newFrame(call, args), float}, nil
+		return &extractEval{frame: newFrame(call, args), float: float}, nil
 	}
 }
 
 func (e *extractEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
+	if e.out.Dec == nil {
+		e.out.Dec = e.dec
+	}
 	rows, err := e.strictRows(env, b)
 	if err != nil {
 		return nil, err
+	}
+	if u := e.vecs[0]; u.Const && !e.float && len(rows) > 0 && e.calendar(unitOf(&e.callCtx, u.B[0]), rows) {
+		return &e.out, nil
 	}
 	for _, i := range rows {
 		u := e.vecs[0]
@@ -96,6 +104,71 @@ func (e *extractEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 		e.out.Set(int(i), d)
 	}
 	return &e.out, nil
+}
+
+// calendar is the fast path for the year, month and day of finite dates and
+// timestamps, in the narrow form; false when it does not apply.
+func (e *extractEval) calendar(unit string, rows []uint32) bool {
+	x := e.vecs[1]
+	perDay, lo, hi := int64(1), int64(dateMin), int64(dateMax)
+	switch x.T.Kind() {
+	case types.KDate:
+	case types.KTimestamp:
+		perDay, lo, hi = usecPerDay, tsMin, tsMax
+	default:
+		return false
+	}
+	if unit != "year" && unit != "month" && unit != "day" {
+		return false
+	}
+	e.ints = resize(e.ints, len(e.out.Dec))
+	m := mask(x)
+	for _, i := range rows {
+		v := x.I64[int(i)&m]
+		if v == lo || v == hi {
+			return false
+		}
+		days := v / perDay
+		if v < 0 && v%perDay != 0 {
+			days--
+		}
+		year, month, day := civil(days)
+		switch {
+		case unit == "month":
+			year = month
+		case unit == "day":
+			year = day
+		case year <= 0:
+			year-- // there is no year 0: 1 BC is -1
+		}
+		e.ints[i] = year
+	}
+	e.dec, e.out.Dec, e.out.I64, e.out.Scale = e.out.Dec, nil, e.ints, 0
+	return true
+}
+
+// civil turns days since 2000-01-01 into the proleptic Gregorian date, by eras
+// of 400 years that begin in March.
+func civil(days int64) (year, month, day int64) {
+	days += 730425 // days from 0000-03-01 to 2000-01-01
+	era := days / 146097
+	if days < 0 && days%146097 != 0 {
+		era--
+	}
+	doe := days - era*146097
+	yoe := (doe - doe/1460 + doe/36524 - doe/146096) / 365
+	doy := doe - (365*yoe + yoe/4 - yoe/100)
+	mp := (5*doy + 2) / 153
+	day = doy - (153*mp+2)/5 + 1
+	month = mp + 3
+	if month > 12 {
+		month -= 12
+	}
+	year = yoe + era*400
+	if month <= 2 {
+		year++
+	}
+	return year, month, day
 }
 
 func zoneFuncs(r *registry) {
