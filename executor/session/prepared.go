@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"strings"
 
@@ -34,6 +35,14 @@ func (s *Session) Parse(ctx context.Context, name, sql string, paramOIDs []uint3
 }
 
 func (s *Session) parse(ctx context.Context, name, sql string, paramOIDs []uint32) error {
+	key := s.textKey(sql, paramOIDs)
+	if e := s.cache.get(key); e != nil && s.block != failed && (name == "" || s.prepared[name] == nil) {
+		if err := s.planNow(ctx, e.planned); err != nil {
+			return err
+		}
+		s.prepared[name] = &prepared{name: name, text: sql, stmt: e.planned.stmt, planned: e.planned, made: s.stmtStart}
+		return nil
+	}
 	st, err := parser.ParseOne(sql)
 	if err != nil {
 		return err
@@ -61,9 +70,28 @@ func (s *Session) parse(ctx context.Context, name, sql string, paramOIDs []uint3
 		if err := s.planNow(ctx, ps.planned); err != nil {
 			return err
 		}
+		if len(sql) <= maxCachedText && !timeWords(sql) {
+			s.cache.add(&cacheEntry{key: string(s.textKey(sql, paramOIDs)), planned: ps.planned})
+		}
 	}
 	s.prepared[name] = ps
 	return nil
+}
+
+// maxCachedText bounds the texts of prepared statements worth remembering, in
+// bytes.
+const maxCachedText = 8 << 10
+
+// textKey is the plan cache's key of a statement with parameters: its text and
+// the declared types, behind a byte that begins no fingerprint.
+func (s *Session) textKey(sql string, oids []uint32) []byte {
+	k := append(s.keyBuf[:0], 0)
+	k = append(k, sql...)
+	for _, o := range oids {
+		k = binary.BigEndian.AppendUint32(append(k, 0), o)
+	}
+	s.keyBuf = k
+	return k
 }
 
 // planNow plans a statement that is not run yet.

@@ -41,6 +41,7 @@ type Session struct {
 	cache    planCache
 	fp       parser.Fingerprinter
 	lits     []types.Datum
+	keyBuf   []byte
 
 	w         wire.ResultWriter // of the running call
 	seqs      sequenceMemory
