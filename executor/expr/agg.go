@@ -42,10 +42,10 @@ func aggregatorOf(a *plan.Agg, arg types.T, direct []types.Datum) Aggregator {
 		return &boolAgg{ends: true}
 	case "bit_and", "bit_or", "bit_xor":
 		if arg.Rep() == types.RepInt {
-			return &bitAgg{op: name[4]}
+			return &bitAgg{op: name[4], t: a.T}
 		}
 	case "string_agg":
-		return &stringAgg{}
+		return &stringAgg{t: a.T}
 	case "array_agg":
 		if kind == types.KArray {
 			return &nestedArrayAgg{}
@@ -213,7 +213,6 @@ func (a *bitAgg) Grow(n int) { a.vals, a.seen = growTo(a.vals, n), growTo(a.seen
 
 func (a *bitAgg) Add(_ *Env, groups []uint32, args []*vec.Vec, sel []uint32) error {
 	v, m := args[0], mask(args[0])
-	a.t = v.T
 	for k, i := range aggRows(groups, sel) {
 		if i := int(i) & m; !v.Nulls.Get(i) {
 			a.fold(groups[k], v.I64[i])
@@ -237,18 +236,13 @@ func (a *bitAgg) fold(g uint32, x int64) {
 
 func (a *bitAgg) Merge(o Aggregator, src, dst int) error {
 	if b := o.(*bitAgg); b.seen[src] {
-		a.t = b.t
 		a.fold(uint32(dst), b.vals[src])
 	}
 	return nil
 }
 
 func (a *bitAgg) Result(_ *Env, out *vec.Vec, from, to int) error {
-	t := a.t
-	if t.OID == 0 {
-		t = types.TInt4
-	}
-	out.Reset(t, max(to-from, 1))
+	out.Reset(a.t, max(to-from, 1))
 	for k := range to - from {
 		if !a.seen[from+k] {
 			out.Nulls.Set(k)

@@ -23,7 +23,6 @@ func (a *stringAgg) Grow(n int) { a.bufs, a.first = growTo(a.bufs, n), growTo(a.
 
 func (a *stringAgg) Add(_ *Env, groups []uint32, args []*vec.Vec, sel []uint32) error {
 	v, delim := args[0], args[1]
-	a.t = v.T
 	for k, i := range aggRows(groups, sel) {
 		if v.IsNull(int(i)) {
 			continue
@@ -47,7 +46,6 @@ func (a *stringAgg) Merge(o Aggregator, src, dst int) error {
 	if b.first[src] == 0 {
 		return nil
 	}
-	a.t = b.t
 	if a.first[dst] == 0 {
 		a.first[dst] = b.first[src]
 	}
@@ -57,11 +55,7 @@ func (a *stringAgg) Merge(o Aggregator, src, dst int) error {
 }
 
 func (a *stringAgg) Result(_ *Env, out *vec.Vec, from, to int) error {
-	t := types.TText
-	if a.t.Kind() == types.KBytea {
-		t = types.TBytea
-	}
-	out.Reset(t, max(to-from, 1))
+	out.Reset(a.t, max(to-from, 1))
 	for k := range to - from {
 		g := from + k
 		if a.first[g] == 0 {

@@ -201,11 +201,13 @@ type datumMinMax struct {
 	least bool
 	best  []types.Datum
 	seen  []bool
+	env   *Env // of the last Add: enums are ordered by the catalog
 }
 
 func (a *datumMinMax) Grow(n int) { a.best, a.seen = growTo(a.best, n), growTo(a.seen, n) }
 
 func (a *datumMinMax) Add(env *Env, groups []uint32, args []*vec.Vec, sel []uint32) error {
+	a.env = env
 	for k, i := range aggRows(groups, sel) {
 		if d := args[0].Get(int(i)); !d.Null {
 			if err := a.fold(env, groups[k], d); err != nil {
@@ -232,7 +234,7 @@ func (a *datumMinMax) fold(env *Env, g uint32, d types.Datum) error {
 
 func (a *datumMinMax) Merge(o Aggregator, src, dst int) error {
 	if b := o.(*datumMinMax); b.seen[src] {
-		return a.fold(&Env{}, uint32(dst), b.best[src])
+		return a.fold(b.env, uint32(dst), b.best[src])
 	}
 	return nil
 }

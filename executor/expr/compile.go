@@ -211,7 +211,9 @@ func (e *holder) Eval(*Env, *vec.Batch) (*vec.Vec, error) { return e.v, nil }
 func evalConst(env *Env, e plan.Expr) (types.Datum, error) {
 	switch e := e.(type) {
 	case *plan.Const:
-		return e.Val, nil
+		d := e.Val
+		d.T = e.T
+		return d, nil
 	case *plan.Param:
 		return param(env, e.Idx)
 	case *plan.Relabel:
