@@ -172,21 +172,6 @@ func dotted(n *ast.Name) string {
 	return n.Last()
 }
 
-// findTable resolves a table's name.
-func (s *Session) findTable(n *ast.Name) (*catalog.Table, error) {
-	r, err := s.mustRelation(n)
-	if err != nil {
-		return nil, err
-	}
-	switch r := r.(type) {
-	case *catalog.Table:
-		return r, nil
-	case *catalog.Virtual:
-		return nil, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied: \"%s\" is a system catalog", r.Name)
-	}
-	return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table", n.Last())
-}
-
 // findIndex resolves an index's name; nils when there is none.
 func (s *Session) findIndex(n *ast.Name) (*catalog.Table, *catalog.Index) {
 	snap := s.snapshot()
@@ -199,34 +184,6 @@ func (s *Session) findIndex(n *ast.Name) (*catalog.Table, *catalog.Index) {
 		}
 	}
 	return nil, nil
-}
-
-// creationSchema is the schema that a new object of the name belongs to.
-func (s *Session) creationSchema(n *ast.Name, temp bool) (string, error) {
-	if err := s.checkCatalogName(n); err != nil {
-		return "", err
-	}
-	sch := n.Schema()
-	if temp || sch == "pg_temp" {
-		if sch != "" && sch != "pg_temp" && sch != s.tempName() {
-			return "", sqlerr.New(sqlerr.InvalidTableDefinition, "cannot create temporary relation in non-temporary schema").At(n.Pos())
-		}
-		if !s.hasTemp {
-			s.hasTemp = true
-			s.settings.epoch++
-		}
-		return s.tempName(), nil
-	}
-	if sch != "" {
-		if s.snapshot().Schema(s.db, sch) == nil {
-			return "", sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", sch).At(n.Pos())
-		}
-		return sch, nil
-	}
-	if p := s.searchPath(false); len(p) > 0 {
-		return p[0], nil
-	}
-	return "", sqlerr.New(sqlerr.InvalidSchemaName, "no schema has been selected to create in").At(n.Pos())
 }
 
 // lockTable takes a table lock and returns the table as it is then.

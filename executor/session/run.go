@@ -334,13 +334,17 @@ func (s *Session) drain(ctx context.Context, p *plannedStmt, params []types.Datu
 		return 0, err
 	}
 	defer p.release(run)
-	if p.q.Returns {
-		to.begin(p.cols, s.tx.fmt)
-	}
+	// The columns are announced with the first rows, so that a statement that
+	// fails before sends its error alone.
+	begun := !p.q.Returns
 	for {
 		b, err := run.Next()
 		if err != nil {
 			return 0, err
+		}
+		if !begun {
+			to.begin(p.cols, s.tx.fmt)
+			begun = true
 		}
 		if b == nil {
 			return run.Affected(), nil

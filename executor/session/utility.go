@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"kvsqld/catalog/sqlerr"
@@ -35,8 +34,6 @@ func (s *Session) utility(ctx context.Context, c *call, out sink) (tag string, n
 		return s.copyStmt(ctx, c, x)
 	case *ast.Vacuum:
 		return s.maintain(ctx, x, c)
-	case *ast.CreateExtension:
-		return "CREATE EXTENSION", -1, s.createExtension(x)
 	case *ast.Do:
 		return "", 0, sqlerr.Unsupported(x.Pos(), "DO")
 	case *ast.CallProc:
@@ -45,21 +42,6 @@ func (s *Session) utility(ctx context.Context, c *call, out sink) (tag string, n
 		return "", 0, sqlerr.Unsupported(x.Pos(), "%s", x.What)
 	}
 	return s.definition(ctx, c, out)
-}
-
-// harmlessExtensions are those whose presence changes nothing: what clients use
-// of them is built in.
-var harmlessExtensions = []string{"plpgsql"}
-
-func (s *Session) createExtension(x *ast.CreateExtension) error {
-	if !slices.Contains(harmlessExtensions, x.Name) {
-		return sqlerr.Unsupported(x.Pos(), "extension \"%s\"", x.Name)
-	}
-	if !x.IfNotExists {
-		return sqlerr.New(sqlerr.DuplicateObject, "extension \"%s\" already exists", x.Name)
-	}
-	s.tell(notice("NOTICE", sqlerr.DuplicateObject, "extension \"%s\" already exists, skipping", x.Name))
-	return nil
 }
 
 // noun names a statement for the refusal in a read-only transaction.

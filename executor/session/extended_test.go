@@ -1,0 +1,160 @@
+package session
+
+import (
+	"context"
+	"encoding/binary"
+	"testing"
+
+	"kvsqld/wire"
+)
+
+func TestDescribe(t *testing.T) {
+	ctx := context.Background()
+	c := newServer(t).client(t)
+	c.must("create table t(id int primary key, name varchar(20), d date)")
+	if err := c.s.Parse(ctx, "q", "select id, name from t where id = $1 and name = $2 limit $3", nil); err != nil {
+		t.Fatal(err)
+	}
+	params, cols, err := c.s.DescribeStatement(ctx, "q")
+	if err != nil || len(params) != 3 || params[0] != 23 || params[1] != 25 && params[1] != 1043 || params[2] != 20 {
+		t.Errorf("parameters %v, %v", params, err)
+	}
+	if len(cols) != 2 || cols[0].TableOID == 0 || cols[1].AttNum != 2 {
+		t.Errorf("columns %+v", cols)
+	}
+	if err := c.s.Parse(ctx, "q", "select 1", nil); code(err) != "42P05" {
+		t.Error(err)
+	}
+	if _, _, err := c.s.DescribeStatement(ctx, "none"); code(err) != "26000" {
+		t.Error(err)
+	}
+	if err := c.s.Parse(ctx, "", "insert into t values ($1, $2, $3)", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, cols, err := c.s.DescribeStatement(ctx, ""); cols != nil || err != nil {
+		t.Error(cols, err)
+	}
+	if err := c.bind("", "", "1", "x"); code(err) != "08P01" {
+		t.Error(err)
+	}
+	if err := c.bind("", "", "1", "x", "nodate"); code(err) != "22007" {
+		t.Error(err)
+	}
+	if err := c.bind("", "", "1", "x", "2024-02-29"); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.exec("", 0); got != "INSERT 0 1" {
+		t.Error(got)
+	}
+	if got := c.sync(); got != "I" {
+		t.Error(got)
+	}
+	// An empty text has no columns and no rows.
+	if err := c.s.Parse(ctx, "", "", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.bind("", ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.exec("", 0); got != "empty" {
+		t.Error(got)
+	}
+}
+
+func TestBinaryParameter(t *testing.T) {
+	ctx := context.Background()
+	c := newServer(t).client(t)
+	if err := c.s.Parse(ctx, "", "select $1 + 1", []uint32{20}); err != nil {
+		t.Fatal(err)
+	}
+	b := &wire.Bind{ParamFormats: []int16{1}, Params: [][]byte{binary.BigEndian.AppendUint64(nil, 41)}}
+	if err := c.s.Bind(ctx, b); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.exec("", 0); got != "(?column?)\n42\nSELECT 1" {
+		t.Error(got)
+	}
+	b.Params[0] = []byte{1}
+	if err := c.s.Bind(ctx, b); code(err) != "22P03" && code(err) != "08P01" {
+		t.Error(err)
+	}
+}
+
+// TestPortalLimits runs a portal in pieces, over Sync and other statements.
+func TestPortalLimits(t *testing.T) {
+	ctx := context.Background()
+	c := newServer(t).client(t)
+	c.must("create table t(a int primary key); insert into t select generate_series(1, 5)")
+	c.must("begin")
+	if err := c.s.Parse(ctx, "", "select a from t order by a", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.bind("p", ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.exec("p", 2); got != "(a)\n1\n2\nsuspended" {
+		t.Error(got)
+	}
+	if got := c.sync(); got != "T" {
+		t.Error(got)
+	}
+	c.must("delete from t where a > 3")
+	if got := c.exec("p", 2); got != "(a)\n3\n4\nsuspended" {
+		t.Error(got)
+	}
+	if got := c.exec("p", 2); got != "(a)\n5\nSELECT 1" {
+		t.Error(got)
+	}
+	if err := c.bind("p", ""); code(err) != "42P03" {
+		t.Error(err)
+	}
+	c.must("rollback")
+	if got := c.exec("p", 2); got != `ERROR 34000: portal "p" does not exist` {
+		t.Error(got)
+	}
+	// RETURNING runs to its end at once.
+	if err := c.s.Parse(ctx, "", "update t set a = a + 10 returning a", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.bind("", ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.exec("", 3); got != "(a)\n11\n12\n13\nsuspended" {
+		t.Error(got)
+	}
+	if got := c.sync(); got != "I" {
+		t.Error(got)
+	}
+	c.want("select min(a) from t", "(min)", "11", "SELECT 1", "I")
+}
+
+func TestPrepare(t *testing.T) {
+	c := newServer(t).client(t)
+	c.must("create table t(a int primary key, b text); insert into t values (1, 'x')")
+	c.want("prepare q(int) as select b from t where a = $1", "PREPARE", "I")
+	c.want("execute q(1)", "(b)", "x", "SELECT 1", "I")
+	c.want("execute q(1, 2)", `ERROR 42601: wrong number of parameters for prepared statement "q"`, "I")
+	c.want("prepare q as select 1", `ERROR 42P05: prepared statement "q" already exists`, "I")
+	c.must("alter table t alter column b set default 'y'")
+	c.want("execute q(1)", "(b)", "x", "SELECT 1", "I")
+	c.want("deallocate q", "DEALLOCATE", "I")
+	c.want("execute q(1)", `ERROR 26000: prepared statement "q" does not exist`, "I")
+	c.want("deallocate all", "DEALLOCATE ALL", "I")
+}
+
+func TestCursors(t *testing.T) {
+	c := newServer(t).client(t)
+	c.want("declare c cursor for select 1", "ERROR 25P01: DECLARE CURSOR can only be used in transaction blocks", "I")
+	c.must("begin; declare c scroll cursor for select * from generate_series(1, 6) g")
+	c.want("fetch 2 from c", "(g)", "1", "2", "FETCH 2", "T")
+	c.want("fetch prior from c", "(g)", "1", "FETCH 1", "T")
+	c.want("fetch absolute -1 from c", "(g)", "6", "FETCH 1", "T")
+	c.want("fetch relative -2 from c", "(g)", "4", "FETCH 1", "T")
+	c.want("move all from c", "MOVE 2", "T")
+	c.want("fetch from c", "(g)", "FETCH 0", "T")
+	c.want("fetch backward 2 from c", "(g)", "6", "5", "FETCH 2", "T")
+	c.want("close c; fetch from c", "CLOSE CURSOR", `ERROR 34000: cursor "c" does not exist`, "E")
+	c.must("rollback; begin; declare h cursor with hold for select * from generate_series(1, 3) g; commit")
+	c.want("fetch all from h", "(g)", "1", "2", "3", "FETCH 3", "I")
+	c.want("close all", "CLOSE CURSOR ALL", "I")
+}

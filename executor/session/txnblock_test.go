@@ -1,0 +1,117 @@
+package session
+
+import (
+	"runtime"
+	"testing"
+)
+
+func TestBlocks(t *testing.T) {
+	c := newServer(t).client(t)
+	c.must("create table t(a int primary key)")
+	c.want("begin; insert into t values (1)", "BEGIN", "INSERT 0 1", "T")
+	c.want("select 1/0", "ERROR 22012: division by zero", "E")
+	c.want("select 1", "ERROR 25P02: current transaction is aborted, commands ignored until end of transaction block", "E")
+	c.want("commit", "ROLLBACK", "I")
+	c.want("select count(*) from t", "(count)", "0", "SELECT 1", "I")
+	c.want("commit", "WARNING 25P01: there is no transaction in progress", "COMMIT", "I")
+	c.want("begin; begin", "BEGIN", "WARNING 25001: there is already a transaction in progress", "BEGIN", "T")
+	c.want("rollback", "ROLLBACK", "I")
+	c.want("savepoint a", "ERROR 25P01: SAVEPOINT can only be used in transaction blocks", "I")
+	c.want("rollback and chain", "ERROR 25P01: ROLLBACK AND CHAIN can only be used in transaction blocks", "I")
+}
+
+func TestImplicitTransaction(t *testing.T) {
+	c := newServer(t).client(t)
+	c.must("create table t(a int primary key)")
+	// Several statements are one transaction …
+	c.want("insert into t values (1); select 1/0", "INSERT 0 1", "ERROR 22012: division by zero", "I")
+	c.want("select count(*) from t", "(count)", "0", "SELECT 1", "I")
+	// … until a COMMIT inside.
+	c.want("insert into t values (1); commit; insert into t values (2); select 1/0",
+		"INSERT 0 1", "WARNING 25P01: there is no transaction in progress", "COMMIT", "INSERT 0 1", "ERROR 22012: division by zero", "I")
+	c.want("select a from t", "(a)", "1", "SELECT 1", "I")
+	// BEGIN takes in what came before.
+	c.want("insert into t values (3); begin; insert into t values (4)", "INSERT 0 1", "BEGIN", "INSERT 0 1", "T")
+	c.want("rollback", "ROLLBACK", "I")
+	c.want("select a from t", "(a)", "1", "SELECT 1", "I")
+	c.want(";", "empty", "I")
+	c.want("-- ping", "empty", "I")
+	c.want("vacuum; select 1", "ERROR 25001: VACUUM cannot run inside a transaction block", "I")
+}
+
+func TestSavepoints(t *testing.T) {
+	c := newServer(t).client(t)
+	c.must("create table t(a int primary key)")
+	c.must("begin; insert into t values (1); savepoint a; insert into t values (2); savepoint b; create table u(x int); insert into t values (3)")
+	c.want("select * from nosuch", `ERROR 42P01: relation "nosuch" does not exist at 15`, "E")
+	c.want("rollback to nosuch", `ERROR 3B001: savepoint "nosuch" does not exist`, "E")
+	c.want("rollback to b", "ROLLBACK", "T")
+	c.want("select count(*) from t", "(count)", "2", "SELECT 1", "T")
+	c.want("select * from u", `ERROR 42P01: relation "u" does not exist at 15`, "E")
+	c.want("rollback to a; release a", "ROLLBACK", "RELEASE", "T")
+	c.want("release a", `ERROR 3B001: savepoint "a" does not exist`, "E")
+	c.want("rollback", "ROLLBACK", "I")
+}
+
+func TestChain(t *testing.T) {
+	c := newServer(t).client(t)
+	c.must("begin isolation level repeatable read read only")
+	c.want("commit and chain", "COMMIT", "T")
+	c.want("show transaction_isolation", "(transaction_isolation)", "repeatable read", "SHOW", "T")
+	c.want("create table t(a int)", "ERROR 25006: cannot execute CREATE TABLE in a read-only transaction", "E")
+	c.want("rollback and chain", "ROLLBACK", "T")
+	c.want("show transaction_read_only", "(transaction_read_only)", "on", "SHOW", "T")
+	c.want("set transaction read write", "SET", "T")
+	c.want("create table t(a int)", "CREATE TABLE", "T")
+	c.want("set transaction isolation level serializable",
+		"ERROR 25001: SET TRANSACTION ISOLATION LEVEL must be called before any query", "E")
+	c.want("rollback", "ROLLBACK", "I")
+}
+
+// TestReadCommitted has two sessions update the same row: the second waits, sees
+// the first one's outcome and goes on from there.
+func TestReadCommitted(t *testing.T) {
+	srv := newServer(t)
+	a, b := srv.client(t), srv.client(t)
+	a.must("create table t(id int primary key, n int); insert into t values (1, 10)")
+	a.must("begin; update t set n = n + 1 where id = 1")
+	done := make(chan string)
+	b.must("begin; select n from t")
+	go func() { done <- b.sql("update t set n = n * 2 where id = 1 returning n") }()
+	for srv.Store.Stats().LockWaits == 0 {
+		runtime.Gosched()
+	}
+	a.must("commit")
+	if got := <-done; got != "(n)\n22\nUPDATE 1\nT" {
+		t.Error(got)
+	}
+	b.must("commit")
+	// One level up the change is an error.
+	b.must("begin isolation level repeatable read; select n from t")
+	a.must("update t set n = 0")
+	b.want("update t set n = 1", "ERROR 40001: could not serialize access due to concurrent update", "E")
+}
+
+func TestConcurrentDDL(t *testing.T) {
+	srv := newServer(t)
+	a, b := srv.client(t), srv.client(t)
+	a.must("create table t(id int primary key, n int); insert into t values (1, 10)")
+	b.must("select * from t where id = 1") // remembered with two columns
+	a.must("begin; alter table t add column x int default 7")
+	b.must("set lock_timeout = 1")
+	b.want("select * from t where id = 1", "ERROR 55P03: canceling statement due to lock timeout", "I")
+	b.must("set lock_timeout = 0")
+	waits := srv.Store.Stats().LockWaits
+	done := make(chan string)
+	go func() { done <- b.sql("select * from t where id = 1") }()
+	for srv.Store.Stats().LockWaits == waits {
+		runtime.Gosched()
+	}
+	a.must("commit")
+	if got := <-done; got != "(id,n,x)\n1|10|7\nSELECT 1\nI" {
+		t.Error(got)
+	}
+	// A rolled back change leaves nothing.
+	a.must("begin; drop table t; rollback")
+	b.want("select n from t", "(n)", "10", "SELECT 1", "I")
+}
