@@ -141,8 +141,46 @@ func (p *planner) polyConsistent(args, in []types.OID) bool {
 			arr = in[i]
 		}
 	}
-	if elem != 0 && arr != 0 && arr != types.OAnyarray {
-		return p.info(arr).Elem == elem
+	if elem != 0 && arr != 0 && arr != types.OAnyarray && p.info(arr).Elem != elem {
+		return false
+	}
+	return p.compatibleConsistent(args, in)
+}
+
+// compatibleConsistent checks that the arguments of the anycompatible family
+// have a common type.
+func (p *planner) compatibleConsistent(args, in []types.OID) bool {
+	var found []plan.Expr
+	for i, a := range args {
+		t := in[i]
+		switch a {
+		case types.OAnycompatiblearray:
+			if t == types.OUnknown {
+				continue
+			}
+			if t = p.info(p.Snap.BaseType(p.T(t, -1)).OID).Elem; t == 0 {
+				return false
+			}
+		case types.OAnycompatiblenonarray:
+			if p.info(t).Kind == types.KArray {
+				return false
+			}
+		case types.OAnycompatible:
+		default:
+			continue
+		}
+		if t != types.OUnknown {
+			found = append(found, &plan.Const{At: plan.At{T: p.T(t, -1), Off: -1}})
+		}
+	}
+	if len(found) == 0 {
+		return true
+	}
+	common := p.commonType("", found).OID
+	for _, e := range found {
+		if common == 0 || !p.canCoerce(e.Type().OID, common, implicit) {
+			return false
+		}
 	}
 	return true
 }
