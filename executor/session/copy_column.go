@@ -41,11 +41,17 @@ func (s *Session) newCopyColumn(snap *catalog.Snapshot, col *catalog.Column) (*c
 		return nil, sqlerr.Unsupported(-1, "COPY into a column of domain %s, which has constraints,", u.Name)
 	}
 	c := &copyColumn{name: col.Name, t: t, v: vec.New(t, 0), read: s.readText, readBin: s.readBinary}
-	f := s.tx.fmt
-	c.utc = f.Loc == nil || f.Loc.String() == "UTC"
-	if t.OID >= types.FirstUserOID {
-		return c, nil
+	if t.OID < types.FirstUserOID {
+		c.plainForms(s.tx.fmt)
 	}
+	return c, nil
+}
+
+// plainForms decides which values of the column's built-in type are read without
+// the type's input function.
+func (c *copyColumn) plainForms(f *types.FmtOpts) {
+	t := c.t
+	c.utc = f.Loc == nil || f.Loc.String() == "UTC"
 	switch k := t.Kind(); k {
 	case types.KBool, types.KInt2, types.KInt4, types.KInt8, types.KFloat8, types.KUUID, types.KDate:
 		c.kind = k
@@ -61,16 +67,12 @@ func (s *Session) newCopyColumn(snap *catalog.Snapshot, col *catalog.Column) (*c
 			c.kind, c.maxChars = k, int(t.Mod)-4
 		}
 	case types.KNumeric:
-		c.kind = k
-		if t.Mod >= 0 {
-			if p, s := types.NumericMod(t.Mod); p <= narrowDigits && s >= 0 && s <= p {
-				c.scale, c.limit = s, int64(math.Pow10(int(p)))
-			} else {
-				c.kind = types.KInvalid
-			}
+		if t.Mod < 0 {
+			c.kind = k
+		} else if p, s := types.NumericMod(t.Mod); p <= narrowDigits && s >= 0 && s <= p {
+			c.kind, c.scale, c.limit = k, s, int64(math.Pow10(int(p)))
 		}
 	}
-	return c, nil
 }
 
 // reset makes room for a batch of n rows.
