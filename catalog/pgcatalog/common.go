@@ -201,13 +201,14 @@ func indexColumnNames(t *catalog.Table, ix *catalog.Index) []string {
 
 // functionName returns the function that an expression calls outermost, or expr.
 func functionName(expr string) string {
-	if name, _, ok := strings.Cut(expr, "("); ok && isFunctionCall(expr) {
-		if i := strings.LastIndexByte(name, '.'); i >= 0 {
-			name = name[i+1:]
-		}
-		return strings.Trim(name, `"`)
+	name, _, call := strings.Cut(expr, "(")
+	if !call || name == "" || strings.ContainsAny(name, " ':[") {
+		return "expr"
 	}
-	return "expr"
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		name = name[i+1:]
+	}
+	return strings.ToLower(strings.Trim(name, `"`))
 }
 
 // hasIndex, hasTriggers and so on are flags of pg_class.

@@ -2,7 +2,6 @@ package pgcatalog
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"kvsqld/catalog"
@@ -10,140 +9,10 @@ import (
 	"kvsqld/catalog/types"
 )
 
-// wrapped reports whether a SQL text is one parenthesis.
-func wrapped(s string) bool {
-	if len(s) < 2 || s[0] != '(' || s[len(s)-1] != ')' {
-		return false
-	}
-	end := matching(s, 0)
-	return end == len(s)-1
-}
-
-// matching returns the position of the parenthesis that closes the one at i, or
-// -1. Parentheses in quotes do not count.
-func matching(s string, i int) int {
-	depth := 0
-	for ; i < len(s); i++ {
-		switch s[i] {
-		case '\'', '"':
-			q := s[i]
-			for i++; i < len(s) && s[i] != q; i++ {
-			}
-		case '(':
-			depth++
-		case ')':
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-	}
-	return -1
-}
-
-// isFunctionCall reports whether an expression is a single call, such as
-// lower((sku)::text).
-func isFunctionCall(s string) bool {
-	i := strings.IndexByte(s, '(')
-	return i > 0 && simpleName(s[:i]) && matching(s, i) == len(s)-1
-}
-
-func simpleName(s string) bool {
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		letter := c == '_' || c == '"' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
-		if !letter && (i == 0 || c != '.' && (c < '0' || c > '9')) {
-			return false
-		}
-	}
-	return s != ""
-}
-
-// isLiteral reports whether a text is one string literal or number.
-func isLiteral(s string) bool {
-	if len(s) >= 2 && s[0] == '\'' {
-		return !strings.Contains(strings.ReplaceAll(s[1:len(s)-1], "''", ""), "'") && s[len(s)-1] == '\''
-	}
-	_, err := strconv.ParseFloat(s, 64)
-	return err == nil
-}
-
-// isAtom reports whether an expression needs no parentheses: a name, a literal,
-// a call, something wrapped already, and any of these with casts.
-func isAtom(s string) bool {
-	for {
-		if wrapped(s) || isFunctionCall(s) || simpleName(s) || isLiteral(s) {
-			return true
-		}
-		cut := strings.LastIndex(s, "::")
-		if cut < 0 {
-			return false
-		}
-		for _, word := range strings.Fields(s[cut+2:]) {
-			if strings.Trim(word, `abcdefghijklmnopqrstuvwxyz_0123456789"().,[]`) != "" {
-				return false
-			}
-		}
-		s = s[:cut]
-	}
-}
-
-// wrap puts an operator expression into parentheses, as deparsed expressions
-// are.
-func wrap(s string) string {
-	if isAtom(s) {
-		return s
-	}
-	return "(" + s + ")"
-}
-
-// defaultText is a column's default as PostgreSQL shows it: a bare literal gets
-// the column's type, and truth values are in lower case.
-func (env *Env) defaultText(c *catalog.Column) string {
-	text := c.Default
-	switch {
-	case strings.EqualFold(text, "true") || strings.EqualFold(text, "false"):
-		return strings.ToLower(text)
-	case text != "" && text[0] == '\'' && isLiteral(text), strings.EqualFold(text, "null"):
-		return text + "::" + env.FormatTypeNoMod(c.Type.OID)
-	}
-	return wrap(text)
-}
-
-// unwrap removes one pair of parentheses around everything.
-func unwrap(s string) string {
-	if wrapped(s) {
-		return s[1 : len(s)-1]
-	}
-	return s
-}
-
 // GetExpr is pg_get_expr: the text of a default, check, predicate or index
-// expression. Names of sequences in nextval are shortened when they are visible.
+// expression.
 func (env *Env) GetExpr(text string, _ types.OID, pretty bool) string {
-	if pretty {
-		text = unwrap(text)
-	} else {
-		text = wrap(text)
-	}
-	return env.shortRegclass(text)
-}
-
-// shortRegclass shortens 'schema.name'::regclass where the name alone is found.
-func (env *Env) shortRegclass(text string) string {
-	const mark = "'::regclass"
-	end := strings.Index(text, mark)
-	if end < 0 {
-		return text
-	}
-	start := strings.LastIndexByte(text[:end], '\'')
-	if start < 0 {
-		return text
-	}
-	oid := env.ToRegclass(strings.ReplaceAll(text[start+1:end], "''", "'"))
-	if oid == 0 {
-		return text
-	}
-	return text[:start+1] + strings.ReplaceAll(env.RegclassOut(oid), "'", "''") + text[end:]
+	return env.exprText(text, pretty)
 }
 
 // GetIndexDef is pg_get_indexdef: the CREATE INDEX statement for column 0, else
@@ -176,7 +45,7 @@ func (env *Env) GetIndexDef(index types.OID, col int, pretty bool) (string, bool
 		if k.Col >= 0 {
 			return catalog.QuoteIdent(t.Columns[k.Col].Name), true
 		}
-		return indexExpr(k.Expr, pretty), true
+		return env.indexExprText(k.Expr, pretty), true
 	case col <= len(ix.Keys)+len(ix.Include):
 		return catalog.QuoteIdent(t.Columns[ix.Include[col-1-len(ix.Keys)]].Name), true
 	}
@@ -200,7 +69,7 @@ func (env *Env) indexDefFor(t *catalog.Table, ix *catalog.Index, table string, p
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(indexKeyDef(t, &ix.Keys[i], pretty))
+		b.WriteString(env.indexKeyDef(t, &ix.Keys[i], pretty))
 	}
 	b.WriteByte(')')
 	if len(ix.Include) > 0 {
@@ -210,21 +79,17 @@ func (env *Env) indexDefFor(t *catalog.Table, ix *catalog.Index, table string, p
 		b.WriteString(" NULLS NOT DISTINCT")
 	}
 	if ix.Where != "" {
-		where := wrap(ix.Where)
-		if pretty {
-			where = unwrap(where)
-		}
-		b.WriteString(" WHERE " + where)
+		b.WriteString(" WHERE " + env.exprText(ix.Where, pretty))
 	}
 	return b.String()
 }
 
-func indexKeyDef(t *catalog.Table, k *catalog.IndexKey, pretty bool) string {
+func (env *Env) indexKeyDef(t *catalog.Table, k *catalog.IndexKey, pretty bool) string {
 	s := ""
 	if k.Col >= 0 {
 		s = catalog.QuoteIdent(t.Columns[k.Col].Name)
 	} else {
-		s = indexExpr(k.Expr, pretty)
+		s = env.indexExprText(k.Expr, pretty)
 	}
 	if k.Opclass != "" {
 		s += " " + catalog.QuoteIdent(k.Opclass)
@@ -238,18 +103,6 @@ func indexKeyDef(t *catalog.Table, k *catalog.IndexKey, pretty bool) string {
 		s += " NULLS FIRST"
 	}
 	return s
-}
-
-// indexExpr writes an index expression: a call as it is, anything else in
-// parentheses of its own.
-func indexExpr(expr string, pretty bool) string {
-	if isFunctionCall(expr) {
-		return expr
-	}
-	if pretty {
-		return "(" + unwrap(expr) + ")"
-	}
-	return "(" + wrap(expr) + ")"
 }
 
 func systemIndexDef(ix *catalog.SystemIndex) string {
@@ -289,7 +142,7 @@ func (env *Env) GetConstraintDef(oid types.OID, pretty bool) (string, bool) {
 		}
 		for _, k := range t.Checks {
 			if k.OID == oid {
-				def, ok = checkDef(k, pretty), true
+				def, ok = env.checkDef(k, pretty), true
 			}
 		}
 		for _, k := range t.ForeignKeys {
@@ -304,7 +157,7 @@ func (env *Env) GetConstraintDef(oid types.OID, pretty bool) (string, bool) {
 	for _, u := range env.Snap.UserTypes(env.DB) {
 		for _, k := range u.Checks {
 			if k.OID == oid {
-				return checkDef(k, pretty), true
+				return env.checkDef(k, pretty), true
 			}
 		}
 	}
@@ -337,12 +190,8 @@ func deferrable(d, initially bool) string {
 	return s
 }
 
-func checkDef(k *catalog.Check, pretty bool) string {
-	expr := wrap(k.Expr)
-	if pretty {
-		expr = unwrap(expr)
-	}
-	s := "CHECK (" + expr + ")"
+func (env *Env) checkDef(k *catalog.Check, pretty bool) string {
+	s := "CHECK (" + env.exprText(k.Expr, pretty) + ")"
 	if k.NoInherit {
 		s += " NO INHERIT"
 	}

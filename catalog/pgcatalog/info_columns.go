@@ -38,7 +38,7 @@ func (w *writer) columnRow(db, schema, name string, num int, c *catalog.Column, 
 	if c.Generated || c.Default == "" {
 		w.null()
 	} else {
-		w.str(env.shortRegclass(env.defaultText(c)))
+		w.str(env.exprText(c.Default, false))
 	}
 	w.yes(!notNull).str(f.dataType).num(f.charMax).num(f.octets).numberColumns(&f).nulls(3).collationColumns(&f)
 	if f.domainName == "" {
@@ -49,7 +49,7 @@ func (w *writer) columnRow(db, schema, name string, num int, c *catalog.Column, 
 	w.udtColumns(&f).nulls(3).null().str(strconv.Itoa(num)).yes(false)
 	w.identityColumns(c)
 	if c.Generated {
-		w.str("ALWAYS").str(wrap(c.Default))
+		w.str("ALWAYS").str(env.exprText(c.Default, false))
 	} else {
 		w.str("NEVER").null()
 	}

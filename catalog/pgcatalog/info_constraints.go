@@ -59,12 +59,12 @@ func rowsCheckConstraints(w *writer) {
 	db := env.dbName()
 	for _, u := range env.Snap.UserTypes(env.DB) {
 		for _, k := range u.Checks {
-			w.str(db).str(u.Schema).str(k.Name).str(checkClause(k)).end()
+			w.str(db).str(u.Schema).str(k.Name).str(env.checkClause(k)).end()
 		}
 	}
 	for _, t := range env.Snap.Tables(env.DB) {
 		for _, k := range t.Checks {
-			w.str(db).str(t.Schema).str(k.Name).str(checkClause(k)).end()
+			w.str(db).str(t.Schema).str(k.Name).str(env.checkClause(k)).end()
 		}
 		for i := range t.Columns {
 			if c := &t.Columns[i]; c.NotNull && !c.Dropped {
@@ -75,7 +75,7 @@ func rowsCheckConstraints(w *writer) {
 }
 
 // checkClause is the constraint's definition without CHECK and its parentheses.
-func checkClause(k *catalog.Check) string { return "(" + wrap(k.Expr) + ")" }
+func (env *Env) checkClause(k *catalog.Check) string { return "(" + env.exprText(k.Expr, false) + ")" }
 
 func rowsKeyColumnUsage(w *writer) {
 	env := w.env

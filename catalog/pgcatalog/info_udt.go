@@ -48,7 +48,7 @@ func rowsDomains(w *writer) {
 	}
 	for _, u := range env.Snap.UserTypes(env.DB) {
 		if u.Kind == 'd' {
-			row(u.Schema, u.Name, u.Default, u.Base)
+			row(u.Schema, u.Name, env.exprText(u.Default, false), u.Base)
 		}
 	}
 }

@@ -13,7 +13,7 @@ func rowsPgAttrdef(w *writer) {
 		}
 		for i := range t.Columns {
 			if c := &t.Columns[i]; c.Default != "" && !c.Dropped {
-				w.oid(synthOID("attrdef", oid, i+1)).oid(oid).int(int64(i + 1)).str(w.env.defaultText(c)).end()
+				w.oid(synthOID("attrdef", oid, i+1)).oid(oid).int(int64(i + 1)).str(c.Default).end()
 			}
 		}
 	})

@@ -63,7 +63,7 @@ func (w *writer) typeRow(in *types.Info) {
 	var base types.OID
 	baseMod, notNull, dflt := int32(-1), false, ""
 	if u != nil && u.Kind == 'd' {
-		base, baseMod, notNull, dflt = u.Base.OID, u.Base.Mod, u.NotNull, u.Default
+		base, baseMod, notNull, dflt = u.Base.OID, u.Base.Mod, u.NotNull, w.env.exprText(u.Default, false)
 	}
 	for _, d := range catalog.InformationTypes() {
 		if d.OID == in.OID && d.Kind == 'd' {

@@ -1,0 +1,543 @@
+package pgcatalog
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// Stored expressions are texts in one canonical spelling: every operator in
+// parentheses, every cast as (x)::type, all on one line, names with schemas.
+// The functions of this file take such a text apart and write it as
+// pg_get_expr does: CASE over several lines, names as short as the search path
+// allows, and in the pretty form without the parentheses that are not needed.
+
+type nodeKind uint8
+
+const (
+	nodeAtom   nodeKind = iota // a constant, a column, a value function
+	nodeCall                   // name(items), ARRAY[items]
+	nodeSyntax                 // a call with a grammar of its own: EXTRACT(…)
+	nodeZone                   // (x AT TIME ZONE y), a call as well
+	nodeCase                   // CASE … END
+	nodeIndex                  // x[items]
+	nodeCast                   // (x)::type
+	nodeOp                     // (x op y), (op x)
+	nodeAny                    // (x op ANY (y))
+	nodeTest                   // (x IS …)
+	nodeBool                   // (x AND y …), (x OR y …), (NOT x)
+)
+
+// exprNode is a piece of an expression's text. words has one more entry than
+// kids: what stands before, between and behind them.
+type exprNode struct {
+	kind  nodeKind
+	op    string // of nodeOp and nodeBool: the operator; of nodeSyntax: the name
+	words []string
+	kids  []*exprNode
+	// of a cast: through the text form or without any work, so that it binds no
+	// closer than what it converts
+	thin bool
+}
+
+// exprReader parses a canonical text; bad is set when it is not one.
+type exprReader struct {
+	env  *Env
+	toks []string
+	pos  int
+	bad  bool
+}
+
+// exprText writes a stored expression as pg_get_expr does.
+func (env *Env) exprText(text string, pretty bool) string {
+	list := env.parseExprTexts(text)
+	if list == nil {
+		return text
+	}
+	w := &exprWriter{pretty: pretty}
+	for i, n := range list {
+		if i > 0 {
+			w.buf = append(w.buf, ", "...)
+		}
+		w.node(n)
+	}
+	return string(w.buf)
+}
+
+// indexExprText is an expression in an index's definition: a call as it is,
+// anything else in parentheses of its own.
+func (env *Env) indexExprText(text string, pretty bool) string {
+	s := env.exprText(text, pretty)
+	if list := env.parseExprTexts(text); len(list) == 1 {
+		switch n := list[0]; {
+		case n.kind == nodeCall && !strings.HasPrefix(n.words[0], "ARRAY["), n.kind == nodeSyntax, n.kind == nodeZone:
+			return s
+		}
+	}
+	return "(" + s + ")"
+}
+
+// parseExprTexts parses one expression, or several with commas; nil when the
+// text is not canonical.
+func (env *Env) parseExprTexts(text string) []*exprNode {
+	r := &exprReader{env: env, toks: exprTokens(text)}
+	list := []*exprNode{r.expr()}
+	for r.accept(",") {
+		list = append(list, r.expr())
+	}
+	if r.bad || r.pos != len(r.toks) {
+		return nil
+	}
+	return list
+}
+
+// exprTokens cuts a text into literals, names, numbers, operators and marks.
+func exprTokens(s string) []string {
+	const opChars = "+-*/<>=~!@#%^&|`?"
+	var out []string
+	for i := 0; i < len(s); {
+		start := i
+		switch c := s[i]; {
+		case c == ' ' || c == '\n':
+			i++
+			continue
+		case c == '\'' || c == '"':
+			for i++; i < len(s); i++ {
+				if s[i] == c {
+					if i+1 == len(s) || s[i+1] != c {
+						break
+					}
+					i++
+				}
+			}
+			i = min(i+1, len(s))
+		case isWordByte(c):
+			for i < len(s) && (isWordByte(s[i]) || s[i] == '.' && c >= '0' && c <= '9') {
+				i++
+			}
+		case strings.IndexByte(opChars, c) >= 0:
+			for i < len(s) && strings.IndexByte(opChars, s[i]) >= 0 {
+				i++
+			}
+		case strings.HasPrefix(s[i:], "::"):
+			i += 2
+		default:
+			i++
+		}
+		out = append(out, s[start:i])
+	}
+	return out
+}
+
+func isWordByte(c byte) bool {
+	return c == '_' || c == '$' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80
+}
+
+func isOperator(t string) bool { return t != "" && strings.IndexByte("+-*/<>=~!@#%^&|`?", t[0]) >= 0 }
+
+func (r *exprReader) peek(k int) string {
+	if r.pos+k < len(r.toks) {
+		return r.toks[r.pos+k]
+	}
+	return ""
+}
+
+func (r *exprReader) next() string {
+	t := r.peek(0)
+	if t == "" {
+		r.bad = true
+	}
+	r.pos++
+	return t
+}
+
+func (r *exprReader) accept(t string) bool {
+	if r.peek(0) == t {
+		r.pos++
+		return true
+	}
+	return false
+}
+
+func (r *exprReader) expect(t string) {
+	if !r.accept(t) {
+		r.bad = true
+	}
+}
+
+// expr reads an operand with its casts and subscripts.
+func (r *exprReader) expr() *exprNode {
+	n, bare := r.operand()
+	for !r.bad {
+		switch {
+		case r.accept("::"):
+			n = r.castOf(n, bare)
+		case r.peek(0) == "[":
+			r.pos++
+			open, end := "[", "]"
+			if bare {
+				open, end = ")[", "]"
+			}
+			x := &exprNode{kind: nodeIndex, words: []string{"", open}, kids: []*exprNode{n}}
+			if bare {
+				x.words[0] = "("
+			}
+			r.items(x, end)
+			n = x
+		default:
+			if bare {
+				r.bad = true // parentheses that nothing asks for
+			}
+			return n
+		}
+		bare = false
+	}
+	return n
+}
+
+// castOf reads the type behind a cast's operand.
+func (r *exprReader) castOf(x *exprNode, bare bool) *exprNode {
+	t := r.typeName()
+	last := x.words[len(x.words)-1]
+	switch {
+	case !bare && x.kind == nodeAtom && last != "" && (last[0] == '\'' || last == "NULL"):
+		if t == "regclass" && last[0] == '\'' {
+			last = r.env.shortRegclass(last)
+		}
+		return &exprNode{words: []string{last + "::" + t}}
+	case !bare && x.words[0] == "ARRAY[]":
+		return &exprNode{kind: nodeCall, words: []string{"ARRAY[]::" + t}}
+	}
+	thin := t == "text" || t == "character varying" || strings.HasSuffix(t, "[]")
+	if x.kind == nodeOp && (x.op == "->>" || x.op == "#>>" || x.op == "||") {
+		thin = true // of a text
+	}
+	return &exprNode{kind: nodeCast, words: []string{"", "::" + t}, kids: []*exprNode{x}, thin: thin}
+}
+
+// typeName reads a type's name; a user-defined type loses the schema where the
+// name alone finds it.
+func (r *exprReader) typeName() string {
+	t := r.next()
+	if r.accept(".") {
+		name := r.next()
+		if !r.env.Snap.TypeVisible(r.env.DB, r.env.SearchPath, unquoteIdent(t), unquoteIdent(name)) {
+			name = t + "." + name
+		}
+		t = name
+	}
+	words := func(list ...string) {
+		for slices.Contains(list, r.peek(0)) {
+			t += " " + r.next()
+		}
+	}
+	switch t {
+	case "character", "bit":
+		words("varying")
+	case "double":
+		words("precision")
+	case "interval":
+		words("year", "month", "day", "hour", "minute", "second", "to")
+	}
+	if r.accept("(") {
+		t += "(" + r.next()
+		for r.accept(",") {
+			t += "," + r.next()
+		}
+		r.expect(")")
+		t += ")"
+	}
+	if strings.HasPrefix(t, "time") {
+		words("with", "without", "time", "zone")
+	}
+	for r.peek(0) == "[" && r.peek(1) == "]" {
+		r.pos += 2
+		t += "[]"
+	}
+	return t
+}
+
+func unquoteIdent(s string) string {
+	if len(s) >= 2 && s[0] == '"' {
+		return strings.ReplaceAll(s[1:len(s)-1], `""`, `"`)
+	}
+	return s
+}
+
+// operand reads what stands before casts. bare tells that it was put into
+// parentheses of its own, as a cast or a subscript demands.
+func (r *exprReader) operand() (n *exprNode, bare bool) {
+	t := r.next()
+	switch {
+	case r.bad:
+		return &exprNode{words: []string{""}}, false
+	case t == "(":
+		return r.group()
+	case t == "CASE":
+		return r.caseExpr(), false
+	case t == "ARRAY" && r.peek(0) == "[":
+		r.pos++
+		n := &exprNode{kind: nodeCall, words: []string{"ARRAY["}}
+		r.items(n, "]")
+		return n, false
+	case isOperator(t) || strings.Contains(")],:.::", t):
+		r.bad = true
+		return &exprNode{words: []string{""}}, false
+	}
+	for t[0] != '\'' && r.peek(0) == "." {
+		r.pos++
+		t += "." + r.next()
+	}
+	if t[0] != '\'' && r.accept("(") {
+		n := &exprNode{kind: nodeCall, words: []string{t + "("}}
+		if slices.Contains([]string{"EXTRACT", "SUBSTRING", "POSITION", "OVERLAY", "TRIM", "NORMALIZE", "COLLATION FOR"}, t) {
+			n.kind, n.op = nodeSyntax, t
+		}
+		r.items(n, ")")
+		return n, false
+	}
+	return &exprNode{words: []string{t}}, false
+}
+
+// argWords are the words between the arguments of the grammar's own forms.
+var argWords = []string{"FROM", "FOR", "BOTH", "LEADING", "TRAILING", "PLACING", "IN", "SIMILAR", "ESCAPE", "VARIADIC"}
+
+// items reads expressions, commas and words up to end into n.
+func (r *exprReader) items(n *exprNode, end string) {
+	word := func(s string) { n.words[len(n.words)-1] += s }
+	if len(n.words) == len(n.kids) {
+		n.words = append(n.words, "")
+	}
+	for !r.bad && !r.accept(end) {
+		switch t := r.peek(0); {
+		case t == ",":
+			r.pos++
+			word(", ")
+		case t == ":":
+			r.pos++
+			word(":")
+		case slices.Contains(argWords, t):
+			r.pos++
+			if last := n.words[len(n.words)-1]; len(n.kids) > 0 && last == "" || strings.HasSuffix(last, "BOTH") || strings.HasSuffix(last, "ING") {
+				word(" ")
+			}
+			word(t)
+			if next := r.peek(0); !slices.Contains(argWords, next) {
+				word(" ")
+			}
+		case n.op == "POSITION" && t == "(":
+			r.pos++
+			word("(")
+			n.kids, n.words = append(n.kids, r.expr()), append(n.words, ")")
+			r.expect(")")
+			if r.accept("IN") {
+				word(" IN ")
+			}
+		default:
+			n.kids, n.words = append(n.kids, r.expr()), append(n.words, "")
+		}
+	}
+	word(end)
+}
+
+// group reads what is between parentheses, the opening one read already.
+func (r *exprReader) group() (n *exprNode, bare bool) {
+	switch t := r.peek(0); {
+	case t == "NOT":
+		r.pos++
+		n = &exprNode{kind: nodeBool, op: "NOT", words: []string{"NOT ", ""}, kids: []*exprNode{r.expr()}}
+		r.expect(")")
+		return n, false
+	case isOperator(t):
+		r.pos++
+		n = &exprNode{kind: nodeOp, words: []string{t + " ", ""}, kids: []*exprNode{r.expr()}}
+		r.expect(")")
+		return n, false
+	}
+	x := r.expr()
+	n = &exprNode{words: []string{"", ""}, kids: []*exprNode{x}}
+	add := func(sep string, y *exprNode) {
+		n.words[len(n.words)-1] = sep
+		n.kids, n.words = append(n.kids, y), append(n.words, "")
+	}
+	switch t := r.next(); {
+	case t == ")":
+		return x, true
+	case t == "AND" || t == "OR":
+		n.kind, n.op = nodeBool, t
+		add(" "+t+" ", r.expr())
+		for r.accept(t) {
+			add(" "+t+" ", r.expr())
+		}
+	case t == "AT":
+		r.expect("TIME")
+		r.expect("ZONE")
+		n.kind = nodeZone
+		add(" AT TIME ZONE ", r.expr())
+	case t == "IS" && r.peek(0) == "DISTINCT":
+		r.pos++
+		r.expect("FROM")
+		n.kind = nodeTest
+		add(" IS DISTINCT FROM ", r.expr())
+	case t == "IS":
+		n.kind = nodeTest
+		n.words[1] = " IS"
+		for !r.bad && r.peek(0) != ")" {
+			n.words[1] += " " + r.next()
+		}
+	case isOperator(t) && (r.peek(0) == "ANY" || r.peek(0) == "ALL"):
+		n.kind = nodeAny
+		sep := " " + t + " " + r.next() + " ("
+		r.expect("(")
+		add(sep, r.expr())
+		r.expect(")")
+		n.words[2] = ")"
+	case isOperator(t):
+		n.kind, n.op = nodeOp, t
+		add(" "+t+" ", r.expr())
+	default:
+		r.bad = true
+	}
+	r.expect(")")
+	return n, false
+}
+
+// lineBreak is the mark of a new line in words; no text contains it.
+const lineBreak = "\x00"
+
+// caseExpr reads CASE … END; the words carry line breaks as \n.
+func (r *exprReader) caseExpr() *exprNode {
+	n := &exprNode{kind: nodeCase, words: []string{lineBreak + "CASE"}}
+	part := func(word string) {
+		n.words[len(n.words)-1] += word
+		n.kids, n.words = append(n.kids, r.expr()), append(n.words, "")
+	}
+	if r.peek(0) != "WHEN" {
+		part(" ")
+	}
+	for !r.bad && r.accept("WHEN") {
+		part(lineBreak + "WHEN ")
+		r.expect("THEN")
+		part(" THEN ")
+	}
+	r.expect("ELSE")
+	part(lineBreak + "ELSE ")
+	r.expect("END")
+	n.words[len(n.words)-1] += lineBreak + "END"
+	return n
+}
+
+// exprWriter writes a tree of text pieces.
+type exprWriter struct {
+	buf    []byte
+	pretty bool
+	indent int
+}
+
+// paren writes n as an operand of parent: in the pretty form in parentheses
+// unless n is simple there; otherwise operators bring their own.
+func (w *exprWriter) paren(n, parent *exprNode) {
+	open := w.pretty && !simpleIn(n, parent)
+	if open {
+		w.buf = append(w.buf, '(')
+	}
+	w.node(n)
+	if open {
+		w.buf = append(w.buf, ')')
+	}
+}
+
+func (w *exprWriter) node(n *exprNode) {
+	own := false
+	switch n.kind {
+	case nodeZone:
+		own = true
+	case nodeOp, nodeAny, nodeTest, nodeBool:
+		own = !w.pretty
+	}
+	if own {
+		w.buf = append(w.buf, '(')
+	}
+	for i, word := range n.words {
+		w.word(word)
+		if i >= len(n.kids) {
+			continue
+		}
+		switch kid := n.kids[i]; {
+		case n.kind == nodeCast && !w.pretty:
+			w.buf = append(w.buf, '(')
+			w.node(kid)
+			w.buf = append(w.buf, ')')
+		case n.kind == nodeCall || n.kind == nodeSyntax || n.kind == nodeCase || n.kind == nodeIndex:
+			w.node(kid) // the form itself separates them
+		default:
+			w.paren(kid, n)
+		}
+	}
+	if own {
+		w.buf = append(w.buf, ')')
+	}
+}
+
+// word writes a word; behind a lineBreak a line begins at the depth of CASE.
+func (w *exprWriter) word(s string) {
+	for i, line := range strings.Split(s, lineBreak) {
+		if i > 0 {
+			if line == "END" {
+				w.indent -= 4
+			}
+			w.buf = append(bytes.TrimRight(w.buf, " "), '\n')
+			w.buf = append(w.buf, strings.Repeat(" ", w.indent)...)
+			if strings.HasPrefix(line, "CASE") {
+				w.indent += 4
+			}
+		}
+		w.buf = append(w.buf, line...)
+	}
+}
+
+// simpleIn reports whether n needs no parentheses below parent.
+func simpleIn(n, parent *exprNode) bool {
+	switch n.kind {
+	case nodeAny:
+		return false
+	case nodeCast:
+		return !n.thin || simpleIn(n.kids[0], n)
+	case nodeOp:
+		if parent.kind == nodeOp {
+			return bindsCloser(n, parent)
+		}
+		return parent.kind == nodeBool
+	case nodeTest:
+		return parent.kind == nodeBool
+	case nodeBool:
+		return parent.kind == nodeBool && (parent.op == "OR" || parent.op == "AND" && n.op != "OR")
+	}
+	return true
+}
+
+// bindsCloser compares the arithmetic operators, the only ones whose
+// precedence is relied on.
+func bindsCloser(n, parent *exprNode) bool {
+	low := func(op string) bool { return op == "+" || op == "-" }
+	high := func(op string) bool { return op == "*" || op == "/" || op == "%" }
+	switch {
+	case !low(n.op) && !high(n.op) || !low(parent.op) && !high(parent.op):
+		return false
+	case high(n.op) && low(parent.op):
+		return true
+	case low(n.op) && high(parent.op):
+		return false
+	}
+	return n == parent.kids[0]
+}
+
+// shortRegclass shortens the name of a relation in a literal as far as the
+// search path allows.
+func (env *Env) shortRegclass(literal string) string {
+	oid := env.ToRegclass(strings.ReplaceAll(literal[1:len(literal)-1], "''", "'"))
+	if oid == 0 {
+		return literal
+	}
+	return "'" + strings.ReplaceAll(env.RegclassOut(oid), "'", "''") + "'"
+}
