@@ -220,6 +220,18 @@ func volatileCall(e plan.Expr) bool {
 	return v
 }
 
+// reads reports whether e reads a column of the rels.
+func reads(e plan.Expr, rels map[int]bool) bool {
+	in := map[int]bool{}
+	relsOf(e, in)
+	for id := range in {
+		if rels[id] {
+			return true
+		}
+	}
+	return false
+}
+
 func subset(a, b map[int]bool) bool {
 	for k := range a {
 		if !b[k] {
@@ -271,6 +283,9 @@ func (p *planner) outerUnit(s *state, j *joinItem) *unit {
 			down = append(down, c)
 		} else {
 			up = append(up, c)
+			if reads(c, lids) || reads(c, rids) {
+				needOf(c, s.need) // it is applied above: the sides deliver what it reads
+			}
 		}
 	}
 	for _, c := range j.on {
