@@ -386,8 +386,8 @@ func (p *planner) findFunction(c *funcCall) (*candidate, []plan.Expr) {
 	named := len(c.argNames) > 0
 	for _, pr := range p.procs(c.schema, c.name) {
 		if named {
-			if k := p.namedCandidate(pr, c); k != nil {
-				cands = append(cands, *k)
+			if k, args := p.namedCandidate(pr, c); k != nil {
+				return k, args
 			}
 			continue
 		}
@@ -450,50 +450,40 @@ next:
 	return out
 }
 
-// namedCandidate orders named arguments as the function declares them.
-func (p *planner) namedCandidate(pr *catalog.Proc, c *funcCall) *candidate {
+// namedCandidate orders named arguments as the function declares them, with
+// defaults for those left out; nil when they do not fit.
+func (p *planner) namedCandidate(pr *catalog.Proc, c *funcCall) (*candidate, []plan.Expr) {
 	if pr.ArgNames == nil || len(pr.Args) < len(c.args) {
-		return nil
+		return nil, nil
 	}
 	var inNames []string
 	for i, n := range pr.ArgNames {
-		if pr.ArgModes == nil || i >= len(pr.ArgModes) || pr.ArgModes[i] == 'i' || pr.ArgModes[i] == 'b' || pr.ArgModes[i] == 'v' {
+		if i >= len(pr.ArgModes) || pr.ArgModes[i] == 'i' || pr.ArgModes[i] == 'b' || pr.ArgModes[i] == 'v' {
 			inNames = append(inNames, n)
 		}
 	}
 	args := make([]plan.Expr, len(pr.Args))
 	for i, a := range c.args {
 		at := i
-		if c.argNames[i] != "" {
+		if i < len(c.argNames) && c.argNames[i] != "" {
 			at = slices.Index(inNames, c.argNames[i])
 		}
-		if at < 0 || at >= len(args) || args[at] != nil {
-			return nil
+		if at < 0 || at >= len(args) || args[at] != nil || !p.canCoerce(a.Type().OID, pr.Args[at], implicit) {
+			return nil, nil
 		}
 		args[at] = a
 	}
 	first := len(pr.Args) - len(pr.Defaults)
-	types_ := make([]types.OID, len(c.args))
 	for i := range args {
-		if args[i] == nil {
-			if i < first {
-				return nil
-			}
-			args[i] = p.defaultArg(pr, i-first)
+		if args[i] != nil {
+			continue
 		}
-	}
-	k := &candidate{proc: pr}
-	for i, a := range c.args {
-		for j := range args {
-			if args[j] == a {
-				types_[i] = pr.Args[j]
-			}
+		if i < first {
+			return nil, nil
 		}
+		args[i] = p.must(p.defaultArg(pr, i-first), p.T(pr.Args[i], -1), assignment)
 	}
-	k.args = types_
-	c.args, c.argNames = args, nil
-	k.args = pr.Args
-	return k
+	return &candidate{proc: pr, args: pr.Args}, args
 }
 
 func (p *planner) defaultArg(pr *catalog.Proc, i int) plan.Expr {

@@ -266,6 +266,7 @@ func (b *binder) wholeRow(it *nsItem, off int) plan.Expr {
 	}
 	for _, c := range it.cols {
 		r.Elems = append(r.Elems, c.x)
+		r.Names = append(r.Names, c.name)
 	}
 	return r
 }
