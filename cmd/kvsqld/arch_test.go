@@ -62,7 +62,7 @@ var arrows = map[string][]string{
 	"wire": {"catalog/types", "catalog/types/vec", "catalog/sqlerr"},
 
 	// The commands show files and keys and name places in scripts.
-	"cmd/kvsqld": {"wire", "executor/session", "executor", "storage", "storage/kv", "storage/table",
+	"cmd/kvsqld": {"wire", "executor/session", "executor", "storage", "storage/kv", "storage/txn", "storage/table",
 		"catalog", "catalog/sqlerr", "parser", "parser/ast"},
 }
 
