@@ -61,6 +61,11 @@ func Open(dir string, opt Options) (*txn.Store, error) {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	if size > 0 {
+		if err := checkLength(path); err != nil {
+			return nil, err
+		}
+	}
 	mmap := opt.MmapBytes
 	if mmap == 0 {
 		mmap = max(16<<30, 4*int(size))
