@@ -639,6 +639,16 @@ func (b *binder) array(e *ast.Array, elem *types.T) plan.Expr {
 	return c
 }
 
+// nameByte is x[i] of a name: its bytes counted from 0, as "char"; NULL past
+// the end of the 64 bytes.
+func (b *binder) nameByte(x plan.Expr, e *ast.Index) plan.Expr {
+	i := b.coerce(b.expr(e.Lo), types.TInt4, assignment)
+	if i == nil {
+		failf(sqlerr.DatatypeMismatch, e.Lo.Pos(), "array subscript must have type integer")
+	}
+	return &plan.Subscript{At: plan.At{T: types.Of(types.OChar), Off: e.Pos()}, X: x, Lo: []plan.Expr{i}, Hi: []plan.Expr{nil}}
+}
+
 func (b *binder) subscript(e *ast.Index) plan.Expr {
 	// x[1][2] is one subscript with two dimensions
 	var steps []*ast.Index
@@ -656,6 +666,9 @@ func (b *binder) subscript(e *ast.Index) plan.Expr {
 		unsupported(e.Pos(), "subscripting of jsonb")
 	}
 	in := b.info(x.Type().OID)
+	if x.Type().OID == types.OName && len(steps) == 1 && !e.Slice {
+		return b.nameByte(x, e)
+	}
 	if in.Kind != types.KArray || in.Elem == 0 {
 		failf(sqlerr.DatatypeMismatch, e.Pos(), "cannot subscript type %s because it does not support subscripting", b.bareName(x.Type().OID))
 	}

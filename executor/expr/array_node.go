@@ -144,6 +144,9 @@ func equalInts(a, b []int) bool {
 
 func (c *compiler) compileSubscript(e *plan.Subscript) (Eval, error) {
 	if e.X.Type().Kind() != types.KArray {
+		if e.X.Type().OID == types.OName && !e.Slice && len(e.Lo) == 1 {
+			return c.compileNameByte(e)
+		}
 		if e.X.Type().Kind() == types.KJSONB && !e.Slice {
 			return c.compileJSONSubscript(e)
 		}
@@ -173,6 +176,52 @@ func (c *compiler) compileSubscript(e *plan.Subscript) (Eval, error) {
 		return nil, err
 	}
 	return out, nil
+}
+
+// nameByteEval is X[i] of a name: the byte at i, which is 0 up to the name's
+// fixed size and NULL outside of it.
+type nameByteEval struct {
+	t    types.T
+	x, i Eval
+	out  vec.Vec
+}
+
+func (c *compiler) compileNameByte(e *plan.Subscript) (Eval, error) {
+	x, err := c.compile(e.X)
+	if err != nil {
+		return nil, err
+	}
+	i, err := c.compile(e.Lo[0])
+	if err != nil {
+		return nil, err
+	}
+	return &nameByteEval{t: e.T, x: x, i: i}, nil
+}
+
+func (e *nameByteEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
+	x, err := e.x.Eval(env, b)
+	if err != nil {
+		return nil, err
+	}
+	at, err := e.i.Eval(env, b)
+	if err != nil {
+		return nil, err
+	}
+	e.out.Reset(e.t, max(b.N, 1))
+	for _, r := range rowsOf(b) {
+		i := int(r)
+		k := at.Get(i).I
+		if x.IsNull(i) || at.IsNull(i) || k < 0 || k > nameLen {
+			e.out.Set(i, types.Null(e.t))
+			continue
+		}
+		d := types.Datum{T: e.t}
+		if s := x.Get(i).B; k < int64(len(s)) {
+			d.B = s[k : k+1]
+		}
+		e.out.Set(i, d)
+	}
+	return &e.out, nil
 }
 
 // subscriptEval is X[i][j] (out of bounds: NULL) or a slice (out of bounds:
