@@ -30,7 +30,9 @@ func (s *Session) copyTo(ctx context.Context, x *ast.Copy, o *copyOptions) (int6
 	if err := copyable(query); err != nil {
 		return 0, err
 	}
-	if _, err := s.runPlanned(ctx, &plannedStmt{stmt: query}, nil, out, nil); err != nil {
+	// A dump of a table is the same each time.
+	p := &plannedStmt{stmt: query, inOrder: x.Table != nil}
+	if _, err := s.runPlanned(ctx, p, nil, out, nil); err != nil {
 		return 0, err
 	}
 	return out.rows, out.end()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/lib/pq"
 
 	"kvsqld/storage"
@@ -271,27 +272,34 @@ func TestCopyCancel(t *testing.T) {
 	conn, _ := serveCopy(t, storage.Options{Store: "mem"})
 	c := conn.PgConn()
 	execAll(t, c, copyTable)
-	r, w := io.Pipe()
-	done := make(chan error, 1)
-	go func() {
-		_, err := c.CopyFrom(ctx, r, "COPY t FROM STDIN")
-		r.Close()
-		done <- err
-	}()
-	// A request that comes before the COPY runs has no effect; the driver looks
-	// for an error only when there is more to send.
-	for i := 1000; ; i++ {
-		if err := c.CancelRequest(ctx); err != nil {
-			t.Error(err)
-			break
-		}
-		if _, err := fmt.Fprintf(w, "%d\ta\t2\n", i); err != nil {
-			break
-		}
+	fe := c.Frontend()
+	fe.Send(&pgproto3.Query{String: "COPY t FROM STDIN"})
+	if err := fe.Flush(); err != nil {
+		t.Fatal(err)
 	}
-	w.Close()
-	if got := copyError(<-done); !strings.HasPrefix(got, "57014 | canceling statement due to user request | COPY t, line ") {
-		t.Errorf("after a cancel: %s", got)
+	receive := func() pgproto3.BackendMessage {
+		m, err := fe.Receive()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	if _, ok := receive().(*pgproto3.CopyInResponse); !ok {
+		t.Fatal("no CopyInResponse")
+	}
+	fe.Send(&pgproto3.CopyData{Data: []byte("1\ta\t2\n")})
+	if err := fe.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.CancelRequest(ctx); err != nil {
+		t.Fatal(err)
+	}
+	e, ok := receive().(*pgproto3.ErrorResponse)
+	if !ok || e.Code != "57014" || e.Message != "canceling statement due to user request" || !strings.HasPrefix(e.Where, "COPY t, line ") {
+		t.Errorf("after a cancel: %+v", e)
+	}
+	if _, ok := receive().(*pgproto3.ReadyForQuery); !ok {
+		t.Error("no ReadyForQuery after the error")
 	}
 	if got := copyOutText(t, c, "COPY t (a) TO STDOUT"); got != "100\n" {
 		t.Errorf("after a cancel the table has %q", got)

@@ -80,6 +80,8 @@ type plannedStmt struct {
 	busy bool
 	env  executor.Env
 	x    expr.Env
+
+	inOrder bool // full scans give the rows in the order of the table's key
 }
 
 // plannable reports whether the planner plans the statement.
@@ -235,6 +237,9 @@ func (s *Session) fillEnv(ctx context.Context, env *executor.Env, x *expr.Env, p
 		WorkMem: s.settings.workMem, TempDir: s.srv.opts.TempDir, MaxParallel: s.srv.opts.MaxParallel,
 		LockTimeout: s.settings.lockTimeout, ReadCommitted: t.iso == kv.ReadCommitted,
 		TableExprs: s.tableExprsFn, Virtual: s.virtualFn, SequenceRow: s.sequenceRowFn, Notice: s.tellFn,
+	}
+	if p.inOrder {
+		env.MaxParallel = 1
 	}
 	if !p.q.ReadOnly {
 		if t.deferred == nil {
