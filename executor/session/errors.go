@@ -42,7 +42,9 @@ func asSQL(ctx context.Context, err error) error {
 	if errors.As(err, &e) {
 		var cause *sqlerr.Error
 		if e.Code == sqlerr.QueryCanceled && ctx.Err() != nil && errors.As(context.Cause(ctx), &cause) {
-			return cause // which knows whether it was the user or a timeout
+			out := *cause // which knows whether it was the user or a timeout
+			out.Where = e.Where
+			return &out
 		}
 		return err
 	}
