@@ -247,10 +247,6 @@ func figure(e ast.Expr) (string, int) {
 			return n, s
 		}
 		return e.Type.Name.Last(), 1
-	case *ast.Const:
-		if e.Kind == ast.ConstBool {
-			return "bool", 1
-		}
 	case *ast.Collate:
 		return figure(e.X)
 	case *ast.Case:

@@ -340,7 +340,16 @@ func (p *planner) scalarJoins(s *state, e plan.Expr) plan.Expr {
 		if !ok || sub.kind != plan.SubScalar {
 			return x
 		}
-		if y := p.scalarJoin(s, sub); y != nil {
+		// an expression such as NULLIF holds its subquery twice
+		y, seen := s.joined[sub.q]
+		if !seen {
+			y = p.scalarJoin(s, sub)
+			if s.joined == nil {
+				s.joined = map[*query]plan.Expr{}
+			}
+			s.joined[sub.q] = y
+		}
+		if y != nil {
 			return y
 		}
 		return x

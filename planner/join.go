@@ -21,6 +21,9 @@ func (p *planner) stepJoin(s *state) {
 	}
 	s.cur = p.filterOn(s, s.cur, s.conj)
 	s.conj = nil
+	if s.part {
+		return
+	}
 	for _, m := range s.b.semis {
 		s.cur = p.semiJoin(s, m)
 	}

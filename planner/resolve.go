@@ -124,7 +124,7 @@ func (p *planner) matching(cands []candidate, in []types.OID) []candidate {
 // polyConsistent checks that polymorphic arguments can agree.
 func (p *planner) polyConsistent(args, in []types.OID) bool {
 	var elem, arr types.OID
-	for i, a := range args {
+	for i, a := range args[:len(in)] { // arguments given by name may be fewer
 		if in[i] == types.OUnknown {
 			continue
 		}
@@ -151,7 +151,7 @@ func (p *planner) polyConsistent(args, in []types.OID) bool {
 // have a common type.
 func (p *planner) compatibleConsistent(args, in []types.OID) bool {
 	var found []plan.Expr
-	for i, a := range args {
+	for i, a := range args[:len(in)] {
 		t := in[i]
 		switch a {
 		case types.OAnycompatiblearray:

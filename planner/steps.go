@@ -43,6 +43,9 @@ type state struct {
 	units []*unit
 	order []*joinStep
 	cur   *pnode
+	part  bool // a side of an outer join: the block's semi joins come above it
+	// the columns that scalar subqueries became, nil for those that stay
+	joined map[*query]plan.Expr
 }
 
 // pnode is a planned subtree: where its output columns are, and estimates.

@@ -1,0 +1,233 @@
+//go:build diff
+
+package main
+
+import (
+	"fmt"
+	"math/rand"
+	"strings"
+)
+
+// diffType is a family of types that compare with each other without a cast.
+type diffType int
+
+const (
+	diffInt diffType = iota
+	diffBig
+	diffNum
+	diffFloat
+	diffText
+	diffBool
+	diffDate
+	diffStamp
+	diffTypes
+)
+
+var diffCast = [diffTypes]string{"int", "bigint", "numeric", "float8", "text", "bool", "date", "timestamp"}
+
+type diffColumn struct {
+	name string // with its qualifier in a scope
+	typ  diffType
+}
+
+type diffTable struct {
+	name    string
+	columns []diffColumn
+}
+
+// diffGen writes random statements over its tables.
+type diffGen struct {
+	*rand.Rand
+	tables []*diffTable
+	alias  int
+}
+
+func newDiffGen(r *rand.Rand) *diffGen { return &diffGen{Rand: r} }
+
+func (g *diffGen) chance(percent int) bool { return g.Intn(100) < percent }
+
+func (g *diffGen) pick(of ...string) string { return of[g.Intn(len(of))] }
+
+func (g *diffGen) newAlias(prefix string) string {
+	g.alias++
+	return fmt.Sprintf("%s%d", prefix, g.alias)
+}
+
+// schema creates and fills the tables.
+func (g *diffGen) schema() []string {
+	var out []string
+	n := 2 + g.Intn(3)
+	for i := range n {
+		t := &diffTable{name: fmt.Sprintf("t%d", i)}
+		t.columns = append(t.columns, diffColumn{"id", diffInt}, diffColumn{"a", diffInt})
+		def := []string{"id int", "a int"}
+		for j, m := 0, 3+g.Intn(5); j < m; j++ {
+			typ := diffType(g.Intn(int(diffTypes)))
+			c := diffColumn{fmt.Sprintf("%c", 'b'+j), typ}
+			t.columns = append(t.columns, c)
+			spelled := diffCast[typ]
+			switch typ {
+			case diffNum:
+				spelled = g.pick("numeric", "numeric(8,2)", "numeric(10)")
+			case diffText:
+				spelled = g.pick("text", "varchar(12)", "varchar", "text", "char(6)")
+			case diffInt:
+				spelled = g.pick("int", "smallint")
+			}
+			def = append(def, c.name+" "+spelled)
+		}
+		switch g.Intn(4) {
+		case 0, 1:
+			def = append(def, "PRIMARY KEY (id)")
+		case 2:
+			def = append(def, "UNIQUE (id)")
+		}
+		if i > 0 && g.chance(50) {
+			def = append(def, "ref int")
+			t.columns = append(t.columns, diffColumn{"ref", diffInt})
+		}
+		out = append(out, fmt.Sprintf("CREATE TABLE %s (%s)", t.name, strings.Join(def, ", ")))
+		g.tables = append(g.tables, t)
+		out = append(out, g.fill(t, 5+g.Intn(60), 0)...)
+		for k := range g.Intn(4) {
+			var keys []string
+			for _, c := range g.columns(t, 1+g.Intn(3)) {
+				keys = append(keys, c.name+g.pick("", " DESC", " NULLS FIRST", " DESC NULLS LAST", ""))
+			}
+			out = append(out, fmt.Sprintf("CREATE INDEX %s_x%d ON %s (%s)%s", t.name, k, t.name,
+				strings.Join(keys, ", "), g.pick("", "", " WHERE a > 2", " WHERE a IS NOT NULL")))
+		}
+		if g.chance(50) {
+			out = append(out, "ANALYZE "+t.name)
+		}
+	}
+	for i := 1; i < n; i++ {
+		t := g.tables[i]
+		if p := g.tables[g.Intn(i)]; t.columns[len(t.columns)-1].name == "ref" {
+			out = append(out, fmt.Sprintf("ALTER TABLE %s ADD FOREIGN KEY (ref) REFERENCES %s (id) ON DELETE %s ON UPDATE %s",
+				t.name, p.name, g.pick("NO ACTION", "CASCADE", "SET NULL"), g.pick("NO ACTION", "CASCADE", "SET NULL")))
+		}
+	}
+	return out
+}
+
+func (g *diffGen) fill(t *diffTable, rows, first int) []string {
+	var values []string
+	for i := range rows {
+		v := []string{fmt.Sprint(first + i)}
+		for _, c := range t.columns[1:] {
+			if c.name == "ref" {
+				v = append(v, g.pick("NULL", "1", "2", "3", "4"))
+				continue
+			}
+			v = append(v, g.value(c.typ))
+		}
+		values = append(values, "("+strings.Join(v, ", ")+")")
+	}
+	return []string{fmt.Sprintf("INSERT INTO %s VALUES %s", t.name, strings.Join(values, ", "))}
+}
+
+// columns picks n different columns.
+func (g *diffGen) columns(t *diffTable, n int) []diffColumn {
+	var out []diffColumn
+	for _, i := range g.Perm(len(t.columns))[:min(n, len(t.columns))] {
+		out = append(out, t.columns[i])
+	}
+	return out
+}
+
+// value is a constant of a small domain, so that rows meet, or NULL.
+func (g *diffGen) value(typ diffType) string {
+	if g.chance(12) {
+		return "NULL"
+	}
+	return g.constant(typ)
+}
+
+func (g *diffGen) constant(typ diffType) string {
+	switch typ {
+	case diffInt, diffBig:
+		return fmt.Sprint(g.Intn(12) - 2)
+	case diffNum:
+		return g.pick("0", "1", "2", "1.5", "1.50", "-0.25", "3.00", "10", "7.125")
+	case diffFloat:
+		return g.pick("'0'::float8", "'1'::float8", "'2.5'::float8", "'-1.25'::float8", "'4'::float8", "'1e3'::float8")
+	case diffText:
+		return g.pick("''", "'a'", "'ab'", "'B'", "'abc'", "'b '", "'ba'", "'é'", "'a_c'", "'10'")
+	case diffBool:
+		return g.pick("true", "false")
+	case diffDate:
+		return g.pick("date '2020-01-31'", "date '2020-02-29'", "date '2021-03-01'", "date '1999-12-31'")
+	default:
+		return g.pick("timestamp '2020-01-31 10:00:00'", "timestamp '2020-01-31'", "timestamp '2021-03-01 23:59:59.5'",
+			"timestamp '1999-12-31 00:00:01'")
+	}
+}
+
+// statement is the next statement of the mix.
+func (g *diffGen) statement() diffStatement {
+	switch n := g.Intn(100); {
+	case n < 82:
+		q, ordered := g.query(3)
+		return diffStatement{sql: q, ordered: ordered}
+	case n < 88:
+		return diffStatement{sql: "SELECT " + g.scalar(diffType(g.Intn(int(diffTypes))), nil, 4)}
+	default:
+		return diffStatement{sql: g.write(), write: true}
+	}
+}
+
+func (g *diffGen) table() *diffTable { return g.tables[g.Intn(len(g.tables))] }
+
+// write is a random INSERT, UPDATE or DELETE.
+func (g *diffGen) write() string {
+	t := g.table()
+	var scope []diffColumn
+	for _, c := range t.columns {
+		scope = append(scope, diffColumn{t.name + "." + c.name, c.typ})
+	}
+	returning := ""
+	if g.chance(60) {
+		returning = " RETURNING *"
+		if g.chance(50) {
+			returning = " RETURNING " + g.scalar(g.anyType(), scope, 2) + ", " + t.name + ".id"
+		}
+	}
+	c := g.columns(t, 2)
+	switch g.Intn(8) {
+	case 0, 1:
+		var names, values []string
+		for _, c := range t.columns[1:] {
+			names = append(names, c.name)
+			values = append(values, g.value(c.typ))
+		}
+		conflict := ""
+		switch g.Intn(4) {
+		case 0:
+			conflict = " ON CONFLICT DO NOTHING"
+		case 1:
+			conflict = fmt.Sprintf(" ON CONFLICT (id) DO UPDATE SET %s = %s", c[0].name,
+				g.scalar(c[0].typ, append(scope, diffColumn{"excluded." + c[0].name, c[0].typ}), 1))
+		}
+		return fmt.Sprintf("INSERT INTO %s (id, %s) VALUES (%d, %s)%s%s", t.name, strings.Join(names, ", "), g.Intn(100),
+			strings.Join(values, ", "), conflict, returning)
+	case 2:
+		return fmt.Sprintf("INSERT INTO %s (id, %s) SELECT id + %d, %s FROM %s x WHERE %s%s", t.name, "a", 100+g.Intn(300), "a", t.name,
+			g.condition([]diffColumn{{"x.id", diffInt}, {"x.a", diffInt}}, 1), g.pick("", " ON CONFLICT DO NOTHING"))
+	case 3, 4, 5:
+		from, where := "", g.condition(scope, 2)
+		if g.chance(30) {
+			o := g.table()
+			from = " FROM (SELECT a, min(id) AS m FROM " + o.name + " GROUP BY a) u"
+			where = t.name + ".a = u.a AND " + where
+			scope = append(scope, diffColumn{"u.m", diffInt})
+		}
+		return fmt.Sprintf("UPDATE %s SET %s = %s%s WHERE %s%s", t.name, c[0].name, g.scalar(c[0].typ, scope, 2), from, where, returning)
+	case 6:
+		return fmt.Sprintf("UPDATE %s SET id = id + %d WHERE %s%s", t.name, 1+g.Intn(200), g.condition(scope, 1), returning)
+	default:
+		return fmt.Sprintf("DELETE FROM %s WHERE %s AND a < %d%s", t.name, g.condition(scope, 2), g.Intn(4), returning)
+	}
+}
+
+func (g *diffGen) anyType() diffType { return diffType(g.Intn(int(diffTypes))) }
