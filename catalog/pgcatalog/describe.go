@@ -227,11 +227,6 @@ func (env *Env) foreignKeyDef(t *catalog.Table, k *catalog.ForeignKey) string {
 	return s
 }
 
-// viewText is a view's query as pg_get_viewdef shows it.
-func viewText(v *catalog.View) string {
-	return " " + strings.TrimSuffix(strings.TrimSpace(v.Query), ";") + ";"
-}
-
 // GetViewDef is pg_get_viewdef; false when there is no such view.
 func (env *Env) GetViewDef(oid types.OID) (string, bool) {
 	v, ok := env.Snap.RelationByOID(env.DB, oid).(*catalog.View)
