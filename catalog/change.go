@@ -59,7 +59,8 @@ func (c *Change) RollbackTo(m ChangeMark) {
 // Rebase moves a change onto a newer snapshot: READ COMMITTED statements see
 // what others published meanwhile. It fails when the delta no longer applies.
 func (c *Change) Rebase(s *Snapshot) error {
-	n, err := s.Apply(&c.delta)
+	put, del := c.delta.Final()
+	n, err := s.apply(put, withStats(s, del))
 	if err != nil {
 		return err
 	}
