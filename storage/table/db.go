@@ -46,6 +46,14 @@ func (db *DB) Store() kv.Store { return db.store }
 // not change when the database is renamed.
 func DBName(db types.OID) string { return "db" + strconv.FormatUint(uint64(db), 10) }
 
+// fileName is a file's name; those of temporary tables have none of their own.
+func fileName(name string, space catalog.SpaceID) string {
+	if name == "" {
+		return "temp." + strconv.FormatUint(uint64(space), 10)
+	}
+	return name
+}
+
 // For returns what is derived from a table's descriptor, which must not change
 // afterwards; it is remembered by the descriptor's address. The error is 0A000
 // for layouts, index kinds and key types that are not supported, 42704 for key
@@ -121,7 +129,7 @@ func newDesc(db *DB, t *catalog.Table) (*Desc, error) {
 	}
 	d := &Desc{
 		Table: t, db: db, pk: t.PK,
-		space:   kv.Space{ID: uint64(t.Space), DB: DBName(t.DB), File: t.File},
+		space:   kv.Space{ID: uint64(t.Space), DB: DBName(t.DB), File: fileName(t.File, t.Space)},
 		attrOf:  make([]int, len(t.Columns)),
 		keyPos:  make([]int, len(t.Columns)),
 		liveOf:  make([]int, len(t.Columns)),
@@ -185,7 +193,7 @@ func (d *Desc) newIndex(ix *catalog.Index) (*index, error) {
 	if ix.Kind != "" && ix.Kind != "btree" {
 		return nil, sqlerr.Unsupported(-1, "access method \"%s\"", ix.Kind)
 	}
-	x.space = kv.Space{ID: uint64(ix.Space), DB: d.space.DB, File: ix.File}
+	x.space = kv.Space{ID: uint64(ix.Space), DB: d.space.DB, File: fileName(ix.File, ix.Space)}
 	cols := make([]codec.KeyCol, len(ix.Keys))
 	for i, k := range ix.Keys {
 		cols[i] = codec.KeyCol{T: k.Type, Nullable: true, Desc: k.Desc, NullsFirst: k.NullsFirst}
