@@ -65,7 +65,7 @@ func isTempObject(st ast.Stmt) bool {
 
 // ddlEnv is what one statement of package ddl gets of the session.
 func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
-	ch := s.ddl()
+	ch, t := s.ddl(), s.tx
 	return &ddl.Env{
 		Ctx: ctx, Change: ch, Txn: s.tx.kv, Tables: s.srv.Tables, User: s.user, Path: s.searchPath(false), Temp: s.tempName(),
 		LockTimeout: s.settings.lockTimeout, Text: c.text,
@@ -81,12 +81,9 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 			return x
 		},
 		Notice: s.tell,
-		Restart: func(q *catalog.Sequence, v int64) {
-			if err := s.srv.Tables.SetVal(context.WithoutCancel(ctx), q, v, false); err != nil {
-				s.srv.opts.Logger.Warn("a sequence was not restarted", "sequence", q.Name, "error", err)
-			}
-		},
-		InUse: func(db types.OID) int { return s.srv.inDatabase(db, s) },
+		// Called while the store is committing, which it must not be asked then.
+		Restart: func(q *catalog.Sequence, v int64) { t.restarts = append(t.restarts, restart{q, v}) },
+		InUse:   func(db types.OID) int { return s.srv.inDatabase(db, s) },
 		Verifier: func(password string) (string, error) {
 			if strings.HasPrefix(password, "SCRAM-SHA-256$") {
 				return password, nil

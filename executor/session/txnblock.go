@@ -40,6 +40,13 @@ type transaction struct {
 	deferred *executor.DeferredChecks
 	notes    []notification
 	deltas   map[types.OID]*rowDelta
+	restarts []restart
+}
+
+// restart is a sequence to be set when the transaction has committed.
+type restart struct {
+	seq *catalog.Sequence
+	to  int64
 }
 
 // rowDelta is what a transaction did to a table's number of rows.
@@ -218,6 +225,11 @@ func (s *Session) commit(ctx context.Context) error {
 		s.srv.notify.publish(s, t.notes)
 	}
 	if err == nil {
+		for _, r := range t.restarts {
+			if e := s.srv.Tables.SetVal(context.WithoutCancel(ctx), r.seq, r.to, false); e != nil {
+				s.srv.opts.Logger.Warn("a sequence was not restarted", "sequence", r.seq.Name, "error", e)
+			}
+		}
 		for oid := range t.deltas {
 			if s.srv.needsAnalyze(oid) {
 				s.srv.requestAnalyze(oid)
