@@ -11,7 +11,6 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -152,13 +151,17 @@ func TestPostgres(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eachScript(t, func(t *testing.T, name, path string) {
-		db := "script_" + strings.ReplaceAll(name, "-", "_")
-		exec(t, "CREATE DATABASE "+db+" TEMPLATE template0")
-		defer exec(t, "DROP DATABASE "+db+" WITH (FORCE)")
-		s := &script{postgres: true, connect: func(ctx context.Context, onNotice func(*pgconn.Notice)) (*pgconn.PgConn, error) {
-			return p.connect(ctx, db, onNotice)
-		}}
-		s.run(t, path)
-	})
+	for _, extended := range []bool{false, true} {
+		t.Run(fmt.Sprintf("extended=%t", extended), func(t *testing.T) {
+			eachScript(t, func(t *testing.T, name, path string) {
+				db := "script_" + name
+				exec(t, "CREATE DATABASE "+db+" TEMPLATE template0")
+				defer exec(t, "DROP DATABASE "+db+" WITH (FORCE)")
+				s := &script{extended: extended, postgres: true, connect: func(ctx context.Context, onNotice func(*pgconn.Notice)) (*pgconn.PgConn, error) {
+					return p.connect(ctx, db, onNotice)
+				}}
+				s.run(t, path)
+			})
+		})
+	}
 }
