@@ -228,12 +228,22 @@ func (u *paramUse) outer(first int) []int {
 	return out
 }
 
+// sets notes the parameters that a subplan or Apply sets. One that it passes on
+// from further out is still set there.
+func (u *paramUse) sets(outer []plan.SubParam) {
+	for _, p := range outer {
+		if from, ok := p.X.(*plan.Param); ok && from.Idx == p.Idx {
+			u.used[p.Idx] = from.T
+			continue
+		}
+		u.set[p.Idx] = true
+	}
+}
+
 func (u *paramUse) node(n plan.Node) {
 	switch n := n.(type) {
 	case *plan.Apply:
-		for _, p := range n.Outer {
-			u.set[p.Idx] = true
-		}
+		u.sets(n.Outer)
 	case *plan.CTEScan:
 		if n.CTE.Plan != nil && !n.CTE.Modifying {
 			u.node(n.CTE.Plan)
@@ -263,9 +273,7 @@ func (u *paramUse) expr(e plan.Expr) {
 				u.volatile = true
 			}
 		case *plan.SubPlan:
-			for _, p := range x.Outer {
-				u.set[p.Idx] = true
-			}
+			u.sets(x.Outer)
 			u.node(x.Plan)
 		}
 		return true

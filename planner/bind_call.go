@@ -364,8 +364,9 @@ func (b *binder) special(e *ast.Special) plan.Expr {
 	case "NULLIF":
 		xs := args()
 		eq := b.operator("", "=", xs[0], xs[1], off)
+		// the type is that of the comparison's left side
 		x := b.known(xs[0])
-		if c, ok := eq.(*plan.Call); ok && isUnknown(xs[0]) {
+		if c, ok := eq.(*plan.Call); ok && x.Type().OID != c.Args[0].Type().OID {
 			x = c.Args[0]
 		}
 		return &plan.NullIf{At: at(x.Type()), X: x, Eq: eq}

@@ -251,7 +251,7 @@ func figure(e ast.Expr) (string, int) {
 		return figure(e.X)
 	case *ast.Case:
 		if e.Else != nil {
-			if n, s := figure(e.Else); s > 0 {
+			if n, s := figure(e.Else); s > 1 {
 				return n, s
 			}
 		}

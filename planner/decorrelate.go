@@ -376,14 +376,14 @@ func (p *planner) scalarJoin(s *state, sub *subquery) plan.Expr {
 	inner := map[int]bool{}
 	ownRels(q, inner)
 	isOwn := func(id int) bool { return inner[id] }
-	var local, ons []plan.Expr
+	var local, ons, keys []plan.Expr
 	for _, c := range b.where {
 		if !outerVars(c, isOwn) {
 			local = append(local, c)
 			continue
 		}
 		l, r, ok := equality(c)
-		if !ok || hasSub(c) {
+		if !ok || hasSub(c) || volatileCall(c) {
 			return nil
 		}
 		if outerVars(l, isOwn) {
@@ -403,10 +403,9 @@ func (p *planner) scalarJoin(s *state, sub *subquery) plan.Expr {
 			}
 		}
 		ons = append(ons, c)
-		b.keys = append(b.keys, l)
+		keys = append(keys, l)
 	}
 	if len(ons) == 0 {
-		b.keys = nil
 		return nil
 	}
 	probe := *b
@@ -414,10 +413,9 @@ func (p *planner) scalarJoin(s *state, sub *subquery) plan.Expr {
 	pq := *q
 	pq.block = &probe
 	if correlated(&pq) {
-		b.keys = nil
 		return nil
 	}
-	b.where = local
+	b.where, b.keys = local, keys
 	// keys come first in the grouping's output
 	n := len(b.keys)
 	shift := func(x plan.Expr) plan.Expr {
