@@ -31,7 +31,8 @@ var arrows = map[string][]string{
 	"storage/kv":        nil,
 	"storage/kv/kvtest": {"storage/kv"},
 	"storage/txn":       {"storage/kv"},
-	"storage/boltkv":    {"storage/kv", "storage/txn"},
+	"storage/boltkv":    {"storage/kv", "storage/txn", "storage/walkv"},
+	"storage/walkv":     {"storage/kv", "storage/txn"},
 	"storage/memkv":     {"storage/kv", "storage/txn"},
 	"storage/codec":     {"catalog/types", "catalog/types/vec"},
 	"storage/table": {"storage/kv", "storage/codec", "catalog", "catalog/types", "catalog/types/vec",
@@ -71,7 +72,7 @@ var arrows = map[string][]string{
 var foreign = map[string][]string{
 	"github.com/xwb1989/sqlparser": {"parser"},
 	"go.etcd.io/bbolt":             {"storage/boltkv"},
-	"github.com/tidwall/btree":     {"storage/memkv", "storage/txn"},
+	"github.com/tidwall/btree":     {"storage/memkv", "storage/txn", "storage/walkv"},
 	"github.com/jackc/pgproto3/v2": {"wire"},
 	"github.com/xdg-go/scram":      {"wire"},
 }

@@ -12,6 +12,10 @@
 //   - bbolt maps its file into memory, and has to wait for all readers when
 //     the file outgrows the mapping. The mapping is therefore made far larger
 //     than the data (address space only), see Options.MmapBytes.
+//   - A bbolt commit writes many pages and syncs twice. Small commits therefore
+//     go to a write-ahead log first, see storage/walkv. While the program runs,
+//     and after a crash, the newest data is in the files of that log beside
+//     kvsqld.db; a clean stop moves it and removes them.
 //   - The list of free pages is not written with each commit, which would cost
 //     a write as large as the list. Close writes it once, so that the next
 //     start after a clean stop need not search the file for free pages.

@@ -24,8 +24,13 @@ type engine struct {
 
 func (e *engine) Limits() (key, val int) { return bolt.MaxKeySize, bolt.MaxValueSize - 1 }
 
-// Apply writes all changes in one bbolt transaction.
 func (e *engine) Apply(changes []txn.Change) (seq uint64, err error) {
+	return e.ApplyMark(changes, nil)
+}
+
+// ApplyMark writes all changes, and mark unless it is nil, in one bbolt
+// transaction.
+func (e *engine) ApplyMark(changes []txn.Change, mark []byte) (seq uint64, err error) {
 	if b := e.broken.Load(); b != nil {
 		return 0, fmt.Errorf("%w: an earlier commit failed: %w", kv.ErrUnavailable, *b)
 	}
@@ -60,11 +65,26 @@ func (e *engine) Apply(changes []txn.Change) (seq uint64, err error) {
 			return 0, err
 		}
 	}
+	if mark != nil {
+		if err := tx.Bucket([]byte(metaBucket)).Put([]byte(logKey), mark); err != nil {
+			return 0, err
+		}
+	}
 	seq, committing = uint64(tx.ID()), true
 	if err := tx.Commit(); err != nil {
 		return seq, writeError(err)
 	}
 	return seq, nil
+}
+
+// Mark returns the mark of the write-ahead log, nil if there is none.
+func (e *engine) Mark() (mark []byte, err error) {
+	defer corrupted(&err)
+	err = e.db.View(func(tx *bolt.Tx) error {
+		mark = bytes.Clone(tx.Bucket([]byte(metaBucket)).Get([]byte(logKey)))
+		return nil
+	})
+	return mark, err
 }
 
 // lastSeq returns the number of the newest state that readers would see.

@@ -18,6 +18,7 @@ import (
 
 	"kvsqld/storage/boltkv"
 	"kvsqld/storage/kv"
+	"kvsqld/storage/walkv"
 )
 
 var (
@@ -253,7 +254,7 @@ func TestDamagedPages(t *testing.T) {
 	t.Run("rows", func(t *testing.T) {
 		dir := build()
 		damage(t, dir, 10, 1000)
-		st := open(t, dir, boltkv.Options{})
+		st := open(t, dir, boltkv.Options{Log: walkv.Options{DirectBytes: 1}})
 		s, err := st.Snapshot(ctx)
 		must(t, err)
 		_, err = s.Get(ctx, table, []byte("02500"))

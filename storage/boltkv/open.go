@@ -16,6 +16,7 @@ import (
 
 	"kvsqld/storage/kv"
 	"kvsqld/storage/txn"
+	"kvsqld/storage/walkv"
 )
 
 // FileName is the name of the data file in the data directory.
@@ -26,6 +27,7 @@ const (
 	magicKey      = "magic"
 	magicValue    = "kvsqld data file"
 	formatKey     = "format"
+	logKey        = "log"
 	formatVersion = 1
 )
 
@@ -46,6 +48,8 @@ type Options struct {
 	// NoSync leaves out all syncs: after a crash of the machine the file may
 	// be unusable. For tests and for loads that can be repeated.
 	NoSync bool
+	// Log are the options of the write-ahead log; its NoSync is the one above.
+	Log walkv.Options
 }
 
 // Open opens the store in a data directory, which is made if it is missing.
@@ -93,7 +97,13 @@ func Open(dir string, opt Options) (*txn.Store, error) {
 			return nil, errors.Join(err, db.Close())
 		}
 	}
-	return txn.New(&engine{db: db, path: path, page: db.Info().PageSize}, opt.Txn), nil
+	log := opt.Log
+	log.NoSync = opt.NoSync
+	eng, err := walkv.Open(&engine{db: db, path: path, page: db.Info().PageSize}, dir, log)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), db.Close())
+	}
+	return txn.New(eng, opt.Txn), nil
 }
 
 // openBolt opens the file. bbolt panics when it searches a damaged file for

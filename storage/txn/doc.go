@@ -12,7 +12,8 @@
 // # Invariants
 //
 // T1. A transaction gives its snapshot back before its commit is queued, and
-// the cached snapshot is closed before a batch is applied. Why: an engine that
+// the cached snapshot is closed before a batch is applied, and from time to time
+// when nobody uses it, for engines that write by themselves. Why: an engine that
 // maps its file must wait for all readers when the file grows; a committer
 // that waits for a transaction that waits for the committer never ends.
 //

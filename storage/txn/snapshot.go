@@ -167,6 +167,20 @@ func (s *snapshots) beginApply() {
 	sn.es.Release()
 }
 
+// dropIdle closes the cached snapshot if nobody uses it.
+func (s *snapshots) dropIdle() {
+	s.mu.Lock()
+	sn := s.cur
+	if sn == nil || sn.refs > 0 {
+		s.mu.Unlock()
+		return
+	}
+	s.removeLocked(sn)
+	s.mu.Unlock()
+	sn.es.Release()
+	s.signalDrained()
+}
+
 // endApply makes a batch visible: from its return on every acquire yields a
 // snapshot with seq or a later one. A zero seq says that nothing was applied.
 func (s *snapshots) endApply(seq uint64) {

@@ -93,6 +93,7 @@ func (st *Store) janitor() {
 		case now := <-t.C:
 			st.snaps.age(now, st.opt.WarnSnapshotAge, st.opt.MaxSnapshotAge, warn)
 			st.locks.prune()
+			st.snaps.dropIdle()
 		}
 	}
 }

@@ -1,0 +1,48 @@
+// Package walkv puts a write-ahead log in front of an engine whose commits are
+// dear. What comes in is a [Base]; what goes out is a txn.Engine that makes a
+// small batch durable by appending it to a log file and syncing once, keeps it
+// in ordered trees in memory, and moves many batches into the base at once.
+//
+// A state is the base with at most two sets of trees on it: the frozen ones,
+// which are being moved into the base, and above them the active ones, which
+// grow. A snapshot is a snapshot of the base with the trees that belong on it.
+// Spaces are created, cleared and dropped in the base only, and large batches
+// are written there, each together with everything in the trees.
+//
+// # On disk
+//
+// Two files, kvsqld.log0 and kvsqld.log1, made when the first small batch comes
+// and removed by Close. Each belongs to one set of trees; they take turns. A
+// file has a header with an epoch, drawn at random whenever a log is begun, and
+// then records without gaps, one per batch. The space behind the records is
+// written beforehand, so that a sync has no metadata to write. The base stores
+// the epoch and the number of the last batch that it contains (the mark) in the
+// transaction that writes the batches.
+//
+// # Invariants
+//
+// W1. A batch is acknowledged and visible only when its record is synced. The
+// records before it were, so only the last record of a log can be torn.
+//
+// W2. Records are numbered without gaps, from one more than the mark at the
+// beginning of the log. A log file is written again from its start only when
+// all its records are in the base.
+//
+// W3. Opening replays the records above the mark up to the first that is not
+// whole. A whole record behind that one, or a gap between the files, says that
+// acknowledged batches are damaged: kv.ErrCorrupt, and nothing is changed.
+//
+// W4. A snapshot's trees lie on the base that they were made for, or on the one
+// that contains all frozen trees: reapplying those changes nothing. Any other
+// pair would show old values above new ones; see Engine.Snapshot.
+//
+// W5. Published trees are never changed; a batch changes copies.
+//
+// W6. After a failed sync nobody knows what the file contains. The engine takes
+// no batch from then on; reading goes on with what was acknowledged. A full
+// disk is no such failure: the record is wiped and the log goes on before it.
+//
+// W7. Only the holder of mu writes the log, changes trees or publishes. The
+// background checkpoint writes frozen trees into the base without mu; all other
+// writers of the base hold mu and wait for it first.
+package walkv

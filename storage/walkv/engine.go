@@ -1,0 +1,473 @@
+package walkv
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"kvsqld/storage/kv"
+	"kvsqld/storage/txn"
+)
+
+// Base is an engine that the log can stand in front of. The number of a
+// snapshot is that of the last applied batch, and successive batches have
+// successive numbers.
+type Base interface {
+	txn.Engine
+	// ApplyMark is Apply that also stores mark. There may be no changes.
+	ApplyMark(changes []txn.Change, mark []byte) (seq uint64, err error)
+	// Mark returns the mark that was stored last, nil if there is none.
+	Mark() ([]byte, error)
+}
+
+// Options of Open. The zero value is usable.
+type Options struct {
+	// MemBytes is the memory of the active trees from which they are moved
+	// into the base. As much again may wait for being moved. 0 = 32 MiB.
+	MemBytes int
+	// DirectBytes is the size from which a batch goes to the base at once.
+	// 0 = 512 KiB.
+	DirectBytes int
+	// Interval is how long a batch stays in the log at most. 0 = 30 s.
+	Interval time.Duration
+	// NoSync leaves out all syncs of the log.
+	NoSync bool
+}
+
+// Engine is a base with a log. It implements txn.Engine.
+type Engine struct {
+	base Base
+	dir  string
+	opt  Options
+	cur  atomic.Pointer[state]
+
+	mu      sync.Mutex // W7
+	done    sync.Cond  // the background checkpoint has ended
+	running bool       // a background checkpoint runs
+	failed  error      // no batch is taken any more (W6)
+	closed  bool
+	mem     memtable // working copy of cur.active
+	known   map[uint64]bool
+	epoch   uint64
+	logs    [2]*logFile // nil: not made yet
+	at      int         // the log of the active trees
+	timer   *time.Timer
+	buf     []txn.Change
+}
+
+var _ txn.Engine = (*Engine)(nil)
+
+// state is one published state. It is never changed.
+type state struct {
+	seq            uint64 // of the last batch in it
+	base           uint64 // number of the base without the frozen trees
+	active, frozen tables
+	activeSeq      uint64 // of the last batch below the active trees
+}
+
+// Open replays what a crash left in the log of a data directory, and returns
+// the engine, which owns the base from then on. kv.ErrCorrupt for a damaged
+// log, or an error of the base; then the base stays open.
+func Open(base Base, dir string, opt Options) (*Engine, error) {
+	if opt.MemBytes == 0 {
+		opt.MemBytes = 32 << 20
+	}
+	if opt.DirectBytes == 0 {
+		opt.DirectBytes = 512 << 10
+	}
+	opt.DirectBytes = min(opt.DirectBytes, maxBody/2)
+	if opt.Interval == 0 {
+		opt.Interval = 30 * time.Second
+	}
+	e := &Engine{base: base, dir: dir, opt: opt}
+	e.done.L = &e.mu
+	if err := e.recover(); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// mark is what the base stores about the log: the epoch, 0 if there is no log,
+// and the number of the last batch in the base.
+func mark(epoch, seq uint64) []byte {
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, epoch), seq)
+}
+
+func (e *Engine) Limits() (key, val int) { return e.base.Limits() }
+
+// Apply logs a small batch and writes others to the base.
+func (e *Engine) Apply(changes []txn.Change) (uint64, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.usable(); err != nil {
+		return 0, err
+	}
+	size := 0
+	for i := range changes {
+		c := &changes[i]
+		if c.Op != txn.OpNone {
+			return e.direct(changes)
+		}
+		for k, v := range c.Writes {
+			size += len(k) + len(v)
+		}
+		if size >= e.opt.DirectBytes {
+			return e.direct(changes)
+		}
+	}
+	if err := e.exist(changes); err != nil {
+		return 0, err
+	}
+	if e.mem.bytes >= e.opt.MemBytes {
+		if err := e.freeze(); err != nil {
+			return 0, err
+		}
+	}
+	return e.logged(changes, size)
+}
+
+func (e *Engine) usable() error {
+	if e.closed {
+		return fmt.Errorf("%w: the store is closed", kv.ErrUnavailable)
+	}
+	if e.failed != nil {
+		return fmt.Errorf("%w: nothing can be written until the store is opened again: %w", kv.ErrUnavailable, e.failed)
+	}
+	return nil
+}
+
+// exist returns an error unless all spaces exist.
+func (e *Engine) exist(changes []txn.Change) error {
+	for i := range changes {
+		sp := changes[i].Space
+		if e.known[sp.ID] {
+			continue
+		}
+		sn, err := e.base.Snapshot()
+		if err != nil {
+			return err
+		}
+		has, err := sn.HasSpace(sp)
+		sn.Release()
+		if err != nil {
+			return err
+		}
+		if !has {
+			return fmt.Errorf("%w: file %s/%s", kv.ErrNotFound, sp.DB, sp.File)
+		}
+		if e.known == nil {
+			e.known = make(map[uint64]bool)
+		}
+		e.known[sp.ID] = true
+	}
+	return nil
+}
+
+// logged appends a batch to the log and publishes it.
+func (e *Engine) logged(changes []txn.Change, size int) (uint64, error) {
+	if e.logs[e.at] == nil {
+		if err := e.newLog(); err != nil {
+			return 0, err
+		}
+	}
+	st := e.cur.Load()
+	seq := st.seq + 1
+	rec := appendRecord(make([]byte, 0, size+size/8+256), e.epoch, seq, changes)
+	if err := e.logs[e.at].append(rec); err != nil {
+		if errors.Is(err, errLost) {
+			e.failed = err
+			err = fmt.Errorf("%w: %w", kv.ErrUndetermined, err)
+		}
+		return 0, err
+	}
+	if e.mem.bytes == 0 {
+		e.arm()
+	}
+	active, err := e.mem.insert(rec[recordHeader:], st.active)
+	if err != nil {
+		e.failed = err
+		return 0, fmt.Errorf("%w: %w", kv.ErrUndetermined, err)
+	}
+	e.cur.Store(&state{seq: seq, base: st.base, active: active, frozen: st.frozen, activeSeq: st.activeSeq})
+	return seq, nil
+}
+
+// newLog makes the log file that is next. The first one begins an epoch.
+func (e *Engine) newLog() error {
+	epoch := e.epoch
+	for epoch == 0 {
+		epoch = rand.Uint64()
+	}
+	l, err := createLog(e.dir, fileNames[e.at], epoch, e.opt.NoSync)
+	if err != nil {
+		if full(err) {
+			return fmt.Errorf("%w: %w", kv.ErrDiskFull, err)
+		}
+		return fmt.Errorf("%w: %w", kv.ErrUnavailable, err)
+	}
+	if e.epoch == 0 {
+		st := e.cur.Load()
+		base, err := e.base.ApplyMark(nil, mark(epoch, st.seq))
+		if err != nil {
+			e.lost(err, st.seq)
+			return errors.Join(err, l.f.Close())
+		}
+		e.epoch = epoch
+		e.cur.Store(&state{seq: st.seq, base: base, activeSeq: st.seq})
+	}
+	e.logs[e.at] = l
+	return nil
+}
+
+// lost looks at an error of writing all trees to the base. If the outcome is
+// unknown no further batch is taken; and if readers see the base with the trees
+// and everything up to seq, they go on with that.
+func (e *Engine) lost(err error, seq uint64) {
+	if !errors.Is(err, kv.ErrUndetermined) {
+		return
+	}
+	e.failed = err
+	sn, serr := e.base.Snapshot()
+	if serr != nil {
+		return
+	}
+	defer sn.Release()
+	if base := sn.Seq(); base != e.cur.Load().base {
+		e.empty(seq, base)
+	}
+}
+
+// lostFrozen is lost for the frozen trees, which may stay on either base.
+func (e *Engine) lostFrozen(err error) {
+	if errors.Is(err, kv.ErrUndetermined) {
+		e.failed = err
+	}
+}
+
+// direct writes a batch, and before it all trees, to the base.
+func (e *Engine) direct(changes []txn.Change) (uint64, error) {
+	e.wait()
+	if err := e.usable(); err != nil {
+		return 0, err
+	}
+	gone := make(map[uint64]bool)
+	for i := range changes {
+		switch changes[i].Op {
+		case txn.OpClear, txn.OpDrop:
+			gone[changes[i].Space.ID] = true
+		}
+	}
+	st := e.cur.Load()
+	seq := st.seq + 1
+	e.buf = st.frozen.changes(e.buf[:0], gone)
+	e.buf = st.active.changes(e.buf, gone)
+	e.buf = append(e.buf, changes...)
+	base, err := e.base.ApplyMark(e.buf, mark(e.epoch, seq))
+	clear(e.buf)
+	if err != nil {
+		e.lost(err, seq)
+		return 0, err
+	}
+	for i := range changes {
+		if changes[i].Op == txn.OpDrop {
+			delete(e.known, changes[i].Space.ID)
+		}
+	}
+	e.empty(seq, base)
+	e.reuse()
+	return seq, nil
+}
+
+// empty publishes a state without trees.
+func (e *Engine) empty(seq, base uint64) {
+	e.mem = memtable{}
+	e.cur.Store(&state{seq: seq, base: base, activeSeq: seq})
+}
+
+// reuse lets the log begin at its start; everything in it is in the base.
+func (e *Engine) reuse() {
+	for _, l := range e.logs {
+		if l != nil {
+			l.end = headerSize
+		}
+	}
+}
+
+// wait returns when no background checkpoint runs.
+func (e *Engine) wait() {
+	for e.running {
+		e.done.Wait()
+	}
+}
+
+// freeze lets the active trees be moved into the base and begins new ones. It
+// waits for the trees frozen before, and returns an error if those do not go.
+func (e *Engine) freeze() error {
+	e.wait()
+	st := e.cur.Load()
+	if st.frozen != nil {
+		if err := e.move(st); err != nil {
+			return err
+		}
+		st = e.cur.Load()
+	}
+	if len(st.active) == 0 {
+		return nil
+	}
+	st = &state{seq: st.seq, base: st.base, frozen: st.active, activeSeq: st.seq}
+	e.cur.Store(st)
+	e.mem = memtable{}
+	e.at ^= 1
+	if l := e.logs[e.at]; l != nil {
+		l.end = headerSize
+	}
+	e.running = true
+	go e.moveInBackground(st)
+	return nil
+}
+
+// moveInBackground writes the frozen trees to the base. After an error they
+// stay; the next freeze, timer or direct batch tries again.
+func (e *Engine) moveInBackground(st *state) {
+	base, err := e.base.ApplyMark(st.frozen.changes(nil, nil), mark(e.epoch, st.activeSeq))
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.running = false
+	e.done.Broadcast()
+	if err != nil {
+		e.lostFrozen(err)
+		e.arm()
+		return
+	}
+	e.moved(base)
+}
+
+// move is moveInBackground without giving mu away.
+func (e *Engine) move(st *state) error {
+	base, err := e.base.ApplyMark(st.frozen.changes(nil, nil), mark(e.epoch, st.activeSeq))
+	if err != nil {
+		e.lostFrozen(err)
+		return err
+	}
+	e.moved(base)
+	return nil
+}
+
+func (e *Engine) moved(base uint64) {
+	st := e.cur.Load()
+	e.cur.Store(&state{seq: st.seq, base: base, active: st.active, activeSeq: st.activeSeq})
+}
+
+// flush writes all trees to the base and waits for it.
+func (e *Engine) flush() error {
+	e.wait()
+	st := e.cur.Load()
+	if st.frozen == nil && len(st.active) == 0 {
+		return nil
+	}
+	changes := st.active.changes(st.frozen.changes(nil, nil), nil)
+	base, err := e.base.ApplyMark(changes, mark(e.epoch, st.seq))
+	if err != nil {
+		e.lost(err, st.seq)
+		return err
+	}
+	e.empty(st.seq, base)
+	if e.failed == nil {
+		e.reuse()
+	}
+	return nil
+}
+
+// arm makes sure that the trees are moved after the interval.
+func (e *Engine) arm() {
+	if e.closed {
+		return
+	}
+	if e.timer == nil {
+		e.timer = time.AfterFunc(e.opt.Interval, e.tick)
+	} else {
+		e.timer.Reset(e.opt.Interval)
+	}
+}
+
+func (e *Engine) tick() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	st := e.cur.Load()
+	switch {
+	case e.closed, e.failed != nil:
+	case e.running:
+		e.arm()
+	case st.frozen != nil: // an earlier try failed
+		e.running = true
+		go e.moveInBackground(&state{frozen: st.frozen, activeSeq: st.activeSeq})
+	default:
+		// With nothing frozen and nothing running freeze cannot fail.
+		_ = e.freeze()
+	}
+}
+
+// Spaces needs no look at the trees: spaces come and go in the base only.
+func (e *Engine) Spaces(ctx context.Context) ([]kv.Space, error) { return e.base.Spaces(ctx) }
+
+// Stats reports the sizes of the base.
+func (e *Engine) Stats(s *kv.StoreStats) {
+	e.base.Stats(s)
+	s.Seq = e.cur.Load().seq
+}
+
+// Backup writes the base with everything in it.
+func (e *Engine) Backup(ctx context.Context, w io.Writer) error {
+	if err := e.lockedFlush(); err != nil {
+		return err
+	}
+	return e.base.Backup(ctx, w)
+}
+
+// Check verifies the base with everything in it. Trees that cannot be moved
+// because of damaged pages are one more fault.
+func (e *Engine) Check(ctx context.Context, report func(fault string)) error {
+	if err := e.lockedFlush(); errors.Is(err, kv.ErrCorrupt) {
+		report(err.Error())
+	} else if err != nil {
+		return err
+	}
+	return e.base.Check(ctx, report)
+}
+
+func (e *Engine) lockedFlush() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.flush()
+}
+
+// Close moves everything into the base and removes the log. If that fails the
+// log stays for the next Open.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.timer != nil {
+		e.timer.Stop()
+	}
+	e.wait()
+	e.closed = true
+	err := e.flush()
+	if err == nil && e.epoch != 0 {
+		_, err = e.base.ApplyMark(nil, mark(0, e.cur.Load().seq))
+	}
+	for _, l := range e.logs {
+		if l != nil {
+			err = errors.Join(err, l.f.Close())
+		}
+	}
+	if err == nil && e.epoch != 0 {
+		err = removeLogs(e.dir, e.opt.NoSync)
+	}
+	return errors.Join(err, e.base.Close())
+}

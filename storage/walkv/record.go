@@ -1,0 +1,169 @@
+package walkv
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/zeebo/xxh3"
+
+	"kvsqld/storage/kv"
+	"kvsqld/storage/txn"
+)
+
+// A record is, little endian:
+//
+//	 0  8  checksum of all that follows, xxh3 seeded with the log's epoch
+//	 8  4  recordMagic
+//	12  4  bytes of the body, a multiple of 8
+//	16  8  number of the batch
+//	24     body: per change, uvarint space ID, database, file, uvarint number of
+//	       writes, and the writes; zeros up to the multiple
+//
+// Names and keys are uvarint length and bytes; a value is preceded by its
+// length plus one, and 0 stands for a deletion. Space ID 0 ends the changes.
+const (
+	recordMagic  = 0x4c57766b
+	recordHeader = 24
+	recordAlign  = 8
+	maxBody      = 1 << 30
+)
+
+// appendRecord encodes a batch. All changes have the operation txn.OpNone.
+func appendRecord(buf []byte, epoch, seq uint64, changes []txn.Change) []byte {
+	start := len(buf)
+	buf = append(buf, make([]byte, recordHeader)...)
+	for i := range changes {
+		c := &changes[i]
+		if c.Count == 0 {
+			continue
+		}
+		buf = binary.AppendUvarint(buf, c.Space.ID)
+		buf = append(binary.AppendUvarint(buf, uint64(len(c.Space.DB))), c.Space.DB...)
+		buf = append(binary.AppendUvarint(buf, uint64(len(c.Space.File))), c.Space.File...)
+		buf = binary.AppendUvarint(buf, uint64(c.Count))
+		for k, v := range c.Writes {
+			buf = append(binary.AppendUvarint(buf, uint64(len(k))), k...)
+			if v == nil {
+				buf = append(buf, 0)
+			} else {
+				buf = append(binary.AppendUvarint(buf, uint64(len(v))+1), v...)
+			}
+		}
+	}
+	buf = append(buf, 0)
+	for (len(buf)-start)%recordAlign != 0 {
+		buf = append(buf, 0)
+	}
+	r := buf[start:]
+	binary.LittleEndian.PutUint32(r[8:], recordMagic)
+	binary.LittleEndian.PutUint32(r[12:], uint32(len(r)-recordHeader))
+	binary.LittleEndian.PutUint64(r[16:], seq)
+	binary.LittleEndian.PutUint64(r, xxh3.HashSeed(r[8:], epoch))
+	return buf
+}
+
+// parseRecord returns the number and body of the record that b begins with.
+// ok is false if there is no whole one.
+func parseRecord(b []byte, epoch uint64) (seq uint64, body []byte, ok bool) {
+	if len(b) < recordHeader || binary.LittleEndian.Uint32(b[8:]) != recordMagic {
+		return 0, nil, false
+	}
+	n := int(binary.LittleEndian.Uint32(b[12:]))
+	if n > maxBody || n > len(b)-recordHeader || n%recordAlign != 0 {
+		return 0, nil, false
+	}
+	r := b[: recordHeader+n : recordHeader+n]
+	if xxh3.HashSeed(r[8:], epoch) != binary.LittleEndian.Uint64(r) {
+		return 0, nil, false
+	}
+	return binary.LittleEndian.Uint64(r[16:]), r[recordHeader:], true
+}
+
+// findRecord reports whether a whole record with at least the number from lies
+// anywhere in b.
+func findRecord(b []byte, epoch, from uint64) bool {
+	magic := binary.LittleEndian.AppendUint32(nil, recordMagic)
+	for at := 8; ; {
+		if at >= len(b) {
+			return false
+		}
+		i := bytes.Index(b[at:], magic)
+		if i < 0 {
+			return false
+		}
+		at += i
+		if binary.LittleEndian.Uint64(pad8(b, at+8)) >= from {
+			if seq, _, ok := parseRecord(b[at-8:], epoch); ok && seq >= from {
+				return true
+			}
+		}
+		at++
+	}
+}
+
+// pad8 returns the 8 bytes of b from off, or zeros if there are not so many.
+func pad8(b []byte, off int) []byte {
+	if len(b) < off+8 {
+		return make([]byte, 8)
+	}
+	return b[off : off+8]
+}
+
+// decoder reads a record's body. After a fault it yields zeros.
+type decoder struct {
+	b   []byte
+	bad bool
+}
+
+func (d *decoder) uint() uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 {
+		d.bad, d.b = true, nil
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) bytes(n uint64) []byte {
+	if n > uint64(len(d.b)) {
+		d.bad, d.b = true, nil
+		return nil
+	}
+	v := d.b[:n:n]
+	d.b = d.b[n:]
+	return v
+}
+
+// decodeBody calls space for each change and write for each of its writes;
+// val is nil for a deletion. The bytes alias body.
+func decodeBody(body []byte, space func(sp kv.Space, count int), write func(key, val []byte)) error {
+	d := decoder{b: body}
+	for {
+		id := d.uint()
+		if id == 0 || d.bad {
+			break
+		}
+		sp := kv.Space{ID: id}
+		sp.DB = string(d.bytes(d.uint()))
+		sp.File = string(d.bytes(d.uint()))
+		count := d.uint()
+		space(sp, int(count))
+		for ; count > 0 && !d.bad; count-- {
+			key := d.bytes(d.uint())
+			n := d.uint()
+			var val []byte
+			if n > 0 {
+				val = d.bytes(n - 1)
+			}
+			if !d.bad {
+				write(key, val)
+			}
+		}
+	}
+	if d.bad {
+		return fmt.Errorf("%w: a log record with a valid checksum does not decode", kv.ErrCorrupt)
+	}
+	return nil
+}

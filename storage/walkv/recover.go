@@ -1,0 +1,138 @@
+package walkv
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"kvsqld/storage/kv"
+)
+
+// run is the gapless sequence of records at the beginning of a log file.
+type run struct {
+	name        string
+	epoch       uint64
+	first, last uint64   // numbers; 0 if there is no record
+	bodies      [][]byte // of the records
+	rest        []byte   // behind the run
+}
+
+// readRun reads a log file up to the first record that is not whole or not the
+// next one.
+func readRun(dir, name string) (*run, error) {
+	epoch, b, err := readLog(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{name: name, epoch: epoch}
+	for {
+		seq, body, ok := parseRecord(b, epoch)
+		if !ok || r.first != 0 && seq != r.last+1 {
+			break
+		}
+		if r.first == 0 {
+			r.first = seq
+		}
+		r.last = seq
+		r.bodies = append(r.bodies, body)
+		b = b[recordHeader+len(body):]
+	}
+	r.rest = b
+	return r, nil
+}
+
+// recover brings everything in the log into the base and removes the log (W3).
+func (e *Engine) recover() error {
+	var epoch, applied uint64
+	m, err := e.base.Mark()
+	if err != nil {
+		return err
+	}
+	if m != nil {
+		if len(m) != 16 {
+			return fmt.Errorf("%w: the mark of the write-ahead log", kv.ErrCorrupt)
+		}
+		epoch, applied = binary.BigEndian.Uint64(m), binary.BigEndian.Uint64(m[8:])
+	}
+	var runs []*run
+	for _, name := range fileNames {
+		r, err := readRun(e.dir, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if r.epoch != epoch {
+			// The log of an earlier time, whose records are in the base, or
+			// of another data file.
+			if r.last > applied {
+				return fmt.Errorf("%w: %s does not belong to the data file", kv.ErrCorrupt, name)
+			}
+			continue
+		}
+		runs = append(runs, r)
+	}
+	active, last, err := e.replay(runs, applied)
+	if err != nil {
+		return err
+	}
+	sn, err := e.base.Snapshot()
+	if err != nil {
+		return err
+	}
+	base := sn.Seq()
+	sn.Release()
+	if last > applied || epoch != 0 {
+		n, err := e.base.ApplyMark(active.changes(nil, nil), mark(0, last))
+		if errors.Is(err, kv.ErrUndetermined) {
+			return err
+		}
+		if err != nil {
+			// A full disk or a damaged page: what is readable can be read.
+			e.failed = err
+			e.cur.Store(&state{seq: max(last, base), base: base, active: active, activeSeq: applied})
+			return nil
+		}
+		base = n
+	}
+	e.empty(max(last, base), base)
+	return removeLogs(e.dir, e.opt.NoSync)
+}
+
+// replay returns the trees of all records above applied, and the number of the
+// last one.
+func (e *Engine) replay(runs []*run, applied uint64) (active tables, last uint64, err error) {
+	slices.SortFunc(runs, func(a, b *run) int {
+		if a.first < b.first {
+			return -1
+		}
+		return 1
+	})
+	last = applied
+	for _, r := range runs {
+		if r.first == 0 || r.last <= last {
+			continue
+		}
+		if r.first > last+1 {
+			return nil, 0, fmt.Errorf("%w: %s begins with batch %d, the last one before it is %d", kv.ErrCorrupt, r.name, r.first, last)
+		}
+		for i, body := range r.bodies {
+			if r.first+uint64(i) <= last {
+				continue
+			}
+			if active, err = e.mem.insert(body, active); err != nil {
+				return nil, 0, fmt.Errorf("%s: %w", r.name, err)
+			}
+		}
+		last = r.last
+	}
+	for _, r := range runs {
+		if findRecord(r.rest, r.epoch, last+1) {
+			return nil, 0, fmt.Errorf("%w: %s is damaged after batch %d", kv.ErrCorrupt, r.name, last)
+		}
+	}
+	return active, last, nil
+}

@@ -1,0 +1,252 @@
+package walkv
+
+import (
+	"bytes"
+
+	"github.com/tidwall/btree"
+
+	"kvsqld/storage/kv"
+	"kvsqld/storage/txn"
+)
+
+// Snapshot pairs the trees with a snapshot of the base that they lie on (W4).
+func (e *Engine) Snapshot() (txn.EngineSnapshot, error) {
+	for {
+		st := e.cur.Load()
+		sn, err := e.base.Snapshot()
+		if err != nil {
+			return nil, err
+		}
+		if n := sn.Seq(); n == st.base || n == st.base+1 && st.frozen != nil {
+			return &snapshot{EngineSnapshot: sn, st: st}, nil
+		}
+		sn.Release()
+		// The base went on. Either a newer state has been published, or
+		// somebody who holds mu is about to publish it.
+		if e.cur.Load() == st {
+			e.mu.Lock()
+			e.mu.Unlock() //nolint:staticcheck // waiting is all that is wanted
+		}
+	}
+}
+
+// snapshot is a snapshot of the base with trees on it. What has no tree is
+// left to the base.
+type snapshot struct {
+	txn.EngineSnapshot
+	st *state
+}
+
+func (s *snapshot) Seq() uint64 { return s.st.seq }
+
+// trees returns the trees of a space, nil where there is none.
+func (s *snapshot) trees(sp kv.Space) (active, frozen *tree) {
+	return s.st.active.find(sp.ID), s.st.frozen.find(sp.ID)
+}
+
+// lookup returns what the trees say about a key.
+func lookup(active, frozen *tree, key []byte) (val []byte, ok bool) {
+	if active != nil {
+		if p, ok := active.Get(kv.Pair{Key: key}); ok {
+			return p.Val, true
+		}
+	}
+	if frozen != nil {
+		if p, ok := frozen.Get(kv.Pair{Key: key}); ok {
+			return p.Val, true
+		}
+	}
+	return nil, false
+}
+
+func (s *snapshot) Get(sp kv.Space, key []byte) ([]byte, error) {
+	if active, frozen := s.trees(sp); active != nil || frozen != nil {
+		if v, ok := lookup(active, frozen, key); ok {
+			return v, nil
+		}
+	}
+	return s.EngineSnapshot.Get(sp, key)
+}
+
+func (s *snapshot) BatchGet(sp kv.Space, keys, out [][]byte) error {
+	err := s.EngineSnapshot.BatchGet(sp, keys, out)
+	active, frozen := s.trees(sp)
+	if err != nil || active == nil && frozen == nil {
+		return err
+	}
+	for i, key := range keys {
+		if v, ok := lookup(active, frozen, key); ok {
+			out[i] = v
+		}
+	}
+	return nil
+}
+
+func (s *snapshot) Scan(sp kv.Space, r kv.Range, o kv.ScanOpt) txn.Chunks {
+	base := s.EngineSnapshot.Scan(sp, r, o)
+	active, frozen := s.trees(sp)
+	if active == nil && frozen == nil {
+		return base
+	}
+	a, f := newWalk(active, r, o.Reverse), newWalk(frozen, r, o.Reverse)
+	if !a.ok && !f.ok {
+		return base
+	}
+	return &merge{base: base, active: a, frozen: f, reverse: o.Reverse, keysOnly: o.KeysOnly}
+}
+
+// walk goes over a range of a tree; it stands on cur while ok.
+type walk struct {
+	it      btree.IterG[kv.Pair]
+	r       kv.Range
+	reverse bool
+	cur     kv.Pair
+	ok      bool
+}
+
+func newWalk(t *tree, r kv.Range, reverse bool) walk {
+	w := walk{r: r, reverse: reverse}
+	if t == nil {
+		return w
+	}
+	w.it = t.Iter()
+	switch {
+	case !reverse && r.Lo == nil:
+		w.ok = w.it.First()
+	case !reverse:
+		w.ok = w.it.Seek(kv.Pair{Key: r.Lo})
+	case r.Hi != nil && w.it.Seek(kv.Pair{Key: r.Hi}):
+		w.ok = w.it.Prev()
+	default:
+		w.ok = w.it.Last()
+	}
+	w.load()
+	return w
+}
+
+// load reads the pair that the iterator stands on.
+func (w *walk) load() {
+	if !w.ok {
+		return
+	}
+	w.cur = w.it.Item()
+	if w.reverse {
+		w.ok = w.r.Lo == nil || bytes.Compare(w.cur.Key, w.r.Lo) >= 0
+	} else {
+		w.ok = w.r.Hi == nil || bytes.Compare(w.cur.Key, w.r.Hi) < 0
+	}
+}
+
+func (w *walk) next() {
+	if w.reverse {
+		w.ok = w.it.Prev()
+	} else {
+		w.ok = w.it.Next()
+	}
+	w.load()
+}
+
+// merge delivers the pairs of the base with those of the trees above them.
+type merge struct {
+	base              txn.Chunks // nil at its end
+	ahead             []kv.Pair  // of the base, not yet delivered
+	buf               []kv.Pair  // backing of ahead
+	active, frozen    walk
+	reverse, keysOnly bool
+}
+
+// first returns the tree whose pair comes next, nil at the end of both. A
+// frozen pair below an active one is passed over.
+func (m *merge) first() *walk {
+	if !m.active.ok || !m.frozen.ok {
+		switch {
+		case m.active.ok:
+			return &m.active
+		case m.frozen.ok:
+			return &m.frozen
+		}
+		return nil
+	}
+	switch c := m.compare(m.active.cur.Key, m.frozen.cur.Key); {
+	case c == 0:
+		m.frozen.next()
+		return &m.active
+	case c < 0:
+		return &m.active
+	}
+	return &m.frozen
+}
+
+// compare orders keys as they are delivered.
+func (m *merge) compare(a, b []byte) int {
+	if m.reverse {
+		return bytes.Compare(b, a)
+	}
+	return bytes.Compare(a, b)
+}
+
+func (m *merge) Fill(dst []kv.Pair) (n int, err error) {
+	for n < len(dst) {
+		w := m.first()
+		if len(m.ahead) == 0 && m.base != nil {
+			got, err := m.fillBase(dst[n:])
+			if err != nil {
+				return n, err
+			}
+			if got > 0 && (w == nil || m.compare(dst[n+got-1].Key, w.cur.Key) < 0) {
+				n += got // no tree has a word in it
+				continue
+			}
+			m.buf = append(m.buf[:0], dst[n:n+got]...)
+			m.ahead = m.buf
+		}
+		if w == nil {
+			if len(m.ahead) == 0 {
+				break
+			}
+			c := copy(dst[n:], m.ahead)
+			n, m.ahead = n+c, m.ahead[c:]
+			continue
+		}
+		c := 1
+		if len(m.ahead) > 0 {
+			c = m.compare(m.ahead[0].Key, w.cur.Key)
+		}
+		if c < 0 {
+			dst[n], m.ahead = m.ahead[0], m.ahead[1:]
+			n++
+			continue
+		}
+		if c == 0 {
+			m.ahead = m.ahead[1:]
+		}
+		if p := w.cur; p.Val != nil {
+			if m.keysOnly {
+				p.Val = nil
+			}
+			dst[n] = p
+			n++
+		}
+		w.next()
+	}
+	return n, nil
+}
+
+// fillBase reads from the base and notices its end.
+func (m *merge) fillBase(dst []kv.Pair) (int, error) {
+	got, err := m.base.Fill(dst)
+	if err == nil && got < len(dst) {
+		m.base.Close()
+		m.base = nil
+	}
+	return got, err
+}
+
+func (m *merge) Close() {
+	if m.base != nil {
+		m.base.Close()
+		m.base = nil
+	}
+	m.ahead, m.buf = nil, nil
+	m.active.ok, m.frozen.ok = false, false
+}

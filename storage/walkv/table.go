@@ -1,0 +1,101 @@
+package walkv
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/tidwall/btree"
+
+	"kvsqld/storage/kv"
+	"kvsqld/storage/txn"
+)
+
+// tree holds the newest writes to a space; a nil value is a deletion. Keys and
+// values alias the log record that they came with.
+type tree = btree.BTreeG[kv.Pair]
+
+func newTree() *tree {
+	return btree.NewBTreeGOptions(func(a, b kv.Pair) bool { return bytes.Compare(a.Key, b.Key) < 0 },
+		btree.Options{NoLocks: true})
+}
+
+// table is a published tree.
+type table struct {
+	sp   kv.Space
+	tree *tree
+}
+
+// tables are published trees by ascending space ID.
+type tables []table
+
+func (t tables) search(id uint64) (int, bool) {
+	return slices.BinarySearchFunc(t, id, func(a table, id uint64) int { return cmp.Compare(a.sp.ID, id) })
+}
+
+// find returns the tree of a space, or nil.
+func (t tables) find(id uint64) *tree {
+	if len(t) == 0 {
+		return nil
+	}
+	if i, ok := t.search(id); ok {
+		return t[i].tree
+	}
+	return nil
+}
+
+// changes returns the content of the trees for the base, without that of the
+// spaces that a later batch empties anyway.
+func (t tables) changes(dst []txn.Change, gone map[uint64]bool) []txn.Change {
+	for _, tab := range t {
+		if gone[tab.sp.ID] {
+			continue
+		}
+		dst = append(dst, txn.Change{Space: tab.sp, Count: tab.tree.Len(), Writes: func(yield func(k, v []byte) bool) {
+			tab.tree.Scan(func(p kv.Pair) bool { return yield(p.Key, p.Val) })
+		}})
+	}
+	return dst
+}
+
+// memtable is the working copy of the active trees.
+type memtable struct {
+	trees map[uint64]*table
+	bytes int // of memory, about
+}
+
+// entryBytes is the memory of a tree's entry beside its record.
+const entryBytes = 96
+
+// insert adds the batch in a record's body and returns the trees with it.
+func (m *memtable) insert(body []byte, old tables) (tables, error) {
+	if m.trees == nil {
+		m.trees = make(map[uint64]*table)
+	}
+	var touched []*table
+	var cur *table
+	err := decodeBody(body, func(sp kv.Space, count int) {
+		cur = m.trees[sp.ID]
+		if cur == nil {
+			cur = &table{sp: sp, tree: newTree()}
+			m.trees[sp.ID] = cur
+		}
+		if !slices.Contains(touched, cur) {
+			touched = append(touched, cur)
+		}
+		m.bytes += count * entryBytes
+	}, func(key, val []byte) {
+		cur.tree.Set(kv.Pair{Key: key, Val: val})
+	})
+	m.bytes += len(body)
+	next := slices.Clone(old)
+	for _, t := range touched {
+		pub := table{sp: t.sp, tree: t.tree.Copy()}
+		if i, ok := next.search(t.sp.ID); ok {
+			next[i] = pub
+		} else {
+			next = slices.Insert(next, i, pub)
+		}
+	}
+	return next, err
+}
