@@ -1,0 +1,247 @@
+package walkv_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"kvsqld/storage/boltkv"
+	"kvsqld/storage/kv"
+	"kvsqld/storage/walkv"
+)
+
+// quiet moves nothing by itself.
+var quiet = boltkv.Options{NoSync: true, MmapBytes: 16 << 20, Log: walkv.Options{Interval: time.Hour}}
+
+// crash copies the files of an open store, as the operating system would have
+// them after the death of the process.
+func crash(t testing.TB, dir string) string {
+	t.Helper()
+	to := t.TempDir()
+	must(t, os.CopyFS(to+"/d", os.DirFS(dir)))
+	return to + "/d"
+}
+
+// numbers returns how many of the values 1, 2, … the store has, all below
+// being there.
+func numbers(t testing.TB, dir string, opt boltkv.Options) (n int, err error) {
+	t.Helper()
+	st, err := boltkv.Open(dir, opt)
+	if err != nil {
+		return 0, err
+	}
+	s, err := st.Snapshot(ctx)
+	must(t, err)
+	for i, p := range content(t, s, table, kv.Range{}, false) {
+		if want := fmt.Sprintf("%06d=%d", i+1, i+1); p != want {
+			t.Fatalf("found %s, want %s", p, want)
+		}
+		n++
+	}
+	s.Close()
+	return n, st.Close()
+}
+
+func put(t testing.TB, st kv.Store, i int) {
+	t.Helper()
+	must(t, update(st, func(tx kv.Txn) error { return tx.Put(table, fmt.Appendf(nil, "%06d", i), fmt.Append(nil, i)) }))
+}
+
+func create(t testing.TB, st kv.Store) {
+	t.Helper()
+	must(t, update(st, func(tx kv.Txn) error { return tx.CreateSpace(table) }))
+}
+
+// ends returns where the records in a log file end, by their length field.
+func ends(log []byte) (at []int) {
+	for p := 4096; p+24 <= len(log) && binary.LittleEndian.Uint32(log[p+8:]) == 0x4c57766b; {
+		p += 24 + int(binary.LittleEndian.Uint32(log[p+12:]))
+		at = append(at, p)
+	}
+	return at
+}
+
+func TestTornTail(t *testing.T) {
+	dir := t.TempDir()
+	st := open(t, dir, quiet)
+	create(t, st)
+	const rows = 12
+	for i := range rows {
+		put(t, st, i+1)
+	}
+	crashed := crash(t, dir)
+	path := filepath.Join(crashed, "kvsqld.log0")
+	log, err := os.ReadFile(path)
+	must(t, err)
+	data, err := os.ReadFile(filepath.Join(crashed, boltkv.FileName))
+	must(t, err)
+	end := ends(log)
+	if len(end) != rows {
+		t.Fatalf("the log has %d records", len(end))
+	}
+	reset := func(changed []byte) {
+		must(t, os.WriteFile(path, changed, 0o600))
+		must(t, os.WriteFile(filepath.Join(crashed, boltkv.FileName), data, 0o600))
+	}
+	whole := func(cut int) (n int) {
+		for _, e := range end {
+			if e <= cut {
+				n++
+			}
+		}
+		return n
+	}
+	first, last := end[rows-4], end[rows-1]
+	for cut := first; cut <= last; cut++ {
+		reset(log[:cut])
+		if n, err := numbers(t, crashed, quiet); err != nil || n != whole(cut) {
+			t.Fatalf("cut at %d: %d rows and %v, want %d", cut, n, err, whole(cut))
+		}
+		// The file has its length, but the end was never written.
+		zeroed := append([]byte(nil), log...)
+		clear(zeroed[cut:])
+		reset(zeroed)
+		if n, err := numbers(t, crashed, quiet); err != nil || n < whole(cut) || n > whole(cut)+1 {
+			t.Fatalf("zeros from %d: %d rows and %v, want %d", cut, n, err, whole(cut))
+		}
+	}
+	for at := first; at < last; at++ {
+		flipped := append([]byte(nil), log...)
+		flipped[at] ^= 0x10
+		reset(flipped)
+		n, err := numbers(t, crashed, quiet)
+		if at >= end[rows-2] { // the last record: as if torn
+			if err != nil || n != rows-1 {
+				t.Fatalf("byte %d changed: %d rows and %v, want %d", at, n, err, rows-1)
+			}
+		} else if !errors.Is(err, kv.ErrCorrupt) {
+			t.Fatalf("byte %d changed: %d rows and %v, want ErrCorrupt", at, n, err)
+		} else if after, _ := os.ReadFile(path); string(after) != string(flipped) {
+			t.Fatal("the refused log was changed")
+		}
+	}
+	for at := range 24 {
+		flipped := append([]byte(nil), log...)
+		flipped[at] ^= 0x10
+		reset(flipped)
+		if _, err := numbers(t, crashed, quiet); !errors.Is(err, kv.ErrCorrupt) {
+			t.Fatalf("byte %d of the header changed: %v, want ErrCorrupt", at, err)
+		}
+	}
+}
+
+// TestCrashAtAnyCommit crashes after every commit, while trees move all the
+// time, and again after the recovery.
+func TestCrashAtAnyCommit(t *testing.T) {
+	for _, mem := range []int{1, 300, 2000} {
+		opt := quiet
+		opt.Log.MemBytes = mem
+		opt.Log.DirectBytes = 1 << 20
+		dir := t.TempDir()
+		st := open(t, dir, opt)
+		create(t, st)
+		for i := range 60 {
+			put(t, st, i+1)
+			if i%3 != 0 {
+				continue
+			}
+			// A copy of a file that is being written is no crash: let the
+			// move end first, which Spaces and the like do not.
+			must(t, quiesce(st))
+			again := crash(t, dir)
+			if n, err := numbers(t, again, opt); err != nil || n != i+1 {
+				t.Fatalf("limit %d: %d rows and %v after %d commits", mem, n, err, i+1)
+			}
+			if n, err := numbers(t, crash(t, again), opt); err != nil || n != i+1 {
+				t.Fatalf("limit %d: %d rows and %v at the second start", mem, n, err)
+			}
+		}
+	}
+}
+
+// quiesce returns when no background move runs; one commit may start one.
+func quiesce(st kv.Store) error {
+	tx, err := st.Begin(ctx, kv.BeginOpt{})
+	if err != nil {
+		return err
+	}
+	tx.Rollback()
+	return st.Check(ctx, func(string) {})
+}
+
+func TestLogFiles(t *testing.T) {
+	dir := t.TempDir()
+	names := func() (out []string) {
+		es, err := os.ReadDir(dir)
+		must(t, err)
+		for _, e := range es {
+			out = append(out, e.Name())
+		}
+		return out
+	}
+	st, err := boltkv.Open(dir, quiet)
+	must(t, err)
+	create(t, st)
+	if got := names(); len(got) != 1 {
+		t.Errorf("files before the first small commit are %v", got)
+	}
+	old := crash(t, dir)
+	put(t, st, 1)
+	if got := names(); len(got) != 2 {
+		t.Errorf("files after the first small commit are %v", got)
+	}
+	log, err := os.ReadFile(filepath.Join(dir, "kvsqld.log0"))
+	must(t, err)
+	must(t, st.Close())
+	if got := names(); len(got) != 1 {
+		t.Errorf("files after Close are %v", got)
+	}
+	// Close removes the log after the mark is gone; it may have been killed
+	// in between.
+	must(t, os.WriteFile(filepath.Join(dir, "kvsqld.log0"), log, 0o600))
+	if n, err := numbers(t, dir, quiet); err != nil || n != 1 {
+		t.Errorf("with a log that is done: %d rows and %v", n, err)
+	}
+	// The log of another state of the data file is not replayed.
+	must(t, os.WriteFile(filepath.Join(old, "kvsqld.log0"), log, 0o600))
+	if n, err := numbers(t, old, quiet); !errors.Is(err, kv.ErrCorrupt) {
+		t.Errorf("with a foreign log: %d rows and %v", n, err)
+	}
+}
+
+// TestMissingRecords removes one of two log files' records.
+func TestGapBetweenFiles(t *testing.T) {
+	opt := quiet
+	opt.MaxFileBytes = 0
+	opt.Log.MemBytes = 1200
+	dir := t.TempDir()
+	st := open(t, dir, opt)
+	create(t, st)
+	// An open snapshot lets the base not grow its mapping, so nothing else is
+	// needed to have both files: the second begins when the first is full.
+	for i := range 10 {
+		put(t, st, i+1)
+	}
+	must(t, quiesce(st))
+	put(t, st, 11)
+	put(t, st, 12)
+	crashed := crash(t, dir)
+	for _, name := range []string{"kvsqld.log0", "kvsqld.log1"} {
+		path := filepath.Join(crashed, name)
+		log, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		// Whichever file has batch 12 after 11: without 11 it has a gap.
+		if end := ends(log); len(end) >= 2 && binary.LittleEndian.Uint64(log[end[0]+16:]) > binary.LittleEndian.Uint64(log[4096+16:]) {
+			must(t, os.WriteFile(path, append(append([]byte(nil), log[:4096]...), log[end[0]:]...), 0o600))
+		}
+	}
+	if n, err := numbers(t, crashed, opt); !errors.Is(err, kv.ErrCorrupt) {
+		t.Errorf("%d rows and %v, want ErrCorrupt", n, err)
+	}
+}
