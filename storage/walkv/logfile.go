@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -25,9 +26,29 @@ const (
 
 var fileNames = [2]string{"kvsqld.log0", "kvsqld.log1"}
 
+// file is what a log file needs of the operating system.
+type file interface {
+	io.WriterAt
+	Sync() error
+	Datasync() error // makes written bytes durable, but not the inode's times
+	Truncate(size int64) error
+	Close() error
+}
+
+type osFile struct{ *os.File }
+
+// newFile makes an empty file; tests put one in its place that fails.
+var newFile = func(path string) (file, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return osFile{f}, nil
+}
+
 // logFile is one of the two files, open for appending.
 type logFile struct {
-	f      *os.File
+	f      file
 	end    int64 // of the last acknowledged record
 	size   int64 // of the file; all of it has been written
 	noSync bool
@@ -37,7 +58,7 @@ type logFile struct {
 // whole header.
 func createLog(dir, name string, epoch uint64, noSync bool) (l *logFile, err error) {
 	path := filepath.Join(dir, name)
-	f, err := os.OpenFile(path+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := newFile(path + ".new")
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +177,7 @@ func (l *logFile) append(rec []byte) error {
 		return fmt.Errorf("%w: %w", kv.ErrDiskFull, err)
 	}
 	if !l.noSync {
-		if err := datasync(l.f); err != nil {
+		if err := l.f.Datasync(); err != nil {
 			return fmt.Errorf("%w: %w", errLost, err)
 		}
 	}

@@ -1,12 +1,8 @@
 package walkv
 
-import (
-	"os"
-	"syscall"
-)
+import "syscall"
 
-// datasync makes written bytes durable, but not the times in the inode.
-func datasync(f *os.File) error {
+func (f osFile) Datasync() error {
 	for {
 		if err := syscall.Fdatasync(int(f.Fd())); err != syscall.EINTR {
 			return err

@@ -2,6 +2,4 @@
 
 package walkv
 
-import "os"
-
-func datasync(f *os.File) error { return f.Sync() }
+func (f osFile) Datasync() error { return f.Sync() }
