@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -287,7 +288,10 @@ func TestDamagedPages(t *testing.T) {
 	})
 }
 
-const crashDir = "BOLTKV_CRASH_DIR"
+const (
+	crashDir  = "BOLTKV_CRASH_DIR"
+	crashBusy = "BOLTKV_CRASH_BUSY" // the log moves into the file all the time
+)
 
 // TestCrashChild is the process that TestCrash kills: it commits numbers to
 // two files from several goroutines and prints those that were acknowledged.
@@ -296,7 +300,11 @@ func TestCrashChild(t *testing.T) {
 	if dir == "" {
 		t.Skip("runs only as a child of TestCrash")
 	}
-	st, err := boltkv.Open(dir, boltkv.Options{})
+	opt := boltkv.Options{}
+	if os.Getenv(crashBusy) != "" {
+		opt.Log = walkv.Options{MemBytes: 20_000, Interval: 5 * time.Millisecond}
+	}
+	st, err := boltkv.Open(dir, opt)
 	must(t, err)
 	if value(t, st, "start") == "" {
 		must(t, create(st))
@@ -339,9 +347,12 @@ func TestCrash(t *testing.T) {
 	}
 	dir := t.TempDir()
 	acked := map[string]bool{}
-	for round := range 6 {
+	for round := range 12 {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestCrashChild$")
 		cmd.Env = append(os.Environ(), crashDir+"="+dir)
+		if round%2 == 1 {
+			cmd.Env = append(cmd.Env, crashBusy+"=1")
+		}
 		out, err := cmd.StdoutPipe()
 		must(t, err)
 		must(t, cmd.Start())
