@@ -413,7 +413,7 @@ const copyShown = 100
 // at adds the place to an error, as PostgreSQL's context line.
 func (c *copyIn) at(err error, number int64, raw []byte) error {
 	var e *sqlerr.Error
-	if !errors.As(err, &e) || e.Where != "" {
+	if !errors.As(err, &e) {
 		return err
 	}
 	w := "COPY " + c.table.Name + ", line " + strconv.FormatInt(number, 10)
@@ -426,6 +426,9 @@ func (c *copyIn) at(err error, number int64, raw []byte) error {
 		w += ": \"" + clip(shown) + "\""
 	}
 	out := *e
+	if out.Where != "" {
+		w = out.Where + "\n" + w
+	}
 	out.Where = w
 	return &out
 }
