@@ -9,6 +9,7 @@ import (
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 	"kvsqld/parser"
+	"kvsqld/parser/ast"
 )
 
 // storedContext has a table t with a column of many types, and two sequences.
@@ -160,4 +161,28 @@ func TestStoredTextsAreSpelledAsPostgreSQLSpellsThem(t *testing.T) {
 // go to the elements.
 var respelled = map[string]bool{
 	"v IN ('x', 'y')": true, "v NOT IN ('x', 'y')": true, "a BETWEEN 1 AND 3 AND b > 1": true,
+}
+
+func TestQualifiedQueriesMeanTheSameOnEveryPath(t *testing.T) {
+	c, _ := storedContext(t)
+	for sql, want := range map[string]string{
+		"SELECT a FROM t": "SELECT a FROM public.t",
+		"SELECT x.a FROM t AS x, pg_class WHERE EXISTS (SELECT 1 FROM t)": "SELECT x.a FROM public.t AS x, pg_class WHERE EXISTS (SELECT 1 FROM public.t)",
+		"WITH t AS (SELECT 1 AS a) SELECT t.a FROM t":                     "WITH t AS (SELECT 1 AS a) SELECT t.a FROM t",
+		"SELECT (WITH q AS (SELECT 1) SELECT 2 FROM q, t) FROM t":         "SELECT (WITH q AS (SELECT 1) SELECT 2 FROM q, public.t) FROM public.t",
+		"SELECT 1::int FROM nosuch":                                       "SELECT 1::int FROM nosuch",
+	} {
+		q, err := c.Texts.ParseQuery(sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := c.Texts.ParseQuery(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		QualifyNames(c, q)
+		if got := ast.Format(q); got != ast.Format(again) {
+			t.Errorf("%s: %s, want %s", sql, got, ast.Format(again))
+		}
+	}
 }

@@ -233,7 +233,7 @@ func (env *Env) GetViewDef(oid types.OID) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	return viewText(v), true
+	return env.viewText(v), true
 }
 
 // GetSerialSequence is pg_get_serial_sequence: the qualified name of the

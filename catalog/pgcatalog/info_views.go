@@ -15,7 +15,7 @@ func rowsViews(w *writer) {
 		check := "NONE"
 		w.str(db).str(schema).str(name)
 		if v, ok := r.(*catalog.View); ok {
-			w.str(viewText(v))
+			w.str(w.env.viewText(v))
 			if v.CheckOption != "" {
 				check = strings.ToUpper(v.CheckOption)
 			}

@@ -162,7 +162,7 @@ func queryClauses(text string) []queryClause {
 }
 
 // viewText is a view's query as pg_get_viewdef shows it.
-func viewText(v *catalog.View) string {
+func (env *Env) viewText(v *catalog.View) string {
 	text := strings.TrimSuffix(strings.TrimSpace(v.Query), ";")
 	list := queryClauses(text)
 	if list == nil {
@@ -183,7 +183,7 @@ func viewText(v *catalog.View) string {
 				if k > 0 {
 					b.WriteString(",\n   ")
 				}
-				b.WriteString(fromItem(item))
+				b.WriteString(env.fromItem(item))
 			}
 		default:
 			if len(c.body) > 0 {
@@ -238,10 +238,20 @@ func nameTarget(t []sqlWord, name string) string {
 	return phrase(t) + " AS " + name
 }
 
-// fromItem writes an entry of FROM with a line for each join.
-func fromItem(words []sqlWord) string {
+// fromItem writes an entry of FROM with a line for each join. Names of
+// relations are as short as the search path allows.
+func (env *Env) fromItem(words []sqlWord) string {
 	var b strings.Builder
-	for i, w := range words {
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		if i+2 < len(words) && words[i+1].text == "." {
+			if schema := unquoteIdent(w.text); env.Snap.RelationVisible(env.DB, env.SearchPath, schema, unquoteIdent(words[i+2].text)) &&
+				(i == 0 || words[i-1].text == "JOIN" || words[i-1].text == "ONLY") {
+				i += 2
+				b.WriteString(" " + words[i].text)
+				continue
+			}
+		}
 		next := ""
 		if i+1 < len(words) {
 			next = words[i+1].text

@@ -7,6 +7,7 @@ import (
 )
 
 func TestViewsAreLaidOutAsPostgreSQLDoes(t *testing.T) {
+	env := testEnv(t)
 	for _, tt := range []struct {
 		query, want string
 		cols        []string
@@ -25,6 +26,8 @@ func TestViewsAreLaidOutAsPostgreSQLDoes(t *testing.T) {
 			[]string{"count", "x"}},
 		{"SELECT c.* FROM c", " SELECT c.a,\n    c.b\n   FROM c;", []string{"a", "b"}},
 		{"SELECT * FROM c", " SELECT a\n   FROM c;", []string{"a"}},
+		{"SELECT c.a FROM public.customers AS c INNER JOIN public.\"Nosuch\" ON c.a = 1, shop.items",
+			" SELECT c.a\n   FROM customers c\n     JOIN \"Nosuch\" ON c.a = 1,\n    shop.items;", []string{"a"}},
 		{"SELECT c.*, 1 FROM c", " SELECT c.*,\n    1\n   FROM c;", []string{"a", "b", "c"}},
 		{"WITH q AS (SELECT 1 AS n) SELECT q.n FROM q", " WITH q AS (SELECT 1 AS n) SELECT q.n FROM q;", []string{"n"}},
 		{"VALUES (1, 2)", " VALUES (1, 2);", []string{"column1", "column2"}},
@@ -36,7 +39,7 @@ func TestViewsAreLaidOutAsPostgreSQLDoes(t *testing.T) {
 		for _, c := range tt.cols {
 			v.Columns = append(v.Columns, catalog.Column{Name: c})
 		}
-		if got := viewText(v); got != tt.want {
+		if got := env.viewText(v); got != tt.want {
 			t.Errorf("%s\n got %s\nwant %s", tt.query, got, tt.want)
 		}
 	}

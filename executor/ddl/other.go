@@ -590,7 +590,13 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 	if len(s.Cols) > len(cols) {
 		return "", sqlerr.New(sqlerr.SyntaxError, "CREATE VIEW specifies more column names than columns")
 	}
-	spec := &catalog.ViewSpec{Schema: schema, Name: name, Replace: s.OrReplace, Materialized: s.Materialized, Temp: s.Temp, Query: ast.Format(s.Query)}
+	// a copy gets the schemas of all names: the session's path may change
+	text, err := x.Planner().Texts.ParseQuery(ast.Format(s.Query))
+	if err != nil {
+		return "", err
+	}
+	planner.QualifyNames(x.Planner(), text)
+	spec := &catalog.ViewSpec{Schema: schema, Name: name, Replace: s.OrReplace, Materialized: s.Materialized, Temp: s.Temp, Query: ast.Format(text)}
 	seen := map[string]bool{}
 	for i, c := range cols {
 		n := c.Name
