@@ -36,6 +36,12 @@ func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int6
 	if !ddl.Handles(c.stmt) {
 		return "", 0, sqlerr.Unsupported(c.stmt.Pos(), "%s", what)
 	}
+	switch c.stmt.(type) {
+	case *ast.CreateDatabase, *ast.DropDatabase:
+		if s.block != idle || c.several {
+			return "", 0, inBlockError(what)
+		}
+	}
 	mark := s.tx.kv.Savepoint()
 	if x, ok := c.stmt.(*ast.CreateTable); ok && x.Temp || isTempObject(c.stmt) {
 		s.hasTemp = true

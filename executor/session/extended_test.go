@@ -158,3 +158,24 @@ func TestCursors(t *testing.T) {
 	c.want("fetch all from h", "(g)", "1", "2", "3", "FETCH 3", "I")
 	c.want("close all", "CLOSE CURSOR ALL", "I")
 }
+
+func TestUtilityInPortal(t *testing.T) {
+	ctx := context.Background()
+	c := newServer(t).client(t)
+	for _, q := range []struct{ sql, want string }{
+		{"vacuum", "VACUUM"}, {"create database d", "CREATE DATABASE"}, {"discard plans", "DISCARD PLANS"},
+		{"lock table pg_class", "ERROR 25P01: LOCK TABLE can only be used in transaction blocks"},
+		{"show work_mem", "(work_mem)\n4MB\nSHOW"},
+	} {
+		if err := c.s.Parse(ctx, "", q.sql, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.bind("", ""); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.exec("", 0); got != q.want {
+			t.Errorf("%s: %s", q.sql, got)
+		}
+		c.sync()
+	}
+}

@@ -14,8 +14,12 @@ import (
 // pgEnv is what the system catalogs and the describing functions are computed
 // from.
 func (s *Session) pgEnv() *pgcatalog.Env {
+	path := s.searchPath(false)
+	if s.hasTemp && !slices.Contains(path, s.tempName()) {
+		path = append([]string{s.tempName()}, path...)
+	}
 	return &pgcatalog.Env{
-		Snap: s.snapshot(), DB: s.db, User: s.user, SearchPath: s.searchPath(false),
+		Snap: s.snapshot(), DB: s.db, User: s.user, SearchPath: path,
 		Settings: s.settingRows, Sessions: s.sessionRows, Sequence: s.sequenceState,
 		Prepared: s.preparedRows, Cursors: s.cursorRows, Now: now(),
 	}

@@ -155,7 +155,7 @@ func (s *Session) executePortal(ctx context.Context, p *portal, maxRows int, w w
 		return nil
 	}
 	if maxRows <= 0 && !p.started {
-		tag, n, err := s.run(ctx, &call{stmt: p.ps.stmt, text: p.ps.text, planned: p.planned, params: p.params, several: true},
+		tag, n, err := s.run(ctx, &call{stmt: p.ps.stmt, text: p.ps.text, planned: p.planned, params: p.params, several: s.tx != nil},
 			wireSink{w: w, formats: p.formats})
 		if err != nil {
 			return withoutPosition(err)
@@ -278,7 +278,7 @@ func rowsOf(b *vec.Batch, from, to int) *vec.Batch {
 func (s *Session) startPortal(ctx context.Context, p *portal) error {
 	if p.planned == nil || !s.streams(ctx, p) {
 		buf := &rowBuffer{}
-		tag, n, err := s.run(ctx, &call{stmt: p.ps.stmt, text: p.ps.text, planned: p.planned, params: p.params, several: true}, buf)
+		tag, n, err := s.run(ctx, &call{stmt: p.ps.stmt, text: p.ps.text, planned: p.planned, params: p.params, several: s.tx != nil}, buf)
 		if err != nil {
 			return err
 		}

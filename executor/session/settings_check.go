@@ -52,7 +52,7 @@ func checkDateStyle(s *Session, v string) (string, error) {
 		case w == "DEFAULT":
 			style, order = "ISO", "MDY"
 		default:
-			return "", badValue("DateStyle", v)
+			return "", badValue("DateStyle", v).WithDetail("Unrecognized key word: \"%s\".", strings.ToLower(w))
 		}
 	}
 	if style == "" {

@@ -27,6 +27,9 @@ func (s *Session) utility(ctx context.Context, c *call, out sink) (tag string, n
 	case *ast.LockTable:
 		return "LOCK TABLE", -1, s.lockStmt(ctx, x, c)
 	case *ast.SetConstraints:
+		if s.block == idle && !c.several {
+			s.tell(warning(sqlerr.NoActiveSQLTransaction, "SET CONSTRAINTS can only be used in transaction blocks"))
+		}
 		return "SET CONSTRAINTS", -1, s.setConstraints(ctx, x)
 	case *ast.Explain:
 		return s.explain(ctx, c, x, out)
