@@ -1,0 +1,1 @@
+INSERT INTO log (a, b) VALUES (42, 'a short note');
