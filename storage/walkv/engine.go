@@ -435,8 +435,8 @@ func (e *Engine) Backup(ctx context.Context, w io.Writer) error {
 func (e *Engine) Check(ctx context.Context, report func(fault string)) error {
 	if err := e.lockedFlush(); errors.Is(err, kv.ErrCorrupt) {
 		report(err.Error())
-	} else if err != nil {
-		return err
+	} else if err != nil && !errors.Is(err, kv.ErrDiskFull) {
+		return err // a full disk is no fault: the log has what the base has no room for
 	}
 	return e.base.Check(ctx, report)
 }
@@ -458,7 +458,11 @@ func (e *Engine) Close() error {
 	e.wait()
 	e.closed = true
 	err := e.flush()
-	if err == nil && e.epoch != 0 {
+	keep := errors.Is(err, kv.ErrDiskFull)
+	if keep {
+		err = nil // nothing is lost: the next Open finds it in the log
+	}
+	if err == nil && !keep && e.epoch != 0 {
 		_, err = e.base.ApplyMark(nil, mark(0, e.cur.Load().seq))
 	}
 	for _, l := range e.logs {
@@ -466,7 +470,7 @@ func (e *Engine) Close() error {
 			err = errors.Join(err, l.f.Close())
 		}
 	}
-	if err == nil && e.epoch != 0 {
+	if err == nil && !keep && e.epoch != 0 {
 		err = removeLogs(e.dir, e.opt.NoSync)
 	}
 	return errors.Join(err, e.base.Close())
