@@ -19,6 +19,7 @@ type layer struct {
 	log     []entry
 	runs    []run
 	indexed int // log[:indexed] is covered by runs
+	filter  filter
 }
 
 // run is the sorted index of log[from:to].
@@ -56,6 +57,12 @@ const tailScan = 8
 // get returns the newest write of key. mark is the log length at the newest
 // savepoint (see settle).
 func (l *layer) get(key []byte, mark int) (entry, bool) {
+	if len(l.log) >= filterMin {
+		l.filter.cover(l.log)
+		if !l.filter.mayHave(key) {
+			return entry{}, false
+		}
+	}
 	if len(l.log)-l.indexed > tailScan {
 		l.settle(mark)
 	}
@@ -119,6 +126,7 @@ func (l *layer) truncate(n int) {
 		l.indexed = l.runs[len(l.runs)-1].to
 	}
 	l.log = l.log[:n]
+	l.filter.n = min(l.filter.n, n)
 }
 
 // final returns all writes in key order, each key once.

@@ -149,3 +149,42 @@ func TestTruncate(t *testing.T) {
 		}
 	}
 }
+
+// A layer large enough for a filter finds what a map has, also after going back.
+func TestFilter(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	var a arena
+	var l layer
+	want := map[string]string{}
+	var keys []string // by position in the log
+	check := func() {
+		for range 2000 {
+			k := fmt.Sprintf("key/%d", r.IntN(12*filterMin))
+			e, ok := l.get([]byte(k), 0)
+			if v, has := want[k]; ok != has || ok && string(e.val()) != v {
+				t.Fatalf("%q: %v, want %v %q", k, ok, has, v)
+			}
+		}
+	}
+	for round := range 60 {
+		for range filterMin / 4 {
+			k, v := fmt.Sprintf("key/%d", r.IntN(12*filterMin)), fmt.Sprint(round)
+			if _, has := want[k]; has {
+				continue // so that truncation is removal
+			}
+			l.add(a.entry([]byte(k), []byte(v), 0))
+			want[k] = v
+			keys = append(keys, k)
+		}
+		check()
+		if round%7 == 6 {
+			n := r.IntN(len(keys))
+			l.truncate(n)
+			for _, k := range keys[n:] {
+				delete(want, k)
+			}
+			keys = keys[:n]
+			check()
+		}
+	}
+}
