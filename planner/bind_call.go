@@ -366,8 +366,8 @@ func (b *binder) special(e *ast.Special) plan.Expr {
 		eq := b.operator("", "=", xs[0], xs[1], off)
 		// the type is that of the comparison's left side
 		x := b.known(xs[0])
-		if c, ok := eq.(*plan.Call); ok && x.Type().OID != c.Args[0].Type().OID {
-			x = c.Args[0]
+		if t := b.findOperator("=", xs[0], xs[1], off).Left; t != x.Type().OID && b.info(t).Category != 'P' {
+			x = b.must(xs[0], b.T(t, -1), implicit)
 		}
 		return &plan.NullIf{At: at(x.Type()), X: x, Eq: eq}
 	case "CURRENT_DATE":

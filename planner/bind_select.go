@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"fmt"
 	"strconv"
 
@@ -97,10 +99,15 @@ func (p *planner) bindCore(s *ast.Select, outer *scope) *query {
 	p.groupBy(s, gb, bl)
 	hb := &binder{planner: p, scope: sc, what: "HAVING", noWin: true}
 	bl.having = hb.cond(s.Having)
-	for i, x := range s.DistinctOn {
+	for _, x := range s.DistinctOn {
+		// windows and subqueries have no key of their own: the text tells
+		same := func(o ast.SortItem) bool { return ast.Format(o.X) == ast.Format(x) }
+		if i := slices.IndexFunc(s.OrderBy, same); i >= 0 {
+			bl.distinctOn = append(bl.distinctOn, q.sort[i].target)
+			continue
+		}
 		t := p.orderTarget(ast.SortItem{X: x}, s, &binder{planner: p, scope: sc, what: "DISTINCT ON", srf: true, windows: wins}, bl)
 		bl.distinctOn = append(bl.distinctOn, t.target)
-		_ = i
 	}
 	bl.distinct = s.Distinct || len(s.DistinctOn) > 0
 	if bl.distinct && len(s.DistinctOn) == 0 {
@@ -273,7 +280,10 @@ func figure(e ast.Expr) (string, int) {
 			if t.Alias != "" {
 				return t.Alias, 2
 			}
-			return figure(t.X)
+			if n, s := figure(t.X); s > 0 {
+				return n, 2
+			}
+			return "?column?", 2
 		}
 		if e.Query.Values != nil {
 			return "column1", 2

@@ -242,6 +242,11 @@ func (p *planner) inConds(sub *subquery, m *semi) []plan.Expr {
 		if !ok || l.Type().OID != r.Type().OID || !hashable(l.Type()) {
 			return nil
 		}
+		left := map[int]bool{}
+		relsOf(sub.x[0], left)
+		if len(left) == 0 {
+			return nil // a constant or a parameter is no key
+		}
 		m.nullAware = true
 	}
 	return conds

@@ -277,6 +277,16 @@ func (p *planner) outerUnit(s *state, j *joinItem) *unit {
 		maps.DeleteFunc(in, func(id int, _ bool) bool { return s.b.rels[id] == nil })
 		return len(in) > 0 && subset(in, of) && !volatileCall(c)
 	}
+	j.rels(func(x *rel) {
+		if !x.lateral {
+			return
+		}
+		for id := range p.lateralDeps(s, x) {
+			if !lids[id] && !rids[id] {
+				unsupported(-1, "a LATERAL entry under an outer join that refers to an entry outside of it,")
+			}
+		}
+	})
 	var down, up, rdown, on []plan.Expr
 	for _, c := range s.conj {
 		if kind == plan.Left && own(c, lids) && !p.NoOptimizer {
