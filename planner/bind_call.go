@@ -33,7 +33,7 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 			fc.args = append(fc.args, inner.expr(s.X))
 		}
 	}
-	b.sawSRF = b.sawSRF || inner.sawSRF
+	b.sawSRF, b.sawAgg, b.sawWin = b.sawSRF || inner.sawSRF, b.sawAgg || inner.sawAgg, b.sawWin || inner.sawWin
 	if len(fc.args) == 1 && !e.Star && e.Over == nil && !e.Distinct && e.OrderBy == nil {
 		if x := b.castCall(fc); x != nil {
 			return x
