@@ -68,7 +68,5 @@ func Keywords(f func(word string, cat Category, bareLabel bool)) {
 	}
 }
 
-func (k Keyword) cat() Category { return keywordTable[k].cat }
-
 // String returns the keyword in lower case.
 func (k Keyword) String() string { return keywordTable[k].word }

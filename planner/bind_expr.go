@@ -25,7 +25,6 @@ type binder struct {
 	sawSRF  bool
 	windows map[string]*ast.Window
 	colHook func(name string) plan.Expr
-	caseVal types.T
 	noSub   bool
 }
 

@@ -66,9 +66,7 @@ func (p *planner) fromItem(f ast.FromItem, sc *scope, bl *block) (*joinItem, []*
 
 func (p *planner) queryRel(q *query, alias string) *rel {
 	r := &rel{id: p.newRel(), alias: alias, query: q}
-	for _, c := range q.cols {
-		r.cols = append(r.cols, c)
-	}
+	r.cols = append(r.cols, q.cols...)
 	return r
 }
 

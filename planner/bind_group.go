@@ -59,9 +59,7 @@ func (p *planner) groupBy(s *ast.Select, b *binder, bl *block) {
 			parts = append(parts, keysOf(x))
 		}
 		for i := range g.Sets {
-			for _, set := range expand(&g.Sets[i]) {
-				parts = append(parts, set)
-			}
+			parts = append(parts, expand(&g.Sets[i])...)
 		}
 		var out [][]int
 		if g.Kind == "ROLLUP" {

@@ -16,7 +16,6 @@ type unit struct {
 	rel   *rel         // a single entry
 	local []plan.Expr  // its own conjuncts
 	after map[int]bool // entries that must be joined before (LATERAL)
-	sel   float64
 }
 
 // stepFilter is the first step: conjuncts go down to the entries that can

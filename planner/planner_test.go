@@ -104,6 +104,7 @@ func TestPlanShapes(t *testing.T) {
 		{"lookup", "SELECT u.z FROM t JOIN u ON u.x = t.b WHERE t.a = 1", "Project(LookupJoin[inner u](Scan[t point get]))"},
 		{"exists becomes a semi join", "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.y = t.b)", "Project(HashJoin[semi](Scan[t full scan] Scan[u full scan]))"},
 		{"in becomes a semi join", "SELECT a FROM t WHERE b IN (SELECT y FROM u)", "Project(HashJoin[semi](Scan[t full scan] Scan[u full scan]))"},
+		{"set inside an expression", "SELECT a + generate_series(1, 2) FROM t", "Project(ProjectSet(Scan[t full scan]))"},
 		{"outer join made inner", "SELECT a FROM t LEFT JOIN u ON t.b = u.y WHERE u.z = 'x'", "Project(HashJoin[inner](Scan[t full scan] Scan[u full scan]))"},
 	}
 	for _, tt := range tests {
@@ -145,6 +146,7 @@ func TestPlans(t *testing.T) {
 		"SELECT a FROM t WHERE (a, b) IN (SELECT x::int, y FROM u)",
 		"SELECT a FROM t WHERE b = ANY (ARRAY[1, 2])",
 		"SELECT a FROM t WHERE c LIKE 'x%' OR a BETWEEN 1 AND 3",
+		"SELECT t.a FROM t LEFT JOIN u ON t.b = u.y WHERE t.c IS DISTINCT FROM u.z",
 		"SELECT * FROM t LEFT JOIN LATERAL (SELECT * FROM u WHERE u.y = t.b LIMIT 1) q ON true",
 		"INSERT INTO t VALUES (1, 2, 'x', 3.5), (2, DEFAULT, NULL, 1)",
 		"INSERT INTO t (a, c) SELECT x::int, z FROM u RETURNING a, d",

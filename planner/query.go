@@ -61,7 +61,6 @@ type block struct {
 	distinctOn []int // targets of DISTINCT ON; nil: all visible
 	rels       map[int]*rel
 	semis      []*semi // joins made of EXISTS and IN
-	lateral    bool
 }
 
 type target struct {
@@ -147,9 +146,8 @@ func (s *subquery) MapChildren(f func(plan.Expr) plan.Expr) plan.Expr {
 // aggRef marks an aggregate call while a block is bound.
 type aggRef struct {
 	plan.At
-	agg   plan.Agg
-	win   *winRef
-	level int
+	agg plan.Agg
+	win *winRef
 }
 
 type winRef struct {

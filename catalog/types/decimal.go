@@ -248,7 +248,6 @@ scan:
 				}
 				return Decimal{}, errNumericSyntax(s)
 			}
-			i = len(body)
 			break scan
 		default:
 			return Decimal{}, errNumericSyntax(s)

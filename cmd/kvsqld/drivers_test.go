@@ -397,7 +397,7 @@ func testPq(t *testing.T, db *sql.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cp, err := tx.PrepareContext(ctx, pq.CopyIn("pq", "id", "v"))
+	cp, err := tx.PrepareContext(ctx, `COPY "pq" ("id", "v") FROM STDIN`)
 	if err != nil {
 		t.Fatal(err)
 	}

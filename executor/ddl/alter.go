@@ -53,13 +53,11 @@ func (x *exec) alterTable(s *ast.AlterTable) error {
 }
 
 func (x *exec) kindIs(r catalog.Relation, kind string) error {
-	name, _ := r.RelName()
-	_, name = r.RelName()
+	_, name := r.RelName()
 	ok := true
-	want := ""
 	switch r := r.(type) {
 	case *catalog.Table:
-		ok, want = kind == "TABLE", "table"
+		ok = kind == "TABLE"
 	case *catalog.Sequence:
 		ok = kind == "SEQUENCE" || kind == "TABLE"
 	case *catalog.View:
@@ -70,7 +68,6 @@ func (x *exec) kindIs(r catalog.Relation, kind string) error {
 		}
 	}
 	if !ok {
-		_ = want
 		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a %s", name, strings.ToLower(kind))
 	}
 	return nil

@@ -612,9 +612,7 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 	for _, u := range q.Tables {
 		spec.Deps = append(spec.Deps, u.Table.OID)
 	}
-	for _, o := range planner.ViewsRead(x.Planner(), s.Query) {
-		spec.Deps = append(spec.Deps, o)
-	}
+	spec.Deps = append(spec.Deps, planner.ViewsRead(x.Planner(), s.Query)...)
 	spec.Populated = s.Materialized && !s.WithNoData
 	v, err := x.Change.CreateView(spec)
 	if err != nil {

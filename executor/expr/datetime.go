@@ -26,10 +26,6 @@ func (c *callCtx) zone() *time.Location {
 
 func errDateRange() error { return sqlerr.New(sqlerr.DatetimeFieldOverflow, "date out of range") }
 
-func errTimestampRange() error {
-	return sqlerr.New(sqlerr.DatetimeFieldOverflow, "timestamp out of range")
-}
-
 func datetimeFuncs(r *registry) {
 	dateCasts(r)
 	dateArithmetic(r)

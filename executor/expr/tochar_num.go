@@ -601,9 +601,7 @@ func numericToNumber(_ *callCtx, a []types.Datum) (types.Datum, error) {
 				s = s[1:]
 			}
 		case numComma:
-			if strings.HasPrefix(s, ",") {
-				s = s[1:]
-			}
+			s = strings.TrimPrefix(s, ",")
 		case numS, numMI, numPL, numSG, numPR:
 			signs()
 		case numTH, numLiteral, numCurrency:

@@ -346,7 +346,7 @@ func TestCopyDrivers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := tx.Prepare(pq.CopyIn("x", cols...))
+	st, err := tx.Prepare("COPY x (" + strings.Join(cols, ", ") + ") FROM STDIN")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,10 +24,15 @@ func (e *Engine) Snapshot() (txn.EngineSnapshot, error) {
 		// The base went on. Either a newer state has been published, or
 		// somebody who holds mu is about to publish it.
 		if e.cur.Load() == st {
-			e.mu.Lock()
-			e.mu.Unlock() //nolint:staticcheck // waiting is all that is wanted
+			e.awaitPublication()
 		}
 	}
+}
+
+// awaitPublication waits until whoever holds mu has let it go.
+func (e *Engine) awaitPublication() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 }
 
 // snapshot is a snapshot of the base with trees on it. What has no tree is
