@@ -26,13 +26,14 @@ type Change struct {
 	ViewRewriter func(v *View, rn Rename) (string, error)
 
 	alloc Allocator
+	base  *Snapshot // what the change stands on
 	snap  *Snapshot
 	delta Delta
 }
 
 // NewChange starts a change of one database over a snapshot.
 func NewChange(s *Snapshot, db types.OID, owner string, path []string, alloc Allocator) *Change {
-	return &Change{DB: db, Owner: owner, Path: path, alloc: alloc, snap: s}
+	return &Change{DB: db, Owner: owner, Path: path, alloc: alloc, base: s, snap: s}
 }
 
 // Snapshot returns the catalog as the transaction sees it.
@@ -64,7 +65,7 @@ func (c *Change) Rebase(s *Snapshot) error {
 	if err != nil {
 		return err
 	}
-	c.snap = n
+	c.base, c.snap = s, n
 	return nil
 }
 
@@ -227,9 +228,14 @@ func (c *Change) fileName(base, ext string, oid types.OID) string {
 }
 
 func (c *Change) fileTaken(name string) bool {
-	for _, o := range c.snap.objs {
+	// The files of what this change has dropped are there until the commit.
+	return fileIn(c.snap, c.DB, name) || c.base != c.snap && fileIn(c.base, c.DB, name)
+}
+
+func fileIn(s *Snapshot, db types.OID, name string) bool {
+	for _, o := range s.objs {
 		t := tableIn(o)
-		if t == nil || t.DB != c.DB {
+		if t == nil || t.DB != db {
 			continue
 		}
 		if strings.EqualFold(t.File, name) {
