@@ -136,8 +136,6 @@ func parseBinary(t T, b []byte) (Datum, error) {
 
 func parseTextBinary(t T, b []byte) ([]byte, error) {
 	switch t.base() {
-	case OBpchar:
-		b = trimBlanks(b)
 	case OChar:
 		if err := fixed(b, 1); err != nil || b[0] != 0 {
 			return b, err

@@ -28,8 +28,6 @@ func parseTextual(t T, s string) ([]byte, error) {
 	o := t.base()
 	switch o {
 	case OText, OVarchar:
-	case OBpchar:
-		s = strings.TrimRight(s, " ")
 	case OName:
 		return []byte(TruncateName(s)), nil
 	case OChar:
