@@ -1,6 +1,8 @@
 package ddl
 
 import (
+	"strings"
+
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -133,8 +135,8 @@ func (x *exec) asBuildError(t *catalog.Table, err error) error {
 	}
 	c := *e
 	c.Message = "could not create unique index \"" + e.Constraint + "\""
-	if len(c.Detail) > 16 && c.Detail[len(c.Detail)-16:] == "already exists." {
-		c.Detail = c.Detail[:len(c.Detail)-16] + " is duplicated."
+	if key, ok := strings.CutSuffix(c.Detail, " already exists."); ok {
+		c.Detail = key + " is duplicated."
 	}
 	return &c
 }
