@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"bytes"
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -281,6 +282,9 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 			fail(at(err, x.Off))
 		}
 		d.T = plain
+		if plain.OID == types.OBpchar {
+			d.B = bytes.TrimRight(d.B, " ") // kept unpadded, as the values of columns are
+		}
 		c := &plan.Const{At: plan.At{T: plain, Off: x.Off}, Val: d}
 		return p.coerceMod(c, to, ctx)
 	case *plan.Param:

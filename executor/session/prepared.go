@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -193,6 +194,9 @@ func (s *Session) readParam(t types.T, raw []byte, format int16) (types.Datum, e
 			return d, err
 		}
 		d.T = t
+		if t.OID == types.OBpchar {
+			d.B = bytes.TrimRight(d.B, " ")
+		}
 		return d, s.checkValue(t, d)
 	}
 	return types.Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "unsupported format code: %d", format)
@@ -205,6 +209,9 @@ func (s *Session) readText(t types.T, text string) (types.Datum, error) {
 		f = s.tx.fmt
 	}
 	if t.OID < types.FirstUserOID {
+		if t.OID == types.OBpchar {
+			text = strings.TrimRight(text, " ") // kept unpadded, as the values of columns are
+		}
 		return types.Parse(t, text, f)
 	}
 	d, err := types.Parse(s.snapshot().BaseType(t), text, f)
