@@ -214,6 +214,7 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 	}
 	ref := &aggRef{At: plan.At{T: ret, Off: off}, agg: a}
 	if e.Over == nil {
+		b.refuseOuter(ref)
 		b.sawAgg = true
 		return ref
 	}
@@ -226,6 +227,27 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 		b.sawAgg = true
 	}
 	return ref
+}
+
+// refuseOuter refuses an aggregate whose arguments are columns of enclosing
+// queries alone: it would belong to the enclosing query, not to this one.
+func (b *binder) refuseOuter(a *aggRef) {
+	if b.scope == nil || b.scope.block == nil {
+		return
+	}
+	in := map[int]bool{}
+	for _, x := range a.agg.Args {
+		relsOf(x, in)
+	}
+	if len(in) == 0 {
+		return
+	}
+	for id := range in {
+		if b.scope.block.rels[id] != nil {
+			return
+		}
+	}
+	unsupported(a.Off, "an aggregate over columns of an outer query alone")
 }
 
 func sortSpec(p *planner, x plan.Expr, s ast.SortItem) plan.SortKey {
