@@ -127,6 +127,9 @@ func (b *tableBuilder) constraint(k *ast.Constraint, col string) error {
 	if err != nil {
 		return err
 	}
+	if s.Kind == 'f' && s.RefTable == b.spec.Name && (s.RefSchema == "" || k.RefTable.Schema() == "") {
+		s.RefSchema = b.spec.Schema // the table itself, which is not there yet
+	}
 	if s.Kind == 'c' {
 		if b.checks == nil {
 			b.checks = map[int]ast.Expr{}
