@@ -122,6 +122,10 @@ func (p *planner) bindCore(s *ast.Select, outer *scope) *query {
 	}
 	bl.hasSRF = tb.sawSRF || ob.sawSRF
 	for i := range bl.targets {
+		// a bare literal waits for the type that INSERT or a set operation wants
+		if _, literal := bl.targets[i].x.(*plan.Const); literal && i < bl.ncols && !bl.distinct && !sortsBy(q, i) {
+			continue
+		}
 		bl.targets[i].x = p.known(bl.targets[i].x)
 	}
 	bl.grouped = tb.sawAgg || ob.sawAgg || hb.sawAgg || len(s.GroupBy) > 0 || s.Having != nil
