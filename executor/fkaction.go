@@ -85,7 +85,11 @@ func (r *Run) actOn(w *tableWriter, e *fkEvent, b *vec.Batch) error {
 	if err != nil {
 		return err
 	}
-	return w.update(keys, old, next, w.changed(cols))
+	if err := w.update(keys, old, next, w.changed(cols)); err != nil || action != 'd' {
+		return err
+	}
+	// The default may be the very key that goes: check it though it is unchanged.
+	return r.fkInserted(w, next, nil)
 }
 
 // actionValue is the new value of a referencing column for a batch of rows.
