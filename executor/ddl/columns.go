@@ -52,6 +52,9 @@ func (b *tableBuilder) column(c *ast.ColumnDef) error {
 		if k := t.Kind(); k == types.KPseudo || k == types.KVoid || t.OID == types.ORecord {
 			return sqlerr.New(sqlerr.InvalidTableDefinition, "column \"%s\" has pseudo-type %s", c.Name, types.FormatType(t))
 		}
+		if u := b.snap().TypeByOID(t.OID); u != nil && u.Kind == 'd' && (u.NotNull || len(u.Checks) > 0) {
+			return sqlerr.Unsupported(c.Type.Pos(), "a column of domain %s, which has constraints,", u.Name)
+		}
 		spec.Type, spec.Dims = t, c.Type.Dims
 	}
 	if c.Collate != nil {
