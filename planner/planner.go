@@ -123,6 +123,8 @@ func (p *planner) statement(stmt ast.Stmt) *plan.Query {
 		out.Tag = "DELETE"
 		out.Root = p.planDelete(s, nil)
 		out.Returns = s.Returning != nil
+	case *ast.Merge:
+		unsupported(stmt.Pos(), "MERGE")
 	default:
 		unsupported(stmt.Pos(), "this statement")
 	}

@@ -29,6 +29,11 @@ func (p *planner) operator(schema, op string, l, r plan.Expr, off int) plan.Expr
 	if pr == nil {
 		unsupported(off, "operator %s", op)
 	}
+	if p.Consts != nil && (pr.Name == "textanycat" || pr.Name == "anytextcat") {
+		// SQL functions: the other side is cast to text, which spells a boolean
+		// true and not t. Stored texts keep the operator as it was written.
+		return p.operator(schema, op, p.must(l, types.TText, explicit), p.must(r, types.TText, explicit), off)
+	}
 	args := []plan.Expr{r}
 	want := []types.OID{o.Right}
 	if l != nil {
