@@ -1,0 +1,191 @@
+package planner
+
+import (
+	"strconv"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+func (b *binder) array(e *ast.Array, elem *types.T) plan.Expr {
+	off := e.Pos()
+	xs := make([]plan.Expr, len(e.Elems))
+	nested := false
+	for i, x := range e.Elems {
+		if a, ok := x.(*ast.Array); ok {
+			xs[i] = b.array(a, elem)
+			nested = true
+			continue
+		}
+		xs[i] = b.expr(x)
+		if in := b.info(xs[i].Type().OID); in.Kind == types.KArray && in.Elem != 0 && in.Len == -1 && elem == nil {
+			nested = true
+		}
+	}
+	if len(xs) == 0 {
+		if elem == nil {
+			fail(sqlerr.New(sqlerr.IndeterminateDatatype, "cannot determine type of empty array").At(off).
+				WithHint("Explicitly cast to the desired type, for example ARRAY[]::integer[]."))
+		}
+		return &plan.ArrayCtor{At: plan.At{T: b.T(b.info(elem.OID).Array, -1), Off: off}}
+	}
+	var t types.T
+	switch {
+	case elem != nil && nested:
+		t = xs[0].Type()
+	case elem != nil:
+		t = *elem
+		for i := range xs {
+			xs[i] = b.must(xs[i], t, explicit)
+		}
+	default:
+		xs, t = b.toCommon("ARRAY", xs)
+	}
+	c := &plan.ArrayCtor{At: plan.At{Off: off}, Elems: xs, Nested: nested}
+	if nested {
+		c.T = t
+		return c
+	}
+	ao := b.info(t.OID).Array
+	if ao == 0 {
+		failf(sqlerr.UndefinedObject, off, "could not find array type for data type %s", b.bareName(t.OID))
+	}
+	c.T = b.T(ao, -1)
+	return c
+}
+
+// nameByte is x[i] of a name: its bytes counted from 0, as "char"; NULL past
+// the end of the 64 bytes.
+func (b *binder) nameByte(x plan.Expr, e *ast.Index) plan.Expr {
+	i := b.coerce(b.expr(e.Lo), types.TInt4, assignment)
+	if i == nil {
+		failf(sqlerr.DatatypeMismatch, e.Lo.Pos(), "array subscript must have type integer")
+	}
+	return &plan.Subscript{At: plan.At{T: types.Of(types.OChar), Off: e.Pos()}, X: x, Lo: []plan.Expr{i}, Hi: []plan.Expr{nil}}
+}
+
+func (b *binder) subscript(e *ast.Index) plan.Expr {
+	// x[1][2] is one subscript with two dimensions
+	var steps []*ast.Index
+	var base ast.Expr = e
+	for {
+		ix, ok := base.(*ast.Index)
+		if !ok {
+			break
+		}
+		steps = append([]*ast.Index{ix}, steps...)
+		base = ix.X
+	}
+	x := b.expr(base)
+	if x.Type().OID == types.OJSONB {
+		unsupported(e.Pos(), "subscripting of jsonb")
+	}
+	in := b.info(x.Type().OID)
+	if x.Type().OID == types.OName && len(steps) == 1 && !e.Slice {
+		return b.nameByte(x, e)
+	}
+	if in.Kind != types.KArray || in.Elem == 0 {
+		failf(sqlerr.DatatypeMismatch, e.Pos(), "cannot subscript type %s because it does not support subscripting", b.bareName(x.Type().OID))
+	}
+	s := &plan.Subscript{At: plan.At{Off: e.Pos()}, X: x}
+	for _, st := range steps {
+		s.Slice = s.Slice || st.Slice
+	}
+	idx := func(x ast.Expr) plan.Expr {
+		if x == nil {
+			return nil
+		}
+		v := b.coerce(b.expr(x), types.TInt4, assignment)
+		if v == nil {
+			failf(sqlerr.DatatypeMismatch, x.Pos(), "array subscript must have type integer")
+		}
+		return v
+	}
+	for _, st := range steps {
+		lo, hi := idx(st.Lo), idx(st.Hi)
+		if s.Slice && !st.Slice {
+			lo, hi = constInt4(1), lo
+		}
+		s.Lo = append(s.Lo, lo)
+		s.Hi = append(s.Hi, hi)
+	}
+	if s.Slice {
+		s.T = x.Type()
+	} else {
+		s.Hi = nil
+		s.T = b.T(in.Elem, x.Type().Mod)
+	}
+	return s
+}
+
+// field selects a named field of a row value.
+func (b *binder) field(x plan.Expr, name string, off int) plan.Expr {
+	cols := b.recordCols(x)
+	for i, c := range cols {
+		if c.Name == name {
+			if r, ok := x.(*plan.RowCtor); ok {
+				return r.Elems[i]
+			}
+			return &plan.FieldOf{At: plan.At{T: c.T, Off: off}, X: x, Idx: i}
+		}
+	}
+	if cols == nil {
+		failf(sqlerr.WrongObjectType, off, "column notation .%s applied to type %s, which is not a composite type", name, b.bareName(x.Type().OID))
+	}
+	failf(sqlerr.UndefinedColumn, off, "column \"%s\" not found in data type %s", name, b.bareName(x.Type().OID))
+	return nil
+}
+
+// recordCols lists the fields of a row-valued expression, nil if it has none.
+func (b *binder) recordCols(x plan.Expr) []plan.OutCol {
+	switch x := x.(type) {
+	case *plan.RowCtor:
+		out := make([]plan.OutCol, len(x.Elems))
+		for i, e := range x.Elems {
+			out[i] = plan.OutCol{Name: "f" + strconv.Itoa(i+1), T: e.Type()}
+			if v, ok := e.(*plan.Var); ok && x.T.OID != types.ORecord {
+				out[i].Name = v.Name
+			}
+		}
+		return out
+	case *plan.Call:
+		return b.outCols(x.Proc, x.Args)
+	}
+	if u := b.Snap.TypeByOID(x.Type().OID); u != nil && u.Kind == 'c' {
+		var out []plan.OutCol
+		for _, c := range u.Columns {
+			out = append(out, plan.OutCol{Name: c.Name, T: c.Type})
+		}
+		return out
+	}
+	return nil
+}
+
+// outCols lists the columns of a function with OUT arguments.
+func (p *planner) outCols(pr *catalog.Proc, args []plan.Expr) []plan.OutCol {
+	var out []plan.OutCol
+	var elem types.T
+	for i, a := range args {
+		if i < len(pr.Args) && (pr.Args[i] == types.OAnyarray) {
+			elem = p.T(p.info(a.Type().OID).Elem, -1)
+		}
+	}
+	for i, m := range pr.ArgModes {
+		if m != 'o' && m != 't' && m != 'b' {
+			continue
+		}
+		t := p.T(pr.AllArgs[i], -1)
+		if t.OID == types.OAnyelement {
+			t = elem
+		}
+		name := ""
+		if i < len(pr.ArgNames) {
+			name = pr.ArgNames[i]
+		}
+		out = append(out, plan.OutCol{Name: name, T: t})
+	}
+	return out
+}

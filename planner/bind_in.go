@@ -1,0 +1,177 @@
+package planner
+
+import (
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+func (b *binder) in(e *ast.In) plan.Expr {
+	off := e.Pos()
+	if e.Query != nil {
+		s := b.quantSub(e.X, e.Query, "", "=", false, off)
+		if e.Not {
+			return negate(s, off)
+		}
+		return s
+	}
+	at := plan.At{T: types.TBool, Off: off}
+	if row, ok := e.X.(*ast.Row); ok {
+		args := make([]plan.Expr, len(e.List))
+		for i, x := range e.List {
+			r, ok := x.(*ast.Row)
+			if !ok {
+				failf(sqlerr.UndefinedFunction, off, "operator does not exist: record = %s", b.bareName(b.expr(x).Type().OID))
+			}
+			args[i] = b.rowCompare(row, r, "=", off)
+		}
+		var r plan.Expr = &plan.Or{At: at, Args: args}
+		if len(args) == 1 {
+			r = args[0]
+		}
+		if e.Not {
+			return negate(r, off)
+		}
+		return r
+	}
+	x := b.expr(e.X)
+	list, vars := make([]plan.Expr, 0, len(e.List)), []plan.Expr(nil)
+	all := make([]plan.Expr, len(e.List))
+	for i, l := range e.List {
+		all[i] = b.expr(l)
+		if readsColumn(all[i]) {
+			vars = append(vars, all[i])
+		} else {
+			list = append(list, all[i])
+		}
+	}
+	op := "="
+	if e.Not {
+		op = "<>"
+	}
+	// two values or more make a list of one type; columns, and values without a
+	// common type, are compared one by one
+	var r plan.Expr
+	rest := all
+	if len(list) > 1 {
+		if r = b.inList(x, list, e.Not, off); r != nil {
+			rest = vars
+		}
+	}
+	for _, l := range rest {
+		c := b.operator("", op, x, l, off)
+		switch {
+		case r == nil:
+			r = c
+		case e.Not:
+			r = &plan.And{At: at, Args: []plan.Expr{r, c}}
+		default:
+			r = &plan.Or{At: at, Args: []plan.Expr{r, c}}
+		}
+	}
+	return r
+}
+
+func readsColumn(e plan.Expr) bool {
+	found := false
+	plan.Visit(e, func(x plan.Expr) bool {
+		_, v := x.(*plan.Var)
+		found = found || v
+		return !found
+	})
+	return found
+}
+
+// inList is x IN (list) with one operator for all, nil when there is no common type.
+func (b *binder) inList(x plan.Expr, list []plan.Expr, not bool, off int) plan.Expr {
+	t := b.commonType("", append([]plan.Expr{x}, list...))
+	if t.OID == 0 {
+		return nil
+	}
+	for _, l := range list {
+		if b.coerceKind(l, t) == nil {
+			return nil
+		}
+	}
+	for i := range list {
+		list[i] = b.must(list[i], t, implicit)
+	}
+	eq, ok := b.operator("", "=", x, list[0], off).(*plan.Call)
+	if !ok || len(eq.Args) != 2 {
+		return nil
+	}
+	lt := eq.Args[1].Type()
+	for i := range list {
+		list[i] = b.must(list[i], lt, implicit)
+	}
+	return &plan.InList{At: plan.At{T: types.TBool, Off: off}, X: eq.Args[0], List: list, Elem: t, Eq: eq.Proc, Not: not}
+}
+
+func (b *binder) coerceKind(e plan.Expr, t types.T) plan.Expr {
+	if isUnknown(e) || b.canCoerce(e.Type().OID, t.OID, implicit) {
+		return e
+	}
+	return nil
+}
+
+func (b *binder) quantified(e *ast.Quantified) plan.Expr {
+	off := e.Pos()
+	if e.Query != nil {
+		return b.quantSub(e.L, e.Query, e.Schema, e.Op, e.All, off)
+	}
+	x, arr := b.expr(e.L), b.expr(e.Array)
+	at := plan.At{T: types.TBool, Off: off}
+	var elem types.T
+	switch in := b.info(arr.Type().OID); {
+	case isUnknown(arr):
+		if isUnknown(x) {
+			x = b.known(x)
+		}
+		elem = x.Type()
+		elem.Mod = -1
+		if elem.OID == types.OVarchar {
+			elem = types.TText
+		}
+		ao := b.info(elem.OID).Array
+		if ao == 0 {
+			failf(sqlerr.UndefinedObject, off, "could not find array type for data type %s", b.bareName(elem.OID))
+		}
+		arr = b.must(arr, b.T(ao, -1), implicit)
+	case in.Kind == types.KArray && in.Elem != 0:
+		elem = b.T(in.Elem, -1)
+	default:
+		failf(sqlerr.WrongObjectType, off, "op ANY/ALL (array) requires array on right side")
+	}
+	ph := &plan.Var{At: plan.At{T: elem, Off: off}, Rel: -1}
+	if isUnknown(x) {
+		x = b.must(x, elem, implicit)
+	}
+	call, ok := b.operator(e.Schema, e.Op, &plan.Var{At: plan.At{T: x.Type(), Off: off}, Rel: -2}, ph, off).(*plan.Call)
+	if !ok || call.T.OID != types.OBool {
+		failf(sqlerr.WrongObjectType, off, "op ANY/ALL (array) requires operator to yield boolean")
+	}
+	if c, ok := arr.(*plan.ArrayCtor); ok && constElems(c) && (e.Op == "=" && !e.All || e.Op == "<>" && e.All) {
+		// an IN list is stored in this form: it is the list again
+		eq := b.operator("", "=", &plan.Var{At: plan.At{T: x.Type(), Off: off}, Rel: -2}, ph, off).(*plan.Call)
+		list := make([]plan.Expr, len(c.Elems))
+		for i, l := range c.Elems {
+			list[i] = b.must(l, eq.Args[1].Type(), implicit)
+		}
+		return &plan.InList{At: at, X: b.must(x, eq.Args[0].Type(), implicit), List: list, Elem: elem, Eq: eq.Proc, Not: e.All}
+	}
+	if call.Args[1].Type() != elem {
+		at := b.info(call.Args[1].Type().OID).Array
+		arr = b.must(arr, b.T(at, -1), implicit)
+	}
+	return &plan.AnyArray{At: at, X: b.must(x, call.Args[0].Type(), implicit), Array: arr, Proc: call.Proc, Op: e.Op, All: e.All}
+}
+
+func constElems(c *plan.ArrayCtor) bool {
+	for _, x := range c.Elems {
+		if _, ok := x.(*plan.Const); !ok {
+			return false
+		}
+	}
+	return !c.Nested && len(c.Elems) > 0
+}

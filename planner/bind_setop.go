@@ -1,0 +1,178 @@
+package planner
+
+import (
+	"fmt"
+	"strconv"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+func (p *planner) bindValues(s *ast.Select, outer *scope) *query {
+	bl := &block{rels: map[int]*rel{}}
+	b := &binder{planner: p, scope: &scope{parent: outer}, what: "VALUES", noAgg: true, noWin: true, srf: false}
+	width := len(s.Values[0])
+	cols := make([][]plan.Expr, width)
+	for _, row := range s.Values {
+		if len(row) != width {
+			failf(sqlerr.SyntaxError, row[0].Pos(), "VALUES lists must all be the same length")
+		}
+		for i, x := range row {
+			cols[i] = append(cols[i], b.expr(x))
+		}
+	}
+	q := &query{rel: p.newRel(), block: bl}
+	vrel := &rel{id: p.newRel(), alias: "*VALUES*"}
+	for i := range cols {
+		xs, t := p.toCommon("VALUES", cols[i])
+		cols[i] = xs
+		for _, x := range xs {
+			if x.Type().Mod != t.Mod {
+				t.Mod = -1
+			}
+		}
+		vrel.cols = append(vrel.cols, plan.OutCol{Name: fmt.Sprintf("column%d", i+1), T: t})
+	}
+	bl.values = make([][]plan.Expr, len(s.Values))
+	for r := range s.Values {
+		row := make([]plan.Expr, width)
+		for i := range row {
+			row[i] = cols[i][r]
+		}
+		bl.values[r] = row
+	}
+	bl.rels[vrel.id] = vrel
+	bl.from = []*joinItem{{rel: vrel}}
+	sc := &scope{parent: outer, block: bl, items: []*nsItem{p.relNames(vrel, nil, -1)}}
+	for _, c := range sc.items[0].cols {
+		bl.targets = append(bl.targets, target{x: c.x, name: c.name})
+	}
+	bl.ncols = len(bl.targets)
+	ob := &binder{planner: p, scope: sc, what: "ORDER BY", noAgg: true, noWin: true}
+	for _, o := range s.OrderBy {
+		q.sort = append(q.sort, p.orderTarget(o, s, ob, bl))
+	}
+	p.limits(q, s, outer)
+	for i := 0; i < bl.ncols; i++ {
+		q.cols = append(q.cols, plan.OutCol{Name: bl.targets[i].name, T: bl.targets[i].x.Type()})
+	}
+	return q
+}
+
+func (p *planner) bindSetOp(s *ast.Select, outer *scope) *query {
+	l := p.bindSelect(s.SetOp.L, outer)
+	r := p.bindSelect(s.SetOp.R, outer)
+	name := s.SetOp.Op
+	if len(l.cols) != len(r.cols) {
+		failf(sqlerr.SyntaxError, s.SetOp.R.Pos(), "each %s query must have the same number of columns", name)
+	}
+	q := &query{rel: p.newRel(), setop: &setop{op: name, all: s.SetOp.All, l: l, r: r}}
+	for i := range l.cols {
+		a := &plan.Const{At: plan.At{T: l.cols[i].T, Off: p.colOff(l, i)}, Val: types.Null(l.cols[i].T)}
+		c := &plan.Const{At: plan.At{T: r.cols[i].T, Off: p.colOff(r, i)}, Val: types.Null(r.cols[i].T)}
+		t := p.commonType(name, []plan.Expr{a, c})
+		p.castColumn(l, i, t)
+		p.castColumn(r, i, t)
+		q.cols = append(q.cols, plan.OutCol{Name: l.cols[i].Name, T: t})
+	}
+	// ORDER BY of a set operation sees the output columns only
+	for _, o := range s.OrderBy {
+		k := sortKey{desc: o.Desc, nullsFirst: o.Desc, target: -1}
+		if o.NullsFirst != nil {
+			k.nullsFirst = *o.NullsFirst
+		}
+		switch x := o.X.(type) {
+		case *ast.ColumnRef:
+			for i, c := range q.cols {
+				if len(x.Parts) == 1 && c.Name == x.Parts[0] {
+					k.target = i
+					break
+				}
+			}
+			if k.target < 0 {
+				b := &binder{planner: p, scope: &scope{parent: outer}}
+				fail(b.noColumn(x.Parts[len(x.Parts)-1], x.Pos()))
+			}
+		case *ast.Const:
+			v, err := strconv.Atoi(x.Val)
+			if x.Kind != ast.ConstInt {
+				failf(sqlerr.SyntaxError, x.Pos(), "non-integer constant in ORDER BY")
+			}
+			if err != nil || v < 1 || v > len(q.cols) {
+				failf(sqlerr.InvalidColumnReference, x.Pos(), "ORDER BY position %s is not in select list", x.Val)
+			}
+			k.target = v - 1
+		default:
+			fail(sqlerr.New(sqlerr.FeatureNotSupported, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").At(o.X.Pos()).
+				WithDetail("Only result column names can be used, not expressions or functions.").
+				WithHint("Add the expression/function to every SELECT, or move the UNION into a FROM clause."))
+		}
+		q.sort = append(q.sort, k)
+	}
+	p.limits(q, s, outer)
+	if len(s.Locking) > 0 {
+		failf(sqlerr.FeatureNotSupported, s.Locking[0].Pos(), "FOR %s is not allowed with UNION/INTERSECT/EXCEPT", s.Locking[0].Strength)
+	}
+	return q
+}
+
+func (p *planner) colOff(q *query, i int) int {
+	if q.block != nil && i < len(q.block.targets) {
+		return q.block.targets[i].x.Pos()
+	}
+	return -1
+}
+
+// castColumn makes a query's output column have the type.
+func (p *planner) castColumn(q *query, i int, t types.T) {
+	if q.cols[i].T == t {
+		return
+	}
+	if q.setop == nil && q.block != nil && q.block.values == nil && !q.block.distinct && !sortsBy(q, i) {
+		x := q.block.targets[i].x
+		y := p.coerce(x, t, implicit)
+		if y == nil {
+			failf(sqlerr.CannotCoerce, x.Pos(), "could not convert type %s to %s", p.bareName(x.Type().OID), p.bareName(t.OID))
+		}
+		q.block.targets[i].x = y
+		q.cols[i].T = t
+		return
+	}
+	// wrap: select casts from the query
+	inner := *q
+	inner.rel = p.newRel()
+	r := p.queryRel(&inner, "*SELECT*")
+	bl := &block{rels: map[int]*rel{r.id: r}, from: []*joinItem{{rel: r}}}
+	for k, c := range inner.cols {
+		var x plan.Expr = &plan.Var{At: plan.At{T: c.T, Off: -1}, Rel: r.id, Col: k, Name: c.Name}
+		if k == i {
+			if x = p.coerce(x, t, implicit); x == nil {
+				failf(sqlerr.CannotCoerce, -1, "could not convert type %s to %s", p.bareName(c.T.OID), p.bareName(t.OID))
+			}
+		}
+		bl.targets = append(bl.targets, target{x: x, name: c.Name})
+	}
+	bl.ncols = len(bl.targets)
+	*q = query{rel: q.rel, block: bl, cols: append([]plan.OutCol(nil), inner.cols...)}
+	q.cols[i].T = t
+}
+
+func sortsBy(q *query, target int) bool {
+	for _, k := range q.sort {
+		if k.target == target {
+			return true
+		}
+	}
+	return false
+}
+
+// resolveUnknowns gives output columns that are still unknown the type text.
+func (p *planner) resolveUnknowns(q *query) {
+	for i := range q.cols {
+		if q.cols[i].T.OID == types.OUnknown {
+			p.castColumn(q, i, types.TText)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package planner
+
+import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+// TableExprs binds what writing to a table needs, over its live columns.
+func TableExprs(c *Context, t *catalog.Table) (out *plan.TableExprs, err error) {
+	p := newPlanner(c)
+	defer p.recover(&err)
+	live := liveCols(t)
+	out = &plan.TableExprs{Live: live, Defaults: make([]plan.Expr, len(live)), Generated: make([]plan.Expr, len(live))}
+	r := p.tableRel(t, t.Name)
+	lay := layout{}
+	lay.addTable(r, live, 0)
+	ns := []*nsItem{p.relNames(r, nil, -1)}
+	bind := func(text, what string) plan.Expr {
+		x, err := p.Texts.ParseExpr(text)
+		if err != nil {
+			fail(err)
+		}
+		b := &binder{planner: p, scope: &scope{items: ns}, what: what, noAgg: true, noWin: true, noSub: true}
+		return b.expr(x)
+	}
+	place := func(x plan.Expr) plan.Expr { return stripPos(p.planExprs([]plan.Expr{x}, lay)[0]) }
+	for _, ck := range t.Checks {
+		out.Checks = append(out.Checks, place(p.mustBool(bind(ck.Expr, "CHECK"), "CHECK")))
+	}
+	for i, c := range live {
+		col := &t.Columns[c]
+		if col.Generated {
+			out.Generated[i] = place(p.assign(bind(col.Default, "column generation expression"), col, -1))
+		} else if col.Default != "" || col.Identity != 0 || col.Sequence != 0 {
+			out.Defaults[i] = p.planExprs([]plan.Expr{p.columnDefault(t, c)}, nil)[0]
+		}
+	}
+	for _, ix := range t.Indexes {
+		keys := make([]plan.Expr, len(ix.Keys))
+		for i, k := range ix.Keys {
+			if k.Col < 0 {
+				keys[i] = place(p.known(bind(k.Expr, "index expressions")))
+			}
+		}
+		out.IndexKeys = append(out.IndexKeys, keys)
+		var pred plan.Expr
+		if ix.Where != "" {
+			pred = place(p.mustBool(bind(ix.Where, "index predicate"), "WHERE"))
+		}
+		out.Preds = append(out.Preds, pred)
+	}
+	return out, nil
+}
+
+// ColumnExpr binds an expression for DDL: a default (no table), a check or an
+// index expression (over the table's live columns). It returns the expression
+// converted to want (OID 0: any type) and the columns that it reads.
+func ColumnExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what string) (e plan.Expr, cols []int, err error) {
+	p := newPlanner(c)
+	defer p.recover(&err)
+	sc := &scope{}
+	lay := layout{}
+	var r *rel
+	if t != nil {
+		r = p.tableRel(t, t.Name)
+		lay.addTable(r, liveCols(t), 0)
+		sc.items = []*nsItem{p.relNames(r, nil, -1)}
+	}
+	b := &binder{planner: p, scope: sc, what: what, noAgg: true, noWin: true, noSub: true}
+	e = b.expr(x)
+	switch {
+	case want.OID == types.OBool:
+		e = p.mustBool(e, what)
+	case want.OID != 0:
+		y := p.coerce(e, want, assignment)
+		if y == nil {
+			fail(sqlerr.New(sqlerr.DatatypeMismatch, "column is of type %s but default expression is of type %s", p.typeName(want), p.bareName(e.Type().OID)).
+				At(x.Pos()).WithHint("You will need to rewrite or cast the expression."))
+		}
+		e = y
+	default:
+		e = p.known(e)
+	}
+	seen := map[int]bool{}
+	plan.Visit(e, func(y plan.Expr) bool {
+		if v, ok := y.(*plan.Var); ok && !seen[v.Col] {
+			seen[v.Col] = true
+			cols = append(cols, v.Col)
+		}
+		return true
+	})
+	return p.planExprs([]plan.Expr{e}, lay)[0], cols, nil
+}
+
+// ResolveType resolves a type name for DDL.
+func ResolveType(c *Context, n *ast.TypeName) (t types.T, err error) {
+	p := newPlanner(c)
+	defer p.recover(&err)
+	return p.typeOf(n), nil
+}
+
+// NextvalExpr is the call that draws a value of a sequence, as type t.
+func NextvalExpr(c *Context, seq types.OID, t types.T) (e plan.Expr, err error) {
+	p := newPlanner(c)
+	defer p.recover(&err)
+	return p.planExprs([]plan.Expr{p.nextval(seq, t)}, nil)[0], nil
+}
+
+// DefaultFits reports whether a stored default converts to a type by assignment.
+func DefaultFits(c *Context, text string, t types.T) (ok bool, err error) {
+	p := newPlanner(c)
+	defer p.recover(&err)
+	x, err := p.Texts.ParseExpr(text)
+	if err != nil {
+		return false, err
+	}
+	b := &binder{planner: p, scope: &scope{}, what: "DEFAULT expressions", noAgg: true, noWin: true, noSub: true}
+	return p.coerce(b.expr(x), t, assignment) != nil, nil
+}

@@ -1,0 +1,109 @@
+package planner
+
+import (
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+)
+
+// with binds the queries of a WITH clause.
+func (p *planner) with(w *ast.With, outer *scope) (*scope, []*cteDef) {
+	sc := &scope{parent: outer, ctes: map[string]*cteDef{}}
+	var defs []*cteDef
+	for i := range w.CTEs {
+		c := &w.CTEs[i]
+		if sc.ctes[c.Name] != nil {
+			failf(sqlerr.DuplicateAlias, c.Pos(), "WITH query name \"%s\" specified more than once", c.Name)
+		}
+		def := &cteDef{name: c.Name, materialized: c.Materialized}
+		sel, isSel := c.Stmt.(*ast.Select)
+		switch {
+		case isSel && w.Recursive && sel.SetOp != nil && sel.SetOp.Op == "UNION" && sel.With == nil:
+			p.recursive(def, sel, c, sc)
+		case isSel:
+			if w.Recursive {
+				sc.ctes[c.Name] = nil
+			}
+			def.q = p.bindSelect(sel, sc)
+			p.resolveUnknowns(def.q)
+		default:
+			p.modifyingCTE(def, c.Stmt, sc)
+		}
+		if len(c.Cols) > len(def.q.cols) {
+			failf(sqlerr.InvalidColumnReference, c.Pos(), "WITH query \"%s\" has %d columns available but %d columns specified", c.Name, len(def.q.cols), len(c.Cols))
+		}
+		for k, n := range c.Cols {
+			def.q.cols[k].Name = n
+		}
+		sc.ctes[c.Name] = def
+		defs = append(defs, def)
+	}
+	return sc, defs
+}
+
+// recursive binds a UNION of which the right side may refer to the CTE.
+func (p *planner) recursive(def *cteDef, s *ast.Select, c *ast.CTE, sc *scope) {
+	def.q = p.bindSelect(s.SetOp.L, sc)
+	p.resolveUnknowns(def.q)
+	for k, n := range c.Cols {
+		if k < len(def.q.cols) {
+			def.q.cols[k].Name = n
+		}
+	}
+	def.binding, def.unionAll = true, s.SetOp.All
+	sc.ctes[c.Name] = def
+	step := p.bindSelect(s.SetOp.R, sc)
+	def.binding = false
+	if def.workRefs == 0 {
+		// not recursive after all
+		delete(sc.ctes, c.Name)
+		def.q = p.bindSelect(s, sc)
+		p.resolveUnknowns(def.q)
+		return
+	}
+	if s.OrderBy != nil || s.Limit != nil || s.Offset != nil {
+		unsupported(c.Pos(), "ORDER BY or LIMIT in a recursive query")
+	}
+	if len(step.cols) != len(def.q.cols) {
+		failf(sqlerr.SyntaxError, s.SetOp.R.Pos(), "each UNION query must have the same number of columns")
+	}
+	for i := range step.cols {
+		if step.cols[i].T.OID == types.OUnknown {
+			p.castColumn(step, i, def.q.cols[i].T)
+		}
+		if step.cols[i].T.OID != def.q.cols[i].T.OID {
+			fail(sqlerr.New(sqlerr.DatatypeMismatch, "recursive query \"%s\" column %d has type %s in non-recursive term but type %s overall",
+				c.Name, i+1, p.typeName(def.q.cols[i].T), p.typeName(step.cols[i].T)).
+				WithHint("Cast the output of the non-recursive term to the correct type."))
+		}
+		if step.cols[i].T != def.q.cols[i].T {
+			t := def.q.cols[i].T
+			t.Mod = -1
+			p.castColumn(step, i, t)
+			p.castColumn(def.q, i, t)
+		}
+	}
+	def.recursive, def.stepQ = true, step
+}
+
+// cteRel makes a range-table entry of a reference to a WITH query.
+func (p *planner) cteRel(def *cteDef, alias string, off int) *rel {
+	q := &query{rel: p.newRel(), ref: def}
+	q.cols = append(q.cols, def.q.cols...)
+	for i := range q.cols {
+		q.cols[i].Table, q.cols[i].AttNum = 0, 0
+	}
+	if def.binding {
+		def.workRefs++
+		if def.workRefs > 1 {
+			failf(sqlerr.InvalidRecursion, off, "recursive reference to query \"%s\" must not appear more than once", def.name)
+		}
+		q.work = true
+	} else {
+		def.refs++
+		if def.dml && len(def.q.cols) == 0 {
+			failf(sqlerr.FeatureNotSupported, off, "WITH query \"%s\" does not have a RETURNING clause", def.name)
+		}
+	}
+	return p.queryRel(q, alias)
+}
