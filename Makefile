@@ -55,6 +55,12 @@ fuzz: ## run each fuzz target for a minute
 	  done; \
 	done
 
+.PHONY: slt
+slt: ## run the sqllogictest files of DIR=… (EXCEPT=list, SERVER=postgres)
+	@test -n "$(DIR)" || { echo "usage: make slt DIR=directory [EXCEPT=file] [SERVER=postgres]"; exit 2; }
+	KVSQLD_SLT_DIR=$(abspath $(DIR)) KVSQLD_SLT_EXCEPT=$(if $(EXCEPT),$(abspath $(EXCEPT))) KVSQLD_SLT_SERVER=$(SERVER) \
+	  go test -count=1 -timeout 0 -run 'TestSLTDirectory' -v ./cmd/kvsqld | grep -v '^=== '
+
 .PHONY: crash
 crash: ## kill the server under writes again and again (CYCLES=100)
 	KVSQLD_CRASH_CYCLES=$(CYCLES) go test -count=1 -timeout 0 -run TestCrash -v ./cmd/kvsqld
