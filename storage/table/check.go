@@ -113,7 +113,7 @@ func (c *checker) table() error {
 		return err
 	}
 	for i, x := range c.d.indexes {
-		if x.master() {
+		if x.master {
 			continue
 		}
 		entries := 0
@@ -139,7 +139,7 @@ func (c *checker) decodeRow(m *image, key, val []byte) bool {
 	dec.values = true
 	var b vec.Batch
 	dec.prepare(&b, 1)
-	if err := dec.master(&b, 0, [][]byte{key}, [][]byte{val}); err != nil {
+	if err := dec.rows(c.ctx, c.r, &b, 0, [][]byte{key}, [][]byte{val}); err != nil {
 		c.fault(d.space, key, "%v", err)
 		return false
 	}
@@ -175,15 +175,15 @@ func (c *checker) masterChunk(pairs []kv.Pair) error {
 		if !c.decodeRow(&m, p.Key, p.Val) {
 			continue
 		}
-		if d.pk != nil {
-			if err := m.primaryKeys([]uint32{0}); err != nil {
+		if d.columns() != nil {
+			if _, err := d.assign(c.ctx, d, &m, []uint32{0}); err != nil {
 				c.fault(d.space, p.Key, "%v", err)
 			} else if !bytes.Equal(m.list[0], p.Key) {
 				c.fault(d.space, p.Key, "row belongs under key %x", m.list[0])
 			}
 		}
 		for i, x := range d.indexes {
-			if x.master() || !x.plain() {
+			if x.master || !x.plain() {
 				continue
 			}
 			cols, err := m.indexCols(i)

@@ -83,27 +83,20 @@ type Desc struct {
 	Table *catalog.Table
 	Live  []int // live columns: indexes into Table.Columns
 
-	db    *DB
-	space kv.Space
-
-	// The master file. A table without a primary key has the row number, an int8,
-	// as its only key column.
-	pk      []int // columns of the key; nil: the row number
-	key     *codec.KeyCodec
-	row     *codec.RowCodec
-	attrOf  []int         // by column: attribute of the row, or -1
-	keyPos  []int         // by column: position in the master key, or -1
-	liveOf  []int         // by column: position among the live columns, or -1
-	missing []types.Datum // by column: value in rows older than the column
-
+	db     *DB
+	liveOf []int // by column: position among the live columns, or -1
+	rowFile
 	indexes []*index // aligned with Table.Indexes
 	scratch sync.Pool
 }
 
-// index is an index file, or the primary key's index, whose file is the master.
+// index is an index file, or the primary key's index where the master file
+// serves as such.
 type index struct {
 	cat   *catalog.Index
 	space kv.Space
+	// master tells that the index has no file of its own: see rowKeys.primary.
+	master bool
 	// n is the number of search key columns. The codec of the primary key's index
 	// is the master's.
 	n       int
@@ -113,11 +106,9 @@ type index struct {
 	deferred bool
 }
 
-func (x *index) master() bool { return x.cat.Primary }
-
 // fileOf returns the space of the index's file.
 func (d *Desc) fileOf(x *index) kv.Space {
-	if x == nil || x.master() {
+	if x == nil || x.master {
 		return d.space
 	}
 	return x.space
@@ -127,47 +118,18 @@ func newDesc(db *DB, t *catalog.Table) (*Desc, error) {
 	if t.Layout != "" && t.Layout != "row" {
 		return nil, sqlerr.Unsupported(-1, "table layout \"%s\"", t.Layout)
 	}
-	d := &Desc{
-		Table: t, db: db, pk: t.PK,
-		space:   kv.Space{ID: uint64(t.Space), DB: DBName(t.DB), File: fileName(t.File, t.Space)},
-		attrOf:  make([]int, len(t.Columns)),
-		keyPos:  make([]int, len(t.Columns)),
-		liveOf:  make([]int, len(t.Columns)),
-		missing: make([]types.Datum, len(t.Columns)),
-	}
-	for i := range d.keyPos {
-		d.keyPos[i] = -1
-	}
-	keyCols := []codec.KeyCol{{T: types.TInt8}}
-	if len(t.PK) > 0 {
-		keyCols = keyCols[:0]
-		for pos, c := range t.PK {
-			d.keyPos[c] = pos
-			keyCols = append(keyCols, codec.KeyCol{T: t.Columns[c].Type})
-		}
-	}
+	d := &Desc{Table: t, db: db, liveOf: make([]int, len(t.Columns))}
 	var err error
-	if d.key, err = codec.NewKeyCodec(keyCols); err != nil {
-		return nil, noOrder(err)
+	if d.rowFile, err = newRowFile(t); err != nil {
+		return nil, err
 	}
-	var attrs []types.T
 	for c := range t.Columns {
-		col := &t.Columns[c]
-		d.attrOf[c], d.liveOf[c] = -1, -1
-		if d.keyPos[c] < 0 || codec.LossyKey(col.Type) {
-			d.attrOf[c] = len(attrs)
-			attrs = append(attrs, col.Type)
-		}
-		if !col.Dropped {
+		d.liveOf[c] = -1
+		if !t.Columns[c].Dropped {
 			d.liveOf[c] = len(d.Live)
 			d.Live = append(d.Live, c)
 		}
-		d.missing[c] = types.Null(col.Type)
-		if col.Missing != nil {
-			d.missing[c] = *col.Missing
-		}
 	}
-	d.row = codec.NewRowCodec(attrs)
 	for _, ix := range t.Indexes {
 		x, err := d.newIndex(ix)
 		if err != nil {
@@ -186,8 +148,8 @@ func (d *Desc) newIndex(ix *catalog.Index) (*index, error) {
 			x.deferred = u.Deferrable
 		}
 	}
-	if ix.Primary {
-		x.key = d.key
+	if ix.Primary && d.primary() {
+		x.key, x.master = d.key, true
 		return x, nil
 	}
 	if ix.Kind != "" && ix.Kind != "btree" {
@@ -218,11 +180,14 @@ func (d *Desc) newIndex(ix *catalog.Index) (*index, error) {
 // index returns the derived form of an index of the table; nil for the master
 // file.
 func (d *Desc) index(ix *catalog.Index) (*index, error) {
-	if ix == nil || ix.Primary {
+	if ix == nil {
 		return nil, nil
 	}
 	for _, x := range d.indexes {
 		if x.cat == ix || x.cat.OID == ix.OID {
+			if x.master {
+				return nil, nil
+			}
 			return x, nil
 		}
 	}

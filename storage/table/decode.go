@@ -21,8 +21,8 @@ type decoder struct {
 	// of rows is wanted.
 	values bool
 
-	rows  codec.Rows
-	arena vec.Arena
+	loaded codec.Rows
+	arena  vec.Arena
 
 	// Buffers of fetch and entries.
 	es     []codec.Entry
@@ -90,7 +90,7 @@ func (x *decoder) master(b *vec.Batch, base int, keys, vals [][]byte) error {
 	if !x.values {
 		return nil
 	}
-	if bad, err := d.row.Load(&x.rows, keys, vals); err != nil {
+	if bad, err := d.row.Load(&x.loaded, keys, vals); err != nil {
 		return corrupt(d.space, keys[bad], err)
 	}
 	for i, c := range x.cols {
@@ -105,7 +105,7 @@ func (x *decoder) master(b *vec.Batch, base int, keys, vals [][]byte) error {
 			}
 		case c < 0:
 		case d.attrOf[c] >= 0:
-			err = d.row.Column(&x.rows, d.attrOf[c], d.missing[c], v, base)
+			err = d.row.Column(&x.loaded, d.attrOf[c], d.missing[c], v, base)
 		default:
 			err = d.key.DecodeVec(d.keyPos[c], keys, v, base, &x.arena)
 		}
@@ -120,7 +120,7 @@ func (x *decoder) master(b *vec.Batch, base int, keys, vals [][]byte) error {
 // other keys a hash of the key.
 func (d *Desc) ctid(key []byte) []byte {
 	n := xxh3.Hash(key) >> 16
-	if d.pk == nil {
+	if d.columns() == nil {
 		n = rowNumber(key)
 	}
 	const perPage = 1<<16 - 1

@@ -6,8 +6,22 @@
 // row for update, delete, locking and refetching. Nothing else of the encoding
 // is seen above this package.
 //
-// Files. The master file maps the primary key (or a hidden 8-byte row number)
-// to the other attributes. A unique index maps its search key to the master
+// Rows and keys. rowFile is the seam between them: it says under which key a row
+// is kept and which value has which column. Writer.putRow and Writer.deleteRow
+// are the only places that write a row, decoder.rows the only one that takes it
+// apart; locks, indexes, uniqueness and scans speak of row keys and columns alone.
+//
+// A row key is not the primary key: rowKeys says how rows get their keys (today
+// the primary key, or a drawn 8-byte row number) and whether the master file
+// therefore serves as the primary key's index (rowKeys.primary). A table of any
+// other row keys has its primary key as an ordinary unique index with a file of
+// its own: index.master is false, a nil index means the master file in row key
+// order, and whoever wants the primary key passes its index. A further kind of row
+// keys implements rowKeys and tells its columns in newRowKeys; whatever follows
+// from it (moves by UPDATE, entries of the indexes, Check) needs no change.
+//
+// Files. The master file has one pair for each row: row key, other attributes. A
+// unique index maps its search key to the master
 // key; a non-unique index has the search key followed by the master key as its
 // key. An entry of a unique index with a NULL among its keys is made unique the
 // same way, unless NULLS NOT DISTINCT. Bytes: package codec.

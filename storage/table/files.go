@@ -9,9 +9,9 @@ import (
 
 // files returns all spaces of the table, the master first.
 func (d *Desc) files() []kv.Space {
-	out := []kv.Space{d.space}
+	out := d.rowFile.files()
 	for _, x := range d.indexes {
-		if !x.master() {
+		if !x.master {
 			out = append(out, x.space)
 		}
 	}

@@ -32,7 +32,7 @@ func (d *Desc) GetRows(ctx context.Context, r Reader, keys [][]byte, cols []int,
 		}
 	}
 	if missing == 0 {
-		return dec.master(out, 0, keys, vals)
+		return dec.rows(ctx, r, out, 0, keys, vals)
 	}
 	// Runs of rows that were found are decoded one after the other.
 	out.Sel = make([]uint32, 0, len(keys)-missing)
@@ -45,7 +45,7 @@ func (d *Desc) GetRows(ctx context.Context, r Reader, keys [][]byte, cols []int,
 		for ; i < len(vals) && vals[i] != nil; i++ {
 			out.Sel = append(out.Sel, uint32(i))
 		}
-		if err := dec.master(out, start, keys[start:i], vals[start:i]); err != nil {
+		if err := dec.rows(ctx, r, out, start, keys[start:i], vals[start:i]); err != nil {
 			return err
 		}
 	}
@@ -103,7 +103,7 @@ func (d *Desc) PointGet(ctx context.Context, r Reader, ix *catalog.Index, key []
 	}
 	s.keys[0], s.vals[0] = mkey, val
 	s.dec.values = true
-	if err := s.dec.master(out, 0, s.keys[:], s.vals[:]); err != nil {
+	if err := s.dec.rows(ctx, r, out, 0, s.keys[:], s.vals[:]); err != nil {
 		return false, err
 	}
 	out.N = 1

@@ -210,7 +210,7 @@ func (l *Lookup) decode(out *vec.Batch) error {
 				l.keys[i] = l.dec.arena.Copy(k)
 			}
 		}
-		return l.dec.master(out, 0, l.keys, l.vals)
+		return l.dec.rows(l.ctx, l.r, out, 0, l.keys, l.vals)
 	}
 	if l.only {
 		if l.whole {
@@ -233,7 +233,7 @@ func (l *Lookup) decode(out *vec.Batch) error {
 			return indexCorrupt(l.x, l.keys[i])
 		}
 	}
-	return l.dec.master(out, 0, l.mkeys, vals)
+	return l.dec.rows(l.ctx, l.r, out, 0, l.mkeys, vals)
 }
 
 func (l *Lookup) closeIter() {

@@ -33,10 +33,7 @@ type Scanner struct {
 // of a key with at most one entry, 0 if there is none.
 func (d *Desc) keyCodec(x *index) (c *codec.KeyCodec, whole int) {
 	if x == nil {
-		if d.pk == nil {
-			return d.key, 0
-		}
-		return d.key, len(d.pk)
+		return d.key, d.whole()
 	}
 	if x.cat.Unique {
 		whole = x.n
@@ -181,7 +178,7 @@ func (s *Scanner) decode(b *vec.Batch) error {
 	case !s.dec.values:
 		return nil
 	case s.x == nil:
-		return s.dec.master(b, b.N, s.keys, s.vals)
+		return s.dec.rows(s.ctx, s.r, b, b.N, s.keys, s.vals)
 	case s.only:
 		return s.dec.entries(s.x, b, b.N, s.keys, s.vals)
 	}
@@ -198,7 +195,7 @@ func (s *Scanner) decode(b *vec.Batch) error {
 			return indexCorrupt(s.x, s.keys[i])
 		}
 	}
-	return s.dec.master(b, b.N, s.mkeys, vals)
+	return s.dec.rows(s.ctx, s.r, b, b.N, s.mkeys, vals)
 }
 
 // Close releases the scan. It may be called more than once.

@@ -27,7 +27,7 @@ type uniqueCheck struct {
 func (w *Writer) checkInsert(ctx context.Context, sel []uint32, o InsertOpt, res *InsertResult) ([]bool, error) {
 	var checks []*uniqueCheck
 	for i, x := range w.d.indexes {
-		if !x.cat.Unique || x.master() && w.d.pk == nil {
+		if !x.cat.Unique {
 			continue
 		}
 		c, err := w.uniqueKeys(ctx, i, sel, o.Lock)
@@ -92,7 +92,7 @@ func (w *Writer) uniqueKeys(ctx context.Context, i int, sel []uint32, o LockOpt)
 		return nil, err
 	}
 	keys := m.list
-	if !x.master() {
+	if !x.master {
 		pred, err := m.inIndex(i)
 		if err != nil {
 			return nil, err
@@ -198,7 +198,7 @@ func (w *Writer) conflict(ctx context.Context, c *uniqueCheck, p int, row uint32
 		out.Key = w.new.list[c.taken[c.group[p]]]
 		return out, nil
 	}
-	if c.x.master() {
+	if c.x.master {
 		out.Key = w.new.list[p]
 	} else {
 		key := c.x.key.Append(nil, c.cols, int(row))
@@ -214,7 +214,7 @@ func (w *Writer) conflict(ctx context.Context, c *uniqueCheck, p int, row uint32
 	if c.res[p].Changed {
 		return out, changed(w.tx)
 	}
-	if o.Conflict == ConflictReport && !c.x.master() {
+	if o.Conflict == ConflictReport && !c.x.master {
 		_, err := w.d.LockRows(ctx, w.tx, [][]byte{out.Key}, o.Lock)
 		return out, err
 	}

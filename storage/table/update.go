@@ -27,9 +27,9 @@ func (w *Writer) Update(ctx context.Context, keys *vec.Vec, old, new *vec.Batch,
 	for _, row := range sel {
 		w.old.list = append(w.old.list, keys.B[keys.Idx(int(row))])
 	}
-	mayMove := slices.ContainsFunc(d.pk, func(c int) bool { return slices.Contains(changed, c) })
+	mayMove := slices.ContainsFunc(d.columns(), func(c int) bool { return slices.Contains(changed, c) })
 	if mayMove {
-		if err := w.new.primaryKeys(sel); err != nil {
+		if _, err := d.assign(ctx, d, &w.new, sel); err != nil {
 			return nil, err
 		}
 	} else {
@@ -54,7 +54,7 @@ func (w *Writer) Update(ctx context.Context, keys *vec.Vec, old, new *vec.Batch,
 	// All that goes, then all that comes: a key may move from row to row.
 	for p := range sel {
 		if mayMove && !bytes.Equal(w.old.list[p], w.new.list[p]) {
-			if err := w.tx.Delete(d.space, w.old.list[p]); err != nil {
+			if err := w.deleteRow(w.old.list[p]); err != nil {
 				return nil, err
 			}
 		}
@@ -67,9 +67,12 @@ func (w *Writer) Update(ctx context.Context, keys *vec.Vec, old, new *vec.Batch,
 	out := w.result(new.N)
 	for p, row := range sel {
 		key := w.new.list[p]
-		w.valBuf = d.row.Append(w.valBuf[:0], w.new.attrs, int(row), key)
-		if err := w.tx.Put(d.space, key, w.valBuf); err != nil {
-			return nil, tooLarge(err, d.space, key, w.valBuf)
+		in := changed
+		if mayMove && !bytes.Equal(w.old.list[p], key) {
+			in = nil
+		}
+		if err := w.putRow(int(row), key, in); err != nil {
+			return nil, err
 		}
 		out[row] = key
 	}
@@ -97,7 +100,7 @@ func (w *Writer) indexUpdate(i int, changed []int, mayMove bool) (*indexUpdate, 
 	x := w.d.indexes[i]
 	u := &indexUpdate{i: i, x: x}
 	concerned := mayMove
-	if !x.master() {
+	if !x.master {
 		concerned = concerned || x.cat.Where != ""
 		for _, k := range x.cat.Keys {
 			concerned = concerned || k.Col < 0 || slices.Contains(changed, k.Col)
@@ -126,7 +129,7 @@ func (w *Writer) indexUpdate(i int, changed []int, mayMove bool) (*indexUpdate, 
 // searchKeys returns the unique search keys of a row before and after, nil where
 // the row has none.
 func (u *indexUpdate) searchKeys(w *Writer, p, row int) (before, after []byte) {
-	if u.x.master() {
+	if u.x.master {
 		return w.old.list[p], w.new.list[p]
 	}
 	if isTrue(u.oldPred, row) && u.x.distinct(u.oldCols, row) {
@@ -150,13 +153,13 @@ func (w *Writer) checkUpdate(ctx context.Context, u *indexUpdate, sel []uint32, 
 	for p, row := range sel {
 		before, after := u.searchKeys(w, p, int(row))
 		if bytes.Equal(before, after) {
-			if after != nil && !u.x.master() && (u.includes || !bytes.Equal(w.old.list[p], w.new.list[p])) {
+			if after != nil && !u.x.master && (u.includes || !bytes.Equal(w.old.list[p], w.new.list[p])) {
 				keys = append(keys, after) // the entry's value is written again
 			}
 			continue
 		}
 		moves = append(moves, move{int(row), before, after})
-		if before != nil && !u.x.master() {
+		if before != nil && !u.x.master {
 			keys = append(keys, before) // the caller holds the lock of a master key
 		}
 		if after != nil {
@@ -224,7 +227,7 @@ func (u *indexUpdate) entryKeys(w *Writer, p, row int) (before, after []byte) {
 }
 
 func (w *Writer) deleteChanged(u *indexUpdate, sel []uint32) error {
-	if u.x.master() {
+	if u.x.master {
 		return nil
 	}
 	for p, row := range sel {
@@ -240,7 +243,7 @@ func (w *Writer) deleteChanged(u *indexUpdate, sel []uint32) error {
 }
 
 func (w *Writer) insertChanged(u *indexUpdate, sel []uint32) error {
-	if u.x.master() {
+	if u.x.master {
 		return nil
 	}
 	include := w.new.includes(u.x)

@@ -29,11 +29,9 @@ func (d *Desc) NewWriter(tx Txn) *Writer { return &Writer{d: d, tx: tx} }
 type image struct {
 	d     *Desc
 	cols  []*vec.Vec // by column of the table; nil for dropped ones
-	attrs []*vec.Vec // by attribute of the row
-	pk    []*vec.Vec // by master key column
+	attrs []*vec.Vec // by attribute of the master value
 	ix    []IndexVals
-	keys  codec.KeyBuf
-	list  [][]byte // row keys by position in the selection
+	keyImage
 }
 
 // set prepares the image for a batch of live columns.
@@ -45,35 +43,13 @@ func (m *image) set(d *Desc, live *vec.Batch, ix []IndexVals) error {
 	if m.cols == nil {
 		m.cols = make([]*vec.Vec, len(d.Table.Columns))
 		m.attrs = make([]*vec.Vec, d.row.Len())
-		m.pk = make([]*vec.Vec, len(d.pk))
 	}
 	for i, c := range d.Live {
 		m.cols[c] = live.Cols[i]
 		if a := d.attrOf[c]; a >= 0 {
 			m.attrs[a] = live.Cols[i]
 		}
-		if p := d.keyPos[c]; p >= 0 {
-			m.pk[p] = live.Cols[i]
-		}
 	}
-	return nil
-}
-
-// primaryKeys encodes the row keys from the primary key's columns.
-func (m *image) primaryKeys(sel []uint32) error {
-	for p, v := range m.pk {
-		if !v.Nulls.Any() {
-			continue
-		}
-		for _, row := range sel {
-			if v.IsNull(int(row)) {
-				return notNull(m.d.Table, m.d.pk[p])
-			}
-		}
-	}
-	m.keys.Reset()
-	m.d.key.AppendRows(&m.keys, m.pk, 0, sel)
-	m.list = m.keys.Keys(m.list[:0])
 	return nil
 }
 
@@ -81,9 +57,6 @@ func (m *image) primaryKeys(sel []uint32) error {
 // Table.Indexes.
 func (m *image) indexCols(i int) ([]*vec.Vec, error) {
 	x := m.d.indexes[i]
-	if x.master() {
-		return m.pk, nil
-	}
 	out := make([]*vec.Vec, x.n)
 	for k, key := range x.cat.Keys {
 		switch {
@@ -102,7 +75,7 @@ func (m *image) indexCols(i int) ([]*vec.Vec, error) {
 // inIndex returns the predicate's outcome for the batch, nil if all rows are in.
 func (m *image) inIndex(i int) (*vec.Vec, error) {
 	x := m.d.indexes[i]
-	if x.cat.Where == "" || x.master() {
+	if x.cat.Where == "" || x.master {
 		return nil, nil
 	}
 	if i >= len(m.ix) || m.ix[i].Pred == nil {
@@ -196,19 +169,12 @@ func (w *Writer) Insert(ctx context.Context, rows *vec.Batch, ix []IndexVals, o 
 		return res, nil
 	}
 	var flags []kv.Flag
-	if d.pk == nil {
-		first, err := d.takeRowIDs(ctx, len(sel))
-		if err != nil {
-			return nil, err
-		}
-		m.keys.Reset()
-		for i := range sel {
-			m.keys.Add(func(dst []byte) []byte { return appendRowNumber(dst, first+uint64(i)) })
-		}
-		m.list = m.keys.Keys(m.list[:0])
-		flags = covered
-	} else if err := m.primaryKeys(sel); err != nil {
+	fresh, err := d.assign(ctx, d, m, sel)
+	if err != nil {
 		return nil, err
+	}
+	if fresh {
+		flags = covered
 	}
 	skip, err := w.checkInsert(ctx, sel, o, res)
 	if err != nil {
@@ -219,15 +185,14 @@ func (w *Writer) Insert(ctx context.Context, rows *vec.Batch, ix []IndexVals, o 
 			continue
 		}
 		key := m.list[i]
-		w.valBuf = d.row.Append(w.valBuf[:0], m.attrs, int(row), key)
-		if err := w.tx.Put(d.space, key, w.valBuf, flags...); err != nil {
-			return nil, tooLarge(err, d.space, key, w.valBuf)
+		if err := w.putRow(int(row), key, nil, flags...); err != nil {
+			return nil, err
 		}
 		res.Keys[row] = key
 		res.Inserted++
 	}
 	for i, x := range d.indexes {
-		if x.master() {
+		if x.master {
 			continue
 		}
 		if err := w.insertEntries(i, sel, skip); err != nil {
@@ -287,12 +252,12 @@ func (w *Writer) Delete(ctx context.Context, keys *vec.Vec, old *vec.Batch, ix [
 	}
 	sel := w.selection(old)
 	for _, row := range sel {
-		if err := w.tx.Delete(d.space, keys.B[keys.Idx(int(row))]); err != nil {
+		if err := w.deleteRow(keys.B[keys.Idx(int(row))]); err != nil {
 			return err
 		}
 	}
 	for i, x := range d.indexes {
-		if x.master() {
+		if x.master {
 			continue
 		}
 		cols, err := m.indexCols(i)
