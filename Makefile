@@ -61,6 +61,10 @@ slt: ## run the sqllogictest files of DIR=… (EXCEPT=list, SERVER=postgres)
 	KVSQLD_SLT_DIR=$(abspath $(DIR)) KVSQLD_SLT_EXCEPT=$(if $(EXCEPT),$(abspath $(EXCEPT))) KVSQLD_SLT_SERVER=$(SERVER) \
 	  go test -count=1 -timeout 0 -run 'TestSLTDirectory' -v ./cmd/kvsqld | grep -v '^=== '
 
+.PHONY: diff
+diff: ## compare the answers to testdata/diff (or DIR=…) with PostgreSQL's
+	CI=true KVSQLD_COMPARE_DIR=$(if $(DIR),$(abspath $(DIR))) go test -count=1 -timeout 0 -run 'TestCompare|TestPostgres' -v ./cmd/kvsqld | grep -v '^=== '
+
 .PHONY: crash
 crash: ## kill the server under writes again and again (CYCLES=100)
 	KVSQLD_CRASH_CYCLES=$(CYCLES) go test -count=1 -timeout 0 -run TestCrash -v ./cmd/kvsqld
