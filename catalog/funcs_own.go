@@ -9,6 +9,12 @@ const (
 	OProcDistance types.OID = 9000 + iota
 	OProcVersion
 	OProcBoundingBox
+	OProcKVGet
+	OProcKVSet
+	OProcKVAdd
+	OProcKVReplace
+	OProcKVDelete
+	OProcKVScan
 )
 
 // langInternal is the OID of the language "internal" in pg_language.
@@ -33,5 +39,37 @@ func ownProcs() []*Proc {
 			Volatile: 'i', Args: []types.OID{f8, f8, f8, f8, f8, f8}, Ret: types.OBool, Cost: 1, Lang: langInternal, Parallel: 's',
 			ArgNames: []string{"latitude", "longitude", "south", "west", "north", "east"},
 		},
+		kvProc(OProcKVGet, "kv_get", types.OText),
+		kvWrite(OProcKVSet, "kv_set", types.OVoid, "value"),
+		kvWrite(OProcKVAdd, "kv_add", types.OBool, "value"),
+		kvWrite(OProcKVReplace, "kv_replace", types.OBool, "value"),
+		kvWrite(OProcKVDelete, "kv_delete", types.OBool),
+		{
+			// The pairs whose keys begin with a prefix, in the order of the keys.
+			OID: OProcKVScan, Name: "kv_scan", Src: "kvsqld_kv_scan", Kind: 'f', Strict: true, RetSet: true,
+			Volatile: 'v', Args: []types.OID{types.ORegclass, types.OText}, Ret: types.ORecord, Cost: 1, Rows: 1000, Lang: langInternal,
+			Parallel: 'u', AllArgs: []types.OID{types.ORegclass, types.OText, types.OText, types.OText}, ArgModes: []byte("iioo"),
+			ArgNames: []string{"table", "prefix", "key", "value"},
+		},
 	}
+}
+
+// kvProc is a function of the key-value face of tables: of a table, a key and
+// perhaps a value. It runs a statement of its own, and so is volatile and stays
+// with its session.
+func kvProc(oid types.OID, name string, ret types.OID, more ...string) *Proc {
+	p := &Proc{
+		OID: oid, Name: name, Src: "kvsqld_" + name, Kind: 'f', Volatile: 'v', Args: []types.OID{types.ORegclass, types.OText},
+		Ret: ret, Cost: 10, Lang: langInternal, Parallel: 'u', ArgNames: []string{"table", "key"},
+	}
+	for _, n := range more {
+		p.Args, p.ArgNames = append(p.Args, types.OText), append(p.ArgNames, n)
+	}
+	return p
+}
+
+func kvWrite(oid types.OID, name string, ret types.OID, more ...string) *Proc {
+	p := kvProc(oid, name, ret, more...)
+	p.Modifies = true
+	return p
 }

@@ -133,3 +133,12 @@ func (s *Snapshot) FormatType(t types.T, db types.OID, path []string) string {
 	}
 	return QualifiedIdent(schema, in.Name)
 }
+
+// QuoteLiteral returns a text as a string constant of SQL, as quote_literal does.
+func QuoteLiteral(s string) string {
+	out := "'" + strings.ReplaceAll(s, "'", "''") + "'"
+	if strings.Contains(s, "\\") {
+		return "E" + strings.ReplaceAll(out, "\\", "\\\\")
+	}
+	return out
+}

@@ -68,6 +68,7 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 	if pr.Volatile == 'v' {
 		b.volatil = true
 	}
+	b.writes = b.writes || pr.Modifies
 	if e.Star && (pr.Kind == 'f') {
 		failf(sqlerr.WrongObjectType, off, "%s(*) specified, but %s is not an aggregate function", fc.name, fc.name)
 	}

@@ -555,6 +555,7 @@ func (p *planner) makeCall(pr *catalog.Proc, args []plan.Expr, want []types.OID,
 	if pr.Volatile == 'v' {
 		p.volatil = true
 	}
+	p.writes = p.writes || pr.Modifies
 	return p.fold(&plan.Call{At: plan.At{T: ret, Off: off}, Proc: pr, Args: args, Op: op})
 }
 

@@ -101,6 +101,13 @@ type SessionInfo interface {
 	// CatalogRows is Catalog for set-returning functions: one datum per column.
 	CatalogRows(src string, args []types.Datum, cols []types.T) ([][]types.Datum, error)
 
+	// KeyValue answers a key-value function other than kv_scan; src is its prosrc,
+	// args its arguments, of which any may be NULL.
+	KeyValue(ctx context.Context, src string, args []types.Datum) (types.Datum, error)
+	// KeyScan returns the first KeyScanChunk pairs, in the order of their keys, of
+	// a table's keys from "from" up to, and not including, "before" ("": the end).
+	KeyScan(ctx context.Context, table types.OID, from, before string) ([][]types.Datum, error)
+
 	// AdvisoryLock takes (or tries to take) an advisory lock. key2 is used by
 	// the two-key form alone. Without wait it reports whether it got the lock.
 	AdvisoryLock(ctx context.Context, key AdvisoryKey, wait bool) (bool, error)

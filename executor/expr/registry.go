@@ -46,6 +46,7 @@ func families() []func(*registry) {
 		fromCharFuncs,
 		jsonFuncs,
 		rangeOpFuncs,
+		keyValueFuncs,
 	}
 }
 

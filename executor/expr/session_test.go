@@ -60,6 +60,12 @@ func (s *testSession) Catalog(src string, _ []types.Datum, _ types.T) (types.Dat
 func (s *testSession) CatalogRows(src string, _ []types.Datum, _ []types.T) ([][]types.Datum, error) {
 	return nil, sqlerr.Unsupported(-1, "%s", src)
 }
+func (s *testSession) KeyValue(_ context.Context, src string, _ []types.Datum) (types.Datum, error) {
+	return types.Datum{}, sqlerr.Unsupported(-1, "%s", src)
+}
+func (s *testSession) KeyScan(context.Context, types.OID, string, string) ([][]types.Datum, error) {
+	return nil, sqlerr.Unsupported(-1, "kv_scan")
+}
 func (s *testSession) AdvisoryLock(context.Context, expr.AdvisoryKey, bool) (bool, error) {
 	return true, nil
 }

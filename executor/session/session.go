@@ -48,6 +48,7 @@ type Session struct {
 	rand      *expr.Rand
 	path      pathCache
 	exprs     tableExprsCache
+	keyFaces  map[types.OID]*keyFace
 	hasTemp   bool
 	listens   bool // has run LISTEN
 	hasLocks  bool // has taken an advisory lock
