@@ -58,7 +58,15 @@ func (c *Change) AddEnumValue(oid types.OID, label string, ifNotExists bool, nei
 				}
 			}
 		}
-		u.Labels = slices.Insert(u.Labels, pos, EnumLabel{OID: c.alloc.AllocOID(), Label: label, Order: order})
+		l := EnumLabel{OID: c.alloc.AllocOID(), Label: label, Order: order}
+		if pos > 0 && u.Labels[pos-1].Order == order || pos < len(u.Labels) && u.Labels[pos].Order == order {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "no order number is left between two labels of type \"%s\"", u.Name)
+		}
+		u.Labels = slices.Insert(u.Labels, pos, l)
+		if c.labels == nil {
+			c.labels = map[types.OID]bool{}
+		}
+		c.labels[l.OID] = true
 		return nil
 	})
 }

@@ -29,7 +29,13 @@ type Change struct {
 	base  *Snapshot // what the change stands on
 	snap  *Snapshot
 	delta Delta
+
+	labels map[types.OID]bool // that AddEnumValue added
 }
+
+// AddedLabel reports whether the label of an enum was added by this change to a
+// type that was there.
+func (c *Change) AddedLabel(label types.OID) bool { return c.labels[label] }
 
 // NewChange starts a change of one database over a snapshot.
 func NewChange(s *Snapshot, db types.OID, owner string, path []string, alloc Allocator) *Change {

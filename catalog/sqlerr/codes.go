@@ -133,6 +133,7 @@ const (
 	TooManyArguments        Code = "54023"
 	ObjectNotInPrerequisite Code = "55000"
 	ObjectInUse             Code = "55006"
+	UnsafeNewEnumValueUsage Code = "55P04"
 	CantChangeRuntimeParam  Code = "55P02"
 	LockNotAvailable        Code = "55P03"
 	OperatorIntervention    Code = "57000"

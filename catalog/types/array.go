@@ -201,7 +201,7 @@ func (it *ArrayIter) Next() (d Datum, ok bool, err error) {
 	if null {
 		return Null(it.Elem), true, nil
 	}
-	d, err = parseBinary(it.Elem, b)
+	d, err = parseBinary(userValue(it.Elem, b), b)
 	return d, err == nil, err
 }
 

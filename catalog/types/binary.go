@@ -65,8 +65,10 @@ func parseBinary(t T, b []byte) (Datum, error) {
 		d.Dec, err = ParseDecimalBinary(b)
 	case KText:
 		d.B, err = parseTextBinary(t, b)
-	case KEnum, KJSON:
-		if err = checkUTF8(b); err == nil && t.Kind() == KJSON {
+	case KEnum:
+		d.B = b
+	case KJSON:
+		if err = checkUTF8(b); err == nil {
 			err = checkJSON(string(b))
 		}
 		d.B = b

@@ -8,12 +8,21 @@ import (
 )
 
 // elementType is the type of a value inside an array or record, known only by
-// OID: labels and other user-defined values are read as text.
+// OID. Values of user-defined types are enum values until their bytes say else.
 func elementType(o OID) T {
 	if Lookup(o) == nil {
 		return T{OID: o, Mod: -1, User: KEnum}
 	}
 	return Of(o)
+}
+
+// userValue tells rows from enum values: a row begins with its small number of
+// fields, the rank of an enum value never with a zero byte.
+func userValue(t T, b []byte) T {
+	if t.User == KEnum && len(b) > 0 && b[0] == 0 {
+		t.User = KRecord
+	}
+	return t
 }
 
 // NewRecord builds an anonymous record of the given fields.
@@ -60,7 +69,7 @@ func recordFields(b []byte) ([]Datum, error) {
 			return nil, errBinaryShort()
 		}
 		var err error
-		if out[i], err = parseBinary(t, b[:size:size]); err != nil {
+		if out[i], err = parseBinary(userValue(t, b[:size]), b[:size:size]); err != nil {
 			return nil, err
 		}
 		b = b[size:]

@@ -45,6 +45,10 @@ type RegNames interface {
 	RegIn(typ OID, name string) (OID, error)
 	// RegOut names an object; ok is false when there is none.
 	RegOut(typ OID, o OID) (name string, ok bool)
+	// EnumIn returns the value of an enum type that has the label.
+	EnumIn(t T, label string) (Datum, error)
+	// Attributes lists the types of a composite type's columns.
+	Attributes(typ OID) ([]T, error)
 }
 
 // FmtOpts are the session settings that text forms depend on. A FmtOpts is not
@@ -151,7 +155,10 @@ func parseText(t T, s string, o *FmtOpts) (Datum, error) {
 	case KJSONB:
 		d.B, err = canonicalJSONB(s)
 	case KEnum:
-		d.B = []byte(s)
+		if o.Reg == nil {
+			return d, sqlerr.New(sqlerr.FeatureNotSupported, "cannot read a value of an enum type here")
+		}
+		return o.Reg.EnumIn(t, s)
 	case KInet:
 		d.B, err = parseInet(s, t.base() == OCidr)
 	case KMacaddr:
@@ -165,7 +172,7 @@ func parseText(t T, s string, o *FmtOpts) (Datum, error) {
 	case KVoid:
 		d.B = []byte{}
 	case KRecord:
-		return d, sqlerr.New(sqlerr.FeatureNotSupported, "input of anonymous composite types is not implemented")
+		return parseRecord(t, s, o)
 	default:
 		return d, sqlerr.New(sqlerr.FeatureNotSupported, "cannot accept a value of type %s", FormatType(t))
 	}
@@ -226,8 +233,10 @@ func AppendText(buf []byte, d Datum, o *FmtOpts) []byte {
 		return appendRange(buf, d, o)
 	case KRecord:
 		return appendRecord(buf, d, o)
+	case KEnum:
+		return append(buf, EnumLabel(d.B)...)
 	}
-	return append(buf, d.B...) // json, jsonb, enum labels
+	return append(buf, d.B...) // json, jsonb
 }
 
 // parseOidType reads oid, xid, cid and the reg* types.

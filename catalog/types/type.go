@@ -47,7 +47,7 @@ const (
 	KArray            // RepBytes: PostgreSQL's binary array format (ndim, flags, elemtype, dims and lower bounds, elements with lengths); also int2vector and oidvector
 	KJSON             // RepBytes: text as given
 	KJSONB            // RepBytes: canonical text (jsonb's output form)
-	KEnum             // RepBytes: the label; order comes from the type's definition
+	KEnum             // RepBytes: rank and label, see Enum
 	KRecord           // RepBytes: PostgreSQL's binary record format
 	KInet             // RepBytes: PostgreSQL's binary format (inet, cidr)
 	KMacaddr          // RepBytes

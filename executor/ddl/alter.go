@@ -315,15 +315,15 @@ func (x *exec) alterType(t *catalog.Table, a *ast.AlterAction) error {
 	e, _, err := planner.ColumnExpr(x.Planner(), src, x.base(t), to, "transform expressions")
 	if err != nil {
 		if se, ok := err.(*sqlerr.Error); ok && se.Code == sqlerr.DatatypeMismatch && a.Using == nil {
-			return sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" cannot be cast automatically to type %s", a.Name, types.FormatType(to)).
-				WithHint("You might need to specify \"USING %s::%s\".", ast.QuoteIdent(a.Name), types.FormatType(to))
+			return sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" cannot be cast automatically to type %s", a.Name, x.typeName(to)).
+				WithHint("You might need to specify \"USING %s::%s\".", ast.QuoteIdent(a.Name), x.typeName(to))
 		}
 		return err
 	}
 	if d := t.Columns[i].Default; d != "" && !t.Columns[i].Generated && t.Columns[i].Sequence == 0 {
 		de, err := planner.DefaultFits(x.Planner(), d, to)
 		if err != nil || !de {
-			return sqlerr.New(sqlerr.DatatypeMismatch, "default for column \"%s\" cannot be cast automatically to type %s", a.Name, types.FormatType(to))
+			return sqlerr.New(sqlerr.DatatypeMismatch, "default for column \"%s\" cannot be cast automatically to type %s", a.Name, x.typeName(to))
 		}
 	}
 	if _, err := x.Change.AlterType(t.OID, a.Name, to); err != nil {

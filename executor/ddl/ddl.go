@@ -111,6 +111,9 @@ type rewrite struct {
 
 func (x *exec) snap() *catalog.Snapshot { return x.Change.Snapshot() }
 
+// typeName is a type's name as messages give it.
+func (x *exec) typeName(t types.T) string { return x.snap().FormatType(t, x.db(), x.Change.Path) }
+
 func (x *exec) db() types.OID { return x.Change.DB }
 
 func (x *exec) run(stmt ast.Stmt) (string, error) {

@@ -437,7 +437,7 @@ func (x *exec) alterObject(s *ast.AlterObject) error {
 			return c.AddEnumValue(u.OID, s.NewName, s.IfNotExists, neighbour, after)
 		case "RENAME VALUE":
 			for i := range s.Options {
-				return c.RenameEnumValue(u.OID, optionText(&s.Options[i]), s.NewName)
+				return x.renameEnumValue(s, u, optionText(&s.Options[i]), s.NewName)
 			}
 		}
 	}

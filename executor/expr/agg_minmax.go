@@ -201,40 +201,32 @@ type datumMinMax struct {
 	least bool
 	best  []types.Datum
 	seen  []bool
-	env   *Env // of the last Add: enums are ordered by the catalog
 }
 
 func (a *datumMinMax) Grow(n int) { a.best, a.seen = growTo(a.best, n), growTo(a.seen, n) }
 
-func (a *datumMinMax) Add(env *Env, groups []uint32, args []*vec.Vec, sel []uint32) error {
-	a.env = env
+func (a *datumMinMax) Add(_ *Env, groups []uint32, args []*vec.Vec, sel []uint32) error {
 	for k, i := range aggRows(groups, sel) {
 		if d := args[0].Get(int(i)); !d.Null {
-			if err := a.fold(env, groups[k], d); err != nil {
-				return err
-			}
+			a.fold(groups[k], d)
 		}
 	}
 	return nil
 }
 
-func (a *datumMinMax) fold(env *Env, g uint32, d types.Datum) error {
+func (a *datumMinMax) fold(g uint32, d types.Datum) {
 	if a.seen[g] {
-		c, err := compareDatums(env, d, a.best[g])
-		if err != nil {
-			return err
-		}
+		c := compareDatums(d, a.best[g])
 		if c != 0 && (c < 0) != a.least {
-			return nil
+			return
 		}
 	}
 	a.seen[g], a.best[g] = true, own(d)
-	return nil
 }
 
 func (a *datumMinMax) Merge(o Aggregator, src, dst int) error {
 	if b := o.(*datumMinMax); b.seen[src] {
-		return a.fold(b.env, uint32(dst), b.best[src])
+		a.fold(uint32(dst), b.best[src])
 	}
 	return nil
 }

@@ -157,10 +157,7 @@ func (a *orderedAgg) mode(env *Env, rows []int32) (types.Datum, error) {
 		d := a.cols[0].Get(int(r))
 		same := false
 		if run > 0 {
-			c, err := compareDatums(env, d, last)
-			if err != nil {
-				return null, err
-			}
+			c := compareDatums(d, last)
 			same = c == 0
 		}
 		if same {
@@ -237,10 +234,7 @@ func (a *orderedAgg) compareDirect(env *Env, r int) (int, error) {
 			}
 			return 1, nil
 		}
-		c, err := compareDatums(env, x, y)
-		if err != nil {
-			return 0, err
-		}
+		c := compareDatums(x, y)
 		if key.Desc {
 			c = -c
 		}

@@ -91,8 +91,6 @@ type SessionInfo interface {
 	RegIn(t types.T, s string) (types.OID, error)
 	// RegOut is the text of a reg* value; "-" for 0, the number when unknown.
 	RegOut(t types.T, o types.OID) string
-	// EnumLabels lists the labels of an enum type in order; false for other types.
-	EnumLabels(t types.OID) ([]string, bool)
 
 	// Catalog answers a function of the system information families whose
 	// answer is the catalog's or the server's: src is one of SessionFuncs.

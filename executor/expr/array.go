@@ -85,8 +85,7 @@ func sameValue(env *Env, a, b types.Datum) (bool, error) {
 	if a.Null || b.Null {
 		return a.Null && b.Null, nil
 	}
-	c, err := compareDatums(env, a, b)
-	return c == 0, err
+	return compareDatums(a, b) == 0, nil
 }
 
 func arrayAppend(c *callCtx, in []types.Datum) (types.Datum, error) {
@@ -388,9 +387,8 @@ func hasElement(env *Env, elems []types.Datum, y types.Datum) (bool, error) {
 		if x.Null {
 			continue
 		}
-		c, err := compareDatums(env, x, y)
-		if err != nil || c == 0 {
-			return c == 0, err
+		if compareDatums(x, y) == 0 {
+			return true, nil
 		}
 	}
 	return false, nil

@@ -39,15 +39,6 @@ func parseText(env *Env, t types.T, s string) (types.Datum, error) {
 		}
 		o, err := env.Session.RegIn(t, s)
 		return types.Int(t, int64(o)), err
-	case t.Kind() == types.KEnum && env.Session != nil:
-		labels, _ := env.Session.EnumLabels(t.OID)
-		for _, l := range labels {
-			if l == s {
-				return types.Bytes(t, []byte(s)), nil
-			}
-		}
-		return types.Datum{}, sqlerr.New(sqlerr.InvalidTextRepresentation, `invalid input value for enum %s: "%s"`,
-			env.Session.RegOut(types.TRegtype, t.OID), s)
 	}
 	base := t
 	base.Mod = -1

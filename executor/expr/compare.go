@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"strings"
 
-	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/planner/plan"
@@ -100,8 +99,7 @@ func compareFuncs(r *registry) {
 	r.add(comparison(opEQ, cmpDatum, "", ""), "aclitem_eq")
 	for _, src := range threeWay {
 		r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
-			n, err := compareDatums(c.env, a[0], a[1])
-			return intDatum(int64(n)), err
+			return intDatum(int64(compareDatums(a[0], a[1]))), nil
 		}), src)
 	}
 }
@@ -218,10 +216,7 @@ func (e *cmpEval) compare(dst []uint32, rows []uint32) ([]uint32, error) {
 	}
 	k := 0
 	for _, i := range rows {
-		c, err := compareDatums(e.env, x.Get(int(i)), y.Get(int(i)))
-		if err != nil {
-			return nil, err
-		}
+		c := compareDatums(x.Get(int(i)), y.Get(int(i)))
 		dst[k] = i
 		if accepts[op][c+1] {
 			k++
@@ -395,33 +390,8 @@ func cmpBools(a, b bool) int {
 	return -1
 }
 
-// compareDatums orders two non-null values of the same type; enums by their
-// definition.
-func compareDatums(env *Env, a, b types.Datum) (int, error) {
-	if a.T.Kind() != types.KEnum {
-		return sign(types.Compare(a, b)), nil
-	}
-	if bytes.Equal(a.B, b.B) {
-		return 0, nil
-	}
-	if env.Session == nil {
-		return 0, sqlerr.Unsupported(-1, "ordering values of an enum type without a session")
-	}
-	labels, _ := env.Session.EnumLabels(a.T.OID)
-	ra, rb := -1, -1
-	for i, l := range labels {
-		if l == string(a.B) {
-			ra = i
-		}
-		if l == string(b.B) {
-			rb = i
-		}
-	}
-	if ra < rb {
-		return -1, nil
-	}
-	return 1, nil
-}
+// compareDatums orders two non-null values of the same type.
+func compareDatums(a, b types.Datum) int { return sign(types.Compare(a, b)) }
 
 func sign(n int) int {
 	switch {

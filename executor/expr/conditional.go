@@ -240,10 +240,7 @@ func (e *minMaxEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 				continue
 			}
 			if !best.Null {
-				c, err := compareDatums(env, d, best)
-				if err != nil {
-					return nil, err
-				}
+				c := compareDatums(d, best)
 				if c == 0 || (c < 0) != e.least {
 					continue
 				}

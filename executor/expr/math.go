@@ -368,10 +368,7 @@ func widthBucketArray(c *callCtx, a []types.Datum) (types.Datum, error) {
 		if p.elems[mid].Null {
 			return null, sqlerr.New(sqlerr.NullValueNotAllowed, "thresholds array must not contain NULLs")
 		}
-		k, err := compareDatums(c.env, a[0], p.elems[mid])
-		if err != nil {
-			return null, err
-		}
+		k := compareDatums(a[0], p.elems[mid])
 		if k < 0 {
 			hi = mid
 		} else {

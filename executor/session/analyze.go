@@ -151,7 +151,7 @@ func widthOf(d types.Datum) float64 {
 // ordered reports whether a type's values can be compared here.
 func ordered(t types.T) bool {
 	switch t.Kind() {
-	case types.KJSON, types.KPoint, types.KVoid, types.KEnum, types.KPseudo, types.KInvalid:
+	case types.KJSON, types.KPoint, types.KVoid, types.KPseudo, types.KInvalid:
 		return false
 	}
 	return true

@@ -416,60 +416,50 @@ func serverFuncs(m map[string]catalogFunc) {
 }
 
 func enumFuncs(m map[string]catalogFunc) {
-	labels := func(c *catalogCall) ([]string, types.T, error) {
+	values := func(c *catalogCall) ([]types.Datum, error) {
 		t := c.a[0].T
 		if c.a[0].Null && len(c.a) > 1 && !c.a[1].Null {
 			t = c.a[1].T
 		}
-		l, ok := c.EnumLabels(t.OID)
-		if !ok {
-			return nil, t, sqlerr.New(sqlerr.FeatureNotSupported, "could not determine actual enum type")
+		u := c.snapshot().TypeByOID(t.OID)
+		if u == nil || u.Kind != 'e' {
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "could not determine actual enum type")
 		}
-		return l, t, nil
+		out := make([]types.Datum, 0, len(u.Labels))
+		for _, l := range u.Labels {
+			out = append(out, types.Enum(t, l.Order, l.Label))
+		}
+		return out, nil
 	}
 	end := func(first bool) catalogFunc {
 		return func(c *catalogCall) (types.Datum, error) {
-			l, t, err := labels(c)
+			l, err := values(c)
 			if err != nil || len(l) == 0 {
 				return types.Null(c.ret), err
 			}
 			if first {
-				return types.Bytes(t, []byte(l[0])), nil
+				return l[0], nil
 			}
-			return types.Bytes(t, []byte(l[len(l)-1])), nil
+			return l[len(l)-1], nil
 		}
 	}
 	m["enum_first"], m["enum_last"] = end(true), end(false)
-	array := func(l []string, t types.T) (types.Datum, error) {
-		var out []types.Datum
-		for _, v := range l {
-			out = append(out, types.Bytes(t, []byte(v)))
-		}
-		return types.NewVector(t, out), nil
-	}
-	m["enum_range_all"] = func(c *catalogCall) (types.Datum, error) {
-		l, t, err := labels(c)
+	within := func(c *catalogCall) (types.Datum, error) {
+		l, err := values(c)
 		if err != nil {
 			return types.Datum{}, err
 		}
-		return array(l, t)
-	}
-	m["enum_range_bounds"] = func(c *catalogCall) (types.Datum, error) {
-		l, t, err := labels(c)
-		if err != nil {
-			return types.Datum{}, err
-		}
-		from, to := 0, len(l)
-		for i, v := range l {
-			if !c.a[0].Null && v == c.str(0) {
-				from = i
+		bounded := len(c.a) > 1
+		var in []types.Datum
+		for _, d := range l {
+			if bounded && (!c.a[0].Null && types.Compare(d, c.a[0]) < 0 || !c.a[1].Null && types.Compare(d, c.a[1]) > 0) {
+				continue
 			}
-			if !c.a[1].Null && v == c.str(1) {
-				to = i + 1
-			}
+			in = append(in, d)
 		}
-		return array(l[from:max(from, to)], t)
+		return types.NewVector(c.a[0].T, in), nil
 	}
+	m["enum_range_all"], m["enum_range_bounds"] = within, within
 }
 
 // signal ends another session's statement or connection, by the wire.

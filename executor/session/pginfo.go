@@ -41,6 +41,54 @@ func (s *Session) virtualRows(rel *catalog.Virtual, cols []int, vals []types.Dat
 // regNames is the session's view of the reg* types.
 type regNames struct{ s *Session }
 
+// EnumIn implements types.RegNames.
+func (r regNames) EnumIn(t types.T, label string) (types.Datum, error) {
+	u := r.s.snapshot().TypeByOID(t.OID)
+	if u != nil && u.Kind == 'c' { // an element of an array, known by OID alone
+		t.User = types.KRecord
+		return types.Parse(t, label, r.s.settings.fmt)
+	}
+	if u == nil || u.Kind != 'e' {
+		return types.Datum{}, sqlerr.New(sqlerr.UndefinedObject, "type with OID %d does not exist", t.OID)
+	}
+	for _, l := range u.Labels {
+		if l.Label == label {
+			return types.Enum(t, l.Order, label), r.s.usableLabel(u, l.OID, label)
+		}
+	}
+	return types.Datum{}, sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input value for enum %s: \"%s\"", u.Name, label)
+}
+
+// Attributes implements types.RegNames.
+func (r regNames) Attributes(typ types.OID) ([]types.T, error) {
+	snap := r.s.snapshot()
+	var cols []catalog.Column
+	if u := snap.TypeByOID(typ); u != nil && u.Kind == 'c' {
+		cols = u.Columns
+	} else if in := snap.TypeInfo(typ); in != nil && in.RelID != 0 && snap.RelationByOID(r.s.db, in.RelID) != nil {
+		cols = snap.RelationByOID(r.s.db, in.RelID).RelColumns()
+	} else {
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "type with OID %d does not exist", typ)
+	}
+	var out []types.T
+	for i := range cols {
+		if !cols[i].Dropped {
+			out = append(out, cols[i].Type)
+		}
+	}
+	return out, nil
+}
+
+// usableLabel refuses a label that this transaction's ALTER TYPE added: indexes
+// could keep it though the transaction fails.
+func (s *Session) usableLabel(u *catalog.UserType, label types.OID, text string) error {
+	if s.tx == nil || s.tx.change == nil || !s.tx.change.AddedLabel(label) {
+		return nil
+	}
+	return sqlerr.New(sqlerr.UnsafeNewEnumValueUsage, "unsafe use of new value \"%s\" of enum type %s", text, catalog.QuoteIdent(u.Name)).
+		WithHint("New enum values must be committed before they can be used.")
+}
+
 // RegIn implements types.RegNames.
 func (r regNames) RegIn(t types.OID, name string) (types.OID, error) { return r.s.regIn(t, name) }
 

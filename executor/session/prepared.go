@@ -188,16 +188,11 @@ func (s *Session) readParam(t types.T, raw []byte, format int16) (types.Datum, e
 	case format == 0:
 		return s.readText(t, string(raw))
 	case format == 1:
-		base := s.snapshot().BaseType(t)
-		d, err := types.ParseBinary(base, append([]byte(nil), raw...))
-		if err != nil {
-			return d, err
-		}
-		d.T = t
-		if t.OID == types.OBpchar {
+		d, err := s.readBinary(t, append([]byte(nil), raw...))
+		if err == nil && t.OID == types.OBpchar {
 			d.B = bytes.TrimRight(d.B, " ")
 		}
-		return d, s.checkValue(t, d)
+		return d, err
 	}
 	return types.Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "unsupported format code: %d", format)
 }
@@ -219,24 +214,7 @@ func (s *Session) readText(t types.T, text string) (types.Datum, error) {
 		return d, err
 	}
 	d.T = t
-	return d, s.checkValue(t, d)
-}
-
-// checkValue checks what types.Parse cannot know: the labels of an enum.
-func (s *Session) checkValue(t types.T, d types.Datum) error {
-	if t.Kind() != types.KEnum || d.Null {
-		return nil
-	}
-	u := s.snapshot().TypeByOID(s.snapshot().BaseType(t).OID)
-	if u == nil {
-		return nil
-	}
-	for _, l := range u.Labels {
-		if l.Label == string(d.B) {
-			return nil
-		}
-	}
-	return sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input value for enum %s: \"%s\"", u.Name, d.B)
+	return d, nil
 }
 
 // nameParam says which parameter an error is about.

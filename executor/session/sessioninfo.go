@@ -44,15 +44,6 @@ func (s sessionInfo) SetSetting(name, value string, local bool) (string, error) 
 // BackendPID is the connection's number.
 func (s sessionInfo) BackendPID() int32 { return s.info.PID }
 
-// EnumLabels lists an enum's labels in order.
-func (s sessionInfo) EnumLabels(t types.OID) ([]string, bool) {
-	u := s.snapshot().TypeByOID(t)
-	if u == nil || u.Kind != 'e' {
-		return nil, false
-	}
-	return enumLabels(u), true
-}
-
 // Random returns the session's random numbers.
 func (s sessionInfo) Random() *expr.Rand {
 	if s.rand == nil {

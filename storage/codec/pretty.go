@@ -17,8 +17,10 @@ func AppendPretty(dst []byte, d types.Datum) []byte {
 	switch d.T.Kind() {
 	case types.KBool, types.KInt2, types.KInt4, types.KInt8, types.KOid, types.KFloat4, types.KFloat8, types.KNumeric:
 		return types.AppendText(dst, d, types.DefaultFmt)
-	case types.KText, types.KEnum:
+	case types.KText:
 		return strconv.AppendQuote(dst, string(d.B))
+	case types.KEnum:
+		return strconv.AppendQuote(dst, string(types.EnumLabel(d.B)))
 	}
 	dst = append(dst, '\'')
 	dst = types.AppendText(dst, d, types.DefaultFmt)

@@ -24,7 +24,9 @@ func AppendText(buf []byte, v *Vec, row int, o *types.FmtOpts) []byte {
 		case types.OText, types.OVarchar, types.OName, types.OUnknown:
 			return append(buf, v.B[i]...)
 		}
-	case types.KJSON, types.KJSONB, types.KEnum:
+	case types.KEnum:
+		return append(buf, types.EnumLabel(v.B[i])...)
+	case types.KJSON, types.KJSONB:
 		return append(buf, v.B[i]...)
 	case types.KNumeric:
 		if v.Dec == nil {
@@ -67,7 +69,14 @@ func AppendBinary(buf []byte, v *Vec, row int) []byte {
 			return append(buf, 1)
 		}
 		return append(buf, 0)
-	case types.KBytea, types.KUUID, types.KJSON, types.KEnum, types.KArray:
+	case types.KEnum:
+		return append(buf, types.EnumLabel(v.B[i])...)
+	case types.KArray:
+		if v.T.User == types.KArray {
+			return append(buf, types.ArrayBinary(v.Get(row))...)
+		}
+		return append(buf, v.B[i]...)
+	case types.KBytea, types.KUUID, types.KJSON:
 		return append(buf, v.B[i]...)
 	}
 	return types.AppendBinary(buf, v.Get(row))
