@@ -16,6 +16,7 @@ type lookupJoin struct {
 	ltypes []types.T
 	keys   []expr.Eval
 	pred   expr.Pred
+	entry  expr.Pred // over the columns of index entries
 	out    joinOut
 
 	env    *Env
@@ -36,6 +37,9 @@ func (b *builder) lookupJoin(n *plan.LookupJoin) (Operator, error) {
 		return nil, err
 	}
 	if op.pred, err = b.predicate(n.Filter); err != nil {
+		return nil, err
+	}
+	if op.entry, err = b.predicate(n.EntryFilter); err != nil {
 		return nil, err
 	}
 	residual, err := b.predicate(n.Residual)
@@ -79,6 +83,9 @@ func (op *lookupJoin) Open(env *Env) error {
 	n := op.node
 	if op.lookup, err = desc.NewLookup(env.reader, n.Index, len(n.Keys), n.Cols, n.IndexOnly); err != nil {
 		return err
+	}
+	if op.entry != nil {
+		op.lookup.FilterEntries(n.EntryCols, func(b *vec.Batch) error { return op.entry.Select(env.Expr, b) })
 	}
 	op.out.open(0)
 	return op.left.Open(env)

@@ -16,6 +16,7 @@ type scan struct {
 	types []types.T
 	keys  []types.T // of the file's key
 	pred  expr.Pred
+	entry expr.Pred // over the columns of index entries
 
 	env     *Env
 	desc    *table.Desc
@@ -35,6 +36,9 @@ func (b *builder) scan(n *plan.Scan) (Operator, error) {
 	op := &scan{node: n, types: outTypes(n)}
 	var err error
 	if op.pred, err = b.predicate(n.Filter); err != nil {
+		return nil, err
+	}
+	if op.entry, err = b.predicate(n.EntryFilter); err != nil {
 		return nil, err
 	}
 	if len(n.Ranges) > 0 {
@@ -70,7 +74,7 @@ func (op *scan) Open(env *Env) error {
 		return nil
 	}
 	n := op.node
-	op.spec = table.ScanSpec{Index: n.Index, Cols: n.Cols, Reverse: n.Reverse, IndexOnly: n.IndexOnly}
+	op.spec = table.ScanSpec{Index: n.Index, Cols: n.Cols, Reverse: n.Reverse, IndexOnly: n.IndexOnly, EntryCols: n.EntryCols}
 	if op.spec.Ranges, err = evalRanges(env, n.Ranges, op.keys); err != nil {
 		return err
 	}
@@ -106,6 +110,7 @@ func (op *scan) start() error {
 	if op.part != nil {
 		spec = op.part
 	}
+	setEntryFilter(spec, op.entry, op.env.Expr)
 	var err error
 	op.scanner, err = op.desc.Scan(op.env.Ctx, op.env.reader, spec)
 	return err
@@ -149,6 +154,13 @@ func (op *scan) Next() (*vec.Batch, error) {
 		}
 	}
 	return nil, nil
+}
+
+// setEntryFilter gives a scan's part its predicate on index entries.
+func setEntryFilter(spec *table.ScanSpec, pred expr.Pred, env *expr.Env) {
+	if pred != nil {
+		spec.EntryFilter = func(b *vec.Batch) error { return pred.Select(env, b) }
+	}
 }
 
 // narrow applies key filters, then the predicate.

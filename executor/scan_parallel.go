@@ -143,6 +143,13 @@ func newScanWorker(op *scan, part *table.ScanSpec, ready chan<- scanned) (*scanW
 			return nil, err
 		}
 	}
+	if op.node.EntryFilter != nil {
+		entry, err := expr.CompilePredicate(op.node.EntryFilter)
+		if err != nil {
+			return nil, err
+		}
+		setEntryFilter(part, entry, w.env)
+	}
 	for _, f := range op.filters {
 		own := *f
 		own.hashes = nil

@@ -234,11 +234,12 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
 			x = &path{index: ix, access: plan.IndexFull, rows: rows, used: map[plan.Expr]bool{}}
 		} else if x.access != plan.UniqueGet {
 			x.access = plan.IndexRange
-		} else {
-			only, per = false, costEntry+costGet // one get of the entry, one of the row
 		}
 		x.index, x.only = ix, only
 		x.cost = costStart*float64(max(1, len(x.ranges))) + x.rows*per
+		if !only && !x.single {
+			x.cost = costStart*float64(max(1, len(x.ranges))) + x.rows*(costEntry+costGet*p.entrySel(r, x, conj))
+		}
 		x.order = indexOrder(r, ix)
 		out = append(out, *x)
 	}

@@ -545,11 +545,18 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 	sc := &plan.Scan{Table: r.table, Index: best.index, Access: best.access, IndexOnly: best.only, Reverse: best.reverse, Ordered: best.reverse}
 	n := &pnode{lay: layout{}, rels: u.rels, base: r, cost: best.cost, order: best.order}
 	wanted := map[int]map[int]bool{r.id: maps.Clone(need)}
+	var rest, entry []plan.Expr
 	for _, c := range u.local {
-		if !best.used[c] {
+		switch {
+		case best.used[c]:
+		case p.onEntry(r, best, c):
+			entry = append(entry, c)
+		default:
+			rest = append(rest, c)
 			needOf(c, wanted)
 		}
 	}
+	sc.EntryFilter, sc.EntryCols = p.entryFilter(r, entry)
 	for i, c := range slices.Sorted(maps.Keys(wanted[r.id])) {
 		n.lay[[2]int{r.id, c}] = i
 		sc.Cols = append(sc.Cols, c)
@@ -562,12 +569,6 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 			sc.Common.Cols = append(sc.Common.Cols, plan.OutCol{Name: "tableoid", T: types.TOid})
 		default:
 			sc.Common.Cols = append(sc.Common.Cols, plan.OutCol{Name: "ctid", T: types.Of(types.OTid)})
-		}
-	}
-	var rest []plan.Expr
-	for _, c := range u.local {
-		if !best.used[c] {
-			rest = append(rest, c)
 		}
 	}
 	for _, kr := range best.ranges {

@@ -273,11 +273,17 @@ func (p *planner) lookupJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on
 	r := u.rel
 	n := &plan.LookupJoin{Kind: kind, Left: l.node, Table: r.table, Index: x.index}
 	n.Keys = p.planExprs(x.ranges[0].Eq, l.lay)
+	var entry []plan.Expr
 	for _, c := range append(slices.Clone(u.local), on...) {
-		if !x.used[c] {
+		switch {
+		case x.used[c]:
+		case p.onEntry(r, x, c):
+			entry = append(entry, c)
+		default:
 			needOf(c, s.need)
 		}
 	}
+	n.EntryFilter, n.EntryCols = p.entryFilter(r, entry)
 	inner := layout{}
 	both := maps.Clone(l.lay)
 	width := len(l.node.Base().Cols)
@@ -296,7 +302,7 @@ func (p *planner) lookupJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on
 	}
 	var filter, residual []plan.Expr
 	for _, c := range append(slices.Clone(u.local), on...) {
-		if x.used[c] {
+		if x.used[c] || slices.Contains(entry, c) {
 			continue
 		}
 		in := map[int]bool{}

@@ -322,6 +322,7 @@ func details(n Node) []string {
 		for _, r := range n.Ranges {
 			add("Key", rangeText(n, &r))
 		}
+		cond("Filter on entries", n.EntryFilter)
 		cond("Filter", n.Filter)
 	case *VirtualScan:
 		add("Key", texts(n.KeyVals))
@@ -339,6 +340,7 @@ func details(n Node) []string {
 		cond("Filter", n.Residual)
 	case *LookupJoin:
 		add("Key", texts(n.Keys))
+		cond("Filter on entries", n.EntryFilter)
 		cond("Filter", n.Filter)
 		cond("Join filter", n.Residual)
 	case *MergeJoin:

@@ -33,6 +33,7 @@ func MapExprs(n Node, f func(Expr) Expr) {
 			one(&r.Hi)
 			one(&r.Like)
 		}
+		one(&n.EntryFilter)
 		one(&n.Filter)
 		one(&n.Limit)
 	case *VirtualScan:
@@ -56,6 +57,7 @@ func MapExprs(n Node, f func(Expr) Expr) {
 		one(&n.Residual)
 	case *LookupJoin:
 		list(n.Keys)
+		one(&n.EntryFilter)
 		one(&n.Filter)
 		one(&n.Residual)
 	case *MergeJoin:

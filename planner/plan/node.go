@@ -66,6 +66,10 @@ type (
 		Cols    []int
 		Filter  Expr // over Cols
 		Reverse bool
+		// EntryFilter is tested on the entries of Index before their rows are
+		// fetched, over EntryCols, which are all in an entry.
+		EntryFilter Expr
+		EntryCols   []int
 		// IndexOnly: all Cols are in the index's key, its INCLUDE or the master key.
 		IndexOnly bool
 		Limit     Expr // stop early hint, or nil
@@ -156,15 +160,18 @@ type (
 	// point gets or index ranges. Output as HashJoin. It keeps the left's order.
 	LookupJoin struct {
 		Common
-		Kind      JoinKind
-		Left      Node
-		Table     *catalog.Table
-		Index     *catalog.Index // nil or primary: the master file
-		Keys      []Expr         // over Left's columns: equality on the first len(Keys) key columns
-		Cols      []int
-		Filter    Expr // over Cols alone
-		Residual  Expr // over left ++ Cols
-		IndexOnly bool
+		Kind     JoinKind
+		Left     Node
+		Table    *catalog.Table
+		Index    *catalog.Index // nil or primary: the master file
+		Keys     []Expr         // over Left's columns: equality on the first len(Keys) key columns
+		Cols     []int
+		Filter   Expr // over Cols alone
+		Residual Expr // over left ++ Cols
+		// EntryFilter and EntryCols are as in Scan.
+		EntryFilter Expr
+		EntryCols   []int
+		IndexOnly   bool
 	}
 	// MergeJoin joins two inputs ordered on their keys (ascending, nulls last).
 	MergeJoin struct {

@@ -31,6 +31,9 @@ const (
 	ColXmin     = -4 // constant, xid
 )
 
+// EntryFilter narrows the selection of a batch.
+type EntryFilter func(b *vec.Batch) error
+
 // ScanSpec says what to scan. It is not changed by scanning and may be used
 // again.
 type ScanSpec struct {
@@ -47,6 +50,10 @@ type ScanSpec struct {
 	// IndexOnly says that all of Cols are in the index entry. Rows are fetched
 	// nevertheless where an entry cannot give a value back exactly.
 	IndexOnly bool
+	// EntryFilter is called with rows of EntryCols, which are columns of the key
+	// of Index, and lists in Sel those whose rows are wanted. nil: all are.
+	EntryFilter EntryFilter
+	EntryCols   []int
 	// Limit is a hint that so many rows are probably enough; 0 is none.
 	Limit int
 	// BatchRows is the number of rows per batch; 0 is vec.BatchSize.

@@ -91,6 +91,14 @@ func (d *Desc) PointGet(ctx context.Context, r Reader, ix *catalog.Index, key []
 		if err != nil {
 			return false, corrupt(x.space, s.key, err)
 		}
+		if x.covers(d, cols) {
+			s.keys[0], s.vals[0] = s.dec.arena.Copy(s.key), val
+			if err := s.dec.entries(x, out, 0, s.keys[:], s.vals[:]); err != nil {
+				return false, err
+			}
+			out.N = 1
+			return true, nil
+		}
 		mkey = e.Master
 		if val, err = getOne(ctx, r, d.space, mkey); err != nil {
 			return false, err

@@ -22,6 +22,7 @@ type Lookup struct {
 	// whole tells that a probe has the whole key, which finds one row at most.
 	whole bool
 	dec   decoder
+	entry entryFilter
 
 	probe probes
 	next  int // the first probe that was not started
@@ -49,6 +50,10 @@ func (d *Desc) NewLookup(r Reader, ix *catalog.Index, nkeys int, cols []int, ind
 	l.only = x != nil && indexOnly && x.covers(d, cols)
 	return l, nil
 }
+
+// FilterEntries makes the lookup drop entries before their rows are fetched: see
+// ScanSpec.EntryFilter.
+func (l *Lookup) FilterEntries(cols []int, f EntryFilter) { l.entry.init(l.d, l.x, cols, f) }
 
 // probes are encoded search keys with the row numbers they came from.
 type probes struct {
@@ -128,15 +133,26 @@ func (l *Lookup) Start(ctx context.Context, keys []*vec.Vec, n int, rows []uint3
 // row number for each; out.N = 0 is the end of this set of probes.
 func (l *Lookup) Next(out *vec.Batch) ([]uint32, error) {
 	l.dec.prepare(out, vec.BatchSize)
-	l.keys, l.vals, l.from = l.keys[:0], l.vals[:0], l.from[:0]
-	var err error
-	if l.whole {
-		err = l.gets()
-	} else {
-		err = l.scans()
-	}
-	if err != nil || len(l.keys) == 0 {
-		return nil, err
+	for {
+		l.keys, l.vals, l.from = l.keys[:0], l.vals[:0], l.from[:0]
+		var err error
+		if l.whole {
+			err = l.gets()
+		} else {
+			err = l.scans()
+		}
+		if err != nil || len(l.keys) == 0 {
+			return nil, err
+		}
+		if !l.entry.on() {
+			break
+		}
+		if l.keys, l.vals, err = l.entry.pass(l.keys, l.vals, l.from); err != nil {
+			return nil, err
+		}
+		if l.from = l.from[:len(l.keys)]; len(l.keys) > 0 {
+			break
+		}
 	}
 	if err := l.decode(out); err != nil {
 		return nil, err

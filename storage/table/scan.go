@@ -23,6 +23,7 @@ type Scanner struct {
 	iter  kv.Iter
 	chunk []kv.Pair // of the last Next, what is not used yet
 	dec   decoder
+	entry entryFilter
 	keys  [][]byte
 	vals  [][]byte
 	mkeys [][]byte
@@ -63,6 +64,8 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 	}
 	s.dec.init(d, spec.Cols)
 	s.only = x != nil && (spec.IndexOnly || !s.dec.values) && x.covers(d, spec.Cols)
+	s.entry.init(d, x, spec.EntryCols, spec.EntryFilter)
+	s.dec.values = s.dec.values || s.entry.on()
 	s.opt.Reverse = spec.Reverse
 	s.opt.KeysOnly = !s.dec.values
 	return s, nil
@@ -79,6 +82,14 @@ func (s *Scanner) Next(b *vec.Batch) error {
 		}
 		if n == 0 {
 			continue
+		}
+		if s.entry.on() {
+			if s.keys, s.vals, err = s.entry.pass(s.keys, s.vals, nil); err != nil {
+				return err
+			}
+			if n = len(s.keys); n == 0 {
+				continue
+			}
 		}
 		if err := s.decode(b); err != nil {
 			return err

@@ -1,0 +1,90 @@
+package planner
+
+import (
+	"maps"
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/planner/plan"
+)
+
+// Conjuncts that an index entry can answer are tested before its row is fetched.
+//
+// Given CREATE INDEX i ON t (x, y):
+//
+//	WHERE x BETWEEN 1 AND 2 AND y > 5    range of i on x, y > 5 on its entries
+//	WHERE x BETWEEN 1 AND 2 AND z > 5    z is in no entry: tested on the row
+
+// onEntry reports whether a conjunct may be tested on the entries of a path's
+// index. It must not be able to fail: on an entry it comes before conjuncts that
+// may have been written to guard it.
+func (p *planner) onEntry(r *rel, x *path, c plan.Expr) bool {
+	if x.index == nil || x.only || x.single || x.access == plan.UniqueGet || p.NoOptimizer || !neverFails(c) {
+		return false
+	}
+	need := map[int]map[int]bool{}
+	needOf(c, need)
+	return len(need) == 1 && len(need[r.id]) > 0 && p.inKey(r.table, x.index, need[r.id])
+}
+
+// inKey reports whether columns can be read from the key of an index.
+func (p *planner) inKey(t *catalog.Table, ix *catalog.Index, cols map[int]bool) bool {
+	for c := range cols {
+		in := slices.ContainsFunc(ix.Keys, func(k catalog.IndexKey) bool { return k.Col == c }) || slices.Contains(t.PK, c)
+		if c < 0 || !in || !exactKey(t.Columns[c].Type) {
+			return false
+		}
+	}
+	return true
+}
+
+// neverFails reports whether an expression is made of comparisons of columns and
+// known values only.
+func neverFails(e plan.Expr) bool {
+	ok := true
+	plan.Visit(e, func(x plan.Expr) bool {
+		switch x := x.(type) {
+		case *plan.Var:
+			ok = ok && x.Level == 0
+		case *plan.Const, *plan.Param, *plan.Relabel, *plan.And, *plan.Or, *plan.Not, *plan.Is, *plan.InList:
+		case *plan.Call:
+			switch x.Op {
+			case "=", "<>", "<", "<=", ">", ">=":
+			default:
+				ok = false
+			}
+		default:
+			ok = false
+		}
+		return ok
+	})
+	return ok
+}
+
+// entryFilter is the conjunction of conjuncts over the columns that they read.
+func (p *planner) entryFilter(r *rel, conj []plan.Expr) (plan.Expr, []int) {
+	all := conjunction(conj)
+	if all == nil {
+		return nil, nil
+	}
+	need := map[int]map[int]bool{}
+	needOf(all, need)
+	cols := slices.Sorted(maps.Keys(need[r.id]))
+	lay := layout{}
+	for i, c := range cols {
+		lay[[2]int{r.id, c}] = i
+	}
+	return p.place(all, lay), cols
+}
+
+// entrySel is the share of a path's entries that its entry filter passes.
+func (p *planner) entrySel(r *rel, x *path, conj []plan.Expr) float64 {
+	rels := map[int]*rel{r.id: r}
+	s := 1.0
+	for _, c := range conj {
+		if !x.used[c] && p.onEntry(r, x, c) {
+			s *= p.selectivity(c, rels)
+		}
+	}
+	return s
+}

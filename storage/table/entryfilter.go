@@ -1,0 +1,44 @@
+package table
+
+import "kvsqld/catalog/types/vec"
+
+// entryFilter drops index entries whose rows need not be fetched.
+type entryFilter struct {
+	test EntryFilter
+	x    *index
+	dec  decoder
+	b    vec.Batch
+}
+
+func (f *entryFilter) init(d *Desc, x *index, cols []int, test EntryFilter) {
+	if test == nil || x == nil {
+		return
+	}
+	f.test, f.x = test, x
+	f.dec.init(d, cols)
+}
+
+func (f *entryFilter) on() bool { return f.test != nil }
+
+// pass keeps, in place, the entries that pass the filter, and the numbers beside
+// them if there are any.
+func (f *entryFilter) pass(keys, vals [][]byte, from []uint32) ([][]byte, [][]byte, error) {
+	f.dec.prepare(&f.b, len(keys))
+	if err := f.dec.entries(f.x, &f.b, 0, keys, vals); err != nil {
+		return nil, nil, err
+	}
+	f.b.N, f.b.Sel = len(keys), nil
+	if err := f.test(&f.b); err != nil {
+		return nil, nil, err
+	}
+	if f.b.Sel == nil {
+		return keys, vals, nil
+	}
+	for i, r := range f.b.Sel {
+		keys[i], vals[i] = keys[r], vals[r]
+		if from != nil {
+			from[i] = from[r]
+		}
+	}
+	return keys[:len(f.b.Sel)], vals[:len(f.b.Sel)], nil
+}
