@@ -362,7 +362,7 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 				h := p.selectivity(hi.conj, rels)
 				if lo != nil {
 					if s == selRange && h == selRange {
-						s = 0.05
+						s = selSpan
 					} else {
 						s = max(s+h-1, 0.0005)
 					}

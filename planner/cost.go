@@ -1,9 +1,6 @@
 package planner
 
 import (
-	"math"
-	"sort"
-
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
@@ -25,6 +22,7 @@ const (
 const (
 	selEq    = 0.005
 	selRange = 0.3333
+	selSpan  = 0.005 // between two bounds
 	selLike  = 0.02
 	selBool  = 0.5
 	selNull  = 0.01
@@ -159,10 +157,10 @@ func (p *planner) eqSel(a, b plan.Expr, rels map[int]*rel) float64 {
 		return selEq
 	}
 	rows := p.tableRows(r.table)
-	if c, isConst := b.(*plan.Const); isConst && !c.Val.Null {
+	if val, ok := p.estimate(b); ok {
 		if st := p.colStats(r, va.Col); st != nil {
 			for i, m := range st.MCV {
-				if m.T.Kind() == c.Val.T.Kind() && types.Compare(m, c.Val) == 0 {
+				if m.T.Kind() == val.T.Kind() && types.Compare(m, val) == 0 {
 					return st.MCF[i]
 				}
 			}
@@ -200,31 +198,4 @@ func bareVar(e plan.Expr) (*plan.Var, bool) {
 			return nil, false
 		}
 	}
-}
-
-// rangeSel places a constant in the column's histogram.
-func (p *planner) rangeSel(x *plan.Call, rels map[int]*rel) float64 {
-	v, ok := bareVar(x.Args[0])
-	c, isConst := x.Args[1].(*plan.Const)
-	below := x.Op[0] == '<'
-	if !ok {
-		v, ok = bareVar(x.Args[1])
-		c, isConst = x.Args[0].(*plan.Const)
-		below = !below
-	}
-	if !ok || !isConst || c.Val.Null {
-		return selRange
-	}
-	st := p.colStats(rels[v.Rel], v.Col)
-	if st == nil || len(st.Histogram) < 2 || st.Histogram[0].T.Kind() != c.Val.T.Kind() {
-		return selRange
-	}
-	h := st.Histogram
-	i := sort.Search(len(h), func(i int) bool { return types.Compare(h[i], c.Val) >= 0 })
-	f := float64(i) / float64(len(h)-1)
-	f = math.Min(1, math.Max(0, f-0.5/float64(len(h)-1)))
-	if !below {
-		f = 1 - f
-	}
-	return math.Max(f, 0.0005)
 }

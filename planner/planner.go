@@ -30,6 +30,9 @@ type Context struct {
 	Texts      TextParser
 	// ParamTypes are the declared parameter types; OID 0 means to infer.
 	ParamTypes []types.T
+	// ParamValues are values of parameters that the costs are estimated with. The
+	// plan is right for any others, too. nil: not known.
+	ParamValues []types.Datum
 	// NoOptimizer plans literally: full scans, loop joins in the written order.
 	NoOptimizer bool
 	// TempSchema is the session's own schema for temporary tables, or "".

@@ -102,7 +102,7 @@ func (s *Session) explain(ctx context.Context, c *call, x *ast.Explain, out sink
 	}
 	p := &plannedStmt{stmt: inner}
 	start := time.Now()
-	if err := s.prepare(ctx, p); err != nil {
+	if err := s.prepare(ctx, p, nil); err != nil {
 		return "", 0, err
 	}
 	planning := time.Since(start)

@@ -294,7 +294,7 @@ func (s *Session) startPortal(ctx context.Context, p *portal) error {
 	if err := s.newStatement(ctx); err != nil {
 		return err
 	}
-	if err := s.prepare(ctx, p.planned); err != nil {
+	if err := s.prepare(ctx, p.planned, p.params); err != nil {
 		return err
 	}
 	p.runCtx = newPortalContext()

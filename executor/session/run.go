@@ -76,6 +76,8 @@ type plannedStmt struct {
 	epoch uint64
 	cols  []wire.Column
 
+	custom customPlan
+
 	run  *executor.Run
 	busy bool
 	env  executor.Env
@@ -111,6 +113,7 @@ func (p *plannedStmt) refresh(s *Session, snap *catalog.Snapshot) error {
 	}
 	p.run = nil
 	p.q, p.snap, p.epoch = q, snap, s.settings.epoch
+	p.custom = customPlan{generic: q}
 	p.cols = nil
 	if q.Returns {
 		p.cols = columnsOf(q)
@@ -147,10 +150,13 @@ const maxReplans = 100
 
 // prepare brings the statement's plan up to date and takes its table locks, so
 // that the plan fits the tables (S2).
-func (s *Session) prepare(ctx context.Context, p *plannedStmt) error {
+func (s *Session) prepare(ctx context.Context, p *plannedStmt, params []types.Datum) error {
 	for range maxReplans {
 		snap := s.snapshot()
 		if err := p.refresh(s, snap); err != nil {
+			return err
+		}
+		if err := p.suit(s, snap, params); err != nil {
 			return err
 		}
 		if err := s.lockTables(ctx, p.q); err != nil {
@@ -277,7 +283,7 @@ func (s *Session) runPlanned(ctx context.Context, p *plannedStmt, params []types
 // runOnce is one attempt of runPlanned. After executor.ErrRetry nothing of it
 // has happened and the snapshot is new.
 func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Datum, out sink, stats *executor.Stats) (n int64, err error) {
-	if err := s.prepare(ctx, p); err != nil {
+	if err := s.prepare(ctx, p, params); err != nil {
 		return 0, err
 	}
 	mark, marked, to := 0, false, out

@@ -1,0 +1,61 @@
+package session
+
+import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+	"kvsqld/planner"
+	"kvsqld/planner/plan"
+)
+
+// customPlan decides whether a costly statement is planned again for the values
+// of its parameters: it is at first, and from then on if those plans were so much
+// cheaper that they paid for the planning.
+type customPlan struct {
+	generic *plan.Query // the plan without values
+	tries   int
+	cost    float64 // of all tries, planning included
+}
+
+const (
+	// customTries is the number of executions planned with their values before
+	// the costs are compared.
+	customTries = 5
+	// planningCost is what planning costs per table, in the planner's units.
+	planningCost = 2000
+)
+
+// suit makes the plan one for the values of the parameters where that pays.
+func (p *plannedStmt) suit(s *Session, snap *catalog.Snapshot, params []types.Datum) error {
+	c := &p.custom
+	if len(params) == 0 || c.generic == nil || len(params) != len(c.generic.Params) || p.busy {
+		return nil
+	}
+	cost := c.generic.Root.Base().Cost
+	if cost <= maxGenericCost {
+		return nil
+	}
+	if c.tries >= customTries && c.cost/float64(c.tries) >= cost {
+		if p.q != c.generic {
+			p.use(c.generic)
+		}
+		return nil
+	}
+	ctx := s.planContext(snap)
+	ctx.ParamTypes, ctx.ParamValues = p.declared, params
+	q, err := planner.Plan(ctx, p.stmt)
+	if err != nil {
+		return err
+	}
+	c.tries++
+	c.cost += q.Root.Base().Cost + planningCost*float64(1+len(q.Tables))
+	p.use(q)
+	return nil
+}
+
+// use makes q the plan that is run next.
+func (p *plannedStmt) use(q *plan.Query) {
+	if p.run != nil {
+		p.run.Close()
+	}
+	p.run, p.q = nil, q
+}

@@ -1,0 +1,109 @@
+package planner
+
+import (
+	"math"
+	"sort"
+
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// estimate returns the value that estimates may use for an expression without
+// columns: a constant, or what the values of the parameters make of it.
+func (p *planner) estimate(e plan.Expr) (types.Datum, bool) {
+	switch x := e.(type) {
+	case nil:
+		return types.Datum{}, false
+	case *plan.Const:
+		return x.Val, !x.Val.Null
+	}
+	if len(p.ParamValues) == 0 {
+		return types.Datum{}, false
+	}
+	ok := true
+	plan.Visit(e, func(x plan.Expr) bool {
+		switch x := x.(type) {
+		case *plan.Const, *plan.Relabel, *plan.CoerceMod:
+		case *plan.Param:
+			ok = ok && x.Idx < len(p.ParamValues)
+		case *plan.Call:
+			ok = ok && x.Proc.Volatile == 'i' && x.Proc.SQL == nil
+		default:
+			ok = false
+		}
+		return ok
+	})
+	if !ok {
+		return types.Datum{}, false
+	}
+	e = plan.Map(e, func(x plan.Expr) plan.Expr {
+		if prm, is := x.(*plan.Param); is {
+			return &plan.Const{At: prm.At, Val: p.ParamValues[prm.Idx]}
+		}
+		return x
+	})
+	if c, is := e.(*plan.Const); is {
+		return c.Val, !c.Val.Null
+	}
+	v, err := p.Consts.EvalConst(e)
+	return v, err == nil && !v.Null
+}
+
+// rangeSel places a known value in the column's histogram; selRange when it
+// cannot.
+func (p *planner) rangeSel(x *plan.Call, rels map[int]*rel) float64 {
+	v, ok := bareVar(x.Args[0])
+	other := x.Args[1]
+	below := x.Op[0] == '<'
+	if !ok {
+		v, ok = bareVar(x.Args[1])
+		other = x.Args[0]
+		below = !below
+	}
+	if !ok {
+		return selRange
+	}
+	val, ok := p.estimate(other)
+	if !ok {
+		return selRange
+	}
+	st := p.colStats(rels[v.Rel], v.Col)
+	if st == nil || len(st.Histogram) < 2 || st.Histogram[0].T.Kind() != val.T.Kind() {
+		return selRange
+	}
+	f := position(st.Histogram, val)
+	if !below {
+		f = 1 - f
+	}
+	return math.Max(f, math.Min(0.0005, 1/p.tableRows(rels[v.Rel].table)))
+}
+
+// position is the share of a histogram's values that are below val, with values
+// spread evenly inside of a bucket where they are numbers.
+func position(h []types.Datum, val types.Datum) float64 {
+	i := sort.Search(len(h), func(i int) bool { return types.Compare(h[i], val) >= 0 })
+	switch i {
+	case 0:
+		return 0
+	case len(h):
+		return 1
+	}
+	within := 0.5
+	lo, ok1 := scalar(h[i-1])
+	hi, ok2 := scalar(h[i])
+	if x, ok := scalar(val); ok && ok1 && ok2 && hi > lo {
+		within = (x - lo) / (hi - lo)
+	}
+	return (float64(i-1) + within) / float64(len(h)-1)
+}
+
+// scalar maps values of types that lie on a line to a number.
+func scalar(d types.Datum) (float64, bool) {
+	switch d.T.Kind() {
+	case types.KInt2, types.KInt4, types.KInt8, types.KOid, types.KDate, types.KTime, types.KTimestamp, types.KTimestamptz:
+		return float64(d.I), true
+	case types.KFloat4, types.KFloat8:
+		return d.F, !math.IsNaN(d.F) && !math.IsInf(d.F, 0)
+	}
+	return 0, false
+}
