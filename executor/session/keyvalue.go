@@ -429,7 +429,7 @@ func (s *Session) keyRun(ctx context.Context, f *keyFace, sql string, out sink, 
 		p = &plannedStmt{stmt: st.Stmt, inOrder: true}
 		f.stmts[sql] = p
 	}
-	if err := s.prepare(ctx, p); err != nil {
+	if err := s.prepare(ctx, p, nil); err != nil {
 		return 0, withoutPosition(err)
 	}
 	vals := make([]types.Datum, len(params))
