@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
@@ -15,7 +14,10 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 	off := e.Pos()
 	fc := &funcCall{schema: e.Name.Schema(), name: e.Name.Last(), variadic: e.Variadic, off: off, argNames: e.ArgNames}
 	inner := *b
-	if isAggName(fc.name) || e.Over != nil || e.WithinGrp {
+	switch {
+	case e.Over != nil:
+		inner.inWin = true
+	case isAggName(fc.name) || e.WithinGrp:
 		inner.inAgg = true
 	}
 	direct := e.Args
@@ -96,15 +98,6 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 	return b.aggregate(e, pr, args, ret, &inner)
 }
 
-func isAggName(name string) bool {
-	for _, pr := range catalog.ProcsByName(name) {
-		if pr.Kind == 'a' {
-			return true
-		}
-	}
-	return false
-}
-
 // completeArgs adds the defaults and gathers variadic arguments into an array.
 func (b *binder) completeArgs(c *candidate, args []plan.Expr) []plan.Expr {
 	pr := c.proc
@@ -158,198 +151,6 @@ func (b *binder) castCall(fc *funcCall) plan.Expr {
 		return nil
 	}
 	return b.must(fc.args[0], t, explicit)
-}
-
-// aggregate makes an aggregate or window function reference.
-func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret types.T, inner *binder) plan.Expr {
-	off := e.Pos()
-	name := pr.Name
-	if e.Over == nil {
-		if pr.Kind == 'w' {
-			failf(sqlerr.WindowingError, off, "window function %s requires an OVER clause", name)
-		}
-		if b.inAgg {
-			failf(sqlerr.GroupingError, off, "aggregate function calls cannot be nested")
-		}
-		if b.noAgg {
-			failf(sqlerr.GroupingError, off, "aggregate functions are not allowed in %s", b.what)
-		}
-	} else if b.noWin || b.noAgg && b.what != "" {
-		failf(sqlerr.WindowingError, off, "window functions are not allowed in %s", b.what)
-	}
-	a := plan.Agg{Proc: pr, Args: args, Star: e.Star, Distinct: e.Distinct, T: ret, Off: off}
-	ag := catalog.AggregateByOID(pr.OID)
-	if ag != nil && ag.Kind != 'n' {
-		if !e.WithinGrp {
-			failf(sqlerr.WrongObjectType, off, "WITHIN GROUP is required for ordered-set aggregate %s", name)
-		}
-		a.Direct = len(e.Args)
-		for i, s := range e.OrderBy {
-			a.OrderBy = append(a.OrderBy, sortSpec(b.planner, args[len(e.Args)+i], s))
-		}
-	} else {
-		if e.WithinGrp {
-			failf(sqlerr.WrongObjectType, off, "%s is not an ordered-set aggregate, so it cannot have WITHIN GROUP", name)
-		}
-		for _, s := range e.OrderBy {
-			x := b.known(inner.expr(s.X))
-			a.OrderBy = append(a.OrderBy, sortSpec(b.planner, x, s))
-			if e.Distinct {
-				found := false
-				for _, arg := range args {
-					found = found || exprKey(arg) == exprKey(x)
-				}
-				if !found {
-					failf(sqlerr.InvalidColumnReference, s.X.Pos(), "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
-				}
-			}
-		}
-	}
-	if len(args) == 0 && !e.Star && pr.Kind == 'a' && ag != nil && ag.Kind == 'n' {
-		failf(sqlerr.WrongObjectType, off, "%s(*) must be used to call a parameterless aggregate function", name)
-	}
-	if e.Filter != nil {
-		f := *inner
-		f.what = "FILTER"
-		a.Filter = f.mustBool(f.expr(e.Filter), "FILTER")
-	}
-	ref := &aggRef{At: plan.At{T: ret, Off: off}, agg: a}
-	if e.Over == nil {
-		b.refuseOuter(ref)
-		b.sawAgg = true
-		return ref
-	}
-	if e.Distinct {
-		unsupported(off, "DISTINCT in a window function call")
-	}
-	b.sawWin = true
-	ref.win = b.window(e.Over)
-	if inner.sawAgg {
-		b.sawAgg = true
-	}
-	return ref
-}
-
-// refuseOuter refuses an aggregate whose arguments are columns of enclosing
-// queries alone: it would belong to the enclosing query, not to this one.
-func (b *binder) refuseOuter(a *aggRef) {
-	if b.scope == nil || b.scope.block == nil {
-		return
-	}
-	in := map[int]bool{}
-	for _, x := range a.agg.Args {
-		relsOf(x, in)
-	}
-	if len(in) == 0 {
-		return
-	}
-	for id := range in {
-		if b.scope.block.rels[id] != nil {
-			return
-		}
-	}
-	unsupported(a.Off, "an aggregate over columns of an outer query alone")
-}
-
-func sortSpec(p *planner, x plan.Expr, s ast.SortItem) plan.SortKey {
-	k := plan.SortKey{X: p.known(x), Desc: s.Desc}
-	switch s.Using {
-	case "", "<":
-	case ">":
-		k.Desc = true
-	default:
-		unsupported(s.X.Pos(), "ORDER BY USING %s", s.Using)
-	}
-	k.NullsFirst = k.Desc
-	if s.NullsFirst != nil {
-		k.NullsFirst = *s.NullsFirst
-	}
-	return k
-}
-
-// window resolves an OVER clause.
-func (b *binder) window(w *ast.Window) *winRef {
-	spec := *w
-	name := spec.Name
-	if name == "" {
-		name = spec.Base
-	}
-	in := *b
-	in.noWin, in.inAgg = true, false
-	r := &winRef{}
-	bindSpec := func(s *ast.Window) {
-		for _, x := range s.PartitionBy {
-			in.what = "window PARTITION BY"
-			r.partition = append(r.partition, in.known(in.expr(x)))
-		}
-		for _, s := range s.OrderBy {
-			in.what = "window ORDER BY"
-			r.order = append(r.order, sortSpec(b.planner, in.expr(s.X), s))
-		}
-	}
-	frame := spec.Frame
-	for seen := 0; name != ""; seen++ {
-		def := b.windows[name]
-		if def == nil {
-			failf(sqlerr.UndefinedObject, w.Pos(), "window \"%s\" does not exist", name)
-		}
-		if spec.Name == "" {
-			if spec.PartitionBy != nil {
-				failf(sqlerr.WindowingError, w.Pos(), "cannot override PARTITION BY clause of window \"%s\"", name)
-			}
-			if spec.OrderBy != nil && def.OrderBy != nil {
-				failf(sqlerr.WindowingError, w.Pos(), "cannot override ORDER BY clause of window \"%s\"", name)
-			}
-			if def.Frame != nil {
-				failf(sqlerr.WindowingError, w.Pos(), "cannot copy window \"%s\" because it has a frame clause", name)
-			}
-		} else if frame == nil {
-			frame = def.Frame
-		}
-		bindSpec(def)
-		name = def.Base
-	}
-	if spec.Name == "" {
-		bindSpec(&spec)
-	}
-	b.sawAgg = b.sawAgg || in.sawAgg
-	r.frame = plan.Frame{Mode: "RANGE", StartKind: "UNBOUNDED PRECEDING", EndKind: "CURRENT ROW"}
-	if frame != nil {
-		r.frame = plan.Frame{Mode: frame.Mode, StartKind: frame.Start.Kind, EndKind: frame.End.Kind, Exclude: frame.Exclude}
-		off := func(bd ast.Bound) plan.Expr {
-			if bd.X == nil {
-				return nil
-			}
-			in.what = "window " + frame.Mode
-			x := in.expr(bd.X)
-			if frame.Mode != "RANGE" {
-				return in.must(x, types.TInt8, assignment)
-			}
-			if len(r.order) != 1 {
-				failf(sqlerr.WindowingError, bd.X.Pos(), "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column")
-			}
-			t := r.order[0].X.Type()
-			switch t.Kind() {
-			case types.KDate, types.KTimestamp, types.KTimestamptz, types.KTime, types.KInterval:
-				return in.must(x, types.TInterval, implicit)
-			}
-			return in.must(x, t, implicit)
-		}
-		r.frame.Start, r.frame.End = off(frame.Start), off(frame.End)
-		if frame.Mode == "GROUPS" && len(r.order) == 0 {
-			failf(sqlerr.WindowingError, w.Pos(), "GROUPS mode requires an ORDER BY clause")
-		}
-	}
-	var k strings.Builder
-	for _, x := range r.partition {
-		k.WriteString(exprKey(x) + ",")
-	}
-	k.WriteByte('|')
-	for _, s := range r.order {
-		fmt.Fprintf(&k, "%s %v %v,", exprKey(s.X), s.Desc, s.NullsFirst)
-	}
-	r.key = k.String()
-	return r
 }
 
 // special binds value functions and constructs of the grammar.
@@ -457,7 +258,10 @@ func (b *binder) subselect(s *ast.Select) *query {
 	if b.noSub {
 		failf(sqlerr.FeatureNotSupported, s.Pos(), "cannot use subquery in %s", b.what)
 	}
+	user := b.scope.user
+	b.scope.user = b
 	q := b.bindSelect(s, b.scope)
+	b.scope.user = user
 	b.resolveUnknowns(q)
 	return q
 }

@@ -19,7 +19,8 @@ type binder struct {
 	noAgg   bool
 	noWin   bool
 	srf     bool // set-returning functions are allowed
-	inAgg   bool
+	inAgg   bool // in the arguments of an aggregate
+	inWin   bool // in the arguments of a window function
 	sawAgg  bool
 	sawWin  bool
 	sawSRF  bool

@@ -45,6 +45,7 @@ func (p *planner) fromItem(f ast.FromItem, sc *scope, bl *block) (*joinItem, []*
 		parent := sc.parent
 		inner := &scope{parent: parent, ctes: nil}
 		if f.Lateral {
+			sc.user = &binder{planner: p, scope: sc, what: "FROM clause of their own query level", noAgg: true, noWin: true}
 			inner = &scope{parent: sc}
 		} else {
 			inner = &scope{parent: &scope{parent: parent, ctes: sc.ctes}}

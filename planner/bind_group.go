@@ -141,7 +141,7 @@ func (p *planner) groupKey(x ast.Expr, b *binder, bl *block) plan.Expr {
 		if err != nil || v < 1 || v > bl.ncols {
 			failf(sqlerr.InvalidColumnReference, x.Pos(), "GROUP BY position %s is not in select list", c.Val)
 		}
-		return p.noAggIn(bl.targets[v-1].x)
+		return p.noAggIn(bl.targets[v-1].x, bl)
 	}
 	if c, ok := x.(*ast.ColumnRef); ok && len(c.Parts) == 1 && !c.Star && !localColumn(b.scope, c.Parts[0]) {
 		hit := -1
@@ -154,15 +154,23 @@ func (p *planner) groupKey(x ast.Expr, b *binder, bl *block) plan.Expr {
 			}
 		}
 		if hit >= 0 {
-			return p.noAggIn(bl.targets[hit].x)
+			return p.noAggIn(bl.targets[hit].x, bl)
 		}
 	}
 	return p.known(b.expr(x))
 }
 
-func (p *planner) noAggIn(x plan.Expr) plan.Expr {
+func (p *planner) noAggIn(x plan.Expr, bl *block) plan.Expr {
 	plan.Visit(x, func(e plan.Expr) bool {
-		if a, ok := e.(*aggRef); ok {
+		if s, ok := e.(*subquery); ok {
+			mapQuery(s.q, func(y plan.Expr) plan.Expr {
+				if a, ok := y.(*aggRef); ok && a.owner == bl {
+					failf(sqlerr.GroupingError, a.Off, "aggregate functions are not allowed in GROUP BY")
+				}
+				return y
+			})
+		}
+		if a, ok := e.(*aggRef); ok && (a.owner == bl || a.win != nil) {
 			if a.win != nil {
 				failf(sqlerr.WindowingError, a.Off, "window functions are not allowed in GROUP BY")
 			}
@@ -244,7 +252,11 @@ func (g *grouper) replace(e plan.Expr) plan.Expr {
 	case *plan.Const, *plan.Param:
 		return e
 	case *aggRef:
-		if x.win == nil {
+		switch {
+		case x.win != nil:
+		case x.owner != g.bl:
+			return e // an enclosing block's
+		default:
 			return g.agg(x)
 		}
 	case *groupingRef:
@@ -256,6 +268,12 @@ func (g *grouper) replace(e plan.Expr) plan.Expr {
 			s.x[i] = g.replace(x.x[i])
 		}
 		g.inSub = true
+		mapQuery(x.q, func(y plan.Expr) plan.Expr {
+			if a, ok := y.(*aggRef); ok && a.win == nil && a.owner == g.bl {
+				return g.agg(a)
+			}
+			return y
+		})
 		mapQuery(x.q, func(y plan.Expr) plan.Expr {
 			if v, ok := y.(*plan.Var); ok && g.bl.rels[v.Rel] != nil {
 				return g.column(v)

@@ -146,8 +146,9 @@ func (s *subquery) MapChildren(f func(plan.Expr) plan.Expr) plan.Expr {
 // aggRef marks an aggregate call while a block is bound.
 type aggRef struct {
 	plan.At
-	agg plan.Agg
-	win *winRef
+	agg   plan.Agg
+	win   *winRef
+	owner *block // the block that computes the aggregate; its own or an enclosing one
 }
 
 type winRef struct {

@@ -15,6 +15,8 @@ type scope struct {
 	ctes   map[string]*cteDef
 	// targets are the output names that ORDER BY sees.
 	block *block
+	// user binds the expression that the subquery being bound stands in.
+	user *binder
 }
 
 // nsItem is a relation's or join's entry in the namespace.

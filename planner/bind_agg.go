@@ -1,0 +1,264 @@
+package planner
+
+import (
+	"fmt"
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+func isAggName(name string) bool {
+	for _, pr := range catalog.ProcsByName(name) {
+		if pr.Kind == 'a' {
+			return true
+		}
+	}
+	return false
+}
+
+// aggregate makes an aggregate or window function reference.
+func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret types.T, inner *binder) plan.Expr {
+	off := e.Pos()
+	name := pr.Name
+	if e.Over == nil && pr.Kind == 'w' {
+		failf(sqlerr.WrongObjectType, off, "window function %s requires an OVER clause", name)
+	}
+	if e.Over != nil {
+		switch {
+		case b.inAgg:
+			failf(sqlerr.GroupingError, off, "aggregate function calls cannot contain window function calls")
+		case b.inWin:
+			failf(sqlerr.WindowingError, off, "window function calls cannot be nested")
+		case b.noWin || b.noAgg && b.what != "":
+			failf(sqlerr.WindowingError, off, "window functions are not allowed in %s", b.what)
+		}
+	}
+	a := plan.Agg{Proc: pr, Args: args, Star: e.Star, Distinct: e.Distinct, T: ret, Off: off}
+	ag := catalog.AggregateByOID(pr.OID)
+	if ag != nil && ag.Kind != 'n' {
+		if !e.WithinGrp {
+			failf(sqlerr.WrongObjectType, off, "WITHIN GROUP is required for ordered-set aggregate %s", name)
+		}
+		a.Direct = len(e.Args)
+		for i, s := range e.OrderBy {
+			a.OrderBy = append(a.OrderBy, sortSpec(b.planner, args[len(e.Args)+i], s))
+		}
+	} else {
+		if e.WithinGrp {
+			failf(sqlerr.WrongObjectType, off, "%s is not an ordered-set aggregate, so it cannot have WITHIN GROUP", name)
+		}
+		for _, s := range e.OrderBy {
+			x := b.known(inner.expr(s.X))
+			a.OrderBy = append(a.OrderBy, sortSpec(b.planner, x, s))
+			if e.Distinct {
+				found := false
+				for _, arg := range args {
+					found = found || exprKey(arg) == exprKey(x)
+				}
+				if !found {
+					failf(sqlerr.InvalidColumnReference, s.X.Pos(), "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
+				}
+			}
+		}
+	}
+	if len(args) == 0 && !e.Star && pr.Kind == 'a' && ag != nil && ag.Kind == 'n' {
+		failf(sqlerr.WrongObjectType, off, "%s(*) must be used to call a parameterless aggregate function", name)
+	}
+	if e.Filter != nil {
+		f := *inner
+		f.what = "FILTER"
+		a.Filter = f.mustBool(f.expr(e.Filter), "FILTER")
+		inner.sawAgg = inner.sawAgg || f.sawAgg
+	}
+	ref := &aggRef{At: plan.At{T: ret, Off: off}, agg: a}
+	if e.Over == nil {
+		b.own(ref)
+		return ref
+	}
+	if e.Distinct {
+		failf(sqlerr.FeatureNotSupported, off, "DISTINCT is not implemented for window functions")
+	}
+	if len(e.OrderBy) > 0 {
+		failf(sqlerr.FeatureNotSupported, off, "aggregate ORDER BY is not implemented for window functions")
+	}
+	b.sawWin = true
+	ref.win = b.window(e.Over)
+	if inner.sawAgg {
+		b.sawAgg = true
+	}
+	return ref
+}
+
+// own finds the query that an aggregate belongs to and enters it there: the
+// innermost one whose columns it reads, so that
+//
+//	SELECT a, (SELECT max(t.x) FROM u) FROM t GROUP BY a
+//
+// computes max per group of t. An aggregate without columns is the innermost
+// query's.
+func (b *binder) own(a *aggRef) {
+	in := map[int]bool{}
+	for _, x := range a.agg.Args {
+		relsOf(x, in)
+	}
+	if a.agg.Filter != nil {
+		relsOf(a.agg.Filter, in)
+	}
+	for _, k := range a.agg.OrderBy {
+		relsOf(k.X, in)
+	}
+	owner := b // the binder at work at the aggregate's level
+	if len(in) > 0 && !b.scope.owns(in) {
+		for s := b.scope.parent; s != nil; s = s.parent {
+			if s.owns(in) {
+				owner = s.user
+				break
+			}
+		}
+	}
+	if owner.inAgg || owner != b && aggOf(a, owner.scope.block) {
+		failf(sqlerr.GroupingError, a.Off, "aggregate function calls cannot be nested")
+	}
+	if owner.noAgg {
+		failf(sqlerr.GroupingError, a.Off, "aggregate functions are not allowed in %s", owner.what)
+	}
+	owner.sawAgg = true
+	a.owner = owner.scope.block
+}
+
+// owns reports whether the block of the scope has one of the entries.
+func (s *scope) owns(ids map[int]bool) bool {
+	if s.block != nil {
+		for id := range ids {
+			if s.block.rels[id] != nil {
+				return true
+			}
+		}
+	}
+	for _, it := range s.items {
+		if it.rel != nil && ids[it.rel.id] {
+			return true
+		}
+	}
+	return false
+}
+
+// aggOf reports whether the arguments of an aggregate hold one of the block.
+func aggOf(a *aggRef, bl *block) bool {
+	found := false
+	a.MapChildren(func(e plan.Expr) plan.Expr {
+		plan.Visit(e, func(x plan.Expr) bool {
+			if o, ok := x.(*aggRef); ok && o.win == nil && o.owner == bl {
+				found = true
+			}
+			return !found
+		})
+		return e
+	})
+	return found
+}
+
+func sortSpec(p *planner, x plan.Expr, s ast.SortItem) plan.SortKey {
+	k := plan.SortKey{X: p.known(x), Desc: s.Desc}
+	switch s.Using {
+	case "", "<":
+	case ">":
+		k.Desc = true
+	default:
+		unsupported(s.X.Pos(), "ORDER BY USING %s", s.Using)
+	}
+	k.NullsFirst = k.Desc
+	if s.NullsFirst != nil {
+		k.NullsFirst = *s.NullsFirst
+	}
+	return k
+}
+
+// window resolves an OVER clause.
+func (b *binder) window(w *ast.Window) *winRef {
+	spec := *w
+	name := spec.Name
+	if name == "" {
+		name = spec.Base
+	}
+	in := *b
+	in.noWin, in.inAgg, in.inWin = true, false, false
+	in.what = "window definitions"
+	r := &winRef{}
+	bindSpec := func(s *ast.Window) {
+		for _, x := range s.PartitionBy {
+			r.partition = append(r.partition, in.known(in.expr(x)))
+		}
+		for _, s := range s.OrderBy {
+			r.order = append(r.order, sortSpec(b.planner, in.expr(s.X), s))
+		}
+	}
+	frame := spec.Frame
+	for seen := 0; name != ""; seen++ {
+		def := b.windows[name]
+		if def == nil {
+			failf(sqlerr.UndefinedObject, w.Pos(), "window \"%s\" does not exist", name)
+		}
+		if spec.Name == "" {
+			if spec.PartitionBy != nil {
+				failf(sqlerr.WindowingError, w.Pos(), "cannot override PARTITION BY clause of window \"%s\"", name)
+			}
+			if spec.OrderBy != nil && def.OrderBy != nil {
+				failf(sqlerr.WindowingError, w.Pos(), "cannot override ORDER BY clause of window \"%s\"", name)
+			}
+			if def.Frame != nil {
+				failf(sqlerr.WindowingError, w.Pos(), "cannot copy window \"%s\" because it has a frame clause", name)
+			}
+		} else if frame == nil {
+			frame = def.Frame
+		}
+		bindSpec(def)
+		name = def.Base
+	}
+	if spec.Name == "" {
+		bindSpec(&spec)
+	}
+	r.frame = plan.Frame{Mode: "RANGE", StartKind: "UNBOUNDED PRECEDING", EndKind: "CURRENT ROW"}
+	if frame != nil {
+		r.frame = plan.Frame{Mode: frame.Mode, StartKind: frame.Start.Kind, EndKind: frame.End.Kind, Exclude: frame.Exclude}
+		off := func(bd ast.Bound) plan.Expr {
+			if bd.X == nil {
+				return nil
+			}
+			fb := in
+			fb.what, fb.noAgg = "window "+frame.Mode, true
+			x := fb.expr(bd.X)
+			if frame.Mode != "RANGE" {
+				return in.must(x, types.TInt8, assignment)
+			}
+			if len(r.order) != 1 {
+				failf(sqlerr.WindowingError, bd.X.Pos(), "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column")
+			}
+			t := r.order[0].X.Type()
+			switch t.Kind() {
+			case types.KDate, types.KTimestamp, types.KTimestamptz, types.KTime, types.KInterval:
+				return in.must(x, types.TInterval, implicit)
+			}
+			return in.must(x, t, implicit)
+		}
+		r.frame.Start, r.frame.End = off(frame.Start), off(frame.End)
+		if frame.Mode == "GROUPS" && len(r.order) == 0 {
+			failf(sqlerr.WindowingError, w.Pos(), "GROUPS mode requires an ORDER BY clause")
+		}
+	}
+	b.sawAgg = b.sawAgg || in.sawAgg
+	var k strings.Builder
+	for _, x := range r.partition {
+		k.WriteString(exprKey(x) + ",")
+	}
+	k.WriteByte('|')
+	for _, s := range r.order {
+		fmt.Fprintf(&k, "%s %v %v,", exprKey(s.X), s.Desc, s.NullsFirst)
+	}
+	r.key = k.String()
+	return r
+}
