@@ -78,8 +78,9 @@ func valueCmp(t types.T) func(a *vec.Vec, i int, b *vec.Vec, j int) int {
 	case types.RepDec:
 		return compareDec
 	case types.RepBytes:
-		switch t.Kind() {
-		case types.KText, types.KBytea, types.KUUID, types.KMacaddr:
+		switch k := t.Kind(); {
+		case t.OID == types.OBpchar:
+		case k == types.KText, k == types.KBytea, k == types.KUUID, k == types.KMacaddr:
 			return func(a *vec.Vec, i int, b *vec.Vec, j int) int { return bytes.Compare(a.B[i], b.B[j]) }
 		}
 	}

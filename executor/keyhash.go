@@ -27,7 +27,7 @@ func hashRows(keys []*vec.Vec, sel []uint32, n int, buf []uint64) []uint64 {
 }
 
 // bytewise reports whether values of the kind are equal exactly when their
-// bytes are.
+// bytes are; character may differ in trailing blanks besides.
 func bytewise(k types.Kind) bool {
 	switch k {
 	case types.KText, types.KBytea, types.KUUID, types.KEnum, types.KMacaddr, types.KJSON, types.KVoid:
@@ -79,7 +79,10 @@ func equalAt(x *vec.Vec, xr int, y *vec.Vec, yr int, raw bool) bool {
 		}
 	case types.RepBytes:
 		if raw {
-			return bytes.Equal(x.B[xi], y.B[yi])
+			same := bytes.Equal(x.B[xi], y.B[yi])
+			if same || x.T.OID != types.OBpchar {
+				return same
+			}
 		}
 	}
 	return types.Equal(x.Get(xr), y.Get(yr))

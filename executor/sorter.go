@@ -309,8 +309,8 @@ func setPrefixes(items []sortItem, col *vec.Vec, desc bool) (exact bool) {
 		}
 		return true
 	}
-	switch col.T.Kind() {
-	case types.KText, types.KBytea, types.KUUID, types.KMacaddr:
+	switch k := col.T.Kind(); {
+	case col.T.OID != types.OBpchar && (k == types.KText || k == types.KBytea || k == types.KUUID || k == types.KMacaddr):
 		for i := range items {
 			items[i].prefix = bytesPrefix(col.B[items[i].row]) ^ flip
 		}

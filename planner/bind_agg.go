@@ -57,7 +57,10 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 			if e.Distinct {
 				found := false
 				for _, arg := range args {
-					found = found || exprKey(arg) == exprKey(x)
+					if exprKey(arg) == exprKey(x) || exprKey(stripImplicit(arg)) == exprKey(x) {
+						found, x = true, arg
+						break
+					}
 				}
 				if !found {
 					failf(sqlerr.InvalidColumnReference, s.X.Pos(), "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")

@@ -53,7 +53,7 @@ func (b *binder) array(e *ast.Array, elem *types.T) plan.Expr {
 	if ao == 0 {
 		failf(sqlerr.UndefinedObject, off, "could not find array type for data type %s", b.bareName(t.OID))
 	}
-	c.T = b.T(ao, -1)
+	c.T = b.T(ao, t.Mod)
 	return c
 }
 
@@ -117,6 +117,9 @@ func (b *binder) subscript(e *ast.Index) plan.Expr {
 	} else {
 		s.Hi = nil
 		s.T = b.T(in.Elem, x.Type().Mod)
+		if s.T.OID == types.OBpchar {
+			s.T.Mod = -1 // elements carry their blanks
+		}
 	}
 	return s
 }

@@ -67,6 +67,12 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 	want := cand.args
 	args, ret := b.callArgs(pr, args, want, off)
 	args = b.completeArgs(cand, args)
+	for i, x := range args {
+		// results take their type from such arguments, without the modifier
+		if x.Type().OID == types.OBpchar && (pr.Kind != 'f' || i < len(pr.Args) && isPoly(pr.Args[i])) {
+			args[i] = b.coerceMod(x, types.TBpchar, implicit)
+		}
+	}
 	if pr.Volatile == 'v' {
 		b.volatil = true
 	}

@@ -225,6 +225,36 @@ func hideCast(e plan.Expr) {
 	}
 }
 
+// stripImplicit is the expression below conversions that nobody wrote.
+func stripImplicit(e plan.Expr) plan.Expr {
+	for {
+		switch x := e.(type) {
+		case *plan.Call:
+			if x.Cast != plan.CastImplicit || len(x.Args) == 0 {
+				return e
+			}
+			e = x.Args[0]
+		case *plan.Relabel:
+			if x.Cast != plan.CastImplicit {
+				return e
+			}
+			e = x.X
+		case *plan.CoerceIO:
+			if x.Cast != plan.CastImplicit {
+				return e
+			}
+			e = x.X
+		case *plan.CoerceMod:
+			if x.Cast != plan.CastImplicit {
+				return e
+			}
+			e = x.X
+		default:
+			return e
+		}
+	}
+}
+
 // domain wraps a value of the base type; its constraints are checked by the
 // kernel of the domain's type.
 func (p *planner) domain(x plan.Expr, to types.T, ctx byte) plan.Expr {
@@ -245,6 +275,10 @@ func (p *planner) coerceArg(e plan.Expr, to types.OID) plan.Expr {
 // coerceMod applies the modifier of to.
 func (p *planner) coerceMod(e plan.Expr, to types.T, ctx byte) plan.Expr {
 	from := e.Type()
+	if to.OID == types.OBpchar && to.Mod < 0 && from.Mod >= 4 {
+		// a value that no longer says its length has to carry its blanks
+		return p.fold(&plan.CoerceMod{At: plan.At{T: to, Off: e.Pos()}, X: e, Cast: plan.CastImplicit})
+	}
 	if to.Mod < 0 || from.Mod == to.Mod {
 		return e
 	}
@@ -282,8 +316,8 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 			fail(at(err, x.Off))
 		}
 		d.T = plain
-		if plain.OID == types.OBpchar {
-			d.B = bytes.TrimRight(d.B, " ") // kept unpadded, as the values of columns are
+		if plain.OID == types.OBpchar && ctx != explicit {
+			d.B = bytes.TrimRight(d.B, " ") // to be compared with the values of columns, which are unpadded
 		}
 		c := &plan.Const{At: plan.At{T: plain, Off: x.Off}, Val: d}
 		return p.coerceMod(c, to, ctx)

@@ -11,10 +11,11 @@ import (
 // held alike, and returns it as of type t. Strings are cut when explicit or
 // when only blanks are lost, otherwise 22001; numbers are rounded (22003);
 // fractional seconds are rounded; bit(n) wants the exact length unless explicit.
+// character(n) that loses its length gets its blanks.
 func ApplyMod(d Datum, t T, explicit bool) (Datum, error) {
 	from := d.T
 	d.T = t
-	if d.Null || t.Mod < 0 {
+	if d.Null || t.Mod < 0 && t.OID != OBpchar {
 		return d, nil
 	}
 	var err error
@@ -54,6 +55,10 @@ func NumericMod(mod int32) (precision, scale int32) {
 func modText(d Datum, t, from T, explicit bool) (Datum, error) {
 	n := int(t.Mod) - 4
 	oid := t.base()
+	if oid == OBpchar && t.Mod < 0 && from.Mod > 4 {
+		d.B = appendPadding(append([]byte(nil), d.B...), d.B, int(from.Mod)-4)
+		return d, nil
+	}
 	if oid != OVarchar && oid != OBpchar || n <= 0 {
 		return d, nil
 	}

@@ -140,18 +140,12 @@ func (e *coerceIO) at(err error) error {
 	return err
 }
 
-// compileRelabel changes the type alone, except that character(n) does not keep
-// trailing blanks in memory.
+// compileRelabel changes the type alone. Text that becomes character keeps its
+// blanks until a length is applied.
 func (c *compiler) compileRelabel(e *plan.Relabel) (Eval, error) {
 	x, err := c.compile(e.X)
 	if err != nil {
 		return nil, err
-	}
-	if from := e.X.Type(); e.T.OID == types.OBpchar && from.OID != types.OBpchar && from.Kind() == types.KText {
-		return &unary{x: x, t: e.T, f: func(_ *Env, d types.Datum) (types.Datum, error) {
-			d.B = bytes.TrimRight(d.B, " ")
-			return d, nil
-		}}, nil
 	}
 	return &relabelEval{x: x, t: e.T}, nil
 }
@@ -160,6 +154,11 @@ func (c *compiler) compileCoerceMod(e *plan.CoerceMod) (Eval, error) {
 	x, err := c.compile(e.X)
 	if err != nil {
 		return nil, err
+	}
+	if from := e.X.Type(); e.T.OID == types.OBpchar && e.T.Mod < 0 && from.Mod >= 4 {
+		return &unary{x: x, t: e.T, f: func(_ *Env, d types.Datum) (types.Datum, error) {
+			return types.ApplyMod(d, e.T, false)
+		}}, nil
 	}
 	if e.T.Mod < 0 {
 		return &relabelEval{x: x, t: e.T}, nil

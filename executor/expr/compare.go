@@ -92,6 +92,9 @@ func compareFuncs(r *registry) {
 				r.add(comparison(cmpOp(op), fam.kind, fam.left, fam.right), src)
 				if cmpOp(op) == opEQ && fam.left+fam.right == "" {
 					r.equality[src] = fam.kind
+					if src == "bpchareq" {
+						r.equality[src] = cmpDatum // lists may hold values of any length
+					}
 				}
 			}
 		}
@@ -115,6 +118,9 @@ func comparison(op cmpOp, kind cmpKind, left, right string) builder {
 			conv.T = t
 			return functions().scalar[src](c, &conv, []Eval{a})
 		}
+		if kind == cmpBytes && (carriesBlanks(call.Args[0]) || carriesBlanks(call.Args[1])) {
+			return &cmpEval{frame: newFrame(call, args), op: op, kind: cmpDatum}, nil
+		}
 		var err error
 		if args[0], err = convert(args[0], left, call.Args[1].Type()); err != nil {
 			return nil, err
@@ -124,6 +130,17 @@ func comparison(op cmpOp, kind cmpKind, left, right string) builder {
 		}
 		return &cmpEval{frame: newFrame(call, args), op: op, kind: kind}, nil
 	}
+}
+
+// carriesBlanks reports whether values of e may end in blanks that do not count
+// in comparisons: character without a length. Those with a length are kept
+// unpadded.
+func carriesBlanks(e plan.Expr) bool {
+	if t := e.Type(); t.OID != types.OBpchar || t.Mod >= 4 {
+		return false
+	}
+	c, ok := e.(*plan.Const)
+	return !ok || bytes.HasSuffix(c.Val.B, []byte(" "))
 }
 
 // cmpEval compares two vectors. As a predicate it writes the selection directly.

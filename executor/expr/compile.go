@@ -217,9 +217,6 @@ func evalConst(env *Env, e plan.Expr) (types.Datum, error) {
 	case *plan.Param:
 		return param(env, e.Idx)
 	case *plan.Relabel:
-		if e.T.OID == types.OBpchar {
-			break
-		}
 		d, err := evalConst(env, e.X)
 		d.T = e.T
 		return d, err

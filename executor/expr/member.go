@@ -268,6 +268,9 @@ func (c *compiler) compileAnyArray(e *plan.AnyArray) (Eval, error) {
 		out.rep = rep
 	}
 	call := &plan.Call{At: plan.At{T: types.TBool, Off: e.Off}, Proc: e.Proc, Args: []plan.Expr{e.X, e.Array}}
+	if x := e.X.Type(); x.OID == types.OBpchar {
+		call.Args[1] = &plan.CaseVal{At: plan.At{T: types.TBpchar, Off: -1}} // elements carry their blanks
+	}
 	b, ok := functions().scalar[e.Proc.Src]
 	if !ok {
 		return nil, unsupportedCall(call)

@@ -70,13 +70,25 @@ func stringFuncs(r *registry) {
 			return a, nil
 		}
 		return b, nil
-	}), "text_larger", "bpchar_larger")
+	}), "text_larger")
+	r.add(fn2(func(_ *callCtx, a, b []byte) ([]byte, error) {
+		if bytes.Compare(bytes.TrimRight(a, " "), bytes.TrimRight(b, " ")) >= 0 {
+			return a, nil
+		}
+		return b, nil
+	}), "bpchar_larger")
+	r.add(fn2(func(_ *callCtx, a, b []byte) ([]byte, error) {
+		if bytes.Compare(bytes.TrimRight(a, " "), bytes.TrimRight(b, " ")) <= 0 {
+			return a, nil
+		}
+		return b, nil
+	}), "bpchar_smaller")
 	r.add(fn2(func(_ *callCtx, a, b []byte) ([]byte, error) {
 		if bytes.Compare(a, b) < 0 {
 			return a, nil
 		}
 		return b, nil
-	}), "text_smaller", "bpchar_smaller")
+	}), "text_smaller")
 }
 
 // padded gives a character(n) argument with its blanks, which are not stored.
