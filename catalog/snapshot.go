@@ -19,6 +19,7 @@ const (
 	OIDPgCatalog         types.OID = 11
 	OIDPublic            types.OID = 2200
 	OIDInformationSchema types.OID = 13207
+	OIDOwnSchema         types.OID = 9200
 	oidPublicTemplate1   types.OID = 16382
 	oidPublicTemplate0   types.OID = 16383
 )
@@ -27,6 +28,7 @@ const (
 const (
 	SchemaPgCatalog   = "pg_catalog"
 	SchemaInformation = "information_schema"
+	SchemaOwn         = "kvsqld" // what PostgreSQL has not; not listed by pg_namespace
 	SchemaPublic      = "public"
 )
 
@@ -186,6 +188,7 @@ func (s *Snapshot) Roles() []*Role {
 var builtinSchemas = map[string]*Schema{
 	SchemaPgCatalog:   {Common{OID: OIDPgCatalog, Name: SchemaPgCatalog, Owner: "postgres", Comment: "system catalog schema"}},
 	SchemaInformation: {Common{OID: OIDInformationSchema, Name: SchemaInformation, Owner: "postgres"}},
+	SchemaOwn:         {Common{OID: OIDOwnSchema, Name: SchemaOwn, Owner: "postgres"}},
 }
 
 // Schema returns the schema of the database, or nil.
@@ -207,12 +210,15 @@ func (s *Snapshot) SchemaByOID(o types.OID) *Schema {
 	return n
 }
 
-// Schemas returns the schemas of the database, the built-in ones included, in
-// OID order.
+// Schemas returns the schemas of the database, the built-in ones of PostgreSQL
+// included, in OID order. SchemaOwn is found by name only: tools that copy every
+// schema they see must not meet what they cannot create elsewhere.
 func (s *Snapshot) Schemas(db types.OID) []*Schema {
 	out := objectsOf(s, func(n *Schema) bool { return n.DB == db })
 	for _, b := range builtinSchemas {
-		out = append(out, b)
+		if b.Name != SchemaOwn {
+			out = append(out, b)
+		}
 	}
 	slices.SortFunc(out, func(a, b *Schema) int { return cmp.Compare(a.OID, b.OID) })
 	return out

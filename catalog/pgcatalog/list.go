@@ -103,5 +103,7 @@ func list() []def {
 		{"information_schema.view_column_usage", nil, rowsViewColumnUsage},
 		{"information_schema.view_table_usage", nil, rowsViewTableUsage},
 		{"information_schema.views", nil, rowsViews},
+
+		{"kvsqld.refused", nil, rowsRefused},
 	}
 }

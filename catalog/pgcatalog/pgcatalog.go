@@ -35,7 +35,9 @@ type Env struct {
 	// Prepared and Cursors list the session's own statements and cursors.
 	Prepared func() []PreparedInfo
 	Cursors  func() []CursorInfo
-	Now      int64 // microseconds since 2000-01-01 UTC
+	// Refused lists what clients asked for and the server does not support.
+	Refused func() []RefusedInfo
+	Now     int64 // microseconds since 2000-01-01 UTC
 }
 
 // Setting is a row of pg_settings.
@@ -83,6 +85,12 @@ type CursorInfo struct {
 	CreationTime             int64
 }
 
+// RefusedInfo is a row of kvsqld.refused.
+type RefusedInfo struct {
+	Feature, SQLState, Application string
+	Count                          int64
+}
+
 // Lookup is an equality lookup on columns of a relation: Vals are parallel to
 // Cols and not NULL.
 type Lookup struct {
@@ -124,16 +132,22 @@ func load() {
 	for _, d := range list() {
 		defs[d.name] = d
 	}
-	for _, s := range catalog.SystemRelations() {
+	add := func(s catalog.SystemRelation) *Relation {
 		name := s.Name
-		if s.Schema == catalog.SchemaInformation {
+		if s.Schema != catalog.SchemaPgCatalog {
 			name = s.Schema + "." + s.Name
 		}
 		rel := newRelation(s, defs[name])
-		r.all = append(r.all, rel)
 		r.byName[s.Schema+"."+s.Name] = rel
 		r.byOID[s.OID] = rel
 		r.infos = append(r.infos, rel.Virtual)
+		return rel
+	}
+	for _, s := range catalog.SystemRelations() {
+		r.all = append(r.all, add(s))
+	}
+	for _, s := range catalog.OwnRelations() {
+		add(s)
 	}
 	loaded = r
 }
@@ -160,7 +174,8 @@ func newRelation(s catalog.SystemRelation, d def) *Relation {
 	return rel
 }
 
-// All returns every system relation. The slice is shared.
+// All returns the system relations that PostgreSQL has, which are those that
+// pg_class lists. The slice is shared.
 func All() []*Relation { return relations().all }
 
 // Find returns the relation, or nil.

@@ -83,9 +83,9 @@ func TestEverySystemRelationIsListedOnce(t *testing.T) {
 	for _, e := range empty {
 		seen[e.name]++
 	}
-	for _, s := range catalog.SystemRelations() {
+	for _, s := range append(catalog.OwnRelations(), catalog.SystemRelations()...) {
 		name := s.Name
-		if s.Schema == catalog.SchemaInformation {
+		if s.Schema != catalog.SchemaPgCatalog {
 			name = s.Schema + "." + s.Name
 		}
 		if seen[name] != 1 {

@@ -21,7 +21,7 @@ func (s *Session) pgEnv() *pgcatalog.Env {
 	return &pgcatalog.Env{
 		Snap: s.snapshot(), DB: s.db, User: s.user, SearchPath: path,
 		Settings: s.settingRows, Sessions: s.sessionRows, Sequence: s.sequenceState,
-		Prepared: s.preparedRows, Cursors: s.cursorRows, Now: now(),
+		Prepared: s.preparedRows, Cursors: s.cursorRows, Refused: s.srv.refusals.rows, Now: now(),
 	}
 }
 

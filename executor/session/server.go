@@ -55,6 +55,7 @@ type Server struct {
 	rows     rowCounters
 	notify   notifyHub
 	advisory advisoryLocks
+	refusals refusals
 
 	// The background worker that keeps statistics up to date.
 	ctx          context.Context

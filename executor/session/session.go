@@ -172,6 +172,7 @@ func (s *Session) fail(ctx context.Context, err error, text string) error {
 		return nil
 	}
 	err = finishError(ctx, err, text)
+	s.srv.refusals.add(err, s.settings.get("application_name"))
 	s.Abort()
 	return err
 }
