@@ -410,7 +410,9 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 	it := p.relNames(r, ref.Cols, ref.Pos())
 	p.addNames(inner, []*nsItem{it}, 0)
 	n := len(inner.items)
+	it.lateralBad = true // FROM does not see the table that changes
 	p.fromList(from, inner, bl)
+	it.lateralBad = false
 	others := append([]*nsItem(nil), inner.items[n:]...)
 	wb := &binder{planner: p, scope: inner, what: "WHERE", noAgg: true, noWin: true}
 	bl.where = wb.cond(where)

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
@@ -48,7 +49,7 @@ func (p *planner) fromItem(f ast.FromItem, sc *scope, bl *block) (*joinItem, []*
 			sc.user = &binder{planner: p, scope: sc, what: "FROM clause of their own query level", noAgg: true, noWin: true}
 			inner = &scope{parent: sc}
 		} else {
-			inner = &scope{parent: &scope{parent: parent, ctes: sc.ctes}}
+			inner = &scope{parent: &scope{parent: parent, ctes: sc.ctes, beside: sc}}
 		}
 		q := p.bindSelect(f.Query, inner)
 		p.resolveUnknowns(q)
@@ -90,6 +91,7 @@ func (p *planner) relNames(r *rel, aliases []string, off int) *nsItem {
 	if len(aliases) > live {
 		failf(sqlerr.InvalidColumnReference, off, "table \"%s\" has %d columns available but %d columns specified", r.alias, live, len(aliases))
 	}
+	r.names = it.cols
 	return it
 }
 
@@ -302,7 +304,15 @@ func (p *planner) join(f *ast.Join, sc *scope, bl *block) (*joinItem, []*nsItem)
 	before := len(sc.items)
 	l, ln := p.fromItem(f.L, sc, bl)
 	// the right side may refer to the left one laterally
-	sub := &scope{parent: sc.parent, ctes: sc.ctes, block: sc.block, items: append(append([]*nsItem(nil), sc.items...), ln...)}
+	sub := &scope{parent: sc.parent, ctes: sc.ctes, block: sc.block, beside: sc.beside, items: slices.Clone(sc.items)}
+	for _, n := range ln {
+		if f.Kind == "RIGHT" || f.Kind == "FULL" {
+			c := *n
+			c.lateralBad = true
+			n = &c
+		}
+		sub.items = append(sub.items, n)
+	}
 	r, rn := p.fromItem(f.R, sub, bl)
 	sc.items = sc.items[:before]
 	kinds := map[string]plan.JoinKind{"INNER": plan.Inner, "CROSS": plan.Inner, "LEFT": plan.Left, "RIGHT": plan.Right, "FULL": plan.Full}

@@ -93,7 +93,7 @@ func (p *planner) bindSetOp(s *ast.Select, outer *scope) *query {
 			}
 			if k.target < 0 {
 				b := &binder{planner: p, scope: &scope{parent: outer}}
-				fail(b.noColumn(x.Parts[len(x.Parts)-1], x.Pos()))
+				fail(b.noColumn("", x.Parts[len(x.Parts)-1], x.Pos()))
 			}
 		case *ast.Const:
 			v, err := strconv.Atoi(x.Val)

@@ -14,6 +14,7 @@ type unit struct {
 	node  *pnode
 	rels  map[int]bool
 	rel   *rel         // a single entry
+	item  *joinItem    // a join to be planned under its LATERAL parameters
 	local []plan.Expr  // its own conjuncts
 	after map[int]bool // entries that must be joined before (LATERAL)
 }
@@ -74,6 +75,10 @@ func (p *planner) flatten(s *state, items []*joinItem) []*unit {
 			s.conj = append(s.conj, j.on...)
 			return
 		}
+		if deps := p.outerDeps(s, j); len(deps) > 0 {
+			units = append(units, &unit{item: j, rels: j.ids(), after: deps})
+			return
+		}
 		units = append(units, p.outerUnit(s, j))
 	}
 	for _, j := range items {
@@ -99,6 +104,19 @@ func (p *planner) lateralDeps(s *state, r *rel) map[int]bool {
 	return in
 }
 
+// outerDeps are the entries outside of a join that LATERAL entries in it read.
+func (p *planner) outerDeps(s *state, j *joinItem) map[int]bool {
+	deps := map[int]bool{}
+	j.rels(func(r *rel) {
+		if r.lateral {
+			maps.Copy(deps, p.lateralDeps(s, r))
+		}
+	})
+	own := j.ids()
+	maps.DeleteFunc(deps, func(id int, _ bool) bool { return own[id] })
+	return deps
+}
+
 // reduce turns an outer join into a stricter one when a conjunct above it
 // rejects the rows that it would pad with NULLs.
 func (p *planner) reduce(s *state, j *joinItem) {
@@ -106,8 +124,7 @@ func (p *planner) reduce(s *state, j *joinItem) {
 		return
 	}
 	rejects := func(side *joinItem) bool {
-		ids := map[int]bool{}
-		side.rels(func(r *rel) { ids[r.id] = true })
+		ids := side.ids()
 		return slices.ContainsFunc(s.conj, func(c plan.Expr) bool { return nullRejecting(c, ids) })
 	}
 	switch j.kind {
@@ -264,28 +281,13 @@ func (p *planner) outerUnit(s *state, j *joinItem) *unit {
 	if kind == plan.Right {
 		l, r, kind = j.r, j.l, plan.Left
 	}
-	ids := func(side *joinItem) map[int]bool {
-		m := map[int]bool{}
-		side.rels(func(r *rel) { m[r.id] = true })
-		return m
-	}
-	lids, rids := ids(l), ids(r)
+	lids, rids := l.ids(), r.ids()
 	own := func(c plan.Expr, of map[int]bool) bool {
 		in := map[int]bool{}
 		relsOf(c, in)
 		maps.DeleteFunc(in, func(id int, _ bool) bool { return s.b.rels[id] == nil })
 		return len(in) > 0 && subset(in, of) && !volatileCall(c)
 	}
-	j.rels(func(x *rel) {
-		if !x.lateral {
-			return
-		}
-		for id := range p.lateralDeps(s, x) {
-			if !lids[id] && !rids[id] {
-				unsupported(-1, "a LATERAL entry under an outer join that refers to an entry outside of it,")
-			}
-		}
-	})
 	var down, up, rdown, on []plan.Expr
 	for _, c := range s.conj {
 		if kind == plan.Left && own(c, lids) && !p.NoOptimizer {
@@ -305,19 +307,15 @@ func (p *planner) outerUnit(s *state, j *joinItem) *unit {
 		}
 	}
 	s.conj = up
-	deps := map[int]bool{}
-	r.rels(func(x *rel) {
-		if x.lateral {
-			maps.Copy(deps, p.lateralDeps(s, x))
-		}
-	})
-	maps.DeleteFunc(deps, func(id int, _ bool) bool { return !lids[id] })
 	lp := p.planTree(s, []*joinItem{l}, down)
 	u := &unit{rels: map[int]bool{}}
 	maps.Copy(u.rels, lids)
 	maps.Copy(u.rels, rids)
-	if len(deps) > 0 && r.rel != nil {
+	if len(p.outerDeps(s, r)) > 0 {
 		ru := &unit{rel: r.rel, rels: rids, local: rdown}
+		if r.rel == nil {
+			ru.item = r
+		}
 		u.node = p.applyJoin(s, kind, lp, ru, on)
 		return u
 	}
@@ -346,6 +344,9 @@ func (p *planner) planTree(s *state, items []*joinItem, conj []plan.Expr) *pnode
 
 // planUnit plans one entry of FROM under its own conjuncts.
 func (p *planner) planUnit(s *state, u *unit) *pnode {
+	if u.item != nil {
+		return p.planTree(s, []*joinItem{u.item}, u.local)
+	}
 	r := u.rel
 	if r.table != nil {
 		return p.planScan(s, u, nil)

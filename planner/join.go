@@ -334,17 +334,12 @@ func (p *planner) lookupJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on
 
 // applyJoin joins a LATERAL entry: it runs once per outer row.
 func (p *planner) applyJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on []plan.Expr) *pnode {
-	r := u.rel
 	n := &plan.Apply{Kind: kind, Left: l.node}
-	var refs []outerRef
-	if r.query != nil {
-		refs = p.outerParams(r.query, l.lay)
-	} else {
-		// a function: its arguments become parameters
-		q := &query{block: &block{rels: map[int]*rel{}, values: [][]plan.Expr{r.funcs}}}
-		refs = p.outerParams(q, l.lay)
-		r.funcs = q.block.values[0]
+	item := u.item
+	if item == nil {
+		item = &joinItem{rel: u.rel}
 	}
+	refs := p.outerParams(&query{block: &block{from: []*joinItem{item}}}, l.lay)
 	n.Outer = subParams(refs, l.lay)
 	right := p.planUnit(s, u)
 	n.Right = right.node

@@ -91,9 +91,10 @@ type rel struct {
 	funcs      []plan.Expr
 	fcols      []int
 	ordinality bool
-	lateral    bool // refers to earlier entries
-	needKey    bool // the row key is wanted (DML, locking)
-	target     bool // the table that the statement changes
+	names      []nsCol // the live columns by the names that the query gives them
+	lateral    bool    // refers to earlier entries
+	needKey    bool    // the row key is wanted (DML, locking)
+	target     bool    // the table that the statement changes
 }
 
 // joinItem is a tree of joins over range-table entries.
@@ -111,6 +112,13 @@ func (j *joinItem) rels(f func(*rel)) {
 	}
 	j.l.rels(f)
 	j.r.rels(f)
+}
+
+// ids are the numbers of the join's entries.
+func (j *joinItem) ids() map[int]bool {
+	m := map[int]bool{}
+	j.rels(func(r *rel) { m[r.id] = true })
+	return m
 }
 
 // semi is a semi or anti join with a query, taken from a conjunct.

@@ -17,6 +17,8 @@ type scope struct {
 	block *block
 	// user binds the expression that the subquery being bound stands in.
 	user *binder
+	// beside is the FROM list that a subquery stands in without seeing it.
+	beside *scope
 }
 
 // nsItem is a relation's or join's entry in the namespace.
@@ -26,7 +28,7 @@ type nsItem struct {
 	cols        []nsCol
 	relVisible  bool
 	colsVisible bool
-	lateralOnly bool // visible to LATERAL entries of the same FROM only
+	lateralBad  bool // LATERAL may not refer to it: left of a RIGHT or FULL join, or the table that the statement changes
 	rel         *rel
 }
 
@@ -72,6 +74,9 @@ func (s *scope) column(name string, off int) plan.Expr {
 					if hit != nil {
 						failf(sqlerr.AmbiguousColumn, off, "column reference \"%s\" is ambiguous", name)
 					}
+					if it.lateralBad {
+						fail(badLateral(it, off))
+					}
 					hit = c.x
 				}
 			}
@@ -103,6 +108,9 @@ func (s *scope) item(schema, name string, off int) *nsItem {
 			}
 		}
 		if hit != nil {
+			if hit.lateralBad {
+				fail(badLateral(hit, off))
+			}
 			return hit
 		}
 	}
@@ -193,7 +201,7 @@ func (b *binder) columnRef(r *ast.ColumnRef) plan.Expr {
 		if it := b.scope.item("", name, off); it != nil {
 			return b.wholeRow(it, off)
 		}
-		fail(b.noColumn(name, off))
+		fail(b.noColumn("", name, off))
 	case 2, 3, 4:
 		n := len(r.Parts)
 		schema := ""
@@ -212,48 +220,9 @@ func (b *binder) columnRef(r *ast.ColumnRef) plan.Expr {
 		if x := it.column(r.Parts[n-1], off); x != nil {
 			return x
 		}
-		failf(sqlerr.UndefinedColumn, off, "column %s.%s does not exist", r.Parts[n-2], r.Parts[n-1])
+		fail(b.noColumn(r.Parts[n-2], r.Parts[n-1], off))
 	}
 	return nil
-}
-
-func (b *binder) noColumn(name string, off int) error {
-	e := sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", name).At(off)
-	if len(b.hidden(name)) > 0 {
-		e.WithHint("There is a column named \"%s\" in table \"%s\", but it cannot be referenced from this part of the query.", name, b.hidden(name))
-	}
-	return e
-}
-
-func (b *binder) hidden(name string) string {
-	for s := b.scope; s != nil; s = s.parent {
-		for _, it := range s.items {
-			if !it.colsVisible && it.name != "" && it.rel != nil && !it.relVisible {
-				for _, c := range it.cols {
-					if c.name == name {
-						return it.name
-					}
-				}
-			}
-		}
-	}
-	return ""
-}
-
-func (b *binder) noRelation(name string, off int) error {
-	for s := b.scope; s != nil; s = s.parent {
-		for _, it := range s.items {
-			if it.rel != nil && it.rel.table != nil && it.rel.table.Name == name && it.name != name {
-				return sqlerr.New(sqlerr.UndefinedTable, "invalid reference to FROM-clause entry for table \"%s\"", name).At(off).
-					WithHint("Perhaps you meant to reference the table alias \"%s\".", it.name)
-			}
-			if it.name == name && it.lateralOnly {
-				return sqlerr.New(sqlerr.UndefinedTable, "invalid reference to FROM-clause entry for table \"%s\"", name).At(off).
-					WithDetail("There is an entry for table \"%s\", but it cannot be referenced from this part of the query.", name)
-			}
-		}
-	}
-	return sqlerr.New(sqlerr.UndefinedTable, "missing FROM-clause entry for table \"%s\"", name).At(off)
 }
 
 // wholeRow is a table's name used as a value. A function returning one scalar
