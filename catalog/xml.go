@@ -274,6 +274,9 @@ type xmlWriter struct {
 	// ids: write OIDs and key spaces, and refer by OID and position (fragments).
 	ids  bool
 	snap *Snapshot // resolves references to names; nil for fragments
+	// state is what the document says of sequences; err its first failure.
+	state SequenceState
+	err   error
 }
 
 // attrList collects an element's attributes.

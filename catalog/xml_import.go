@@ -31,21 +31,40 @@ type docScope struct {
 	rels  map[docName]*docRelation
 	types map[docName]*docType
 	funcs map[docName]types.OID // by schema and name
+	// base has the objects that the database has already, which the document may
+	// refer to; db is 0 for a new database.
+	base *Snapshot
+	db   types.OID
+}
+
+// Document is what Import read.
+type Document struct {
+	Delta *Delta
+	// Values are the states of sequences that are not at their start.
+	Values []SequenceValue
+}
+
+// SequenceValue is the state of a sequence: as in SequenceState.
+type SequenceValue struct {
+	Sequence *Sequence
+	Last     int64
+	Called   bool
 }
 
 // Import reads a document and returns the delta that brings its databases,
 // roles and everything in them into the base snapshot. Databases, schemas and
-// roles that exist already are kept and added to; other objects that exist
-// already are an error. owner is the owner of objects for which the document
-// names none. The delta applies to base without error.
+// roles that exist already are kept and added to, and the document may refer to
+// what they have; other objects that exist already are an error. owner is the
+// owner of objects for which the document names none. The delta applies to base
+// without error.
 //
 // Errors name the line, the element and the attribute at fault.
-func Import(in io.Reader, base *Snapshot, alloc Allocator, owner string) (*Delta, error) {
+func Import(in io.Reader, base *Snapshot, alloc Allocator, owner string) (*Document, error) {
 	root, err := parseXML(in)
 	if err != nil {
 		return nil, err
 	}
-	r := &xmlReader{doc: &docScope{alloc: alloc, owner: owner}}
+	r := &xmlReader{doc: &docScope{alloc: alloc, owner: owner, base: base}}
 	d := &Delta{}
 	switch root.name {
 	case "Databases":
@@ -79,7 +98,7 @@ func Import(in io.Reader, base *Snapshot, alloc Allocator, owner string) (*Delta
 	if _, err := base.Apply(d); err != nil {
 		return nil, err
 	}
-	return d, nil
+	return &Document{d, r.values}, nil
 }
 
 // sections of a DataBase element and what they hold.
@@ -118,6 +137,7 @@ func (r *xmlReader) database(e *element, base *Snapshot, d *Delta) string {
 	for _, s := range docSections {
 		items[s.list] = r.each(e, s.list, s.items...)
 	}
+	r.doc.db = db.OID
 	r.collectNames(items)
 	r.schemas(items["Schemas"], db, base, d)
 	var tables []*Table
@@ -177,6 +197,9 @@ func (r *xmlReader) collectNames(items map[string][]*element) {
 	d.funcs = make(map[docName]types.OID)
 	addRel := func(e *element, attr string, cols []Column) {
 		n := nameOf(e, attr)
+		if d.existing(n.schema, n.name) != nil {
+			r.fail(e, sqlerr.DuplicateTable, "attribute \"%s\": relation \"%s\" already exists", attr, n.name)
+		}
 		if d.rels[n] != nil {
 			r.fail(e, sqlerr.DuplicateTable, "attribute \"%s\": \"%s\" is given twice", attr, n.name)
 		}
@@ -190,6 +213,9 @@ func (r *xmlReader) collectNames(items map[string][]*element) {
 		n := nameOf(e, "typeName")
 		if d.types[n] != nil {
 			r.fail(e, sqlerr.DuplicateObject, "attribute \"typeName\": \"%s\" is given twice", n.name)
+		}
+		if d.existingType(n.schema, n.name) != nil {
+			r.fail(e, sqlerr.DuplicateObject, "attribute \"typeName\": type \"%s\" already exists", n.name)
 		}
 		t := &docType{oid: d.alloc.AllocOID(), array: d.alloc.AllocOID(), element: e}
 		if e.name == "CompositeType" {
@@ -283,9 +309,9 @@ func (r *xmlReader) relation(e *element, attr, schema, name string) *docRelation
 	if schema == "" {
 		schema = SchemaPublic
 	}
-	rel := r.doc.rels[docName{schema, name}]
+	rel := r.doc.relation(schema, name)
 	if rel == nil {
-		rel = r.doc.rels[docName{schema, strings.TrimSpace(name)}]
+		rel = r.doc.relation(schema, strings.TrimSpace(name))
 	}
 	if rel == nil {
 		where := ""
@@ -295,6 +321,43 @@ func (r *xmlReader) relation(e *element, attr, schema, name string) *docRelation
 		r.fail(e, sqlerr.UndefinedTable, "%s\"%s\" names no relation of the database", where, strings.TrimSpace(name))
 	}
 	return rel
+}
+
+// relation returns a relation of the document, or one that the database has.
+func (d *docScope) relation(schema, name string) *docRelation {
+	if rel := d.rels[docName{schema, name}]; rel != nil {
+		return rel
+	}
+	rel := d.existing(schema, name)
+	if rel == nil {
+		return nil
+	}
+	out := &docRelation{oid: rel.ObjectOID(), columns: rel.RelColumns()}
+	switch x := rel.(type) {
+	case *Table:
+		out.rowType = x.RowType
+	case *View:
+		out.rowType = x.RowType
+	}
+	return out
+}
+
+// existing returns a relation that the database has already, or nil.
+func (d *docScope) existing(schema, name string) Relation {
+	if d.db == 0 || builtinSchemas[schema] != nil {
+		return nil
+	}
+	return d.base.Relation(d.db, schema, name)
+}
+
+// existingType returns a user-defined type that the database has already.
+func (d *docScope) existingType(schema, name string) *UserType {
+	for _, u := range d.base.UserTypes(d.db) {
+		if u.Schema == schema && u.Name == name {
+			return u
+		}
+	}
+	return nil
 }
 
 // columnOf resolves a column of a relation of the document.
@@ -350,7 +413,15 @@ func (d *docScope) userType(r *xmlReader, e *element, attr, schema, name string)
 		}
 		return types.T{OID: t.oid, Mod: -1, User: of.Kind(), Elem: elem}
 	}
-	if rel := d.rels[docName{schema, base}]; rel != nil && rel.rowType != 0 && !array {
+	if u := d.existingType(schema, base); u != nil {
+		oid := u.OID
+		if array {
+			oid = u.Array
+		}
+		t, _ := d.base.T(oid, -1)
+		return t
+	}
+	if rel := d.relation(schema, base); rel != nil && rel.rowType != 0 && !array {
 		return types.T{OID: rel.rowType, Mod: -1, User: types.KRecord}
 	}
 	r.fail(e, sqlerr.UndefinedObject, "attribute \"%s\": type \"%s\" does not exist", attr, name)
@@ -370,6 +441,9 @@ func (r *xmlReader) linkForeignKeys(elements []*element, tables []*Table) {
 		for k, fk := range t.ForeignKeys {
 			fe := r.each(elements[i], "foreignKeys", "foreignKey")[k]
 			ref := byOID[fk.RefTable]
+			if ref == nil {
+				ref = r.doc.base.Table(fk.RefTable)
+			}
 			if ref == nil {
 				r.fail(fe, sqlerr.WrongObjectType, "refers to a relation that is not a table")
 				return

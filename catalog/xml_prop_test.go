@@ -168,15 +168,19 @@ func sameObject(a, b Object) bool {
 }
 
 func TestDocumentsComeBackAsTheyWere(t *testing.T) {
+	x := readXSD(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		_, s := anySchema(rt)
 		first := exportString(rt, s)
+		if err := x.checkDocument(first); err != nil {
+			rt.Fatalf("%v\n%s", err, first)
+		}
 		c := New(nil)
 		d, err := importString(first, c)
 		if err != nil {
 			rt.Fatalf("%v\n%s", err, first)
 		}
-		if err := c.Publish(d); err != nil {
+		if err := c.Publish(d.Delta); err != nil {
 			rt.Fatal(err)
 		}
 		if second := exportString(rt, c.Current()); second != first {
@@ -187,12 +191,12 @@ func TestDocumentsComeBackAsTheyWere(t *testing.T) {
 
 func exportString(t *rapid.T, s *Snapshot) string {
 	var b strings.Builder
-	if err := Export(s, &b); err != nil {
+	if err := Export(s, &b, nil); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
 }
 
-func importString(doc string, c *Catalog) (*Delta, error) {
+func importString(doc string, c *Catalog) (*Document, error) {
 	return Import(strings.NewReader(doc), c.Current(), c, "postgres")
 }

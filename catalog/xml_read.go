@@ -20,6 +20,8 @@ type xmlReader struct {
 	doc *docScope // names of the document; nil for fragments
 	// usedFuncs are the collected OIDs of functions that an element has.
 	usedFuncs map[types.OID]bool
+	// values are the states of the document's sequences.
+	values []SequenceValue
 }
 
 func (r *xmlReader) fail(e *element, code sqlerr.Code, format string, args ...any) {
@@ -270,7 +272,11 @@ func (r *xmlReader) sequence(e *element, c Common) Object {
 	q.Max = r.num(e, "max", math.MinInt64, math.MaxInt64, math.MaxInt64)
 	q.Start = r.num(e, "start", math.MinInt64, math.MaxInt64, q.Min)
 	q.Cache = r.num(e, "cache", 1, math.MaxInt64, 1)
-	q.Cycle, q.Identity = r.flag(e, "cycle"), r.flag(e, "identity")
+	q.Cycle, q.Identity, q.Temp = r.flag(e, "cycle"), r.flag(e, "identity"), r.flag(e, "temp")
+	if _, ok := e.attr("lastValue"); ok && !r.ids {
+		r.values = append(r.values, SequenceValue{Sequence: q, Called: r.flag(e, "isCalled"),
+			Last: r.num(e, "lastValue", q.Min, q.Max, q.Start)})
+	}
 	if r.ids {
 		q.OwnerTable = r.oid(e, "ownerTable")
 		if q.OwnerTable != 0 {

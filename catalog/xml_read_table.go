@@ -30,7 +30,7 @@ func (r *xmlReader) typ(e *element, attr string) types.T {
 	}
 	in := typeByXMLName(name)
 	if in == nil {
-		if r.doc != nil && r.doc.types[docName{SchemaPublic, strings.TrimSuffix(name, "[]")}] != nil {
+		if bare := strings.TrimSuffix(name, "[]"); r.doc != nil && (r.doc.types[docName{SchemaPublic, bare}] != nil || r.doc.existingType(SchemaPublic, bare) != nil) {
 			return r.doc.userType(r, e, attr, SchemaPublic, name)
 		}
 		r.fail(e, sqlerr.UndefinedObject, "attribute \"%s\": type \"%s\" does not exist", attr, name)
@@ -579,7 +579,7 @@ func (r *xmlReader) view(e *element, c Common) Object {
 		storage.Common = v.Common
 		r.tableAttrs(e, storage)
 		v.Materialized, v.RowType = storage, storage.RowType
-		v.Populated = r.flag(e, "populated")
+		v.Populated = r.ids && r.flag(e, "populated")
 	} else {
 		v.Populated = true
 		if r.ids {

@@ -19,7 +19,7 @@ func importFile(t *testing.T, name string) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Publish(d); err != nil {
+	if err := c.Publish(d.Delta); err != nil {
 		t.Fatalf("an imported delta does not apply: %v", err)
 	}
 	return c.Current(), nil
@@ -72,7 +72,7 @@ func TestFoundingDocumentsLoadOnceMended(t *testing.T) {
 func export(t testing.TB, s *Snapshot, dbs ...string) string {
 	t.Helper()
 	var b strings.Builder
-	if err := Export(s, &b, dbs...); err != nil {
+	if err := Export(s, &b, nil, dbs...); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -87,7 +87,7 @@ func reimport(t testing.TB, s *Snapshot, dbs ...string) *Snapshot {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, doc)
 	}
-	if err := c.Publish(d); err != nil {
+	if err := c.Publish(d.Delta); err != nil {
 		t.Fatal(err)
 	}
 	return c.Current()
@@ -137,7 +137,7 @@ func TestImportTakesPositionsAndElementsForAttributes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Publish(d); err != nil {
+	if err := c.Publish(d.Delta); err != nil {
 		t.Fatal(err)
 	}
 	s := c.Current()
@@ -176,7 +176,7 @@ func FuzzImport(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := c.Publish(d); err != nil {
+		if err := c.Publish(d.Delta); err != nil {
 			t.Fatalf("an imported delta does not apply: %v", err)
 		}
 		s := c.Current()
@@ -187,4 +187,46 @@ func FuzzImport(f *testing.F) {
 			t.Fatalf("the document changes on its way:\n%s\n---\n%s", first, second)
 		}
 	})
+}
+
+func TestImportIntoADatabaseThatHasTables(t *testing.T) {
+	c := New(nil)
+	run := func(doc string) error {
+		d, err := Import(strings.NewReader(doc), c.Current(), c, "postgres")
+		if err != nil {
+			return err
+		}
+		return c.Publish(d.Delta)
+	}
+	in := func(inside string) string { return "<DataBase dbName=\"d\">" + inside + "</DataBase>" }
+	const author = `<Types><EnumType typeName="mood"><Label>ok</Label></EnumType></Types><Tables><Table tableName="author">
+<Structure><Attribute attributeName="id" type="int"/></Structure><primaryKey><pkAttribute>id</pkAttribute></primaryKey></Table></Tables>`
+	const book = `<Tables><Table tableName="book"><Structure><Attribute attributeName="author" type="int"/>
+<Attribute attributeName="mood" type="mood"/><Attribute attributeName="moods" type="mood[]" typeSchema="public"/></Structure>
+<foreignKeys><foreignKey><fkAttribute>author</fkAttribute><references><refTable>author</refTable><refAttribute>id</refAttribute></references></foreignKey></foreignKeys>
+</Table></Tables><Views><View viewName="authors"><Query>SELECT author.id FROM author</Query><Structure><Attribute attributeName="id" type="int"/></Structure>
+<dependency relation="author"><depAttribute>id</depAttribute></dependency></View></Views>`
+	for _, doc := range []string{in(author), in(book)} {
+		if err := run(doc); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := c.Current()
+	if err := s.Validate(); err != nil {
+		t.Error(err)
+	}
+	db := s.Database("d").OID
+	b := s.Relation(db, "public", "book").(*Table)
+	if fk := b.ForeignKeys[0]; fk.RefTable != s.Relation(db, "public", "author").ObjectOID() {
+		t.Errorf("the foreign key refers to %d", fk.RefTable)
+	}
+	for _, tt := range []struct{ doc, want string }{
+		{in(author), `line 1: element "EnumType": attribute "typeName": type "mood" already exists`},
+		{in("\n<Tables><Table tableName=\"book\"><Structure/></Table></Tables>"), `line 2: element "Table": attribute "tableName": relation "book" already exists`},
+		{in("\n<Sequences><Sequence sequenceName=\"book\"/></Sequences>"), `line 2: element "Sequence": attribute "sequenceName": relation "book" already exists`},
+	} {
+		if err := run(tt.doc); err == nil || err.Error() != tt.want {
+			t.Errorf("error = %v, want %s", err, tt.want)
+		}
+	}
 }

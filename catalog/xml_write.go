@@ -29,10 +29,16 @@ func (c *Catalog) EncodeCounters() []byte {
 	return w.buf.Bytes()
 }
 
+// SequenceState returns the state of a sequence, which is stored apart from its
+// definition: its last value, and whether that was given out.
+type SequenceState func(*Sequence) (last int64, called bool, err error)
+
 // Export writes the document of the databases named, or of all but the
-// templates. The output depends on the snapshot alone.
-func Export(s *Snapshot, out io.Writer, databases ...string) error {
-	w := &xmlWriter{snap: s}
+// templates. The output depends on the snapshot and the states of the sequences
+// alone; a nil state leaves the latter out. Roles, without their passwords, are
+// written when no database is named.
+func Export(s *Snapshot, out io.Writer, state SequenceState, databases ...string) error {
+	w := &xmlWriter{snap: s, state: state}
 	w.buf.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")
 	w.open("Databases", nil)
 	if len(databases) == 0 {
@@ -46,6 +52,9 @@ func Export(s *Snapshot, out io.Writer, databases ...string) error {
 		}
 	}
 	w.close("Databases")
+	if w.err != nil {
+		return w.err
+	}
 	_, err := out.Write(w.buf.Bytes())
 	return err
 }
@@ -220,6 +229,7 @@ func (w *xmlWriter) sequence(q *Sequence) {
 	a.num("cache", q.Cache)
 	a.flag("cycle", q.Cycle)
 	a.flag("identity", q.Identity)
+	a.flag("temp", q.Temp)
 	if q.OwnerTable != 0 {
 		if w.ids {
 			a.num("ownerTable", int64(q.OwnerTable))
@@ -227,6 +237,16 @@ func (w *xmlWriter) sequence(q *Sequence) {
 		} else if t := w.snap.Table(q.OwnerTable); t != nil {
 			w.relRef(&a, "ownerTable", "ownerSchema", t)
 			a.set("ownerAttribute", t.Columns[q.OwnerCol].Name)
+		}
+	}
+	if w.state != nil {
+		last, called, err := w.state(q)
+		if err != nil && w.err == nil {
+			w.err = err
+		}
+		if called || last != q.Start {
+			a.num("lastValue", last)
+			a.flag("isCalled", called)
 		}
 	}
 	w.ownership(&a, &q.Common)

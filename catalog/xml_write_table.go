@@ -351,7 +351,10 @@ func (w *xmlWriter) view(v *View) {
 	if v.Materialized != nil {
 		name = "MaterializedView"
 		w.tableAttrs(&a, v.Materialized)
-		a.flag("populated", v.Populated)
+		if w.ids {
+			// A document has no rows: its materialized views are not populated.
+			a.flag("populated", v.Populated)
+		}
 	} else if w.ids {
 		a.num("rowType", int64(v.RowType))
 	}

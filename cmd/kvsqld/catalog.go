@@ -6,8 +6,6 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-
-	"kvsqld/catalog"
 )
 
 func newCatalogCmd() *cobra.Command {
@@ -41,7 +39,7 @@ func runCatalogExport(cmd *cobra.Command, args []string) (err error) {
 		defer f.Close()
 		out = f
 	}
-	return catalog.Export(l.srv.Catalog.Current(), out)
+	return l.srv.ExportCatalog(cmd.Context(), out)
 }
 
 func runCatalogImport(cmd *cobra.Command, args []string) (err error) {

@@ -12,7 +12,7 @@ import (
 // document describes, with empty files, in one transaction. It returns the
 // number of tables.
 func (srv *Server) ImportCatalog(ctx context.Context, in io.Reader) (int, error) {
-	delta, err := catalog.Import(in, srv.Catalog.Current(), srv.Catalog, "postgres")
+	doc, err := catalog.Import(in, srv.Catalog.Current(), srv.Catalog, "postgres")
 	if err != nil {
 		return 0, err
 	}
@@ -21,7 +21,7 @@ func (srv *Server) ImportCatalog(ctx context.Context, in io.Reader) (int, error)
 		return 0, err
 	}
 	defer tx.Rollback()
-	put, _ := delta.Final()
+	put, _ := doc.Delta.Final()
 	n := 0
 	for _, o := range put {
 		t, ok := o.(*catalog.Table)
@@ -40,5 +40,20 @@ func (srv *Server) ImportCatalog(ctx context.Context, in io.Reader) (int, error)
 		}
 		n++
 	}
-	return n, srv.commit(ctx, tx, delta)
+	if err := srv.commit(ctx, tx, doc.Delta); err != nil {
+		return 0, err
+	}
+	for _, v := range doc.Values {
+		if err := srv.Tables.SetVal(ctx, v.Sequence, v.Last, v.Called); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// ExportCatalog writes the XML document of the databases named, or of the whole
+// server.
+func (srv *Server) ExportCatalog(ctx context.Context, out io.Writer, databases ...string) error {
+	state := func(q *catalog.Sequence) (int64, bool, error) { return srv.Tables.SeqState(ctx, q) }
+	return catalog.Export(srv.Catalog.Current(), out, state, databases...)
 }
