@@ -209,6 +209,9 @@ func highest(o Object) (types.OID, SpaceID) {
 			see(ix.OID, ix.Constraint)
 			space = max(space, ix.Space)
 		}
+		for _, g := range t.Groups {
+			space = max(space, g.Space)
+		}
 		for _, u := range t.Uniques {
 			see(u.OID)
 		}

@@ -77,6 +77,11 @@ func (c *Change) Rebase(s *Snapshot) error {
 
 // record applies objects and drops to the working snapshot.
 func (c *Change) record(put []Object, del []types.OID) error {
+	for _, o := range put {
+		if t := tableIn(o); t != nil && (t.Layout == LayoutColumn || len(t.Groups) > 0 || t.hasElements()) {
+			settleGroups(t, c.alloc, func(base string) string { return c.fileName(base, ".col", t.OID) })
+		}
+	}
 	next, err := c.snap.apply(put, del)
 	if err != nil {
 		return err
@@ -190,6 +195,7 @@ func copyTable(t *Table) *Table {
 	n.Uniques = slices.Clone(t.Uniques)
 	n.Checks = slices.Clone(t.Checks)
 	n.ForeignKeys = slices.Clone(t.ForeignKeys)
+	n.Groups = slices.Clone(t.Groups)
 	return &n
 }
 
@@ -249,6 +255,11 @@ func fileIn(s *Snapshot, db types.OID, name string) bool {
 		}
 		for _, ix := range t.Indexes {
 			if strings.EqualFold(ix.File, name) {
+				return true
+			}
+		}
+		for _, g := range t.Groups {
+			if strings.EqualFold(g.File, name) {
 				return true
 			}
 		}

@@ -160,7 +160,7 @@ func (c *Change) CreateView(spec *ViewSpec) (*View, error) {
 	v.Common = c.common(spec.Schema, spec.Name)
 	v.RowType = c.alloc.AllocOID()
 	if spec.Materialized {
-		v.Materialized = &Table{Common: v.Common, RowType: v.RowType, Space: c.alloc.AllocSpace(), Layout: "row", Columns: slices.Clone(spec.Columns),
+		v.Materialized = &Table{Common: v.Common, RowType: v.RowType, Space: c.alloc.AllocSpace(), Layout: LayoutRow, Columns: slices.Clone(spec.Columns),
 			File: c.fileName(fileBase(spec.Schema, spec.Name), ".kv", v.OID)}
 	}
 	return v, c.put(v)

@@ -17,8 +17,9 @@ type TableSpec struct {
 	Constraints  []ConstraintSpec
 	Temp         bool
 	Options      map[string]string
-	Layout       string // "" is "row"
-	File         string // "" for a name made from the table's
+	Layout       string     // "" is LayoutRow
+	Groups       [][]string // of the column layout, by column name
+	File         string     // "" for a name made from the table's
 }
 
 // ColumnSpec is a column of a new table, or of ADD COLUMN. Its OwnSequence asks
@@ -85,11 +86,8 @@ func (c *Change) createTable(spec *TableSpec) (*Table, error) {
 		}
 		checks[k.Name] = true
 	}
-	t := &Table{Common: c.common(spec.Schema, spec.Name), Temp: spec.Temp, Options: spec.Options, Layout: spec.Layout}
+	t := &Table{Common: c.common(spec.Schema, spec.Name), Temp: spec.Temp, Options: spec.Options}
 	t.RowType = c.alloc.AllocOID()
-	if t.Layout == "" {
-		t.Layout = "row"
-	}
 	t.Space = c.alloc.AllocSpace()
 	if !spec.Temp {
 		t.File = spec.File
@@ -100,6 +98,12 @@ func (c *Change) createTable(spec *TableSpec) (*Table, error) {
 	for i := range spec.Columns {
 		t.Columns = append(t.Columns, spec.Columns[i].Column)
 	}
+	layout := spec.Layout
+	if layout == "" {
+		layout = LayoutRow
+	}
+	// The primary key is not known yet; its columns must not get groups for now.
+	t.Layout = LayoutRow
 	if err := c.put(t); err != nil {
 		return nil, err
 	}
@@ -110,7 +114,11 @@ func (c *Change) createTable(spec *TableSpec) (*Table, error) {
 			}
 		}
 	}
-	return c.addConstraints(t.OID, spec.Constraints)
+	n, err := c.addConstraints(t.OID, spec.Constraints)
+	if err != nil || layout == LayoutRow && spec.Groups == nil {
+		return n, err
+	}
+	return c.SetLayout(t.OID, layout, spec.Groups)
 }
 
 // addConstraints adds constraints in PostgreSQL's order: the primary key first,

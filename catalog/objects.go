@@ -66,7 +66,10 @@ type Table struct {
 	ForeignKeys []*ForeignKey
 	Temp        bool // lives in memory until the session ends
 	Options     map[string]string
-	Layout      string // "row"
+	Layout      string // LayoutRow or LayoutColumn
+	// Groups are the attribute files: all columns outside of the primary key in the
+	// column layout, and those stored by elements in any.
+	Groups []ColumnGroup
 }
 
 // Column is an attribute.
@@ -89,7 +92,7 @@ type Column struct {
 	DefaultCols []int
 	DefaultDeps []types.OID
 	Dims        int    // attndims
-	Storage     string // "" or "elements"
+	Storage     string // "" or StorageElements
 	StatTarget  int
 }
 

@@ -368,7 +368,8 @@ func touchesFiles(old *Snapshot, put []Object) bool {
 			continue
 		}
 		was := tableIn(old.objs[o.ObjectOID()])
-		if was == nil || was.File != t.File || was.Space != t.Space || len(was.Indexes) != len(t.Indexes) {
+		if was == nil || was.File != t.File || was.Space != t.Space || len(was.Indexes) != len(t.Indexes) ||
+			!slices.EqualFunc(was.Groups, t.Groups, func(a, b ColumnGroup) bool { return a.Space == b.Space && a.File == b.File }) {
 			return true
 		}
 		for i, ix := range t.Indexes {
@@ -411,6 +412,11 @@ func eachFile(t *Table, f func(oid types.OID, file string, space SpaceID) error)
 	}
 	for _, ix := range t.Indexes {
 		if err := f(ix.OID, ix.File, ix.Space); err != nil {
+			return err
+		}
+	}
+	for _, g := range t.Groups {
+		if err := f(t.OID, g.File, g.Space); err != nil {
 			return err
 		}
 	}

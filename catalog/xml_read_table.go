@@ -90,7 +90,8 @@ func (r *xmlReader) table(e *element, c Common) Object {
 	r.linkUniques(e, t)
 	t.Checks = r.checks(e, t)
 	r.foreignKeys(e, t)
-	r.known(e, "Options", "Structure", "primaryKey", "foreignKeys", "uniqueKeys", "checks", "IndexFiles")
+	r.columnGroups(e, t)
+	r.known(e, "Options", "Structure", "primaryKey", "foreignKeys", "uniqueKeys", "checks", "IndexFiles", "ColumnGroups")
 	return t
 }
 
@@ -98,8 +99,12 @@ func (r *xmlReader) tableAttrs(e *element, t *Table) {
 	t.File = r.str(e, "fileName")
 	// The lengths follow from the types; they are written for people.
 	r.num(e, "rowLength", 0, math.MaxInt32, 0)
-	if t.Layout = r.str(e, "layout"); t.Layout == "" {
-		t.Layout = "row"
+	switch t.Layout = r.str(e, "layout"); t.Layout {
+	case "":
+		t.Layout = LayoutRow
+	case LayoutRow, LayoutColumn:
+	default:
+		r.fail(e, sqlerr.InvalidParameterValue, "attribute \"layout\" must be row or column, not \"%s\"", t.Layout)
 	}
 	if r.ids {
 		t.RowType = r.oid(e, "rowType")
@@ -498,6 +503,32 @@ func (r *xmlReader) references(e *element, fk *ForeignKey) {
 		r.fail(e, sqlerr.InvalidForeignKey, "has %d elements \"refAttribute\" for %d elements \"fkAttribute\"", len(fk.RefCols), len(fk.Cols))
 	}
 	r.known(e, "refTable", "refAttribute")
+}
+
+// columnGroups reads the attribute files. A document may leave some out.
+func (r *xmlReader) columnGroups(e *element, t *Table) {
+	for _, ge := range r.each(e, "ColumnGroups", "ColumnGroup") {
+		g := ColumnGroup{File: r.str(ge, "fileName"), Elements: r.flag(ge, "elements")}
+		if r.ids {
+			g.Space = SpaceID(r.num(ge, "space", 0, math.MaxInt64, 0))
+		}
+		g.Cols = r.columnRefs(ge, "groupAttribute", t.Columns)
+		r.known(ge, "groupAttribute")
+		if len(g.Cols) == 0 {
+			r.fail(ge, codeXML, "has no element \"groupAttribute\"")
+			return
+		}
+		for _, c := range g.Cols {
+			if t.GroupOf(c) >= 0 {
+				r.fail(ge, sqlerr.DuplicateColumn, "\"%s\" is in two groups", t.Columns[c].Name)
+				return
+			}
+		}
+		t.Groups = append(t.Groups, g)
+	}
+	if !r.ids && r.err == nil && (t.Layout == LayoutColumn || len(t.Groups) > 0 || t.hasElements()) {
+		settleGroups(t, r.doc.alloc, func(base string) string { return base + ".col" })
+	}
 }
 
 func (r *xmlReader) indexFiles(e *element, t *Table) {

@@ -41,7 +41,7 @@ func (w *xmlWriter) tableAttrs(a *attrList, t *Table) {
 		}
 	}
 	a.num("rowLength", int64(length))
-	if t.Layout != "" && t.Layout != "row" {
+	if t.Layout != "" && t.Layout != LayoutRow {
 		a.set("layout", t.Layout)
 	}
 	if w.ids {
@@ -64,6 +64,32 @@ func (w *xmlWriter) tableBody(t *Table) {
 	w.uniqueKeys(t)
 	w.checks(t, t.Checks)
 	w.indexFiles(t)
+	w.columnGroups(t)
+}
+
+// columnGroups writes the attribute files.
+func (w *xmlWriter) columnGroups(t *Table) {
+	if !slices.ContainsFunc(t.Groups, func(g ColumnGroup) bool { return w.ids || g.Space != 0 }) {
+		return
+	}
+	w.open("ColumnGroups", nil)
+	for _, g := range t.Groups {
+		if !w.ids && g.Space == 0 {
+			continue
+		}
+		var a attrList
+		a.opt("fileName", g.File)
+		a.flag("elements", g.Elements)
+		cols := t.liveCols(g.Cols)
+		if w.ids {
+			a.num("space", int64(g.Space))
+			cols = g.Cols
+		}
+		w.open("ColumnGroup", a)
+		w.columnList("groupAttribute", t, cols)
+		w.close("ColumnGroup")
+	}
+	w.close("ColumnGroups")
 }
 
 // attribute writes a column; t is nil for those of composite types.

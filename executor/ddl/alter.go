@@ -110,6 +110,14 @@ func (x *exec) alterAction(oid types.OID, a *ast.AlterAction) error {
 		if err := x.tableOptions(spec, a.Options); err != nil {
 			return err
 		}
+		if spec.Layout != "" || spec.Groups != nil {
+			if spec.Layout == "" {
+				spec.Layout = t.Layout
+			}
+			if _, err := c.SetLayout(oid, spec.Layout, spec.Groups); err != nil {
+				return err
+			}
+		}
 		_, err := c.EditTable(oid, func(t *catalog.Table) error {
 			opts := map[string]string{}
 			for k, v := range t.Options {

@@ -127,10 +127,13 @@ func (x *exec) tableOptions(spec *catalog.TableSpec, opts []ast.Option) error {
 		v := optionText(&o)
 		switch o.Name {
 		case "layout":
-			if v != "row" {
-				return sqlerr.Unsupported(o.Pos(), "table layout \"%s\"", v)
-			}
 			spec.Layout = v
+		case "groups":
+			groups, err := catalog.ParseColumnGroups(v)
+			if err != nil {
+				return err
+			}
+			spec.Groups = groups
 		case "fillfactor", "autovacuum_enabled", "toast_tuple_target", "parallel_workers", "user_catalog_table":
 			spec.Options[o.Name] = v
 		case "oids":

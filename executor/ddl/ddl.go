@@ -283,7 +283,7 @@ func (x *exec) follow(was, t *catalog.Table) error {
 			newIx[ix.Space] = ix
 		}
 	}
-	rewriteRows := forced || keyChanged
+	rewriteRows := forced || keyChanged || d.Moves(wd)
 	var rows []*vec.Batch
 	if rewriteRows {
 		if rows, err = x.collect(wd, was, t, rw); err != nil {
@@ -299,6 +299,9 @@ func (x *exec) follow(was, t *catalog.Table) error {
 				return err
 			}
 		}
+	}
+	if err := d.FollowGroups(x.Txn, wd); err != nil {
+		return err
 	}
 	for sp, ix := range newIx {
 		if oldIx[sp] == nil {

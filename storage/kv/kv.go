@@ -163,6 +163,11 @@ type Txn interface {
 	// Commit if it does.
 	Insert(sp Space, key, val []byte) error
 
+	// Touch makes the key count as changed by this transaction's commit, without a
+	// write: something that it stands for is written elsewhere. It is a Put in
+	// every other respect that concerns locks; RollbackTo does not undo it.
+	Touch(sp Space, key []byte) error
+
 	// LockKeys locks the keys in the order given (sort them to avoid
 	// deadlocks) and returns one result per key. Locks stay until the
 	// transaction ends, also over RollbackTo and also when an error is

@@ -112,6 +112,11 @@ func (c *checker) table() error {
 	if err := c.each(c.d.space, c.masterChunk); err != nil {
 		return err
 	}
+	for _, g := range c.d.groups {
+		if err := c.each(g.space, func(pairs []kv.Pair) error { return c.groupChunk(g, pairs) }); err != nil {
+			return err
+		}
+	}
 	for i, x := range c.d.indexes {
 		if x.master {
 			continue
@@ -205,6 +210,42 @@ func (c *checker) masterChunk(pairs []kv.Pair) error {
 			if v == nil {
 				c.fault(d.indexes[i].space, keys[j], "a row has no entry in index \"%s\"", d.indexes[i].cat.Name)
 			}
+		}
+	}
+	return nil
+}
+
+// groupChunk checks that values of an attribute file belong to rows, are whole and
+// have something to say.
+func (c *checker) groupChunk(g *groupFile, pairs []kv.Pair) error {
+	keys, vals := make([][]byte, len(pairs)), make([][]byte, 1)
+	for i, p := range pairs {
+		keys[i] = p.Key
+	}
+	masters, err := c.r.BatchGet(c.ctx, c.d.space, keys)
+	if err != nil {
+		return err
+	}
+	var rows codec.Rows
+	for i, p := range pairs {
+		if masters[i] == nil {
+			c.fault(g.space, p.Key, "value without a row")
+		}
+		vals[0] = p.Val
+		if _, err := g.row.Load(&rows, keys[i:i+1], vals); err != nil {
+			c.fault(g.space, p.Key, "%v", err)
+			continue
+		}
+		null := !g.always
+		for a := range g.cols {
+			d, ok, err := g.row.Attr(p.Val, a)
+			if err != nil {
+				c.fault(g.space, p.Key, "%v", err)
+			}
+			null = null && (!ok || d.Null)
+		}
+		if null {
+			c.fault(g.space, p.Key, "value of NULLs alone, which should be absent")
 		}
 	}
 	return nil

@@ -115,9 +115,6 @@ func (d *Desc) fileOf(x *index) kv.Space {
 }
 
 func newDesc(db *DB, t *catalog.Table) (*Desc, error) {
-	if t.Layout != "" && t.Layout != "row" {
-		return nil, sqlerr.Unsupported(-1, "table layout \"%s\"", t.Layout)
-	}
 	d := &Desc{Table: t, db: db, liveOf: make([]int, len(t.Columns))}
 	var err error
 	if d.rowFile, err = newRowFile(t); err != nil {

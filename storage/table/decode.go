@@ -11,6 +11,7 @@ import (
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/storage/codec"
+	"kvsqld/storage/kv"
 )
 
 // decoder turns stored pairs into the columns of a batch.
@@ -23,16 +24,17 @@ type decoder struct {
 
 	loaded codec.Rows
 	arena  vec.Arena
+	groups []groupRead
 
 	// Buffers of fetch and entries.
 	es     []codec.Entry
 	perm   []int32
 	sorted [][]byte
-	vals   [][]byte
 }
 
 func (x *decoder) init(d *Desc, cols []int) {
 	x.d, x.cols, x.values = d, cols, false
+	x.initGroups()
 	for _, c := range cols {
 		if c >= 0 || c == ColRowKey || c == ColCtid {
 			x.values = true
@@ -103,7 +105,7 @@ func (x *decoder) master(b *vec.Batch, base int, keys, vals [][]byte) error {
 			for j, key := range keys {
 				v.B[base+j] = d.ctid(key)
 			}
-		case c < 0:
+		case c < 0 || d.groupOf[c] >= 0:
 		case d.attrOf[c] >= 0:
 			err = d.row.Column(&x.loaded, d.attrOf[c], d.missing[c], v, base)
 		default:
@@ -156,8 +158,13 @@ func (d *Desc) masters(dst [][]byte, x *index, keys, vals [][]byte) ([][]byte, e
 
 // fetch gets the values of master keys in any order, by position.
 func (x *decoder) fetch(ctx context.Context, r Reader, keys [][]byte) ([][]byte, error) {
+	return x.batchGet(ctx, r, x.d.space, keys)
+}
+
+// batchGet gets the values of keys in any order, by position.
+func (x *decoder) batchGet(ctx context.Context, r Reader, sp kv.Space, keys [][]byte) ([][]byte, error) {
 	if len(keys) < 8 || slices.IsSortedFunc(keys, bytes.Compare) {
-		return r.BatchGet(ctx, x.d.space, keys)
+		return r.BatchGet(ctx, sp, keys)
 	}
 	x.perm = x.perm[:0]
 	for i := range keys {
@@ -168,15 +175,15 @@ func (x *decoder) fetch(ctx context.Context, r Reader, keys [][]byte) ([][]byte,
 	for _, p := range x.perm {
 		x.sorted = append(x.sorted, keys[p])
 	}
-	got, err := r.BatchGet(ctx, x.d.space, x.sorted)
+	got, err := r.BatchGet(ctx, sp, x.sorted)
 	if err != nil {
 		return nil, err
 	}
-	x.vals = slices.Grow(x.vals[:0], len(keys))[:len(keys)]
+	out := make([][]byte, len(keys))
 	for i, p := range x.perm {
-		x.vals[p] = got[i]
+		out[p] = got[i]
 	}
-	return x.vals, nil
+	return out, nil
 }
 
 // entries decodes index entries into the batch without fetching rows: see covers.

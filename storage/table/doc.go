@@ -20,6 +20,16 @@
 // keys implements rowKeys and tells its columns in newRowKeys; whatever follows
 // from it (moves by UPDATE, entries of the indexes, Check) needs no change.
 //
+// Layouts. In the row layout the master value has all attributes. In the column
+// layout each column outside of the primary key, or each group of columns, has an
+// attribute file of its own: row key, values of the group; a row without a key
+// there has NULLs. A file per group rather than a group number at the end of keys
+// in one file: a scan of two of twenty columns then walks three files from end to
+// end, where in one file it steps over the other eighteen keys of each row or
+// seeks past them, and the number of rows stays the number of the master's keys.
+// An UPDATE that changes no master value only touches the master key (kv.Touch),
+// so that others still see the row change.
+//
 // Files. The master file has one pair for each row: row key, other attributes. A
 // unique index maps its search key to the master
 // key; a non-unique index has the search key followed by the master key as its

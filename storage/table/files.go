@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"slices"
 
 	"kvsqld/catalog"
 	"kvsqld/storage/kv"
@@ -65,6 +66,47 @@ func (d *Desc) DropIndex(tx Txn, ix *catalog.Index) error {
 		return err
 	}
 	return tx.DropSpace(x.space)
+}
+
+// Moves reports whether rows of the table, as was describes it, have columns in
+// another file than d has them in, so that the rows must be written anew.
+func (d *Desc) Moves(was *Desc) bool {
+	for c := range was.Table.Columns {
+		if d.Table.Columns[c].Dropped {
+			continue
+		}
+		if was.fileOfColumn(c) != d.fileOfColumn(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// fileOfColumn returns the file of a column's values.
+func (f *rowFile) fileOfColumn(c int) kv.Space {
+	if g := f.groupOf[c]; g >= 0 {
+		return f.groups[g].space
+	}
+	return f.space
+}
+
+// FollowGroups makes and removes attribute files, from those of was to those of d.
+func (d *Desc) FollowGroups(tx Txn, was *Desc) error {
+	for _, g := range was.groups {
+		if !slices.ContainsFunc(d.groups, func(n *groupFile) bool { return n.space == g.space }) {
+			if err := tx.DropSpace(g.space); err != nil {
+				return err
+			}
+		}
+	}
+	for _, g := range d.groups {
+		if !slices.ContainsFunc(was.groups, func(o *groupFile) bool { return o.space == g.space }) {
+			if err := tx.CreateSpace(g.space); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // LockTable takes a table lock, which is held on the master file.

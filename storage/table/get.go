@@ -121,7 +121,7 @@ func (d *Desc) PointGet(ctx context.Context, r Reader, ix *catalog.Index, key []
 // keepsKey reports whether decoded columns may alias the row key.
 func keepsKey(d *Desc, cols []int) bool {
 	for _, c := range cols {
-		if c == ColRowKey || c >= 0 && d.attrOf[c] < 0 && d.colType(c).Rep() == types.RepBytes {
+		if c == ColRowKey || c >= 0 && d.keyPos[c] >= 0 && d.attrOf[c] < 0 && d.colType(c).Rep() == types.RepBytes {
 			return true
 		}
 	}

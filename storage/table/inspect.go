@@ -21,7 +21,25 @@ func (d *Desc) Inspect(ctx context.Context, r Reader, ix *catalog.Index, limit i
 		return err
 	}
 	out := bufio.NewWriter(w)
-	sp := d.fileOf(x)
+	pretty := func(p kv.Pair) (string, string) { return d.PrettyPair(ix, p.Key, p.Val) }
+	if err := inspectFile(ctx, r, d.fileOf(x), limit, out, pretty); err != nil {
+		return err
+	}
+	if x == nil {
+		for _, g := range d.groups {
+			pretty := func(p kv.Pair) (string, string) {
+				return d.key.Pretty(p.Key), g.row.Pretty(p.Key, p.Val, g.names(d.Table))
+			}
+			if err := inspectFile(ctx, r, g.space, limit, out, pretty); err != nil {
+				return err
+			}
+		}
+	}
+	return out.Flush()
+}
+
+// inspectFile prints pairs of one file and their totals.
+func inspectFile(ctx context.Context, r Reader, sp kv.Space, limit int, out *bufio.Writer, pretty func(kv.Pair) (k, v string)) error {
 	it := r.Scan(ctx, sp, kv.Range{}, kv.ScanOpt{Limit: limit})
 	defer it.Close()
 	var n, keyBytes, valBytes int
@@ -34,13 +52,24 @@ func (d *Desc) Inspect(ctx context.Context, r Reader, ix *catalog.Index, limit i
 			break
 		}
 		for _, p := range pairs {
-			key, val := d.PrettyPair(ix, p.Key, p.Val)
+			key, val := pretty(p)
 			fmt.Fprintf(out, "%s → %s\n    %x → %x\n", key, val, p.Key, p.Val)
 			n, keyBytes, valBytes = n+1, keyBytes+len(p.Key), valBytes+len(p.Val)
 		}
 	}
-	fmt.Fprintf(out, "%s: %d pairs, %d bytes of keys, %d bytes of values\n", sp.File, n, keyBytes, valBytes)
-	return out.Flush()
+	_, err := fmt.Fprintf(out, "%s: %d pairs, %d bytes of keys, %d bytes of values\n", sp.File, n, keyBytes, valBytes)
+	return err
+}
+
+// names are the columns of a group's values, "" for dropped ones.
+func (g *groupFile) names(t *catalog.Table) []string {
+	out := make([]string, len(g.cols))
+	for a, c := range g.cols {
+		if !t.Columns[c].Dropped {
+			out[a] = t.Columns[c].Name
+		}
+	}
+	return out
 }
 
 // PrettyPair returns a pair of the master file (ix nil) or an index in readable

@@ -529,7 +529,15 @@ func shapes(db *tabletest.DB) []*table.Desc {
 	}
 	dropped := cols()
 	dropped[3].Dropped = true
+	filled := cols()
+	filled[1].Missing = &types.Datum{T: types.TText, B: []byte("old")}
 	return []*table.Desc{
+		db.CreateColumns("cheap", nil, dropped, nil, desc(tabletest.Index("cheap_t_i", false, 1, 0)),
+			include(tabletest.Index("cheap_i_d", true, 0, 6), 5, 1), tabletest.Index("cheap_v", false, 4)),
+		db.CreateColumns("ckeyed", [][]int{{6, 2, 4}}, cols(), []int{1, 0}, include(desc(tabletest.Index("ckeyed_n", false, 2)), 6),
+			tabletest.Index("ckeyed_v_f", true, 4, 5)),
+		db.CreateColumns("clossy", [][]int{{3, 0}, {1, 2}}, dropped, []int{5, 4}, tabletest.Index("clossy_i", false, 0), tabletest.Index("clossy_t", true, 1, 2)),
+		db.CreateColumns("csingle", nil, filled, []int{0}, tabletest.Index("csingle_d", false, 6)),
 		db.Create("heap", dropped, nil, desc(tabletest.Index("heap_t_i", false, 1, 0)),
 			include(tabletest.Index("heap_i_d", true, 0, 6), 5, 1), tabletest.Index("heap_v", false, 4)),
 		db.Create("keyed", cols(), []int{1, 0}, include(desc(tabletest.Index("keyed_n", false, 2)), 6),

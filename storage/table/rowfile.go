@@ -1,12 +1,10 @@
 package table
 
 import (
-	"context"
 	"slices"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
-	"kvsqld/catalog/types/vec"
 	"kvsqld/storage/codec"
 	"kvsqld/storage/kv"
 )
@@ -30,7 +28,8 @@ type rowFile struct {
 	missing []types.Datum   // by column: value in rows older than the column
 
 	groups  []*groupFile
-	groupOf []int // by column: attribute file, or -1
+	groupOf []int  // by column: attribute file, or -1
+	gone    []bool // by column: dropped, and not in the master value either
 }
 
 // groupFile is an attribute file: it has some columns of all rows as one value
@@ -50,6 +49,7 @@ func newRowFile(t *catalog.Table) (rowFile, error) {
 		space:   kv.Space{ID: uint64(t.Space), DB: DBName(t.DB), File: fileName(t.File, t.Space)},
 		attrOf:  make([]int, len(t.Columns)),
 		groupOf: make([]int, len(t.Columns)),
+		gone:    make([]bool, len(t.Columns)),
 		missing: make([]types.Datum, len(t.Columns)),
 	}
 	var cols []codec.KeyCol
@@ -65,15 +65,53 @@ func newRowFile(t *catalog.Table) (rowFile, error) {
 			f.missing[c] = *m
 		}
 	}
+	for i := range t.Groups {
+		f.addGroup(t, &t.Groups[i])
+	}
 	var attrs []types.T
 	for c := range t.Columns {
-		if f.groupOf[c] < 0 && (f.keyPos[c] < 0 || codec.LossyKey(t.Columns[c].Type)) {
+		if f.groupOf[c] < 0 && !f.gone[c] && (f.keyPos[c] < 0 || codec.LossyKey(t.Columns[c].Type)) {
 			f.attrOf[c] = len(attrs)
 			attrs = append(attrs, t.Columns[c].Type)
 		}
 	}
 	f.row = codec.NewRowCodec(attrs)
 	return f, nil
+}
+
+// addGroup derives an attribute file. A group of dropped columns has none.
+func (f *rowFile) addGroup(t *catalog.Table, cat *catalog.ColumnGroup) {
+	if cat.Space == 0 {
+		for _, c := range cat.Cols {
+			f.gone[c] = true
+		}
+		return
+	}
+	g := &groupFile{space: kv.Space{ID: uint64(cat.Space), DB: f.space.DB, File: fileName(cat.File, cat.Space)}, cols: cat.Cols}
+	ts := make([]types.T, len(g.cols))
+	for a, c := range g.cols {
+		ts[a] = t.Columns[c].Type
+		f.groupOf[c] = len(f.groups)
+		g.always = g.always || !f.missing[c].Null
+	}
+	g.row = codec.NewRowCodec(ts)
+	f.groups = append(f.groups, g)
+}
+
+// attrIn returns the attribute of a column in the group's values.
+func (g *groupFile) attrIn(col int) int { return slices.Index(g.cols, col) }
+
+// stored reports whether a row of the image has a value in the file.
+func (g *groupFile) stored(m *image, row int) bool {
+	if g.always {
+		return true
+	}
+	for _, c := range g.cols {
+		if v := m.cols[c]; v != nil && !v.IsNull(row) {
+			return true
+		}
+	}
+	return false
 }
 
 // files returns the files that hold the table's rows, the master first.
@@ -94,8 +132,8 @@ func (f *rowFile) whole() int {
 }
 
 // putRow stores a row of the writer's new image under a key that is locked or
-// covered. changed lists the columns that differ from what is stored; nil: all,
-// the row is new there.
+// covered. changed lists the columns that differ from those of the old image,
+// which is stored under the same key; nil: the row is new there.
 func (w *Writer) putRow(row int, key []byte, changed []int, flags ...kv.Flag) error {
 	d, m := w.d, &w.new
 	if changed == nil || d.changesMaster(changed) {
@@ -103,23 +141,51 @@ func (w *Writer) putRow(row int, key []byte, changed []int, flags ...kv.Flag) er
 		if err := w.tx.Put(d.space, key, w.valBuf, flags...); err != nil {
 			return tooLarge(err, d.space, key, w.valBuf)
 		}
+	} else if err := w.tx.Touch(d.space, key); err != nil {
+		return err
+	}
+	for i, g := range d.groups {
+		if changed != nil && !slices.ContainsFunc(changed, func(c int) bool { return d.groupOf[c] == i }) {
+			continue
+		}
+		if err := w.putGroup(i, row, key, changed == nil); err != nil {
+			return tooLarge(err, g.space, key, w.valBuf)
+		}
 	}
 	return nil
 }
 
-// changesMaster reports whether one of the columns is in the master value.
+// putGroup stores a row's value in attribute file i. The row's lock covers it.
+func (w *Writer) putGroup(i, row int, key []byte, fresh bool) error {
+	g, m := w.d.groups[i], &w.new
+	if !g.stored(m, row) {
+		if fresh || !g.stored(&w.old, row) {
+			return nil
+		}
+		return w.tx.Delete(g.space, key, kv.Covered)
+	}
+	w.valBuf = g.row.Append(w.valBuf[:0], m.groups[i], row, key)
+	return w.tx.Put(g.space, key, w.valBuf, kv.Covered)
+}
+
+// changesMaster reports whether one of the columns is in the master value, or
+// there is nothing else that it could be in.
 func (f *rowFile) changesMaster(cols []int) bool {
 	return len(f.groups) == 0 || slices.ContainsFunc(cols, func(c int) bool { return f.attrOf[c] >= 0 })
 }
 
-// deleteRow removes a row that is locked.
-func (w *Writer) deleteRow(key []byte) error {
-	return w.tx.Delete(w.d.space, key)
-}
-
-// rows decodes rows, given as pairs of the master file, into rows base … of b;
-// what else their columns need is read from r. vals may be nil if x.values is
-// false.
-func (x *decoder) rows(ctx context.Context, r Reader, b *vec.Batch, base int, keys, vals [][]byte) error {
-	return x.master(b, base, keys, vals)
+// deleteRow removes a row of the old image, whose key is locked.
+func (w *Writer) deleteRow(row int, key []byte) error {
+	if err := w.tx.Delete(w.d.space, key); err != nil {
+		return err
+	}
+	for _, g := range w.d.groups {
+		if !g.stored(&w.old, row) {
+			continue
+		}
+		if err := w.tx.Delete(g.space, key, kv.Covered); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -148,6 +148,9 @@ func (s *Scanner) openSpan() bool {
 		s.set.spans = s.set.spans[1:]
 	}
 	s.iter = s.r.Scan(s.ctx, s.d.fileOf(s.x), span, s.opt)
+	if s.x == nil {
+		s.dec.openGroups(s.ctx, s.r, span, s.opt)
+	}
 	return true
 }
 
@@ -215,5 +218,6 @@ func (s *Scanner) Close() {
 		s.iter.Close()
 		s.iter = nil
 	}
+	s.dec.closeGroups()
 	s.done = true
 }

@@ -385,7 +385,7 @@ func TestTruncateAndRowNumbers(t *testing.T) {
 	})
 }
 
-func TestUnsupportedLayoutsAreNamed(t *testing.T) {
+func TestUnsupportedKeysAreNamed(t *testing.T) {
 	db := tabletest.Open(t)
 	col := []catalog.Column{tabletest.Col("a", types.Of(types.OJSON))}
 	for _, tt := range []struct {
@@ -393,7 +393,6 @@ func TestUnsupportedLayoutsAreNamed(t *testing.T) {
 		code sqlerr.Code
 		text string
 	}{
-		{catalog.Table{Layout: "column"}, sqlerr.FeatureNotSupported, `table layout "column" is not supported`},
 		{catalog.Table{Columns: col, Indexes: []*catalog.Index{{Kind: "inverted"}}}, sqlerr.FeatureNotSupported, `access method "inverted" is not supported`},
 		{catalog.Table{Columns: []catalog.Column{tabletest.Col("a", types.Of(types.OJSONB))}, PK: []int{0}}, sqlerr.FeatureNotSupported,
 			"an index on a column of type jsonb is not supported"},

@@ -52,9 +52,9 @@ func (w *Writer) Update(ctx context.Context, keys *vec.Vec, old, new *vec.Batch,
 		parts = append(parts, u)
 	}
 	// All that goes, then all that comes: a key may move from row to row.
-	for p := range sel {
+	for p, row := range sel {
 		if mayMove && !bytes.Equal(w.old.list[p], w.new.list[p]) {
-			if err := w.deleteRow(w.old.list[p]); err != nil {
+			if err := w.deleteRow(int(row), w.old.list[p]); err != nil {
 				return nil, err
 			}
 		}

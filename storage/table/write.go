@@ -27,10 +27,11 @@ func (d *Desc) NewWriter(tx Txn) *Writer { return &Writer{d: d, tx: tx} }
 
 // image is one state of a batch of rows, ready to be encoded.
 type image struct {
-	d     *Desc
-	cols  []*vec.Vec // by column of the table; nil for dropped ones
-	attrs []*vec.Vec // by attribute of the master value
-	ix    []IndexVals
+	d      *Desc
+	cols   []*vec.Vec   // by column of the table; nil for dropped ones
+	attrs  []*vec.Vec   // by attribute of the master value
+	groups [][]*vec.Vec // by attribute file, by its attributes
+	ix     []IndexVals
 	keyImage
 }
 
@@ -43,11 +44,17 @@ func (m *image) set(d *Desc, live *vec.Batch, ix []IndexVals) error {
 	if m.cols == nil {
 		m.cols = make([]*vec.Vec, len(d.Table.Columns))
 		m.attrs = make([]*vec.Vec, d.row.Len())
+		for _, g := range d.groups {
+			m.groups = append(m.groups, make([]*vec.Vec, len(g.cols)))
+		}
 	}
 	for i, c := range d.Live {
 		m.cols[c] = live.Cols[i]
 		if a := d.attrOf[c]; a >= 0 {
 			m.attrs[a] = live.Cols[i]
+		}
+		if g := d.groupOf[c]; g >= 0 {
+			m.groups[g][d.groups[g].attrIn(c)] = live.Cols[i]
 		}
 	}
 	return nil
@@ -252,7 +259,7 @@ func (w *Writer) Delete(ctx context.Context, keys *vec.Vec, old *vec.Batch, ix [
 	}
 	sel := w.selection(old)
 	for _, row := range sel {
-		if err := w.deleteRow(keys.B[keys.Idx(int(row))]); err != nil {
+		if err := w.deleteRow(int(row), keys.B[keys.Idx(int(row))]); err != nil {
 			return err
 		}
 	}

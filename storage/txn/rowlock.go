@@ -29,6 +29,7 @@ type rowLock struct {
 	queue    []*waiter
 	explicit bool   // taken by LockKeys, not by a write
 	written  bool   // the exclusive owner has written the key
+	touched  bool   // written, and stays so when the writes are undone
 	lastSeq  uint64 // last commit that changed the key, 0 = long ago
 
 	histPrev, histNext *rowLock // shard's list of locks with lastSeq, oldest first
@@ -282,7 +283,7 @@ func (l *rowLock) tryLocked(o *owner, shared bool) lockState {
 		if len(l.shared) > 1 {
 			return lockBusy
 		}
-		l.shared, l.excl, l.explicit, l.written = l.shared[:0], o, false, false
+		l.shared, l.excl, l.explicit, l.written, l.touched = l.shared[:0], o, false, false, false
 		return lockHeld
 	case len(l.queue) > 0:
 		return lockBusy
@@ -292,7 +293,7 @@ func (l *rowLock) tryLocked(o *owner, shared bool) lockState {
 	case len(l.shared) > 0:
 		return lockBusy
 	}
-	l.excl, l.explicit, l.written = o, false, false
+	l.excl, l.explicit, l.written, l.touched = o, false, false, false
 	return lockGranted
 }
 
@@ -391,7 +392,7 @@ func (lt *lockTable) grantLocked(l *rowLock) {
 			}
 			l.excl = w.o
 		}
-		l.explicit, l.written = false, false
+		l.explicit, l.written, l.touched = false, false, false
 		l.queue = removeWaiter(l.queue, w)
 		w.granted = true
 		lt.graph.set(w.o, nil)
@@ -416,7 +417,7 @@ func (lt *lockTable) releaseRows(o *owner, seq uint64) {
 			if l.written && seq > lt.snaps.min.Load() {
 				sh.changedLocked(l, seq)
 			}
-			l.written = false
+			l.written, l.touched = false, false
 		} else {
 			for i, s := range l.shared {
 				if s == o {
@@ -438,18 +439,32 @@ func (lt *lockTable) releaseRows(o *owner, seq uint64) {
 	o.spaces = nil
 }
 
+// touch marks a key that o has locked for a write as written for good.
+func (lt *lockTable) touch(o *owner, sl *spaceLock, key []byte) {
+	hash := lt.hash(sl.id, key)
+	sh := &lt.shards[hash%numShards]
+	sh.mu.Lock()
+	if l := sh.lookupLocked(sl, hash, key); l != nil && l.excl == o {
+		l.touched = true
+	}
+	sh.mu.Unlock()
+	if sl.rowOwner.Load() == o {
+		o.count(sl).touched = true
+	}
+}
+
 // remark makes the written marks equal to the writes that are left after a
 // RollbackTo, so that keys written only before it do not count as changed.
 func (lt *lockTable) remark(o *owner, w *writes) {
 	for _, l := range o.rows {
 		l.shard.mu.Lock()
 		if l.excl == o {
-			l.written = false
+			l.written = l.touched
 		}
 		l.shard.mu.Unlock()
 	}
 	for i := range o.spaces {
-		o.spaces[i].written = false
+		o.spaces[i].written = o.spaces[i].touched
 	}
 	for _, s := range w.list {
 		for _, e := range s.top().log {

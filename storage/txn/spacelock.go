@@ -49,6 +49,7 @@ type spaceCount struct {
 	tries   int64 // escalations tried
 	owned   bool  // all rows
 	written bool  // wrote a key under owned
+	touched bool  // written, and stays so when the writes are undone
 }
 
 // add counts one more row lock and reports whether to try escalation, which is

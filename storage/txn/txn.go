@@ -316,6 +316,19 @@ func (t *Txn) Delete(sp kv.Space, key []byte, f ...kv.Flag) error {
 	return t.write(sp, key, nil, flagsOf(f)|flagDelete)
 }
 
+// Touch locks a key as a write does and leaves it as it is.
+func (t *Txn) Touch(sp kv.Space, key []byte) error {
+	s, err := t.writable(sp)
+	if err != nil {
+		return err
+	}
+	if _, err := t.lockForWrite(s, key); err != nil {
+		return err
+	}
+	t.st.locks.touch(&t.owner, s.sl, key)
+	return nil
+}
+
 func (t *Txn) Insert(sp kv.Space, key, val []byte) error {
 	if len(val) == 0 {
 		return fmt.Errorf("%w: empty value", kv.ErrTooLarge)

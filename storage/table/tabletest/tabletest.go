@@ -7,6 +7,8 @@ package tabletest
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"testing"
 
 	"kvsqld/catalog"
@@ -102,7 +104,32 @@ func Index(name string, unique bool, cols ...int) *catalog.Index {
 // primary key's columns; indexes get their numbers, files and key types here.
 func (db *DB) Create(name string, cols []catalog.Column, pk []int, indexes ...*catalog.Index) *table.Desc {
 	db.t.Helper()
-	t := &catalog.Table{Columns: cols, PK: pk, Layout: "row", File: name + ".kv"}
+	return db.create(&catalog.Table{Columns: cols, PK: pk, Layout: catalog.LayoutRow}, name, indexes)
+}
+
+// CreateColumns is Create with the column layout. groups are the column groups;
+// all other columns outside of the primary key have one of their own.
+func (db *DB) CreateColumns(name string, groups [][]int, cols []catalog.Column, pk []int, indexes ...*catalog.Index) *table.Desc {
+	db.t.Helper()
+	t := &catalog.Table{Columns: cols, PK: pk, Layout: catalog.LayoutColumn}
+	for _, g := range groups {
+		t.Groups = append(t.Groups, catalog.ColumnGroup{Cols: g})
+	}
+	for c := range cols {
+		if t.GroupOf(c) < 0 && !slices.Contains(pk, c) && !cols[c].Dropped {
+			t.Groups = append(t.Groups, catalog.ColumnGroup{Cols: []int{c}})
+		}
+	}
+	for i := range t.Groups {
+		t.Groups[i].Space, t.Groups[i].File = db.nextSpace(), fmt.Sprintf("%s.%d.col", name, i)
+	}
+	return db.create(t, name, indexes)
+}
+
+func (db *DB) create(t *catalog.Table, name string, indexes []*catalog.Index) *table.Desc {
+	db.t.Helper()
+	cols, pk := t.Columns, t.PK
+	t.File = name + ".kv"
 	t.OID, t.Name, t.Schema, t.DB = db.nextOID(), name, "public", 5
 	t.Space = db.nextSpace()
 	if len(pk) > 0 {

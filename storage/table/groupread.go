@@ -1,0 +1,144 @@
+package table
+
+import (
+	"bytes"
+	"context"
+
+	"kvsqld/catalog/types/vec"
+	"kvsqld/storage/codec"
+	"kvsqld/storage/kv"
+)
+
+// groupRead reads the wanted columns of one attribute file.
+type groupRead struct {
+	g     *groupFile
+	out   []int // positions among the output columns
+	attrs []int // attribute of each
+	iter  kv.Iter
+	chunk []kv.Pair // of the iterator, what is not used yet
+
+	rows codec.Rows
+	vals [][]byte
+}
+
+// initGroups finds the attribute files that the columns need.
+func (x *decoder) initGroups() {
+	x.groups = x.groups[:0]
+	for i, c := range x.cols {
+		if c < 0 || x.d.groupOf[c] < 0 {
+			continue
+		}
+		g := x.d.groups[x.d.groupOf[c]]
+		n := 0
+		for n < len(x.groups) && x.groups[n].g != g {
+			n++
+		}
+		if n == len(x.groups) {
+			x.groups = append(x.groups, groupRead{g: g})
+		}
+		x.groups[n].out = append(x.groups[n].out, i)
+		x.groups[n].attrs = append(x.groups[n].attrs, g.attrIn(c))
+	}
+}
+
+// openGroups begins to read the attribute files along with a scan of the master
+// file: the same keys in the same order.
+func (x *decoder) openGroups(ctx context.Context, r Reader, span kv.Range, o kv.ScanOpt) {
+	for i := range x.groups {
+		x.groups[i].close()
+		x.groups[i].iter = r.Scan(ctx, x.groups[i].g.space, span, o)
+	}
+}
+
+// closeGroups ends what openGroups began.
+func (x *decoder) closeGroups() {
+	for i := range x.groups {
+		x.groups[i].close()
+	}
+}
+
+func (q *groupRead) close() {
+	if q.iter != nil {
+		q.iter.Close()
+		q.iter = nil
+	}
+	q.chunk = nil
+}
+
+// rows decodes rows, given as pairs of the master file, into rows base … of b;
+// what else their columns need is read from r. vals may be nil if x.values is
+// false.
+func (x *decoder) rows(ctx context.Context, r Reader, b *vec.Batch, base int, keys, vals [][]byte) error {
+	if err := x.master(b, base, keys, vals); err != nil {
+		return err
+	}
+	for i := range x.groups {
+		q := &x.groups[i]
+		var err error
+		if q.iter != nil {
+			err = q.follow(keys)
+		} else {
+			q.vals, err = x.batchGet(ctx, r, q.g.space, keys)
+		}
+		if err == nil {
+			err = q.decode(x.d, b, base, keys)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow moves on in the file to each of the keys, which are in the order of the
+// scan, and puts their values into q.vals: nil where the file has none.
+func (q *groupRead) follow(keys [][]byte) error {
+	q.vals = q.vals[:0]
+	for _, key := range keys {
+		if len(q.chunk) == 0 {
+			var err error
+			if q.chunk, err = q.iter.Next(); err != nil {
+				return err
+			}
+		}
+		// Every key of the file is one of the master file's, none of which the scan
+		// leaves out: another key belongs to a later row.
+		var val []byte
+		if len(q.chunk) > 0 && bytes.Equal(q.chunk[0].Key, key) {
+			val = q.chunk[0].Val
+			q.chunk = q.chunk[1:]
+		}
+		q.vals = append(q.vals, val)
+	}
+	return nil
+}
+
+// decode puts q.vals, which belong to keys, into rows base … of b. Runs of rows
+// with a value are decoded together.
+func (q *groupRead) decode(d *Desc, b *vec.Batch, base int, keys [][]byte) error {
+	for i := 0; i < len(keys); {
+		start := i
+		for i < len(keys) && q.vals[i] != nil {
+			i++
+		}
+		if i > start {
+			if bad, err := q.g.row.Load(&q.rows, keys[start:i], q.vals[start:i]); err != nil {
+				return corrupt(q.g.space, keys[start+bad], err)
+			}
+			for k, out := range q.out {
+				c := q.g.cols[q.attrs[k]]
+				if err := q.g.row.Column(&q.rows, q.attrs[k], d.missing[c], b.Cols[out], base+start); err != nil {
+					return corrupt(q.g.space, keys[start], err)
+				}
+			}
+		}
+		for ; i < len(keys) && q.vals[i] == nil; i++ {
+			for k, out := range q.out {
+				m := d.missing[q.g.cols[q.attrs[k]]]
+				m.T = b.Cols[out].T
+				b.Cols[out].Set(base+i, m)
+			}
+		}
+	}
+	return nil
+}
