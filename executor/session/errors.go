@@ -30,6 +30,7 @@ var decisions = []struct {
 	{kv.ErrTooLarge, sqlerr.ProgramLimitExceeded, "row or transaction is too large"},
 	{kv.ErrDiskFull, sqlerr.DiskFull, "could not extend file: no space left on device"},
 	{kv.ErrUndetermined, sqlerr.TransactionUnknown, "the outcome of the transaction is unknown"},
+	{kv.ErrIO, sqlerr.IOError, "the storage medium failed: nothing can be written until the server is restarted"},
 	{kv.ErrUnavailable, sqlerr.CannotConnectNow, "the store is not available"},
 }
 

@@ -5,7 +5,8 @@
 // per database, and in that one bucket per file (the master file of a table,
 // or an index), so that any bbolt tool shows the tables by name. Beside them a
 // bucket whose name begins with a NUL byte, which no database name does, says
-// that the file is ours and in which format.
+// that the file is ours and in which format. kvsqld.lock is locked while the
+// directory is in use. kvsqld.<id>.sum has checksums of the pages.
 //
 // Decisions that a reader would otherwise have to find out by accident:
 //
@@ -16,9 +17,16 @@
 //     go to a write-ahead log first, see storage/walkv. While the program runs,
 //     and after a crash, the newest data is in the files of that log beside
 //     kvsqld.db; a clean stop moves it and removes them.
-//   - The list of free pages is not written with each commit, which would cost
-//     a write as large as the list. Close writes it once, so that the next
-//     start after a clean stop need not search the file for free pages.
+//   - bbolt's pages have no checksums. Ours are in a file of their own (see
+//     sums.go), so all reads go through our own walk over bbolt's pages
+//     (tree.go), which verifies a page when it is first touched; and bbolt is
+//     let at pages for writing only when those it will read are verified. So a
+//     flipped bit anywhere is an error and never an answer. Pages that the
+//     operating system reads again after that are believed.
+//   - bbolt writes through a function of ours (pages.go), which does all syncs
+//     in the order that the checksums need.
+//   - The list of free pages is written with each commit unless it is long. Then
+//     the next start after a crash has to search the file; Close writes it.
 //   - Rows that are appended fill their pages, others leave bbolt's half.
 //   - A commit whose last step failed, so that nobody can tell whether it is
 //     on disk, makes the store refuse all further commits: the file must be

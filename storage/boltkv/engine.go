@@ -3,26 +3,36 @@ package boltkv
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
-	"io"
 	"os"
+	"strings"
+	"sync"
 	"sync/atomic"
 
 	bolt "go.etcd.io/bbolt"
+	bolterr "go.etcd.io/bbolt/errors"
 
 	"kvsqld/storage/kv"
 	"kvsqld/storage/txn"
+	"kvsqld/storage/vfs"
 )
 
 // engine implements txn.Engine.
 type engine struct {
-	db     *bolt.DB
-	path   string
-	page   int                   // bytes of a page
+	opt  Options
+	dir  string
+	path string
+	lock *os.File
+	file atomic.Pointer[dataFile]
+
+	// mu is held by whoever writes or replaces the data file.
+	mu     sync.Mutex
 	broken atomic.Pointer[error] // set when no further commit may be tried
 }
 
-func (e *engine) Limits() (key, val int) { return bolt.MaxKeySize, bolt.MaxValueSize - 1 }
+func (e *engine) Limits() (key, val int) { return bolt.MaxKeySize, 1<<30 - 1 }
 
 func (e *engine) Apply(changes []txn.Change) (seq uint64, err error) {
 	return e.ApplyMark(changes, nil)
@@ -31,10 +41,23 @@ func (e *engine) Apply(changes []txn.Change) (seq uint64, err error) {
 // ApplyMark writes all changes, and mark unless it is nil, in one bbolt
 // transaction.
 func (e *engine) ApplyMark(changes []txn.Change, mark []byte) (seq uint64, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	if b := e.broken.Load(); b != nil {
-		return 0, fmt.Errorf("%w: an earlier commit failed: %w", kv.ErrUnavailable, *b)
+		return 0, fmt.Errorf("%w: %w", kv.ErrIO, *b)
 	}
-	tx, err := e.db.Begin(true)
+	f := e.file.Load()
+	seq, err = f.apply(changes, mark)
+	if f.w.lost != nil {
+		e.broken.Store(&f.w.lost)
+	}
+	return seq, err
+}
+
+// apply is ApplyMark. After an error that may have left bbolt or a file in an
+// unknown state, w.lost is set.
+func (f *dataFile) apply(changes []txn.Change, mark []byte) (seq uint64, err error) {
+	tx, err := f.db.Begin(true)
 	if err != nil {
 		return 0, writeError(err)
 	}
@@ -46,64 +69,86 @@ func (e *engine) ApplyMark(changes []txn.Change, mark []byte) (seq uint64, err e
 		}
 		switch {
 		case p != nil && committing: // bbolt may have half of its lists changed
-			err = fmt.Errorf("%w: panic while committing: %v", kv.ErrUnavailable, p)
-			e.broken.Store(&err)
+			err = fmt.Errorf("%w: panic while committing: %v", kv.ErrIO, p)
+			f.w.lost = err
 		case p != nil: // damaged pages; nothing has been written
 			err = fmt.Errorf("%w: %v", kv.ErrCorrupt, p)
 		}
 		// A failed Commit has rolled back itself; the error of a second
 		// rollback says only that.
 		_ = tx.Rollback()
-		if committing && e.lastSeq() >= seq {
+		if committing && f.lastSeq() >= seq {
+			f.w.lost = err
 			err = fmt.Errorf("%w: %w", kv.ErrUndetermined, err)
-			e.broken.Store(&err)
 		}
 		seq = 0
 	}()
+	p := f.pager(tx)
 	for i := range changes {
-		if err := applyChange(tx, &changes[i]); err != nil {
+		if err := f.applyChange(tx, p, &changes[i]); err != nil {
 			return 0, err
 		}
 	}
+	p.top().verifyWay([]byte(metaBucket))
 	if mark != nil {
 		if err := tx.Bucket([]byte(metaBucket)).Put([]byte(logKey), mark); err != nil {
 			return 0, err
 		}
 	}
-	seq, committing = uint64(tx.ID()), true
+	f.chooseList()
+	seq, committing = f.seq(tx), true
 	if err := tx.Commit(); err != nil {
 		return seq, writeError(err)
 	}
+	f.listed = !f.db.NoFreelistSync
 	return seq, nil
+}
+
+// maxListed is the number of free pages up to which each commit writes their
+// list. Without it the start after a crash has to search the file.
+const maxListed = 1 << 15
+
+func (f *dataFile) chooseList() {
+	st := f.db.Stats()
+	f.db.NoFreelistSync = st.FreePageN+st.PendingPageN > maxListed
 }
 
 // Mark returns the mark of the write-ahead log, nil if there is none.
 func (e *engine) Mark() (mark []byte, err error) {
 	defer corrupted(&err)
-	err = e.db.View(func(tx *bolt.Tx) error {
-		mark = bytes.Clone(tx.Bucket([]byte(metaBucket)).Get([]byte(logKey)))
+	f := e.file.Load()
+	err = f.db.View(func(tx *bolt.Tx) error {
+		if b, ok := f.pager(tx).top().sub([]byte(metaBucket)); ok {
+			mark = bytes.Clone(b.get([]byte(logKey)))
+		}
 		return nil
 	})
 	return mark, err
 }
 
 // lastSeq returns the number of the newest state that readers would see.
-func (e *engine) lastSeq() uint64 {
-	tx, err := e.db.Begin(false)
+func (f *dataFile) lastSeq() uint64 {
+	tx, err := f.db.Begin(false)
 	if err != nil {
 		return 0
 	}
 	defer tx.Rollback()
-	return uint64(tx.ID())
+	return f.seq(tx)
 }
 
-func applyChange(tx *bolt.Tx, c *txn.Change) error {
+func (f *dataFile) applyChange(tx *bolt.Tx, p *pager, c *txn.Change) error {
+	old, has := verifyBucket(p, c)
 	b, err := changeBucket(tx, c)
 	if err != nil || c.Count == 0 {
 		return err
 	}
+	has = has && c.Op == txn.OpNone
 	first := true
+	var until []byte // keys below it go to a page that is verified
 	for k, v := range c.Writes {
+		if has && (first || until != nil && bytes.Compare(k, until) >= 0) {
+			until = old.verifyWay(k)
+		}
 		if first {
 			first = false
 			// Appended rows fill their pages: nothing will come between them.
@@ -122,6 +167,23 @@ func applyChange(tx *bolt.Tx, c *txn.Change) error {
 		}
 	}
 	return nil
+}
+
+// verifyBucket verifies the pages that bbolt reads to find a bucket, and all of
+// one that it is to delete; it returns the bucket as it was. What bbolt reads
+// itself it believes, and a damaged page would be written again with a checksum
+// that is right.
+func verifyBucket(p *pager, c *txn.Change) (old bucket, has bool) {
+	p.top().verifyWay([]byte(c.Space.DB))
+	db, has := p.top().sub([]byte(c.Space.DB))
+	if !has {
+		return bucket{}, false
+	}
+	db.verifyWay([]byte(c.Space.File))
+	if old, has = db.sub([]byte(c.Space.File)); has && (c.Op == txn.OpClear || c.Op == txn.OpDrop) {
+		old.walk(func(uint64) {})
+	}
+	return old, has
 }
 
 // changeBucket creates, clears or drops the bucket as wanted and returns it.
@@ -160,68 +222,31 @@ func changeBucket(tx *bolt.Tx, c *txn.Change) (*bolt.Bucket, error) {
 	return nil, nil
 }
 
-func (e *engine) Spaces(ctx context.Context) (out []kv.Space, err error) {
-	defer corrupted(&err)
-	err = e.db.View(func(tx *bolt.Tx) error {
-		return tx.ForEach(func(db []byte, b *bolt.Bucket) error {
-			if string(db) == metaBucket {
-				return nil
-			}
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			return b.ForEachBucket(func(file []byte) error {
-				out = append(out, kv.Space{DB: string(db), File: string(file)})
-				return nil
-			})
-		})
-	})
-	return out, err
-}
-
 func (e *engine) Stats(s *kv.StoreStats) {
 	if fi, err := os.Stat(e.path); err == nil {
 		s.FileBytes = fi.Size()
 	}
-	st := e.db.Stats()
-	s.FreeBytes = int64(st.FreePageN+st.PendingPageN) * int64(e.page)
-	s.Seq = e.lastSeq()
+	f := e.file.Load()
+	st := f.db.Stats()
+	s.FreeBytes = int64(st.FreePageN+st.PendingPageN) * f.w.page
+	s.Seq = f.lastSeq()
 }
 
-// Backup copies the pages of one snapshot.
-func (e *engine) Backup(ctx context.Context, w io.Writer) error {
-	tx, err := e.db.Begin(false)
-	if err != nil {
-		return writeError(err)
-	}
-	defer tx.Rollback()
-	if _, err = tx.WriteTo(ctxWriter{ctx, w}); ctx.Err() != nil { // bbolt does not wrap the cause
-		return context.Cause(ctx)
-	}
-	return err
-}
-
-// ctxWriter fails as soon as the context ends.
-type ctxWriter struct {
-	ctx context.Context
-	w   io.Writer
-}
-
-func (w ctxWriter) Write(b []byte) (int, error) {
-	if w.ctx.Err() != nil {
-		return 0, context.Cause(w.ctx)
-	}
-	return w.w.Write(b)
-}
-
-// Check walks over all pages. It keeps commits waiting, because it compares
-// with the list of free pages, which only a writer may read.
+// Check verifies the checksums of all pages and walks over them. It keeps
+// commits waiting, because it compares with the list of free pages, which only
+// a writer may read.
 func (e *engine) Check(ctx context.Context, report func(fault string)) error {
-	tx, err := e.db.Begin(true)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f := e.file.Load()
+	tx, err := f.db.Begin(true)
 	if err != nil {
 		return writeError(err)
 	}
 	defer tx.Rollback()
+	if err := verifyAll(f.pager(tx)); err != nil {
+		report(err.Error())
+	}
 	for fault := range tx.Check() { // read to its end also when nobody listens
 		if ctx.Err() == nil {
 			report(fault.Error())
@@ -230,15 +255,36 @@ func (e *engine) Check(ctx context.Context, report func(fault string)) error {
 	return context.Cause(ctx)
 }
 
+// verifyAll compares all pages with their checksums, also those verified before.
+func verifyAll(p *pager) (err error) {
+	defer corrupted(&err)
+	p.top().walk(p.verify)
+	return nil
+}
+
 // Close writes the list of free pages and closes the file.
 func (e *engine) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f := e.file.Load()
 	var err error
-	if e.broken.Load() == nil {
-		e.db.NoFreelistSync = false
-		err = e.db.Update(func(*bolt.Tx) error { return nil })
+	if e.broken.Load() == nil && !f.listed {
+		f.db.NoFreelistSync = false
+		err = f.db.Update(func(*bolt.Tx) error { return nil })
 	}
-	if cerr := e.db.Close(); err == nil {
-		err = cerr
-	}
-	return err
+	return errors.Join(err, f.close(), e.lock.Close())
 }
+
+// writeError classifies an error of writing the file. bbolt wraps some causes
+// as text only.
+func writeError(err error) error {
+	if vfs.Full(err) || errors.Is(err, bolterr.ErrMaxSizeReached) || strings.Contains(err.Error(), bolterr.ErrMaxSizeReached.Error()) {
+		return fmt.Errorf("%w: %w", kv.ErrDiskFull, err)
+	}
+	if errors.Is(err, kv.ErrTooLarge) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", kv.ErrIO, err)
+}
+
+func bigEndian(b []byte) uint64 { return binary.BigEndian.Uint64(b) }

@@ -124,7 +124,7 @@ func TestFormat(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return errors.Join(b.Put([]byte("magic"), []byte("kvsqld data file")), b.Put([]byte("format"), []byte("2")))
+			return errors.Join(b.Put([]byte("magic"), []byte("kvsqld data file")), b.Put([]byte("format"), []byte("3")))
 		}), kv.ErrFormat},
 		{"interrupted creation", write(func(*bolt.Tx) error { return nil }), nil},
 		{"empty file", func(p string) error { return os.WriteFile(p, nil, 0o600) }, nil},
@@ -198,20 +198,6 @@ func TestGrowth(t *testing.T) {
 	wg.Wait()
 	must(t, errors.Join(errs...))
 	must(t, st.Check(ctx, func(fault string) { t.Error(fault) }))
-}
-
-func TestBackup(t *testing.T) {
-	st := open(t, t.TempDir(), boltkv.Options{})
-	must(t, create(st))
-	must(t, update(st, func(tx kv.Txn) error { return tx.Put(table, []byte("k"), []byte("v")) }))
-	var buf bytes.Buffer
-	must(t, st.Backup(ctx, &buf))
-	must(t, update(st, func(tx kv.Txn) error { return tx.Put(table, []byte("k"), []byte("later")) }))
-	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, boltkv.FileName), buf.Bytes(), 0o600))
-	if got := value(t, open(t, dir, boltkv.Options{}), "k"); got != "v" {
-		t.Errorf("value in the backup is %q", got)
-	}
 }
 
 // damage flips a bit in the headers of the leaf pages with at least minCount

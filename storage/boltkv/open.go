@@ -3,12 +3,10 @@ package boltkv
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -16,19 +14,23 @@ import (
 
 	"kvsqld/storage/kv"
 	"kvsqld/storage/txn"
+	"kvsqld/storage/vfs"
 	"kvsqld/storage/walkv"
 )
 
 // FileName is the name of the data file in the data directory.
 const FileName = "kvsqld.db"
 
+// What the bucket metaBucket has, by key. Format 1 had neither id nor shift.
 const (
 	metaBucket    = "\x00kvsqld"
 	magicKey      = "magic"
 	magicValue    = "kvsqld data file"
 	formatKey     = "format"
 	logKey        = "log"
-	formatVersion = 1
+	idKey         = "id"    // 16 hexadecimal digits, part of the checksum file's name
+	shiftKey      = "shift" // dataFile.shift, 8 bytes big endian
+	formatVersion = 2
 )
 
 // Options of Open. The zero value is usable.
@@ -48,138 +50,268 @@ type Options struct {
 	// NoSync leaves out all syncs: after a crash of the machine the file may
 	// be unusable. For tests and for loads that can be repeated.
 	NoSync bool
-	// Log are the options of the write-ahead log; its NoSync is the one above.
+	// Log are the options of the write-ahead log; its NoSync and FS are those
+	// below.
 	Log walkv.Options
+	// FS has the files. nil = the operating system's.
+	FS vfs.FS
 }
 
 // Open opens the store in a data directory, which is made if it is missing.
 // kv.ErrInUse, kv.ErrFormat, kv.ErrCorrupt, or the operating system's error.
-func Open(dir string, opt Options) (*txn.Store, error) {
+func Open(dir string, opt Options) (st *txn.Store, err error) {
+	if opt.FS == nil {
+		opt.FS = vfs.OS
+	}
+	if opt.LockWait == 0 {
+		opt.LockWait = 100 * time.Millisecond
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
 	path := filepath.Join(dir, FileName)
+	lock, err := lockDir(dir, opt.LockWait)
+	if err != nil {
+		return nil, err
+	}
+	f, err := openData(path, &opt)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), lock.Close())
+	}
+	e := &engine{opt: opt, dir: dir, path: path, lock: lock}
+	e.file.Store(f)
+	log := opt.Log
+	log.NoSync, log.FS = opt.NoSync, opt.FS
+	eng, err := walkv.Open(e, dir, log)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.close(), lock.Close())
+	}
+	return txn.New(eng, opt.Txn), nil
+}
+
+// openData opens or makes the data file of a locked directory.
+func openData(path string, opt *Options) (*dataFile, error) {
+	dir, scratch := filepath.Dir(path), path+newSuffix
+	if err := opt.FS.Remove(scratch); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	if fi, err := os.Stat(path); errors.Is(err, os.ErrNotExist) || err == nil && fi.Size() == 0 {
+		if err := makeData(path, opt); err != nil {
+			return nil, err
+		}
+	} else if err != nil {
+		return nil, err
+	}
+	h, err := inspect(path, opt)
+	if err == nil && h.format == 0 { // without any bucket: its creation was interrupted
+		if err = makeData(path, opt); err == nil {
+			h, err = inspect(path, opt)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := openFile(path, opt, h.sums)
+	if err != nil {
+		return nil, errors.Join(err, h.close())
+	}
+	f.shift, f.listed = h.shift, h.listed
+	if h.format == 1 {
+		if h.id, err = f.upgrade(dir, opt); err != nil {
+			return nil, errors.Join(fmt.Errorf("upgrade from format 1: %w", err), f.close())
+		}
+	}
+	if err := removeOtherSums(opt.FS, dir, h.id); err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	return f, nil
+}
+
+// newSuffix ends the name of a data file that is being made.
+const newSuffix = ".new"
+
+// makeData makes an empty data file. It gets its name when it is whole.
+func makeData(path string, opt *Options) error {
+	scratch := path + newSuffix
+	f, err := openFile(scratch, opt, nil)
+	if err != nil {
+		return err
+	}
+	if _, err := f.upgrade(filepath.Dir(path), opt); err != nil {
+		return errors.Join(err, f.close(), opt.FS.Remove(scratch))
+	}
+	if err := f.close(); err != nil {
+		return err
+	}
+	if err := opt.FS.Rename(scratch, path); err != nil || opt.NoSync {
+		return err
+	}
+	return opt.FS.SyncDir(filepath.Dir(path))
+}
+
+// head is what has to be known of a file before it is opened for writing.
+type head struct {
+	format int // 0: there is no bucket at all
+	id     string
+	shift  uint64
+	listed bool  // the list of free pages is in the file
+	sums   *sums // of format 2
+}
+
+func (h *head) close() error {
+	if h.sums == nil {
+		return nil
+	}
+	return h.sums.f.Close()
+}
+
+// inspect looks whether the file is ours, and verifies what bbolt will rely on
+// when it opens it for writing: the list of free pages, or, where that has to be
+// searched for, all pages.
+func inspect(path string, opt *Options) (_ *head, err error) {
+	m, ok, err := readMeta(path)
+	if err != nil {
+		return nil, err
+	}
+	h := &head{listed: ok && m.free != noFreeList}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.close())
+		}
+	}()
+	defer corrupted(&err)
+	db, _, err := mapFile(path, bolt.Options{ReadOnly: true, Timeout: opt.LockWait})
+	if err != nil {
+		return nil, openError(err)
+	}
+	defer db.Close()
+	return h, db.View(func(tx *bolt.Tx) error {
+		p := newPager(db, tx)
+		b, ok := p.top().sub([]byte(metaBucket))
+		if !ok {
+			if c := (cursor{b: p.top()}); c.first() {
+				return kv.ErrFormat
+			}
+			return nil
+		}
+		if h.format, err = strconv.Atoi(string(b.get([]byte(formatKey)))); err != nil || string(b.get([]byte(magicKey))) != magicValue {
+			return kv.ErrFormat
+		}
+		if h.format > formatVersion {
+			return fmt.Errorf("%w: it has format %d, this program knows up to %d", kv.ErrFormat, h.format, formatVersion)
+		}
+		if h.format == 1 {
+			return nil
+		}
+		h.id = string(b.get([]byte(idKey)))
+		if s := b.get([]byte(shiftKey)); len(s) == 8 {
+			h.shift = bigEndian(s)
+		}
+		if h.sums, err = openSums(opt.FS, filepath.Dir(path), h.id, p.page, opt.NoSync); err != nil {
+			return err
+		}
+		p.sums = h.sums
+		if h.listed {
+			p.verify(m.free)
+			_, _ = p.top().sub([]byte(metaBucket)) // what was read above
+			return nil
+		}
+		p.top().walk(func(uint64) {})
+		return nil
+	})
+}
+
+// openFile opens a data file for writing. sums is nil for one that has none yet.
+func openFile(path string, opt *Options, s *sums) (*dataFile, error) {
 	size := int64(0)
 	if fi, err := os.Stat(path); err == nil {
 		size = fi.Size()
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	if size > 0 {
-		if err := checkLength(path); err != nil {
-			return nil, err
-		}
 	}
 	mmap := opt.MmapBytes
 	if mmap == 0 {
 		mmap = max(16<<30, 4*int(size))
 	}
-	wait := opt.LockWait
-	if wait == 0 {
-		wait = 100 * time.Millisecond
-	}
-	db, err := openBolt(path, &bolt.Options{
-		Timeout:         wait,
+	db, osf, err := mapFile(path, bolt.Options{
+		Timeout:         opt.LockWait,
 		FreelistType:    bolt.FreelistMapType,
 		NoFreelistSync:  true,
 		InitialMmapSize: mmap,
 		MaxSize:         opt.MaxFileBytes,
-		NoSync:          opt.NoSync,
 	})
 	if err != nil {
-		return nil, openError(path, err)
+		return nil, openError(err)
 	}
-	if err := initFormat(db); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), db.Close())
-	}
-	if size == 0 {
-		if err := syncDir(dir); err != nil {
-			return nil, errors.Join(err, db.Close())
-		}
-	}
-	log := opt.Log
-	log.NoSync = opt.NoSync
-	eng, err := walkv.Open(&engine{db: db, path: path, page: db.Info().PageSize}, dir, log)
+	fi, err := osf.Stat()
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), db.Close())
+		return nil, errors.Join(err, db.Close())
 	}
-	return txn.New(eng, opt.Txn), nil
-}
-
-// openBolt opens the file. bbolt panics when it searches a damaged file for
-// free pages; such a file stays locked until the process ends.
-func openBolt(path string, o *bolt.Options) (db *bolt.DB, err error) {
-	defer corrupted(&err)
-	return bolt.Open(path, 0o600, o)
-}
-
-func openError(path string, err error) error {
-	switch {
-	case errors.Is(err, bolterr.ErrTimeout):
-		return fmt.Errorf("%s: %w", path, kv.ErrInUse)
-	case errors.Is(err, bolterr.ErrInvalid), errors.Is(err, bolterr.ErrVersionMismatch):
-		return fmt.Errorf("%s: %w (%v)", path, kv.ErrFormat, err)
-	case errors.Is(err, bolterr.ErrChecksum):
-		return fmt.Errorf("%s: %w (%v)", path, kv.ErrCorrupt, err)
+	f := &dataFile{db: db, w: &pageWriter{
+		f: opt.FS.Adopt(path, osf), sums: s, page: int64(db.Info().PageSize), size: fi.Size(), noSync: opt.NoSync,
+	}}
+	if err := intercept(db, f.w); err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
-	return fmt.Errorf("%s: %w", path, err)
+	return f, nil
 }
 
-// initFormat checks that the file is ours, or marks a file without any bucket
-// (a new one, or one whose creation was interrupted) as ours.
-func initFormat(db *bolt.DB) (err error) {
-	defer corrupted(&err)
-	fresh := false
-	err = db.View(func(tx *bolt.Tx) error {
-		b := tx.Bucket([]byte(metaBucket))
-		if b == nil {
-			if k, _ := tx.Cursor().First(); k != nil {
-				return kv.ErrFormat
+// upgrade gives a file without checksums some and makes it one of the newest
+// format, in one commit. A crash before it leaves the file as it was, and a
+// checksum file that nothing belongs to.
+func (f *dataFile) upgrade(dir string, opt *Options) (id string, err error) {
+	id = fmt.Sprintf("%016x", rand.Uint64())
+	s, err := createSums(opt.FS, dir, id, int(f.w.page), opt.NoSync)
+	if err != nil {
+		return "", err
+	}
+	m, _, err := readMeta(f.db.Path())
+	if err == nil {
+		err = f.db.View(func(tx *bolt.Tx) (err error) {
+			defer corrupted(&err)
+			p := newPager(f.db, tx)
+			p.top().walk(func(id uint64) { s.set(id, p.run(id)) })
+			if m.free != noFreeList {
+				s.set(m.free, p.run(m.free))
 			}
-			fresh = true
 			return nil
-		}
-		v, err := strconv.Atoi(string(b.Get([]byte(formatKey))))
-		if string(b.Get([]byte(magicKey))) != magicValue || err != nil {
-			return kv.ErrFormat
-		}
-		if v > formatVersion {
-			return fmt.Errorf("%w: format %d, this program knows up to %d", kv.ErrFormat, v, formatVersion)
-		}
-		return nil
-	})
-	if err != nil || !fresh {
-		return err
+		})
 	}
-	return db.Update(func(tx *bolt.Tx) error {
-		b, err := tx.CreateBucket([]byte(metaBucket))
+	if err != nil {
+		return "", errors.Join(err, s.f.Close(), opt.FS.Remove(s.path))
+	}
+	f.w.sums = s
+	if !opt.NoSync {
+		if err := opt.FS.SyncDir(dir); err != nil {
+			return "", err
+		}
+	}
+	f.db.NoFreelistSync, f.listed = false, true
+	return id, f.db.Update(func(tx *bolt.Tx) error {
+		b, err := tx.CreateBucketIfNotExists([]byte(metaBucket))
 		if err != nil {
 			return err
 		}
-		if err := b.Put([]byte(magicKey), []byte(magicValue)); err != nil {
-			return err
-		}
-		return b.Put([]byte(formatKey), strconv.AppendInt(nil, formatVersion, 10))
+		return errors.Join(b.Put([]byte(magicKey), []byte(magicValue)), b.Put([]byte(idKey), []byte(id)),
+			b.Put([]byte(formatKey), strconv.AppendInt(nil, formatVersion, 10)))
 	})
 }
 
-// syncDir makes a new file's name durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
+// close closes the file, which waits for its snapshots.
+func (f *dataFile) close() error {
+	err := f.db.Close()
+	if f.w.sums != nil {
+		err = errors.Join(err, f.w.sums.f.Close())
 	}
-	return errors.Join(d.Sync(), d.Close())
+	return err
 }
 
-// writeError classifies an error of writing the file. bbolt wraps some causes
-// as text only.
-func writeError(err error) error {
-	full := errors.Is(err, bolterr.ErrMaxSizeReached) ||
-		errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) ||
-		strings.Contains(err.Error(), syscall.ENOSPC.Error()) || strings.Contains(err.Error(), bolterr.ErrMaxSizeReached.Error())
-	if full {
-		return fmt.Errorf("%w: %w", kv.ErrDiskFull, err)
+func openError(err error) error {
+	switch {
+	case errors.Is(err, bolterr.ErrTimeout):
+		return kv.ErrInUse
+	case errors.Is(err, bolterr.ErrInvalid), errors.Is(err, bolterr.ErrVersionMismatch):
+		return fmt.Errorf("%w (%v)", kv.ErrFormat, err)
+	case errors.Is(err, bolterr.ErrChecksum):
+		return fmt.Errorf("%w (%v)", kv.ErrCorrupt, err)
 	}
-	return fmt.Errorf("%w: %w", kv.ErrUnavailable, err)
+	return err
 }

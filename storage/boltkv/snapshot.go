@@ -17,6 +17,8 @@ import (
 // changes nothing in it. Buckets are looked up once.
 type snapshot struct {
 	tx      *bolt.Tx
+	seq     uint64
+	p       *pager
 	mu      sync.Mutex // adding to files
 	files   atomic.Pointer[map[uint64]*file]
 	release sync.Once
@@ -24,28 +26,35 @@ type snapshot struct {
 
 // file is the bucket of a space, with a cursor for the next point read.
 type file struct {
-	b   *bolt.Bucket // nil: there is no such bucket
-	cur atomic.Pointer[bolt.Cursor]
+	has bool // false: there is no such bucket
+	b   bucket
+	cur atomic.Pointer[cursor]
 }
 
 func (e *engine) Snapshot() (txn.EngineSnapshot, error) {
-	tx, err := e.db.Begin(false)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", kv.ErrUnavailable, err)
+	for {
+		f := e.file.Load()
+		tx, err := f.db.Begin(false)
+		if err != nil {
+			if e.file.Load() != f {
+				continue // it was replaced and closed
+			}
+			return nil, fmt.Errorf("%w: %w", kv.ErrUnavailable, err)
+		}
+		s := &snapshot{tx: tx, seq: f.seq(tx), p: f.pager(tx)}
+		s.files.Store(new(map[uint64]*file))
+		return s, nil
 	}
-	s := &snapshot{tx: tx}
-	s.files.Store(new(map[uint64]*file))
-	return s, nil
 }
 
-func (s *snapshot) Seq() uint64 { return uint64(s.tx.ID()) }
+func (s *snapshot) Seq() uint64 { return s.seq }
 
 // Release ends the read transaction, of which an error only says that it has
 // ended.
 func (s *snapshot) Release() { s.release.Do(func() { _ = s.tx.Rollback() }) }
 
-// corrupted turns a panic of bbolt, which is how it reports pages that are not
-// what they should be, into an error. Use it in a defer.
+// corrupted turns a panic into an error: a pager's, or bbolt's, which reports
+// pages that are not what they should be in this way. Use it in a defer.
 func corrupted(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("%w: %v", kv.ErrCorrupt, p)
@@ -63,8 +72,8 @@ func (s *snapshot) file(sp kv.Space) *file {
 		return f
 	}
 	f := new(file)
-	if db := s.tx.Bucket([]byte(sp.DB)); db != nil {
-		f.b = db.Bucket([]byte(sp.File))
+	if db, ok := s.p.top().sub([]byte(sp.DB)); ok {
+		f.b, f.has = db.sub([]byte(sp.File))
 	}
 	files := maps.Clone(old)
 	if files == nil {
@@ -77,31 +86,48 @@ func (s *snapshot) file(sp kv.Space) *file {
 
 // cursor takes the file's spare cursor or makes one; give it back with
 // f.cur.Store.
-func (f *file) cursor() *bolt.Cursor {
+func (f *file) cursor() *cursor {
 	if c := f.cur.Swap(nil); c != nil {
 		return c
 	}
-	return f.b.Cursor()
+	return &cursor{b: f.b}
+}
+
+func (s *snapshot) Spaces() (out []kv.Space, err error) {
+	defer corrupted(&err)
+	dbs := cursor{b: s.p.top()}
+	for ok := dbs.first(); ok; ok = dbs.next() {
+		db := dbs.pair()
+		if string(db.Key) == metaBucket {
+			continue
+		}
+		files := cursor{b: s.p.open(db.Val)}
+		for ok := files.first(); ok; ok = files.next() {
+			out = append(out, kv.Space{ID: txn.InventedID + uint64(len(out)), DB: string(db.Key), File: string(files.pair().Key)})
+		}
+	}
+	return out, nil
 }
 
 func (s *snapshot) HasSpace(sp kv.Space) (has bool, err error) {
 	defer corrupted(&err)
-	return s.file(sp).b != nil, nil
+	return s.file(sp).has, nil
 }
 
 func (s *snapshot) Get(sp kv.Space, key []byte) (val []byte, err error) {
 	defer corrupted(&err)
 	f := s.file(sp)
-	if f.b == nil {
+	if !f.has {
 		return nil, nil
 	}
 	c := f.cursor()
-	k, v := c.Seek(key)
-	f.cur.Store(c)
-	if !bytes.Equal(k, key) {
-		return nil, nil
+	if c.seek(key) {
+		if p := c.pair(); bytes.Equal(p.Key, key) {
+			val = p.Val
+		}
 	}
-	return v, nil
+	f.cur.Store(c)
+	return val, nil
 }
 
 // BatchGet reads sorted keys that lie close together by walking on instead of
@@ -109,31 +135,34 @@ func (s *snapshot) Get(sp kv.Space, key []byte) (val []byte, err error) {
 func (s *snapshot) BatchGet(sp kv.Space, keys, out [][]byte) (err error) {
 	defer corrupted(&err)
 	f := s.file(sp)
-	if f.b == nil {
+	if !f.has {
 		clear(out)
 		return nil
 	}
 	c := f.cursor()
 	defer f.cur.Store(c)
-	var at, val []byte // where the cursor stands
+	var at kv.Pair // where the cursor stands; no key before the first search
 	for i, key := range keys {
-		if at != nil {
-			d := bytes.Compare(at, key)
+		if at.Key != nil {
+			d := bytes.Compare(at.Key, key)
 			for n := 0; d < 0 && n < walkMax; n++ {
-				if at, val = c.Next(); at == nil {
+				if !c.next() {
+					at.Key = nil
 					break
 				}
-				d = bytes.Compare(at, key)
+				at = c.pair()
+				d = bytes.Compare(at.Key, key)
 			}
-			if at != nil && d == 0 {
-				out[i] = val
+			if at.Key != nil && d == 0 {
+				out[i] = at.Val
 				continue
 			}
 		}
-		if at, val = c.Seek(key); bytes.Equal(at, key) {
-			out[i] = val
-		} else {
-			out[i] = nil
+		out[i] = nil
+		if at.Key = nil; c.seek(key) {
+			if at = c.pair(); bytes.Equal(at.Key, key) {
+				out[i] = at.Val
+			}
 		}
 	}
 	return nil
@@ -154,45 +183,39 @@ type chunks struct {
 	r                 kv.Range
 	keysOnly, reverse bool
 
-	c       *bolt.Cursor // nil before the first Fill
-	key     []byte       // the next pair; nil at the end
-	val     []byte
+	c       *cursor // nil before the first Fill
 	started bool
+	more    bool // the cursor stands on the next pair
 }
 
 func (c *chunks) start() {
 	c.started = true
 	f := c.s.file(c.sp)
-	if f.b == nil {
+	if !f.has {
 		return
 	}
 	c.c = f.cursor()
 	switch {
 	case !c.reverse && c.r.Lo == nil:
-		c.key, c.val = c.c.First()
+		c.more = c.c.first()
 	case !c.reverse:
-		c.key, c.val = c.c.Seek(c.r.Lo)
-	case c.r.Hi == nil:
-		c.key, c.val = c.c.Last()
+		c.more = c.c.seek(c.r.Lo)
+	case c.r.Hi != nil && c.c.seek(c.r.Hi):
+		c.more = c.c.prev()
 	default:
-		if k, _ := c.c.Seek(c.r.Hi); k == nil {
-			c.key, c.val = c.c.Last()
-		} else {
-			c.key, c.val = c.c.Prev()
-		}
+		c.more = c.c.last()
 	}
 }
 
 func (c *chunks) Fill(dst []kv.Pair) (n int, err error) {
 	defer corrupted(&err)
-	first := !c.started
-	if first {
+	if !c.started {
 		c.start()
 	}
 	if c.reverse {
 		n = c.fillReverse(dst)
 	} else {
-		n = c.fillForward(dst, first)
+		n = c.fillForward(dst)
 	}
 	if c.keysOnly {
 		for i := range dst[:n] {
@@ -202,49 +225,42 @@ func (c *chunks) Fill(dst []kv.Pair) (n int, err error) {
 	return n, nil
 }
 
-// fillForward compares each key of a short scan with the end of the range, but
-// only the last one of the later chunks of a long scan.
-func (c *chunks) fillForward(dst []kv.Pair, first bool) (n int) {
-	k, v, cur, hi := c.key, c.val, c.c, c.r.Hi
-	if hi != nil && first {
-		for k != nil && n < len(dst) {
-			if bytes.Compare(k, hi) >= 0 {
-				k = nil
-				break
-			}
-			dst[n] = kv.Pair{Key: k, Val: v}
-			n++
-			k, v = cur.Next()
+// fillForward takes the pairs of one leaf after the other. Only in the leaf
+// with the end of the range are keys compared with it.
+func (c *chunks) fillForward(dst []kv.Pair) (n int) {
+	for c.more && n < len(dst) {
+		nd, i := c.c.at()
+		end := nd.n
+		if c.r.Hi != nil && bytes.Compare(nd.leafKey(end-1), c.r.Hi) >= 0 {
+			end = max(nd.lower(c.r.Hi), i)
+			c.more = false
 		}
-	} else {
-		for k != nil && n < len(dst) {
-			dst[n] = kv.Pair{Key: k, Val: v}
+		for ; i < end && n < len(dst); i++ {
+			dst[n] = nd.pair(i)
 			n++
-			k, v = cur.Next()
 		}
-		if hi != nil && n > 0 && bytes.Compare(dst[n-1].Key, hi) >= 0 {
-			k = nil
-			for n > 0 && bytes.Compare(dst[n-1].Key, hi) >= 0 {
-				n--
-			}
+		c.c.stack[len(c.c.stack)-1].i = i
+		switch {
+		case i < end:
+			c.more = true
+		case i == nd.n:
+			c.more = c.c.nextLeaf()
 		}
 	}
-	c.key, c.val = k, v
 	return n
 }
 
 func (c *chunks) fillReverse(dst []kv.Pair) (n int) {
-	k, v, lo := c.key, c.val, c.r.Lo
-	for k != nil && n < len(dst) {
-		if lo != nil && bytes.Compare(k, lo) < 0 {
-			k = nil
+	for c.more && n < len(dst) {
+		p := c.c.pair()
+		if c.r.Lo != nil && bytes.Compare(p.Key, c.r.Lo) < 0 {
+			c.more = false
 			break
 		}
-		dst[n] = kv.Pair{Key: k, Val: v}
+		dst[n] = p
 		n++
-		k, v = c.c.Prev()
+		c.more = c.c.prev()
 	}
-	c.key, c.val = k, v
 	return n
 }
 
@@ -254,5 +270,5 @@ func (c *chunks) Close() {
 		c.s.file(c.sp).cur.Store(c.c)
 		c.c = nil
 	}
-	c.started, c.key = true, nil
+	c.started, c.more = true, false
 }

@@ -63,10 +63,15 @@ var (
 	// the store goes on. SQLSTATE 53100.
 	ErrDiskFull = errors.New("no space left for the data file")
 
-	// ErrUnavailable is returned when the store is closed or its medium fails.
-	// Nothing was done; another try may succeed. SQLSTATE 57P03 (58030 when the
-	// cause is an I/O error).
+	// ErrUnavailable is returned when the store is closed. Nothing was done.
+	// SQLSTATE 57P03.
 	ErrUnavailable = errors.New("store unavailable")
+
+	// ErrIO is returned when a write or a sync of the medium has failed, at once
+	// and by all later commits: nothing was done, and nobody knows what the
+	// files will contain. Reading goes on with what was acknowledged; writing
+	// goes on when the store has been opened again. SQLSTATE 58030.
+	ErrIO = errors.New("the storage medium failed: nothing can be written until the store is opened again")
 
 	// ErrUndetermined is returned when a commit may or may not have happened.
 	// It must not be repeated without looking. SQLSTATE 08007.

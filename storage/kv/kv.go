@@ -2,7 +2,6 @@ package kv
 
 import (
 	"context"
-	"io"
 	"time"
 )
 
@@ -128,6 +127,9 @@ type Snapshot interface {
 	Reader
 	// Seq is the number of the last commit that the snapshot contains.
 	Seq() uint64
+	// Spaces lists the spaces in it by name. Engines that store names but no
+	// numbers invent IDs, which are good for reading through this snapshot.
+	Spaces(ctx context.Context) ([]Space, error)
 	// Close releases the snapshot; bytes read from it become invalid.
 	Close()
 }
@@ -230,17 +232,11 @@ type Store interface {
 	Begin(ctx context.Context, o BeginOpt) (Txn, error)
 	// Snapshot opens the newest committed state for reading.
 	Snapshot(ctx context.Context) (Snapshot, error)
-	// Spaces lists the existing spaces. Engines that store names but no
-	// numbers leave ID zero.
-	Spaces(ctx context.Context) ([]Space, error)
 	// SplitAt hints that a space should be cut at the keys; a no-op where
 	// nothing is sharded.
 	SplitAt(ctx context.Context, sp Space, keys ...[]byte) error
 	// Stats reports sizes and counters.
 	Stats() StoreStats
-	// Backup writes a consistent copy of the store while it is in use. What
-	// is written can be opened by the same engine.
-	Backup(ctx context.Context, w io.Writer) error
 	// Check verifies the engine's own structures and reports each fault.
 	Check(ctx context.Context, report func(fault string)) error
 	// Close waits for the commit being applied and releases everything. Open

@@ -8,10 +8,9 @@ package memkv
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"sync/atomic"
@@ -65,15 +64,6 @@ func (e *engine) Stats(s *kv.StoreStats)                    { s.Seq = e.cur.Load
 func (e *engine) Check(context.Context, func(string)) error { return nil }
 func (e *engine) Snapshot() (txn.EngineSnapshot, error)     { return e.cur.Load(), nil }
 
-func (e *engine) Spaces(context.Context) ([]kv.Space, error) {
-	var out []kv.Space
-	for _, s := range e.cur.Load().spaces {
-		out = append(out, s.sp)
-	}
-	slices.SortFunc(out, func(a, b kv.Space) int { return bytes.Compare([]byte(a.DB+"\x00"+a.File), []byte(b.DB+"\x00"+b.File)) })
-	return out, nil
-}
-
 // Apply checks all changes first, so that it cannot fail halfway.
 func (e *engine) Apply(changes []txn.Change) (uint64, error) {
 	exists := make(map[uint64]bool)
@@ -120,31 +110,19 @@ func (e *engine) Apply(changes []txn.Change) (uint64, error) {
 	return next.seq, nil
 }
 
-// Backup writes each pair as the lengths and bytes of database, file, key and
-// value. The form is for looking at; there is nothing that opens it.
-func (e *engine) Backup(ctx context.Context, w io.Writer) error {
-	var buf []byte
-	for _, s := range e.cur.Load().spaces {
-		var err error
-		s.tree.Scan(func(p kv.Pair) bool {
-			buf = buf[:0]
-			for _, b := range [][]byte{[]byte(s.sp.DB), []byte(s.sp.File), p.Key, p.Val} {
-				buf = append(binary.AppendUvarint(buf, uint64(len(b))), b...)
-			}
-			if err = ctx.Err(); err == nil {
-				_, err = w.Write(buf)
-			}
-			return err == nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (s *snapshot) Seq() uint64 { return s.seq }
 func (s *snapshot) Release()    {}
+
+// Spaces lists the spaces by database and file.
+func (s *snapshot) Spaces() (out []kv.Space, err error) {
+	for _, f := range s.spaces {
+		out = append(out, f.sp)
+	}
+	slices.SortFunc(out, func(a, b kv.Space) int {
+		return cmp.Or(cmp.Compare(a.DB, b.DB), cmp.Compare(a.File, b.File))
+	})
+	return out, nil
+}
 
 func (s *snapshot) HasSpace(sp kv.Space) (bool, error) { return s.spaces[sp.ID] != nil, nil }
 

@@ -62,7 +62,12 @@ func (db *DB) CheckFiles(ctx context.Context, tables []*catalog.Table, report fu
 			wanted[name{sp.DB, sp.File}] = t.Name
 		}
 	}
-	stored, err := db.store.Spaces(ctx)
+	s, err := db.store.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	stored, err := s.Spaces(ctx)
 	if err != nil {
 		return err
 	}

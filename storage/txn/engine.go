@@ -2,7 +2,6 @@ package txn
 
 import (
 	"context"
-	"io"
 	"iter"
 
 	"kvsqld/storage/kv"
@@ -21,11 +20,8 @@ type Engine interface {
 	Apply(changes []Change) (seq uint64, err error)
 	// Limits returns the largest key (at most 65,535) and value, in bytes.
 	Limits() (key, val int)
-	// Spaces, Stats, Backup and Check are those of kv.Store; Stats fills in
-	// the sizes only.
-	Spaces(ctx context.Context) ([]kv.Space, error)
+	// Stats and Check are those of kv.Store; Stats fills in the sizes only.
 	Stats(s *kv.StoreStats)
-	Backup(ctx context.Context, w io.Writer) error
 	Check(ctx context.Context, report func(fault string)) error
 	// Close is called once, after the last snapshot was released.
 	Close() error
@@ -49,11 +45,16 @@ type Change struct {
 	Count  int                       // number of writes
 }
 
+// InventedID is above all IDs of tables and indexes.
+const InventedID = 1 << 62
+
 // EngineSnapshot is one immutable state of the engine. Its methods may be
 // called from several goroutines. Bytes stay valid until Release.
 type EngineSnapshot interface {
 	Seq() uint64
 	HasSpace(sp kv.Space) (bool, error)
+	// Spaces is that of kv.Snapshot. Invented IDs are at least InventedID.
+	Spaces() ([]kv.Space, error)
 	// Get returns nil for an absent key or space.
 	Get(sp kv.Space, key []byte) ([]byte, error)
 	// BatchGet fills out, which has the length of keys.

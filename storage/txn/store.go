@@ -3,7 +3,6 @@ package txn
 import (
 	"context"
 	"fmt"
-	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -139,14 +138,6 @@ func (st *Store) Snapshot(ctx context.Context) (kv.Snapshot, error) {
 	return s, nil
 }
 
-// Spaces lists the committed spaces.
-func (st *Store) Spaces(ctx context.Context) ([]kv.Space, error) {
-	if err := st.open(); err != nil {
-		return nil, err
-	}
-	return st.eng.Spaces(ctx)
-}
-
 // SplitAt does nothing: the store is not sharded.
 func (st *Store) SplitAt(context.Context, kv.Space, ...[]byte) error { return nil }
 
@@ -157,14 +148,6 @@ func (st *Store) Stats() kv.StoreStats {
 	st.snaps.stats(&s)
 	st.locks.stats(&s)
 	return s
-}
-
-// Backup writes a consistent copy.
-func (st *Store) Backup(ctx context.Context, w io.Writer) error {
-	if err := st.open(); err != nil {
-		return err
-	}
-	return st.eng.Backup(ctx, w)
 }
 
 // Check verifies the engine's structures.
@@ -227,6 +210,18 @@ func (s *Snapshot) Close() {
 	if sn := s.sn.Swap(nil); sn != nil {
 		s.st.snaps.release(sn)
 	}
+}
+
+// Spaces lists the spaces in the snapshot.
+func (s *Snapshot) Spaces(ctx context.Context) ([]kv.Space, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	sn, err := s.get()
+	if err != nil {
+		return nil, err
+	}
+	return sn.es.Spaces()
 }
 
 // Get returns the value of key, or kv.ErrNotFound.

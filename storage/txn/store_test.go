@@ -3,7 +3,6 @@ package txn
 import (
 	"context"
 	"errors"
-	"io"
 	"runtime"
 	"sync"
 	"testing"
@@ -22,9 +21,7 @@ type fakeEngine struct {
 }
 
 func (e *fakeEngine) Limits() (int, int)                              { return 100, 1000 }
-func (e *fakeEngine) Spaces(context.Context) ([]kv.Space, error)      { return nil, nil }
 func (e *fakeEngine) Stats(*kv.StoreStats)                            {}
-func (e *fakeEngine) Backup(context.Context, io.Writer) error         { return nil }
 func (e *fakeEngine) Check(context.Context, func(fault string)) error { return nil }
 func (e *fakeEngine) Close() error                                    { return nil }
 
@@ -54,6 +51,7 @@ type fakeSnapshot struct {
 }
 
 func (s *fakeSnapshot) Seq() uint64                                 { return s.seq }
+func (s *fakeSnapshot) Spaces() ([]kv.Space, error)                 { return nil, nil }
 func (s *fakeSnapshot) HasSpace(kv.Space) (bool, error)             { return true, nil }
 func (s *fakeSnapshot) Get(kv.Space, []byte) ([]byte, error)        { return nil, nil }
 func (s *fakeSnapshot) BatchGet(kv.Space, [][]byte, [][]byte) error { return nil }

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -13,6 +12,7 @@ import (
 
 	"kvsqld/storage/kv"
 	"kvsqld/storage/txn"
+	"kvsqld/storage/vfs"
 )
 
 // Base is an engine that the log can stand in front of. The number of a
@@ -38,6 +38,8 @@ type Options struct {
 	Interval time.Duration
 	// NoSync leaves out all syncs of the log.
 	NoSync bool
+	// FS has the log files. nil = the operating system's.
+	FS vfs.FS
 }
 
 // Engine is a base with a log. It implements txn.Engine.
@@ -51,14 +53,16 @@ type Engine struct {
 	done    sync.Cond  // the background checkpoint has ended
 	running bool       // a background checkpoint runs
 	failed  error      // no batch is taken any more (W6)
-	closed  bool
-	mem     memtable // working copy of cur.active
-	known   map[uint64]bool
-	epoch   uint64
-	logs    [2]*logFile // nil: not made yet
-	at      int         // the log of the active trees
-	timer   *time.Timer
-	buf     []txn.Change
+	// unrecovered: the base had no room for what the last crash left in the log.
+	unrecovered bool
+	closed      bool
+	mem         memtable // working copy of cur.active
+	known       map[uint64]bool
+	epoch       uint64
+	logs        [2]*logFile // nil: not made yet
+	at          int         // the log of the active trees
+	timer       *time.Timer
+	buf         []txn.Change
 }
 
 var _ txn.Engine = (*Engine)(nil)
@@ -84,6 +88,9 @@ func Open(base Base, dir string, opt Options) (*Engine, error) {
 	opt.DirectBytes = min(opt.DirectBytes, maxBody/2)
 	if opt.Interval == 0 {
 		opt.Interval = 30 * time.Second
+	}
+	if opt.FS == nil {
+		opt.FS = vfs.OS
 	}
 	e := &Engine{base: base, dir: dir, opt: opt}
 	e.done.L = &e.mu
@@ -137,7 +144,10 @@ func (e *Engine) usable() error {
 		return fmt.Errorf("%w: the store is closed", kv.ErrUnavailable)
 	}
 	if e.failed != nil {
-		return fmt.Errorf("%w: nothing can be written until the store is opened again: %w", kv.ErrUnavailable, e.failed)
+		return fmt.Errorf("%w: %w", kv.ErrIO, e.failed)
+	}
+	if e.unrecovered {
+		return e.finishRecovery()
 	}
 	return nil
 }
@@ -183,6 +193,8 @@ func (e *Engine) logged(changes []txn.Change, size int) (uint64, error) {
 		if errors.Is(err, errLost) {
 			e.failed = err
 			err = fmt.Errorf("%w: %w", kv.ErrUndetermined, err)
+		} else if errors.Is(err, kv.ErrIO) {
+			e.failed = err
 		}
 		return 0, err
 	}
@@ -204,12 +216,13 @@ func (e *Engine) newLog() error {
 	for epoch == 0 {
 		epoch = rand.Uint64()
 	}
-	l, err := createLog(e.dir, fileNames[e.at], epoch, e.opt.NoSync)
+	l, err := createLog(e.opt.FS, e.dir, fileNames[e.at], epoch, e.opt.NoSync)
 	if err != nil {
-		if full(err) {
+		if vfs.Full(err) {
 			return fmt.Errorf("%w: %w", kv.ErrDiskFull, err)
 		}
-		return fmt.Errorf("%w: %w", kv.ErrUnavailable, err)
+		e.failed = err
+		return fmt.Errorf("%w: %w", kv.ErrIO, err)
 	}
 	if e.epoch == 0 {
 		st := e.cur.Load()
@@ -229,10 +242,10 @@ func (e *Engine) newLog() error {
 // unknown no further batch is taken; and if readers see the base with the trees
 // and everything up to seq, they go on with that.
 func (e *Engine) lost(err error, seq uint64) {
+	e.lostFrozen(err)
 	if !errors.Is(err, kv.ErrUndetermined) {
 		return
 	}
-	e.failed = err
 	sn, serr := e.base.Snapshot()
 	if serr != nil {
 		return
@@ -245,7 +258,7 @@ func (e *Engine) lost(err error, seq uint64) {
 
 // lostFrozen is lost for the frozen trees, which may stay on either base.
 func (e *Engine) lostFrozen(err error) {
-	if errors.Is(err, kv.ErrUndetermined) {
+	if errors.Is(err, kv.ErrUndetermined) || errors.Is(err, kv.ErrIO) {
 		e.failed = err
 	}
 }
@@ -413,21 +426,10 @@ func (e *Engine) tick() {
 	}
 }
 
-// Spaces needs no look at the trees: spaces come and go in the base only.
-func (e *Engine) Spaces(ctx context.Context) ([]kv.Space, error) { return e.base.Spaces(ctx) }
-
 // Stats reports the sizes of the base.
 func (e *Engine) Stats(s *kv.StoreStats) {
 	e.base.Stats(s)
 	s.Seq = e.cur.Load().seq
-}
-
-// Backup writes the base with everything in it.
-func (e *Engine) Backup(ctx context.Context, w io.Writer) error {
-	if err := e.lockedFlush(); err != nil {
-		return err
-	}
-	return e.base.Backup(ctx, w)
 }
 
 // Check verifies the base with everything in it. Trees that cannot be moved
@@ -471,7 +473,7 @@ func (e *Engine) Close() error {
 		}
 	}
 	if err == nil && !keep && e.epoch != 0 {
-		err = removeLogs(e.dir, e.opt.NoSync)
+		err = removeLogs(e.opt.FS, e.dir, e.opt.NoSync)
 	}
 	return errors.Join(err, e.base.Close())
 }

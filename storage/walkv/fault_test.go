@@ -3,12 +3,14 @@ package walkv_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 	"testing"
 
 	"kvsqld/storage/boltkv"
 	"kvsqld/storage/kv"
-	"kvsqld/storage/walkv"
+	"kvsqld/storage/vfs"
+	"kvsqld/storage/vfs/vfstest"
 )
 
 // failures fails the next operations of a kind.
@@ -18,8 +20,8 @@ type failures struct {
 	err error
 }
 
-func (f *failures) next(op string) error {
-	if op != f.op || f.n == 0 {
+func (f *failures) next(op, name string) error {
+	if !strings.HasPrefix(name, "kvsqld.log") || op != f.op || f.n == 0 {
 		return nil
 	}
 	f.n--
@@ -36,10 +38,9 @@ func tryPut(st kv.Store, i int, size int) error {
 }
 
 func faultyStore(t *testing.T, f *failures, opt boltkv.Options) (kv.Store, string) {
-	end := walkv.Fault(f.next)
-	t.Cleanup(end)
 	dir := t.TempDir()
 	opt.NoSync = false
+	opt.FS = vfstest.Faulty{FS: vfs.OS, Fail: f.next}
 	st := open(t, dir, opt)
 	must(t, update(st, func(tx kv.Txn) error { return errors.Join(tx.CreateSpace(table), tx.CreateSpace(index)) }))
 	put(t, st, 1)
@@ -57,10 +58,10 @@ func TestFailedSync(t *testing.T) {
 		if err := tryPut(st, 3, 0); !errors.Is(err, kv.ErrUndetermined) {
 			t.Errorf("%s: the failing commit gives %v", op, err)
 		}
-		if err := tryPut(st, 3, 0); !errors.Is(err, kv.ErrUnavailable) {
+		if err := tryPut(st, 3, 0); !errors.Is(err, kv.ErrIO) {
 			t.Errorf("%s: the next commit gives %v", op, err)
 		}
-		if err := update(st, func(tx kv.Txn) error { return tx.ClearSpace(table) }); !errors.Is(err, kv.ErrUnavailable) {
+		if err := update(st, func(tx kv.Txn) error { return tx.ClearSpace(table) }); !errors.Is(err, kv.ErrIO) {
 			t.Errorf("%s: clearing gives %v", op, err)
 		}
 		s, err := st.Snapshot(ctx)

@@ -4,15 +4,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/zeebo/xxh3"
 
 	"kvsqld/storage/kv"
+	"kvsqld/storage/vfs"
 )
 
 // A log file begins with a header block: fileMagic, the epoch, and the xxh3 of
@@ -26,29 +24,9 @@ const (
 
 var fileNames = [2]string{"kvsqld.log0", "kvsqld.log1"}
 
-// file is what a log file needs of the operating system.
-type file interface {
-	io.WriterAt
-	Sync() error
-	Datasync() error // makes written bytes durable, but not the inode's times
-	Truncate(size int64) error
-	Close() error
-}
-
-type osFile struct{ *os.File }
-
-// newFile makes an empty file; tests put one in its place that fails.
-var newFile = func(path string) (file, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	return osFile{f}, nil
-}
-
 // logFile is one of the two files, open for appending.
 type logFile struct {
-	f      file
+	f      vfs.File
 	end    int64 // of the last acknowledged record
 	size   int64 // of the file; all of it has been written
 	noSync bool
@@ -56,16 +34,16 @@ type logFile struct {
 
 // createLog makes an empty log file. A file under the final name always has a
 // whole header.
-func createLog(dir, name string, epoch uint64, noSync bool) (l *logFile, err error) {
+func createLog(fs vfs.FS, dir, name string, epoch uint64, noSync bool) (l *logFile, err error) {
 	path := filepath.Join(dir, name)
-	f, err := newFile(path + ".new")
+	f, err := fs.OpenFile(path+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC)
 	if err != nil {
 		return nil, err
 	}
 	l = &logFile{f: f, end: headerSize, noSync: noSync}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, f.Close(), os.Remove(path+".new"))
+			err = errors.Join(err, f.Close(), fs.Remove(path+".new"))
 		}
 	}()
 	h := make([]byte, headerSize)
@@ -79,23 +57,21 @@ func createLog(dir, name string, epoch uint64, noSync bool) (l *logFile, err err
 	if err := l.grow(0); err != nil {
 		return nil, err
 	}
-	if err := os.Rename(path+".new", path); err != nil {
+	if err := fs.Rename(path+".new", path); err != nil {
 		return nil, err
 	}
-	return l, l.syncDir(dir)
-}
-
-func (l *logFile) syncDir(dir string) error {
-	if l.noSync {
-		return nil
+	if !noSync {
+		if err := fs.SyncDir(dir); err != nil {
+			return nil, err
+		}
 	}
-	return syncDir(dir)
+	return l, nil
 }
 
 // readLog returns the epoch and the bytes behind the header; fs.ErrNotExist if
 // there is no such file.
-func readLog(dir, name string) (epoch uint64, body []byte, err error) {
-	b, err := os.ReadFile(filepath.Join(dir, name))
+func readLog(fs vfs.FS, dir, name string) (epoch uint64, body []byte, err error) {
+	b, err := fs.ReadFile(filepath.Join(dir, name))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -106,14 +82,14 @@ func readLog(dir, name string) (epoch uint64, body []byte, err error) {
 }
 
 // removeLogs deletes the log files, also unfinished ones.
-func removeLogs(dir string, noSync bool) error {
+func removeLogs(fs vfs.FS, dir string, noSync bool) error {
 	removed := false
 	for _, name := range fileNames {
 		for _, n := range []string{name, name + ".new"} {
-			err := os.Remove(filepath.Join(dir, n))
+			err := fs.Remove(filepath.Join(dir, n))
 			if err == nil {
 				removed = true
-			} else if !errors.Is(err, fs.ErrNotExist) {
+			} else if !errors.Is(err, os.ErrNotExist) {
 				return err
 			}
 		}
@@ -121,15 +97,7 @@ func removeLogs(dir string, noSync bool) error {
 	if !removed || noSync {
 		return nil
 	}
-	return syncDir(dir)
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return fs.SyncDir(dir)
 }
 
 // grow writes zeros behind the file's end until n more bytes have room. On
@@ -158,20 +126,21 @@ func (l *logFile) grow(n int64) error {
 // errLost marks an error after which the state of the file is unknown.
 var errLost = errors.New("the write-ahead log is unusable")
 
-// append makes a record durable. On an error without errLost the log is as it
-// was before.
+// append makes a record durable. On kv.ErrDiskFull the log is as it was before;
+// on any other error it must not be used any more, and with errLost the record
+// may be in it.
 func (l *logFile) append(rec []byte) error {
 	if int64(len(rec)) > l.size-l.end {
 		if err := l.grow(int64(len(rec))); err != nil {
-			if full(err) {
+			if vfs.Full(err) {
 				return fmt.Errorf("%w: %w", kv.ErrDiskFull, err)
 			}
-			return fmt.Errorf("%w: %w", errLost, err)
+			return fmt.Errorf("%w: %w", kv.ErrIO, err)
 		}
 	}
 	if _, err := l.f.WriteAt(rec, l.end); err != nil {
 		// What was written must not become a record, whatever lies behind it.
-		if _, werr := l.f.WriteAt(make([]byte, recordHeader), l.end); werr != nil || !full(err) {
+		if _, werr := l.f.WriteAt(make([]byte, recordHeader), l.end); werr != nil || !vfs.Full(err) {
 			return fmt.Errorf("%w: %w", errLost, errors.Join(err, werr))
 		}
 		return fmt.Errorf("%w: %w", kv.ErrDiskFull, err)
@@ -183,8 +152,4 @@ func (l *logFile) append(rec []byte) error {
 	}
 	l.end += int64(len(rec))
 	return nil
-}
-
-func full(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"kvsqld/storage/kv"
+	"kvsqld/storage/vfs"
 )
 
 // run is the gapless sequence of records at the beginning of a log file.
@@ -21,8 +22,8 @@ type run struct {
 
 // readRun reads a log file up to the first record that is not whole or not the
 // next one.
-func readRun(dir, name string) (*run, error) {
-	epoch, b, err := readLog(dir, name)
+func readRun(fsys vfs.FS, dir, name string) (*run, error) {
+	epoch, b, err := readLog(fsys, dir, name)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +59,7 @@ func (e *Engine) recover() error {
 	}
 	var runs []*run
 	for _, name := range fileNames {
-		r, err := readRun(e.dir, name)
+		r, err := readRun(e.opt.FS, e.dir, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -91,15 +92,30 @@ func (e *Engine) recover() error {
 			return err
 		}
 		if err != nil {
-			// A full disk or a damaged page: what is readable can be read.
-			e.failed = err
+			// What is readable can be read. A full disk may get room again.
+			if e.unrecovered = errors.Is(err, kv.ErrDiskFull); !e.unrecovered {
+				e.failed = err
+			}
 			e.cur.Store(&state{seq: max(last, base), base: base, active: active, activeSeq: applied})
 			return nil
 		}
 		base = n
 	}
 	e.empty(max(last, base), base)
-	return removeLogs(e.dir, e.opt.NoSync)
+	return removeLogs(e.opt.FS, e.dir, e.opt.NoSync)
+}
+
+// finishRecovery is the end of recover for a base that had no room.
+func (e *Engine) finishRecovery() error {
+	st := e.cur.Load()
+	base, err := e.base.ApplyMark(st.active.changes(nil, nil), mark(0, st.seq))
+	if err != nil {
+		e.lost(err, st.seq)
+		return err
+	}
+	e.unrecovered = false
+	e.empty(st.seq, base)
+	return removeLogs(e.opt.FS, e.dir, e.opt.NoSync)
 }
 
 // replay returns the trees of all records above applied, and the number of the

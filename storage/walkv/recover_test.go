@@ -180,18 +180,18 @@ func TestLogFiles(t *testing.T) {
 	st, err := boltkv.Open(dir, quiet)
 	must(t, err)
 	create(t, st)
-	if got := names(); len(got) != 1 {
+	if got := names(); len(got) != 3 {
 		t.Errorf("files before the first small commit are %v", got)
 	}
 	old := crash(t, dir)
 	put(t, st, 1)
-	if got := names(); len(got) != 2 {
+	if got := names(); len(got) != 4 {
 		t.Errorf("files after the first small commit are %v", got)
 	}
 	log, err := os.ReadFile(filepath.Join(dir, "kvsqld.log0"))
 	must(t, err)
 	must(t, st.Close())
-	if got := names(); len(got) != 1 {
+	if got := names(); len(got) != 3 {
 		t.Errorf("files after Close are %v", got)
 	}
 	// Close removes the log after the mark is gone; it may have been killed

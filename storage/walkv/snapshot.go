@@ -64,6 +64,22 @@ func lookup(active, frozen *tree, key []byte) (val []byte, ok bool) {
 	return nil, false
 }
 
+// Spaces needs no look at the trees for names: spaces come and go in the base
+// only. But where there is a tree, its number is the one to read with.
+func (s *snapshot) Spaces() ([]kv.Space, error) {
+	sps, err := s.EngineSnapshot.Spaces()
+	for i, sp := range sps {
+		for _, ts := range []tables{s.st.active, s.st.frozen} {
+			for _, t := range ts {
+				if t.sp.DB == sp.DB && t.sp.File == sp.File {
+					sps[i].ID = t.sp.ID
+				}
+			}
+		}
+	}
+	return sps, err
+}
+
 func (s *snapshot) Get(sp kv.Space, key []byte) ([]byte, error) {
 	if active, frozen := s.trees(sp); active != nil || frozen != nil {
 		if v, ok := lookup(active, frozen, key); ok {

@@ -1,4 +1,4 @@
-package walkv
+package vfs
 
 import "syscall"
 

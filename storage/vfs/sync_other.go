@@ -1,5 +1,5 @@
 //go:build !linux
 
-package walkv
+package vfs
 
 func (f osFile) Datasync() error { return f.Sync() }

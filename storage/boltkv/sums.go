@@ -1,0 +1,199 @@
+package boltkv
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/zeebo/xxh3"
+
+	"kvsqld/storage/kv"
+	"kvsqld/storage/vfs"
+)
+
+// bbolt's pages have no checksums: a flipped bit in a branch page or in a key
+// would lead a read to the wrong place, where it finds nothing and says so. The
+// checksum file has one for each run of pages (a page with its overflow).
+//
+// It begins with a header block: sumMagic, the data file's id, the page size,
+// and the xxh3 of those. Behind it are 8 bytes for each page of the data file,
+// used where a run begins: the xxh3 of the run, seeded with the page's number,
+// and never zero. A commit writes only pages that no earlier state has, and
+// makes their checksums durable before it makes itself valid. So at any moment
+// the file is right for every state that can be found after a crash.
+const (
+	sumMagic     = "kvsqldS1"
+	sumHeader    = 4096
+	sumLen       = 8
+	chunkPages   = 8192
+	chunkBytes   = chunkPages * sumLen
+	sumPrefix    = "kvsqld."
+	sumSuffix    = ".sum"
+	maxPageCount = 1 << 40 // a page number above it can only be damaged
+)
+
+// sums are the checksums of one data file. Chunks are read when they are first
+// needed. Verified pages are remembered until they are written again.
+type sums struct {
+	f      vfs.File
+	path   string
+	noSync bool
+	chunks atomic.Pointer[[]*chunk]
+
+	mu    sync.Mutex // adding to chunks
+	dirty []int      // chunks with sums that are not in the file; the committer's
+}
+
+type chunk struct {
+	sum      [chunkPages]atomic.Uint64
+	verified [chunkPages / 32]atomic.Uint32
+	lo, hi   int // sums to be written, lo < hi; the committer's
+}
+
+func sumPath(dir, id string) string { return filepath.Join(dir, sumPrefix+id+sumSuffix) }
+
+// createSums makes the empty checksum file of a data file.
+func createSums(fs vfs.FS, dir, id string, page int, noSync bool) (*sums, error) {
+	path := sumPath(dir, id)
+	f, err := fs.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.WriteAt(sumHead(id, page), 0); err != nil {
+		return nil, errors.Join(err, f.Close(), fs.Remove(path))
+	}
+	return newSums(f, path, noSync), nil
+}
+
+func newSums(f vfs.File, path string, noSync bool) *sums {
+	s := &sums{f: f, path: path, noSync: noSync}
+	s.chunks.Store(new([]*chunk))
+	return s
+}
+
+func sumHead(id string, page int) []byte {
+	h := make([]byte, sumHeader)
+	n := copy(h, sumMagic)
+	n += copy(h[n:], id)
+	binary.LittleEndian.PutUint32(h[n:], uint32(page))
+	binary.LittleEndian.PutUint64(h[n+4:], xxh3.Hash(h[:n+4]))
+	return h
+}
+
+// openSums opens the checksum file of a data file.
+func openSums(fs vfs.FS, dir, id string, page int, noSync bool) (*sums, error) {
+	path := sumPath(dir, id)
+	f, err := fs.OpenFile(path, os.O_RDWR)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%w: the checksum file %s is missing", kv.ErrCorrupt, filepath.Base(path))
+	}
+	if err != nil {
+		return nil, err
+	}
+	h := make([]byte, sumHeader)
+	if _, err := f.ReadAt(h, 0); err != nil || string(h) != string(sumHead(id, page)) {
+		return nil, errors.Join(fmt.Errorf("%w: the header of %s is damaged", kv.ErrCorrupt, filepath.Base(path)), f.Close())
+	}
+	return newSums(f, path, noSync), nil
+}
+
+// removeOtherSums deletes the checksum files of other data files, which an
+// interrupted compaction or upgrade leaves.
+func removeOtherSums(fs vfs.FS, dir, id string) error {
+	es, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range es {
+		if n := e.Name(); strings.HasPrefix(n, sumPrefix) && strings.HasSuffix(n, sumSuffix) && n != filepath.Base(sumPath(dir, id)) {
+			err = errors.Join(err, fs.Remove(filepath.Join(dir, n)))
+		}
+	}
+	return err
+}
+
+// chunk returns the chunk of a page, which it reads from the file at first.
+func (s *sums) chunk(id uint64) *chunk {
+	n := int(id / chunkPages)
+	if cs := *s.chunks.Load(); n < len(cs) && cs[n] != nil {
+		return cs[n]
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := *s.chunks.Load()
+	if n < len(old) && old[n] != nil {
+		return old[n]
+	}
+	c := new(chunk)
+	buf := make([]byte, chunkBytes)
+	got, _ := s.f.ReadAt(buf, sumHeader+int64(n)*chunkBytes) // what cannot be read is no page's checksum
+	for i := 0; (i+1)*sumLen <= got; i++ {
+		c.sum[i].Store(binary.LittleEndian.Uint64(buf[i*sumLen:]))
+	}
+	next := make([]*chunk, max(len(old), n+1))
+	copy(next, old)
+	next[n] = c
+	s.chunks.Store(&next)
+	return c
+}
+
+// sum is the checksum of the run of pages that begins with page id.
+func sum(id uint64, run []byte) uint64 { return max(xxh3.HashSeed(run, id), 1) }
+
+// set records the checksum of a run that is being written.
+func (s *sums) set(id uint64, run []byte) {
+	c, i := s.chunk(id), int(id%chunkPages)
+	c.verified[i/32].And(^(uint32(1) << (i % 32)))
+	c.sum[i].Store(sum(id, run))
+	if c.hi == 0 {
+		c.lo, c.hi = i, i+1
+		s.dirty = append(s.dirty, int(id/chunkPages))
+	}
+	c.lo, c.hi = min(c.lo, i), max(c.hi, i+1)
+}
+
+// flush makes the recorded checksums durable.
+func (s *sums) flush() error {
+	cs := *s.chunks.Load()
+	for _, n := range s.dirty {
+		c := cs[n]
+		buf := make([]byte, 0, (c.hi-c.lo)*sumLen)
+		for i := c.lo; i < c.hi; i++ {
+			buf = binary.LittleEndian.AppendUint64(buf, c.sum[i].Load())
+		}
+		if _, err := s.f.WriteAt(buf, sumHeader+int64(n)*chunkBytes+int64(c.lo)*sumLen); err != nil {
+			return err
+		}
+	}
+	if len(s.dirty) > 0 && !s.noSync {
+		if err := s.f.Datasync(); err != nil {
+			return lostError{err}
+		}
+	}
+	for _, n := range s.dirty {
+		cs[n].lo, cs[n].hi = 0, 0
+	}
+	s.dirty = s.dirty[:0]
+	return nil
+}
+
+// seen reports whether the page's checksum was found right before.
+func (s *sums) seen(id uint64) bool {
+	i := id % chunkPages
+	return s.chunk(id).verified[i/32].Load()&(1<<(i%32)) != 0
+}
+
+// verify compares a run with its checksum.
+func (s *sums) verify(id uint64, run []byte) bool {
+	c, i := s.chunk(id), id%chunkPages
+	if c.sum[i].Load() != sum(id, run) {
+		return false
+	}
+	c.verified[i/32].Or(1 << (i % 32))
+	return true
+}
