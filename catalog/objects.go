@@ -219,6 +219,16 @@ type UserType struct {
 	RelOID  types.OID
 }
 
+// CheckNamed returns the domain's check of that name, or nil.
+func (u *UserType) CheckNamed(name string) *Check {
+	for _, k := range u.Checks {
+		if k.Name == name {
+			return k
+		}
+	}
+	return nil
+}
+
 // EnumLabel is a value of an enum.
 type EnumLabel struct {
 	OID   types.OID

@@ -94,7 +94,10 @@ func (s *Snapshot) T(o types.OID, mod int32) (types.T, bool) {
 	}
 	t := types.T{OID: o, Mod: mod, User: in.Kind, Elem: in.Elem}
 	if in.Type == 'd' {
-		t.Elem = s.BaseType(t).OID
+		b := s.BaseType(t)
+		if t.Elem = b.OID; in.Kind == types.KArray {
+			t.Elem = s.TypeInfo(b.OID).Elem
+		}
 	} else if in.Kind == types.KArray && in.Elem >= types.FirstUserOID {
 		// elements of domains are stored as values of what the domain is over
 		t.Elem = s.BaseType(types.T{OID: in.Elem, Mod: -1}).OID

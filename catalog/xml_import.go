@@ -392,7 +392,13 @@ func (d *docScope) userType(r *xmlReader, e *element, attr, schema, name string)
 	}
 	if t := d.types[docName{schema, base}]; t != nil {
 		if array {
-			return types.T{OID: t.array, Mod: -1, User: types.KArray, Elem: t.oid}
+			elem := t.oid
+			if t.element.name == "DomainType" {
+				if of := d.userType(r, e, attr, schema, base); of.Elem != 0 {
+					elem = of.Elem
+				}
+			}
+			return types.T{OID: t.array, Mod: -1, User: types.KArray, Elem: elem}
 		}
 		switch t.element.name {
 		case "EnumType":
@@ -408,8 +414,10 @@ func (d *docScope) userType(r *xmlReader, e *element, attr, schema, name string)
 		of := r.typ(t.element, "type")
 		t.resolving = false
 		elem := of.OID
-		if of.User != types.KInvalid && of.Elem != 0 && of.User != types.KArray {
+		if of.User != types.KInvalid && of.Elem != 0 {
 			elem = of.Elem // a domain over a domain holds what that one holds
+		} else if in := types.Lookup(of.OID); in != nil && in.Kind == types.KArray {
+			elem = in.Elem
 		}
 		return types.T{OID: t.oid, Mod: -1, User: of.Kind(), Elem: elem}
 	}

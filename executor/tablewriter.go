@@ -16,15 +16,16 @@ import (
 // and computed columns, compiled. A run has one per table it writes, foreign
 // key actions included.
 type tableWriter struct {
-	table  *catalog.Table
-	live   []int // live columns: indexes into table.Columns
-	pos    []int // position among the live columns, by column index; -1: dropped
-	checks []check
-	gen    []expr.Eval // per live column, nil unless generated
-	anyGen bool
-	ixKeys [][]expr.Eval // per index and key, nil for plain columns
-	preds  []expr.Eval   // per index, nil without predicate
-	plain  bool          // no index has expressions or a predicate
+	table   *catalog.Table
+	live    []int       // live columns: indexes into table.Columns
+	pos     []int       // position among the live columns, by column index; -1: dropped
+	domains []expr.Eval // evaluated for their errors
+	checks  []check
+	gen     []expr.Eval // per live column, nil unless generated
+	anyGen  bool
+	ixKeys  [][]expr.Eval // per index and key, nil for plain columns
+	preds   []expr.Eval   // per index, nil without predicate
+	plain   bool          // no index has expressions or a predicate
 
 	env  *Env
 	desc *table.Desc
@@ -75,6 +76,13 @@ func newTableWriter(t *catalog.Table, env *Env) (*tableWriter, error) {
 	}
 	for i, c := range w.live {
 		w.pos[c] = i
+	}
+	for _, d := range ex.Domains {
+		e, err := expr.Compile(d)
+		if err != nil {
+			return nil, err
+		}
+		w.domains = append(w.domains, e)
 	}
 	for i, c := range t.Checks {
 		if i >= len(ex.Checks) || ex.Checks[i] == nil {
@@ -218,7 +226,7 @@ func copyVec(v *vec.Vec, b *vec.Batch) *vec.Vec {
 }
 
 // complete computes generated columns, in place of what the batch has there, and
-// checks NOT NULL and CHECK. It returns the batch to be stored.
+// checks domains, NOT NULL and CHECK. It returns the batch to be stored.
 func (w *tableWriter) complete(b *vec.Batch) (*vec.Batch, error) {
 	out := b
 	if w.anyGen {
@@ -232,6 +240,11 @@ func (w *tableWriter) complete(b *vec.Batch) (*vec.Batch, error) {
 				return nil, err
 			}
 			out.Cols[i] = v
+		}
+	}
+	for _, d := range w.domains {
+		if _, err := d.Eval(w.env.Expr, out); err != nil {
+			return nil, err
 		}
 	}
 	return out, w.verify(out)

@@ -83,6 +83,9 @@ func (b *binder) subscript(e *ast.Index) plan.Expr {
 	if x.Type().OID == types.OJSONB {
 		unsupported(e.Pos(), "subscripting of jsonb")
 	}
+	if t := b.Snap.BaseType(x.Type()); t.OID != x.Type().OID {
+		x = &plan.Relabel{At: plan.At{T: t, Off: x.Pos()}, X: x, Cast: plan.CastImplicit}
+	}
 	in := b.info(x.Type().OID)
 	if x.Type().OID == types.OName && len(steps) == 1 && !e.Slice {
 		return b.nameByte(x, e)

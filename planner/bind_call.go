@@ -262,7 +262,7 @@ func (g *groupingRef) MapChildren(f func(plan.Expr) plan.Expr) plan.Expr {
 // subselect binds a nested query.
 func (b *binder) subselect(s *ast.Select) *query {
 	if b.noSub {
-		failf(sqlerr.FeatureNotSupported, s.Pos(), "cannot use subquery in %s", b.what)
+		failf(sqlerr.FeatureNotSupported, s.Pos(), "cannot use subquery in %s", strings.TrimSuffix(b.what, "s"))
 	}
 	user := b.scope.user
 	b.scope.user = b

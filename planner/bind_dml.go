@@ -47,10 +47,14 @@ func (p *planner) columnDefault(t *catalog.Table, i int) plan.Expr {
 	if c.Identity != 0 || c.Default == "" && c.Sequence != 0 {
 		return p.nextval(c.Sequence, c.Type)
 	}
-	if c.Default == "" || c.Generated {
+	text := c.Default
+	if text == "" {
+		text = p.domainDefault(c.Type)
+	}
+	if text == "" || c.Generated {
 		return &plan.Const{At: plan.At{T: c.Type, Off: -1}, Val: types.Null(c.Type)}
 	}
-	x, err := p.Texts.ParseExpr(c.Default)
+	x, err := p.Texts.ParseExpr(text)
 	if err != nil {
 		fail(err)
 	}
@@ -78,10 +82,11 @@ func (p *planner) nextval(seq types.OID, t types.T) plan.Expr {
 	return p.must(x, t, assignment)
 }
 
-// assign converts a value to a column's type as an assignment does.
+// assign converts a value to a column's type as an assignment does. Whether the
+// value is in the column's domain is checked when the row is written.
 func (p *planner) assign(x plan.Expr, c *catalog.Column, off int) plan.Expr {
 	if y := p.coerce(x, c.Type, assignment); y != nil {
-		return y
+		return unchecked(y)
 	}
 	fail(sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" is of type %s but expression is of type %s", c.Name, p.typeName(p.noMod(c.Type)), p.bareName(x.Type().OID)).
 		At(max(off, x.Pos())).WithHint("You will need to rewrite or cast the expression."))

@@ -28,13 +28,16 @@ func TableExprs(c *Context, t *catalog.Table) (out *plan.TableExprs, err error) 
 	}
 	place := func(x plan.Expr) plan.Expr { return stripPos(p.planExprs([]plan.Expr{x}, lay)[0]) }
 	for _, ck := range t.Checks {
-		out.Checks = append(out.Checks, place(p.mustBool(bind(ck.Expr, "CHECK"), "CHECK")))
+		out.Checks = append(out.Checks, place(p.mustBool(bind(ck.Expr, "check constraints"), "CHECK")))
 	}
 	for i, c := range live {
 		col := &t.Columns[c]
+		if x := p.columnDomain(&plan.Col{At: plan.At{T: col.Type, Off: -1}, Idx: i, Name: col.Name}); x != nil {
+			out.Domains = append(out.Domains, x)
+		}
 		if col.Generated {
-			out.Generated[i] = place(p.assign(bind(col.Default, "column generation expression"), col, -1))
-		} else if col.Default != "" || col.Identity != 0 || col.Sequence != 0 {
+			out.Generated[i] = place(p.assign(bind(col.Default, "column generation expressions"), col, -1))
+		} else if col.Default != "" || p.domainDefault(col.Type) != "" || col.Identity != 0 || col.Sequence != 0 {
 			out.Defaults[i] = p.planExprs([]plan.Expr{p.columnDefault(t, c)}, nil)[0]
 		}
 	}
@@ -48,7 +51,7 @@ func TableExprs(c *Context, t *catalog.Table) (out *plan.TableExprs, err error) 
 		out.IndexKeys = append(out.IndexKeys, keys)
 		var pred plan.Expr
 		if ix.Where != "" {
-			pred = place(p.mustBool(bind(ix.Where, "index predicate"), "WHERE"))
+			pred = place(p.mustBool(bind(ix.Where, "index predicates"), "WHERE"))
 		}
 		out.Preds = append(out.Preds, pred)
 	}
@@ -73,7 +76,7 @@ func ColumnExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what str
 	e = b.expr(x)
 	switch {
 	case want.OID == types.OBool:
-		e = p.mustBool(e, what)
+		e = p.mustBool(e, conditionOf(what))
 	case want.OID != 0:
 		y := p.coerce(e, want, assignment)
 		if y == nil {
@@ -93,6 +96,17 @@ func ColumnExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what str
 		return true
 	})
 	return p.planExprs([]plan.Expr{e}, lay)[0], cols, nil
+}
+
+// conditionOf is what messages call the clause of a stored condition.
+func conditionOf(what string) string {
+	switch what {
+	case "check constraints":
+		return "CHECK"
+	case "index predicates":
+		return "WHERE"
+	}
+	return what
 }
 
 // ResolveType resolves a type name for DDL.

@@ -255,16 +255,6 @@ func stripImplicit(e plan.Expr) plan.Expr {
 	}
 }
 
-// domain wraps a value of the base type; its constraints are checked by the
-// kernel of the domain's type.
-func (p *planner) domain(x plan.Expr, to types.T, ctx byte) plan.Expr {
-	u := p.Snap.TypeByOID(to.OID)
-	if u != nil && (u.NotNull || len(u.Checks) > 0) {
-		unsupported(x.Pos(), "a value of domain %s, which has constraints,", u.Name)
-	}
-	return &plan.Relabel{At: plan.At{T: to, Off: x.Pos()}, X: x, Cast: castForm(ctx)}
-}
-
 func (p *planner) coerceArg(e plan.Expr, to types.OID) plan.Expr {
 	if e.Type().OID == to {
 		return e
@@ -292,15 +282,19 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		if to.OID == types.OUnknown {
 			return e
 		}
+		if b := p.Snap.BaseType(to); b.OID != to.OID {
+			return p.domain(p.coerceUnknown(e, b, ctx), to, ctx)
+		}
 		if x.Val.Null {
 			plain := to
 			plain.Mod = -1
 			return p.coerceMod(&plan.Const{At: plan.At{T: plain, Off: x.Off}, Val: types.Null(plain)}, to, ctx)
 		}
-		if b := p.Snap.BaseType(to); b.OID != to.OID {
-			return p.domain(p.coerceUnknown(e, b, ctx), to, ctx)
-		}
 		in := p.info(to.OID)
+		if in.Kind == types.KArray && p.info(in.Elem).Type == 'd' {
+			plain := p.T(p.info(p.Snap.BaseType(p.T(in.Elem, -1)).OID).Array, -1)
+			return p.coerce(p.coerceUnknown(e, plain, ctx), to, ctx)
+		}
 		if in.Kind == types.KOid && to.OID != types.OOid && to.OID != types.OXid && to.OID != types.OCid ||
 			in.Kind == types.KEnum || in.Kind == types.KRecord || in.Kind == types.KArray && to.OID >= types.FirstUserOID || p.isRegArray(in) {
 			// needs the catalog: converted when the statement starts
@@ -322,6 +316,9 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		c := &plan.Const{At: plan.At{T: plain, Off: x.Off}, Val: d}
 		return p.coerceMod(c, to, ctx)
 	case *plan.Param:
+		if b := p.Snap.BaseType(to); b.OID != to.OID {
+			return p.domain(p.coerceUnknown(e, b, ctx), to, ctx)
+		}
 		if x.Idx < len(p.params) {
 			if cur := p.params[x.Idx]; cur.OID == types.OUnknown {
 				t := to

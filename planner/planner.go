@@ -54,7 +54,8 @@ type planner struct {
 	writes   bool
 	depth    int
 	subs     map[*query]*plannedSub
-	lockAt   map[int]int // target with the row key, per entry to lock
+	domains  map[types.OID]*plan.CoerceDomain // rules of domains met so far, nil: none
+	lockAt   map[int]int                      // target with the row key, per entry to lock
 	lockRels map[int]*rel
 }
 

@@ -25,12 +25,6 @@ func StoredExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what str
 	return storedExpr(c, x, t, want, what, nil)
 }
 
-// DomainCheck binds a check of a domain over the type base, whose value is VALUE.
-func DomainCheck(c *Context, x ast.Expr, base types.T) (*Stored, error) {
-	t := &catalog.Table{Columns: []catalog.Column{{Name: "value", Type: base}}}
-	return storedExpr(c, x, t, types.TBool, "check constraints", func(string) string { return "VALUE" })
-}
-
 func storedExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what string, column func(string) string) (*Stored, error) {
 	e, cols, err := ColumnExpr(c, x, t, want, what)
 	if err != nil {

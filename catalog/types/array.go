@@ -44,6 +44,9 @@ func (t T) ElemType() T {
 func NewArray(elem T, dims []int, lbs []int, elems []Datum) Datum {
 	t := T{OID: ArrayOf(elem.OID), Mod: elem.Mod}
 	if elem.User != KInvalid {
+		if b := elem.base(); b != 0 { // a domain: stored as what it is over
+			elem = T{OID: b, Mod: -1}
+		}
 		t = T{Mod: -1, User: KArray, Elem: elem.OID}
 	}
 	return Datum{T: t, B: encodeArray(elem.OID, dims, lbs, elems)}

@@ -15,8 +15,11 @@ import (
 
 // alterTable runs the actions of ALTER TABLE, INDEX, VIEW and SEQUENCE in order.
 func (x *exec) alterTable(s *ast.AlterTable) error {
-	if s.Kind == "INDEX" {
+	switch s.Kind {
+	case "INDEX":
 		return x.alterIndex(s)
+	case "DOMAIN":
+		return x.alterDomain(s)
 	}
 	r := x.lookup(&s.Name)
 	if r == nil {
@@ -229,23 +232,30 @@ func (x *exec) addColumn(t *catalog.Table, a *ast.AlterAction) error {
 		b.spec.Columns = append(b.spec.Columns, catalog.ColumnSpec{Column: t.Columns[i]})
 	}
 	n := len(b.spec.Columns)
-	if err := b.column(a.Column); err != nil {
-		return err
+	err := b.column(a.Column)
+	if err == nil {
+		err = b.bindTexts()
 	}
-	if err := b.bindTexts(); err != nil {
+	if err != nil {
 		return err
 	}
 	spec := b.spec.Columns[n]
 	var rewriteExpr plan.Expr
+	initial := b.defaults[n]
+	if initial == nil && !spec.Generated && spec.OwnSequence == nil {
+		if initial, err = planner.DomainDefault(x.Planner(), spec.Type); err != nil {
+			return err
+		}
+	}
 	switch {
 	case spec.Generated:
-		e, _, err := planner.ColumnExpr(x.Planner(), b.genCols[n], t, spec.Type, "column generation expression")
+		e, _, err := planner.ColumnExpr(x.Planner(), b.genCols[n], t, spec.Type, "column generation expressions")
 		if err != nil {
 			return err
 		}
 		rewriteExpr = e
-	case b.defaults[n] != nil && spec.Default != "":
-		e, _, err := planner.ColumnExpr(x.Planner(), b.defaults[n], nil, spec.Type, "DEFAULT expressions")
+	case initial != nil && (spec.Default != "" || b.defaults[n] == nil):
+		e, _, err := planner.ColumnExpr(x.Planner(), initial, nil, spec.Type, "DEFAULT expressions")
 		if err != nil {
 			return err
 		}
@@ -262,7 +272,10 @@ func (x *exec) addColumn(t *catalog.Table, a *ast.AlterAction) error {
 		}
 		d, err := x.evalConst(e)
 		if err != nil {
-			return err
+			if some, err2 := x.any("SELECT 1 FROM " + qualified(t) + " LIMIT 1"); some || err2 != nil {
+				return err
+			}
+			break // no row has the value
 		}
 		d.T = spec.Type
 		spec.Missing = &d

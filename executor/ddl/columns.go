@@ -52,16 +52,11 @@ func (b *tableBuilder) column(c *ast.ColumnDef) error {
 		if k := t.Kind(); k == types.KPseudo || k == types.KVoid || t.OID == types.ORecord {
 			return sqlerr.New(sqlerr.InvalidTableDefinition, "column \"%s\" has pseudo-type %s", c.Name, types.FormatType(t))
 		}
-		if u := b.snap().TypeByOID(t.OID); u != nil && u.Kind == 'd' && (u.NotNull || len(u.Checks) > 0) {
-			return sqlerr.Unsupported(c.Type.Pos(), "a column of domain %s, which has constraints,", u.Name)
-		}
 		spec.Type, spec.Dims = t, c.Type.Dims
 	}
 	if c.Collate != nil {
-		switch strings.ToLower(c.Collate.Last()) {
-		case "c", "posix", "default", "ucs_basic":
-		default:
-			return sqlerr.Unsupported(c.Collate.Pos(), "collation \"%s\"", c.Collate.Last())
+		if err := knownCollation(c.Collate); err != nil {
+			return err
 		}
 	}
 	i := len(b.spec.Columns)
@@ -122,6 +117,15 @@ func (b *tableBuilder) column(c *ast.ColumnDef) error {
 		}
 	}
 	return nil
+}
+
+// knownCollation refuses collations other than C, which is the only order here.
+func knownCollation(n *ast.Name) error {
+	switch strings.ToLower(n.Last()) {
+	case "c", "posix", "default", "ucs_basic":
+		return nil
+	}
+	return sqlerr.Unsupported(n.Pos(), "collation \"%s\"", n.Last())
 }
 
 // constraint adds a table constraint, or one written at a column.
@@ -231,7 +235,7 @@ func (b *tableBuilder) bindTexts() error {
 	}
 	for i, e := range b.genCols {
 		c := &b.spec.Columns[i]
-		x, err := planner.StoredExpr(b.Planner(), e, t, c.Type, "column generation expression")
+		x, err := planner.StoredExpr(b.Planner(), e, t, c.Type, "column generation expressions")
 		if err != nil {
 			return err
 		}

@@ -203,40 +203,6 @@ func (x *exec) createType(s *ast.CreateType) error {
 	return err
 }
 
-func (x *exec) createDomain(s *ast.CreateDomain) error {
-	schema, name, err := x.target(&s.Name, false)
-	if err != nil {
-		return err
-	}
-	base, err := planner.ResolveType(x.Planner(), &s.Type)
-	if err != nil {
-		return err
-	}
-	spec := &catalog.DomainSpec{Schema: schema, Name: name, Base: base}
-	for i := range s.Constraints {
-		k := &s.Constraints[i]
-		switch k.Kind {
-		case "NOT NULL":
-			spec.NotNull = true
-		case "NULL":
-		case "DEFAULT":
-			if spec.Default, _, err = x.defaultText(k.Expr, base, name); err != nil {
-				return err
-			}
-		case "CHECK":
-			check, err := planner.DomainCheck(x.Planner(), k.Expr, base)
-			if err != nil {
-				return err
-			}
-			spec.Checks = append(spec.Checks, catalog.Check{Name: k.Name, Expr: check.Text})
-		default:
-			return sqlerr.Unsupported(k.Pos(), "%s in a domain", k.Kind)
-		}
-	}
-	_, err = x.Change.CreateDomain(spec)
-	return err
-}
-
 func (x *exec) createFunction(s *ast.CreateFunction) (string, error) {
 	tag := "CREATE FUNCTION"
 	if s.Procedure {

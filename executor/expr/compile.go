@@ -43,6 +43,8 @@ func (c *compiler) compile(e plan.Expr) (Eval, error) {
 		return c.compileRelabel(e)
 	case *plan.CoerceMod:
 		return c.compileCoerceMod(e)
+	case *plan.CoerceDomain:
+		return c.compileCoerceDomain(e)
 	case *plan.CoerceArray:
 		return c.compileCoerceArray(e)
 	case *plan.And, *plan.Or, *plan.Not, *plan.Is:

@@ -37,9 +37,6 @@ const narrowDigits = 18
 // newCopyColumn returns the reader of a table's column.
 func (s *Session) newCopyColumn(snap *catalog.Snapshot, col *catalog.Column) (*copyColumn, error) {
 	t := col.Type
-	if u := snap.TypeByOID(t.OID); u != nil && u.Kind == 'd' && (u.NotNull || len(u.Checks) > 0) {
-		return nil, sqlerr.Unsupported(-1, "COPY into a column of domain %s, which has constraints,", u.Name)
-	}
 	c := &copyColumn{name: col.Name, t: t, v: vec.New(t, 0), read: s.readText, readBin: s.readBinary}
 	if t.OID < types.FirstUserOID {
 		c.plainForms(s.tx.fmt)

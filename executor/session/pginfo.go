@@ -206,21 +206,3 @@ func (s *Session) cursorRows() []pgcatalog.CursorInfo {
 	}
 	return out
 }
-
-func enumLabels(u *catalog.UserType) []string {
-	l := slices.Clone(u.Labels)
-	slices.SortFunc(l, func(a, b catalog.EnumLabel) int {
-		switch {
-		case a.Order < b.Order:
-			return -1
-		case a.Order > b.Order:
-			return 1
-		}
-		return 0
-	})
-	out := make([]string, len(l))
-	for i := range l {
-		out[i] = l[i].Label
-	}
-	return out
-}

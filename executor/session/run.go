@@ -116,18 +116,19 @@ func (p *plannedStmt) refresh(s *Session, snap *catalog.Snapshot) error {
 	p.custom = customPlan{generic: q}
 	p.cols = nil
 	if q.Returns {
-		p.cols = columnsOf(q)
+		p.cols = columnsOf(q, snap)
 	}
 	return nil
 }
 
-func columnsOf(q *plan.Query) []wire.Column {
+// columnsOf describes a result; of domains clients see the type below.
+func columnsOf(q *plan.Query, snap *catalog.Snapshot) []wire.Column {
 	cols := []wire.Column{}
 	for _, c := range q.Root.Base().Cols {
 		if c.Hidden {
 			continue
 		}
-		cols = append(cols, wire.Column{Name: c.Name, TableOID: uint32(c.Table), AttNum: c.AttNum, Type: c.T})
+		cols = append(cols, wire.Column{Name: c.Name, TableOID: uint32(c.Table), AttNum: c.AttNum, Type: snap.BaseType(c.T)})
 	}
 	return cols
 }

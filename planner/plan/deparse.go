@@ -110,6 +110,8 @@ func (d *deparser) expr(e Expr, implicit bool) {
 			return
 		}
 		d.cast(e.X, e.T, e.Cast, implicit)
+	case *CoerceDomain:
+		d.cast(e.X, e.T, e.Cast, implicit)
 	case *CoerceArray:
 		d.cast(e.X, e.T, e.Cast, implicit)
 	case *And:

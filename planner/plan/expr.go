@@ -95,6 +95,18 @@ type (
 		Elem Expr
 		Cast CastForm
 	}
+	// CoerceDomain makes a value of a domain out of one of its base type, which
+	// every value must satisfy: 23502 for NULL with NotNull, 23514 for a Check that
+	// is false, tested in order.
+	CoerceDomain struct {
+		At
+		X            Expr
+		Schema, Name string // the domain
+		TypeName     string // as messages spell it
+		NotNull      bool
+		Checks       []DomainCheck
+		Cast         CastForm
+	}
 	// And, Or: three-valued, arguments in order, short-circuiting per row.
 	And struct {
 		At
@@ -217,6 +229,11 @@ type (
 	SubParam struct {
 		Idx int
 		X   Expr
+	}
+	// DomainCheck is a check of a domain; Cond is boolean over Col 0 = VALUE.
+	DomainCheck struct {
+		Name string
+		Cond Expr
 	}
 	// When is an arm of a Case.
 	When struct{ Cond, Result Expr }

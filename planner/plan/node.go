@@ -407,6 +407,7 @@ type StepNote struct{ Step, Text string }
 // table's live columns in order.
 type TableExprs struct {
 	Live      []int  // live column indexes of the table
+	Domains   []Expr // of columns whose domains restrict them: evaluated for the errors
 	Checks    []Expr // aligned with Table.Checks
 	Defaults  []Expr // per live column, nil without one; see no columns
 	Generated []Expr // per live column, nil unless generated

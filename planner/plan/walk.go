@@ -55,6 +55,10 @@ func MapChildren(e Expr, m func(Expr) Expr) Expr {
 		c := *e
 		c.X = m(e.X)
 		return &c
+	case *CoerceDomain:
+		c := *e // the checks see the value alone, not the row
+		c.X = m(e.X)
+		return &c
 	case *CoerceArray:
 		c := *e // Elem sees the element alone, not the row
 		c.X = m(e.X)

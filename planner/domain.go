@@ -1,0 +1,149 @@
+package planner
+
+import (
+	"cmp"
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+// domain makes a value of a domain out of one of the type that it is over: with
+// the checks of the domain, and of the domains below it, where there are any.
+func (p *planner) domain(x plan.Expr, to types.T, ctx byte) plan.Expr {
+	if d := p.domainRules(to.OID); d != nil {
+		d.At, d.X, d.Cast = plan.At{T: to, Off: x.Pos()}, x, castForm(ctx)
+		return d
+	}
+	return &plan.Relabel{At: plan.At{T: to, Off: x.Pos()}, X: x, Cast: castForm(ctx)}
+}
+
+// domainRules collects what values of a domain must satisfy, nil for nothing:
+// NOT NULL first, then the checks of the lowest domain, by name, and so on up.
+func (p *planner) domainRules(oid types.OID) *plan.CoerceDomain {
+	if d, ok := p.domains[oid]; ok {
+		if d == nil {
+			return nil
+		}
+		c := *d
+		return &c
+	}
+	var out *plan.CoerceDomain
+	var chain []*catalog.UserType
+	for o := oid; ; {
+		u := p.Snap.TypeByOID(o)
+		if u == nil || u.Kind != 'd' {
+			break
+		}
+		chain = append(chain, u)
+		o = u.Base.OID
+	}
+	for i := len(chain) - 1; i >= 0; i-- {
+		u := chain[i]
+		if !u.NotNull && len(u.Checks) == 0 {
+			continue
+		}
+		if out == nil {
+			out = &plan.CoerceDomain{Schema: chain[0].Schema, Name: chain[0].Name, TypeName: p.bareName(oid)}
+		}
+		out.NotNull = out.NotNull || u.NotNull
+		checks := slices.SortedFunc(slices.Values(u.Checks), func(a, b *catalog.Check) int { return cmp.Compare(a.Name, b.Name) })
+		for _, k := range checks {
+			out.Checks = append(out.Checks, plan.DomainCheck{Name: k.Name, Cond: p.domainCheck(k.Expr, p.Snap.BaseType(u.Base))})
+		}
+	}
+	if p.domains == nil {
+		p.domains = map[types.OID]*plan.CoerceDomain{}
+	}
+	p.domains[oid] = out
+	if out == nil {
+		return nil
+	}
+	c := *out
+	return &c
+}
+
+// domainCheck binds the text of a check over VALUE, which is column 0.
+func (p *planner) domainCheck(text string, base types.T) plan.Expr {
+	x, err := p.Texts.ParseExpr(text)
+	if err != nil {
+		fail(err)
+	}
+	t := valueTable(base)
+	r := p.tableRel(t, t.Name)
+	lay := layout{}
+	lay.addTable(r, liveCols(t), 0)
+	b := &binder{planner: p, scope: &scope{items: []*nsItem{p.relNames(r, nil, -1)}}, what: "check constraints", noAgg: true, noWin: true, noSub: true}
+	return stripPos(p.planExprs([]plan.Expr{p.mustBool(b.expr(x), "CHECK")}, lay)[0])
+}
+
+// valueTable has the one column that a domain's check sees.
+func valueTable(base types.T) *catalog.Table {
+	return &catalog.Table{Columns: []catalog.Column{{Name: "value", Type: base}}}
+}
+
+// DomainCheck binds a check of a domain over the type base, whose value is VALUE.
+func DomainCheck(c *Context, x ast.Expr, base types.T) (*Stored, error) {
+	return storedExpr(c, x, valueTable(c.Snap.BaseType(base)), types.TBool, "check constraints", func(string) string { return "VALUE" })
+}
+
+// columnDomain is the expression whose evaluation checks a stored column, given
+// as an expression over the rows, against the domains that it is of; nil when
+// every value of the type below will do.
+func (p *planner) columnDomain(col plan.Expr) plan.Expr {
+	t := col.Type()
+	if t.OID < types.FirstUserOID {
+		return nil
+	}
+	in := p.info(t.OID)
+	switch {
+	case in.Type == 'd' && p.domainRules(t.OID) != nil:
+		b := p.Snap.BaseType(t)
+		return p.domain(&plan.Relabel{At: plan.At{T: b, Off: -1}, X: col}, t, implicit)
+	case in.Kind == types.KArray && p.domainRules(in.Elem) != nil:
+		b := p.Snap.BaseType(p.T(in.Elem, -1))
+		elem := p.domain(&plan.Col{At: plan.At{T: b, Off: -1}}, p.T(in.Elem, -1), implicit)
+		plain := p.T(p.info(b.OID).Array, -1)
+		return &plan.CoerceArray{At: plan.At{T: t, Off: -1}, X: &plan.Relabel{At: plan.At{T: plain, Off: -1}, X: col}, Elem: elem}
+	}
+	return nil
+}
+
+// unchecked leaves the check of a column's own domain to the writing of the row.
+func unchecked(e plan.Expr) plan.Expr {
+	if d, ok := e.(*plan.CoerceDomain); ok {
+		return &plan.Relabel{At: d.At, X: d.X, Cast: d.Cast}
+	}
+	return e
+}
+
+// domainDefault is the default that a column without one has from its domain:
+// the text, or "".
+func (p *planner) domainDefault(t types.T) string {
+	for {
+		u := p.Snap.TypeByOID(t.OID)
+		if u == nil || u.Kind != 'd' || u.Default != "" {
+			if u != nil && u.Kind == 'd' {
+				return u.Default
+			}
+			return ""
+		}
+		t = u.Base
+	}
+}
+
+// DomainDefault is what a new column of type t without a default holds in rows
+// that are there: the default of its domain, or NULL, which the domain may
+// refuse. It is nil for other types.
+func DomainDefault(c *Context, t types.T) (ast.Expr, error) {
+	p := newPlanner(c)
+	if p.info(t.OID).Type != 'd' {
+		return nil, nil
+	}
+	if text := p.domainDefault(t); text != "" {
+		return c.Texts.ParseExpr(text)
+	}
+	return &ast.Const{Off: -1, Kind: ast.ConstNull}, nil
+}
