@@ -149,6 +149,8 @@ func parseTextBinary(t T, b []byte) ([]byte, error) {
 		return lsnText(b)
 	case OTid:
 		return tidText(b)
+	case OJSONPath:
+		return jsonPathText(b)
 	case OMoney:
 		return nil, sqlerr.Unsupported(-1, "binary format of type money")
 	}
@@ -216,6 +218,8 @@ func appendTextBinary(buf []byte, d Datum) []byte {
 		return appendLSN(buf, d.B)
 	case OTid:
 		return appendTid(buf, d.B)
+	case OJSONPath:
+		return append(append(buf, jsonPathVersion), d.B...)
 	case OBpchar:
 		buf = append(buf, d.B...)
 		if d.T.Mod > 4 {

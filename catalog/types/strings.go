@@ -34,6 +34,8 @@ func parseTextual(t T, s string) ([]byte, error) {
 		return parseChar(s), nil
 	case OXid8, OPgLSN, OTid:
 		return parseSystemValue(o, s)
+	case OJSONPath:
+		return canonicalJSONPath(s)
 	default:
 		if unsupportedText[o] {
 			return nil, sqlerr.Unsupported(-1, "type %s", FormatTypeNoMod(o))

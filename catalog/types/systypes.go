@@ -18,7 +18,7 @@ const (
 // its own that nothing would check.
 var unsupportedText = map[OID]bool{
 	OMoney: true, 601: true, 602: true, 603: true, 604: true, 628: true, 718: true, // lseg, path, box, polygon, line, circle
-	774: true, 3614: true, 3615: true, 3642: true, 4072: true, // macaddr8, tsvector, tsquery, gtsvector, jsonpath
+	774: true, 3614: true, 3615: true, 3642: true, // macaddr8, tsvector, tsquery, gtsvector
 	2970: true, 5038: true, // txid_snapshot, pg_snapshot
 }
 

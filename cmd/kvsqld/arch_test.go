@@ -17,11 +17,13 @@ const module = "kvsqld/"
 // from ours. Everything points down; catalog/types and parser/ast are the floor.
 // A name that ends in /... stands for the package and all below it.
 var arrows = map[string][]string{
-	"catalog/sqlerr":    nil,
-	"catalog/spatial":   nil,
-	"catalog/types":     {"catalog/sqlerr", "catalog/spatial"},
-	"catalog/types/vec": {"catalog/types"},
-	"catalog":           {"catalog/types", "catalog/sqlerr"},
+	"catalog/sqlerr":  nil,
+	"catalog/spatial": nil,
+	"catalog/types":   {"catalog/sqlerr", "catalog/spatial", "catalog/types/jsonpath"},
+	// The paths of jsonpath values are what the executor walks.
+	"catalog/types/jsonpath": {"catalog/sqlerr"},
+	"catalog/types/vec":      {"catalog/types"},
+	"catalog":                {"catalog/types", "catalog/sqlerr"},
 	// The relations raise 0A000 and 42P01 themselves.
 	"catalog/pgcatalog": {"catalog", "catalog/types", "catalog/types/vec", "catalog/sqlerr"},
 
@@ -48,7 +50,8 @@ var arrows = map[string][]string{
 	"planner":      {"planner/plan", "parser/ast", "catalog", "catalog/types", "catalog/spatial", "catalog/sqlerr"},
 
 	// The function table in catalog is what the registry of kernels implements.
-	"executor/expr": {"planner/plan", "catalog", "catalog/types", "catalog/types/vec", "catalog/spatial", "catalog/sqlerr"},
+	"executor/expr": {"planner/plan", "catalog", "catalog/types", "catalog/types/vec", "catalog/types/jsonpath", "catalog/spatial",
+		"catalog/sqlerr"},
 	// Operators take transactions, locks and isolation levels from storage/kv;
 	// an interface of their own would repeat it word for word.
 	"executor": {"executor/expr", "planner/plan", "catalog", "catalog/types", "catalog/types/vec", "catalog/spatial",

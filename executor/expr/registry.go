@@ -45,6 +45,7 @@ func families() []func(*registry) {
 		numToCharFuncs,
 		fromCharFuncs,
 		jsonFuncs,
+		jsonpathFuncs,
 		rangeOpFuncs,
 		keyValueFuncs,
 	}

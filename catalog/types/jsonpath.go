@@ -1,0 +1,38 @@
+package types
+
+import (
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types/jsonpath"
+)
+
+// OJSONPath is the type jsonpath, which is held as its canonical text.
+const OJSONPath OID = 4072
+
+// jsonPathVersion begins the binary form; the text follows.
+const jsonPathVersion = 1
+
+// ParseJSONPath reads the text of a jsonpath value.
+func ParseJSONPath(s string) (*jsonpath.Path, error) {
+	return jsonpath.Parse(s, func(num string) (string, error) {
+		d, err := ParseDecimal(num)
+		return d.String(), err
+	})
+}
+
+func canonicalJSONPath(s string) ([]byte, error) {
+	p, err := ParseJSONPath(s)
+	if err != nil {
+		return nil, err
+	}
+	return []byte(p.String(AppendJSONString)), nil
+}
+
+func jsonPathText(b []byte) ([]byte, error) {
+	if len(b) == 0 || b[0] != jsonPathVersion {
+		return nil, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "unsupported jsonpath version number: %d", append(b, 0)[0])
+	}
+	if err := checkUTF8(b[1:]); err != nil {
+		return nil, err
+	}
+	return canonicalJSONPath(string(b[1:]))
+}
