@@ -22,6 +22,7 @@ var notKept = map[string]string{
 	"View.Materialized.Common.OID":            "is the view's",
 	"View.Materialized.Common.DB":             "is the view's",
 	"View.Materialized.Common.Comment":        "is the view's",
+	"View.Materialized.Groups":                "nor files of attributes",
 	"View.Materialized.PK":                    "materialized views have no keys",
 	"View.Materialized.Uniques":               "nor constraints",
 	"View.Materialized.Checks":                "nor constraints",
@@ -83,8 +84,11 @@ func (f *filler) fill(v reflect.Value, name string) {
 		v.Set(reflect.ValueOf(map[string]string{fmt.Sprint("k", f.n): "v"}))
 	case reflect.String:
 		s := fmt.Sprint(strings.ToLower(name), f.n)
-		if name == "Kind" {
+		switch name {
+		case "Kind":
 			s = "inverted"
+		case "Layout":
+			s = LayoutColumn
 		}
 		v.SetString(s)
 	case reflect.Bool:
