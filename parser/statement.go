@@ -107,6 +107,11 @@ func (p *parser) definitionStmt(t Token) ast.Stmt {
 		p.expectKws(kwForeign, kwSchema)
 		return p.restUnsupported(off, "IMPORT FOREIGN SCHEMA")
 	}
+	if t.Kind == KindIdent && t.Key == 0 && t.ident(p.lx.src) == "backup" {
+		p.next()
+		p.expectKws(kwTo, kwStdout)
+		return &ast.Backup{Off: off}
+	}
 	p.syntaxErr()
 	return nil
 }

@@ -63,13 +63,13 @@ var arrows = map[string][]string{
 	// A session implements wire.Session and so names its value types.
 	"executor/session": {"executor", "executor/ddl", "executor/expr", "parser", "parser/ast", "planner", "planner/plan",
 		"catalog", "catalog/pgcatalog", "catalog/types", "catalog/types/vec", "catalog/sqlerr",
-		"storage", "storage/table", "storage/kv", "wire"},
+		"storage", "storage/table", "storage/kv", "storage/backup", "wire"},
 
 	// Protocol violations found by the wire have SQLSTATEs like any other error.
 	"wire": {"catalog/types", "catalog/types/vec", "catalog/sqlerr"},
 
 	// The commands show files and keys and name places in scripts.
-	"cmd/kvsqld": {"wire", "executor/session", "executor", "storage", "storage/kv", "storage/txn", "storage/table",
+	"cmd/kvsqld": {"wire", "executor/session", "executor", "storage", "storage/backup", "storage/kv", "storage/txn", "storage/table",
 		"catalog", "catalog/sqlerr", "parser", "parser/ast"},
 }
 

@@ -33,12 +33,17 @@ func openLocal(cmd *cobra.Command) (*local, error) {
 	}
 	st, err := storage.Open(storage.Options{Dir: dir})
 	if errors.Is(err, kv.ErrInUse) {
-		return nil, fmt.Errorf("%s is in use by another process: stop that server, or reach it with --dsn where the command has it", dir)
+		return nil, fmt.Errorf("%s: %w: stop that server, or reach it with --dsn where the command has it", dir, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", dir, err)
 	}
-	srv, err := session.Open(cmd.Context(), st, session.Options{Auth: "trust", Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))})
+	return serveLocal(cmd.Context(), st)
+}
+
+// serveLocal makes a server over an open store, which it owns from then on.
+func serveLocal(ctx context.Context, st kv.Store) (*local, error) {
+	srv, err := session.Open(ctx, st, session.Options{Auth: "trust", Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))})
 	if err != nil {
 		st.Close()
 		return nil, err

@@ -79,7 +79,7 @@ func runServe(cmd *cobra.Command, _ []string) (err error) {
 	}})
 	if err != nil {
 		if errors.Is(err, kv.ErrInUse) {
-			return fmt.Errorf("%s is in use by another process: stop it, or choose another --data", dir)
+			return fmt.Errorf("%s: %w: stop it, or choose another --data", dir, err)
 		}
 		return fmt.Errorf("--data %s: %w", dir, err)
 	}

@@ -11,16 +11,14 @@ import (
 	"kvsqld/storage/kv"
 )
 
-// maintain runs VACUUM, ANALYZE, REINDEX, CLUSTER and CHECKPOINT. The store
-// keeps itself in order: VACUUM without ANALYZE has nothing to do, nor have
-// REINDEX and CLUSTER, whose files are ordered always.
+// maintain runs VACUUM, ANALYZE, REINDEX, CLUSTER and CHECKPOINT. Files are in
+// order always: REINDEX and CLUSTER have nothing to do.
 func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string, int64, error) {
-	analyze := x.Kind == "ANALYZE"
-	for i := range x.Options {
-		if o := &x.Options[i]; o.Name == "analyze" && isOn(o) {
-			analyze = true
-		}
+	o, err := maintainOptions(x)
+	if err != nil {
+		return "", 0, err
 	}
+	analyze := o.analyze
 	if x.Kind == "VACUUM" && (s.block != idle || c.several) {
 		return "", 0, inBlockError("VACUUM")
 	}
@@ -32,6 +30,11 @@ func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string,
 	tables, err := s.maintained(x)
 	if err != nil {
 		return "", 0, err
+	}
+	if x.Kind == "VACUUM" {
+		if err := s.vacuum(ctx, x, o); err != nil {
+			return "", 0, err
+		}
 	}
 	if analyze {
 		for i, t := range tables {
@@ -45,15 +48,6 @@ func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string,
 		}
 	}
 	return x.Kind, -1, nil
-}
-
-func isOn(o *ast.Option) bool {
-	k, ok := o.X.(*ast.Const)
-	if !ok {
-		return true
-	}
-	v, _ := types.ParseBoolWord(k.Val)
-	return v || k.Val == ""
 }
 
 // maintained lists the tables that a statement names, or all of the database.

@@ -193,7 +193,7 @@ func (s *Session) executePortal(ctx context.Context, p *portal, maxRows int, w w
 // commitsAlone reports whether a statement ends its own implicit transaction.
 func commitsAlone(st ast.Stmt) bool {
 	switch st.(type) {
-	case *ast.CreateDatabase, *ast.DropDatabase, *ast.Vacuum:
+	case *ast.CreateDatabase, *ast.DropDatabase, *ast.Vacuum, *ast.Backup:
 		return true
 	}
 	return false

@@ -35,6 +35,8 @@ func (s *Session) utility(ctx context.Context, c *call, out sink) (tag string, n
 		return s.explain(ctx, c, x, out)
 	case *ast.Copy:
 		return s.copyStmt(ctx, c, x)
+	case *ast.Backup:
+		return s.backupStmt(ctx, c)
 	case *ast.Vacuum:
 		return s.maintain(ctx, x, c)
 	case *ast.Do:

@@ -65,6 +65,8 @@ func (p *printer) session(s Stmt) {
 		p.putIf(s.NoWait, " NOWAIT")
 	case *Vacuum:
 		p.vacuum(s)
+	case *Backup:
+		p.put("BACKUP TO STDOUT")
 	case *Do:
 		p.put("DO ")
 		p.literal(s.Body)

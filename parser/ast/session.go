@@ -128,6 +128,8 @@ type (
 		Tables  []VacuumTable
 		Options []Option
 	}
+	// Backup is BACKUP TO STDOUT, which PostgreSQL does not have.
+	Backup struct{ Off }
 	// VacuumTable is a table with optional columns.
 	VacuumTable struct {
 		Name Name
@@ -167,6 +169,7 @@ func (*CloseCursor) stmt()    {}
 func (*Listen) stmt()         {}
 func (*LockTable) stmt()      {}
 func (*Vacuum) stmt()         {}
+func (*Backup) stmt()         {}
 func (*Do) stmt()             {}
 func (*CallProc) stmt()       {}
 func (*SetConstraints) stmt() {}

@@ -30,6 +30,9 @@ type engine struct {
 	// mu is held by whoever writes or replaces the data file.
 	mu     sync.Mutex
 	broken atomic.Pointer[error] // set when no further commit may be tried
+	delta  *delta                // of the compaction that runs; guarded by mu
+
+	compacting chan struct{} // capacity 1: taken by the compaction that runs
 }
 
 func (e *engine) Limits() (key, val int) { return bolt.MaxKeySize, 1<<30 - 1 }
@@ -50,6 +53,9 @@ func (e *engine) ApplyMark(changes []txn.Change, mark []byte) (seq uint64, err e
 	seq, err = f.apply(changes, mark)
 	if f.w.lost != nil {
 		e.broken.Store(&f.w.lost)
+	}
+	if err == nil && e.delta != nil {
+		e.delta.add(changes, mark)
 	}
 	return seq, err
 }
@@ -113,10 +119,20 @@ func (f *dataFile) chooseList() {
 	f.db.NoFreelistSync = st.FreePageN+st.PendingPageN > maxListed
 }
 
+// use returns the data file, which stays open until it is released.
+func (e *engine) use() *dataFile {
+	for {
+		if f := e.file.Load(); f.acquire() {
+			return f
+		}
+	}
+}
+
 // Mark returns the mark of the write-ahead log, nil if there is none.
 func (e *engine) Mark() (mark []byte, err error) {
 	defer corrupted(&err)
-	f := e.file.Load()
+	f := e.use()
+	defer f.release()
 	err = f.db.View(func(tx *bolt.Tx) error {
 		if b, ok := f.pager(tx).top().sub([]byte(metaBucket)); ok {
 			mark = bytes.Clone(b.get([]byte(logKey)))
@@ -227,6 +243,10 @@ func (e *engine) Stats(s *kv.StoreStats) {
 		s.FileBytes = fi.Size()
 	}
 	f := e.file.Load()
+	if !f.acquire() {
+		return // replaced or closed at this moment
+	}
+	defer f.release()
 	st := f.db.Stats()
 	s.FreeBytes = int64(st.FreePageN+st.PendingPageN) * f.w.page
 	s.Seq = f.lastSeq()
@@ -272,7 +292,7 @@ func (e *engine) Close() error {
 		f.db.NoFreelistSync = false
 		err = f.db.Update(func(*bolt.Tx) error { return nil })
 	}
-	return errors.Join(err, f.close(), e.lock.Close())
+	return errors.Join(err, f.release(), e.lock.Close())
 }
 
 // writeError classifies an error of writing the file. bbolt wraps some causes

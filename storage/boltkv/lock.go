@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"kvsqld/storage/kv"
 )
 
@@ -27,17 +25,17 @@ func lockDir(dir string, wait time.Duration) (*os.File, error) {
 	}
 	const pause = 20 * time.Millisecond
 	for deadline := time.Now().Add(wait); ; time.Sleep(pause) {
-		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil {
+		free, err := flock(f)
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if free {
 			break
 		}
-		if !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(deadline) {
+		if time.Now().After(deadline) {
 			holder, _ := os.ReadFile(f.Name()) // only to be named
 			f.Close()
-			if !errors.Is(err, unix.EWOULDBLOCK) {
-				return nil, err
-			}
-			return nil, fmt.Errorf("%w, number %s", kv.ErrInUse, strings.TrimSpace(string(holder)))
+			return nil, fmt.Errorf("%w (process %s)", kv.ErrInUse, strings.TrimSpace(string(holder)))
 		}
 	}
 	if err := f.Truncate(0); err != nil {

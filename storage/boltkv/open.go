@@ -78,7 +78,7 @@ func Open(dir string, opt Options) (st *txn.Store, err error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), lock.Close())
 	}
-	e := &engine{opt: opt, dir: dir, path: path, lock: lock}
+	e := &engine{opt: opt, dir: dir, path: path, lock: lock, compacting: make(chan struct{}, 1)}
 	e.file.Store(f)
 	log := opt.Log
 	log.NoSync, log.FS = opt.NoSync, opt.FS
@@ -248,6 +248,7 @@ func openFile(path string, opt *Options, s *sums) (*dataFile, error) {
 	f := &dataFile{db: db, w: &pageWriter{
 		f: opt.FS.Adopt(path, osf), sums: s, page: int64(db.Info().PageSize), size: fi.Size(), noSync: opt.NoSync,
 	}}
+	f.users.Store(1)
 	if err := intercept(db, f.w); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"sync/atomic"
 	"unsafe"
 
 	bolt "go.etcd.io/bbolt"
@@ -131,6 +132,34 @@ type dataFile struct {
 	shift uint64
 	// listed says that the newest state has the list of free pages in the file.
 	listed bool
+
+	users   atomic.Int64 // the engine and snapshots; the last one closes the file
+	retired func()       // called when a replaced file has been closed
+}
+
+// acquire makes sure that the file stays open until release; false if it is
+// closed.
+func (f *dataFile) acquire() bool {
+	for {
+		n := f.users.Load()
+		if n == 0 {
+			return false
+		}
+		if f.users.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+func (f *dataFile) release() error {
+	if f.users.Add(-1) > 0 {
+		return nil
+	}
+	err := f.close()
+	if f.retired != nil {
+		f.retired()
+	}
+	return err
 }
 
 func (f *dataFile) seq(tx *bolt.Tx) uint64 { return uint64(tx.ID()) + f.shift }

@@ -2,6 +2,7 @@ package boltkv
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -16,6 +17,7 @@ import (
 // snapshot is one bbolt read transaction, used by several goroutines: reading
 // changes nothing in it. Buckets are looked up once.
 type snapshot struct {
+	f       *dataFile
 	tx      *bolt.Tx
 	seq     uint64
 	p       *pager
@@ -32,26 +34,26 @@ type file struct {
 }
 
 func (e *engine) Snapshot() (txn.EngineSnapshot, error) {
-	for {
-		f := e.file.Load()
-		tx, err := f.db.Begin(false)
-		if err != nil {
-			if e.file.Load() != f {
-				continue // it was replaced and closed
-			}
-			return nil, fmt.Errorf("%w: %w", kv.ErrUnavailable, err)
-		}
-		s := &snapshot{tx: tx, seq: f.seq(tx), p: f.pager(tx)}
-		s.files.Store(new(map[uint64]*file))
-		return s, nil
+	f := e.use()
+	tx, err := f.db.Begin(false)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: %w", kv.ErrUnavailable, err), f.release())
 	}
+	s := &snapshot{f: f, tx: tx, seq: f.seq(tx), p: f.pager(tx)}
+	s.files.Store(new(map[uint64]*file))
+	return s, nil
 }
 
 func (s *snapshot) Seq() uint64 { return s.seq }
 
-// Release ends the read transaction, of which an error only says that it has
-// ended.
-func (s *snapshot) Release() { s.release.Do(func() { _ = s.tx.Rollback() }) }
+// Release ends the read transaction. An error of that only says that it has
+// ended, one of closing a replaced file concerns nobody.
+func (s *snapshot) Release() {
+	s.release.Do(func() {
+		_ = s.tx.Rollback()
+		_ = s.f.release()
+	})
+}
 
 // corrupted turns a panic into an error: a pager's, or bbolt's, which reports
 // pages that are not what they should be in this way. Use it in a defer.

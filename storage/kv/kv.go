@@ -237,6 +237,10 @@ type Store interface {
 	SplitAt(ctx context.Context, sp Space, keys ...[]byte) error
 	// Stats reports sizes and counters.
 	Stats() StoreStats
+	// Compact gives the space of deleted data back to the operating system, as
+	// far as the engine keeps any. Reads and commits go on meanwhile; a crash
+	// leaves the store as it was before or after.
+	Compact(ctx context.Context) error
 	// Check verifies the engine's own structures and reports each fault.
 	Check(ctx context.Context, report func(fault string)) error
 	// Close waits for the commit being applied and releases everything. Open

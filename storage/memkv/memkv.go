@@ -61,6 +61,7 @@ type snapshot struct {
 func (e *engine) Limits() (int, int)                        { return maxKey, maxVal }
 func (e *engine) Close() error                              { return nil }
 func (e *engine) Stats(s *kv.StoreStats)                    { s.Seq = e.cur.Load().seq }
+func (e *engine) Compact(context.Context) error             { return nil }
 func (e *engine) Check(context.Context, func(string)) error { return nil }
 func (e *engine) Snapshot() (txn.EngineSnapshot, error)     { return e.cur.Load(), nil }
 

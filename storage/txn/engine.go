@@ -20,8 +20,10 @@ type Engine interface {
 	Apply(changes []Change) (seq uint64, err error)
 	// Limits returns the largest key (at most 65,535) and value, in bytes.
 	Limits() (key, val int)
-	// Stats and Check are those of kv.Store; Stats fills in the sizes only.
+	// Stats, Compact and Check are those of kv.Store; Stats fills in the sizes
+	// only. Compact may be called at any time, also while Apply runs.
 	Stats(s *kv.StoreStats)
+	Compact(ctx context.Context) error
 	Check(ctx context.Context, report func(fault string)) error
 	// Close is called once, after the last snapshot was released.
 	Close() error

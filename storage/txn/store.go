@@ -150,6 +150,16 @@ func (st *Store) Stats() kv.StoreStats {
 	return s
 }
 
+// Compact gives free space back.
+func (st *Store) Compact(ctx context.Context) error {
+	if err := st.open(); err != nil {
+		return err
+	}
+	err := st.eng.Compact(ctx)
+	st.snaps.dropIdle() // which may keep the space
+	return err
+}
+
 // Check verifies the engine's structures.
 func (st *Store) Check(ctx context.Context, report func(fault string)) error {
 	if err := st.open(); err != nil {

@@ -22,6 +22,7 @@ type fakeEngine struct {
 
 func (e *fakeEngine) Limits() (int, int)                              { return 100, 1000 }
 func (e *fakeEngine) Stats(*kv.StoreStats)                            {}
+func (e *fakeEngine) Compact(context.Context) error                   { return nil }
 func (e *fakeEngine) Check(context.Context, func(fault string)) error { return nil }
 func (e *fakeEngine) Close() error                                    { return nil }
 

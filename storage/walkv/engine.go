@@ -432,6 +432,22 @@ func (e *Engine) Stats(s *kv.StoreStats) {
 	s.Seq = e.cur.Load().seq
 }
 
+// Compact moves what is in the trees, deletions above all, into the base while
+// the log goes on, and compacts that.
+func (e *Engine) Compact(ctx context.Context) error {
+	e.mu.Lock()
+	err := e.usable()
+	if err == nil {
+		err = e.freeze()
+		e.wait()
+	}
+	e.mu.Unlock()
+	if err != nil && !errors.Is(err, kv.ErrDiskFull) { // which is why one compacts
+		return err
+	}
+	return e.base.Compact(ctx)
+}
+
 // Check verifies the base with everything in it. Trees that cannot be moved
 // because of damaged pages are one more fault.
 func (e *Engine) Check(ctx context.Context, report func(fault string)) error {
