@@ -2,7 +2,8 @@
 
 DATA   ?= kvsqld-data
 LISTEN ?= 127.0.0.1:5433
-CYCLES ?= 100
+CYCLES ?= 1000
+CUTS   ?= 10000
 LBS    := testdata/samples/lbs
 
 .PHONY: menu
@@ -66,8 +67,12 @@ diff: ## compare the answers to testdata/diff (or DIR=…) with PostgreSQL's
 	CI=true KVSQLD_COMPARE_DIR=$(if $(DIR),$(abspath $(DIR))) go test -count=1 -timeout 0 -run 'TestCompare|TestPostgres' -v ./cmd/kvsqld | grep -v '^=== '
 
 .PHONY: crash
-crash: ## kill the server under writes again and again (CYCLES=100)
+crash: ## kill the server under writes again and again (CYCLES=1000)
 	KVSQLD_CRASH_CYCLES=$(CYCLES) go test -count=1 -timeout 0 -run TestCrash -v ./cmd/kvsqld
+
+.PHONY: powerloss
+powerloss: ## lose power again and again at random moments (CUTS=10000)
+	KVSQLD_POWER_CUTS=$(CUTS) go test -count=1 -timeout 0 -run TestPowerLoss -v ./storage/boltkv
 
 .PHONY: bench
 bench: build ## compare with PostgreSQL on this machine (needs PostgreSQL 15)
