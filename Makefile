@@ -70,6 +70,10 @@ diff: ## compare the answers to testdata/diff (or DIR=…) with PostgreSQL's
 crash: ## kill the server under writes again and again (CYCLES=1000)
 	KVSQLD_CRASH_CYCLES=$(CYCLES) go test -count=1 -timeout 0 -run TestCrash -v ./cmd/kvsqld
 
+.PHONY: faults
+faults: ## fail each operation on files of a mixed load, one after the other
+	KVSQLD_ALL_FAULTS=1 go test -count=1 -timeout 0 -run 'TestFaults|TestRoomAgain|TestMappingFails' -v ./storage/boltkv
+
 .PHONY: powerloss
 powerloss: ## lose power again and again at random moments (CUTS=10000)
 	KVSQLD_POWER_CUTS=$(CUTS) go test -count=1 -timeout 0 -run TestPowerLoss -v ./storage/boltkv

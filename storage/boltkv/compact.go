@@ -52,7 +52,8 @@ func (e *engine) Compact(ctx context.Context) error {
 		err = e.replace(old, to)
 	}
 	e.mu.Lock()
-	e.delta, err = nil, errors.Join(err, e.delta.f.Close())
+	_ = e.delta.f.Close() // nobody misses what is in it
+	e.delta = nil
 	e.mu.Unlock()
 	if err != nil && to != nil && e.file.Load() == old {
 		err = errors.Join(err, to.close(), e.opt.FS.Remove(to.w.sums.path), e.opt.FS.Remove(e.path+newSuffix))

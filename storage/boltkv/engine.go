@@ -83,8 +83,10 @@ func (f *dataFile) apply(changes []txn.Change, mark []byte) (seq uint64, err err
 		// A failed Commit has rolled back itself; the error of a second
 		// rollback says only that.
 		_ = tx.Rollback()
-		if committing && f.lastSeq() >= seq {
+		if committing && !errors.Is(err, kv.ErrDiskFull) && !errors.Is(err, kv.ErrTooLarge) {
 			f.w.lost = err
+		}
+		if committing && f.lastSeq() >= seq {
 			err = fmt.Errorf("%w: %w", kv.ErrUndetermined, err)
 		}
 		seq = 0
