@@ -125,6 +125,8 @@ func TestCrash(t *testing.T) {
 	for _, q := range []string{
 		"CREATE TABLE log (id bigint PRIMARY KEY, writer int NOT NULL, note text UNIQUE)",
 		"CREATE INDEX log_writer ON log (writer, id)",
+		"CREATE TABLE entry (id bigserial PRIMARY KEY, log bigint NOT NULL REFERENCES log, account int NOT NULL)",
+		"CREATE INDEX entry_log ON entry (log) INCLUDE (account)",
 		"CREATE TABLE account (id int PRIMARY KEY, balance int NOT NULL)",
 		fmt.Sprintf("INSERT INTO account SELECT i, %d FROM generate_series(1, %d) AS i", crashBalance, crashAccounts),
 	} {
@@ -142,6 +144,10 @@ func TestCrash(t *testing.T) {
 		limit := len(ack.ids) + 20 + rand.IntN(200)
 		ack.mu.Unlock()
 		var wg sync.WaitGroup
+		wg.Go(func() { definitionsUntilKilled(t, ctx, c, ack) })
+		if cycle%2 == 1 {
+			wg.Go(func() { vacuumUntilKilled(ctx, c) })
+		}
 		for w := range crashWriters {
 			wg.Go(func() {
 				if err := writeUntilKilled(ctx, c, w, ack, limit); err != nil {
@@ -202,6 +208,7 @@ func transfer(ctx context.Context, conn *pgx.Conn, id int64, w int) error {
 			{"UPDATE account SET balance = balance - 1 WHERE id = $1", []any{min(from, to)}},
 			{"UPDATE account SET balance = balance + 1 WHERE id = $1", []any{max(from, to)}},
 			{"INSERT INTO log VALUES ($1, $2, NULL)", []any{id, w}},
+			{"INSERT INTO entry (log, account) VALUES ($1, $2), ($1, $3)", []any{id, from, to}},
 		} {
 			if _, err := tx.Exec(ctx, q.sql, q.args...); err != nil {
 				return err
@@ -253,4 +260,6 @@ func verifyAfterCrash(t *testing.T, ctx context.Context, dir string, ack *acknow
 	if int(byKey) != len(ids) {
 		t.Errorf("%d rows by the primary key, %d by the index", byKey, len(ids))
 	}
+	verifyEntries(t, ctx, conn)
+	verifyDefinitions(t, ctx, conn)
 }
