@@ -12,6 +12,7 @@ import (
 	"kvsqld/storage/kv"
 	"kvsqld/storage/memkv"
 	"kvsqld/storage/txn"
+	"kvsqld/storage/vfs"
 )
 
 // Options say which engine to open, and how. The zero value is the bolt engine
@@ -26,6 +27,8 @@ type Options struct {
 	// MmapBytes, MaxFileBytes and NoSync are those of the bolt engine.
 	MmapBytes, MaxFileBytes int
 	NoSync                  bool
+	// FS has the files of the bolt engine. nil = the operating system's.
+	FS vfs.FS
 }
 
 // Open opens the store. kv.ErrInUse when another process has it open,
@@ -35,7 +38,7 @@ func Open(o Options) (kv.Store, error) {
 	switch {
 	case o.Store == "" || o.Store == "bolt":
 		st, err := boltkv.Open(o.Dir, boltkv.Options{
-			Txn: o.Txn, MmapBytes: o.MmapBytes, MaxFileBytes: o.MaxFileBytes, NoSync: o.NoSync,
+			Txn: o.Txn, MmapBytes: o.MmapBytes, MaxFileBytes: o.MaxFileBytes, NoSync: o.NoSync, FS: o.FS,
 		})
 		if err != nil {
 			return nil, err

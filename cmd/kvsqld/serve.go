@@ -36,6 +36,7 @@ func newServeCmd() *cobra.Command {
 	f.String("work-mem", "64MB", "memory an operator may use before it spills to temporary files")
 	f.String("temp-dir", "", "directory for temporary files (default: the system's)")
 	f.Int("max-parallel", runtime.NumCPU(), "goroutines that one scan may use")
+	f.Duration("old-snapshot-threshold", 0, "age, in whole minutes, from which a snapshot that hinders the reuse of space is ended (SQLSTATE 72000); 0: never")
 	f.Duration("grace", 10*time.Second, "time that running statements get at shutdown")
 	f.String("log-level", "info", "debug, info, warn or error")
 	f.String("log-format", "text", "text or json")
@@ -71,10 +72,16 @@ func runServe(cmd *cobra.Command, _ []string) (err error) {
 	}
 	defer ln.Close()
 	dir := str("data")
+	tooOld, _ := f.GetDuration("old-snapshot-threshold")
+	if tooOld < 0 || tooOld%time.Minute != 0 {
+		return fmt.Errorf("--old-snapshot-threshold: %s is no number of minutes", tooOld)
+	}
 	st, err := storage.Open(storage.Options{Store: str("store"), Dir: dir, Txn: txn.Options{
 		WarnSnapshotAge: 5 * time.Minute,
+		MaxSnapshotAge:  tooOld,
 		OnOldSnapshot: func(o txn.OldSnapshot) {
-			log.Warn("a snapshot is held for long and makes the file grow", "age", o.Age.Round(time.Second), "users", o.Users)
+			log.Warn("a snapshot is held for long and makes the file grow", "age", o.Age.Round(time.Second), "users", o.Users,
+				"fileBytes", o.FileBytes, "ended", o.Expired)
 		},
 	}})
 	if err != nil {
@@ -86,9 +93,13 @@ func runServe(cmd *cobra.Command, _ []string) (err error) {
 	defer func() { err = errors.Join(err, st.Close()) }()
 	// The statement's context outlives the signal: running statements finish.
 	ctx := context.WithoutCancel(cmd.Context())
+	settings := map[string]string{"work_mem": strconv.FormatInt(workMem>>10, 10) + "kB"}
+	if tooOld > 0 {
+		settings["old_snapshot_threshold"] = strconv.Itoa(int(tooOld/time.Minute)) + "min"
+	}
 	srv, err := session.Open(ctx, st, session.Options{
 		Auth: str("auth"), MaxConnections: num("max-connections"), MaxParallel: num("max-parallel"), TempDir: str("temp-dir"), Logger: log,
-		Settings: map[string]string{"work_mem": strconv.FormatInt(workMem>>10, 10) + "kB"},
+		Settings: settings,
 	})
 	if err != nil {
 		return fmt.Errorf("--data %s: %w", dir, err)

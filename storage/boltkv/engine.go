@@ -114,7 +114,7 @@ func (f *dataFile) apply(changes []txn.Change, mark []byte) (seq uint64, err err
 
 // maxListed is the number of free pages up to which each commit writes their
 // list. Without it the start after a crash has to search the file.
-const maxListed = 1 << 15
+const maxListed = 1 << 18
 
 func (f *dataFile) chooseList() {
 	st := f.db.Stats()

@@ -31,6 +31,7 @@ func corrupt(sp kv.Space, key []byte, err error) error {
 	return &sqlerr.Error{
 		Code:    sqlerr.DataCorrupted,
 		Message: fmt.Sprintf("invalid data in file \"%s\", key %x: %v", sp.File, key, err),
+		Detail:  fmt.Sprintf("The file belongs to database \"%s\".", sp.DB),
 		Cause:   fmt.Errorf("%w: %w", kv.ErrCorrupt, err),
 	}
 }

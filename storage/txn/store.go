@@ -19,6 +19,8 @@ type OldSnapshot struct {
 	Age     time.Duration // since it was superseded
 	Users   int           // transactions and snapshots that share it
 	Expired bool          // reads fail with kv.ErrTooOld from now on
+	// FileBytes is the size of the data file, which grows meanwhile.
+	FileBytes int64
 }
 
 // Options of a store. The zero value is usable.
@@ -90,7 +92,10 @@ func (st *Store) janitor() {
 		case <-st.stop:
 			return
 		case now := <-t.C:
-			st.snaps.age(now, st.opt.WarnSnapshotAge, st.opt.MaxSnapshotAge, warn)
+			st.snaps.age(now, st.opt.WarnSnapshotAge, st.opt.MaxSnapshotAge, func(o OldSnapshot) {
+				o.FileBytes = st.Stats().FileBytes
+				warn(o)
+			})
 			st.locks.prune()
 			st.snaps.dropIdle()
 		}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"kvsqld/storage"
+	"kvsqld/storage/txn"
+	"kvsqld/storage/vfs"
+	"kvsqld/storage/vfs/vfstest"
+)
+
+// execOK runs statements and returns the tag of the last.
+func execOK(t *testing.T, conn *pgx.Conn, sql string) string {
+	t.Helper()
+	tag, err := conn.Exec(context.Background(), sql)
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return tag.String()
+}
+
+func connectTo(t *testing.T, srv *server) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(context.Background(), srv.dsn())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(context.Background()) })
+	return conn
+}
+
+// TestNoRoom: commits without room fail with 53100, reading goes on, and so
+// does writing when there is room again. Small commits have room in the log,
+// whose space is written beforehand.
+func TestNoRoom(t *testing.T) {
+	var on atomic.Bool
+	srv := startServer(t, storage.Options{FS: vfstest.Faulty{FS: vfs.OS, Fail: func(op, name string) error {
+		if op == "write" && on.Load() && !strings.HasPrefix(name, "kvsqld.log") {
+			return syscall.ENOSPC
+		}
+		return nil
+	}}})
+	conn := connectTo(t, srv)
+	execOK(t, conn, "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1)")
+	on.Store(true)
+	execOK(t, conn, "INSERT INTO t VALUES (2)")
+	for _, q := range []string{"CREATE TABLE u (id int)", "INSERT INTO t SELECT * FROM generate_series(10, 100000)", "VACUUM FULL"} {
+		if _, err := conn.Exec(context.Background(), q); sqlState(err) != "53100" {
+			t.Errorf("%s: %v", q, err)
+		}
+	}
+	if tag := execOK(t, connectTo(t, srv), "SELECT * FROM t"); tag != "SELECT 2" {
+		t.Errorf("with a full disk: %s", tag)
+	}
+	on.Store(false)
+	execOK(t, conn, "INSERT INTO t VALUES (3); CREATE TABLE u (id int)")
+	if tag := execOK(t, conn, "SELECT * FROM t"); tag != "SELECT 3" {
+		t.Errorf("with room again: %s", tag)
+	}
+}
+
+// TestFailedMedium: after a sync has failed nothing is written any more (58030),
+// old and new connections go on reading, and a restart finds everything that was
+// acknowledged.
+func TestFailedMedium(t *testing.T) {
+	var on atomic.Bool
+	dir := t.TempDir()
+	srv, err := openServer(storage.Options{Dir: dir, FS: vfstest.Faulty{FS: vfs.OS, Fail: func(op, _ string) error {
+		if op == "datasync" && on.Load() {
+			return syscall.EIO
+		}
+		return nil
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := connectTo(t, srv)
+	execOK(t, conn, "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1)")
+	on.Store(true)
+	_, err = conn.Exec(context.Background(), "INSERT INTO t VALUES (2)")
+	if s := sqlState(err); s != "58030" && s != "08007" {
+		t.Errorf("the commit whose sync fails: %v", err)
+	}
+	on.Store(false) // it says that all is well again: that is not believed
+	for _, q := range []string{"INSERT INTO t VALUES (3)", "CREATE TABLE u (id int)", "VACUUM FULL"} {
+		_, err := conn.Exec(context.Background(), q)
+		var pe *pgconn.PgError
+		if !errors.As(err, &pe) || pe.Code != "58030" || !strings.Contains(pe.Message, "until the server is restarted") {
+			t.Errorf("%s: %v", q, err)
+		}
+	}
+	for _, c := range []*pgx.Conn{conn, connectTo(t, srv)} {
+		if tag := execOK(t, c, "SELECT * FROM t WHERE id = 1"); tag != "SELECT 1" {
+			t.Errorf("reading: %s", tag)
+		}
+	}
+	ctx := context.Background()
+	srv.wire.Shutdown(ctx)
+	<-srv.done
+	_ = srv.Server.Close(ctx) // they tell that they cannot write
+	_ = srv.store.Close()
+	srv = startServer(t, storage.Options{Dir: dir})
+	conn = connectTo(t, srv)
+	if tag := execOK(t, conn, "SELECT * FROM t WHERE id = 1"); tag != "SELECT 1" {
+		t.Errorf("after the restart: %s", tag)
+	}
+	execOK(t, conn, "INSERT INTO t VALUES (3)")
+}
+
+// TestCommitWaitsForSync: a client is told COMMIT, and others see it, only when
+// the log is synced.
+func TestCommitWaitsForSync(t *testing.T) {
+	var on atomic.Bool
+	entered, release := make(chan struct{}), make(chan struct{})
+	srv := startServer(t, storage.Options{FS: vfstest.Faulty{FS: vfs.OS, Fail: func(op, _ string) error {
+		if op == "datasync" && on.CompareAndSwap(true, false) {
+			close(entered)
+			<-release
+		}
+		return nil
+	}}})
+	conn := connectTo(t, srv)
+	execOK(t, conn, "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1)")
+	on.Store(true)
+	done := make(chan error, 1)
+	go func() {
+		_, err := conn.Exec(context.Background(), "INSERT INTO t VALUES (2)")
+		done <- err
+	}()
+	<-entered
+	if tag := execOK(t, connectTo(t, srv), "SELECT * FROM t"); tag != "SELECT 1" {
+		t.Errorf("before the sync others see %s", tag)
+	}
+	select {
+	case err := <-done:
+		t.Errorf("acknowledged before the sync: %v", err)
+	default:
+	}
+	close(release)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if tag := execOK(t, connectTo(t, srv), "SELECT * FROM t"); tag != "SELECT 2" {
+		t.Errorf("after the sync others see %s", tag)
+	}
+}
+
+// TestOldSnapshot: a snapshot that is held for too long is reported and ended.
+func TestOldSnapshot(t *testing.T) {
+	var told atomic.Int64
+	srv := startServer(t, storage.Options{NoSync: true, Txn: txn.Options{
+		WarnSnapshotAge: time.Millisecond, MaxSnapshotAge: 10 * time.Millisecond,
+		OnOldSnapshot: func(o txn.OldSnapshot) {
+			if o.FileBytes > 0 && o.Age > 0 {
+				told.Add(1)
+			}
+		},
+	}})
+	conn, other := connectTo(t, srv), connectTo(t, srv)
+	execOK(t, conn, "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1)")
+	execOK(t, conn, "BEGIN ISOLATION LEVEL REPEATABLE READ")
+	execOK(t, conn, "SELECT * FROM t")
+	execOK(t, other, "INSERT INTO t VALUES (2)")
+	var err error
+	for err == nil {
+		_, err = conn.Exec(context.Background(), "SELECT * FROM t")
+	}
+	if sqlState(err) != "72000" || told.Load() == 0 {
+		t.Errorf("%v, reported %d times", err, told.Load())
+	}
+	execOK(t, conn, "ROLLBACK")
+	if tag := execOK(t, conn, "SELECT * FROM t"); tag != "SELECT 2" {
+		t.Errorf("afterwards: %s", tag)
+	}
+}
+
+// TestSpaceIsReused: updates of the same rows do not make the file grow, and
+// VACUUM gives the space of deleted ones back, through SQL.
+func TestSpaceIsReused(t *testing.T) {
+	srv := startServer(t, storage.Options{NoSync: true})
+	conn := connectTo(t, srv)
+	execOK(t, conn, "CREATE TABLE t (id int PRIMARY KEY, s text)")
+	execOK(t, conn, "INSERT INTO t SELECT i, repeat('x', 2000) FROM generate_series(1, 8000) AS g(i)")
+	early := int64(0)
+	for i := range 14 {
+		execOK(t, conn, "UPDATE t SET s = repeat('y', 2000)")
+		if i == 7 {
+			early = srv.store.Stats().FileBytes
+		}
+	}
+	late := srv.store.Stats().FileBytes
+	if late > early+early/4 {
+		t.Errorf("the file grew from %d to %d bytes", early, late)
+	}
+	execOK(t, conn, "DELETE FROM t WHERE id % 20 > 0")
+	execOK(t, conn, "VACUUM t")
+	if n := srv.store.Stats().FileBytes; n < late {
+		t.Errorf("VACUUM of a table rewrote the file: %d bytes, %d before", n, late)
+	}
+	execOK(t, conn, "VACUUM")
+	if n := srv.store.Stats().FileBytes; n > late/5 {
+		t.Errorf("%d bytes after VACUUM, %d before", n, late)
+	}
+	if tag := execOK(t, conn, "SELECT * FROM t"); tag != "SELECT 400" {
+		t.Errorf("after VACUUM: %s", tag)
+	}
+}
