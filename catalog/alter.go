@@ -174,6 +174,11 @@ func (c *Change) foreignKeysComparable(t *Table, i int, typ types.T) error {
 func (c *Change) AddIdentity(table types.OID, name string, kind byte, spec *SequenceSpec) (*Table, error) {
 	mark := c.Mark()
 	t, err := c.EditColumn(table, name, func(t *Table, col *Column) error {
+		switch col.Type.OID {
+		case types.OInt2, types.OInt4, types.OInt8:
+		default:
+			return sqlerr.New(sqlerr.InvalidParameterValue, "identity column type must be smallint, integer, or bigint")
+		}
 		switch {
 		case !col.NotNull:
 			return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "column \"%s\" of relation \"%s\" must be declared NOT NULL before identity can be added", name, t.Name)
@@ -181,11 +186,6 @@ func (c *Change) AddIdentity(table types.OID, name string, kind byte, spec *Sequ
 			return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "column \"%s\" of relation \"%s\" is already an identity column", name, t.Name)
 		case col.Default != "":
 			return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "column \"%s\" of relation \"%s\" already has a default value", name, t.Name)
-		}
-		switch col.Type.OID {
-		case types.OInt2, types.OInt4, types.OInt8:
-		default:
-			return sqlerr.New(sqlerr.InvalidParameterValue, "identity column type must be smallint, integer, or bigint")
 		}
 		col.Identity = kind
 		return nil

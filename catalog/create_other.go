@@ -11,6 +11,7 @@ import (
 // SequenceSpec is what CREATE SEQUENCE asks for; nil fields take PostgreSQL's
 // defaults for the type and the direction.
 type SequenceSpec struct {
+	Restart              *int64 // of ALTER SEQUENCE alone
 	Schema, Name         string
 	Type                 types.T // zero is bigint
 	Start, Inc, Min, Max *int64
@@ -49,7 +50,7 @@ func (c *Change) newSequence(spec *SequenceSpec) (*Sequence, error) {
 	if spec.Cache != nil {
 		q.Cache = *spec.Cache
 	}
-	lo, hi, err := sequenceRange(q.Type)
+	lo, hi, err := SequenceRange(q.Type)
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +74,8 @@ func (c *Change) newSequence(spec *SequenceSpec) (*Sequence, error) {
 	return q, CheckSequence(c.snap, q)
 }
 
-// sequenceRange returns the values that a sequence of the type can have.
-func sequenceRange(t types.T) (lo, hi int64, err error) {
+// SequenceRange returns the values that a sequence of the type can have.
+func SequenceRange(t types.T) (lo, hi int64, err error) {
 	switch t.OID {
 	case types.OInt2:
 		return math.MinInt16, math.MaxInt16, nil
@@ -88,7 +89,7 @@ func sequenceRange(t types.T) (lo, hi int64, err error) {
 
 // CheckSequence checks a sequence's options: bounds within its type and C7.
 func CheckSequence(s *Snapshot, q *Sequence) error {
-	lo, hi, err := sequenceRange(q.Type)
+	lo, hi, err := SequenceRange(q.Type)
 	if err != nil {
 		return err
 	}

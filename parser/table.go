@@ -106,7 +106,9 @@ func (p *parser) tableElements(t *ast.CreateTable) {
 	for {
 		switch {
 		case p.isKw(kwLike):
-			t.Likes = append(t.Likes, p.like())
+			l := p.like()
+			l.Place = len(t.Columns)
+			t.Likes = append(t.Likes, l)
 		case p.startsTableConstraint():
 			t.Constraints = append(t.Constraints, p.tableConstraint())
 		default:

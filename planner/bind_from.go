@@ -103,7 +103,10 @@ func (p *planner) lookupRelation(n *ast.Name) catalog.Relation {
 			unsupported(n.Pos(), "cross-database references: %s.%s.%s", n.Parts[0], n.Parts[1], n.Parts[2])
 		}
 	}
-	if schema != "" {
+	if schema == "pg_temp" {
+		schema = p.TempSchema
+	}
+	if n.Schema() != "" {
 		if r := p.Snap.Relation(p.DB, schema, name); r != nil {
 			return r
 		}

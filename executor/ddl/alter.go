@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,10 +30,10 @@ func (x *exec) alterTable(s *ast.AlterTable) error {
 			}
 		}
 		if s.IfExists {
-			x.notice(sqlerr.UndefinedTable, "relation \"%s\" does not exist, skipping", fullName(&s.Name))
+			x.notice(sqlerr.SuccessfulCompletion, "relation \"%s\" does not exist, skipping", fullName(&s.Name))
 			return nil
 		}
-		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", fullName(&s.Name)).At(s.Name.Pos())
+		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", fullName(&s.Name))
 	}
 	if _, err := x.relation(&s.Name); err != nil {
 		return err
@@ -97,7 +98,8 @@ func (x *exec) alterAction(oid types.OID, a *ast.AlterAction) error {
 		return c.SetSchema(oid, a.NewName)
 	case "OWNER":
 		return c.SetOwner(oid, x.roleName(a.NewName))
-	case "SET STATISTICS", "SET STORAGE", "SET COMPRESSION", "CLUSTER", "LOGGED", "RESET OPTIONS":
+	case "SET STATISTICS", "SET STORAGE", "SET COMPRESSION", "CLUSTER", "LOGGED", "UNLOGGED", "SET WITHOUT CLUSTER", "SET WITHOUT OIDS",
+		"REPLICA IDENTITY FULL", "REPLICA IDENTITY DEFAULT", "REPLICA IDENTITY NOTHING":
 		if a.Kind == "SET STORAGE" && strings.EqualFold(a.Text, "elements") {
 			return sqlerr.Unsupported(a.Pos(), "STORAGE elements")
 		}
@@ -108,7 +110,21 @@ func (x *exec) alterAction(oid types.OID, a *ast.AlterAction) error {
 		return err
 	}
 	switch a.Kind {
-	case "SET OPTIONS":
+	case "SET OPTIONS", "RESET OPTIONS":
+		if a.Name != "" {
+			return columnOptions(t, a)
+		}
+		if a.Kind == "RESET OPTIONS" {
+			_, err := c.EditTable(oid, func(t *catalog.Table) error {
+				opts := maps.Clone(t.Options)
+				for i := range a.Options {
+					delete(opts, a.Options[i].Name)
+				}
+				t.Options = opts
+				return nil
+			})
+			return err
+		}
 		spec := &catalog.TableSpec{Options: map[string]string{}}
 		if err := x.tableOptions(spec, a.Options); err != nil {
 			return err
@@ -137,7 +153,7 @@ func (x *exec) alterAction(oid types.OID, a *ast.AlterAction) error {
 		return x.addColumn(t, a)
 	case "DROP COLUMN":
 		if a.IfExists && t.Col(a.Name) < 0 {
-			x.notice(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist, skipping", a.Name, t.Name)
+			x.notice(sqlerr.SuccessfulCompletion, "column \"%s\" of relation \"%s\" does not exist, skipping", a.Name, t.Name)
 			return nil
 		}
 		return c.DropColumn(oid, a.Name, a.Cascade)
@@ -172,8 +188,10 @@ func (x *exec) alterAction(oid types.OID, a *ast.AlterAction) error {
 			return noColumn(t, a.Name)
 		}
 		spec := &catalog.SequenceSpec{Type: t.Columns[i].Type}
-		if err := x.sequenceOptions(spec, a.Options); err != nil {
-			return err
+		if a.Constraint != nil {
+			if err := x.sequenceOptions(spec, a.Constraint.SeqOptions); err != nil {
+				return err
+			}
 		}
 		kind := byte('d')
 		if a.Constraint != nil && a.Constraint.Always {
@@ -181,6 +199,8 @@ func (x *exec) alterAction(oid types.OID, a *ast.AlterAction) error {
 		}
 		_, err := c.AddIdentity(oid, a.Name, kind, spec)
 		return err
+	case "SET IDENTITY":
+		return x.setIdentity(t, a)
 	case "DROP IDENTITY":
 		return c.DropIdentity(oid, a.Name, a.IfExists)
 	case "DROP EXPRESSION":
@@ -189,7 +209,7 @@ func (x *exec) alterAction(oid types.OID, a *ast.AlterAction) error {
 		return x.addConstraint(t, a)
 	case "DROP CONSTRAINT":
 		if a.IfExists && !hasConstraint(t, a.Name) {
-			x.notice(sqlerr.UndefinedObject, "constraint \"%s\" of relation \"%s\" does not exist, skipping", a.Name, t.Name)
+			x.notice(sqlerr.SuccessfulCompletion, "constraint \"%s\" of relation \"%s\" does not exist, skipping", a.Name, t.Name)
 			return nil
 		}
 		return c.DropConstraint(oid, a.Name, a.Cascade)
@@ -207,6 +227,51 @@ func (x *exec) alterAction(oid types.OID, a *ast.AlterAction) error {
 		return c.AlterConstraint(oid, a.Name, k.Deferrable != nil && *k.Deferrable, k.Initially == "DEFERRED")
 	}
 	return sqlerr.Unsupported(a.Pos(), "ALTER TABLE %s", a.Kind)
+}
+
+// columnOptions are ALTER COLUMN … SET and RESET (…), hints for the estimates of
+// PostgreSQL's planner.
+func columnOptions(t *catalog.Table, a *ast.AlterAction) error {
+	if t.Col(a.Name) < 0 {
+		return noColumn(t, a.Name)
+	}
+	for i := range a.Options {
+		if o := a.Options[i].Name; o != "n_distinct" && o != "n_distinct_inherited" {
+			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", o)
+		}
+	}
+	return nil
+}
+
+// setIdentity changes when an identity column takes values of its sequence, and
+// the sequence.
+func (x *exec) setIdentity(t *catalog.Table, a *ast.AlterAction) error {
+	i := t.Col(a.Name)
+	if i < 0 {
+		return noColumn(t, a.Name)
+	}
+	if t.Columns[i].Identity == 0 {
+		return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "column \"%s\" of relation \"%s\" is not an identity column", a.Name, t.Name)
+	}
+	var rest []ast.Option
+	kind := t.Columns[i].Identity
+	for _, o := range a.Options {
+		switch o.Name {
+		case "generated always":
+			kind = 'a'
+		case "generated by default":
+			kind = 'd'
+		default:
+			rest = append(rest, o)
+		}
+	}
+	if _, err := x.Change.EditColumn(t.OID, a.Name, func(_ *catalog.Table, col *catalog.Column) error {
+		col.Identity = kind
+		return nil
+	}); err != nil || rest == nil {
+		return err
+	}
+	return x.changeSequence(t.Columns[i].Sequence, rest)
 }
 
 func noColumn(t *catalog.Table, name string) error {
@@ -259,14 +324,7 @@ func (x *exec) addColumn(t *catalog.Table, a *ast.AlterAction) error {
 		if err != nil {
 			return err
 		}
-		volatile := false
-		plan.Visit(e, func(y plan.Expr) bool {
-			if k, ok := y.(*plan.Call); ok && k.Proc.Volatile == 'v' {
-				volatile = true
-			}
-			return true
-		})
-		if volatile {
+		if volatileBelow(e, 's') {
 			rewriteExpr = e
 			break
 		}
@@ -504,13 +562,13 @@ func (x *exec) alterIndex(s *ast.AlterTable) error {
 		return err
 	}
 	if s.IfExists {
-		x.notice(sqlerr.UndefinedTable, "relation \"%s\" does not exist, skipping", fullName(&s.Name))
+		x.notice(sqlerr.SuccessfulCompletion, "relation \"%s\" does not exist, skipping", fullName(&s.Name))
 		return nil
 	}
 	if r := x.lookup(&s.Name); r != nil {
 		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not an index", s.Name.Last())
 	}
-	return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", fullName(&s.Name)).At(s.Name.Pos())
+	return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", fullName(&s.Name))
 }
 
 func (x *exec) alterIndexByName(s *ast.AlterTable) (bool, error) {

@@ -6,6 +6,7 @@ import (
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
+	"kvsqld/parser"
 	"kvsqld/parser/ast"
 	"kvsqld/planner"
 )
@@ -19,6 +20,7 @@ type tableBuilder struct {
 	defaults map[int]ast.Expr
 	genCols  map[int]ast.Expr
 	checks   map[int]ast.Expr
+	indexes  []*catalog.IndexSpec // of LIKE … INCLUDING INDEXES, beside the constraints'
 }
 
 var serials = map[string]types.T{"serial": types.TInt4, "serial4": types.TInt4, "bigserial": types.TInt8, "serial8": types.TInt8,
@@ -58,6 +60,9 @@ func (b *tableBuilder) column(c *ast.ColumnDef) error {
 		if err := knownCollation(c.Collate); err != nil {
 			return err
 		}
+		if b.snap().BaseType(spec.Type).Kind() != types.KText {
+			return sqlerr.New(sqlerr.DatatypeMismatch, "collations are not supported by type %s", b.typeName(spec.Type)).At(c.Collate.Pos())
+		}
 	}
 	i := len(b.spec.Columns)
 	b.spec.Columns = append(b.spec.Columns, spec)
@@ -88,6 +93,9 @@ func (b *tableBuilder) column(c *ast.ColumnDef) error {
 			}
 			b.defaults[i] = k.Expr
 		case "GENERATED":
+			if col.Generated {
+				return sqlerr.New(sqlerr.SyntaxError, "multiple generation clauses specified for column \"%s\" of table \"%s\"", c.Name, b.spec.Name).At(k.Pos())
+			}
 			if b.genCols == nil {
 				b.genCols = map[int]ast.Expr{}
 			}
@@ -97,6 +105,9 @@ func (b *tableBuilder) column(c *ast.ColumnDef) error {
 			kk := col.Type.Kind()
 			if kk != types.KInt2 && kk != types.KInt4 && kk != types.KInt8 {
 				return sqlerr.New(sqlerr.InvalidParameterValue, "identity column type must be smallint, integer, or bigint")
+			}
+			if col.Identity != 0 {
+				return sqlerr.New(sqlerr.SyntaxError, "multiple identity specifications for column \"%s\" of table \"%s\"", c.Name, b.spec.Name).At(k.Pos())
 			}
 			if nullSeen {
 				return conflict()
@@ -157,7 +168,13 @@ func (x *exec) constraintSpec(k *ast.Constraint, col string) (*catalog.Constrain
 		s.Deferrable = *k.Deferrable
 	}
 	if k.Initially == "DEFERRED" {
+		if k.Deferrable != nil && !*k.Deferrable {
+			return nil, sqlerr.New(sqlerr.SyntaxError, "constraint declared INITIALLY DEFERRED must be DEFERRABLE").At(k.Pos())
+		}
 		s.Deferrable, s.InitiallyDeferred = true, true
+	}
+	if k.Kind == "CHECK" && s.Deferrable {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "CHECK constraints cannot be marked DEFERRABLE").At(k.Pos())
 	}
 	switch k.Kind {
 	case "PRIMARY KEY":
@@ -244,6 +261,9 @@ func (b *tableBuilder) bindTexts() error {
 				return sqlerr.New(sqlerr.InvalidObjectDefinition, "cannot use generated column \"%s\" in column generation expression", t.Columns[k].Name).
 					At(e.Pos()).WithDetail("A generated column cannot reference another generated column.")
 			}
+		}
+		if volatileBelow(x.Expr, 'i') {
+			return sqlerr.New(sqlerr.InvalidObjectDefinition, "generation expression is not immutable")
 		}
 		c.Default, c.DefaultCols = x.Text, x.Cols
 	}
@@ -353,10 +373,37 @@ func (b *tableBuilder) like(l *ast.Like) error {
 			if u.Primary {
 				kind = 'p'
 			}
-			b.spec.Constraints = append(b.spec.Constraints, catalog.ConstraintSpec{Kind: kind, Cols: names(u.Cols)})
+			b.spec.Constraints = append(b.spec.Constraints, catalog.ConstraintSpec{Kind: kind, Cols: names(u.Cols),
+				Deferrable: u.Deferrable, InitiallyDeferred: u.InitiallyDeferred})
+		}
+		for _, ix := range t.Indexes {
+			if ix.Constraint == 0 && !ix.Primary {
+				b.indexes = append(b.indexes, likeIndex(t, ix, names))
+			}
 		}
 	}
 	return nil
+}
+
+// likeIndex is the specification of an index like another table's.
+func likeIndex(t *catalog.Table, ix *catalog.Index, names func([]int) []string) *catalog.IndexSpec {
+	spec := &catalog.IndexSpec{Unique: ix.Unique, Include: names(ix.Include), NullsNotDistinct: ix.NullsNotDistinct,
+		Where: ix.Where, ExprCols: names(ix.ExprCols)}
+	for _, k := range ix.Keys {
+		key := catalog.IndexKeySpec{Desc: k.Desc, NullsFirst: k.NullsFirst, Opclass: k.Opclass}
+		if k.Col >= 0 {
+			key.Col = t.Columns[k.Col].Name
+		} else {
+			key.Type, key.Expr = k.Type, k.Expr
+			if x, err := parser.ParseExpr(k.Expr); err == nil {
+				if c, ok := x.(*ast.Call); ok {
+					key.Name = c.Name.Last()
+				}
+			}
+		}
+		spec.Keys = append(spec.Keys, key)
+	}
+	return spec
 }
 
 // findTable resolves a table's name along the search path.
@@ -374,6 +421,9 @@ func (x *exec) findTable(n *ast.Name) (*catalog.Table, error) {
 
 func (x *exec) lookup(n *ast.Name) catalog.Relation {
 	if s := n.Schema(); s != "" {
+		if s == "pg_temp" {
+			s = x.Temp
+		}
 		return x.snap().Relation(x.db(), s, n.Last())
 	}
 	if x.Temp != "" {
@@ -403,8 +453,14 @@ func (x *exec) relation(n *ast.Name) (catalog.Relation, error) {
 
 // sequenceOptions reads the options of a sequence.
 func (x *exec) sequenceOptions(s *catalog.SequenceSpec, opts []ast.Option) error {
+	seen := map[string]bool{}
 	for i := range opts {
 		o := &opts[i]
+		what := strings.TrimPrefix(o.Name, "no ")
+		if seen[what] {
+			return sqlerr.New(sqlerr.SyntaxError, "conflicting or redundant options").At(o.Pos())
+		}
+		seen[what] = true
 		val := func(dst **int64) error {
 			v, err := optionInt(o)
 			if err == nil {
@@ -436,7 +492,7 @@ func (x *exec) sequenceOptions(s *catalog.SequenceSpec, opts []ast.Option) error
 			err = val(&s.Start)
 		case "restart":
 			if o.X != nil {
-				err = val(&s.Start)
+				err = val(&s.Restart)
 			}
 		case "cache":
 			err = val(&s.Cache)
@@ -478,7 +534,7 @@ func (x *exec) ownedBy(s *catalog.SequenceSpec, o *ast.Option) error {
 	n := len(parts) - 1
 	t, err := x.findTable(&ast.Name{Off: o.Off, Parts: parts[:n]})
 	if err != nil {
-		return err
+		return withoutPosition(err)
 	}
 	c := t.Col(parts[n])
 	if c < 0 {

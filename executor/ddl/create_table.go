@@ -73,8 +73,8 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 		return "", sqlerr.New(sqlerr.UndefinedObject, "access method \"%s\" does not exist", s.Using)
 	case s.Tablespace != "" && s.Tablespace != "pg_default":
 		return "", sqlerr.New(sqlerr.UndefinedObject, "tablespace \"%s\" does not exist", s.Tablespace)
-	case s.OnCommit != "" && s.OnCommit != "PRESERVE ROWS":
-		return "", sqlerr.Unsupported(s.Pos(), "ON COMMIT %s", s.OnCommit)
+	case s.OnCommit != "" && !s.Temp:
+		return "", sqlerr.New(sqlerr.InvalidTableDefinition, "ON COMMIT can only be used on temporary tables")
 	}
 	schema, name, err := x.target(&s.Name, s.Temp)
 	if err != nil {
@@ -98,14 +98,17 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 		return "", sqlerr.Unsupported(s.Pos(), "CREATE TABLE AS EXECUTE")
 	}
 	b := &tableBuilder{exec: x, spec: spec}
-	for i := range s.Likes {
-		if err := b.like(&s.Likes[i]); err != nil {
-			return "", err
+	likes := s.Likes
+	for i := range len(s.Columns) + 1 {
+		for ; len(likes) > 0 && likes[0].Place <= i; likes = likes[1:] {
+			if err := b.like(&likes[0]); err != nil {
+				return "", err
+			}
 		}
-	}
-	for i := range s.Columns {
-		if err := b.column(&s.Columns[i]); err != nil {
-			return "", err
+		if i < len(s.Columns) {
+			if err := b.column(&s.Columns[i]); err != nil {
+				return "", err
+			}
 		}
 	}
 	for i := range s.Constraints {
@@ -116,7 +119,10 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 	if err := b.bindTexts(); err != nil {
 		return "", err
 	}
-	_, err = x.Change.CreateTable(spec)
+	t, err := x.Change.CreateTable(spec)
+	for i := 0; i < len(b.indexes) && err == nil; i++ {
+		_, err = x.Change.CreateIndex(t.OID, b.indexes[i])
+	}
 	return tag, err
 }
 
@@ -134,7 +140,17 @@ func (x *exec) tableOptions(spec *catalog.TableSpec, opts []ast.Option) error {
 				return err
 			}
 			spec.Groups = groups
-		case "fillfactor", "autovacuum_enabled", "toast_tuple_target", "parallel_workers", "user_catalog_table":
+		case "fillfactor":
+			n, err := strconv.Atoi(v)
+			if err != nil {
+				return sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for integer option \"%s\": %s", o.Name, v)
+			}
+			if n < 10 || n > 100 {
+				return sqlerr.New(sqlerr.InvalidParameterValue, "value %s out of bounds for option \"%s\"", v, o.Name).
+					WithDetail("Valid values are between \"10\" and \"100\".")
+			}
+			spec.Options[o.Name] = v
+		case "autovacuum_enabled", "toast_tuple_target", "parallel_workers", "user_catalog_table":
 			spec.Options[o.Name] = v
 		case "oids":
 			if v != "false" {
@@ -145,7 +161,7 @@ func (x *exec) tableOptions(spec *catalog.TableSpec, opts []ast.Option) error {
 				spec.Options[o.Name] = v
 				continue
 			}
-			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", o.Name).At(o.Pos())
+			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", o.Name)
 		}
 	}
 	return nil
@@ -203,23 +219,19 @@ func (x *exec) createTableAs(s *ast.CreateTable, spec *catalog.TableSpec) (strin
 	if s.WithNoData {
 		return "CREATE TABLE AS", nil
 	}
-	n := int64(0)
-	x.after = append(x.after, func() error {
-		rows, err := x.fill(t, q)
-		n = rows
-		return err
-	})
-	// the tag carries the number of rows: fill now that the files are wanted
+	return x.filled(q, func() *catalog.Table { return t })
+}
+
+// filled makes the files of a new relation, fills it with a query's rows and
+// returns the tag, which carries their number.
+func (x *exec) filled(q *plan.Query, t func() *catalog.Table) (string, error) {
 	if err := x.reconcile(x.before, x.snap()); err != nil {
 		return "", err
 	}
 	x.before = x.snap()
-	if err := x.after[0](); err != nil {
-		return "", err
-	}
-	x.after = nil
+	n, err := x.fill(t(), q)
 	x.done = true
-	return "SELECT " + strconv.FormatInt(n, 10), nil
+	return "SELECT " + strconv.FormatInt(n, 10), err
 }
 
 // fill inserts a plan's rows into a table whose live columns are the plan's.

@@ -60,14 +60,7 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 		if err != nil {
 			return nil, err
 		}
-		mutable := false
-		plan.Visit(b.Expr, func(y plan.Expr) bool {
-			if c, ok := y.(*plan.Call); ok && c.Proc.Volatile != 'i' {
-				mutable = true
-			}
-			return true
-		})
-		if mutable {
+		if volatileBelow(b.Expr, 'i') {
 			return nil, sqlerr.New(sqlerr.InvalidObjectDefinition, "functions in %s must be marked IMMUTABLE", strings.TrimSuffix(what, "s"))
 		}
 		for _, c := range b.Cols {
@@ -125,4 +118,17 @@ func (x *exec) opclass(n *ast.Name) error {
 		}
 	}
 	return sqlerr.New(sqlerr.UndefinedObject, "operator class \"%s\" does not exist for access method \"btree\"", n.Last()).At(n.Pos())
+}
+
+// volatileBelow reports whether an expression calls a function that keeps less
+// than the promise: 'i' immutable, 's' stable.
+func volatileBelow(e plan.Expr, promise byte) bool {
+	found := false
+	plan.Visit(e, func(y plan.Expr) bool {
+		if c, ok := y.(*plan.Call); ok && c.Proc.Volatile != 'i' && (promise == 'i' || c.Proc.Volatile == 'v') {
+			found = true
+		}
+		return true
+	})
+	return found
 }

@@ -5,6 +5,7 @@ import (
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
 	"kvsqld/planner"
 	"kvsqld/planner/plan"
@@ -32,54 +33,102 @@ func (x *exec) alterSequence(s *ast.AlterSequence) error {
 	r := x.lookup(&s.Name)
 	if r == nil {
 		if s.IfExists {
-			x.notice(sqlerr.UndefinedTable, "relation \"%s\" does not exist, skipping", fullName(&s.Name))
+			x.notice(sqlerr.SuccessfulCompletion, "relation \"%s\" does not exist, skipping", fullName(&s.Name))
 			return nil
 		}
-		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", fullName(&s.Name)).At(s.Name.Pos())
+		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", fullName(&s.Name))
 	}
 	q, ok := r.(*catalog.Sequence)
 	if !ok {
 		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a sequence", s.Name.Last())
 	}
+	return x.changeSequence(q.OID, s.Options)
+}
+
+// changeSequence applies the options of ALTER SEQUENCE. A new type moves bounds
+// that were the old type's own. The restart happens after the commit, outside of
+// the transaction as all changes of a sequence's state.
+func (x *exec) changeSequence(oid types.OID, opts []ast.Option) error {
 	spec := &catalog.SequenceSpec{}
-	if err := x.sequenceOptions(spec, s.Options); err != nil {
+	if err := x.sequenceOptions(spec, opts); err != nil {
 		return err
 	}
-	_, err := x.Change.AlterSequence(q.OID, func(q *catalog.Sequence) error {
-		set := func(dst *int64, v *int64) {
-			if v != nil {
-				*dst = *v
-			}
-		}
-		for _, o := range s.Options {
-			switch o.Name {
-			case "as":
-				q.Type = spec.Type
-			case "increment":
-				set(&q.Inc, spec.Inc)
-			case "minvalue":
-				set(&q.Min, spec.Min)
-			case "maxvalue":
-				set(&q.Max, spec.Max)
-			case "start":
-				set(&q.Start, spec.Start)
-			case "cache":
-				set(&q.Cache, spec.Cache)
-			case "cycle", "no cycle":
-				q.Cycle = spec.Cycle
-			case "owned_by", "owned by":
-				q.OwnerTable, q.OwnerCol = spec.OwnerTable, spec.OwnerCol
-			case "restart":
-				v := q.Start
-				if o.X != nil && spec.Start != nil {
-					v = *spec.Start
-				}
-				x.Txn.OnCommit(func() { x.restart(q, v) })
-			}
-		}
-		return nil
+	var restart *int64
+	q, err := x.Change.AlterSequence(oid, func(q *catalog.Sequence) error {
+		return editSequence(q, spec, opts, &restart)
 	})
-	return err
+	if err != nil || restart == nil {
+		return err
+	}
+	if *restart < q.Min {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "RESTART value (%d) cannot be less than MINVALUE (%d)", *restart, q.Min)
+	}
+	if *restart > q.Max {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "RESTART value (%d) cannot be greater than MAXVALUE (%d)", *restart, q.Max)
+	}
+	v := *restart
+	x.Txn.OnCommit(func() { x.restart(q, v) })
+	return nil
+}
+
+// editSequence applies options to a sequence; restart gets the value to go on with.
+func editSequence(q *catalog.Sequence, spec *catalog.SequenceSpec, opts []ast.Option, restart **int64) error {
+	set := func(dst *int64, v *int64) {
+		if v != nil {
+			*dst = *v
+		}
+	}
+	bounds := func() (lo, hi int64, err error) {
+		if lo, hi, err = catalog.SequenceRange(q.Type); q.Inc < 0 {
+			return lo, -1, err
+		}
+		return 1, hi, err
+	}
+	for i := range opts {
+		switch o := &opts[i]; o.Name {
+		case "as":
+			lo, hi, err := bounds()
+			if err != nil {
+				return err
+			}
+			atLo, atHi := q.Min == lo, q.Max == hi
+			q.Type = spec.Type
+			if lo, hi, err = bounds(); err != nil {
+				return err
+			}
+			if atLo {
+				q.Min = lo
+			}
+			if atHi {
+				q.Max = hi
+			}
+		case "increment":
+			set(&q.Inc, spec.Inc)
+		case "minvalue":
+			set(&q.Min, spec.Min)
+		case "maxvalue":
+			set(&q.Max, spec.Max)
+		case "no minvalue":
+			q.Min, _, _ = bounds()
+		case "no maxvalue":
+			_, q.Max, _ = bounds()
+		case "start":
+			set(&q.Start, spec.Start)
+		case "cache":
+			set(&q.Cache, spec.Cache)
+		case "cycle", "no cycle":
+			q.Cycle = spec.Cycle
+		case "owned_by", "owned by":
+			q.OwnerTable, q.OwnerCol = spec.OwnerTable, spec.OwnerCol
+		case "restart":
+			v := q.Start
+			if o.X != nil {
+				set(&v, spec.Restart)
+			}
+			*restart = &v
+		}
+	}
+	return nil
 }
 
 func (x *exec) createSchema(s *ast.CreateSchema) error {
@@ -581,27 +630,48 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 	spec.Deps = append(spec.Deps, planner.ViewsRead(x.Planner(), s.Query)...)
 	spec.Populated = s.Materialized && !s.WithNoData
 	v, err := x.Change.CreateView(spec)
-	if err != nil {
-		return "", err
+	if err != nil || !spec.Populated {
+		return tag, err
 	}
-	if spec.Populated {
-		x.after = append(x.after, func() error {
-			_, err := x.fill(x.snap().RelationByOID(x.db(), v.OID).(*catalog.View).Materialized, q)
-			return err
-		})
+	return x.filled(q, func() *catalog.Table { return x.snap().RelationByOID(x.db(), v.OID).(*catalog.View).Materialized })
+}
+
+// refreshable checks what REFRESH … CONCURRENTLY asks for: a filled view with a
+// unique index over columns.
+func refreshable(v *catalog.View, noData bool) error {
+	if !v.Populated {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "CONCURRENTLY cannot be used when the materialized view is not populated")
 	}
-	return tag, nil
+	if noData {
+		return sqlerr.New(sqlerr.SyntaxError, "CONCURRENTLY and WITH NO DATA options cannot be used together")
+	}
+	for _, ix := range v.Materialized.Indexes {
+		plain := ix.Unique && ix.Where == ""
+		for _, k := range ix.Keys {
+			plain = plain && k.Col >= 0
+		}
+		if plain {
+			return nil
+		}
+	}
+	return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "cannot refresh materialized view \"%s\" concurrently", qualified(&catalog.Table{Common: v.Common})).
+		WithHint("Create a unique index with no WHERE clause on one or more columns of the materialized view.")
 }
 
 // refresh computes a materialized view anew.
 func (x *exec) refresh(s *ast.Refresh) error {
 	r, err := x.relation(&s.Name)
 	if err != nil {
-		return err
+		return withoutPosition(err)
 	}
 	v, ok := r.(*catalog.View)
 	if !ok || v.Materialized == nil {
-		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a materialized view", s.Name.Last())
+		return sqlerr.New(sqlerr.FeatureNotSupported, "\"%s\" is not a materialized view", s.Name.Last())
+	}
+	if s.Concurrently {
+		if err := refreshable(v, s.WithNoData); err != nil {
+			return err
+		}
 	}
 	if err := x.lock(v.Materialized, kv.AccessExclusive); err != nil {
 		return err

@@ -33,6 +33,15 @@ func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int6
 		q.Into = nil
 		c.stmt = &ast.CreateTable{Off: sel.Off, Name: *sel.Into, As: &q}
 	}
+	if x, ok := c.stmt.(*ast.CreateTable); ok && x.AsExecute != nil {
+		q, err := s.executedQuery(x.AsExecute)
+		if err != nil {
+			return "", 0, err
+		}
+		made := *x
+		made.As, made.AsExecute = q, nil
+		c.stmt = &made
+	}
 	if !ddl.Handles(c.stmt) {
 		return "", 0, sqlerr.Unsupported(c.stmt.Pos(), "%s", what)
 	}
@@ -51,10 +60,29 @@ func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int6
 	if err != nil {
 		return "", 0, err
 	}
+	if x, ok := c.stmt.(*ast.CreateTable); ok {
+		s.noteOnCommit(x)
+	}
 	s.tx.kv.Release(mark)
 	s.settings.epoch++
 	s.tx.rewrites++
 	return tag, -1, nil
+}
+
+// executedQuery is the query of CREATE TABLE … AS EXECUTE.
+func (s *Session) executedQuery(x *ast.Execute) (*ast.Select, error) {
+	ps, err := s.findPrepared(x.Name)
+	if err != nil {
+		return nil, err
+	}
+	q, ok := ps.stmt.(*ast.Select)
+	if !ok {
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "prepared statement is not a SELECT")
+	}
+	if len(x.Args) > 0 || maxParam(q) > 0 {
+		return nil, sqlerr.Unsupported(x.Pos(), "CREATE TABLE AS EXECUTE with parameters")
+	}
+	return q, nil
 }
 
 func isTempObject(st ast.Stmt) bool {

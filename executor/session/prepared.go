@@ -25,6 +25,21 @@ type prepared struct {
 	planned *plannedStmt
 	made    int64
 	fromSQL bool
+	cols    []wire.Column // of the result, when it was prepared
+}
+
+// sameResult refuses a statement whose result has other columns than it had
+// when it was prepared: its clients read what was described then.
+func (p *prepared) sameResult() error {
+	now := p.planned.cols
+	same := len(p.cols) == len(now)
+	for i := 0; same && i < len(now); i++ {
+		same = p.cols[i].Type == now[i].Type && p.cols[i].Name == now[i].Name
+	}
+	if same {
+		return nil
+	}
+	return sqlerr.New(sqlerr.FeatureNotSupported, "cached plan must not change result type")
 }
 
 // Parse implements wire.Session.
@@ -41,7 +56,7 @@ func (s *Session) parse(ctx context.Context, name, sql string, paramOIDs []uint3
 		if err := s.planNow(ctx, e.planned); err != nil {
 			return err
 		}
-		s.prepared[name] = &prepared{name: name, text: sql, stmt: e.planned.stmt, planned: e.planned, made: s.stmtStart}
+		s.prepared[name] = &prepared{name: name, text: sql, stmt: e.planned.stmt, planned: e.planned, made: s.stmtStart, cols: e.planned.cols}
 		return nil
 	}
 	st, err := parser.ParseOne(sql)
@@ -71,6 +86,7 @@ func (s *Session) parse(ctx context.Context, name, sql string, paramOIDs []uint3
 		if err := s.planNow(ctx, ps.planned); err != nil {
 			return err
 		}
+		ps.cols = ps.planned.cols
 		if len(sql) <= maxCachedText && !timeWords(sql) {
 			s.cache.add(&cacheEntry{key: string(s.textKey(sql, paramOIDs)), planned: ps.planned})
 		}
@@ -146,6 +162,9 @@ func (s *Session) DescribeStatement(ctx context.Context, name string) ([]uint32,
 func (s *Session) describe(ctx context.Context, ps *prepared) ([]wire.Column, error) {
 	if ps.planned != nil {
 		if err := s.planNow(ctx, ps.planned); err != nil {
+			return nil, err
+		}
+		if err := ps.sameResult(); err != nil {
 			return nil, err
 		}
 		return ps.planned.cols, nil
@@ -256,7 +275,7 @@ func (s *Session) prepareStmt(ctx context.Context, x *ast.Prepare) error {
 	s.activity.mu.Lock()
 	text := s.activity.query
 	s.activity.mu.Unlock()
-	s.prepared[x.Name] = &prepared{name: x.Name, text: text, stmt: x.Stmt, planned: p, made: s.stmtStart, fromSQL: true}
+	s.prepared[x.Name] = &prepared{name: x.Name, text: text, stmt: x.Stmt, planned: p, made: s.stmtStart, fromSQL: true, cols: p.cols}
 	return nil
 }
 
@@ -295,6 +314,9 @@ func (s *Session) executeArgs(ctx context.Context, x *ast.Execute) (*prepared, [
 		return nil, nil, sqlerr.Unsupported(x.Pos(), "EXECUTE of a utility statement")
 	}
 	if err := s.planNow(ctx, ps.planned); err != nil {
+		return nil, nil, err
+	}
+	if err := ps.sameResult(); err != nil {
 		return nil, nil, err
 	}
 	want := ps.planned.q.Params

@@ -49,6 +49,7 @@ type Session struct {
 	path      pathCache
 	exprs     tableExprsCache
 	keyFaces  map[types.OID]*keyFace
+	onCommit  map[types.OID]string // of temporary tables: DROP, DELETE ROWS
 	hasTemp   bool
 	listens   bool // has run LISTEN
 	hasLocks  bool // has taken an advisory lock

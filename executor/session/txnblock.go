@@ -201,6 +201,9 @@ func (s *Session) commit(ctx context.Context) error {
 		err = s.checkDeferred(ctx)
 	}
 	s.dropPortals()
+	if err == nil && len(s.onCommit) > 0 {
+		err = s.runOnCommit(ctx)
+	}
 	if err == nil {
 		t.kv.OnCommit(func() { s.committed(t) })
 		var delta *catalog.Delta

@@ -52,6 +52,7 @@ type (
 	Like struct {
 		Off
 		Table   Name
+		Place   int      // how many column definitions come before it
 		Options []string // "INCLUDING ALL", "EXCLUDING DEFAULTS", …
 	}
 	// CreateTable is CREATE TABLE [AS].

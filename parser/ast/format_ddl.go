@@ -327,21 +327,24 @@ func (p *printer) tableElements(s *CreateTable) {
 		p.put(sep)
 		sep = ", "
 	}
-	for i := range s.Columns {
-		next()
-		p.column(&s.Columns[i])
+	likes := s.Likes
+	for i := range len(s.Columns) + 1 {
+		for ; len(likes) > 0 && (likes[0].Place <= i || i == len(s.Columns)); likes = likes[1:] {
+			next()
+			p.put("LIKE ")
+			p.name(likes[0].Table)
+			for _, o := range likes[0].Options {
+				p.put(" ", o)
+			}
+		}
+		if i < len(s.Columns) {
+			next()
+			p.column(&s.Columns[i])
+		}
 	}
 	for i := range s.Constraints {
 		next()
 		p.constraint(&s.Constraints[i], false)
-	}
-	for _, l := range s.Likes {
-		next()
-		p.put("LIKE ")
-		p.name(l.Table)
-		for _, o := range l.Options {
-			p.put(" ", o)
-		}
 	}
 	p.put(")")
 }
