@@ -193,8 +193,15 @@ func (p *planner) origin(t *target, bl *block) {
 
 // star expands * and t.*.
 func (p *planner) star(c *ast.ColumnRef, sc *scope, bl *block) {
-	add := func(cols []nsCol) {
-		for _, col := range cols {
+	add := func(it *nsItem) {
+		for _, col := range it.cols {
+			if p.stars != nil {
+				ref := &ast.ColumnRef{Off: c.Off, Parts: []string{col.name}}
+				if it.name != "" {
+					ref.Parts = []string{it.name, col.name}
+				}
+				p.stars[c] = append(p.stars[c], ast.Target{Off: c.Off, X: ref})
+			}
 			t := target{x: moved(col.x, c.Pos()), name: col.name}
 			p.origin(&t, bl)
 			bl.targets = append(bl.targets, t)
@@ -205,7 +212,7 @@ func (p *planner) star(c *ast.ColumnRef, sc *scope, bl *block) {
 		for _, it := range sc.items {
 			if it.colsVisible {
 				any = true
-				add(it.cols)
+				add(it)
 			}
 		}
 		if !any {
@@ -223,7 +230,7 @@ func (p *planner) star(c *ast.ColumnRef, sc *scope, bl *block) {
 		b := &binder{planner: p, scope: sc}
 		fail(b.noRelation(c.Parts[n-1], c.Pos()))
 	}
-	add(it.cols)
+	add(it)
 }
 
 // figureName is the name of an unnamed output column (FigureColname).

@@ -54,6 +54,7 @@ type planner struct {
 	writes   bool
 	depth    int
 	subs     map[*query]*plannedSub
+	stars    map[*ast.ColumnRef][]ast.Target  // what stars stand for; nil: not asked
 	domains  map[types.OID]*plan.CoerceDomain // rules of domains met so far, nil: none
 	lockAt   map[int]int                      // target with the row key, per entry to lock
 	lockRels map[int]*rel

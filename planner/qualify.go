@@ -12,6 +12,32 @@ func QualifyNames(c *Context, q *ast.Select) {
 	newPlanner(c).qualify(q, nil)
 }
 
+// ExpandStars writes the columns in place of * and t.* in a query's select
+// lists, which later columns of the tables shall not join.
+func ExpandStars(c *Context, q *ast.Select) (err error) {
+	p := newPlanner(c)
+	p.stars = map[*ast.ColumnRef][]ast.Target{}
+	defer p.recover(&err)
+	p.statement(q)
+	ast.Walk(q, func(n ast.Node) bool {
+		s, ok := n.(*ast.Select)
+		if !ok {
+			return true
+		}
+		var out []ast.Target
+		for _, t := range s.Targets {
+			if ref, ok := t.X.(*ast.ColumnRef); ok && p.stars[ref] != nil {
+				out = append(out, p.stars[ref]...)
+			} else {
+				out = append(out, t)
+			}
+		}
+		s.Targets = out
+		return true
+	})
+	return nil
+}
+
 func (p *planner) qualify(q *ast.Select, ctes map[string]bool) {
 	if q.With != nil {
 		inner := make(map[string]bool, len(ctes)+len(q.With.CTEs))

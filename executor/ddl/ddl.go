@@ -159,10 +159,14 @@ func (x *exec) run(stmt ast.Stmt) (string, error) {
 	case *ast.Comment:
 		return "COMMENT", x.comment(s)
 	case *ast.Grant:
+		tag := "GRANT"
 		if s.Revoke {
-			return "REVOKE", x.grant(s)
+			tag = "REVOKE"
 		}
-		return "GRANT", x.grant(s)
+		if len(s.Roles) > 0 {
+			tag += " ROLE"
+		}
+		return tag, x.grant(s)
 	}
 	return "", sqlerr.Unsupported(stmt.Pos(), "this statement")
 }

@@ -582,7 +582,9 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 		tag = "CREATE MATERIALIZED VIEW"
 	}
 	if s.Recursive {
-		return "", sqlerr.Unsupported(s.Pos(), "CREATE RECURSIVE VIEW")
+		c := *s
+		c.Query, c.Recursive = recursiveView(s), false
+		s = &c
 	}
 	if s.CheckOption != "" {
 		return "", sqlerr.Unsupported(s.Pos(), "WITH CHECK OPTION")
@@ -610,6 +612,9 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := planner.ExpandStars(x.Planner(), text); err != nil {
+		return "", err
+	}
 	planner.QualifyNames(x.Planner(), text)
 	spec := &catalog.ViewSpec{Schema: schema, Name: name, Replace: s.OrReplace, Materialized: s.Materialized, Temp: s.Temp, Query: ast.Format(text)}
 	seen := map[string]bool{}
@@ -634,6 +639,18 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 		return tag, err
 	}
 	return x.filled(q, func() *catalog.Table { return x.snap().RelationByOID(x.db(), v.OID).(*catalog.View).Materialized })
+}
+
+// recursiveView is the query of CREATE RECURSIVE VIEW v (columns) AS q: WITH
+// RECURSIVE v (columns) AS (q) SELECT columns FROM v.
+func recursiveView(s *ast.CreateView) *ast.Select {
+	off, name := s.Off, s.Name.Last()
+	out := &ast.Select{Off: off, With: &ast.With{Off: off, Recursive: true, CTEs: []ast.CTE{{Off: off, Name: name, Cols: s.Cols, Stmt: s.Query}}},
+		From: []ast.FromItem{&ast.TableRef{Off: off, Name: ast.Name{Off: off, Parts: []string{name}}}}}
+	for _, c := range s.Cols {
+		out.Targets = append(out.Targets, ast.Target{Off: off, X: &ast.ColumnRef{Off: off, Parts: []string{c}}})
+	}
+	return out
 }
 
 // refreshable checks what REFRESH … CONCURRENTLY asks for: a filled view with a

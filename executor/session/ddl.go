@@ -45,6 +45,12 @@ func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int6
 	if !ddl.Handles(c.stmt) {
 		return "", 0, sqlerr.Unsupported(c.stmt.Pos(), "%s", what)
 	}
+	if x, ok := c.stmt.(*ast.CreateIndex); ok && x.Concurrently && s.block != idle {
+		return "", 0, inBlockError("CREATE INDEX CONCURRENTLY")
+	}
+	if x, ok := c.stmt.(*ast.Drop); ok && x.Concurrently && s.block != idle {
+		return "", 0, inBlockError("DROP INDEX CONCURRENTLY")
+	}
 	switch c.stmt.(type) {
 	case *ast.CreateDatabase, *ast.DropDatabase:
 		if s.block != idle || c.several {
