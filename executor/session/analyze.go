@@ -26,6 +26,9 @@ type sample struct {
 	cols [][]types.Datum
 	pos  []int64 // row numbers
 	rows int64   // rows seen
+
+	weight float64 // of algorithm L
+	next   int64   // number of the next row that is taken
 }
 
 // sampleTable reads a table once and computes its statistics; cols are the
@@ -52,9 +55,7 @@ func sampleTable(ctx context.Context, d *table.Desc, r table.Reader, t *catalog.
 		if b.N == 0 {
 			break
 		}
-		for row := range b.N {
-			s.take(&b, row, rng)
-		}
+		s.take(&b, rng)
 	}
 	st := &catalog.Stats{Table: t.OID, Rows: float64(s.rows), Cols: make([]catalog.ColStats, len(t.Columns))}
 	width := 0.0
@@ -66,24 +67,39 @@ func sampleTable(ctx context.Context, d *table.Desc, r table.Reader, t *catalog.
 	return st, nil
 }
 
-// take offers a row to the sample: each row seen so far is in it with the same
-// probability.
-func (s *sample) take(b *vec.Batch, row int, rng *rand.Rand) {
-	n := s.rows
-	s.rows++
-	if n < sampleRows {
-		s.pos = append(s.pos, n)
+// take offers a batch to the sample: each row seen so far is in it with the same
+// probability. Rows that will not be in it are passed over without a look: how
+// many is drawn by Li's algorithm L.
+func (s *sample) take(b *vec.Batch, rng *rand.Rand) {
+	row := 0
+	for ; row < b.N && len(s.pos) < sampleRows; row++ {
+		s.pos = append(s.pos, s.rows+int64(row))
 		for i, c := range b.Cols {
 			s.cols[i] = append(s.cols[i], keep(c.Get(row)))
 		}
-		return
+		if len(s.pos) == sampleRows {
+			s.weight = 1
+			s.next = s.rows + int64(row)
+			s.skip(rng)
+		}
 	}
-	if k := rng.Int64N(n + 1); k < sampleRows {
-		s.pos[k] = n
+	end := s.rows + int64(b.N)
+	for len(s.pos) == sampleRows && s.next < end {
+		row = int(s.next - s.rows)
+		k := rng.IntN(sampleRows)
+		s.pos[k] = s.next
 		for i, c := range b.Cols {
 			s.cols[i][k] = keep(c.Get(row))
 		}
+		s.skip(rng)
 	}
+	s.rows = end
+}
+
+// skip draws the next row that the sample takes.
+func (s *sample) skip(rng *rand.Rand) {
+	s.weight *= math.Exp(math.Log(1-rng.Float64()) / sampleRows)
+	s.next += 1 + int64(math.Log(1-rng.Float64())/math.Log1p(-s.weight))
 }
 
 // keep copies a value out of the snapshot's memory.

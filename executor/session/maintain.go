@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"time"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
@@ -186,6 +187,12 @@ const (
 	// changed since the last time.
 	autoAnalyzeRows = 1000
 	autoAnalyzePart = 0.2
+	// Each analysis makes all sessions plan anew, so that a small table with many
+	// changes must not be analysed all the time, nor may a large one take more
+	// than its share of the processor.
+	autoAnalyzePause  = 10 * time.Second
+	autoAnalyzeShare  = 50 // of the time that an analysis takes
+	autoAnalyzeGrowth = 4
 )
 
 // needsAnalyze reports whether a table's statistics are out of date.
@@ -196,6 +203,13 @@ func (srv *Server) needsAnalyze(t types.OID) bool {
 	}
 	st := srv.Catalog.Current().Stats(t)
 	return st == nil || float64(n) > autoAnalyzePart*st.Rows
+}
+
+// outgrown reports whether a table has become so much larger that plans made for
+// what it was may be bad ones.
+func (srv *Server) outgrown(t types.OID) bool {
+	st := srv.Catalog.Current().Stats(t)
+	return st == nil || float64(srv.rows.of(t).delta.Load()) > autoAnalyzeGrowth*st.Rows
 }
 
 // requestAnalyze asks the background worker to look at a table.
@@ -209,6 +223,8 @@ func (srv *Server) requestAnalyze(t types.OID) {
 // analyzer keeps statistics up to date until the server closes.
 func (srv *Server) analyzer() {
 	defer close(srv.analyzerDone)
+	next := make(map[types.OID]time.Time)
+	armed := make(map[types.OID]bool) // will be asked for at next
 	for {
 		select {
 		case <-srv.ctx.Done():
@@ -217,7 +233,17 @@ func (srv *Server) analyzer() {
 			if !srv.needsAnalyze(oid) {
 				continue
 			}
+			if wait := time.Until(next[oid]); wait > 0 && !srv.outgrown(oid) {
+				if !armed[oid] {
+					armed[oid] = true
+					time.AfterFunc(wait, func() { srv.requestAnalyze(oid) })
+				}
+				continue
+			}
+			delete(armed, oid)
+			start := time.Now()
 			err := srv.autoAnalyze(srv.ctx, oid)
+			next[oid] = time.Now().Add(max(autoAnalyzePause, autoAnalyzeShare*time.Since(start)))
 			if err != nil && srv.ctx.Err() == nil && !errors.Is(err, kv.ErrLockTimeout) {
 				srv.opts.Logger.Warn("statistics were not updated", "table", oid, "error", err)
 			}
