@@ -282,7 +282,9 @@ func (op *hashJoin) nextLeft() (bool, error) {
 
 func (op *hashJoin) setProbe(in *vec.Batch) {
 	op.batch, op.pos, op.inRow = in, 0, false
-	op.hashes = hashRows(op.keys, in.Sel, in.Rows(), op.hashes)
+	if op.table.ints == nil {
+		op.hashes = hashRows(op.keys, in.Sel, in.Rows(), op.hashes)
+	}
 	op.skip = nullRows(op.keys, op.node.NullEq)
 }
 
@@ -293,13 +295,18 @@ func (op *hashJoin) probe() bool {
 	marks := op.out.marks()
 	first := op.node.Kind == plan.Semi && op.out.residual == nil || op.node.Kind == plan.Anti && op.out.residual == nil
 	n := op.batch.Rows()
+	if t.ints != nil && !t.ints.dups && op.node.Kind == plan.Inner && n-op.pos <= vec.BatchSize {
+		op.out.l, op.out.r = t.ints.pairs(op.keys[0], op.batch, op.pos, op.skip, op.out.l, op.out.r)
+		op.pos = n
+		return true
+	}
 	for op.pos < n {
 		r := op.batch.Row(op.pos)
 		c := op.chain
 		if !op.inRow {
 			c = 0
 			if op.skip == nil || !op.skip(r) {
-				c = t.head(op.hashes[op.pos])
+				c = op.first(r)
 			} else if op.node.NullAware && !op.empty {
 				op.pos++ // NULL NOT IN (something) is not true
 				continue
@@ -307,8 +314,10 @@ func (op *hashJoin) probe() bool {
 			op.inRow = true
 		}
 		for c != 0 {
-			if c = t.match(c, op.keys, r); c == 0 {
-				break
+			if t.ints == nil { // else all rows of the chain have the key
+				if c = t.match(c, op.keys, r); c == 0 {
+					break
+				}
 			}
 			full := op.out.add(uint32(r), c-1)
 			c = t.next[c-1]
@@ -327,6 +336,16 @@ func (op *hashJoin) probe() bool {
 		}
 	}
 	return true
+}
+
+// first returns row + 1 of the first candidate for row r of the batch, which is
+// the one at pos; 0 for none.
+func (op *hashJoin) first(r int) uint32 {
+	if x := op.table.ints; x != nil {
+		k := op.keys[0]
+		return x.find(k.I64[k.Idx(r)])
+	}
+	return op.table.head(op.hashes[op.pos])
 }
 
 // finish passes right rows without a match, then turns to the next partition.

@@ -34,9 +34,11 @@ since() { echo "$(now) - $1" | bc -l; }
 connect() { psql -qX -h 127.0.0.1 -p "$1" -U postgres -v ON_ERROR_STOP=1 "${@:2}" postgres; }
 query() { connect "$1" -At -c "$2"; }
 await() { until query "$1" 'SELECT 1' >/dev/null 2>&1; do :; done; }
+# Each process of PostgreSQL is the leader of a session, and Linux shares the
+# processors out among sessions first. So kvsqld gets a session of its own, too.
 start_kvsqld() {
   # shellcheck disable=SC2086
-  "$BIN" serve --data "$TMP/kv" --listen 127.0.0.1:$OURS --log-level warn ${KVSQLD_FLAGS:-} & KPID=$!
+  setsid "$BIN" serve --data "$TMP/kv" --listen 127.0.0.1:$OURS --log-level warn ${KVSQLD_FLAGS:-} & KPID=$!
   await $OURS
 }
 start_postgres() {

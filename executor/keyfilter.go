@@ -1,0 +1,155 @@
+package executor
+
+import (
+	"math"
+
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+)
+
+// keyFilter tells for one column which values may have a partner on a join's
+// build side: by the range and a bit per value where the keys are dense integers,
+// by a Bloom filter otherwise. The latter may pass values without a partner.
+type keyFilter struct {
+	col      int // of the operator it is applied to
+	ints     bool
+	exact    bool // a bit for each value from min on
+	min, max int64
+	bits     []uint64
+	mask     uint64
+	tested   int
+	passed   int
+	off      bool // passes too much to be worth its cost
+	hashes   []uint64
+}
+
+// keyFilterMaxRows is the size of a build side above which a filter would not
+// stay in the cache.
+const keyFilterMaxRows = 1 << 20
+
+// filter returns the filter of the table's key, nil when there is none worth
+// having. Whoever applies it makes a copy, for the counters.
+func (t *joinTable) filter() *keyFilter {
+	t.once.Do(func() { t.keyFilter = t.newFilter() })
+	return t.keyFilter
+}
+
+func (t *joinTable) newFilter() *keyFilter {
+	if len(t.keys) != 1 || t.rows.n > keyFilterMaxRows {
+		return nil
+	}
+	if t.ints != nil && t.ints.dense != nil {
+		return t.ints.filter()
+	}
+	n := 64
+	for n < 12*t.rows.n {
+		n *= 2
+	}
+	f := &keyFilter{bits: make([]uint64, n/64), mask: uint64(n - 1), ints: t.ints != nil, min: math.MaxInt64, max: math.MinInt64}
+	col := t.keyCols[0]
+	for r := range t.rows.n {
+		if col.IsNull(r) {
+			continue
+		}
+		var h uint64
+		if f.ints {
+			k := col.I64[r]
+			f.min, f.max = min(f.min, k), max(f.max, k)
+			h = types.HashInt(k)
+		} else {
+			h = t.hashes[r]
+		}
+		a, b := h&f.mask, h>>32&f.mask
+		f.bits[a>>6] |= 1 << (a & 63)
+		f.bits[b>>6] |= 1 << (b & 63)
+	}
+	return f
+}
+
+// filter returns the exact filter of dense keys.
+func (x *intIndex) filter() *keyFilter {
+	n := len(x.dense)
+	f := &keyFilter{ints: true, exact: true, min: x.min, max: x.min + int64(n-1), bits: make([]uint64, (n+63)/64)}
+	for i, c := range x.dense {
+		if c != 0 {
+			f.bits[i>>6] |= 1 << (i & 63)
+		}
+	}
+	return f
+}
+
+// hasInt reports whether an integer may have a partner.
+func (f *keyFilter) hasInt(k int64) bool {
+	if k < f.min || k > f.max {
+		return false
+	}
+	if f.exact {
+		d := uint64(k) - uint64(f.min)
+		return f.bits[d>>6]&(1<<(d&63)) != 0
+	}
+	return f.hasHash(types.HashInt(k))
+}
+
+func (f *keyFilter) hasHash(h uint64) bool {
+	a, b := h&f.mask, h>>32&f.mask
+	return f.bits[a>>6]&(1<<(a&63)) != 0 && f.bits[b>>6]&(1<<(b&63)) != 0
+}
+
+// narrow appends to out the rows of sel (nil: all) that may have a partner.
+func (f *keyFilter) narrow(v *vec.Vec, sel []uint32, n int, out []uint32) []uint32 {
+	if v.Const && v.IsNull(0) {
+		return out
+	}
+	nulls := v.Nulls.Any()
+	switch {
+	case f.ints && sel == nil && !nulls && !v.Const:
+		for r, k := range v.I64[:n] {
+			if f.hasInt(k) {
+				out = append(out, uint32(r))
+			}
+		}
+	case f.ints:
+		for i := range n {
+			r := i
+			if sel != nil {
+				r = int(sel[i])
+			}
+			if !(nulls && v.IsNull(r)) && f.hasInt(v.I64[v.Idx(r)]) {
+				out = append(out, uint32(r))
+			}
+		}
+	default:
+		keys := [1]*vec.Vec{v}
+		f.hashes = hashRows(keys[:], sel, n, f.hashes)
+		for i, h := range f.hashes {
+			r := i
+			if sel != nil {
+				r = int(sel[i])
+			}
+			if !(nulls && v.IsNull(r)) && f.hasHash(h) {
+				out = append(out, uint32(r))
+			}
+		}
+	}
+	f.tested += n
+	f.passed += len(out)
+	if f.tested > 16*vec.BatchSize && 4*f.passed > 3*f.tested {
+		f.off = true
+	}
+	return out
+}
+
+// filterTarget is implemented by operators that can apply a key filter to one of
+// their output columns, or hand it to an operator below. It is called before
+// Open; Close forgets the filter.
+type filterTarget interface {
+	pushFilter(col int, f *keyFilter) bool
+}
+
+func pushFilter(op Operator, col int, f *keyFilter) bool {
+	if s, ok := op.(*statsOp); ok {
+		op = s.Operator
+	}
+	t, ok := op.(filterTarget)
+	return ok && t.pushFilter(col, f)
+}
