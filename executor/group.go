@@ -46,6 +46,8 @@ type groupState struct {
 	depth int // passes before this one: selects the hash bits of partitions
 	parts []*spillFile
 	flows []aggFlow // one per aggregate
+
+	recent recentGroups
 }
 
 // groupPart is a partition waiting for its pass.
@@ -304,6 +306,11 @@ func (op *group) bytes(s *groupState) int64 {
 // spilled and left out of the lists returned.
 func (op *group) assign(s *groupState, cols []*vec.Vec, sel []uint32, n int, groups []uint32) ([]uint32, []uint32, error) {
 	keys := cols[:len(op.ktypes)]
+	if s.recent.serves(keys) && s.parts == nil && !op.acct.over() {
+		op.probeRecent(s, keys, sel, groups)
+		s.ngrp = s.set.len()
+		return sel, groups, nil
+	}
 	op.hashes = hashRows(keys, sel, n, op.hashes)
 	if s.parts == nil && (op.node.Ordered || !op.acct.over() || s.depth >= groupMaxDepth) {
 		op.probe(s, keys, sel, groups)

@@ -19,12 +19,19 @@ func hashRows(keys []*vec.Vec, sel []uint32, n int, buf []uint64) []uint64 {
 		vec.Hash(k, sel, buf)
 	}
 	for i, h := range buf {
-		h ^= h >> 32
-		h *= 0xd6e8feb86659fd93
-		buf[i] = h ^ h>>32
+		buf[i] = finishHash(h)
 	}
 	return buf
 }
+
+func finishHash(h uint64) uint64 {
+	h ^= h >> 32
+	h *= 0xd6e8feb86659fd93
+	return h ^ h>>32
+}
+
+// hashInt is what hashRows returns for one key that is an integer.
+func hashInt(k int64) uint64 { return finishHash(types.CombineHash(0, types.HashInt(k))) }
 
 // bytewise reports whether values of the kind are equal exactly when their
 // bytes are; character may differ in trailing blanks besides.
@@ -146,6 +153,16 @@ func (s *keySet) find(cols []*vec.Vec, r int, hash uint64) int {
 	ix := &s.index
 	if len(ix.slots) == 0 {
 		return -1
+	}
+	if len(cols) == 1 && cols[0].T.Rep() == types.RepInt && !cols[0].Nulls.Any() && !s.keys.cols[0].Nulls.Any() {
+		// One integer is compared at once, without a look at its hash.
+		v, own := cols[0].I64[cols[0].Idx(r)], s.keys.cols[0].I64
+		for i := hash & ix.mask; ; i = (i + 1) & ix.mask {
+			k := ix.slots[i]
+			if k == 0 || own[k-1] == v {
+				return int(k) - 1
+			}
+		}
 	}
 	for i := hash & ix.mask; ; i = (i + 1) & ix.mask {
 		k := ix.slots[i]
