@@ -10,29 +10,19 @@ import (
 // insert stores its input's rows: generated columns, NOT NULL, CHECK, unique
 // keys, foreign keys, ON CONFLICT, RETURNING.
 type insert struct {
-	node      *plan.Insert
-	input     dmlInput
-	returning returning
+	dml
 	viewCheck expr.Eval
 	conflict  *onConflict
-
-	env   *Env
-	w     *tableWriter
-	count int64
-	done  bool
 }
 
 func (b *builder) insert(n *plan.Insert) (Operator, error) {
-	in, err := b.node(n.Input)
+	stream := n.OnConflict == nil && !sees(n.Input, n.Table.OID)
+	d, err := b.newDML(n.Table, n.Input, stream, n.HasReturning, n.Returning)
 	if err != nil {
 		return nil, err
 	}
-	op := &insert{node: n}
-	stream := n.OnConflict == nil && !sees(n.Input, n.Table.OID)
-	op.input = newDMLInput(in, outTypes(n.Input), stream)
-	if op.returning, err = newReturning(n.HasReturning, n.Returning); err != nil {
-		return nil, err
-	}
+	op := &insert{dml: d}
+	op.dml.write = op.write
 	if n.ViewCheck != nil {
 		if op.viewCheck, err = expr.Compile(n.ViewCheck); err != nil {
 			return nil, err
@@ -42,42 +32,9 @@ func (b *builder) insert(n *plan.Insert) (Operator, error) {
 		if op.conflict, err = newOnConflict(n.OnConflict); err != nil {
 			return nil, err
 		}
+		op.begin = func() { op.conflict.open(op.w) }
 	}
 	return op, nil
-}
-
-func (op *insert) Open(env *Env) error {
-	op.env, op.count, op.done = env, 0, false
-	var err error
-	if op.w, err = env.run.writer(op.node.Table); err != nil {
-		return err
-	}
-	if op.conflict != nil {
-		op.conflict.open(op.w)
-	}
-	return op.input.open(env)
-}
-
-func (op *insert) Next() (*vec.Batch, error) {
-	for !op.done {
-		in, err := op.input.next()
-		if err != nil {
-			return nil, err
-		}
-		if in == nil {
-			op.done = true
-			break
-		}
-		rows, err := op.write(in)
-		if err != nil {
-			return nil, err
-		}
-		op.count += int64(rows.Rows())
-		if op.returning.wanted && rows.Rows() > 0 {
-			return op.returning.project(op.env, rows)
-		}
-	}
-	return nil, nil
 }
 
 // write stores a batch and returns the rows inserted or, by ON CONFLICT, changed.
@@ -113,7 +70,3 @@ func (op *insert) checkView(b *vec.Batch) error {
 	}
 	return nil
 }
-
-func (op *insert) affected() int64 { return op.count }
-
-func (op *insert) Close() { op.input.close() }

@@ -1,0 +1,121 @@
+package executor
+
+import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/planner/plan"
+)
+
+// dml is the part that INSERT, UPDATE and DELETE have in common: rows of the
+// input are written batch by batch, those written are counted and passed to
+// RETURNING.
+type dml struct {
+	table     *catalog.Table
+	input     dmlInput
+	returning returning
+	begin     func()                               // called with a new writer, may be nil
+	write     func(*vec.Batch) (*vec.Batch, error) // writes a batch and returns the rows written
+
+	env   *Env
+	w     *tableWriter
+	count int64
+	done  bool
+}
+
+// newDML makes the driver of a statement that writes t; stream as in dmlInput.
+func (b *builder) newDML(t *catalog.Table, in plan.Node, stream, returns bool, list []plan.Expr) (dml, error) {
+	op, err := b.node(in)
+	if err != nil {
+		return dml{}, err
+	}
+	d := dml{table: t, input: newDMLInput(op, outTypes(in), stream)}
+	d.returning, err = newReturning(returns, list)
+	return d, err
+}
+
+func (op *dml) Open(env *Env) error {
+	op.env, op.count, op.done = env, 0, false
+	var err error
+	if op.w, err = env.run.writer(op.table); err != nil {
+		return err
+	}
+	if op.begin != nil {
+		op.begin()
+	}
+	return op.input.open(env)
+}
+
+func (op *dml) Next() (*vec.Batch, error) {
+	for !op.done {
+		in, err := op.input.next()
+		if err != nil {
+			return nil, err
+		}
+		if in == nil {
+			op.done = true
+			break
+		}
+		out, err := op.write(in)
+		if err != nil {
+			return nil, err
+		}
+		op.count += int64(out.Rows())
+		if op.returning.wanted && out.Rows() > 0 {
+			return op.returning.project(op.env, out)
+		}
+	}
+	return nil, nil
+}
+
+func (op *dml) affected() int64 { return op.count }
+
+func (op *dml) Close() { op.input.close() }
+
+// distinctRows keeps UPDATE and DELETE from touching a row twice, which a join
+// may pass several times.
+type distinctRows struct {
+	once bool // the input passes no row twice
+	seen *keySet
+}
+
+func (d *distinctRows) reset() {
+	if !d.once {
+		d.seen = newKeySet([]types.T{types.TBytea})
+	}
+}
+
+// sel selects the rows whose key, the batch's first column, is not NULL (an outer
+// join's empty side) and has not been seen.
+func (d *distinctRows) sel(in *vec.Batch) []uint32 {
+	if d.once {
+		return in.Sel
+	}
+	keys := in.Cols[:1]
+	n := in.Rows()
+	hashes := hashRows(keys, in.Sel, n, nil)
+	sel := make([]uint32, 0, n)
+	for i := range n {
+		r := in.Row(i)
+		if keys[0].IsNull(r) {
+			continue
+		}
+		if _, isNew := d.seen.findOrAdd(keys, r, hashes[i]); isNew {
+			sel = append(sel, uint32(r))
+		}
+	}
+	return sel
+}
+
+// passesOnce reports whether a plan passes each row of its table once at most.
+func passesOnce(n plan.Node) bool {
+	switch n := n.(type) {
+	case *plan.Scan:
+		return true
+	case *plan.Project:
+		return passesOnce(n.Input)
+	case *plan.Filter:
+		return passesOnce(n.Input)
+	}
+	return false
+}
