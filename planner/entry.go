@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"kvsqld/catalog"
+	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
 )
 
@@ -31,11 +32,21 @@ func (p *planner) onEntry(r *rel, x *path, c plan.Expr) bool {
 func (p *planner) inKey(t *catalog.Table, ix *catalog.Index, cols map[int]bool) bool {
 	for c := range cols {
 		in := slices.ContainsFunc(ix.Keys, func(k catalog.IndexKey) bool { return k.Col == c }) || slices.Contains(t.PK, c)
-		if c < 0 || !in || !exactKey(t.Columns[c].Type) {
+		if c < 0 || !in || !exactKey(t.Columns[c].Type) && !equalKey(t.Columns[c].Type) {
 			return false
 		}
 	}
 	return true
+}
+
+// equalKey reports whether the value read back from a key is equal to the one that
+// it was made of, if not the same: that serves comparisons.
+func equalKey(t types.T) bool {
+	switch t.Kind() {
+	case types.KFloat4, types.KFloat8, types.KNumeric, types.KInterval:
+		return true
+	}
+	return false
 }
 
 // neverFails reports whether an expression is made of comparisons of columns and

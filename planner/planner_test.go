@@ -120,6 +120,38 @@ func TestPlanShapes(t *testing.T) {
 	}
 }
 
+func TestEntryFilter(t *testing.T) {
+	tests := []struct{ name, where, want string }{
+		{"the second column", "y = 3 AND x > 5", "on entries: (x > 5)"},
+		{"both kinds", "y = 3 AND x > 5 AND z = 'a'", "on entries: (x > 5), rows: (z = 'a'::text)"},
+		{"a column that is not in the index", "y = 3 AND z = 'a'", "rows: (z = 'a'::text)"},
+		{"it might fail", "y = 3 AND 10 / x > 5", "rows: ((10 / x) > 5)"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			q, err := planSQL(t, testContext(t), "SELECT z FROM u WHERE "+tt.where)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := q.Root
+			for len(n.Children()) > 0 {
+				n = n.Children()[0]
+			}
+			sc := n.(*plan.Scan)
+			var got []string
+			if sc.EntryFilter != nil {
+				got = append(got, "on entries: "+plan.Deparse(sc.EntryFilter, plan.DeparseOptions{}))
+			}
+			if sc.Filter != nil {
+				got = append(got, "rows: "+plan.Deparse(sc.Filter, plan.DeparseOptions{}))
+			}
+			if got := strings.Join(got, ", "); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestPlans(t *testing.T) {
 	for _, sql := range []string{
 		"SELECT * FROM t, u WHERE t.a = u.x AND u.y = 3 ORDER BY 1",

@@ -51,7 +51,8 @@ type ScanSpec struct {
 	// nevertheless where an entry cannot give a value back exactly.
 	IndexOnly bool
 	// EntryFilter is called with rows of EntryCols, which are columns of the key
-	// of Index, and lists in Sel those whose rows are wanted. nil: all are.
+	// of Index, and lists in Sel those whose rows are wanted. nil: all are. It
+	// must not tell equal values apart: the entry may have another one.
 	EntryFilter EntryFilter
 	EntryCols   []int
 	// Limit is a hint that so many rows are probably enough; 0 is none.

@@ -21,6 +21,7 @@ type decoder struct {
 	// values tells whether stored values are read at all: not if only the number
 	// of rows is wanted.
 	values bool
+	equal  bool // entries may be decoded to equal values: see place
 
 	loaded codec.Rows
 	arena  vec.Arena
@@ -214,7 +215,7 @@ func (x *decoder) entries(ix *index, b *vec.Batch, base int, keys, vals [][]byte
 			}
 		case c < 0:
 		default:
-			pos, where := ix.place(d, c)
+			pos, where := ix.place(d, c, x.equal)
 			switch where {
 			case inKey:
 				err = ix.key.DecodeVec(pos, keys, v, base, &x.arena)
@@ -249,9 +250,10 @@ const (
 	inInclude
 )
 
-// place returns where an entry of the index has a column exactly as it was.
-func (x *index) place(d *Desc, c int) (pos, where int) {
-	lossy := codec.LossyKey(d.Table.Columns[c].Type)
+// place returns where an entry of the index has a column exactly as it was; with
+// equal, also where it has an equal value, as 0 for -0 and 1.0 for 1.00.
+func (x *index) place(d *Desc, c int, equal bool) (pos, where int) {
+	lossy := !equal && codec.LossyKey(d.Table.Columns[c].Type)
 	for i, k := range x.cat.Keys {
 		if k.Col == c && !lossy {
 			return i, inKey
@@ -274,7 +276,7 @@ func (x *index) covers(d *Desc, cols []int) bool {
 		if c < 0 {
 			continue
 		}
-		if _, where := x.place(d, c); where == inNone {
+		if _, where := x.place(d, c, false); where == inNone {
 			return false
 		}
 	}

@@ -16,6 +16,7 @@ func (f *entryFilter) init(d *Desc, x *index, cols []int, test EntryFilter) {
 	}
 	f.test, f.x = test, x
 	f.dec.init(d, cols)
+	f.dec.equal = true
 }
 
 func (f *entryFilter) on() bool { return f.test != nil }
