@@ -1,0 +1,33 @@
+package planner
+
+import (
+	"math"
+	"testing"
+
+	"kvsqld/catalog/types"
+)
+
+func TestPositionInHistogram(t *testing.T) {
+	ints := []types.Datum{types.Int(types.TInt4, 0), types.Int(types.TInt4, 100), types.Int(types.TInt4, 1000)}
+	texts := []types.Datum{types.Text("a"), types.Text("m"), types.Text("z")}
+	tests := []struct {
+		name string
+		h    []types.Datum
+		val  types.Datum
+		want float64
+	}{
+		{"below all", ints, types.Int(types.TInt4, -5), 0},
+		{"above all", ints, types.Int(types.TInt4, 2000), 1},
+		{"a bound", ints, types.Int(types.TInt4, 100), 0.5},
+		{"inside of a bucket, by its size", ints, types.Int(types.TInt4, 10), 0.05},
+		{"inside of a larger bucket", ints, types.Int(types.TInt8, 550), 0.75},
+		{"what is no number is in the middle", texts, types.Text("b"), 0.25},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := position(tt.h, tt.val); math.Abs(got-tt.want) > 1e-9 {
+				t.Errorf("position %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
