@@ -1,0 +1,95 @@
+package session
+
+import (
+	"context"
+	"strconv"
+	"testing"
+
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/parser"
+	"kvsqld/planner"
+	"kvsqld/wire"
+)
+
+// discarder is a client that reads nothing.
+type discarder struct{ wire.ResultWriter }
+
+func (discarder) Rows([]wire.Column, []int16, *types.FmtOpts) {}
+func (discarder) Batch(*vec.Batch) error                      { return nil }
+func (discarder) Complete(string, int64)                      {}
+
+func benchClient(b *testing.B) *client {
+	c := newServer(b).client(b)
+	c.must("CREATE TABLE t (id int PRIMARY KEY, a int, b int, c text)")
+	c.must("INSERT INTO t SELECT i, i % 100, i % 7, 'row ' || i FROM generate_series(1, 10000) AS i")
+	c.must("ANALYZE t")
+	return c
+}
+
+// BenchmarkPointSimple is a point query of the simple protocol with another
+// literal each time.
+func BenchmarkPointSimple(b *testing.B) {
+	c := benchClient(b)
+	ctx := context.Background()
+	texts := make([]string, 1000)
+	for i := range texts {
+		texts[i] = "SELECT a, b, c FROM t WHERE id = " + strconv.Itoa(i+1)
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if err := c.s.Simple(ctx, texts[i%len(texts)], discarder{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkPointPrepared is Bind, Execute and Sync of a point query.
+func BenchmarkPointPrepared(b *testing.B) {
+	c := benchClient(b)
+	ctx := context.Background()
+	if err := c.s.Parse(ctx, "p", "SELECT a, b, c FROM t WHERE id = $1", nil); err != nil {
+		b.Fatal(err)
+	}
+	bind := &wire.Bind{Statement: "p", Params: [][]byte{[]byte("4711")}}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := c.s.Bind(ctx, bind); err != nil {
+			b.Fatal(err)
+		}
+		if err := c.s.Execute(ctx, "", 0, discarder{}); err != nil {
+			b.Fatal(err)
+		}
+		if err := c.s.Sync(ctx, discarder{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkPlanJoin parses and plans a join of ten lines.
+func BenchmarkPlanJoin(b *testing.B) {
+	c := benchClient(b)
+	c.must("CREATE TABLE u (id int PRIMARY KEY, t int REFERENCES t, v numeric(10, 2), at timestamptz)")
+	c.must("CREATE INDEX u_t ON u (t)")
+	const sql = `SELECT t.a, count(*) AS n, sum(u.v) AS total,
+       max(u.at) AS newest
+  FROM t
+  JOIN u ON u.t = t.id
+  LEFT JOIN t AS other ON other.id = t.b
+ WHERE t.a BETWEEN 5 AND 50
+   AND u.v > 10.5
+   AND (other.c LIKE 'row 1%' OR other.c IS NULL)
+ GROUP BY t.a HAVING count(*) > 1
+ ORDER BY total DESC, t.a LIMIT 20`
+	snap := c.s.snapshot()
+	b.ReportAllocs()
+	for b.Loop() {
+		st, err := parser.ParseOne(sql)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := planner.Plan(c.s.planContext(snap), st.Stmt); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
