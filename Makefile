@@ -82,6 +82,10 @@ powerloss: ## lose power again and again at random moments (CUTS=10000)
 bench: build ## compare with PostgreSQL on this machine (needs PostgreSQL 15)
 	testdata/bench/bench.sh
 
+.PHONY: bench-lbs
+bench-lbs: build ## the location-based services, beside PostgreSQL and PostGIS (LBS_SIZES=1, LBS_USERS=10000)
+	testdata/bench/lbs.sh
+
 .PHONY: clean
 clean: ## remove the binary and the sample data directory
 	rm -rf bin $(DATA) $(DATA).new

@@ -62,6 +62,7 @@ func (s *Snapshot) apply(put []Object, del []types.OID) (*Snapshot, error) {
 			}
 		}
 	}
+	n.linkClusters(put)
 	if err := n.validateChange(s, put, del); err != nil {
 		return nil, err
 	}

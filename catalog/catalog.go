@@ -205,6 +205,9 @@ func highest(o Object) (types.OID, SpaceID) {
 	if t := tableIn(o); t != nil {
 		see(t.RowType)
 		space = t.Space
+		if t.Cluster != nil {
+			space = max(space, t.Cluster.Regions)
+		}
 		for _, ix := range t.Indexes {
 			see(ix.OID, ix.Constraint)
 			space = max(space, ix.Space)

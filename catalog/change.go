@@ -250,7 +250,7 @@ func fileIn(s *Snapshot, db types.OID, name string) bool {
 		if t == nil || t.DB != db {
 			continue
 		}
-		if strings.EqualFold(t.File, name) {
+		if strings.EqualFold(t.File, name) || t.Cluster != nil && strings.EqualFold(t.Cluster.File, name) {
 			return true
 		}
 		for _, ix := range t.Indexes {

@@ -20,6 +20,7 @@ type TableSpec struct {
 	Layout       string     // "" is LayoutRow
 	Groups       [][]string // of the column layout, by column name
 	File         string     // "" for a name made from the table's
+	Cluster      *ClusterSpec
 }
 
 // ColumnSpec is a column of a new table, or of ADD COLUMN. Its OwnSequence asks
@@ -98,6 +99,15 @@ func (c *Change) createTable(spec *TableSpec) (*Table, error) {
 	for i := range spec.Columns {
 		t.Columns = append(t.Columns, spec.Columns[i].Column)
 	}
+	if k := spec.Cluster; k != nil {
+		make := c.rootCluster
+		if k.With != "" {
+			make = c.childCluster
+		}
+		if err := make(t, k); err != nil {
+			return nil, err
+		}
+	}
 	layout := spec.Layout
 	if layout == "" {
 		layout = LayoutRow
@@ -115,6 +125,15 @@ func (c *Change) createTable(spec *TableSpec) (*Table, error) {
 		}
 	}
 	n, err := c.addConstraints(t.OID, spec.Constraints)
+	if err != nil {
+		return nil, err
+	}
+	if n.Cluster != nil {
+		if err := c.clusterForeignKey(n); err != nil {
+			return nil, err
+		}
+		n, err = c.table(t.OID)
+	}
 	if err != nil || layout == LayoutRow && spec.Groups == nil {
 		return n, err
 	}
@@ -264,7 +283,8 @@ func (c *Change) addUnique(t *Table, spec *ConstraintSpec) error {
 		for _, i := range cols {
 			t.Columns[i].NotNull = true
 		}
-	} else {
+	}
+	if !primary || t.Cluster != nil {
 		c.indexFile(t, ix, spec.IndexFile)
 	}
 	t.Indexes = append(t.Indexes, ix)

@@ -141,6 +141,9 @@ func (c *Change) setLayout(t *Table, layout string, groups [][]string) error {
 		return bad("invalid value for option \"layout\": \"%s\"", layout).(*sqlerr.Error).
 			WithDetail("Valid values are \"row\" and \"column\".")
 	}
+	if t.Cluster != nil && layout != LayoutRow {
+		return sqlerr.Unsupported(-1, "layout \"%s\" of a region-clustered table", layout)
+	}
 	t.Layout = layout
 	var wanted [][]int
 	seen := map[int]bool{}

@@ -60,7 +60,7 @@ type Table struct {
 	// PK lists the columns (indexes into Columns) of the primary key; empty: rows
 	// have a hidden 8-byte row number as key.
 	PK          []int
-	Indexes     []*Index // including the primary key's, which has no file of its own
+	Indexes     []*Index // including the primary key's, which has no file of its own unless Cluster is set
 	Uniques     []*Unique
 	Checks      []*Check
 	ForeignKeys []*ForeignKey
@@ -69,7 +69,8 @@ type Table struct {
 	Layout      string // LayoutRow or LayoutColumn
 	// Groups are the attribute files: all columns outside of the primary key in the
 	// column layout, and those stored by elements in any.
-	Groups []ColumnGroup
+	Groups  []ColumnGroup
+	Cluster *Cluster
 }
 
 // Column is an attribute.
@@ -101,7 +102,7 @@ type Index struct {
 	OID     types.OID
 	Name    string
 	Comment string
-	Space   SpaceID // 0 for the primary key: the master file is its file
+	Space   SpaceID // 0 for a primary key whose file is the master file
 	File    string
 	Unique  bool
 	Primary bool

@@ -187,6 +187,9 @@ func (s *Snapshot) validateTable(t *Table) error {
 			return err
 		}
 	}
+	if err := s.validateCluster(t); err != nil {
+		return err
+	}
 	for _, u := range t.Uniques {
 		ix := t.IndexByOID(u.Index)
 		if ix == nil || !ix.Unique || !slices.Equal(ix.KeyCols(), u.Cols) {
@@ -407,8 +410,17 @@ type fileSet struct {
 
 // eachFile calls f for the files of a table and its indexes.
 func eachFile(t *Table, f func(oid types.OID, file string, space SpaceID) error) error {
-	if err := f(t.OID, t.File, t.Space); err != nil {
+	owner := t.OID
+	if root := t.clusterRoot(); root != nil {
+		owner = root.OID // its file is the file of all that are stored with it
+	}
+	if err := f(owner, t.File, t.Space); err != nil {
 		return err
+	}
+	if k := t.Cluster; k != nil && k.Parent == 0 {
+		if err := f(t.RowType, k.File, k.Regions); err != nil {
+			return err
+		}
 	}
 	for _, ix := range t.Indexes {
 		if err := f(ix.OID, ix.File, ix.Space); err != nil {

@@ -90,6 +90,8 @@ func (r *xmlReader) table(e *element, c Common) Object {
 	r.linkUniques(e, t)
 	t.Checks = r.checks(e, t)
 	r.foreignKeys(e, t)
+	r.cluster(e, t)
+	r.clusterIndex(e, t)
 	r.columnGroups(e, t)
 	r.known(e, "Options", "Structure", "primaryKey", "foreignKeys", "uniqueKeys", "checks", "IndexFiles", "ColumnGroups")
 	return t

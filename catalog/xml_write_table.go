@@ -44,6 +44,7 @@ func (w *xmlWriter) tableAttrs(a *attrList, t *Table) {
 	if t.Layout != "" && t.Layout != LayoutRow {
 		a.set("layout", t.Layout)
 	}
+	w.clusterAttrs(a, t)
 	if w.ids {
 		a.num("rowType", int64(t.RowType))
 		a.num("space", int64(t.Space))
@@ -204,7 +205,9 @@ func (w *xmlWriter) primaryKey(t *Table) {
 	if ix != nil {
 		if w.ids {
 			a.num("index", int64(ix.OID))
+			a.optNum("space", int64(ix.Space))
 		}
+		a.opt("fileName", ix.File)
 		a.set("indexName", ix.Name)
 		a.opt("indexComment", ix.Comment)
 		if ix.Kind != "btree" {

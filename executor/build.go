@@ -25,6 +25,8 @@ func (b *builder) plain(n plan.Node) (Operator, error) {
 	switch n := n.(type) {
 	case *plan.Scan:
 		return b.scan(n)
+	case *plan.ClusterScan:
+		return b.clusterScan(n)
 	case *plan.VirtualScan:
 		return b.virtualScan(n)
 	case *plan.SequenceScan:

@@ -3,6 +3,8 @@ package executor
 import (
 	"time"
 
+	"kvsqld/catalog"
+	"kvsqld/catalog/spatial"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/storage/kv"
 )
@@ -15,6 +17,7 @@ type NodeStats struct {
 	Mem         int64         // most bytes accounted for
 	Spilled     int64         // bytes written to temporary files
 	Files       map[string]*kv.FileStats
+	Regions     []string // visited, of a region-clustered table
 
 	kv kv.Stats
 }
@@ -108,8 +111,34 @@ func (s *statsOp) Next() (*vec.Batch, error) {
 	return b, err
 }
 
+// regionReader is implemented by operators that read some regions of a
+// region-clustered table; root names it.
+type regionReader interface {
+	regionCodes() []spatial.Range
+	regionRoot() *catalog.Table
+}
+
+// noteRegions names the regions visited. Reading their file is not counted.
+func (s *statsOp) noteRegions() {
+	r, ok := s.Operator.(regionReader)
+	if !ok || s.stats == nil || r.regionCodes() == nil || s.env.Txn == nil {
+		return
+	}
+	prev := s.env.Stats.cur
+	s.env.Txn.SetStats(nil)
+	defer s.env.Txn.SetStats(prev)
+	d, err := s.env.Tables.For(r.regionRoot())
+	if err != nil {
+		return
+	}
+	if names, err := d.RegionsIn(s.env.Ctx, s.env.Txn, r.regionCodes()); err == nil {
+		s.stats.Regions = names
+	}
+}
+
 // Close takes the memory figures before the operator forgets them.
 func (s *statsOp) Close() {
+	s.noteRegions()
 	if m, ok := s.Operator.(memoryUser); ok && s.stats != nil {
 		peak, spilled := m.memStats()
 		s.stats.Mem = max(s.stats.Mem, peak)

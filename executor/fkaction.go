@@ -27,6 +27,7 @@ func (r *Run) act(e *fkEvent) error {
 	var view vec.Batch
 	for at := 0; at < e.old.n; at += vec.BatchSize {
 		e.old.window(&view, at, min(at+vec.BatchSize, e.old.n))
+		f.below(e, at, view.N)
 		base := at
 		err := f.find(env.Txn, view.Cols, view.N, func(b *vec.Batch, probes []uint32) (bool, error) {
 			number.Reset(types.TInt8, b.N)

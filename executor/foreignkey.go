@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -47,6 +48,9 @@ type fkEvent struct {
 	ref    catalog.FKRef
 	old    *rowStore // in the order of fk.RefCols
 	new    *rowStore // of an update, row by row; nil for a delete
+	// under has the parents' old row keys, row by row, if the child is stored with
+	// its parent along this foreign key.
+	under [][]byte
 }
 
 func (e *fkEvent) action() byte {
@@ -85,6 +89,9 @@ func (w *tableWriter) pickCols(b *vec.Batch, cols []int) []*vec.Vec {
 func (r *Run) fkInserted(w *tableWriter, new, old *vec.Batch) error {
 	for i := range w.fks {
 		c := &w.fks[i]
+		if k := w.table.Cluster; k != nil && k.FK == c.fk.OID {
+			continue // storage found the parent, under the same lock, to make the row key
+		}
 		vals := w.pickCols(new, c.fk.Cols)
 		var was []*vec.Vec
 		if old != nil {
@@ -138,7 +145,7 @@ func (c *fkCheck) error(detail string) error {
 
 // fkRemoved queues the key values that are gone with deleted rows (new nil) or
 // updated ones.
-func (r *Run) fkRemoved(w *tableWriter, old, new *vec.Batch) error {
+func (r *Run) fkRemoved(w *tableWriter, keys *vec.Vec, old, new *vec.Batch) error {
 	for _, ref := range w.refs {
 		was := w.pickCols(old, ref.FK.RefCols)
 		var now []*vec.Vec
@@ -170,6 +177,11 @@ func (r *Run) fkRemoved(w *tableWriter, old, new *vec.Batch) error {
 		if now != nil {
 			e.new = newRowStore(columnTypes(w.table, ref.FK.RefCols))
 			e.new.appendCols(now, sel, len(sel))
+		}
+		if k := ref.Table.Cluster; k != nil && k.FK == ref.FK.OID {
+			for _, row := range sel {
+				e.under = append(e.under, bytes.Clone(keys.B[keys.Idx(int(row))]))
+			}
 		}
 		q := r.queue()
 		q.events = append(q.events, e)
@@ -344,6 +356,7 @@ func (e *fkEvent) verify(env *Env) error {
 			return err
 		}
 		f := newChildFinder(env, e.ref.Table, e.ref.FK)
+		f.below(e, at, view.N)
 		at := -1
 		err = f.find(env.Txn, view.Cols, view.N, func(_ *vec.Batch, probes []uint32) (bool, error) {
 			for _, p := range probes {
@@ -413,16 +426,24 @@ type childFinder struct {
 	fk    *catalog.ForeignKey
 	index *catalog.Index // nil with byKey: the master file
 	byKey bool
+	under [][]byte // by value: the row key below which the rows are stored
+}
+
+// below makes the finder look below the row keys of n of the event's parents.
+func (f *childFinder) below(e *fkEvent, from, n int) {
+	if e.under != nil {
+		f.under = e.under[from : from+n]
+	}
 }
 
 func newChildFinder(env *Env, t *catalog.Table, fk *catalog.ForeignKey) *childFinder {
 	f := &childFinder{env: env, table: t, fk: fk}
-	if leads(t.PK, fk.Cols) {
+	if t.KeyIsRowKey() && leads(t.PK, fk.Cols) {
 		f.byKey = true
 		return f
 	}
 	for _, ix := range t.Indexes {
-		if ix.Primary || ix.Invalid || ix.Where != "" {
+		if ix.Primary && t.KeyIsRowKey() || ix.Invalid || ix.Where != "" {
 			continue
 		}
 		cols := make([]int, len(ix.Keys))
@@ -459,6 +480,9 @@ func (f *childFinder) find(r table.Reader, vals []*vec.Vec, n int, yield func(b 
 		return err
 	}
 	cols := append([]int{table.ColRowKey}, desc.Live...)
+	if f.under != nil {
+		return f.findBelow(desc, r, cols, n, yield)
+	}
 	if f.byKey {
 		probe, err := arrange(f.env, vals, f.fk.Cols, f.table, f.index, n)
 		if err != nil {

@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/spatial"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
@@ -46,6 +48,9 @@ func (b *builder) scan(n *plan.Scan) (Operator, error) {
 	}
 	op.point = (n.Access == plan.PointGet || n.Access == plan.UniqueGet) && len(n.Ranges) == 1 &&
 		len(n.Ranges[0].Eq) == len(op.keys) && len(op.keys) > 0
+	if n.Nearest != nil {
+		return newNearestScan(op), nil
+	}
 	if n.Lock != nil {
 		return &lockRows{input: op, locker: newRowLocker([]plan.Lock{*n.Lock})}, nil
 	}
@@ -77,6 +82,12 @@ func (op *scan) Open(env *Env) error {
 	op.spec = table.ScanSpec{Index: n.Index, Cols: n.Cols, Reverse: n.Reverse, IndexOnly: n.IndexOnly, EntryCols: n.EntryCols}
 	if op.spec.Ranges, err = evalRanges(env, n.Ranges, op.keys); err != nil {
 		return err
+	}
+	if n.Area != nil {
+		if op.spec.Codes, err = evalArea(env, n.Area, n.Table.Cluster.Grid); err != nil {
+			return err
+		}
+		op.done = len(op.spec.Codes) == 0
 	}
 	if n.Limit != nil {
 		k, absent, err := rowCount(env, n.Limit, false)
@@ -211,6 +222,11 @@ func (op *scan) get() error {
 	op.buf.Sel = nil
 	return err
 }
+
+// regionCodes are the codes that are read, for EXPLAIN.
+func (op *scan) regionCodes() []spatial.Range { return op.spec.Codes }
+
+func (op *scan) regionRoot() *catalog.Table { return op.node.Table }
 
 func (op *scan) stop() {
 	if op.scanner != nil {

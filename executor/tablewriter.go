@@ -286,13 +286,19 @@ func (w *tableWriter) update(keys *vec.Vec, old, new *vec.Batch, changed []int) 
 	if err != nil {
 		return err
 	}
-	if _, err = w.w.Update(w.env.Ctx, keys, old, new, changed, oldIx, newIx, lockOpt(w.env)); err != nil {
+	now, err := w.w.Update(w.env.Ctx, keys, old, new, changed, oldIx, newIx, lockOpt(w.env))
+	if err != nil {
 		return retry(err)
+	}
+	if w.table.Cluster != nil {
+		if err := w.moveBelow(keys, now, old, new); err != nil {
+			return err
+		}
 	}
 	if err := w.env.run.fkInserted(w, new, old); err != nil {
 		return err
 	}
-	return w.env.run.fkRemoved(w, old, new)
+	return w.env.run.fkRemoved(w, keys, old, new)
 }
 
 // remove deletes locked rows.
@@ -304,7 +310,7 @@ func (w *tableWriter) remove(keys *vec.Vec, old *vec.Batch) error {
 	if err := w.w.Delete(w.env.Ctx, keys, old, ix, lockOpt(w.env)); err != nil {
 		return retry(err)
 	}
-	return w.env.run.fkRemoved(w, old, nil)
+	return w.env.run.fkRemoved(w, keys, old, nil)
 }
 
 // lockRows locks the rows of the key vector exclusively. ErrRetry when one has

@@ -25,6 +25,7 @@ type path struct {
 	order   []orderCol
 	reverse bool
 	single  bool // at most one row
+	area    *plan.Area
 }
 
 // bound is what a conjunct says about one column.
@@ -203,8 +204,16 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
 	if p.NoOptimizer {
 		return out
 	}
+	if t.Cluster != nil {
+		pairs := p.clusterPairs(t)
+		out[0].cost, out[0].order = costStart+pairs, nil
+		if a := p.areaOf(r, conj); a != nil {
+			part := p.areaPart(r, a)
+			out = append(out, path{access: plan.Regions, area: a, rows: max(1, rows*part), cost: 4*costStart + pairs*part})
+		}
+	}
 	bounds := p.boundsOf(r, conj, func(in map[int]bool) bool { return len(in) == 0 })
-	if len(t.PK) > 0 {
+	if t.KeyIsRowKey() {
 		keys := make([]catalog.IndexKey, len(t.PK))
 		for i, c := range t.PK {
 			keys[i] = catalog.IndexKey{Col: c, Type: t.Columns[c].Type}
@@ -221,7 +230,7 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
 		}
 	}
 	for _, ix := range t.Indexes {
-		if ix.Primary || ix.Invalid || ix.Where != "" || ix.Kind == "inverted" {
+		if ix.Primary && t.KeyIsRowKey() || ix.Invalid || ix.Where != "" || ix.Kind == "inverted" {
 			continue
 		}
 		only := p.covers(t, ix, need)
@@ -248,6 +257,9 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
 
 func masterOrder(r *rel) []orderCol {
 	var out []orderCol
+	if !r.table.KeyIsRowKey() {
+		return nil
+	}
 	for _, c := range r.table.PK {
 		out = append(out, orderCol{rel: r.id, col: c})
 	}

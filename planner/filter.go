@@ -32,6 +32,7 @@ func (p *planner) stepFilter(s *state) {
 // LATERAL entries wait for the join that sets their parameters.
 func (p *planner) planUnits(s *state) {
 	p.distribute(s)
+	p.stepCluster(s)
 	for _, c := range s.conj {
 		needOf(c, s.need)
 	}
@@ -269,7 +270,7 @@ func (p *planner) filterOn(s *state, n *pnode, conj []plan.Expr) *pnode {
 	}
 	f := &plan.Filter{Input: n.node, Cond: c}
 	out := *n
-	out.rows, out.node, out.base = max(rows, 1), f, nil
+	out.rows, out.node, out.base, out.group = max(rows, 1), f, nil, nil
 	f.Rows, f.Cost, f.Cols, f.Step = out.rows, n.cost, n.node.Base().Cols, "filter"
 	return &out
 }
@@ -318,6 +319,11 @@ func (p *planner) outerUnit(s *state, j *joinItem) *unit {
 		}
 		u.node = p.applyJoin(s, kind, lp, ru, on)
 		return u
+	}
+	if kind == plan.Left {
+		if u.node = p.clusterLeft(s, l, lp, down, r, rdown, on); u.node != nil {
+			return u
+		}
 	}
 	rp := p.planTree(s, []*joinItem{r}, rdown)
 	u.node = p.joinNodes(s, kind, lp, rp, on, p.unitOf(r, rdown))
@@ -572,6 +578,7 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 			sc.Common.Cols = append(sc.Common.Cols, plan.OutCol{Name: "ctid", T: types.Of(types.OTid)})
 		}
 	}
+	sc.Area = p.placeArea(best.area)
 	for _, kr := range best.ranges {
 		kr.Eq = p.planExprs(kr.Eq, nil)
 		one := func(e plan.Expr) plan.Expr {

@@ -253,7 +253,7 @@ func (p *planner) lookupPath(s *state, u *unit, conj []plan.Expr, outer map[int]
 			best = x
 		}
 	}
-	if len(r.table.PK) > 0 {
+	if r.table.KeyIsRowKey() {
 		keys := make([]catalog.IndexKey, len(r.table.PK))
 		for i, c := range r.table.PK {
 			keys[i] = catalog.IndexKey{Col: c}
@@ -261,7 +261,7 @@ func (p *planner) lookupPath(s *state, u *unit, conj []plan.Expr, outer map[int]
 		try(p.match(r, nil, keys, true, bounds, rows))
 	}
 	for _, ix := range r.table.Indexes {
-		if ix.Primary || ix.Invalid || ix.Where != "" || ix.Kind == "inverted" {
+		if ix.Primary && r.table.KeyIsRowKey() || ix.Invalid || ix.Where != "" || ix.Kind == "inverted" {
 			continue
 		}
 		try(p.match(r, ix, ix.Keys, ix.Unique, bounds, rows))

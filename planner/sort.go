@@ -19,6 +19,9 @@ func (p *planner) stepSort(s *state) {
 		}
 		p.note("sort", "dropped: the access path delivers the order")
 	}
+	if sc, ok := in.node.(*plan.Scan); ok && !sorted {
+		p.nearest(s, sc)
+	}
 	lockKeys := p.lockTargets(s)
 	xs := make([]plan.Expr, len(b.targets))
 	cols := make([]plan.OutCol, len(b.targets))

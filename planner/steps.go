@@ -58,6 +58,7 @@ type pnode struct {
 	order  []orderCol // output order, if any
 	base   *rel       // set when the node is a scan of one base table
 	unique bool
+	group  *clusterGroup // set when the node is a ClusterScan
 }
 
 type orderCol struct {

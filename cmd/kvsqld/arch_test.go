@@ -23,7 +23,7 @@ var arrows = map[string][]string{
 	// The paths of jsonpath values are what the executor walks.
 	"catalog/types/jsonpath": {"catalog/sqlerr"},
 	"catalog/types/vec":      {"catalog/types"},
-	"catalog":                {"catalog/types", "catalog/sqlerr"},
+	"catalog":                {"catalog/types", "catalog/spatial", "catalog/sqlerr"},
 	// The relations raise 0A000 and 42P01 themselves.
 	"catalog/pgcatalog": {"catalog", "catalog/types", "catalog/types/vec", "catalog/sqlerr"},
 
@@ -59,7 +59,7 @@ var arrows = map[string][]string{
 	// Definitions run whole statements below them: CREATE TABLE AS and the checks
 	// of ALTER TABLE are planned and executed; view and default texts are parsed.
 	"executor/ddl": {"executor", "executor/expr", "parser", "parser/ast", "planner", "planner/plan", "catalog",
-		"catalog/types", "catalog/types/vec", "catalog/sqlerr", "storage/table", "storage/kv"},
+		"catalog/types", "catalog/types/vec", "catalog/spatial", "catalog/sqlerr", "storage/table", "storage/kv"},
 	// A session implements wire.Session and so names its value types.
 	"executor/session": {"executor", "executor/ddl", "executor/expr", "parser", "parser/ast", "planner", "planner/plan",
 		"catalog", "catalog/pgcatalog", "catalog/types", "catalog/types/vec", "catalog/sqlerr",

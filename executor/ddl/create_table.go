@@ -129,9 +129,14 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 // tableOptions reads WITH (…). Storage parameters of PostgreSQL's heap mean
 // nothing here and change nothing, so they are kept for pg_class alone.
 func (x *exec) tableOptions(spec *catalog.TableSpec, opts []ast.Option) error {
+	if err := x.clusterOptions(spec, opts); err != nil {
+		return err
+	}
 	for _, o := range opts {
 		v := optionText(&o)
 		switch o.Name {
+		case "regions", "region_size", "region_rows", "cluster_with":
+			// read by clusterOptions
 		case "layout":
 			spec.Layout = v
 		case "groups":

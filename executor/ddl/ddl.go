@@ -290,6 +290,9 @@ func (x *exec) follow(was, t *catalog.Table) error {
 	rewriteRows := forced || keyChanged || d.Moves(wd)
 	var rows []*vec.Batch
 	if rewriteRows {
+		if err := stays(was, t); err != nil {
+			return err
+		}
 		if rows, err = x.collect(wd, was, t, rw); err != nil {
 			return err
 		}

@@ -22,6 +22,7 @@ type NodeActual struct {
 	Time         time.Duration
 	Mem, Spilled int64
 	Files        []FileActual
+	Regions      []string // visited, of a region-clustered table
 }
 
 // FileActual is what a node read of and wrote to one file.
@@ -94,6 +95,11 @@ func stepTexts(q *Query) map[string][]string {
 				t += ", index only"
 			}
 			add("filter", t)
+		case *ClusterScan:
+			for _, l := range n.Levels {
+				add("filter", l.Table.Name+": cluster scan")
+			}
+			add("join", "by the order of the keys, without an operator")
 		case *VirtualScan:
 			add("filter", n.Rel.Name+": from the catalog")
 		case *HashJoin:
@@ -180,6 +186,9 @@ func (x *explainer) node(n Node, depth int) {
 	if x.o.Analyze && a.Spilled > 0 {
 		x.line(d, "Spilled: %d bytes", a.Spilled)
 	}
+	if x.o.Analyze && len(a.Regions) > 0 {
+		x.line(d, "Regions visited: %s", regionList(a.Regions))
+	}
 	if x.o.KV {
 		for _, f := range a.Files {
 			x.line(d, "KV %s: gets=%d scans=%d keys=%d read=%d written=%d bytes", f.File, f.Gets, f.Scans, f.Keys, f.BytesRead, f.BytesWritten)
@@ -217,6 +226,8 @@ func title(n Node) string {
 			s += ", backward"
 		}
 		return s
+	case *ClusterScan:
+		return clusterTitle(n)
 	case *VirtualScan:
 		return "Scan " + n.Rel.Name + ", from the catalog"
 	case *SequenceScan:
@@ -322,8 +333,16 @@ func details(n Node) []string {
 		for _, r := range n.Ranges {
 			add("Key", rangeText(n, &r))
 		}
+		if n.Area != nil {
+			add("Regions", areaText(n.Area))
+		}
+		if x := n.Nearest; x != nil {
+			add("Nearest to", text(x.Lat)+", "+text(x.Lon))
+		}
 		cond("Filter on entries", n.EntryFilter)
 		cond("Filter", n.Filter)
+	case *ClusterScan:
+		clusterDetails(n, add)
 	case *VirtualScan:
 		add("Key", texts(n.KeyVals))
 		cond("Filter", n.Filter)

@@ -36,6 +36,19 @@ func MapExprs(n Node, f func(Expr) Expr) {
 		one(&n.EntryFilter)
 		one(&n.Filter)
 		one(&n.Limit)
+		n.Area.Exprs(one)
+		if x := n.Nearest; x != nil {
+			one(&x.Lat)
+			one(&x.Lon)
+			one(&x.Count)
+			one(&x.Skip)
+		}
+	case *ClusterScan:
+		n.Area.Exprs(one)
+		list(n.Key)
+		for i := range n.Levels {
+			one(&n.Levels[i].Filter)
+		}
 	case *VirtualScan:
 		list(n.KeyVals)
 		one(&n.Filter)

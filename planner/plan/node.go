@@ -73,9 +73,58 @@ type (
 		// IndexOnly: all Cols are in the index's key, its INCLUDE or the master key.
 		IndexOnly bool
 		Limit     Expr // stop early hint, or nil
-		Lock      *Lock
+		// Area restricts a region-clustered table to the regions of a place, instead
+		// of Ranges. Filter decides about each row.
+		Area *Area
+		// Nearest asks for rows from near to far, as far as needed: a Sort above
+		// orders them.
+		Nearest *Nearest
+		Lock    *Lock
 		// Ordered tells that a node above relies on the order.
 		Ordered bool
+	}
+	// Area is a place on the Earth: the intersection of its circles and boxes. A
+	// position that is not in it satisfies no row's filter.
+	Area struct {
+		Circles []Circle
+		Boxes   []Box
+		// South … East are bounds of the two columns; nil is none. Unlike a Box, West >
+		// East is empty.
+		South, West, North, East Expr
+		// Known tells that rows without a position cannot satisfy the filter.
+		Known bool
+	}
+	// Circle holds the positions within Metres of a position.
+	Circle struct{ Lat, Lon, Metres Expr }
+	// Box is a box of degrees; West > East is one over the date line.
+	Box struct{ South, West, North, East Expr }
+	// Nearest orders rows by their distance from a position until Count rows have
+	// passed the filter, and Skip before them.
+	Nearest struct {
+		Lat, Lon    Expr
+		Count, Skip Expr
+		// Planar tells that the distance is that of <-> between points: in degrees,
+		// on a plane.
+		Planar bool
+	}
+	// ClusterScan passes the joined rows of tables that are stored with each other,
+	// read in one walk over their file: Levels from the top, each the child of the
+	// one before it. Output: the levels' columns one after the other.
+	ClusterScan struct {
+		Common
+		Levels []ClusterLevel
+		// Of the first level: at most one of these. Without any the whole file is read.
+		Area *Area
+		Key  []Expr // the whole primary key
+	}
+	// ClusterLevel is a table of a ClusterScan.
+	ClusterLevel struct {
+		Table  *catalog.Table
+		Cols   []int
+		Filter Expr // over Cols
+		// Outer keeps rows of the level above without a row that passes here, padded
+		// with NULLs.
+		Outer bool
 	}
 	// Access names the access path for EXPLAIN.
 	Access uint8
@@ -356,6 +405,7 @@ const (
 	RangeScan                // range of the master key
 	IndexRange               // range of an index
 	IndexFull                // whole index, for its order or because it covers
+	Regions                  // some regions of a region-clustered table
 )
 
 // JoinKind is the kind of a join.
@@ -421,6 +471,7 @@ func one(n Node) []Node { return []Node{n} }
 
 // Children returns the node's inputs.
 func (n *Scan) Children() []Node         { return nil }
+func (n *ClusterScan) Children() []Node  { return nil }
 func (n *VirtualScan) Children() []Node  { return nil }
 func (n *SequenceScan) Children() []Node { return nil }
 func (n *Values) Children() []Node       { return nil }

@@ -118,6 +118,31 @@ func newKeyCol(k KeyCol) (*keyCol, error) {
 // Len returns the number of columns.
 func (c *KeyCodec) Len() int { return len(c.cols) }
 
+// FixedWidth returns the number of bytes of every key, -1 if keys differ.
+func (c *KeyCodec) FixedWidth() int {
+	if len(c.cols) == 0 {
+		return 0
+	}
+	last := &c.cols[len(c.cols)-1]
+	w := int(widths[last.form])
+	if last.off < 0 || w == 0 || last.Nullable {
+		return -1
+	}
+	return last.off + w
+}
+
+// Offset returns where column i begins in every key, -1 if that differs.
+func (c *KeyCodec) Offset(i int) int { return c.cols[i].off }
+
+// SkipCol returns what follows a value of column i at the start of key.
+func (c *KeyCodec) SkipCol(i int, key []byte) ([]byte, error) {
+	n, _, err := c.cols[i].width(key)
+	if err != nil {
+		return nil, err
+	}
+	return key[n:], nil
+}
+
 // Col returns the description of a column.
 func (c *KeyCodec) Col(i int) KeyCol { return c.cols[i].KeyCol }
 

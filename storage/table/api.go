@@ -2,6 +2,7 @@ package table
 
 import (
 	"kvsqld/catalog"
+	"kvsqld/catalog/spatial"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/storage/kv"
@@ -57,6 +58,12 @@ type ScanSpec struct {
 	EntryCols   []int
 	// Limit is a hint that so many rows are probably enough; 0 is none.
 	Limit int
+	// Codes restricts a scan of the master file of a cluster's root to positions
+	// with these codes, sorted and without overlaps; instead of Ranges.
+	Codes []spatial.Range
+	// Under restricts a scan of the master file of a region-clustered table to the
+	// rows stored below the row of this key, its own included; instead of Ranges.
+	Under []byte
 	// BatchRows is the number of rows per batch; 0 is vec.BatchSize.
 	BatchRows int
 

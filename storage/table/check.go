@@ -179,6 +179,7 @@ func (x *index) plain() bool {
 func (c *checker) masterChunk(pairs []kv.Pair) error {
 	d := c.d
 	wanted := make([][][]byte, len(d.indexes))
+	pairs = d.keep(pairs)
 	c.rows += len(pairs)
 	for _, p := range pairs {
 		var m image
@@ -186,6 +187,7 @@ func (c *checker) masterChunk(pairs []kv.Pair) error {
 			continue
 		}
 		if d.columns() != nil {
+			m.r = c.r
 			if _, err := d.assign(c.ctx, d, &m, []uint32{0}); err != nil {
 				c.fault(d.space, p.Key, "%v", err)
 			} else if !bytes.Equal(m.list[0], p.Key) {

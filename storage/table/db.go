@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"kvsqld/catalog"
+	"kvsqld/catalog/spatial"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/storage/codec"
@@ -27,6 +28,8 @@ type DB struct {
 		descs  map[*catalog.Table]*Desc
 		rowIDs map[uint64]*rowIDs // by space
 		seqs   map[types.OID]*seqState
+		// regions has the rows of regions by Regions file, as far as they were counted.
+		regions map[uint64]map[spatial.Region]int
 	}
 }
 
@@ -36,6 +39,7 @@ func NewDB(st kv.Store) *DB {
 	db.mu.descs = make(map[*catalog.Table]*Desc)
 	db.mu.rowIDs = make(map[uint64]*rowIDs)
 	db.mu.seqs = make(map[types.OID]*seqState)
+	db.mu.regions = make(map[uint64]map[spatial.Region]int)
 	return db
 }
 
@@ -117,7 +121,7 @@ func (d *Desc) fileOf(x *index) kv.Space {
 func newDesc(db *DB, t *catalog.Table) (*Desc, error) {
 	d := &Desc{Table: t, db: db, liveOf: make([]int, len(t.Columns))}
 	var err error
-	if d.rowFile, err = newRowFile(t); err != nil {
+	if d.rowFile, err = newRowFile(db, t); err != nil {
 		return nil, err
 	}
 	for c := range t.Columns {

@@ -11,6 +11,13 @@ import (
 // files returns all spaces of the table, the master first.
 func (d *Desc) files() []kv.Space {
 	out := d.rowFile.files()
+	if k := d.cluster(); k != nil {
+		if k.root == nil {
+			out = out[1:] // the root's
+		} else {
+			out = append(out, d.regions())
+		}
+	}
 	for _, x := range d.indexes {
 		if !x.master {
 			out = append(out, x.space)
@@ -36,6 +43,14 @@ func (d *Desc) Drop(tx Txn) error {
 			return err
 		}
 	}
+	return d.clearShared(tx)
+}
+
+// clearShared removes the rows that lie in a file of other tables as well.
+func (d *Desc) clearShared(tx Txn) error {
+	if k := d.cluster(); k != nil && k.root == nil {
+		return k.clear(d, tx)
+	}
 	return nil
 }
 
@@ -47,7 +62,7 @@ func (d *Desc) Truncate(tx Txn) error {
 			return err
 		}
 	}
-	return nil
+	return d.clearShared(tx)
 }
 
 // CreateIndex makes an index's empty file.

@@ -44,7 +44,7 @@ type groupFile struct {
 }
 
 // newRowFile derives the mapping of a table's rows from its descriptor.
-func newRowFile(t *catalog.Table) (rowFile, error) {
+func newRowFile(db *DB, t *catalog.Table) (rowFile, error) {
 	f := rowFile{
 		space:   kv.Space{ID: uint64(t.Space), DB: DBName(t.DB), File: fileName(t.File, t.Space)},
 		attrOf:  make([]int, len(t.Columns)),
@@ -53,8 +53,10 @@ func newRowFile(t *catalog.Table) (rowFile, error) {
 		missing: make([]types.Datum, len(t.Columns)),
 	}
 	var cols []codec.KeyCol
-	f.rowKeys, cols, f.keyPos = newRowKeys(t)
 	var err error
+	if f.rowKeys, cols, f.keyPos, err = newRowKeys(db, t); err != nil {
+		return rowFile{}, err
+	}
 	if f.key, err = codec.NewKeyCodec(cols); err != nil {
 		return f, noOrder(err)
 	}

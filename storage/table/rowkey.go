@@ -72,19 +72,22 @@ func (numberRowKeys) assign(ctx context.Context, d *Desc, m *image, sel []uint32
 
 // newRowKeys decides what the rows of a table have as keys and returns the types
 // of a key's columns, with the position that each column of the table has there.
-func newRowKeys(t *catalog.Table) (keys rowKeys, cols []codec.KeyCol, keyPos []int) {
+func newRowKeys(db *DB, t *catalog.Table) (keys rowKeys, cols []codec.KeyCol, keyPos []int, err error) {
 	keyPos = make([]int, len(t.Columns))
 	for i := range keyPos {
 		keyPos[i] = -1
 	}
+	if t.Cluster != nil {
+		return newClusterKeys(db, t, keyPos)
+	}
 	if len(t.PK) == 0 {
-		return numberRowKeys{}, []codec.KeyCol{{T: types.TInt8}}, keyPos
+		return numberRowKeys{}, []codec.KeyCol{{T: types.TInt8}}, keyPos, nil
 	}
 	for pos, c := range t.PK {
 		keyPos[c] = pos
 		cols = append(cols, codec.KeyCol{T: t.Columns[c].Type})
 	}
-	return primaryRowKeys(t.PK), cols, keyPos
+	return primaryRowKeys(t.PK), cols, keyPos, nil
 }
 
 // keyImage are the parts of an image that row keys are made in.
@@ -92,4 +95,10 @@ type keyImage struct {
 	keyCols []*vec.Vec // by column of the row key
 	keys    codec.KeyBuf
 	list    [][]byte // row keys by position in the selection
+
+	// Where the keys of other rows are looked up: a transaction, whose locks are
+	// taken as lock says, or else r.
+	r    Reader
+	tx   Txn
+	lock LockOpt
 }

@@ -56,9 +56,14 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 	if spec.Limit > 0 {
 		s.batch = min(s.batch, spec.Limit)
 	}
-	if spec.part {
+	switch {
+	case spec.part:
 		s.set.spans = spec.spans
-	} else {
+	case spec.Codes != nil:
+		s.set.spans = codeSpans(spec.Codes)
+	case spec.Under != nil:
+		s.set.spans = []kv.Range{kv.Prefix(spec.Under)}
+	default:
 		c, whole := d.keyCodec(x)
 		s.set = spans(c, spec.Ranges, whole)
 	}
@@ -124,6 +129,9 @@ func (s *Scanner) read(n int) (int, error) {
 		s.chunk = pairs
 	}
 	n = min(n, len(s.chunk))
+	if k := s.d.cluster(); k != nil && s.x == nil {
+		return s.readShared(k, n), nil
+	}
 	if s.dec.values {
 		for i := range s.chunk[:n] {
 			p := &s.chunk[i]
@@ -132,6 +140,23 @@ func (s *Scanner) read(n int) (int, error) {
 	}
 	s.chunk = s.chunk[n:]
 	return n, nil
+}
+
+// readShared takes the table's own rows of the next n pairs of a cluster's file.
+func (s *Scanner) readShared(k *clusterKeys, n int) int {
+	own := 0
+	for i := range s.chunk[:n] {
+		p := &s.chunk[i]
+		if !k.owns(s.d, p.Key) {
+			continue
+		}
+		own++
+		if s.dec.values {
+			s.keys, s.vals = append(s.keys, p.Key), append(s.vals, p.Val)
+		}
+	}
+	s.chunk = s.chunk[n:]
+	return own
 }
 
 // openSpan starts the next span; false if there is none.

@@ -17,6 +17,9 @@ func (d *Desc) SplitScan(ctx context.Context, r Reader, spec *ScanSpec, n int) (
 	if err != nil {
 		return nil, err
 	}
+	if spec.Codes != nil || spec.Under != nil {
+		return []*ScanSpec{spec}, nil
+	}
 	set := spanSet{spans: spec.spans}
 	if !spec.part {
 		c, whole := d.keyCodec(x)

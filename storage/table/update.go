@@ -29,11 +29,27 @@ func (w *Writer) Update(ctx context.Context, keys *vec.Vec, old, new *vec.Batch,
 	}
 	mayMove := slices.ContainsFunc(d.columns(), func(c int) bool { return slices.Contains(changed, c) })
 	if mayMove {
+		w.new.tx, w.new.lock = w.tx, o
 		if _, err := d.assign(ctx, d, &w.new, sel); err != nil {
 			return nil, err
 		}
 	} else {
 		w.new.list = append(w.new.list[:0], w.old.list...)
+	}
+	out, err := w.replace(ctx, sel, new.N, changed, mayMove, o)
+	if err == nil && mayMove {
+		err = w.countRegions(ctx, sel, nil)
+	}
+	return out, err
+}
+
+// replace writes the new image's rows, of a batch of n, in place of the old one's.
+func (w *Writer) replace(ctx context.Context, sel []uint32, n int, changed []int, mayMove bool, o LockOpt) ([][]byte, error) {
+	d := w.d
+	if mayMove && !d.primary() {
+		if err := w.lockNew(ctx, o); err != nil {
+			return nil, err
+		}
 	}
 	var parts []*indexUpdate
 	for i := range d.indexes {
@@ -64,7 +80,7 @@ func (w *Writer) Update(ctx context.Context, keys *vec.Vec, old, new *vec.Batch,
 			return nil, err
 		}
 	}
-	out := w.result(new.N)
+	out := w.result(n)
 	for p, row := range sel {
 		key := w.new.list[p]
 		in := changed

@@ -18,7 +18,8 @@ type Writer struct {
 	old, new image
 	sel      []uint32
 	out      [][]byte // row keys by row number
-	keyBuf   []byte   // of one index entry
+	regions  regionWriter
+	keyBuf   []byte // of one index entry
 	valBuf   []byte
 }
 
@@ -176,12 +177,18 @@ func (w *Writer) Insert(ctx context.Context, rows *vec.Batch, ix []IndexVals, o 
 		return res, nil
 	}
 	var flags []kv.Flag
+	m.tx, m.lock = w.tx, o.Lock
 	fresh, err := d.assign(ctx, d, m, sel)
 	if err != nil {
 		return nil, err
 	}
 	if fresh {
 		flags = covered
+	}
+	if !fresh && !d.primary() {
+		if err := w.lockNew(ctx, o.Lock); err != nil {
+			return nil, err
+		}
 	}
 	skip, err := w.checkInsert(ctx, sel, o, res)
 	if err != nil {
@@ -206,7 +213,15 @@ func (w *Writer) Insert(ctx context.Context, rows *vec.Batch, ix []IndexVals, o 
 			return nil, err
 		}
 	}
-	return res, nil
+	return res, w.countRegions(ctx, sel, skip)
+}
+
+// lockNew locks the new image's row keys where no index's check does. Others find
+// out by the locks that a row has appeared.
+func (w *Writer) lockNew(ctx context.Context, o LockOpt) error {
+	o.NoValue, o.Shared, o.SkipLocked, o.AtSnapshot = true, false, false, false
+	_, err := lockSorted(ctx, w.tx, w.d.space, o, w.new.list)
+	return err
 }
 
 var covered = []kv.Flag{kv.Covered}

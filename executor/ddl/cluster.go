@@ -1,0 +1,124 @@
+package ddl
+
+import (
+	"strconv"
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/spatial"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/parser/ast"
+)
+
+// maxRegionRows is the greatest region_rows.
+const maxRegionRows = 1 << 30
+
+// clusterOptions reads the storage parameters of region-clustered tables:
+//
+//	regions = 'latitude, longitude'   the columns of the position
+//	region_size = '0.5 x 0.5'         degrees of latitude and longitude
+//	region_rows = 4096                a region with more rows is divided
+//	cluster_with = 'parent'           stored with the rows of this table
+func (x *exec) clusterOptions(spec *catalog.TableSpec, opts []ast.Option) error {
+	by := map[string]*ast.Option{}
+	for i := range opts {
+		switch o := &opts[i]; o.Name {
+		case "regions", "region_size", "region_rows", "cluster_with":
+			if by[o.Name] != nil {
+				return sqlerr.New(sqlerr.InvalidParameterValue, "parameter \"%s\" specified more than once", o.Name).At(o.Pos())
+			}
+			by[o.Name] = o
+		}
+	}
+	if len(by) == 0 {
+		return nil
+	}
+	regions, with := by["regions"], by["cluster_with"]
+	switch {
+	case regions != nil && with != nil:
+		return sqlerr.New(sqlerr.InvalidParameterValue, "regions and cluster_with exclude each other").
+			WithHint("A table stored with another one has the regions of that one.").At(with.Pos())
+	case with != nil:
+		for _, name := range []string{"region_size", "region_rows"} {
+			if o := by[name]; o != nil {
+				return sqlerr.New(sqlerr.InvalidParameterValue, "%s belongs to a table with regions", name).At(o.Pos())
+			}
+		}
+		return x.clusterParent(spec, with)
+	case regions == nil:
+		for _, o := range by {
+			return sqlerr.New(sqlerr.InvalidParameterValue, "%s belongs to a table with regions", o.Name).At(o.Pos())
+		}
+	}
+	k := &catalog.ClusterSpec{Grid: spatial.Grid{LatSize: 0.5, LonSize: 0.5}}
+	cols := strings.Split(optionText(regions), ",")
+	if len(cols) != 2 {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for parameter \"regions\": \"%s\"", optionText(regions)).
+			WithDetail("The columns of latitude and longitude are wanted, as in 'latitude, longitude'.").At(regions.Pos())
+	}
+	k.Lat, k.Lon = columnName(cols[0]), columnName(cols[1])
+	if o := by["region_size"]; o != nil {
+		var err error
+		if k.Grid, err = spatial.ParseGrid(optionText(o)); err != nil {
+			return sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for parameter \"region_size\": \"%s\"", optionText(o)).
+				WithDetail("%s", sentence(err.Error())).At(o.Pos())
+		}
+	}
+	if o := by["region_rows"]; o != nil {
+		n, err := strconv.Atoi(optionText(o))
+		if err != nil || n < 1 || n > maxRegionRows {
+			return sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for parameter \"region_rows\": \"%s\"", optionText(o)).
+				WithDetail("A number between 1 and %d is wanted.", maxRegionRows).At(o.Pos())
+		}
+		k.MaxRows = n
+	}
+	spec.Cluster = k
+	return nil
+}
+
+// clusterParent reads cluster_with: a table's name, with or without its schema.
+func (x *exec) clusterParent(spec *catalog.TableSpec, o *ast.Option) error {
+	schema, name, dotted := strings.Cut(optionText(o), ".")
+	if !dotted {
+		name, schema = schema, ""
+	}
+	k := &catalog.ClusterSpec{With: columnName(name), WithIn: columnName(schema)}
+	if k.With == "" {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for parameter \"cluster_with\": \"%s\"", optionText(o)).At(o.Pos())
+	}
+	if !dotted {
+		if k.With == spec.Name {
+			k.WithIn = spec.Schema
+		} else {
+			for _, p := range x.Path {
+				if x.snap().Relation(x.db(), p, k.With) != nil {
+					k.WithIn = p
+					break
+				}
+			}
+		}
+	}
+	spec.Cluster = k
+	return nil
+}
+
+// columnName is an identifier inside a parameter's text: quoted as it is, others
+// in small letters.
+func columnName(s string) string {
+	s = strings.TrimSpace(s)
+	if len(s) > 1 && s[0] == '"' && s[len(s)-1] == '"' {
+		return strings.ReplaceAll(s[1:len(s)-1], `""`, `"`)
+	}
+	return strings.ToLower(s)
+}
+
+func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
+
+// stays refuses to write the rows of a region-clustered table anew: they lie
+// between those of other tables, which follow their keys.
+func stays(was, t *catalog.Table) error {
+	if was.Cluster == nil && t.Cluster == nil {
+		return nil
+	}
+	return sqlerr.Unsupported(-1, "an ALTER TABLE that writes a region-clustered table anew")
+}
