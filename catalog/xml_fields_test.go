@@ -24,7 +24,6 @@ var notKept = map[string]string{
 	"View.Materialized.Common.Comment":        "is the view's",
 	"View.Materialized.Groups":                "nor files of attributes",
 	"View.Materialized.PK":                    "materialized views have no keys",
-	"View.Materialized.Groups":                "nor layouts",
 	"View.Materialized.Uniques":               "nor constraints",
 	"View.Materialized.Checks":                "nor constraints",
 	"View.Materialized.ForeignKeys":           "nor constraints",
