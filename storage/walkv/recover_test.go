@@ -236,3 +236,34 @@ func TestMissingRecord(t *testing.T) {
 		t.Errorf("%d rows and %v, want ErrCorrupt", n, err)
 	}
 }
+
+// FuzzRecover puts any bytes behind the header of a log, or in place of all of
+// it: the store is refused, or has the first of the batches.
+func FuzzRecover(f *testing.F) {
+	dir := f.TempDir()
+	st, err := boltkv.Open(dir, quiet)
+	must(f, err)
+	create(f, st)
+	for i := range 5 {
+		put(f, st, i+1)
+	}
+	crashed := crash(f, dir)
+	must(f, st.Close())
+	path := filepath.Join(crashed, "kvsqld.log0")
+	log, err := os.ReadFile(path)
+	must(f, err)
+	end := ends(log)
+	f.Add(log[4096:end[4]], true)
+	f.Add(log[4096:end[2]+5], true)
+	f.Add(log[:end[4]], false)
+	f.Fuzz(func(t *testing.T, b []byte, body bool) {
+		if body {
+			b = append(append([]byte(nil), log[:4096]...), b...)
+		}
+		to := crash(t, crashed)
+		must(t, os.WriteFile(filepath.Join(to, "kvsqld.log0"), b, 0o600))
+		if n, err := numbers(t, to, quiet); err == nil && n > 5 || err != nil && !errors.Is(err, kv.ErrCorrupt) {
+			t.Errorf("%d rows and %v", n, err)
+		}
+	})
+}

@@ -42,6 +42,7 @@ func Run(t *testing.T, open func(t *testing.T) kv.Store) {
 		{"spaces rolled back", testSpacesRollback},
 		{"failed commit leaves others alone", testFailedCommit},
 		{"bulk runs", testBulk},
+		{"compaction", testCompact},
 		{"same-key order", testSameKeyOrder},
 		{"bank transfers", testBank},
 		{"hooks", testHooks},

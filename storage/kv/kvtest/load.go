@@ -230,3 +230,46 @@ func transfer(st kv.Store, sp kv.Space, r *rand.Rand, how int) error {
 	}
 	return tx.Commit(ctx)
 }
+
+// testCompact gives free space back while others write: nothing is lost, an
+// older snapshot goes on, numbers rise.
+func testCompact(t *testing.T, st kv.Store) {
+	sp := newSpace(t, st)
+	update(t, st, func(tx kv.Txn) {
+		for i := range 2000 {
+			must(t, tx.Put(sp, fmt.Appendf(nil, "%05d", i), make([]byte, 200)))
+		}
+	})
+	old, err := st.Snapshot(ctx)
+	must(t, err)
+	defer old.Close()
+	update(t, st, func(tx kv.Txn) {
+		for i := range 2000 {
+			if i%100 > 0 {
+				must(t, tx.Delete(sp, fmt.Appendf(nil, "%05d", i)))
+			}
+		}
+	})
+	done := make(chan error, 1)
+	go func() { done <- st.Compact(ctx) }()
+	last := st.Stats().Seq
+	for i := range 50 {
+		put(t, st, sp, fmt.Sprintf("new %02d", i), "v")
+		if n := st.Stats().Seq; n <= last {
+			t.Fatalf("number %d after %d", n, last)
+		} else {
+			last = n
+		}
+	}
+	must(t, <-done)
+	must(t, st.Compact(ctx))
+	tx := begin(t, st, kv.BeginOpt{})
+	defer tx.Rollback()
+	if n := len(all(t, tx, sp, kv.Range{}, kv.ScanOpt{})); n != 20+50 {
+		t.Errorf("%d pairs after two compactions, want 70", n)
+	}
+	if n := len(all(t, old, sp, kv.Range{}, kv.ScanOpt{})); n != 2000 {
+		t.Errorf("the old snapshot has %d pairs, want 2000", n)
+	}
+	must(t, st.Check(ctx, func(fault string) { t.Error(fault) }))
+}
