@@ -52,8 +52,9 @@ var kvCodes = []struct {
 	{kv.ErrCorrupt, sqlerr.DataCorrupted, "data corrupted"},
 	{kv.ErrTooLarge, sqlerr.ProgramLimitExceeded, "row or key is too large"},
 	{kv.ErrDiskFull, sqlerr.DiskFull, "could not extend file: no space left on device"},
-	{kv.ErrUnavailable, sqlerr.CannotConnectNow, "the store is not available"},
 	{kv.ErrUndetermined, sqlerr.TransactionUnknown, "the outcome of the transaction is unknown"},
+	{kv.ErrIO, sqlerr.IOError, "the storage medium failed: nothing can be written until the server is restarted"},
+	{kv.ErrUnavailable, sqlerr.CannotConnectNow, "the store is not available"},
 }
 
 // wrapErr turns errors of the context and the engine into errors with SQLSTATE;
@@ -70,6 +71,9 @@ func wrapErr(ctx context.Context, err error) error {
 		if errors.Is(err, k.err) {
 			e := sqlerr.New(k.code, "%s", k.msg)
 			e.Cause = err
+			if k.code == sqlerr.DataCorrupted {
+				e.Detail = err.Error() // which file and page it is
+			}
 			return e
 		}
 	}

@@ -63,6 +63,13 @@ func corrupted(err *error) {
 	}
 }
 
+// corruptedIn is corrupted with the name of the file that was read.
+func corruptedIn(sp kv.Space, err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("%w: file %s/%s: %v", kv.ErrCorrupt, sp.DB, sp.File, p)
+	}
+}
+
 func (s *snapshot) file(sp kv.Space) *file {
 	if f := (*s.files.Load())[sp.ID]; f != nil {
 		return f
@@ -112,12 +119,12 @@ func (s *snapshot) Spaces() (out []kv.Space, err error) {
 }
 
 func (s *snapshot) HasSpace(sp kv.Space) (has bool, err error) {
-	defer corrupted(&err)
+	defer corruptedIn(sp, &err)
 	return s.file(sp).has, nil
 }
 
 func (s *snapshot) Get(sp kv.Space, key []byte) (val []byte, err error) {
-	defer corrupted(&err)
+	defer corruptedIn(sp, &err)
 	f := s.file(sp)
 	if !f.has {
 		return nil, nil
@@ -135,7 +142,7 @@ func (s *snapshot) Get(sp kv.Space, key []byte) (val []byte, err error) {
 // BatchGet reads sorted keys that lie close together by walking on instead of
 // searching from the root.
 func (s *snapshot) BatchGet(sp kv.Space, keys, out [][]byte) (err error) {
-	defer corrupted(&err)
+	defer corruptedIn(sp, &err)
 	f := s.file(sp)
 	if !f.has {
 		clear(out)
@@ -210,7 +217,7 @@ func (c *chunks) start() {
 }
 
 func (c *chunks) Fill(dst []kv.Pair) (n int, err error) {
-	defer corrupted(&err)
+	defer corruptedIn(c.sp, &err)
 	if !c.started {
 		c.start()
 	}
