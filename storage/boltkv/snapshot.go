@@ -131,8 +131,8 @@ func (s *snapshot) Get(sp kv.Space, key []byte) (val []byte, err error) {
 	}
 	c := f.cursor()
 	if c.seek(key) {
-		if p := c.pair(); bytes.Equal(p.Key, key) {
-			val = p.Val
+		if nd, at := c.at(); bytes.Equal(nd.leafKey(at), key) {
+			val = nd.pair(at).Val
 		}
 	}
 	f.cur.Store(c)
@@ -150,27 +150,27 @@ func (s *snapshot) BatchGet(sp kv.Space, keys, out [][]byte) (err error) {
 	}
 	c := f.cursor()
 	defer f.cur.Store(c)
-	var at kv.Pair // where the cursor stands; no key before the first search
+	on := false // the cursor stands on an element
 	for i, key := range keys {
-		if at.Key != nil {
-			d := bytes.Compare(at.Key, key)
-			for n := 0; d < 0 && n < walkMax; n++ {
-				if !c.next() {
-					at.Key = nil
-					break
+		out[i] = nil
+		if on {
+			nd, at := c.at()
+			d := bytes.Compare(nd.leafKey(at), key)
+			for n := 0; on && d < 0 && n < walkMax; n++ {
+				if on = c.next(); on {
+					nd, at = c.at()
+					d = bytes.Compare(nd.leafKey(at), key)
 				}
-				at = c.pair()
-				d = bytes.Compare(at.Key, key)
 			}
-			if at.Key != nil && d == 0 {
-				out[i] = at.Val
+			if on && d == 0 {
+				out[i] = nd.pair(at).Val
 				continue
 			}
 		}
-		out[i] = nil
-		if at.Key = nil; c.seek(key) {
-			if at = c.pair(); bytes.Equal(at.Key, key) {
-				out[i] = at.Val
+		if on = c.seek(key); on {
+			nd, at := c.at()
+			if bytes.Equal(nd.leafKey(at), key) {
+				out[i] = nd.pair(at).Val
 			}
 		}
 	}

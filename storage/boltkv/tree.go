@@ -98,34 +98,42 @@ func parseNode(b []byte) node {
 	return nd
 }
 
-// elem returns the i-th element and what follows it.
-func (nd *node) elem(i int) []byte { return nd.b[pageHeader+i*elemLen:] }
-
-func (nd *node) child(i int) uint64 { return native.Uint64(nd.elem(i)[8:]) }
-
-func (nd *node) branchKey(i int) []byte {
-	e := nd.elem(i)
-	at := native.Uint32(e)
-	end := at + native.Uint32(e[4:])
-	return e[at:end:end]
+// elem returns the i-th element and where it is.
+func (nd *node) elem(i int) (e []byte, off int) {
+	off = pageHeader + i*elemLen
+	return nd.b[off : off+elemLen : off+elemLen], off
 }
 
+func (nd *node) child(i int) uint64 {
+	e, _ := nd.elem(i)
+	return native.Uint64(e[8:])
+}
+
+func (nd *node) branchKey(i int) []byte {
+	e, off := nd.elem(i)
+	off += int(native.Uint32(e))
+	return nd.b[off : off+int(native.Uint32(e[4:]))]
+}
+
+// leafKey has room behind it, unlike the key of pair: it is to be compared.
 func (nd *node) leafKey(i int) []byte {
-	e := nd.elem(i)
-	at := native.Uint32(e[4:])
-	end := at + native.Uint32(e[8:])
-	return e[at:end:end]
+	e, off := nd.elem(i)
+	off += int(native.Uint32(e[4:]))
+	return nd.b[off : off+int(native.Uint32(e[8:]))]
 }
 
 func (nd *node) pair(i int) kv.Pair {
-	e := nd.elem(i)
-	at := native.Uint32(e[4:])
-	mid := at + native.Uint32(e[8:])
-	end := mid + native.Uint32(e[12:])
-	return kv.Pair{Key: e[at:mid:mid], Val: e[mid:end:end]}
+	e, off := nd.elem(i)
+	off += int(native.Uint32(e[4:]))
+	mid := off + int(native.Uint32(e[8:]))
+	end := mid + int(native.Uint32(e[12:]))
+	return kv.Pair{Key: nd.b[off:mid:mid], Val: nd.b[mid:end:end]}
 }
 
-func (nd *node) isBucket(i int) bool { return native.Uint32(nd.elem(i))&leafBucket != 0 }
+func (nd *node) isBucket(i int) bool {
+	e, _ := nd.elem(i)
+	return native.Uint32(e)&leafBucket != 0
+}
 
 // way returns the child that a key belongs to.
 func (nd *node) way(key []byte) int {
