@@ -373,11 +373,7 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 				take(hi)
 				h := p.selectivity(hi.conj, rels)
 				if lo != nil {
-					if s == selRange && h == selRange {
-						s = selSpan
-					} else {
-						s = max(s+h-1, 0.0005)
-					}
+					s = between(s, h, rows)
 				} else {
 					s = h
 				}

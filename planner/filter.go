@@ -517,10 +517,7 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 		need = s.need[r.id]
 	}
 	rels := s.b.rels
-	out := 1.0
-	for _, c := range u.local {
-		out *= p.selectivity(c, rels)
-	}
+	out := p.jointSelectivity(u.local, rels)
 	rows := max(1, p.tableRows(r.table)*out)
 	var best *path
 	if force != nil {

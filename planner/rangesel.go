@@ -78,6 +78,84 @@ func (p *planner) rangeSel(x *plan.Call, rels map[int]*rel) float64 {
 	return math.Max(f, math.Min(0.0005, 1/p.tableRows(rels[v.Rel].table)))
 }
 
+// between is the share of rows between two bounds, of which the shares above the
+// lower and below the upper one are given.
+func between(lo, hi, rows float64) float64 {
+	if lo == selRange && hi == selRange {
+		return selSpan
+	}
+	return math.Max(lo+hi-1, 1/math.Max(rows, 1))
+}
+
+// jointSelectivity estimates the fraction of rows for which all conjuncts hold:
+// two bounds of one column are a range, everything else is independent.
+func (p *planner) jointSelectivity(conj []plan.Expr, rels map[int]*rel) float64 {
+	type side struct{ lo, hi float64 } // 0: no bound
+	ranges := map[[2]int]side{}
+	var order [][2]int // the same product each time
+	out := 1.0
+	for _, c := range conj {
+		s := p.selectivity(c, rels)
+		v, below := boundOf(c)
+		if v == nil {
+			out *= s
+			continue
+		}
+		key := [2]int{v.Rel, v.Col}
+		r, found := ranges[key]
+		if !found {
+			order = append(order, key)
+		}
+		switch {
+		case below && r.hi == 0:
+			r.hi = s
+		case !below && r.lo == 0:
+			r.lo = s
+		default:
+			out *= s
+		}
+		ranges[key] = r
+	}
+	for _, key := range order {
+		r := ranges[key]
+		switch {
+		case r.lo == 0:
+			out *= r.hi
+		case r.hi == 0:
+			out *= r.lo
+		default:
+			rows := 0.0
+			if t := rels[key[0]]; t != nil && t.table != nil {
+				rows = p.tableRows(t.table)
+			}
+			out *= between(r.lo, r.hi, rows)
+		}
+	}
+	return out
+}
+
+// boundOf returns the column that a comparison bounds, from above if below is
+// set; nil for other expressions.
+func boundOf(e plan.Expr) (v *plan.Var, below bool) {
+	c, ok := e.(*plan.Call)
+	if !ok || len(c.Args) != 2 {
+		return nil, false
+	}
+	switch c.Op {
+	case "<", "<=", ">", ">=":
+	default:
+		return nil, false
+	}
+	below = c.Op[0] == '<'
+	if v, ok := bareVar(c.Args[0]); ok {
+		return v, below
+	}
+	if v, ok := bareVar(c.Args[1]); ok {
+		return v, !below
+	}
+	return nil, false
+}
+
 // position is the share of a histogram's values that are below val, with values
 // spread evenly inside of a bucket where they are numbers.
 func position(h []types.Datum, val types.Datum) float64 {

@@ -31,3 +31,15 @@ func TestPositionInHistogram(t *testing.T) {
 		})
 	}
 }
+
+func TestBetween(t *testing.T) {
+	for _, tt := range []struct{ lo, hi, rows, want float64 }{
+		{selRange, selRange, 1e6, selSpan},
+		{0.6, 0.5, 1e6, 0.1},
+		{0.2, 0.3, 1000, 0.001},
+	} {
+		if got := between(tt.lo, tt.hi, tt.rows); math.Abs(got-tt.want) > 1e-9 {
+			t.Errorf("between %v and %v of %v rows: %v, want %v", tt.lo, tt.hi, tt.rows, got, tt.want)
+		}
+	}
+}
