@@ -9,6 +9,7 @@ const (
 	OProcDistance types.OID = 9000 + iota
 	OProcVersion
 	OProcBoundingBox
+	OProcBoxAround
 	OProcKVGet
 	OProcKVSet
 	OProcKVAdd
@@ -32,6 +33,13 @@ func ownProcs() []*Proc {
 		{
 			OID: OProcVersion, Name: "kvsqld_version", Src: "kvsqld_version", Kind: 'f', Strict: true,
 			Volatile: 's', Ret: types.OText, Cost: 1, Lang: langInternal, Parallel: 's',
+		},
+		{
+			// South, west, north and east of a box that holds every position within
+			// some metres; west > east over the date line.
+			OID: OProcBoxAround, Name: "bounding_box", Src: "kvsqld_box_around", Kind: 'f', Strict: true,
+			Volatile: 'i', Args: []types.OID{f8, f8, f8}, Ret: types.OFloat8Arr, Cost: 1, Lang: langInternal, Parallel: 's',
+			ArgNames: []string{"latitude", "longitude", "metres"},
 		},
 		{
 			// Whether a position lies in the box of two latitudes and two longitudes.

@@ -78,22 +78,15 @@ func (r *xmlReader) cluster(e *element, t *Table) {
 	t.Cluster = k
 }
 
-// clusterIndex gives the primary key of a region-clustered table its own file.
-func (r *xmlReader) clusterIndex(e *element, t *Table) {
-	pk, err := e.child("primaryKey")
-	r.check(err)
-	if pk == nil {
-		return
-	}
+// clusterIndex gives the primary key of a region-clustered table its own file, and
+// of other tables none.
+func (r *xmlReader) clusterIndex(t *Table) {
 	ix := t.PrimaryIndex()
-	file, space := r.str(pk, "fileName"), SpaceID(0)
-	if r.ids {
-		space = SpaceID(r.num(pk, "space", 0, math.MaxInt64, 0))
-	}
-	if t.Cluster == nil || ix == nil {
-		return
-	}
-	if ix.File, ix.Space = file, space; !r.ids {
+	switch {
+	case ix == nil || r.err != nil:
+	case t.Cluster == nil:
+		ix.File, ix.Space = "", 0
+	case !r.ids:
 		ix.Space = r.doc.alloc.AllocSpace()
 		if ix.File == "" {
 			ix.File = fileBase(t.Schema, ix.Name) + ".ind"

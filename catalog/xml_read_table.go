@@ -91,7 +91,7 @@ func (r *xmlReader) table(e *element, c Common) Object {
 	t.Checks = r.checks(e, t)
 	r.foreignKeys(e, t)
 	r.cluster(e, t)
-	r.clusterIndex(e, t)
+	r.clusterIndex(t)
 	r.columnGroups(e, t)
 	r.known(e, "Options", "Structure", "primaryKey", "foreignKeys", "uniqueKeys", "checks", "IndexFiles", "ColumnGroups")
 	return t
@@ -327,6 +327,9 @@ func (r *xmlReader) primaryKey(e *element, t *Table) {
 		ix.OID = r.doc.alloc.AllocOID()
 	}
 	u.Index, ix.Constraint = ix.OID, u.OID
+	if ix.File = r.str(pk, "fileName"); r.ids {
+		ix.Space = SpaceID(r.num(pk, "space", 0, math.MaxInt64, 0))
+	}
 	t.PK = r.columnRefs(pk, "pkAttribute", t.Columns)
 	if len(t.PK) == 0 {
 		r.fail(pk, codeXML, "has no element \"pkAttribute\"")

@@ -105,5 +105,6 @@ func list() []def {
 		{"information_schema.views", nil, rowsViews},
 
 		{"kvsqld.refused", nil, rowsRefused},
+		{"kvsqld.regions", [][]string{{"tablename"}}, rowsRegions},
 	}
 }

@@ -37,7 +37,20 @@ type Env struct {
 	Cursors  func() []CursorInfo
 	// Refused lists what clients asked for and the server does not support.
 	Refused func() []RefusedInfo
+	// Regions lists the regions of a region-clustered table, as the statement sees
+	// them.
+	Regions func(*catalog.Table) ([]RegionInfo, error)
 	Now     int64 // microseconds since 2000-01-01 UTC
+}
+
+// RegionInfo is a row of kvsqld.regions: the box in degrees, the rows of the table
+// with the positions, and the pairs of all tables stored in the region. Known is
+// false for the region of the rows without a position, which has no box.
+type RegionInfo struct {
+	ID                       string
+	North, West, South, East float64
+	Known                    bool
+	Rows, Keys               int64
 }
 
 // Setting is a row of pg_settings.

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -220,5 +223,47 @@ func TestRegionsMoveWhileInserting(t *testing.T) {
 	}
 	if all != 3*each || joined != all {
 		t.Errorf("%d rows, %d with their parents, want %d", all, joined, 3*each)
+	}
+}
+
+// A cluster survives a restart of the server, and the way through the XML.
+func TestRegionsPersist(t *testing.T) {
+	dir := t.TempDir()
+	script := filepath.Join(dir, "x.sql")
+	run := func(args ...string) string {
+		t.Helper()
+		cmd := newRootCmd()
+		var out bytes.Buffer
+		cmd.SetOut(&out)
+		cmd.SetErr(&out)
+		cmd.SetArgs(args)
+		if err := cmd.Execute(); err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, &out)
+		}
+		return out.String()
+	}
+	load := func(data, sql string) {
+		t.Helper()
+		if err := os.WriteFile(script, []byte(sql), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		run("load", "--data", data, script)
+	}
+	a, b, xml := filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "c.xml")
+	const rows = "INSERT INTO c.geo VALUES (1, 46.77, 23.59, 'x'), (2, NULL, NULL, 'y'); INSERT INTO c.poi VALUES (1, 'a', 'Opera'), (2, 'a', 'Nowhere');"
+	load(a, regionTables+rows)
+	load(a, "INSERT INTO c.poi VALUES (1, 'b', 'Opera maghiara'); UPDATE c.geo SET lat = -46 WHERE id = 1;")
+	for _, want := range []string{"geo", "poi", "poi_pkey"} {
+		if out := run("inspect", "--data", a, "c."+want); !strings.Contains(out, "/8-29.") || !strings.Contains(out, "/no position") {
+			t.Errorf("inspect %s:\n%s", want, out)
+		}
+	}
+	run("check", "--data", a)
+	run("catalog", "export", "--data", a, xml)
+	run("catalog", "import", "--data", b, xml)
+	load(b, rows)
+	run("check", "--data", b)
+	if x, y := run("inspect", "--data", a, "c.poi"), run("inspect", "--data", b, "c.poi"); !strings.Contains(x, "maghiara") || !strings.Contains(y, "Nowhere") {
+		t.Errorf("%s\n%s", x, y)
 	}
 }

@@ -1,14 +1,10 @@
 package expr
 
 import (
-	"math"
-
+	"kvsqld/catalog/spatial"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 )
-
-// earthRadiusMetres is the mean radius of the Earth (IUGG).
-const earthRadiusMetres = 6371008.8
 
 func geoFuncs(r *registry) {
 	r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
@@ -17,16 +13,26 @@ func geoFuncs(r *registry) {
 				return null, err
 			}
 		}
-		return types.Datum{F: haversine(a[0].F, a[1].F, a[2].F, a[3].F)}, nil
+		return types.Datum{F: spatial.Distance(a[0].F, a[1].F, a[2].F, a[3].F)}, nil
 	}), "kvsqld_distance")
 	r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
-		lat, lon, south, west, north, east := a[0].F, a[1].F, a[2].F, a[3].F, a[4].F, a[5].F
-		inLon := lon >= west && lon <= east
-		if west > east { // the box crosses the date line
-			inLon = lon >= west || lon <= east
-		}
-		return types.Bool(lat >= south && lat <= north && inLon), nil
+		b := spatial.Box{South: a[2].F, West: a[3].F, North: a[4].F, East: a[5].F}
+		return types.Bool(b.Contains(a[0].F, a[1].F)), nil
 	}), "kvsqld_bounding_box")
+	r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
+		if err := checkPosition(a[0].F, a[1].F); err != nil {
+			return null, err
+		}
+		if !(a[2].F >= 0) {
+			return null, sqlerr.New(sqlerr.NumericValueOutOfRange, "distance %g is negative or no number", a[2].F)
+		}
+		b := spatial.Around(a[0].F, a[1].F, a[2].F)
+		sides := make([]types.Datum, 0, 4)
+		for _, v := range []float64{b.South, b.West, b.North, b.East} {
+			sides = append(sides, types.Float(types.TFloat8, v))
+		}
+		return types.NewArray(types.TFloat8, []int{4}, []int{1}, sides), nil
+	}), "kvsqld_box_around")
 }
 
 func checkPosition(lat, lon float64) error {
@@ -37,13 +43,4 @@ func checkPosition(lat, lon float64) error {
 		return sqlerr.New(sqlerr.NumericValueOutOfRange, "longitude %g is not between -180 and 180", lon)
 	}
 	return nil
-}
-
-// haversine is the great-circle distance in metres of two positions in degrees.
-func haversine(lat1, lon1, lat2, lon2 float64) float64 {
-	const rad = math.Pi / 180
-	sinLat := math.Sin((lat2 - lat1) * rad / 2)
-	sinLon := math.Sin((lon2 - lon1) * rad / 2)
-	h := sinLat*sinLat + math.Cos(lat1*rad)*math.Cos(lat2*rad)*sinLon*sinLon
-	return 2 * earthRadiusMetres * math.Asin(math.Min(1, math.Sqrt(h)))
 }

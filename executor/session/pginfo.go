@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"net"
 	"slices"
 	"strconv"
@@ -21,8 +22,26 @@ func (s *Session) pgEnv() *pgcatalog.Env {
 	return &pgcatalog.Env{
 		Snap: s.snapshot(), DB: s.db, User: s.user, SearchPath: path,
 		Settings: s.settingRows, Sessions: s.sessionRows, Sequence: s.sequenceState,
-		Prepared: s.preparedRows, Cursors: s.cursorRows, Refused: s.srv.refusals.rows, Now: now(),
+		Prepared: s.preparedRows, Cursors: s.cursorRows, Refused: s.srv.refusals.rows, Regions: s.regionRows, Now: now(),
 	}
+}
+
+// regionRows lists the regions of a region-clustered table.
+func (s *Session) regionRows(t *catalog.Table) ([]pgcatalog.RegionInfo, error) {
+	d, err := s.srv.Tables.For(t)
+	if err != nil {
+		return nil, err
+	}
+	list, err := d.Regions(context.Background(), s.tx.kv)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]pgcatalog.RegionInfo, len(list))
+	for i, r := range list {
+		out[i] = pgcatalog.RegionInfo{ID: r.ID, North: r.Box.North, West: r.Box.West, South: r.Box.South, East: r.Box.East,
+			Known: !r.Unplaced, Rows: int64(r.Rows), Keys: int64(r.Keys)}
+	}
+	return out, nil
 }
 
 // virtualRows emits the rows of a system relation.

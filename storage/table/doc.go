@@ -11,8 +11,9 @@
 // are the only places that write a row, decoder.rows the only one that takes it
 // apart; locks, indexes, uniqueness and scans speak of row keys and columns alone.
 //
-// A row key is not the primary key: rowKeys says how rows get their keys (today
-// the primary key, or a drawn 8-byte row number) and whether the master file
+// A row key is not the primary key: rowKeys says how rows get their keys (the
+// primary key, a drawn 8-byte row number, or a place in a region-clustered file:
+// cluster.go) and whether the master file
 // therefore serves as the primary key's index (rowKeys.primary). A table of any
 // other row keys has its primary key as an ordinary unique index with a file of
 // its own: index.master is false, a nil index means the master file in row key

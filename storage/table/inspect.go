@@ -3,11 +3,14 @@ package table
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"kvsqld/catalog"
+	"kvsqld/catalog/spatial"
 	"kvsqld/storage/codec"
 	"kvsqld/storage/kv"
 )
@@ -25,10 +28,15 @@ func (d *Desc) Inspect(ctx context.Context, r Reader, ix *catalog.Index, limit i
 	if err := inspectFile(ctx, r, d.fileOf(x), limit, out, pretty); err != nil {
 		return err
 	}
+	if k := d.cluster(); k != nil && k.root != nil && x == nil {
+		if err := inspectFile(ctx, r, d.regions(), limit, out, prettyRegion); err != nil {
+			return err
+		}
+	}
 	if x == nil {
 		for _, g := range d.groups {
 			pretty := func(p kv.Pair) (string, string) {
-				return d.key.Pretty(p.Key), g.row.Pretty(p.Key, p.Val, g.names(d.Table))
+				return d.PrettyKey(p.Key), g.row.Pretty(p.Key, p.Val, g.names(d.Table))
 			}
 			if err := inspectFile(ctx, r, g.space, limit, out, pretty); err != nil {
 				return err
@@ -76,6 +84,10 @@ func (g *groupFile) names(t *catalog.Table) []string {
 // form.
 func (d *Desc) PrettyPair(ix *catalog.Index, key, val []byte) (k, v string) {
 	x, err := d.index(ix)
+	if k := d.cluster(); x == nil && k != nil && !k.owns(d, key) {
+		// A row of another table: of its key what the tables have in common can be told.
+		return clusterPretty(key, "/…"), "a row of another table of the cluster"
+	}
 	if err != nil || x == nil {
 		names := make([]string, d.row.Len())
 		for c, a := range d.attrOf {
@@ -83,11 +95,11 @@ func (d *Desc) PrettyPair(ix *catalog.Index, key, val []byte) (k, v string) {
 				names[a] = d.Table.Columns[c].Name
 			}
 		}
-		return d.key.Pretty(key), d.row.Pretty(key, val, names)
+		return d.PrettyKey(key), d.row.Pretty(key, val, names)
 	}
 	out, rest := x.key.AppendPretty(nil, key)
 	if len(rest) > 0 {
-		out = append(append(out, " +"...), d.key.Pretty(rest)...)
+		out = append(append(out, " +"...), d.PrettyKey(rest)...)
 	}
 	e, err := codec.OpenEntry(key, val)
 	if err != nil {
@@ -95,7 +107,7 @@ func (d *Desc) PrettyPair(ix *catalog.Index, key, val []byte) (k, v string) {
 	}
 	v = "-"
 	if e.Master != nil {
-		v = d.key.Pretty(e.Master)
+		v = d.PrettyKey(e.Master)
 	}
 	if e.Include != nil {
 		names := make([]string, len(x.cat.Include))
@@ -108,4 +120,39 @@ func (d *Desc) PrettyPair(ix *catalog.Index, key, val []byte) (k, v string) {
 }
 
 // PrettyKey returns a row key in readable form.
-func (d *Desc) PrettyKey(key []byte) string { return d.key.Pretty(slices.Clip(key)) }
+func (d *Desc) PrettyKey(key []byte) string {
+	s := d.key.Pretty(slices.Clip(key))
+	if d.cluster() == nil {
+		return s
+	}
+	// The first column is the position's code, which says more as a cell.
+	rest := ""
+	if i := strings.IndexByte(s[min(1, len(s)):], '/'); i >= 0 {
+		rest = s[i+1:]
+	}
+	return clusterPretty(key, rest)
+}
+
+// clusterPretty shows a row key of a cluster: cell, place in the cell, what follows.
+func clusterPretty(key []byte, rest string) string {
+	if len(key) < 8 {
+		return fmt.Sprintf("<%x>", key)
+	}
+	code := binary.BigEndian.Uint64(key)
+	if code == spatial.NullCode {
+		return "/no position" + rest
+	}
+	return fmt.Sprintf("/%s.%08x%s", spatial.RegionOf(code, 0), uint32(code), rest)
+}
+
+// prettyRegion shows a pair of a Regions file.
+func prettyRegion(p kv.Pair) (k, v string) {
+	x, region, err := openRegion(p.Key, p.Val)
+	if err != nil {
+		return region.String(), "<" + err.Error() + ">"
+	}
+	if x.Unplaced {
+		return x.ID, "rows without a position"
+	}
+	return x.ID, fmt.Sprintf("UpperLeftLat %g, UpperLeftLong %g, LowerRightLat %g, LowerRightLong %g", x.Box.North, x.Box.West, x.Box.South, x.Box.East)
+}

@@ -25,8 +25,9 @@ import (
 
 // Region is an entry of a Regions file.
 type Region struct {
-	ID  string
-	Box spatial.Box
+	ID       string
+	Box      spatial.Box
+	Unplaced bool // the rows without a position; there is no box
 	// Rows counts the root's rows; Keys all pairs of the range, of all tables.
 	Rows, Keys int
 }
@@ -336,7 +337,7 @@ func openRegion(key, val []byte) (Region, spatial.Region, error) {
 	if _, err := regionRow.Load(&rows, [][]byte{key}, [][]byte{val}); err != nil {
 		return Region{}, region, err
 	}
-	x := Region{ID: region.String()}
+	x := Region{ID: region.String(), Unplaced: region == spatial.NullRegion}
 	for i, to := range []*float64{&x.Box.North, &x.Box.West, &x.Box.South, &x.Box.East} {
 		v := vec.New(types.TFloat8, 1)
 		if err := regionRow.Column(&rows, i, types.Null(types.TFloat8), v, 0); err != nil {
