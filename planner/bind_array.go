@@ -21,7 +21,7 @@ func (b *binder) array(e *ast.Array, elem *types.T) plan.Expr {
 			continue
 		}
 		xs[i] = b.expr(x)
-		if in := b.info(xs[i].Type().OID); in.Kind == types.KArray && in.Elem != 0 && in.Len == -1 && elem == nil {
+		if in := b.info(xs[i].Type().OID); in.Kind == types.KArray && in.Elem != 0 && in.Len == -1 {
 			nested = true
 		}
 	}
@@ -35,7 +35,10 @@ func (b *binder) array(e *ast.Array, elem *types.T) plan.Expr {
 	var t types.T
 	switch {
 	case elem != nil && nested:
-		t = xs[0].Type()
+		t = b.T(b.info(elem.OID).Array, elem.Mod)
+		for i := range xs {
+			xs[i] = b.must(xs[i], t, explicit)
+		}
 	case elem != nil:
 		t = *elem
 		for i := range xs {

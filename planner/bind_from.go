@@ -406,8 +406,8 @@ func (p *planner) using(f *ast.Join, j *joinItem, using []string, lv, rv []nsCol
 		}
 		used[name] = true
 		l, r := find(lv, name, "left"), find(rv, name, "right")
-		j.on = append(j.on, p.operator("", "=", l, r, f.Pos()))
 		xs, t := p.toCommon("JOIN/USING", []plan.Expr{l, r})
+		j.on = append(j.on, p.operator("", "=", l, r, f.Pos()))
 		var x plan.Expr
 		switch j.kind {
 		case plan.Inner, plan.Left:

@@ -197,6 +197,11 @@ func (p *planner) group(bl *block) {
 	for i := range bl.having {
 		bl.having[i] = g.replace(bl.having[i])
 	}
+	for _, r := range bl.rels {
+		if r.query != nil && r.query.work && len(bl.aggs) > 0 {
+			failf(sqlerr.InvalidRecursion, bl.aggs[0].Off, "aggregate functions are not allowed in a recursive query's recursive term")
+		}
+	}
 	// keys found by functional dependency come last: aggregates move behind them
 	n := len(bl.keys)
 	fix := func(x plan.Expr) plan.Expr {

@@ -76,9 +76,7 @@ func (p *planner) bindCore(s *ast.Select, outer *scope) *query {
 		}
 		wins[w.Name] = w
 	}
-	wb := &binder{planner: p, scope: sc, what: "WHERE", noAgg: true, noWin: true}
-	bl.where = wb.cond(s.Where)
-
+	// the clauses are bound in the order in which PostgreSQL finds their errors
 	tb := &binder{planner: p, scope: sc, srf: true, windows: wins}
 	for i := range s.Targets {
 		p.target(&s.Targets[i], tb, bl)
@@ -87,6 +85,10 @@ func (p *planner) bindCore(s *ast.Select, outer *scope) *query {
 	if bl.ncols > 1664 {
 		failf(sqlerr.TooManyColumns, -1, "target lists can have at most 1664 entries")
 	}
+	wb := &binder{planner: p, scope: sc, what: "WHERE", noAgg: true, noWin: true}
+	bl.where = wb.cond(s.Where)
+	hb := &binder{planner: p, scope: sc, what: "HAVING", noWin: true}
+	bl.having = hb.cond(s.Having)
 	q := &query{rel: p.newRel(), block: bl}
 	// ORDER BY and GROUP BY may name output columns
 	ob := &binder{planner: p, scope: sc, what: "ORDER BY", srf: true, windows: wins}
@@ -95,8 +97,6 @@ func (p *planner) bindCore(s *ast.Select, outer *scope) *query {
 	}
 	gb := &binder{planner: p, scope: sc, what: "GROUP BY", noAgg: true, noWin: true}
 	p.groupBy(s, gb, bl)
-	hb := &binder{planner: p, scope: sc, what: "HAVING", noWin: true}
-	bl.having = hb.cond(s.Having)
 	for _, x := range s.DistinctOn {
 		// windows and subqueries have no key of their own: the text tells
 		same := func(o ast.SortItem) bool { return ast.Format(o.X) == ast.Format(x) }

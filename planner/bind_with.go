@@ -10,23 +10,37 @@ import (
 func (p *planner) with(w *ast.With, outer *scope) (*scope, []*cteDef) {
 	sc := &scope{parent: outer, ctes: map[string]*cteDef{}}
 	var defs []*cteDef
+	named := map[string]bool{}
+	order := make([]int, len(w.CTEs))
 	for i := range w.CTEs {
 		c := &w.CTEs[i]
-		if sc.ctes[c.Name] != nil {
+		if named[c.Name] {
 			failf(sqlerr.DuplicateAlias, c.Pos(), "WITH query name \"%s\" specified more than once", c.Name)
 		}
+		named[c.Name] = true
+		order[i] = i
+	}
+	var self []bool
+	if w.Recursive {
+		order, self = recursionOrder(w)
+	}
+	for _, i := range order {
+		c := &w.CTEs[i]
 		def := &cteDef{name: c.Name, materialized: c.Materialized}
 		sel, isSel := c.Stmt.(*ast.Select)
 		switch {
-		case isSel && w.Recursive && sel.SetOp != nil && sel.SetOp.Op == "UNION" && sel.With == nil:
+		case self != nil && self[i]:
+			if sel.With != nil {
+				unsupported(c.Pos(), "WITH in a recursive query")
+			}
 			p.recursive(def, sel, c, sc)
 		case isSel:
-			if w.Recursive {
-				sc.ctes[c.Name] = nil
-			}
 			def.q = p.bindSelect(sel, sc)
 			p.resolveUnknowns(def.q)
 		default:
+			if p.depth > 20 { // of bindSelect: this query is not the statement
+				failf(sqlerr.FeatureNotSupported, c.Pos(), "WITH clause containing a data-modifying statement must be at the top level")
+			}
 			p.modifyingCTE(def, c.Stmt, sc)
 		}
 		if len(c.Cols) > len(def.q.cols) {
@@ -54,16 +68,6 @@ func (p *planner) recursive(def *cteDef, s *ast.Select, c *ast.CTE, sc *scope) {
 	sc.ctes[c.Name] = def
 	step := p.bindSelect(s.SetOp.R, sc)
 	def.binding = false
-	if def.workRefs == 0 {
-		// not recursive after all
-		delete(sc.ctes, c.Name)
-		def.q = p.bindSelect(s, sc)
-		p.resolveUnknowns(def.q)
-		return
-	}
-	if s.OrderBy != nil || s.Limit != nil || s.Offset != nil {
-		unsupported(c.Pos(), "ORDER BY or LIMIT in a recursive query")
-	}
 	if len(step.cols) != len(def.q.cols) {
 		failf(sqlerr.SyntaxError, s.SetOp.R.Pos(), "each UNION query must have the same number of columns")
 	}
@@ -73,7 +77,7 @@ func (p *planner) recursive(def *cteDef, s *ast.Select, c *ast.CTE, sc *scope) {
 		}
 		if step.cols[i].T.OID != def.q.cols[i].T.OID {
 			fail(sqlerr.New(sqlerr.DatatypeMismatch, "recursive query \"%s\" column %d has type %s in non-recursive term but type %s overall",
-				c.Name, i+1, p.typeName(def.q.cols[i].T), p.typeName(step.cols[i].T)).
+				c.Name, i+1, p.typeName(def.q.cols[i].T), p.typeName(step.cols[i].T)).At(p.colOff(def.q, i)).
 				WithHint("Cast the output of the non-recursive term to the correct type."))
 		}
 		if step.cols[i].T != def.q.cols[i].T {
@@ -94,10 +98,6 @@ func (p *planner) cteRel(def *cteDef, alias string, off int) *rel {
 		q.cols[i].Table, q.cols[i].AttNum = 0, 0
 	}
 	if def.binding {
-		def.workRefs++
-		if def.workRefs > 1 {
-			failf(sqlerr.InvalidRecursion, off, "recursive reference to query \"%s\" must not appear more than once", def.name)
-		}
 		q.work = true
 	} else {
 		def.refs++

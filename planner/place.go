@@ -58,7 +58,14 @@ type outerRef struct {
 func (p *planner) outerParams(q *query, lay layout) []outerRef {
 	slots := map[[2]int]int{}
 	var outer []outerRef
-	inherited := map[int]bool{}
+	inherited, own := map[int]bool{}, map[int]bool{}
+	// the results depend on the parameters of enclosing subplans as well
+	inherit := func(x *plan.Param) {
+		if x.Idx >= slotBase && !inherited[x.Idx] && !own[x.Idx] {
+			inherited[x.Idx] = true
+			outer = append(outer, outerRef{slot: x.Idx, prm: x})
+		}
+	}
 	mapQuery(q, func(e plan.Expr) plan.Expr {
 		switch x := e.(type) {
 		case *plan.Var:
@@ -70,20 +77,61 @@ func (p *planner) outerParams(q *query, lay layout) []outerRef {
 			if !ok {
 				slot = slotBase + p.slots
 				p.slots++
-				slots[k] = slot
+				slots[k], own[slot] = slot, true
 				outer = append(outer, outerRef{slot: slot, v: x})
 			}
 			return &plan.Param{At: x.At, Idx: slot}
 		case *plan.Param:
-			// the results depend on an enclosing subplan's parameters as well
-			if x.Idx >= slotBase && !inherited[x.Idx] {
-				inherited[x.Idx] = true
-				outer = append(outer, outerRef{slot: x.Idx, prm: x})
-			}
+			inherit(x)
 		}
 		return e
 	})
+	eachWith(q, map[*cteDef]bool{}, func(def *cteDef) {
+		params := func(e plan.Expr) plan.Expr {
+			if x, ok := e.(*plan.Param); ok {
+				inherit(x)
+			}
+			return e
+		}
+		mapQuery(def.q, params)
+		mapQuery(def.stepQ, params)
+	})
 	return outer
+}
+
+// eachWith calls f for the WITH queries that q reads, at all depths, once each.
+func eachWith(q *query, seen map[*cteDef]bool, f func(*cteDef)) {
+	if q == nil {
+		return
+	}
+	if q.ref != nil && !seen[q.ref] {
+		seen[q.ref] = true
+		f(q.ref)
+		eachWith(q.ref.q, seen, f)
+		eachWith(q.ref.stepQ, seen, f)
+	}
+	for _, c := range q.ctes {
+		eachWith(c.q, seen, f)
+		eachWith(c.stepQ, seen, f)
+	}
+	if q.setop != nil {
+		eachWith(q.setop.l, seen, f)
+		eachWith(q.setop.r, seen, f)
+	}
+	if q.block != nil {
+		for _, r := range q.block.rels {
+			eachWith(r.query, seen, f)
+		}
+		for _, m := range q.block.semis {
+			eachWith(m.q, seen, f)
+		}
+	}
+	mapQuery(q, func(e plan.Expr) plan.Expr {
+		if s, ok := e.(*subquery); ok {
+			eachWith(s.q, seen, f)
+		}
+		return e
+	})
 }
 
 func subParams(outer []outerRef, lay layout) []plan.SubParam {

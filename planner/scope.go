@@ -49,7 +49,6 @@ type cteDef struct {
 	stepQ        *query // recursive term
 	unionAll     bool
 	binding      bool // its own body is being bound
-	workRefs     int
 }
 
 func (s *scope) findCTE(name string) *cteDef {

@@ -155,16 +155,6 @@ func (p *planner) cte(def *cteDef) *plan.CTE {
 	}
 	c := &plan.CTE{ID: len(p.ctes) + 1, Name: def.name, Modifying: def.dml, Recursive: def.recursive, UnionAll: def.unionAll}
 	def.planned = c
-	outer := false
-	mapQuery(def.q, func(e plan.Expr) plan.Expr {
-		if x, ok := e.(*plan.Param); ok && x.Idx >= slotBase {
-			outer = true
-		}
-		return e
-	})
-	if outer {
-		unsupported(-1, "WITH query \"%s\", read more than once or recursive, that refers to an outer query,", def.name)
-	}
 	c.Plan = p.planQuery(def.q)
 	if def.stepQ != nil {
 		c.Step = p.planQuery(def.stepQ)

@@ -1,5 +1,3 @@
-//go:build diff
-
 package main
 
 import (
@@ -12,7 +10,26 @@ func (g *diffGen) from(outer []diffColumn, depth int) (string, []diffColumn) {
 	item, scope := g.item(outer, depth)
 	from := " FROM " + item
 	for n := 0; n < 3 && g.chance(45-10*n); n++ {
-		switch g.Intn(9) {
+		switch g.Intn(11) {
+		case 9:
+			// a join as the right side of another
+			l, lc := g.item(outer, depth-1)
+			r, rc := g.item(outer, depth-1)
+			both := append(append([]diffColumn{}, lc...), rc...)
+			from += fmt.Sprintf(" %s JOIN (%s %s JOIN %s ON %s = %s) ON %s = %s", g.pick("", "LEFT", "RIGHT", "FULL"), l, g.pick("", "LEFT", "RIGHT", "FULL"), r,
+				g.columnOf(diffInt, lc), g.columnOf(diffInt, rc), g.columnOf(diffInt, scope), g.columnOf(diffInt, both))
+			scope = append(scope, both...)
+			return from, scope
+		case 10:
+			if n > 0 {
+				continue
+			}
+			// columns of the same name and type, merged
+			a, b := g.newAlias("n"), g.newAlias("n")
+			t, u := g.table(), g.table()
+			sel := func(t *diffTable) string { return fmt.Sprintf("(SELECT id, a FROM %s)", t.name) }
+			from = fmt.Sprintf(" FROM %s %s NATURAL %s JOIN %s %s", sel(t), a, g.pick("", "LEFT", "RIGHT", "FULL"), sel(u), b)
+			return from, []diffColumn{{"id", diffInt}, {"a", diffInt}, {a + ".id", diffInt}, {b + ".a", diffInt}}
 		case 0:
 			other, cols := g.item(outer, depth-1)
 			from += ", " + other
@@ -155,7 +172,7 @@ func (g *diffGen) scalar(t diffType, scope []diffColumn, depth int) string {
 		case 3:
 			return "(" + e(diffDate) + " - " + e(diffDate) + ")"
 		case 4:
-			return "(" + e(diffInt) + " % 3)"
+			return g.pick("("+e(diffInt)+" % 3)", "cardinality("+e(diffInts)+")", "("+e(diffInts)+")[1]")
 		}
 		return "(" + e(diffInt) + g.pick(" + ", " - ", " * ") + g.columnOf(diffInt, scope) + ")"
 	case diffBig:
@@ -195,7 +212,10 @@ func (g *diffGen) scalar(t diffType, scope []diffColumn, depth int) string {
 		case 1:
 			return "substr(" + e(diffText) + ", " + g.pick("1", "2", "0") + ", 2)"
 		case 2:
-			return "(" + e(g.pickType(diffInt, diffBig, diffNum, diffBool, diffDate, diffStamp)) + ")::text"
+			if g.chance(20) {
+				return g.pick("("+e(diffJSON)+" ->> 'a')", "trim_scale("+e(diffNum)+")::text")
+			}
+			return "(" + e(g.pickType(diffInt, diffBig, diffUUID, diffBool, diffDate, diffStamp, diffInts, diffStampTZ)) + ")::text"
 		case 3:
 			return "replace(" + e(diffText) + ", 'a', 'xy')"
 		case 4:
@@ -206,6 +226,33 @@ func (g *diffGen) scalar(t diffType, scope []diffColumn, depth int) string {
 		return "(" + e(diffText) + " || " + e(diffText) + ")"
 	case diffBool:
 		return "(" + g.condition(scope, depth-1) + ")"
+	case diffStampTZ:
+		if g.chance(30) {
+			return "(" + e(diffStamp) + ")::timestamptz"
+		}
+		return "(" + e(diffStampTZ) + g.pick(" + ", " - ") + g.pick("interval '1 month'", "interval '25 hours'") + ")"
+	case diffUUID:
+		return g.columnOf(diffUUID, scope)
+	case diffInts:
+		switch g.Intn(4) {
+		case 0:
+			return "array_append(" + g.pick("NULL::int[]", "'{3}'::int[]", "'{}'::int[]") + ", " + e(diffInt) + ")"
+		case 1:
+			return "ARRAY[" + e(diffInt) + ", " + e(diffInt) + "]"
+		case 2:
+			return "array_remove(ARRAY[" + e(diffInt) + ", " + e(diffInt) + "], " + e(diffInt) + ")"
+		}
+		return "(ARRAY[" + e(diffInt) + ", 1, NULL, " + e(diffInt) + "])[" + g.pick("2:3", "1:2", "3:", "0:1") + "]"
+	case diffJSON:
+		switch g.Intn(4) {
+		case 0:
+			return "jsonb_build_object('a', " + e(diffInt) + ", 'b', " + e(diffText) + ")"
+		case 1:
+			return "to_jsonb(" + e(g.pickType(diffInt, diffText, diffBool, diffInts)) + ")"
+		case 2:
+			return "jsonb_build_array(" + e(diffInt) + ", " + e(diffBool) + ")"
+		}
+		return "(" + e(diffJSON) + " -> " + g.pick("'a'", "0", "'b'") + ")"
 	case diffDate:
 		if g.chance(30) {
 			return "(" + e(diffStamp) + ")::date"
@@ -241,6 +288,13 @@ func (g *diffGen) scalarQuery(t diffType, outer []diffColumn, depth int) string 
 			e = "count(*)"
 		}
 		return "SELECT " + e + from + where
+	}
+	if len(outer) > 0 && g.chance(12) {
+		// an aggregate of an enclosing query's rows, or a WITH query that reads one
+		x := g.columnOf(t, outer)
+		w := g.newAlias("w")
+		return fmt.Sprintf("WITH %s (x) AS %s(SELECT %s AS x%s) SELECT %s FROM %s p%s", w, g.pick("", "MATERIALIZED "), x, g.pick("", from+where),
+			g.aggregate(t, []diffColumn{{"p.x", t}}), w, g.pick("", ", "+w+" q"))
 	}
 	e := g.scalar(t, scope, 1)
 	return "SELECT " + e + from + where + " ORDER BY " + e + g.pick("", " DESC", " NULLS FIRST") + " LIMIT 1"
@@ -286,7 +340,7 @@ func (g *diffGen) condition(scope []diffColumn, depth int) string {
 			return e(t) + g.pick(" = ANY", " <> ALL", " < ALL", " > ANY", " = ALL") + " (" + g.body([]diffType{t}, scope, depth-2) + ")"
 		}
 	}
-	switch g.Intn(13) {
+	switch g.Intn(14) {
 	case 0:
 		return e(t) + " IS " + not + "NULL"
 	case 1:
@@ -297,6 +351,9 @@ func (g *diffGen) condition(scope []diffColumn, depth int) string {
 		return e(diffText) + " " + not + g.pick("LIKE", "ILIKE") + " " + g.pick("'a%'", "'%b%'", "'_'", "'%c'", "'a\\_%'", "''")
 	case 4:
 		return e(t) + " IS " + not + "DISTINCT FROM " + e(t)
+	case 13:
+		return g.pick(e(diffInt)+" = ANY ("+g.columnOf(diffInts, scope)+")", e(diffInts)+g.pick(" @> ", " && ", " <@ ")+e(diffInts),
+			e(diffJSON)+g.pick(" @> ", " <@ ")+e(diffJSON), e(diffJSON)+" ? 'a'")
 	case 5:
 		return fmt.Sprintf("(%s, %s) %s (%s, %s)", e(diffInt), e(t), g.pick("=", "<", "<>", ">="), e(diffInt), e(t))
 	case 6:

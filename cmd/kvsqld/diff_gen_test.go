@@ -1,5 +1,3 @@
-//go:build diff
-
 package main
 
 import (
@@ -20,10 +18,14 @@ const (
 	diffBool
 	diffDate
 	diffStamp
+	diffStampTZ
+	diffUUID
+	diffInts
+	diffJSON
 	diffTypes
 )
 
-var diffCast = [diffTypes]string{"int", "bigint", "numeric", "float8", "text", "bool", "date", "timestamp"}
+var diffCast = [diffTypes]string{"int", "bigint", "numeric", "float8", "text", "bool", "date", "timestamp", "timestamptz", "uuid", "int[]", "jsonb"}
 
 type diffColumn struct {
 	name string // with its qualifier in a scope
@@ -88,14 +90,28 @@ func (g *diffGen) schema() []string {
 		}
 		out = append(out, fmt.Sprintf("CREATE TABLE %s (%s)", t.name, strings.Join(def, ", ")))
 		g.tables = append(g.tables, t)
-		out = append(out, g.fill(t, 5+g.Intn(60), 0)...)
+		out = append(out, g.fill(t, g.pickInt(0, 1, 6, 9, 14, 20), 0)...)
 		for k := range g.Intn(4) {
 			var keys []string
 			for _, c := range g.columns(t, 1+g.Intn(3)) {
-				keys = append(keys, c.name+g.pick("", " DESC", " NULLS FIRST", " DESC NULLS LAST", ""))
+				if c.typ == diffJSON {
+					continue // kvsqld refuses it by name
+				}
+				key := c.name
+				if g.chance(20) && indexExpr[c.typ] != "" {
+					key = fmt.Sprintf("("+indexExpr[c.typ]+")", c.name)
+				}
+				keys = append(keys, key+g.pick("", " DESC", " NULLS FIRST", " DESC NULLS LAST", ""))
 			}
-			out = append(out, fmt.Sprintf("CREATE INDEX %s_x%d ON %s (%s)%s", t.name, k, t.name,
-				strings.Join(keys, ", "), g.pick("", "", " WHERE a > 2", " WHERE a IS NOT NULL")))
+			if keys == nil {
+				continue
+			}
+			unique := ""
+			if g.chance(15) {
+				unique, keys = "UNIQUE ", append(keys, "(id + 0)")
+			}
+			out = append(out, fmt.Sprintf("CREATE %sINDEX %s_x%d ON %s (%s)%s", unique, t.name, k, t.name,
+				strings.Join(keys, ", "), g.pick("", "", " WHERE a > 2", " WHERE a IS NOT NULL", " WHERE a IN (1, 2, 3) OR id < 5")))
 		}
 		if g.chance(50) {
 			out = append(out, "ANALYZE "+t.name)
@@ -111,7 +127,15 @@ func (g *diffGen) schema() []string {
 	return out
 }
 
+// indexExpr are expressions that indexes are made on.
+var indexExpr = map[diffType]string{diffInt: "%s + 1", diffText: "upper(%s)", diffNum: "abs(%s)", diffBig: "%s %% 3", diffInts: "cardinality(%s)"}
+
+func (g *diffGen) pickInt(of ...int) int { return of[g.Intn(len(of))] }
+
 func (g *diffGen) fill(t *diffTable, rows, first int) []string {
+	if rows == 0 {
+		return nil
+	}
 	var values []string
 	for i := range rows {
 		v := []string{fmt.Sprint(first + i)}
@@ -153,11 +177,19 @@ func (g *diffGen) constant(typ diffType) string {
 	case diffFloat:
 		return g.pick("'0'::float8", "'1'::float8", "'2.5'::float8", "'-1.25'::float8", "'4'::float8", "'1e3'::float8")
 	case diffText:
-		return g.pick("''", "'a'", "'ab'", "'B'", "'abc'", "'b '", "'ba'", "'é'", "'a_c'", "'10'")
+		return g.pick("''", "'a'", "'ab'", "'B'", "'abc'", "'b '", "'ba'", "'é'", "'a_c'", "'10'", `E'a\nb'`, `E'\x01'`, "'q''s'", `'\\'`)
 	case diffBool:
 		return g.pick("true", "false")
 	case diffDate:
 		return g.pick("date '2020-01-31'", "date '2020-02-29'", "date '2021-03-01'", "date '1999-12-31'")
+	case diffStampTZ:
+		return g.pick("timestamptz '2020-01-31 10:00:00+00'", "timestamptz '2020-01-31 10:00:00+02'", "timestamptz '1999-12-31 23:30:00-05'")
+	case diffUUID:
+		return g.pick("uuid '00000000-0000-0000-0000-000000000000'", "uuid 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'", "uuid 'ffffffff-ffff-ffff-ffff-fffffffffffe'")
+	case diffInts:
+		return g.pick("'{}'::int[]", "'{1,2}'::int[]", "'{2,NULL,-1}'::int[]", "'{1}'::int[]", "'{{1,2},{3,4}}'::int[]")
+	case diffJSON:
+		return g.pick(`'{"a": 1, "b": [1, 2]}'::jsonb`, `'[1, null, "x"]'::jsonb`, `'null'::jsonb`, `'"a"'::jsonb`, `'{"a": {"b": "c"}}'::jsonb`, `'2'::jsonb`)
 	default:
 		return g.pick("timestamp '2020-01-31 10:00:00'", "timestamp '2020-01-31'", "timestamp '2021-03-01 23:59:59.5'",
 			"timestamp '1999-12-31 00:00:01'")
@@ -166,15 +198,43 @@ func (g *diffGen) constant(typ diffType) string {
 
 // statement is the next statement of the mix.
 func (g *diffGen) statement() diffStatement {
+	g.alias = 0
 	switch n := g.Intn(100); {
-	case n < 82:
+	case n < 80:
 		q, ordered := g.query(3)
 		return diffStatement{sql: q, ordered: ordered}
-	case n < 88:
+	case n < 84:
 		return diffStatement{sql: "SELECT " + g.scalar(diffType(g.Intn(int(diffTypes))), nil, 4)}
+	case n < 87:
+		return diffStatement{sql: g.modifyingWith(), write: true}
 	default:
 		return diffStatement{sql: g.write(), write: true}
 	}
+}
+
+// modifyingWith changes a table in WITH and reads what it returns, and tables
+// as they were before.
+func (g *diffGen) modifyingWith() string {
+	t, o := g.table(), g.table()
+	dml := fmt.Sprintf("UPDATE %s SET a = a + 1 WHERE id < %d RETURNING id, a", t.name, g.Intn(20))
+	switch g.Intn(3) {
+	case 0:
+		dml = fmt.Sprintf("DELETE FROM %s WHERE a = %d RETURNING id, a", t.name, g.Intn(9))
+	case 1:
+		dml = fmt.Sprintf("INSERT INTO %s (id, a) SELECT %d + id, a FROM %s WHERE a < 3 ON CONFLICT DO NOTHING RETURNING id, a", t.name, 500+g.Intn(500), o.name)
+	}
+	body := fmt.Sprintf("SELECT w.id, w.a, x.a FROM w LEFT JOIN %s x ON x.id = w.id", t.name)
+	switch g.Intn(4) {
+	case 0:
+		body = fmt.Sprintf("SELECT count(*), sum(w.a), (SELECT count(*) FROM %s) FROM w", t.name)
+	case 1:
+		body = fmt.Sprintf("SELECT x.id FROM %s x WHERE x.id IN (SELECT id FROM w)", t.name)
+	case 2:
+		if o.name != t.name {
+			body = fmt.Sprintf("UPDATE %s SET a = w.a FROM (SELECT a, min(id) AS m FROM w GROUP BY a) w WHERE %s.id = w.m RETURNING %s.id, w.a", o.name, o.name, o.name)
+		}
+	}
+	return "WITH w AS (" + dml + ") " + body
 }
 
 func (g *diffGen) table() *diffTable { return g.tables[g.Intn(len(g.tables))] }
@@ -194,7 +254,15 @@ func (g *diffGen) write() string {
 		}
 	}
 	c := g.columns(t, 2)
-	switch g.Intn(8) {
+	switch g.Intn(9) {
+	case 8:
+		o := g.table()
+		if g.chance(50) {
+			return fmt.Sprintf("DELETE FROM %s USING %s u WHERE u.a = %s.id AND %s%s", t.name, o.name, t.name,
+				g.condition(append(scope, qualified("u", o.columns)...), 1), g.pick("", " RETURNING "+t.name+".*, u.id < 1000"))
+		}
+		return fmt.Sprintf("INSERT INTO %s (id, a) SELECT u.id, max(u.a) FROM %s u GROUP BY u.id ON CONFLICT (id) DO UPDATE SET a = %s.a + excluded.a WHERE excluded.a IS NOT NULL%s",
+			t.name, o.name, t.name, g.pick("", " RETURNING *"))
 	case 0, 1:
 		var names, values []string
 		for _, c := range t.columns[1:] {

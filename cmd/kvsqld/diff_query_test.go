@@ -1,5 +1,3 @@
-//go:build diff
-
 package main
 
 import (
@@ -14,8 +12,12 @@ func (g *diffGen) query(depth int) (sql string, ordered bool) {
 		types[i] = g.anyType()
 	}
 	with := ""
-	if g.chance(10) {
-		with, _ = g.with(depth)
+	if g.chance(15) {
+		tables := g.tables
+		var t *diffTable
+		with, t = g.with(depth)
+		g.tables = append(append([]*diffTable{}, tables...), t, t) // to be read, and more than once
+		defer func() { g.tables = tables }()
 	}
 	sql = g.body(types, nil, depth)
 	if g.chance(40) {
@@ -43,15 +45,22 @@ func (g *diffGen) query(depth int) (sql string, ordered bool) {
 // wrapped keeps the text; equal numerics of other scales make the order partial.
 func (g *diffGen) wrapped(sql string, _ bool) (string, bool) { return sql, true }
 
-// with is a WITH clause whose names are new; the queries below do not need it.
-func (g *diffGen) with(depth int) (string, string) {
+// with is a WITH clause and its query as a table.
+func (g *diffGen) with(depth int) (string, *diffTable) {
 	name := g.newAlias("w")
 	if g.chance(50) {
-		return fmt.Sprintf("WITH RECURSIVE %s (n, a) AS (SELECT id, a FROM %s WHERE id < 3 UNION %s SELECT w.n + 1, t.a FROM %s w JOIN %s t ON t.id = w.n + 1 WHERE w.n < 8), %sx AS (SELECT count(*) c FROM %s) ",
-			name, g.table().name, g.pick("", "ALL"), name, g.table().name, name, name), name
+		t := &diffTable{name: name, columns: []diffColumn{{"id", diffInt}, {"a", diffInt}}}
+		join := "t.id = w.id + 1"
+		if g.chance(30) {
+			join = "t.a = w.id"
+		}
+		return fmt.Sprintf("WITH RECURSIVE %s (id, a) AS (SELECT id, a FROM %s WHERE id < 3 UNION %s SELECT w.id + 1, t.a FROM %s w JOIN %s t ON %s WHERE w.id < 6) ",
+			name, g.table().name, g.pick("", "", "ALL"), name, g.table().name, join), t
 	}
-	return fmt.Sprintf("WITH %s (n) AS %s(%s) ", name, g.pick("", "MATERIALIZED ", "NOT MATERIALIZED "),
-		g.body([]diffType{g.anyType()}, nil, depth-1)), name
+	typ := g.anyType()
+	t := &diffTable{name: name, columns: []diffColumn{{"id", diffInt}, {"a", typ}}}
+	return fmt.Sprintf("WITH %s (id, a) AS %s(%s) ", name, g.pick("", "MATERIALIZED ", "NOT MATERIALIZED "),
+		g.body([]diffType{diffInt, typ}, nil, depth-1)), t
 }
 
 // body is a query without ORDER BY that gives columns of these types; outer are
@@ -124,6 +133,13 @@ func (g *diffGen) grouped(types []diffType, from, where string, scope, all []dif
 		keys = append(keys, scope[i])
 		names = append(names, scope[i].name)
 	}
+	if g.chance(25) {
+		// a grouped expression is a column of what follows
+		t := g.pickType(diffInt, diffText, diffBool)
+		if e := g.scalar(t, scope, 1); strings.Contains(e, ".") && !strings.Contains(e, "SELECT") {
+			keys, names = append(keys, diffColumn{e, t}), append(names, e)
+		}
+	}
 	group := ""
 	if len(keys) > 0 {
 		group = " GROUP BY " + strings.Join(names, ", ")
@@ -147,8 +163,14 @@ func (g *diffGen) grouped(types []diffType, from, where string, scope, all []dif
 	var out []string
 	for _, t := range types {
 		e := g.scalar(t, inner, 1)
-		if g.chance(50) {
+		switch {
+		case g.chance(50):
 			e = g.aggregate(t, all)
+		case g.chance(10) && t == diffBig:
+			e = g.pick("sum(count(*)) OVER ()", "sum(sum("+g.columnOf(diffInt, scope)+")) OVER ()", "count(max("+g.columnOf(diffInt, scope)+")) OVER ()")
+		case g.chance(10) && len(keys) > 0:
+			e = g.scalarQuery(t, inner, 0)
+			e = "(" + e + ")"
 		}
 		if t == diffNum || t == diffText {
 			e = "(" + e + ")::" + diffCast[t]
@@ -193,6 +215,12 @@ func (g *diffGen) aggregate(t diffType, scope []diffColumn) string {
 		return g.pick("min", "max") + "(" + e(diffText) + ")" + filter
 	case diffBool:
 		return g.pick("bool_and", "bool_or", "every") + "(" + e(diffBool) + ")" + filter
+	case diffUUID, diffJSON:
+		x := e(t)
+		return "(array_agg(" + x + " ORDER BY " + x + ")" + filter + ")[1]"
+	case diffInts:
+		x := e(diffInt)
+		return g.pick("array_agg("+distinct+x+" ORDER BY "+x+")"+filter, g.pick("min", "max")+"("+e(t)+")"+filter)
 	default:
 		return g.pick("min", "max") + "(" + e(t) + ")" + filter
 	}
@@ -245,6 +273,12 @@ func (g *diffGen) window(t diffType, scope []diffColumn) string {
 	case diffNum:
 		return "avg((" + e(diffNum) + ")::numeric)" + over(order, "")
 	default:
+		if t == diffUUID || t == diffJSON || t == diffBool {
+			return g.pick("lag", "lead", "first_value", "last_value") + "(" + e(t) + ")" + over(full, "")
+		}
+		if g.chance(15) {
+			return g.pick("nth_value("+e(t)+", 2)", "lag("+e(t)+", 2, "+g.constant(t)+"::"+diffCast[t]+")") + over(full, g.pick("", " ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING"))
+		}
 		return g.pick("lag", "lead", "first_value", "last_value", "min", "max")[0:] + "(" + e(t) + ")" + over(full, "")
 	}
 }
