@@ -4,6 +4,8 @@ DATA   ?= kvsqld-data
 LISTEN ?= 127.0.0.1:5433
 CYCLES ?= 1000
 CUTS   ?= 10000
+N      ?= 100000
+SEED   ?= 1
 LBS    := testdata/samples/lbs
 
 .PHONY: menu
@@ -65,6 +67,10 @@ slt: ## run the sqllogictest files of DIR=… (EXCEPT=list, SERVER=postgres)
 .PHONY: diff
 diff: ## compare the answers to testdata/diff (or DIR=…) with PostgreSQL's
 	CI=true KVSQLD_COMPARE_DIR=$(if $(DIR),$(abspath $(DIR))) go test -count=1 -timeout 0 -run 'TestCompare|TestPostgres' -v ./cmd/kvsqld | grep -v '^=== '
+
+.PHONY: random
+random: ## compare random statements with PostgreSQL (N=100000 SEED=1)
+	KVSQLD_DIFF_N=$(N) KVSQLD_DIFF_SEED=$(SEED) go test -count=1 -timeout 0 -run TestDifferential -v ./cmd/kvsqld
 
 .PHONY: crash
 crash: ## kill the server under writes again and again (CYCLES=1000)
