@@ -7,8 +7,9 @@ import (
 )
 
 // readBefore makes scans read the state before the statement when a WITH query
-// changes a table that another part of the statement reads: all parts see one
-// snapshot, whatever the order they run in.
+// changes a table that another part of the statement reads, or RETURNING the
+// table that is written: all parts see one snapshot, whatever the order they run
+// in.
 //
 // A transaction shows its own writes, so the state is taken from a snapshot of
 // the store. That is the same state only while the transaction has written
@@ -18,7 +19,7 @@ func (r *Run) readBefore() error {
 	if !r.overlaps() {
 		return nil
 	}
-	refuse := sqlerr.Unsupported(-1, "reading a table that a WITH query of the same statement modifies, after other writes of the transaction,")
+	refuse := sqlerr.Unsupported(-1, "reading a table that another part of the same statement modifies, after other writes of the transaction,")
 	if r.env.Txn.HasWrites() {
 		return refuse
 	}
@@ -40,11 +41,17 @@ func (r *Run) readBefore() error {
 
 // overlaps reports whether a WITH query writes a table that another part reads.
 func (r *Run) overlaps() bool {
+	if returningSees(r.query.Root) {
+		return true
+	}
 	parts := []plan.Node{r.query.Root}
 	modifying := false
 	for _, c := range r.query.CTEs {
 		parts = append(parts, c.Plan)
 		modifying = modifying || c.Modifying
+		if c.Modifying && returningSees(c.Plan) {
+			return true
+		}
 	}
 	if !modifying {
 		return false
@@ -61,6 +68,31 @@ func (r *Run) overlaps() bool {
 		}
 	}
 	return false
+}
+
+// returningSees reports whether a subquery in RETURNING reads the table that the
+// statement writes.
+func returningSees(n plan.Node) bool {
+	var list []plan.Expr
+	var oid types.OID
+	switch n := n.(type) {
+	case *plan.Insert:
+		list, oid = n.Returning, n.Table.OID
+	case *plan.Update:
+		list, oid = n.Returning, n.Table.OID
+	case *plan.Delete:
+		list, oid = n.Returning, n.Table.OID
+	}
+	found := false
+	for _, e := range list {
+		plan.Visit(e, func(x plan.Expr) bool {
+			if s, ok := x.(*plan.SubPlan); ok {
+				found = found || sees(s.Plan, oid)
+			}
+			return !found
+		})
+	}
+	return found
 }
 
 // written returns the table that a part of a statement writes, 0 for none.

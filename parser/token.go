@@ -259,8 +259,6 @@ func oneEscape(s string) (r rune, n int, kind escKind) {
 		return '\r', 2, escByte
 	case 't':
 		return '\t', 2, escByte
-	case 'v':
-		return '\v', 2, escByte
 	case 'x':
 		n = 2
 		for n < 4 && n < len(s) && hexVal(s[n]) >= 0 {

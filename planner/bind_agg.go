@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"kvsqld/catalog"
@@ -79,7 +80,7 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 	}
 	ref := &aggRef{At: plan.At{T: ret, Off: off}, agg: a}
 	if e.Over == nil {
-		b.own(ref)
+		b.own(ref, inner.seen)
 		return ref
 	}
 	if e.Distinct {
@@ -103,8 +104,9 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 //
 // computes max per group of t. An aggregate without columns is the innermost
 // query's.
-func (b *binder) own(a *aggRef) {
+func (b *binder) own(a *aggRef, seen map[int]bool) {
 	in := map[int]bool{}
+	maps.Copy(in, seen) // constants may have been folded over columns
 	for _, x := range a.agg.Args {
 		relsOf(x, in)
 	}
@@ -181,6 +183,16 @@ func sortSpec(p *planner, x plan.Expr, s ast.SortItem) plan.SortKey {
 	return k
 }
 
+// noVars refuses columns of the query in a clause that is evaluated once.
+func (b *binder) noVars(x plan.Expr, clause string) {
+	plan.Visit(x, func(e plan.Expr) bool {
+		if v, ok := e.(*plan.Var); ok && b.scope.owns(map[int]bool{v.Rel: true}) {
+			failf(sqlerr.InvalidColumnReference, v.Off, "argument of %s must not contain variables", clause)
+		}
+		return true
+	})
+}
+
 // window resolves an OVER clause.
 func (b *binder) window(w *ast.Window) *winRef {
 	spec := *w
@@ -235,6 +247,7 @@ func (b *binder) window(w *ast.Window) *winRef {
 			fb := in
 			fb.what, fb.noAgg = "window "+frame.Mode, true
 			x := fb.expr(bd.X)
+			b.noVars(x, frame.Mode)
 			if frame.Mode != "RANGE" {
 				return in.must(x, types.TInt8, assignment)
 			}

@@ -133,6 +133,13 @@ func (b *binder) subscript(e *ast.Index) plan.Expr {
 // field selects a named field of a row value.
 func (b *binder) field(x plan.Expr, name string, off int) plan.Expr {
 	cols := b.recordCols(x)
+	if r, ok := x.(*plan.RowCtor); ok {
+		for i, n := range r.Names {
+			if n == name {
+				return r.Elems[i]
+			}
+		}
+	}
 	for i, c := range cols {
 		if c.Name == name {
 			if r, ok := x.(*plan.RowCtor); ok {

@@ -18,7 +18,7 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 	case e.Over != nil:
 		inner.inWin = true
 	case isAggName(fc.name) || e.WithinGrp:
-		inner.inAgg = true
+		inner.inAgg, inner.seen = true, map[int]bool{}
 	}
 	direct := e.Args
 	for i, a := range direct {
@@ -260,9 +260,9 @@ func (g *groupingRef) MapChildren(f func(plan.Expr) plan.Expr) plan.Expr {
 }
 
 // subselect binds a nested query.
-func (b *binder) subselect(s *ast.Select) *query {
+func (b *binder) subselect(s *ast.Select, off int) *query {
 	if b.noSub {
-		failf(sqlerr.FeatureNotSupported, s.Pos(), "cannot use subquery in %s", strings.TrimSuffix(b.what, "s"))
+		failf(sqlerr.FeatureNotSupported, off, "cannot use subquery in %s", strings.TrimSuffix(b.what, "s"))
 	}
 	user := b.scope.user
 	b.scope.user = b
@@ -273,8 +273,8 @@ func (b *binder) subselect(s *ast.Select) *query {
 }
 
 func (b *binder) scalarSub(e *ast.Subquery) plan.Expr {
-	q := b.subselect(e.Query)
 	off := e.Pos()
+	q := b.subselect(e.Query, off)
 	if len(q.cols) != 1 {
 		failf(sqlerr.SyntaxError, off, "subquery must return only one column")
 	}
@@ -302,7 +302,7 @@ func (b *binder) quantSub(l ast.Expr, s *ast.Select, schema, op string, all bool
 	} else {
 		xs = []plan.Expr{b.expr(l)}
 	}
-	q := b.subselect(s)
+	q := b.subselect(s, off)
 	switch {
 	case len(q.cols) < len(xs):
 		failf(sqlerr.SyntaxError, off, "subquery has too few columns")
@@ -340,7 +340,7 @@ func (b *binder) quantSub(l ast.Expr, s *ast.Select, schema, op string, all bool
 
 // rowSub is (a, b) op (query).
 func (b *binder) rowSub(l *ast.Row, s *ast.Subquery, op string, off int) plan.Expr {
-	q := b.subselect(s.Query)
+	q := b.subselect(s.Query, s.Pos())
 	if len(q.cols) != len(l.Elems) {
 		failf(sqlerr.SyntaxError, off, "subquery has too %s columns", map[bool]string{true: "many", false: "few"}[len(q.cols) > len(l.Elems)])
 	}

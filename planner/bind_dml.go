@@ -379,7 +379,7 @@ func (p *planner) assignments(set []ast.Assign, t *catalog.Table, b *binder) ([]
 				add(&a.Targets[k], b.expr(x.Elems[k]), false, x.Elems[k].Pos())
 			}
 		case *ast.Subquery:
-			q := b.subselect(x.Query)
+			q := b.subselect(x.Query, x.Pos())
 			if len(q.cols) != len(a.Targets) {
 				failf(sqlerr.SyntaxError, x.Pos(), "number of columns does not match number of values")
 			}

@@ -18,9 +18,10 @@ type binder struct {
 	what    string // the clause, for messages: "WHERE", "GROUP BY" …
 	noAgg   bool
 	noWin   bool
-	srf     bool // set-returning functions are allowed
-	inAgg   bool // in the arguments of an aggregate
-	inWin   bool // in the arguments of a window function
+	srf     bool         // set-returning functions are allowed
+	inAgg   bool         // in the arguments of an aggregate
+	seen    map[int]bool // in the arguments of an aggregate: the entries read there
+	inWin   bool         // in the arguments of a window function
 	sawAgg  bool
 	sawWin  bool
 	sawSRF  bool
@@ -72,7 +73,7 @@ func (b *binder) expr(e ast.Expr) plan.Expr {
 	case *ast.Quantified:
 		return b.quantified(e)
 	case *ast.Exists:
-		q := b.subselect(e.Query)
+		q := b.subselect(e.Query, e.Pos())
 		return &subquery{At: plan.At{T: types.TBool, Off: e.Pos()}, kind: plan.SubExists, q: q}
 	case *ast.Subquery:
 		return b.scalarSub(e)
@@ -91,6 +92,14 @@ func (b *binder) expr(e ast.Expr) plan.Expr {
 	case *ast.Row:
 		r := &plan.RowCtor{At: plan.At{T: types.TRecord, Off: e.Pos()}}
 		for _, x := range e.Elems {
+			if c, ok := x.(*ast.ColumnRef); ok && c.Star && len(c.Parts) > 0 {
+				bl := &block{}
+				b.star(c, b.scope, bl)
+				for _, t := range bl.targets {
+					r.Elems = append(r.Elems, t.x)
+				}
+				continue
+			}
 			r.Elems = append(r.Elems, b.known(b.expr(x)))
 		}
 		return r

@@ -243,6 +243,11 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 		n := 0
 		switch {
 		case len(defs) > 0 && defs[0].Type != nil:
+			if t := x.Type().OID; t != types.ORecord {
+				if _, user := x.(*plan.Call); user && b.recordCols(x) == nil {
+					failf(sqlerr.SyntaxError, defs[0].Type.Pos(), "a column definition list is only allowed for functions returning \"record\"")
+				}
+			}
 			for _, d := range defs {
 				r.cols = append(r.cols, plan.OutCol{Name: d.Name, T: p.typeOf(d.Type)})
 				n++
@@ -394,7 +399,7 @@ func (p *planner) using(f *ast.Join, j *joinItem, using []string, lv, rv []nsCol
 			}
 		}
 		if hit == nil {
-			failf(sqlerr.UndefinedColumn, f.Pos(), "column \"%s\" specified in USING clause does not exist in %s table", name, side)
+			failf(sqlerr.UndefinedColumn, -1, "column \"%s\" specified in USING clause does not exist in %s table", name, side)
 		}
 		return hit
 	}

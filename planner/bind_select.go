@@ -37,18 +37,15 @@ func (p *planner) bindBody(s *ast.Select, outer *scope) *query {
 	return p.bindCore(s, outer)
 }
 
-// limits binds LIMIT and OFFSET.
-func (p *planner) limits(q *query, s *ast.Select, outer *scope) {
+// limits binds LIMIT and OFFSET, which may read columns of enclosing queries.
+func (p *planner) limits(q *query, s *ast.Select, sc *scope) {
 	one := func(x ast.Expr, what string) plan.Expr {
 		if x == nil {
 			return nil
 		}
-		b := &binder{planner: p, scope: &scope{parent: outer}, what: what, noAgg: true, noWin: true}
+		b := &binder{planner: p, scope: sc, what: what, noAgg: true, noWin: true}
 		e := b.expr(x)
-		vars := map[int]bool{}
-		if _, sub := e.(*subquery); !sub {
-			relsOf(e, vars)
-		}
+		b.noVars(e, what)
 		if c := p.coerce(e, types.TInt8, assignment); c != nil {
 			return c
 		}
@@ -111,7 +108,7 @@ func (p *planner) bindCore(s *ast.Select, outer *scope) *query {
 	if bl.distinct && len(s.DistinctOn) == 0 {
 		for i, k := range q.sort {
 			if k.target >= bl.ncols {
-				failf(sqlerr.InvalidColumnReference, s.OrderBy[i].X.Pos(), "for SELECT DISTINCT, ORDER BY expressions must appear in select list")
+				failf(sqlerr.InvalidColumnReference, startOf(s.OrderBy[i].X), "for SELECT DISTINCT, ORDER BY expressions must appear in select list")
 			}
 		}
 	}
@@ -131,7 +128,7 @@ func (p *planner) bindCore(s *ast.Select, outer *scope) *query {
 		p.group(bl)
 	}
 	p.windowsOf(bl)
-	p.limits(q, s, outer)
+	p.limits(q, s, sc)
 	p.locking(s, q, bl, sc)
 	for i := 0; i < bl.ncols; i++ {
 		t := &bl.targets[i]
@@ -233,6 +230,18 @@ func (p *planner) star(c *ast.ColumnRef, sc *scope, bl *block) {
 	add(it)
 }
 
+// startOf is the offset of an expression's first token that stands for a node.
+func startOf(x ast.Expr) int {
+	off := x.Pos()
+	ast.Walk(x, func(n ast.Node) bool {
+		if p := n.Pos(); p >= 0 && p < off {
+			off = p
+		}
+		return true
+	})
+	return off
+}
+
 // figureName is the name of an unnamed output column (FigureColname).
 func figureName(e ast.Expr) string {
 	if n, _ := figure(e); n != "" {
@@ -325,7 +334,8 @@ func (p *planner) orderTarget(o ast.SortItem, s *ast.Select, b *binder, bl *bloc
 		case ">":
 			k.desc, k.nullsFirst = true, true
 		default:
-			failf(sqlerr.WrongObjectType, o.X.Pos(), "operator %s is not a valid ordering operator", o.Using)
+			fail(sqlerr.New(sqlerr.WrongObjectType, "operator %s is not a valid ordering operator", o.Using).
+				WithHint("Ordering operators must be \"<\" or \">\" members of btree operator families."))
 		}
 	}
 	if o.NullsFirst != nil {

@@ -54,7 +54,7 @@ func (p *planner) bindValues(s *ast.Select, outer *scope) *query {
 	for _, o := range s.OrderBy {
 		q.sort = append(q.sort, p.orderTarget(o, s, ob, bl))
 	}
-	p.limits(q, s, outer)
+	p.limits(q, s, sc)
 	for i := 0; i < bl.ncols; i++ {
 		q.cols = append(q.cols, plan.OutCol{Name: bl.targets[i].name, T: bl.targets[i].x.Type()})
 	}
@@ -66,7 +66,11 @@ func (p *planner) bindSetOp(s *ast.Select, outer *scope) *query {
 	r := p.bindSelect(s.SetOp.R, outer)
 	name := s.SetOp.Op
 	if len(l.cols) != len(r.cols) {
-		failf(sqlerr.SyntaxError, s.SetOp.R.Pos(), "each %s query must have the same number of columns", name)
+		off := s.SetOp.R.Pos()
+		if len(s.SetOp.R.Targets) > 0 {
+			off = startOf(s.SetOp.R.Targets[0].X)
+		}
+		failf(sqlerr.SyntaxError, off, "each %s query must have the same number of columns", name)
 	}
 	q := &query{rel: p.newRel(), setop: &setop{op: name, all: s.SetOp.All, l: l, r: r}}
 	for i := range l.cols {
@@ -93,6 +97,9 @@ func (p *planner) bindSetOp(s *ast.Select, outer *scope) *query {
 			}
 			if k.target < 0 {
 				b := &binder{planner: p, scope: &scope{parent: outer}}
+				if n := len(x.Parts); n > 1 {
+					fail(b.noRelation(x.Parts[n-2], x.Pos()))
+				}
 				fail(b.noColumn("", x.Parts[len(x.Parts)-1], x.Pos()))
 			}
 		case *ast.Const:
@@ -105,13 +112,13 @@ func (p *planner) bindSetOp(s *ast.Select, outer *scope) *query {
 			}
 			k.target = v - 1
 		default:
-			fail(sqlerr.New(sqlerr.FeatureNotSupported, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").At(o.X.Pos()).
+			fail(sqlerr.New(sqlerr.FeatureNotSupported, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").At(startOf(o.X)).
 				WithDetail("Only result column names can be used, not expressions or functions.").
 				WithHint("Add the expression/function to every SELECT, or move the UNION into a FROM clause."))
 		}
 		q.sort = append(q.sort, k)
 	}
-	p.limits(q, s, outer)
+	p.limits(q, s, &scope{parent: outer})
 	if len(s.Locking) > 0 {
 		failf(sqlerr.FeatureNotSupported, s.Locking[0].Pos(), "FOR %s is not allowed with UNION/INTERSECT/EXCEPT", s.Locking[0].Strength)
 	}

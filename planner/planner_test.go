@@ -229,7 +229,7 @@ func TestPlanErrors(t *testing.T) {
 		{"SELECT a FROM t, u WHERE a = 1 AND t.a = t.q", sqlerr.UndefinedColumn, 42},
 		{"SELECT $1", "", 0},
 		{"SELECT a FROM t t1, t t2", sqlerr.AmbiguousColumn, 8},
-		{"SELECT 1 UNION SELECT 1, 2", sqlerr.SyntaxError, 16},
+		{"SELECT 1 UNION SELECT 1, 2", sqlerr.SyntaxError, 23},
 		{"INSERT INTO t (nope) VALUES (1)", sqlerr.UndefinedColumn, 16},
 		{"INSERT INTO t (a, a) VALUES (1, 2)", sqlerr.DuplicateColumn, 19},
 		{"INSERT INTO t VALUES (1, 2, 3, 4, 5)", sqlerr.SyntaxError, 35},

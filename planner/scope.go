@@ -182,6 +182,14 @@ func moved(x plan.Expr, off int) plan.Expr {
 
 // columnRef binds a, t.a, s.t.a, or a whole-row reference.
 func (b *binder) columnRef(r *ast.ColumnRef) plan.Expr {
+	x := b.resolveColumn(r)
+	if b.seen != nil {
+		relsOf(x, b.seen)
+	}
+	return x
+}
+
+func (b *binder) resolveColumn(r *ast.ColumnRef) plan.Expr {
 	if r.Star {
 		failf(sqlerr.SyntaxError, r.Pos(), "row expansion via \"*\" is not supported here")
 	}

@@ -34,7 +34,7 @@ type diffAnswer struct {
 func TestDifferential(t *testing.T) {
 	ctx := context.Background()
 	seed := diffEnv("KVSQLD_DIFF_SEED", 1)
-	count := diffEnv("KVSQLD_DIFF_N", 1500)
+	count := diffEnv("KVSQLD_DIFF_N", 900)
 	ref := diffReference(t, ctx)
 	defer ref.Close(ctx)
 	d := &differ{ref: ref, seen: map[string]int{}}

@@ -25,7 +25,12 @@ func jsonFuncs(r *registry) {
 	for _, p := range []string{"json", "jsonb"} {
 		for suffix, out := range map[string]func([]byte) (types.Datum, error){"": found, "_text": text} {
 			r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) { return out(member(a[0].B, a[1].B)) }), p+"_object_field"+suffix)
-			r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) { return out(element(a[0].B, a[1].I)) }), p+"_array_element"+suffix)
+			r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
+				if k := jsonKind(a[0].B); p == "jsonb" && k != '[' && k != '{' && (a[1].I == 0 || a[1].I == -1) {
+					return out(a[0].B) // a scalar is an array of one
+				}
+				return out(element(a[0].B, a[1].I))
+			}), p+"_array_element"+suffix)
 			r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
 				path, err := partsOf(a[1])
 				if err != nil {
