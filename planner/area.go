@@ -1,6 +1,9 @@
 package planner
 
 import (
+	"encoding/binary"
+	"math"
+
 	"kvsqld/catalog"
 	"kvsqld/catalog/spatial"
 	"kvsqld/catalog/types"
@@ -16,8 +19,8 @@ import (
 //	lat BETWEEN $1 AND $2                  and any other bounds of lat and lon
 //	bounding_box(lat, lon, $1, $2, $3, $4)
 
-// areaCost is what a part of the regions costs compared with all of them, where
-// nothing is known about the place.
+// areaFraction is the part of the rows that an area holds where nothing is known
+// about the place.
 const areaFraction = 0.001
 
 // areaOf reads the conjuncts that restrict the place of a region-clustered
@@ -231,6 +234,13 @@ func (p *planner) pointFrom(r *rel, e plan.Expr) (lat, lon plan.Expr, ok bool) {
 	}
 	k := r.table.Cluster
 	point := func(e plan.Expr) (x, y plan.Expr, ok bool) {
+		if v, is := e.(*plan.Const); is && v.T.OID == types.OPoint && !v.Val.Null && len(v.Val.B) == 16 {
+			coord := func(b []byte) plan.Expr {
+				return &plan.Const{At: plan.At{T: types.TFloat8, Off: v.Off},
+					Val: types.Float(types.TFloat8, math.Float64frombits(binary.BigEndian.Uint64(b)))}
+			}
+			return coord(v.Val.B[:8]), coord(v.Val.B[8:]), true
+		}
 		c, is := e.(*plan.Call)
 		if !is || c.Proc.Name != "point" || len(c.Args) != 2 || c.Args[0].Type().OID != types.OFloat8 {
 			return nil, nil, false
