@@ -63,12 +63,10 @@ func (c *Change) SetDefault(table types.OID, name, text string, deps []types.OID
 		case col.Identity != 0:
 			return sqlerr.New(sqlerr.SyntaxError, "column \"%s\" of relation \"%s\" is an identity column", name, t.Name)
 		}
-		col.Default, col.DefaultDeps, col.DefaultCols = text, deps, nil
-		if q := c.snap.objs[col.Sequence]; q == nil || text != nextvalText(q.(*Sequence)) {
-			// The sequence still belongs to the column, but the default no longer
-			// follows it.
-			col.Sequence = 0
-		}
+		// The sequence still belongs to the column, but a default that is not its
+		// next value does not follow it.
+		col.Default, col.DefaultDeps, col.DefaultCols, col.Sequence = text, deps, nil, 0
+		c.serialColumn(t, t.Col(name))
 		return nil
 	})
 }

@@ -116,7 +116,51 @@ func (c *Change) AlterSequence(oid types.OID, change func(q *Sequence) error) (*
 	if err := CheckSequence(c.snap, &q); err != nil {
 		return nil, err
 	}
-	return &q, c.put(&q)
+	if err := c.put(&q); err != nil {
+		return nil, err
+	}
+	if q.OwnerTable == old.OwnerTable && q.OwnerCol == old.OwnerCol {
+		return &q, nil
+	}
+	for _, o := range []*Sequence{old, &q} {
+		if c.snap.Table(o.OwnerTable) == nil {
+			continue
+		}
+		if _, err := c.edit(o.OwnerTable, func(t *Table) error {
+			c.serialColumn(t, o.OwnerCol)
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return &q, nil
+}
+
+// serialColumn makes a column whose default draws from a sequence of its own a
+// serial column, whatever the order in which default and ownership came; and one
+// that has lost the sequence a column with a default that needs it.
+func (c *Change) serialColumn(t *Table, i int) {
+	col := &t.Columns[i]
+	if col.Identity != 0 {
+		return
+	}
+	if q, ok := c.snap.objs[col.Sequence].(*Sequence); ok && (q.OwnerTable != t.OID || q.OwnerCol != i) {
+		col.Sequence = 0
+		if col.Default != "" {
+			col.DefaultDeps = append(slices.Clip(col.DefaultDeps), q.OID)
+		}
+	}
+	for k, dep := range col.DefaultDeps {
+		q, ok := c.snap.objs[dep].(*Sequence)
+		if ok && q.OwnerTable == t.OID && q.OwnerCol == i && col.Default == nextvalText(q) {
+			col.Sequence = dep
+			col.DefaultDeps = slices.Delete(slices.Clone(col.DefaultDeps), k, k+1)
+			if len(col.DefaultDeps) == 0 {
+				col.DefaultDeps = nil
+			}
+			return
+		}
+	}
 }
 
 // ViewSpec is what CREATE VIEW asks for; the query is bound already.

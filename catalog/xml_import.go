@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"kvsqld/catalog/sqlerr"
@@ -68,12 +70,7 @@ func Import(in io.Reader, base *Snapshot, alloc Allocator, owner string) (*Docum
 	d := &Delta{}
 	switch root.name {
 	case "Databases":
-		for _, e := range r.each(root, "Roles", "Role") {
-			role := r.object(e, Common{OID: alloc.AllocOID()})
-			if r.err == nil && base.Role(CommonOf(role).Name) == nil {
-				d.Add(role)
-			}
-		}
+		r.roles(r.each(root, "Roles", "Role"), base, d)
 		seen := make(map[string]int)
 		for _, e := range root.children {
 			if e.name != "DataBase" || r.err != nil {
@@ -128,7 +125,7 @@ func (r *xmlReader) database(e *element, base *Snapshot, d *Delta) string {
 		return db.Name
 	}
 	if old := base.Database(db.Name); old != nil {
-		db = old
+		db = r.addTo(old, db, d)
 	} else {
 		db.OID, db.Schema = r.doc.alloc.AllocOID(), ""
 		d.Add(db)
@@ -159,6 +156,61 @@ func (r *xmlReader) database(e *element, base *Snapshot, d *Delta) string {
 	return db.Name
 }
 
+// addTo adds the settings and the comment that a document has for a database that
+// exists.
+func (r *xmlReader) addTo(old, doc *Database, d *Delta) *Database {
+	db := *old
+	db.Settings = mergePairs(old.Settings, doc.Settings)
+	if doc.Comment != "" {
+		db.Comment = doc.Comment
+	}
+	if db.Comment == old.Comment && maps.Equal(db.Settings, old.Settings) {
+		return old
+	}
+	d.Add(&db)
+	return &db
+}
+
+// mergePairs returns settings with others over them.
+func mergePairs(old, more map[string]string) map[string]string {
+	if len(more) == 0 {
+		return old
+	}
+	out := make(map[string]string, len(old)+len(more))
+	maps.Copy(out, old)
+	maps.Copy(out, more)
+	return out
+}
+
+// roles adds the document's roles; those that exist get more settings and groups,
+// and keep what they may do.
+func (r *xmlReader) roles(list []*element, base *Snapshot, d *Delta) {
+	for _, e := range list {
+		role, _ := r.object(e, Common{OID: r.doc.alloc.AllocOID()}).(*Role)
+		if r.err != nil {
+			return
+		}
+		old := base.Role(role.Name)
+		if old == nil {
+			d.Add(role)
+			continue
+		}
+		n := *old
+		n.Settings = mergePairs(old.Settings, role.Settings)
+		for _, g := range role.MemberOf {
+			if !slices.Contains(n.MemberOf, g) {
+				n.MemberOf = append(slices.Clip(n.MemberOf), g)
+			}
+		}
+		if role.Comment != "" {
+			n.Comment = role.Comment
+		}
+		if n.Comment != old.Comment || len(n.MemberOf) != len(old.MemberOf) || !maps.Equal(n.Settings, old.Settings) {
+			d.Add(&n)
+		}
+	}
+}
+
 // schemas adds the document's schemas and public.
 func (r *xmlReader) schemas(list []*element, db *Database, base *Snapshot, d *Delta) {
 	have := make(map[string]bool)
@@ -169,8 +221,20 @@ func (r *xmlReader) schemas(list []*element, db *Database, base *Snapshot, d *De
 		}
 		name := CommonOf(n).Name
 		have[name] = true
-		if base.Schema(db.OID, name) == nil {
+		old := base.Schema(db.OID, name)
+		if old == nil {
 			d.Add(n)
+			continue
+		}
+		x, doc := *old, n.(*Schema)
+		if doc.Comment != "" {
+			x.Comment = doc.Comment
+		}
+		if _, given := e.attr("owner"); given && builtinSchemas[name] == nil {
+			x.Owner = doc.Owner
+		}
+		if x != *old {
+			d.Add(&x)
 		}
 	}
 	if !have[SchemaPublic] && base.Schema(db.OID, SchemaPublic) == nil {

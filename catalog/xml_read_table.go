@@ -167,6 +167,9 @@ func (r *xmlReader) attributes(list []*element, parent *element) []Column {
 		for _, ch := range e.children {
 			switch ch.name {
 			case "Missing":
+				if !r.ids {
+					r.fail(ch, codeXML, "is not known inside \"Attribute\"")
+				}
 				d := r.datum(ch)
 				out[i].Missing = &d
 			case "DefaultAttribute":

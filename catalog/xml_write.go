@@ -350,8 +350,8 @@ func (w *xmlWriter) userType(u *UserType) {
 		var la attrList
 		if w.ids {
 			la.num("oid", int64(l.OID))
+			la.set("order", formatFloat(l.Order))
 		}
-		la.set("order", formatFloat(l.Order))
 		w.text("Label", la, l.Label)
 	}
 	for i := range u.Columns {

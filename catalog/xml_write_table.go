@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"slices"
+	"strings"
 
 	"kvsqld/catalog/types"
 )
@@ -116,12 +117,14 @@ func (w *xmlWriter) attribute(t *Table, pos int, c *Column) {
 	a.opt("storage", c.Storage)
 	a.optNum("statisticsTarget", int64(c.StatTarget))
 	a.opt("comment", c.Comment)
-	if c.Missing == nil && len(c.DefaultCols) == 0 && len(c.DefaultDeps) == 0 {
+	// A document's tables are empty: no row of theirs lacks a column.
+	missing := w.ids && c.Missing != nil
+	if !missing && len(c.DefaultCols) == 0 && len(c.DefaultDeps) == 0 {
 		w.empty("Attribute", a)
 		return
 	}
 	w.open("Attribute", a)
-	if c.Missing != nil {
+	if missing {
 		w.datum("Missing", *c.Missing, "", "")
 	}
 	if t != nil {
@@ -131,6 +134,17 @@ func (w *xmlWriter) attribute(t *Table, pos int, c *Column) {
 		w.dependency(dep)
 	}
 	w.close("Attribute")
+}
+
+// inOrder returns the parts of a table as they are written: in documents by name,
+// so that equal schemas have equal documents whatever their history.
+func inOrder[T any](w *xmlWriter, list []T, name func(T) string) []T {
+	if w.ids {
+		return list
+	}
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b T) int { return strings.Compare(name(a), name(b)) })
+	return list
 }
 
 // dependency writes a reference to an object that a default needs.
@@ -227,7 +241,7 @@ func (w *xmlWriter) foreignKeys(t *Table) {
 		return
 	}
 	w.open("foreignKeys", nil)
-	for _, fk := range t.ForeignKeys {
+	for _, fk := range inOrder(w, t.ForeignKeys, func(fk *ForeignKey) string { return fk.Name }) {
 		a := w.constraintAttrs(fk.Name, fk.OID)
 		a.set("onDelete", string(fk.OnDelete))
 		a.set("onUpdate", string(fk.OnUpdate))
@@ -265,7 +279,7 @@ func (w *xmlWriter) uniqueKeys(t *Table) {
 		return
 	}
 	w.open("uniqueKeys", nil)
-	for _, u := range t.Uniques {
+	for _, u := range inOrder(w, t.Uniques, func(u *Unique) string { return u.Name }) {
 		if u.Primary {
 			continue
 		}
@@ -288,7 +302,7 @@ func (w *xmlWriter) checks(t *Table, list []*Check) {
 		return
 	}
 	w.open("checks", nil)
-	for _, k := range list {
+	for _, k := range inOrder(w, list, func(k *Check) string { return k.Name }) {
 		a := w.constraintAttrs(k.Name, k.OID)
 		a.set("expression", k.Expr)
 		a.flag("notValid", k.NotValid)
@@ -311,7 +325,7 @@ func (w *xmlWriter) indexFiles(t *Table) {
 		return
 	}
 	w.open("IndexFiles", nil)
-	for _, ix := range t.Indexes {
+	for _, ix := range inOrder(w, t.Indexes, func(ix *Index) string { return ix.Name }) {
 		if !ix.Primary {
 			w.indexFile(t, ix)
 		}

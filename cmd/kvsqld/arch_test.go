@@ -27,6 +27,8 @@ var arrows = map[string][]string{
 	// The relations raise 0A000 and 42P01 themselves.
 	"catalog/pgcatalog": {"catalog", "catalog/types", "catalog/types/vec", "catalog/sqlerr"},
 
+	"catalog/diff": {"catalog", "catalog/pgcatalog", "catalog/types", "catalog/sqlerr"},
+
 	"parser/ast": nil,
 	"parser":     {"parser/ast", "catalog/sqlerr"},
 
@@ -70,7 +72,7 @@ var arrows = map[string][]string{
 
 	// The commands show files and keys and name places in scripts.
 	"cmd/kvsqld": {"wire", "executor/session", "executor", "storage", "storage/backup", "storage/kv", "storage/txn", "storage/table",
-		"catalog", "catalog/sqlerr", "parser", "parser/ast"},
+		"catalog", "catalog/diff", "catalog/sqlerr", "catalog/types", "parser", "parser/ast"},
 }
 
 // foreign says which of our packages may import a foreign module: those whose

@@ -9,7 +9,7 @@ import (
 )
 
 func newCatalogCmd() *cobra.Command {
-	c := &cobra.Command{Use: "catalog", Short: "Export or import the XML catalog"}
+	c := &cobra.Command{Use: "catalog", Short: "Export, import or compare XML catalogs"}
 	c.AddCommand(&cobra.Command{
 		Use:   "export FILE.xml",
 		Short: "Write the catalog as one XML document (- for standard output)",
@@ -20,7 +20,7 @@ func newCatalogCmd() *cobra.Command {
 		Short: "Create the databases and tables of an XML document",
 		Args:  cobra.ExactArgs(1),
 		RunE:  runCatalogImport,
-	})
+	}, newCatalogDiffCmd())
 	return c
 }
 

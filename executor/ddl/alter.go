@@ -188,14 +188,14 @@ func (x *exec) alterAction(oid types.OID, a *ast.AlterAction) error {
 			return noColumn(t, a.Name)
 		}
 		spec := &catalog.SequenceSpec{Type: t.Columns[i].Type}
-		if a.Constraint != nil {
-			if err := x.sequenceOptions(spec, a.Constraint.SeqOptions); err != nil {
+		kind := byte('d')
+		if k := a.Constraint; k != nil {
+			if err := x.sequenceOptions(spec, k.SeqOptions); err != nil {
 				return err
 			}
-		}
-		kind := byte('d')
-		if a.Constraint != nil && a.Constraint.Always {
-			kind = 'a'
+			if k.Always {
+				kind = 'a'
+			}
 		}
 		_, err := c.AddIdentity(oid, a.Name, kind, spec)
 		return err
@@ -406,6 +406,12 @@ func (x *exec) alterType(t *catalog.Table, a *ast.AlterAction) error {
 		}
 	}
 	if _, err := x.Change.AlterType(t.OID, a.Name, to); err != nil {
+		return err
+	}
+	if _, err := x.Change.EditColumn(t.OID, a.Name, func(_ *catalog.Table, col *catalog.Column) error {
+		col.Dims = a.Type.Dims
+		return nil
+	}); err != nil {
 		return err
 	}
 	if from != to {

@@ -502,6 +502,12 @@ func (x *exec) sequenceOptions(s *catalog.SequenceSpec, opts []ast.Option) error
 			s.Cycle = false
 		case "sequence_name", "sequence name":
 			s.Name = optionText(o)
+			if ref, ok := o.X.(*ast.ColumnRef); ok {
+				s.Name = ref.Parts[len(ref.Parts)-1]
+				if len(ref.Parts) > 1 {
+					s.Schema = ref.Parts[len(ref.Parts)-2]
+				}
+			}
 		case "owned_by", "owned by":
 			if optionText(o) == "none" {
 				continue

@@ -1,0 +1,294 @@
+package diff
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/pgcatalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+)
+
+// side is one of the two schemas.
+type side struct {
+	snap *catalog.Snapshot
+	db   types.OID
+	env  *pgcatalog.Env
+	rels map[string]catalog.Relation // by qualified name
+	// unnamed are the sequences of identity columns, which come and go with them.
+	identity map[types.OID]bool
+}
+
+func newSide(s *catalog.Snapshot, db types.OID) *side {
+	d := &side{snap: s, db: db, env: &pgcatalog.Env{Snap: s, DB: db}, rels: map[string]catalog.Relation{}, identity: map[types.OID]bool{}}
+	for _, r := range s.Relations(db) {
+		d.rels[relName(r)] = r
+		if t, ok := r.(*catalog.Table); ok {
+			for i := range t.Columns {
+				if c := &t.Columns[i]; c.Identity != 0 && !c.Dropped {
+					d.identity[c.Sequence] = true
+				}
+			}
+		}
+	}
+	return d
+}
+
+func (d *side) typ(t types.T) string { return d.snap.FormatType(t, d.db, nil) }
+
+func relName(r catalog.Relation) string { return catalog.QualifiedIdent(r.RelName()) }
+
+func quote(names []string) string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = catalog.QuoteIdent(n)
+	}
+	return strings.Join(out, ", ")
+}
+
+// differ collects the statements.
+type differ struct {
+	a, b *side
+	out  []string
+	// changes of the tables that both have.
+	tables []*tableChange
+	// again are the views of the old schema that are dropped, by qualified name,
+	// and made again if the new schema has them.
+	again map[string]*catalog.View
+	err   error
+}
+
+func (d *differ) add(parts ...string) { d.out = append(d.out, strings.Join(parts, "")+";") }
+
+// refuse remembers the first difference that no DDL can make.
+func (d *differ) refuse(format string, args ...any) {
+	if d.err == nil {
+		d.err = sqlerr.Unsupported(-1, format, args...)
+	}
+}
+
+// Statements returns the DDL, each statement with its semicolon, that makes
+// database db of the new snapshot out of database oldDB of the old one.
+func Statements(old *catalog.Snapshot, oldDB types.OID, to *catalog.Snapshot, db types.OID) ([]string, error) {
+	d := &differ{a: newSide(old, oldDB), b: newSide(to, db), again: map[string]*catalog.View{}}
+	d.roles()
+	d.functions()
+	d.compareTables()
+	d.viewsToDrop()
+	d.dropViews()
+	d.dropParts()
+	d.dropRelations()
+	d.schemas()
+	d.userTypes()
+	d.sequences()
+	d.makeTables()
+	d.linkSequences()
+	d.makeParts()
+	d.makeViews()
+	d.comments()
+	d.dropTypes()
+	d.dropSchemas()
+	d.dropRoles()
+	d.settings()
+	return d.out, d.err
+}
+
+// sortedKeys returns the keys of a map in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// roles makes and changes roles.
+func (d *differ) roles() {
+	for _, r := range sortByName(d.b.snap.Roles()) {
+		old := d.a.snap.Role(r.Name)
+		name := catalog.QuoteIdent(r.Name)
+		switch opts := roleOptions(r); {
+		case strings.HasPrefix(r.Name, "pg_"):
+			continue
+		case old == nil:
+			d.add("CREATE ROLE ", name, " ", opts)
+		case opts != roleOptions(old):
+			d.add("ALTER ROLE ", name, " ", opts)
+		}
+		var had []string
+		var set map[string]string
+		if old != nil {
+			had, set = old.MemberOf, old.Settings
+		}
+		d.pairs("ALTER ROLE "+name, set, r.Settings)
+		for _, m := range had {
+			if !slices.Contains(r.MemberOf, m) && d.b.snap.Role(m) != nil {
+				d.refuse("REVOKE of role %s from %s", m, r.Name)
+			}
+		}
+	}
+	for _, r := range sortByName(d.b.snap.Roles()) {
+		old := d.a.snap.Role(r.Name)
+		for _, m := range r.MemberOf {
+			if old == nil || !slices.Contains(old.MemberOf, m) {
+				d.add("GRANT ", catalog.QuoteIdent(m), " TO ", catalog.QuoteIdent(r.Name))
+			}
+		}
+	}
+}
+
+func sortByName(list []*catalog.Role) []*catalog.Role {
+	slices.SortFunc(list, func(a, b *catalog.Role) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+func roleOptions(r *catalog.Role) string {
+	var out []string
+	flag := func(on bool, word string) {
+		if !on {
+			word = "NO" + word
+		}
+		out = append(out, word)
+	}
+	flag(r.Super, "SUPERUSER")
+	flag(r.Login, "LOGIN")
+	flag(r.CreateDB, "CREATEDB")
+	flag(r.CreateRole, "CREATEROLE")
+	flag(r.Inherit, "INHERIT")
+	flag(r.Replication, "REPLICATION")
+	flag(r.BypassRLS, "BYPASSRLS")
+	return strings.Join(append(out, "CONNECTION LIMIT "+itoa(int64(r.ConnLimit))), " ")
+}
+
+func (d *differ) dropRoles() {
+	for _, r := range sortByName(d.a.snap.Roles()) {
+		if d.b.snap.Role(r.Name) == nil {
+			d.add("DROP ROLE ", catalog.QuoteIdent(r.Name))
+		}
+	}
+}
+
+// pairs turns settings into others with SET and RESET.
+func (d *differ) pairs(alter string, old, to map[string]string) {
+	for _, k := range sortedKeys(old) {
+		if _, ok := to[k]; !ok {
+			d.add(alter, " RESET ", settingName(k))
+		}
+	}
+	for _, k := range sortedKeys(to) {
+		if v, ok := old[k]; !ok || v != to[k] {
+			d.add(alter, " SET ", settingName(k), " = ", settingValue(k, to[k]))
+		}
+	}
+}
+
+func settingName(k string) string {
+	parts := strings.Split(k, ".")
+	return strings.ReplaceAll(quote(parts), ", ", ".")
+}
+
+// settingValue is a value of SET: lists of names stay lists.
+func settingValue(k, v string) string {
+	if k == "search_path" {
+		return v
+	}
+	return catalog.QuoteLiteral(v)
+}
+
+// settings are those of the database.
+func (d *differ) settings() {
+	var old, to *catalog.Database
+	for _, x := range d.a.snap.Databases() {
+		if x.OID == d.a.db {
+			old = x
+		}
+	}
+	for _, x := range d.b.snap.Databases() {
+		if x.OID == d.b.db {
+			to = x
+		}
+	}
+	name := catalog.QuoteIdent(to.Name)
+	if old.Name != to.Name {
+		// The statements run in the old database, whatever its name.
+		name = catalog.QuoteIdent(old.Name)
+	}
+	if old.Owner != to.Owner {
+		d.refuse("ALTER DATABASE %s OWNER", to.Name)
+	}
+	d.pairs("ALTER DATABASE "+name, old.Settings, to.Settings)
+	d.comment("DATABASE", name, old.Comment, to.Comment)
+}
+
+// functions must be equal: there is no DDL for them.
+func (d *differ) functions() {
+	text := func(s *side) map[string]string {
+		m := map[string]string{}
+		for _, f := range s.snap.AllFunctions(s.db) {
+			def, _ := s.env.GetFunctionDef(f.OID)
+			args, _ := s.env.GetFunctionIdentityArguments(f.OID)
+			m[catalog.QualifiedIdent(f.Schema, f.Name)+"("+args+")"] = def
+		}
+		return m
+	}
+	old, to := text(d.a), text(d.b)
+	for _, n := range sortedKeys(to) {
+		if old[n] != to[n] {
+			d.refuse("CREATE FUNCTION %s", n)
+		}
+	}
+	for _, n := range sortedKeys(old) {
+		if _, ok := to[n]; !ok {
+			d.refuse("DROP FUNCTION %s", n)
+		}
+	}
+}
+
+// userSchemas are the schemas that are not built in.
+func (d *side) userSchemas() map[string]*catalog.Schema {
+	m := map[string]*catalog.Schema{}
+	for _, n := range d.snap.Schemas(d.db) {
+		if n.Name != catalog.SchemaPgCatalog && n.Name != catalog.SchemaInformation && !catalog.IsTempSchema(n.Name) {
+			m[n.Name] = n
+		}
+	}
+	return m
+}
+
+func (d *differ) schemas() {
+	old, to := d.a.userSchemas(), d.b.userSchemas()
+	for _, n := range sortedKeys(to) {
+		name := catalog.QuoteIdent(n)
+		was := old[n]
+		if was == nil {
+			d.add("CREATE SCHEMA ", name)
+			was = &catalog.Schema{}
+		}
+		d.owner("SCHEMA", name, was.Owner, to[n].Owner)
+		d.comment("SCHEMA", name, was.Comment, to[n].Comment)
+	}
+}
+
+func (d *differ) dropSchemas() {
+	to := d.b.userSchemas()
+	for _, n := range sortedKeys(d.a.userSchemas()) {
+		if to[n] == nil {
+			d.add("DROP SCHEMA ", catalog.QuoteIdent(n))
+		}
+	}
+}
+
+// owner changes an object's owner; old is "" for a new object.
+func (d *differ) owner(kind, name, old, to string) {
+	if old != to && to != "" {
+		d.add("ALTER ", kind, " ", name, " OWNER TO ", catalog.QuoteIdent(to))
+	}
+}
+
+// comment changes an object's comment.
+func (d *differ) comment(kind, name, old, to string) {
+	switch {
+	case old == to:
+	case to == "":
+		d.add("COMMENT ON ", kind, " ", name, " IS NULL")
+	default:
+		d.add("COMMENT ON ", kind, " ", name, " IS ", catalog.QuoteLiteral(to))
+	}
+}

@@ -1,0 +1,20 @@
+// Package diff finds the DDL that turns one schema into another.
+//
+// In: two catalog snapshots, usually read from XML documents, and a database of
+// each. Out: SQL statements in an order in which they run, in one transaction,
+// on a database of the first schema; afterwards it has the second one. Rows stay
+// where their table and columns stay. Names decide what is the same object:
+// nothing is taken for a renamed one.
+//
+// The order: what stands in the way is dropped, dependents first (views, foreign
+// keys, indexes, constraints, defaults, tables, columns, sequences); then schemas,
+// types, sequences, tables and columns are made and changed; then constraints,
+// indexes, foreign keys and views; then what types and schemas are left over goes.
+//
+// ALTER TABLE adds columns at the end. A column that has another place in the new
+// schema is added again there, gets the values of the old one, and the old one is
+// dropped.
+//
+// A difference for which there is no DDL is an error that names the object. File
+// names and statistics are no part of a schema and are not compared.
+package diff

@@ -1,0 +1,115 @@
+package diff
+
+import (
+	"strconv"
+
+	"kvsqld/catalog"
+)
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+// sequenceOptions are the options that make the sequence what it is.
+func (d *side) sequenceOptions(q *catalog.Sequence) string {
+	s := " INCREMENT BY " + itoa(q.Inc) + " MINVALUE " + itoa(q.Min) + " MAXVALUE " + itoa(q.Max) + " START WITH " + itoa(q.Start) +
+		" CACHE " + itoa(q.Cache)
+	if q.Cycle {
+		return s + " CYCLE"
+	}
+	return s + " NO CYCLE"
+}
+
+// sequence returns the side's sequence of that name, unless an identity column
+// has it or it is of another kind.
+func (d *side) sequence(name string) *catalog.Sequence {
+	q, ok := d.rels[name].(*catalog.Sequence)
+	if !ok || d.identity[q.OID] || q.Temp {
+		return nil
+	}
+	return q
+}
+
+// ownerOf names the column that a sequence belongs to: table and column, or "".
+func (d *side) ownerOf(q *catalog.Sequence) (table, column string) {
+	if t := d.snap.Table(q.OwnerTable); t != nil {
+		return relName(t), t.Columns[q.OwnerCol].Name
+	}
+	return "", ""
+}
+
+// sequences makes and changes the sequences that columns may draw from. Owners
+// come when the tables are there.
+func (d *differ) sequences() {
+	for _, n := range sortedKeys(d.b.rels) {
+		q := d.b.sequence(n)
+		if q == nil {
+			continue
+		}
+		old := d.a.sequence(n)
+		switch {
+		case old == nil:
+			d.add("CREATE SEQUENCE ", n, " AS ", d.b.typ(q.Type), d.b.sequenceOptions(q))
+		case d.a.typ(old.Type) != d.b.typ(q.Type) || d.a.sequenceOptions(old) != d.b.sequenceOptions(q):
+			d.add("ALTER SEQUENCE ", n, " AS ", d.b.typ(q.Type), d.b.sequenceOptions(q))
+		}
+		was := ""
+		if old != nil {
+			was = old.Owner
+		}
+		if table, _ := d.b.ownerOf(q); table == "" {
+			d.owner("SEQUENCE", n, was, q.Owner)
+		}
+		oldComment := ""
+		if old != nil {
+			oldComment = old.Comment
+		}
+		d.comment("SEQUENCE", n, oldComment, q.Comment)
+	}
+}
+
+// linkSequences gives sequences to columns.
+func (d *differ) linkSequences() {
+	for _, n := range sortedKeys(d.b.rels) {
+		q := d.b.sequence(n)
+		if q == nil {
+			continue
+		}
+		table, column := d.b.ownerOf(q)
+		if table == "" {
+			continue
+		}
+		if old := d.a.sequence(n); old != nil {
+			if t, c := d.a.ownerOf(old); t == table && c == column && !d.detached(table, column) {
+				continue
+			}
+		}
+		d.add("ALTER SEQUENCE ", n, " OWNED BY ", table, ".", catalog.QuoteIdent(column))
+	}
+}
+
+// detached reports whether the column was dropped and made again.
+func (d *differ) detached(table, column string) bool {
+	for _, c := range d.tables {
+		if c.name == table {
+			return c.moved[column] || c.remade[column]
+		}
+	}
+	return false
+}
+
+// keepSequences takes the sequences that stay from columns that go.
+func (d *differ) keepSequences() {
+	for _, n := range sortedKeys(d.a.rels) {
+		old := d.a.sequence(n)
+		if old == nil || d.b.sequence(n) == nil {
+			continue
+		}
+		table, column := d.a.ownerOf(old)
+		if table == "" {
+			continue
+		}
+		newTable, newColumn := d.b.ownerOf(d.b.sequence(n))
+		if newTable != table || newColumn != column || d.detached(table, column) {
+			d.add("ALTER SEQUENCE ", n, " OWNED BY NONE")
+		}
+	}
+}
