@@ -8,13 +8,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"kvsqld/catalog"
+	"kvsqld/storage/table"
 )
 
 func newInspectCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "inspect TABLE|INDEX",
-		Short: "Print the keys and values of a table's or index's file",
-		Args:  cobra.ExactArgs(1),
+		Use:   "inspect [TABLE|INDEX]",
+		Short: "Print the keys and values of a table's or index's file, or the totals of all files",
+		Args:  cobra.MaximumNArgs(1),
 		RunE:  runInspect,
 	}
 	c.Flags().Int("limit", 10, "entries to print, 0 for all")
@@ -33,6 +34,9 @@ func runInspect(cmd *cobra.Command, args []string) (err error) {
 	db := snap.Database(name)
 	if db == nil {
 		return fmt.Errorf("there is no database %q", name)
+	}
+	if len(args) == 0 {
+		return inspectTotals(cmd, l, db)
 	}
 	schema, rel, ok := strings.Cut(args[0], ".")
 	if !ok {
@@ -62,4 +66,31 @@ func runInspect(cmd *cobra.Command, args []string) (err error) {
 	}
 	defer s.Close()
 	return d.Inspect(cmd.Context(), s, ix, limit, cmd.OutOrStdout())
+}
+
+// inspectTotals prints the totals of the database's files and of those that every
+// store has.
+func inspectTotals(cmd *cobra.Command, l *local, db *catalog.Database) error {
+	s, err := l.store.Snapshot(cmd.Context())
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for _, r := range l.srv.Catalog.Current().Relations(db.OID) {
+		t, ok := r.(*catalog.Table)
+		if v, is := r.(*catalog.View); is && v.Materialized != nil {
+			t, ok = v.Materialized, true
+		}
+		if !ok {
+			continue
+		}
+		d, err := l.srv.Tables.For(t)
+		if err != nil {
+			return err
+		}
+		if err := d.Totals(cmd.Context(), s, cmd.OutOrStdout()); err != nil {
+			return err
+		}
+	}
+	return table.SystemTotals(cmd.Context(), s, cmd.OutOrStdout())
 }

@@ -46,6 +46,52 @@ func (d *Desc) Inspect(ctx context.Context, r Reader, ix *catalog.Index, limit i
 	return out.Flush()
 }
 
+// Totals prints one line for each of the table's files: its pairs, the bytes of
+// their keys and values, and the average length of a value.
+func (d *Desc) Totals(ctx context.Context, r Reader, w io.Writer) error {
+	for _, sp := range d.files() {
+		if err := fileTotals(ctx, r, sp, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SystemTotals prints the totals of the files that every store has: the catalog's
+// fragments and the states of the sequences.
+func SystemTotals(ctx context.Context, r Reader, w io.Writer) error {
+	for _, sp := range []kv.Space{catalogSpace, sequenceSpace} {
+		if err := fileTotals(ctx, r, sp, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fileTotals(ctx context.Context, r Reader, sp kv.Space, w io.Writer) error {
+	it := r.Scan(ctx, sp, kv.Range{}, kv.ScanOpt{})
+	defer it.Close()
+	var n, keyBytes, valBytes int
+	for {
+		pairs, err := it.Next()
+		if err != nil {
+			return err
+		}
+		if len(pairs) == 0 {
+			break
+		}
+		for _, p := range pairs {
+			n, keyBytes, valBytes = n+1, keyBytes+len(p.Key), valBytes+len(p.Val)
+		}
+	}
+	average := 0.0
+	if n > 0 {
+		average = float64(valBytes) / float64(n)
+	}
+	_, err := fmt.Fprintf(w, "%s/%s: %d pairs, %d bytes of keys, %d bytes of values, %.1f on average\n", sp.DB, sp.File, n, keyBytes, valBytes, average)
+	return err
+}
+
 // inspectFile prints pairs of one file and their totals.
 func inspectFile(ctx context.Context, r Reader, sp kv.Space, limit int, out *bufio.Writer, pretty func(kv.Pair) (k, v string)) error {
 	it := r.Scan(ctx, sp, kv.Range{}, kv.ScanOpt{Limit: limit})
