@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -54,10 +55,32 @@ func (d *side) table(name string) *catalog.Table {
 func (d *differ) compareTables() {
 	for _, n := range sortedKeys(d.b.rels) {
 		old, to := d.a.table(n), d.b.table(n)
+		if to != nil && place(d.b, to) != "" && old == nil {
+			d.refuse("making the region-clustered table %s in a script of differences", n)
+		}
+		if old != nil && to != nil && place(d.a, old) != place(d.b, to) {
+			d.refuse("changing the region clustering of table %s", n)
+		}
 		if old != nil && to != nil {
 			d.tables = append(d.tables, d.compareColumns(n, old, to))
 		}
 	}
+}
+
+// place is a table's place in a region-clustered file, "" for others.
+func place(s *side, t *catalog.Table) string {
+	switch {
+	case t.Cluster == nil:
+		return ""
+	case t.Cluster.Root():
+		k := t.Cluster
+		return fmt.Sprintf("%+v %d %q %q", k.Grid, k.MaxRows, t.Columns[k.Lat].Name, t.Columns[k.Lon].Name)
+	}
+	fk := t.ClusterKey()
+	if fk == nil {
+		return "?"
+	}
+	return "with " + relName(s.snap.Table(fk.RefTable)) + " by " + fk.Name
 }
 
 func (d *differ) change(name string) *tableChange {

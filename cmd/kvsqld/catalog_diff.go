@@ -88,7 +88,8 @@ func databasesToCompare(old, to *catalog.Snapshot, name string) (oldDB, db types
 		var names, differ []string
 		for _, s := range []*catalog.Snapshot{old, to} {
 			for _, d := range s.Databases() {
-				if !slices.Contains(names, d.Name) {
+				template := d.OID == catalog.OIDTemplate0 || d.OID == catalog.OIDTemplate1
+				if !template && !slices.Contains(names, d.Name) {
 					names = append(names, d.Name)
 				}
 			}
