@@ -131,6 +131,9 @@ var amRows = sync.OnceValue(func() []Am {
 // OIDInvertedAm is the access method of USING inverted.
 const OIDInvertedAm types.OID = 9100
 
+// OIDGinAm is the access method of USING gin.
+const OIDGinAm types.OID = 2742
+
 // OIDBtreeAm is the access method of USING btree.
 const OIDBtreeAm types.OID = 403
 

@@ -46,8 +46,10 @@ func (c *Change) CreateIndex(table types.OID, spec *IndexSpec) (*Index, error) {
 	if ix.Kind == "" {
 		ix.Kind = "btree"
 	}
-	if ix.Kind == "inverted" && ix.Unique {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "access method \"%s\" does not support unique indexes", ix.Kind)
+	if ix.Kind != KindBtree {
+		if err := invertedSpec(spec); err != nil {
+			return nil, err
+		}
 	}
 	var names []string
 	addName := func(n string) {
@@ -95,11 +97,53 @@ func (c *Change) CreateIndex(table types.OID, spec *IndexSpec) (*Index, error) {
 	} else if c.relationTaken(t.Schema, ix.Name) {
 		return nil, sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", ix.Name)
 	}
+	if ix.Kind != KindBtree {
+		if err := c.invertedKeys(t, ix); err != nil {
+			return nil, err
+		}
+	}
 	c.indexFile(t, ix, spec.File)
 	if err := c.editStorage(table, func(t *Table) { t.Indexes = append(t.Indexes, ix) }); err != nil {
 		return nil, err
 	}
 	return ix, nil
+}
+
+// invertedSpec refuses what an inverted index cannot be asked for.
+func invertedSpec(spec *IndexSpec) error {
+	switch {
+	case spec.Unique:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "access method \"%s\" does not support unique indexes", spec.Kind)
+	case len(spec.Include) > 0:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "access method \"%s\" does not support included columns", spec.Kind)
+	}
+	for _, k := range spec.Keys {
+		if spec.Kind == KindGin && (k.Desc || k.NullsFirst) {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "access method \"%s\" does not support ASC/DESC options", spec.Kind)
+		}
+	}
+	return nil
+}
+
+// invertedKeys checks the key columns of an inverted index: arrays and jsonb are
+// indexed by elements, and then alone; gin has nothing else.
+func (c *Change) invertedKeys(t *Table, ix *Index) error {
+	for _, k := range ix.Keys {
+		kt := c.snap.BaseType(k.Type)
+		et, elements := types.ElementKeyType(kt)
+		if !elements && ix.Kind != KindGin {
+			continue
+		}
+		if !elements || et.Kind() == types.KJSON {
+			return sqlerr.New(sqlerr.UndefinedObject, "data type %s has no default operator class for access method \"%s\"",
+				c.snap.FormatType(k.Type, c.DB, c.Path), ix.Kind).
+				WithHint("You must specify an operator class for the index or define a default operator class for the data type.")
+		}
+		if len(ix.Keys) > 1 {
+			return sqlerr.Unsupported(-1, "an index by elements with several columns")
+		}
+	}
+	return nil
 }
 
 // editStorage changes the table with the rows of a relation: the table itself,

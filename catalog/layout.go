@@ -32,6 +32,20 @@ type ColumnGroup struct {
 	Elements bool
 }
 
+// ByElements reports whether the index has a key for each element of an array or
+// jsonb column.
+func (ix *Index) ByElements(t *Table) bool {
+	if ix.Kind != KindInverted && ix.Kind != KindGin || len(ix.Keys) != 1 {
+		return false
+	}
+	k := ix.Keys[0]
+	if k.Col >= 0 {
+		k.Type = t.Columns[k.Col].Type
+	}
+	_, ok := types.ElementKeyType(k.Type)
+	return ok
+}
+
 // GroupOf returns the number of the column's group, or -1 when the column is in
 // the master file.
 func (t *Table) GroupOf(col int) int {

@@ -106,7 +106,7 @@ type Index struct {
 	File    string
 	Unique  bool
 	Primary bool
-	Kind    string // "btree", "inverted"
+	Kind    string // KindBtree, KindInverted or KindGin
 	Keys    []IndexKey
 	Include []int  // column indexes
 	Where   string // predicate's SQL text, "" for none
@@ -117,6 +117,17 @@ type Index struct {
 	NullsNotDistinct bool
 	Invalid          bool
 }
+
+// The kinds of an index, as USING names them.
+const (
+	// KindBtree has an entry for each row under search key and row key.
+	KindBtree = "btree"
+	// KindInverted has a list of row keys for each search key; of an array or jsonb
+	// column for each element.
+	KindInverted = "inverted"
+	// KindGin is KindInverted under PostgreSQL's name, for arrays and jsonb alone.
+	KindGin = "gin"
+)
 
 // IndexKey is a column or an expression of an index.
 type IndexKey struct {

@@ -443,7 +443,7 @@ func newChildFinder(env *Env, t *catalog.Table, fk *catalog.ForeignKey) *childFi
 		return f
 	}
 	for _, ix := range t.Indexes {
-		if ix.Primary && t.KeyIsRowKey() || ix.Invalid || ix.Where != "" {
+		if ix.Primary && t.KeyIsRowKey() || ix.Invalid || ix.Where != "" || ix.ByElements(t) {
 			continue
 		}
 		cols := make([]int, len(ix.Keys))

@@ -80,7 +80,12 @@ func (op *scan) Open(env *Env) error {
 	}
 	n := op.node
 	op.spec = table.ScanSpec{Index: n.Index, Cols: n.Cols, Reverse: n.Reverse, IndexOnly: n.IndexOnly, EntryCols: n.EntryCols}
-	if op.spec.Ranges, err = evalRanges(env, n.Ranges, op.keys); err != nil {
+	if len(n.Ranges) == 1 && n.Ranges[0].Elems != nil {
+		err = op.evalElements(&n.Ranges[0])
+	} else {
+		op.spec.Ranges, err = evalRanges(env, n.Ranges, op.keys)
+	}
+	if err != nil {
 		return err
 	}
 	if n.Area != nil {

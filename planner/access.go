@@ -19,6 +19,7 @@ type path struct {
 	access  plan.Access
 	ranges  []plan.KeyRange
 	used    map[plan.Expr]bool // conjuncts that the ranges answer exactly
+	byElems bool               // of an index by elements: in no order, not from entries
 	rows    float64            // rows that come out of the file
 	cost    float64
 	only    bool // index-only
@@ -230,7 +231,11 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
 		}
 	}
 	for _, ix := range t.Indexes {
-		if ix.Primary && t.KeyIsRowKey() || ix.Invalid || ix.Where != "" || ix.Kind == "inverted" {
+		if ix.Primary && t.KeyIsRowKey() || ix.Invalid || ix.Where != "" {
+			continue
+		}
+		if ix.ByElements(t) {
+			out = append(out, p.elementPaths(r, ix, conj, rows)...)
 			continue
 		}
 		only := p.covers(t, ix, need)

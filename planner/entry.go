@@ -20,7 +20,7 @@ import (
 // index. It must not be able to fail: on an entry it comes before conjuncts that
 // may have been written to guard it.
 func (p *planner) onEntry(r *rel, x *path, c plan.Expr) bool {
-	if x.index == nil || x.only || x.single || x.access == plan.UniqueGet || p.NoOptimizer || !neverFails(c) {
+	if x.index == nil || x.byElems || x.only || x.single || x.access == plan.UniqueGet || p.NoOptimizer || !neverFails(c) {
 		return false
 	}
 	need := map[int]map[int]bool{}

@@ -584,7 +584,7 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 			}
 			return p.place(e, nil)
 		}
-		kr.EqAny, kr.Lo, kr.Hi, kr.Like = one(kr.EqAny), one(kr.Lo), one(kr.Hi), one(kr.Like)
+		kr.EqAny, kr.Lo, kr.Hi, kr.Like, kr.Elems = one(kr.EqAny), one(kr.Lo), one(kr.Hi), one(kr.Like), one(kr.Elems)
 		sc.Ranges = append(sc.Ranges, kr)
 	}
 	if x := conjunction(rest); x != nil {

@@ -261,7 +261,7 @@ func (p *planner) lookupPath(s *state, u *unit, conj []plan.Expr, outer map[int]
 		try(p.match(r, nil, keys, true, bounds, rows))
 	}
 	for _, ix := range r.table.Indexes {
-		if ix.Primary && r.table.KeyIsRowKey() || ix.Invalid || ix.Where != "" || ix.Kind == "inverted" {
+		if ix.Primary && r.table.KeyIsRowKey() || ix.Invalid || ix.Where != "" || ix.ByElements(r.table) {
 			continue
 		}
 		try(p.match(r, ix, ix.Keys, ix.Unique, bounds, rows))

@@ -169,8 +169,11 @@ func (env *Env) opclass(k *catalog.IndexKey) types.OID {
 
 // am returns the OID of an index's access method.
 func am(ix *catalog.Index) types.OID {
-	if ix.Kind == "inverted" {
+	if ix.Kind == catalog.KindInverted {
 		return catalog.OIDInvertedAm
+	}
+	if ix.Kind == catalog.KindGin {
+		return catalog.OIDGinAm
 	}
 	return catalog.OIDBtreeAm
 }

@@ -37,8 +37,8 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 		}
 	}
 	switch s.Method {
-	case "", "btree":
-	case "inverted", "hash", "gin", "gist", "brin", "spgist":
+	case "", catalog.KindBtree, catalog.KindInverted, catalog.KindGin:
+	case "hash", "gist", "brin", "spgist":
 		return sqlerr.Unsupported(s.Pos(), "access method \"%s\"", s.Method)
 	default:
 		return sqlerr.New(sqlerr.UndefinedObject, "access method \"%s\" does not exist", s.Method).At(s.Pos())
@@ -46,6 +46,10 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 	for _, o := range s.With {
 		switch o.Name {
 		case "fillfactor", "deduplicate_items":
+		case "fastupdate", "gin_pending_list_limit":
+			if s.Method != catalog.KindGin {
+				return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", o.Name).At(o.Pos())
+			}
 		default:
 			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", o.Name).At(o.Pos())
 		}
@@ -53,7 +57,7 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 	if err := x.lock(t, kv.Share); err != nil {
 		return err
 	}
-	spec := &catalog.IndexSpec{Name: s.Name, Unique: s.Unique, Include: s.Include, NullsNotDistinct: s.NullsNotDist}
+	spec := &catalog.IndexSpec{Name: s.Name, Kind: s.Method, Unique: s.Unique, Include: s.Include, NullsNotDistinct: s.NullsNotDist}
 	reads := map[string]bool{}
 	bind := func(e ast.Expr, want types.T, what string) (*planner.Stored, error) {
 		b, err := planner.StoredExpr(x.Planner(), e, t, want, what)
@@ -77,8 +81,8 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 			k.NullsFirst = *e.NullsFirst
 		}
 		if e.Opclass != nil {
-			k.Opclass = e.Opclass.Last()
-			if err := x.opclass(e.Opclass); err != nil {
+			var err error
+			if k.Opclass, err = x.opclass(e.Opclass, s.Method); err != nil {
 				return err
 			}
 		}
@@ -111,13 +115,25 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 	return err
 }
 
-func (x *exec) opclass(n *ast.Name) error {
-	for _, o := range catalog.Opclasses() {
-		if o.Name == n.Last() && o.Method == 403 {
-			return nil
-		}
+// opclass checks the name of an operator class; a type's default one is "".
+func (x *exec) opclass(n *ast.Name, method string) (string, error) {
+	am := catalog.OIDBtreeAm
+	switch method {
+	case "":
+		method = catalog.KindBtree
+	case catalog.KindGin:
+		am = catalog.OIDGinAm
 	}
-	return sqlerr.New(sqlerr.UndefinedObject, "operator class \"%s\" does not exist for access method \"btree\"", n.Last()).At(n.Pos())
+	for _, o := range catalog.Opclasses() {
+		if o.Name != n.Last() || o.Method != am {
+			continue
+		}
+		if o.Default {
+			return "", nil
+		}
+		return o.Name, nil
+	}
+	return "", sqlerr.New(sqlerr.UndefinedObject, "operator class \"%s\" does not exist for access method \"%s\"", n.Last(), method).At(n.Pos())
 }
 
 // volatileBelow reports whether an expression calls a function that keeps less

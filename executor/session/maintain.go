@@ -13,7 +13,8 @@ import (
 )
 
 // maintain runs VACUUM, ANALYZE, REINDEX, CLUSTER and CHECKPOINT. Files are in
-// order always: REINDEX and CLUSTER have nothing to do.
+// order always: REINDEX and CLUSTER have nothing to do. VACUUM folds the posting
+// lists of inverted indexes as well.
 func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string, int64, error) {
 	o, err := maintainOptions(x)
 	if err != nil {
@@ -33,6 +34,11 @@ func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string,
 		return "", 0, err
 	}
 	if x.Kind == "VACUUM" {
+		for _, t := range tables {
+			if err := s.srv.Tables.FoldPostings(ctx, t); err != nil {
+				return "", 0, err
+			}
+		}
 		if err := s.vacuum(ctx, x, o); err != nil {
 			return "", 0, err
 		}

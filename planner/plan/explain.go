@@ -414,6 +414,10 @@ func rangeText(n *Scan, r *KeyRange) string {
 		return " " + s + " "
 	}
 	switch {
+	case r.Elems != nil && r.ElemOp == "=":
+		out = append(out, text(r.Elems)+" = ANY "+next)
+	case r.Elems != nil:
+		out = append(out, next+" "+r.ElemOp+" "+text(r.Elems))
 	case r.EqAny != nil:
 		out = append(out, next+" = ANY "+text(r.EqAny))
 	case r.IsNull:

@@ -29,6 +29,7 @@ func MapExprs(n Node, f func(Expr) Expr) {
 			r := &n.Ranges[i]
 			list(r.Eq)
 			one(&r.EqAny)
+			one(&r.Elems)
 			one(&r.Lo)
 			one(&r.Hi)
 			one(&r.Like)

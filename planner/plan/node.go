@@ -140,6 +140,11 @@ type (
 		IsNull       bool
 		Lo, Hi       Expr
 		LoInc, HiInc bool
+		// Elems: the only key column, of an index by elements, and this expression
+		// satisfy ElemOp: @> <@ && ? ?| ?&, or = for an array that has the element.
+		// The range finds rows that may; the filter decides.
+		Elems  Expr
+		ElemOp string
 		// Like: the next column matches this LIKE pattern's fixed prefix.
 		Like Expr
 	}

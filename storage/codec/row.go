@@ -17,6 +17,8 @@ const (
 	FormatEntry   = 0x10 // index entry without a value: nothing follows
 	FormatMaster  = 0x11 // index entry: master key
 	FormatInclude = 0x12 // index entry: length of the master key as uvarint, master key, row
+	FormatPosting = 0x13 // chunk of a posting list: row keys
+	FormatGone    = 0x14 // a row key that is in a chunk no longer counts
 	FormatXML     = 0x20 // catalog fragment
 	FormatCounter = 0x21 // counters and sequences
 )

@@ -43,6 +43,9 @@ type ScanSpec struct {
 	// Ranges of the file's key, in any order, possibly overlapping: a row is
 	// returned once. nil is the whole file, an empty list no row.
 	Ranges []types.Range
+	// Intersect wants the rows that are in all of the ranges of an index by
+	// elements, instead of those that are in one of them.
+	Intersect bool
 	// Cols are the columns wanted, in the order of the output's columns: indexes
 	// into Table.Columns or special column numbers.
 	Cols []int

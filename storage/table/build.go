@@ -94,6 +94,19 @@ func (b *builder) add(m *image, i int, keys *vec.Vec, n int) error {
 		if !isTrue(pred, row) {
 			continue
 		}
+		if x.inverted {
+			var buf codec.KeyBuf
+			if err := x.entryKeys(&buf, cols, row, keys.B[row]); err != nil {
+				return err
+			}
+			for k := range buf.Len() {
+				e := builtEntry{start: len(b.buf)}
+				b.buf = append(b.buf, buf.Key(k)...)
+				e.val, e.end = len(b.buf), len(b.buf)
+				b.entries = append(b.entries, e)
+			}
+			continue
+		}
 		e := builtEntry{start: len(b.buf), distinct: x.distinct(cols, row)}
 		b.buf = x.entryKey(b.buf, cols, row, keys.B[row])
 		e.val = len(b.buf)
@@ -109,6 +122,9 @@ func (b *builder) add(m *image, i int, keys *vec.Vec, n int) error {
 
 func (b *builder) flush(ctx context.Context) error {
 	slices.SortFunc(b.entries, func(p, q builtEntry) int { return bytes.Compare(b.key(p), b.key(q)) })
+	if b.x.inverted {
+		return b.flushLists()
+	}
 	for i, e := range b.entries {
 		key := b.key(e)
 		if e.distinct {
@@ -127,6 +143,43 @@ func (b *builder) flush(ctx context.Context) error {
 		if err := b.tx.Put(b.x.space, key, b.buf[e.val:e.end], kv.Covered); err != nil {
 			return err
 		}
+	}
+	b.buf, b.entries, b.flushed = b.buf[:0], b.entries[:0], true
+	return nil
+}
+
+// flushLists writes the postings collected, in key order. Lists that were written
+// before get deltas, which a folding brings together.
+func (b *builder) flushLists() error {
+	var search []byte
+	var rows [][]byte
+	write := func() error {
+		if !b.flushed && len(rows) >= foldMin {
+			return putChunks(b.tx, b.x, search, rows)
+		}
+		for _, row := range rows {
+			key := append(append(bytes.Clone(search), tagDelta), row...)
+			if err := b.tx.Put(b.x.space, key, codec.AppendEntry(nil, key, nil, nil, nil, 0), kv.Covered); err != nil {
+				return tooLarge(err, b.x.space, key, nil)
+			}
+		}
+		return nil
+	}
+	for _, e := range b.entries {
+		s, _, row, err := b.x.splitPosting(b.key(e))
+		if err != nil {
+			return corrupt(b.x.space, b.key(e), err)
+		}
+		if !bytes.Equal(s, search) {
+			if err := write(); err != nil {
+				return err
+			}
+			search, rows = s, rows[:0]
+		}
+		rows = append(rows, row)
+	}
+	if err := write(); err != nil {
+		return err
 	}
 	b.buf, b.entries, b.flushed = b.buf[:0], b.entries[:0], true
 	return nil

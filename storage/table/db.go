@@ -30,6 +30,7 @@ type DB struct {
 		seqs   map[types.OID]*seqState
 		// regions has the rows of regions by Regions file, as far as they were counted.
 		regions map[uint64]map[spatial.Region]int
+		folds   map[uint64]*foldState // by space
 	}
 }
 
@@ -40,6 +41,7 @@ func NewDB(st kv.Store) *DB {
 	db.mu.rowIDs = make(map[uint64]*rowIDs)
 	db.mu.seqs = make(map[types.OID]*seqState)
 	db.mu.regions = make(map[uint64]map[spatial.Region]int)
+	db.mu.folds = make(map[uint64]*foldState)
 	return db
 }
 
@@ -101,6 +103,9 @@ type index struct {
 	space kv.Space
 	// master tells that the index has no file of its own: see rowKeys.primary.
 	master bool
+	// inverted tells that the file has posting lists (posting.go); elements that
+	// there is a list for each element of the only key column.
+	inverted, elements bool
 	// n is the number of search key columns. The codec of the primary key's index
 	// is the master's.
 	n       int
@@ -153,7 +158,11 @@ func (d *Desc) newIndex(ix *catalog.Index) (*index, error) {
 		x.key, x.master = d.key, true
 		return x, nil
 	}
-	if ix.Kind != "" && ix.Kind != "btree" {
+	switch ix.Kind {
+	case "", catalog.KindBtree:
+	case catalog.KindInverted, catalog.KindGin:
+		x.inverted = true
+	default:
 		return nil, sqlerr.Unsupported(-1, "access method \"%s\"", ix.Kind)
 	}
 	x.space = kv.Space{ID: uint64(ix.Space), DB: d.space.DB, File: fileName(ix.File, ix.Space)}
@@ -162,6 +171,10 @@ func (d *Desc) newIndex(ix *catalog.Index) (*index, error) {
 		cols[i] = codec.KeyCol{T: k.Type, Nullable: true, Desc: k.Desc, NullsFirst: k.NullsFirst}
 		if k.Col >= 0 {
 			cols[i].T = d.Table.Columns[k.Col].Type
+		}
+		if t, ok := types.ElementKeyType(cols[i].T); ok && x.inverted {
+			x.elements = true
+			cols[i] = codec.KeyCol{T: t}
 		}
 	}
 	var err error

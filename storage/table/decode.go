@@ -132,6 +132,14 @@ func (d *Desc) ctid(key []byte) []byte {
 	return append(out, ')')
 }
 
+// open verifies an entry. Those of posting lists were verified before.
+func (x *index) open(key, val []byte) (codec.Entry, error) {
+	if x.inverted {
+		return codec.Entry{}, nil
+	}
+	return codec.OpenEntry(key, val)
+}
+
 // masterKey returns the master key of a verified index entry.
 func (x *index) masterKey(key []byte, e codec.Entry) ([]byte, error) {
 	if e.Master != nil {
@@ -144,7 +152,7 @@ func (x *index) masterKey(key []byte, e codec.Entry) ([]byte, error) {
 // masters verifies index entries and appends their master keys to dst.
 func (d *Desc) masters(dst [][]byte, x *index, keys, vals [][]byte) ([][]byte, error) {
 	for i, key := range keys {
-		e, err := codec.OpenEntry(key, vals[i])
+		e, err := x.open(key, vals[i])
 		if err != nil {
 			return nil, corrupt(x.space, key, err)
 		}
@@ -194,7 +202,7 @@ func (x *decoder) entries(ix *index, b *vec.Batch, base int, keys, vals [][]byte
 	masters := slices.Grow(x.sorted[:0], len(keys))[:len(keys)]
 	x.es, x.sorted = es, masters
 	for i, key := range keys {
-		e, err := codec.OpenEntry(key, vals[i])
+		e, err := ix.open(key, vals[i])
 		if err == nil {
 			es[i] = e
 			masters[i], err = ix.masterKey(key, e)
@@ -255,7 +263,7 @@ const (
 func (x *index) place(d *Desc, c int, equal bool) (pos, where int) {
 	lossy := !equal && codec.LossyKey(d.Table.Columns[c].Type)
 	for i, k := range x.cat.Keys {
-		if k.Col == c && !lossy {
+		if k.Col == c && !lossy && !x.elements {
 			return i, inKey
 		}
 	}

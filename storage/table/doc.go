@@ -32,15 +32,24 @@
 // so that others still see the row change.
 //
 // Files. The master file has one pair for each row: row key, other attributes. A
-// unique index maps its search key to the master
-// key; a non-unique index has the search key followed by the master key as its
-// key. An entry of a unique index with a NULL among its keys is made unique the
-// same way, unless NULLS NOT DISTINCT. Bytes: package codec.
+// unique index maps its search key to the master key; a non-unique index has the
+// search key followed by the master key as its key. An entry of a unique index
+// with a NULL among its keys is made unique the same way, unless NULLS NOT
+// DISTINCT. Bytes: package codec.
+//
+// Posting lists. An inverted index has a list of row keys for each search key, or
+// for each element of an array or jsonb column: chunks of row keys, and deltas,
+// one key for each row that came or went since (posting.go). Transactions write
+// deltas alone, so that no two of them meet in a list. Folding (fold.go) moves
+// deltas of rows that nobody has locked into chunks, in transactions of its own:
+// when an index is built, at VACUUM, and after commits that left many deltas. A
+// SERIALIZABLE transaction may have to be repeated because of it.
 //
 // Invariants, verified by Check:
 //
 //	B1  Every row has exactly one entry in every index whose predicate it
-//	    satisfies, and every index entry belongs to a row.
+//	    satisfies (an index by elements: one for each element), and every index
+//	    entry, posting and value of an attribute file belongs to a row.
 //	B2  Every stored value carries a checksum over key and value that is
 //	    verified before a value is used; a mismatch is kv.ErrCorrupt.
 //	B3  A row key or a unique index key is written under its exclusive lock;

@@ -143,6 +143,9 @@ func (d *Desc) PrettyPair(ix *catalog.Index, key, val []byte) (k, v string) {
 		}
 		return d.PrettyKey(key), d.row.Pretty(key, val, names)
 	}
+	if x.inverted {
+		return d.prettyPosting(x, key, val)
+	}
 	out, rest := x.key.AppendPretty(nil, key)
 	if len(rest) > 0 {
 		out = append(append(out, " +"...), d.PrettyKey(rest)...)
@@ -163,6 +166,35 @@ func (d *Desc) PrettyPair(ix *catalog.Index, key, val []byte) (k, v string) {
 		v += " " + x.include.PrettyInclude(e, names)
 	}
 	return string(out), v
+}
+
+// prettyPosting shows a delta or a chunk of a posting list.
+func (d *Desc) prettyPosting(x *index, key, val []byte) (k, v string) {
+	out, rest := x.key.AppendPretty(nil, key)
+	if len(rest) == 0 {
+		return string(out), "<no kind of posting>"
+	}
+	if rest[0] == tagDelta {
+		k = string(out) + " +" + d.key.Pretty(rest[1:])
+		gone, err := isGone(key, val)
+		switch {
+		case err != nil:
+			return k, "<" + err.Error() + ">"
+		case gone:
+			return k, "gone"
+		}
+		return k, "-"
+	}
+	k = string(out) + " from " + d.key.Pretty(rest[1:])
+	var rows codec.KeyBuf
+	if err := codec.OpenPosting(key, val, &rows); err != nil {
+		return k, "<" + err.Error() + ">"
+	}
+	list := make([]string, rows.Len())
+	for i := range list {
+		list[i] = d.key.Pretty(rows.Key(i))
+	}
+	return k, "[" + strings.Join(list, " ") + "]"
 }
 
 // PrettyKey returns a row key in readable form.

@@ -195,7 +195,7 @@ func (l *Lookup) scans() error {
 				if l.next == len(l.probe.list) {
 					return nil
 				}
-				l.iter = l.r.Scan(l.ctx, l.d.fileOf(l.x), prefixSpan(l.probe.list[l.next]), kv.ScanOpt{})
+				l.iter = l.d.scanFile(l.ctx, l.r, l.x, prefixSpan(l.probe.list[l.next]), kv.ScanOpt{})
 				l.next++
 			}
 			pairs, err := l.iter.Next()
@@ -278,9 +278,8 @@ func (d *Desc) Exists(ctx context.Context, r Reader, ix *catalog.Index, keys []*
 		n = len(rows)
 	}
 	hits = make([]bool, n)
-	sp := d.fileOf(x)
 	if whole > 0 && whole == len(keys) {
-		vals, err := r.BatchGet(ctx, sp, p.list)
+		vals, err := r.BatchGet(ctx, d.fileOf(x), p.list)
 		if err != nil {
 			return nil, err
 		}
@@ -290,7 +289,7 @@ func (d *Desc) Exists(ctx context.Context, r Reader, ix *catalog.Index, keys []*
 		return hits, nil
 	}
 	for i, key := range p.list {
-		it := r.Scan(ctx, sp, prefixSpan(key), kv.ScanOpt{KeysOnly: true, Limit: 1})
+		it := d.scanFile(ctx, r, x, prefixSpan(key), kv.ScanOpt{KeysOnly: true, Limit: 1})
 		pairs, err := it.Next()
 		it.Close()
 		if err != nil {

@@ -532,6 +532,9 @@ func shapes(db *tabletest.DB) []*table.Desc {
 	filled := cols()
 	filled[1].Missing = &types.Datum{T: types.TText, B: []byte("old")}
 	return []*table.Desc{
+		db.Create("iheap", dropped, nil, desc(tabletest.Inverted("iheap_t_i", 1, 0)), tabletest.Inverted("iheap_v", 4)),
+		db.CreateColumns("ikeyed", nil, cols(), []int{1, 0}, desc(tabletest.Inverted("ikeyed_n", 2)), tabletest.Index("ikeyed_v_f", true, 4, 5)),
+		db.Create("isingle", cols(), []int{0}, tabletest.Inverted("isingle_t", 1), desc(tabletest.Inverted("isingle_d_n", 6, 2))),
 		db.CreateColumns("cheap", nil, dropped, nil, desc(tabletest.Index("cheap_t_i", false, 1, 0)),
 			include(tabletest.Index("cheap_i_d", true, 0, 6), 5, 1), tabletest.Index("cheap_v", false, 4)),
 		db.CreateColumns("ckeyed", [][]int{{6, 2, 4}}, cols(), []int{1, 0}, include(desc(tabletest.Index("ckeyed_n", false, 2)), 6),
@@ -555,6 +558,11 @@ func TestRandomChangesAgainstModel(t *testing.T) {
 				m := &model{t: t, r: rand.New(rand.NewPCG(7, uint64(n))), db: db, d: d, rows: map[string][]types.Datum{}}
 				for range 60 {
 					m.transaction()
+					if m.r.IntN(4) == 0 {
+						if err := d.Fold(ctx); err != nil {
+							t.Fatal(err)
+						}
+					}
 				}
 			}
 		})

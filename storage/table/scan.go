@@ -68,6 +68,12 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 		s.set = spans(c, spec.Ranges, whole)
 	}
 	s.dec.init(d, spec.Cols)
+	if x != nil && x.elements {
+		if s.set, err = d.gather(ctx, r, x, spec.Ranges, spec.Intersect); err != nil {
+			return nil, err
+		}
+		s.x, x = nil, nil
+	}
 	s.only = x != nil && (spec.IndexOnly || !s.dec.values) && x.covers(d, spec.Cols)
 	s.entry.init(d, x, spec.EntryCols, spec.EntryFilter)
 	s.dec.values = s.dec.values || s.entry.on()
@@ -172,7 +178,7 @@ func (s *Scanner) openSpan() bool {
 	} else {
 		s.set.spans = s.set.spans[1:]
 	}
-	s.iter = s.r.Scan(s.ctx, s.d.fileOf(s.x), span, s.opt)
+	s.iter = s.d.scanFile(s.ctx, s.r, s.x, span, s.opt)
 	if s.x == nil {
 		s.dec.openGroups(s.ctx, s.r, span, s.opt)
 	}

@@ -25,6 +25,9 @@ func (d *Desc) SplitScan(ctx context.Context, r Reader, spec *ScanSpec, n int) (
 		c, whole := d.keyCodec(x)
 		set = spans(c, spec.Ranges, whole)
 	}
+	if x != nil && x.inverted {
+		return []*ScanSpec{spec}, nil // a cut might fall between the parts of a list
+	}
 	if n < 2 || len(set.spans) != 1 || set.points != nil {
 		return []*ScanSpec{spec}, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"kvsqld/catalog/types/vec"
+	"kvsqld/storage/kv"
 )
 
 // Update replaces rows: keys by row number, old and new live columns of the same
@@ -242,8 +243,48 @@ func (u *indexUpdate) entryKeys(w *Writer, p, row int) (before, after []byte) {
 	return before, after
 }
 
+// movedPostings calls f for the keys that a row has in an index by elements before
+// but not after the update, or the other way round.
+func (u *indexUpdate) movedPostings(w *Writer, p, row int, gone bool, f func(key []byte) error) error {
+	w.entries.Reset()
+	w.after.Reset()
+	if isTrue(u.oldPred, row) {
+		if err := u.x.entryKeys(&w.entries, u.oldCols, row, w.old.list[p]); err != nil {
+			return err
+		}
+	}
+	if isTrue(u.newPred, row) {
+		if err := u.x.entryKeys(&w.after, u.newCols, row, w.new.list[p]); err != nil {
+			return err
+		}
+	}
+	has, lacks := &w.entries, w.after.Keys(nil)
+	if !gone {
+		has, lacks = &w.after, w.entries.Keys(nil)
+	}
+	for i := range has.Len() {
+		key := has.Key(i)
+		if _, stays := slices.BinarySearchFunc(lacks, key, bytes.Compare); stays {
+			continue
+		}
+		if err := f(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (w *Writer) deleteChanged(u *indexUpdate, sel []uint32) error {
 	if u.x.master {
+		return nil
+	}
+	if u.x.inverted {
+		for p, row := range sel {
+			err := u.movedPostings(w, p, int(row), true, func(key []byte) error { return w.removeEntry(u.x, key, kv.Covered) })
+			if err != nil {
+				return err
+			}
+		}
 		return nil
 	}
 	for p, row := range sel {
@@ -260,6 +301,15 @@ func (w *Writer) deleteChanged(u *indexUpdate, sel []uint32) error {
 
 func (w *Writer) insertChanged(u *indexUpdate, sel []uint32) error {
 	if u.x.master {
+		return nil
+	}
+	if u.x.inverted {
+		for p, row := range sel {
+			err := u.movedPostings(w, p, int(row), false, func(key []byte) error { return w.putPosting(u.x, key) })
+			if err != nil {
+				return err
+			}
+		}
 		return nil
 	}
 	include := w.new.includes(u.x)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/storage/codec"
 	"kvsqld/storage/kv"
@@ -19,7 +20,9 @@ type Writer struct {
 	sel      []uint32
 	out      [][]byte // row keys by row number
 	regions  regionWriter
-	keyBuf   []byte // of one index entry
+	keyBuf   []byte       // of one index entry
+	entries  codec.KeyBuf // of one row in one index
+	after    codec.KeyBuf
 	valBuf   []byte
 }
 
@@ -126,10 +129,40 @@ func anyNull(cols []*vec.Vec, row int) bool {
 // entryKey appends the key of a row's index entry.
 func (x *index) entryKey(dst []byte, cols []*vec.Vec, row int, master []byte) []byte {
 	dst = x.key.Append(dst, cols, row)
+	if x.inverted {
+		dst = append(dst, tagDelta)
+	}
 	if !x.distinct(cols, row) {
 		dst = append(dst, master...)
 	}
 	return dst
+}
+
+// entryKeys adds the keys of all of a row's entries, which are several in an index
+// by elements, in ascending order.
+func (x *index) entryKeys(buf *codec.KeyBuf, cols []*vec.Vec, row int, master []byte) error {
+	if !x.elements {
+		buf.Add(func(dst []byte) []byte { return x.entryKey(dst, cols, row, master) })
+		return nil
+	}
+	elems, _, err := types.ElementKeys(cols[0].Get(row))
+	if err != nil {
+		return err
+	}
+	for _, e := range elems {
+		buf.Add(func(dst []byte) []byte { return append(append(x.key.AppendCol(dst, 0, e), tagDelta), master...) })
+	}
+	return nil
+}
+
+// removeEntry removes an index entry: its key, or the row from a posting list.
+func (w *Writer) removeEntry(x *index, key []byte, flags ...kv.Flag) error {
+	if !x.inverted {
+		return w.tx.Delete(x.space, key, flags...)
+	}
+	w.valBuf = codec.AppendBlob(w.valBuf[:0], key, codec.FormatGone, nil)
+	w.d.db.postingWritten(w.tx, w.d, x)
+	return w.tx.Put(x.space, key, w.valBuf, flags...)
 }
 
 // entryValue appends the stored value of a row's index entry.
@@ -251,10 +284,29 @@ func (w *Writer) insertEntries(i int, sel []uint32, skip []bool) error {
 
 // putEntry writes one index entry.
 func (w *Writer) putEntry(x *index, cols, include []*vec.Vec, row int, master []byte) error {
+	if x.inverted {
+		w.entries.Reset()
+		if err := x.entryKeys(&w.entries, cols, row, master); err != nil {
+			return err
+		}
+		for i := range w.entries.Len() {
+			if err := w.putPosting(x, w.entries.Key(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	w.keyBuf = x.entryKey(w.keyBuf[:0], cols, row, master)
 	w.valBuf = x.entryValue(w.valBuf[:0], w.keyBuf, include, row, master)
 	err := w.tx.Put(x.space, w.keyBuf, w.valBuf, x.flags(cols, row)...)
 	return tooLarge(err, x.space, w.keyBuf, w.valBuf)
+}
+
+// putPosting adds a row to a posting list.
+func (w *Writer) putPosting(x *index, key []byte) error {
+	w.valBuf = codec.AppendEntry(w.valBuf[:0], key, nil, nil, nil, 0)
+	w.d.db.postingWritten(w.tx, w.d, x)
+	return tooLarge(w.tx.Put(x.space, key, w.valBuf, kv.Covered), x.space, key, w.valBuf)
 }
 
 // flags returns how an entry is written: a key that can occur only once has been
@@ -299,9 +351,14 @@ func (w *Writer) Delete(ctx context.Context, keys *vec.Vec, old *vec.Batch, ix [
 			if !isTrue(pred, int(row)) {
 				continue
 			}
-			w.keyBuf = x.entryKey(w.keyBuf[:0], cols, int(row), keys.B[keys.Idx(int(row))])
-			if err := w.tx.Delete(x.space, w.keyBuf, x.flags(cols, int(row))...); err != nil {
+			w.entries.Reset()
+			if err := x.entryKeys(&w.entries, cols, int(row), keys.B[keys.Idx(int(row))]); err != nil {
 				return err
+			}
+			for i := range w.entries.Len() {
+				if err := w.removeEntry(x, w.entries.Key(i), x.flags(cols, int(row))...); err != nil {
+					return err
+				}
 			}
 		}
 	}

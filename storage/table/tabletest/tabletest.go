@@ -100,6 +100,13 @@ func Index(name string, unique bool, cols ...int) *catalog.Index {
 	return ix
 }
 
+// Inverted describes an inverted index on columns.
+func Inverted(name string, cols ...int) *catalog.Index {
+	ix := Index(name, false, cols...)
+	ix.Kind = catalog.KindInverted
+	return ix
+}
+
 // Create makes a table with its files and returns its descriptor. pk lists the
 // primary key's columns; indexes get their numbers, files and key types here.
 func (db *DB) Create(name string, cols []catalog.Column, pk []int, indexes ...*catalog.Index) *table.Desc {

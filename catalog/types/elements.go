@@ -1,0 +1,116 @@
+package types
+
+import (
+	"crypto/sha256"
+	"slices"
+)
+
+// An index by elements has a key for each element of a value: the distinct
+// elements of an array that are not NULL, or the tokens of a jsonb value. A token
+// is a letter and a text: K for an object's key or a string in an array (which ?
+// takes for the same), S for any other string, N for a number, B for a boolean, Z
+// for null. All tokens of a value are among those of every value that contains it.
+
+// maxToken is the length from which a token's text is replaced by a hash of it.
+const maxToken = 256
+
+// ElementKeyType returns the type of the element keys of values of a type; false
+// for types that are not indexed by elements.
+func ElementKeyType(t T) (T, bool) {
+	switch t.Kind() {
+	case KArray:
+		if t.Elem != 0 {
+			return Of(t.Elem), true
+		}
+		if in := Lookup(t.OID); in != nil {
+			return Of(in.Elem), true
+		}
+	case KJSONB:
+		return TText, true
+	}
+	return T{}, false
+}
+
+// ElementKeys returns the element keys of a value in order, each once. null tells
+// that an array has a NULL among its elements.
+func ElementKeys(d Datum) (keys []Datum, null bool, err error) {
+	if d.Null {
+		return nil, false, nil
+	}
+	if d.T.Kind() == KJSONB {
+		p := jsonParser{src: string(d.B), build: true}
+		n, err := p.document()
+		if err != nil {
+			return nil, false, err
+		}
+		keys = jsonTokens(keys, &n, n.kind == jsonString)
+	} else {
+		_, _, _, elems, err := ArrayElems(d)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, e := range elems {
+			if e.Null {
+				null = true
+			} else {
+				keys = append(keys, e)
+			}
+		}
+	}
+	slices.SortFunc(keys, Compare)
+	return slices.CompactFunc(keys, func(a, b Datum) bool { return Compare(a, b) == 0 }), null, nil
+}
+
+// KeyToken returns the element key that every jsonb value with an object key, or
+// a string in an array, of this text has.
+func KeyToken(text []byte) Datum { return token('K', text) }
+
+func token(kind byte, text []byte) Datum {
+	if len(text) > maxToken {
+		sum := sha256.Sum256(text)
+		text = append([]byte("#"), sum[:16]...)
+	}
+	return Bytes(TText, append([]byte{kind}, text...))
+}
+
+// jsonTokens appends the tokens of a value; isKey tells that a string counts as a
+// key.
+func jsonTokens(out []Datum, n *jsonNode, isKey bool) []Datum {
+	switch n.kind {
+	case jsonNull:
+		return append(out, token('Z', nil))
+	case jsonString:
+		if isKey {
+			return append(out, token('K', n.text))
+		}
+		return append(out, token('S', n.text))
+	case jsonNumber:
+		return append(out, token('N', trimNumber(n.num.AppendText(nil))))
+	case jsonBool:
+		if n.truth {
+			return append(out, token('B', []byte("t")))
+		}
+		return append(out, token('B', []byte("f")))
+	}
+	for i := range n.items {
+		if n.kind == jsonObject {
+			out = append(out, token('K', n.keys[i]))
+		}
+		out = jsonTokens(out, &n.items[i], n.kind == jsonArray)
+	}
+	return out
+}
+
+// trimNumber removes zeros at the end of a fraction: 1.50 equals 1.5.
+func trimNumber(b []byte) []byte {
+	if !slices.Contains(b, '.') {
+		return b
+	}
+	for b[len(b)-1] == '0' {
+		b = b[:len(b)-1]
+	}
+	if b[len(b)-1] == '.' {
+		b = b[:len(b)-1]
+	}
+	return b
+}

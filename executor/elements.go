@@ -1,0 +1,61 @@
+package executor
+
+import (
+	"kvsqld/catalog/types"
+	"kvsqld/executor/expr"
+	"kvsqld/planner/plan"
+)
+
+// evalElements turns an operator on the elements of a column into ranges of the
+// index by elements: one for each element asked for. Every value contains an empty
+// one, so that the whole table has to be read for it.
+func (op *scan) evalElements(k *plan.KeyRange) error {
+	val, err := expr.EvalConst(op.env.Expr, k.Elems)
+	if err != nil {
+		return err
+	}
+	op.spec.Ranges = []types.Range{}
+	if val.Null {
+		return nil
+	}
+	t, _ := types.ElementKeyType(op.keys[0])
+	var keys []types.Datum
+	null := false
+	switch k.ElemOp {
+	case "=":
+		keys = []types.Datum{val}
+	case "?":
+		keys = []types.Datum{types.KeyToken(val.B)}
+	case "?|", "?&":
+		_, _, _, elems, err := types.ArrayElems(val)
+		if err != nil {
+			return err
+		}
+		for _, e := range elems {
+			if !e.Null {
+				keys = append(keys, types.KeyToken(e.B))
+			}
+		}
+	default:
+		if keys, null, err = types.ElementKeys(val); err != nil {
+			return err
+		}
+	}
+	all := k.ElemOp == "@>" || k.ElemOp == "?&"
+	if all && null {
+		return nil // no array contains a NULL
+	}
+	for _, key := range keys {
+		if asKey(&key, t) {
+			op.spec.Ranges = append(op.spec.Ranges, types.Range{Eq: []types.Datum{key}})
+		} else if all {
+			op.spec.Ranges = op.spec.Ranges[:0]
+			return nil
+		}
+	}
+	op.spec.Intersect = all
+	if all && len(keys) == 0 {
+		op.spec.Index, op.spec.Ranges = nil, nil
+	}
+	return nil
+}

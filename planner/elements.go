@@ -1,0 +1,97 @@
+package planner
+
+import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// selElements is the part of the rows that an operator on elements is taken to
+// find.
+const selElements = 0.01
+
+// elementPaths lists the ways to read a table through an index by elements.
+//
+// Given CREATE INDEX i ON t USING inverted (tags):
+//
+//	WHERE tags @> '{a,b}'    rows in the lists of both a and b
+//	WHERE tags && '{a,b}'    rows in the list of a or of b
+//	WHERE 'a' = ANY (tags)   rows in the list of a
+//	WHERE tags = '{a,b}'     i does not help
+//
+// The conjunct stays a filter: lists say which elements a value has, not how they
+// are put together.
+func (p *planner) elementPaths(r *rel, ix *catalog.Index, conj []plan.Expr, rows float64) []path {
+	col := ix.Keys[0].Col
+	if col < 0 {
+		return nil
+	}
+	kt, _ := types.ElementKeyType(r.cols[col].T)
+	isCol := func(e plan.Expr) bool {
+		if l, ok := e.(*plan.Relabel); ok {
+			e = l.X
+		}
+		v, ok := e.(*plan.Var)
+		return ok && v.Rel == r.id && v.Col == col
+	}
+	constant := func(e plan.Expr) bool {
+		in := map[int]bool{}
+		relsOf(e, in)
+		return len(in) == 0 && !volatileExpr(e)
+	}
+	var out []path
+	add := func(op string, x plan.Expr) {
+		out = append(out, path{index: ix, access: plan.IndexRange, used: map[plan.Expr]bool{}, byElems: true,
+			ranges: []plan.KeyRange{{Elems: x, ElemOp: op}}, rows: max(1, rows*selElements),
+			cost: costStart + max(1, rows*selElements)*(costEntry+costGet)})
+	}
+	for _, c := range conj {
+		switch x := c.(type) {
+		case *plan.Call:
+			if len(x.Args) != 2 {
+				continue
+			}
+			l, rt, op := x.Args[0], x.Args[1], x.Op
+			if !isCol(l) {
+				flip, has := map[string]string{"<@": "@>", "&&": "&&"}[op]
+				if !has || !isCol(rt) {
+					continue
+				}
+				l, rt, op = rt, l, flip
+			}
+			if constant(rt) && p.elementOp(l.Type(), rt.Type(), kt, op) {
+				add(op, rt)
+			}
+		case *plan.AnyArray:
+			if x.All || !isCol(x.Array) || !constant(x.X) || x.Proc.OID != eqProc(x.Proc) {
+				continue
+			}
+			if fit, _ := fits(kt, x.X.Type()); fit {
+				add("=", x.X)
+			}
+		}
+	}
+	return out
+}
+
+// elementOp reports whether an operator between a column and a value can be
+// answered by lists of elements of type kt.
+func (p *planner) elementOp(col, val, kt types.T, op string) bool {
+	if col.Kind() == types.KJSONB {
+		switch op {
+		case "@>":
+			return val.Kind() == types.KJSONB
+		case "?":
+			return val.Kind() == types.KText
+		case "?|", "?&":
+			return val.Kind() == types.KArray
+		}
+		return false
+	}
+	if op != "@>" && op != "&&" || val.Kind() != types.KArray {
+		return false
+	}
+	et, _ := types.ElementKeyType(val)
+	fit, _ := fits(kt, et)
+	return fit
+}

@@ -1,0 +1,239 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/storage/codec"
+	"kvsqld/storage/kv"
+)
+
+// An inverted index maps a search key to a posting list of row keys. The list is
+// kept in two parts, told apart by a byte after the search key:
+//
+//	search key, tagDelta, row key → an entry, or "gone"
+//	search key, tagChunk, first row key → row keys, ascending
+//
+// A row belongs to the list if its delta says so, or if there is no delta and a
+// chunk has it. Transactions write deltas only, one key for a row that comes or
+// goes, covered by the row's lock as an entry of a btree index is: so two
+// transactions never write the same key of a list, and none reads what another
+// has not committed. fold moves deltas into chunks.
+const (
+	tagDelta = 1
+	tagChunk = 2
+)
+
+// postings passes the posting lists of an inverted index as a kv.Iter of pairs
+// like those of a btree index: search key and row key, without a value. Rows of
+// one search key come in no particular order.
+type postings struct {
+	ctx context.Context
+	r   Reader
+	x   *index
+	rev bool
+	it  kv.Iter
+
+	search []byte       // search key of the list being read
+	deltas [][]byte     // its row keys with a delta, ascending
+	known  bool         // deltas has all of them: they were read before the chunks
+	rows   codec.KeyBuf // of a chunk
+	keys   codec.KeyBuf // handed out
+	out    []kv.Pair
+	list   [][]byte
+}
+
+// scanFile scans a file of the table, with inverted indexes as pairs of search key
+// and row key.
+func (d *Desc) scanFile(ctx context.Context, r Reader, x *index, span kv.Range, o kv.ScanOpt) kv.Iter {
+	if x == nil || !x.inverted {
+		return r.Scan(ctx, d.fileOf(x), span, o)
+	}
+	o.KeysOnly, o.Limit = false, 0
+	return &postings{ctx: ctx, r: r, x: x, rev: o.Reverse, it: r.Scan(ctx, x.space, span, o)}
+}
+
+// splitPosting cuts a key of an inverted index.
+func (x *index) splitPosting(key []byte) (search []byte, tag byte, row []byte, err error) {
+	rest, _, err := x.key.Skip(key, x.n)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	if len(rest) == 0 || rest[0] != tagDelta && rest[0] != tagChunk {
+		return nil, 0, nil, fmt.Errorf("%w: key of a posting list without its kind", codec.ErrCorrupt)
+	}
+	return key[:len(key)-len(rest)], rest[0], rest[1:], nil
+}
+
+// isGone reports whether a delta takes its row out of the list.
+func isGone(key, val []byte) (bool, error) {
+	b, err := codec.Open(key, val)
+	if err != nil {
+		return false, err
+	}
+	switch {
+	case len(b) == 1 && b[0] == codec.FormatEntry:
+		return false, nil
+	case len(b) == 1 && b[0] == codec.FormatGone:
+		return true, nil
+	}
+	return false, fmt.Errorf("%w: unknown format %#x of a posting", codec.ErrCorrupt, b[0])
+}
+
+func (p *postings) Next() ([]kv.Pair, error) {
+	p.keys.Reset()
+	for p.keys.Len() == 0 {
+		pairs, err := p.it.Next()
+		if err != nil {
+			return nil, err
+		}
+		if len(pairs) == 0 {
+			return nil, nil
+		}
+		for _, pair := range pairs {
+			if err := p.take(pair); err != nil {
+				return nil, corrupt(p.x.space, pair.Key, err)
+			}
+		}
+	}
+	// The keys live as long as the snapshot, as a kv.Iter's do: no buffer of theirs
+	// is used again.
+	p.list = p.keys.Keys(p.list[:0])
+	p.out = p.out[:0]
+	for _, k := range p.list {
+		p.out = append(p.out, kv.Pair{Key: k})
+	}
+	p.keys = codec.KeyBuf{}
+	return p.out, nil
+}
+
+// take adds what a pair of the file says.
+func (p *postings) take(pair kv.Pair) error {
+	search, tag, row, err := p.x.splitPosting(pair.Key)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(search, p.search) {
+		p.search, p.deltas, p.known = search, p.deltas[:0], false
+	}
+	if tag == tagDelta {
+		gone, err := isGone(pair.Key, pair.Val)
+		if err != nil {
+			return err
+		}
+		if !p.known {
+			p.deltas = append(p.deltas, row)
+		}
+		if !gone {
+			p.emit(search, row)
+		}
+		return nil
+	}
+	if p.rev && !p.known {
+		if err := p.readDeltas(); err != nil {
+			return err
+		}
+	}
+	p.rows.Reset()
+	if err := codec.OpenPosting(pair.Key, pair.Val, &p.rows); err != nil {
+		return err
+	}
+	for i := range p.rows.Len() {
+		row := p.rows.Key(i)
+		if _, has := slices.BinarySearchFunc(p.deltas, row, bytes.Compare); !has {
+			p.emit(search, row)
+		}
+	}
+	return nil
+}
+
+func (p *postings) emit(search, row []byte) {
+	p.keys.Add(func(dst []byte) []byte { return append(append(dst, search...), row...) })
+}
+
+// readDeltas reads the deltas of the list ahead of its chunks, which come first
+// in a reverse scan.
+func (p *postings) readDeltas() error {
+	p.known = true
+	it := p.r.Scan(p.ctx, p.x.space, kv.Prefix(append(bytes.Clone(p.search), tagDelta)), kv.ScanOpt{KeysOnly: true})
+	defer it.Close()
+	for {
+		pairs, err := it.Next()
+		if err != nil || len(pairs) == 0 {
+			return err
+		}
+		for _, pair := range pairs {
+			p.deltas = append(p.deltas, pair.Key[len(p.search)+1:])
+		}
+	}
+}
+
+func (p *postings) Close() { p.it.Close() }
+
+// gather collects the row keys of ranges of an index by elements, as points of the
+// master file: those in one of the ranges, or in all of them.
+func (d *Desc) gather(ctx context.Context, r Reader, x *index, ranges []types.Range, all bool) (spanSet, error) {
+	if ranges == nil {
+		return spanSet{}, sqlerr.New(sqlerr.InternalError, "index \"%s\" does not have all rows", x.cat.Name)
+	}
+	var rows [][]byte
+	for i := range ranges {
+		var list [][]byte
+		set := spans(x.key, ranges[i:i+1], 0)
+		if len(set.spans) == 0 {
+			if all {
+				rows = nil
+				break
+			}
+			continue
+		}
+		it := d.scanFile(ctx, r, x, set.spans[0], kv.ScanOpt{})
+		for {
+			pairs, err := it.Next()
+			if err != nil {
+				it.Close()
+				return spanSet{}, err
+			}
+			if len(pairs) == 0 {
+				break
+			}
+			for _, p := range pairs {
+				row, err := x.masterKey(p.Key, codec.Entry{})
+				if err != nil {
+					it.Close()
+					return spanSet{}, corrupt(x.space, p.Key, err)
+				}
+				list = append(list, row)
+			}
+		}
+		it.Close()
+		slices.SortFunc(list, bytes.Compare)
+		list = slices.CompactFunc(list, bytes.Equal)
+		switch {
+		case i == 0:
+			rows = list
+		case all:
+			rows = slices.DeleteFunc(rows, func(row []byte) bool {
+				_, has := slices.BinarySearchFunc(list, row, bytes.Compare)
+				return !has
+			})
+		default:
+			rows = append(rows, list...)
+		}
+		if all && len(rows) == 0 {
+			break
+		}
+	}
+	if !all {
+		slices.SortFunc(rows, bytes.Compare)
+		rows = slices.CompactFunc(rows, bytes.Equal)
+	}
+	if rows == nil {
+		rows = [][]byte{} // no point, rather than no list of points
+	}
+	return spanSet{points: rows}, nil
+}
