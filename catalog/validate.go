@@ -173,6 +173,15 @@ func (s *Snapshot) validateTable(t *Table) error {
 		if slices.Contains(systemColumns, c.Name) && !c.Dropped {
 			return sqlerr.New(sqlerr.DuplicateColumn, "column name \"%s\" conflicts with a system column name", c.Name)
 		}
+		if c.Storage == StorageElements && !c.Dropped {
+			if _, ok := types.ElementKeyType(c.Type); !ok {
+				return sqlerr.New(sqlerr.InvalidParameterValue, "column \"%s\" of type %s cannot be stored by elements", c.Name, s.FormatType(c.Type, t.DB, nil)).
+					WithDetail("Arrays and jsonb have elements.")
+			}
+			if slices.Contains(t.PK, i) {
+				return sqlerr.New(sqlerr.InvalidParameterValue, "column \"%s\" is in the primary key and cannot be stored by elements", c.Name)
+			}
+		}
 		if c.Sequence != 0 {
 			if _, ok := s.objs[c.Sequence].(*Sequence); !ok {
 				return sqlerr.New(sqlerr.InvalidObjectDefinition, "column \"%s\" of table \"%s\" refers to a sequence that does not exist", c.Name, t.Name)

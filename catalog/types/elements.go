@@ -1,6 +1,7 @@
 package types
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"slices"
 )
@@ -113,4 +114,25 @@ func trimNumber(b []byte) []byte {
 		b = b[:len(b)-1]
 	}
 	return b
+}
+
+// JSONMembers returns the keys of a jsonb object in order, and each member as its
+// text "key": value; false for other values. The value is not checked again.
+func JSONMembers(b []byte) (keys, members [][]byte, ok bool) {
+	n := parseStoredJSONB(b)
+	if n.kind != jsonObject {
+		return nil, nil, false
+	}
+	for i := range n.items {
+		one := jsonNode{kind: jsonObject, keys: n.keys[i : i+1], items: n.items[i : i+1]}
+		text := one.append(nil)
+		members = append(members, text[1:len(text)-1])
+	}
+	return n.keys, members, true
+}
+
+// JoinJSONMembers is the inverse of JSONMembers.
+func JoinJSONMembers(members [][]byte) []byte {
+	out := append(append([]byte{'{'}, bytes.Join(members, []byte(", "))...), '}')
+	return out
 }

@@ -98,11 +98,25 @@ func (x *exec) alterAction(oid types.OID, a *ast.AlterAction) error {
 		return c.SetSchema(oid, a.NewName)
 	case "OWNER":
 		return c.SetOwner(oid, x.roleName(a.NewName))
-	case "SET STATISTICS", "SET STORAGE", "SET COMPRESSION", "CLUSTER", "LOGGED", "UNLOGGED", "SET WITHOUT CLUSTER", "SET WITHOUT OIDS",
-		"REPLICA IDENTITY FULL", "REPLICA IDENTITY DEFAULT", "REPLICA IDENTITY NOTHING":
-		if a.Kind == "SET STORAGE" && strings.EqualFold(a.Text, "elements") {
-			return sqlerr.Unsupported(a.Pos(), "STORAGE elements")
+	case "SET STORAGE":
+		storage := ""
+		switch strings.ToLower(a.NewName) {
+		case "plain", "external", "extended", "main", "default":
+		case catalog.StorageElements:
+			storage = catalog.StorageElements
+		default:
+			return sqlerr.New(sqlerr.InvalidParameterValue, "invalid storage type \"%s\"", a.NewName)
 		}
+		if storage == "" && x.snap().Table(oid) == nil {
+			return nil // a materialized view, whose columns have no other
+		}
+		_, err := c.EditColumn(oid, a.Name, func(_ *catalog.Table, col *catalog.Column) error {
+			col.Storage = storage
+			return nil
+		})
+		return err
+	case "SET STATISTICS", "SET COMPRESSION", "CLUSTER", "LOGGED", "UNLOGGED", "SET WITHOUT CLUSTER", "SET WITHOUT OIDS",
+		"REPLICA IDENTITY FULL", "REPLICA IDENTITY DEFAULT", "REPLICA IDENTITY NOTHING":
 		return nil // hints for PostgreSQL's heap: nothing here depends on them
 	}
 	t, err := x.table(oid)

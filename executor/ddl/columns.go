@@ -33,7 +33,7 @@ func (b *tableBuilder) column(c *ast.ColumnDef) error {
 		switch c.Storage {
 		case "plain", "external", "extended", "main":
 		case "elements":
-			return sqlerr.Unsupported(c.Pos(), "STORAGE elements")
+			spec.Storage = catalog.StorageElements
 		default:
 			return sqlerr.New(sqlerr.InvalidParameterValue, "invalid storage type \"%s\"", c.Storage).At(c.Pos())
 		}

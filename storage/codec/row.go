@@ -19,6 +19,7 @@ const (
 	FormatInclude = 0x12 // index entry: length of the master key as uvarint, master key, row
 	FormatPosting = 0x13 // chunk of a posting list: row keys
 	FormatGone    = 0x14 // a row key that is in a chunk no longer counts
+	FormatHeader  = 0x15 // header of a value that is stored by elements
 	FormatXML     = 0x20 // catalog fragment
 	FormatCounter = 0x21 // counters and sequences
 )

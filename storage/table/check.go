@@ -122,6 +122,12 @@ func (c *checker) table() error {
 		return err
 	}
 	for _, g := range c.d.groups {
+		if g.elements {
+			if err := c.each(g.space, func(pairs []kv.Pair) error { return c.elementChunk(g, pairs) }); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := c.each(g.space, func(pairs []kv.Pair) error { return c.groupChunk(g, pairs) }); err != nil {
 			return err
 		}
@@ -309,6 +315,32 @@ func (c *checker) postings(i int, x *index) error {
 	}
 	if !x.elements && x.cat.Where == "" && n != c.rows {
 		c.fault(x.space, nil, "%d postings for %d rows", n, c.rows)
+	}
+	return nil
+}
+
+// elementChunk checks that headers and elements belong to rows. That they make
+// whole values follows from decoding the rows.
+func (c *checker) elementChunk(g *groupFile, pairs []kv.Pair) error {
+	rows := make([][]byte, len(pairs))
+	for i, p := range pairs {
+		rest, _, err := c.d.key.Skip(p.Key, c.d.key.Len())
+		if err != nil {
+			c.fault(g.space, p.Key, "%v", err)
+		}
+		rows[i] = p.Key[:len(p.Key)-len(rest)]
+		if len(rest) > 0 && len(rest) < 4 {
+			c.fault(g.space, p.Key, "not a key of an element")
+		}
+	}
+	masters, err := c.r.BatchGet(c.ctx, c.d.space, rows)
+	if err != nil {
+		return err
+	}
+	for i, m := range masters {
+		if m == nil {
+			c.fault(g.space, pairs[i].Key, "element without a row")
+		}
 	}
 	return nil
 }

@@ -46,6 +46,9 @@ func (x *decoder) initGroups() {
 func (x *decoder) openGroups(ctx context.Context, r Reader, span kv.Range, o kv.ScanOpt) {
 	for i := range x.groups {
 		x.groups[i].close()
+		if x.groups[i].g.elements {
+			continue
+		}
 		x.groups[i].iter = r.Scan(ctx, x.groups[i].g.space, span, o)
 	}
 }
@@ -74,6 +77,12 @@ func (x *decoder) rows(ctx context.Context, r Reader, b *vec.Batch, base int, ke
 	}
 	for i := range x.groups {
 		q := &x.groups[i]
+		if q.g.elements {
+			if err := q.elements(ctx, r, x.d, b, base, keys); err != nil {
+				return err
+			}
+			continue
+		}
 		var err error
 		if q.iter != nil {
 			err = q.follow(keys)

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/spatial"
+	"kvsqld/catalog/types"
 	"kvsqld/storage/codec"
 	"kvsqld/storage/kv"
 )
@@ -36,6 +38,9 @@ func (d *Desc) Inspect(ctx context.Context, r Reader, ix *catalog.Index, limit i
 	if x == nil {
 		for _, g := range d.groups {
 			pretty := func(p kv.Pair) (string, string) {
+				if g.elements {
+					return d.prettyElement(g, p)
+				}
 				return d.PrettyKey(p.Key), g.row.Pretty(p.Key, p.Val, g.names(d.Table))
 			}
 			if err := inspectFile(ctx, r, g.space, limit, out, pretty); err != nil {
@@ -166,6 +171,35 @@ func (d *Desc) PrettyPair(ix *catalog.Index, key, val []byte) (k, v string) {
 		v += " " + x.include.PrettyInclude(e, names)
 	}
 	return string(out), v
+}
+
+// prettyElement shows the header or an element of a value.
+func (d *Desc) prettyElement(g *groupFile, p kv.Pair) (k, v string) {
+	out, place := d.key.AppendPretty(nil, p.Key)
+	k = string(out)
+	t := d.Table.Columns[g.cols[0]].Type
+	if len(place) == 0 {
+		head, err := codec.OpenBlob(p.Key, p.Val, codec.FormatHeader)
+		if err != nil || len(head) == 0 {
+			return k, "<" + codec.ErrCorrupt.Error() + ">"
+		}
+		switch rest := head[1:]; head[0] {
+		case arrayValue:
+			lower, n := binary.Varint(rest)
+			count, _ := binary.Uvarint(rest[max(n, 0):])
+			return k, fmt.Sprintf("array of %d from %d", count, lower)
+		case objectValue:
+			count, _ := binary.Uvarint(rest)
+			return k, fmt.Sprintf("object of %d", count)
+		}
+		return k, string(codec.AppendPretty(nil, types.Bytes(t, head[1:])))
+	}
+	if len(place) > 4 {
+		k += " " + strconv.Quote(string(place[4:]))
+	} else if len(place) == 4 && t.Kind() == types.KArray {
+		k += " [" + strconv.FormatUint(uint64(binary.BigEndian.Uint32(place)), 10) + "]"
+	}
+	return k, g.row.Pretty(p.Key, p.Val, g.names(d.Table))
 }
 
 // prettyPosting shows a delta or a chunk of a posting list.

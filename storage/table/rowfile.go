@@ -41,6 +41,9 @@ type groupFile struct {
 	// always tells that every row written has a value, because an absent one
 	// means something else than NULL: rows older than a column have its default.
 	always bool
+	// elements tells that the only column has a key for each of its elements
+	// (elements.go); row is then the codec of one element.
+	elements bool
 }
 
 // newRowFile derives the mapping of a table's rows from its descriptor.
@@ -95,6 +98,9 @@ func (f *rowFile) addGroup(t *catalog.Table, cat *catalog.ColumnGroup) {
 		ts[a] = t.Columns[c].Type
 		f.groupOf[c] = len(f.groups)
 		g.always = g.always || !f.missing[c].Null
+	}
+	if g.elements = cat.Elements; g.elements {
+		ts[0], _ = types.ElementKeyType(ts[0])
 	}
 	g.row = codec.NewRowCodec(ts)
 	f.groups = append(f.groups, g)
@@ -160,6 +166,9 @@ func (w *Writer) putRow(row int, key []byte, changed []int, flags ...kv.Flag) er
 // putGroup stores a row's value in attribute file i. The row's lock covers it.
 func (w *Writer) putGroup(i, row int, key []byte, fresh bool) error {
 	g, m := w.d.groups[i], &w.new
+	if g.elements {
+		return w.putElements(i, row, key, fresh)
+	}
 	if !g.stored(m, row) {
 		if fresh || !g.stored(&w.old, row) {
 			return nil
@@ -183,6 +192,12 @@ func (w *Writer) deleteRow(row int, key []byte) error {
 	}
 	for _, g := range w.d.groups {
 		if !g.stored(&w.old, row) {
+			continue
+		}
+		if g.elements {
+			if err := w.deleteElements(g, row, key); err != nil {
+				return err
+			}
 			continue
 		}
 		if err := w.tx.Delete(g.space, key, kv.Covered); err != nil {
