@@ -6,6 +6,8 @@ CYCLES ?= 1000
 CUTS   ?= 10000
 N      ?= 100000
 SEED   ?= 1
+ROUNDS ?= 100
+MINUTES ?= 30
 LBS    := testdata/samples/lbs
 
 .PHONY: menu
@@ -83,6 +85,14 @@ faults: ## fail each operation on files of a mixed load, one after the other
 .PHONY: powerloss
 powerloss: ## lose power again and again at random moments (CUTS=10000)
 	KVSQLD_POWER_CUTS=$(CUTS) go test -count=1 -timeout 0 -run TestPowerLoss -v ./storage/boltkv
+
+.PHONY: histories
+histories: ## random concurrent transactions, checked against their isolation level (ROUNDS=100)
+	KVSQLD_HISTORIES=$(ROUNDS) go test -count=1 -timeout 0 -run 'TestListHistories|TestRegisterHistories' -v ./cmd/kvsqld
+
+.PHONY: soak
+soak: ## 200 clients do everything at once, break and cancel; nothing may be left over (MINUTES=30)
+	KVSQLD_SOAK=$(MINUTES) go test -count=1 -timeout 0 -run TestSoak -v ./cmd/kvsqld
 
 .PHONY: bench
 bench: build ## compare with PostgreSQL on this machine (needs PostgreSQL 15)

@@ -3,6 +3,7 @@ module kvsqld
 go 1.26.8
 
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/cockroachdb/apd/v3 v3.2.3
 	github.com/cockroachdb/datadriven v1.0.3
 	github.com/dolthub/sqllogictest/go v0.0.0-20240618184124-ca47f9354216

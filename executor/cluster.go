@@ -5,6 +5,7 @@ import (
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/types/vec"
+	"kvsqld/storage/kv"
 	"kvsqld/storage/table"
 )
 
@@ -87,7 +88,7 @@ func (w *tableWriter) moveRows(t *catalog.Table, from, to [][]byte) error {
 	var wentFrom, wentTo [][]byte
 	err := f.find(w.env.Txn, nil, len(from), func(b *vec.Batch, probes []uint32) (bool, error) {
 		keys := b.Cols[0]
-		if err := w.lockRows(keys, b); err != nil {
+		if err := w.lockRows(keys, b, kv.ForUpdate); err != nil {
 			return false, err
 		}
 		now := make([][]byte, b.N)
@@ -106,7 +107,7 @@ func (w *tableWriter) moveRows(t *catalog.Table, from, to [][]byte) error {
 	if err != nil {
 		return err
 	}
-	if err := f.unseen(nil, len(from)); err != nil {
+	if err := f.unseen(nil, len(from), nil); err != nil {
 		return err
 	}
 	return w.moveChildren(wentFrom, wentTo)

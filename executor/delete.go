@@ -5,6 +5,7 @@ import (
 
 	"kvsqld/catalog/types/vec"
 	"kvsqld/planner/plan"
+	"kvsqld/storage/kv"
 )
 
 // deleteOp removes rows. Its input has the row key, the live columns and extra
@@ -33,7 +34,7 @@ func (op *deleteOp) write(in *vec.Batch) (*vec.Batch, error) {
 	if rows.Rows() == 0 {
 		return rows, nil
 	}
-	if err := w.lockRows(in.Cols[0], rows); err != nil {
+	if err := w.lockRows(in.Cols[0], rows, kv.ForUpdate); err != nil {
 		return nil, err
 	}
 	old := &vec.Batch{Cols: in.Cols[1 : 1+live], N: in.N, Sel: rows.Sel}

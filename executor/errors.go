@@ -67,6 +67,9 @@ func wrapErr(ctx context.Context, err error) error {
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
 		return cancelErr(ctx)
 	}
+	if e := ConflictErr(err); e != nil {
+		return e
+	}
 	for _, k := range kvCodes {
 		if errors.Is(err, k.err) {
 			e := sqlerr.New(k.code, "%s", k.msg)
@@ -78,6 +81,25 @@ func wrapErr(ctx context.Context, err error) error {
 		}
 	}
 	return err
+}
+
+// ConflictErr words a conflict of which more is known than that there is one;
+// nil for other errors.
+func ConflictErr(err error) *sqlerr.Error {
+	var c *kv.ConflictError
+	if !errors.As(err, &c) {
+		return nil
+	}
+	e := sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update")
+	switch {
+	case c.Deleted:
+		e.Message = "could not serialize access due to concurrent delete"
+	case c.Read:
+		e.Message = "could not serialize access due to read/write dependencies among transactions"
+		e.Hint = "The transaction might succeed if retried."
+	}
+	e.Cause = err
+	return e
 }
 
 // lockErr names the relation when a row lock was not to be had.

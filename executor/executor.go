@@ -130,7 +130,7 @@ func (r *Run) attach(env *Env) {
 	x := env.Expr
 	x.RunSub = r.runSub
 	if x.Alloc == nil {
-		x.Alloc = env.Mem.grow
+		x.Alloc = env.Mem.Grow
 	}
 	for len(x.Params) < r.query.NumSlots {
 		x.Params = append(x.Params, types.Datum{Null: true})
@@ -250,6 +250,9 @@ func (r *Run) Close() {
 	}
 	r.fks = nil
 	r.ended = true
+	if r.env != nil && r.env.Mem != nil {
+		r.env.Mem.Release()
+	}
 }
 
 // outTypes returns the types of a node's output columns.

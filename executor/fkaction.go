@@ -6,6 +6,7 @@ import (
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
+	"kvsqld/storage/kv"
 )
 
 // act carries out CASCADE, SET NULL and SET DEFAULT for removed parent keys: the
@@ -40,7 +41,7 @@ func (r *Run) act(e *fkEvent) error {
 		if err != nil {
 			return err
 		}
-		if err := f.unseen(view.Cols, view.N); err != nil {
+		if err := f.unseen(view.Cols, view.N, nil); err != nil {
 			return err
 		}
 	}
@@ -61,12 +62,12 @@ func (r *Run) act(e *fkEvent) error {
 // actOn applies the action to a batch of referencing rows.
 func (r *Run) actOn(w *tableWriter, e *fkEvent, b *vec.Batch) error {
 	keys := b.Cols[0]
-	if err := w.lockRows(keys, b); err != nil {
-		return err
-	}
 	old := &vec.Batch{Cols: b.Cols[1 : 1+len(w.live)], N: b.N, Sel: b.Sel}
 	action := e.action()
 	if action == 'c' && e.new == nil {
+		if err := w.lockRows(keys, old, kv.ForUpdate); err != nil {
+			return err
+		}
 		return w.remove(keys, old)
 	}
 	next := &vec.Batch{Cols: slices.Clone(old.Cols), N: b.N, Sel: b.Sel}
@@ -81,6 +82,9 @@ func (r *Run) actOn(w *tableWriter, e *fkEvent, b *vec.Batch) error {
 			return err
 		}
 		next.Cols[w.pos[c]] = v
+	}
+	if err := w.lockChanged(keys, old, next, cols); err != nil {
+		return err
 	}
 	next, err := w.complete(next)
 	if err != nil {

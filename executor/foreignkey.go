@@ -9,6 +9,7 @@ import (
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
+	"kvsqld/storage/kv"
 	"kvsqld/storage/table"
 )
 
@@ -17,8 +18,9 @@ import (
 // actions run, each of which may queue more; then referencing values must be
 // found among the parents, and removed values must not be referenced.
 //
-// Concurrency: a child's check locks the parent's key shared, a parent's change
-// locks it exclusively, so one of two transactions waits. A child row that was
+// Concurrency: a child's check locks the parent's key in key-share mode, a
+// parent's deletion or change of that key locks it for update, so one of two
+// transactions waits; other changes of the parent do not. A child row that was
 // committed after the parent's statement began is found by looking once more in
 // the newest state (unseenChildren).
 
@@ -239,7 +241,7 @@ func (c *fkCheck) verify(env *Env, recheck bool) error {
 	ix := parent.IndexByOID(c.fk.RefIndex)
 	keys := c.keys.keys
 	o := lockOpt(env)
-	o.Shared = true
+	o.Mode = kv.ForKeyShare
 	var view vec.Batch
 	for at := 0; at < keys.n; at += vec.BatchSize {
 		if err := ctxErr(env.Ctx); err != nil {
@@ -373,7 +375,13 @@ func (e *fkEvent) verify(env *Env) error {
 		if at >= 0 {
 			return e.error(keyText(env, e.parent, e.ref.FK.RefCols, view.Cols, at))
 		}
-		if err := f.unseen(view.Cols, view.N); err != nil {
+		err = f.unseen(view.Cols, view.N, func(p uint32) error {
+			if back[p] {
+				return nil
+			}
+			return e.error(keyText(env, e.parent, e.ref.FK.RefCols, view.Cols, int(p)))
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -569,8 +577,9 @@ func (f *childFinder) scan(desc *table.Desc, r table.Reader, cols []int, vals []
 // unseen looks for referencing rows that were committed after the transaction's
 // snapshot. They are rows of the newest state that the transaction does not see
 // and did not delete itself; locking them tells: a row that has appeared is a
-// changed one.
-func (f *childFinder) unseen(vals []*vec.Vec, n int) error {
+// changed one. A transaction that keeps its snapshot will never see them: fail, if
+// there is one, words the error for the number of the value that such a row has.
+func (f *childFinder) unseen(vals []*vec.Vec, n int, fail func(probe uint32) error) error {
 	env := f.env
 	snap, err := env.Tables.Store().Snapshot(env.Ctx)
 	if err != nil {
@@ -584,7 +593,7 @@ func (f *childFinder) unseen(vals []*vec.Vec, n int) error {
 	if err != nil {
 		return err
 	}
-	return f.find(snap, vals, n, func(b *vec.Batch, _ []uint32) (bool, error) {
+	return f.find(snap, vals, n, func(b *vec.Batch, probes []uint32) (bool, error) {
 		keys := make([][]byte, b.Rows())
 		for i := range keys {
 			keys[i] = b.Cols[0].B[b.Row(i)]
@@ -599,8 +608,14 @@ func (f *childFinder) unseen(vals []*vec.Vec, n int) error {
 		}
 		var missing [][]byte
 		for i, k := range keys {
-			if !seen[i] {
-				missing = append(missing, k)
+			if seen[i] {
+				continue
+			}
+			missing = append(missing, k)
+			if fail != nil && !env.ReadCommitted {
+				if err := fail(probes[i]); err != nil {
+					return false, err
+				}
 			}
 		}
 		if missing == nil {

@@ -3,6 +3,7 @@ package executor
 import (
 	"kvsqld/catalog/types/vec"
 	"kvsqld/planner/plan"
+	"kvsqld/storage/kv"
 	"kvsqld/storage/table"
 )
 
@@ -107,7 +108,7 @@ func (l *rowLocker) lockTable(env *Env, k *plan.Lock, b *vec.Batch) error {
 		o.Wait = 0
 	}
 	o.SkipLocked, o.NoValue = k.SkipLocked, true
-	o.Shared = sharedLock(k.Strength)
+	o.Mode = rowLockModes[k.Strength]
 	col := b.Cols[k.KeyCol]
 	l.keys = l.keys[:0]
 	rows := make([]uint32, 0, b.Rows())
@@ -149,11 +150,6 @@ func (l *rowLocker) narrow(b *vec.Batch, rows []uint32, res []table.LockResult) 
 	b.Sel = sel
 }
 
-// sharedLock maps PostgreSQL's four strengths to the engine's two.
-func sharedLock(strength string) bool {
-	switch strength {
-	case "SHARE", "KEY SHARE", "FOR SHARE", "FOR KEY SHARE":
-		return true
-	}
-	return false
+var rowLockModes = map[string]kv.RowLockMode{
+	"UPDATE": kv.ForUpdate, "NO KEY UPDATE": kv.ForNoKeyUpdate, "SHARE": kv.ForShare, "KEY SHARE": kv.ForKeyShare,
 }

@@ -6,13 +6,27 @@ import (
 	"kvsqld/catalog/sqlerr"
 )
 
-// Memory is a statement's memory budget. All operators of the statement draw
-// from it; Limit is the hard end (0: none), Env.WorkMem the soft one of each
-// operator. Several goroutines may use it.
-type Memory struct {
-	Limit int64 // bytes
+// Pool is the memory of all statements of a server. Limit is in bytes, 0: none.
+// Several goroutines may use it.
+type Pool struct {
+	Limit int64
 	used  atomic.Int64
-	peak  atomic.Int64
+}
+
+// Used returns the bytes accounted for at present.
+func (p *Pool) Used() int64 { return p.used.Load() }
+
+// Memory is a statement's memory budget. All operators of the statement draw
+// from it; Limit is the hard end in bytes (0: none), Env.WorkMem the soft one of
+// each operator, Pool what it shares with other statements. Temporary files count
+// apart. Several goroutines may use it.
+type Memory struct {
+	Limit     int64
+	Pool      *Pool // nil: none
+	TempLimit int64 // bytes in temporary files; 0: none
+	used      atomic.Int64
+	peak      atomic.Int64
+	temp      atomic.Int64
 }
 
 // Used returns the bytes accounted for at present.
@@ -21,21 +35,49 @@ func (m *Memory) Used() int64 { return m.used.Load() }
 // Peak returns the largest number of bytes that was in use.
 func (m *Memory) Peak() int64 { return m.peak.Load() }
 
-// grow takes n more bytes (or gives them back when negative); 53200 when that
-// exceeds the limit.
-func (m *Memory) grow(n int64) error {
+// Grow takes n more bytes (or gives them back when negative); 53200 when that
+// exceeds the limit of the statement or of the pool.
+func (m *Memory) Grow(n int64) error {
 	now := m.used.Add(n)
+	if m.Pool != nil {
+		all := m.Pool.used.Add(n)
+		if n > 0 && m.Pool.Limit > 0 && all > m.Pool.Limit {
+			m.used.Add(-n)
+			m.Pool.used.Add(-n)
+			return sqlerr.New(sqlerr.OutOfMemory, "out of memory").
+				WithDetail("All statements together need more than the server's limit of %d bytes.", m.Pool.Limit)
+		}
+	}
 	if n <= 0 {
 		return nil
 	}
 	if m.Limit > 0 && now > m.Limit {
 		m.used.Add(-n)
+		if m.Pool != nil {
+			m.Pool.used.Add(-n)
+		}
 		return sqlerr.New(sqlerr.OutOfMemory, "out of memory").
 			WithDetail("The statement needs more than its limit of %d bytes.", m.Limit)
 	}
 	for p := m.peak.Load(); now > p && !m.peak.CompareAndSwap(p, now); p = m.peak.Load() {
 	}
 	return nil
+}
+
+// growTemp is Grow for temporary files, with 53400.
+func (m *Memory) growTemp(n int64) error {
+	if now := m.temp.Add(n); n > 0 && m.TempLimit > 0 && now > m.TempLimit {
+		m.temp.Add(-n)
+		return sqlerr.New(sqlerr.ConfigurationLimitExceeded, "temporary file size exceeds temp_file_limit (%dkB)", m.TempLimit>>10)
+	}
+	return nil
+}
+
+// Release gives back all that the statement has taken, at its end.
+func (m *Memory) Release() {
+	if n := m.used.Swap(0); n != 0 && m.Pool != nil {
+		m.Pool.used.Add(-n)
+	}
 }
 
 // account is one operator's share of the statement's memory.
@@ -58,7 +100,7 @@ func (a *account) set(n int64) error {
 		return nil
 	}
 	if a.mem != nil {
-		if err := a.mem.grow(d); err != nil {
+		if err := a.mem.Grow(d); err != nil {
 			return err
 		}
 	}
@@ -72,7 +114,7 @@ func (a *account) over() bool { return a.soft > 0 && a.used > a.soft }
 
 func (a *account) close() {
 	if a.mem != nil && a.used != 0 {
-		a.mem.used.Add(-a.used)
+		_ = a.mem.Grow(-a.used) // giving back does not fail
 	}
 	a.used = 0
 }

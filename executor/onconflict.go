@@ -1,11 +1,14 @@
 package executor
 
 import (
+	"slices"
+
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
 	"kvsqld/planner/plan"
+	"kvsqld/storage/kv"
 	"kvsqld/storage/table"
 )
 
@@ -17,6 +20,7 @@ type onConflict struct {
 	cond expr.Pred
 
 	w       *tableWriter
+	mode    kv.RowLockMode  // of existing rows
 	touched map[string]bool // row keys inserted or updated by this statement
 }
 
@@ -36,7 +40,10 @@ func newOnConflict(n *plan.OnConflict) (*onConflict, error) {
 }
 
 func (c *onConflict) open(w *tableWriter) {
-	c.w = w
+	c.w, c.mode = w, kv.ForNoKeyUpdate
+	if slices.ContainsFunc(w.changed(c.node.SetCols), w.isKey) {
+		c.mode = kv.ForUpdate
+	}
 	c.touched = make(map[string]bool)
 }
 
@@ -48,7 +55,11 @@ func errSecondHit() error {
 // write inserts the batch's rows and returns the rows inserted and updated, in
 // the order of the input.
 func (c *onConflict) write(b *vec.Batch) (*vec.Batch, error) {
-	res, err := c.w.insert(b, table.InsertOpt{Conflict: table.ConflictReport, Arbiters: c.node.Indexes})
+	o := table.InsertOpt{Conflict: table.ConflictSkip, Arbiters: c.node.Indexes, Mode: c.mode}
+	if c.node.DoUpdate {
+		o.Conflict = table.ConflictReport
+	}
+	res, err := c.w.insert(b, o)
 	if err != nil {
 		return nil, err
 	}

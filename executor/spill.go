@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"kvsqld/catalog/sqlerr"
@@ -25,6 +26,7 @@ type spillFile struct {
 	types []types.T
 	f     *os.File
 	w     *bufio.Writer
+	mem   *Memory // has counted bytes
 	rows  int64
 	bytes int64
 	buf   []byte
@@ -56,14 +58,16 @@ func (s *spillFile) write(env *Env, cols []*vec.Vec, sel []uint32, n int) error 
 		return nil
 	}
 	if s.f == nil {
-		f, err := os.CreateTemp(env.TempDir, "kvsqld-spill-")
+		f, err := os.CreateTemp(env.TempDir, spillPrefix)
 		if err != nil {
 			return ioErr(err)
 		}
-		if err := os.Remove(f.Name()); err != nil {
+		// Another server may have found it first (RemoveLeftovers).
+		if err := os.Remove(f.Name()); err != nil && !errors.Is(err, os.ErrNotExist) {
 			f.Close()
 			return ioErr(err)
 		}
+		s.mem = env.Mem
 		s.f, s.w = f, bufio.NewWriterSize(f, 64<<10)
 	}
 	buf := binary.AppendUvarint(s.buf[:0], uint64(n))
@@ -71,6 +75,9 @@ func (s *spillFile) write(env *Env, cols []*vec.Vec, sel []uint32, n int) error 
 		buf = appendSpilled(buf, c, sel, n)
 	}
 	s.buf = buf
+	if err := env.Mem.growTemp(int64(len(buf)) + 4); err != nil {
+		return err
+	}
 	s.rows += int64(n)
 	s.bytes += int64(len(buf)) + 4
 	var size [4]byte
@@ -184,7 +191,25 @@ func (s *spillFile) close() {
 	if s != nil && s.f != nil {
 		s.f.Close() // the contents are of no more use: an error changes nothing
 		s.f, s.w = nil, nil
+		_ = s.mem.growTemp(-s.bytes) // giving back does not fail
 	}
+}
+
+const spillPrefix = "kvsqld-spill-"
+
+// RemoveLeftovers removes temporary files that a process made and did not live to
+// unlink, from the directory of Env.TempDir.
+func RemoveLeftovers(dir string) error {
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	list, err := filepath.Glob(filepath.Join(dir, spillPrefix+"*"))
+	for _, f := range list {
+		if e := os.Remove(f); e != nil && !errors.Is(e, os.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
 }
 
 // reader returns a reader from the file's start; several may read at once.

@@ -313,15 +313,72 @@ func (w *tableWriter) remove(keys *vec.Vec, old *vec.Batch) error {
 	return w.env.run.fkRemoved(w, keys, old, nil)
 }
 
-// lockRows locks the rows of the key vector exclusively. ErrRetry when one has
-// changed.
-func (w *tableWriter) lockRows(keys *vec.Vec, b *vec.Batch) error {
+// lockRows locks the rows of the key vector. ErrRetry when one has changed.
+func (w *tableWriter) lockRows(keys *vec.Vec, b *vec.Batch, m kv.RowLockMode) error {
+	if b.Rows() == 0 {
+		return nil
+	}
 	list := make([][]byte, b.Rows())
 	for i := range list {
 		list[i] = keys.B[keys.Idx(b.Row(i))]
 	}
 	o := lockOpt(w.env)
-	o.NoValue = true
+	o.NoValue, o.Mode = true, m
 	_, err := w.desc.LockRows(w.env.Ctx, w.env.Txn, list, o)
 	return retry(err)
+}
+
+// lockChanged locks the rows of an update: for update those whose key gets
+// another value, the others in the mode that foreign keys do not wait for. cols
+// are the columns that it sets.
+func (w *tableWriter) lockChanged(keys *vec.Vec, old, next *vec.Batch, cols []int) error {
+	if !slices.ContainsFunc(w.changed(cols), w.isKey) {
+		return w.lockRows(keys, old, kv.ForNoKeyUpdate)
+	}
+	var set []int
+	for _, c := range w.changed(cols) {
+		if w.isKey(c) {
+			if w.gen[w.pos[c]] != nil { // not computed yet
+				return w.lockRows(keys, old, kv.ForUpdate)
+			}
+			set = append(set, c)
+		}
+	}
+	eq := newKeyEq(columnTypes(w.table, set))
+	was, now := w.pickCols(old, set), w.pickCols(next, set)
+	same, other := *old, *old
+	same.Sel, other.Sel = nil, nil
+	for i := range old.Rows() {
+		if r := old.Row(i); eq.equal(was, r, now, r) {
+			same.Sel = append(same.Sel, uint32(r))
+		} else {
+			other.Sel = append(other.Sel, uint32(r))
+		}
+	}
+	if other.Sel != nil {
+		if err := w.lockRows(keys, &other, kv.ForUpdate); err != nil {
+			return err
+		}
+	}
+	if same.Sel == nil {
+		return nil
+	}
+	return w.lockRows(keys, &same, kv.ForNoKeyUpdate)
+}
+
+// isKey reports whether a column is part of a key that foreign keys could refer
+// to.
+func (w *tableWriter) isKey(col int) bool {
+	if slices.Contains(w.table.PK, col) {
+		return true
+	}
+	for _, ix := range w.table.Indexes {
+		if !ix.Unique || ix.Where != "" || slices.ContainsFunc(ix.Keys, func(k catalog.IndexKey) bool { return k.Col < 0 }) {
+			continue
+		}
+		if slices.ContainsFunc(ix.Keys, func(k catalog.IndexKey) bool { return k.Col == col }) {
+			return true
+		}
+	}
+	return false
 }

@@ -34,13 +34,13 @@ func (op *update) write(in *vec.Batch) (*vec.Batch, error) {
 		return rows, nil
 	}
 	keys := in.Cols[0]
-	if err := w.lockRows(keys, rows); err != nil {
-		return nil, err
-	}
 	old := &vec.Batch{Cols: in.Cols[1 : 1+live], N: in.N, Sel: rows.Sel}
 	next := &vec.Batch{Cols: slices.Clone(old.Cols), N: in.N, Sel: rows.Sel}
 	for i, c := range op.node.SetCols {
 		next.Cols[w.pos[c]] = in.Cols[1+live+i]
+	}
+	if err := w.lockChanged(keys, old, next, op.node.SetCols); err != nil {
+		return nil, err
 	}
 	next, err := w.complete(next)
 	if err != nil {

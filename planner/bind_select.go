@@ -129,7 +129,7 @@ func (p *planner) bindCore(s *ast.Select, outer *scope) *query {
 	}
 	p.windowsOf(bl)
 	p.limits(q, s, sc)
-	p.locking(s, q, bl, sc)
+	p.locking(s, q, sc)
 	for i := 0; i < bl.ncols; i++ {
 		t := &bl.targets[i]
 		q.cols = append(q.cols, plan.OutCol{Name: t.name, T: t.x.Type(), Table: t.tbl, AttNum: t.attnum})
@@ -407,53 +407,4 @@ func localColumn(sc *scope, name string) bool {
 		}
 	}
 	return false
-}
-
-// locking binds FOR UPDATE and its relatives.
-func (p *planner) locking(s *ast.Select, q *query, bl *block, sc *scope) {
-	for _, l := range s.Locking {
-		what := "FOR " + l.Strength
-		bad := ""
-		switch {
-		case bl.grouped && len(bl.keys) > 0:
-			bad = "GROUP BY clause"
-		case bl.grouped:
-			bad = "aggregate functions"
-		case bl.distinct:
-			bad = "DISTINCT clause"
-		case len(bl.wins) > 0:
-			bad = "window functions"
-		case bl.hasSRF:
-			bad = "set-returning functions in the target list"
-		}
-		if bad != "" {
-			failf(sqlerr.FeatureNotSupported, l.Pos(), "%s is not allowed with %s", what, bad)
-		}
-		c := lockClause{strength: l.Strength, noWait: l.NoWait, skipLocked: l.SkipLocked, rels: map[int]bool{}}
-		lock := func(r *rel) {
-			if r.table != nil {
-				r.needKey = true
-				c.rels[r.id] = true
-				for i := range p.uses {
-					if p.uses[i].Table == r.table {
-						p.uses[i].Lock = true
-					}
-				}
-			}
-		}
-		if len(l.Of) == 0 {
-			for _, r := range bl.rels {
-				lock(r)
-			}
-		}
-		for _, n := range l.Of {
-			it := sc.item("", n.Last(), n.Pos())
-			if it == nil || it.rel == nil {
-				failf(sqlerr.UndefinedTable, n.Pos(), "relation \"%s\" in %s clause not found in FROM clause", n.Last(), what)
-			}
-			lock(it.rel)
-		}
-		p.writes = true
-		q.locks = append(q.locks, c)
-	}
 }

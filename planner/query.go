@@ -36,12 +36,6 @@ type sortKey struct {
 	desc, nullsFirst bool
 }
 
-type lockClause struct {
-	strength           string
-	rels               map[int]bool // nil: all
-	noWait, skipLocked bool
-}
-
 // block is one SELECT core.
 type block struct {
 	from       []*joinItem // comma list; entries are joined as inner joins

@@ -93,7 +93,7 @@ func (p *planner) stepSort(s *state) {
 	} else {
 		q2.locks = nil
 	}
-	p.lockAt = lockKeys
+	p.lockAt, p.lockRels = lockKeys, b.rels
 	var tie []plan.SortKey
 	if q.ties {
 		for _, k := range q.sort {
@@ -163,15 +163,12 @@ func (p *planner) lockTargets(s *state) map[int]int {
 	out := map[int]int{}
 	for _, l := range s.q.locks {
 		for _, id := range slices.Sorted(maps.Keys(l.rels)) {
-			if _, ok := out[id]; ok {
+			if _, ok := out[id]; ok || s.b.rels[id].table == nil {
 				continue
 			}
 			s.b.targets = append(s.b.targets, target{x: &plan.Var{At: plan.At{T: types.TBytea, Off: -1}, Rel: id, Col: plan.ColRowKey}})
 			out[id] = len(s.b.targets) - 1
 		}
-	}
-	if len(out) > 0 {
-		p.lockRels = s.b.rels
 	}
 	return out
 }
@@ -180,6 +177,9 @@ func (p *planner) lockRows(n plan.Node, q *query, cols []plan.OutCol) plan.Node 
 	l := &plan.LockRows{Input: n}
 	for _, c := range q.locks {
 		for _, id := range slices.Sorted(maps.Keys(c.rels)) {
+			if p.lockRels[id].table == nil {
+				continue // its query locks
+			}
 			l.Locks = append(l.Locks, plan.Lock{Table: p.lockRels[id].table, KeyCol: p.lockAt[id], Strength: c.strength, NoWait: c.noWait, SkipLocked: c.skipLocked})
 		}
 	}

@@ -15,6 +15,14 @@ func rowsPgLocks(w *writer) {
 		} else {
 			w.oid(l.Rel)
 		}
-		w.nulls(7).str(fmt.Sprintf("%d/1", l.PID)).int(int64(l.PID)).str(l.Mode).bool(l.Granted).bool(false).time(l.WaitFrom).end()
+		w.nulls(4)
+		if l.Type == "advisory" {
+			for _, n := range l.Advisory {
+				w.int(int64(n))
+			}
+		} else {
+			w.nulls(3)
+		}
+		w.str(fmt.Sprintf("%d/1", l.PID)).int(int64(l.PID)).str(l.Mode).bool(l.Granted).bool(false).time(l.WaitFrom).end()
 	}
 }

@@ -34,6 +34,8 @@ func newServeCmd() *cobra.Command {
 	f.String("tls-key", "", "private key file")
 	f.Int("max-connections", 100, "connections at a time")
 	f.String("work-mem", "64MB", "memory an operator may use before it spills to temporary files")
+	f.String("max-statement-memory", "1GB", "memory of one statement, beyond which it fails (0: no limit)")
+	f.String("max-memory", "4GB", "memory of all statements together (0: no limit)")
 	f.String("temp-dir", "", "directory for temporary files (default: the system's)")
 	f.Int("max-parallel", runtime.NumCPU(), "goroutines that one scan may use")
 	f.Duration("old-snapshot-threshold", 0, "age, in whole minutes, from which a snapshot that hinders the reuse of space is ended (SQLSTATE 72000); 0: never")
@@ -54,6 +56,14 @@ func runServe(cmd *cobra.Command, _ []string) (err error) {
 	workMem, err := parseSize(str("work-mem"))
 	if err != nil {
 		return fmt.Errorf("--work-mem: %w", err)
+	}
+	stmtMem, err := parseSize(str("max-statement-memory"))
+	if err != nil {
+		return fmt.Errorf("--max-statement-memory: %w", err)
+	}
+	maxMem, err := parseSize(str("max-memory"))
+	if err != nil {
+		return fmt.Errorf("--max-memory: %w", err)
 	}
 	switch str("auth") {
 	case "auto", "trust", "scram", "password":
@@ -99,6 +109,7 @@ func runServe(cmd *cobra.Command, _ []string) (err error) {
 	}
 	srv, err := session.Open(ctx, st, session.Options{
 		Auth: str("auth"), MaxConnections: num("max-connections"), MaxParallel: num("max-parallel"), TempDir: str("temp-dir"), Logger: log,
+		MaxStatementMemory: stmtMem, MaxMemory: maxMem,
 		Settings: settings,
 	})
 	if err != nil {

@@ -105,7 +105,7 @@ func openServer(o storage.Options) (*server, error) {
 		st.Close()
 		return nil, err
 	}
-	w, err := wire.NewServer(srv, wire.Options{Logger: logger})
+	w, err := wire.NewServer(srv, wire.Options{Logger: logger, MaxConnections: 400})
 	if err != nil {
 		st.Close()
 		return nil, err

@@ -2,20 +2,24 @@ package session
 
 import (
 	"context"
+	"slices"
 	"sync"
+	"time"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/executor/expr"
+	"kvsqld/storage/kv"
 )
 
-// advisoryLocks are the server's advisory locks. Waiters are woken by every
-// release and look again; who waits for whom is checked for circles.
+// advisoryLocks are the server's advisory locks: first come, first served.
+// The store is told who waits for whom, so that a circle over advisory locks
+// and those of rows and tables is found.
 type advisoryLocks struct {
-	mu struct {
+	waits kv.Waits // nil: the store knows nothing of others' locks
+	mu    struct {
 		sync.Mutex
-		locks   map[advisoryName]*advisoryLock
-		waiting map[*Session]advisoryName
+		locks map[advisoryName]*advisoryLock
 	}
 }
 
@@ -27,8 +31,15 @@ type advisoryName struct {
 }
 
 type advisoryLock struct {
+	name  advisoryName
 	holds map[*Session]*advisoryHold
-	freed chan struct{} // closed by the next release
+	queue []*advisoryWaiter
+}
+
+type advisoryWaiter struct {
+	s       *Session
+	key     expr.AdvisoryKey
+	granted chan struct{} // closed with the lock held
 }
 
 // advisoryHold counts how often a session holds a lock: for the session and for
@@ -50,14 +61,33 @@ func (h *advisoryHold) count(k expr.AdvisoryKey) *int {
 	return &h.sessExcl
 }
 
-// freeLocked reports whether s can have the lock now.
-func (l *advisoryLock) freeLocked(s *Session, shared bool) bool {
+// blockersLocked returns the sessions that s would wait for: holders, and those
+// before position pos of the queue, unless s is a holder itself.
+func (l *advisoryLock) blockersLocked(s *Session, shared bool, pos int) []int32 {
+	var out []int32
 	for o, h := range l.holds {
 		if o != s && (!shared || h.exclusive()) {
-			return false
+			out = append(out, o.info.PID)
 		}
 	}
-	return true
+	if l.holds[s] != nil {
+		return out
+	}
+	for _, w := range l.queue[:pos] {
+		if w.s != s && !(shared && w.key.Shared) {
+			out = append(out, w.s.info.PID)
+		}
+	}
+	return out
+}
+
+func (l *advisoryLock) takeLocked(s *Session, key expr.AdvisoryKey) {
+	h := l.holds[s]
+	if h == nil {
+		h = new(advisoryHold)
+		l.holds[s] = h
+	}
+	*h.count(key)++
 }
 
 // AdvisoryLock implements expr.SessionInfo.
@@ -72,65 +102,94 @@ func (a *advisoryLocks) lock(ctx context.Context, s *Session, key expr.AdvisoryK
 	defer a.mu.Unlock()
 	if a.mu.locks == nil {
 		a.mu.locks = make(map[advisoryName]*advisoryLock)
-		a.mu.waiting = make(map[*Session]advisoryName)
 	}
-	for {
-		l := a.mu.locks[name]
-		if l == nil {
-			l = &advisoryLock{holds: make(map[*Session]*advisoryHold), freed: make(chan struct{})}
-			a.mu.locks[name] = l
-		}
-		if l.freeLocked(s, key.Shared) {
-			h := l.holds[s]
-			if h == nil {
-				h = new(advisoryHold)
-				l.holds[s] = h
-			}
-			*h.count(key)++
-			return true, nil
-		}
-		if !wait {
-			return false, nil
-		}
-		a.mu.waiting[s] = name
-		if a.circleLocked(s) {
-			delete(a.mu.waiting, s)
-			return false, sqlerr.New(sqlerr.DeadlockDetected, "deadlock detected")
-		}
-		freed := l.freed
-		a.mu.Unlock()
-		var err error
-		select {
-		case <-freed:
-		case <-ctx.Done():
-			err = asSQL(ctx, ctx.Err())
-		}
-		a.mu.Lock()
-		delete(a.mu.waiting, s)
-		if err != nil {
-			return false, err
-		}
+	l := a.mu.locks[name]
+	if l == nil {
+		l = &advisoryLock{name: name, holds: make(map[*Session]*advisoryHold)}
+		a.mu.locks[name] = l
+	}
+	blockers := l.blockersLocked(s, key.Shared, len(l.queue))
+	if len(blockers) == 0 {
+		l.takeLocked(s, key)
+		return true, nil
+	}
+	if !wait {
+		return false, nil
+	}
+	w := &advisoryWaiter{s: s, key: key, granted: make(chan struct{})}
+	if err := a.tell(w, blockers); err != nil {
+		return false, err
+	}
+	l.queue = append(l.queue, w)
+	a.mu.Unlock()
+	err := w.await(ctx, s.settings.lockTimeout)
+	a.mu.Lock()
+	if err == nil {
+		return true, nil
+	}
+	i := slices.Index(l.queue, w)
+	if i < 0 { // granted at the last moment
+		return true, nil
+	}
+	l.queue = slices.Delete(l.queue, i, i+1)
+	a.endWait(w)
+	a.serveLocked(l)
+	return false, err
+}
+
+// await sleeps until the lock is granted, the statement ends or timeout (0:
+// none) is over.
+func (w *advisoryWaiter) await(ctx context.Context, timeout time.Duration) error {
+	var over <-chan time.Time
+	if timeout > 0 {
+		t := time.NewTimer(timeout)
+		defer t.Stop()
+		over = t.C
+	}
+	select {
+	case <-w.granted:
+		return nil
+	case <-over:
+		return kv.ErrLockTimeout
+	case <-ctx.Done():
+		return asSQL(ctx, ctx.Err())
 	}
 }
 
-// circleLocked reports whether s waits, over others, for itself.
-func (a *advisoryLocks) circleLocked(s *Session) bool {
-	seen := map[*Session]bool{}
-	var reaches func(o *Session) bool
-	reaches = func(o *Session) bool {
-		name, ok := a.mu.waiting[o]
-		if !ok || seen[o] {
-			return false
-		}
-		seen[o] = true
-		for h := range a.mu.locks[name].holds {
-			if h != o && (h == s || reaches(h)) {
-				return true
-			}
-		}
-		return false
+// tell tells the store of a wait.
+func (a *advisoryLocks) tell(w *advisoryWaiter, blockers []int32) error {
+	if a.waits == nil {
+		return nil
 	}
-	return reaches(s)
+	return a.waits.WaitOutside(kv.LockWait{Client: w.s.info.PID,
+		External: lockMode(w.key.Shared) + " on advisory lock " + advisoryName{w.s.db, w.key.Key, w.key.Two}.String()}, blockers)
+}
+
+func (a *advisoryLocks) endWait(w *advisoryWaiter) {
+	if a.waits != nil {
+		a.waits.EndWait(w.s.info.PID)
+	}
+}
+
+// serveLocked grants the lock to whom it is free for, first come first served,
+// and forgets it when nobody is left.
+func (a *advisoryLocks) serveLocked(l *advisoryLock) {
+	for i := 0; i < len(l.queue); {
+		w := l.queue[i]
+		if blockers := l.blockersLocked(w.s, w.key.Shared, i); len(blockers) > 0 {
+			// Nobody is waited for who was not before, so no circle can close.
+			_ = a.tell(w, blockers)
+			i++
+			continue
+		}
+		l.takeLocked(w.s, w.key)
+		l.queue = slices.Delete(l.queue, i, i+1)
+		a.endWait(w)
+		close(w.granted)
+	}
+	if len(l.holds) == 0 {
+		delete(a.mu.locks, l.name)
+	}
 }
 
 // AdvisoryUnlock implements expr.SessionInfo.
@@ -138,14 +197,13 @@ func (s sessionInfo) AdvisoryUnlock(key expr.AdvisoryKey) bool {
 	a := &s.srv.advisory
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	name := advisoryName{s.db, key.Key, key.Two}
-	l := a.mu.locks[name]
+	l := a.mu.locks[advisoryName{s.db, key.Key, key.Two}]
 	if l == nil || l.holds[s.Session] == nil || *l.holds[s.Session].count(key) == 0 {
 		s.tell(warning(sqlerr.Warning, "you don't own a lock of type %s", lockMode(key.Shared)))
 		return false
 	}
 	*l.holds[s.Session].count(key)--
-	a.dropLocked(name, l, s.Session)
+	a.dropLocked(l, s.Session)
 	return true
 }
 
@@ -156,16 +214,12 @@ func lockMode(shared bool) string {
 	return "ExclusiveLock"
 }
 
-// dropLocked forgets an empty hold and wakes those who wait.
-func (a *advisoryLocks) dropLocked(name advisoryName, l *advisoryLock, s *Session) {
+// dropLocked forgets an empty hold and serves those who wait.
+func (a *advisoryLocks) dropLocked(l *advisoryLock, s *Session) {
 	if l.holds[s].empty() {
 		delete(l.holds, s)
 	}
-	close(l.freed)
-	l.freed = make(chan struct{})
-	if len(l.holds) == 0 {
-		delete(a.mu.locks, name)
-	}
+	a.serveLocked(l)
 }
 
 // AdvisoryUnlockAll implements expr.SessionInfo.
@@ -189,12 +243,12 @@ func (s *Session) endTxnLocks() {
 func (a *advisoryLocks) release(s *Session, f func(*advisoryHold)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for name, l := range a.mu.locks {
+	for _, l := range a.mu.locks {
 		if h := l.holds[s]; h != nil {
 			was := *h
 			f(h)
 			if *h != was {
-				a.dropLocked(name, l, s)
+				a.dropLocked(l, s)
 			}
 		}
 	}

@@ -395,7 +395,10 @@ func serverFuncs(m map[string]catalogFunc) {
 	m["inet_client_port"] = func(c *catalogCall) (types.Datum, error) { return port(c.info.RemoteAddr, c) }
 	m["inet_server_port"] = func(c *catalogCall) (types.Datum, error) { return port(c.info.LocalAddr, c) }
 	none := func(c *catalogCall) (types.Datum, error) { return types.NewVector(types.TInt4, nil), nil }
-	m["pg_blocking_pids"], m["pg_safe_snapshot_blocking_pids"] = none, none
+	m["pg_safe_snapshot_blocking_pids"] = none
+	m["pg_blocking_pids"] = func(c *catalogCall) (types.Datum, error) {
+		return int4Array(c.srv.blockingPIDs(int32(c.num(0)))), nil
+	}
 	m["pg_trigger_depth"] = answerZero
 	m["pg_sequence_last_value"] = func(c *catalogCall) (types.Datum, error) {
 		last, called, err := c.sequenceState(c.oid(0))

@@ -57,6 +57,9 @@ func asSQL(ctx context.Context, err error) error {
 		}
 		return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request")
 	}
+	if e := executor.ConflictErr(err); e != nil {
+		return e
+	}
 	for _, d := range decisions {
 		if errors.Is(err, d.err) {
 			e := sqlerr.New(d.code, "%s", d.msg)

@@ -28,11 +28,6 @@ func (s *Session) lockStmt(ctx context.Context, x *ast.LockTable, c *call) error
 	if !ok {
 		mode = kv.AccessExclusive
 	}
-	if mode > kv.RowExclusive {
-		if err := s.writable("LOCK TABLE"); err != nil {
-			return err
-		}
-	}
 	o := s.lockOpt()
 	if x.NoWait {
 		o.Wait = 0

@@ -130,13 +130,10 @@ func (h *notifyHub) take(s *Session) []notification {
 func (s *Session) Wakeup(_ context.Context, w wire.ResultWriter) error {
 	a := &s.activity
 	a.mu.Lock()
-	expired := a.expired && s.block != idle
-	a.expired = false
+	expired := a.expired
 	a.mu.Unlock()
-	if expired {
-		e := sqlerr.New(sqlerr.IdleInTransactionTimeout, "terminating connection due to idle-in-transaction timeout")
-		e.Severity = "FATAL"
-		return e
+	if expired != nil {
+		return expired
 	}
 	if s.block != idle {
 		return nil // delivered after the block

@@ -21,7 +21,7 @@ func (s *Session) pgEnv() *pgcatalog.Env {
 	}
 	return &pgcatalog.Env{
 		Snap: s.snapshot(), DB: s.db, User: s.user, SearchPath: path,
-		Settings: s.settingRows, Sessions: s.sessionRows, Sequence: s.sequenceState,
+		Settings: s.settingRows, Sessions: s.sessionRows, Locks: s.lockRows, Sequence: s.sequenceState,
 		Prepared: s.preparedRows, Cursors: s.cursorRows, Refused: s.srv.refusals.rows, Regions: s.regionRows, Now: now(),
 	}
 }
@@ -160,7 +160,7 @@ func (s *Session) settingRows() []pgcatalog.Setting {
 		}
 		v := s.settings.get(key)
 		switch key {
-		case "transaction_isolation", "transaction_read_only", "max_connections":
+		case "transaction_isolation", "transaction_read_only", "transaction_deferrable", "max_connections":
 			v, _ = s.showSetting(key)
 		}
 		row := pgcatalog.Setting{Name: d.name, Value: v, Unit: d.unit, Context: d.context, VarType: d.kind, Source: "default",
@@ -179,6 +179,7 @@ func (s *Session) settingRows() []pgcatalog.Setting {
 // sessionRows are the rows of pg_stat_activity.
 func (s *Session) sessionRows() []pgcatalog.SessionInfo {
 	var out []pgcatalog.SessionInfo
+	waits := s.waitEvents()
 	for _, o := range s.srv.sessions() {
 		a := &o.activity
 		a.mu.Lock()
@@ -188,6 +189,8 @@ func (s *Session) sessionRows() []pgcatalog.SessionInfo {
 		a.mu.Unlock()
 		if row.State != "active" {
 			row.WaitEventType, row.WaitEvent = "Client", "ClientRead"
+		} else if e := waits[row.PID]; e != "" {
+			row.WaitEventType, row.WaitEvent = "Lock", e
 		}
 		if t, ok := o.info.RemoteAddr.(*net.TCPAddr); ok {
 			row.ClientAddr, row.ClientPort = t.IP.String(), int32(t.Port)

@@ -38,13 +38,18 @@ type rowBuffer struct {
 	opts    *types.FmtOpts
 	batches []*vec.Batch
 	rows    int64
+	mem     executor.Memory // what the batches take, if somebody counts
 }
 
 func (k *rowBuffer) begin(cols []wire.Column, o *types.FmtOpts) { k.cols, k.opts = cols, o }
 
 func (k *rowBuffer) batch(b *vec.Batch) error {
 	if b.Rows() > 0 {
-		k.batches = append(k.batches, copyBatch(b))
+		c := copyBatch(b)
+		if err := k.mem.Grow(bytesOf(c)); err != nil {
+			return err
+		}
+		k.batches = append(k.batches, c)
 		k.rows += int64(b.Rows())
 	}
 	return nil
@@ -65,6 +70,18 @@ func copyBatch(b *vec.Batch) *vec.Batch {
 	return out
 }
 
+// bytesOf estimates the memory of a copied batch.
+func bytesOf(b *vec.Batch) int64 {
+	n := int64(0)
+	for _, c := range b.Cols {
+		n += int64(b.N) * 24
+		for _, v := range c.B {
+			n += int64(len(v))
+		}
+	}
+	return n
+}
+
 // plannedStmt is a statement with its plan, made anew when the catalog or the
 // settings it depends on have changed, and its operators, used again and again.
 type plannedStmt struct {
@@ -82,6 +99,7 @@ type plannedStmt struct {
 	busy bool
 	env  executor.Env
 	x    expr.Env
+	mem  executor.Memory
 
 	inOrder bool // full scans give the rows in the order of the table's key
 }
@@ -245,6 +263,10 @@ func (s *Session) fillEnv(ctx context.Context, env *executor.Env, x *expr.Env, p
 		LockTimeout: s.settings.lockTimeout, ReadCommitted: t.iso == kv.ReadCommitted,
 		TableExprs: s.tableExprsFn, Virtual: s.virtualFn, SequenceRow: s.sequenceRowFn, Notice: s.tellFn,
 	}
+	if env.Mem = &p.mem; env != &p.env {
+		env.Mem = new(executor.Memory)
+	}
+	env.Mem.Limit, env.Mem.Pool, env.Mem.TempLimit = s.srv.opts.MaxStatementMemory, &s.srv.memory, s.settings.tempLimit
 	if p.inOrder {
 		env.MaxParallel = 1
 	}
@@ -288,13 +310,16 @@ func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Da
 		return 0, err
 	}
 	mark, marked, to := 0, false, out
+	var kept *rowBuffer // a statement that may run again shows its rows at its end
 	if !p.q.ReadOnly {
-		if err := s.writable(p.q.Tag); err != nil && p.writes() {
-			return 0, err
+		if s.readOnly() && p.writes() {
+			return 0, s.writable(p.command())
 		}
 		mark, marked = s.tx.kv.Savepoint(), true
 		if p.q.Returns {
-			to = &rowBuffer{}
+			kept = &rowBuffer{mem: executor.Memory{Limit: s.srv.opts.MaxStatementMemory, Pool: &s.srv.memory}}
+			defer kept.mem.Release()
+			to = kept
 		}
 	}
 	n, err = s.drain(ctx, p, params, to, stats)
@@ -312,9 +337,9 @@ func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Da
 	}
 	if !p.q.ReadOnly {
 		s.count(p.q, n)
-		if b, ok := to.(*rowBuffer); ok && to != out {
-			out.begin(b.cols, b.opts)
-			for _, x := range b.batches {
+		if kept != nil {
+			out.begin(kept.cols, kept.opts)
+			for _, x := range kept.batches {
 				if err := out.batch(x); err != nil {
 					return 0, err
 				}
@@ -323,6 +348,21 @@ func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Da
 		s.tx.kv.Release(mark)
 	}
 	return n, nil
+}
+
+// command is the statement's name in messages: a SELECT's with that of its lock.
+func (p *plannedStmt) command() string {
+	for n := p.q.Root; p.q.Tag == "SELECT" && n != nil; {
+		if l, ok := n.(*plan.LockRows); ok && len(l.Locks) > 0 {
+			return "SELECT FOR " + l.Locks[0].Strength
+		}
+		below := n.Children()
+		n = nil
+		if len(below) > 0 {
+			n = below[0]
+		}
+	}
+	return p.q.Tag
 }
 
 // writes reports whether the plan changes tables, beyond what a read-only
@@ -426,13 +466,37 @@ func tagOf(q *plan.Query) string {
 	return q.Tag
 }
 
-// withTimeout applies statement_timeout to a call.
+// withTimeout applies statement_timeout and transaction_timeout to a call.
 func (s *Session) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
-	d := s.settings.stmtTimeout
+	d, left := s.settings.stmtTimeout, s.transactionLeft()
+	if left > 0 && (d <= 0 || left < d) {
+		return context.WithTimeoutCause(ctx, left, errTransactionTimeout())
+	}
 	if d <= 0 {
 		return ctx, nil
 	}
 	return context.WithTimeoutCause(ctx, d, sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to statement timeout"))
+}
+
+// transactionLeft is the time that transaction_timeout leaves to the open
+// transaction, or to one that begins now; 0 without a timeout.
+func (s *Session) transactionLeft() time.Duration {
+	d := s.settings.txnTimeout
+	if d > 0 && s.tx != nil {
+		d = max(d-time.Since(s.tx.began), 1)
+	}
+	return d
+}
+
+// errTransactionTimeout ends the connection, as later versions of PostgreSQL do.
+func errTransactionTimeout() *sqlerr.Error {
+	return fatal(sqlerr.TransactionTimeout, "terminating connection due to transaction timeout")
+}
+
+func fatal(code sqlerr.Code, msg string) *sqlerr.Error {
+	e := sqlerr.New(code, "%s", msg)
+	e.Severity = "FATAL"
+	return e
 }
 
 // now is the wall clock in PostgreSQL's microseconds.

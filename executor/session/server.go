@@ -13,6 +13,7 @@ import (
 	"kvsqld/catalog/pgcatalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
+	"kvsqld/executor"
 	"kvsqld/storage/kv"
 	"kvsqld/storage/table"
 	"kvsqld/wire"
@@ -29,8 +30,12 @@ type Options struct {
 	MaxConnections int
 	// MaxParallel is the number of goroutines a scan may use; 0 is 1.
 	MaxParallel int
-	TempDir     string
-	Logger      *slog.Logger
+	// MaxStatementMemory and MaxMemory are the bytes that a statement, and all
+	// together, may keep in memory; beyond them a statement fails with 53200.
+	// 0 is no limit.
+	MaxStatementMemory, MaxMemory int64
+	TempDir                       string
+	Logger                        *slog.Logger
 }
 
 func (o *Options) maxConnections() string {
@@ -55,6 +60,7 @@ type Server struct {
 	rows     rowCounters
 	notify   notifyHub
 	advisory advisoryLocks
+	memory   executor.Pool
 	refusals refusals
 
 	// The background worker that keeps statistics up to date.
@@ -71,6 +77,9 @@ type Server struct {
 
 var _ wire.Backend = (*Server)(nil)
 
+// superuserReserved is superuser_reserved_connections.
+const superuserReserved = 3
+
 // countersOID is the key of the fragment with the catalog's counters; no object
 // has OID 0.
 const countersOID types.OID = 0
@@ -82,6 +91,11 @@ func Open(ctx context.Context, store kv.Store, o Options) (*Server, error) {
 		o.Logger = slog.Default()
 	}
 	srv := &Server{Store: store, Tables: table.NewDB(store), opts: o, start: time.Now()}
+	srv.memory.Limit = o.MaxMemory
+	if err := executor.RemoveLeftovers(o.TempDir); err != nil {
+		o.Logger.Warn("temporary files of an earlier process were not removed", "error", err)
+	}
+	srv.advisory.waits, _ = store.(kv.Waits)
 	srv.mu.sessions = make(map[int32]*Session)
 	srv.Catalog = catalog.New(pgcatalog.Overlay())
 	if err := srv.Tables.Init(ctx); err != nil {
@@ -215,8 +229,11 @@ func (srv *Server) connect(p *wire.StartupParams, info *wire.ConnInfo) (*Session
 		return nil, err
 	}
 	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	if max, _ := strconv.Atoi(srv.opts.maxConnections()); !role.Super && len(srv.mu.sessions) >= max-superuserReserved {
+		return nil, fatal(sqlerr.TooManyConnections, "remaining connection slots are reserved for non-replication superuser connections")
+	}
 	srv.mu.sessions[info.PID] = s
-	srv.mu.Unlock()
 	return s, nil
 }
 

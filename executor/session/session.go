@@ -72,11 +72,12 @@ type activity struct {
 	mu           sync.Mutex
 	query        string
 	state        string
+	calls        uint64
 	queryStart   int64
 	stateChanged int64
 	xactStart    int64
 	application  string
-	expired      bool
+	expired      *sqlerr.Error // what ends the connection that has been idle for too long
 }
 
 // enter and leave frame every call that a client makes.
@@ -85,6 +86,8 @@ func (s *Session) enter(w wire.ResultWriter, query string) {
 	s.stmtStart = now()
 	a := &s.activity
 	a.mu.Lock()
+	a.expired = nil
+	a.calls++
 	a.state = "active"
 	if query != "" {
 		a.query = query
@@ -94,6 +97,7 @@ func (s *Session) enter(w wire.ResultWriter, query string) {
 	a.mu.Unlock()
 	if s.idleTimer != nil {
 		s.idleTimer.Stop()
+		s.idleTimer = nil
 	}
 }
 
@@ -119,9 +123,7 @@ func (s *Session) leave(w wire.ResultWriter) {
 		a.xactStart = s.tx.start
 	}
 	a.mu.Unlock()
-	if s.block != idle && s.settings.idleTimeout > 0 {
-		s.armIdle()
-	}
+	s.armIdle()
 }
 
 // Parameters implements wire.Session.
@@ -172,7 +174,7 @@ func (s *Session) fail(ctx context.Context, err error, text string) error {
 	if err == nil {
 		return nil
 	}
-	err = finishError(ctx, err, text)
+	err = s.explainDeadlock(finishError(ctx, err, text))
 	s.srv.refusals.add(err, s.settings.get("application_name"))
 	s.Abort()
 	return err

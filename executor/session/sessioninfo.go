@@ -246,17 +246,32 @@ func (s *Session) mayBecome(name string) bool {
 	return member(s.sessionUser)
 }
 
-// armIdle starts the clock of idle_in_transaction_session_timeout.
+// armIdle starts the clock of the timeout that applies to a session that waits
+// for its client: whichever strikes first.
 func (s *Session) armIdle() {
-	expire := func() {
-		s.activity.mu.Lock()
-		s.activity.expired = true
-		s.activity.mu.Unlock()
-		s.info.Wake()
+	d, why := s.settings.idleSession, fatal(sqlerr.IdleSessionTimeout, "terminating connection due to idle-session timeout")
+	if s.block != idle {
+		d, why = s.settings.idleTimeout, fatal(sqlerr.IdleInTransactionTimeout, "terminating connection due to idle-in-transaction timeout")
+		if left := s.transactionLeft(); left > 0 && (d <= 0 || left < d) {
+			d, why = left, errTransactionTimeout()
+		}
 	}
-	if s.idleTimer == nil {
-		s.idleTimer = time.AfterFunc(s.settings.idleTimeout, expire)
+	if d <= 0 {
 		return
 	}
-	s.idleTimer.Reset(s.settings.idleTimeout)
+	a := &s.activity
+	a.mu.Lock()
+	calls := a.calls
+	a.mu.Unlock()
+	s.idleTimer = time.AfterFunc(d, func() {
+		a.mu.Lock()
+		late := a.calls != calls // the client's next call was faster
+		if !late {
+			a.expired = why
+		}
+		a.mu.Unlock()
+		if !late {
+			s.info.Wake()
+		}
+	})
 }

@@ -27,7 +27,10 @@ type settings struct {
 	path        []string // search path as written, $user included
 	stmtTimeout time.Duration
 	lockTimeout time.Duration
-	idleTimeout time.Duration
+	idleTimeout time.Duration // idle_in_transaction_session_timeout
+	idleSession time.Duration // idle_session_timeout
+	txnTimeout  time.Duration // transaction_timeout
+	tempLimit   int64         // temp_file_limit in bytes; 0: none
 	workMem     int64
 	optimizer   bool
 	minLevel    int
@@ -170,6 +173,10 @@ func (s *Session) settingEffect(key string, value *string, local bool) error {
 		if value != nil {
 			return s.setReadOnly(v == "on")
 		}
+	case "transaction_deferrable":
+		if value != nil {
+			return s.setDeferrable(v == "on")
+		}
 	}
 	return nil
 }
@@ -194,6 +201,19 @@ func (s *Session) settingChanged(key string) {
 		g.lockTimeout = time.Duration(atoi(v)) * time.Millisecond
 	case "idle_in_transaction_session_timeout":
 		g.idleTimeout = time.Duration(atoi(v)) * time.Millisecond
+	case "idle_session_timeout":
+		g.idleSession = time.Duration(atoi(v)) * time.Millisecond
+	case "transaction_timeout":
+		g.txnTimeout = time.Duration(atoi(v)) * time.Millisecond
+	case "temp_file_limit":
+		switch n := atoi(v); {
+		case n < 0:
+			g.tempLimit = 0
+		case n == 0:
+			g.tempLimit = 1 // none is to be written
+		default:
+			g.tempLimit = n << 10
+		}
 	case "work_mem":
 		g.workMem = atoi(v) << 10
 	case "kvsqld.optimizer":
@@ -267,6 +287,11 @@ func (s *Session) showSetting(name string) (string, bool) {
 		return strings.ToLower(isolationName(s.isolation())), true
 	case "transaction_read_only":
 		return onOff(s.readOnly()), true
+	case "transaction_deferrable":
+		if s.tx != nil {
+			return onOff(s.tx.waitSafe), true
+		}
+		return s.settings.get("default_transaction_deferrable"), true
 	case "is_superuser":
 		return onOff(s.isSuper(s.user)), true
 	case "session_authorization":
@@ -383,7 +408,7 @@ func (s *Session) startSettings(db *catalog.Database, role *catalog.Role, packet
 		g.reset[strings.ToLower(p.Name)] = v
 	}
 	for _, n := range []string{"datestyle", "search_path", "statement_timeout", "lock_timeout",
-		"idle_in_transaction_session_timeout", "work_mem", "kvsqld.optimizer", "client_min_messages", "application_name"} {
+		"idle_in_transaction_session_timeout", "idle_session_timeout", "transaction_timeout", "temp_file_limit", "work_mem", "kvsqld.optimizer", "client_min_messages", "application_name"} {
 		s.settingChanged(n)
 	}
 	g.dirty = g.dirty[:0]

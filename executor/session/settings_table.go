@@ -31,6 +31,9 @@ type setting struct {
 
 // own are the parameters that PostgreSQL does not have.
 var own = []catalog.Setting{
+	// Newer than version 15, and harmless to clients that do not know it.
+	{Name: "transaction_timeout", Context: "user", VarType: "integer", Unit: "ms", Min: "0", Max: "2147483647", BootVal: "0", ResetVal: "0",
+		Category: "Client Connection Defaults / Statement Behavior"},
 	{Name: "kvsqld.optimizer", Value: "on", Context: "user", VarType: "bool", BootVal: "on", ResetVal: "on", Category: "Query Tuning"},
 }
 

@@ -28,8 +28,10 @@ type transaction struct {
 	kv       kv.Txn
 	iso      kv.Isolation
 	readOnly bool
+	waitSafe bool // DEFERRABLE; every snapshot is a safe one, so that nothing follows from it
 	used     bool // a statement has run: the isolation level is fixed
 	start    int64
+	began    time.Time
 	fmtBuf   types.FmtOpts
 	fmt      *types.FmtOpts
 
@@ -60,6 +62,7 @@ type savepoint struct {
 	changed  bool
 	settings int
 	notes    int
+	readOnly bool
 }
 
 func (t *transaction) useFmt(o *types.FmtOpts) {
@@ -82,11 +85,13 @@ func (s *Session) ensureTx(ctx context.Context) (*transaction, error) {
 }
 
 func (s *Session) openTx(ctx context.Context, iso kv.Isolation, readOnly bool) (*transaction, error) {
-	k, err := s.srv.Store.Begin(ctx, kv.BeginOpt{Isolation: iso, ReadOnly: readOnly})
+	k, err := s.srv.Store.Begin(ctx, kv.BeginOpt{Isolation: iso, ReadOnly: readOnly, Client: s.info.PID})
 	if err != nil {
 		return nil, err
 	}
-	t := &transaction{kv: k, iso: iso, readOnly: readOnly, start: types.TimestampFromTime(time.Now())}
+	t := &transaction{kv: k, iso: iso, readOnly: readOnly, began: time.Now(),
+		waitSafe: s.settings.get("default_transaction_deferrable") == "on"}
+	t.start = types.TimestampFromTime(t.began)
 	t.fmtBuf = *s.settings.fmt
 	t.fmtBuf.Now = t.start
 	t.fmt = &t.fmtBuf
@@ -336,7 +341,7 @@ func (s *Session) transaction(ctx context.Context, x *ast.Transaction) (string, 
 			return "", noBlock("SAVEPOINT")
 		}
 		t := s.tx
-		sp := savepoint{name: x.Name, kv: t.kv.Savepoint(), settings: s.settings.mark(), notes: len(t.notes)}
+		sp := savepoint{name: x.Name, kv: t.kv.Savepoint(), settings: s.settings.mark(), notes: len(t.notes), readOnly: t.readOnly}
 		if t.change != nil {
 			sp.change, sp.changed = t.change.Mark(), true
 		}
@@ -435,6 +440,7 @@ func (s *Session) rollbackTo(name string) error {
 	}
 	s.rollbackSettings(sp.settings)
 	t.notes = t.notes[:sp.notes]
+	t.readOnly = sp.readOnly
 	t.saves = t.saves[:i+1]
 	s.block = inBlock
 	return s.rebase()
@@ -451,8 +457,28 @@ func (s *Session) setModes(m ast.TxnModes) error {
 		}
 	}
 	if m.ReadOnly != nil {
-		return s.setReadOnly(*m.ReadOnly)
+		if err := s.setReadOnly(*m.ReadOnly); err != nil {
+			return err
+		}
 	}
+	if m.Deferrable != nil {
+		return s.setDeferrable(*m.Deferrable)
+	}
+	return nil
+}
+
+// setDeferrable changes what SHOW transaction_deferrable says.
+func (s *Session) setDeferrable(on bool) error {
+	t := s.tx
+	switch {
+	case t == nil:
+		return nil
+	case len(t.saves) > 0:
+		return sqlerr.New(sqlerr.ActiveSQLTransaction, "SET TRANSACTION [NOT] DEFERRABLE cannot be called within a subtransaction")
+	case t.used:
+		return sqlerr.New(sqlerr.ActiveSQLTransaction, "SET TRANSACTION [NOT] DEFERRABLE must be called before any query")
+	}
+	t.waitSafe = on
 	return nil
 }
 
@@ -466,6 +492,9 @@ func (s *Session) setIsolation(name string) error {
 	if t.used {
 		return sqlerr.New(sqlerr.ActiveSQLTransaction, "SET TRANSACTION ISOLATION LEVEL must be called before any query")
 	}
+	if len(t.saves) > 0 {
+		return sqlerr.New(sqlerr.ActiveSQLTransaction, "SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction")
+	}
 	return s.reopen(iso, t.readOnly)
 }
 
@@ -473,6 +502,9 @@ func (s *Session) setReadOnly(ro bool) error {
 	t := s.tx
 	if t == nil || t.readOnly == ro {
 		return nil
+	}
+	if !ro && len(t.saves) > 0 && t.saves[len(t.saves)-1].readOnly {
+		return sqlerr.New(sqlerr.ActiveSQLTransaction, "cannot set transaction read-write mode inside a read-only transaction")
 	}
 	if t.used {
 		if !ro {
@@ -487,7 +519,7 @@ func (s *Session) setReadOnly(ro bool) error {
 // reopen replaces the unused transaction by one with other properties.
 func (s *Session) reopen(iso kv.Isolation, ro bool) error {
 	t := s.tx
-	k, err := s.srv.Store.Begin(context.Background(), kv.BeginOpt{Isolation: iso, ReadOnly: ro})
+	k, err := s.srv.Store.Begin(context.Background(), kv.BeginOpt{Isolation: iso, ReadOnly: ro, Client: s.info.PID})
 	if err != nil {
 		return err
 	}
@@ -508,7 +540,13 @@ func (s *Session) setCharacteristics(m ast.TxnModes) error {
 	}
 	if m.ReadOnly != nil {
 		v := onOff(*m.ReadOnly)
-		return s.setSetting("default_transaction_read_only", &v, false)
+		if err := s.setSetting("default_transaction_read_only", &v, false); err != nil {
+			return err
+		}
+	}
+	if m.Deferrable != nil {
+		v := onOff(*m.Deferrable)
+		return s.setSetting("default_transaction_deferrable", &v, false)
 	}
 	return nil
 }

@@ -57,6 +57,18 @@ var (
 	ErrTxnDone = errors.New("transaction has ended")
 )
 
+// ConflictError is ErrConflict with what is known of it.
+type ConflictError struct {
+	Deleted bool // the row to be locked has been deleted
+	Read    bool // something that was read has been changed (Serializable)
+	Detail  string
+}
+
+func (e *ConflictError) Error() string { return ErrConflict.Error() + ": " + e.Detail }
+
+// Is makes errors.Is find ErrConflict.
+func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
+
 // Errors of committing.
 var (
 	// ErrDiskFull is returned when the store cannot grow. Nothing was written;

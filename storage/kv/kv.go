@@ -46,7 +46,8 @@ type ScanOpt struct {
 type LockOpt struct {
 	Wait       time.Duration // < 0: until granted or deadlock; 0: NOWAIT; > 0: at most so long
 	AtSnapshot bool          // ErrConflict when a key changed since the transaction's snapshot (REPEATABLE READ)
-	Shared     bool          // several transactions may hold the key at once; none may write it
+	Mode       RowLockMode   // the zero value is ForUpdate
+	IfAbsent   bool          // a key that exists, and that nobody else is writing, is reported and not locked
 	SkipLocked bool          // a key that is not to be had at once is skipped and reported, not waited for
 	NoValue    bool          // LockResult.Val is not wanted: saves one read per key
 }
@@ -94,6 +95,7 @@ const (
 type BeginOpt struct {
 	ReadOnly  bool
 	Isolation Isolation
+	Client    int32 // names the client in LockWait and LockInfo; 0 = nobody
 }
 
 // Reader reads one consistent state. Its methods may be called from several

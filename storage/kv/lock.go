@@ -44,3 +44,65 @@ var tableLockNames = [NumTableLockModes]string{
 
 // String returns the name pg_locks shows, such as "RowExclusiveLock".
 func (m TableLockMode) String() string { return tableLockNames[m] }
+
+// RowLockMode is one of PostgreSQL's four row lock modes, strongest first.
+type RowLockMode uint8
+
+// The modes, with the statements that take them.
+const (
+	ForUpdate      RowLockMode = iota // DELETE, UPDATE of a key, and every new key
+	ForNoKeyUpdate                    // UPDATE that changes no key
+	ForShare                          // SELECT FOR SHARE
+	ForKeyShare                       // the check of a foreign key
+)
+
+// Conflicts reports whether two transactions cannot hold the modes at once. A
+// stronger mode conflicts with all that a weaker one does.
+func (m RowLockMode) Conflicts(o RowLockMode) bool { return m+o <= 3 }
+
+// Exclusive reports whether the mode excludes other writers.
+func (m RowLockMode) Exclusive() bool { return m <= ForNoKeyUpdate }
+
+// LockWait is one transaction's wait for a lock.
+type LockWait struct {
+	Client    int32 // who waits (BeginOpt.Client)
+	Blocker   int32 // whom for
+	Space     uint64
+	Row       bool          // for rows of the space, else for its table lock
+	RowMode   RowLockMode   // if Row
+	TableMode TableLockMode // if not
+	External  string        // what is waited for outside of the store, with its mode; "" for locks of the store
+}
+
+// DeadlockError is ErrDeadlock with the circle: each one waits for the next,
+// the last for the first, which is the one that gets the error.
+type DeadlockError struct{ Waits []LockWait }
+
+func (e *DeadlockError) Error() string { return ErrDeadlock.Error() }
+
+// Is makes errors.Is find ErrDeadlock.
+func (e *DeadlockError) Is(target error) bool { return target == ErrDeadlock }
+
+// LockInfo is one lock that a transaction holds or waits for.
+type LockInfo struct {
+	Client  int32
+	Space   uint64
+	Mode    TableLockMode
+	Rows    int64 // rows of the space that it has locked; 0: the table lock
+	Granted bool
+}
+
+// Waits is what a store with locks of its own tells about them, and takes part
+// of others' locks for finding deadlocks over both. A store may lack it.
+type Waits interface {
+	// Locks lists the locks, in no order. It costs nothing to those who use them.
+	Locks() []LockInfo
+	// Blockers lists the clients that client waits for, directly, in the store
+	// or by WaitOutside.
+	Blockers(client int32) []int32
+	// WaitOutside says that w.Client is about to wait for the blockers, outside
+	// of the store; *DeadlockError when that closes a circle. EndWait, or
+	// another WaitOutside of the client, ends it.
+	WaitOutside(w LockWait, blockers []int32) error
+	EndWait(client int32)
+}

@@ -104,6 +104,8 @@ type InsertOpt struct {
 	// Lock says how long to wait for the holder of a key. AtSnapshot is set from
 	// the transaction's isolation level.
 	Lock LockOpt
+	// Mode is how ConflictReport locks an existing row.
+	Mode kv.RowLockMode
 }
 
 // Conflict is a row that Insert left out because its key exists.
@@ -111,7 +113,7 @@ type Conflict struct {
 	Row   uint32         // row number in the input batch
 	Index *catalog.Index // the unique index that has the key
 	// Key is the row key of the existing row. For ConflictReport it has been locked
-	// exclusively, unless the row was inserted by this same call.
+	// in InsertOpt.Mode, unless the row was inserted by this same call.
 	Key []byte
 	// Same tells that the existing row was inserted by this same call.
 	Same bool

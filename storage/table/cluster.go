@@ -205,8 +205,8 @@ func (k *clusterKeys) parents(ctx context.Context, d *Desc, m *image, sel []uint
 	keys := buf.Keys(nil)
 	entries := make([][]byte, len(keys))
 	if m.tx != nil {
-		o := m.lock
-		o.Shared, o.NoValue, o.SkipLocked, o.AtSnapshot = true, false, false, m.tx.Isolation() != kv.ReadCommitted
+		// Not key share: the parent must not move to another region meanwhile.
+		o := LockOpt{Wait: m.lock.Wait, Mode: kv.ForShare, AtSnapshot: m.tx.Isolation() != kv.ReadCommitted}
 		res, err := lockSorted(ctx, m.tx, x.space, o, keys)
 		if err != nil {
 			return nil, err

@@ -73,7 +73,7 @@ func (d *Desc) LockRows(ctx context.Context, tx Txn, keys [][]byte, o LockOpt) (
 }
 
 // ExistsLocked is Exists in a transaction on a whole unique key: the keys are
-// locked as o says (Shared for foreign keys), so that they cannot be deleted or
+// locked as o says (kv.ForKeyShare for foreign keys), so that they cannot be deleted or
 // inserted by others, and their newest committed state counts.
 func (d *Desc) ExistsLocked(ctx context.Context, tx Txn, ix *catalog.Index, keys []*vec.Vec, n int, rows []uint32, o LockOpt) (hits []bool, err error) {
 	x, err := d.index(ix)

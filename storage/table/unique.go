@@ -22,8 +22,9 @@ type uniqueCheck struct {
 	taken []int32
 }
 
-// checkInsert locks the unique keys of the new image and decides which rows are
-// left out (nil: none). Conflicts are reported in res or returned as 23505.
+// checkInsert locks the new unique keys of the new image and decides which rows
+// are left out (nil: none). A key that exists is not locked: who only reads its row
+// with a lock does not make others wait. Conflicts are reported in res or returned as 23505.
 func (w *Writer) checkInsert(ctx context.Context, sel []uint32, o InsertOpt, res *InsertResult) ([]bool, error) {
 	var checks []*uniqueCheck
 	for i, x := range w.d.indexes {
@@ -110,7 +111,7 @@ func (w *Writer) uniqueKeys(ctx context.Context, i int, sel []uint32, o LockOpt)
 		}
 		keys = buf.Keys(nil)
 	}
-	o.NoValue, o.Shared, o.SkipLocked, o.AtSnapshot = false, false, false, false
+	o = LockOpt{Wait: o.Wait, IfAbsent: true}
 	res, err := lockSorted(ctx, w.tx, w.d.fileOf(x), o, keys)
 	if err != nil {
 		return nil, err
@@ -214,8 +215,10 @@ func (w *Writer) conflict(ctx context.Context, c *uniqueCheck, p int, row uint32
 	if c.res[p].Changed {
 		return out, changed(w.tx)
 	}
-	if o.Conflict == ConflictReport && !c.x.master {
-		_, err := w.d.LockRows(ctx, w.tx, [][]byte{out.Key}, o.Lock)
+	if o.Conflict == ConflictReport {
+		l := o.Lock
+		l.Mode = o.Mode
+		_, err := w.d.LockRows(ctx, w.tx, [][]byte{out.Key}, l)
 		return out, err
 	}
 	return out, nil

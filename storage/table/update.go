@@ -11,7 +11,7 @@ import (
 
 // Update replaces rows: keys by row number, old and new live columns of the same
 // row numbers. changed lists the indexes into Table.Columns that may differ. The
-// caller has locked the rows (LockRows). Unique keys are checked row by row, those
+// caller has locked the rows (LockRows), for update where a unique key changes. Unique keys are checked row by row, those
 // of deferrable constraints after all rows of the call. It returns the row keys by
 // row number, which differ from keys where the primary key changed; they are valid
 // until the next call.
@@ -166,12 +166,12 @@ func (w *Writer) checkUpdate(ctx context.Context, u *indexUpdate, sel []uint32, 
 		before, after []byte
 	}
 	var moves []move
-	var keys [][]byte
+	var keys, kept [][]byte
 	for p, row := range sel {
 		before, after := u.searchKeys(w, p, int(row))
 		if bytes.Equal(before, after) {
 			if after != nil && !u.x.master && (u.includes || !bytes.Equal(w.old.list[p], w.new.list[p])) {
-				keys = append(keys, after) // the entry's value is written again
+				kept = append(kept, after) // the entry's value is written again
 			}
 			continue
 		}
@@ -183,10 +183,13 @@ func (w *Writer) checkUpdate(ctx context.Context, u *indexUpdate, sel []uint32, 
 			keys = append(keys, after)
 		}
 	}
+	if _, err := lockSorted(ctx, w.tx, w.d.fileOf(u.x), LockOpt{Wait: o.Wait, Mode: kv.ForNoKeyUpdate, NoValue: true}, kept); err != nil {
+		return err
+	}
 	if len(keys) == 0 {
 		return nil
 	}
-	o.NoValue, o.Shared, o.SkipLocked, o.AtSnapshot = false, false, false, false
+	o = LockOpt{Wait: o.Wait}
 	res, err := lockSorted(ctx, w.tx, w.d.fileOf(u.x), o, keys)
 	if err != nil {
 		return err

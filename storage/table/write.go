@@ -252,7 +252,7 @@ func (w *Writer) Insert(ctx context.Context, rows *vec.Batch, ix []IndexVals, o 
 // lockNew locks the new image's row keys where no index's check does. Others find
 // out by the locks that a row has appeared.
 func (w *Writer) lockNew(ctx context.Context, o LockOpt) error {
-	o.NoValue, o.Shared, o.SkipLocked, o.AtSnapshot = true, false, false, false
+	o = LockOpt{Wait: o.Wait, NoValue: true}
 	_, err := lockSorted(ctx, w.tx, w.d.space, o, w.new.list)
 	return err
 }
@@ -374,7 +374,7 @@ func (w *Writer) lockSearchKeys(ctx context.Context, x *index, cols []*vec.Vec, 
 			keys.Add(func(dst []byte) []byte { return x.key.Append(dst, cols, int(row)) })
 		}
 	}
-	o.NoValue, o.Shared, o.SkipLocked, o.AtSnapshot = true, false, false, false
+	o = LockOpt{Wait: o.Wait, NoValue: true}
 	_, err := lockSorted(ctx, w.tx, x.space, o, keys.Keys(nil))
 	return err
 }

@@ -127,7 +127,7 @@ func (st *Store) commitBatch(batch []*commitReq) {
 	ok := make([]*commitReq, 0, len(batch))
 	for _, r := range batch {
 		if r.reads != nil && !st.log.valid(r, ok) {
-			r.finish(fmt.Errorf("%w: something read by the transaction was changed by a later commit", kv.ErrConflict))
+			r.finish(&kv.ConflictError{Read: true, Detail: "something read by the transaction was changed by a later commit"})
 			continue
 		}
 		ok = append(ok, r)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -37,7 +38,7 @@ func TestRowLocksExclude(t *testing.T) {
 				}
 				sum := 0
 				for _, k := range ks {
-					o := kv.LockOpt{Wait: kv.WaitForever, NoValue: true, Shared: c == 0}
+					o := kv.LockOpt{Wait: kv.WaitForever, NoValue: true, Mode: sharedIf(c == 0)}
 					if r.IntN(10) == 0 {
 						o.Wait = 0
 					}
@@ -133,4 +134,114 @@ func TestTableLocksExclude(t *testing.T) {
 	if sl.mask != 0 || len(sl.holders) != 0 || len(sl.queue) != 0 {
 		t.Errorf("left over: modes %b, %d holders, %d waiters", sl.mask, len(sl.holders), len(sl.queue))
 	}
+}
+
+// TestRowModesExclude compares what is granted with the conflict table, and
+// leaves no lock behind.
+func TestRowModesExclude(t *testing.T) {
+	_, st := newFake(t, Options{})
+	var mu sync.Mutex
+	var held [4]int
+	var wg sync.WaitGroup
+	for c := range 6 {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(c), 9))
+			for range 300 {
+				tx, err := st.Begin(ctx, kv.BeginOpt{Client: int32(c) + 1})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mine := -1
+				for range 1 + r.IntN(2) {
+					m := kv.RowLockMode(r.IntN(4))
+					_, err := tx.LockKeys(ctx, sp, kv.LockOpt{Wait: kv.WaitForever, Mode: m}, []byte("k"))
+					if errors.Is(err, kv.ErrDeadlock) {
+						break
+					}
+					if err != nil {
+						t.Error(err)
+						break
+					}
+					mu.Lock()
+					if mine < 0 || int(m) < mine {
+						if mine >= 0 {
+							held[mine]--
+						}
+						mine = int(m)
+						held[mine]++
+					}
+					for o := range held {
+						others := held[o]
+						if o == mine {
+							others--
+						}
+						if kv.RowLockMode(mine).Conflicts(kv.RowLockMode(o)) && others > 0 {
+							t.Errorf("mode %d is held beside %d", mine, o)
+						}
+					}
+					mu.Unlock()
+				}
+				mu.Lock()
+				if mine >= 0 {
+					held[mine]--
+				}
+				mu.Unlock()
+				tx.Rollback()
+			}
+		})
+	}
+	wg.Wait()
+	for i := range st.locks.shards {
+		if n := len(st.locks.shards[i].m); n != 0 {
+			t.Errorf("shard %d has %d locks left", i, n)
+		}
+	}
+	if n := len(st.locks.graph.owners); n != 0 {
+		t.Errorf("%d waiters are left in the graph", n)
+	}
+}
+
+// TestDeadlockOverClients closes a circle over a row lock and a wait that the
+// store was told of, from either side.
+func TestDeadlockOverClients(t *testing.T) {
+	_, st := newFake(t, Options{})
+	a, _ := st.Begin(ctx, kv.BeginOpt{Client: 1})
+	b, _ := st.Begin(ctx, kv.BeginOpt{Client: 2})
+	defer b.Rollback()
+	forever := kv.LockOpt{Wait: kv.WaitForever}
+	if _, err := a.LockKeys(ctx, sp, forever, []byte("k")); err != nil {
+		t.Fatal(err)
+	}
+	// Client 1 waits for client 2, who then wants the row of client 1.
+	if err := st.WaitOutside(kv.LockWait{Client: 1, External: "x"}, []int32{2}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := b.LockKeys(ctx, sp, forever, []byte("k"))
+	var dead *kv.DeadlockError
+	if !errors.As(err, &dead) || len(dead.Waits) != 2 || dead.Waits[0].Client != 2 || dead.Waits[1].Client != 1 || dead.Waits[1].External != "x" {
+		t.Fatalf("got %v %+v", err, dead)
+	}
+	st.EndWait(1)
+	// The other way round: client 2 waits for the row, client 1 for client 2.
+	done := make(chan error)
+	go func() { _, err := b.LockKeys(ctx, sp, forever, []byte("k")); done <- err }()
+	for len(st.Blockers(2)) == 0 {
+		runtime.Gosched()
+	}
+	err = st.WaitOutside(kv.LockWait{Client: 1, External: "x"}, []int32{2})
+	if !errors.As(err, &dead) || len(dead.Waits) != 2 || dead.Waits[0].Client != 1 || dead.Waits[1].Client != 2 {
+		t.Fatalf("got %v %+v", err, dead)
+	}
+	a.Rollback()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}
+
+func sharedIf(shared bool) kv.RowLockMode {
+	if shared {
+		return kv.ForShare
+	}
+	return kv.ForUpdate
 }

@@ -24,16 +24,22 @@ type rowLock struct {
 	hash  uint64
 	key   []byte
 
-	excl     *owner
-	shared   []*owner
-	queue    []*waiter
-	explicit bool   // taken by LockKeys, not by a write
-	written  bool   // the exclusive owner has written the key
-	touched  bool   // written, and stays so when the writes are undone
-	lastSeq  uint64 // last commit that changed the key, 0 = long ago
+	holders []rowHolder // one for each owner, with its strongest mode
+	hbuf    [1]rowHolder
+	queue   []*waiter
+	lastSeq uint64 // last commit that changed the key, 0 = long ago
 
 	histPrev, histNext *rowLock // shard's list of locks with lastSeq, oldest first
 	inHist             bool
+}
+
+// rowHolder is one owner of a row lock.
+type rowHolder struct {
+	o        *owner
+	mode     kv.RowLockMode
+	explicit bool // taken by LockKeys, not by a write
+	written  bool // the key has been written; the mode is an exclusive one then
+	touched  bool // written, and stays so when the writes are undone
 }
 
 type lockShard struct {
@@ -93,6 +99,7 @@ func (sh *lockShard) makeLocked(sl *spaceLock, hash uint64, key []byte) *rowLock
 		l = &rowLock{shard: sh}
 	}
 	l.sl, l.hash = sl, hash
+	l.holders = l.hbuf[:0]
 	l.key = append(l.key[:0], key...)
 	l.next = sh.m[hash]
 	sh.m[hash] = l
@@ -102,7 +109,7 @@ func (sh *lockShard) makeLocked(sl *spaceLock, hash uint64, key []byte) *rowLock
 // dropLocked removes a lock that nobody holds or wants and whose history
 // nobody needs.
 func (sh *lockShard) dropLocked(l *rowLock) {
-	if l.excl != nil || len(l.shared) > 0 || len(l.queue) > 0 || l.lastSeq != 0 {
+	if len(l.holders) > 0 || len(l.queue) > 0 || l.lastSeq != 0 {
 		return
 	}
 	if head := sh.m[l.hash]; head == l {
@@ -183,7 +190,8 @@ type rowResult struct {
 }
 
 // lockRow locks a key for o. wait is that of kv.LockOpt; a negative result of
-// a try is kv.ErrLockTimeout. write marks the key as written.
+// a try is kv.ErrLockTimeout. write marks the key as written, for which a lock
+// that excludes other writers is enough.
 func (lt *lockTable) lockRow(ctx context.Context, o *owner, sl *spaceLock, key []byte, opt kv.LockOpt, write bool) (rowResult, error) {
 	hash := lt.hash(sl.id, key)
 	sh := &lt.shards[hash%numShards]
@@ -198,8 +206,8 @@ func (lt *lockTable) lockRow(ctx context.Context, o *owner, sl *spaceLock, key [
 		sh.mu.Lock()
 		if l := sh.lookupLocked(sl, hash, key); l != nil {
 			res.lastSeq = max(res.lastSeq, l.lastSeq)
-			if l.excl == o && write {
-				l.written = true
+			if h := l.heldBy(o); h != nil && write {
+				h.written = true
 			}
 		}
 		sh.mu.Unlock()
@@ -215,18 +223,18 @@ func (lt *lockTable) lockRow(ctx context.Context, o *owner, sl *spaceLock, key [
 	if l == nil {
 		l = sh.makeLocked(sl, hash, key)
 	}
-	state := l.tryLocked(o, opt.Shared)
+	state := l.tryLocked(o, opt.Mode, write)
 	if state == lockBusy {
 		if opt.Wait == 0 || opt.SkipLocked {
 			sh.mu.Unlock()
 			sl.leave()
 			return rowResult{}, kv.ErrLockTimeout
 		}
-		w := &waiter{o: o, ch: make(chan struct{}), shared: opt.Shared, upgrade: l.heldShared(o)}
-		if !lt.enqueueRowLocked(l, w) {
+		w := &waiter{o: o, ch: make(chan struct{}), row: opt.Mode, upgrade: l.heldBy(o) != nil}
+		if err := lt.enqueueRowLocked(l, w); err != nil {
 			sh.mu.Unlock()
 			sl.leave()
-			return rowResult{}, kv.ErrDeadlock
+			return rowResult{}, err
 		}
 		sh.mu.Unlock()
 		if err := lt.await(ctx, w, opt.Wait, func() bool { return lt.giveUpRow(l, w) }); err != nil {
@@ -239,12 +247,13 @@ func (lt *lockTable) lockRow(ctx context.Context, o *owner, sl *spaceLock, key [
 			state = lockHeld
 		}
 	}
+	h := l.heldBy(o)
 	if !write {
-		l.explicit = true
+		h.explicit = true
 	} else {
-		l.written = true
+		h.written = true
 	}
-	res := rowResult{lastSeq: max(l.lastSeq, sl.lastSeq.Load()), explicit: l.explicit}
+	res := rowResult{lastSeq: max(l.lastSeq, sl.lastSeq.Load()), explicit: h.explicit}
 	if state == lockGranted {
 		sh.held++
 	}
@@ -255,76 +264,112 @@ func (lt *lockTable) lockRow(ctx context.Context, o *owner, sl *spaceLock, key [
 		return res, nil
 	}
 	o.rows = append(o.rows, l)
-	if c := o.count(sl); c.add(lt.escalateAt) {
+	if c := o.count(sl); c.add(lt.escalateAt, opt.Mode.Exclusive()) {
 		lt.escalate(o, c)
 	}
 	return res, nil
+}
+
+// beingWritten reports whether another owner has written the key, or may have
+// because it has all rows.
+func (lt *lockTable) beingWritten(o *owner, sl *spaceLock, key []byte) bool {
+	if own := sl.rowOwner.Load(); own != nil && own != o {
+		return true
+	}
+	hash := lt.hash(sl.id, key)
+	sh := &lt.shards[hash%numShards]
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if l := sh.lookupLocked(sl, hash, key); l != nil {
+		for i := range l.holders {
+			if l.holders[i].written && l.holders[i].o != o {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lastChange returns the last commit that is known to have changed the key.
+func (lt *lockTable) lastChange(sl *spaceLock, key []byte) uint64 {
+	hash := lt.hash(sl.id, key)
+	sh := &lt.shards[hash%numShards]
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	seq := sl.lastSeq.Load()
+	if l := sh.lookupLocked(sl, hash, key); l != nil {
+		seq = max(seq, l.lastSeq)
+	}
+	return seq
 }
 
 type lockState uint8
 
 const (
 	lockGranted lockState = iota
-	lockHeld              // the owner had it already (perhaps shared and now exclusive)
+	lockHeld              // the owner had it already, perhaps in a weaker mode
 	lockBusy
 )
 
-// tryLocked takes the lock if it is free and nobody waits for it before us.
-func (l *rowLock) tryLocked(o *owner, shared bool) lockState {
-	switch {
-	case l.excl == o:
-		return lockHeld
-	case l.excl != nil:
-		return lockBusy
-	case l.heldShared(o):
-		if shared {
+// tryLocked takes the lock if nobody holds it, or waits for it, in a mode that
+// conflicts. Who has a lock passes those who wait.
+func (l *rowLock) tryLocked(o *owner, m kv.RowLockMode, write bool) lockState {
+	if h := l.heldBy(o); h != nil {
+		if h.mode <= m || write && h.mode.Exclusive() {
 			return lockHeld
 		}
-		if len(l.shared) > 1 {
+		if l.conflictsLocked(o, m) {
 			return lockBusy
 		}
-		l.shared, l.excl, l.explicit, l.written, l.touched = l.shared[:0], o, false, false, false
+		h.mode = m
 		return lockHeld
-	case len(l.queue) > 0:
-		return lockBusy
-	case shared:
-		l.shared = append(l.shared, o)
-		return lockGranted
-	case len(l.shared) > 0:
+	}
+	if l.conflictsLocked(o, m) {
 		return lockBusy
 	}
-	l.excl, l.explicit, l.written, l.touched = o, false, false, false
+	for _, w := range l.queue {
+		if m.Conflicts(w.row) {
+			return lockBusy
+		}
+	}
+	l.holders = append(l.holders, rowHolder{o: o, mode: m})
 	return lockGranted
 }
 
-func (l *rowLock) heldShared(o *owner) bool {
-	for _, s := range l.shared {
-		if s == o {
+// conflictsLocked reports whether another owner holds a mode that excludes m.
+func (l *rowLock) conflictsLocked(o *owner, m kv.RowLockMode) bool {
+	for i := range l.holders {
+		if h := &l.holders[i]; h.o != o && m.Conflicts(h.mode) {
 			return true
 		}
 	}
 	return false
 }
 
+// heldBy returns the owner's entry; valid until the lock changes hands.
+func (l *rowLock) heldBy(o *owner) *rowHolder {
+	for i := range l.holders {
+		if l.holders[i].o == o {
+			return &l.holders[i]
+		}
+	}
+	return nil
+}
+
 // blockersLocked returns whom w has to wait for when it stands at position pos
 // of the queue.
 func (l *rowLock) blockersLocked(w *waiter, pos int) []*owner {
 	var out []*owner
-	if l.excl != nil {
-		out = append(out, l.excl)
-	}
-	if !w.shared {
-		for _, s := range l.shared {
-			if s != w.o {
-				out = append(out, s)
-			}
+	for i := range l.holders {
+		if h := &l.holders[i]; h.o != w.o && w.row.Conflicts(h.mode) {
+			out = append(out, h.o)
 		}
 	}
 	if w.upgrade {
 		return out
 	}
 	for _, q := range l.queue[:pos] {
-		if q.o != w.o {
+		if q.o != w.o && w.row.Conflicts(q.row) {
 			out = append(out, q.o)
 		}
 	}
@@ -332,9 +377,9 @@ func (l *rowLock) blockersLocked(w *waiter, pos int) []*owner {
 }
 
 // enqueueRowLocked queues w: an upgrade before all others, since nobody else
-// can be served before its owner lets go anyway. False if w would close a
-// circle; it is not queued then.
-func (lt *lockTable) enqueueRowLocked(l *rowLock, w *waiter) bool {
+// can be served before its owner lets go anyway. *kv.DeadlockError if w would
+// close a circle; it is not queued then.
+func (lt *lockTable) enqueueRowLocked(l *rowLock, w *waiter) error {
 	pos := len(l.queue)
 	if w.upgrade {
 		pos = 0
@@ -343,13 +388,13 @@ func (lt *lockTable) enqueueRowLocked(l *rowLock, w *waiter) bool {
 	if w.upgrade {
 		lt.reblockLocked(l)
 	}
-	if lt.graph.block(w.o, l.blockersLocked(w, pos)) {
-		return true
+	err := lt.graph.block(w.o, l.blockersLocked(w, pos), kv.LockWait{Space: l.sl.id, Row: true, RowMode: w.row})
+	if err != nil {
+		l.queue = removeWaiter(l.queue, w)
+		lt.graph.set(w.o, nil)
+		lt.reblockLocked(l)
 	}
-	l.queue = removeWaiter(l.queue, w)
-	lt.graph.set(w.o, nil)
-	lt.reblockLocked(l)
-	return false
+	return err
 }
 
 // giveUpRow takes w out of the queue; false if it was granted meanwhile.
@@ -367,37 +412,27 @@ func (lt *lockTable) giveUpRow(l *rowLock, w *waiter) bool {
 	return true
 }
 
-// grantLocked serves the queue as far as possible, first come first served,
-// and tells the others whom they wait for now.
+// grantLocked serves, first come first served, everybody in the queue who
+// conflicts neither with a holder nor with somebody before him, and tells the
+// others whom they wait for now.
 func (lt *lockTable) grantLocked(l *rowLock) {
-	for len(l.queue) > 0 {
-		w := l.queue[0]
-		switch {
-		case w.upgrade:
-			if l.excl != nil || len(l.shared) > 1 {
-				lt.reblockLocked(l)
-				return
-			}
-			l.shared, l.excl = l.shared[:0], w.o
-		case w.shared:
-			if l.excl != nil {
-				lt.reblockLocked(l)
-				return
-			}
-			l.shared = append(l.shared, w.o)
-		default:
-			if l.excl != nil || len(l.shared) > 0 {
-				lt.reblockLocked(l)
-				return
-			}
-			l.excl = w.o
+	for i := 0; i < len(l.queue); {
+		w := l.queue[i]
+		if len(l.blockersLocked(w, i)) > 0 {
+			i++
+			continue
 		}
-		l.explicit, l.written, l.touched = false, false, false
+		if h := l.heldBy(w.o); h != nil {
+			h.mode = w.row
+		} else {
+			l.holders = append(l.holders, rowHolder{o: w.o, mode: w.row})
+		}
 		l.queue = removeWaiter(l.queue, w)
 		w.granted = true
 		lt.graph.set(w.o, nil)
 		close(w.ch)
 	}
+	lt.reblockLocked(l)
 }
 
 func (lt *lockTable) reblockLocked(l *rowLock) {
@@ -412,22 +447,19 @@ func (lt *lockTable) releaseRows(o *owner, seq uint64) {
 	for _, l := range o.rows {
 		sh := l.shard
 		sh.mu.Lock()
-		if l.excl == o {
-			l.excl = nil
-			if l.written && seq > lt.snaps.min.Load() {
+		if h := l.heldBy(o); h != nil {
+			if h.written && seq > lt.snaps.min.Load() {
 				sh.changedLocked(l, seq)
 			}
-			l.written, l.touched = false, false
-		} else {
-			for i, s := range l.shared {
-				if s == o {
-					l.shared = append(l.shared[:i], l.shared[i+1:]...)
-					break
-				}
-			}
+			last := len(l.holders) - 1
+			*h = l.holders[last]
+			l.holders[last] = rowHolder{}
+			l.holders = l.holders[:last]
 		}
 		sh.held--
-		lt.grantLocked(l)
+		if len(l.queue) > 0 {
+			lt.grantLocked(l)
+		}
 		sh.dropLocked(l)
 		sh.pruneLocked(lt.snaps.min.Load())
 		sh.mu.Unlock()
@@ -444,8 +476,10 @@ func (lt *lockTable) touch(o *owner, sl *spaceLock, key []byte) {
 	hash := lt.hash(sl.id, key)
 	sh := &lt.shards[hash%numShards]
 	sh.mu.Lock()
-	if l := sh.lookupLocked(sl, hash, key); l != nil && l.excl == o {
-		l.touched = true
+	if l := sh.lookupLocked(sl, hash, key); l != nil {
+		if h := l.heldBy(o); h != nil {
+			h.touched = true
+		}
 	}
 	sh.mu.Unlock()
 	if sl.rowOwner.Load() == o {
@@ -458,8 +492,8 @@ func (lt *lockTable) touch(o *owner, sl *spaceLock, key []byte) {
 func (lt *lockTable) remark(o *owner, w *writes) {
 	for _, l := range o.rows {
 		l.shard.mu.Lock()
-		if l.excl == o {
-			l.written = l.touched
+		if h := l.heldBy(o); h != nil {
+			h.written = h.touched
 		}
 		l.shard.mu.Unlock()
 	}
@@ -474,8 +508,10 @@ func (lt *lockTable) remark(o *owner, w *writes) {
 			hash := lt.hash(s.sp.ID, e.key())
 			sh := &lt.shards[hash%numShards]
 			sh.mu.Lock()
-			if l := sh.lookupLocked(s.sl, hash, e.key()); l != nil && l.excl == o {
-				l.written = true
+			if l := sh.lookupLocked(s.sl, hash, e.key()); l != nil {
+				if h := l.heldBy(o); h != nil {
+					h.written = true
+				}
 			}
 			sh.mu.Unlock()
 			if s.sl.rowOwner.Load() == o {

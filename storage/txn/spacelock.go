@@ -46,6 +46,7 @@ type tableHold struct {
 type spaceCount struct {
 	sl      *spaceLock
 	rows    int64
+	excl    int64 // of them, taken in a mode that excludes writers
 	tries   int64 // escalations tried
 	owned   bool  // all rows
 	written bool  // wrote a key under owned
@@ -53,10 +54,15 @@ type spaceCount struct {
 }
 
 // add counts one more row lock and reports whether to try escalation, which is
-// at each multiple of at.
-func (c *spaceCount) add(at int64) bool {
+// at each multiple of at. Shared locks do not escalate: those of foreign keys
+// would shut out everybody else who references the same table.
+func (c *spaceCount) add(at int64, exclusive bool) bool {
 	c.rows++
-	return c.rows >= (c.tries+1)*at
+	if !exclusive {
+		return false
+	}
+	c.excl++
+	return c.excl >= (c.tries+1)*at
 }
 
 func (o *owner) count(sl *spaceLock) *spaceCount {
@@ -136,9 +142,9 @@ func (lt *lockTable) awaitSpace(ctx context.Context, o *owner, sl *spaceLock, op
 			sl.mu.Unlock()
 			continue
 		}
-		if !lt.graph.block(o, []*owner{own}) {
+		if err := lt.graph.block(o, []*owner{own}, kv.LockWait{Space: sl.id, Row: true, RowMode: opt.Mode}); err != nil {
 			sl.mu.Unlock()
-			return kv.ErrDeadlock
+			return err
 		}
 		w := &waiter{o: o, ch: make(chan struct{})}
 		sl.waiters = append(sl.waiters, w)
@@ -234,12 +240,12 @@ func (lt *lockTable) lockTableMode(ctx context.Context, o *owner, id uint64, m k
 	if w.upgrade {
 		lt.reblockTableLocked(sl)
 	}
-	if !lt.graph.block(o, sl.tableBlockersLocked(w, pos)) {
+	if err := lt.graph.block(o, sl.tableBlockersLocked(w, pos), kv.LockWait{Space: id, TableMode: m}); err != nil {
 		sl.queue = removeWaiter(sl.queue, w)
 		lt.graph.set(o, nil)
 		lt.reblockTableLocked(sl)
 		sl.mu.Unlock()
-		return kv.ErrDeadlock
+		return err
 	}
 	sl.mu.Unlock()
 	err := lt.await(ctx, w, opt.Wait, func() bool {

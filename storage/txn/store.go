@@ -111,6 +111,7 @@ func (st *Store) Begin(ctx context.Context, o kv.BeginOpt) (kv.Txn, error) {
 		return nil, err
 	}
 	t := &Txn{st: st, opt: o}
+	t.client = o.Client
 	if o.Isolation == kv.Serializable && !o.ReadOnly {
 		// A read-only transaction needs no check: each snapshot is a prefix
 		// of the serial order.

@@ -406,6 +406,15 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 	}
 	out := make([]kv.LockResult, len(keys))
 	for i, k := range keys {
+		var seen uint64 // commits up to this one are in the value read
+		if o.IfAbsent && !t.st.locks.beingWritten(&t.owner, sl, k) {
+			if seen, err = t.present(sp, sl, k, &out[i]); err != nil {
+				return nil, err
+			}
+			if out[i].Val != nil {
+				continue
+			}
+		}
 		res, err := t.st.locks.lockRow(ctx, &t.owner, sl, k, o, false)
 		if err != nil {
 			if o.SkipLocked && errors.Is(err, kv.ErrLockTimeout) {
@@ -416,9 +425,13 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 		}
 		out[i].Changed = res.lastSeq > sn.seq
 		if out[i].Changed && o.AtSnapshot {
-			return nil, fmt.Errorf("%w: the key was changed by commit %d", kv.ErrConflict, res.lastSeq)
+			v, err := t.current(sp, k, res.lastSeq)
+			if err != nil {
+				return nil, err
+			}
+			return nil, &kv.ConflictError{Deleted: v == nil, Detail: fmt.Sprintf("the key was changed by commit %d", res.lastSeq)}
 		}
-		if o.NoValue {
+		if o.NoValue || seen != 0 && res.lastSeq <= seen {
 			continue
 		}
 		if out[i].Val, err = t.current(sp, k, res.lastSeq); err != nil {
@@ -426,6 +439,19 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 		}
 	}
 	return out, nil
+}
+
+// present reads the newest value of a key that nobody else is writing. It
+// returns the newest commit that the value is known to contain.
+func (t *Txn) present(sp kv.Space, sl *spaceLock, key []byte, out *kv.LockResult) (uint64, error) {
+	sn, err := t.snapshot()
+	if err != nil {
+		return 0, err
+	}
+	changed := t.st.locks.lastChange(sl, key)
+	out.Changed = changed > sn.seq
+	out.Val, err = t.current(sp, key, changed)
+	return max(sn.seq, changed), err
 }
 
 func (t *Txn) LockSpace(ctx context.Context, sp kv.Space, m kv.TableLockMode, o kv.LockOpt) error {

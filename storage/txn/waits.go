@@ -12,13 +12,16 @@ import (
 // transaction and never used again, so that a pointer to it means the same
 // transaction for ever.
 type owner struct {
+	client int32 // kv.BeginOpt.Client
 	rows   []*rowLock
 	tables []tableHold
 	tbuf   [4]tableHold // backing of tables for most transactions
 	spaces []spaceCount
 
-	blockers []*owner // whom it waits for; guarded by waitGraph.mu
-	visited  uint64   // the search that saw it last; guarded by waitGraph.mu
+	// What follows is guarded by waitGraph.mu.
+	blockers []*owner    // whom it waits for
+	wait     kv.LockWait // and for what; Client is set while it waits
+	visited  uint64      // the search that saw it last
 }
 
 // waiter is one request in the queue of a lock.
@@ -26,51 +29,128 @@ type waiter struct {
 	o       *owner
 	ch      chan struct{} // closed when granted
 	granted bool          // guarded by the lock's mutex
-	shared  bool          // row locks
-	upgrade bool          // row locks: the owner holds the lock shared already
+	upgrade bool          // row locks: the owner holds the lock in a weaker mode
+	row     kv.RowLockMode
 	mode    kv.TableLockMode
 }
 
 // waitGraph knows who waits for whom. Its mutex is taken after that of a lock,
 // and only by those who wait or wake a waiter.
+//
+// Clients may wait for something that the store does not know (kv.Waits); such
+// edges go from client to client. A client waits for one thing at a time.
 type waitGraph struct {
 	mu       sync.Mutex
 	searches uint64
 	waits    uint64
 	dead     uint64
+	owners   map[*owner]struct{}     // who waits for locks of the store
+	clients  map[int32]*externalWait // who waits for something else
 }
 
-// block records that o waits for the blockers and reports false, recording
-// nothing, if that closes a circle.
-func (g *waitGraph) block(o *owner, blockers []*owner) bool {
+// externalWait is a wait that the store was told of.
+type externalWait struct {
+	kv.LockWait
+	blockers []int32
+	visited  uint64
+}
+
+// block records that o waits for the blockers, or returns *kv.DeadlockError,
+// recording nothing, if that closes a circle.
+func (g *waitGraph) block(o *owner, blockers []*owner, w kv.LockWait) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.waits++
 	g.searches++
+	w.Client = o.client
 	for _, b := range blockers {
-		if g.reaches(b, o) {
+		if path, dead := g.reaches(b, o, o.client); dead {
 			g.dead++
-			return false
+			w.Blocker = b.client
+			return &kv.DeadlockError{Waits: append([]kv.LockWait{w}, path...)}
 		}
 	}
-	o.blockers = blockers
-	return true
+	if g.owners == nil {
+		g.owners = make(map[*owner]struct{})
+	}
+	g.owners[o] = struct{}{}
+	o.blockers, o.wait = blockers, w
+	return nil
 }
 
-func (g *waitGraph) reaches(from, to *owner) bool {
-	if from == to {
-		return true
+// blockClient is block for a wait of a client outside of the store.
+func (g *waitGraph) blockClient(w kv.LockWait, blockers []int32) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.searches++
+	for _, b := range blockers {
+		if path, dead := g.clientReaches(b, nil, w.Client); dead {
+			g.dead++
+			w.Blocker = b
+			return &kv.DeadlockError{Waits: append([]kv.LockWait{w}, path...)}
+		}
+	}
+	if g.clients == nil {
+		g.clients = make(map[int32]*externalWait)
+	}
+	g.clients[w.Client] = &externalWait{LockWait: w, blockers: blockers}
+	return nil
+}
+
+func (g *waitGraph) unblockClient(client int32) {
+	g.mu.Lock()
+	delete(g.clients, client)
+	g.mu.Unlock()
+}
+
+// reaches reports whether from waits, over others, for the owner to (or for
+// client, unless it is 0), and the waits on the way.
+func (g *waitGraph) reaches(from, to *owner, client int32) ([]kv.LockWait, bool) {
+	if from == to || client != 0 && from.client == client {
+		return nil, true
 	}
 	if from.visited == g.searches {
-		return false
+		return nil, false
 	}
 	from.visited = g.searches
 	for _, b := range from.blockers {
-		if g.reaches(b, to) {
-			return true
+		if path, ok := g.reaches(b, to, client); ok {
+			w := from.wait
+			w.Blocker = b.client
+			return append([]kv.LockWait{w}, path...), true
 		}
 	}
-	return false
+	if from.client != 0 && g.clients[from.client] != nil {
+		return g.clientReaches(from.client, to, client)
+	}
+	return nil, false
+}
+
+// clientReaches is reaches from whatever a client waits for.
+func (g *waitGraph) clientReaches(from int32, to *owner, client int32) ([]kv.LockWait, bool) {
+	if client != 0 && from == client {
+		return nil, true
+	}
+	if x := g.clients[from]; x != nil {
+		if x.visited == g.searches {
+			return nil, false
+		}
+		x.visited = g.searches
+		for _, b := range x.blockers {
+			if path, ok := g.clientReaches(b, to, client); ok {
+				w := x.LockWait
+				w.Blocker = b
+				return append([]kv.LockWait{w}, path...), true
+			}
+		}
+		return nil, false
+	}
+	for o := range g.owners {
+		if o.client == from {
+			return g.reaches(o, to, client)
+		}
+	}
+	return nil, false
 }
 
 // set replaces the blockers of a waiter whose queue has changed; nil when it
@@ -78,6 +158,9 @@ func (g *waitGraph) reaches(from, to *owner) bool {
 func (g *waitGraph) set(o *owner, blockers []*owner) {
 	g.mu.Lock()
 	o.blockers = blockers
+	if blockers == nil {
+		delete(g.owners, o)
+	}
 	g.mu.Unlock()
 }
 

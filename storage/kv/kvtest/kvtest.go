@@ -33,6 +33,7 @@ func Run(t *testing.T, open func(t *testing.T) kv.Store) {
 		{"savepoints", testSavepoints},
 		{"savepoints against a model", testSavepointModel},
 		{"row locks", testRowLocks},
+		{"row lock modes", testRowModes},
 		{"lock results", testLockResults},
 		{"lock queue", testLockQueue},
 		{"deadlocks", testDeadlock},

@@ -36,7 +36,7 @@ func testRowLocks(t *testing.T, st kv.Store) {
 	if rs[0].Skipped || !rs[1].Skipped {
 		t.Fatalf("SKIP LOCKED gives %+v", rs)
 	}
-	_, err = lock(tx, sp, kv.LockOpt{Shared: true}, "k")
+	_, err = lock(tx, sp, kv.LockOpt{Mode: kv.ForShare}, "k")
 	wantErr(t, err, kv.ErrLockTimeout)
 	cctx, cancel := context.WithCancel(ctx)
 	ch := async(t, st, func() error {
@@ -53,7 +53,7 @@ func testRowLocks(t *testing.T, st kv.Store) {
 
 	// Shared locks.
 	a, b, c := begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{})
-	shared := kv.LockOpt{Shared: true}
+	shared := kv.LockOpt{Mode: kv.ForShare}
 	_, err = lock(a, sp, shared, "k")
 	must(t, err)
 	_, err = lock(b, sp, shared, "k")
@@ -200,12 +200,12 @@ func testLockQueue(t *testing.T, st kv.Store) {
 
 	// Somebody who gives up does not hold up those behind.
 	s1, x, s2 := begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{})
-	_, err = lock(s1, sp, kv.LockOpt{Shared: true}, "k")
+	_, err = lock(s1, sp, kv.LockOpt{Mode: kv.ForShare}, "k")
 	must(t, err)
 	cctx, cancel := context.WithCancel(ctx)
 	xch := async(t, st, func() error { _, err := x.LockKeys(cctx, sp, forever, []byte("k")); return err })
 	sch := async(t, st, func() error {
-		_, err := lock(s2, sp, kv.LockOpt{Wait: kv.WaitForever, Shared: true}, "k")
+		_, err := lock(s2, sp, kv.LockOpt{Wait: kv.WaitForever, Mode: kv.ForShare}, "k")
 		return err
 	})
 	waiting(t, sch)
@@ -234,7 +234,7 @@ func testDeadlock(t *testing.T, st kv.Store) {
 	t.Run("upgrades of a shared lock", func(t *testing.T) {
 		a, b := begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{})
 		for _, tx := range []kv.Txn{a, b} {
-			_, err := lock(tx, sp, kv.LockOpt{Shared: true}, "x")
+			_, err := lock(tx, sp, kv.LockOpt{Mode: kv.ForShare}, "x")
 			must(t, err)
 		}
 		ch := async(t, st, func() error { _, err := lock(a, sp, forever, "x"); return err })
@@ -274,7 +274,7 @@ func testDeadlock(t *testing.T, st kv.Store) {
 						return
 					}
 					for range 1 + r.IntN(4) {
-						o := kv.LockOpt{Wait: kv.WaitForever, Shared: r.IntN(3) == 0}
+						o := kv.LockOpt{Wait: kv.WaitForever, Mode: sharedIf(r.IntN(3) == 0)}
 						if r.IntN(8) == 0 {
 							err = tx.LockSpace(ctx, sp, kv.TableLockMode(r.IntN(kv.NumTableLockModes)), o)
 						} else {
@@ -376,4 +376,11 @@ func testTableLocks(t *testing.T, st kv.Store) {
 	waiting(t, lch)
 	ddl.Rollback()
 	must(t, result(t, lch))
+}
+
+func sharedIf(shared bool) kv.RowLockMode {
+	if shared {
+		return kv.ForShare
+	}
+	return kv.ForUpdate
 }

@@ -1,0 +1,121 @@
+package session
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kvsqld/storage"
+)
+
+// TestMemoryLimits lets statements that cannot spill exceed the limit of one
+// statement and that of the server; what is taken is given back.
+func TestMemoryLimits(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		o    Options
+	}{
+		{"of a statement", Options{MaxStatementMemory: 4 << 20}},
+		{"of the server", Options{MaxMemory: 4 << 20}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.o.Logger = slog.New(slog.DiscardHandler)
+			st, err := storage.Open(storage.Options{Store: "mem"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer st.Close()
+			srv, err := Open(context.Background(), st, tt.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer srv.Close(context.Background())
+			c := srv.client(t)
+			defer c.s.Close()
+			for _, q := range []string{
+				"select array_agg(repeat('x', 1000) || i) from generate_series(1, 100000) i",
+				"insert into t select i, repeat('x', 1000) from generate_series(1, 20000) i returning *",
+			} {
+				c.must("create table t (id int, v text)")
+				got := c.sql(q)
+				if !strings.Contains(got, "53200") {
+					t.Errorf("%s: want 53200, got %.200s", q, got)
+				}
+				c.must("drop table t")
+			}
+			c.want("select 1 as one", "(one)", "1", "SELECT 1", "I")
+			if n := srv.memory.Used(); n != 0 {
+				t.Errorf("%d bytes are still accounted for", n)
+			}
+		})
+	}
+}
+
+// TestTempFileLimit stops a sort that spills too much.
+func TestTempFileLimit(t *testing.T) {
+	c := newServer(t).client(t)
+	c.must("set work_mem = '64kB'")
+	c.must("set temp_file_limit = '1MB'")
+	const q = "select md5(i::text) from generate_series(1, 100000) i order by 1 limit 1 offset 99999"
+	if got := c.sql(q); !strings.Contains(got, "53400") {
+		t.Errorf("want 53400, got %.200s", got)
+	}
+	c.must("set temp_file_limit = -1")
+	if got := c.sql(q); !strings.Contains(got, "SELECT 1") {
+		t.Errorf("without a limit: %.200s", got)
+	}
+}
+
+// TestLeftovers starts a server where another one died between making a temporary
+// file and unlinking it.
+func TestLeftovers(t *testing.T) {
+	dir := t.TempDir()
+	left := filepath.Join(dir, "kvsqld-spill-123")
+	if err := os.WriteFile(left, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	st, err := storage.Open(storage.Options{Store: "mem"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	srv, err := Open(context.Background(), st, Options{TempDir: dir, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer srv.Close(context.Background())
+	if _, err := os.Stat(left); !os.IsNotExist(err) {
+		t.Errorf("the file is still there: %v", err)
+	}
+}
+
+// TestIdleTimeouts wakes connections that have been idle for too long, each with
+// its own reason.
+func TestIdleTimeouts(t *testing.T) {
+	srv := newServer(t)
+	for _, tt := range []struct{ set, begin, want string }{
+		{"set idle_session_timeout = '1ms'", "select 1", "57P05"},
+		{"set idle_in_transaction_session_timeout = '1ms'", "begin", "25P03"},
+		{"set transaction_timeout = '1ms'", "begin", "25P04"},
+	} {
+		c := srv.client(t)
+		c.sql(tt.set + "; " + tt.begin)
+		<-c.wake
+		err := c.s.Wakeup(context.Background(), &recorder{})
+		if err == nil || code(err) != tt.want {
+			t.Errorf("%s: got %v, want %s", tt.set, err, tt.want)
+		}
+	}
+}
+
+// TestTransactionTimeout ends a statement that its transaction has no time for.
+func TestTransactionTimeout(t *testing.T) {
+	c := newServer(t).client(t)
+	c.must("set transaction_timeout = '20ms'")
+	if got := c.sql("select count(*) from generate_series(1, 1000000000)"); !strings.Contains(got, "25P04") {
+		t.Errorf("got %.200s", got)
+	}
+}

@@ -1,0 +1,92 @@
+package kvtest
+
+import (
+	"testing"
+
+	"kvsqld/storage/kv"
+)
+
+// testRowModes goes through PostgreSQL's conflict table, then through what a
+// weaker lock leaves to others: reading a key's existence, and writing.
+func testRowModes(t *testing.T, st kv.Store) {
+	sp := newSpace(t, st)
+	put(t, st, sp, "k", "1")
+	modes := []kv.RowLockMode{kv.ForUpdate, kv.ForNoKeyUpdate, kv.ForShare, kv.ForKeyShare}
+	conflicts := [4]string{"xxxx", "xxx.", "xx..", "x..."}
+	for _, held := range modes {
+		for _, wanted := range modes {
+			a, b := begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{})
+			_, err := lock(a, sp, kv.LockOpt{Mode: held}, "k")
+			must(t, err)
+			if _, err = lock(b, sp, kv.LockOpt{Mode: wanted}, "k"); conflicts[held][wanted] == 'x' {
+				wantErr(t, err, kv.ErrLockTimeout)
+			} else {
+				must(t, err)
+			}
+			a.Rollback()
+			b.Rollback()
+		}
+	}
+	t.Run("writing beside a key share", func(t *testing.T) {
+		child, w := begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{})
+		defer child.Rollback()
+		_, err := lock(child, sp, kv.LockOpt{Mode: kv.ForKeyShare}, "k")
+		must(t, err)
+		_, err = lock(w, sp, kv.LockOpt{Mode: kv.ForNoKeyUpdate}, "k")
+		must(t, err)
+		must(t, w.Put(sp, []byte("k"), []byte("2")))
+		must(t, w.Commit(ctx))
+		late := begin(t, st, kv.BeginOpt{})
+		defer late.Rollback()
+		wantErr(t, late.Delete(sp, []byte("k")), kv.ErrConflict)
+	})
+	t.Run("a waiter lets pass whom it does not exclude", func(t *testing.T) {
+		a, b, c := begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{})
+		_, err := lock(a, sp, kv.LockOpt{Mode: kv.ForNoKeyUpdate}, "k")
+		must(t, err)
+		ch := async(t, st, func() error {
+			_, err := lock(b, sp, kv.LockOpt{Wait: kv.WaitForever, Mode: kv.ForNoKeyUpdate}, "k")
+			return err
+		})
+		waiting(t, ch)
+		_, err = lock(c, sp, kv.LockOpt{Mode: kv.ForKeyShare}, "k")
+		must(t, err)
+		a.Rollback()
+		must(t, result(t, ch))
+		b.Rollback()
+		c.Rollback()
+	})
+	t.Run("IfAbsent", func(t *testing.T) { testIfAbsent(t, st, sp) })
+	if n := st.Stats().RowLocks; n != 0 {
+		t.Errorf("%d row locks are left", n)
+	}
+}
+
+// testIfAbsent locks keys that are absent and only reports those that exist.
+func testIfAbsent(t *testing.T, st kv.Store, sp kv.Space) {
+	absent := kv.LockOpt{IfAbsent: true}
+	holder := begin(t, st, kv.BeginOpt{})
+	_, err := lock(holder, sp, kv.LockOpt{}, "k")
+	must(t, err)
+	tx := begin(t, st, kv.BeginOpt{})
+	defer tx.Rollback()
+	if r, err := lock(tx, sp, absent, "k"); err != nil || r.Val == nil {
+		t.Fatalf("a key that is only locked: %+v, %v", r, err)
+	}
+	if r, err := lock(tx, sp, absent, "new"); err != nil || r.Val != nil {
+		t.Fatalf("a new key: %+v, %v", r, err)
+	}
+	_, err = lock(holder, sp, absent, "new")
+	wantErr(t, err, kv.ErrLockTimeout)
+	must(t, holder.Delete(sp, []byte("k")))
+	_, err = lock(tx, sp, absent, "k")
+	wantErr(t, err, kv.ErrLockTimeout)
+	must(t, holder.Commit(ctx))
+	if r, err := lock(tx, sp, absent, "k"); err != nil || r.Val != nil || !r.Changed {
+		t.Fatalf("a key that has been deleted: %+v, %v", r, err)
+	}
+	put(t, st, sp, "later", "1")
+	if r, err := lock(tx, sp, absent, "later"); err != nil || r.Val == nil || !r.Changed {
+		t.Fatalf("a key that is newer than the snapshot: %+v, %v", r, err)
+	}
+}
