@@ -55,7 +55,9 @@ func (t *Table) ClusterKey() *ForeignKey {
 
 // KeyIsRowKey reports whether the master file is in the order of the primary key
 // and serves as its index.
-func (t *Table) KeyIsRowKey() bool { return len(t.PK) > 0 && t.Cluster == nil }
+func (t *Table) KeyIsRowKey() bool {
+	return len(t.PK) > 0 && t.Cluster == nil && !t.Deferrable(t.PrimaryIndex())
+}
 
 // ClusterSpec asks for a place in a region-clustered file: either Lat and Lon, or
 // With.

@@ -284,7 +284,7 @@ func (c *Change) addUnique(t *Table, spec *ConstraintSpec) error {
 			t.Columns[i].NotNull = true
 		}
 	}
-	if !primary || t.Cluster != nil {
+	if !primary || t.Cluster != nil || spec.Deferrable {
 		c.indexFile(t, ix, spec.IndexFile)
 	}
 	t.Indexes = append(t.Indexes, ix)
@@ -323,6 +323,9 @@ func (c *Change) adoptIndex(t *Table, spec *ConstraintSpec, what string) error {
 	case ix.Where != "":
 		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is a partial index", ix.Name).
 			WithDetail("Cannot create a primary key or unique constraint using such an index.")
+	case spec.Deferrable:
+		// Its file may have a key several times, which needs another form of entries.
+		return sqlerr.Unsupported(-1, "ADD CONSTRAINT USING INDEX of a deferrable constraint")
 	case spec.Kind == 'p':
 		// The primary key decides the master file's keys; the rows would have to move.
 		return sqlerr.Unsupported(-1, "ADD PRIMARY KEY USING INDEX")

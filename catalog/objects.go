@@ -324,6 +324,20 @@ func (t *Table) PrimaryIndex() *Index {
 	return nil
 }
 
+// Deferrable reports whether the index is that of a deferrable constraint, whose
+// keys may occur more than once until the constraint is checked.
+func (t *Table) Deferrable(ix *Index) bool {
+	if ix == nil {
+		return false
+	}
+	for _, u := range t.Uniques {
+		if u.Index == ix.OID {
+			return u.Deferrable
+		}
+	}
+	return false
+}
+
 // Col returns the index of the live column of that name, or -1.
 func (t *Table) Col(name string) int {
 	for i := range t.Columns {

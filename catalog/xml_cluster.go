@@ -78,13 +78,13 @@ func (r *xmlReader) cluster(e *element, t *Table) {
 	t.Cluster = k
 }
 
-// clusterIndex gives the primary key of a region-clustered table its own file, and
-// of other tables none.
+// clusterIndex gives the primary key its own file where the table's master file
+// is in another order, that of regions or of row numbers, and none elsewhere.
 func (r *xmlReader) clusterIndex(t *Table) {
 	ix := t.PrimaryIndex()
 	switch {
 	case ix == nil || r.err != nil:
-	case t.Cluster == nil:
+	case t.KeyIsRowKey():
 		ix.File, ix.Space = "", 0
 	case !r.ids:
 		ix.Space = r.doc.alloc.AllocSpace()

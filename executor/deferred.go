@@ -7,7 +7,7 @@ import (
 	"kvsqld/storage/table"
 )
 
-// DeferredChecks collects the checks of deferred foreign keys of a transaction.
+// DeferredChecks collects the checks of deferred constraints of a transaction.
 // A check names values, not rows, and looks at the state it finds when it runs,
 // so that checks left over from a statement that was rolled back do no harm. It
 // belongs to one session.
@@ -16,6 +16,7 @@ type DeferredChecks struct {
 	modes    map[types.OID]bool // SET CONSTRAINTS name: deferred
 	children []*fkCheck
 	removed  []*fkEvent
+	uniques  []*table.DeferredKeys
 }
 
 // Set is SET CONSTRAINTS: it makes the constraints (nil: all that are
@@ -36,21 +37,50 @@ func (d *DeferredChecks) Set(constraints []types.OID, deferred bool) {
 
 // Empty reports whether there is nothing to check.
 func (d *DeferredChecks) Empty() bool {
-	return d == nil || len(d.children) == 0 && len(d.removed) == 0
+	return d == nil || len(d.children) == 0 && len(d.removed) == 0 && len(d.uniques) == 0
 }
 
-// takes reports whether the constraint's checks wait for the commit.
+// takes reports whether the foreign key's checks wait for the commit.
 func (d *DeferredChecks) takes(fk *catalog.ForeignKey) bool {
-	if d == nil || !fk.Deferrable {
+	return d.waits(fk.OID, fk.Deferrable, fk.InitiallyDeferred)
+}
+
+// waits reports whether a constraint's checks wait for the commit.
+func (d *DeferredChecks) waits(constraint types.OID, deferrable, initially bool) bool {
+	if d == nil || !deferrable {
 		return false
 	}
-	if m, ok := d.modes[fk.OID]; ok {
+	if m, ok := d.modes[constraint]; ok {
 		return m
 	}
 	if d.all != nil {
 		return *d.all
 	}
-	return fk.InitiallyDeferred
+	return initially
+}
+
+// uniqueOf returns the constraint whose keys are to be checked.
+func uniqueOf(k *table.DeferredKeys) *catalog.Unique {
+	for _, u := range k.Table.Uniques {
+		if u.Index == k.Index.OID {
+			return u
+		}
+	}
+	return &catalog.Unique{}
+}
+
+// verifyUnique checks keys of a deferrable unique constraint, unless the
+// constraint is gone.
+func verifyUnique(env *Env, k *table.DeferredKeys) error {
+	t := env.Snap.Table(k.Table.OID)
+	if t == nil || t.IndexByOID(k.Index.OID) == nil {
+		return nil
+	}
+	desc, err := env.Tables.For(t)
+	if err != nil {
+		return err
+	}
+	return desc.VerifyUnique(env.Ctx, env.Txn, k, lockOpt(env))
 }
 
 func (d *DeferredChecks) addChild(c *fkCheck) { d.children = append(d.children, c) }
@@ -63,8 +93,15 @@ func (d *DeferredChecks) Check(env *Env, end bool) error {
 	if d.Empty() {
 		return nil
 	}
-	children, removed := d.children, d.removed
-	d.children, d.removed = nil, nil
+	children, removed, uniques := d.children, d.removed, d.uniques
+	d.children, d.removed, d.uniques = nil, nil, nil
+	for _, k := range uniques {
+		if u := uniqueOf(k); !end && d.waits(u.OID, u.Deferrable, u.InitiallyDeferred) {
+			d.uniques = append(d.uniques, k)
+		} else if err := verifyUnique(env, k); err != nil {
+			return wrapErr(env.Ctx, err)
+		}
+	}
 	for _, c := range children {
 		if !end && d.takes(c.fk) {
 			d.children = append(d.children, c)

@@ -29,6 +29,7 @@ type fkQueue struct {
 	children []*fkCheck // referencing values, one entry per constraint
 	events   []fkEvent
 	removed  []fkEvent // NO ACTION and RESTRICT, checked after all actions
+	uniques  []*table.DeferredKeys
 }
 
 // fkChild is a table's foreign key with its pending check.
@@ -206,6 +207,13 @@ func (q *fkQueue) finish(env *Env) error {
 			}
 		default:
 			q.removed = append(q.removed, e)
+		}
+	}
+	for _, k := range q.uniques {
+		if u := uniqueOf(k); env.Deferred.waits(u.OID, u.Deferrable, u.InitiallyDeferred) {
+			env.Deferred.uniques = append(env.Deferred.uniques, k)
+		} else if err := verifyUnique(env, k); err != nil {
+			return err
 		}
 	}
 	for _, c := range q.children {

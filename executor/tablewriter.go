@@ -261,6 +261,7 @@ func (w *tableWriter) insert(b *vec.Batch, o table.InsertOpt) (*table.InsertResu
 	if err != nil {
 		return nil, retry(err)
 	}
+	w.deferUniques()
 	if len(w.fks) > 0 {
 		in := *b
 		if res.Inserted < b.Rows() {
@@ -290,6 +291,7 @@ func (w *tableWriter) update(keys *vec.Vec, old, new *vec.Batch, changed []int) 
 	if err != nil {
 		return retry(err)
 	}
+	w.deferUniques()
 	if w.table.Cluster != nil {
 		if err := w.moveBelow(keys, now, old, new); err != nil {
 			return err
@@ -299,6 +301,14 @@ func (w *tableWriter) update(keys *vec.Vec, old, new *vec.Batch, changed []int) 
 		return err
 	}
 	return w.env.run.fkRemoved(w, keys, old, new)
+}
+
+// deferUniques queues the checks of deferrable unique constraints.
+func (w *tableWriter) deferUniques() {
+	if keys := w.w.TakeDeferred(); keys != nil {
+		q := w.env.run.queue()
+		q.uniques = append(q.uniques, keys...)
+	}
 }
 
 // remove deletes locked rows.

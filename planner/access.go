@@ -243,7 +243,7 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
 		if only {
 			per = costEntry
 		}
-		x := p.match(r, ix, ix.Keys, ix.Unique, bounds, rows)
+		x := p.match(r, ix, ix.Keys, ix.Unique && !t.Deferrable(ix), bounds, rows)
 		if x == nil {
 			x = &path{index: ix, access: plan.IndexFull, rows: rows, used: map[plan.Expr]bool{}}
 		} else if x.access != plan.UniqueGet {

@@ -16,6 +16,9 @@ func (p *planner) onConflict(s *ast.Insert, t *catalog.Table, alias string, live
 	case c.Constraint != "":
 		for _, u := range t.Uniques {
 			if u.Name == c.Constraint {
+				if u.Deferrable {
+					fail(errDeferrableArbiter(c.Pos()))
+				}
 				out.Indexes = append(out.Indexes, t.IndexByOID(u.Index))
 			}
 		}
@@ -24,7 +27,13 @@ func (p *planner) onConflict(s *ast.Insert, t *catalog.Table, alias string, live
 		}
 	case len(c.Targets) > 0:
 		out.Indexes = p.arbiters(c, t)
-	case c.DoUpdate:
+	case !c.DoUpdate:
+		for _, ix := range t.Indexes {
+			if ix.Unique && t.Deferrable(ix) {
+				fail(errDeferrableArbiter(-1))
+			}
+		}
+	default:
 		fail(sqlerr.New(sqlerr.SyntaxError, "ON CONFLICT DO UPDATE requires inference specification or constraint name").At(c.Pos()).
 			WithHint("For example, ON CONFLICT (column_name)."))
 	}
@@ -96,8 +105,21 @@ func (p *planner) arbiters(c *ast.OnConflict, t *catalog.Table) []*catalog.Index
 			out = append(out, ix)
 		}
 	}
+	for _, ix := range out {
+		if t.Deferrable(ix) {
+			fail(errDeferrableArbiter(-1))
+		}
+	}
 	if out == nil {
 		failf(sqlerr.InvalidColumnReference, -1, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
 	}
 	return out
+}
+
+func errDeferrableArbiter(pos int) error {
+	e := sqlerr.New(sqlerr.ObjectNotInPrerequisite, "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters")
+	if pos >= 0 {
+		return e.At(pos)
+	}
+	return e
 }

@@ -264,7 +264,7 @@ func (p *planner) lookupPath(s *state, u *unit, conj []plan.Expr, outer map[int]
 		if ix.Primary && r.table.KeyIsRowKey() || ix.Invalid || ix.Where != "" || ix.ByElements(r.table) {
 			continue
 		}
-		try(p.match(r, ix, ix.Keys, ix.Unique, bounds, rows))
+		try(p.match(r, ix, ix.Keys, ix.Unique && !r.table.Deferrable(ix), bounds, rows))
 	}
 	return best
 }

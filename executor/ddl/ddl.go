@@ -261,7 +261,7 @@ func Reconcile(ctx context.Context, tables *table.DB, tx kv.Txn, db types.OID, b
 // follow brings the files of a changed table up to date.
 func (x *exec) follow(was, t *catalog.Table) error {
 	rw, forced := x.rewrites[t.OID]
-	keyChanged := !equalInts(was.PK, t.PK)
+	keyChanged := !equalInts(was.PK, t.PK) || was.KeyIsRowKey() != t.KeyIsRowKey()
 	for _, c := range t.PK {
 		if c < len(was.Columns) && was.Columns[c].Type != t.Columns[c].Type {
 			keyChanged = true

@@ -111,8 +111,9 @@ type index struct {
 	n       int
 	key     *codec.KeyCodec
 	include *codec.RowCodec // nil: nothing included
-	// deferred tells that the constraint is checked after a statement.
-	deferred bool
+	// unique tells that the file has a search key once. The file of a deferrable
+	// constraint may have it several times: see VerifyUnique.
+	unique, deferred bool
 }
 
 // fileOf returns the space of the index's file.
@@ -148,12 +149,8 @@ func newDesc(db *DB, t *catalog.Table) (*Desc, error) {
 }
 
 func (d *Desc) newIndex(ix *catalog.Index) (*index, error) {
-	x := &index{cat: ix, n: len(ix.Keys)}
-	for _, u := range d.Table.Uniques {
-		if u.Index == ix.OID {
-			x.deferred = u.Deferrable
-		}
-	}
+	x := &index{cat: ix, n: len(ix.Keys), deferred: d.Table.Deferrable(ix)}
+	x.unique = ix.Unique && !x.deferred
 	if ix.Primary && d.primary() {
 		x.key, x.master = d.key, true
 		return x, nil

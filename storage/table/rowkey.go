@@ -80,7 +80,7 @@ func newRowKeys(db *DB, t *catalog.Table) (keys rowKeys, cols []codec.KeyCol, ke
 	if t.Cluster != nil {
 		return newClusterKeys(db, t, keyPos)
 	}
-	if len(t.PK) == 0 {
+	if !t.KeyIsRowKey() {
 		return numberRowKeys{}, []codec.KeyCol{{T: types.TInt8}}, keyPos, nil
 	}
 	for pos, c := range t.PK {

@@ -36,7 +36,7 @@ func (d *Desc) keyCodec(x *index) (c *codec.KeyCodec, whole int) {
 	if x == nil {
 		return d.key, d.whole()
 	}
-	if x.cat.Unique {
+	if x.unique {
 		whole = x.n
 	}
 	return x.key, whole

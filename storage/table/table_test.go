@@ -3,6 +3,7 @@ package table_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -74,21 +75,22 @@ func TestViolationsNameTheConstraint(t *testing.T) {
 	}
 }
 
+// deferrablePairs is pairs without a primary key, and with a deferrable name.
+func deferrablePairs(db *tabletest.DB) *table.Desc {
+	return db.CreateDeferrable("pairs", []catalog.Column{tabletest.Col("id", types.TInt4), tabletest.Col("name", types.TText)},
+		tabletest.Index("pairs_name_key", true, 1))
+}
+
 func TestUpdateChecksRowByRowUnlessDeferrable(t *testing.T) {
 	for _, deferrable := range []bool{false, true} {
 		db := tabletest.Open(t)
-		cols := []catalog.Column{tabletest.Col("id", types.TInt4), tabletest.Col("name", types.TText)}
-		d := db.Create("plain", cols, []int{0})
+		make := pairs
 		if deferrable {
-			tab := *d.Table
-			tab.Uniques = []*catalog.Unique{{Primary: true, Index: tab.Indexes[0].OID, Deferrable: true}}
-			var err error
-			if d, err = db.For(&tab); err != nil {
-				t.Fatal(err)
-			}
+			make = deferrablePairs
 		}
+		d := make(db)
 		old := [][]types.Datum{row(i4(1), types.Text("a")), row(i4(2), types.Text("b"))}
-		next := [][]types.Datum{row(i4(2), types.Text("a")), row(i4(3), types.Text("b"))}
+		next := [][]types.Datum{row(i4(1), types.Text("b")), row(i4(2), types.Text("c"))}
 		var keys [][]byte
 		db.Tx(func(tx table.Txn) error {
 			res, err := insert(tx, d, table.InsertOpt{}, old...)
@@ -102,12 +104,76 @@ func TestUpdateChecksRowByRowUnlessDeferrable(t *testing.T) {
 				return err
 			}
 			v := &vec.Vec{T: types.TBytea, B: keys}
-			_, err := d.NewWriter(tx).Update(ctx, v, tabletest.Batch(d, old...), tabletest.Batch(d, next...), []int{0}, nil, nil, table.LockOpt{})
-			return err
+			w := d.NewWriter(tx)
+			if _, err := w.Update(ctx, v, tabletest.Batch(d, old...), tabletest.Batch(d, next...), []int{1}, nil, nil, table.LockOpt{}); err != nil {
+				return err
+			}
+			for _, k := range w.TakeDeferred() {
+				if err := d.VerifyUnique(ctx, tx, k, table.LockOpt{}); err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 		if got := sqlerr.CodeOf(err); deferrable && err != nil || !deferrable && got != sqlerr.UniqueViolation {
 			t.Errorf("deferrable %v: %v", deferrable, err)
 		}
+	}
+}
+
+// Of two transactions that wrote the same key the later one to check it fails.
+func TestDeferredUniqueSeesOthers(t *testing.T) {
+	db := tabletest.Open(t)
+	d := deferrablePairs(db)
+	write := func(tx table.Txn, id int64, name string) []*table.DeferredKeys {
+		w := d.NewWriter(tx)
+		if _, err := w.Insert(ctx, tabletest.Batch(d, row(i4(id), types.Text(name))), nil, table.InsertOpt{}); err != nil {
+			t.Fatal(err)
+		}
+		return w.TakeDeferred()
+	}
+	for n, iso := range []kv.Isolation{kv.ReadCommitted, kv.RepeatableRead} {
+		first, second := begin(t, db, iso), begin(t, db, iso)
+		name := fmt.Sprint("both", n)
+		a, b := write(first, int64(n)*10+1, name), write(second, int64(n)*10+2, name)
+		if err := d.VerifyUnique(ctx, first, a[0], table.LockOpt{}); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error)
+		go func() {
+			done <- d.VerifyUnique(ctx, second, b[0], table.LockOpt{Wait: table.WaitForever})
+		}()
+		if err := first.Commit(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; sqlerr.CodeOf(err) != sqlerr.UniqueViolation {
+			t.Errorf("isolation %v: %v", iso, err)
+		}
+		second.Rollback()
+	}
+	// A row that its holder removes does not count.
+	r := row(i4(50), types.Text("gone"))
+	var key []byte
+	db.Tx(func(tx table.Txn) error {
+		res, err := insert(tx, d, table.InsertOpt{}, r)
+		key = bytes.Clone(res.Keys[0])
+		return err
+	})
+	remover, keeper := begin(t, db, kv.ReadCommitted), begin(t, db, kv.ReadCommitted)
+	if _, err := d.LockRows(ctx, remover, [][]byte{key}, table.LockOpt{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.NewWriter(remover).Delete(ctx, &vec.Vec{B: [][]byte{key}}, tabletest.Batch(d, r), nil, table.LockOpt{}); err != nil {
+		t.Fatal(err)
+	}
+	k := write(keeper, 51, "gone")
+	done := make(chan error)
+	go func() { done <- d.VerifyUnique(ctx, keeper, k[0], table.LockOpt{Wait: table.WaitForever}) }()
+	if err := remover.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("the key of a removed row: %v", err)
 	}
 }
 

@@ -28,7 +28,7 @@ type uniqueCheck struct {
 func (w *Writer) checkInsert(ctx context.Context, sel []uint32, o InsertOpt, res *InsertResult) ([]bool, error) {
 	var checks []*uniqueCheck
 	for i, x := range w.d.indexes {
-		if !x.cat.Unique {
+		if !x.unique {
 			continue
 		}
 		c, err := w.uniqueKeys(ctx, i, sel, o.Lock)

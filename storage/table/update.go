@@ -11,8 +11,9 @@ import (
 
 // Update replaces rows: keys by row number, old and new live columns of the same
 // row numbers. changed lists the indexes into Table.Columns that may differ. The
-// caller has locked the rows (LockRows), for update where a unique key changes. Unique keys are checked row by row, those
-// of deferrable constraints after all rows of the call. It returns the row keys by
+// caller has locked the rows (LockRows), for update where a unique key changes.
+// Unique keys are checked row by row, those of deferrable constraints are left to
+// TakeDeferred. It returns the row keys by
 // row number, which differ from keys where the primary key changed; they are valid
 // until the next call.
 func (w *Writer) Update(ctx context.Context, keys *vec.Vec, old, new *vec.Batch, changed []int, oldIx, newIx []IndexVals, o LockOpt) ([][]byte, error) {
@@ -61,10 +62,14 @@ func (w *Writer) replace(ctx context.Context, sel []uint32, n int, changed []int
 		if u == nil {
 			continue
 		}
-		if u.x.cat.Unique {
-			if err := w.checkUpdate(ctx, u, sel, o); err != nil {
-				return nil, err
-			}
+		switch {
+		case u.x.unique:
+			err = w.checkUpdate(ctx, u, sel, o)
+		case u.x.deferred:
+			err = w.lockSearchKeys(ctx, u.x, u.oldCols, u.oldPred, sel, o)
+		}
+		if err != nil {
+			return nil, err
 		}
 		parts = append(parts, u)
 	}
@@ -95,6 +100,9 @@ func (w *Writer) replace(ctx context.Context, sel []uint32, n int, changed []int
 	}
 	for _, u := range parts {
 		if err := w.insertChanged(u, sel); err != nil {
+			return nil, err
+		}
+		if err := w.deferKeys(u.i, sel, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -198,15 +206,8 @@ func (w *Writer) checkUpdate(ctx context.Context, u *indexUpdate, sel []uint32, 
 	for i, k := range keys {
 		exists[string(k)] = res[i].Val != nil
 	}
-	if u.x.deferred {
-		for _, m := range moves {
-			if m.before != nil {
-				exists[string(m.before)] = false
-			}
-		}
-	}
 	for _, m := range moves {
-		if m.before != nil && !u.x.deferred {
+		if m.before != nil {
 			exists[string(m.before)] = false
 		}
 		if m.after == nil {

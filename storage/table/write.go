@@ -24,6 +24,7 @@ type Writer struct {
 	entries  codec.KeyBuf // of one row in one index
 	after    codec.KeyBuf
 	valBuf   []byte
+	deferred []*DeferredKeys
 }
 
 // NewWriter returns a writer for the table in the transaction.
@@ -114,7 +115,7 @@ func (m *image) includes(x *index) []*vec.Vec {
 // distinct reports whether the row's search key can occur only once: the index is
 // unique and NULL, if the key has one, counts as a value.
 func (x *index) distinct(cols []*vec.Vec, row int) bool {
-	return x.cat.Unique && (x.cat.NullsNotDistinct || !anyNull(cols, row))
+	return x.unique && (x.cat.NullsNotDistinct || !anyNull(cols, row))
 }
 
 func anyNull(cols []*vec.Vec, row int) bool {
@@ -167,7 +168,7 @@ func (w *Writer) removeEntry(x *index, key []byte, flags ...kv.Flag) error {
 
 // entryValue appends the stored value of a row's index entry.
 func (x *index) entryValue(dst, key []byte, include []*vec.Vec, row int, master []byte) []byte {
-	if !x.cat.Unique {
+	if !x.unique {
 		master = nil
 	}
 	return codec.AppendEntry(dst, key, master, x.include, include, row)
@@ -245,6 +246,9 @@ func (w *Writer) Insert(ctx context.Context, rows *vec.Batch, ix []IndexVals, o 
 		if err := w.insertEntries(i, sel, skip); err != nil {
 			return nil, err
 		}
+		if err := w.deferKeys(i, sel, skip); err != nil {
+			return nil, err
+		}
 	}
 	return res, w.countRegions(ctx, sel, skip)
 }
@@ -310,9 +314,10 @@ func (w *Writer) putPosting(x *index, key []byte) error {
 }
 
 // flags returns how an entry is written: a key that can occur only once has been
-// locked, every other is covered by its row's lock (B3).
+// locked, every other is covered by its row's lock (B3). Entries of deferrable
+// constraints have locks of their own, which tell VerifyUnique their newest state.
 func (x *index) flags(cols []*vec.Vec, row int) []kv.Flag {
-	if x.distinct(cols, row) {
+	if x.deferred || x.distinct(cols, row) {
 		return nil
 	}
 	return covered
@@ -366,11 +371,11 @@ func (w *Writer) Delete(ctx context.Context, keys *vec.Vec, old *vec.Batch, ix [
 }
 
 // lockSearchKeys locks the unique keys of rows about to be removed, so that who
-// inserts one of them waits for the outcome.
+// inserts or verifies one of them waits for the outcome.
 func (w *Writer) lockSearchKeys(ctx context.Context, x *index, cols []*vec.Vec, pred *vec.Vec, sel []uint32, o LockOpt) error {
 	var keys codec.KeyBuf
 	for _, row := range sel {
-		if isTrue(pred, int(row)) && x.distinct(cols, int(row)) {
+		if isTrue(pred, int(row)) && (x.deferred || x.distinct(cols, int(row))) {
 			keys.Add(func(dst []byte) []byte { return x.key.Append(dst, cols, int(row)) })
 		}
 	}

@@ -107,6 +107,19 @@ func Inverted(name string, cols ...int) *catalog.Index {
 	return ix
 }
 
+// CreateDeferrable is Create with deferrable constraints for the unique indexes.
+func (db *DB) CreateDeferrable(name string, cols []catalog.Column, indexes ...*catalog.Index) *table.Desc {
+	db.t.Helper()
+	t := &catalog.Table{Columns: cols, Layout: catalog.LayoutRow}
+	for _, ix := range indexes {
+		if ix.Unique {
+			ix.OID = db.nextOID()
+			t.Uniques = append(t.Uniques, &catalog.Unique{OID: db.nextOID(), Name: ix.Name, Index: ix.OID, Deferrable: true})
+		}
+	}
+	return db.create(t, name, indexes)
+}
+
 // Create makes a table with its files and returns its descriptor. pk lists the
 // primary key's columns; indexes get their numbers, files and key types here.
 func (db *DB) Create(name string, cols []catalog.Column, pk []int, indexes ...*catalog.Index) *table.Desc {
@@ -145,7 +158,9 @@ func (db *DB) create(t *catalog.Table, name string, indexes []*catalog.Index) *t
 		indexes = append([]*catalog.Index{p}, indexes...)
 	}
 	for _, ix := range indexes {
-		ix.OID = db.nextOID()
+		if ix.OID == 0 {
+			ix.OID = db.nextOID()
+		}
 		if !ix.Primary {
 			ix.Space, ix.File = db.nextSpace(), ix.Name+".ind"
 		}

@@ -1,0 +1,142 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/storage/codec"
+	"kvsqld/storage/kv"
+)
+
+// DeferredKeys are search keys that were written for a deferrable unique
+// constraint and may occur more than once. The file of such a constraint is
+// that of a non-unique index.
+type DeferredKeys struct {
+	Table *catalog.Table
+	Index *catalog.Index
+
+	keys codec.KeyBuf
+}
+
+// deferKeys notes the new image's search keys of index i if its constraint is
+// deferrable.
+func (w *Writer) deferKeys(i int, sel []uint32, skip []bool) error {
+	x := w.d.indexes[i]
+	if !x.deferred {
+		return nil
+	}
+	m := &w.new
+	cols, err := m.indexCols(i)
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(w.deferred, func(k *DeferredKeys) bool { return k.Index == x.cat })
+	if at < 0 {
+		at = len(w.deferred)
+		w.deferred = append(w.deferred, &DeferredKeys{Table: w.d.Table, Index: x.cat})
+	}
+	for p, row := range sel {
+		if skip != nil && skip[p] || !x.cat.NullsNotDistinct && anyNull(cols, int(row)) {
+			continue
+		}
+		w.deferred[at].keys.Add(func(dst []byte) []byte { return x.key.Append(dst, cols, int(row)) })
+	}
+	return nil
+}
+
+// TakeDeferred returns the keys that were written since the last call and that
+// VerifyUnique has to check, at the end of the statement or later.
+func (w *Writer) TakeDeferred() []*DeferredKeys {
+	out := w.deferred
+	w.deferred = nil
+	return out
+}
+
+// VerifyUnique checks that each of the keys belongs to at most one row: 23505
+// otherwise. The newest committed state and the transaction's own writes count,
+// whatever its snapshot. The keys are locked, so that of two transactions that
+// wrote the same key the later one sees the other's, and who is about to remove a
+// row that has the key is waited for.
+func (d *Desc) VerifyUnique(ctx context.Context, tx Txn, k *DeferredKeys, o LockOpt) error {
+	x, err := d.index(k.Index)
+	if err != nil {
+		return err
+	}
+	keys := k.keys.Keys(nil)
+	slices.SortFunc(keys, bytes.Compare)
+	keys = slices.CompactFunc(keys, bytes.Equal)
+	if len(keys) == 0 {
+		return nil
+	}
+	o = LockOpt{Wait: o.Wait, NoValue: true}
+	if _, err := lockSorted(ctx, tx, x.space, o, keys); err != nil {
+		return err
+	}
+	newest, err := d.db.store.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	defer newest.Close()
+	for _, key := range keys {
+		var entries [][]byte
+		for _, r := range []Reader{tx, newest} {
+			if entries, err = x.holders(ctx, r, key, entries); err != nil {
+				return err
+			}
+		}
+		slices.SortFunc(entries, bytes.Compare)
+		entries = slices.CompactFunc(entries, bytes.Equal)
+		if len(entries) < 2 {
+			continue
+		}
+		if entries, err = d.living(ctx, tx, x, entries, o); err != nil {
+			return err
+		}
+		if len(entries) < 2 {
+			continue
+		}
+		cols := make([]*vec.Vec, x.n)
+		for i := range cols {
+			cols[i] = codec.NewVec(x.key.Col(i).T, 1)
+			if err := x.key.DecodeVec(i, [][]byte{key}, cols[i], 0, new(vec.Arena)); err != nil {
+				return corrupt(x.space, key, err)
+			}
+		}
+		return d.uniqueViolation(x, cols, 0)
+	}
+	return nil
+}
+
+// holders appends the entries of one search key.
+func (x *index) holders(ctx context.Context, r Reader, key []byte, out [][]byte) ([][]byte, error) {
+	it := r.Scan(ctx, x.space, kv.Prefix(key), kv.ScanOpt{KeysOnly: true})
+	defer it.Close()
+	for {
+		pairs, err := it.Next()
+		if err != nil || len(pairs) == 0 {
+			return out, err
+		}
+		for _, p := range pairs {
+			out = append(out, bytes.Clone(p.Key))
+		}
+	}
+}
+
+// living returns those entries that exist in the newest committed state with the
+// transaction's own writes. Who writes one of them holds its search key.
+func (d *Desc) living(ctx context.Context, tx Txn, x *index, entries [][]byte, o LockOpt) (out [][]byte, err error) {
+	o.NoValue = false
+	res, err := lockSorted(ctx, tx, x.space, o, entries)
+	if err != nil {
+		return nil, err
+	}
+	for i := range res {
+		if res[i].Val != nil {
+			out = append(out, entries[i])
+		}
+	}
+	return out, nil
+}
