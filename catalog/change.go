@@ -25,6 +25,10 @@ type Change struct {
 	// reads. Without it such renames are refused.
 	ViewRewriter func(v *View, rn Rename) (string, error)
 
+	// Uses lists the functions that a stored text calls and the relations that it
+	// names; nil when texts need not be looked into.
+	Uses func(text StoredText) []types.OID
+
 	alloc Allocator
 	base  *Snapshot // what the change stands on
 	snap  *Snapshot

@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"strings"
+
 	"math"
 	"slices"
 
@@ -373,6 +375,15 @@ func (c *Change) CreateFunction(f *Function, replace bool) (*Function, error) {
 	}
 	n := *f
 	n.Common = c.common(f.Schema, f.Name)
+	if n.Cost == 0 {
+		n.Cost = defaultCost
+	}
+	if n.Rows == 0 {
+		n.Rows = n.defaultRows()
+	}
+	if n.Parallel == 0 {
+		n.Parallel = 'u'
+	}
 	for _, old := range c.snap.Functions(c.DB, f.Schema, f.Name) {
 		if !sameArgs(old.inputs(), f.inputs()) {
 			continue
@@ -383,13 +394,74 @@ func (c *Change) CreateFunction(f *Function, replace bool) (*Function, error) {
 		case old.Procedure != f.Procedure:
 			return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot change routine kind").
 				WithDetail("\"%s\" is a %s.", f.Name, routineKind(old))
-		case old.Ret != f.Ret || old.RetSet != f.RetSet:
-			return nil, sqlerr.New(sqlerr.InvalidFunctionDefinition, "cannot change return type of existing function").
-				WithHint("Use DROP FUNCTION %s first.", c.functionText(old))
+		case old.Ret.OID != f.Ret.OID || old.RetSet != f.RetSet:
+			return nil, c.replaceError(old, "cannot change return type of existing function")
+		case !sameArgs(old.outputs(), f.outputs()) || !slices.Equal(old.outputNames(), f.outputNames()):
+			return nil, c.replaceError(old, "cannot change return type of existing function").WithDetail("Row type defined by OUT parameters is different.")
+		}
+		for i, name := range old.inputNames() {
+			if new := f.inputNames(); name != "" && (i >= len(new) || new[i] != name) {
+				return nil, c.replaceError(old, "cannot change name of input parameter \"%s\"", name)
+			}
+		}
+		if len(f.Defaults) < len(old.Defaults) {
+			return nil, c.replaceError(old, "cannot remove parameter defaults from existing function")
 		}
 		n.Common = old.Common
 	}
 	return &n, c.put(&n)
+}
+
+// AlterFunction changes a copy of a function.
+func (c *Change) AlterFunction(oid types.OID, change func(f *Function)) error {
+	old, ok := c.snap.objs[oid].(*Function)
+	if !ok {
+		return sqlerr.New(sqlerr.UndefinedFunction, "function with OID %d does not exist", oid)
+	}
+	n := *old
+	change(&n)
+	return c.put(&n)
+}
+
+// replaceError refuses a replacement that callers of the old function would notice.
+func (c *Change) replaceError(old *Function, format string, args ...any) *sqlerr.Error {
+	return sqlerr.New(sqlerr.InvalidFunctionDefinition, format, args...).
+		WithHint("Use DROP %s %s first.", strings.ToUpper(routineKind(old)), c.functionText(old))
+}
+
+// outputs are the types of the arguments that a function gives back.
+func (f *Function) outputs() []types.T {
+	var out []types.T
+	for i, t := range f.Args {
+		if m := f.Mode(i); m == 'o' || m == 'b' || m == 't' {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func (f *Function) outputNames() []string {
+	return f.names(func(m byte) bool { return m == 'o' || m == 'b' || m == 't' })
+}
+
+func (f *Function) inputNames() []string {
+	return f.names(func(m byte) bool { return m != 'o' && m != 't' })
+}
+
+// names lists the names of the arguments of some modes, "" for one without.
+func (f *Function) names(of func(mode byte) bool) []string {
+	var out []string
+	for i := range f.Args {
+		if !of(f.Mode(i)) {
+			continue
+		}
+		name := ""
+		if i < len(f.ArgNames) {
+			name = f.ArgNames[i]
+		}
+		out = append(out, name)
+	}
+	return out
 }
 
 func routineKind(f *Function) string {

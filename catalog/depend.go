@@ -60,6 +60,9 @@ func (c *Change) dependents(n node) []dependent {
 			c.defaultsNeeding(x.OID, add)
 		}
 		c.viewsReading(n, add)
+		if n.sub == 0 {
+			c.textsUsing(n.oid, c.nameOf(n.oid), add)
+		}
 	case nodeIndex:
 		for _, ref := range c.snap.Referencing(c.DB, n.table) {
 			if ref.FK.RefIndex == n.oid {
@@ -78,6 +81,7 @@ func (c *Change) dependents(n node) []dependent {
 		c.typeDependents(n.oid, add)
 	case nodeFunction:
 		c.defaultsNeeding(n.oid, add)
+		c.textsUsing(n.oid, c.nameOf(n.oid), add)
 	case nodeSchema:
 		c.schemaContents(n.oid, add)
 	}

@@ -25,6 +25,7 @@ type Proc struct {
 	Parallel   byte
 	LeakProof  bool
 	Support    types.OID
+	Schema     string    // "" is pg_catalog
 	Modifies   bool      // writes rows, as an INSERT would
 	SQL        *Function // of a user-defined SQL function; nil otherwise
 }

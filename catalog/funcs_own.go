@@ -2,7 +2,7 @@ package catalog
 
 import "kvsqld/catalog/types"
 
-// Functions that PostgreSQL does not have. Their OIDs are fixed, since plans
+// Functions that PostgreSQL does not have, or has without a fixed OID. Their OIDs are fixed, since plans
 // and views may be stored with them, and lie between the built-in functions and
 // FirstUserOID.
 const (
@@ -16,6 +16,7 @@ const (
 	OProcKVReplace
 	OProcKVDelete
 	OProcKVScan
+	OProcExpandArray
 )
 
 // langInternal is the OID of the language "internal" in pg_language.
@@ -58,6 +59,13 @@ func ownProcs() []*Proc {
 			Volatile: 'v', Args: []types.OID{types.ORegclass, types.OText}, Ret: types.ORecord, Cost: 1, Rows: 1000, Lang: langInternal,
 			Parallel: 'u', AllArgs: []types.OID{types.ORegclass, types.OText, types.OText, types.OText}, ArgModes: []byte("iioo"),
 			ArgNames: []string{"table", "prefix", "key", "value"},
+		},
+		{
+			// The elements of a one-dimensional array with their places: drivers take
+			// the key columns of pg_index apart with it.
+			OID: OProcExpandArray, Name: "_pg_expandarray", Schema: SchemaInformation, Src: "pg_expandarray", Kind: 'f', Strict: true, RetSet: true,
+			Volatile: 'i', Args: []types.OID{types.OAnyarray}, Ret: types.ORecord, Cost: 100, Rows: 1000, Lang: langInternal, Parallel: 's',
+			AllArgs: []types.OID{types.OAnyarray, types.OAnyelement, types.OInt4}, ArgModes: []byte("ioo"), ArgNames: []string{"", "x", "n"},
 		},
 	}
 }

@@ -248,12 +248,12 @@ type EnumLabel struct {
 	Order float64
 }
 
-// Function is a SQL-language function.
+// Function is a SQL-language function or procedure.
 type Function struct {
 	Common
-	Args      []types.T
-	ArgNames  []string
-	ArgModes  []byte
+	Args      []types.T // all of them, those of a result table included
+	ArgNames  []string  // nil when no argument has a name
+	ArgModes  []byte    // i o b v t; nil when all are IN
 	Ret       types.T
 	RetSet    bool
 	Volatile  byte // i s v
@@ -261,7 +261,34 @@ type Function struct {
 	Procedure bool
 	Language  string
 	Body      string
-	Defaults  []string
+	// Standard tells that Body is RETURN … or BEGIN ATOMIC … END with the names
+	// of its objects bound, and not the text of statements.
+	Standard bool
+	Defaults []string // of the last input arguments
+	// Cost and Rows are the planner's estimates; Definer, LeakProof and Parallel
+	// are kept and shown.
+	Cost, Rows         float64
+	Definer, LeakProof bool
+	Parallel           byte // s r u
+}
+
+// defaultCost is the cost of a function that says nothing of it.
+const defaultCost = 100
+
+// defaultRows is the number of rows of a function that says nothing of it.
+func (f *Function) defaultRows() float64 {
+	if f.RetSet {
+		return 1000
+	}
+	return 0
+}
+
+// Mode returns the mode of an argument: i o b v t.
+func (f *Function) Mode(i int) byte {
+	if i < len(f.ArgModes) {
+		return f.ArgModes[i]
+	}
+	return 'i'
 }
 
 // Relation is what a name in FROM can mean: *Table, *View, *Sequence or

@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"strings"
+
 	"slices"
 
 	"kvsqld/catalog/sqlerr"
@@ -270,6 +272,14 @@ func (c *Change) SetSchema(oid types.OID, schema string) error {
 				return renameTypeText(s, u.Schema, u.Name, schema, u.Name)
 			})...)
 		}
+		if f, ok := o.(*Function); ok {
+			for _, other := range c.snap.Functions(c.DB, schema, f.Name) {
+				if sameArgs(other.inputs(), f.inputs()) {
+					return sqlerr.New(sqlerr.DuplicateFunction, "%s %s already exists in schema \"%s\"", routineKind(f), c.functionText(f), schema)
+				}
+			}
+			put = append(put, c.moveFunction(f, schema, f.Name)...)
+		}
 		return c.put(put...)
 	}
 	if c.relationTaken(schema, co.Name) {
@@ -362,7 +372,36 @@ func (c *Change) RenameFunction(oid types.OID, new string) error {
 	if !ok {
 		return sqlerr.New(sqlerr.UndefinedFunction, "function with OID %d does not exist", oid)
 	}
-	return c.put(withCommon(f, func(co *Common) { co.Name = new }))
+	for _, o := range c.snap.Functions(c.DB, f.Schema, new) {
+		if sameArgs(o.inputs(), f.inputs()) {
+			return sqlerr.New(sqlerr.DuplicateFunction, "%s %s already exists in schema \"%s\"", routineKind(f),
+				strings.Replace(c.functionText(f), QuoteIdent(f.Name), QuoteIdent(new), 1), f.Schema)
+		}
+	}
+	put := []Object{withCommon(f, func(co *Common) { co.Name = new })}
+	return c.put(append(put, c.moveFunction(f, f.Schema, new)...)...)
+}
+
+// moveFunction rewrites the texts that call a function, which gets another name
+// or schema.
+func (c *Change) moveFunction(f *Function, schema, name string) []Object {
+	rewrite := func(s string) string { return renameFunctionText(s, f.Schema, f.Name, schema, name) }
+	put := c.rewriteTexts(rewrite)
+	for _, v := range objectsOf(c.snap, func(v *View) bool { return v.DB == c.DB }) {
+		if q := rewrite(v.Query); q != v.Query {
+			n := *v
+			n.Query = q
+			put = append(put, &n)
+		}
+	}
+	for _, o := range c.snap.AllFunctions(c.DB) {
+		if b := rewrite(o.Body); o.Standard && o.OID != f.OID && b != o.Body {
+			n := *o
+			n.Body = b
+			put = append(put, &n)
+		}
+	}
+	return put
 }
 
 // RenameSchema renames a schema and moves everything in it along.

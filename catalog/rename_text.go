@@ -162,3 +162,14 @@ func renameRegclassText(text, schema, old, newSchema, new string) string {
 	}
 	return joinTokens(toks)
 }
+
+// renameFunctionText renames a function where a call names it with its schema.
+func renameFunctionText(text, schema, old, newSchema, new string) string {
+	toks := sqlTokens(text)
+	for i, t := range toks {
+		if t.kind == 'i' && t.name == old && neighbour(toks, i, +1) == "(" && i >= 2 && toks[i-1].text == "." && toks[i-2].name == schema {
+			toks[i-2].text, toks[i].text = QuoteIdent(newSchema), QuoteIdent(new)
+		}
+	}
+	return joinTokens(toks)
+}

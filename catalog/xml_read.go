@@ -339,6 +339,15 @@ func (r *xmlReader) function(e *element, c Common) Object {
 	f.Ret = r.typ(e, "returns")
 	f.RetSet, f.Strict, f.Procedure = r.flag(e, "returnsSet"), r.flag(e, "strict"), r.flag(e, "procedure")
 	f.Volatile = r.char(e, "volatility", "isv", 'v')
+	f.Standard, f.Definer, f.LeakProof = r.flag(e, "standardBody"), r.flag(e, "securityDefiner"), r.flag(e, "leakProof")
+	f.Parallel = r.char(e, "parallel", "sru", 'u')
+	f.Cost, f.Rows = defaultCost, f.defaultRows()
+	if _, ok := e.attr("cost"); ok {
+		f.Cost = r.float(e, "cost")
+	}
+	if _, ok := e.attr("rows"); ok {
+		f.Rows = r.float(e, "rows")
+	}
 	if f.Language = r.str(e, "language"); f.Language == "" {
 		f.Language = "sql"
 	}

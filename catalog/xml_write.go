@@ -387,6 +387,18 @@ func (w *xmlWriter) function(f *Function) {
 	a.flag("strict", f.Strict)
 	a.flag("procedure", f.Procedure)
 	a.set("language", f.Language)
+	a.flag("standardBody", f.Standard)
+	a.flag("securityDefiner", f.Definer)
+	a.flag("leakProof", f.LeakProof)
+	if f.Parallel != 'u' {
+		a.set("parallel", string(f.Parallel))
+	}
+	if f.Cost != defaultCost {
+		a.set("cost", formatFloat(f.Cost))
+	}
+	if f.Rows != f.defaultRows() {
+		a.set("rows", formatFloat(f.Rows))
+	}
 	w.ownership(&a, &f.Common)
 	w.open("Function", a)
 	for i, t := range f.Args {

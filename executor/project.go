@@ -12,6 +12,12 @@ type project struct {
 	evals []expr.Eval
 	env   *Env
 	out   vec.Batch
+
+	// Several calls of functions that change something are made row by row, as
+	// they see each other's effects; rows then collects the results.
+	rows *rowStore
+	one  []*vec.Vec
+	view vec.Batch
 }
 
 func (b *builder) project(n *plan.Project) (Operator, error) {
@@ -23,7 +29,20 @@ func (b *builder) project(n *plan.Project) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &project{input: in, evals: evals, out: vec.Batch{Cols: make([]*vec.Vec, len(evals))}}, nil
+	op := &project{input: in, evals: evals, out: vec.Batch{Cols: make([]*vec.Vec, len(evals))}}
+	effects := 0
+	for _, x := range n.Exprs {
+		plan.Visit(x, func(y plan.Expr) bool {
+			if c, ok := y.(*plan.Call); ok && c.Proc.SQL != nil && c.Proc.Volatile == 'v' {
+				effects++
+			}
+			return true
+		})
+	}
+	if effects > 1 {
+		op.rows, op.one = newRowStore(exprTypes(n.Exprs)), make([]*vec.Vec, len(evals))
+	}
+	return op, nil
 }
 
 func (op *project) Open(env *Env) error {
@@ -36,6 +55,9 @@ func (op *project) Next() (*vec.Batch, error) {
 	if in == nil || err != nil {
 		return nil, err
 	}
+	if op.rows != nil {
+		return op.serial(in)
+	}
 	if err := evalAll(op.env, op.evals, in, op.out.Cols); err != nil {
 		return nil, err
 	}
@@ -43,4 +65,28 @@ func (op *project) Next() (*vec.Batch, error) {
 	return &op.out, nil
 }
 
-func (op *project) Close() { op.input.Close() }
+// serial evaluates the expressions of one row after those of another.
+func (op *project) serial(in *vec.Batch) (*vec.Batch, error) {
+	op.rows.reset()
+	for k := range in.Rows() {
+		i := in.Row(k)
+		b := vec.Batch{Cols: in.Cols, N: in.N, Sel: []uint32{uint32(i)}}
+		for j, e := range op.evals {
+			v, err := e.Eval(op.env.Expr, &b)
+			if err != nil {
+				return nil, err
+			}
+			op.one[j] = vec.NewConst(v.Get(i))
+		}
+		op.rows.appendCols(op.one, nil, 1)
+	}
+	op.rows.window(&op.view, 0, op.rows.n)
+	return &op.view, nil
+}
+
+func (op *project) Close() {
+	op.input.Close()
+	if op.rows != nil {
+		op.rows.release()
+	}
+}

@@ -39,7 +39,7 @@ func (b *builder) projectSet(n *plan.ProjectSet) (Operator, error) {
 	op.vals, op.one, op.feed = make([]*vec.Vec, k), make([]*vec.Vec, k), make([]setFeed, k)
 	for i, x := range n.Exprs {
 		if c, ok := x.(*plan.Call); ok && c.Proc.RetSet {
-			op.sets[i], err = expr.CompileSet(x)
+			op.sets[i], err = expr.CompileSetValue(x)
 		} else {
 			op.evals[i], err = expr.Compile(x)
 		}

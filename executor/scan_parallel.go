@@ -29,7 +29,8 @@ func (r *Run) pure() bool {
 	}
 	if !r.checked {
 		r.checked = true
-		r.impure = paramsOf(r.query.Root).volatile
+		u := paramsOf(r.query.Root)
+		r.impure = u.volatile || u.routines
 	}
 	return !r.impure
 }

@@ -207,6 +207,7 @@ type paramUse struct {
 	used     map[int]types.T
 	set      map[int]bool // set inside, by subplans and Apply
 	volatile bool
+	routines bool // calls user-defined functions, which run in the session
 }
 
 // paramsOf walks a plan with all its expressions, subplans included.
@@ -269,9 +270,8 @@ func (u *paramUse) expr(e plan.Expr) {
 		case *plan.Param:
 			u.used[x.Idx] = x.T
 		case *plan.Call:
-			if x.Proc.Volatile == 'v' {
-				u.volatile = true
-			}
+			u.volatile = u.volatile || x.Proc.Volatile == 'v'
+			u.routines = u.routines || x.Proc.SQL != nil
 		case *plan.SubPlan:
 			u.sets(x.Outer)
 			u.node(x.Plan)

@@ -28,6 +28,12 @@ func (p *parser) createFunction(off ast.Off, replace bool) ast.Stmt {
 	p.funcOptions(f)
 	outer := p.params // $n of the body are the function's own
 	defer func() { p.params = outer }()
+	p.standardBody(f)
+	return f
+}
+
+// standardBody is RETURN expr or BEGIN ATOMIC … END, if there is one.
+func (p *parser) standardBody(f *ast.CreateFunction) {
 	switch {
 	case p.isKw(kwReturn):
 		start := p.off()
@@ -36,7 +42,6 @@ func (p *parser) createFunction(off ast.Off, replace bool) ast.Stmt {
 	case p.isKws(kwBegin, kwAtomic):
 		p.atomicBody(f)
 	}
-	return f
 }
 
 // returnStmt is RETURN expr, which is SELECT expr.
@@ -142,7 +147,7 @@ func (p *parser) funcOptions(f *ast.CreateFunction) {
 		switch t := p.tok(); t.Key {
 		case kwAs:
 			p.next()
-			f.Body = p.sconst()
+			f.HasBody, f.Body = true, p.sconst()
 			if p.accept(KindComma) {
 				f.Body2 = p.sconst()
 			}

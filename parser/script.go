@@ -100,3 +100,23 @@ func LineCol(sql string, off int) (line, col int) {
 	start := strings.LastIndexByte(before, '\n') + 1
 	return strings.Count(before, "\n") + 1, utf8.RuneCountInString(before[start:]) + 1
 }
+
+// ParseBody parses the body of a function: statements, or with standard RETURN
+// or BEGIN ATOMIC … END.
+func ParseBody(sql string, standard bool) (out []ast.Stmt, err error) {
+	if !standard {
+		list, err := Parse(sql)
+		for _, st := range list {
+			out = append(out, st.Stmt)
+		}
+		return out, err
+	}
+	defer catch(&err)
+	p := newParser(sql)
+	f := &ast.CreateFunction{}
+	p.standardBody(f)
+	if !p.is(KindEOF) {
+		p.syntaxErr()
+	}
+	return f.SQLBody, nil
+}

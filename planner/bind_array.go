@@ -168,16 +168,21 @@ func (b *binder) recordCols(x plan.Expr) []plan.OutCol {
 		}
 		return out
 	case *plan.Call:
-		return b.outCols(x.Proc, x.Args)
-	}
-	if u := b.Snap.TypeByOID(x.Type().OID); u != nil && u.Kind == 'c' {
-		var out []plan.OutCol
-		for _, c := range u.Columns {
-			out = append(out, plan.OutCol{Name: c.Name, T: c.Type})
+		if x.T.OID == types.ORecord || x.Proc.SQL == nil {
+			return b.outCols(x.Proc, x.Args)
 		}
-		return out
+	case *plan.Var:
+		// a column of a subquery that is a row of no named type
+		if q := b.queries[x.Rel]; x.T.OID == types.ORecord && q != nil {
+			for q.setop != nil {
+				q = q.setop.l
+			}
+			if q.block != nil && x.Col >= 0 && x.Col < len(q.block.targets) {
+				return b.recordCols(q.block.targets[x.Col].x)
+			}
+		}
 	}
-	return nil
+	return b.rowColumns(x.Type())
 }
 
 // outCols lists the columns of a function with OUT arguments.
@@ -185,8 +190,14 @@ func (p *planner) outCols(pr *catalog.Proc, args []plan.Expr) []plan.OutCol {
 	var out []plan.OutCol
 	var elem types.T
 	for i, a := range args {
-		if i < len(pr.Args) && (pr.Args[i] == types.OAnyarray) {
+		if i >= len(pr.Args) {
+			break
+		}
+		switch pr.Args[i] {
+		case types.OAnyarray, types.OAnycompatiblearray:
 			elem = p.T(p.info(a.Type().OID).Elem, -1)
+		case types.OAnyelement, types.OAnynonarray, types.OAnycompatible:
+			elem = p.T(a.Type().OID, -1)
 		}
 	}
 	for i, m := range pr.ArgModes {
@@ -194,8 +205,11 @@ func (p *planner) outCols(pr *catalog.Proc, args []plan.Expr) []plan.OutCol {
 			continue
 		}
 		t := p.T(pr.AllArgs[i], -1)
-		if t.OID == types.OAnyelement {
+		switch t.OID {
+		case types.OAnyelement, types.OAnynonarray, types.OAnycompatible:
 			t = elem
+		case types.OAnyarray, types.OAnycompatiblearray:
+			t = p.T(p.info(elem.OID).Array, -1)
 		}
 		name := ""
 		if i < len(pr.ArgNames) {

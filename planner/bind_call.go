@@ -58,9 +58,6 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 		fail(err)
 	}
 	pr := cand.proc
-	if pr.SQL != nil {
-		unsupported(off, "calling the user-defined function %s", pr.Name)
-	}
 	if pr.Kind == 'p' {
 		fail(sqlerr.New(sqlerr.WrongObjectType, "%s is a procedure", b.signature(fc)).At(off).WithHint("To call a procedure, use CALL."))
 	}
@@ -99,7 +96,11 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 			}
 			b.sawSRF = true
 		}
-		return b.fold(&plan.Call{At: plan.At{T: ret, Off: off}, Proc: pr, Args: args, VariadicArr: e.Variadic, Syntax: e.Form, Defaults: cand.defaults})
+		c := &plan.Call{At: plan.At{T: ret, Off: off}, Proc: pr, Args: args, VariadicArr: e.Variadic, Syntax: e.Form, Defaults: cand.defaults}
+		if pr.SQL != nil {
+			return b.routineCall(c)
+		}
+		return b.fold(c)
 	}
 	return b.aggregate(e, pr, args, ret, &inner)
 }

@@ -215,6 +215,9 @@ func (b *binder) param(e *ast.Param) plan.Expr {
 	if e.Num < 1 || e.Num > 65535 {
 		failf(sqlerr.UndefinedParameter, e.Pos(), "there is no parameter $%d", e.Num)
 	}
+	if b.Routine != nil && e.Num > len(b.ParamTypes) {
+		failf(sqlerr.UndefinedParameter, e.Pos(), "there is no parameter $%d", e.Num)
+	}
 	for len(b.params) < e.Num {
 		b.params = append(b.params, types.TUnknown)
 	}

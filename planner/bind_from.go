@@ -69,6 +69,10 @@ func (p *planner) fromItem(f ast.FromItem, sc *scope, bl *block) (*joinItem, []*
 func (p *planner) queryRel(q *query, alias string) *rel {
 	r := &rel{id: p.newRel(), alias: alias, query: q}
 	r.cols = append(r.cols, q.cols...)
+	if p.queries == nil {
+		p.queries = map[int]*query{}
+	}
+	p.queries[r.id] = q
 	return r
 }
 
@@ -248,8 +252,13 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 					failf(sqlerr.SyntaxError, defs[0].Type.Pos(), "a column definition list is only allowed for functions returning \"record\"")
 				}
 			}
+			call, _ := x.(*plan.Call)
 			for _, d := range defs {
-				r.cols = append(r.cols, plan.OutCol{Name: d.Name, T: p.typeOf(d.Type)})
+				t := p.typeOf(d.Type)
+				r.cols = append(r.cols, plan.OutCol{Name: d.Name, T: t})
+				if call != nil && call.Proc.SQL != nil {
+					call.Cols = append(call.Cols, t)
+				}
 				n++
 			}
 		default:
@@ -257,12 +266,16 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 			if _, isRow := x.(*plan.RowCtor); isRow {
 				cols = nil
 			}
-			if len(cols) > 1 || len(cols) == 1 && x.Type().OID == types.ORecord {
+			call, _ := x.(*plan.Call)
+			if len(cols) > 1 || len(cols) == 1 && x.Type().OID == types.ORecord || call != nil && call.Cols != nil {
 				r.cols = append(r.cols, cols...)
 				n = len(cols)
 			} else {
 				if x.Type().OID == types.ORecord {
 					fail(sqlerr.New(sqlerr.SyntaxError, "a column definition list is required for functions returning \"record\"").At(x.Pos()))
+				}
+				if call != nil && call.Proc.SQL != nil {
+					cols = p.outCols(call.Proc, call.Args)
 				}
 				if len(cols) == 1 && cols[0].Name != "" {
 					name = cols[0].Name

@@ -42,6 +42,9 @@ func (p *planner) T(o types.OID, mod int32) types.T {
 
 func isUnknown(e plan.Expr) bool { return e.Type().OID == types.OUnknown }
 
+// Polymorphic reports whether a type stands for that of an argument.
+func Polymorphic(o types.OID) bool { return isPoly(o) }
+
 func isPoly(o types.OID) bool {
 	switch o {
 	case types.OAnyelement, types.OAnyarray, types.OAnynonarray, types.OAnyenum, types.OAnyrange, types.OAnymultirange,

@@ -18,6 +18,9 @@ type TextParser interface {
 	ParseExpr(sql string) (ast.Expr, error)
 	ParseQuery(sql string) (*ast.Select, error)
 	ParseTypeName(sql string) (ast.TypeName, error)
+	// ParseBody parses the body of a function: statements, or with standard RETURN
+	// or BEGIN ATOMIC.
+	ParseBody(sql string, standard bool) ([]ast.Stmt, error)
 }
 
 // Context is what a statement is planned against. It is used for one statement.
@@ -37,6 +40,8 @@ type Context struct {
 	NoOptimizer bool
 	// TempSchema is the session's own schema for temporary tables, or "".
 	TempSchema string
+	// Routine is the function that the statement is in the body of; nil for none.
+	Routine *Routine
 	// Rows estimates a table's rows from a live counter; nil or -1: not known.
 	Rows func(*catalog.Table) float64
 }
@@ -56,6 +61,9 @@ type planner struct {
 	subs     map[*query]*plannedSub
 	stars    map[*ast.ColumnRef][]ast.Target  // what stars stand for; nil: not asked
 	domains  map[types.OID]*plan.CoerceDomain // rules of domains met so far, nil: none
+	called   []types.OID                      // user-defined functions
+	inlining int                              // depth of bodies in the place of calls
+	queries  map[int]*query                   // by the entry that stands for them in FROM
 	lockAt   map[int]int                      // target with the row key, per entry to lock
 	lockRels map[int]*rel
 }
@@ -130,9 +138,12 @@ func (p *planner) statement(stmt ast.Stmt) *plan.Query {
 		out.Returns = s.Returning != nil
 	case *ast.Merge:
 		unsupported(stmt.Pos(), "MERGE")
+	case *ast.CallProc:
+		p.planCall(s, out)
 	default:
 		unsupported(stmt.Pos(), "this statement")
 	}
+	p.returned(out)
 	for i, t := range p.params {
 		if t.OID == types.OUnknown {
 			failf(sqlerr.IndeterminateDatatype, -1, "could not determine data type of parameter $%d", i+1)

@@ -17,6 +17,10 @@ type texts struct{}
 
 func (texts) ParseExpr(s string) (ast.Expr, error)         { return parser.ParseExpr(s) }
 func (texts) ParseTypeName(s string) (ast.TypeName, error) { return parser.ParseTypeName(s) }
+func (texts) ParseBody(s string, standard bool) ([]ast.Stmt, error) {
+	return parser.ParseBody(s, standard)
+}
+
 func (texts) ParseQuery(s string) (*ast.Select, error) {
 	st, err := parser.ParseOne(s)
 	if err != nil {

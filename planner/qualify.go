@@ -9,7 +9,47 @@ import (
 // their schemas, so that its text means the same whatever the search path. What
 // is in pg_catalog, and names of WITH queries, stay as they are.
 func QualifyNames(c *Context, q *ast.Select) {
-	newPlanner(c).qualify(q, nil)
+	newPlanner(c).qualify(q, q.With, nil)
+}
+
+// QualifyBody does the same to the statements of a function's body.
+func QualifyBody(c *Context, body []ast.Stmt) {
+	p := newPlanner(c)
+	for _, st := range body {
+		switch s := st.(type) {
+		case *ast.Select:
+			p.qualify(s, s.With, nil)
+		case *ast.Insert:
+			p.qualifyTable(&s.Table)
+			p.qualify(s, s.With, nil)
+		case *ast.Update:
+			p.qualifyTarget(s.Table)
+			p.qualify(s, s.With, nil)
+		case *ast.Delete:
+			p.qualifyTarget(s.Table)
+			p.qualify(s, s.With, nil)
+		}
+	}
+}
+
+// qualifyTarget qualifies the table that a statement changes, under the name
+// that it has there.
+func (p *planner) qualifyTarget(t *ast.TableRef) {
+	if t.Alias == "" {
+		t.Alias = t.Name.Last()
+	}
+	p.qualifyTable(&t.Name)
+}
+
+func (p *planner) qualifyTable(n *ast.Name) {
+	if len(n.Parts) != 1 {
+		return
+	}
+	if r := p.lookupRelation(n); r != nil {
+		if schema, name := r.RelName(); schema != catalog.SchemaPgCatalog {
+			n.Parts = []string{schema, name}
+		}
+	}
 }
 
 // ExpandStars writes the columns in place of * and t.* in a query's select
@@ -38,14 +78,14 @@ func ExpandStars(c *Context, q *ast.Select) (err error) {
 	return nil
 }
 
-func (p *planner) qualify(q *ast.Select, ctes map[string]bool) {
-	if q.With != nil {
-		inner := make(map[string]bool, len(ctes)+len(q.With.CTEs))
+func (p *planner) qualify(q ast.Node, with *ast.With, ctes map[string]bool) {
+	if with != nil {
+		inner := make(map[string]bool, len(ctes)+len(with.CTEs))
 		for name := range ctes {
 			inner[name] = true
 		}
-		for i := range q.With.CTEs {
-			inner[q.With.CTEs[i].Name] = true
+		for i := range with.CTEs {
+			inner[with.CTEs[i].Name] = true
 		}
 		ctes = inner
 	}
@@ -53,16 +93,21 @@ func (p *planner) qualify(q *ast.Select, ctes map[string]bool) {
 		switch n := n.(type) {
 		case *ast.Select:
 			if n != q && n.With != nil {
-				p.qualify(n, ctes)
+				p.qualify(n, n.With, ctes)
 				return false
 			}
 		case *ast.TableRef:
-			if len(n.Name.Parts) != 1 || ctes[n.Name.Parts[0]] {
+			if !ctes[n.Name.Last()] {
+				p.qualifyTable(&n.Name)
+			}
+		case *ast.Call:
+			if len(n.Name.Parts) != 1 || catalog.ProcsByName(n.Name.Parts[0]) != nil {
 				break
 			}
-			if r := p.lookupRelation(&n.Name); r != nil {
-				if schema, name := r.RelName(); schema != catalog.SchemaPgCatalog {
-					n.Name.Parts = []string{schema, name}
+			for _, s := range p.SearchPath {
+				if p.Snap.Functions(p.DB, s, n.Name.Parts[0]) != nil {
+					n.Name.Parts = []string{s, n.Name.Parts[0]}
+					break
 				}
 			}
 		case *ast.Cast:

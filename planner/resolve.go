@@ -377,6 +377,7 @@ type funcCall struct {
 	argNames     []string
 	variadic     bool
 	off          int
+	procedure    bool // the call is CALL's, which passes OUT arguments too
 }
 
 // findFunction is func_get_detail. It returns the candidate and the arguments
@@ -389,7 +390,11 @@ func (p *planner) findFunction(c *funcCall) (*candidate, []plan.Expr) {
 	}
 	var cands []candidate
 	named := len(c.argNames) > 0
-	for _, pr := range p.procs(c.schema, c.name) {
+	list := p.procs(c.schema, c.name)
+	if c.procedure {
+		list = p.procedures(c.schema, c.name)
+	}
+	for _, pr := range list {
 		if named {
 			if k, args := p.namedCandidate(pr, c); k != nil {
 				return k, args
@@ -503,28 +508,68 @@ func (p *planner) defaultArg(pr *catalog.Proc, i int) plan.Expr {
 // procs lists the functions of a name that the search path sees.
 func (p *planner) procs(schema, name string) []*catalog.Proc {
 	var out []*catalog.Proc
-	if schema == "" || schema == "pg_catalog" {
-		out = append(out, catalog.ProcsByName(name)...)
-	}
-	if schema == "information_schema" {
-		out = append(out, catalog.ProcsByName(name)...)
-	}
-	for _, s := range p.SearchPath {
-		if schema != "" && schema != s {
-			continue
+	for _, pr := range catalog.ProcsByName(name) {
+		in := pr.Schema
+		if in == "" {
+			in = catalog.SchemaPgCatalog
 		}
+		if schema == in || schema == "" && (pr.Schema == "" || slices.Contains(p.SearchPath, in)) {
+			out = append(out, pr)
+		}
+	}
+	for _, s := range p.functionPath(schema) {
 		for _, f := range p.Snap.Functions(p.DB, s, name) {
-			out = append(out, userProc(f))
+			out = append(out, p.userProc(f, false))
 		}
 	}
 	return out
 }
 
-func userProc(f *catalog.Function) *catalog.Proc {
-	pr := &catalog.Proc{OID: f.OID, Name: f.Name, Src: f.Body, Kind: 'f', Strict: f.Strict, RetSet: f.RetSet,
-		Volatile: f.Volatile, Ret: f.Ret.OID, Defaults: f.Defaults, ArgNames: f.ArgNames, SQL: f}
-	for _, t := range f.Inputs() {
-		pr.Args = append(pr.Args, t.OID)
+// functionPath lists the schemas in which a function is looked for.
+func (p *planner) functionPath(schema string) []string {
+	if schema != "" {
+		return []string{schema}
+	}
+	return p.SearchPath
+}
+
+// procedures lists the procedures of a name that the search path sees, with all
+// of their arguments.
+func (p *planner) procedures(schema, name string) []*catalog.Proc {
+	var out []*catalog.Proc
+	for _, s := range p.functionPath(schema) {
+		for _, f := range p.Snap.Functions(p.DB, s, name) {
+			if f.Procedure {
+				out = append(out, p.userProc(f, true))
+			}
+		}
+	}
+	return out
+}
+
+// userProc is the signature of a user-defined function; all adds the OUT
+// arguments to those that a call passes.
+func (p *planner) userProc(f *catalog.Function, all bool) *catalog.Proc {
+	pr := &catalog.Proc{OID: f.OID, Name: f.Name, Src: f.Body, Kind: 'f', Strict: f.Strict, RetSet: f.RetSet, Volatile: f.Volatile,
+		Ret: f.Ret.OID, Defaults: f.Defaults, ArgNames: f.ArgNames, ArgModes: f.ArgModes, Cost: f.Cost, Rows: f.Rows, Parallel: f.Parallel,
+		LeakProof: f.LeakProof, SQL: f}
+	if f.Procedure {
+		pr.Kind = 'p'
+	}
+	for i, t := range f.Args {
+		m := f.Mode(i)
+		if f.ArgModes != nil {
+			pr.AllArgs = append(pr.AllArgs, t.OID)
+		}
+		if m != 't' && (m != 'o' || all) {
+			pr.Args = append(pr.Args, t.OID)
+		}
+		if m == 'v' {
+			pr.Variadic = p.info(t.OID).Elem
+			if t.OID == types.OAnyarray {
+				pr.Variadic = types.OAnyelement
+			}
+		}
 	}
 	return pr
 }

@@ -208,6 +208,9 @@ func (b *binder) resolveColumn(r *ast.ColumnRef) plan.Expr {
 		if it := b.scope.item("", name, off); it != nil {
 			return b.wholeRow(it, off)
 		}
+		if x := b.argument(r.Parts, off); x != nil {
+			return x
+		}
 		fail(b.noColumn("", name, off))
 	case 2, 3, 4:
 		n := len(r.Parts)
@@ -222,9 +225,15 @@ func (b *binder) resolveColumn(r *ast.ColumnRef) plan.Expr {
 			}
 		}
 		if it == nil {
+			if x := b.argument(r.Parts, off); x != nil {
+				return x
+			}
 			fail(b.noRelation(r.Parts[n-2], off))
 		}
 		if x := it.column(r.Parts[n-1], off); x != nil {
+			return x
+		}
+		if x := b.rowFunction(it, r.Parts[n-1], off); x != nil {
 			return x
 		}
 		fail(b.noColumn(r.Parts[n-2], r.Parts[n-1], off))

@@ -18,6 +18,8 @@ type routine struct {
 	ret                          types.OID
 	set, strict, procedure       bool
 	volatile, parallel           byte
+	definer, leakProof, standard bool
+	cost, rows                   float64
 }
 
 // routine finds a function by OID; false when there is none.
@@ -25,7 +27,7 @@ func (env *Env) routine(o types.OID) (routine, bool) {
 	if p := catalog.ProcByOID(o); p != nil {
 		r := routine{schema: catalog.SchemaPgCatalog, name: p.Name, language: "internal", body: p.Src, args: p.Args, modes: p.ArgModes,
 			names: p.ArgNames, defaults: p.Defaults, ret: p.Ret, set: p.RetSet, strict: p.Strict, procedure: p.Kind == 'p',
-			volatile: p.Volatile, parallel: p.Parallel}
+			volatile: p.Volatile, parallel: p.Parallel, leakProof: p.LeakProof, cost: p.Cost, rows: p.Rows}
 		if p.AllArgs != nil {
 			r.args = p.AllArgs
 		}
@@ -40,7 +42,8 @@ func (env *Env) routine(o types.OID) (routine, bool) {
 	}
 	return routine{schema: f.Schema, name: f.Name, language: f.Language, body: f.Body, args: typeOIDs(f.Args), modes: f.ArgModes,
 		names: f.ArgNames, defaults: f.Defaults, ret: f.Ret.OID, set: f.RetSet, strict: f.Strict, procedure: f.Procedure,
-		volatile: f.Volatile, parallel: 'u'}, true
+		volatile: f.Volatile, parallel: f.Parallel, definer: f.Definer, leakProof: f.LeakProof, standard: f.Standard,
+		cost: f.Cost, rows: f.Rows}, true
 }
 
 // mode returns the mode of an argument; 'i' when none is recorded.
@@ -61,6 +64,10 @@ func (env *Env) argument(r *routine, i int) string {
 		s = "INOUT "
 	case 'v':
 		s = "VARIADIC "
+	case 'i':
+		if r.procedure {
+			s = "IN "
+		}
 	}
 	if i < len(r.names) && r.names[i] != "" {
 		s += catalog.QuoteIdent(r.names[i]) + " "
@@ -166,8 +173,28 @@ func (env *Env) GetFunctionDef(o types.OID) (string, bool) {
 	if r.strict {
 		flags = append(flags, "STRICT")
 	}
+	if r.definer {
+		flags = append(flags, "SECURITY DEFINER")
+	}
+	if r.leakProof {
+		flags = append(flags, "LEAKPROOF")
+	}
+	usual := 100.0
+	if r.language == "internal" {
+		usual = 1
+	}
+	if r.cost != usual {
+		flags = append(flags, "COST "+strconv.FormatFloat(r.cost, 'g', -1, 64))
+	}
+	if r.rows != 0 && r.rows != 1000 {
+		flags = append(flags, "ROWS "+strconv.FormatFloat(r.rows, 'g', -1, 64))
+	}
 	if flags != nil {
 		b.WriteString(" " + strings.Join(flags, " ") + "\n")
+	}
+	if r.standard {
+		b.WriteString(r.body + "\n")
+		return b.String(), true
 	}
 	for strings.Contains(r.body, tag) {
 		tag += "x"

@@ -35,7 +35,13 @@ func (w *writer) routine(db, schema, name string, oid types.OID, procedure bool,
 	if language == "SQL" {
 		external = "SQL"
 	}
-	w.str(external).str(body).null().str(language).str("GENERAL").yes(deterministic).str("MODIFIES").yes(strict).null().yes(true).int(0).
+	w.str(external).str(body).null().str(language).str("GENERAL").yes(deterministic).str("MODIFIES")
+	if procedure {
+		w.null()
+	} else {
+		w.yes(strict)
+	}
+	w.null().yes(true).int(0).
 		null().null().str("INVOKER").nulls(3).yes(false).nulls(3).yes(false).nulls(24).end()
 }
 

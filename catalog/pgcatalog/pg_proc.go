@@ -36,7 +36,11 @@ func (w *writer) proc(p *catalog.Proc) {
 	if p.Lang == langSQL {
 		src = "" // the name of the implementation is made up
 	}
-	w.oid(p.OID).str(p.Name).oid(catalog.OIDPgCatalog).oid(catalog.OIDSuperuser).oid(p.Lang).float(p.Cost).float(p.Rows).
+	schema := catalog.OIDPgCatalog
+	if p.Schema != "" {
+		schema = w.env.namespace(p.Schema)
+	}
+	w.oid(p.OID).str(p.Name).oid(schema).oid(catalog.OIDSuperuser).oid(p.Lang).float(p.Cost).float(p.Rows).
 		oid(p.Variadic).oid(p.Support).chr(p.Kind).bool(false).bool(p.LeakProof).bool(p.Strict).bool(p.RetSet).chr(p.Volatile).
 		chr(p.Parallel).int(int64(len(p.Args))).int(int64(len(p.Defaults))).oid(p.Ret)
 	vector(w, p.Args)
@@ -60,15 +64,21 @@ func letters(b []byte) []string {
 const langSQL types.OID = 14
 
 func (w *writer) userProc(f *catalog.Function) {
-	kind, cost, rows := byte('f'), 100.0, 0.0
+	kind, variadic := byte('f'), types.OID(0)
 	if f.Procedure {
 		kind = 'p'
 	}
-	if f.RetSet {
-		rows = 1000
+	for i, t := range f.Args {
+		if f.Mode(i) == 'v' {
+			variadic = w.env.Snap.TypeInfo(t.OID).Elem
+		}
 	}
-	w.oid(f.OID).str(f.Name).oid(w.env.namespace(f.Schema)).oid(w.env.role(f.Owner)).oid(langSQL).float(cost).float(rows).
-		oid(0).oid(0).chr(kind).bool(false).bool(false).bool(f.Strict).bool(f.RetSet).chr(f.Volatile).chr('u').
+	body := f.Body
+	if f.Standard {
+		body = ""
+	}
+	w.oid(f.OID).str(f.Name).oid(w.env.namespace(f.Schema)).oid(w.env.role(f.Owner)).oid(langSQL).float(f.Cost).float(f.Rows).
+		oid(variadic).oid(0).chr(kind).bool(f.Definer).bool(f.LeakProof).bool(f.Strict).bool(f.RetSet).chr(f.Volatile).chr(f.Parallel).
 		int(int64(len(f.Inputs()))).int(int64(len(f.Defaults))).oid(f.Ret.OID)
 	vector(w, typeOIDs(f.Inputs()))
 	if f.ArgModes == nil {
@@ -77,7 +87,13 @@ func (w *writer) userProc(f *catalog.Function) {
 		intArray(w, typeOIDs(f.Args))
 		w.strArray(letters(f.ArgModes))
 	}
-	w.optArray(f.ArgNames).opt(strings.Join(f.Defaults, ", ")).null().str(f.Body).nulls(4).end()
+	w.optArray(f.ArgNames).opt(strings.Join(f.Defaults, ", ")).null().str(body).null()
+	if f.Standard {
+		w.str(f.Body)
+	} else {
+		w.null()
+	}
+	w.nulls(2).end()
 }
 
 func typeOIDs(list []types.T) []types.OID {

@@ -63,6 +63,7 @@ type Env struct {
 func Execute(e *Env, stmt ast.Stmt) (tag string, err error) {
 	before := e.Change.Snapshot()
 	e.Change.Notice = e.Notice
+	e.Change.Uses = func(t catalog.StoredText) []types.OID { return planner.TextUses(e.Planner(), t) }
 	x := &exec{Env: e, before: before}
 	if tag, err = x.run(stmt); err != nil {
 		return "", err

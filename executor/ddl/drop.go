@@ -7,7 +7,6 @@ import (
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
-	"kvsqld/planner"
 	"kvsqld/storage/kv"
 )
 
@@ -103,10 +102,14 @@ func (x *exec) drop(s *ast.Drop) error {
 	case "FUNCTION", "PROCEDURE", "ROUTINE":
 		for i := range s.Names {
 			n := &s.Names[i]
-			f, err := x.function(n, argsOf(s, i))
+			f, err := x.function(s.Kind, n, argsOf(s, i))
 			if err != nil {
-				if s.IfExists && sqlerr.CodeOf(err) == sqlerr.UndefinedFunction {
-					x.notice(sqlerr.SuccessfulCompletion, "function %s() does not exist, skipping", n.Last())
+				if code := sqlerr.CodeOf(err); s.IfExists && (code == sqlerr.UndefinedFunction || code == sqlerr.UndefinedObject) {
+					var args []string
+					for _, a := range argsOf(s, i) {
+						args = append(args, ast.FormatType(a))
+					}
+					x.notice(sqlerr.SuccessfulCompletion, "%s %s(%s) does not exist, skipping", strings.ToLower(s.Kind), fullName(n), strings.Join(args, ","))
 					continue
 				}
 				return err
@@ -190,43 +193,6 @@ func (x *exec) userType(n *ast.Name) *catalog.UserType {
 		}
 	}
 	return nil
-}
-
-// function finds a function by name and, where they were written, argument types.
-func (x *exec) function(n *ast.Name, args []ast.TypeName) (*catalog.Function, error) {
-	paths := x.Planner().SearchPath
-	if s := n.Schema(); s != "" {
-		paths = []string{s}
-	}
-	var want []types.OID
-	for i := range args {
-		t, err := planner.ResolveType(x.Planner(), &args[i])
-		if err != nil {
-			return nil, err
-		}
-		want = append(want, t.OID)
-	}
-	var hits []*catalog.Function
-	for _, s := range paths {
-		for _, f := range x.snap().Functions(x.db(), s, n.Last()) {
-			in := f.Inputs()
-			match := args == nil || len(in) == len(want)
-			for i := range want {
-				match = match && in[i].OID == want[i]
-			}
-			if match {
-				hits = append(hits, f)
-			}
-		}
-	}
-	switch len(hits) {
-	case 0:
-		return nil, sqlerr.New(sqlerr.UndefinedFunction, "could not find a function named \"%s\"", n.Last())
-	case 1:
-		return hits[0], nil
-	}
-	return nil, sqlerr.New(sqlerr.AmbiguousFunction, "function name \"%s\" is not unique", n.Last()).
-		WithHint("Specify the argument list to select the function unambiguously.")
 }
 
 // truncate empties tables, with CASCADE those that refer to them as well.

@@ -252,21 +252,6 @@ func (x *exec) createType(s *ast.CreateType) error {
 	return err
 }
 
-func (x *exec) createFunction(s *ast.CreateFunction) (string, error) {
-	tag := "CREATE FUNCTION"
-	if s.Procedure {
-		tag = "CREATE PROCEDURE"
-	}
-	lang := strings.ToLower(s.Language)
-	if lang == "" && s.SQLBody != nil {
-		lang = "sql"
-	}
-	if lang != "sql" {
-		return "", sqlerr.Unsupported(s.Pos(), "%s in language \"%s\"", tag, s.Language)
-	}
-	return "", sqlerr.Unsupported(s.Pos(), "%s", tag)
-}
-
 func (x *exec) createRole(s *ast.CreateRole) (string, error) {
 	r := &catalog.Role{Inherit: true, Login: s.Kind == "USER", ConnLimit: -1}
 	r.Name = s.Name
@@ -423,6 +408,8 @@ func (x *exec) alterObject(s *ast.AlterObject) error {
 				return nil
 			})
 		}
+	case "FUNCTION", "PROCEDURE", "ROUTINE":
+		return x.alterFunction(s)
 	case "ROLE", "USER", "GROUP":
 		if s.Action == "RENAME" {
 			return c.RenameRole(s.Name.Last(), s.NewName)
@@ -513,6 +500,12 @@ func (x *exec) comment(s *ast.Comment) error {
 			return c.SetComment(u.OID, text)
 		}
 		return sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", fullName(&s.Name))
+	case "FUNCTION", "PROCEDURE", "ROUTINE":
+		f, err := x.function(s.Kind, &s.Name, s.Args)
+		if err != nil {
+			return err
+		}
+		return c.SetComment(f.OID, text)
 	case "EXTENSION":
 		return nil
 	}

@@ -43,9 +43,10 @@ type Env struct {
 	// calls yield with each batch of rows until yield returns false. Hidden
 	// columns come last. Set by the executor.
 	RunSub func(env *Env, sub *plan.SubPlan, yield func(*vec.Batch) (bool, error)) error
-	// CallSQL calls a user-defined function (Proc.SQL) for one row. Set by the
-	// executor; set-returning ones are not called through it.
-	CallSQL func(env *Env, c *plan.Call, args []types.Datum) (types.Datum, error)
+	// CallSQL runs the body of a user-defined function (Proc.SQL) for one row of
+	// arguments, and calls yield with each batch of rows of its last statement
+	// until yield returns false. Set by the session.
+	CallSQL func(env *Env, c *plan.Call, args []types.Datum, yield func(*vec.Batch) (bool, error)) error
 	// Alloc accounts for memory that outlives a batch, in bytes (negative when
 	// freed); nil does not count. An error ends the statement.
 	Alloc func(bytes int64) error

@@ -108,7 +108,7 @@ func (c *compiler) compileCall(e *plan.Call) (Eval, error) {
 		return nil, err
 	}
 	if e.Proc.SQL != nil {
-		return &sqlCall{callN{newFrame(e, args), make([]types.Datum, len(args)), callSQL}}, nil
+		return &callN{newFrame(e, args), make([]types.Datum, len(args)), callSQL}, nil
 	}
 	b, ok := functions().scalar[e.Proc.Src]
 	if !ok {
@@ -128,16 +128,6 @@ func unsupportedCall(e *plan.Call) error {
 		what = "operator " + e.Op + " of " + strings.Join(names, " and ")
 	}
 	return sqlerr.Unsupported(e.Off, "%s", what)
-}
-
-// sqlCall is a call of a user-defined function, which the executor runs.
-type sqlCall struct{ callN }
-
-func callSQL(c *callCtx, args []types.Datum) (types.Datum, error) {
-	if c.env.CallSQL == nil {
-		return null, sqlerr.Unsupported(c.call.Off, "user-defined function %s here", c.call.Proc.Name)
-	}
-	return c.env.CallSQL(c.env, c.call, args)
 }
 
 // constEval is a constant; the vector is shared by all evaluations.

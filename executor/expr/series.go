@@ -15,6 +15,7 @@ func seriesFuncs(r *registry) {
 	r.addSet(timeSeries, "generate_series_timestamp", "generate_series_timestamptz")
 	r.addSet(unnest, "array_unnest")
 	r.addSet(rowsSet(subscripts), "generate_subscripts", "generate_subscripts_nodir")
+	r.addSet(expandArray, "pg_expandarray")
 	r.addSet(rowsSet(optionsToTable), "pg_options_to_table")
 }
 
@@ -176,4 +177,21 @@ func optionsToTable(_ *callCtx, a []types.Datum) ([][]types.Datum, error) {
 		rows = append(rows, []types.Datum{types.Text(name), v})
 	}
 	return rows, nil
+}
+
+// expandArray gives the elements of an array, each with its place from 1 on.
+func expandArray(call *plan.Call) setBody {
+	elem := setColumns(call)[0]
+	return rowsSet(func(_ *callCtx, a []types.Datum) ([][]types.Datum, error) {
+		p, err := partsOf(a[0])
+		if err != nil || len(p.dims) > 1 {
+			return nil, err
+		}
+		rows := make([][]types.Datum, len(p.elems))
+		for i, d := range p.elems {
+			d.T = elem
+			rows[i] = []types.Datum{d, types.Int(types.TInt4, int64(i+1))}
+		}
+		return rows, nil
+	})(call)
 }

@@ -58,6 +58,9 @@ func (c *compiler) compileSet(e plan.Expr) (SetFunc, error) {
 	if err != nil {
 		return nil, err
 	}
+	if call.Proc.SQL != nil {
+		return newSQLSet(call, args), nil
+	}
 	b, ok := functions().sets[call.Proc.Src]
 	if !ok {
 		return nil, unsupportedCall(call)
@@ -70,6 +73,12 @@ func (c *compiler) compileSet(e plan.Expr) (SetFunc, error) {
 // setColumns returns the result's columns: the OUT arguments, or the type itself.
 func setColumns(call *plan.Call) []types.T {
 	p := call.Proc
+	if p.SQL != nil {
+		if len(call.Cols) > 0 {
+			return call.Cols
+		}
+		return []types.T{call.T}
+	}
 	var cols []types.T
 	for i, m := range p.ArgModes {
 		if m != 'i' && m != 'v' && i < len(p.AllArgs) {
@@ -117,7 +126,6 @@ func resolvePoly(o types.OID, call *plan.Call) types.T {
 type setCall struct {
 	callCtx
 	args []Eval
-	row  []types.Datum
 	body setBody
 	next func(*emitter) (bool, error)
 	out  emitter
@@ -128,24 +136,11 @@ func (s *setCall) Cols() []types.T { return s.cols }
 
 func (s *setCall) Start(env *Env, b *vec.Batch, row int) error {
 	s.env, s.next = env, nil
-	s.row = s.row[:0]
-	one := vec.Batch{Cols: b.Cols, N: b.N, Sel: []uint32{uint32(row)}}
-	if b.N == 0 {
-		one = vec.Batch{N: 1}
-		row = 0
+	vals, ok, err := argValues(env, s.call, s.args, b, row)
+	if err != nil || !ok {
+		return err
 	}
-	for _, a := range s.args {
-		v, err := a.Eval(env, &one)
-		if err != nil {
-			return err
-		}
-		d := own(v.Get(row))
-		if d.Null && s.call.Proc.Strict {
-			return nil
-		}
-		s.row = append(s.row, d)
-	}
-	next, err := s.body(&s.callCtx, s.row)
+	next, err := s.body(&s.callCtx, vals)
 	s.next = next
 	return err
 }

@@ -364,6 +364,10 @@ type texts struct{}
 func (texts) ParseExpr(sql string) (ast.Expr, error)         { return parser.ParseExpr(sql) }
 func (texts) ParseTypeName(sql string) (ast.TypeName, error) { return parser.ParseTypeName(sql) }
 
+func (texts) ParseBody(sql string, standard bool) ([]ast.Stmt, error) {
+	return parser.ParseBody(sql, standard)
+}
+
 func (texts) ParseQuery(sql string) (*ast.Select, error) {
 	st, err := parser.ParseOne(strings.TrimSpace(sql))
 	if err != nil {

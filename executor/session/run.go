@@ -88,6 +88,8 @@ type plannedStmt struct {
 	stmt     ast.Stmt
 	declared []types.T
 
+	routine *planner.Routine // that the statement is in the body of
+
 	q     *plan.Query
 	snap  *catalog.Snapshot
 	epoch uint64
@@ -109,7 +111,7 @@ func plannable(st ast.Stmt) bool {
 	switch x := st.(type) {
 	case *ast.Select:
 		return x.Into == nil
-	case *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge:
+	case *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge, *ast.CallProc:
 		return true
 	}
 	return false
@@ -121,7 +123,7 @@ func (p *plannedStmt) refresh(s *Session, snap *catalog.Snapshot) error {
 		return nil
 	}
 	ctx := s.planContext(snap)
-	ctx.ParamTypes = p.declared
+	ctx.ParamTypes, ctx.Routine = p.declared, p.routine
 	q, err := planner.Plan(ctx, p.stmt)
 	if err != nil {
 		return err
@@ -285,6 +287,7 @@ func (s *Session) fillExpr(ctx context.Context, x *expr.Env, params []types.Datu
 	old := x.Params
 	*x = expr.Env{Ctx: ctx, Fmt: s.settings.fmt, StmtStart: s.stmtStart, Session: s.infoFn}
 	x.Params = append(old[:0], params...)
+	x.CallSQL = s.callSQL
 	if s.tx != nil {
 		x.Fmt, x.TxnStart = s.tx.fmt, s.tx.start
 	} else {
@@ -334,6 +337,9 @@ func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Da
 			}
 		}
 		return 0, err
+	}
+	if p.q.Tag == "CALL" {
+		n = -1
 	}
 	if !p.q.ReadOnly {
 		s.count(p.q, n)

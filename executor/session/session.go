@@ -49,7 +49,9 @@ type Session struct {
 	path      pathCache
 	exprs     tableExprsCache
 	keyFaces  map[types.OID]*keyFace
-	onCommit  map[types.OID]string // of temporary tables: DROP, DELETE ROWS
+	bodies    map[*plan.Call]*routineBody // of functions that were called
+	depth     int                         // of functions that call each other
+	onCommit  map[types.OID]string        // of temporary tables: DROP, DELETE ROWS
 	hasTemp   bool
 	listens   bool // has run LISTEN
 	hasLocks  bool // has taken an advisory lock

@@ -41,8 +41,6 @@ func (s *Session) utility(ctx context.Context, c *call, out sink) (tag string, n
 		return s.maintain(ctx, x, c)
 	case *ast.Do:
 		return "", 0, sqlerr.Unsupported(x.Pos(), "DO")
-	case *ast.CallProc:
-		return "", 0, sqlerr.Unsupported(x.Pos(), "CALL")
 	case *ast.Unsupported:
 		return "", 0, sqlerr.Unsupported(x.Pos(), "%s", x.What)
 	}

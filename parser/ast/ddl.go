@@ -178,6 +178,7 @@ type (
 		Returns   *TypeName
 		RetTable  []FuncParam
 		Language  string
+		HasBody   bool   // AS was written
 		Body      string // AS 'text'
 		Body2     string // AS 'obj', 'link'
 		SQLBody   []Stmt // RETURN expr or BEGIN ATOMIC

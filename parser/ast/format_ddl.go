@@ -520,7 +520,7 @@ func (p *printer) createFunction(s *CreateFunction) {
 		p.sqlBody(s)
 		return
 	}
-	if s.Body != "" || s.Body2 != "" || s.Language != "" {
+	if s.HasBody {
 		p.put(" AS ")
 		p.literal(s.Body)
 		if s.Body2 != "" {

@@ -31,7 +31,11 @@ func (d *deparser) function(e *Call, implicit bool) {
 	}
 	args := e.Args[:len(e.Args)-e.Defaults]
 	any := e.Proc.Variadic == types.OAny
-	d.str(catalog.QuoteIdent(e.Proc.Name) + "(")
+	name := catalog.QuoteIdent(e.Proc.Name)
+	if e.Proc.SQL != nil {
+		name = catalog.QualifiedIdent(e.Proc.SQL.Schema, e.Proc.SQL.Name)
+	}
+	d.str(name + "(")
 	for i, x := range args {
 		if i > 0 {
 			d.str(", ")

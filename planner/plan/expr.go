@@ -61,9 +61,10 @@ type (
 		Args        []Expr
 		Op          string // the operator's symbol when written as one
 		VariadicArr bool
-		Defaults    int      // how many of the last Args are the function's defaults
-		Cast        CastForm // the call is a conversion of Args[0]
-		Syntax      string   // the grammar's own form: "extract", "CURRENT_DATE" …
+		Defaults    int       // how many of the last Args are the function's defaults
+		Cast        CastForm  // the call is a conversion of Args[0]
+		Syntax      string    // the grammar's own form: "extract", "CURRENT_DATE" …
+		Cols        []types.T // of the row or rows that a user-defined function returns
 	}
 	// CoerceIO converts through the text form. Literal: X is the text of an
 	// untyped literal whose reading needs the catalog.

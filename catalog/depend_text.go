@@ -1,0 +1,99 @@
+package catalog
+
+import (
+	"strings"
+
+	"kvsqld/catalog/types"
+)
+
+// StoredText is a SQL text that the catalog keeps, with what it is bound to:
+// an expression over the columns of Table, or over the value of a domain of type
+// Value, a query of a view, or the body of Function.
+type StoredText struct {
+	Text     string
+	Table    *Table
+	Value    types.T
+	Function *Function
+	Query    bool
+}
+
+// nameOf is the name of an object, "" for none.
+func (c *Change) nameOf(oid types.OID) string {
+	if o := c.snap.objs[oid]; o != nil {
+		return CommonOf(o).Name
+	}
+	return ""
+}
+
+// textsUsing adds what has a text that calls a function, and the functions with
+// bound bodies that name a relation. Only texts in which the name occurs are
+// looked into.
+func (c *Change) textsUsing(oid types.OID, name string, add func(bool, node)) {
+	if c.Uses == nil || name == "" {
+		return
+	}
+	uses := func(t StoredText) bool {
+		if !strings.Contains(t.Text, name) {
+			return false
+		}
+		for _, o := range c.Uses(t) {
+			if o == oid {
+				return true
+			}
+		}
+		return false
+	}
+	for _, f := range c.snap.AllFunctions(c.DB) {
+		if f.Standard && f.OID != oid && uses(StoredText{Text: f.Body, Function: f}) {
+			add(false, node{kind: nodeFunction, oid: f.OID})
+		}
+	}
+	if _, ok := c.snap.objs[oid].(*Function); !ok {
+		return
+	}
+	for _, t := range c.snap.Tables(c.DB) {
+		c.tableTextsUsing(t, uses, add)
+	}
+	for _, v := range objectsOf(c.snap, func(v *View) bool { return v.DB == c.DB }) {
+		if uses(StoredText{Text: v.Query, Query: true}) {
+			add(false, node{kind: nodeRelation, oid: v.OID})
+		}
+	}
+	for _, u := range c.snap.UserTypes(c.DB) {
+		for _, k := range u.Checks {
+			if uses(StoredText{Text: k.Expr, Value: u.Base}) {
+				add(false, node{kind: nodeType, oid: u.OID})
+				break
+			}
+		}
+	}
+}
+
+func (c *Change) tableTextsUsing(t *Table, uses func(StoredText) bool, add func(bool, node)) {
+	of := func(text string) bool { return text != "" && uses(StoredText{Text: text, Table: t}) }
+	for i := range t.Columns {
+		col := &t.Columns[i]
+		if col.Dropped || !of(col.Default) {
+			continue
+		}
+		if col.Generated {
+			add(false, node{kind: nodeRelation, oid: t.OID, sub: i + 1})
+		} else {
+			add(false, node{kind: nodeDefault, oid: t.OID, sub: i + 1})
+		}
+	}
+	for _, k := range t.Checks {
+		if of(k.Expr) {
+			add(false, node{kind: nodeConstraint, oid: k.OID, table: t.OID})
+		}
+	}
+	for _, ix := range t.Indexes {
+		found := of(ix.Where)
+		for _, k := range ix.Keys {
+			found = found || of(k.Expr)
+		}
+		if found {
+			add(false, node{kind: nodeIndex, oid: ix.OID, table: t.OID})
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package expr
+
+import (
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/planner/plan"
+)
+
+// callSQL is a call of a user-defined function in an expression: the first row
+// of the body's last statement, NULL when there is none.
+func callSQL(c *callCtx, args []types.Datum) (types.Datum, error) {
+	out, found := types.Null(c.call.T), false
+	err := runSQL(c.env, c.call, args, func(b *vec.Batch) (bool, error) {
+		if !found && b.Rows() > 0 {
+			out, found = own(rowValue(c.call.T, b, b.Row(0))), true
+		}
+		return !found, nil
+	})
+	return out, err
+}
+
+func runSQL(env *Env, c *plan.Call, args []types.Datum, yield func(*vec.Batch) (bool, error)) error {
+	if env.CallSQL == nil {
+		return sqlerr.Unsupported(c.Off, "user-defined function %s here", c.Proc.Name)
+	}
+	return env.CallSQL(env, c, args, yield)
+}
+
+// rowValue is a row of a result as one value of type t: its column, or a row
+// made of its columns.
+func rowValue(t types.T, b *vec.Batch, i int) types.Datum {
+	if t.Kind() != types.KRecord || len(b.Cols) == 1 && b.Cols[0].T.Kind() == types.KRecord {
+		d := b.Cols[0].Get(i)
+		d.T = t
+		return d
+	}
+	fields := make([]types.Datum, len(b.Cols))
+	for k, c := range b.Cols {
+		fields[k] = c.Get(i)
+	}
+	d := newRecord(fields...)
+	d.T = t
+	return d
+}
+
+// sqlSet is a call of a user-defined set-returning function. The body runs to
+// its end when the set is begun, so that what it changes has happened then.
+type sqlSet struct {
+	env  callCtx
+	args []Eval
+	cols []types.T
+	rows []*vec.Batch
+	at   int
+}
+
+func newSQLSet(call *plan.Call, args []Eval) *sqlSet {
+	return &sqlSet{env: callCtx{call: call}, args: args, cols: setColumns(call)}
+}
+
+func (s *sqlSet) Cols() []types.T { return s.cols }
+
+func (s *sqlSet) Start(env *Env, b *vec.Batch, row int) error {
+	s.rows, s.at = nil, 0
+	vals, ok, err := argValues(env, s.env.call, s.args, b, row)
+	if err != nil || !ok {
+		return err
+	}
+	build := vec.NewBuilder(s.cols)
+	line := make([]types.Datum, len(s.cols))
+	err = runSQL(env, s.env.call, vals, func(b *vec.Batch) (bool, error) {
+		for _, i := range rowsOf(b) {
+			if err := s.split(b, int(i), line); err != nil {
+				return false, err
+			}
+			build.Append(line)
+			if build.Len() == vec.BatchSize {
+				s.rows = append(s.rows, build.Finish())
+			}
+		}
+		return true, account(env, int64(b.Rows()*len(line))*32)
+	})
+	if build.Len() > 0 {
+		s.rows = append(s.rows, build.Finish())
+	}
+	return err
+}
+
+// split makes the columns of one row: a row value is taken apart when the call
+// has columns, and made when it has none.
+func (s *sqlSet) split(b *vec.Batch, i int, line []types.Datum) error {
+	if len(s.env.call.Cols) == 0 {
+		line[0] = rowValue(s.env.call.T, b, i)
+		return nil
+	}
+	if len(b.Cols) == 1 && b.Cols[0].T.Kind() == types.KRecord && s.cols[0].Kind() != types.KRecord {
+		d := b.Cols[0].Get(i)
+		for k, t := range s.cols {
+			line[k] = types.Null(t)
+			if !d.Null {
+				var err error
+				if line[k], err = field(d.B, k, t); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	if len(b.Cols) != len(line) {
+		return sqlerr.New(sqlerr.DatatypeMismatch, "function return row and query-specified return row do not match").
+			WithDetail("Returned row contains %d attributes, but query expects %d.", len(b.Cols), len(line))
+	}
+	for k := range line {
+		line[k] = b.Cols[k].Get(i)
+	}
+	return nil
+}
+
+func (s *sqlSet) Next(*Env) (*vec.Batch, error) {
+	if s.at >= len(s.rows) {
+		s.rows = nil
+		return nil, nil
+	}
+	s.at++
+	return s.rows[s.at-1], nil
+}
+
+// argValues evaluates the arguments of a set at a row; false when the function
+// is strict and one is NULL.
+func argValues(env *Env, call *plan.Call, args []Eval, b *vec.Batch, row int) ([]types.Datum, bool, error) {
+	one := vec.Batch{Cols: b.Cols, N: b.N, Sel: []uint32{uint32(row)}}
+	if b.N == 0 {
+		one, row = vec.Batch{N: 1}, 0
+	}
+	vals := make([]types.Datum, 0, len(args))
+	for _, a := range args {
+		v, err := a.Eval(env, &one)
+		if err != nil {
+			return nil, false, err
+		}
+		d := own(v.Get(row))
+		if d.Null && call.Proc.Strict {
+			return nil, false, nil
+		}
+		vals = append(vals, d)
+	}
+	return vals, true, nil
+}
+
+// CompileSetValue compiles a set-returning call of a select list, whose rows
+// are one value each: those of several columns become row values.
+func CompileSetValue(e plan.Expr) (SetFunc, error) {
+	s, err := CompileSet(e)
+	if err != nil || e.Type().Kind() != types.KRecord {
+		return s, err
+	}
+	if cols := s.Cols(); len(cols) == 1 && cols[0].Kind() == types.KRecord {
+		return s, nil
+	}
+	return &rowSet{SetFunc: s, t: e.Type(), build: vec.NewBuilder([]types.T{e.Type()})}, nil
+}
+
+// rowSet makes row values of the columns of a set.
+type rowSet struct {
+	SetFunc
+	t     types.T
+	build *vec.Builder
+}
+
+func (s *rowSet) Cols() []types.T { return []types.T{s.t} }
+
+func (s *rowSet) Next(env *Env) (*vec.Batch, error) {
+	b, err := s.SetFunc.Next(env)
+	if b == nil || err != nil {
+		return nil, err
+	}
+	for _, i := range rowsOf(b) {
+		s.build.Append([]types.Datum{rowValue(s.t, b, int(i))})
+	}
+	return s.build.Finish(), nil
+}

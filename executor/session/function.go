@@ -1,0 +1,156 @@
+package session
+
+import (
+	"context"
+	"errors"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/executor/expr"
+	"kvsqld/planner"
+	"kvsqld/planner/plan"
+)
+
+const (
+	// maxCallDepth bounds calls of functions inside of functions.
+	maxCallDepth = 500
+	// maxBodies bounds the bodies of functions that a session keeps planned.
+	maxBodies = 1024
+)
+
+// routineBody is a function's body, planned for one call of it: polymorphic
+// arguments have the call's types.
+type routineBody struct {
+	f     *catalog.Function
+	stmts []*plannedStmt
+}
+
+// callSQL is expr.Env.CallSQL: it runs the statements of a function's body and
+// yields the rows of the last one until yield returns false.
+func (s *Session) callSQL(x *expr.Env, c *plan.Call, args []types.Datum, yield func(*vec.Batch) (bool, error)) error {
+	if s.tx == nil {
+		return sqlerr.New(sqlerr.InternalError, "a function is called outside of a transaction")
+	}
+	f := c.Proc.SQL
+	if s.depth >= maxCallDepth {
+		return sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded").
+			WithHint("Functions call each other more than %d deep.", maxCallDepth)
+	}
+	s.depth++
+	defer func() { s.depth-- }()
+	body, err := s.bodyOf(c)
+	if err != nil {
+		return inFunction(err, f, "during startup")
+	}
+	// The values live as long as the call, which may run statements over and over.
+	own := make([]types.Datum, len(args))
+	for i, d := range args {
+		own[i] = d
+		if d.B != nil {
+			own[i].B = append([]byte(nil), d.B...)
+		}
+	}
+	for i, p := range body.stmts {
+		out := yield
+		if i < len(body.stmts)-1 || c.T.OID == types.OVoid {
+			out = nil
+		}
+		if err := s.runInBody(x.Ctx, f, p, own, out); err != nil {
+			return inFunction(err, f, "statement "+itoa(i+1))
+		}
+	}
+	return nil
+}
+
+// bodyOf returns the body of the function that a call calls.
+func (s *Session) bodyOf(c *plan.Call) (*routineBody, error) {
+	f := c.Proc.SQL
+	if b := s.bodies[c]; b != nil && b.f == f {
+		return b, nil
+	}
+	list, err := texts{}.ParseBody(f.Body, f.Standard)
+	if err != nil {
+		return nil, err
+	}
+	b := &routineBody{f: f}
+	declared := make([]types.T, len(c.Args))
+	for i, a := range c.Args {
+		declared[i] = a.Type()
+	}
+	for i, st := range list {
+		p := &plannedStmt{stmt: st, declared: declared, routine: planner.RoutineOf(f, i == len(list)-1, c.T, c.Cols)}
+		b.stmts = append(b.stmts, p)
+	}
+	if s.bodies == nil || len(s.bodies) >= maxBodies {
+		s.bodies = make(map[*plan.Call]*routineBody)
+	}
+	s.bodies[c] = b
+	return b, nil
+}
+
+// runInBody runs one statement of a body; yield is nil when its rows are not
+// wanted. A statement that writes runs to its end whatever yield says.
+func (s *Session) runInBody(ctx context.Context, f *catalog.Function, p *plannedStmt, args []types.Datum, yield func(*vec.Batch) (bool, error)) error {
+	if !plannable(p.stmt) {
+		return sqlerr.Unsupported(-1, "%s in the body of a function", noun(p.stmt))
+	}
+	if err := p.refresh(s, s.snapshot()); err != nil {
+		return err
+	}
+	if err := s.lockTables(ctx, p.q); err != nil {
+		return err
+	}
+	if !p.q.ReadOnly && p.writes() {
+		if f.Volatile != 'v' {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed in a non-volatile function", p.q.Tag)
+		}
+		if err := s.writable(p.q.Tag); err != nil {
+			return err
+		}
+	}
+	run, err := s.start(ctx, p, args, nil)
+	if err != nil {
+		return err
+	}
+	defer p.release(run)
+	more := yield != nil
+	for {
+		b, err := run.Next()
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			break
+		}
+		if more {
+			if more, err = yield(b); err != nil {
+				return err
+			}
+			if !more && p.q.ReadOnly {
+				return nil
+			}
+		}
+	}
+	if !p.q.ReadOnly {
+		s.count(p.q, run.Affected())
+	}
+	return nil
+}
+
+// inFunction says where in a function an error happened. Positions are of the
+// function's text, which the client did not send.
+func inFunction(err error, f *catalog.Function, where string) error {
+	var e *sqlerr.Error
+	if isRetry(err) || !errors.As(err, &e) {
+		return err
+	}
+	c := *e
+	c.Pos = 0
+	if c.Where != "" {
+		c.Where += "\n"
+	}
+	c.Where += "SQL function \"" + f.Name + "\" " + where
+	return &c
+}

@@ -1,0 +1,471 @@
+package planner
+
+import (
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+// Routine is the function whose body a statement is of: its statements may name
+// the parameters, and the last one must return what the function does.
+type Routine struct {
+	Name  string
+	Names []string // of the parameters by number, "" for none
+	// Ret is what rows are returned as, by the last statement alone: nil checks
+	// and converts nothing. Cols are the columns that Ret stands for when it is a
+	// row; nil: whatever the statement returns.
+	Ret  *types.T
+	Cols []types.T
+}
+
+// RoutineOf describes a function for the planning of its body: last says that
+// the statement is the one that returns, ret what, and cols what columns a row
+// of that has.
+func RoutineOf(f *catalog.Function, last bool, ret types.T, cols []types.T) *Routine {
+	r := &Routine{Name: f.Name}
+	for i := range f.Args {
+		if m := f.Mode(i); m == 'o' || m == 't' {
+			continue
+		}
+		name := ""
+		if i < len(f.ArgNames) {
+			name = f.ArgNames[i]
+		}
+		r.Names = append(r.Names, name)
+	}
+	if last && ret.OID != types.OVoid && !(f.Procedure && cols == nil) {
+		r.Ret, r.Cols = &ret, cols
+	}
+	return r
+}
+
+// argument resolves a name that no relation has: a parameter, also with the
+// function's name before it.
+func (b *binder) argument(parts []string, off int) plan.Expr {
+	r := b.Routine
+	if r == nil {
+		return nil
+	}
+	find := func(name string) plan.Expr {
+		if i := slices.Index(r.Names, name); i >= 0 && name != "" {
+			return b.param(&ast.Param{Off: ast.Off(off), Num: i + 1})
+		}
+		return nil
+	}
+	var x plan.Expr
+	if len(parts) > 1 && parts[0] == r.Name {
+		if x = find(parts[1]); x != nil {
+			parts = parts[2:]
+		}
+	}
+	if x == nil {
+		if x = find(parts[0]); x == nil {
+			return nil
+		}
+		parts = parts[1:]
+	}
+	for _, name := range parts {
+		x = b.field(x, name, off)
+	}
+	return x
+}
+
+// returned checks and converts the rows of a body's last statement to what the
+// function returns.
+func (p *planner) returned(q *plan.Query) {
+	r := p.Routine
+	if r == nil || r.Ret == nil {
+		return
+	}
+	mismatch := func(format string, args ...any) {
+		e := sqlerr.New(sqlerr.InvalidFunctionDefinition, "return type mismatch in function declared to return %s", p.typeName(p.noMod(*r.Ret)))
+		fail(e.WithDetail(format, args...))
+	}
+	if !q.Returns {
+		mismatch("Function's final statement must be SELECT or INSERT/UPDATE/DELETE RETURNING.")
+	}
+	var cols []plan.OutCol
+	for _, c := range q.Root.Base().Cols {
+		if !c.Hidden {
+			cols = append(cols, c)
+		}
+	}
+	in := func(i int) plan.Expr { return &plan.Col{At: plan.At{T: cols[i].T, Off: -1}, Idx: i} }
+	to := func(xs []plan.Expr) {
+		pr := &plan.Project{Input: q.Root, Exprs: xs}
+		pr.Common.Rows, pr.Cost = q.Root.Base().Rows, q.Root.Base().Cost
+		same := len(xs) == len(q.Root.Base().Cols)
+		for i, x := range xs {
+			pr.Cols = append(pr.Cols, plan.OutCol{Name: cols[i].Name, T: x.Type()})
+			_, plain := x.(*plan.Col)
+			same = same && plain
+		}
+		if !same {
+			q.Root = pr
+		}
+	}
+	row := r.Ret.OID == types.ORecord || p.rowColumns(*r.Ret) != nil
+	if !row {
+		if len(cols) != 1 {
+			mismatch("Final statement must return exactly one column.")
+		}
+		x := p.coerce(in(0), *r.Ret, assignment)
+		if x == nil {
+			mismatch("Actual return type is %s.", p.typeName(p.noMod(cols[0].T)))
+		}
+		to([]plan.Expr{x})
+		return
+	}
+	if len(cols) == 1 && (cols[0].T.OID == r.Ret.OID || r.Ret.OID != types.ORecord && p.canCoerce(cols[0].T.OID, r.Ret.OID, assignment)) {
+		return
+	}
+	if r.Cols == nil {
+		return
+	}
+	xs := make([]plan.Expr, 0, len(r.Cols))
+	for i, t := range r.Cols {
+		if i >= len(cols) {
+			mismatch("Final statement returns too few columns.")
+		}
+		x := p.coerce(in(i), t, assignment)
+		if x == nil {
+			mismatch("Final statement returns %s instead of %s at column %d.", p.typeName(p.noMod(cols[i].T)), p.typeName(p.noMod(t)), i+1)
+		}
+		xs = append(xs, x)
+	}
+	if len(cols) > len(r.Cols) {
+		mismatch("Final statement returns too many columns.")
+	}
+	to(xs)
+}
+
+// rowColumns lists the columns of a composite type or of a table's rows, nil for
+// other types.
+func (p *planner) rowColumns(t types.T) []plan.OutCol {
+	var cols []catalog.Column
+	if u := p.Snap.TypeByOID(t.OID); u != nil {
+		if u.Kind != 'c' {
+			return nil
+		}
+		cols = u.Columns
+	} else if t.OID >= types.FirstUserOID {
+		for _, r := range p.Snap.Relations(p.DB) {
+			if rowTypeOf(r) == t.OID {
+				cols = r.RelColumns()
+			}
+		}
+	}
+	var out []plan.OutCol
+	for _, c := range cols {
+		if !c.Dropped {
+			out = append(out, plan.OutCol{Name: c.Name, T: c.Type})
+		}
+	}
+	return out
+}
+
+func rowTypeOf(r catalog.Relation) types.OID {
+	switch r := r.(type) {
+	case *catalog.Table:
+		return r.RowType
+	case *catalog.View:
+		return r.RowType
+	}
+	return 0
+}
+
+// routineCall completes the call of a user-defined function: its row's columns,
+// and what it may do.
+func (b *binder) routineCall(c *plan.Call) plan.Expr {
+	f := c.Proc.SQL
+	b.called = append(b.called, f.OID)
+	if f.Volatile == 'v' {
+		b.writes = true
+	}
+	for _, col := range b.recordCols(c) {
+		c.Cols = append(c.Cols, col.T)
+	}
+	if x := b.inline(c); x != nil {
+		return x
+	}
+	return b.fold(c)
+}
+
+// inline puts the expression that a function is in the place of its call, when
+// the body is one SELECT of one expression and that changes nothing: the
+// arguments are evaluated as often as before, and errors and NULLs stay.
+//
+//	CREATE FUNCTION add1(x int) RETURNS int LANGUAGE sql IMMUTABLE RETURN x + 1
+//	add1(a)    a + 1
+//
+// It returns nil when the call must stay.
+func (b *binder) inline(c *plan.Call) plan.Expr {
+	f := c.Proc.SQL
+	if b.Consts == nil || b.NoOptimizer || f.RetSet || f.Procedure || f.Definer || c.Cols != nil || c.T.OID == types.OVoid || c.T.OID == types.ORecord || b.inlining > maxInline {
+		return nil
+	}
+	body, err := b.Texts.ParseBody(f.Body, f.Standard)
+	if err != nil || len(body) != 1 {
+		return nil
+	}
+	s, ok := body[0].(*ast.Select)
+	if !ok || !bareExpr(s) {
+		return nil
+	}
+	in := *b.planner.Context
+	in.Routine = RoutineOf(f, false, c.T, nil)
+	in.ParamTypes = nil
+	for _, a := range c.Args {
+		in.ParamTypes = append(in.ParamTypes, a.Type())
+	}
+	p := newPlanner(&in)
+	p.inlining = b.inlining + 1
+	x, ok := p.bareBody(s.Targets[0].X, c.T)
+	if !ok {
+		return nil
+	}
+	uses := make([]int, len(c.Args))
+	fit := true
+	plan.Visit(x, func(y plan.Expr) bool {
+		switch y := y.(type) {
+		case *plan.Param:
+			uses[y.Idx]++
+		case *plan.Call:
+			v := y.Proc.Volatile
+			fit = fit && (f.Volatile == 'v' || v == 'i' || v == 's' && f.Volatile == 's') && (!f.Strict || y.Proc.Strict)
+		case *plan.Const, *plan.Relabel:
+		case *subquery:
+			fit = false
+		default:
+			fit = fit && !f.Strict
+		}
+		return fit
+	})
+	for i, n := range uses {
+		if f.Strict && n == 0 || n != 1 && !cheap(c.Args[i]) {
+			fit = false
+		}
+	}
+	if !fit {
+		return nil
+	}
+	b.called = append(b.called, p.called...)
+	b.volatil, b.writes = b.volatil || p.volatil, b.writes || p.writes
+	return plan.Map(stripPos(x), func(y plan.Expr) plan.Expr {
+		if v, ok := y.(*plan.Param); ok {
+			return c.Args[v.Idx]
+		}
+		return b.fold(y)
+	})
+}
+
+// maxInline bounds how deep functions are put in the place of calls in bodies
+// of functions: recursive ones would never end.
+const maxInline = 16
+
+// bareBody binds the expression of a body; false when it is no plain expression
+// or does not bind, which the call then reports.
+func (p *planner) bareBody(e ast.Expr, want types.T) (x plan.Expr, ok bool) {
+	var err error
+	defer func() { ok = err == nil && x != nil && len(p.params) == len(p.ParamTypes) }()
+	defer p.recover(&err)
+	b := &binder{planner: p, scope: &scope{}, what: "SELECT", noAgg: true, noWin: true, noSub: true}
+	return p.coerce(p.known(b.expr(e)), want, assignment), true
+}
+
+// bareExpr reports whether a query is SELECT expression and nothing more.
+func bareExpr(s *ast.Select) bool {
+	if len(s.Targets) != 1 {
+		return false
+	}
+	if c, ok := s.Targets[0].X.(*ast.ColumnRef); ok && c.Star {
+		return false
+	}
+	bare := ast.Select{Off: s.Off, Targets: s.Targets}
+	return ast.Format(s) == ast.Format(&bare)
+}
+
+// cheap reports whether an argument may be evaluated more or less often than it
+// is written.
+func cheap(e plan.Expr) bool {
+	ok := true
+	plan.Visit(e, func(x plan.Expr) bool {
+		switch x := x.(type) {
+		case *plan.Call:
+			ok = ok && x.Proc.Volatile != 'v' && x.Proc.SQL == nil && x.Proc.Cost <= 10
+		case *subquery, *aggRef, *groupingRef:
+			ok = false
+		}
+		return ok
+	})
+	return ok
+}
+
+// planCall plans CALL: a query of the one row that the procedure gives back.
+func (p *planner) planCall(s *ast.CallProc, out *plan.Query) {
+	off := s.Call.Pos()
+	b := &binder{planner: p, scope: &scope{}, what: "CALL arguments", noAgg: true, noWin: true, noSub: true}
+	fc := &funcCall{schema: s.Call.Name.Schema(), name: s.Call.Name.Last(), variadic: s.Call.Variadic, off: off, argNames: s.Call.ArgNames, procedure: true}
+	for _, a := range s.Call.Args {
+		fc.args = append(fc.args, b.expr(a))
+	}
+	cand, args := p.findFunction(fc)
+	if cand == nil {
+		for _, pr := range p.procs(fc.schema, fc.name) {
+			if pr.Kind != 'p' && (pr.AllArgs == nil || len(pr.AllArgs) == len(fc.args)) && len(pr.Args) == len(fc.args) && p.matching([]candidate{{args: pr.Args}}, argTypes(fc.args)) != nil {
+				fail(sqlerr.New(sqlerr.WrongObjectType, "%s is not a procedure", p.signature(fc)).At(off).WithHint("To call a function, use SELECT."))
+			}
+		}
+		fail(sqlerr.New(sqlerr.UndefinedFunction, "procedure %s does not exist", p.signature(fc)).At(off).
+			WithHint("No procedure matches the given name and argument types. You might need to add explicit type casts."))
+	}
+	args, ret := p.callArgs(cand.proc, args, cand.args, off)
+	args = b.completeArgs(cand, args)
+	f := cand.proc.SQL
+	c := &plan.Call{At: plan.At{T: ret, Off: off}, Proc: p.userProc(f, false)}
+	for i := range args {
+		if f.Mode(i) != 'o' {
+			c.Args = append(c.Args, args[i])
+		}
+	}
+	cols := p.outCols(c.Proc, c.Args)
+	for _, col := range cols {
+		c.Cols = append(c.Cols, col.T)
+	}
+	p.writes, p.volatil = true, true
+	p.called = append(p.called, f.OID)
+	n := &plan.FuncScan{Funcs: p.planExprs([]plan.Expr{c}, nil), FuncCols: []int{max(len(cols), 1)}}
+	n.Common.Rows = 1
+	n.Cols = cols
+	if cols == nil {
+		n.Cols = []plan.OutCol{{Name: f.Name, T: types.T{OID: types.OVoid, Mod: -1}}}
+	}
+	out.Tag, out.Root, out.Returns = "CALL", n, cols != nil
+}
+
+func argTypes(xs []plan.Expr) []types.OID {
+	out := make([]types.OID, len(xs))
+	for i, x := range xs {
+		out[i] = x.Type().OID
+	}
+	return out
+}
+
+// TextUses lists the user-defined functions that a stored text calls and the
+// relations that it names. Texts that do not bind use nothing.
+func TextUses(c *Context, t catalog.StoredText) []types.OID {
+	bare := *c
+	bare.Consts = nil
+	p := newPlanner(&bare)
+	// The text was bound when it was stored; what has gone since is not used.
+	if p.bindText(t) != nil {
+		return nil
+	}
+	out := p.called
+	for _, u := range p.uses {
+		out = append(out, u.Table.OID)
+	}
+	return out
+}
+
+func (p *planner) bindText(t catalog.StoredText) (err error) {
+	defer p.recover(&err)
+	switch {
+	case t.Function != nil:
+		body, err := p.Texts.ParseBody(t.Text, true)
+		if err != nil {
+			return err
+		}
+		for _, s := range body {
+			in := *p.Context
+			in.Routine = RoutineOf(t.Function, false, t.Function.Ret, nil)
+			in.ParamTypes = t.Function.Inputs()
+			q := newPlanner(&in)
+			if err := q.bindStatement(s); err != nil {
+				return err
+			}
+			p.called, p.uses = append(p.called, q.called...), append(p.uses, q.uses...)
+		}
+	case t.Query:
+		s, err := p.Texts.ParseQuery(t.Text)
+		if err != nil {
+			return err
+		}
+		p.statement(s)
+	default:
+		x, err := p.Texts.ParseExpr(t.Text)
+		if err != nil {
+			return err
+		}
+		table := t.Table
+		if table == nil {
+			table = valueTable(p.Snap.BaseType(t.Value))
+		}
+		r := p.tableRel(table, table.Name)
+		b := &binder{planner: p, scope: &scope{items: []*nsItem{p.relNames(r, nil, -1)}}, what: "expressions", noAgg: true, noWin: true}
+		b.expr(x)
+	}
+	return nil
+}
+
+// CheckBody plans a statement of a function's body as its definition does; last
+// is the statement that returns. A body without statements is nil.
+func CheckBody(c *Context, f *catalog.Function, s ast.Stmt, last bool) error {
+	in := *c
+	cols := []types.T(nil)
+	in.ParamTypes = f.Inputs()
+	p := newPlanner(&in)
+	for _, col := range p.outCols(p.userProc(f, false), nil) {
+		cols = append(cols, col.T)
+	}
+	if f.Ret.OID != types.ORecord {
+		cols = nil
+		for _, col := range p.rowColumns(f.Ret) {
+			cols = append(cols, col.T)
+		}
+	}
+	in.Routine = RoutineOf(f, last, f.Ret, cols)
+	switch s.(type) {
+	case nil:
+		return p.noStatement()
+	case *ast.Select, *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge, *ast.CallProc:
+		return p.bindStatement(s)
+	}
+	if last && in.Routine.Ret != nil {
+		return p.noStatement()
+	}
+	return sqlerr.Unsupported(s.Pos(), "this statement in the body of a function")
+}
+
+// noStatement checks a body whose end returns no rows.
+func (p *planner) noStatement() (err error) {
+	defer p.recover(&err)
+	p.returned(&plan.Query{})
+	return nil
+}
+
+func (p *planner) bindStatement(s ast.Stmt) (err error) {
+	defer p.recover(&err)
+	p.statement(s)
+	return nil
+}
+
+// rowFunction is t.f where f is no column but a function of the rows of t; nil
+// for anything else.
+func (b *binder) rowFunction(it *nsItem, name string, off int) plan.Expr {
+	for _, s := range b.SearchPath {
+		for _, f := range b.Snap.Functions(b.DB, s, name) {
+			in := f.Inputs()
+			row := b.wholeRow(it, off)
+			if len(in) == 1 && in[0].OID == row.Type().OID && !f.Procedure {
+				pr := b.userProc(f, false)
+				return b.routineCall(&plan.Call{At: plan.At{T: f.Ret, Off: off}, Proc: pr, Args: []plan.Expr{row}})
+			}
+		}
+	}
+	return nil
+}
