@@ -77,6 +77,8 @@ func (b *builder) plain(n plan.Node) (Operator, error) {
 		return b.update(n)
 	case *plan.Delete:
 		return b.delete(n)
+	case *plan.Merge:
+		return b.merge(n)
 	}
 	return nil, sqlerr.New(sqlerr.InternalError, "no operator for plan node %T", n)
 }

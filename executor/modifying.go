@@ -104,6 +104,8 @@ func written(n plan.Node) types.OID {
 		return n.Table.OID
 	case *plan.Delete:
 		return n.Table.OID
+	case *plan.Merge:
+		return n.Table.OID
 	}
 	for _, c := range n.Children() {
 		if oid := written(c); oid != 0 {

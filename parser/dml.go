@@ -284,7 +284,7 @@ func (p *parser) merge(with *ast.With) ast.Stmt {
 	p.expectKw(kwInto)
 	m.Table = p.targetTable()
 	p.expectKw(kwUsing)
-	m.Using = p.fromItem()
+	m.Using = p.joinedTable(nil)
 	p.expectKw(kwOn)
 	m.On = p.expr()
 	if !p.isKw(kwWhen) {

@@ -43,15 +43,23 @@ func (p *parser) fromInto(s *skeleton) {
 }
 
 // joinInto emits one entry of a FROM list with its joins; first is the leading
-// item when it has been read already.
+// item when it has been read already. A condition that no join waits for is not
+// of the entry: MERGE has its own behind the source.
 func (p *parser) joinInto(s *skeleton, first ast.FromItem) {
 	t := p.tok()
 	if first == nil {
 		first = p.fromItem()
 	}
 	s.name(t, leaf{item: first})
+	waiting := 0
 	for {
 		t := p.tok()
+		if t.Key == kwOn || t.Key == kwUsing {
+			if waiting == 0 {
+				return
+			}
+			waiting--
+		}
 		switch t.Key {
 		case kwOn:
 			p.next()
@@ -77,6 +85,7 @@ func (p *parser) joinInto(s *skeleton, first ast.FromItem) {
 			s.word(t, " natural join ")
 		} else {
 			s.word(t, " left join ")
+			waiting++
 		}
 		at := p.tok()
 		s.name(at, leaf{item: p.fromItem(), op: op})

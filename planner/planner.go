@@ -137,7 +137,8 @@ func (p *planner) statement(stmt ast.Stmt) *plan.Query {
 		out.Root = p.planDelete(s, nil)
 		out.Returns = s.Returning != nil
 	case *ast.Merge:
-		unsupported(stmt.Pos(), "MERGE")
+		out.Tag = "MERGE"
+		out.Root = p.planMerge(s)
 	case *ast.CallProc:
 		p.planCall(s, out)
 	default:

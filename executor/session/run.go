@@ -426,6 +426,8 @@ func (s *Session) count(q *plan.Query, n int64) {
 		t, delta = r.Table, -n
 	case *plan.Update:
 		t = r.Table
+	case *plan.Merge:
+		t = r.Table
 	}
 	if t != nil && n > 0 {
 		s.countRows(t.OID, delta, n)

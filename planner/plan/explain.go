@@ -286,6 +286,8 @@ func title(n Node) string {
 		return "Update " + n.Table.Name
 	case *Delete:
 		return "Delete from " + n.Table.Name
+	case *Merge:
+		return "Merge into " + n.Table.Name
 	}
 	return strings.TrimPrefix(fmt.Sprintf("%T", n), "*plan.")
 }

@@ -117,5 +117,10 @@ func MapExprs(n Node, f func(Expr) Expr) {
 		list(n.Returning)
 	case *Delete:
 		list(n.Returning)
+	case *Merge:
+		for i := range n.Whens {
+			one(&n.Whens[i].Cond)
+			list(n.Whens[i].Values)
+		}
 	}
 }

@@ -400,6 +400,35 @@ type (
 		Returning    []Expr
 		HasReturning bool
 	}
+	// Merge inserts, updates and deletes rows. Input columns: the row key, NULL
+	// where the source matched nothing, the live columns, the source's columns.
+	Merge struct {
+		Common
+		Table *catalog.Table
+		Input Node
+		Whens []MergeWhen
+	}
+	// MergeWhen is a WHEN clause of MERGE. Cond and Values are over the input
+	// without the row key. Values are those of Cols for an update, and of all live
+	// columns for an insertion.
+	MergeWhen struct {
+		Matched bool
+		Cond    Expr
+		Action  MergeAction
+		Cols    []int
+		Values  []Expr
+	}
+)
+
+// MergeAction is what a WHEN clause does.
+type MergeAction uint8
+
+// The actions.
+const (
+	MergeNothing MergeAction = iota
+	MergeUpdate
+	MergeDelete
+	MergeInsert
 )
 
 // The access paths.
@@ -502,3 +531,4 @@ func (n *LockRows) Children() []Node     { return one(n.Input) }
 func (n *Insert) Children() []Node       { return one(n.Input) }
 func (n *Update) Children() []Node       { return one(n.Input) }
 func (n *Delete) Children() []Node       { return one(n.Input) }
+func (n *Merge) Children() []Node        { return one(n.Input) }

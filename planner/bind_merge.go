@@ -1,0 +1,175 @@
+package planner
+
+import (
+	"maps"
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+// planMerge binds and plans MERGE: the source is joined with the table, and
+// each row of that goes to the first WHEN clause that takes it.
+//
+//	MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN … WHEN NOT MATCHED THEN INSERT …
+//	s LEFT JOIN t ON t.id = s.id, a row without a key of t being NOT MATCHED
+func (p *planner) planMerge(s *ast.Merge) plan.Node {
+	sc, defs := (*scope)(nil), []*cteDef(nil)
+	if s.With != nil {
+		if s.With.Recursive {
+			failf(sqlerr.FeatureNotSupported, s.With.Pos(), "WITH RECURSIVE is not supported for MERGE statement")
+		}
+		sc, defs = p.with(s.With, nil)
+	}
+	t := p.mergeTable(&s.Table.Name)
+	final := map[bool]bool{}
+	kind := plan.Inner
+	for i := range s.Whens {
+		w := &s.Whens[i]
+		if final[w.Matched] {
+			failf(sqlerr.SyntaxError, -1, "unreachable WHEN clause specified after unconditional WHEN clause")
+		}
+		final[w.Matched] = w.Cond == nil
+		if w.Action == "INSERT" {
+			kind = plan.Left
+		}
+	}
+	bl := &block{rels: map[int]*rel{}}
+	r := p.tableRel(t, aliasOf(s.Table))
+	r.needKey, r.target = true, true
+	bl.rels[r.id] = r
+	both := &scope{parent: sc, block: bl}
+	it := p.relNames(r, s.Table.Cols, s.Table.Pos())
+	p.addNames(both, []*nsItem{it}, 0)
+	it.lateralBad = true // the source does not see the table that changes
+	item, others := p.fromItem(s.Using, both, bl)
+	it.lateralBad = false
+	p.addNames(both, others, 0)
+	source := &scope{parent: sc, block: bl, items: others}
+	join := &joinItem{kind: kind, l: item, r: &joinItem{rel: r}}
+	on := &binder{planner: p, scope: both, what: "JOIN/ON", noAgg: true, noWin: true}
+	join.on = on.cond(s.On)
+	bl.from = []*joinItem{join}
+	live := liveCols(t)
+	lay := layout{}
+	lay.addTable(r, live, 0)
+	addVar := func(rel *rel, col int, ty types.T) {
+		bl.targets = append(bl.targets, target{x: &plan.Var{At: plan.At{T: ty, Off: -1}, Rel: rel.id, Col: col}})
+	}
+	addVar(r, plan.ColRowKey, types.TBytea)
+	for _, c := range live {
+		addVar(r, c, t.Columns[c].Type)
+	}
+	for _, id := range slices.Sorted(maps.Keys(bl.rels)) {
+		o := bl.rels[id]
+		for c := range o.cols {
+			if o.id != r.id && o.cols[c].Name != "" {
+				lay[[2]int{o.id, c}] = len(bl.targets) - 1
+				addVar(o, c, o.cols[c].T)
+			}
+		}
+	}
+	bl.ncols = len(bl.targets)
+	q := &query{rel: p.newRel(), block: bl}
+	for i := range bl.targets {
+		q.cols = append(q.cols, plan.OutCol{T: bl.targets[i].x.Type()})
+	}
+	m := &plan.Merge{Table: t}
+	for i := range s.Whens {
+		m.Whens = append(m.Whens, p.mergeWhen(&s.Whens[i], t, both, source, lay))
+	}
+	m.Input = p.planQuery(q)
+	m.Common.Rows = m.Input.Base().Rows
+	p.prepareCTEs(defs)
+	return m
+}
+
+// mergeTable finds the table that MERGE changes.
+func (p *planner) mergeTable(n *ast.Name) *catalog.Table {
+	obj := p.mustRelation(n)
+	if v, ok := obj.(*catalog.View); ok {
+		what := "views"
+		if v.Materialized != nil {
+			what = "materialized views"
+		}
+		fail(sqlerr.New(sqlerr.FeatureNotSupported, "cannot execute MERGE on relation \"%s\"", v.Name).WithDetail("This operation is not supported for %s.", what))
+	}
+	return p.dmlTable(n, "MERGE")
+}
+
+// mergeWhen binds a WHEN clause; one of rows that are not matched sees the
+// source alone.
+func (p *planner) mergeWhen(w *ast.MergeWhen, t *catalog.Table, both, source *scope, lay layout) plan.MergeWhen {
+	out := plan.MergeWhen{Matched: w.Matched}
+	sc := both
+	if !w.Matched {
+		sc = source
+	}
+	b := &binder{planner: p, scope: sc, what: "MERGE WHEN AND condition", noAgg: true, noWin: true}
+	if w.Cond != nil {
+		out.Cond = p.planExprs([]plan.Expr{conjunctionOr(b.cond(w.Cond))}, lay)[0]
+	}
+	switch w.Action {
+	case "UPDATE":
+		out.Action = plan.MergeUpdate
+		b.what = "UPDATE"
+		out.Cols, out.Values = p.assignments(w.Set, t, b)
+		out.Values = p.planExprs(out.Values, lay)
+	case "DELETE":
+		out.Action = plan.MergeDelete
+	case "INSERT":
+		out.Action = plan.MergeInsert
+		b.what = "VALUES"
+		out.Values = p.planExprs(p.mergeInsert(w, t, b), lay)
+	}
+	return out
+}
+
+// mergeInsert binds the values of an INSERT clause for all live columns.
+func (p *planner) mergeInsert(w *ast.MergeWhen, t *catalog.Table, b *binder) []plan.Expr {
+	live := liveCols(t)
+	var cols []int
+	for i := range w.Cols {
+		c := p.assignCol(t, &w.Cols[i])
+		if slices.Contains(cols, c) {
+			failf(sqlerr.DuplicateColumn, w.Cols[i].Pos(), "column \"%s\" specified more than once", w.Cols[i].Col)
+		}
+		cols = append(cols, c)
+	}
+	if w.Cols == nil {
+		cols = live
+	}
+	switch {
+	case w.Default:
+	case len(w.Values) > len(cols):
+		failf(sqlerr.SyntaxError, w.Values[len(cols)].Pos(), "INSERT has more expressions than target columns")
+	case len(w.Values) < len(cols) && w.Cols != nil:
+		failf(sqlerr.SyntaxError, w.Cols[len(w.Values)].Pos(), "INSERT has more target columns than expressions")
+	}
+	width := make([]plan.Expr, len(t.Columns))
+	for i, x := range w.Values {
+		c := &t.Columns[cols[i]]
+		if sp, ok := x.(*ast.Special); ok && sp.Kind == "DEFAULT" || c.Identity != 0 && w.Overriding == "USER" {
+			continue
+		}
+		if c.Generated {
+			fail(generatedError(t, c, true, x.Pos()))
+		}
+		if c.Identity == 'a' && w.Overriding == "" {
+			fail(sqlerr.New(sqlerr.GeneratedAlways, "cannot insert a non-DEFAULT value into column \"%s\"", c.Name).
+				WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", c.Name).
+				WithHint("Use OVERRIDING SYSTEM VALUE to override."))
+		}
+		width[cols[i]] = p.assign(b.expr(x), c, x.Pos())
+	}
+	out := make([]plan.Expr, len(live))
+	for i, c := range live {
+		if out[i] = width[c]; out[i] == nil {
+			out[i] = p.columnDefault(t, c)
+		}
+	}
+	return out
+}
