@@ -92,7 +92,6 @@ type Run struct {
 	build    *builder
 	fks      *fkQueue
 	writers  map[*catalog.Table]*tableWriter
-	before   kv.Snapshot // see Env.reader
 
 	checked, impure bool // see pure
 }
@@ -184,9 +183,7 @@ func (r *Run) Next() (*vec.Batch, error) {
 }
 
 func (r *Run) open() error {
-	if err := r.readBefore(); err != nil {
-		return err
-	}
+	r.readBefore()
 	for _, c := range r.query.CTEs {
 		if c.Modifying {
 			// A modifying CTE runs to its end before the main query, whether it
@@ -243,10 +240,6 @@ func (r *Run) Close() {
 	}
 	for _, w := range r.writers {
 		w.env = nil
-	}
-	if r.before != nil {
-		r.before.Close()
-		r.before = nil
 	}
 	r.fks = nil
 	r.ended = true

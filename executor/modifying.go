@@ -1,42 +1,18 @@
 package executor
 
 import (
-	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
 )
 
 // readBefore makes scans read the state before the statement when a WITH query
 // changes a table that another part of the statement reads, or RETURNING the
-// table that is written: all parts see one snapshot, whatever the order they run
+// table that is written: all parts see one state, whatever the order they run
 // in.
-//
-// A transaction shows its own writes, so the state is taken from a snapshot of
-// the store. That is the same state only while the transaction has written
-// nothing and no commit lies between; in the second case the statement starts
-// again with a newer snapshot.
-func (r *Run) readBefore() error {
-	if !r.overlaps() {
-		return nil
+func (r *Run) readBefore() {
+	if r.overlaps() {
+		r.env.reader = r.env.Txn.Before()
 	}
-	refuse := sqlerr.Unsupported(-1, "reading a table that another part of the same statement modifies, after other writes of the transaction,")
-	if r.env.Txn.HasWrites() {
-		return refuse
-	}
-	snap, err := r.env.Tables.Store().Snapshot(r.env.Ctx)
-	if err != nil {
-		return err
-	}
-	if snap.Seq() != r.env.Txn.Seq() {
-		snap.Close()
-		if r.env.ReadCommitted {
-			return ErrRetry
-		}
-		return refuse
-	}
-	r.before = snap
-	r.env.reader = snap
-	return nil
 }
 
 // overlaps reports whether a WITH query writes a table that another part reads.

@@ -214,7 +214,11 @@ func (p *parser) indirection(x ast.Expr) ast.Expr {
 		switch t.Kind {
 		case KindLBracket:
 			step := p.subscript()
-			x = &ast.Index{Off: ast.Off(t.Off), X: x, Slice: step.Slice, Lo: step.Lo, Hi: step.Hi}
+			ix := &ast.Index{Off: ast.Off(t.Off), X: x, Slice: step.Slice, Lo: step.Lo, Hi: step.Hi}
+			if n == 0 {
+				_, ix.Apart = x.(*ast.Index)
+			}
+			x = ix
 		case KindDot:
 			p.next()
 			if p.accept(KindStar) {

@@ -44,7 +44,15 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 		if !e.WithinGrp {
 			failf(sqlerr.WrongObjectType, off, "WITHIN GROUP is required for ordered-set aggregate %s", name)
 		}
+		if e.Over != nil {
+			failf(sqlerr.FeatureNotSupported, off, "OVER is not supported for ordered-set aggregate %s", name)
+		}
 		a.Direct = len(e.Args)
+		for _, x := range args[:a.Direct] {
+			if readsColumn(x) {
+				unsupported(x.Pos(), "a direct argument of an ordered-set aggregate that reads columns")
+			}
+		}
 		for i, s := range e.OrderBy {
 			a.OrderBy = append(a.OrderBy, sortSpec(b.planner, args[len(e.Args)+i], s))
 		}
@@ -73,8 +81,12 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 		failf(sqlerr.WrongObjectType, off, "%s(*) must be used to call a parameterless aggregate function", name)
 	}
 	if e.Filter != nil {
+		if pr.Kind == 'w' {
+			failf(sqlerr.FeatureNotSupported, off, "FILTER is not implemented for non-aggregate window functions")
+		}
 		f := *inner
 		f.what = "FILTER"
+		f.noAgg = true
 		a.Filter = f.mustBool(f.expr(e.Filter), "FILTER")
 		inner.sawAgg = inner.sawAgg || f.sawAgg
 	}
@@ -124,6 +136,9 @@ func (b *binder) own(a *aggRef, seen map[int]bool) {
 				break
 			}
 		}
+	}
+	if owner.noAgg && owner.what == "FILTER" {
+		failf(sqlerr.GroupingError, a.Off, "aggregate functions are not allowed in FILTER")
 	}
 	if owner.inAgg || owner != b && aggOf(a, owner.scope.block) {
 		failf(sqlerr.GroupingError, a.Off, "aggregate function calls cannot be nested")

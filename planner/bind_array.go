@@ -81,6 +81,9 @@ func (b *binder) subscript(e *ast.Index) plan.Expr {
 		}
 		steps = append([]*ast.Index{ix}, steps...)
 		base = ix.X
+		if ix.Apart {
+			break
+		}
 	}
 	x := b.expr(base)
 	if x.Type().OID == types.OJSONB {

@@ -64,8 +64,23 @@ func (b *binder) expr(e ast.Expr) plan.Expr {
 	case *ast.Is:
 		return b.is(e)
 	case *ast.Distinct:
-		l, r := b.expr(e.L), b.expr(e.R)
-		return b.isDistinct(l, r, e.Not, e.Pos())
+		l, ok1 := e.L.(*ast.Row)
+		r, ok2 := e.R.(*ast.Row)
+		if !ok1 || !ok2 {
+			return b.isDistinct(b.expr(e.L), b.expr(e.R), e.Not, e.Pos())
+		}
+		// literals take their types from the other side's fields
+		if len(l.Elems) != len(r.Elems) {
+			failf(sqlerr.SyntaxError, e.Pos(), "unequal number of entries in row expressions")
+		}
+		args := make([]plan.Expr, len(l.Elems))
+		for i := range args {
+			args[i] = b.isDistinct(b.expr(l.Elems[i]), b.expr(r.Elems[i]), e.Not, e.Pos())
+		}
+		if e.Not {
+			return &plan.And{At: plan.At{T: types.TBool, Off: e.Pos()}, Args: args}
+		}
+		return &plan.Or{At: plan.At{T: types.TBool, Off: e.Pos()}, Args: args}
 	case *ast.Between:
 		return b.between(e)
 	case *ast.In:
@@ -294,7 +309,11 @@ func (b *binder) rowOp(ls, rs []plan.Expr, op string, off int) plan.Expr {
 
 func (b *binder) is(e *ast.Is) plan.Expr {
 	at := plan.At{T: types.TBool, Off: e.Pos()}
-	x := b.expr(e.X)
+	operand := e.X
+	if c, ok := operand.(*ast.ColumnRef); ok && c.Star && len(c.Parts) > 0 {
+		operand = &ast.ColumnRef{Off: c.Off, Parts: c.Parts} // t.* is the row itself
+	}
+	x := b.expr(operand)
 	switch e.Test {
 	case "NULL":
 		if r, ok := x.(*plan.RowCtor); ok {

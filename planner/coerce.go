@@ -168,6 +168,11 @@ func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		}
 		return p.domain(x, to, ctx)
 	}
+	if r, isRow := e.(*plan.RowCtor); isRow && to.OID == types.ORecord {
+		row := *r // keeps the columns' names
+		row.T = to
+		return &row
+	}
 	// (a, b) and other rows pass as record
 	ok, how, c := p.castPath(from.OID, to.OID, ctx)
 	if !ok {

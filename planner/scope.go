@@ -219,11 +219,6 @@ func (b *binder) resolveColumn(r *ast.ColumnRef) plan.Expr {
 			schema = r.Parts[n-3]
 		}
 		it := b.scope.item(schema, r.Parts[n-2], off)
-		if it == nil && n == 2 {
-			if x := b.scope.column(r.Parts[0], off); x != nil && x.Type().Kind() == types.KRecord {
-				return b.field(x, r.Parts[1], off)
-			}
-		}
 		if it == nil {
 			if x := b.argument(r.Parts, off); x != nil {
 				return x
@@ -247,7 +242,7 @@ func (b *binder) wholeRow(it *nsItem, off int) plan.Expr {
 	if it.rel != nil && len(it.rel.funcs) == 1 && len(it.cols) == 1 {
 		return moved(it.cols[0].x, off)
 	}
-	r := &plan.RowCtor{At: plan.At{T: types.TRecord, Off: off}}
+	r := &plan.RowCtor{At: plan.At{T: types.TRecord, Off: off}, Present: b.present(it)}
 	if it.rel != nil && it.rel.table != nil && it.rel.table.RowType != 0 {
 		r.T = types.T{OID: it.rel.table.RowType, Mod: -1, User: types.KRecord}
 	}

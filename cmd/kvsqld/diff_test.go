@@ -45,7 +45,7 @@ func TestDifferential(t *testing.T) {
 	for _, f := range d.found {
 		t.Errorf("[%s] (%d times) seed %d\n  %s;\n%s", f.kind, d.seen[f.kind], f.seed, f.sql, f.detail)
 	}
-	t.Logf("seed %d: %d statements compared, %d of them failed alike; %d more took too long, %d raised an error that hangs on the order of evaluation; %d differences",
+	t.Logf("seed %d: %d statements compared, %d of them failed alike; %d more took too long, %d raised an error that hangs on the order of rows or evaluation; %d differences",
 		seed, d.compared, d.refused, d.slow, d.excused, d.total)
 }
 
@@ -247,6 +247,10 @@ func (d *differ) judge(s diffStatement, want, got diffAnswer) (kind, detail stri
 		return "", ""
 	case strings.HasPrefix(want.state, "23") && strings.HasPrefix(got.state, "23"):
 		return "", "" // which of several violations comes first
+	case (want.state == "23505" || got.state == "23505") && (want.state == "" || got.state == "") && strings.HasPrefix(s.sql, "UPDATE"):
+		// keys are checked row by row: whether moved keys meet hangs on the rows' order
+		d.excused++
+		return "", ""
 	}
 	return diffAnswers(s, want, got)
 }

@@ -26,7 +26,7 @@ func newMinMax(t types.T, least bool) Aggregator {
 	case types.KInterval:
 		return &minMax[types.Interval]{t: t, least: least, vals: func(v *vec.Vec) []types.Interval { return v.Iv }, cmp: types.Interval.Cmp}
 	case types.KText, types.KUUID, types.KBytea, types.KInet:
-		return &minMax[[]byte]{t: t, least: least, vals: func(v *vec.Vec) [][]byte { return v.B }, cmp: bytes.Compare,
+		return &minMax[[]byte]{t: t, least: least, vals: func(v *vec.Vec) [][]byte { return v.B }, cmp: cmpOf(t),
 			keep: func(old, x []byte) []byte { return append(old[:0:cap(old)], x...) }}
 	case types.KNumeric:
 		return &decMinMax{minMax: minMax[types.Decimal]{t: t, least: least, vals: (*vec.Vec).Decimals, cmp: types.Decimal.Cmp}}
@@ -34,6 +34,15 @@ func newMinMax(t types.T, least bool) Aggregator {
 		return &datumMinMax{t: t, least: least}
 	}
 	return nil
+}
+
+// cmpOf compares values kept as bytes; the blanks at the end of character values
+// do not count.
+func cmpOf(t types.T) func(a, b []byte) int {
+	if t.OID != types.OBpchar {
+		return bytes.Compare
+	}
+	return func(a, b []byte) int { return bytes.Compare(bytes.TrimRight(a, " "), bytes.TrimRight(b, " ")) }
 }
 
 // minMax is min or max of a type with one Go representation. The last of equal

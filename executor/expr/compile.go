@@ -85,7 +85,13 @@ func (c *compiler) compile(e plan.Expr) (Eval, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &rowEval{t: e.T, args: args}, nil
+		row := &rowEval{t: e.T, args: args}
+		if e.Present != nil {
+			if row.present, err = c.compile(e.Present); err != nil {
+				return nil, err
+			}
+		}
+		return row, nil
 	case *plan.FieldOf:
 		x, err := c.compile(e.X)
 		if err != nil {

@@ -181,6 +181,9 @@ func objectOfTexts(c *callCtx, a []types.Datum) ([]byte, error) {
 func newJSONAgg(a *plan.Agg) Aggregator {
 	agg := &jsonAgg{binary: strings.HasPrefix(a.Proc.Name, "jsonb"), object: strings.Contains(a.Proc.Name, "object"), t: a.T,
 		names: make([][]string, len(a.Args))}
+	if k := a.Args[0].Type().Kind(); !agg.binary && !agg.object {
+		agg.lines = k == types.KArray || k == types.KRecord
+	}
 	for i, x := range a.Args {
 		row, ok := x.(*plan.RowCtor)
 		if !ok && x.Type().Kind() == types.KRecord {
@@ -197,6 +200,7 @@ func newJSONAgg(a *plan.Agg) Aggregator {
 // the end.
 type jsonAgg struct {
 	binary, object bool
+	lines          bool // each array or row begins a line
 	t              types.T
 	names          [][]string
 	bufs           [][]byte
@@ -212,6 +216,9 @@ func (a *jsonAgg) Add(env *Env, groups []uint32, args []*vec.Vec, sel []uint32) 
 		buf, before := a.bufs[g], len(a.bufs[g])
 		if a.seen[g] {
 			buf = append(buf, ", "...)
+			if a.lines && !args[0].IsNull(int(i)) {
+				buf = append(buf, "\n "...)
+			}
 		}
 		val := 0
 		if a.object {

@@ -10,13 +10,14 @@ import (
 
 // rowEval is ROW(…): PostgreSQL's binary record format.
 type rowEval struct {
-	t     types.T
-	args  []Eval
-	vecs  []*vec.Vec
-	out   vec.Vec
-	arena vec.Arena
-	buf   []byte
-	row   []types.Datum
+	t       types.T
+	args    []Eval
+	present Eval // NULL where the row is; nil: it never is
+	vecs    []*vec.Vec
+	out     vec.Vec
+	arena   vec.Arena
+	buf     []byte
+	row     []types.Datum
 }
 
 func (e *rowEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
@@ -28,9 +29,20 @@ func (e *rowEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 		}
 		e.vecs = append(e.vecs, v)
 	}
+	var present *vec.Vec
+	if e.present != nil {
+		var err error
+		if present, err = e.present.Eval(env, b); err != nil {
+			return nil, err
+		}
+	}
 	e.arena.Reset()
 	e.out.Reset(e.t, max(b.N, 1))
 	for _, i := range rowsOf(b) {
+		if present != nil && present.IsNull(int(i)) {
+			e.out.Nulls.Set(int(i))
+			continue
+		}
 		for k, v := range e.vecs {
 			e.row[k] = v.Get(int(i))
 		}

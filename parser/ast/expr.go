@@ -170,10 +170,12 @@ type (
 		Elems    []Expr
 		Explicit bool
 	}
-	// Index is X[Lo], or the slice X[Lo:Hi] with either side possibly nil.
+	// Index is X[Lo], or the slice X[Lo:Hi] with either side possibly nil. Apart:
+	// X is a subscript itself, in parentheses, and not a further dimension.
 	Index struct {
 		Off
 		X      Expr
+		Apart  bool
 		Slice  bool
 		Lo, Hi Expr
 	}

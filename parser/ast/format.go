@@ -304,7 +304,13 @@ func (p *printer) bare(x Expr) {
 		p.putIf(x.Explicit, "ROW")
 		p.parenExprs(x.Elems)
 	case *Index:
-		p.operand(x.X)
+		if x.Apart {
+			p.put("(")
+			p.bare(x.X)
+			p.put(")")
+		} else {
+			p.operand(x.X)
+		}
 		p.subscript(x.Slice, x.Lo, x.Hi)
 	case *Field:
 		if _, ok := x.X.(*ColumnRef); ok {

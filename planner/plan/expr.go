@@ -203,6 +203,9 @@ type (
 		At
 		Elems []Expr
 		Names []string
+		// Present is NULL where an outer join has no row and the value is NULL; nil:
+		// there always is one.
+		Present Expr
 	}
 	// FieldOf takes the Idx-th field of a record value.
 	FieldOf struct {

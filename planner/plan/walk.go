@@ -123,6 +123,9 @@ func MapChildren(e Expr, m func(Expr) Expr) Expr {
 	case *RowCtor:
 		c := *e
 		c.Elems = all(e.Elems)
+		if e.Present != nil {
+			c.Present = m(e.Present)
+		}
 		return &c
 	case *FieldOf:
 		c := *e

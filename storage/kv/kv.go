@@ -157,6 +157,10 @@ type Txn interface {
 	// state; at other levels it does nothing. Bytes read before become
 	// invalid, open iterators must have been closed.
 	Refresh(ctx context.Context) error
+	// Before returns a reader of what the transaction sees now, which does not
+	// see its later writes. It may be used until the next Refresh or RollbackTo,
+	// or the end.
+	Before() Reader
 
 	// Put stores a value. ErrConflict by the write-write rule, ErrTooLarge,
 	// ErrReadOnly.

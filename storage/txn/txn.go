@@ -167,6 +167,12 @@ func (t *Txn) BatchGet(ctx context.Context, sp kv.Space, keys [][]byte) ([][]byt
 		}
 		t.w.mu.Unlock()
 	}
+	t.noteGets(sp, keys, out)
+	return out, nil
+}
+
+// noteGets records point reads and what they found.
+func (t *Txn) noteGets(sp kv.Space, keys, out [][]byte) {
 	if t.reads != nil {
 		for _, k := range keys {
 			t.reads.addKey(sp.ID, k)
@@ -178,7 +184,6 @@ func (t *Txn) BatchGet(ctx context.Context, sp kv.Space, keys [][]byte) ([][]byt
 			countGets(f, 1, k, out[i])
 		}
 	}
-	return out, nil
 }
 
 func batchGet(ctx context.Context, sn *sharedSnap, sp kv.Space, keys, out [][]byte) error {
@@ -196,26 +201,33 @@ func batchGet(ctx context.Context, sn *sharedSnap, sp kv.Space, keys, out [][]by
 }
 
 func (t *Txn) Scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanOpt) kv.Iter {
+	s := t.own(sp)
+	if s == nil {
+		return t.scan(ctx, sp, r, o, false, nil)
+	}
+	t.w.mu.Lock()
+	wins := s.top().windows(r, t.w.markOf(s))
+	t.w.mu.Unlock()
+	return t.scan(ctx, sp, r, o, s.top().op != OpNone, wins)
+}
+
+// scan reads a range of the snapshot, unless the transaction's own writes hide
+// it, under these writes.
+func (t *Txn) scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanOpt, hidden bool, wins []window) kv.Iter {
 	sn, err := t.snapshot()
 	if err != nil {
 		return failedScan(err)
 	}
-	s := t.own(sp)
 	var chunks Chunks
-	if s == nil || s.top().op == OpNone {
+	if !hidden {
 		chunks = sn.es.Scan(sp, r, o)
 	}
 	it := newScan(ctx, sn, func() bool { return t.snap.Load() == sn }, chunks, o)
 	if t.reads != nil {
 		it.reads, it.space, it.number = t.reads, sp.ID, t.reads.addRange(sp.ID, r)
 	}
-	if s != nil {
-		t.w.mu.Lock()
-		wins := s.top().windows(r, t.w.markOf(s))
-		t.w.mu.Unlock()
-		if len(wins) > 0 {
-			it.ov = newOverlayIter(wins, o.Reverse)
-		}
+	if len(wins) > 0 {
+		it.ov = newOverlayIter(wins, o.Reverse)
 	}
 	if t.stats != nil {
 		it.stats = t.stats.File(sp)
