@@ -50,7 +50,7 @@ func (p *planner) onConflict(s *ast.Insert, t *catalog.Table, alias string, live
 	ex.colsVisible = false
 	ns = append(ns, ex)
 	b := &binder{planner: p, scope: &scope{parent: sc, items: ns}, what: "UPDATE", noAgg: true, noWin: true}
-	out.SetCols, out.Set = p.assignments(c.Set, t, b)
+	out.SetCols, out.Set = p.assignments(c.Set, t, r, b)
 	out.Set = p.planExprs(out.Set, lay)
 	if c.UpdWhere != nil {
 		b.what = "WHERE"

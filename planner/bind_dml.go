@@ -95,18 +95,6 @@ func (p *planner) assign(x plan.Expr, c *catalog.Column, off int) plan.Expr {
 
 func (p *planner) noMod(t types.T) types.T { t.Mod = -1; return t }
 
-// assignCol resolves a target column.
-func (p *planner) assignCol(t *catalog.Table, a *ast.AssignTarget) int {
-	if len(a.Path) > 0 {
-		unsupported(a.Pos(), "assignment to an element or field of column \"%s\"", a.Col)
-	}
-	i := t.Col(a.Col)
-	if i < 0 {
-		failf(sqlerr.UndefinedColumn, a.Pos(), "column \"%s\" of relation \"%s\" does not exist", a.Col, t.Name)
-	}
-	return i
-}
-
 func generatedError(t *catalog.Table, c *catalog.Column, insert bool, off int) error {
 	if insert {
 		return sqlerr.New(sqlerr.GeneratedAlways, "cannot insert a non-DEFAULT value into column \"%s\"", c.Name).
@@ -125,17 +113,12 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 	t := p.dmlTable(&s.Table, "INSERT")
 	live := liveCols(t)
 	var cols []int
-	for i := range s.Cols {
-		c := p.assignCol(t, &s.Cols[i])
-		if slices.Contains(cols, c) {
-			failf(sqlerr.DuplicateColumn, s.Cols[i].Pos(), "column \"%s\" specified more than once", s.Cols[i].Col)
-		}
-		cols = append(cols, c)
+	ib := &binder{planner: p, scope: &scope{parent: sc}, what: "INSERT", noAgg: true, noWin: true}
+	places := ib.insertPlaces(s.Cols, t)
+	for i := range places {
+		cols = append(cols, places[i].col)
 	}
 	implicitCols := s.Cols == nil
-	if implicitCols {
-		cols = live
-	}
 	ins := &plan.Insert{Table: t}
 	width := make([]plan.Expr, len(t.Columns)) // expression per table column over the source
 	var src plan.Node
@@ -182,6 +165,7 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 			for i, x := range row {
 				c := &t.Columns[cols[i]]
 				if sp, ok := x.(*ast.Special); ok && sp.Kind == "DEFAULT" {
+					noDefault(places[i].a)
 					check(i, true, -1)
 					out[i] = p.columnDefault(t, cols[i])
 					continue
@@ -191,17 +175,17 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 					out[i] = p.columnDefault(t, cols[i])
 					continue
 				}
-				out[i] = p.assign(b.expr(x), c, x.Pos())
+				out[i] = places[i].value(p, t, b.expr(x), x.Pos())
 			}
 			v.Rows = append(v.Rows, p.planExprs(out, nil))
 		}
-		for _, c := range rowCols {
-			v.Cols = append(v.Cols, plan.OutCol{Name: t.Columns[c].Name, T: t.Columns[c].Type})
+		for i, c := range rowCols {
+			v.Cols = append(v.Cols, plan.OutCol{Name: t.Columns[c].Name, T: places[i].t})
 		}
 		v.Common.Rows = float64(len(v.Rows))
 		src = v
-		for i, c := range rowCols {
-			width[c] = &plan.Col{At: plan.At{T: t.Columns[c].Type, Off: -1}, Idx: i}
+		for i := range rowCols {
+			places[i].put(p, t, width, &plan.Col{At: plan.At{T: places[i].t, Off: -1}, Idx: i})
 		}
 	default:
 		q := p.bindSelect(s.Query, sc)
@@ -209,7 +193,7 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 		for i := range q.cols {
 			check(i, false, -1)
 			if q.cols[i].T.OID == types.OUnknown {
-				p.castColumn(q, i, p.noMod(t.Columns[cols[i]].Type))
+				p.castColumn(q, i, p.noMod(places[i].t))
 			}
 		}
 		src = p.planQuery(q)
@@ -218,7 +202,8 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 			if c.Identity != 0 && s.Overriding == "USER" {
 				continue
 			}
-			width[cols[i]] = p.assign(&plan.Col{At: plan.At{T: q.cols[i].T, Off: p.colOff(q, i)}, Idx: i}, c, p.colOff(q, i))
+			off := p.colOff(q, i)
+			places[i].put(p, t, width, places[i].value(p, t, &plan.Col{At: plan.At{T: q.cols[i].T, Off: off}, Idx: i}, off))
 		}
 	}
 	// fill in defaults
@@ -324,14 +309,20 @@ type fromExtra struct {
 	bl  *block
 }
 
-// assignments binds a SET list.
-func (p *planner) assignments(set []ast.Assign, t *catalog.Table, b *binder) ([]int, []plan.Expr) {
+// assignments binds a SET list to columns of the table, which is entry r.
+func (p *planner) assignments(set []ast.Assign, t *catalog.Table, r *rel, b *binder) ([]int, []plan.Expr) {
 	var cols []int
 	var xs []plan.Expr
+	parts := map[int]bool{} // columns of which parts are assigned
 	add := func(a *ast.AssignTarget, x plan.Expr, isDefault bool, off int) {
-		c := p.assignCol(t, a)
-		if slices.Contains(cols, c) {
-			failf(sqlerr.SyntaxError, a.Pos(), "multiple assignments to same column \"%s\"", a.Col)
+		if isDefault {
+			noDefault(a)
+		}
+		pl := b.assignPlace(t, a)
+		c := pl.col
+		at := slices.Index(cols, c)
+		if at >= 0 && (len(a.Path) == 0 || !parts[c]) {
+			failf(sqlerr.SyntaxError, -1, "multiple assignments to same column \"%s\"", a.Col)
 		}
 		col := &t.Columns[c]
 		if isDefault {
@@ -347,7 +338,15 @@ func (p *planner) assignments(set []ast.Assign, t *catalog.Table, b *binder) ([]
 				fail(sqlerr.New(sqlerr.GeneratedAlways, "column \"%s\" can only be updated to DEFAULT", col.Name).
 					WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", col.Name))
 			}
-			x = p.assign(x, col, off)
+			x = pl.value(p, t, x, off)
+		}
+		if len(a.Path) > 0 {
+			parts[c] = true
+			if at >= 0 {
+				xs[at] = pl.into(p, t, xs[at], x)
+				return
+			}
+			x = pl.into(p, t, &plan.Var{At: plan.At{T: col.Type, Off: -1}, Rel: r.id, Col: c, Name: col.Name}, x)
 		}
 		cols = append(cols, c)
 		xs = append(xs, x)
@@ -432,7 +431,7 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 	if set != nil {
 		sb := &binder{planner: p, scope: inner, what: "UPDATE", noAgg: true, noWin: true}
 		var xs []plan.Expr
-		setCols, xs = p.assignments(set, t, sb)
+		setCols, xs = p.assignments(set, t, r, sb)
 		for _, x := range xs {
 			bl.targets = append(bl.targets, target{x: x})
 		}

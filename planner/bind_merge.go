@@ -79,7 +79,7 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 	}
 	m := &plan.Merge{Table: t}
 	for i := range s.Whens {
-		m.Whens = append(m.Whens, p.mergeWhen(&s.Whens[i], t, both, source, lay))
+		m.Whens = append(m.Whens, p.mergeWhen(&s.Whens[i], t, r, both, source, lay))
 	}
 	m.Input = p.planQuery(q)
 	m.Common.Rows = m.Input.Base().Rows
@@ -102,7 +102,7 @@ func (p *planner) mergeTable(n *ast.Name) *catalog.Table {
 
 // mergeWhen binds a WHEN clause; one of rows that are not matched sees the
 // source alone.
-func (p *planner) mergeWhen(w *ast.MergeWhen, t *catalog.Table, both, source *scope, lay layout) plan.MergeWhen {
+func (p *planner) mergeWhen(w *ast.MergeWhen, t *catalog.Table, r *rel, both, source *scope, lay layout) plan.MergeWhen {
 	out := plan.MergeWhen{Matched: w.Matched}
 	sc := both
 	if !w.Matched {
@@ -116,7 +116,7 @@ func (p *planner) mergeWhen(w *ast.MergeWhen, t *catalog.Table, both, source *sc
 	case "UPDATE":
 		out.Action = plan.MergeUpdate
 		b.what = "UPDATE"
-		out.Cols, out.Values = p.assignments(w.Set, t, b)
+		out.Cols, out.Values = p.assignments(w.Set, t, r, b)
 		out.Values = p.planExprs(out.Values, lay)
 	case "DELETE":
 		out.Action = plan.MergeDelete
@@ -131,28 +131,23 @@ func (p *planner) mergeWhen(w *ast.MergeWhen, t *catalog.Table, both, source *sc
 // mergeInsert binds the values of an INSERT clause for all live columns.
 func (p *planner) mergeInsert(w *ast.MergeWhen, t *catalog.Table, b *binder) []plan.Expr {
 	live := liveCols(t)
-	var cols []int
-	for i := range w.Cols {
-		c := p.assignCol(t, &w.Cols[i])
-		if slices.Contains(cols, c) {
-			failf(sqlerr.DuplicateColumn, w.Cols[i].Pos(), "column \"%s\" specified more than once", w.Cols[i].Col)
-		}
-		cols = append(cols, c)
-	}
-	if w.Cols == nil {
-		cols = live
-	}
+	places := b.insertPlaces(w.Cols, t)
 	switch {
 	case w.Default:
-	case len(w.Values) > len(cols):
-		failf(sqlerr.SyntaxError, w.Values[len(cols)].Pos(), "INSERT has more expressions than target columns")
-	case len(w.Values) < len(cols) && w.Cols != nil:
+	case len(w.Values) > len(places):
+		failf(sqlerr.SyntaxError, w.Values[len(places)].Pos(), "INSERT has more expressions than target columns")
+	case len(w.Values) < len(places) && w.Cols != nil:
 		failf(sqlerr.SyntaxError, w.Cols[len(w.Values)].Pos(), "INSERT has more target columns than expressions")
 	}
 	width := make([]plan.Expr, len(t.Columns))
 	for i, x := range w.Values {
-		c := &t.Columns[cols[i]]
-		if sp, ok := x.(*ast.Special); ok && sp.Kind == "DEFAULT" || c.Identity != 0 && w.Overriding == "USER" {
+		c := &t.Columns[places[i].col]
+		sp, ok := x.(*ast.Special)
+		isDefault := ok && sp.Kind == "DEFAULT"
+		if isDefault {
+			noDefault(places[i].a)
+		}
+		if isDefault || c.Identity != 0 && w.Overriding == "USER" {
 			continue
 		}
 		if c.Generated {
@@ -163,7 +158,7 @@ func (p *planner) mergeInsert(w *ast.MergeWhen, t *catalog.Table, b *binder) []p
 				WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", c.Name).
 				WithHint("Use OVERRIDING SYSTEM VALUE to override."))
 		}
-		width[cols[i]] = p.assign(b.expr(x), c, x.Pos())
+		places[i].put(p, t, width, places[i].value(p, t, b.expr(x), x.Pos()))
 	}
 	out := make([]plan.Expr, len(live))
 	for i, c := range live {

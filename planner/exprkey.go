@@ -72,6 +72,8 @@ func writeKey(b *strings.Builder, e plan.Expr) {
 			fmt.Fprintf(b, "%v", e.Else != nil)
 		case *plan.Subscript:
 			fmt.Fprintf(b, "%v", e.Slice)
+		case *plan.SubscriptAssign:
+			fmt.Fprintf(b, "%v", e.Slice)
 		}
 		b.WriteByte('(')
 		plan.MapChildren(e, func(x plan.Expr) plan.Expr {

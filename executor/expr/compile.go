@@ -78,6 +78,8 @@ func (c *compiler) compile(e plan.Expr) (Eval, error) {
 		return c.compileAnyArray(e)
 	case *plan.ArrayCtor:
 		return c.compileArrayCtor(e)
+	case *plan.SubscriptAssign:
+		return c.compileSubscriptAssign(e)
 	case *plan.Subscript:
 		return c.compileSubscript(e)
 	case *plan.RowCtor:

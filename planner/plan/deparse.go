@@ -175,6 +175,10 @@ func (d *deparser) expr(e Expr, implicit bool) {
 		}
 	case *Subscript:
 		d.subscript(e)
+	case *SubscriptAssign:
+		d.subscript(&Subscript{X: e.X, Slice: e.Slice, Lo: e.Lo, Hi: e.Hi})
+		d.str(" := ")
+		d.expr(e.Val, true)
 	case *RowCtor:
 		d.call("ROW", e.Elems)
 	case *FieldOf:

@@ -197,6 +197,16 @@ type (
 		Lo    []Expr // indexes, or lower bounds (nil entries: open)
 		Hi    []Expr
 	}
+	// SubscriptAssign is X, an array or jsonb value or NULL, with Val in the place
+	// that the subscripts name, as in Subscript.
+	SubscriptAssign struct {
+		At
+		X     Expr
+		Slice bool
+		Lo    []Expr
+		Hi    []Expr
+		Val   Expr
+	}
 	// RowCtor is ROW(…), of type record. Names has the column names of a whole
 	// row of a table or subquery; those of ROW(…) are nil.
 	RowCtor struct {

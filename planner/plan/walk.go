@@ -120,6 +120,10 @@ func MapChildren(e Expr, m func(Expr) Expr) Expr {
 		c := *e
 		c.X, c.Lo, c.Hi = m(e.X), all(e.Lo), all(e.Hi)
 		return &c
+	case *SubscriptAssign:
+		c := *e
+		c.X, c.Lo, c.Hi, c.Val = m(e.X), all(e.Lo), all(e.Hi), m(e.Val)
+		return &c
 	case *RowCtor:
 		c := *e
 		c.Elems = all(e.Elems)

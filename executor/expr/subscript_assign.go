@@ -1,0 +1,152 @@
+package expr
+
+import (
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/planner/plan"
+)
+
+// subscriptAssign is a container, an array or a jsonb value, with another value
+// in one place.
+type subscriptAssign struct {
+	t      types.T
+	x, val Eval
+	slice  bool
+	lo, hi []Eval // nil entries: a bound that is left out
+	// first is the type of the first subscript of jsonb: it says whether NULL
+	// becomes an array or an object.
+	first types.T
+	vecs  [2][]*vec.Vec
+	out   vec.Vec
+}
+
+func (c *compiler) compileSubscriptAssign(e *plan.SubscriptAssign) (Eval, error) {
+	s := &subscriptAssign{t: e.T, slice: e.Slice}
+	if len(e.Lo) > maxArrayDims && e.T.Kind() == types.KArray {
+		return nil, errTooManyDims(len(e.Lo))
+	}
+	if e.T.Kind() == types.KJSONB {
+		s.first = e.Lo[0].Type()
+	}
+	var err error
+	if s.x, err = c.compile(e.X); err != nil {
+		return nil, err
+	}
+	if s.val, err = c.compile(e.Val); err != nil {
+		return nil, err
+	}
+	if s.lo, err = c.compileBounds(e.Lo); err != nil {
+		return nil, err
+	}
+	s.hi, err = c.compileBounds(e.Hi)
+	return s, err
+}
+
+// compileBounds compiles subscripts, of which some may be nil.
+func (c *compiler) compileBounds(es []plan.Expr) ([]Eval, error) {
+	out := make([]Eval, len(es))
+	for i, x := range es {
+		if x == nil {
+			continue
+		}
+		var err error
+		if out[i], err = c.compile(x); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (e *subscriptAssign) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
+	x, err := e.x.Eval(env, b)
+	if err != nil {
+		return nil, err
+	}
+	val, err := e.val.Eval(env, b)
+	if err != nil {
+		return nil, err
+	}
+	for side, evs := range [2][]Eval{e.lo, e.hi} {
+		e.vecs[side] = resize(e.vecs[side], len(evs))
+		for i, ev := range evs {
+			e.vecs[side][i] = nil
+			if ev == nil {
+				continue
+			}
+			if e.vecs[side][i], err = ev.Eval(env, b); err != nil {
+				return nil, err
+			}
+		}
+	}
+	e.out.Reset(e.t, max(b.N, 1))
+	for _, r := range rowsOf(b) {
+		i := int(r)
+		var d types.Datum
+		if e.t.Kind() == types.KJSONB {
+			d, err = e.json(env, x.Get(i), val.Get(i), i)
+		} else {
+			d, err = e.array(x.Get(i), val.Get(i), i)
+		}
+		if err != nil {
+			return nil, err
+		}
+		d.T = e.t
+		e.out.Set(i, d)
+	}
+	return &e.out, nil
+}
+
+// bounds returns the subscripts of one side for a row; given tells which are
+// there.
+func (e *subscriptAssign) bounds(side, row int) (at []int, given []bool, err error) {
+	vs := e.vecs[side]
+	at, given = make([]int, len(vs)), make([]bool, len(vs))
+	for k, v := range vs {
+		if v == nil {
+			continue
+		}
+		if v.IsNull(row) {
+			return nil, nil, sqlerr.New(sqlerr.NullValueNotAllowed, "array subscript in assignment must not be null")
+		}
+		at[k], given[k] = int(v.I64[v.Idx(row)]), true
+	}
+	return at, given, nil
+}
+
+func (e *subscriptAssign) array(x, val types.Datum, row int) (types.Datum, error) {
+	lo, hasLo, err := e.bounds(0, row)
+	if err != nil {
+		return null, err
+	}
+	hi, hasHi, err := e.bounds(1, row)
+	if err != nil {
+		return null, err
+	}
+	a := arrayParts{elem: elemType(e.t)}
+	if !x.Null {
+		if a, err = partsOf(x); err != nil {
+			return null, err
+		}
+	}
+	if !e.slice {
+		if err := a.setElement(lo, val); err != nil {
+			return null, err
+		}
+		return a.datum(), nil
+	}
+	if val.Null {
+		if x.Null {
+			return a.datum(), nil
+		}
+		return x, nil
+	}
+	src, err := partsOf(val)
+	if err != nil {
+		return null, err
+	}
+	if err := a.setSlice(lo, hi, hasLo, hasHi, src.elems); err != nil {
+		return null, err
+	}
+	return a.datum(), nil
+}
