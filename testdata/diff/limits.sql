@@ -1,0 +1,22 @@
+-- character without length, hypothetical-set aggregates, limits of rows and arguments.
+create table z (a int, e char(6), t text);
+insert into z values (1, 'ab', 'x'), (2, 'b', null), (3, null, 'y ');
+select length(coalesce(e, null::text)), length(coalesce(e, t)), coalesce(e, t) || '|', length(max(e)) from z group by a, e, t order by a;
+select length((select max(e) from z)), length((select max(e) from z)::text), (select max(e) from z) || '|';
+select length(case when a = 1 then e else 'q'::text end), length(greatest(e, 'a'::text)), length(nullif(e, 'a')) from z order by a;
+select length(x), x || '|' from (select e from z union select 'c'::text) y(x) order by 1, 2;
+select length(x), x || '|' from (select max(e) from z union select 'c'::text) y(x) order by 1, 2;
+select length('ab  '::bpchar), length('ab  '::char(6)), length(('ab'::char(6))::bpchar), octet_length('ab'::char(6)), 'ab  '::bpchar || '|', ('ab '::bpchar)::text || '|';
+select length(lag(e) over (order by a)), length(first_value(e) over (order by a)) from z order by a;
+select length(coalesce(e, 'qq')), length(coalesce(max(e), 'x')) from z group by e order by 1, 2;
+select upper(e) || '|', lower(e) || '|', length(substr(e, 1)), replace(e, ' ', '_'), md5(e) = md5('ab') from z where a = 1;
+select array_agg(e order by a), string_agg(e, ',' order by a), min(e) || '|' from z;
+create table h (a int, b text);
+insert into h values (10, 'x'), (20, 'y'), (20, 'x'), (null, null);
+select rank(20) within group (order by a) from h;
+select rank(20, 'x') within group (order by a, b) from h;
+select rank() within group (order by a) from h;
+select rank('x') within group (order by a) from h;
+select rank(1, 2) within group (order by a) from h;
+select rank('15') within group (order by a desc nulls last), dense_rank(15.5) within group (order by a) from h;
+select dense_rank(20) within group (order by a), percent_rank(20) within group (order by a), cume_dist(20) within group (order by a) from h;
