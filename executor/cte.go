@@ -17,7 +17,8 @@ type cte struct {
 	types  []types.T
 	buf    *buffer
 	filled bool
-	work   *rowStore     // the working table of a recursive one
+	work   *rowStore // the working table of a recursive one
+	rec    recursion
 	outer  []int         // parameter slots it depends on, set by enclosing operators
 	vals   []types.Datum // their values when it was filled
 }
@@ -69,7 +70,8 @@ func (c *cte) current(env *Env) bool {
 	return same
 }
 
-// fill computes the rows unless they are there.
+// fill computes the rows unless they are there, the first ones of a recursive
+// query.
 func (c *cte) fill(env *Env) error {
 	if c.current(env) {
 		return nil
@@ -77,7 +79,7 @@ func (c *cte) fill(env *Env) error {
 	c.filled = true
 	c.buf.open(env)
 	if c.step != nil {
-		return c.iterate(env)
+		return c.begin(env)
 	}
 	return c.buf.drain(env, c.op)
 }
@@ -90,6 +92,8 @@ func (c *cte) close() {
 		c.step.Close()
 	}
 	c.buf.close()
+	c.rec.acct.close()
+	c.rec = recursion{}
 	c.work = nil
 	c.filled = false
 }
@@ -125,7 +129,16 @@ func (op *cteScan) Next() (*vec.Batch, error) {
 		}
 		op.reader = op.cte.buf.read()
 	}
-	return op.reader.next()
+	for {
+		b, err := op.reader.next()
+		if b != nil || err != nil || op.cte.step == nil || op.cte.rec.done {
+			return b, err
+		}
+		// few at first: a LIMIT above shall not wait for more than it needs
+		if err := op.cte.advance(min(max(op.reader.at/16, 1), vec.BatchSize)); err != nil {
+			return nil, err
+		}
+	}
 }
 
 func (op *cteScan) Close() { op.reader = nil }

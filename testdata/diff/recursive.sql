@@ -1,4 +1,4 @@
--- WITH attached to a recursive query.
+-- WITH attached to a recursive query, and recursion that LIMIT ends.
 create table g (a int, b int);
 insert into g values (1, 2), (2, 3), (3, 4);
 with recursive x(n) as (with y as (select 1 as a) select a from y union all select n + 1 from x where n < 4) select * from x;
@@ -10,3 +10,14 @@ with recursive x(n) as (with y as (select n from x) select 1 union all select n 
 with recursive x(n) as (with y as (select random() r, a from g) select a from y union all select n + 1 from x where n < 4) select count(*) from x;
 select a, (with recursive x(n) as (with y as (select g.a as k) select k from y union all select n + k from x, y where n < 5) select max(n) from x) from g order by 1;
 with recursive x(n) as (with recursive y(k) as (select 1 union all select k + 1 from y where k < 3) select k from y union all select n + 10 from x where n < 20) select * from x order by 1;
+with recursive x(n) as (select 1 union all select n + 1 from x) select * from x limit 10;
+with recursive x(n) as (select 1 union all select n + 1 from x) select n from x offset 40 limit 3;
+with recursive x(n) as (select 1 union select n + 1 from x) select * from x limit 3;
+with recursive x(n) as materialized (select 1 union all select n + 1 from x) select * from x limit 4;
+with recursive x(n) as (select 1 union all select n + 1 from x) select (select n from x offset 5 limit 1), (select n from x limit 1);
+with recursive x(n) as (select 1 union all select n + 1 from x where n < 3000) select count(*), sum(n), (select max(n) from x) from x;
+with recursive x(n) as (select 1 union all select n + 1 from x where n < 100) select count(*) from x a join x b on a.n = b.n + 1 where exists (select 1 from x c where c.n = a.n * 2);
+select exists (with recursive x(n) as (select 1 union all select n + 1 from x) select from x where n > 5);
+select i, (with recursive x(n) as (select i union all select n + i from x) select n from x offset 3 limit 1) from generate_series(1, 3) i;
+with recursive x(n) as (select 1 union all select n + 1 / (3 - n) from x) select * from x limit 2;
+with recursive x(n, s) as (select 1, repeat('x', 100) union all select n + 1, s from x where n < 60000) select count(*), sum(n), sum(length(s)) from x;
