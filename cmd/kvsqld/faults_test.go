@@ -157,6 +157,110 @@ func TestCommitWaitsForSync(t *testing.T) {
 	}
 }
 
+// blockedSync starts a server with a table t of two rows, (1, 0) and (2, 0), the
+// next sync of whose log reports to entered and waits for release.
+func blockedSync(t *testing.T) (srv *server, entered, release chan struct{}) {
+	var on atomic.Bool
+	entered, release = make(chan struct{}), make(chan struct{})
+	srv = startServer(t, storage.Options{FS: vfstest.Faulty{FS: vfs.OS, Fail: func(op, _ string) error {
+		if op == "datasync" && on.CompareAndSwap(true, false) {
+			close(entered)
+			<-release
+		}
+		return nil
+	}}})
+	execOK(t, connectTo(t, srv), "CREATE TABLE t (id int PRIMARY KEY, n int); INSERT INTO t VALUES (1, 0); INSERT INTO t VALUES (2, 0)")
+	on.Store(true)
+	return srv, entered, release
+}
+
+// wantN compares the column n of the table t.
+func wantN(t *testing.T, conn *pgx.Conn, when, want string) {
+	t.Helper()
+	var got string
+	if err := conn.QueryRow(context.Background(), "SELECT string_agg(n::text, ' ' ORDER BY id) FROM t").Scan(&got); err != nil || got != want {
+		t.Errorf("%s: %s and %v, want %s", when, got, err, want)
+	}
+}
+
+// TestAsynchronousCommit: with synchronous_commit = off a COMMIT is acknowledged
+// and seen while the disk does not answer, for one transaction or a session.
+func TestAsynchronousCommit(t *testing.T) {
+	srv, entered, release := blockedSync(t)
+	conn, other := connectTo(t, srv), connectTo(t, srv)
+	execOK(t, conn, "BEGIN; SET LOCAL synchronous_commit = off; UPDATE t SET n = 1 WHERE id = 1; COMMIT")
+	wantN(t, other, "after the first commit", "1 0")
+	execOK(t, conn, "SET synchronous_commit = off; UPDATE t SET n = 2 WHERE id = 1")
+	wantN(t, other, "after the second commit", "2 0")
+	<-entered // nobody but the server itself asks for it
+	execOK(t, conn, "UPDATE t SET n = 3 WHERE id = 1")
+	wantN(t, other, "during the sync", "3 0")
+	done := make(chan error, 1)
+	go func() {
+		_, err := other.Exec(context.Background(), "SET synchronous_commit = local; UPDATE t SET n = 4 WHERE id = 2")
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		t.Errorf("a synchronous commit did not wait: %v", err)
+	case <-time.After(20 * time.Millisecond):
+	}
+	close(release)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	wantN(t, conn, "in the end", "3 4")
+}
+
+// TestPipelinedCommit: an UPDATE goes on with a row whose last change is being
+// synced. Nobody reads that change before it is durable, and no COMMIT is
+// acknowledged.
+func TestPipelinedCommit(t *testing.T) {
+	srv, entered, release := blockedSync(t)
+	conn, next, reader := connectTo(t, srv), connectTo(t, srv), connectTo(t, srv)
+	first, second := make(chan error, 1), make(chan error, 1)
+	go func() {
+		_, err := conn.Exec(context.Background(), "UPDATE t SET n = n + 1")
+		first <- err
+	}()
+	<-entered
+	execOK(t, next, "BEGIN")
+	if tag := execOK(t, next, "UPDATE t SET n = n + 1 WHERE id = 1"); tag != "UPDATE 1" {
+		t.Errorf("%s of the row that is being synced", tag)
+	}
+	if tag := execOK(t, next, "INSERT INTO t SELECT 10 + n, 0 FROM t WHERE id = 2"); tag != "INSERT 0 1" {
+		t.Errorf("%s of a row that is being synced", tag)
+	}
+	wantN(t, reader, "before the sync", "0 0")
+	go func() {
+		var n int
+		err := next.QueryRow(context.Background(), "SELECT sum(n) FROM t").Scan(&n)
+		if err == nil && n != 3 {
+			err = errors.New("the next transaction reads something else")
+		}
+		if err == nil {
+			_, err = next.Exec(context.Background(), "COMMIT")
+		}
+		second <- err
+	}()
+	select {
+	case err := <-first:
+		t.Fatalf("acknowledged before the sync: %v", err)
+	case err := <-second:
+		t.Fatalf("told before the sync what it read: %v", err)
+	case <-time.After(20 * time.Millisecond):
+	}
+	close(release)
+	if err := errors.Join(<-first, <-second); err != nil {
+		t.Error(err)
+	}
+	wantN(t, reader, "after the sync", "2 1 0")
+	var id int
+	if err := reader.QueryRow(context.Background(), "SELECT max(id) FROM t").Scan(&id); err != nil || id != 11 {
+		t.Errorf("the inserted row has %d and %v", id, err)
+	}
+}
+
 // TestOldSnapshot: a snapshot that is held for too long is reported and ended.
 func TestOldSnapshot(t *testing.T) {
 	var told atomic.Int64

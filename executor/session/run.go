@@ -296,13 +296,24 @@ func (s *Session) fillExpr(ctx context.Context, x *expr.Env, params []types.Datu
 	x.Subs = expr.NewSubCache()
 }
 
-// runPlanned runs a statement to its end and returns the number of its tag.
+// runPlanned runs a statement to its end and returns the number of its tag. One
+// that returns nothing but this number may go on with what others are about to
+// commit (see kv.Txn.SetAhead); its error waits for them.
 func (s *Session) runPlanned(ctx context.Context, p *plannedStmt, params []types.Datum, out sink, stats *executor.Stats) (int64, error) {
 	for {
 		n, err := s.runOnce(ctx, p, params, out, stats)
-		if !isRetry(err) {
-			return n, err
+		if isRetry(err) {
+			continue
 		}
+		if s.tx != nil {
+			s.tx.kv.SetAhead(false)
+		}
+		if err != nil && s.tx != nil {
+			if lost := s.tx.kv.Settle(); lost != nil {
+				err = lost
+			}
+		}
+		return n, err
 	}
 }
 
@@ -312,6 +323,7 @@ func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Da
 	if err := s.prepare(ctx, p, params); err != nil {
 		return 0, err
 	}
+	s.tx.kv.SetAhead(!p.q.ReadOnly && !p.q.Returns && stats == nil)
 	mark, marked, to := 0, false, out
 	var kept *rowBuffer // a statement that may run again shows its rows at its end
 	if !p.q.ReadOnly {

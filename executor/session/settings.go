@@ -8,6 +8,7 @@ import (
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
+	"kvsqld/storage/kv"
 	"kvsqld/wire"
 )
 
@@ -33,6 +34,7 @@ type settings struct {
 	tempLimit   int64         // temp_file_limit in bytes; 0: none
 	workMem     int64
 	optimizer   bool
+	durability  kv.Durability
 	minLevel    int
 	// epoch grows with each change of something that plans depend on.
 	epoch uint64
@@ -216,6 +218,11 @@ func (s *Session) settingChanged(key string) {
 		}
 	case "work_mem":
 		g.workMem = atoi(v) << 10
+	case "synchronous_commit":
+		g.durability = kv.Pipelined
+		if v == "off" {
+			g.durability = kv.Lazy
+		}
 	case "kvsqld.optimizer":
 		g.optimizer = v != "off"
 		g.epoch++
@@ -408,7 +415,7 @@ func (s *Session) startSettings(db *catalog.Database, role *catalog.Role, packet
 		g.reset[strings.ToLower(p.Name)] = v
 	}
 	for _, n := range []string{"datestyle", "search_path", "statement_timeout", "lock_timeout",
-		"idle_in_transaction_session_timeout", "idle_session_timeout", "transaction_timeout", "temp_file_limit", "work_mem", "kvsqld.optimizer", "client_min_messages", "application_name"} {
+		"idle_in_transaction_session_timeout", "idle_session_timeout", "transaction_timeout", "temp_file_limit", "work_mem", "synchronous_commit", "kvsqld.optimizer", "client_min_messages", "application_name"} {
 		s.settingChanged(n)
 	}
 	g.dirty = g.dirty[:0]

@@ -220,6 +220,9 @@ func (s *Session) commit(ctx context.Context) error {
 				err = t.kv.Refresh(ctx)
 			}
 		}
+		if delta.Empty() {
+			t.kv.SetDurability(s.settings.durability)
+		}
 		if err == nil {
 			err = s.srv.commit(ctx, t.kv, delta)
 		}

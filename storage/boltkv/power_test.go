@@ -34,10 +34,27 @@ type (
 
 func powerKey(w, i int) []byte { return fmt.Appendf(nil, "%d/%02d", w, i) }
 
-// powerCommit is the n-th commit of a writer: the same pairs in two files, and
-// the count.
+// powerMode says what the n-th commit of a writer waits for.
+func powerMode(w, n int) kv.Durability { return kv.Durability((w + n/4) % 3) }
+
+// powerTotal is the key with the number of all commits, over which the writers
+// wait for each other.
+const powerTotal = "total"
+
+// powerCommit is the n-th commit of a writer: the same pairs in two files, the
+// count, and one more in the total.
 func powerCommit(st kv.Store, w, n int) error {
 	return update(st, func(tx kv.Txn) error {
+		tx.SetDurability(powerMode(w, n))
+		tx.SetAhead(true)
+		res, err := tx.LockKeys(ctx, table, kv.LockOpt{Wait: kv.WaitForever}, []byte(powerTotal))
+		if err != nil {
+			return err
+		}
+		total, _ := strconv.Atoi(string(res[0].Val))
+		if err := tx.Put(table, []byte(powerTotal), fmt.Append(nil, total+1)); err != nil {
+			return err
+		}
 		v := powerValue(w, n)
 		k := powerKey(w, n%powerKeys)
 		return errors.Join(tx.Put(table, k, v), tx.Put(index, k, v),
@@ -66,7 +83,9 @@ func powerLoad(t *testing.T, st kv.Store, p *vfstest.Power, from []int, commits 
 					t.Error(err)
 					return
 				}
-				p.Mark(ack{w, n})
+				if powerMode(w, n) != kv.Lazy { // else it and those before it are promised for later
+					p.Mark(ack{w, n})
+				}
 			}
 		})
 	}
@@ -101,6 +120,7 @@ func powerState(t *testing.T, st kv.Store, least, most []int) []int {
 	must(t, err)
 	defer s.Close()
 	counts := make([]int, powerWriters)
+	sum := 0
 	for w := range counts {
 		v, err := s.Get(ctx, table, fmt.Appendf(nil, "count %d", w))
 		if err != nil && !errors.Is(err, kv.ErrNotFound) {
@@ -110,6 +130,7 @@ func powerState(t *testing.T, st kv.Store, least, most []int) []int {
 		if counts[w] < least[w] || counts[w] > most[w] {
 			t.Fatalf("writer %d has %d commits; %d were acknowledged, %d begun", w, counts[w], least[w], most[w])
 		}
+		sum += counts[w]
 		for i := range powerKeys {
 			n := counts[w] - (counts[w]-i+powerKeys)%powerKeys // the last commit that wrote the key
 			for _, sp := range []kv.Space{table, index} {
@@ -122,6 +143,13 @@ func powerState(t *testing.T, st kv.Store, least, most []int) []int {
 				}
 			}
 		}
+	}
+	v, err := s.Get(ctx, table, []byte(powerTotal))
+	if err != nil && !errors.Is(err, kv.ErrNotFound) {
+		t.Fatal(err)
+	}
+	if total, _ := strconv.Atoi(string(v)); total != sum {
+		t.Fatalf("the total is %d after %d commits", total, counts)
 	}
 	return counts
 }

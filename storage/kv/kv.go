@@ -90,6 +90,26 @@ const (
 	Serializable
 )
 
+// Durability is what a commit waits for before its locks are released and before
+// Commit returns. The order of commits is the same for all: what a crash leaves
+// is all commits up to one, and everything that Commit waited for.
+type Durability uint8
+
+const (
+	// Synced keeps all locks until the commit is durable; nobody sees it before.
+	Synced Durability = iota
+	// Pipelined gives the locks of written keys to transactions that SetAhead as
+	// soon as the commit has its place in the order. Others see it, and Commit
+	// returns, when it is durable.
+	Pipelined
+	// Lazy lets Commit return, and everybody see the commit and those before it,
+	// as soon as it has its place in the order. It is durable within LazyDelay.
+	Lazy
+)
+
+// LazyDelay is how long a Lazy commit may stay out of the durable state.
+const LazyDelay = 200 * time.Millisecond
+
 // BeginOpt are the properties of a transaction. The zero value is a writing
 // READ COMMITTED transaction.
 type BeginOpt struct {
@@ -219,17 +239,31 @@ type Txn interface {
 	// from now on; nil detaches them.
 	SetStats(s *Stats)
 	// OnCommit adds a function that runs after the writes are durable and
-	// visible and before locks are released, in commit order over all
-	// transactions. It must be short and may not call the store. It does not
+	// visible (Synced) or have their place in the order (Pipelined, Lazy), and
+	// before locks are released, in commit order over all transactions of the
+	// same durability. It must be short and may not call the store. It does not
 	// run when the transaction is rolled back; it runs without delay when
 	// there was nothing to write.
 	OnCommit(f func())
 
-	// Commit makes the writes durable and visible. On error nothing has been
+	// SetDurability says what Commit waits for. Engines that cannot tell a place
+	// in the order from durability take it for Synced.
+	SetDurability(d Durability)
+	// SetAhead lets a READ COMMITTED transaction go on with Pipelined commits of
+	// others that are not durable yet, after locks and conflicts led it to them.
+	// Nobody may be told what it read then until Settle, Commit or Rollback has
+	// returned. The transactions of other levels, and those that do not want it,
+	// wait where they meet such a commit.
+	SetAhead(on bool)
+	// Settle waits until everything that the transaction has read is durable or
+	// was shown by a Lazy commit. ErrUndetermined if that is not to be had.
+	Settle() error
+
+	// Commit makes the writes durable and visible, as far as SetDurability says. On error nothing has been
 	// written, except for ErrUndetermined. The context is heeded until the
 	// commit is being applied. The transaction has ended in either case.
 	Commit(ctx context.Context) error
-	// Rollback ends the transaction without a trace.
+	// Rollback ends the transaction without a trace, and settles it.
 	Rollback()
 }
 

@@ -17,6 +17,7 @@ type commitReq struct {
 	size    int       // bytes
 	reads   *readSet  // SERIALIZABLE: to be checked
 	hooks   []func()
+	mode    kv.Durability
 	done    chan struct{} // closed when seq and err are set
 
 	seq       uint64
@@ -150,25 +151,43 @@ func (st *Store) commitBatch(batch []*commitReq) {
 	}
 	st.batches.Add(1)
 	st.commits.Add(uint64(len(ok)))
+	synced := ok[:0]
 	for _, r := range ok {
 		r.seq = seq
+		if r.mode == kv.Synced {
+			synced = append(synced, r)
+			continue
+		}
 		r.runHooks()
-	}
-	for _, r := range ok {
 		r.finish(nil)
+	}
+	if len(synced) == 0 {
+		return
+	}
+	err = st.sync.await(seq)
+	for _, r := range synced {
+		if err == nil {
+			r.runHooks()
+		}
+	}
+	for _, r := range synced {
+		r.finish(err)
 	}
 }
 
-// apply hands the changes to the engine and makes them visible.
+// apply hands the changes to the engine, which shows them if one of the
+// requests is Lazy.
 func (st *Store) apply(reqs []*commitReq) (seq uint64, err error) {
-	n := 0
+	n, lazy := 0, false
 	for _, r := range reqs {
 		n += len(r.changes)
+		lazy = lazy || r.mode == kv.Lazy
 	}
 	changes := make([]Change, 0, n)
 	for _, r := range reqs {
 		changes = append(changes, r.changes...)
 	}
+	durable := true
 	st.snaps.beginApply()
 	defer func() {
 		if p := recover(); p != nil {
@@ -180,8 +199,18 @@ func (st *Store) apply(reqs []*commitReq) (seq uint64, err error) {
 			seq = 0
 		}
 		st.snaps.endApply(seq)
+		if err == nil && durable {
+			st.sync.applied(seq)
+		} else if err == nil && lazy {
+			st.sync.show(seq)
+			st.sync.later()
+		}
 	}()
-	return st.eng.Apply(changes)
+	if st.sync.eng == nil {
+		return st.eng.Apply(changes)
+	}
+	seq, durable, err = st.sync.eng.Append(changes, lazy)
+	return seq, err
 }
 
 func (r *commitReq) finish(err error) {
@@ -198,7 +227,8 @@ func (r *commitReq) runHooks() {
 	}
 }
 
-// Commit queues the writes and waits until they are durable and visible.
+// Commit queues the writes and waits until they are durable and visible, or for
+// what else SetDurability said.
 func (t *Txn) Commit(ctx context.Context) error {
 	if t.done.Swap(true) {
 		return kv.ErrTxnDone
@@ -208,11 +238,17 @@ func (t *Txn) Commit(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	r := &commitReq{reads: t.reads, hooks: t.hooks}
+	r := &commitReq{reads: t.reads, hooks: t.hooks, mode: t.durability}
+	if t.st.sync.eng == nil {
+		r.mode = kv.Synced
+	}
 	if t.w != nil && !t.w.empty() {
 		r.changes, r.keys, r.size = t.w.changes()
 	}
 	if len(r.changes) == 0 {
+		if err := t.Settle(); err != nil {
+			return err
+		}
 		for _, f := range t.hooks {
 			f()
 		}
@@ -238,6 +274,12 @@ func (t *Txn) Commit(ctx context.Context) error {
 	}
 	if r.err != nil {
 		return r.err
+	}
+	if r.mode == kv.Pipelined && t.st.sync.durable.Load() < r.seq {
+		t.st.locks.releaseWritten(&t.owner, r.seq)
+		if err := t.st.sync.await(r.seq); err != nil {
+			return err
+		}
 	}
 	seq = r.seq
 	for _, c := range r.changes {

@@ -29,6 +29,24 @@ type Engine interface {
 	Close() error
 }
 
+// Pipelined is an Engine whose batches can be read before they are durable, so
+// that one sync serves batches that build on each other.
+type Pipelined interface {
+	Engine
+	// Append is Apply without the wait: the batch is in the state that Newest
+	// opens, and in that of Snapshot too if show is set. It is durable with the
+	// next Sync, or at once, as it says; all batches before it are then, too.
+	Append(changes []Change, show bool) (seq uint64, durable bool, err error)
+	// Newest opens the state with all batches.
+	Newest() (EngineSnapshot, error)
+	// Sync makes all batches durable and part of what Snapshot opens, and
+	// returns the number of the last one. It may be called at any time, also
+	// while Append runs. On an error, a kv.ErrUndetermined, the number is that of
+	// the last durable one; Newest opens what Snapshot opens then, and no batch is
+	// taken any more.
+	Sync() (seq uint64, err error)
+}
+
 // SpaceOp is what a change does to a space before it writes keys.
 type SpaceOp uint8
 

@@ -441,6 +441,46 @@ func (lt *lockTable) reblockLocked(l *rowLock) {
 	}
 }
 
+// dropHolder removes an entry of the holders.
+func (l *rowLock) dropHolder(h *rowHolder) {
+	last := len(l.holders) - 1
+	*h = l.holders[last]
+	l.holders[last] = rowHolder{}
+	l.holders = l.holders[:last]
+}
+
+// releaseWritten gives back the row locks of o's written keys, whose changes
+// those who take them next find in commit seq. Locks that stand for anything
+// else stay: nothing in them would say that there is a commit to be read (T9).
+func (lt *lockTable) releaseWritten(o *owner, seq uint64) {
+	for i := range o.spaces {
+		if o.spaces[i].owned {
+			return
+		}
+	}
+	kept := o.rows[:0]
+	for _, l := range o.rows {
+		sh := l.shard
+		sh.mu.Lock()
+		h := l.heldBy(o)
+		if h == nil || !h.written {
+			sh.mu.Unlock()
+			kept = append(kept, l)
+			continue
+		}
+		sl := l.sl
+		l.dropHolder(h)
+		sh.changedLocked(l, seq)
+		sh.held--
+		lt.grantLocked(l)
+		sh.mu.Unlock()
+		o.count(sl).rows--
+		sl.leave()
+	}
+	clear(o.rows[len(kept):])
+	o.rows = kept
+}
+
 // releaseRows gives back all row locks of o. seq is the commit that made its
 // writes visible, 0 after a rollback.
 func (lt *lockTable) releaseRows(o *owner, seq uint64) {
@@ -451,10 +491,7 @@ func (lt *lockTable) releaseRows(o *owner, seq uint64) {
 			if h.written && seq > lt.snaps.min.Load() {
 				sh.changedLocked(l, seq)
 			}
-			last := len(l.holders) - 1
-			*h = l.holders[last]
-			l.holders[last] = rowHolder{}
-			l.holders = l.holders[:last]
+			l.dropHolder(h)
 		}
 		sh.held--
 		if len(l.queue) > 0 {

@@ -100,6 +100,7 @@ type commitLog struct {
 	mu      sync.Mutex
 	active  map[*Txn]uint64 // seq of the snapshot, 0 while it is being opened
 	commits []loggedCommit  // ascending seq
+	visible uint64          // the last commit that new snapshots contain
 }
 
 type loggedCommit struct {
@@ -127,11 +128,20 @@ func (l *commitLog) end(t *Txn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.active, t)
-	if len(l.active) == 0 {
-		l.commits = nil
-		return
-	}
-	low := ^uint64(0)
+	l.trimLocked()
+}
+
+// show notes that snapshots opened from now on contain commit seq.
+func (l *commitLog) show(seq uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.visible = max(l.visible, seq)
+	l.trimLocked()
+}
+
+// trimLocked drops what no snapshot of now or later needs.
+func (l *commitLog) trimLocked() {
+	low := l.visible
 	for _, seq := range l.active {
 		low = min(low, seq)
 	}
@@ -139,16 +149,18 @@ func (l *commitLog) end(t *Txn) {
 	for n < len(l.commits) && l.commits[n].seq <= low {
 		n++
 	}
+	if n == len(l.commits) {
+		l.commits = nil
+		return
+	}
 	l.commits = slices.Delete(l.commits, 0, n)
 }
 
-// add remembers the requests that became commit seq, if anybody may ask.
+// add remembers the requests that became commit seq, until show and the end of
+// the transactions that may ask.
 func (l *commitLog) add(seq uint64, reqs []*commitReq) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.active) == 0 {
-		return
-	}
 	for _, r := range reqs {
 		l.commits = append(l.commits, loggedCommit{seq: seq, changes: r.changes, keys: r.keys})
 	}

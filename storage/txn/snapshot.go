@@ -34,14 +34,17 @@ func (s *sharedSnap) check() error {
 // snapshots hands out shared snapshots and knows the oldest one in use.
 type snapshots struct {
 	eng Engine
-	min atomic.Uint64 // no open snapshot has a lower seq; MaxUint64 when none is open
+	min atomic.Uint64 // no open snapshot, and none opened later, has a lower seq than this, or than the newest state
+	// visible is the last batch that every snapshot opened from now on contains.
+	visible atomic.Uint64
 
 	mu       sync.Mutex
-	cur      *sharedSnap // the newest; kept open without users until the next batch is applied
+	cur      *sharedSnap // the newest visible state; kept open without users until the next batch is applied
+	ahead    *sharedSnap // the same for the newest state, while that is not visible
 	open     []*sharedSnap
 	opening  int    // snapshots being opened, not yet in open
 	applying bool   // a batch is being applied: cur is not kept without users (T1)
-	visible  uint64 // seq of the last applied batch
+	newest   uint64 // seq of the last applied batch; above visible while that is not durable
 	closed   bool
 	drained  chan struct{} // closed by the release of the last snapshot after close
 }
@@ -53,13 +56,21 @@ func newSnapshots(eng Engine) *snapshots {
 }
 
 // acquire returns a snapshot that contains every acknowledged commit.
-func (s *snapshots) acquire() (*sharedSnap, error) {
+func (s *snapshots) acquire() (*sharedSnap, error) { return s.acquireAt(false) }
+
+// acquireAt is acquire. Ahead, the snapshot also contains the commits that are
+// not durable yet.
+func (s *snapshots) acquireAt(ahead bool) (*sharedSnap, error) {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
 		return nil, errClosed
 	}
-	if sn := s.cur; sn != nil {
+	open, cache := s.eng.Snapshot, &s.cur
+	if p, ok := s.eng.(Pipelined); ok && ahead && s.newest > s.visible.Load() {
+		open, cache = p.Newest, &s.ahead
+	}
+	if sn := *cache; sn != nil {
 		sn.refs++
 		s.mu.Unlock()
 		return sn, nil
@@ -70,7 +81,7 @@ func (s *snapshots) acquire() (*sharedSnap, error) {
 	s.updateMinLocked()
 	s.mu.Unlock()
 
-	es, err := s.eng.Snapshot()
+	es, err := open()
 
 	s.mu.Lock()
 	s.opening--
@@ -79,10 +90,10 @@ func (s *snapshots) acquire() (*sharedSnap, error) {
 		sn = &sharedSnap{es: es, seq: es.Seq(), refs: 1}
 		s.open = append(s.open, sn)
 		switch {
-		case sn.seq < s.visible:
+		case sn.seq < s.visible.Load():
 			sn.superseded = time.Now()
-		case s.cur == nil:
-			s.cur = sn
+		case *cache == nil && (cache == &s.cur || sn.seq >= s.newest):
+			*cache = sn
 		}
 	}
 	s.updateMinLocked()
@@ -102,7 +113,7 @@ func (s *snapshots) acquire() (*sharedSnap, error) {
 func (s *snapshots) release(sn *sharedSnap) {
 	s.mu.Lock()
 	sn.refs--
-	drop := sn.refs == 0 && (sn != s.cur || s.applying || s.closed)
+	drop := sn.refs == 0 && (sn != s.cur && sn != s.ahead || s.applying || s.closed)
 	if drop {
 		s.removeLocked(sn)
 	}
@@ -130,6 +141,9 @@ func (s *snapshots) removeLocked(sn *sharedSnap) {
 	if s.cur == sn {
 		s.cur = nil
 	}
+	if s.ahead == sn {
+		s.ahead = nil
+	}
 	for i, o := range s.open {
 		if o == sn {
 			last := len(s.open) - 1
@@ -146,51 +160,90 @@ func (s *snapshots) updateMinLocked() {
 	for _, sn := range s.open {
 		m = min(m, sn.seq)
 	}
+	if v := s.visible.Load(); s.newest > v {
+		m = min(m, v) // the next one to be opened
+	}
 	if s.opening > 0 {
 		m = 0
 	}
 	s.min.Store(m)
 }
 
-// beginApply closes the snapshot that only the cache holds, so that the engine
+// beginApply closes the snapshots that only the cache holds, so that the engine
 // can reuse pages and remap its file.
 func (s *snapshots) beginApply() {
 	s.mu.Lock()
 	s.applying = true
-	sn := s.cur
-	if sn == nil || sn.refs > 0 {
-		s.mu.Unlock()
-		return
-	}
-	s.removeLocked(sn)
+	idle := s.idleLocked(nil)
 	s.mu.Unlock()
-	sn.es.Release()
+	for _, sn := range idle {
+		sn.es.Release()
+	}
 }
 
-// dropIdle closes the cached snapshot if nobody uses it.
+// idleLocked takes out the cached snapshots that nobody uses, for the caller to
+// release, and adds them to dst.
+func (s *snapshots) idleLocked(dst []*sharedSnap) []*sharedSnap {
+	for _, sn := range [...]*sharedSnap{s.cur, s.ahead} {
+		if sn != nil && sn.refs == 0 {
+			s.removeLocked(sn)
+			dst = append(dst, sn)
+		}
+	}
+	return dst
+}
+
+// dropIdle closes the cached snapshots that nobody uses.
 func (s *snapshots) dropIdle() {
 	s.mu.Lock()
-	sn := s.cur
-	if sn == nil || sn.refs > 0 {
-		s.mu.Unlock()
-		return
-	}
-	s.removeLocked(sn)
+	idle := s.idleLocked(nil)
 	s.mu.Unlock()
-	sn.es.Release()
-	s.signalDrained()
+	for _, sn := range idle {
+		sn.es.Release()
+	}
+	if len(idle) > 0 {
+		s.signalDrained()
+	}
 }
 
-// endApply makes a batch visible: from its return on every acquire yields a
-// snapshot with seq or a later one. A zero seq says that nothing was applied.
+// endApply notes that batch seq was applied; zero says that nothing was.
 func (s *snapshots) endApply(seq uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.applying = false
-	if seq == 0 {
+	if seq > s.newest {
+		s.newest = seq
+		if s.ahead != nil {
+			s.ahead.superseded = time.Now()
+			s.ahead = nil
+		}
+		s.updateMinLocked()
+	}
+}
+
+// applied returns the last applied batch.
+func (s *snapshots) applied() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.newest
+}
+
+// show makes a batch visible: from its return on every acquire yields a
+// snapshot with seq or a later one.
+func (s *snapshots) show(seq uint64) {
+	s.mu.Lock()
+	var idle []*sharedSnap
+	defer func() {
+		s.mu.Unlock()
+		for _, sn := range idle {
+			sn.es.Release()
+		}
+	}()
+	if seq <= s.visible.Load() {
 		return
 	}
-	s.visible = seq
+	s.visible.Store(seq)
+	s.newest = max(s.newest, seq)
 	now := time.Now()
 	for _, sn := range s.open {
 		if sn.seq < seq && sn.superseded.IsZero() {
@@ -198,8 +251,23 @@ func (s *snapshots) endApply(seq uint64) {
 		}
 	}
 	if s.cur != nil && s.cur.seq < seq {
+		if s.cur.refs == 0 {
+			idle = append(idle, s.cur)
+			s.removeLocked(s.cur)
+		}
 		s.cur = nil
 	}
+	if s.ahead != nil && s.newest == seq {
+		// It is the visible state from now on.
+		if s.cur == nil {
+			s.cur = s.ahead
+		} else if s.ahead.refs == 0 {
+			idle = append(idle, s.ahead)
+			s.removeLocked(s.ahead)
+		}
+		s.ahead = nil
+	}
+	s.updateMinLocked()
 }
 
 // age calls warn for each snapshot that was superseded at least warnAge ago
@@ -239,7 +307,7 @@ func (s *snapshots) stats(st *kv.StoreStats) {
 			st.OldestAge = max(st.OldestAge, now.Sub(sn.superseded))
 		}
 	}
-	st.Seq = max(st.Seq, s.visible)
+	st.Seq = max(st.Seq, s.visible.Load())
 }
 
 // close refuses new snapshots and reads from open ones, and waits up to wait
@@ -247,18 +315,13 @@ func (s *snapshots) stats(st *kv.StoreStats) {
 func (s *snapshots) close(wait time.Duration) bool {
 	s.mu.Lock()
 	s.closed = true
-	cached := s.cur
-	if cached != nil && cached.refs == 0 {
-		s.removeLocked(cached)
-	} else {
-		cached = nil
-	}
+	idle := s.idleLocked(nil)
 	for _, sn := range s.open {
 		sn.expired.Store(true)
 	}
 	s.mu.Unlock()
-	if cached != nil {
-		cached.es.Release()
+	for _, sn := range idle {
+		sn.es.Release()
 	}
 	s.signalDrained()
 	t := time.NewTimer(wait)

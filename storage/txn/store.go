@@ -48,6 +48,7 @@ type Store struct {
 	locks *lockTable
 	log   commitLog
 	queue commitQueue
+	sync  syncer
 
 	commits, batches atomic.Uint64
 
@@ -65,6 +66,8 @@ func New(eng Engine, opt Options) *Store {
 	st.maxKey, st.maxVal = eng.Limits()
 	st.snaps = newSnapshots(eng)
 	st.locks = newLockTable(st.snaps)
+	st.sync.snaps, st.sync.log = st.snaps, &st.log
+	st.sync.eng, _ = eng.(Pipelined)
 	st.queue.wake = make(chan struct{}, 1)
 	go st.commitLoop()
 	go st.janitor()

@@ -26,6 +26,10 @@ type Txn struct {
 	stats  *kv.Stats
 	reads  *readSet // Serializable only
 	hooks  []func()
+
+	durability kv.Durability
+	ahead      bool
+	seen       uint64 // the last commit that was read, or met, before it was visible
 }
 
 var _ kv.Txn = (*Txn)(nil)
@@ -46,9 +50,23 @@ func (t *Txn) snapshot() (*sharedSnap, error) {
 	if t.reads != nil {
 		t.st.log.begin(t)
 	}
-	sn, err := t.st.snaps.acquire()
+	ahead := t.seen > t.st.snaps.visible.Load()
+	if ahead && !t.ahead {
+		if err := t.Settle(); err != nil {
+			return nil, err
+		}
+		ahead = false
+	}
+	sn, err := t.st.snaps.acquireAt(ahead)
 	if err != nil {
 		return nil, err
+	}
+	if ahead {
+		t.seen = max(t.seen, sn.seq)
+		if sn.seq < t.seen {
+			t.st.snaps.release(sn)
+			return nil, fmt.Errorf("%w: a commit that the transaction built on was lost", kv.ErrIO)
+		}
 	}
 	if t.reads != nil {
 		t.reads.seq = sn.seq
@@ -63,6 +81,30 @@ func (t *Txn) releaseSnap() {
 		t.st.snaps.release(sn)
 	}
 }
+
+// meet notes that a key was last changed by commit seq, and waits for that
+// unless the transaction may go ahead of the durable state (T9).
+func (t *Txn) meet(seq uint64) error {
+	if seq <= t.st.snaps.visible.Load() {
+		return nil
+	}
+	t.seen = max(t.seen, seq)
+	if t.ahead {
+		return nil
+	}
+	return t.Settle()
+}
+
+// Settle waits for the commits that were met.
+func (t *Txn) Settle() error {
+	if t.seen <= t.st.snaps.visible.Load() {
+		return nil
+	}
+	return t.st.sync.await(t.seen)
+}
+
+func (t *Txn) SetDurability(d kv.Durability) { t.durability = d }
+func (t *Txn) SetAhead(on bool)              { t.ahead = on && t.opt.Isolation == kv.ReadCommitted }
 
 func (t *Txn) Seq() uint64 {
 	sn, err := t.snapshot()
@@ -274,6 +316,10 @@ func (t *Txn) lockForWrite(s *spaceWrites, key []byte) (rowResult, error) {
 	if err != nil {
 		return res, fmt.Errorf("%w: the key is locked by another transaction", kv.ErrConflict)
 	}
+	if err := t.meet(res.lastSeq); err != nil {
+		t.remark = true
+		return res, err
+	}
 	if res.lastSeq > sn.seq && (!res.explicit || t.opt.Isolation != kv.ReadCommitted) {
 		t.remark = true
 		return res, fmt.Errorf("%w: the key was changed by commit %d", kv.ErrConflict, res.lastSeq)
@@ -387,11 +433,14 @@ func (t *Txn) current(sp kv.Space, key []byte, lastSeq uint64) ([]byte, error) {
 			return nil, nil
 		}
 	}
-	newest, err := t.st.snaps.acquire()
+	newest, err := t.st.snaps.acquireAt(t.ahead)
 	if err != nil {
 		return nil, err
 	}
 	defer t.st.snaps.release(newest)
+	if t.st.sync.eng != nil {
+		t.seen = max(t.seen, newest.seq)
+	}
 	v, err := newest.es.Get(sp, key)
 	if v == nil || err != nil {
 		return nil, err
@@ -435,6 +484,9 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 			}
 			return nil, err
 		}
+		if err := t.meet(res.lastSeq); err != nil {
+			return nil, err
+		}
 		out[i].Changed = res.lastSeq > sn.seq
 		if out[i].Changed && o.AtSnapshot {
 			v, err := t.current(sp, k, res.lastSeq)
@@ -461,6 +513,9 @@ func (t *Txn) present(sp kv.Space, sl *spaceLock, key []byte, out *kv.LockResult
 		return 0, err
 	}
 	changed := t.st.locks.lastChange(sl, key)
+	if err := t.meet(changed); err != nil {
+		return 0, err
+	}
 	out.Changed = changed > sn.seq
 	out.Val, err = t.current(sp, key, changed)
 	return max(sn.seq, changed), err
@@ -542,6 +597,8 @@ func (t *Txn) Rollback() {
 		return
 	}
 	t.end(0)
+	// If it cannot be settled the next commit says so.
+	_ = t.Settle()
 }
 
 // end gives back everything the transaction holds. seq is the commit that

@@ -47,12 +47,21 @@ type Engine struct {
 	base Base
 	dir  string
 	opt  Options
-	cur  atomic.Pointer[state]
+	cur  atomic.Pointer[state] // the newest state
+	// shown is the newest state that Snapshot may open. Its trees lie on the
+	// same base as those of cur.
+	shown atomic.Pointer[state]
+
+	syncing sync.Mutex // held while a log is synced; taken after mu, if at all
+
+	// pub is held while cur, shown or what follows changes; taken last.
+	pub     sync.Mutex
+	durable uint64 // the last batch that is synced, or in the base
+	failed  error  // no batch is taken any more (W6)
 
 	mu      sync.Mutex // W7
 	done    sync.Cond  // the background checkpoint has ended
 	running bool       // a background checkpoint runs
-	failed  error      // no batch is taken any more (W6)
 	// unrecovered: the base had no room for what the last crash left in the log.
 	unrecovered bool
 	closed      bool
@@ -65,14 +74,15 @@ type Engine struct {
 	buf         []txn.Change
 }
 
-var _ txn.Engine = (*Engine)(nil)
+var _ txn.Pipelined = (*Engine)(nil)
 
 // state is one published state. It is never changed.
 type state struct {
 	seq            uint64 // of the last batch in it
 	base           uint64 // number of the base without the frozen trees
 	active, frozen tables
-	activeSeq      uint64 // of the last batch below the active trees
+	activeSeq      uint64   // of the last batch below the active trees
+	log            *logFile // that has the records of the active trees, nil without any
 }
 
 // Open replays what a crash left in the log of a data directory, and returns
@@ -108,43 +118,63 @@ func mark(epoch, seq uint64) []byte {
 
 func (e *Engine) Limits() (key, val int) { return e.base.Limits() }
 
-// Apply logs a small batch and writes others to the base.
+// Apply is Append and Sync.
 func (e *Engine) Apply(changes []txn.Change) (uint64, error) {
+	seq, durable, err := e.Append(changes, false)
+	if err == nil && !durable {
+		_, err = e.Sync()
+	}
+	return seq, err
+}
+
+// Append logs a small batch, which is durable after the next Sync, and writes
+// others to the base, where they are durable at once.
+func (e *Engine) Append(changes []txn.Change, show bool) (seq uint64, durable bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.usable(); err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	size := 0
 	for i := range changes {
 		c := &changes[i]
 		if c.Op != txn.OpNone {
-			return e.direct(changes)
+			size = e.opt.DirectBytes
+			break
 		}
 		for k, v := range c.Writes {
 			size += len(k) + len(v)
 		}
-		if size >= e.opt.DirectBytes {
-			return e.direct(changes)
-		}
+	}
+	if size >= e.opt.DirectBytes {
+		seq, err = e.direct(changes)
+		return seq, err == nil, err
 	}
 	if err := e.exist(changes); err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	if e.mem.bytes >= e.opt.MemBytes {
 		if err := e.freeze(); err != nil {
-			return 0, err
+			return 0, false, err
 		}
 	}
-	return e.logged(changes, size)
+	if seq, err = e.logged(changes, size); err != nil {
+		return 0, false, err
+	}
+	if e.opt.NoSync {
+		e.synced(e.cur.Load())
+	} else if show {
+		e.show(seq)
+	}
+	return seq, e.opt.NoSync, nil
 }
 
 func (e *Engine) usable() error {
 	if e.closed {
 		return fmt.Errorf("%w: the store is closed", kv.ErrUnavailable)
 	}
-	if e.failed != nil {
-		return fmt.Errorf("%w: %w", kv.ErrIO, e.failed)
+	if err := e.failure(); err != nil {
+		return fmt.Errorf("%w: %w", kv.ErrIO, err)
 	}
 	if e.unrecovered {
 		return e.finishRecovery()
@@ -188,13 +218,14 @@ func (e *Engine) logged(changes []txn.Change, size int) (uint64, error) {
 	}
 	st := e.cur.Load()
 	seq := st.seq + 1
-	rec := appendRecord(make([]byte, 0, size+size/8+256), e.epoch, seq, changes)
-	if err := e.logs[e.at].append(rec); err != nil {
+	rec := appendRecord(make([]byte, 0, size+size/8+256), e.epoch, seq, st.seq-e.durableSeq(), changes)
+	l := e.logs[e.at]
+	if err := l.append(rec); err != nil {
 		if errors.Is(err, errLost) {
-			e.failed = err
+			e.fail(err)
 			err = fmt.Errorf("%w: %w", kv.ErrUndetermined, err)
 		} else if errors.Is(err, kv.ErrIO) {
-			e.failed = err
+			e.fail(err)
 		}
 		return 0, err
 	}
@@ -203,11 +234,10 @@ func (e *Engine) logged(changes []txn.Change, size int) (uint64, error) {
 	}
 	active, err := e.mem.insert(rec[recordHeader:], st.active)
 	if err != nil {
-		e.failed = err
+		e.fail(err)
 		return 0, fmt.Errorf("%w: %w", kv.ErrUndetermined, err)
 	}
-	e.cur.Store(&state{seq: seq, base: st.base, active: active, frozen: st.frozen, activeSeq: st.activeSeq})
-	return seq, nil
+	return seq, e.extend(&state{seq: seq, base: st.base, active: active, frozen: st.frozen, activeSeq: st.activeSeq, log: l})
 }
 
 // newLog makes the log file that is next. The first one begins an epoch.
@@ -221,7 +251,7 @@ func (e *Engine) newLog() error {
 		if vfs.Full(err) {
 			return fmt.Errorf("%w: %w", kv.ErrDiskFull, err)
 		}
-		e.failed = err
+		e.fail(err)
 		return fmt.Errorf("%w: %w", kv.ErrIO, err)
 	}
 	if e.epoch == 0 {
@@ -232,7 +262,7 @@ func (e *Engine) newLog() error {
 			return errors.Join(err, l.f.Close())
 		}
 		e.epoch = epoch
-		e.cur.Store(&state{seq: st.seq, base: base, activeSeq: st.seq})
+		e.publish(&state{seq: st.seq, base: base, activeSeq: st.seq})
 	}
 	e.logs[e.at] = l
 	return nil
@@ -259,7 +289,7 @@ func (e *Engine) lost(err error, seq uint64) {
 // lostFrozen is lost for the frozen trees, which may stay on either base.
 func (e *Engine) lostFrozen(err error) {
 	if errors.Is(err, kv.ErrUndetermined) || errors.Is(err, kv.ErrIO) {
-		e.failed = err
+		e.fail(err)
 	}
 }
 
@@ -300,7 +330,7 @@ func (e *Engine) direct(changes []txn.Change) (uint64, error) {
 // empty publishes a state without trees.
 func (e *Engine) empty(seq, base uint64) {
 	e.mem = memtable{}
-	e.cur.Store(&state{seq: seq, base: base, activeSeq: seq})
+	e.publish(&state{seq: seq, base: base, activeSeq: seq})
 }
 
 // reuse lets the log begin at its start; everything in it is in the base.
@@ -319,10 +349,14 @@ func (e *Engine) wait() {
 	}
 }
 
-// freeze lets the active trees be moved into the base and begins new ones. It
-// waits for the trees frozen before, and returns an error if those do not go.
+// freeze lets the active trees be moved into the base and begins new ones, all
+// records of the old ones being durable (W2). It waits for the trees frozen
+// before, and returns an error if those do not go.
 func (e *Engine) freeze() error {
 	e.wait()
+	if _, err := e.Sync(); err != nil {
+		return err
+	}
 	st := e.cur.Load()
 	if st.frozen != nil {
 		if err := e.move(st); err != nil {
@@ -334,7 +368,7 @@ func (e *Engine) freeze() error {
 		return nil
 	}
 	st = &state{seq: st.seq, base: st.base, frozen: st.active, activeSeq: st.seq}
-	e.cur.Store(st)
+	e.publish(st)
 	e.mem = memtable{}
 	e.at ^= 1
 	if l := e.logs[e.at]; l != nil {
@@ -373,8 +407,17 @@ func (e *Engine) move(st *state) error {
 }
 
 func (e *Engine) moved(base uint64) {
-	st := e.cur.Load()
-	e.cur.Store(&state{seq: st.seq, base: base, active: st.active, activeSeq: st.activeSeq})
+	e.pub.Lock()
+	defer e.pub.Unlock()
+	cur, shown := *e.cur.Load(), *e.shown.Load()
+	cur.base, cur.frozen = base, nil
+	shown.base, shown.frozen = base, nil
+	e.cur.Store(&cur)
+	if shown.seq == cur.seq {
+		e.shown.Store(&cur)
+	} else {
+		e.shown.Store(&shown)
+	}
 }
 
 // flush writes all trees to the base and waits for it.
@@ -391,7 +434,7 @@ func (e *Engine) flush() error {
 		return err
 	}
 	e.empty(st.seq, base)
-	if e.failed == nil {
+	if e.failure() == nil {
 		e.reuse()
 	}
 	return nil
@@ -414,14 +457,14 @@ func (e *Engine) tick() {
 	defer e.mu.Unlock()
 	st := e.cur.Load()
 	switch {
-	case e.closed, e.failed != nil:
+	case e.closed, e.failure() != nil:
 	case e.running:
 		e.arm()
 	case st.frozen != nil: // an earlier try failed
 		e.running = true
 		go e.moveInBackground(&state{frozen: st.frozen, activeSeq: st.activeSeq})
 	default:
-		// With nothing frozen and nothing running freeze cannot fail.
+		// What cannot be synced is told to those who wait for it.
 		_ = e.freeze()
 	}
 }
@@ -429,7 +472,7 @@ func (e *Engine) tick() {
 // Stats reports the sizes of the base.
 func (e *Engine) Stats(s *kv.StoreStats) {
 	e.base.Stats(s)
-	s.Seq = e.cur.Load().seq
+	s.Seq = e.shown.Load().seq
 }
 
 // Compact moves what is in the trees, deletions above all, into the base while
@@ -483,6 +526,8 @@ func (e *Engine) Close() error {
 	if err == nil && !keep && e.epoch != 0 {
 		_, err = e.base.ApplyMark(nil, mark(0, e.cur.Load().seq))
 	}
+	e.syncing.Lock()
+	defer e.syncing.Unlock()
 	for _, l := range e.logs {
 		if l != nil {
 			err = errors.Join(err, l.f.Close())

@@ -27,7 +27,7 @@ var fileNames = [2]string{"kvsqld.log0", "kvsqld.log1"}
 // logFile is one of the two files, open for appending.
 type logFile struct {
 	f      vfs.File
-	end    int64 // of the last acknowledged record
+	end    int64 // of the last record
 	size   int64 // of the file; all of it has been written
 	noSync bool
 }
@@ -126,9 +126,9 @@ func (l *logFile) grow(n int64) error {
 // errLost marks an error after which the state of the file is unknown.
 var errLost = errors.New("the write-ahead log is unusable")
 
-// append makes a record durable. On kv.ErrDiskFull the log is as it was before;
-// on any other error it must not be used any more, and with errLost the record
-// may be in it.
+// append writes a record, which the next sync makes durable. On kv.ErrDiskFull
+// the log is as it was before; on any other error it must not be used any more,
+// and with errLost the record may be in it.
 func (l *logFile) append(rec []byte) error {
 	if int64(len(rec)) > l.size-l.end {
 		if err := l.grow(int64(len(rec))); err != nil {
@@ -145,11 +145,15 @@ func (l *logFile) append(rec []byte) error {
 		}
 		return fmt.Errorf("%w: %w", kv.ErrDiskFull, err)
 	}
-	if !l.noSync {
-		if err := l.f.Datasync(); err != nil {
-			return fmt.Errorf("%w: %w", errLost, err)
-		}
-	}
 	l.end += int64(len(rec))
+	return nil
+}
+
+// sync makes all records durable. After an error the log must not be used any
+// more. It may be called while a record is being appended.
+func (l *logFile) sync() error {
+	if err := l.f.Datasync(); err != nil {
+		return fmt.Errorf("%w: %w", errLost, err)
+	}
 	return nil
 }

@@ -22,6 +22,8 @@ import (
 //
 // Names and keys are uvarint length and bytes; a value is preceded by its
 // length plus one, and 0 stands for a deletion. Space ID 0 ends the changes.
+// Behind it is, as uvarint, the number of batches before this one that were not
+// yet durable when the record was written.
 const (
 	recordMagic  = 0x4c57766b
 	recordHeader = 24
@@ -29,8 +31,9 @@ const (
 	maxBody      = 1 << 30
 )
 
-// appendRecord encodes a batch. All changes have the operation txn.OpNone.
-func appendRecord(buf []byte, epoch, seq uint64, changes []txn.Change) []byte {
+// appendRecord encodes a batch before which lag batches are not yet durable. All
+// changes have the operation txn.OpNone.
+func appendRecord(buf []byte, epoch, seq, lag uint64, changes []txn.Change) []byte {
 	start := len(buf)
 	buf = append(buf, make([]byte, recordHeader)...)
 	for i := range changes {
@@ -52,6 +55,7 @@ func appendRecord(buf []byte, epoch, seq uint64, changes []txn.Change) []byte {
 		}
 	}
 	buf = append(buf, 0)
+	buf = binary.AppendUvarint(buf, lag)
 	for (len(buf)-start)%recordAlign != 0 {
 		buf = append(buf, 0)
 	}
@@ -80,9 +84,9 @@ func parseRecord(b []byte, epoch uint64) (seq uint64, body []byte, ok bool) {
 	return binary.LittleEndian.Uint64(r[16:]), r[recordHeader:], true
 }
 
-// findRecord reports whether a whole record with at least the number from lies
-// anywhere in b.
-func findRecord(b []byte, epoch, from uint64) bool {
+// provesDurable reports whether a whole record anywhere in b was written when
+// batch seq was durable already.
+func provesDurable(b []byte, epoch, seq uint64) bool {
 	magic := binary.LittleEndian.AppendUint32(nil, recordMagic)
 	for at := 8; ; {
 		if at >= len(b) {
@@ -93,8 +97,8 @@ func findRecord(b []byte, epoch, from uint64) bool {
 			return false
 		}
 		at += i
-		if binary.LittleEndian.Uint64(pad8(b, at+8)) >= from {
-			if seq, _, ok := parseRecord(b[at-8:], epoch); ok && seq >= from {
+		if binary.LittleEndian.Uint64(pad8(b, at+8)) > seq {
+			if n, body, ok := parseRecord(b[at-8:], epoch); ok && n-1-lagOf(body) >= seq {
 				return true
 			}
 		}
@@ -136,9 +140,26 @@ func (d *decoder) bytes(n uint64) []byte {
 	return v
 }
 
+// lagOf returns the number of batches that were not durable when the record
+// with this body was written.
+func lagOf(body []byte) uint64 {
+	nothing := func(key, val []byte) {}
+	d, err := decodeChanges(body, func(kv.Space, int) {}, nothing)
+	if err != nil {
+		return 0
+	}
+	return d.uint()
+}
+
 // decodeBody calls space for each change and write for each of its writes;
 // val is nil for a deletion. The bytes alias body.
 func decodeBody(body []byte, space func(sp kv.Space, count int), write func(key, val []byte)) error {
+	_, err := decodeChanges(body, space, write)
+	return err
+}
+
+// decodeChanges is decodeBody; the decoder stands behind the changes then.
+func decodeChanges(body []byte, space func(sp kv.Space, count int), write func(key, val []byte)) (decoder, error) {
 	d := decoder{b: body}
 	for {
 		id := d.uint()
@@ -163,7 +184,7 @@ func decodeBody(body []byte, space func(sp kv.Space, count int), write func(key,
 		}
 	}
 	if d.bad {
-		return fmt.Errorf("%w: a log record with a valid checksum does not decode", kv.ErrCorrupt)
+		return d, fmt.Errorf("%w: a log record with a valid checksum does not decode", kv.ErrCorrupt)
 	}
-	return nil
+	return d, nil
 }

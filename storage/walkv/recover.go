@@ -94,9 +94,9 @@ func (e *Engine) recover() error {
 		if err != nil {
 			// What is readable can be read. A full disk may get room again.
 			if e.unrecovered = errors.Is(err, kv.ErrDiskFull); !e.unrecovered {
-				e.failed = err
+				defer e.fail(err)
 			}
-			e.cur.Store(&state{seq: max(last, base), base: base, active: active, activeSeq: applied})
+			e.publish(&state{seq: max(last, base), base: base, active: active, activeSeq: applied})
 			return nil
 		}
 		base = n
@@ -146,7 +146,7 @@ func (e *Engine) replay(runs []*run, applied uint64) (active tables, last uint64
 		last = r.last
 	}
 	for _, r := range runs {
-		if findRecord(r.rest, r.epoch, last+1) {
+		if provesDurable(r.rest, r.epoch, last+1) {
 			return nil, 0, fmt.Errorf("%w: %s is damaged after batch %d", kv.ErrCorrupt, r.name, last)
 		}
 	}

@@ -2,6 +2,7 @@ package walkv
 
 import (
 	"bytes"
+	"sync/atomic"
 
 	"github.com/tidwall/btree"
 
@@ -9,10 +10,16 @@ import (
 	"kvsqld/storage/txn"
 )
 
-// Snapshot pairs the trees with a snapshot of the base that they lie on (W4).
-func (e *Engine) Snapshot() (txn.EngineSnapshot, error) {
+// Snapshot opens the newest state that is shown.
+func (e *Engine) Snapshot() (txn.EngineSnapshot, error) { return e.open(&e.shown) }
+
+// Newest opens the state with all batches.
+func (e *Engine) Newest() (txn.EngineSnapshot, error) { return e.open(&e.cur) }
+
+// open pairs the trees with a snapshot of the base that they lie on (W4).
+func (e *Engine) open(which *atomic.Pointer[state]) (txn.EngineSnapshot, error) {
 	for {
-		st := e.cur.Load()
+		st := which.Load()
 		sn, err := e.base.Snapshot()
 		if err != nil {
 			return nil, err
@@ -23,7 +30,7 @@ func (e *Engine) Snapshot() (txn.EngineSnapshot, error) {
 		sn.Release()
 		// The base went on. Either a newer state has been published, or
 		// somebody who holds mu is about to publish it.
-		if e.cur.Load() == st {
+		if which.Load() == st {
 			e.awaitPublication()
 		}
 	}

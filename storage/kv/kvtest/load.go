@@ -198,6 +198,8 @@ func transfer(st kv.Store, sp kv.Space, r *rand.Rand, how int) error {
 		return err
 	}
 	defer tx.Rollback()
+	tx.SetDurability(kv.Durability(r.IntN(3)))
+	tx.SetAhead(r.IntN(2) == 0)
 	a := r.IntN(accounts)
 	keys := [][]byte{key(a), key((a + 1 + r.IntN(accounts-1)) % accounts)}
 	if how > 0 {
