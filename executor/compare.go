@@ -80,7 +80,7 @@ func valueCmp(t types.T) func(a *vec.Vec, i int, b *vec.Vec, j int) int {
 	case types.RepBytes:
 		switch k := t.Kind(); {
 		case t.OID == types.OBpchar:
-		case k == types.KText, k == types.KBytea, k == types.KUUID, k == types.KMacaddr:
+		case k == types.KText, k == types.KBytea, k == types.KUUID, k == types.KMacaddr, k == types.KWord:
 			return func(a *vec.Vec, i int, b *vec.Vec, j int) int { return bytes.Compare(a.B[i], b.B[j]) }
 		}
 	}

@@ -37,7 +37,7 @@ func hashInt(k int64) uint64 { return finishHash(types.CombineHash(0, types.Hash
 // bytes are; character may differ in trailing blanks besides.
 func bytewise(k types.Kind) bool {
 	switch k {
-	case types.KText, types.KBytea, types.KUUID, types.KEnum, types.KMacaddr, types.KJSON, types.KVoid:
+	case types.KText, types.KBytea, types.KUUID, types.KEnum, types.KMacaddr, types.KWord, types.KJSON, types.KVoid:
 		return true
 	}
 	return false

@@ -310,7 +310,7 @@ func setPrefixes(items []sortItem, col *vec.Vec, desc bool) (exact bool) {
 		return true
 	}
 	switch k := col.T.Kind(); {
-	case col.T.OID != types.OBpchar && (k == types.KText || k == types.KBytea || k == types.KUUID || k == types.KMacaddr):
+	case col.T.OID != types.OBpchar && (k == types.KText || k == types.KBytea || k == types.KUUID || k == types.KMacaddr || k == types.KWord):
 		for i := range items {
 			items[i].prefix = bytesPrefix(col.B[items[i].row]) ^ flip
 		}

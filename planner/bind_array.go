@@ -60,14 +60,37 @@ func (b *binder) array(e *ast.Array, elem *types.T) plan.Expr {
 	return c
 }
 
-// nameByte is x[i] of a name: its bytes counted from 0, as "char"; NULL past
-// the end of the 64 bytes.
-func (b *binder) nameByte(x plan.Expr, e *ast.Index) plan.Expr {
+// rawElement is x[i] of a type of fixed size, counted from 0: the bytes of a
+// name as "char", the coordinates of a point; NULL past the end.
+func (b *binder) rawElement(x plan.Expr, e *ast.Index) plan.Expr {
 	i := b.coerce(b.expr(e.Lo), types.TInt4, assignment)
 	if i == nil {
 		failf(sqlerr.DatatypeMismatch, e.Lo.Pos(), "array subscript must have type integer")
 	}
-	return &plan.Subscript{At: plan.At{T: types.Of(types.OChar), Off: e.Pos()}, X: x, Lo: []plan.Expr{i}, Hi: []plan.Expr{nil}}
+	return &plan.Subscript{At: plan.At{T: b.T(b.info(x.Type().OID).Elem, -1), Off: e.Pos()}, X: x, Lo: []plan.Expr{i}, Hi: []plan.Expr{nil}}
+}
+
+// jsonSubscript is x['key'][0]… of a jsonb value.
+func (b *binder) jsonSubscript(x plan.Expr, steps []*ast.Index) plan.Expr {
+	s := &plan.Subscript{At: plan.At{T: types.Of(types.OJSONB), Off: steps[len(steps)-1].Pos()}, X: x}
+	for _, st := range steps {
+		if st.Slice {
+			failf(sqlerr.DatatypeMismatch, st.Pos(), "jsonb subscript does not support slices")
+		}
+		k := b.expr(st.Lo)
+		v := k
+		if isUnknown(k) {
+			v = b.known(k)
+		} else if v = b.coerce(k, types.TInt4, implicit); v == nil {
+			v = b.coerce(k, types.TText, implicit)
+		}
+		if v == nil {
+			fail(sqlerr.New(sqlerr.DatatypeMismatch, "subscript type %s is not supported", b.bareName(k.Type().OID)).At(k.Pos()).
+				WithHint("jsonb subscript must be coercible to either integer or text."))
+		}
+		s.Lo = append(s.Lo, v)
+	}
+	return s
 }
 
 func (b *binder) subscript(e *ast.Index) plan.Expr {
@@ -86,15 +109,15 @@ func (b *binder) subscript(e *ast.Index) plan.Expr {
 		}
 	}
 	x := b.expr(base)
-	if x.Type().OID == types.OJSONB {
-		unsupported(e.Pos(), "subscripting of jsonb")
-	}
 	if t := b.Snap.BaseType(x.Type()); t.OID != x.Type().OID {
 		x = &plan.Relabel{At: plan.At{T: t, Off: x.Pos()}, X: x, Cast: plan.CastImplicit}
 	}
 	in := b.info(x.Type().OID)
-	if x.Type().OID == types.OName && len(steps) == 1 && !e.Slice {
-		return b.nameByte(x, e)
+	if x.Type().OID == types.OJSONB {
+		return b.jsonSubscript(x, steps)
+	}
+	if x.Type().OID == types.OName || x.Type().OID == types.OPoint && len(steps) == 1 && !e.Slice {
+		return b.rawElement(x, e)
 	}
 	if in.Kind != types.KArray || in.Elem == 0 {
 		failf(sqlerr.DatatypeMismatch, e.Pos(), "cannot subscript type %s because it does not support subscripting", b.bareName(x.Type().OID))

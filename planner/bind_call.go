@@ -66,6 +66,12 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 		fail(sqlerr.New(sqlerr.WrongObjectType, "%s is a procedure", b.signature(fc)).At(off).WithHint("To call a procedure, use CALL."))
 	}
 	want := cand.args
+	if len(args) == 1 && pr.Src == "pg_typeof" {
+		if c, ok := args[0].(*plan.Const); ok && isUnknown(c) {
+			t := types.Of(types.ORegtype)
+			return &plan.Const{At: plan.At{T: t, Off: off}, Val: types.Int(t, int64(types.OUnknown))}
+		}
+	}
 	args, ret := b.callArgs(pr, args, want, off)
 	args = b.completeArgs(cand, args)
 	for i, x := range args {

@@ -75,6 +75,8 @@ func (p *planner) canCoerce(src, dst types.OID, ctx byte) bool {
 		return p.info(src).Kind == types.KEnum
 	case types.OAnyrange, types.OAnycompatiblerange:
 		return p.info(src).Kind == types.KRange
+	case types.OAnymultirange, types.OAnycompatiblemultirange:
+		return p.info(src).Kind == types.KMultirange
 	}
 	if b := p.Snap.BaseType(p.T(src, -1)); b.OID != src {
 		return p.canCoerce(b.OID, dst, ctx)

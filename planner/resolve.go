@@ -126,70 +126,6 @@ func (p *planner) matching(cands []candidate, in []types.OID) []candidate {
 	return out
 }
 
-// polyConsistent checks that polymorphic arguments can agree.
-func (p *planner) polyConsistent(args, in []types.OID) bool {
-	var elem, arr types.OID
-	for i, a := range args[:len(in)] { // arguments given by name may be fewer
-		if in[i] == types.OUnknown {
-			continue
-		}
-		switch a {
-		case types.OAnyelement, types.OAnynonarray, types.OAnyenum:
-			if elem != 0 && elem != in[i] {
-				return false
-			}
-			elem = in[i]
-		case types.OAnyarray:
-			if arr != 0 && arr != in[i] {
-				return false
-			}
-			arr = in[i]
-		}
-	}
-	if elem != 0 && arr != 0 && arr != types.OAnyarray && p.info(arr).Elem != elem {
-		return false
-	}
-	return p.compatibleConsistent(args, in)
-}
-
-// compatibleConsistent checks that the arguments of the anycompatible family
-// have a common type.
-func (p *planner) compatibleConsistent(args, in []types.OID) bool {
-	var found []plan.Expr
-	for i, a := range args[:len(in)] {
-		t := in[i]
-		switch a {
-		case types.OAnycompatiblearray:
-			if t == types.OUnknown {
-				continue
-			}
-			if t = p.info(p.Snap.BaseType(p.T(t, -1)).OID).Elem; t == 0 {
-				return false
-			}
-		case types.OAnycompatiblenonarray:
-			if p.info(t).Kind == types.KArray {
-				return false
-			}
-		case types.OAnycompatible:
-		default:
-			continue
-		}
-		if t != types.OUnknown {
-			found = append(found, &plan.Const{At: plan.At{T: p.T(t, -1), Off: -1}})
-		}
-	}
-	if len(found) == 0 {
-		return true
-	}
-	common := p.commonType("", found).OID
-	for _, e := range found {
-		if common == 0 || !p.canCoerce(e.Type().OID, common, implicit) {
-			return false
-		}
-	}
-	return true
-}
-
 // selectCandidate is func_select_candidate: PostgreSQL's rules 4a to 4f.
 func (p *planner) selectCandidate(cands []candidate, in []types.OID) *candidate {
 	if len(cands) == 0 {
@@ -351,7 +287,7 @@ func (p *planner) selectCandidate(cands []candidate, in []types.OID) *candidate 
 						break
 					}
 				}
-				if ok {
+				if ok && p.polyConsistent(cands[i].args, as) {
 					k++
 					hit = &cands[i]
 				}
@@ -622,56 +558,30 @@ func (p *planner) callArgs(pr *catalog.Proc, args []plan.Expr, want []types.OID,
 		}
 		return out, p.T(pr.Ret, -1)
 	}
-	var elem types.T
-	set := func(t types.T) {
-		if elem.OID == 0 {
-			elem = t
-		}
-	}
-	var compat []plan.Expr
+	in := make([]types.OID, len(args))
 	for i, a := range args {
-		t := a.Type()
-		if t.OID == types.OUnknown {
-			continue
-		}
-		switch want[i] {
-		case types.OAnyelement, types.OAnynonarray, types.OAnyenum:
-			set(p.T(t.OID, -1))
-		case types.OAnyarray:
-			if e := p.info(t.OID).Elem; e != 0 {
-				set(p.T(e, -1))
-			}
-		case types.OAnycompatible, types.OAnycompatiblenonarray:
-			compat = append(compat, &plan.Const{At: plan.At{T: p.T(t.OID, -1), Off: a.Pos()}, Val: types.Null(t)})
-		case types.OAnycompatiblearray:
-			if e := p.info(t.OID).Elem; e != 0 {
-				et := p.T(e, -1)
-				compat = append(compat, &plan.Const{At: plan.At{T: et, Off: a.Pos()}, Val: types.Null(et)})
-			}
-		case types.OAnyrange, types.OAnycompatiblerange, types.OAnymultirange, types.OAnycompatiblemultirange:
-			unsupported(off, "a polymorphic range function")
-		}
+		in[i] = a.Type().OID
 	}
-	if elem.OID == 0 && len(compat) > 0 {
-		elem = p.commonType("arguments", compat)
+	f, ok := p.polyFamily(want, in)
+	if !ok {
+		failf(sqlerr.DatatypeMismatch, off, "arguments declared with polymorphic types are not all alike")
 	}
-	if elem.OID == 0 {
+	if f.elem == 0 {
 		for _, w := range want {
-			if w == types.OAnyelement || w == types.OAnyarray || w == types.OAnynonarray || w == types.OAnyenum {
+			if isPoly(w) && !isCompatible(w) {
 				failf(sqlerr.DatatypeMismatch, off, "could not determine polymorphic type because input has type unknown")
 			}
 		}
-		elem = types.TText
 	}
-	arr := p.T(p.info(elem.OID).Array, -1)
+	if f.common == 0 {
+		f.common = types.OText
+	}
 	concrete := func(o types.OID) types.T {
-		switch o {
-		case types.OAnyelement, types.OAnynonarray, types.OAnyenum, types.OAnycompatible, types.OAnycompatiblenonarray:
-			return elem
-		case types.OAnyarray, types.OAnycompatiblearray:
-			return arr
+		t := p.concrete(f, o)
+		if t == 0 {
+			failf(sqlerr.DatatypeMismatch, off, "could not determine polymorphic type %s because input has type unknown", p.bareName(o))
 		}
-		return p.T(o, -1)
+		return p.T(t, -1)
 	}
 	for i, a := range args {
 		if want[i] == types.OAny {
@@ -679,7 +589,7 @@ func (p *planner) callArgs(pr *catalog.Proc, args []plan.Expr, want []types.OID,
 			continue
 		}
 		t := concrete(want[i])
-		if isPoly(want[i]) && a.Type().OID != types.OUnknown && p.info(a.Type().OID).Kind == types.KArray && t.OID == arr.OID && p.info(a.Type().OID).Elem == elem.OID {
+		if isPoly(want[i]) && a.Type().OID != types.OUnknown && p.info(a.Type().OID).Kind == types.KArray && p.info(a.Type().OID).Elem == p.info(t.OID).Elem && p.info(t.OID).Elem != 0 {
 			out[i] = a // also int2vector where int2[] is meant
 			continue
 		}

@@ -137,6 +137,8 @@ func (env *Env) defaultOpclass(t types.T) types.OID {
 		o = types.OAnyenum
 	case in != nil && in.Kind == types.KRange:
 		o = types.OAnyrange
+	case in != nil && in.Kind == types.KMultirange:
+		o = types.OAnymultirange
 	case in != nil && in.Kind == types.KRecord:
 		o = types.ORecord
 	}

@@ -383,6 +383,8 @@ func (env *Env) RegIn(typ types.OID, s string) (types.OID, error) {
 		code, what = sqlerr.InvalidSchemaName, "schema"
 	case types.ORegoper, types.ORegoperator:
 		return env.operIn(s, typ == types.ORegoperator)
+	case types.ORegconfig, types.ORegdictionary:
+		return 0, sqlerr.Unsupported(-1, "type %s", types.FormatTypeNoMod(typ))
 	case types.ORegcollation:
 		for _, c := range catalog.Collations() {
 			if p := splitName(s); len(p) > 0 && c.Name == p[len(p)-1] {

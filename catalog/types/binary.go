@@ -128,6 +128,10 @@ func parseBinary(t T, b []byte) (Datum, error) {
 		d.B, err = b, fixed(b, 16)
 	case KRange:
 		return parseRangeBinary(t, b)
+	case KMultirange:
+		return parseMultirangeBinary(t, b)
+	case KWord:
+		d.B, err = b, fixed(b, 8)
 	case KVoid:
 		d.B = []byte{}
 	default:
@@ -143,14 +147,12 @@ func parseTextBinary(t T, b []byte) ([]byte, error) {
 			return b, err
 		}
 		return []byte{}, nil
-	case OXid8:
-		return xid8Text(b)
-	case OPgLSN:
-		return lsnText(b)
 	case OTid:
 		return tidText(b)
 	case OJSONPath:
 		return jsonPathText(b)
+	case OTxidSnapshot, OPgSnapshot:
+		return nil, checkSnapshot(t.base())
 	case OMoney:
 		return nil, sqlerr.Unsupported(-1, "binary format of type money")
 	}
@@ -212,10 +214,6 @@ func appendTextBinary(buf []byte, d Datum) []byte {
 		if len(d.B) == 0 {
 			return append(buf, 0)
 		}
-	case OXid8:
-		return appendXid8(buf, d.B)
-	case OPgLSN:
-		return appendLSN(buf, d.B)
 	case OTid:
 		return appendTid(buf, d.B)
 	case OJSONPath:

@@ -2,6 +2,7 @@ package types
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"strconv"
 
@@ -73,7 +74,7 @@ func castValue(d Datum, to T, o *FmtOpts) (Datum, error) {
 		r.B = bitsFromInt(d.I, max(int(to.Mod), 1))
 		return r, nil
 	}
-	if (isXid(d.T.base()) || isXid(to.base())) && d.T.base() != to.base() {
+	if (isXid(d.T.base()) || isXid(to.base())) && d.T.base() != to.base() && d.T.base() != OXid8 {
 		return r, errNoCast(d.T, to)
 	}
 	ok, err := false, error(nil)
@@ -109,8 +110,31 @@ func castValue(d Datum, to T, o *FmtOpts) (Datum, error) {
 		if target == KInet {
 			r.B, ok = castInet(d.B, to.base() == OCidr), true
 		}
-	case KRange:
+	case KRange, KMultirange:
 		r.B, ok = d.B, d.T.OID == to.OID
+		if target == KMultirange && MultirangeOf(d.T.OID) == to.OID {
+			var v RangeValue
+			if v, err = DecodeRange(d); err == nil {
+				return mustMultirange(r.T, []RangeValue{v}), nil
+			}
+		}
+	case KMacaddr:
+		switch target {
+		case KMacaddr:
+			r.B, ok = d.B, true
+		case KWord:
+			r.B, ok = widenMacaddr(d.B), to.base() == OMacaddr8
+		}
+	case KWord:
+		switch {
+		case target == KMacaddr && d.T.base() == OMacaddr8:
+			r.B, err = narrowMacaddr(d.B)
+			ok = true
+		case to.base() == OXid && d.T.base() == OXid8:
+			r.I, ok = int64(binary.BigEndian.Uint32(d.B[4:])), true
+		default:
+			r.B, ok = d.B, d.T.base() == to.base()
+		}
 	default:
 		r.B, ok = d.B, from == target
 	}

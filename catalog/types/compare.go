@@ -77,6 +77,8 @@ func compareBytes(k Kind, a, b Datum) int {
 		return compareRecords(a, b)
 	case KRange:
 		return compareRanges(a, b)
+	case KMultirange:
+		return compareMultiranges(a, b)
 	case KJSONB:
 		return compareJSONB(a.B, b.B)
 	case KInet:
@@ -136,6 +138,8 @@ func Hash(d Datum) uint64 {
 		return hashRecord(d)
 	case KRange:
 		return hashRange(d)
+	case KMultirange:
+		return hashMultirange(d)
 	case KJSONB:
 		return hashJSONB(d.B)
 	case KPoint:

@@ -145,6 +145,7 @@ var kindByOID = map[OID]Kind{
 	ODate: KDate, OTime: KTime, OTimetz: KTimetz, OTimestamp: KTimestamp, OTimestamptz: KTimestamptz,
 	OInterval: KInterval, OUUID: KUUID, OJSON: KJSON, OJSONB: KJSONB,
 	OInet: KInet, OCidr: KInet, OMacaddr: KMacaddr, OBit: KBit, OVarbit: KBit, OPoint: KPoint,
+	OMacaddr8: KWord, OXid8: KWord, OPgLSN: KWord,
 	OInt2Vector: KArray, OOidVector: KArray,
 	OUnknown: KText, OCstring: KText, ORecord: KRecord, OVoid: KVoid, ORecordArr: KArray,
 	// anyarray columns of the statistics catalogs hold arrays.
@@ -160,8 +161,10 @@ func kindOf(in *Info) Kind {
 		return KRecord
 	case in.Type == 'p':
 		return KPseudo
-	case in.Type == 'r' || in.Type == 'm':
+	case in.Type == 'r':
 		return KRange
+	case in.Type == 'm':
+		return KMultirange
 	case in.Category == 'A':
 		return KArray
 	}

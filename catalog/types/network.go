@@ -139,7 +139,7 @@ func appendInet(buf, b []byte, cidr bool) []byte {
 	if !addr.IsValid() {
 		return buf
 	}
-	buf = addr.AppendTo(buf)
+	buf = append(buf, AddrText(addr)...)
 	if cidr || bits != addr.BitLen() {
 		buf = strconv.AppendInt(append(buf, '/'), int64(bits), 10)
 	}
@@ -172,10 +172,37 @@ func compareInet(a, b []byte) int {
 var macForms = [...]struct {
 	group int
 	sep   byte
-}{{2, ':'}, {2, '-'}, {6, ':'}, {6, '-'}, {4, '.'}, {4, '-'}, {12, 0}}
+}{{6, ':'}, {6, '-'}, {4, '.'}, {4, '-'}, {12, 0}}
+
+// macGroups reads six numbers of any length between colons or hyphens; ok is
+// false for another form.
+func macGroups(t, src string) (b []byte, ok bool, err error) {
+	sep := ":"
+	if !strings.Contains(t, sep) {
+		sep = "-"
+	}
+	groups := strings.Split(t, sep)
+	if len(groups) != 6 {
+		return nil, false, nil
+	}
+	for _, g := range groups {
+		v, perr := strconv.ParseUint(g, 16, 64)
+		if perr != nil {
+			return nil, false, nil
+		}
+		if v > 255 {
+			return nil, true, sqlerr.New(sqlerr.NumericValueOutOfRange, `invalid octet value in "macaddr" value: "%s"`, src)
+		}
+		b = append(b, byte(v))
+	}
+	return b, true, nil
+}
 
 func parseMacaddr(s string) ([]byte, error) {
 	t := trimSpace(s)
+	if b, ok, err := macGroups(t, s); ok {
+		return b, err
+	}
 	for _, f := range macForms {
 		groups := 12 / f.group
 		if len(t) != 12+groups-1 {

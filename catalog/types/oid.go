@@ -67,6 +67,11 @@ const (
 	OAnyenum                 OID = 3500
 	OAnyrange                OID = 3831
 	OAnymultirange           OID = 4537
+	OMacaddr8                OID = 774
+	OXid8                    OID = 5069
+	OPgLSN                   OID = 3220
+	OTxidSnapshot            OID = 2970
+	OPgSnapshot              OID = 5038
 	OAnycompatible           OID = 5077
 	OAnycompatiblearray      OID = 5078
 	OAnycompatiblenonarray   OID = 5079

@@ -32,7 +32,7 @@ func parseTextual(t T, s string) ([]byte, error) {
 		return []byte(TruncateName(s)), nil
 	case OChar:
 		return parseChar(s), nil
-	case OXid8, OPgLSN, OTid:
+	case OTid, OTxidSnapshot, OPgSnapshot:
 		return parseSystemValue(o, s)
 	case OJSONPath:
 		return canonicalJSONPath(s)

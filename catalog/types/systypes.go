@@ -6,38 +6,21 @@ import (
 	"math"
 	"strconv"
 	"strings"
-)
 
-// Types of system values that are held as text and have a binary form of their own.
-const (
-	OXid8  OID = 5069
-	OPgLSN OID = 3220
+	"kvsqld/catalog/sqlerr"
 )
 
 // unsupportedText are the types without input here: their text has a syntax of
 // its own that nothing would check.
 var unsupportedText = map[OID]bool{
 	OMoney: true, 601: true, 602: true, 603: true, 604: true, 628: true, 718: true, // lseg, path, box, polygon, line, circle
-	774: true, 3614: true, 3615: true, 3642: true, // macaddr8, tsvector, tsquery, gtsvector
-	2970: true, 5038: true, // txid_snapshot, pg_snapshot
+	3614: true, 3615: true, 3642: true, // tsvector, tsquery, gtsvector
 }
 
-// parseSystemValue reads xid8, pg_lsn and tid into their canonical text.
+// parseSystemValue reads tid and snapshots into their canonical text.
 func parseSystemValue(o OID, s string) ([]byte, error) {
-	switch o {
-	case OXid8:
-		if v, err := strconv.ParseUint(trimSpace(s), 10, 64); err == nil {
-			return strconv.AppendUint(nil, v, 10), nil
-		}
-		return nil, errSyntax("xid8", s)
-	case OPgLSN:
-		hi, lo, _ := strings.Cut(s, "/")
-		h, err1 := strconv.ParseUint(hi, 16, 32)
-		l, err2 := strconv.ParseUint(lo, 16, 32)
-		if err1 != nil || err2 != nil || len(hi) > 8 || len(lo) > 8 {
-			return nil, errSyntax("pg_lsn", s)
-		}
-		return fmt.Appendf(nil, "%X/%X", h, l), nil
+	if o != OTid {
+		return parseSnapshot(s)
 	}
 	inner, ok := strings.CutPrefix(s, "(")
 	inner, ok2 := strings.CutSuffix(inner, ")")
@@ -48,32 +31,6 @@ func parseSystemValue(o OID, s string) ([]byte, error) {
 		return nil, errSyntax("tid", s)
 	}
 	return fmt.Appendf(nil, "(%d,%d)", b, i), nil
-}
-
-func xid8Text(b []byte) ([]byte, error) {
-	if err := fixed(b, 8); err != nil {
-		return nil, err
-	}
-	return strconv.AppendUint(nil, binary.BigEndian.Uint64(b), 10), nil
-}
-
-func appendXid8(buf, text []byte) []byte {
-	v, _ := strconv.ParseUint(string(text), 10, 64)
-	return binary.BigEndian.AppendUint64(buf, v)
-}
-
-func lsnText(b []byte) ([]byte, error) {
-	if err := fixed(b, 8); err != nil {
-		return nil, err
-	}
-	return fmt.Appendf(nil, "%X/%X", binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:])), nil
-}
-
-func appendLSN(buf, text []byte) []byte {
-	hi, lo, _ := strings.Cut(string(text), "/")
-	h, _ := strconv.ParseUint(hi, 16, 32)
-	l, _ := strconv.ParseUint(lo, 16, 32)
-	return binary.BigEndian.AppendUint64(buf, h<<32|l)
 }
 
 func tidText(b []byte) ([]byte, error) {
@@ -88,6 +45,61 @@ func appendTid(buf, text []byte) []byte {
 	b, _ := strconv.ParseUint(block, 10, 32)
 	o, _ := strconv.ParseUint(offset, 10, 16)
 	return binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint32(buf, uint32(b)), uint16(o))
+}
+
+// Snapshot is a value of pg_snapshot: transactions below Xmin have ended, those
+// from Xmax on have not begun, and of the others those in Xip are running.
+type Snapshot struct {
+	Xmin, Xmax uint64
+	Xip        []uint64
+}
+
+// ParseSnapshot reads xmin:xmax:xip,…; ok is false for any other text.
+func ParseSnapshot(s string) (snap Snapshot, ok bool) {
+	parts := strings.Split(s, ":")
+	if len(parts) != 3 {
+		return snap, false
+	}
+	var err1, err2 error
+	snap.Xmin, err1 = strconv.ParseUint(parts[0], 10, 64)
+	snap.Xmax, err2 = strconv.ParseUint(parts[1], 10, 64)
+	if err1 != nil || err2 != nil || snap.Xmin == 0 || snap.Xmax < snap.Xmin {
+		return snap, false
+	}
+	if parts[2] == "" {
+		return snap, true
+	}
+	for x := range strings.SplitSeq(parts[2], ",") {
+		v, err := strconv.ParseUint(x, 10, 64)
+		last := len(snap.Xip) - 1
+		if err != nil || v < snap.Xmin || v >= snap.Xmax || last >= 0 && v < snap.Xip[last] {
+			return snap, false
+		}
+		if last < 0 || v > snap.Xip[last] {
+			snap.Xip = append(snap.Xip, v)
+		}
+	}
+	return snap, true
+}
+
+func parseSnapshot(s string) ([]byte, error) {
+	snap, ok := ParseSnapshot(s)
+	if !ok {
+		return nil, errSyntax("pg_snapshot", s)
+	}
+	out := fmt.Appendf(nil, "%d:%d:", snap.Xmin, snap.Xmax)
+	for i, x := range snap.Xip {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = strconv.AppendUint(out, x, 10)
+	}
+	return out, nil
+}
+
+// checkSnapshot guards the binary form, which is not read.
+func checkSnapshot(o OID) error {
+	return sqlerr.Unsupported(-1, "binary format of type %s", Lookup(o).Name)
 }
 
 // parsePoint reads (x,y) or x,y.

@@ -87,7 +87,7 @@ func (t T) base() OID {
 	switch t.User {
 	case KInvalid:
 		return t.OID
-	case KArray, KEnum, KRecord, KRange:
+	case KArray, KEnum, KRecord, KRange, KMultirange:
 		return 0
 	}
 	return t.Elem
@@ -169,6 +169,10 @@ func parseText(t T, s string, o *FmtOpts) (Datum, error) {
 		d.B, err = parsePoint(s)
 	case KRange:
 		return parseRange(t, s, o)
+	case KMultirange:
+		return parseMultirange(t, s, o)
+	case KWord:
+		d.B, err = parseWord(t.base(), s)
 	case KVoid:
 		d.B = []byte{}
 	case KRecord:
@@ -231,6 +235,10 @@ func AppendText(buf []byte, d Datum, o *FmtOpts) []byte {
 		return appendPoint(buf, d.B, o)
 	case KRange:
 		return appendRange(buf, d, o)
+	case KMultirange:
+		return appendMultirange(buf, d, o)
+	case KWord:
+		return appendWord(buf, d)
 	case KRecord:
 		return appendRecord(buf, d, o)
 	case KEnum:

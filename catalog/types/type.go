@@ -56,6 +56,8 @@ const (
 	KRange            // RepBytes: PostgreSQL's binary format
 	KVoid             // RepBytes, empty
 	KPseudo           // any, anyelement, internal …: never a value's type
+	KWord             // RepBytes: 8 big-endian bytes, ordered as such (xid8, pg_lsn, macaddr8)
+	KMultirange       // RepBytes: PostgreSQL's binary format
 )
 
 // Rep is the in-memory representation: which slice of a vec.Vec, which field
@@ -83,6 +85,7 @@ var kindRep = [...]Rep{
 	KInterval: RepInterval, KUUID: RepBytes, KArray: RepBytes, KJSON: RepBytes, KJSONB: RepBytes,
 	KEnum: RepBytes, KRecord: RepBytes, KInet: RepBytes, KMacaddr: RepBytes, KBit: RepBytes,
 	KPoint: RepBytes, KRange: RepBytes, KVoid: RepBytes, KPseudo: RepBytes,
+	KWord: RepBytes, KMultirange: RepBytes,
 }
 
 // Kind returns the type's kind.

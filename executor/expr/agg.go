@@ -44,6 +44,13 @@ func aggregatorOf(a *plan.Agg, arg types.T, direct []types.Datum) Aggregator {
 		if arg.Rep() == types.RepInt {
 			return &bitAgg{op: name[4], t: a.T}
 		}
+		if kind == types.KBit {
+			return &foldAgg{t: a.T, fold: bitStringFold(name)}
+		}
+	case "range_agg":
+		return &rangeAgg{t: a.T}
+	case "range_intersect_agg":
+		return &foldAgg{t: a.T, fold: intersectRanges}
 	case "string_agg":
 		return &stringAgg{t: a.T}
 	case "array_agg":

@@ -25,12 +25,12 @@ func newMinMax(t types.T, least bool) Aggregator {
 		return &minMax[float64]{t: t, least: least, vals: func(v *vec.Vec) []float64 { return v.F64 }, cmp: cmpFloats}
 	case types.KInterval:
 		return &minMax[types.Interval]{t: t, least: least, vals: func(v *vec.Vec) []types.Interval { return v.Iv }, cmp: types.Interval.Cmp}
-	case types.KText, types.KUUID, types.KBytea, types.KInet:
+	case types.KText, types.KUUID, types.KBytea, types.KWord:
 		return &minMax[[]byte]{t: t, least: least, vals: func(v *vec.Vec) [][]byte { return v.B }, cmp: cmpOf(t),
 			keep: func(old, x []byte) []byte { return append(old[:0:cap(old)], x...) }}
 	case types.KNumeric:
 		return &decMinMax{minMax: minMax[types.Decimal]{t: t, least: least, vals: (*vec.Vec).Decimals, cmp: types.Decimal.Cmp}}
-	case types.KArray, types.KTimetz, types.KRecord, types.KEnum:
+	case types.KArray, types.KTimetz, types.KRecord, types.KEnum, types.KInet:
 		return &datumMinMax{t: t, least: least}
 	}
 	return nil

@@ -144,8 +144,8 @@ func equalInts(a, b []int) bool {
 
 func (c *compiler) compileSubscript(e *plan.Subscript) (Eval, error) {
 	if e.X.Type().Kind() != types.KArray {
-		if e.X.Type().OID == types.OName && !e.Slice && len(e.Lo) == 1 {
-			return c.compileNameByte(e)
+		if o := e.X.Type().OID; (o == types.OName || o == types.OPoint) && !e.Slice && len(e.Lo) == 1 {
+			return c.compileRawElement(e)
 		}
 		if e.X.Type().Kind() == types.KJSONB && !e.Slice {
 			return c.compileJSONSubscript(e)
@@ -178,15 +178,15 @@ func (c *compiler) compileSubscript(e *plan.Subscript) (Eval, error) {
 	return out, nil
 }
 
-// nameByteEval is X[i] of a name: the byte at i, which is 0 up to the name's
-// fixed size and NULL outside of it.
-type nameByteEval struct {
+// rawElementEval is X[i] of a name, the byte at i, which is 0 up to the name's
+// fixed size; or of a point, a coordinate. Outside of the value it is NULL.
+type rawElementEval struct {
 	t    types.T
 	x, i Eval
 	out  vec.Vec
 }
 
-func (c *compiler) compileNameByte(e *plan.Subscript) (Eval, error) {
+func (c *compiler) compileRawElement(e *plan.Subscript) (Eval, error) {
 	x, err := c.compile(e.X)
 	if err != nil {
 		return nil, err
@@ -195,10 +195,10 @@ func (c *compiler) compileNameByte(e *plan.Subscript) (Eval, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &nameByteEval{t: e.T, x: x, i: i}, nil
+	return &rawElementEval{t: e.T, x: x, i: i}, nil
 }
 
-func (e *nameByteEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
+func (e *rawElementEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 	x, err := e.x.Eval(env, b)
 	if err != nil {
 		return nil, err
@@ -211,6 +211,17 @@ func (e *nameByteEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 	for _, r := range rowsOf(b) {
 		i := int(r)
 		k := at.Get(i).I
+		if e.t.Kind() == types.KFloat8 {
+			switch px, py := types.PointXY(x.Get(i)); {
+			case x.IsNull(i) || at.IsNull(i) || k < 0 || k > 1:
+				e.out.Set(i, types.Null(e.t))
+			case k == 0:
+				e.out.Set(i, types.Float(e.t, px))
+			default:
+				e.out.Set(i, types.Float(e.t, py))
+			}
+			continue
+		}
 		if x.IsNull(i) || at.IsNull(i) || k < 0 || k > nameLen {
 			e.out.Set(i, types.Null(e.t))
 			continue

@@ -13,7 +13,8 @@ import (
 func castFuncs(r *registry) {
 	// Conversions that change the type and not the value.
 	r.add(relabel, "int28", "int48", "i2toi4", "oidtoi8", "ftod", "name_text", "char_text", "char_bpchar",
-		"texttoxml", "xmltotext", "xid8toxid")
+		"texttoxml", "xmltotext")
+	r.add(fnD(func(c *callCtx, in []types.Datum) (types.Datum, error) { return types.Cast(in[0], c.call.T, nil, true) }), "xid8toxid")
 	r.add(fn1(intNarrow), "i4toi2", "int82", "int84", "i8tooid")
 	r.add(fn1(func(_ *callCtx, a int64) (float64, error) { return float64(a), nil }), "i2tod", "i4tod", "i8tod", "i2tof")
 	r.add(fn1(func(_ *callCtx, a int64) (float64, error) { return float64(float32(a)), nil }), "i4tof", "i8tof")

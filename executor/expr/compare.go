@@ -50,9 +50,9 @@ var comparisons = []struct {
 	// left and right turn an argument into the form that is compared; "" keeps it
 	left, right string
 }{
-	{cmpInt, "int2* int4* int8* int24* int28* int42* int48* int82* int84* oid* xid* xid8* cid* date_* time_* timestamp_*", "", ""},
+	{cmpInt, "int2* int4* int8* int24* int28* int42* int48* int82* int84* oid* xid* cid* date_* time_* timestamp_*", "", ""},
 	{cmpFloat, "float4* float8* float48* float84*", "", ""},
-	{cmpBytes, "text_* text* bpchar* name* char* bytea* uuid_* name*text text*name tid*", "", ""},
+	{cmpBytes, "text_* text* bpchar* name* char* bytea* uuid_* name*text text*name tid* xid8* pg_lsn_*", "", ""},
 	{cmpBytes, "text_pattern_* bpchar_pattern_*", "", ""},
 	{cmpDec, "numeric_*", "", ""},
 	{cmpBool, "bool*", "", ""},
@@ -62,7 +62,7 @@ var comparisons = []struct {
 	{cmpInt, "timestamptz_*_date", "", "date_timestamptz"},
 	{cmpInt, "timestamp_*_timestamptz", "timestamp_timestamptz", ""},
 	{cmpInt, "timestamptz_*_timestamp", "", "timestamp_timestamptz"},
-	{cmpDatum, "interval_* timetz_* jsonb_* enum_* array_* record_* record_image_* oidvector* range_* network_* macaddr_* macaddr8_* bit*", "", ""},
+	{cmpDatum, "interval_* timetz_* jsonb_* enum_* array_* record_* record_image_* oidvector* range_* network_* macaddr_* macaddr8_* multirange_* bit*", "", ""},
 }
 
 // threeWay lists the support functions that return a negative number, 0 or a
@@ -72,7 +72,7 @@ var threeWay = []string{
 	"btfloat4cmp", "btfloat8cmp", "btfloat48cmp", "btfloat84cmp", "bttextcmp", "bpcharcmp", "btnamecmp", "btnametextcmp",
 	"bttextnamecmp", "btcharcmp", "byteacmp", "uuid_cmp", "numeric_cmp", "btboolcmp", "date_cmp", "time_cmp", "timetz_cmp",
 	"timestamp_cmp", "interval_cmp", "jsonb_cmp", "enum_cmp", "btarraycmp", "btrecordcmp", "btoidcmp", "btoidvectorcmp",
-	"bitcmp", "network_cmp", "macaddr_cmp",
+	"bitcmp", "network_cmp", "macaddr_cmp", "macaddr8_cmp", "range_cmp", "multirange_cmp", "pg_lsn_cmp", "xid8cmp",
 }
 
 func compareFuncs(r *registry) {

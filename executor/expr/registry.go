@@ -47,6 +47,11 @@ func families() []func(*registry) {
 		jsonFuncs,
 		jsonpathFuncs,
 		rangeOpFuncs,
+		bitFuncs,
+		networkFuncs,
+		macaddrFuncs,
+		pointFuncs,
+		systemFuncs,
 		keyValueFuncs,
 	}
 }

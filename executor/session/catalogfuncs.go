@@ -361,7 +361,11 @@ func serverFuncs(m map[string]catalogFunc) {
 		if c.tx == nil {
 			return c.null()
 		}
-		return c.text(itoa(int(c.tx.kv.Seq())+1), true)
+		n := c.tx.kv.Seq() + 1
+		if c.ret.Kind() == types.KWord {
+			return types.Word(c.ret, n), nil
+		}
+		return c.integer(int64(n))
 	}
 	m["pg_current_xact_id"] = xid
 	m["pg_current_xact_id_if_assigned"] = func(c *catalogCall) (types.Datum, error) {
@@ -370,7 +374,13 @@ func serverFuncs(m map[string]catalogFunc) {
 		}
 		return xid(c)
 	}
-	m["pg_current_snapshot"] = answerNull
+	m["pg_current_snapshot"] = func(c *catalogCall) (types.Datum, error) {
+		if c.tx == nil {
+			return c.null()
+		}
+		n := itoa(int(c.tx.kv.Seq()) + 1)
+		return c.text(n+":"+n+":", true)
+	}
 	m["current_query"] = func(c *catalogCall) (types.Datum, error) {
 		c.activity.mu.Lock()
 		defer c.activity.mu.Unlock()

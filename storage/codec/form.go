@@ -62,7 +62,7 @@ func formOf(t types.T) form {
 			return formBpchar
 		}
 		return formText
-	case types.KBytea, types.KEnum:
+	case types.KBytea, types.KEnum, types.KWord:
 		return formText
 	case types.KUUID:
 		return formUUID

@@ -56,7 +56,7 @@ func plainBytes(t types.T) bool {
 	switch t.Kind() {
 	case types.KText:
 		return t.OID != types.OBpchar && t.Elem != types.OBpchar
-	case types.KBytea, types.KUUID, types.KEnum, types.KMacaddr:
+	case types.KBytea, types.KUUID, types.KEnum, types.KMacaddr, types.KWord:
 		return true
 	}
 	return false
