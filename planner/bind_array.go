@@ -185,6 +185,9 @@ func (b *binder) field(x plan.Expr, name string, off int) plan.Expr {
 func (b *binder) recordCols(x plan.Expr) []plan.OutCol {
 	switch x := x.(type) {
 	case *plan.RowCtor:
+		if cols := b.rowColumns(x.T); len(cols) == len(x.Elems) {
+			return cols
+		}
 		out := make([]plan.OutCol, len(x.Elems))
 		for i, e := range x.Elems {
 			out[i] = plan.OutCol{Name: "f" + strconv.Itoa(i+1), T: e.Type()}
@@ -195,7 +198,9 @@ func (b *binder) recordCols(x plan.Expr) []plan.OutCol {
 		return out
 	case *plan.Call:
 		if x.T.OID == types.ORecord || x.Proc.SQL == nil {
-			return b.outCols(x.Proc, x.Args)
+			if cols := b.outCols(x.Proc, x.Args); cols != nil || x.Proc.SQL != nil {
+				return cols
+			}
 		}
 	case *plan.Var:
 		// a column of a subquery that is a row of no named type

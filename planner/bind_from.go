@@ -261,15 +261,17 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 				}
 				n++
 			}
+			x = withColumns(x, r.cols[len(r.cols)-n:])
 		default:
 			cols := b.recordCols(x)
 			if _, isRow := x.(*plan.RowCtor); isRow {
 				cols = nil
 			}
 			call, _ := x.(*plan.Call)
-			if len(cols) > 1 || len(cols) == 1 && x.Type().OID == types.ORecord || call != nil && call.Cols != nil {
+			if len(cols) > 1 || len(cols) == 1 && x.Type().Kind() == types.KRecord || call != nil && call.Cols != nil {
 				r.cols = append(r.cols, cols...)
 				n = len(cols)
+				x = withColumns(x, cols)
 			} else {
 				if x.Type().OID == types.ORecord {
 					fail(sqlerr.New(sqlerr.SyntaxError, "a column definition list is required for functions returning \"record\"").At(x.Pos()))
@@ -303,6 +305,18 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 	}
 	bl.rels[r.id] = r
 	return &joinItem{rel: r}, []*nsItem{p.relNames(r, aliases, f.Pos())}
+}
+
+// withColumns tells a function that returns rows which columns they have,
+// unless its own OUT arguments say so.
+func withColumns(x plan.Expr, cols []plan.OutCol) plan.Expr {
+	c, ok := x.(*plan.Call)
+	if !ok || c.Proc.SQL != nil || c.Proc.ArgModes != nil || c.T.Kind() != types.KRecord {
+		return x
+	}
+	defined := *c
+	defined.Defined = slices.Clone(cols)
+	return &defined
 }
 
 // spreadUnnest turns unnest(a, b, …) into one unnest per array, side by side.

@@ -175,6 +175,9 @@ func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		row.T = to
 		return &row
 	}
+	if r, ok := e.(*plan.RowCtor); ok && from.OID == types.ORecord && to.OID != types.ORecord && p.info(to.OID).Kind == types.KRecord {
+		return p.coerceRow(r, to, ctx)
+	}
 	// (a, b) and other rows pass as record
 	ok, how, c := p.castPath(from.OID, to.OID, ctx)
 	if !ok {
@@ -213,6 +216,29 @@ func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		hideCast(x)
 	}
 	return y
+}
+
+// coerceRow makes a value of a composite type of ROW(…), field by field.
+func (p *planner) coerceRow(r *plan.RowCtor, to types.T, ctx byte) plan.Expr {
+	cols := p.rowColumns(to)
+	if len(cols) != len(r.Elems) {
+		detail := "Input has too few columns."
+		if len(r.Elems) > len(cols) {
+			detail = "Input has too many columns."
+		}
+		fail(sqlerr.New(sqlerr.CannotCoerce, "cannot cast type %s to %s", p.bareName(r.T.OID), p.bareName(to.OID)).At(r.Off).WithDetail("%s", detail))
+	}
+	out := &plan.RowCtor{At: plan.At{T: to, Off: r.Off}, Elems: make([]plan.Expr, len(cols)), Names: r.Names}
+	for i, x := range r.Elems {
+		if c, ok := x.(*plan.Const); ok && c.T.OID == types.OText {
+			x = &plan.Const{At: plan.At{T: types.Of(types.OUnknown), Off: c.Off}, Val: c.Val} // as it was written
+		}
+		if out.Elems[i] = p.coerce(x, cols[i].T, ctx); out.Elems[i] == nil {
+			fail(sqlerr.New(sqlerr.CannotCoerce, "cannot cast type %s to %s", p.bareName(r.T.OID), p.bareName(to.OID)).At(r.Off).
+				WithDetail("Cannot cast type %s to %s in column %d.", p.bareName(x.Type().OID), p.bareName(cols[i].T.OID), i+1))
+		}
+	}
+	return out
 }
 
 func castForm(ctx byte) plan.CastForm {

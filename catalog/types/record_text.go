@@ -16,7 +16,7 @@ func parseRecord(t T, s string, o *FmtOpts) (Datum, error) {
 	if o.Reg == nil || t.OID == ORecord {
 		return Datum{}, sqlerr.New(sqlerr.FeatureNotSupported, "input of anonymous composite types is not implemented")
 	}
-	attrs, err := o.Reg.Attributes(t.OID)
+	_, attrs, err := o.Reg.Attributes(t.OID)
 	if err != nil {
 		return Datum{}, err
 	}

@@ -47,8 +47,8 @@ type RegNames interface {
 	RegOut(typ OID, o OID) (name string, ok bool)
 	// EnumIn returns the value of an enum type that has the label.
 	EnumIn(t T, label string) (Datum, error)
-	// Attributes lists the types of a composite type's columns.
-	Attributes(typ OID) ([]T, error)
+	// Attributes lists the names and types of a composite type's columns.
+	Attributes(typ OID) ([]string, []T, error)
 }
 
 // FmtOpts are the session settings that text forms depend on. A FmtOpts is not

@@ -1,9 +1,6 @@
 package expr
 
 import (
-	"encoding/binary"
-	"math"
-
 	"kvsqld/catalog/spatial"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -36,17 +33,6 @@ func geoFuncs(r *registry) {
 		}
 		return types.NewArray(types.TFloat8, []int{4}, []int{1}, sides), nil
 	}), "kvsqld_box_around")
-	r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
-		var b []byte
-		for _, d := range a {
-			b = binary.BigEndian.AppendUint64(b, math.Float64bits(d.F))
-		}
-		return types.Datum{B: b}, nil
-	}), "construct_point")
-	r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
-		at := func(d types.Datum, i int) float64 { return math.Float64frombits(binary.BigEndian.Uint64(d.B[8*i:])) }
-		return types.Datum{F: math.Hypot(at(a[0], 0)-at(a[1], 0), at(a[0], 1)-at(a[1], 1))}, nil
-	}), "point_distance")
 }
 
 func checkPosition(lat, lon float64) error {

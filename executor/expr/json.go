@@ -3,6 +3,7 @@ package expr
 import (
 	"bytes"
 	"strconv"
+	"strings"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -38,8 +39,12 @@ func jsonFuncs(r *registry) {
 				}
 				return out(follow(a[0].B, path.elems))
 			}), p+"_extract_path"+suffix)
-			r.addSet(rowsSet(func(_ *callCtx, a []types.Datum) ([][]types.Datum, error) { return arrayRows(a[0].B, out) }), p+"_array_elements"+suffix)
-			r.addSet(rowsSet(func(_ *callCtx, a []types.Datum) ([][]types.Datum, error) { return memberRows(a[0].B, out) }), p+"_each"+suffix)
+			r.addSet(rowsSet(func(c *callCtx, a []types.Datum) ([][]types.Datum, error) {
+				return arrayRows(c.call.Proc.Name, a[0].B, out)
+			}), p+"_array_elements"+suffix)
+			r.addSet(rowsSet(func(c *callCtx, a []types.Datum) ([][]types.Datum, error) {
+				return memberRows(c.call.Proc.Name, a[0].B, out)
+			}), p+"_each"+suffix)
 		}
 		r.add(fnD(jsonTypeof), p+"_typeof")
 		r.add(fnD(jsonArrayLength), p+"_array_length")
@@ -62,6 +67,7 @@ func jsonFuncs(r *registry) {
 		r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) { return jsonbScalar(c, a[0].B, to) }), src)
 	}
 	jsonEditFuncs(r)
+	jsonRecordFuncs(r)
 }
 
 var jsonKindNames = map[byte]string{'{': "object", '[': "array", '"': "string", 't': "boolean", 'f': "boolean", 'n': "null"}
@@ -87,12 +93,18 @@ func jsonArrayLength(_ *callCtx, a []types.Datum) (types.Datum, error) {
 	return null, sqlerr.New(sqlerr.InvalidParameterValue, "cannot get array length of a scalar")
 }
 
-func arrayRows(s []byte, out func([]byte) (types.Datum, error)) (rows [][]types.Datum, err error) {
+func arrayRows(fn string, s []byte, out func([]byte) (types.Datum, error)) (rows [][]types.Datum, err error) {
 	switch jsonKind(s) {
 	case '[':
 	case '{':
+		if !strings.HasPrefix(fn, "jsonb") {
+			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot call %s on a non-array", fn)
+		}
 		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot extract elements from an object")
 	default:
+		if !strings.HasPrefix(fn, "jsonb") {
+			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot call %s on a scalar", fn)
+		}
 		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot extract elements from a scalar")
 	}
 	eachElement(s, func(v []byte) bool {
@@ -103,9 +115,15 @@ func arrayRows(s []byte, out func([]byte) (types.Datum, error)) (rows [][]types.
 	return rows, nil
 }
 
-func memberRows(s []byte, out func([]byte) (types.Datum, error)) (rows [][]types.Datum, err error) {
+func memberRows(fn string, s []byte, out func([]byte) (types.Datum, error)) (rows [][]types.Datum, err error) {
 	if jsonKind(s) != '{' {
-		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot call json_each on a non-object")
+		if jsonKind(s) == '[' && !strings.HasPrefix(fn, "jsonb") {
+			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot deconstruct an array as an object")
+		}
+		if !strings.HasPrefix(fn, "jsonb") {
+			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot deconstruct a scalar")
+		}
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot call %s on a non-object", fn)
 	}
 	eachMember(s, func(k, v []byte) bool {
 		d, _ := out(v)

@@ -66,6 +66,18 @@ func buildFuncs(r *registry, p string) {
 		r.add(value, "to_jsonb")
 	} else {
 		r.add(value, "to_json", "row_to_json", "array_to_json")
+		r.add(namedRows(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+			out, err := appendJSONRow(c.env, c.buf[:0], a[0], rowNames(c.call, 0), a[1].I != 0)
+			return types.Datum{B: c.keep(out)}, err
+		}), "row_to_json_pretty")
+		r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+			p, err := partsOf(a[0])
+			if err != nil {
+				return null, err
+			}
+			out, err := appendJSONArray(c.env, c.buf[:0], p.dims, p.elems, a[1].I != 0)
+			return types.Datum{B: c.keep(out)}, err
+		}), "array_to_json_pretty")
 	}
 }
 
@@ -73,15 +85,35 @@ func buildFuncs(r *registry, p string) {
 func namedRows(body datumBody) builder {
 	plain := fnD(body)
 	return func(c *compiler, call *plan.Call, args []Eval) (Eval, error) {
-		if err := checkRowNames(call.Args[0]); err != nil {
+		// The row as it was before it passed as a record knows its type.
+		x := rowSource(call.Args[0])
+		if err := checkRowNames(x); err != nil {
 			return nil, err
+		}
+		if x != call.Args[0] {
+			e, err := c.compile(x)
+			if err != nil {
+				return nil, err
+			}
+			args = append([]Eval{e}, args[1:]...)
 		}
 		return plain(c, call, args)
 	}
 }
 
+// rowSource is a row without the conversion to record.
+func rowSource(x plan.Expr) plan.Expr {
+	for {
+		r, ok := x.(*plan.Relabel)
+		if !ok || r.T.OID != types.ORecord {
+			return x
+		}
+		x = r.X
+	}
+}
+
 func checkRowNames(x plan.Expr) error {
-	if _, ok := x.(*plan.RowCtor); !ok && x.Type().Kind() == types.KRecord {
+	if _, ok := x.(*plan.RowCtor); !ok && x.Type().OID == types.ORecord {
 		return sqlerr.Unsupported(x.Pos(), "conversion to JSON of a row whose column names are not known here")
 	}
 	return nil
@@ -92,7 +124,7 @@ func rowNames(call *plan.Call, arg int) []string {
 	if arg >= len(call.Args) {
 		return nil
 	}
-	if row, ok := call.Args[arg].(*plan.RowCtor); ok {
+	if row, ok := rowSource(call.Args[arg]).(*plan.RowCtor); ok {
 		return row.Names
 	}
 	return nil
@@ -186,7 +218,7 @@ func newJSONAgg(a *plan.Agg) Aggregator {
 	}
 	for i, x := range a.Args {
 		row, ok := x.(*plan.RowCtor)
-		if !ok && x.Type().Kind() == types.KRecord {
+		if !ok && x.Type().OID == types.ORecord {
 			return nil // without names: refused
 		}
 		if ok {

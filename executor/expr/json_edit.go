@@ -66,9 +66,38 @@ func jsonEditFuncs(r *registry) {
 	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
 		return jsonbEdit(c, a[0].B, a[1], jsonEdit{val: a[2].B, create: a[3].I != 0})
 	}), "jsonb_set")
+	r.add(fnD(jsonbSetLax), "jsonb_set_lax")
 	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
 		return jsonbEdit(c, a[0].B, a[1], jsonEdit{val: a[2].B, create: true, insert: true, after: a[3].I != 0})
 	}), "jsonb_insert")
+}
+
+// jsonbSetLax is jsonb_set with a rule for a NULL value.
+func jsonbSetLax(c *callCtx, a []types.Datum) (types.Datum, error) {
+	if a[0].Null || a[1].Null || a[3].Null {
+		return null, nil
+	}
+	if a[4].Null {
+		return null, sqlerr.New(sqlerr.InvalidParameterValue, "null_value_treatment must be \"delete_key\", \"return_target\", \"use_json_null\", or \"raise_exception\"")
+	}
+	e := jsonEdit{val: a[2].B, create: a[3].I != 0}
+	if a[2].Null {
+		switch string(a[4].B) {
+		case "raise_exception":
+			return null, sqlerr.New(sqlerr.NullValueNotAllowed, "JSON value must not be null").
+				WithDetail(`Exception was raised because null_value_treatment is "raise_exception".`).
+				WithHint("To avoid, either change the null_value_treatment argument or ensure that an SQL NULL is not passed.")
+		case "use_json_null":
+			e.val = []byte("null")
+		case "delete_key":
+			e = jsonEdit{remove: true}
+		case "return_target":
+			return a[0], nil
+		default:
+			return null, sqlerr.New(sqlerr.InvalidParameterValue, "null_value_treatment must be \"delete_key\", \"return_target\", \"use_json_null\", or \"raise_exception\"")
+		}
+	}
+	return jsonbEdit(c, a[0].B, a[1], e)
 }
 
 // jsonbConcat is ||: members of objects, elements of arrays; a scalar counts as

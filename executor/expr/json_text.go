@@ -230,9 +230,9 @@ func appendJSON(env *Env, out []byte, d types.Datum, names []string) ([]byte, er
 		if err != nil {
 			return nil, err
 		}
-		return appendJSONArray(env, out, p.dims, p.elems)
+		return appendJSONArray(env, out, p.dims, p.elems, false)
 	case types.KRecord:
-		return appendJSONRow(env, out, d, names)
+		return appendJSONRow(env, out, d, names, false)
 	case types.KDate, types.KTimestamp, types.KTimestamptz:
 		return appendJSONTime(env, out, d), nil
 	}
@@ -259,17 +259,18 @@ func appendJSONTime(env *Env, out []byte, d types.Datum) []byte {
 	return types.AppendJSONString(out, text)
 }
 
-func appendJSONArray(env *Env, out []byte, dims []int, elems []types.Datum) ([]byte, error) {
+// appendJSONArray appends an array; pretty puts its elements on lines of their own.
+func appendJSONArray(env *Env, out []byte, dims []int, elems []types.Datum, pretty bool) ([]byte, error) {
 	out = append(out, '[')
 	if len(dims) > 0 {
 		step := len(elems) / dims[0]
 		for i := range dims[0] {
 			if i > 0 {
-				out = append(out, ',')
+				out = append(out, jsonComma(pretty)...)
 			}
 			var err error
 			if len(dims) > 1 {
-				out, err = appendJSONArray(env, out, dims[1:], elems[i*step:(i+1)*step])
+				out, err = appendJSONArray(env, out, dims[1:], elems[i*step:(i+1)*step], false)
 			} else {
 				out, err = appendJSON(env, out, elems[i], nil)
 			}
@@ -281,15 +282,20 @@ func appendJSONArray(env *Env, out []byte, dims []int, elems []types.Datum) ([]b
 	return append(out, ']'), nil
 }
 
-func appendJSONRow(env *Env, out []byte, d types.Datum, names []string) ([]byte, error) {
+func appendJSONRow(env *Env, out []byte, d types.Datum, names []string, pretty bool) ([]byte, error) {
 	fields, err := types.RecordFields(d)
 	if err != nil {
 		return nil, err
 	}
+	if names == nil && d.T.OID != types.ORecord && env.Fmt.Reg != nil {
+		if names, _, err = env.Fmt.Reg.Attributes(d.T.OID); err != nil {
+			return nil, err
+		}
+	}
 	out = append(out, '{')
 	for i, f := range fields {
 		if i > 0 {
-			out = append(out, ',')
+			out = append(out, jsonComma(pretty)...)
 		}
 		name := "f" + strconv.Itoa(i+1)
 		if i < len(names) {
@@ -306,4 +312,12 @@ func appendJSONRow(env *Env, out []byte, d types.Datum, names []string) ([]byte,
 // toJSONB makes canonical jsonb out of JSON text.
 func toJSONB(env *Env, text []byte) (types.Datum, error) {
 	return types.Parse(types.Of(types.OJSONB), string(text), env.Fmt)
+}
+
+// jsonComma parts elements; pretty forms break the line.
+func jsonComma(pretty bool) string {
+	if pretty {
+		return ",\n "
+	}
+	return ","
 }

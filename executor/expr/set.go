@@ -80,6 +80,9 @@ func setColumns(call *plan.Call) []types.T {
 		return []types.T{call.T}
 	}
 	var cols []types.T
+	for _, c := range call.Defined {
+		cols = append(cols, c.T)
+	}
 	for i, m := range p.ArgModes {
 		if m != 'i' && m != 'v' && i < len(p.AllArgs) {
 			cols = append(cols, resolvePoly(p.AllArgs[i], call))

@@ -79,7 +79,7 @@ func (r regNames) EnumIn(t types.T, label string) (types.Datum, error) {
 }
 
 // Attributes implements types.RegNames.
-func (r regNames) Attributes(typ types.OID) ([]types.T, error) {
+func (r regNames) Attributes(typ types.OID) ([]string, []types.T, error) {
 	snap := r.s.snapshot()
 	var cols []catalog.Column
 	if u := snap.TypeByOID(typ); u != nil && u.Kind == 'c' {
@@ -87,15 +87,16 @@ func (r regNames) Attributes(typ types.OID) ([]types.T, error) {
 	} else if in := snap.TypeInfo(typ); in != nil && in.RelID != 0 && snap.RelationByOID(r.s.db, in.RelID) != nil {
 		cols = snap.RelationByOID(r.s.db, in.RelID).RelColumns()
 	} else {
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "type with OID %d does not exist", typ)
+		return nil, nil, sqlerr.New(sqlerr.UndefinedObject, "type with OID %d does not exist", typ)
 	}
+	var names []string
 	var out []types.T
 	for i := range cols {
 		if !cols[i].Dropped {
-			out = append(out, cols[i].Type)
+			names, out = append(names, cols[i].Name), append(out, cols[i].Type)
 		}
 	}
-	return out, nil
+	return names, out, nil
 }
 
 // usableLabel refuses a label that this transaction's ALTER TYPE added: indexes

@@ -65,6 +65,7 @@ type (
 		Cast        CastForm  // the call is a conversion of Args[0]
 		Syntax      string    // the grammar's own form: "extract", "CURRENT_DATE" …
 		Cols        []types.T // of the row or rows that a user-defined function returns
+		Defined     []OutCol  // columns that the query gives to the rows of a built-in function
 	}
 	// CoerceIO converts through the text form. Literal: X is the text of an
 	// untyped literal whose reading needs the catalog.

@@ -1,0 +1,283 @@
+package expr
+
+import (
+	"strconv"
+	"strings"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// jsonRecordFuncs has the functions that make rows of JSON objects: the columns
+// are those of a composite type, or those that the query lists.
+func jsonRecordFuncs(r *registry) {
+	for _, p := range []string{"json", "jsonb"} {
+		for _, name := range []string{p + "_populate_record", p + "_to_record"} {
+			arg := 0
+			if strings.Contains(name, "populate") {
+				arg = 1
+			}
+			r.add(fnD(func(c *callCtx, in []types.Datum) (types.Datum, error) {
+				s, err := rowShape(c, in, arg)
+				if err != nil {
+					return null, err
+				}
+				if in[arg].Null {
+					if arg == 1 {
+						return in[0], nil
+					}
+					return null, nil
+				}
+				fields, err := s.object(in[arg].B)
+				if err != nil {
+					return null, err
+				}
+				d := newRecord(fields...)
+				d.T = c.call.T
+				return d, nil
+			}), name)
+			r.addSet(func(call *plan.Call) setBody {
+				return rowsSet(func(c *callCtx, in []types.Datum) ([][]types.Datum, error) { return recordRows(c, in, arg) })(call)
+			}, name+"set")
+		}
+	}
+}
+
+func recordRows(c *callCtx, in []types.Datum, arg int) (rows [][]types.Datum, err error) {
+	if in[arg].Null {
+		return nil, nil
+	}
+	s, err := rowShape(c, in, arg)
+	if err != nil {
+		return nil, err
+	}
+	v := in[arg].B
+	if kind := jsonKind(v); kind != '[' {
+		what := "a scalar"
+		if kind == '{' {
+			what = "an object"
+		}
+		if strings.HasPrefix(c.call.Proc.Name, "jsonb") {
+			what = "a non-array"
+		}
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot call %s on %s", c.call.Proc.Name, what)
+	}
+	eachElement(v, func(e []byte) bool {
+		if jsonKind(e) != '{' {
+			err = sqlerr.New(sqlerr.InvalidParameterValue, "argument of %s must be an array of objects", c.call.Proc.Name)
+			return false
+		}
+		var fields []types.Datum
+		if fields, err = s.object(e); err != nil {
+			return false
+		}
+		if len(c.call.Defined) == 0 {
+			d := newRecord(fields...)
+			d.T = c.call.T
+			fields = []types.Datum{d}
+		}
+		rows = append(rows, fields)
+		return true
+	})
+	return rows, err
+}
+
+// jsonRow is the shape of the rows to make: columns, and the fields of the row
+// whose values stay where the object has no such key.
+type jsonRow struct {
+	c     *callCtx
+	names []string
+	cols  []types.T
+	base  []types.Datum
+}
+
+func rowShape(c *callCtx, in []types.Datum, arg int) (*jsonRow, error) {
+	s := &jsonRow{c: c}
+	if arg == 1 && !in[0].Null {
+		var err error
+		if s.base, err = types.RecordFields(in[0]); err != nil {
+			return nil, err
+		}
+	}
+	for _, col := range c.call.Defined {
+		s.names, s.cols = append(s.names, col.Name), append(s.cols, col.T)
+	}
+	if s.cols != nil {
+		return s, nil
+	}
+	if c.call.T.OID != types.ORecord {
+		return s, s.describe(c.call.T.OID)
+	}
+	row, ok := c.call.Args[0].(*plan.RowCtor)
+	if arg == 0 || !ok {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "could not determine row type for result of %s", c.call.Proc.Name).
+			WithHint("Provide a non-null record argument, or call the function in the FROM clause using a column definition list.")
+	}
+	for i, x := range row.Elems {
+		name := "f" + strconv.Itoa(i+1)
+		if i < len(row.Names) {
+			name = row.Names[i]
+		}
+		s.names, s.cols = append(s.names, name), append(s.cols, x.Type())
+	}
+	return s, nil
+}
+
+// describe takes the columns of a composite type.
+func (s *jsonRow) describe(typ types.OID) (err error) {
+	if s.c.env.Fmt.Reg == nil {
+		return sqlerr.Unsupported(-1, "%s of a composite type here", s.c.call.Proc.Name)
+	}
+	s.names, s.cols, err = s.c.env.Fmt.Reg.Attributes(typ)
+	return err
+}
+
+// object makes the fields of one object.
+func (s *jsonRow) object(v []byte) ([]types.Datum, error) {
+	switch jsonKind(v) {
+	case '{':
+	case '[':
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot call populate_composite on an array")
+	default:
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot call populate_composite on a scalar")
+	}
+	out := make([]types.Datum, len(s.cols))
+	for i, t := range s.cols {
+		m := member(v, []byte(s.names[i]))
+		switch {
+		case m == nil && i < len(s.base):
+			out[i] = s.base[i]
+			continue
+		case m == nil:
+			out[i] = types.Null(t)
+			continue
+		}
+		var err error
+		if out[i], err = s.value(m, t, s.names[i], nil); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// value converts a JSON value to a type; key and at name the place in errors.
+func (s *jsonRow) value(v []byte, t types.T, key string, at []int) (types.Datum, error) {
+	kind := jsonKind(v)
+	if kind == 'n' {
+		return types.Null(t), nil
+	}
+	k := t.Kind()
+	if t.OID >= types.FirstUserOID && k != types.KEnum && k != types.KRecord && k != types.KArray {
+		return null, sqlerr.Unsupported(-1, "conversion from JSON to a domain")
+	}
+	switch {
+	case k == types.KJSON || k == types.KJSONB:
+		return types.Parse(t, string(v), s.c.env.Fmt)
+	case k == types.KArray && kind != '"':
+		if kind != '[' {
+			return null, errNotJSONArray(key, at)
+		}
+		return s.array(v, t, key)
+	case k == types.KRecord && kind != '"':
+		inner := &jsonRow{c: s.c}
+		if t.OID == types.ORecord {
+			return null, sqlerr.New(sqlerr.FeatureNotSupported, "input of anonymous composite types is not implemented")
+		}
+		if err := inner.describe(t.OID); err != nil {
+			return null, err
+		}
+		fields, err := inner.object(v)
+		if err != nil {
+			return null, err
+		}
+		d := newRecord(fields...)
+		d.T = t
+		return d, nil
+	}
+	text := v
+	if kind == '"' {
+		text = jsonString(v)
+	}
+	return types.Parse(t, string(text), s.c.env.Fmt)
+}
+
+func errNotJSONArray(key string, at []int) error {
+	e := sqlerr.New(sqlerr.InvalidTextRepresentation, "expected JSON array")
+	if len(at) == 0 {
+		return e.WithHint("See the value of key \"%s\".", key)
+	}
+	indices := ""
+	for _, i := range at {
+		indices += "[" + strconv.Itoa(i) + "]"
+	}
+	return e.WithHint("See the array element %s of key \"%s\".", indices, key)
+}
+
+// jsonArrayBuild collects the elements of nested JSON arrays; the first leaf
+// decides on the number of dimensions.
+type jsonArrayBuild struct {
+	row   *jsonRow
+	elem  types.T
+	key   string
+	dims  []int
+	depth int // of the leaves; 0 as long as there was none
+	elems []types.Datum
+}
+
+func (s *jsonRow) array(v []byte, t types.T, key string) (types.Datum, error) {
+	b := &jsonArrayBuild{row: s, elem: t.ElemType(), key: key}
+	if in := s.c.env.Fmt.Reg; b.elem.OID >= types.FirstUserOID && b.elem.User == types.KInvalid && in != nil {
+		if _, _, err := in.Attributes(b.elem.OID); err == nil {
+			b.elem.User = types.KRecord
+		}
+	}
+	if err := b.collect(v, nil); err != nil {
+		return null, err
+	}
+	if b.depth == 0 {
+		b.dims = nil
+	}
+	lbs := make([]int, len(b.dims))
+	for i := range lbs {
+		lbs[i] = 1
+	}
+	d := types.NewArray(b.elem, b.dims, lbs, b.elems)
+	d.T = t
+	return d, nil
+}
+
+func (b *jsonArrayBuild) collect(v []byte, at []int) error {
+	level := len(at)
+	items := jsonElements(v)
+	if level == len(b.dims) {
+		if level >= maxArrayDims {
+			return sqlerr.New(sqlerr.ProgramLimitExceeded, "number of array dimensions (%d) exceeds the maximum allowed (%d)", level+1, maxArrayDims)
+		}
+		b.dims = append(b.dims, len(items))
+	} else if b.dims[level] != len(items) {
+		return sqlerr.New(sqlerr.InvalidTextRepresentation, "malformed JSON array").
+			WithDetail("Multidimensional arrays must have sub-arrays with matching dimensions.")
+	}
+	for i, it := range items {
+		here := append(at[:level:level], i)
+		if jsonKind(it) == '[' && (b.depth == 0 || level+1 < b.depth) {
+			if err := b.collect(it, here); err != nil {
+				return err
+			}
+			continue
+		}
+		if b.depth == 0 {
+			b.depth = level + 1
+		}
+		if level+1 != b.depth {
+			return errNotJSONArray(b.key, here)
+		}
+		d, err := b.row.value(it, b.elem, b.key, here)
+		if err != nil {
+			return err
+		}
+		b.elems = append(b.elems, d)
+	}
+	return nil
+}
