@@ -77,8 +77,7 @@ func (b *buffer) read() *bufferReader {
 type bufferReader struct {
 	buf  *buffer
 	file *spillReader
-	at   int // rows passed from memory
-	skip int // rows of the file that were passed from memory
+	at   int
 	view vec.Batch
 }
 
@@ -86,11 +85,8 @@ func (r *bufferReader) next() (*vec.Batch, error) {
 	if err := ctxErr(r.buf.env.Ctx); err != nil {
 		return nil, err
 	}
-	if r.file == nil && r.buf.file != nil {
-		r.file, r.skip = r.buf.file.reader(), r.at // the rows moved there since the last call
-	}
 	if r.file != nil {
-		return r.fromFile()
+		return r.file.next()
 	}
 	if r.at >= r.buf.rows.n {
 		return nil, nil
@@ -99,26 +95,6 @@ func (r *bufferReader) next() (*vec.Batch, error) {
 	r.buf.rows.window(&r.view, r.at, to)
 	r.at = to
 	return &r.view, nil
-}
-
-// fromFile passes the rows in the file behind those that were passed before.
-func (r *bufferReader) fromFile() (*vec.Batch, error) {
-	for {
-		b, err := r.file.next()
-		if b == nil || err != nil || r.skip == 0 {
-			return b, err
-		}
-		if r.skip >= b.N {
-			r.skip -= b.N
-			continue
-		}
-		sel := make([]uint32, 0, b.N-r.skip)
-		for i := r.skip; i < b.N; i++ {
-			sel = append(sel, uint32(i))
-		}
-		b.Sel, r.skip = sel, 0
-		return b, nil
-	}
 }
 
 // drain reads an operator to its end into the buffer. The operator is opened

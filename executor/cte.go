@@ -17,8 +17,7 @@ type cte struct {
 	types  []types.T
 	buf    *buffer
 	filled bool
-	work   *rowStore // the working table of a recursive one
-	rec    recursion
+	work   *rowStore     // the working table of a recursive one
 	outer  []int         // parameter slots it depends on, set by enclosing operators
 	vals   []types.Datum // their values when it was filled
 }
@@ -70,8 +69,7 @@ func (c *cte) current(env *Env) bool {
 	return same
 }
 
-// fill computes the rows unless they are there, the first ones of a recursive
-// query.
+// fill computes the rows unless they are there.
 func (c *cte) fill(env *Env) error {
 	if c.current(env) {
 		return nil
@@ -79,7 +77,7 @@ func (c *cte) fill(env *Env) error {
 	c.filled = true
 	c.buf.open(env)
 	if c.step != nil {
-		return c.begin(env)
+		return c.iterate(env)
 	}
 	return c.buf.drain(env, c.op)
 }
@@ -92,8 +90,6 @@ func (c *cte) close() {
 		c.step.Close()
 	}
 	c.buf.close()
-	c.rec.acct.close()
-	c.rec = recursion{}
 	c.work = nil
 	c.filled = false
 }
@@ -129,16 +125,7 @@ func (op *cteScan) Next() (*vec.Batch, error) {
 		}
 		op.reader = op.cte.buf.read()
 	}
-	for {
-		b, err := op.reader.next()
-		if b != nil || err != nil || op.cte.step == nil || op.cte.rec.done {
-			return b, err
-		}
-		// few at first: a LIMIT above shall not wait for more than it needs
-		if err := op.cte.advance(min(max(op.reader.at/16, 1), vec.BatchSize)); err != nil {
-			return nil, err
-		}
-	}
+	return op.reader.next()
 }
 
 func (op *cteScan) Close() { op.reader = nil }

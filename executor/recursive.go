@@ -5,57 +5,37 @@ import (
 	"kvsqld/planner/plan"
 )
 
-// recursion is the state of a recursive CTE: the first term's rows are the first
-// working table; the recursive term runs over each working table and its rows are
-// the next one, until there are none. Without ALL, rows seen before are dropped.
-// It goes on as its rows are read, so that LIMIT ends it.
-type recursion struct {
-	env  *Env
-	seen *keySet
-	next *rowStore
-	acct account
-	done bool
-}
-
-// begin runs the first term.
-func (c *cte) begin(env *Env) error {
-	c.rec.acct.close()
-	c.rec = recursion{env: env, next: newRowStore(c.types)}
+// iterate computes a recursive CTE: the first term's rows are the first working
+// table; the recursive term runs over each working table and its rows are the
+// next one, until there are none. Without ALL, rows seen before are dropped.
+func (c *cte) iterate(env *Env) error {
+	var seen *keySet
 	if !c.node.UnionAll {
-		c.rec.seen = newKeySet(c.types)
+		seen = newKeySet(c.types)
 	}
-	c.rec.acct.open(env)
-	if err := c.gather(env, c.op, c.rec.seen, c.rec.next); err != nil {
+	next := newRowStore(c.types)
+	if err := c.gather(env, c.op, seen, next); err != nil {
 		return err
 	}
-	return c.advance(0)
-}
-
-// advance adds at least n rows to the result, unless it ends before. Rows that
-// went to a file are read when all are there.
-func (c *cte) advance(n int) error {
-	r := &c.rec
-	for from := c.buf.rows.n; !r.done && (c.buf.file != nil || c.buf.rows.n < from+n); {
-		if r.next.n == 0 {
-			r.done = true
-			c.work = nil
-			r.acct.close()
-			return c.buf.finish()
-		}
-		c.work = r.next
-		r.next = newRowStore(c.types)
-		if err := c.gather(r.env, c.step, r.seen, r.next); err != nil {
+	var acct account
+	acct.open(env)
+	defer acct.close()
+	for next.n > 0 {
+		c.work = next
+		next = newRowStore(c.types)
+		if err := c.gather(env, c.step, seen, next); err != nil {
 			return err
 		}
-		held := c.work.size + r.next.size
-		if r.seen != nil {
-			held += r.seen.bytes()
+		held := c.work.size + next.size
+		if seen != nil {
+			held += seen.bytes()
 		}
-		if err := r.acct.set(held); err != nil {
+		if err := acct.set(held); err != nil {
 			return err
 		}
 	}
-	return nil
+	c.work = nil
+	return c.buf.finish()
 }
 
 // gather runs one term and adds its new rows to the result and to next.

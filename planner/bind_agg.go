@@ -21,15 +21,6 @@ func isAggName(name string) bool {
 	return false
 }
 
-func isHypothetical(name string) bool {
-	for _, pr := range catalog.ProcsByName(name) {
-		if ag := catalog.AggregateByOID(pr.OID); ag != nil && ag.Kind == 'h' {
-			return true
-		}
-	}
-	return false
-}
-
 // aggregate makes an aggregate or window function reference.
 func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret types.T, inner *binder) plan.Expr {
 	off := e.Pos()
@@ -116,24 +107,6 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 		b.sawAgg = true
 	}
 	return ref
-}
-
-// hypothetical gives the direct arguments of a hypothetical-set aggregate the
-// types of the columns that it sorts by, which follow them in the call.
-func (b *binder) hypothetical(e *ast.Call, fc *funcCall) {
-	if !isHypothetical(fc.name) {
-		return
-	}
-	name, n, args := fc.name, len(e.Args), fc.args
-	if n != len(e.OrderBy) {
-		fail(sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", b.signature(fc)).At(e.Pos()).
-			WithHint("To use the hypothetical-set aggregate %s, the number of hypothetical direct arguments (here %d) must match the number of ordering columns (here %d).",
-				name, n, len(e.OrderBy)))
-	}
-	for i := range n {
-		pair, _ := b.toCommon("WITHIN GROUP", []plan.Expr{args[i], args[n+i]})
-		args[i], args[n+i] = pair[0], pair[1]
-	}
 }
 
 // own finds the query that an aggregate belongs to and enters it there: the

@@ -171,7 +171,7 @@ func (pl *assignPlace) into(p *planner, t *catalog.Table, old, x plan.Expr) plan
 func (pl *assignPlace) put(p *planner, t *catalog.Table, width []plan.Expr, x plan.Expr) {
 	old := width[pl.col]
 	if old == nil {
-		old = &plan.Const{At: plan.At{T: t.Columns[pl.col].Type, Off: -1}, Val: types.Null(t.Columns[pl.col].Type)}
+		old = nullConst(t.Columns[pl.col].Type)
 	}
 	width[pl.col] = pl.into(p, t, old, x)
 }
@@ -195,4 +195,8 @@ func (b *binder) insertPlaces(list []ast.AssignTarget, t *catalog.Table) []assig
 		out = append(out, pl)
 	}
 	return out
+}
+
+func nullConst(t types.T) plan.Expr {
+	return &plan.Const{At: plan.At{T: t, Off: -1}, Val: types.Null(t)}
 }

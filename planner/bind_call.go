@@ -10,9 +10,6 @@ import (
 	"kvsqld/planner/plan"
 )
 
-// maxArgs is the number of arguments that a function may have.
-const maxArgs = 100
-
 func (b *binder) call(e *ast.Call) plan.Expr {
 	off := e.Pos()
 	fc := &funcCall{schema: e.Name.Schema(), name: e.Name.Last(), variadic: e.Variadic, off: off, argNames: e.ArgNames}
@@ -23,21 +20,20 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 	case isAggName(fc.name) || e.WithinGrp:
 		inner.inAgg, inner.seen = true, map[int]bool{}
 	}
-	if len(e.Args) > maxArgs {
-		failf(sqlerr.TooManyArguments, off, "cannot pass more than %d arguments to a function", maxArgs)
-	}
-	for _, a := range e.Args {
+	direct := e.Args
+	for i, a := range direct {
 		// t.* in count(t.*) is the row itself
 		if c, ok := a.(*ast.ColumnRef); ok && c.Star && len(c.Parts) > 0 {
 			a = &ast.ColumnRef{Off: c.Off, Parts: c.Parts}
 		}
-		fc.args = append(fc.args, inner.expr(a))
+		x := inner.expr(a)
+		fc.args = append(fc.args, x)
+		_ = i
 	}
 	if e.WithinGrp {
 		for _, s := range e.OrderBy {
 			fc.args = append(fc.args, inner.expr(s.X))
 		}
-		b.hypothetical(e, fc)
 	}
 	b.sawSRF, b.sawAgg, b.sawWin = b.sawSRF || inner.sawSRF, b.sawAgg || inner.sawAgg, b.sawWin || inner.sawWin
 	if len(fc.args) == 1 && !e.Star && e.Over == nil && !e.Distinct && e.OrderBy == nil {

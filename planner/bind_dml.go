@@ -432,6 +432,13 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 		sb := &binder{planner: p, scope: inner, what: "UPDATE", noAgg: true, noWin: true}
 		var xs []plan.Expr
 		setCols, xs = p.assignments(set, t, r, sb)
+		if skip := p.unread(t, setCols); skip != nil && !returning {
+			for i, c := range live {
+				if skip[c] {
+					bl.targets[1+i].x = nullConst(t.Columns[c].Type)
+				}
+			}
+		}
 		for _, x := range xs {
 			bl.targets = append(bl.targets, target{x: x})
 		}

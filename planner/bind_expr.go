@@ -105,9 +105,6 @@ func (b *binder) expr(e ast.Expr) plan.Expr {
 	case *ast.Array:
 		return b.array(e, nil)
 	case *ast.Row:
-		if len(e.Elems) > maxTargets {
-			failf(sqlerr.TooManyColumns, e.Pos(), "ROW expressions can have at most %d entries", maxTargets)
-		}
 		r := &plan.RowCtor{At: plan.At{T: types.TRecord, Off: e.Pos()}}
 		for _, x := range e.Elems {
 			if c, ok := x.(*ast.ColumnRef); ok && c.Star && len(c.Parts) > 0 {

@@ -10,9 +10,6 @@ import (
 	"kvsqld/planner/plan"
 )
 
-// maxTargets is the number of columns that a query or a row may have.
-const maxTargets = 1664
-
 // bindSelect binds a whole query under the scope around it.
 func (p *planner) bindSelect(s *ast.Select, outer *scope) *query {
 	p.depth += 20
@@ -82,8 +79,8 @@ func (p *planner) bindCore(s *ast.Select, outer *scope) *query {
 		p.target(&s.Targets[i], tb, bl)
 	}
 	bl.ncols = len(bl.targets)
-	if bl.ncols > maxTargets {
-		failf(sqlerr.TooManyColumns, -1, "target lists can have at most %d entries", maxTargets)
+	if bl.ncols > 1664 {
+		failf(sqlerr.TooManyColumns, -1, "target lists can have at most 1664 entries")
 	}
 	wb := &binder{planner: p, scope: sc, what: "WHERE", noAgg: true, noWin: true}
 	bl.where = wb.cond(s.Where)

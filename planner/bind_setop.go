@@ -2,7 +2,6 @@ package planner
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"kvsqld/catalog/sqlerr"
@@ -62,18 +61,25 @@ func (p *planner) bindValues(s *ast.Select, outer *scope) *query {
 	return q
 }
 
-// bindSetOp binds a set operation. A chain of them, a UNION b UNION c …, leans to
-// the left and is bound in a loop: its length is no depth of nesting.
 func (p *planner) bindSetOp(s *ast.Select, outer *scope) *query {
-	chain := []*ast.Select{s}
-	l := s.SetOp.L
-	for l.SetOp != nil && l.With == nil && l.OrderBy == nil && l.Limit == nil && l.Offset == nil && l.Locking == nil {
-		chain = append(chain, l)
-		l = l.SetOp.L
+	l := p.bindSelect(s.SetOp.L, outer)
+	r := p.bindSelect(s.SetOp.R, outer)
+	name := s.SetOp.Op
+	if len(l.cols) != len(r.cols) {
+		off := s.SetOp.R.Pos()
+		if len(s.SetOp.R.Targets) > 0 {
+			off = startOf(s.SetOp.R.Targets[0].X)
+		}
+		failf(sqlerr.SyntaxError, off, "each %s query must have the same number of columns", name)
 	}
-	q := p.bindSelect(l, outer)
-	for _, c := range slices.Backward(chain) {
-		q = p.combine(c.SetOp, q, p.bindSelect(c.SetOp.R, outer))
+	q := &query{rel: p.newRel(), setop: &setop{op: name, all: s.SetOp.All, l: l, r: r}}
+	for i := range l.cols {
+		a := &plan.Const{At: plan.At{T: l.cols[i].T, Off: p.colOff(l, i)}, Val: types.Null(l.cols[i].T)}
+		c := &plan.Const{At: plan.At{T: r.cols[i].T, Off: p.colOff(r, i)}, Val: types.Null(r.cols[i].T)}
+		t := p.commonType(name, []plan.Expr{a, c})
+		p.castColumn(l, i, t)
+		p.castColumn(r, i, t)
+		q.cols = append(q.cols, plan.OutCol{Name: l.cols[i].Name, T: t})
 	}
 	// ORDER BY of a set operation sees the output columns only
 	for _, o := range s.OrderBy {
@@ -115,27 +121,6 @@ func (p *planner) bindSetOp(s *ast.Select, outer *scope) *query {
 	p.limits(q, s, &scope{parent: outer})
 	if len(s.Locking) > 0 {
 		failf(sqlerr.FeatureNotSupported, s.Locking[0].Pos(), "FOR %s is not allowed with UNION/INTERSECT/EXCEPT", s.Locking[0].Strength)
-	}
-	return q
-}
-
-// combine makes the set operation of two queries, with columns of common types.
-func (p *planner) combine(op *ast.SetOp, l, r *query) *query {
-	if len(l.cols) != len(r.cols) {
-		off := op.R.Pos()
-		if len(op.R.Targets) > 0 {
-			off = startOf(op.R.Targets[0].X)
-		}
-		failf(sqlerr.SyntaxError, off, "each %s query must have the same number of columns", op.Op)
-	}
-	q := &query{rel: p.newRel(), setop: &setop{op: op.Op, all: op.All, l: l, r: r}}
-	for i := range l.cols {
-		a := &plan.Const{At: plan.At{T: l.cols[i].T, Off: p.colOff(l, i)}, Val: types.Null(l.cols[i].T)}
-		c := &plan.Const{At: plan.At{T: r.cols[i].T, Off: p.colOff(r, i)}, Val: types.Null(r.cols[i].T)}
-		t := p.commonType(op.Op, []plan.Expr{a, c})
-		p.castColumn(l, i, t)
-		p.castColumn(r, i, t)
-		q.cols = append(q.cols, plan.OutCol{Name: l.cols[i].Name, T: t})
 	}
 	return q
 }

@@ -30,6 +30,9 @@ func (p *planner) with(w *ast.With, outer *scope) (*scope, []*cteDef) {
 		sel, isSel := c.Stmt.(*ast.Select)
 		switch {
 		case self != nil && self[i]:
+			if sel.With != nil {
+				unsupported(c.Pos(), "WITH in a recursive query")
+			}
 			p.recursive(def, sel, c, sc)
 		case isSel:
 			def.q = p.bindSelect(sel, sc)
@@ -54,12 +57,7 @@ func (p *planner) with(w *ast.With, outer *scope) (*scope, []*cteDef) {
 
 // recursive binds a UNION of which the right side may refer to the CTE.
 func (p *planner) recursive(def *cteDef, s *ast.Select, c *ast.CTE, sc *scope) {
-	in, defs := sc, []*cteDef(nil)
-	if s.With != nil {
-		in, defs = p.with(s.With, sc)
-	}
-	def.q = p.bindSelect(s.SetOp.L, in)
-	def.q.ctes = append(def.q.ctes, defs...)
+	def.q = p.bindSelect(s.SetOp.L, sc)
 	p.resolveUnknowns(def.q)
 	for k, n := range c.Cols {
 		if k < len(def.q.cols) {
@@ -68,7 +66,7 @@ func (p *planner) recursive(def *cteDef, s *ast.Select, c *ast.CTE, sc *scope) {
 	}
 	def.binding, def.unionAll = true, s.SetOp.All
 	sc.ctes[c.Name] = def
-	step := p.bindSelect(s.SetOp.R, in)
+	step := p.bindSelect(s.SetOp.R, sc)
 	def.binding = false
 	if len(step.cols) != len(def.q.cols) {
 		failf(sqlerr.SyntaxError, s.SetOp.R.Pos(), "each UNION query must have the same number of columns")

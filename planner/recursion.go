@@ -65,11 +65,6 @@ func checkRecursive(c *ast.CTE) {
 		failf(sqlerr.FeatureNotSupported, n.Pos(), "%s in a recursive query is not implemented", what)
 	}
 	r := &selfRefs{name: c.Name}
-	if s.With != nil {
-		for i := range s.With.CTEs {
-			r.stmt(s.With.CTEs[i].Stmt, "a subquery")
-		}
-	}
 	r.sel(s.SetOp.L, "its non-recursive term")
 	r.sel(s.SetOp.R, "")
 	switch {

@@ -202,30 +202,22 @@ func (m *image) value(col, row int) types.Datum {
 }
 
 // elements reads the values of rows from a file of elements into rows base … of a
-// vector. In a scan the keys come in the order of the file; else each row is a
-// range of it.
+// vector.
 func (q *groupRead) elements(ctx context.Context, r Reader, d *Desc, b *vec.Batch, base int, keys [][]byte) error {
 	c := q.g.cols[0]
-	var pairs []kv.Pair
 	for i, key := range keys {
-		pairs = pairs[:0]
-		it := r.Scan(ctx, q.g.space, kv.Prefix(key), kv.ScanOpt{})
-		for {
-			chunk, err := it.Next()
-			if err != nil {
-				it.Close()
-				return err
-			}
-			if len(chunk) == 0 {
-				break
-			}
-			pairs = append(pairs, chunk...)
+		var err error
+		if q.iter != nil {
+			err = q.followElements(key)
+		} else {
+			err = q.scanElements(ctx, r, key)
 		}
-		it.Close()
+		if err != nil {
+			return err
+		}
 		val := d.missing[c]
-		if len(pairs) > 0 {
-			var err error
-			if val, err = q.g.putTogether(d.Table.Columns[c].Type, pairs); err != nil {
+		if len(q.pairs) > 0 {
+			if val, err = q.g.putTogether(d.Table.Columns[c].Type, q.pairs); err != nil {
 				return corrupt(q.g.space, key, err)
 			}
 		}
@@ -235,4 +227,40 @@ func (q *groupRead) elements(ctx context.Context, r Reader, d *Desc, b *vec.Batc
 		}
 	}
 	return nil
+}
+
+// scanElements puts the pairs of one row into q.pairs.
+func (q *groupRead) scanElements(ctx context.Context, r Reader, key []byte) error {
+	q.pairs = q.pairs[:0]
+	it := r.Scan(ctx, q.g.space, kv.Prefix(key), kv.ScanOpt{})
+	defer it.Close()
+	for {
+		chunk, err := it.Next()
+		if err != nil || len(chunk) == 0 {
+			return err
+		}
+		q.pairs = append(q.pairs, chunk...)
+	}
+}
+
+// followElements is scanElements for a scan of the master file in ascending
+// order: it moves on in the file to the row's pairs.
+func (q *groupRead) followElements(key []byte) error {
+	q.pairs = q.pairs[:0]
+	for {
+		if len(q.chunk) == 0 {
+			var err error
+			if q.chunk, err = q.iter.Next(); err != nil || len(q.chunk) == 0 {
+				return err
+			}
+		}
+		p := q.chunk[0]
+		switch {
+		case bytes.HasPrefix(p.Key, key):
+			q.pairs = append(q.pairs, p)
+		case bytes.Compare(p.Key, key) > 0:
+			return nil
+		}
+		q.chunk = q.chunk[1:]
+	}
 }

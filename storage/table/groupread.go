@@ -16,6 +16,7 @@ type groupRead struct {
 	attrs []int // attribute of each
 	iter  kv.Iter
 	chunk []kv.Pair // of the iterator, what is not used yet
+	pairs []kv.Pair // of one row in a file of elements
 
 	rows codec.Rows
 	vals [][]byte
@@ -42,12 +43,16 @@ func (x *decoder) initGroups() {
 }
 
 // openGroups begins to read the attribute files along with a scan of the master
-// file: the same keys in the same order.
+// file: the same keys in the same order, or the keys of their elements.
 func (x *decoder) openGroups(ctx context.Context, r Reader, span kv.Range, o kv.ScanOpt) {
 	for i := range x.groups {
 		x.groups[i].close()
+		span := span
 		if x.groups[i].g.elements {
-			continue
+			if o.Reverse {
+				continue // each row's pairs are wanted in ascending order
+			}
+			span.Hi = nil // a part's bound may lie between a row's key and its elements
 		}
 		x.groups[i].iter = r.Scan(ctx, x.groups[i].g.space, span, o)
 	}

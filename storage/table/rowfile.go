@@ -139,8 +139,8 @@ func (f *rowFile) whole() int {
 	return f.key.Len()
 }
 
-// putRow stores a row of the writer's new image under a key that is locked or
-// covered. changed lists the columns that differ from those of the old image,
+// putRow stores a row of the writer's new image in the master file, under a key
+// that is locked or covered; the attribute files follow by putGroups. changed lists the columns that differ from those of the old image,
 // which is stored under the same key; nil: the row is new there.
 func (w *Writer) putRow(row int, key []byte, changed []int, flags ...kv.Flag) error {
 	d, m := w.d, &w.new
@@ -152,12 +152,28 @@ func (w *Writer) putRow(row int, key []byte, changed []int, flags ...kv.Flag) er
 	} else if err := w.tx.Touch(d.space, key); err != nil {
 		return err
 	}
-	for i, g := range d.groups {
-		if changed != nil && !slices.ContainsFunc(changed, func(c int) bool { return d.groupOf[c] == i }) {
-			continue
-		}
-		if err := w.putGroup(i, row, key, changed == nil); err != nil {
-			return tooLarge(err, g.space, key, w.valBuf)
+	return nil
+}
+
+// putGroups stores values of rows of the writer's new image in the attribute
+// files, file by file so that each gets its keys in a row: row sel[p] under the
+// key list[p], but for those with skip[p]. fresh tells which rows are new under
+// their keys, nil: all; changed lists the columns in which the others differ from
+// the old image.
+func (w *Writer) putGroups(sel []uint32, list [][]byte, skip []bool, changed []int, fresh func(p int) bool) error {
+	for i, g := range w.d.groups {
+		differs := slices.ContainsFunc(changed, func(c int) bool { return w.d.groupOf[c] == i })
+		for p, row := range sel {
+			if skip != nil && skip[p] {
+				continue
+			}
+			isNew := fresh == nil || fresh(p)
+			if !isNew && !differs {
+				continue
+			}
+			if err := w.putGroup(i, int(row), list[p], isNew); err != nil {
+				return tooLarge(err, g.space, list[p], w.valBuf)
+			}
 		}
 	}
 	return nil

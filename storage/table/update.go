@@ -87,16 +87,20 @@ func (w *Writer) replace(ctx context.Context, sel []uint32, n int, changed []int
 		}
 	}
 	out := w.result(n)
+	moved := func(p int) bool { return mayMove && !bytes.Equal(w.old.list[p], w.new.list[p]) }
 	for p, row := range sel {
 		key := w.new.list[p]
 		in := changed
-		if mayMove && !bytes.Equal(w.old.list[p], key) {
+		if moved(p) {
 			in = nil
 		}
 		if err := w.putRow(int(row), key, in); err != nil {
 			return nil, err
 		}
 		out[row] = key
+	}
+	if err := w.putGroups(sel, w.new.list, nil, changed, moved); err != nil {
+		return nil, err
 	}
 	for _, u := range parts {
 		if err := w.insertChanged(u, sel); err != nil {

@@ -239,6 +239,9 @@ func (w *Writer) Insert(ctx context.Context, rows *vec.Batch, ix []IndexVals, o 
 		res.Keys[row] = key
 		res.Inserted++
 	}
+	if err := w.putGroups(sel, m.list, skip, nil, nil); err != nil {
+		return nil, err
+	}
 	for i, x := range d.indexes {
 		if x.master {
 			continue
