@@ -189,7 +189,7 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 		}
 	default:
 		q := p.bindSelect(s.Query, sc)
-		number(len(q.cols), -1)
+		number(len(q.cols), p.colOff(q, len(cols)))
 		for i := range q.cols {
 			check(i, false, -1)
 			if q.cols[i].T.OID == types.OUnknown {

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"strings"
+
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
@@ -233,6 +235,7 @@ func (b *binder) resolveColumn(r *ast.ColumnRef) plan.Expr {
 		}
 		fail(b.noColumn(r.Parts[n-2], r.Parts[n-1], off))
 	}
+	failf(sqlerr.SyntaxError, off, "improper qualified name (too many dotted names): %s", strings.Join(r.Parts, "."))
 	return nil
 }
 
