@@ -119,7 +119,7 @@ func parseBinary(t T, b []byte) (Datum, error) {
 	case KRecord:
 		d.B, err = b, checkRecord(b)
 	case KInet:
-		d.B, err = b, checkInet(b, t.base() == OCidr)
+		d.B, err = inetBinary(b, t.base() == OCidr)
 	case KMacaddr:
 		d.B, err = b, fixed(b, 6)
 	case KBit:

@@ -102,6 +102,23 @@ func decodeInet(b []byte) (addr netip.Addr, bits int) {
 	return addr, int(b[1])
 }
 
+// inetBinary checks the binary form of an inet or a cidr and returns it with the
+// flag of its type: what a client set there says nothing.
+func inetBinary(b []byte, cidr bool) ([]byte, error) {
+	if err := checkInet(b, cidr); err != nil {
+		return nil, err
+	}
+	flag := byte(0)
+	if cidr {
+		flag = 1
+	}
+	if b[2] != flag {
+		b = append([]byte(nil), b...)
+		b[2] = flag
+	}
+	return b, nil
+}
+
 func checkInet(b []byte, cidr bool) error {
 	if len(b) < 4 {
 		return errBinaryShort()

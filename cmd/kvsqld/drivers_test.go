@@ -171,6 +171,53 @@ func TestBinaryTypes(t *testing.T) {
 	})
 }
 
+// TestBinaryEnums sends enums and arrays of them in binary, as drivers do that
+// have loaded the type.
+func TestBinaryEnums(t *testing.T) {
+	srv := startServer(t, storage.Options{Store: "mem"})
+	c, ctx := pgxConn(t, srv)
+	mustExec(t, ctx, c, "CREATE TYPE mood AS ENUM ('sad', 'ok')")
+	mustExec(t, ctx, c, "CREATE TABLE m (v mood, a mood[])")
+	loaded, err := c.LoadTypes(ctx, []string{"mood", "_mood"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.TypeMap().RegisterTypes(loaded)
+	ok := "ok"
+	want := []*string{&ok, nil}
+	mustExec(t, ctx, c, "INSERT INTO m VALUES ($1, $2)", ok, want)
+	mustExec(t, ctx, c, "INSERT INTO m VALUES ($1, $2)", ok, []string{})
+	if _, err := c.CopyFrom(ctx, pgx.Identifier{"m"}, []string{"v", "a"}, pgx.CopyFromRows([][]any{{"sad", want}})); err != nil {
+		t.Fatal(err)
+	}
+	var text string
+	if err := c.QueryRow(ctx, "SELECT string_agg(a::text, ' ' ORDER BY a, v) FROM m").Scan(&text); err != nil || text != "{} {ok,NULL} {ok,NULL}" {
+		t.Errorf("text: %q, %v", text, err)
+	}
+	var back []*string
+	if err := c.QueryRow(ctx, "SELECT a FROM m WHERE v = $1 AND a <> '{}'", ok).Scan(&back); err != nil || !reflect.DeepEqual(back, want) {
+		t.Errorf("got %v, %v", back, err)
+	}
+	if _, err := c.Exec(ctx, "INSERT INTO m (a) VALUES ($1)", []string{"bad"}); sqlState(err) != "22P02" {
+		t.Errorf("unknown label: %v", err)
+	}
+}
+
+// TestBinaryInetFlag: an inet whose binary form carries a cidr's flag, as some
+// drivers send it, is stored and sent back as an inet.
+func TestBinaryInetFlag(t *testing.T) {
+	srv := startServer(t, storage.Options{Store: "mem"})
+	c, ctx := pgxConn(t, srv)
+	raw := []byte{2, 8, 1, 4, 10, 0, 0, 0}
+	res := c.PgConn().ExecParams(ctx, "SELECT $1::inet, $1::inet = '10.0.0.0/8'", [][]byte{raw}, nil, []int16{1}, []int16{1}).Read()
+	if res.Err != nil {
+		t.Fatal(res.Err)
+	}
+	if want := []byte{2, 8, 0, 4, 10, 0, 0, 0}; !bytes.Equal(res.Rows[0][0], want) || res.Rows[0][1][0] != 1 {
+		t.Errorf("got %v", res.Rows[0])
+	}
+}
+
 func TestPgxBatch(t *testing.T) {
 	srv := startServer(t, storage.Options{Store: "mem"})
 	c, ctx := pgxConn(t, srv)

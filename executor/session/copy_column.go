@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"kvsqld/catalog"
-	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 )
@@ -237,7 +236,14 @@ func (s *Session) readBinary(t types.T, raw []byte) (types.Datum, error) {
 		return s.readText(t, string(raw))
 	}
 	if base.User == types.KArray {
-		return types.Datum{}, sqlerr.Unsupported(-1, "the binary form of an array over a user-defined type")
+		d, err := types.ParseArrayBinary(base, raw, func(elem types.T, b []byte) (types.Datum, error) {
+			if t, ok := s.snapshot().T(elem.OID, -1); ok {
+				elem = t
+			}
+			return s.readBinary(elem, b)
+		})
+		d.T = t
+		return d, err
 	}
 	d, err := types.ParseBinary(base, raw)
 	d.T = t
