@@ -62,7 +62,7 @@ type planner struct {
 	stars    map[*ast.ColumnRef][]ast.Target  // what stars stand for; nil: not asked
 	domains  map[types.OID]*plan.CoerceDomain // rules of domains met so far, nil: none
 	called   []types.OID                      // user-defined functions
-	inlining int                              // depth of bodies in the place of calls
+	inlining []types.OID                      // functions whose bodies stand in the place of calls
 	queries  map[int]*query                   // by the entry that stands for them in FROM
 	lockAt   map[int]int                      // target with the row key, per entry to lock
 	lockRels map[int]*rel

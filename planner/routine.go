@@ -205,7 +205,7 @@ func (b *binder) routineCall(c *plan.Call) plan.Expr {
 // It returns nil when the call must stay.
 func (b *binder) inline(c *plan.Call) plan.Expr {
 	f := c.Proc.SQL
-	if b.Consts == nil || b.NoOptimizer || f.RetSet || f.Procedure || f.Definer || c.Cols != nil || c.T.OID == types.OVoid || c.T.OID == types.ORecord || b.inlining > maxInline {
+	if b.Consts == nil || b.NoOptimizer || f.RetSet || f.Procedure || f.Definer || c.Cols != nil || c.T.OID == types.OVoid || c.T.OID == types.ORecord || slices.Contains(b.inlining, f.OID) {
 		return nil
 	}
 	body, err := b.Texts.ParseBody(f.Body, f.Standard)
@@ -223,7 +223,7 @@ func (b *binder) inline(c *plan.Call) plan.Expr {
 		in.ParamTypes = append(in.ParamTypes, a.Type())
 	}
 	p := newPlanner(&in)
-	p.inlining = b.inlining + 1
+	p.inlining = append(slices.Clone(b.inlining), f.OID) // a recursive call stays one
 	x, ok := p.bareBody(s.Targets[0].X, c.T)
 	if !ok {
 		return nil
@@ -262,10 +262,6 @@ func (b *binder) inline(c *plan.Call) plan.Expr {
 		return b.fold(y)
 	})
 }
-
-// maxInline bounds how deep functions are put in the place of calls in bodies
-// of functions: recursive ones would never end.
-const maxInline = 16
 
 // bareBody binds the expression of a body; false when it is no plain expression
 // or does not bind, which the call then reports.
