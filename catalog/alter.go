@@ -290,11 +290,24 @@ func (c *Change) SetOwner(oid types.OID, owner string) error {
 	if c.snap.Role(owner) == nil {
 		return sqlerr.New(sqlerr.UndefinedObject, "role \"%s\" does not exist", owner)
 	}
-	put := []Object{withCommon(c.snap.objs[oid], func(co *Common) { co.Owner = owner })}
+	put := []Object{ownedBy(c.snap.objs[oid], owner)}
 	for _, q := range c.ownedSequences(oid) {
-		put = append(put, withCommon(q, func(co *Common) { co.Owner = owner }))
+		put = append(put, ownedBy(q, owner))
 	}
 	return c.put(put...)
+}
+
+// ownedBy returns an object with another owner, whose name takes the old one's
+// place in the grants.
+func ownedBy(o Object, owner string) Object {
+	old := CommonOf(o).Owner
+	if n, ok := o.(*Schema); ok && storedACL(o, &n.Common) != nil {
+		o = withCommon(o, func(co *Common) { co.ACL = storedACL(n, &n.Common) })
+	}
+	if CommonOf(o).ACL != nil || hasColumnACL(o) {
+		o = renameInACLs(o, old, owner)
+	}
+	return withCommon(o, func(co *Common) { co.Owner = owner })
 }
 
 // withCommon returns a copy of an object with its common part changed.

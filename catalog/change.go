@@ -86,6 +86,7 @@ func (c *Change) record(put []Object, del []types.OID) error {
 			settleGroups(t, c.alloc, func(base string) string { return c.fileName(base, ".col", t.OID) })
 		}
 	}
+	c.giveDefaults(put)
 	next, err := c.snap.apply(put, del)
 	if err != nil {
 		return err

@@ -356,7 +356,10 @@ func (c *Change) DropRole(name string) error {
 		if other, ok := o.(*Role); ok && slices.Contains(other.MemberOf, name) {
 			n := *other
 			n.MemberOf = slices.DeleteFunc(slices.Clone(n.MemberOf), func(m string) bool { return m == name })
+			n.AdminOf = slices.DeleteFunc(slices.Clone(n.AdminOf), func(m string) bool { return m == name })
 			put = append(put, &n)
+		} else {
+			owned = append(owned, c.privilegeLines(o, name)...)
 		}
 	}
 	if len(owned) > 0 {

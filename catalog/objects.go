@@ -19,6 +19,7 @@ type Common struct {
 	Name    string
 	Owner   string
 	Comment string
+	ACL     ACL // nil: the default of the kind and the owner
 }
 
 // ObjectOID returns the OID.
@@ -31,6 +32,15 @@ func (c *Common) DatabaseOID() types.OID { return c.DB }
 type Database struct {
 	Common
 	Settings map[string]string // ALTER DATABASE … SET
+	Defaults []DefaultPrivileges
+}
+
+// DefaultPrivileges are what new objects of a role get instead of the default:
+// in every schema (Schema "", in place of the default), or in one (in addition).
+type DefaultPrivileges struct {
+	Role, Schema string
+	Kind         ACLKind
+	ACL          ACL
 }
 
 // Schema is a namespace.
@@ -43,6 +53,8 @@ type Role struct {
 	Verifier                                                            string // SCRAM verifier, "" for none; never logged
 	ConnLimit                                                           int
 	MemberOf                                                            []string
+	AdminOf                                                             []string // those of MemberOf that it may grant on
+	ValidUntil                                                          string   // of the password, as a timestamptz text; "" for ever
 	Settings                                                            map[string]string
 }
 
@@ -95,6 +107,7 @@ type Column struct {
 	Dims        int    // attndims
 	Storage     string // "" or StorageElements
 	StatTarget  int
+	ACL         ACL // nil: none
 }
 
 // Index is an index of a table.

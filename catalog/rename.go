@@ -491,8 +491,13 @@ func (c *Change) RenameRole(old, new string) error {
 			cp := *r
 			cp.MemberOf = slices.Clone(r.MemberOf)
 			cp.MemberOf[slices.Index(cp.MemberOf, old)] = new
+			if i := slices.Index(r.AdminOf, old); i >= 0 {
+				cp.AdminOf = slices.Clone(r.AdminOf)
+				cp.AdminOf[i] = new
+			}
 			n = &cp
 		}
+		n = renameInACLs(n, old, new)
 		if CommonOf(n).Owner == old {
 			n = withCommon(n, func(co *Common) { co.Owner = new })
 		}

@@ -22,6 +22,9 @@ var notKept = map[string]string{
 	"View.Materialized.Common.OID":            "is the view's",
 	"View.Materialized.Common.DB":             "is the view's",
 	"View.Materialized.Common.Comment":        "is the view's",
+	"View.Materialized.Common.ACL":            "is the view's",
+	"View.Materialized.Columns[].ACL":         "are the view's",
+	"Stats.Common.ACL":                        "nor privileges",
 	"View.Materialized.Groups":                "nor files of attributes",
 	"View.Materialized.PK":                    "materialized views have no keys",
 	"View.Materialized.Uniques":               "nor constraints",
@@ -56,6 +59,17 @@ func (f *filler) fill(v reflect.Value, name string) {
 		return
 	case reflect.TypeFor[types.Datum]():
 		v.Set(reflect.ValueOf(types.Int(types.TInt8, 7)))
+		return
+	case reflect.TypeFor[ACL]():
+		v.Set(reflect.ValueOf(ACL{{Grantee: "clerk", Grantor: "a \"b\"", Privs: PrivSelect | PrivInsert, Grant: PrivSelect}}))
+		return
+	case reflect.TypeFor[ACLKind]():
+		v.SetUint(uint64(ACLTable))
+		return
+	}
+	switch name {
+	case "MemberOf", "AdminOf":
+		v.Set(reflect.ValueOf([]string{"group"}))
 		return
 	}
 	switch v.Kind() {

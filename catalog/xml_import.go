@@ -116,7 +116,8 @@ var docSections = []struct {
 func (r *xmlReader) database(e *element, base *Snapshot, d *Delta) string {
 	db := &Database{Common: r.common(e, Common{}, "dataBaseName")}
 	db.Settings = r.pairs(e, "Settings", "Setting")
-	allowed := []string{"Settings"}
+	db.Defaults = r.defaultPrivileges(e)
+	allowed := []string{"Settings", "DefaultPrivileges"}
 	for _, s := range docSections {
 		allowed = append(allowed, s.list)
 	}
@@ -156,15 +157,21 @@ func (r *xmlReader) database(e *element, base *Snapshot, d *Delta) string {
 	return db.Name
 }
 
-// addTo adds the settings and the comment that a document has for a database that
-// exists.
+// addTo adds the settings, the comment and the privileges that a document has for
+// a database that exists.
 func (r *xmlReader) addTo(old, doc *Database, d *Delta) *Database {
 	db := *old
 	db.Settings = mergePairs(old.Settings, doc.Settings)
 	if doc.Comment != "" {
 		db.Comment = doc.Comment
 	}
-	if db.Comment == old.Comment && maps.Equal(db.Settings, old.Settings) {
+	if doc.ACL != nil {
+		db.ACL = doc.ACL
+	}
+	if doc.Defaults != nil {
+		db.Defaults = doc.Defaults
+	}
+	if doc.ACL == nil && doc.Defaults == nil && db.Comment == old.Comment && maps.Equal(db.Settings, old.Settings) {
 		return old
 	}
 	d.Add(&db)
@@ -200,6 +207,9 @@ func (r *xmlReader) roles(list []*element, base *Snapshot, d *Delta) {
 		for _, g := range role.MemberOf {
 			if !slices.Contains(n.MemberOf, g) {
 				n.MemberOf = append(slices.Clip(n.MemberOf), g)
+				if slices.Contains(role.AdminOf, g) {
+					n.AdminOf = append(slices.Clip(n.AdminOf), g)
+				}
 			}
 		}
 		if role.Comment != "" {
@@ -233,12 +243,15 @@ func (r *xmlReader) schemas(list []*element, db *Database, base *Snapshot, d *De
 		if _, given := e.attr("owner"); given && builtinSchemas[name] == nil {
 			x.Owner = doc.Owner
 		}
-		if x != *old {
+		if doc.ACL != nil {
+			x.ACL = doc.ACL
+		}
+		if x.Comment != old.Comment || x.Owner != old.Owner || !x.ACL.Equal(old.ACL) {
 			d.Add(&x)
 		}
 	}
 	if !have[SchemaPublic] && base.Schema(db.OID, SchemaPublic) == nil {
-		d.Add(&Schema{Common{OID: r.doc.alloc.AllocOID(), DB: db.OID, Name: SchemaPublic, Owner: r.doc.owner}})
+		d.Add(&Schema{Common{OID: r.doc.alloc.AllocOID(), DB: db.OID, Name: SchemaPublic, Owner: roleDatabaseOwner}})
 	}
 }
 

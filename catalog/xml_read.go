@@ -159,7 +159,8 @@ func (r *xmlReader) object(e *element, c Common) Object {
 	case "DataBase":
 		d := &Database{Common: r.common(e, c, "dataBaseName")}
 		d.Settings = r.pairs(e, "Settings", "Setting")
-		r.known(e, "Settings")
+		d.Defaults = r.defaultPrivileges(e)
+		r.known(e, "Settings", "DefaultPrivileges")
 		return d
 	case "Schema":
 		n := &Schema{r.common(e, c, "schemaName")}
@@ -211,7 +212,32 @@ func (r *xmlReader) common(e *element, c Common, nameAttr string) Common {
 		c.Owner = r.doc.owner
 	}
 	c.Comment = r.str(e, "comment")
+	c.ACL = r.acl(e)
 	return c
+}
+
+// acl reads an attribute that aclAttr wrote.
+func (r *xmlReader) acl(e *element) ACL {
+	v, ok := e.attr("acl")
+	if !ok {
+		return nil
+	}
+	acl, err := parseACL(v)
+	if err != nil {
+		r.fail(e, codeXML, "attribute \"acl\": %v", err)
+	}
+	return acl
+}
+
+// defaultPrivileges reads what xmlWriter.defaultPrivileges wrote.
+func (r *xmlReader) defaultPrivileges(e *element) []DefaultPrivileges {
+	var out []DefaultPrivileges
+	for _, d := range r.each(e, "DefaultPrivileges", "DefaultPrivilege") {
+		out = append(out, DefaultPrivileges{Role: r.need(d, "roleName"), Schema: r.str(d, "schema"),
+			Kind: ACLKind(r.char(d, "objects", "rsfTn", 'r')), ACL: r.acl(d)})
+		r.known(d)
+	}
+	return out
 }
 
 // schemaOf is the schema attribute of an object inside a database; documents
@@ -245,6 +271,7 @@ func (r *xmlReader) role(e *element, c Common) Object {
 	role.CreateDB, role.CreateRole = r.flag(e, "createDB"), r.flag(e, "createRole")
 	role.Inherit, role.Replication = r.flag(e, "inherit"), r.flag(e, "replication")
 	role.BypassRLS = r.flag(e, "bypassRLS")
+	role.ValidUntil = r.str(e, "validUntil")
 	role.ConnLimit = int(r.num(e, "connLimit", -1, math.MaxInt32, -1))
 	if r.ids {
 		role.Verifier = r.str(e, "verifier")
@@ -252,6 +279,9 @@ func (r *xmlReader) role(e *element, c Common) Object {
 	for _, ch := range e.children {
 		if ch.name == "memberOf" {
 			role.MemberOf = append(role.MemberOf, ch.content())
+			if r.flag(ch, "admin") {
+				role.AdminOf = append(role.AdminOf, ch.content())
+			}
 			r.known(ch)
 		}
 	}

@@ -161,6 +161,7 @@ func (r *xmlReader) attributes(list []*element, parent *element) []Column {
 		col.Storage = r.str(e, "storage")
 		col.StatTarget = int(r.num(e, "statisticsTarget", -1, 10000, 0))
 		col.Comment = r.str(e, "comment")
+		col.ACL = r.acl(e)
 		out = append(out, col)
 	}
 	for i, e := range list {

@@ -79,6 +79,7 @@ func (w *xmlWriter) database(d *Database) {
 	a := w.common(&d.Common, "dataBaseName")
 	w.open("DataBase", a)
 	w.settings(d.Settings)
+	w.defaultPrivileges(d.Defaults)
 	section(w, "Schemas", objectsOf(w.snap, func(n *Schema) bool { return n.DB == d.OID }))
 	section(w, "Types", w.snap.UserTypes(d.OID))
 	section(w, "Sequences", objectsOf(w.snap, func(q *Sequence) bool { return q.DB == d.OID && !q.Temp }))
@@ -143,6 +144,14 @@ func (w *xmlWriter) common(c *Common, nameAttr string) attrList {
 func (w *xmlWriter) ownership(a *attrList, c *Common) {
 	a.opt("owner", c.Owner)
 	a.opt("comment", c.Comment)
+	aclAttr(a, c.ACL)
+}
+
+// aclAttr writes an ACL that is not the default.
+func aclAttr(a *attrList, acl ACL) {
+	if acl != nil {
+		a.set("acl", acl.text())
+	}
 }
 
 // object writes one object's element.
@@ -153,6 +162,7 @@ func (w *xmlWriter) object(o Object) {
 		w.ownership(&a, &x.Common)
 		w.open("DataBase", a)
 		w.settings(x.Settings)
+		w.defaultPrivileges(x.Defaults)
 		w.close("DataBase")
 	case *Schema:
 		a := w.common(&x.Common, "schemaName")
@@ -173,6 +183,22 @@ func (w *xmlWriter) object(o Object) {
 	case *Stats:
 		w.stats(x)
 	}
+}
+
+func (w *xmlWriter) defaultPrivileges(list []DefaultPrivileges) {
+	if len(list) == 0 {
+		return
+	}
+	w.open("DefaultPrivileges", nil)
+	for _, d := range list {
+		var a attrList
+		a.set("roleName", d.Role)
+		a.opt("schema", d.Schema)
+		a.set("objects", string(rune(d.Kind)))
+		a.set("acl", d.ACL.text())
+		w.empty("DefaultPrivilege", a)
+	}
+	w.close("DefaultPrivileges")
 }
 
 func (w *xmlWriter) settings(m map[string]string) { w.pairs("Settings", "Setting", m) }
@@ -206,6 +232,7 @@ func (w *xmlWriter) role(r *Role) {
 	a.flag("replication", r.Replication)
 	a.flag("bypassRLS", r.BypassRLS)
 	a.num("connLimit", int64(r.ConnLimit))
+	a.opt("validUntil", r.ValidUntil)
 	if w.ids {
 		// Documents are read by people; a password's verifier is not for them.
 		a.opt("verifier", r.Verifier)
@@ -213,7 +240,9 @@ func (w *xmlWriter) role(r *Role) {
 	w.ownership(&a, &r.Common)
 	w.open("Role", a)
 	for _, m := range r.MemberOf {
-		w.text("memberOf", nil, m)
+		var ma attrList
+		ma.flag("admin", slices.Contains(r.AdminOf, m))
+		w.text("memberOf", ma, m)
 	}
 	w.settings(r.Settings)
 	w.close("Role")

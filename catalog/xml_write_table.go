@@ -117,6 +117,7 @@ func (w *xmlWriter) attribute(t *Table, pos int, c *Column) {
 	a.opt("storage", c.Storage)
 	a.optNum("statisticsTarget", int64(c.StatTarget))
 	a.opt("comment", c.Comment)
+	aclAttr(&a, c.ACL)
 	// A document's tables are empty: no row of theirs lacks a column.
 	missing := w.ids && c.Missing != nil
 	if !missing && len(c.DefaultCols) == 0 && len(c.DefaultDeps) == 0 {

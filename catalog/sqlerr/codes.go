@@ -76,6 +76,10 @@ const (
 	InvalidSQLStatementName    Code = "26000"
 	InvalidAuthorization       Code = "28000"
 	InvalidPassword            Code = "28P01"
+	InvalidGrantor             Code = "0L000"
+	InvalidGrantOperation      Code = "0LP01"
+	PrivilegeNotRevoked        Code = "01006" // a warning
+	PrivilegeNotGranted        Code = "01007" // a warning
 	DependentObjectsStillExist Code = "2BP01"
 	InvalidTransactionEnd      Code = "2D000"
 	InvalidCursorName          Code = "34000"

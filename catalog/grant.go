@@ -1,0 +1,450 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+)
+
+// GrantSpec is a GRANT or REVOKE of privileges on one object.
+type GrantSpec struct {
+	Revoke   bool
+	Privs    Priv // of the whole object
+	All      bool // ALL PRIVILEGES: no warning about those that cannot be granted
+	Cols     map[int]Priv
+	Grantees []string // "" for PUBLIC
+	Option   bool     // WITH GRANT OPTION, or GRANT OPTION FOR
+	Cascade  bool
+}
+
+// Grant changes the privileges on an object in the name of the current role.
+func (c *Change) Grant(oid types.OID, g *GrantSpec) error {
+	o := c.snap.objs[oid]
+	kind, co := c.snap.KindOf(o)
+	if co == nil {
+		return sqlerr.New(sqlerr.UndefinedObject, "object with OID %d does not exist", oid)
+	}
+	if !g.Revoke && g.Option && slices.Contains(g.Grantees, "") {
+		return sqlerr.New(sqlerr.InvalidGrantOperation, "grant options can only be granted to roles")
+	}
+	if g.Privs != 0 {
+		acl, err := c.changedACL(o, kind, co.Name, -1, g.Privs, c.snap.EffectiveACL(o), g)
+		if err != nil {
+			return err
+		}
+		if acl.Equal(DefaultACL(kind, co.Owner)) && storedACL(o, &Common{Owner: co.Owner}) == nil {
+			acl = nil
+		}
+		o = withCommon(o, func(co *Common) { co.ACL = acl })
+	}
+	cols := g.Cols
+	if g.Revoke && kind == ACLTable && g.Privs&ACLColumn.All() != 0 {
+		// what was granted on single columns goes, too
+		cols = map[int]Priv{}
+		for i := range c.snap.aclColumns(o.(Relation)) {
+			cols[i] = g.Privs&ACLColumn.All() | g.Cols[i]
+		}
+	}
+	if len(cols) > 0 {
+		var err error
+		if o, err = c.grantColumns(o, cols, g); err != nil {
+			return err
+		}
+	}
+	return c.put(o)
+}
+
+func (c *Change) grantColumns(o Object, cols map[int]Priv, g *GrantSpec) (Object, error) {
+	o = withColumns(o)
+	list := columnsIn(o)
+	for i := range list {
+		p := cols[i]
+		if p == 0 || g.Cols[i] == 0 && list[i].ACL == nil {
+			continue
+		}
+		acl, err := c.changedACL(o, ACLColumn, list[i].Name, i, p, list[i].ACL, g)
+		if err != nil {
+			return nil, err
+		}
+		if len(acl) == 0 {
+			acl = nil
+		}
+		list[i].ACL = acl
+	}
+	return o, nil
+}
+
+// changedACL applies a grant or revoke to one ACL. The grantor is the owner when
+// the current role may act for it, and otherwise the role, with the grant
+// options that it has.
+func (c *Change) changedACL(o Object, kind ACLKind, name string, col int, privs Priv, acl ACL, g *GrantSpec) (ACL, error) {
+	_, co := c.snap.KindOf(o)
+	owner, grantor := co.Owner, co.Owner
+	can := kind.All()
+	if !c.snap.Owns(c.Owner, o) {
+		held, options := c.snap.Privileges(c.Owner, o)
+		if col >= 0 {
+			h, op := c.snap.ColumnPrivileges(c.Owner, o.(Relation), col)
+			held, options = held|h, options|op
+		}
+		grantor, can = c.bestGrantor(co.DB, acl, privs), options&kind.All()
+		if can&privs == 0 && held&kind.All() == 0 {
+			return nil, c.deniedFor(o, col)
+		}
+		c.warnMissing(g, privs, can, name)
+		privs &= can
+	}
+	acl = append(ACL{}, acl...)
+	var err error
+	for _, who := range g.Grantees {
+		switch {
+		case privs == 0:
+		case g.Revoke:
+			acl, err = acl.revoked(owner, who, grantor, privs, g.Option, g.Cascade)
+		default:
+			it := ACLItem{Grantee: who, Grantor: grantor, Privs: privs}
+			if g.Option {
+				it.Grant = privs
+			}
+			acl, err = acl.granted(owner, it)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return acl, nil
+}
+
+// bestGrantor is the role in whose name the current one grants: the one of its
+// roles with the most of the grant options.
+func (c *Change) bestGrantor(db types.OID, acl ACL, privs Priv) string {
+	best, n := c.Owner, 0
+	for _, it := range acl {
+		if it.Grantee == "" || !c.snap.HasRole(db, c.Owner, it.Grantee) {
+			continue
+		}
+		_, options := acl.heldBy(it.Grantee)
+		if k := len((options & privs).Names()); k > n || k == n && k > 0 && it.Grantee == c.Owner {
+			best, n = it.Grantee, k
+		}
+	}
+	return best
+}
+
+func (c *Change) deniedFor(o Object, col int) error {
+	if col >= 0 {
+		return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for column \"%s\" of relation \"%s\"",
+			columnsIn(o)[col].Name, CommonOf(o).Name)
+	}
+	return c.snap.Denied(o)
+}
+
+func (c *Change) warnMissing(g *GrantSpec, privs, can Priv, name string) {
+	got := privs & can
+	if got == privs || g.All && got != 0 {
+		return
+	}
+	code, what := sqlerr.PrivilegeNotGranted, "granted"
+	if g.Revoke {
+		code, what = sqlerr.PrivilegeNotRevoked, "revoked"
+	}
+	text := "not all privileges were " + what + " for \"%s\""
+	if got == 0 {
+		text = "no privileges were " + what + " for \"%s\""
+	}
+	n := sqlerr.New(code, text, name)
+	n.Severity = "WARNING"
+	c.tell(n)
+}
+
+// withColumns returns a copy of a relation whose columns can be changed.
+func withColumns(o Object) Object {
+	switch x := o.(type) {
+	case *Table:
+		return copyTable(x)
+	case *View:
+		n := *x
+		n.Columns = slices.Clone(x.Columns)
+		return &n
+	}
+	return o
+}
+
+// columnsIn are an object's columns with ACLs.
+func columnsIn(o Object) []Column {
+	switch x := o.(type) {
+	case *Table:
+		return x.Columns
+	case *View:
+		return x.Columns
+	}
+	return nil
+}
+
+func hasColumnACL(o Object) bool {
+	return slices.ContainsFunc(columnsIn(o), func(c Column) bool { return c.ACL != nil })
+}
+
+// mentions reports whether a role is in an object's grants.
+func mentions(o Object, role string) bool {
+	co := CommonOf(o)
+	if co.ACL.mentions(role) {
+		return true
+	}
+	if d, ok := o.(*Database); ok {
+		for _, p := range d.Defaults {
+			if p.Role == role || p.ACL.mentions(role) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(columnsIn(o), func(c Column) bool { return c.ACL.mentions(role) })
+}
+
+// renameInACLs returns an object with a role's name changed in its grants; the
+// same object when the role is in none.
+func renameInACLs(o Object, old, new string) Object {
+	if !mentions(o, old) {
+		return o
+	}
+	o = withCommon(withColumns(o), func(co *Common) { co.ACL = co.ACL.rename(old, new) })
+	cols := columnsIn(o)
+	for i := range cols {
+		cols[i].ACL = cols[i].ACL.rename(old, new)
+	}
+	if d, ok := o.(*Database); ok {
+		d.Defaults = slices.Clone(d.Defaults)
+		for i := range d.Defaults {
+			p := &d.Defaults[i]
+			if p.ACL = p.ACL.rename(old, new); p.Role == old {
+				p.Role = new
+			}
+		}
+	}
+	return o
+}
+
+// privilegeLines says in which grants a role is that is to be dropped.
+func (c *Change) privilegeLines(o Object, role string) []string {
+	var out []string
+	what := c.ownedText(o)
+	if CommonOf(o).DB != c.DB {
+		if _, global := o.(*Database); !global {
+			return nil
+		}
+	}
+	if CommonOf(o).ACL.mentions(role) && CommonOf(o).Owner != role {
+		out = append(out, "privileges for "+what)
+	}
+	for _, col := range columnsIn(o) {
+		if col.ACL.mentions(role) && CommonOf(o).Owner != role {
+			out = append(out, "privileges for column "+QuoteIdent(col.Name)+" of "+what)
+		}
+	}
+	if d, ok := o.(*Database); ok && d.OID == c.DB {
+		for _, p := range d.Defaults {
+			if p.Role == role || p.ACL.mentions(role) {
+				out = append(out, defaultPrivilegesLine(&p, role))
+			}
+		}
+	}
+	return out
+}
+
+var defaultObjects = map[ACLKind]string{ACLTable: "relations", ACLSequence: "sequences", ACLFunction: "functions", ACLType: "types", ACLSchema: "schemas"}
+
+func defaultPrivilegesLine(p *DefaultPrivileges, role string) string {
+	line := "default privileges on new " + defaultObjects[p.Kind] + " belonging to role " + QuoteIdent(p.Role)
+	if p.Schema != "" {
+		line += " in schema " + QuoteIdent(p.Schema)
+	}
+	if p.Role == role {
+		return "owner of " + line
+	}
+	return "privileges for " + line
+}
+
+// giveDefaults gives new objects the privileges that ALTER DEFAULT PRIVILEGES
+// has set for their kind.
+func (c *Change) giveDefaults(put []Object) {
+	d, _ := c.snap.objs[c.DB].(*Database)
+	if d == nil || len(d.Defaults) == 0 {
+		return
+	}
+	for _, o := range put {
+		kind, co := c.snap.KindOf(o)
+		if co == nil || co.ACL != nil || c.snap.objs[o.ObjectOID()] != nil {
+			continue
+		}
+		acl, found := DefaultACL(kind, co.Owner), false
+		for _, p := range d.Defaults {
+			if p.Role == co.Owner && p.Kind == kind && p.Schema == "" {
+				acl, found = p.ACL, true
+			}
+		}
+		for _, p := range d.Defaults {
+			if p.Role == co.Owner && p.Kind == kind && p.Schema != "" && p.Schema == co.Schema {
+				found = true
+				for _, it := range p.ACL {
+					acl = acl.add(it)
+				}
+			}
+		}
+		if found && !acl.Equal(DefaultACL(kind, co.Owner)) {
+			co.ACL = acl
+		}
+	}
+}
+
+// AlterDefaults changes what new objects of a role get.
+func (c *Change) AlterDefaults(role, schema string, kind ACLKind, g *GrantSpec) error {
+	d, ok := c.snap.objs[c.DB].(*Database)
+	if !ok {
+		return sqlerr.New(sqlerr.InvalidCatalogName, "database with OID %d does not exist", c.DB)
+	}
+	base := DefaultACL(kind, role)
+	if schema != "" {
+		base = ACL{}
+	}
+	n := *d
+	n.Defaults = slices.Clone(d.Defaults)
+	at := slices.IndexFunc(n.Defaults, func(p DefaultPrivileges) bool { return p.Role == role && p.Schema == schema && p.Kind == kind })
+	acl := base
+	if at >= 0 {
+		acl = n.Defaults[at].ACL
+	}
+	var err error
+	for _, who := range g.Grantees {
+		if g.Revoke {
+			acl, err = acl.revoked(role, who, role, g.Privs, g.Option, g.Cascade)
+		} else {
+			it := ACLItem{Grantee: who, Grantor: role, Privs: g.Privs}
+			if g.Option {
+				it.Grant = g.Privs
+			}
+			acl, err = acl.granted(role, it)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case acl.Equal(base) && at >= 0:
+		n.Defaults = slices.Delete(n.Defaults, at, at+1)
+	case acl.Equal(base):
+		return nil
+	case at >= 0:
+		n.Defaults[at].ACL = acl
+	default:
+		n.Defaults = append(n.Defaults, DefaultPrivileges{Role: role, Schema: schema, Kind: kind, ACL: acl})
+	}
+	return c.put(&n)
+}
+
+// ReassignOwned gives everything that roles own in the database, and databases
+// themselves, to another role.
+func (c *Change) ReassignOwned(roles []string, to string) error {
+	var put []Object
+	for _, o := range c.snap.Objects() {
+		_, co := c.snap.KindOf(o)
+		if co == nil || !slices.Contains(roles, co.Owner) {
+			continue
+		}
+		if _, db := o.(*Database); db || co.DB == c.DB {
+			put = append(put, ownedBy(o, to))
+		}
+	}
+	return c.put(put...)
+}
+
+// DropOwned drops what roles own in the database, and their grants.
+func (c *Change) DropOwned(roles []string, cascade bool) error {
+	var put []Object
+	for _, o := range c.snap.Objects() {
+		if co := CommonOf(o); co.DB != 0 && co.DB != c.DB {
+			continue
+		}
+		n := o
+		for _, r := range roles {
+			if mentions(o, r) {
+				n = withoutRole(n, r)
+			}
+		}
+		if n != o {
+			put = append(put, n)
+		}
+	}
+	if len(put) > 0 {
+		if err := c.put(put...); err != nil {
+			return err
+		}
+	}
+	var names []node
+	for _, o := range c.snap.Objects() {
+		_, co := c.snap.KindOf(o)
+		if co == nil || co.DB != c.DB || !slices.Contains(roles, co.Owner) {
+			continue
+		}
+		switch x := o.(type) {
+		case *Table, *View:
+			names = append(names, node{kind: nodeRelation, oid: co.OID})
+		case *Sequence:
+			if x.OwnerTable == 0 {
+				names = append(names, node{kind: nodeRelation, oid: co.OID})
+			}
+		case *UserType:
+			names = append(names, node{kind: nodeType, oid: co.OID})
+		case *Function:
+			names = append(names, node{kind: nodeFunction, oid: co.OID})
+		case *Schema:
+			names = append(names, node{kind: nodeSchema, oid: co.OID})
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return c.drop(cascade, names...)
+}
+
+// withoutRole returns an object without the grants of and to a role, but for
+// those that it gave itself as the owner.
+func withoutRole(o Object, role string) Object {
+	owner := CommonOf(o).Owner
+	without := func(a ACL) ACL {
+		if a == nil {
+			return nil
+		}
+		out := ACL{}
+		for _, it := range a {
+			if it.Grantee == role && it.Grantor != role || it.Grantor == role && owner != role {
+				continue
+			}
+			out = append(out, it)
+		}
+		return out
+	}
+	o = withCommon(withColumns(o), func(co *Common) { co.ACL = without(co.ACL) })
+	cols := columnsIn(o)
+	for i := range cols {
+		if cols[i].ACL = without(cols[i].ACL); len(cols[i].ACL) == 0 {
+			cols[i].ACL = nil
+		}
+	}
+	if d, ok := o.(*Database); ok {
+		var rest []DefaultPrivileges
+		for _, p := range d.Defaults {
+			if p.Role == role {
+				continue
+			}
+			p.ACL = slices.DeleteFunc(slices.Clone(p.ACL), func(it ACLItem) bool { return it.Grantee == role })
+			rest = append(rest, p)
+		}
+		d.Defaults = rest
+	}
+	return o
+}
+
+// ownedText names an object for DROP ROLE's details.
+func (c *Change) ownedText(o Object) string { return strings.TrimPrefix(c.ownerLine(o), "owner of ") }
