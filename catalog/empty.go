@@ -30,17 +30,19 @@ func Empty() *Snapshot {
 		}
 		objs = append(objs, role)
 	}
+	template := ACL{{Grantor: superuser, Privs: PrivConnect}, {Grantee: superuser, Grantor: superuser, Privs: ACLDatabase.All()}}
 	for _, d := range []struct {
 		oid, public   types.OID
 		name, comment string
+		acl           ACL
 	}{
-		{OIDPostgres, OIDPublic, "postgres", "default administrative connection database"},
-		{OIDTemplate1, oidPublicTemplate1, "template1", "default template for new databases"},
-		{OIDTemplate0, oidPublicTemplate0, "template0", "unmodifiable empty database"},
+		{OIDPostgres, OIDPublic, "postgres", "default administrative connection database", nil},
+		{OIDTemplate1, oidPublicTemplate1, "template1", "default template for new databases", template},
+		{OIDTemplate0, oidPublicTemplate0, "template0", "unmodifiable empty database", template},
 	} {
 		objs = append(objs,
-			&Database{Common: Common{OID: d.oid, Name: d.name, Owner: superuser, Comment: d.comment}},
-			&Schema{Common{OID: d.public, DB: d.oid, Name: SchemaPublic, Owner: "pg_database_owner", Comment: "standard public schema"}})
+			&Database{Common: Common{OID: d.oid, Name: d.name, Owner: superuser, Comment: d.comment, ACL: d.acl}},
+			&Schema{Common: Common{OID: d.public, DB: d.oid, Name: SchemaPublic, Owner: "pg_database_owner", Comment: "standard public schema"}})
 	}
 	s, err := newSnapshot().apply(objs, nil)
 	if err != nil {

@@ -34,9 +34,6 @@ func (c *Change) Grant(oid types.OID, g *GrantSpec) error {
 		if err != nil {
 			return err
 		}
-		if acl.Equal(DefaultACL(kind, co.Owner)) && storedACL(o, &Common{Owner: co.Owner}) == nil {
-			acl = nil
-		}
 		o = withCommon(o, func(co *Common) { co.ACL = acl })
 	}
 	cols := g.Cols

@@ -54,7 +54,7 @@ type Role struct {
 	ConnLimit                                                           int
 	MemberOf                                                            []string
 	AdminOf                                                             []string // those of MemberOf that it may grant on
-	ValidUntil                                                          string   // of the password, as a timestamptz text; "" for ever
+	ValidUntil                                                          int64    // of the password, microseconds since 2000 in UTC; 0 for ever
 	Settings                                                            map[string]string
 }
 

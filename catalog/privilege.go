@@ -263,7 +263,7 @@ func (s *Snapshot) columnsAllow(user string, r Relation, p Priv, cols []int) boo
 	if len(cols) == 0 {
 		for i := range s.aclColumns(r) {
 			if got, _ := s.ColumnPrivileges(user, r, i); got&p != 0 {
-				return p != PrivUpdate
+				return true
 			}
 		}
 		return false

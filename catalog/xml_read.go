@@ -271,7 +271,7 @@ func (r *xmlReader) role(e *element, c Common) Object {
 	role.CreateDB, role.CreateRole = r.flag(e, "createDB"), r.flag(e, "createRole")
 	role.Inherit, role.Replication = r.flag(e, "inherit"), r.flag(e, "replication")
 	role.BypassRLS = r.flag(e, "bypassRLS")
-	role.ValidUntil = r.str(e, "validUntil")
+	role.ValidUntil = r.num(e, "validUntil", math.MinInt64, math.MaxInt64, 0)
 	role.ConnLimit = int(r.num(e, "connLimit", -1, math.MaxInt32, -1))
 	if r.ids {
 		role.Verifier = r.str(e, "verifier")

@@ -232,7 +232,7 @@ func (w *xmlWriter) role(r *Role) {
 	a.flag("replication", r.Replication)
 	a.flag("bypassRLS", r.BypassRLS)
 	a.num("connLimit", int64(r.ConnLimit))
-	a.opt("validUntil", r.ValidUntil)
+	a.optNum("validUntil", r.ValidUntil)
 	if w.ids {
 		// Documents are read by people; a password's verifier is not for them.
 		a.opt("verifier", r.Verifier)

@@ -38,7 +38,7 @@ func (p *parser) alter() ast.Stmt {
 	case kwDefault:
 		p.next()
 		p.expectKw(kwPrivileges)
-		return p.restUnsupported(off, "ALTER DEFAULT PRIVILEGES")
+		return p.alterDefaults(off)
 	case kwSystem:
 		p.next()
 		return p.restUnsupported(off, "ALTER SYSTEM")

@@ -42,7 +42,8 @@ func (p *parser) drop() ast.Stmt {
 		}
 	case kwOwned:
 		p.next()
-		return p.restUnsupported(off, "DROP OWNED")
+		p.expectKw(kwBy)
+		return &ast.Owned{Off: off, Roles: p.roleNames(), Cascade: p.cascade()}
 	}
 	if d.Kind == "" {
 		kind := p.otherKind()

@@ -7,7 +7,64 @@ import (
 )
 
 // grant is GRANT and REVOKE, of privileges or of roles.
-func (p *parser) grant() ast.Stmt {
+func (p *parser) grant() ast.Stmt { return p.grantOn((*parser).grantObjects) }
+
+// alterDefaults is what follows ALTER DEFAULT PRIVILEGES.
+func (p *parser) alterDefaults(off ast.Off) ast.Stmt {
+	a := &ast.AlterDefaults{Off: off}
+	for {
+		switch {
+		case p.acceptKw(kwFor):
+			if !p.acceptKw(kwRole) {
+				p.expectKw(kwUser)
+			}
+			a.Roles = p.roleNames()
+			continue
+		case p.acceptKw(kwIn):
+			p.expectKw(kwSchema)
+			for {
+				a.Schemas = append(a.Schemas, p.colID())
+				if !p.accept(KindComma) {
+					break
+				}
+			}
+			continue
+		}
+		break
+	}
+	if !p.isKw(kwGrant) && !p.isKw(kwRevoke) {
+		p.syntaxErr()
+	}
+	a.Grant = p.grantOn(func(p *parser, g *ast.Grant) {
+		switch k := p.tok().Key; k {
+		case kwTables, kwSequences, kwFunctions, kwTypes, kwSchemas:
+			g.ObjKind = upper(k)
+		case kwRoutines:
+			g.ObjKind = "FUNCTIONS"
+		default:
+			p.syntaxErr()
+		}
+		p.next()
+	})
+	if a.Grant.Roles != nil {
+		p.syntaxErr()
+	}
+	return a
+}
+
+// roleNames is a list of roles.
+func (p *parser) roleNames() []string {
+	var l []string
+	for {
+		l = append(l, p.roleName())
+		if !p.accept(KindComma) {
+			return l
+		}
+	}
+}
+
+// grantOn reads a GRANT or REVOKE whose objects are read by a function.
+func (p *parser) grantOn(objects func(*parser, *ast.Grant)) *ast.Grant {
 	g := &ast.Grant{Off: p.off()}
 	g.Revoke = p.next().Key == kwRevoke
 	if g.Revoke {
@@ -19,9 +76,10 @@ func (p *parser) grant() ast.Stmt {
 	words := p.privileges()
 	if p.acceptKw(kwOn) {
 		for _, w := range words {
-			g.Privileges = append(g.Privileges, w.privilege())
+			g.Privileges = append(g.Privileges, strings.ToUpper(w.word))
+			g.Cols = append(g.Cols, w.cols)
 		}
-		p.grantObjects(g)
+		objects(p, g)
 	} else {
 		for _, w := range words {
 			if w.cols != nil || w.all {
@@ -49,7 +107,7 @@ func (p *parser) grant() ast.Stmt {
 		}
 	}
 	if p.acceptKws(kwGranted, kwBy) {
-		p.roleName()
+		g.GrantedBy = p.roleName()
 	}
 	if g.Revoke {
 		g.Cascade = p.cascade()
@@ -62,15 +120,6 @@ type grantWord struct {
 	word string
 	all  bool
 	cols []string
-}
-
-// privilege is the word in upper case with its columns.
-func (w grantWord) privilege() string {
-	s := strings.ToUpper(w.word)
-	if w.cols != nil {
-		s += " (" + strings.Join(w.cols, ", ") + ")"
-	}
-	return s
 }
 
 // privileges is ALL [PRIVILEGES] or a list of words, each with columns or not.
@@ -122,8 +171,8 @@ func (p *parser) grantObjects(g *ast.Grant) {
 		p.next()
 		g.ObjKind = upper(k)
 		for {
-			name, _ := p.funcWithArgs()
-			g.Objects = append(g.Objects, name)
+			name, args := p.funcWithArgs()
+			g.Objects, g.Args = append(g.Objects, name), append(g.Args, args)
 			if !p.accept(KindComma) {
 				return
 			}

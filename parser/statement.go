@@ -97,7 +97,10 @@ func (p *parser) definitionStmt(t Token) ast.Stmt {
 	case kwReassign:
 		p.next()
 		p.expectKws(kwOwned, kwBy)
-		return p.restUnsupported(off, "REASSIGN OWNED")
+		o := &ast.Owned{Off: off, Roles: p.roleNames()}
+		p.expectKw(kwTo)
+		o.To = p.roleName()
+		return o
 	case kwSecurity:
 		p.next()
 		p.expectKw(kwLabel)

@@ -37,10 +37,18 @@ func (p *planner) onConflict(s *ast.Insert, t *catalog.Table, alias string, live
 		fail(sqlerr.New(sqlerr.SyntaxError, "ON CONFLICT DO UPDATE requires inference specification or constraint name").At(c.Pos()).
 			WithHint("For example, ON CONFLICT (column_name)."))
 	}
+	for _, ix := range out.Indexes {
+		for _, k := range ix.Keys {
+			if k.Col >= 0 {
+				p.dest.Read(k.Col)
+			}
+		}
+	}
 	if !c.DoUpdate {
 		return out
 	}
 	r := p.tableRel(t, alias)
+	p.watch(r, p.dest)
 	x := p.tableRel(t, "excluded")
 	lay := layout{}
 	lay.addTable(r, live, 0)

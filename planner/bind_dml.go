@@ -21,12 +21,16 @@ func liveCols(t *catalog.Table) []int {
 	return out
 }
 
+// dmlPrivs are the privileges that statements need on their target.
+var dmlPrivs = map[string]catalog.Priv{"INSERT": catalog.PrivInsert, "UPDATE": catalog.PrivUpdate, "DELETE": catalog.PrivDelete}
+
 // dmlTable finds the table that a statement changes.
 func (p *planner) dmlTable(n *ast.Name, verb string) *catalog.Table {
 	switch o := p.mustRelation(n).(type) {
 	case *catalog.Table:
 		p.use(o, true)
 		p.writes = true
+		p.dest = p.need(o, dmlPrivs[verb])
 		return o
 	case *catalog.View:
 		if o.Materialized != nil {
@@ -119,6 +123,10 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 		cols = append(cols, places[i].col)
 	}
 	implicitCols := s.Cols == nil
+	p.dest.Insert = cols
+	if implicitCols {
+		p.dest.Insert = live
+	}
 	ins := &plan.Insert{Table: t}
 	width := make([]plan.Expr, len(t.Columns)) // expression per table column over the source
 	var src plan.Node
@@ -275,6 +283,7 @@ func (p *planner) returning(list []ast.Target, t *catalog.Table, alias string, l
 		return nil, nil
 	}
 	r := p.tableRel(t, alias)
+	p.watch(r, p.dest)
 	bl := &block{rels: map[int]*rel{r.id: r}}
 	ns := []*nsItem{p.relNames(r, nil, -1)}
 	lay := layout{}
@@ -320,6 +329,8 @@ func (p *planner) assignments(set []ast.Assign, t *catalog.Table, r *rel, b *bin
 		}
 		pl := b.assignPlace(t, a)
 		c := pl.col
+		p.dest.Need |= catalog.PrivUpdate
+		p.dest.Update = append(p.dest.Update, c)
 		at := slices.Index(cols, c)
 		if at >= 0 && (len(a.Path) == 0 || !parts[c]) {
 			failf(sqlerr.SyntaxError, -1, "multiple assignments to same column \"%s\"", a.Col)
@@ -407,6 +418,7 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 	}
 	bl := &block{rels: map[int]*rel{}}
 	r := p.tableRel(t, alias)
+	p.watch(r, p.dest)
 	r.needKey, r.target = true, true
 	bl.rels[r.id] = r
 	bl.from = []*joinItem{{rel: r}}

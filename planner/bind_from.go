@@ -125,6 +125,7 @@ func (p *planner) lookupRelation(n *ast.Name) catalog.Relation {
 }
 
 func (p *planner) mustRelation(n *ast.Name) catalog.Relation {
+	p.usable(n)
 	if r := p.lookupRelation(n); r != nil {
 		return r
 	}
@@ -173,18 +174,21 @@ func (p *planner) relationRel(obj catalog.Relation, alias string, off int) *rel 
 			r.cols = append(r.cols, oc)
 		}
 		p.use(o, false)
+		p.watch(r, p.need(o, catalog.PrivSelect))
 		return r
 	case *catalog.Virtual:
 		r := &rel{id: p.newRel(), alias: alias, virt: o}
 		for i, c := range o.Columns {
 			r.cols = append(r.cols, plan.OutCol{Name: c.Name, T: c.Type, Table: o.OID, AttNum: int16(i + 1)})
 		}
+		p.watch(r, p.need(o, catalog.PrivSelect))
 		return r
 	case *catalog.Sequence:
 		r := &rel{id: p.newRel(), alias: alias, seq: o}
 		for i, c := range o.RelColumns() {
 			r.cols = append(r.cols, plan.OutCol{Name: c.Name, T: c.Type, Table: o.OID, AttNum: int16(i + 1)})
 		}
+		p.watch(r, p.need(o, catalog.PrivSelect))
 		return r
 	case *catalog.View:
 		if o.Materialized != nil {
@@ -211,9 +215,17 @@ func (p *planner) viewRel(v *catalog.View, alias string) *rel {
 	if err != nil {
 		fail(fmt.Errorf("view %s: %w", v.Name, err))
 	}
+	right, as := p.need(v, catalog.PrivSelect), p.as
+	if v.Options["security_invoker"] != "true" {
+		p.as = v.Owner
+	}
+	p.inView++
 	q := p.bindSelect(s, nil)
+	p.inView--
+	p.as = as
 	p.resolveUnknowns(q)
 	r := p.queryRel(q, alias)
+	p.watch(r, right)
 	for i := range r.cols {
 		if i < len(v.Columns) {
 			r.cols[i].Name = v.Columns[i].Name
@@ -438,6 +450,8 @@ func (p *planner) using(f *ast.Join, j *joinItem, using []string, lv, rv []nsCol
 		}
 		used[name] = true
 		l, r := find(lv, name, "left"), find(rv, name, "right")
+		p.read(l)
+		p.read(r)
 		xs, t := p.toCommon("JOIN/USING", []plan.Expr{l, r})
 		j.on = append(j.on, p.operator("", "=", l, r, f.Pos()))
 		var x plan.Expr

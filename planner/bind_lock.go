@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/parser/ast"
 	"kvsqld/planner/plan"
@@ -36,6 +37,11 @@ func (p *planner) locking(s *ast.Select, q *query, sc *scope) {
 			p.lockRel(it.rel, &c, n.Pos())
 		}
 		p.writes = true
+		for id := range c.rels {
+			if right := p.watched[id]; right != nil {
+				right.Need |= catalog.PrivUpdate
+			}
+		}
 		q.locks = append(q.locks, c)
 		for _, j := range q.block.from {
 			checkNullable(j, &c, false)

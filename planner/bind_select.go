@@ -200,6 +200,7 @@ func (p *planner) star(c *ast.ColumnRef, sc *scope, bl *block) {
 				p.stars[c] = append(p.stars[c], ast.Target{Off: c.Off, X: ref})
 			}
 			t := target{x: moved(col.x, c.Pos()), name: col.name}
+			p.read(t.x)
 			p.origin(&t, bl)
 			bl.targets = append(bl.targets, t)
 		}

@@ -42,6 +42,8 @@ type Context struct {
 	TempSchema string
 	// Routine is the function that the statement is in the body of; nil for none.
 	Routine *Routine
+	// User is the role whose rights on schemas count; "" checks nothing.
+	User string
 	// Rows estimates a table's rows from a live counter; nil or -1: not known.
 	Rows func(*catalog.Table) float64
 }
@@ -66,6 +68,11 @@ type planner struct {
 	queries  map[int]*query                   // by the entry that stands for them in FROM
 	lockAt   map[int]int                      // target with the row key, per entry to lock
 	lockRels map[int]*rel
+	rights   []*catalog.Right
+	watched  map[int]*catalog.Right // by range-table entry
+	dest     *catalog.Right         // of the table that is being changed
+	as       string                 // owner of the view that is being bound, "" outside
+	inView   int                    // views around what is being bound
 }
 
 // Plan plans a SELECT, INSERT, UPDATE, DELETE or VALUES statement.
@@ -155,6 +162,7 @@ func (p *planner) statement(stmt ast.Stmt) *plan.Query {
 	out.CTEs = p.ctes
 	out.ReadOnly = !p.writes
 	out.Tables = p.uses
+	out.Rights = p.rights
 	out.Steps = p.steps
 	number(out)
 	return out

@@ -185,6 +185,7 @@ func moved(x plan.Expr, off int) plan.Expr {
 // columnRef binds a, t.a, s.t.a, or a whole-row reference.
 func (b *binder) columnRef(r *ast.ColumnRef) plan.Expr {
 	x := b.resolveColumn(r)
+	b.read(x)
 	if b.seen != nil {
 		relsOf(x, b.seen)
 	}

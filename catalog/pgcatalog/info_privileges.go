@@ -1,32 +1,157 @@
 package pgcatalog
 
 import (
+	"slices"
+	"strconv"
+
 	"kvsqld/catalog"
 )
 
-// Privileges are not kept per object: an owner has all of them, which is what
-// these views show.
-var tablePrivileges = []string{"INSERT", "SELECT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"}
+// enabledNames are the roles whose grants the user sees.
+func (env *Env) enabledNames() map[string]bool {
+	out := map[string]bool{}
+	for _, r := range env.enabled() {
+		out[r.Name] = true
+	}
+	return out
+}
 
-func rowsTablePrivileges(w *writer) {
-	db := w.env.dbName()
-	w.eachRelation(func(schema, name, owner string, _ catalog.Relation) {
-		for _, p := range tablePrivileges {
-			w.str(owner).str(owner).str(db).str(schema).str(name).str(p).yes(true).yes(p == "SELECT").end()
+// grantRow is one privilege that one role has from another.
+type grantRow struct {
+	grantor, grantee, privilege string
+	grantable                   bool
+}
+
+// grants lists what an ACL gives, to roles that the user sees; public tells
+// whether grants to everybody count. What an owner has may be granted on.
+func (env *Env) grants(acl catalog.ACL, owner string, seen map[string]bool, public bool) []grantRow {
+	var out []grantRow
+	for _, it := range acl {
+		if !seen[it.Grantor] && !seen[it.Grantee] && (it.Grantee != "" || !public) || it.Grantee == "" && !public {
+			continue
+		}
+		grantee := it.Grantee
+		if grantee == "" {
+			grantee = "PUBLIC"
+		}
+		for _, name := range it.Privs.Names() {
+			p := catalog.PrivByName(name)
+			holds := it.Grantee != "" && env.Snap.HasRole(env.DB, it.Grantee, owner)
+			out = append(out, grantRow{it.Grantor, grantee, name, it.Grant&p != 0 || holds})
+		}
+	}
+	return out
+}
+
+// relationGrants calls f for each privilege on each relation; sequences have none
+// here.
+func (w *writer) relationGrants(public bool, f func(schema, name string, r catalog.Relation, g grantRow)) {
+	seen := w.env.enabledNames()
+	w.eachRelation(func(schema, name, owner string, r catalog.Relation) {
+		acl := w.env.Snap.EffectiveACL(r)
+		if v, ok := r.(*catalog.Virtual); ok {
+			if s := Find(v.Schema, v.Name); s != nil {
+				acl = w.env.systemACL(s)
+			}
+		}
+		for _, g := range w.env.grants(acl, owner, seen, public) {
+			f(schema, name, r, g)
 		}
 	})
 }
 
-func rowsColumnPrivileges(w *writer) {
+func rowsTablePrivileges(w *writer)  { w.tablePrivileges(true) }
+func rowsRoleTableGrants(w *writer)  { w.tablePrivileges(false) }
+func rowsColumnPrivileges(w *writer) { w.columnPrivileges(true) }
+func rowsRoleColumnGrants(w *writer) { w.columnPrivileges(false) }
+
+func (w *writer) tablePrivileges(public bool) {
 	db := w.env.dbName()
-	w.eachRelation(func(schema, name, owner string, r catalog.Relation) {
+	w.relationGrants(public, func(schema, name string, _ catalog.Relation, g grantRow) {
+		w.str(g.grantor).str(g.grantee).str(db).str(schema).str(name).str(g.privilege).yes(g.grantable).yes(g.privilege == "SELECT").end()
+	})
+}
+
+// columnPrivileges lists the privileges that columns have, from their relation or
+// of their own.
+func (w *writer) columnPrivileges(public bool) {
+	db := w.env.dbName()
+	row := func(schema, name, col string, g grantRow) {
+		w.str(g.grantor).str(g.grantee).str(db).str(schema).str(name).str(col).str(g.privilege).yes(g.grantable).end()
+	}
+	w.relationGrants(public, func(schema, name string, r catalog.Relation, g grantRow) {
+		if catalog.PrivByName(g.privilege)&catalog.ACLColumn.All() == 0 {
+			return
+		}
 		for _, c := range r.RelColumns() {
-			if c.Dropped {
-				continue
-			}
-			for _, p := range []string{"INSERT", "SELECT", "UPDATE", "REFERENCES"} {
-				w.str(owner).str(owner).str(db).str(schema).str(name).str(c.Name).str(p).yes(true).end()
+			if !c.Dropped {
+				row(schema, name, c.Name, g)
 			}
 		}
 	})
+	seen := w.env.enabledNames()
+	w.eachRelation(func(schema, name, owner string, r catalog.Relation) {
+		whole := w.env.grants(w.env.Snap.EffectiveACL(r), owner, seen, public)
+		for _, c := range r.RelColumns() {
+			for _, g := range w.env.grants(c.ACL, owner, seen, public) {
+				if !c.Dropped && !slices.Contains(whole, g) {
+					row(schema, name, c.Name, g)
+				}
+			}
+		}
+	})
+}
+
+func rowsRoutinePrivileges(w *writer) { w.routinePrivileges(true) }
+func rowsRoleRoutineGrants(w *writer) { w.routinePrivileges(false) }
+
+func (w *writer) routinePrivileges(public bool) {
+	db, seen := w.env.dbName(), w.env.enabledNames()
+	for _, f := range w.env.Snap.AllFunctions(w.env.DB) {
+		for _, g := range w.env.grants(w.env.Snap.EffectiveACL(f), f.Owner, seen, public) {
+			w.str(g.grantor).str(g.grantee).str(db).str(f.Schema).str(f.Name + "_" + strconv.Itoa(int(f.OID))).str(db).str(f.Schema).str(f.Name).
+				str(g.privilege).yes(g.grantable).end()
+		}
+	}
+}
+
+func rowsUdtPrivileges(w *writer)   { w.udtPrivileges(true) }
+func rowsRoleUdtGrants(w *writer)   { w.udtPrivileges(false) }
+func rowsUsagePrivileges(w *writer) { w.usagePrivileges(true) }
+func rowsRoleUsageGrants(w *writer) { w.usagePrivileges(false) }
+
+// udtPrivileges lists the composite types.
+func (w *writer) udtPrivileges(public bool) {
+	db, seen := w.env.dbName(), w.env.enabledNames()
+	for _, u := range w.env.Snap.UserTypes(w.env.DB) {
+		if u.Kind != 'c' {
+			continue
+		}
+		for _, g := range w.env.grants(w.env.Snap.EffectiveACL(u), u.Owner, seen, public) {
+			w.str(g.grantor).str(g.grantee).str(db).str(u.Schema).str(u.Name).str("TYPE USAGE").yes(g.grantable).end()
+		}
+	}
+}
+
+// usagePrivileges lists domains and sequences.
+func (w *writer) usagePrivileges(public bool) {
+	db, seen := w.env.dbName(), w.env.enabledNames()
+	row := func(o catalog.Object, kind string) {
+		co := catalog.CommonOf(o)
+		for _, g := range w.env.grants(w.env.Snap.EffectiveACL(o), co.Owner, seen, public) {
+			if g.privilege == "USAGE" {
+				w.str(g.grantor).str(g.grantee).str(db).str(co.Schema).str(co.Name).str(kind).str("USAGE").yes(g.grantable).end()
+			}
+		}
+	}
+	for _, u := range w.env.Snap.UserTypes(w.env.DB) {
+		if u.Kind == 'd' {
+			row(u, "DOMAIN")
+		}
+	}
+	for _, r := range w.env.Snap.Relations(w.env.DB) {
+		if q, ok := r.(*catalog.Sequence); ok && q.ACL != nil {
+			row(q, "SEQUENCE")
+		}
+	}
 }

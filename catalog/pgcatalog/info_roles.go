@@ -12,27 +12,11 @@ func (env *Env) enabled() []*catalog.Role {
 	me := env.Snap.Role(env.User)
 	var out []*catalog.Role
 	for _, r := range env.Snap.Roles() {
-		if me != nil && (me.Super || env.memberOf(me, r.Name, 0)) {
+		if me != nil && (me.Super || env.Snap.HasRole(env.DB, me.Name, r.Name)) {
 			out = append(out, r)
 		}
 	}
 	return out
-}
-
-// memberOf reports whether a role is another or a member of it, also through
-// others. Memberships are followed up to a depth, since they may form a circle.
-func (env *Env) memberOf(r *catalog.Role, name string, depth int) bool {
-	const maxDepth = 64
-	if r.Name == name {
-		return true
-	}
-	if depth == maxDepth {
-		return false
-	}
-	return slices.ContainsFunc(r.MemberOf, func(m string) bool {
-		of := env.Snap.Role(m)
-		return of != nil && env.memberOf(of, name, depth+1)
-	})
 }
 
 func rowsEnabledRoles(w *writer) {
@@ -44,11 +28,15 @@ func rowsEnabledRoles(w *writer) {
 func rowsApplicableRoles(w *writer) {
 	for _, r := range w.env.enabled() {
 		for _, of := range r.MemberOf {
-			w.str(r.Name).str(of).yes(false).end()
+			w.str(r.Name).str(of).yes(slices.Contains(r.AdminOf, of)).end()
 		}
 	}
 }
 
-// rowsAdministrableRoles has no rows: memberships are granted without ADMIN
-// OPTION.
-func rowsAdministrableRoles(*writer) {}
+func rowsAdministrableRoles(w *writer) {
+	for _, r := range w.env.enabled() {
+		for _, of := range r.AdminOf {
+			w.str(r.Name).str(of).yes(true).end()
+		}
+	}
+}

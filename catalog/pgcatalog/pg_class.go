@@ -16,6 +16,7 @@ type classRow struct {
 	rows, pages                                    float64
 	hasIndex, shared, rules, triggers, populated   bool
 	options                                        []string
+	acl                                            catalog.ACL
 }
 
 func rowsPgClass(w *writer) {
@@ -43,7 +44,7 @@ func (w *writer) class(c *classRow) {
 	w.oid(c.oid).str(c.name).oid(c.namespace).oid(c.rowType).oid(0).oid(c.owner).oid(c.am).oid(file).oid(c.tablespace).
 		int(int64(c.pages)).float(c.rows).int(0).oid(0).bool(c.hasIndex).bool(c.shared).chr(c.persistence).chr(c.kind).
 		int(int64(c.natts)).int(int64(c.checks)).bool(c.rules).bool(c.triggers).bool(false).bool(false).bool(false).
-		bool(c.populated).chr(c.replident).bool(false).oid(0).int(0).int(0).null().optArray(c.options).null().end()
+		bool(c.populated).chr(c.replident).bool(false).oid(0).int(0).int(0).acl(c.acl).optArray(c.options).null().end()
 }
 
 // class returns the row of one OID.
@@ -127,6 +128,7 @@ func (env *Env) systemClass(r *Relation) classRow {
 	} else {
 		c.hasIndex = slices.ContainsFunc(catalog.SystemIndexes(), func(ix catalog.SystemIndex) bool { return ix.Table == r.OID })
 	}
+	c.acl = env.systemACL(r)
 	if c.shared = slices.Contains(sharedRelations, r.Name); c.shared {
 		c.tablespace = oidGlobalTablespace
 	}
@@ -138,6 +140,7 @@ func (env *Env) relationClass(r catalog.Relation) classRow {
 	c := classRow{oid: co.OID, namespace: env.namespace(co.Schema), name: co.Name, owner: env.role(co.Owner),
 		persistence: 'p', replident: 'n', natts: len(r.RelColumns()), populated: true}
 	c.rows, c.pages = env.reltuples(co.OID)
+	c.acl = co.ACL
 	switch x := r.(type) {
 	case *catalog.Table:
 		c.kind, c.am, c.replident, c.rowType = 'r', catalog.OIDHeapAm, 'd', x.RowType

@@ -93,7 +93,7 @@ func (w *writer) userProc(f *catalog.Function) {
 	} else {
 		w.null()
 	}
-	w.nulls(2).end()
+	w.null().acl(f.ACL).end()
 }
 
 func typeOIDs(list []types.T) []types.OID {

@@ -42,10 +42,10 @@ const (
 
 func (w *writer) typeRow(in *types.Info) {
 	env := w.env
-	owner := catalog.OIDSuperuser
+	owner, acl := catalog.OIDSuperuser, catalog.ACL(nil)
 	u := env.Snap.TypeByOID(in.OID)
 	if u != nil {
-		owner = env.role(u.Owner)
+		owner, acl = env.role(u.Owner), u.ACL
 	}
 	var subscript, analyze types.OID
 	switch {
@@ -81,7 +81,7 @@ func (w *writer) typeRow(in *types.Info) {
 	w.oid(in.OID).str(in.Name).oid(env.typeNamespace(in.OID)).oid(owner).int(int64(in.Len)).bool(in.ByVal).chr(in.Type).
 		chr(category).bool(in.Preferred).bool(true).chr(in.Delim).oid(in.RelID).oid(subscript).oid(in.Elem).oid(in.Array).
 		oid(in.In).oid(in.Out).oid(in.Recv).oid(in.Send).oid(in.ModIn).oid(in.ModOut).oid(analyze).chr(in.Align).chr(in.Storage).
-		bool(notNull).oid(base).int(int64(baseMod)).int(0).oid(collation).opt(dflt).opt(dflt).null().end()
+		bool(notNull).oid(base).int(int64(baseMod)).int(0).oid(collation).opt(dflt).opt(dflt).acl(acl).end()
 }
 
 func (env *Env) typeNamespace(o types.OID) types.OID {

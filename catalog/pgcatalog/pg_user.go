@@ -3,7 +3,7 @@ package pgcatalog
 func rowsPgUser(w *writer) {
 	for _, r := range w.env.Snap.Roles() {
 		if r.Login {
-			w.str(r.Name).oid(r.OID).bool(r.CreateDB).bool(r.Super).bool(r.Replication).bool(r.BypassRLS).str("********").null().
+			w.str(r.Name).oid(r.OID).bool(r.CreateDB).bool(r.Super).bool(r.Replication).bool(r.BypassRLS).str("********").time(r.ValidUntil).
 				optArray(options(r.Settings)).end()
 		}
 	}

@@ -194,6 +194,18 @@ func (x *exec) constraintSpec(k *ast.Constraint, col string) (*catalog.Constrain
 				}
 			}
 		}
+		if t, ok := x.lookup(k.RefTable).(*catalog.Table); ok {
+			cols := t.PK
+			if len(k.RefCols) > 0 {
+				cols = nil
+				for _, n := range k.RefCols {
+					cols = append(cols, t.Col(n))
+				}
+			}
+			if err := x.references(t, cols); err != nil {
+				return nil, err
+			}
+		}
 		s.OnDelete, s.OnUpdate, s.DelCols = action(k.OnDelete), action(k.OnUpdate), k.DelCols
 		switch k.Match {
 		case "PARTIAL":

@@ -88,7 +88,7 @@ func Handles(stmt ast.Stmt) bool {
 	case *ast.CreateTable, *ast.CreateIndex, *ast.CreateView, *ast.CreateSequence, *ast.AlterSequence, *ast.CreateSchema,
 		*ast.CreateType, *ast.CreateDomain, *ast.CreateFunction, *ast.CreateRole, *ast.AlterRole, *ast.CreateExtension,
 		*ast.Drop, *ast.AlterTable, *ast.AlterObject, *ast.Truncate, *ast.Comment, *ast.Grant, *ast.Refresh,
-		*ast.CreateDatabase, *ast.DropDatabase:
+		*ast.CreateDatabase, *ast.DropDatabase, *ast.AlterDefaults, *ast.Owned:
 		return true
 	}
 	return false
@@ -118,6 +118,9 @@ func (x *exec) typeName(t types.T) string { return x.snap().FormatType(t, x.db()
 func (x *exec) db() types.OID { return x.Change.DB }
 
 func (x *exec) run(stmt ast.Stmt) (string, error) {
+	if err := x.authorize(stmt); err != nil {
+		return "", err
+	}
 	switch s := stmt.(type) {
 	case *ast.CreateTable:
 		return x.createTable(s)
@@ -168,6 +171,13 @@ func (x *exec) run(stmt ast.Stmt) (string, error) {
 			tag += " ROLE"
 		}
 		return tag, x.grant(s)
+	case *ast.AlterDefaults:
+		return "ALTER DEFAULT PRIVILEGES", x.alterDefaults(s)
+	case *ast.Owned:
+		if s.To != "" {
+			return "REASSIGN OWNED", x.owned(s)
+		}
+		return "DROP OWNED", x.owned(s)
 	}
 	return "", sqlerr.Unsupported(stmt.Pos(), "this statement")
 }

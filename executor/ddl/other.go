@@ -258,8 +258,40 @@ func (x *exec) createRole(s *ast.CreateRole) (string, error) {
 	if err := x.roleOptions(r, s.Options); err != nil {
 		return "", err
 	}
-	_, err := x.Change.CreateRole(r)
-	return "CREATE ROLE", err
+	groups := r.MemberOf
+	r.MemberOf = nil
+	if _, err := x.Change.CreateRole(r); err != nil {
+		return "", err
+	}
+	return "CREATE ROLE", x.roleMembers(r.Name, groups, s.Options)
+}
+
+// roleMembers makes a new role a member of groups, and others members of it.
+func (x *exec) roleMembers(name string, groups []string, opts []ast.Option) error {
+	for _, g := range groups {
+		if g = x.roleName(g); x.snap().Role(g) == nil {
+			return noRole(g)
+		}
+		if err := x.addMember(g, name, false); err != nil {
+			return err
+		}
+	}
+	for i := range opts {
+		o := &opts[i]
+		if o.Name != "role" && o.Name != "user" && o.Name != "admin" {
+			continue
+		}
+		for _, e := range o.List {
+			m := x.roleName(optionText(&ast.Option{X: e}))
+			if x.snap().Role(m) == nil {
+				return noRole(m)
+			}
+			if err := x.addMember(name, m, o.Name == "admin"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (x *exec) roleOptions(r *catalog.Role, opts []ast.Option) error {
@@ -315,7 +347,11 @@ func (x *exec) roleOptions(r *catalog.Role, opts []ast.Option) error {
 				return err
 			}
 			r.ConnLimit = int(n)
-		case "valid until", "valid_until", "validuntil", "sysid":
+		case "valid until", "valid_until", "validuntil":
+			if err := x.validUntil(r, o); err != nil {
+				return err
+			}
+		case "sysid", "role", "user", "admin":
 		case "in role", "in group", "in_role", "inrole", "addroleto":
 			for _, e := range append(o.List, o.X) {
 				if e != nil {
@@ -390,6 +426,12 @@ func (x *exec) alterObject(s *ast.AlterObject) error {
 		switch s.Action {
 		case "RENAME":
 			return c.RenameDatabase(s.Name.Last(), s.NewName)
+		case "OWNER":
+			d := x.snap().Database(s.Name.Last())
+			if d == nil {
+				return sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", s.Name.Last())
+			}
+			return c.SetOwner(d.OID, x.roleName(s.NewName))
 		case "SET", "RESET":
 			return c.EditDatabase(s.Name.Last(), func(d *catalog.Database) error {
 				m := map[string]string{}
@@ -414,6 +456,11 @@ func (x *exec) alterObject(s *ast.AlterObject) error {
 		if s.Action == "RENAME" {
 			return c.RenameRole(s.Name.Last(), s.NewName)
 		}
+		g := &ast.Grant{Off: s.Off, Revoke: s.Action == "DROP USER", Roles: []string{s.Name.Last()}}
+		for i := range s.Options {
+			g.Grantees = append(g.Grantees, s.Options[i].Name)
+		}
+		return x.grantRoles(g)
 	case "TYPE", "DOMAIN":
 		u := x.userType(&s.Name)
 		if u == nil {
@@ -510,62 +557,6 @@ func (x *exec) comment(s *ast.Comment) error {
 		return nil
 	}
 	return sqlerr.Unsupported(s.Pos(), "COMMENT ON %s", s.Kind)
-}
-
-// grant checks that roles and objects exist. Every role may do everything that
-// its attributes allow: privileges on objects are not kept.
-func (x *exec) grant(s *ast.Grant) error {
-	for _, g := range s.Grantees {
-		if g != "public" && x.snap().Role(x.roleName(g)) == nil {
-			return sqlerr.New(sqlerr.UndefinedObject, "role \"%s\" does not exist", g)
-		}
-	}
-	for _, r := range s.Roles {
-		if x.snap().Role(r) == nil {
-			return sqlerr.New(sqlerr.UndefinedObject, "role \"%s\" does not exist", r)
-		}
-		for _, g := range s.Grantees {
-			err := x.Change.EditRole(x.roleName(g), func(m *catalog.Role) error {
-				var list []string
-				for _, o := range m.MemberOf {
-					if o != r {
-						list = append(list, o)
-					}
-				}
-				if !s.Revoke {
-					list = append(list, r)
-				}
-				m.MemberOf = list
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-		}
-	}
-	if len(s.Roles) > 0 {
-		return nil
-	}
-	switch s.ObjKind {
-	case "TABLE", "SEQUENCE", "":
-		for i := range s.Objects {
-			if _, err := x.relation(&s.Objects[i]); err != nil {
-				return err
-			}
-		}
-	case "SCHEMA":
-		for _, n := range s.Objects {
-			if x.snap().Schema(x.db(), n.Last()) == nil {
-				return sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", n.Last())
-			}
-		}
-	}
-	e := sqlerr.New(sqlerr.Warning, "privileges on objects are not enforced")
-	e.Severity = "WARNING"
-	if x.Notice != nil {
-		x.Notice(e)
-	}
-	return nil
 }
 
 // createView makes a view or a materialized view.

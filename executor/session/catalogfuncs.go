@@ -265,27 +265,6 @@ func visibilityFuncs(m map[string]catalogFunc) {
 	}
 }
 
-// privilege answers has_…_privilege: superusers and owners may do everything,
-// and there are no grants beyond those of PUBLIC.
-func (c *catalogCall) privilege() (types.Datum, error) {
-	for _, a := range c.a {
-		if a.Null {
-			return c.null()
-		}
-	}
-	if strings.HasPrefix(c.src, "pg_has_role") {
-		return types.Bool(true), nil
-	}
-	if strings.HasSuffix(c.src, "_name") || strings.HasSuffix(c.src, "_name_name") {
-		if i := len(c.a) - 2; strings.HasPrefix(c.src, "has_table_privilege") && i >= 0 {
-			if _, err := c.relation(i); err != nil {
-				return types.Datum{}, err
-			}
-		}
-	}
-	return types.Bool(true), nil
-}
-
 // sizeFuncs report sizes; files of one store share its pages, so that a table's
 // size is that of its last statistics.
 func sizeFuncs(m map[string]catalogFunc) {

@@ -37,6 +37,9 @@ func (s *Session) copyFrom(ctx context.Context, x *ast.Copy, o *copyOptions) (in
 	if err != nil {
 		return 0, err
 	}
+	if err := s.mayCopyInto(t, cols); err != nil {
+		return 0, err
+	}
 	if err := s.writable("COPY FROM"); err != nil {
 		return 0, err
 	}

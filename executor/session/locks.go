@@ -37,6 +37,9 @@ func (s *Session) lockStmt(ctx context.Context, x *ast.LockTable, c *call) error
 		if err != nil {
 			return err
 		}
+		if err := s.mayLock(r, x.Mode); err != nil {
+			return err
+		}
 		t, ok := r.(*catalog.Table)
 		if !ok {
 			if _, view := r.(*catalog.View); view || mode == kv.AccessShare {

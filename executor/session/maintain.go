@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"kvsqld/catalog"
@@ -65,7 +66,7 @@ func (s *Session) maintained(x *ast.Vacuum) ([]*catalog.Table, error) {
 	}
 	if x.Tables == nil {
 		for _, r := range s.snapshot().Relations(s.db) {
-			if t := storageOfRelation(r); t != nil {
+			if t := storageOfRelation(r); t != nil && s.maintains(t) {
 				out = append(out, t)
 			}
 		}
@@ -85,9 +86,20 @@ func (s *Session) maintained(x *ast.Vacuum) ([]*catalog.Table, error) {
 				x.Tables[i].Name.Last(), map[string]string{"VACUUM": "vacuum", "ANALYZE": "analyze"}[x.Kind]))
 			continue
 		}
+		if !s.maintains(t) {
+			s.tell(warning(sqlerr.Warning, "skipping \"%s\" --- only table or database owner can %s it", t.Name, strings.ToLower(x.Kind)))
+			continue
+		}
 		out = append(out, t)
 	}
 	return out, nil
+}
+
+// maintains reports whether the current role may VACUUM and ANALYZE a table: it
+// owns the table or the database.
+func (s *Session) maintains(t *catalog.Table) bool {
+	snap := s.snapshot()
+	return snap.Owns(s.user, t) || snap.Owns(s.user, snap.Object(s.db))
 }
 
 // checkMaintained checks the names in REINDEX and CLUSTER.
@@ -99,17 +111,31 @@ func (s *Session) checkMaintained(x *ast.Vacuum) error {
 			if s.snapshot().Schema(s.db, n.Last()) == nil {
 				return sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", n.Last())
 			}
+			if sc := s.snapshot().Schema(s.db, n.Last()); !s.snapshot().Owns(s.user, sc) {
+				return s.snapshot().NotOwner(sc)
+			}
 		case x.What == "DATABASE" || x.What == "SYSTEM":
 			if n.Last() != s.dbName {
 				return sqlerr.New(sqlerr.FeatureNotSupported, "can only reindex the currently open database")
 			}
+			if d := s.snapshot().Object(s.db); !s.snapshot().Owns(s.user, d) {
+				return s.snapshot().NotOwner(d)
+			}
 		case x.What == "INDEX":
-			if _, ix := s.findIndex(n); ix == nil {
+			t, ix := s.findIndex(n)
+			if ix == nil {
 				return noRelation(n)
 			}
+			if !s.snapshot().Owns(s.user, t) {
+				return sqlerr.New(sqlerr.InsufficientPrivilege, "must be owner of index %s", ix.Name)
+			}
 		default:
-			if _, err := s.mustRelation(n); err != nil {
+			r, err := s.mustRelation(n)
+			if err != nil {
 				return err
+			}
+			if !s.snapshot().Owns(s.user, r) {
+				return s.snapshot().NotOwner(r)
 			}
 		}
 	}

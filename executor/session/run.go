@@ -103,6 +103,8 @@ type plannedStmt struct {
 	x    expr.Env
 	mem  executor.Memory
 
+	allowed bool // the user has the plan's rights; found out once per plan
+
 	inOrder bool // full scans give the rows in the order of the table's key
 }
 
@@ -132,7 +134,7 @@ func (p *plannedStmt) refresh(s *Session, snap *catalog.Snapshot) error {
 		p.run.Close()
 	}
 	p.run = nil
-	p.q, p.snap, p.epoch = q, snap, s.settings.epoch
+	p.q, p.snap, p.epoch, p.allowed = q, snap, s.settings.epoch, false
 	p.custom = customPlan{generic: q}
 	p.cols = nil
 	if q.Returns {
@@ -161,7 +163,7 @@ func (s *Session) planContext(snap *catalog.Snapshot) *planner.Context {
 	}
 	return &planner.Context{
 		Snap: snap, DB: s.db, SearchPath: s.searchPath(true), Fmt: f, Consts: constants{s}, Texts: texts{},
-		NoOptimizer: !s.settings.optimizer, TempSchema: s.tempSchema(), Rows: s.srv.estimate(snap),
+		NoOptimizer: !s.settings.optimizer, TempSchema: s.tempSchema(), User: s.user, Rows: s.srv.estimate(snap),
 	}
 }
 
@@ -176,6 +178,12 @@ func (s *Session) prepare(ctx context.Context, p *plannedStmt, params []types.Da
 		snap := s.snapshot()
 		if err := p.refresh(s, snap); err != nil {
 			return err
+		}
+		if !p.allowed {
+			if err := s.checkRights(p.q.Rights); err != nil {
+				return err
+			}
+			p.allowed = true
 		}
 		if err := p.suit(s, snap, params); err != nil {
 			return err

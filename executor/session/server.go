@@ -183,7 +183,7 @@ func (srv *Server) Auth(_ context.Context, p *wire.StartupParams, info *wire.Con
 		}
 	}
 	role := srv.Catalog.Current().Role(p.User)
-	if role == nil || role.Verifier == "" {
+	if role == nil || role.Verifier == "" || role.ValidUntil != 0 && role.ValidUntil < now() {
 		return method, nil, nil
 	}
 	v, err := wire.ParseVerifier(role.Verifier)
@@ -218,6 +218,13 @@ func (srv *Server) connect(p *wire.StartupParams, info *wire.ConnInfo) (*Session
 	if db.OID == catalog.OIDTemplate0 {
 		return nil, sqlerr.New(sqlerr.ObjectNotInPrerequisite, "database \"%s\" is not currently accepting connections", p.Database)
 	}
+	if has, _ := snap.Privileges(role.Name, db); has&catalog.PrivConnect == 0 {
+		return nil, fatal(sqlerr.InsufficientPrivilege, "permission denied for database \""+p.Database+"\"").
+			WithDetail("User does not have CONNECT privilege.")
+	}
+	if n := srv.loggedIn(role.Name); role.ConnLimit >= 0 && n >= role.ConnLimit && !role.Super {
+		return nil, fatal(sqlerr.TooManyConnections, "too many connections for role \""+role.Name+"\"")
+	}
 	s := &Session{
 		srv: srv, info: info, db: db.OID, dbName: db.Name, authUser: role.Name, sessionUser: role.Name, user: role.Name,
 		settings: newSettings(), prepared: map[string]*prepared{}, portals: map[string]*portal{}, started: time.Now(),
@@ -235,6 +242,19 @@ func (srv *Server) connect(p *wire.StartupParams, info *wire.ConnInfo) (*Session
 	}
 	srv.mu.sessions[info.PID] = s
 	return s, nil
+}
+
+// loggedIn counts the sessions of a role.
+func (srv *Server) loggedIn(role string) int {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	n := 0
+	for _, s := range srv.mu.sessions {
+		if s.authUser == role {
+			n++
+		}
+	}
+	return n
 }
 
 func (srv *Server) disconnect(s *Session) {

@@ -75,6 +75,9 @@ func (s sessionInfo) Nextval(o types.OID) (int64, error) {
 	if err := s.writable("nextval()"); err != nil && !q.Temp {
 		return 0, err
 	}
+	if err := s.mayDraw(q, catalog.PrivUsage|catalog.PrivUpdate); err != nil {
+		return 0, err
+	}
 	v, err := s.srv.Tables.NextVal(context.Background(), q)
 	if err != nil {
 		return 0, err
@@ -95,6 +98,9 @@ func (s sessionInfo) remember(o types.OID, v int64) {
 func (s sessionInfo) Currval(o types.OID) (int64, error) {
 	q, err := s.sequence(o)
 	if err != nil {
+		return 0, err
+	}
+	if err := s.mayDraw(q, catalog.PrivUsage|catalog.PrivSelect); err != nil {
 		return 0, err
 	}
 	v, ok := s.seqs.values[o]
@@ -124,6 +130,9 @@ func (s sessionInfo) Setval(o types.OID, v int64, called bool) (int64, error) {
 	}
 	if v < q.Min || v > q.Max {
 		return 0, sqlerr.New(sqlerr.NumericValueOutOfRange, "setval: value %d is out of bounds for sequence \"%s\" (%d..%d)", v, q.Name, q.Min, q.Max)
+	}
+	if err := s.mayDraw(q, catalog.PrivUpdate); err != nil {
+		return 0, err
 	}
 	if err := s.srv.Tables.SetVal(context.Background(), q, v, called); err != nil {
 		return 0, err
@@ -168,7 +177,7 @@ func (s *Session) searchPath(implicit bool) []string {
 				if !s.hasTemp {
 					continue
 				}
-			} else if snap.Schema(s.db, n) == nil {
+			} else if !s.mayUse(snap, n) {
 				continue
 			}
 			hasCatalog = hasCatalog || n == catalog.SchemaPgCatalog
@@ -212,38 +221,6 @@ func (s *Session) tableExprs(t *catalog.Table) (*plan.TableExprs, error) {
 	}
 	c.m[t] = x
 	return x, nil
-}
-
-// isSuper reports whether a role is a superuser.
-func (s *Session) isSuper(name string) bool {
-	r := s.snapshot().Role(name)
-	return r != nil && r.Super
-}
-
-// mayBecome reports whether the session user may SET ROLE to another role.
-func (s *Session) mayBecome(name string) bool {
-	if name == s.sessionUser || s.isSuper(s.sessionUser) {
-		return true
-	}
-	seen := map[string]bool{}
-	var member func(of string) bool
-	member = func(of string) bool {
-		if of == name {
-			return true
-		}
-		r := s.snapshot().Role(of)
-		if r == nil || seen[of] {
-			return false
-		}
-		seen[of] = true
-		for _, m := range r.MemberOf {
-			if member(m) {
-				return true
-			}
-		}
-		return false
-	}
-	return member(s.sessionUser)
 }
 
 // armIdle starts the clock of the timeout that applies to a session that waits

@@ -296,13 +296,30 @@ type (
 	Grant struct {
 		Off
 		Revoke     bool
-		Privileges []string // upper case; empty for role grants: then Roles
+		Privileges []string   // upper case; empty for role grants: then Roles
+		Cols       [][]string // of each privilege, nil for the whole object
 		Roles      []string
 		ObjKind    string // TABLE, SCHEMA, SEQUENCE, DATABASE, FUNCTION, ALL TABLES IN SCHEMA, …
 		Objects    []Name
+		Args       [][]TypeName // of functions; nil where none were written
 		Grantees   []string
 		GrantOpt   bool
+		GrantedBy  string
 		Cascade    bool
+	}
+	// AlterDefaults is ALTER DEFAULT PRIVILEGES; the grant's ObjKind is TABLES,
+	// SEQUENCES, FUNCTIONS, TYPES or SCHEMAS, and it has no objects.
+	AlterDefaults struct {
+		Off
+		Roles, Schemas []string
+		Grant          *Grant
+	}
+	// Owned is REASSIGN OWNED (To is set) or DROP OWNED.
+	Owned struct {
+		Off
+		Roles   []string
+		To      string
+		Cascade bool
 	}
 	// Refresh is REFRESH MATERIALIZED VIEW.
 	Refresh struct {
@@ -340,5 +357,7 @@ func (*AlterObject) stmt()     {}
 func (*Truncate) stmt()        {}
 func (*Comment) stmt()         {}
 func (*Grant) stmt()           {}
+func (*AlterDefaults) stmt()   {}
+func (*Owned) stmt()           {}
 func (*Refresh) stmt()         {}
 func (*Unsupported) stmt()     {}

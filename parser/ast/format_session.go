@@ -98,6 +98,30 @@ func (p *printer) session(s Stmt) {
 		p.comment(s)
 	case *Grant:
 		p.grant(s)
+	case *AlterDefaults:
+		p.put("ALTER DEFAULT PRIVILEGES ")
+		if len(s.Roles) > 0 {
+			p.put("FOR ROLE ")
+			p.roles(s.Roles)
+			p.put(" ")
+		}
+		if len(s.Schemas) > 0 {
+			p.put("IN SCHEMA ")
+			p.idents(s.Schemas)
+			p.put(" ")
+		}
+		p.grant(s.Grant)
+	case *Owned:
+		if s.To == "" {
+			p.put("DROP OWNED BY ")
+			p.roles(s.Roles)
+			p.putIf(s.Cascade, " CASCADE")
+			break
+		}
+		p.put("REASSIGN OWNED BY ")
+		p.roles(s.Roles)
+		p.put(" TO ")
+		p.role(s.To)
 	case *Refresh:
 		p.put("REFRESH MATERIALIZED VIEW ")
 		p.putIf(s.Concurrently, "CONCURRENTLY ")
@@ -338,14 +362,32 @@ func (p *printer) grant(g *Grant) {
 	if g.Roles != nil {
 		p.idents(g.Roles)
 	} else {
-		p.put(strings.Join(g.Privileges, ", "), " ON ", g.ObjKind, " ")
-		p.names(g.Objects)
+		for i, w := range g.Privileges {
+			p.putIf(i > 0, ", ")
+			p.put(w)
+			if i < len(g.Cols) && g.Cols[i] != nil {
+				p.put(" (")
+				p.idents(g.Cols[i])
+				p.put(")")
+			}
+		}
+		p.put(" ON ", g.ObjKind)
+		for i := range g.Objects {
+			p.putIf(i > 0, ",")
+			p.put(" ")
+			p.name(g.Objects[i])
+			if i < len(g.Args) && g.Args[i] != nil {
+				p.put("(")
+				for k := range g.Args[i] {
+					p.putIf(k > 0, ", ")
+					p.typeName(g.Args[i][k])
+				}
+				p.put(")")
+			}
+		}
 	}
 	p.put(to)
-	for i, r := range g.Grantees {
-		p.putIf(i > 0, ", ")
-		p.role(r)
-	}
+	p.roles(g.Grantees)
 	if !g.Revoke && g.GrantOpt {
 		if g.Roles != nil {
 			p.put(" WITH ADMIN OPTION")
@@ -353,5 +395,16 @@ func (p *printer) grant(g *Grant) {
 			p.put(" WITH GRANT OPTION")
 		}
 	}
+	if g.GrantedBy != "" {
+		p.put(" GRANTED BY ")
+		p.role(g.GrantedBy)
+	}
 	p.putIf(g.Cascade, " CASCADE")
+}
+
+func (p *printer) roles(list []string) {
+	for i, r := range list {
+		p.putIf(i > 0, ", ")
+		p.role(r)
+	}
 }

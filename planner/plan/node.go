@@ -473,6 +473,8 @@ type Query struct {
 	Returns bool
 	// Tables are the relations that must be locked, with the mode.
 	Tables []TableUse
+	// Rights are what the statement needs of relations; checked before it runs.
+	Rights []*catalog.Right
 	// JoinOrder and other lines that EXPLAIN prints for the five steps.
 	Steps []StepNote
 }

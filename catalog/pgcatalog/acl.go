@@ -1,0 +1,78 @@
+package pgcatalog
+
+import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+)
+
+// acl writes aclitem[], NULL for the default of the object's kind.
+func (w *writer) acl(a catalog.ACL) *writer {
+	if a == nil {
+		return w.null()
+	}
+	return w.strArray(a.Strings())
+}
+
+// systemOwner is the role that owns what every database has.
+func (env *Env) systemOwner() string {
+	if r, ok := env.Snap.Object(catalog.OIDSuperuser).(*catalog.Role); ok {
+		return r.Name
+	}
+	return "postgres"
+}
+
+// schemaACL is a schema's stored ACL; everybody may use the built-in ones.
+func (env *Env) schemaACL(n *catalog.Schema) catalog.ACL {
+	if n.Name == catalog.SchemaPgCatalog || n.Name == catalog.SchemaInformation {
+		return env.readableBy(catalog.ACLSchema, catalog.PrivUsage)
+	}
+	return env.Snap.StoredACL(n)
+}
+
+// readableBy is the ACL of an object of the server's own that everybody has a
+// privilege on.
+func (env *Env) readableBy(kind catalog.ACLKind, public catalog.Priv) catalog.ACL {
+	owner := env.systemOwner()
+	out := catalog.DefaultACL(kind, owner)
+	if public != 0 {
+		out = append(out, catalog.ACLItem{Grantor: owner, Privs: public})
+	}
+	return out
+}
+
+// systemACL is the ACL of a system relation.
+func (env *Env) systemACL(r *Relation) catalog.ACL {
+	public, _ := env.Snap.Privileges("", &catalog.Virtual{Common: catalog.Common{Schema: r.Schema, Name: r.Name}})
+	return env.readableBy(catalog.ACLTable, public)
+}
+
+// rowsPgInitPrivs lists the ACLs that the server's own objects began with, so
+// that dumps leave them out.
+func rowsPgInitPrivs(w *writer) {
+	for _, n := range w.env.Snap.Schemas(w.env.DB) {
+		if acl := w.env.schemaACL(n); acl != nil && (n.OID < types.FirstUserOID) {
+			w.oid(n.OID).oid(oidPgNamespace).int(0).chr('i').acl(acl).end()
+		}
+	}
+	for _, r := range All() {
+		w.oid(r.OID).oid(oidPgClass).int(0).chr('i').acl(w.env.systemACL(r)).end()
+	}
+}
+
+func rowsPgDefaultACL(w *writer) {
+	d, ok := w.env.Snap.Object(w.env.DB).(*catalog.Database)
+	if !ok {
+		return
+	}
+	for i, p := range d.Defaults {
+		kind := byte(p.Kind)
+		if p.Kind == catalog.ACLSequence {
+			kind = 'S'
+		}
+		var schema types.OID
+		if p.Schema != "" {
+			schema = w.env.namespace(p.Schema)
+		}
+		w.oid(synthOID("defaultacl", d.OID, i)).oid(w.env.role(p.Role)).oid(schema).chr(kind).acl(p.ACL).end()
+	}
+}

@@ -1,0 +1,94 @@
+package session
+
+import (
+	"slices"
+
+	"kvsqld/catalog"
+)
+
+// isSuper reports whether a role is a superuser.
+func (s *Session) isSuper(name string) bool { return s.snapshot().IsSuper(name) }
+
+// mayBecome reports whether the session user may SET ROLE to another role.
+func (s *Session) mayBecome(name string) bool {
+	return s.isSuper(s.sessionUser) || s.snapshot().IsMember(s.db, s.sessionUser, name)
+}
+
+// checkRights reports 42501 for the first relation that the current role may not
+// use as a statement does. A superuser's statement needs no look at them but
+// for the views whose owners are others.
+func (s *Session) checkRights(rights []*catalog.Right) error {
+	snap := s.snapshot()
+	for _, r := range rights {
+		if err := snap.CheckRight(s.user, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayUse reports whether a schema of the search path is there and may be used.
+func (s *Session) mayUse(snap *catalog.Snapshot, schema string) bool {
+	n := snap.Schema(s.db, schema)
+	if n == nil {
+		return false
+	}
+	has, _ := snap.Privileges(s.user, n)
+	return has&catalog.PrivUsage != 0
+}
+
+// mayDraw checks that the current role has one of the privileges on a sequence.
+// Values for an identity column are drawn on behalf of the table: whoever may
+// insert there may draw them.
+func (s *Session) mayDraw(q *catalog.Sequence, any catalog.Priv) error {
+	snap := s.snapshot()
+	if has, _ := snap.Privileges(s.user, q); has&any != 0 {
+		return nil
+	}
+	if t := snap.Table(q.OwnerTable); q.Identity && t != nil {
+		if has, _ := snap.Privileges(s.user, t); has&catalog.PrivInsert != 0 {
+			return nil
+		}
+		for i := range t.Columns {
+			if has, _ := snap.ColumnPrivileges(s.user, t, i); has&catalog.PrivInsert != 0 {
+				return nil
+			}
+		}
+	}
+	return snap.Denied(q)
+}
+
+// columnsOfRelation lists the live columns of a relation by number.
+func columnsOfRelation(r catalog.Relation) []int {
+	var out []int
+	for i, c := range r.RelColumns() {
+		if !c.Dropped {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// mayCopyInto checks COPY FROM's rights.
+func (s *Session) mayCopyInto(t *catalog.Table, cols []int) error {
+	if len(cols) == 0 {
+		cols = columnsOfRelation(t)
+	}
+	return s.snapshot().CheckRight(s.user, &catalog.Right{Rel: t, Need: catalog.PrivInsert, Insert: slices.Clone(cols)})
+}
+
+// mayLock checks LOCK TABLE's rights: SELECT for the weakest mode, INSERT or
+// better for ROW EXCLUSIVE, and UPDATE, DELETE or TRUNCATE for any.
+func (s *Session) mayLock(r catalog.Relation, mode string) error {
+	any := catalog.PrivUpdate | catalog.PrivDelete | catalog.PrivTruncate
+	switch mode {
+	case "ACCESS SHARE":
+		any |= catalog.PrivSelect
+	case "ROW EXCLUSIVE":
+		any |= catalog.PrivInsert
+	}
+	if has, _ := s.snapshot().Privileges(s.user, r); has&any == 0 {
+		return s.snapshot().Denied(r)
+	}
+	return nil
+}

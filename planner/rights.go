@@ -1,0 +1,75 @@
+package planner
+
+import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+// The rights that a statement needs are collected while names are bound, and
+// checked by the session each time before it runs: a plan may be made by one role
+// and used by another. What a view reads, the view's owner must be allowed to.
+
+// need notes a right on a relation in the name of the role that binds it.
+func (p *planner) need(obj catalog.Relation, what catalog.Priv) *catalog.Right {
+	r := &catalog.Right{Rel: obj, As: p.as, Need: what}
+	p.rights = append(p.rights, r)
+	return r
+}
+
+// watch makes references to an entry's columns count for a right.
+func (p *planner) watch(r *rel, right *catalog.Right) {
+	if right == nil {
+		return
+	}
+	if p.watched == nil {
+		p.watched = make(map[int]*catalog.Right)
+	}
+	p.watched[r.id] = right
+}
+
+// read notes the columns that an expression refers to.
+func (p *planner) read(x plan.Expr) {
+	if len(p.watched) == 0 {
+		return
+	}
+	if v, ok := x.(*plan.Var); ok {
+		p.readVar(v)
+		return
+	}
+	plan.Visit(x, func(y plan.Expr) bool {
+		if v, ok := y.(*plan.Var); ok {
+			p.readVar(v)
+		}
+		return true
+	})
+}
+
+func (p *planner) readVar(v *plan.Var) {
+	right := p.watched[v.Rel]
+	switch {
+	case right == nil:
+	case v.Col >= 0:
+		right.Read(v.Col)
+	default:
+		right.Need |= catalog.PrivSelect
+	}
+}
+
+// usable checks that the schema of a qualified name may be used. The names in a
+// view were checked when it was made.
+func (p *planner) usable(n *ast.Name) {
+	schema := n.Schema()
+	if schema == "" || p.User == "" || p.inView > 0 {
+		return
+	}
+	if s := p.Snap.Schema(p.DB, schema); s != nil {
+		if err := p.Snap.CheckPriv(p.User, s, catalog.PrivUsage); err != nil {
+			if e, ok := err.(*sqlerr.Error); ok {
+				err = e.At(n.Pos())
+			}
+			fail(err)
+		}
+	}
+}
