@@ -36,9 +36,11 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 		if w.Action == "INSERT" {
 			kind = plan.Left
 		}
+		p.dest.Need |= dmlPrivs[w.Action]
 	}
 	bl := &block{rels: map[int]*rel{}}
 	r := p.tableRel(t, aliasOf(s.Table))
+	p.watch(r, p.dest)
 	r.needKey, r.target = true, true
 	bl.rels[r.id] = r
 	both := &scope{parent: sc, block: bl}

@@ -69,6 +69,7 @@ type planner struct {
 	lockAt   map[int]int                      // target with the row key, per entry to lock
 	lockRels map[int]*rel
 	rights   []*catalog.Right
+	calls    []*catalog.Function    // that the caller must be allowed to execute
 	watched  map[int]*catalog.Right // by range-table entry
 	dest     *catalog.Right         // of the table that is being changed
 	as       string                 // owner of the view that is being bound, "" outside
@@ -162,7 +163,7 @@ func (p *planner) statement(stmt ast.Stmt) *plan.Query {
 	out.CTEs = p.ctes
 	out.ReadOnly = !p.writes
 	out.Tables = p.uses
-	out.Rights = p.rights
+	out.Rights, out.Calls = p.rights, p.calls
 	out.Steps = p.steps
 	number(out)
 	return out

@@ -182,7 +182,7 @@ func rowTypeOf(r catalog.Relation) types.OID {
 // and what it may do.
 func (b *binder) routineCall(c *plan.Call) plan.Expr {
 	f := c.Proc.SQL
-	b.called = append(b.called, f.OID)
+	b.called, b.calls = append(b.called, f.OID), append(b.calls, f)
 	if f.Volatile == 'v' {
 		b.writes = true
 	}
@@ -253,7 +253,7 @@ func (b *binder) inline(c *plan.Call) plan.Expr {
 	if !fit {
 		return nil
 	}
-	b.called = append(b.called, p.called...)
+	b.called, b.calls = append(b.called, p.called...), append(b.calls, p.calls...)
 	b.volatil, b.writes = b.volatil || p.volatil, b.writes || p.writes
 	return plan.Map(stripPos(x), func(y plan.Expr) plan.Expr {
 		if v, ok := y.(*plan.Param); ok {
@@ -333,7 +333,7 @@ func (p *planner) planCall(s *ast.CallProc, out *plan.Query) {
 		c.Cols = append(c.Cols, col.T)
 	}
 	p.writes, p.volatil = true, true
-	p.called = append(p.called, f.OID)
+	p.called, p.calls = append(p.called, f.OID), append(p.calls, f)
 	n := &plan.FuncScan{Funcs: p.planExprs([]plan.Expr{c}, nil), FuncCols: []int{max(len(cols), 1)}}
 	n.Common.Rows = 1
 	n.Cols = cols

@@ -276,7 +276,7 @@ func (x *exec) mayDrop(s *ast.Drop) error {
 				err = x.owns(u)
 			}
 		case "FUNCTION", "PROCEDURE", "ROUTINE":
-			if f, e := x.function(n, argsOf(s, i)); e == nil && !x.ownsSchemaOf(f) {
+			if f, e := x.function(s.Kind, n, argsOf(s, i)); e == nil && !x.ownsSchemaOf(f) {
 				err = x.owns(f)
 			}
 		}
@@ -379,7 +379,7 @@ func (x *exec) mayAlterObject(s *ast.AlterObject) error {
 			return x.mayCreateIn(s.NewName, x.User)
 		}
 	case "FUNCTION", "PROCEDURE", "ROUTINE":
-		f, err := x.function(&s.Name, s.Args)
+		f, err := x.function(s.Kind, &s.Name, s.Args)
 		if err != nil {
 			return nil
 		}
@@ -425,7 +425,7 @@ func (x *exec) mayComment(s *ast.Comment) error {
 			return x.owns(u)
 		}
 	case "FUNCTION", "PROCEDURE", "ROUTINE":
-		if f, err := x.function(&s.Name, s.Args); err == nil {
+		if f, err := x.function(s.Kind, &s.Name, s.Args); err == nil {
 			return x.owns(f)
 		}
 	}

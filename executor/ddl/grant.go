@@ -219,7 +219,7 @@ func (x *exec) grantedFunction(s *ast.Grant, i int) (*catalog.Function, error) {
 	if i < len(s.Args) {
 		args = s.Args[i]
 	}
-	f, err := x.function(n, args)
+	f, err := x.function(s.ObjKind, n, args)
 	if err == nil {
 		return f, nil
 	}

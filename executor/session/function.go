@@ -96,7 +96,22 @@ func (s *Session) runInBody(ctx context.Context, f *catalog.Function, p *planned
 	if !plannable(p.stmt) {
 		return sqlerr.Unsupported(-1, "%s in the body of a function", noun(p.stmt))
 	}
+	if f.Definer && s.user != f.Owner {
+		outer := s.user
+		s.actAs(f.Owner)
+		defer s.actAs(outer)
+		if consume := yield; consume != nil {
+			yield = func(b *vec.Batch) (bool, error) {
+				s.actAs(outer)
+				defer s.actAs(f.Owner)
+				return consume(b)
+			}
+		}
+	}
 	if err := p.refresh(s, s.snapshot()); err != nil {
+		return err
+	}
+	if err := s.checkRights(p.q); err != nil {
 		return err
 	}
 	if err := s.lockTables(ctx, p.q); err != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"kvsqld/catalog"
+	"kvsqld/planner/plan"
 )
 
 // isSuper reports whether a role is a superuser.
@@ -14,12 +15,16 @@ func (s *Session) mayBecome(name string) bool {
 	return s.isSuper(s.sessionUser) || s.snapshot().IsMember(s.db, s.sessionUser, name)
 }
 
-// checkRights reports 42501 for the first relation that the current role may not
-// use as a statement does. A superuser's statement needs no look at them but
-// for the views whose owners are others.
-func (s *Session) checkRights(rights []*catalog.Right) error {
+// checkRights reports 42501 for the first function or relation that the current
+// role may not use as a statement does.
+func (s *Session) checkRights(q *plan.Query) error {
 	snap := s.snapshot()
-	for _, r := range rights {
+	for _, f := range q.Calls {
+		if err := snap.CheckPriv(s.user, f, catalog.PrivExecute); err != nil {
+			return err
+		}
+	}
+	for _, r := range q.Rights {
 		if err := snap.CheckRight(s.user, r); err != nil {
 			return err
 		}
@@ -91,4 +96,10 @@ func (s *Session) mayLock(r catalog.Relation, mode string) error {
 		return s.snapshot().Denied(r)
 	}
 	return nil
+}
+
+// actAs makes another role the current one, as a function that is SECURITY
+// DEFINER does for its body.
+func (s *Session) actAs(role string) {
+	s.user, s.path = role, pathCache{}
 }

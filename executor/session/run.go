@@ -103,7 +103,7 @@ type plannedStmt struct {
 	x    expr.Env
 	mem  executor.Memory
 
-	allowed bool // the user has the plan's rights; found out once per plan
+	allowed string // the role that was found to have the plan's rights
 
 	inOrder bool // full scans give the rows in the order of the table's key
 }
@@ -134,7 +134,7 @@ func (p *plannedStmt) refresh(s *Session, snap *catalog.Snapshot) error {
 		p.run.Close()
 	}
 	p.run = nil
-	p.q, p.snap, p.epoch, p.allowed = q, snap, s.settings.epoch, false
+	p.q, p.snap, p.epoch, p.allowed = q, snap, s.settings.epoch, ""
 	p.custom = customPlan{generic: q}
 	p.cols = nil
 	if q.Returns {
@@ -179,11 +179,11 @@ func (s *Session) prepare(ctx context.Context, p *plannedStmt, params []types.Da
 		if err := p.refresh(s, snap); err != nil {
 			return err
 		}
-		if !p.allowed {
-			if err := s.checkRights(p.q.Rights); err != nil {
+		if p.allowed != s.user {
+			if err := s.checkRights(p.q); err != nil {
 				return err
 			}
-			p.allowed = true
+			p.allowed = s.user
 		}
 		if err := p.suit(s, snap, params); err != nil {
 			return err

@@ -475,6 +475,8 @@ type Query struct {
 	Tables []TableUse
 	// Rights are what the statement needs of relations; checked before it runs.
 	Rights []*catalog.Right
+	// Calls are the user-defined functions that are called, in views as well.
+	Calls []*catalog.Function
 	// JoinOrder and other lines that EXPLAIN prints for the five steps.
 	Steps []StepNote
 }
