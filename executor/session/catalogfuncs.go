@@ -180,10 +180,11 @@ func definitionFuncs(m map[string]catalogFunc) {
 	for _, n := range []string{"pg_get_function_arg_default", "pg_get_function_sqlbody", "pg_get_partition_constraintdef",
 		"pg_get_partkeydef", "pg_get_replica_identity_index", "pg_get_ruledef", "pg_get_ruledef_ext", "pg_get_statisticsobjdef",
 		"pg_get_statisticsobjdef_columns", "pg_get_triggerdef", "pg_get_triggerdef_ext", "pg_describe_object", "pg_identify_object",
-		"pg_partition_root", "pg_collation_for", "pg_collation_actual_version", "acldefault_sql", "pg_column_compression",
+		"pg_partition_root", "pg_collation_for", "pg_collation_actual_version", "pg_column_compression",
 		"pg_tablespace_location", "pg_settings_get_flags"} {
 		m[n] = answerNull
 	}
+	m["acldefault_sql"] = (*catalogCall).aclDefault
 	m["pg_tablespace_location"] = func(c *catalogCall) (types.Datum, error) { return c.text("", true) }
 	m["oidvectortypes"] = func(c *catalogCall) (types.Datum, error) {
 		_, _, _, elems, err := types.ArrayElems(c.a[0])

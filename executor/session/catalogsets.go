@@ -52,7 +52,9 @@ func (s sessionInfo) CatalogRows(src string, args []types.Datum, cols []types.T)
 			out = append(out, []types.Datum{types.Int(types.TOid, int64(d.OID))})
 		}
 		return out, nil
-	case "aclexplode", "pg_prepared_xact", "pg_config", "pg_get_catalog_foreign_keys", "pg_hba_file_rules",
+	case "aclexplode":
+		return s.aclRows(args[0])
+	case "pg_prepared_xact", "pg_config", "pg_get_catalog_foreign_keys", "pg_hba_file_rules",
 		"pg_get_publication_tables", "pg_stat_get_backend_idset":
 		return nil, nil // nothing of the kind exists
 	}

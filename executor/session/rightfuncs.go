@@ -241,3 +241,49 @@ func (c *catalogCall) hasRole(role string, of types.Datum, list string) (types.D
 	}
 	return types.Bool(false), nil
 }
+
+// aclDefault answers acldefault(kind, owner): the ACL that NULL stands for.
+func (c *catalogCall) aclDefault() (types.Datum, error) {
+	kind := c.str(0)
+	owner, ok := c.snapshot().Object(c.oid(1)).(*catalog.Role)
+	if len(kind) != 1 || !ok {
+		return c.null()
+	}
+	return aclDatum(catalog.DefaultACL(catalog.ACLKind(kind[0]), owner.Name)), nil
+}
+
+func aclDatum(acl catalog.ACL) types.Datum {
+	elem := types.Of(types.OAclitem)
+	list := make([]types.Datum, len(acl))
+	for i, s := range acl.Strings() {
+		list[i] = types.Bytes(elem, []byte(s))
+	}
+	return types.NewVector(elem, list)
+}
+
+// aclRows answers aclexplode: a row per privilege.
+func (s sessionInfo) aclRows(array types.Datum) ([][]types.Datum, error) {
+	if array.Null {
+		return nil, nil
+	}
+	_, _, _, elems, err := types.ArrayElems(array)
+	if err != nil {
+		return nil, err
+	}
+	var out [][]types.Datum
+	for _, e := range elems {
+		it, _, err := catalog.ParseACLItem(string(e.B))
+		if err != nil {
+			return nil, err
+		}
+		var grantee types.OID
+		if it.Grantee != "" {
+			grantee = s.snapshot().RoleOID(it.Grantee)
+		}
+		for _, name := range it.Privs.Names() {
+			out = append(out, []types.Datum{types.Int(types.TOid, int64(s.snapshot().RoleOID(it.Grantor))), types.Int(types.TOid, int64(grantee)),
+				types.Text(name), types.Bool(it.Grant&catalog.PrivByName(name) != 0)})
+		}
+	}
+	return out, nil
+}
