@@ -60,6 +60,10 @@ fuzz: ## run each fuzz target for a minute
 	  done; \
 	done
 
+.PHONY: docs
+docs: ## write the table of supported functions, catalog/builtin/FUNCTIONS.md
+	go test -count=1 -run 'TestFunctionTable$$' ./executor/expr -rewrite
+
 .PHONY: slt
 slt: ## run the sqllogictest files of DIR=… (EXCEPT=list, SERVER=postgres)
 	@test -n "$(DIR)" || { echo "usage: make slt DIR=directory [EXCEPT=file] [SERVER=postgres]"; exit 2; }
