@@ -7,6 +7,7 @@ import (
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/planner/plan"
 	"kvsqld/storage/kv"
+	"kvsqld/storage/table"
 )
 
 // ctxErr returns 57014 when the context has ended. A cause that carries a
@@ -39,22 +40,49 @@ func isCancel(err error) bool {
 }
 
 // kvCodes gives the engine's errors their SQLSTATE and PostgreSQL's message.
+// What is not here and no *sqlerr.Error is an internal error: the wire logs it
+// in full and shows XX000.
 var kvCodes = []struct {
 	err  error
 	code sqlerr.Code
 	msg  string
+	// detail: what the store says is for the client too, such as the page.
+	detail bool
 }{
-	{kv.ErrConflict, sqlerr.SerializationFailure, "could not serialize access due to concurrent update"},
-	{kv.ErrDeadlock, sqlerr.DeadlockDetected, "deadlock detected"},
-	{kv.ErrLockTimeout, sqlerr.LockNotAvailable, "canceling statement due to lock timeout"},
-	{kv.ErrReadOnly, sqlerr.ReadOnlySQLTransaction, "cannot write in a read-only transaction"},
-	{kv.ErrTooOld, sqlerr.SnapshotTooOld, "snapshot too old"},
-	{kv.ErrCorrupt, sqlerr.DataCorrupted, "data corrupted"},
-	{kv.ErrTooLarge, sqlerr.ProgramLimitExceeded, "row or key is too large"},
-	{kv.ErrDiskFull, sqlerr.DiskFull, "could not extend file: no space left on device"},
-	{kv.ErrUndetermined, sqlerr.TransactionUnknown, "the outcome of the transaction is unknown"},
-	{kv.ErrIO, sqlerr.IOError, "the storage medium failed: nothing can be written until the server is restarted"},
-	{kv.ErrUnavailable, sqlerr.CannotConnectNow, "the store is not available"},
+	{kv.ErrConflict, sqlerr.SerializationFailure, msgConcurrentUpdate, false},
+	{table.ErrChanged, sqlerr.SerializationFailure, msgConcurrentUpdate, false},
+	{ErrRetry, sqlerr.SerializationFailure, msgConcurrentUpdate, false},
+	{kv.ErrDeadlock, sqlerr.DeadlockDetected, "deadlock detected", false},
+	{kv.ErrLockTimeout, sqlerr.LockNotAvailable, "canceling statement due to lock timeout", false},
+	{kv.ErrReadOnly, sqlerr.ReadOnlySQLTransaction, "cannot write in a read-only transaction", false},
+	{kv.ErrTooOld, sqlerr.SnapshotTooOld, "snapshot too old", false},
+	{kv.ErrCorrupt, sqlerr.DataCorrupted, "data corrupted", true},
+	{kv.ErrTooLarge, sqlerr.ProgramLimitExceeded, "row or transaction is too large", false},
+	{kv.ErrDiskFull, sqlerr.DiskFull, "could not extend file: no space left on device", true},
+	{kv.ErrUndetermined, sqlerr.TransactionUnknown, "the outcome of the transaction is unknown", true},
+	{kv.ErrIO, sqlerr.IOError, "the storage medium failed: nothing can be written until the server is restarted", true},
+	{kv.ErrUnavailable, sqlerr.CannotConnectNow, "the store is not available", false},
+}
+
+const msgConcurrentUpdate = "could not serialize access due to concurrent update"
+
+// StoreError gives a fault of the layers below its SQLSTATE and message, nil for
+// other errors.
+func StoreError(err error) *sqlerr.Error {
+	if e := conflictErr(err); e != nil {
+		return e
+	}
+	for _, k := range kvCodes {
+		if errors.Is(err, k.err) {
+			e := sqlerr.New(k.code, "%s", k.msg)
+			e.Cause = err
+			if k.detail {
+				e.Detail = err.Error()
+			}
+			return e
+		}
+	}
+	return nil
 }
 
 // wrapErr turns errors of the context and the engine into errors with SQLSTATE;
@@ -67,30 +95,20 @@ func wrapErr(ctx context.Context, err error) error {
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
 		return cancelErr(ctx)
 	}
-	if e := ConflictErr(err); e != nil {
+	if e := StoreError(err); e != nil {
 		return e
-	}
-	for _, k := range kvCodes {
-		if errors.Is(err, k.err) {
-			e := sqlerr.New(k.code, "%s", k.msg)
-			e.Cause = err
-			if k.code == sqlerr.DataCorrupted {
-				e.Detail = err.Error() // which file and page it is
-			}
-			return e
-		}
 	}
 	return err
 }
 
-// ConflictErr words a conflict of which more is known than that there is one;
+// conflictErr words a conflict of which more is known than that there is one;
 // nil for other errors.
-func ConflictErr(err error) *sqlerr.Error {
+func conflictErr(err error) *sqlerr.Error {
 	var c *kv.ConflictError
 	if !errors.As(err, &c) {
 		return nil
 	}
-	e := sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update")
+	e := sqlerr.New(sqlerr.SerializationFailure, msgConcurrentUpdate)
 	switch {
 	case c.Deleted:
 		e.Message = "could not serialize access due to concurrent delete"
