@@ -328,6 +328,21 @@ func (b *binder) is(e *ast.Is) plan.Expr {
 		test := map[string]plan.IsTest{"TRUE": plan.IsTrue, "FALSE": plan.IsFalse, "UNKNOWN": plan.IsUnknown}[e.Test]
 		return &plan.Is{At: at, X: b.mustBool(x, "IS "+e.Test), Test: test, Not: e.Not}
 	}
+	if form, ok := strings.CutSuffix(e.Test, "NORMALIZED"); ok {
+		if form = strings.TrimSpace(form); form == "" {
+			form = "NFC"
+		}
+		s := b.coerce(x, types.TText, implicit)
+		if s == nil {
+			failf(sqlerr.UndefinedFunction, e.Pos(), "function pg_catalog.is_normalized(%s) does not exist", b.bareName(x.Type().OID))
+		}
+		f := &plan.Const{At: plan.At{T: types.TText, Off: -1}, Val: types.Text(form)}
+		y := b.makeCall(catalog.ProcBySrc("unicode_is_normalized"), []plan.Expr{s, f}, []types.OID{types.OText, types.OText}, "", e.Pos())
+		if e.Not {
+			return negate(y, e.Pos())
+		}
+		return y
+	}
 	unsupported(e.Pos(), "IS %s", e.Test)
 	return nil
 }

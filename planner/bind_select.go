@@ -3,6 +3,7 @@ package planner
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -254,6 +255,10 @@ func figureName(e ast.Expr) string {
 // figure returns a name and how sure it is: 2 certain, 1 weak.
 func figure(e ast.Expr) (string, int) {
 	switch e := e.(type) {
+	case *ast.Is:
+		if strings.HasSuffix(e.Test, "NORMALIZED") && !e.Not {
+			return "is_normalized", 2
+		}
 	case *ast.ColumnRef:
 		if e.Star || len(e.Parts) == 0 {
 			return "", 0

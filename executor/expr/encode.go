@@ -13,7 +13,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"kvsqld/catalog/sqlerr"
-	"kvsqld/catalog/types"
 )
 
 func encodeFuncs(r *registry) {
@@ -70,9 +69,6 @@ func encodeFuncs(r *registry) {
 		f, err := normalForm(form)
 		return err == nil && f.IsNormal(a), err
 	}), "unicode_is_normalized")
-	// The database is UTF-8, so conversion from and to UTF-8 only checks.
-	r.add(fn2(convertFrom), "pg_convert_from")
-	r.add(fn2(func(_ *callCtx, a, enc []byte) ([]byte, error) { return a, wantUTF8(enc) }), "pg_convert_to")
 }
 
 // errEncoding lists the known names as PostgreSQL's hint does.
@@ -324,19 +320,4 @@ func normalForm(name []byte) (norm.Form, error) {
 		return norm.NFKD, nil
 	}
 	return 0, sqlerr.New(sqlerr.InvalidParameterValue, "invalid normalization form: %s", name)
-}
-
-func wantUTF8(enc []byte) error {
-	switch string(appendLower(nil, enc)) {
-	case "utf8", "utf-8", "unicode", "sql_ascii":
-		return nil
-	}
-	return sqlerr.Unsupported(-1, "conversion between UTF8 and %s", enc)
-}
-
-func convertFrom(_ *callCtx, b, enc []byte) ([]byte, error) {
-	if err := wantUTF8(enc); err != nil {
-		return nil, err
-	}
-	return b, types.CheckText(b)
 }

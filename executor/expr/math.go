@@ -36,8 +36,10 @@ func mathFuncs(r *registry) {
 			return 1
 		case a < 0:
 			return -1
+		case a == 0:
+			return 0
 		}
-		return a * 0
+		return a // not a number
 	}, "dsign")
 	plain(func(a float64) float64 { return a / (math.Pi / 180) }, "degrees")
 	plain(func(a float64) float64 { return a * (math.Pi / 180) }, "radians")

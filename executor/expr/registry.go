@@ -30,6 +30,7 @@ func families() []func(*registry) {
 		castFuncs,
 		stringFuncs,
 		encodeFuncs,
+		encodingFuncs,
 		likeFuncs,
 		regexFuncs,
 		datetimeFuncs,

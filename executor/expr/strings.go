@@ -208,7 +208,7 @@ func errTooLong() error {
 
 func pad(c *callCtx, s []byte, n int64, fill []byte, left bool) ([]byte, error) {
 	n = max(n, 0)
-	if n > maxText {
+	if n*utf8.UTFMax > maxText {
 		return nil, errTooLong()
 	}
 	have := int64(utf8.RuneCount(s))
