@@ -79,14 +79,14 @@ func (c *Change) grantColumns(o Object, cols map[int]Priv, g *GrantSpec) (Object
 func (c *Change) changedACL(o Object, kind ACLKind, name string, col int, privs Priv, acl ACL, g *GrantSpec) (ACL, error) {
 	_, co := c.snap.KindOf(o)
 	owner, grantor := co.Owner, co.Owner
-	can := kind.All()
 	if !c.snap.Owns(c.Owner, o) {
 		held, options := c.snap.Privileges(c.Owner, o)
 		if col >= 0 {
 			h, op := c.snap.ColumnPrivileges(c.Owner, o.(Relation), col)
 			held, options = held|h, options|op
 		}
-		grantor, can = c.bestGrantor(co.DB, acl, privs), options&kind.All()
+		grantor = c.bestGrantor(co.DB, acl, privs)
+		can := options & kind.All()
 		if can&privs == 0 && held&kind.All() == 0 {
 			return nil, c.deniedFor(o, col)
 		}
