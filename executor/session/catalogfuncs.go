@@ -179,8 +179,8 @@ func definitionFuncs(m map[string]catalogFunc) {
 	// What does not exist here has no definition.
 	for _, n := range []string{"pg_get_function_arg_default", "pg_get_function_sqlbody", "pg_get_partition_constraintdef",
 		"pg_get_partkeydef", "pg_get_replica_identity_index", "pg_get_ruledef", "pg_get_ruledef_ext", "pg_get_statisticsobjdef",
-		"pg_get_statisticsobjdef_columns", "pg_get_triggerdef", "pg_get_triggerdef_ext", "pg_describe_object", "pg_identify_object",
-		"pg_partition_root", "pg_collation_for", "pg_collation_actual_version", "pg_column_compression",
+		"pg_get_statisticsobjdef_columns", "pg_get_triggerdef", "pg_get_triggerdef_ext",
+		"pg_partition_root", "pg_collation_actual_version", "pg_column_compression",
 		"pg_tablespace_location", "pg_settings_get_flags"} {
 		m[n] = answerNull
 	}
