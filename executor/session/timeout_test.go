@@ -1,0 +1,56 @@
+package session
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestEverythingStops lets statement_timeout end statements that would run for
+// hours, one for each operator and command that does long work: one that does
+// not look at its context hangs this test.
+func TestEverythingStops(t *testing.T) {
+	c := newServer(t).client(t)
+	c.must("create table big (id int primary key, v int, t text)")
+	c.must("insert into big select i, i % 100, md5(i::text) from generate_series(1, 20000) i")
+	c.must("create table log (h int, g int)")
+	// huge has more rows than there is time for, but takes no memory.
+	const huge = "generate_series(1, 100000) h, generate_series(1, 100000) g"
+	for _, q := range []string{
+		// Scans, joins, filters.
+		"select count(*) from big a, big b, big c",
+		"select a.t from big a join (select g from " + huge + ") b on a.v < b.g and a.v > b.g",
+		"select count(*) from big a join (select g from " + huge + ") b on a.id = b.g and a.v + b.g < 0",
+		"select count(*) from (select h from " + huge + ") a where exists (select 1 from big b where b.v + a.h = -1)",
+		"select count(*) from " + huge + " where h in (select v from big where id + g = -1)",
+		// Grouping, sorting, windows, sets, recursion.
+		"select v, sum(g) from big, " + huge + " group by v",
+		"select distinct v from big, " + huge,
+		"select g from " + huge + " order by h desc limit 1",
+		"select max(s) from (select sum(g) over (partition by h order by g) s from " + huge + ") x",
+		"select g from " + huge + " except select id from big",
+		"select percentile_disc(0.5) within group (order by g) from " + huge,
+		"with recursive r as (select 1 n union all select n + 1 from r) select max(n) from r",
+		"with recursive r as (select 1 n union select n % 1000 + 1 from r, " + huge + ") select max(n) from r",
+		// Functions that return rows, patterns.
+		"select count(*) from (select generate_series(1, 10000000000)) x",
+		"select count(*) from big, " + huge + " where t || g ~ '(x+x+)+y'",
+		"select pg_sleep(10000)",
+		// Writing.
+		"insert into log select h, g from " + huge,
+		"update big set v = (select count(*) from " + huge + ")",
+		"delete from big using " + huge + " where v + g < h - 100000",
+		"merge into big using (select g from " + huge + ") s on id = -s.g when matched then delete",
+		"create table other as select h from " + huge,
+		"refresh materialized view slow",
+	} {
+		if strings.HasPrefix(q, "refresh") {
+			c.must("create materialized view slow as select count(*) from " + huge + " with no data")
+		}
+		c.must("set statement_timeout = '30ms'")
+		if got := c.sql(q); !strings.Contains(got, "57014") {
+			t.Errorf("%s: want 57014, got %.200s", q, got)
+		}
+		c.must("reset statement_timeout")
+	}
+	c.want("select count(*), sum(v) from big", "(count,sum)", "20000|990000", "SELECT 1", "I")
+}
