@@ -121,6 +121,7 @@ func runServe(cmd *cobra.Command, _ []string) (err error) {
 		return err
 	}
 	srv.Cancel, srv.Terminate = w.Cancel, w.Terminate
+	defer paceHeap()() // not before: what opening leaves behind goes by the runtime's own rule
 	served := make(chan error, 1)
 	go func() { served <- w.Serve(ln) }()
 	log.Info("ready", "listen", ln.Addr().String(), "data", dir, "store", str("store"))
