@@ -236,6 +236,25 @@ func newDistinctFlow(env *Env, d directFlow) *distinctFlow {
 	return f
 }
 
+// groupVec makes v hold the group of each row: groups[i] is that of row sel[i],
+// or of row i where sel is nil.
+func groupVec(v *vec.Vec, groups, sel []uint32) {
+	top := len(groups)
+	if sel != nil {
+		top = 0
+		for _, r := range sel[:len(groups)] {
+			top = max(top, int(r)+1)
+		}
+	}
+	v.Reset(types.TInt8, top)
+	for i, g := range groups {
+		if sel != nil {
+			i = int(sel[i])
+		}
+		v.I64[i] = int64(g)
+	}
+}
+
 func (f *distinctFlow) add(env *Env, ngrp int, groups []uint32, cols []*vec.Vec, sel []uint32) error {
 	c := f.call
 	if c.filter == 1 {
@@ -243,21 +262,7 @@ func (f *distinctFlow) add(env *Env, ngrp int, groups []uint32, cols []*vec.Vec,
 		groups, sel = f.kept, f.rows
 	}
 	args := cols[c.filter : c.filter+c.nargs]
-	top := 0
-	for i := range groups {
-		if sel != nil {
-			i = int(sel[i])
-		}
-		top = max(top, i+1)
-	}
-	f.key.Reset(types.TInt8, top)
-	for i, g := range groups {
-		r := i
-		if sel != nil {
-			r = int(sel[i])
-		}
-		f.key.I64[r] = int64(g)
-	}
+	groupVec(f.key, groups, sel)
 	f.keys = append(append(f.keys[:0], f.key), args...)
 	f.hashes = hashRows(f.keys, sel, len(groups), f.hashes)
 	f.fresh, f.freshG = f.fresh[:0], f.freshG[:0]
@@ -327,21 +332,7 @@ func (f *orderedFlow) add(env *Env, ngrp int, groups []uint32, cols []*vec.Vec, 
 }
 
 func (f *orderedFlow) take(groups []uint32, cols []*vec.Vec, sel []uint32) error {
-	top := 0
-	for i := range groups {
-		if sel != nil {
-			i = int(sel[i])
-		}
-		top = max(top, i+1)
-	}
-	f.key.Reset(types.TInt8, top)
-	for i, g := range groups {
-		r := i
-		if sel != nil {
-			r = int(sel[i])
-		}
-		f.key.I64[r] = int64(g)
-	}
+	groupVec(f.key, groups, sel)
 	f.cols = append(append(f.cols[:0], f.key), cols...)
 	return f.sorter.add(f.cols, sel, len(groups))
 }

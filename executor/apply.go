@@ -25,15 +25,7 @@ type apply struct {
 }
 
 func (b *builder) apply(n *plan.Apply) (Operator, error) {
-	l, err := b.node(n.Left)
-	if err != nil {
-		return nil, err
-	}
-	r, err := b.node(n.Right)
-	if err != nil {
-		return nil, err
-	}
-	cond, err := b.predicate(n.Cond)
+	l, r, cond, err := b.join(n.Left, n.Right, n.Cond)
 	if err != nil {
 		return nil, err
 	}

@@ -84,6 +84,19 @@ func (b *builder) plain(n plan.Node) (Operator, error) {
 }
 
 // predicate compiles a condition; nil gives nil.
+// join builds what a join of any method needs: both inputs and the condition on
+// pairs of their rows.
+func (b *builder) join(left, right plan.Node, cond plan.Expr) (l, r Operator, p expr.Pred, err error) {
+	if l, err = b.node(left); err != nil {
+		return nil, nil, nil, err
+	}
+	if r, err = b.node(right); err != nil {
+		return nil, nil, nil, err
+	}
+	p, err = b.predicate(cond)
+	return l, r, p, err
+}
+
 func (b *builder) predicate(e plan.Expr) (expr.Pred, error) {
 	if e == nil {
 		return nil, nil

@@ -42,20 +42,12 @@ type hashJoin struct {
 }
 
 func (b *builder) hashJoin(n *plan.HashJoin) (Operator, error) {
-	l, err := b.node(n.Left)
-	if err != nil {
-		return nil, err
-	}
-	r, err := b.node(n.Right)
+	l, r, residual, err := b.join(n.Left, n.Right, n.Residual)
 	if err != nil {
 		return nil, err
 	}
 	op := &hashJoin{node: n, left: l, right: r, ltypes: outTypes(n.Left), rtypes: outTypes(n.Right)}
 	rout := op.rtypes
-	residual, err := b.predicate(n.Residual)
-	if err != nil {
-		return nil, err
-	}
 	op.out = newJoinOut(n.Kind, residual, op.ltypes, rout)
 	if op.lkeys, err = expr.CompileAll(n.LeftKeys); err != nil {
 		return nil, err

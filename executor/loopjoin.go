@@ -24,15 +24,7 @@ type loopJoin struct {
 }
 
 func (b *builder) loopJoin(n *plan.LoopJoin) (Operator, error) {
-	l, err := b.node(n.Left)
-	if err != nil {
-		return nil, err
-	}
-	r, err := b.node(n.Right)
-	if err != nil {
-		return nil, err
-	}
-	cond, err := b.predicate(n.Cond)
+	l, r, cond, err := b.join(n.Left, n.Right, n.Cond)
 	if err != nil {
 		return nil, err
 	}

@@ -35,15 +35,7 @@ type mergeJoin struct {
 }
 
 func (b *builder) mergeJoin(n *plan.MergeJoin) (Operator, error) {
-	l, err := b.node(n.Left)
-	if err != nil {
-		return nil, err
-	}
-	r, err := b.node(n.Right)
-	if err != nil {
-		return nil, err
-	}
-	residual, err := b.predicate(n.Residual)
+	l, r, residual, err := b.join(n.Left, n.Right, n.Residual)
 	if err != nil {
 		return nil, err
 	}

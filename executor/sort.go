@@ -58,31 +58,34 @@ func (op *sortOp) Open(env *Env) error {
 	return op.input.Open(env)
 }
 
-func (op *sortOp) fill() error {
+// sortInput sorts all rows of an open input, with the values of the computed
+// sort keys behind its columns; cols has room for both.
+func sortInput(env *Env, input Operator, computed []expr.Eval, cols []*vec.Vec, s *sorter) error {
+	width := len(cols) - len(computed)
 	for {
-		in, err := op.input.Next()
+		in, err := input.Next()
 		if err != nil {
 			return err
 		}
 		if in == nil {
 			break
 		}
-		copy(op.cols, in.Cols)
-		if err := evalAll(op.env, op.computed, in, op.cols[op.width:]); err != nil {
+		copy(cols, in.Cols)
+		if err := evalAll(env, computed, in, cols[width:]); err != nil {
 			return err
 		}
-		if err := op.sorter.add(op.cols, in.Sel, in.Rows()); err != nil {
+		if err := s.add(cols, in.Sel, in.Rows()); err != nil {
 			return err
 		}
 	}
-	op.input.Close()
-	op.sorted = true
-	return op.sorter.finish()
+	input.Close()
+	return s.finish()
 }
 
 func (op *sortOp) Next() (*vec.Batch, error) {
 	if !op.sorted {
-		if err := op.fill(); err != nil {
+		op.sorted = true
+		if err := sortInput(op.env, op.input, op.computed, op.cols, op.sorter); err != nil {
 			return nil, err
 		}
 	}

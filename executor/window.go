@@ -112,31 +112,10 @@ func (op *window) Open(env *Env) error {
 	return op.input.Open(env)
 }
 
-func (op *window) fill() error {
-	op.sorted = true
-	for {
-		in, err := op.input.Next()
-		if err != nil {
-			return err
-		}
-		if in == nil {
-			break
-		}
-		copy(op.cols, in.Cols)
-		if err := evalAll(op.env, op.computed, in, op.cols[op.width:]); err != nil {
-			return err
-		}
-		if err := op.sorter.add(op.cols, in.Sel, in.Rows()); err != nil {
-			return err
-		}
-	}
-	op.input.Close()
-	return op.sorter.finish()
-}
-
 func (op *window) Next() (*vec.Batch, error) {
 	if !op.sorted {
-		if err := op.fill(); err != nil {
+		op.sorted = true
+		if err := sortInput(op.env, op.input, op.computed, op.cols, op.sorter); err != nil {
 			return nil, err
 		}
 	}

@@ -101,46 +101,27 @@ func (c *RowCodec) Append(dst []byte, cols []*vec.Vec, row int, key []byte) []by
 
 // appendBody appends a row without a checksum.
 func (c *RowCodec) appendBody(dst []byte, cols []*vec.Vec, row int) []byte {
-	start := len(dst)
-	n := len(c.attrs)
-	bitmap := start + rowHeader
-	fixed := bitmap + (n+7)/8
-	ends := fixed + c.fixed[n]
-	data := ends + 2*c.vars[n]
-	dst = extend(dst, data-start)
-	dst[start] = FormatRow16
-	binary.LittleEndian.PutUint16(dst[start+1:], uint16(n))
-	for i := range c.attrs {
-		a, v := &c.attrs[i], cols[i]
-		if v == nil || v.IsNull(row) {
-			dst[bitmap+i>>3] |= 1 << (i & 7)
-		} else if r := v.Idx(row); a.width > 0 {
-			a.putFixed(dst[fixed:], v, r)
-		} else {
-			dst = a.appendVar(dst, v, r)
-		}
-		fixed += a.width
-		if a.width == 0 {
-			if len(dst)-data > math.MaxUint16 {
-				return c.appendWide(dst[:start], cols, row)
-			}
-			binary.LittleEndian.PutUint16(dst[ends:], uint16(len(dst)-data))
-			ends += 2
-		}
+	if narrow, ok := c.appendEnds(dst, cols, row, 2); ok {
+		return narrow
 	}
-	return dst
+	wide, _ := c.appendEnds(dst, cols, row, 4)
+	return wide
 }
 
-// appendWide is appendBody with 4-byte end offsets.
-func (c *RowCodec) appendWide(dst []byte, cols []*vec.Vec, row int) []byte {
+// appendEnds appends a row with end offsets of size bytes, 2 or 4; false when
+// they are too small for it.
+func (c *RowCodec) appendEnds(dst []byte, cols []*vec.Vec, row, size int) ([]byte, bool) {
 	start := len(dst)
 	n := len(c.attrs)
 	bitmap := start + rowHeader
 	fixed := bitmap + (n+7)/8
 	ends := fixed + c.fixed[n]
-	data := ends + 4*c.vars[n]
+	data := ends + size*c.vars[n]
 	dst = extend(dst, data-start)
-	dst[start] = FormatRow32
+	dst[start] = FormatRow16
+	if size == 4 {
+		dst[start] = FormatRow32
+	}
 	binary.LittleEndian.PutUint16(dst[start+1:], uint16(n))
 	for i := range c.attrs {
 		a, v := &c.attrs[i], cols[i]
@@ -153,11 +134,18 @@ func (c *RowCodec) appendWide(dst []byte, cols []*vec.Vec, row int) []byte {
 		}
 		fixed += a.width
 		if a.width == 0 {
-			binary.LittleEndian.PutUint32(dst[ends:], uint32(len(dst)-data))
-			ends += 4
+			end := len(dst) - data
+			if size == 4 {
+				binary.LittleEndian.PutUint32(dst[ends:], uint32(end))
+			} else if end > math.MaxUint16 {
+				return dst[:start], false
+			} else {
+				binary.LittleEndian.PutUint16(dst[ends:], uint16(end))
+			}
+			ends += size
 		}
 	}
-	return dst
+	return dst, true
 }
 
 // extend appends n zero bytes.
