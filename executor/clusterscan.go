@@ -109,7 +109,7 @@ func (op *clusterScan) rowKey(d *table.Desc) ([]byte, error) {
 		}
 	}
 	var b vec.Batch
-	ok, err := d.PointGet(op.env.Ctx, op.env.reader, ix, key, []int{table.ColRowKey}, &b)
+	ok, err := d.PointGet(op.env.Ctx, op.env.reader, ix, key, []int{table.ColRowKey}, nil, &b)
 	if !ok || err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func (op *deleteOp) write(in *vec.Batch) (*vec.Batch, error) {
 		return nil, err
 	}
 	old := &vec.Batch{Cols: in.Cols[1 : 1+live], N: in.N, Sel: rows.Sel}
-	if err := w.remove(in.Cols[0], old); err != nil {
+	if err := w.remove(in.Cols[0], old, op.node.Unread); err != nil {
 		return nil, err
 	}
 	extra := in.Cols[len(in.Cols)-op.node.Extra:]

@@ -68,7 +68,7 @@ func (r *Run) actOn(w *tableWriter, e *fkEvent, b *vec.Batch) error {
 		if err := w.lockRows(keys, old, kv.ForUpdate); err != nil {
 			return err
 		}
-		return w.remove(keys, old)
+		return w.remove(keys, old, nil)
 	}
 	next := &vec.Batch{Cols: slices.Clone(old.Cols), N: b.N, Sel: b.Sel}
 	fk := e.ref.FK
@@ -90,7 +90,7 @@ func (r *Run) actOn(w *tableWriter, e *fkEvent, b *vec.Batch) error {
 	if err != nil {
 		return err
 	}
-	if err := w.update(keys, old, next, w.changed(cols)); err != nil || action != 'd' {
+	if err := w.update(keys, old, next, w.changed(cols), nil); err != nil || action != 'd' {
 		return err
 	}
 	// The default may be the very key that goes: check it though it is unchanged.

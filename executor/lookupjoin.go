@@ -84,6 +84,11 @@ func (op *lookupJoin) Open(env *Env) error {
 	if op.lookup, err = desc.NewLookup(env.reader, n.Index, len(n.Keys), n.Cols, n.IndexOnly); err != nil {
 		return err
 	}
+	parts, err := evalParts(env, n.Parts)
+	if err != nil {
+		return err
+	}
+	op.lookup.ReadParts(parts)
 	if op.entry != nil {
 		op.lookup.FilterEntries(n.EntryCols, func(b *vec.Batch) error { return op.entry.Select(env.Expr, b) })
 	}

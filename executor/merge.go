@@ -120,7 +120,7 @@ func (op *merge) apply(k int, rows *vec.Batch) error {
 		if err := w.lockRows(rows.Cols[0], rows, kv.ForUpdate); err != nil {
 			return err
 		}
-		return w.remove(rows.Cols[0], old)
+		return w.remove(rows.Cols[0], old, nil)
 	}
 	next := &vec.Batch{Cols: slices.Clone(old.Cols), N: rows.N, Sel: rows.Sel}
 	for i, c := range when.Cols {
@@ -133,5 +133,5 @@ func (op *merge) apply(k int, rows *vec.Batch) error {
 	if err != nil {
 		return err
 	}
-	return w.update(rows.Cols[0], old, next, w.changed(when.Cols))
+	return w.update(rows.Cols[0], old, next, w.changed(when.Cols), nil)
 }

@@ -149,7 +149,7 @@ func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, 
 	prev := &vec.Batch{Cols: both.Cols[:len(w.live)], N: n, Sel: both.Sel}
 	kv := vec.New(types.Of(types.OBytea), n)
 	copy(kv.B, keys)
-	return next, hit, w.update(kv, prev, next, w.changed(c.node.SetCols))
+	return next, hit, w.update(kv, prev, next, w.changed(c.node.SetCols), nil)
 }
 
 // merge puts inserted and updated rows into the order of the input.

@@ -24,6 +24,7 @@ type scan struct {
 	desc    *table.Desc
 	spec    table.ScanSpec
 	part    *table.ScanSpec // instead of spec, set by a parallel operator above
+	parts   []table.Part
 	scanner *table.Scanner
 	par     *parallelScan
 	filters []*keyFilter
@@ -75,11 +76,14 @@ func (op *scan) Open(env *Env) error {
 		return err
 	}
 	op.desc = desc
+	if op.parts, err = evalParts(env, op.node.Parts); err != nil {
+		return err
+	}
 	if op.point {
 		return nil
 	}
 	n := op.node
-	op.spec = table.ScanSpec{Index: n.Index, Cols: n.Cols, Reverse: n.Reverse, IndexOnly: n.IndexOnly, EntryCols: n.EntryCols}
+	op.spec = table.ScanSpec{Index: n.Index, Cols: n.Cols, Parts: op.parts, Reverse: n.Reverse, IndexOnly: n.IndexOnly, EntryCols: n.EntryCols}
 	if len(n.Ranges) == 1 && n.Ranges[0].Elems != nil {
 		err = op.evalElements(&n.Ranges[0])
 	} else {
@@ -223,7 +227,7 @@ func (op *scan) get() error {
 		}
 		key = append(key, d)
 	}
-	_, err := op.desc.PointGet(op.env.Ctx, op.env.reader, op.node.Index, key, op.node.Cols, &op.buf)
+	_, err := op.desc.PointGet(op.env.Ctx, op.env.reader, op.node.Index, key, op.node.Cols, op.parts, &op.buf)
 	op.buf.Sel = nil
 	return err
 }

@@ -277,8 +277,9 @@ func (w *tableWriter) insert(b *vec.Batch, o table.InsertOpt) (*table.InsertResu
 	return res, err
 }
 
-// update replaces locked rows; changed lists the columns that may differ.
-func (w *tableWriter) update(keys *vec.Vec, old, new *vec.Batch, changed []int) error {
+// update replaces locked rows; changed lists the columns that may differ, parts
+// those of which both have only elements.
+func (w *tableWriter) update(keys *vec.Vec, old, new *vec.Batch, changed []int, parts []table.Part) error {
 	oldIx, err := w.indexVals(old, true)
 	if err != nil {
 		return err
@@ -287,7 +288,7 @@ func (w *tableWriter) update(keys *vec.Vec, old, new *vec.Batch, changed []int) 
 	if err != nil {
 		return err
 	}
-	now, err := w.w.Update(w.env.Ctx, keys, old, new, changed, oldIx, newIx, lockOpt(w.env))
+	now, err := w.w.Update(w.env.Ctx, keys, old, new, changed, parts, oldIx, newIx, lockOpt(w.env))
 	if err != nil {
 		return retry(err)
 	}
@@ -311,13 +312,14 @@ func (w *tableWriter) deferUniques() {
 	}
 }
 
-// remove deletes locked rows.
-func (w *tableWriter) remove(keys *vec.Vec, old *vec.Batch) error {
+// remove deletes locked rows. unread are columns of which old does not have the
+// values.
+func (w *tableWriter) remove(keys *vec.Vec, old *vec.Batch, unread []int) error {
 	ix, err := w.indexVals(old, false)
 	if err != nil {
 		return err
 	}
-	if err := w.w.Delete(w.env.Ctx, keys, old, ix, lockOpt(w.env)); err != nil {
+	if err := w.w.Delete(w.env.Ctx, keys, old, unread, ix, lockOpt(w.env)); err != nil {
 		return retry(err)
 	}
 	return w.env.run.fkRemoved(w, keys, old, nil)

@@ -5,14 +5,16 @@ import (
 
 	"kvsqld/catalog/types/vec"
 	"kvsqld/planner/plan"
+	"kvsqld/storage/table"
 )
 
 // update changes rows. Its input has the row key, the live columns, the new
 // values and extra columns for RETURNING.
 type update struct {
 	dml
-	node *plan.Update
-	rows distinctRows
+	node  *plan.Update
+	rows  distinctRows
+	parts []table.Part // columns of which the input has elements alone
 }
 
 func (b *builder) update(n *plan.Update) (Operator, error) {
@@ -23,6 +25,14 @@ func (b *builder) update(n *plan.Update) (Operator, error) {
 	op := &update{dml: d, node: n, rows: distinctRows{once: passesOnce(n.Input)}}
 	op.dml.write, op.begin = op.write, op.rows.reset
 	return op, nil
+}
+
+func (op *update) Open(env *Env) error {
+	var err error
+	if op.parts, err = evalParts(env, op.node.Parts); err != nil {
+		return err
+	}
+	return op.dml.Open(env)
 }
 
 // write changes a batch of rows; it returns new live columns and extras.
@@ -46,7 +56,7 @@ func (op *update) write(in *vec.Batch) (*vec.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.update(keys, old, next, w.changed(op.node.SetCols)); err != nil {
+	if err := w.update(keys, old, next, w.changed(op.node.SetCols), op.parts); err != nil {
 		return nil, err
 	}
 	extra := in.Cols[len(in.Cols)-op.node.Extra:]

@@ -409,9 +409,9 @@ func (p *planner) assignments(set []ast.Assign, t *catalog.Table, r *rel, b *bin
 
 // changeInput plans the rows that UPDATE or DELETE works on: the row key, the
 // live columns, the new values, then the columns of other entries that
-// RETURNING needs.
+// RETURNING needs. parts are the columns of which old and new value are in part.
 func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.Expr, t *catalog.Table,
-	sc *scope, set []ast.Assign, returning bool) (in plan.Node, setCols []int, extra *fromExtra, nExtra int) {
+	sc *scope, set []ast.Assign, returning bool) (in plan.Node, setCols []int, extra *fromExtra, nExtra int, parts []plan.Part) {
 	alias := ref.Alias
 	if alias == "" {
 		alias = ref.Name.Last()
@@ -440,19 +440,31 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 	for _, c := range live {
 		addVar(r, c, t.Columns[c].Type)
 	}
+	unread := func(c int) {
+		at := 1 + slices.Index(live, c)
+		bl.targets[at].x = nullConst(t.Columns[c].Type)
+	}
+	if set == nil && !returning {
+		for _, c := range p.undeleted(t) {
+			unread(c)
+		}
+	}
 	if set != nil {
 		sb := &binder{planner: p, scope: inner, what: "UPDATE", noAgg: true, noWin: true}
 		var xs []plan.Expr
 		setCols, xs = p.assignments(set, t, r, sb)
 		if skip := p.unread(t, setCols); skip != nil && !returning {
-			for i, c := range live {
+			for _, c := range live {
 				if skip[c] {
-					bl.targets[1+i].x = nullConst(t.Columns[c].Type)
+					unread(c)
 				}
 			}
 		}
 		for _, x := range xs {
 			bl.targets = append(bl.targets, target{x: x})
+		}
+		if !returning {
+			p.partAssigned(r, setCols, xs)
 		}
 	}
 	extra = &fromExtra{ns: others, lay: layout{}, bl: bl}
@@ -476,7 +488,8 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 	for i := range bl.targets {
 		q.cols = append(q.cols, plan.OutCol{T: bl.targets[i].x.Type()})
 	}
-	return p.planQuery(q), setCols, extra, nExtra
+	in = p.planQuery(q)
+	return in, setCols, extra, nExtra, p.partsOf(r, setCols)
 }
 
 func (p *planner) planUpdate(s *ast.Update, outer *scope) plan.Node {
@@ -488,8 +501,8 @@ func (p *planner) planUpdate(s *ast.Update, outer *scope) plan.Node {
 		sc, defs = p.with(s.With, outer)
 	}
 	t := p.dmlTable(&s.Table.Name, "UPDATE")
-	in, set, extra, n := p.changeInput(s.Table, s.From, s.Where, t, sc, s.Set, s.Returning != nil)
-	u := &plan.Update{Table: t, Input: in, SetCols: set, Extra: n, HasReturning: s.Returning != nil}
+	in, set, extra, n, parts := p.changeInput(s.Table, s.From, s.Where, t, sc, s.Set, s.Returning != nil)
+	u := &plan.Update{Table: t, Input: in, SetCols: set, Parts: parts, Extra: n, HasReturning: s.Returning != nil}
 	u.Common.Rows = in.Base().Rows
 	u.Returning, u.Cols = p.returning(s.Returning, t, aliasOf(s.Table), liveCols(t), extra, sc)
 	p.prepareCTEs(defs)
@@ -505,8 +518,11 @@ func (p *planner) planDelete(s *ast.Delete, outer *scope) plan.Node {
 		sc, defs = p.with(s.With, outer)
 	}
 	t := p.dmlTable(&s.Table.Name, "DELETE")
-	in, _, extra, n := p.changeInput(s.Table, s.Using, s.Where, t, sc, nil, s.Returning != nil)
+	in, _, extra, n, _ := p.changeInput(s.Table, s.Using, s.Where, t, sc, nil, s.Returning != nil)
 	d := &plan.Delete{Table: t, Input: in, Extra: n, HasReturning: s.Returning != nil}
+	if s.Returning == nil {
+		d.Unread = p.undeleted(t)
+	}
 	d.Common.Rows = in.Base().Rows
 	d.Returning, d.Cols = p.returning(s.Returning, t, aliasOf(s.Table), liveCols(t), extra, sc)
 	p.prepareCTEs(defs)

@@ -575,6 +575,7 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 			sc.Common.Cols = append(sc.Common.Cols, plan.OutCol{Name: "ctid", T: types.Of(types.OTid)})
 		}
 	}
+	sc.Parts = p.partsOf(r, sc.Cols)
 	sc.Area = p.placeArea(best.area)
 	for _, kr := range best.ranges {
 		kr.Eq = p.planExprs(kr.Eq, nil)

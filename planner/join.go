@@ -300,6 +300,7 @@ func (p *planner) lookupJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on
 		}
 		cols = append(cols, oc)
 	}
+	n.Parts = p.partsOf(r, n.Cols)
 	var filter, residual []plan.Expr
 	for _, c := range append(slices.Clone(u.local), on...) {
 		if x.used[c] || slices.Contains(entry, c) {

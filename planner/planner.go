@@ -73,6 +73,7 @@ type planner struct {
 	watched  map[int]*catalog.Right // by range-table entry
 	dest     *catalog.Right         // of the table that is being changed
 	as       string                 // owner of the view that is being bound, "" outside
+	parts    map[[2]int]*partUse    // by entry and column: how columns stored by elements are looked at
 	inView   int                    // views around what is being bound
 }
 

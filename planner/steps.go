@@ -92,6 +92,7 @@ func (p *planner) planQuery(q *query) plan.Node {
 
 func (p *planner) planBlock(q *query) plan.Node {
 	s := &state{q: q, b: q.block, need: map[int]map[int]bool{}}
+	p.findParts(s)
 	p.decorrelate(s)
 	for _, st := range fiveSteps() {
 		st.run(p, s)

@@ -33,10 +33,47 @@ func (p *planner) unread(t *catalog.Table, set []int) []bool {
 			out[c] = !col.NotNull && p.Snap.BaseType(col.Type) == col.Type
 		}
 	}
+	looked, ok := p.lookedAt(t)
+	if !ok {
+		return nil
+	}
+	for c := range out {
+		out[c] = out[c] && !looked[c]
+	}
+	return out
+}
+
+// undeleted lists the columns of a table that a DELETE need not read: their
+// attribute files lose the row's keys whatever is there, and nothing looks at the
+// values. With RETURNING all are read.
+func (p *planner) undeleted(t *catalog.Table) []int {
+	if t.Cluster != nil || len(t.Groups) == 0 {
+		return nil
+	}
+	looked, _ := p.lookedAt(t)
+	var out []int
+	for i := range t.Groups {
+		g := &t.Groups[i]
+		if slices.ContainsFunc(g.Cols, func(c int) bool { return looked[c] }) {
+			continue
+		}
+		for _, c := range g.Cols {
+			if !t.Columns[c].Dropped {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// lookedAt tells which columns of a table its indexes, foreign keys and domains
+// look at when a row is written; false if there are generated columns.
+func (p *planner) lookedAt(t *catalog.Table) (out []bool, ok bool) {
+	out = make([]bool, len(t.Columns))
 	read := func(cols []int) {
 		for _, c := range cols {
 			if c >= 0 {
-				out[c] = false
+				out[c] = true
 			}
 		}
 	}
@@ -69,8 +106,8 @@ func (p *planner) unread(t *catalog.Table, set []int) []bool {
 	}
 	for _, e := range ex.Generated {
 		if e != nil {
-			return nil
+			return out, false
 		}
 	}
-	return out
+	return out, true
 }

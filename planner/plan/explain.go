@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"kvsqld/catalog"
 )
 
 // ExplainOptions choose what EXPLAIN prints.
@@ -341,6 +343,7 @@ func details(n Node) []string {
 		if x := n.Nearest; x != nil {
 			add("Nearest to", text(x.Lat)+", "+text(x.Lon))
 		}
+		add("Elements", partText(n.Table, n.Parts, text))
 		cond("Filter on entries", n.EntryFilter)
 		cond("Filter", n.Filter)
 	case *ClusterScan:
@@ -361,6 +364,7 @@ func details(n Node) []string {
 		cond("Filter", n.Residual)
 	case *LookupJoin:
 		add("Key", texts(n.Keys))
+		add("Elements", partText(n.Table, n.Parts, text))
 		cond("Filter on entries", n.EntryFilter)
 		cond("Filter", n.Filter)
 		cond("Join filter", n.Residual)
@@ -387,6 +391,28 @@ func details(n Node) []string {
 		cond("Offset", n.Offset)
 	}
 	return out
+}
+
+// partText names the elements that are read of columns stored by elements.
+func partText(t *catalog.Table, parts []Part, text func(Expr) string) string {
+	var out []string
+	for _, p := range parts {
+		name := t.Columns[p.Col].Name
+		if len(p.Keys) == 0 {
+			out = append(out, name+" without elements")
+		}
+		for _, k := range p.Keys {
+			switch s := text(k.X); k.How {
+			case PartFirst:
+				out = append(out, name+" #> "+s)
+			case PartEach, PartMembers:
+				out = append(out, name+" ?& "+s)
+			default:
+				out = append(out, name+"["+s+"]")
+			}
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // rangeText prints a key range over the names of the key's columns.

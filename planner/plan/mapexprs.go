@@ -23,8 +23,16 @@ func MapExprs(n Node, f func(Expr) Expr) {
 		one(&a.Filter)
 		keys(a.OrderBy)
 	}
+	parts := func(l []Part) {
+		for i := range l {
+			for k := range l[i].Keys {
+				one(&l[i].Keys[k].X)
+			}
+		}
+	}
 	switch n := n.(type) {
 	case *Scan:
+		parts(n.Parts)
 		for i := range n.Ranges {
 			r := &n.Ranges[i]
 			list(r.Eq)
@@ -70,6 +78,7 @@ func MapExprs(n Node, f func(Expr) Expr) {
 		list(n.RightKeys)
 		one(&n.Residual)
 	case *LookupJoin:
+		parts(n.Parts)
 		list(n.Keys)
 		one(&n.EntryFilter)
 		one(&n.Filter)
@@ -114,6 +123,7 @@ func MapExprs(n Node, f func(Expr) Expr) {
 			one(&c.Where)
 		}
 	case *Update:
+		parts(n.Parts)
 		list(n.Returning)
 	case *Delete:
 		list(n.Returning)

@@ -53,6 +53,16 @@ const (
 	ColXmin     = -4 // constant
 )
 
+// The values of a PartKey: a member's name or an array's subscript; an array of
+// text, whose first element or all of whose elements are names; an object that
+// has the names.
+const (
+	PartOne PartHow = iota
+	PartFirst
+	PartEach
+	PartMembers
+)
+
 type (
 	// Scan passes the rows of a table, by the master file or by an index, that lie
 	// in Ranges and satisfy Filter. Output: Cols in order. Order: that of the
@@ -64,6 +74,7 @@ type (
 		Access  Access
 		Ranges  []KeyRange // nil: the whole file
 		Cols    []int
+		Parts   []Part
 		Filter  Expr // over Cols
 		Reverse bool
 		// EntryFilter is tested on the entries of Index before their rows are
@@ -83,6 +94,21 @@ type (
 		// Ordered tells that a node above relies on the order.
 		Ordered bool
 	}
+	// Part says that a column stored by elements is looked at only in the elements
+	// that Keys name: its values may lack the others.
+	Part struct {
+		Col  int
+		Keys []PartKey
+		// Span: the bounds of arrays are looked at.
+		Span bool
+	}
+	// PartKey names elements by an expression without columns.
+	PartKey struct {
+		X   Expr
+		How PartHow
+	}
+	// PartHow says how a PartKey's value names elements.
+	PartHow uint8
 	// Area is a place on the Earth: the intersection of its circles and boxes. A
 	// position that is not in it satisfies no row's filter.
 	Area struct {
@@ -220,6 +246,7 @@ type (
 		Index    *catalog.Index // nil or primary: the master file
 		Keys     []Expr         // over Left's columns: equality on the first len(Keys) key columns
 		Cols     []int
+		Parts    []Part
 		Filter   Expr // over Cols alone
 		Residual Expr // over left ++ Cols
 		// EntryFilter and EntryCols are as in Scan.
@@ -386,7 +413,8 @@ type (
 		Table        *catalog.Table
 		Input        Node
 		SetCols      []int
-		Extra        int // number of trailing input columns
+		Parts        []Part // columns whose old and new values are in part
+		Extra        int    // number of trailing input columns
 		Returning    []Expr
 		HasReturning bool
 	}
@@ -396,6 +424,7 @@ type (
 		Common
 		Table        *catalog.Table
 		Input        Node
+		Unread       []int // columns for which NULL stands: nobody looks at them
 		Extra        int
 		Returning    []Expr
 		HasReturning bool

@@ -49,6 +49,8 @@ type ScanSpec struct {
 	// Cols are the columns wanted, in the order of the output's columns: indexes
 	// into Table.Columns or special column numbers.
 	Cols []int
+	// Parts are those of Cols that are wanted in part.
+	Parts []Part
 	// Reverse scans from the greatest key to the smallest.
 	Reverse bool
 	// IndexOnly says that all of Cols are in the index entry. Rows are fetched

@@ -141,7 +141,7 @@ func BenchmarkScan(b *testing.B) {
 			key := []types.Datum{types.Int(types.TInt8, 0)}
 			for i := range b.N {
 				key[0].I = int64(i*7919) % rows
-				if ok, err := d.PointGet(ctx, snap, nil, key, []int{0, 1, 2}, &batch); !ok || err != nil {
+				if ok, err := d.PointGet(ctx, snap, nil, key, []int{0, 1, 2}, nil, &batch); !ok || err != nil {
 					b.Fatal(ok, err)
 				}
 			}

@@ -31,6 +31,9 @@
 // An UPDATE that changes no master value only touches the master key (kv.Touch),
 // so that others still see the row change.
 //
+// A column stored by elements has a key for each of them (elements.go), so that
+// some can be read and written without the others (elempart.go).
+//
 // Files. The master file has one pair for each row: row key, other attributes. A
 // unique index maps its search key to the master key; a non-unique index has the
 // search key followed by the master key as its key. An entry of a unique index

@@ -3,7 +3,6 @@ package table
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 
 	"kvsqld/catalog/types"
@@ -43,40 +42,37 @@ func (g *groupFile) takeApart(p *valuePairs, key []byte, d types.Datum) error {
 	if d.Null {
 		return nil
 	}
-	header := func(kind byte, rest []byte) {
-		p.add(key, codec.AppendBlob(nil, key, codec.FormatHeader, append([]byte{kind}, rest...)))
-	}
-	at := append(bytes.Clone(key), 0, 0, 0, 0)
+	head := func(h header) { p.add(key, codec.AppendBlob(nil, key, codec.FormatHeader, h.append(nil))) }
+	var at []byte
 	if d.T.Kind() == types.KArray {
 		elem, dims, lbs, elems, err := types.ArrayElems(d)
 		if err != nil {
 			return err
 		}
 		if len(dims) != 1 {
-			header(wholeValue, d.B)
+			head(header{kind: wholeValue, whole: d.B})
 			return nil
 		}
-		header(arrayValue, binary.AppendUvarint(binary.AppendVarint(nil, int64(lbs[0])), uint64(len(elems))))
+		head(header{kind: arrayValue, lower: lbs[0], count: len(elems)})
 		v := codec.NewVec(elem, 1)
 		for i, e := range elems {
 			v.Nulls.Clear()
 			v.Set(0, e)
-			binary.BigEndian.PutUint32(at[len(key):], uint32(i))
+			at = appendIndexKey(at[:0], key, i)
 			p.add(at, g.row.Append(nil, []*vec.Vec{v}, 0, at))
 		}
 		return nil
 	}
 	keys, members, ok := types.JSONMembers(d.B)
 	if !ok {
-		header(wholeValue, d.B)
+		head(header{kind: wholeValue, whole: d.B})
 		return nil
 	}
-	header(objectValue, binary.AppendUvarint(nil, uint64(len(keys))))
+	head(header{kind: objectValue, count: len(keys)})
 	v := codec.NewVec(types.TText, 1)
 	for i, k := range keys {
 		v.Set(0, types.Bytes(types.TText, members[i]))
-		binary.BigEndian.PutUint32(at[len(key):], uint32(len(k)))
-		at = append(at[:len(key)+4], k...)
+		at = appendMemberKey(at[:0], key, k)
 		p.add(at, g.row.Append(nil, []*vec.Vec{v}, 0, at))
 	}
 	return nil
@@ -84,30 +80,17 @@ func (g *groupFile) takeApart(p *valuePairs, key []byte, d types.Datum) error {
 
 // putTogether is the inverse of takeApart for pairs of one row, the header first.
 func (g *groupFile) putTogether(t types.T, pairs []kv.Pair) (types.Datum, error) {
-	head, err := codec.OpenBlob(pairs[0].Key, pairs[0].Val, codec.FormatHeader)
-	if err != nil || len(head) == 0 {
-		return types.Datum{}, fmt.Errorf("%w: header of a value: %v", codec.ErrCorrupt, err)
+	h, err := parseHeader(pairs[0].Key, pairs[0].Val)
+	if err != nil {
+		return types.Datum{}, err
 	}
-	kind, rest := head[0], head[1:]
-	lower := int64(0)
-	switch kind {
-	case wholeValue:
-		if len(pairs) > 1 {
-			return types.Datum{}, fmt.Errorf("%w: elements of a value that has none", codec.ErrCorrupt)
-		}
-		return types.Bytes(t, rest), nil
-	case arrayValue:
-		n := 0
-		lower, n = binary.Varint(rest)
-		rest = rest[max(n, 0):]
-	case objectValue:
-	default:
-		return types.Datum{}, fmt.Errorf("%w: unknown kind %q of a value", codec.ErrCorrupt, kind)
+	if h.count != len(pairs)-1 {
+		return types.Datum{}, fmt.Errorf("%w: %d elements where the header says %d", codec.ErrCorrupt, len(pairs)-1, h.count)
 	}
-	count, n := binary.Uvarint(rest)
-	if n <= 0 || count != uint64(len(pairs)-1) {
-		return types.Datum{}, fmt.Errorf("%w: %d elements where the header says %d", codec.ErrCorrupt, len(pairs)-1, count)
+	if h.kind == wholeValue {
+		return types.Bytes(t, h.whole), nil
 	}
+	count := h.count
 	keys, vals := make([][]byte, count), make([][]byte, count)
 	for i, p := range pairs[1:] {
 		keys[i], vals[i] = p.Key, p.Val
@@ -117,11 +100,11 @@ func (g *groupFile) putTogether(t types.T, pairs []kv.Pair) (types.Datum, error)
 		return types.Datum{}, err
 	}
 	et, _ := types.ElementKeyType(t)
-	v := codec.NewVec(et, int(count))
+	v := codec.NewVec(et, count)
 	if err := g.row.Column(&rows, 0, types.Null(et), v, 0); err != nil {
 		return types.Datum{}, err
 	}
-	if kind == objectValue {
+	if h.kind == objectValue {
 		members := make([][]byte, count)
 		for i := range members {
 			members[i] = v.Get(i).B
@@ -132,15 +115,19 @@ func (g *groupFile) putTogether(t types.T, pairs []kv.Pair) (types.Datum, error)
 	for i := range elems {
 		elems[i] = v.Get(i)
 	}
-	d := types.NewArray(et, []int{int(count)}, []int{int(lower)}, elems)
+	d := types.NewArray(et, []int{count}, []int{h.lower}, elems)
 	d.T = t
 	return d, nil
 }
 
 // putElements stores the new image's value of a row, writing only the keys that
 // differ from the old image's; fresh tells that nothing is stored yet.
-func (w *Writer) putElements(i, row int, key []byte, fresh bool) error {
-	g := w.d.groups[i]
+func (w *Writer) putElements(ctx context.Context, g *groupFile, row int, key []byte, fresh bool) error {
+	for i := range w.parts {
+		if !fresh && w.parts[i].Col == g.cols[0] {
+			return w.putPart(ctx, g, w.parts[i], row, key)
+		}
+	}
 	var old, now valuePairs
 	if !fresh {
 		if err := g.takeApart(&old, key, w.old.value(g.cols[0], row)); err != nil {
@@ -150,7 +137,13 @@ func (w *Writer) putElements(i, row int, key []byte, fresh bool) error {
 	if err := g.takeApart(&now, key, w.new.value(g.cols[0], row)); err != nil {
 		return err
 	}
-	for o, n := 0, 0; o < old.keys.Len() || n < now.keys.Len(); {
+	return w.putPairs(g, &old, &now, 0)
+}
+
+// putPairs replaces pairs by others, writing what differs; the first ones of both
+// are left alone.
+func (w *Writer) putPairs(g *groupFile, old, now *valuePairs, first int) error {
+	for o, n := first, first; o < old.keys.Len() || n < now.keys.Len(); {
 		order := -1
 		if o == old.keys.Len() {
 			order = 1
@@ -178,10 +171,14 @@ func (w *Writer) putElements(i, row int, key []byte, fresh bool) error {
 	return nil
 }
 
-// deleteElements removes the old image's value of a row.
-func (w *Writer) deleteElements(g *groupFile, row int, key []byte) error {
+// deleteElements removes a row's value: the old image's, or whatever is stored.
+func (w *Writer) deleteElements(ctx context.Context, g *groupFile, row int, key []byte, known bool) error {
 	var old valuePairs
-	if err := g.takeApart(&old, key, w.old.value(g.cols[0], row)); err != nil {
+	if known {
+		if err := g.takeApart(&old, key, w.old.value(g.cols[0], row)); err != nil {
+			return err
+		}
+	} else if err := w.storedPairs(ctx, g, key, &old, true); err != nil {
 		return err
 	}
 	for i := range old.keys.Len() {
@@ -203,36 +200,42 @@ func (m *image) value(col, row int) types.Datum {
 
 // elements reads the values of rows from a file of elements into rows base … of a
 // vector.
-func (q *groupRead) elements(ctx context.Context, r Reader, d *Desc, b *vec.Batch, base int, keys [][]byte) error {
+func (q *groupRead) elements(ctx context.Context, x *decoder, r Reader, b *vec.Batch, base int, keys [][]byte) error {
 	c := q.g.cols[0]
-	for i, key := range keys {
-		var err error
-		if q.iter != nil {
-			err = q.followElements(key)
-		} else {
-			err = q.scanElements(ctx, r, key)
-		}
-		if err != nil {
-			return err
-		}
-		val := d.missing[c]
-		if len(q.pairs) > 0 {
-			if val, err = q.g.putTogether(d.Table.Columns[c].Type, q.pairs); err != nil {
-				return corrupt(q.g.space, key, err)
-			}
-		}
+	put := func(i int, val types.Datum) {
 		for _, out := range q.out {
 			val.T = b.Cols[out].T
 			b.Cols[out].Set(base+i, val)
 		}
 	}
+	if q.part != nil {
+		return q.readPart(ctx, x, r, keys, put)
+	}
+	for i, key := range keys {
+		var err error
+		if q.iter != nil {
+			err = q.followElements(key)
+		} else {
+			err = q.scanElements(ctx, r, key, false)
+		}
+		if err != nil {
+			return err
+		}
+		val := x.d.missing[c]
+		if len(q.pairs) > 0 {
+			if val, err = q.g.putTogether(x.d.Table.Columns[c].Type, q.pairs); err != nil {
+				return corrupt(q.g.space, key, err)
+			}
+		}
+		put(i, val)
+	}
 	return nil
 }
 
-// scanElements puts the pairs of one row into q.pairs.
-func (q *groupRead) scanElements(ctx context.Context, r Reader, key []byte) error {
+// scanElements puts the pairs of one row, or their keys, into q.pairs.
+func (q *groupRead) scanElements(ctx context.Context, r Reader, key []byte, keysOnly bool) error {
 	q.pairs = q.pairs[:0]
-	it := r.Scan(ctx, q.g.space, kv.Prefix(key), kv.ScanOpt{})
+	it := r.Scan(ctx, q.g.space, kv.Prefix(key), kv.ScanOpt{KeysOnly: keysOnly})
 	defer it.Close()
 	for {
 		chunk, err := it.Next()

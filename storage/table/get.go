@@ -54,8 +54,9 @@ func (d *Desc) GetRows(ctx context.Context, r Reader, keys [][]byte, cols []int,
 
 // PointGet fetches the row whose whole primary key (index nil or primary) or
 // unique index key equals key; NULL finds nothing. The values have the key
-// columns' types, or other widths of integers or numerics. out.N is 1 or 0.
-func (d *Desc) PointGet(ctx context.Context, r Reader, ix *catalog.Index, key []types.Datum, cols []int, out *vec.Batch) (bool, error) {
+// columns' types, or other widths of integers or numerics. parts are as in
+// ScanSpec. out.N is 1 or 0.
+func (d *Desc) PointGet(ctx context.Context, r Reader, ix *catalog.Index, key []types.Datum, cols []int, parts []Part, out *vec.Batch) (bool, error) {
 	x, err := d.index(ix)
 	if err != nil {
 		return false, err
@@ -63,6 +64,7 @@ func (d *Desc) PointGet(ctx context.Context, r Reader, ix *catalog.Index, key []
 	s := d.scratch.Get().(*scratch)
 	defer d.scratch.Put(s)
 	s.dec.init(d, cols)
+	s.dec.setParts(parts)
 	s.dec.prepare(out, 1)
 	c := d.key
 	if x != nil {

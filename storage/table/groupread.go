@@ -17,6 +17,7 @@ type groupRead struct {
 	iter  kv.Iter
 	chunk []kv.Pair // of the iterator, what is not used yet
 	pairs []kv.Pair // of one row in a file of elements
+	part  *Part     // what is wanted of the values in a file of elements; nil: all
 
 	rows codec.Rows
 	vals [][]byte
@@ -49,8 +50,8 @@ func (x *decoder) openGroups(ctx context.Context, r Reader, span kv.Range, o kv.
 		x.groups[i].close()
 		span := span
 		if x.groups[i].g.elements {
-			if o.Reverse {
-				continue // each row's pairs are wanted in ascending order
+			if o.Reverse || x.groups[i].part != nil {
+				continue // each row's pairs are wanted in ascending order, or single ones
 			}
 			span.Hi = nil // a part's bound may lie between a row's key and its elements
 		}
@@ -83,7 +84,7 @@ func (x *decoder) rows(ctx context.Context, r Reader, b *vec.Batch, base int, ke
 	for i := range x.groups {
 		q := &x.groups[i]
 		if q.g.elements {
-			if err := q.elements(ctx, r, x.d, b, base, keys); err != nil {
+			if err := q.elements(ctx, x, r, b, base, keys); err != nil {
 				return err
 			}
 			continue

@@ -51,6 +51,9 @@ func (d *Desc) NewLookup(r Reader, ix *catalog.Index, nkeys int, cols []int, ind
 	return l, nil
 }
 
+// ReadParts makes the lookup read columns in part: see ScanSpec.Parts.
+func (l *Lookup) ReadParts(parts []Part) { l.dec.setParts(parts) }
+
 // FilterEntries makes the lookup drop entries before their rows are fetched: see
 // ScanSpec.EntryFilter.
 func (l *Lookup) FilterEntries(cols []int, f EntryFilter) { l.entry.init(l.d, l.x, cols, f) }

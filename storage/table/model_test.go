@@ -220,7 +220,7 @@ func (m *model) update(tx table.Txn) error {
 	}
 	v := keyVec(keys)
 	m.lock(tx, v)
-	out, err := m.d.NewWriter(tx).Update(ctx, v, tabletest.Batch(m.d, old...), tabletest.Batch(m.d, new...), changed, nil, nil, table.LockOpt{})
+	out, err := m.d.NewWriter(tx).Update(ctx, v, tabletest.Batch(m.d, old...), tabletest.Batch(m.d, new...), changed, nil, nil, nil, table.LockOpt{})
 	if want {
 		if sqlerr.CodeOf(err) != sqlerr.UniqueViolation {
 			m.t.Fatalf("update to a duplicate: %v", err)
@@ -251,7 +251,7 @@ func (m *model) delete(tx table.Txn) error {
 	}
 	v := keyVec(keys)
 	m.lock(tx, v)
-	return m.d.NewWriter(tx).Delete(ctx, v, tabletest.Batch(m.d, old...), nil, table.LockOpt{})
+	return m.d.NewWriter(tx).Delete(ctx, v, tabletest.Batch(m.d, old...), nil, nil, table.LockOpt{})
 }
 
 func show(row []types.Datum) string {
@@ -497,7 +497,7 @@ func (m *model) verifyLookup(r table.Reader, ix *catalog.Index, cols []int, all 
 			m.t.Fatalf("Exists says %v for %d rows", hits[p], len(want))
 		}
 		if ix.Unique && n == len(cols) {
-			ok, err := m.d.PointGet(ctx, r, ix, probe.Eq, m.d.Live, &b)
+			ok, err := m.d.PointGet(ctx, r, ix, probe.Eq, m.d.Live, nil, &b)
 			if err != nil || ok != (len(want) > 0) {
 				m.t.Fatalf("PointGet = %v, %v for %d rows", ok, err, len(want))
 			}

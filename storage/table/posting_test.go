@@ -66,7 +66,7 @@ func TestLongPostingList(t *testing.T) {
 		tx.SetStats(&st)
 		key := keyVec([]string{string(appendInt4(17_123))})
 		old := tabletest.Batch(d, []types.Datum{types.Int(types.TInt4, 17_123), types.Int(types.TInt4, 7)})
-		if err := d.NewWriter(tx).Delete(ctx, key, old, nil, table.LockOpt{}); err != nil {
+		if err := d.NewWriter(tx).Delete(ctx, key, old, nil, nil, table.LockOpt{}); err != nil {
 			t.Fatal(err)
 		}
 		for _, sp := range st.Spaces() {
@@ -120,7 +120,7 @@ func TestConcurrentPostings(t *testing.T) {
 							return err
 						}
 						old := tabletest.Batch(d, []types.Datum{types.Int(types.TInt4, int64(id)), types.Int(types.TInt4, 1)})
-						return d.NewWriter(tx).Delete(ctx, key, old, nil, table.LockOpt{})
+						return d.NewWriter(tx).Delete(ctx, key, old, nil, nil, table.LockOpt{})
 					})
 				}
 				if errs2 != nil {

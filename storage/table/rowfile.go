@@ -1,6 +1,7 @@
 package table
 
 import (
+	"context"
 	"slices"
 
 	"kvsqld/catalog"
@@ -160,7 +161,7 @@ func (w *Writer) putRow(row int, key []byte, changed []int, flags ...kv.Flag) er
 // key list[p], but for those with skip[p]. fresh tells which rows are new under
 // their keys, nil: all; changed lists the columns in which the others differ from
 // the old image.
-func (w *Writer) putGroups(sel []uint32, list [][]byte, skip []bool, changed []int, fresh func(p int) bool) error {
+func (w *Writer) putGroups(ctx context.Context, sel []uint32, list [][]byte, skip []bool, changed []int, fresh func(p int) bool) error {
 	for i, g := range w.d.groups {
 		differs := slices.ContainsFunc(changed, func(c int) bool { return w.d.groupOf[c] == i })
 		for p, row := range sel {
@@ -171,7 +172,7 @@ func (w *Writer) putGroups(sel []uint32, list [][]byte, skip []bool, changed []i
 			if !isNew && !differs {
 				continue
 			}
-			if err := w.putGroup(i, int(row), list[p], isNew); err != nil {
+			if err := w.putGroup(ctx, i, int(row), list[p], isNew); err != nil {
 				return tooLarge(err, g.space, list[p], w.valBuf)
 			}
 		}
@@ -180,10 +181,10 @@ func (w *Writer) putGroups(sel []uint32, list [][]byte, skip []bool, changed []i
 }
 
 // putGroup stores a row's value in attribute file i. The row's lock covers it.
-func (w *Writer) putGroup(i, row int, key []byte, fresh bool) error {
+func (w *Writer) putGroup(ctx context.Context, i, row int, key []byte, fresh bool) error {
 	g, m := w.d.groups[i], &w.new
 	if g.elements {
-		return w.putElements(i, row, key, fresh)
+		return w.putElements(ctx, g, row, key, fresh)
 	}
 	if !g.stored(m, row) {
 		if fresh || !g.stored(&w.old, row) {
@@ -201,22 +202,22 @@ func (f *rowFile) changesMaster(cols []int) bool {
 	return len(f.groups) == 0 || slices.ContainsFunc(cols, func(c int) bool { return f.attrOf[c] >= 0 })
 }
 
-// deleteRow removes a row of the old image, whose key is locked.
-func (w *Writer) deleteRow(row int, key []byte) error {
+// deleteRow removes a row, whose key is locked. The old image has its columns, but
+// for those in unread: what their attribute files have is not known.
+func (w *Writer) deleteRow(ctx context.Context, row int, key []byte, unread []int) error {
 	if err := w.tx.Delete(w.d.space, key); err != nil {
 		return err
 	}
 	for _, g := range w.d.groups {
-		if !g.stored(&w.old, row) {
-			continue
+		var err error
+		switch known := !slices.ContainsFunc(g.cols, func(c int) bool { return slices.Contains(unread, c) }); {
+		case known && !g.stored(&w.old, row):
+		case g.elements:
+			err = w.deleteElements(ctx, g, row, key, known)
+		default:
+			err = w.tx.Delete(g.space, key, kv.Covered)
 		}
-		if g.elements {
-			if err := w.deleteElements(g, row, key); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := w.tx.Delete(g.space, key, kv.Covered); err != nil {
+		if err != nil {
 			return err
 		}
 	}

@@ -68,6 +68,7 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 		s.set = spans(c, spec.Ranges, whole)
 	}
 	s.dec.init(d, spec.Cols)
+	s.dec.setParts(spec.Parts)
 	if x != nil && x.elements {
 		if s.set, err = d.gather(ctx, r, x, spec.Ranges, spec.Intersect); err != nil {
 			return nil, err

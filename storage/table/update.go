@@ -12,12 +12,18 @@ import (
 // Update replaces rows: keys by row number, old and new live columns of the same
 // row numbers. changed lists the indexes into Table.Columns that may differ. The
 // caller has locked the rows (LockRows), for update where a unique key changes.
+// parts are those of columns that both images have in part; the other elements of
+// their values stay as they are stored.
 // Unique keys are checked row by row, those of deferrable constraints are left to
 // TakeDeferred. It returns the row keys by
 // row number, which differ from keys where the primary key changed; they are valid
 // until the next call.
-func (w *Writer) Update(ctx context.Context, keys *vec.Vec, old, new *vec.Batch, changed []int, oldIx, newIx []IndexVals, o LockOpt) ([][]byte, error) {
+func (w *Writer) Update(ctx context.Context, keys *vec.Vec, old, new *vec.Batch, changed []int, parts []Part, oldIx, newIx []IndexVals, o LockOpt) ([][]byte, error) {
 	d := w.d
+	w.parts = w.parts[:0]
+	for i := range parts {
+		w.parts = append(w.parts, sortedPart(&parts[i]))
+	}
 	if err := w.old.set(d, old, oldIx); err != nil {
 		return nil, err
 	}
@@ -76,7 +82,7 @@ func (w *Writer) replace(ctx context.Context, sel []uint32, n int, changed []int
 	// All that goes, then all that comes: a key may move from row to row.
 	for p, row := range sel {
 		if mayMove && !bytes.Equal(w.old.list[p], w.new.list[p]) {
-			if err := w.deleteRow(int(row), w.old.list[p]); err != nil {
+			if err := w.deleteRow(ctx, int(row), w.old.list[p], nil); err != nil {
 				return nil, err
 			}
 		}
@@ -99,7 +105,7 @@ func (w *Writer) replace(ctx context.Context, sel []uint32, n int, changed []int
 		}
 		out[row] = key
 	}
-	if err := w.putGroups(sel, w.new.list, nil, changed, moved); err != nil {
+	if err := w.putGroups(ctx, sel, w.new.list, nil, changed, moved); err != nil {
 		return nil, err
 	}
 	for _, u := range parts {

@@ -25,6 +25,7 @@ type Writer struct {
 	after    codec.KeyBuf
 	valBuf   []byte
 	deferred []*DeferredKeys
+	parts    []*Part // of the columns that the images of an update have in part
 }
 
 // NewWriter returns a writer for the table in the transaction.
@@ -239,7 +240,7 @@ func (w *Writer) Insert(ctx context.Context, rows *vec.Batch, ix []IndexVals, o 
 		res.Keys[row] = key
 		res.Inserted++
 	}
-	if err := w.putGroups(sel, m.list, skip, nil, nil); err != nil {
+	if err := w.putGroups(ctx, sel, m.list, skip, nil, nil); err != nil {
 		return nil, err
 	}
 	for i, x := range d.indexes {
@@ -326,15 +327,16 @@ func (x *index) flags(cols []*vec.Vec, row int) []kv.Flag {
 	return covered
 }
 
-// Delete removes rows that the caller has locked. old has their live columns.
-func (w *Writer) Delete(ctx context.Context, keys *vec.Vec, old *vec.Batch, ix []IndexVals, o LockOpt) error {
+// Delete removes rows that the caller has locked. old has their live columns, but
+// for those in unread, which no index has: all columns of an attribute file or none.
+func (w *Writer) Delete(ctx context.Context, keys *vec.Vec, old *vec.Batch, unread []int, ix []IndexVals, o LockOpt) error {
 	d, m := w.d, &w.old
 	if err := m.set(d, old, ix); err != nil {
 		return err
 	}
 	sel := w.selection(old)
 	for _, row := range sel {
-		if err := w.deleteRow(int(row), keys.B[keys.Idx(int(row))]); err != nil {
+		if err := w.deleteRow(ctx, int(row), keys.B[keys.Idx(int(row))], unread); err != nil {
 			return err
 		}
 	}
