@@ -57,6 +57,8 @@ type Env struct {
 	Virtual func(rel *catalog.Virtual, keyCols []int, keyVals []types.Datum, emit func(row []types.Datum) bool) error
 	// SequenceRow returns a sequence's last_value, log_cnt and is_called.
 	SequenceRow func(*catalog.Sequence) (last int64, logCnt int64, called bool, err error)
+	// CursorRow returns the key of the table's row that a cursor stands on.
+	CursorRow func(cursor string, t *catalog.Table) ([]byte, error)
 	// Notice sends a notice to the client; nil drops it.
 	Notice func(*sqlerr.Error)
 	// Stats collects counters per node for EXPLAIN ANALYZE; nil collects none.
@@ -221,6 +223,10 @@ func (r *Run) fail(err error) error {
 	r.ended = true
 	return wrapErr(r.env.Ctx, err)
 }
+
+// ShowHidden makes Next pass the hidden columns as well, behind the others: the
+// keys of the rows that a cursor stands on.
+func (r *Run) ShowHidden() { r.visible = len(r.query.Root.Base().Cols) }
 
 // Affected returns the number of rows inserted, updated, deleted or returned:
 // the number of the command tag.

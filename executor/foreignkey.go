@@ -607,7 +607,7 @@ func (f *childFinder) unseen(vals []*vec.Vec, n int, fail func(probe uint32) err
 			keys[i] = b.Cols[0].B[b.Row(i)]
 		}
 		var own vec.Batch
-		if err := desc.GetRows(env.Ctx, env.Txn, keys, []int{table.ColRowKey}, &own); err != nil {
+		if err := desc.GetRows(env.Ctx, env.Txn, keys, []int{table.ColRowKey}, nil, &own); err != nil {
 			return false, err
 		}
 		seen := make([]bool, len(keys))

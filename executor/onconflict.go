@@ -109,7 +109,7 @@ func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, 
 	c.remember(res)
 	w := c.w
 	var old vec.Batch
-	if err := w.desc.GetRows(w.env.Ctx, w.env.Txn, keys, w.live, &old); err != nil {
+	if err := w.desc.GetRows(w.env.Ctx, w.env.Txn, keys, w.live, nil, &old); err != nil {
 		return nil, nil, retry(err)
 	}
 	if old.Rows() < n {

@@ -79,7 +79,7 @@ func (op *scan) Open(env *Env) error {
 	if op.parts, err = evalParts(env, op.node.Parts); err != nil {
 		return err
 	}
-	if op.point {
+	if op.point || op.node.Access == plan.CurrentRow {
 		return nil
 	}
 	n := op.node
@@ -138,12 +138,18 @@ func (op *scan) start() error {
 
 func (op *scan) Next() (*vec.Batch, error) {
 	for !op.done {
-		if op.point {
+		switch {
+		case op.point:
 			op.done = true
 			if err := op.get(); err != nil {
 				return nil, err
 			}
-		} else {
+		case op.node.Access == plan.CurrentRow:
+			op.done = true
+			if err := op.current(); err != nil {
+				return nil, err
+			}
+		default:
 			if op.scanner == nil && op.par == nil {
 				if err := op.start(); err != nil {
 					return nil, err
@@ -230,6 +236,20 @@ func (op *scan) get() error {
 	_, err := op.desc.PointGet(op.env.Ctx, op.env.reader, op.node.Index, key, op.node.Cols, op.parts, &op.buf)
 	op.buf.Sel = nil
 	return err
+}
+
+// current fetches the row that the cursor stands on into buf.
+func (op *scan) current() error {
+	key, err := op.env.CursorRow(op.node.Cursor, op.node.Table)
+	if err != nil {
+		return err
+	}
+	if err := op.desc.GetRows(op.env.Ctx, op.env.reader, [][]byte{key}, op.node.Cols, op.parts, &op.buf); err != nil {
+		return err
+	}
+	op.buf.N = op.buf.Rows() // the row may be gone
+	op.buf.Sel = nil
+	return nil
 }
 
 // regionCodes are the codes that are read, for EXPLAIN.

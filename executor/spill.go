@@ -176,13 +176,19 @@ func appendSpilled(buf []byte, c *vec.Vec, sel []uint32, n int) []byte {
 
 // finish flushes what was written, so that readers can be opened.
 func (s *spillFile) finish() error {
+	err := s.flush()
+	s.w, s.buf = nil, nil
+	return err
+}
+
+// flush makes what was written readable; more may follow.
+func (s *spillFile) flush() error {
 	if s.w == nil {
 		return nil
 	}
 	if err := s.w.Flush(); err != nil {
 		return ioErr(err)
 	}
-	s.w, s.buf = nil, nil
 	return nil
 }
 
@@ -218,6 +224,14 @@ func (s *spillFile) reader() *spillReader {
 	if s.f != nil {
 		r.r = bufio.NewReaderSize(io.NewSectionReader(s.f, 0, s.bytes), 64<<10)
 	}
+	r.batch.Cols = newVecs(s.types)
+	return r
+}
+
+// readerAt returns a reader from the batch that begins at a byte.
+func (s *spillFile) readerAt(off int64) *spillReader {
+	r := &spillReader{file: s}
+	r.r = bufio.NewReader(io.NewSectionReader(s.f, off, s.bytes-off))
 	r.batch.Cols = newVecs(s.types)
 	return r
 }

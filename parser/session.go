@@ -456,9 +456,12 @@ options:
 		case p.acceptKw(kwInsensitive):
 			d.Insensitive = true
 		case p.acceptKw(kwAsensitive):
+			d.Asensitive = true
 		case p.acceptKw(kwScroll):
+			d.BothScroll = d.BothScroll || d.Scroll == &no
 			d.Scroll = &yes
 		case p.acceptKws(kwNo, kwScroll):
+			d.BothScroll = d.BothScroll || d.Scroll == &yes
 			d.Scroll = &no
 		default:
 			break options

@@ -194,6 +194,9 @@ func volatileExpr(e plan.Expr) bool {
 
 // paths lists the ways to read a base table under its conjuncts.
 func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
+	if r.cursor != "" {
+		return []path{{access: plan.CurrentRow, rows: 1, cost: costStart}}
+	}
 	t := r.table
 	rows := p.tableRows(t)
 	rels := map[int]*rel{r.id: r}

@@ -410,7 +410,9 @@ func (p *planner) assignments(set []ast.Assign, t *catalog.Table, r *rel, b *bin
 // changeInput plans the rows that UPDATE or DELETE works on: the row key, the
 // live columns, the new values, then the columns of other entries that
 // RETURNING needs. parts are the columns of which old and new value are in part.
-func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.Expr, t *catalog.Table,
+// With cursor there is no condition but that the row is the one that the cursor
+// stands on.
+func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.Expr, cursor string, t *catalog.Table,
 	sc *scope, set []ast.Assign, returning bool) (in plan.Node, setCols []int, extra *fromExtra, nExtra int, parts []plan.Part) {
 	alias := ref.Alias
 	if alias == "" {
@@ -419,7 +421,7 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 	bl := &block{rels: map[int]*rel{}}
 	r := p.tableRel(t, alias)
 	p.watch(r, p.dest)
-	r.needKey, r.target = true, true
+	r.needKey, r.target, r.cursor = true, true, cursor
 	bl.rels[r.id] = r
 	bl.from = []*joinItem{{rel: r}}
 	inner := &scope{parent: sc, block: bl}
@@ -493,15 +495,12 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 }
 
 func (p *planner) planUpdate(s *ast.Update, outer *scope) plan.Node {
-	if s.Current != "" {
-		unsupported(s.Pos(), "WHERE CURRENT OF")
-	}
 	sc, defs := outer, []*cteDef(nil)
 	if s.With != nil {
 		sc, defs = p.with(s.With, outer)
 	}
 	t := p.dmlTable(&s.Table.Name, "UPDATE")
-	in, set, extra, n, parts := p.changeInput(s.Table, s.From, s.Where, t, sc, s.Set, s.Returning != nil)
+	in, set, extra, n, parts := p.changeInput(s.Table, s.From, s.Where, s.Current, t, sc, s.Set, s.Returning != nil)
 	u := &plan.Update{Table: t, Input: in, SetCols: set, Parts: parts, Extra: n, HasReturning: s.Returning != nil}
 	u.Common.Rows = in.Base().Rows
 	u.Returning, u.Cols = p.returning(s.Returning, t, aliasOf(s.Table), liveCols(t), extra, sc)
@@ -510,15 +509,12 @@ func (p *planner) planUpdate(s *ast.Update, outer *scope) plan.Node {
 }
 
 func (p *planner) planDelete(s *ast.Delete, outer *scope) plan.Node {
-	if s.Current != "" {
-		unsupported(s.Pos(), "WHERE CURRENT OF")
-	}
 	sc, defs := outer, []*cteDef(nil)
 	if s.With != nil {
 		sc, defs = p.with(s.With, outer)
 	}
 	t := p.dmlTable(&s.Table.Name, "DELETE")
-	in, _, extra, n, _ := p.changeInput(s.Table, s.Using, s.Where, t, sc, nil, s.Returning != nil)
+	in, _, extra, n, _ := p.changeInput(s.Table, s.Using, s.Where, s.Current, t, sc, nil, s.Returning != nil)
 	d := &plan.Delete{Table: t, Input: in, Extra: n, HasReturning: s.Returning != nil}
 	if s.Returning == nil {
 		d.Unread = p.undeleted(t)

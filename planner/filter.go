@@ -519,6 +519,9 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 	rels := s.b.rels
 	out := p.jointSelectivity(u.local, rels)
 	rows := max(1, p.tableRows(r.table)*out)
+	if r.cursor != "" {
+		rows = 1
+	}
 	var best *path
 	if force != nil {
 		best = force
@@ -546,7 +549,7 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 			}
 		}
 	}
-	sc := &plan.Scan{Table: r.table, Index: best.index, Access: best.access, IndexOnly: best.only, Reverse: best.reverse, Ordered: best.reverse}
+	sc := &plan.Scan{Table: r.table, Cursor: r.cursor, Index: best.index, Access: best.access, IndexOnly: best.only, Reverse: best.reverse, Ordered: best.reverse}
 	n := &pnode{lay: layout{}, rels: u.rels, base: r, cost: best.cost, order: best.order}
 	wanted := map[int]map[int]bool{r.id: maps.Clone(need)}
 	var rest, entry []plan.Expr

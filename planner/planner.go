@@ -36,6 +36,8 @@ type Context struct {
 	// ParamValues are values of parameters that the costs are estimated with. The
 	// plan is right for any others, too. nil: not known.
 	ParamValues []types.Datum
+	// Cursor plans a query that a cursor will stand on (see plan.Query.Places).
+	Cursor bool
 	// NoOptimizer plans literally: full scans, loop joins in the written order.
 	NoOptimizer bool
 	// TempSchema is the session's own schema for temporary tables, or "".
@@ -75,6 +77,9 @@ type planner struct {
 	as       string                 // owner of the view that is being bound, "" outside
 	parts    map[[2]int]*partUse    // by entry and column: how columns stored by elements are looked at
 	inView   int                    // views around what is being bound
+
+	cursorQuery *query // whose rows a cursor passes
+	places      []plan.Place
 }
 
 // Plan plans a SELECT, INSERT, UPDATE, DELETE or VALUES statement.
@@ -132,7 +137,11 @@ func (p *planner) statement(stmt ast.Stmt) *plan.Query {
 		out.Tag, out.Returns = "SELECT", true
 		q := p.bindSelect(s, nil)
 		p.resolveUnknowns(q)
+		if p.Cursor {
+			p.standing(q)
+		}
 		out.Root = p.finish(p.planQuery(q), q)
+		p.finishCursor(out, q)
 	case *ast.Insert:
 		out.Tag = "INSERT"
 		out.Root = p.planInsert(s, nil)

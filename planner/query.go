@@ -89,6 +89,7 @@ type rel struct {
 	lateral    bool    // refers to earlier entries
 	needKey    bool    // the row key is wanted (DML, locking)
 	target     bool    // the table that the statement changes
+	cursor     string  // whose current row of the table is meant (WHERE CURRENT OF)
 	mark       int     // a derived table's column that is true in each row, 0: none yet
 }
 

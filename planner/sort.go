@@ -23,6 +23,7 @@ func (p *planner) stepSort(s *state) {
 		p.nearest(s, sc)
 	}
 	lockKeys := p.lockTargets(s)
+	p.placeTargets(s, lockKeys)
 	xs := make([]plan.Expr, len(b.targets))
 	cols := make([]plan.OutCol, len(b.targets))
 	plain := len(b.targets) == len(in.node.Base().Cols)
@@ -109,10 +110,20 @@ func (p *planner) stepSort(s *state) {
 	}
 	if len(b.targets) > b.ncols {
 		pr := &plan.Project{Input: n}
-		for i := 0; i < b.ncols; i++ {
+		out := func(i int) {
 			pr.Exprs = append(pr.Exprs, &plan.Col{At: plan.At{T: cols[i].T, Off: -1}, Idx: i, Name: cols[i].Name})
+			pr.Cols = append(pr.Cols, cols[i])
 		}
-		pr.Rows, pr.Cost, pr.Cols = n.Base().Rows, n.Base().Cost, cols[:b.ncols]
+		for i := 0; i < b.ncols; i++ {
+			out(i)
+		}
+		if q == p.cursorQuery {
+			for i := range p.places {
+				out(p.places[i].Col)
+				p.places[i].Col = len(pr.Cols) - 1
+			}
+		}
+		pr.Rows, pr.Cost = n.Base().Rows, n.Base().Cost
 		n = pr
 	}
 	s.cur = &pnode{node: n, rows: n.Base().Rows, cost: n.Base().Cost}

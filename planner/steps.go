@@ -86,7 +86,11 @@ func (p *planner) planQuery(q *query) plan.Node {
 	} else {
 		n = p.planBlock(q)
 	}
-	n.Base().Cols = q.cols
+	cols := q.cols
+	if len(p.places) > 0 && len(n.Base().Cols) > len(cols) {
+		cols = append(cols[:len(cols):len(cols)], n.Base().Cols[len(cols):]...)
+	}
+	n.Base().Cols = cols
 	return n
 }
 
@@ -102,7 +106,11 @@ func (p *planner) planBlock(q *query) plan.Node {
 
 // finish names the output columns of the whole statement.
 func (p *planner) finish(n plan.Node, q *query) plan.Node {
-	n.Base().Cols = q.cols
+	cols := q.cols
+	if len(p.places) > 0 && len(n.Base().Cols) > len(cols) {
+		cols = append(cols[:len(cols):len(cols)], n.Base().Cols[len(cols):]...)
+	}
+	n.Base().Cols = cols
 	return n
 }
 

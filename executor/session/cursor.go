@@ -3,26 +3,17 @@ package session
 import (
 	"context"
 
+	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
-	"kvsqld/catalog/types/vec"
 	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
 )
 
-// cursor is what DECLARE adds to a portal. Rows that were read are kept when the
-// cursor may go back.
+// cursor is what DECLARE adds to a portal.
 type cursor struct {
-	text   string
 	hold   bool
 	held   bool // the transaction has ended
 	binary bool
-	scroll bool
-	// noScroll refuses to go back (NO SCROLL).
-	noScroll bool
-	made     int64
-
-	all []*vec.Batch // of a scrollable or held cursor: all rows
-	n   int64        // their number
-	at  int64        // current row: 0 before the first, n+1 after the last
 }
 
 // declare runs DECLARE.
@@ -30,198 +21,261 @@ func (s *Session) declare(ctx context.Context, x *ast.DeclareCursor, c *call) er
 	if s.block == idle && !c.several && !x.Hold {
 		return noBlock("DECLARE CURSOR")
 	}
+	if err := checkDeclare(x); err != nil {
+		return err
+	}
 	if s.portals[x.Name] != nil {
 		return sqlerr.New(sqlerr.DuplicateCursor, "cursor \"%s\" already exists", x.Name)
 	}
-	if x.Query.Into != nil {
-		return sqlerr.New(sqlerr.InvalidCursorDefinition, "DECLARE CURSOR must not contain SELECT ... INTO")
-	}
-	p := &plannedStmt{stmt: x.Query, declared: nil}
+	p := &plannedStmt{stmt: x.Query, cursor: true}
 	if err := s.planNow(ctx, p); err != nil {
 		return err
 	}
-	cur := &cursor{text: c.text, hold: x.Hold, binary: x.Binary, made: s.stmtStart, scroll: x.Scroll != nil && *x.Scroll,
-		noScroll: x.Scroll != nil && !*x.Scroll}
-	po := &portal{name: x.Name, ps: &prepared{text: c.text, stmt: x.Query, planned: p}, planned: p, cols: p.cols, cursor: cur,
-		params: c.params}
+	po := &portal{name: x.Name, ps: &prepared{text: s.queryText(), stmt: x.Query, planned: p}, planned: p, cols: p.cols,
+		cursor: &cursor{hold: x.Hold, binary: x.Binary}, params: c.params, made: s.stmtStart, level: s.savepoints()}
+	po.back = len(x.Query.Locking) == 0 && goesBackward(p.q.Root)
+	if x.Scroll != nil {
+		po.back = *x.Scroll
+	}
 	if x.Binary {
 		po.formats = []int16{1}
 	}
 	s.portals[x.Name] = po
 	// The cursor sees the data of this moment: its snapshot is opened now.
 	if err := s.startPortal(ctx, po); err != nil {
-		delete(s.portals, x.Name)
+		s.closePortal(x.Name)
 		return err
 	}
 	return nil
 }
 
-// materialize reads all rows of a cursor, so that it can go anywhere.
-func (s *Session) materialize(ctx context.Context, p *portal) error {
-	c := p.cursor
-	if c.all != nil {
+// checkDeclare refuses options and queries that contradict each other.
+func checkDeclare(x *ast.DeclareCursor) error {
+	bad := func(format string, args ...any) *sqlerr.Error {
+		return sqlerr.New(sqlerr.InvalidCursorDefinition, format, args...)
+	}
+	switch {
+	case x.Scroll != nil && x.BothScroll:
+		return bad("cannot specify both SCROLL and NO SCROLL")
+	case x.Insensitive && x.Asensitive:
+		return bad("cannot specify both ASENSITIVE and INSENSITIVE")
+	}
+	if w := x.Query.With; w != nil {
+		for i := range w.CTEs {
+			if _, ok := w.CTEs[i].Stmt.(*ast.Select); !ok {
+				return sqlerr.New(sqlerr.FeatureNotSupported, "DECLARE CURSOR must not contain data-modifying statements in WITH")
+			}
+		}
+	}
+	if len(x.Query.Locking) == 0 {
 		return nil
 	}
-	if err := p.settle(ctx); err != nil {
-		return err
-	}
-	c.all = []*vec.Batch{}
-	if p.pending != nil && p.sent < p.pending.Rows() {
-		c.all = append(c.all, copyBatch(rowsOf(p.pending, p.sent, p.pending.Rows())))
-	}
-	c.all = append(c.all, p.buffer...)
-	p.buffer, p.pending = nil, nil
-	for _, b := range c.all {
-		c.n += int64(b.Rows())
+	strength := x.Query.Locking[0].Strength
+	switch {
+	case x.Hold:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "DECLARE CURSOR WITH HOLD ... FOR %s is not supported", strength).
+			WithDetail("Holdable cursors must be READ ONLY.")
+	case x.Scroll != nil && *x.Scroll:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "DECLARE SCROLL CURSOR ... FOR %s is not supported", strength).
+			WithDetail("Scrollable cursors must be READ ONLY.")
+	case x.Insensitive:
+		return bad("DECLARE INSENSITIVE CURSOR ... FOR %s is not valid", strength).
+			WithDetail("Insensitive cursors must be READ ONLY.")
 	}
 	return nil
 }
 
-// fetch runs FETCH and MOVE.
-func (s *Session) fetch(ctx context.Context, x *ast.Fetch, out sink) (string, int64, error) {
-	p := s.portals[x.Cursor]
-	if p == nil {
-		return "", 0, sqlerr.New(sqlerr.InvalidCursorName, "cursor \"%s\" does not exist", x.Cursor)
-	}
-	if p.cursor == nil {
-		return "", 0, sqlerr.Unsupported(x.Pos(), "FETCH from a portal of the extended protocol")
-	}
-	tag := "FETCH"
-	if x.Move {
-		tag = "MOVE"
-	}
-	to := out
-	if x.Move {
-		to = discardSink{}
-	} else if k, ok := out.(wireSink); ok && p.cursor.binary {
-		to = wireSink{w: k.w, formats: []int16{1}}
-	}
-	if err := s.materialize(ctx, p); err != nil {
-		return "", 0, err
-	}
-	if p.cursor.noScroll && goesBack(x) {
-		return "", 0, sqlerr.New(sqlerr.ObjectNotInPrerequisite, "cursor can only scan forward").
-			WithHint("Declare it with SCROLL option to enable backward scan.")
-	}
-	from, step, count := p.cursor.travel(x)
-	if p.cols != nil {
-		to.begin(p.cols, p.opts)
-	}
-	n, err := p.cursor.send(to, from, step, count)
-	return tag, n, err
-}
-
-// goesBack reports whether a direction needs rows that were passed.
-func goesBack(x *ast.Fetch) bool {
-	switch x.Direction {
-	case "PRIOR", "FIRST", "LAST", "ABSOLUTE":
+// goesBackward reports whether a cursor that does not say so may go back, as
+// PostgreSQL decides it: where the plan could run backward without keeping rows.
+func goesBackward(n plan.Node) bool {
+	switch n := n.(type) {
+	case *plan.Scan, *plan.VirtualScan, *plan.SequenceScan, *plan.FuncScan, *plan.CTEScan, *plan.Sort:
 		return true
-	case "BACKWARD":
-		return x.All || x.Count > 0
-	case "RELATIVE", "FORWARD":
-		return x.Count < 0
+	case *plan.Values:
+		return len(n.Cols) > 0
+	case *plan.Project, *plan.Filter, *plan.Limit:
+		return goesBackward(n.Children()[0])
+	case *plan.Append:
+		for _, c := range n.Inputs {
+			if !goesBackward(c) {
+				return false
+			}
+		}
+		return true
 	}
 	return false
 }
 
-// travel turns a direction into the first row to send, the step, and the number
-// of rows, and moves the cursor to where it will stand.
-func (c *cursor) travel(x *ast.Fetch) (from, step, count int64) {
+// fetch runs FETCH and MOVE.
+func (s *Session) fetch(ctx context.Context, x *ast.Fetch, out sink) (tag string, n int64, err error) {
+	p := s.portals[x.Cursor]
+	if p == nil {
+		return "", 0, sqlerr.New(sqlerr.InvalidCursorName, "cursor \"%s\" does not exist", x.Cursor)
+	}
+	if err := p.usable(); err != nil {
+		return "", 0, err
+	}
+	if !p.started {
+		if err := s.startPortal(ctx, p); err != nil {
+			p.fail()
+			return "", 0, err
+		}
+	}
+	if p.cols == nil {
+		return "", 0, sqlerr.Unsupported(x.Pos(), "FETCH from a portal whose statement returns no rows")
+	}
+	tag = "FETCH"
+	to := out
+	if x.Move {
+		tag, to = "MOVE", discardSink{}
+	} else if k, ok := out.(wireSink); ok && p.cursor != nil && p.cursor.binary {
+		to = wireSink{w: k.w, formats: []int16{1}}
+	}
+	to.begin(p.cols, p.opts)
+	defer p.during(ctx)()
+	if n, err = p.travel(x, to); err != nil {
+		p.fail()
+	}
+	return tag, n, err
+}
+
+// travel goes where FETCH says and sends the rows that it passes.
+func (p *portalRows) travel(x *ast.Fetch, out sink) (int64, error) {
 	n := x.Count
-	single := func(row int64) (int64, int64, int64) {
-		switch {
-		case row < 1:
-			c.at = 0
-			return 1, 1, 0
-		case row > c.n:
-			c.at = c.n + 1
-			return 1, 1, 0
-		}
-		c.at = row
-		return row, 1, 1
-	}
-	forward := func(n int64, all bool) (int64, int64, int64) {
-		first := c.at + 1
-		left := max(c.n-c.at, 0)
-		if all || n > left {
-			c.at = c.n + 1
-			return first, 1, left
-		}
-		c.at += n
-		return first, 1, n
-	}
-	backward := func(n int64, all bool) (int64, int64, int64) {
-		first := c.at - 1
-		left := max(first, 0)
-		if all || n > left {
-			c.at = 0
-			return first, -1, left
-		}
-		c.at -= n
-		return first, -1, n
-	}
 	switch x.Direction {
 	case "NEXT":
-		return forward(1, false)
+		return p.forward(1, out)
 	case "PRIOR":
-		return backward(1, false)
+		return p.backward(1, out)
 	case "FIRST":
-		return single(1)
+		return p.single(1, out)
 	case "LAST":
-		return single(c.n)
+		return p.fromEnd(1, out)
 	case "ABSOLUTE":
 		if n < 0 {
-			n = c.n + 1 + n
+			return p.fromEnd(-n, out)
 		}
-		return single(n)
+		return p.single(n, out)
 	case "RELATIVE":
-		return single(c.at + n)
+		return p.single(p.at+n, out)
 	case "BACKWARD":
-		n = -n
 		if x.All {
-			return backward(0, true)
+			return p.backward(0, out)
 		}
+		n = -n
 	default:
 		if x.All {
-			return forward(0, true)
+			return p.forward(0, out)
 		}
 	}
 	switch {
-	case n == 0:
-		return single(c.at)
 	case n < 0:
-		return backward(-n, false)
+		return p.backward(-n, out)
+	case n > 0:
+		return p.forward(n, out)
+	case p.onRow():
+		return p.single(p.at, out)
 	}
-	return forward(n, false)
+	return 0, nil
 }
 
-// send passes count rows on, from row number from in steps of +1 or -1.
-func (c *cursor) send(to sink, from, step, count int64) (int64, error) {
-	for left := count; left > 0; {
-		b, r := c.row(from)
-		n := 1
-		if step > 0 {
-			n = int(min(left, int64(b.Rows()-r)))
-		}
-		if err := to.batch(rowsOf(b, r, r+n)); err != nil {
-			return 0, err
-		}
-		from += step * int64(n)
-		left -= int64(n)
-	}
-	return count, nil
+func errForwardOnly() error {
+	return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "cursor can only scan forward").
+		WithHint("Declare it with SCROLL option to enable backward scan.")
 }
 
-// row finds a row's batch and its number there.
-func (c *cursor) row(n int64) (*vec.Batch, int) {
-	n--
-	for _, b := range c.all {
-		if n < int64(b.Rows()) {
-			return b, int(n)
-		}
-		n -= int64(b.Rows())
+// single goes to a row, or before the first or behind the last one.
+func (p *portalRows) single(n int64, out sink) (int64, error) {
+	if !p.back && n <= p.at && (n > 0 && p.onRow() || p.at > max(n, 0)) {
+		return 0, errForwardOnly()
 	}
-	return nil, 0
+	if n < 1 {
+		p.at = 0
+		return 0, nil
+	}
+	b, i, err := p.row(n)
+	if err != nil {
+		return 0, err
+	}
+	if b == nil {
+		p.at = p.read + 1
+		return 0, nil
+	}
+	p.at = n
+	return 1, p.send(b, i, i+1, out)
+}
+
+// fromEnd goes to the n-th row from the end.
+func (p *portalRows) fromEnd(n int64, out sink) (int64, error) {
+	if err := p.toEnd(); err != nil {
+		return 0, err
+	}
+	if !p.back {
+		return 0, errForwardOnly()
+	}
+	return p.single(p.read+1-n, out)
+}
+
+// backward sends up to limit rows (0: all) from the one before the current one.
+func (p *portalRows) backward(limit int64, out sink) (n int64, err error) {
+	if !p.back {
+		return 0, errForwardOnly()
+	}
+	for p.at > 0 && (limit == 0 || n < limit) {
+		p.at--
+		if p.at == 0 {
+			break
+		}
+		b, i, err := p.row(p.at)
+		if err != nil {
+			return n, err
+		}
+		if err := p.send(b, i, i+1, out); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// currentOf returns the key of the row of the table that a cursor stands on.
+func (s *Session) currentOf(name string, t *catalog.Table) ([]byte, error) {
+	bad := func(format string, args ...any) error { return sqlerr.New(sqlerr.InvalidCursorState, format, args...) }
+	p := s.portals[name]
+	switch {
+	case p == nil:
+		return nil, sqlerr.New(sqlerr.InvalidCursorName, "cursor \"%s\" does not exist", name)
+	case p.planned == nil || p.planned.q.Tag != "SELECT":
+		return nil, bad("cursor \"%s\" is not a SELECT query", name)
+	case p.cursor != nil && p.cursor.held:
+		return nil, bad("cursor \"%s\" is held from a previous transaction", name)
+	}
+	q := p.planned.q
+	var place *plan.Place
+	locked := p.planned.locks()
+	for i := range q.Places {
+		if l := &q.Places[i]; l.Table.OID == t.OID {
+			if place != nil {
+				return nil, bad("cursor \"%s\" has multiple FOR UPDATE/SHARE references to table \"%s\"", name, t.Name)
+			}
+			place = l
+		}
+	}
+	switch {
+	case place == nil && locked:
+		return nil, bad("cursor \"%s\" does not have a FOR UPDATE/SHARE reference to table \"%s\"", name, t.Name)
+	case place == nil:
+		return nil, bad("cursor \"%s\" is not a simply updatable scan of table \"%s\"", name, t.Name)
+	case !p.onRow() || p.failed:
+		return nil, bad("cursor \"%s\" is not positioned on a row", name)
+	}
+	b, i, err := p.row(p.at)
+	if err != nil {
+		return nil, err
+	}
+	r := b.Row(i)
+	key := b.Cols[place.Col]
+	return append([]byte(nil), key.B[key.Idx(r)]...), nil
 }
 
 // closeCursor runs CLOSE.
@@ -248,8 +302,14 @@ func (s *Session) holdCursors(ctx context.Context) error {
 		if p.cursor == nil || !p.cursor.hold || p.cursor.held {
 			continue
 		}
-		if err := s.materialize(ctx, p); err != nil {
+		if p.failed {
+			continue
+		}
+		if err := p.settle(ctx); err != nil {
 			return err
+		}
+		if p.err != nil {
+			return p.err
 		}
 		p.cursor.held = true
 	}

@@ -93,16 +93,12 @@ func (s *Session) explain(ctx context.Context, c *call, x *ast.Explain, out sink
 	if err != nil {
 		return "", 0, err
 	}
-	inner := x.Stmt
-	if e, ok := inner.(*ast.Execute); ok {
-		return "", 0, sqlerr.Unsupported(e.Pos(), "EXPLAIN EXECUTE")
+	p, params, err := s.explained(ctx, x.Stmt, c.params)
+	if err != nil {
+		return "", 0, err
 	}
-	if !plannable(inner) {
-		return "", 0, sqlerr.Unsupported(inner.Pos(), "EXPLAIN of this statement")
-	}
-	p := &plannedStmt{stmt: inner}
 	start := time.Now()
-	if err := s.prepare(ctx, p, nil); err != nil {
+	if err := s.prepare(ctx, p, params); err != nil {
 		return "", 0, err
 	}
 	planning := time.Since(start)
@@ -111,7 +107,7 @@ func (s *Session) explain(ctx context.Context, c *call, x *ast.Explain, out sink
 	if o.Analyze {
 		start = time.Now()
 		st := executor.NewStats()
-		if _, err := s.runPlanned(ctx, p, c.params, discardSink{}, st); err != nil {
+		if _, err := s.runPlanned(ctx, p, params, discardSink{}, st); err != nil {
 			return "", 0, err
 		}
 		running = time.Since(start)
@@ -148,6 +144,27 @@ func (s *Session) explain(ctx context.Context, c *call, x *ast.Explain, out sink
 		return "", 0, err
 	}
 	return "EXPLAIN", -1, nil
+}
+
+// explained is the plan of what EXPLAIN is about, with the parameters to run it.
+func (s *Session) explained(ctx context.Context, st ast.Stmt, params []types.Datum) (*plannedStmt, []types.Datum, error) {
+	switch x := st.(type) {
+	case *ast.Execute:
+		ps, params, err := s.executeArgs(ctx, x)
+		if err != nil {
+			return nil, nil, err
+		}
+		return ps.planned, params, nil
+	case *ast.DeclareCursor:
+		if err := checkDeclare(x); err != nil {
+			return nil, nil, err
+		}
+		return &plannedStmt{stmt: x.Query, cursor: true}, params, nil
+	}
+	if !plannable(st) {
+		return nil, nil, sqlerr.Unsupported(st.Pos(), "EXPLAIN of this statement")
+	}
+	return &plannedStmt{stmt: st}, params, nil
 }
 
 // explainColumns describes EXPLAIN's result.

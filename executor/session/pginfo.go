@@ -222,10 +222,11 @@ func (s *Session) preparedRows() []pgcatalog.PreparedInfo {
 func (s *Session) cursorRows() []pgcatalog.CursorInfo {
 	var out []pgcatalog.CursorInfo
 	for _, p := range s.portals {
+		row := pgcatalog.CursorInfo{Name: p.name, Statement: p.ps.text, Scrollable: p.back, CreationTime: p.made}
 		if c := p.cursor; c != nil {
-			out = append(out, pgcatalog.CursorInfo{Name: p.name, Statement: c.text, Hold: c.hold, Binary: c.binary,
-				Scrollable: c.scroll, CreationTime: c.made})
+			row.Hold, row.Binary = c.hold, c.binary
 		}
+		out = append(out, row)
 	}
 	return out
 }

@@ -25,14 +25,12 @@ type portal struct {
 
 	started bool
 	done    bool // everything was sent and the tag is known
-	run     *executor.Run
-	runCtx  *portalContext
-	pending *vec.Batch // of the run, not yet sent from row sent on
-	sent    int
-	buffer  []*vec.Batch // rows that were copied because the run had to end
+	failed  bool // an error came out of it
 	tag     string
 	rows    int64 // number for the tag, -1 for none
-	total   int64 // rows sent so far
+	made    int64 // time
+	level   int   // savepoints that were open when it was made
+	portalRows
 
 	cursor *cursor // of DECLARE
 }
@@ -91,10 +89,15 @@ func (s *Session) bind(ctx context.Context, ps *prepared, b *wire.Bind) error {
 	if n := len(b.ResultFormats); n > 1 && n != len(cols) {
 		return sqlerr.New(sqlerr.ProtocolViolation, "bind message has %d result formats but query has %d columns", n, len(cols))
 	}
+	planned := ps.planned
+	if x, ok := ps.stmt.(*ast.Select); ok && b.Portal != "" && x.Into == nil {
+		// One with a name may become the cursor of WHERE CURRENT OF.
+		planned = &plannedStmt{stmt: x, declared: ps.planned.q.Params, cursor: true}
+	}
 	s.closePortal(b.Portal)
 	s.portals[b.Portal] = &portal{
-		name: b.Portal, ps: ps, planned: ps.planned, params: params, cols: cols,
-		formats: append([]int16(nil), b.ResultFormats...),
+		name: b.Portal, ps: ps, planned: planned, params: params, cols: cols,
+		formats: append([]int16(nil), b.ResultFormats...), made: s.stmtStart, level: s.savepoints(),
 	}
 	return nil
 }
@@ -202,6 +205,9 @@ func commitsAlone(st ast.Stmt) bool {
 // advance sends up to limit rows (0: all) of a portal and reports whether more
 // may follow.
 func (s *Session) advance(ctx context.Context, p *portal, limit int64, out sink) (n int64, more bool, err error) {
+	if err := p.usable(); err != nil {
+		return 0, false, err
+	}
 	if !p.started {
 		if err := s.startPortal(ctx, p); err != nil {
 			return 0, false, err
@@ -210,52 +216,25 @@ func (s *Session) advance(ctx context.Context, p *portal, limit int64, out sink)
 	if p.cols != nil {
 		out.begin(p.cols, p.opts)
 	}
-	var untie func() bool
-	if p.run != nil {
-		untie = p.runCtx.during(ctx)
-		defer untie()
+	defer p.during(ctx)()
+	n, err = p.forward(limit, out)
+	if err != nil {
+		p.fail()
+		return n, false, err
 	}
-	for limit == 0 || n < limit {
-		b, err := p.next()
-		if err != nil {
-			p.end(s)
-			return n, false, err
-		}
-		if b == nil {
-			p.end(s)
-			return n, false, nil
-		}
-		from, to := p.sent, b.Rows()
-		if limit > 0 && int64(to-from) > limit-n {
-			to = from + int(limit-n)
-		}
-		if err := out.batch(rowsOf(b, from, to)); err != nil {
-			return n, false, err
-		}
-		n += int64(to - from)
-		p.total += int64(to - from)
-		p.sent = to
+	more = limit > 0 && n == limit
+	if !more && p.cursor == nil {
+		p.end()
 	}
-	return n, true, nil
+	return n, more, nil
 }
 
-// next returns the batch that is being sent, the next one when all of it was
-// sent, or nil at the end.
-func (p *portal) next() (*vec.Batch, error) {
-	if p.pending != nil && p.sent < p.pending.Rows() {
-		return p.pending, nil
+// usable refuses a portal that had an error.
+func (p *portal) usable() error {
+	if p.failed {
+		return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "portal \"%s\" cannot be run", p.name)
 	}
-	p.pending, p.sent = nil, 0
-	if len(p.buffer) > 0 {
-		p.pending, p.buffer = p.buffer[0], p.buffer[1:]
-		return p.pending, nil
-	}
-	if p.run == nil {
-		return nil, nil
-	}
-	b, err := p.run.Next()
-	p.pending = b
-	return b, err
+	return nil
 }
 
 // rowsOf returns the selected rows from … to-1 of a batch.
@@ -273,19 +252,22 @@ func rowsOf(b *vec.Batch, from, to int) *vec.Batch {
 	return &vec.Batch{Cols: b.Cols, N: b.N, Sel: sel}
 }
 
-// startPortal starts the statement. What changes data, and what is no query, is
-// run to its end at once, its rows kept.
+// startPortal starts the statement. What changes data or locks rows, and what is
+// no query, is run to its end at once, its rows kept: such a statement may have to
+// run again on a newer snapshot (executor.ErrRetry), before a row of it was seen.
 func (s *Session) startPortal(ctx context.Context, p *portal) error {
+	p.store = func(cols []wire.Column) *executor.KeptRows { return s.keptRows(cols) }
 	if p.planned == nil || !s.streams(ctx, p) {
-		buf := &rowBuffer{}
-		tag, n, err := s.run(ctx, &call{stmt: p.ps.stmt, text: p.ps.text, planned: p.planned, params: p.params, several: s.tx != nil}, buf)
+		keep := &keptSink{p: p}
+		tag, n, err := s.run(ctx, &call{stmt: p.ps.stmt, text: p.ps.text, planned: p.planned, params: p.params, several: s.tx != nil}, keep)
 		if err != nil {
 			return err
 		}
-		p.started, p.tag, p.rows, p.buffer, p.opts = true, tag, n, buf.batches, buf.opts
-		if buf.cols != nil {
-			p.cols = buf.cols
+		p.started, p.tag, p.rows, p.opts = true, tag, n, keep.opts
+		if keep.cols != nil {
+			p.cols = keep.cols
 		}
+		p.visible = len(p.cols)
 		return nil
 	}
 	if _, err := s.ensureTx(ctx); err != nil {
@@ -302,7 +284,9 @@ func (s *Session) startPortal(ctx context.Context, p *portal) error {
 	if err != nil {
 		return err
 	}
-	p.run, p.started, p.tag, p.opts = run, true, tagOf(p.planned.q), s.tx.fmt
+	p.all = p.planned.rowCols()
+	p.run, p.owner, p.started, p.tag, p.opts = run, p.planned, true, tagOf(p.planned.q), s.tx.fmt
+	p.visible = len(p.cols)
 	return nil
 }
 
@@ -312,46 +296,22 @@ func (s *Session) streams(ctx context.Context, p *portal) bool {
 }
 
 // end releases the run; the portal stays and has no more rows.
-func (p *portal) end(*Session) {
-	if p.run != nil {
-		p.planned.release(p.run)
-		p.runCtx.cancel(nil)
-		p.run = nil
-	}
-	p.pending, p.buffer, p.done = nil, nil, true
+func (p *portal) end() {
+	p.release()
+	p.done = true
 }
 
-// settle copies the rows still to come, so that the run can end (S1).
-func (p *portal) settle(ctx context.Context) error {
-	if p.run == nil {
-		return nil
-	}
-	untie := p.runCtx.during(ctx)
-	defer untie()
-	var kept []*vec.Batch
-	if p.pending != nil && p.sent < p.pending.Rows() {
-		kept = append(kept, copyBatch(rowsOf(p.pending, p.sent, p.pending.Rows())))
-	}
-	for {
-		b, err := p.run.Next()
-		if err != nil {
-			return err
-		}
-		if b == nil {
-			break
-		}
-		kept = append(kept, copyBatch(b))
-	}
-	p.planned.release(p.run)
-	p.runCtx.cancel(nil)
-	p.run, p.pending, p.sent, p.buffer = nil, nil, 0, kept
-	return nil
+// fail ends the portal after an error: it stays, and cannot be run.
+func (p *portal) fail() {
+	p.end()
+	p.failed = true
 }
 
-// settlePortals ends the runs of all portals, keeping their rows.
+// settlePortals ends the runs of all portals, keeping their rows (S1).
 func (s *Session) settlePortals(ctx context.Context) error {
 	for _, p := range s.portals {
 		if err := p.settle(ctx); err != nil {
+			p.fail()
 			return err
 		}
 	}
@@ -361,19 +321,31 @@ func (s *Session) settlePortals(ctx context.Context) error {
 // closePortal drops a portal, if there is one of the name.
 func (s *Session) closePortal(name string) {
 	if p := s.portals[name]; p != nil {
-		p.end(s)
+		p.end()
 		delete(s.portals, name)
 	}
 }
 
 // dropPortals drops the portals that end with the transaction.
-func (s *Session) dropPortals() {
+func (s *Session) dropPortals() { s.dropPortalsFrom(0) }
+
+// dropPortalsFrom drops the portals that were made when as many savepoints, or
+// more, were open.
+func (s *Session) dropPortalsFrom(level int) {
 	for n, p := range s.portals {
-		if p.cursor == nil || !p.cursor.held {
-			p.end(s)
+		if p.level >= level && (p.cursor == nil || !p.cursor.held) {
+			p.end()
 			delete(s.portals, n)
 		}
 	}
+}
+
+// savepoints is the number of open savepoints.
+func (s *Session) savepoints() int {
+	if s.tx == nil {
+		return 0
+	}
+	return len(s.tx.saves)
 }
 
 // ClosePortal implements wire.Session.

@@ -272,11 +272,15 @@ func (s *Session) prepareStmt(ctx context.Context, x *ast.Prepare) error {
 	if err := s.planNow(ctx, p); err != nil {
 		return err
 	}
-	s.activity.mu.Lock()
-	text := s.activity.query
-	s.activity.mu.Unlock()
-	s.prepared[x.Name] = &prepared{name: x.Name, text: text, stmt: x.Stmt, planned: p, made: s.stmtStart, fromSQL: true, cols: p.cols}
+	s.prepared[x.Name] = &prepared{name: x.Name, text: s.queryText(), stmt: x.Stmt, planned: p, made: s.stmtStart, fromSQL: true, cols: p.cols}
 	return nil
+}
+
+// queryText is the text that the client sent, all statements of it.
+func (s *Session) queryText() string {
+	s.activity.mu.Lock()
+	defer s.activity.mu.Unlock()
+	return s.activity.query
 }
 
 // maxParam returns the highest parameter number in a statement.

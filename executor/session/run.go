@@ -89,6 +89,7 @@ type plannedStmt struct {
 	declared []types.T
 
 	routine *planner.Routine // that the statement is in the body of
+	cursor  bool             // the query of a cursor
 
 	q     *plan.Query
 	snap  *catalog.Snapshot
@@ -125,7 +126,7 @@ func (p *plannedStmt) refresh(s *Session, snap *catalog.Snapshot) error {
 		return nil
 	}
 	ctx := s.planContext(snap)
-	ctx.ParamTypes, ctx.Routine = p.declared, p.routine
+	ctx.ParamTypes, ctx.Routine, ctx.Cursor = p.declared, p.routine, p.cursor
 	q, err := planner.Plan(ctx, p.stmt)
 	if err != nil {
 		return err
@@ -251,10 +252,26 @@ func (s *Session) start(ctx context.Context, p *plannedStmt, params []types.Datu
 	if err != nil {
 		return nil, err
 	}
+	if p.cursor {
+		run.ShowHidden()
+	}
 	if own {
 		p.run, p.busy = run, true
 	}
 	return run, nil
+}
+
+// rowCols describes the rows of the statement's run: those of a cursor's query
+// have the hidden columns as well.
+func (p *plannedStmt) rowCols() []wire.Column {
+	if !p.cursor {
+		return p.cols
+	}
+	var out []wire.Column
+	for _, c := range p.q.Root.Base().Cols {
+		out = append(out, wire.Column{Type: c.T})
+	}
+	return out
 }
 
 // release closes a run; the statement keeps it for the next time if it is its own.
@@ -271,7 +288,7 @@ func (s *Session) fillEnv(ctx context.Context, env *executor.Env, x *expr.Env, p
 		Ctx: ctx, Txn: t.kv, Tables: s.srv.Tables, Expr: x, Snap: p.snap, DB: s.db,
 		WorkMem: s.settings.workMem, TempDir: s.srv.opts.TempDir, MaxParallel: s.srv.opts.MaxParallel,
 		LockTimeout: s.settings.lockTimeout, ReadCommitted: t.iso == kv.ReadCommitted,
-		TableExprs: s.tableExprsFn, Virtual: s.virtualFn, SequenceRow: s.sequenceRowFn, Notice: s.tellFn,
+		CursorRow: s.currentOf, TableExprs: s.tableExprsFn, Virtual: s.virtualFn, SequenceRow: s.sequenceRowFn, Notice: s.tellFn,
 	}
 	if env.Mem = &p.mem; env != &p.env {
 		env.Mem = new(executor.Memory)
@@ -389,6 +406,12 @@ func (p *plannedStmt) command() string {
 		}
 	}
 	return p.q.Tag
+}
+
+// locks reports whether the query has FOR UPDATE or one of its relatives.
+func (p *plannedStmt) locks() bool {
+	x, ok := p.stmt.(*ast.Select)
+	return ok && len(x.Locking) > 0
 }
 
 // writes reports whether the plan changes tables, beyond what a read-only

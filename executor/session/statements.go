@@ -13,7 +13,7 @@ import (
 )
 
 // runSession runs the statements that concern the session alone and need no
-// transaction; done is false for all others.
+// transaction of their own; done is false for all others.
 func (s *Session) runSession(ctx context.Context, c *call, out sink) (tag string, n int64, done bool, err error) {
 	switch x := c.stmt.(type) {
 	case *ast.SetVar:
@@ -26,6 +26,10 @@ func (s *Session) runSession(ctx context.Context, c *call, out sink) (tag string
 		tag, err = s.deallocate(x)
 	case *ast.CloseCursor:
 		tag, err = s.closeCursor(x)
+	case *ast.Fetch:
+		// It is no statement of its own as far as snapshots are concerned.
+		tag, n, err = s.fetch(ctx, x, out)
+		return tag, n, true, err
 	default:
 		return "", 0, false, nil
 	}

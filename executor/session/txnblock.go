@@ -172,12 +172,16 @@ func (s *Session) rebase() error {
 // COMMITTED it will see what others have committed meanwhile.
 func (s *Session) newStatement(ctx context.Context) error {
 	t := s.tx
-	if t.used && t.iso == kv.ReadCommitted {
+	if t.used {
+		// In the other levels portals could read on, but for what the statement may
+		// write: a cursor does not see it.
 		if err := s.settlePortals(ctx); err != nil {
 			return err
 		}
-		if err := t.kv.Refresh(ctx); err != nil {
-			return err
+		if t.iso == kv.ReadCommitted {
+			if err := t.kv.Refresh(ctx); err != nil {
+				return err
+			}
 		}
 	}
 	t.used = true
@@ -277,7 +281,7 @@ func (s *Session) Abort() {
 		s.block = failed
 		s.failedIso, s.failedRO = s.isolation(), s.readOnly()
 		if s.tx != nil && len(s.tx.saves) > 0 {
-			s.dropPortals()
+			s.dropPortalsFrom(len(s.tx.saves)) // the others may go on after ROLLBACK TO
 			return
 		}
 		s.rollback()
@@ -360,9 +364,12 @@ func (s *Session) transaction(ctx context.Context, x *ast.Transaction) (string, 
 		}
 		s.tx.kv.Release(s.tx.saves[i].kv)
 		s.tx.saves = s.tx.saves[:i]
+		for _, p := range s.portals {
+			p.level = min(p.level, i)
+		}
 		return "RELEASE", nil
 	case "ROLLBACK TO":
-		return "ROLLBACK", s.rollbackTo(x.Name)
+		return "ROLLBACK", s.rollbackTo(ctx, x.Name)
 	case "SET TRANSACTION":
 		if s.block == idle {
 			s.tell(warning(sqlerr.NoActiveSQLTransaction, "SET TRANSACTION can only be used in transaction blocks"))
@@ -422,7 +429,7 @@ func (s *Session) findSavepoint(name string) (int, error) {
 	return 0, sqlerr.New(sqlerr.InvalidSavepoint, "savepoint \"%s\" does not exist", name)
 }
 
-func (s *Session) rollbackTo(name string) error {
+func (s *Session) rollbackTo(ctx context.Context, name string) error {
 	if s.block == idle {
 		return noBlock("ROLLBACK TO SAVEPOINT")
 	}
@@ -431,7 +438,10 @@ func (s *Session) rollbackTo(name string) error {
 		return err
 	}
 	t := s.tx
-	s.dropPortals()
+	s.dropPortalsFrom(i + 1)
+	if err := s.settlePortals(ctx); err != nil {
+		return err
+	}
 	sp := t.saves[i]
 	t.kv.RollbackTo(sp.kv)
 	switch {

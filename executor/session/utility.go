@@ -19,8 +19,6 @@ func (s *Session) utility(ctx context.Context, c *call, out sink) (tag string, n
 		return s.execute(ctx, x, out)
 	case *ast.DeclareCursor:
 		return "DECLARE CURSOR", -1, s.declare(ctx, x, c)
-	case *ast.Fetch:
-		return s.fetch(ctx, x, out)
 	case *ast.Listen:
 		tag, err := s.listen(x)
 		return tag, -1, err

@@ -277,7 +277,12 @@ func (p *printer) declare(d *DeclareCursor) {
 	p.ident(d.Name)
 	p.putIf(d.Binary, " BINARY")
 	p.putIf(d.Insensitive, " INSENSITIVE")
+	p.putIf(d.Asensitive, " ASENSITIVE")
 	if d.Scroll != nil {
+		if d.BothScroll {
+			p.putIf(*d.Scroll, " NO")
+			p.put(" SCROLL")
+		}
 		p.putIf(!*d.Scroll, " NO")
 		p.put(" SCROLL")
 	}

@@ -91,6 +91,8 @@ type (
 		Query       *Select
 		Text        string
 		Insensitive bool
+		Asensitive  bool
+		BothScroll  bool // SCROLL as well as NO SCROLL, which is refused
 	}
 	// Fetch is FETCH or MOVE.
 	Fetch struct {

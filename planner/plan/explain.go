@@ -337,6 +337,9 @@ func details(n Node) []string {
 		for _, r := range n.Ranges {
 			add("Key", rangeText(n, &r))
 		}
+		if n.Cursor != "" {
+			add("Cursor", n.Cursor)
+		}
 		if n.Area != nil {
 			add("Regions", areaText(n.Area))
 		}

@@ -91,6 +91,7 @@ type (
 		// orders them.
 		Nearest *Nearest
 		Lock    *Lock
+		Cursor  string // of CurrentRow
 		// Ordered tells that a node above relies on the order.
 		Ordered bool
 	}
@@ -469,6 +470,7 @@ const (
 	IndexRange               // range of an index
 	IndexFull                // whole index, for its order or because it covers
 	Regions                  // some regions of a region-clustered table
+	CurrentRow               // the row that a cursor stands on
 )
 
 // JoinKind is the kind of a join.
@@ -506,8 +508,19 @@ type Query struct {
 	Rights []*catalog.Right
 	// Calls are the user-defined functions that are called, in views as well.
 	Calls []*catalog.Function
+	// Places are, of a cursor's query, the tables whose rows it stands on.
+	Places []Place
 	// JoinOrder and other lines that EXPLAIN prints for the five steps.
 	Steps []StepNote
+}
+
+// Place is a table of a cursor's query of which each result row names a row: Col
+// is the hidden column with the row's key. Locked tells that FOR UPDATE, or one of
+// its relatives, names the table.
+type Place struct {
+	Table  *catalog.Table
+	Col    int
+	Locked bool
 }
 
 // TableUse is a table that the statement touches.

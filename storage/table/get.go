@@ -12,10 +12,12 @@ import (
 )
 
 // GetRows fetches rows by row key. Row i of out belongs to keys[i]; out.N is
-// len(keys) and out.Sel lists the rows found, nil when all were.
-func (d *Desc) GetRows(ctx context.Context, r Reader, keys [][]byte, cols []int, out *vec.Batch) error {
+// len(keys) and out.Sel lists the rows found, nil when all were. parts are as in
+// ScanSpec.
+func (d *Desc) GetRows(ctx context.Context, r Reader, keys [][]byte, cols []int, parts []Part, out *vec.Batch) error {
 	var dec decoder
 	dec.init(d, cols)
+	dec.setParts(parts)
 	dec.prepare(out, len(keys))
 	out.N = len(keys)
 	if len(keys) == 0 {

@@ -480,7 +480,7 @@ func TestGetRowsMarksTheMissing(t *testing.T) {
 		}
 		keys := [][]byte{res.Keys[2], []byte("none"), res.Keys[0], res.Keys[1], []byte("no")}
 		var b vec.Batch
-		if err := d.GetRows(ctx, tx, keys, []int{1, 0}, &b); err != nil {
+		if err := d.GetRows(ctx, tx, keys, []int{1, 0}, nil, &b); err != nil {
 			return err
 		}
 		if got, want := showAll(tabletest.Datums(&b)), []string{`"c" 3 `, `"a" 1 `, `"b" 2 `}; !slices.Equal(got, want) || !slices.Equal(b.Sel, []uint32{0, 2, 3}) {

@@ -1,0 +1,68 @@
+package planner
+
+import (
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// A cursor stands on rows of tables when each row of its result is made of one row
+// of each of them: those of FOR UPDATE and its relatives, or the only table of a
+// query that just filters it. Their keys are hidden columns of the result, for
+// WHERE CURRENT OF.
+
+// standing says which query's rows a cursor passes, and marks its only table.
+func (p *planner) standing(q *query) {
+	p.cursorQuery = q
+	b := q.block
+	if len(q.locks) > 0 || q.setop != nil || b == nil || b.grouped || b.distinct || b.distinctOn != nil ||
+		len(b.wins) > 0 || b.hasSRF || len(b.rels) != 1 {
+		return
+	}
+	for _, r := range b.rels {
+		r.needKey = r.table != nil
+	}
+}
+
+// placeTargets adds the row keys of the tables that a cursor stands on as hidden
+// targets, behind those that lock.
+func (p *planner) placeTargets(s *state, locks map[int]int) {
+	if s.q != p.cursorQuery {
+		return
+	}
+	seen := map[int]bool{}
+	for _, l := range s.q.locks {
+		for id := range l.rels {
+			if t := s.b.rels[id].table; t != nil && !seen[id] {
+				seen[id] = true
+				p.places = append(p.places, plan.Place{Table: t, Col: locks[id], Locked: true})
+			}
+		}
+	}
+	if len(s.q.locks) > 0 || len(s.b.semis) > 0 {
+		return
+	}
+	for id, r := range s.b.rels {
+		if len(s.b.rels) == 1 && r.table != nil && r.needKey {
+			s.b.targets = append(s.b.targets, target{x: &plan.Var{At: plan.At{T: types.TBytea, Off: -1}, Rel: id, Col: plan.ColRowKey}})
+			p.places = append(p.places, plan.Place{Table: r.table, Col: len(s.b.targets) - 1})
+		}
+	}
+}
+
+// finishCursor gives the hidden columns their place behind the result's. A sort
+// moves the cursor away from the table's scan, unless FOR UPDATE names it.
+func (p *planner) finishCursor(out *plan.Query, q *query) {
+	if len(p.places) == 0 || len(out.Root.Base().Cols) <= len(q.cols) {
+		return
+	}
+	for n := out.Root; !p.places[0].Locked; n = n.Children()[0] {
+		switch n.(type) {
+		case *plan.Project, *plan.Filter, *plan.Limit:
+			continue
+		case *plan.Scan:
+			out.Places = p.places
+		}
+		return
+	}
+	out.Places = p.places
+}
