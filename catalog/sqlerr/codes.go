@@ -39,6 +39,7 @@ const (
 	CharacterNotInRepertoire     Code = "22021"
 	InvalidEscapeCharacter       Code = "22019"
 	InvalidEscapeSequence        Code = "22025"
+	InvalidUseOfEscape           Code = "2200C"
 	StringDataLengthMismatch     Code = "22026"
 	ArraySubscriptError          Code = "2202E"
 	SubstringError               Code = "22011"

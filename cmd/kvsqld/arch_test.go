@@ -53,7 +53,8 @@ var arrows = map[string][]string{
 
 	// The function table in catalog is what the registry of kernels implements.
 	"executor/expr": {"planner/plan", "catalog", "catalog/types", "catalog/types/vec", "catalog/types/jsonpath", "catalog/spatial",
-		"catalog/sqlerr"},
+		"catalog/sqlerr", "executor/regex"},
+	"executor/regex": nil,
 	// Operators take transactions, locks and isolation levels from storage/kv;
 	// an interface of their own would repeat it word for word.
 	"executor": {"executor/expr", "planner/plan", "catalog", "catalog/types", "catalog/types/vec", "catalog/spatial",

@@ -420,3 +420,7 @@ func (p *dateInput) timestamp(loc *time.Location) (int64, error) {
 	}
 	return types.TimestampToTimestamptz(ts, loc)
 }
+
+func isWordByte(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}

@@ -8,6 +8,7 @@ import (
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/jsonpath"
+	"kvsqld/executor/regex"
 )
 
 // predicate evaluates an item that has a truth value. Errors of the path
@@ -56,7 +57,8 @@ func (r *pathRun) predicate(it *jsonpath.Item, v pathItem) (truth, error) {
 			if a.kind() != '"' {
 				return pathUnknown, nil
 			}
-			return truthOf(re.re.Match(jsonString(a.b))), nil
+			ok, err := re.match(r.c, jsonString(a.b))
+			return truthOf(ok), err
 		})
 	case jsonpath.StartsWith:
 		return r.pairs(it, v, func(a, b pathItem) (truth, error) {
@@ -217,7 +219,7 @@ func (r *pathRun) regex(it *jsonpath.Item) (*pattern, error) {
 		return re, nil
 	}
 	has := func(flag string) bool { return strings.Contains(it.Flags, flag) }
-	re, err := compileRegex(it.Text, regexFlags{fold: has("i"), dotLine: !has("s"), lineAnchors: has("m"), literal: has("q")})
+	re, err := compileRegex(it.Text, regex.Flags{Fold: has("i"), DotLine: !has("s"), Lines: has("m"), Literal: has("q")})
 	if err != nil {
 		return nil, err
 	}

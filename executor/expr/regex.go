@@ -1,372 +1,175 @@
 package expr
 
 import (
-	"regexp"
-	"strconv"
-	"strings"
+	"errors"
 	"unicode/utf8"
 
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/executor/regex"
 )
-
-// pattern is a compiled POSIX advanced regular expression.
-//
-// It runs on Go's engine, which has no backreferences and no lookaround: those
-// are refused by name. Preference follows POSIX: the longest match, unless the
-// first quantifier is non-greedy, which makes the whole expression prefer the
-// shortest one.
-type pattern struct {
-	re *regexp.Regexp
-	// anchored: the expression looks at what precedes a position, so the text
-	// must not be cut for a search that starts in the middle.
-	anchored bool
-}
 
 // regexFlags are the letters of a flags argument.
 type regexFlags struct {
-	global, fold, expanded, literal bool
-	dotLine, lineAnchors            bool // . stops at newlines; ^ and $ match at lines
-}
-
-func errRegex(what string) error {
-	return sqlerr.New(sqlerr.InvalidRegularExpression, "invalid regular expression: %s", what)
-}
-
-func unsupportedRegex(what string) error {
-	return sqlerr.Unsupported(-1, "%s in a regular expression", what)
+	regex.Flags
+	global bool
 }
 
 func parseRegexFlags(s []byte) (f regexFlags, err error) {
 	for i, c := range s {
-		switch c {
-		case 'g':
+		if c == 'g' {
 			f.global = true
-		default:
-			if !f.option(c) {
-				_, w := utf8.DecodeRune(s[i:])
-				return f, sqlerr.New(sqlerr.InvalidParameterValue, `invalid regular expression option: "%s"`, s[i:i+w])
-			}
-			if c == 'b' {
-				return f, unsupportedRegex("basic regular expression syntax (option b)")
-			}
+		} else if !f.Option(c) {
+			_, w := utf8.DecodeRune(s[i:])
+			return f, sqlerr.New(sqlerr.InvalidParameterValue, `invalid regular expression option: "%s"`, s[i:i+w])
 		}
 	}
 	return f, nil
 }
 
-// option applies one letter, also of an embedded (?…) list.
-func (f *regexFlags) option(c byte) bool {
-	switch c {
-	case 'i':
-		f.fold = true
-	case 'c':
-		f.fold = false
-	case 'x':
-		f.expanded = true
-	case 't':
-		f.expanded = false
-	case 'n', 'm':
-		f.dotLine, f.lineAnchors = true, true
-	case 's':
-		f.dotLine, f.lineAnchors = false, false
-	case 'p':
-		f.dotLine, f.lineAnchors = true, false
-	case 'w':
-		f.dotLine, f.lineAnchors = false, true
-	case 'q':
-		f.literal = true
-	case 'e', 'b':
-	default:
-		return false
+// errRegex gives an error of the matcher its SQLSTATE; one of the statement's end
+// passes as it is.
+func errRegex(err error) error {
+	var e regex.Error
+	if errors.As(err, &e) {
+		return sqlerr.New(sqlerr.InvalidRegularExpression, "invalid regular expression: %s", e.Error())
 	}
-	return true
+	return err
 }
 
-// compileRegex translates and compiles.
-func compileRegex(src string, f regexFlags) (*pattern, error) {
-	if rest, ok := strings.CutPrefix(src, "***="); ok {
-		src, f.literal = rest, true
-	} else if rest, ok := strings.CutPrefix(src, "***:"); ok {
-		src = rest
-	} else if strings.HasPrefix(src, "***") {
-		return nil, errRegex("invalid regexp (reg version 0.8)")
-	}
-	t := &regexTranslator{src: src, flags: f}
-	if f.literal {
-		t.out.WriteString(regexp.QuoteMeta(src))
-	} else {
-		t.embedded()
-		if err := t.translate(); err != nil {
-			return nil, err
-		}
-	}
-	mode := "(?"
-	if t.flags.fold {
-		mode += "i"
-	}
-	if !t.flags.dotLine {
-		mode += "s"
-	}
-	if t.flags.lineAnchors {
-		mode += "m"
-	}
-	text := t.out.String()
-	if mode != "(?" {
-		text = mode + ")" + text
-	}
-	re, err := regexp.Compile(text)
+func compileRegex(src string, f regex.Flags) (*pattern, error) {
+	re, err := regex.Compile(src, f)
 	if err != nil {
-		return nil, unsupportedRegex("this construct (" + err.Error() + ")")
+		return nil, errRegex(err)
 	}
-	if !t.lazy {
-		re.Longest()
-	}
-	return &pattern{re: re, anchored: t.anchored}, nil
+	return &pattern{re}, nil
 }
 
-// regexTranslator rewrites an advanced regular expression in Go's syntax.
-type regexTranslator struct {
-	src      string
-	at       int
-	flags    regexFlags
-	out      strings.Builder
-	lazy     bool // a non-greedy quantifier occurs
-	allLazy  bool // the first quantifier is non-greedy
-	anchored bool
-	depth    int
-	// atom tells whether a quantifier may follow; word whether the last atom is
-	// certain to be a word character.
-	atom, word bool
+// pattern is a compiled regular expression.
+type pattern struct{ re *regex.Regexp }
+
+// match reports whether the pattern matches somewhere in the text.
+func (p *pattern) match(c *callCtx, s []byte) (bool, error) {
+	ok, err := p.re.Match(s, c.poll())
+	return ok, errRegex(err)
 }
 
-// embedded reads a leading list of options.
-func (t *regexTranslator) embedded() {
-	if !strings.HasPrefix(t.src, "(?") {
-		return
-	}
-	end := strings.IndexByte(t.src, ')')
-	if end < 3 {
-		return
-	}
-	f := t.flags
-	for _, c := range []byte(t.src[2:end]) {
-		if c < 'a' || c > 'z' || !f.option(c) {
-			return
+// find returns the first match, with its groups if they are wanted; nil for none.
+func (p *pattern) find(c *callCtx, s []byte, groups bool) ([]int, error) {
+	loc, err := p.re.On(s, groups, c.poll()).Next(0)
+	return loc, errRegex(err)
+}
+
+// matches returns up to limit matches (-1: all) from byte offset start on. An empty
+// match moves on by one character.
+func (p *pattern) matches(c *callCtx, s []byte, start, limit int, groups bool) (out [][]int, err error) {
+	m := p.re.On(s, groups, c.poll())
+	for at := start; at <= len(s) && (limit < 0 || len(out) < limit); {
+		loc, err := m.Next(at)
+		if err != nil {
+			return nil, errRegex(err)
+		}
+		if loc == nil {
+			break
+		}
+		out = append(out, loc)
+		if at = loc[1]; loc[0] == loc[1] {
+			if at >= len(s) {
+				break
+			}
+			_, w := utf8.DecodeRune(s[at:])
+			at += w
 		}
 	}
-	t.flags, t.at = f, end+1
+	return out, nil
 }
 
-func (t *regexTranslator) translate() error {
-	t.allLazy = firstQuantifierLazy(t.src[t.at:])
-	for t.at < len(t.src) {
-		if err := t.step(); err != nil {
-			return err
-		}
+// poll tells long computations when the statement is cancelled.
+func (c *callCtx) poll() func() error {
+	if c.env == nil {
+		return nil
 	}
-	if t.depth > 0 {
-		return errRegex("parentheses () not balanced")
-	}
-	return nil
+	return c.env.Ctx.Err
 }
 
-// firstQuantifierLazy looks for the first quantifier outside of brackets and
-// tells whether a ? follows it. An alternation at the top makes the whole
-// expression greedy.
-func firstQuantifierLazy(s string) bool {
-	depth, found, lazy := 0, false, false
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '[':
-			i = bracketEnd(s, i)
-		case '(':
-			depth++
-			if strings.HasPrefix(s[i:], "(?") {
-				i++
-			}
-		case ')':
-			depth--
-		case '|':
-			if depth == 0 {
-				return false
-			}
-		case '*', '+', '?':
-			if !found {
-				found, lazy = true, i+1 < len(s) && s[i+1] == '?'
-			}
-		case '{':
-			end := strings.IndexByte(s[i:], '}')
-			if !found && end > 0 && i+1 < len(s) && s[i+1] >= '0' && s[i+1] <= '9' {
-				found, lazy = true, i+end+1 < len(s) && s[i+end+1] == '?'
-			}
-		}
-	}
-	return lazy
+// regexCache keeps the compiled patterns of one call.
+type regexCache map[regexKey]*pattern
+
+type regexKey struct {
+	src   string
+	flags regex.Flags
 }
 
-// bracketEnd returns the offset of the ] that closes the bracket at i, or len(s).
-func bracketEnd(s string, i int) int {
-	j := i + 1
-	if j < len(s) && s[j] == '^' {
-		j++
+const maxCachedRegexes = 64
+
+func regexOf(c *callCtx, src []byte, f regexFlags) (*pattern, error) {
+	cache, _ := c.state.(regexCache)
+	if p := cache[regexKey{string(src), f.Flags}]; p != nil {
+		return p, nil
 	}
-	if j < len(s) && s[j] == ']' {
-		j++
+	p, err := compileRegex(string(src), f.Flags)
+	if err != nil {
+		return nil, err
 	}
-	for ; j < len(s); j++ {
+	if cache == nil || len(cache) >= maxCachedRegexes {
+		cache = make(regexCache)
+		c.state = cache
+	}
+	cache[regexKey{string(src), f.Flags}] = p
+	return p, nil
+}
+
+// similarToRegex turns an SQL regular expression into an advanced one. That of
+// SUBSTRING … SIMILAR has three parts, of which the second is a group; the first is
+// as short as possible.
+func similarToRegex(p, esc []byte, given bool) ([]byte, error) {
+	if given && utf8.RuneCount(esc) > 1 {
+		return nil, sqlerr.New(sqlerr.InvalidEscapeSequence, "invalid escape string").
+			WithHint("Escape string must be empty or one character.")
+	}
+	out := []byte("^(?:")
+	escaped, inBracket, parts := false, false, 1
+	for i := 0; i < len(p); {
+		_, w := utf8.DecodeRune(p[i:])
+		ch := p[i : i+w]
+		i += w
 		switch {
-		case s[j] == '\\':
-			j++
-		case s[j] == '[' && j+1 < len(s) && strings.IndexByte(":.=", s[j+1]) >= 0:
-			end := strings.Index(s[j+2:], s[j+1:j+2]+"]")
-			if end < 0 {
-				return len(s)
+		case escaped:
+			escaped = false
+			if ch[0] != '"' || inBracket {
+				out = append(append(out, '\\'), ch...)
+				break
 			}
-			j += end + 3
-		case s[j] == ']':
-			return j
-		}
-	}
-	return len(s)
-}
-
-func (t *regexTranslator) emit(s string, word bool) {
-	t.out.WriteString(s)
-	t.atom, t.word = true, word
-}
-
-func isWordByte(c byte) bool {
-	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-}
-
-func (t *regexTranslator) step() error {
-	c := t.src[t.at]
-	if t.flags.expanded {
-		if c == ' ' || c >= '\t' && c <= '\r' {
-			t.at++
-			return nil
-		}
-		if c == '#' {
-			for t.at < len(t.src) && t.src[t.at] != '\n' {
-				t.at++
+			switch parts++; parts {
+			case 2:
+				out = append(out, "){1,1}?("...)
+			case 3:
+				out = append(out, "){1,1}(?:"...)
+			default:
+				return nil, sqlerr.New(sqlerr.InvalidUseOfEscape,
+					"SQL regular expression may not contain more than two escape-double-quote separators")
 			}
-			return nil
+		case len(esc) > 0 && string(ch) == string(esc):
+			escaped = true
+		case inBracket:
+			if ch[0] == '\\' {
+				out = append(out, '\\')
+			}
+			out = append(out, ch...)
+			inBracket = ch[0] != ']'
+		case ch[0] == '[':
+			out = append(out, '[')
+			inBracket = true
+		case ch[0] == '%':
+			out = append(out, ".*"...)
+		case ch[0] == '_':
+			out = append(out, '.')
+		case ch[0] == '(':
+			out = append(out, "(?:"...)
+		case ch[0] == '\\' || ch[0] == '.' || ch[0] == '^' || ch[0] == '$':
+			out = append(append(out, '\\'), ch...)
+		default:
+			out = append(out, ch...)
 		}
 	}
-	switch c {
-	case '\\':
-		return t.escape()
-	case '[':
-		return t.bracket()
-	case '(':
-		return t.open()
-	case ')':
-		if t.depth == 0 {
-			return errRegex("parentheses () not balanced")
-		}
-		t.depth--
-		t.at++
-		t.emit(")", false)
-		return nil
-	case '|':
-		t.at++
-		t.out.WriteByte('|')
-		t.atom = false
-		return nil
-	case '*', '+', '?':
-		t.at++
-		return t.quantifier(string(c))
-	case '{':
-		if t.at+1 < len(t.src) && t.src[t.at+1] >= '0' && t.src[t.at+1] <= '9' {
-			return t.braces()
-		}
-	case '^', '$':
-		t.at++
-		t.anchored = true
-		t.out.WriteByte(c)
-		t.atom, t.word = false, false
-		return nil
-	case '.':
-		t.at++
-		t.emit(".", false)
-		return nil
-	}
-	_, w := utf8.DecodeRuneInString(t.src[t.at:])
-	t.emit(regexp.QuoteMeta(t.src[t.at:t.at+w]), isWordByte(c))
-	t.at += w
-	return nil
-}
-
-func (t *regexTranslator) open() error {
-	t.depth++
-	rest := t.src[t.at:]
-	switch {
-	case strings.HasPrefix(rest, "(?:"):
-		t.out.WriteString("(?:")
-		t.at += 3
-	case strings.HasPrefix(rest, "(?=") || strings.HasPrefix(rest, "(?!"):
-		return unsupportedRegex("lookahead")
-	case strings.HasPrefix(rest, "(?<"):
-		return unsupportedRegex("lookbehind")
-	case strings.HasPrefix(rest, "(?#"):
-		end := strings.IndexByte(rest, ')')
-		if end < 0 {
-			return errRegex("parentheses () not balanced")
-		}
-		t.depth--
-		t.at += end + 1
-		return nil
-	case strings.HasPrefix(rest, "(?"):
-		return errRegex("quantifier operand invalid")
-	default:
-		t.out.WriteByte('(')
-		t.at++
-	}
-	t.atom = false
-	return nil
-}
-
-func (t *regexTranslator) quantifier(q string) error {
-	if !t.atom {
-		return errRegex("quantifier operand invalid")
-	}
-	t.out.WriteString(q)
-	lazy := t.at < len(t.src) && t.src[t.at] == '?'
-	if lazy {
-		t.at++
-	}
-	if t.at < len(t.src) && strings.IndexByte("*+?", t.src[t.at]) >= 0 {
-		return errRegex("quantifier operand invalid")
-	}
-	t.lazy = t.lazy || lazy
-	if lazy || t.allLazy {
-		t.out.WriteByte('?')
-	}
-	t.atom = false
-	return nil
-}
-
-const maxRepetition = 255
-
-func (t *regexTranslator) braces() error {
-	end := strings.IndexByte(t.src[t.at:], '}')
-	if end < 0 {
-		return errRegex("braces {} not balanced")
-	}
-	body := t.src[t.at+1 : t.at+end]
-	lo, hi, comma := strings.Cut(body, ",")
-	m, err := strconv.Atoi(lo)
-	if err != nil || m > maxRepetition {
-		return errRegex("invalid repetition count(s)")
-	}
-	if comma && hi != "" {
-		n, err := strconv.Atoi(hi)
-		if err != nil || n > maxRepetition || n < m {
-			return errRegex("invalid repetition count(s)")
-		}
-	}
-	t.at += end + 1
-	return t.quantifier("{" + body + "}")
+	return append(out, ")$"...), nil
 }

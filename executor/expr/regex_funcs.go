@@ -1,20 +1,23 @@
 package expr
 
 import (
+	"bytes"
 	"unicode/utf8"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
+	"kvsqld/executor/regex"
 )
 
 func regexFuncs(r *registry) {
 	match := func(fold, want bool) builder {
 		return fn2(func(c *callCtx, s, p []byte) (bool, error) {
-			re, err := regexOf(c, p, regexFlags{fold: fold})
+			re, err := regexOf(c, p, regexFlags{Flags: regex.Flags{Fold: fold}})
 			if err != nil {
 				return false, err
 			}
-			return re.re.Match(padded(c, 0, s)) == want, nil
+			ok, err := re.match(c, padded(c, 0, s))
+			return ok == want, err
 		})
 	}
 	r.add(match(false, true), "textregexeq", "nameregexeq")
@@ -71,33 +74,6 @@ func regexFuncs(r *registry) {
 	}), "similar_escape")
 }
 
-// regexCache keeps the compiled patterns of one call.
-type regexCache map[regexKey]*pattern
-
-type regexKey struct {
-	src   string
-	flags regexFlags
-}
-
-const maxCachedRegexes = 64
-
-func regexOf(c *callCtx, src []byte, f regexFlags) (*pattern, error) {
-	cache, _ := c.state.(regexCache)
-	if p := cache[regexKey{string(src), f}]; p != nil {
-		return p, nil
-	}
-	p, err := compileRegex(string(src), f)
-	if err != nil {
-		return nil, err
-	}
-	if cache == nil || len(cache) >= maxCachedRegexes {
-		cache = make(regexCache)
-		c.state = cache
-	}
-	cache[regexKey{string(src), f}] = p
-	return p, nil
-}
-
 // flagsArg reads argument k as flags. global tells whether g is allowed.
 func flagsArg(a []types.Datum, k int, function string, global bool) (regexFlags, error) {
 	if len(a) <= k {
@@ -110,43 +86,6 @@ func flagsArg(a []types.Datum, k int, function string, global bool) (regexFlags,
 	return f, err
 }
 
-// matches returns up to limit matches (-1: all) as submatch offsets, from byte
-// offset start on. An empty match moves on by one character.
-func (p *pattern) matches(s []byte, start, limit int) [][]int {
-	if p.anchored && start == 0 {
-		return p.re.FindAllSubmatchIndex(s, limit)
-	}
-	var out [][]int
-	if p.anchored {
-		for _, m := range p.re.FindAllSubmatchIndex(s, -1) {
-			if m[0] >= start && (limit < 0 || len(out) < limit) {
-				out = append(out, m)
-			}
-		}
-		return out
-	}
-	for at := start; at <= len(s) && (limit < 0 || len(out) < limit); {
-		m := p.re.FindSubmatchIndex(s[at:])
-		if m == nil {
-			break
-		}
-		for k := range m {
-			if m[k] >= 0 {
-				m[k] += at
-			}
-		}
-		out = append(out, m)
-		if at = m[1]; m[0] == m[1] {
-			if at >= len(s) {
-				break
-			}
-			_, w := utf8.DecodeRune(s[at:])
-			at += w
-		}
-	}
-	return out
-}
-
 func regexpLike(c *callCtx, a []types.Datum) (types.Datum, error) {
 	f, err := flagsArg(a, 2, "regexp_like()", false)
 	if err != nil {
@@ -156,7 +95,8 @@ func regexpLike(c *callCtx, a []types.Datum) (types.Datum, error) {
 	if err != nil {
 		return null, err
 	}
-	return types.Bool(p.re.Match(a[0].B)), nil
+	ok, err := p.match(c, a[0].B)
+	return types.Bool(ok), err
 }
 
 // regexSubstr is substring(s from pattern): the first group, or the whole match.
@@ -165,12 +105,12 @@ func regexSubstr(c *callCtx, s, src []byte) (types.Datum, error) {
 	if err != nil {
 		return null, err
 	}
-	m := p.re.FindSubmatchIndex(s)
-	if m == nil {
-		return null, nil
+	m, err := p.find(c, s, true)
+	if m == nil || err != nil {
+		return null, err
 	}
 	k := 0
-	if p.re.NumSubexp() > 0 {
+	if p.re.Groups() > 0 {
 		k = 2
 	}
 	if m[k] < 0 {
@@ -223,7 +163,10 @@ func regexReplace(c *callCtx, a []types.Datum) (types.Datum, error) {
 	if start > int64(utf8.RuneCount(s))+1 {
 		return a[0], nil
 	}
-	ms := p.matches(s, charOffset(s, start-1), limit)
+	ms, err := p.matches(c, s, charOffset(s, start-1), limit, bytes.IndexByte(a[2].B, '\\') >= 0)
+	if err != nil {
+		return null, err
+	}
 	if nth > 0 {
 		if len(ms) < int(nth) {
 			return a[0], nil
@@ -307,9 +250,9 @@ func regexpMatch(c *callCtx, a []types.Datum) (types.Datum, error) {
 	if err != nil {
 		return null, err
 	}
-	m := p.re.FindSubmatchIndex(a[0].B)
-	if m == nil {
-		return null, nil
+	m, err := p.find(c, a[0].B, true)
+	if m == nil || err != nil {
+		return null, err
 	}
 	return textArray(groupsOf(a[0].B, m)), nil
 }
@@ -327,8 +270,12 @@ func regexpMatches(c *callCtx, a []types.Datum) ([][]types.Datum, error) {
 	if f.global {
 		limit = -1
 	}
+	ms, err := p.matches(c, a[0].B, 0, limit, true)
+	if err != nil {
+		return nil, err
+	}
 	var rows [][]types.Datum
-	for _, m := range p.matches(a[0].B, 0, limit) {
+	for _, m := range ms {
 		rows = append(rows, []types.Datum{textArray(groupsOf(a[0].B, m))})
 	}
 	return rows, nil
@@ -346,8 +293,12 @@ func regexpSplit(c *callCtx, a []types.Datum, function string) ([]types.Datum, e
 		return nil, err
 	}
 	s, from := a[0].B, 0
+	ms, err := p.matches(c, s, 0, -1, false)
+	if err != nil {
+		return nil, err
+	}
 	var out []types.Datum
-	for _, m := range p.matches(s, 0, -1) {
+	for _, m := range ms {
 		if m[0] >= len(s) || m[1] <= from {
 			continue
 		}
@@ -358,7 +309,7 @@ func regexpSplit(c *callCtx, a []types.Datum, function string) ([]types.Datum, e
 }
 
 // search runs the functions with a start position.
-func search(c *callCtx, a []types.Datum, flagsAt, limit int, function string) ([][]int, *pattern, error) {
+func search(c *callCtx, a []types.Datum, flagsAt, limit int, groups bool, function string) ([][]int, *pattern, error) {
 	f, err := flagsArg(a, flagsAt, function, false)
 	if err != nil {
 		return nil, nil, err
@@ -373,11 +324,12 @@ func search(c *callCtx, a []types.Datum, flagsAt, limit int, function string) ([
 	if err != nil || start > int64(utf8.RuneCount(a[0].B))+1 {
 		return nil, p, err
 	}
-	return p.matches(a[0].B, charOffset(a[0].B, start-1), limit), p, nil
+	ms, err := p.matches(c, a[0].B, charOffset(a[0].B, start-1), limit, groups)
+	return ms, p, err
 }
 
 func regexpCount(c *callCtx, a []types.Datum) (types.Datum, error) {
-	ms, _, err := search(c, a, 3, -1, "regexp_count()")
+	ms, _, err := search(c, a, 3, -1, false, "regexp_count()")
 	return intDatum(int64(len(ms))), err
 }
 
@@ -394,8 +346,8 @@ func nthMatch(c *callCtx, a []types.Datum, flagsAt, subAt int, function string) 
 			return nil, errParameter("subexpr", sub)
 		}
 	}
-	ms, p, err := search(c, a, flagsAt, int(n), function)
-	if err != nil || len(ms) < int(n) || int(sub) > p.re.NumSubexp() {
+	ms, p, err := search(c, a, flagsAt, int(n), sub > 0, function)
+	if err != nil || len(ms) < int(n) || int(sub) > p.re.Groups() {
 		return nil, err
 	}
 	m := ms[n-1][2*sub : 2*sub+2]
@@ -425,49 +377,4 @@ func regexpSubstr(c *callCtx, a []types.Datum) (types.Datum, error) {
 		return null, err
 	}
 	return textDatum(a[0].B[m[0]:m[1]]), nil
-}
-
-// similarToRegex turns an SQL regular expression into an advanced one.
-func similarToRegex(p, esc []byte, given bool) ([]byte, error) {
-	if given && utf8.RuneCount(esc) > 1 {
-		return nil, sqlerr.New(sqlerr.InvalidEscapeSequence, "invalid escape string").
-			WithHint("Escape string must be empty or one character.")
-	}
-	out := []byte("^(?:")
-	escaped, inBracket := false, false
-	for i := 0; i < len(p); {
-		_, w := utf8.DecodeRune(p[i:])
-		ch := p[i : i+w]
-		i += w
-		switch {
-		case escaped:
-			if ch[0] == '"' && !inBracket {
-				return nil, unsupportedRegex("the separator of SUBSTRING … SIMILAR")
-			}
-			out = append(append(out, '\\'), ch...)
-			escaped = false
-		case len(esc) > 0 && string(ch) == string(esc):
-			escaped = true
-		case inBracket:
-			if ch[0] == '\\' {
-				out = append(out, '\\')
-			}
-			out = append(out, ch...)
-			inBracket = ch[0] != ']'
-		case ch[0] == '[':
-			out = append(out, '[')
-			inBracket = true
-		case ch[0] == '%':
-			out = append(out, ".*"...)
-		case ch[0] == '_':
-			out = append(out, '.')
-		case ch[0] == '(':
-			out = append(out, "(?:"...)
-		case ch[0] == '\\' || ch[0] == '.' || ch[0] == '^' || ch[0] == '$':
-			out = append(append(out, '\\'), ch...)
-		default:
-			out = append(out, ch...)
-		}
-	}
-	return append(out, ")$"...), nil
 }
