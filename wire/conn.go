@@ -28,6 +28,7 @@ type conn struct {
 	secret uint32
 
 	rd      reader
+	spin    spinner
 	out     output
 	results results
 	stmt    statement
@@ -104,11 +105,13 @@ func (c *conn) serve() {
 	if !c.startup() {
 		return
 	}
+	c.initSpin()
 	for !c.closing {
 		if c.woken.Swap(false) {
 			c.wakeup()
 			continue
 		}
+		c.awaitInput()
 		typ, body, err := c.rd.next()
 		if err != nil {
 			c.readFailed(err)

@@ -62,14 +62,20 @@ func (rd *reader) fill(n int) error {
 	return nil
 }
 
+// space empties the buffer, all of which has been consumed, and returns it.
+func (rd *reader) space() []byte {
+	rd.r, rd.w = 0, 0
+	if len(rd.buf) > keepReadBuffer {
+		rd.buf = make([]byte, initialReadBuffer)
+	}
+	return rd.buf
+}
+
 // next returns the next message's type and body; the body is valid until the
 // following call (W3).
 func (rd *reader) next() (typ byte, body []byte, err error) {
 	if rd.r == rd.w {
-		rd.r, rd.w = 0, 0
-		if len(rd.buf) > keepReadBuffer {
-			rd.buf = make([]byte, initialReadBuffer)
-		}
+		rd.space()
 	}
 	if err := rd.fill(5); err != nil {
 		return 0, nil, err

@@ -34,6 +34,7 @@ type Server struct {
 	done       chan struct{} // closed when Shutdown begins
 	mockSecret [32]byte
 	metrics    Metrics
+	spinning   atomic.Int32 // connections that look for input instead of waiting
 
 	mu struct {
 		sync.Mutex

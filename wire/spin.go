@@ -1,0 +1,89 @@
+package wire
+
+import (
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// A client that sends the next message of a dialogue at once is answered faster
+// when its connection has not gone to sleep meanwhile: being woken costs as much
+// as a short statement. So a connection looks for input a little longer than such
+// a client takes, giving way to all other work, before it waits. One that has
+// waited in vain looks again only after a pause, which grows; and only some of
+// the processors are used for it.
+const (
+	spinTime     = 40 * time.Microsecond
+	spinMaxPause = 1024 // messages
+	spinMisses   = 4    // in a row, after which a pause begins
+)
+
+// spinner is the part of a connection that looks for input before waiting.
+type spinner struct {
+	rc     syscall.RawConn // nil: this connection only waits
+	look   func(fd uintptr) bool
+	buf    []byte // where to read to
+	n      int    // bytes read
+	misses int
+	pause  int // messages without looking that follow the next miss
+	rest   int // messages without looking that are left
+}
+
+// spinLimit is the number of connections that may look for input at a time.
+var spinLimit = int32(max(1, runtime.GOMAXPROCS(0)/2))
+
+func (c *conn) initSpin() {
+	sc, ok := c.nc.(syscall.Conn) // not TLS, whose records are read as a whole
+	if !ok || !canSpin {
+		return
+	}
+	rc, err := sc.SyscallConn()
+	if err != nil {
+		return
+	}
+	s := &c.spin
+	s.rc = rc
+	s.look = func(fd uintptr) bool {
+		for start := time.Now(); ; {
+			runtime.Gosched()
+			n, err := syscall.Read(int(fd), s.buf)
+			if n > 0 {
+				s.n = n
+			}
+			if err != syscall.EAGAIN || time.Since(start) > spinTime {
+				return true // what else there is the next read finds out
+			}
+		}
+	}
+}
+
+// awaitInput looks for input where that is likely to come soon. It reports
+// nothing: whoever reads next finds the input, or waits for it.
+func (c *conn) awaitInput() {
+	s := &c.spin
+	if s.rc == nil || c.rd.buffered() > 0 {
+		return
+	}
+	if s.rest > 0 {
+		s.rest--
+		return
+	}
+	if c.srv.spinning.Add(1) > spinLimit {
+		c.srv.spinning.Add(-1)
+		return
+	}
+	defer c.srv.spinning.Add(-1)
+	s.buf, s.n = c.rd.space(), 0
+	if s.rc.Read(s.look) != nil {
+		return // a deadline or the end, which the next read meets as well
+	}
+	c.rd.w += s.n
+	if s.n > 0 {
+		s.misses, s.pause = 0, 0
+		return
+	}
+	if s.misses++; s.misses >= spinMisses || s.pause > 0 {
+		s.pause = min(max(2*s.pause, 16), spinMaxPause)
+		s.rest, s.misses = s.pause, 0
+	}
+}
