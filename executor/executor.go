@@ -96,6 +96,11 @@ type Run struct {
 	writers  map[*catalog.Table]*tableWriter
 
 	checked, impure bool // see pure
+
+	// Method values of the environment, kept so that running again makes none.
+	runSubFn func(*expr.Env, *plan.SubPlan, func(*vec.Batch) (bool, error)) error
+	growOf   *Memory
+	growFn   func(int64) error
 }
 
 // Build makes the operators of a plan. They start to work at the first Next.
@@ -129,9 +134,15 @@ func (r *Run) attach(env *Env) {
 		env.Mem = new(Memory)
 	}
 	x := env.Expr
-	x.RunSub = r.runSub
+	if r.runSubFn == nil {
+		r.runSubFn = r.runSub
+	}
+	x.RunSub = r.runSubFn
 	if x.Alloc == nil {
-		x.Alloc = env.Mem.Grow
+		if r.growOf != env.Mem {
+			r.growOf, r.growFn = env.Mem, env.Mem.Grow
+		}
+		x.Alloc = r.growFn
 	}
 	for len(x.Params) < r.query.NumSlots {
 		x.Params = append(x.Params, types.Datum{Null: true})

@@ -59,7 +59,7 @@ func (env *Env) Fork() *Env {
 	e := *env
 	e.Params = append([]types.Datum(nil), env.Params...)
 	if env.Subs != nil {
-		e.Subs = NewSubCache()
+		e.Subs = new(SubCache)
 	}
 	return &e
 }

@@ -17,8 +17,11 @@ type subEntry struct {
 	value any
 }
 
-// NewSubCache returns an empty cache, for one run of a statement.
-func NewSubCache() *SubCache { return &SubCache{entries: make(map[*plan.SubPlan]subEntry)} }
+// Reset empties the cache for the next run of a statement.
+func (c *SubCache) Reset() {
+	c.depth = 0
+	clear(c.entries)
+}
 
 // Enter says that parameters have just been set for a correlated run (also an
 // Apply node's); Leave ends it. Both work on nil.
@@ -51,6 +54,9 @@ func (c *SubCache) get(s *plan.SubPlan) (any, bool) {
 
 func (c *SubCache) put(s *plan.SubPlan, v any) {
 	if c != nil {
+		if c.entries == nil {
+			c.entries = make(map[*plan.SubPlan]subEntry)
+		}
 		c.entries[s] = subEntry{c.depth, v}
 	}
 }

@@ -93,3 +93,48 @@ func BenchmarkPlanJoin(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkTPCB is pgbench's transaction, prepared, one message sequence for
+// each statement.
+func BenchmarkTPCB(b *testing.B) {
+	c := newServer(b).client(b)
+	c.must("CREATE TABLE branches (bid int PRIMARY KEY, bbalance int, filler char(88))")
+	c.must("CREATE TABLE tellers (tid int PRIMARY KEY, bid int, tbalance int, filler char(84))")
+	c.must("CREATE TABLE accounts (aid int PRIMARY KEY, bid int, abalance int, filler char(84))")
+	c.must("CREATE TABLE history (tid int, bid int, aid int, delta int, mtime timestamp, filler char(22))")
+	c.must("INSERT INTO branches SELECT i, 0 FROM generate_series(1, 10) AS i")
+	c.must("INSERT INTO tellers SELECT i, i / 10, 0 FROM generate_series(1, 100) AS i")
+	c.must("INSERT INTO accounts SELECT i, i / 10000, 0, '' FROM generate_series(1, 10000) AS i")
+	ctx := context.Background()
+	num := func(n int) []byte { return strconv.AppendInt(nil, int64(n), 10) }
+	texts := []string{
+		"BEGIN",
+		"UPDATE accounts SET abalance = abalance + $1 WHERE aid = $2",
+		"SELECT abalance FROM accounts WHERE aid = $1",
+		"UPDATE tellers SET tbalance = tbalance + $1 WHERE tid = $2",
+		"UPDATE branches SET bbalance = bbalance + $1 WHERE bid = $2",
+		"INSERT INTO history (tid, bid, aid, delta, mtime) VALUES ($1, $2, $3, $4, CURRENT_TIMESTAMP)",
+		"END",
+	}
+	for i, sql := range texts {
+		if err := c.s.Parse(ctx, "p"+strconv.Itoa(i), sql, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportAllocs()
+	for n := 0; b.Loop(); n++ {
+		aid, tid, bid, delta := num(n%10000+1), num(n%100+1), num(n%10+1), num(n%100)
+		binds := [][][]byte{nil, {delta, aid}, {aid}, {delta, tid}, {delta, bid}, {tid, bid, aid, delta}, nil}
+		for i, params := range binds {
+			if err := c.s.Bind(ctx, &wire.Bind{Statement: "p" + strconv.Itoa(i), Params: params}); err != nil {
+				b.Fatal(err)
+			}
+			if err := c.s.Execute(ctx, "", 0, discarder{}); err != nil {
+				b.Fatal(err)
+			}
+			if err := c.s.Sync(ctx, discarder{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}

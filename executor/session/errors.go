@@ -11,10 +11,10 @@ import (
 
 // asSQL gives err its SQLSTATE; an error without one passes unchanged.
 func asSQL(ctx context.Context, err error) error {
-	var e *sqlerr.Error
 	if err == nil {
 		return nil
 	}
+	var e *sqlerr.Error
 	if errors.As(err, &e) {
 		var cause *sqlerr.Error
 		if e.Code == sqlerr.QueryCanceled && ctx.Err() != nil && errors.As(context.Cause(ctx), &cause) {
@@ -39,9 +39,11 @@ func asSQL(ctx context.Context, err error) error {
 // finishError is asSQL for an error that leaves the session: the byte offset in
 // text becomes the character position that clients expect.
 func finishError(ctx context.Context, err error, text string) error {
-	err = asSQL(ctx, err)
+	if err = asSQL(ctx, err); err == nil {
+		return nil
+	}
 	var e *sqlerr.Error
-	if err == nil || !errors.As(err, &e) || e.Pos == 0 {
+	if !errors.As(err, &e) || e.Pos == 0 {
 		return err
 	}
 	c := *e

@@ -309,16 +309,20 @@ func (s *Session) fillEnv(ctx context.Context, env *executor.Env, x *expr.Env, p
 // fillExpr makes the environment of expressions. Parameters are copied: slots of
 // subplans are appended to them.
 func (s *Session) fillExpr(ctx context.Context, x *expr.Env, params []types.Datum) {
-	old := x.Params
+	old, subs := x.Params, x.Subs
 	*x = expr.Env{Ctx: ctx, Fmt: s.settings.fmt, StmtStart: s.stmtStart, Session: s.infoFn}
 	x.Params = append(old[:0], params...)
-	x.CallSQL = s.callSQL
+	x.CallSQL = s.callSQLFn
 	if s.tx != nil {
 		x.Fmt, x.TxnStart = s.tx.fmt, s.tx.start
 	} else {
 		x.TxnStart = s.stmtStart
 	}
-	x.Subs = expr.NewSubCache()
+	if subs == nil {
+		subs = new(expr.SubCache)
+	}
+	subs.Reset()
+	x.Subs = subs
 }
 
 // runPlanned runs a statement to its end and returns the number of its tag. One

@@ -231,7 +231,7 @@ func (srv *Server) connect(p *wire.StartupParams, info *wire.ConnInfo) (*Session
 	}
 	s.cache.init()
 	s.tableExprsFn, s.virtualFn, s.sequenceRowFn, s.tellFn = s.tableExprs, s.virtualRows, s.sequenceRow, s.tell
-	s.infoFn = sessionInfo{s}
+	s.infoFn, s.callSQLFn = sessionInfo{s}, s.callSQL
 	if err := s.startSettings(db, role, p.Settings); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
 	"kvsqld/parser"
 	"kvsqld/parser/ast"
@@ -63,6 +64,7 @@ type Session struct {
 	sequenceRowFn func(*catalog.Sequence) (int64, int64, bool, error)
 	tellFn        func(*sqlerr.Error)
 	infoFn        expr.SessionInfo
+	callSQLFn     func(*expr.Env, *plan.Call, []types.Datum, func(*vec.Batch) (bool, error)) error
 
 	activity activity
 }

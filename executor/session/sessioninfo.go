@@ -226,11 +226,11 @@ func (s *Session) tableExprs(t *catalog.Table) (*plan.TableExprs, error) {
 // armIdle starts the clock of the timeout that applies to a session that waits
 // for its client: whichever strikes first.
 func (s *Session) armIdle() {
-	d, why := s.settings.idleSession, fatal(sqlerr.IdleSessionTimeout, "terminating connection due to idle-session timeout")
+	d, why := s.settings.idleSession, errIdleSession // made when it is needed: this runs after each message
 	if s.block != idle {
-		d, why = s.settings.idleTimeout, fatal(sqlerr.IdleInTransactionTimeout, "terminating connection due to idle-in-transaction timeout")
+		d, why = s.settings.idleTimeout, errIdleInTransaction
 		if left := s.transactionLeft(); left > 0 && (d <= 0 || left < d) {
-			d, why = left, errTransactionTimeout()
+			d, why = left, errTransactionTimeout
 		}
 	}
 	if d <= 0 {
@@ -244,11 +244,19 @@ func (s *Session) armIdle() {
 		a.mu.Lock()
 		late := a.calls != calls // the client's next call was faster
 		if !late {
-			a.expired = why
+			a.expired = why()
 		}
 		a.mu.Unlock()
 		if !late {
 			s.info.Wake()
 		}
 	})
+}
+
+func errIdleSession() *sqlerr.Error {
+	return fatal(sqlerr.IdleSessionTimeout, "terminating connection due to idle-session timeout")
+}
+
+func errIdleInTransaction() *sqlerr.Error {
+	return fatal(sqlerr.IdleInTransactionTimeout, "terminating connection due to idle-in-transaction timeout")
 }

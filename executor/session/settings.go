@@ -36,6 +36,9 @@ type settings struct {
 	optimizer   bool
 	durability  kv.Durability
 	minLevel    int
+	newIso      kv.Isolation // of transactions to come, as the next two
+	newReadOnly bool
+	newDefer    bool
 	// epoch grows with each change of something that plans depend on.
 	epoch uint64
 }
@@ -223,6 +226,15 @@ func (s *Session) settingChanged(key string) {
 		if v == "off" {
 			g.durability = kv.Lazy
 		}
+	case "default_transaction_isolation":
+		if sess, ok := g.sess[key]; ok {
+			v = sess
+		}
+		g.newIso = isolationOf(v)
+	case "default_transaction_read_only":
+		g.newReadOnly = v == "on"
+	case "default_transaction_deferrable":
+		g.newDefer = v == "on"
 	case "kvsqld.optimizer":
 		g.optimizer = v != "off"
 		g.epoch++
@@ -415,7 +427,8 @@ func (s *Session) startSettings(db *catalog.Database, role *catalog.Role, packet
 		g.reset[strings.ToLower(p.Name)] = v
 	}
 	for _, n := range []string{"datestyle", "search_path", "statement_timeout", "lock_timeout",
-		"idle_in_transaction_session_timeout", "idle_session_timeout", "transaction_timeout", "temp_file_limit", "work_mem", "synchronous_commit", "kvsqld.optimizer", "client_min_messages", "application_name"} {
+		"idle_in_transaction_session_timeout", "idle_session_timeout", "transaction_timeout", "temp_file_limit", "work_mem", "synchronous_commit", "default_transaction_isolation",
+		"default_transaction_read_only", "default_transaction_deferrable", "kvsqld.optimizer", "client_min_messages", "application_name"} {
 		s.settingChanged(n)
 	}
 	g.dirty = g.dirty[:0]

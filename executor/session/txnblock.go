@@ -81,7 +81,7 @@ func (s *Session) ensureTx(ctx context.Context) (*transaction, error) {
 	if s.tx != nil {
 		return s.tx, nil
 	}
-	return s.openTx(ctx, s.defaultIsolation(), s.settings.get("default_transaction_read_only") == "on")
+	return s.openTx(ctx, s.settings.newIso, s.settings.newReadOnly)
 }
 
 func (s *Session) openTx(ctx context.Context, iso kv.Isolation, readOnly bool) (*transaction, error) {
@@ -90,7 +90,7 @@ func (s *Session) openTx(ctx context.Context, iso kv.Isolation, readOnly bool) (
 		return nil, err
 	}
 	t := &transaction{kv: k, iso: iso, readOnly: readOnly, began: time.Now(),
-		waitSafe: s.settings.get("default_transaction_deferrable") == "on"}
+		waitSafe: s.settings.newDefer}
 	t.start = types.TimestampFromTime(t.began)
 	t.fmtBuf = *s.settings.fmt
 	t.fmtBuf.Now = t.start
@@ -100,13 +100,6 @@ func (s *Session) openTx(ctx context.Context, iso kv.Isolation, readOnly bool) (
 	s.activity.xactStart = t.start
 	s.activity.mu.Unlock()
 	return t, nil
-}
-
-func (s *Session) defaultIsolation() kv.Isolation {
-	if v, ok := s.settings.sess["default_transaction_isolation"]; ok {
-		return isolationOf(v)
-	}
-	return isolationOf(s.settings.get("default_transaction_isolation"))
 }
 
 func isolationOf(v string) kv.Isolation {
@@ -133,14 +126,14 @@ func (s *Session) isolation() kv.Isolation {
 	if s.tx != nil {
 		return s.tx.iso
 	}
-	return s.defaultIsolation()
+	return s.settings.newIso
 }
 
 func (s *Session) readOnly() bool {
 	if s.tx != nil {
 		return s.tx.readOnly
 	}
-	return s.settings.get("default_transaction_read_only") == "on"
+	return s.settings.newReadOnly
 }
 
 // snapshot is the catalog as the session's statements see it now.
@@ -214,7 +207,9 @@ func (s *Session) commit(ctx context.Context) error {
 		err = s.runOnCommit(ctx)
 	}
 	if err == nil {
-		t.kv.OnCommit(func() { s.committed(t) })
+		if len(t.deltas) > 0 {
+			t.kv.OnCommit(func() { s.committed(t) })
+		}
 		var delta *catalog.Delta
 		if t.change != nil {
 			if len(t.notes) > 0 || !t.change.Delta().Empty() {

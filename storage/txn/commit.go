@@ -238,21 +238,15 @@ func (t *Txn) Commit(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if t.w == nil || t.w.empty() {
+		return t.commitNothing()
+	}
 	r := &commitReq{reads: t.reads, hooks: t.hooks, mode: t.durability}
 	if t.st.sync.eng == nil {
 		r.mode = kv.Synced
 	}
-	if t.w != nil && !t.w.empty() {
-		r.changes, r.keys, r.size = t.w.changes()
-	}
-	if len(r.changes) == 0 {
-		if err := t.Settle(); err != nil {
-			return err
-		}
-		for _, f := range t.hooks {
-			f()
-		}
-		return nil
+	if r.changes, r.keys, r.size = t.w.changes(); len(r.changes) == 0 {
+		return t.commitNothing()
 	}
 	if t.remark {
 		t.st.locks.remark(&t.owner, t.w)
@@ -292,6 +286,17 @@ func (t *Txn) Commit(ctx context.Context) error {
 	}
 	if r.hookPanic != nil {
 		panic(r.hookPanic)
+	}
+	return nil
+}
+
+// commitNothing is Commit without writes.
+func (t *Txn) commitNothing() error {
+	if err := t.Settle(); err != nil {
+		return err
+	}
+	for _, f := range t.hooks {
+		f()
 	}
 	return nil
 }
