@@ -62,21 +62,26 @@ func (op *window) ntile(f *windowFunc) error {
 	n := op.part.rows.n
 	f.out.Grow(n)
 	arg := op.part.rows.cols[f.args[0]]
-	if arg.IsNull(0) {
-		setAllNull(f.out, n)
+	first := 0
+	for first < n && arg.IsNull(first) { // buckets begin with the first row that tells how many
+		f.appendNull(first)
+		first++
+	}
+	if first == n {
 		return nil
 	}
-	k := arg.I64[arg.Idx(0)]
+	k := arg.I64[arg.Idx(first)]
 	if k <= 0 {
 		return sqlerr.New(sqlerr.InvalidArgumentForNtile, "argument of ntile must be greater than zero")
 	}
 	size, larger := int64(n)/k, int64(n)%k
-	for i := range int64(n) {
+	for i := range int64(n - first) {
+		out := &f.out.I64[int(i)+first]
 		// The first larger buckets have one row more.
 		if i < larger*(size+1) {
-			f.out.I64[i] = i/(size+1) + 1
+			*out = i/(size+1) + 1
 		} else {
-			f.out.I64[i] = larger + (i-larger*(size+1))/size + 1
+			*out = larger + (i-larger*(size+1))/size + 1
 		}
 	}
 	return nil

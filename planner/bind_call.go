@@ -62,6 +62,12 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 		fail(sqlerr.New(sqlerr.WrongObjectType, "%s is a procedure", b.signature(fc)).At(off).WithHint("To call a procedure, use CALL."))
 	}
 	want := cand.args
+	if fc.variadic && pr.Variadic == types.OAny {
+		last := args[len(args)-1]
+		if t := b.Snap.BaseType(last.Type()); b.info(t.OID).Elem == 0 {
+			failf(sqlerr.DatatypeMismatch, last.Pos(), "VARIADIC argument must be an array")
+		}
+	}
 	if len(args) == 1 && pr.Src == "pg_typeof" {
 		if c, ok := args[0].(*plan.Const); ok && isUnknown(c) {
 			t := types.Of(types.ORegtype)

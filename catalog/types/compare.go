@@ -64,6 +64,9 @@ func compareBytes(k Kind, a, b Datum) int {
 		if a.T.base() == OBpchar || b.T.base() == OBpchar {
 			return bytes.Compare(trimBlanks(a.B), trimBlanks(b.B))
 		}
+		if a.T.base() == OTid && b.T.base() == OTid {
+			return bytes.Compare(appendTid(nil, a.B), appendTid(nil, b.B))
+		}
 	case KTimetz:
 		am, az := timetzParts(a.B)
 		bm, bz := timetzParts(b.B)
@@ -73,6 +76,7 @@ func compareBytes(k Kind, a, b Datum) int {
 		return cmp.Compare(az, bz)
 	case KArray:
 		return compareArrays(a, b)
+
 	case KRecord:
 		return compareRecords(a, b)
 	case KRange:

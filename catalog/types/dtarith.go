@@ -166,6 +166,9 @@ func MakeTime(hour, min int32, sec float64) (int64, error) {
 
 // formatSeconds prints seconds as %g does, at least two wide.
 func formatSeconds(sec float64) string {
+	if math.IsNaN(sec) || math.IsInf(sec, 0) {
+		return string(appendFloat(nil, sec, 64, 1))
+	}
 	s := string(appendG(nil, sec, 64, 6))
 	if len(s) < 2 {
 		return "0" + s

@@ -25,7 +25,7 @@ func AddrText(a netip.Addr) string {
 			return a.String()
 		}
 	}
-	if raw[12]|raw[13]|raw[14] == 0 && raw[15] <= 1 {
+	if raw[12]|raw[13] == 0 { // the run of zeros is longer than six words
 		return a.String()
 	}
 	return "::" + netip.AddrFrom4([4]byte(raw[12:])).String()

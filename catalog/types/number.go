@@ -1,10 +1,11 @@
 package types
 
 import (
-	"bytes"
 	"math"
 	"math/big"
+	"math/bits"
 	"strconv"
+	"strings"
 
 	"kvsqld/catalog/sqlerr"
 )
@@ -65,16 +66,67 @@ func parseOid(s, typ string) (int64, error) {
 	return int64(uint32(v)), nil
 }
 
-// parseFloat reads real (bits 32) or double precision (bits 64).
-func parseFloat(s, typ string, bits int) (float64, error) {
+// parseXid reads a transaction number as C's strtoul does: as many digits of a
+// decimal, octal or hexadecimal number as there are, and none is 0.
+func parseXid(s string) uint64 {
+	t := trimSpace(s)
+	neg := false
+	if t != "" && (t[0] == '-' || t[0] == '+') {
+		neg, t = t[0] == '-', t[1:]
+	}
+	base := uint64(10)
+	if len(t) > 1 && t[0] == '0' {
+		base = 8
+		if len(t) > 2 && t[1]|0x20 == 'x' {
+			if _, ok := hexDigit(t[2]); ok {
+				base, t = 16, t[2:]
+			}
+		}
+	}
+	var v uint64
+	for i := 0; i < len(t); i++ {
+		c, ok := hexDigit(t[i])
+		if !ok || uint64(c) >= base {
+			break
+		}
+		hi, lo := bits.Mul64(v, base)
+		sum, carry := bits.Add64(lo, uint64(c), 0)
+		if v = sum; hi+carry != 0 {
+			return math.MaxUint64
+		}
+	}
+	if neg {
+		return -v
+	}
+	return v
+}
+
+// hexFloat reads a hexadecimal number with an optional binary exponent.
+func hexFloat(t string, size int) (f float64, ok bool) {
+	digits := strings.TrimLeft(t, "+-")
+	if len(digits) < 3 || len(t)-len(digits) > 1 || digits[0] != '0' || digits[1]|0x20 != 'x' || strings.Contains(t, "_") {
+		return 0, false
+	}
+	if !strings.ContainsAny(t, "pP") {
+		t += "p0"
+	}
+	f, err := strconv.ParseFloat(t, size)
+	return f, err == nil
+}
+
+// parseFloat reads real (size 32) or double precision (size 64).
+func parseFloat(s, typ string, size int) (float64, error) {
 	t := trimSpace(s)
 	if !floatSyntax(t) {
+		if f, ok := hexFloat(t, size); ok {
+			return f, nil
+		}
 		return 0, errSyntax(typ, s)
 	}
 	if n := len(t); n == 4 && equalFold(t[1:], "nan") { // a signed NaN is one, too
 		t = t[1:]
 	}
-	f, err := strconv.ParseFloat(t, bits)
+	f, err := strconv.ParseFloat(t, size)
 	if err == nil && f == 0 && !zeroDigits(t) {
 		err = strconv.ErrRange
 	}
@@ -172,34 +224,39 @@ func appendFloat(buf []byte, f float64, bits, extra int) []byte {
 // PostgreSQL prints a digit more instead. Only integers beyond the mantissa's
 // range can be such.
 func avoidTie(e []byte, f float64, bits int) []byte {
-	if bits == 64 && math.Abs(f) < 1<<53 || math.Abs(f) > 1e41 {
+	if bits == 64 && math.Abs(f) < 1<<53 || math.Abs(f) > 1e41 || !betweenFloats(e, f, bits) {
 		return e
 	}
+	for prec := 1; ; prec++ {
+		next := strconv.AppendFloat(nil, f, 'e', prec, bits)
+		if len(next) < len(e) || betweenFloats(next, f, bits) {
+			continue
+		}
+		if g, err := strconv.ParseFloat(string(next), bits); err == nil && g == f {
+			return next
+		}
+	}
+}
+
+// betweenFloats reports whether a text lies half way between f and a neighbour.
+func betweenFloats(e []byte, f float64, bits int) bool {
 	up, down := math.Nextafter(f, math.Inf(1)), math.Nextafter(f, math.Inf(-1))
 	if bits == 32 {
 		up = float64(math.Nextafter32(float32(f), float32(math.Inf(1))))
 		down = float64(math.Nextafter32(float32(f), float32(math.Inf(-1))))
 	}
-	at := bytes.IndexByte(e, 'e')
-	digits := at
-	if e[0] == '-' {
-		digits--
-	}
-	if digits > 1 {
-		digits-- // the point
-	}
 	text, _, err := big.ParseFloat(string(e), 10, 256, big.ToNearestEven)
 	if err != nil {
-		return e
+		return false
 	}
 	x := new(big.Float).SetPrec(256)
 	for _, next := range [...]float64{up, down} {
 		x.Add(big.NewFloat(f), big.NewFloat(next))
 		if x.Quo(x, big.NewFloat(2)).Cmp(text) == 0 {
-			return strconv.AppendFloat(e[:0], f, 'e', digits, bits)
+			return true
 		}
 	}
-	return e
+	return false
 }
 
 // appendG is C's %.*g.

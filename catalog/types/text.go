@@ -250,7 +250,9 @@ func AppendText(buf []byte, d Datum, o *FmtOpts) []byte {
 // parseOidType reads oid, xid, cid and the reg* types.
 func parseOidType(typ OID, s string, o *FmtOpts) (int64, error) {
 	switch typ {
-	case OOid, OXid, OCid:
+	case OXid, OCid:
+		return int64(uint32(parseXid(s))), nil
+	case OOid:
 		return parseOid(s, Lookup(typ).Name)
 	}
 	if s == "-" {

@@ -23,15 +23,7 @@ func WordValue(b []byte) uint64 {
 func parseWord(o OID, s string) ([]byte, error) {
 	switch o {
 	case OXid8:
-		v, err := strconv.ParseUint(trimSpace(s), 10, 64)
-		if err != nil {
-			n, err := strconv.ParseInt(trimSpace(s), 10, 64)
-			if err != nil {
-				return nil, errSyntax("xid8", s)
-			}
-			v = uint64(n) // wraps around
-		}
-		return Word(T{}, v).B, nil
+		return Word(T{}, parseXid(s)).B, nil
 	case OPgLSN:
 		hi, lo, _ := strings.Cut(s, "/")
 		h, err1 := strconv.ParseUint(hi, 16, 32)

@@ -152,18 +152,18 @@ func arrayCat(_ *callCtx, in []types.Datum) (types.Datum, error) {
 	case na == 0:
 		return in[1], nil
 	case na == nb:
-		if !equalInts(a.dims[1:], b.dims[1:]) {
+		if !equalInts(a.dims[1:], b.dims[1:]) || !equalInts(a.lbs[1:], b.lbs[1:]) {
 			return null, mismatch()
 		}
 		dims := append([]int{a.dims[0] + b.dims[0]}, a.dims[1:]...)
 		return types.NewArray(a.elem, dims, a.lbs, elems), nil
 	case na == nb+1:
-		if !equalInts(a.dims[1:], b.dims) {
+		if !equalInts(a.dims[1:], b.dims) || !equalInts(a.lbs[1:], b.lbs) {
 			return null, mismatch()
 		}
 		return types.NewArray(a.elem, append([]int{a.dims[0] + 1}, b.dims...), a.lbs, elems), nil
 	case nb == na+1:
-		if !equalInts(b.dims[1:], a.dims) {
+		if !equalInts(b.dims[1:], a.dims) || !equalInts(b.lbs[1:], a.lbs) {
 			return null, mismatch()
 		}
 		return types.NewArray(a.elem, append([]int{b.dims[0] + 1}, a.dims...), b.lbs, elems), nil

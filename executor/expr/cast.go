@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 
@@ -51,7 +52,8 @@ func castFuncs(r *registry) {
 		}
 		return []byte("false"), nil
 	}), "booltext")
-	r.add(fn1(func(_ *callCtx, a []byte) ([]byte, error) { return truncateName(a), nil }), "text_name", "bpchar_name", "name_bpchar")
+	r.add(fn1(func(_ *callCtx, a []byte) ([]byte, error) { return truncateName(a), nil }), "text_name", "name_bpchar")
+	r.add(fn1(func(_ *callCtx, a []byte) ([]byte, error) { return bytes.TrimRight(truncateName(a), " "), nil }), "bpchar_name")
 	r.add(fn1(func(_ *callCtx, a []byte) ([]byte, error) { return a[:min(1, len(a))], nil }), "text_char")
 	r.add(fn1(func(_ *callCtx, a []byte) (int64, error) {
 		if len(a) == 0 {
@@ -69,6 +71,9 @@ func castFuncs(r *registry) {
 		return c.keep(append(c.buf[:0], byte(a))), nil
 	}), "i4tochar")
 	r.add(fn1(func(c *callCtx, a []byte) (int64, error) {
+		if len(a) > 0 && a[0] >= '0' && a[0] <= '9' { // names only, no numbers
+			return 0, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", a)
+		}
 		d, err := parseText(c.env, types.TRegclass, string(a))
 		return d.I, err
 	}), "text_regclass")
@@ -78,7 +83,7 @@ func castFuncs(r *registry) {
 
 // relabel builds a call that only changes the type.
 func relabel(_ *compiler, call *plan.Call, args []Eval) (Eval, error) {
-	return &relabelEval{x: args[0], t: call.T}, nil
+	return relabelTo(args[0], call.Args[0].Type(), call.T), nil
 }
 
 func intNarrow(c *callCtx, a int64) (int64, error) {

@@ -147,7 +147,29 @@ func (c *compiler) compileRelabel(e *plan.Relabel) (Eval, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &relabelEval{x: x, t: e.T}, nil
+	return relabelTo(x, e.X.Type(), e.T), nil
+}
+
+// relabeled is what a change of type does to the number: object identifiers
+// have no sign, integers do. nil where the number stays.
+func relabeled(from, to types.T) func(int64) int64 {
+	f, t := from.Kind(), to.Kind()
+	switch {
+	case t == types.KOid && (f == types.KInt2 || f == types.KInt4):
+		return func(v int64) int64 { return int64(uint32(v)) }
+	case f == types.KOid && t == types.KInt4:
+		return func(v int64) int64 { return int64(int32(v)) }
+	}
+	return nil
+}
+
+// relabelTo changes the type, and the number where that needs it.
+func relabelTo(x Eval, from, to types.T) Eval {
+	f := relabeled(from, to)
+	if f == nil {
+		return &relabelEval{x: x, t: to}
+	}
+	return &unary{x: x, t: to, f: func(_ *Env, d types.Datum) (types.Datum, error) { return types.Int(to, f(d.I)), nil }}
 }
 
 func (c *compiler) compileCoerceMod(e *plan.CoerceMod) (Eval, error) {

@@ -52,7 +52,7 @@ var comparisons = []struct {
 }{
 	{cmpInt, "int2* int4* int8* int24* int28* int42* int48* int82* int84* oid* xid* cid* date_* time_* timestamp_*", "", ""},
 	{cmpFloat, "float4* float8* float48* float84*", "", ""},
-	{cmpBytes, "text_* text* bpchar* name* char* bytea* uuid_* name*text text*name tid* xid8* pg_lsn_*", "", ""},
+	{cmpBytes, "text_* text* bpchar* name* char* bytea* uuid_* name*text text*name xid8* pg_lsn_*", "", ""},
 	{cmpBytes, "text_pattern_* bpchar_pattern_*", "", ""},
 	{cmpDec, "numeric_*", "", ""},
 	{cmpBool, "bool*", "", ""},
@@ -62,7 +62,7 @@ var comparisons = []struct {
 	{cmpInt, "timestamptz_*_date", "", "date_timestamptz"},
 	{cmpInt, "timestamp_*_timestamptz", "timestamp_timestamptz", ""},
 	{cmpInt, "timestamptz_*_timestamp", "", "timestamp_timestamptz"},
-	{cmpDatum, "interval_* timetz_* jsonb_* enum_* array_* record_* record_image_* oidvector* range_* network_* macaddr_* macaddr8_* multirange_* bit*", "", ""},
+	{cmpDatum, "interval_* timetz_* jsonb_* enum_* array_* record_* record_image_* oidvector* range_* network_* macaddr_* macaddr8_* multirange_* bit* tid*", "", ""},
 }
 
 // threeWay lists the support functions that return a negative number, 0 or a
@@ -116,7 +116,11 @@ func comparison(op cmpOp, kind cmpKind, left, right string) builder {
 			}
 			conv := *call
 			conv.T = t
-			return functions().scalar[src](c, &conv, []Eval{a})
+			build := functions().scalar[src]
+			if src != "timestamp_timestamptz" {
+				build = fn1(lateDates(src == "date_timestamptz"))
+			}
+			return build(c, &conv, []Eval{a})
 		}
 		if kind == cmpBytes && (carriesBlanks(call.Args[0]) || carriesBlanks(call.Args[1])) {
 			return &cmpEval{frame: newFrame(call, args), op: op, kind: cmpDatum}, nil
@@ -129,6 +133,26 @@ func comparison(op cmpOp, kind cmpKind, left, right string) builder {
 			return nil, err
 		}
 		return &cmpEval{frame: newFrame(call, args), op: op, kind: kind}, nil
+	}
+}
+
+// lateDates converts dates for comparisons: those after all timestamps are not
+// out of range but lie between the last one and infinity.
+func lateDates(zoned bool) func(*callCtx, int64) (int64, error) {
+	return func(c *callCtx, d int64) (int64, error) {
+		ts, err := types.DateToTimestamp(d)
+		switch {
+		case err != nil:
+			return types.NoEnd - 1, nil
+		case zoned:
+			if tz, err := types.TimestampToTimestamptz(ts, c.zone()); err == nil {
+				return tz, nil
+			} else if ts > 0 {
+				return types.NoEnd - 1, nil
+			}
+			return types.NoBegin + 1, nil
+		}
+		return ts, nil
 	}
 }
 

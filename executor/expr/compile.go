@@ -218,6 +218,9 @@ func evalConst(env *Env, e plan.Expr) (types.Datum, error) {
 		return param(env, e.Idx)
 	case *plan.Relabel:
 		d, err := evalConst(env, e.X)
+		if f := relabeled(e.X.Type(), e.T); f != nil && !d.Null {
+			d.I = f(d.I)
+		}
 		d.T = e.T
 		return d, err
 	case *plan.CoerceMod:

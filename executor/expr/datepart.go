@@ -38,14 +38,17 @@ func datepartFuncs(r *registry) {
 		return intDatum(ts), err
 	}), "make_timestamp")
 	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+		ts, err := types.MakeTimestamp(int32(a[0].I), int32(a[1].I), int32(a[2].I), int32(a[3].I), int32(a[4].I), a[5].F)
+		if err != nil {
+			return null, err
+		}
 		loc := c.zone()
 		if len(a) > 6 {
-			var err error
 			if loc, err = types.AtZone(string(a[6].B)); err != nil {
 				return null, err
 			}
 		}
-		ts, err := types.MakeTimestamptz(int32(a[0].I), int32(a[1].I), int32(a[2].I), int32(a[3].I), int32(a[4].I), a[5].F, loc)
+		ts, err = types.TimestampToTimestamptz(ts, loc)
 		return intDatum(ts), err
 	}), "make_timestamptz", "make_timestamptz_at_timezone")
 
@@ -182,10 +185,15 @@ func zoneFuncs(r *registry) {
 			return k.loc, nil
 		}
 		loc, err := types.AtZone(string(z))
-		c.state = cached{string(z), loc}
+		if err == nil {
+			c.state = cached{string(z), loc}
+		}
 		return loc, err
 	}
 	r.add(fn2(func(c *callCtx, z []byte, ts int64) (int64, error) {
+		if ts == types.NoBegin || ts == types.NoEnd {
+			return ts, nil
+		}
 		loc, err := named(c, z)
 		if err != nil {
 			return 0, err
@@ -193,6 +201,9 @@ func zoneFuncs(r *registry) {
 		return types.TimestampToTimestamptz(ts, loc)
 	}), "timestamp_zone")
 	r.add(fn2(func(c *callCtx, z []byte, ts int64) (int64, error) {
+		if ts == types.NoBegin || ts == types.NoEnd {
+			return ts, nil
+		}
 		loc, err := named(c, z)
 		if err != nil {
 			return 0, err
@@ -200,6 +211,9 @@ func zoneFuncs(r *registry) {
 		return types.TimestamptzToTimestamp(ts, loc), nil
 	}), "timestamptz_zone")
 	r.add(fn2(func(_ *callCtx, iv types.Interval, ts int64) (int64, error) {
+		if ts == types.NoBegin || ts == types.NoEnd {
+			return ts, nil
+		}
 		loc, err := intervalZone(iv)
 		if err != nil {
 			return 0, err
@@ -207,6 +221,9 @@ func zoneFuncs(r *registry) {
 		return types.TimestampToTimestamptz(ts, loc)
 	}), "timestamp_izone")
 	r.add(fn2(func(_ *callCtx, iv types.Interval, ts int64) (int64, error) {
+		if ts == types.NoBegin || ts == types.NoEnd {
+			return ts, nil
+		}
 		loc, err := intervalZone(iv)
 		if err != nil {
 			return 0, err

@@ -57,13 +57,22 @@ func jsonEditFuncs(r *registry) {
 		if err != nil {
 			return null, err
 		}
+		if len(p.dims) > 1 {
+			return null, sqlerr.New(sqlerr.ArraySubscriptError, "wrong number of array subscripts")
+		}
 		return jsonbDelete(c, a[0].B, p.elems)
 	}), "jsonb_delete_array")
 	r.add(fnD(jsonbDeleteIdx), "jsonb_delete_idx")
 	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+		if isEmptyJSON(a[0].B) {
+			return a[0], nil
+		}
 		return jsonbEdit(c, a[0].B, a[1], jsonEdit{remove: true})
 	}), "jsonb_delete_path")
 	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+		if a[3].I == 0 && isEmptyJSON(a[0].B) {
+			return a[0], nil
+		}
 		return jsonbEdit(c, a[0].B, a[1], jsonEdit{val: a[2].B, create: a[3].I != 0})
 	}), "jsonb_set")
 	r.add(fnD(jsonbSetLax), "jsonb_set_lax")
@@ -71,6 +80,9 @@ func jsonEditFuncs(r *registry) {
 		return jsonbEdit(c, a[0].B, a[1], jsonEdit{val: a[2].B, create: true, insert: true, after: a[3].I != 0})
 	}), "jsonb_insert")
 }
+
+// isEmptyJSON reports an array or object without members, in which no path is looked at.
+func isEmptyJSON(b []byte) bool { return string(b) == "[]" || string(b) == "{}" }
 
 // jsonbSetLax is jsonb_set with a rule for a NULL value.
 func jsonbSetLax(c *callCtx, a []types.Datum) (types.Datum, error) {

@@ -94,6 +94,9 @@ type jsonRow struct {
 
 func rowShape(c *callCtx, in []types.Datum, arg int) (*jsonRow, error) {
 	s := &jsonRow{c: c}
+	if arg == 1 && c.call.Args[0].Type().Kind() != types.KRecord {
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "first argument of %s must be a row type", c.call.Proc.Name)
+	}
 	if arg == 1 && !in[0].Null {
 		var err error
 		if s.base, err = types.RecordFields(in[0]); err != nil {

@@ -29,7 +29,7 @@ func mathFuncs(r *registry) {
 	plain(math.Floor, "dfloor")
 	plain(math.RoundToEven, "dround")
 	plain(math.Trunc, "dtrunc")
-	plain(math.Cbrt, "dcbrt")
+	plain(exactCbrt, "dcbrt")
 	plain(func(a float64) float64 {
 		switch {
 		case a > 0:
@@ -41,19 +41,31 @@ func mathFuncs(r *registry) {
 		}
 		return a // not a number
 	}, "dsign")
-	plain(func(a float64) float64 { return a / (math.Pi / 180) }, "degrees")
-	plain(func(a float64) float64 { return a * (math.Pi / 180) }, "radians")
-	plain(math.Atan, "datan")
-	plain(math.Sinh, "dsinh")
-	plain(math.Cosh, "dcosh")
-	plain(math.Tanh, "dtanh")
+	r.add(fn1(func(_ *callCtx, a float64) (float64, error) {
+		v := a / (math.Pi / 180)
+		if math.IsInf(v, 0) && !math.IsInf(a, 0) {
+			return 0, floatOverflow()
+		}
+		return v, nil
+	}), "degrees")
+	r.add(fn1(func(_ *callCtx, a float64) (float64, error) {
+		v := a * (math.Pi / 180)
+		if v == 0 && a != 0 {
+			return 0, floatUnderflow()
+		}
+		return v, nil
+	}), "radians")
+	plain(exactAtan, "datan")
+	plain(exactSinh, "dsinh")
+	plain(exactCosh, "dcosh")
+	plain(exactTanh, "dtanh")
 	plain(math.Asinh, "dasinh")
 	domain(math.Acosh, 1, inf, "dacosh")
 	domain(math.Atanh, -1, 1, "datanh")
-	domain(math.Acos, -1, 1, "dacos")
-	domain(math.Asin, -1, 1, "dasin")
-	for src, f := range map[string]func(float64) float64{"dsin": math.Sin, "dcos": math.Cos, "dtan": math.Tan,
-		"dcot": func(a float64) float64 { return 1 / math.Tan(a) }} {
+	domain(exactAcos, -1, 1, "dacos")
+	domain(exactAsin, -1, 1, "dasin")
+	for src, f := range map[string]func(float64) float64{"dsin": exactSin, "dcos": exactCos, "dtan": exactTan,
+		"dcot": func(a float64) float64 { return 1 / exactTan(a) }} {
 		r.add(fn1(func(_ *callCtx, a float64) (float64, error) {
 			if math.IsInf(a, 0) {
 				return 0, errInput()
@@ -61,7 +73,7 @@ func mathFuncs(r *registry) {
 			return f(a), nil
 		}), src)
 	}
-	r.add(fn2(func(_ *callCtx, y, x float64) (float64, error) { return math.Atan2(y, x), nil }), "datan2")
+	r.add(fn2(func(_ *callCtx, y, x float64) (float64, error) { return exactAtan2(y, x), nil }), "datan2")
 	r.add(fn0(func(*callCtx) (float64, error) { return math.Pi, nil }), "dpi")
 	r.add(fn1(func(_ *callCtx, a float64) (float64, error) {
 		if a < 0 {
@@ -70,7 +82,7 @@ func mathFuncs(r *registry) {
 		return math.Sqrt(a), nil
 	}), "dsqrt")
 	r.add(fn1(func(_ *callCtx, a float64) (float64, error) {
-		v := math.Exp(a)
+		v := exactExp(a)
 		if math.IsInf(v, 1) && !math.IsInf(a, 1) {
 			return 0, floatOverflow()
 		}
@@ -79,8 +91,8 @@ func mathFuncs(r *registry) {
 		}
 		return v, nil
 	}), "dexp")
-	r.add(fn1(logarithm(math.Log)), "dlog1")
-	r.add(fn1(logarithm(math.Log10)), "dlog10")
+	r.add(fn1(logarithm(exactLog)), "dlog1")
+	r.add(fn1(logarithm(exactLog10)), "dlog10")
 	r.add(fn2(floatPower), "dpow")
 	degreeFuncs(r)
 	r.add(fn1(factorial), "numeric_fac")
@@ -137,7 +149,7 @@ func floatPower(_ *callCtx, a, b float64) (float64, error) {
 	case a < 0 && b != math.Floor(b):
 		return 0, sqlerr.New(sqlerr.InvalidArgumentForPower, "a negative number raised to a non-integer power yields a complex result")
 	}
-	v := math.Pow(a, b)
+	v := exactPow(a, b)
 	if !math.IsInf(a, 0) && !math.IsInf(b, 0) {
 		if math.IsInf(v, 0) {
 			return 0, floatOverflow()
@@ -154,18 +166,18 @@ func degreeFuncs(r *registry) {
 	const rad = math.Pi / 180
 	// Computed like the functions' values below, so that quotients are exact.
 	angle30, angle60 := 30.0, 60.0
-	sin30, oneMinusCos60 := math.Sin(angle30*rad), 1-math.Cos(angle60*rad)
+	sin30, oneMinusCos60 := exactSin(angle30*rad), 1-exactCos(angle60*rad)
 	sinQ1 := func(x float64) float64 { // 0 … 90
 		if x <= 30 {
-			return math.Sin(x*rad) / sin30 / 2
+			return exactSin(x*rad) / sin30 / 2
 		}
-		return 1 - (1-math.Cos((90-x)*rad))/oneMinusCos60/2
+		return 1 - (1-exactCos((90-x)*rad))/oneMinusCos60/2
 	}
 	cosQ1 := func(x float64) float64 {
 		if x <= 60 {
-			return 1 - (1-math.Cos(x*rad))/oneMinusCos60/2
+			return 1 - (1-exactCos(x*rad))/oneMinusCos60/2
 		}
-		return math.Sin((90-x)*rad) / sin30 / 2
+		return exactSin((90-x)*rad) / sin30 / 2
 	}
 	sind := func(x float64) float64 {
 		x, sign := math.Mod(x, 360), 1.0
@@ -207,6 +219,22 @@ func degreeFuncs(r *registry) {
 		}
 		return v
 	}
+	cotd := func(x float64) float64 {
+		x, sign := math.Mod(x, 360), 1.0
+		if x < 0 {
+			x, sign = -x, -1
+		}
+		if x > 180 {
+			x, sign = 360-x, -sign
+		}
+		if x > 90 {
+			x, sign = 180-x, -sign
+		}
+		if v := sign * (cosQ1(x) / sinQ1(x) / (cosQ1(45) / sinQ1(45))); v != 0 {
+			return v
+		}
+		return 0
+	}
 	finite := func(f func(float64) float64, src string) {
 		r.add(fn1(func(_ *callCtx, a float64) (float64, error) {
 			if math.IsInf(a, 0) {
@@ -218,24 +246,19 @@ func degreeFuncs(r *registry) {
 	finite(sind, "dsind")
 	finite(cosd, "dcosd")
 	finite(tand, "dtand")
-	finite(func(x float64) float64 {
-		if v := 1 / tand(x); v != 0 {
-			return v
-		}
-		return 0
-	}, "dcotd")
-	asin05, acos05 := math.Asin(0.5), math.Acos(0.5)
+	finite(cotd, "dcotd")
+	asin05, acos05 := exactAsin(0.5), exactAcos(0.5)
 	asinQ1 := func(x float64) float64 {
 		if x <= 0.5 {
-			return math.Asin(x) / asin05 * 30
+			return exactAsin(x) / asin05 * 30
 		}
-		return 90 - math.Acos(x)/acos05*60
+		return 90 - exactAcos(x)/acos05*60
 	}
 	acosQ1 := func(x float64) float64 {
 		if x <= 0.5 {
-			return 90 - math.Asin(x)/asin05*30
+			return 90 - exactAsin(x)/asin05*30
 		}
-		return math.Acos(x) / acos05 * 60
+		return exactAcos(x) / acos05 * 60
 	}
 	unit := func(f func(float64) float64, src string) {
 		r.add(fn1(func(_ *callCtx, a float64) (float64, error) {
@@ -257,9 +280,9 @@ func degreeFuncs(r *registry) {
 		}
 		return 90 + asinQ1(-x)
 	}, "dacosd")
-	atan1 := math.Atan(1)
-	r.add(fn1(func(_ *callCtx, a float64) (float64, error) { return math.Atan(a) / atan1 * 45, nil }), "datand")
-	r.add(fn2(func(_ *callCtx, y, x float64) (float64, error) { return math.Atan2(y, x) / atan1 * 45, nil }), "datan2d")
+	atan1 := exactAtan(1)
+	r.add(fn1(func(_ *callCtx, a float64) (float64, error) { return exactAtan(a) / atan1 * 45, nil }), "datand")
+	r.add(fn2(func(_ *callCtx, y, x float64) (float64, error) { return exactAtan2(y, x) / atan1 * 45, nil }), "datan2d")
 }
 
 func factorial(_ *callCtx, n int64) (types.Decimal, error) {
@@ -311,7 +334,7 @@ func widthBucketFloat(_ *callCtx, a []types.Datum) (types.Datum, error) {
 	case x >= hi:
 		k = n + 1
 	default:
-		k = min(int64(float64(n)*((x-lo)/(hi-lo))), n-1) + 1
+		k = int64(float64(n)*((x-lo)/(hi-lo))) + 1
 	}
 	if k > math.MaxInt32 {
 		return null, intRange(types.TInt4)
@@ -364,12 +387,14 @@ func widthBucketArray(c *callCtx, a []types.Datum) (types.Datum, error) {
 	if len(p.dims) > 1 {
 		return null, sqlerr.New(sqlerr.ArraySubscriptError, "thresholds must be one-dimensional array")
 	}
+	for _, e := range p.elems {
+		if e.Null {
+			return null, sqlerr.New(sqlerr.NullValueNotAllowed, "thresholds array must not contain NULLs")
+		}
+	}
 	lo, hi := 0, len(p.elems)
 	for lo < hi {
 		mid := (lo + hi) / 2
-		if p.elems[mid].Null {
-			return null, sqlerr.New(sqlerr.NullValueNotAllowed, "thresholds array must not contain NULLs")
-		}
 		k := compareDatums(a[0], p.elems[mid])
 		if k < 0 {
 			hi = mid

@@ -9,7 +9,10 @@ import (
 )
 
 func stringFuncs(r *registry) {
-	r.add(fn1(func(_ *callCtx, a []byte) (int64, error) { return int64(utf8.RuneCount(a)), nil }), "textlen", "bpcharlen")
+	r.add(fn1(func(_ *callCtx, a []byte) (int64, error) { return int64(utf8.RuneCount(a)), nil }), "textlen")
+	r.add(fn1(func(_ *callCtx, a []byte) (int64, error) {
+		return int64(utf8.RuneCount(bytes.TrimRight(a, " "))), nil
+	}), "bpcharlen")
 	r.add(fn1(func(c *callCtx, a []byte) (int64, error) { return int64(len(a)), nil }), "textoctetlen", "byteaoctetlen")
 	r.add(fn1(func(c *callCtx, a []byte) (int64, error) { return int64(len(padded(c, 0, a))), nil }), "bpcharoctetlen")
 	r.add(fn1(func(_ *callCtx, a []byte) (int64, error) { return int64(len(a)) * 8, nil }), "sql_bit_length_1810", "sql_bit_length_1811")

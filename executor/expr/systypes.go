@@ -77,6 +77,10 @@ func wholeDecimal(n types.Decimal, nan, inf string) (*big.Int, error) {
 	if !n.IsFinite() {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%s", inf)
 	}
+	return wholeBig(n)
+}
+
+func wholeBig(n types.Decimal) (*big.Int, error) {
 	v, ok := new(big.Int).SetString(string(n.Round(0).AppendText(nil)), 10)
 	if !ok {
 		return nil, errLSNRange()
@@ -98,9 +102,20 @@ func lsnPlus(a []byte, n types.Decimal, sign int64) ([]byte, error) {
 	if sign < 0 {
 		nan, inf = "cannot subtract NaN from pg_lsn", "cannot subtract infinity from pg_lsn"
 	}
-	v, err := wholeDecimal(n, nan, inf)
+	if _, err := wholeDecimal(n, nan, inf); err != nil {
+		return nil, err
+	}
+	// Rounded after the addition: half way goes away from zero, which is up.
+	lsn, err := types.ParseDecimal(bigWord(a).String())
 	if err != nil {
 		return nil, err
 	}
-	return lsnOf(v.Add(v.Mul(v, big.NewInt(sign)), bigWord(a)))
+	if sign < 0 {
+		n = n.Neg()
+	}
+	v, err := wholeBig(lsn.Add(n))
+	if err != nil {
+		return nil, err
+	}
+	return lsnOf(v)
 }

@@ -29,7 +29,7 @@ func checkOf(name string) func(*Session, string) (string, error) {
 }
 
 func checkDateStyle(s *Session, v string) (string, error) {
-	style, order := "", ""
+	style, order, ordered := "", "", false
 	if s != nil {
 		style, order, _ = strings.Cut(s.settings.get("datestyle"), ", ")
 	}
@@ -43,12 +43,15 @@ func checkDateStyle(s *Session, v string) (string, error) {
 			style = "Postgres"
 		case w == "GERMAN":
 			style = "German"
+			if !ordered { // German implies an order, which another word may change
+				order = "DMY"
+			}
 		case w == "YMD" || w == "DMY" || w == "MDY":
-			order = w
+			order, ordered = w, true
 		case strings.HasPrefix(w, "EURO"):
-			order = "DMY"
+			order, ordered = "DMY", true
 		case w == "US" || strings.HasPrefix(w, "NONEURO"):
-			order = "MDY"
+			order, ordered = "MDY", true
 		case w == "DEFAULT":
 			style, order = "ISO", "MDY"
 		default:

@@ -1,0 +1,133 @@
+package expr
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+)
+
+// The references below sum the functions' power series with 400 bits.
+
+func bigF(x float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(x) }
+
+// series sums terms until they no longer count; next makes term n of the one before.
+func series(first *big.Float, next func(t *big.Float, n int64) *big.Float) *big.Float {
+	sum, t := new(big.Float).SetPrec(400).Set(first), first
+	for n := int64(1); n < 3000; n++ {
+		t = next(t, n)
+		if t.Sign() == 0 || t.MantExp(nil) < sum.MantExp(nil)-300 {
+			break
+		}
+		sum.Add(sum, t)
+	}
+	return sum
+}
+
+func quoInt(a *big.Float, n int64) *big.Float {
+	return new(big.Float).SetPrec(400).Quo(a, new(big.Float).SetInt64(n))
+}
+
+func mulBig(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(400).Mul(a, b) }
+
+func bigExp(x *big.Float) *big.Float {
+	return series(bigF(1), func(t *big.Float, n int64) *big.Float { return quoInt(mulBig(t, x), n) })
+}
+
+func bigSin(x *big.Float) *big.Float {
+	sq := mulBig(x, x)
+	sq.Neg(sq)
+	return series(x, func(t *big.Float, n int64) *big.Float { return quoInt(mulBig(t, sq), 2*n*(2*n+1)) })
+}
+
+// inverse reports whether got is the float nearest to the argument at which
+// the increasing function f takes the value y.
+func inverse(f func(*big.Float) *big.Float, y, got float64) bool {
+	between := func(a, b float64) *big.Float {
+		s := new(big.Float).SetPrec(400).Add(bigF(a), bigF(b))
+		return s.Quo(s, bigF(2))
+	}
+	lo, hi := between(math.Nextafter(got, math.Inf(-1)), got), between(got, math.Nextafter(got, math.Inf(1)))
+	return f(lo).Cmp(bigF(y)) <= 0 && f(hi).Cmp(bigF(y)) >= 0
+}
+
+func TestExactMath(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	nearest := func(x *big.Float) float64 { f, _ := x.Float64(); return f }
+	for range 2000 {
+		x := (rnd.Float64() - 0.5) * math.Pow(10, float64(rnd.IntN(5)-2))
+		if got, want := exactExp(x), nearest(bigExp(bigF(x))); got != want {
+			t.Errorf("exp(%v) is %v, not %v", x, got, want)
+		}
+		if got, want := exactSin(x), nearest(bigSin(bigF(x))); got != want {
+			t.Errorf("sin(%v) is %v, not %v", x, got, want)
+		}
+		if y := math.Abs(x); y != 0 && !inverse(bigExp, y, exactLog(y)) {
+			t.Errorf("ln(%v) is not %v", y, exactLog(y))
+		}
+		if y := math.Mod(x, 1); !inverse(bigSin, y, exactAsin(y)) {
+			t.Errorf("asin(%v) is not %v", y, exactAsin(y))
+		}
+		cube := func(a *big.Float) *big.Float { return mulBig(a, mulBig(a, a)) }
+		if !inverse(cube, x, exactCbrt(x)) {
+			t.Errorf("cbrt(%v) is not %v", x, exactCbrt(x))
+		}
+		sinh := func(a *big.Float) *big.Float {
+			up := bigExp(a)
+			d := new(big.Float).SetPrec(400).Sub(up, new(big.Float).SetPrec(400).Quo(bigF(1), up))
+			return d.Quo(d, bigF(2))
+		}
+		if y := math.Mod(x, 20); exactSinh(y) != nearest(sinh(bigF(y))) {
+			t.Errorf("sinh(%v) is not %v", y, exactSinh(y))
+		}
+	}
+}
+
+// The relations between the functions hold to the last bit or two.
+func TestExactMathRelations(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	near := func(what string, x, a, b float64) {
+		if math.Abs(a-b) > 1e-15*max(math.Abs(a), math.Abs(b)) {
+			t.Errorf("%s of %v: %v and %v", what, x, a, b)
+		}
+	}
+	for range 2000 {
+		x := (rnd.Float64() - 0.5) * math.Pow(10, float64(rnd.IntN(40)-9))
+		near("tan", x, exactTan(x), exactSin(x)/exactCos(x))
+		near("tanh", x, exactTanh(x), math.Tanh(x))
+		near("atan", x, exactAtan(x), math.Atan(x))
+		near("atan2", x, exactAtan2(x, -0.5), math.Atan2(x, -0.5))
+		if a := math.Abs(x); a < 1 {
+			near("acos", x, exactAcos(x), math.Pi/2-exactAsin(x))
+		} else if a < 300 {
+			near("cosh", a, exactCosh(a), math.Sqrt(1+exactSinh(a)*exactSinh(a)))
+		}
+		near("log10", x, exactLog10(math.Abs(x)), math.Log10(math.Abs(x)))
+	}
+	for _, c := range []struct{ got, want float64 }{
+		{exactPow(5e-324, 0.1), 4.6706622762338734e-33}, {exactPow(10, 22), 1e22}, {exactPow(2, -1074), 5e-324}, {exactPow(2, 0.5), math.Sqrt2},
+		{exactPow(-2, 3), -8}, {exactPow(1<<27+1, 2), 1<<54 + 1<<28}, {exactPow(10, 308), 1e308}, {exactLog10(1000), 3}, {exactLog(5e-324), -744.4400719213812},
+		{exactExp(-745), 5e-324}, {exactSin(1e22), -0.8522008497671888}, {exactExp(1), math.E}, {exactCbrt(-27), -3},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %v, want %v", c.got, c.want)
+		}
+	}
+}
+
+func BenchmarkExactMath(b *testing.B) {
+	for _, f := range []struct {
+		name string
+		f    func(float64) float64
+	}{{"exp", exactExp}, {"ln", exactLog}, {"sin", exactSin}, {"atan", exactAtan}, {"cbrt", exactCbrt}} {
+		b.Run(f.name, func(b *testing.B) {
+			s := 0.0
+			for i := range b.N {
+				s += f.f(float64(i%1000)*0.001 + 0.3)
+			}
+			sink = s
+		})
+	}
+}
+
+var sink float64

@@ -1,0 +1,25 @@
+-- Values at the edges of operators and casts.
+SELECT '::1'::inet + 1, '::1.2.3.4'::inet, '::2'::inet;
+SELECT '["a","b"]'::jsonb - '{{a,1},{b,2}}'::text[];
+SELECT '[]'::jsonb #- '{a}'::text[], '{}'::jsonb #- '{a}'::text[];
+SELECT '16/B374D848'::pg_lsn + '-2.50'::numeric, '16/B374D848'::pg_lsn - 0.5;
+SELECT '(10,2)'::tid < '(2,1)'::tid, '(2,1)'::tid >= '(10,2)'::tid;
+SELECT '5874897-12-31'::date > '294276-12-31'::timestamp, '5874897-12-31'::date < 'infinity'::timestamptz;
+SELECT '{{1,2},{3,4}}'::int4[] || '[0:1]={5,6}'::int4[];
+SELECT '-1'::int4::oid, '-1'::int2::regclass, '4294967295'::oid::int4;
+SELECT '1e23'::float8, '2.5'::float8 * '1e22'::float8, '123456789.123'::numeric::float4 * 2.5::float4;
+SELECT '0x1F'::float8, '0x1p3'::float4, '1.5'::xid, ''::xid8;
+SELECT exp(1.5::float8), ln(5e-324::float8), power(0.1::float8, 30), sin(1e300::float8), tan(1e15::float8), log(0.1::float8);
+SELECT atan2(0.1::float8, -0.75), acos(0.5::float8), cosh(1.5::float8), sinh(0.1::float8), cotd('-0'::float8);
+SELECT radians(5e-324::float8);
+SELECT length('a  '::bpchar), char_length('Hello  '::bpchar), 'Hello  '::bpchar::name;
+SELECT concat(VARIADIC 1);
+SELECT num_nulls(VARIADIC '{1,NULL}'::int[]), json_build_array(VARIADIC '{1,2}'::int[]);
+SELECT json_populate_record(1, '{}'::json);
+SELECT width_bucket(5, '{1,NULL}'::int[]);
+SELECT timezone('a%_\b', '12:34:56-03:30'::timetz);
+SELECT make_time(1, 1, 'Infinity'::float8);
+SELECT ntile(a) OVER (ORDER BY n) FROM (VALUES (1, NULL::int), (2, 2), (3, 2), (4, 2)) AS v (n, a) ORDER BY n;
+SET datestyle = 'German';
+SELECT '18/1/1999'::date;
+RESET datestyle;
