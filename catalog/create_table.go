@@ -19,6 +19,7 @@ type TableSpec struct {
 	Options      map[string]string
 	Layout       string     // "" is LayoutRow
 	Groups       [][]string // of the column layout, by column name
+	Elements     []string   // columns that are stored by elements; nil: those whose Storage says so
 	File         string     // "" for a name made from the table's
 	Cluster      *ClusterSpec
 }
@@ -133,6 +134,9 @@ func (c *Change) createTable(spec *TableSpec) (*Table, error) {
 			return nil, err
 		}
 		n, err = c.table(t.OID)
+	}
+	if err == nil && spec.Elements != nil {
+		n, err = c.SetElements(t.OID, spec.Elements)
 	}
 	if err != nil || layout == LayoutRow && spec.Groups == nil {
 		return n, err

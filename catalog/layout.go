@@ -70,6 +70,71 @@ func (t *Table) NamedGroups() string {
 	return strings.Join(out, ", ")
 }
 
+// MappingOptions returns the options of WITH (…) that say how the table is kept as
+// keys and values, as name=value, in alphabetical order: those that CREATE TABLE
+// takes before the table has its keys, as pg_dump writes it. A region-clustered
+// table needs them at once, so that its options are not among these.
+func (t *Table) MappingOptions() []string {
+	var out []string
+	var elements []string
+	for i := range t.Columns {
+		if c := &t.Columns[i]; c.Storage == StorageElements && !c.Dropped {
+			elements = append(elements, QuoteIdent(c.Name))
+		}
+	}
+	if elements != nil {
+		out = append(out, "elements="+strings.Join(elements, ", "))
+	}
+	if t.Layout == LayoutColumn {
+		if g := t.NamedGroups(); g != "" {
+			out = append(out, "groups="+g)
+		}
+		out = append(out, "layout="+LayoutColumn)
+	}
+	return out
+}
+
+// ParseElements reads the option elements: column names separated by commas. The
+// error is 22023.
+func ParseElements(text string) ([]string, error) {
+	var out []string
+	for rest := strings.TrimSpace(text); rest != "" || out != nil; {
+		name, after, ok := cutIdent(rest)
+		after = strings.TrimSpace(after)
+		if !ok || after != "" && after[0] != ',' {
+			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for option \"elements\": \"%s\"", text).
+				WithDetail("Columns are wanted, such as \"a, b\".")
+		}
+		out = append(out, name)
+		if after == "" {
+			break
+		}
+		rest = strings.TrimSpace(after[1:])
+	}
+	return out, nil
+}
+
+// SetElements makes the named columns of a table those that are stored by elements.
+// The rows are the caller's business.
+func (c *Change) SetElements(table types.OID, names []string) (*Table, error) {
+	return c.edit(table, func(t *Table) error {
+		for i := range t.Columns {
+			t.Columns[i].Storage = ""
+		}
+		for _, n := range names {
+			i := t.Col(n)
+			switch {
+			case i < 0:
+				return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" named in option \"elements\" does not exist", n)
+			case t.Columns[i].Storage != "":
+				return sqlerr.New(sqlerr.InvalidParameterValue, "column \"%s\" appears twice in option \"elements\"", n)
+			}
+			t.Columns[i].Storage = StorageElements
+		}
+		return nil
+	})
+}
+
 // ParseColumnGroups reads the option groups: lists of column names in
 // parentheses, separated by commas. The error is 22023.
 func ParseColumnGroups(text string) ([][]string, error) {

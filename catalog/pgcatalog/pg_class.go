@@ -145,7 +145,7 @@ func (env *Env) relationClass(r catalog.Relation) classRow {
 	case *catalog.Table:
 		c.kind, c.am, c.replident, c.rowType = 'r', catalog.OIDHeapAm, 'd', x.RowType
 		c.persistence, c.checks, c.hasIndex = persistence(x.Temp), len(x.Checks), len(x.Indexes) > 0
-		c.triggers, c.options = env.hasTriggers(x), options(x.Options)
+		c.triggers, c.options = env.hasTriggers(x), append(options(x.Options), x.MappingOptions()...)
 	case *catalog.View:
 		c.kind, c.rules, c.rowType, c.persistence = 'v', true, x.RowType, persistence(x.Temp)
 		c.options = options(x.Options)
@@ -155,6 +155,7 @@ func (env *Env) relationClass(r catalog.Relation) classRow {
 		if x.Materialized != nil {
 			c.kind, c.am, c.replident, c.populated = 'm', catalog.OIDHeapAm, 'd', x.Populated
 			c.hasIndex = len(x.Materialized.Indexes) > 0
+			c.options = append(c.options, x.Materialized.MappingOptions()...)
 		}
 	case *catalog.Sequence:
 		c.kind, c.persistence, c.rows, c.pages = 'S', persistence(x.Temp), 1, 1

@@ -19,6 +19,7 @@ func newInspectCmd() *cobra.Command {
 		RunE:  runInspect,
 	}
 	c.Flags().Int("limit", 10, "entries to print, 0 for all")
+	c.Flags().Int("width", 200, "characters to print of a key or value, 0 for all")
 	c.Flags().String("database", "postgres", "database of the table")
 	return c
 }
@@ -59,13 +60,15 @@ func runInspect(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	limit, _ := cmd.Flags().GetInt("limit")
+	var o table.InspectOpt
+	o.Limit, _ = cmd.Flags().GetInt("limit")
+	o.Width, _ = cmd.Flags().GetInt("width")
 	s, err := l.store.Snapshot(cmd.Context())
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	return d.Inspect(cmd.Context(), s, ix, limit, cmd.OutOrStdout())
+	return d.Inspect(cmd.Context(), s, ix, o, cmd.OutOrStdout())
 }
 
 // inspectTotals prints the totals of the database's files and of those that every

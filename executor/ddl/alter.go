@@ -1,7 +1,6 @@
 package ddl
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -128,41 +127,7 @@ func (x *exec) alterAction(oid types.OID, a *ast.AlterAction) error {
 		if a.Name != "" {
 			return columnOptions(t, a)
 		}
-		if a.Kind == "RESET OPTIONS" {
-			_, err := c.EditTable(oid, func(t *catalog.Table) error {
-				opts := maps.Clone(t.Options)
-				for i := range a.Options {
-					delete(opts, a.Options[i].Name)
-				}
-				t.Options = opts
-				return nil
-			})
-			return err
-		}
-		spec := &catalog.TableSpec{Options: map[string]string{}}
-		if err := x.tableOptions(spec, a.Options); err != nil {
-			return err
-		}
-		if spec.Layout != "" || spec.Groups != nil {
-			if spec.Layout == "" {
-				spec.Layout = t.Layout
-			}
-			if _, err := c.SetLayout(oid, spec.Layout, spec.Groups); err != nil {
-				return err
-			}
-		}
-		_, err := c.EditTable(oid, func(t *catalog.Table) error {
-			opts := map[string]string{}
-			for k, v := range t.Options {
-				opts[k] = v
-			}
-			for k, v := range spec.Options {
-				opts[k] = v
-			}
-			t.Options = opts
-			return nil
-		})
-		return err
+		return x.tableParameters(t, a)
 	case "ADD COLUMN":
 		return x.addColumn(t, a)
 	case "DROP COLUMN":

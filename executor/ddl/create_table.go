@@ -139,6 +139,12 @@ func (x *exec) tableOptions(spec *catalog.TableSpec, opts []ast.Option) error {
 			// read by clusterOptions
 		case "layout":
 			spec.Layout = v
+		case "elements":
+			names, err := catalog.ParseElements(v)
+			if err != nil {
+				return err
+			}
+			spec.Elements = append([]string{}, names...)
 		case "groups":
 			groups, err := catalog.ParseColumnGroups(v)
 			if err != nil {

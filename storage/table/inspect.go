@@ -2,6 +2,7 @@ package table
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/spatial"
@@ -17,21 +19,27 @@ import (
 	"kvsqld/storage/kv"
 )
 
-// Inspect prints up to limit keys and values (0: all) of the master file (ix nil)
-// or an index, readable beside raw, and the totals of what it printed. Damaged
-// values are shown with what is wrong.
-func (d *Desc) Inspect(ctx context.Context, r Reader, ix *catalog.Index, limit int, w io.Writer) error {
+// InspectOpt says how much Inspect prints.
+type InspectOpt struct {
+	Limit int // pairs of each file; 0: all
+	Width int // characters of a key, a value or its bytes; 0: all
+}
+
+// Inspect prints keys and values of the master file (ix nil) or an index, readable
+// beside raw, and the totals of what it printed. Damaged values are shown with what
+// is wrong.
+func (d *Desc) Inspect(ctx context.Context, r Reader, ix *catalog.Index, o InspectOpt, w io.Writer) error {
 	x, err := d.index(ix)
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriter(w)
 	pretty := func(p kv.Pair) (string, string) { return d.PrettyPair(ix, p.Key, p.Val) }
-	if err := inspectFile(ctx, r, d.fileOf(x), limit, out, pretty); err != nil {
+	if err := inspectFile(ctx, r, d.fileOf(x), o, out, pretty); err != nil {
 		return err
 	}
 	if k := d.cluster(); k != nil && k.root != nil && x == nil {
-		if err := inspectFile(ctx, r, d.regions(), limit, out, prettyRegion); err != nil {
+		if err := inspectFile(ctx, r, d.regions(), o, out, prettyRegion); err != nil {
 			return err
 		}
 	}
@@ -43,7 +51,7 @@ func (d *Desc) Inspect(ctx context.Context, r Reader, ix *catalog.Index, limit i
 				}
 				return d.PrettyKey(p.Key), g.row.Pretty(p.Key, p.Val, g.names(d.Table))
 			}
-			if err := inspectFile(ctx, r, g.space, limit, out, pretty); err != nil {
+			if err := inspectFile(ctx, r, g.space, o, out, pretty); err != nil {
 				return err
 			}
 		}
@@ -52,10 +60,11 @@ func (d *Desc) Inspect(ctx context.Context, r Reader, ix *catalog.Index, limit i
 }
 
 // Totals prints one line for each of the table's files: its pairs, the bytes of
-// their keys and values, and the average length of a value.
+// their keys and values, and the average length of a value; for posting lists and
+// columns stored by elements also how many there are and how long they are.
 func (d *Desc) Totals(ctx context.Context, r Reader, w io.Writer) error {
 	for _, sp := range d.files() {
-		if err := fileTotals(ctx, r, sp, w); err != nil {
+		if err := fileTotals(ctx, r, sp, w, d.counter(sp)); err != nil {
 			return err
 		}
 	}
@@ -66,14 +75,80 @@ func (d *Desc) Totals(ctx context.Context, r Reader, w io.Writer) error {
 // fragments and the states of the sequences.
 func SystemTotals(ctx context.Context, r Reader, w io.Writer) error {
 	for _, sp := range []kv.Space{catalogSpace, sequenceSpace} {
-		if err := fileTotals(ctx, r, sp, w); err != nil {
+		if err := fileTotals(ctx, r, sp, w, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func fileTotals(ctx context.Context, r Reader, sp kv.Space, w io.Writer) error {
+// listCounter counts the lists that a file is made of, and what is in them.
+type listCounter struct {
+	list, item   string // what they are called
+	lists, items int
+	take         func(c *listCounter, p kv.Pair) error
+	last         []byte
+}
+
+// counter returns the counter for a file of the table, nil if it has no lists.
+func (d *Desc) counter(sp kv.Space) *listCounter {
+	for _, x := range d.indexes {
+		if x.inverted && x.space.ID == sp.ID {
+			return &listCounter{list: "lists", item: "rows", take: x.countPosting}
+		}
+	}
+	for _, g := range d.groups {
+		if g.elements && g.space.ID == sp.ID {
+			return &listCounter{list: "values", item: "elements", take: d.countElement}
+		}
+	}
+	return nil
+}
+
+// countPosting counts a list at its first pair, and its rows: a delta that takes a
+// row out counts against the chunk that has it.
+func (x *index) countPosting(c *listCounter, p kv.Pair) error {
+	search, tag, _, err := x.splitPosting(p.Key)
+	if err != nil {
+		return corrupt(x.space, p.Key, err)
+	}
+	if c.last == nil || !bytes.Equal(search, c.last) {
+		c.lists, c.last = c.lists+1, bytes.Clone(search)
+	}
+	if tag == tagChunk {
+		var rows codec.KeyBuf
+		if err := codec.OpenPosting(p.Key, p.Val, &rows); err != nil {
+			return corrupt(x.space, p.Key, err)
+		}
+		c.items += rows.Len()
+		return nil
+	}
+	gone, err := isGone(p.Key, p.Val)
+	if err != nil {
+		return corrupt(x.space, p.Key, err)
+	}
+	if gone {
+		c.items--
+	} else {
+		c.items++
+	}
+	return nil
+}
+
+func (d *Desc) countElement(c *listCounter, p kv.Pair) error {
+	place, _, err := d.key.Skip(p.Key, d.key.Len())
+	if err != nil {
+		return err
+	}
+	if len(place) == 0 {
+		c.lists++
+	} else {
+		c.items++
+	}
+	return nil
+}
+
+func fileTotals(ctx context.Context, r Reader, sp kv.Space, w io.Writer, c *listCounter) error {
 	it := r.Scan(ctx, sp, kv.Range{}, kv.ScanOpt{})
 	defer it.Close()
 	var n, keyBytes, valBytes int
@@ -87,18 +162,28 @@ func fileTotals(ctx context.Context, r Reader, sp kv.Space, w io.Writer) error {
 		}
 		for _, p := range pairs {
 			n, keyBytes, valBytes = n+1, keyBytes+len(p.Key), valBytes+len(p.Val)
+			if c != nil {
+				if err := c.take(c, p); err != nil {
+					return err
+				}
+			}
 		}
 	}
-	average := 0.0
-	if n > 0 {
-		average = float64(valBytes) / float64(n)
+	lists := ""
+	if c != nil {
+		lists = fmt.Sprintf("; %d %s, %d %s, %.1f on average", c.lists, c.list, c.items, c.item, float64(c.items)/float64(max(c.lists, 1)))
 	}
-	_, err := fmt.Fprintf(w, "%s/%s: %d pairs, %d bytes of keys, %d bytes of values, %.1f on average\n", sp.DB, sp.File, n, keyBytes, valBytes, average)
+	_, err := fmt.Fprintf(w, "%s/%s: %d pairs, %d bytes of keys, %d bytes of values, %.1f on average%s\n",
+		sp.DB, sp.File, n, keyBytes, valBytes, float64(valBytes)/float64(max(n, 1)), lists)
 	return err
 }
 
 // inspectFile prints pairs of one file and their totals.
-func inspectFile(ctx context.Context, r Reader, sp kv.Space, limit int, out *bufio.Writer, pretty func(kv.Pair) (k, v string)) error {
+func inspectFile(ctx context.Context, r Reader, sp kv.Space, o InspectOpt, out *bufio.Writer, pretty func(kv.Pair) (k, v string)) error {
+	limit := o.Limit
+	if limit > 0 {
+		limit++ // tells whether there is more
+	}
 	it := r.Scan(ctx, sp, kv.Range{}, kv.ScanOpt{Limit: limit})
 	defer it.Close()
 	var n, keyBytes, valBytes int
@@ -111,13 +196,26 @@ func inspectFile(ctx context.Context, r Reader, sp kv.Space, limit int, out *buf
 			break
 		}
 		for _, p := range pairs {
+			if n == o.Limit && o.Limit > 0 {
+				_, err := fmt.Fprintf(out, "%s: the first %d pairs, %d bytes of keys, %d bytes of values\n", sp.File, n, keyBytes, valBytes)
+				return err
+			}
 			key, val := pretty(p)
-			fmt.Fprintf(out, "%s → %s\n    %x → %x\n", key, val, p.Key, p.Val)
+			fmt.Fprintf(out, "%s → %s\n    %s → %s\n", o.cut(key), o.cut(val), o.cut(fmt.Sprintf("%x", p.Key)), o.cut(fmt.Sprintf("%x", p.Val)))
 			n, keyBytes, valBytes = n+1, keyBytes+len(p.Key), valBytes+len(p.Val)
 		}
 	}
 	_, err := fmt.Fprintf(out, "%s: %d pairs, %d bytes of keys, %d bytes of values\n", sp.File, n, keyBytes, valBytes)
 	return err
+}
+
+// cut shortens a text that is too wide, saying by how much.
+func (o InspectOpt) cut(s string) string {
+	n := utf8.RuneCountInString(s)
+	if o.Width <= 0 || n <= o.Width {
+		return s
+	}
+	return string([]rune(s)[:o.Width]) + fmt.Sprintf("… (%d more)", n-o.Width)
 }
 
 // names are the columns of a group's values, "" for dropped ones.

@@ -634,7 +634,7 @@ func TestInspect(t *testing.T) {
 			d.Table.Indexes[1]: {"/\"a\" → /1", "/NULL +/2 → /2", "pairs_name_key.ind: 2 pairs"},
 		} {
 			var out strings.Builder
-			if err := d.Inspect(ctx, tx, ix, 0, &out); err != nil {
+			if err := d.Inspect(ctx, tx, ix, table.InspectOpt{}, &out); err != nil {
 				return err
 			}
 			for _, w := range want {

@@ -1,0 +1,66 @@
+package ddl
+
+import (
+	"maps"
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/parser/ast"
+)
+
+// tableParameters is ALTER TABLE … SET (…) and RESET (…). The parameters that say
+// how a table is kept have the rows rewritten (see follow).
+func (x *exec) tableParameters(t *catalog.Table, a *ast.AlterAction) error {
+	reset := a.Kind == "RESET OPTIONS"
+	for i := range a.Options {
+		switch o := &a.Options[i]; o.Name {
+		case "regions", "region_size", "region_rows", "cluster_with":
+			return sqlerr.Unsupported(o.Pos(), "changing %s of a table", o.Name)
+		}
+	}
+	spec := &catalog.TableSpec{Options: maps.Clone(t.Options)}
+	if spec.Options == nil {
+		spec.Options = map[string]string{}
+	}
+	layout, groups := t.Layout, [][]string(nil)
+	changed := false
+	if reset {
+		for i := range a.Options {
+			switch name := a.Options[i].Name; name {
+			case "layout":
+				layout, changed = catalog.LayoutRow, true
+			case "groups":
+				changed = true
+			case "elements":
+				spec.Elements = []string{}
+			default:
+				delete(spec.Options, name)
+			}
+		}
+	} else {
+		if err := x.tableOptions(spec, a.Options); err != nil {
+			return err
+		}
+		groups = spec.Groups
+		if spec.Layout != "" {
+			layout = spec.Layout
+		}
+		changed = slices.ContainsFunc(a.Options, func(o ast.Option) bool { return o.Name == "layout" || o.Name == "groups" })
+	}
+	if spec.Elements != nil {
+		if _, err := x.Change.SetElements(t.OID, spec.Elements); err != nil {
+			return err
+		}
+	}
+	if changed {
+		if _, err := x.Change.SetLayout(t.OID, layout, groups); err != nil {
+			return err
+		}
+	}
+	_, err := x.Change.EditTable(t.OID, func(t *catalog.Table) error {
+		t.Options = spec.Options
+		return nil
+	})
+	return err
+}
