@@ -20,8 +20,10 @@ import (
 // length and the bytes of its key: both in four bytes, so that places sort as the
 // elements do. An element is a row of one attribute: the array's element, or the
 // member's text. Values that have no elements (arrays of no or several dimensions,
-// jsonb scalars and arrays) are in the header. NULL has no header.
+// jsonb scalars and arrays) are in the header. NULL has no header, unless rows
+// without one have the default of a column that is younger than they are.
 const (
+	nullValue   = 'n'
 	wholeValue  = 'v' // the value's bytes follow
 	arrayValue  = 'a' // lower bound as varint and number of elements as uvarint follow
 	objectValue = 'o' // number of members as uvarint follows
@@ -39,10 +41,14 @@ func (p *valuePairs) add(key, val []byte) {
 func (g *groupFile) takeApart(p *valuePairs, key []byte, d types.Datum) error {
 	p.keys.Reset()
 	p.vals.Reset()
-	if d.Null {
+	if d.Null && !g.always {
 		return nil
 	}
 	head := func(h header) { p.add(key, codec.AppendBlob(nil, key, codec.FormatHeader, h.append(nil))) }
+	if d.Null {
+		head(header{kind: nullValue})
+		return nil
+	}
 	var at []byte
 	if d.T.Kind() == types.KArray {
 		elem, dims, lbs, elems, err := types.ArrayElems(d)
@@ -87,7 +93,10 @@ func (g *groupFile) putTogether(t types.T, pairs []kv.Pair) (types.Datum, error)
 	if h.count != len(pairs)-1 {
 		return types.Datum{}, fmt.Errorf("%w: %d elements where the header says %d", codec.ErrCorrupt, len(pairs)-1, h.count)
 	}
-	if h.kind == wholeValue {
+	switch h.kind {
+	case nullValue:
+		return types.Null(t), nil
+	case wholeValue:
 		return types.Bytes(t, h.whole), nil
 	}
 	count := h.count
@@ -130,7 +139,13 @@ func (w *Writer) putElements(ctx context.Context, g *groupFile, row int, key []b
 	}
 	var old, now valuePairs
 	if !fresh {
-		if err := g.takeApart(&old, key, w.old.value(g.cols[0], row)); err != nil {
+		var err error
+		if g.always { // what the old image has may be a default that is not stored
+			err = w.storedPairs(ctx, g, key, &old, false)
+		} else {
+			err = g.takeApart(&old, key, w.old.value(g.cols[0], row))
+		}
+		if err != nil {
 			return err
 		}
 	}

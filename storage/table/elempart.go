@@ -54,7 +54,7 @@ func (x *decoder) setParts(parts []Part) {
 
 // header is what is stored of a value under the row key.
 type header struct {
-	kind  byte // 0: NULL
+	kind  byte // 0: there is none
 	lower int  // of an array
 	count int  // of elements
 	whole []byte
@@ -74,6 +74,8 @@ func parseHeader(key, val []byte) (header, error) {
 	h := header{kind: b[0]}
 	rest := b[1:]
 	switch h.kind {
+	case nullValue:
+		return h, nil
 	case wholeValue:
 		h.whole = rest
 		return h, nil
@@ -96,6 +98,8 @@ func parseHeader(key, val []byte) (header, error) {
 func (h header) append(dst []byte) []byte {
 	dst = append(dst, h.kind)
 	switch h.kind {
+	case nullValue:
+		return dst
 	case wholeValue:
 		return append(dst, h.whole...)
 	case arrayValue:
@@ -148,6 +152,8 @@ func (q *groupRead) readPart(ctx context.Context, x *decoder, r Reader, keys [][
 		switch h := hs[i]; h.kind {
 		case 0:
 			put(i, x.d.missing[c])
+		case nullValue:
+			put(i, types.Null(t))
 		case wholeValue:
 			put(i, types.Bytes(t, h.whole))
 		case objectValue:

@@ -282,6 +282,8 @@ func (d *Desc) prettyElement(g *groupFile, p kv.Pair) (k, v string) {
 			return k, "<" + codec.ErrCorrupt.Error() + ">"
 		}
 		switch rest := head[1:]; head[0] {
+		case nullValue:
+			return k, "NULL"
 		case arrayValue:
 			lower, n := binary.Varint(rest)
 			count, _ := binary.Uvarint(rest[max(n, 0):])
