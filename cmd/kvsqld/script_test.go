@@ -40,7 +40,7 @@ import (
 // rows, the command tag; notices and errors with their SQLSTATE.
 
 // statementTimeout turns a missing answer into a test failure.
-const statementTimeout = 20 * time.Second
+const statementTimeout = 3 * time.Minute
 
 // firstUserOID is the lowest OID of objects that are not built in.
 const firstUserOID = 16384
