@@ -206,13 +206,13 @@ func (b *binder) special(e *ast.Special) plan.Expr {
 		return &plan.MinMax{At: at(t), Least: e.Kind == "LEAST", Args: xs}
 	case "NULLIF":
 		xs := args()
-		eq := b.operator("", "=", xs[0], xs[1], off)
 		// the type is that of the comparison's left side
 		x := b.known(xs[0])
 		if t := b.findOperator("=", xs[0], xs[1], off).Left; t != x.Type().OID && b.info(t).Category != 'P' {
 			x = b.must(xs[0], b.T(t, -1), implicit)
 		}
-		return &plan.NullIf{At: at(x.Type()), X: x, Eq: eq}
+		val := &plan.CaseVal{At: plan.At{T: x.Type(), Off: xs[0].Pos()}}
+		return &plan.NullIf{At: at(x.Type()), X: x, Eq: b.operator("", "=", val, xs[1], off)}
 	case "CURRENT_DATE":
 		return timeFn(types.TDate)
 	case "CURRENT_TIME":

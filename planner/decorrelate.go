@@ -63,22 +63,26 @@ func outerVars(e plan.Expr, own func(int) bool) bool {
 }
 
 // ownRels collects all entry numbers that are defined inside a query.
-func ownRels(q *query, into map[int]bool) {
-	if q == nil {
+func ownRels(q *query, into map[int]bool) { addRels(q, into, map[*query]bool{}) }
+
+// addRels leaves out the queries that it has seen: mapQuery comes to those that
+// lie deep as well.
+func addRels(q *query, into map[int]bool, seen map[*query]bool) {
+	if q == nil || seen[q] {
 		return
 	}
+	seen[q] = true
 	into[q.rel] = true
 	for _, c := range q.ctes {
-		ownRels(c.q, into)
-		ownRels(c.stepQ, into)
+		addRels(c.q, into, seen)
+		addRels(c.stepQ, into, seen)
 	}
-	if q.ref != nil && !q.work && !into[-q.ref.q.rel] {
-		into[-q.ref.q.rel] = true
-		ownRels(q.ref.q, into)
+	if q.ref != nil && !q.work {
+		addRels(q.ref.q, into, seen)
 	}
 	if q.setop != nil {
-		ownRels(q.setop.l, into)
-		ownRels(q.setop.r, into)
+		addRels(q.setop.l, into, seen)
+		addRels(q.setop.r, into, seen)
 	}
 	if b := q.block; b != nil {
 		into[b.grpRel] = true
@@ -87,13 +91,13 @@ func ownRels(q *query, into map[int]bool) {
 		}
 		for _, r := range b.rels {
 			into[r.id] = true
-			ownRels(r.query, into)
+			addRels(r.query, into, seen)
 		}
 	}
 	mapQuery(q, func(e plan.Expr) plan.Expr {
 		if sub, ok := e.(*subquery); ok {
 			into[sub.xrel] = true
-			ownRels(sub.q, into)
+			addRels(sub.q, into, seen)
 		}
 		return e
 	})

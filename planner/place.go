@@ -86,7 +86,7 @@ func (p *planner) outerParams(q *query, lay layout) []outerRef {
 		}
 		return e
 	})
-	eachWith(q, map[*cteDef]bool{}, func(def *cteDef) {
+	eachWith(q, map[any]bool{}, func(def *cteDef) {
 		params := func(e plan.Expr) plan.Expr {
 			if x, ok := e.(*plan.Param); ok {
 				inherit(x)
@@ -100,10 +100,12 @@ func (p *planner) outerParams(q *query, lay layout) []outerRef {
 }
 
 // eachWith calls f for the WITH queries that q reads, at all depths, once each.
-func eachWith(q *query, seen map[*cteDef]bool, f func(*cteDef)) {
-	if q == nil {
+// seen has the queries and WITH queries that need not be looked at again.
+func eachWith(q *query, seen map[any]bool, f func(*cteDef)) {
+	if q == nil || seen[q] {
 		return
 	}
+	seen[q] = true
 	if q.ref != nil && !seen[q.ref] {
 		seen[q.ref] = true
 		f(q.ref)

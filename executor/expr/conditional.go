@@ -257,19 +257,24 @@ func (c *compiler) compileNullIf(e *plan.NullIf) (Eval, error) {
 	if err != nil {
 		return nil, err
 	}
+	slot := &holder{}
+	outer := c.caseVal
+	c.caseVal = slot
 	eq, err := c.predicate(e.Eq)
+	c.caseVal = outer
 	if err != nil {
 		return nil, err
 	}
-	return &nullIfEval{t: e.T, x: x, eq: eq}, nil
+	return &nullIfEval{t: e.T, x: x, slot: slot, eq: eq}, nil
 }
 
 type nullIfEval struct {
-	t   types.T
-	x   Eval
-	eq  Pred
-	out vec.Vec
-	m   merger
+	t    types.T
+	x    Eval
+	slot *holder // what eq compares
+	eq   Pred
+	out  vec.Vec
+	m    merger
 }
 
 func (e *nullIfEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
@@ -279,6 +284,7 @@ func (e *nullIfEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 	}
 	e.m.start(&e.out, e.t, b.N)
 	e.m.put(x, rowsOf(b))
+	e.slot.v = x
 	sub := *b
 	if err := e.eq.Select(env, &sub); err != nil {
 		return nil, err

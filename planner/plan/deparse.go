@@ -137,7 +137,7 @@ func (d *deparser) expr(e Expr, implicit bool) {
 	case *NullIf:
 		args := []Expr{e.X}
 		if c, ok := e.Eq.(*Call); ok {
-			args = c.Args // both converted as the comparison wants them
+			args = append(args, c.Args[1])
 		}
 		d.call("NULLIF", args)
 	case *MinMax:

@@ -139,18 +139,19 @@ type (
 		Whens   []When
 		Else    Expr // nil: NULL
 	}
-	// CaseVal is the value of the innermost enclosing Case's Operand.
+	// CaseVal is the value of the innermost enclosing Case's Operand or NullIf's X.
 	CaseVal struct{ At }
 	// Coalesce is the first non-null argument.
 	Coalesce struct {
 		At
 		Args []Expr
 	}
-	// NullIf is NULL where Eq(X, Y) holds, X elsewhere; X and Y are converted by Eq's wishes.
+	// NullIf is NULL where Eq holds, X elsewhere. Eq is boolean and compares CaseVal,
+	// which stands for X, so that X is computed once.
 	NullIf struct {
 		At
 		X  Expr
-		Eq Expr // boolean
+		Eq Expr
 	}
 	// MinMax is GREATEST or LEAST (NULLs ignored) by the types' order.
 	MinMax struct {
