@@ -11,10 +11,13 @@ import (
 	"kvsqld/planner/plan"
 )
 
+// queryDepth is how many levels of expressions a level of queries counts as.
+const queryDepth = 20
+
 // bindSelect binds a whole query under the scope around it.
 func (p *planner) bindSelect(s *ast.Select, outer *scope) *query {
-	p.depth += 20
-	defer func() { p.depth -= 20 }()
+	p.depth += queryDepth
+	defer func() { p.depth -= queryDepth }()
 	if p.depth > maxExprDepth {
 		fail(sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded"))
 	}

@@ -62,7 +62,11 @@ func (p *planner) bindValues(s *ast.Select, outer *scope) *query {
 }
 
 func (p *planner) bindSetOp(s *ast.Select, outer *scope) *query {
+	// A chain of set operations leans to the left and is no nesting to its writer: a
+	// member of it counts as one level.
+	p.depth -= queryDepth - 1
 	l := p.bindSelect(s.SetOp.L, outer)
+	p.depth += queryDepth - 1
 	r := p.bindSelect(s.SetOp.R, outer)
 	name := s.SetOp.Op
 	if len(l.cols) != len(r.cols) {
