@@ -97,6 +97,13 @@ func (q *commitQueue) pop() []*commitReq {
 	return batch
 }
 
+// idle reports whether the queue is open and empty.
+func (q *commitQueue) idle() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return !q.closed && len(q.reqs) == 0
+}
+
 func (q *commitQueue) close() (rest []*commitReq) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -106,19 +113,41 @@ func (q *commitQueue) close() (rest []*commitReq) {
 	return rest
 }
 
-// commitLoop is the committer: the only caller of Engine.Apply.
+// commitLoop is the committer: with commitAlone, which takes its place, the only
+// caller of Engine.Apply.
 func (st *Store) commitLoop() {
 	defer close(st.loopDone)
 	for range st.queue.wake {
-		for {
-			st.queue.gather()
-			batch := st.queue.pop()
-			if len(batch) == 0 {
-				break
-			}
-			st.commitBatch(batch)
+		for st.commitNext() {
 		}
 	}
+}
+
+// commitNext applies the next batch; false if nothing is queued.
+func (st *Store) commitNext() bool {
+	st.committing.Lock()
+	defer st.committing.Unlock()
+	st.queue.gather()
+	batch := st.queue.pop()
+	if len(batch) > 0 {
+		st.commitBatch(batch)
+	}
+	return len(batch) > 0
+}
+
+// commitAlone applies a commit in the goroutine of its transaction, which is
+// cheaper than handing it to the committer and being woken. It does so only if
+// there is no other commit to make a batch with; false if nothing was done.
+func (st *Store) commitAlone(r *commitReq) bool {
+	if st.pending.Load() > 1 || !st.committing.TryLock() {
+		return false
+	}
+	defer st.committing.Unlock()
+	if !st.queue.idle() {
+		return false
+	}
+	st.commitBatch([]*commitReq{r})
+	return true
 }
 
 // commitBatch applies one batch and answers all its requests. If the engine
@@ -255,16 +284,20 @@ func (t *Txn) Commit(ctx context.Context) error {
 	t.mu.Lock()
 	t.releaseSnap() // T1
 	t.mu.Unlock()
-	if err := t.st.queue.push(r); err != nil {
-		return err
-	}
-	select {
-	case <-r.done:
-	case <-ctx.Done():
-		if t.st.queue.remove(r) {
-			return context.Cause(ctx)
+	t.st.pending.Add(1)
+	defer t.st.pending.Add(-1)
+	if !t.st.commitAlone(r) {
+		if err := t.st.queue.push(r); err != nil {
+			return err
 		}
-		<-r.done
+		select {
+		case <-r.done:
+		case <-ctx.Done():
+			if t.st.queue.remove(r) {
+				return context.Cause(ctx)
+			}
+			<-r.done
+		}
 	}
 	if r.err != nil {
 		return r.err

@@ -6,7 +6,8 @@
 //
 // A transaction is a snapshot opened at its first read, a private overlay of
 // writes, locks in memory, and a place in the commit queue. Nothing touches
-// the engine before Commit. One goroutine, the committer, takes all queued
+// the engine before Commit. One goroutine, the committer, or that of a
+// transaction when it is the only one to commit, takes all queued
 // commits at once, applies them in one engine transaction and so pays for one
 // sync (group commit). With an engine that is [Pipelined] those who wait for the
 // sync are no longer in the committer's way: while one of them syncs for all, the

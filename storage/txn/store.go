@@ -50,6 +50,9 @@ type Store struct {
 	queue commitQueue
 	sync  syncer
 
+	committing sync.Mutex   // held by whoever applies a batch
+	pending    atomic.Int32 // commits with writes that have not returned
+
 	commits, batches atomic.Uint64
 
 	closeOnce sync.Once
@@ -188,6 +191,9 @@ func (st *Store) Close() error {
 			r.finish(errClosed)
 		}
 		<-st.loopDone
+		// A commit may be being applied by its own transaction.
+		st.committing.Lock()
+		defer st.committing.Unlock()
 		close(st.locks.closed)
 		wait := st.opt.CloseWait
 		if wait == 0 {

@@ -144,7 +144,7 @@ func (d *decoder) bytes(n uint64) []byte {
 // with this body was written.
 func lagOf(body []byte) uint64 {
 	nothing := func(key, val []byte) {}
-	d, err := decodeChanges(body, func(kv.Space, int) {}, nothing)
+	d, err := decodeChanges(body, func(uint64, []byte, []byte, int) {}, nothing)
 	if err != nil {
 		return 0
 	}
@@ -153,24 +153,23 @@ func lagOf(body []byte) uint64 {
 
 // decodeBody calls space for each change and write for each of its writes;
 // val is nil for a deletion. The bytes alias body.
-func decodeBody(body []byte, space func(sp kv.Space, count int), write func(key, val []byte)) error {
+func decodeBody(body []byte, space func(id uint64, db, file []byte, count int), write func(key, val []byte)) error {
 	_, err := decodeChanges(body, space, write)
 	return err
 }
 
 // decodeChanges is decodeBody; the decoder stands behind the changes then.
-func decodeChanges(body []byte, space func(sp kv.Space, count int), write func(key, val []byte)) (decoder, error) {
+func decodeChanges(body []byte, space func(id uint64, db, file []byte, count int), write func(key, val []byte)) (decoder, error) {
 	d := decoder{b: body}
 	for {
 		id := d.uint()
 		if id == 0 || d.bad {
 			break
 		}
-		sp := kv.Space{ID: id}
-		sp.DB = string(d.bytes(d.uint()))
-		sp.File = string(d.bytes(d.uint()))
+		db := d.bytes(d.uint())
+		file := d.bytes(d.uint())
 		count := d.uint()
-		space(sp, int(count))
+		space(id, db, file, int(count))
 		for ; count > 0 && !d.bad; count-- {
 			key := d.bytes(d.uint())
 			n := d.uint()

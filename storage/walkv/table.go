@@ -17,8 +17,12 @@ type tree = btree.BTreeG[kv.Pair]
 
 func newTree() *tree {
 	return btree.NewBTreeGOptions(func(a, b kv.Pair) bool { return bytes.Compare(a.Key, b.Key) < 0 },
-		btree.Options{NoLocks: true})
+		btree.Options{NoLocks: true, Degree: treeDegree})
 }
+
+// treeDegree is half the entries of a node. Each batch copies the nodes on the
+// way to its keys, so that nodes are to be small.
+const treeDegree = 8
 
 // table is a published tree.
 type table struct {
@@ -74,11 +78,11 @@ func (m *memtable) insert(body []byte, old tables) (tables, error) {
 	}
 	var touched []*table
 	var cur *table
-	err := decodeBody(body, func(sp kv.Space, count int) {
-		cur = m.trees[sp.ID]
+	err := decodeBody(body, func(id uint64, db, file []byte, count int) {
+		cur = m.trees[id]
 		if cur == nil {
-			cur = &table{sp: sp, tree: newTree()}
-			m.trees[sp.ID] = cur
+			cur = &table{sp: kv.Space{ID: id, DB: string(db), File: string(file)}, tree: newTree()}
+			m.trees[id] = cur
 		}
 		if !slices.Contains(touched, cur) {
 			touched = append(touched, cur)
