@@ -196,6 +196,10 @@ func (c *Change) CreateView(spec *ViewSpec) (*View, error) {
 			return nil, err
 		}
 		v.Common, v.RowType = was.Common, was.RowType
+		for i := range was.Columns {
+			old := was.Columns[i] // comments, privileges and defaults stay
+			v.Columns[i] = old
+		}
 		return v, c.put(v)
 	}
 	if err := c.freeRelation(spec.Schema, spec.Name); err != nil {
@@ -208,7 +212,8 @@ func (c *Change) CreateView(spec *ViewSpec) (*View, error) {
 	v.RowType = c.alloc.AllocOID()
 	if spec.Materialized {
 		v.Materialized = &Table{Common: v.Common, RowType: v.RowType, Space: c.alloc.AllocSpace(), Layout: LayoutRow, Columns: slices.Clone(spec.Columns),
-			File: c.fileName(fileBase(spec.Schema, spec.Name), ".kv", v.OID)}
+			File: c.fileName(fileBase(spec.Schema, spec.Name), ".kv", v.OID), Options: v.Options}
+		v.Options = nil
 	}
 	return v, c.put(v)
 }

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"slices"
 	"unicode/utf8"
 
 	"kvsqld/catalog"
@@ -66,32 +67,74 @@ func before(b *vec.Batch, row int) []uint32 {
 }
 
 func (w *tableWriter) notNullError(c *catalog.Column, b *vec.Batch, r int) error {
-	e := sqlerr.New(sqlerr.NotNullViolation, `null value in column "%s" of relation "%s" violates not-null constraint`, c.Name, w.table.Name).
-		WithDetail("Failing row contains %s.", w.rowText(b, r))
+	e := w.withRow(sqlerr.New(sqlerr.NotNullViolation, `null value in column "%s" of relation "%s" violates not-null constraint`, c.Name, w.table.Name), b, r)
 	e.Schema, e.Table, e.Column = w.table.Schema, w.table.Name, c.Name
 	return e
 }
 
 func (w *tableWriter) checkError(name string, b *vec.Batch, r int) error {
-	e := sqlerr.New(sqlerr.CheckViolation, `new row for relation "%s" violates check constraint "%s"`, w.table.Name, name).
-		WithDetail("Failing row contains %s.", w.rowText(b, r))
+	e := w.withRow(sqlerr.New(sqlerr.CheckViolation, `new row for relation "%s" violates check constraint "%s"`, w.table.Name, name), b, r)
 	e.Schema, e.Table, e.Constraint = w.table.Schema, w.table.Name, name
 	return e
-}
-
-func (w *tableWriter) viewCheckError(b *vec.Batch, r int) error {
-	return sqlerr.New(sqlerr.WithCheckOptionViolation, `new row violates check option for view "%s"`, w.table.Name).
-		WithDetail("Failing row contains %s.", w.rowText(b, r))
 }
 
 // rowTextMax is the length in bytes after which a value is cut in details.
 const rowTextMax = 64
 
-// rowText shows a row as PostgreSQL's details do: (1, abc, null).
-func (w *tableWriter) rowText(b *vec.Batch, r int) string {
+// withRow adds the row that an error is about, as far as the user may know it.
+func (w *tableWriter) withRow(e *sqlerr.Error, b *vec.Batch, r int) *sqlerr.Error {
+	known := w.known()
+	if len(known) == 0 {
+		return e
+	}
+	names := ""
+	if len(known) < len(w.live) || !w.mayRead() {
+		for i, k := range known {
+			if names += ", "; i == 0 {
+				names = "("
+			}
+			names += w.table.Columns[w.live[k]].Name
+		}
+		names += ") = "
+	}
+	return e.WithDetail("Failing row contains %s%s.", names, w.rowText(known, b, r))
+}
+
+// mayRead reports whether the user may read all columns of the table.
+func (w *tableWriter) mayRead() bool {
+	if w.env.User == "" {
+		return true
+	}
+	has, _ := w.env.Snap.Privileges(w.env.User, w.table)
+	return has&catalog.PrivSelect != 0
+}
+
+// known lists the live columns, by position, that the user may read or has
+// assigned.
+func (w *tableWriter) known() []int {
+	all := w.mayRead()
+	var out []int
+	for i, c := range w.live {
+		see := all
+		if !see {
+			has, _ := w.env.Snap.ColumnPrivileges(w.env.User, w.table, c)
+			see = has&catalog.PrivSelect != 0
+		}
+		for _, right := range w.env.run.query.Rights {
+			see = see || right.Rel.ObjectOID() == w.table.OID && (slices.Contains(right.Insert, c) || slices.Contains(right.Update, c))
+		}
+		if see {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// rowText shows columns of a row as PostgreSQL's details do: (1, abc, null).
+func (w *tableWriter) rowText(cols []int, b *vec.Batch, r int) string {
 	buf := []byte{'('}
-	for i := range w.live {
-		if i > 0 {
+	for k, i := range cols {
+		if k > 0 {
 			buf = append(buf, ", "...)
 		}
 		v := b.Cols[i]

@@ -31,6 +31,9 @@ type Env struct {
 	Snap   *catalog.Snapshot
 	// DB is the current database, for lookups in Snap.
 	DB types.OID
+	// User is the role that runs the statement; details of errors tell no more of a
+	// row than it may read or has written. "" may read all.
+	User string
 
 	// WorkMem is the number of bytes an operator may keep before it spills to
 	// TempDir ("" is the system's); 0 never spills.

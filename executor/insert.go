@@ -2,7 +2,6 @@ package executor
 
 import (
 	"kvsqld/catalog/types/vec"
-	"kvsqld/executor/expr"
 	"kvsqld/planner/plan"
 	"kvsqld/storage/table"
 )
@@ -11,8 +10,8 @@ import (
 // keys, foreign keys, ON CONFLICT, RETURNING.
 type insert struct {
 	dml
-	viewCheck expr.Eval
-	conflict  *onConflict
+	views    viewChecks
+	conflict *onConflict
 }
 
 func (b *builder) insert(n *plan.Insert) (Operator, error) {
@@ -23,15 +22,14 @@ func (b *builder) insert(n *plan.Insert) (Operator, error) {
 	}
 	op := &insert{dml: d}
 	op.dml.write = op.write
-	if n.ViewCheck != nil {
-		if op.viewCheck, err = expr.Compile(n.ViewCheck); err != nil {
-			return nil, err
-		}
+	if op.views, err = newViewChecks(n.ViewChecks); err != nil {
+		return nil, err
 	}
 	if n.OnConflict != nil {
 		if op.conflict, err = newOnConflict(n.OnConflict); err != nil {
 			return nil, err
 		}
+		op.conflict.views = op.views
 		op.begin = func() { op.conflict.open(op.w) }
 	}
 	return op, nil
@@ -44,29 +42,15 @@ func (op *insert) write(in *vec.Batch) (*vec.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	if op.viewCheck != nil {
-		if err := op.checkView(b); err != nil {
-			return nil, err
-		}
-	}
 	if op.conflict != nil {
 		return op.conflict.write(b)
 	}
-	_, err = op.w.insert(b, table.InsertOpt{})
-	return b, err
-}
-
-// checkView verifies WITH CHECK OPTION, for which NULL is a failure.
-func (op *insert) checkView(b *vec.Batch) error {
-	v, err := op.viewCheck.Eval(op.env.Expr, b)
+	bad, err := op.views.failing(op.env, b)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for i := range b.Rows() {
-		r := b.Row(i)
-		if x := v.Idx(r); !v.Bool[x] || v.Nulls.Any() && v.Nulls.Get(x) {
-			return op.w.viewCheckError(b, r)
-		}
+	if _, err = op.w.insert(b, table.InsertOpt{}); err != nil {
+		return nil, err
 	}
-	return nil
+	return b, bad.of(op.w, b)
 }

@@ -18,6 +18,8 @@ type onConflict struct {
 	node *plan.OnConflict
 	set  []expr.Eval
 	cond expr.Pred
+	// views are checked for the rows that are written, by insertion or change.
+	views viewChecks
 
 	w       *tableWriter
 	mode    kv.RowLockMode  // of existing rows
@@ -59,6 +61,10 @@ func (c *onConflict) write(b *vec.Batch) (*vec.Batch, error) {
 	if c.node.DoUpdate {
 		o.Conflict = table.ConflictReport
 	}
+	bad, err := c.views.failing(c.w.env, b)
+	if err != nil {
+		return nil, err
+	}
 	res, err := c.w.insert(b, o)
 	if err != nil {
 		return nil, err
@@ -70,6 +76,9 @@ func (c *onConflict) write(b *vec.Batch) (*vec.Batch, error) {
 		}
 	}
 	out := &vec.Batch{Cols: b.Cols, N: b.N, Sel: inserted}
+	if err := bad.of(c.w, out); err != nil {
+		return nil, err
+	}
 	if !c.node.DoUpdate || len(res.Conflicts) == 0 && len(inserted) == b.Rows() {
 		c.remember(res)
 		return out, nil
@@ -149,7 +158,14 @@ func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, 
 	prev := &vec.Batch{Cols: both.Cols[:len(w.live)], N: n, Sel: both.Sel}
 	kv := vec.New(types.Of(types.OBytea), n)
 	copy(kv.B, keys)
-	return next, hit, w.update(kv, prev, next, w.changed(c.node.SetCols), nil)
+	bad, err := c.views.failing(w.env, next)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := w.update(kv, prev, next, w.changed(c.node.SetCols), nil); err != nil {
+		return nil, nil, err
+	}
+	return next, hit, bad.of(w, next)
 }
 
 // merge puts inserted and updated rows into the order of the input.

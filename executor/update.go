@@ -15,6 +15,7 @@ type update struct {
 	node  *plan.Update
 	rows  distinctRows
 	parts []table.Part // columns of which the input has elements alone
+	views viewChecks
 }
 
 func (b *builder) update(n *plan.Update) (Operator, error) {
@@ -23,6 +24,9 @@ func (b *builder) update(n *plan.Update) (Operator, error) {
 		return nil, err
 	}
 	op := &update{dml: d, node: n, rows: distinctRows{once: passesOnce(n.Input)}}
+	if op.views, err = newViewChecks(n.ViewChecks); err != nil {
+		return nil, err
+	}
 	op.dml.write, op.begin = op.write, op.rows.reset
 	return op, nil
 }
@@ -56,7 +60,14 @@ func (op *update) write(in *vec.Batch) (*vec.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
+	bad, err := op.views.failing(op.env, next)
+	if err != nil {
+		return nil, err
+	}
 	if err := w.update(keys, old, next, w.changed(op.node.SetCols), op.parts); err != nil {
+		return nil, err
+	}
+	if err := bad.of(w, next); err != nil {
 		return nil, err
 	}
 	extra := in.Cols[len(in.Cols)-op.node.Extra:]

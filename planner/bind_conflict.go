@@ -9,8 +9,8 @@ import (
 	"kvsqld/planner/plan"
 )
 
-func (p *planner) onConflict(s *ast.Insert, t *catalog.Table, alias string, live []int, sc *scope) *plan.OnConflict {
-	c := s.OnConflict
+func (p *planner) onConflict(s *ast.Insert, d *destination, alias string, sc *scope) *plan.OnConflict {
+	c, t := s.OnConflict, d.shape
 	out := &plan.OnConflict{DoUpdate: c.DoUpdate}
 	switch {
 	case c.Constraint != "":
@@ -26,10 +26,10 @@ func (p *planner) onConflict(s *ast.Insert, t *catalog.Table, alias string, live
 			failf(sqlerr.UndefinedObject, c.Pos(), "constraint \"%s\" for table \"%s\" does not exist", c.Constraint, t.Name)
 		}
 	case len(c.Targets) > 0:
-		out.Indexes = p.arbiters(c, t)
+		out.Indexes = p.arbiters(c, d)
 	case !c.DoUpdate:
-		for _, ix := range t.Indexes {
-			if ix.Unique && t.Deferrable(ix) {
+		for _, ix := range d.table.Indexes {
+			if ix.Unique && d.table.Deferrable(ix) {
 				fail(errDeferrableArbiter(-1))
 			}
 		}
@@ -39,30 +39,58 @@ func (p *planner) onConflict(s *ast.Insert, t *catalog.Table, alias string, live
 	}
 	for _, ix := range out.Indexes {
 		for _, k := range ix.Keys {
-			if k.Col >= 0 {
-				p.dest.Read(k.Col)
+			if i := d.named(k.Col); i >= 0 {
+				p.dest.Read(i)
 			}
 		}
 	}
 	if !c.DoUpdate {
 		return out
 	}
-	r := p.tableRel(t, alias)
-	p.watch(r, p.dest)
-	x := p.tableRel(t, "excluded")
-	lay := layout{}
-	lay.addTable(r, live, 0)
-	lay.addTable(x, live, len(live))
+	r, x := p.entry(d, alias), p.entry(d, "excluded")
+	p.watch(r, d.right)
+	p.watch(x, d.right)
 	ns := []*nsItem{p.relNames(r, nil, -1)}
 	ex := p.relNames(x, nil, -1)
 	ex.colsVisible = false
 	ns = append(ns, ex)
 	b := &binder{planner: p, scope: &scope{parent: sc, items: ns}, what: "UPDATE", noAgg: true, noWin: true}
-	out.SetCols, out.Set = p.assignments(c.Set, t, r, b)
-	out.Set = p.planExprs(out.Set, lay)
+	set, values := p.assignments(c.Set, d, r, b)
+	where := constBool(true)
 	if c.UpdWhere != nil {
 		b.what = "WHERE"
-		out.Where = p.planExprs([]plan.Expr{conjunctionOr(b.cond(c.UpdWhere))}, lay)[0]
+		where = conjunctionOr(b.cond(c.UpdWhere))
+	}
+	p.ready(d, "INSERT", set)
+	live := liveCols(d.table)
+	lay := layout{}
+	xs := append(values, where)
+	for i, named := range []*rel{r, x} {
+		base, replace, _ := p.through(d, named)
+		lay.addTable(base, live, i*len(live))
+		xs = replaceIn(xs, replace)
+	}
+	xs = p.planExprs(xs, lay)
+	out.SetCols, out.Set = d.columns(set), xs[:len(set)]
+	if c.UpdWhere != nil {
+		out.Where = xs[len(set)]
+	}
+	return out
+}
+
+// named is the column of the named relation that a column of the table is, or -1.
+func (d *destination) named(col int) int {
+	if d.views == nil {
+		return col
+	}
+	return slices.IndexFunc(d.columns(seq(len(d.shape.Columns))), func(c int) bool { return c == col && c >= 0 })
+}
+
+// seq is 0 … n-1.
+func seq(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
 	}
 	return out
 }
@@ -75,19 +103,20 @@ func conjunctionOr(l []plan.Expr) plan.Expr {
 }
 
 // arbiters finds the unique indexes whose keys are exactly the conflict target.
-func (p *planner) arbiters(c *ast.OnConflict, t *catalog.Table) []*catalog.Index {
+func (p *planner) arbiters(c *ast.OnConflict, d *destination) []*catalog.Index {
+	t := d.table
 	want := map[int]bool{}
 	var exprs []string
 	for i := range c.Targets {
 		switch x := c.Targets[i].X.(type) {
 		case *ast.ColumnRef:
-			col := t.Col(x.Parts[len(x.Parts)-1])
+			col := d.shape.Col(x.Parts[len(x.Parts)-1])
 			if col < 0 {
 				failf(sqlerr.UndefinedColumn, x.Pos(), "column \"%s\" does not exist", x.Parts[len(x.Parts)-1])
 			}
-			want[col] = true
+			want[d.column(col)] = true // -1, which no index has, for what is no column of the table
 		default:
-			exprs = append(exprs, ast.Format(x))
+			exprs = append(exprs, p.baseText(d, x))
 		}
 	}
 	var out []*catalog.Index
@@ -130,4 +159,25 @@ func errDeferrableArbiter(pos int) error {
 		return e.At(pos)
 	}
 	return e
+}
+
+// baseText is an expression over the columns of the named relation with the
+// names that these have in the table.
+func (p *planner) baseText(d *destination, x ast.Expr) string {
+	if d.views == nil {
+		return ast.Format(x)
+	}
+	y, err := p.Texts.ParseExpr(ast.Format(x))
+	if err != nil {
+		fail(err)
+	}
+	ast.Walk(y, func(n ast.Node) bool {
+		if ref, ok := n.(*ast.ColumnRef); ok && len(ref.Parts) == 1 {
+			if c := d.shape.Col(ref.Parts[0]); c >= 0 && d.column(c) >= 0 {
+				ref.Parts = []string{d.table.Columns[d.column(c)].Name}
+			}
+		}
+		return true
+	})
+	return ast.Format(y)
 }

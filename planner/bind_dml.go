@@ -33,10 +33,7 @@ func (p *planner) dmlTable(n *ast.Name, verb string) *catalog.Table {
 		p.dest = p.need(o, dmlPrivs[verb])
 		return o
 	case *catalog.View:
-		if o.Materialized != nil {
-			failf(sqlerr.WrongObjectType, n.Pos(), "cannot change materialized view \"%s\"", o.Name)
-		}
-		unsupported(n.Pos(), "%s on view \"%s\"", verb, o.Name)
+		failf(sqlerr.WrongObjectType, n.Pos(), "cannot change materialized view \"%s\"", o.Name)
 	case *catalog.Virtual:
 		failf(sqlerr.InsufficientPrivilege, n.Pos(), "permission denied: \"%s\" is a system catalog", o.Name)
 	case *catalog.Sequence:
@@ -114,8 +111,8 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 	if s.With != nil {
 		sc, defs = p.with(s.With, outer)
 	}
-	t := p.dmlTable(&s.Table, "INSERT")
-	live := liveCols(t)
+	d := p.destination(&s.Table, "INSERT")
+	t := d.shape // what names and positions refer to; the table itself but for a view
 	var cols []int
 	ib := &binder{planner: p, scope: &scope{parent: sc}, what: "INSERT", noAgg: true, noWin: true}
 	places := ib.insertPlaces(s.Cols, t)
@@ -125,9 +122,9 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 	implicitCols := s.Cols == nil
 	p.dest.Insert = cols
 	if implicitCols {
-		p.dest.Insert = live
+		p.dest.Insert = liveCols(t)
 	}
-	ins := &plan.Insert{Table: t}
+	ins := &plan.Insert{}
 	width := make([]plan.Expr, len(t.Columns)) // expression per table column over the source
 	var src plan.Node
 	colOff := func(i int) int {
@@ -137,7 +134,7 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 		return -1
 	}
 	check := func(i int, isDefault bool, off int) {
-		c := &t.Columns[cols[i]]
+		c := d.descriptor(cols[i])
 		if c.Generated && !isDefault {
 			fail(generatedError(t, c, true, off))
 		}
@@ -171,16 +168,15 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 			}
 			out := make([]plan.Expr, n)
 			for i, x := range row {
-				c := &t.Columns[cols[i]]
 				if sp, ok := x.(*ast.Special); ok && sp.Kind == "DEFAULT" {
 					noDefault(places[i].a)
 					check(i, true, -1)
-					out[i] = p.columnDefault(t, cols[i])
+					out[i] = p.defaultOf(d, cols[i])
 					continue
 				}
 				check(i, false, x.Pos())
-				if c.Identity != 0 && s.Overriding == "USER" {
-					out[i] = p.columnDefault(t, cols[i])
+				if d.descriptor(cols[i]).Identity != 0 && s.Overriding == "USER" {
+					out[i] = p.defaultOf(d, cols[i])
 					continue
 				}
 				out[i] = places[i].value(p, t, b.expr(x), x.Pos())
@@ -206,14 +202,35 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 		}
 		src = p.planQuery(q)
 		for i := range q.cols {
-			c := &t.Columns[cols[i]]
-			if c.Identity != 0 && s.Overriding == "USER" {
+			if d.descriptor(cols[i]).Identity != 0 && s.Overriding == "USER" {
 				continue
 			}
 			off := p.colOff(q, i)
 			places[i].put(p, t, width, places[i].value(p, t, &plan.Col{At: plan.At{T: q.cols[i].T, Off: off}, Idx: i}, off))
 		}
 	}
+	alias := s.Alias
+	if alias == "" {
+		alias = t.Name
+	}
+	var given []int
+	for c, x := range width {
+		if x != nil {
+			given = append(given, c)
+		}
+	}
+	p.ready(d, "INSERT", given)
+	if s.OnConflict != nil {
+		ins.OnConflict = p.onConflict(s, d, alias, sc)
+	}
+	ins.Returning, ins.Cols = p.returning(s.Returning, d, alias, nil, sc)
+	ins.HasReturning = s.Returning != nil
+	width = p.insertThrough(d, width)
+	t = d.table
+	ins.Table = t
+	live := liveCols(t)
+	ins.ViewChecks = p.viewChecks(d, live)
+	d.grant()
 	// fill in defaults
 	pr := &plan.Project{Input: src}
 	identity := len(src.Base().Cols) == len(live)
@@ -234,15 +251,6 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 		ins.Input = pr
 	}
 	ins.Common.Rows = src.Base().Rows
-	alias := s.Alias
-	if alias == "" {
-		alias = t.Name
-	}
-	if s.OnConflict != nil {
-		ins.OnConflict = p.onConflict(s, t, alias, live, sc)
-	}
-	ins.Returning, ins.Cols = p.returning(s.Returning, t, alias, live, nil, sc)
-	ins.HasReturning = s.Returning != nil
 	p.prepareCTEs(defs)
 	return ins
 }
@@ -278,16 +286,16 @@ func (l layout) addTable(r *rel, live []int, base int) {
 }
 
 // returning binds RETURNING over the changed row and the extra columns.
-func (p *planner) returning(list []ast.Target, t *catalog.Table, alias string, live []int, extra *fromExtra, sc *scope) ([]plan.Expr, []plan.OutCol) {
+func (p *planner) returning(list []ast.Target, d *destination, alias string, extra *fromExtra, sc *scope) ([]plan.Expr, []plan.OutCol) {
 	if list == nil {
 		return nil, nil
 	}
-	r := p.tableRel(t, alias)
-	p.watch(r, p.dest)
+	r := p.entry(d, alias)
+	p.watch(r, d.right)
 	bl := &block{rels: map[int]*rel{r.id: r}}
 	ns := []*nsItem{p.relNames(r, nil, -1)}
+	live := liveCols(d.table)
 	lay := layout{}
-	lay.addTable(r, live, 0)
 	if extra != nil {
 		ns = append(ns, extra.ns...)
 		for k, v := range extra.lay {
@@ -308,7 +316,9 @@ func (p *planner) returning(list []ast.Target, t *catalog.Table, alias string, l
 		xs = append(xs, x)
 		cols = append(cols, plan.OutCol{Name: t.name, T: x.Type(), Table: t.tbl, AttNum: t.attnum})
 	}
-	return p.planExprs(xs, lay), cols
+	base, replace, _ := p.through(d, r)
+	lay.addTable(base, live, 0)
+	return p.planExprs(replaceIn(xs, replace), lay), cols
 }
 
 // fromExtra is what RETURNING of UPDATE … FROM may see beside the target.
@@ -319,7 +329,8 @@ type fromExtra struct {
 }
 
 // assignments binds a SET list to columns of the table, which is entry r.
-func (p *planner) assignments(set []ast.Assign, t *catalog.Table, r *rel, b *binder) ([]int, []plan.Expr) {
+func (p *planner) assignments(set []ast.Assign, d *destination, r *rel, b *binder) ([]int, []plan.Expr) {
+	t := d.shape
 	var cols []int
 	var xs []plan.Expr
 	parts := map[int]bool{} // columns of which parts are assigned
@@ -335,13 +346,14 @@ func (p *planner) assignments(set []ast.Assign, t *catalog.Table, r *rel, b *bin
 		if at >= 0 && (len(a.Path) == 0 || !parts[c]) {
 			failf(sqlerr.SyntaxError, -1, "multiple assignments to same column \"%s\"", a.Col)
 		}
-		col := &t.Columns[c]
+		col := d.descriptor(c)
 		if isDefault {
-			if col.Generated {
+			if col.Generated && !d.givesNull(c) {
 				return
 			}
-			x = p.columnDefault(t, c)
-		} else {
+			x = p.updateDefault(d, c)
+		}
+		if !isDefault || d.givesNull(c) {
 			if col.Generated {
 				fail(generatedError(t, col, false, off))
 			}
@@ -349,6 +361,8 @@ func (p *planner) assignments(set []ast.Assign, t *catalog.Table, r *rel, b *bin
 				fail(sqlerr.New(sqlerr.GeneratedAlways, "column \"%s\" can only be updated to DEFAULT", col.Name).
 					WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", col.Name))
 			}
+		}
+		if !isDefault {
 			x = pl.value(p, t, x, off)
 		}
 		if len(a.Path) > 0 {
@@ -357,7 +371,7 @@ func (p *planner) assignments(set []ast.Assign, t *catalog.Table, r *rel, b *bin
 				xs[at] = pl.into(p, t, xs[at], x)
 				return
 			}
-			x = pl.into(p, t, &plan.Var{At: plan.At{T: col.Type, Off: -1}, Rel: r.id, Col: c, Name: col.Name}, x)
+			x = pl.into(p, t, &plan.Var{At: plan.At{T: t.Columns[c].Type, Off: -1}, Rel: r.id, Col: c, Name: a.Col}, x)
 		}
 		cols = append(cols, c)
 		xs = append(xs, x)
@@ -412,16 +426,16 @@ func (p *planner) assignments(set []ast.Assign, t *catalog.Table, r *rel, b *bin
 // RETURNING needs. parts are the columns of which old and new value are in part.
 // With cursor there is no condition but that the row is the one that the cursor
 // stands on.
-func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.Expr, cursor string, t *catalog.Table,
+func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.Expr, cursor string, d *destination, verb string,
 	sc *scope, set []ast.Assign, returning bool) (in plan.Node, setCols []int, extra *fromExtra, nExtra int, parts []plan.Part) {
 	alias := ref.Alias
 	if alias == "" {
 		alias = ref.Name.Last()
 	}
 	bl := &block{rels: map[int]*rel{}}
-	r := p.tableRel(t, alias)
-	p.watch(r, p.dest)
-	r.needKey, r.target, r.cursor = true, true, cursor
+	r := p.entry(d, alias)
+	r.target = true
+	p.watch(r, d.right)
 	bl.rels[r.id] = r
 	bl.from = []*joinItem{{rel: r}}
 	inner := &scope{parent: sc, block: bl}
@@ -434,6 +448,27 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 	others := append([]*nsItem(nil), inner.items[n:]...)
 	wb := &binder{planner: p, scope: inner, what: "WHERE", noAgg: true, noWin: true}
 	bl.where = wb.cond(where)
+	var values []plan.Expr
+	if set != nil {
+		sb := &binder{planner: p, scope: inner, what: "UPDATE", noAgg: true, noWin: true}
+		setCols, values = p.assignments(set, d, r, sb)
+	}
+	p.ready(d, verb, setCols)
+	named := r
+	r, replace, conds := p.through(d, named)
+	r.needKey, r.target, r.cursor = true, true, cursor
+	if replace != nil {
+		if cursor != "" {
+			failf(sqlerr.FeatureNotSupported, -1, "WHERE CURRENT OF on a view is not implemented")
+		}
+		delete(bl.rels, named.id)
+		bl.rels[r.id], bl.from[0] = r, &joinItem{rel: r}
+		values = replaceIn(values, replace)
+		mapQuery(&query{block: bl}, replace)
+		bl.where = d.filterThrough(bl.where, conds)
+		setCols = d.columns(setCols)
+	}
+	t := d.table
 	live := liveCols(t)
 	addVar := func(rel *rel, col int, ty types.T) {
 		bl.targets = append(bl.targets, target{x: &plan.Var{At: plan.At{T: ty, Off: -1}, Rel: rel.id, Col: col}})
@@ -452,21 +487,18 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 		}
 	}
 	if set != nil {
-		sb := &binder{planner: p, scope: inner, what: "UPDATE", noAgg: true, noWin: true}
-		var xs []plan.Expr
-		setCols, xs = p.assignments(set, t, r, sb)
-		if skip := p.unread(t, setCols); skip != nil && !returning {
+		if skip := p.unread(t, setCols); skip != nil && !returning && d.views == nil {
 			for _, c := range live {
 				if skip[c] {
 					unread(c)
 				}
 			}
 		}
-		for _, x := range xs {
+		for _, x := range values {
 			bl.targets = append(bl.targets, target{x: x})
 		}
-		if !returning {
-			p.partAssigned(r, setCols, xs)
+		if !returning && d.views == nil {
+			p.partAssigned(r, setCols, values)
 		}
 	}
 	extra = &fromExtra{ns: others, lay: layout{}, bl: bl}
@@ -499,11 +531,13 @@ func (p *planner) planUpdate(s *ast.Update, outer *scope) plan.Node {
 	if s.With != nil {
 		sc, defs = p.with(s.With, outer)
 	}
-	t := p.dmlTable(&s.Table.Name, "UPDATE")
-	in, set, extra, n, parts := p.changeInput(s.Table, s.From, s.Where, s.Current, t, sc, s.Set, s.Returning != nil)
-	u := &plan.Update{Table: t, Input: in, SetCols: set, Parts: parts, Extra: n, HasReturning: s.Returning != nil}
+	d := p.destination(&s.Table.Name, "UPDATE")
+	in, set, extra, n, parts := p.changeInput(s.Table, s.From, s.Where, s.Current, d, "UPDATE", sc, s.Set, s.Returning != nil)
+	u := &plan.Update{Table: d.table, Input: in, SetCols: set, Parts: parts, Extra: n, HasReturning: s.Returning != nil}
 	u.Common.Rows = in.Base().Rows
-	u.Returning, u.Cols = p.returning(s.Returning, t, aliasOf(s.Table), liveCols(t), extra, sc)
+	u.Returning, u.Cols = p.returning(s.Returning, d, aliasOf(s.Table), extra, sc)
+	u.ViewChecks = p.viewChecks(d, liveCols(d.table))
+	d.grant()
 	p.prepareCTEs(defs)
 	return u
 }
@@ -513,16 +547,17 @@ func (p *planner) planDelete(s *ast.Delete, outer *scope) plan.Node {
 	if s.With != nil {
 		sc, defs = p.with(s.With, outer)
 	}
-	t := p.dmlTable(&s.Table.Name, "DELETE")
-	in, _, extra, n, _ := p.changeInput(s.Table, s.Using, s.Where, s.Current, t, sc, nil, s.Returning != nil)
-	d := &plan.Delete{Table: t, Input: in, Extra: n, HasReturning: s.Returning != nil}
+	d := p.destination(&s.Table.Name, "DELETE")
+	in, _, extra, n, _ := p.changeInput(s.Table, s.Using, s.Where, s.Current, d, "DELETE", sc, nil, s.Returning != nil)
+	del := &plan.Delete{Table: d.table, Input: in, Extra: n, HasReturning: s.Returning != nil}
 	if s.Returning == nil {
-		d.Unread = p.undeleted(t)
+		del.Unread = p.undeleted(d.table)
 	}
-	d.Common.Rows = in.Base().Rows
-	d.Returning, d.Cols = p.returning(s.Returning, t, aliasOf(s.Table), liveCols(t), extra, sc)
+	del.Common.Rows = in.Base().Rows
+	del.Returning, del.Cols = p.returning(s.Returning, d, aliasOf(s.Table), extra, sc)
+	d.grant()
 	p.prepareCTEs(defs)
-	return d
+	return del
 }
 
 func aliasOf(r *ast.TableRef) string {

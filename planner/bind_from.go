@@ -216,7 +216,7 @@ func (p *planner) viewRel(v *catalog.View, alias string) *rel {
 		fail(fmt.Errorf("view %s: %w", v.Name, err))
 	}
 	right, as := p.need(v, catalog.PrivSelect), p.as
-	if v.Options["security_invoker"] != "true" {
+	if !invokerRights(v) {
 		p.as = v.Owner
 	}
 	p.inView++
@@ -225,6 +225,7 @@ func (p *planner) viewRel(v *catalog.View, alias string) *rel {
 	p.as = as
 	p.resolveUnknowns(q)
 	r := p.queryRel(q, alias)
+	r.view = v
 	p.watch(r, right)
 	for i := range r.cols {
 		if i < len(v.Columns) {

@@ -104,7 +104,9 @@ func (p *planner) lockRel(r *rel, c *lockClause, pos int) {
 		return
 	}
 	c.rels[r.id] = true
-	p.checkLocking(r.query, c.strength, pos)
+	if r.view == nil || r.query.setop == nil {
+		p.checkLocking(r.query, c.strength, pos)
+	}
 	if r.query.block == nil {
 		return
 	}

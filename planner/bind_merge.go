@@ -118,7 +118,7 @@ func (p *planner) mergeWhen(w *ast.MergeWhen, t *catalog.Table, r *rel, both, so
 	case "UPDATE":
 		out.Action = plan.MergeUpdate
 		b.what = "UPDATE"
-		out.Cols, out.Values = p.assignments(w.Set, t, r, b)
+		out.Cols, out.Values = p.assignments(w.Set, &destination{shape: t, table: t, right: p.dest}, r, b)
 		out.Values = p.planExprs(out.Values, lay)
 	case "DELETE":
 		out.Action = plan.MergeDelete

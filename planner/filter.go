@@ -440,7 +440,8 @@ func (p *planner) virtualKeys(r *rel, v *plan.VirtualScan, conj []plan.Expr) []p
 	return conj // a lookup may return more; the filter stays
 }
 
-// pushIntoQuery moves conjuncts on a derived table's plain columns into it.
+// pushIntoQuery moves conjuncts on a derived table's plain columns into it, into
+// a security_barrier view those alone that tell nothing of the rows it hides.
 func (p *planner) pushIntoQuery(s *state, u *unit) {
 	q := u.rel.query
 	if p.NoOptimizer || q.ref != nil || q.dml != nil || q.setop != nil || q.block == nil || q.block.values != nil ||
@@ -450,7 +451,7 @@ func (p *planner) pushIntoQuery(s *state, u *unit) {
 	b := q.block
 	var rest []plan.Expr
 	for _, c := range u.local {
-		ok := !volatileCall(c)
+		ok := !volatileCall(c) && !(barrier(u.rel.view) && leaks(c))
 		plan.Visit(c, func(x plan.Expr) bool {
 			switch v := x.(type) {
 			case *subquery:

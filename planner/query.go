@@ -82,6 +82,7 @@ type rel struct {
 	virt       *catalog.Virtual
 	seq        *catalog.Sequence
 	query      *query
+	view       *catalog.View // whose query it is
 	funcs      []plan.Expr
 	fcols      []int
 	ordinality bool
@@ -91,6 +92,17 @@ type rel struct {
 	target     bool    // the table that the statement changes
 	cursor     string  // whose current row of the table is meant (WHERE CURRENT OF)
 	mark       int     // a derived table's column that is true in each row, 0: none yet
+}
+
+// rowType is the type of a whole row of a table or view, 0 for others.
+func (r *rel) rowType() types.OID {
+	switch {
+	case r.table != nil:
+		return r.table.RowType
+	case r.view != nil:
+		return r.view.RowType
+	}
+	return 0
 }
 
 // joinItem is a tree of joins over range-table entries.

@@ -247,8 +247,8 @@ func (b *binder) wholeRow(it *nsItem, off int) plan.Expr {
 		return moved(it.cols[0].x, off)
 	}
 	r := &plan.RowCtor{At: plan.At{T: types.TRecord, Off: off}, Present: b.present(it)}
-	if it.rel != nil && it.rel.table != nil && it.rel.table.RowType != 0 {
-		r.T = types.T{OID: it.rel.table.RowType, Mod: -1, User: types.KRecord}
+	if it.rel != nil && it.rel.rowType() != 0 {
+		r.T = types.T{OID: it.rel.rowType(), Mod: -1, User: types.KRecord}
 	}
 	for _, c := range it.cols {
 		r.Elems = append(r.Elems, c.x)

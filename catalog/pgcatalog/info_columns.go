@@ -14,11 +14,11 @@ func rowsColumns(w *writer) {
 		if byName && name != want {
 			return
 		}
-		base := !isView(r)
+		_, into := env.updatable(r)
 		cols := r.RelColumns()
 		for i := range cols {
 			if c := &cols[i]; !c.Dropped {
-				w.columnRow(db, schema, name, i+1, c, base)
+				w.columnRow(db, schema, name, i+1, c, into(i))
 			}
 		}
 	})

@@ -12,7 +12,8 @@ func rowsTables(w *writer) {
 			kind = "LOCAL TEMPORARY"
 		}
 		if isView(r) {
-			kind, insertable = "VIEW", false
+			events, _ := w.env.updatable(r)
+			kind, insertable = "VIEW", events&eventInsert != 0
 		}
 		w.str(db).str(schema).str(name).str(kind).nulls(5).yes(insertable).yes(false).null().end()
 	})

@@ -22,7 +22,9 @@ func rowsViews(w *writer) {
 		} else {
 			w.null()
 		}
-		w.str(check).yes(false).yes(false).yes(false).yes(false).yes(false).end()
+		events, _ := w.env.updatable(r)
+		const both = eventUpdate | eventDelete
+		w.str(check).yes(events&both == both).yes(events&eventInsert != 0).yes(false).yes(false).yes(false).end()
 	})
 }
 

@@ -148,11 +148,9 @@ func (env *Env) relationClass(r catalog.Relation) classRow {
 		c.triggers, c.options = env.hasTriggers(x), append(options(x.Options), x.MappingOptions()...)
 	case *catalog.View:
 		c.kind, c.rules, c.rowType, c.persistence = 'v', true, x.RowType, persistence(x.Temp)
-		c.options = options(x.Options)
-		if x.CheckOption != "" {
-			c.options = append(c.options, "check_option="+x.CheckOption)
-		}
+		c.options = x.RelOptions()
 		if x.Materialized != nil {
+			c.options = options(x.Materialized.Options)
 			c.kind, c.am, c.replident, c.populated = 'm', catalog.OIDHeapAm, 'd', x.Populated
 			c.hasIndex = len(x.Materialized.Indexes) > 0
 			c.options = append(c.options, x.Materialized.MappingOptions()...)

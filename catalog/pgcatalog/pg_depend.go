@@ -41,6 +41,7 @@ func rowsPgDepend(w *writer) {
 				}
 			}
 			dep(oidPgType, x.RowType, 0, oidPgClass, x.OID, 0, 'i')
+			defaultDepends(x.OID, x.Columns, dep)
 		case *catalog.Table:
 			dep(oidPgType, x.RowType, 0, oidPgClass, x.OID, 0, 'i')
 		}
@@ -57,20 +58,7 @@ func rowsPgDepend(w *writer) {
 }
 
 func tableDepends(oid types.OID, t *catalog.Table, dep func(types.OID, types.OID, int, types.OID, types.OID, int, byte)) {
-	for i := range t.Columns {
-		c := &t.Columns[i]
-		if c.Dropped || c.Default == "" {
-			continue
-		}
-		dflt := synthOID("attrdef", oid, i+1)
-		dep(oidPgAttrdef, dflt, 0, oidPgClass, oid, i+1, 'a')
-		if c.Sequence != 0 && c.Identity == 0 {
-			dep(oidPgAttrdef, dflt, 0, oidPgClass, c.Sequence, 0, 'n')
-		}
-		for _, d := range c.DefaultDeps {
-			dep(oidPgAttrdef, dflt, 0, oidPgClass, d, 0, 'n')
-		}
-	}
+	defaultDepends(oid, t.Columns, dep)
 	for _, u := range t.Uniques {
 		for _, c := range u.Cols {
 			dep(oidPgConstraint, u.OID, 0, oidPgClass, oid, c+1, 'a')
@@ -98,6 +86,24 @@ func tableDepends(oid types.OID, t *catalog.Table, dep func(types.OID, types.OID
 					dep(oidPgClass, ix.OID, 0, oidPgClass, oid, k.Col+1, 'a')
 				}
 			}
+		}
+	}
+}
+
+// defaultDepends tells what the defaults of columns need.
+func defaultDepends(oid types.OID, cols []catalog.Column, dep func(types.OID, types.OID, int, types.OID, types.OID, int, byte)) {
+	for i := range cols {
+		c := &cols[i]
+		if c.Dropped || c.Default == "" {
+			continue
+		}
+		dflt := synthOID("attrdef", oid, i+1)
+		dep(oidPgAttrdef, dflt, 0, oidPgClass, oid, i+1, 'a')
+		if c.Sequence != 0 && c.Identity == 0 {
+			dep(oidPgAttrdef, dflt, 0, oidPgClass, c.Sequence, 0, 'n')
+		}
+		for _, d := range c.DefaultDeps {
+			dep(oidPgAttrdef, dflt, 0, oidPgClass, d, 0, 'n')
 		}
 	}
 }

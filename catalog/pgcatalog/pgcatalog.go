@@ -40,7 +40,10 @@ type Env struct {
 	// Regions lists the regions of a region-clustered table, as the statement sees
 	// them.
 	Regions func(*catalog.Table) ([]RegionInfo, error)
-	Now     int64 // microseconds since 2000-01-01 UTC
+	// Updatable tells which changes a view takes, as bits of pg_relation_is_updatable,
+	// and which of its columns; nil where queries are not analysed.
+	Updatable func(*catalog.View) (events int, cols []bool)
+	Now       int64 // microseconds since 2000-01-01 UTC
 }
 
 // RegionInfo is a row of kvsqld.regions: the box in degrees, the rows of the table

@@ -118,6 +118,9 @@ func (x *exec) alterAction(oid types.OID, a *ast.AlterAction) error {
 		"REPLICA IDENTITY FULL", "REPLICA IDENTITY DEFAULT", "REPLICA IDENTITY NOTHING":
 		return nil // hints for PostgreSQL's heap: nothing here depends on them
 	}
+	if v, ok := x.snap().RelationByOID(x.db(), oid).(*catalog.View); ok && v.Materialized == nil {
+		return x.alterView(v, a)
+	}
 	t, err := x.table(oid)
 	if err != nil {
 		return err

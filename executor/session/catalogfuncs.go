@@ -210,13 +210,10 @@ func visibilityFuncs(m map[string]catalogFunc) {
 	m["row_security_active"], m["row_security_active_name"] = answerNo, answerNo
 	m["pg_relation_is_publishable"] = answerNo
 	m["pg_relation_is_updatable"] = func(c *catalogCall) (types.Datum, error) {
-		if c.snapshot().Table(c.oid(0)) != nil {
-			return c.integer(28) // insert, update and delete
-		}
-		return c.integer(0)
+		return c.integer(int64(c.RelationIsUpdatable(c.oid(0))))
 	}
 	m["pg_column_is_updatable"] = func(c *catalogCall) (types.Datum, error) {
-		return c.boolean(c.snapshot().Table(c.oid(0)) != nil, true)
+		return c.boolean(c.ColumnIsUpdatable(c.oid(0), int(c.num(1))), true)
 	}
 	m["pg_index_column_has_property"] = func(c *catalogCall) (types.Datum, error) {
 		_, ix := c.snapshot().IndexByOID(c.db, c.oid(0))

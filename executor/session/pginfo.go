@@ -10,6 +10,7 @@ import (
 	"kvsqld/catalog/pgcatalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
+	"kvsqld/planner"
 )
 
 // pgEnv is what the system catalogs and the describing functions are computed
@@ -22,8 +23,18 @@ func (s *Session) pgEnv() *pgcatalog.Env {
 	return &pgcatalog.Env{
 		Snap: s.snapshot(), DB: s.db, User: s.user, SearchPath: path,
 		Settings: s.settingRows, Sessions: s.sessionRows, Locks: s.lockRows, Sequence: s.sequenceState,
-		Prepared: s.preparedRows, Cursors: s.cursorRows, Refused: s.srv.refusals.rows, Regions: s.regionRows, Now: now(),
+		Prepared: s.preparedRows, Cursors: s.cursorRows, Refused: s.srv.refusals.rows, Regions: s.regionRows, Updatable: s.updatable, Now: now(),
 	}
+}
+
+// updatable tells which changes a view takes; one whose query cannot be bound
+// any more takes none.
+func (s *Session) updatable(v *catalog.View) (int, []bool) {
+	events, cols, err := planner.Updatable(s.planContext(s.snapshot()), v)
+	if err != nil {
+		return 0, nil
+	}
+	return events, cols
 }
 
 // regionRows lists the regions of a region-clustered table.

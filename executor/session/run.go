@@ -285,7 +285,7 @@ func (p *plannedStmt) release(run *executor.Run) {
 func (s *Session) fillEnv(ctx context.Context, env *executor.Env, x *expr.Env, p *plannedStmt, params []types.Datum) {
 	t := s.tx
 	*env = executor.Env{
-		Ctx: ctx, Txn: t.kv, Tables: s.srv.Tables, Expr: x, Snap: p.snap, DB: s.db,
+		Ctx: ctx, Txn: t.kv, Tables: s.srv.Tables, Expr: x, Snap: p.snap, DB: s.db, User: s.user,
 		WorkMem: s.settings.workMem, TempDir: s.srv.opts.TempDir, MaxParallel: s.srv.opts.MaxParallel,
 		LockTimeout: s.settings.lockTimeout, ReadCommitted: t.iso == kv.ReadCommitted,
 		CursorRow: s.currentOf, TableExprs: s.tableExprsFn, Virtual: s.virtualFn, SequenceRow: s.sequenceRowFn, Notice: s.tellFn,

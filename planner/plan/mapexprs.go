@@ -117,7 +117,9 @@ func MapExprs(n Node, f func(Expr) Expr) {
 		keys(n.TieKeys)
 	case *Insert:
 		list(n.Returning)
-		one(&n.ViewCheck)
+		for i := range n.ViewChecks {
+			one(&n.ViewChecks[i].Cond)
+		}
 		if c := n.OnConflict; c != nil {
 			list(c.Set)
 			one(&c.Where)
@@ -125,6 +127,9 @@ func MapExprs(n Node, f func(Expr) Expr) {
 	case *Update:
 		parts(n.Parts)
 		list(n.Returning)
+		for i := range n.ViewChecks {
+			one(&n.ViewChecks[i].Cond)
+		}
 	case *Delete:
 		list(n.Returning)
 	case *Merge:

@@ -396,7 +396,13 @@ type (
 		OnConflict   *OnConflict
 		Returning    []Expr
 		HasReturning bool
-		ViewCheck    Expr
+		ViewChecks   []ViewCheck
+	}
+	// ViewCheck is what WITH CHECK OPTION of a view asks of new rows, over the
+	// table's live columns.
+	ViewCheck struct {
+		View string
+		Cond Expr
 	}
 	// OnConflict is the resolved ON CONFLICT clause.
 	OnConflict struct {
@@ -418,6 +424,7 @@ type (
 		Extra        int    // number of trailing input columns
 		Returning    []Expr
 		HasReturning bool
+		ViewChecks   []ViewCheck
 	}
 	// Delete removes rows. Input columns: the row key, the live columns, extras.
 	// Returning is over live columns ++ extras.

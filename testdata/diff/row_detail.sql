@@ -1,0 +1,14 @@
+CREATE ROLE views_u2;
+CREATE TABLE t (a int PRIMARY KEY, b int check (b<>0), c int, z text);
+GRANT SELECT (a), UPDATE (b), INSERT (a,b) ON t TO views_u2;
+SET ROLE views_u2;
+INSERT INTO t (a,b) VALUES (50,1) ON CONFLICT (a) DO UPDATE SET b = excluded.b;
+INSERT INTO t (a,b) VALUES (50,0) ;
+INSERT INTO t (a,b) VALUES (null,1) ;
+INSERT INTO t (a,b) VALUES (50,0) ON CONFLICT (a) DO UPDATE SET b = 0;
+INSERT INTO t (a,b) VALUES (51,1) ON CONFLICT (a) DO UPDATE SET b = 0;
+INSERT INTO t (a,b) VALUES (51,1) ON CONFLICT (a) DO UPDATE SET b = 0;
+INSERT INTO t (b) VALUES (51);
+UPDATE t SET b=0;
+RESET ROLE;
+DROP table t; DROP role views_u2;
