@@ -34,6 +34,23 @@ func (c *Change) SetColumnComment(rel types.OID, name, text string) error {
 	return err
 }
 
+// SetAttributeComment sets the comment of an attribute of a composite type.
+func (c *Change) SetAttributeComment(typ types.OID, name, text string) error {
+	u, ok := c.snap.objs[typ].(*UserType)
+	if !ok {
+		return sqlerr.New(sqlerr.UndefinedObject, "object with OID %d does not exist", typ)
+	}
+	n := *u
+	n.Columns = append([]Column(nil), u.Columns...)
+	for i := range n.Columns {
+		if n.Columns[i].Name == name {
+			n.Columns[i].Comment = text
+			return c.put(&n)
+		}
+	}
+	return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", name, u.Name)
+}
+
 // SetIndexComment sets an index's comment.
 func (c *Change) SetIndexComment(index types.OID, text string) error {
 	return c.EditIndex(index, func(ix *Index) { ix.Comment = text })

@@ -16,6 +16,7 @@ type TableSpec struct {
 	Columns      []ColumnSpec
 	Constraints  []ConstraintSpec
 	Temp         bool
+	Unlogged     bool
 	Options      map[string]string
 	Layout       string     // "" is LayoutRow
 	Groups       [][]string // of the column layout, by column name
@@ -88,7 +89,7 @@ func (c *Change) createTable(spec *TableSpec) (*Table, error) {
 		}
 		checks[k.Name] = true
 	}
-	t := &Table{Common: c.common(spec.Schema, spec.Name), Temp: spec.Temp, Options: spec.Options}
+	t := &Table{Common: c.common(spec.Schema, spec.Name), Temp: spec.Temp, Unlogged: spec.Unlogged, Options: spec.Options}
 	t.RowType = c.alloc.AllocOID()
 	t.Space = c.alloc.AllocSpace()
 	if !spec.Temp {

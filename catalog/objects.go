@@ -77,6 +77,7 @@ type Table struct {
 	Checks      []*Check
 	ForeignKeys []*ForeignKey
 	Temp        bool // lives in memory until the session ends
+	Unlogged    bool // was asked for; its rows are as safe as any
 	Options     map[string]string
 	Layout      string // LayoutRow or LayoutColumn
 	// Groups are the attribute files: all columns outside of the primary key in the
@@ -106,8 +107,9 @@ type Column struct {
 	DefaultDeps []types.OID
 	Dims        int    // attndims
 	Storage     string // "" or StorageElements
-	StatTarget  int
-	ACL         ACL // nil: none
+	StatTarget  int    // of SET STATISTICS; 0: the default, -1: no statistics
+	Collation   string // that COLLATE named; "" is the type's
+	ACL         ACL    // nil: none
 }
 
 // Index is an index of a table.

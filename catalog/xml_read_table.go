@@ -101,6 +101,7 @@ func (r *xmlReader) tableAttrs(e *element, t *Table) {
 	t.File = r.str(e, "fileName")
 	// The lengths follow from the types; they are written for people.
 	r.num(e, "rowLength", 0, math.MaxInt32, 0)
+	t.Unlogged = r.flag(e, "unlogged")
 	switch t.Layout = r.str(e, "layout"); t.Layout {
 	case "":
 		t.Layout = LayoutRow
@@ -160,6 +161,7 @@ func (r *xmlReader) attributes(list []*element, parent *element) []Column {
 		col.Dims = int(r.num(e, "dimensions", 0, 6, 0))
 		col.Storage = r.str(e, "storage")
 		col.StatTarget = int(r.num(e, "statisticsTarget", -1, 10000, 0))
+		col.Collation = r.str(e, "collation")
 		col.Comment = r.str(e, "comment")
 		col.ACL = r.acl(e)
 		out = append(out, col)

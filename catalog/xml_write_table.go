@@ -45,6 +45,7 @@ func (w *xmlWriter) tableAttrs(a *attrList, t *Table) {
 	if t.Layout != "" && t.Layout != LayoutRow {
 		a.set("layout", t.Layout)
 	}
+	a.flag("unlogged", t.Unlogged)
 	w.clusterAttrs(a, t)
 	if w.ids {
 		a.num("rowType", int64(t.RowType))
@@ -116,6 +117,7 @@ func (w *xmlWriter) attribute(t *Table, pos int, c *Column) {
 	a.optNum("dimensions", int64(c.Dims))
 	a.opt("storage", c.Storage)
 	a.optNum("statisticsTarget", int64(c.StatTarget))
+	a.opt("collation", c.Collation)
 	a.opt("comment", c.Comment)
 	aclAttr(&a, c.ACL)
 	// A document's tables are empty: no row of theirs lacks a column.

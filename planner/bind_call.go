@@ -21,14 +21,16 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 		inner.inAgg, inner.seen = true, map[int]bool{}
 	}
 	direct := e.Args
-	for i, a := range direct {
+	for _, a := range direct {
 		// t.* in count(t.*) is the row itself
 		if c, ok := a.(*ast.ColumnRef); ok && c.Star && len(c.Parts) > 0 {
 			a = &ast.ColumnRef{Off: c.Off, Parts: c.Parts}
 		}
 		x := inner.expr(a)
+		if isVoidParam(x) {
+			continue
+		}
 		fc.args = append(fc.args, x)
-		_ = i
 	}
 	if e.WithinGrp {
 		for _, s := range e.OrderBy {
@@ -110,11 +112,20 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 		}
 		c := &plan.Call{At: plan.At{T: ret, Off: off}, Proc: pr, Args: args, VariadicArr: e.Variadic, Syntax: e.Form, Defaults: cand.defaults}
 		if pr.SQL != nil {
-			return b.routineCall(c)
+			x := b.routineCall(c)
+			b.routine = c
+			return x
 		}
 		return b.fold(c)
 	}
 	return b.aggregate(e, pr, args, ret, &inner)
+}
+
+// isVoidParam reports whether an argument is a parameter declared void: drivers
+// send one in place of a function's OUT parameter, and it is no argument.
+func isVoidParam(x plan.Expr) bool {
+	p, ok := x.(*plan.Param)
+	return ok && p.T.OID == types.OVoid
 }
 
 // completeArgs adds the defaults and gathers variadic arguments into an array.

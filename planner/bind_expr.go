@@ -115,7 +115,7 @@ func (b *binder) expr(e ast.Expr) plan.Expr {
 				}
 				continue
 			}
-			r.Elems = append(r.Elems, b.known(b.expr(x)))
+			r.Elems = append(r.Elems, b.settled(b.expr(x)))
 		}
 		return r
 	case *ast.Index:
@@ -323,7 +323,7 @@ func (b *binder) is(e *ast.Is) plan.Expr {
 			}
 			return &plan.And{At: at, Args: args}
 		}
-		return &plan.Is{At: at, X: b.known(x), Test: plan.IsNull, Not: e.Not}
+		return &plan.Is{At: at, X: b.settled(x), Test: plan.IsNull, Not: e.Not}
 	case "TRUE", "FALSE", "UNKNOWN":
 		test := map[string]plan.IsTest{"TRUE": plan.IsTrue, "FALSE": plan.IsFalse, "UNKNOWN": plan.IsUnknown}[e.Test]
 		return &plan.Is{At: at, X: b.mustBool(x, "IS "+e.Test), Test: test, Not: e.Not}

@@ -247,6 +247,7 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 		calls = spreadUnnest(calls[0])
 	}
 	for _, fc := range calls {
+		p.routine = nil
 		x := b.known(b.expr(fc.X))
 		relsOf(x, seen)
 		name := figureName(fc.X)
@@ -289,8 +290,8 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 				if x.Type().OID == types.ORecord {
 					fail(sqlerr.New(sqlerr.SyntaxError, "a column definition list is required for functions returning \"record\"").At(x.Pos()))
 				}
-				if call != nil && call.Proc.SQL != nil {
-					cols = p.outCols(call.Proc, call.Args)
+				if c := p.routine; c != nil && isCallOf(fc.X, c.Proc.Name) {
+					cols = p.outCols(c.Proc, c.Args)
 				}
 				if len(cols) == 1 && cols[0].Name != "" {
 					name = cols[0].Name
@@ -318,6 +319,12 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 	}
 	bl.rels[r.id] = r
 	return &joinItem{rel: r}, []*nsItem{p.relNames(r, aliases, f.Pos())}
+}
+
+// isCallOf reports whether an expression is a call of a function of that name.
+func isCallOf(x ast.Expr, name string) bool {
+	c, ok := x.(*ast.Call)
+	return ok && c.Name.Last() == name
 }
 
 // withColumns tells a function that returns rows which columns they have,

@@ -479,6 +479,15 @@ func (p *planner) known(e plan.Expr) plan.Expr {
 	return e
 }
 
+// settled turns an unknown constant into text where any type will do. Nothing
+// there says what a parameter is.
+func (p *planner) settled(e plan.Expr) plan.Expr {
+	if x, ok := e.(*plan.Param); ok && isUnknown(x) {
+		failf(sqlerr.IndeterminateDatatype, -1, "could not determine data type of parameter $%d", x.Idx+1)
+	}
+	return p.known(e)
+}
+
 func constInt4(v int64) plan.Expr {
 	return &plan.Const{At: plan.At{T: types.TInt4, Off: -1}, Val: types.Int(types.TInt4, v)}
 }

@@ -67,6 +67,7 @@ type planner struct {
 	domains  map[types.OID]*plan.CoerceDomain // rules of domains met so far, nil: none
 	called   []types.OID                      // user-defined functions
 	inlining []types.OID                      // functions whose bodies stand in the place of calls
+	routine  *plan.Call                       // the user-defined function that was bound last
 	queries  map[int]*query                   // by the entry that stands for them in FROM
 	lockAt   map[int]int                      // target with the row key, per entry to lock
 	lockRels map[int]*rel

@@ -551,7 +551,7 @@ func (p *planner) callArgs(pr *catalog.Proc, args []plan.Expr, want []types.OID,
 	if !poly {
 		for i, a := range args {
 			if want[i] == types.OAny {
-				out[i] = p.known(a)
+				out[i] = p.settled(a)
 				continue
 			}
 			out[i] = p.coerceCall(a, want[i])
@@ -585,7 +585,7 @@ func (p *planner) callArgs(pr *catalog.Proc, args []plan.Expr, want []types.OID,
 	}
 	for i, a := range args {
 		if want[i] == types.OAny {
-			out[i] = p.known(a)
+			out[i] = p.settled(a)
 			continue
 		}
 		t := concrete(want[i])

@@ -3,6 +3,7 @@ package diff
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"kvsqld/catalog"
@@ -166,6 +167,9 @@ func (d *differ) columnDef(x *catalog.Column, values bool) string {
 	if x.Storage != "" {
 		s += " STORAGE " + x.Storage
 	}
+	if x.Collation != "" {
+		s += " COLLATE " + catalog.QuoteIdent(x.Collation)
+	}
 	switch {
 	case x.Generated:
 		s += " GENERATED ALWAYS AS (" + x.Default + ") STORED"
@@ -253,7 +257,11 @@ func (d *differ) makeTables() {
 		if o := options(t); len(o) > 0 {
 			with = " WITH (" + optionList(o) + ")"
 		}
-		d.add("CREATE TABLE ", n, " (", strings.Join(cols, ","), "\n)", with)
+		create := "CREATE TABLE "
+		if t.Unlogged {
+			create = "CREATE UNLOGGED TABLE "
+		}
+		d.add(create, n, " (", strings.Join(cols, ","), "\n)", with)
 		d.owner("TABLE", n, "", t.Owner)
 	}
 }
@@ -282,6 +290,12 @@ func (d *differ) alterTable(c *tableChange) {
 }
 
 func (d *differ) tableOptions(alter string, c *tableChange) {
+	switch {
+	case c.to.Unlogged && !c.old.Unlogged:
+		d.add(alter, "SET UNLOGGED")
+	case c.old.Unlogged && !c.to.Unlogged:
+		d.add(alter, "SET LOGGED")
+	}
 	old, to := options(c.old), options(c.to)
 	set := map[string]string{}
 	for k, v := range to {
@@ -367,6 +381,17 @@ func (d *differ) convert(from, to types.T) string {
 	return "::text::" + b
 }
 
+// statTarget is what SET STATISTICS calls a column's target.
+func statTarget(n int) string {
+	switch n {
+	case 0:
+		return "-1"
+	case -1:
+		return "0"
+	}
+	return strconv.Itoa(n)
+}
+
 func (d *differ) alterColumn(alter string, c *tableChange, was, x *catalog.Column) {
 	n := catalog.QuoteIdent(x.Name)
 	col := alter + "ALTER COLUMN " + n + " "
@@ -380,6 +405,16 @@ func (d *differ) alterColumn(alter string, c *tableChange, was, x *catalog.Colum
 			storage = "DEFAULT"
 		}
 		d.add(col, "SET STORAGE ", storage)
+	}
+	if x.Collation != was.Collation && x.Type == was.Type && !moved {
+		to := x.Collation
+		if to == "" {
+			to = "default"
+		}
+		d.add(col, "TYPE ", d.b.typ(x.Type), " COLLATE ", catalog.QuoteIdent(to))
+	}
+	if x.StatTarget != was.StatTarget {
+		d.add(col, "SET STATISTICS ", statTarget(x.StatTarget))
 	}
 	hadDefault := was.Default != "" && !was.Generated && !d.dropsDefault(c, was)
 	if x.Default != "" && !x.Generated && !hadDefault {

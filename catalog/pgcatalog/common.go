@@ -84,6 +84,26 @@ func (env *Env) collationOf(t types.T) types.OID {
 	return 0
 }
 
+// columnCollation returns a column's collation.
+func (env *Env) columnCollation(col *catalog.Column) types.OID {
+	if col.Collation != "" {
+		for _, c := range catalog.Collations() {
+			if c.Name == col.Collation {
+				return c.OID
+			}
+		}
+	}
+	return env.collationOf(col.Type)
+}
+
+// keyCollation returns the collation of an index key.
+func (env *Env) keyCollation(t *catalog.Table, k *catalog.IndexKey) types.OID {
+	if k.Col >= 0 {
+		return env.columnCollation(&t.Columns[k.Col])
+	}
+	return env.collationOf(k.Type)
+}
+
 // systemCollation is collationOf for the columns of system relations, whose
 // order is that of bytes in every database.
 func (env *Env) systemCollation(t types.T) types.OID {
@@ -148,19 +168,59 @@ func (env *Env) defaultOpclass(t types.T) types.OID {
 // opclassFor returns the btree operator class of an input type: the one of the
 // name, or the default.
 func opclassFor(in types.OID, name string) types.OID {
-	for _, c := range catalog.Opclasses() {
-		if c.Method != catalog.OIDBtreeAm {
-			continue
-		}
-		if name == "" && c.Default && c.InType == in || name != "" && c.Name == name {
-			return c.OID
-		}
+	if c := findOpclass(catalog.OIDBtreeAm, in, name); c != nil {
+		return c.OID
 	}
 	return 0
 }
 
+// findOpclass returns the operator class of that name, or the default one of a
+// type when name is "", or nil.
+func findOpclass(method, in types.OID, name string) *catalog.Opclass {
+	list := catalog.Opclasses()
+	for i := range list {
+		c := &list[i]
+		if c.Method == method && (name == "" && c.Default && c.InType == in || name != "" && c.Name == name) {
+			return c
+		}
+	}
+	return nil
+}
+
+// ginOpclass returns the operator class of a key of a gin index, or nil.
+func (env *Env) ginOpclass(k *catalog.IndexKey) *catalog.Opclass {
+	in := env.Snap.BaseType(k.Type).OID
+	if info := env.Snap.TypeInfo(in); info != nil && info.Kind == types.KArray {
+		in = types.OAnyarray
+	}
+	return findOpclass(catalog.OIDGinAm, in, k.Opclass)
+}
+
+// indexColumnType returns what an index stores of a key: itself, or what gin
+// takes out of it.
+func (env *Env) indexColumnType(ix *catalog.Index, k *catalog.IndexKey) types.T {
+	if ix.Kind != catalog.KindGin {
+		return k.Type
+	}
+	c := env.ginOpclass(k)
+	switch {
+	case c == nil:
+		return k.Type
+	case c.KeyType == types.OAnyelement:
+		return types.Of(env.Snap.TypeInfo(env.Snap.BaseType(k.Type).OID).Elem)
+	case c.KeyType != 0:
+		return types.Of(c.KeyType)
+	}
+	return k.Type
+}
+
 // opclass returns the operator class of an index key.
-func (env *Env) opclass(k *catalog.IndexKey) types.OID {
+func (env *Env) opclass(ix *catalog.Index, k *catalog.IndexKey) types.OID {
+	if ix.Kind == catalog.KindGin {
+		if c := env.ginOpclass(k); c != nil {
+			return c.OID
+		}
+	}
 	if k.Opclass != "" {
 		if o := opclassFor(0, k.Opclass); o != 0 {
 			return o
@@ -235,6 +295,13 @@ func persistence(temp bool) byte {
 		return 't'
 	}
 	return 'p'
+}
+
+func tablePersistence(t *catalog.Table) byte {
+	if t.Unlogged {
+		return 'u'
+	}
+	return persistence(t.Temp)
 }
 
 func options(m map[string]string) []string {

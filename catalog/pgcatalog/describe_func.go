@@ -140,6 +140,13 @@ func (env *Env) result(r *routine) string {
 	return env.FormatTypeNoMod(r.ret)
 }
 
+// GetFunctionSQLBody is pg_get_function_sqlbody; false for a function whose body
+// is a string, and for no function.
+func (env *Env) GetFunctionSQLBody(o types.OID) (string, bool) {
+	r, ok := env.routine(o)
+	return r.body, ok && r.standard
+}
+
 // GetFunctionDef is pg_get_functiondef: a statement that makes the function
 // again; false for no function.
 func (env *Env) GetFunctionDef(o types.OID) (string, bool) {

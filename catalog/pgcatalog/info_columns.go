@@ -30,6 +30,9 @@ func (w *writer) columnRow(db, schema, name string, num int, c *catalog.Column, 
 	if builtin := schema == catalog.SchemaPgCatalog || schema == catalog.SchemaInformation; builtin && env.systemCollation(c.Type) != 0 {
 		f.collation = "C"
 	}
+	if c.Collation != "" {
+		f.collation = c.Collation
+	}
 	notNull := c.NotNull
 	if u := env.Snap.TypeByOID(c.Type.OID); u != nil && u.Kind == 'd' && u.NotNull {
 		notNull = true

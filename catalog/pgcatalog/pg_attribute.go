@@ -68,6 +68,14 @@ func (w *writer) attributes(rel types.OID, cols []catalog.Column, stored bool) {
 }
 
 func (w *writer) attribute(rel types.OID, num int, col *catalog.Column) {
+	collation := w.env.columnCollation(col)
+	if rel < types.FirstUserOID {
+		collation = w.env.systemCollation(col.Type)
+	}
+	w.attributeWith(rel, num, col, collation)
+}
+
+func (w *writer) attributeWith(rel types.OID, num int, col *catalog.Column, collation types.OID) {
 	env := w.env
 	in := env.Snap.TypeInfo(col.Type.OID)
 	if in == nil {
@@ -77,15 +85,11 @@ func (w *writer) attribute(rel types.OID, num int, col *catalog.Column) {
 	if col.Dropped {
 		typ = 0
 	}
-	if col.StatTarget > 0 {
-		target = col.StatTarget
-	}
-	if num < 0 {
+	switch {
+	case num < 0 || col.StatTarget < 0:
 		target = 0
-	}
-	collation := env.collationOf(col.Type)
-	if rel < types.FirstUserOID {
-		collation = env.systemCollation(col.Type)
+	case col.StatTarget > 0:
+		target = col.StatTarget
 	}
 	generated := byte(0)
 	if col.Generated {
@@ -108,7 +112,9 @@ func (w *writer) attribute(rel types.OID, num int, col *catalog.Column) {
 func (w *writer) indexAttributes(t *catalog.Table, ix *catalog.Index) {
 	names := indexColumnNames(t, ix)
 	for i := range ix.Keys {
-		w.attribute(ix.OID, i+1, &catalog.Column{Name: names[i], Type: ix.Keys[i].Type})
+		k := &ix.Keys[i]
+		col := &catalog.Column{Name: names[i], Type: w.env.indexColumnType(ix, k)}
+		w.attributeWith(ix.OID, i+1, col, w.env.keyCollation(t, k))
 	}
 	for i, c := range ix.Include {
 		n := len(ix.Keys) + i

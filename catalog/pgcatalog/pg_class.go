@@ -144,7 +144,7 @@ func (env *Env) relationClass(r catalog.Relation) classRow {
 	switch x := r.(type) {
 	case *catalog.Table:
 		c.kind, c.am, c.replident, c.rowType = 'r', catalog.OIDHeapAm, 'd', x.RowType
-		c.persistence, c.checks, c.hasIndex = persistence(x.Temp), len(x.Checks), len(x.Indexes) > 0
+		c.persistence, c.checks, c.hasIndex = tablePersistence(x), len(x.Checks), len(x.Indexes) > 0
 		c.triggers, c.options = env.hasTriggers(x), append(options(x.Options), x.MappingOptions()...)
 	case *catalog.View:
 		c.kind, c.rules, c.rowType, c.persistence = 'v', true, x.RowType, persistence(x.Temp)
@@ -157,6 +157,9 @@ func (env *Env) relationClass(r catalog.Relation) classRow {
 		}
 	case *catalog.Sequence:
 		c.kind, c.persistence, c.rows, c.pages = 'S', persistence(x.Temp), 1, 1
+		if t := env.Snap.Table(x.OwnerTable); t != nil {
+			c.persistence = tablePersistence(t)
+		}
 	}
 	return c
 }
@@ -164,5 +167,5 @@ func (env *Env) relationClass(r catalog.Relation) classRow {
 func (env *Env) indexClass(t *catalog.Table, ix *catalog.Index) classRow {
 	rows, _ := env.reltuples(t.OID)
 	return classRow{oid: ix.OID, namespace: env.namespace(t.Schema), name: ix.Name, owner: env.role(t.Owner), am: am(ix), kind: 'i',
-		persistence: persistence(t.Temp), replident: 'n', natts: len(ix.Keys) + len(ix.Include), populated: true, rows: max(rows, 0), pages: 1}
+		persistence: tablePersistence(t), replident: 'n', natts: len(ix.Keys) + len(ix.Include), populated: true, rows: max(rows, 0), pages: 1}
 }

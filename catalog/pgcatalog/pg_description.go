@@ -39,6 +39,9 @@ func rowsPgDescription(w *writer) {
 	}
 	for _, u := range env.Snap.UserTypes(env.DB) {
 		put(u.OID, oidPgType, 0, u.Comment)
+		for i, c := range u.Columns {
+			put(u.RelOID, oidPgClass, i+1, c.Comment)
+		}
 	}
 	for _, f := range env.Snap.AllFunctions(env.DB) {
 		put(f.OID, oidPgProc, 0, f.Comment)

@@ -56,8 +56,8 @@ func (w *writer) index(rel types.OID, t *catalog.Table, ix *catalog.Index) {
 			opt |= 2
 		}
 		opts = append(opts, opt)
-		colls = append(colls, env.collationOf(k.Type))
-		classes = append(classes, env.opclass(k))
+		colls = append(colls, env.keyCollation(t, k))
+		classes = append(classes, env.opclass(ix, k))
 	}
 	for _, c := range ix.Include {
 		keys = append(keys, c+1)

@@ -77,6 +77,11 @@ func (env *Env) relationOID(schema, name string) types.OID {
 	if _, ix := env.Snap.IndexByName(env.DB, schema, name); ix != nil {
 		return ix.OID
 	}
+	if in := env.Snap.Type(env.DB, schema, name); in != nil {
+		if u := env.Snap.TypeByOID(in.OID); u != nil && u.Kind == 'c' {
+			return u.RelOID
+		}
+	}
 	if schema == catalog.SchemaPgCatalog {
 		for _, ix := range catalog.SystemIndexes() {
 			if ix.Name == name {

@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"kvsqld/catalog"
@@ -114,7 +115,15 @@ func (x *exec) alterAction(oid types.OID, a *ast.AlterAction) error {
 			return nil
 		})
 		return err
-	case "SET STATISTICS", "SET COMPRESSION", "CLUSTER", "LOGGED", "UNLOGGED", "SET WITHOUT CLUSTER", "SET WITHOUT OIDS",
+	case "SET STATISTICS":
+		return x.setStatistics(oid, a)
+	case "LOGGED", "UNLOGGED":
+		_, err := c.EditTable(oid, func(t *catalog.Table) error {
+			t.Unlogged = a.Kind == "UNLOGGED"
+			return nil
+		})
+		return err
+	case "SET COMPRESSION", "CLUSTER", "SET WITHOUT CLUSTER", "SET WITHOUT OIDS",
 		"REPLICA IDENTITY FULL", "REPLICA IDENTITY DEFAULT", "REPLICA IDENTITY NOTHING":
 		return nil // hints for PostgreSQL's heap: nothing here depends on them
 	}
@@ -368,6 +377,13 @@ func (x *exec) alterType(t *catalog.Table, a *ast.AlterAction) error {
 	if err != nil {
 		return err
 	}
+	collation := ""
+	if a.Column != nil && a.Column.Collate != nil {
+		if err := knownCollation(a.Column.Collate); err != nil {
+			return err
+		}
+		collation = collationName(a.Column.Collate)
+	}
 	from := t.Columns[i].Type
 	var src ast.Expr = &ast.ColumnRef{Off: -1, Parts: []string{a.Name}}
 	if a.Using != nil {
@@ -391,7 +407,7 @@ func (x *exec) alterType(t *catalog.Table, a *ast.AlterAction) error {
 		return err
 	}
 	if _, err := x.Change.EditColumn(t.OID, a.Name, func(_ *catalog.Table, col *catalog.Column) error {
-		col.Dims = a.Type.Dims
+		col.Dims, col.Collation = a.Type.Dims, collation
 		return nil
 	}); err != nil {
 		return err
@@ -402,6 +418,36 @@ func (x *exec) alterType(t *catalog.Table, a *ast.AlterAction) error {
 	}
 	return nil
 }
+
+// setStatistics records a column's statistics target for those who read the
+// catalog; ANALYZE here has one sample size for all columns.
+func (x *exec) setStatistics(oid types.OID, a *ast.AlterAction) error {
+	n := maxStatTarget + 1
+	if k, ok := a.Expr.(*ast.Const); ok {
+		if v, err := strconv.Atoi(k.Val); err == nil {
+			n = v
+		}
+	}
+	if n < -1 {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "statistics target %d is too low", n)
+	}
+	switch {
+	case n > maxStatTarget:
+		x.tell("WARNING", sqlerr.InvalidParameterValue, "lowering statistics target to %d", maxStatTarget)
+		n = maxStatTarget
+	case n == 0:
+		n = -1
+	case n == -1:
+		n = 0
+	}
+	_, err := x.Change.EditColumn(oid, a.Name, func(_ *catalog.Table, col *catalog.Column) error {
+		col.StatTarget = n
+		return nil
+	})
+	return err
+}
+
+const maxStatTarget = 10000
 
 // base is the table as its stored rows are: what expressions of a rewrite see.
 func (x *exec) base(t *catalog.Table) *catalog.Table {

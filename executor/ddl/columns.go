@@ -63,6 +63,7 @@ func (b *tableBuilder) column(c *ast.ColumnDef) error {
 		if b.snap().BaseType(spec.Type).Kind() != types.KText {
 			return sqlerr.New(sqlerr.DatatypeMismatch, "collations are not supported by type %s", b.typeName(spec.Type)).At(c.Collate.Pos())
 		}
+		spec.Collation = collationName(c.Collate)
 	}
 	i := len(b.spec.Columns)
 	b.spec.Columns = append(b.spec.Columns, spec)
@@ -132,11 +133,21 @@ func (b *tableBuilder) column(c *ast.ColumnDef) error {
 
 // knownCollation refuses collations other than C, which is the only order here.
 func knownCollation(n *ast.Name) error {
-	switch strings.ToLower(n.Last()) {
-	case "c", "posix", "default", "ucs_basic":
+	switch n.Last() {
+	case "C", "POSIX", "default", "ucs_basic":
 		return nil
+	case "c", "posix":
+		return sqlerr.New(sqlerr.UndefinedObject, "collation \"%s\" for encoding \"UTF8\" does not exist", n.Last()).At(n.Pos())
 	}
 	return sqlerr.Unsupported(n.Pos(), "collation \"%s\"", n.Last())
+}
+
+// collationName is a collation as a column keeps it: none for the default.
+func collationName(n *ast.Name) string {
+	if name := n.Last(); name != "default" {
+		return name
+	}
+	return ""
 }
 
 // constraint adds a table constraint, or one written at a column.
@@ -352,7 +363,7 @@ func (b *tableBuilder) like(l *ast.Like) error {
 		if c.Dropped {
 			continue
 		}
-		spec := catalog.ColumnSpec{Column: catalog.Column{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Dims: c.Dims}}
+		spec := catalog.ColumnSpec{Column: catalog.Column{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Dims: c.Dims, Collation: c.Collation}}
 		if in["COMMENTS"] {
 			spec.Comment = c.Comment
 		}
@@ -363,7 +374,7 @@ func (b *tableBuilder) like(l *ast.Like) error {
 		}
 		if c.Identity != 0 && in["IDENTITY"] {
 			spec.Identity = c.Identity
-			spec.OwnSequence = &catalog.SequenceSpec{Type: c.Type}
+			spec.OwnSequence = b.likeSequence(c)
 		}
 		b.spec.Columns = append(b.spec.Columns, spec)
 	}
@@ -397,9 +408,18 @@ func (b *tableBuilder) like(l *ast.Like) error {
 	return nil
 }
 
+// likeSequence is a sequence with the options of another column's.
+func (b *tableBuilder) likeSequence(c catalog.Column) *catalog.SequenceSpec {
+	spec := &catalog.SequenceSpec{Type: c.Type}
+	if q, ok := b.snap().Object(c.Sequence).(*catalog.Sequence); ok {
+		spec.Start, spec.Inc, spec.Min, spec.Max, spec.Cache, spec.Cycle = &q.Start, &q.Inc, &q.Min, &q.Max, &q.Cache, q.Cycle
+	}
+	return spec
+}
+
 // likeIndex is the specification of an index like another table's.
 func likeIndex(t *catalog.Table, ix *catalog.Index, names func([]int) []string) *catalog.IndexSpec {
-	spec := &catalog.IndexSpec{Unique: ix.Unique, Include: names(ix.Include), NullsNotDistinct: ix.NullsNotDistinct,
+	spec := &catalog.IndexSpec{Unique: ix.Unique, Kind: ix.Kind, Include: names(ix.Include), NullsNotDistinct: ix.NullsNotDistinct,
 		Where: ix.Where, ExprCols: names(ix.ExprCols)}
 	for _, k := range ix.Keys {
 		key := catalog.IndexKeySpec{Desc: k.Desc, NullsFirst: k.NullsFirst, Opclass: k.Opclass}

@@ -53,11 +53,15 @@ func (x *exec) exists(schema, name string, ifNot bool) (done bool) {
 }
 
 func (x *exec) notice(code sqlerr.Code, format string, args ...any) {
+	x.tell("NOTICE", code, format, args...)
+}
+
+func (x *exec) tell(severity string, code sqlerr.Code, format string, args ...any) {
 	if x.Notice == nil {
 		return
 	}
 	e := sqlerr.New(code, format, args...)
-	e.Severity = "NOTICE"
+	e.Severity = severity
 	x.Notice(e)
 }
 
@@ -87,7 +91,7 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 	if x.exists(schema, name, s.IfNotExists) {
 		return tag, nil
 	}
-	spec := &catalog.TableSpec{Schema: schema, Name: name, Temp: s.Temp, Options: map[string]string{}}
+	spec := &catalog.TableSpec{Schema: schema, Name: name, Temp: s.Temp, Unlogged: s.Unlogged, Options: map[string]string{}}
 	if err := x.tableOptions(spec, s.With); err != nil {
 		return "", err
 	}

@@ -507,6 +507,9 @@ func (x *exec) comment(s *ast.Comment) error {
 		return c.SetComment(r.ObjectOID(), text)
 	case "COLUMN":
 		n := len(s.Name.Parts) - 1
+		if u := x.userType(&ast.Name{Off: s.Name.Off, Parts: s.Name.Parts[:n]}); u != nil && u.Kind == 'c' {
+			return c.SetAttributeComment(u.OID, s.Name.Parts[n], text)
+		}
 		r, err := x.relation(&ast.Name{Off: s.Name.Off, Parts: s.Name.Parts[:n]})
 		if err != nil {
 			return err

@@ -63,7 +63,7 @@ func sampleTable(ctx context.Context, d *table.Desc, r table.Reader, t *catalog.
 		st.Cols[c] = s.column(i)
 		width += st.Cols[c].AvgWidth
 	}
-	st.Pages = math.Ceil(st.Rows * (width + 16) / pageBytes)
+	st.Pages = math.Ceil(st.Rows * (width + entryOverhead) / pageBytes)
 	return st, nil
 }
 

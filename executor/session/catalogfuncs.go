@@ -162,6 +162,10 @@ func definitionFuncs(m map[string]catalogFunc) {
 		s, ok := c.GetFunctionDef(c.oid(0))
 		return c.text(s, ok)
 	}
+	m["pg_get_function_sqlbody"] = func(c *catalogCall) (types.Datum, error) {
+		s, ok := c.GetFunctionSQLBody(c.oid(0))
+		return c.text(s, ok)
+	}
 	m["pg_get_userbyid"] = func(c *catalogCall) (types.Datum, error) { return c.text(c.UserByID(c.oid(0)), true) }
 	comment := func(s string) (string, bool) { return s, s != "" }
 	m["sql_obj_description_1215"] = func(c *catalogCall) (types.Datum, error) {
@@ -177,7 +181,7 @@ func definitionFuncs(m map[string]catalogFunc) {
 		return c.text(comment(c.ShobjDescription(c.oid(0), c.str(1))))
 	}
 	// What does not exist here has no definition.
-	for _, n := range []string{"pg_get_function_arg_default", "pg_get_function_sqlbody", "pg_get_partition_constraintdef",
+	for _, n := range []string{"pg_get_function_arg_default", "pg_get_partition_constraintdef",
 		"pg_get_partkeydef", "pg_get_replica_identity_index", "pg_get_ruledef", "pg_get_ruledef_ext", "pg_get_statisticsobjdef",
 		"pg_get_statisticsobjdef_columns", "pg_get_triggerdef", "pg_get_triggerdef_ext",
 		"pg_partition_root", "pg_collation_actual_version", "pg_column_compression",
@@ -221,6 +225,13 @@ func visibilityFuncs(m map[string]catalogFunc) {
 			return c.null()
 		}
 		k := ix.Keys[c.num(1)-1]
+		if ix.Kind != catalog.KindBtree { // lists, which have no order
+			switch strings.ToLower(c.str(2)) {
+			case "asc", "desc", "nulls_first", "nulls_last", "search_array", "search_nulls", "orderable", "distance_orderable", "returnable":
+				return c.boolean(false, true)
+			}
+			return c.null()
+		}
 		switch strings.ToLower(c.str(2)) {
 		case "asc":
 			return c.boolean(!k.Desc, true)
@@ -237,16 +248,32 @@ func visibilityFuncs(m map[string]catalogFunc) {
 		}
 		return c.null()
 	}
-	index := func(c *catalogCall) (types.Datum, error) {
+	m["pg_index_has_property"] = func(c *catalogCall) (types.Datum, error) {
+		_, ix := c.snapshot().IndexByOID(c.db, c.oid(0))
+		if ix == nil {
+			return c.null()
+		}
 		switch strings.ToLower(c.str(1)) {
-		case "index_scan", "backward_scan", "can_order", "can_unique", "can_multi_col", "can_include":
-			return c.boolean(true, true)
-		case "clusterable", "bitmap_scan", "can_exclude":
+		case "index_scan", "backward_scan":
+			return c.boolean(ix.Kind == catalog.KindBtree, true)
+		case "clusterable", "bitmap_scan":
 			return c.boolean(false, true)
 		}
 		return c.null()
 	}
-	m["pg_index_has_property"], m["pg_indexam_has_property"] = index, index
+	m["pg_indexam_has_property"] = func(c *catalogCall) (types.Datum, error) {
+		method := c.oid(0)
+		if method != catalog.OIDBtreeAm && method != catalog.OIDGinAm && method != catalog.OIDInvertedAm {
+			return c.null()
+		}
+		switch strings.ToLower(c.str(1)) {
+		case "can_order", "can_unique", "can_include", "can_multi_col":
+			return c.boolean(method == catalog.OIDBtreeAm, true)
+		case "can_exclude":
+			return c.boolean(false, true)
+		}
+		return c.null()
+	}
 	m["pg_my_temp_schema"] = func(c *catalogCall) (types.Datum, error) {
 		if !c.hasTemp {
 			return c.integer(0)
@@ -263,24 +290,25 @@ func visibilityFuncs(m map[string]catalogFunc) {
 	}
 }
 
-// sizeFuncs report sizes; files of one store share its pages, so that a table's
-// size is that of its last statistics.
+// sizeFuncs report sizes.
 func sizeFuncs(m map[string]catalogFunc) {
-	rel := func(c *catalogCall) (types.Datum, error) {
-		if c.snapshot().RelationByOID(c.db, c.oid(0)) == nil {
-			if _, ix := c.snapshot().IndexByOID(c.db, c.oid(0)); ix == nil {
-				return c.null()
+	size := func(of func(c *catalogCall, oid types.OID) int64) catalogFunc {
+		return func(c *catalogCall) (types.Datum, error) {
+			if c.snapshot().RelationByOID(c.db, c.oid(0)) == nil {
+				if _, ix := c.snapshot().IndexByOID(c.db, c.oid(0)); ix == nil {
+					return c.null()
+				}
 			}
+			return c.integer(of(c, c.oid(0)))
 		}
-		if st := c.snapshot().Stats(c.oid(0)); st != nil {
-			return c.integer(int64(st.Pages) * 8192)
-		}
-		return c.integer(0)
 	}
-	for _, n := range []string{"pg_relation_size", "sql_pg_relation_size_2325", "pg_table_size", "pg_total_relation_size"} {
-		m[n] = rel
+	for _, n := range []string{"pg_relation_size", "sql_pg_relation_size_2325", "pg_table_size"} {
+		m[n] = size((*catalogCall).relationBytes)
 	}
-	m["pg_indexes_size"] = answerZero
+	m["pg_indexes_size"] = size((*catalogCall).indexesBytes)
+	m["pg_total_relation_size"] = size(func(c *catalogCall, oid types.OID) int64 {
+		return c.relationBytes(oid) + c.indexesBytes(oid)
+	})
 	store := func(c *catalogCall) (types.Datum, error) { return c.integer(c.srv.Store.Stats().FileBytes) }
 	for _, n := range []string{"pg_database_size_name", "pg_database_size_oid", "pg_tablespace_size_name", "pg_tablespace_size_oid"} {
 		m[n] = store

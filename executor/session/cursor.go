@@ -27,7 +27,7 @@ func (s *Session) declare(ctx context.Context, x *ast.DeclareCursor, c *call) er
 	if s.portals[x.Name] != nil {
 		return sqlerr.New(sqlerr.DuplicateCursor, "cursor \"%s\" already exists", x.Name)
 	}
-	p := &plannedStmt{stmt: x.Query, cursor: true}
+	p := &plannedStmt{stmt: x.Query, cursor: true, declared: typesOf(c.params)}
 	if err := s.planNow(ctx, p); err != nil {
 		return err
 	}

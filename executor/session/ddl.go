@@ -34,10 +34,15 @@ func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int6
 		c.stmt = &ast.CreateTable{Off: sel.Off, Name: *sel.Into, As: &q}
 	}
 	if x, ok := c.stmt.(*ast.CreateTable); ok && x.AsExecute != nil {
-		q, err := s.executedQuery(x.AsExecute)
+		ps, params, err := s.executeArgs(ctx, x.AsExecute)
 		if err != nil {
 			return "", 0, err
 		}
+		q, ok := ps.stmt.(*ast.Select)
+		if !ok {
+			return "", 0, sqlerr.New(sqlerr.WrongObjectType, "prepared statement is not a SELECT")
+		}
+		c.params = params
 		made := *x
 		made.As, made.AsExecute = q, nil
 		c.stmt = &made
@@ -75,22 +80,6 @@ func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int6
 	return tag, -1, nil
 }
 
-// executedQuery is the query of CREATE TABLE … AS EXECUTE.
-func (s *Session) executedQuery(x *ast.Execute) (*ast.Select, error) {
-	ps, err := s.findPrepared(x.Name)
-	if err != nil {
-		return nil, err
-	}
-	q, ok := ps.stmt.(*ast.Select)
-	if !ok {
-		return nil, sqlerr.New(sqlerr.WrongObjectType, "prepared statement is not a SELECT")
-	}
-	if len(x.Args) > 0 || maxParam(q) > 0 {
-		return nil, sqlerr.Unsupported(x.Pos(), "CREATE TABLE AS EXECUTE with parameters")
-	}
-	return q, nil
-}
-
 func isTempObject(st ast.Stmt) bool {
 	switch x := st.(type) {
 	case *ast.CreateView:
@@ -109,10 +98,14 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 	return &ddl.Env{
 		Ctx: ctx, Change: ch, Txn: s.tx.kv, Tables: s.srv.Tables, User: s.user, Path: s.searchPath(false), Temp: s.tempName(),
 		LockTimeout: s.settings.lockTimeout, Text: c.text,
-		Planner: func() *planner.Context { return s.planContext(ch.Snapshot()) },
+		Planner: func() *planner.Context {
+			p := s.planContext(ch.Snapshot())
+			p.ParamTypes = typesOf(c.params)
+			return p
+		},
 		Exec: func(q *plan.Query) (*executor.Run, error) {
 			p := &plannedStmt{q: q, snap: ch.Snapshot()}
-			s.fillEnv(ctx, &p.env, &p.x, p, nil)
+			s.fillEnv(ctx, &p.env, &p.x, p, c.params)
 			return executor.Build(q, &p.env)
 		},
 		Eval: func() *expr.Env {

@@ -159,12 +159,12 @@ func (s *Session) explained(ctx context.Context, st ast.Stmt, params []types.Dat
 		if err := checkDeclare(x); err != nil {
 			return nil, nil, err
 		}
-		return &plannedStmt{stmt: x.Query, cursor: true}, params, nil
+		return &plannedStmt{stmt: x.Query, cursor: true, declared: typesOf(params)}, params, nil
 	}
 	if !plannable(st) {
 		return nil, nil, sqlerr.Unsupported(st.Pos(), "EXPLAIN of this statement")
 	}
-	return &plannedStmt{stmt: st}, params, nil
+	return &plannedStmt{stmt: st, declared: typesOf(params)}, params, nil
 }
 
 // explainColumns describes EXPLAIN's result.

@@ -23,6 +23,7 @@ type prepared struct {
 	text    string   // what was prepared, for positions
 	stmt    ast.Stmt // nil for an empty text
 	planned *plannedStmt
+	params  []types.T // of the query inside of a utility statement; planned knows its own
 	made    int64
 	fromSQL bool
 	cols    []wire.Column // of the result, when it was prepared
@@ -90,9 +91,66 @@ func (s *Session) parse(ctx context.Context, name, sql string, paramOIDs []uint3
 		if len(sql) <= maxCachedText && !timeWords(sql) {
 			s.cache.add(&cacheEntry{key: string(s.textKey(sql, paramOIDs)), planned: ps.planned})
 		}
+	} else if st.NumParams > 0 {
+		if ps.params, err = s.innerParams(ctx, st.Stmt, declared); err != nil {
+			return err
+		}
 	}
 	s.prepared[name] = ps
 	return nil
+}
+
+// innerParams returns the types of the parameters of the query that a utility
+// statement contains. Other utility statements have none.
+func (s *Session) innerParams(ctx context.Context, st ast.Stmt, declared []types.T) ([]types.T, error) {
+	if x, ok := st.(*ast.CreateView); ok && x.Materialized {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "materialized views may not be defined using bound parameters")
+	}
+	q := innerQuery(st)
+	if q == nil {
+		return nil, sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $1").At(paramOffset(st))
+	}
+	p := &plannedStmt{stmt: q, declared: declared}
+	if err := s.planNow(ctx, p); err != nil {
+		return nil, err
+	}
+	return p.q.Params, nil
+}
+
+// innerQuery returns the statement that a utility statement runs or explains,
+// nil when there is none.
+func innerQuery(st ast.Stmt) ast.Stmt {
+	switch x := st.(type) {
+	case *ast.Explain:
+		if plannable(x.Stmt) {
+			return x.Stmt
+		}
+		if d, ok := x.Stmt.(*ast.DeclareCursor); ok {
+			return d.Query
+		}
+	case *ast.DeclareCursor:
+		if x.Query.Into == nil {
+			return x.Query
+		}
+	case *ast.CreateTable:
+		if x.As != nil {
+			return x.As
+		}
+	case *ast.Select: // INTO
+		q := *x
+		q.Into = nil
+		return &q
+	}
+	return nil
+}
+
+// typesOf returns the types of parameters, which those of an inner query keep.
+func typesOf(params []types.Datum) []types.T {
+	var out []types.T
+	for _, d := range params {
+		out = append(out, d.T)
+	}
+	return out
 }
 
 // maxCachedText bounds the texts of prepared statements worth remembering, in
@@ -150,12 +208,17 @@ func (s *Session) DescribeStatement(ctx context.Context, name string) ([]uint32,
 		return nil, nil, s.fail(ctx, err, ps.text)
 	}
 	params := []uint32{}
-	if ps.planned != nil {
-		for _, t := range ps.planned.q.Params {
-			params = append(params, uint32(t.OID))
-		}
+	for _, t := range ps.paramTypes() {
+		params = append(params, uint32(t.OID))
 	}
 	return params, cols, nil
+}
+
+func (p *prepared) paramTypes() []types.T {
+	if p.planned != nil {
+		return p.planned.q.Params
+	}
+	return p.params
 }
 
 // describe returns the columns of a statement's result, nil when it has none.
@@ -180,10 +243,7 @@ func (s *Session) CloseStatement(name string) error {
 
 // bindParams decodes the parameters of a Bind.
 func (s *Session) bindParams(ps *prepared, b *wire.Bind) ([]types.Datum, error) {
-	var want []types.T
-	if ps.planned != nil {
-		want = ps.planned.q.Params
-	}
+	want := ps.paramTypes()
 	if len(b.Params) != len(want) {
 		return nil, sqlerr.New(sqlerr.ProtocolViolation, "bind message supplies %d parameters, but prepared statement \"%s\" requires %d",
 			len(b.Params), b.Statement, len(want))
