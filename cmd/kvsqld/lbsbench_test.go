@@ -2,16 +2,11 @@ package main
 
 import (
 	"cmp"
-	"compress/gzip"
 	"context"
-	"encoding/csv"
 	"fmt"
-	"hash/fnv"
-	"io"
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -32,51 +27,49 @@ import (
 //
 //	LBS_KVSQLD, LBS_PG   where the servers are; without LBS_KVSQLD one is started,
 //	                     without LBS_PG PostgreSQL is not measured
-//	LBS_SIZES            parts of the data, ascending, as in "0.1 0.3 1"
+//	LBS_SIZES            sizes of the data, ascending, as in "0.1 1 3 10"
 //	LBS_USERS            users asked for per radius
+//	LBS_SECONDS          the longest that one measurement may take
+//	LBS_SYSTEMS          measures only the systems whose names have one of these words
+//	LBS_KEEP             uses tables of the right size that are there already
 //
-// A part of the data is a slice of the Earth by longitude, and the users come from
-// the smallest slice: so they get the same answers from every part.
-
-// lbsPlace is a position with what is derived from it.
-type lbsPlace struct {
-	id       int
-	name     string
-	lat, lon float64
-}
+// A size below one is a slice of the Earth by longitude, a greater one has copies of
+// the places where there are no real ones, in seas and deserts (lbsdata_test.go). The
+// users come from the smallest size: so they get the same answers from every size.
 
 type lbsBench struct {
-	t      *testing.T
-	ctx    context.Context
-	places []lbsPlace // in the order in which they are loaded
-	users  []lbsPlace
-	week   [2]time.Time
+	t       *testing.T
+	ctx     context.Context
+	places  []lbsPlace // the real ones, in the order in which they are loaded
+	users   []lbsPlace
+	week    [2]time.Time
+	seconds time.Duration
+	keep    bool
+	table   strings.Builder // the results
 }
-
-const (
-	lbsLanguages = 5
-	lbsEvents    = 400000.0 / 135233
-	lbsShows     = 10 // per event
-)
 
 // lbsSystem is one way to keep and ask for the data.
 type lbsSystem struct {
 	name   string
 	dsn    string
-	schema string
-	tables string
+	path   string // search_path; the first schema is its own
+	tables string // made in the own schema
+	load   bool   // the tables are filled by COPY, else by after
 	after  string
 	query  string
 	boxed  bool // the query has the box as parameters
 	kv     bool // EXPLAIN counts keys
 }
 
-const lbsPlain = `
-CREATE TABLE geo (poi_id int PRIMARY KEY, latitude float8 NOT NULL, longitude float8 NOT NULL);
+const (
+	lbsPlainGeo   = `CREATE TABLE geo (poi_id int PRIMARY KEY, latitude float8 NOT NULL, longitude float8 NOT NULL);`
+	lbsPlainEvent = `CREATE TABLE event (event_id int PRIMARY KEY, poi_id int NOT NULL, language int NOT NULL, event_name text NOT NULL, category text NOT NULL);`
+
+	lbsPlain = lbsPlainGeo + lbsPlainEvent + `
 CREATE TABLE poi (poi_id int, language int, poi_name text NOT NULL, categories text, city text, PRIMARY KEY (poi_id, language));
-CREATE TABLE event (event_id int PRIMARY KEY, poi_id int NOT NULL, language int NOT NULL, event_name text NOT NULL, category text NOT NULL);
 CREATE TABLE showtime (event_id int, start_time timestamp, end_time timestamp NOT NULL, PRIMARY KEY (event_id, start_time));
 `
+)
 
 const lbsClustered = `
 CREATE TABLE geo (poi_id int PRIMARY KEY, latitude float8 NOT NULL, longitude float8 NOT NULL)
@@ -105,152 +98,29 @@ const (
 	lbsBox  = lbsNear + ` AND g.latitude BETWEEN $6 AND $7 AND g.longitude BETWEEN $8 AND $9`
 )
 
+// lbsSystems are the systems that are compared. Inverted indexes and PostGIS differ
+// from btree in few tables; the others they share with it. PostgreSQL keeps one plan
+// for all parameters: making a plan for each query costs it more than running it.
 func lbsSystems(kvsqld, pg string) []lbsSystem {
-	btree := `CREATE INDEX geo_position ON geo (latitude, longitude); CREATE INDEX event_poi ON event (poi_id, language); ANALYZE`
+	indexes := func(method string) string {
+		return fmt.Sprintf(`CREATE INDEX geo_position ON geo %[1]s (latitude, longitude); CREATE INDEX event_poi ON event %[1]s (poi_id, language); ANALYZE`, method)
+	}
 	out := []lbsSystem{
-		{name: "kvsqld btree", dsn: kvsqld, schema: "btree", tables: lbsPlain, after: btree, query: lbsSelect + lbsBox, boxed: true, kv: true},
-		{name: "kvsqld inverted", dsn: kvsqld, schema: "inverted", tables: lbsPlain, after: strings.ReplaceAll(strings.ReplaceAll(btree, "ON geo", "ON geo USING inverted"), "ON event", "ON event USING inverted"),
-			query: lbsSelect + lbsBox, boxed: true, kv: true},
-		{name: "kvsqld clustered", dsn: kvsqld, schema: "clustered", tables: lbsClustered, after: "ANALYZE", query: lbsSelect + lbsNear, kv: true},
+		{name: "kvsqld btree", dsn: kvsqld, path: "btree", tables: lbsPlain, load: true, after: indexes(""), query: lbsSelect + lbsBox, boxed: true, kv: true},
+		{name: "kvsqld inverted", dsn: kvsqld, path: "inverted, btree", tables: lbsPlainGeo + lbsPlainEvent,
+			after: "INSERT INTO geo SELECT * FROM btree.geo; INSERT INTO event SELECT * FROM btree.event; " + indexes("USING inverted"), query: lbsSelect + lbsBox, boxed: true, kv: true},
+		{name: "kvsqld clustered", dsn: kvsqld, path: "clustered", tables: lbsClustered, load: true, after: "ANALYZE", query: lbsSelect + lbsNear, kv: true},
 	}
 	if pg != "" {
 		out = append(out,
-			lbsSystem{name: "PostgreSQL btree", dsn: pg, schema: "btree", tables: lbsDistance + lbsPlain, after: btree + "; VACUUM", query: lbsSelect + lbsBox, boxed: true},
-			lbsSystem{name: "PostGIS", dsn: pg, schema: "gis", tables: `CREATE EXTENSION IF NOT EXISTS postgis SCHEMA public;` + lbsPlain,
-				after: `ALTER TABLE geo ADD COLUMN position geography; UPDATE geo SET position = ST_MakePoint(longitude, latitude)::geography;
-CREATE INDEX geo_position ON geo USING gist (position); CREATE INDEX event_poi ON event (poi_id, language); ANALYZE; VACUUM`,
+			lbsSystem{name: "PostgreSQL btree", dsn: pg, path: "btree", tables: lbsDistance + lbsPlain, load: true, after: indexes("") + "; VACUUM", query: lbsSelect + lbsBox, boxed: true},
+			lbsSystem{name: "PostGIS", dsn: pg, path: "gis, btree, public", tables: `CREATE EXTENSION IF NOT EXISTS postgis SCHEMA public;` + lbsPlainGeo,
+				after: `ALTER TABLE geo ADD COLUMN position geography NOT NULL;
+INSERT INTO geo SELECT poi_id, latitude, longitude, public.ST_MakePoint(longitude, latitude)::public.geography FROM btree.geo;
+CREATE INDEX geo_position ON geo USING gist (position); ANALYZE; VACUUM`,
 				query: lbsSelect + `ST_DWithin(g.position, ST_MakePoint($2, $1)::geography, $3, false)`})
 	}
 	return out
-}
-
-// readPlaces reads the positions in the order of a coarse grid, so that places near
-// each other are loaded together.
-func (b *lbsBench) readPlaces() []lbsPlace {
-	f, err := os.Open(filepath.Join(lbsDir, "cities.csv.gz"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	r := csv.NewReader(z)
-	var out []lbsPlace
-	for line := 0; ; line++ {
-		rec, err := r.Read()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		if line == 0 {
-			continue
-		}
-		p := lbsPlace{name: rec[1]}
-		p.id, _ = strconv.Atoi(rec[0])
-		p.lat, _ = strconv.ParseFloat(rec[7], 64)
-		p.lon, _ = strconv.ParseFloat(rec[8], 64)
-		out = append(out, p)
-	}
-	cell := func(p lbsPlace) int { return int((p.lat+90)*2)*720 + int((p.lon+180)*2) }
-	slices.SortStableFunc(out, func(p, q lbsPlace) int { return cmp.Compare(cell(p), cell(q)) })
-	return out
-}
-
-// slice keeps the places of a part of the Earth, centred on the median longitude.
-func (b *lbsBench) slice(part float64) []lbsPlace {
-	lons := make([]float64, len(b.places))
-	for i, p := range b.places {
-		lons[i] = p.lon
-	}
-	slices.Sort(lons)
-	n := len(lons)
-	lo, hi := lons[int(float64(n)*(1-part)/2)], lons[min(n-1, int(float64(n)*(1+part)/2))]
-	if part >= 1 {
-		lo, hi = -180, 180
-	}
-	return slices.DeleteFunc(slices.Clone(b.places), func(p lbsPlace) bool { return p.lon < lo || p.lon > hi })
-}
-
-// load makes the tables of a system and fills them.
-func (b *lbsBench) load(s *lbsSystem, c *pgx.Conn, places []lbsPlace) error {
-	setup := fmt.Sprintf("DROP SCHEMA IF EXISTS %[1]s CASCADE; CREATE SCHEMA %[1]s; SET search_path = %[1]s, public", s.schema)
-	for _, sql := range []string{setup, s.tables} {
-		if _, err := c.PgConn().Exec(b.ctx, sql).ReadAll(); err != nil {
-			return err
-		}
-	}
-	categories := []string{"concert", "cinema", "theatre", "sport", "fair"}
-	monday := time.Date(2026, 11, 2, 18, 0, 0, 0, time.UTC)
-	// Events are numbered by their place and not by their turn, so that a part of the
-	// data has the same ones as the whole.
-	events := func(p lbsPlace) int {
-		h := fnv.New32a()
-		fmt.Fprint(h, p.id)
-		return int(lbsEvents + float64(h.Sum32()%1000)/1000)
-	}
-	event := func(p lbsPlace, i int) int { return p.id*4 + i }
-	rows := func(table string, emit func(row []any) bool) {
-		for _, p := range places {
-			switch table {
-			case "geo":
-				emit([]any{p.id, p.lat, p.lon})
-			case "poi":
-				for l := range lbsLanguages {
-					emit([]any{p.id, l + 1, fmt.Sprintf("%s (%d)", p.name, l+1), categories[p.id%5], p.name})
-				}
-			case "event":
-				for i := range events(p) {
-					emit([]any{event(p, i), p.id, 1 + (p.id+i)%lbsLanguages, fmt.Sprintf("Event %d", (p.id*7+i*131)%5000), categories[(p.id+i)%5]})
-				}
-			case "showtime":
-				for i := range events(p) {
-					for k := range lbsShows {
-						start := monday.Add(time.Duration((p.id*3+i*19+k*11)%56*24+k*2) * time.Hour / 2 * 2)
-						emit([]any{event(p, i), start, start.Add(2 * time.Hour)})
-					}
-				}
-			}
-		}
-	}
-	for _, table := range []struct {
-		name string
-		cols []string
-	}{
-		{"geo", []string{"poi_id", "latitude", "longitude"}},
-		{"poi", []string{"poi_id", "language", "poi_name", "categories", "city"}},
-		{"event", []string{"event_id", "poi_id", "language", "event_name", "category"}},
-		{"showtime", []string{"event_id", "start_time", "end_time"}},
-	} {
-		const bulk = 200000 // rows a transaction
-		var pending [][]any
-		var failed error
-		flush := func() {
-			if failed == nil && len(pending) > 0 {
-				_, failed = c.CopyFrom(b.ctx, pgx.Identifier{table.name}, table.cols, pgx.CopyFromRows(pending))
-			}
-			pending = pending[:0]
-		}
-		rows(table.name, func(row []any) bool {
-			if pending = append(pending, row); len(pending) == bulk {
-				flush()
-			}
-			return true
-		})
-		flush()
-		if failed != nil {
-			return fmt.Errorf("%s: %w", table.name, failed)
-		}
-	}
-	for _, sql := range strings.Split(s.after, ";") {
-		if _, err := c.PgConn().Exec(b.ctx, sql).ReadAll(); err != nil {
-			return fmt.Errorf("%s: %w", strings.TrimSpace(sql), err)
-		}
-	}
-	return nil
 }
 
 // args are the parameters of a system's query.
@@ -273,26 +143,68 @@ func (b *lbsBench) args(s *lbsSystem, u lbsPlace, metres float64) []any {
 	return append(out, u.lat-dlat, u.lat+dlat, west, east)
 }
 
+// schema is where a system's own tables are.
+func (s *lbsSystem) schema() string { return strings.Split(s.path, ",")[0] }
+
 func (b *lbsBench) connect(s *lbsSystem) (*pgx.Conn, error) {
 	c, err := pgx.Connect(b.ctx, s.dsn)
 	if err != nil {
 		return nil, err
 	}
-	_, err = c.Exec(b.ctx, "SET search_path = "+s.schema+", public")
+	set := "SET search_path = " + s.path
+	if !s.kv {
+		set += "; SET plan_cache_mode = force_generic_plan"
+	}
+	_, err = c.PgConn().Exec(b.ctx, set).ReadAll()
 	return c, err
 }
 
-// ask runs the query and returns the number of rows.
-func (b *lbsBench) ask(c *pgx.Conn, s *lbsSystem, u lbsPlace, metres float64) (int, error) {
-	rows, err := c.Query(b.ctx, s.query, b.args(s, u, metres)...)
+// lbsAsker asks one system's query over one connection: prepared once, parameters
+// and results in binary, and the rows are received but not taken apart, so that the
+// server is measured and not this program.
+type lbsAsker struct {
+	c     *pgx.Conn
+	s     *lbsSystem
+	types []uint32
+}
+
+const lbsPrepared = "near"
+
+func (b *lbsBench) asker(s *lbsSystem) (*lbsAsker, error) {
+	c, err := b.connect(s)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
+	d, err := c.PgConn().Prepare(b.ctx, lbsPrepared, s.query, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &lbsAsker{c: c, s: s, types: d.ParamOIDs}, nil
+}
+
+// encode makes the parameters' bytes.
+func (a *lbsAsker) encode(args []any) ([][]byte, error) {
+	out := make([][]byte, len(args))
+	for i, v := range args {
+		var err error
+		if out[i], err = a.c.TypeMap().Encode(a.types[i], pgx.BinaryFormatCode, v, nil); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+var lbsBinary = []int16{pgx.BinaryFormatCode}
+
+// ask runs the query and returns the number of rows.
+func (a *lbsAsker) ask(ctx context.Context, args [][]byte) (int, error) {
+	r := a.c.PgConn().ExecPrepared(ctx, lbsPrepared, args, lbsBinary, lbsBinary)
 	n := 0
-	for rows.Next() {
+	for r.NextRow() {
 		n++
 	}
-	return n, rows.Err()
+	_, err := r.Close()
+	return n, err
 }
 
 // answer returns the sorted rows of the query.
@@ -312,7 +224,7 @@ func (b *lbsBench) answer(c *pgx.Conn, s *lbsSystem, u lbsPlace, metres float64)
 var kvLine = regexp.MustCompile(`KV \S+ gets=(\d+) scans=(\d+) keys=(\d+) read=(\d+)`)
 
 // lbsWork is what the average query reads.
-type lbsWork struct{ gets, scans, keys, bytes, rows float64 }
+type lbsWork struct{ gets, scans, keys, bytes float64 }
 
 func (b *lbsBench) work(c *pgx.Conn, s *lbsSystem, metres float64) (lbsWork, error) {
 	var w lbsWork
@@ -334,13 +246,8 @@ func (b *lbsBench) work(c *pgx.Conn, s *lbsSystem, metres float64) (lbsWork, err
 				}
 			}
 		}
-		n, err := b.ask(c, s, u, metres)
-		if err != nil {
-			return w, err
-		}
-		w.rows += float64(n)
 	}
-	for _, to := range []*float64{&w.gets, &w.scans, &w.keys, &w.bytes, &w.rows} {
+	for _, to := range []*float64{&w.gets, &w.scans, &w.keys, &w.bytes} {
 		*to /= float64(len(users))
 	}
 	return w, nil
@@ -358,62 +265,109 @@ func inlined(query string, args []any) string {
 	return query
 }
 
-// run asks for all users with some clients; the times of single queries come back
-// sorted.
-func (b *lbsBench) run(s *lbsSystem, users []lbsPlace, metres float64, clients int) (qps float64, times []time.Duration) {
-	var next atomic.Int64
+// lbsRate is what a measurement found. The times of single queries are sorted.
+type lbsRate struct {
+	perSecond float64
+	times     []time.Duration
+	rows      float64 // per query
+}
+
+func (r *lbsRate) at(p float64) float64 {
+	return float64(r.times[int(p*float64(len(r.times)-1))].Microseconds()) / 1000
+}
+
+// run asks for all users with some clients, or for as many as the time allows.
+func (b *lbsBench) run(askers []*lbsAsker, users [][][]byte, limit time.Duration) (lbsRate, error) {
+	var next, rows atomic.Int64
 	var wg sync.WaitGroup
 	var mu sync.Mutex
-	conns := make([]*pgx.Conn, clients)
-	for i := range conns {
-		c, err := b.connect(s)
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		defer c.Close(b.ctx)
-		for _, u := range users[:min(len(users), 50)] {
-			b.ask(c, s, u, metres)
-		}
-		conns[i] = c
-	}
+	var out lbsRate
+	var failed error
 	start := time.Now()
-	for _, c := range conns {
+	for _, a := range askers {
 		wg.Go(func() {
 			var own []time.Duration
 			for {
 				i := int(next.Add(1)) - 1
-				if i >= len(users) {
+				at := time.Now()
+				if i >= len(users) || at.Sub(start) > limit {
 					break
 				}
-				at := time.Now()
-				if _, err := b.ask(c, s, users[i], metres); err != nil {
-					b.t.Error(err)
+				n, err := a.ask(b.ctx, users[i])
+				if err != nil {
+					mu.Lock()
+					failed = err
+					mu.Unlock()
 					return
 				}
 				own = append(own, time.Since(at))
+				rows.Add(int64(n))
 			}
 			mu.Lock()
-			times = append(times, own...)
+			out.times = append(out.times, own...)
 			mu.Unlock()
 		})
 	}
 	wg.Wait()
-	qps = float64(len(users)) / time.Since(start).Seconds()
-	slices.Sort(times)
-	return qps, times
+	out.perSecond = float64(len(out.times)) / time.Since(start).Seconds()
+	out.rows = float64(rows.Load()) / float64(max(1, len(out.times)))
+	slices.Sort(out.times)
+	return out, failed
+}
+
+// lbsClients is the number of clients of the measurement of the throughput.
+const lbsClients = 4
+
+// rates measures a system warm: first all users are asked for without measuring, or
+// as many as the time allows; then with one client, for the times, and with several.
+func (b *lbsBench) rates(s *lbsSystem, users []lbsPlace, metres float64) (one, many lbsRate, err error) {
+	askers := make([]*lbsAsker, lbsClients)
+	for i := range askers {
+		if askers[i], err = b.asker(s); err != nil {
+			return one, many, err
+		}
+		defer askers[i].c.Close(b.ctx)
+	}
+	args := make([][][]byte, len(users))
+	for i, u := range users {
+		if args[i], err = askers[0].encode(b.args(s, u, metres)); err != nil {
+			return one, many, err
+		}
+	}
+	warm, err := b.run(askers, args, b.seconds)
+	if err != nil {
+		return one, many, err
+	}
+	if n := len(warm.times); n < len(args) {
+		args = args[:n] // these are warm
+	}
+	if one, err = b.run(askers[:1], args, b.seconds); err != nil {
+		return one, many, err
+	}
+	many, err = b.run(askers, args, b.seconds)
+	return one, many, err
 }
 
 func TestLBSBench(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 6*time.Hour)
+	ctx, cancel := context.WithTimeout(context.Background(), 12*time.Hour)
 	defer cancel()
-	b := &lbsBench{t: t, ctx: ctx, week: [2]time.Time{time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)}}
-	b.places = b.readPlaces()
+	b := &lbsBench{t: t, ctx: ctx, week: [2]time.Time{time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)},
+		keep: os.Getenv("LBS_KEEP") != ""}
+	b.places = readPlaces(t)
 	sizes, asked, large := []float64{0.002}, 50, false
+	number := func(name, otherwise string) float64 {
+		v, err := strconv.ParseFloat(cmp.Or(os.Getenv(name), otherwise), 64)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		return v
+	}
 	kvsqld, pg := os.Getenv("LBS_KVSQLD"), os.Getenv("LBS_PG")
 	if kvsqld == "" {
 		kvsqld = startServer(t, storage.Options{NoSync: true}).dsn()
 	} else {
-		large, sizes, asked = true, nil, 10000
+		large, sizes, asked = true, nil, int(number("LBS_USERS", "10000"))
+		b.seconds = time.Duration(number("LBS_SECONDS", "20") * float64(time.Second))
 		for _, f := range strings.Fields(cmp.Or(os.Getenv("LBS_SIZES"), "1")) {
 			v, err := strconv.ParseFloat(f, 64)
 			if err != nil {
@@ -421,12 +375,17 @@ func TestLBSBench(t *testing.T) {
 			}
 			sizes = append(sizes, v)
 		}
-		if v, err := strconv.Atoi(os.Getenv("LBS_USERS")); err == nil {
-			asked = v
-		}
 	}
 	systems := lbsSystems(kvsqld, pg)
-	home := b.slice(sizes[0])
+	if only := strings.Fields(os.Getenv("LBS_SYSTEMS")); len(only) > 0 {
+		systems = slices.DeleteFunc(systems, func(s lbsSystem) bool {
+			return !slices.ContainsFunc(only, func(w string) bool { return strings.Contains(s.name, w) })
+		})
+	}
+	home := b.sized(sizes[0])
+	if sizes[0] > 1 {
+		home = b.places
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range asked {
 		p := home[r.IntN(len(home))]
@@ -438,13 +397,25 @@ func TestLBSBench(t *testing.T) {
 	for _, size := range sizes {
 		b.measure(systems, size, large)
 	}
+	if large {
+		t.Logf("warm, %d users; ratio: how many times as many queries a second kvsqld clustered answers with %d clients\n%s", asked, lbsClients, b.table.String())
+	}
 }
 
-// measure loads a part of the data into all systems, compares their answers and
+// loaded reports whether a system's tables are there in the right size.
+func (b *lbsBench) loaded(s *lbsSystem, c *pgx.Conn, places []lbsPlace) bool {
+	var n int
+	if err := c.QueryRow(b.ctx, "SELECT count(*) FROM "+s.schema()+".geo").Scan(&n); err != nil || n != len(places) {
+		return false
+	}
+	return c.QueryRow(b.ctx, "SELECT event_id FROM showtime LIMIT 1").Scan(&n) == nil
+}
+
+// measure loads a size of the data into all systems, compares their answers and
 // measures them.
 func (b *lbsBench) measure(systems []lbsSystem, size float64, large bool) {
-	places := b.slice(size)
-	b.t.Logf("%d places, part %g", len(places), size)
+	places := b.sized(size)
+	b.t.Logf("size %g: %d places", size, len(places))
 	var live []*lbsSystem
 	conns := map[*lbsSystem]*pgx.Conn{}
 	for i := range systems {
@@ -455,18 +426,23 @@ func (b *lbsBench) measure(systems []lbsSystem, size float64, large bool) {
 		}
 		defer c.Close(b.ctx)
 		start := time.Now()
-		if err := b.load(s, c, places); err != nil {
-			if strings.Contains(err.Error(), "SQLSTATE 0A000") || strings.Contains(err.Error(), "postgis") {
+		if b.keep && b.loaded(s, c, places) {
+			b.t.Logf("%-18s is there", s.name)
+		} else if err := b.load(s, c, places); err != nil {
+			if strings.Contains(err.Error(), "postgis") {
 				b.t.Logf("%-18s not measured: %v", s.name, err)
 				continue
 			}
 			b.t.Fatalf("%s: %v", s.name, err)
+		} else {
+			b.t.Logf("%-18s loaded in %.1f s", s.name, time.Since(start).Seconds())
 		}
-		b.t.Logf("%-18s loaded in %.1f s", s.name, time.Since(start).Seconds())
 		live, conns[s] = append(live, s), c
 	}
 	for _, metres := range []float64{2000, 10000, 50000} {
-		for _, u := range b.users[:min(len(b.users), 100)] {
+		differ := map[*lbsSystem]int{}
+		compared := b.users[:min(len(b.users), 100)]
+		for _, u := range compared {
 			var want []string
 			for i, s := range live {
 				got, err := b.answer(conns[s], s, u, metres)
@@ -476,30 +452,55 @@ func (b *lbsBench) measure(systems []lbsSystem, size float64, large bool) {
 				if i == 0 {
 					want = got
 				} else if !slices.Equal(got, want) {
+					differ[s]++
 					b.t.Errorf("%s: %d rows for %v within %v m, %s has %d", s.name, len(got), u, metres, live[0].name, len(want))
 				}
 			}
 		}
-		users := b.users
-		if metres > 10000 {
-			users = users[:(len(users)+4)/5]
+		if large {
+			b.rows(live, conns, size, metres, len(compared), differ)
 		}
-		for _, s := range live {
-			line := fmt.Sprintf("%5.0f km  %-18s", metres/1000, s.name)
-			if large {
-				one, times := b.run(s, users, metres, 1)
-				four, _ := b.run(s, users, metres, 4)
-				at := func(p float64) float64 { return float64(times[int(p*float64(len(times)-1))].Microseconds()) / 1000 }
-				line += fmt.Sprintf(" p50 %7.3f ms  p99 %8.3f ms  1 client %7.0f/s  4 clients %7.0f/s", at(0.5), at(0.99), one, four)
-			}
-			if s.kv {
-				w, err := b.work(conns[s], s, metres)
-				if err != nil {
-					b.t.Fatalf("%s: %v", s.name, err)
-				}
-				line += fmt.Sprintf("  gets %.1f scans %.1f keys %.0f kB %.1f for %.1f rows", w.gets, w.scans, w.keys, w.bytes/1024, w.rows)
-			}
-			b.t.Log(line)
+	}
+}
+
+// rows adds the systems' rows of one size and radius to the table.
+func (b *lbsBench) rows(live []*lbsSystem, conns map[*lbsSystem]*pgx.Conn, size, metres float64, compared int, differ map[*lbsSystem]int) {
+	fmt.Fprintf(&b.table, "\n%-6s %-8s %-18s %9s %9s %10s %10s %6s  %8s %6s %7s %8s %8s %7s\n", "size", "radius", "system",
+		"p50 ms", "p99 ms", "1 client/s", fmt.Sprint(lbsClients, " clients/s"), "ratio", "rows", "gets", "scans", "keys", "kB read", "answers")
+	type result struct {
+		s         *lbsSystem
+		one, many lbsRate
+		work      lbsWork
+	}
+	var results []result
+	clustered := 0.0
+	for _, s := range live {
+		x := result{s: s}
+		var err error
+		if x.one, x.many, err = b.rates(s, b.users, metres); err == nil && s.kv {
+			x.work, err = b.work(conns[s], s, metres)
 		}
+		if err != nil {
+			b.t.Fatalf("%s: %v", s.name, err)
+		}
+		if s.schema() == "clustered" {
+			clustered = x.many.perSecond
+		}
+		results = append(results, x)
+		b.t.Logf("size %g, %2.0f km, %-18s %8.0f/s", size, metres/1000, s.name, x.many.perSecond)
+	}
+	for _, x := range results {
+		equal := "equal"
+		if n := differ[x.s]; n > 0 {
+			equal = fmt.Sprintf("%d of %d differ", n, compared)
+		}
+		fmt.Fprintf(&b.table, "%-6g %-8s %-18s %9.3f %9.3f %10.0f %10.0f %6.2f  %8.1f ", size, fmt.Sprintf("%.0f km", metres/1000), x.s.name,
+			x.one.at(0.5), x.one.at(0.99), x.one.perSecond, x.many.perSecond, clustered/x.many.perSecond, x.many.rows)
+		if x.s.kv {
+			fmt.Fprintf(&b.table, "%6.1f %7.1f %8.0f %8.1f ", x.work.gets, x.work.scans, x.work.keys, x.work.bytes/1024)
+		} else {
+			fmt.Fprintf(&b.table, "%6s %7s %8s %8s ", "", "", "", "")
+		}
+		fmt.Fprintf(&b.table, "%7s\n", equal)
 	}
 }
