@@ -53,6 +53,17 @@ func (t *Table) ClusterKey() *ForeignKey {
 	return nil
 }
 
+// ClusterTail returns the columns that the row key of a clustered table has behind
+// its position or its parent's row key: those of the primary key that are not in the
+// foreign key along which it is stored.
+func (t *Table) ClusterTail() []int {
+	fk := t.ClusterKey()
+	if fk == nil {
+		return t.PK
+	}
+	return slices.DeleteFunc(slices.Clone(t.PK), func(c int) bool { return slices.Contains(fk.Cols, c) })
+}
+
 // KeyIsRowKey reports whether the master file is in the order of the primary key
 // and serves as its index.
 func (t *Table) KeyIsRowKey() bool {

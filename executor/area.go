@@ -7,12 +7,16 @@ import (
 )
 
 // evalArea returns the codes of the positions that may lie in an area, with the
-// present parameters; never nil. Values that a filter will complain about, such as
+// present parameters, never nil, and windows that those inside satisfy. Values that a filter will complain about, such as
 // a latitude of 91, restrict nothing, so that it gets rows to complain about.
-func evalArea(env *Env, a *plan.Area, g spatial.Grid) ([]spatial.Range, error) {
+func evalArea(env *Env, a *plan.Area, g spatial.Grid) ([]spatial.Range, []spatial.Window, error) {
 	none := []spatial.Range{}
 	var out []spatial.Range // nil: everywhere
+	var windows []spatial.Window
 	within := func(b spatial.Box) {
+		if a.Known {
+			windows = append(windows, g.Window(b))
+		}
 		c := append(none, g.Cover(b)...)
 		if out != nil {
 			c = append(none, spatial.Intersect(out, c)...)
@@ -37,10 +41,10 @@ func evalArea(env *Env, a *plan.Area, g spatial.Grid) ([]spatial.Range, error) {
 	for _, c := range a.Circles {
 		v, known, err := values(c.Lat, c.Lon, c.Metres)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if !known {
-			return none, nil // the comparison is NULL
+			return none, nil, nil // the comparison is NULL
 		}
 		if spatial.Valid(v[0], v[1]) && v[2] == v[2] {
 			within(spatial.Around(v[0], v[1], v[2]))
@@ -49,10 +53,10 @@ func evalArea(env *Env, a *plan.Area, g spatial.Grid) ([]spatial.Range, error) {
 	for _, b := range a.Boxes {
 		v, known, err := values(b.South, b.West, b.North, b.East)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if !known {
-			return none, nil
+			return none, nil, nil
 		}
 		within(clipBox(v[0], v[1], v[2], v[3]))
 	}
@@ -63,24 +67,24 @@ func evalArea(env *Env, a *plan.Area, g spatial.Grid) ([]spatial.Range, error) {
 		}
 		v, known, err := value(e)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if !known {
-			return none, nil
+			return none, nil, nil
 		}
 		box[i] = v
 	}
 	if a.South != nil || a.West != nil || a.North != nil || a.East != nil || out == nil {
 		b := clipBox(box[0], box[1], box[2], box[3])
 		if b.West > b.East {
-			return none, nil
+			return none, nil, nil
 		}
 		within(b)
 	}
 	if !a.Known {
 		out = append(out, spatial.Range{Lo: spatial.NullCode, Hi: spatial.NullCode})
 	}
-	return out, nil
+	return out, windows, nil
 }
 
 // clipBox makes a box of any four numbers: NaN is greater than all, as in

@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"sync"
+
 	"kvsqld/catalog"
 	"kvsqld/catalog/spatial"
 	"kvsqld/catalog/types"
@@ -18,19 +20,42 @@ import (
 type clusterScan struct {
 	node  *plan.ClusterScan
 	preds []expr.Pred
+	tails [][]types.T // of the columns that Ranges restrict
 
-	env    *Env
-	codes  []spatial.Range // nil: not by regions
-	walk   *table.ClusterScanner
+	env   *Env
+	codes []spatial.Range // nil: not by regions
+	walk  *table.ClusterScanner
+	*clusterBufs
+	done bool
+	pos  int // joined rows of the chunk that were passed
+	out  vec.Batch
+}
+
+// clusterBufs is the memory of a clusterScan between Open and Close. Nothing in it
+// points to rows.
+type clusterBufs struct {
 	levels []clusterRows
-	done   bool
-	sel    [2][]uint32
-
-	// The joined rows of the chunk, by level: a row of it, or noRow. From pos on
-	// they were not passed yet.
+	// idx are the joined rows of the chunk, by level: a row of it, or noRow.
 	idx [][]uint32
-	pos int
-	out vec.Batch
+	sel [2][]uint32
+}
+
+var clusterBufPool = sync.Pool{New: func() any { return new(clusterBufs) }}
+
+// take gives the scan memory for its levels.
+func (op *clusterScan) take() {
+	op.clusterBufs = clusterBufPool.Get().(*clusterBufs)
+	n := len(op.node.Levels)
+	for cap(op.levels) < n {
+		op.levels = append(op.levels[:cap(op.levels)], clusterRows{})
+	}
+	for cap(op.idx) < n {
+		op.idx = append(op.idx[:cap(op.idx)], nil)
+	}
+	op.levels, op.idx = op.levels[:n], op.idx[:n]
+	for i := range n {
+		op.idx[i], op.levels[i].carried = op.idx[i][:0], false
+	}
 }
 
 // clusterRows are the rows of one level in the chunk.
@@ -45,13 +70,18 @@ type clusterRows struct {
 }
 
 func (b *builder) clusterScan(n *plan.ClusterScan) (Operator, error) {
-	op := &clusterScan{node: n, levels: make([]clusterRows, len(n.Levels)), idx: make([][]uint32, len(n.Levels))}
+	op := &clusterScan{node: n}
 	for i := range n.Levels {
 		p, err := b.predicate(n.Levels[i].Filter)
 		if err != nil {
 			return nil, err
 		}
 		op.preds = append(op.preds, p)
+		var tail []types.T
+		for _, c := range n.Levels[i].Table.ClusterTail() {
+			tail = append(tail, n.Levels[i].Table.Columns[c].Type)
+		}
+		op.tails = append(op.tails, tail)
 	}
 	op.out.Cols = newVecs(outTypes(n))
 	return op, nil
@@ -60,28 +90,30 @@ func (b *builder) clusterScan(n *plan.ClusterScan) (Operator, error) {
 func (op *clusterScan) Open(env *Env) error {
 	op.Close()
 	op.env, op.done, op.pos, op.codes = env, false, 0, nil
-	for i := range op.idx {
-		op.idx[i] = op.idx[i][:0]
-		op.levels[i].carried = false
-	}
-	spec := &table.ClusterSpec{}
+	op.take()
+	spec := &table.ClusterSpec{Levels: make([]table.ClusterLevel, len(op.node.Levels))}
 	for i := range op.node.Levels {
-		l := &op.node.Levels[i]
+		l, to := &op.node.Levels[i], &spec.Levels[i]
 		d, err := env.Tables.For(l.Table)
 		if err != nil {
 			return err
 		}
-		spec.Tables, spec.Cols = append(spec.Tables, d), append(spec.Cols, l.Cols)
+		to.Table, to.Cols, to.Outer = d, l.Cols, l.Outer
+		if l.Ranges != nil {
+			if to.Ranges, err = evalRanges(env, l.Ranges, op.tails[i]); err != nil {
+				return err
+			}
+		}
 	}
 	switch top := op.node.Levels[0].Table; {
 	case op.node.Area != nil:
 		var err error
-		if op.codes, err = evalArea(env, op.node.Area, top.Cluster.Grid); err != nil {
+		if op.codes, spec.Windows, err = evalArea(env, op.node.Area, top.Cluster.Grid); err != nil {
 			return err
 		}
 		spec.Codes = op.codes
 	case op.node.Key != nil:
-		key, err := op.rowKey(spec.Tables[0])
+		key, err := op.rowKey(spec.Levels[0].Table)
 		if err != nil {
 			return err
 		}
@@ -272,5 +304,12 @@ func (op *clusterScan) Close() {
 	if op.walk != nil {
 		op.walk.Close()
 		op.walk = nil
+	}
+	if op.clusterBufs != nil {
+		for i := range op.levels {
+			op.levels[i].batch, op.levels[i].up = nil, nil // the walk's
+		}
+		clusterBufPool.Put(op.clusterBufs)
+		op.clusterBufs = nil
 	}
 }

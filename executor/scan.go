@@ -93,7 +93,7 @@ func (op *scan) Open(env *Env) error {
 		return err
 	}
 	if n.Area != nil {
-		if op.spec.Codes, err = evalArea(env, n.Area, n.Table.Cluster.Grid); err != nil {
+		if op.spec.Codes, _, err = evalArea(env, n.Area, n.Table.Cluster.Grid); err != nil {
 			return err
 		}
 		op.done = len(op.spec.Codes) == 0

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
 )
@@ -237,10 +238,11 @@ func (p *planner) clusterNode(s *state, g *clusterGroup) *pnode {
 	for i, l := range g.levels {
 		r := l.rel
 		out.rels[r.id] = true
-		for _, c := range l.local {
+		ranges, rest := p.tailRanges(l)
+		for _, c := range rest {
 			needOf(c, s.need)
 		}
-		level := plan.ClusterLevel{Table: r.table, Outer: l.outer}
+		level := plan.ClusterLevel{Table: r.table, Ranges: p.placeRanges(ranges), Outer: l.outer}
 		lay := layout{}
 		for _, c := range slices.Sorted(maps.Keys(s.need[r.id])) {
 			lay[[2]int{r.id, c}] = len(level.Cols)
@@ -257,7 +259,7 @@ func (p *planner) clusterNode(s *state, g *clusterGroup) *pnode {
 			}
 			n.Common.Cols = append(n.Common.Cols, oc)
 		}
-		if x := conjunction(l.local); x != nil {
+		if x := conjunction(rest); x != nil {
 			level.Filter = p.place(x, lay)
 		}
 		n.Levels = append(n.Levels, level)
@@ -287,6 +289,22 @@ func (p *planner) clusterNode(s *state, g *clusterGroup) *pnode {
 	n.Rows, n.Cost, n.Step = out.rows, out.cost, "join"
 	out.node = n
 	return out
+}
+
+// tailRanges turns what the conjuncts of a level say about the end of its row keys
+// into ranges, and returns the other conjuncts.
+func (p *planner) tailRanges(l clusterLevel) ([]plan.KeyRange, []plan.Expr) {
+	t := l.rel.table
+	var keys []catalog.IndexKey
+	for _, c := range t.ClusterTail() {
+		keys = append(keys, catalog.IndexKey{Col: c, Type: t.Columns[c].Type})
+	}
+	bounds := p.boundsOf(l.rel, l.local, func(in map[int]bool) bool { return len(in) == 0 })
+	x := p.match(l.rel, nil, keys, false, bounds, p.tableRows(t))
+	if x == nil {
+		return nil, l.local
+	}
+	return x.ranges, slices.DeleteFunc(slices.Clone(l.local), func(c plan.Expr) bool { return x.used[c] })
 }
 
 // clusterLeft plans an outer join that adds a child to a chain; nil if it does not.

@@ -581,17 +581,7 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 	}
 	sc.Parts = p.partsOf(r, sc.Cols)
 	sc.Area = p.placeArea(best.area)
-	for _, kr := range best.ranges {
-		kr.Eq = p.planExprs(kr.Eq, nil)
-		one := func(e plan.Expr) plan.Expr {
-			if e == nil {
-				return nil
-			}
-			return p.place(e, nil)
-		}
-		kr.EqAny, kr.Lo, kr.Hi, kr.Like, kr.Elems = one(kr.EqAny), one(kr.Lo), one(kr.Hi), one(kr.Like), one(kr.Elems)
-		sc.Ranges = append(sc.Ranges, kr)
-	}
+	sc.Ranges = p.placeRanges(best.ranges)
 	if x := conjunction(rest); x != nil {
 		sc.Filter = p.place(x, n.lay)
 	}
@@ -613,6 +603,23 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 	sc.Rows, sc.Cost, sc.Step = rows, best.cost, "filter"
 	n.node = sc
 	return n
+}
+
+// placeRanges makes the bounds of ranges, which have no columns, part of a plan.
+func (p *planner) placeRanges(list []plan.KeyRange) []plan.KeyRange {
+	var out []plan.KeyRange
+	for _, kr := range list {
+		kr.Eq = p.planExprs(kr.Eq, nil)
+		one := func(e plan.Expr) plan.Expr {
+			if e == nil {
+				return nil
+			}
+			return p.place(e, nil)
+		}
+		kr.EqAny, kr.Lo, kr.Hi, kr.Like, kr.Elems = one(kr.EqAny), one(kr.Lo), one(kr.Hi), one(kr.Like), one(kr.Elems)
+		out = append(out, kr)
+	}
+	return out
 }
 
 // pinned drops leading order columns that the range fixes to one value: what

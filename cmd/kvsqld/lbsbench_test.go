@@ -29,6 +29,7 @@ import (
 //	                     without LBS_PG PostgreSQL is not measured
 //	LBS_SIZES            sizes of the data, ascending, as in "0.1 1 3 10"
 //	LBS_USERS            users asked for per radius
+//	LBS_KM               radii, "2 10 50"
 //	LBS_SECONDS          the longest that one measurement may take
 //	LBS_SYSTEMS          measures only the systems whose names have one of these words
 //	LBS_KEEP             uses tables of the right size that are there already
@@ -43,6 +44,7 @@ type lbsBench struct {
 	places  []lbsPlace // the real ones, in the order in which they are loaded
 	users   []lbsPlace
 	week    [2]time.Time
+	radii   []float64 // metres
 	seconds time.Duration
 	keep    bool
 	table   strings.Builder // the results
@@ -352,7 +354,7 @@ func TestLBSBench(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 12*time.Hour)
 	defer cancel()
 	b := &lbsBench{t: t, ctx: ctx, week: [2]time.Time{time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)},
-		keep: os.Getenv("LBS_KEEP") != ""}
+		radii: []float64{2000, 10000, 50000}, keep: os.Getenv("LBS_KEEP") != ""}
 	b.places = readPlaces(t)
 	sizes, asked, large := []float64{0.002}, 50, false
 	number := func(name, otherwise string) float64 {
@@ -367,6 +369,16 @@ func TestLBSBench(t *testing.T) {
 		kvsqld = startServer(t, storage.Options{NoSync: true}).dsn()
 	} else {
 		large, sizes, asked = true, nil, int(number("LBS_USERS", "10000"))
+		if km := strings.Fields(os.Getenv("LBS_KM")); len(km) > 0 {
+			b.radii = nil
+			for _, f := range km {
+				v, err := strconv.ParseFloat(f, 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				b.radii = append(b.radii, v*1000)
+			}
+		}
 		b.seconds = time.Duration(number("LBS_SECONDS", "20") * float64(time.Second))
 		for _, f := range strings.Fields(cmp.Or(os.Getenv("LBS_SIZES"), "1")) {
 			v, err := strconv.ParseFloat(f, 64)
@@ -439,7 +451,7 @@ func (b *lbsBench) measure(systems []lbsSystem, size float64, large bool) {
 		}
 		live, conns[s] = append(live, s), c
 	}
-	for _, metres := range []float64{2000, 10000, 50000} {
+	for _, metres := range b.radii {
 		differ := map[*lbsSystem]int{}
 		compared := b.users[:min(len(b.users), 100)]
 		for _, u := range compared {

@@ -110,11 +110,16 @@ func (x *regionTwins) query() string {
 	if r.IntN(2) == 0 {
 		inner = "LEFT JOIN"
 	}
-	switch r.IntN(7) {
+	switch r.IntN(9) {
 	case 0:
 		return "SELECT g.* FROM %[1]s.geo g WHERE " + cond
 	case 1:
 		return "SELECT g.id, q.name FROM %[1]s.geo g " + inner + " %[1]s.poi q ON q.geo = g.id AND q.lang <> 'b' WHERE " + cond
+	case 7:
+		return fmt.Sprintf("SELECT g.id, q.lang, e.id FROM %%[1]s.geo g %[1]s %%[1]s.poi q ON q.geo = g.id AND q.lang >= 'b' %[1]s %%[1]s.event e ON e.geo = q.geo AND e.lang = q.lang AND e.id BETWEEN %[2]d AND %[3]d WHERE %[4]s",
+			inner, r.IntN(300), r.IntN(800), cond)
+	case 8:
+		return fmt.Sprintf("SELECT g.id, r.stars FROM %%[1]s.geo g %[1]s %%[1]s.rating r ON r.geo = g.id AND r.stars IN (1, %[2]d) WHERE %[3]s", inner, r.IntN(6), cond)
 	case 2:
 		return "SELECT g.id, q.lang, e.id, e.kind FROM %[1]s.geo g " + inner + " %[1]s.poi q ON q.geo = g.id " + inner + " %[1]s.event e ON e.geo = q.geo AND e.lang = q.lang AND e.kind > 3 WHERE " + cond
 	case 3:
@@ -223,6 +228,45 @@ func TestRegionsMoveWhileInserting(t *testing.T) {
 	}
 	if all != 3*each || joined != all {
 		t.Errorf("%d rows, %d with their parents, want %d", all, joined, 3*each)
+	}
+}
+
+// Rows with many others below them, of tables that are asked for and of others: what
+// is not wanted is jumped over, and nothing else.
+func TestRegionsManyBelow(t *testing.T) {
+	srv := startServer(t, storage.Options{NoSync: true})
+	ctx := context.Background()
+	c, err := pgx.Connect(ctx, srv.dsn())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(ctx)
+	x := &regionTwins{t: t, c: c, r: rand.New(rand.NewPCG(5, 1))}
+	const fill = `
+INSERT INTO %[1]s.geo SELECT i, 10 + i * 0.01, 20 + i %% 7 * 0.01 FROM generate_series(1, 40) i;
+INSERT INTO %[1]s.poi SELECT i, chr(97 + j), 'n' || j FROM generate_series(1, 40) i, generate_series(0, 2) j;
+INSERT INTO %[1]s.event SELECT i * 1000 + j, i, chr(97 + j %% 2), j FROM generate_series(1, 40) i, generate_series(1, 400 + i * 5) j WHERE i %% 3 > 0;
+INSERT INTO %[1]s.rating SELECT i, j FROM generate_series(1, 40) i, generate_series(1, 300) j WHERE i %% 4 > 0;`
+	for _, sql := range []string{regionTables, fmt.Sprintf(fill, "c"), fmt.Sprintf(fill, "p")} {
+		if _, err := c.PgConn().Exec(ctx, sql).ReadAll(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 150 {
+		lo := x.r.IntN(40)*1000 + x.r.IntN(500)
+		stars := x.r.IntN(310)
+		where := [...]string{"true", fmt.Sprintf("distance(g.lat, g.lon, %v, 20.03) < %d", 10+x.r.Float64()/2, x.r.IntN(20000)),
+			fmt.Sprintf("g.lat > %v AND g.lat < 10.2 AND g.lon BETWEEN 20.01 AND 20.04", 10+x.r.Float64()/5)}[x.r.IntN(3)]
+		inner := [...]string{"JOIN", "LEFT JOIN"}[x.r.IntN(2)]
+		for _, q := range []string{
+			fmt.Sprintf("SELECT g.id, q.lang, e.id FROM %%[1]s.geo g JOIN %%[1]s.poi q ON q.geo = g.id %s %%[1]s.event e ON e.geo = q.geo AND e.lang = q.lang AND e.id BETWEEN %d AND %d WHERE %s", inner, lo, lo+x.r.IntN(3000), where),
+			fmt.Sprintf("SELECT g.id, r.stars FROM %%[1]s.geo g %s %%[1]s.rating r ON r.geo = g.id AND r.stars >= %d AND r.stars < %d WHERE %s", inner, stars, stars+x.r.IntN(20), where),
+			fmt.Sprintf("SELECT q.geo, q.lang, e.id FROM %%[1]s.poi q %s %%[1]s.event e ON e.geo = q.geo AND e.lang = q.lang AND e.id IN (%d, %d, 2005) WHERE q.lang > 'a'", inner, lo, lo+1001),
+		} {
+			if got, want := x.ask(q, "c"), x.ask(q, "p"); !slices.Equal(got, want) {
+				t.Fatalf("%s:\ngot  %q\nwant %q", q, got, want)
+			}
+		}
 	}
 }
 

@@ -79,6 +79,14 @@ func clusterDetails(n *ClusterScan, add func(label, s string)) {
 		if l.Outer {
 			s += " (left)"
 		}
+		for i := range l.Ranges {
+			s += ", key " + rangeOf(&l.Ranges[i], func(i int) string {
+				if tail := l.Table.ClusterTail(); i < len(tail) {
+					return l.Table.Columns[tail[i]].Name
+				}
+				return "?"
+			})
+		}
 		if l.Filter != nil {
 			s += ", " + text(l.Filter)
 		}

@@ -420,7 +420,7 @@ func partText(t *catalog.Table, parts []Part, text func(Expr) string) string {
 
 // rangeText prints a key range over the names of the key's columns.
 func rangeText(n *Scan, r *KeyRange) string {
-	name := func(i int) string {
+	return rangeOf(r, func(i int) string {
 		if n.Index != nil {
 			if i < len(n.Index.Keys) {
 				if c := n.Index.Keys[i].Col; c >= 0 {
@@ -432,7 +432,11 @@ func rangeText(n *Scan, r *KeyRange) string {
 			return n.Table.Columns[n.Table.PK[i]].Name
 		}
 		return "?"
-	}
+	})
+}
+
+// rangeOf describes a range; name gives the names of the key's columns.
+func rangeOf(r *KeyRange, name func(i int) string) string {
 	var out []string
 	for i, e := range r.Eq {
 		out = append(out, name(i)+" = "+text(e))

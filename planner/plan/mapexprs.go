@@ -30,11 +30,9 @@ func MapExprs(n Node, f func(Expr) Expr) {
 			}
 		}
 	}
-	switch n := n.(type) {
-	case *Scan:
-		parts(n.Parts)
-		for i := range n.Ranges {
-			r := &n.Ranges[i]
+	ranges := func(l []KeyRange) {
+		for i := range l {
+			r := &l[i]
 			list(r.Eq)
 			one(&r.EqAny)
 			one(&r.Elems)
@@ -42,6 +40,11 @@ func MapExprs(n Node, f func(Expr) Expr) {
 			one(&r.Hi)
 			one(&r.Like)
 		}
+	}
+	switch n := n.(type) {
+	case *Scan:
+		parts(n.Parts)
+		ranges(n.Ranges)
 		one(&n.EntryFilter)
 		one(&n.Filter)
 		one(&n.Limit)
@@ -56,6 +59,7 @@ func MapExprs(n Node, f func(Expr) Expr) {
 		n.Area.Exprs(one)
 		list(n.Key)
 		for i := range n.Levels {
+			ranges(n.Levels[i].Ranges)
 			one(&n.Levels[i].Filter)
 		}
 	case *VirtualScan:

@@ -146,8 +146,10 @@ type (
 	}
 	// ClusterLevel is a table of a ClusterScan.
 	ClusterLevel struct {
-		Table  *catalog.Table
-		Cols   []int
+		Table *catalog.Table
+		Cols  []int
+		// Ranges restrict the columns of catalog.Table.ClusterTail; nil: all rows.
+		Ranges []KeyRange
 		Filter Expr // over Cols
 		// Outer keeps rows of the level above without a row that passes here, padded
 		// with NULLs.

@@ -70,13 +70,20 @@ func isNull(row []byte, a int) bool { return row[rowHeader+a>>3]&(1<<(a&7)) != 0
 // column. It is reused for set after set.
 type Rows struct {
 	vals    [][]byte // without checksums
+	most    int      // the most rows since Reset
 	uniform bool     // all rows have all attributes and 2-byte offsets
+}
+
+// Reset forgets the rows and keeps the memory for the next ones.
+func (r *Rows) Reset() {
+	clear(r.vals[:min(r.most, cap(r.vals))])
+	r.vals, r.most = r.vals[:0], 0
 }
 
 // Load verifies checksums and shapes of vals, which are stored under keys. On an
 // error the number of the faulty row is returned with it.
 func (c *RowCodec) Load(r *Rows, keys, vals [][]byte) (bad int, err error) {
-	r.vals = r.vals[:0]
+	r.vals, r.most = r.vals[:0], max(r.most, len(vals))
 	r.uniform = true
 	all := len(c.attrs)
 	least := rowHeader + (all+7)/8 + c.fixed[all] + 2*c.vars[all]

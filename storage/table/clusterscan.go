@@ -3,51 +3,85 @@ package table
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"sync"
 
 	"kvsqld/catalog/spatial"
+	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/storage/codec"
 	"kvsqld/storage/kv"
 )
 
 // ClusterSpec says what a ClusterScanner reads: the tables from the top, each the
-// child of the one before it, and the columns wanted of each.
+// child of the one before it.
 type ClusterSpec struct {
-	Tables []*Desc
-	Cols   [][]int
+	Levels []ClusterLevel
 	// Codes as in ScanSpec, when the first table is the cluster's root. Under is the
 	// key of the only row of the first table that is wanted. Without either the
 	// whole file is read.
 	Codes []spatial.Range
 	Under []byte
+	// Windows narrow Codes: a row of the first table outside one of them is passed
+	// over with what is below it, without being decoded.
+	Windows []spatial.Window
+}
+
+// ClusterLevel is a table of a ClusterSpec.
+type ClusterLevel struct {
+	Table *Desc
+	Cols  []int // wanted
+	// Ranges of the columns that the table's primary key has beside its foreign key
+	// to the table before: rows outside are passed over. nil: all are wanted.
+	Ranges []types.Range
+	// Outer: rows of the table before are wanted without a row of this one, too.
+	Outer bool
 }
 
 // ClusterScanner walks over a cluster's file. It hands out the rows of one chunk
-// of pairs at a time, by table; rows whose parent was not kept are not decoded.
+// of pairs at a time, by table. What is not wanted costs a comparison of keys: rows
+// outside the windows and ranges, rows whose parent was not kept, and rows without
+// any row in a table below that is not outer, are not decoded.
 //
 // A chunk may end amid the rows below a row. That row and its parents then come
 // again at the start of the next chunk, so that every row's parent is in its chunk.
+//
+// Scanners and their memory are used again: see Close.
 type ClusterScanner struct {
-	ctx    context.Context
-	r      Reader
-	tables []*clusterTable
-	space  kv.Space
-	spans  []kv.Range
-	at     kv.Range // the span under way
-	iter   kv.Iter
-	last   []byte // the last key of the chunk
-	open   bool   // the chunk's end is not the end of its span
+	ctx     context.Context
+	r       Reader
+	all     []clusterTable // for this and later walks
+	tables  []clusterTable // of this walk
+	windows []spatial.Window
+	space   kv.Space
+	spans   []kv.Range
+	bounds  []byte // memory of spans
+	turn    int    // the next span
+	iter    kv.Iter
+	last    []byte // the last key of the chunk
+	open    bool   // the chunk's end is not the end of its span
+
+	// Pairs that are not wanted: those below dropped, a row of table level. passed
+	// counts those at the end of what was read.
+	dropped []byte
+	level   int
+	passed  int
 }
 
 // clusterTable are the rows of one table in the chunk.
 type clusterTable struct {
 	d      *Desc
 	k      *clusterKeys
+	outer  bool
+	narrow bool       // only spans are wanted
+	spans  []kv.Range // of the part of the key after the tag
 	dec    decoder
 	batch  vec.Batch
 	keys   [][]byte
 	vals   [][]byte
 	parent []uint32 // by row: row of the table before
+	needed []bool   // by row: it has a row in the next table, or needs none
+	most   int      // the most rows that there were, of all chunks
 
 	// Of the rows kept, in order:
 	rows    []uint32
@@ -57,43 +91,83 @@ type clusterTable struct {
 	carried bool // the first row was in the chunk before
 }
 
+var clusterScanners = sync.Pool{New: func() any { return new(ClusterScanner) }}
+
 // ScanCluster starts a walk. Close it before the transaction ends.
 func ScanCluster(ctx context.Context, r Reader, spec *ClusterSpec) *ClusterScanner {
-	s := &ClusterScanner{ctx: ctx, r: r, space: spec.Tables[0].space}
+	s := clusterScanners.Get().(*ClusterScanner)
+	s.ctx, s.r, s.space, s.windows = ctx, r, spec.Levels[0].Table.space, spec.Windows
+	s.spans, s.bounds, s.turn = s.spans[:0], s.bounds[:0], 0
 	switch {
 	case spec.Codes != nil:
-		s.spans = codeSpans(spec.Codes)
+		for _, c := range spec.Codes {
+			s.addCodes(c)
+		}
 	case spec.Under != nil:
-		s.spans = []kv.Range{kv.Prefix(spec.Under)}
+		s.spans = append(s.spans, kv.Prefix(spec.Under))
 	default:
-		s.spans = wholeSpace
+		s.spans = append(s.spans, kv.Range{})
 	}
-	for i, d := range spec.Tables {
-		t := &clusterTable{d: d, k: d.cluster()}
-		t.dec.init(d, spec.Cols[i])
-		s.tables = append(s.tables, t)
+	for len(s.all) < len(spec.Levels) {
+		s.all = append(s.all, clusterTable{})
+	}
+	s.tables = s.all[:len(spec.Levels)]
+	for i := range s.tables {
+		s.tables[i].init(&spec.Levels[i])
 	}
 	return s
 }
+
+// addCodes appends codeSpan(c) in memory of its own.
+func (s *ClusterScanner) addCodes(c spatial.Range) {
+	n := len(s.bounds)
+	s.bounds = binary.BigEndian.AppendUint64(s.bounds, c.Lo)
+	r := kv.Range{Lo: s.bounds[n : n+8 : n+8]}
+	if c.Hi != spatial.NullCode {
+		s.bounds = binary.BigEndian.AppendUint64(s.bounds, c.Hi+1)
+		r.Hi = s.bounds[n+8 : n+16 : n+16]
+	}
+	s.spans = append(s.spans, r)
+}
+
+func (t *clusterTable) init(l *ClusterLevel) {
+	t.d, t.k, t.outer, t.narrow = l.Table, l.Table.cluster(), l.Outer, l.Ranges != nil
+	t.keys, t.vals, t.parent, t.rows = t.keys[:0], t.vals[:0], t.parent[:0], t.rows[:0]
+	t.carried = false
+	t.spans = nil
+	if t.narrow {
+		t.spans = spans(t.k.tail, l.Ranges, 0).spans
+	}
+	t.dec.init(t.d, l.Cols)
+}
+
+// clusterChunk is the number of pairs that a chunk has at least, spans permitting;
+// clusterRead of them are read at a time, and jumpAfter is after how many pairs that
+// are not wanted it is better to search.
+const (
+	clusterChunk = 256
+	clusterRead  = 128
+	jumpAfter    = 64
+)
 
 // Next reads the next chunk; false at the end.
 func (s *ClusterScanner) Next() (bool, error) {
 	s.carry()
 	for n := 0; n < clusterChunk; {
 		if s.iter == nil {
-			if len(s.spans) == 0 {
+			if s.turn == len(s.spans) {
 				s.open = false
 				return n > 0 || s.tables[0].carried, nil
 			}
-			s.at, s.spans = s.spans[0], s.spans[1:]
-			s.iter = s.r.Scan(s.ctx, s.space, s.at, kv.ScanOpt{})
+			s.iter = s.r.Scan(s.ctx, s.space, s.spans[s.turn], kv.ScanOpt{Batch: clusterRead})
+			s.turn++
 		}
 		pairs, err := s.iter.Next()
 		if err != nil {
 			return false, err
 		}
 		if len(pairs) == 0 {
-			s.Close()
+			s.stop()
 			s.open = false // nothing follows below what was read
 			continue
 		}
@@ -102,18 +176,20 @@ func (s *ClusterScanner) Next() (bool, error) {
 		}
 		n += len(pairs)
 		s.last, s.open = pairs[len(pairs)-1].Key, true
+		if s.passed >= jumpAfter {
+			s.jumpOver()
+		}
 	}
 	return true, nil
 }
 
-// clusterChunk is the number of pairs that a chunk has at least, spans permitting.
-const clusterChunk = 256
-
 // carry begins a chunk with the last row of each table if rows below it may
 // follow.
 func (s *ClusterScanner) carry() {
-	for i, t := range s.tables {
+	for i := range s.tables {
+		t := &s.tables[i]
 		n := len(t.keys)
+		t.most = max(t.most, n)
 		keep := s.open && n > 0 && i < len(s.tables)-1 && bytes.HasPrefix(s.last, t.keys[n-1])
 		if keep {
 			t.keys[0], t.vals[0] = t.keys[n-1], t.vals[n-1]
@@ -125,28 +201,141 @@ func (s *ClusterScanner) carry() {
 	}
 }
 
-// classify puts pairs to their tables. Pairs of other tables are passed over.
+// classify puts pairs to their tables. Pairs of other tables, and those that are
+// not wanted, are passed over.
 func (s *ClusterScanner) classify(pairs []kv.Pair) error {
 	for i := range pairs {
 		p := &pairs[i]
-		for l := len(s.tables) - 1; l >= 0; l-- {
-			t := s.tables[l]
-			if !t.k.owns(t.d, p.Key) {
+		if s.dropped != nil {
+			if bytes.HasPrefix(p.Key, s.dropped) {
+				s.passed++
 				continue
 			}
-			up := uint32(0)
-			if l > 0 {
-				above := s.tables[l-1].keys
-				if len(above) == 0 || !bytes.HasPrefix(p.Key, above[len(above)-1]) {
-					return corrupt(s.space, p.Key, codec.ErrCorrupt)
-				}
-				up = uint32(len(above) - 1)
-			}
-			t.keys, t.vals, t.parent = append(t.keys, p.Key), append(t.vals, p.Val), append(t.parent, up)
-			break
+			s.dropped = nil
 		}
+		l := len(s.tables) - 1
+		for l >= 0 && !s.tables[l].k.owns(s.tables[l].d, p.Key) {
+			l--
+		}
+		if l < 0 {
+			s.passed++
+			continue
+		}
+		t := &s.tables[l]
+		up := uint32(0)
+		if l > 0 {
+			above := s.tables[l-1].keys
+			if len(above) == 0 || !bytes.HasPrefix(p.Key, above[len(above)-1]) {
+				return corrupt(s.space, p.Key, codec.ErrCorrupt)
+			}
+			up = uint32(len(above) - 1)
+		}
+		if !s.wanted(l, p.Key) {
+			s.dropped, s.level = p.Key, l
+			s.passed++
+			continue
+		}
+		s.passed = 0
+		t.keys, t.vals, t.parent = append(t.keys, p.Key), append(t.vals, p.Val), append(t.parent, up)
 	}
 	return nil
+}
+
+// wanted reports whether the key of a row of table l is in the windows and spans.
+func (s *ClusterScanner) wanted(l int, key []byte) bool {
+	if l == 0 {
+		for i := range s.windows {
+			if !s.windows[i].Contains(binary.BigEndian.Uint64(key)) {
+				return false
+			}
+		}
+	}
+	t := &s.tables[l]
+	if !t.narrow {
+		return true
+	}
+	tail := key[t.k.tailAt(key):]
+	for i := range t.spans {
+		if r := &t.spans[i]; r.Hi == nil || bytes.Compare(tail, r.Hi) < 0 {
+			return bytes.Compare(tail, r.Lo) >= 0
+		}
+	}
+	return false
+}
+
+// behind returns where the next wanted row after one that is not wanted may be; nil:
+// nowhere.
+func (s *ClusterScanner) behind(l int, key []byte) []byte {
+	if l == 0 && len(s.windows) > 0 {
+		code := binary.BigEndian.Uint64(key)
+		next := code
+		for i := range s.windows {
+			next = max(next, s.windows[i].Next(code))
+		}
+		switch next {
+		case code: // it is in the windows
+		case spatial.NullCode:
+			return nil
+		default:
+			return binary.BigEndian.AppendUint64(nil, next)
+		}
+	}
+	t := &s.tables[l]
+	if t.narrow {
+		at := t.k.tailAt(key)
+		for i := range t.spans {
+			if bytes.Compare(key[at:], t.spans[i].Lo) < 0 {
+				return append(bytes.Clone(key[:at]), t.spans[i].Lo...)
+			}
+		}
+		if l > 0 {
+			return codec.PrefixEnd(key[:at])
+		}
+	}
+	return codec.PrefixEnd(key)
+}
+
+// tailAt returns where the part of a row key begins that the table adds to its
+// parent's row key and the tag.
+func (k *clusterKeys) tailAt(key []byte) int {
+	switch {
+	case k.parent == nil:
+		return 8
+	case k.width >= 0:
+		return k.width - k.tail.FixedWidth()
+	}
+	n, _ := k.parent.cluster().level(k.parent, key)
+	return n + tagLen
+}
+
+// jumpOver searches for the next pair that may be wanted, after many that were not.
+func (s *ClusterScanner) jumpOver() {
+	s.passed = 0
+	if s.dropped != nil {
+		s.seek(s.behind(s.level, s.dropped))
+		return
+	}
+	// Pairs of another table: there are no others under its tag.
+	for l := len(s.tables) - 1; l >= 0; l-- {
+		if t := &s.tables[l]; s.continues(t) {
+			s.seek(codec.PrefixEnd(s.last[:len(t.keys[len(t.keys)-1])+tagLen]))
+			return
+		}
+	}
+}
+
+// seek goes on in the span under way from a key on, which lies behind what was read
+// of it or changes nothing; nil: behind the span.
+func (s *ClusterScanner) seek(lo []byte) {
+	if lo != nil && bytes.Compare(lo, s.last) <= 0 {
+		return
+	}
+	s.stop()
+	s.dropped, s.passed = nil, 0
+	if hi := s.spans[s.turn-1].Hi; lo != nil && (hi == nil || bytes.Compare(lo, hi) < 0) {
+		s.turn--
+		s.spans[s.turn].Lo = lo
+	}
 }
 
 // Rows decodes the rows of table l whose parents are among the rows kept of the
@@ -154,13 +343,16 @@ func (s *ClusterScanner) classify(pairs []kv.Pair) error {
 // that Rows gave for it. It returns the batch and for each row the number of its
 // parent in that batch. The batch is the scanner's until the next chunk.
 func (s *ClusterScanner) Rows(l int, kept []bool) (*vec.Batch, []uint32, error) {
-	t := s.tables[l]
+	t := &s.tables[l]
 	t.rows, t.up, t.kkeys, t.kvals = t.rows[:0], t.up[:0], t.kkeys[:0], t.kvals[:0]
 	if l == 0 {
-		for i := range t.keys {
-			t.rows, t.up = append(t.rows, uint32(i)), append(t.up, 0)
+		s.need()
+		for i, key := range t.keys {
+			if t.needed[i] {
+				t.rows, t.up = append(t.rows, uint32(i)), append(t.up, 0)
+				t.kkeys, t.kvals = append(t.kkeys, key), append(t.kvals, t.vals[i])
+			}
 		}
-		t.kkeys, t.kvals = append(t.kkeys, t.keys...), append(t.kvals, t.vals...)
 	} else {
 		above := s.tables[l-1].rows // ascending, as parents are
 		j := 0
@@ -168,7 +360,7 @@ func (s *ClusterScanner) Rows(l int, kept []bool) (*vec.Batch, []uint32, error) 
 			for j < len(above) && above[j] < p {
 				j++
 			}
-			if j < len(above) && above[j] == p && kept[j] {
+			if j < len(above) && above[j] == p && kept[j] && t.needed[i] {
 				t.rows, t.up = append(t.rows, uint32(i)), append(t.up, uint32(j))
 				t.kkeys, t.kvals = append(t.kkeys, t.keys[i]), append(t.kvals, t.vals[i])
 			}
@@ -185,44 +377,99 @@ func (s *ClusterScanner) Rows(l int, kept []bool) (*vec.Batch, []uint32, error) 
 	return &t.batch, t.up, nil
 }
 
+// need finds out which rows of the chunk can be in the result, from the bottom up.
+func (s *ClusterScanner) need() {
+	for l := len(s.tables) - 1; l >= 0; l-- {
+		t := &s.tables[l]
+		n := len(t.keys)
+		if cap(t.needed) < n {
+			t.needed = make([]bool, n, 2*n)
+		}
+		t.needed = t.needed[:n]
+		if l == len(s.tables)-1 || s.tables[l+1].outer {
+			for i := range t.needed {
+				t.needed[i] = true
+			}
+			continue
+		}
+		clear(t.needed)
+		below := &s.tables[l+1]
+		for i, up := range below.parent {
+			if below.needed[i] {
+				t.needed[up] = true
+			}
+		}
+		if s.continues(t) {
+			t.needed[n-1] = true
+		}
+	}
+}
+
 // Carried reports whether the first row of table l was in the chunk before; it
 // may have been passed on already.
 func (s *ClusterScanner) Carried(l int) bool {
-	t := s.tables[l]
+	t := &s.tables[l]
 	return t.carried && len(t.rows) > 0 && t.rows[0] == 0
 }
 
 // Continues reports whether rows below the last row of table l may follow in the
 // next chunk.
 func (s *ClusterScanner) Continues(l int) bool {
-	t := s.tables[l]
+	t := &s.tables[l]
+	return s.continues(t) && len(t.rows) > 0 && int(t.rows[len(t.rows)-1]) == len(t.keys)-1
+}
+
+func (s *ClusterScanner) continues(t *clusterTable) bool {
 	n := len(t.keys)
-	return s.open && n > 0 && len(t.rows) > 0 && int(t.rows[len(t.rows)-1]) == n-1 && bytes.HasPrefix(s.last, t.keys[n-1])
+	return s.open && n > 0 && bytes.HasPrefix(s.last, t.keys[n-1])
 }
 
 // Skip goes on behind what is stored below the last row of table l: none of it is
 // wanted. It is called between Rows and Next.
 func (s *ClusterScanner) Skip(l int) {
-	t := s.tables[l]
+	t := &s.tables[l]
 	n := len(t.keys)
-	if s.iter == nil || n == 0 || !bytes.HasPrefix(s.last, t.keys[n-1]) {
+	if s.iter == nil || !s.continues(t) {
 		return
 	}
-	s.iter.Close()
-	s.iter = nil
-	lo := codec.PrefixEnd(t.keys[n-1])
-	if lo != nil && (s.at.Hi == nil || bytes.Compare(lo, s.at.Hi) < 0) {
-		s.spans = append([]kv.Range{{Lo: lo, Hi: s.at.Hi}}, s.spans...)
-	}
+	s.seek(codec.PrefixEnd(t.keys[n-1]))
 	if l == 0 {
 		s.open = false
 	}
 }
 
-// Close releases the walk. It may be called more than once.
-func (s *ClusterScanner) Close() {
+// stop ends the scan of the span under way.
+func (s *ClusterScanner) stop() {
 	if s.iter != nil {
 		s.iter.Close()
 		s.iter = nil
 	}
+}
+
+// Close releases the walk. The scanner must not be used any more, nor closed again:
+// it and its memory go to another walk, wherefore nothing in them may point into the
+// snapshot any longer.
+func (s *ClusterScanner) Close() {
+	s.stop()
+	for i := range s.tables {
+		s.tables[i].forget()
+	}
+	clear(s.spans[:cap(s.spans)])
+	s.spans = s.spans[:0]
+	s.ctx, s.r, s.tables, s.windows = nil, nil, nil, nil
+	s.last, s.open, s.dropped, s.passed = nil, false, nil, 0
+	clusterScanners.Put(s)
+}
+
+func (t *clusterTable) forget() {
+	n := max(t.most, len(t.keys))
+	t.most = 0
+	for _, list := range [...][][]byte{t.keys, t.vals, t.kkeys, t.kvals} {
+		clear(list[:min(n, cap(list))])
+	}
+	for _, v := range t.batch.Cols {
+		clear(v.B[:min(n, cap(v.B))])
+	}
+	t.dec.reset()
+	t.d, t.k, t.spans = nil, nil, nil
 }

@@ -43,6 +43,17 @@ func (x *decoder) init(d *Desc, cols []int) {
 	}
 }
 
+// reset forgets what was decoded. Values that were given out stay as they are.
+func (x *decoder) reset() {
+	x.loaded.Reset()
+	x.arena = vec.Arena{}
+	for i := range x.groups {
+		x.groups[i].close()
+	}
+	clear(x.groups)
+	x.d, x.cols, x.groups = nil, nil, x.groups[:0]
+}
+
 // colType returns the type of an output column.
 func (d *Desc) colType(c int) types.T {
 	switch c {

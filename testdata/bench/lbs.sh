@@ -3,9 +3,14 @@
 # inverted indexes) and region-clustered, PostgreSQL 15 with btree indexes and with
 # PostGIS. Which events have show times this week near a user?
 #
-#   testdata/bench/lbs.sh                        135,233 places, 10,000 users
-#   LBS_SIZES='0.1 0.3 1' testdata/bench/lbs.sh  parts of the data, one after the other
+#   testdata/bench/lbs.sh                     135,233 places, 10,000 users, all systems
+#   LBS_SIZES='1 3 10' testdata/bench/lbs.sh  three and ten times the places, too: work
+#                                             must follow the answers and not the tables
 #   LBS_SIZES=0.02 LBS_USERS=1000 testdata/bench/lbs.sh    small
+#
+# LBS_SECONDS (20) bounds each measurement; there are three for each system, radius
+# and size. LBS_KM ('2 10 50') are the radii, LBS_SYSTEMS words of systems' names.
+# The files of size 10 need 60 GB below BENCH_DIR.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 PG=/usr/lib/postgresql/15/bin
