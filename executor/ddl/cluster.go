@@ -13,6 +13,16 @@ import (
 // maxRegionRows is the greatest region_rows.
 const maxRegionRows = 1 << 30
 
+// clusterOption reports whether a storage parameter is one of those that
+// clusterOptions reads. They say where rows lie and are given once, with the table.
+func clusterOption(name string) bool {
+	switch name {
+	case "regions", "region_size", "region_rows", "cluster_with":
+		return true
+	}
+	return false
+}
+
 // clusterOptions reads the storage parameters of region-clustered tables:
 //
 //	regions = 'latitude, longitude'   the columns of the position
@@ -22,8 +32,7 @@ const maxRegionRows = 1 << 30
 func (x *exec) clusterOptions(spec *catalog.TableSpec, opts []ast.Option) error {
 	by := map[string]*ast.Option{}
 	for i := range opts {
-		switch o := &opts[i]; o.Name {
-		case "regions", "region_size", "region_rows", "cluster_with":
+		if o := &opts[i]; clusterOption(o.Name) {
 			if by[o.Name] != nil {
 				return sqlerr.New(sqlerr.InvalidParameterValue, "parameter \"%s\" specified more than once", o.Name).At(o.Pos())
 			}

@@ -137,10 +137,11 @@ func (x *exec) tableOptions(spec *catalog.TableSpec, opts []ast.Option) error {
 		return err
 	}
 	for _, o := range opts {
+		if clusterOption(o.Name) {
+			continue // read by clusterOptions
+		}
 		v := optionText(&o)
 		switch o.Name {
-		case "regions", "region_size", "region_rows", "cluster_with":
-			// read by clusterOptions
 		case "layout":
 			spec.Layout = v
 		case "elements":

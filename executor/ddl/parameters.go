@@ -14,8 +14,7 @@ import (
 func (x *exec) tableParameters(t *catalog.Table, a *ast.AlterAction) error {
 	reset := a.Kind == "RESET OPTIONS"
 	for i := range a.Options {
-		switch o := &a.Options[i]; o.Name {
-		case "regions", "region_size", "region_rows", "cluster_with":
+		if o := &a.Options[i]; clusterOption(o.Name) {
 			return sqlerr.Unsupported(o.Pos(), "changing %s of a table", o.Name)
 		}
 	}
