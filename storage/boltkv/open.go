@@ -6,7 +6,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
+	"syscall"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -38,8 +40,9 @@ type Options struct {
 	Txn txn.Options
 
 	// MmapBytes is the address space kept for the file. Readers and writers
-	// wait for each other when the file outgrows it. 0 = 16 GiB, or four times
-	// the size of the file if that is more.
+	// wait for each other when the file outgrows it; and where a reader waits for a
+	// row that such a writer holds, for ever. 0 = 1 TiB, or four times the size of
+	// the file if that is more; 16 GiB where the process may not have as much.
 	MmapBytes int
 	// LockWait is how long to wait for another process that holds the data
 	// directory. 0 = 100 ms.
@@ -221,23 +224,37 @@ func inspect(path string, opt *Options) (_ *head, err error) {
 	})
 }
 
+// The address space kept for a file where the options do not say, and where the
+// process may not have as much.
+const (
+	mmapBytes = 1 << 40
+	mmapLeast = 16 << 30
+)
+
 // openFile opens a data file for writing. sums is nil for one that has none yet.
 func openFile(path string, opt *Options, s *sums) (*dataFile, error) {
 	size := int64(0)
 	if fi, err := os.Stat(path); err == nil {
 		size = fi.Size()
 	}
-	mmap := opt.MmapBytes
-	if mmap == 0 {
-		mmap = max(16<<30, 4*int(size))
-	}
-	db, osf, err := mapFile(path, bolt.Options{
+	bo := bolt.Options{
 		Timeout:         opt.LockWait,
 		FreelistType:    bolt.FreelistMapType,
 		NoFreelistSync:  true,
-		InitialMmapSize: mmap,
+		InitialMmapSize: opt.MmapBytes,
 		MaxSize:         opt.MaxFileBytes,
-	})
+	}
+	if opt.MmapBytes == 0 {
+		bo.InitialMmapSize = max(mmapBytes, 4*int(size))
+		if runtime.GOOS == "windows" { // there a file is made as long as its mapping
+			bo.InitialMmapSize = max(mmapLeast, 4*int(size))
+		}
+	}
+	db, osf, err := mapFile(path, bo)
+	if opt.MmapBytes == 0 && errors.Is(err, syscall.ENOMEM) {
+		bo.InitialMmapSize = max(mmapLeast, 4*int(size))
+		db, osf, err = mapFile(path, bo)
+	}
 	if err != nil {
 		return nil, openError(err)
 	}
