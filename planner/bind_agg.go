@@ -90,7 +90,7 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 		a.Filter = f.mustBool(f.expr(e.Filter), "FILTER")
 		inner.sawAgg = inner.sawAgg || f.sawAgg
 	}
-	ref := &aggRef{At: plan.At{T: ret, Off: off}, agg: a}
+	ref := &aggRef{At: plan.At{T: ret, Off: off}, agg: a, call: e}
 	if e.Over == nil {
 		b.own(ref, inner.seen)
 		return ref
@@ -221,10 +221,12 @@ func (b *binder) window(w *ast.Window) *winRef {
 	r := &winRef{}
 	bindSpec := func(s *ast.Window) {
 		for _, x := range s.PartitionBy {
-			r.partition = append(r.partition, in.known(in.expr(x)))
+			r.partition = append(r.partition, in.record(x, in.known(in.expr(x))))
 		}
 		for _, s := range s.OrderBy {
-			r.order = append(r.order, sortSpec(b.planner, in.expr(s.X), s))
+			k := sortSpec(b.planner, in.expr(s.X), s)
+			in.record(s.X, k.X)
+			r.order = append(r.order, k)
 		}
 	}
 	frame := spec.Frame
@@ -277,6 +279,8 @@ func (b *binder) window(w *ast.Window) *winRef {
 			return in.must(x, t, implicit)
 		}
 		r.frame.Start, r.frame.End = off(frame.Start), off(frame.End)
+		b.record(frame.Start.X, r.frame.Start)
+		b.record(frame.End.X, r.frame.End)
 		if frame.Mode == "GROUPS" && len(r.order) == 0 {
 			failf(sqlerr.WindowingError, w.Pos(), "GROUPS mode requires an ORDER BY clause")
 		}

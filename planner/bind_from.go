@@ -37,6 +37,14 @@ func (p *planner) addNames(sc *scope, ns []*nsItem, before int) {
 }
 
 func (p *planner) fromItem(f ast.FromItem, sc *scope, bl *block) (*joinItem, []*nsItem) {
+	j, ns := p.bindFrom(f, sc, bl)
+	if p.rec != nil && j.rel != nil {
+		p.rec.froms[f] = j.rel
+	}
+	return j, ns
+}
+
+func (p *planner) bindFrom(f ast.FromItem, sc *scope, bl *block) (*joinItem, []*nsItem) {
 	switch f := f.(type) {
 	case *ast.TableRef:
 		r, n := p.tableRef(f, sc)
@@ -398,6 +406,12 @@ func (p *planner) join(f *ast.Join, sc *scope, bl *block) (*joinItem, []*nsItem)
 			j.on = b.cond(f.On)
 		}
 	}
+	if p.rec != nil {
+		p.rec.on[f] = slices.Clone(j.on)
+		if f.Natural || len(f.Using) > 0 {
+			p.rec.using[f] = using
+		}
+	}
 	if f.Alias != "" {
 		// the alias hides what is inside
 		it := &nsItem{name: f.Alias, relVisible: true, colsVisible: true}
@@ -470,6 +484,9 @@ func (p *planner) using(f *ast.Join, j *joinItem, using []string, lv, rv []nsCol
 			x = xs[1]
 		default:
 			x = &plan.Coalesce{At: plan.At{T: t, Off: -1}, Args: xs}
+		}
+		if _, plain := x.(*plan.Var); !plain && p.rec != nil {
+			p.rec.merged[x] = name
 		}
 		merged.cols = append(merged.cols, nsCol{name, x})
 	}

@@ -28,6 +28,9 @@ func (p *planner) bindSelect(s *ast.Select, outer *scope) *query {
 	}
 	q := p.bindBody(s, sc)
 	q.ctes = append(q.ctes, defs...)
+	if p.rec != nil {
+		p.rec.queries[q] = s
+	}
 	return q
 }
 
@@ -126,6 +129,10 @@ func (p *planner) bindCore(s *ast.Select, outer *scope) *query {
 			continue
 		}
 		bl.targets[i].x = p.known(bl.targets[i].x)
+	}
+	if p.rec != nil {
+		p.rec.selects[s] = &selectNote{block: bl, targets: slices.Clone(bl.targets), where: slices.Clone(bl.where), having: slices.Clone(bl.having),
+			sort: slices.Clone(q.sort), distinctOn: slices.Clone(bl.distinctOn)}
 	}
 	bl.grouped = tb.sawAgg || ob.sawAgg || hb.sawAgg || len(s.GroupBy) > 0 || s.Having != nil
 	if bl.grouped {

@@ -3,6 +3,7 @@ package planner
 import (
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
 	"kvsqld/planner/plan"
 )
 
@@ -164,6 +165,7 @@ type aggRef struct {
 	plan.At
 	agg   plan.Agg
 	win   *winRef
+	call  *ast.Call
 	owner *block // the block that computes the aggregate; its own or an enclosing one
 }
 

@@ -254,5 +254,8 @@ func (b *binder) wholeRow(it *nsItem, off int) plan.Expr {
 		r.Elems = append(r.Elems, c.x)
 		r.Names = append(r.Names, c.name)
 	}
+	if b.rec != nil && it.rel != nil {
+		b.rec.rows[r] = it.rel
+	}
 	return r
 }

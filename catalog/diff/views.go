@@ -31,7 +31,7 @@ func (d *side) viewText(v *catalog.View) string {
 	if len(with) > 0 {
 		s += " WITH (" + optionList(with) + ")"
 	}
-	def, _ := d.env.GetViewDef(v.OID)
+	def, _ := d.env.GetViewDef(v.OID, false, 0)
 	s += " AS\n" + strings.TrimSuffix(def, ";")
 	if v.CheckOption != "" {
 		s += "\n WITH " + strings.ToUpper(v.CheckOption) + " CHECK OPTION"

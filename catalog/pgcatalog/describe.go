@@ -228,12 +228,12 @@ func (env *Env) foreignKeyDef(t *catalog.Table, k *catalog.ForeignKey) string {
 }
 
 // GetViewDef is pg_get_viewdef; false when there is no such view.
-func (env *Env) GetViewDef(oid types.OID) (string, bool) {
+func (env *Env) GetViewDef(oid types.OID, pretty bool, wrap int) (string, bool) {
 	v, ok := env.Snap.RelationByOID(env.DB, oid).(*catalog.View)
 	if !ok {
 		return "", false
 	}
-	return env.viewText(v), true
+	return env.viewText(v, pretty, wrap), true
 }
 
 // GetSerialSequence is pg_get_serial_sequence: the qualified name of the

@@ -3,7 +3,10 @@ package pgcatalog
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"strings"
+
+	"kvsqld/catalog"
 )
 
 // Stored expressions are texts in one canonical spelling: every operator in
@@ -26,6 +29,7 @@ const (
 	nodeAny                    // (x op ANY (y))
 	nodeTest                   // (x IS …)
 	nodeBool                   // (x AND y …), (x OR y …), (NOT x)
+	nodePiece                  // an aggregate, a query: parts
 )
 
 // exprNode is a piece of an expression's text. words has one more entry than
@@ -35,6 +39,7 @@ type exprNode struct {
 	op    string // of nodeOp and nodeBool: the operator; of nodeSyntax: the name
 	words []string
 	kids  []*exprNode
+	parts []catalog.TreePart // of nodePiece
 	// of a cast: through the text form or without any work, so that it binds no
 	// closer than what it converts
 	thin bool
@@ -44,8 +49,10 @@ type exprNode struct {
 type exprReader struct {
 	env  *Env
 	toks []string
-	pos  int
-	bad  bool
+	// pieces are what the marks in the text stand for.
+	pieces [][]catalog.TreePart
+	pos    int
+	bad    bool
 }
 
 // exprText writes a stored expression as pg_get_expr does.
@@ -101,6 +108,8 @@ func exprTokens(s string) []string {
 		case c == ' ' || c == '\n':
 			i++
 			continue
+		case c == catalog.PieceMark[0]:
+			i += 2 + strings.IndexByte(s[i+1:], c)
 		case c == '\'' || c == '"':
 			for i++; i < len(s); i++ {
 				if s[i] == c {
@@ -273,6 +282,12 @@ func (r *exprReader) operand() (n *exprNode, bare bool) {
 		return &exprNode{words: []string{""}}, false
 	case t == "(":
 		return r.group()
+	case t[0] == catalog.PieceMark[0]:
+		n, err := strconv.Atoi(strings.Trim(t, catalog.PieceMark))
+		if r.bad = err != nil || n >= len(r.pieces); r.bad {
+			return &exprNode{words: []string{""}}, false
+		}
+		return &exprNode{kind: nodePiece, words: []string{""}, parts: r.pieces[n]}, false
 	case t == "CASE":
 		return r.caseExpr(), false
 	case t == "ARRAY" && r.peek(0) == "[":
@@ -286,7 +301,12 @@ func (r *exprReader) operand() (n *exprNode, bare bool) {
 	}
 	for t[0] != '\'' && r.peek(0) == "." {
 		r.pos++
-		t += "." + r.next()
+		name := r.next()
+		if r.peek(0) == "(" && r.env.functionVisible(unquoteIdent(t), unquoteIdent(name)) {
+			t = name
+			continue
+		}
+		t += "." + name
 	}
 	if t[0] != '\'' && r.accept("(") {
 		n := &exprNode{kind: nodeCall, words: []string{t + "("}}
@@ -432,6 +452,7 @@ type exprWriter struct {
 	buf    []byte
 	pretty bool
 	indent int
+	query  *queryWriter // the query around it, nil for none
 }
 
 // paren writes n as an operand of parent: in the pretty form in parentheses
@@ -448,6 +469,10 @@ func (w *exprWriter) paren(n, parent *exprNode) {
 }
 
 func (w *exprWriter) node(n *exprNode) {
+	if n.kind == nodePiece {
+		w.piece(n.parts)
+		return
+	}
 	own := false
 	switch n.kind {
 	case nodeZone:
@@ -510,6 +535,9 @@ func simpleIn(n, parent *exprNode) bool {
 		return parent.kind == nodeBool
 	case nodeTest:
 		return parent.kind == nodeBool
+	case nodePiece: // a query is no more than a test, an aggregate is a call
+		isQuery := slices.ContainsFunc(n.parts, func(p catalog.TreePart) bool { return p.Query != nil })
+		return !isQuery || parent.kind == nodeBool
 	case nodeBool:
 		return parent.kind == nodeBool && (parent.op == "OR" || parent.op == "AND" && n.op != "OR")
 	}

@@ -15,7 +15,7 @@ func rowsViews(w *writer) {
 		check := "NONE"
 		w.str(db).str(schema).str(name)
 		if v, ok := r.(*catalog.View); ok {
-			w.str(w.env.viewText(v))
+			w.str(w.env.viewText(v, false, 0))
 			if v.CheckOption != "" {
 				check = strings.ToUpper(v.CheckOption)
 			}

@@ -13,7 +13,7 @@ func rowsPgViews(w *writer) {
 	}
 	for _, r := range w.env.Snap.Relations(w.env.DB) {
 		if v, ok := r.(*catalog.View); ok && v.Materialized == nil {
-			w.str(v.Schema).str(v.Name).str(v.Owner).str(w.env.viewText(v)).end()
+			w.str(v.Schema).str(v.Name).str(v.Owner).str(w.env.viewText(v, false, 0)).end()
 		}
 	}
 }

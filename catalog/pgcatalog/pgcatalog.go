@@ -43,7 +43,9 @@ type Env struct {
 	// Updatable tells which changes a view takes, as bits of pg_relation_is_updatable,
 	// and which of its columns; nil where queries are not analysed.
 	Updatable func(*catalog.View) (events int, cols []bool)
-	Now       int64 // microseconds since 2000-01-01 UTC
+	// ViewTree analyses a view's query; nil where queries are not analysed.
+	ViewTree func(*catalog.View) (*catalog.QueryTree, error)
+	Now      int64 // microseconds since 2000-01-01 UTC
 }
 
 // RegionInfo is a row of kvsqld.regions: the box in degrees, the rows of the table

@@ -217,7 +217,7 @@ func TestDefinitionsAreSpelledAsPostgreSQLSpellsThem(t *testing.T) {
 			}
 		}
 	}
-	if got, _ := env.GetViewDef(env.ToRegclass("ids")); got != " SELECT orders.id\n   FROM orders;" {
+	if got, _ := env.GetViewDef(env.ToRegclass("ids"), false, 0); got != " SELECT orders.id\n   FROM orders;" {
 		t.Errorf("view: %q", got)
 	}
 	id := env.Snap.Relation(env.DB, "public", "customers").RelColumns()[0]

@@ -121,20 +121,27 @@ func definitionFuncs(m map[string]catalogFunc) {
 		s, ok := c.GetIndexDef(c.oid(0), int(c.num(1)), c.flag(2))
 		return c.text(s, ok)
 	}
-	view := func(c *catalogCall) (types.Datum, error) {
-		s, ok := c.GetViewDef(c.oid(0))
+	view := func(c *catalogCall, rel types.OID, pretty bool, wrap int) (types.Datum, error) {
+		s, ok := c.GetViewDef(rel, pretty, wrap)
 		return c.text(s, ok)
 	}
-	m["pg_get_viewdef"], m["pg_get_viewdef_ext"], m["pg_get_viewdef_wrap"] = view, view, view
-	named := func(c *catalogCall) (types.Datum, error) {
+	m["pg_get_viewdef"] = func(c *catalogCall) (types.Datum, error) { return view(c, c.oid(0), false, 0) }
+	m["pg_get_viewdef_ext"] = func(c *catalogCall) (types.Datum, error) { return view(c, c.oid(0), c.flag(1), 0) }
+	m["pg_get_viewdef_wrap"] = func(c *catalogCall) (types.Datum, error) { return view(c, c.oid(0), true, int(c.num(1))) }
+	m["pg_get_viewdef_name"] = func(c *catalogCall) (types.Datum, error) {
 		o, err := c.relation(0)
 		if err != nil {
 			return types.Datum{}, err
 		}
-		s, ok := c.GetViewDef(o)
-		return c.text(s, ok)
+		return view(c, o, false, 0)
 	}
-	m["pg_get_viewdef_name"], m["pg_get_viewdef_name_ext"] = named, named
+	m["pg_get_viewdef_name_ext"] = func(c *catalogCall) (types.Datum, error) {
+		o, err := c.relation(0)
+		if err != nil {
+			return types.Datum{}, err
+		}
+		return view(c, o, c.flag(1), 0)
+	}
 	m["pg_get_serial_sequence"] = func(c *catalogCall) (types.Datum, error) {
 		o, err := c.relation(0)
 		if err != nil {

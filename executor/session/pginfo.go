@@ -23,7 +23,7 @@ func (s *Session) pgEnv() *pgcatalog.Env {
 	return &pgcatalog.Env{
 		Snap: s.snapshot(), DB: s.db, User: s.user, SearchPath: path,
 		Settings: s.settingRows, Sessions: s.sessionRows, Locks: s.lockRows, Sequence: s.sequenceState,
-		Prepared: s.preparedRows, Cursors: s.cursorRows, Refused: s.srv.refusals.rows, Regions: s.regionRows, Updatable: s.updatable, Now: now(),
+		Prepared: s.preparedRows, Cursors: s.cursorRows, Refused: s.srv.refusals.rows, Regions: s.regionRows, Updatable: s.updatable, ViewTree: s.viewTree, Now: now(),
 	}
 }
 
@@ -35,6 +35,11 @@ func (s *Session) updatable(v *catalog.View) (int, []bool) {
 		return 0, nil
 	}
 	return events, cols
+}
+
+// viewTree analyses a view's query for its text.
+func (s *Session) viewTree(v *catalog.View) (*catalog.QueryTree, error) {
+	return planner.ViewTree(s.planContext(s.snapshot()), v, nil)
 }
 
 // regionRows lists the regions of a region-clustered table.

@@ -19,6 +19,9 @@ type DeparseOptions struct {
 	// Literal is the canonical text of a literal that only the catalog can read,
 	// such as the name of a relation.
 	Literal func(t types.T, text string) string
+	// Other writes an expression in a way of its own, or returns false; sub is the
+	// text of a part.
+	Other func(e Expr, sub func(x Expr, implicit bool) string) (string, bool)
 }
 
 // Deparse returns the SQL text of a bound expression whose columns have names,
@@ -26,7 +29,11 @@ type DeparseOptions struct {
 // parentheses, constants show their types, conversions that the binder added
 // are shown where an operator or a function needs them and hidden elsewhere. The
 // text of an expression that was not folded binds to the same expression.
-func Deparse(e Expr, opt DeparseOptions) string {
+func Deparse(e Expr, opt DeparseOptions) string { return DeparseTop(e, false, opt) }
+
+// DeparseTop is Deparse; implicit tells that a conversion at the top is shown
+// even if the binder added it.
+func DeparseTop(e Expr, implicit bool, opt DeparseOptions) string {
 	if opt.Fmt == nil {
 		opt.Fmt = types.DefaultFmt
 	}
@@ -37,7 +44,7 @@ func Deparse(e Expr, opt DeparseOptions) string {
 		opt.Column = catalog.QuoteIdent
 	}
 	d := &deparser{opt: opt}
-	d.expr(e, false)
+	d.expr(e, implicit)
 	return d.b.String()
 }
 
@@ -80,6 +87,12 @@ func (d *deparser) join(l []Expr, sep string) {
 // expr writes e; implicit tells that a conversion at its top is shown even if
 // the binder added it.
 func (d *deparser) expr(e Expr, implicit bool) {
+	if d.opt.Other != nil {
+		if s, ok := d.opt.Other(e, func(x Expr, implicit bool) string { return DeparseTop(x, implicit, d.opt) }); ok {
+			d.str(s)
+			return
+		}
+	}
 	switch e := e.(type) {
 	case *Const:
 		d.constant(e, true)

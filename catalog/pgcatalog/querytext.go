@@ -1,0 +1,579 @@
+package pgcatalog
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kvsqld/catalog"
+)
+
+// The amounts by which the lines of a query are indented.
+const (
+	indentStep  = 8
+	indentJoin  = 4
+	indentVar   = 4
+	indentLimit = 40
+)
+
+// queryWriter lays a query out as pg_get_viewdef does: a line for each clause,
+// each join and each output column.
+type queryWriter struct {
+	env    *Env
+	buf    []byte
+	pretty bool
+	wrap   int // columns are put on one line up to this length; 0: one each, -1: all
+	indent int
+}
+
+// queryText writes a query as pg_get_viewdef does.
+func (env *Env) queryText(t *catalog.QueryTree, pretty bool, wrap int) string {
+	w := &queryWriter{env: env, pretty: pretty, wrap: wrap}
+	w.query(t)
+	return string(w.buf) + ";"
+}
+
+func (w *queryWriter) str(s string) { w.buf = append(w.buf, s...) }
+
+// keyword begins a line with a word; the depth changes before and after it.
+func (w *queryWriter) keyword(s string, before, after, plus int) {
+	w.indent += before
+	w.buf = append(bytes.TrimRight(w.buf, " "), '\n')
+	n := max(w.indent, 0)
+	if n >= indentLimit {
+		n = (indentLimit + (n-indentLimit)/(indentStep/2)) % indentLimit
+	}
+	w.str(strings.Repeat(" ", n+plus) + s)
+	w.indent = max(w.indent+after, 0)
+}
+
+// clause begins the line of a clause of SELECT.
+func (w *queryWriter) clause(s string, plus int) { w.keyword(s, -indentStep, indentStep, plus) }
+
+// query writes a query at the depth of the writer, which stays.
+func (w *queryWriter) query(t *catalog.QueryTree) {
+	depth := w.indent
+	w.with(t)
+	if t.SetOp != "" {
+		w.setOp(t)
+	} else {
+		w.indent += indentStep
+		w.str(" ")
+		w.core(t)
+	}
+	for i := range t.OrderBy {
+		if i == 0 {
+			w.clause(" ORDER BY ", 1)
+		} else {
+			w.str(", ")
+		}
+		w.sort(&t.OrderBy[i])
+	}
+	if t.Offset != nil {
+		w.clause(" OFFSET ", 0)
+		w.expr(t.Offset)
+	}
+	switch {
+	case t.Limit != nil && t.WithTies:
+		w.clause(" FETCH FIRST ", 0)
+		w.expr(t.Limit)
+		w.str(" ROWS WITH TIES")
+	case t.Limit != nil:
+		w.clause(" LIMIT ", 0)
+		w.expr(t.Limit)
+	}
+	for _, l := range t.Locking {
+		w.clause(" FOR "+l.Strength, 0)
+		for i, of := range l.Of {
+			w.str([]string{" OF ", ", "}[min(i, 1)] + catalog.QuoteIdent(of))
+		}
+		if l.Wait != "" {
+			w.str(" " + l.Wait)
+		}
+	}
+	w.indent = depth
+}
+
+func (w *queryWriter) with(t *catalog.QueryTree) {
+	if len(t.With) == 0 {
+		return
+	}
+	w.indent += indentStep
+	w.str(" ")
+	sep := "WITH "
+	if t.Recursive {
+		sep = "WITH RECURSIVE "
+	}
+	for i := range t.With {
+		c := &t.With[i]
+		w.str(sep + catalog.QuoteIdent(c.Name))
+		w.names(c.Cols)
+		w.str(" AS ")
+		if m := c.Materialized; m != nil {
+			if !*m {
+				w.str("NOT ")
+			}
+			w.str("MATERIALIZED ")
+		}
+		w.str("(")
+		w.keyword("", 0, 0, 0)
+		w.query(c.Query)
+		w.keyword("", 0, 0, 0)
+		w.str(")")
+		sep = ", "
+	}
+	w.indent -= indentStep
+	w.keyword("", 0, 0, 0)
+}
+
+// names writes (a, b), or nothing for no names.
+func (w *queryWriter) names(list []string) {
+	for i, n := range list {
+		w.str([]string{"(", ", "}[min(i, 1)] + catalog.QuoteIdent(n))
+	}
+	if len(list) > 0 {
+		w.str(")")
+	}
+}
+
+func (w *queryWriter) setOp(t *catalog.QueryTree) {
+	nested := func(x *catalog.QueryTree) bool {
+		return x.SetOp != "" && len(x.OrderBy) == 0 && x.Limit == nil && x.Offset == nil && len(x.With) == 0
+	}
+	if nested(t.L) {
+		same := t.L.SetOp == t.SetOp && t.L.All == t.All
+		sub := 0
+		if !same {
+			sub = indentStep
+			w.str("(")
+			w.keyword("", sub, 0, 0)
+		}
+		w.setOp(t.L)
+		if same {
+			w.keyword("", 0, 0, 0)
+		} else {
+			w.keyword(") ", -sub, 0, 0)
+		}
+	} else {
+		w.operand(t.L)
+		w.keyword("", 0, 0, 0)
+	}
+	w.str(t.SetOp + " ")
+	if t.All {
+		w.str("ALL ")
+	}
+	if nested(t.R) {
+		w.str("(")
+		w.keyword("", indentStep, 0, 0)
+		w.setOp(t.R)
+		w.indent -= indentStep
+		w.keyword(")", 0, 0, 0)
+		return
+	}
+	w.keyword("", 0, 0, 0)
+	w.operand(t.R)
+}
+
+// operand writes a query of a set operation, in parentheses when it has clauses
+// that would be taken for those of the whole.
+func (w *queryWriter) operand(t *catalog.QueryTree) {
+	paren := len(t.With) > 0 || len(t.OrderBy) > 0 || len(t.Locking) > 0 || t.Limit != nil || t.Offset != nil
+	if paren {
+		w.str("(")
+	}
+	w.query(t)
+	if paren {
+		w.str(")")
+	}
+}
+
+// core writes SELECT to WINDOW, or VALUES.
+func (w *queryWriter) core(t *catalog.QueryTree) {
+	if t.Values == nil {
+		t = simpleValues(t)
+	}
+	if t.Values != nil {
+		w.str("VALUES ")
+		for i, row := range t.Values {
+			w.str([]string{"(", ", ("}[min(i, 1)])
+			for k := range row {
+				if k > 0 {
+					w.str(",")
+				}
+				w.expr(&row[k])
+			}
+			w.str(")")
+		}
+		return
+	}
+	w.str("SELECT")
+	if t.Distinct {
+		w.str(" DISTINCT")
+	}
+	for i := range t.On {
+		w.str([]string{" DISTINCT ON (", ", "}[min(i, 1)])
+		w.sortExpr(&t.On[i])
+	}
+	if len(t.On) > 0 {
+		w.str(")")
+	}
+	w.targets(t.Targets)
+	w.from(t.From)
+	if t.Where != nil {
+		w.clause(" WHERE ", 1)
+		w.expr(t.Where)
+	}
+	if len(t.Group) > 0 {
+		w.clause(" GROUP BY ", 1)
+		if t.GroupDis {
+			w.str("DISTINCT ")
+		}
+		special := slices.ContainsFunc(t.Group, func(g catalog.GroupTree) bool { return g.Kind != "" && g.Kind != "LIST" })
+		for i := range t.Group {
+			if i > 0 {
+				w.str(", ")
+			}
+			w.group(&t.Group[i], !special)
+		}
+	}
+	if t.Having != nil {
+		w.clause(" HAVING ", 0)
+		w.expr(t.Having)
+	}
+	for i := range t.Windows {
+		if i == 0 {
+			w.clause(" WINDOW ", 1)
+		} else {
+			w.str(", ")
+		}
+		w.str(catalog.QuoteIdent(t.Windows[i].Name) + " AS ")
+		w.windowSpec(&t.Windows[i])
+	}
+}
+
+// simpleValues is the VALUES list that SELECT * FROM (VALUES …) selects whole.
+func simpleValues(t *catalog.QueryTree) *catalog.QueryTree {
+	if len(t.From) != 1 || t.From[0].Query == nil || t.From[0].Query.Values == nil || t.Where != nil || t.Group != nil || t.Distinct ||
+		t.On != nil || t.Having != nil || t.Windows != nil || t.From[0].Query.OrderBy != nil || t.From[0].Query.Limit != nil || t.From[0].Query.Offset != nil {
+		return t
+	}
+	f := &t.From[0]
+	if len(f.Query.Values[0]) != len(t.Targets) {
+		return t
+	}
+	for i := range t.Targets {
+		if x := &t.Targets[i]; !x.X.Var || i >= len(f.Cols) || x.X.Name != f.Cols[i] || x.Name != "" {
+			return t
+		}
+	}
+	return f.Query
+}
+
+func (w *queryWriter) targets(list []catalog.TreeTarget) {
+	multi := false
+	for i := range list {
+		w.str([]string{" ", ", "}[min(i, 1)])
+		t := &list[i]
+		in := &queryWriter{env: w.env, pretty: w.pretty, wrap: w.wrap, indent: w.indent}
+		in.expr(&t.X)
+		if t.Name != "" {
+			in.str(" AS " + catalog.QuoteIdent(t.Name))
+		}
+		lines := bytes.HasPrefix(in.buf, []byte("\n"))
+		if w.wrap >= 0 {
+			if lines {
+				w.buf = bytes.TrimRight(w.buf, " ")
+			} else if i > 0 && (w.lineLen()+len(in.buf) > w.wrap || multi) {
+				w.keyword("", -indentStep, indentStep, indentVar)
+			}
+			body := in.buf
+			if lines {
+				body = body[1:]
+			}
+			multi = bytes.IndexByte(body, '\n') >= 0
+		}
+		w.buf = append(w.buf, in.buf...)
+	}
+}
+
+// lineLen is the length of the line that is being written.
+func (w *queryWriter) lineLen() int { return len(w.buf) - 1 - bytes.LastIndexByte(w.buf, '\n') }
+
+func (w *queryWriter) from(list []catalog.FromTree) {
+	for i := range list {
+		if i == 0 {
+			w.keyword(" FROM ", -indentStep, indentStep, 2)
+			w.fromItem(&list[i])
+			continue
+		}
+		w.str(", ")
+		in := &queryWriter{env: w.env, pretty: w.pretty, wrap: w.wrap, indent: w.indent}
+		in.fromItem(&list[i])
+		if w.wrap >= 0 {
+			if bytes.HasPrefix(in.buf, []byte("\n")) {
+				w.buf = bytes.TrimRight(w.buf, " ")
+			} else if w.lineLen()+len(in.buf) > w.wrap {
+				w.keyword("", -indentStep, indentStep, indentVar)
+			}
+		}
+		w.buf = append(w.buf, in.buf...)
+	}
+}
+
+func (w *queryWriter) fromItem(f *catalog.FromTree) {
+	if f.L != nil {
+		w.join(f)
+		return
+	}
+	if f.Lateral {
+		w.str("LATERAL ")
+	}
+	switch {
+	case f.Query != nil:
+		w.str("(")
+		w.query(f.Query)
+		w.str(")")
+	case f.Funcs != nil:
+		if f.RowsFrom {
+			w.str("ROWS FROM(")
+		}
+		for i := range f.Funcs {
+			if i > 0 {
+				w.str(", ")
+			}
+			w.expr(&f.Funcs[i])
+		}
+		if f.RowsFrom {
+			w.str(")")
+		}
+		if f.Ordinality {
+			w.str(" WITH ORDINALITY")
+		}
+	default:
+		if f.Only {
+			w.str("ONLY ")
+		}
+		if f.Schema == "" {
+			w.str(catalog.QuoteIdent(f.Table))
+		} else {
+			w.str(w.env.Snap.RelationText(w.env.DB, w.env.SearchPath, f.Schema, f.Table))
+		}
+	}
+	if f.Alias != "" {
+		w.str(" " + catalog.QuoteIdent(f.Alias))
+	}
+	if f.Kind == "DEFS" {
+		w.str("(" + strings.Join(f.Cols, ", ") + ")")
+		return
+	}
+	w.names(f.Cols)
+}
+
+func (w *queryWriter) join(f *catalog.FromTree) {
+	if !w.pretty {
+		w.str("(")
+	}
+	w.fromItem(f.L)
+	w.keyword(" "+f.Kind+" ", -indentStep, indentStep, indentJoin)
+	right := w.pretty && f.R.L != nil
+	if right {
+		w.str("(")
+	}
+	w.fromItem(f.R)
+	if right {
+		w.str(")")
+	}
+	switch {
+	case len(f.Using) > 0:
+		w.str(" USING ")
+		w.names(f.Using)
+		if f.UseAs != "" {
+			w.str(" AS " + catalog.QuoteIdent(f.UseAs))
+		}
+	case f.On != nil:
+		w.str(" ON ")
+		if !w.pretty {
+			w.str("(")
+		}
+		w.expr(f.On)
+		if !w.pretty {
+			w.str(")")
+		}
+	case f.Kind != "CROSS JOIN":
+		w.str(" ON TRUE")
+	}
+	if !w.pretty {
+		w.str(")")
+	}
+}
+
+// group writes an element of GROUP BY; bare lists lose their parentheses.
+func (w *queryWriter) group(g *catalog.GroupTree, bare bool) {
+	list := func(open, end string) {
+		w.str(open)
+		for i := range g.Sets {
+			if i > 0 {
+				w.str(", ")
+			}
+			w.group(&g.Sets[i], g.Kind == "LIST")
+		}
+		w.str(end)
+	}
+	switch g.Kind {
+	case "":
+		if w.sortExpr(&g.X); !bare {
+			return
+		}
+	case "EMPTY":
+		w.str("()")
+	case "LIST":
+		if bare {
+			list("", "")
+		} else {
+			list("(", ")")
+		}
+	case "SETS":
+		w.str("GROUPING SETS (")
+		for i := range g.Sets {
+			if i > 0 {
+				w.str(", ")
+			}
+			if s := &g.Sets[i]; s.Kind == "" {
+				w.str("(")
+				w.sortExpr(&s.X)
+				w.str(")")
+			} else {
+				w.group(s, false)
+			}
+		}
+		w.str(")")
+	default:
+		list(g.Kind+"(", ")")
+	}
+}
+
+func (w *queryWriter) sort(s *catalog.SortTree) {
+	if s.Num > 0 {
+		w.str(strconv.Itoa(s.Num))
+	} else {
+		w.sortExpr(&s.X)
+	}
+	switch {
+	case s.Desc && s.NullsFirst:
+		w.str(" DESC")
+	case s.Desc:
+		w.str(" DESC NULLS LAST")
+	case s.NullsFirst:
+		w.str(" NULLS FIRST")
+	}
+}
+
+// sortExpr writes an expression to sort or group by: a call in parentheses, for
+// a name before a parenthesis would be read as something else.
+func (w *queryWriter) sortExpr(x *catalog.TreeExpr) {
+	paren := !x.Simple && (w.pretty || x.Call)
+	if paren {
+		w.str("(")
+	}
+	w.expr(x)
+	if paren {
+		w.str(")")
+	}
+}
+
+// window writes what follows OVER.
+func (w *queryWriter) window(x *catalog.WindowTree) {
+	if x.Name != "" {
+		w.str(catalog.QuoteIdent(x.Name))
+		return
+	}
+	w.windowSpec(x)
+}
+
+func (w *queryWriter) windowSpec(x *catalog.WindowTree) {
+	sep := ""
+	part := func(s string) { w.str(sep + s); sep = " " }
+	w.str("(")
+	if x.Base != "" {
+		part(catalog.QuoteIdent(x.Base))
+	}
+	for i := range x.Partition {
+		if i == 0 {
+			part("PARTITION BY ")
+		} else {
+			w.str(", ")
+		}
+		w.sortExpr(&x.Partition[i])
+	}
+	for i := range x.Order {
+		if i == 0 {
+			part("ORDER BY ")
+		} else {
+			w.str(", ")
+		}
+		w.sort(&x.Order[i])
+	}
+	if x.Frame != "" {
+		part(x.Frame + " ")
+		bound := func(b *catalog.WindowBound) {
+			if b.X != nil {
+				w.expr(b.X)
+				w.str(" ")
+			}
+			w.str(b.Kind)
+		}
+		if x.Between {
+			w.str("BETWEEN ")
+		}
+		if bound(&x.Start); x.Between {
+			w.str(" AND ")
+			bound(&x.End)
+		}
+		if x.Exclude != "" {
+			w.str(" EXCLUDE " + x.Exclude)
+		}
+	}
+	w.str(")")
+}
+
+// expr writes an expression.
+func (w *queryWriter) expr(x *catalog.TreeExpr) {
+	e := &exprWriter{buf: w.buf, pretty: w.pretty, indent: w.indent, query: w}
+	e.tree(x)
+	w.buf = e.buf
+}
+
+// tree writes an expression with the pieces that are in it.
+func (w *exprWriter) tree(x *catalog.TreeExpr) {
+	r := &exprReader{env: w.query.env, toks: exprTokens(x.Text), pieces: x.Pieces}
+	n := r.expr()
+	if r.bad || r.pos != len(r.toks) {
+		w.buf = append(w.buf, x.Text...) // not expected; the text is right all the same
+		return
+	}
+	w.node(n)
+}
+
+// piece writes the parts of a piece.
+func (w *exprWriter) piece(parts []catalog.TreePart) {
+	for i := range parts {
+		p := &parts[i]
+		w.buf = append(w.buf, p.Lit...)
+		if p.Expr != nil {
+			w.tree(p.Expr)
+			continue
+		}
+		q := *w.query
+		q.buf, q.indent = w.buf, w.indent
+		switch {
+		case p.Query != nil:
+			q.query(p.Query)
+		case p.Sort != nil:
+			q.sort(p.Sort)
+		case p.Window != nil:
+			q.window(p.Window)
+		}
+		w.buf = q.buf
+	}
+}

@@ -1,0 +1,128 @@
+package catalog
+
+// QueryTree is an analysed query taken apart for being written: names are
+// resolved, stars are expanded, conversions are as the analysis has them.
+type QueryTree struct {
+	Recursive bool
+	With      []WithTree
+
+	SetOp    string // UNION, INTERSECT, EXCEPT; "" for others
+	All      bool
+	L, R     *QueryTree
+	Values   [][]TreeExpr // VALUES lists
+	Distinct bool
+	On       []TreeExpr // DISTINCT ON
+	Targets  []TreeTarget
+	From     []FromTree
+	Where    *TreeExpr
+	Group    []GroupTree
+	GroupDis bool // GROUP BY DISTINCT
+	Having   *TreeExpr
+	Windows  []WindowTree
+
+	OrderBy  []SortTree
+	Limit    *TreeExpr
+	Offset   *TreeExpr
+	WithTies bool
+	Locking  []LockTree
+}
+
+// WithTree is a query of WITH.
+type WithTree struct {
+	Name         string
+	Cols         []string
+	Materialized *bool
+	Query        *QueryTree
+}
+
+// TreeExpr is an expression: a text in the spelling of stored expressions. Each
+// piece stands in the text as PieceMark, its number and PieceMark.
+type TreeExpr struct {
+	Text   string
+	Pieces [][]TreePart
+	Var    bool // nothing but a column
+	Simple bool // a column or a constant
+	Call   bool // a function, aggregate or window function
+	// Name is what a Var is called, which needs no AS.
+	Name string
+}
+
+// PieceMark encloses the number of a piece in an expression's text.
+const PieceMark = "\x01"
+
+// TreePart is a part of a piece: text as it is, an expression, or a query.
+type TreePart struct {
+	Lit    string
+	Expr   *TreeExpr
+	Query  *QueryTree
+	Sort   *SortTree
+	Window *WindowTree
+}
+
+// TreeTarget is an output column.
+type TreeTarget struct {
+	X    TreeExpr
+	Name string
+}
+
+// SortTree is an entry of ORDER BY: the number of an output column, or an
+// expression.
+type SortTree struct {
+	Num              int
+	X                TreeExpr
+	Desc, NullsFirst bool
+}
+
+// GroupTree is an entry of GROUP BY: Kind is "", EMPTY, ROLLUP, CUBE, SETS or
+// LIST, several expressions as one element.
+type GroupTree struct {
+	Kind string
+	X    TreeExpr
+	Sets []GroupTree
+}
+
+// WindowTree is a window: Name alone refers to one of WINDOW.
+type WindowTree struct {
+	Name, Base string
+	Def        bool // an entry of WINDOW
+	Partition  []TreeExpr
+	Order      []SortTree
+	Frame      string // mode, "" without a frame clause
+	Between    bool
+	Start, End WindowBound
+	Exclude    string
+}
+
+// WindowBound is an end of a frame.
+type WindowBound struct {
+	Kind string
+	X    *TreeExpr
+}
+
+// LockTree is a FOR UPDATE or a relative.
+type LockTree struct {
+	Strength string
+	Of       []string
+	Wait     string // "", NOWAIT, SKIP LOCKED
+}
+
+// FromTree is an entry of FROM: a join, or one of the others.
+type FromTree struct {
+	Kind   string // JOIN, CROSS JOIN, LEFT JOIN …; "" for others
+	L, R   *FromTree
+	On     *TreeExpr
+	Using  []string
+	UseAs  string // JOIN … USING (…) AS name
+	Schema string // of a relation
+	Table  string // of a relation or WITH query
+	Only   bool
+
+	Query      *QueryTree
+	Funcs      []TreeExpr
+	RowsFrom   bool
+	Ordinality bool
+	Lateral    bool
+
+	Alias string   // "" for none
+	Cols  []string // column aliases, or definitions
+}
