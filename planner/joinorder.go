@@ -64,6 +64,9 @@ type joinGraph struct {
 	edges   []joinEdge
 	lateral bool
 	rowsOf  map[uint64]float64
+	// lookups remembers canLookup by the unit and those of the outer units that
+	// share a conjunct with it: no others bear on the answer.
+	lookups map[[2]uint64]bool
 }
 
 type joinEdge struct {
@@ -74,7 +77,7 @@ type joinEdge struct {
 }
 
 func newJoinGraph(p *planner, s *state) *joinGraph {
-	g := &joinGraph{p: p, s: s, rowsOf: map[uint64]float64{}}
+	g := &joinGraph{p: p, s: s, rowsOf: map[uint64]float64{}, lookups: map[[2]uint64]bool{}}
 	bit := map[int]uint64{}
 	for i, u := range s.units {
 		b := uint64(1) << (i % 64)
@@ -167,9 +170,9 @@ func (g *joinGraph) connected(a, b uint64) (any, equi bool) {
 }
 
 // join estimates the cheapest way to join two subtrees.
-func (g *joinGraph) join(a, b *joinStep) *joinStep {
+func (g *joinGraph) join(a, b *joinStep) joinStep {
 	any, equi := g.connected(a.set, b.set)
-	j := &joinStep{l: a, r: b, set: a.set | b.set, rows: g.rows(a.set | b.set)}
+	j := joinStep{l: a, r: b, set: a.set | b.set, rows: g.rows(a.set | b.set)}
 	if equi {
 		probe, build := a, b
 		if a.rows < b.rows {
@@ -178,12 +181,10 @@ func (g *joinGraph) join(a, b *joinStep) *joinStep {
 		j.l, j.r = probe, build
 		j.cost = a.cost + b.cost + probe.rows*costHash + build.rows*costBuild + j.rows*0.5
 		for _, o := range [][2]*joinStep{{a, b}, {b, a}} {
-			if o[1].unit != nil && g.p.canLookup(g.s, o[1].unit, o[0].set, g) {
-				// each outer row costs a get, and the inner scan is not done
-				c := o[0].cost + o[0].rows*(costStart+costGet) + j.rows*costGet*0.5
-				if c < j.cost {
-					j.cost, j.l, j.r = c, o[0], o[1]
-				}
+			// each outer row costs a get, and the inner scan is not done
+			c := o[0].cost + o[0].rows*(costStart+costGet) + j.rows*costGet*0.5
+			if c < j.cost && o[1].unit != nil && g.canLookup(o[1], o[0].set) {
+				j.cost, j.l, j.r = c, o[0], o[1]
 			}
 		}
 		return j
@@ -209,7 +210,6 @@ func (g *joinGraph) exact() *joinStep {
 		if best[set] != nil {
 			continue
 		}
-		linked := false
 		for pass := 0; pass < 2 && best[set] == nil; pass++ {
 			// pairs without a condition only when there is nothing else
 			for sub := (set - 1) & set; sub > 0; sub = (sub - 1) & set {
@@ -220,14 +220,15 @@ func (g *joinGraph) exact() *joinStep {
 				if any, _ := g.connected(uint64(sub), uint64(other)); !any && pass == 0 {
 					continue
 				}
-				linked = true
 				j := g.join(best[sub], best[other])
-				if best[set] == nil || j.cost < best[set].cost {
-					best[set] = j
+				if best[set] == nil {
+					best[set] = new(joinStep)
+					*best[set] = j
+				} else if j.cost < best[set].cost {
+					*best[set] = j
 				}
 			}
 		}
-		_ = linked
 	}
 	return best[1<<n-1]
 }
@@ -240,7 +241,7 @@ func (g *joinGraph) greedy() *joinStep {
 	}
 	for len(list) > 1 {
 		bi, bj := -1, -1
-		var best *joinStep
+		var best joinStep
 		bestLinked := false
 		for i := range list {
 			for k := i + 1; k < len(list); k++ {
@@ -249,12 +250,12 @@ func (g *joinGraph) greedy() *joinStep {
 					continue
 				}
 				j := g.join(list[i], list[k])
-				if best == nil || any && !bestLinked || j.rows < best.rows || j.rows == best.rows && j.cost < best.cost {
+				if bi < 0 || any && !bestLinked || j.rows < best.rows || j.rows == best.rows && j.cost < best.cost {
 					best, bi, bj, bestLinked = j, i, k, any
 				}
 			}
 		}
-		list[bi] = best
+		list[bi] = &best
 		list = append(list[:bj], list[bj+1:]...)
 	}
 	return list[0]
@@ -272,11 +273,22 @@ func (g *joinGraph) leftDeep(list []*joinStep) *joinStep {
 // written keeps the order of the FROM clause, LATERAL entries after what they read.
 func (g *joinGraph) written() *joinStep { return g.leftDeep(g.leaves) }
 
-// canLookup reports whether u is a base table with an index, or a master key,
-// whose leading columns the outer set's equalities fix.
-func (p *planner) canLookup(s *state, u *unit, outer uint64, g *joinGraph) bool {
-	if p.NoOptimizer || u.rel == nil || u.rel.table == nil || u.after != nil {
+// canLookup reports whether the leaf is a base table with an index, or a master
+// key, whose leading columns the outer set's equalities fix.
+func (g *joinGraph) canLookup(leaf *joinStep, outer uint64) bool {
+	u := leaf.unit
+	if g.p.NoOptimizer || u.rel == nil || u.rel.table == nil || u.after != nil {
 		return false
+	}
+	var near uint64
+	for _, e := range g.edges {
+		if e.set&leaf.set != 0 {
+			near |= e.set
+		}
+	}
+	key := [2]uint64{leaf.set, outer & near}
+	if can, ok := g.lookups[key]; ok {
+		return can
 	}
 	ids := map[int]bool{}
 	for _, l := range g.leaves {
@@ -286,5 +298,7 @@ func (p *planner) canLookup(s *state, u *unit, outer uint64, g *joinGraph) bool 
 			}
 		}
 	}
-	return p.lookupPath(s, u, s.conj, ids) != nil
+	can := g.p.lookupPath(g.s, u, g.s.conj, ids) != nil
+	g.lookups[key] = can
+	return can
 }

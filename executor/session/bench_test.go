@@ -138,3 +138,84 @@ func BenchmarkTPCB(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkPlanManyTables parses and plans joins of twenty tables, whose
+// conditions make a chain, a star, or link every table to every other one; and
+// of ten, the most for which all join orders are compared.
+func BenchmarkPlanManyTables(b *testing.B) {
+	const tables = 20
+	c := newServer(b).client(b)
+	for i := range tables {
+		name := "j" + strconv.Itoa(i)
+		c.must("CREATE TABLE " + name + " (id int PRIMARY KEY, k int, v int)")
+		c.must("CREATE INDEX ON " + name + " (k)")
+		c.must("INSERT INTO " + name + " SELECT g, g % 10, g FROM generate_series(1, " + strconv.Itoa(10*(i+1)) + ") AS g")
+		c.must("ANALYZE " + name)
+	}
+	shapes := []struct {
+		name   string
+		n      int
+		linked func(i, k int) bool
+	}{
+		{"chain", tables, func(i, k int) bool { return k == i+1 }},
+		{"star", tables, func(i, k int) bool { return i == 0 }},
+		{"clique", tables, func(i, k int) bool { return true }},
+		{"clique of 10", 10, func(i, k int) bool { return true }},
+	}
+	for _, shape := range shapes {
+		sql := "SELECT count(*) FROM j0"
+		for i := 1; i < shape.n; i++ {
+			sql += ", j" + strconv.Itoa(i)
+		}
+		word := " WHERE "
+		for i := range shape.n {
+			for k := i + 1; k < shape.n; k++ {
+				if shape.linked(i, k) {
+					sql += word + "j" + strconv.Itoa(i) + ".k = j" + strconv.Itoa(k) + ".id"
+					word = " AND "
+				}
+			}
+		}
+		b.Run(shape.name, func(b *testing.B) {
+			snap := c.s.snapshot()
+			b.ReportAllocs()
+			for b.Loop() {
+				st, err := parser.ParseOne(sql)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := planner.Plan(c.s.planContext(snap), st.Stmt); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkPlanLookup finds the remembered plan of a statement by its text, as
+// the simple protocol does: normalize, look up, check that the plan is current.
+func BenchmarkPlanLookup(b *testing.B) {
+	c := benchClient(b)
+	ctx := context.Background()
+	const sql = "SELECT a, b, c FROM t WHERE id = 4711 AND a BETWEEN 1 AND 100 AND c <> 'none' ORDER BY a LIMIT 10"
+	if err := c.s.Simple(ctx, sql, discarder{}); err != nil {
+		b.Fatal(err)
+	}
+	snap := c.s.snapshot()
+	b.ReportAllocs()
+	for b.Loop() {
+		if !c.s.fp.Run(sql) {
+			b.Fatal("the statement has no normal form")
+		}
+		e := c.s.cache.get(c.s.fp.Key)
+		if e == nil || e.plain {
+			b.Fatal("the plan is not remembered")
+		}
+		if err := e.planned.refresh(c.s, snap); err != nil {
+			b.Fatal(err)
+		}
+		if _, ok := c.s.literals(e.planned); !ok {
+			b.Fatal("the literals do not fit")
+		}
+	}
+}

@@ -149,13 +149,101 @@ func MapChildren(e Expr, m func(Expr) Expr) Expr {
 	return e // leaves: Const, Param, Col, Var, CaseVal
 }
 
-// Visit calls f for e and, while f returns true, for its children.
+// Visit calls f for e and, while f returns true, for its children. It copies
+// nothing, and f does not escape: planning asks many small questions this way.
 func Visit(e Expr, f func(Expr) bool) {
 	if e == nil || !f(e) {
 		return
 	}
-	MapChildren(e, func(x Expr) Expr {
+	c := childrenOf(e)
+	for _, x := range c.head {
 		Visit(x, f)
+	}
+	for _, l := range c.lists {
+		for _, x := range l {
+			Visit(x, f)
+		}
+	}
+	for _, w := range c.whens {
+		Visit(w.Cond, f)
+		Visit(w.Result, f)
+	}
+	for _, p := range c.outer {
+		Visit(p.X, f)
+	}
+	Visit(c.tail, f)
+}
+
+// children are the direct children of an expression, in the order of the fields.
+// Those that it does not have are nil.
+type children struct {
+	head  [2]Expr
+	lists [2][]Expr
+	whens []When
+	outer []SubParam
+	tail  Expr
+}
+
+// childrenOf returns the children that MapChildren replaces.
+func childrenOf(e Expr) (c children) {
+	switch e := e.(type) {
+	case *Call:
+		c.lists[0] = e.Args
+	case *CoerceIO:
+		c.tail = e.X
+	case *Relabel:
+		c.tail = e.X
+	case *CoerceMod:
+		c.tail = e.X
+	case *CoerceDomain:
+		c.tail = e.X
+	case *CoerceArray:
+		c.tail = e.X
+	case *And:
+		c.lists[0] = e.Args
+	case *Or:
+		c.lists[0] = e.Args
+	case *Not:
+		c.tail = e.X
+	case *Is:
+		c.tail = e.X
+	case *Case:
+		c.head[0], c.whens, c.tail = e.Operand, e.Whens, e.Else
+	case *Coalesce:
+		c.lists[0] = e.Args
+	case *NullIf:
+		c.head = [2]Expr{e.X, e.Eq}
+	case *MinMax:
+		c.lists[0] = e.Args
+	case *IsDistinct:
+		c.head = [2]Expr{e.L, e.R}
+	case *InList:
+		c.head[0], c.lists[0] = e.X, e.List
+	case *AnyArray:
+		c.head = [2]Expr{e.X, e.Array}
+	case *ArrayCtor:
+		c.lists[0] = e.Elems
+	case *Subscript:
+		c.head[0], c.lists = e.X, [2][]Expr{e.Lo, e.Hi}
+	case *SubscriptAssign:
+		c.head[0], c.lists, c.tail = e.X, [2][]Expr{e.Lo, e.Hi}, e.Val
+	case *RowCtor:
+		c.lists[0], c.tail = e.Elems, e.Present
+	case *FieldOf:
+		c.tail = e.X
+	case *SubPlan:
+		c.lists[0], c.outer = e.X, e.Outer
+	case Parent:
+		c.lists[0] = ofParent(e)
+	}
+	return c
+}
+
+// ofParent collects the children of another package's node.
+func ofParent(e Parent) (list []Expr) {
+	e.MapChildren(func(x Expr) Expr {
+		list = append(list, x)
 		return x
 	})
+	return list
 }
