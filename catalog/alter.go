@@ -119,6 +119,44 @@ func (c *Change) AlterType(table types.OID, name string, typ types.T) (*Table, e
 	})
 }
 
+// Retyped holds the texts of a table that were bound again after columns changed
+// their types: CHECKs and predicates by OID, keys by OID and place, generation
+// expressions by column.
+type Retyped struct {
+	Checks, Where map[types.OID]string
+	Keys          map[types.OID]map[int]IndexKey
+	Generated     map[int]string
+}
+
+// Retype replaces the texts of a table by those bound again.
+func (c *Change) Retype(table types.OID, n Retyped) error {
+	_, err := c.edit(table, func(t *Table) error {
+		for i, k := range t.Checks {
+			if text, ok := n.Checks[k.OID]; ok {
+				copied := *k
+				copied.Expr = text
+				t.Checks[i] = &copied
+			}
+		}
+		for i, ix := range t.Indexes {
+			copied := *ix
+			copied.Keys = slices.Clone(ix.Keys)
+			for at, k := range n.Keys[ix.OID] {
+				copied.Keys[at] = k
+			}
+			if text, ok := n.Where[ix.OID]; ok {
+				copied.Where = text
+			}
+			t.Indexes[i] = &copied
+		}
+		for i, text := range n.Generated {
+			t.Columns[i].Default = text
+		}
+		return nil
+	})
+	return err
+}
+
 // typeChangeable refuses what PostgreSQL refuses: columns that views or
 // generated columns read.
 func (c *Change) typeChangeable(t *Table, i int) error {

@@ -469,6 +469,7 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 		setCols = d.columns(setCols)
 	}
 	t := d.table
+	p.foldNulls(bl)
 	live := liveCols(t)
 	addVar := func(rel *rel, col int, ty types.T) {
 		bl.targets = append(bl.targets, target{x: &plan.Var{At: plan.At{T: ty, Off: -1}, Rel: rel.id, Col: col}})

@@ -139,6 +139,7 @@ func (p *planner) bindCore(s *ast.Select, outer *scope) *query {
 		p.group(bl)
 	}
 	p.windowsOf(bl)
+	p.foldNulls(bl)
 	p.limits(q, s, sc)
 	p.locking(s, q, sc)
 	for i := 0; i < bl.ncols; i++ {

@@ -17,6 +17,8 @@ type candidate struct {
 	oper     *catalog.Operator
 	variadic bool // args expand a VARIADIC parameter
 	defaults int
+	params   []int // the parameters that the arguments of a call by name are for; nil: in their order
+	unclear  bool  // another function of the same arguments is as good
 }
 
 // operator binds "l op r", or prefix "op r" with l nil.
@@ -306,141 +308,6 @@ func (p *planner) preferred(t, of types.OID) bool {
 	return ti.Preferred && ti.Category == p.info(of).Category
 }
 
-// funcCall is what the binder knows of a written call.
-type funcCall struct {
-	schema, name string
-	args         []plan.Expr
-	argNames     []string
-	variadic     bool
-	off          int
-	procedure    bool // the call is CALL's, which passes OUT arguments too
-}
-
-// findFunction is func_get_detail. It returns the candidate and the arguments
-// in the function's order, defaults included; nil with cast set when the call
-// is a type's name used as a cast.
-func (p *planner) findFunction(c *funcCall) (*candidate, []plan.Expr) {
-	in := make([]types.OID, len(c.args))
-	for i, a := range c.args {
-		in[i] = a.Type().OID
-	}
-	var cands []candidate
-	named := len(c.argNames) > 0
-	list := p.procs(c.schema, c.name)
-	if c.procedure {
-		list = p.procedures(c.schema, c.name)
-	}
-	for _, pr := range list {
-		if named {
-			if k, args := p.namedCandidate(pr, c); k != nil {
-				return k, args
-			}
-			continue
-		}
-		n := len(c.args)
-		switch {
-		case len(pr.Args) == n && (pr.Variadic == 0 || c.variadic || true) && !(pr.Variadic != 0 && !c.variadic):
-			if c.variadic && pr.Variadic == 0 {
-				continue
-			}
-			cands = append(cands, candidate{proc: pr, args: pr.Args})
-		case pr.Variadic == 0 && len(pr.Args) > n && len(pr.Args)-len(pr.Defaults) <= n:
-			cands = append(cands, candidate{proc: pr, args: pr.Args[:n], defaults: len(pr.Args) - n})
-		}
-		if pr.Variadic != 0 && !c.variadic && n >= len(pr.Args)-1 && (n >= len(pr.Args) || pr.Variadic == types.OAny) {
-			fixed := pr.Args[:len(pr.Args)-1]
-			args := slices.Clone(fixed)
-			for len(args) < n {
-				args = append(args, pr.Variadic)
-			}
-			if n >= len(fixed) && n >= 1 {
-				cands = append(cands, candidate{proc: pr, args: args, variadic: true})
-			}
-		}
-	}
-	exact := -1
-	for i := range cands {
-		if slices.Equal(cands[i].args, in) {
-			if exact < 0 || cands[exact].variadic && !cands[i].variadic || cands[exact].defaults > cands[i].defaults {
-				exact = i
-			}
-		}
-	}
-	if exact >= 0 {
-		return &cands[exact], c.args
-	}
-	m := p.matching(cands, in)
-	// non-variadic beats variadic, fewer defaults beat more, on equal signatures
-	best := p.selectCandidate(dedupe(m), in)
-	if best == nil && len(m) > 1 {
-		fail(sqlerr.New(sqlerr.AmbiguousFunction, "function %s is not unique", p.signature(c)).At(c.off).
-			WithHint("Could not choose a best candidate function. You might need to add explicit type casts."))
-	}
-	return best, c.args
-}
-
-func dedupe(m []candidate) []candidate {
-	var out []candidate
-next:
-	for _, c := range m {
-		for i := range out {
-			if slices.Equal(out[i].args, c.args) {
-				if out[i].variadic && !c.variadic || out[i].defaults > c.defaults {
-					out[i] = c
-				}
-				continue next
-			}
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
-// namedCandidate orders named arguments as the function declares them, with
-// defaults for those left out; nil when they do not fit.
-func (p *planner) namedCandidate(pr *catalog.Proc, c *funcCall) (*candidate, []plan.Expr) {
-	if pr.ArgNames == nil || len(pr.Args) < len(c.args) {
-		return nil, nil
-	}
-	var inNames []string
-	for i, n := range pr.ArgNames {
-		if i >= len(pr.ArgModes) || pr.ArgModes[i] == 'i' || pr.ArgModes[i] == 'b' || pr.ArgModes[i] == 'v' {
-			inNames = append(inNames, n)
-		}
-	}
-	args := make([]plan.Expr, len(pr.Args))
-	for i, a := range c.args {
-		at := i
-		if i < len(c.argNames) && c.argNames[i] != "" {
-			at = slices.Index(inNames, c.argNames[i])
-		}
-		if at < 0 || at >= len(args) || args[at] != nil || !p.canCoerce(a.Type().OID, pr.Args[at], implicit) {
-			return nil, nil
-		}
-		args[at] = a
-	}
-	first := len(pr.Args) - len(pr.Defaults)
-	for i := range args {
-		if args[i] != nil {
-			continue
-		}
-		if i < first {
-			return nil, nil
-		}
-		args[i] = p.must(p.defaultArg(pr, i-first), p.T(pr.Args[i], -1), assignment)
-	}
-	return &candidate{proc: pr, args: pr.Args}, args
-}
-
-func (p *planner) defaultArg(pr *catalog.Proc, i int) plan.Expr {
-	x, err := p.Texts.ParseExpr(pr.Defaults[i])
-	if err != nil {
-		fail(err)
-	}
-	b := &binder{planner: p, what: "DEFAULT"}
-	return b.expr(x)
-}
-
 // procs lists the functions of a name that the search path sees.
 func (p *planner) procs(schema, name string) []*catalog.Proc {
 	var out []*catalog.Proc
@@ -569,7 +436,7 @@ func (p *planner) callArgs(pr *catalog.Proc, args []plan.Expr, want []types.OID,
 	if f.elem == 0 {
 		for _, w := range want {
 			if isPoly(w) && !isCompatible(w) {
-				failf(sqlerr.DatatypeMismatch, off, "could not determine polymorphic type because input has type unknown")
+				failf(sqlerr.DatatypeMismatch, -1, "could not determine polymorphic type because input has type unknown")
 			}
 		}
 	}
@@ -579,7 +446,7 @@ func (p *planner) callArgs(pr *catalog.Proc, args []plan.Expr, want []types.OID,
 	concrete := func(o types.OID) types.T {
 		t := p.concrete(f, o)
 		if t == 0 {
-			failf(sqlerr.DatatypeMismatch, off, "could not determine polymorphic type %s because input has type unknown", p.bareName(o))
+			failf(sqlerr.DatatypeMismatch, -1, "could not determine polymorphic type %s because input has type unknown", p.bareName(o))
 		}
 		return p.T(t, -1)
 	}

@@ -48,12 +48,16 @@ func (x *exec) alterTable(s *ast.AlterTable) error {
 			return err
 		}
 	}
+	var retyped []string
 	for i := range s.Actions {
+		if s.Actions[i].Kind == "ALTER COLUMN TYPE" {
+			retyped = append(retyped, s.Actions[i].Name)
+		}
 		if err := x.alterAction(oid, &s.Actions[i]); err != nil {
 			return err
 		}
 	}
-	return nil
+	return x.retype(oid, retyped)
 }
 
 func (x *exec) kindIs(r catalog.Relation, kind string) error {
@@ -365,58 +369,6 @@ func (x *exec) rewriteWith(oid types.OID, col int, e plan.Expr) {
 	}
 	rw.cols[col] = e
 	x.rewrites[oid] = rw
-}
-
-// alterType changes a column's type, by USING or by assignment.
-func (x *exec) alterType(t *catalog.Table, a *ast.AlterAction) error {
-	i := t.Col(a.Name)
-	if i < 0 {
-		return noColumn(t, a.Name)
-	}
-	to, err := planner.ResolveType(x.Planner(), a.Type)
-	if err != nil {
-		return err
-	}
-	collation := ""
-	if a.Column != nil && a.Column.Collate != nil {
-		if err := knownCollation(a.Column.Collate); err != nil {
-			return err
-		}
-		collation = collationName(a.Column.Collate)
-	}
-	from := t.Columns[i].Type
-	var src ast.Expr = &ast.ColumnRef{Off: -1, Parts: []string{a.Name}}
-	if a.Using != nil {
-		src = a.Using
-	}
-	e, _, err := planner.ColumnExpr(x.Planner(), src, x.base(t), to, "transform expressions")
-	if err != nil {
-		if se, ok := err.(*sqlerr.Error); ok && se.Code == sqlerr.DatatypeMismatch && a.Using == nil {
-			return sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" cannot be cast automatically to type %s", a.Name, x.typeName(to)).
-				WithHint("You might need to specify \"USING %s::%s\".", ast.QuoteIdent(a.Name), x.typeName(to))
-		}
-		return err
-	}
-	if d := t.Columns[i].Default; d != "" && !t.Columns[i].Generated && t.Columns[i].Sequence == 0 {
-		de, err := planner.DefaultFits(x.Planner(), d, to)
-		if err != nil || !de {
-			return sqlerr.New(sqlerr.DatatypeMismatch, "default for column \"%s\" cannot be cast automatically to type %s", a.Name, x.typeName(to))
-		}
-	}
-	if _, err := x.Change.AlterType(t.OID, a.Name, to); err != nil {
-		return err
-	}
-	if _, err := x.Change.EditColumn(t.OID, a.Name, func(_ *catalog.Table, col *catalog.Column) error {
-		col.Dims, col.Collation = a.Type.Dims, collation
-		return nil
-	}); err != nil {
-		return err
-	}
-	if from != to {
-		x.rewriteWith(t.OID, i, e)
-		// indexes over the column are filled again with the rows
-	}
-	return nil
 }
 
 // setStatistics records a column's statistics target for those who read the

@@ -1,0 +1,149 @@
+package ddl
+
+import (
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner"
+)
+
+// alterType changes a column's type, by USING or by assignment.
+func (x *exec) alterType(t *catalog.Table, a *ast.AlterAction) error {
+	i := t.Col(a.Name)
+	if i < 0 {
+		return noColumn(t, a.Name)
+	}
+	to, err := planner.ResolveType(x.Planner(), a.Type)
+	if err != nil {
+		return err
+	}
+	collation := ""
+	if a.Column != nil && a.Column.Collate != nil {
+		if err := knownCollation(a.Column.Collate); err != nil {
+			return err
+		}
+		collation = collationName(a.Column.Collate)
+	}
+	from := t.Columns[i].Type
+	if t.Columns[i].Generated && a.Using != nil {
+		return sqlerr.New(sqlerr.InvalidColumnDefinition, "cannot specify USING when altering type of generated column").
+			WithDetail("Column \"%s\" is a generated column.", a.Name)
+	}
+	var src ast.Expr = &ast.ColumnRef{Off: -1, Parts: []string{a.Name}}
+	if a.Using != nil {
+		src = a.Using
+	}
+	e, _, err := planner.ColumnExpr(x.Planner(), src, x.base(t), to, "transform expressions")
+	if err != nil {
+		if se, ok := err.(*sqlerr.Error); ok && se.Code == sqlerr.DatatypeMismatch && a.Using == nil {
+			return sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" cannot be cast automatically to type %s", a.Name, x.typeName(to)).
+				WithHint("You might need to specify \"USING %s::%s\".", ast.QuoteIdent(a.Name), x.typeName(to))
+		}
+		return err
+	}
+	if d := t.Columns[i].Default; d != "" && !t.Columns[i].Generated && t.Columns[i].Sequence == 0 {
+		de, err := planner.DefaultFits(x.Planner(), d, to)
+		if err != nil || !de {
+			return sqlerr.New(sqlerr.DatatypeMismatch, "default for column \"%s\" cannot be cast automatically to type %s", a.Name, x.typeName(to))
+		}
+	}
+	if _, err := x.Change.AlterType(t.OID, a.Name, to); err != nil {
+		return err
+	}
+	if _, err := x.Change.EditColumn(t.OID, a.Name, func(_ *catalog.Table, col *catalog.Column) error {
+		col.Dims, col.Collation = a.Type.Dims, collation
+		return nil
+	}); err != nil {
+		return err
+	}
+	if from != to || a.Using != nil {
+		x.rewriteWith(t.OID, i, e)
+		// indexes over the column are filled again with the rows
+	}
+	return nil
+}
+
+// retype binds the indexes, CHECKs and generation expressions that read the
+// columns again, as what their operators and functions are depends on the types,
+// and has the rows obey the CHECKs.
+func (x *exec) retype(oid types.OID, columns []string) error {
+	if len(columns) == 0 {
+		return nil
+	}
+	t, err := x.table(oid)
+	if err != nil {
+		return err
+	}
+	reads := func(cols []int) bool {
+		return slices.ContainsFunc(columns, func(name string) bool { return slices.Contains(cols, t.Col(name)) })
+	}
+	bind := func(text string, want types.T, what string) (*planner.Stored, error) {
+		e, err := x.Planner().Texts.ParseExpr(text)
+		if err != nil {
+			return nil, err
+		}
+		s, err := planner.StoredExpr(x.Planner(), e, t, want, what)
+		if se, ok := err.(*sqlerr.Error); ok {
+			c := *se
+			c.Pos = 0 // of the stored text, not of the statement
+			return nil, &c
+		}
+		return s, err
+	}
+	n := catalog.Retyped{Checks: map[types.OID]string{}, Keys: map[types.OID]map[int]catalog.IndexKey{}, Where: map[types.OID]string{}, Generated: map[int]string{}}
+	for _, ix := range t.Indexes {
+		if !reads(ix.ExprCols) {
+			continue
+		}
+		for i, k := range ix.Keys {
+			if k.Expr == "" {
+				continue
+			}
+			s, err := bind(k.Expr, types.T{}, "index expressions")
+			if err != nil {
+				return err
+			}
+			if n.Keys[ix.OID] == nil {
+				n.Keys[ix.OID] = map[int]catalog.IndexKey{}
+			}
+			k.Expr, k.Type = s.Text, s.Expr.Type()
+			n.Keys[ix.OID][i] = k
+		}
+		if ix.Where != "" {
+			s, err := bind(ix.Where, types.TBool, "index predicates")
+			if err != nil {
+				return err
+			}
+			n.Where[ix.OID] = s.Text
+		}
+	}
+	for i, c := range t.Columns {
+		if c.Generated && slices.Contains(columns, c.Name) {
+			s, err := bind(c.Default, c.Type, "column generation expressions")
+			if se, ok := err.(*sqlerr.Error); ok && se.Code == sqlerr.DatatypeMismatch {
+				return sqlerr.New(sqlerr.DatatypeMismatch, "generation expression for column \"%s\" cannot be cast automatically to type %s", c.Name, x.typeName(c.Type))
+			}
+			if err != nil {
+				return err
+			}
+			n.Generated[i] = s.Text
+		}
+	}
+	for _, k := range t.Checks {
+		if !reads(k.Cols) {
+			continue
+		}
+		s, err := bind(k.Expr, types.TBool, "check constraints")
+		if err != nil {
+			return err
+		}
+		n.Checks[k.OID] = s.Text
+		if !k.NotValid {
+			x.after = append(x.after, func() error { return x.validate(oid, k.Name) })
+		}
+	}
+	return x.Change.Retype(oid, n)
+}
