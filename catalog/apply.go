@@ -123,6 +123,9 @@ func (s *Snapshot) link(o Object) error {
 		for _, fk := range x.ForeignKeys {
 			s.addRef(fk.RefTable, x.OID)
 		}
+		for _, p := range x.Parents {
+			addSorted(s.children, p, x.OID)
+		}
 		return s.linkIndexes(x, x.OID)
 	case *View:
 		if err := s.linkRelation(&x.Common, x.RowType); err != nil {
@@ -209,11 +212,21 @@ func (s *Snapshot) linkType(u *UserType) error {
 	return nil
 }
 
-func (s *Snapshot) addRef(target, from types.OID) {
-	if !slices.Contains(s.refs[target], from) {
-		list := append(slices.Clone(s.refs[target]), from)
+func (s *Snapshot) addRef(target, from types.OID) { addSorted(s.refs, target, from) }
+
+// addSorted enters an OID into the list of another.
+func addSorted(m map[types.OID][]types.OID, of, oid types.OID) {
+	if !slices.Contains(m[of], oid) {
+		list := append(slices.Clone(m[of]), oid)
 		slices.Sort(list)
-		s.refs[target] = list
+		m[of] = list
+	}
+}
+
+// removeFrom takes an OID out of the list of another.
+func removeFrom(m map[types.OID][]types.OID, of, oid types.OID) {
+	if list := m[of]; slices.Contains(list, oid) {
+		m[of] = slices.DeleteFunc(slices.Clone(list), func(o types.OID) bool { return o == oid })
 	}
 }
 
@@ -229,9 +242,10 @@ func (s *Snapshot) unlink(o Object) {
 	case *Table:
 		s.unlinkRelation(&x.Common, x.RowType)
 		for _, fk := range x.ForeignKeys {
-			if list := s.refs[fk.RefTable]; slices.Contains(list, x.OID) {
-				s.refs[fk.RefTable] = slices.DeleteFunc(slices.Clone(list), func(o types.OID) bool { return o == x.OID })
-			}
+			removeFrom(s.refs, fk.RefTable, x.OID)
+		}
+		for _, p := range x.Parents {
+			removeFrom(s.children, p, x.OID)
 		}
 		s.unlinkIndexes(x)
 	case *View:

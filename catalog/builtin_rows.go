@@ -137,6 +137,9 @@ const OIDGinAm types.OID = 2742
 // OIDBtreeAm is the access method of USING btree.
 const OIDBtreeAm types.OID = 403
 
+// OIDHashAm is the access method of hash indexes and of hash partitions.
+const OIDHashAm types.OID = 405
+
 // OIDHeapAm is the table access method that pg_class shows.
 const OIDHeapAm types.OID = 2
 

@@ -20,6 +20,7 @@ type IndexSpec struct {
 	ExprCols         []string
 	NullsNotDistinct bool
 	File             string // "" for a name made from the index's
+	Only             bool   // of a partitioned table: its partitions get no part of it
 }
 
 // IndexKeySpec is a column or an expression of an index to be made.
@@ -102,8 +103,19 @@ func (c *Change) CreateIndex(table types.OID, spec *IndexSpec) (*Index, error) {
 			return nil, err
 		}
 	}
+	if ix.Unique {
+		if err := t.keyCovers(ix, "UNIQUE"); err != nil {
+			return nil, err
+		}
+	}
 	c.indexFile(t, ix, spec.File)
-	if err := c.editStorage(table, func(t *Table) { t.Indexes = append(t.Indexes, ix) }); err != nil {
+	mark := c.Mark()
+	err := c.editStorage(table, func(t *Table) { t.Indexes = append(t.Indexes, ix) })
+	if err == nil && t.Key != nil {
+		err = c.settleIndex(table, ix.OID, spec.Only)
+	}
+	if err != nil {
+		c.RollbackTo(mark)
 		return nil, err
 	}
 	return ix, nil

@@ -23,6 +23,9 @@ type TableSpec struct {
 	Elements     []string   // columns that are stored by elements; nil: those whose Storage says so
 	File         string     // "" for a name made from the table's
 	Cluster      *ClusterSpec
+	Parents      []types.OID
+	Bound        *PartBound
+	Key          *PartKey // its columns are numbers in Columns
 }
 
 // ColumnSpec is a column of a new table, or of ADD COLUMN. Its OwnSequence asks
@@ -48,6 +51,8 @@ type ConstraintSpec struct {
 	ExprCols []string
 	NoInherit,
 	NotValid bool
+	Inherited      // of c
+	Only      bool // of a partitioned table: its partitions get no part of it
 
 	RefSchema, RefTable string
 	RefCols             []string
@@ -92,7 +97,8 @@ func (c *Change) createTable(spec *TableSpec) (*Table, error) {
 	t := &Table{Common: c.common(spec.Schema, spec.Name), Temp: spec.Temp, Unlogged: spec.Unlogged, Options: spec.Options}
 	t.RowType = c.alloc.AllocOID()
 	t.Space = c.alloc.AllocSpace()
-	if !spec.Temp {
+	t.Parents, t.Bound, t.Key = spec.Parents, spec.Bound, spec.Key
+	if !spec.Temp && t.Key == nil {
 		t.File = spec.File
 		if t.File == "" {
 			t.File = c.fileName(fileBase(t.Schema, t.Name), ".kv", t.OID)
@@ -124,6 +130,11 @@ func (c *Change) createTable(spec *TableSpec) (*Table, error) {
 			if err := c.ownSequence(t.OID, i, s, spec.Columns[i].Identity != 0); err != nil {
 				return nil, err
 			}
+		}
+	}
+	if t.Bound != nil {
+		if err := c.giveParts(t.Parents[0], t.OID); err != nil {
+			return nil, err
 		}
 	}
 	n, err := c.addConstraints(t.OID, spec.Constraints)
@@ -231,6 +242,9 @@ func (c *Change) AddConstraint(table types.OID, spec *ConstraintSpec) (*Table, e
 		}
 		return sqlerr.New(sqlerr.InternalError, "unknown constraint kind %q", spec.Kind)
 	})
+	if err == nil && t.Key != nil {
+		t, err = c.spreadConstraint(t, spec)
+	}
 	if err != nil {
 		c.RollbackTo(mark)
 		return nil, err
@@ -289,6 +303,9 @@ func (c *Change) addUnique(t *Table, spec *ConstraintSpec) error {
 			t.Columns[i].NotNull = true
 		}
 	}
+	if err := t.keyCovers(ix, keyWord(u)); err != nil {
+		return err
+	}
 	if !primary || t.Cluster != nil || spec.Deferrable {
 		c.indexFile(t, ix, spec.IndexFile)
 	}
@@ -299,6 +316,9 @@ func (c *Change) addUnique(t *Table, spec *ConstraintSpec) error {
 
 // indexFile gives an index its space and file.
 func (c *Change) indexFile(t *Table, ix *Index, file string) {
+	if t.Key != nil {
+		return // its partitions have the files
+	}
 	ix.Space = c.alloc.AllocSpace()
 	if t.Temp {
 		return
@@ -375,6 +395,6 @@ func (c *Change) addCheck(t *Table, spec *ConstraintSpec) error {
 		name = chooseName(t.Name, middle, "check", func(n string) bool { return c.constraintTaken(t.Schema, n) })
 	}
 	t.Checks = append(t.Checks, &Check{OID: c.alloc.AllocOID(), Name: name, Expr: spec.Expr, Cols: cols,
-		NotValid: spec.NotValid, NoInherit: spec.NoInherit})
+		NotValid: spec.NotValid, NoInherit: spec.NoInherit, Inherited: spec.Inherited})
 	return nil
 }

@@ -69,7 +69,26 @@ func (c *Change) dependents(n node) []dependent {
 				add(false, node{kind: nodeConstraint, oid: ref.FK.OID, table: ref.Table.OID})
 			}
 		}
+		for _, child := range c.snap.Children(n.table) {
+			for _, ix := range child.Indexes {
+				if ix.Parent == n.oid && ix.Constraint == 0 {
+					add(true, node{kind: nodeIndex, oid: ix.OID, table: child.OID})
+				}
+			}
+		}
 	case nodeConstraint:
+		for _, child := range c.snap.Children(n.table) {
+			for _, u := range child.Uniques {
+				if u.Parent == n.oid {
+					add(true, node{kind: nodeConstraint, oid: u.OID, table: child.OID})
+				}
+			}
+			for _, fk := range child.ForeignKeys {
+				if fk.Parent == n.oid {
+					add(true, node{kind: nodeConstraint, oid: fk.OID, table: child.OID})
+				}
+			}
+		}
 		if t := c.snap.Table(n.table); t != nil {
 			for _, u := range t.Uniques {
 				if u.OID == n.oid {
@@ -132,6 +151,11 @@ func (c *Change) tableDependents(t *Table, sub int, add func(bool, node)) {
 		}
 		if sub != 0 && sub != i+1 && col.Generated && slices.Contains(col.DefaultCols, sub-1) {
 			add(false, node{kind: nodeRelation, oid: t.OID, sub: i + 1})
+		}
+	}
+	if sub == 0 {
+		for _, child := range c.snap.Children(t.OID) {
+			add(child.Bound != nil, node{kind: nodeRelation, oid: child.OID})
 		}
 	}
 	for _, q := range c.ownedSequences(t.OID) {

@@ -244,6 +244,9 @@ func (c *Change) DropIndexes(cascade bool, oids ...types.OID) error {
 			return sqlerr.New(sqlerr.UndefinedObject, "index with OID %d does not exist", oid)
 		}
 		n := node{kind: nodeIndex, oid: oid, table: owner}
+		if ix.Parent != 0 {
+			return c.requiredBy(n, node{kind: nodeIndex, oid: ix.Parent, table: c.snap.indexTable[ix.Parent]})
+		}
 		if ix.Constraint != 0 {
 			return c.requiredBy(n, node{kind: nodeConstraint, oid: ix.Constraint, table: t.OID})
 		}

@@ -13,6 +13,9 @@ func (c *Change) addForeignKey(t *Table, spec *ConstraintSpec) error {
 	if err != nil {
 		return err
 	}
+	if ref.Key != nil {
+		return sqlerr.Unsupported(-1, "a foreign key that refers to a partitioned table")
+	}
 	cols, err := fkColumns(t, spec.Cols)
 	if err != nil {
 		return err

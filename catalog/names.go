@@ -82,3 +82,15 @@ func joinColumnNames(cols []string) string {
 func dropColumnName(attnum int) string {
 	return "........pg.dropped." + strconv.Itoa(attnum) + "........"
 }
+
+// CallName returns the function that an expression calls outermost, or expr.
+func CallName(expr string) string {
+	name, _, call := strings.Cut(expr, "(")
+	if !call || name == "" || strings.ContainsAny(name, " ':[") {
+		return "expr"
+	}
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		name = name[i+1:]
+	}
+	return strings.ToLower(strings.Trim(name, `"`))
+}

@@ -84,6 +84,11 @@ type Table struct {
 	// column layout, and those stored by elements in any.
 	Groups  []ColumnGroup
 	Cluster *Cluster
+	// Parents are the tables that it inherits from, or the one that it is a
+	// partition of; Bound is set for partitions, Key for partitioned tables.
+	Parents []types.OID
+	Bound   *PartBound
+	Key     *PartKey
 }
 
 // Column is an attribute.
@@ -110,6 +115,13 @@ type Column struct {
 	StatTarget  int    // of SET STATISTICS; 0: the default, -1: no statistics
 	Collation   string // that COLLATE named; "" is the type's
 	ACL         ACL    // nil: none
+	Inherited
+}
+
+// Inherited tells where a column or a check of a table with parents comes from.
+type Inherited struct {
+	Parents  int  // how many parents have it
+	NotLocal bool // the table has it from its parents alone
 }
 
 // Index is an index of a table.
@@ -131,6 +143,7 @@ type Index struct {
 	Constraint       types.OID
 	NullsNotDistinct bool
 	Invalid          bool
+	Parent           types.OID // the index of the partitioned table that it is a part of, or 0
 }
 
 // The kinds of an index, as USING names them.
@@ -164,6 +177,7 @@ type Unique struct {
 	Deferrable        bool
 	InitiallyDeferred bool
 	Comment           string
+	Parent            types.OID // the constraint of the partitioned table that it is a part of, or 0
 }
 
 // Check is a CHECK constraint.
@@ -175,6 +189,7 @@ type Check struct {
 	NotValid  bool
 	NoInherit bool
 	Comment   string
+	Inherited
 }
 
 // ForeignKey is a FOREIGN KEY constraint. Actions are PostgreSQL's codes:
@@ -193,6 +208,7 @@ type ForeignKey struct {
 	InitiallyDeferred  bool
 	NotValid           bool
 	Comment            string
+	Parent             types.OID // the constraint of the partitioned table that it is a part of, or 0
 }
 
 // Sequence is a sequence's definition; its current value is stored under its

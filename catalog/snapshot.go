@@ -46,6 +46,7 @@ type Snapshot struct {
 	typeInfos  map[types.OID]*types.Info // user types, their arrays, row types
 	refs       map[types.OID][]types.OID // table OID to the tables with foreign keys on it
 	stats      map[types.OID]types.OID   // table OID to the OID of its statistics
+	children   map[types.OID][]types.OID // table OID to the tables that have it as a parent
 	lists      *listCache
 }
 
@@ -95,6 +96,7 @@ func newSnapshot() *Snapshot {
 		typeInfos:  make(map[types.OID]*types.Info),
 		refs:       make(map[types.OID][]types.OID),
 		stats:      make(map[types.OID]types.OID),
+		children:   make(map[types.OID][]types.OID),
 		lists:      &listCache{},
 	}
 }
@@ -105,7 +107,7 @@ func (s *Snapshot) clone() *Snapshot {
 		Version: s.Version, overlay: s.overlay,
 		objs: maps.Clone(s.objs), names: maps.Clone(s.names), funcs: maps.Clone(s.funcs),
 		indexTable: maps.Clone(s.indexTable), typeInfos: maps.Clone(s.typeInfos),
-		refs: maps.Clone(s.refs), stats: maps.Clone(s.stats),
+		refs: maps.Clone(s.refs), stats: maps.Clone(s.stats), children: maps.Clone(s.children),
 		lists: &listCache{},
 	}
 }

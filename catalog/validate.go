@@ -27,6 +27,8 @@ import (
 //	    bounds contain its start and its increment is not zero.
 //	C8  Files are unique in a database and spaces in the server.
 //	C9  Nothing refers to a dropped object.
+//	C10 A table's parents exist and it has their columns; a partition has one
+//	    parent, which is partitioned by a key of live columns and has no files.
 
 // Limits of PostgreSQL.
 const (
@@ -197,6 +199,9 @@ func (s *Snapshot) validateTable(t *Table) error {
 		}
 	}
 	if err := s.validateCluster(t); err != nil {
+		return err
+	}
+	if err := s.validateParents(t); err != nil {
 		return err
 	}
 	for _, u := range t.Uniques {

@@ -93,7 +93,9 @@ func (r *xmlReader) table(e *element, c Common) Object {
 	r.cluster(e, t)
 	r.clusterIndex(t)
 	r.columnGroups(e, t)
-	r.known(e, "Options", "Structure", "primaryKey", "foreignKeys", "uniqueKeys", "checks", "IndexFiles", "ColumnGroups")
+	r.partition(e, t)
+	r.known(e, "Options", "Structure", "primaryKey", "foreignKeys", "uniqueKeys", "checks", "IndexFiles", "ColumnGroups",
+		"Parents", "PartitionBound", "PartitionKey")
 	return t
 }
 
@@ -163,6 +165,7 @@ func (r *xmlReader) attributes(list []*element, parent *element) []Column {
 		col.StatTarget = int(r.num(e, "statisticsTarget", -1, 10000, 0))
 		col.Collation = r.str(e, "collation")
 		col.Comment = r.str(e, "comment")
+		col.Inherited = r.inherited(e)
 		col.ACL = r.acl(e)
 		out = append(out, col)
 	}
@@ -320,6 +323,7 @@ func (r *xmlReader) primaryKey(e *element, t *Table) {
 	}
 	u.Deferrable, u.InitiallyDeferred = r.flag(pk, "deferrable"), r.flag(pk, "initiallyDeferred")
 	u.Comment = r.str(pk, "comment")
+	u.Parent = r.partOf(pk, "parent")
 	ix := &Index{Unique: true, Primary: true, Kind: "btree", Name: r.str(pk, "indexName"), Comment: r.str(pk, "indexComment")}
 	if k := r.str(pk, "indexType"); k != "" {
 		ix.Kind = strings.ToLower(k)
@@ -329,6 +333,7 @@ func (r *xmlReader) primaryKey(e *element, t *Table) {
 	}
 	if r.ids {
 		ix.OID = r.oid(pk, "index")
+		ix.Parent, ix.Invalid = r.partOf(pk, "parentIndex"), r.flag(pk, "indexInvalid")
 	} else {
 		ix.OID = r.doc.alloc.AllocOID()
 	}
@@ -361,6 +366,7 @@ func (r *xmlReader) uniqueKeys(e *element, t *Table) {
 		u.OID, u.Name = r.constraint(ue)
 		u.Deferrable, u.InitiallyDeferred = r.flag(ue, "deferrable"), r.flag(ue, "initiallyDeferred")
 		u.Comment = r.str(ue, "comment")
+		u.Parent = r.partOf(ue, "parent")
 		u.Cols = r.columnRefs(ue, "ukAttribute", t.Columns)
 		if len(u.Cols) == 0 {
 			r.fail(ue, codeXML, "has no element \"ukAttribute\"")
@@ -434,6 +440,7 @@ func (r *xmlReader) checks(e *element, t *Table) []*Check {
 		k.Expr = r.need(ce, "expression")
 		k.NotValid, k.NoInherit = r.flag(ce, "notValid"), r.flag(ce, "noInherit")
 		k.Comment = r.str(ce, "comment")
+		k.Inherited = r.inherited(ce)
 		if t != nil {
 			k.Cols = r.columnRefs(ce, "checkAttribute", t.Columns)
 		}
@@ -455,6 +462,7 @@ func (r *xmlReader) foreignKeys(e *element, t *Table) {
 		fk.Deferrable, fk.InitiallyDeferred = r.flag(fe, "deferrable"), r.flag(fe, "initiallyDeferred")
 		fk.NotValid = r.flag(fe, "notValid")
 		fk.Comment = r.str(fe, "comment")
+		fk.Parent = r.partOf(fe, "parent")
 		fk.Cols = r.columnRefs(fe, "fkAttribute", t.Columns)
 		fk.DelCols = r.columnRefs(fe, "deleteAttribute", t.Columns)
 		if len(fk.Cols) == 0 {
@@ -551,6 +559,7 @@ func (r *xmlReader) indexFiles(e *element, t *Table) {
 		if r.ids {
 			ix.OID, ix.Constraint = r.oid(ie, "oid"), r.oid(ie, "constraint")
 			ix.Space = SpaceID(r.num(ie, "space", 0, math.MaxInt64, 0))
+			ix.Parent = r.partOf(ie, "parent")
 		} else {
 			ix.OID, ix.Space = r.doc.alloc.AllocOID(), r.doc.alloc.AllocSpace()
 		}

@@ -68,6 +68,7 @@ func (w *xmlWriter) tableBody(t *Table) {
 	w.checks(t, t.Checks)
 	w.indexFiles(t)
 	w.columnGroups(t)
+	w.partition(t)
 }
 
 // columnGroups writes the attribute files.
@@ -119,6 +120,7 @@ func (w *xmlWriter) attribute(t *Table, pos int, c *Column) {
 	a.optNum("statisticsTarget", int64(c.StatTarget))
 	a.opt("collation", c.Collation)
 	a.opt("comment", c.Comment)
+	a.inherited(c.Inherited)
 	aclAttr(&a, c.ACL)
 	// A document's tables are empty: no row of theirs lacks a column.
 	missing := w.ids && c.Missing != nil
@@ -205,6 +207,7 @@ func (w *xmlWriter) uniqueAttrs(u *Unique) attrList {
 	a.flag("deferrable", u.Deferrable)
 	a.flag("initiallyDeferred", u.InitiallyDeferred)
 	a.opt("comment", u.Comment)
+	w.partOf(&a, "parent", u.Parent)
 	return a
 }
 
@@ -222,7 +225,9 @@ func (w *xmlWriter) primaryKey(t *Table) {
 	if ix != nil {
 		if w.ids {
 			a.num("index", int64(ix.OID))
+			a.flag("indexInvalid", ix.Invalid)
 			a.optNum("space", int64(ix.Space))
+			w.partOf(&a, "parentIndex", ix.Parent)
 		}
 		a.opt("fileName", ix.File)
 		a.set("indexName", ix.Name)
@@ -253,6 +258,7 @@ func (w *xmlWriter) foreignKeys(t *Table) {
 		a.flag("initiallyDeferred", fk.InitiallyDeferred)
 		a.flag("notValid", fk.NotValid)
 		a.opt("comment", fk.Comment)
+		w.partOf(&a, "parent", fk.Parent)
 		w.open("foreignKey", a)
 		w.columnList("fkAttribute", t, fk.Cols)
 		w.columnList("deleteAttribute", t, fk.DelCols)
@@ -310,6 +316,7 @@ func (w *xmlWriter) checks(t *Table, list []*Check) {
 		a.set("expression", k.Expr)
 		a.flag("notValid", k.NotValid)
 		a.flag("noInherit", k.NoInherit)
+		a.inherited(k.Inherited)
 		a.opt("comment", k.Comment)
 		w.open("check", a)
 		if t != nil {
@@ -342,6 +349,7 @@ func (w *xmlWriter) indexFile(t *Table, ix *Index) {
 		a.num("oid", int64(ix.OID))
 		a.num("space", int64(ix.Space))
 		a.optNum("constraint", int64(ix.Constraint))
+		w.partOf(&a, "parent", ix.Parent)
 	}
 	a.set("indexName", ix.Name)
 	if ix.File != ix.Name {

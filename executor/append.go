@@ -9,13 +9,15 @@ import (
 // open at a time.
 type appendOp struct {
 	inputs []Operator
+	node   *plan.Append
+	skip   []bool // by Prune
 	env    *Env
 	at     int
 	open   bool
 }
 
 func (b *builder) append(n *plan.Append) (Operator, error) {
-	op := &appendOp{inputs: make([]Operator, len(n.Inputs))}
+	op := &appendOp{node: n, inputs: make([]Operator, len(n.Inputs))}
 	for i, c := range n.Inputs {
 		in, err := b.node(c)
 		if err != nil {
@@ -28,12 +30,21 @@ func (b *builder) append(n *plan.Append) (Operator, error) {
 
 func (op *appendOp) Open(env *Env) error {
 	op.Close()
-	op.env, op.at = env, 0
-	return nil
+	op.env, op.at, op.skip = env, 0, nil
+	if op.node.Prune == nil {
+		return nil
+	}
+	var err error
+	op.skip, err = excluded(env, op.node.Prune)
+	return err
 }
 
 func (op *appendOp) Next() (*vec.Batch, error) {
 	for op.at < len(op.inputs) {
+		if op.skip != nil && op.skip[op.at] {
+			op.at++
+			continue
+		}
 		in := op.inputs[op.at]
 		if !op.open {
 			op.open = true

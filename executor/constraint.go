@@ -142,15 +142,19 @@ func (w *tableWriter) rowText(cols []int, b *vec.Batch, r int) string {
 			buf = append(buf, "null"...)
 			continue
 		}
-		at := len(buf)
-		buf = types.AppendText(buf, v.Get(r), w.env.Expr.Fmt)
-		if len(buf)-at > rowTextMax {
-			end := at + rowTextMax
-			for end > at && !utf8.RuneStart(buf[end]) {
-				end--
-			}
-			buf = append(buf[:end], "..."...)
-		}
+		buf = append(buf, clipText(types.AppendText(nil, v.Get(r), w.env.Expr.Fmt))...)
 	}
 	return string(append(buf, ')'))
+}
+
+// clipText cuts a value that is too long for a detail.
+func clipText(s []byte) string {
+	if len(s) <= rowTextMax {
+		return string(s)
+	}
+	end := rowTextMax
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return string(s[:end]) + "..."
 }

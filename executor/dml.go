@@ -15,6 +15,7 @@ type dml struct {
 	input     dmlInput
 	returning returning
 	begin     func()                               // called with a new writer, may be nil
+	prepare   func() error                         // called before begin, may be nil
 	write     func(*vec.Batch) (*vec.Batch, error) // writes a batch and returns the rows written
 
 	env   *Env
@@ -39,6 +40,11 @@ func (op *dml) Open(env *Env) error {
 	var err error
 	if op.w, err = env.run.writer(op.table); err != nil {
 		return err
+	}
+	if op.prepare != nil {
+		if err := op.prepare(); err != nil {
+			return err
+		}
 	}
 	if op.begin != nil {
 		op.begin()
@@ -76,12 +82,17 @@ func (op *dml) Close() { op.input.close() }
 // may pass several times.
 type distinctRows struct {
 	once bool // the input passes no row twice
+	oid  int  // the column with the OID of the row's table, 0 when there is one table
 	seen *keySet
 }
 
 func (d *distinctRows) reset() {
 	if !d.once {
-		d.seen = newKeySet([]types.T{types.TBytea})
+		ts := []types.T{types.TBytea}
+		if d.oid > 0 {
+			ts = append(ts, types.TOid)
+		}
+		d.seen = newKeySet(ts)
 	}
 }
 
@@ -91,7 +102,10 @@ func (d *distinctRows) sel(in *vec.Batch) []uint32 {
 	if d.once {
 		return in.Sel
 	}
-	keys := in.Cols[:1]
+	keys := in.Cols[:1:1]
+	if d.oid > 0 {
+		keys = append(keys, in.Cols[d.oid])
+	}
 	n := in.Rows()
 	hashes := hashRows(keys, in.Sel, n, nil)
 	sel := make([]uint32, 0, n)
@@ -116,6 +130,8 @@ func passesOnce(n plan.Node) bool {
 		return passesOnce(n.Input)
 	case *plan.Filter:
 		return passesOnce(n.Input)
+	case *plan.Append:
+		return n.Table != nil // the tables' rows are scanned once
 	}
 	return false
 }

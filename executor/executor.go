@@ -97,6 +97,7 @@ type Run struct {
 	build    *builder
 	fks      *fkQueue
 	writers  map[*catalog.Table]*tableWriter
+	changes  map[types.OID]RowChange // of tables with members
 
 	checked, impure bool // see pure
 
@@ -156,7 +157,7 @@ func (r *Run) attach(env *Env) {
 // parameters.
 func (r *Run) Reset(env *Env) {
 	r.Close()
-	r.ended, r.affected = false, 0
+	r.ended, r.affected, r.changes = false, 0, nil
 	r.attach(env)
 }
 
@@ -245,6 +246,21 @@ func (r *Run) ShowHidden() { r.visible = len(r.query.Root.Base().Cols) }
 // Affected returns the number of rows inserted, updated, deleted or returned:
 // the number of the command tag.
 func (r *Run) Affected() int64 { return r.affected }
+
+// RowChange counts what a statement did to the rows of one table.
+type RowChange struct{ Inserted, Deleted, Updated int64 }
+
+// Changes returns what the statement did to each of several tables whose rows it
+// changed together; nil for statements on one table.
+func (r *Run) Changes() map[types.OID]RowChange { return r.changes }
+
+func (r *Run) count(t *catalog.Table, c RowChange) {
+	if r.changes == nil {
+		r.changes = make(map[types.OID]RowChange)
+	}
+	was := r.changes[t.OID]
+	r.changes[t.OID] = RowChange{was.Inserted + c.Inserted, was.Deleted + c.Deleted, was.Updated + c.Updated}
+}
 
 // Close frees everything the run holds, temporary files included.
 func (r *Run) Close() {

@@ -15,6 +15,9 @@ type insert struct {
 }
 
 func (b *builder) insert(n *plan.Insert) (Operator, error) {
+	if n.Tree != nil {
+		return b.treeInsert(n)
+	}
 	stream := n.OnConflict == nil && !sees(n.Input, n.Table.OID)
 	d, err := b.newDML(n.Table, n.Input, stream, n.HasReturning, n.Returning)
 	if err != nil {

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"kvsqld/catalog"
+	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/planner/plan"
 	"kvsqld/storage/table"
@@ -11,8 +12,9 @@ import (
 // columns, NOT NULL, CHECK, unique and foreign keys as for INSERT. It belongs to
 // one statement, whose Env it keeps.
 type Inserter struct {
-	run *Run
-	w   *tableWriter
+	run     *Run
+	w       *tableWriter
+	members *members // of a partitioned table, else nil
 }
 
 // NewInserter returns an inserter for the table. The caller has locked the table.
@@ -24,7 +26,13 @@ func NewInserter(env *Env, t *catalog.Table) (*Inserter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Inserter{run: r, w: w}, nil
+	in := &Inserter{run: r, w: w}
+	if t.Partitioned() {
+		if in.members, err = r.newMembers(t, nil); err != nil {
+			return nil, err
+		}
+	}
+	return in, nil
 }
 
 // Insert stores the selected rows of a batch of the table's live columns, in
@@ -36,12 +44,33 @@ func (in *Inserter) Insert(b *vec.Batch) error {
 	if err := ctxErr(env.Ctx); err != nil {
 		return err
 	}
+	if in.members != nil {
+		return wrapErr(env.Ctx, in.insertParts(b))
+	}
 	rows, err := in.w.complete(b)
 	if err == nil {
 		_, err = in.w.insert(rows, table.InsertOpt{})
 	}
 	return wrapErr(env.Ctx, err)
 }
+
+// insertParts stores rows in the partitions that they belong to.
+func (in *Inserter) insertParts(b *vec.Batch) error {
+	mark := in.run.env.Txn.Savepoint()
+	err := in.members.insert(b, false, func(x *member, rows *vec.Batch) error {
+		_, err := x.w.insert(rows, table.InsertOpt{})
+		in.run.count(x.w.table, RowChange{Inserted: int64(rows.Rows())})
+		return err
+	})
+	if err != nil {
+		in.run.env.Txn.RollbackTo(mark)
+	}
+	return err
+}
+
+// Changes returns how many rows were stored in each partition; nil for other
+// tables.
+func (in *Inserter) Changes() map[types.OID]RowChange { return in.run.Changes() }
 
 // Close ends the statement: it runs the checks of foreign keys, or leaves them
 // for the end of the transaction where they are deferred.

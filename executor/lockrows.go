@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"kvsqld/catalog"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/planner/plan"
 	"kvsqld/storage/kv"
@@ -91,15 +92,25 @@ func newRowLocker(locks []plan.Lock) *rowLocker { return &rowLocker{locks: locks
 // skipped. ErrRetry when a row has changed since the snapshot.
 func (l *rowLocker) lock(env *Env, b *vec.Batch) error {
 	for i := range l.locks {
-		if err := l.lockTable(env, &l.locks[i], b); err != nil {
-			return err
+		k := &l.locks[i]
+		if k.Tree == nil {
+			if err := l.lockTable(env, k, k.Table, b); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, t := range k.Tree {
+			if err := l.lockTable(env, k, t, b); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-func (l *rowLocker) lockTable(env *Env, k *plan.Lock, b *vec.Batch) error {
-	desc, err := env.Tables.For(k.Table)
+// lockTable locks the rows of the batch that are in one table.
+func (l *rowLocker) lockTable(env *Env, k *plan.Lock, t *catalog.Table, b *vec.Batch) error {
+	desc, err := env.Tables.For(t)
 	if err != nil {
 		return err
 	}
@@ -114,6 +125,11 @@ func (l *rowLocker) lockTable(env *Env, k *plan.Lock, b *vec.Batch) error {
 	rows := make([]uint32, 0, b.Rows())
 	for i := range b.Rows() {
 		r := b.Row(i)
+		if k.Tree != nil {
+			if oids := b.Cols[k.OIDCol]; oids.IsNull(r) || oids.I64[oids.Idx(r)] != int64(t.OID) {
+				continue
+			}
+		}
 		if !col.IsNull(r) { // NULL: the empty side of an outer join
 			l.keys = append(l.keys, col.B[col.Idx(r)])
 			rows = append(rows, uint32(r))

@@ -1,6 +1,9 @@
 package executor
 
 import (
+	"slices"
+
+	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
 )
@@ -33,13 +36,11 @@ func (r *Run) overlaps() bool {
 		return false
 	}
 	for _, w := range parts {
-		oid := written(w)
-		if oid == 0 {
-			continue
-		}
-		for _, other := range parts {
-			if other != w && sees(other, oid) {
-				return true
+		for _, oid := range written(w) {
+			for _, other := range parts {
+				if other != w && sees(other, oid) {
+					return true
+				}
 			}
 		}
 	}
@@ -50,20 +51,21 @@ func (r *Run) overlaps() bool {
 // statement writes.
 func returningSees(n plan.Node) bool {
 	var list []plan.Expr
-	var oid types.OID
 	switch n := n.(type) {
 	case *plan.Insert:
-		list, oid = n.Returning, n.Table.OID
+		list = n.Returning
 	case *plan.Update:
-		list, oid = n.Returning, n.Table.OID
+		list = n.Returning
 	case *plan.Delete:
-		list, oid = n.Returning, n.Table.OID
+		list = n.Returning
 	}
 	found := false
 	for _, e := range list {
 		plan.Visit(e, func(x plan.Expr) bool {
 			if s, ok := x.(*plan.SubPlan); ok {
-				found = found || sees(s.Plan, oid)
+				for _, oid := range written(n) {
+					found = found || sees(s.Plan, oid)
+				}
 			}
 			return !found
 		})
@@ -71,22 +73,34 @@ func returningSees(n plan.Node) bool {
 	return found
 }
 
-// written returns the table that a part of a statement writes, 0 for none.
-func written(n plan.Node) types.OID {
+// written returns the tables that a part of a statement writes.
+func written(n plan.Node) []types.OID {
+	targets := func(t *catalog.Table, tree []*catalog.Table) []types.OID {
+		out := []types.OID{t.OID}
+		for _, m := range tree {
+			out = append(out, m.OID)
+		}
+		return out
+	}
 	switch n := n.(type) {
 	case *plan.Insert:
-		return n.Table.OID
+		return targets(n.Table, n.Tree)
 	case *plan.Update:
-		return n.Table.OID
+		return targets(n.Table, n.Tree)
 	case *plan.Delete:
-		return n.Table.OID
+		return targets(n.Table, n.Tree)
 	case *plan.Merge:
-		return n.Table.OID
+		return targets(n.Table, nil)
 	}
 	for _, c := range n.Children() {
-		if oid := written(c); oid != 0 {
-			return oid
+		if oids := written(c); oids != nil {
+			return oids
 		}
 	}
-	return 0
+	return nil
+}
+
+// seesAny reports whether a plan reads any of the tables.
+func seesAny(n plan.Node, tables []*catalog.Table) bool {
+	return slices.ContainsFunc(tables, func(t *catalog.Table) bool { return sees(n, t.OID) })
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
 	"kvsqld/planner/plan"
@@ -32,6 +33,8 @@ type tableWriter struct {
 	w    *table.Writer
 	fks  []fkChild // its own foreign keys
 	refs []catalog.FKRef
+	// bound is the check of a partition's bound, nil until it is wanted.
+	bound *boundCheck
 }
 
 // check is a compiled CHECK constraint.
@@ -60,7 +63,7 @@ func (r *Run) writer(t *catalog.Table) (*tableWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.env, w.desc, w.w = r.env, desc, desc.NewWriter(r.env.Txn)
+	w.env, w.desc, w.w, w.bound = r.env, desc, desc.NewWriter(r.env.Txn), nil
 	w.refs = r.env.Snap.Referencing(r.env.DB, t.OID)
 	return w, nil
 }
@@ -226,8 +229,21 @@ func copyVec(v *vec.Vec, b *vec.Batch) *vec.Vec {
 }
 
 // complete computes generated columns, in place of what the batch has there, and
-// checks domains, NOT NULL and CHECK. It returns the batch to be stored.
+// checks domains, NOT NULL, CHECK and the bound of a partition. It returns the
+// batch to be stored.
 func (w *tableWriter) complete(b *vec.Batch) (*vec.Batch, error) {
+	if w.table.Key != nil {
+		return nil, sqlerr.New(sqlerr.InternalError, "rows of partitioned table \"%s\" were not given to its partitions", w.table.Name)
+	}
+	out, err := w.completePart(b)
+	if err != nil {
+		return nil, err
+	}
+	return out, w.verifyBound(out)
+}
+
+// completePart is complete for rows that were given to the partition.
+func (w *tableWriter) completePart(b *vec.Batch) (*vec.Batch, error) {
 	out := b
 	if w.anyGen {
 		out = &vec.Batch{Cols: slices.Clone(b.Cols), N: b.N, Sel: b.Sel}
@@ -315,6 +331,12 @@ func (w *tableWriter) deferUniques() {
 // remove deletes locked rows. unread are columns of which old does not have the
 // values.
 func (w *tableWriter) remove(keys *vec.Vec, old *vec.Batch, unread []int) error {
+	return w.removeFor(keys, old, nil, unread)
+}
+
+// removeFor is remove for rows that move: new are those that come into their place
+// in another partition, nil when there are none.
+func (w *tableWriter) removeFor(keys *vec.Vec, old, new *vec.Batch, unread []int) error {
 	ix, err := w.indexVals(old, false)
 	if err != nil {
 		return err
@@ -322,7 +344,7 @@ func (w *tableWriter) remove(keys *vec.Vec, old *vec.Batch, unread []int) error 
 	if err := w.w.Delete(w.env.Ctx, keys, old, unread, ix, lockOpt(w.env)); err != nil {
 		return retry(err)
 	}
-	return w.env.run.fkRemoved(w, keys, old, nil)
+	return w.env.run.fkRemoved(w, keys, old, new)
 }
 
 // lockRows locks the rows of the key vector. ErrRetry when one has changed.

@@ -19,6 +19,9 @@ type update struct {
 }
 
 func (b *builder) update(n *plan.Update) (Operator, error) {
+	if n.Tree != nil {
+		return b.treeUpdate(n)
+	}
 	d, err := b.newDML(n.Table, n.Input, false, n.HasReturning, n.Returning)
 	if err != nil {
 		return nil, err

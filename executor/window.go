@@ -28,14 +28,14 @@ type window struct {
 	cols   []*vec.Vec
 	held   *vec.Batch // sorted rows that belong to the next partition
 	at     int        // first of them
-	part   partition
+	part   windowPart
 	view   vec.Batch
 	out    vec.Batch
 	pos    int // rows of the partition that have been passed
 }
 
-// partition is the rows of one partition in order, with the peer groups.
-type partition struct {
+// windowPart is the rows of one partition in order, with the peer groups.
+type windowPart struct {
 	rows      *rowStore
 	start     []int32 // first row of each row's peer group
 	end       []int32 // row after the last

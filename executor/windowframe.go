@@ -105,7 +105,7 @@ func (b *frameBounds) whole() bool {
 
 // bounds returns the first row of row i's frame and the row after its last,
 // without regard to EXCLUDE.
-func (b *frameBounds) bounds(p *partition, i int) (lo, hi int, err error) {
+func (b *frameBounds) bounds(p *windowPart, i int) (lo, hi int, err error) {
 	f := b.node
 	n := p.rows.n
 	switch f.StartKind {
@@ -150,7 +150,7 @@ func signed(kind string, d types.Datum, n int) int {
 	return k
 }
 
-func (b *frameBounds) offsetStart(p *partition, i int) (int, error) {
+func (b *frameBounds) offsetStart(p *windowPart, i int) (int, error) {
 	f := b.node
 	n := p.rows.n
 	switch f.Mode {
@@ -179,7 +179,7 @@ func (b *frameBounds) offsetStart(p *partition, i int) (int, error) {
 	return b.head, nil
 }
 
-func (b *frameBounds) offsetEnd(p *partition, i int) (int, error) {
+func (b *frameBounds) offsetEnd(p *windowPart, i int) (int, error) {
 	f := b.node
 	n := p.rows.n
 	switch f.Mode {
@@ -224,7 +224,7 @@ func (b *frameBounds) test(e expr.Eval, key *vec.Vec, v, base int, off types.Dat
 }
 
 // spans returns row i's frame as ranges, in order, after EXCLUDE.
-func (b *frameBounds) spans(p *partition, i int, buf []span) ([]span, error) {
+func (b *frameBounds) spans(p *windowPart, i int, buf []span) ([]span, error) {
 	lo, hi, err := b.bounds(p, i)
 	if err != nil {
 		return nil, err

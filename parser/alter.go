@@ -157,7 +157,9 @@ func (p *parser) alterAction() ast.AlterAction {
 		p.next()
 		p.setAction(&act)
 	case kwEnable, kwDisable, kwInherit, kwNo, kwOf, kwNot, kwReplica, kwForce, kwAttach, kwDetach, kwDepends, kwOptions:
-		p.otherAction(&act)
+		if !p.memberAction(&act) {
+			p.otherAction(&act)
+		}
 	default:
 		p.syntaxErr()
 	}

@@ -19,10 +19,7 @@ func (p *parser) createTable(off ast.Off, temp, unlogged bool) ast.Stmt {
 	case p.isKws(kwPartition, kwOf):
 		p.next()
 		p.next()
-		n := p.qualifiedName()
-		t.PartitionOf = &n
-		p.skipStatement()
-		return t
+		p.partitionOf(t)
 	case p.is(KindLParen):
 		if k := p.peek(2).Kind; isLabel(p.peek(1)) && (k == KindComma || k == KindRParen) && isName(p.peek(1), true, false) {
 			t.AsCols = p.parenNames()
@@ -68,10 +65,7 @@ func (p *parser) tableClauses(t *ast.CreateTable) {
 	if p.isKws(kwPartition, kwBy) {
 		p.next()
 		p.next()
-		start := p.off()
-		p.colID()
-		p.skipParens()
-		t.PartitionBy = p.text(start, p.lastEnd())
+		t.PartitionBy = p.partitionKey()
 	}
 	if p.acceptKw(kwUsing) {
 		t.Using = p.colID()

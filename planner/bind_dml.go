@@ -25,10 +25,10 @@ func liveCols(t *catalog.Table) []int {
 var dmlPrivs = map[string]catalog.Priv{"INSERT": catalog.PrivInsert, "UPDATE": catalog.PrivUpdate, "DELETE": catalog.PrivDelete}
 
 // dmlTable finds the table that a statement changes.
-func (p *planner) dmlTable(n *ast.Name, verb string) *catalog.Table {
+func (p *planner) dmlTable(n *ast.Name, only bool, verb string) *catalog.Table {
 	switch o := p.mustRelation(n).(type) {
 	case *catalog.Table:
-		p.use(o, true)
+		p.useTree(o, only, true)
 		p.writes = true
 		p.dest = p.need(o, dmlPrivs[verb])
 		return o
@@ -111,7 +111,7 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 	if s.With != nil {
 		sc, defs = p.with(s.With, outer)
 	}
-	d := p.destination(&s.Table, "INSERT")
+	d := p.destination(&s.Table, false, "INSERT")
 	t := d.shape // what names and positions refer to; the table itself but for a view
 	var cols []int
 	ib := &binder{planner: p, scope: &scope{parent: sc}, what: "INSERT", noAgg: true, noWin: true}
@@ -227,7 +227,7 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 	ins.HasReturning = s.Returning != nil
 	width = p.insertThrough(d, width)
 	t = d.table
-	ins.Table = t
+	ins.Table, ins.Tree = t, d.tree
 	live := liveCols(t)
 	ins.ViewChecks = p.viewChecks(d, live)
 	d.grant()
@@ -304,6 +304,14 @@ func (p *planner) returning(list []ast.Target, d *destination, alias string, ext
 		for id, x := range extra.bl.rels {
 			bl.rels[id] = x
 		}
+	}
+	if d.tree != nil {
+		r.tree = &tree{members: d.tree}
+		at := len(live)
+		if extra != nil {
+			at += len(extra.lay)
+		}
+		lay[[2]int{r.id, plan.ColTableOID}] = at
 	}
 	b := &binder{planner: p, scope: &scope{parent: sc, items: ns}, what: "RETURNING", noAgg: true, noWin: true}
 	for i := range list {
@@ -435,6 +443,12 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 	bl := &block{rels: map[int]*rel{}}
 	r := p.entry(d, alias)
 	r.target = true
+	if d.tree != nil {
+		if cursor != "" {
+			unsupported(ref.Pos(), "WHERE CURRENT OF on a table with partitions or children")
+		}
+		r.tree = p.treeOf(d.table, ref.Only)
+	}
 	p.watch(r, d.right)
 	bl.rels[r.id] = r
 	bl.from = []*joinItem{{rel: r}}
@@ -482,13 +496,13 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 		at := 1 + slices.Index(live, c)
 		bl.targets[at].x = nullConst(t.Columns[c].Type)
 	}
-	if set == nil && !returning {
+	if set == nil && !returning && r.tree == nil {
 		for _, c := range p.undeleted(t) {
 			unread(c)
 		}
 	}
 	if set != nil {
-		if skip := p.unread(t, setCols); skip != nil && !returning && d.views == nil {
+		if skip := p.unread(t, setCols); skip != nil && !returning && d.views == nil && d.tree == nil {
 			for _, c := range live {
 				if skip[c] {
 					unread(c)
@@ -518,6 +532,9 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 			}
 		}
 	}
+	if r.tree != nil {
+		addVar(r, plan.ColTableOID, types.TOid)
+	}
 	bl.ncols = len(bl.targets)
 	q := &query{rel: p.newRel(), block: bl}
 	for i := range bl.targets {
@@ -532,9 +549,9 @@ func (p *planner) planUpdate(s *ast.Update, outer *scope) plan.Node {
 	if s.With != nil {
 		sc, defs = p.with(s.With, outer)
 	}
-	d := p.destination(&s.Table.Name, "UPDATE")
+	d := p.destination(&s.Table.Name, s.Table.Only, "UPDATE")
 	in, set, extra, n, parts := p.changeInput(s.Table, s.From, s.Where, s.Current, d, "UPDATE", sc, s.Set, s.Returning != nil)
-	u := &plan.Update{Table: d.table, Input: in, SetCols: set, Parts: parts, Extra: n, HasReturning: s.Returning != nil}
+	u := &plan.Update{Table: d.table, Tree: d.tree, Input: in, SetCols: set, Parts: parts, Extra: n, HasReturning: s.Returning != nil}
 	u.Common.Rows = in.Base().Rows
 	u.Returning, u.Cols = p.returning(s.Returning, d, aliasOf(s.Table), extra, sc)
 	u.ViewChecks = p.viewChecks(d, liveCols(d.table))
@@ -548,10 +565,10 @@ func (p *planner) planDelete(s *ast.Delete, outer *scope) plan.Node {
 	if s.With != nil {
 		sc, defs = p.with(s.With, outer)
 	}
-	d := p.destination(&s.Table.Name, "DELETE")
+	d := p.destination(&s.Table.Name, s.Table.Only, "DELETE")
 	in, _, extra, n, _ := p.changeInput(s.Table, s.Using, s.Where, s.Current, d, "DELETE", sc, nil, s.Returning != nil)
-	del := &plan.Delete{Table: d.table, Input: in, Extra: n, HasReturning: s.Returning != nil}
-	if s.Returning == nil {
+	del := &plan.Delete{Table: d.table, Tree: d.tree, Input: in, Extra: n, HasReturning: s.Returning != nil}
+	if s.Returning == nil && d.tree == nil {
 		del.Unread = p.undeleted(d.table)
 	}
 	del.Common.Rows = in.Base().Rows

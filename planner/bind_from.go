@@ -160,7 +160,7 @@ func (p *planner) tableRef(f *ast.TableRef, sc *scope) (*rel, *nsItem) {
 		}
 	}
 	obj := p.mustRelation(&f.Name)
-	r := p.relationRel(obj, alias, f.Name.Pos())
+	r := p.relationRel(obj, alias, f.Only, f.Name.Pos())
 	it := p.relNames(r, f.Cols, f.Pos())
 	if f.Alias == "" {
 		it.schema, _ = obj.RelName()
@@ -169,19 +169,13 @@ func (p *planner) tableRef(f *ast.TableRef, sc *scope) (*rel, *nsItem) {
 }
 
 // relationRel makes a range-table entry of a catalog relation; a view becomes
-// its query.
-func (p *planner) relationRel(obj catalog.Relation, alias string, off int) *rel {
+// its query. With only, rows of tables below a table do not count.
+func (p *planner) relationRel(obj catalog.Relation, alias string, only bool, off int) *rel {
 	switch o := obj.(type) {
 	case *catalog.Table:
-		r := &rel{id: p.newRel(), alias: alias, table: o}
-		for i, c := range o.Columns {
-			oc := plan.OutCol{Name: c.Name, T: c.Type, Table: o.OID, AttNum: int16(i + 1)}
-			if c.Dropped {
-				oc.Name = ""
-			}
-			r.cols = append(r.cols, oc)
-		}
-		p.use(o, false)
+		r := p.tableRel(o, alias)
+		r.tree = p.treeOf(o, only)
+		p.useTree(o, only, false)
 		p.watch(r, p.need(o, catalog.PrivSelect))
 		return r
 	case *catalog.Virtual:
@@ -204,7 +198,7 @@ func (p *planner) relationRel(obj catalog.Relation, alias string, off int) *rel 
 				fail(sqlerr.New(sqlerr.ObjectNotInPrerequisite, "materialized view \"%s\" has not been populated", o.Name).
 					WithHint("Use the REFRESH MATERIALIZED VIEW command."))
 			}
-			return p.relationRel(o.Materialized, alias, off)
+			return p.relationRel(o.Materialized, alias, false, off)
 		}
 		return p.viewRel(o, alias)
 	}

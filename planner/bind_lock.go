@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/parser/ast"
@@ -94,7 +96,7 @@ func (p *planner) lockRel(r *rel, c *lockClause, pos int) {
 		r.needKey = true
 		c.rels[r.id] = true
 		for i := range p.uses {
-			if p.uses[i].Table == r.table {
+			if p.uses[i].Table == r.table || r.tree != nil && slices.Contains(r.tree.members, p.uses[i].Table) {
 				p.uses[i].Lock = true
 			}
 		}

@@ -99,7 +99,11 @@ func (p *planner) mergeTable(n *ast.Name) *catalog.Table {
 		}
 		fail(sqlerr.New(sqlerr.FeatureNotSupported, "cannot execute MERGE on relation \"%s\"", v.Name).WithDetail("This operation is not supported for %s.", what))
 	}
-	return p.dmlTable(n, "MERGE")
+	t := p.dmlTable(n, false, "MERGE")
+	if t != nil && (t.Key != nil || p.Snap.HasChildren(t.OID)) {
+		unsupported(n.Pos(), "MERGE INTO a table with partitions or children")
+	}
+	return t
 }
 
 // mergeWhen binds a WHEN clause; one of rows that are not matched sees the

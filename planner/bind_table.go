@@ -41,6 +41,14 @@ func TableExprs(c *Context, t *catalog.Table) (out *plan.TableExprs, err error) 
 			out.Defaults[i] = p.planExprs([]plan.Expr{p.columnDefault(t, c)}, nil)[0]
 		}
 	}
+	if t.Key != nil {
+		out.PartKeys = make([]plan.Expr, len(t.Key.Keys))
+		for i, k := range t.Key.Keys {
+			if k.Col < 0 {
+				out.PartKeys[i] = place(p.known(bind(k.Expr, "partition key expressions")))
+			}
+		}
+	}
 	for _, ix := range t.Indexes {
 		keys := make([]plan.Expr, len(ix.Keys))
 		for i, k := range ix.Keys {

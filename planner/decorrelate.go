@@ -296,7 +296,7 @@ func (p *planner) semiSide(s *state, m *semi) semiInner {
 	q := m.q
 	r := p.semiRel(s, m)
 	if b := q.block; b != nil && q.setop == nil && q.ref == nil && !m.nullAware && !b.grouped && len(b.from) == 1 && b.from[0].rel != nil &&
-		b.from[0].rel.table != nil && len(b.semis) == 0 && pullable(q) && !slices.ContainsFunc(b.where, hasSub) {
+		b.from[0].rel.table != nil && b.from[0].rel.tree == nil && len(b.semis) == 0 && pullable(q) && !slices.ContainsFunc(b.where, hasSub) {
 		base := b.from[0].rel
 		ok := true
 		for _, t := range b.targets[:b.ncols] {

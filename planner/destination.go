@@ -23,6 +23,8 @@ type destination struct {
 	table *catalog.Table // whose rows change; nil when a view does not lead to one
 	right *catalog.Right // on the named relation
 	views []*destView    // outermost first; nil for a table
+	// tree are the tables that the rows are in, nil when that is the table alone
+	tree []*catalog.Table
 }
 
 // destView is a view on the way to the table.
@@ -35,13 +37,17 @@ type destView struct {
 	as    string         // the role that reads below the view
 }
 
-// destination finds what a statement changes.
-func (p *planner) destination(n *ast.Name, verb string) *destination {
+// destination finds what a statement changes; with only, not what is below a table.
+func (p *planner) destination(n *ast.Name, only bool, verb string) *destination {
 	obj := p.mustRelation(n)
 	v, isView := obj.(*catalog.View)
 	if !isView || v.Materialized != nil {
-		t := p.dmlTable(n, verb)
-		return &destination{shape: t, table: t, right: p.dest}
+		t := p.dmlTable(n, only, verb)
+		d := &destination{shape: t, table: t, right: p.dest}
+		if t != nil && (verb != "INSERT" || t.Key != nil) { // INSERT leaves alone what inherits
+			d.tree = p.dmlTree(t, only)
+		}
+		return d
 	}
 	p.writes = true
 	d := &destination{shape: viewShape(v), right: p.need(v, dmlPrivs[verb])}
@@ -56,6 +62,9 @@ func (p *planner) destination(n *ast.Name, verb string) *destination {
 		d.views = append(d.views, step)
 		switch base := a.base.(type) {
 		case *catalog.Table:
+			if base.Key != nil || p.Snap.HasChildren(base.OID) {
+				unsupported(n.Pos(), "changing a table with partitions or children through a view")
+			}
 			d.table, step.below = base, base
 			p.use(base, true)
 		case *catalog.View:

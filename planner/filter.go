@@ -354,6 +354,9 @@ func (p *planner) planUnit(s *state, u *unit) *pnode {
 		return p.planTree(s, []*joinItem{u.item}, u.local)
 	}
 	r := u.rel
+	if r.tree != nil {
+		return p.planMembers(s, u)
+	}
 	if r.table != nil {
 		return p.planScan(s, u, nil)
 	}

@@ -227,7 +227,7 @@ func hashable(t types.T) bool {
 // entries find their matches.
 func (p *planner) lookupPath(s *state, u *unit, conj []plan.Expr, outer map[int]bool) *path {
 	r := u.rel
-	if r == nil || r.table == nil || r.lateral || r.cursor != "" {
+	if r == nil || r.table == nil || r.tree != nil || r.lateral || r.cursor != "" {
 		return nil
 	}
 	bounds := p.boundsOf(r, conj, func(in map[int]bool) bool {

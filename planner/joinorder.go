@@ -277,7 +277,7 @@ func (g *joinGraph) written() *joinStep { return g.leftDeep(g.leaves) }
 // key, whose leading columns the outer set's equalities fix.
 func (g *joinGraph) canLookup(leaf *joinStep, outer uint64) bool {
 	u := leaf.unit
-	if g.p.NoOptimizer || u.rel == nil || u.rel.table == nil || u.after != nil {
+	if g.p.NoOptimizer || u.rel == nil || u.rel.table == nil || u.rel.tree != nil || u.after != nil {
 		return false
 	}
 	var near uint64

@@ -39,7 +39,7 @@ func byElements(t *catalog.Table, col int) bool {
 func (p *planner) findParts(s *state) {
 	mine := map[int]bool{}
 	for id, r := range s.b.rels {
-		if r.table != nil && slices.ContainsFunc(r.table.Groups, func(g catalog.ColumnGroup) bool { return g.Elements }) {
+		if r.table != nil && r.tree == nil && slices.ContainsFunc(r.table.Groups, func(g catalog.ColumnGroup) bool { return g.Elements }) {
 			mine[id] = true
 		}
 	}
@@ -213,7 +213,7 @@ func assignedKeys(x plan.Expr, rel, col int) (keys []plan.PartKey, filled, ok bo
 // Nothing else may look at the new values: no constraint, index or RETURNING.
 func (p *planner) partAssigned(r *rel, set []int, xs []plan.Expr) {
 	t := r.table
-	if t.Cluster != nil || len(t.Checks) > 0 {
+	if t.Cluster != nil || len(t.Checks) > 0 || t.Bound != nil || r.tree != nil {
 		return
 	}
 	var parts []int

@@ -262,6 +262,9 @@ func blockNeeds(s *state) {
 		}
 		if j.rel.needKey {
 			needOf(&plan.Var{Rel: j.rel.id, Col: plan.ColRowKey}, s.need)
+			if j.rel.tree != nil {
+				needOf(&plan.Var{Rel: j.rel.id, Col: plan.ColTableOID}, s.need)
+			}
 		}
 	}
 	for _, j := range b.from {

@@ -283,9 +283,21 @@ func number(q *plan.Query) {
 func (p *planner) use(t *catalog.Table, write bool) {
 	for i := range p.uses {
 		if p.uses[i].Table == t {
-			p.uses[i].Write = p.uses[i].Write || write
+			p.uses[i].Write, p.uses[i].Member = p.uses[i].Write || write, false
 			return
 		}
 	}
 	p.uses = append(p.uses, plan.TableUse{Table: t, Write: write})
+}
+
+// useMember is use for a table that the statement does not name: it is below one
+// that it names.
+func (p *planner) useMember(t *catalog.Table, write bool) {
+	for i := range p.uses {
+		if p.uses[i].Table == t {
+			p.uses[i].Write = p.uses[i].Write || write
+			return
+		}
+	}
+	p.uses = append(p.uses, plan.TableUse{Table: t, Write: write, Member: true})
 }

@@ -92,6 +92,7 @@ type rel struct {
 	needKey    bool    // the row key is wanted (DML, locking)
 	target     bool    // the table that the statement changes
 	cursor     string  // whose current row of the table is meant (WHERE CURRENT OF)
+	tree       *tree   // of a table whose rows are in several, nil for others
 	mark       int     // a derived table's column that is true in each row, 0: none yet
 }
 

@@ -363,7 +363,9 @@ func TextUses(c *Context, t catalog.StoredText) []types.OID {
 	}
 	out := p.called
 	for _, u := range p.uses {
-		out = append(out, u.Table.OID)
+		if !u.Member {
+			out = append(out, u.Table.OID)
+		}
 	}
 	return out
 }

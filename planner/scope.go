@@ -149,6 +149,8 @@ func (it *nsItem) system(name string) plan.Expr {
 	case "tableoid":
 		var oid types.OID
 		switch {
+		case it.rel.tree != nil:
+			return v(plan.ColTableOID, types.TOid)
 		case it.rel.table != nil:
 			oid = it.rel.table.OID
 		case it.rel.virt != nil:

@@ -179,6 +179,9 @@ func (p *planner) lockTargets(s *state) map[int]int {
 			}
 			s.b.targets = append(s.b.targets, target{x: &plan.Var{At: plan.At{T: types.TBytea, Off: -1}, Rel: id, Col: plan.ColRowKey}})
 			out[id] = len(s.b.targets) - 1
+			if s.b.rels[id].tree != nil { // beside it, the table that the row is in
+				s.b.targets = append(s.b.targets, target{x: &plan.Var{At: plan.At{T: types.TOid, Off: -1}, Rel: id, Col: plan.ColTableOID}})
+			}
 		}
 	}
 	return out
@@ -188,10 +191,15 @@ func (p *planner) lockRows(n plan.Node, q *query, cols []plan.OutCol) plan.Node 
 	l := &plan.LockRows{Input: n}
 	for _, c := range q.locks {
 		for _, id := range slices.Sorted(maps.Keys(c.rels)) {
-			if p.lockRels[id].table == nil {
+			r := p.lockRels[id]
+			if r.table == nil {
 				continue // its query locks
 			}
-			l.Locks = append(l.Locks, plan.Lock{Table: p.lockRels[id].table, KeyCol: p.lockAt[id], Strength: c.strength, NoWait: c.noWait, SkipLocked: c.skipLocked})
+			k := plan.Lock{Table: r.table, KeyCol: p.lockAt[id], Strength: c.strength, NoWait: c.noWait, SkipLocked: c.skipLocked}
+			if r.tree != nil {
+				k.Tree, k.OIDCol = r.tree.members, k.KeyCol+1
+			}
+			l.Locks = append(l.Locks, k)
 		}
 	}
 	l.Rows, l.Cost, l.Cols = n.Base().Rows, n.Base().Cost, cols

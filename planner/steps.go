@@ -277,6 +277,13 @@ func orNull(e plan.Expr) plan.Expr {
 
 // stats of a table, with the live row count where it is known.
 func (p *planner) tableRows(t *catalog.Table) float64 {
+	if t.Key != nil {
+		n := 0.0
+		for _, c := range p.Snap.Children(t.OID) {
+			n += p.tableRows(c)
+		}
+		return max(n, 1)
+	}
 	if p.Rows != nil {
 		if n := p.Rows(t); n >= 0 {
 			return max(n, 1)

@@ -18,7 +18,7 @@ import (
 //	UPDATE t SET id = id + 1  reads all
 //	UPDATE t SET d = 1        reads all
 func (p *planner) unread(t *catalog.Table, set []int) []bool {
-	if len(t.Groups) == 0 || len(t.Checks) > 0 || t.Cluster != nil ||
+	if len(t.Groups) == 0 || len(t.Checks) > 0 || t.Cluster != nil || t.Bound != nil ||
 		slices.ContainsFunc(set, func(c int) bool { return t.Columns[c].NotNull || slices.Contains(t.PK, c) }) {
 		return nil
 	}

@@ -4,7 +4,6 @@ import (
 	"hash/fnv"
 	"slices"
 	"strconv"
-	"strings"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
@@ -255,25 +254,13 @@ func indexColumnNames(t *catalog.Table, ix *catalog.Index) []string {
 		if k.Col >= 0 {
 			add(t.Columns[k.Col].Name)
 		} else {
-			add(functionName(k.Expr))
+			add(catalog.CallName(k.Expr))
 		}
 	}
 	for _, c := range ix.Include {
 		add(t.Columns[c].Name)
 	}
 	return out
-}
-
-// functionName returns the function that an expression calls outermost, or expr.
-func functionName(expr string) string {
-	name, _, call := strings.Cut(expr, "(")
-	if !call || name == "" || strings.ContainsAny(name, " ':[") {
-		return "expr"
-	}
-	if i := strings.LastIndexByte(name, '.'); i >= 0 {
-		name = name[i+1:]
-	}
-	return strings.ToLower(strings.Trim(name, `"`))
 }
 
 // hasIndex, hasTriggers and so on are flags of pg_class.

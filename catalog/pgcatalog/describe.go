@@ -9,9 +9,12 @@ import (
 	"kvsqld/catalog/types"
 )
 
-// GetExpr is pg_get_expr: the text of a default, check, predicate or index
+// GetExpr is pg_get_expr: the text of a default, check, predicate, bound or index
 // expression.
 func (env *Env) GetExpr(text string, _ types.OID, pretty bool) string {
+	if strings.HasPrefix(text, "FOR VALUES ") {
+		return text // a partition's bound
+	}
 	return env.exprText(text, pretty)
 }
 
@@ -37,7 +40,7 @@ func (env *Env) GetIndexDef(index types.OID, col int, pretty bool) (string, bool
 	}
 	switch {
 	case col == 0 && pretty:
-		return env.indexDefFor(t, ix, env.Snap.RelationText(env.DB, env.SearchPath, t.Schema, t.Name), true), true
+		return env.indexDefFor(t, ix, only(t)+env.Snap.RelationText(env.DB, env.SearchPath, t.Schema, t.Name), true), true
 	case col == 0:
 		return env.indexDef(t, ix), true
 	case col <= len(ix.Keys):
@@ -55,7 +58,16 @@ func (env *Env) GetIndexDef(index types.OID, col int, pretty bool) (string, bool
 // indexDef is the CREATE INDEX statement with the table's schema, which dumps
 // rely on.
 func (env *Env) indexDef(t *catalog.Table, ix *catalog.Index) string {
-	return env.indexDefFor(t, ix, catalog.QualifiedIdent(t.Schema, t.Name), false)
+	return env.indexDefFor(t, ix, only(t)+catalog.QualifiedIdent(t.Schema, t.Name), false)
+}
+
+// only stands before a partitioned table, whose partitions' indexes are dumped on
+// their own.
+func only(t *catalog.Table) string {
+	if t.Key != nil {
+		return "ONLY "
+	}
+	return ""
 }
 
 func (env *Env) indexDefFor(t *catalog.Table, ix *catalog.Index, table string, pretty bool) string {

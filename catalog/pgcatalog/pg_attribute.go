@@ -105,7 +105,7 @@ func (w *writer) attributeWith(rel types.OID, num int, col *catalog.Column, coll
 	}
 	w.oid(rel).str(col.Name).oid(typ).int(int64(target)).int(int64(in.Len)).int(int64(num)).int(int64(dims)).int(-1).
 		int(int64(col.Type.Mod)).bool(in.ByVal).chr(in.Align).chr(storage).chr(0).bool(col.NotNull).
-		bool(col.Default != "").bool(col.Missing != nil).chr(col.Identity).chr(generated).bool(col.Dropped).bool(true).int(0).
+		bool(col.Default != "").bool(col.Missing != nil).chr(col.Identity).chr(generated).bool(col.Dropped).bool(!col.NotLocal).int(int64(col.Parents)).
 		oid(collation).acl(col.ACL).null().null().null().end()
 }
 

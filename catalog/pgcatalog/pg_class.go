@@ -17,6 +17,8 @@ type classRow struct {
 	hasIndex, shared, rules, triggers, populated   bool
 	options                                        []string
 	acl                                            catalog.ACL
+	bound                                          string // of a partition
+	isPart, hasChildren                            bool
 }
 
 func rowsPgClass(w *writer) {
@@ -38,13 +40,13 @@ func rowsPgClass(w *writer) {
 
 func (w *writer) class(c *classRow) {
 	file := c.oid
-	if c.kind == 'v' || c.kind == 'c' {
+	if c.kind == 'v' || c.kind == 'c' || c.kind == 'p' || c.kind == 'I' {
 		file = 0
 	}
 	w.oid(c.oid).str(c.name).oid(c.namespace).oid(c.rowType).oid(0).oid(c.owner).oid(c.am).oid(file).oid(c.tablespace).
 		int(int64(c.pages)).float(c.rows).int(0).oid(0).bool(c.hasIndex).bool(c.shared).chr(c.persistence).chr(c.kind).
-		int(int64(c.natts)).int(int64(c.checks)).bool(c.rules).bool(c.triggers).bool(false).bool(false).bool(false).
-		bool(c.populated).chr(c.replident).bool(false).oid(0).int(0).int(0).acl(c.acl).optArray(c.options).null().end()
+		int(int64(c.natts)).int(int64(c.checks)).bool(c.rules).bool(c.triggers).bool(c.hasChildren).bool(false).bool(false).
+		bool(c.populated).chr(c.replident).bool(c.isPart).oid(0).int(0).int(0).acl(c.acl).optArray(c.options).opt(c.bound).end()
 }
 
 // class returns the row of one OID.
@@ -146,6 +148,13 @@ func (env *Env) relationClass(r catalog.Relation) classRow {
 		c.kind, c.am, c.replident, c.rowType = 'r', catalog.OIDHeapAm, 'd', x.RowType
 		c.persistence, c.checks, c.hasIndex = tablePersistence(x), len(x.Checks), len(x.Indexes) > 0
 		c.triggers, c.options = env.hasTriggers(x), append(options(x.Options), x.MappingOptions()...)
+		c.hasChildren = env.Snap.HasChildren(x.OID)
+		if x.Key != nil {
+			c.kind, c.am, c.pages = 'p', 0, 0
+		}
+		if x.Bound != nil {
+			c.isPart, c.bound = true, catalog.BoundText(x.Bound, nil)
+		}
 	case *catalog.View:
 		c.kind, c.rules, c.rowType, c.persistence = 'v', true, x.RowType, persistence(x.Temp)
 		c.options = x.RelOptions()
@@ -166,6 +175,12 @@ func (env *Env) relationClass(r catalog.Relation) classRow {
 
 func (env *Env) indexClass(t *catalog.Table, ix *catalog.Index) classRow {
 	rows, _ := env.reltuples(t.OID)
-	return classRow{oid: ix.OID, namespace: env.namespace(t.Schema), name: ix.Name, owner: env.role(t.Owner), am: am(ix), kind: 'i',
-		persistence: tablePersistence(t), replident: 'n', natts: len(ix.Keys) + len(ix.Include), populated: true, rows: max(rows, 0), pages: 1}
+	c := classRow{oid: ix.OID, namespace: env.namespace(t.Schema), name: ix.Name, owner: env.role(t.Owner), am: am(ix), kind: 'i',
+		persistence: tablePersistence(t), replident: 'n', natts: len(ix.Keys) + len(ix.Include), populated: true, rows: max(rows, 0), pages: 1, isPart: ix.Parent != 0}
+	if t.Key != nil {
+		c.kind, c.rows, c.pages = 'I', 0, 0
+		children, _, _ := env.family(ix.OID)
+		c.hasChildren = children != nil
+	}
+	return c
 }

@@ -14,8 +14,8 @@ func rowsPgConstraint(w *writer) {
 		}
 		ns := env.namespace(t.Schema)
 		for _, k := range t.Checks {
-			w.constraint(k.OID, k.Name, ns, 'c', false, false, !k.NotValid, t.OID, 0, 0)
-			w.oid(0).chr(' ').chr(' ').chr(' ').bool(true).int(0).bool(k.NoInherit).attnums(k.Cols).nulls(6).str(k.Expr)
+			w.constraint(k.OID, k.Name, ns, 'c', false, false, !k.NotValid, t.OID, 0, 0, 0)
+			w.oid(0).chr(' ').chr(' ').chr(' ').bool(!k.NotLocal).int(int64(k.Parents)).bool(k.NoInherit).attnums(k.Cols).nulls(6).str(k.Expr)
 			w.end()
 		}
 		for _, u := range t.Uniques {
@@ -23,13 +23,13 @@ func rowsPgConstraint(w *writer) {
 			if u.Primary {
 				kind = 'p'
 			}
-			w.constraint(u.OID, u.Name, ns, kind, u.Deferrable, u.InitiallyDeferred, true, t.OID, 0, u.Index)
-			w.oid(0).chr(' ').chr(' ').chr(' ').bool(true).int(0).bool(true).attnums(u.Cols).nulls(7)
+			w.constraint(u.OID, u.Name, ns, kind, u.Deferrable, u.InitiallyDeferred, true, t.OID, 0, u.Index, u.Parent)
+			w.oid(0).chr(' ').chr(' ').chr(' ').bool(u.Parent == 0).int(count(u.Parent)).bool(u.Parent == 0).attnums(u.Cols).nulls(7)
 			w.end()
 		}
 		for _, k := range t.ForeignKeys {
-			w.constraint(k.OID, k.Name, ns, 'f', k.Deferrable, k.InitiallyDeferred, !k.NotValid, t.OID, 0, k.RefIndex)
-			w.oid(k.RefTable).chr(k.OnUpdate).chr(k.OnDelete).chr(k.Match).bool(true).int(0).bool(true).attnums(k.Cols).attnums(k.RefCols)
+			w.constraint(k.OID, k.Name, ns, 'f', k.Deferrable, k.InitiallyDeferred, !k.NotValid, t.OID, 0, k.RefIndex, k.Parent)
+			w.oid(k.RefTable).chr(k.OnUpdate).chr(k.OnDelete).chr(k.Match).bool(k.Parent == 0).int(count(k.Parent)).bool(k.Parent == 0 && t.Key == nil).attnums(k.Cols).attnums(k.RefCols)
 			pf, pp, ff := env.foreignKeyOperators(t, k)
 			intArray(w, pf)
 			intArray(w, pp)
@@ -43,16 +43,24 @@ func rowsPgConstraint(w *writer) {
 	}
 	for _, u := range env.Snap.UserTypes(env.DB) {
 		for _, k := range u.Checks {
-			w.constraint(k.OID, k.Name, env.namespace(u.Schema), 'c', false, false, !k.NotValid, 0, u.OID, 0)
+			w.constraint(k.OID, k.Name, env.namespace(u.Schema), 'c', false, false, !k.NotValid, 0, u.OID, 0, 0)
 			w.oid(0).chr(' ').chr(' ').chr(' ').bool(true).int(0).bool(false).nulls(7).str(k.Expr)
 			w.end()
 		}
 	}
 }
 
+// count is the number of parents of what is a part or is none.
+func count(parent types.OID) int64 {
+	if parent != 0 {
+		return 1
+	}
+	return 0
+}
+
 // constraint writes the columns up to conparentid.
-func (w *writer) constraint(oid types.OID, name string, ns types.OID, kind byte, deferrable, deferred, valid bool, rel, typ, index types.OID) {
-	w.oid(oid).str(name).oid(ns).chr(kind).bool(deferrable).bool(deferred).bool(valid).oid(rel).oid(typ).oid(index).oid(0)
+func (w *writer) constraint(oid types.OID, name string, ns types.OID, kind byte, deferrable, deferred, valid bool, rel, typ, index, parent types.OID) {
+	w.oid(oid).str(name).oid(ns).chr(kind).bool(deferrable).bool(deferred).bool(valid).oid(rel).oid(typ).oid(index).oid(parent)
 }
 
 // foreignKeyOperators returns the equality operators that compare referenced

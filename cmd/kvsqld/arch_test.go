@@ -24,8 +24,10 @@ var arrows = map[string][]string{
 	"catalog/types/jsonpath": {"catalog/sqlerr"},
 	"catalog/types/vec":      {"catalog/types"},
 	"catalog":                {"catalog/types", "catalog/spatial", "catalog/sqlerr"},
+	// A bound that does not fit is 42P17.
+	"catalog/partition": {"catalog", "catalog/types", "catalog/sqlerr"},
 	// The relations raise 0A000 and 42P01 themselves.
-	"catalog/pgcatalog": {"catalog", "catalog/types", "catalog/types/vec", "catalog/sqlerr"},
+	"catalog/pgcatalog": {"catalog", "catalog/partition", "catalog/types", "catalog/types/vec", "catalog/sqlerr"},
 
 	"catalog/diff": {"catalog", "catalog/pgcatalog", "catalog/types", "catalog/sqlerr"},
 
@@ -48,8 +50,8 @@ var arrows = map[string][]string{
 	// It opens the chosen engine and refuses unknown ones with an SQLSTATE.
 	"storage": {"storage/...", "catalog/sqlerr"},
 
-	"planner/plan": {"catalog", "catalog/types"},
-	"planner":      {"planner/plan", "parser/ast", "catalog", "catalog/types", "catalog/spatial", "catalog/sqlerr"},
+	"planner/plan": {"catalog", "catalog/partition", "catalog/types"},
+	"planner":      {"planner/plan", "parser/ast", "catalog", "catalog/partition", "catalog/types", "catalog/spatial", "catalog/sqlerr"},
 
 	// The function table in catalog is what the registry of kernels implements.
 	"executor/expr": {"planner/plan", "catalog", "catalog/types", "catalog/types/vec", "catalog/types/jsonpath", "catalog/spatial",
@@ -57,11 +59,11 @@ var arrows = map[string][]string{
 	"executor/regex": nil,
 	// Operators take transactions, locks and isolation levels from storage/kv;
 	// an interface of their own would repeat it word for word.
-	"executor": {"executor/expr", "planner/plan", "catalog", "catalog/types", "catalog/types/vec", "catalog/spatial",
+	"executor": {"executor/expr", "planner/plan", "catalog", "catalog/partition", "catalog/types", "catalog/types/vec", "catalog/spatial",
 		"catalog/sqlerr", "storage/table", "storage/kv"},
 	// Definitions run whole statements below them: CREATE TABLE AS and the checks
 	// of ALTER TABLE are planned and executed; view and default texts are parsed.
-	"executor/ddl": {"executor", "executor/expr", "parser", "parser/ast", "planner", "planner/plan", "catalog",
+	"executor/ddl": {"executor", "executor/expr", "parser", "parser/ast", "planner", "planner/plan", "catalog", "catalog/partition",
 		"catalog/types", "catalog/types/vec", "catalog/spatial", "catalog/sqlerr", "storage/table", "storage/kv"},
 	// A session implements wire.Session and so names its value types.
 	"executor/session": {"executor", "executor/ddl", "executor/expr", "parser", "parser/ast", "planner", "planner/plan",

@@ -50,6 +50,9 @@ func (x *exec) alterTable(s *ast.AlterTable) error {
 	}
 	var retyped []string
 	for i := range s.Actions {
+		if err := x.inTree(oid, &s.Actions[i]); err != nil {
+			return err
+		}
 		if s.Actions[i].Kind == "ALTER COLUMN TYPE" {
 			retyped = append(retyped, s.Actions[i].Name)
 		}

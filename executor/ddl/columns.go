@@ -65,8 +65,12 @@ func (b *tableBuilder) column(c *ast.ColumnDef) error {
 		}
 		spec.Collation = collationName(c.Collate)
 	}
-	i := len(b.spec.Columns)
 	b.spec.Columns = append(b.spec.Columns, spec)
+	return b.columnConstraints(len(b.spec.Columns)-1, c, serial)
+}
+
+// columnConstraints adds the constraints of a definition to column i.
+func (b *tableBuilder) columnConstraints(i int, c *ast.ColumnDef, serial bool) error {
 	col := &b.spec.Columns[i]
 	nullSeen := false
 	for k := range c.Constraints {

@@ -67,8 +67,6 @@ func (x *exec) tell(severity string, code sqlerr.Code, format string, args ...an
 
 func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 	switch {
-	case s.PartitionBy != "" || s.PartitionOf != nil:
-		return "", sqlerr.Unsupported(s.Pos(), "partitioning")
 	case len(s.Inherits) > 0:
 		return "", sqlerr.Unsupported(s.Pos(), "table inheritance")
 	case s.OfType != nil:
@@ -102,18 +100,12 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 		return "", sqlerr.Unsupported(s.Pos(), "CREATE TABLE AS EXECUTE")
 	}
 	b := &tableBuilder{exec: x, spec: spec}
-	likes := s.Likes
-	for i := range len(s.Columns) + 1 {
-		for ; len(likes) > 0 && likes[0].Place <= i; likes = likes[1:] {
-			if err := b.like(&likes[0]); err != nil {
-				return "", err
-			}
+	if s.PartitionOf != nil {
+		if err := b.partitionOf(s); err != nil {
+			return "", err
 		}
-		if i < len(s.Columns) {
-			if err := b.column(&s.Columns[i]); err != nil {
-				return "", err
-			}
-		}
+	} else if err := b.columns(s); err != nil {
+		return "", err
 	}
 	for i := range s.Constraints {
 		if err := b.constraint(&s.Constraints[i], ""); err != nil {
@@ -123,11 +115,40 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 	if err := b.bindTexts(); err != nil {
 		return "", err
 	}
+	if s.PartitionBy != nil {
+		if len(s.With) > 0 {
+			return "", sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", s.With[0].Name)
+		}
+		if err := b.partitionKey(s.PartitionBy); err != nil {
+			return "", err
+		}
+	}
 	t, err := x.Change.CreateTable(spec)
 	for i := 0; i < len(b.indexes) && err == nil; i++ {
 		_, err = x.Change.CreateIndex(t.OID, b.indexes[i])
 	}
+	if err == nil && t.Bound != nil {
+		err = x.leavesDefault(t)
+	}
 	return tag, err
+}
+
+// columns adds the columns of the definition, those of LIKE in their places.
+func (b *tableBuilder) columns(s *ast.CreateTable) error {
+	likes := s.Likes
+	for i := range len(s.Columns) + 1 {
+		for ; len(likes) > 0 && likes[0].Place <= i; likes = likes[1:] {
+			if err := b.like(&likes[0]); err != nil {
+				return err
+			}
+		}
+		if i < len(s.Columns) {
+			if err := b.column(&s.Columns[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // tableOptions reads WITH (…). Storage parameters of PostgreSQL's heap mean

@@ -271,6 +271,9 @@ func Reconcile(ctx context.Context, tables *table.DB, tx kv.Txn, db types.OID, b
 
 // follow brings the files of a changed table up to date.
 func (x *exec) follow(was, t *catalog.Table) error {
+	if t.Partitioned() {
+		return nil
+	}
 	rw, forced := x.rewrites[t.OID]
 	keyChanged := !equalInts(was.PK, t.PK) || was.KeyIsRowKey() != t.KeyIsRowKey()
 	for _, c := range t.PK {

@@ -204,9 +204,18 @@ func (x *exec) truncate(s *ast.Truncate) error {
 		if err != nil {
 			return err
 		}
-		if !seen[t.OID] {
-			seen[t.OID] = true
-			list = append(list, t)
+		tree := []*catalog.Table{t}
+		if !s.Tables[i].Only {
+			tree = x.snap().Tree(t)
+		} else if t.Partitioned() {
+			return sqlerr.New(sqlerr.WrongObjectType, "cannot truncate only a partitioned table").
+				WithHint("Do not specify the ONLY keyword, or use TRUNCATE ONLY on the partitions directly.")
+		}
+		for _, t := range tree {
+			if !seen[t.OID] {
+				seen[t.OID] = true
+				list = append(list, t)
+			}
 		}
 	}
 	for i := 0; i < len(list); i++ {

@@ -57,7 +57,17 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 	if err := x.lock(t, kv.Share); err != nil {
 		return err
 	}
-	spec := &catalog.IndexSpec{Name: s.Name, Kind: s.Method, Unique: s.Unique, Include: s.Include, NullsNotDistinct: s.NullsNotDist}
+	if t.Partitioned() {
+		if s.Concurrently {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "cannot create index on partitioned table \"%s\" concurrently", t.Name)
+		}
+		for _, p := range x.snap().Tree(t)[1:] {
+			if err := x.lock(p, kv.Share); err != nil {
+				return err
+			}
+		}
+	}
+	spec := &catalog.IndexSpec{Only: s.Only, Name: s.Name, Kind: s.Method, Unique: s.Unique, Include: s.Include, NullsNotDistinct: s.NullsNotDist}
 	reads := map[string]bool{}
 	bind := func(e ast.Expr, want types.T, what string) (*planner.Stored, error) {
 		b, err := planner.StoredExpr(x.Planner(), e, t, want, what)

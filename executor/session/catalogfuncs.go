@@ -107,6 +107,21 @@ func definitionFuncs(m map[string]catalogFunc) {
 		s, ok := c.GetConstraintDef(c.oid(0), c.flag(1))
 		return c.text(s, ok)
 	}
+	m["pg_get_partkeydef"] = func(c *catalogCall) (types.Datum, error) {
+		s, ok := c.GetPartKeyDef(c.oid(0))
+		return c.text(s, ok)
+	}
+	m["pg_get_partition_constraintdef"] = func(c *catalogCall) (types.Datum, error) {
+		s, ok := c.GetPartitionConstraintDef(c.oid(0))
+		return c.text(s, ok)
+	}
+	m["pg_partition_root"] = func(c *catalogCall) (types.Datum, error) {
+		list := c.PartitionAncestors(c.oid(0))
+		if list == nil {
+			return types.Null(types.TRegclass), nil
+		}
+		return types.Int(types.TRegclass, int64(list[len(list)-1])), nil
+	}
 	m["pg_get_expr"] = func(c *catalogCall) (types.Datum, error) {
 		return c.text(c.GetExpr(c.str(0), c.oid(1), false), true)
 	}
@@ -188,10 +203,10 @@ func definitionFuncs(m map[string]catalogFunc) {
 		return c.text(comment(c.ShobjDescription(c.oid(0), c.str(1))))
 	}
 	// What does not exist here has no definition.
-	for _, n := range []string{"pg_get_function_arg_default", "pg_get_partition_constraintdef",
-		"pg_get_partkeydef", "pg_get_replica_identity_index", "pg_get_ruledef", "pg_get_ruledef_ext", "pg_get_statisticsobjdef",
+	for _, n := range []string{"pg_get_function_arg_default",
+		"pg_get_replica_identity_index", "pg_get_ruledef", "pg_get_ruledef_ext", "pg_get_statisticsobjdef",
 		"pg_get_statisticsobjdef_columns", "pg_get_triggerdef", "pg_get_triggerdef_ext",
-		"pg_partition_root", "pg_collation_actual_version", "pg_column_compression",
+		"pg_collation_actual_version", "pg_column_compression",
 		"pg_tablespace_location", "pg_settings_get_flags"} {
 		m[n] = answerNull
 	}

@@ -40,12 +40,7 @@ func (s sessionInfo) CatalogRows(src string, args []types.Datum, cols []types.T)
 		}
 		return out, nil
 	case "pg_partition_ancestors", "pg_partition_tree":
-		// There are no partitions: a relation is alone in its tree.
-		if len(args) == 0 || args[0].Null || src == "pg_partition_ancestors" {
-			return nil, nil
-		}
-		row := []types.Datum{args[0], types.Null(types.TRegclass), types.Bool(true), types.Int(types.TInt4, 0)}
-		return [][]types.Datum{row[:len(cols)]}, nil
+		return s.partitionRows(src, args[0]), nil
 	case "pg_tablespace_databases":
 		var out [][]types.Datum
 		for _, d := range s.snapshot().Databases() {
@@ -59,6 +54,30 @@ func (s sessionInfo) CatalogRows(src string, args []types.Datum, cols []types.T)
 		return nil, nil // nothing of the kind exists
 	}
 	return nil, sqlerr.Unsupported(-1, "function %s", src)
+}
+
+// partitionRows are the rows of pg_partition_tree and pg_partition_ancestors.
+func (s sessionInfo) partitionRows(src string, rel types.Datum) [][]types.Datum {
+	if rel.Null {
+		return nil
+	}
+	class := func(o types.OID) types.Datum {
+		if o == 0 {
+			return types.Null(types.TRegclass)
+		}
+		return types.Int(types.TRegclass, int64(o))
+	}
+	var out [][]types.Datum
+	if src == "pg_partition_ancestors" {
+		for _, o := range s.pgEnv().PartitionAncestors(types.OID(rel.I)) {
+			out = append(out, []types.Datum{class(o)})
+		}
+		return out
+	}
+	for _, r := range s.pgEnv().PartitionTree(types.OID(rel.I)) {
+		out = append(out, []types.Datum{class(r.Rel), class(r.Parent), types.Bool(r.Leaf), types.Int(types.TInt4, int64(r.Level))})
+	}
+	return out
 }
 
 // relationRows returns the rows of a system relation with its first n columns.

@@ -59,7 +59,9 @@ func (s *Session) copyFrom(ctx context.Context, x *ast.Copy, o *copyOptions) (in
 	if err := c.load(r); err != nil {
 		return 0, err
 	}
-	if c.stored > 0 {
+	if t.Key != nil {
+		s.countChanges(c.ins.Changes())
+	} else if c.stored > 0 {
 		s.countRows(t.OID, c.stored, c.stored)
 	}
 	return c.stored, nil
@@ -84,6 +86,17 @@ func (s *Session) copyTarget(ctx context.Context, n *ast.Name) (*catalog.Table, 
 		}
 		if err := d.LockTable(ctx, s.tx.kv, kv.RowExclusive, s.lockOpt()); err != nil {
 			return nil, nil, err
+		}
+		if t.Key != nil {
+			for _, part := range snap.Tree(t)[1:] {
+				d, err := s.srv.Tables.For(part)
+				if err != nil {
+					return nil, nil, err
+				}
+				if err := d.LockTable(ctx, s.tx.kv, kv.RowExclusive, s.lockOpt()); err != nil {
+					return nil, nil, err
+				}
+			}
 		}
 		if err := s.rebase(); err != nil {
 			return nil, nil, err

@@ -85,6 +85,11 @@ func (k *copyOut) table(rel catalog.Relation, x *ast.Copy) (*ast.Select, error) 
 	switch rel := rel.(type) {
 	case *catalog.View, *catalog.Sequence:
 		return nil, notCopied(rel, "from")
+	case *catalog.Table:
+		if rel.Key != nil {
+			return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot copy from partitioned table \"%s\"", rel.Name).
+				WithHint("Try the COPY (SELECT ...) TO variant.")
+		}
 	case *catalog.Virtual:
 		if rel.View {
 			return nil, notCopied(&catalog.View{Common: rel.Common}, "from")

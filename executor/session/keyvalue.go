@@ -65,6 +65,9 @@ func (s *Session) keyFace(oid types.OID) (*keyFace, error) {
 	if !ok {
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table", name)
 	}
+	if t.Key != nil || snap.HasChildren(t.OID) {
+		return nil, sqlerr.Unsupported(-1, "key-value functions on table \"%s\", which has partitions or children", name)
+	}
 	if len(t.PK) != 1 {
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "table \"%s\" has no primary key of one column", name).
 			WithHint("Key-value functions need a table such as (key text PRIMARY KEY, value text).")

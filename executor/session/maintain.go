@@ -46,6 +46,9 @@ func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string,
 	}
 	if analyze {
 		for i, t := range tables {
+			if t.Key != nil {
+				continue
+			}
 			cols, err := analyzedColumns(x, i, t)
 			if err != nil {
 				return "", 0, err
@@ -288,7 +291,7 @@ func (srv *Server) analyzer() {
 func (srv *Server) autoAnalyze(ctx context.Context, oid types.OID) error {
 	snap := srv.Catalog.Current()
 	t := storageOf(snap, &catalog.Table{Common: catalog.Common{OID: oid}})
-	if t == nil || t.Temp {
+	if t == nil || t.Temp || t.Key != nil {
 		return nil
 	}
 	tx, err := srv.Store.Begin(ctx, kv.BeginOpt{})

@@ -452,6 +452,7 @@ func (s *Session) drain(ctx context.Context, p *plannedStmt, params []types.Datu
 			begun = true
 		}
 		if b == nil {
+			s.countChanges(run.Changes())
 			return run.Affected(), nil
 		}
 		if p.q.Returns {
@@ -468,16 +469,32 @@ func (s *Session) count(q *plan.Query, n int64) {
 	var delta int64
 	switch r := q.Root.(type) {
 	case *plan.Insert:
+		if r.Tree != nil {
+			return // see countChanges
+		}
 		t, delta = r.Table, n
 	case *plan.Delete:
+		if r.Tree != nil {
+			return
+		}
 		t, delta = r.Table, -n
 	case *plan.Update:
+		if r.Tree != nil {
+			return
+		}
 		t = r.Table
 	case *plan.Merge:
 		t = r.Table
 	}
 	if t != nil && n > 0 {
 		s.countRows(t.OID, delta, n)
+	}
+}
+
+// countChanges keeps the numbers of a statement on several tables.
+func (s *Session) countChanges(m map[types.OID]executor.RowChange) {
+	for oid, c := range m {
+		s.countRows(oid, c.Inserted-c.Deleted, c.Inserted+c.Deleted+c.Updated)
 	}
 }
 

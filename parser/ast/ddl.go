@@ -67,8 +67,9 @@ type (
 		Constraints []Constraint
 		Likes       []Like
 		Inherits    []Name
-		PartitionBy string // text, refused by the planner
-		PartitionOf *Name
+		PartitionBy *PartitionKey
+		PartitionOf *Name // then Columns have no types: they add constraints to those of the parent
+		Bound       *PartitionBound
 		Using       string
 		With        []Option
 		OnCommit    string // "", PRESERVE ROWS, DELETE ROWS, DROP
@@ -77,6 +78,24 @@ type (
 		AsExecute   *Execute
 		AsCols      []string
 		WithNoData  bool
+	}
+	// PartitionKey is PARTITION BY strategy (elements).
+	PartitionKey struct {
+		Off
+		Strategy string // as written: list, range, hash, or something else
+		Elems    []IndexElem
+	}
+	// PartitionBound is DEFAULT or FOR VALUES …; its position is that of what
+	// follows FOR VALUES.
+	PartitionBound struct {
+		Off
+		Default            bool
+		In                 []Expr
+		From, To           []Expr // MINVALUE and MAXVALUE are column references
+		Hash               bool
+		Modulus, Remainder int
+		// where the two numbers stand
+		ModulusAt, RemainderAt Off
 	}
 	// IndexElem is a column or expression of an index.
 	IndexElem struct {
@@ -262,6 +281,8 @@ type (
 		Expr       Expr
 		Text       string // default expression as written
 		Options    []Option
+		Other      *Name           // of INHERIT, NO INHERIT, ATTACH PARTITION, DETACH PARTITION
+		Bound      *PartitionBound // of ATTACH PARTITION; nil for an index
 	}
 	// AlterObject is ALTER of the other kinds: RENAME TO, OWNER TO, SET SCHEMA,
 	// ADD VALUE of enums (Options), and so on.

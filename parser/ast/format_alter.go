@@ -96,6 +96,15 @@ func (p *printer) alterAction(kind string, a *AlterAction) {
 		p.columnHead(a)
 		p.put(a.Kind, " ")
 		p.defaultWord(a.NewName)
+	case "INHERIT", "NO INHERIT", "ATTACH PARTITION", "DETACH PARTITION":
+		p.put(a.Kind, " ")
+		p.name(*a.Other)
+		if a.Bound != nil {
+			p.partitionBound(a.Bound)
+		}
+		for _, o := range a.Options {
+			p.put(" ", strings.ToUpper(o.Name))
+		}
 	default:
 		p.put(a.Kind)
 	}

@@ -275,10 +275,7 @@ func (p *printer) createTable(s *CreateTable) {
 	p.name(s.Name)
 	switch {
 	case s.PartitionOf != nil:
-		p.put(" PARTITION OF ")
-		p.name(*s.PartitionOf)
-		p.put(" DEFAULT")
-		return
+		p.partitionOf(s)
 	case s.OfType != nil:
 		p.put(" OF ")
 		p.name(*s.OfType)
@@ -292,8 +289,8 @@ func (p *printer) createTable(s *CreateTable) {
 		p.names(s.Inherits)
 		p.put(")")
 	}
-	if s.PartitionBy != "" {
-		p.put(" PARTITION BY ", s.PartitionBy)
+	if s.PartitionBy != nil {
+		p.partitionKey(s.PartitionBy)
 	}
 	if s.Using != "" {
 		p.put(" USING ")

@@ -313,6 +313,14 @@ func (w walker) tables(l []TableRef) {
 	}
 }
 
+func (w walker) bound(b *PartitionBound) {
+	if b != nil {
+		w.exprs(b.In)
+		w.exprs(b.From)
+		w.exprs(b.To)
+	}
+}
+
 // definition walks the statements that are no queries and change no rows.
 func (w walker) definition(s Stmt) {
 	switch s := s.(type) {
@@ -323,6 +331,12 @@ func (w walker) definition(s Stmt) {
 		for i := range s.Constraints {
 			w.constraint(&s.Constraints[i])
 		}
+		if k := s.PartitionBy; k != nil {
+			for _, e := range k.Elems {
+				w.expr(e.X)
+			}
+		}
+		w.bound(s.Bound)
 		w.options(s.With)
 		w.query(s.As)
 		if s.AsExecute != nil {
@@ -383,6 +397,7 @@ func (w walker) definition(s Stmt) {
 			w.expr(a.Using)
 			w.expr(a.Expr)
 			w.options(a.Options)
+			w.bound(a.Bound)
 		}
 	case *AlterObject:
 		w.options(s.Options)

@@ -356,6 +356,13 @@ func details(n Node) []string {
 		cond("Filter", n.Filter)
 	case *FuncScan:
 		add("Call", texts(n.Funcs))
+	case *Append:
+		if n.Table != nil {
+			add("Tables", fmt.Sprintf("%d of %d", len(n.Inputs), n.Total))
+			if n.Prune != nil {
+				add("At the start", n.Prune.Cond.text(n.Prune.Set))
+			}
+		}
 	case *Filter:
 		cond("Filter", n.Cond)
 	case *HashJoin:

@@ -71,6 +71,10 @@ func MapExprs(n Node, f func(Expr) Expr) {
 		}
 	case *FuncScan:
 		list(n.Funcs)
+	case *Append:
+		if n.Prune != nil {
+			n.Prune.Cond.exprs(one)
+		}
 	case *Project:
 		list(n.Exprs)
 	case *ProjectSet:

@@ -341,10 +341,14 @@ type (
 		Count, Offset Expr
 		TieKeys       []SortKey
 	}
-	// Append passes the rows of its inputs one after the other (UNION ALL).
+	// Append passes the rows of its inputs one after the other: those of UNION ALL,
+	// or the tables that the rows of Table are in.
 	Append struct {
 		Common
 		Inputs []Node
+		Table  *catalog.Table // nil: UNION ALL
+		Total  int            // of Table: how many tables there are
+		Prune  *Prune         // nil: all inputs are read
 	}
 	// SetOp is INTERSECT or EXCEPT, [ALL].
 	SetOp struct {
@@ -382,18 +386,25 @@ type (
 		Locks []Lock
 	}
 	// Lock is a row lock on a table: KeyCol is the input column with the row key.
+	// With a Tree, the rows are in these tables, and OIDCol is the column with the
+	// OID of the one that a row is in.
 	Lock struct {
 		Table      *catalog.Table
+		Tree       []*catalog.Table
 		KeyCol     int
+		OIDCol     int
 		Strength   string
 		NoWait     bool
 		SkipLocked bool
 	}
 	// Insert inserts its input's rows. Input columns are the table's live columns
-	// in order, defaults filled in. Returning is over the table's live columns.
+	// in order, defaults filled in. Returning is over the table's live columns. With
+	// a Tree the rows go to the partitions among these tables, and Returning has one
+	// more column, the OID of the row's table.
 	Insert struct {
 		Common
 		Table        *catalog.Table
+		Tree         []*catalog.Table
 		Input        Node
 		OnConflict   *OnConflict
 		Returning    []Expr
@@ -416,10 +427,13 @@ type (
 	}
 	// Update changes rows. Input columns: the row key, the table's live columns,
 	// then one new value per SetCols, then the columns that Returning needs from
-	// FROM. Returning is over: new live columns ++ the input's extra columns.
+	// FROM. Returning is over: new live columns ++ the input's extra columns. With a
+	// Tree the rows are in these tables; the input and Returning have one more column,
+	// the OID of the row's table.
 	Update struct {
 		Common
 		Table        *catalog.Table
+		Tree         []*catalog.Table
 		Input        Node
 		SetCols      []int
 		Parts        []Part // columns whose old and new values are in part
@@ -429,10 +443,11 @@ type (
 		ViewChecks   []ViewCheck
 	}
 	// Delete removes rows. Input columns: the row key, the live columns, extras.
-	// Returning is over live columns ++ extras.
+	// Returning is over live columns ++ extras. Tree is as in Update.
 	Delete struct {
 		Common
 		Table        *catalog.Table
+		Tree         []*catalog.Table
 		Input        Node
 		Unread       []int // columns for which NULL stands: nobody looks at them
 		Extra        int
@@ -537,6 +552,8 @@ type TableUse struct {
 	Table *catalog.Table
 	Write bool
 	Lock  bool // FOR UPDATE/SHARE
+	// Member: the statement names a table above it.
+	Member bool
 }
 
 // StepNote is a line of EXPLAIN about one of the five steps.
@@ -549,6 +566,7 @@ type TableExprs struct {
 	Domains   []Expr // of columns whose domains restrict them: evaluated for the errors
 	Checks    []Expr // aligned with Table.Checks
 	Defaults  []Expr // per live column, nil without one; see no columns
+	PartKeys  []Expr // aligned with Table.Key.Keys, nil for plain columns
 	Generated []Expr // per live column, nil unless generated
 	// IndexKeys[i] are the key expressions of Table.Indexes[i]: nil entries for
 	// plain columns. Preds[i] is its predicate or nil.

@@ -5,11 +5,15 @@ import (
 	"slices"
 
 	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
 	"kvsqld/storage/kv"
 )
 
 // files returns all spaces of the table, the master first.
 func (d *Desc) files() []kv.Space {
+	if d.Table.Partitioned() {
+		return nil // the rows are those of its partitions
+	}
 	out := d.rowFile.files()
 	if k := d.cluster(); k != nil {
 		if k.root == nil {
@@ -24,6 +28,14 @@ func (d *Desc) files() []kv.Space {
 		}
 	}
 	return out
+}
+
+// stored fails for a partitioned table, which has no rows of its own to be read.
+func (d *Desc) stored() error {
+	if d.Table.Partitioned() {
+		return sqlerr.New(sqlerr.WrongObjectType, "table \"%s\" is partitioned: its partitions have the files", d.Table.Name)
+	}
+	return nil
 }
 
 // Create makes the table's files.

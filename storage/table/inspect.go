@@ -29,6 +29,9 @@ type InspectOpt struct {
 // beside raw, and the totals of what it printed. Damaged values are shown with what
 // is wrong.
 func (d *Desc) Inspect(ctx context.Context, r Reader, ix *catalog.Index, o InspectOpt, w io.Writer) error {
+	if err := d.stored(); err != nil {
+		return err
+	}
 	x, err := d.index(ix)
 	if err != nil {
 		return err

@@ -44,6 +44,9 @@ func (d *Desc) keyCodec(x *index) (c *codec.KeyCodec, whole int) {
 
 // Scan starts a scan. Close the Scanner before the transaction ends.
 func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, error) {
+	if err := d.stored(); err != nil {
+		return nil, err
+	}
 	x, err := d.index(spec.Index)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,181 @@
+package partition
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+)
+
+// hashSeed is PostgreSQL's seed for hash partitions.
+const hashSeed = 0x7A5B22367996DCFD
+
+// HashKey is the hash of a partition key, as PostgreSQL computes it.
+func HashKey(k *catalog.PartKey, key []types.Datum) uint64 {
+	h := uint64(0)
+	for i, d := range key {
+		if !d.Null {
+			h ^= hashDatum(k.Keys[i].Type, d) + 0x49a0f4dd15e5a8e3 + h<<54 + h>>7
+		}
+	}
+	return h
+}
+
+// Hashable reports whether there are hash partitions by values of a type.
+func Hashable(t types.T) bool {
+	switch t.Kind() {
+	case types.KBool, types.KInt2, types.KInt4, types.KInt8, types.KOid, types.KFloat4, types.KFloat8, types.KDate, types.KTime,
+		types.KTimestamp, types.KTimestamptz, types.KInterval, types.KText, types.KBytea, types.KUUID, types.KNumeric:
+		return true
+	}
+	return false
+}
+
+func hashDatum(t types.T, d types.Datum) uint64 {
+	switch t.Kind() {
+	case types.KBool, types.KInt2, types.KInt4, types.KOid, types.KDate:
+		return hashUint32(uint32(d.I), hashSeed)
+	case types.KInt8, types.KTime, types.KTimestamp, types.KTimestamptz:
+		return hashInt64(d.I)
+	case types.KFloat4, types.KFloat8:
+		return hashFloat(d.F)
+	case types.KInterval:
+		span := (int64(d.Iv.Months)*30+int64(d.Iv.Days))*86_400_000_000 + d.Iv.Micros
+		return hashInt64(span)
+	case types.KNumeric:
+		return hashNumeric(d.Dec)
+	}
+	b := d.B
+	if t.OID == types.OBpchar {
+		for len(b) > 0 && b[len(b)-1] == ' ' {
+			b = b[:len(b)-1]
+		}
+	}
+	return hashBytes(b, hashSeed)
+}
+
+func hashInt64(v int64) uint64 {
+	lo, hi := uint32(v), uint32(v>>32)
+	if v < 0 {
+		hi = ^hi
+	}
+	return hashUint32(lo^hi, hashSeed)
+}
+
+func hashFloat(f float64) uint64 {
+	if f == 0 {
+		return hashSeed
+	}
+	if f != f {
+		f = math.NaN()
+	}
+	u := math.Float64bits(f)
+	if f != f {
+		u = 0x7ff8000000000000
+	}
+	return hashBytes(binary.LittleEndian.AppendUint64(nil, u), hashSeed)
+}
+
+// hashNumeric hashes the digits to base 10,000 without zeros at the ends, and the
+// power of the first one.
+func hashNumeric(d types.Decimal) uint64 {
+	if !d.IsFinite() {
+		return hashSeed
+	}
+	// number of digits, weight, sign, scale, then the digits
+	bin := d.AppendBinary(nil)
+	weight := int16(binary.BigEndian.Uint16(bin[2:]))
+	digits := bin[8:]
+	for len(digits) > 0 && digits[0]|digits[1] == 0 {
+		digits = digits[2:]
+		weight--
+	}
+	for len(digits) > 0 && digits[len(digits)-1]|digits[len(digits)-2] == 0 {
+		digits = digits[:len(digits)-2]
+	}
+	if len(digits) == 0 {
+		return hashSeed - 1
+	}
+	b := make([]byte, 0, len(digits))
+	for i := 0; i < len(digits); i += 2 {
+		b = append(b, digits[i+1], digits[i])
+	}
+	return hashBytes(b, hashSeed) ^ uint64(int64(weight))
+}
+
+// The hash is Bob Jenkins's lookup3 with a seed of 64 bits.
+
+const hashInit = 0x9e3779b9 + 3923095
+
+func mix(a, b, c uint32) (uint32, uint32, uint32) {
+	a -= c
+	a ^= bits.RotateLeft32(c, 4)
+	c += b
+	b -= a
+	b ^= bits.RotateLeft32(a, 6)
+	a += c
+	c -= b
+	c ^= bits.RotateLeft32(b, 8)
+	b += a
+	a -= c
+	a ^= bits.RotateLeft32(c, 16)
+	c += b
+	b -= a
+	b ^= bits.RotateLeft32(a, 19)
+	a += c
+	c -= b
+	c ^= bits.RotateLeft32(b, 4)
+	b += a
+	return a, b, c
+}
+
+func final(a, b, c uint32) uint64 {
+	c ^= b
+	c -= bits.RotateLeft32(b, 14)
+	a ^= c
+	a -= bits.RotateLeft32(c, 11)
+	b ^= a
+	b -= bits.RotateLeft32(a, 25)
+	c ^= b
+	c -= bits.RotateLeft32(b, 16)
+	a ^= c
+	a -= bits.RotateLeft32(c, 4)
+	b ^= a
+	b -= bits.RotateLeft32(a, 14)
+	c ^= b
+	c -= bits.RotateLeft32(b, 24)
+	return uint64(b)<<32 | uint64(c)
+}
+
+func seeded(n int, seed uint64) (uint32, uint32, uint32) {
+	a := uint32(hashInit) + uint32(n)
+	b, c := a, a
+	if seed != 0 {
+		a, b, c = mix(a+uint32(seed>>32), b+uint32(seed), c)
+	}
+	return a, b, c
+}
+
+func hashUint32(v uint32, seed uint64) uint64 {
+	a, b, c := seeded(4, seed)
+	return final(a+v, b, c)
+}
+
+func hashBytes(k []byte, seed uint64) uint64 {
+	a, b, c := seeded(len(k), seed)
+	for ; len(k) >= 12; k = k[12:] {
+		a += binary.LittleEndian.Uint32(k)
+		b += binary.LittleEndian.Uint32(k[4:])
+		c += binary.LittleEndian.Uint32(k[8:])
+		a, b, c = mix(a, b, c)
+	}
+	// The lowest byte of c is kept for the length, which a, b and c began with.
+	var tail [12]byte
+	copy(tail[:], k)
+	a += binary.LittleEndian.Uint32(tail[:])
+	b += binary.LittleEndian.Uint32(tail[4:])
+	c += binary.LittleEndian.Uint32(tail[8:]) << 8
+	return final(a, b, c)
+}

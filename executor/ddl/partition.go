@@ -1,0 +1,416 @@
+package ddl
+
+import (
+	"slices"
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/partition"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner"
+	"kvsqld/storage/kv"
+)
+
+// partitionOf begins a partition: it has the columns and checks of its parent.
+func (b *tableBuilder) partitionOf(s *ast.CreateTable) error {
+	p, err := b.partitionedTable(s.PartitionOf)
+	if err != nil {
+		return err
+	}
+	if err := b.lock(p, kv.AccessExclusive); err != nil {
+		return err
+	}
+	if p.Temp != b.spec.Temp {
+		kinds := [2]string{"permanent", "temporary"}
+		if p.Temp {
+			slices.Reverse(kinds[:])
+		}
+		return sqlerr.New(sqlerr.WrongObjectType, "cannot create a %s relation as partition of %s relation \"%s\"", kinds[1], kinds[0], p.Name)
+	}
+	b.spec.Parents = []types.OID{p.OID}
+	for i := range p.Columns {
+		if c := &p.Columns[i]; !c.Dropped {
+			b.spec.Columns = append(b.spec.Columns, catalog.ColumnSpec{Column: inheritedColumn(c)})
+		}
+	}
+	for i := range b.spec.Columns {
+		// a partition's columns have other numbers when the parent has dropped some
+		c := &b.spec.Columns[i]
+		c.DefaultCols = slices.Clone(c.DefaultCols)
+		for k, at := range c.DefaultCols {
+			c.DefaultCols[k] = b.probe().Col(p.Columns[at].Name)
+		}
+	}
+	for _, k := range p.Checks {
+		b.spec.Constraints = append(b.spec.Constraints, inheritedCheck(p, k))
+	}
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		at := b.probe().Col(c.Name)
+		if at < 0 {
+			return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", c.Name)
+		}
+		if slices.ContainsFunc(s.Columns[:i], func(o ast.ColumnDef) bool { return o.Name == c.Name }) {
+			return sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", c.Name)
+		}
+		if err := b.columnConstraints(at, c, false); err != nil {
+			return err
+		}
+	}
+	if b.spec.Bound, err = b.bound(p, s.Bound, b.spec.Name); err != nil {
+		return err
+	}
+	return nil
+}
+
+// inheritedColumn is a column as a child has it from its parent.
+func inheritedColumn(c *catalog.Column) catalog.Column {
+	out := catalog.Column{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Default: c.Default, Generated: c.Generated,
+		DefaultCols: c.DefaultCols, DefaultDeps: c.DefaultDeps, Dims: c.Dims, Storage: c.Storage}
+	out.Inherited = catalog.Inherited{Parents: 1, NotLocal: true}
+	return out
+}
+
+// inheritedCheck is a check as a child has it from its parent.
+func inheritedCheck(p *catalog.Table, k *catalog.Check) catalog.ConstraintSpec {
+	spec := catalog.ConstraintSpec{Kind: 'c', Name: k.Name, Expr: k.Expr, NotValid: k.NotValid}
+	for _, c := range k.Cols {
+		spec.ExprCols = append(spec.ExprCols, p.Columns[c].Name)
+	}
+	spec.Inherited = catalog.Inherited{Parents: 1, NotLocal: true}
+	return spec
+}
+
+// partitionedTable finds the parent of a partition.
+func (x *exec) partitionedTable(n *ast.Name) (*catalog.Table, error) {
+	r, err := x.relation(n)
+	if err != nil {
+		return nil, err
+	}
+	if t, ok := r.(*catalog.Table); ok && t.Key != nil {
+		return t, nil
+	}
+	return nil, sqlerr.New(sqlerr.InvalidObjectDefinition, "\"%s\" is not partitioned", n.Last())
+}
+
+// partitionKey reads PARTITION BY for the columns of the new table.
+func (b *tableBuilder) partitionKey(k *ast.PartitionKey) error {
+	key := &catalog.PartKey{}
+	switch strings.ToLower(k.Strategy) {
+	case "range":
+		key.Strategy = catalog.PartRange
+	case "list":
+		key.Strategy = catalog.PartList
+		if len(k.Elems) > 1 {
+			return sqlerr.New(sqlerr.InvalidObjectDefinition, "cannot use \"list\" partition strategy with more than one column")
+		}
+	case "hash":
+		key.Strategy = catalog.PartHash
+	default:
+		return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized partitioning strategy \"%s\"", k.Strategy)
+	}
+	if len(k.Elems) > catalog.MaxIndexColumns {
+		return sqlerr.New(sqlerr.TooManyColumns, "cannot partition using more than %d columns", catalog.MaxIndexColumns)
+	}
+	t := b.probe()
+	for i := range k.Elems {
+		c, err := b.keyColumn(&k.Elems[i], t)
+		if err != nil {
+			return err
+		}
+		if err := b.keyType(&k.Elems[i], key.Strategy, &c); err != nil {
+			return err
+		}
+		key.Keys = append(key.Keys, c)
+	}
+	b.spec.Key = key
+	return nil
+}
+
+// keyColumn reads a column or an expression of a partition key.
+func (b *tableBuilder) keyColumn(e *ast.IndexElem, t *catalog.Table) (catalog.PartKeyCol, error) {
+	bad := func(format string, args ...any) (catalog.PartKeyCol, error) {
+		return catalog.PartKeyCol{}, sqlerr.New(sqlerr.InvalidObjectDefinition, format, args...).At(e.Pos())
+	}
+	if e.Collate != nil {
+		if err := knownCollation(e.Collate); err != nil {
+			return catalog.PartKeyCol{}, err
+		}
+	}
+	name := e.Col
+	if r, ok := e.X.(*ast.ColumnRef); ok && len(r.Parts) == 1 && !r.Star {
+		name = r.Parts[0] // a column in parentheses
+	}
+	if name != "" {
+		switch name {
+		case "tableoid", "ctid", "xmin", "xmax", "cmin", "cmax":
+			return bad("cannot use system column \"%s\" in partition key", name)
+		}
+		i := t.Col(name)
+		if i < 0 {
+			return catalog.PartKeyCol{}, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" named in partition key does not exist", name).At(e.Pos())
+		}
+		if t.Columns[i].Generated {
+			return catalog.PartKeyCol{}, sqlerr.New(sqlerr.InvalidObjectDefinition, "cannot use generated column in partition key").
+				WithDetail("Column \"%s\" is a generated column.", name).At(e.Pos())
+		}
+		return catalog.PartKeyCol{Col: i, Type: t.Columns[i].Type}, nil
+	}
+	x, err := planner.StoredExpr(b.Planner(), e.X, t, types.T{}, "partition key expressions")
+	if err != nil {
+		return catalog.PartKeyCol{}, err
+	}
+	for _, c := range x.Cols {
+		if c >= 0 && t.Columns[c].Generated {
+			return catalog.PartKeyCol{}, sqlerr.New(sqlerr.InvalidObjectDefinition, "cannot use generated column in partition key").
+				WithDetail("Column \"%s\" is a generated column.", t.Columns[c].Name).At(e.Pos())
+		}
+	}
+	if volatileBelow(x.Expr, 'i') {
+		return catalog.PartKeyCol{}, sqlerr.New(sqlerr.InvalidObjectDefinition, "functions in partition key expression must be marked IMMUTABLE")
+	}
+	if len(x.Cols) == 0 {
+		return catalog.PartKeyCol{}, sqlerr.New(sqlerr.InvalidObjectDefinition, "cannot use constant expression as partition key")
+	}
+	return catalog.PartKeyCol{Col: -1, Expr: x.Text, ExprCols: x.Cols, Type: x.Expr.Type()}, nil
+}
+
+// keyType checks that values of the key can be told apart as the strategy does.
+func (b *tableBuilder) keyType(e *ast.IndexElem, strategy byte, c *catalog.PartKeyCol) error {
+	base := b.snap().BaseType(c.Type)
+	am := "btree"
+	ok := false
+	switch base.Kind() {
+	case types.KBool, types.KInt2, types.KInt4, types.KInt8, types.KOid, types.KFloat4, types.KFloat8, types.KNumeric, types.KText,
+		types.KBytea, types.KDate, types.KTime, types.KTimestamp, types.KTimestamptz, types.KInterval, types.KUUID, types.KEnum:
+		ok = true
+	case types.KJSON, types.KPoint:
+	default:
+		return sqlerr.Unsupported(e.Pos(), "a partition key of type %s", b.typeName(c.Type))
+	}
+	if strategy == catalog.PartHash {
+		am = "hash"
+		if ok && !partition.Hashable(base) {
+			return sqlerr.Unsupported(e.Pos(), "hash partitions by values of type %s", b.typeName(c.Type))
+		}
+	}
+	if !ok {
+		return sqlerr.New(sqlerr.UndefinedObject, "data type %s has no default operator class for access method \"%s\"", b.typeName(c.Type), am).
+			WithHint("You must specify a %s operator class or define a default %s operator class for the data type.", am, am)
+	}
+	if e.Opclass != nil {
+		if am == "hash" {
+			return sqlerr.Unsupported(e.Opclass.Pos(), "an operator class in the key of hash partitions")
+		}
+		var err error
+		if c.Opclass, err = b.opclass(e.Opclass, am); err != nil {
+			return err
+		}
+		if c.Opclass != "" {
+			return sqlerr.Unsupported(e.Opclass.Pos(), "operator class \"%s\" in a partition key", c.Opclass)
+		}
+	}
+	return nil
+}
+
+// bound reads the bound of a partition and checks it against those that are there.
+func (x *exec) bound(p *catalog.Table, b *ast.PartitionBound, name string) (*catalog.PartBound, error) {
+	out := &catalog.PartBound{Default: b.Default}
+	at := func(int) int { return b.Pos() }
+	wrong := func(kind string) error {
+		return sqlerr.New(sqlerr.InvalidTableDefinition, "invalid bound specification for a %s partition", kind).At(b.Pos())
+	}
+	var err error
+	switch {
+	case b.Default:
+		if p.Key.Strategy == catalog.PartHash {
+			return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "a hash-partitioned table may not have a default partition")
+		}
+	case p.Key.Strategy == catalog.PartHash:
+		if !b.Hash {
+			return nil, wrong("hash")
+		}
+		if b.Modulus <= 0 {
+			return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "modulus for hash partition must be an integer value greater than zero")
+		}
+		if b.Remainder >= b.Modulus {
+			return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "remainder for hash partition must be less than modulus")
+		}
+		out.Modulus, out.Remainder = b.Modulus, b.Remainder
+	case p.Key.Strategy == catalog.PartList:
+		if b.In == nil {
+			return nil, wrong("list")
+		}
+		var places []int
+		for _, e := range b.In {
+			d, err := x.boundValue(p, 0, e)
+			if err != nil {
+				return nil, err
+			}
+			if !slices.ContainsFunc(out.In, func(o types.Datum) bool { return types.Compare(o, d) == 0 }) {
+				out.In = append(out.In, d)
+				places = append(places, e.Pos())
+			}
+		}
+		at = func(i int) int { return places[i] }
+	default:
+		if b.From == nil {
+			return nil, wrong("range")
+		}
+		for _, side := range []struct {
+			name string
+			list []ast.Expr
+		}{{"FROM", b.From}, {"TO", b.To}} {
+			if len(side.list) != len(p.Key.Keys) {
+				return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "%s must specify exactly one value per partitioning column", side.name)
+			}
+		}
+		if out.From, err = x.rangeBound(p, b.From); err != nil {
+			return nil, err
+		}
+		if out.To, err = x.rangeBound(p, b.To); err != nil {
+			return nil, err
+		}
+		both := append(slices.Clone(b.From), b.To...)
+		at = func(i int) int { return both[i].Pos() }
+	}
+	return out, partition.Of(x.snap(), p).Fits(name, out, func(i int) int {
+		if i < 0 {
+			return b.Pos()
+		}
+		return at(i)
+	})
+}
+
+// rangeBound reads one end of a range.
+func (x *exec) rangeBound(p *catalog.Table, list []ast.Expr) ([]catalog.BoundValue, error) {
+	var out []catalog.BoundValue
+	for i, e := range list {
+		v := catalog.BoundValue{}
+		if r, ok := e.(*ast.ColumnRef); ok && len(r.Parts) == 1 {
+			switch r.Parts[0] {
+			case "minvalue":
+				v.Inf = -1
+			case "maxvalue":
+				v.Inf = 1
+			}
+		}
+		if i > 0 && out[i-1].Inf != 0 && v.Inf != out[i-1].Inf {
+			word := "MAXVALUE"
+			if out[i-1].Inf < 0 {
+				word = "MINVALUE"
+			}
+			return nil, sqlerr.New(sqlerr.DatatypeMismatch, "every bound following %s must also be %s", word, word).At(e.Pos())
+		}
+		if v.Inf == 0 {
+			d, err := x.boundValue(p, i, e)
+			if err != nil {
+				return nil, err
+			}
+			if d.Null {
+				return nil, sqlerr.New(sqlerr.InvalidObjectDefinition, "cannot specify NULL in range bound")
+			}
+			v.Val = d
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// boundValue evaluates a value of a bound for key column i.
+func (x *exec) boundValue(p *catalog.Table, i int, e ast.Expr) (types.Datum, error) {
+	var bad error
+	ast.Walk(e, func(n ast.Node) bool {
+		if r, ok := n.(*ast.ColumnRef); ok && bad == nil {
+			bad = sqlerr.New(sqlerr.FeatureNotSupported, "cannot use column reference in partition bound expression").At(r.Pos())
+		}
+		return bad == nil
+	})
+	if bad != nil {
+		return types.Datum{}, bad
+	}
+	k := &p.Key.Keys[i]
+	want := x.snap().BaseType(k.Type)
+	v, _, err := planner.ColumnExpr(x.Planner(), e, nil, want, "partition bound")
+	if err != nil {
+		if se, ok := err.(*sqlerr.Error); ok && se.Code == sqlerr.DatatypeMismatch {
+			name := k.Expr
+			if k.Col >= 0 {
+				name = p.Columns[k.Col].Name
+			}
+			return types.Datum{}, sqlerr.New(sqlerr.DatatypeMismatch, "specified value cannot be cast to type %s for column \"%s\"", x.typeName(k.Type), name).At(e.Pos())
+		}
+		return types.Datum{}, err
+	}
+	d, err := x.evalConst(v)
+	d.T = want
+	return d, err
+}
+
+// leavesDefault checks that no row of the default partition belongs into a new
+// partition beside it.
+func (x *exec) leavesDefault(t *catalog.Table) error {
+	p := x.snap().Parent(t)
+	set := partition.Of(x.snap(), p)
+	if set.Def < 0 || set.Parts[set.Def].Table == t {
+		return nil
+	}
+	def := set.Parts[set.Def].Table
+	x.after = append(x.after, func() error {
+		if err := x.lock(def, kv.AccessExclusive); err != nil {
+			return err
+		}
+		bad, err := x.misplaced(p, def)
+		if err != nil || !bad {
+			return err
+		}
+		e := sqlerr.New(sqlerr.CheckViolation, "updated partition constraint for default partition \"%s\" would be violated by some row", def.Name)
+		e.Schema, e.Table = def.Schema, def.Name
+		return e
+	})
+	return nil
+}
+
+// misplaced reports whether a partition has a row that belongs elsewhere among the
+// partitions of its parent.
+func (x *exec) misplaced(p, t *catalog.Table) (bool, error) {
+	set := partition.Of(x.snap(), p)
+	keys := make([]string, len(p.Key.Keys))
+	for i := range p.Key.Keys {
+		k := &p.Key.Keys[i]
+		keys[i] = k.Expr
+		if k.Col >= 0 {
+			keys[i] = ast.QuoteIdent(p.Columns[k.Col].Name)
+		}
+	}
+	bad := false
+	key := make([]types.Datum, len(keys))
+	err := x.query("SELECT "+strings.Join(keys, ", ")+" FROM "+qualified(t), func(b vecBatch) bool {
+		for i := range b.Rows() {
+			for k := range key {
+				key[k] = b.Cols[k].Get(b.Row(i))
+			}
+			if at := set.Find(key); at < 0 || set.Parts[at].Table.OID != t.OID {
+				bad = true
+			}
+		}
+		return !bad
+	})
+	return bad, err
+}
+
+// inTree refuses changes of partitioned tables and partitions that would have to
+// be made to others as well.
+func (x *exec) inTree(oid types.OID, a *ast.AlterAction) error {
+	t := x.snap().Table(oid)
+	if t == nil || t.Key == nil && t.Bound == nil {
+		return nil
+	}
+	switch a.Kind {
+	case "RENAME", "SET SCHEMA", "OWNER", "SET STATISTICS", "SET COMPRESSION":
+		return nil
+	}
+	return sqlerr.Unsupported(a.Pos(), "ALTER TABLE %s of a partitioned table or a partition", a.Kind)
+}

@@ -1,0 +1,335 @@
+package executor
+
+import (
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/partition"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/storage/kv"
+	"kvsqld/storage/table"
+)
+
+// members are the tables that the rows of a table are in: its partitions, or the
+// table and those that inherit from it. A statement names the table, the root, and
+// its batches have the root's live columns; each member is written by a writer of
+// its own.
+type members struct {
+	run    *Run
+	root   *tableWriter
+	router *router // nil for plain inheritance
+	byOID  map[types.OID]*member
+	leaves []*catalog.Table // of the batch under way, by row
+}
+
+// member is one of the tables.
+type member struct {
+	w      *tableWriter
+	toRoot []int // per live column of the root: where it is among the member's
+	toOwn  []int // per live column of the member: where it is among the root's, or -1
+}
+
+func (r *Run) newMembers(root *catalog.Table, tree []*catalog.Table) (*members, error) {
+	w, err := r.writer(root)
+	if err != nil {
+		return nil, err
+	}
+	m := &members{run: r, root: w, byOID: make(map[types.OID]*member, len(tree))}
+	if set := partition.Of(r.env.Snap, root); set != nil {
+		if m.router, err = r.newRouter(set); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// of returns the member of a table.
+func (m *members) of(t *catalog.Table) (*member, error) {
+	if x := m.byOID[t.OID]; x != nil {
+		return x, nil
+	}
+	w, err := m.run.writer(t)
+	if err != nil {
+		return nil, err
+	}
+	x := &member{w: w, toRoot: livePositions(w, m.root), toOwn: livePositions(m.root, w)}
+	m.byOID[t.OID] = x
+	return x, nil
+}
+
+// byRow returns the member with the OID that a column has in a row.
+func (m *members) byRow(oids *vec.Vec, row int) (*member, error) {
+	oid := types.OID(oids.I64[oids.Idx(row)])
+	if x := m.byOID[oid]; x != nil {
+		return x, nil
+	}
+	return m.of(m.run.env.Snap.Table(oid))
+}
+
+// place finds the partitions of the rows of a batch. bad is the error of the first
+// row that has none; n rows come before it.
+func (m *members) place(b *vec.Batch) (n int, bad, err error) {
+	if len(m.leaves) < b.N {
+		m.leaves = make([]*catalog.Table, b.N)
+	}
+	if c, err := m.root.boundCheck(); c != nil || err != nil {
+		// the root is a partition itself
+		if err != nil {
+			return 0, nil, err
+		}
+		row, err := c.first(b)
+		if err != nil {
+			return 0, nil, err
+		}
+		if row >= 0 {
+			before := &vec.Batch{Cols: b.Cols, N: b.N, Sel: before(b, row)}
+			n, bad, err := m.router.route(before, m.leaves)
+			if bad == nil {
+				bad = m.root.boundError(b, row)
+			}
+			return n, bad, err
+		}
+	}
+	return m.router.route(b, m.leaves)
+}
+
+// insert stores rows of the root in their partitions. ordered keeps their order;
+// otherwise the rows of a partition are stored together. each is called for what
+// was stored in a member, with all its columns.
+func (m *members) insert(b *vec.Batch, ordered bool, each func(x *member, rows *vec.Batch) error) error {
+	if !m.root.anyGen { // values are of their domains before they are routed
+		for _, d := range m.root.domains {
+			if _, err := d.Eval(m.run.env.Expr, b); err != nil {
+				return err
+			}
+		}
+	}
+	n, bad, err := m.place(b)
+	if err != nil {
+		return err
+	}
+	rows := selectedRows(b, nil)[:n]
+	one := func(t *catalog.Table, sel []uint32) error {
+		x, err := m.of(t)
+		if err != nil {
+			return err
+		}
+		own, err := x.w.completePart(relayout(b, x.toOwn, sel))
+		if err != nil {
+			return err
+		}
+		return each(x, own)
+	}
+	if !ordered && bad == nil {
+		groups, order := make(map[*catalog.Table][]uint32), []*catalog.Table(nil)
+		for _, r := range rows {
+			t := m.leaves[r]
+			if groups[t] == nil {
+				order = append(order, t)
+			}
+			groups[t] = append(groups[t], r)
+		}
+		if len(order) == 1 {
+			return one(order[0], groups[order[0]])
+		}
+		mark := m.run.env.Txn.Savepoint()
+		for _, t := range order {
+			if err = one(t, groups[t]); err != nil {
+				break
+			}
+		}
+		if err == nil || sqlerr.CodeOf(err) == "" {
+			return err
+		}
+		// which row is the first one at fault shows when they are stored in order
+		m.run.env.Txn.RollbackTo(mark)
+	}
+	for from := 0; from < len(rows); {
+		t, to := m.leaves[rows[from]], from
+		for to < len(rows) && m.leaves[rows[to]] == t {
+			to++
+		}
+		if err := one(t, slices.Clone(rows[from:to])); err != nil {
+			return err
+		}
+		from = to
+	}
+	if bad != nil {
+		return bad
+	}
+	return err
+}
+
+// output collects rows for RETURNING: live columns of the root, further columns,
+// and the OID of the row's table.
+type output struct {
+	store *rowStore
+	view  vec.Batch
+}
+
+func newOutput(root *tableWriter, extra []types.T) *output {
+	ts := columnTypes(root.table, root.live)
+	return &output{store: newRowStore(append(append(ts, extra...), types.TOid))}
+}
+
+func (o *output) add(x *member, rows *vec.Batch, extra []*vec.Vec) {
+	cols := relayout(rows, x.toRoot, nil).Cols
+	cols = append(append(cols, extra...), vec.NewConst(types.Int(types.TOid, int64(x.w.table.OID))))
+	o.store.appendCols(cols, rows.Sel, rows.Rows())
+}
+
+func (o *output) batch() *vec.Batch {
+	o.store.window(&o.view, 0, o.store.n)
+	return &o.view
+}
+
+// change is an UPDATE of rows of one member.
+type change struct {
+	keys *vec.Vec
+	old  *vec.Batch // live columns of the member
+	next *vec.Batch
+	set  []int // columns of the member that are set
+}
+
+// columns returns the rows of a member with all its columns: those that the root
+// does not have are fetched.
+func (m *members) columns(x *member, keys *vec.Vec, b *vec.Batch) (*vec.Batch, error) {
+	out := relayout(b, x.toOwn, b.Sel)
+	var own []int
+	for i, p := range x.toOwn {
+		if p < 0 {
+			own = append(own, x.w.live[i])
+		}
+	}
+	if own == nil {
+		return out, nil
+	}
+	env := m.run.env
+	list := make([][]byte, b.Rows())
+	at := make([]uint32, b.N)
+	for i := range b.Rows() {
+		r := b.Row(i)
+		list[i], at[r] = keys.B[keys.Idx(r)], uint32(i)
+	}
+	var got vec.Batch
+	if err := x.w.desc.GetRows(env.Ctx, env.reader, list, own, nil, &got); err != nil {
+		return nil, retry(err)
+	}
+	if got.Rows() < len(list) {
+		return nil, retry(table.ErrChanged)
+	}
+	k := 0
+	for i, p := range x.toOwn {
+		if p < 0 {
+			v := new(vec.Vec)
+			gather(v, got.Cols[k], at, false)
+			out.Cols[i] = v
+			k++
+		}
+	}
+	return out, nil
+}
+
+// update changes rows of a member. Rows whose new partition is another one move
+// there. each gets the rows as they are stored.
+func (m *members) update(x *member, c *change, each func(x *member, rows *vec.Batch)) error {
+	w := x.w
+	if m.router == nil || !m.routed(x, c.set) {
+		if err := w.lockChanged(c.keys, c.old, c.next, c.set); err != nil {
+			return err
+		}
+		next, err := w.completePart(c.next)
+		if err != nil {
+			return err
+		}
+		each(x, next)
+		m.run.count(w.table, RowChange{Updated: int64(next.Rows())})
+		return w.update(c.keys, c.old, next, w.changed(c.set), nil)
+	}
+	rows := relayout(c.next, x.toRoot, c.next.Sel)
+	n, bad, err := m.place(rows)
+	if err != nil {
+		return err
+	}
+	leaves := slices.Clone(m.leaves[:rows.N])
+	sel := selectedRows(rows, nil)[:n]
+	for from := 0; from < len(sel); {
+		t, to := leaves[sel[from]], from
+		for to < len(sel) && leaves[sel[to]] == t {
+			to++
+		}
+		part := slices.Clone(sel[from:to])
+		run := &change{keys: c.keys, old: &vec.Batch{Cols: c.old.Cols, N: c.old.N, Sel: part},
+			next: &vec.Batch{Cols: c.next.Cols, N: c.next.N, Sel: part}, set: c.set}
+		if t.OID == w.table.OID {
+			if err := w.lockChanged(run.keys, run.old, run.next, run.set); err != nil {
+				return err
+			}
+			next, err := w.completePart(run.next)
+			if err != nil {
+				return err
+			}
+			if err := w.update(run.keys, run.old, next, w.changed(run.set), nil); err != nil {
+				return err
+			}
+			each(x, next)
+			m.run.count(w.table, RowChange{Updated: int64(next.Rows())})
+		} else if err := m.move(x, run, t, each); err != nil {
+			return err
+		}
+		from = to
+	}
+	return bad
+}
+
+// routed reports whether setting columns of a member may move its rows.
+func (m *members) routed(x *member, set []int) bool {
+	var names func(r *router) bool
+	names = func(r *router) bool {
+		t := r.set.Table
+		has := func(c int) bool {
+			return slices.ContainsFunc(set, func(s int) bool { return x.w.table.Columns[s].Name == t.Columns[c].Name })
+		}
+		for _, k := range t.Key.Keys {
+			if k.Col >= 0 && has(k.Col) || slices.ContainsFunc(k.ExprCols, has) {
+				return true
+			}
+		}
+		return slices.ContainsFunc(r.subs, func(s *router) bool { return s != nil && names(s) })
+	}
+	if names(m.router) {
+		return true
+	}
+	c, _ := m.root.boundCheck()
+	return c != nil && slices.ContainsFunc(c.steps, func(s boundStep) bool {
+		return names(&router{set: s.router.set})
+	})
+}
+
+// move takes rows out of a member and stores them in another one.
+func (m *members) move(x *member, c *change, t *catalog.Table, each func(x *member, rows *vec.Batch)) error {
+	to, err := m.of(t)
+	if err != nil {
+		return err
+	}
+	if err := x.w.lockRows(c.keys, c.old, kv.ForUpdate); err != nil {
+		return err
+	}
+	own, err := to.w.completePart(relayout(c.next, livePositions(x.w, to.w), c.next.Sel))
+	if err != nil {
+		return err
+	}
+	// For foreign keys that refer to the row this is an update, not a deletion.
+	if err := x.w.removeFor(c.keys, c.old, c.next, nil); err != nil {
+		return err
+	}
+	if _, err := to.w.insert(own, table.InsertOpt{}); err != nil {
+		return err
+	}
+	each(to, own)
+	m.run.count(x.w.table, RowChange{Deleted: int64(own.Rows())})
+	m.run.count(t, RowChange{Inserted: int64(own.Rows())})
+	return nil
+}

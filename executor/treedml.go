@@ -1,0 +1,263 @@
+package executor
+
+import (
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/planner/plan"
+	"kvsqld/storage/kv"
+	"kvsqld/storage/table"
+)
+
+// INSERT, UPDATE and DELETE on tables with members. The input's last column, but
+// for INSERT, is the OID of the table that the row is in.
+
+// treeInsert stores its input's rows in the partitions that they belong to.
+type treeInsert struct {
+	dml
+	node     *plan.Insert
+	members  *members
+	conflict map[*member]*onConflict
+}
+
+func (b *builder) treeInsert(n *plan.Insert) (Operator, error) {
+	stream := n.OnConflict == nil && !seesAny(n.Input, n.Tree)
+	d, err := b.newDML(n.Table, n.Input, stream, n.HasReturning, n.Returning)
+	if err != nil {
+		return nil, err
+	}
+	op := &treeInsert{dml: d, node: n}
+	op.dml.write = op.write
+	op.dml.prepare = func() (err error) {
+		op.members, err = op.env.run.newMembers(n.Table, n.Tree)
+		op.conflict = map[*member]*onConflict{}
+		return err
+	}
+	return op, nil
+}
+
+func (op *treeInsert) write(in *vec.Batch) (*vec.Batch, error) {
+	b := &vec.Batch{Cols: in.Cols[:len(op.w.live)], N: in.N, Sel: in.Sel}
+	if !op.returning.wanted && op.node.OnConflict == nil {
+		return b, op.members.insert(b, false, func(x *member, rows *vec.Batch) error {
+			_, err := x.w.insert(rows, table.InsertOpt{})
+			op.env.run.count(x.w.table, RowChange{Inserted: int64(rows.Rows())})
+			return err
+		})
+	}
+	out := newOutput(op.w, nil)
+	err := op.members.insert(b, true, func(x *member, rows *vec.Batch) error {
+		if op.node.OnConflict == nil {
+			if _, err := x.w.insert(rows, table.InsertOpt{}); err != nil {
+				return err
+			}
+			out.add(x, rows, nil)
+			op.env.run.count(x.w.table, RowChange{Inserted: int64(rows.Rows())})
+			return nil
+		}
+		c, err := op.conflictOf(x)
+		if err != nil {
+			return err
+		}
+		done, err := c.write(rows)
+		if err == nil {
+			out.add(x, done, nil)
+			op.env.run.count(x.w.table, RowChange{Inserted: int64(done.Rows())})
+		}
+		return err
+	})
+	return out.batch(), err
+}
+
+// conflictOf returns ON CONFLICT as it is for a member.
+func (op *treeInsert) conflictOf(x *member) (*onConflict, error) {
+	if c := op.conflict[x]; c != nil {
+		return c, nil
+	}
+	c, err := newOnConflict(conflictFor(op.node.OnConflict, op.members.root, x))
+	if err != nil {
+		return nil, err
+	}
+	c.open(x.w)
+	op.conflict[x] = c
+	return c, nil
+}
+
+// conflictFor translates ON CONFLICT of the root for a member: the indexes are the
+// member's parts, columns have other places.
+func conflictFor(n *plan.OnConflict, root *tableWriter, x *member) *plan.OnConflict {
+	out := &plan.OnConflict{DoUpdate: n.DoUpdate}
+	for _, ix := range n.Indexes {
+		out.Indexes = append(out.Indexes, partOf(x.w.env.Snap, ix, x.w.table))
+	}
+	place := func(e plan.Expr) plan.Expr {
+		return plan.Map(e, func(y plan.Expr) plan.Expr {
+			c, ok := y.(*plan.Col)
+			if !ok {
+				return y
+			}
+			k := *c
+			if c.Idx < len(root.live) {
+				k.Idx = x.toRoot[c.Idx]
+			} else {
+				k.Idx = len(x.w.live) + x.toRoot[c.Idx-len(root.live)]
+			}
+			return &k
+		})
+	}
+	for i, c := range n.SetCols {
+		out.SetCols = append(out.SetCols, x.w.live[x.toRoot[root.pos[c]]])
+		out.Set = append(out.Set, place(n.Set[i]))
+	}
+	out.Where = place(n.Where)
+	return out
+}
+
+// treeChange is the part that UPDATE and DELETE have in common.
+type treeChange struct {
+	dml
+	members *members
+	rows    distinctRows
+	extra   int
+}
+
+// each calls f for the rows of the input, those of a member together as far as
+// they are neighbours; old has the root's live columns.
+func (op *treeChange) each(in *vec.Batch, f func(x *member, rows *vec.Batch) error) error {
+	rows := &vec.Batch{Cols: in.Cols, N: in.N, Sel: op.rows.sel(in)}
+	sel := selectedRows(rows, nil)
+	oids := in.Cols[len(in.Cols)-1]
+	for from := 0; from < len(sel); {
+		to := from
+		oid := oids.I64[oids.Idx(int(sel[from]))]
+		for to < len(sel) && oids.I64[oids.Idx(int(sel[to]))] == oid {
+			to++
+		}
+		x, err := op.members.byRow(oids, int(sel[from]))
+		if err != nil {
+			return err
+		}
+		if err := f(x, &vec.Batch{Cols: in.Cols, N: in.N, Sel: slices.Clone(sel[from:to])}); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}
+
+func (op *treeChange) extraCols(in *vec.Batch) []*vec.Vec {
+	end := len(in.Cols) - 1
+	return in.Cols[end-op.extra : end]
+}
+
+func (op *treeChange) output(in *vec.Batch) *output {
+	var ts []types.T
+	for _, v := range op.extraCols(in) {
+		ts = append(ts, v.T)
+	}
+	return newOutput(op.w, ts)
+}
+
+func (b *builder) treeChange(n plan.Node, root *plan.Update) (*treeChange, error) {
+	d, err := b.newDML(root.Table, root.Input, false, root.HasReturning, root.Returning)
+	if err != nil {
+		return nil, err
+	}
+	op := &treeChange{dml: d, extra: root.Extra,
+		rows: distinctRows{once: passesOnce(root.Input), oid: len(root.Input.Base().Cols) - 1}}
+	op.begin = op.rows.reset
+	op.dml.prepare = func() (err error) {
+		op.members, err = op.env.run.newMembers(root.Table, root.Tree)
+		return err
+	}
+	return op, nil
+}
+
+// treeUpdate changes rows of several tables.
+type treeUpdate struct {
+	*treeChange
+	node *plan.Update
+}
+
+func (b *builder) treeUpdate(n *plan.Update) (Operator, error) {
+	c, err := b.treeChange(n, n)
+	if err != nil {
+		return nil, err
+	}
+	op := &treeUpdate{treeChange: c, node: n}
+	op.dml.write = op.write
+	return op, nil
+}
+
+func (op *treeUpdate) write(in *vec.Batch) (*vec.Batch, error) {
+	live := len(op.w.live)
+	out := op.output(in)
+	err := op.each(in, func(x *member, rows *vec.Batch) error {
+		old, err := op.members.columns(x, in.Cols[0], &vec.Batch{Cols: in.Cols[1 : 1+live], N: in.N, Sel: rows.Sel})
+		if err != nil {
+			return err
+		}
+		c := &change{keys: in.Cols[0], old: old, next: &vec.Batch{Cols: slices.Clone(old.Cols), N: in.N, Sel: rows.Sel}}
+		for i, col := range op.node.SetCols {
+			at := x.toRoot[op.w.pos[col]]
+			c.next.Cols[at] = in.Cols[1+live+i]
+			c.set = append(c.set, x.w.live[at])
+		}
+		return op.members.update(x, c, func(x *member, rows *vec.Batch) { out.add(x, rows, op.extraCols(in)) })
+	})
+	return out.batch(), err
+}
+
+// treeDelete removes rows of several tables.
+type treeDelete struct {
+	*treeChange
+}
+
+func (b *builder) treeDelete(n *plan.Delete) (Operator, error) {
+	c, err := b.treeChange(n, &plan.Update{Table: n.Table, Tree: n.Tree, Input: n.Input, Extra: n.Extra, HasReturning: n.HasReturning, Returning: n.Returning})
+	if err != nil {
+		return nil, err
+	}
+	op := &treeDelete{c}
+	op.dml.write = op.write
+	return op, nil
+}
+
+func (op *treeDelete) write(in *vec.Batch) (*vec.Batch, error) {
+	live := len(op.w.live)
+	out := op.output(in)
+	err := op.each(in, func(x *member, rows *vec.Batch) error {
+		if err := x.w.lockRows(in.Cols[0], rows, kv.ForUpdate); err != nil {
+			return err
+		}
+		old, err := op.members.columns(x, in.Cols[0], &vec.Batch{Cols: in.Cols[1 : 1+live], N: in.N, Sel: rows.Sel})
+		if err != nil {
+			return err
+		}
+		if err := x.w.remove(in.Cols[0], old, nil); err != nil {
+			return err
+		}
+		out.add(x, old, op.extraCols(in))
+		op.env.run.count(x.w.table, RowChange{Deleted: int64(old.Rows())})
+		return nil
+	})
+	return out.batch(), err
+}
+
+// partOf returns the index of a member that is the part of an index above it.
+func partOf(s *catalog.Snapshot, ix *catalog.Index, t *catalog.Table) *catalog.Index {
+	for _, own := range t.Indexes {
+		for up, at := own, t; up != nil; {
+			if up.OID == ix.OID {
+				return own
+			}
+			if at = s.Parent(at); at == nil {
+				break
+			}
+			up = at.IndexByOID(up.Parent)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package parser
+
+import "kvsqld/parser/ast"
+
+// partitionKey is RANGE (…), LIST (…) or HASH (…) behind PARTITION BY.
+func (p *parser) partitionKey() *ast.PartitionKey {
+	k := &ast.PartitionKey{Off: p.off(), Strategy: p.colID()}
+	p.expect(KindLParen)
+	for {
+		e := ast.IndexElem{Off: p.off()}
+		switch {
+		case p.is(KindLParen):
+			p.next()
+			e.X = p.expr()
+			p.expect(KindRParen)
+		case p.startsFunction():
+			e.X = p.tableFunction()
+		default:
+			e.Col = p.colID()
+		}
+		if p.acceptKw(kwCollate) {
+			n := p.anyName()
+			e.Collate = &n
+		}
+		if isName(p.tok(), true, false) {
+			n := p.anyName()
+			e.Opclass = &n
+		}
+		k.Elems = append(k.Elems, e)
+		if !p.accept(KindComma) {
+			break
+		}
+	}
+	p.expect(KindRParen)
+	return k
+}
+
+// partitionBound is DEFAULT or FOR VALUES ….
+func (p *parser) partitionBound() *ast.PartitionBound {
+	b := &ast.PartitionBound{Off: p.off()}
+	if p.acceptKw(kwDefault) {
+		b.Default = true
+		return b
+	}
+	p.expectKws(kwFor, kwValues)
+	b.Off = p.off()
+	switch {
+	case p.acceptKw(kwIn):
+		b.In = p.parenExprs()
+	case p.acceptKw(kwWith):
+		p.hashBound(b)
+	default:
+		p.expectKw(kwFrom)
+		b.From = p.parenExprs()
+		p.expectKw(kwTo)
+		b.To = p.parenExprs()
+	}
+	return b
+}
+
+// hashBound is (MODULUS n, REMAINDER m) in any order.
+func (p *parser) hashBound(b *ast.PartitionBound) {
+	b.Hash, b.Modulus, b.Remainder = true, -1, -1
+	p.expect(KindLParen)
+	for {
+		at := p.off()
+		name := p.nonReserved()
+		n := p.off()
+		if !p.is(KindInt) {
+			p.syntaxErr()
+		}
+		v := int(p.signedInt())
+		switch {
+		case name == "modulus" && b.Modulus < 0:
+			b.Modulus, b.ModulusAt = v, n
+		case name == "modulus":
+			p.failf(at, "modulus for hash partition provided more than once")
+		case name == "remainder" && b.Remainder < 0:
+			b.Remainder, b.RemainderAt = v, n
+		case name == "remainder":
+			p.failf(at, "remainder for hash partition provided more than once")
+		default:
+			p.failf(at, "unrecognized hash partition bound specification \"%s\"", name)
+		}
+		if !p.accept(KindComma) {
+			break
+		}
+	}
+	p.expect(KindRParen)
+	switch {
+	case b.Modulus < 0:
+		p.failf(-1, "modulus for hash partition must be specified")
+	case b.Remainder < 0:
+		p.failf(-1, "remainder for hash partition must be specified")
+	}
+}
+
+// partitionOf is what follows PARTITION OF: the parent, changes of its columns,
+// constraints, and the bound.
+func (p *parser) partitionOf(t *ast.CreateTable) {
+	n := p.qualifiedName()
+	t.PartitionOf = &n
+	if p.accept(KindLParen) {
+		for {
+			if p.startsTableConstraint() {
+				t.Constraints = append(t.Constraints, p.tableConstraint())
+			} else {
+				c := ast.ColumnDef{Off: p.off(), Name: p.colID()}
+				p.acceptKws(kwWith, kwOptions)
+				c.Collate, c.Constraints = p.columnConstraints()
+				t.Columns = append(t.Columns, c)
+			}
+			if !p.accept(KindComma) {
+				break
+			}
+		}
+		p.expect(KindRParen)
+	}
+	t.Bound = p.partitionBound()
+}
+
+// memberAction is [NO] INHERIT parent and ATTACH or DETACH PARTITION; false if it
+// is none of these.
+func (p *parser) memberAction(act *ast.AlterAction) bool {
+	other := func(kind string) {
+		act.Kind = kind
+		n := p.qualifiedName()
+		act.Other = &n
+	}
+	switch {
+	case p.acceptKw(kwInherit):
+		other("INHERIT")
+	case p.acceptKws(kwNo, kwInherit):
+		other("NO INHERIT")
+	case p.acceptKws(kwAttach, kwPartition):
+		other("ATTACH PARTITION")
+		if p.isKw(kwFor) || p.isKw(kwDefault) {
+			act.Bound = p.partitionBound()
+		}
+	case p.acceptKws(kwDetach, kwPartition):
+		other("DETACH PARTITION")
+		switch {
+		case p.acceptKw(kwConcurrently):
+			act.Options = []ast.Option{{Off: act.Off, Name: "concurrently"}}
+		case p.acceptKw(kwFinalize):
+			act.Options = []ast.Option{{Off: act.Off, Name: "finalize"}}
+		}
+	default:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,165 @@
+package planner
+
+import (
+	"maps"
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/partition"
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// A table that is partitioned, or that others inherit from, is one entry of FROM
+// whose rows are those of its members. The first step scans each member that a
+// conjunct does not exclude, by the member's own access path, and appends the
+// results; the steps above see one input. A member's columns may have other
+// numbers than the table's.
+
+// tree is what stands behind an entry whose rows are in several tables.
+type tree struct {
+	members []*catalog.Table // the tables with rows, in the order of reading
+	set     *partition.Set   // nil for plain inheritance
+}
+
+// treeOf returns the tree below a table, nil when all its rows are its own; with
+// only, none but its own rows count.
+func (p *planner) treeOf(t *catalog.Table, only bool) *tree {
+	switch {
+	case t.Key != nil && only:
+		return &tree{}
+	case t.Key != nil:
+		set := partition.Of(p.Snap, t)
+		return &tree{members: set.Leaves(), set: set}
+	case only || !p.Snap.HasChildren(t.OID):
+		return nil
+	}
+	return &tree{members: p.Snap.Tree(t)}
+}
+
+// useTree notes the tables of a statement that are read or written together.
+func (p *planner) useTree(t *catalog.Table, only, write bool) {
+	p.use(t, write)
+	if only {
+		return
+	}
+	for _, m := range p.Snap.Tree(t)[1:] {
+		p.useMember(m, write)
+	}
+}
+
+// dmlTree lists the tables that a statement on t may change rows of, nil when
+// that is t alone.
+func (p *planner) dmlTree(t *catalog.Table, only bool) []*catalog.Table {
+	tr := p.treeOf(t, only)
+	if tr == nil {
+		return nil
+	}
+	if tr.members == nil {
+		return []*catalog.Table{}
+	}
+	return tr.members
+}
+
+// planMembers plans an entry with a tree: an Append over the scans of its members.
+func (p *planner) planMembers(s *state, u *unit) *pnode {
+	r := u.rel
+	var down, above []plan.Expr
+	for _, c := range u.local {
+		if hasSub(c) || volatileCall(c) {
+			above = append(above, c)
+			needOf(c, s.need)
+		} else {
+			down = append(down, c)
+		}
+	}
+	n := &pnode{lay: layout{}, rels: u.rels}
+	a := &plan.Append{Table: r.table, Total: len(r.tree.members)}
+	out := slices.Sorted(maps.Keys(s.need[r.id]))
+	for i, c := range out {
+		n.lay[[2]int{r.id, c}] = i
+		a.Cols = append(a.Cols, memberCol(r, c))
+	}
+	keep, run := p.prune(r, down)
+	for i, m := range r.tree.members {
+		if keep != nil && !keep[i] {
+			continue
+		}
+		in := p.planMember(r, m, down, out)
+		in.Base().Cols = a.Cols
+		a.Inputs = append(a.Inputs, in)
+		a.Rows += in.Base().Rows
+		a.Cost += in.Base().Cost
+		if run != nil {
+			run.Leaf = append(run.Leaf, i)
+		}
+	}
+	a.Prune, a.Step = run, "filter"
+	n.node, n.rows, n.cost = a, max(a.Rows, 1), a.Cost
+	return p.filterOn(s, n, above)
+}
+
+// memberCol describes a column of an entry with a tree.
+func memberCol(r *rel, c int) plan.OutCol {
+	switch {
+	case c >= 0:
+		return r.cols[c]
+	case c == plan.ColRowKey:
+		return plan.OutCol{Name: "rowkey", T: types.TBytea, Hidden: true}
+	case c == plan.ColTableOID:
+		return plan.OutCol{Name: "tableoid", T: types.TOid}
+	}
+	return plan.OutCol{Name: "ctid", T: types.Of(types.OTid)}
+}
+
+// planMember scans a member of r's tree under conjuncts on r. Its output are the
+// columns out of r.
+func (p *planner) planMember(r *rel, m *catalog.Table, conj []plan.Expr, out []int) plan.Node {
+	mr := p.tableRel(m, m.Name)
+	at := catalog.ColumnMap(r.table, m)
+	col := func(c int) int {
+		if c < 0 {
+			return c
+		}
+		return at[c]
+	}
+	oid := &plan.Const{At: plan.At{T: types.TOid, Off: -1}, Val: types.Int(types.TOid, int64(m.OID))}
+	local := make([]plan.Expr, len(conj))
+	for i, c := range conj {
+		local[i] = plan.Map(c, func(x plan.Expr) plan.Expr {
+			v, ok := x.(*plan.Var)
+			if !ok || v.Rel != r.id {
+				return x
+			}
+			if v.Col == plan.ColTableOID {
+				return oid
+			}
+			w := *v
+			w.Rel, w.Col = mr.id, col(v.Col)
+			return &w
+		})
+	}
+	s := &state{q: &query{}, b: &block{rels: map[int]*rel{mr.id: mr}}, need: map[int]map[int]bool{mr.id: {}}}
+	for _, c := range out {
+		if c != plan.ColTableOID {
+			s.need[mr.id][col(c)] = true
+		}
+	}
+	n := p.planScan(s, &unit{rel: mr, rels: map[int]bool{mr.id: true}, local: local}, nil)
+	pr := &plan.Project{Input: n.node}
+	same := len(n.node.Base().Cols) == len(out)
+	for i, c := range out {
+		if c == plan.ColTableOID {
+			pr.Exprs, same = append(pr.Exprs, oid), false
+			continue
+		}
+		k := n.lay[[2]int{mr.id, col(c)}]
+		same = same && k == i
+		pr.Exprs = append(pr.Exprs, &plan.Col{At: plan.At{T: memberCol(r, c).T, Off: -1}, Idx: k})
+	}
+	if same {
+		return n.node
+	}
+	pr.Rows, pr.Cost = n.rows, n.cost
+	return pr
+}
