@@ -184,9 +184,11 @@ func (b *tableBuilder) keyType(e *ast.IndexElem, strategy byte, c *catalog.PartK
 	ok := false
 	switch base.Kind() {
 	case types.KBool, types.KInt2, types.KInt4, types.KInt8, types.KOid, types.KFloat4, types.KFloat8, types.KNumeric, types.KText,
-		types.KBytea, types.KDate, types.KTime, types.KTimestamp, types.KTimestamptz, types.KInterval, types.KUUID, types.KEnum:
+		types.KBytea, types.KDate, types.KTime, types.KTimestamp, types.KTimestamptz, types.KInterval, types.KUUID:
 		ok = true
 	case types.KJSON, types.KPoint:
+	case types.KEnum: // ALTER TYPE would have to follow in the bounds
+		return sqlerr.Unsupported(e.Pos(), "a partition key of enum type %s", b.typeName(c.Type))
 	default:
 		return sqlerr.Unsupported(e.Pos(), "a partition key of type %s", b.typeName(c.Type))
 	}
