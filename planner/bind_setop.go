@@ -81,8 +81,13 @@ func (p *planner) bindSetOp(s *ast.Select, outer *scope) *query {
 		a := &plan.Const{At: plan.At{T: l.cols[i].T, Off: p.colOff(l, i)}, Val: types.Null(l.cols[i].T)}
 		c := &plan.Const{At: plan.At{T: r.cols[i].T, Off: p.colOff(r, i)}, Val: types.Null(r.cols[i].T)}
 		t := p.commonType(name, []plan.Expr{a, c})
-		p.castColumn(l, i, t)
-		p.castColumn(r, i, t)
+		for _, side := range []*query{l, r} {
+			if off := p.colOff(side, i); p.canCoerce(side.cols[i].T.OID, t.OID, implicit) {
+				p.castColumn(side, i, t)
+			} else {
+				failf(sqlerr.CannotCoerce, off, "%s could not convert type %s to %s", name, p.bareName(side.cols[i].T.OID), p.bareName(t.OID))
+			}
+		}
 		q.cols = append(q.cols, plan.OutCol{Name: l.cols[i].Name, T: t})
 	}
 	// ORDER BY of a set operation sees the output columns only

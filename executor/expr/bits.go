@@ -93,9 +93,6 @@ func bitFuncs(r *registry) {
 	}), "bitsubstr_no_len")
 	r.add(fn3(func(_ *callCtx, a []byte, from, n int64) ([]byte, error) {
 		if n < 0 {
-			if from+n >= 1<<31 || from+n < -1<<31 {
-				return bitSubstring(a, from, int64(bitCount(a))+1)
-			}
 			return nil, sqlerr.New(sqlerr.SubstringError, "negative substring length not allowed")
 		}
 		return bitSubstring(a, from, from+n)

@@ -27,14 +27,14 @@ func castFuncs(r *registry) {
 	r.add(fn1(numericToInt), "numeric_int2", "numeric_int4", "numeric_int8")
 	r.add(fn1(func(_ *callCtx, a types.Decimal) (float64, error) {
 		f := a.ToFloat()
-		if math.IsInf(f, 0) && a.IsFinite() {
+		if a.IsFinite() && (math.IsInf(f, 0) || f == 0 && a.Sign() != 0) {
 			return 0, sqlerr.New(sqlerr.NumericValueOutOfRange, `"%s" is out of range for type double precision`, a)
 		}
 		return f, nil
 	}), "numeric_float8")
 	r.add(fn1(func(_ *callCtx, a types.Decimal) (float64, error) {
 		f, err := strconv.ParseFloat(a.String(), 32)
-		if err != nil && a.IsFinite() {
+		if a.IsFinite() && (err != nil || f == 0 && a.Sign() != 0) {
 			return 0, sqlerr.New(sqlerr.NumericValueOutOfRange, `"%s" is out of range for type real`, a)
 		}
 		return f, nil

@@ -41,6 +41,9 @@ type dateInput struct {
 	zone       int // seconds east, when zoned
 	zoneMinus  bool
 	zoned      bool
+	gregorian  bool // a field of the Gregorian calendar was given …
+	isoWeek    bool // … or of the ISO week's
+	fraction   int  // digits of FF1 … FF6, to which the result is rounded; 0: none
 }
 
 func isSeparator(c byte) bool {
@@ -61,11 +64,29 @@ func parseByTemplate(s, f string) (*dateInput, error) {
 			continue
 		}
 		p.blanks()
+		if err := p.convention(n.key); err != nil {
+			return nil, err
+		}
 		if err := p.field(n, separatorFollows(n, nodes[i+1:])); err != nil {
 			return nil, err
 		}
 	}
 	return p, nil
+}
+
+// convention refuses fields of both calendars in one template.
+func (p *dateInput) convention(k dateKey) error {
+	switch k {
+	case keyDDD, keyDD, keyD, keyMM, keyMonth, keyMon, keyRM, keyWW, keyW, keyYcYYY, keyYYYY, keyYYY, keyYY, keyY:
+		p.gregorian = true
+	case keyIDDD, keyID, keyIW, keyIYYY, keyIYY, keyIY, keyI:
+		p.isoWeek = true
+	}
+	if p.gregorian && p.isoWeek {
+		return sqlerr.New(sqlerr.InvalidDatetimeFormat, "invalid combination of date conventions").
+			WithHint("Do not mix Gregorian and ISO week date conventions in a formatting template.")
+	}
+	return nil
 }
 
 func (p *dateInput) blanks() {
@@ -271,9 +292,11 @@ func (p *dateInput) numberField(n dateNode, open bool) error {
 			v *= 10
 		}
 		if n.key == keyMS {
-			v *= 1000
+			break // milliseconds and microseconds add up
 		}
-		key = keyUS
+		if key = keyUS; n.key == keyFF {
+			p.fraction = width
+		}
 	case keyTZH:
 		p.zoned = true
 		p.zone += v * 3600
@@ -392,6 +415,18 @@ func (p *dateInput) isoDate(week int) (time.Time, error) {
 	return monday.AddDate(0, 0, (week-1)*7+offset), nil
 }
 
+// roundMicros rounds to the given number of digits of a second; 0 keeps all.
+func roundMicros(ts int64, digits int) int64 {
+	unit := int64(1)
+	for k := digits; k > 0 && k < 6; k++ {
+		unit *= 10
+	}
+	if ts < 0 {
+		return -((-ts + unit/2) / unit * unit)
+	}
+	return (ts + unit/2) / unit * unit
+}
+
 func (p *dateInput) timestamp(loc *time.Location) (int64, error) {
 	day, err := p.date()
 	if err != nil {
@@ -411,10 +446,15 @@ func (p *dateInput) timestamp(loc *time.Location) (int64, error) {
 			hour += 12
 		}
 	}
+	micros := p.fields[keyMS]*1000 + p.fields[keyUS]
+	if micros < 0 || micros >= 1e6 {
+		return 0, p.outOfRange()
+	}
 	if hour > 23 || minute > 59 || sec > 59 || hour < 0 || minute < 0 || sec < 0 {
 		return 0, p.outOfRange()
 	}
-	ts := types.TimestampFromTime(day) + int64(hour*3600+minute*60+sec)*1e6 + int64(p.fields[keyUS])
+	ts := types.TimestampFromTime(day) + int64(hour*3600+minute*60+sec)*1e6 + int64(micros)
+	ts = roundMicros(ts, p.fraction)
 	if p.zoned {
 		return ts - int64(p.zone)*1e6, nil
 	}

@@ -16,6 +16,7 @@ type dateNode struct {
 	key   dateKey
 	text  string // the keyword as written, or the literal
 	fill  bool   // FM: no padding
+	local bool   // TM: names of the locale, which are never padded
 	th    byte   // 'T' for TH, 't' for th
 	fixed bool   // literal given in quotes
 }
@@ -68,8 +69,8 @@ const (
 	keyY
 )
 
-// dateWords lists the keywords, longer ones before their prefixes. Matching
-// ignores case; the case as written decides that of the output.
+// dateWords lists the keywords, longer ones before their prefixes. They are
+// written in one case, names also with a capital; that of the output follows.
 var dateWords = []struct {
 	word string
 	key  dateKey
@@ -104,14 +105,16 @@ func parseDateTemplate(f string) (nodes []dateNode) {
 			switch strings.ToUpper(rest[:2]) {
 			case "FM":
 				n.fill = true
-			case "FX", "TM":
+			case "TM":
+				n.local = true
+			case "FX":
 			default:
 				break prefixes
 			}
 			rest = rest[2:]
 		}
 		for _, w := range dateWords {
-			if len(rest) >= len(w.word) && strings.EqualFold(rest[:len(w.word)], w.word) {
+			if len(rest) >= len(w.word) && w.key.written(rest[:len(w.word)], w.word) {
 				n.key, n.text, rest = w.key, rest[:len(w.word)], rest[len(w.word):]
 				break
 			}
@@ -127,7 +130,7 @@ func parseDateTemplate(f string) (nodes []dateNode) {
 			nodes, f = append(nodes, dateNode{text: f[:w]}), f[w:]
 			continue
 		}
-		if len(rest) >= 2 && strings.EqualFold(rest[:2], "TH") {
+		if len(rest) >= 2 && (rest[:2] == "TH" || rest[:2] == "th") {
 			n.th, rest = rest[0], rest[2:]
 		} else if len(rest) >= 2 && rest[:2] == "SP" {
 			rest = rest[2:]
@@ -135,6 +138,18 @@ func parseDateTemplate(f string) (nodes []dateNode) {
 		nodes, f = append(nodes, n), rest
 	}
 	return nodes
+}
+
+// written reports whether text is the keyword in a case that it may have.
+func (k dateKey) written(text, word string) bool {
+	if text == word || text == strings.ToLower(word) {
+		return true
+	}
+	switch k {
+	case keyMonth, keyMon, keyDay, keyDy:
+		return text == word[:1]+strings.ToLower(word[1:])
+	}
+	return false
 }
 
 func quotedLiteral(f string) (lit, rest string) {
@@ -324,7 +339,7 @@ func (b *brokenTime) appendField(out []byte, n dateNode) ([]byte, error) {
 		s := leftZeros(b.usec, 6)
 		return append(append(out, s...), ordinal(s, n.th)...), nil
 	case keySSSS:
-		return strconv.AppendInt(out, int64(b.hour*3600+b.min*60+b.sec), 10), nil
+		return n.number(out, b.hour*3600+b.min*60+b.sec, 0), nil
 	}
 	return b.appendCalendar(out, n), nil
 }
@@ -353,11 +368,11 @@ func (b *brokenTime) appendName(out []byte, n dateNode) []byte {
 		}
 		return append(out, s...)
 	case keyMonth:
-		return append(out, padName(likeCase(monthNames[b.month-1], n.text), 9, n.fill)...)
+		return append(out, padName(likeCase(monthNames[b.month-1], n.text), 9, n.fill || n.local)...)
 	case keyMon:
 		return append(out, likeCase(monthNames[b.month-1][:3], n.text)...)
 	case keyDay:
-		return append(out, padName(likeCase(dayNames[b.wday], n.text), 9, n.fill)...)
+		return append(out, padName(likeCase(dayNames[b.wday], n.text), 9, n.fill || n.local)...)
 	case keyDy:
 		return append(out, likeCase(dayNames[b.wday][:3], n.text)...)
 	case keyD:
@@ -397,7 +412,11 @@ func (b *brokenTime) appendOffset(out []byte, n dateNode) []byte {
 	case keyTZM:
 		return append(out, two(off/60%60)...)
 	}
-	out = append(append(out, sign), two(off/3600)...)
+	if out = append(out, sign); n.fill {
+		out = strconv.AppendInt(out, int64(off/3600), 10)
+	} else {
+		out = append(out, two(off/3600)...)
+	}
 	if off%3600 != 0 {
 		out = append(append(out, ':'), two(off/60%60)...)
 	}

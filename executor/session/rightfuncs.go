@@ -245,6 +245,9 @@ func (c *catalogCall) hasRole(role string, of types.Datum, list string) (types.D
 // aclDefault answers acldefault(kind, owner): the ACL that NULL stands for.
 func (c *catalogCall) aclDefault() (types.Datum, error) {
 	kind := c.str(0)
+	if len(kind) == 1 && !strings.Contains("crstndfplLSFT", kind) {
+		return types.Datum{}, sqlerr.New(sqlerr.InternalError, "unrecognized objtype abbreviation: %s", kind)
+	}
 	owner, ok := c.snapshot().Object(c.oid(1)).(*catalog.Role)
 	if len(kind) != 1 || !ok {
 		return c.null()
