@@ -77,6 +77,7 @@ func (w *xmlWriter) roles() {
 // database writes a DataBase element with everything in it.
 func (w *xmlWriter) database(d *Database) {
 	a := w.common(&d.Common, "dataBaseName")
+	aclAttr(&a, d.ACL)
 	w.open("DataBase", a)
 	w.settings(d.Settings)
 	w.defaultPrivileges(d.Defaults)

@@ -89,6 +89,7 @@ func Statements(old *catalog.Snapshot, oldDB types.OID, to *catalog.Snapshot, db
 	d.makeParts()
 	d.makeViews()
 	d.comments()
+	d.privileges()
 	d.dropTypes()
 	d.dropSchemas()
 	d.dropRoles()
@@ -104,34 +105,30 @@ func (d *differ) roles() {
 	for _, r := range sortByName(d.b.snap.Roles()) {
 		old := d.a.snap.Role(r.Name)
 		name := catalog.QuoteIdent(r.Name)
-		switch opts := roleOptions(r); {
-		case strings.HasPrefix(r.Name, "pg_"):
+		opts := roleOptions(r)
+		if strings.HasPrefix(r.Name, "pg_") {
 			continue
-		case old == nil:
-			d.add("CREATE ROLE ", name, " ", opts)
-		case opts != roleOptions(old):
-			d.add("ALTER ROLE ", name, " ", opts)
 		}
-		var had []string
-		var set map[string]string
+		was := &catalog.Role{}
 		if old != nil {
-			had, set = old.MemberOf, old.Settings
+			was = old
 		}
-		d.pairs("ALTER ROLE "+name, set, r.Settings)
-		for _, m := range had {
-			if !slices.Contains(r.MemberOf, m) && d.b.snap.Role(m) != nil {
-				d.refuse("REVOKE of role %s from %s", m, r.Name)
-			}
+		until := validUntil(r)
+		if until == validUntil(was) {
+			until = ""
 		}
+		switch {
+		case old == nil:
+			d.add("CREATE ROLE ", name, " ", opts, until)
+		case opts != roleOptions(old):
+			d.add("ALTER ROLE ", name, " ", opts, until)
+		case until != "":
+			d.add("ALTER ROLE ", name, until)
+		}
+		d.comment("ROLE", name, was.Comment, r.Comment)
+		d.pairs("ALTER ROLE "+name, was.Settings, r.Settings)
 	}
-	for _, r := range sortByName(d.b.snap.Roles()) {
-		old := d.a.snap.Role(r.Name)
-		for _, m := range r.MemberOf {
-			if old == nil || !slices.Contains(old.MemberOf, m) {
-				d.add("GRANT ", catalog.QuoteIdent(m), " TO ", catalog.QuoteIdent(r.Name))
-			}
-		}
-	}
+	d.memberships()
 }
 
 func sortByName(list []*catalog.Role) []*catalog.Role {
@@ -194,17 +191,7 @@ func settingValue(k, v string) string {
 
 // settings are those of the database.
 func (d *differ) settings() {
-	var old, to *catalog.Database
-	for _, x := range d.a.snap.Databases() {
-		if x.OID == d.a.db {
-			old = x
-		}
-	}
-	for _, x := range d.b.snap.Databases() {
-		if x.OID == d.b.db {
-			to = x
-		}
-	}
+	old, to := d.a.database(), d.b.database()
 	name := catalog.QuoteIdent(to.Name)
 	if old.Name != to.Name {
 		// The statements run in the old database, whatever its name.
@@ -217,25 +204,33 @@ func (d *differ) settings() {
 	d.comment("DATABASE", name, old.Comment, to.Comment)
 }
 
+// functions are the side's, by name and arguments.
+func (d *side) functions() map[string]*catalog.Function {
+	m := map[string]*catalog.Function{}
+	for _, f := range d.snap.AllFunctions(d.db) {
+		args, _ := d.env.GetFunctionIdentityArguments(f.OID)
+		m[catalog.QualifiedIdent(f.Schema, f.Name)+"("+args+")"] = f
+	}
+	return m
+}
+
 // functions must be equal: there is no DDL for them.
 func (d *differ) functions() {
-	text := func(s *side) map[string]string {
-		m := map[string]string{}
-		for _, f := range s.snap.AllFunctions(s.db) {
-			def, _ := s.env.GetFunctionDef(f.OID)
-			args, _ := s.env.GetFunctionIdentityArguments(f.OID)
-			m[catalog.QualifiedIdent(f.Schema, f.Name)+"("+args+")"] = def
-		}
-		return m
-	}
-	old, to := text(d.a), text(d.b)
+	old, to := d.a.functions(), d.b.functions()
 	for _, n := range sortedKeys(to) {
-		if old[n] != to[n] {
+		was := old[n]
+		if was == nil {
+			d.refuse("CREATE FUNCTION %s", n)
+			continue
+		}
+		a, _ := d.a.env.GetFunctionDef(was.OID)
+		b, _ := d.b.env.GetFunctionDef(to[n].OID)
+		if a != b {
 			d.refuse("CREATE FUNCTION %s", n)
 		}
 	}
 	for _, n := range sortedKeys(old) {
-		if _, ok := to[n]; !ok {
+		if to[n] == nil {
 			d.refuse("DROP FUNCTION %s", n)
 		}
 	}

@@ -9,12 +9,15 @@
 // The order: what stands in the way is dropped, dependents first (views, foreign
 // keys, indexes, constraints, defaults, tables, columns, sequences); then schemas,
 // types, sequences, tables and columns are made and changed; then constraints,
-// indexes, foreign keys and views; then what types and schemas are left over goes.
+// indexes, foreign keys and views, then the grants on them all and the default
+// privileges; then what types, schemas and roles are left over goes.
 //
 // ALTER TABLE adds columns at the end. A column that has another place in the new
 // schema is added again there, gets the values of the old one, and the old one is
 // dropped.
 //
-// A difference for which there is no DDL is an error that names the object. File
-// names and statistics are no part of a schema and are not compared.
+// A difference for which there is no DDL is an error that names the object: such
+// are functions, region clustering, and privileges that someone else than the
+// owner granted. File names and statistics are no part of a schema and are not
+// compared; passwords are in no document.
 package diff

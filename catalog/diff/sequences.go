@@ -82,6 +82,9 @@ func (d *differ) linkSequences() {
 				continue
 			}
 		}
+		// A sequence belongs to a column of a table of the same owner, and then
+		// follows it.
+		d.add("ALTER SEQUENCE ", n, " OWNER TO ", catalog.QuoteIdent(q.Owner))
 		d.add("ALTER SEQUENCE ", n, " OWNED BY ", table, ".", catalog.QuoteIdent(column))
 	}
 }

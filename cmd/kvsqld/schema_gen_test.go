@@ -87,6 +87,56 @@ func (g *schemaGen) statements() []string {
 			}
 		}
 	}
+	return append(out, g.privileges(tables)...)
+}
+
+// privileges returns roles, and grants on the tables and what else there is.
+func (g *schemaGen) privileges(tables []string) (out []string) {
+	add := func(format string, a ...any) { out = append(out, fmt.Sprintf(format, a...)) }
+	roles := []string{"clerk", `"Big Boss"`}
+	for _, r := range roles {
+		if g.chance("role left out", 4) {
+			continue
+		}
+		add("CREATE ROLE %s%s", r, g.pick("valid until", "", " VALID UNTIL '2030-01-02 03:04:05.25+00'", " LOGIN VALID UNTIL 'infinity'"))
+		if g.chance("comment", 4) {
+			add("COMMENT ON ROLE %s IS 'a role'", r)
+		}
+	}
+	if g.chance("member", 2) {
+		add(`GRANT clerk TO "Big Boss"%s`, g.pick("admin", "", " WITH ADMIN OPTION"))
+	}
+	for range rapid.IntRange(0, 6).Draw(g.t, "grants") {
+		t, to := g.pick("granted table", tables...), g.pick("grantee", append(roles, "PUBLIC")...)
+		with := ""
+		if to != "PUBLIC" {
+			with = g.pick("option", "", " WITH GRANT OPTION")
+		}
+		switch rapid.IntRange(0, 11).Draw(g.t, "grant") {
+		case 0, 1:
+			add("GRANT %s ON %s TO %s%s", g.pick("privileges", "SELECT", "INSERT, UPDATE", "ALL"), t, to, with)
+		case 2:
+			add("GRANT %s (k) ON %s TO %s%s", g.pick("column privileges", "SELECT", "UPDATE, REFERENCES"), t, to, with)
+		case 3:
+			add("GRANT USAGE ON SCHEMA public TO %s%s", to, with)
+		case 4:
+			add("REVOKE USAGE ON TYPE %s FROM PUBLIC", g.pick("type", "mood", "name_text"))
+		case 5:
+			add("GRANT USAGE ON SEQUENCE counter TO %s%s", to, with)
+		case 6:
+			add("GRANT SELECT ON v0 TO %s%s", to, with)
+		case 7:
+			add("ALTER TABLE %s OWNER TO %s", t, g.pick("owner", roles...))
+		case 8:
+			add("ALTER DEFAULT PRIVILEGES %sGRANT SELECT ON TABLES TO %s%s", g.pick("default in", "", "IN SCHEMA public "), to, with)
+		case 9:
+			add("ALTER DEFAULT PRIVILEGES FOR ROLE clerk REVOKE %s FROM PUBLIC", g.pick("default", "EXECUTE ON FUNCTIONS", "USAGE ON TYPES"))
+		case 10:
+			add("REVOKE %s ON %s FROM postgres", g.pick("revoked", "INSERT", "ALL"), t)
+		case 11:
+			add("GRANT %s ON DATABASE postgres TO %s%s", g.pick("database privileges", "CONNECT", "CREATE, TEMPORARY"), to, with)
+		}
+	}
 	return out
 }
 

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -167,7 +168,28 @@ func firstDifference(want, got string) string {
 
 // stateOfSequences is no part of what a diff makes equal, nor are statistics and
 // the names of files.
-var stateOfSequences = regexp.MustCompile(` (lastValue|isCalled|fileName)="[^"]*"|(?s)<Statistics>.*?</Statistics>`)
+// Grants are compared as rights: two lists of them can mean the same.
+var stateOfSequences = regexp.MustCompile(` (lastValue|isCalled|fileName|validUntil|acl)="[^"]*"|(?s)<Statistics>.*?</Statistics>|\s*<DefaultPrivileges>.*?</DefaultPrivileges>`)
+
+// rights are all grants of the database and the memberships of roles.
+const rights = `
+SELECT concat_ws(' ', 'relation', n.nspname, relname, a.grantor::regrole, a.grantee::regrole, privilege_type, is_grantable)
+  FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace,
+       aclexplode(coalesce(relacl, acldefault(CASE relkind WHEN 'S' THEN 's' ELSE 'r' END::"char", relowner))) a
+  WHERE relkind IN ('r', 'v', 'm', 'S') AND n.nspname IN ('public', 'My Schema')
+UNION ALL SELECT concat_ws(' ', 'column', attrelid::regclass, attname, a.grantor::regrole, a.grantee::regrole, privilege_type, is_grantable)
+  FROM pg_attribute, aclexplode(attacl) a WHERE attacl IS NOT NULL AND NOT attisdropped
+UNION ALL SELECT concat_ws(' ', 'schema', nspname, a.grantor::regrole, a.grantee::regrole, privilege_type, is_grantable)
+  FROM pg_namespace, aclexplode(coalesce(nspacl, acldefault('n', nspowner))) a WHERE nspname IN ('public', 'My Schema')
+UNION ALL SELECT concat_ws(' ', 'type', typname, a.grantor::regrole, a.grantee::regrole, privilege_type, is_grantable)
+  FROM pg_type, aclexplode(coalesce(typacl, acldefault('T', typowner))) a WHERE typname IN ('mood', 'name_text', 'pair')
+UNION ALL SELECT concat_ws(' ', 'database', datname, a.grantor::regrole, a.grantee::regrole, privilege_type, is_grantable)
+  FROM pg_database, aclexplode(coalesce(datacl, acldefault('d', datdba))) a WHERE datname = current_database()
+UNION ALL SELECT concat_ws(' ', 'default', defaclrole::regrole, coalesce(nspname, '-'), defaclobjtype, a.grantor::regrole, a.grantee::regrole, privilege_type, is_grantable)
+  FROM pg_default_acl LEFT JOIN pg_namespace n ON n.oid = defaclnamespace, aclexplode(defaclacl) a
+UNION ALL SELECT concat_ws(' ', 'member', roleid::regrole, member::regrole, admin_option) FROM pg_auth_members
+UNION ALL SELECT concat_ws(' ', 'role', rolname, nullif(rolvaliduntil, 'infinity')) FROM pg_roles
+ORDER BY 1`
 
 // TestCatalogDiff applies the statements of the difference between two random
 // schemas to a database of the first one, which then has the second.
@@ -182,10 +204,11 @@ func TestCatalogDiff(t *testing.T) {
 			return path
 		}
 		var old, to string
-		var made []string
+		var made, wantRights []string
 		withServer(t, rt, func(s *schemaServer) {
 			made = s.make(newSchemaGen(rt).statements())
 			to = s.export()
+			wantRights = s.strings(rights)
 		})
 		newFile := write("new.xml", to)
 		withServer(t, rt, func(s *schemaServer) {
@@ -215,6 +238,14 @@ func TestCatalogDiff(t *testing.T) {
 			want, got := stateOfSequences.ReplaceAllString(to, ""), stateOfSequences.ReplaceAllString(s.export(), "")
 			if got != want {
 				rt.Fatalf("%s\nscript:\n%s\nold:\n%s\nnew:\n%s", firstDifference(want, got), script.String(), strings.Join(before, ";\n"), strings.Join(made, ";\n"))
+			}
+			if got := s.strings(rights); !slices.Equal(got, wantRights) {
+				rt.Fatalf("%s\nscript:\n%s\nold:\n%s\nnew:\n%s", firstDifference(strings.Join(wantRights, "\n"), strings.Join(got, "\n")), script.String(),
+					strings.Join(before, ";\n"), strings.Join(made, ";\n"))
+			}
+			script.Reset()
+			if err := diffFiles(write("old.xml", s.export()), newFile, "", &script); err != nil || script.Len() > 0 {
+				rt.Fatalf("a difference is left: %v\n%s", err, script.String())
 			}
 			now := s.keys()
 			for table, keys := range kept {
