@@ -33,7 +33,7 @@
 //
 // Constructs that PostgreSQL has and kvsqld has not are refused by name: as
 // ast.Unsupported when they are whole statements (CREATE TRIGGER), else with
-// 0A000 (XMLTABLE, TREAT, SEARCH and CYCLE clauses, …). What is no SQL is 42601.
+// 0A000 (XMLTABLE, TREAT, …). What is no SQL is 42601.
 //
 // Nesting is bounded (54001): the recursion never exhausts the stack, and no
 // tree is deeper than the bound on chains of operators.

@@ -237,16 +237,73 @@ func (p *parser) with() *ast.With {
 		c.Stmt = p.preparable()
 		p.expect(KindRParen)
 		if p.isKw(kwSearch) {
-			p.unsupported(p.off(), "SEARCH clause")
+			c.Search = p.search()
 		}
 		if p.isKw(kwCycle) {
-			p.unsupported(p.off(), "CYCLE clause")
+			c.Cycle = p.cycle()
 		}
 		w.CTEs = append(w.CTEs, c)
 		if !p.accept(KindComma) {
 			return w
 		}
 	}
+}
+
+// search is SEARCH {DEPTH|BREADTH} FIRST BY columns SET column.
+func (p *parser) search() *ast.Search {
+	s := &ast.Search{Off: p.off()}
+	p.next()
+	if s.Breadth = p.acceptKw(kwBreadth); !s.Breadth {
+		p.expectKw(kwDepth)
+	}
+	p.expectKws(kwFirst, kwBy)
+	s.By = p.colIDs()
+	p.expectKw(kwSet)
+	s.Set = p.colID()
+	return s
+}
+
+// cycle is CYCLE columns SET column [TO literal DEFAULT literal] USING column.
+func (p *parser) cycle() *ast.Cycle {
+	c := &ast.Cycle{Off: p.off(), Value: &ast.Const{Off: -1, Kind: ast.ConstBool, Val: "true"},
+		Default: &ast.Const{Off: -1, Kind: ast.ConstBool, Val: "false"}}
+	p.next()
+	c.Cols = p.colIDs()
+	p.expectKw(kwSet)
+	c.Mark = p.colID()
+	if p.acceptKw(kwTo) {
+		c.Value = p.literal()
+		p.expectKw(kwDefault)
+		c.Default = p.literal()
+	}
+	p.expectKw(kwUsing)
+	c.Path = p.colID()
+	return c
+}
+
+// colIDs is a list of column names without parentheses.
+func (p *parser) colIDs() []string {
+	l := []string{p.colID()}
+	for p.accept(KindComma) {
+		l = append(l, p.colID())
+	}
+	return l
+}
+
+// literal is a constant, possibly with its type in front of it.
+func (p *parser) literal() ast.Expr {
+	at := p.tok()
+	x := p.primary()
+	switch c := x.(type) {
+	case *ast.Const:
+		return c
+	case *ast.Cast:
+		if c.Literal {
+			return c
+		}
+	}
+	p.syntaxErrAt(at)
+	return nil
 }
 
 // preparable is a query, INSERT, UPDATE, DELETE or MERGE, with its WITH.

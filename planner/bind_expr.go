@@ -120,6 +120,8 @@ func (b *binder) expr(e ast.Expr) plan.Expr {
 		return r
 	case *ast.Index:
 		return b.subscript(e)
+	case depthOf:
+		return &plan.FieldOf{At: plan.At{T: types.TInt8, Off: -1}, X: b.expr(e.of)}
 	case *ast.Field:
 		if e.Name == "*" {
 			failf(sqlerr.SyntaxError, e.Pos(), "row expansion via \"*\" is not supported here")

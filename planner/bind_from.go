@@ -65,6 +65,10 @@ func (p *planner) bindFrom(f ast.FromItem, sc *scope, bl *block) (*joinItem, []*
 		r.lateral = f.Lateral
 		bl.rels[r.id] = r
 		return &joinItem{rel: r}, []*nsItem{p.relNames(r, f.Cols, f.Pos())}
+	case boundQuery:
+		r := p.queryRel(f.q, boundName)
+		bl.rels[r.id] = r
+		return &joinItem{rel: r}, []*nsItem{p.relNames(r, nil, -1)}
 	case *ast.FuncRef:
 		return p.funcRef(f, sc, bl)
 	case *ast.Join:
@@ -98,7 +102,7 @@ func (p *planner) relNames(r *rel, aliases []string, off int) *nsItem {
 			name = aliases[live]
 		}
 		live++
-		it.cols = append(it.cols, nsCol{name, &plan.Var{At: plan.At{T: c.T, Off: -1}, Rel: r.id, Col: i, Name: name}})
+		it.cols = append(it.cols, nsCol{name: name, x: &plan.Var{At: plan.At{T: c.T, Off: -1}, Rel: r.id, Col: i, Name: name}})
 	}
 	if len(aliases) > live {
 		failf(sqlerr.InvalidColumnReference, off, "table \"%s\" has %d columns available but %d columns specified", r.alias, live, len(aliases))
@@ -156,7 +160,13 @@ func (p *planner) tableRef(f *ast.TableRef, sc *scope) (*rel, *nsItem) {
 	if len(f.Name.Parts) == 1 {
 		if def := sc.findCTE(f.Name.Parts[0]); def != nil {
 			r := p.cteRel(def, alias, f.Pos())
-			return r, p.relNames(r, f.Cols, f.Pos())
+			it := p.relNames(r, f.Cols, f.Pos())
+			if def.binding {
+				for i := len(it.cols) - def.extra; i < len(it.cols); i++ {
+					it.cols[i].hidden = true
+				}
+			}
+			return r, it
 		}
 	}
 	obj := p.mustRelation(&f.Name)
@@ -420,7 +430,7 @@ func (p *planner) join(f *ast.Join, sc *scope, bl *block) (*joinItem, []*nsItem)
 					name = f.Cols[i]
 				}
 				i++
-				it.cols = append(it.cols, nsCol{name, c.x})
+				it.cols = append(it.cols, nsCol{name, c.x, c.hidden})
 			}
 		}
 		if len(f.Cols) > i {
@@ -482,7 +492,7 @@ func (p *planner) using(f *ast.Join, j *joinItem, using []string, lv, rv []nsCol
 		if _, plain := x.(*plan.Var); !plain && p.rec != nil {
 			p.rec.merged[x] = name
 		}
-		merged.cols = append(merged.cols, nsCol{name, x})
+		merged.cols = append(merged.cols, nsCol{name: name, x: x})
 	}
 	if f.UsingAlias != "" {
 		merged.name, merged.relVisible = f.UsingAlias, true

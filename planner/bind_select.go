@@ -204,6 +204,9 @@ func (p *planner) origin(t *target, bl *block) {
 func (p *planner) star(c *ast.ColumnRef, sc *scope, bl *block) {
 	add := func(it *nsItem) {
 		for _, col := range it.cols {
+			if col.hidden {
+				continue
+			}
 			if p.stars != nil {
 				ref := &ast.ColumnRef{Off: c.Off, Parts: []string{col.name}}
 				if it.name != "" {

@@ -27,6 +27,9 @@ func (p *planner) with(w *ast.With, outer *scope) (*scope, []*cteDef) {
 	for _, i := range order {
 		c := &w.CTEs[i]
 		def := &cteDef{name: c.Name, materialized: c.Materialized}
+		if (c.Search != nil || c.Cycle != nil) && (self == nil || !self[i]) {
+			failf(sqlerr.SyntaxError, c.Pos(), "WITH query is not recursive")
+		}
 		sel, isSel := c.Stmt.(*ast.Select)
 		switch {
 		case self != nil && self[i]:
@@ -66,7 +69,12 @@ func (p *planner) recursive(def *cteDef, s *ast.Select, c *ast.CTE, sc *scope) {
 	}
 	def.binding, def.unionAll = true, s.SetOp.All
 	sc.ctes[c.Name] = def
-	step := p.bindSelect(s.SetOp.R, sc)
+	var step *query
+	if c.Search != nil || c.Cycle != nil {
+		step = p.walked(def, s.SetOp, c, sc)
+	} else {
+		step = p.bindSelect(s.SetOp.R, sc)
+	}
 	def.binding = false
 	if len(step.cols) != len(def.q.cols) {
 		failf(sqlerr.SyntaxError, s.SetOp.R.Pos(), "each UNION query must have the same number of columns")

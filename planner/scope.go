@@ -35,8 +35,9 @@ type nsItem struct {
 }
 
 type nsCol struct {
-	name string
-	x    plan.Expr
+	name   string
+	x      plan.Expr
+	hidden bool // no part of *
 }
 
 // cteDef is a WITH query.
@@ -51,6 +52,7 @@ type cteDef struct {
 	stepQ        *query // recursive term
 	unionAll     bool
 	binding      bool // its own body is being bound
+	extra        int  // columns of SEARCH and CYCLE: the last ones
 }
 
 func (s *scope) findCTE(name string) *cteDef {
@@ -253,6 +255,9 @@ func (b *binder) wholeRow(it *nsItem, off int) plan.Expr {
 		r.T = types.T{OID: it.rel.rowType(), Mod: -1, User: types.KRecord}
 	}
 	for _, c := range it.cols {
+		if c.hidden {
+			continue
+		}
 		r.Elems = append(r.Elems, c.x)
 		r.Names = append(r.Names, c.name)
 	}

@@ -51,8 +51,8 @@ func (b *tableBuilder) column(c *ast.ColumnDef) error {
 		if err != nil {
 			return err
 		}
-		if k := t.Kind(); k == types.KPseudo || k == types.KVoid || t.OID == types.ORecord {
-			return sqlerr.New(sqlerr.InvalidTableDefinition, "column \"%s\" has pseudo-type %s", c.Name, types.FormatType(t))
+		if err := storable(c.Name, t); err != nil {
+			return err
 		}
 		spec.Type, spec.Dims = t, c.Type.Dims
 	}

@@ -229,6 +229,14 @@ func optionInt(o *ast.Option) (int64, error) {
 	return v, nil
 }
 
+// storable refuses types that no column of a table or view has.
+func storable(column string, t types.T) error {
+	if k := t.Kind(); k == types.KPseudo || k == types.KVoid || t.OID == types.ORecord || t.OID == types.ORecordArr {
+		return sqlerr.New(sqlerr.InvalidTableDefinition, "column \"%s\" has pseudo-type %s", column, types.FormatType(t))
+	}
+	return nil
+}
+
 // createTableAs makes a table of a query's columns and rows.
 func (x *exec) createTableAs(s *ast.CreateTable, spec *catalog.TableSpec) (string, error) {
 	q, err := planner.Plan(x.Planner(), s.As)
@@ -244,8 +252,8 @@ func (x *exec) createTableAs(s *ast.CreateTable, spec *catalog.TableSpec) (strin
 		if i < len(s.AsCols) {
 			n = s.AsCols[i]
 		}
-		if c.T.Kind() == types.KPseudo || c.T.OID == types.ORecord {
-			return "", sqlerr.New(sqlerr.InvalidTableDefinition, "column \"%s\" has pseudo-type %s", n, types.FormatType(c.T))
+		if err := storable(n, c.T); err != nil {
+			return "", err
 		}
 		spec.Columns = append(spec.Columns, catalog.ColumnSpec{Column: catalog.Column{Name: n, Type: c.T}})
 	}

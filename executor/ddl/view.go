@@ -68,6 +68,9 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 			return "", sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", n)
 		}
 		seen[n] = true
+		if err := storable(n, c.T); err != nil {
+			return "", err
+		}
 		spec.Columns = append(spec.Columns, catalog.Column{Name: n, Type: c.T})
 	}
 	for _, u := range q.Tables {

@@ -168,8 +168,42 @@ func (p *printer) with(w *With) {
 		p.put("(")
 		p.stmt(c.Stmt)
 		p.put(")")
+		p.search(c.Search)
+		p.cycle(c.Cycle)
 	}
 	p.put(" ")
+}
+
+func (p *printer) search(s *Search) {
+	if s == nil {
+		return
+	}
+	p.put(" SEARCH ")
+	if s.Breadth {
+		p.put("BREADTH")
+	} else {
+		p.put("DEPTH")
+	}
+	p.put(" FIRST BY ")
+	p.idents(s.By)
+	p.put(" SET ")
+	p.ident(s.Set)
+}
+
+func (p *printer) cycle(c *Cycle) {
+	if c == nil {
+		return
+	}
+	p.put(" CYCLE ")
+	p.idents(c.Cols)
+	p.put(" SET ")
+	p.ident(c.Mark)
+	p.put(" TO ")
+	p.expr(c.Value, 0)
+	p.put(" DEFAULT ")
+	p.expr(c.Default, 0)
+	p.put(" USING ")
+	p.ident(c.Path)
 }
 
 func (p *printer) alias(alias string, cols []string) {

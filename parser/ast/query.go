@@ -14,6 +14,24 @@ type (
 		Cols         []string
 		Materialized *bool // nil: not said
 		Stmt         Stmt  // *Select, *Insert, *Update, *Delete
+		Search       *Search
+		Cycle        *Cycle
+	}
+	// Search is SEARCH DEPTH|BREADTH FIRST BY By SET Set, behind a WITH query.
+	Search struct {
+		Off
+		Breadth bool
+		By      []string
+		Set     string
+	}
+	// Cycle is CYCLE Cols SET Mark [TO Value DEFAULT Default] USING Path; Value and
+	// Default are true and false where they are not written.
+	Cycle struct {
+		Off
+		Cols           []string
+		Mark           string
+		Value, Default Expr
+		Path           string
 	}
 	// Select is a whole query: WITH, a body (one of Values, SetOp or the select
 	// core), and ORDER BY / LIMIT / locking, which apply to the body as a whole.

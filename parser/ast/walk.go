@@ -177,6 +177,10 @@ func (w walker) with(x *With) {
 	}
 	for _, c := range x.CTEs {
 		w.stmt(c.Stmt)
+		if c.Cycle != nil {
+			w.expr(c.Cycle.Value)
+			w.expr(c.Cycle.Default)
+		}
 	}
 }
 

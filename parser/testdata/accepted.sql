@@ -354,3 +354,5 @@ values (1), (2) order by 1 limit 1 offset 1
 (values (1)) union (values (2))
 explain (costs off, timing false, format text) select 1
 explain (analyze, buffers) insert into t values (1)
+with recursive t(a) as (select 1 union all select a + 1 from t) search breadth first by a set s cycle a set c to 'Y' default 'N' using p select * from t
+with recursive t(a) as (select 1 union all select a + 1 from t) search depth first by a, b set s select * from t
