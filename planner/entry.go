@@ -50,10 +50,14 @@ func equalKey(t types.T) bool {
 }
 
 // neverFails reports whether an expression is made of comparisons of columns and
-// known values only.
+// values that are the same for all rows. One of those that cannot be computed fails
+// the statement as it does in PostgreSQL, which computes it when the scan starts.
 func neverFails(e plan.Expr) bool {
 	ok := true
 	plan.Visit(e, func(x plan.Expr) bool {
+		if sameForAll(x) {
+			return false
+		}
 		switch x := x.(type) {
 		case *plan.Var:
 			ok = ok && x.Level == 0
@@ -64,6 +68,23 @@ func neverFails(e plan.Expr) bool {
 			default:
 				ok = false
 			}
+		default:
+			ok = false
+		}
+		return ok
+	})
+	return ok
+}
+
+// sameForAll reports whether an expression reads no row and gives the same value
+// each time.
+func sameForAll(e plan.Expr) bool {
+	ok := true
+	plan.Visit(e, func(x plan.Expr) bool {
+		switch x := x.(type) {
+		case *plan.Call:
+			ok = ok && x.Proc.Volatile != 'v'
+		case *plan.Const, *plan.Param, *plan.CoerceIO, *plan.CoerceMod, *plan.Relabel:
 		default:
 			ok = false
 		}
