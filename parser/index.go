@@ -2,9 +2,9 @@ package parser
 
 import "kvsqld/parser/ast"
 
-// indexElem is a column, a function call or a parenthesised expression, with
-// collation, operator class and order.
-func (p *parser) indexElem() ast.IndexElem {
+// keyElem is a column, a function call or a parenthesised expression, with
+// collation and operator class: what the keys of indexes and of partitions share.
+func (p *parser) keyElem() ast.IndexElem {
 	e := ast.IndexElem{Off: p.off()}
 	switch {
 	case p.is(KindLParen):
@@ -23,6 +23,15 @@ func (p *parser) indexElem() ast.IndexElem {
 	if isName(p.tok(), true, false) && !p.isKw(kwNulls) {
 		n := p.anyName()
 		e.Opclass = &n
+	}
+	return e
+}
+
+// indexElem is a column, a function call or a parenthesised expression, with
+// collation, operator class and order.
+func (p *parser) indexElem() ast.IndexElem {
+	e := p.keyElem()
+	if e.Opclass != nil {
 		if p.is(KindLParen) {
 			p.unsupported(p.off(), "operator class parameters")
 		}

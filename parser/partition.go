@@ -7,26 +7,7 @@ func (p *parser) partitionKey() *ast.PartitionKey {
 	k := &ast.PartitionKey{Off: p.off(), Strategy: p.colID()}
 	p.expect(KindLParen)
 	for {
-		e := ast.IndexElem{Off: p.off()}
-		switch {
-		case p.is(KindLParen):
-			p.next()
-			e.X = p.expr()
-			p.expect(KindRParen)
-		case p.startsFunction():
-			e.X = p.tableFunction()
-		default:
-			e.Col = p.colID()
-		}
-		if p.acceptKw(kwCollate) {
-			n := p.anyName()
-			e.Collate = &n
-		}
-		if isName(p.tok(), true, false) {
-			n := p.anyName()
-			e.Opclass = &n
-		}
-		k.Elems = append(k.Elems, e)
+		k.Elems = append(k.Elems, p.keyElem())
 		if !p.accept(KindComma) {
 			break
 		}

@@ -49,15 +49,8 @@ func newRecorder() *recorder {
 		rows: map[*plan.RowCtor]*rel{}}
 }
 
-// RelNames tells what relations and their columns are called, for texts that
-// shall have other names than the catalog's.
-type RelNames interface {
-	Relation(oid types.OID) (schema, name string, ok bool)
-	Column(oid types.OID, col int) (string, bool)
-}
-
-// ViewTree binds a view's query and takes it apart. names may be nil.
-func ViewTree(c *Context, v *catalog.View, names RelNames) (t *catalog.QueryTree, err error) {
+// ViewTree binds a view's query and takes it apart.
+func ViewTree(c *Context, v *catalog.View) (t *catalog.QueryTree, err error) {
 	s, err := c.Texts.ParseQuery(v.Query)
 	if err != nil {
 		return nil, err
@@ -70,7 +63,7 @@ func ViewTree(c *Context, v *catalog.View, names RelNames) (t *catalog.QueryTree
 	p.rec = newRecorder()
 	q := p.bindSelect(s, nil)
 	p.resolveUnknowns(q)
-	w := &treeWriter{planner: p, names: names, refs: map[int]string{}, taken: map[string]bool{"old": true, "new": true}}
+	w := &treeWriter{planner: p, refs: map[int]string{}, taken: map[string]bool{"old": true, "new": true}}
 	var cols []string
 	for i := range v.Columns {
 		cols = append(cols, v.Columns[i].Name)
@@ -82,7 +75,6 @@ func ViewTree(c *Context, v *catalog.View, names RelNames) (t *catalog.QueryTree
 // those of the queries around it.
 type treeWriter struct {
 	*planner
-	names RelNames
 	refs  map[int]string // names of entries
 	taken map[string]bool
 	// pieces of the expression that is being written
@@ -337,7 +329,7 @@ func (w *treeWriter) nameEntries(f ast.FromItem) {
 	name := r.alias
 	if t, ok := f.(*ast.TableRef); ok && t.Alias == "" {
 		if rel := r.relation(); rel != nil {
-			_, name = w.relName(rel)
+			_, name = rel.RelName()
 		}
 	}
 	base := name
@@ -363,24 +355,13 @@ func (r *rel) relation() catalog.Relation {
 	return nil
 }
 
-func (w *treeWriter) relName(r catalog.Relation) (schema, name string) {
-	if w.names != nil {
-		if schema, name, ok := w.names.Relation(r.ObjectOID()); ok {
-			return schema, name
-		}
-	}
-	return r.RelName()
-}
-
 // colName is what a column of an entry is called in the text.
 func (w *treeWriter) colName(r *rel, col int) string {
 	name := ""
 	if col < len(r.cols) {
 		name = r.cols[col].Name
 	}
-	real := name
 	if rel := r.relation(); rel != nil {
-		real = w.realName(rel, col)
 		name = rel.RelColumns()[col].Name
 	}
 	for _, c := range r.names {
@@ -388,16 +369,7 @@ func (w *treeWriter) colName(r *rel, col int) string {
 			return c.name // by an alias
 		}
 	}
-	return real
-}
-
-func (w *treeWriter) realName(r catalog.Relation, col int) string {
-	if w.names != nil {
-		if n, ok := w.names.Column(r.ObjectOID(), col); ok {
-			return n
-		}
-	}
-	return r.RelColumns()[col].Name
+	return name
 }
 
 func (w *treeWriter) from(f ast.FromItem) catalog.FromTree {
@@ -426,14 +398,14 @@ func (w *treeWriter) from(f ast.FromItem) catalog.FromTree {
 	case *ast.TableRef:
 		out.Only = f.Only
 		if rel := r.relation(); rel != nil {
-			out.Schema, out.Table = w.relName(rel)
+			out.Schema, out.Table = rel.RelName()
 			changed := false
 			var cols []string
 			for i, c := range rel.RelColumns() {
 				if !c.Dropped {
 					name := w.colName(r, i)
 					cols = append(cols, name)
-					changed = changed || name != w.realName(rel, i)
+					changed = changed || name != rel.RelColumns()[i].Name
 				}
 			}
 			if changed {

@@ -202,17 +202,22 @@ func degreeFuncs(r *registry) {
 		}
 		return sign * cosQ1(x)
 	}
+	// firstQuadrant is the angle in [0, 90] with the same tangent but for its sign.
+	firstQuadrant := func(x float64) (y, sign float64) {
+		y, sign = math.Mod(x, 360), 1
+		if y < 0 {
+			y, sign = -y, -1
+		}
+		if y > 180 {
+			y, sign = 360-y, -sign
+		}
+		if y > 90 {
+			y, sign = 180-y, -sign
+		}
+		return y, sign
+	}
 	tand := func(x float64) float64 {
-		x, sign := math.Mod(x, 360), 1.0
-		if x < 0 {
-			x, sign = -x, -1
-		}
-		if x > 180 {
-			x, sign = 360-x, -sign
-		}
-		if x > 90 {
-			x, sign = 180-x, -sign
-		}
+		x, sign := firstQuadrant(x)
 		v := sign * (sinQ1(x) / cosQ1(x) / (sinQ1(45) / cosQ1(45)))
 		if v == 0 {
 			return 0
@@ -220,16 +225,7 @@ func degreeFuncs(r *registry) {
 		return v
 	}
 	cotd := func(x float64) float64 {
-		x, sign := math.Mod(x, 360), 1.0
-		if x < 0 {
-			x, sign = -x, -1
-		}
-		if x > 180 {
-			x, sign = 360-x, -sign
-		}
-		if x > 90 {
-			x, sign = 180-x, -sign
-		}
+		x, sign := firstQuadrant(x)
 		if v := sign * (cosQ1(x) / sinQ1(x) / (cosQ1(45) / sinQ1(45))); v != 0 {
 			return v
 		}

@@ -39,7 +39,7 @@ func (s *Session) updatable(v *catalog.View) (int, []bool) {
 
 // viewTree analyses a view's query for its text.
 func (s *Session) viewTree(v *catalog.View) (*catalog.QueryTree, error) {
-	return planner.ViewTree(s.planContext(s.snapshot()), v, nil)
+	return planner.ViewTree(s.planContext(s.snapshot()), v)
 }
 
 // regionRows lists the regions of a region-clustered table.
