@@ -9,7 +9,9 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -365,4 +367,28 @@ func TestConnectionRefusals(t *testing.T) {
 		t.Error("TLS was agreed on without a certificate")
 	}
 	alive(t, srv)
+}
+
+// TestLittleAddressSpace starts a server whose process may not map as much as is
+// kept for a growing file.
+func TestLittleAddressSpace(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("ulimit -v is Linux's")
+	}
+	const limit = "6000000" // KiB
+	cmd := exec.Command("sh", "-c", "ulimit -v "+limit+` && exec "$0" "$@"`, os.Args[0], "serve", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--log-format", "json")
+	c := startChildAs(t, cmd)
+	ctx := t.Context()
+	conn, err := c.connect(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, "CREATE TABLE a (v text); INSERT INTO a SELECT repeat('x', 1000) FROM generate_series(1, 100000)"); err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := conn.QueryRow(ctx, "SELECT count(*) FROM a").Scan(&n); err != nil || n != 100000 {
+		t.Fatal(n, err)
+	}
 }

@@ -33,7 +33,12 @@ type child struct {
 // that it is ready.
 func startChild(t *testing.T, dir string) *child {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "serve", "--data", dir, "--listen", "127.0.0.1:0", "--log-format", "json")
+	return startChildAs(t, exec.Command(os.Args[0], "serve", "--data", dir, "--listen", "127.0.0.1:0", "--log-format", "json"))
+}
+
+// startChildAs starts "kvsqld serve" by a command.
+func startChildAs(t *testing.T, cmd *exec.Cmd) *child {
+	t.Helper()
 	cmd.Env = append(os.Environ(), crashChild+"=1")
 	log, err := cmd.StderrPipe()
 	if err != nil {

@@ -224,11 +224,13 @@ func inspect(path string, opt *Options) (_ *head, err error) {
 	})
 }
 
-// The address space kept for a file where the options do not say, and where the
-// process may not have as much.
+// The address space kept for a file where the options do not say: as a rule, on a
+// system where that much is disk space, and the least where the process may not
+// have more (ulimit -v).
 const (
-	mmapBytes = 1 << 40
-	mmapLeast = 16 << 30
+	mmapBytes   = 1 << 40
+	mmapWindows = 16 << 30
+	mmapLeast   = 64 << 20
 )
 
 // openFile opens a data file for writing. sums is nil for one that has none yet.
@@ -247,13 +249,20 @@ func openFile(path string, opt *Options, s *sums) (*dataFile, error) {
 	if opt.MmapBytes == 0 {
 		bo.InitialMmapSize = max(mmapBytes, 4*int(size))
 		if runtime.GOOS == "windows" { // there a file is made as long as its mapping
-			bo.InitialMmapSize = max(mmapLeast, 4*int(size))
+			bo.InitialMmapSize = max(mmapWindows, 4*int(size))
 		}
 	}
 	db, osf, err := mapFile(path, bo)
-	if opt.MmapBytes == 0 && errors.Is(err, syscall.ENOMEM) {
-		bo.InitialMmapSize = max(mmapLeast, 4*int(size))
-		db, osf, err = mapFile(path, bo)
+	least := max(mmapLeast, 2*int(size))
+	for opt.MmapBytes == 0 && errors.Is(err, syscall.ENOMEM) && bo.InitialMmapSize > least {
+		bo.InitialMmapSize = max(bo.InitialMmapSize/4, least)
+		if db, osf, err = mapFile(path, bo); err == nil { // the memory needs what is left
+			if err = db.Close(); err == nil {
+				bo.InitialMmapSize = max(bo.InitialMmapSize/4, least)
+				db, osf, err = mapFile(path, bo)
+			}
+			break
+		}
 	}
 	if err != nil {
 		return nil, openError(err)
