@@ -44,6 +44,14 @@ func findPart(parent *Table, ix *Index, child *Table, at []int) *Index {
 }
 
 func samePart(parent *Table, ix *Index, child *Table, own *Index, at []int) bool {
+	// A constraint's index is a part only with a constraint of its own.
+	u, pu := child.uniqueOf(own), parent.uniqueOf(ix)
+	return sameIndex(ix, own, at) && (pu == nil || u != nil && u.Primary == pu.Primary && u.Deferrable == pu.Deferrable)
+}
+
+// sameIndex reports whether an index of a partition has the definition of one of
+// its parent.
+func sameIndex(ix, own *Index, at []int) bool {
 	if own.Unique != ix.Unique || own.Kind != ix.Kind || own.Where != ix.Where || own.NullsNotDistinct != ix.NullsNotDistinct ||
 		len(own.Keys) != len(ix.Keys) || !slices.Equal(own.Include, mapped(ix.Include, at)) {
 		return false
@@ -57,9 +65,7 @@ func samePart(parent *Table, ix *Index, child *Table, own *Index, at []int) bool
 			return false
 		}
 	}
-	// A constraint's index is a part only with a constraint of its own.
-	u, pu := child.uniqueOf(own), parent.uniqueOf(ix)
-	return pu == nil || u != nil && u.Primary == pu.Primary && u.Deferrable == pu.Deferrable
+	return true
 }
 
 func sameForeignKey(fk, own *ForeignKey, at []int) bool {

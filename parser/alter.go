@@ -68,6 +68,10 @@ func (p *parser) alterRelation(off ast.Off, kind string, words int) ast.Stmt {
 		a.Actions = []ast.AlterAction{act}
 		return a
 	}
+	if act, ok := p.partitionAction(kind); ok {
+		a.Actions = []ast.AlterAction{act}
+		return a
+	}
 	for {
 		a.Actions = append(a.Actions, p.alterAction())
 		if !p.accept(KindComma) {
@@ -156,7 +160,7 @@ func (p *parser) alterAction() ast.AlterAction {
 	case kwSet:
 		p.next()
 		p.setAction(&act)
-	case kwEnable, kwDisable, kwInherit, kwNo, kwOf, kwNot, kwReplica, kwForce, kwAttach, kwDetach, kwDepends, kwOptions:
+	case kwEnable, kwDisable, kwInherit, kwNo, kwOf, kwNot, kwReplica, kwForce, kwDepends, kwOptions:
 		if !p.memberAction(&act) {
 			p.otherAction(&act)
 		}

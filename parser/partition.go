@@ -100,34 +100,48 @@ func (p *parser) partitionOf(t *ast.CreateTable) {
 	t.Bound = p.partitionBound()
 }
 
-// memberAction is [NO] INHERIT parent and ATTACH or DETACH PARTITION; false if it
-// is none of these.
+// memberAction is [NO] INHERIT parent; false if it is neither.
 func (p *parser) memberAction(act *ast.AlterAction) bool {
-	other := func(kind string) {
-		act.Kind = kind
-		n := p.qualifiedName()
-		act.Other = &n
-	}
 	switch {
 	case p.acceptKw(kwInherit):
-		other("INHERIT")
+		p.otherName(act, "INHERIT")
 	case p.acceptKws(kwNo, kwInherit):
-		other("NO INHERIT")
-	case p.acceptKws(kwAttach, kwPartition):
-		other("ATTACH PARTITION")
-		if p.isKw(kwFor) || p.isKw(kwDefault) {
-			act.Bound = p.partitionBound()
-		}
-	case p.acceptKws(kwDetach, kwPartition):
-		other("DETACH PARTITION")
-		switch {
-		case p.acceptKw(kwConcurrently):
-			act.Options = []ast.Option{{Off: act.Off, Name: "concurrently"}}
-		case p.acceptKw(kwFinalize):
-			act.Options = []ast.Option{{Off: act.Off, Name: "finalize"}}
-		}
+		p.otherName(act, "NO INHERIT")
 	default:
 		return false
 	}
 	return true
+}
+
+func (p *parser) otherName(act *ast.AlterAction, kind string) {
+	act.Kind = kind
+	n := p.qualifiedName()
+	act.Other = &n
+}
+
+// partitionAction is ATTACH or DETACH PARTITION, which stand alone; false if it is
+// neither. An index has ATTACH PARTITION without a bound.
+func (p *parser) partitionAction(kind string) (ast.AlterAction, bool) {
+	act := ast.AlterAction{Off: p.off()}
+	switch {
+	case kind != "TABLE" && kind != "INDEX":
+		return act, false
+	case p.acceptKws(kwAttach, kwPartition):
+		p.otherName(&act, "ATTACH PARTITION")
+		if kind == "TABLE" {
+			act.Bound = p.partitionBound()
+		}
+		return act, true
+	case kind == "TABLE" && p.acceptKws(kwDetach, kwPartition):
+		p.otherName(&act, "DETACH PARTITION")
+		off := p.off()
+		switch {
+		case p.acceptKw(kwConcurrently):
+			act.Options = []ast.Option{{Off: off, Name: "concurrently"}}
+		case p.acceptKw(kwFinalize):
+			act.Options = []ast.Option{{Off: off, Name: "finalize"}}
+		}
+		return act, true
+	}
+	return act, false
 }

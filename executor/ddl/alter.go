@@ -48,6 +48,11 @@ func (x *exec) alterTable(s *ast.AlterTable) error {
 			return err
 		}
 	}
+	switch s.Actions[0].Kind {
+	case "ATTACH PARTITION", "DETACH PARTITION":
+		return x.partitionAction(r, &s.Actions[0])
+	}
+	x.only = s.Only
 	var retyped []string
 	for i := range s.Actions {
 		if err := x.inTree(oid, &s.Actions[i]); err != nil {
@@ -422,7 +427,35 @@ func (x *exec) addConstraint(t *catalog.Table, a *ast.AlterAction) error {
 			return err
 		}
 	}
+	if t.Key != nil && x.only {
+		if err := x.onlyConstraint(t, spec); err != nil {
+			return err
+		}
+	}
 	return x.addConstraintSpec(t.OID, spec)
+}
+
+// onlyConstraint prepares a constraint that a partitioned table gets without its
+// partitions.
+func (x *exec) onlyConstraint(t *catalog.Table, spec *catalog.ConstraintSpec) error {
+	spec.Only = true
+	children := x.snap().Children(t.OID)
+	if spec.Kind == 'f' && len(children) > 0 {
+		return sqlerr.New(sqlerr.InvalidTableDefinition, "cannot use ONLY for foreign key on partitioned table \"%s\" referencing relation \"%s\"", t.Name, spec.RefTable)
+	}
+	if spec.Kind != 'p' {
+		return nil
+	}
+	for _, c := range children {
+		for _, name := range spec.Cols {
+			if i := c.Col(name); i >= 0 && !c.Columns[i].NotNull {
+				return sqlerr.New(sqlerr.InvalidTableDefinition, "constraint must be added to child tables too").
+					WithDetail("Column \"%s\" of relation \"%s\" is not already NOT NULL.", name, c.Name).
+					WithHint("Do not specify the ONLY keyword.")
+			}
+		}
+	}
+	return nil
 }
 
 // addConstraintSpec adds a constraint and has the rows checked.
@@ -442,7 +475,9 @@ func (x *exec) addConstraintSpec(oid types.OID, spec *catalog.ConstraintSpec) er
 			x.after = append(x.after, func() error { return x.validate(oid, name) })
 		}
 	case 'f':
-		if !spec.NotValid {
+		if t.Key != nil {
+			x.checkNewKeys(t)
+		} else if !spec.NotValid {
 			name := t.ForeignKeys[len(t.ForeignKeys)-1].Name
 			x.after = append(x.after, func() error { return x.validate(oid, name) })
 		}
@@ -570,6 +605,10 @@ func (x *exec) alterIndexByName(s *ast.AlterTable) (bool, error) {
 		switch a.Kind {
 		case "RENAME":
 			if err := x.Change.RenameIndex(ix.OID, a.NewName); err != nil {
+				return true, err
+			}
+		case "ATTACH PARTITION":
+			if err := x.attachIndex(ix, a); err != nil {
 				return true, err
 			}
 		case "SET OPTIONS", "RESET OPTIONS", "SET STATISTICS":

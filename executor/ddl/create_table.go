@@ -128,7 +128,7 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 		_, err = x.Change.CreateIndex(t.OID, b.indexes[i])
 	}
 	if err == nil && t.Bound != nil {
-		err = x.leavesDefault(t)
+		err = x.leavesDefault(t.OID)
 	}
 	return tag, err
 }

@@ -101,6 +101,7 @@ type exec struct {
 	after    []func() error // run when the files are there: filling and checking
 	rewrites map[types.OID]rewrite
 	done     bool // files follow the catalog already
+	only     bool // ALTER TABLE ONLY
 }
 
 // rewrite says how the rows of a table are computed anew.

@@ -219,71 +219,87 @@ func (b *tableBuilder) keyType(e *ast.IndexElem, strategy byte, c *catalog.PartK
 
 // bound reads the bound of a partition and checks it against those that are there.
 func (x *exec) bound(p *catalog.Table, b *ast.PartitionBound, name string) (*catalog.PartBound, error) {
-	out := &catalog.PartBound{Default: b.Default}
-	at := func(int) int { return b.Pos() }
+	out, at, err := x.readBound(p, b)
+	if err != nil {
+		return nil, err
+	}
+	return out, partition.Of(x.snap(), p).Fits(name, out, at)
+}
+
+// readBound reads the bound of a partition; at tells where in the statement each of
+// its values stands, -1 being the whole.
+func (x *exec) readBound(p *catalog.Table, b *ast.PartitionBound) (out *catalog.PartBound, at func(i int) int, err error) {
+	out = &catalog.PartBound{Default: b.Default}
+	at = func(int) int { return b.Pos() }
 	wrong := func(kind string) error {
 		return sqlerr.New(sqlerr.InvalidTableDefinition, "invalid bound specification for a %s partition", kind).At(b.Pos())
 	}
-	var err error
 	switch {
 	case b.Default:
 		if p.Key.Strategy == catalog.PartHash {
-			return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "a hash-partitioned table may not have a default partition")
+			return nil, nil, sqlerr.New(sqlerr.InvalidTableDefinition, "a hash-partitioned table may not have a default partition")
 		}
 	case p.Key.Strategy == catalog.PartHash:
 		if !b.Hash {
-			return nil, wrong("hash")
+			return nil, nil, wrong("hash")
 		}
 		if b.Modulus <= 0 {
-			return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "modulus for hash partition must be an integer value greater than zero")
+			return nil, nil, sqlerr.New(sqlerr.InvalidTableDefinition, "modulus for hash partition must be an integer value greater than zero")
 		}
 		if b.Remainder >= b.Modulus {
-			return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "remainder for hash partition must be less than modulus")
+			return nil, nil, sqlerr.New(sqlerr.InvalidTableDefinition, "remainder for hash partition must be less than modulus")
 		}
 		out.Modulus, out.Remainder = b.Modulus, b.Remainder
 	case p.Key.Strategy == catalog.PartList:
 		if b.In == nil {
-			return nil, wrong("list")
+			return nil, nil, wrong("list")
 		}
 		var places []int
 		for _, e := range b.In {
 			d, err := x.boundValue(p, 0, e)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			if !slices.ContainsFunc(out.In, func(o types.Datum) bool { return types.Compare(o, d) == 0 }) {
 				out.In = append(out.In, d)
 				places = append(places, e.Pos())
 			}
 		}
-		at = func(i int) int { return places[i] }
+		at = placeOf(b, places)
 	default:
 		if b.From == nil {
-			return nil, wrong("range")
+			return nil, nil, wrong("range")
 		}
 		for _, side := range []struct {
 			name string
 			list []ast.Expr
 		}{{"FROM", b.From}, {"TO", b.To}} {
 			if len(side.list) != len(p.Key.Keys) {
-				return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "%s must specify exactly one value per partitioning column", side.name)
+				return nil, nil, sqlerr.New(sqlerr.InvalidTableDefinition, "%s must specify exactly one value per partitioning column", side.name)
 			}
 		}
 		if out.From, err = x.rangeBound(p, b.From); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if out.To, err = x.rangeBound(p, b.To); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		both := append(slices.Clone(b.From), b.To...)
-		at = func(i int) int { return both[i].Pos() }
+		var places []int
+		for _, e := range append(slices.Clone(b.From), b.To...) {
+			places = append(places, e.Pos())
+		}
+		at = placeOf(b, places)
 	}
-	return out, partition.Of(x.snap(), p).Fits(name, out, func(i int) int {
+	return out, at, nil
+}
+
+func placeOf(b *ast.PartitionBound, places []int) func(i int) int {
+	return func(i int) int {
 		if i < 0 {
 			return b.Pos()
 		}
-		return at(i)
-	})
+		return places[i]
+	}
 }
 
 // rangeBound reads one end of a range.
@@ -351,58 +367,6 @@ func (x *exec) boundValue(p *catalog.Table, i int, e ast.Expr) (types.Datum, err
 	return d, err
 }
 
-// leavesDefault checks that no row of the default partition belongs into a new
-// partition beside it.
-func (x *exec) leavesDefault(t *catalog.Table) error {
-	p := x.snap().Parent(t)
-	set := partition.Of(x.snap(), p)
-	if set.Def < 0 || set.Parts[set.Def].Table == t {
-		return nil
-	}
-	def := set.Parts[set.Def].Table
-	x.after = append(x.after, func() error {
-		if err := x.lock(def, kv.AccessExclusive); err != nil {
-			return err
-		}
-		bad, err := x.misplaced(p, def)
-		if err != nil || !bad {
-			return err
-		}
-		e := sqlerr.New(sqlerr.CheckViolation, "updated partition constraint for default partition \"%s\" would be violated by some row", def.Name)
-		e.Schema, e.Table = def.Schema, def.Name
-		return e
-	})
-	return nil
-}
-
-// misplaced reports whether a partition has a row that belongs elsewhere among the
-// partitions of its parent.
-func (x *exec) misplaced(p, t *catalog.Table) (bool, error) {
-	set := partition.Of(x.snap(), p)
-	keys := make([]string, len(p.Key.Keys))
-	for i := range p.Key.Keys {
-		k := &p.Key.Keys[i]
-		keys[i] = k.Expr
-		if k.Col >= 0 {
-			keys[i] = ast.QuoteIdent(p.Columns[k.Col].Name)
-		}
-	}
-	bad := false
-	key := make([]types.Datum, len(keys))
-	err := x.query("SELECT "+strings.Join(keys, ", ")+" FROM "+qualified(t), func(b vecBatch) bool {
-		for i := range b.Rows() {
-			for k := range key {
-				key[k] = b.Cols[k].Get(b.Row(i))
-			}
-			if at := set.Find(key); at < 0 || set.Parts[at].Table.OID != t.OID {
-				bad = true
-			}
-		}
-		return !bad
-	})
-	return bad, err
-}
-
 // inTree refuses changes of partitioned tables and partitions that would have to
 // be made to others as well.
 func (x *exec) inTree(oid types.OID, a *ast.AlterAction) error {
@@ -413,6 +377,14 @@ func (x *exec) inTree(oid types.OID, a *ast.AlterAction) error {
 	switch a.Kind {
 	case "RENAME", "SET SCHEMA", "OWNER", "SET STATISTICS", "SET COMPRESSION":
 		return nil
+	case "SET DEFAULT", "DROP DEFAULT":
+		if t.Key == nil || x.only {
+			return nil
+		}
+	case "ADD CONSTRAINT":
+		if t.Key == nil || a.Constraint.Kind != "CHECK" {
+			return nil
+		}
 	}
 	return sqlerr.Unsupported(a.Pos(), "ALTER TABLE %s of a partitioned table or a partition", a.Kind)
 }

@@ -20,6 +20,14 @@ import (
 	"kvsqld/wire"
 )
 
+func detachesConcurrently(stmt ast.Stmt) bool {
+	x, ok := stmt.(*ast.AlterTable)
+	if !ok || x.Actions[0].Kind != "DETACH PARTITION" {
+		return false
+	}
+	return len(x.Actions[0].Options) > 0 && x.Actions[0].Options[0].Name == "concurrently"
+}
+
 // definition runs a statement that changes the catalog. The change is recorded
 // by catalog.Change, the files follow in the same transaction, and both become
 // visible at the commit.
@@ -55,6 +63,9 @@ func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int6
 	}
 	if x, ok := c.stmt.(*ast.Drop); ok && x.Concurrently && s.block != idle {
 		return "", 0, inBlockError("DROP INDEX CONCURRENTLY")
+	}
+	if detachesConcurrently(c.stmt) && s.block != idle {
+		return "", 0, inBlockError("ALTER TABLE ... DETACH CONCURRENTLY")
 	}
 	switch c.stmt.(type) {
 	case *ast.CreateDatabase, *ast.DropDatabase:
