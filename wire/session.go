@@ -44,7 +44,7 @@ type ConnInfo struct {
 	PID        int32 // pg_backend_pid(), unique among the live connections
 	RemoteAddr net.Addr
 	LocalAddr  net.Addr
-	TLS        bool
+	TLS        *TLSInfo // nil: the connection is not encrypted
 	// Wake makes the connection call Session.Wakeup as soon as it is between
 	// two messages. It may be called from any goroutine at any time, also
 	// after the connection has ended.

@@ -136,7 +136,7 @@ func (c *conn) answerSSL(ctx context.Context) error {
 		return err
 	}
 	c.nc, c.rd.src, c.out.dst = t, t, t
-	c.info.TLS = true
+	c.info.TLS = describeTLS(t.ConnectionState())
 	return nil
 }
 

@@ -46,6 +46,8 @@ func list() []def {
 		{"pg_shadow", nil, rowsPgShadow},
 		{"pg_shdescription", nil, rowsPgShdescription},
 		{"pg_stat_activity", nil, rowsPgStatActivity},
+		{"pg_stat_gssapi", nil, rowsPgStatGSSAPI},
+		{"pg_stat_ssl", nil, rowsPgStatSSL},
 		{"pg_stat_all_indexes", nil, rowsPgStatIndexes(true, true, 3)},
 		{"pg_stat_all_tables", nil, rowsPgStatTables(true, true)},
 		{"pg_stat_database", nil, rowsPgStatDatabase},

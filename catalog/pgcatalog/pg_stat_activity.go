@@ -38,3 +38,28 @@ func rowsPgStatActivity(w *writer) {
 			opt(s.State).null().null().null().str(s.Query).str(s.BackendType).end()
 	}
 }
+
+func rowsPgStatSSL(w *writer) {
+	if w.env.Sessions == nil {
+		return
+	}
+	for _, s := range w.env.Sessions() {
+		w.int(int64(s.PID)).bool(s.TLSVersion != "")
+		if s.TLSVersion == "" {
+			w.null().null().null()
+		} else {
+			w.str(s.TLSVersion).str(s.TLSCipher).int(s.TLSBits)
+		}
+		w.null().null().null().end() // certificates of clients are not asked for
+	}
+}
+
+// rowsPgStatGSSAPI: no connection is authenticated or encrypted by GSSAPI.
+func rowsPgStatGSSAPI(w *writer) {
+	if w.env.Sessions == nil {
+		return
+	}
+	for _, s := range w.env.Sessions() {
+		w.int(int64(s.PID)).bool(false).null().bool(false).end()
+	}
+}

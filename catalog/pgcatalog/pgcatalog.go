@@ -65,7 +65,7 @@ type Setting struct {
 	BootVal, ResetVal                                                          string
 }
 
-// SessionInfo is a row of pg_stat_activity. Times are microseconds since
+// SessionInfo is a row of pg_stat_activity, pg_stat_ssl and pg_stat_gssapi. Times are microseconds since
 // 2000-01-01 UTC, 0 for unknown.
 type SessionInfo struct {
 	PID                                               int32
@@ -76,6 +76,8 @@ type SessionInfo struct {
 	BackendStart, XactStart, QueryStart, StateChanged int64
 	WaitEventType, WaitEvent, State, Query            string
 	BackendType                                       string
+	TLSVersion, TLSCipher                             string // "" without TLS
+	TLSBits                                           int64
 }
 
 // LockInfo is a row of pg_locks.

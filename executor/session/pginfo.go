@@ -212,6 +212,9 @@ func (s *Session) sessionRows() []pgcatalog.SessionInfo {
 		if t, ok := o.info.RemoteAddr.(*net.TCPAddr); ok {
 			row.ClientAddr, row.ClientPort = t.IP.String(), int32(t.Port)
 		}
+		if t := o.info.TLS; t != nil {
+			row.TLSVersion, row.TLSCipher, row.TLSBits = t.Version, t.Cipher, int64(t.Bits)
+		}
 		out = append(out, row)
 	}
 	slices.SortFunc(out, func(a, b pgcatalog.SessionInfo) int { return int(a.PID - b.PID) })
