@@ -83,6 +83,9 @@ const rowTextMax = 64
 
 // withRow adds the row that an error is about, as far as the user may know it.
 func (w *tableWriter) withRow(e *sqlerr.Error, b *vec.Batch, r int) *sqlerr.Error {
+	if x := w.shown; x != nil && x.root != w {
+		return x.root.withRow(e, relayout(b, x.toRoot, nil), r)
+	}
 	known := w.known()
 	if len(known) == 0 {
 		return e

@@ -27,6 +27,7 @@ type members struct {
 // member is one of the tables.
 type member struct {
 	w      *tableWriter
+	root   *tableWriter
 	toRoot []int // per live column of the root: where it is among the member's
 	toOwn  []int // per live column of the member: where it is among the root's, or -1
 }
@@ -54,9 +55,17 @@ func (m *members) of(t *catalog.Table) (*member, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &member{w: w, toRoot: livePositions(w, m.root), toOwn: livePositions(m.root, w)}
+	x := &member{w: w, root: m.root, toRoot: livePositions(w, m.root), toOwn: livePositions(m.root, w)}
 	m.byOID[t.OID] = x
 	return x, nil
+}
+
+// complete is the writer's completePart; errors about a row show it as the root
+// has it, which is the table that the statement names.
+func (x *member) complete(b *vec.Batch) (*vec.Batch, error) {
+	x.w.shown = x
+	defer func() { x.w.shown = nil }()
+	return x.w.completePart(b)
 }
 
 // byRow returns the member with the OID that a column has in a row.
@@ -116,7 +125,7 @@ func (m *members) insert(b *vec.Batch, ordered bool, each func(x *member, rows *
 		if err != nil {
 			return err
 		}
-		own, err := x.w.completePart(relayout(b, x.toOwn, sel))
+		own, err := x.complete(relayout(b, x.toOwn, sel))
 		if err != nil {
 			return err
 		}
@@ -240,7 +249,7 @@ func (m *members) update(x *member, c *change, each func(x *member, rows *vec.Ba
 		if err := w.lockChanged(c.keys, c.old, c.next, c.set); err != nil {
 			return err
 		}
-		next, err := w.completePart(c.next)
+		next, err := x.complete(c.next)
 		if err != nil {
 			return err
 		}
@@ -267,7 +276,7 @@ func (m *members) update(x *member, c *change, each func(x *member, rows *vec.Ba
 			if err := w.lockChanged(run.keys, run.old, run.next, run.set); err != nil {
 				return err
 			}
-			next, err := w.completePart(run.next)
+			next, err := x.complete(run.next)
 			if err != nil {
 				return err
 			}
@@ -317,7 +326,7 @@ func (m *members) move(x *member, c *change, t *catalog.Table, each func(x *memb
 	if err := x.w.lockRows(c.keys, c.old, kv.ForUpdate); err != nil {
 		return err
 	}
-	own, err := to.w.completePart(relayout(c.next, livePositions(x.w, to.w), c.next.Sel))
+	own, err := to.complete(relayout(c.next, livePositions(x.w, to.w), c.next.Sel))
 	if err != nil {
 		return err
 	}

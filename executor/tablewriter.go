@@ -35,6 +35,8 @@ type tableWriter struct {
 	refs []catalog.FKRef
 	// bound is the check of a partition's bound, nil until it is wanted.
 	bound *boundCheck
+	// shown is set while rows are checked that a statement on another table gave.
+	shown *member
 }
 
 // check is a compiled CHECK constraint.

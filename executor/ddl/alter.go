@@ -496,13 +496,21 @@ func qualified(t *catalog.Table) string {
 	return ast.QuoteIdent(t.Schema) + "." + ast.QuoteIdent(t.Name)
 }
 
+// ownRows is the table for FROM, without those that inherit from it.
+func ownRows(t *catalog.Table) string {
+	if t.Key != nil {
+		return qualified(t)
+	}
+	return "ONLY " + qualified(t)
+}
+
 // checkNotNull fails with 23502 when the column has NULLs.
 func (x *exec) checkNotNull(oid types.OID, col string) error {
 	t, err := x.table(oid)
 	if err != nil {
 		return err
 	}
-	bad, err := x.any("SELECT 1 FROM " + qualified(t) + " WHERE " + ast.QuoteIdent(col) + " IS NULL LIMIT 1")
+	bad, err := x.any("SELECT 1 FROM " + ownRows(t) + " WHERE " + ast.QuoteIdent(col) + " IS NULL LIMIT 1")
 	if err != nil {
 		return err
 	}
@@ -522,7 +530,7 @@ func (x *exec) validate(oid types.OID, name string) error {
 		if k.Name != name {
 			continue
 		}
-		bad, err := x.any("SELECT 1 FROM " + qualified(t) + " WHERE NOT (" + k.Expr + ") LIMIT 1")
+		bad, err := x.any("SELECT 1 FROM " + ownRows(t) + " WHERE NOT (" + k.Expr + ") LIMIT 1")
 		if err != nil {
 			return err
 		}
@@ -555,8 +563,8 @@ func (x *exec) validateFK(t *catalog.Table, k *catalog.ForeignKey) error {
 		on = append(on, child+" = "+parent)
 		notNull = append(notNull, child+" IS NOT NULL")
 	}
-	sql := "SELECT " + strings.Join(sel, ", ") + " FROM " + qualified(t) + " c WHERE " + strings.Join(notNull, " AND ") +
-		" AND NOT EXISTS (SELECT 1 FROM " + qualified(p) + " p WHERE " + strings.Join(on, " AND ") + ") LIMIT 1"
+	sql := "SELECT " + strings.Join(sel, ", ") + " FROM " + ownRows(t) + " c WHERE " + strings.Join(notNull, " AND ") +
+		" AND NOT EXISTS (SELECT 1 FROM " + ownRows(p) + " p WHERE " + strings.Join(on, " AND ") + ") LIMIT 1"
 	var vals []string
 	err = x.query(sql, func(b vecBatch) bool {
 		if b.Rows() > 0 {

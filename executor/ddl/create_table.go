@@ -67,8 +67,6 @@ func (x *exec) tell(severity string, code sqlerr.Code, format string, args ...an
 
 func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 	switch {
-	case len(s.Inherits) > 0:
-		return "", sqlerr.Unsupported(s.Pos(), "table inheritance")
 	case s.OfType != nil:
 		return "", sqlerr.Unsupported(s.Pos(), "CREATE TABLE OF type")
 	case s.Using != "" && s.Using != "heap":
@@ -100,11 +98,13 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 		return "", sqlerr.Unsupported(s.Pos(), "CREATE TABLE AS EXECUTE")
 	}
 	b := &tableBuilder{exec: x, spec: spec}
+	var checks []catalog.ConstraintSpec // of the parents
 	if s.PartitionOf != nil {
-		if err := b.partitionOf(s); err != nil {
-			return "", err
-		}
-	} else if err := b.columns(s); err != nil {
+		checks, err = b.partitionOf(s)
+	} else if err = b.columns(s); err == nil && s.Inherits != nil {
+		checks, err = b.inherit(s)
+	}
+	if err != nil {
 		return "", err
 	}
 	for i := range s.Constraints {
@@ -113,6 +113,9 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 		}
 	}
 	if err := b.bindTexts(); err != nil {
+		return "", err
+	}
+	if err := b.inheritChecks(checks); err != nil {
 		return "", err
 	}
 	if s.PartitionBy != nil {

@@ -14,20 +14,21 @@ import (
 )
 
 // partitionOf begins a partition: it has the columns and checks of its parent.
-func (b *tableBuilder) partitionOf(s *ast.CreateTable) error {
+// It returns the checks.
+func (b *tableBuilder) partitionOf(s *ast.CreateTable) ([]catalog.ConstraintSpec, error) {
 	p, err := b.partitionedTable(s.PartitionOf)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := b.lock(p, kv.AccessExclusive); err != nil {
-		return err
+		return nil, err
 	}
 	if p.Temp != b.spec.Temp {
 		kinds := [2]string{"permanent", "temporary"}
 		if p.Temp {
 			slices.Reverse(kinds[:])
 		}
-		return sqlerr.New(sqlerr.WrongObjectType, "cannot create a %s relation as partition of %s relation \"%s\"", kinds[1], kinds[0], p.Name)
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot create a %s relation as partition of %s relation \"%s\"", kinds[1], kinds[0], p.Name)
 	}
 	b.spec.Parents = []types.OID{p.OID}
 	for i := range p.Columns {
@@ -43,44 +44,27 @@ func (b *tableBuilder) partitionOf(s *ast.CreateTable) error {
 			c.DefaultCols[k] = b.probe().Col(p.Columns[at].Name)
 		}
 	}
-	for _, k := range p.Checks {
-		b.spec.Constraints = append(b.spec.Constraints, inheritedCheck(p, k))
-	}
 	for i := range s.Columns {
 		c := &s.Columns[i]
 		at := b.probe().Col(c.Name)
 		if at < 0 {
-			return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", c.Name)
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", c.Name)
 		}
 		if slices.ContainsFunc(s.Columns[:i], func(o ast.ColumnDef) bool { return o.Name == c.Name }) {
-			return sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", c.Name)
+			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", c.Name)
 		}
 		if err := b.columnConstraints(at, c, false); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if b.spec.Bound, err = b.bound(p, s.Bound, b.spec.Name); err != nil {
-		return err
+		return nil, err
 	}
-	return nil
-}
-
-// inheritedColumn is a column as a child has it from its parent.
-func inheritedColumn(c *catalog.Column) catalog.Column {
-	out := catalog.Column{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Default: c.Default, Generated: c.Generated,
-		DefaultCols: c.DefaultCols, DefaultDeps: c.DefaultDeps, Dims: c.Dims, Storage: c.Storage}
-	out.Inherited = catalog.Inherited{Parents: 1, NotLocal: true}
-	return out
-}
-
-// inheritedCheck is a check as a child has it from its parent.
-func inheritedCheck(p *catalog.Table, k *catalog.Check) catalog.ConstraintSpec {
-	spec := catalog.ConstraintSpec{Kind: 'c', Name: k.Name, Expr: k.Expr, NotValid: k.NotValid}
-	for _, c := range k.Cols {
-		spec.ExprCols = append(spec.ExprCols, p.Columns[c].Name)
+	var checks []catalog.ConstraintSpec
+	for _, k := range p.Checks {
+		checks = append(checks, inheritedCheck(p, k))
 	}
-	spec.Inherited = catalog.Inherited{Parents: 1, NotLocal: true}
-	return spec
+	return checks, nil
 }
 
 // partitionedTable finds the parent of a partition.
@@ -367,11 +351,11 @@ func (x *exec) boundValue(p *catalog.Table, i int, e ast.Expr) (types.Datum, err
 	return d, err
 }
 
-// inTree refuses changes of partitioned tables and partitions that would have to
-// be made to others as well.
+// inTree refuses changes of tables with parents or children that would have to be
+// made to others as well.
 func (x *exec) inTree(oid types.OID, a *ast.AlterAction) error {
 	t := x.snap().Table(oid)
-	if t == nil || t.Key == nil && t.Bound == nil {
+	if t == nil || t.Key == nil && t.Parents == nil && !x.snap().HasChildren(oid) {
 		return nil
 	}
 	switch a.Kind {
@@ -386,5 +370,5 @@ func (x *exec) inTree(oid types.OID, a *ast.AlterAction) error {
 			return nil
 		}
 	}
-	return sqlerr.Unsupported(a.Pos(), "ALTER TABLE %s of a partitioned table or a partition", a.Kind)
+	return sqlerr.Unsupported(a.Pos(), "ALTER TABLE %s of a table with partitions, parents or children", a.Kind)
 }

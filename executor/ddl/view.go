@@ -74,7 +74,9 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 		spec.Columns = append(spec.Columns, catalog.Column{Name: n, Type: c.T})
 	}
 	for _, u := range q.Tables {
-		spec.Deps = append(spec.Deps, u.Table.OID)
+		if !u.Member { // tables below one that the query names come and go
+			spec.Deps = append(spec.Deps, u.Table.OID)
+		}
 	}
 	spec.Deps = append(spec.Deps, planner.ViewsRead(x.Planner(), s.Query)...)
 	spec.Populated = s.Materialized && !s.WithNoData
