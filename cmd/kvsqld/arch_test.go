@@ -36,7 +36,8 @@ var arrows = map[string][]string{
 
 	"storage/kv":          nil,
 	"storage/kv/kvtest":   {"storage/kv"},
-	"storage/txn":         {"storage/kv"},
+	"storage/kv/keysort":  nil,
+	"storage/txn":         {"storage/kv", "storage/kv/keysort"},
 	"storage/vfs":         nil,
 	"storage/vfs/vfstest": {"storage/vfs"},
 	"storage/backup":      {"storage/kv"},
@@ -44,7 +45,7 @@ var arrows = map[string][]string{
 	"storage/walkv":       {"storage/kv", "storage/txn", "storage/vfs"},
 	"storage/memkv":       {"storage/kv", "storage/txn"},
 	"storage/codec":       {"catalog/types", "catalog/types/vec"},
-	"storage/table": {"storage/kv", "storage/codec", "catalog", "catalog/types", "catalog/types/vec",
+	"storage/table": {"storage/kv", "storage/kv/keysort", "storage/codec", "catalog", "catalog/types", "catalog/types/vec",
 		"catalog/spatial", "catalog/sqlerr"},
 	"storage/table/tabletest": {"storage/...", "catalog", "catalog/types", "catalog/types/vec"},
 	// It opens the chosen engine and refuses unknown ones with an SQLSTATE.

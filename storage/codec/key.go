@@ -75,6 +75,12 @@ type keyCol struct {
 	scale int32   // of formDec64
 	elem  *keyCol // of formArray
 	off   int     // offset in the key if everything before is of fixed width, else -1
+
+	// Where the column is in a regular key, one without NULLs up to this column,
+	// the column included: see regular.
+	at   int   // offset of the value behind its tag, -1 if columns before differ in width
+	end  int   // its end, 0 if values differ in width or at is -1
+	tags []int // offsets of the tags up to the column's own
 }
 
 // KeyCodec encodes and decodes keys of a fixed list of columns. It is immutable.
@@ -83,13 +89,25 @@ type KeyCodec struct{ cols []keyCol }
 // NewKeyCodec returns the codec, or a *NoOrderError.
 func NewKeyCodec(cols []KeyCol) (*KeyCodec, error) {
 	c := &KeyCodec{cols: make([]keyCol, len(cols))}
-	off := 0
+	off, at := 0, 0
+	var tags []int
 	for i, k := range cols {
 		kc, err := newKeyCol(k)
 		if err != nil {
 			return nil, err
 		}
 		kc.off = off
+		if at >= 0 && k.Nullable {
+			tags = append(tags, at)
+			at++
+		}
+		kc.at, kc.tags = at, tags[:len(tags):len(tags)]
+		if w := int(widths[kc.form]); w > 0 && at >= 0 {
+			at += w
+			kc.end = at
+		} else {
+			at = -1
+		}
 		if w := int(widths[kc.form]); off >= 0 && w > 0 && !k.Nullable {
 			off += w
 		} else {

@@ -263,3 +263,68 @@ func BenchmarkKeyAppend(b *testing.B) {
 		c.AppendRows(&buf, vecs, 1024, nil)
 	}
 }
+
+// TestKeyDecodeVec compares the vectors of every column of random keys, whole
+// and cut short, with what Decode makes of each key.
+func TestKeyDecodeVec(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for range 1000 {
+		cols := make([]KeyCol, 1+r.IntN(4))
+		for i := range cols {
+			cols[i] = KeyCol{T: keyTypes[r.IntN(len(keyTypes))], Nullable: r.IntN(2) == 0, Desc: r.IntN(4) == 0}
+		}
+		c := mustKeyCodec(t, cols...)
+		var keys [][]byte
+		var want [][]types.Datum
+		for range 20 {
+			row := make([]types.Datum, len(cols))
+			for i, col := range cols {
+				row[i] = genNullable(r, col)
+			}
+			key := c.AppendDatums(nil, row)
+			if r.IntN(3) == 0 {
+				key = key[:r.IntN(len(key)+1)]
+			}
+			if _, err := c.Decode(key, row); err != nil {
+				for i := range cols {
+					_, err := c.Decode(key, make([]types.Datum, i+1))
+					got := c.DecodeVec(i, [][]byte{key}, NewVec(cols[i].T, 1), 0, new(vec.Arena))
+					if (err == nil) != (got == nil) {
+						t.Fatalf("%+v: column %d of %x: DecodeVec says %v, Decode %v", cols, i, key, got, err)
+					}
+				}
+				continue
+			}
+			keys, want = append(keys, key), append(want, row)
+		}
+		for i, col := range cols {
+			v := NewVec(col.T, len(keys)+1)
+			if err := c.DecodeVec(i, keys, v, 1, new(vec.Arena)); err != nil {
+				t.Fatalf("%+v: column %d: %v", cols, i, err)
+			}
+			for j, row := range want {
+				got := v.Get(j + 1)
+				if g, w := AppendPretty(nil, got), AppendPretty(nil, row[i]); got.Null != row[i].Null || !bytes.Equal(g, w) {
+					t.Fatalf("%+v: column %d of %x is %s, want %s", cols, i, keys[j], g, w)
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkKeyDecodeVec(b *testing.B) {
+	cols := []KeyCol{{T: types.TFloat8, Nullable: true}, {T: types.TFloat8, Nullable: true}, {T: types.TInt4}}
+	c := mustKeyCodec(b, cols...)
+	r := rand.New(rand.NewPCG(6, 6))
+	keys := make([][]byte, 1024)
+	for i := range keys {
+		keys[i] = c.AppendDatums(nil, []types.Datum{types.Float(types.TFloat8, r.Float64()), types.Float(types.TFloat8, r.Float64()), types.Int(types.TInt4, int64(i))})
+	}
+	v := NewVec(types.TFloat8, 1024)
+	var a vec.Arena
+	for i := 0; i < b.N; i += 1024 {
+		if err := c.DecodeVec(1, keys, v, 0, &a); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -29,6 +29,11 @@ func (c *KeyCodec) Decode(key []byte, out []types.Datum) (rest []byte, err error
 // Skip returns the key after its first n columns, and whether one of them is
 // NULL.
 func (c *KeyCodec) Skip(key []byte, n int) (rest []byte, null bool, err error) {
+	if n > 0 {
+		if k := &c.cols[n-1]; k.end > 0 && k.regular(key) {
+			return key[k.end:], false, nil
+		}
+	}
 	for i := range c.cols[:n] {
 		k := &c.cols[i]
 		l, isNull, err := k.width(key)
@@ -39,77 +44,6 @@ func (c *KeyCodec) Skip(key []byte, n int) (rest []byte, null bool, err error) {
 		key = key[l:]
 	}
 	return key, null, nil
-}
-
-// DecodeVec decodes column i of keys into rows base … of v, which has room. Text
-// without escapes aliases the key; other bytes are put into the arena.
-func (c *KeyCodec) DecodeVec(i int, keys [][]byte, v *vec.Vec, base int, a *vec.Arena) error {
-	k := &c.cols[i]
-	if k.off >= 0 && !k.Desc {
-		switch k.form {
-		case formInt4, formInt8, formText:
-			return k.decodeCommon(keys, v, base, a)
-		}
-	}
-	for r, key := range keys {
-		if k.off > 0 {
-			if len(key) < k.off {
-				return corrupt("key of %d bytes is too short", len(key))
-			}
-			key = key[k.off:]
-		} else if k.off < 0 {
-			var err error
-			if key, _, err = c.Skip(key, i); err != nil {
-				return err
-			}
-		}
-		d, _, err := k.decodeArena(key, a)
-		if err != nil {
-			return err
-		}
-		v.Set(base+r, d)
-	}
-	return nil
-}
-
-// decodeCommon is DecodeVec for the most frequent columns: ascending, at a fixed
-// place in the key.
-func (k *keyCol) decodeCommon(keys [][]byte, v *vec.Vec, base int, a *vec.Arena) error {
-	off := k.off
-	if k.Nullable {
-		off++
-	}
-	end := off + int(widths[k.form])
-	for r, key := range keys {
-		if k.Nullable {
-			if len(key) < off {
-				return corrupt("key ends before a column")
-			}
-			if tag := key[off-1]; tag != tagValue {
-				if tag != tagNullFirst && tag != tagNullLast {
-					return corrupt("unknown tag %#x in a key", tag)
-				}
-				v.Nulls.Set(base + r)
-				continue
-			}
-		}
-		if len(key) < end {
-			return corrupt("key of %d bytes is too short", len(key))
-		}
-		switch k.form {
-		case formInt4:
-			v.I64[base+r] = int64(getInt32(key[off:]))
-		case formInt8:
-			v.I64[base+r] = getInt64(key[off:])
-		default:
-			n, err := escapedWidth(key[off:], 0)
-			if err != nil {
-				return err
-			}
-			v.B[base+r] = unescape(key[off:off+n], a)
-		}
-	}
-	return nil
 }
 
 // width returns the number of bytes of the column at the start of key.
@@ -287,13 +221,7 @@ func (k *keyCol) value(d *types.Datum, b []byte, a *vec.Arena) error {
 		}
 		d.F = float64(math.Float32frombits(u))
 	case formFloat8:
-		u := binary.BigEndian.Uint64(b)
-		if u>>63 != 0 {
-			u ^= 1 << 63
-		} else {
-			u = ^u
-		}
-		d.F = math.Float64frombits(u)
+		d.F = getFloat64(b)
 	case formDec64:
 		d.Dec = coefToDec(getInt64(b), k.scale)
 	case formDecimal:

@@ -11,11 +11,15 @@ import (
 	"kvsqld/catalog/types/vec"
 	"kvsqld/storage/codec"
 	"kvsqld/storage/kv"
+	"kvsqld/storage/kv/keysort"
 )
 
-// buildChunk is the number of entries that are sorted at once while an index is
-// built. An engine's writes are kept in memory until commit in any case.
-const buildChunk = 1 << 20
+// What is sorted at once while an index is built: entries, and about so many bytes
+// of them. An engine's writes are kept in memory until commit in any case.
+const (
+	buildChunk = 1 << 20
+	buildBytes = 1 << 30
+)
 
 // BuildIndex fills the empty file of an index of the table from its rows. vals
 // computes the index's expressions and predicate for a batch of live columns; nil
@@ -54,7 +58,7 @@ func (d *Desc) BuildIndex(ctx context.Context, tx Txn, ix *catalog.Index, vals f
 		if err := m.set(d, &live, all); err != nil {
 			return err
 		}
-		if err := b.add(&m, i, keys, batch.N); err != nil {
+		if err := b.add(ctx, &m, i, keys, batch.N); err != nil {
 			return err
 		}
 	}
@@ -73,13 +77,13 @@ type builder struct {
 }
 
 type builtEntry struct {
-	start, val, end int
+	start, val, end uint32
 	distinct        bool
 }
 
 func (b *builder) key(e builtEntry) []byte { return b.buf[e.start:e.val] }
 
-func (b *builder) add(m *image, i int, keys *vec.Vec, n int) error {
+func (b *builder) add(ctx context.Context, m *image, i int, keys *vec.Vec, n int) error {
 	x := b.x
 	cols, err := m.indexCols(i)
 	if err != nil {
@@ -94,41 +98,44 @@ func (b *builder) add(m *image, i int, keys *vec.Vec, n int) error {
 		if !isTrue(pred, row) {
 			continue
 		}
+		if len(b.entries) >= buildChunk || len(b.buf) >= buildBytes {
+			if err := b.flush(ctx); err != nil {
+				return err
+			}
+		}
 		if x.inverted {
 			var buf codec.KeyBuf
 			if err := x.entryKeys(&buf, cols, row, keys.B[row]); err != nil {
 				return err
 			}
 			for k := range buf.Len() {
-				e := builtEntry{start: len(b.buf)}
+				e := builtEntry{start: uint32(len(b.buf))}
 				b.buf = append(b.buf, buf.Key(k)...)
-				e.val, e.end = len(b.buf), len(b.buf)
+				e.val, e.end = uint32(len(b.buf)), uint32(len(b.buf))
 				b.entries = append(b.entries, e)
 			}
 			continue
 		}
-		e := builtEntry{start: len(b.buf), distinct: x.distinct(cols, row)}
+		e := builtEntry{start: uint32(len(b.buf)), distinct: x.distinct(cols, row)}
 		b.buf = x.entryKey(b.buf, cols, row, keys.B[row])
-		e.val = len(b.buf)
+		e.val = uint32(len(b.buf))
 		b.buf = x.entryValue(b.buf, b.buf[e.start:e.val], include, row, keys.B[row])
-		e.end = len(b.buf)
+		e.end = uint32(len(b.buf))
 		b.entries = append(b.entries, e)
-	}
-	if len(b.entries) >= buildChunk {
-		return b.flush(context.Background())
 	}
 	return nil
 }
 
 func (b *builder) flush(ctx context.Context) error {
-	slices.SortFunc(b.entries, func(p, q builtEntry) int { return bytes.Compare(b.key(p), b.key(q)) })
+	items := keysort.Items(len(b.entries), func(i int) []byte { return b.key(b.entries[i]) })
 	if b.x.inverted {
-		return b.flushLists()
+		return b.flushLists(items)
 	}
-	for i, e := range b.entries {
+	for i, it := range items {
+		e := b.entries[it.Pos]
 		key := b.key(e)
 		if e.distinct {
-			dup := i > 0 && bytes.Equal(b.key(b.entries[i-1]), key)
+			dup := i > 0 && items[i-1].Prefix == it.Prefix && bytes.Equal(b.key(b.entries[items[i-1].Pos]), key)
 			if !dup && b.flushed {
 				val, err := getOne(ctx, b.tx, b.x.space, key)
 				if err != nil {
@@ -150,7 +157,7 @@ func (b *builder) flush(ctx context.Context) error {
 
 // flushLists writes the postings collected, in key order. Lists that were written
 // before get deltas, which a folding brings together.
-func (b *builder) flushLists() error {
+func (b *builder) flushLists(items []keysort.Item) error {
 	var search []byte
 	var rows [][]byte
 	write := func() error {
@@ -165,7 +172,8 @@ func (b *builder) flushLists() error {
 		}
 		return nil
 	}
-	for _, e := range b.entries {
+	for _, it := range items {
+		e := b.entries[it.Pos]
 		s, _, row, err := b.x.splitPosting(b.key(e))
 		if err != nil {
 			return corrupt(b.x.space, b.key(e), err)

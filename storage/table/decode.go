@@ -209,12 +209,13 @@ func (x *decoder) batchGet(ctx context.Context, r Reader, sp kv.Space, keys [][]
 // entries decodes index entries into the batch without fetching rows: see covers.
 func (x *decoder) entries(ix *index, b *vec.Batch, base int, keys, vals [][]byte) error {
 	d := x.d
+	inKeys := x.inKeys(ix)
 	es := slices.Grow(x.es[:0], len(keys))[:len(keys)]
 	masters := slices.Grow(x.sorted[:0], len(keys))[:len(keys)]
 	x.es, x.sorted = es, masters
 	for i, key := range keys {
 		e, err := ix.open(key, vals[i])
-		if err == nil {
+		if err == nil && !inKeys {
 			es[i] = e
 			masters[i], err = ix.masterKey(key, e)
 		}
@@ -259,6 +260,23 @@ func (x *decoder) entries(ix *index, b *vec.Batch, base int, keys, vals [][]byte
 		}
 	}
 	return nil
+}
+
+// inKeys reports whether the columns wanted are all in the keys of entries, so
+// that neither master keys nor included columns are looked for.
+func (x *decoder) inKeys(ix *index) bool {
+	for _, c := range x.cols {
+		switch {
+		case c == ColRowKey || c == ColCtid:
+			return false
+		case c < 0:
+		default:
+			if _, where := ix.place(x.d, c, x.equal); where != inKey {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // Where an index entry has a column.

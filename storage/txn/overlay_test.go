@@ -28,7 +28,7 @@ func randomEntries(r *rand.Rand, a *arena, n int, long bool) []entry {
 func TestSorted(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var a arena
-	for _, n := range []int{0, 1, 2, 3, 50, radixMin - 1, radixMin, 5 * radixMin} {
+	for _, n := range []int{0, 1, 2, 3, 50, 2047, 2048, 10_000} {
 		for _, long := range []bool{false, true} {
 			in := randomEntries(r, &a, n, long)
 			want := map[string]string{}
