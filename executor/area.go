@@ -6,22 +6,35 @@ import (
 	"kvsqld/planner/plan"
 )
 
-// evalArea returns the codes of the positions that may lie in an area, with the
-// present parameters, never nil, and windows that those inside satisfy. Values that a filter will complain about, such as
-// a latitude of 91, restrict nothing, so that it gets rows to complain about.
-func evalArea(env *Env, a *plan.Area, g spatial.Grid) ([]spatial.Range, []spatial.Window, error) {
-	none := []spatial.Range{}
+// area is memory for the codes and windows of an area, used for one after the other.
+type area struct {
+	codes, more []spatial.Range
+	windows     []spatial.Window
+}
+
+var noCodes = []spatial.Range{}
+
+// eval returns the codes of the positions that may lie in an area, with the
+// present parameters, never nil, and windows that those inside satisfy. Values that
+// a filter will complain about, such as a latitude of 91, restrict nothing, so that
+// it gets rows to complain about.
+func (m *area) eval(env *Env, a *plan.Area, g spatial.Grid) ([]spatial.Range, []spatial.Window, error) {
 	var out []spatial.Range // nil: everywhere
-	var windows []spatial.Window
+	windows := m.windows[:0]
 	within := func(b spatial.Box) {
 		if a.Known {
 			windows = append(windows, g.Window(b))
+			m.windows = windows
 		}
-		c := append(none, g.Cover(b)...)
-		if out != nil {
-			c = append(none, spatial.Intersect(out, c)...)
+		if out == nil {
+			m.codes = g.AppendCover(m.codes[:0], b)
+		} else {
+			m.more = g.AppendCover(m.more[:0], b)
+			m.codes = append(m.codes[:0], spatial.Intersect(out, m.more)...)
 		}
-		out = c
+		if out = m.codes; out == nil {
+			out = noCodes
+		}
 	}
 	value := func(e plan.Expr) (float64, bool, error) {
 		d, err := expr.EvalConst(env.Expr, e)
@@ -44,7 +57,7 @@ func evalArea(env *Env, a *plan.Area, g spatial.Grid) ([]spatial.Range, []spatia
 			return nil, nil, err
 		}
 		if !known {
-			return none, nil, nil // the comparison is NULL
+			return noCodes, nil, nil // the comparison is NULL
 		}
 		if spatial.Valid(v[0], v[1]) && v[2] == v[2] {
 			within(spatial.Around(v[0], v[1], v[2]))
@@ -56,7 +69,7 @@ func evalArea(env *Env, a *plan.Area, g spatial.Grid) ([]spatial.Range, []spatia
 			return nil, nil, err
 		}
 		if !known {
-			return none, nil, nil
+			return noCodes, nil, nil
 		}
 		within(clipBox(v[0], v[1], v[2], v[3]))
 	}
@@ -70,14 +83,14 @@ func evalArea(env *Env, a *plan.Area, g spatial.Grid) ([]spatial.Range, []spatia
 			return nil, nil, err
 		}
 		if !known {
-			return none, nil, nil
+			return noCodes, nil, nil
 		}
 		box[i] = v
 	}
 	if a.South != nil || a.West != nil || a.North != nil || a.East != nil || out == nil {
 		b := clipBox(box[0], box[1], box[2], box[3])
 		if b.West > b.East {
-			return none, nil, nil
+			return noCodes, nil, nil
 		}
 		within(b)
 	}

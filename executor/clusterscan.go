@@ -29,6 +29,7 @@ type clusterScan struct {
 	done bool
 	pos  int // joined rows of the chunk that were passed
 	out  vec.Batch
+	area area
 }
 
 // clusterBufs is the memory of a clusterScan between Open and Close. Nothing in it
@@ -108,7 +109,7 @@ func (op *clusterScan) Open(env *Env) error {
 	switch top := op.node.Levels[0].Table; {
 	case op.node.Area != nil:
 		var err error
-		if op.codes, spec.Windows, err = evalArea(env, op.node.Area, top.Cluster.Grid); err != nil {
+		if op.codes, spec.Windows, err = op.area.eval(env, op.node.Area, top.Cluster.Grid); err != nil {
 			return err
 		}
 		spec.Codes = op.codes

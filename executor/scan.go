@@ -33,6 +33,7 @@ type scan struct {
 	buf     vec.Batch // the scanner's
 	out     vec.Batch
 	sel     [2][]uint32
+	area    area
 }
 
 func (b *builder) scan(n *plan.Scan) (Operator, error) {
@@ -93,7 +94,7 @@ func (op *scan) Open(env *Env) error {
 		return err
 	}
 	if n.Area != nil {
-		if op.spec.Codes, _, err = evalArea(env, n.Area, n.Table.Cluster.Grid); err != nil {
+		if op.spec.Codes, _, err = op.area.eval(env, n.Area, n.Table.Cluster.Grid); err != nil {
 			return err
 		}
 		op.done = len(op.spec.Codes) == 0

@@ -18,14 +18,20 @@ const (
 // Cover returns sorted ranges without overlaps that hold the codes of all
 // positions of the box. A small box gets a handful of ranges inside the cells it
 // touches, a large one a range per row of cells.
-func (g Grid) Cover(b Box) []Range {
+func (g Grid) Cover(b Box) []Range { return g.AppendCover(nil, b) }
+
+// AppendCover appends what Cover returns.
+func (g Grid) AppendCover(dst []Range, b Box) []Range {
 	if b.South > b.North {
-		return nil
+		return dst
 	}
+	own := dst[len(dst):]
 	if b.West > b.East {
-		return mergeRanges(append(g.cover(nil, b.South, b.West, b.North, 180), g.cover(nil, b.South, -180, b.North, b.East)...))
+		own = g.cover(g.cover(own, b.South, b.West, b.North, 180), b.South, -180, b.North, b.East)
+	} else {
+		own = g.cover(own, b.South, b.West, b.North, b.East)
 	}
-	return mergeRanges(g.cover(nil, b.South, b.West, b.North, b.East))
+	return append(dst, mergeRanges(own)...)
 }
 
 func (g Grid) cover(out []Range, south, west, north, east float64) []Range {

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,6 +31,8 @@ import (
 //	LBS_SECONDS          the longest that one measurement may take
 //	LBS_SYSTEMS          measures only the systems whose names have one of these words
 //	LBS_KEEP             uses tables of the right size that are there already
+//	LBS_KVSQLD_PID, LBS_PG_PID  processes whose processor time is told, with that
+//	                     of their children
 //
 // A size below one is a slice of the Earth by longitude, a greater one has copies of
 // the places where there are no real ones, in seas and deserts (lbsdata_test.go). The
@@ -46,6 +46,7 @@ type lbsBench struct {
 	week    [2]time.Time
 	radii   []float64 // metres
 	seconds time.Duration
+	pids    map[string]int // by dsn
 	keep    bool
 	table   strings.Builder // the results
 }
@@ -55,6 +56,7 @@ type lbsSystem struct {
 	name   string
 	dsn    string
 	path   string // search_path; the first schema is its own
+	set    string // settings of the session
 	tables string // made in the own schema
 	load   bool   // the tables are filled by COPY, else by after
 	after  string
@@ -114,9 +116,10 @@ func lbsSystems(kvsqld, pg string) []lbsSystem {
 		{name: "kvsqld clustered", dsn: kvsqld, path: "clustered", tables: lbsClustered, load: true, after: "ANALYZE", query: lbsSelect + lbsNear, kv: true},
 	}
 	if pg != "" {
+		const generic = "; SET plan_cache_mode = force_generic_plan"
 		out = append(out,
-			lbsSystem{name: "PostgreSQL btree", dsn: pg, path: "btree", tables: lbsDistance + lbsPlain, load: true, after: indexes("") + "; VACUUM", query: lbsSelect + lbsBox, boxed: true},
-			lbsSystem{name: "PostGIS", dsn: pg, path: "gis, btree, public", tables: `CREATE EXTENSION IF NOT EXISTS postgis SCHEMA public;` + lbsPlainGeo,
+			lbsSystem{name: "PostgreSQL btree", dsn: pg, path: "btree", set: generic, tables: lbsDistance + lbsPlain, load: true, after: indexes("") + "; VACUUM", query: lbsSelect + lbsBox, boxed: true},
+			lbsSystem{name: "PostGIS", dsn: pg, path: "gis, btree, public", set: generic, tables: `CREATE EXTENSION IF NOT EXISTS postgis SCHEMA public;` + lbsPlainGeo,
 				after: `ALTER TABLE geo ADD COLUMN position geography NOT NULL;
 INSERT INTO geo SELECT poi_id, latitude, longitude, public.ST_MakePoint(longitude, latitude)::public.geography FROM btree.geo;
 CREATE INDEX geo_position ON geo USING gist (position); ANALYZE; VACUUM`,
@@ -153,60 +156,8 @@ func (b *lbsBench) connect(s *lbsSystem) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	set := "SET search_path = " + s.path
-	if !s.kv {
-		set += "; SET plan_cache_mode = force_generic_plan"
-	}
-	_, err = c.PgConn().Exec(b.ctx, set).ReadAll()
+	_, err = c.PgConn().Exec(b.ctx, "SET search_path = "+s.path+s.set).ReadAll()
 	return c, err
-}
-
-// lbsAsker asks one system's query over one connection: prepared once, parameters
-// and results in binary, and the rows are received but not taken apart, so that the
-// server is measured and not this program.
-type lbsAsker struct {
-	c     *pgx.Conn
-	s     *lbsSystem
-	types []uint32
-}
-
-const lbsPrepared = "near"
-
-func (b *lbsBench) asker(s *lbsSystem) (*lbsAsker, error) {
-	c, err := b.connect(s)
-	if err != nil {
-		return nil, err
-	}
-	d, err := c.PgConn().Prepare(b.ctx, lbsPrepared, s.query, nil)
-	if err != nil {
-		return nil, err
-	}
-	return &lbsAsker{c: c, s: s, types: d.ParamOIDs}, nil
-}
-
-// encode makes the parameters' bytes.
-func (a *lbsAsker) encode(args []any) ([][]byte, error) {
-	out := make([][]byte, len(args))
-	for i, v := range args {
-		var err error
-		if out[i], err = a.c.TypeMap().Encode(a.types[i], pgx.BinaryFormatCode, v, nil); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-var lbsBinary = []int16{pgx.BinaryFormatCode}
-
-// ask runs the query and returns the number of rows.
-func (a *lbsAsker) ask(ctx context.Context, args [][]byte) (int, error) {
-	r := a.c.PgConn().ExecPrepared(ctx, lbsPrepared, args, lbsBinary, lbsBinary)
-	n := 0
-	for r.NextRow() {
-		n++
-	}
-	_, err := r.Close()
-	return n, err
 }
 
 // answer returns the sorted rows of the query.
@@ -267,89 +218,6 @@ func inlined(query string, args []any) string {
 	return query
 }
 
-// lbsRate is what a measurement found. The times of single queries are sorted.
-type lbsRate struct {
-	perSecond float64
-	times     []time.Duration
-	rows      float64 // per query
-}
-
-func (r *lbsRate) at(p float64) float64 {
-	return float64(r.times[int(p*float64(len(r.times)-1))].Microseconds()) / 1000
-}
-
-// run asks for all users with some clients, or for as many as the time allows.
-func (b *lbsBench) run(askers []*lbsAsker, users [][][]byte, limit time.Duration) (lbsRate, error) {
-	var next, rows atomic.Int64
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	var out lbsRate
-	var failed error
-	start := time.Now()
-	for _, a := range askers {
-		wg.Go(func() {
-			var own []time.Duration
-			for {
-				i := int(next.Add(1)) - 1
-				at := time.Now()
-				if i >= len(users) || at.Sub(start) > limit {
-					break
-				}
-				n, err := a.ask(b.ctx, users[i])
-				if err != nil {
-					mu.Lock()
-					failed = err
-					mu.Unlock()
-					return
-				}
-				own = append(own, time.Since(at))
-				rows.Add(int64(n))
-			}
-			mu.Lock()
-			out.times = append(out.times, own...)
-			mu.Unlock()
-		})
-	}
-	wg.Wait()
-	out.perSecond = float64(len(out.times)) / time.Since(start).Seconds()
-	out.rows = float64(rows.Load()) / float64(max(1, len(out.times)))
-	slices.Sort(out.times)
-	return out, failed
-}
-
-// lbsClients is the number of clients of the measurement of the throughput.
-const lbsClients = 4
-
-// rates measures a system warm: first all users are asked for without measuring, or
-// as many as the time allows; then with one client, for the times, and with several.
-func (b *lbsBench) rates(s *lbsSystem, users []lbsPlace, metres float64) (one, many lbsRate, err error) {
-	askers := make([]*lbsAsker, lbsClients)
-	for i := range askers {
-		if askers[i], err = b.asker(s); err != nil {
-			return one, many, err
-		}
-		defer askers[i].c.Close(b.ctx)
-	}
-	args := make([][][]byte, len(users))
-	for i, u := range users {
-		if args[i], err = askers[0].encode(b.args(s, u, metres)); err != nil {
-			return one, many, err
-		}
-	}
-	warm, err := b.run(askers, args, b.seconds)
-	if err != nil {
-		return one, many, err
-	}
-	if n := len(warm.times); n < len(args) {
-		args = args[:n] // these are warm
-	}
-	if one, err = b.run(askers[:1], args, b.seconds); err != nil {
-		return one, many, err
-	}
-	many, err = b.run(askers, args, b.seconds)
-	return one, many, err
-}
-
 func TestLBSBench(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 12*time.Hour)
 	defer cancel()
@@ -380,6 +248,7 @@ func TestLBSBench(t *testing.T) {
 			}
 		}
 		b.seconds = time.Duration(number("LBS_SECONDS", "20") * float64(time.Second))
+		b.pids = map[string]int{kvsqld: int(number("LBS_KVSQLD_PID", "0")), pg: int(number("LBS_PG_PID", "0"))}
 		for _, f := range strings.Fields(cmp.Or(os.Getenv("LBS_SIZES"), "1")) {
 			v, err := strconv.ParseFloat(f, 64)
 			if err != nil {
@@ -410,7 +279,7 @@ func TestLBSBench(t *testing.T) {
 		b.measure(systems, size, large)
 	}
 	if large {
-		t.Logf("warm, %d users; ratio: how many times as many queries a second kvsqld clustered answers with %d clients\n%s", asked, lbsClients, b.table.String())
+		t.Logf("warm, %d users; ratio: how many times as many queries a second kvsqld clustered answers, with %d clients and with as many that send %d queries ahead; cpu: of the server, with %[2]d clients\n%[4]s", asked, lbsClients, lbsAhead, b.table.String())
 	}
 }
 
@@ -472,47 +341,5 @@ func (b *lbsBench) measure(systems []lbsSystem, size float64, large bool) {
 		if large {
 			b.rows(live, conns, size, metres, len(compared), differ)
 		}
-	}
-}
-
-// rows adds the systems' rows of one size and radius to the table.
-func (b *lbsBench) rows(live []*lbsSystem, conns map[*lbsSystem]*pgx.Conn, size, metres float64, compared int, differ map[*lbsSystem]int) {
-	fmt.Fprintf(&b.table, "\n%-6s %-8s %-18s %9s %9s %10s %10s %6s  %8s %6s %7s %8s %8s %7s\n", "size", "radius", "system",
-		"p50 ms", "p99 ms", "1 client/s", fmt.Sprint(lbsClients, " clients/s"), "ratio", "rows", "gets", "scans", "keys", "kB read", "answers")
-	type result struct {
-		s         *lbsSystem
-		one, many lbsRate
-		work      lbsWork
-	}
-	var results []result
-	clustered := 0.0
-	for _, s := range live {
-		x := result{s: s}
-		var err error
-		if x.one, x.many, err = b.rates(s, b.users, metres); err == nil && s.kv {
-			x.work, err = b.work(conns[s], s, metres)
-		}
-		if err != nil {
-			b.t.Fatalf("%s: %v", s.name, err)
-		}
-		if s.schema() == "clustered" {
-			clustered = x.many.perSecond
-		}
-		results = append(results, x)
-		b.t.Logf("size %g, %2.0f km, %-18s %8.0f/s", size, metres/1000, s.name, x.many.perSecond)
-	}
-	for _, x := range results {
-		equal := "equal"
-		if n := differ[x.s]; n > 0 {
-			equal = fmt.Sprintf("%d of %d differ", n, compared)
-		}
-		fmt.Fprintf(&b.table, "%-6g %-8s %-18s %9.3f %9.3f %10.0f %10.0f %6.2f  %8.1f ", size, fmt.Sprintf("%.0f km", metres/1000), x.s.name,
-			x.one.at(0.5), x.one.at(0.99), x.one.perSecond, x.many.perSecond, clustered/x.many.perSecond, x.many.rows)
-		if x.s.kv {
-			fmt.Fprintf(&b.table, "%6.1f %7.1f %8.0f %8.1f ", x.work.gets, x.work.scans, x.work.keys, x.work.bytes/1024)
-		} else {
-			fmt.Fprintf(&b.table, "%6s %7s %8s %8s ", "", "", "", "")
-		}
-		fmt.Fprintf(&b.table, "%7s\n", equal)
 	}
 }

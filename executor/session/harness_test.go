@@ -20,7 +20,12 @@ import (
 // newServer opens a server over a store in memory.
 func newServer(t testing.TB) *Server {
 	t.Helper()
-	st, err := storage.Open(storage.Options{Store: "mem"})
+	return newServerOn(t, storage.Options{Store: "mem"})
+}
+
+func newServerOn(t testing.TB, o storage.Options) *Server {
+	t.Helper()
+	st, err := storage.Open(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -181,8 +181,13 @@ func (s *snapshot) BatchGet(sp kv.Space, keys, out [][]byte) (err error) {
 // a search takes.
 const walkMax = 8
 
-func (s *snapshot) Scan(sp kv.Space, r kv.Range, o kv.ScanOpt) txn.Chunks {
-	return &chunks{s: s, sp: sp, r: r, keysOnly: o.KeysOnly, reverse: o.Reverse}
+func (s *snapshot) Scan(sp kv.Space, r kv.Range, o kv.ScanOpt, spent txn.Chunks) txn.Chunks {
+	c, ok := spent.(*chunks)
+	if !ok {
+		c = new(chunks)
+	}
+	*c = chunks{s: s, sp: sp, r: r, keysOnly: o.KeysOnly, reverse: o.Reverse}
+	return c
 }
 
 // chunks walks over one bucket.

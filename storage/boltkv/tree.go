@@ -258,6 +258,12 @@ type frame struct {
 	i  int
 }
 
+// leads reports whether a key belongs to the child of a branch that the frame has.
+func (f *frame) leads(key []byte) bool {
+	return (f.i == 0 || bytes.Compare(f.nd.branchKey(f.i), key) <= 0) &&
+		(f.i+1 >= f.nd.n || bytes.Compare(f.nd.branchKey(f.i+1), key) > 0)
+}
+
 func (c *cursor) at() (*node, int) {
 	f := &c.stack[len(c.stack)-1]
 	return &f.nd, f.i
@@ -283,10 +289,21 @@ func (c *cursor) reset() {
 	c.stack = c.stack[:0]
 }
 
-// seek goes to the first element that is not below key; false at the end.
+// seek goes to the first element that is not below key; false at the end. From
+// where the cursor stands it goes down anew only below the page in which the ways
+// part: keys that are sought one after the other often lie close together.
 func (c *cursor) seek(key []byte) bool {
-	c.reset()
-	nd := c.b.first()
+	d := 0
+	for ; d+1 < len(c.stack) && c.stack[d].leads(key); d++ {
+	}
+	var nd node
+	if len(c.stack) == 0 {
+		c.reset()
+		nd = c.b.first()
+	} else {
+		nd = c.stack[d].nd
+		c.stack = c.stack[:d]
+	}
 	for !nd.leaf {
 		i := nd.way(key)
 		c.push(nd, i)

@@ -144,6 +144,17 @@ type Iter interface {
 	Close()
 }
 
+// Rescanner is an Iter that can go on with another range of its space, forward as
+// before: many short scans then cost little more than their searches. Whoever has
+// an Iter asks by a type assertion.
+type Rescanner interface {
+	Iter
+	// Rescan makes Next deliver the pairs of r, whether or not the iterator is at
+	// its end; it counts as a scan. false: nothing has changed, and another Iter
+	// has to be made for r.
+	Rescan(r Range) bool
+}
+
 // Snapshot is one committed state of the whole store.
 type Snapshot interface {
 	Reader

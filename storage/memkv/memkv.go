@@ -142,7 +142,7 @@ func (s *snapshot) BatchGet(sp kv.Space, keys, out [][]byte) error {
 	return nil
 }
 
-func (s *snapshot) Scan(sp kv.Space, r kv.Range, o kv.ScanOpt) txn.Chunks {
+func (s *snapshot) Scan(sp kv.Space, r kv.Range, o kv.ScanOpt, _ txn.Chunks) txn.Chunks {
 	f := s.spaces[sp.ID]
 	if f == nil {
 		return &chunks{}

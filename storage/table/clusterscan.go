@@ -58,6 +58,7 @@ type ClusterScanner struct {
 	bounds  []byte // memory of spans
 	turn    int    // the next span
 	iter    kv.Iter
+	inSpan  bool   // iter is in the span before turn
 	last    []byte // the last key of the chunk
 	open    bool   // the chunk's end is not the end of its span
 
@@ -97,7 +98,7 @@ var clusterScanners = sync.Pool{New: func() any { return new(ClusterScanner) }}
 func ScanCluster(ctx context.Context, r Reader, spec *ClusterSpec) *ClusterScanner {
 	s := clusterScanners.Get().(*ClusterScanner)
 	s.ctx, s.r, s.space, s.windows = ctx, r, spec.Levels[0].Table.space, spec.Windows
-	s.spans, s.bounds, s.turn = s.spans[:0], s.bounds[:0], 0
+	s.spans, s.bounds, s.turn, s.inSpan = s.spans[:0], s.bounds[:0], 0, false
 	switch {
 	case spec.Codes != nil:
 		for _, c := range spec.Codes {
@@ -154,12 +155,12 @@ const (
 func (s *ClusterScanner) Next() (bool, error) {
 	s.carry()
 	for n := 0; n < clusterChunk; {
-		if s.iter == nil {
+		if !s.inSpan {
 			if s.turn == len(s.spans) {
 				s.open = false
 				return n > 0 || s.tables[0].carried, nil
 			}
-			s.iter = s.r.Scan(s.ctx, s.space, s.spans[s.turn], kv.ScanOpt{Batch: clusterRead})
+			s.enter(s.spans[s.turn])
 			s.turn++
 		}
 		pairs, err := s.iter.Next()
@@ -167,7 +168,7 @@ func (s *ClusterScanner) Next() (bool, error) {
 			return false, err
 		}
 		if len(pairs) == 0 {
-			s.stop()
+			s.inSpan = false
 			s.open = false // nothing follows below what was read
 			continue
 		}
@@ -330,7 +331,7 @@ func (s *ClusterScanner) seek(lo []byte) {
 	if lo != nil && bytes.Compare(lo, s.last) <= 0 {
 		return
 	}
-	s.stop()
+	s.inSpan = false
 	s.dropped, s.passed = nil, 0
 	if hi := s.spans[s.turn-1].Hi; lo != nil && (hi == nil || bytes.Compare(lo, hi) < 0) {
 		s.turn--
@@ -429,7 +430,7 @@ func (s *ClusterScanner) continues(t *clusterTable) bool {
 func (s *ClusterScanner) Skip(l int) {
 	t := &s.tables[l]
 	n := len(t.keys)
-	if s.iter == nil || !s.continues(t) {
+	if !s.inSpan || !s.continues(t) {
 		return
 	}
 	s.seek(codec.PrefixEnd(t.keys[n-1]))
@@ -438,7 +439,17 @@ func (s *ClusterScanner) Skip(l int) {
 	}
 }
 
-// stop ends the scan of the span under way.
+// enter begins to read a span.
+func (s *ClusterScanner) enter(span kv.Range) {
+	s.inSpan = true
+	if rescan(s.iter, span) {
+		return
+	}
+	s.stop()
+	s.iter = s.r.Scan(s.ctx, s.space, span, kv.ScanOpt{Batch: clusterRead})
+}
+
+// stop ends the scan.
 func (s *ClusterScanner) stop() {
 	if s.iter != nil {
 		s.iter.Close()

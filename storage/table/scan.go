@@ -10,24 +10,25 @@ import (
 
 // Scanner passes the rows of a scan in the order of the file.
 type Scanner struct {
-	ctx   context.Context
-	r     Reader
-	d     *Desc
-	x     *index // nil: the master file
-	only  bool   // rows are read from index entries
-	opt   kv.ScanOpt
-	batch int // rows of the next batch: small at first when few may be enough
-	most  int // rows of a full batch
-	set   spanSet
-	rev   bool
-	iter  kv.Iter
-	chunk []kv.Pair // of the last Next, what is not used yet
-	dec   decoder
-	entry entryFilter
-	keys  [][]byte
-	vals  [][]byte
-	mkeys [][]byte
-	done  bool
+	ctx    context.Context
+	r      Reader
+	d      *Desc
+	x      *index // nil: the master file
+	only   bool   // rows are read from index entries
+	opt    kv.ScanOpt
+	batch  int // rows of the next batch: small at first when few may be enough
+	most   int // rows of a full batch
+	set    spanSet
+	rev    bool
+	iter   kv.Iter
+	inSpan bool      // iter is in the span that was opened last
+	chunk  []kv.Pair // of the last Next, what is not used yet
+	dec    decoder
+	entry  entryFilter
+	keys   [][]byte
+	vals   [][]byte
+	mkeys  [][]byte
+	done   bool
 }
 
 // keyCodec returns the codec of the file's search key and the number of columns
@@ -123,7 +124,7 @@ func (s *Scanner) read(n int) (int, error) {
 		return s.readPoints(n)
 	}
 	if len(s.chunk) == 0 {
-		if s.iter == nil && !s.openSpan() {
+		if !s.inSpan && !s.openSpan() {
 			s.done = true
 			return 0, nil
 		}
@@ -132,8 +133,7 @@ func (s *Scanner) read(n int) (int, error) {
 			return 0, err
 		}
 		if len(pairs) == 0 {
-			s.iter.Close()
-			s.iter = nil
+			s.inSpan = false
 			return 0, nil
 		}
 		s.chunk = pairs
@@ -182,11 +182,23 @@ func (s *Scanner) openSpan() bool {
 	} else {
 		s.set.spans = s.set.spans[1:]
 	}
-	s.iter = s.d.scanFile(s.ctx, s.r, s.x, span, s.opt)
+	s.inSpan = true
+	if !rescan(s.iter, span) {
+		if s.iter != nil {
+			s.iter.Close()
+		}
+		s.iter = s.d.scanFile(s.ctx, s.r, s.x, span, s.opt)
+	}
 	if s.x == nil {
 		s.dec.openGroups(s.ctx, s.r, span, s.opt)
 	}
 	return true
+}
+
+// rescan goes on with another range in an iterator that can.
+func rescan(it kv.Iter, r kv.Range) bool {
+	x, ok := it.(kv.Rescanner)
+	return ok && x.Rescan(r)
 }
 
 // readPoints gets up to n of the keys.

@@ -79,8 +79,9 @@ type EngineSnapshot interface {
 	Get(sp kv.Space, key []byte) ([]byte, error)
 	// BatchGet fills out, which has the length of keys.
 	BatchGet(sp kv.Space, keys, out [][]byte) error
-	// Scan positions a scan; Range, Reverse and KeysOnly matter.
-	Scan(sp kv.Space, r kv.Range, o kv.ScanOpt) Chunks
+	// Scan positions a scan; Range, Reverse and KeysOnly matter. spent are closed
+	// Chunks of another scan of this snapshot, or nil: their memory may be used.
+	Scan(sp kv.Space, r kv.Range, o kv.ScanOpt, spent Chunks) Chunks
 	Release()
 }
 

@@ -24,6 +24,7 @@ type scan struct {
 	sn     *sharedSnap
 	live   func() bool // the snapshot is still that of the transaction
 	chunks Chunks      // nil: the snapshot is hidden or at its end
+	spent  Chunks      // closed
 	ov     overlayIter
 	opt    kv.ScanOpt
 	left   int // pairs still wanted; negative = no limit
@@ -42,6 +43,10 @@ type scan struct {
 	space  uint64
 	number int    // of the range in reads
 	last   []byte // last key delivered
+
+	// For Rescan; nil where the transaction has written to the space.
+	txn *Txn
+	sp  kv.Space
 }
 
 func newScan(ctx context.Context, sn *sharedSnap, live func() bool, chunks Chunks, o kv.ScanOpt) *scan {
@@ -144,10 +149,42 @@ func (s *scan) fill() error {
 	s.used = max(s.used, got)
 	s.base = (*s.buf)[:got]
 	if got < n {
-		s.chunks.Close()
-		s.chunks = nil
+		s.endChunks()
 	}
 	return nil
+}
+
+func (s *scan) endChunks() {
+	if s.chunks != nil {
+		s.chunks.Close()
+		s.spent, s.chunks = s.chunks, nil
+	}
+}
+
+// Rescan implements kv.Rescanner.
+func (s *scan) Rescan(r kv.Range) bool {
+	if s.txn == nil || s.err != nil || s.opt.Limit > 0 || !s.live() || s.txn.own(s.sp) != nil {
+		return false
+	}
+	s.endReads()
+	s.endChunks()
+	s.chunks = s.sn.es.Scan(s.sp, r, s.opt, s.spent)
+	s.spent, s.base, s.done = nil, nil, false
+	if t := s.txn; t.reads != nil {
+		s.reads, s.space, s.number, s.last = t.reads, s.sp.ID, t.reads.addRange(s.sp.ID, r), nil
+	}
+	if s.stats != nil {
+		s.stats.Scans.Add(1)
+	}
+	return true
+}
+
+// endReads narrows what counts as read to what was delivered.
+func (s *scan) endReads() {
+	if s.reads != nil && s.last != nil {
+		s.reads.narrow(s.space, s.number, s.last, s.opt.Reverse)
+	}
+	s.reads = nil
 }
 
 // merge delivers the next pairs when own writes are ahead.
@@ -211,14 +248,9 @@ func (s *scan) before(a, b []byte) bool {
 
 func (s *scan) Close() {
 	s.done = true
-	if s.reads != nil && s.last != nil {
-		s.reads.narrow(s.space, s.number, s.last, s.opt.Reverse)
-		s.reads = nil
-	}
-	if s.chunks != nil {
-		s.chunks.Close()
-		s.chunks = nil
-	}
+	s.endReads()
+	s.endChunks()
+	s.txn, s.spent = nil, nil
 	if s.buf != nil {
 		clear((*s.buf)[:s.used])
 		if len(*s.buf) == chunkMax {

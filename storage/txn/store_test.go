@@ -51,12 +51,12 @@ type fakeSnapshot struct {
 	seq uint64
 }
 
-func (s *fakeSnapshot) Seq() uint64                                 { return s.seq }
-func (s *fakeSnapshot) Spaces() ([]kv.Space, error)                 { return nil, nil }
-func (s *fakeSnapshot) HasSpace(kv.Space) (bool, error)             { return true, nil }
-func (s *fakeSnapshot) Get(kv.Space, []byte) ([]byte, error)        { return nil, nil }
-func (s *fakeSnapshot) BatchGet(kv.Space, [][]byte, [][]byte) error { return nil }
-func (s *fakeSnapshot) Scan(kv.Space, kv.Range, kv.ScanOpt) Chunks  { return fakeChunks{} }
+func (s *fakeSnapshot) Seq() uint64                                        { return s.seq }
+func (s *fakeSnapshot) Spaces() ([]kv.Space, error)                        { return nil, nil }
+func (s *fakeSnapshot) HasSpace(kv.Space) (bool, error)                    { return true, nil }
+func (s *fakeSnapshot) Get(kv.Space, []byte) ([]byte, error)               { return nil, nil }
+func (s *fakeSnapshot) BatchGet(kv.Space, [][]byte, [][]byte) error        { return nil }
+func (s *fakeSnapshot) Scan(kv.Space, kv.Range, kv.ScanOpt, Chunks) Chunks { return fakeChunks{} }
 func (s *fakeSnapshot) Release() {
 	s.e.mu.Lock()
 	s.e.open--

@@ -245,7 +245,9 @@ func batchGet(ctx context.Context, sn *sharedSnap, sp kv.Space, keys, out [][]by
 func (t *Txn) Scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanOpt) kv.Iter {
 	s := t.own(sp)
 	if s == nil {
-		return t.scan(ctx, sp, r, o, false, nil)
+		it := t.scan(ctx, sp, r, o, false, nil)
+		it.txn, it.sp = t, sp
+		return it
 	}
 	t.w.mu.Lock()
 	wins := s.top().windows(r, t.w.markOf(s))
@@ -255,14 +257,14 @@ func (t *Txn) Scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanOpt) k
 
 // scan reads a range of the snapshot, unless the transaction's own writes hide
 // it, under these writes.
-func (t *Txn) scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanOpt, hidden bool, wins []window) kv.Iter {
+func (t *Txn) scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanOpt, hidden bool, wins []window) *scan {
 	sn, err := t.snapshot()
 	if err != nil {
 		return failedScan(err)
 	}
 	var chunks Chunks
 	if !hidden {
-		chunks = sn.es.Scan(sp, r, o)
+		chunks = sn.es.Scan(sp, r, o, nil)
 	}
 	it := newScan(ctx, sn, func() bool { return t.snap.Load() == sn }, chunks, o)
 	if t.reads != nil {

@@ -110,8 +110,8 @@ func (s *snapshot) BatchGet(sp kv.Space, keys, out [][]byte) error {
 	return nil
 }
 
-func (s *snapshot) Scan(sp kv.Space, r kv.Range, o kv.ScanOpt) txn.Chunks {
-	base := s.EngineSnapshot.Scan(sp, r, o)
+func (s *snapshot) Scan(sp kv.Space, r kv.Range, o kv.ScanOpt, spent txn.Chunks) txn.Chunks {
+	base := s.EngineSnapshot.Scan(sp, r, o, spent)
 	active, frozen := s.trees(sp)
 	if active == nil && frozen == nil {
 		return base

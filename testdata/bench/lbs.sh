@@ -8,7 +8,7 @@
 #                                             must follow the answers and not the tables
 #   LBS_SIZES=0.02 LBS_USERS=1000 testdata/bench/lbs.sh    small
 #
-# LBS_SECONDS (20) bounds each measurement; there are three for each system, radius
+# LBS_SECONDS (20) bounds each measurement; there are four for each system, radius
 # and size. LBS_KM ('2 10 50') are the radii, LBS_SYSTEMS words of systems' names.
 # The files of size 10 need 60 GB below BENCH_DIR.
 set -euo pipefail
@@ -36,4 +36,5 @@ as_postgres "$PG/pg_ctl" -D "$TMP/pg" -l "$TMP/pg/log" -w start \
 until psql -qX -h 127.0.0.1 -p "$OURS" -U postgres -c 'SELECT 1' postgres >/dev/null 2>&1; do :; done
 LBS_KVSQLD="postgres://postgres@127.0.0.1:$OURS/postgres?sslmode=disable" \
 LBS_PG="postgres://postgres@127.0.0.1:$THEIRS/postgres?sslmode=disable" \
+LBS_KVSQLD_PID=$KPID LBS_PG_PID=$(head -1 "$TMP/pg/postmaster.pid") \
   go test -count=1 -timeout 0 -run 'TestLBSBench$' -v ./cmd/kvsqld | grep --line-buffered -v '^=== '

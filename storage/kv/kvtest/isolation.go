@@ -161,6 +161,24 @@ func testSerializable(t *testing.T, st kv.Store) {
 			wantErr(t, t2.Commit(ctx), kv.ErrConflict)
 		}
 	})
+	t.Run("every range of an iterator counts", func(t *testing.T) {
+		for _, k := range []string{"r1", "r5", "r9"} {
+			t1 := begin(t, st, ser)
+			it := t1.Scan(ctx, sp, kv.Prefix([]byte("r1")), kv.ScanOpt{})
+			for _, g := range []string{"r5", "r9"} {
+				if x, ok := it.(kv.Rescanner); !ok || !x.Rescan(kv.Prefix([]byte(g))) {
+					it.Close()
+					it = t1.Scan(ctx, sp, kv.Prefix([]byte(g)), kv.ScanOpt{})
+				}
+				_, err := it.Next()
+				must(t, err)
+			}
+			it.Close()
+			must(t, t1.Put(sp, []byte("sum"), []byte("5")))
+			put(t, st, sp, k, "1")
+			wantErr(t, t1.Commit(ctx), kv.ErrConflict)
+		}
+	})
 	t.Run("one of many in a batch", func(t *testing.T) {
 		const n = 8
 		txs := make([]kv.Txn, n)

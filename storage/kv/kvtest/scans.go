@@ -93,6 +93,7 @@ func compare(t testing.TB, r *rand.Rand, rd kv.Reader, sp kv.Space, m model) {
 	if got, want := all(t, rd, sp, g, o), m.scan(g, o); !slices.Equal(got, want) {
 		t.Fatalf("scan of [%q, %q) with %+v gives\n%q, want\n%q", g.Lo, g.Hi, o, got, want)
 	}
+	rescans(t, r, rd, sp, m)
 	keys := make([][]byte, r.IntN(8))
 	for i := range keys {
 		keys[i] = randKey(r)
@@ -106,6 +107,47 @@ func compare(t testing.TB, r *rand.Rand, rd kv.Reader, sp kv.Space, m model) {
 		if string(vs[i]) != m[string(k)] || get(t, rd, sp, string(k)) != m[string(k)] {
 			t.Fatalf("key %q has value %q in a batch and %q alone, want %q", k, vs[i], get(t, rd, sp, string(k)), m[string(k)])
 		}
+	}
+}
+
+// rescans reads some ranges, not always to their ends, with one iterator where that
+// is possible.
+func rescans(t testing.TB, r *rand.Rand, rd kv.Reader, sp kv.Space, m model) {
+	t.Helper()
+	o := kv.ScanOpt{Reverse: r.IntN(2) == 0, Batch: 1 + r.IntN(20)}
+	var it kv.Iter
+	for range 1 + r.IntN(4) {
+		g := kv.Range{Lo: randKey(r), Hi: randKey(r)}
+		if x, ok := it.(kv.Rescanner); !ok || !x.Rescan(g) {
+			if it != nil {
+				it.Close()
+			}
+			it = rd.Scan(ctx, sp, g, o)
+		}
+		var got []string
+		end := r.IntN(3) > 0
+		for {
+			ps, err := it.Next()
+			must(t, err)
+			for _, p := range ps {
+				got = append(got, string(p.Key)+"="+string(p.Val))
+			}
+			if len(ps) == 0 || !end && len(got) > 10 {
+				end = end || len(ps) == 0
+				break
+			}
+		}
+		want := m.scan(g, o)
+		if !end {
+			want = want[:min(len(got), len(want))]
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("scan of [%q, %q) with %+v gives\n%q, want\n%q", g.Lo, g.Hi, o, got, want)
+		}
+	}
+	it.Close()
+	if x, ok := it.(kv.Rescanner); ok && x.Rescan(kv.Range{}) {
+		t.Fatal("a closed iterator scans again")
 	}
 }
 

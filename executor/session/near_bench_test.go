@@ -1,0 +1,78 @@
+package session
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"syscall"
+	"testing"
+	"time"
+
+	"kvsqld/catalog/types"
+	"kvsqld/storage"
+	"kvsqld/wire"
+)
+
+// BenchmarkNear is Bind, Execute and Sync of the query of location-based services,
+// over tables that are stored with each other: show times of one week within two
+// kilometres. The places are as crowded as in Europe.
+func BenchmarkNear(b *testing.B) {
+	c := newServerOn(b, storage.Options{Dir: b.TempDir(), NoSync: true}).client(b)
+	c.must(`CREATE TABLE geo (poi_id int PRIMARY KEY, latitude float8 NOT NULL, longitude float8 NOT NULL)
+  WITH (regions = 'latitude, longitude', region_size = '0.5 x 0.5')`)
+	c.must(`CREATE TABLE poi (poi_id int REFERENCES geo, language int, poi_name text NOT NULL, PRIMARY KEY (poi_id, language))
+  WITH (cluster_with = 'geo')`)
+	c.must(`CREATE TABLE event (event_id int PRIMARY KEY, poi_id int NOT NULL, language int NOT NULL, event_name text NOT NULL, category text NOT NULL,
+  FOREIGN KEY (poi_id, language) REFERENCES poi) WITH (cluster_with = 'poi')`)
+	c.must(`CREATE TABLE showtime (event_id int REFERENCES event, start_time timestamp, end_time timestamp NOT NULL, PRIMARY KEY (event_id, start_time))
+  WITH (cluster_with = 'event')`)
+	c.must(`INSERT INTO geo SELECT i, 46 + i % 100 * 0.03, 20 + i / 100 * 0.0375 FROM generate_series(0, 5999) i`)
+	c.must(`INSERT INTO poi SELECT i, l, 'Place ' || i FROM generate_series(0, 5999) i, generate_series(1, 5) l`)
+	c.must(`INSERT INTO event SELECT i * 4 + k, i, 1 + (i + k) % 5, 'Event ' || i, 'concert' FROM generate_series(0, 5999) i, generate_series(0, 2) k`)
+	c.must(`INSERT INTO showtime SELECT e, t, t + interval '2 h' FROM (SELECT event_id AS e, timestamp '2026-11-02 18:00' + ((event_id * 19 + k * 11) % 56 * 24 + k * 2) * interval '1 h' AS t
+  FROM event, generate_series(0, 9) k) x`)
+	c.must("ANALYZE")
+	c.must("CHECKPOINT")
+	ctx := context.Background()
+	if err := c.s.Parse(ctx, "p", `SELECT g.poi_id, p.poi_name, e.event_name, e.category, s.start_time
+FROM geo g JOIN poi p ON p.poi_id = g.poi_id
+JOIN event e ON e.poi_id = p.poi_id AND e.language = p.language
+JOIN showtime s ON s.event_id = e.event_id
+WHERE s.start_time >= $4 AND s.start_time < $5 AND distance(g.latitude, g.longitude, $1, $2) <= $3`, nil); err != nil {
+		b.Fatal(err)
+	}
+	float := func(v float64) []byte { return binary.BigEndian.AppendUint64(nil, math.Float64bits(v)) }
+	day := func(d int) []byte {
+		return binary.BigEndian.AppendUint64(nil, uint64(types.TimestampFromTime(time.Date(2026, 11, d, 0, 0, 0, 0, time.UTC))))
+	}
+	binds := make([]*wire.Bind, 1000)
+	for i := range binds {
+		lat, lon := 46.2+float64(i%160)*0.01, 20.1+float64(i*7%130)*0.01
+		binds[i] = &wire.Bind{Statement: "p", ParamFormats: []int16{1}, ResultFormats: []int16{1},
+			Params: [][]byte{float(lat), float(lon), float(2000), day(16), day(23)}}
+	}
+	b.ReportAllocs()
+	before := cpuTime(b)
+	for i := 0; b.Loop(); i++ {
+		if err := c.s.Bind(ctx, binds[i%len(binds)]); err != nil {
+			b.Fatal(err)
+		}
+		if err := c.s.Execute(ctx, "", 0, discarder{}); err != nil {
+			b.Fatal(err)
+		}
+		if err := c.s.Sync(ctx, discarder{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/op")
+}
+
+// cpuTime is the processor time that this process has used: it tells what a
+// statement costs while others use the machine, too.
+func cpuTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
