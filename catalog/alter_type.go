@@ -87,6 +87,12 @@ func (c *Change) RenameEnumValue(oid types.OID, old, new string) error {
 	})
 }
 
+// SetAttributes gives a composite type its attributes. Stored values have a field
+// for each: bringing them into the new form is the caller's business.
+func (c *Change) SetAttributes(oid types.OID, cols []Column) error {
+	return c.editType(oid, func(u *UserType) error { u.Columns = cols; return nil })
+}
+
 // AlterDomain changes a copy of a domain: default, NOT NULL.
 func (c *Change) AlterDomain(oid types.OID, change func(u *UserType) error) error {
 	return c.editType(oid, func(u *UserType) error {

@@ -17,6 +17,54 @@ type StoredText struct {
 	Query    bool
 }
 
+// OwnedText is a stored text and what it belongs to, as messages say it.
+type OwnedText struct {
+	StoredText
+	Owner string
+}
+
+// Texts lists the texts of a database that are bound when they are used and were
+// when they were stored: those of views, of functions with bound bodies, of
+// columns, CHECKs, indexes and domains.
+func (s *Snapshot) Texts(db types.OID) []OwnedText {
+	var out []OwnedText
+	add := func(t StoredText, kind, name string) {
+		if t.Text != "" {
+			out = append(out, OwnedText{t, kind + " \"" + name + "\""})
+		}
+	}
+	for _, f := range s.AllFunctions(db) {
+		if f.Standard {
+			add(StoredText{Text: f.Body, Function: f}, "function", f.Name)
+		}
+	}
+	for _, t := range s.Tables(db) {
+		for i := range t.Columns {
+			if col := &t.Columns[i]; !col.Dropped {
+				add(StoredText{Text: col.Default, Table: t}, "column", col.Name)
+			}
+		}
+		for _, k := range t.Checks {
+			add(StoredText{Text: k.Expr, Table: t}, "constraint", k.Name)
+		}
+		for _, ix := range t.Indexes {
+			add(StoredText{Text: ix.Where, Table: t}, "index", ix.Name)
+			for _, k := range ix.Keys {
+				add(StoredText{Text: k.Expr, Table: t}, "index", ix.Name)
+			}
+		}
+	}
+	for _, v := range objectsOf(s, func(v *View) bool { return v.DB == db }) {
+		add(StoredText{Text: v.Query, Query: true}, "view", v.Name)
+	}
+	for _, u := range s.UserTypes(db) {
+		for _, k := range u.Checks {
+			add(StoredText{Text: k.Expr, Value: u.Base}, "type", u.Name)
+		}
+	}
+	return out
+}
+
 // nameOf is the name of an object, "" for none.
 func (c *Change) nameOf(oid types.OID) string {
 	if o := c.snap.objs[oid]; o != nil {

@@ -470,6 +470,8 @@ func (p *parser) alterObject(off ast.Off) ast.Stmt {
 		a.Action, a.NewName = "OWNER", p.roleName()
 	case k != kwSchema && p.acceptKws(kwSet, kwSchema):
 		a.Action, a.NewName = "SET SCHEMA", p.colID()
+	case k == kwType && p.peek(1).Key == kwAttribute:
+		return p.alterAttributes(a)
 	case k == kwType:
 		p.alterTypeAction(a)
 	case k == kwDomain:
@@ -510,13 +512,64 @@ func (p *parser) alterTypeAction(a *ast.AlterObject) {
 	default:
 		switch p.tok().Key {
 		case kwAdd, kwDrop, kwAlter, kwRename:
-			a.Action = upper(p.tok().Key) + " ATTRIBUTE"
 			p.next()
-			p.expectKw(kwAttribute)
-			p.skipStatement()
+		}
+		p.syntaxErr()
+	}
+}
+
+// alterAttributes is the list of actions on the attributes of a composite type,
+// or one renaming: an AlterTable of kind TYPE.
+func (p *parser) alterAttributes(a *ast.AlterObject) ast.Stmt {
+	t := &ast.AlterTable{Off: a.Off, Kind: "TYPE", Name: a.Name}
+	for {
+		act := ast.AlterAction{Off: p.off()}
+		verb := p.next().Key
+		p.expectKw(kwAttribute)
+		act.Kind = upper(verb) + " ATTRIBUTE"
+		switch verb {
+		case kwAdd:
+			c := p.attribute()
+			act.Name, act.Column = c.Name, &c
+		case kwDrop:
+			act.IfExists, act.Name = p.ifExists(), p.colID()
+		case kwAlter:
+			c := ast.ColumnDef{Off: p.off(), Name: p.colID()}
+			if !p.acceptKws(kwSet, kwData, kwType) {
+				p.expectKw(kwType)
+			}
+			p.attributeType(&c)
+			act.Name, act.Column = c.Name, &c
+		case kwRename:
+			if t.Actions != nil {
+				p.syntaxErr()
+			}
+			act.Name = p.colID()
+			p.expectKw(kwTo)
+			act.NewName = p.colID()
 		default:
 			p.syntaxErr()
 		}
+		act.Cascade = p.cascade()
+		t.Actions = append(t.Actions, act)
+		if verb == kwRename || !p.accept(KindComma) {
+			return t
+		}
+	}
+}
+
+// attribute is the definition of an attribute of a composite type.
+func (p *parser) attribute() ast.ColumnDef {
+	c := ast.ColumnDef{Off: p.off(), Name: p.colID()}
+	p.attributeType(&c)
+	return c
+}
+
+func (p *parser) attributeType(c *ast.ColumnDef) {
+	c.Type = p.typeName()
+	if p.acceptKw(kwCollate) {
+		n := p.anyName()
+		c.Collate = &n
 	}
 }
 

@@ -1,6 +1,8 @@
 package parser
 
 import (
+	"slices"
+
 	"kvsqld/parser/ast"
 )
 
@@ -54,11 +56,17 @@ func (p *parser) callArgs(c *ast.Call) (named ast.Off) {
 		}
 		name := ""
 		if next := p.peek(1).Kind; (next == KindArrow || next == KindAssign) && isName(p.tok(), false, true) {
+			off := p.off()
 			if named < 0 {
-				named = p.off()
+				named = off
 			}
 			name = p.takeName()
 			p.next()
+			if slices.Contains(c.ArgNames, name) {
+				p.failf(off, "argument name \"%s\" used more than once", name)
+			}
+		} else if named >= 0 {
+			p.failf(p.off(), "positional argument cannot follow named argument")
 		}
 		if name != "" && c.ArgNames == nil {
 			c.ArgNames = make([]string, len(c.Args))

@@ -271,6 +271,9 @@ func (p *parser) createType(off ast.Off) ast.Stmt {
 			if !p.accept(KindComma) {
 				break
 			}
+			if p.is(KindRParen) {
+				p.syntaxErr()
+			}
 		}
 		p.expect(KindRParen)
 	case p.acceptKws(kwAs, kwRange):
@@ -279,15 +282,12 @@ func (p *parser) createType(off ast.Off) ast.Stmt {
 		t.Kind = "COMPOSITE"
 		p.expect(KindLParen)
 		for !p.is(KindRParen) {
-			c := ast.ColumnDef{Off: p.off(), Name: p.colID()}
-			c.Type = p.typeName()
-			if p.acceptKw(kwCollate) {
-				n := p.anyName()
-				c.Collate = &n
-			}
-			t.Columns = append(t.Columns, c)
+			t.Columns = append(t.Columns, p.attribute())
 			if !p.accept(KindComma) {
 				break
+			}
+			if p.is(KindRParen) {
+				p.syntaxErr()
 			}
 		}
 		p.expect(KindRParen)

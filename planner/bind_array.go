@@ -171,7 +171,7 @@ func (b *binder) field(x plan.Expr, name string, off int) plan.Expr {
 			if r, ok := x.(*plan.RowCtor); ok {
 				return r.Elems[i]
 			}
-			return &plan.FieldOf{At: plan.At{T: c.T, Off: off}, X: x, Idx: i}
+			return &plan.FieldOf{At: plan.At{T: c.T, Off: off}, X: x, Idx: i, Name: c.Name}
 		}
 	}
 	if cols == nil {

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -9,15 +11,21 @@ import (
 )
 
 // assignPlace is where one assignment puts its value: a column, or an element, a
-// slice or a member of one.
+// slice, a member or a field of one, however deep.
 type assignPlace struct {
-	a   *ast.AssignTarget
-	col int
-	t   types.T // of the values that it takes
+	a     *ast.AssignTarget
+	col   int
+	t     types.T // of the values that it takes
+	steps []placeStep
+}
 
-	base   types.T // of the container, without its domain
-	slice  bool
-	lo, hi []plan.Expr // as in plan.SubscriptAssign
+// placeStep is one way down into a value: a field of a row, or the subscripts of
+// an array or a jsonb value.
+type placeStep struct {
+	t, base types.T // of the container, and without its domain
+	field   int     // of a row; -1 for subscripts
+	slice   bool
+	lo, hi  []plan.Expr // as in plan.SubscriptAssign
 }
 
 // assignPlace resolves a target of INSERT or SET.
@@ -27,41 +35,67 @@ func (b *binder) assignPlace(t *catalog.Table, a *ast.AssignTarget) assignPlace 
 		failf(sqlerr.UndefinedColumn, a.Pos(), "column \"%s\" of relation \"%s\" does not exist", a.Col, t.Name)
 	}
 	pl.t = t.Columns[pl.col].Type
-	if len(a.Path) == 0 {
-		return pl
-	}
-	pl.base = b.Snap.BaseType(pl.t)
-	if f := a.Path[0].Field; f != "" {
-		b.assignField(a, f, pl.base)
-	}
-	in := b.info(pl.base.OID)
-	switch {
-	case pl.base.OID == types.OJSONB:
-		pl.t = types.Of(types.OJSONB)
-		for i := range a.Path {
-			if a.Path[i].Slice {
-				failf(sqlerr.DatatypeMismatch, stepPos(a, &a.Path[i]), "jsonb subscript does not support slices")
+	name := a.Col
+	for path := a.Path; len(path) > 0; {
+		st := placeStep{t: pl.t, base: b.Snap.BaseType(pl.t), field: -1}
+		if f := path[0].Field; f != "" {
+			pl.t = b.fieldPlace(a, name, f, &st)
+			name, path = f, path[1:]
+		} else {
+			n := 1
+			for n < len(path) && path[n].Field == "" {
+				n++
 			}
-			if a.Path[i].Field != "" {
-				b.assignField(a, a.Path[i].Field, pl.t)
-			}
-			pl.lo = append(pl.lo, b.jsonKey(a.Path[i].Lo))
+			pl.t = b.subscriptPlace(a, path[:n], &st)
+			path = path[n:]
 		}
-	case in.Kind == types.KArray && in.Elem != 0 && in.Len == -1:
-		b.arrayPlace(&pl, in.Elem)
-	case in.Elem != 0:
-		unsupported(a.Pos(), "assignment to an element of type %s", b.bareName(pl.base.OID))
-	default:
-		fail(sqlerr.New(sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", b.bareName(pl.base.OID)))
+		pl.steps = append(pl.steps, st)
 	}
 	return pl
 }
 
+// fieldPlace resolves a field of a row, which is called name, and returns its type.
+func (b *binder) fieldPlace(a *ast.AssignTarget, name, field string, st *placeStep) types.T {
+	cols := b.rowColumns(st.base)
+	if cols == nil {
+		failf(sqlerr.DatatypeMismatch, a.Pos(), "cannot assign to field \"%s\" of column \"%s\" because its type %s is not a composite type",
+			field, name, b.bareName(st.t.OID))
+	}
+	st.field = slices.IndexFunc(cols, func(c plan.OutCol) bool { return c.Name == field })
+	if st.field < 0 {
+		failf(sqlerr.UndefinedColumn, a.Pos(), "cannot assign to field \"%s\" of column \"%s\" because there is no such column in data type %s",
+			field, name, b.bareName(st.t.OID))
+	}
+	return cols[st.field].T
+}
+
+// subscriptPlace binds the subscripts of an array or a jsonb value and returns the
+// type of the part.
+func (b *binder) subscriptPlace(a *ast.AssignTarget, path []ast.PathStep, st *placeStep) types.T {
+	in := b.info(st.base.OID)
+	switch {
+	case st.base.OID == types.OJSONB:
+		for i := range path {
+			if path[i].Slice {
+				failf(sqlerr.DatatypeMismatch, stepPos(a, &path[i]), "jsonb subscript does not support slices")
+			}
+			st.lo = append(st.lo, b.jsonKey(path[i].Lo))
+		}
+		return types.Of(types.OJSONB)
+	case in.Kind == types.KArray && in.Elem != 0 && in.Len == -1:
+		return b.arrayPlace(path, st, in.Elem)
+	case in.Elem != 0:
+		unsupported(a.Pos(), "assignment to an element of type %s", b.bareName(st.base.OID))
+	default:
+		fail(sqlerr.New(sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", b.bareName(st.base.OID)))
+	}
+	return types.T{}
+}
+
 // arrayPlace binds the subscripts of an array.
-func (b *binder) arrayPlace(pl *assignPlace, elem types.OID) {
-	a := pl.a
-	for i := range a.Path {
-		pl.slice = pl.slice || a.Path[i].Slice
+func (b *binder) arrayPlace(path []ast.PathStep, st *placeStep, elem types.OID) types.T {
+	for i := range path {
+		st.slice = st.slice || path[i].Slice
 	}
 	index := func(x ast.Expr) plan.Expr {
 		if x == nil {
@@ -73,32 +107,18 @@ func (b *binder) arrayPlace(pl *assignPlace, elem types.OID) {
 		}
 		return v
 	}
-	for i := range a.Path {
-		st := &a.Path[i]
-		if st.Field != "" {
-			b.assignField(a, st.Field, b.T(elem, -1))
-		}
-		lo, hi := index(st.Lo), index(st.Hi)
-		if pl.slice && !st.Slice {
+	for i := range path {
+		lo, hi := index(path[i].Lo), index(path[i].Hi)
+		if st.slice && !path[i].Slice {
 			lo, hi = constInt4(1), lo
 		}
-		pl.lo, pl.hi = append(pl.lo, lo), append(pl.hi, hi)
+		st.lo, st.hi = append(st.lo, lo), append(st.hi, hi)
 	}
-	if pl.slice {
-		pl.t = pl.base
-		return
+	if st.slice {
+		return st.base
 	}
-	pl.hi = nil
-	pl.t = b.T(elem, pl.base.Mod)
-}
-
-// assignField refuses an assignment to a field of a value of type t.
-func (b *binder) assignField(a *ast.AssignTarget, field string, t types.T) {
-	if u := b.Snap.TypeByOID(t.OID); u != nil && u.Kind == 'c' {
-		unsupported(a.Pos(), "assignment to a field of column \"%s\"", a.Col)
-	}
-	failf(sqlerr.DatatypeMismatch, a.Pos(), "cannot assign to field \"%s\" of column \"%s\" because its type %s is not a composite type",
-		field, a.Col, b.bareName(t.OID))
+	st.hi = nil
+	return b.T(elem, st.base.Mod)
 }
 
 // stepPos is the position of a subscript of a target.
@@ -137,6 +157,11 @@ func (pl *assignPlace) value(p *planner, t *catalog.Table, x plan.Expr, off int)
 	if y := p.coerce(x, pl.t, assignment); y != nil {
 		return y
 	}
+	if pl.steps[len(pl.steps)-1].field >= 0 {
+		fail(sqlerr.New(sqlerr.DatatypeMismatch, "subfield \"%s\" is of type %s but expression is of type %s", pl.a.Path[len(pl.a.Path)-1].Field,
+			p.typeName(p.noMod(pl.t)), p.bareName(x.Type().OID)).At(pl.a.Pos()).
+			WithHint("You will need to rewrite or cast the expression."))
+	}
 	fail(sqlerr.New(sqlerr.DatatypeMismatch, "subscripted assignment to \"%s\" requires type %s but expression is of type %s",
 		pl.a.Col, p.typeName(p.noMod(pl.t)), p.bareName(x.Type().OID)).At(pl.a.Pos()).
 		WithHint("You will need to rewrite or cast the expression."))
@@ -159,11 +184,50 @@ func (pl *assignPlace) into(p *planner, t *catalog.Table, old, x plan.Expr) plan
 	if len(pl.a.Path) == 0 {
 		return x
 	}
-	if old.Type() != pl.base {
-		old = &plan.Relabel{At: plan.At{T: pl.base, Off: -1}, X: old, Cast: plan.CastImplicit}
+	return p.assign(pl.down(p, old, 0, x), &t.Columns[pl.col], -1)
+}
+
+// down is the container that step i goes into, of which old is the value, with x
+// in the place. The fields beside the one that changes are those of old.
+func (pl *assignPlace) down(p *planner, old plan.Expr, i int, x plan.Expr) plan.Expr {
+	if i == len(pl.steps) {
+		return x
 	}
-	y := &plan.SubscriptAssign{At: plan.At{T: pl.base, Off: pl.a.Pos()}, X: old, Slice: pl.slice, Lo: pl.lo, Hi: pl.hi, Val: x}
-	return p.assign(y, &t.Columns[pl.col], -1)
+	st := &pl.steps[i]
+	if old.Type() != st.base {
+		old = &plan.Relabel{At: plan.At{T: st.base, Off: -1}, X: old, Cast: plan.CastImplicit}
+	}
+	off := pl.a.Pos()
+	var y plan.Expr
+	switch {
+	case st.field < 0:
+		if i+1 < len(pl.steps) {
+			elem := &plan.Subscript{At: plan.At{T: pl.steps[i+1].t, Off: off}, X: old, Lo: st.lo}
+			if st.slice {
+				unsupported(off, "assignment to a field of a slice")
+			}
+			x = pl.down(p, elem, i+1, x)
+		}
+		y = &plan.SubscriptAssign{At: plan.At{T: st.base, Off: off}, X: old, Slice: st.slice, Lo: st.lo, Hi: st.hi, Val: x}
+	default:
+		row := &plan.RowCtor{At: plan.At{T: st.base, Off: off}}
+		was, _ := old.(*plan.RowCtor)
+		for k, c := range p.rowColumns(st.base) {
+			var f plan.Expr = &plan.FieldOf{At: plan.At{T: c.T, Off: off}, X: old, Idx: k, Name: c.Name}
+			if was != nil && was.Present == nil {
+				f = was.Elems[k]
+			}
+			if k == st.field {
+				f = pl.down(p, f, i+1, x)
+			}
+			row.Elems = append(row.Elems, f)
+		}
+		y = row
+	}
+	if i > 0 && st.t != st.base {
+		return p.domain(y, st.t, assignment)
+	}
+	return y
 }
 
 // put gives a column of a new row its value, or adds a part to the value that it

@@ -126,7 +126,7 @@ func (b *binder) expr(e ast.Expr) plan.Expr {
 		if e.Name == "*" {
 			failf(sqlerr.SyntaxError, e.Pos(), "row expansion via \"*\" is not supported here")
 		}
-		return b.field(b.expr(e.X), e.Name, e.Pos())
+		return b.field(b.expr(e.X), e.Name, e.X.Pos())
 	}
 	unsupported(e.Pos(), "this expression")
 	return nil
@@ -439,6 +439,11 @@ func (b *binder) cast(e *ast.Cast) plan.Expr {
 	off := e.Pos()
 	if c, ok := x.(*plan.Const); ok && isUnknown(x) && !c.Val.Null {
 		return b.coerceUnknown(x, t, explicit)
+	}
+	if row, ok := x.(*plan.RowCtor); ok {
+		at := *row // what does not fit is an error of the cast
+		at.Off = off
+		x = &at
 	}
 	r := b.coerce(x, t, explicit)
 	if r == nil {

@@ -179,7 +179,7 @@ func (p *planner) target(t *ast.Target, b *binder, bl *block) {
 			failf(sqlerr.WrongObjectType, f.Pos(), "type %s is not composite", p.bareName(x.Type().OID))
 		}
 		for i, c := range cols {
-			bl.targets = append(bl.targets, target{x: &plan.FieldOf{At: plan.At{T: c.T, Off: f.Pos()}, X: x, Idx: i}, name: c.Name})
+			bl.targets = append(bl.targets, target{x: &plan.FieldOf{At: plan.At{T: c.T, Off: f.Pos()}, X: x, Idx: i, Name: c.Name}, name: c.Name})
 		}
 		return
 	}

@@ -337,7 +337,13 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 			in.Kind == types.KEnum || in.Kind == types.KRecord || in.Kind == types.KArray && to.OID >= types.FirstUserOID || p.isRegArray(in) {
 			// needs the catalog: converted when the statement starts
 			text := &plan.Const{At: plan.At{T: types.TText, Off: x.Off}, Val: types.Bytes(types.TText, x.Val.B)}
-			return &plan.CoerceIO{At: plan.At{T: to, Off: x.Off}, X: text, Explicit: true, Literal: true, Cast: castForm(ctx)}
+			lit := &plan.CoerceIO{At: plan.At{T: to, Off: x.Off}, X: text, Explicit: true, Literal: true, Cast: castForm(ctx)}
+			if p.Consts != nil { // what cannot be read is an error wherever the literal stands
+				if _, err := p.Consts.EvalConst(lit); err != nil {
+					fail(at(err, x.Off))
+				}
+			}
+			return lit
 		}
 		plain := to
 		if to.OID != types.OInterval { // whose modifier may name the unit of a bare number

@@ -141,7 +141,7 @@ func namedCandidate(pr *catalog.Proc, c *funcCall) *candidate {
 	}
 	var inNames []string
 	for i, n := range pr.ArgNames {
-		if i >= len(pr.ArgModes) || pr.ArgModes[i] == 'i' || pr.ArgModes[i] == 'b' || pr.ArgModes[i] == 'v' {
+		if i >= len(pr.ArgModes) || pr.ArgModes[i] == 'i' || pr.ArgModes[i] == 'b' || pr.ArgModes[i] == 'v' || pr.Kind == 'p' {
 			inNames = append(inNames, n)
 		}
 	}

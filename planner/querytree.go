@@ -556,7 +556,16 @@ func (w *treeWriter) other(e plan.Expr, sub func(plan.Expr, bool) string) (strin
 	case *subquery:
 		return w.subquery(x), true
 	case *plan.FieldOf:
-		giveUp("a field of a row")
+		x0 := sub(x.X, true)
+		switch x.X.(type) {
+		case *plan.FieldOf, *plan.Subscript:
+		default:
+			x0 = "(" + x0 + ")"
+		}
+		if x.Name == "" {
+			giveUp("a field of a row without names")
+		}
+		return x0 + "." + catalog.QuoteIdent(x.Name), true
 	case *plan.Call, *plan.Const, *plan.Param, *plan.And, *plan.Or, *plan.Not, *plan.Is, *plan.Case, *plan.CaseVal, *plan.Coalesce, *plan.NullIf,
 		*plan.MinMax, *plan.IsDistinct, *plan.InList, *plan.AnyArray, *plan.ArrayCtor, *plan.Subscript, *plan.CoerceIO, *plan.Relabel,
 		*plan.CoerceMod, *plan.CoerceDomain, *plan.CoerceArray:

@@ -370,6 +370,13 @@ func TextUses(c *Context, t catalog.StoredText) []types.OID {
 	return out
 }
 
+// Binds tells why a stored text does not bind, nil when it does.
+func Binds(c *Context, t catalog.StoredText) error {
+	bare := *c
+	bare.Consts = nil
+	return newPlanner(&bare).bindText(t)
+}
+
 func (p *planner) bindText(t catalog.StoredText) (err error) {
 	defer p.recover(&err)
 	switch {

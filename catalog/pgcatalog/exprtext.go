@@ -174,7 +174,7 @@ func (r *exprReader) expect(t string) {
 	}
 }
 
-// expr reads an operand with its casts and subscripts.
+// expr reads an operand with its casts, subscripts and fields.
 func (r *exprReader) expr() *exprNode {
 	n, bare := r.operand()
 	for !r.bad {
@@ -192,6 +192,12 @@ func (r *exprReader) expr() *exprNode {
 				x.words[0] = "("
 			}
 			r.items(x, end)
+			n = x
+		case r.accept("."): // a field of a row
+			x := &exprNode{kind: nodeIndex, words: []string{"", "." + r.next()}, kids: []*exprNode{n}}
+			if bare {
+				x.words[0], x.words[1] = "(", ")"+x.words[1]
+			}
 			n = x
 		default:
 			if bare {

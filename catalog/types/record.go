@@ -16,20 +16,36 @@ func elementType(o OID) T {
 	return Of(o)
 }
 
-// userValue tells rows from enum values: a row begins with its small number of
-// fields, the rank of an enum value never with a zero byte.
+// userValue tells what a value of a user-defined type is from its bytes: the rank
+// of an enum value never begins with a zero byte, rows and arrays do. An array has
+// flags, 0 or 1, and its elements' type where a row has the type of its first
+// field; one without elements is longer than a row without fields.
 func userValue(t T, b []byte) T {
-	if t.User == KEnum && len(b) > 0 && b[0] == 0 {
-		t.User = KRecord
+	if t.User != KEnum || len(b) == 0 || b[0] != 0 {
+		return t
+	}
+	t.User = KRecord
+	if len(b) >= 12 && binary.BigEndian.Uint32(b[4:]) <= 1 {
+		t.User, t.Elem = KArray, OID(binary.BigEndian.Uint32(b[8:]))
 	}
 	return t
 }
 
 // NewRecord builds an anonymous record of the given fields.
 func NewRecord(fields []Datum) Datum {
-	b := binary.BigEndian.AppendUint32(nil, uint32(len(fields)))
+	return Datum{T: TRecord, B: AppendRecord(nil, fields)}
+}
+
+// AppendRecord appends the bytes of a record. A field of a domain has the type
+// that the domain is over, so that it can be read without a catalog.
+func AppendRecord(b []byte, fields []Datum) []byte {
+	b = binary.BigEndian.AppendUint32(b, uint32(len(fields)))
 	for _, f := range fields {
-		b = binary.BigEndian.AppendUint32(b, uint32(f.T.OID))
+		oid := f.T.OID
+		if base := f.T.base(); base != 0 {
+			oid = base
+		}
+		b = binary.BigEndian.AppendUint32(b, uint32(oid))
 		if f.Null {
 			b = binary.BigEndian.AppendUint32(b, math.MaxUint32)
 			continue
@@ -38,7 +54,7 @@ func NewRecord(fields []Datum) Datum {
 		b = AppendBinary(append(b, 0, 0, 0, 0), f)
 		binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at-4))
 	}
-	return Datum{T: TRecord, B: b}
+	return b
 }
 
 // RecordFields decodes a record's fields.

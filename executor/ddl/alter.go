@@ -21,6 +21,8 @@ func (x *exec) alterTable(s *ast.AlterTable) error {
 		return x.alterIndex(s)
 	case "DOMAIN":
 		return x.alterDomain(s)
+	case "TYPE":
+		return x.alterComposite(s)
 	}
 	r := x.lookup(&s.Name)
 	if r == nil {
@@ -130,6 +132,12 @@ func (x *exec) alterAction(oid types.OID, a *ast.AlterAction) error {
 	case "SET STATISTICS":
 		return x.setStatistics(oid, a)
 	case "LOGGED", "UNLOGGED":
+		if _, ok := x.snap().Object(oid).(*catalog.Sequence); ok {
+			if a.Kind == "UNLOGGED" {
+				return sqlerr.Unsupported(a.Pos(), "ALTER SEQUENCE SET UNLOGGED")
+			}
+			return nil // every sequence is
+		}
 		_, err := c.EditTable(oid, func(t *catalog.Table) error {
 			t.Unlogged = a.Kind == "UNLOGGED"
 			return nil

@@ -131,8 +131,32 @@ func (b *tableBuilder) columnConstraints(i int, c *ast.ColumnDef, serial bool) e
 				return err
 			}
 		}
+		if err := b.oneSource(i, k.Pos()); err != nil {
+			return err
+		}
+	}
+	if serial && col.Identity != 0 {
+		return sqlerr.New(sqlerr.SyntaxError, "both default and identity specified for column \"%s\" of table \"%s\"", c.Name, b.spec.Name)
 	}
 	return nil
+}
+
+// oneSource refuses a column with more than one of a default, an identity and a
+// generation expression.
+func (b *tableBuilder) oneSource(i, pos int) error {
+	col := &b.spec.Columns[i]
+	both := ""
+	switch {
+	case b.defaults[i] != nil && col.Identity != 0:
+		both = "default and identity"
+	case b.defaults[i] != nil && col.Generated:
+		both = "default and generation expression"
+	case col.Identity != 0 && col.Generated:
+		both = "identity and generation expression"
+	default:
+		return nil
+	}
+	return sqlerr.New(sqlerr.SyntaxError, "both %s specified for column \"%s\" of table \"%s\"", both, col.Name, b.spec.Name).At(pos)
 }
 
 // knownCollation refuses collations other than C, which is the only order here.
@@ -266,12 +290,6 @@ func (b *tableBuilder) bindTexts() error {
 	t := b.probe()
 	for i, e := range b.defaults {
 		c := &b.spec.Columns[i]
-		if c.Identity != 0 {
-			return sqlerr.New(sqlerr.SyntaxError, "both default and identity specified for column \"%s\" of table \"%s\"", c.Name, b.spec.Name)
-		}
-		if c.Generated {
-			return sqlerr.New(sqlerr.SyntaxError, "both default and generation expression specified for column \"%s\" of table \"%s\"", c.Name, b.spec.Name)
-		}
 		var err error
 		if c.Default, c.DefaultDeps, err = b.defaultText(e, c.Type, c.Name); err != nil {
 			return err

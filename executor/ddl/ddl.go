@@ -50,8 +50,8 @@ type Env struct {
 	Text string
 	// Notice sends a notice to the client.
 	Notice func(*sqlerr.Error)
-	// Restart sets a sequence's next value, outside of transactions.
-	Restart func(q *catalog.Sequence, v int64)
+	// Restart sets a sequence's next value, for others with the commit.
+	Restart func(q types.OID, v int64)
 	// InUse counts the other sessions of a database.
 	InUse func(db types.OID) int
 	// Verifier makes a SCRAM verifier of a password.

@@ -247,7 +247,7 @@ func (x *exec) truncate(s *ast.Truncate) error {
 		if s.RestartIdentity {
 			for i := range t.Columns {
 				if q, ok := x.snap().Object(t.Columns[i].Sequence).(*catalog.Sequence); ok && t.Columns[i].Sequence != 0 {
-					x.Txn.OnCommit(func() { x.restart(q, q.Start) })
+					x.restart(q, q.Start)
 				}
 			}
 		}
@@ -255,9 +255,9 @@ func (x *exec) truncate(s *ast.Truncate) error {
 	return nil
 }
 
-// restart sets a sequence after the commit.
+// restart sets a sequence.
 func (x *exec) restart(q *catalog.Sequence, v int64) {
 	if x.Restart != nil {
-		x.Restart(q, v)
+		x.Restart(q.OID, v)
 	}
 }

@@ -1,13 +1,13 @@
 package ddl
 
 import (
+	"slices"
 	"strings"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
-	"kvsqld/planner"
 	"kvsqld/storage/kv"
 )
 
@@ -45,11 +45,14 @@ func (x *exec) alterSequence(s *ast.AlterSequence) error {
 }
 
 // changeSequence applies the options of ALTER SEQUENCE. A new type moves bounds
-// that were the old type's own. The restart happens after the commit, outside of
-// the transaction as all changes of a sequence's state.
+// that were the old type's own. Others see a
+// restart after the commit.
 func (x *exec) changeSequence(oid types.OID, opts []ast.Option) error {
 	spec := &catalog.SequenceSpec{}
 	if err := x.sequenceOptions(spec, opts); err != nil {
+		return err
+	}
+	if err := x.mayOwn(oid, opts); err != nil {
 		return err
 	}
 	var restart *int64
@@ -65,9 +68,22 @@ func (x *exec) changeSequence(oid types.OID, opts []ast.Option) error {
 	if *restart > q.Max {
 		return sqlerr.New(sqlerr.InvalidParameterValue, "RESTART value (%d) cannot be greater than MAXVALUE (%d)", *restart, q.Max)
 	}
-	v := *restart
-	x.Txn.OnCommit(func() { x.restart(q, v) })
+	x.restart(q, *restart)
 	return nil
+}
+
+// mayOwn refuses OWNED BY for the sequence of an identity column.
+func (x *exec) mayOwn(oid types.OID, opts []ast.Option) error {
+	q, _ := x.snap().Object(oid).(*catalog.Sequence)
+	if q == nil || !slices.ContainsFunc(opts, func(o ast.Option) bool { return o.Name == "owned_by" || o.Name == "owned by" }) {
+		return nil
+	}
+	t := x.snap().Table(q.OwnerTable)
+	if t == nil || q.OwnerCol >= len(t.Columns) || t.Columns[q.OwnerCol].Identity == 0 {
+		return nil
+	}
+	return sqlerr.New(sqlerr.FeatureNotSupported, "cannot change ownership of identity sequence").
+		WithDetail("Sequence \"%s\" is linked to table \"%s\".", q.Name, t.Name)
 }
 
 // editSequence applies options to a sequence; restart gets the value to go on with.
@@ -235,16 +251,13 @@ func (x *exec) createType(s *ast.CreateType) error {
 	case "ENUM":
 		_, err = x.Change.CreateEnum(schema, name, s.Labels)
 	case "COMPOSITE":
-		var cols []catalog.Column
-		for i := range s.Columns {
-			c := &s.Columns[i]
-			t, err := planner.ResolveType(x.Planner(), &c.Type)
-			if err != nil {
-				return err
-			}
-			cols = append(cols, catalog.Column{Name: c.Name, Type: t})
+		cols, err := x.attributes(s.Columns)
+		if err != nil {
+			return err
 		}
-		_, err = x.Change.CreateComposite(schema, name, cols)
+		if _, err = x.Change.CreateComposite(schema, name, cols); err != nil {
+			return err
+		}
 	default:
 		return sqlerr.Unsupported(s.Pos(), "CREATE TYPE of kind %s", strings.ToLower(s.Kind))
 	}

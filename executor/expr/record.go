@@ -46,32 +46,13 @@ func (e *rowEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 		for k, v := range e.vecs {
 			e.row[k] = v.Get(int(i))
 		}
-		e.buf = appendRecord(e.buf[:0], e.row)
+		e.buf = types.AppendRecord(e.buf[:0], e.row)
 		e.out.B[i] = e.arena.Copy(e.buf)
 	}
 	return &e.out, nil
 }
 
-// appendRecord appends the binary record of the fields.
-func appendRecord(buf []byte, fields []types.Datum) []byte {
-	buf = binary.BigEndian.AppendUint32(buf, uint32(len(fields)))
-	for _, d := range fields {
-		buf = binary.BigEndian.AppendUint32(buf, uint32(d.T.OID))
-		if d.Null {
-			buf = binary.BigEndian.AppendUint32(buf, 0xffffffff)
-			continue
-		}
-		at := len(buf)
-		buf = append(buf, 0, 0, 0, 0)
-		buf = types.AppendBinary(buf, d)
-		binary.BigEndian.PutUint32(buf[at:], uint32(len(buf)-at-4))
-	}
-	return buf
-}
-
-func newRecord(fields ...types.Datum) types.Datum {
-	return types.Bytes(types.TRecord, appendRecord(nil, fields))
-}
+func newRecord(fields ...types.Datum) types.Datum { return types.NewRecord(fields) }
 
 // eachField calls f for the fields of a binary record until it returns false.
 func eachField(b []byte, f func(t types.OID, val []byte, isNull bool) bool) error {

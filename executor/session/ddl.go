@@ -125,9 +125,10 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 			return x
 		},
 		Notice: s.tell,
-		// Called while the store is committing, which it must not be asked then.
-		Restart: func(q *catalog.Sequence, v int64) { t.restarts = append(t.restarts, restart{q, v}) },
-		InUse:   func(db types.OID) int { return s.srv.inDatabase(db, s) },
+		Restart: func(q types.OID, v int64) {
+			t.restarts = append(t.restarts, &restart{seq: q, last: v})
+		},
+		InUse: func(db types.OID) int { return s.srv.inDatabase(db, s) },
 		Verifier: func(password string) (string, error) {
 			if strings.HasPrefix(password, "SCRAM-SHA-256$") {
 				return password, nil

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"kvsqld/storage/table"
 	"time"
 
 	"kvsqld/catalog"
@@ -61,6 +62,10 @@ type sequenceMemory struct {
 func (s sessionInfo) sequence(o types.OID) (*catalog.Sequence, error) {
 	q, _ := s.snapshot().Object(o).(*catalog.Sequence)
 	if q == nil {
+		if r := s.snapshot().RelationByOID(s.db, o); r != nil {
+			_, name := r.RelName()
+			return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a sequence", name)
+		}
 		return nil, sqlerr.New(sqlerr.UndefinedTable, "could not open relation with OID %d", o)
 	}
 	return q, nil
@@ -78,7 +83,18 @@ func (s sessionInfo) Nextval(o types.OID) (int64, error) {
 	if err := s.mayDraw(q, catalog.PrivUsage|catalog.PrivUpdate); err != nil {
 		return 0, err
 	}
-	v, err := s.srv.Tables.NextVal(context.Background(), q)
+	var v int64
+	if r := s.tx.restarted(o); r != nil {
+		v, err = r.last, nil
+		if r.called {
+			v, err = table.NextOf(q, r.last)
+		}
+		if err == nil {
+			r.last, r.called = v, true
+		}
+	} else {
+		v, err = s.srv.Tables.NextVal(context.Background(), q)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -134,7 +150,9 @@ func (s sessionInfo) Setval(o types.OID, v int64, called bool) (int64, error) {
 	if err := s.mayDraw(q, catalog.PrivUpdate); err != nil {
 		return 0, err
 	}
-	if err := s.srv.Tables.SetVal(context.Background(), q, v, called); err != nil {
+	if r := s.tx.restarted(o); r != nil {
+		r.last, r.called = v, called
+	} else if err := s.srv.Tables.SetVal(context.Background(), q, v, called); err != nil {
 		return 0, err
 	}
 	if called {
@@ -145,6 +163,9 @@ func (s sessionInfo) Setval(o types.OID, v int64, called bool) (int64, error) {
 
 // sequenceRow is the row that SELECT FROM a sequence gives.
 func (s *Session) sequenceRow(q *catalog.Sequence) (last, logCnt int64, called bool, err error) {
+	if r := s.tx.restarted(q.OID); r != nil {
+		return r.last, 0, r.called, nil
+	}
 	last, called, err = s.srv.Tables.SeqState(context.Background(), q)
 	return last, 0, called, err
 }

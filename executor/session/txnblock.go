@@ -42,13 +42,27 @@ type transaction struct {
 	deferred *executor.DeferredChecks
 	notes    []notification
 	deltas   map[types.OID]*rowDelta
-	restarts []restart
+	restarts []*restart
 }
 
-// restart is a sequence to be set when the transaction has committed.
+// restart is the state of a sequence that the transaction has restarted. Others see
+// it when the transaction has committed.
 type restart struct {
-	seq *catalog.Sequence
-	to  int64
+	seq    types.OID
+	last   int64
+	called bool
+}
+
+// restarted returns the transaction's own state of a sequence, or nil.
+func (t *transaction) restarted(seq types.OID) *restart {
+	if t != nil {
+		for i := len(t.restarts) - 1; i >= 0; i-- {
+			if t.restarts[i].seq == seq {
+				return t.restarts[i]
+			}
+		}
+	}
+	return nil
 }
 
 // rowDelta is what a transaction did to a table's number of rows.
@@ -62,6 +76,7 @@ type savepoint struct {
 	changed  bool
 	settings int
 	notes    int
+	restarts int
 	readOnly bool
 }
 
@@ -236,8 +251,12 @@ func (s *Session) commit(ctx context.Context) error {
 	}
 	if err == nil {
 		for _, r := range t.restarts {
-			if e := s.srv.Tables.SetVal(context.WithoutCancel(ctx), r.seq, r.to, false); e != nil {
-				s.srv.opts.Logger.Warn("a sequence was not restarted", "sequence", r.seq.Name, "error", e)
+			q, _ := s.snapshot().Object(r.seq).(*catalog.Sequence)
+			if q == nil {
+				continue // dropped since
+			}
+			if e := s.srv.Tables.SetVal(context.WithoutCancel(ctx), q, r.last, r.called); e != nil {
+				s.srv.opts.Logger.Warn("a sequence was not restarted", "sequence", q.Name, "error", e)
 			}
 		}
 		for oid := range t.deltas {
@@ -343,7 +362,7 @@ func (s *Session) transaction(ctx context.Context, x *ast.Transaction) (string, 
 			return "", noBlock("SAVEPOINT")
 		}
 		t := s.tx
-		sp := savepoint{name: x.Name, kv: t.kv.Savepoint(), settings: s.settings.mark(), notes: len(t.notes), readOnly: t.readOnly}
+		sp := savepoint{name: x.Name, kv: t.kv.Savepoint(), settings: s.settings.mark(), notes: len(t.notes), restarts: len(t.restarts), readOnly: t.readOnly}
 		if t.change != nil {
 			sp.change, sp.changed = t.change.Mark(), true
 		}
@@ -448,6 +467,7 @@ func (s *Session) rollbackTo(ctx context.Context, name string) error {
 	}
 	s.rollbackSettings(sp.settings)
 	t.notes = t.notes[:sp.notes]
+	t.restarts = t.restarts[:sp.restarts]
 	t.readOnly = sp.readOnly
 	t.saves = t.saves[:i+1]
 	s.block = inBlock

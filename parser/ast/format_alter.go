@@ -33,10 +33,23 @@ func (p *printer) alterAction(kind string, a *AlterAction) {
 	case "ADD COLUMN":
 		p.put("ADD COLUMN ", ifNotExists(a.IfExists))
 		p.column(a.Column)
+	case "ADD ATTRIBUTE":
+		p.put(a.Kind, " ")
+		p.column(a.Column)
+		p.putIf(a.Cascade, " CASCADE")
+	case "ALTER ATTRIBUTE":
+		named(a.Kind)
+		p.put(" TYPE ")
+		p.typeName(a.Column.Type)
+		p.indexSuffix(a.Column.Collate, nil)
+		p.putIf(a.Cascade, " CASCADE")
+	case "RENAME ATTRIBUTE":
+		p.rename(a.Kind, a)
+		p.putIf(a.Cascade, " CASCADE")
 	case "ADD CONSTRAINT":
 		p.put("ADD ")
 		p.constraint(a.Constraint, false)
-	case "DROP COLUMN", "DROP CONSTRAINT":
+	case "DROP COLUMN", "DROP CONSTRAINT", "DROP ATTRIBUTE":
 		p.put(a.Kind, " ", ifExists(a.IfExists))
 		p.ident(a.Name)
 		p.putIf(a.Cascade, " CASCADE")

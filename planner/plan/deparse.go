@@ -195,9 +195,19 @@ func (d *deparser) expr(e Expr, implicit bool) {
 	case *RowCtor:
 		d.call("ROW", e.Elems)
 	case *FieldOf:
-		d.str("(")
-		d.expr(e.X, true)
-		d.str(").f" + strconv.Itoa(e.Idx+1))
+		name := e.Name
+		if name == "" {
+			name = "f" + strconv.Itoa(e.Idx+1)
+		}
+		switch e.X.(type) {
+		case *FieldOf, *Subscript:
+			d.expr(e.X, true)
+		default:
+			d.str("(")
+			d.expr(e.X, true)
+			d.str(")")
+		}
+		d.str("." + catalog.QuoteIdent(name))
 	}
 }
 

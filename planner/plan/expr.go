@@ -222,8 +222,9 @@ type (
 	// FieldOf takes the Idx-th field of a record value.
 	FieldOf struct {
 		At
-		X   Expr
-		Idx int
+		X    Expr
+		Idx  int
+		Name string // of the field, where it has one
 	}
 	// SubPlan is a subquery inside an expression.
 	SubPlan struct {

@@ -101,8 +101,8 @@ func (db *DB) storeSeq(ctx context.Context, oid types.OID, last int64, called bo
 	return tx.Commit(ctx)
 }
 
-// nextOf returns the value after last.
-func nextOf(q *catalog.Sequence, last int64) (int64, error) {
+// NextOf returns the value after last; 2200H when there is none.
+func NextOf(q *catalog.Sequence, last int64) (int64, error) {
 	if q.Inc > 0 {
 		if last <= q.Max && last <= math.MaxInt64-q.Inc && last+q.Inc <= q.Max {
 			return max(last+q.Inc, q.Min), nil
@@ -136,7 +136,7 @@ func (db *DB) NextVal(ctx context.Context, q *catalog.Sequence) (int64, error) {
 	v := s.last
 	if s.called {
 		var err error
-		if v, err = nextOf(q, s.last); err != nil {
+		if v, err = NextOf(q, s.last); err != nil {
 			return 0, err
 		}
 	}
@@ -147,7 +147,7 @@ func (db *DB) NextVal(ctx context.Context, q *catalog.Sequence) (int64, error) {
 		}
 		end, n := v, 1
 		for ; n < size; n++ {
-			after, err := nextOf(q, end)
+			after, err := NextOf(q, end)
 			if err != nil {
 				break // the sequence ends before
 			}

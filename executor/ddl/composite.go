@@ -1,0 +1,248 @@
+package ddl
+
+import (
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner"
+	"kvsqld/planner/plan"
+	"kvsqld/storage/kv"
+)
+
+// attributes resolves the attributes of a composite type.
+func (x *exec) attributes(defs []ast.ColumnDef) ([]catalog.Column, error) {
+	var cols []catalog.Column
+	for i := range defs {
+		c, err := x.attribute(&defs[i])
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(cols, func(o catalog.Column) bool { return o.Name == c.Name }) {
+			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", c.Name)
+		}
+		cols = append(cols, c)
+	}
+	return cols, nil
+}
+
+func (x *exec) attribute(d *ast.ColumnDef) (c catalog.Column, err error) {
+	t, err := planner.ResolveType(x.Planner(), &d.Type)
+	if err != nil {
+		return c, err
+	}
+	c = catalog.Column{Name: d.Name, Type: t, Dims: d.Type.Dims}
+	if d.Collate != nil {
+		if err := knownCollation(d.Collate); err != nil {
+			return c, err
+		}
+		c.Collation = collationName(d.Collate)
+	}
+	return c, storable(d.Name, t)
+}
+
+// attributeEdit is the new list of a type's attributes; from has the place that
+// each had in the old one, -1 for none.
+type attributeEdit struct {
+	cols []catalog.Column
+	from []int
+}
+
+func (e *attributeEdit) find(name string) int {
+	return slices.IndexFunc(e.cols, func(c catalog.Column) bool { return c.Name == name })
+}
+
+// alterComposite is ALTER TYPE with ADD, DROP, ALTER and RENAME ATTRIBUTE. Stored
+// values have a field for each attribute, so that the tables that hold some are
+// written anew.
+func (x *exec) alterComposite(s *ast.AlterTable) error {
+	u := x.userType(&s.Name)
+	switch r := x.lookup(&s.Name); {
+	case u == nil && r != nil:
+		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a composite type", s.Name.Last())
+	case u == nil || u.Kind != 'c':
+		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", fullName(&s.Name))
+	}
+	before := x.boundTexts()
+	e := &attributeEdit{cols: slices.Clone(u.Columns)}
+	for i := range e.cols {
+		e.from = append(e.from, i)
+	}
+	changed := ""
+	for i := range s.Actions {
+		a := &s.Actions[i]
+		done, err := x.editAttribute(u, a, e)
+		if err != nil {
+			return err
+		}
+		if done {
+			changed = a.Name
+		}
+	}
+	if changed == "" {
+		return nil
+	}
+	if err := x.Change.SetAttributes(u.OID, e.cols); err != nil {
+		return err
+	}
+	if err := x.convertStored(s, u, e); err != nil {
+		return err
+	}
+	for _, t := range before {
+		if planner.Binds(x.Planner(), t.StoredText) != nil {
+			return sqlerr.Unsupported(s.Pos(), "changing attribute \"%s\" of type %s, which %s uses", changed, x.typeName(types.Of(u.OID)), t.Owner)
+		}
+	}
+	return nil
+}
+
+// boundTexts lists the stored texts that can be bound.
+func (x *exec) boundTexts() []catalog.OwnedText {
+	return slices.DeleteFunc(x.snap().Texts(x.db()), func(t catalog.OwnedText) bool {
+		return planner.Binds(x.Planner(), t.StoredText) != nil
+	})
+}
+
+// editAttribute applies one action; false when there was nothing to do.
+func (x *exec) editAttribute(u *catalog.UserType, a *ast.AlterAction, e *attributeEdit) (bool, error) {
+	noAttribute := sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", a.Name, u.Name)
+	taken := func(name string) error {
+		return sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", name, u.Name)
+	}
+	at := e.find(a.Name)
+	switch a.Kind {
+	case "ADD ATTRIBUTE":
+		if at >= 0 {
+			return false, taken(a.Name)
+		}
+		c, err := x.attribute(a.Column)
+		if err != nil {
+			return false, err
+		}
+		if x.madeOf(c.Type, u.OID) {
+			return false, sqlerr.New(sqlerr.InvalidTableDefinition, "composite type %s cannot be made a member of itself", x.typeName(types.Of(u.OID)))
+		}
+		e.cols, e.from = append(e.cols, c), append(e.from, -1)
+	case "DROP ATTRIBUTE":
+		if at < 0 {
+			if a.IfExists {
+				x.notice(sqlerr.SuccessfulCompletion, "column \"%s\" of relation \"%s\" does not exist, skipping", a.Name, u.Name)
+				return false, nil
+			}
+			return false, noAttribute
+		}
+		e.cols, e.from = slices.Delete(e.cols, at, at+1), slices.Delete(e.from, at, at+1)
+	case "ALTER ATTRIBUTE":
+		if at < 0 {
+			return false, noAttribute
+		}
+		c, err := x.attribute(a.Column)
+		if err != nil {
+			return false, err
+		}
+		for _, t := range x.snap().Tables(x.db()) {
+			for i := range t.Columns {
+				if !t.Columns[i].Dropped && x.madeOf(t.Columns[i].Type, u.OID) {
+					return false, sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter type \"%s\" because column \"%s.%s\" uses it", u.Name, t.Name, t.Columns[i].Name)
+				}
+			}
+		}
+		e.cols[at].Type, e.cols[at].Dims, e.cols[at].Collation = c.Type, c.Dims, c.Collation
+	case "RENAME ATTRIBUTE":
+		if at < 0 {
+			return false, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", a.Name)
+		}
+		if e.find(a.NewName) >= 0 {
+			return false, taken(a.NewName)
+		}
+		e.cols[at].Name = a.NewName
+	}
+	return true, nil
+}
+
+// convertStored has the values of the type that tables hold written anew.
+func (x *exec) convertStored(s *ast.AlterTable, u *catalog.UserType, e *attributeEdit) error {
+	if len(e.from) == len(u.Columns) && slices.IsSorted(e.from) && !slices.Contains(e.from, -1) {
+		return nil // the fields are what they were
+	}
+	for _, r := range x.snap().Relations(x.db()) {
+		switch r := r.(type) {
+		case *catalog.View:
+			if r.Materialized != nil && x.holdsType(r.Columns, u.OID) {
+				return sqlerr.Unsupported(s.Pos(), "changing the attributes of a type that materialized view \"%s\" holds", r.Name)
+			}
+		case *catalog.Table:
+			if !x.holdsType(r.Columns, u.OID) {
+				continue
+			}
+			if err := x.lock(r, kv.AccessExclusive); err != nil {
+				return err
+			}
+			if err := x.convertTable(r, u, e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (x *exec) convertTable(t *catalog.Table, u *catalog.UserType, e *attributeEdit) error {
+	pos := 0
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if c.Dropped {
+			continue
+		}
+		if x.madeOf(c.Type, u.OID) {
+			x.rewriteWith(t.OID, i, x.converted(&plan.Col{At: plan.At{T: c.Type, Off: -1}, Idx: pos}, c.Type, u, e))
+		}
+		pos++
+	}
+	_, err := x.Change.EditTable(t.OID, func(t *catalog.Table) error {
+		for i := range t.Columns {
+			if t.Columns[i].Missing != nil && x.madeOf(t.Columns[i].Type, u.OID) {
+				t.Columns[i].Missing = nil // every row is written anew
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// converted is the value v of type t with the values of the type in it in their
+// new form.
+func (x *exec) converted(v plan.Expr, t types.T, u *catalog.UserType, e *attributeEdit) plan.Expr {
+	base := x.snap().BaseType(t)
+	if base != t {
+		at := plan.At{T: base, Off: -1}
+		return &plan.Relabel{At: plan.At{T: t, Off: -1}, X: x.converted(&plan.Relabel{At: at, X: v}, base, u, e)}
+	}
+	if !x.madeOf(t, u.OID) {
+		return v
+	}
+	if in := x.snap().TypeInfo(t.OID); in.Kind == types.KArray {
+		elem, _ := x.snap().T(in.Elem, -1)
+		one := x.converted(&plan.Col{At: plan.At{T: elem, Off: -1}}, elem, u, e)
+		return &plan.CoerceArray{At: plan.At{T: t, Off: -1}, X: v, Elem: one}
+	}
+	row := &plan.RowCtor{At: plan.At{T: t, Off: -1}, Present: v}
+	field := func(i int, f types.T) plan.Expr {
+		return &plan.FieldOf{At: plan.At{T: f, Off: -1}, X: v, Idx: i}
+	}
+	if t.OID != u.OID {
+		for i, c := range x.snap().TypeByOID(t.OID).Columns {
+			row.Elems = append(row.Elems, x.converted(field(i, c.Type), c.Type, u, e))
+		}
+		return row
+	}
+	for i, c := range e.cols {
+		if e.from[i] < 0 {
+			row.Elems = append(row.Elems, &plan.Const{At: plan.At{T: c.Type, Off: -1}, Val: types.Null(c.Type)})
+		} else {
+			row.Elems = append(row.Elems, field(e.from[i], c.Type))
+		}
+	}
+	return row
+}
