@@ -163,7 +163,22 @@ func (c *Change) DetachPartition(parent, child types.OID) error {
 		t.Parents, t.Bound = nil, nil
 		return nil
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	if err := c.retarget(parent); err != nil {
+		return err
+	}
+	t, err := c.table(child)
+	if err != nil {
+		return err
+	}
+	for _, fk := range t.ForeignKeys {
+		if err := c.settleTargets(child, fk.OID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // leave takes one parent away. What no parent has is the table's own.

@@ -65,7 +65,7 @@ func (c *Change) dependents(n node) []dependent {
 		}
 	case nodeIndex:
 		for _, ref := range c.snap.Referencing(c.DB, n.table) {
-			if ref.FK.RefIndex == n.oid {
+			if ref.FK.RefIndex == n.oid && ref.FK.Parent == 0 {
 				add(false, node{kind: nodeConstraint, oid: ref.FK.OID, table: ref.Table.OID})
 			}
 		}
@@ -135,6 +135,9 @@ func (c *Change) tableDependents(t *Table, sub int, add func(bool, node)) {
 		}
 	}
 	for _, ref := range c.snap.Referencing(c.DB, t.OID) {
+		if ref.FK.Parent != 0 {
+			continue // it goes with what it is a part of
+		}
 		if ref.Table.OID != t.OID && touches(ref.FK.RefCols) {
 			add(false, node{kind: nodeConstraint, oid: ref.FK.OID, table: ref.Table.OID})
 		} else if ref.Table.OID == t.OID && sub != 0 && touches(ref.FK.RefCols) && !touches(ref.FK.Cols) {

@@ -278,6 +278,11 @@ func (c *Change) DropConstraint(table types.OID, name string, cascade bool) erro
 		return err
 	}
 	oid := t.constraintOID(name)
+	for _, fk := range t.ForeignKeys {
+		if slices.ContainsFunc(fk.Targets, func(x FKTarget) bool { return x.Name == name }) {
+			return sqlerr.New(sqlerr.InvalidTableDefinition, "cannot drop inherited constraint \"%s\" of relation \"%s\"", name, t.Name)
+		}
+	}
 	if oid == 0 {
 		return sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" of relation \"%s\" does not exist", name, t.Name)
 	}

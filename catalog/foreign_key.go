@@ -13,9 +13,6 @@ func (c *Change) addForeignKey(t *Table, spec *ConstraintSpec) error {
 	if err != nil {
 		return err
 	}
-	if ref.Key != nil {
-		return sqlerr.Unsupported(-1, "a foreign key that refers to a partitioned table")
-	}
 	cols, err := fkColumns(t, spec.Cols)
 	if err != nil {
 		return err
@@ -72,11 +69,13 @@ func (c *Change) addForeignKey(t *Table, spec *ConstraintSpec) error {
 			}
 		}
 	}
-	t.ForeignKeys = append(t.ForeignKeys, &ForeignKey{
+	fk := &ForeignKey{
 		OID: c.alloc.AllocOID(), Name: name, Cols: cols, RefTable: ref.OID, RefCols: slices.Clone(refCols), RefIndex: ix.OID,
 		OnDelete: orByte(spec.OnDelete, 'a'), OnUpdate: orByte(spec.OnUpdate, 'a'), Match: orByte(spec.Match, 's'), DelCols: del,
 		Deferrable: spec.Deferrable, InitiallyDeferred: spec.InitiallyDeferred, NotValid: spec.NotValid,
-	})
+	}
+	c.addTargets(t, fk)
+	t.ForeignKeys = append(t.ForeignKeys, fk)
 	return nil
 }
 

@@ -209,6 +209,7 @@ type ForeignKey struct {
 	NotValid           bool
 	Comment            string
 	Parent             types.OID // the constraint of the partitioned table that it is a part of, or 0
+	Targets            []FKTarget
 }
 
 // Sequence is a sequence's definition; its current value is stored under its

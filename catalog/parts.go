@@ -105,6 +105,12 @@ func (c *Change) giveParts(parent, child types.OID) error {
 			return err
 		}
 	}
+	if err := c.retarget(parent); err != nil {
+		return err
+	}
+	if p, err = c.table(parent); err != nil {
+		return err
+	}
 	for _, fk := range p.ForeignKeys {
 		if err := c.giveForeignKey(parent, fk, child); err != nil {
 			return err
@@ -277,7 +283,7 @@ func (c *Change) giveForeignKey(parent types.OID, fk *ForeignKey, child types.OI
 	at := ColumnMap(p, t)
 	n := copyTable(t)
 	own := *fk
-	own.Parent, own.Comment = fk.OID, ""
+	own.Parent, own.Comment, own.Targets = fk.OID, "", nil
 	own.Cols, own.DelCols = mapped(fk.Cols, at), mapped(fk.DelCols, at)
 	i := slices.IndexFunc(n.ForeignKeys, func(x *ForeignKey) bool { return x.Parent == 0 && sameForeignKey(fk, x, at) })
 	if i >= 0 {

@@ -85,6 +85,7 @@ type Overlay interface {
 type FKRef struct {
 	Table *Table
 	FK    *ForeignKey
+	Named types.OID // the table that it names: this one, or one that it is a partition of
 }
 
 func newSnapshot() *Snapshot {
@@ -374,24 +375,6 @@ func (s *Snapshot) Functions(db types.OID, schema, name string) []*Function {
 // AllFunctions returns the user-defined functions of the database in OID order.
 func (s *Snapshot) AllFunctions(db types.OID) []*Function {
 	return objectsOf(s, func(f *Function) bool { return f.DB == db })
-}
-
-// Referencing returns the foreign keys that refer to the table, in the order of
-// the referencing table's OID.
-func (s *Snapshot) Referencing(db, table types.OID) []FKRef {
-	var out []FKRef
-	for _, oid := range s.refs[table] {
-		t := s.Table(oid)
-		if t == nil || t.DB != db {
-			continue
-		}
-		for _, fk := range t.ForeignKeys {
-			if fk.RefTable == table {
-				out = append(out, FKRef{t, fk})
-			}
-		}
-	}
-	return out
 }
 
 // Stats returns the statistics of the table, or nil when it was never analysed.

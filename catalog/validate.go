@@ -290,6 +290,9 @@ func (t *Table) constraintNames() []string {
 	}
 	for _, f := range t.ForeignKeys {
 		out = append(out, f.Name)
+		for _, x := range f.Targets {
+			out = append(out, x.Name)
+		}
 	}
 	return out
 }

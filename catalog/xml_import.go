@@ -154,7 +154,7 @@ func (r *xmlReader) database(e *element, base *Snapshot, d *Delta) string {
 		}
 	}
 	r.linkForeignKeys(items["Tables"], tables)
-	linkParts(tables)
+	linkParts(tables, r.doc.alloc)
 	return db.Name
 }
 

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"kvsqld/catalog/sqlerr"
@@ -90,6 +91,31 @@ func (r *xmlReader) partOf(e *element, name string) types.OID {
 		return 0
 	}
 	return r.oid(e, name)
+}
+
+// targets writes, in fragments, the constraints of a foreign key for the partitions
+// of the table that it refers to. Documents have none: they are made anew.
+func (w *xmlWriter) targets(fk *ForeignKey) {
+	if !w.ids {
+		return
+	}
+	for _, x := range fk.Targets {
+		a := w.constraintAttrs(x.Name, x.OID)
+		a.num("table", int64(x.Table))
+		w.empty("target", a)
+	}
+}
+
+// targets reads what targets wrote.
+func (r *xmlReader) targets(e *element, fk *ForeignKey) {
+	for _, c := range e.children {
+		if r.ids && c.name == "target" {
+			x := FKTarget{Table: r.oid(c, "table")}
+			x.OID, x.Name = r.constraint(c)
+			fk.Targets = append(fk.Targets, x)
+			r.known(c)
+		}
+	}
 }
 
 func (a *attrList) inherited(i Inherited) {
@@ -187,7 +213,7 @@ func (r *xmlReader) partKey(e *element, t *Table) *PartKey {
 
 // linkParts finds, for the indexes and constraints of the partitions of a document,
 // those of the parents that they are parts of.
-func linkParts(tables []*Table) {
+func linkParts(tables []*Table, alloc Allocator) {
 	byOID := make(map[types.OID]*Table, len(tables))
 	for _, t := range tables {
 		byOID[t.OID] = t
@@ -213,6 +239,27 @@ func linkParts(tables []*Table) {
 					break
 				}
 			}
+		}
+	}
+	for _, t := range tables {
+		for _, fk := range t.ForeignKeys {
+			if fk.Parent == 0 {
+				linkTargets(tables, t, fk, fk.RefTable, alloc)
+			}
+		}
+	}
+}
+
+// linkTargets makes the constraints of a foreign key for the partitions below a
+// table of a document.
+func linkTargets(tables []*Table, t *Table, fk *ForeignKey, table types.OID, alloc Allocator) {
+	taken := func(name string) bool {
+		return slices.ContainsFunc(tables, func(o *Table) bool { return o.Schema == t.Schema && slices.Contains(o.constraintNames(), name) })
+	}
+	for _, p := range tables {
+		if p.Bound != nil && slices.Contains(p.Parents, table) {
+			fk.addTarget(alloc, t, p.OID, taken)
+			linkTargets(tables, t, fk, p.OID, alloc)
 		}
 	}
 }

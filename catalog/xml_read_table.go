@@ -475,7 +475,8 @@ func (r *xmlReader) foreignKeys(e *element, t *Table) {
 			return
 		}
 		r.references(refs, fk)
-		r.known(fe, "fkAttribute", "deleteAttribute", "references")
+		r.targets(fe, fk)
+		r.known(fe, "fkAttribute", "deleteAttribute", "references", "target")
 		if r.err != nil {
 			return
 		}

@@ -278,6 +278,7 @@ func (w *xmlWriter) foreignKeys(t *Table) {
 			w.columnList("refAttribute", ref, fk.RefCols)
 		}
 		w.close("references")
+		w.targets(fk)
 		w.close("foreignKey")
 	}
 	w.close("foreignKeys")

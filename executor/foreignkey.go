@@ -9,7 +9,6 @@ import (
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
-	"kvsqld/storage/kv"
 	"kvsqld/storage/table"
 )
 
@@ -150,46 +149,80 @@ func (c *fkCheck) error(detail string) error {
 // updated ones.
 func (r *Run) fkRemoved(w *tableWriter, keys *vec.Vec, old, new *vec.Batch) error {
 	for _, ref := range w.refs {
-		was := w.pickCols(old, ref.FK.RefCols)
-		var now []*vec.Vec
-		if new != nil {
-			now = w.pickCols(new, ref.FK.RefCols)
-			if slices.Equal(was, now) {
-				continue
-			}
+		if ref.Table.Key != nil {
+			continue // its partitions have the rows, and keys of their own
 		}
-		eq := newKeyEq(columnTypes(w.table, ref.FK.RefCols))
-		sel := make([]uint32, 0, old.Rows())
-	rows:
-		for i := range old.Rows() {
-			row := old.Row(i)
-			for _, v := range was {
-				if v.IsNull(row) {
-					continue rows
-				}
-			}
-			if now == nil || !eq.equal(was, row, now, row) {
-				sel = append(sel, uint32(row))
-			}
-		}
-		if len(sel) == 0 {
-			continue
-		}
-		e := fkEvent{parent: w.table, ref: ref, old: newRowStore(columnTypes(w.table, ref.FK.RefCols))}
-		e.old.appendCols(was, sel, len(sel))
-		if now != nil {
-			e.new = newRowStore(columnTypes(w.table, ref.FK.RefCols))
-			e.new.appendCols(now, sel, len(sel))
-		}
-		if k := ref.Table.Cluster; k != nil && k.FK == ref.FK.OID {
-			for _, row := range sel {
-				e.under = append(e.under, bytes.Clone(keys.B[keys.Idx(int(row))]))
-			}
-		}
-		q := r.queue()
-		q.events = append(q.events, e)
+		r.fkGone(w, ref, fkEvent{parent: w.table, ref: ref}, keys, old, new)
 	}
 	return nil
+}
+
+// fkMoved is fkRemoved for rows that left the partition w for another one below
+// root. For a key that refers to root, or to a table above it, they were updated;
+// one that refers to the partition itself has lost them.
+func (r *Run) fkMoved(w, root *tableWriter, keys *vec.Vec, old, new *vec.Batch) error {
+	for _, ref := range w.refs {
+		if ref.Table.Key != nil {
+			continue
+		}
+		if ref.Named == w.table.OID {
+			r.fkGone(w, ref, fkEvent{parent: w.table, ref: ref}, keys, old, nil)
+			continue
+		}
+		i := slices.IndexFunc(root.refs, func(x catalog.FKRef) bool { return x.FK.OID == ref.FK.OID })
+		if i < 0 {
+			named := r.env.Snap.Table(ref.Named)
+			return sqlerr.New(sqlerr.FeatureNotSupported,
+				"cannot move tuple across partitions when a non-root ancestor of the source partition is directly referenced in a foreign key").
+				WithDetail("A foreign key points to ancestor \"%s\" but not the root ancestor \"%s\".", named.Name, root.table.Name).
+				WithHint("Consider defining the foreign key on table \"%s\".", root.table.Name)
+		}
+		r.fkGone(w, ref, fkEvent{parent: root.table, ref: root.refs[i]}, keys, old, new)
+	}
+	return nil
+}
+
+// fkGone queues an event for the rows of w whose values of a referenced key are
+// gone; ref tells where the key is in w.
+func (r *Run) fkGone(w *tableWriter, ref catalog.FKRef, e fkEvent, keys *vec.Vec, old, new *vec.Batch) {
+	was := w.pickCols(old, ref.FK.RefCols)
+	var now []*vec.Vec
+	if new != nil {
+		now = w.pickCols(new, ref.FK.RefCols)
+		if slices.Equal(was, now) {
+			return
+		}
+	}
+	eq := newKeyEq(columnTypes(w.table, ref.FK.RefCols))
+	sel := make([]uint32, 0, old.Rows())
+rows:
+	for i := range old.Rows() {
+		row := old.Row(i)
+		for _, v := range was {
+			if v.IsNull(row) {
+				continue rows
+			}
+		}
+		if now == nil || !eq.equal(was, row, now, row) {
+			sel = append(sel, uint32(row))
+		}
+	}
+	if len(sel) == 0 {
+		return
+	}
+	e.old = newRowStore(columnTypes(w.table, ref.FK.RefCols))
+	e.old.appendCols(was, sel, len(sel))
+	if now != nil {
+		e.new = newRowStore(columnTypes(w.table, ref.FK.RefCols))
+		e.new.appendCols(now, sel, len(sel))
+	}
+	if k := ref.Table.Cluster; k != nil && k.FK == ref.FK.OID {
+		for _, row := range sel {
+			e.under = append(e.under, bytes.Clone(keys.B[keys.Idx(int(row))]))
+		}
+	}
+	q := r.queue()
+	q.events = append(q.events, e)
 }
 
 // finish runs the actions and checks of the statement that has ended.
@@ -242,27 +275,16 @@ func (c *fkCheck) verify(env *Env, recheck bool) error {
 	if parent == nil {
 		return sqlerr.New(sqlerr.UndefinedTable, "relation with OID %d does not exist", c.fk.RefTable)
 	}
-	desc, err := env.Tables.For(parent)
-	if err != nil {
-		return err
-	}
-	ix := parent.IndexByOID(c.fk.RefIndex)
 	keys := c.keys.keys
-	o := lockOpt(env)
-	o.Mode = kv.ForKeyShare
 	var view vec.Batch
 	for at := 0; at < keys.n; at += vec.BatchSize {
 		if err := ctxErr(env.Ctx); err != nil {
 			return err
 		}
 		keys.window(&view, at, min(at+vec.BatchSize, keys.n))
-		probe, err := arrange(env, view.Cols, c.fk.RefCols, parent, ix, view.N)
+		hits, err := keysExist(env, parent, c.fk.RefIndex, c.fk.RefCols, &view, true)
 		if err != nil {
 			return err
-		}
-		hits, err := desc.ExistsLocked(env.Ctx, env.Txn, ix, probe, view.N, nil, o)
-		if err != nil {
-			return retry(err)
 		}
 		for i, hit := range hits {
 			if hit {
@@ -381,13 +403,13 @@ func (e *fkEvent) verify(env *Env) error {
 			return err
 		}
 		if at >= 0 {
-			return e.error(keyText(env, e.parent, e.ref.FK.RefCols, view.Cols, at))
+			return e.error(env, keyText(env, e.parent, e.ref.FK.RefCols, view.Cols, at))
 		}
 		err = f.unseen(view.Cols, view.N, func(p uint32) error {
 			if back[p] {
 				return nil
 			}
-			return e.error(keyText(env, e.parent, e.ref.FK.RefCols, view.Cols, int(p)))
+			return e.error(env, keyText(env, e.parent, e.ref.FK.RefCols, view.Cols, int(p)))
 		})
 		if err != nil {
 			return err
@@ -401,24 +423,21 @@ func (e *fkEvent) again(env *Env, view *vec.Batch) ([]bool, error) {
 	if e.action() == 'r' {
 		return make([]bool, view.N), nil
 	}
-	desc, err := env.Tables.For(e.parent)
-	if err != nil {
-		return nil, err
-	}
-	ix := e.parent.IndexByOID(e.ref.FK.RefIndex)
-	probe, err := arrange(env, view.Cols, e.ref.FK.RefCols, e.parent, ix, view.N)
-	if err != nil {
-		return nil, err
-	}
-	return desc.Exists(env.Ctx, env.Txn, ix, probe, view.N, nil)
+	return keysExist(env, e.parent, e.ref.FK.RefIndex, e.ref.FK.RefCols, view, false)
 }
 
-func (e *fkEvent) error(key string) error {
-	c := e.ref.Table
+// error names the table and the foreign key that the referencing one is a part of
+// at the top.
+func (e *fkEvent) error(env *Env, key string) error {
+	c, fk := env.Snap.RootKey(e.ref.Table, e.ref.FK)
+	name := fk.Name
+	if x := fk.TargetFor(e.parent.OID); x != nil {
+		name = x.Name
+	}
 	x := sqlerr.New(sqlerr.ForeignKeyViolation, `update or delete on table "%s" violates foreign key constraint "%s" on table "%s"`,
-		e.parent.Name, e.ref.FK.Name, c.Name).
+		e.parent.Name, name, c.Name).
 		WithDetail(`Key %s is still referenced from table "%s".`, key, c.Name)
-	x.Schema, x.Table, x.Constraint = c.Schema, c.Name, e.ref.FK.Name
+	x.Schema, x.Table, x.Constraint = c.Schema, c.Name, name
 	return x
 }
 

@@ -330,8 +330,10 @@ func (m *members) move(x *member, c *change, t *catalog.Table, each func(x *memb
 	if err != nil {
 		return err
 	}
-	// For foreign keys that refer to the row this is an update, not a deletion.
-	if err := x.w.removeFor(c.keys, c.old, c.next, nil); err != nil {
+	if err := x.w.take(c.keys, c.old, nil); err != nil {
+		return err
+	}
+	if err := m.run.fkMoved(x.w, m.root, c.keys, c.old, c.next); err != nil {
 		return err
 	}
 	if _, err := to.w.insert(own, table.InsertOpt{}); err != nil {

@@ -333,20 +333,19 @@ func (w *tableWriter) deferUniques() {
 // remove deletes locked rows. unread are columns of which old does not have the
 // values.
 func (w *tableWriter) remove(keys *vec.Vec, old *vec.Batch, unread []int) error {
-	return w.removeFor(keys, old, nil, unread)
+	if err := w.take(keys, old, unread); err != nil {
+		return err
+	}
+	return w.env.run.fkRemoved(w, keys, old, nil)
 }
 
-// removeFor is remove for rows that move: new are those that come into their place
-// in another partition, nil when there are none.
-func (w *tableWriter) removeFor(keys *vec.Vec, old, new *vec.Batch, unread []int) error {
+// take deletes locked rows without a look at the foreign keys that refer to them.
+func (w *tableWriter) take(keys *vec.Vec, old *vec.Batch, unread []int) error {
 	ix, err := w.indexVals(old, false)
 	if err != nil {
 		return err
 	}
-	if err := w.w.Delete(w.env.Ctx, keys, old, unread, ix, lockOpt(w.env)); err != nil {
-		return retry(err)
-	}
-	return w.env.run.fkRemoved(w, keys, old, new)
+	return retry(w.w.Delete(w.env.Ctx, keys, old, unread, ix, lockOpt(w.env)))
 }
 
 // lockRows locks the rows of the key vector. ErrRetry when one has changed.

@@ -3,7 +3,6 @@ package executor
 import (
 	"slices"
 
-	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/planner/plan"
@@ -90,7 +89,7 @@ func (op *treeInsert) conflictOf(x *member) (*onConflict, error) {
 func conflictFor(n *plan.OnConflict, root *tableWriter, x *member) *plan.OnConflict {
 	out := &plan.OnConflict{DoUpdate: n.DoUpdate}
 	for _, ix := range n.Indexes {
-		out.Indexes = append(out.Indexes, partOf(x.w.env.Snap, ix, x.w.table))
+		out.Indexes = append(out.Indexes, x.w.env.Snap.PartOf(ix.OID, x.w.table))
 	}
 	place := func(e plan.Expr) plan.Expr {
 		return plan.Map(e, func(y plan.Expr) plan.Expr {
@@ -244,20 +243,4 @@ func (op *treeDelete) write(in *vec.Batch) (*vec.Batch, error) {
 		return nil
 	})
 	return out.batch(), err
-}
-
-// partOf returns the index of a member that is the part of an index above it.
-func partOf(s *catalog.Snapshot, ix *catalog.Index, t *catalog.Table) *catalog.Index {
-	for _, own := range t.Indexes {
-		for up, at := own, t; up != nil; {
-			if up.OID == ix.OID {
-				return own
-			}
-			if at = s.Parent(at); at == nil {
-				break
-			}
-			up = at.IndexByOID(up.Parent)
-		}
-	}
-	return nil
 }

@@ -161,6 +161,13 @@ func (env *Env) GetConstraintDef(oid types.OID, pretty bool) (string, bool) {
 			if k.OID == oid {
 				def, ok = env.foreignKeyDef(t, k), true
 			}
+			for i := range k.Targets {
+				if x := &k.Targets[i]; x.OID == oid {
+					if own := env.targetKey(t, k, env.Snap.Table(x.Table)); own != nil {
+						def, ok = env.foreignKeyDef(t, own), true
+					}
+				}
+			}
 		}
 	})
 	if ok {

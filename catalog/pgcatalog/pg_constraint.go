@@ -28,14 +28,13 @@ func rowsPgConstraint(w *writer) {
 			w.end()
 		}
 		for _, k := range t.ForeignKeys {
-			w.constraint(k.OID, k.Name, ns, 'f', k.Deferrable, k.InitiallyDeferred, !k.NotValid, t.OID, 0, k.RefIndex, k.Parent)
-			w.oid(k.RefTable).chr(k.OnUpdate).chr(k.OnDelete).chr(k.Match).bool(k.Parent == 0).int(count(k.Parent)).bool(k.Parent == 0 && t.Key == nil).attnums(k.Cols).attnums(k.RefCols)
-			pf, pp, ff := env.foreignKeyOperators(t, k)
-			intArray(w, pf)
-			intArray(w, pp)
-			intArray(w, ff)
-			w.attnums(k.DelCols).null().null()
-			w.end()
+			w.foreignKey(t, k, ns, k.OID, k.Name, k.Parent)
+			for i := range k.Targets {
+				x, ref := &k.Targets[i], env.Snap.Table(k.Targets[i].Table)
+				if narrowed := env.targetKey(t, k, ref); narrowed != nil {
+					w.foreignKey(t, narrowed, ns, x.OID, x.Name, env.targetParent(k, ref))
+				}
+			}
 		}
 	})
 	if byRel && rel != 0 {
@@ -48,6 +47,43 @@ func rowsPgConstraint(w *writer) {
 			w.end()
 		}
 	}
+}
+
+// foreignKey writes the row of a foreign key, or of its constraint for a partition
+// of the referenced table.
+func (w *writer) foreignKey(t *catalog.Table, k *catalog.ForeignKey, ns, oid types.OID, name string, parent types.OID) {
+	w.constraint(oid, name, ns, 'f', k.Deferrable, k.InitiallyDeferred, !k.NotValid, t.OID, 0, k.RefIndex, parent)
+	w.oid(k.RefTable).chr(k.OnUpdate).chr(k.OnDelete).chr(k.Match).bool(parent == 0).int(count(parent)).bool(parent == 0 && t.Key == nil).attnums(k.Cols).attnums(k.RefCols)
+	pf, pp, ff := w.env.foreignKeyOperators(t, k)
+	intArray(w, pf)
+	intArray(w, pp)
+	intArray(w, ff)
+	w.attnums(k.DelCols).null().null()
+	w.end()
+}
+
+// targetKey is a foreign key as it is for a partition of the referenced table.
+func (env *Env) targetKey(t *catalog.Table, k *catalog.ForeignKey, ref *catalog.Table) *catalog.ForeignKey {
+	if ref == nil {
+		return nil
+	}
+	for _, x := range env.Snap.Referencing(env.DB, ref.OID) {
+		if x.Table == t && x.FK.OID == k.OID && x.FK.RefTable == ref.OID {
+			return x.FK
+		}
+	}
+	return nil
+}
+
+// targetParent is the constraint that one for a partition is a part of: that for
+// the table above the partition.
+func (env *Env) targetParent(k *catalog.ForeignKey, ref *catalog.Table) types.OID {
+	if p := env.Snap.Parent(ref); p != nil {
+		if x := k.TargetFor(p.OID); x != nil {
+			return x.OID
+		}
+	}
+	return k.OID
 }
 
 // count is the number of parents of what is a part or is none.

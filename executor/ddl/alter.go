@@ -573,15 +573,7 @@ func (x *exec) validateFK(t *catalog.Table, k *catalog.ForeignKey) error {
 	}
 	sql := "SELECT " + strings.Join(sel, ", ") + " FROM " + ownRows(t) + " c WHERE " + strings.Join(notNull, " AND ") +
 		" AND NOT EXISTS (SELECT 1 FROM " + ownRows(p) + " p WHERE " + strings.Join(on, " AND ") + ") LIMIT 1"
-	var vals []string
-	err = x.query(sql, func(b vecBatch) bool {
-		if b.Rows() > 0 {
-			for _, c := range b.Cols[:len(sel)] {
-				vals = append(vals, string(c.Get(b.Row(0)).B))
-			}
-		}
-		return false
-	})
+	vals, err := x.firstTexts(sql, len(sel))
 	if err != nil || vals == nil {
 		return err
 	}

@@ -217,12 +217,48 @@ func (x *exec) detach(p *catalog.Table, a *ast.AlterAction) error {
 	if err := x.lock(t, kv.AccessExclusive); err != nil {
 		return err
 	}
+	if err := x.unreferenced(t); err != nil {
+		return err
+	}
 	if how == "concurrently" {
 		if err := x.keepBound(t); err != nil {
 			return err
 		}
 	}
 	return x.Change.DetachPartition(p.OID, t.OID)
+}
+
+// unreferenced checks that no row of a partition is referred to through the table
+// that it leaves.
+func (x *exec) unreferenced(t *catalog.Table) error {
+	for _, ref := range x.snap().Referencing(x.db(), t.OID) {
+		if ref.Named == t.OID || ref.FK.Parent != 0 {
+			continue
+		}
+		if err := x.lock(ref.Table, kv.Share); err != nil {
+			return err
+		}
+		var cols, sel, on []string
+		for i, c := range ref.FK.Cols {
+			name := ref.Table.Columns[c].Name
+			cols = append(cols, name)
+			sel = append(sel, "c."+ast.QuoteIdent(name)+"::text")
+			on = append(on, "c."+ast.QuoteIdent(name)+" = p."+ast.QuoteIdent(t.Columns[ref.FK.RefCols[i]].Name))
+		}
+		vals, err := x.firstTexts("SELECT "+strings.Join(sel, ", ")+" FROM "+qualified(ref.Table)+" c WHERE EXISTS (SELECT 1 FROM "+
+			qualified(t)+" p WHERE "+strings.Join(on, " AND ")+") LIMIT 1", len(sel))
+		if err != nil {
+			return err
+		}
+		if vals == nil {
+			continue
+		}
+		e := sqlerr.New(sqlerr.ForeignKeyViolation, "removing partition \"%s\" violates foreign key constraint \"%s\"", t.Name, ref.FK.Name).
+			WithDetail("Key (%s)=(%s) is still referenced from table \"%s\".", strings.Join(cols, ", "), strings.Join(vals, ", "), ref.Table.Name)
+		e.Schema, e.Table, e.Constraint = ref.Table.Schema, ref.Table.Name, ref.FK.Name
+		return e
+	}
+	return nil
 }
 
 // keepBound gives a partition that is detached concurrently a check in place of its

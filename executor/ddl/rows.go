@@ -240,3 +240,18 @@ func (x *exec) any(sql string) (found bool, err error) {
 	})
 	return found, err
 }
+
+// firstTexts returns the first n columns, which are texts, of the first row of a
+// query of our own making; nil when it returns none.
+func (x *exec) firstTexts(sql string, n int) (vals []string, err error) {
+	err = x.query(sql, func(b *vec.Batch) bool {
+		if b.Rows() == 0 {
+			return true
+		}
+		for _, c := range b.Cols[:n] {
+			vals = append(vals, string(c.Get(b.Row(0)).B))
+		}
+		return false
+	})
+	return vals, err
+}

@@ -101,7 +101,7 @@ func (s *Session) deferrable(n *ast.Name) ([]types.OID, error) {
 			continue
 		}
 		for _, fk := range t.ForeignKeys {
-			if fk.Name == n.Last() {
+			if _, root := s.snapshot().RootKey(t, fk); fk.Name == n.Last() || root.Name == n.Last() {
 				found = true
 				if fk.Deferrable {
 					out = append(out, fk.OID)
