@@ -1,109 +1,336 @@
 package pgcatalog
 
 import (
+	"slices"
+	"strings"
+
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 )
 
-// Dependencies are computed where DROP needs them; this relation shows those
-// that clients ask for: sequences owned by columns, what belongs to a table, and
-// what views read.
+// Dependencies are computed where DROP needs them. This relation shows them to
+// clients: pg_dump writes objects in an order that follows them, psql finds the
+// sequences of columns here.
 func rowsPgDepend(w *writer) {
-	env := w.env
-	dep := func(class, obj types.OID, sub int, refClass, ref types.OID, refSub int, kind byte) {
-		w.oid(class).oid(obj).int(int64(sub)).oid(refClass).oid(ref).int(int64(refSub)).chr(kind).end()
+	d := newDependWriter(w)
+	for _, r := range w.env.Snap.Relations(w.env.DB) {
+		d.relation(r)
 	}
-	for _, r := range env.Snap.Relations(env.DB) {
-		co := commonOf(r)
-		dep(oidPgClass, co.OID, 0, oidPgNamespace, env.namespace(co.Schema), 0, 'n')
-		switch x := r.(type) {
-		case *catalog.Sequence:
-			if x.OwnerTable != 0 {
-				kind := byte('a')
-				if x.Identity {
-					kind = 'i'
-				}
-				dep(oidPgClass, x.OID, 0, oidPgClass, x.OwnerTable, x.OwnerCol+1, kind)
-			}
-		case *catalog.View:
-			rule := synthOID("rewrite", x.OID, 0)
-			dep(oidPgRewrite, rule, 0, oidPgClass, x.OID, 0, 'i')
-			for _, d := range x.Deps {
-				named := false
-				for _, c := range x.ColDeps {
-					if c.Rel == d {
-						named = true
-						dep(oidPgRewrite, rule, 0, oidPgClass, d, c.Col+1, 'n')
-					}
-				}
-				if !named {
-					dep(oidPgRewrite, rule, 0, oidPgClass, d, 0, 'n')
-				}
-			}
-			dep(oidPgType, x.RowType, 0, oidPgClass, x.OID, 0, 'i')
-			defaultDepends(x.OID, x.Columns, dep)
-		case *catalog.Table:
-			dep(oidPgType, x.RowType, 0, oidPgClass, x.OID, 0, 'i')
-		}
-		if t := storageTable(r); t != nil {
-			tableDepends(co.OID, t, dep)
-		}
+	for _, u := range w.env.Snap.UserTypes(w.env.DB) {
+		d.userType(u)
 	}
-	for _, u := range env.Snap.UserTypes(env.DB) {
-		dep(oidPgType, u.OID, 0, oidPgNamespace, env.namespace(u.Schema), 0, 'n')
-	}
-	for _, f := range env.Snap.AllFunctions(env.DB) {
-		dep(oidPgProc, f.OID, 0, oidPgNamespace, env.namespace(f.Schema), 0, 'n')
+	for _, f := range w.env.Snap.AllFunctions(w.env.DB) {
+		d.function(f)
 	}
 }
 
-func tableDepends(oid types.OID, t *catalog.Table, dep func(types.OID, types.OID, int, types.OID, types.OID, int, byte)) {
-	defaultDepends(oid, t.Columns, dep)
-	for _, u := range t.Uniques {
-		for _, c := range u.Cols {
-			dep(oidPgConstraint, u.OID, 0, oidPgClass, oid, c+1, 'a')
-		}
-		dep(oidPgClass, u.Index, 0, oidPgConstraint, u.OID, 0, 'i')
+// dependWriter writes rows of pg_depend.
+type dependWriter struct {
+	*writer
+	functions []string // the names of user-defined functions
+}
+
+func newDependWriter(w *writer) *dependWriter {
+	d := &dependWriter{writer: w}
+	for _, f := range w.env.Snap.AllFunctions(w.env.DB) {
+		d.functions = append(d.functions, f.Name)
 	}
-	for _, k := range t.Checks {
-		for _, c := range k.Cols {
-			dep(oidPgConstraint, k.OID, 0, oidPgClass, oid, c+1, 'a')
-		}
+	return d
+}
+
+// object is what a row names: an object or, by its number, a part of one.
+type object struct {
+	class, oid types.OID
+	sub        int
+}
+
+func (d *dependWriter) dep(of, on object, kind byte) {
+	d.oid(of.class).oid(of.oid).int(int64(of.sub)).oid(on.class).oid(on.oid).int(int64(on.sub)).chr(kind).end()
+}
+
+func relationObject(oid types.OID) object { return object{class: oidPgClass, oid: oid} }
+
+func columnObject(table types.OID, c int) object {
+	return object{class: oidPgClass, oid: table, sub: c + 1}
+}
+
+func constraintObject(oid types.OID) object { return object{class: oidPgConstraint, oid: oid} }
+
+// classOf returns the object of an OID, whatever it is.
+func (d *dependWriter) classOf(oid types.OID) object {
+	switch d.env.Snap.Object(oid).(type) {
+	case *catalog.Function:
+		return object{class: oidPgProc, oid: oid}
+	case *catalog.UserType:
+		return object{class: oidPgType, oid: oid}
 	}
-	for _, k := range t.ForeignKeys {
-		for _, c := range k.Cols {
-			dep(oidPgConstraint, k.OID, 0, oidPgClass, oid, c+1, 'a')
-		}
-		for _, c := range k.RefCols {
-			dep(oidPgConstraint, k.OID, 0, oidPgClass, k.RefTable, c+1, 'n')
-		}
-		dep(oidPgConstraint, k.OID, 0, oidPgClass, k.RefIndex, 0, 'n')
+	return relationObject(oid)
+}
+
+// inSchema tells that an object needs the schema it is in.
+func (d *dependWriter) inSchema(of object, schema string) {
+	d.dep(of, object{class: oidPgNamespace, oid: d.env.namespace(schema)}, 'n')
+}
+
+// needsType tells that an object needs a type, unless it is a built-in one. The
+// needs of an array are those of its elements' type.
+func (d *dependWriter) needsType(of object, t types.T) {
+	in := d.env.Snap.TypeInfo(t.OID)
+	if in != nil && in.Elem != 0 && in.Elem >= types.FirstUserOID {
+		t.OID = in.Elem
 	}
-	for _, ix := range t.Indexes {
-		if ix.Constraint == 0 {
-			for _, k := range ix.Keys {
-				if k.Col >= 0 {
-					dep(oidPgClass, ix.OID, 0, oidPgClass, oid, k.Col+1, 'a')
-				}
-			}
+	if t.OID >= types.FirstUserOID {
+		d.dep(of, object{class: oidPgType, oid: t.OID}, 'n')
+	}
+}
+
+// uses tells which functions a text calls. Only texts with a name in them are
+// looked into.
+func (d *dependWriter) uses(of object, t catalog.StoredText) {
+	if t.Text == "" || d.env.Uses == nil || !slices.ContainsFunc(d.functions, func(n string) bool { return strings.Contains(t.Text, n) }) {
+		return
+	}
+	var done []types.OID
+	for _, o := range d.env.Uses(t) {
+		if _, ok := d.env.Snap.Object(o).(*catalog.Function); ok && !slices.Contains(done, o) {
+			done = append(done, o)
+			d.dep(of, d.classOf(o), 'n')
 		}
 	}
 }
 
-// defaultDepends tells what the defaults of columns need.
-func defaultDepends(oid types.OID, cols []catalog.Column, dep func(types.OID, types.OID, int, types.OID, types.OID, int, byte)) {
+func (d *dependWriter) relation(r catalog.Relation) {
+	co := commonOf(r)
+	self := relationObject(co.OID)
+	d.inSchema(self, co.Schema)
+	switch x := r.(type) {
+	case *catalog.Sequence:
+		if x.OwnerTable != 0 {
+			kind := byte('a')
+			if x.Identity {
+				kind = 'i'
+			}
+			d.dep(self, columnObject(x.OwnerTable, x.OwnerCol), kind)
+		}
+	case *catalog.View:
+		d.view(x)
+	case *catalog.Table:
+		d.dep(object{class: oidPgType, oid: x.RowType}, self, 'i')
+		d.arrayOf(x.RowType)
+	}
+	if t := storageTable(r); t != nil {
+		d.table(co.OID, t)
+	}
+}
+
+func (d *dependWriter) view(v *catalog.View) {
+	self := relationObject(v.OID)
+	rule := object{class: oidPgRewrite, oid: synthOID("rewrite", v.OID, 0)}
+	d.dep(rule, self, 'i')
+	d.dep(rule, self, 'n')
+	for _, o := range v.Deps {
+		named := false
+		for _, c := range v.ColDeps {
+			if c.Rel == o {
+				named = true
+				d.dep(rule, columnObject(o, c.Col), 'n')
+			}
+		}
+		if !named {
+			d.dep(rule, relationObject(o), 'n')
+		}
+	}
+	d.uses(rule, catalog.StoredText{Text: v.Query, Query: true})
+	d.dep(object{class: oidPgType, oid: v.RowType}, self, 'i')
+	d.arrayOf(v.RowType)
+	d.columns(v.OID, nil, v.Columns)
+}
+
+// columns tells what the columns of a relation need: their types, and what their
+// defaults need. t is nil for a view.
+func (d *dependWriter) columns(oid types.OID, t *catalog.Table, cols []catalog.Column) {
 	for i := range cols {
 		c := &cols[i]
-		if c.Dropped || c.Default == "" {
+		if c.Dropped {
 			continue
 		}
-		dflt := synthOID("attrdef", oid, i+1)
-		dep(oidPgAttrdef, dflt, 0, oidPgClass, oid, i+1, 'a')
-		if c.Sequence != 0 && c.Identity == 0 {
-			dep(oidPgAttrdef, dflt, 0, oidPgClass, c.Sequence, 0, 'n')
+		self := columnObject(oid, i)
+		d.needsType(self, c.Type)
+		if c.Default == "" {
+			continue
 		}
-		for _, d := range c.DefaultDeps {
-			dep(oidPgAttrdef, dflt, 0, oidPgClass, d, 0, 'n')
+		dflt := object{class: oidPgAttrdef, oid: synthOID("attrdef", oid, i+1)}
+		kind := byte('a')
+		if c.Generated {
+			kind = 'i'
+		}
+		d.dep(dflt, self, kind)
+		if c.Generated {
+			for _, k := range c.DefaultCols {
+				d.dep(dflt, columnObject(oid, k), 'n')
+			}
+		}
+		if c.Sequence != 0 && c.Identity == 0 {
+			d.dep(dflt, relationObject(c.Sequence), 'n')
+		}
+		for _, o := range c.DefaultDeps {
+			d.dep(dflt, d.classOf(o), 'n')
+		}
+		if t != nil && c.Generated {
+			d.uses(dflt, catalog.StoredText{Text: c.Default, Table: t})
+		}
+	}
+}
+
+func (d *dependWriter) table(oid types.OID, t *catalog.Table) {
+	self := relationObject(oid)
+	if _, isView := d.env.Snap.Object(oid).(*catalog.View); !isView {
+		d.columns(oid, t, t.Columns)
+	}
+	for _, p := range t.Parents {
+		kind := byte('n')
+		if t.Bound != nil {
+			kind = 'a'
+		}
+		d.dep(self, relationObject(p), kind)
+	}
+	if t.Key != nil {
+		d.partitionKey(oid, t)
+	}
+	for _, u := range t.Uniques {
+		c := constraintObject(u.OID)
+		for _, i := range u.Cols {
+			d.dep(c, columnObject(oid, i), 'a')
+		}
+		d.dep(relationObject(u.Index), c, 'i')
+		d.part(c, constraintObject(u.Parent), oid)
+	}
+	for _, k := range t.Checks {
+		c := constraintObject(k.OID)
+		for _, i := range k.Cols {
+			d.dep(c, columnObject(oid, i), 'a')
+			d.dep(c, columnObject(oid, i), 'n')
+		}
+		d.uses(c, catalog.StoredText{Text: k.Expr, Table: t})
+	}
+	for _, k := range t.ForeignKeys {
+		d.foreignKey(oid, k)
+	}
+	for _, ix := range t.Indexes {
+		d.index(oid, t, ix)
+	}
+}
+
+// partitionKey tells that a partitioned table's key columns go with the table.
+func (d *dependWriter) partitionKey(oid types.OID, t *catalog.Table) {
+	for i := range t.Key.Keys {
+		k := &t.Key.Keys[i]
+		cols := k.ExprCols
+		if k.Col >= 0 {
+			cols = []int{k.Col}
+		}
+		for _, c := range cols {
+			d.dep(columnObject(oid, c), relationObject(oid), 'i')
+		}
+		d.uses(relationObject(oid), catalog.StoredText{Text: k.Expr, Table: t})
+	}
+}
+
+// part tells that an index or constraint of a partition belongs to that of its
+// parent, and to the partition.
+func (d *dependWriter) part(of, parent object, table types.OID) {
+	if parent.oid != 0 {
+		d.dep(of, parent, 'P')
+		d.dep(of, relationObject(table), 'S')
+	}
+}
+
+func (d *dependWriter) foreignKey(oid types.OID, k *catalog.ForeignKey) {
+	c := constraintObject(k.OID)
+	for _, i := range k.Cols {
+		d.dep(c, columnObject(oid, i), 'a')
+	}
+	for _, i := range k.RefCols {
+		d.dep(c, columnObject(k.RefTable, i), 'n')
+	}
+	d.dep(c, relationObject(k.RefIndex), 'n')
+	d.part(c, constraintObject(k.Parent), oid)
+	for i := range k.Targets {
+		x := &k.Targets[i]
+		parent := k.OID
+		if ref := d.env.Snap.Table(x.Table); ref != nil {
+			parent = d.env.targetParent(k, ref)
+		}
+		d.dep(constraintObject(x.OID), constraintObject(parent), 'P')
+		d.dep(constraintObject(x.OID), relationObject(x.Table), 'S')
+	}
+}
+
+func (d *dependWriter) index(oid types.OID, t *catalog.Table, ix *catalog.Index) {
+	self := relationObject(ix.OID)
+	d.part(self, relationObject(ix.Parent), oid)
+	if ix.Constraint != 0 {
+		return
+	}
+	for _, list := range [][]int{ix.KeyCols(), ix.Include, ix.ExprCols} {
+		for _, c := range list {
+			if c >= 0 {
+				d.dep(self, columnObject(oid, c), 'a')
+			}
+		}
+	}
+	if len(ix.ExprCols) == 0 && !slices.ContainsFunc(ix.Keys, func(k catalog.IndexKey) bool { return k.Col >= 0 }) {
+		d.dep(self, relationObject(oid), 'a')
+	}
+	for _, k := range ix.Keys {
+		d.uses(self, catalog.StoredText{Text: k.Expr, Table: t})
+	}
+	d.uses(self, catalog.StoredText{Text: ix.Where, Table: t})
+}
+
+func (d *dependWriter) userType(u *catalog.UserType) {
+	self := object{class: oidPgType, oid: u.OID}
+	if u.Kind == 'c' {
+		d.dep(relationObject(u.RelOID), self, 'i')
+		for i := range u.Columns {
+			if !u.Columns[i].Dropped {
+				d.needsType(columnObject(u.RelOID, i), u.Columns[i].Type)
+			}
+		}
+	}
+	d.inSchema(self, u.Schema)
+	d.arrayOf(u.OID)
+	if u.Kind == 'd' {
+		d.needsType(self, u.Base)
+		for _, k := range u.Checks {
+			d.dep(constraintObject(k.OID), self, 'a')
+			d.uses(constraintObject(k.OID), catalog.StoredText{Text: k.Expr, Value: u.Base})
+		}
+	}
+}
+
+// arrayOf tells that the array type of a type goes with it.
+func (d *dependWriter) arrayOf(t types.OID) {
+	if in := d.env.Snap.TypeInfo(t); in != nil && in.Array != 0 {
+		d.dep(object{class: oidPgType, oid: in.Array}, object{class: oidPgType, oid: t}, 'i')
+	}
+}
+
+func (d *dependWriter) function(f *catalog.Function) {
+	self := object{class: oidPgProc, oid: f.OID}
+	d.inSchema(self, f.Schema)
+	d.needsType(self, f.Ret)
+	for _, t := range f.Args {
+		d.needsType(self, t)
+	}
+	if !f.Standard || d.env.Uses == nil {
+		return
+	}
+	var done []types.OID
+	for _, o := range d.env.Uses(catalog.StoredText{Text: f.Body, Function: f}) {
+		if !slices.Contains(done, o) && o >= types.FirstUserOID {
+			done = append(done, o)
+			d.dep(self, d.classOf(o), 'n')
 		}
 	}
 }

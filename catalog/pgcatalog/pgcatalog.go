@@ -45,7 +45,10 @@ type Env struct {
 	Updatable func(*catalog.View) (events int, cols []bool)
 	// ViewTree analyses a view's query; nil where queries are not analysed.
 	ViewTree func(*catalog.View) (*catalog.QueryTree, error)
-	Now      int64 // microseconds since 2000-01-01 UTC
+	// Uses lists the functions that a stored text calls and the relations that it
+	// names; nil where texts are not analysed.
+	Uses func(catalog.StoredText) []types.OID
+	Now  int64 // microseconds since 2000-01-01 UTC
 }
 
 // RegionInfo is a row of kvsqld.regions: the box in degrees, the rows of the table

@@ -23,7 +23,8 @@ func (s *Session) pgEnv() *pgcatalog.Env {
 	return &pgcatalog.Env{
 		Snap: s.snapshot(), DB: s.db, User: s.user, SearchPath: path,
 		Settings: s.settingRows, Sessions: s.sessionRows, Locks: s.lockRows, Sequence: s.sequenceState,
-		Prepared: s.preparedRows, Cursors: s.cursorRows, Refused: s.srv.refusals.rows, Regions: s.regionRows, Updatable: s.updatable, ViewTree: s.viewTree, Now: now(),
+		Prepared: s.preparedRows, Cursors: s.cursorRows, Refused: s.srv.refusals.rows, Regions: s.regionRows,
+		Updatable: s.updatable, ViewTree: s.viewTree, Uses: s.textUses, Now: now(),
 	}
 }
 
@@ -40,6 +41,11 @@ func (s *Session) updatable(v *catalog.View) (int, []bool) {
 // viewTree analyses a view's query for its text.
 func (s *Session) viewTree(v *catalog.View) (*catalog.QueryTree, error) {
 	return planner.ViewTree(s.planContext(s.snapshot()), v)
+}
+
+// textUses lists the functions and relations of a text of the catalog.
+func (s *Session) textUses(t catalog.StoredText) []types.OID {
+	return planner.TextUses(s.planContext(s.snapshot()), t)
 }
 
 // regionRows lists the regions of a region-clustered table.
