@@ -20,8 +20,9 @@ var mergeable = []string{"count", "sum", "avg", "min", "max", "bool_and", "bool_
 
 // fillParallel reads the input in several goroutines, each with operators and
 // groups of its own for a part of the scan below, and merges the groups at the
-// end. The tables of hash joins on the way are built once and shared. It reports false when the input is not of that kind or the groups
-// outgrow the budget; the caller then reads it in the ordinary way.
+// end. The tables of hash joins on the way are built once and shared. It reports
+// false when the input is not of that kind or the groups outgrow the budget; the
+// caller then reads it in the ordinary way.
 func (op *group) fillParallel() (bool, error) {
 	if op.env.MaxParallel < 2 {
 		return false, nil
@@ -35,6 +36,10 @@ func (op *group) fillParallel() (bool, error) {
 		return false, nil
 	}
 	for _, j := range joins {
+		// only the topmost is open: a join opens its left input after its right one
+		if err := j.Open(op.env); err != nil {
+			return false, err
+		}
 		if err := j.readRight(); err != nil {
 			return false, err
 		}

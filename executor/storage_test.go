@@ -401,6 +401,7 @@ func TestInsertFromItselfSeesNoneOfItsRows(t *testing.T) {
 func TestParallelScanPassesEveryRow(t *testing.T) {
 	w := newWorld(t)
 	a := w.table("t", []int{0}, []string{"a", "b"})
+	digits := w.table("digit", []int{0}, []string{"d"})
 	const n = 60_000
 	d, err := w.db.For(a)
 	if err != nil {
@@ -416,6 +417,9 @@ func TestParallelScanPassesEveryRow(t *testing.T) {
 		if _, err := wr.Insert(context.Background(), b, nil, table.InsertOpt{}); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for i := range 10 {
+		x.must(insertNode(digits, []int{i}))
 	}
 	x.commit()
 	x = w.begin()
@@ -458,11 +462,14 @@ func TestParallelScanPassesEveryRow(t *testing.T) {
 		t.Fatalf("%d groups, want 9", len(want[0]))
 	}
 
-	// The same above joins whose tables the workers share.
+	// The same above joins whose tables the workers share, the lower one's read
+	// from a table.
+	lower := &plan.HashJoin{Common: outCols(liveTypes(a)), Kind: plan.Semi, Left: s, Right: scanNode(digits),
+		LeftKeys: []plan.Expr{col(liveTypes(a), 1)}, RightKeys: []plan.Expr{col(liveTypes(digits), 0)}}
 	names := valuesNode(int4s, ints([]int{1}, []int{4}, []int{4}, []int{8}))
 	ts := append(liveTypes(a), int4s...)
 	for _, kind := range []plan.JoinKind{plan.Inner, plan.Left, plan.Semi, plan.Anti} {
-		j := &plan.HashJoin{Common: outCols(ts), Kind: kind, Left: s, Right: names, LeftKeys: []plan.Expr{col(ts, 1)}, RightKeys: []plan.Expr{col(int4s, 0)}}
+		j := &plan.HashJoin{Common: outCols(ts), Kind: kind, Left: lower, Right: names, LeftKeys: []plan.Expr{col(ts, 1)}, RightKeys: []plan.Expr{col(int4s, 0)}}
 		if kind == plan.Semi || kind == plan.Anti {
 			j.Common = outCols(ts[:2])
 		}

@@ -23,8 +23,9 @@ type unit struct {
 // answer them, and every entry gets its access path.
 func (p *planner) stepFilter(s *state) {
 	blockNeeds(s)
-	s.conj = append([]plan.Expr(nil), s.b.where...)
+	s.conj = p.factorOrs(append([]plan.Expr(nil), s.b.where...))
 	s.units = p.flatten(s, s.b.from)
+	s.conj = append(s.conj, p.impliedByOrs(s)...)
 	p.planUnits(s)
 }
 
@@ -73,7 +74,7 @@ func (p *planner) flatten(s *state, items []*joinItem) []*unit {
 		if j.kind == plan.Inner {
 			walk(j.l)
 			walk(j.r)
-			s.conj = append(s.conj, j.on...)
+			s.conj = append(s.conj, p.factorOrs(j.on)...)
 			return
 		}
 		if deps := p.outerDeps(s, j); len(deps) > 0 {
@@ -300,7 +301,7 @@ func (p *planner) outerUnit(s *state, j *joinItem) *unit {
 			}
 		}
 	}
-	for _, c := range j.on {
+	for _, c := range p.factorOrs(j.on) {
 		if kind == plan.Left && own(c, rids) && !p.NoOptimizer {
 			rdown = append(rdown, c)
 		} else {

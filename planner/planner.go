@@ -78,6 +78,7 @@ type planner struct {
 	as       string                 // owner of the view that is being bound, "" outside
 	parts    map[[2]int]*partUse    // by entry and column: how columns stored by elements are looked at
 	inView   int                    // views around what is being bound
+	implied  map[*plan.Or]float64   // share of rows that the restrictions drawn from it leave
 	rec      *recorder              // nil unless the query is bound for its text
 
 	cursorQuery *query // whose rows a cursor passes

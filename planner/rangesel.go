@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"math"
 	"sort"
 
@@ -49,12 +50,12 @@ func (p *planner) estimate(e plan.Expr) (types.Datum, bool) {
 	return v, err == nil && !v.Null
 }
 
-// rangeSel places a known value in the column's histogram; selRange when it
-// cannot.
+// rangeSel finds the share of a known value's side among the column's common
+// values and in its histogram; selRange when it cannot.
 func (p *planner) rangeSel(x *plan.Call, rels map[int]*rel) float64 {
 	v, ok := bareVar(x.Args[0])
 	other := x.Args[1]
-	below := x.Op[0] == '<'
+	below, equal := x.Op[0] == '<', len(x.Op) == 2
 	if !ok {
 		v, ok = bareVar(x.Args[1])
 		other = x.Args[0]
@@ -68,14 +69,30 @@ func (p *planner) rangeSel(x *plan.Call, rels map[int]*rel) float64 {
 		return selRange
 	}
 	st := p.colStats(rels[v.Rel], v.Col)
-	if st == nil || len(st.Histogram) < 2 || st.Histogram[0].T.Kind() != val.T.Kind() {
+	if st == nil || st.NDistinct == 0 {
 		return selRange
 	}
-	f := position(st.Histogram, val)
-	if !below {
-		f = 1 - f
+	common, left := 0.0, 1-st.NullFrac
+	for i, m := range st.MCV {
+		c, ok := order(m, val)
+		if !ok {
+			return selRange
+		}
+		left -= st.MCF[i]
+		if c == 0 && equal || c < 0 && below || c > 0 && !below {
+			common += st.MCF[i]
+		}
 	}
-	return math.Max(f, math.Min(0.0005, 1/p.tableRows(rels[v.Rel].table)))
+	share := selRange
+	if len(st.Histogram) >= 2 {
+		if _, ok := order(st.Histogram[0], val); !ok {
+			return selRange
+		}
+		if share = position(st.Histogram, val); !below {
+			share = 1 - share
+		}
+	}
+	return max(common+max(left, 0)*share, min(0.0005, 1/p.tableRows(rels[v.Rel].table)))
 }
 
 // between is the share of rows between two bounds, of which the shares above the
@@ -157,31 +174,97 @@ func boundOf(e plan.Expr) (v *plan.Var, below bool) {
 }
 
 // position is the share of a histogram's values that are below val, with values
-// spread evenly inside of a bucket where they are numbers.
+// spread evenly inside of a bucket.
 func position(h []types.Datum, val types.Datum) float64 {
-	i := sort.Search(len(h), func(i int) bool { return types.Compare(h[i], val) >= 0 })
+	i := sort.Search(len(h), func(i int) bool { c, _ := order(h[i], val); return c >= 0 })
 	switch i {
 	case 0:
 		return 0
 	case len(h):
 		return 1
 	}
-	within := 0.5
-	lo, ok1 := scalar(h[i-1])
-	hi, ok2 := scalar(h[i])
-	if x, ok := scalar(val); ok && ok1 && ok2 && hi > lo {
-		within = (x - lo) / (hi - lo)
-	}
-	return (float64(i-1) + within) / float64(len(h)-1)
+	return (float64(i-1) + within(h[i-1], h[i], val)) / float64(len(h)-1)
 }
 
-// scalar maps values of types that lie on a line to a number.
-func scalar(d types.Datum) (float64, bool) {
-	switch d.T.Kind() {
-	case types.KInt2, types.KInt4, types.KInt8, types.KOid, types.KDate, types.KTime, types.KTimestamp, types.KTimestamptz:
-		return float64(d.I), true
-	case types.KFloat4, types.KFloat8:
-		return d.F, !math.IsNaN(d.F) && !math.IsInf(d.F, 0)
+// order compares values of one type, or of types whose values lie on one line.
+func order(a, b types.Datum) (int, bool) {
+	if a.T.Kind() == b.T.Kind() {
+		return types.Compare(a, b), true
 	}
-	return 0, false
+	x, lineX := scalar(a)
+	y, lineY := scalar(b)
+	return cmp.Compare(x, y), lineX != noLine && lineX == lineY
+}
+
+func isText(t types.T) bool { return t.Kind() == types.KText }
+
+// within is the share of the way from lo to hi at which val lies, the middle
+// where distances are not known.
+func within(lo, hi, val types.Datum) float64 {
+	if isText(lo.T) && isText(val.T) {
+		return withinBytes(lo.B, hi.B, val.B)
+	}
+	a, _ := scalar(lo)
+	b, _ := scalar(hi)
+	x, line := scalar(val)
+	if line == noLine || !(b > a) || math.IsInf(b-a, 0) {
+		return 0.5
+	}
+	return min(max((x-a)/(b-a), 0), 1)
+}
+
+// withinBytes reads what follows the common prefix as digits.
+func withinBytes(lo, hi, val []byte) float64 {
+	n := 0
+	for n < len(lo) && n < len(hi) && n < len(val) && lo[n] == hi[n] && lo[n] == val[n] {
+		n++
+	}
+	digits := func(b []byte) (f float64) {
+		for i := min(len(b), n+6) - 1; i >= n; i-- {
+			f = (f + float64(b[i])) / 256
+		}
+		return f
+	}
+	a, b := digits(lo), digits(hi)
+	if !(b > a) {
+		return 0.5
+	}
+	return min(max((digits(val)-a)/(b-a), 0), 1)
+}
+
+// line tells which values can be compared as numbers.
+type line uint8
+
+const (
+	noLine line = iota
+	numberLine
+	timeLine // microseconds
+	clockLine
+)
+
+// scalar maps values of types that lie on a line to a number.
+func scalar(d types.Datum) (float64, line) {
+	switch d.T.Kind() {
+	case types.KInt2, types.KInt4, types.KInt8, types.KOid:
+		return float64(d.I), numberLine
+	case types.KFloat4, types.KFloat8:
+		return d.F, lineOf(d.F)
+	case types.KNumeric:
+		f := d.Dec.ToFloat()
+		return f, lineOf(f)
+	case types.KDate:
+		return float64(d.I) * 86400e6, timeLine
+	case types.KTimestamp, types.KTimestamptz:
+		return float64(d.I), timeLine
+	case types.KTime:
+		return float64(d.I), clockLine
+	}
+	return 0, noLine
+}
+
+func lineOf(f float64) line {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return noLine
+	}
+	return numberLine
 }

@@ -10,6 +10,9 @@ import (
 func TestPositionInHistogram(t *testing.T) {
 	ints := []types.Datum{types.Int(types.TInt4, 0), types.Int(types.TInt4, 100), types.Int(types.TInt4, 1000)}
 	texts := []types.Datum{types.Text("a"), types.Text("m"), types.Text("z")}
+	const day = 86400e6
+	days := []types.Datum{{T: types.Of(types.ODate), I: 0}, {T: types.Of(types.ODate), I: 2}}
+	noon := types.Datum{T: types.Of(types.OTimestamp), I: day * 3 / 2}
 	tests := []struct {
 		name string
 		h    []types.Datum
@@ -21,7 +24,9 @@ func TestPositionInHistogram(t *testing.T) {
 		{"a bound", ints, types.Int(types.TInt4, 100), 0.5},
 		{"inside of a bucket, by its size", ints, types.Int(types.TInt4, 10), 0.05},
 		{"inside of a larger bucket", ints, types.Int(types.TInt8, 550), 0.75},
-		{"what is no number is in the middle", texts, types.Text("b"), 0.25},
+		{"a text by its bytes", texts, types.Text("d"), 0.125},
+		{"a number of another type", ints, types.Float(types.TFloat8, 550), 0.75},
+		{"a time among days", days, noon, 0.75},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,0 +1,223 @@
+package planner
+
+import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// selectivity estimates the fraction of rows for which a conjunct holds.
+func (p *planner) selectivity(e plan.Expr, rels map[int]*rel) float64 {
+	switch x := e.(type) {
+	case *plan.Const:
+		if x.Val.Null || x.Val.I == 0 {
+			return 0
+		}
+		return 1
+	case *plan.And:
+		return p.jointSelectivity(x.Args, rels)
+	case *plan.Or:
+		s := 0.0
+		for _, a := range x.Args {
+			t := p.selectivity(a, rels)
+			s = s + t - s*t
+		}
+		if before, ok := p.implied[x]; ok {
+			return min(1, s/before)
+		}
+		return s
+	case *plan.Not:
+		return 1 - p.selectivity(x.X, rels)
+	case *plan.Is:
+		return p.isSel(x, rels)
+	case *plan.InList:
+		s := 0.0
+		for _, el := range x.List {
+			s += p.eqSel(x.X, el, rels)
+		}
+		return maybeNot(min(1, s), x.Not)
+	case *plan.AnyArray:
+		return p.anySel(x, rels)
+	case *plan.Call:
+		if len(x.Args) != 2 {
+			return selBool
+		}
+		switch x.Op {
+		case "=":
+			return p.eqSel(x.Args[0], x.Args[1], rels)
+		case "<>":
+			return 1 - p.eqSel(x.Args[0], x.Args[1], rels)
+		case "<", "<=", ">", ">=":
+			return p.rangeSel(x, rels)
+		case "~~", "~~*", "~", "~*":
+			return p.matchSel(x, selLike, rels)
+		case "!~~", "!~~*", "!~", "!~*":
+			return p.matchSel(x, 1-selLike, rels)
+		}
+	}
+	return selBool
+}
+
+func maybeNot(s float64, not bool) float64 {
+	if not {
+		return 1 - s
+	}
+	return s
+}
+
+func (p *planner) isSel(x *plan.Is, rels map[int]*rel) float64 {
+	s := selNull
+	if x.Test != plan.IsNull {
+		s = selBool
+	} else if v, ok := x.X.(*plan.Var); ok {
+		if c := p.colStats(rels[v.Rel], v.Col); c != nil {
+			s = c.NullFrac
+		}
+	}
+	return maybeNot(s, x.Not)
+}
+
+// unknownElems is how many elements an array is taken to have.
+const unknownElems = 10
+
+// anySel is the fraction for x op ANY|ALL (array).
+func (p *planner) anySel(x *plan.AnyArray, rels map[int]*rel) float64 {
+	if x.Op != "=" || x.All {
+		return selBool
+	}
+	if a, ok := x.Array.(*plan.ArrayCtor); ok && !a.Nested {
+		s := 0.0
+		for _, el := range a.Elems {
+			s += p.eqSel(x.X, el, rels)
+		}
+		return min(1, s)
+	}
+	if d, ok := p.estimate(x.Array); ok {
+		if _, _, _, elems, err := types.ArrayElems(d); err == nil {
+			s := 0.0
+			for _, el := range elems {
+				s += p.eqSel(x.X, &plan.Const{At: plan.At{T: el.T}, Val: el}, rels)
+			}
+			return min(1, s)
+		}
+	}
+	return min(1, p.eqSel(x.X, nil, rels)*unknownElems)
+}
+
+// eqSel is the fraction of rows where a equals b; b is nil for an unknown value.
+func (p *planner) eqSel(a, b plan.Expr, rels map[int]*rel) float64 {
+	va, ok := bareVar(a)
+	if !ok && b != nil {
+		if vb, ok2 := bareVar(b); ok2 {
+			va, a, b = vb, b, a
+			ok = true
+		}
+	}
+	if !ok {
+		return selEq
+	}
+	r := rels[va.Rel]
+	if r == nil || r.table == nil {
+		return selEq
+	}
+	rows := p.tableRows(r.table)
+	if val, ok := p.estimate(b); ok && !uniqueColumn(r, va.Col) {
+		if st := p.colStats(r, va.Col); st != nil && st.NDistinct != 0 {
+			return eqShare(st, val, rows)
+		}
+	}
+	if d := p.distinct(a, rels, rows); d > 0 && p.knownDistinct(r, va.Col) {
+		return 1 / d
+	}
+	return max(selEq, 1/rows)
+}
+
+// eqShare is the fraction of rows with a value: of a common value it is known,
+// the others have equal parts of what is left.
+func eqShare(st *catalog.ColStats, val types.Datum, rows float64) float64 {
+	left := 1 - st.NullFrac
+	for i, m := range st.MCV {
+		if c, ok := order(m, val); ok && c == 0 {
+			return st.MCF[i]
+		}
+		left -= st.MCF[i]
+	}
+	others := st.Distinct(rows) - float64(len(st.MCV))
+	return max(left/max(others, 1), 1/max(rows, 1))
+}
+
+func uniqueColumn(r *rel, col int) bool {
+	if len(r.table.PK) == 1 && r.table.PK[0] == col {
+		return true
+	}
+	for _, ix := range r.table.Indexes {
+		if ix.Unique && len(ix.Keys) == 1 && ix.Keys[0].Col == col {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *planner) knownDistinct(r *rel, col int) bool {
+	if uniqueColumn(r, col) {
+		return true
+	}
+	c := p.colStats(r, col)
+	return c != nil && c.NDistinct != 0
+}
+
+// matchSel is the fraction of rows that match a known pattern: it is tried on
+// the common values, and on the histogram's for the others. otherwise is the
+// answer where that cannot be done.
+func (p *planner) matchSel(x *plan.Call, otherwise float64, rels map[int]*rel) float64 {
+	v, ok := bareVar(x.Args[0])
+	if !ok {
+		return otherwise
+	}
+	st := p.colStats(rels[v.Rel], v.Col)
+	pattern, known := p.estimate(x.Args[1])
+	if st == nil || !known {
+		return otherwise
+	}
+	matches := func(d types.Datum) bool {
+		at := plan.At{T: x.Args[0].Type()}
+		d.T = at.T
+		c := *x
+		c.Args = []plan.Expr{&plan.Const{At: at, Val: d}, &plan.Const{At: plan.At{T: pattern.T}, Val: pattern}}
+		got, err := p.Consts.EvalConst(&c)
+		return err == nil && !got.Null && got.I != 0
+	}
+	common, left := 0.0, 1-st.NullFrac
+	for i, m := range st.MCV {
+		left -= st.MCF[i]
+		if matches(m) {
+			common += st.MCF[i]
+		}
+	}
+	share := otherwise
+	if n := len(st.Histogram); n >= 10 {
+		hits := 0
+		for _, h := range st.Histogram {
+			if matches(h) {
+				hits++
+			}
+		}
+		share = min(max(float64(hits)/float64(n), 1/float64(10*n)), 1-1/float64(10*n))
+	}
+	return min(1, max(common+max(left, 0)*share, 1e-6))
+}
+
+func bareVar(e plan.Expr) (*plan.Var, bool) {
+	for {
+		switch x := e.(type) {
+		case *plan.Var:
+			return x, true
+		case *plan.Relabel:
+			e = x.X
+		case *plan.CoerceMod:
+			e = x.X
+		default:
+			return nil, false
+		}
+	}
+}
