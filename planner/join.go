@@ -74,13 +74,17 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 	out := &pnode{lay: layout{}, rels: maps.Clone(l.rels)}
 	maps.Copy(out.rels, r.rels)
 	rows := l.rows * r.rows
+	var equi []plan.Expr
+	sel := 1.0
 	for _, c := range on {
 		if a, b, ok := equality(c); ok {
-			rows /= max(1, max(p.distinctIn(a, s, l, r), p.distinctIn(b, s, l, r)))
+			sel /= max(1, max(p.distinctIn(a, s, l, r), p.distinctIn(b, s, l, r)))
+			equi = append(equi, c)
 			continue
 		}
 		rows *= p.selectivity(c, s.b.rels)
 	}
+	rows *= max(sel, p.leastEquiSel(equi, max(l.rows, r.rows), s.b.rels))
 	switch kind {
 	case plan.Left:
 		rows = max(rows, l.rows)

@@ -2,8 +2,10 @@ package planner
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
 
+	"kvsqld/catalog"
 	"kvsqld/planner/plan"
 )
 
@@ -74,6 +76,7 @@ type joinEdge struct {
 	sel  float64
 	equi bool
 	l, r uint64 // sides of an equality
+	conj plan.Expr
 }
 
 func newJoinGraph(p *planner, s *state) *joinGraph {
@@ -108,10 +111,89 @@ func newJoinGraph(p *planner, s *state) *joinGraph {
 			}
 		}
 		if bits.OnesCount64(e.set) > 1 {
+			e.conj = c
 			g.edges = append(g.edges, e)
 		}
 	}
+	g.correlate()
 	return g
+}
+
+// correlate corrects the share of several equalities between the same two units:
+// columns that are joined together are seldom independent.
+func (g *joinGraph) correlate() {
+	pairs := map[uint64][]int{}
+	for i, e := range g.edges {
+		if e.equi && bits.OnesCount64(e.set) == 2 {
+			pairs[e.set] = append(pairs[e.set], i)
+		}
+	}
+	for set, edges := range pairs {
+		if len(edges) < 2 {
+			continue
+		}
+		sel, rows := 1.0, 1.0
+		var conj []plan.Expr
+		for _, i := range edges {
+			sel *= g.edges[i].sel
+			conj = append(conj, g.edges[i].conj)
+		}
+		for _, l := range g.leaves {
+			if l.set&set != 0 {
+				rows = max(rows, l.rows)
+			}
+		}
+		if least := g.p.leastEquiSel(conj, rows, g.s.b.rels); sel < least {
+			g.edges[edges[0]].sel *= least / sel
+		}
+	}
+}
+
+// leastEquiSel is a lower bound of the share of pairs for which all equalities
+// between two sides hold, of which the larger has rows rows. A side has at most
+// as many different keys as rows, and where the columns are a table's key the
+// other side has no more than the table.
+func (p *planner) leastEquiSel(conj []plan.Expr, rows float64, rels map[int]*rel) float64 {
+	if len(conj) < 2 {
+		return 0
+	}
+	cols := map[int]map[int]bool{}
+	for _, c := range conj {
+		l, r, _ := equality(c)
+		for _, side := range []plan.Expr{l, r} {
+			if v, ok := bareVar(side); ok {
+				if cols[v.Rel] == nil {
+					cols[v.Rel] = map[int]bool{}
+				}
+				cols[v.Rel][v.Col] = true
+			}
+		}
+	}
+	least := 1 / max(rows, 1)
+	for id, set := range cols {
+		if r := rels[id]; r != nil && r.table != nil && len(set) > 1 && coversKey(r.table, set) {
+			least = max(least, 1/max(p.tableRows(r.table), 1))
+		}
+	}
+	return least
+}
+
+// coversKey reports whether the columns have those of a unique key among them.
+func coversKey(t *catalog.Table, cols map[int]bool) bool {
+	in := func(c int) bool { return cols[c] }
+	if len(t.PK) > 0 && all(t.PK, in) {
+		return true
+	}
+	for _, ix := range t.Indexes {
+		if ix.Unique && ix.Where == "" && all(ix.Keys, func(k catalog.IndexKey) bool { return in(k.Col) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func all[T any](list []T, is func(T) bool) bool {
+	return !slices.ContainsFunc(list, func(x T) bool { return !is(x) })
 }
 
 func (p *planner) joinDistinct(e plan.Expr, s *state) float64 {

@@ -151,7 +151,7 @@ func uniqueColumn(r *rel, col int) bool {
 		return true
 	}
 	for _, ix := range r.table.Indexes {
-		if ix.Unique && len(ix.Keys) == 1 && ix.Keys[0].Col == col {
+		if ix.Unique && ix.Where == "" && len(ix.Keys) == 1 && ix.Keys[0].Col == col {
 			return true
 		}
 	}
