@@ -29,7 +29,8 @@ type spinner struct {
 	rest   int // messages without looking that are left
 }
 
-// spinLimit is the number of connections that may look for input at a time.
+// spinLimit is the number of connections that may look for input at a time: half
+// of the processors that there are when the program starts.
 var spinLimit = int32(max(1, runtime.GOMAXPROCS(0)/2))
 
 func (c *conn) initSpin() {

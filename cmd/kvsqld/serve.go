@@ -122,6 +122,7 @@ func runServe(cmd *cobra.Command, _ []string) (err error) {
 	}
 	srv.Cancel, srv.Terminate = w.Cancel, w.Terminate
 	defer paceHeap()() // not before: what opening leaves behind goes by the runtime's own rule
+	defer spareProcessor()()
 	served := make(chan error, 1)
 	go func() { served <- w.Serve(ln) }()
 	log.Info("ready", "listen", ln.Addr().String(), "data", dir, "store", str("store"))
