@@ -1,6 +1,7 @@
 package table_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -146,5 +147,67 @@ func BenchmarkScan(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+func BenchmarkBuildIndex(b *testing.B) {
+	const rows = 400 * 1024
+	db := tabletest.Open(b)
+	db.NoCheck = true
+	ix := tabletest.Index("by_amount", false, 2)
+	d := db.Create("t", benchColumns(), []int{0}, ix)
+	load(b, db, d, rows)
+	undo := errors.New("not to be kept")
+	b.ResetTimer()
+	for n := 0; n < b.N; n += rows {
+		if err := db.TryTx(func(tx table.Txn) error {
+			if err := d.BuildIndex(ctx, tx, ix, nil); err != nil {
+				return err
+			}
+			return undo
+		}); !errors.Is(err, undo) {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkEntryFilter reads a range of two columns' index, and few of its rows.
+func BenchmarkEntryFilter(b *testing.B) {
+	const rows = 100 * 1024
+	db := tabletest.Open(b)
+	db.NoCheck = true
+	ix := tabletest.Index("by_day_and_amount", false, 3, 2)
+	d := db.Create("t", benchColumns(), []int{0}, ix)
+	load(b, db, d, rows)
+	snap, err := db.Store().Snapshot(ctx)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(snap.Close)
+	spec := &table.ScanSpec{Index: ix, Cols: []int{0, 1}, EntryCols: []int{3, 2}, EntryFilter: func(e *vec.Batch) error {
+		e.Sel = e.Sel[:0]
+		for i, v := range e.Cols[1].I64[:e.N] {
+			if v%10_000 == 0 {
+				e.Sel = append(e.Sel, uint32(i))
+			}
+		}
+		if e.Sel == nil {
+			e.Sel = []uint32{}
+		}
+		return nil
+	}}
+	b.ResetTimer()
+	for n := 0; n < b.N; n += rows {
+		s, err := d.Scan(ctx, snap, spec)
+		if err != nil {
+			b.Fatal(err)
+		}
+		var batch vec.Batch
+		for more := true; more; more = batch.N > 0 {
+			if err := s.Next(&batch); err != nil {
+				b.Fatal(err)
+			}
+		}
+		s.Close()
 	}
 }

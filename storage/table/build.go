@@ -74,6 +74,9 @@ type builder struct {
 	// entries are pieces of buf: key, then value.
 	entries []builtEntry
 	flushed bool // entries were written before: duplicates may lie among them
+
+	group   [builtGroup]builtEntry // of gather
+	touched byte                   // keeps the loads of gather from being left out
 }
 
 type builtEntry struct {
@@ -131,28 +134,47 @@ func (b *builder) flush(ctx context.Context) error {
 	if b.x.inverted {
 		return b.flushLists(items)
 	}
-	for i, it := range items {
-		e := b.entries[it.Pos]
-		key := b.key(e)
-		if e.distinct {
-			dup := i > 0 && items[i-1].Prefix == it.Prefix && bytes.Equal(b.key(b.entries[items[i-1].Pos]), key)
-			if !dup && b.flushed {
-				val, err := getOne(ctx, b.tx, b.x.space, key)
-				if err != nil {
-					return err
+	var last []byte // key of the entry before
+	for group := range slices.Chunk(items, builtGroup) {
+		for _, e := range b.gather(group) {
+			key := b.key(e)
+			if e.distinct {
+				dup := bytes.Equal(last, key)
+				if !dup && b.flushed {
+					val, err := getOne(ctx, b.tx, b.x.space, key)
+					if err != nil {
+						return err
+					}
+					dup = val != nil
 				}
-				dup = val != nil
+				if dup {
+					return b.duplicate(key)
+				}
 			}
-			if dup {
-				return b.duplicate(key)
+			if err := b.tx.Put(b.x.space, key, b.buf[e.val:e.end], kv.Covered); err != nil {
+				return err
 			}
-		}
-		if err := b.tx.Put(b.x.space, key, b.buf[e.val:e.end], kv.Covered); err != nil {
-			return err
+			last = key
 		}
 	}
 	b.buf, b.entries, b.flushed = b.buf[:0], b.entries[:0], true
 	return nil
+}
+
+// builtGroup is how many entries are brought into the processor's cache together.
+const builtGroup = 32
+
+// gather returns the entries of a few items. In key order they lie all over the
+// memory: these loops, in which no load waits for another, have it fetched for
+// all of them at once, where using one after the other would wait for each.
+func (b *builder) gather(items []keysort.Item) []builtEntry {
+	for i, it := range items {
+		b.group[i] = b.entries[it.Pos]
+	}
+	for _, e := range b.group[:len(items)] {
+		b.touched += b.buf[e.start]
+	}
+	return b.group[:len(items)]
 }
 
 // flushLists writes the postings collected, in key order. Lists that were written

@@ -10,8 +10,9 @@ import (
 
 // Item stands for one key.
 type Item struct {
-	Prefix uint64 // the eight bytes after what all keys have in common, zero padded
-	Pos    uint32 // its position in the input
+	// Prefix is eight bytes of the key: a key with a smaller one comes before.
+	Prefix uint64
+	Pos    uint32 // the key's position in the input
 }
 
 // Items returns the n keys in ascending order, equal ones by their positions.
@@ -19,10 +20,10 @@ func Items(n int, key func(i int) []byte) []Item {
 	if n == 0 {
 		return nil
 	}
-	skip := commonPrefix(n, key)
+	places := telling(n, key)
 	items := make([]Item, n)
 	for i := range items {
-		items[i] = Item{Prefix: prefix(key(i), skip), Pos: uint32(i)}
+		items[i] = Item{Prefix: places.of(key(i)), Pos: uint32(i)}
 	}
 	compare := func(a, b Item) int {
 		if a.Prefix != b.Prefix {
@@ -31,8 +32,10 @@ func Items(n int, key func(i int) []byte) []Item {
 			}
 			return 1
 		}
-		if c := bytes.Compare(key(int(a.Pos))[skip:], key(int(b.Pos))[skip:]); c != 0 {
-			return c
+		if !places.whole {
+			if c := bytes.Compare(key(int(a.Pos)), key(int(b.Pos))); c != 0 {
+				return c
+			}
 		}
 		return int(a.Pos) - int(b.Pos)
 	}
@@ -41,6 +44,9 @@ func Items(n int, key func(i int) []byte) []Item {
 		return items
 	}
 	items = radixSort(items)
+	if places.whole {
+		return items
+	}
 	for i := 0; i < n; {
 		j := i + 1
 		for j < n && items[j].Prefix == items[i].Prefix {
@@ -54,32 +60,66 @@ func Items(n int, key func(i int) []byte) []Item {
 	return items
 }
 
-// commonPrefix returns how many leading bytes all keys share. Keys of one file
-// often begin alike, and those bytes would waste the prefix.
-func commonPrefix(n int, key func(i int) []byte) int {
-	first := key(0)
-	for i := 1; i < n && len(first) > 0; i++ {
-		k := key(i)
-		if len(k) < len(first) {
-			first = first[:len(k)]
-		}
-		for j := 0; j < len(first); j++ {
-			if k[j] != first[j] {
-				first = first[:j]
-			}
-		}
-	}
-	return len(first)
+// places are the eight places of a key whose bytes make its prefix.
+type places struct {
+	at     [8]int
+	inARow bool // at[i] = at[0] + i
+	whole  bool // keys with the same bytes there are equal
 }
 
-func prefix(key []byte, skip int) uint64 {
-	key = key[skip:]
-	if len(key) >= 8 {
-		return binary.BigEndian.Uint64(key)
+// window is the part of keys in which telling looks for bytes that differ.
+const window = 64
+
+// telling returns the first places at which the keys are not all the same. The
+// keys of one file often agree in more than their beginning: numbers have leading
+// zeros wherever they stand in a key, and these would waste the prefix.
+func telling(n int, key func(i int) []byte) (p places) {
+	first := key(0)
+	short, long := len(first), len(first)
+	var pad, differ [window]byte
+	copy(pad[:], first)
+	for i := 1; i < n; i++ {
+		k := key(i)
+		short, long = min(short, len(k)), max(long, len(k))
+		j := 0
+		for ; j+8 <= len(k) && j < window; j += 8 {
+			d := binary.NativeEndian.Uint64(k[j:]) ^ binary.NativeEndian.Uint64(pad[j:])
+			binary.NativeEndian.PutUint64(differ[j:], binary.NativeEndian.Uint64(differ[j:])|d)
+		}
+		for ; j < len(k) && j < window; j++ {
+			differ[j] |= k[j] ^ pad[j]
+		}
 	}
-	var b [8]byte
-	copy(b[:], key)
-	return binary.BigEndian.Uint64(b[:])
+	found := 0
+	for j := 0; j < min(short, window) && found < len(p.at); j++ {
+		if differ[j] != 0 {
+			p.at[found] = j
+			found++
+		}
+	}
+	// Behind the shortest key every place tells one key from another.
+	next := min(short, window)
+	p.whole = short == long && short <= window && (found < len(p.at) || bytes.Count(differ[p.at[7]+1:], []byte{0}) == window-p.at[7]-1)
+	for ; found < len(p.at); found++ {
+		p.at[found] = next
+		next++
+	}
+	p.inARow = p.at[7] == p.at[0]+7
+	return p
+}
+
+// of returns the prefix of a key, with zeros where the key has ended.
+func (p *places) of(key []byte) (prefix uint64) {
+	if p.inARow && p.at[7] < len(key) {
+		return binary.BigEndian.Uint64(key[p.at[0]:])
+	}
+	for _, at := range p.at {
+		prefix <<= 8
+		if at < len(key) {
+			prefix |= uint64(key[at])
+		}
+	}
+	return prefix
 }
 
 // radixMin is the number of items from which counting passes beat comparing.

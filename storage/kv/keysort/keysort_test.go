@@ -2,6 +2,7 @@ package keysort
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -15,12 +16,19 @@ func TestItems(t *testing.T) {
 			n = radixMin + r.IntN(2000)
 		}
 		common := bytes.Repeat([]byte("c"), r.IntN(12))
-		alphabet := 1 + r.IntN(256)
+		alphabet, pieces, most := 1+r.IntN(256), 1+r.IntN(4), r.IntN(25)
+		fixed := r.IntN(2) == 0
 		keys := make([][]byte, n)
 		for i := range keys {
-			keys[i] = bytes.Clone(common)
-			for range r.IntN(14) {
-				keys[i] = append(keys[i], byte(r.IntN(alphabet)))
+			for range pieces {
+				keys[i] = append(keys[i], common...)
+				length := most
+				if !fixed {
+					length = r.IntN(most + 1)
+				}
+				for range length {
+					keys[i] = append(keys[i], byte(r.IntN(alphabet)))
+				}
 			}
 		}
 		want := make([]uint32, n)
@@ -43,17 +51,18 @@ func TestItems(t *testing.T) {
 	}
 }
 
+// BenchmarkItems sorts keys of an index entry: a number of few values, and the
+// number of the row.
 func BenchmarkItems(b *testing.B) {
 	const n = 1 << 20
 	r := rand.New(rand.NewPCG(2, 2))
-	keys := make([]byte, 9*n)
-	for i := range keys {
-		keys[i] = byte(r.Uint32())
-		if i%9 == 0 {
-			keys[i] = 0x10
-		}
+	keys := make([]byte, 0, 17*n)
+	for i := range n {
+		keys = append(keys, 0x10)
+		keys = binary.BigEndian.AppendUint64(keys, 1<<63|r.Uint64N(1000))
+		keys = binary.BigEndian.AppendUint64(keys, 1<<63|uint64(i))
 	}
 	for b.Loop() {
-		Items(n, func(i int) []byte { return keys[9*i : 9*i+9] })
+		Items(n, func(i int) []byte { return keys[17*i : 17*i+17] })
 	}
 }
