@@ -148,7 +148,7 @@ func TestViewsSequencesAndConstraints(t *testing.T) {
 	if len(d.notices) != 1 || d.notices[0] != `ALTER TABLE / ADD CONSTRAINT USING INDEX will rename index "u" to "uq"` {
 		t.Errorf("notices %q", d.notices)
 	}
-	d.must(d.DropConstraint(g.OID, "uq", false))
+	d.must(d.DropConstraint(g.OID, "uq", false, false))
 	if _, ix := d.Snapshot().IndexByName(d.DB, "public", "uq"); ix != nil {
 		t.Error("the constraint's index is left")
 	}

@@ -90,7 +90,7 @@ func (c *Change) inheritColumns(p, t *Table) error {
 		case pc.Generated && !col.Generated:
 			return sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" in child table must be a generated column", pc.Name)
 		}
-		col.Inherited = Inherited{Parents: col.Parents + 1, NotLocal: t.Bound != nil || p.Key != nil}
+		col.Inherited = Inherited{Parents: col.Parents + 1, NotLocal: p.Key != nil || col.NotLocal}
 	}
 	return nil
 }
@@ -111,10 +111,10 @@ func inheritChecks(p, t *Table) error {
 			return sqlerr.New(sqlerr.DatatypeMismatch, "child table \"%s\" has different definition for check constraint \"%s\"", t.Name, k.Name)
 		case own.NoInherit:
 			return sqlerr.New(sqlerr.InvalidObjectDefinition, "constraint \"%s\" conflicts with non-inherited constraint on child table \"%s\"", k.Name, t.Name)
-		case own.NotValid:
+		case own.NotValid && !k.NotValid:
 			return sqlerr.New(sqlerr.InvalidObjectDefinition, "constraint \"%s\" conflicts with NOT VALID constraint on child table \"%s\"", k.Name, t.Name)
 		}
-		own.Inherited = Inherited{Parents: own.Parents + 1, NotLocal: p.Key != nil}
+		own.Inherited = Inherited{Parents: own.Parents + 1, NotLocal: p.Key != nil || own.NotLocal}
 		t.Checks[i] = &own
 	}
 	return nil

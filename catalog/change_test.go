@@ -177,13 +177,13 @@ func TestDropsListWhatDependsOnThem(t *testing.T) {
 		ConstraintSpec{Kind: 'f', Cols: []string{"y"}, RefSchema: "public", RefTable: "t", RefCols: []string{"b"}})
 	wantErr(t, d.DropRelations(false, base.OID), "2BP01 cannot drop table t because other objects depend on it",
 		"view v depends on table t\nview v2 depends on view v\nconstraint f_x_fkey on table f depends on table t\nconstraint f_y_fkey on table f depends on table t", hint)
-	wantErr(t, d.DropColumn(base.OID, "a", false), "2BP01 cannot drop column a of table t because other objects depend on it",
+	wantErr(t, d.DropColumn(base.OID, "a", false, false), "2BP01 cannot drop column a of table t because other objects depend on it",
 		"view v depends on column a of table t\nview v2 depends on view v\nconstraint f_x_fkey on table f depends on column a of table t", hint)
-	wantErr(t, d.DropColumn(base.OID, "b", false), "2BP01 cannot drop column b of table t because other objects depend on it",
+	wantErr(t, d.DropColumn(base.OID, "b", false, false), "2BP01 cannot drop column b of table t because other objects depend on it",
 		"constraint f_y_fkey on table f depends on column b of table t", hint)
 	wantErr(t, d.DropIndexes(false, base.PrimaryIndex().OID), "2BP01 cannot drop index t_pkey because constraint t_pkey on table t requires it", "",
 		"You can drop constraint t_pkey on table t instead.")
-	d.must(d.DropColumn(base.OID, "b", true))
+	d.must(d.DropColumn(base.OID, "b", true, false))
 	if want := []string{"drop cascades to constraint f_y_fkey on table f"}; !slices.Equal(d.notices, want) {
 		t.Errorf("notices %q", d.notices)
 	}
@@ -294,12 +294,12 @@ func TestAlterColumn(t *testing.T) {
 	if n.PrimaryIndex().Keys[0].Type != types.TInt8 {
 		t.Error("the index keeps the old type")
 	}
-	wantErr(t, d.DropColumn(g.OID, "b", false), "2BP01 cannot drop column b of table g because other objects depend on it",
+	wantErr(t, d.DropColumn(g.OID, "b", false, false), "2BP01 cannot drop column b of table g because other objects depend on it",
 		"column c of table g depends on column b of table g", "")
 	_, err = d.AddColumn(g.OID, &ColumnSpec{Column: Column{Name: "a", Type: types.TInt4}})
 	wantErr(t, err, `42701 column "a" of relation "g" already exists`, "", "")
-	wantErr(t, d.DropConstraint(g.OID, "nope", false), `42704 constraint "nope" of relation "g" does not exist`, "", "")
-	wantErr(t, d.DropColumn(g.OID, "zz", false), `42703 column "zz" of relation "g" does not exist`, "", "")
+	wantErr(t, d.DropConstraint(g.OID, "nope", false, false), `42704 constraint "nope" of relation "g" does not exist`, "", "")
+	wantErr(t, d.DropColumn(g.OID, "zz", false, false), `42703 column "zz" of relation "g" does not exist`, "", "")
 }
 
 func TestRolesAndDatabases(t *testing.T) {

@@ -255,40 +255,6 @@ func (c *Change) DropIndexes(cascade bool, oids ...types.OID) error {
 	return c.drop(cascade, names...)
 }
 
-// DropColumn drops a column of a table.
-func (c *Change) DropColumn(table types.OID, name string, cascade bool) error {
-	t, err := c.table(table)
-	if err != nil {
-		return err
-	}
-	i := t.Col(name)
-	if i < 0 {
-		if slices.Contains(systemColumns, name) {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "cannot drop system column \"%s\"", name)
-		}
-		return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", name, t.Name)
-	}
-	return c.drop(cascade, node{kind: nodeRelation, oid: table, sub: i + 1})
-}
-
-// DropConstraint drops a constraint of a table.
-func (c *Change) DropConstraint(table types.OID, name string, cascade bool) error {
-	t, err := c.table(table)
-	if err != nil {
-		return err
-	}
-	oid := t.constraintOID(name)
-	for _, fk := range t.ForeignKeys {
-		if slices.ContainsFunc(fk.Targets, func(x FKTarget) bool { return x.Name == name }) {
-			return sqlerr.New(sqlerr.InvalidTableDefinition, "cannot drop inherited constraint \"%s\" of relation \"%s\"", name, t.Name)
-		}
-	}
-	if oid == 0 {
-		return sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" of relation \"%s\" does not exist", name, t.Name)
-	}
-	return c.drop(cascade, node{kind: nodeConstraint, oid: oid, table: table})
-}
-
 // constraintOID returns the OID of the table's constraint, or 0.
 func (t *Table) constraintOID(name string) types.OID {
 	for _, u := range t.Uniques {

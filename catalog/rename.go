@@ -118,6 +118,14 @@ func (c *Change) renameTableColumn(t *Table, old, new string) error {
 			n.Checks[k] = &cp
 		}
 	}
+	if n.InKey(i) {
+		key := *n.Key
+		key.Keys = slices.Clone(key.Keys)
+		for k := range key.Keys {
+			key.Keys[k].Expr = renameColumnText(key.Keys[k].Expr, old, new)
+		}
+		n.Key = &key
+	}
 	for k, ix := range n.Indexes {
 		if !slices.Contains(ix.ExprCols, i) {
 			continue

@@ -9,8 +9,6 @@ import (
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
-	"kvsqld/planner"
-	"kvsqld/planner/plan"
 	"kvsqld/storage/kv"
 )
 
@@ -55,19 +53,12 @@ func (x *exec) alterTable(s *ast.AlterTable) error {
 		return x.partitionAction(r, &s.Actions[0])
 	}
 	x.only = s.Only
-	var retyped []string
 	for i := range s.Actions {
-		if err := x.inTree(oid, &s.Actions[i]); err != nil {
-			return err
-		}
-		if s.Actions[i].Kind == "ALTER COLUMN TYPE" {
-			retyped = append(retyped, s.Actions[i].Name)
-		}
-		if err := x.alterAction(oid, &s.Actions[i]); err != nil {
+		if err := x.alterAction(x.snap().RelationByOID(x.db(), oid), &s.Actions[i]); err != nil {
 			return err
 		}
 	}
-	return x.retype(oid, retyped)
+	return x.retypeAll()
 }
 
 func (x *exec) kindIs(r catalog.Relation, kind string) error {
@@ -99,7 +90,9 @@ func (x *exec) table(oid types.OID) (*catalog.Table, error) {
 	return nil, sqlerr.New(sqlerr.WrongObjectType, "ALTER action cannot be performed on this relation")
 }
 
-func (x *exec) alterAction(oid types.OID, a *ast.AlterAction) error {
+// alterOne runs an action on one relation, and those actions on what is below it
+// that add or drop.
+func (x *exec) alterOne(oid types.OID, a *ast.AlterAction) error {
 	c := x.Change
 	switch a.Kind {
 	case "RENAME":
@@ -143,7 +136,9 @@ func (x *exec) alterAction(oid types.OID, a *ast.AlterAction) error {
 			return nil
 		})
 		return err
-	case "SET COMPRESSION", "CLUSTER", "SET WITHOUT CLUSTER", "SET WITHOUT OIDS",
+	case "CLUSTER", "SET WITHOUT CLUSTER":
+		return x.clusterOn(oid, a)
+	case "SET COMPRESSION", "SET WITHOUT OIDS",
 		"REPLICA IDENTITY FULL", "REPLICA IDENTITY DEFAULT", "REPLICA IDENTITY NOTHING":
 		return nil // hints for PostgreSQL's heap: nothing here depends on them
 	}
@@ -159,6 +154,9 @@ func (x *exec) alterAction(oid types.OID, a *ast.AlterAction) error {
 		if a.Name != "" {
 			return columnOptions(t, a)
 		}
+		if t.Key != nil && len(a.Options) > 0 && a.Kind == "SET OPTIONS" {
+			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", a.Options[0].Name)
+		}
 		return x.tableParameters(t, a)
 	case "ADD COLUMN":
 		return x.addColumn(t, a)
@@ -167,7 +165,7 @@ func (x *exec) alterAction(oid types.OID, a *ast.AlterAction) error {
 			x.notice(sqlerr.SuccessfulCompletion, "column \"%s\" of relation \"%s\" does not exist, skipping", a.Name, t.Name)
 			return nil
 		}
-		return c.DropColumn(oid, a.Name, a.Cascade)
+		return x.dropColumn(t, a)
 	case "ALTER COLUMN TYPE":
 		return x.alterType(t, a)
 	case "SET DEFAULT":
@@ -223,21 +221,32 @@ func (x *exec) alterAction(oid types.OID, a *ast.AlterAction) error {
 			x.notice(sqlerr.SuccessfulCompletion, "constraint \"%s\" of relation \"%s\" does not exist, skipping", a.Name, t.Name)
 			return nil
 		}
-		return c.DropConstraint(oid, a.Name, a.Cascade)
+		return x.dropConstraint(t, a)
 	case "VALIDATE CONSTRAINT":
 		if err := c.ValidateConstraint(oid, a.Name); err != nil {
 			return err
 		}
 		x.after = append(x.after, func() error { return x.validate(oid, a.Name) })
 		return nil
-	case "ALTER CONSTRAINT":
-		k := a.Constraint
-		if k == nil {
-			break
-		}
-		return c.AlterConstraint(oid, a.Name, k.Deferrable != nil && *k.Deferrable, k.Initially == "DEFERRED")
 	}
 	return sqlerr.Unsupported(a.Pos(), "ALTER TABLE %s", a.Kind)
+}
+
+// clusterOn is CLUSTER ON and SET WITHOUT CLUSTER, of which nothing is kept: rows
+// are in the order of the primary key.
+func (x *exec) clusterOn(oid types.OID, a *ast.AlterAction) error {
+	t, ok := stored(x.snap(), x.db())[oid]
+	if !ok {
+		_, err := x.table(oid)
+		return err
+	}
+	if a.Kind == "CLUSTER" && !slices.ContainsFunc(t.Indexes, func(ix *catalog.Index) bool { return ix.Name == a.Name }) {
+		return sqlerr.New(sqlerr.UndefinedObject, "index \"%s\" for table \"%s\" does not exist", a.Name, t.Name)
+	}
+	if t.Key != nil {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot mark index clustered in partitioned table")
+	}
+	return nil
 }
 
 // columnOptions are ALTER COLUMN … SET and RESET (…), hints for the estimates of
@@ -295,98 +304,6 @@ func hasConstraint(t *catalog.Table, name string) bool {
 		slices.ContainsFunc(t.ForeignKeys, func(k *catalog.ForeignKey) bool { return k.Name == name })
 }
 
-// addColumn adds a column. Old rows get the default's value without being
-// written when it is a constant or stable; a volatile default, a generated
-// column or a sequence writes them anew.
-func (x *exec) addColumn(t *catalog.Table, a *ast.AlterAction) error {
-	if a.IfExists && t.Col(a.Column.Name) >= 0 {
-		x.notice(sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists, skipping", a.Column.Name, t.Name)
-		return nil
-	}
-	b := &tableBuilder{exec: x, spec: &catalog.TableSpec{Schema: t.Schema, Name: t.Name}}
-	for i := range t.Columns {
-		b.spec.Columns = append(b.spec.Columns, catalog.ColumnSpec{Column: t.Columns[i]})
-	}
-	n := len(b.spec.Columns)
-	err := b.column(a.Column)
-	if err == nil {
-		err = b.bindTexts()
-	}
-	if err != nil {
-		return err
-	}
-	spec := b.spec.Columns[n]
-	var rewriteExpr plan.Expr
-	initial := b.defaults[n]
-	if initial == nil && !spec.Generated && spec.OwnSequence == nil {
-		if initial, err = planner.DomainDefault(x.Planner(), spec.Type); err != nil {
-			return err
-		}
-	}
-	switch {
-	case spec.Generated:
-		e, _, err := planner.ColumnExpr(x.Planner(), b.genCols[n], t, spec.Type, "column generation expressions")
-		if err != nil {
-			return err
-		}
-		rewriteExpr = e
-	case initial != nil && (spec.Default != "" || b.defaults[n] == nil):
-		e, _, err := planner.ColumnExpr(x.Planner(), initial, nil, spec.Type, "DEFAULT expressions")
-		if err != nil {
-			return err
-		}
-		if volatileBelow(e, 's') {
-			rewriteExpr = e
-			break
-		}
-		d, err := x.evalConst(e)
-		if err != nil {
-			if some, err2 := x.any("SELECT 1 FROM " + qualified(t) + " LIMIT 1"); some || err2 != nil {
-				return err
-			}
-			break // no row has the value
-		}
-		d.T = spec.Type
-		spec.Missing = &d
-	}
-	after, err := x.Change.AddColumn(t.OID, &spec)
-	if err != nil {
-		return err
-	}
-	if spec.OwnSequence != nil {
-		col := after.Columns[n]
-		e, err := planner.NextvalExpr(x.Planner(), col.Sequence, col.Type)
-		if err != nil {
-			return err
-		}
-		rewriteExpr = e
-	}
-	if rewriteExpr != nil {
-		x.rewriteWith(t.OID, n, rewriteExpr)
-	}
-	if spec.NotNull && rewriteExpr == nil && (spec.Missing == nil || spec.Missing.Null) {
-		x.after = append(x.after, func() error { return x.checkNotNull(t.OID, spec.Name) })
-	}
-	for i := range b.spec.Constraints {
-		if err := x.addConstraintSpec(t.OID, &b.spec.Constraints[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (x *exec) rewriteWith(oid types.OID, col int, e plan.Expr) {
-	if x.rewrites == nil {
-		x.rewrites = map[types.OID]rewrite{}
-	}
-	rw := x.rewrites[oid]
-	if rw.cols == nil {
-		rw.cols = map[int]plan.Expr{}
-	}
-	rw.cols[col] = e
-	x.rewrites[oid] = rw
-}
-
 // setStatistics records a column's statistics target for those who read the
 // catalog; ANALYZE here has one sample size for all columns.
 func (x *exec) setStatistics(oid types.OID, a *ast.AlterAction) error {
@@ -435,35 +352,54 @@ func (x *exec) addConstraint(t *catalog.Table, a *ast.AlterAction) error {
 			return err
 		}
 	}
-	if t.Key != nil && x.only {
-		if err := x.onlyConstraint(t, spec); err != nil {
+	return x.addTableConstraint(t.OID, spec)
+}
+
+// addTableConstraint adds a constraint to a table and to what is below it.
+func (x *exec) addTableConstraint(oid types.OID, spec *catalog.ConstraintSpec) error {
+	t, err := x.table(oid)
+	if err != nil {
+		return err
+	}
+	if spec.Kind == 'c' {
+		return x.addCheck(t, *spec, false)
+	}
+	if t.Key != nil {
+		if err := x.partitionedConstraint(t, spec); err != nil {
 			return err
 		}
 	}
-	return x.addConstraintSpec(t.OID, spec)
-}
-
-// onlyConstraint prepares a constraint that a partitioned table gets without its
-// partitions.
-func (x *exec) onlyConstraint(t *catalog.Table, spec *catalog.ConstraintSpec) error {
-	spec.Only = true
-	children := x.snap().Children(t.OID)
-	if spec.Kind == 'f' && len(children) > 0 {
-		return sqlerr.New(sqlerr.InvalidTableDefinition, "cannot use ONLY for foreign key on partitioned table \"%s\" referencing relation \"%s\"", t.Name, spec.RefTable)
+	if err := x.addConstraintSpec(oid, spec); err != nil || spec.Kind != 'p' || t.Key != nil {
+		return err
 	}
-	if spec.Kind != 'p' {
-		return nil
+	list, err := x.below(t)
+	if err != nil {
+		return err
 	}
-	for _, c := range children {
+	for _, m := range list {
 		for _, name := range spec.Cols {
-			if i := c.Col(name); i >= 0 && !c.Columns[i].NotNull {
-				return sqlerr.New(sqlerr.InvalidTableDefinition, "constraint must be added to child tables too").
-					WithDetail("Column \"%s\" of relation \"%s\" is not already NOT NULL.", name, c.Name).
-					WithHint("Do not specify the ONLY keyword.")
+			if err := x.alterOne(m.OID, &ast.AlterAction{Kind: "SET NOT NULL", Name: name}); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+// partitionedConstraint prepares a constraint of a partitioned table.
+func (x *exec) partitionedConstraint(t *catalog.Table, spec *catalog.ConstraintSpec) error {
+	spec.Only = x.only
+	if spec.Kind == 'f' && x.only {
+		return sqlerr.New(sqlerr.WrongObjectType, "cannot use ONLY for foreign key on partitioned table \"%s\" referencing relation \"%s\"", t.Name, spec.RefTable)
+	}
+	if spec.Kind == 'f' && spec.NotValid {
+		return sqlerr.New(sqlerr.WrongObjectType, "cannot add NOT VALID foreign key on partitioned table \"%s\" referencing relation \"%s\"", t.Name, spec.RefTable).
+			WithDetail("This feature is not yet supported on partitioned tables.")
+	}
+	if spec.Kind != 'p' || !x.only {
+		return nil
+	}
+	return x.notNullBelow(t, spec.Cols)
 }
 
 // addConstraintSpec adds a constraint and has the rows checked.
@@ -504,12 +440,16 @@ func qualified(t *catalog.Table) string {
 	return ast.QuoteIdent(t.Schema) + "." + ast.QuoteIdent(t.Name)
 }
 
-// ownRows is the table for FROM, without those that inherit from it.
-func ownRows(t *catalog.Table) string {
+// ownRows is the table for FROM, without those below it.
+func ownRows(t *catalog.Table) string { return "ONLY " + qualified(t) }
+
+// referenced is a table that a foreign key refers to for FROM: the key is one of a
+// partitioned table's partitions, but not of the tables that inherit from it.
+func referenced(t *catalog.Table) string {
 	if t.Key != nil {
 		return qualified(t)
 	}
-	return "ONLY " + qualified(t)
+	return ownRows(t)
 }
 
 // checkNotNull fails with 23502 when the column has NULLs.
@@ -572,7 +512,7 @@ func (x *exec) validateFK(t *catalog.Table, k *catalog.ForeignKey) error {
 		notNull = append(notNull, child+" IS NOT NULL")
 	}
 	sql := "SELECT " + strings.Join(sel, ", ") + " FROM " + ownRows(t) + " c WHERE " + strings.Join(notNull, " AND ") +
-		" AND NOT EXISTS (SELECT 1 FROM " + ownRows(p) + " p WHERE " + strings.Join(on, " AND ") + ") LIMIT 1"
+		" AND NOT EXISTS (SELECT 1 FROM " + referenced(p) + " p WHERE " + strings.Join(on, " AND ") + ") LIMIT 1"
 	vals, err := x.firstTexts(sql, len(sel))
 	if err != nil || vals == nil {
 		return err

@@ -66,13 +66,34 @@ func (x *exec) alterType(t *catalog.Table, a *ast.AlterAction) error {
 	return nil
 }
 
+// retyped is a column of a table that changed its type.
+type retyped struct {
+	table  types.OID
+	column string
+}
+
+// retypeAll is retype for all tables of the statement.
+func (x *exec) retypeAll() error {
+	columns := map[types.OID][]string{}
+	var order []types.OID
+	for _, r := range x.retyped {
+		if columns[r.table] == nil {
+			order = append(order, r.table)
+		}
+		columns[r.table] = append(columns[r.table], r.column)
+	}
+	for _, oid := range order {
+		if err := x.retype(oid, columns[oid]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // retype binds the indexes, CHECKs and generation expressions that read the
 // columns again, as what their operators and functions are depends on the types,
 // and has the rows obey the CHECKs.
 func (x *exec) retype(oid types.OID, columns []string) error {
-	if len(columns) == 0 {
-		return nil
-	}
 	t, err := x.table(oid)
 	if err != nil {
 		return err

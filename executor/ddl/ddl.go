@@ -11,7 +11,10 @@
 package ddl
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"kvsqld/catalog"
@@ -100,8 +103,9 @@ type exec struct {
 	before   *catalog.Snapshot
 	after    []func() error // run when the files are there: filling and checking
 	rewrites map[types.OID]rewrite
-	done     bool // files follow the catalog already
-	only     bool // ALTER TABLE ONLY
+	done     bool      // files follow the catalog already
+	only     bool      // ALTER TABLE ONLY
+	retyped  []retyped // by ALTER TABLE
 }
 
 // rewrite says how the rows of a table are computed anew.
@@ -109,6 +113,7 @@ type rewrite struct {
 	// cols maps the new table's live columns to expressions over the old one's;
 	// nil entries copy the column of the same number.
 	cols map[int]plan.Expr
+	turn int // tables are rewritten in the order in which this was asked for, from 1
 }
 
 func (x *exec) snap() *catalog.Snapshot { return x.Change.Snapshot() }
@@ -238,8 +243,8 @@ func (x *exec) reconcile(before, after *catalog.Snapshot) error {
 			return err
 		}
 	}
-	for oid, t := range now {
-		was := old[oid]
+	for _, oid := range x.turns(now) {
+		t, was := now[oid], old[oid]
 		if was == t {
 			continue
 		}
@@ -261,6 +266,14 @@ func (x *exec) reconcile(before, after *catalog.Snapshot) error {
 		}
 	}
 	return nil
+}
+
+// turns lists tables in the order in which their files are brought up to date:
+// those that are rewritten in their turns, because a sequence may number the rows.
+func (x *exec) turns(tables map[types.OID]*catalog.Table) []types.OID {
+	return slices.SortedFunc(maps.Keys(tables), func(a, b types.OID) int {
+		return cmp.Or(cmp.Compare(x.rewrites[a].turn, x.rewrites[b].turn), cmp.Compare(a, b))
+	})
 }
 
 // Reconcile makes the files of a database follow a change that drops or makes

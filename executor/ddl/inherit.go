@@ -150,16 +150,18 @@ func (x *exec) compatible(what string, was, c *catalog.Column) error {
 			WithDetail("%s versus %s", x.typeName(was.Type), x.typeName(c.Type))
 	}
 	if was.Collation != c.Collation {
-		name := func(s string) string {
-			if s == "" {
-				return "default"
-			}
-			return s
-		}
 		return sqlerr.New(sqlerr.CollationMismatch, "%s \"%s\" has a collation conflict", what, c.Name).
-			WithDetail("\"%s\" versus \"%s\"", name(was.Collation), name(c.Collation))
+			WithDetail("\"%s\" versus \"%s\"", collationText(was.Collation), collationText(c.Collation))
 	}
 	return nil
+}
+
+// collationText names a collation in messages.
+func collationText(name string) string {
+	if name == "" {
+		return "default"
+	}
+	return name
 }
 
 // mergeColumns puts the merged columns of the parents first, and merges those of
@@ -271,29 +273,30 @@ func (b *tableBuilder) inheritChecks(inherited []catalog.ConstraintSpec) error {
 			continue
 		}
 		was := &b.spec.Constraints[i]
-		if err := mergeCheck(b.spec.Name, k.Name, was.Expr == k.Expr, was.NoInherit, was.Inherited, k.NoInherit, was.NotValid, k.NotValid); err != nil {
+		first := &catalog.Check{Name: was.Name, Expr: was.Expr, NotValid: was.NotValid, NoInherit: was.NoInherit, Inherited: was.Inherited}
+		if err := mergeCheck(b.spec.Name, first, &k); err != nil {
 			return err
 		}
 		b.notice(sqlerr.SuccessfulCompletion, "merging constraint \"%s\" with inherited definition", k.Name)
-		was.Inherited.NotLocal = false
+		was.Inherited.NotLocal = b.spec.Bound != nil // a partition has nothing of its own that its parent has
 	}
 	return nil
 }
 
 // mergeCheck checks that a check that is to be added can be one with a check of the
 // same name that the table has.
-func mergeCheck(table, name string, same, wasNoInherit bool, was catalog.Inherited, noInherit, wasNotValid, notValid bool) error {
+func mergeCheck(table string, was *catalog.Check, k *catalog.ConstraintSpec) error {
 	conflict := func(format string) error {
-		return sqlerr.New(sqlerr.InvalidObjectDefinition, format, name, table)
+		return sqlerr.New(sqlerr.InvalidObjectDefinition, format, was.Name, table)
 	}
 	switch {
-	case !same:
-		return sqlerr.New(sqlerr.DuplicateObject, "constraint \"%s\" for relation \"%s\" already exists", name, table)
-	case wasNoInherit:
+	case was.Expr != k.Expr:
+		return sqlerr.New(sqlerr.DuplicateObject, "constraint \"%s\" for relation \"%s\" already exists", was.Name, table)
+	case was.NoInherit:
 		return conflict("constraint \"%s\" conflicts with non-inherited constraint on relation \"%s\"")
-	case noInherit && was.Parents > 0:
+	case k.NoInherit && was.Parents > 0:
 		return conflict("constraint \"%s\" conflicts with inherited constraint on relation \"%s\"")
-	case wasNotValid && !notValid:
+	case was.NotValid && !k.NotValid:
 		return conflict("constraint \"%s\" conflicts with NOT VALID constraint on relation \"%s\"")
 	}
 	return nil

@@ -350,25 +350,3 @@ func (x *exec) boundValue(p *catalog.Table, i int, e ast.Expr) (types.Datum, err
 	d.T = want
 	return d, err
 }
-
-// inTree refuses changes of tables with parents or children that would have to be
-// made to others as well.
-func (x *exec) inTree(oid types.OID, a *ast.AlterAction) error {
-	t := x.snap().Table(oid)
-	if t == nil || t.Key == nil && t.Parents == nil && !x.snap().HasChildren(oid) {
-		return nil
-	}
-	switch a.Kind {
-	case "RENAME", "SET SCHEMA", "OWNER", "SET STATISTICS", "SET COMPRESSION":
-		return nil
-	case "SET DEFAULT", "DROP DEFAULT":
-		if t.Key == nil || x.only {
-			return nil
-		}
-	case "ADD CONSTRAINT":
-		if t.Key == nil || a.Constraint.Kind != "CHECK" {
-			return nil
-		}
-	}
-	return sqlerr.Unsupported(a.Pos(), "ALTER TABLE %s of a table with partitions, parents or children", a.Kind)
-}
