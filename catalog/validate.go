@@ -39,6 +39,10 @@ const (
 // systemColumns may not be names of columns.
 var systemColumns = []string{"tableoid", "cmax", "xmax", "cmin", "xmin", "ctid"}
 
+// IsSystemColumn reports whether every table has a column of the name without
+// declaring it.
+func IsSystemColumn(name string) bool { return slices.Contains(systemColumns, name) }
+
 // validateChange checks the rules for what a delta touched.
 func (s *Snapshot) validateChange(old *Snapshot, put []Object, del []types.OID) error {
 	for _, o := range put {

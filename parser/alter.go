@@ -125,7 +125,7 @@ func (p *parser) alterAction() ast.AlterAction {
 		if p.acceptKw(kwConstraint) {
 			act.Kind, act.Name = "ALTER CONSTRAINT", p.colID()
 			c := ast.Constraint{Off: act.Off, Name: act.Name}
-			p.constraintAttributes(&c)
+			p.constraintAttributes(&c, "FOREIGN KEY")
 			act.Constraint = &c
 			break
 		}
@@ -156,13 +156,13 @@ func (p *parser) alterAction() ast.AlterAction {
 		act.Kind, act.Name = "CLUSTER", p.colID()
 	case kwReset:
 		p.next()
-		act.Kind, act.Options = "RESET OPTIONS", p.relOptions()
+		act.Kind, act.Options = "RESET OPTIONS", p.resetOptions()
 	case kwSet:
 		p.next()
 		p.setAction(&act)
 	case kwEnable, kwDisable, kwInherit, kwNo, kwOf, kwNot, kwReplica, kwForce, kwDepends, kwOptions:
-		if !p.memberAction(&act) {
-			p.otherAction(&act)
+		if !p.memberAction(&act) && !p.typeAction(&act) {
+			p.switchAction(&act)
 		}
 	default:
 		p.syntaxErr()
@@ -205,31 +205,6 @@ func (p *parser) setAction(act *ast.AlterAction) {
 	}
 }
 
-// otherAction keeps an action that nothing executes by its words.
-func (p *parser) otherAction(act *ast.AlterAction) {
-	start := p.off()
-	first := p.next()
-	depth := 0
-	for n := 0; ; n++ {
-		t := p.tok()
-		end := t.Kind == KindEOF || t.Kind == KindSemi || (depth == 0 && t.Kind == KindComma)
-		switch {
-		case end && n == 0 && first.Key != kwInherit:
-			p.syntaxErr()
-		case end:
-			act.Kind = p.text(start, p.lastEnd())
-			return
-		case t.Kind == KindLParen:
-			depth++
-		case t.Kind == KindRParen:
-			if depth--; depth < 0 {
-				p.syntaxErr()
-			}
-		}
-		p.next()
-	}
-}
-
 // alterColumn is ALTER [COLUMN] name ….
 func (p *parser) alterColumn(act *ast.AlterAction) {
 	if p.is(KindInt) {
@@ -266,7 +241,7 @@ func (p *parser) alterColumn(act *ast.AlterAction) {
 		act.Kind, act.Options = "SET OPTIONS", p.relOptions()
 	case p.isKw(kwReset):
 		p.next()
-		act.Kind, act.Options = "RESET OPTIONS", p.relOptions()
+		act.Kind, act.Options = "RESET OPTIONS", p.resetOptions()
 	case p.acceptKws(kwAdd, kwGenerated):
 		act.Kind = "ADD IDENTITY"
 		c := ast.Constraint{Off: act.Off}

@@ -1,6 +1,11 @@
 package parser
 
-import "kvsqld/parser/ast"
+import (
+	"slices"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/parser/ast"
+)
 
 // createTable is CREATE TABLE behind its modifiers; off is CREATE's offset.
 func (p *parser) createTable(off ast.Off, temp, unlogged bool) ast.Stmt {
@@ -440,7 +445,7 @@ func (p *parser) tableConstraint() ast.Constraint {
 	default:
 		p.syntaxErr()
 	}
-	p.constraintAttributes(&c)
+	p.constraintAttributes(&c, c.Kind)
 	return c
 }
 
@@ -491,13 +496,22 @@ func (p *parser) exclude(c *ast.Constraint) {
 	c.Text = p.text(start, p.lastEnd())
 }
 
-// constraintAttributes reads DEFERRABLE, INITIALLY, NOT VALID, NO INHERIT.
-func (p *parser) constraintAttributes(c *ast.Constraint) {
+// constraintAttributes reads DEFERRABLE, INITIALLY, NOT VALID, NO INHERIT of a kind
+// of constraint.
+func (p *parser) constraintAttributes(c *ast.Constraint, kind string) {
 	yes, no := true, false
+	at := p.off()
+	var refused string
+	refuse := func(what string, kinds ...string) {
+		if refused == "" && !slices.Contains(kinds, kind) {
+			refused = what
+		}
+	}
 	for {
 		switch {
 		case p.acceptKw(kwDeferrable):
 			c.Deferrable = &yes
+			refuse("DEFERRABLE", "UNIQUE", "PRIMARY KEY", "EXCLUDE", "FOREIGN KEY")
 		case p.isKws(kwNot, kwDeferrable):
 			p.next()
 			p.next()
@@ -506,13 +520,22 @@ func (p *parser) constraintAttributes(c *ast.Constraint) {
 			p.next()
 			p.next()
 			c.NotValid = true
+			refuse("NOT VALID", "CHECK", "FOREIGN KEY")
+			if kind == "FOREIGN KEY" && c.RefTable == nil {
+				refuse("NOT VALID") // ALTER CONSTRAINT
+			}
 		case p.acceptKws(kwNo, kwInherit):
 			c.NoInherit = true
+			refuse("NO INHERIT", "CHECK")
 		case p.acceptKws(kwInitially, kwDeferred):
 			c.Initially = "DEFERRED"
+			refuse("DEFERRABLE", "UNIQUE", "PRIMARY KEY", "EXCLUDE", "FOREIGN KEY")
 		case p.acceptKws(kwInitially, kwImmediate):
 			c.Initially = "IMMEDIATE"
 		default:
+			if refused != "" {
+				p.fail(sqlerr.New(sqlerr.FeatureNotSupported, "%s constraints cannot be marked %s", kind, refused).At(int(at)))
+			}
 			return
 		}
 	}

@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -118,10 +119,19 @@ func (x *exec) alterOne(oid types.OID, a *ast.AlterAction) error {
 			return nil // a materialized view, whose columns have no other
 		}
 		_, err := c.EditColumn(oid, a.Name, func(_ *catalog.Table, col *catalog.Column) error {
+			if s := strings.ToLower(a.NewName); storage == "" && s != "plain" && s != "default" && !x.varying(col.Type) {
+				return sqlerr.New(sqlerr.FeatureNotSupported, "column data type %s can only have storage PLAIN", x.typeName(col.Type))
+			}
 			col.Storage = storage
 			return nil
 		})
 		return err
+	case "SET COMPRESSION":
+		return x.setCompression(oid, a)
+	case "SET TABLESPACE":
+		return knownTablespace(a.NewName)
+	case "SET ACCESS METHOD":
+		return knownAccessMethod(a.NewName)
 	case "SET STATISTICS":
 		return x.setStatistics(oid, a)
 	case "LOGGED", "UNLOGGED":
@@ -138,15 +148,21 @@ func (x *exec) alterOne(oid types.OID, a *ast.AlterAction) error {
 		return err
 	case "CLUSTER", "SET WITHOUT CLUSTER":
 		return x.clusterOn(oid, a)
-	case "SET COMPRESSION", "SET WITHOUT OIDS",
+	case "SET WITHOUT OIDS", "DISABLE ROW LEVEL SECURITY", "NO FORCE ROW LEVEL SECURITY", "ENABLE TRIGGER ALL", "ENABLE TRIGGER USER", "DISABLE TRIGGER USER",
 		"REPLICA IDENTITY FULL", "REPLICA IDENTITY DEFAULT", "REPLICA IDENTITY NOTHING":
-		return nil // hints for PostgreSQL's heap: nothing here depends on them
+		return nil // hints for PostgreSQL's heap, which nothing here depends on, or how things are here
 	}
 	if v, ok := x.snap().RelationByOID(x.db(), oid).(*catalog.View); ok && v.Materialized == nil {
 		return x.alterView(v, a)
 	}
 	t, err := x.table(oid)
 	if err != nil {
+		if r := x.snap().RelationByOID(x.db(), oid); r != nil {
+			return notFor(a, r)
+		}
+		return err
+	}
+	if err := noSwitch(t, a); err != nil {
 		return err
 	}
 	switch a.Kind {
@@ -168,6 +184,12 @@ func (x *exec) alterOne(oid types.OID, a *ast.AlterAction) error {
 		return x.dropColumn(t, a)
 	case "ALTER COLUMN TYPE":
 		return x.alterType(t, a)
+	case "NOT OF":
+		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a typed table", t.Name)
+	case "OF":
+		if x.userType(a.Other) == nil {
+			return sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", fullName(a.Other))
+		}
 	case "SET DEFAULT":
 		i := t.Col(a.Name)
 		if i < 0 {
@@ -256,8 +278,20 @@ func columnOptions(t *catalog.Table, a *ast.AlterAction) error {
 		return noColumn(t, a.Name)
 	}
 	for i := range a.Options {
-		if o := a.Options[i].Name; o != "n_distinct" && o != "n_distinct_inherited" {
-			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", o)
+		o := &a.Options[i]
+		if o.Name != "n_distinct" && o.Name != "n_distinct_inherited" {
+			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", o.Name)
+		}
+		if a.Kind == "RESET OPTIONS" {
+			continue
+		}
+		v, err := strconv.ParseFloat(optionText(o), 64)
+		if err != nil {
+			return sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for floating point option \"%s\": %s", o.Name, optionText(o))
+		}
+		if v < -1 {
+			return sqlerr.New(sqlerr.InvalidParameterValue, "value %s out of bounds for option \"%s\"", optionText(o), o.Name).
+				WithDetail("Valid values are between \"%f\" and \"%f\".", -1.0, math.MaxFloat64)
 		}
 	}
 	return nil
@@ -295,6 +329,9 @@ func (x *exec) setIdentity(t *catalog.Table, a *ast.AlterAction) error {
 }
 
 func noColumn(t *catalog.Table, name string) error {
+	if catalog.IsSystemColumn(name) {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter system column \"%s\"", name)
+	}
 	return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", name, t.Name)
 }
 

@@ -27,6 +27,9 @@ func (x *exec) alterType(t *catalog.Table, a *ast.AlterAction) error {
 		}
 		collation = collationName(a.Column.Collate)
 	}
+	if c := &t.Columns[i]; c.Identity != 0 && to.OID != types.OInt2 && to.OID != types.OInt4 && to.OID != types.OInt8 {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "identity column type must be smallint, integer, or bigint")
+	}
 	from := t.Columns[i].Type
 	if t.Columns[i].Generated && a.Using != nil {
 		return sqlerr.New(sqlerr.InvalidColumnDefinition, "cannot specify USING when altering type of generated column").

@@ -35,7 +35,7 @@ func notFor(a *ast.AlterAction, r catalog.Relation) error {
 }
 
 func actionFails(a *ast.AlterAction, name, kind string) error {
-	return sqlerr.New(sqlerr.WrongObjectType, "ALTER action %s cannot be performed on relation \"%s\"", a.Kind, name).
+	return sqlerr.New(sqlerr.WrongObjectType, "ALTER action %s cannot be performed on relation \"%s\"", actionName(a.Kind), name).
 		WithDetail("This operation is not supported for %s.", kind)
 }
 

@@ -212,9 +212,6 @@ func (x *exec) constraintSpec(k *ast.Constraint, col string) (*catalog.Constrain
 		}
 		s.Deferrable, s.InitiallyDeferred = true, true
 	}
-	if k.Kind == "CHECK" && s.Deferrable {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "CHECK constraints cannot be marked DEFERRABLE").At(k.Pos())
-	}
 	switch k.Kind {
 	case "PRIMARY KEY":
 		s.Kind = 'p'

@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -69,12 +70,11 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 	switch {
 	case s.OfType != nil:
 		return "", sqlerr.Unsupported(s.Pos(), "CREATE TABLE OF type")
-	case s.Using != "" && s.Using != "heap":
-		return "", sqlerr.New(sqlerr.UndefinedObject, "access method \"%s\" does not exist", s.Using)
-	case s.Tablespace != "" && s.Tablespace != "pg_default":
-		return "", sqlerr.New(sqlerr.UndefinedObject, "tablespace \"%s\" does not exist", s.Tablespace)
 	case s.OnCommit != "" && !s.Temp:
 		return "", sqlerr.New(sqlerr.InvalidTableDefinition, "ON COMMIT can only be used on temporary tables")
+	}
+	if err := cmp.Or(knownAccessMethod(s.Using), knownTablespace(s.Tablespace)); err != nil {
+		return "", err
 	}
 	schema, name, err := x.target(&s.Name, s.Temp)
 	if err != nil {

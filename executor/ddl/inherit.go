@@ -72,7 +72,7 @@ func (b *tableBuilder) inherit(s *ast.CreateTable) ([]catalog.ConstraintSpec, er
 func (x *exec) parentTable(n *ast.Name) (*catalog.Table, error) {
 	r, err := x.relation(n)
 	if err != nil {
-		return nil, err
+		return nil, withoutPosition(err)
 	}
 	t, ok := r.(*catalog.Table)
 	if !ok {

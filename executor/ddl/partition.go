@@ -71,7 +71,7 @@ func (b *tableBuilder) partitionOf(s *ast.CreateTable) ([]catalog.ConstraintSpec
 func (x *exec) partitionedTable(n *ast.Name) (*catalog.Table, error) {
 	r, err := x.relation(n)
 	if err != nil {
-		return nil, err
+		return nil, withoutPosition(err)
 	}
 	if t, ok := r.(*catalog.Table); ok && t.Key != nil {
 		return t, nil

@@ -265,8 +265,9 @@ type (
 	// IDENTITY, SET IDENTITY, DROP IDENTITY, DROP EXPRESSION, SET STATISTICS,
 	// SET STORAGE, SET COMPRESSION, ADD CONSTRAINT, DROP CONSTRAINT, VALIDATE
 	// CONSTRAINT, ALTER CONSTRAINT, RENAME COLUMN, RENAME CONSTRAINT, RENAME, SET
-	// SCHEMA, OWNER, SET OPTIONS, RESET OPTIONS, CLUSTER, LOGGED, UNLOGGED, or the
-	// text of anything else (refused by name later).
+	// SCHEMA, OWNER, SET OPTIONS, RESET OPTIONS, CLUSTER, LOGGED, UNLOGGED, INHERIT,
+	// NO INHERIT, ATTACH PARTITION, DETACH PARTITION, OF, NOT OF, or the words of one
+	// that turns something on or off, as ENABLE TRIGGER; Name is the trigger.
 	AlterAction struct {
 		Off
 		Kind       string
@@ -281,7 +282,7 @@ type (
 		Expr       Expr
 		Text       string // default expression as written
 		Options    []Option
-		Other      *Name           // of INHERIT, NO INHERIT, ATTACH PARTITION, DETACH PARTITION
+		Other      *Name           // of INHERIT, NO INHERIT, ATTACH PARTITION, DETACH PARTITION, OF
 		Bound      *PartitionBound // of ATTACH PARTITION; nil for an index
 	}
 	// AlterObject is ALTER of the other kinds: RENAME TO, OWNER TO, SET SCHEMA,

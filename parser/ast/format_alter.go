@@ -118,8 +118,15 @@ func (p *printer) alterAction(kind string, a *AlterAction) {
 		for _, o := range a.Options {
 			p.put(" ", strings.ToUpper(o.Name))
 		}
+	case "OF":
+		p.put("OF ")
+		p.name(*a.Other)
 	default:
 		p.put(a.Kind)
+		if a.Name != "" {
+			p.put(" ")
+			p.ident(a.Name)
+		}
 	}
 }
 

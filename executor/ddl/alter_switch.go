@@ -1,0 +1,85 @@
+package ddl
+
+import (
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+)
+
+// actionNames are the actions of ALTER TABLE as PostgreSQL's messages call them,
+// where that is not the kind.
+var actionNames = map[string]string{
+	"SET DEFAULT": "ALTER COLUMN ... SET DEFAULT", "DROP DEFAULT": "ALTER COLUMN ... SET DEFAULT", "SET NOT NULL": "ALTER COLUMN ... SET NOT NULL",
+	"DROP NOT NULL": "ALTER COLUMN ... DROP NOT NULL", "DROP EXPRESSION": "ALTER COLUMN ... DROP EXPRESSION", "SET STATISTICS": "ALTER COLUMN ... SET STATISTICS",
+	"SET STORAGE": "ALTER COLUMN ... SET STORAGE", "SET COMPRESSION": "ALTER COLUMN ... SET COMPRESSION", "ALTER COLUMN TYPE": "ALTER COLUMN ... SET DATA TYPE",
+	"ADD IDENTITY": "ALTER COLUMN ... ADD IDENTITY", "SET IDENTITY": "ALTER COLUMN ... SET", "DROP IDENTITY": "ALTER COLUMN ... DROP IDENTITY",
+	"SET OPTIONS": "SET", "RESET OPTIONS": "RESET", "LOGGED": "SET LOGGED", "UNLOGGED": "SET UNLOGGED", "CLUSTER": "CLUSTER ON",
+	"REPLICA IDENTITY USING INDEX": "REPLICA IDENTITY",
+}
+
+func actionName(kind string) string {
+	if n := actionNames[kind]; n != "" {
+		return n
+	}
+	return kind
+}
+
+// noSwitch is the error of actions on triggers and rules, of which no table has any.
+func noSwitch(t *catalog.Table, a *ast.AlterAction) error {
+	switch {
+	case strings.HasSuffix(a.Kind, " TRIGGER"):
+		return sqlerr.New(sqlerr.UndefinedObject, "trigger \"%s\" for table \"%s\" does not exist", a.Name, t.Name)
+	case strings.HasSuffix(a.Kind, " RULE"):
+		return sqlerr.New(sqlerr.UndefinedObject, "rule \"%s\" for relation \"%s\" does not exist", a.Name, t.Name)
+	}
+	return nil
+}
+
+// varying reports whether values of a type have different lengths.
+func (x *exec) varying(t types.T) bool {
+	info := x.snap().TypeInfo(x.snap().BaseType(t).OID)
+	return info != nil && info.Len == -1
+}
+
+// setCompression checks the method; values are stored as they are.
+func (x *exec) setCompression(oid types.OID, a *ast.AlterAction) error {
+	t, ok := stored(x.snap(), x.db())[oid]
+	if !ok {
+		_, err := x.table(oid)
+		return err
+	}
+	i := t.Col(a.Name)
+	if i < 0 {
+		return noColumn(t, a.Name)
+	}
+	if !x.varying(t.Columns[i].Type) {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "column data type %s does not support compression", x.typeName(t.Columns[i].Type))
+	}
+	switch a.NewName {
+	case "default", "pglz", "lz4":
+		return nil
+	}
+	return sqlerr.New(sqlerr.InvalidParameterValue, "invalid compression method \"%s\"", a.NewName)
+}
+
+// knownTablespace refuses tablespaces other than the one that there is.
+func knownTablespace(name string) error {
+	switch name {
+	case "", "pg_default":
+		return nil
+	case "pg_global":
+		return sqlerr.New(sqlerr.InvalidParameterValue, "only shared relations can be placed in pg_global tablespace")
+	}
+	return sqlerr.New(sqlerr.UndefinedObject, "tablespace \"%s\" does not exist", name)
+}
+
+// knownAccessMethod refuses access methods other than the one that there is.
+func knownAccessMethod(name string) error {
+	if name == "" || name == "heap" {
+		return nil
+	}
+	return sqlerr.New(sqlerr.UndefinedObject, "access method \"%s\" does not exist", name)
+}
