@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"slices"
+
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
@@ -47,10 +49,31 @@ func newAggCall(a *plan.Agg) (*aggCall, error) {
 		}
 		c.order = append(c.order, keyOrder{col: at, desc: k.Desc, nullsFirst: k.NullsFirst})
 	}
+	if a.Distinct && !anyOrder(a) {
+		c.orderArgs()
+	}
 	c.types = exprTypes(exprs)
 	var err error
 	c.evals, err = expr.CompileAll(exprs)
 	return c, err
+}
+
+// orderArgs lets what ORDER BY leaves open be decided by the arguments: PostgreSQL
+// finds distinct values by sorting them, and applications see that order.
+func (c *aggCall) orderArgs() {
+	for i := range c.nargs {
+		at := c.filter + i
+		if !slices.ContainsFunc(c.order, func(k keyOrder) bool { return k.col == at }) {
+			c.order = append(c.order, keyOrder{col: at})
+		}
+	}
+}
+
+// anyOrder reports whether an aggregate's result is the same in every order of
+// its input, which sums of floats are not.
+func anyOrder(a *plan.Agg) bool {
+	return slices.Contains(mergeable, a.Proc.Name) &&
+		!slices.ContainsFunc(a.Args, func(x plan.Expr) bool { k := x.Type().Kind(); return k == types.KFloat4 || k == types.KFloat8 })
 }
 
 // sameExpr recognises an ORDER BY key that is one of the arguments: the same

@@ -6,7 +6,8 @@ import (
 	"kvsqld/catalog/sqlerr"
 )
 
-// Pool is the memory of all statements of a server. Limit is in bytes, 0: none.
+// Pool is the memory of all statements of a server, and of what transactions
+// have written and not committed. Limit is in bytes, 0: none.
 // Several goroutines may use it.
 type Pool struct {
 	Limit int64
@@ -15,6 +16,18 @@ type Pool struct {
 
 // Used returns the bytes accounted for at present.
 func (p *Pool) Used() int64 { return p.used.Load() }
+
+// Grow takes n more bytes (or gives them back when negative); 53200 when that
+// exceeds the limit.
+func (p *Pool) Grow(n int64) error {
+	all := p.used.Add(n)
+	if n > 0 && p.Limit > 0 && all > p.Limit {
+		p.used.Add(-n)
+		return sqlerr.New(sqlerr.OutOfMemory, "out of memory").
+			WithDetail("All statements together need more than the server's limit of %d bytes.", p.Limit)
+	}
+	return nil
+}
 
 // Memory is a statement's memory budget. All operators of the statement draw
 // from it; Limit is the hard end in bytes (0: none), Env.WorkMem the soft one of
@@ -40,12 +53,9 @@ func (m *Memory) Peak() int64 { return m.peak.Load() }
 func (m *Memory) Grow(n int64) error {
 	now := m.used.Add(n)
 	if m.Pool != nil {
-		all := m.Pool.used.Add(n)
-		if n > 0 && m.Pool.Limit > 0 && all > m.Pool.Limit {
+		if err := m.Pool.Grow(n); err != nil {
 			m.used.Add(-n)
-			m.Pool.used.Add(-n)
-			return sqlerr.New(sqlerr.OutOfMemory, "out of memory").
-				WithDetail("All statements together need more than the server's limit of %d bytes.", m.Pool.Limit)
+			return err
 		}
 	}
 	if n <= 0 {

@@ -35,7 +35,7 @@ func newServeCmd() *cobra.Command {
 	f.Int("max-connections", 100, "connections at a time")
 	f.String("work-mem", "64MB", "memory an operator may use before it spills to temporary files")
 	f.String("max-statement-memory", "1GB", "memory of one statement, beyond which it fails (0: no limit)")
-	f.String("max-memory", "4GB", "memory of all statements together (0: no limit)")
+	f.String("max-memory", "auto", "memory of all statements and uncommitted changes together (0: no limit, auto: half of the machine's)")
 	f.String("temp-dir", "", "directory for temporary files (default: the system's)")
 	f.Int("max-parallel", runtime.NumCPU(), "goroutines that one scan may use")
 	f.Duration("old-snapshot-threshold", 0, "age, in whole minutes, from which a snapshot that hinders the reuse of space is ended (SQLSTATE 72000); 0: never")
@@ -61,9 +61,11 @@ func runServe(cmd *cobra.Command, _ []string) (err error) {
 	if err != nil {
 		return fmt.Errorf("--max-statement-memory: %w", err)
 	}
-	maxMem, err := parseSize(str("max-memory"))
-	if err != nil {
-		return fmt.Errorf("--max-memory: %w", err)
+	maxMem := halfOfMemory()
+	if str("max-memory") != "auto" {
+		if maxMem, err = parseSize(str("max-memory")); err != nil {
+			return fmt.Errorf("--max-memory: %w", err)
+		}
 	}
 	switch str("auth") {
 	case "auto", "trust", "scram", "password":

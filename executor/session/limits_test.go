@@ -46,6 +46,12 @@ func TestMemoryLimits(t *testing.T) {
 				}
 				c.must("drop table t")
 			}
+			c.must("create table t (id int, v text)")
+			got := c.sql("insert into t select i, repeat('x', 1000) from generate_series(1, 20000) i")
+			if strings.Contains(got, "53200") != (tt.o.MaxMemory > 0) {
+				t.Errorf("what a transaction writes counts for the server: %.200s", got)
+			}
+			c.must("drop table t")
 			c.want("select 1 as one", "(one)", "1", "SELECT 1", "I")
 			if n := srv.memory.Used(); n != 0 {
 				t.Errorf("%d bytes are still accounted for", n)

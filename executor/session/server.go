@@ -61,6 +61,7 @@ type Server struct {
 	notify   notifyHub
 	advisory advisoryLocks
 	memory   executor.Pool
+	grow     func(int64) error // counts what transactions write
 	refusals refusals
 
 	// The background worker that keeps statistics up to date.
@@ -92,6 +93,7 @@ func Open(ctx context.Context, store kv.Store, o Options) (*Server, error) {
 	}
 	srv := &Server{Store: store, Tables: table.NewDB(store), opts: o, start: time.Now()}
 	srv.memory.Limit = o.MaxMemory
+	srv.grow = srv.growWrites
 	if err := executor.RemoveLeftovers(o.TempDir); err != nil {
 		o.Logger.Warn("temporary files of an earlier process were not removed", "error", err)
 	}
@@ -323,4 +325,13 @@ func (c *rowCounters) of(t types.OID) *rowCounter {
 	}
 	x, _ := c.m.LoadOrStore(t, new(rowCounter))
 	return x.(*rowCounter)
+}
+
+// growWrites takes memory for the writes of a transaction, or gives it back.
+func (srv *Server) growWrites(n int64) error {
+	err := srv.memory.Grow(n)
+	if e := new(sqlerr.Error); errors.As(err, &e) {
+		return e.WithHint("A transaction keeps its changes in memory until it commits: change fewer rows at once, or raise --max-memory.")
+	}
+	return err
 }

@@ -100,7 +100,7 @@ func (s *Session) ensureTx(ctx context.Context) (*transaction, error) {
 }
 
 func (s *Session) openTx(ctx context.Context, iso kv.Isolation, readOnly bool) (*transaction, error) {
-	k, err := s.srv.Store.Begin(ctx, kv.BeginOpt{Isolation: iso, ReadOnly: readOnly, Client: s.info.PID})
+	k, err := s.srv.Store.Begin(ctx, kv.BeginOpt{Isolation: iso, ReadOnly: readOnly, Client: s.info.PID, Grow: s.srv.grow})
 	if err != nil {
 		return nil, err
 	}
@@ -547,7 +547,7 @@ func (s *Session) setReadOnly(ro bool) error {
 // reopen replaces the unused transaction by one with other properties.
 func (s *Session) reopen(iso kv.Isolation, ro bool) error {
 	t := s.tx
-	k, err := s.srv.Store.Begin(context.Background(), kv.BeginOpt{Isolation: iso, ReadOnly: ro, Client: s.info.PID})
+	k, err := s.srv.Store.Begin(context.Background(), kv.BeginOpt{Isolation: iso, ReadOnly: ro, Client: s.info.PID, Grow: s.srv.grow})
 	if err != nil {
 		return err
 	}

@@ -116,6 +116,10 @@ type BeginOpt struct {
 	ReadOnly  bool
 	Isolation Isolation
 	Client    int32 // names the client in LockWait and LockInfo; 0 = nobody
+	// Grow is told of the bytes of memory that the transaction's writes take, in
+	// large steps, and at its end of what they give back (negative). Its error
+	// refuses a write. nil: nobody counts.
+	Grow func(bytes int64) error
 }
 
 // Reader reads one consistent state. Its methods may be called from several

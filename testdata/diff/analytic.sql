@@ -43,3 +43,8 @@ SELECT n, count(*) FROM (SELECT b.id, count(p.id) AS n FROM buyer b LEFT JOIN pu
 WITH best AS (SELECT depot, sum(sum) AS total FROM line WHERE sent BETWEEN '2021-03-01' AND '2021-05-31' GROUP BY depot) SELECT depot, total FROM best WHERE total = (SELECT max(total) FROM best) ORDER BY 1;
 SELECT kind, size, count(DISTINCT depot) FROM stock, item WHERE item.id = stock.item AND kind <> 'tin' AND size IN (3, 9, 14, 23) AND depot NOT IN (SELECT id FROM depot WHERE note LIKE '%complaints%') GROUP BY kind, size ORDER BY 3 DESC, 1, 2;
 SELECT p.id, sum(l.amount) FROM purchase p, line l WHERE p.id IN (SELECT purchase FROM line GROUP BY purchase HAVING sum(amount) > 200) AND p.id = l.purchase GROUP BY p.id ORDER BY 2 DESC, 1 LIMIT 20;
+-- DISTINCT arguments are sorted
+SELECT string_agg(DISTINCT mode, ','), array_agg(DISTINCT depot % 7), json_agg(DISTINCT mode || 'x'), count(DISTINCT item) FROM line;
+SELECT n, string_agg(DISTINCT mode, ',') FILTER (WHERE mode <> 'AIR'), array_agg(DISTINCT (mode, n)) FROM line GROUP BY n ORDER BY 1;
+SELECT string_agg(DISTINCT mode, ',' ORDER BY mode DESC), array_agg(DISTINCT NULLIF(depot % 5, 2)) FROM line;
+SELECT sum(DISTINCT x), string_agg(DISTINCT y, z), string_agg(DISTINCT y, z ORDER BY z DESC) FROM (VALUES (0.1::float8, 'c', '-'), (1e20, 'a', '+'), (-1e20, 'b', '-'), (0.3, 'a', '-')) v(x, y, z);
