@@ -75,6 +75,7 @@ func (op *lookupJoin) pushFilter(col int, f *keyFilter) bool {
 }
 
 func (op *lookupJoin) Open(env *Env) error {
+	op.Close()
 	op.env, op.batch = env, nil
 	desc, err := env.Tables.For(op.node.Table)
 	if err != nil {
@@ -163,5 +164,8 @@ func (op *lookupJoin) candidates(probes []uint32) error {
 
 func (op *lookupJoin) Close() {
 	op.left.Close()
+	if op.lookup != nil {
+		op.lookup.Release()
+	}
 	op.lookup, op.batch = nil, nil
 }

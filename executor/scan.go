@@ -260,7 +260,7 @@ func (op *scan) regionRoot() *catalog.Table { return op.node.Table }
 
 func (op *scan) stop() {
 	if op.scanner != nil {
-		op.scanner.Close()
+		op.scanner.Release()
 		op.scanner = nil
 	}
 	if op.par != nil {

@@ -13,19 +13,42 @@ import (
 	"kvsqld/wire"
 )
 
-// BenchmarkNear is Bind, Execute and Sync of the query of location-based services,
-// over tables that are stored with each other: show times of one week within two
-// kilometres. The places are as crowded as in Europe.
+// BenchmarkNear is Bind, Execute and Sync of the query of location-based services:
+// show times of one week within two kilometres, over tables that are stored with
+// each other, and over tables with indexes on the position. The places are as
+// crowded as in Europe.
 func BenchmarkNear(b *testing.B) {
-	c := newServerOn(b, storage.Options{Dir: b.TempDir(), NoSync: true}).client(b)
-	c.must(`CREATE TABLE geo (poi_id int PRIMARY KEY, latitude float8 NOT NULL, longitude float8 NOT NULL)
-  WITH (regions = 'latitude, longitude', region_size = '0.5 x 0.5')`)
-	c.must(`CREATE TABLE poi (poi_id int REFERENCES geo, language int, poi_name text NOT NULL, PRIMARY KEY (poi_id, language))
-  WITH (cluster_with = 'geo')`)
-	c.must(`CREATE TABLE event (event_id int PRIMARY KEY, poi_id int NOT NULL, language int NOT NULL, event_name text NOT NULL, category text NOT NULL,
-  FOREIGN KEY (poi_id, language) REFERENCES poi) WITH (cluster_with = 'poi')`)
-	c.must(`CREATE TABLE showtime (event_id int REFERENCES event, start_time timestamp, end_time timestamp NOT NULL, PRIMARY KEY (event_id, start_time))
+	plain := func(method string) []string {
+		return []string{
+			`CREATE TABLE geo (poi_id int PRIMARY KEY, latitude float8 NOT NULL, longitude float8 NOT NULL)`,
+			`CREATE TABLE poi (poi_id int, language int, poi_name text NOT NULL, PRIMARY KEY (poi_id, language))`,
+			`CREATE TABLE event (event_id int PRIMARY KEY, poi_id int NOT NULL, language int NOT NULL, event_name text NOT NULL, category text NOT NULL)`,
+			`CREATE TABLE showtime (event_id int, start_time timestamp, end_time timestamp NOT NULL, PRIMARY KEY (event_id, start_time))`,
+			`CREATE INDEX ON geo ` + method + ` (latitude, longitude)`,
+			`CREATE INDEX ON event ` + method + ` (poi_id, language)`,
+		}
+	}
+	b.Run("clustered", func(b *testing.B) {
+		benchNear(b, false,
+			`CREATE TABLE geo (poi_id int PRIMARY KEY, latitude float8 NOT NULL, longitude float8 NOT NULL)
+  WITH (regions = 'latitude, longitude', region_size = '0.5 x 0.5')`,
+			`CREATE TABLE poi (poi_id int REFERENCES geo, language int, poi_name text NOT NULL, PRIMARY KEY (poi_id, language))
+  WITH (cluster_with = 'geo')`,
+			`CREATE TABLE event (event_id int PRIMARY KEY, poi_id int NOT NULL, language int NOT NULL, event_name text NOT NULL, category text NOT NULL,
+  FOREIGN KEY (poi_id, language) REFERENCES poi) WITH (cluster_with = 'poi')`,
+			`CREATE TABLE showtime (event_id int REFERENCES event, start_time timestamp, end_time timestamp NOT NULL, PRIMARY KEY (event_id, start_time))
   WITH (cluster_with = 'event')`)
+	})
+	b.Run("btree", func(b *testing.B) { benchNear(b, true, plain("USING btree")...) })
+	b.Run("inverted", func(b *testing.B) { benchNear(b, true, plain("USING inverted")...) })
+}
+
+// benchNear runs the query over tables; boxed has the box around the circle, too.
+func benchNear(b *testing.B, boxed bool, ddl ...string) {
+	c := newServerOn(b, storage.Options{Dir: b.TempDir(), NoSync: true}).client(b)
+	for _, sql := range ddl {
+		c.must(sql)
+	}
 	c.must(`INSERT INTO geo SELECT i, 46 + i % 100 * 0.03, 20 + i / 100 * 0.0375 FROM generate_series(0, 5999) i`)
 	c.must(`INSERT INTO poi SELECT i, l, 'Place ' || i FROM generate_series(0, 5999) i, generate_series(1, 5) l`)
 	c.must(`INSERT INTO event SELECT i * 4 + k, i, 1 + (i + k) % 5, 'Event ' || i, 'concert' FROM generate_series(0, 5999) i, generate_series(0, 2) k`)
@@ -34,11 +57,15 @@ func BenchmarkNear(b *testing.B) {
 	c.must("ANALYZE")
 	c.must("CHECKPOINT")
 	ctx := context.Background()
-	if err := c.s.Parse(ctx, "p", `SELECT g.poi_id, p.poi_name, e.event_name, e.category, s.start_time
+	sql := `SELECT g.poi_id, p.poi_name, e.event_name, e.category, s.start_time
 FROM geo g JOIN poi p ON p.poi_id = g.poi_id
 JOIN event e ON e.poi_id = p.poi_id AND e.language = p.language
 JOIN showtime s ON s.event_id = e.event_id
-WHERE s.start_time >= $4 AND s.start_time < $5 AND distance(g.latitude, g.longitude, $1, $2) <= $3`, nil); err != nil {
+WHERE s.start_time >= $4 AND s.start_time < $5 AND distance(g.latitude, g.longitude, $1, $2) <= $3`
+	if boxed {
+		sql += ` AND g.latitude BETWEEN $6 AND $7 AND g.longitude BETWEEN $8 AND $9`
+	}
+	if err := c.s.Parse(ctx, "p", sql, nil); err != nil {
 		b.Fatal(err)
 	}
 	float := func(v float64) []byte { return binary.BigEndian.AppendUint64(nil, math.Float64bits(v)) }
@@ -47,9 +74,14 @@ WHERE s.start_time >= $4 AND s.start_time < $5 AND distance(g.latitude, g.longit
 	}
 	binds := make([]*wire.Bind, 1000)
 	for i := range binds {
-		lat, lon := 46.2+float64(i%160)*0.01, 20.1+float64(i*7%130)*0.01
+		lat, lon := 46.2+float64(i%160)*0.015, 20.1+float64(i*7%130)*0.015
 		binds[i] = &wire.Bind{Statement: "p", ParamFormats: []int16{1}, ResultFormats: []int16{1},
 			Params: [][]byte{float(lat), float(lon), float(2000), day(16), day(23)}}
+		if boxed {
+			for _, v := range []float64{lat - 0.018, lat + 0.018, lon - 0.027, lon + 0.027} {
+				binds[i].Params = append(binds[i].Params, float(v))
+			}
+		}
 	}
 	b.ReportAllocs()
 	before := cpuTime(b)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
@@ -354,6 +355,12 @@ type KeyBuf struct {
 
 // Reset forgets the keys.
 func (b *KeyBuf) Reset() { b.buf, b.ends = b.buf[:0], b.ends[:0] }
+
+// Grow makes room for n bytes of keys.
+func (b *KeyBuf) Grow(n int) { b.buf = slices.Grow(b.buf, n) }
+
+// Leave forgets the keys but leaves them their memory: they stay valid.
+func (b *KeyBuf) Leave() { b.buf, b.ends = b.buf[len(b.buf):], b.ends[:0] }
 
 // Len is the number of keys.
 func (b *KeyBuf) Len() int { return len(b.ends) }

@@ -32,6 +32,19 @@ func Prefix(p []byte) Range {
 	return Range{Lo: p}
 }
 
+// PrefixIn is Prefix with memory for the end: it returns the range, and the memory
+// for the next one, with which the range's end is no longer valid.
+func PrefixIn(buf, p []byte) (Range, []byte) {
+	for i := len(p) - 1; i >= 0; i-- {
+		if p[i] != 0xff {
+			buf = append(buf[:0], p[:i+1]...)
+			buf[i]++
+			return Range{Lo: p, Hi: buf}, buf
+		}
+	}
+	return Range{Lo: p}, buf
+}
+
 // ScanOpt shapes a scan. The zero value reads the whole range forward.
 type ScanOpt struct {
 	Reverse  bool // from the end of the range to its start

@@ -475,11 +475,9 @@ func (s *ClusterScanner) Close() {
 func (t *clusterTable) forget() {
 	n := max(t.most, len(t.keys))
 	t.most = 0
-	for _, list := range [...][][]byte{t.keys, t.vals, t.kkeys, t.kvals} {
-		clear(list[:min(n, cap(list))])
-	}
+	forgetKeys(n, t.keys, t.vals, t.kkeys, t.kvals)
 	for _, v := range t.batch.Cols {
-		clear(v.B[:min(n, cap(v.B))])
+		forgetKeys(n, v.B)
 	}
 	t.dec.reset()
 	t.d, t.k, t.spans = nil, nil, nil

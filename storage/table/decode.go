@@ -31,6 +31,7 @@ type decoder struct {
 	es     []codec.Entry
 	perm   []int32
 	sorted [][]byte
+	most   int // the most of them
 }
 
 func (x *decoder) init(d *Desc, cols []int) {
@@ -46,12 +47,30 @@ func (x *decoder) init(d *Desc, cols []int) {
 // reset forgets what was decoded. Values that were given out stay as they are.
 func (x *decoder) reset() {
 	x.loaded.Reset()
+	clear(x.es[:min(x.most, cap(x.es))])
+	forgetKeys(x.most, x.sorted)
+	x.most, x.equal = 0, false
 	x.arena = vec.Arena{}
 	for i := range x.groups {
 		x.groups[i].close()
 	}
 	clear(x.groups)
 	x.d, x.cols, x.groups = nil, nil, x.groups[:0]
+}
+
+// forgetKeys clears lists of which up to n elements were used: what is kept for
+// other transactions must not point into a snapshot.
+func forgetKeys(n int, lists ...[][]byte) {
+	for _, list := range lists {
+		clear(list[:min(n, cap(list))])
+	}
+}
+
+// forgetBatch clears the vectors of a batch in the same way.
+func forgetBatch(b *vec.Batch) {
+	for _, v := range b.Cols {
+		clear(v.B[:cap(v.B)])
+	}
 }
 
 // colType returns the type of an output column.
@@ -191,7 +210,7 @@ func (x *decoder) batchGet(ctx context.Context, r Reader, sp kv.Space, keys [][]
 		x.perm = append(x.perm, int32(i))
 	}
 	slices.SortFunc(x.perm, func(a, b int32) int { return bytes.Compare(keys[a], keys[b]) })
-	x.sorted = x.sorted[:0]
+	x.sorted, x.most = x.sorted[:0], max(x.most, len(keys))
 	for _, p := range x.perm {
 		x.sorted = append(x.sorted, keys[p])
 	}
@@ -212,7 +231,7 @@ func (x *decoder) entries(ix *index, b *vec.Batch, base int, keys, vals [][]byte
 	inKeys := x.inKeys(ix)
 	es := slices.Grow(x.es[:0], len(keys))[:len(keys)]
 	masters := slices.Grow(x.sorted[:0], len(keys))[:len(keys)]
-	x.es, x.sorted = es, masters
+	x.es, x.sorted, x.most = es, masters, max(x.most, len(keys))
 	for i, key := range keys {
 		e, err := ix.open(key, vals[i])
 		if err == nil && !inKeys {

@@ -19,6 +19,15 @@ func (f *entryFilter) init(d *Desc, x *index, cols []int, test EntryFilter) {
 	f.dec.equal = true
 }
 
+// reset forgets the filter and keeps its memory.
+func (f *entryFilter) reset() {
+	if f.test != nil {
+		f.test, f.x = nil, nil
+		f.dec.reset()
+		forgetBatch(&f.b)
+	}
+}
+
 func (f *entryFilter) on() bool { return f.test != nil }
 
 // pass keeps, in place, the entries that pass the filter, and the numbers beside

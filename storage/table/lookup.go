@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"sync"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/types/vec"
@@ -27,12 +28,17 @@ type Lookup struct {
 	probe probes
 	next  int // the first probe that was not started
 
-	iter  kv.Iter // of probe next-1
-	chunk []kv.Pair
+	iter   kv.Iter
+	inSpan bool // iter is in the range of probe next-1
+	end    []byte
+	chunk  []kv.Pair
 
 	keys, vals, mkeys [][]byte
 	from              []uint32
+	most              int // the most keys that there were
 }
+
+var lookups = sync.Pool{New: func() any { return new(Lookup) }}
 
 // NewLookup prepares lookups in an index (nil or primary: the master file) on its
 // first nkeys columns, giving cols. indexOnly as in ScanSpec.
@@ -41,7 +47,8 @@ func (d *Desc) NewLookup(r Reader, ix *catalog.Index, nkeys int, cols []int, ind
 	if err != nil {
 		return nil, err
 	}
-	l := &Lookup{d: d, r: r, x: x, n: nkeys}
+	l := lookups.Get().(*Lookup)
+	l.d, l.r, l.x, l.n = d, r, x, nkeys
 	l.dec.init(d, cols)
 	l.dec.values = true
 	var whole int
@@ -126,8 +133,10 @@ func fitsAlways(c codec.KeyCol, v *vec.Vec) bool {
 // row numbers in it (nil: 0 … n-1). Vectors have the key column's type, or for
 // integers and numerics any width. NULL finds nothing.
 func (l *Lookup) Start(ctx context.Context, keys []*vec.Vec, n int, rows []uint32) error {
-	l.closeIter()
-	l.ctx, l.next = ctx, 0
+	if l.ctx != ctx {
+		l.closeIter()
+	}
+	l.ctx, l.next, l.inSpan, l.chunk = ctx, 0, false, nil
 	l.probe.set(l.c, keys[:l.n], n, rows)
 	return nil
 }
@@ -144,6 +153,7 @@ func (l *Lookup) Next(out *vec.Batch) ([]uint32, error) {
 		} else {
 			err = l.scans()
 		}
+		l.most = max(l.most, len(l.keys))
 		if err != nil || len(l.keys) == 0 {
 			return nil, err
 		}
@@ -194,11 +204,11 @@ func (l *Lookup) gets() error {
 func (l *Lookup) scans() error {
 	for len(l.keys) < vec.BatchSize {
 		if len(l.chunk) == 0 {
-			if l.iter == nil {
+			if !l.inSpan {
 				if l.next == len(l.probe.list) {
 					return nil
 				}
-				l.iter = l.d.scanFile(l.ctx, l.r, l.x, prefixSpan(l.probe.list[l.next]), kv.ScanOpt{})
+				l.enter(l.probe.list[l.next])
 				l.next++
 			}
 			pairs, err := l.iter.Next()
@@ -206,7 +216,7 @@ func (l *Lookup) scans() error {
 				return err
 			}
 			if len(pairs) == 0 {
-				l.closeIter()
+				l.inSpan = false
 				continue
 			}
 			l.chunk = pairs
@@ -219,6 +229,19 @@ func (l *Lookup) scans() error {
 		l.chunk = l.chunk[n:]
 	}
 	return nil
+}
+
+// enter begins to read the keys of a probe.
+func (l *Lookup) enter(probe []byte) {
+	var span kv.Range
+	if len(probe) > 0 {
+		span, l.end = kv.PrefixIn(l.end, probe)
+	}
+	l.inSpan = true
+	if !rescan(l.iter, span) {
+		l.closeIter()
+		l.iter, l.inSpan = l.d.scanFile(l.ctx, l.r, l.x, span, kv.ScanOpt{}), true
+	}
 }
 
 func (l *Lookup) decode(out *vec.Batch) error {
@@ -260,12 +283,23 @@ func (l *Lookup) closeIter() {
 		l.iter.Close()
 		l.iter = nil
 	}
-	l.chunk = nil
+	l.inSpan, l.chunk = false, nil
 }
 
 // Close releases what the lookup holds. It may be called more than once; after
 // Start the lookup can be used again.
 func (l *Lookup) Close() { l.closeIter() }
+
+// Release is Close for a lookup that is used no more, nor released again: its
+// memory goes to another.
+func (l *Lookup) Release() {
+	l.closeIter()
+	forgetKeys(l.most, l.keys, l.vals, l.mkeys)
+	l.dec.reset()
+	l.entry.reset()
+	l.ctx, l.d, l.r, l.x, l.c, l.most = nil, nil, nil, nil, nil, 0
+	lookups.Put(l)
+}
 
 // Exists reports for each probe (as in Lookup.Start, on the first len(keys)
 // columns of the index) whether a row matches; hits[i] belongs to the i-th probe.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -43,9 +44,17 @@ type postings struct {
 	known  bool         // deltas has all of them: they were read before the chunks
 	rows   codec.KeyBuf // of a chunk
 	keys   codec.KeyBuf // handed out
-	out    []kv.Pair
-	list   [][]byte
+	*postingBufs
 }
+
+// postingBufs is the memory of an iterator until it is closed.
+type postingBufs struct {
+	out  []kv.Pair
+	list [][]byte
+	most int // the longest list
+}
+
+var postingPool = sync.Pool{New: func() any { return new(postingBufs) }}
 
 // scanFile scans a file of the table, with inverted indexes as pairs of search key
 // and row key.
@@ -54,7 +63,8 @@ func (d *Desc) scanFile(ctx context.Context, r Reader, x *index, span kv.Range, 
 		return r.Scan(ctx, d.fileOf(x), span, o)
 	}
 	o.KeysOnly, o.Limit = false, 0
-	return &postings{ctx: ctx, r: r, x: x, rev: o.Reverse, it: r.Scan(ctx, x.space, span, o)}
+	return &postings{ctx: ctx, r: r, x: x, rev: o.Reverse, it: r.Scan(ctx, x.space, span, o),
+		postingBufs: postingPool.Get().(*postingBufs)}
 }
 
 // splitPosting cuts a key of an inverted index.
@@ -94,21 +104,32 @@ func (p *postings) Next() ([]kv.Pair, error) {
 		if len(pairs) == 0 {
 			return nil, nil
 		}
+		p.keys.Grow(len(pairs) * len(pairs[0].Key))
 		for _, pair := range pairs {
 			if err := p.take(pair); err != nil {
 				return nil, corrupt(p.x.space, pair.Key, err)
 			}
 		}
 	}
-	// The keys live as long as the snapshot, as a kv.Iter's do: no buffer of theirs
-	// is used again.
+	// The keys live as long as the snapshot, as a kv.Iter's do: their memory is not
+	// used again.
 	p.list = p.keys.Keys(p.list[:0])
 	p.out = p.out[:0]
 	for _, k := range p.list {
 		p.out = append(p.out, kv.Pair{Key: k})
 	}
-	p.keys = codec.KeyBuf{}
+	p.most = max(p.most, len(p.out))
+	p.keys.Leave()
 	return p.out, nil
+}
+
+// Rescan implements kv.Rescanner.
+func (p *postings) Rescan(r kv.Range) bool {
+	if !rescan(p.it, r) {
+		return false
+	}
+	p.search, p.deltas, p.known = nil, p.deltas[:0], false
+	return true
 }
 
 // take adds what a pair of the file says.
@@ -172,7 +193,16 @@ func (p *postings) readDeltas() error {
 	}
 }
 
-func (p *postings) Close() { p.it.Close() }
+func (p *postings) Close() {
+	p.it.Close()
+	if p.postingBufs != nil {
+		clear(p.out[:p.most])
+		clear(p.list[:p.most])
+		p.most = 0
+		postingPool.Put(p.postingBufs)
+		p.postingBufs = nil
+	}
+}
 
 // gather collects the row keys of ranges of an index by elements, as points of the
 // master file: those in one of the ranges, or in all of them.

@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"sync"
 
 	"kvsqld/catalog/types/vec"
 	"kvsqld/storage/codec"
@@ -28,8 +29,11 @@ type Scanner struct {
 	keys   [][]byte
 	vals   [][]byte
 	mkeys  [][]byte
+	used   int // the most keys that there were
 	done   bool
 }
+
+var scanners = sync.Pool{New: func() any { return new(Scanner) }}
 
 // keyCodec returns the codec of the file's search key and the number of columns
 // of a key with at most one entry, 0 if there is none.
@@ -52,7 +56,9 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 	if err != nil {
 		return nil, err
 	}
-	s := &Scanner{ctx: ctx, r: r, d: d, x: x, rev: spec.Reverse, batch: spec.BatchRows}
+	s := scanners.Get().(*Scanner)
+	s.ctx, s.r, s.d, s.x, s.rev, s.batch, s.only, s.done = ctx, r, d, x, spec.Reverse, spec.BatchRows, false, false
+	s.opt, s.set = kv.ScanOpt{}, spanSet{}
 	if s.batch <= 0 {
 		s.batch = vec.BatchSize
 	}
@@ -96,6 +102,7 @@ func (s *Scanner) Next(b *vec.Batch) error {
 		if err != nil {
 			return err
 		}
+		s.used = max(s.used, len(s.keys))
 		if n == 0 {
 			continue
 		}
@@ -265,6 +272,18 @@ func (s *Scanner) Close() {
 		s.iter.Close()
 		s.iter = nil
 	}
+	s.inSpan, s.chunk = false, nil
 	s.dec.closeGroups()
 	s.done = true
+}
+
+// Release is Close for a scan that is used no more, nor released again: its memory
+// goes to another.
+func (s *Scanner) Release() {
+	s.Close()
+	forgetKeys(s.used, s.keys, s.vals, s.mkeys)
+	s.dec.reset()
+	s.entry.reset()
+	s.ctx, s.r, s.d, s.x, s.set, s.used = nil, nil, nil, nil, spanSet{}, 0
+	scanners.Put(s)
 }
