@@ -3,7 +3,6 @@ package table
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 
 	"kvsqld/catalog"
@@ -41,7 +40,7 @@ func (db *DB) Check(ctx context.Context, r Reader, tables []*catalog.Table, repo
 		if err != nil {
 			return err
 		}
-		c := &checker{ctx: ctx, r: r, d: d, report: report}
+		c := &checker{ctx: ctx, r: r, d: d, report: report, wanted: make([]postingSum, len(d.indexes))}
 		if err := c.table(); err != nil {
 			return err
 		}
@@ -93,9 +92,7 @@ type checker struct {
 	d      *Desc
 	report func(Problem)
 	rows   int
-	// wanted has the pairs of search key and row key that inverted indexes should
-	// have, by index.
-	wanted map[int]map[string]bool
+	wanted []postingSum // by index: what inverted ones should have
 }
 
 func (c *checker) fault(sp kv.Space, key []byte, format string, args ...any) {
@@ -222,7 +219,7 @@ func (c *checker) masterChunk(pairs []kv.Pair) error {
 				return err
 			}
 			if x.inverted {
-				if err := c.wantPostings(i, x, cols, p.Key); err != nil {
+				if err := x.eachPosting(cols, p.Key, c.wanted[i].add); err != nil {
 					return err
 				}
 				continue
@@ -243,81 +240,6 @@ func (c *checker) masterChunk(pairs []kv.Pair) error {
 				c.fault(d.indexes[i].space, keys[j], "a row has no entry in index \"%s\"", d.indexes[i].cat.Name)
 			}
 		}
-	}
-	return nil
-}
-
-// wantPostings notes what an inverted index should have for a row.
-func (c *checker) wantPostings(i int, x *index, cols []*vec.Vec, row []byte) error {
-	var buf codec.KeyBuf
-	if err := x.entryKeys(&buf, cols, 0, row); err != nil {
-		return err
-	}
-	if c.wanted == nil {
-		c.wanted = make(map[int]map[string]bool)
-	}
-	if c.wanted[i] == nil {
-		c.wanted[i] = make(map[string]bool)
-	}
-	for k := range buf.Len() {
-		search, _, _, err := x.splitPosting(buf.Key(k))
-		if err != nil {
-			return err
-		}
-		c.wanted[i][string(search)+string(row)] = true
-	}
-	return nil
-}
-
-// postings checks the lists of an inverted index against the rows: each row is in
-// the lists of its keys, once, and in no other. Memory: the keys of all postings.
-func (c *checker) postings(i int, x *index) error {
-	it := c.d.scanFile(c.ctx, c.r, x, kv.Range{}, kv.ScanOpt{})
-	defer it.Close()
-	n := 0
-	for {
-		pairs, err := it.Next()
-		if errors.Is(err, kv.ErrCorrupt) {
-			c.fault(x.space, nil, "%v", err)
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if len(pairs) == 0 {
-			break
-		}
-		n += len(pairs)
-		if x.plain() {
-			for _, p := range pairs {
-				if !c.wanted[i][string(p.Key)] {
-					c.fault(x.space, p.Key, "posting without a row, or twice")
-				}
-				delete(c.wanted[i], string(p.Key))
-			}
-			continue
-		}
-		rows := make([][]byte, len(pairs))
-		for k, p := range pairs {
-			if rows[k], err = x.masterKey(p.Key, codec.Entry{}); err != nil {
-				return err
-			}
-		}
-		vals, err := c.r.BatchGet(c.ctx, c.d.space, rows)
-		if err != nil {
-			return err
-		}
-		for k, v := range vals {
-			if v == nil {
-				c.fault(x.space, pairs[k].Key, "posting without a row")
-			}
-		}
-	}
-	for key := range c.wanted[i] {
-		c.fault(x.space, []byte(key), "a row is not in the list of index \"%s\"", x.cat.Name)
-	}
-	if !x.elements && x.cat.Where == "" && n != c.rows {
-		c.fault(x.space, nil, "%d postings for %d rows", n, c.rows)
 	}
 	return nil
 }

@@ -2,11 +2,13 @@ package table_test
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
+	"kvsqld/storage/codec"
 	"kvsqld/storage/kv"
 	"kvsqld/storage/table"
 	"kvsqld/storage/table/tabletest"
@@ -146,5 +148,64 @@ func TestConcurrentPostings(t *testing.T) {
 	}
 	if rows, _ := countRows(t, db, d, ix, 1); rows != workers*each*2/3 {
 		t.Fatalf("%d rows, want %d", rows, workers*each*2/3)
+	}
+}
+
+// TestCheckComparesPostings takes a posting out of a list, adds one of a row that
+// has another key, and one of a row that does not exist.
+func TestCheckComparesPostings(t *testing.T) {
+	db := tabletest.Open(t)
+	db.NoCheck = true
+	ix := tabletest.Inverted("p_k", 1)
+	d := db.Create("p", []catalog.Column{tabletest.Col("id", types.TInt4), tabletest.Col("k", types.TInt4)}, []int{0}, ix)
+	db.Tx(func(tx table.Txn) error {
+		insertInts(t, d, tx, 0, 3000, 7)
+		insertInts(t, d, tx, 3000, 3000, 8)
+		return nil
+	})
+	if err := d.Fold(ctx); err != nil {
+		t.Fatal(err)
+	}
+	sp := kv.Space{ID: uint64(ix.Space), DB: table.DBName(d.Table.DB), File: ix.File}
+	delta := func(k, id int32) []byte { // of the list of k: see posting.go
+		return append(append(append([]byte{codec.ValueTag}, appendInt4(k)...), 1), appendInt4(id)...)
+	}
+	for _, tt := range []struct {
+		name string
+		do   func(tx table.Txn) error
+		want []string // ends of the faults' texts
+	}{
+		{"none", func(tx table.Txn) error { return nil }, nil},
+		{"a row is missing", func(tx table.Txn) error {
+			key := delta(7, 1500)
+			return tx.Put(sp, key, codec.AppendBlob(nil, key, codec.FormatGone, nil))
+		}, []string{"5999 postings for 6000 rows", "a row is not in the list of index \"p_k\""}},
+		{"a row is in two lists", func(tx table.Txn) error {
+			key := delta(8, 1500)
+			return tx.Put(sp, key, codec.AppendEntry(nil, key, nil, nil, nil, 0))
+		}, []string{"6001 postings for 6000 rows", "posting without a row, or twice"}},
+		{"a row is in another list", func(tx table.Txn) error {
+			gone, key := delta(7, 1500), delta(8, 1500)
+			if err := tx.Put(sp, gone, codec.AppendBlob(nil, gone, codec.FormatGone, nil)); err != nil {
+				return err
+			}
+			return tx.Put(sp, key, codec.AppendEntry(nil, key, nil, nil, nil, 0))
+		}, []string{"posting without a row, or twice", "a row is not in the list of index \"p_k\""}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_ = db.TryTx(func(tx table.Txn) error {
+				if err := tt.do(tx); err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				if err := db.DB.Check(ctx, tx, []*catalog.Table{d.Table}, func(p table.Problem) { got = append(got, p.Text) }); err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(got, tt.want) {
+					t.Errorf("faults %q, want %q", got, tt.want)
+				}
+				return errRollback
+			})
+		})
 	}
 }
