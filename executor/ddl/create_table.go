@@ -298,7 +298,16 @@ func (x *exec) fill(t *catalog.Table, q *plan.Query) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return n, x.insertRows(d, t, rows)
+	w, err := x.rowWriter(d)
+	if err != nil {
+		return 0, err
+	}
+	for _, b := range rows {
+		if err := w.insert(b); err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
 }
 
 // copyBatch keeps the first n columns of a batch's selected rows.

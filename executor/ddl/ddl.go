@@ -316,14 +316,12 @@ func (x *exec) follow(was, t *catalog.Table) error {
 		}
 	}
 	rewriteRows := forced || keyChanged || d.Moves(wd)
-	var rows []*vec.Batch
+	var old kv.Reader
 	if rewriteRows {
 		if err := stays(was, t); err != nil {
 			return err
 		}
-		if rows, err = x.collect(wd, was, t, rw); err != nil {
-			return err
-		}
+		old = x.Txn.Before()
 		if err := wd.Truncate(x.Txn); err != nil {
 			return err
 		}
@@ -347,7 +345,7 @@ func (x *exec) follow(was, t *catalog.Table) error {
 		}
 	}
 	if rewriteRows {
-		return x.insertRows(d, t, rows)
+		return x.copyRows(old, wd, d, rw)
 	}
 	for _, ix := range fill {
 		vals, err := x.indexVals(t)

@@ -12,6 +12,7 @@ import (
 	"kvsqld/parser/ast"
 	"kvsqld/planner"
 	"kvsqld/planner/plan"
+	"kvsqld/storage/kv"
 	"kvsqld/storage/table"
 )
 
@@ -32,14 +33,15 @@ func live(t *catalog.Table) []int {
 	return out
 }
 
-// collect reads all rows of the old table and computes those of the new one:
-// live columns in order. Memory: the whole table, as the transaction's writes
-// take anyway.
-func (x *exec) collect(d *table.Desc, was, t *catalog.Table, rw rewrite) ([]*vec.Batch, error) {
+// copyRows reads the rows of the old table as they were, computes those of the new
+// one, and stores them, a batch at a time: what they take in memory is what the
+// transaction's writes take.
+func (x *exec) copyRows(old kv.Reader, from, to *table.Desc, rw rewrite) error {
+	was, t := from.Table, to.Table
 	cols := live(was)
-	s, err := d.Scan(x.Ctx, x.Txn, &table.ScanSpec{Cols: cols})
+	s, err := from.Scan(x.Ctx, old, &table.ScanSpec{Cols: cols})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer s.Close()
 	pos := map[int]int{}
@@ -51,80 +53,89 @@ func (x *exec) collect(d *table.Desc, was, t *catalog.Table, rw rewrite) ([]*vec
 	for i, c := range want {
 		if e := rw.cols[c]; e != nil {
 			if evals[i], err = expr.Compile(e); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
+	w, err := x.rowWriter(to)
+	if err != nil {
+		return err
+	}
 	env := x.Eval()
-	var out []*vec.Batch
-	var b vec.Batch
-	arena := &vec.Arena{}
+	var b, nb vec.Batch
 	for {
-		if err := s.Next(&b); err != nil {
-			return nil, err
+		if err := s.Next(&b); err != nil || b.N == 0 {
+			return err
 		}
-		if b.N == 0 {
-			return out, nil
-		}
-		nb := &vec.Batch{N: b.N}
+		nb.N, nb.Cols = b.N, nb.Cols[:0]
 		for i, c := range want {
-			ty := t.Columns[c].Type
-			var src *vec.Vec
-			switch {
-			case evals[i] != nil:
+			src := vec.NewConst(types.Null(t.Columns[c].Type))
+			if evals[i] != nil {
 				if src, err = evals[i].Eval(env, &b); err != nil {
-					return nil, err
+					return err
 				}
-			default:
-				p, ok := pos[c]
-				if !ok {
-					src = vec.NewConst(types.Null(ty))
-				} else {
-					src = b.Cols[p]
-				}
+			} else if p, ok := pos[c]; ok {
+				src = b.Cols[p]
 			}
-			v := vec.New(ty, 0)
-			for r := 0; r < b.N; r++ {
-				v.Grow(r + 1)
-				vec.AppendFrom(v, r, src, r, arena)
-			}
-			v.T = ty
-			if t.Columns[c].NotNull && v.Nulls.Any() {
-				for r := 0; r < b.N; r++ {
-					if v.Nulls.Get(r) {
-						return nil, containsNulls(t, c)
-					}
-				}
+			v, err := rewritten(t, c, src, b.N)
+			if err != nil {
+				return err
 			}
 			nb.Cols = append(nb.Cols, v)
 		}
-		out = append(out, nb)
+		if err := w.insert(&nb); err != nil {
+			return err
+		}
 	}
+}
+
+// rowWriter stores rows in a new or rewritten table.
+type rowWriter struct {
+	x    *exec
+	w    *table.Writer
+	t    *catalog.Table
+	vals func(*vec.Batch) ([]table.IndexVals, error)
+}
+
+func (x *exec) rowWriter(d *table.Desc) (*rowWriter, error) {
+	vals, err := x.indexVals(d.Table)
+	return &rowWriter{x: x, w: d.NewWriter(x.Txn), t: d.Table, vals: vals}, err
+}
+
+// insert stores a batch of live columns.
+func (w *rowWriter) insert(b *vec.Batch) error {
+	ix, err := w.vals(b)
+	if err != nil {
+		return err
+	}
+	if _, err = w.w.Insert(w.x.Ctx, b, ix, table.InsertOpt{Lock: w.x.lockOpt()}); err != nil {
+		return w.x.asBuildError(w.t, err)
+	}
+	return nil
+}
+
+// rewritten copies n values into a vector of the type of the new table's column c.
+func rewritten(t *catalog.Table, c int, src *vec.Vec, n int) (*vec.Vec, error) {
+	v := vec.New(t.Columns[c].Type, n)
+	arena := new(vec.Arena)
+	for r := range n {
+		vec.AppendFrom(v, r, src, r, arena)
+	}
+	v.T = t.Columns[c].Type
+	if t.Columns[c].NotNull && v.Nulls.Any() {
+		for r := range n {
+			if v.Nulls.Get(r) {
+				return nil, containsNulls(t, c)
+			}
+		}
+	}
+	return v, nil
 }
 
 func containsNulls(t *catalog.Table, c int) error {
 	e := sqlerr.New(sqlerr.NotNullViolation, "column \"%s\" of relation \"%s\" contains null values", t.Columns[c].Name, t.Name)
 	e.Schema, e.Table, e.Column = t.Schema, t.Name, t.Columns[c].Name
 	return e
-}
-
-// insertRows stores batches of live columns.
-func (x *exec) insertRows(d *table.Desc, t *catalog.Table, rows []*vec.Batch) error {
-	vals, err := x.indexVals(t)
-	if err != nil {
-		return err
-	}
-	w := d.NewWriter(x.Txn)
-	for _, b := range rows {
-		ix, err := vals(b)
-		if err != nil {
-			return err
-		}
-		if _, err := w.Insert(x.Ctx, b, ix, table.InsertOpt{Lock: x.lockOpt()}); err != nil {
-			return x.asBuildError(t, err)
-		}
-	}
-	return nil
 }
 
 // asBuildError rewords a duplicate found while a constraint is being added.
