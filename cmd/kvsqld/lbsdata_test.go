@@ -140,7 +140,7 @@ func (b *lbsBench) copied(size float64) []lbsPlace {
 			if r, c := p.cell(); r != row || c != col {
 				break
 			}
-			p.id += (1 + i/len(b.places)) * 1000000
+			p.id += (1 + i/len(b.places)) * 20_000_000 // above all real ones
 			p.lat += float64(to[0]-row) * lbsCell
 			p.lon += float64(to[1]-col) * lbsCell
 			out = append(out, p)
