@@ -150,6 +150,7 @@ func (op *distinct) changes(in *vec.Batch) {
 func (op *distinct) unseen(in *vec.Batch) error {
 	n := in.Rows()
 	op.hashes = hashRows(op.keys, in.Sel, n, op.hashes)
+	op.seen.near(op.hashes)
 	op.sel = op.sel[:0]
 	if op.parts == nil && op.acct.over() && op.depth < groupMaxDepth {
 		op.parts = make([]*spillFile, groupFan)

@@ -369,6 +369,7 @@ func (op *group) keep(cols []*vec.Vec, sel []uint32, n int) []*vec.Vec {
 // probe is the hot loop: one lookup per row, with a shortcut for runs of equal
 // keys.
 func (op *group) probe(s *groupState, keys []*vec.Vec, sel, groups []uint32) {
+	s.set.near(op.hashes)
 	var lastHash uint64
 	last := -1
 	for i := range groups {

@@ -96,35 +96,31 @@ func equalAt(x *vec.Vec, xr int, y *vec.Vec, yr int, raw bool) bool {
 }
 
 // hashIndex finds rows of a store by hash: open addressing with linear probing
-// over slots that hold row number + 1; rows of equal hash are chained by next,
-// latest first.
+// over slots that hold row number + 1.
 type hashIndex struct {
-	slots  []uint32
-	hashes []uint64 // per row
-	mask   uint64
-	used   int // slots in use
+	slots   []uint32
+	hashes  []uint64 // per row
+	mask    uint64
+	touched uint64 // keeps the loads of keySet.near from being left out
 }
 
 // bytes is the memory the index takes.
 func (h *hashIndex) bytes() int64 { return int64(4*cap(h.slots) + 8*cap(h.hashes)) }
 
-// reserve makes room for one more slot in use.
+// reserve makes room for one more row.
 func (h *hashIndex) reserve() {
-	if 2*(h.used+1) <= len(h.slots) {
+	if 2*(len(h.hashes)+1) <= len(h.slots) {
 		return
 	}
 	n := max(64, 2*len(h.slots))
-	old := h.slots
 	h.slots = make([]uint32, n)
 	h.mask = uint64(n - 1)
-	for _, s := range old {
-		if s != 0 {
-			i := h.hashes[s-1] & h.mask
-			for h.slots[i] != 0 {
-				i = (i + 1) & h.mask
-			}
-			h.slots[i] = s
+	for row, hash := range h.hashes {
+		i := hash & h.mask
+		for h.slots[i] != 0 {
+			i = (i + 1) & h.mask
 		}
+		h.slots[i] = uint32(row + 1)
 	}
 }
 
@@ -188,8 +184,44 @@ func (s *keySet) add(cols []*vec.Vec, r int, hash uint64) int {
 	s.keys.appendCols(cols, sel[:], 1)
 	ix.hashes = append(ix.hashes, hash)
 	ix.slots[i] = uint32(n + 1)
-	ix.used++
 	return n
+}
+
+// What near does at a time, and the size of an index from which it pays: below,
+// the processor's cache has it all.
+const (
+	nearGroup = 256
+	nearMin   = 1 << 16
+)
+
+// near brings what find and findOrAdd will look at for these hashes into the
+// processor's cache. A search waits for memory twice, for its slot and for the
+// key there; here, where no load depends on the one before, the waits overlap.
+func (s *keySet) near(hashes []uint64) {
+	ix := &s.index
+	if len(ix.slots) < nearMin {
+		return
+	}
+	own := ix.hashes
+	var found [nearGroup]uint32
+	for len(hashes) > 0 {
+		n := min(nearGroup, len(hashes))
+		for i, h := range hashes[:n] {
+			found[i] = ix.slots[h&ix.mask]
+		}
+		var sum uint64
+		if len(s.keys.cols) == 1 && s.keys.cols[0].T.Rep() == types.RepInt {
+			for _, k := range found[:n] {
+				sum += uint64(s.keys.cols[0].I64[max(k, 1)-1])
+			}
+		} else {
+			for _, k := range found[:n] {
+				sum += own[max(k, 1)-1]
+			}
+		}
+		ix.touched = sum
+		hashes = hashes[n:]
+	}
 }
 
 // findOrAdd returns the number of row r's key and whether it is new.

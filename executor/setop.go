@@ -61,6 +61,7 @@ func (op *setOp) fill() error {
 		}
 		n := in.Rows()
 		op.hashes = hashRows(in.Cols, in.Sel, n, op.hashes)
+		op.set.near(op.hashes)
 		for i := range n {
 			k, isNew := op.set.findOrAdd(in.Cols, in.Row(i), op.hashes[i])
 			if isNew {
@@ -89,6 +90,7 @@ func (op *setOp) Next() (*vec.Batch, error) {
 		}
 		n := in.Rows()
 		op.hashes = hashRows(in.Cols, in.Sel, n, op.hashes)
+		op.set.near(op.hashes)
 		op.sel = op.sel[:0]
 		for i := range n {
 			r := in.Row(i)
