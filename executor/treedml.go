@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"slices"
 
 	"kvsqld/catalog/types"
@@ -16,6 +17,7 @@ import (
 // treeInsert stores its input's rows in the partitions that they belong to.
 type treeInsert struct {
 	dml
+	views    viewChecks
 	node     *plan.Insert
 	members  *members
 	conflict map[*member]*onConflict
@@ -28,6 +30,9 @@ func (b *builder) treeInsert(n *plan.Insert) (Operator, error) {
 		return nil, err
 	}
 	op := &treeInsert{dml: d, node: n}
+	if op.views, err = newViewChecks(n.ViewChecks); err != nil {
+		return nil, err
+	}
 	op.dml.write = op.write
 	op.dml.prepare = func() (err error) {
 		op.members, err = op.env.run.newMembers(n.Table, n.Tree)
@@ -40,27 +45,21 @@ func (b *builder) treeInsert(n *plan.Insert) (Operator, error) {
 func (op *treeInsert) write(in *vec.Batch) (*vec.Batch, error) {
 	b := &vec.Batch{Cols: in.Cols[:len(op.w.live)], N: in.N, Sel: in.Sel}
 	if !op.returning.wanted && op.node.OnConflict == nil {
-		return b, op.members.insert(b, false, func(x *member, rows *vec.Batch) error {
-			_, err := x.w.insert(rows, table.InsertOpt{})
-			op.env.run.count(x.w.table, RowChange{Inserted: int64(rows.Rows())})
-			return err
-		})
+		return b, op.members.insert(b, false, op.store)
 	}
 	out := newOutput(op.w, nil)
 	err := op.members.insert(b, true, func(x *member, rows *vec.Batch) error {
 		if op.node.OnConflict == nil {
-			if _, err := x.w.insert(rows, table.InsertOpt{}); err != nil {
-				return err
-			}
 			out.add(x, rows, nil)
-			op.env.run.count(x.w.table, RowChange{Inserted: int64(rows.Rows())})
-			return nil
+			return op.store(x, rows)
 		}
 		c, err := op.conflictOf(x)
 		if err != nil {
 			return err
 		}
+		x.w.shown = x
 		done, err := c.write(rows)
+		x.w.shown = nil
 		if err == nil {
 			out.add(x, done, nil)
 			op.env.run.count(x.w.table, RowChange{Inserted: int64(done.Rows())})
@@ -70,6 +69,20 @@ func (op *treeInsert) write(in *vec.Batch) (*vec.Batch, error) {
 	return out.batch(), err
 }
 
+// store inserts rows into a member.
+func (op *treeInsert) store(x *member, rows *vec.Batch) error {
+	root := relayout(rows, x.toRoot, rows.Sel)
+	bad, err := op.views.failing(op.env, root)
+	if err != nil {
+		return err
+	}
+	if _, err := x.w.insert(rows, table.InsertOpt{}); err != nil {
+		return err
+	}
+	op.env.run.count(x.w.table, RowChange{Inserted: int64(rows.Rows())})
+	return bad.of(op.w, root)
+}
+
 // conflictOf returns ON CONFLICT as it is for a member.
 func (op *treeInsert) conflictOf(x *member) (*onConflict, error) {
 	if c := op.conflict[x]; c != nil {
@@ -77,6 +90,13 @@ func (op *treeInsert) conflictOf(x *member) (*onConflict, error) {
 	}
 	c, err := newOnConflict(conflictFor(op.node.OnConflict, op.members.root, x))
 	if err != nil {
+		return nil, err
+	}
+	var views []plan.ViewCheck
+	for _, v := range op.node.ViewChecks {
+		views = append(views, plan.ViewCheck{View: v.View, Cond: x.place(v.Cond)})
+	}
+	if c.views, err = newViewChecks(views); err != nil {
 		return nil, err
 	}
 	c.open(x.w)
@@ -91,27 +111,31 @@ func conflictFor(n *plan.OnConflict, root *tableWriter, x *member) *plan.OnConfl
 	for _, ix := range n.Indexes {
 		out.Indexes = append(out.Indexes, x.w.env.Snap.PartOf(ix.OID, x.w.table))
 	}
-	place := func(e plan.Expr) plan.Expr {
-		return plan.Map(e, func(y plan.Expr) plan.Expr {
-			c, ok := y.(*plan.Col)
-			if !ok {
-				return y
-			}
-			k := *c
-			if c.Idx < len(root.live) {
-				k.Idx = x.toRoot[c.Idx]
-			} else {
-				k.Idx = len(x.w.live) + x.toRoot[c.Idx-len(root.live)]
-			}
-			return &k
-		})
-	}
 	for i, c := range n.SetCols {
 		out.SetCols = append(out.SetCols, x.w.live[x.toRoot[root.pos[c]]])
-		out.Set = append(out.Set, place(n.Set[i]))
+		out.Set = append(out.Set, x.place(n.Set[i]))
 	}
-	out.Where = place(n.Where)
+	out.Where = x.place(n.Where)
 	return out
+}
+
+// place translates an expression over the root's live columns, once or twice, into
+// one over the member's.
+func (x *member) place(e plan.Expr) plan.Expr {
+	n := len(x.root.live)
+	return plan.Map(e, func(y plan.Expr) plan.Expr {
+		c, ok := y.(*plan.Col)
+		if !ok {
+			return y
+		}
+		k := *c
+		if c.Idx < n {
+			k.Idx = x.toRoot[c.Idx]
+		} else {
+			k.Idx = len(x.w.live) + x.toRoot[c.Idx-n]
+		}
+		return &k
+	})
 }
 
 // treeChange is the part that UPDATE and DELETE have in common.
@@ -177,7 +201,8 @@ func (b *builder) treeChange(n plan.Node, root *plan.Update) (*treeChange, error
 // treeUpdate changes rows of several tables.
 type treeUpdate struct {
 	*treeChange
-	node *plan.Update
+	node  *plan.Update
+	views viewChecks
 }
 
 func (b *builder) treeUpdate(n *plan.Update) (Operator, error) {
@@ -186,6 +211,9 @@ func (b *builder) treeUpdate(n *plan.Update) (Operator, error) {
 		return nil, err
 	}
 	op := &treeUpdate{treeChange: c, node: n}
+	if op.views, err = newViewChecks(n.ViewChecks); err != nil {
+		return nil, err
+	}
 	op.dml.write = op.write
 	return op, nil
 }
@@ -204,7 +232,19 @@ func (op *treeUpdate) write(in *vec.Batch) (*vec.Batch, error) {
 			c.next.Cols[at] = in.Cols[1+live+i]
 			c.set = append(c.set, x.w.live[at])
 		}
-		return op.members.update(x, c, func(x *member, rows *vec.Batch) { out.add(x, rows, op.extraCols(in)) })
+		var outside error
+		err = op.members.update(x, c, func(x *member, rows *vec.Batch) {
+			out.add(x, rows, op.extraCols(in))
+			if outside != nil || len(op.views) == 0 {
+				return
+			}
+			root := relayout(rows, x.toRoot, rows.Sel)
+			bad, err := op.views.failing(op.env, root)
+			if outside = err; err == nil {
+				outside = bad.of(op.w, root)
+			}
+		})
+		return cmp.Or(err, outside)
 	})
 	return out.batch(), err
 }

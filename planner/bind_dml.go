@@ -305,13 +305,8 @@ func (p *planner) returning(list []ast.Target, d *destination, alias string, ext
 			bl.rels[id] = x
 		}
 	}
-	if d.tree != nil {
+	if d.tree != nil && d.views == nil {
 		r.tree = &tree{members: d.tree}
-		at := len(live)
-		if extra != nil {
-			at += len(extra.lay)
-		}
-		lay[[2]int{r.id, plan.ColTableOID}] = at
 	}
 	b := &binder{planner: p, scope: &scope{parent: sc, items: ns}, what: "RETURNING", noAgg: true, noWin: true}
 	for i := range list {
@@ -326,6 +321,13 @@ func (p *planner) returning(list []ast.Target, d *destination, alias string, ext
 	}
 	base, replace, _ := p.through(d, r)
 	lay.addTable(base, live, 0)
+	if d.tree != nil {
+		at := len(live)
+		if extra != nil {
+			at += len(extra.lay)
+		}
+		lay[[2]int{base.id, plan.ColTableOID}] = at
+	}
 	return p.planExprs(replaceIn(xs, replace), lay), cols
 }
 
@@ -447,7 +449,9 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 		if cursor != "" {
 			unsupported(ref.Pos(), "WHERE CURRENT OF on a table with partitions or children")
 		}
-		r.tree = p.treeOf(d.table, ref.Only)
+		if d.views == nil {
+			r.tree = p.treeOf(d.table, d.only)
+		}
 	}
 	p.watch(r, d.right)
 	bl.rels[r.id] = r
@@ -470,6 +474,9 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 	p.ready(d, verb, setCols)
 	named := r
 	r, replace, conds := p.through(d, named)
+	if d.tree != nil {
+		r.tree = p.treeOf(d.table, d.only)
+	}
 	r.needKey, r.target, r.cursor = true, true, cursor
 	if replace != nil {
 		if cursor != "" {

@@ -23,8 +23,10 @@ type destination struct {
 	table *catalog.Table // whose rows change; nil when a view does not lead to one
 	right *catalog.Right // on the named relation
 	views []*destView    // outermost first; nil for a table
-	// tree are the tables that the rows are in, nil when that is the table alone
+	// tree are the tables that the rows are in, nil when that is the table alone;
+	// only tells that those below the table are not meant
 	tree []*catalog.Table
+	only bool
 }
 
 // destView is a view on the way to the table.
@@ -43,7 +45,7 @@ func (p *planner) destination(n *ast.Name, only bool, verb string) *destination 
 	v, isView := obj.(*catalog.View)
 	if !isView || v.Materialized != nil {
 		t := p.dmlTable(n, only, verb)
-		d := &destination{shape: t, table: t, right: p.dest}
+		d := &destination{shape: t, table: t, right: p.dest, only: only}
 		if t != nil && (verb != "INSERT" || t.Key != nil) { // INSERT leaves alone what inherits
 			d.tree = p.dmlTree(t, only)
 		}
@@ -62,11 +64,14 @@ func (p *planner) destination(n *ast.Name, only bool, verb string) *destination 
 		d.views = append(d.views, step)
 		switch base := a.base.(type) {
 		case *catalog.Table:
-			if base.Key != nil || p.Snap.HasChildren(base.OID) {
-				unsupported(n.Pos(), "changing a table with partitions or children through a view")
-			}
 			d.table, step.below = base, base
-			p.use(base, true)
+			d.only = a.query.From[0].(*ast.TableRef).Only
+			if verb == "INSERT" && base.Key == nil {
+				p.use(base, true)
+				break
+			}
+			p.useTree(base, d.only, true)
+			d.tree = p.dmlTree(base, d.only)
 		case *catalog.View:
 			if len(d.views) > maxExprDepth/50 {
 				fail(sqlerr.New(sqlerr.InvalidRecursion, "infinite recursion detected in rules for relation \"%s\"", v.Name))

@@ -54,8 +54,8 @@ func (x *exec) alterTable(s *ast.AlterTable) error {
 		return x.partitionAction(r, &s.Actions[0])
 	}
 	x.only = s.Only
-	for i := range s.Actions {
-		if err := x.alterAction(x.snap().RelationByOID(x.db(), oid), &s.Actions[i]); err != nil {
+	for _, a := range inPasses(s.Actions) {
+		if err := x.alterAction(x.snap().RelationByOID(x.db(), oid), a); err != nil {
 			return err
 		}
 	}

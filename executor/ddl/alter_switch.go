@@ -1,6 +1,8 @@
 package ddl
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"kvsqld/catalog"
@@ -18,6 +20,29 @@ var actionNames = map[string]string{
 	"ADD IDENTITY": "ALTER COLUMN ... ADD IDENTITY", "SET IDENTITY": "ALTER COLUMN ... SET", "DROP IDENTITY": "ALTER COLUMN ... DROP IDENTITY",
 	"SET OPTIONS": "SET", "RESET OPTIONS": "RESET", "LOGGED": "SET LOGGED", "UNLOGGED": "SET UNLOGGED", "CLUSTER": "CLUSTER ON",
 	"REPLICA IDENTITY USING INDEX": "REPLICA IDENTITY",
+}
+
+// passes are the turns of actions that are not the last ones: a column is there
+// before a constraint of the same statement reads it, wherever it is written.
+var passes = map[string]int{
+	"DROP COLUMN": -6, "DROP CONSTRAINT": -6, "DROP NOT NULL": -6, "DROP EXPRESSION": -6, "DROP DEFAULT": -6, "DROP IDENTITY": -6,
+	"ALTER COLUMN TYPE": -5, "ADD COLUMN": -4, "SET NOT NULL": -3, "SET IDENTITY": -3, "ADD CONSTRAINT": -1, "SET DEFAULT": -1, "ADD IDENTITY": -1,
+}
+
+// inPasses returns the actions of a statement in the order in which they are run.
+func inPasses(list []ast.AlterAction) []*ast.AlterAction {
+	out := make([]*ast.AlterAction, len(list))
+	for i := range list {
+		out[i] = &list[i]
+	}
+	pass := func(a *ast.AlterAction) int {
+		if a.Kind == "ADD CONSTRAINT" && (a.Constraint.Kind == "UNIQUE" || a.Constraint.Kind == "PRIMARY KEY") {
+			return -2
+		}
+		return passes[a.Kind]
+	}
+	slices.SortStableFunc(out, func(a, b *ast.AlterAction) int { return cmp.Compare(pass(a), pass(b)) })
+	return out
 }
 
 func actionName(kind string) string {

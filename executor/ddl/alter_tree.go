@@ -215,6 +215,9 @@ func (x *exec) alterTypes(t *catalog.Table, a *ast.AlterAction) error {
 	if t.InKey(i) {
 		return badTable("cannot alter column \"%s\" because it is part of the partition key of relation \"%s\"", a.Name, t.Name)
 	}
+	if slices.Contains(x.retyped, retyped{t.OID, a.Name}) {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter type of column \"%s\" twice", a.Name)
+	}
 	tree := x.snap().Tree(t)
 	if x.only && len(tree) > 1 {
 		return badTable("type of inherited column \"%s\" must be changed in child tables too", a.Name)
@@ -268,13 +271,16 @@ func (x *exec) addCheck(t *catalog.Table, spec catalog.ConstraintSpec, below boo
 	if t.Key != nil && spec.NoInherit {
 		return badTable("cannot add NO INHERIT constraint to partitioned table \"%s\"", t.Name)
 	}
-	if k := checkNamed(t, spec.Name); below && k != nil {
+	// What a table has from its parents alone, it may have of its own as well.
+	if k := checkNamed(t, spec.Name); k != nil && (below || k.NotLocal && t.Bound == nil) {
 		if err := mergeCheck(t.Name, k, &spec); err != nil {
 			return err
 		}
 		x.notice(sqlerr.SuccessfulCompletion, "merging constraint \"%s\" with inherited definition", k.Name)
 		return x.Change.EditCheck(t.OID, k.Name, func(k *catalog.Check) {
-			k.Inherited = catalog.Inherited{Parents: k.Parents + 1, NotLocal: k.NotLocal || t.Bound != nil}
+			if k.NotLocal = k.NotLocal && below || t.Bound != nil; below {
+				k.Parents++
+			}
 		})
 	}
 	if err := x.addConstraintSpec(t.OID, &spec); err != nil || spec.NoInherit {
