@@ -231,7 +231,7 @@ func (c *Change) typeDependents(oid types.OID, add func(bool, node)) {
 		}
 	}
 	for _, f := range c.snap.AllFunctions(c.DB) {
-		if uses(f.Ret) || slices.ContainsFunc(f.Args, uses) {
+		if uses(f.Ret) || slices.ContainsFunc(f.Args, uses) || f.Agg != nil && uses(f.Agg.State) {
 			add(false, node{kind: nodeFunction, oid: f.OID})
 		}
 	}

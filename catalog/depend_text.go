@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"slices"
 	"strings"
 
 	"kvsqld/catalog/types"
@@ -92,6 +93,9 @@ func (c *Change) textsUsing(oid types.OID, name string, add func(bool, node)) {
 		return false
 	}
 	for _, f := range c.snap.AllFunctions(c.DB) {
+		if f.Agg != nil && slices.Contains(f.Agg.Uses(), oid) {
+			add(false, node{kind: nodeFunction, oid: f.OID})
+		}
 		if f.Standard && f.OID != oid && uses(StoredText{Text: f.Body, Function: f}) {
 			add(false, node{kind: nodeFunction, oid: f.OID})
 		}

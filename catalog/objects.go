@@ -302,6 +302,24 @@ type Function struct {
 	Cost, Rows         float64
 	Definer, LeakProof bool
 	Parallel           byte // s r u
+	// Agg makes the function an aggregate, which has no body; nil otherwise.
+	Agg *AggregateDef
+}
+
+// AggregateDef says how an aggregate is computed: Trans makes the next state of a
+// state and the arguments, Final the result of the last state (0: the state is the
+// result).
+type AggregateDef struct {
+	Trans, Final types.OID
+	Combine      types.OID // kept and shown
+	SortOp       types.OID // kept and shown
+	State        types.T
+	Init         *string // text of the first state; nil: NULL
+}
+
+// Uses lists the functions that the aggregate calls.
+func (a *AggregateDef) Uses() []types.OID {
+	return []types.OID{a.Trans, a.Final, a.Combine}
 }
 
 // defaultCost is the cost of a function that says nothing of it.

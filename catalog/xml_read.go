@@ -395,6 +395,8 @@ func (r *xmlReader) function(e *element, c Common) Object {
 			f.Defaults = append(f.Defaults, ch.content())
 		case "Body":
 			f.Body = ch.content()
+		case "Aggregate":
+			f.Agg = r.aggregate(ch)
 		}
 		r.known(ch)
 	}
@@ -404,7 +406,7 @@ func (r *xmlReader) function(e *element, c Common) Object {
 	if strings.Join(f.ArgNames, "") == "" {
 		f.ArgNames = nil
 	}
-	r.known(e, "Argument", "Default", "Body")
+	r.known(e, "Argument", "Default", "Body", "Aggregate")
 	return f
 }
 

@@ -445,7 +445,12 @@ func (w *xmlWriter) function(f *Function) {
 	for _, d := range f.Defaults {
 		w.text("Default", nil, d)
 	}
-	w.text("Body", nil, f.Body)
+	if f.Agg != nil {
+		w.aggregate(f.Agg)
+	}
+	if f.Agg == nil || f.Body != "" {
+		w.text("Body", nil, f.Body)
+	}
 	w.close("Function")
 }
 

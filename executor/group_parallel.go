@@ -129,7 +129,7 @@ func (op *group) mergeable() bool {
 	}
 	for i := range n.Aggs {
 		a := &n.Aggs[i]
-		if a.Distinct || len(a.OrderBy) > 0 || a.Direct > 0 || !slices.Contains(mergeable, a.Proc.Name) {
+		if a.Distinct || len(a.OrderBy) > 0 || a.Direct > 0 || a.User != nil || !slices.Contains(mergeable, a.Proc.Name) {
 			return false
 		}
 	}

@@ -44,7 +44,9 @@ func (p *parser) create() ast.Stmt {
 		return p.createFunction(off, replace)
 	}
 	switch k {
-	case kwTrigger, kwRule, kwAggregate, kwLanguage, kwTransform, kwTrusted, kwProcedural, kwConstraint:
+	case kwAggregate:
+		return p.createAggregate(off, replace)
+	case kwTrigger, kwRule, kwLanguage, kwTransform, kwTrusted, kwProcedural, kwConstraint:
 		return p.createUnsupported(off)
 	}
 	if replace {

@@ -46,11 +46,7 @@ func (p *parser) drop() ast.Stmt {
 		return &ast.Owned{Off: off, Roles: p.roleNames(), Cascade: p.cascade()}
 	}
 	if d.Kind == "" {
-		kind := p.otherKind()
-		if kind == "" || kind == "LARGE OBJECT" || kind == "DEFAULT CONVERSION" {
-			p.syntaxErr()
-		}
-		return p.restUnsupported(off, "DROP "+kind)
+		return p.dropOther(d)
 	}
 	d.IfExists = p.ifExists()
 	for {

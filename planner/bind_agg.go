@@ -12,8 +12,8 @@ import (
 	"kvsqld/planner/plan"
 )
 
-func isAggName(name string) bool {
-	for _, pr := range catalog.ProcsByName(name) {
+func (p *planner) isAggName(schema, name string) bool {
+	for _, pr := range p.procs(schema, name) {
 		if pr.Kind == 'a' {
 			return true
 		}
@@ -77,7 +77,11 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 			}
 		}
 	}
-	if len(args) == 0 && !e.Star && pr.Kind == 'a' && ag != nil && ag.Kind == 'n' {
+	if pr.Kind == 'a' && pr.SQL != nil {
+		b.called, b.calls = append(b.called, pr.OID), append(b.calls, pr.SQL)
+		a.User = b.userAggregate(pr.SQL, args, off)
+	}
+	if len(args) == 0 && !e.Star && pr.Kind == 'a' && (a.User != nil || ag != nil && ag.Kind == 'n') {
 		failf(sqlerr.WrongObjectType, off, "%s(*) must be used to call a parameterless aggregate function", name)
 	}
 	if e.Filter != nil {

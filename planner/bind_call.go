@@ -17,7 +17,7 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 	switch {
 	case e.Over != nil:
 		inner.inWin = true
-	case isAggName(fc.name) || e.WithinGrp:
+	case b.isAggName(fc.schema, fc.name) || e.WithinGrp:
 		inner.inAgg, inner.seen = true, map[int]bool{}
 	}
 	direct := e.Args
@@ -48,7 +48,7 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 	}
 	cand, args := b.findFunction(fc)
 	if cand == nil {
-		if e.Star && fc.name != "count" {
+		if e.Star && fc.name != "count" && len(b.procs(fc.schema, fc.name)) == 0 {
 			failf(sqlerr.UndefinedFunction, off, "%s(*) must be used to call a parameterless aggregate function", fc.name)
 		}
 		err := sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", b.signature(fc)).At(off)
@@ -62,6 +62,13 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 	pr := cand.proc
 	if pr.Kind == 'p' {
 		fail(sqlerr.New(sqlerr.WrongObjectType, "%s is a procedure", b.signature(fc)).At(off).WithHint("To call a procedure, use CALL."))
+	}
+	if pr.Kind != 'f' && fc.argNames != nil {
+		what := "aggregates"
+		if pr.Kind == 'w' {
+			what = "window functions"
+		}
+		failf(sqlerr.FeatureNotSupported, off, "%s cannot use named arguments", what)
 	}
 	want := cand.args
 	if fc.variadic && pr.Variadic == types.OAny {

@@ -598,6 +598,9 @@ func (w *treeWriter) exprPart(e plan.Expr, implicit bool) catalog.TreePart {
 func (w *treeWriter) aggregate(a *aggRef) string {
 	ag := &a.agg
 	name := catalog.QuoteIdent(ag.Proc.Name)
+	if f := ag.Proc.SQL; f != nil && !slices.Contains(w.SearchPath, f.Schema) {
+		name = catalog.QualifiedIdent(f.Schema, f.Name)
+	}
 	parts := []catalog.TreePart{lit(name + "(")}
 	add := func(p ...catalog.TreePart) { parts = append(parts, p...) }
 	call := a.call

@@ -356,8 +356,11 @@ func (p *planner) userProc(f *catalog.Function, all bool) *catalog.Proc {
 	pr := &catalog.Proc{OID: f.OID, Name: f.Name, Src: f.Body, Kind: 'f', Strict: f.Strict, RetSet: f.RetSet, Volatile: f.Volatile,
 		Ret: f.Ret.OID, Defaults: f.Defaults, ArgNames: f.ArgNames, ArgModes: f.ArgModes, Cost: f.Cost, Rows: f.Rows, Parallel: f.Parallel,
 		LeakProof: f.LeakProof, SQL: f}
-	if f.Procedure {
+	switch {
+	case f.Procedure:
 		pr.Kind = 'p'
+	case f.Agg != nil:
+		pr.Kind = 'a'
 	}
 	for i, t := range f.Args {
 		m := f.Mode(i)

@@ -214,6 +214,23 @@ func (d *side) functions() map[string]*catalog.Function {
 	return m
 }
 
+// aggregate spells how an aggregate is computed, "" for other functions.
+func (d *side) aggregate(f *catalog.Function) string {
+	g := f.Agg
+	if g == nil {
+		return ""
+	}
+	out := d.snap.FormatType(g.State, d.db, nil)
+	for _, o := range g.Uses() {
+		name, _ := d.env.RegOut(types.ORegprocedure, o)
+		out += " " + name
+	}
+	if g.Init != nil {
+		out += " " + catalog.QuoteLiteral(*g.Init)
+	}
+	return out
+}
+
 // functions must be equal: there is no DDL for them.
 func (d *differ) functions() {
 	old, to := d.a.functions(), d.b.functions()
@@ -225,7 +242,7 @@ func (d *differ) functions() {
 		}
 		a, _ := d.a.env.GetFunctionDef(was.OID)
 		b, _ := d.b.env.GetFunctionDef(to[n].OID)
-		if a != b {
+		if a != b || d.a.aggregate(was) != d.b.aggregate(to[n]) {
 			d.refuse("CREATE FUNCTION %s", n)
 		}
 	}

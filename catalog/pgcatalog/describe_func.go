@@ -147,6 +147,18 @@ func (env *Env) GetFunctionSQLBody(o types.OID) (string, bool) {
 	return r.body, ok && r.standard
 }
 
+// AggregateName returns the name of an aggregate; false for other functions.
+func (env *Env) AggregateName(o types.OID) (string, bool) {
+	if p := catalog.ProcByOID(o); p != nil {
+		return p.Name, p.Kind == 'a'
+	}
+	f, ok := env.Snap.Object(o).(*catalog.Function)
+	if !ok || f.Agg == nil {
+		return "", false
+	}
+	return f.Name, true
+}
+
 // GetFunctionDef is pg_get_functiondef: a statement that makes the function
 // again; false for no function.
 func (env *Env) GetFunctionDef(o types.OID) (string, bool) {

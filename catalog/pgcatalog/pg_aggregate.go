@@ -7,6 +7,20 @@ import (
 // Moving-aggregate and serialisation functions are not listed: kvsqld computes
 // window aggregates and partial aggregates without them.
 func rowsPgAggregate(w *writer) {
+	for _, f := range w.env.Snap.AllFunctions(w.env.DB) {
+		g := f.Agg
+		if g == nil {
+			continue
+		}
+		w.oid(f.OID).chr('n').int(0).oid(g.Trans).oid(g.Final).oid(g.Combine).oid(0).oid(0).oid(0).oid(0).oid(0).
+			bool(false).bool(false).chr('r').chr('r').oid(g.SortOp).oid(g.State.OID).int(0).oid(0).int(0)
+		if g.Init != nil {
+			w.str(*g.Init)
+		} else {
+			w.null()
+		}
+		w.null().end()
+	}
 	for _, a := range catalog.Aggregates() {
 		w.oid(a.Proc).chr(a.Kind).int(int64(a.Direct)).oid(a.TransFn).oid(a.FinalFn).oid(a.CombineFn).oid(0).oid(0).oid(0).oid(0).oid(0).
 			bool(false).bool(false).chr('r').chr('r').oid(a.SortOp).oid(a.TransType).int(0).oid(0).int(0)

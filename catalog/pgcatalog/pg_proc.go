@@ -60,8 +60,11 @@ func letters(b []byte) []string {
 	return out
 }
 
-// langSQL is the OID of the language "sql".
-const langSQL types.OID = 14
+// The OIDs of the languages "sql" and "internal".
+const (
+	langSQL      types.OID = 14
+	langInternal types.OID = 12
+)
 
 func (w *writer) userProc(f *catalog.Function) {
 	kind, variadic := byte('f'), types.OID(0)
@@ -73,11 +76,14 @@ func (w *writer) userProc(f *catalog.Function) {
 			variadic = w.env.Snap.TypeInfo(t.OID).Elem
 		}
 	}
-	body := f.Body
+	body, lang := f.Body, langSQL
 	if f.Standard {
 		body = ""
 	}
-	w.oid(f.OID).str(f.Name).oid(w.env.namespace(f.Schema)).oid(w.env.role(f.Owner)).oid(langSQL).float(f.Cost).float(f.Rows).
+	if f.Agg != nil {
+		kind, body, lang = 'a', "aggregate_dummy", langInternal
+	}
+	w.oid(f.OID).str(f.Name).oid(w.env.namespace(f.Schema)).oid(w.env.role(f.Owner)).oid(lang).float(f.Cost).float(f.Rows).
 		oid(variadic).oid(0).chr(kind).bool(f.Definer).bool(f.LeakProof).bool(f.Strict).bool(f.RetSet).chr(f.Volatile).chr(f.Parallel).
 		int(int64(len(f.Inputs()))).int(int64(len(f.Defaults))).oid(f.Ret.OID)
 	vector(w, typeOIDs(f.Inputs()))

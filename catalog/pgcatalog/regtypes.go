@@ -302,8 +302,14 @@ func (env *Env) RegOut(typ, o types.OID) (string, bool) {
 	case types.ORegproc, types.ORegprocedure:
 		return env.procOut(o, typ == types.ORegprocedure)
 	case types.ORegoper, types.ORegoperator:
+		if o == 0 {
+			return "0", true
+		}
 		if op := catalog.OperatorByOID(o); op != nil {
 			if typ == types.ORegoper {
+				if len(catalog.OperatorsByName(op.Name)) > 1 {
+					return catalog.SchemaPgCatalog + "." + op.Name, true // the name alone would not find it
+				}
 				return op.Name, true
 			}
 			return op.Name + "(" + env.operand(op.Left) + "," + env.operand(op.Right) + ")", true

@@ -50,6 +50,8 @@ func (x *exec) authorize(stmt ast.Stmt) error {
 		return x.mayCreate(&s.Name, false)
 	case *ast.CreateFunction:
 		return x.mayCreate(&s.Name, false)
+	case *ast.CreateAggregate:
+		return x.mayCreate(&s.Name, false)
 	case *ast.CreateRole:
 		return x.mayCreateRole(s)
 	case *ast.AlterRole:
@@ -275,7 +277,7 @@ func (x *exec) mayDrop(s *ast.Drop) error {
 			if u := x.userType(n); u != nil && !x.ownsSchemaOf(u) {
 				err = x.owns(u)
 			}
-		case "FUNCTION", "PROCEDURE", "ROUTINE":
+		case "FUNCTION", "PROCEDURE", "ROUTINE", "AGGREGATE":
 			if f, e := x.function(s.Kind, n, argsOf(s, i)); e == nil && !x.ownsSchemaOf(f) {
 				err = x.owns(f)
 			}
@@ -378,7 +380,7 @@ func (x *exec) mayAlterObject(s *ast.AlterObject) error {
 		case "SET SCHEMA":
 			return x.mayCreateIn(s.NewName, x.User)
 		}
-	case "FUNCTION", "PROCEDURE", "ROUTINE":
+	case "FUNCTION", "PROCEDURE", "ROUTINE", "AGGREGATE":
 		f, err := x.function(s.Kind, &s.Name, s.Args)
 		if err != nil {
 			return nil
@@ -424,7 +426,7 @@ func (x *exec) mayComment(s *ast.Comment) error {
 		if u := x.userType(&s.Name); u != nil {
 			return x.owns(u)
 		}
-	case "FUNCTION", "PROCEDURE", "ROUTINE":
+	case "FUNCTION", "PROCEDURE", "ROUTINE", "AGGREGATE":
 		if f, err := x.function(s.Kind, &s.Name, s.Args); err == nil {
 			return x.owns(f)
 		}

@@ -89,7 +89,7 @@ func Execute(e *Env, stmt ast.Stmt) (tag string, err error) {
 func Handles(stmt ast.Stmt) bool {
 	switch stmt.(type) {
 	case *ast.CreateTable, *ast.CreateIndex, *ast.CreateView, *ast.CreateSequence, *ast.AlterSequence, *ast.CreateSchema,
-		*ast.CreateType, *ast.CreateDomain, *ast.CreateFunction, *ast.CreateRole, *ast.AlterRole, *ast.CreateExtension,
+		*ast.CreateType, *ast.CreateDomain, *ast.CreateFunction, *ast.CreateAggregate, *ast.CreateRole, *ast.AlterRole, *ast.CreateExtension,
 		*ast.Drop, *ast.AlterTable, *ast.AlterObject, *ast.Truncate, *ast.Comment, *ast.Grant, *ast.Refresh,
 		*ast.CreateDatabase, *ast.DropDatabase, *ast.AlterDefaults, *ast.Owned:
 		return true
@@ -152,6 +152,8 @@ func (x *exec) run(stmt ast.Stmt) (string, error) {
 		return "CREATE DOMAIN", x.createDomain(s)
 	case *ast.CreateFunction:
 		return x.createFunction(s)
+	case *ast.CreateAggregate:
+		return "CREATE AGGREGATE", x.createAggregate(s)
 	case *ast.CreateRole:
 		return x.createRole(s)
 	case *ast.AlterRole:
@@ -159,7 +161,11 @@ func (x *exec) run(stmt ast.Stmt) (string, error) {
 	case *ast.CreateExtension:
 		return "CREATE EXTENSION", x.createExtension(s)
 	case *ast.Drop:
-		return "DROP " + s.Kind, x.drop(s)
+		tag := "DROP " + s.Kind
+		if s.Kind == "USER" || s.Kind == "GROUP" {
+			tag = "DROP ROLE"
+		}
+		return tag, x.drop(s)
 	case *ast.AlterTable:
 		return "ALTER " + s.Kind, x.alterTable(s)
 	case *ast.AlterObject:

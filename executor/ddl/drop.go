@@ -11,12 +11,21 @@ import (
 )
 
 func (x *exec) drop(s *ast.Drop) error {
-	missing := func(code sqlerr.Code, what, name string, off int) error {
+	missing := func(code sqlerr.Code, what string, n *ast.Name) error {
+		name := n.Last()
+		if sc := n.Schema(); sc != "" {
+			if what == "type" {
+				name = fullName(n)
+			}
+			if x.snap().Schema(x.db(), sc) == nil {
+				code, what, name = sqlerr.InvalidSchemaName, "schema", sc
+			}
+		}
 		if s.IfExists {
 			x.notice(sqlerr.SuccessfulCompletion, "%s \"%s\" does not exist, skipping", what, name)
 			return nil
 		}
-		return sqlerr.New(code, "%s \"%s\" does not exist", what, name).At(-1)
+		return sqlerr.New(code, "%s \"%s\" does not exist", what, name)
 	}
 	var oids []types.OID
 	switch s.Kind {
@@ -29,14 +38,7 @@ func (x *exec) drop(s *ast.Drop) error {
 				if x.findIndex(n) != nil {
 					return wrongKind(n.Last(), what, "index")
 				}
-				if sc := n.Schema(); sc != "" && x.snap().Schema(x.db(), sc) == nil {
-					if s.IfExists {
-						x.notice(sqlerr.SuccessfulCompletion, "schema \"%s\" does not exist, skipping", sc)
-						continue
-					}
-					return sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", sc)
-				}
-				if err := missing(sqlerr.UndefinedTable, what, n.Last(), n.Pos()); err != nil {
+				if err := missing(sqlerr.UndefinedTable, what, n); err != nil {
 					return err
 				}
 				continue
@@ -58,7 +60,7 @@ func (x *exec) drop(s *ast.Drop) error {
 				if r := x.lookup(n); r != nil {
 					return wrongKind(n.Last(), "index", relationKind(r))
 				}
-				if err := missing(sqlerr.UndefinedObject, "index", n.Last(), n.Pos()); err != nil {
+				if err := missing(sqlerr.UndefinedObject, "index", n); err != nil {
 					return err
 				}
 				continue
@@ -75,7 +77,7 @@ func (x *exec) drop(s *ast.Drop) error {
 		var names []string
 		for _, n := range s.Names {
 			if x.snap().Schema(x.db(), n.Last()) == nil {
-				if err := missing(sqlerr.InvalidSchemaName, "schema", n.Last(), n.Pos()); err != nil {
+				if err := missing(sqlerr.InvalidSchemaName, "schema", &n); err != nil {
 					return err
 				}
 				continue
@@ -88,7 +90,10 @@ func (x *exec) drop(s *ast.Drop) error {
 			n := &s.Names[i]
 			u := x.userType(n)
 			if u == nil {
-				if err := missing(sqlerr.UndefinedObject, "type", fullName(n), n.Pos()); err != nil {
+				if in := x.builtinType(n); in != nil {
+					return requiredBySystem("type " + in.SQLName)
+				}
+				if err := missing(sqlerr.UndefinedObject, "type", n); err != nil {
 					return err
 				}
 				continue
@@ -99,20 +104,23 @@ func (x *exec) drop(s *ast.Drop) error {
 			oids = append(oids, u.OID)
 		}
 		return x.Change.DropTypes(s.Cascade, oids...)
-	case "FUNCTION", "PROCEDURE", "ROUTINE":
+	case "FUNCTION", "PROCEDURE", "ROUTINE", "AGGREGATE":
 		for i := range s.Names {
 			n := &s.Names[i]
 			f, err := x.function(s.Kind, n, argsOf(s, i))
 			if err != nil {
-				if code := sqlerr.CodeOf(err); s.IfExists && (code == sqlerr.UndefinedFunction || code == sqlerr.UndefinedObject) {
-					var args []string
-					for _, a := range argsOf(s, i) {
-						args = append(args, ast.FormatType(a))
-					}
-					x.notice(sqlerr.SuccessfulCompletion, "%s %s(%s) does not exist, skipping", strings.ToLower(s.Kind), fullName(n), strings.Join(args, ","))
+				if pr := x.builtinRoutine(s.Kind, n, argsOf(s, i)); pr != nil {
+					return requiredBySystem("function " + pr.Name + "(" + x.typeNames(pr.Args) + ")")
+				}
+				if code := sqlerr.CodeOf(err); s.IfExists && (code == sqlerr.UndefinedFunction || code == sqlerr.UndefinedObject || code == sqlerr.InvalidSchemaName) {
+					x.skipRoutine(s, i)
 					continue
 				}
 				return err
+			}
+			if f.Agg != nil && s.Kind == "FUNCTION" {
+				return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is an aggregate function", fullName(n)).
+					WithHint("Use DROP AGGREGATE to drop aggregate functions.")
 			}
 			oids = append(oids, f.OID)
 		}
@@ -120,7 +128,7 @@ func (x *exec) drop(s *ast.Drop) error {
 	case "ROLE", "USER", "GROUP":
 		for _, n := range s.Names {
 			if x.snap().Role(n.Last()) == nil {
-				if err := missing(sqlerr.UndefinedObject, "role", n.Last(), n.Pos()); err != nil {
+				if err := missing(sqlerr.UndefinedObject, "role", &n); err != nil {
 					return err
 				}
 				continue
@@ -132,24 +140,13 @@ func (x *exec) drop(s *ast.Drop) error {
 		return nil
 	case "EXTENSION":
 		for _, n := range s.Names {
-			if err := missing(sqlerr.UndefinedObject, "extension", n.Last(), n.Pos()); err != nil {
+			if err := missing(sqlerr.UndefinedObject, "extension", &n); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	if s.IfExists {
-		switch s.Kind {
-		case "TRIGGER", "RULE", "POLICY", "AGGREGATE", "OPERATOR", "CAST", "COLLATION", "CONVERSION", "EVENT TRIGGER", "FOREIGN TABLE", "SERVER",
-			"FOREIGN DATA WRAPPER", "PUBLICATION", "SUBSCRIPTION", "STATISTICS", "TEXT SEARCH CONFIGURATION", "TEXT SEARCH DICTIONARY", "LANGUAGE":
-			// nothing of the kind can exist
-			for _, n := range s.Names {
-				x.notice(sqlerr.SuccessfulCompletion, "%s \"%s\" does not exist, skipping", strings.ToLower(s.Kind), n.Last())
-			}
-			return nil
-		}
-	}
-	return sqlerr.Unsupported(s.Pos(), "DROP %s", s.Kind)
+	return x.dropOther(s)
 }
 
 func argsOf(s *ast.Drop, i int) []ast.TypeName {

@@ -364,6 +364,9 @@ func (x *exec) alterFunction(s *ast.AlterObject) error {
 	case "SET SCHEMA":
 		return x.Change.SetSchema(f.OID, s.NewName)
 	case "OPTIONS":
+		if f.Agg != nil {
+			return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is an aggregate function", fullName(&s.Name))
+		}
 		for i := range s.Options {
 			if s.Options[i].Name == "rows" && !f.RetSet {
 				return sqlerr.New(sqlerr.InvalidParameterValue, "ROWS is not applicable when function does not return a set")
@@ -426,6 +429,9 @@ func (x *exec) function(kind string, n *ast.Name, args []ast.TypeName) (*catalog
 	case len(hits) == 0 && args == nil:
 		return nil, sqlerr.New(sqlerr.UndefinedFunction, "could not find a %s named \"%s\"", what, fullName(n))
 	case len(hits) == 0:
+		if kind == "ROUTINE" {
+			what = "function"
+		}
 		return nil, sqlerr.New(sqlerr.UndefinedFunction, "%s %s does not exist", what, sig)
 	case len(hits) > 1:
 		return nil, sqlerr.New(sqlerr.AmbiguousFunction, "%s name \"%s\" is not unique", what, fullName(n)).
@@ -440,6 +446,8 @@ func (x *exec) function(kind string, n *ast.Name, args []ast.TypeName) (*catalog
 		sig = fullName(n) + "(" + strings.Join(shown, ", ") + ")"
 	}
 	switch {
+	case kind == "AGGREGATE" && f.Agg == nil:
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "function %s is not an aggregate", sig)
 	case kind == "FUNCTION" && f.Procedure:
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "%s is not a function", sig)
 	case kind == "PROCEDURE" && !f.Procedure:

@@ -423,6 +423,9 @@ func (x *exec) owned(s *ast.Owned) error {
 			return denied("permission denied to %s objects", verb)
 		}
 		if o.OID < types.FirstUserOID {
+			if s.To != "" {
+				verb = "reassign ownership of"
+			}
 			return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot %s objects owned by role %s because they are required by the database system",
 				verb, catalog.QuoteIdent(role))
 		}

@@ -462,7 +462,7 @@ func (x *exec) alterObject(s *ast.AlterObject) error {
 				return nil
 			})
 		}
-	case "FUNCTION", "PROCEDURE", "ROUTINE":
+	case "FUNCTION", "PROCEDURE", "ROUTINE", "AGGREGATE":
 		return x.alterFunction(s)
 	case "ROLE", "USER", "GROUP":
 		if s.Action == "RENAME" {
@@ -562,7 +562,7 @@ func (x *exec) comment(s *ast.Comment) error {
 			return c.SetComment(u.OID, text)
 		}
 		return sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", fullName(&s.Name))
-	case "FUNCTION", "PROCEDURE", "ROUTINE":
+	case "FUNCTION", "PROCEDURE", "ROUTINE", "AGGREGATE":
 		f, err := x.function(s.Kind, &s.Name, s.Args)
 		if err != nil {
 			return err

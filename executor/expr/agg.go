@@ -13,6 +13,9 @@ func newAggregator(a *plan.Agg, direct []types.Datum) (Aggregator, error) {
 	if a.Proc == nil {
 		return nil, sqlerr.New(sqlerr.InternalError, "aggregate without a function").At(a.Off)
 	}
+	if a.User != nil {
+		return newUserAgg(a)
+	}
 	var arg types.T
 	if len(a.Args) > a.Direct {
 		arg = a.Args[a.Direct].Type()

@@ -181,6 +181,9 @@ func definitionFuncs(m map[string]catalogFunc) {
 		return c.text(s, ok)
 	}
 	m["pg_get_functiondef"] = func(c *catalogCall) (types.Datum, error) {
+		if name, ok := c.AggregateName(c.oid(0)); ok {
+			return types.Datum{}, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is an aggregate function", name)
+		}
 		s, ok := c.GetFunctionDef(c.oid(0))
 		return c.text(s, ok)
 	}

@@ -156,6 +156,9 @@ func (s *Session) regIn(t types.OID, name string) (types.OID, error) {
 // RegOut implements expr.SessionInfo.
 func (s sessionInfo) RegOut(t types.T, o types.OID) string {
 	if o == 0 {
+		if t.OID == types.ORegoper || t.OID == types.ORegoperator {
+			return "0"
+		}
 		return "-"
 	}
 	if name, ok := s.pgEnv().RegOut(t.OID, o); ok {

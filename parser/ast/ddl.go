@@ -240,6 +240,7 @@ type (
 		Kind         string // TABLE, INDEX, VIEW, MATERIALIZED VIEW, SEQUENCE, SCHEMA, TYPE, DOMAIN, FUNCTION, PROCEDURE, ROLE, EXTENSION, …
 		Names        []Name
 		Args         [][]TypeName // of functions, aligned with Names; nil if none were written
+		On           *Name        // relation of a trigger, policy or rule; access method; server
 		IfExists     bool
 		Cascade      bool
 		Concurrently bool

@@ -49,6 +49,8 @@ func (p *printer) definition(s Stmt) bool {
 		p.put(" AS ")
 		p.typeName(s.Type)
 		p.columnTail(s.Collate, s.Constraints)
+	case *CreateAggregate:
+		p.createAggregate(s)
 	case *CreateFunction:
 		p.createFunction(s)
 	case *CreateRole:
@@ -476,6 +478,11 @@ func (p *printer) createType(s *CreateType) {
 
 func (p *printer) funcParams(l []FuncParam) {
 	p.put("(")
+	p.paramList(l)
+	p.put(")")
+}
+
+func (p *printer) paramList(l []FuncParam) {
 	for i, f := range l {
 		p.putIf(i > 0, ", ")
 		if f.Mode != "" {
@@ -488,7 +495,6 @@ func (p *printer) funcParams(l []FuncParam) {
 		p.typeName(f.Type)
 		p.where(" DEFAULT ", f.Default)
 	}
-	p.put(")")
 }
 
 func (p *printer) createFunction(s *CreateFunction) {
@@ -620,14 +626,73 @@ func (p *printer) drop(s *Drop) {
 	p.put("DROP ", s.Kind, " ")
 	p.putIf(s.Concurrently, "CONCURRENTLY ")
 	p.put(ifExists(s.IfExists))
+	switch s.Kind {
+	case "CAST":
+		p.castTypes(s.Args[0])
+		p.putIf(s.Cascade, " CASCADE")
+		return
+	case "TRANSFORM":
+		p.put("FOR ")
+		p.typeName(s.Args[0][0])
+		p.put(" LANGUAGE ")
+		p.name(s.Names[0])
+		p.putIf(s.Cascade, " CASCADE")
+		return
+	case "USER MAPPING":
+		p.put("FOR ")
+		p.role(s.Names[0].Last())
+		p.put(" SERVER ")
+		p.name(*s.On)
+		return
+	}
 	for i, n := range s.Names {
 		p.putIf(i > 0, ", ")
+		if s.Kind == "OPERATOR" {
+			p.operatorRef(n, s.Args[i])
+			continue
+		}
 		p.name(n)
 		if s.Args != nil {
 			p.funcArgs(s.Kind, s.Args[i])
 		}
 	}
+	if s.On != nil {
+		switch s.Kind {
+		case "OPERATOR CLASS", "OPERATOR FAMILY":
+			p.put(" USING ")
+		default:
+			p.put(" ON ")
+		}
+		p.name(*s.On)
+	}
 	p.putIf(s.Cascade, " CASCADE")
+}
+
+// castTypes writes (type AS type).
+func (p *printer) castTypes(types []TypeName) {
+	p.put("(")
+	p.typeName(types[0])
+	p.put(" AS ")
+	p.typeName(types[1])
+	p.put(")")
+}
+
+// operatorRef writes an operator and, where they are given, the types of its sides.
+func (p *printer) operatorRef(n Name, args []TypeName) {
+	for _, s := range n.Parts[:len(n.Parts)-1] {
+		p.ident(s)
+		p.put(".")
+	}
+	p.put(n.Last())
+	for i, t := range args {
+		p.put([]string{" (", ", "}[i])
+		if t.Name.Parts == nil {
+			p.put("NONE")
+		} else {
+			p.typeName(t)
+		}
+	}
+	p.putIf(args != nil, ")")
 }
 
 // funcArgs writes the parameter types of a function's reference; nil is none.

@@ -375,6 +375,10 @@ func (w walker) definition(s Stmt) {
 		for i := range s.Constraints {
 			w.constraint(&s.Constraints[i])
 		}
+	case *CreateAggregate:
+		w.params(s.Params)
+		w.params(s.OrderBy)
+		w.options(s.Options)
 	case *CreateFunction:
 		w.params(s.Params)
 		w.typ(s.Returns)

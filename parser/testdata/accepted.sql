@@ -356,3 +356,12 @@ explain (costs off, timing false, format text) select 1
 explain (analyze, buffers) insert into t values (1)
 with recursive t(a) as (select 1 union all select a + 1 from t) search breadth first by a set s cycle a set c to 'Y' default 'N' using p select * from t
 with recursive t(a) as (select 1 union all select a + 1 from t) search depth first by a, b set s select * from t
+drop operator if exists ===(int, "T"), s.-(none, numeric(3)) cascade; drop cast (int as s.t[]) restrict; drop cast if exists (text as int)
+drop trigger if exists a on s.t cascade; drop policy p on t; drop rule if exists r on t; drop transform if exists for int language sql
+drop operator class if exists s.oc using btree; drop operator family f using hash cascade; drop access method if exists a, b; drop server s cascade
+drop user mapping if exists for current_user server s; drop user mapping for public server "S"; drop tablespace if exists ts; drop language l
+drop text search parser a.b, c; drop statistics if exists s.x; drop foreign data wrapper f; drop foreign table if exists a, b.c; drop collation c1, c2
+create aggregate a.b(int, text) (sfunc = x.f, stype = int[], initcond = '{}', sortop = operator(pg_catalog.<)); create aggregate c(*) (sfunc = f, stype = int8, initcond = 0)
+create or replace aggregate a(variadic x "any" order by y int, text) (sfunc = f, stype = numeric(3,2), sspace = -1, parallel = safe, hypothetical); create aggregate o(basetype = int, sfunc = +, stype = setof int)
+alter type a.b add attribute c int collate "C" cascade, drop attribute if exists d, alter attribute e set data type text restrict; alter type t rename attribute a to "B" cascade
+insert into t (a.b, c[1].d, e[2:3]) values (1, 2, 3); update t set a.b.c = 1, (d.e, f[1]) = (2, 3)

@@ -303,6 +303,21 @@ type Agg struct {
 	OrderBy  []SortKey
 	T        types.T
 	Off      int
+	User     *UserAgg // of a user-defined aggregate; nil otherwise
+}
+
+// UserAgg computes a user-defined aggregate. Column 0 of its expressions is the
+// state, the arguments follow.
+type UserAgg struct {
+	State types.T
+	Init  Expr // the first state, without columns; nil: NULL
+	Trans Expr // the next state
+	// Strict tells that rows with a NULL argument are left out, and that a state
+	// that is NULL takes the first argument.
+	Strict bool
+	Final  Expr // over the state; nil: the state is the result
+	// FinalStrict tells that the result of a state that is NULL is NULL.
+	FinalStrict bool
 }
 
 // SortKey is an ordering by a column of the input (after projection).

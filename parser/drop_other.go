@@ -1,0 +1,118 @@
+package parser
+
+import "kvsqld/parser/ast"
+
+// dropOther is DROP of the objects that tables, types and functions do not need:
+// operators, casts, and the many kinds that exist only by name.
+func (p *parser) dropOther(d *ast.Drop) ast.Stmt {
+	d.Kind = p.otherKind()
+	switch d.Kind {
+	case "", "LARGE OBJECT", "DEFAULT CONVERSION", "CONSTRAINT TRIGGER", "TRUSTED LANGUAGE", "TRUSTED PROCEDURAL LANGUAGE":
+		p.syntaxErr()
+	case "PROCEDURAL LANGUAGE":
+		d.Kind = "LANGUAGE"
+	}
+	d.IfExists = p.ifExists()
+	one := func() { d.Names = append(d.Names, p.plainName()) }
+	switch d.Kind {
+	case "OPERATOR":
+		for {
+			name, args := p.operatorWithArgs()
+			d.Names, d.Args = append(d.Names, name), append(d.Args, args)
+			if !p.accept(KindComma) {
+				break
+			}
+		}
+	case "CAST":
+		off := p.off()
+		p.expect(KindLParen)
+		from := p.typeName()
+		p.expectKw(kwAs)
+		d.Args = [][]ast.TypeName{{from, p.typeName()}}
+		d.Names = []ast.Name{{Off: off, Parts: []string{"cast"}}}
+		p.expect(KindRParen)
+	case "TRANSFORM":
+		p.expectKw(kwFor)
+		d.Args = [][]ast.TypeName{{p.typeName()}}
+		p.expectKw(kwLanguage)
+		one()
+	case "TRIGGER", "POLICY", "RULE":
+		one()
+		p.expectKw(kwOn)
+		n := p.anyName()
+		d.On = &n
+	case "OPERATOR CLASS", "OPERATOR FAMILY":
+		d.Names = append(d.Names, p.anyName())
+		p.expectKw(kwUsing)
+		n := p.plainName()
+		d.On = &n
+	case "USER MAPPING":
+		p.expectKw(kwFor)
+		at := p.off()
+		role := "user"
+		if !p.acceptKw(kwUser) {
+			role = p.roleName()
+		}
+		d.Names = []ast.Name{{Off: at, Parts: []string{role}}}
+		p.expectKw(kwServer)
+		n := p.plainName()
+		d.On = &n
+		return d
+	case "LANGUAGE", "SUBSCRIPTION":
+		one()
+	case "TABLESPACE":
+		one()
+		return d
+	case "ACCESS METHOD", "EVENT TRIGGER", "FOREIGN DATA WRAPPER", "PUBLICATION", "SERVER":
+		one()
+		for p.accept(KindComma) {
+			one()
+		}
+	default:
+		d.Names = append(d.Names, p.anyName())
+		for p.accept(KindComma) {
+			d.Names = append(d.Names, p.anyName())
+		}
+	}
+	d.Cascade = p.cascade()
+	return d
+}
+
+// plainName is a name without a schema.
+func (p *parser) plainName() ast.Name {
+	return ast.Name{Off: p.off(), Parts: []string{p.colID()}}
+}
+
+// operatorName is an operator's symbol, with a schema or without.
+func (p *parser) operatorName() ast.Name {
+	n := ast.Name{Off: p.off()}
+	for isLabel(p.tok()) {
+		n.Parts = append(n.Parts, p.colID())
+		p.expect(KindDot)
+	}
+	n.Parts = append(n.Parts, p.anyOperator())
+	return n
+}
+
+// operatorWithArgs is an operator and the types of its two sides; a type without
+// a name is NONE.
+func (p *parser) operatorWithArgs() (ast.Name, []ast.TypeName) {
+	n := p.operatorName()
+	p.expect(KindLParen)
+	side := func() ast.TypeName {
+		if p.isKw(kwNone) {
+			off := p.off()
+			p.next()
+			return ast.TypeName{Off: off}
+		}
+		return p.typeName()
+	}
+	l := side()
+	if p.is(KindRParen) {
+		p.failf(p.off(), "missing argument")
+	}
+	p.expect(KindComma)
+	args := []ast.TypeName{l, side()}
+	p.expect(KindRParen)
+	return n, args
+}
