@@ -213,7 +213,7 @@ func (b *binder) recordCols(x plan.Expr) []plan.OutCol {
 			}
 		}
 	}
-	return b.rowColumns(x.Type())
+	return b.rowColumns(b.Snap.BaseType(x.Type()))
 }
 
 // outCols lists the columns of a function with OUT arguments.

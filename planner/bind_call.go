@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"kvsqld/catalog/sqlerr"
@@ -42,7 +43,7 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 		if x := b.castCall(fc); x != nil {
 			return x
 		}
-		if cols := b.recordCols(fc.args[0]); cols != nil && fc.schema == "" && len(b.procs("", fc.name)) == 0 {
+		if cols := b.recordCols(fc.args[0]); fc.schema == "" && slices.ContainsFunc(cols, func(c plan.OutCol) bool { return c.Name == fc.name }) && len(b.procs("", fc.name)) == 0 {
 			return b.field(fc.args[0], fc.name, off)
 		}
 	}

@@ -215,6 +215,9 @@ func noOrder(err error) error {
 	case types.KJSON, types.KPoint, types.KVoid, types.KPseudo, types.KInvalid:
 	default:
 		// Types that have an order, but no encoding that keeps it.
+		if e.T.Kind() == types.KRecord {
+			return sqlerr.Unsupported(-1, "an index on a column of a composite type")
+		}
 		return sqlerr.Unsupported(-1, "an index on a column of type %s", types.FormatType(e.T))
 	}
 	return sqlerr.New(sqlerr.UndefinedObject,
