@@ -196,10 +196,40 @@ func (s *Session) prepare(ctx context.Context, p *plannedStmt, params []types.Da
 			return err
 		}
 		if s.snapshot() == snap {
-			return nil
+			return s.storedAsSeen(p.q)
 		}
 	}
 	return kv.ErrConflict
+}
+
+// storedAsSeen refuses a statement of a transaction that reads an older state than
+// the plan is for, when a table or an index of it is stored in another way by now:
+// the state has no such index, or rows of another form. The tables are locked.
+func (s *Session) storedAsSeen(q *plan.Query) error {
+	t, now := s.tx, s.srv.Catalog.Current()
+	if t.iso == kv.ReadCommitted || t.seen == nil || t.seen == now {
+		return nil
+	}
+	for i := range q.Tables {
+		oid := q.Tables[i].Table.OID
+		was, is := t.seen.Table(oid), now.Table(oid)
+		if was == is || was == nil || is == nil {
+			continue // made later, or by this transaction
+		}
+		old, err := s.srv.Tables.For(was)
+		if err != nil {
+			return err
+		}
+		d, err := s.srv.Tables.For(is)
+		if err != nil {
+			return err
+		}
+		if !d.Reads(old) {
+			e := sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update")
+			return e.WithDetail("Table \"%s\" is stored in another way than in the transaction's snapshot.", is.Name)
+		}
+	}
+	return nil
 }
 
 func (s *Session) lockOpt() kv.LockOpt {

@@ -37,6 +37,7 @@ type transaction struct {
 
 	change   *catalog.Change   // nil until the first DDL statement
 	base     *catalog.Snapshot // that change stands on
+	seen     *catalog.Snapshot // when the first statement began: not newer than what kv reads
 	rewrites int               // grows with DDL, for cached plans
 	saves    []savepoint
 	deferred *executor.DeferredChecks
@@ -191,6 +192,9 @@ func (s *Session) newStatement(ctx context.Context) error {
 				return err
 			}
 		}
+	}
+	if !t.used {
+		t.seen = s.srv.Catalog.Current()
 	}
 	t.used = true
 	s.stmtStart = types.TimestampFromTime(time.Now())

@@ -109,6 +109,22 @@ func (d *Desc) Moves(was *Desc) bool {
 	return false
 }
 
+// Reads reports whether what is stored of the table as was describes it can be read
+// by d: all files of d are there, with keys and values of the same types.
+func (d *Desc) Reads(was *Desc) bool {
+	t, old := d.Table, was.Table
+	if !slices.Equal(t.PK, old.PK) || len(t.Columns) < len(old.Columns) {
+		return false
+	}
+	for c := range old.Columns {
+		if !t.Columns[c].Dropped && t.Columns[c].Type != old.Columns[c].Type {
+			return false
+		}
+	}
+	have := was.files()
+	return !slices.ContainsFunc(d.files(), func(sp kv.Space) bool { return !slices.Contains(have, sp) }) && !d.Moves(was)
+}
+
 // fileOfColumn returns the file of a column's values.
 func (f *rowFile) fileOfColumn(c int) kv.Space {
 	if g := f.groupOf[c]; g >= 0 {

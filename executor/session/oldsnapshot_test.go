@@ -1,0 +1,73 @@
+package session
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestOldSnapshotMeetsDDL has a transaction that reads an older state ask for tables
+// that others have changed since: what it can still read it reads, the rest is 40001
+// and never an answer.
+func TestOldSnapshotMeetsDDL(t *testing.T) {
+	for _, tt := range []struct {
+		ddl   string
+		query string
+		fails bool
+	}{
+		{"CREATE INDEX ON t (a)", "SELECT id FROM t WHERE a = 7", true},
+		{"CREATE INDEX ON t USING inverted (a)", "SELECT id FROM t WHERE a = 7", true},
+		{"ALTER TABLE t SET (layout = 'column')", "SELECT id FROM t WHERE id = 7 AND a = 7", true},
+		{"ALTER TABLE t ALTER COLUMN a TYPE bigint", "SELECT id FROM t WHERE id = 7 AND a = 7", true},
+		{"ALTER TABLE t DROP CONSTRAINT t_pkey", "SELECT id FROM t WHERE id = 7 AND a = 7", true},
+		{"ALTER TABLE t ADD COLUMN c int DEFAULT 7", "SELECT id FROM t WHERE id = 7 AND c = 7", false},
+		{"ALTER TABLE t DROP COLUMN b", "SELECT id FROM t WHERE id = 7 AND a = 7", false},
+		{"DROP INDEX t_b", "SELECT id FROM t WHERE b = 7", false},
+		{"UPDATE t SET a = 0", "SELECT id FROM t WHERE a = 7", false},
+		{"TRUNCATE t", "SELECT id FROM t WHERE a = 7", false},
+	} {
+		for _, level := range []string{"REPEATABLE READ", "SERIALIZABLE"} {
+			t.Run(tt.ddl+"/"+level, func(t *testing.T) {
+				srv := newServer(t)
+				a, b := srv.client(t), srv.client(t)
+				a.must("CREATE TABLE other (x int)")
+				a.must("CREATE TABLE t (id int PRIMARY KEY, a int, b int)")
+				a.must("CREATE INDEX t_b ON t (b)")
+				a.must("INSERT INTO t SELECT i, i, i FROM generate_series(1, 3000) i")
+				a.must("ANALYZE t")
+				a.must("BEGIN ISOLATION LEVEL " + level)
+				a.must("SELECT count(*) FROM other")
+				b.must(tt.ddl)
+				got := a.sql(tt.query)
+				if tt.fails && !strings.Contains(got, "40001") || !tt.fails && !strings.Contains(got, "7") {
+					t.Errorf("%s\n%s", tt.query, got)
+				}
+				if tt.fails {
+					a.must("ROLLBACK")
+				} else {
+					a.must("COMMIT")
+				}
+				if !strings.HasPrefix(tt.ddl, "UPDATE") && !strings.HasPrefix(tt.ddl, "TRUNCATE") {
+					if got := a.sql(tt.query); !strings.Contains(got, "7") {
+						t.Errorf("afterwards: %s\n%s", tt.query, got)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestOwnDDLInOldSnapshot has a transaction read what it has changed itself.
+func TestOwnDDLInOldSnapshot(t *testing.T) {
+	c := newServer(t).client(t)
+	c.must("CREATE TABLE t (id int PRIMARY KEY, a int)")
+	c.must("INSERT INTO t SELECT i, i FROM generate_series(1, 3000) i")
+	c.must("BEGIN ISOLATION LEVEL REPEATABLE READ")
+	c.must("SELECT count(*) FROM t")
+	for _, ddl := range []string{"CREATE INDEX ON t (a)", "ALTER TABLE t SET (layout = 'column')", "ALTER TABLE t ALTER COLUMN a TYPE bigint"} {
+		c.must(ddl)
+		if got := c.sql("SELECT id FROM t WHERE a = 7"); !strings.Contains(got, "7") || strings.Contains(got, "ERROR") {
+			t.Errorf("after %s:\n%s", ddl, got)
+		}
+	}
+	c.must("COMMIT")
+}
