@@ -1,9 +1,9 @@
 package catalog
 
 import (
+	"slices"
 	"testing"
 
-	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 )
 
@@ -154,18 +154,51 @@ func TestViewsSequencesAndConstraints(t *testing.T) {
 	}
 }
 
-func TestViewRewriterFollowsRenames(t *testing.T) {
+func TestTextsFollowRenames(t *testing.T) {
 	d := newDDL(t)
-	g := d.table("g", []ColumnSpec{col("a", types.OInt4)})
+	g := d.table("g", []ColumnSpec{serial("a"), col("b", types.OInt4),
+		{Column: Column{Name: "c", Type: types.TInt4, Default: "(b * 2)", Generated: true, DefaultCols: []int{1}}}},
+		ConstraintSpec{Kind: 'c', Expr: "(b > 0)", ExprCols: []string{"b"}})
+	_, err := d.CreateIndex(g.OID, &IndexSpec{Keys: []IndexKeySpec{{Expr: "abs(b)", Name: "abs", Type: types.TInt4}}, Where: "(b > 1)", ExprCols: []string{"b"}})
+	d.must(err)
 	v := d.view("v", g.OID)
-	if err := d.RenameRelation(g.OID, "h"); sqlerr.CodeOf(err) != sqlerr.FeatureNotSupported {
-		t.Errorf("renaming what a view reads: %v", err)
+	var asked []string
+	d.Retext = func(x StoredText, before, after *Snapshot) (string, error) {
+		if before.Table(g.OID) == after.Table(g.OID) && before.Object(g.Columns[0].Sequence) == after.Object(g.Columns[0].Sequence) {
+			t.Error("asked without a change")
+		}
+		asked = append(asked, x.Text)
+		return x.Text + "!", nil
 	}
-	d.ViewRewriter = func(_ *View, rn Rename) (string, error) { return rn.OldName + " to " + rn.NewName, nil }
-	d.must(d.RenameRelation(g.OID, "h"))
-	if got := d.Snapshot().Object(v.OID).(*View).Query; got != "g to h" {
-		t.Errorf("query %q", got)
+	check := func(what string, want ...string) {
+		t.Helper()
+		slices.Sort(asked)
+		if !slices.Equal(asked, want) {
+			t.Errorf("%s: asked for %q, want %q", what, asked, want)
+		}
+		asked = nil
 	}
+	d.must(d.RenameColumn(g.OID, "b", "Total"))
+	// the names of sequences have the letter as well
+	check("column", "(b * 2)", "(b > 0)", "(b > 1)", v.Query, "abs(b)", "nextval('public.g_a_seq'::regclass)")
+	g = d.Snapshot().Table(g.OID)
+	if got := g.Checks[0].Expr; got != "(b > 0)!" {
+		t.Errorf("check: %s", got)
+	}
+	if ix := g.Indexes[0]; ix.Keys[0].Expr != "abs(b)!" || ix.Where != "(b > 1)!" || g.Columns[2].Default != "(b * 2)!" {
+		t.Errorf("index: %s where %s, column: %s", ix.Keys[0].Expr, ix.Where, g.Columns[2].Default)
+	}
+	if got := d.Snapshot().Object(v.OID).(*View).Query; got != v.Query+"!" {
+		t.Errorf("view: %s", got)
+	}
+	_, err = d.AddColumn(g.OID, &ColumnSpec{Column: Column{Name: "z", Type: types.TInt4}})
+	d.must(err)
+	check("a further column", v.Query+"!")
+	d.must(d.RenameRelation(g.Columns[0].Sequence, "odd"))
+	check("sequence", "nextval('public.g_a_seq'::regclass)!")
+	_, err = d.SetNotNull(g.OID, "z", true)
+	d.must(err)
+	check("nothing")
 }
 
 func TestBuiltinTables(t *testing.T) {

@@ -21,12 +21,12 @@ type Change struct {
 	// Notice receives "drop cascades to …" and the like; nil drops them.
 	Notice func(*sqlerr.Error)
 
-	// ViewRewriter returns a view's query after a rename of something that it
-	// reads. Without it such renames are refused.
-	ViewRewriter func(v *View, rn Rename) (string, error)
+	// Retext writes a stored text, which is bound over the snapshot before, with the
+	// names of the snapshot after; nil leaves texts as they are.
+	Retext func(text StoredText, before, after *Snapshot) (string, error)
 
-	// Uses lists the functions that a stored text calls and the relations that it
-	// names; nil when texts need not be looked into.
+	// Uses lists the functions that a stored text calls and the relations and types
+	// that it names; nil when texts need not be looked into.
 	Uses func(text StoredText) []types.OID
 
 	alloc Allocator
@@ -90,6 +90,21 @@ func (c *Change) record(put []Object, del []types.OID) error {
 	next, err := c.snap.apply(put, del)
 	if err != nil {
 		return err
+	}
+	if c.Retext != nil {
+		more, err := c.follow(put, del, next)
+		if err != nil {
+			return err
+		}
+		if len(more) > 0 {
+			for _, o := range more {
+				put = slices.DeleteFunc(slices.Clone(put), func(p Object) bool { return p.ObjectOID() == o.ObjectOID() })
+			}
+			put = append(put, more...)
+			if next, err = c.snap.apply(put, del); err != nil {
+				return err
+			}
+		}
 	}
 	for _, o := range put {
 		c.delta.remember(o.ObjectOID(), c.snap.objs[o.ObjectOID()])

@@ -182,11 +182,24 @@ func (c *Change) viewsReading(n node, add func(bool, node)) {
 		if !slices.Contains(v.Deps, n.oid) {
 			continue
 		}
-		if cols := v.colDeps(n.oid); n.sub != 0 && len(cols) > 0 && !slices.Contains(cols, n.sub-1) {
+		if n.sub != 0 && !v.reads(n.oid, n.sub-1) {
 			continue
 		}
 		add(false, node{kind: nodeRelation, oid: v.OID})
 	}
+}
+
+// reads reports whether a view reads a column of a relation that it depends on.
+func (v *View) reads(rel types.OID, col int) bool {
+	known := false
+	for _, c := range v.ColDeps {
+		if c.Rel == rel {
+			if known = true; c.Col == col {
+				return true
+			}
+		}
+	}
+	return !known
 }
 
 // defaultsNeeding adds the column defaults that need a sequence, function or type.
@@ -215,12 +228,8 @@ func (c *Change) typeDependents(oid types.OID, add func(bool, node)) {
 			if col.Dropped || !uses(col.Type) {
 				continue
 			}
-			if v, isView := r.(*View); isView {
-				if c.readsType(v, oid) {
-					break // it goes with the column that it reads
-				}
-				add(false, node{kind: nodeRelation, oid: r.ObjectOID()})
-				break
+			if _, isView := r.(*View); isView {
+				break // it goes with the columns and functions that it reads
 			}
 			add(false, node{kind: nodeRelation, oid: r.ObjectOID(), sub: i + 1})
 		}
@@ -236,23 +245,7 @@ func (c *Change) typeDependents(oid types.OID, add func(bool, node)) {
 		}
 	}
 	c.defaultsNeeding(oid, add)
-}
-
-// readsType reports whether a view reads a column of the type.
-func (c *Change) readsType(v *View, typ types.OID) bool {
-	for _, dep := range v.Deps {
-		r := asRelation(c.snap.objs[dep])
-		if r == nil {
-			continue
-		}
-		cols, read := r.RelColumns(), v.colDeps(dep)
-		for i := range cols {
-			if !cols[i].Dropped && cols[i].Type.OID == typ && (len(read) == 0 || slices.Contains(read, i)) {
-				return true
-			}
-		}
-	}
-	return false
+	c.textsUsing(oid, c.nameOf(oid), add)
 }
 
 // schemaContents adds everything in a schema.

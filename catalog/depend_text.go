@@ -9,13 +9,14 @@ import (
 
 // StoredText is a SQL text that the catalog keeps, with what it is bound to:
 // an expression over the columns of Table, or over the value of a domain of type
-// Value, a query of a view, or the body of Function.
+// Value, the query of View, or the body of Function. With none of them it is an
+// expression without columns.
 type StoredText struct {
 	Text     string
 	Table    *Table
 	Value    types.T
 	Function *Function
-	Query    bool
+	View     *View
 }
 
 // OwnedText is a stored text and what it belongs to, as messages say it.
@@ -56,7 +57,7 @@ func (s *Snapshot) Texts(db types.OID) []OwnedText {
 		}
 	}
 	for _, v := range objectsOf(s, func(v *View) bool { return v.DB == db }) {
-		add(StoredText{Text: v.Query, Query: true}, "view", v.Name)
+		add(StoredText{Text: v.Query, View: v}, "view", v.Name)
 	}
 	for _, u := range s.UserTypes(db) {
 		for _, k := range u.Checks {
@@ -74,8 +75,8 @@ func (c *Change) nameOf(oid types.OID) string {
 	return ""
 }
 
-// textsUsing adds what has a text that calls a function, and the functions with
-// bound bodies that name a relation. Only texts in which the name occurs are
+// textsUsing adds what has a text that calls a function or names a type or a
+// sequence, and the functions with bound bodies that name a relation. Only texts in which the name occurs are
 // looked into.
 func (c *Change) textsUsing(oid types.OID, name string, add func(bool, node)) {
 	if c.Uses == nil || name == "" {
@@ -100,14 +101,15 @@ func (c *Change) textsUsing(oid types.OID, name string, add func(bool, node)) {
 			add(false, node{kind: nodeFunction, oid: f.OID})
 		}
 	}
-	if _, ok := c.snap.objs[oid].(*Function); !ok {
+	switch c.snap.objs[oid].(type) {
+	case *Table, *View: // what reads them is known without looking into texts
 		return
 	}
 	for _, t := range c.snap.Tables(c.DB) {
 		c.tableTextsUsing(t, uses, add)
 	}
 	for _, v := range objectsOf(c.snap, func(v *View) bool { return v.DB == c.DB }) {
-		if uses(StoredText{Text: v.Query, Query: true}) {
+		if uses(StoredText{Text: v.Query, View: v}) {
 			add(false, node{kind: nodeRelation, oid: v.OID})
 		}
 	}

@@ -237,8 +237,9 @@ type View struct {
 	Options      map[string]string
 	// Deps are the OIDs of the relations that the query reads.
 	Deps []types.OID
-	// ColDeps are the columns that it reads; a relation of Deps without an entry
-	// here is needed with all of its columns.
+	// ColDeps are the columns that it reads; one with the column -1 says that of the
+	// relation it reads none. A relation of Deps without an entry here is needed
+	// with all of its columns.
 	ColDeps []ColRef
 	Temp    bool
 }

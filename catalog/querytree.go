@@ -33,6 +33,22 @@ type WithTree struct {
 	Cols         []string
 	Materialized *bool
 	Query        *QueryTree
+	Search       *SearchTree
+	Cycle        *CycleTree
+}
+
+// SearchTree is SEARCH DEPTH or BREADTH FIRST BY … SET …
+type SearchTree struct {
+	Breadth bool
+	By      []string
+	Set     string
+}
+
+// CycleTree is CYCLE … SET … TO … DEFAULT … USING …
+type CycleTree struct {
+	Cols           []string
+	Mark, Path     string
+	Value, Default TreeExpr
 }
 
 // TreeExpr is an expression: a text in the spelling of stored expressions. Each
@@ -50,9 +66,11 @@ type TreeExpr struct {
 // PieceMark encloses the number of a piece in an expression's text.
 const PieceMark = "\x01"
 
-// TreePart is a part of a piece: text as it is, an expression, or a query.
+// TreePart is a part of a piece: text as it is with a cast behind it, an
+// expression, or a query.
 type TreePart struct {
 	Lit    string
+	Cast   string // a type, as stored expressions spell it
 	Expr   *TreeExpr
 	Query  *QueryTree
 	Sort   *SortTree
@@ -118,11 +136,19 @@ type FromTree struct {
 	Only   bool
 
 	Query      *QueryTree
-	Funcs      []TreeExpr
-	RowsFrom   bool
+	Funcs      []FuncTree
+	RowsFrom   bool // ROWS FROM (…)
+	Unnest     bool // UNNEST of several arrays
 	Ordinality bool
 	Lateral    bool
 
 	Alias string   // "" for none
-	Cols  []string // column aliases, or definitions
+	Cols  []string // column aliases
+}
+
+// FuncTree is a table function. Defs defines its columns; Arg is the array of
+// unnest.
+type FuncTree struct {
+	Call, Arg TreeExpr
+	Defs      []string
 }

@@ -9,44 +9,6 @@ import (
 	"kvsqld/catalog/types"
 )
 
-// Rename is a change of a name that the queries of views may mention.
-type Rename struct {
-	Rel                types.OID
-	Column, NewColumn  string // "" when the relation itself is renamed or moved
-	OldSchema, OldName string
-	NewSchema, NewName string
-}
-
-// rewriteViews changes the queries of the views that read what is renamed. The
-// catalog cannot parse them; without ViewRewriter such renames are refused.
-func (c *Change) rewriteViews(rn Rename) ([]Object, error) {
-	var out []Object
-	n := node{kind: nodeRelation, oid: rn.Rel}
-	if rn.Column != "" {
-		r := asRelation(c.snap.objs[rn.Rel])
-		for i, col := range r.RelColumns() {
-			if !col.Dropped && col.Name == rn.Column {
-				n.sub = i + 1
-			}
-		}
-	}
-	var views []*View
-	c.viewsReading(n, func(_ bool, d node) { views = append(views, c.snap.objs[d.oid].(*View)) })
-	for _, v := range views {
-		if c.ViewRewriter == nil {
-			return nil, sqlerr.Unsupported(-1, "renaming %s, which %s reads,", c.describe(n), c.describeRelation(v.OID))
-		}
-		q, err := c.ViewRewriter(v, rn)
-		if err != nil {
-			return nil, err
-		}
-		cp := *v
-		cp.Query = q
-		out = append(out, &cp)
-	}
-	return out, nil
-}
-
 // RenameColumn renames a column of a table, a view or a composite type.
 func (c *Change) RenameColumn(rel types.OID, old, new string) error {
 	switch x := c.snap.objs[rel].(type) {
@@ -60,10 +22,6 @@ func (c *Change) RenameColumn(rel types.OID, old, new string) error {
 		if slices.ContainsFunc(x.Columns, func(col Column) bool { return col.Name == new }) {
 			return columnExists(new, x.Name)
 		}
-		put, err := c.rewriteViews(Rename{Rel: rel, Column: old, NewColumn: new})
-		if err != nil {
-			return err
-		}
 		v := *x
 		v.Columns = slices.Clone(x.Columns)
 		v.Columns[i].Name = new
@@ -71,7 +29,7 @@ func (c *Change) RenameColumn(rel types.OID, old, new string) error {
 			v.Materialized = copyTable(v.Materialized)
 			v.Materialized.Columns[i].Name = new
 		}
-		return c.put(append(put, &v)...)
+		return c.put(&v)
 	case *UserType:
 		i := slices.IndexFunc(x.Columns, func(col Column) bool { return col.Name == old })
 		if i < 0 {
@@ -100,47 +58,9 @@ func (c *Change) renameTableColumn(t *Table, old, new string) error {
 	if t.Col(new) >= 0 {
 		return columnExists(new, t.Name)
 	}
-	put, err := c.rewriteViews(Rename{Rel: t.OID, Column: old, NewColumn: new})
-	if err != nil {
-		return err
-	}
 	n := copyTable(t)
 	n.Columns[i].Name = new
-	for k := range n.Columns {
-		if g := &n.Columns[k]; g.Generated && slices.Contains(g.DefaultCols, i) {
-			g.Default = renameColumnText(g.Default, old, new)
-		}
-	}
-	for k, ch := range n.Checks {
-		if slices.Contains(ch.Cols, i) {
-			cp := *ch
-			cp.Expr = renameColumnText(ch.Expr, old, new)
-			n.Checks[k] = &cp
-		}
-	}
-	if n.InKey(i) {
-		key := *n.Key
-		key.Keys = slices.Clone(key.Keys)
-		for k := range key.Keys {
-			key.Keys[k].Expr = renameColumnText(key.Keys[k].Expr, old, new)
-		}
-		n.Key = &key
-	}
-	for k, ix := range n.Indexes {
-		if !slices.Contains(ix.ExprCols, i) {
-			continue
-		}
-		cp := *ix
-		cp.Keys = slices.Clone(ix.Keys)
-		cp.Where = renameColumnText(ix.Where, old, new)
-		for p := range cp.Keys {
-			if cp.Keys[p].Col < 0 {
-				cp.Keys[p].Expr = renameColumnText(cp.Keys[p].Expr, old, new)
-			}
-		}
-		n.Indexes[k] = &cp
-	}
-	return c.put(append(put, n)...)
+	return c.put(n)
 }
 
 // RenameRelation renames a table, view or sequence.
@@ -149,7 +69,7 @@ func (c *Change) RenameRelation(oid types.OID, new string) error {
 	if r == nil {
 		return sqlerr.New(sqlerr.UndefinedTable, "relation with OID %d does not exist", oid)
 	}
-	schema, old := r.RelName()
+	schema, _ := r.RelName()
 	if err := c.freeRelation(schema, new); err != nil {
 		return err
 	}
@@ -158,48 +78,7 @@ func (c *Change) RenameRelation(oid types.OID, new string) error {
 			return err
 		}
 	}
-	put, err := c.rewriteViews(Rename{Rel: oid, OldSchema: schema, OldName: old, NewSchema: schema, NewName: new})
-	if err != nil {
-		return err
-	}
-	put = append(put, withCommon(r, func(co *Common) { co.Name = new }))
-	put = append(put, c.followSequence(oid, schema, new, nil)...)
-	return c.put(put...)
-}
-
-// followSequence returns the tables whose defaults name a sequence, with the
-// sequence's new name in them. Tables of which base has a newer copy are
-// changed there.
-func (c *Change) followSequence(oid types.OID, newSchema, newName string, base map[types.OID]*Table) []Object {
-	q, ok := c.snap.objs[oid].(*Sequence)
-	if !ok {
-		return nil
-	}
-	var out []Object
-	renamed := *q
-	renamed.Schema, renamed.Name = newSchema, newName
-	for _, t := range c.snap.Tables(c.DB) {
-		var n *Table
-		for i := range t.Columns {
-			col := &t.Columns[i]
-			owns := col.Sequence == oid && col.Identity == 0
-			if !owns && !slices.Contains(col.DefaultDeps, oid) {
-				continue
-			}
-			if n == nil {
-				if n = base[t.OID]; n == nil {
-					n = copyTable(t)
-					out = append(out, n)
-				}
-			}
-			if owns {
-				n.Columns[i].Default = nextvalText(&renamed)
-			} else {
-				n.Columns[i].Default = renameRegclassText(col.Default, q.Schema, q.Name, newSchema, newName)
-			}
-		}
-	}
-	return out
+	return c.put(withCommon(r, func(co *Common) { co.Name = new }))
 }
 
 // RenameIndex renames an index, and the constraint that it serves.
@@ -276,9 +155,6 @@ func (c *Change) SetSchema(oid types.OID, schema string) error {
 			if _, taken := c.snap.names[nameKey{spaceType, c.DB, schema, u.Name}]; taken {
 				return sqlerr.New(sqlerr.DuplicateObject, "type \"%s\" already exists in schema \"%s\"", u.Name, schema)
 			}
-			put = append(put, c.rewriteTexts(func(s string) string {
-				return renameTypeText(s, u.Schema, u.Name, schema, u.Name)
-			})...)
 		}
 		if f, ok := o.(*Function); ok {
 			for _, other := range c.snap.Functions(c.DB, schema, f.Name) {
@@ -293,62 +169,11 @@ func (c *Change) SetSchema(oid types.OID, schema string) error {
 	if c.relationTaken(schema, co.Name) {
 		return sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists in schema \"%s\"", co.Name, schema)
 	}
-	put, err := c.rewriteViews(Rename{Rel: oid, OldSchema: co.Schema, OldName: co.Name, NewSchema: schema, NewName: co.Name})
-	if err != nil {
-		return err
-	}
-	moved := withCommon(o, func(x *Common) { x.Schema = schema })
-	base := map[types.OID]*Table{}
-	if t, ok := moved.(*Table); ok {
-		moved = copyTable(t)
-		base[oid] = moved.(*Table)
-	}
-	put = append(put, moved)
-	put = append(put, c.followSequence(oid, schema, co.Name, base)...)
+	put := []Object{withCommon(o, func(x *Common) { x.Schema = schema })}
 	for _, q := range c.ownedSequences(oid) {
 		put = append(put, withCommon(q, func(x *Common) { x.Schema = schema }))
-		put = append(put, c.followSequence(q.OID, schema, q.Name, base)...)
 	}
 	return c.put(put...)
-}
-
-// rewriteTexts returns the objects of the database whose expressions a rewrite
-// changes. Queries of views are left to rewriteViews.
-func (c *Change) rewriteTexts(rewrite func(string) string) []Object {
-	var out []Object
-	for _, t := range c.snap.Tables(c.DB) {
-		n := copyTable(t)
-		changed := false
-		set := func(s *string) {
-			if *s == "" {
-				return
-			}
-			if r := rewrite(*s); r != *s {
-				*s, changed = r, true
-			}
-		}
-		for i := range n.Columns {
-			set(&n.Columns[i].Default)
-		}
-		for i, k := range n.Checks {
-			cp := *k
-			set(&cp.Expr)
-			n.Checks[i] = &cp
-		}
-		for i, ix := range n.Indexes {
-			cp := *ix
-			cp.Keys = slices.Clone(ix.Keys)
-			set(&cp.Where)
-			for k := range cp.Keys {
-				set(&cp.Keys[k].Expr)
-			}
-			n.Indexes[i] = &cp
-		}
-		if changed {
-			out = append(out, n)
-		}
-	}
-	return out
 }
 
 // RenameType renames an enum, domain or composite type.
@@ -360,18 +185,7 @@ func (c *Change) RenameType(oid types.OID, new string) error {
 	if _, taken := c.snap.names[nameKey{spaceType, c.DB, u.Schema, new}]; taken {
 		return typeExists(new)()
 	}
-	var view *View
-	c.typeDependents(oid, func(_ bool, n node) {
-		if v, ok := c.snap.objs[n.oid].(*View); ok {
-			view = v
-		}
-	})
-	if view != nil && c.ViewRewriter == nil {
-		return sqlerr.Unsupported(-1, "renaming type %s, which %s reads,", QuoteIdent(u.Name), c.describeRelation(view.OID))
-	}
-	put := []Object{withCommon(u, func(co *Common) { co.Name = new })}
-	put = append(put, c.rewriteTexts(func(s string) string { return renameTypeText(s, u.Schema, u.Name, "", new) })...)
-	return c.put(put...)
+	return c.put(withCommon(u, func(co *Common) { co.Name = new }))
 }
 
 // RenameFunction renames a function.
@@ -390,18 +204,11 @@ func (c *Change) RenameFunction(oid types.OID, new string) error {
 	return c.put(append(put, c.moveFunction(f, f.Schema, new)...)...)
 }
 
-// moveFunction rewrites the texts that call a function, which gets another name
+// moveFunction rewrites the bodies that call a function, which gets another name
 // or schema.
 func (c *Change) moveFunction(f *Function, schema, name string) []Object {
 	rewrite := func(s string) string { return renameFunctionText(s, f.Schema, f.Name, schema, name) }
-	put := c.rewriteTexts(rewrite)
-	for _, v := range objectsOf(c.snap, func(v *View) bool { return v.DB == c.DB }) {
-		if q := rewrite(v.Query); q != v.Query {
-			n := *v
-			n.Query = q
-			put = append(put, &n)
-		}
-	}
+	var put []Object
 	for _, o := range c.snap.AllFunctions(c.DB) {
 		if b := rewrite(o.Body); o.Standard && o.OID != f.OID && b != o.Body {
 			n := *o
@@ -429,44 +236,12 @@ func (c *Change) RenameSchema(old, new string) error {
 			WithDetail("The prefix \"pg_\" is reserved for system schemas.")
 	}
 	put := []Object{withCommon(n, func(co *Common) { co.Name = new })}
-	put = append(put, c.rewriteTexts(func(s string) string { return renameSchemaText(s, old, new) })...)
-	done := make(map[types.OID]int)
-	for i, o := range put {
-		done[o.ObjectOID()] = i
-	}
 	for _, o := range c.snap.Objects() {
-		co := CommonOf(o)
-		if co.DB != c.DB || co.Schema != old {
-			if v, ok := o.(*View); ok && co.DB == c.DB {
-				if err := c.viewFollowsSchema(v, old); err != nil {
-					return err
-				}
-			}
-			continue
-		}
-		if v, ok := o.(*View); ok {
-			if err := c.viewFollowsSchema(v, old); err != nil {
-				return err
-			}
-		}
-		move := func(x *Common) { x.Schema = new }
-		if i, ok := done[co.OID]; ok {
-			put[i] = withCommon(put[i], move)
-		} else {
-			put = append(put, withCommon(o, move))
+		if co := CommonOf(o); co.DB == c.DB && co.Schema == old {
+			put = append(put, withCommon(o, func(x *Common) { x.Schema = new }))
 		}
 	}
 	return c.put(put...)
-}
-
-// viewFollowsSchema refuses to rename a schema under a view that reads from it.
-func (c *Change) viewFollowsSchema(v *View, schema string) error {
-	for _, dep := range v.Deps {
-		if co := CommonOf(c.snap.objs[dep]); co != nil && co.Schema == schema {
-			return sqlerr.Unsupported(-1, "renaming schema %s, from which %s reads,", QuoteIdent(schema), c.describeRelation(v.OID))
-		}
-	}
-	return nil
 }
 
 // RenameDatabase renames a database.

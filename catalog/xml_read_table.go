@@ -673,6 +673,9 @@ func (r *xmlReader) viewDependency(e *element, v *View) {
 		oid, cols = rel.oid, rel.columns
 	}
 	v.Deps = append(v.Deps, oid)
+	if r.flag(e, "noAttribute") {
+		v.ColDeps = append(v.ColDeps, ColRef{oid, -1})
+	}
 	for _, c := range r.columnRefs(e, "depAttribute", cols) {
 		v.ColDeps = append(v.ColDeps, ColRef{oid, c})
 	}

@@ -434,6 +434,10 @@ func (w *xmlWriter) view(v *View) {
 			continue
 		}
 		cols := v.colDeps(dep)
+		if len(cols) == 1 && cols[0] < 0 {
+			da.flag("noAttribute", true)
+			cols = nil
+		}
 		if len(cols) == 0 {
 			w.empty("dependency", da)
 			continue

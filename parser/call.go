@@ -148,7 +148,7 @@ func (p *parser) startsFrame() bool {
 func (p *parser) frame() *ast.Frame {
 	f := &ast.Frame{Mode: map[Keyword]string{kwRange: "RANGE", kwRows: "ROWS", kwGroups: "GROUPS"}[p.next().Key]}
 	off := p.off()
-	if p.acceptKw(kwBetween) {
+	if f.Between = p.acceptKw(kwBetween); f.Between {
 		f.Start = p.bound()
 		p.expectKw(kwAnd)
 		f.End = p.bound()

@@ -247,12 +247,7 @@ func systemName(t Token, name string) ast.Name {
 }
 
 func (p *parser) orChain(left ast.Expr) ast.Expr {
-	or := &ast.Or{Off: p.off()}
-	if l, ok := left.(*ast.Or); ok {
-		or.Args = append(or.Args, l.Args...)
-	} else {
-		or.Args = append(or.Args, left)
-	}
+	or := &ast.Or{Off: p.off(), Args: []ast.Expr{left}}
 	for p.acceptKw(kwOr) {
 		or.Args = append(or.Args, p.exprMin(precOr+1, false))
 	}
@@ -260,12 +255,7 @@ func (p *parser) orChain(left ast.Expr) ast.Expr {
 }
 
 func (p *parser) andChain(left ast.Expr) ast.Expr {
-	and := &ast.And{Off: p.off()}
-	if l, ok := left.(*ast.And); ok {
-		and.Args = append(and.Args, l.Args...)
-	} else {
-		and.Args = append(and.Args, left)
-	}
+	and := &ast.And{Off: p.off(), Args: []ast.Expr{left}}
 	for p.acceptKw(kwAnd) {
 		and.Args = append(and.Args, p.exprMin(precAnd+1, false))
 	}

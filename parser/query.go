@@ -296,6 +296,9 @@ func (p *parser) literal() ast.Expr {
 	x := p.primary()
 	switch c := x.(type) {
 	case *ast.Const:
+		if off := p.off(); p.accept(KindCast) {
+			return &ast.Cast{Off: off, X: c, Type: p.typeName()}
+		}
 		return c
 	case *ast.Cast:
 		if c.Literal {

@@ -191,6 +191,9 @@ func (b *binder) recordCols(x plan.Expr) []plan.OutCol {
 		out := make([]plan.OutCol, len(x.Elems))
 		for i, e := range x.Elems {
 			out[i] = plan.OutCol{Name: "f" + strconv.Itoa(i+1), T: e.Type()}
+			if i < len(x.Names) {
+				out[i].Name = x.Names[i]
+			}
 			if v, ok := e.(*plan.Var); ok && x.T.OID != types.ORecord {
 				out[i].Name = v.Name
 			}

@@ -118,7 +118,7 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 			}
 			b.sawSRF = true
 		}
-		c := &plan.Call{At: plan.At{T: ret, Off: off}, Proc: pr, Args: args, VariadicArr: e.Variadic, Syntax: e.Form, Defaults: cand.defaults}
+		c := &plan.Call{At: plan.At{T: ret, Off: off}, Proc: pr, Args: args, VariadicArr: e.Variadic, Syntax: e.Form, Defaults: cand.defaults, Written: fc.written(cand)}
 		if pr.SQL != nil {
 			x := b.routineCall(c)
 			b.routine = c
@@ -341,7 +341,7 @@ func (b *binder) quantSub(l ast.Expr, s *ast.Select, schema, op string, all bool
 	case len(q.cols) > len(xs):
 		failf(sqlerr.SyntaxError, off, "subquery has too many columns")
 	}
-	sub := &subquery{At: plan.At{T: types.TBool, Off: off}, kind: plan.SubAny, q: q, xrel: b.newRel(), eq: op == "="}
+	sub := &subquery{At: plan.At{T: types.TBool, Off: off}, kind: plan.SubAny, q: q, xrel: b.newRel(), op: op, eq: op == "="}
 	if all {
 		sub.kind = plan.SubAll
 	}
@@ -382,7 +382,14 @@ func (b *binder) rowSub(l *ast.Row, s *ast.Subquery, op string, off int) plan.Ex
 		ls[i] = b.expr(x)
 		rs[i] = &plan.FieldOf{At: plan.At{T: q.cols[i].T, Off: off}, X: row, Idx: i}
 	}
-	return b.rowOp(ls, rs, op, off)
+	x := b.rowOp(ls, rs, op, off)
+	if b.rec == nil {
+		return x
+	}
+	for i := range ls {
+		ls[i], _ = b.operands(op, ls[i], rs[i], off)
+	}
+	return &shown{At: plan.At{T: types.TBool, Off: off}, form: formRowQuery, word: op, args: append(ls, row)}
 }
 
 // typeOf resolves a type name.

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,9 +57,17 @@ func (b *binder) expr(e ast.Expr) plan.Expr {
 	case *ast.Binary:
 		return b.binary(e)
 	case *ast.And:
-		return &plan.And{At: plan.At{T: types.TBool, Off: e.Pos()}, Args: b.bools(e.Args, "AND")}
+		args := e.Args
+		for in, ok := args[0].(*ast.And); ok && !b.stored; in, ok = args[0].(*ast.And) {
+			args = append(slices.Clone(in.Args), args[1:]...)
+		}
+		return &plan.And{At: plan.At{T: types.TBool, Off: e.Pos()}, Args: b.bools(args, "AND")}
 	case *ast.Or:
-		return &plan.Or{At: plan.At{T: types.TBool, Off: e.Pos()}, Args: b.bools(e.Args, "OR")}
+		args := e.Args
+		for in, ok := args[0].(*ast.Or); ok && !b.stored; in, ok = args[0].(*ast.Or) {
+			args = append(slices.Clone(in.Args), args[1:]...)
+		}
+		return &plan.Or{At: plan.At{T: types.TBool, Off: e.Pos()}, Args: b.bools(args, "OR")}
 	case *ast.Not:
 		return negate(b.mustBool(b.expr(e.X), "NOT"), e.Pos())
 	case *ast.Is:
@@ -145,7 +154,11 @@ func (b *binder) cond(e ast.Expr) []plan.Expr {
 	if e == nil {
 		return nil
 	}
-	return conjuncts(b.mustBool(b.expr(e), b.what), nil)
+	x := b.mustBool(b.expr(e), b.what)
+	if b.rec != nil {
+		return []plan.Expr{x} // in the parentheses that it was written with
+	}
+	return conjuncts(x, nil)
 }
 
 func conjuncts(e plan.Expr, out []plan.Expr) []plan.Expr {
@@ -271,7 +284,25 @@ func (b *binder) rowCompare(l, r *ast.Row, op string, off int) plan.Expr {
 	for i := range ls {
 		ls[i], rs[i] = b.expr(l.Elems[i]), b.expr(r.Elems[i])
 	}
-	return b.rowOp(ls, rs, op, off)
+	x := b.rowOp(ls, rs, op, off)
+	if b.rec == nil || op == "=" || op == "<>" {
+		return x
+	}
+	s := &shown{At: plan.At{T: types.TBool, Off: off}, form: formRows, word: op}
+	for i := range ls {
+		l, r := b.operands(op, ls[i], rs[i], off)
+		ls[i], rs[i] = l, r
+	}
+	s.args = append(ls, rs...)
+	return s
+}
+
+// operands are the sides of an operator converted to what it takes.
+func (b *binder) operands(op string, l, r plan.Expr, off int) (plan.Expr, plan.Expr) {
+	if c, ok := b.operator("", op, l, r, off).(*plan.Call); ok && len(c.Args) == 2 {
+		return c.Args[0], c.Args[1]
+	}
+	return l, r
 }
 
 func (b *binder) rowOp(ls, rs []plan.Expr, op string, off int) plan.Expr {
@@ -319,6 +350,13 @@ func (b *binder) is(e *ast.Is) plan.Expr {
 	switch e.Test {
 	case "NULL":
 		if r, ok := x.(*plan.RowCtor); ok {
+			if b.rec != nil {
+				s := &shown{At: at, form: formTest, word: " IS NULL", args: []plan.Expr{r}}
+				if e.Not {
+					s.word = " IS NOT NULL"
+				}
+				return s
+			}
 			args := make([]plan.Expr, len(r.Elems))
 			for i, el := range r.Elems {
 				args[i] = &plan.Is{At: at, X: el, Test: plan.IsNull, Not: e.Not}
@@ -340,6 +378,12 @@ func (b *binder) is(e *ast.Is) plan.Expr {
 		}
 		f := &plan.Const{At: plan.At{T: types.TText, Off: -1}, Val: types.Text(form)}
 		y := b.makeCall(catalog.ProcBySrc("unicode_is_normalized"), []plan.Expr{s, f}, []types.OID{types.OText, types.OText}, "", e.Pos())
+		if c, ok := y.(*plan.Call); ok {
+			c.Syntax = "is_normalized"
+			if e.Test == "NORMALIZED" {
+				c.Defaults = 1
+			}
+		}
 		if e.Not {
 			return negate(y, e.Pos())
 		}
@@ -381,17 +425,18 @@ func (b *binder) between(e *ast.Between) plan.Expr {
 	both := func(lo, hi plan.Expr) plan.Expr {
 		return &plan.And{At: at, Args: []plan.Expr{b.operator("", ">=", x, lo, off), b.operator("", "<=", x, hi, off)}}
 	}
-	r := both(lo, hi)
-	if e.Symmetric {
-		r = &plan.Or{At: at, Args: []plan.Expr{r, both(hi, lo)}}
+	beyond := func(lo, hi plan.Expr) plan.Expr {
+		return &plan.Or{At: at, Args: []plan.Expr{b.operator("", "<", x, lo, off), b.operator("", ">", x, hi, off)}}
 	}
-	if e.Not {
-		if !e.Symmetric {
-			return &plan.Or{At: at, Args: []plan.Expr{b.operator("", "<", x, lo, off), b.operator("", ">", x, hi, off)}}
-		}
-		return negate(r, off)
+	switch {
+	case e.Not && e.Symmetric:
+		return &plan.And{At: at, Args: []plan.Expr{beyond(lo, hi), beyond(hi, lo)}}
+	case e.Not:
+		return beyond(lo, hi)
+	case e.Symmetric:
+		return &plan.Or{At: at, Args: []plan.Expr{both(lo, hi), both(hi, lo)}}
 	}
-	return r
+	return both(lo, hi)
 }
 
 func (b *binder) caseExpr(e *ast.Case) plan.Expr {
@@ -431,7 +476,7 @@ func (b *binder) caseExpr(e *ast.Case) plan.Expr {
 
 func (b *binder) cast(e *ast.Cast) plan.Expr {
 	t := b.typeOf(&e.Type)
-	if a, ok := e.X.(*ast.Array); ok && b.info(t.OID).Kind == types.KArray {
+	if a, ok := e.X.(*ast.Array); ok && b.info(t.OID).Kind == types.KArray && (!b.stored || len(a.Elems) == 0) {
 		et := b.T(b.info(t.OID).Elem, t.Mod)
 		return b.must(b.array(a, &et), t, explicit)
 	}
@@ -472,6 +517,9 @@ func (b *binder) collate(e *ast.Collate) plan.Expr {
 	x = b.known(x)
 	if c := b.info(x.Type().OID); c.Category != 'S' && c.Kind != types.KArray {
 		failf(sqlerr.DatatypeMismatch, e.Pos(), "collations are not supported by type %s", b.bareName(x.Type().OID))
+	}
+	if b.rec != nil {
+		return &shown{At: plan.At{T: x.Type(), Off: e.Pos()}, form: formTest, word: " COLLATE " + catalog.QuoteIdent(e.Name.Last()), args: []plan.Expr{x}}
 	}
 	return x
 }

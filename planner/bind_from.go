@@ -39,7 +39,8 @@ func (p *planner) addNames(sc *scope, ns []*nsItem, before int) {
 func (p *planner) fromItem(f ast.FromItem, sc *scope, bl *block) (*joinItem, []*nsItem) {
 	j, ns := p.bindFrom(f, sc, bl)
 	if p.rec != nil && j.rel != nil {
-		p.rec.froms[f] = j.rel
+		p.rec.froms[f], p.rec.rels[j.rel.id] = j.rel, j.rel
+		j.rel.shown = true
 	}
 	return j, ns
 }
@@ -204,7 +205,7 @@ func (p *planner) relationRel(obj catalog.Relation, alias string, only bool, off
 		return r
 	case *catalog.View:
 		if o.Materialized != nil {
-			if !o.Populated {
+			if !o.Populated && p.rec == nil {
 				fail(sqlerr.New(sqlerr.ObjectNotInPrerequisite, "materialized view \"%s\" has not been populated", o.Name).
 					WithHint("Use the REFRESH MATERIALIZED VIEW command."))
 			}
@@ -230,6 +231,13 @@ func (p *planner) viewRel(v *catalog.View, alias string) *rel {
 	right, as := p.need(v, catalog.PrivSelect), p.as
 	if !invokerRights(v) {
 		p.as = v.Owner
+	}
+	if p.rec != nil { // its text is its own
+		r := &rel{id: p.newRel(), alias: alias, view: v}
+		for i, c := range v.Columns {
+			r.cols = append(r.cols, plan.OutCol{Name: c.Name, T: c.Type, Table: v.OID, AttNum: int16(i + 1)})
+		}
+		return r
 	}
 	p.inView++
 	q := p.bindSelect(s, nil)
@@ -433,12 +441,30 @@ func (p *planner) join(f *ast.Join, sc *scope, bl *block) (*joinItem, []*nsItem)
 				it.cols = append(it.cols, nsCol{name, c.x, c.hidden})
 			}
 		}
+		if p.rec != nil {
+			p.rec.joins[f] = p.joinRel(it, bl)
+		}
 		if len(f.Cols) > i {
 			failf(sqlerr.InvalidColumnReference, f.Pos(), "join expression \"%s\" has %d columns available but %d columns specified", f.Alias, i, len(f.Cols))
 		}
 		ns = []*nsItem{it}
 	}
 	return j, ns
+}
+
+// joinRel makes an entry of its own of a join with an alias, for the text: names
+// that lie under it are not seen from outside.
+func (p *planner) joinRel(it *nsItem, bl *block) *rel {
+	r := &rel{id: p.newRel(), alias: it.name}
+	bl.rels[r.id], p.rec.rels[r.id] = r, r
+	for i := range it.cols {
+		c := &it.cols[i]
+		r.cols = append(r.cols, plan.OutCol{Name: c.name, T: c.x.Type()})
+		p.rec.under[[2]int{r.id, i}] = c.x
+		c.x = &plan.Var{At: plan.At{T: c.x.Type(), Off: -1}, Rel: r.id, Col: i, Name: c.name}
+	}
+	r.names = it.cols
+	return r
 }
 
 func visibleCols(ns []*nsItem) []nsCol {
@@ -489,8 +515,8 @@ func (p *planner) using(f *ast.Join, j *joinItem, using []string, lv, rv []nsCol
 		default:
 			x = &plan.Coalesce{At: plan.At{T: t, Off: -1}, Args: xs}
 		}
-		if _, plain := x.(*plan.Var); !plain && p.rec != nil {
-			p.rec.merged[x] = name
+		if p.rec != nil {
+			p.rec.merge(f, name, l, r, x)
 		}
 		merged.cols = append(merged.cols, nsCol{name: name, x: x})
 	}
@@ -519,20 +545,5 @@ func (p *planner) using(f *ast.Join, j *joinItem, using []string, lv, rv []nsCol
 	}
 	hide(ln)
 	hide(rn)
-	return out
-}
-
-// ViewsRead lists the views that a query names directly.
-func ViewsRead(c *Context, s *ast.Select) []types.OID {
-	p := newPlanner(c)
-	var out []types.OID
-	ast.Walk(s, func(n ast.Node) bool {
-		if t, ok := n.(*ast.TableRef); ok {
-			if v, is := p.lookupRelation(&t.Name).(*catalog.View); is {
-				out = append(out, v.OID)
-			}
-		}
-		return true
-	})
 	return out
 }

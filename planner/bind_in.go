@@ -151,12 +151,19 @@ func (b *binder) quantified(e *ast.Quantified) plan.Expr {
 	if !ok || call.T.OID != types.OBool {
 		failf(sqlerr.WrongObjectType, off, "op ANY/ALL (array) requires operator to yield boolean")
 	}
-	if c, ok := arr.(*plan.ArrayCtor); ok && constElems(c) && (e.Op == "=" && !e.All || e.Op == "<>" && e.All) {
+	elems := arr
+	if a, ok := arr.(*plan.CoerceArray); ok {
+		elems = a.X
+	}
+	if c, ok := elems.(*plan.ArrayCtor); ok && constElems(c) && (e.Op == "=" && !e.All || e.Op == "<>" && e.All) {
 		// an IN list is stored in this form: it is the list again
 		eq := b.operator("", "=", &plan.Var{At: plan.At{T: x.Type(), Off: off}, Rel: -2}, ph, off).(*plan.Call)
 		list := make([]plan.Expr, len(c.Elems))
 		for i, l := range c.Elems {
 			list[i] = b.must(l, eq.Args[1].Type(), implicit)
+		}
+		if elems != arr {
+			elem = b.T(b.info(c.T.OID).Elem, -1)
 		}
 		return &plan.InList{At: at, X: b.must(x, eq.Args[0].Type(), implicit), List: list, Elem: elem, Eq: eq.Proc, Not: e.All}
 	}

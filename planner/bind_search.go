@@ -66,11 +66,24 @@ func (p *planner) walked(def *cteDef, op *ast.SetOp, c *ast.CTE, sc *scope) *que
 	}
 	if y := c.Cycle; y != nil {
 		b := &binder{planner: p, scope: sc}
-		t := p.commonType("CYCLE", []plan.Expr{b.expr(y.Value), b.expr(y.Default)})
+		marks := []plan.Expr{b.expr(y.Value), b.expr(y.Default)}
+		t := p.commonType("CYCLE", marks)
+		if p.rec != nil {
+			p.record(y.Value, p.must(marks[0], t, implicit))
+			p.record(y.Default, p.must(marks[1], t, implicit))
+		}
 		all = append(all, plan.OutCol{Name: y.Mark, T: t}, plan.OutCol{Name: y.Path, T: p.recordArray()})
 	}
 	def.extra = len(all) - base
 	def.q = &query{cols: all}
+	if p.rec != nil {
+		step := p.bindSelect(op.R, sc)
+		checkWalked(c, first.cols)
+		if len(step.cols) == base {
+			step.cols = append(step.cols, all[base:]...)
+		}
+		return step
+	}
 
 	term := *op.R
 	term.Targets = slices.Clone(term.Targets)

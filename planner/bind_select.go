@@ -29,7 +29,7 @@ func (p *planner) bindSelect(s *ast.Select, outer *scope) *query {
 	q := p.bindBody(s, sc)
 	q.ctes = append(q.ctes, defs...)
 	if p.rec != nil {
-		p.rec.queries[q] = s
+		p.rec.queries[q], p.rec.bound[s] = s, q
 	}
 	return q
 }
@@ -206,13 +206,6 @@ func (p *planner) star(c *ast.ColumnRef, sc *scope, bl *block) {
 		for _, col := range it.cols {
 			if col.hidden {
 				continue
-			}
-			if p.stars != nil {
-				ref := &ast.ColumnRef{Off: c.Off, Parts: []string{col.name}}
-				if it.name != "" {
-					ref.Parts = []string{it.name, col.name}
-				}
-				p.stars[c] = append(p.stars[c], ast.Target{Off: c.Off, X: ref})
 			}
 			t := target{x: moved(col.x, c.Pos()), name: col.name}
 			p.read(t.x)

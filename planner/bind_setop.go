@@ -24,7 +24,7 @@ func (p *planner) bindValues(s *ast.Select, outer *scope) *query {
 		}
 	}
 	q := &query{rel: p.newRel(), block: bl}
-	vrel := &rel{id: p.newRel(), alias: "*VALUES*"}
+	vrel := &rel{id: p.newRel(), alias: valuesName}
 	for i := range cols {
 		xs, t := p.toCommon("VALUES", cols[i])
 		cols[i] = xs
@@ -141,6 +141,9 @@ func (p *planner) colOff(q *query, i int) int {
 	return -1
 }
 
+// convertedName is what a query is called in the one that converts its columns.
+const convertedName = "*SELECT*"
+
 // castColumn makes a query's output column have the type.
 func (p *planner) castColumn(q *query, i int, t types.T) {
 	if q.cols[i].T == t {
@@ -159,7 +162,7 @@ func (p *planner) castColumn(q *query, i int, t types.T) {
 	// wrap: select casts from the query
 	inner := *q
 	inner.rel = p.newRel()
-	r := p.queryRel(&inner, "*SELECT*")
+	r := p.queryRel(&inner, convertedName)
 	bl := &block{rels: map[int]*rel{r.id: r}, from: []*joinItem{{rel: r}}}
 	for k, c := range inner.cols {
 		var x plan.Expr = &plan.Var{At: plan.At{T: c.T, Off: -1}, Rel: r.id, Col: k, Name: c.Name}

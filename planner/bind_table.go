@@ -72,29 +72,7 @@ func TableExprs(c *Context, t *catalog.Table) (out *plan.TableExprs, err error) 
 func ColumnExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what string) (e plan.Expr, cols []int, err error) {
 	p := newPlanner(c)
 	defer p.recover(&err)
-	sc := &scope{}
-	lay := layout{}
-	var r *rel
-	if t != nil {
-		r = p.tableRel(t, t.Name)
-		lay.addTable(r, liveCols(t), 0)
-		sc.items = []*nsItem{p.relNames(r, nil, -1)}
-	}
-	b := &binder{planner: p, scope: sc, what: what, noAgg: true, noWin: true, noSub: true}
-	e = b.expr(x)
-	switch {
-	case want.OID == types.OBool:
-		e = p.mustBool(e, conditionOf(what))
-	case want.OID != 0:
-		y := p.coerce(e, want, assignment)
-		if y == nil {
-			fail(sqlerr.New(sqlerr.DatatypeMismatch, "column is of type %s but default expression is of type %s", p.typeName(want), p.bareName(e.Type().OID)).
-				At(x.Pos()).WithHint("You will need to rewrite or cast the expression."))
-		}
-		e = y
-	default:
-		e = p.known(e)
-	}
+	e, lay := p.columnExpr(x, t, want, what)
 	seen := map[int]bool{}
 	plan.Visit(e, func(y plan.Expr) bool {
 		if v, ok := y.(*plan.Var); ok && !seen[v.Col] {
@@ -104,6 +82,39 @@ func ColumnExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what str
 		return true
 	})
 	return p.planExprs([]plan.Expr{e}, lay)[0], cols, nil
+}
+
+// textExpr is ColumnExpr for the text of the expression.
+func textExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what string) (e plan.Expr, err error) {
+	p := textPlanner(c)
+	defer p.recover(&err)
+	p.rec = newRecorder()
+	e, _ = p.columnExpr(x, t, want, what)
+	return e, nil
+}
+
+func (p *planner) columnExpr(x ast.Expr, t *catalog.Table, want types.T, what string) (plan.Expr, layout) {
+	sc := &scope{}
+	lay := layout{}
+	if t != nil {
+		r := p.tableRel(t, t.Name)
+		lay.addTable(r, liveCols(t), 0)
+		sc.items = []*nsItem{p.relNames(r, nil, -1)}
+	}
+	b := &binder{planner: p, scope: sc, what: what, noAgg: true, noWin: true, noSub: true}
+	e := b.expr(x)
+	switch {
+	case want.OID == types.OBool:
+		return p.mustBool(e, conditionOf(what)), lay
+	case want.OID != 0:
+		y := p.coerce(e, want, assignment)
+		if y == nil {
+			fail(sqlerr.New(sqlerr.DatatypeMismatch, "column is of type %s but default expression is of type %s", p.typeName(want), p.bareName(e.Type().OID)).
+				At(x.Pos()).WithHint("You will need to rewrite or cast the expression."))
+		}
+		return y, lay
+	}
+	return p.known(e), lay
 }
 
 // conditionOf is what messages call the clause of a stored condition.

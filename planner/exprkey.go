@@ -72,6 +72,8 @@ func writeKey(b *strings.Builder, e plan.Expr) {
 			fmt.Fprintf(b, "%v", e.Else != nil)
 		case *plan.Subscript:
 			fmt.Fprintf(b, "%v", e.Slice)
+		case *shown:
+			b.WriteString(e.form + e.word)
 		case *plan.SubscriptAssign:
 			fmt.Fprintf(b, "%v", e.Slice)
 		}

@@ -178,7 +178,23 @@ func (p *planner) paramOrder(k *candidate, in []plan.Expr) (*candidate, []plan.E
 			args[i] = p.must(p.defaultArg(pr, i-first), p.T(pr.Args[i], -1), assignment)
 		}
 	}
-	return &candidate{proc: pr, args: pr.Args}, args
+	return &candidate{proc: pr, args: pr.Args, params: k.params}, args
+}
+
+// written are the arguments of a call by name as they were written, nil for
+// other calls.
+func (fc *funcCall) written(k *candidate) []plan.Arg {
+	if k.params == nil {
+		return nil
+	}
+	out := make([]plan.Arg, len(k.params))
+	for i, at := range k.params {
+		out[i].Idx = at
+		if i < len(fc.argNames) {
+			out[i].Name = fc.argNames[i]
+		}
+	}
+	return out
 }
 
 func (p *planner) defaultArg(pr *catalog.Proc, i int) plan.Expr {

@@ -63,7 +63,6 @@ type planner struct {
 	writes   bool
 	depth    int
 	subs     map[*query]*plannedSub
-	stars    map[*ast.ColumnRef][]ast.Target  // what stars stand for; nil: not asked
 	domains  map[types.OID]*plan.CoerceDomain // rules of domains met so far, nil: none
 	called   []types.OID                      // user-defined functions
 	inlining []types.OID                      // functions whose bodies stand in the place of calls
@@ -80,6 +79,7 @@ type planner struct {
 	inView   int                    // views around what is being bound
 	implied  map[*plan.Or]float64   // share of rows that the restrictions drawn from it leave
 	rec      *recorder              // nil unless the query is bound for its text
+	stored   bool                   // the text that is bound was written by the binder
 
 	cursorQuery *query // whose rows a cursor passes
 	places      []plan.Place

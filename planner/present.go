@@ -10,7 +10,7 @@ import (
 // table gets a further column that is true.
 func (b *binder) present(it *nsItem) plan.Expr {
 	r := it.rel
-	if r == nil || r.virt != nil || r.seq != nil || r.funcs != nil {
+	if r == nil || b.rec != nil || r.virt != nil || r.seq != nil || r.funcs != nil {
 		return nil
 	}
 	for s := b.scope; s != nil; s = s.parent {

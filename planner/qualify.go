@@ -5,14 +5,9 @@ import (
 	"kvsqld/parser/ast"
 )
 
-// QualifyNames gives the relations in FROM and the types in casts of a query
-// their schemas, so that its text means the same whatever the search path. What
-// is in pg_catalog, and names of WITH queries, stay as they are.
-func QualifyNames(c *Context, q *ast.Select) {
-	newPlanner(c).qualify(q, q.With, nil)
-}
-
-// QualifyBody does the same to the statements of a function's body.
+// QualifyBody gives the relations and the types in casts of the statements of a
+// function's body their schemas, so that its text means the same whatever the
+// search path. What is in pg_catalog, and names of WITH queries, stay as they are.
 func QualifyBody(c *Context, body []ast.Stmt) {
 	p := newPlanner(c)
 	for _, st := range body {
@@ -50,32 +45,6 @@ func (p *planner) qualifyTable(n *ast.Name) {
 			n.Parts = []string{schema, name}
 		}
 	}
-}
-
-// ExpandStars writes the columns in place of * and t.* in a query's select
-// lists, which later columns of the tables shall not join.
-func ExpandStars(c *Context, q *ast.Select) (err error) {
-	p := newPlanner(c)
-	p.stars = map[*ast.ColumnRef][]ast.Target{}
-	defer p.recover(&err)
-	p.statement(q)
-	ast.Walk(q, func(n ast.Node) bool {
-		s, ok := n.(*ast.Select)
-		if !ok {
-			return true
-		}
-		var out []ast.Target
-		for _, t := range s.Targets {
-			if ref, ok := t.X.(*ast.ColumnRef); ok && p.stars[ref] != nil {
-				out = append(out, p.stars[ref]...)
-			} else {
-				out = append(out, t)
-			}
-		}
-		s.Targets = out
-		return true
-	})
-	return nil
 }
 
 func (p *planner) qualify(q ast.Node, with *ast.With, ctes map[string]bool) {

@@ -93,6 +93,7 @@ type rel struct {
 	target     bool    // the table that the statement changes
 	cursor     string  // whose current row of the table is meant (WHERE CURRENT OF)
 	tree       *tree   // of a table whose rows are in several, nil for others
+	shown      bool    // the query is bound for its text
 	mark       int     // a derived table's column that is true in each row, 0: none yet
 }
 
@@ -147,7 +148,8 @@ type subquery struct {
 	x    []plan.Expr // left side of IN, op ANY, op ALL
 	xrel int         // entry number under which test sees x
 	test plan.Expr
-	eq   bool // test is a conjunction of equalities x[i] = column i
+	op   string // of op ANY and op ALL
+	eq   bool   // test is a conjunction of equalities x[i] = column i
 	not  bool
 }
 

@@ -31,6 +31,9 @@ func (p *planner) watch(r *rel, right *catalog.Right) {
 
 // read notes the columns that an expression refers to.
 func (p *planner) read(x plan.Expr) {
+	if p.rec != nil {
+		p.rec.reads(x)
+	}
 	if len(p.watched) == 0 {
 		return
 	}

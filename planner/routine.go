@@ -352,11 +352,9 @@ func argTypes(xs []plan.Expr) []types.OID {
 }
 
 // TextUses lists the user-defined functions that a stored text calls and the
-// relations that it names. Texts that do not bind use nothing.
+// relations and types that it names. Texts that do not bind use nothing.
 func TextUses(c *Context, t catalog.StoredText) []types.OID {
-	bare := *c
-	bare.Consts = nil
-	p := newPlanner(&bare)
+	p := textPlanner(c)
 	// The text was bound when it was stored; what has gone since is not used.
 	if p.bindText(t) != nil {
 		return nil
@@ -377,6 +375,29 @@ func Binds(c *Context, t catalog.StoredText) error {
 	return newPlanner(&bare).bindText(t)
 }
 
+// namedIn adds the user-defined types and the relations in literals that an
+// expression names to those that are used.
+func (p *planner) namedIn(e plan.Expr) plan.Expr {
+	switch x := e.(type) {
+	case *plan.CoerceIO:
+		if k, ok := x.X.(*plan.Const); ok && x.Literal {
+			if _, oid := p.qualifyLiteral(x.T, string(k.Val.B)); oid != 0 {
+				p.called = append(p.called, oid)
+			}
+		}
+	case *plan.Const, *plan.Relabel, *plan.CoerceMod, *plan.CoerceDomain, *plan.CoerceArray, *plan.RowCtor:
+	default:
+		return e
+	}
+	if t := e.Type(); t.OID >= types.FirstUserOID {
+		p.called = append(p.called, t.OID)
+		if in := p.Snap.TypeInfo(t.OID); in != nil && in.Kind == types.KArray && in.Elem != 0 {
+			p.called = append(p.called, in.Elem)
+		}
+	}
+	return e
+}
+
 func (p *planner) bindText(t catalog.StoredText) (err error) {
 	defer p.recover(&err)
 	switch {
@@ -395,24 +416,26 @@ func (p *planner) bindText(t catalog.StoredText) (err error) {
 			}
 			p.called, p.uses = append(p.called, q.called...), append(p.uses, q.uses...)
 		}
-	case t.Query:
+	case t.View != nil:
 		s, err := p.Texts.ParseQuery(t.Text)
 		if err != nil {
 			return err
 		}
-		p.statement(s)
+		mapQuery(p.bindForText(s), p.namedIn)
 	default:
 		x, err := p.Texts.ParseExpr(t.Text)
 		if err != nil {
 			return err
 		}
 		table := t.Table
-		if table == nil {
+		if t.Value.OID != 0 {
 			table = valueTable(p.Snap.BaseType(t.Value))
 		}
-		r := p.tableRel(table, table.Name)
-		b := &binder{planner: p, scope: &scope{items: []*nsItem{p.relNames(r, nil, -1)}}, what: "expressions", noAgg: true, noWin: true}
-		b.expr(x)
+		b := &binder{planner: p, scope: &scope{}, what: "expressions", noAgg: true, noWin: true}
+		if table != nil {
+			b.scope.items = []*nsItem{p.relNames(p.tableRel(table, table.Name), nil, -1)}
+		}
+		plan.Map(p.known(b.expr(x)), p.namedIn)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"strings"
 
 	"kvsqld/catalog/sqlerr"
@@ -139,6 +140,12 @@ func (it *nsItem) column(name string, off int) plan.Expr {
 	return moved(hit, off)
 }
 
+// systemCols are the system columns; where a query is bound for its text, each
+// has a number of its own from systemCol downwards.
+var systemCols = []string{"tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"}
+
+const systemCol = -100
+
 // system resolves the system columns of a table.
 func (it *nsItem) system(name string) plan.Expr {
 	if it.rel == nil {
@@ -146,6 +153,9 @@ func (it *nsItem) system(name string) plan.Expr {
 	}
 	v := func(col int, t types.T) plan.Expr {
 		return &plan.Var{At: plan.At{T: t, Off: -1}, Rel: it.rel.id, Col: col, Name: name}
+	}
+	if it.rel.shown && it.rel.relation() != nil && slices.Contains(systemCols, name) && name != "ctid" {
+		return v(systemCol-slices.Index(systemCols, name), types.TOid)
 	}
 	switch name {
 	case "tableoid":
@@ -197,10 +207,20 @@ func (b *binder) columnRef(r *ast.ColumnRef) plan.Expr {
 }
 
 func (b *binder) resolveColumn(r *ast.ColumnRef) plan.Expr {
-	if r.Star {
-		failf(sqlerr.SyntaxError, r.Pos(), "row expansion via \"*\" is not supported here")
-	}
 	off := r.Pos()
+	if r.Star {
+		if n := len(r.Parts); n > 0 { // t.* inside an expression is the row itself
+			schema := ""
+			if n > 1 {
+				schema = r.Parts[n-2]
+			}
+			if it := b.scope.item(schema, r.Parts[n-1], off); it != nil {
+				return b.wholeRow(it, off)
+			}
+			fail(b.noRelation(r.Parts[n-1], off))
+		}
+		failf(sqlerr.SyntaxError, off, "row expansion via \"*\" is not supported here")
+	}
 	switch len(r.Parts) {
 	case 1:
 		name := r.Parts[0]
@@ -261,8 +281,8 @@ func (b *binder) wholeRow(it *nsItem, off int) plan.Expr {
 		r.Elems = append(r.Elems, c.x)
 		r.Names = append(r.Names, c.name)
 	}
-	if b.rec != nil && it.rel != nil {
-		b.rec.rows[r] = it.rel
+	if it.rel != nil {
+		r.Of = it.rel.id
 	}
 	return r
 }

@@ -30,9 +30,7 @@ func storedExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what str
 	if err != nil {
 		return nil, err
 	}
-	unfolded := *c
-	unfolded.Consts = nil
-	written, _, err := ColumnExpr(&unfolded, x, t, want, what)
+	written, err := textExpr(c, x, t, want, what)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +39,12 @@ func storedExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what str
 		s.Null = k.Val.Null
 	}
 	opt := deparseOptions(c)
-	opt.Column = column
+	opt.Other = storedForms(func(v *plan.Var) string {
+		if column != nil {
+			return column(v.Name)
+		}
+		return catalog.QuoteIdent(v.Name)
+	})
 	opt.Literal = func(t types.T, text string) string {
 		full, oid := c.qualifyLiteral(t, text)
 		if oid != 0 {
@@ -51,6 +54,20 @@ func storedExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what str
 	}
 	s.Text = plan.Deparse(written, opt)
 	return s, nil
+}
+
+// storedForms write what plan.Deparse does not know, with columns spelled by
+// column.
+func storedForms(column func(*plan.Var) string) func(plan.Expr, func(plan.Expr, bool) string) (string, bool) {
+	return func(e plan.Expr, sub func(plan.Expr, bool) string) (string, bool) {
+		switch e := e.(type) {
+		case *plan.Var:
+			return column(e), true
+		case *shown:
+			return e.text(sub), true
+		}
+		return "", false
+	}
 }
 
 // deparseOptions spell what is stored: values in ISO style, names with schemas.

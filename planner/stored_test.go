@@ -142,7 +142,7 @@ func TestStoredTextsAreSpelledAsPostgreSQLSpellsThem(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v", err)
 			}
-			if got := strings.ReplaceAll(s.Text, "'public.", "'"); got != want {
+			if got := strings.ReplaceAll(s.Text, "'public.", "'"); got != want && got != "("+want+")" { // around it where a conversion is not shown
 				t.Errorf("\n got %s\nwant %s", got, want)
 			}
 			again, err := bind(s.Text)
@@ -180,7 +180,7 @@ func TestQualifiedQueriesMeanTheSameOnEveryPath(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		QualifyNames(c, q)
+		QualifyBody(c, []ast.Stmt{q})
 		if got := ast.Format(q); got != ast.Format(again) {
 			t.Errorf("%s: %s, want %s", sql, got, ast.Format(again))
 		}

@@ -92,7 +92,7 @@ func (d *differ) readsChanged(v *catalog.View) bool {
 			for _, ref := range v.ColDeps {
 				if ref.Rel == oid {
 					named = true
-					if c.touched(r.Columns[ref.Col].Name) {
+					if ref.Col >= 0 && c.touched(r.Columns[ref.Col].Name) {
 						return true
 					}
 				}

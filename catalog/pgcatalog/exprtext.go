@@ -18,18 +18,20 @@ import (
 type nodeKind uint8
 
 const (
-	nodeAtom   nodeKind = iota // a constant, a column, a value function
-	nodeCall                   // name(items), ARRAY[items]
-	nodeSyntax                 // a call with a grammar of its own: EXTRACT(…)
-	nodeZone                   // (x AT TIME ZONE y), a call as well
-	nodeCase                   // CASE … END
-	nodeIndex                  // x[items]
-	nodeCast                   // (x)::type
-	nodeOp                     // (x op y), (op x)
-	nodeAny                    // (x op ANY (y))
-	nodeTest                   // (x IS …)
-	nodeBool                   // (x AND y …), (x OR y …), (NOT x)
-	nodePiece                  // an aggregate, a query: parts
+	nodeAtom    nodeKind = iota // a constant, a column, a value function
+	nodeCall                    // name(items), ARRAY[items]
+	nodeSyntax                  // a call with a grammar of its own: EXTRACT(…)
+	nodeZone                    // (x AT TIME ZONE y), a call as well; (ROW(…) < ROW(…))
+	nodeCollate                 // (x COLLATE y)
+	nodeHidden                  // (x) with a conversion that is not shown
+	nodeCase                    // CASE … END
+	nodeIndex                   // x[items]
+	nodeCast                    // (x)::type
+	nodeOp                      // (x op y), (op x)
+	nodeAny                     // (x op ANY (y))
+	nodeTest                    // (x IS …)
+	nodeBool                    // (x AND y …), (x OR y …), (NOT x)
+	nodePiece                   // an aggregate, a query: parts
 )
 
 // exprNode is a piece of an expression's text. words has one more entry than
@@ -200,8 +202,8 @@ func (r *exprReader) expr() *exprNode {
 			}
 			n = x
 		default:
-			if bare {
-				r.bad = true // parentheses that nothing asks for
+			if bare { // parentheses that no cast asks for
+				return &exprNode{kind: nodeHidden, words: []string{"", ""}, kids: []*exprNode{n}}
 			}
 			return n
 		}
@@ -395,6 +397,19 @@ func (r *exprReader) group() (n *exprNode, bare bool) {
 		for r.accept(t) {
 			add(" "+t+" ", r.expr())
 		}
+	case t == ",":
+		n.kind = nodeCall
+		n.words[0] = "("
+		for add(", ", r.expr()); r.accept(","); {
+			add(", ", r.expr())
+		}
+		n.words[len(n.words)-1] = ")"
+	case t == "OVERLAPS":
+		n.kind = nodeZone
+		add(" OVERLAPS ", r.expr())
+	case t == "COLLATE":
+		n.kind = nodeCollate
+		n.words[1] = " COLLATE " + r.next()
 	case t == "AT":
 		r.expect("TIME")
 		r.expect("ZONE")
@@ -411,6 +426,9 @@ func (r *exprReader) group() (n *exprNode, bare bool) {
 		for !r.bad && r.peek(0) != ")" {
 			n.words[1] += " " + r.next()
 		}
+		if strings.HasSuffix(n.words[1], "NORMALIZED") {
+			n.kind = nodeZone
+		}
 	case isOperator(t) && (r.peek(0) == "ANY" || r.peek(0) == "ALL"):
 		n.kind = nodeAny
 		sep := " " + t + " " + r.next() + " ("
@@ -421,6 +439,9 @@ func (r *exprReader) group() (n *exprNode, bare bool) {
 	case isOperator(t):
 		n.kind, n.op = nodeOp, t
 		add(" "+t+" ", r.expr())
+		if n.kids[0].words[0] == "ROW(" && n.kids[1].words[0] == "ROW(" {
+			n.kind = nodeZone
+		}
 	default:
 		r.bad = true
 	}
@@ -483,7 +504,7 @@ func (w *exprWriter) node(n *exprNode) {
 	switch n.kind {
 	case nodeZone:
 		own = true
-	case nodeOp, nodeAny, nodeTest, nodeBool:
+	case nodeOp, nodeAny, nodeTest, nodeBool, nodeCollate:
 		own = !w.pretty
 	}
 	if own {
@@ -530,8 +551,10 @@ func (w *exprWriter) word(s string) {
 // simpleIn reports whether n needs no parentheses below parent.
 func simpleIn(n, parent *exprNode) bool {
 	switch n.kind {
-	case nodeAny:
+	case nodeAny, nodeCollate:
 		return false
+	case nodeHidden:
+		return true // has its own
 	case nodeCast:
 		return !n.thin || simpleIn(n.kids[0], n)
 	case nodeOp:

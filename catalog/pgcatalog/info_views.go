@@ -56,7 +56,7 @@ func rowsViewColumnUsage(w *writer) {
 	w.eachViewDep(func(v *catalog.View, r catalog.Relation) {
 		schema, name := r.RelName()
 		for _, c := range v.ColDeps {
-			if c.Rel == r.ObjectOID() && c.Col < len(r.RelColumns()) {
+			if c.Rel == r.ObjectOID() && c.Col >= 0 && c.Col < len(r.RelColumns()) {
 				w.str(db).str(v.Schema).str(v.Name).str(db).str(schema).str(name).str(r.RelColumns()[c.Col].Name).end()
 			}
 		}

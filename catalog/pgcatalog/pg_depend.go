@@ -140,7 +140,7 @@ func (d *dependWriter) view(v *catalog.View) {
 			d.dep(rule, relationObject(o), 'n')
 		}
 	}
-	d.uses(rule, catalog.StoredText{Text: v.Query, Query: true})
+	d.uses(rule, catalog.StoredText{Text: v.Query, View: v})
 	d.dep(object{class: oidPgType, oid: v.RowType}, self, 'i')
 	d.arrayOf(v.RowType)
 	d.columns(v.OID, nil, v.Columns)

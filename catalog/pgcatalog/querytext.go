@@ -27,6 +27,9 @@ type queryWriter struct {
 	indent int
 }
 
+// QueryText writes a query with the names of the environment's search path.
+func (env *Env) QueryText(t *catalog.QueryTree) string { return env.queryText(t, false, -1) }
+
 // queryText writes a query as pg_get_viewdef does.
 func (env *Env) queryText(t *catalog.QueryTree, pretty bool, wrap int) string {
 	w := &queryWriter{env: env, pretty: pretty, wrap: wrap}
@@ -76,9 +79,9 @@ func (w *queryWriter) query(t *catalog.QueryTree) {
 	}
 	switch {
 	case t.Limit != nil && t.WithTies:
-		w.clause(" FETCH FIRST ", 0)
+		w.clause(" FETCH FIRST (", 0)
 		w.expr(t.Limit)
-		w.str(" ROWS WITH TIES")
+		w.str(") ROWS WITH TIES")
 	case t.Limit != nil:
 		w.clause(" LIMIT ", 0)
 		w.expr(t.Limit)
@@ -121,10 +124,44 @@ func (w *queryWriter) with(t *catalog.QueryTree) {
 		w.query(c.Query)
 		w.keyword("", 0, 0, 0)
 		w.str(")")
+		w.walk(c)
 		sep = ", "
 	}
 	w.indent -= indentStep
 	w.keyword("", 0, 0, 0)
+}
+
+// walk writes SEARCH and CYCLE of a recursive query.
+func (w *queryWriter) walk(c *catalog.WithTree) {
+	idents := func(list []string) {
+		for i, n := range list {
+			w.str([]string{"", ", "}[min(i, 1)] + catalog.QuoteIdent(n))
+		}
+	}
+	if s := c.Search; s != nil {
+		w.str([]string{" SEARCH DEPTH FIRST BY ", " SEARCH BREADTH FIRST BY "}[index(s.Breadth)])
+		idents(s.By)
+		w.str(" SET " + catalog.QuoteIdent(s.Set))
+	}
+	if y := c.Cycle; y != nil {
+		w.str(" CYCLE ")
+		idents(y.Cols)
+		w.str(" SET " + catalog.QuoteIdent(y.Mark))
+		if y.Value.Text != "true" || y.Default.Text != "false" {
+			w.str(" TO ")
+			w.expr(&y.Value)
+			w.str(" DEFAULT ")
+			w.expr(&y.Default)
+		}
+		w.str(" USING " + catalog.QuoteIdent(y.Path))
+	}
+}
+
+func index(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // names writes (a, b), or nothing for no names.
@@ -190,9 +227,6 @@ func (w *queryWriter) operand(t *catalog.QueryTree) {
 
 // core writes SELECT to WINDOW, or VALUES.
 func (w *queryWriter) core(t *catalog.QueryTree) {
-	if t.Values == nil {
-		t = simpleValues(t)
-	}
 	if t.Values != nil {
 		w.str("VALUES ")
 		for i, row := range t.Values {
@@ -250,24 +284,6 @@ func (w *queryWriter) core(t *catalog.QueryTree) {
 		w.str(catalog.QuoteIdent(t.Windows[i].Name) + " AS ")
 		w.windowSpec(&t.Windows[i])
 	}
-}
-
-// simpleValues is the VALUES list that SELECT * FROM (VALUES …) selects whole.
-func simpleValues(t *catalog.QueryTree) *catalog.QueryTree {
-	if len(t.From) != 1 || t.From[0].Query == nil || t.From[0].Query.Values == nil || t.Where != nil || t.Group != nil || t.Distinct ||
-		t.On != nil || t.Having != nil || t.Windows != nil || t.From[0].Query.OrderBy != nil || t.From[0].Query.Limit != nil || t.From[0].Query.Offset != nil {
-		return t
-	}
-	f := &t.From[0]
-	if len(f.Query.Values[0]) != len(t.Targets) {
-		return t
-	}
-	for i := range t.Targets {
-		if x := &t.Targets[i]; !x.X.Var || i >= len(f.Cols) || x.X.Name != f.Cols[i] || x.Name != "" {
-			return t
-		}
-	}
-	return f.Query
 }
 
 func (w *queryWriter) targets(list []catalog.TreeTarget) {
@@ -335,18 +351,7 @@ func (w *queryWriter) fromItem(f *catalog.FromTree) {
 		w.query(f.Query)
 		w.str(")")
 	case f.Funcs != nil:
-		if f.RowsFrom {
-			w.str("ROWS FROM(")
-		}
-		for i := range f.Funcs {
-			if i > 0 {
-				w.str(", ")
-			}
-			w.expr(&f.Funcs[i])
-		}
-		if f.RowsFrom {
-			w.str(")")
-		}
+		w.functions(f)
 		if f.Ordinality {
 			w.str(" WITH ORDINALITY")
 		}
@@ -363,20 +368,47 @@ func (w *queryWriter) fromItem(f *catalog.FromTree) {
 	if f.Alias != "" {
 		w.str(" " + catalog.QuoteIdent(f.Alias))
 	}
-	if f.Kind == "DEFS" {
-		w.str("(" + strings.Join(f.Cols, ", ") + ")")
-		return
+	if len(f.Funcs) == 1 && !f.RowsFrom && f.Funcs[0].Defs != nil {
+		w.str("(" + strings.Join(f.Funcs[0].Defs, ", ") + ")")
 	}
 	w.names(f.Cols)
 }
 
+// functions writes the calls of a table function.
+func (w *queryWriter) functions(f *catalog.FromTree) {
+	switch {
+	case f.Unnest:
+		w.str("UNNEST(")
+	case f.RowsFrom:
+		w.str("ROWS FROM(")
+	}
+	for i := range f.Funcs {
+		if i > 0 {
+			w.str(", ")
+		}
+		c := &f.Funcs[i]
+		if f.Unnest {
+			w.expr(&c.Arg)
+			continue
+		}
+		w.expr(&c.Call)
+		if f.RowsFrom && c.Defs != nil {
+			w.str(" AS (" + strings.Join(c.Defs, ", ") + ")")
+		}
+	}
+	if f.Unnest || f.RowsFrom {
+		w.str(")")
+	}
+}
+
 func (w *queryWriter) join(f *catalog.FromTree) {
-	if !w.pretty {
+	paren := !w.pretty || f.Alias != ""
+	if paren {
 		w.str("(")
 	}
 	w.fromItem(f.L)
 	w.keyword(" "+f.Kind+" ", -indentStep, indentStep, indentJoin)
-	right := w.pretty && f.R.L != nil
+	right := w.pretty && f.R.L != nil && f.R.Alias == ""
 	if right {
 		w.str("(")
 	}
@@ -403,8 +435,12 @@ func (w *queryWriter) join(f *catalog.FromTree) {
 	case f.Kind != "CROSS JOIN":
 		w.str(" ON TRUE")
 	}
-	if !w.pretty {
+	if paren {
 		w.str(")")
+	}
+	if f.Alias != "" {
+		w.str(" " + catalog.QuoteIdent(f.Alias))
+		w.names(f.Cols)
 	}
 }
 
@@ -560,6 +596,10 @@ func (w *exprWriter) piece(parts []catalog.TreePart) {
 	for i := range parts {
 		p := &parts[i]
 		w.buf = append(w.buf, p.Lit...)
+		if p.Cast != "" {
+			r := &exprReader{env: w.query.env, toks: exprTokens(p.Cast)}
+			w.buf = append(w.buf, "::"+r.typeName()...)
+		}
 		if p.Expr != nil {
 			w.tree(p.Expr)
 			continue

@@ -49,6 +49,8 @@ type Env struct {
 	Exec func(q *plan.Query) (*executor.Run, error)
 	// Eval is the environment for expressions; a fresh one per call.
 	Eval func() *expr.Env
+	// QueryText lays a query out as text.
+	QueryText planner.QueryWriter
 	// Text is the whole statement's text, for expressions kept as written.
 	Text string
 	// Notice sends a notice to the client.
@@ -67,6 +69,11 @@ func Execute(e *Env, stmt ast.Stmt) (tag string, err error) {
 	before := e.Change.Snapshot()
 	e.Change.Notice = e.Notice
 	e.Change.Uses = func(t catalog.StoredText) []types.OID { return planner.TextUses(e.Planner(), t) }
+	e.Change.Retext = func(t catalog.StoredText, before, after *catalog.Snapshot) (string, error) {
+		c := *e.Planner()
+		c.Snap = before
+		return planner.Retext(&c, t, after, e.QueryText)
+	}
 	x := &exec{Env: e, before: before}
 	if tag, err = x.run(stmt); err != nil {
 		return "", err

@@ -23,7 +23,7 @@ func (x *exec) renameEnumValue(s *ast.AlterObject, u *catalog.UserType, old, lab
 	for _, r := range x.snap().Relations(x.db()) {
 		switch r := r.(type) {
 		case *catalog.View:
-			if strings.Contains(r.Query, was) || r.Materialized != nil && x.holdsType(r.Columns, u.OID) {
+			if r.Materialized != nil && x.holdsType(r.Columns, u.OID) {
 				return sqlerr.Unsupported(s.Pos(), "renaming a value of an enum type that view \"%s\" uses", r.Name)
 			}
 		case *catalog.Table:

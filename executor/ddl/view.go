@@ -45,17 +45,13 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 	if len(s.Cols) > len(cols) {
 		return "", sqlerr.New(sqlerr.SyntaxError, "CREATE VIEW specifies more column names than columns")
 	}
-	// a copy gets the schemas of all names: the session's path may change
-	text, err := x.Planner().Texts.ParseQuery(ast.Format(s.Query))
+	stored, err := planner.StoreQuery(x.Planner(), s.Query, slices.Clone(s.Cols), x.QueryText)
 	if err != nil {
 		return "", err
 	}
-	if err := planner.ExpandStars(x.Planner(), text); err != nil {
-		return "", err
-	}
-	planner.QualifyNames(x.Planner(), text)
-	spec := &catalog.ViewSpec{Schema: schema, Name: name, Replace: s.OrReplace, Materialized: s.Materialized, Temp: s.Temp, Query: ast.Format(text)}
-	if err := x.viewOptions(spec, s, text); err != nil {
+	spec := &catalog.ViewSpec{Schema: schema, Name: name, Replace: s.OrReplace, Materialized: s.Materialized, Temp: s.Temp,
+		Query: stored.Text, Deps: stored.Deps, ColDeps: stored.ColDeps}
+	if err := x.viewOptions(spec, s, s.Query); err != nil {
 		return "", err
 	}
 	seen := map[string]bool{}
@@ -73,12 +69,6 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 		}
 		spec.Columns = append(spec.Columns, catalog.Column{Name: n, Type: c.T})
 	}
-	for _, u := range q.Tables {
-		if !u.Member { // tables below one that the query names come and go
-			spec.Deps = append(spec.Deps, u.Table.OID)
-		}
-	}
-	spec.Deps = append(spec.Deps, planner.ViewsRead(x.Planner(), s.Query)...)
 	spec.Populated = s.Materialized && !s.WithNoData
 	v, err := x.Change.CreateView(spec)
 	if err != nil || !spec.Populated {

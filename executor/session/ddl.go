@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"kvsqld/catalog"
+	"kvsqld/catalog/pgcatalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/executor"
@@ -113,6 +114,10 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 			p := s.planContext(ch.Snapshot())
 			p.ParamTypes = typesOf(c.params)
 			return p
+		},
+		QueryText: func(t *catalog.QueryTree, names *catalog.Snapshot) string {
+			env := pgcatalog.Env{Snap: names, DB: s.db, SearchPath: []string{catalog.SchemaPgCatalog}}
+			return env.QueryText(t)
 		},
 		Exec: func(q *plan.Query) (*executor.Run, error) {
 			p := &plannedStmt{q: q, snap: ch.Snapshot()}

@@ -45,8 +45,8 @@ type (
 		Schema, Op string
 		L, R       Expr
 	}
-	// And is a conjunction of two or more: a AND b AND c is one; parentheses on
-	// the right keep theirs.
+	// And is a conjunction of two or more: a AND b AND c is one; those in
+	// parentheses are their own.
 	And struct {
 		Off
 		Args []Expr

@@ -175,10 +175,14 @@ func (p *printer) window(w *Window) {
 	}
 	if f := w.Frame; f != nil {
 		part()
-		p.put(f.Mode, " BETWEEN ")
-		p.bound(f.Start)
-		p.put(" AND ")
-		p.bound(f.End)
+		if p.put(f.Mode, " "); f.Between {
+			p.put("BETWEEN ")
+			p.bound(f.Start)
+			p.put(" AND ")
+			p.bound(f.End)
+		} else {
+			p.bound(f.Start)
+		}
 		if f.Exclude != "" {
 			p.put(" EXCLUDE ", f.Exclude)
 		}

@@ -101,6 +101,7 @@ type (
 	// Frame is a window frame.
 	Frame struct {
 		Mode       string // ROWS, RANGE, GROUPS
+		Between    bool   // both ends are written
 		Start, End Bound
 		Exclude    string // "", CURRENT ROW, GROUP, TIES
 	}

@@ -19,6 +19,13 @@ type DeparseOptions struct {
 	// Literal is the canonical text of a literal that only the catalog can read,
 	// such as the name of a relation.
 	Literal func(t types.T, text string) string
+	// Function names a user-defined function; nil for the name it has.
+	Function func(f *catalog.Function) (schema, name string)
+	// Constant is the text of a value that the catalog names anew, such as a label
+	// of an enum; false for others.
+	Constant func(t types.T, v types.Datum) (string, bool)
+	// Field is what a field of a row is called.
+	Field func(x Expr, idx int) string
 	// Other writes an expression in a way of its own, or returns false; sub is the
 	// text of a part.
 	Other func(e Expr, sub func(x Expr, implicit bool) string) (string, bool)
@@ -196,6 +203,9 @@ func (d *deparser) expr(e Expr, implicit bool) {
 		d.call("ROW", e.Elems)
 	case *FieldOf:
 		name := e.Name
+		if d.opt.Field != nil {
+			name = d.opt.Field(e.X, e.Idx)
+		}
 		if name == "" {
 			name = "f" + strconv.Itoa(e.Idx+1)
 		}
@@ -221,6 +231,12 @@ func quantifier(all bool) string {
 // cast writes a conversion of x to t, or x alone when the conversion is hidden.
 func (d *deparser) cast(x Expr, t types.T, form CastForm, implicit bool) {
 	if form != CastExplicit && !implicit {
+		if call, ok := x.(*Call); ok && call.Op != "" {
+			d.str("(") // so that the pretty form keeps the operator's
+			d.expr(x, false)
+			d.str(")")
+			return
+		}
 		d.expr(x, false)
 		return
 	}
@@ -244,7 +260,15 @@ func (d *deparser) constant(c *Const, label bool) {
 		}
 		return
 	}
-	text := string(types.AppendText(nil, c.Val, d.opt.Fmt))
+	text := ""
+	if d.opt.Constant != nil {
+		if s, ok := d.opt.Constant(c.T, c.Val); ok {
+			text = s
+		}
+	}
+	if text == "" {
+		text = string(types.AppendText(nil, c.Val, d.opt.Fmt))
+	}
 	switch {
 	case c.T.OID == types.OBool:
 		text, label = "false", false

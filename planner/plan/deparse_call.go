@@ -32,10 +32,27 @@ func (d *deparser) function(e *Call, implicit bool) {
 	args := e.Args[:len(e.Args)-e.Defaults]
 	any := e.Proc.Variadic == types.OAny
 	name := catalog.QuoteIdent(e.Proc.Name)
-	if e.Proc.SQL != nil {
-		name = catalog.QualifiedIdent(e.Proc.SQL.Schema, e.Proc.SQL.Name)
+	if f := e.Proc.SQL; f != nil {
+		schema, last := f.Schema, f.Name
+		if d.opt.Function != nil {
+			schema, last = d.opt.Function(f)
+		}
+		name = catalog.QualifiedIdent(schema, last)
 	}
 	d.str(name + "(")
+	if e.Written != nil {
+		for i, a := range e.Written {
+			if i > 0 {
+				d.str(", ")
+			}
+			if a.Name != "" {
+				d.str(catalog.QuoteIdent(a.Name) + " => ")
+			}
+			d.expr(e.Args[a.Idx], true)
+		}
+		d.str(")")
+		return
+	}
 	for i, x := range args {
 		if i > 0 {
 			d.str(", ")
@@ -118,6 +135,21 @@ func (d *deparser) syntax(e *Call) bool {
 	case "timezone":
 		arg("(", 1, " AT TIME ZONE ")
 		arg("", 0, ")")
+	case "overlaps":
+		arg("((", 0, "")
+		arg(", ", 1, ")")
+		arg(" OVERLAPS (", 2, "")
+		arg(", ", 3, "))")
+	case "is_normalized":
+		c, ok := e.Args[len(e.Args)-1].(*Const)
+		if !ok {
+			return false
+		}
+		arg("(", 0, " IS ")
+		if e.Defaults == 0 {
+			d.str(string(c.Val.B) + " ")
+		}
+		d.str("NORMALIZED)")
 	case "pg_collation_for":
 		arg("COLLATION FOR (", 0, ")")
 	case "normalize":

@@ -62,10 +62,16 @@ type (
 		Op          string // the operator's symbol when written as one
 		VariadicArr bool
 		Defaults    int       // how many of the last Args are the function's defaults
+		Written     []Arg     // the arguments as a call by name has them; nil for others
 		Cast        CastForm  // the call is a conversion of Args[0]
 		Syntax      string    // the grammar's own form: "extract", "CURRENT_DATE" …
 		Cols        []types.T // of the row or rows that a user-defined function returns
 		Defined     []OutCol  // columns that the query gives to the rows of a built-in function
+	}
+	// Arg is an argument of a call by name: Args[Idx], "" without a name.
+	Arg struct {
+		Name string
+		Idx  int
 	}
 	// CoerceIO converts through the text form. Literal: X is the text of an
 	// untyped literal whose reading needs the catalog.
@@ -215,6 +221,7 @@ type (
 		At
 		Elems []Expr
 		Names []string
+		Of    int // the range-table entry whose whole row it is, 0 for none
 		// Present is NULL where an outer join has no row and the value is NULL; nil:
 		// there always is one.
 		Present Expr

@@ -1,0 +1,212 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"kvsqld/catalog/types"
+)
+
+// Texts that the catalog keeps name things, and names change. A text is never
+// edited: it is bound over the catalog before the change and written anew with
+// the names after it (Change.Retext), as what it refers to is what it was bound
+// to. That is done for whatever a change renames, in the same step.
+
+// renames are the names that a change takes away.
+type renames struct {
+	relations map[types.OID]bool // with another name, or other names of columns
+	words     map[string]bool    // that occur in texts which name something that was renamed
+}
+
+// renamesIn compares objects with what they were.
+func (c *Change) renamesIn(put []Object) *renames {
+	r := &renames{relations: map[types.OID]bool{}, words: map[string]bool{}}
+	for _, o := range put {
+		old := c.snap.objs[o.ObjectOID()]
+		if old == nil || old == o {
+			continue
+		}
+		was, is := CommonOf(old), CommonOf(o)
+		moved := was.Name != is.Name || was.Schema != is.Schema
+		switch x := o.(type) {
+		case *Table, *View, *Sequence:
+			if r.columns(asRelation(old).RelColumns(), asRelation(o).RelColumns()) || moved {
+				r.relations[o.ObjectOID()] = true
+			}
+		case *UserType:
+			r.columns(old.(*UserType).Columns, x.Columns)
+			for i, l := range old.(*UserType).Labels {
+				if k := slices.IndexFunc(x.Labels, func(n EnumLabel) bool { return n.OID == l.OID }); k < 0 || x.Labels[k].Label != old.(*UserType).Labels[i].Label {
+					r.words[l.Label] = true
+				}
+			}
+		case *Function:
+		default:
+			moved = false
+		}
+		if moved {
+			r.words[was.Name] = true
+		}
+	}
+	return r
+}
+
+// columns compares the columns of a relation or type with what they were.
+func (r *renames) columns(old, now []Column) (changed bool) {
+	changed = len(old) != len(now)
+	for i := range min(len(old), len(now)) {
+		if old[i].Name != now[i].Name || old[i].Dropped != now[i].Dropped {
+			changed = true
+			if !now[i].Dropped {
+				r.words[old[i].Name] = true
+			}
+		}
+	}
+	return changed
+}
+
+// in reports whether a text may name something that was renamed.
+func (r *renames) in(text string) bool {
+	if text == "" {
+		return false
+	}
+	for w := range r.words {
+		if strings.Contains(text, w) || strings.ContainsAny(w, `'"`) {
+			return true
+		}
+	}
+	return false
+}
+
+// follow returns the objects of which texts name what put renames, with texts
+// that say the same over next.
+func (c *Change) follow(put []Object, del []types.OID, next *Snapshot) ([]Object, error) {
+	r := c.renamesIn(put)
+	if len(r.relations) == 0 && len(r.words) == 0 {
+		return nil, nil
+	}
+	var out []Object
+	for _, o := range c.snap.Objects() {
+		if CommonOf(o).DB != c.DB || slices.Contains(del, o.ObjectOID()) {
+			continue
+		}
+		now := o
+		if i := slices.IndexFunc(put, func(p Object) bool { return p.ObjectOID() == o.ObjectOID() }); i >= 0 {
+			now = put[i]
+		}
+		n, err := c.retextObject(o, now, r, next)
+		if err != nil {
+			return nil, err
+		}
+		if n != nil {
+			out = append(out, n)
+		}
+	}
+	return out, nil
+}
+
+// retextObject returns a copy of now with texts that follow renames, nil when
+// none changes. The texts are bound as those of old.
+func (c *Change) retextObject(old, now Object, r *renames, next *Snapshot) (Object, error) {
+	changed := false
+	var fail error
+	text := func(was, s *string, t StoredText) {
+		if fail != nil || *s == "" || *s != *was {
+			return
+		}
+		t.Text = *s
+		n, err := c.Retext(t, c.snap, next)
+		if err != nil {
+			fail = err
+		} else if n != *s {
+			*s, changed = n, true
+		}
+	}
+	var out Object
+	switch x := now.(type) {
+	case *View:
+		was := old.(*View)
+		n := *x
+		n.Columns = slices.Clone(x.Columns)
+		if r.in(x.Query) || slices.ContainsFunc(x.Deps, func(d types.OID) bool { return r.relations[d] }) {
+			text(&was.Query, &n.Query, StoredText{View: was})
+		}
+		for i := range min(len(was.Columns), len(n.Columns)) {
+			if r.in(n.Columns[i].Default) {
+				text(&was.Columns[i].Default, &n.Columns[i].Default, StoredText{})
+			}
+		}
+		if m := x.Materialized; m != nil && was.Materialized != nil {
+			n.Materialized = copyTable(m)
+			texts := copyTable(was.Materialized).texts()
+			for i, s := range n.Materialized.texts() {
+				if i < len(texts) && r.in(*s) {
+					text(texts[i], s, StoredText{Table: was.Materialized})
+				}
+			}
+		}
+		out = &n
+	case *Table:
+		was := old.(*Table)
+		n := copyTable(x)
+		texts := copyTable(was).texts()
+		for i, s := range n.texts() {
+			if i < len(texts) && r.in(*s) {
+				text(texts[i], s, StoredText{Table: was})
+			}
+		}
+		out = n
+	case *UserType:
+		was := old.(*UserType)
+		n := *x
+		n.Checks = slices.Clone(x.Checks)
+		for i := range n.Checks {
+			cp := *n.Checks[i]
+			n.Checks[i] = &cp
+			if i < len(was.Checks) && r.in(cp.Expr) {
+				text(&was.Checks[i].Expr, &cp.Expr, StoredText{Value: was.Base})
+			}
+		}
+		if r.in(n.Default) {
+			text(&was.Default, &n.Default, StoredText{})
+		}
+		out = &n
+	}
+	if !changed {
+		return nil, fail
+	}
+	return out, fail
+}
+
+// texts are the expressions of a table, which is a copy that may be changed: of
+// columns, checks, indexes and the partition key. Their order is that of the
+// table's lists.
+func (t *Table) texts() []*string {
+	var out []*string
+	for i := range t.Columns {
+		out = append(out, &t.Columns[i].Default)
+	}
+	for i, k := range t.Checks {
+		cp := *k
+		t.Checks[i] = &cp
+		out = append(out, &cp.Expr)
+	}
+	for i, ix := range t.Indexes {
+		cp := *ix
+		cp.Keys = slices.Clone(ix.Keys)
+		t.Indexes[i] = &cp
+		out = append(out, &cp.Where)
+		for k := range cp.Keys {
+			out = append(out, &cp.Keys[k].Expr)
+		}
+	}
+	if t.Key != nil {
+		cp := *t.Key
+		cp.Keys = slices.Clone(t.Key.Keys)
+		t.Key = &cp
+		for k := range cp.Keys {
+			out = append(out, &cp.Keys[k].Expr)
+		}
+	}
+	return out
+}

@@ -1,0 +1,290 @@
+package planner
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// expr writes a bound expression; implicit shows conversions at its top.
+func (w *treeWriter) expr(e plan.Expr, implicit bool) catalog.TreeExpr {
+	in := *w
+	in.pieces = nil
+	opt := in.deparseOptions()
+	opt.Other = in.other
+	out := catalog.TreeExpr{}
+	switch x := e.(type) {
+	case *plan.Var:
+		out.Var = true
+		if out.Name = w.cols[[2]int{x.Rel, x.Col}]; out.Name == "" {
+			out.Name = x.Name
+		}
+	case *aggRef:
+		out.Call = true
+	case *plan.Call:
+		out.Call = x.Op == ""
+	case *plan.Const:
+		out.Simple = true
+	}
+	if m, ok := w.rec.merged[e]; ok {
+		out.Var, out.Name = true, m.name
+	}
+	out.Simple = out.Simple || out.Var
+	out.Text = plan.DeparseTop(e, implicit, opt)
+	out.Pieces = in.pieces
+	return out
+}
+
+// deparseOptions spell an expression with the names of the writer's snapshot.
+func (w *treeWriter) deparseOptions() plan.DeparseOptions {
+	opt := deparseOptions(w.Context)
+	opt.TypeName = w.typeText
+	opt.Literal = func(t types.T, text string) string {
+		if label, ok := w.labelOf(t, text); ok {
+			return label
+		}
+		full, oid := w.qualifyLiteral(t, text)
+		if r := w.names.RelationByOID(w.DB, oid); r != nil && oid != 0 {
+			schema, name := r.RelName()
+			return catalog.QualifiedIdent(schema, name)
+		}
+		return full
+	}
+	opt.Function = func(f *catalog.Function) (string, string) {
+		if now, ok := w.names.Object(f.OID).(*catalog.Function); ok {
+			return now.Schema, now.Name
+		}
+		return f.Schema, f.Name
+	}
+	opt.Constant = func(t types.T, v types.Datum) (string, bool) {
+		return w.labelOf(t, string(types.AppendText(nil, v, types.DefaultFmt)))
+	}
+	opt.Field = func(x plan.Expr, idx int) string {
+		b := &binder{planner: w.planner}
+		if u := w.names.TypeByOID(x.Type().OID); u != nil && idx < len(u.Columns) {
+			return u.Columns[idx].Name
+		}
+		if in := w.names.TypeInfo(x.Type().OID); in != nil && in.RelID != 0 {
+			if r := w.names.RelationByOID(w.DB, in.RelID); r != nil {
+				for _, c := range r.RelColumns() {
+					if c.Dropped {
+						continue
+					}
+					if idx--; idx < 0 {
+						return c.Name
+					}
+				}
+			}
+		}
+		if cols := b.recordCols(x); idx < len(cols) {
+			return cols[idx].Name
+		}
+		return "f" + strconv.Itoa(idx+1)
+	}
+	return opt
+}
+
+// labelOf is what a label of an enum is called in the writer's snapshot.
+func (w *treeWriter) labelOf(t types.T, label string) (string, bool) {
+	old, now := w.Snap.TypeByOID(t.OID), w.names.TypeByOID(t.OID)
+	if old == now || old == nil || now == nil || old.Kind != 'e' {
+		return "", false
+	}
+	for _, l := range old.Labels {
+		if l.Label != label {
+			continue
+		}
+		for _, n := range now.Labels {
+			if n.OID == l.OID {
+				return n.Label, true
+			}
+		}
+	}
+	return "", false
+}
+
+// other writes what plan.Deparse does not know, or not under the names here.
+func (w *treeWriter) other(e plan.Expr, sub func(plan.Expr, bool) string) (string, bool) {
+	if m, ok := w.rec.merged[e]; ok {
+		return catalog.QuoteIdent(m.name), true
+	}
+	switch x := e.(type) {
+	case *plan.Var:
+		ref, known := w.refs[x.Rel]
+		if !known {
+			giveUp("this column")
+		}
+		name := w.cols[[2]int{x.Rel, x.Col}]
+		if name == "" {
+			name = x.Name
+		}
+		return catalog.QuoteIdent(ref) + "." + catalog.QuoteIdent(name), true
+	case *plan.RowCtor:
+		if x.Of != 0 {
+			return w.piece(catalog.TreePart{Lit: catalog.QuoteIdent(w.refs[x.Of]) + ".*"}), true
+		}
+		return "", false
+	case *aggRef:
+		return w.aggregate(x), true
+	case *subquery:
+		return w.subquery(x), true
+	case *shown:
+		if x.form == formRowQuery {
+			n := len(x.args) - 1
+			return w.compared(x.args[:n], x.word, x.args[n].(*subquery).q), true
+		}
+		return x.text(sub), true
+	case *plan.Call, *plan.Const, *plan.Param, *plan.And, *plan.Or, *plan.Not, *plan.Is, *plan.Case, *plan.CaseVal, *plan.Coalesce, *plan.NullIf,
+		*plan.MinMax, *plan.IsDistinct, *plan.InList, *plan.AnyArray, *plan.ArrayCtor, *plan.Subscript, *plan.CoerceIO, *plan.Relabel,
+		*plan.CoerceMod, *plan.CoerceDomain, *plan.CoerceArray, *plan.FieldOf:
+		return "", false
+	}
+	if g, ok := e.(*groupingRef); ok {
+		var l []string
+		for _, a := range g.args {
+			l = append(l, sub(a, true))
+		}
+		return "GROUPING(" + strings.Join(l, ", ") + ")", true
+	}
+	giveUp(fmt.Sprintf("a %T", e))
+	return "", false
+}
+
+// text writes the forms that need no query.
+func (x *shown) text(sub func(plan.Expr, bool) string) string {
+	list := func(l []plan.Expr) string {
+		var out []string
+		for _, a := range l {
+			out = append(out, sub(a, true))
+		}
+		return strings.Join(out, ", ")
+	}
+	if x.form == formRows {
+		n := len(x.args) / 2
+		return "(ROW(" + list(x.args[:n]) + ") " + x.word + " ROW(" + list(x.args[n:]) + "))"
+	}
+	return "(" + sub(x.args[0], true) + x.word + ")"
+}
+
+// piece keeps parts and returns what stands for them in the text.
+func (w *treeWriter) piece(parts ...catalog.TreePart) string {
+	w.pieces = append(w.pieces, parts)
+	return catalog.PieceMark + strconv.Itoa(len(w.pieces)-1) + catalog.PieceMark
+}
+
+func lit(s string) catalog.TreePart { return catalog.TreePart{Lit: s} }
+
+func (w *treeWriter) exprPart(e plan.Expr, implicit bool) catalog.TreePart {
+	t := w.expr(e, implicit)
+	return catalog.TreePart{Expr: &t}
+}
+
+func (w *treeWriter) aggregate(a *aggRef) string {
+	ag := &a.agg
+	name := catalog.QuoteIdent(ag.Proc.Name)
+	parts := []catalog.TreePart{lit(name + "(")}
+	add := func(p ...catalog.TreePart) { parts = append(parts, p...) }
+	call := a.call
+	args := ag.Args
+	order := func() {
+		for i, k := range ag.OrderBy {
+			if i > 0 {
+				add(lit(", "))
+			}
+			t := catalog.SortTree{X: w.expr(k.X, true), Desc: k.Desc, NullsFirst: k.NullsFirst}
+			add(catalog.TreePart{Sort: &t})
+		}
+	}
+	if ag.Distinct {
+		add(lit("DISTINCT "))
+	}
+	if ag.Direct > 0 || call.WithinGrp {
+		args = args[:ag.Direct]
+	}
+	if ag.Star {
+		add(lit("*"))
+	}
+	for i, x := range args {
+		if i > 0 {
+			add(lit(", "))
+		}
+		if call.Variadic && i == len(args)-1 {
+			add(lit("VARIADIC "))
+		}
+		add(w.exprPart(x, true))
+	}
+	switch {
+	case call.WithinGrp:
+		add(lit(") WITHIN GROUP (ORDER BY "))
+		order()
+	case len(ag.OrderBy) > 0:
+		add(lit(" ORDER BY "))
+		order()
+	}
+	add(lit(")"))
+	if ag.Filter != nil {
+		add(lit(" FILTER (WHERE "), w.exprPart(ag.Filter, false), lit(")"))
+	}
+	if call.Over != nil {
+		over := w.window(call.Over)
+		add(lit(" OVER "), catalog.TreePart{Window: &over})
+	}
+	return w.piece(parts...)
+}
+
+func (w *treeWriter) subquery(x *subquery) string {
+	negated := func(s string) string {
+		if x.not {
+			return "(NOT " + s + ")"
+		}
+		return s
+	}
+	switch x.kind {
+	case plan.SubExists:
+		return negated(w.piece(lit("(EXISTS ("), w.queryPart(x.q), lit("))")))
+	case plan.SubScalar, plan.SubRow:
+		return w.piece(lit("("), w.queryPart(x.q), lit(")"))
+	case plan.SubArray:
+		return w.piece(lit("ARRAY("), w.queryPart(x.q), lit(")"))
+	case plan.SubAny:
+		op := x.op + " ANY"
+		if x.op == "=" {
+			op = "IN"
+		}
+		return negated(w.compared(x.x, op, x.q))
+	case plan.SubAll:
+		return negated(w.compared(x.x, x.op+" ALL", x.q))
+	}
+	giveUp("this kind of subquery")
+	return ""
+}
+
+// compared writes (x op (query)), with x a list when it has several expressions.
+func (w *treeWriter) compared(xs []plan.Expr, op string, q *query) string {
+	parts := []catalog.TreePart{lit("(")}
+	if len(xs) > 1 {
+		parts = append(parts, lit("("))
+	}
+	for i, x := range xs {
+		if i > 0 {
+			parts = append(parts, lit(", "))
+		}
+		parts = append(parts, w.exprPart(x, true))
+	}
+	if len(xs) > 1 {
+		parts = append(parts, lit(")"))
+	}
+	return w.piece(append(parts, lit(" "+op+" ("), w.queryPart(q), lit("))"))...)
+}
+
+func (w *treeWriter) queryPart(q *query) catalog.TreePart {
+	s := w.rec.queries[q]
+	if s == nil {
+		giveUp("this subquery")
+	}
+	return catalog.TreePart{Query: w.query(q, s, nil, false)}
+}

@@ -1,0 +1,108 @@
+package planner
+
+import (
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+// recorder keeps what the binder found out about the clauses of a query, from
+// which the query's text is made anew: PostgreSQL prints the analysed query.
+type recorder struct {
+	selects map[*ast.Select]*selectNote
+	queries map[*query]*ast.Select
+	bound   map[*ast.Select]*query
+	froms   map[ast.FromItem]*rel
+	rels    map[int]*rel // the entries of froms and joins by number
+	on      map[*ast.Join][]plan.Expr
+	using   map[*ast.Join][]string
+	merges  map[*ast.Join][]mergedCol
+	joins   map[*ast.Join]*rel      // joins with an alias, as entries
+	under   map[[2]int]plan.Expr    // what the columns of joins with an alias are
+	exprs   map[ast.Expr]plan.Expr  // GROUP BY, LIMIT, windows, functions in FROM
+	merged  map[plan.Expr]mergedCol // columns of USING that are no column of either side
+	read    map[[2]int]bool         // the columns that are read, by entry and number
+}
+
+// mergedCol is a column of USING: what it is on the left and on the right.
+type mergedCol struct {
+	join *ast.Join
+	name string
+	l, r plan.Expr
+}
+
+// selectNote is a SELECT core before grouping and windows change it.
+type selectNote struct {
+	block         *block
+	targets       []target
+	where, having []plan.Expr
+	sort          []sortKey
+	distinctOn    []int
+}
+
+func newRecorder() *recorder {
+	return &recorder{selects: map[*ast.Select]*selectNote{}, queries: map[*query]*ast.Select{}, bound: map[*ast.Select]*query{},
+		froms: map[ast.FromItem]*rel{}, rels: map[int]*rel{}, on: map[*ast.Join][]plan.Expr{}, using: map[*ast.Join][]string{},
+		merges: map[*ast.Join][]mergedCol{}, joins: map[*ast.Join]*rel{}, under: map[[2]int]plan.Expr{}, exprs: map[ast.Expr]plan.Expr{},
+		merged: map[plan.Expr]mergedCol{}, read: map[[2]int]bool{}}
+}
+
+// record remembers what an expression of a clause was bound to, and returns it.
+func (p *planner) record(x ast.Expr, e plan.Expr) plan.Expr {
+	if p.rec != nil && x != nil {
+		p.rec.exprs[x] = e
+	}
+	return e
+}
+
+// merge remembers a column of USING, whose value is x.
+func (rec *recorder) merge(j *ast.Join, name string, l, r, x plan.Expr) {
+	m := mergedCol{j, name, l, r}
+	rec.merges[j] = append(rec.merges[j], m)
+	if _, plain := x.(*plan.Var); !plain {
+		rec.merged[x] = m
+	}
+}
+
+// reads remembers which columns an expression refers to. A whole row is none of
+// its columns.
+func (rec *recorder) reads(x plan.Expr) {
+	plan.Visit(x, func(y plan.Expr) bool {
+		switch y := y.(type) {
+		case *plan.RowCtor:
+			return y.Of == 0
+		case *plan.Var:
+			if in := rec.under[[2]int{y.Rel, y.Col}]; in != nil {
+				rec.reads(in)
+			} else {
+				rec.read[[2]int{y.Rel, y.Col}] = true
+			}
+		}
+		return true
+	})
+}
+
+// shown is an expression that is written otherwise than as what it was bound to.
+// It is only in queries that are bound for their text.
+type shown struct {
+	plan.At
+	form string
+	word string // the operator, or what stands behind
+	args []plan.Expr
+}
+
+// The forms of expressions that are only shown.
+const (
+	formTest     = "test"      // (x word)
+	formRows     = "rows"      // (ROW(args of the first half) word ROW(the others))
+	formRowQuery = "row query" // ((args) word (query)): the query is the last of args
+)
+
+// MapChildren maps the arguments.
+func (s *shown) MapChildren(f func(plan.Expr) plan.Expr) plan.Expr {
+	c := *s
+	c.args = make([]plan.Expr, len(s.args))
+	for i, x := range s.args {
+		c.args[i] = f(x)
+	}
+	return &c
+}

@@ -1,0 +1,180 @@
+package planner
+
+import (
+	"strconv"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+// valuesName is what the rows of VALUES are called inside their query.
+const valuesName = "*VALUES*"
+
+// values takes VALUES apart. Where its columns have got other names, it stands in
+// FROM of a SELECT that names them.
+func (w *treeWriter) values(q *query, out *catalog.QueryTree, cols []string) {
+	var rows [][]catalog.TreeExpr
+	for _, row := range q.block.values {
+		var l []catalog.TreeExpr
+		for _, x := range row {
+			l = append(l, w.expr(x, false))
+		}
+		rows = append(rows, l)
+	}
+	for _, k := range q.sort {
+		out.OrderBy = append(out.OrderBy, catalog.SortTree{X: w.valuesSort(q, k.target), Desc: k.desc, NullsFirst: k.nullsFirst})
+	}
+	renamed := false
+	for i, c := range cols {
+		renamed = renamed || i < len(q.cols) && c != valuesColumn(i)
+	}
+	if !renamed {
+		out.Values = rows
+		return
+	}
+	from := catalog.FromTree{Query: &catalog.QueryTree{Values: rows}, Alias: valuesName}
+	for i := range rows[0] {
+		t := catalog.TreeTarget{X: valuesVar(i), Name: cols[i]}
+		if t.Name == t.X.Name {
+			t.Name = ""
+		}
+		out.Targets = append(out.Targets, t)
+	}
+	out.From = []catalog.FromTree{from}
+}
+
+func valuesColumn(i int) string { return "column" + strconv.Itoa(i+1) }
+
+// valuesVar is a column of VALUES.
+func valuesVar(i int) catalog.TreeExpr {
+	name := valuesColumn(i)
+	return catalog.TreeExpr{Text: catalog.QuoteIdent(valuesName) + "." + name, Var: true, Simple: true, Name: name}
+}
+
+func (w *treeWriter) valuesSort(q *query, target int) catalog.TreeExpr {
+	if target < q.block.ncols {
+		return valuesVar(target)
+	}
+	rel := q.block.from[0].rel
+	w.refs[rel.id], w.rec.rels[rel.id] = valuesName, rel
+	return w.expr(q.block.targets[target].x, true)
+}
+
+// core takes a SELECT core apart.
+func (w *treeWriter) core(s *ast.Select, q *query, out *catalog.QueryTree, cols []string, visible bool) {
+	n := w.rec.selects[s]
+	if n == nil {
+		giveUp("this subquery")
+	}
+	for _, f := range s.From {
+		out.From = append(out.From, w.from(f))
+	}
+	final := func(i int) plan.Expr {
+		x := n.targets[i].x
+		if x.Type().OID == types.OUnknown && q.block != nil && i < len(q.block.targets) {
+			return q.block.targets[i].x // a literal that has got its type
+		}
+		return x
+	}
+	for i := range n.block.ncols {
+		t := catalog.TreeTarget{X: w.expr(final(i), true), Name: n.targets[i].name}
+		if r, ok := final(i).(*plan.RowCtor); ok && r.Of != 0 {
+			last := t.X.Pieces[len(t.X.Pieces)-1]
+			last[0].Cast = w.typeText(r.T)
+		}
+		if i < len(cols) {
+			t.Name = cols[i]
+		}
+		if !visible && !t.X.Var && t.Name == "?column?" || t.X.Var && t.X.Name == t.Name {
+			t.Name = ""
+		}
+		out.Targets = append(out.Targets, t)
+	}
+	out.Distinct = s.Distinct && len(s.DistinctOn) == 0
+	for _, i := range n.distinctOn {
+		out.On = append(out.On, w.expr(final(i), true))
+	}
+	out.Where, out.Having = w.cond(n.where), w.cond(n.having)
+	out.GroupDis = s.GroupDist
+	for i := range s.GroupBy {
+		out.Group = append(out.Group, w.group(&s.GroupBy[i]))
+	}
+	for i := range s.Windows {
+		d := w.window(&s.Windows[i])
+		d.Def = true
+		out.Windows = append(out.Windows, d)
+	}
+	for _, k := range n.sort {
+		out.OrderBy = append(out.OrderBy, catalog.SortTree{X: w.expr(final(k.target), true), Desc: k.desc, NullsFirst: k.nullsFirst})
+	}
+}
+
+func (w *treeWriter) cond(list []plan.Expr) *catalog.TreeExpr {
+	x := conjunction(list)
+	if x == nil {
+		return nil
+	}
+	t := w.expr(x, false)
+	return &t
+}
+
+func (w *treeWriter) noted(x ast.Expr) plan.Expr {
+	e := w.rec.exprs[x]
+	if e == nil {
+		giveUp("this clause")
+	}
+	return e
+}
+
+func (w *treeWriter) group(g *ast.GroupItem) catalog.GroupTree {
+	element := func(x ast.Expr) catalog.GroupTree {
+		if r, ok := x.(*ast.Row); ok {
+			l := catalog.GroupTree{Kind: "LIST"}
+			for _, e := range r.Elems {
+				l.Sets = append(l.Sets, catalog.GroupTree{X: w.expr(w.noted(e), true)})
+			}
+			return l
+		}
+		return catalog.GroupTree{X: w.expr(w.noted(x), true)}
+	}
+	if g.Kind == "" {
+		return element(g.Exprs[0])
+	}
+	out := catalog.GroupTree{Kind: g.Kind}
+	for _, x := range g.Exprs {
+		out.Sets = append(out.Sets, element(x))
+	}
+	for i := range g.Sets {
+		out.Sets = append(out.Sets, w.group(&g.Sets[i]))
+	}
+	return out
+}
+
+func (w *treeWriter) window(x *ast.Window) catalog.WindowTree {
+	out := catalog.WindowTree{Name: x.Name, Base: x.Base}
+	for _, e := range x.PartitionBy {
+		out.Partition = append(out.Partition, w.expr(w.noted(e), true))
+	}
+	for _, o := range x.OrderBy {
+		k := catalog.SortTree{X: w.expr(w.noted(o.X), true), Desc: o.Desc || o.Using == ">"}
+		if k.NullsFirst = k.Desc; o.NullsFirst != nil {
+			k.NullsFirst = *o.NullsFirst
+		}
+		out.Order = append(out.Order, k)
+	}
+	if f := x.Frame; f != nil {
+		bound := func(b ast.Bound) catalog.WindowBound {
+			out := catalog.WindowBound{Kind: b.Kind}
+			if b.X != nil {
+				t := w.expr(w.noted(b.X), false)
+				out.X = &t
+			}
+			return out
+		}
+		out.Frame, out.Between, out.Exclude = f.Mode, f.Between, f.Exclude
+		out.Start, out.End = bound(f.Start), bound(f.End)
+	}
+	return out
+}

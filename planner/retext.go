@@ -1,0 +1,162 @@
+package planner
+
+import (
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+// QueryWriter lays a query's tree out as text, with the names of a snapshot.
+type QueryWriter func(t *catalog.QueryTree, names *catalog.Snapshot) string
+
+// StoredQuery is a query that the catalog keeps: its text, which means the same
+// whatever the search path and whatever columns its tables get, and what it reads.
+type StoredQuery struct {
+	Text    string
+	Deps    []types.OID      // relations
+	ColDeps []catalog.ColRef // their columns; Col -1: of the relation none
+	Temp    bool             // one of them is temporary
+}
+
+// StoreQuery binds the query of a view whose first columns are called cols.
+func StoreQuery(c *Context, s *ast.Select, cols []string, write QueryWriter) (out *StoredQuery, err error) {
+	p := textPlanner(c)
+	defer p.recover(&err)
+	q := p.bindForText(s)
+	for i := len(cols); i < len(q.cols); i++ {
+		cols = append(cols, q.cols[i].Name)
+	}
+	out = &StoredQuery{}
+	if out.Text, err = storedText(p, newTreeWriter(p, c.Snap).query(q, s, cols, true), c.Snap, write); err != nil {
+		return nil, err
+	}
+	for _, r := range p.rec.rels {
+		rel := r.relation()
+		if rel == nil {
+			continue
+		}
+		oid := rel.ObjectOID()
+		if schema, _ := rel.RelName(); catalog.IsTempSchema(schema) {
+			out.Temp = true
+		}
+		if oid < types.FirstUserOID {
+			continue
+		}
+		if !slices.Contains(out.Deps, oid) {
+			out.Deps = append(out.Deps, oid)
+		}
+		for i := range rel.RelColumns() {
+			if ref := (catalog.ColRef{Rel: oid, Col: i}); p.rec.read[[2]int{r.id, i}] && !slices.Contains(out.ColDeps, ref) {
+				out.ColDeps = append(out.ColDeps, ref)
+			}
+		}
+	}
+	slices.Sort(out.Deps)
+	for _, d := range out.Deps {
+		if !slices.ContainsFunc(out.ColDeps, func(r catalog.ColRef) bool { return r.Rel == d }) {
+			out.ColDeps = append(out.ColDeps, catalog.ColRef{Rel: d, Col: -1})
+		}
+	}
+	slices.SortFunc(out.ColDeps, func(a, b catalog.ColRef) int {
+		if a.Rel != b.Rel {
+			return int(int64(a.Rel) - int64(b.Rel))
+		}
+		return a.Col - b.Col
+	})
+	return out, nil
+}
+
+// storedText is a tree's text in the spelling of stored queries: one line.
+func storedText(p *planner, t *catalog.QueryTree, names *catalog.Snapshot, write QueryWriter) (string, error) {
+	s, err := p.Texts.ParseQuery(write(t, names))
+	if err != nil {
+		return "", err
+	}
+	return ast.Format(s), nil
+}
+
+// Retext writes a stored text, which is bound over c's snapshot, with the names
+// of a later one. A text that does not bind stays: it was broken before.
+func Retext(c *Context, t catalog.StoredText, after *catalog.Snapshot, write QueryWriter) (string, error) {
+	p := textPlanner(c)
+	p.inView, p.stored = 1, true
+	p.SearchPath = []string{catalog.SchemaPgCatalog}
+	if t.View != nil {
+		s, err := p.Texts.ParseQuery(t.Text)
+		if err != nil {
+			return t.Text, nil
+		}
+		q, err := p.tryBind(s)
+		if err != nil {
+			return t.Text, nil
+		}
+		return p.retextView(t.View, q, s, after, write)
+	}
+	return p.retextExpr(t, after)
+}
+
+func (p *planner) tryBind(s *ast.Select) (q *query, err error) {
+	defer p.recover(&err)
+	return p.bindForText(s), nil
+}
+
+func (p *planner) retextView(v *catalog.View, q *query, s *ast.Select, after *catalog.Snapshot, write QueryWriter) (text string, err error) {
+	defer p.recover(&err)
+	return storedText(p, newTreeWriter(p, after).query(q, s, columnNamesOf(after, v), true), after, write)
+}
+
+// columnNamesOf are the names of a view's columns in a snapshot.
+func columnNamesOf(names *catalog.Snapshot, v *catalog.View) []string {
+	if now, ok := names.Object(v.OID).(*catalog.View); ok {
+		v = now
+	}
+	var out []string
+	for i := range v.Columns {
+		out = append(out, v.Columns[i].Name)
+	}
+	return out
+}
+
+// retextExpr is Retext of an expression.
+func (p *planner) retextExpr(t catalog.StoredText, after *catalog.Snapshot) (text string, err error) {
+	x, err := p.Texts.ParseExpr(t.Text)
+	if err != nil {
+		return t.Text, nil
+	}
+	p.rec = newRecorder()
+	bind := func() (e plan.Expr, r *rel, err error) {
+		defer p.recover(&err)
+		b := &binder{planner: p, scope: &scope{}, what: "expressions", noAgg: true, noWin: true}
+		table := t.Table
+		if t.Value.OID != 0 {
+			table = valueTable(p.Snap.BaseType(t.Value))
+		}
+		if table != nil {
+			r = p.tableRel(table, table.Name)
+			b.scope.items = []*nsItem{p.relNames(r, nil, -1)}
+		}
+		return p.known(b.expr(x)), r, nil
+	}
+	e, r, err := bind()
+	if err != nil {
+		return t.Text, nil
+	}
+	defer p.recover(&err)
+	opt := newTreeWriter(p, after).deparseOptions()
+	opt.Other = storedForms(func(v *plan.Var) string {
+		switch {
+		case t.Table == nil:
+			return "VALUE"
+		case v.Col >= 0:
+			if now := after.RelationByOID(p.DB, t.Table.OID); now != nil {
+				return catalog.QuoteIdent(now.RelColumns()[v.Col].Name)
+			}
+			return catalog.QuoteIdent(r.cols[v.Col].Name)
+		}
+		return catalog.QuoteIdent(v.Name)
+	})
+	return plan.Deparse(e, opt), nil
+}
