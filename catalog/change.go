@@ -29,6 +29,10 @@ type Change struct {
 	// that it names; nil when texts need not be looked into.
 	Uses func(text StoredText) []types.OID
 
+	// BodyReads lists the columns of a relation that a function's body names; nil
+	// when bodies need not be looked into.
+	BodyReads func(f *Function, rel types.OID) []int
+
 	alloc Allocator
 	base  *Snapshot // what the change stands on
 	snap  *Snapshot

@@ -62,6 +62,8 @@ func (c *Change) dependents(n node) []dependent {
 		c.viewsReading(n, add)
 		if n.sub == 0 {
 			c.textsUsing(n.oid, c.nameOf(n.oid), add)
+		} else {
+			c.bodiesReading(n, add)
 		}
 	case nodeIndex:
 		for _, ref := range c.snap.Referencing(c.DB, n.table) {
@@ -93,6 +95,7 @@ func (c *Change) dependents(n node) []dependent {
 			for _, u := range t.Uniques {
 				if u.OID == n.oid {
 					add(true, node{kind: nodeIndex, oid: u.Index, table: t.OID})
+					c.viewsGrouping(t, u, add)
 				}
 			}
 		}
@@ -105,6 +108,9 @@ func (c *Change) dependents(n node) []dependent {
 		c.schemaContents(n.oid, add)
 	}
 	slices.SortStableFunc(out, func(a, b dependent) int {
+		if a.oid == b.oid && n.kind != nodeRelation && n.kind != nodeType {
+			return cmp.Compare(b.sub, a.sub) // expressions of columns, by their own age
+		}
 		return cmp.Or(cmp.Compare(b.oid, a.oid), cmp.Compare(a.sub, b.sub))
 	})
 	return out
@@ -186,6 +192,19 @@ func (c *Change) viewsReading(n node, add func(bool, node)) {
 			continue
 		}
 		add(false, node{kind: nodeRelation, oid: v.OID})
+	}
+}
+
+// viewsGrouping adds the views that are only right as a primary key determines
+// the other columns: they are grouped by it and show these.
+func (c *Change) viewsGrouping(t *Table, u *Unique, add func(bool, node)) {
+	if !u.Primary || c.Uses == nil {
+		return
+	}
+	for _, v := range objectsOf(c.snap, func(v *View) bool { return v.DB == c.DB && slices.Contains(v.Deps, t.OID) }) {
+		if slices.Contains(c.Uses(StoredText{Text: v.Query, View: v}), u.OID) {
+			add(false, node{kind: nodeRelation, oid: v.OID})
+		}
 	}
 }
 

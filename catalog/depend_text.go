@@ -151,3 +151,17 @@ func (c *Change) tableTextsUsing(t *Table, uses func(StoredText) bool, add func(
 		}
 	}
 }
+
+// bodiesReading adds the functions of which the bound bodies name a column.
+func (c *Change) bodiesReading(n node, add func(bool, node)) {
+	r := asRelation(c.snap.objs[n.oid])
+	if c.BodyReads == nil || r == nil || n.sub > len(r.RelColumns()) {
+		return
+	}
+	name := r.RelColumns()[n.sub-1].Name
+	for _, f := range c.snap.AllFunctions(c.DB) {
+		if f.Standard && strings.Contains(f.Body, name) && slices.Contains(c.BodyReads(f, n.oid), n.sub-1) {
+			add(false, node{kind: nodeFunction, oid: f.OID})
+		}
+	}
+}

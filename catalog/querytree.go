@@ -27,6 +27,12 @@ type QueryTree struct {
 	Locking  []LockTree
 }
 
+// BodyTree is the body of a function: what it returns, or its queries.
+type BodyTree struct {
+	Return  *TreeExpr
+	Queries []*QueryTree
+}
+
 // WithTree is a query of WITH.
 type WithTree struct {
 	Name         string
@@ -69,8 +75,11 @@ const PieceMark = "\x01"
 // TreePart is a part of a piece: text as it is with a cast behind it, an
 // expression, or a query.
 type TreePart struct {
-	Lit    string
-	Cast   string // a type, as stored expressions spell it
+	Lit  string
+	Cast string // a type, as stored expressions spell it
+	// Function is the name of a user-defined one, with its schema
+	Schema, Function string
+
 	Expr   *TreeExpr
 	Query  *QueryTree
 	Sort   *SortTree

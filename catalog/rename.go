@@ -162,7 +162,6 @@ func (c *Change) SetSchema(oid types.OID, schema string) error {
 					return sqlerr.New(sqlerr.DuplicateFunction, "%s %s already exists in schema \"%s\"", routineKind(f), c.functionText(f), schema)
 				}
 			}
-			put = append(put, c.moveFunction(f, schema, f.Name)...)
 		}
 		return c.put(put...)
 	}
@@ -200,23 +199,7 @@ func (c *Change) RenameFunction(oid types.OID, new string) error {
 				strings.Replace(c.functionText(f), QuoteIdent(f.Name), QuoteIdent(new), 1), f.Schema)
 		}
 	}
-	put := []Object{withCommon(f, func(co *Common) { co.Name = new })}
-	return c.put(append(put, c.moveFunction(f, f.Schema, new)...)...)
-}
-
-// moveFunction rewrites the bodies that call a function, which gets another name
-// or schema.
-func (c *Change) moveFunction(f *Function, schema, name string) []Object {
-	rewrite := func(s string) string { return renameFunctionText(s, f.Schema, f.Name, schema, name) }
-	var put []Object
-	for _, o := range c.snap.AllFunctions(c.DB) {
-		if b := rewrite(o.Body); o.Standard && o.OID != f.OID && b != o.Body {
-			n := *o
-			n.Body = b
-			put = append(put, &n)
-		}
-	}
-	return put
+	return c.put(withCommon(f, func(co *Common) { co.Name = new }))
 }
 
 // RenameSchema renames a schema and moves everything in it along.

@@ -171,6 +171,19 @@ func (c *Change) retextObject(old, now Object, r *renames, next *Snapshot) (Obje
 			text(&was.Default, &n.Default, StoredText{})
 		}
 		out = &n
+	case *Function:
+		was := old.(*Function)
+		n := *x
+		if x.Standard && r.in(x.Body) {
+			text(&was.Body, &n.Body, StoredText{Function: was})
+		}
+		n.Defaults = slices.Clone(x.Defaults)
+		for i := range min(len(n.Defaults), len(was.Defaults)) {
+			if r.in(n.Defaults[i]) {
+				text(&was.Defaults[i], &n.Defaults[i], StoredText{})
+			}
+		}
+		out = &n
 	}
 	if !changed {
 		return nil, fail

@@ -95,3 +95,9 @@ func (c *Change) EditView(oid types.OID, edit func(v *View) error) error {
 	}
 	return c.put(&v)
 }
+
+// EditMaterialized changes a copy of the table that a materialized view's rows
+// are in.
+func (c *Change) EditMaterialized(oid types.OID, edit func(m *Table)) error {
+	return c.editStorage(oid, edit)
+}

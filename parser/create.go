@@ -33,11 +33,15 @@ func (p *parser) create() ast.Stmt {
 	case k == kwTable && !replace:
 		return p.createTable(off, temp, unlogged)
 	case k == kwView, k == kwRecursive && p.peek(1).Key == kwView:
-		return p.createView(off, replace, temp)
+		v := p.createView(off, replace, temp)
+		v.Unlogged = unlogged
+		return v
 	case k == kwSequence && !replace:
 		return p.createSequence(off, temp)
 	case unlogged && k == kwMaterialized:
-		p.unsupported(off, "CREATE UNLOGGED MATERIALIZED VIEW")
+		v := p.createMatView(off)
+		v.Unlogged = true
+		return v
 	case temp || unlogged:
 		p.syntaxErr()
 	case k == kwFunction || k == kwProcedure:
@@ -120,7 +124,7 @@ func (p *parser) restUnsupported(off ast.Off, what string) ast.Stmt {
 	return &ast.Unsupported{Off: off, What: what, Text: p.text(off, p.lastEnd())}
 }
 
-func (p *parser) createView(off ast.Off, replace, temp bool) ast.Stmt {
+func (p *parser) createView(off ast.Off, replace, temp bool) *ast.CreateView {
 	v := &ast.CreateView{Off: off, OrReplace: replace, Temp: temp}
 	v.Recursive = p.acceptKw(kwRecursive)
 	p.expectKw(kwView)
@@ -134,7 +138,7 @@ func (p *parser) createView(off ast.Off, replace, temp bool) ast.Stmt {
 	}
 	p.expectKw(kwAs)
 	p.viewQuery(v)
-	if p.acceptKw(kwWith) {
+	if v.CheckOff = p.off(); p.acceptKw(kwWith) {
 		v.CheckOption = "CASCADED"
 		if p.acceptKw(kwLocal) {
 			v.CheckOption = "LOCAL"
@@ -152,20 +156,24 @@ func (p *parser) viewQuery(v *ast.CreateView) {
 	v.Text = p.text(start, p.lastEnd())
 }
 
-func (p *parser) createMatView(off ast.Off) ast.Stmt {
+func (p *parser) createMatView(off ast.Off) *ast.CreateView {
 	v := &ast.CreateView{Off: off, Materialized: true}
 	p.expectKws(kwMaterialized, kwView)
 	v.IfNotExists = p.acceptKws(kwIf, kwNot, kwExists)
 	v.Name = p.qualifiedName()
 	v.Cols = p.optParenNames()
-	if p.isKw(kwUsing) {
-		p.unsupported(p.off(), "USING of CREATE MATERIALIZED VIEW")
+	if off := p.off(); p.acceptKw(kwUsing) {
+		if p.colID() != "heap" {
+			p.unsupported(off, "USING of CREATE MATERIALIZED VIEW")
+		}
 	}
 	if p.acceptKw(kwWith) {
 		v.With = p.relOptions()
 	}
-	if p.isKw(kwTablespace) {
-		p.unsupported(p.off(), "TABLESPACE of CREATE MATERIALIZED VIEW")
+	if off := p.off(); p.acceptKw(kwTablespace) {
+		if p.colID() != "pg_default" {
+			p.unsupported(off, "TABLESPACE of CREATE MATERIALIZED VIEW")
+		}
 	}
 	p.expectKw(kwAs)
 	p.viewQuery(v)

@@ -33,7 +33,7 @@ func (p *planner) dmlTable(n *ast.Name, only bool, verb string) *catalog.Table {
 		p.dest = p.need(o, dmlPrivs[verb])
 		return o
 	case *catalog.View:
-		failf(sqlerr.WrongObjectType, n.Pos(), "cannot change materialized view \"%s\"", o.Name)
+		failf(sqlerr.WrongObjectType, -1, "cannot change materialized view \"%s\"", o.Name)
 	case *catalog.Virtual:
 		failf(sqlerr.InsufficientPrivilege, n.Pos(), "permission denied: \"%s\" is a system catalog", o.Name)
 	case *catalog.Sequence:

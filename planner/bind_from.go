@@ -205,7 +205,7 @@ func (p *planner) relationRel(obj catalog.Relation, alias string, only bool, off
 		return r
 	case *catalog.View:
 		if o.Materialized != nil {
-			if !o.Populated && p.rec == nil {
+			if !o.Populated && p.rec == nil && !p.Unpopulated {
 				fail(sqlerr.New(sqlerr.ObjectNotInPrerequisite, "materialized view \"%s\" has not been populated", o.Name).
 					WithHint("Use the REFRESH MATERIALIZED VIEW command."))
 			}
@@ -222,7 +222,7 @@ func (p *planner) viewRel(v *catalog.View, alias string) *rel {
 	p.depth += 50
 	defer func() { p.depth -= 50 }()
 	if p.depth > maxExprDepth {
-		fail(sqlerr.New(sqlerr.InvalidRecursion, "infinite recursion detected in rules for relation \"%s\"", v.Name))
+		fail(sqlerr.New(sqlerr.InvalidObjectDefinition, "infinite recursion detected in rules for relation \"%s\"", v.Name))
 	}
 	s, err := p.Texts.ParseQuery(v.Query)
 	if err != nil {

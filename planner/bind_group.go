@@ -3,6 +3,7 @@ package planner
 import (
 	"strconv"
 
+	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
@@ -314,6 +315,7 @@ func (g *grouper) column(v *plan.Var) plan.Expr {
 			all = all && ok && i < g.written
 		}
 		if all {
+			g.determines(r.table)
 			g.bl.keys = append(g.bl.keys, v)
 			g.keys[exprKey(v)] = len(g.bl.keys) - 1
 			return g.keyVar(len(g.bl.keys)-1, v.Off)
@@ -324,6 +326,15 @@ func (g *grouper) column(v *plan.Var) plan.Expr {
 	}
 	failf(sqlerr.GroupingError, v.Off, "column \"%s.%s\" must appear in the GROUP BY clause or be used in an aggregate function", r.alias, v.Name)
 	return nil
+}
+
+// determines notes that the query is only right with the table's primary key.
+func (g *grouper) determines(t *catalog.Table) {
+	for _, u := range t.Uniques {
+		if u.Primary && g.rec != nil {
+			g.called = append(g.called, u.OID)
+		}
+	}
 }
 
 func (g *grouper) agg(a *aggRef) plan.Expr {

@@ -74,7 +74,7 @@ func (p *planner) destination(n *ast.Name, only bool, verb string) *destination 
 			d.tree = p.dmlTree(base, d.only)
 		case *catalog.View:
 			if len(d.views) > maxExprDepth/50 {
-				fail(sqlerr.New(sqlerr.InvalidRecursion, "infinite recursion detected in rules for relation \"%s\"", v.Name))
+				fail(sqlerr.New(sqlerr.InvalidObjectDefinition, "infinite recursion detected in rules for relation \"%s\"", v.Name))
 			}
 			step.below = viewShape(base)
 			v = base

@@ -46,6 +46,9 @@ type Context struct {
 	Routine *Routine
 	// User is the role whose rights on schemas count; "" checks nothing.
 	User string
+	// Unpopulated allows materialized views that have no rows yet: the query is not
+	// going to run.
+	Unpopulated bool
 	// Rows estimates a table's rows from a live counter; nil or -1: not known.
 	Rows func(*catalog.Table) float64
 }

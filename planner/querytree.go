@@ -51,6 +51,8 @@ type treeWriter struct {
 	refs  map[int]string    // names of entries
 	cols  map[[2]int]string // names of their columns
 	taken map[string]bool
+	// function is what qualifies the names of parameters in a function's body
+	function string
 	// pieces of the expression that is being written
 	pieces [][]catalog.TreePart
 }

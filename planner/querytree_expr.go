@@ -128,6 +128,8 @@ func (w *treeWriter) other(e plan.Expr, sub func(plan.Expr, bool) string) (strin
 			return w.piece(catalog.TreePart{Lit: catalog.QuoteIdent(w.refs[x.Of]) + ".*"}), true
 		}
 		return "", false
+	case *plan.Param:
+		return w.param(x), true
 	case *aggRef:
 		return w.aggregate(x), true
 	case *subquery:
@@ -138,7 +140,7 @@ func (w *treeWriter) other(e plan.Expr, sub func(plan.Expr, bool) string) (strin
 			return w.compared(x.args[:n], x.word, x.args[n].(*subquery).q), true
 		}
 		return x.text(sub), true
-	case *plan.Call, *plan.Const, *plan.Param, *plan.And, *plan.Or, *plan.Not, *plan.Is, *plan.Case, *plan.CaseVal, *plan.Coalesce, *plan.NullIf,
+	case *plan.Call, *plan.Const, *plan.And, *plan.Or, *plan.Not, *plan.Is, *plan.Case, *plan.CaseVal, *plan.Coalesce, *plan.NullIf,
 		*plan.MinMax, *plan.IsDistinct, *plan.InList, *plan.AnyArray, *plan.ArrayCtor, *plan.Subscript, *plan.CoerceIO, *plan.Relabel,
 		*plan.CoerceMod, *plan.CoerceDomain, *plan.CoerceArray, *plan.FieldOf:
 		return "", false
@@ -185,8 +187,13 @@ func (w *treeWriter) exprPart(e plan.Expr, implicit bool) catalog.TreePart {
 
 func (w *treeWriter) aggregate(a *aggRef) string {
 	ag := &a.agg
-	name := catalog.QuoteIdent(ag.Proc.Name)
-	parts := []catalog.TreePart{lit(name + "(")}
+	parts := []catalog.TreePart{lit(catalog.QuoteIdent(ag.Proc.Name)), lit("(")}
+	if f := ag.Proc.SQL; f != nil {
+		if now, ok := w.names.Object(f.OID).(*catalog.Function); ok {
+			f = now
+		}
+		parts[0] = catalog.TreePart{Schema: f.Schema, Function: f.Name}
+	}
 	add := func(p ...catalog.TreePart) { parts = append(parts, p...) }
 	call := a.call
 	args := ag.Args

@@ -12,6 +12,9 @@ import (
 // QueryWriter lays a query's tree out as text, with the names of a snapshot.
 type QueryWriter func(t *catalog.QueryTree, names *catalog.Snapshot) string
 
+// BodyWriter lays a function's body out as text.
+type BodyWriter func(t *catalog.BodyTree, names *catalog.Snapshot) string
+
 // StoredQuery is a query that the catalog keeps: its text, which means the same
 // whatever the search path and whatever columns its tables get, and what it reads.
 type StoredQuery struct {
@@ -80,10 +83,13 @@ func storedText(p *planner, t *catalog.QueryTree, names *catalog.Snapshot, write
 
 // Retext writes a stored text, which is bound over c's snapshot, with the names
 // of a later one. A text that does not bind stays: it was broken before.
-func Retext(c *Context, t catalog.StoredText, after *catalog.Snapshot, write QueryWriter) (string, error) {
+func Retext(c *Context, t catalog.StoredText, after *catalog.Snapshot, write QueryWriter, body BodyWriter) (string, error) {
 	p := textPlanner(c)
 	p.inView, p.stored = 1, true
 	p.SearchPath = []string{catalog.SchemaPgCatalog}
+	if t.Function != nil {
+		return p.retextBody(t, after, body)
+	}
 	if t.View != nil {
 		s, err := p.Texts.ParseQuery(t.Text)
 		if err != nil {

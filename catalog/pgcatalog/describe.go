@@ -255,6 +255,22 @@ func (env *Env) GetViewDef(oid types.OID, pretty bool, wrap int) (string, bool) 
 	return env.viewText(v, pretty, wrap), true
 }
 
+// GetRuleDef is pg_get_ruledef: the rule that a view is; false for no rule.
+func (env *Env) GetRuleDef(oid types.OID, pretty bool) (string, bool) {
+	for _, r := range env.Snap.Relations(env.DB) {
+		v, ok := r.(*catalog.View)
+		if !ok || synthOID("rewrite", v.OID, 0) != oid {
+			continue
+		}
+		name := catalog.QualifiedIdent(v.Schema, v.Name)
+		if pretty {
+			name = env.Snap.RelationText(env.DB, env.SearchPath, v.Schema, v.Name)
+		}
+		return "CREATE RULE \"_RETURN\" AS\n    ON SELECT TO " + name + " DO INSTEAD " + env.viewText(v, pretty, 0), true
+	}
+	return "", false
+}
+
 // GetSerialSequence is pg_get_serial_sequence: the qualified name of the
 // sequence that belongs to a column, "" when it has none.
 func (env *Env) GetSerialSequence(rel types.OID, column string) (string, error) {

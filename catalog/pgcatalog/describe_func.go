@@ -108,6 +108,30 @@ func (env *Env) GetFunctionArguments(o types.OID) (string, bool) {
 	return env.arguments(&r, true), ok
 }
 
+// GetFunctionArgDefault is pg_get_function_arg_default: the default of the n-th
+// argument, counted from 1; false when it has none.
+func (env *Env) GetFunctionArgDefault(o types.OID, n int) (string, bool) {
+	r, ok := env.routine(o)
+	if !ok || n < 1 || n > len(r.args) {
+		return "", false
+	}
+	input := func(i int) bool { m := r.mode(i); return m != 'o' && m != 't' }
+	inputs, at := 0, 0
+	for i := range r.args {
+		if input(i) {
+			inputs++
+			if i < n {
+				at++
+			}
+		}
+	}
+	d := at - 1 - (inputs - len(r.defaults))
+	if !input(n-1) || d < 0 {
+		return "", false
+	}
+	return env.exprText(r.defaults[d], false), true
+}
+
 // GetFunctionIdentityArguments is pg_get_function_identity_arguments.
 func (env *Env) GetFunctionIdentityArguments(o types.OID) (string, bool) {
 	r, ok := env.routine(o)
@@ -144,7 +168,18 @@ func (env *Env) result(r *routine) string {
 // is a string, and for no function.
 func (env *Env) GetFunctionSQLBody(o types.OID) (string, bool) {
 	r, ok := env.routine(o)
-	return r.body, ok && r.standard
+	return env.bodyOf(o, &r), ok && r.standard
+}
+
+// bodyOf is a function's body as it is shown: that of the analysed queries where
+// it is made of them.
+func (env *Env) bodyOf(o types.OID, r *routine) string {
+	if f, ok := env.Snap.Object(o).(*catalog.Function); ok && r.standard && env.BodyTree != nil {
+		if t, err := env.BodyTree(f); err == nil && t != nil {
+			return env.BodyText(t)
+		}
+	}
+	return r.body
 }
 
 // AggregateName returns the name of an aggregate; false for other functions.
@@ -212,7 +247,7 @@ func (env *Env) GetFunctionDef(o types.OID) (string, bool) {
 		b.WriteString(" " + strings.Join(flags, " ") + "\n")
 	}
 	if r.standard {
-		b.WriteString(r.body + "\n")
+		b.WriteString(env.bodyOf(o, &r) + "\n")
 		return b.String(), true
 	}
 	for strings.Contains(r.body, tag) {

@@ -30,6 +30,24 @@ type queryWriter struct {
 // QueryText writes a query with the names of the environment's search path.
 func (env *Env) QueryText(t *catalog.QueryTree) string { return env.queryText(t, false, -1) }
 
+// BodyText writes the body of a function as pg_get_function_sqlbody does.
+func (env *Env) BodyText(t *catalog.BodyTree) string {
+	w := &queryWriter{env: env}
+	if t.Return != nil {
+		w.str("RETURN ")
+		w.expr(t.Return)
+		return string(w.buf)
+	}
+	w.str("BEGIN ATOMIC\n")
+	for _, q := range t.Queries {
+		w.indent = 1
+		w.query(q)
+		w.str(";\n")
+	}
+	w.str("END")
+	return string(w.buf)
+}
+
 // queryText writes a query as pg_get_viewdef does.
 func (env *Env) queryText(t *catalog.QueryTree, pretty bool, wrap int) string {
 	w := &queryWriter{env: env, pretty: pretty, wrap: wrap}
@@ -596,6 +614,13 @@ func (w *exprWriter) piece(parts []catalog.TreePart) {
 	for i := range parts {
 		p := &parts[i]
 		w.buf = append(w.buf, p.Lit...)
+		switch {
+		case p.Function == "":
+		case w.query.env.functionVisible(p.Schema, p.Function):
+			w.buf = append(w.buf, catalog.QuoteIdent(p.Function)...)
+		default:
+			w.buf = append(w.buf, catalog.QualifiedIdent(p.Schema, p.Function)...)
+		}
 		if p.Cast != "" {
 			r := &exprReader{env: w.query.env, toks: exprTokens(p.Cast)}
 			w.buf = append(w.buf, "::"+r.typeName()...)

@@ -152,7 +152,10 @@ func (x *exec) alterOne(oid types.OID, a *ast.AlterAction) error {
 		"REPLICA IDENTITY FULL", "REPLICA IDENTITY DEFAULT", "REPLICA IDENTITY NOTHING":
 		return nil // hints for PostgreSQL's heap, which nothing here depends on, or how things are here
 	}
-	if v, ok := x.snap().RelationByOID(x.db(), oid).(*catalog.View); ok && v.Materialized == nil {
+	if v, ok := x.snap().RelationByOID(x.db(), oid).(*catalog.View); ok {
+		if v.Materialized != nil {
+			return x.alterMaterialized(v, a)
+		}
 		return x.alterView(v, a)
 	}
 	t, err := x.table(oid)
@@ -361,6 +364,13 @@ func (x *exec) setStatistics(oid types.OID, a *ast.AlterAction) error {
 		n = -1
 	case n == -1:
 		n = 0
+	}
+	if v, ok := x.snap().RelationByOID(x.db(), oid).(*catalog.View); ok && v.Materialized != nil {
+		i := v.Materialized.Col(a.Name)
+		if i < 0 {
+			return noColumn(v.Materialized, a.Name)
+		}
+		return x.Change.EditMaterialized(oid, func(m *catalog.Table) { m.Columns[i].StatTarget = n })
 	}
 	_, err := x.Change.EditColumn(oid, a.Name, func(_ *catalog.Table, col *catalog.Column) error {
 		col.StatTarget = n

@@ -90,8 +90,12 @@ func (x *exec) alterComposite(s *ast.AlterTable) error {
 	if err := x.convertStored(s, u, e); err != nil {
 		return err
 	}
+	broken := map[string]bool{} // though the names in texts follow
+	for _, t := range x.snap().Texts(x.db()) {
+		broken[t.Owner] = broken[t.Owner] || planner.Binds(x.Planner(), t.StoredText) != nil
+	}
 	for _, t := range before {
-		if planner.Binds(x.Planner(), t.StoredText) != nil {
+		if broken[t.Owner] {
 			return sqlerr.Unsupported(s.Pos(), "changing attribute \"%s\" of type %s, which %s uses", changed, x.typeName(types.Of(u.OID)), t.Owner)
 		}
 	}

@@ -51,6 +51,8 @@ type Env struct {
 	Eval func() *expr.Env
 	// QueryText lays a query out as text.
 	QueryText planner.QueryWriter
+	// BodyText does the same with the body of a function.
+	BodyText planner.BodyWriter
 	// Text is the whole statement's text, for expressions kept as written.
 	Text string
 	// Notice sends a notice to the client.
@@ -72,8 +74,9 @@ func Execute(e *Env, stmt ast.Stmt) (tag string, err error) {
 	e.Change.Retext = func(t catalog.StoredText, before, after *catalog.Snapshot) (string, error) {
 		c := *e.Planner()
 		c.Snap = before
-		return planner.Retext(&c, t, after, e.QueryText)
+		return planner.Retext(&c, t, after, e.QueryText, e.BodyText)
 	}
+	e.Change.BodyReads = func(f *catalog.Function, rel types.OID) []int { return planner.BodyReads(e.Planner(), f, rel) }
 	x := &exec{Env: e, before: before}
 	if tag, err = x.run(stmt); err != nil {
 		return "", err

@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,10 +20,10 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 	if s.Materialized {
 		tag = "CREATE MATERIALIZED VIEW"
 	}
+	if err := viewForm(s); err != nil {
+		return "", err
+	}
 	if s.Recursive {
-		if s.CheckOption != "" {
-			return "", sqlerr.New(sqlerr.FeatureNotSupported, "WITH CHECK OPTION not supported on recursive views").At(s.Pos())
-		}
 		c := *s
 		c.Query, c.Recursive = recursiveView(s), false
 		s = &c
@@ -34,7 +35,9 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 	if x.exists(schema, name, s.IfNotExists) {
 		return tag, nil
 	}
-	q, err := planner.Plan(x.Planner(), s.Query)
+	pc := x.Planner()
+	pc.Unpopulated = !s.Materialized || s.WithNoData
+	q, err := planner.Plan(pc, s.Query)
 	if err != nil {
 		return "", err
 	}
@@ -43,13 +46,30 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 	}
 	cols := q.Root.Base().Cols
 	if len(s.Cols) > len(cols) {
+		if s.Materialized {
+			return "", sqlerr.New(sqlerr.SyntaxError, "too many column names were specified")
+		}
 		return "", sqlerr.New(sqlerr.SyntaxError, "CREATE VIEW specifies more column names than columns")
 	}
 	stored, err := planner.StoreQuery(x.Planner(), s.Query, slices.Clone(s.Cols), x.QueryText)
 	if err != nil {
 		return "", err
 	}
-	spec := &catalog.ViewSpec{Schema: schema, Name: name, Replace: s.OrReplace, Materialized: s.Materialized, Temp: s.Temp,
+	temp := s.Temp
+	if stored.Temp && !catalog.IsTempSchema(schema) {
+		if s.Materialized {
+			return "", sqlerr.New(sqlerr.FeatureNotSupported, "materialized views must not use temporary tables or views")
+		}
+		x.notice(sqlerr.SuccessfulCompletion, "view \"%s\" will be a temporary view", name)
+		if s.Name.Schema() != "" {
+			return "", sqlerr.New(sqlerr.InvalidTableDefinition, "cannot create temporary relation in non-temporary schema")
+		}
+		temp = true
+		if schema, _, err = x.target(&s.Name, true); err != nil {
+			return "", err
+		}
+	}
+	spec := &catalog.ViewSpec{Schema: schema, Name: name, Replace: s.OrReplace, Materialized: s.Materialized, Temp: temp,
 		Query: stored.Text, Deps: stored.Deps, ColDeps: stored.ColDeps}
 	if err := x.viewOptions(spec, s, s.Query); err != nil {
 		return "", err
@@ -75,6 +95,37 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 		return tag, err
 	}
 	return x.filled(q, func() *catalog.Table { return x.snap().RelationByOID(x.db(), v.OID).(*catalog.View).Materialized })
+}
+
+// viewForm refuses what no view can have.
+func viewForm(s *ast.CreateView) error {
+	what := "views"
+	if s.Materialized {
+		what = "materialized views"
+	}
+	switch {
+	case s.Unlogged && s.Materialized:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "materialized views cannot be unlogged")
+	case s.Unlogged:
+		return sqlerr.New(sqlerr.SyntaxError, "views cannot be unlogged because they do not have storage")
+	case s.Recursive && s.CheckOption != "":
+		return sqlerr.New(sqlerr.FeatureNotSupported, "WITH CHECK OPTION not supported on recursive views").At(int(s.CheckOff))
+	case s.Query.Into != nil && !s.Materialized:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "views must not contain SELECT INTO")
+	}
+	if s.Query.With == nil {
+		return nil
+	}
+	for i := range s.Query.With.CTEs {
+		switch _, query := s.Query.With.CTEs[i].Stmt.(*ast.Select); {
+		case query:
+		case s.Materialized:
+			return sqlerr.New(sqlerr.FeatureNotSupported, "%s must not use data-modifying statements in WITH", what)
+		default:
+			return sqlerr.New(sqlerr.FeatureNotSupported, "%s must not contain data-modifying statements in WITH", what)
+		}
+	}
+	return nil
 }
 
 // viewOptions reads WITH (…) and WITH CHECK OPTION of a view.
@@ -164,6 +215,42 @@ func (x *exec) alterView(v *catalog.View, a *ast.AlterAction) error {
 	return sqlerr.Unsupported(a.Pos(), "ALTER VIEW %s", a.Kind)
 }
 
+// alterMaterialized is an action of ALTER MATERIALIZED VIEW, or ALTER TABLE of
+// one, that is not the same for all relations.
+func (x *exec) alterMaterialized(v *catalog.View, a *ast.AlterAction) error {
+	switch a.Kind {
+	case "SET OPTIONS", "RESET OPTIONS":
+		if a.Name != "" {
+			return columnOptions(v.Materialized, a)
+		}
+		t := &catalog.TableSpec{Options: maps.Clone(v.Materialized.Options)}
+		if t.Options == nil {
+			t.Options = map[string]string{}
+		}
+		if a.Kind == "RESET OPTIONS" {
+			for i := range a.Options {
+				delete(t.Options, a.Options[i].Name)
+			}
+		} else if err := x.tableOptions(t, a.Options); err != nil {
+			return err
+		}
+		if t.Layout != "" || t.Groups != nil || t.Cluster != nil || t.Elements != nil {
+			return sqlerr.Unsupported(a.Pos(), "a layout of materialized views")
+		}
+		return x.Change.EditMaterialized(v.OID, func(m *catalog.Table) { m.Options = t.Options })
+	}
+	what := viewActions[a.Kind]
+	switch a.Kind {
+	case "SET DEFAULT", "DROP DEFAULT":
+		what = "ALTER COLUMN ... " + a.Kind
+	}
+	if what != "" {
+		return sqlerr.New(sqlerr.WrongObjectType, "ALTER action %s cannot be performed on relation \"%s\"", what, v.Name).
+			WithDetail("This operation is not supported for materialized views.")
+	}
+	return sqlerr.Unsupported(a.Pos(), "ALTER MATERIALIZED VIEW %s", a.Kind)
+}
+
 // viewActions are the actions of ALTER TABLE that a view does not have, as
 // messages call them.
 var viewActions = map[string]string{
@@ -221,7 +308,13 @@ func (x *exec) refresh(s *ast.Refresh) error {
 		return withoutPosition(err)
 	}
 	v, ok := r.(*catalog.View)
-	if !ok || v.Materialized == nil {
+	if _, isTable := r.(*catalog.Table); !ok && !isTable {
+		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table or materialized view", s.Name.Last())
+	}
+	if ok && v.Materialized == nil {
+		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table or materialized view", s.Name.Last())
+	}
+	if !ok {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "\"%s\" is not a materialized view", s.Name.Last())
 	}
 	if s.Concurrently {

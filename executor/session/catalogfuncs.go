@@ -157,6 +157,18 @@ func definitionFuncs(m map[string]catalogFunc) {
 		}
 		return view(c, o, c.flag(1), 0)
 	}
+	m["pg_get_ruledef"] = func(c *catalogCall) (types.Datum, error) {
+		s, ok := c.GetRuleDef(c.oid(0), false)
+		return c.text(s, ok)
+	}
+	m["pg_get_ruledef_ext"] = func(c *catalogCall) (types.Datum, error) {
+		s, ok := c.GetRuleDef(c.oid(0), c.flag(1))
+		return c.text(s, ok)
+	}
+	m["pg_get_function_arg_default"] = func(c *catalogCall) (types.Datum, error) {
+		s, ok := c.GetFunctionArgDefault(c.oid(0), int(c.num(1)))
+		return c.text(s, ok)
+	}
 	m["pg_get_serial_sequence"] = func(c *catalogCall) (types.Datum, error) {
 		o, err := c.relation(0)
 		if err != nil {
@@ -206,8 +218,8 @@ func definitionFuncs(m map[string]catalogFunc) {
 		return c.text(comment(c.ShobjDescription(c.oid(0), c.str(1))))
 	}
 	// What does not exist here has no definition.
-	for _, n := range []string{"pg_get_function_arg_default",
-		"pg_get_replica_identity_index", "pg_get_ruledef", "pg_get_ruledef_ext", "pg_get_statisticsobjdef",
+	for _, n := range []string{
+		"pg_get_replica_identity_index", "pg_get_statisticsobjdef",
 		"pg_get_statisticsobjdef_columns", "pg_get_triggerdef", "pg_get_triggerdef_ext",
 		"pg_collation_actual_version", "pg_column_compression",
 		"pg_tablespace_location", "pg_settings_get_flags"} {

@@ -119,6 +119,10 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 			env := pgcatalog.Env{Snap: names, DB: s.db, SearchPath: []string{catalog.SchemaPgCatalog}}
 			return env.QueryText(t)
 		},
+		BodyText: func(t *catalog.BodyTree, names *catalog.Snapshot) string {
+			env := pgcatalog.Env{Snap: names, DB: s.db, SearchPath: []string{catalog.SchemaPgCatalog}}
+			return env.BodyText(t)
+		},
 		Exec: func(q *plan.Query) (*executor.Run, error) {
 			p := &plannedStmt{q: q, snap: ch.Snapshot()}
 			s.fillEnv(ctx, &p.env, &p.x, p, c.params)

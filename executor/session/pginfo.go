@@ -24,7 +24,7 @@ func (s *Session) pgEnv() *pgcatalog.Env {
 		Snap: s.snapshot(), DB: s.db, User: s.user, SearchPath: path,
 		Settings: s.settingRows, Sessions: s.sessionRows, Locks: s.lockRows, Sequence: s.sequenceState,
 		Prepared: s.preparedRows, Cursors: s.cursorRows, Refused: s.srv.refusals.rows, Regions: s.regionRows,
-		Updatable: s.updatable, ViewTree: s.viewTree, Uses: s.textUses, Now: now(),
+		Updatable: s.updatable, ViewTree: s.viewTree, BodyTree: s.bodyTree, Uses: s.textUses, Now: now(),
 	}
 }
 
@@ -46,6 +46,11 @@ func (s *Session) viewTree(v *catalog.View) (*catalog.QueryTree, error) {
 // textUses lists the functions and relations of a text of the catalog.
 func (s *Session) textUses(t catalog.StoredText) []types.OID {
 	return planner.TextUses(s.planContext(s.snapshot()), t)
+}
+
+// bodyTree analyses a function's body for its text.
+func (s *Session) bodyTree(f *catalog.Function) (*catalog.BodyTree, error) {
+	return planner.BodyTree(s.planContext(s.snapshot()), f)
 }
 
 // regionRows lists the regions of a region-clustered table.

@@ -131,6 +131,7 @@ type (
 		Name         Name
 		OrReplace    bool
 		Temp         bool
+		Unlogged     bool // which is refused
 		Recursive    bool
 		Materialized bool
 		IfNotExists  bool
@@ -139,6 +140,7 @@ type (
 		Query        *Select
 		Text         string
 		CheckOption  string
+		CheckOff     Off // of WITH CHECK OPTION
 		WithNoData   bool
 	}
 	// CreateSequence is CREATE SEQUENCE; AlterSequence shares the options.
