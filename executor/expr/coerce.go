@@ -3,6 +3,7 @@ package expr
 import (
 	"bytes"
 	"errors"
+	"strconv"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -59,6 +60,8 @@ func (c *compiler) compileCoerceIO(e *plan.CoerceIO) (Eval, error) {
 	switch from, to := e.X.Type(), e.T; {
 	case plainText(from.OID) && plainText(to.OID):
 		return &relabelEval{x: x, t: to}, nil
+	case plainText(to.OID) && isInteger(from.Kind()):
+		return &intText{x: x, t: to}, nil
 	case plainText(to.OID):
 		out.f = out.toText
 	case from.Kind() == types.KText && from.OID != types.OBpchar && from.OID != types.OChar:
@@ -113,6 +116,42 @@ func (e *unary) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 type coerceIO struct {
 	unary
 	pos int
+}
+
+func isInteger(k types.Kind) bool {
+	return k == types.KInt2 || k == types.KInt4 || k == types.KInt8
+}
+
+// intText writes integers as text.
+type intText struct {
+	x     Eval
+	t     types.T
+	out   vec.Vec
+	arena vec.Arena
+	buf   [20]byte // the longest, with its sign
+}
+
+func (e *intText) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
+	x, err := e.x.Eval(env, b)
+	if err != nil {
+		return nil, err
+	}
+	e.arena.Reset()
+	n, rows := b.N, rowsOf(b)
+	if x.Const {
+		n, rows = 1, identity[:min(1, b.Rows())]
+	}
+	e.out.Reset(e.t, max(n, 1))
+	e.out.Const = x.Const
+	nulls := x.Nulls.Any()
+	for _, i := range rows {
+		if nulls && x.Nulls.Get(int(i)) {
+			e.out.Nulls.Set(int(i))
+			continue
+		}
+		e.out.B[i] = e.arena.Copy(strconv.AppendInt(e.buf[:0], x.I64[i], 10))
+	}
+	return &e.out, nil
 }
 
 func (e *coerceIO) toText(env *Env, d types.Datum) (types.Datum, error) {
