@@ -74,7 +74,7 @@ func (c *Change) AddEnumValue(oid types.OID, label string, ifNotExists bool, nei
 // RenameEnumValue renames a label. Stored rows hold labels, so that rewriting
 // them is the caller's business.
 func (c *Change) RenameEnumValue(oid types.OID, old, new string) error {
-	return c.editType(oid, func(u *UserType) error {
+	err := c.editType(oid, func(u *UserType) error {
 		i := slices.IndexFunc(u.Labels, func(l EnumLabel) bool { return l.Label == old })
 		if i < 0 {
 			return sqlerr.New(sqlerr.InvalidParameterValue, "\"%s\" is not an existing enum label", old)
@@ -85,6 +85,47 @@ func (c *Change) RenameEnumValue(oid types.OID, old, new string) error {
 		u.Labels[i].Label = new
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return c.renameInBounds(oid, old, new)
+}
+
+// renameInBounds renames a label in the bounds of partitions.
+func (c *Change) renameInBounds(enum types.OID, old, new string) error {
+	renamed := func(d types.Datum) (types.Datum, bool) {
+		if d.Null || d.T.OID != enum || string(types.EnumLabel(d.B)) != old {
+			return d, false
+		}
+		rank := d.B[:len(d.B)-len(old)]
+		d.B = append(slices.Clone(rank), new...)
+		return d, true
+	}
+	for _, t := range c.snap.Tables(c.DB) {
+		if t.Bound == nil {
+			continue
+		}
+		b, found := *t.Bound, false
+		b.In = slices.Clone(b.In)
+		for i := range b.In {
+			d, is := renamed(b.In[i])
+			b.In[i], found = d, found || is
+		}
+		for _, end := range []*[]BoundValue{&b.From, &b.To} {
+			*end = slices.Clone(*end)
+			for i := range *end {
+				d, is := renamed((*end)[i].Val)
+				(*end)[i].Val, found = d, found || is
+			}
+		}
+		if !found {
+			continue
+		}
+		if _, err := c.edit(t.OID, func(t *Table) error { t.Bound = &b; return nil }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // SetAttributes gives a composite type its attributes. Stored values have a field

@@ -250,6 +250,14 @@ func (c *Change) typeDependents(oid types.OID, add func(bool, node)) {
 			if _, isView := r.(*View); isView {
 				break // it goes with the columns and functions that it reads
 			}
+			if t, isTable := r.(*Table); isTable {
+				if of := c.keyedBy(t, i); of == t {
+					add(false, node{kind: nodeRelation, oid: t.OID})
+					break
+				} else if of != nil {
+					break // it goes with the table that it is a partition of
+				}
+			}
 			add(false, node{kind: nodeRelation, oid: r.ObjectOID(), sub: i + 1})
 		}
 	}
@@ -265,6 +273,18 @@ func (c *Change) typeDependents(oid types.OID, add func(bool, node)) {
 	}
 	c.defaultsNeeding(oid, add)
 	c.textsUsing(oid, c.nameOf(oid), add)
+}
+
+// keyedBy returns the table whose partition key has column i of t: t itself, or one
+// that it is a partition of; nil for none.
+func (c *Change) keyedBy(t *Table, i int) *Table {
+	name := t.Columns[i].Name
+	for ; t != nil; t = c.snap.Parent(t) {
+		if t.Key != nil && t.Key.reads(t.Col(name)) {
+			return t
+		}
+	}
+	return nil
 }
 
 // schemaContents adds everything in a schema.

@@ -55,6 +55,16 @@ type BoundValue struct {
 	Val types.Datum
 }
 
+// reads reports whether the key has a column, or an expression over it.
+func (k *PartKey) reads(col int) bool {
+	for i := range k.Keys {
+		if k.Keys[i].Col == col || slices.Contains(k.Keys[i].ExprCols, col) {
+			return true
+		}
+	}
+	return false
+}
+
 // Partitioned reports whether the rows of the table are those of its partitions.
 func (t *Table) Partitioned() bool { return t.Key != nil }
 

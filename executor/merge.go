@@ -19,6 +19,7 @@ type merge struct {
 	node    *plan.Merge
 	whens   []mergeWhen
 	touched distinctRows // rows updated or deleted
+	members *members     // nil when the rows are in one table
 }
 
 type mergeWhen struct {
@@ -33,6 +34,13 @@ func (b *builder) merge(n *plan.Merge) (Operator, error) {
 	}
 	op := &merge{dml: d, node: n, whens: make([]mergeWhen, len(n.Whens))}
 	op.dml.write, op.begin = op.write, op.touched.reset
+	if n.Tree != nil {
+		op.touched.oid = len(n.Input.Base().Cols) - 1
+		op.dml.prepare = func() (err error) {
+			op.members, err = op.env.run.newMembers(n.Table, n.Tree)
+			return err
+		}
+	}
 	for i := range n.Whens {
 		if op.whens[i].cond, err = b.predicate(n.Whens[i].Cond); err != nil {
 			return nil, err
@@ -104,6 +112,9 @@ func (op *merge) apply(k int, rows *vec.Batch) error {
 		return err
 	}
 	if when.Action == plan.MergeInsert {
+		if op.members != nil {
+			return op.members.mergeInsert(&vec.Batch{Cols: values, N: rows.N, Sel: rows.Sel})
+		}
 		b, err := w.complete(&vec.Batch{Cols: values, N: rows.N, Sel: rows.Sel})
 		if err != nil {
 			return err
@@ -114,6 +125,9 @@ func (op *merge) apply(k int, rows *vec.Batch) error {
 	if len(op.touched.sel(rows)) < rows.Rows() {
 		return sqlerr.New(sqlerr.CardinalityViolation, "MERGE command cannot affect row a second time").
 			WithHint("Ensure that not more than one source row matches any one target row.")
+	}
+	if op.members != nil {
+		return op.members.each(rows, func(x *member, part *vec.Batch) error { return op.members.mergeChange(x, when, part, values) })
 	}
 	old := &vec.Batch{Cols: rows.Cols[1 : 1+len(w.live)], N: rows.N, Sel: rows.Sel}
 	if when.Action == plan.MergeDelete {

@@ -149,20 +149,25 @@ type treeChange struct {
 // each calls f for the rows of the input, those of a member together as far as
 // they are neighbours; old has the root's live columns.
 func (op *treeChange) each(in *vec.Batch, f func(x *member, rows *vec.Batch) error) error {
-	rows := &vec.Batch{Cols: in.Cols, N: in.N, Sel: op.rows.sel(in)}
+	return op.members.each(&vec.Batch{Cols: in.Cols, N: in.N, Sel: op.rows.sel(in)}, f)
+}
+
+// each calls f for rows of an input whose last column is the OID of their table,
+// those of a member together as far as they are neighbours.
+func (m *members) each(rows *vec.Batch, f func(x *member, rows *vec.Batch) error) error {
 	sel := selectedRows(rows, nil)
-	oids := in.Cols[len(in.Cols)-1]
+	oids := rows.Cols[len(rows.Cols)-1]
 	for from := 0; from < len(sel); {
 		to := from
 		oid := oids.I64[oids.Idx(int(sel[from]))]
 		for to < len(sel) && oids.I64[oids.Idx(int(sel[to]))] == oid {
 			to++
 		}
-		x, err := op.members.byRow(oids, int(sel[from]))
+		x, err := m.byRow(oids, int(sel[from]))
 		if err != nil {
 			return err
 		}
-		if err := f(x, &vec.Batch{Cols: in.Cols, N: in.N, Sel: slices.Clone(sel[from:to])}); err != nil {
+		if err := f(x, &vec.Batch{Cols: rows.Cols, N: rows.N, Sel: slices.Clone(sel[from:to])}); err != nil {
 			return err
 		}
 		from = to
@@ -283,4 +288,52 @@ func (op *treeDelete) write(in *vec.Batch) (*vec.Batch, error) {
 		return nil
 	})
 	return out.batch(), err
+}
+
+// store inserts rows of a member.
+func (m *members) store(x *member, rows *vec.Batch) error {
+	if _, err := x.w.insert(rows, table.InsertOpt{}); err != nil {
+		return err
+	}
+	m.run.count(x.w.table, RowChange{Inserted: int64(rows.Rows())})
+	return nil
+}
+
+// mergeInsert stores new rows of the root for MERGE.
+func (m *members) mergeInsert(b *vec.Batch) error {
+	if m.router != nil {
+		return m.insert(b, false, m.store)
+	}
+	x, err := m.of(m.root.table)
+	if err != nil {
+		return err
+	}
+	rows, err := x.w.complete(b)
+	if err != nil {
+		return err
+	}
+	return m.store(x, rows)
+}
+
+// mergeChange updates or deletes rows of a member as a clause of MERGE says.
+func (m *members) mergeChange(x *member, when *plan.MergeWhen, rows *vec.Batch, values []*vec.Vec) error {
+	keys := rows.Cols[0]
+	old, err := m.columns(x, keys, &vec.Batch{Cols: rows.Cols[1 : 1+len(m.root.live)], N: rows.N, Sel: rows.Sel})
+	if err != nil {
+		return err
+	}
+	if when.Action == plan.MergeDelete {
+		if err := x.w.lockRows(keys, rows, kv.ForUpdate); err != nil {
+			return err
+		}
+		m.run.count(x.w.table, RowChange{Deleted: int64(rows.Rows())})
+		return x.w.remove(keys, old, nil)
+	}
+	c := &change{keys: keys, old: old, next: &vec.Batch{Cols: slices.Clone(old.Cols), N: rows.N, Sel: rows.Sel}}
+	for i, col := range when.Cols {
+		at := x.toRoot[m.root.pos[col]]
+		c.next.Cols[at] = values[i]
+		c.set = append(c.set, x.w.live[at])
+	}
+	return m.update(x, c, func(*member, *vec.Batch) {})
 }

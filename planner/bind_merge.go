@@ -24,7 +24,7 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 		}
 		sc, defs = p.with(s.With, nil)
 	}
-	t := p.mergeTable(&s.Table.Name)
+	t := p.mergeTable(s.Table)
 	final := map[bool]bool{}
 	kind := plan.Inner
 	for i := range s.Whens {
@@ -41,7 +41,7 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 	bl := &block{rels: map[int]*rel{}}
 	r := p.tableRel(t, aliasOf(s.Table))
 	p.watch(r, p.dest)
-	r.needKey, r.target = true, true
+	r.needKey, r.target, r.tree = true, true, p.treeOf(t, s.Table.Only)
 	bl.rels[r.id] = r
 	both := &scope{parent: sc, block: bl}
 	it := p.relNames(r, s.Table.Cols, s.Table.Pos())
@@ -74,12 +74,16 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 			}
 		}
 	}
+	if r.tree != nil {
+		lay[[2]int{r.id, plan.ColTableOID}] = len(bl.targets) - 1
+		addVar(r, plan.ColTableOID, types.TOid)
+	}
 	bl.ncols = len(bl.targets)
 	q := &query{rel: p.newRel(), block: bl}
 	for i := range bl.targets {
 		q.cols = append(q.cols, plan.OutCol{T: bl.targets[i].x.Type()})
 	}
-	m := &plan.Merge{Table: t}
+	m := &plan.Merge{Table: t, Tree: p.dmlTree(t, s.Table.Only)}
 	for i := range s.Whens {
 		m.Whens = append(m.Whens, p.mergeWhen(&s.Whens[i], t, r, both, source, lay))
 	}
@@ -90,8 +94,8 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 }
 
 // mergeTable finds the table that MERGE changes.
-func (p *planner) mergeTable(n *ast.Name) *catalog.Table {
-	obj := p.mustRelation(n)
+func (p *planner) mergeTable(ref *ast.TableRef) *catalog.Table {
+	obj := p.mustRelation(&ref.Name)
 	if v, ok := obj.(*catalog.View); ok {
 		what := "views"
 		if v.Materialized != nil {
@@ -99,11 +103,7 @@ func (p *planner) mergeTable(n *ast.Name) *catalog.Table {
 		}
 		fail(sqlerr.New(sqlerr.FeatureNotSupported, "cannot execute MERGE on relation \"%s\"", v.Name).WithDetail("This operation is not supported for %s.", what))
 	}
-	t := p.dmlTable(n, false, "MERGE")
-	if t != nil && (t.Key != nil || p.Snap.HasChildren(t.OID)) {
-		unsupported(n.Pos(), "MERGE INTO a table with partitions or children")
-	}
-	return t
+	return p.dmlTable(&ref.Name, ref.Only, "MERGE")
 }
 
 // mergeWhen binds a WHEN clause; one of rows that are not matched sees the

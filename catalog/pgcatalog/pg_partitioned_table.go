@@ -30,6 +30,11 @@ func rowsPgPartitionedTable(w *writer) {
 			if t.Key.Strategy == catalog.PartHash {
 				class = hashOpclass(class)
 			}
+			for _, o := range catalog.Opclasses() {
+				if o.Name == k.Opclass && o.Method == catalog.OIDBtreeAm {
+					class = o.OID
+				}
+			}
 			classes = append(classes, class)
 			if k.Col < 0 {
 				exprs = append(exprs, k.Expr)

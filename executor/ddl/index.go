@@ -125,15 +125,17 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 	return err
 }
 
+// opclassMethods are the access methods whose operator classes are used; inverted
+// indexes have those of btree.
+var opclassMethods = map[string]types.OID{catalog.KindBtree: catalog.OIDBtreeAm, catalog.KindInverted: catalog.OIDBtreeAm,
+	catalog.KindGin: catalog.OIDGinAm, "hash": catalog.OIDHashAm}
+
 // opclass checks the name of an operator class; a type's default one is "".
 func (x *exec) opclass(n *ast.Name, method string) (string, error) {
-	am := catalog.OIDBtreeAm
-	switch method {
-	case "":
+	if method == "" {
 		method = catalog.KindBtree
-	case catalog.KindGin:
-		am = catalog.OIDGinAm
 	}
+	am := opclassMethods[method]
 	for _, o := range catalog.Opclasses() {
 		if o.Name != n.Last() || o.Method != am {
 			continue

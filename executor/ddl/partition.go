@@ -168,11 +168,15 @@ func (b *tableBuilder) keyType(e *ast.IndexElem, strategy byte, c *catalog.PartK
 	ok := false
 	switch base.Kind() {
 	case types.KBool, types.KInt2, types.KInt4, types.KInt8, types.KOid, types.KFloat4, types.KFloat8, types.KNumeric, types.KText,
-		types.KBytea, types.KDate, types.KTime, types.KTimestamp, types.KTimestamptz, types.KInterval, types.KUUID:
+		types.KBytea, types.KDate, types.KTime, types.KTimetz, types.KTimestamp, types.KTimestamptz, types.KInterval, types.KUUID,
+		types.KEnum, types.KInet, types.KMacaddr, types.KBit, types.KJSONB:
 		ok = true
+	case types.KArray:
+		// the values of a user-defined type may change inside of a bound
+		if ok = base.Elem < types.FirstUserOID; !ok {
+			return sqlerr.Unsupported(e.Pos(), "a partition key of type %s", b.typeName(c.Type))
+		}
 	case types.KJSON, types.KPoint:
-	case types.KEnum: // ALTER TYPE would have to follow in the bounds
-		return sqlerr.Unsupported(e.Pos(), "a partition key of enum type %s", b.typeName(c.Type))
 	default:
 		return sqlerr.Unsupported(e.Pos(), "a partition key of type %s", b.typeName(c.Type))
 	}
@@ -187,18 +191,33 @@ func (b *tableBuilder) keyType(e *ast.IndexElem, strategy byte, c *catalog.PartK
 			WithHint("You must specify a %s operator class or define a default %s operator class for the data type.", am, am)
 	}
 	if e.Opclass != nil {
-		if am == "hash" {
-			return sqlerr.Unsupported(e.Opclass.Pos(), "an operator class in the key of hash partitions")
-		}
 		var err error
-		if c.Opclass, err = b.opclass(e.Opclass, am); err != nil {
-			return err
-		}
-		if c.Opclass != "" {
-			return sqlerr.Unsupported(e.Opclass.Pos(), "operator class \"%s\" in a partition key", c.Opclass)
-		}
+		c.Opclass, err = b.keyOpclass(e.Opclass, am, base)
+		return err
 	}
 	return nil
+}
+
+// keyOpclass checks the operator class of a key column; the type's default one is
+// "". The classes of patterns order texts as collation C does.
+func (x *exec) keyOpclass(n *ast.Name, am string, t types.T) (string, error) {
+	name, err := x.opclass(n, am)
+	if err != nil {
+		return "", err
+	}
+	of := types.OID(0)
+	for _, o := range catalog.Opclasses() {
+		if o.Name == n.Last() && o.Method == opclassMethods[am] {
+			of = o.InType
+		}
+	}
+	if in := t.OID; of != in && !(of == types.OText && (in == types.OVarchar || name != "")) {
+		return "", sqlerr.New(sqlerr.DatatypeMismatch, "operator class \"%s\" does not accept data type %s", n.Last(), x.typeName(t))
+	}
+	if name != "" && !strings.HasSuffix(name, "_pattern_ops") {
+		return "", sqlerr.Unsupported(n.Pos(), "operator class \"%s\" in a partition key", name)
+	}
+	return name, nil
 }
 
 // bound reads the bound of a partition and checks it against those that are there.

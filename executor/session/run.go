@@ -514,6 +514,9 @@ func (s *Session) count(q *plan.Query, n int64) {
 		}
 		t = r.Table
 	case *plan.Merge:
+		if r.Tree != nil {
+			return
+		}
 		t = r.Table
 	}
 	if t != nil && n > 0 {

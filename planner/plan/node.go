@@ -455,10 +455,13 @@ type (
 		HasReturning bool
 	}
 	// Merge inserts, updates and deletes rows. Input columns: the row key, NULL
-	// where the source matched nothing, the live columns, the source's columns.
+	// where the source matched nothing, the live columns, the source's columns. With
+	// a Tree the rows are in these tables, and the input has the OID of the row's as
+	// one more column.
 	Merge struct {
 		Common
 		Table *catalog.Table
+		Tree  []*catalog.Table
 		Input Node
 		Whens []MergeWhen
 	}
