@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"kvsqld/storage"
+)
+
+// dumpSchema has what pg_dump writes and the server keeps.
+const dumpSchema = "../../testdata/dump/schema.sql"
+
+// dumpSite is a database of either server, with the tools to dump and restore it.
+type dumpSite struct {
+	t              *testing.T
+	bin            string // of PostgreSQL's programs
+	host, port, db string
+}
+
+// run runs one of PostgreSQL's programs on the database.
+func (d *dumpSite) run(name string, input []byte, args ...string) []byte {
+	d.t.Helper()
+	cmd := exec.Command(filepath.Join(d.bin, name), append([]string{"-h", d.host, "-p", d.port, "-U", "postgres", "-d", d.db}, args...)...)
+	cmd.Stdin = bytes.NewReader(input)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		d.t.Fatalf("%s on %s: %v\n%s", name, d.db, err, errs.Bytes())
+	}
+	return out.Bytes()
+}
+
+// load runs SQL in the database; the first error ends the test.
+func (d *dumpSite) load(sql []byte) {
+	d.t.Helper()
+	d.run("psql", sql, "-X", "-q", "-v", "ON_ERROR_STOP=1", "-o", os.DevNull, "-f", "-")
+}
+
+// dump is the database as SQL, without the lines that differ from dump to dump and
+// the name of the server.
+func (d *dumpSite) dump() []byte {
+	d.t.Helper()
+	var out []byte
+	for l := range bytes.Lines(d.run("pg_dump", nil)) {
+		if s := string(l); !strings.HasPrefix(s, `\restrict`) && !strings.HasPrefix(s, `\unrestrict`) && !strings.HasPrefix(s, "-- Dumped from") {
+			out = append(out, l...)
+		}
+	}
+	return out
+}
+
+// other makes a further database of the same server.
+func (d *dumpSite) other(db string) *dumpSite {
+	d.t.Helper()
+	d.load([]byte("CREATE DATABASE " + db + ";\n"))
+	n := *d
+	n.db = db
+	return &n
+}
+
+// TestDump dumps a schema with PostgreSQL's pg_dump, restores it with psql and
+// pg_restore, and compares the dumps: from and to kvsqld, and across to PostgreSQL
+// and back. All must be equal.
+func TestDump(t *testing.T) {
+	pg := requirePostgres(t)
+	schema, err := os.ReadFile(dumpSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := startServer(t, storage.Options{})
+	host, port, err := net.SplitHostPort(srv.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := &dumpSite{t, pg.bin, host, port, "postgres"}
+	theirs := &dumpSite{t, pg.bin, "127.0.0.1", strconv.Itoa(pg.port), "postgres"}
+	for _, d := range []*dumpSite{ours, theirs} {
+		d.load([]byte("CREATE ROLE dump_reader;\nCREATE ROLE dump_owner;\n"))
+	}
+	t.Cleanup(func() { dropDumps(t, pg) })
+	from, ref := ours.other("dump_from"), theirs.other("dump_from")
+	from.load(schema)
+	ref.load(schema)
+	want := from.dump()
+	sameDump(t, "PostgreSQL's of the same schema", ref.dump(), want)
+	plain := from.run("pg_dump", nil)
+	archive := from.run("pg_dump", nil, "-Fc")
+	into := ours.other("dump_plain")
+	into.load(plain)
+	sameDump(t, "restored by psql", into.dump(), want)
+	into = ours.other("dump_archive")
+	into.run("pg_restore", archive, "--exit-on-error")
+	sameDump(t, "restored by pg_restore", into.dump(), want)
+	into = theirs.other("dump_across")
+	into.load(plain)
+	sameDump(t, "restored into PostgreSQL", into.dump(), want)
+	into = ours.other("dump_back")
+	into.load(ref.run("pg_dump", nil))
+	sameDump(t, "PostgreSQL's, restored", into.dump(), want)
+}
+
+// dropDumps removes from the shared reference what the test made.
+func dropDumps(t *testing.T, pg *postgres) {
+	c, err := pg.connect(context.Background(), "postgres", nil)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer c.Close(context.Background())
+	for _, sql := range []string{"DROP DATABASE dump_from", "DROP DATABASE dump_across", "DROP ROLE dump_reader, dump_owner"} {
+		if _, err := c.Exec(context.Background(), sql).ReadAll(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// sameDump compares two dumps line by line and shows the first lines that differ.
+func sameDump(t *testing.T, what string, got, want []byte) {
+	t.Helper()
+	if bytes.Equal(got, want) {
+		return
+	}
+	g, w := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
+	at := 0
+	for at < min(len(g), len(w)) && g[at] == w[at] {
+		at++
+	}
+	show := func(l []string) string {
+		return strings.Join(slices.Clone(l[max(at-3, 0):min(at+12, len(l))]), "\n")
+	}
+	t.Errorf("%s: the dump differs at line %d:\n%s\n-- want:\n%s", what, at+1, show(g), show(w))
+}
