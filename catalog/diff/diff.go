@@ -77,6 +77,7 @@ func Statements(old *catalog.Snapshot, oldDB types.OID, to *catalog.Snapshot, db
 	d.roles()
 	d.functions()
 	d.compareTables()
+	d.detachPartitions()
 	d.viewsToDrop()
 	d.dropViews()
 	d.dropParts()

@@ -18,6 +18,9 @@ type part struct {
 	comment string
 	fk      *catalog.ForeignKey
 	index   types.OID // of unique constraints
+	parent  types.OID // what it is a part of in the tree of a partition, or 0
+	// inherited tells of a check that the table has from its parents alone.
+	inherited bool
 }
 
 // parts lists a table's constraints and its indexes that serve no constraint.
@@ -30,20 +33,20 @@ func (d *side) parts(t *catalog.Table) []part {
 		out = append(out, p)
 	}
 	for _, u := range t.Uniques {
-		p := part{kind: 'u', name: u.Name, oid: u.OID, cols: slices.Clone(u.Cols), comment: u.Comment, index: u.Index}
+		p := part{kind: 'u', name: u.Name, oid: u.OID, cols: slices.Clone(u.Cols), comment: u.Comment, index: u.Index, parent: u.Parent}
 		if ix := t.IndexByOID(u.Index); ix != nil {
 			p.cols = append(p.cols, ix.Include...)
 		}
 		add(p)
 	}
 	for _, k := range t.Checks {
-		add(part{kind: 'c', name: k.Name, oid: k.OID, cols: k.Cols, comment: k.Comment})
+		add(part{kind: 'c', name: k.Name, oid: k.OID, cols: k.Cols, comment: k.Comment, inherited: k.NotLocal})
 	}
 	for _, ix := range t.Indexes {
 		if ix.Primary || ix.Constraint != 0 {
 			continue
 		}
-		p := part{kind: 'i', name: ix.Name, oid: ix.OID, comment: ix.Comment, index: ix.OID}
+		p := part{kind: 'i', name: ix.Name, oid: ix.OID, comment: ix.Comment, index: ix.OID, parent: ix.Parent}
 		p.cols = append(append(p.cols, ix.ExprCols...), ix.Include...)
 		for _, k := range ix.Keys {
 			if k.Col >= 0 {
@@ -54,7 +57,7 @@ func (d *side) parts(t *catalog.Table) []part {
 		add(p)
 	}
 	for _, fk := range t.ForeignKeys {
-		add(part{kind: 'f', name: fk.Name, oid: fk.OID, cols: append(slices.Clone(fk.Cols), fk.DelCols...), comment: fk.Comment, fk: fk})
+		add(part{kind: 'f', name: fk.Name, oid: fk.OID, cols: append(slices.Clone(fk.Cols), fk.DelCols...), comment: fk.Comment, fk: fk, parent: fk.Parent})
 	}
 	slices.SortFunc(out, func(a, b part) int { return cmp.Compare(a.name, b.name) })
 	return out
@@ -72,7 +75,7 @@ func find(list []part, p *part) *part {
 // stays reports whether a part of an old table is left alone.
 func (d *differ) stays(c *tableChange, p *part) bool {
 	same := find(d.b.parts(c.to), p)
-	if same == nil || same.def != p.def {
+	if same == nil || same.def != p.def || d.goesWithParent(c, p) {
 		return false
 	}
 	for _, i := range p.cols {
@@ -117,7 +120,10 @@ func (d *differ) dropParts() {
 		for _, c := range d.tables {
 			for _, p := range d.a.parts(c.old) {
 				switch {
-				case p.kind != kind || d.stays(c, &p):
+				case p.kind != kind || d.stays(c, &p) || d.goesWithParent(c, &p):
+				case d.remains(c) && (p.parent != 0 || p.inherited && find(d.b.parts(c.to), &p) != nil):
+					d.refuse("changing %s of partition %s, which belongs to its parent's", catalog.QuoteIdent(p.name), c.name)
+				case d.remains(c) && p.inherited: // it goes with the parent's
 				case kind == 'i':
 					d.add("DROP INDEX ", qualified(c.old, p.name))
 				default:
@@ -130,6 +136,9 @@ func (d *differ) dropParts() {
 		}
 		for _, t := range droppedTables {
 			for _, fk := range t.ForeignKeys {
+				if fk.Parent != 0 {
+					continue // it goes with that of the parent, or with the table
+				}
 				d.add("ALTER TABLE ", relName(t), " DROP CONSTRAINT ", catalog.QuoteIdent(fk.Name))
 			}
 		}
@@ -173,7 +182,7 @@ func (d *differ) dropRelations() {
 		}
 	}
 	for _, n := range sortedKeys(d.a.rels) {
-		if t := d.a.table(n); t != nil && d.b.table(n) == nil {
+		if t := d.a.table(n); t != nil && d.b.table(n) == nil && !d.goesWithTable(t) {
 			d.add("DROP TABLE ", n)
 		}
 	}
@@ -195,14 +204,18 @@ func (d *differ) dropRelations() {
 // makeParts makes constraints and indexes; foreign keys last.
 func (d *differ) makeParts() {
 	for _, kind := range []byte{'u', 'c', 'i', 'f'} {
-		for _, n := range sortedKeys(d.b.rels) {
+		if kind == 'f' {
+			d.attachPartitions()
+			d.attachIndexes()
+		}
+		for _, n := range d.deepestFirst(sortedKeys(d.b.rels)) {
 			t := d.b.table(n)
 			if t == nil {
 				continue
 			}
 			c := d.change(n)
 			for _, p := range d.b.parts(t) {
-				if p.kind != kind {
+				if p.kind != kind || d.comesWithParent(t, &p) {
 					continue
 				}
 				if c != nil {
@@ -221,7 +234,7 @@ func (d *differ) makePart(t *catalog.Table, p *part) {
 	if p.kind == 'i' {
 		d.add(p.def)
 	} else {
-		d.add("ALTER TABLE ", relName(t), " ADD CONSTRAINT ", catalog.QuoteIdent(p.name), " ", p.def)
+		d.add("ALTER TABLE ", only(t, p), relName(t), " ADD CONSTRAINT ", catalog.QuoteIdent(p.name), " ", p.def)
 	}
 	d.partComment(t, p, "")
 }

@@ -59,9 +59,7 @@ func (d *differ) compareTables() {
 		if to != nil && place(d.b, to) != "" && old == nil {
 			d.refuse("making the region-clustered table %s in a script of differences", n)
 		}
-		if (old != nil || to != nil) && family(d.a, old) != family(d.b, to) {
-			d.refuse("making or changing the partitions or the parents of table %s in a script of differences", n)
-		}
+		d.comparePartitions(n, old, to)
 		if old != nil && to != nil && place(d.a, old) != place(d.b, to) {
 			d.refuse("changing the region clustering of table %s", n)
 		}
@@ -69,26 +67,6 @@ func (d *differ) compareTables() {
 			d.tables = append(d.tables, d.compareColumns(n, old, to))
 		}
 	}
-}
-
-// family is a table's partition key, bound and parents, "" for others.
-func family(s *side, t *catalog.Table) string {
-	if t == nil {
-		return ""
-	}
-	out := catalog.BoundText(t.Bound, nil)
-	if t.Key != nil {
-		out += " by " + catalog.StrategyName(t.Key.Strategy)
-		for _, k := range t.Key.Keys {
-			if out += " " + k.Expr; k.Col >= 0 {
-				out += t.Columns[k.Col].Name
-			}
-		}
-	}
-	for _, p := range t.Parents {
-		out += " of " + relName(s.snap.Table(p))
-	}
-	return out
 }
 
 // place is a table's place in a region-clustered file, "" for others.
@@ -284,7 +262,7 @@ func (d *differ) makeTables() {
 		if t.Unlogged {
 			create = "CREATE UNLOGGED TABLE "
 		}
-		d.add(create, n, " (", strings.Join(cols, ","), "\n)", with)
+		d.add(create, n, " (", strings.Join(cols, ","), "\n)", d.partitionBy(t), with)
 		d.owner("TABLE", n, "", t.Owner)
 	}
 }
