@@ -299,6 +299,8 @@ func (p *planner) viewColumns(d *destination, k int, base *rel) (cols []plan.Exp
 	entry := p.tableRel(v.below, aliasOf(from))
 	if k+1 < len(d.views) {
 		entry.table, entry.view = nil, d.views[k+1].view
+	} else if d.tree != nil {
+		entry.tree = p.treeOf(d.table, d.only) // its tableoid is that of the row
 	}
 	as := p.as
 	p.as = v.as
@@ -362,11 +364,26 @@ func (p *planner) viewChecks(d *destination, live []int) []plan.ViewCheck {
 		_, conds := p.viewColumns(d, k, base)
 		lay := layout{}
 		lay.addTable(base, live, 0)
+		if d.tree != nil && slices.ContainsFunc(conds[0], func(x plan.Expr) bool { return readsTableOID(x, base) }) {
+			unsupported(-1, "WITH CHECK OPTION over the tableoid of a table with partitions or children")
+		}
 		cond := stripPos(p.planExprs([]plan.Expr{conjunctionOr(conds[0])}, lay)[0])
 		out = append(out, plan.ViewCheck{View: v.view.Name, Cond: cond})
 	}
 	slices.Reverse(out)
 	return out
+}
+
+// readsTableOID reports whether an expression has the tableoid of an entry.
+func readsTableOID(x plan.Expr, r *rel) bool {
+	found := false
+	plan.Visit(x, func(y plan.Expr) bool {
+		if v, ok := y.(*plan.Var); ok && v.Rel == r.id && v.Col == plan.ColTableOID {
+			found = true
+		}
+		return !found
+	})
+	return found
 }
 
 // filterThrough adds the conditions of the views to those of the statement. What
