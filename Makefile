@@ -8,6 +8,7 @@ N      ?= 100000
 SEED   ?= 1
 ROUNDS ?= 100
 MINUTES ?= 30
+SIZE   ?= 0
 LBS    := testdata/samples/lbs
 
 .PHONY: menu
@@ -77,6 +78,10 @@ diff: ## compare the answers to testdata/diff (or DIR=…) with PostgreSQL's
 .PHONY: random
 random: ## compare random statements with PostgreSQL (N=100000 SEED=1)
 	KVSQLD_DIFF_N=$(N) KVSQLD_DIFF_SEED=$(SEED) go test -count=1 -timeout 0 -run TestDifferential -v ./cmd/kvsqld
+
+.PHONY: matrix
+matrix: ## compare casts, operators and functions of all types with PostgreSQL (SIZE=0: all, ONLY=pattern)
+	CI=true KVSQLD_MATRIX=$(SIZE) KVSQLD_MATRIX_ONLY='$(ONLY)' go test -count=1 -timeout 0 -run 'TestMatrix$$' -v ./cmd/kvsqld | grep -v '^=== '
 
 .PHONY: crash
 crash: ## kill the server under writes again and again (CYCLES=1000)

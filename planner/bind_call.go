@@ -392,14 +392,29 @@ func (b *binder) rowSub(l *ast.Row, s *ast.Subquery, op string, off int) plan.Ex
 	return &shown{At: plan.At{T: types.TBool, Off: off}, form: formRowQuery, word: op, args: append(ls, row)}
 }
 
-// typeOf resolves a type name.
+// typeOf resolves the type of a value.
 func (p *planner) typeOf(n *ast.TypeName) types.T {
+	t := p.typeNamed(n)
+	if base := t.OID; base == types.OMoney || base == types.OXML {
+		unsupported(n.Pos(), "type %s", types.FormatTypeNoMod(base))
+	}
+	return t
+}
+
+// typeNamed resolves a type name, also of a type that values cannot have.
+func (p *planner) typeNamed(n *ast.TypeName) types.T {
 	schema, name := n.Name.Schema(), n.Name.Last()
 	if n.SetOf {
 		failf(sqlerr.SyntaxError, n.Pos(), "type %s cannot be a set here", name)
 	}
 	if n.PctType {
 		unsupported(n.Pos(), "%%TYPE")
+	}
+	switch parts := n.Name.Parts; {
+	case len(parts) > 3:
+		failf(sqlerr.SyntaxError, n.Pos(), "improper qualified name (too many dotted names): %s", strings.Join(parts, "."))
+	case len(parts) == 3 && p.Snap.Database(parts[0]) == nil || len(parts) == 3 && p.Snap.Database(parts[0]).OID != p.DB:
+		failf(sqlerr.FeatureNotSupported, n.Pos(), "cross-database references are not implemented: %s", strings.Join(parts, "."))
 	}
 	in := p.typeByName(schema, name)
 	if in == nil {
@@ -411,9 +426,6 @@ func (p *planner) typeOf(n *ast.TypeName) types.T {
 			}
 		}
 		failf(sqlerr.UndefinedObject, n.Pos(), "type \"%s\" does not exist", full)
-	}
-	if in.OID == types.OMoney || in.OID == types.OXML {
-		unsupported(n.Pos(), "type %s", in.Name)
 	}
 	mod := int32(-1)
 	if len(n.Mods) > 0 || n.Interval != "" {

@@ -135,6 +135,13 @@ func ResolveType(c *Context, n *ast.TypeName) (t types.T, err error) {
 	return p.typeOf(n), nil
 }
 
+// TypeOID resolves the name of a type, also of one that values cannot have.
+func TypeOID(c *Context, n *ast.TypeName) (o types.OID, err error) {
+	p := newPlanner(c)
+	defer p.recover(&err)
+	return p.typeNamed(n).OID, nil
+}
+
 // NextvalExpr is the call that draws a value of a sequence, as type t.
 func NextvalExpr(c *Context, seq types.OID, t types.T) (e plan.Expr, err error) {
 	p := newPlanner(c)

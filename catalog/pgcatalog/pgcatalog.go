@@ -50,7 +50,9 @@ type Env struct {
 	// Uses lists the functions that a stored text calls and the relations that it
 	// names; nil where texts are not analysed.
 	Uses func(catalog.StoredText) []types.OID
-	Now  int64 // microseconds since 2000-01-01 UTC
+	// TypeName reads the name of a type as SQL spells it.
+	TypeName func(string) (types.OID, error)
+	Now      int64 // microseconds since 2000-01-01 UTC
 }
 
 // RegionInfo is a row of kvsqld.regions: the box in degrees, the rows of the table

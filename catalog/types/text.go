@@ -255,10 +255,10 @@ func parseOidType(typ OID, s string, o *FmtOpts) (int64, error) {
 	case OOid:
 		return parseOid(s, Lookup(typ).Name)
 	}
-	if s == "-" {
-		return 0, nil
-	}
-	if s != "" && isDigit(s[0]) || o.Reg == nil {
+	if o.Reg == nil {
+		if s == "-" {
+			return 0, nil
+		}
 		return parseOid(s, "oid")
 	}
 	v, err := o.Reg.RegIn(typ, s)
@@ -271,6 +271,9 @@ func appendOid(buf []byte, typ OID, v int64, o *FmtOpts) []byte {
 		return strconv.AppendInt(buf, v, 10)
 	}
 	if v == 0 && typ != 0 {
+		if typ == ORegoper || typ == ORegoperator {
+			return append(buf, '0')
+		}
 		return append(buf, '-')
 	}
 	if o.Reg != nil {

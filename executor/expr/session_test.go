@@ -44,6 +44,14 @@ func (s *testSession) Setval(_ types.OID, v int64, called bool) (int64, error) {
 	}
 	return v, nil
 }
+func (s *testSession) RegFind(t types.OID, name string) (types.OID, error) {
+	o, err := s.RegIn(types.Of(t), name)
+	if err != nil {
+		return 0, nil
+	}
+	return o, nil
+}
+
 func (s *testSession) RegIn(t types.T, name string) (types.OID, error) {
 	if in := types.ByName(name); in != nil && t == types.TRegtype {
 		return in.OID, nil

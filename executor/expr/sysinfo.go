@@ -2,7 +2,6 @@ package expr
 
 import (
 	"crypto/rand"
-	"strconv"
 	"time"
 
 	"kvsqld/catalog/sqlerr"
@@ -263,7 +262,7 @@ func lockFuncs(r *registry) {
 }
 
 // toRegFuncs registers to_regclass and its like, which are NULL where the input
-// functions fail with "does not exist".
+// functions say that nothing has the name.
 func toRegFuncs(r *registry) {
 	for src, t := range map[string]types.OID{"to_regclass": types.ORegclass, "to_regtype": types.ORegtype,
 		"to_regproc": types.ORegproc, "to_regprocedure": types.ORegprocedure, "to_regnamespace": types.ORegnamespace,
@@ -274,18 +273,11 @@ func toRegFuncs(r *registry) {
 			if err != nil {
 				return null, err
 			}
-			name := string(a[0].B)
-			if _, err := strconv.Atoi(name); err == nil {
-				return null, nil // numbers are not names here
+			o, err := s.RegFind(t, string(a[0].B))
+			if err != nil || o == 0 {
+				return null, err
 			}
-			o, err := s.RegIn(types.Of(t), name)
-			switch sqlerr.CodeOf(err) {
-			case "":
-				return types.Int(c.call.T, int64(o)), nil
-			case sqlerr.UndefinedTable, sqlerr.UndefinedObject, sqlerr.UndefinedFunction, sqlerr.InvalidSchemaName, sqlerr.AmbiguousFunction:
-				return null, nil
-			}
-			return null, err
+			return types.Int(c.call.T, int64(o)), nil
 		}), src)
 	}
 	r.session["format_type"] = true

@@ -2,8 +2,10 @@ package expr
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -29,8 +31,7 @@ const (
 	numV
 	numE
 	numFM
-	numB
-	numSP
+	numBlank // B, C, SP: of no effect
 )
 
 type numNode struct {
@@ -54,8 +55,8 @@ var numWords = []struct {
 	word string
 	key  numKey
 }{
-	{"EEEE", numE}, {"FM", numFM}, {"MI", numMI}, {"PL", numPL}, {"PR", numPR}, {"RN", numRN}, {"SG", numSG}, {"SP", numSP},
-	{"TH", numTH}, {",", numComma}, {".", numPoint}, {"0", num0}, {"9", num9}, {"B", numB}, {"D", numPoint}, {"G", numComma},
+	{"EEEE", numE}, {"FM", numFM}, {"MI", numMI}, {"PL", numPL}, {"PR", numPR}, {"RN", numRN}, {"SG", numSG}, {"SP", numBlank},
+	{"TH", numTH}, {",", numComma}, {".", numPoint}, {"0", num0}, {"9", num9}, {"B", numBlank}, {"C", numBlank}, {"D", numPoint}, {"G", numComma},
 	{"L", numCurrency}, {"S", numS}, {"V", numV},
 }
 
@@ -71,7 +72,12 @@ func parseNumFormat(f string) (*numFormat, error) {
 			n.nodes, f = append(n.nodes, numNode{text: lit}), rest
 			continue
 		}
-		node := numNode{text: f[:1]}
+		if strings.HasPrefix(f, `\"`) {
+			n.nodes, f = append(n.nodes, numNode{text: `"`}), f[2:]
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(f)
+		node := numNode{text: f[:size]}
 		for _, w := range numWords {
 			if len(f) >= len(w.word) && strings.EqualFold(f[:len(w.word)], w.word) {
 				node = numNode{w.key, f[:len(w.word)]}
@@ -161,7 +167,8 @@ func (n *numFormat) note(k numKey) error {
 		n.v = true
 	case numE:
 		if n.fill || n.lsign != 0 || n.bracket || n.minus || n.plus || n.roman || n.v {
-			return errFormat(`"EEEE" is incompatible with other formats`)
+			return sqlerr.New(sqlerr.SyntaxError, `"EEEE" is incompatible with other formats`).
+				WithDetail(`"EEEE" may only be used together with digit and decimal point patterns.`)
 		}
 		n.scientific = true
 	}
@@ -345,7 +352,7 @@ func (w *numWriter) leadingSign() {
 }
 
 // apply formats the text of a rounded number.
-func (n *numFormat) apply(out []byte, text string) []byte {
+func (n *numFormat) apply(out []byte, text string) ([]byte, error) {
 	negative := strings.HasPrefix(text, "-")
 	text = strings.TrimPrefix(text, "-")
 	digits := strings.IndexByte(text, '.')
@@ -359,8 +366,12 @@ func (n *numFormat) apply(out []byte, text string) []byte {
 	case digits > pre:
 		text = strings.Repeat("#", pre) + "." + strings.Repeat("#", n.post)
 	}
+	ordinal := func(k numNode) bool { return k.key == numTH }
+	if last := text[len(text)-1]; !negative && !n.decimal && text[0] != '#' && (last < '0' || last > '9') && slices.ContainsFunc(n.nodes, ordinal) {
+		return nil, sqlerr.New(sqlerr.InvalidTextRepresentation, "\"%s\" is not a number", text)
+	}
 	if !n.v {
-		return n.write(out, text, negative, lead)
+		return n.write(out, text, negative, lead), nil
 	}
 	// Digits after V count as digits before the point.
 	whole := *n
@@ -371,7 +382,7 @@ func (n *numFormat) apply(out []byte, text string) []byte {
 			break
 		}
 	}
-	return whole.write(out, text, negative, lead)
+	return whole.write(out, text, negative, lead), nil
 }
 
 var romanDigits = [4][9]string{
@@ -433,11 +444,6 @@ func scientificText(d types.Decimal, post int) string {
 		m = types.Decimal{}
 	}
 	m = m.Round(int32(post))
-	if m.Cmp(types.NewDecimal(10, 0)) >= 0 {
-		m, _ = m.Div(types.NewDecimal(10, 0)) // exact: the value is 10
-		m = m.Round(int32(post))
-		exp++
-	}
 	sign := " "
 	if d.Sign() < 0 {
 		sign = "-"
@@ -452,19 +458,26 @@ func scientificText(d types.Decimal, post int) string {
 	return sign + m.String() + "e" + e
 }
 
-func (n *numFormat) formatDecimal(out []byte, d types.Decimal) []byte {
+func (n *numFormat) formatDecimal(out []byte, d types.Decimal) ([]byte, error) {
 	switch {
 	case n.roman:
-		v, err := d.Round(0).ToInt64()
-		if err != nil {
-			v = 0
+		if !d.IsFinite() {
+			what := "NaN"
+			if !d.IsNaN() {
+				what = "infinity"
+			}
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "cannot convert %s to integer", what)
 		}
-		return n.appendRoman(out, v)
+		v, err := d.Round(0).ToInt64()
+		if err != nil || v != int64(int32(v)) {
+			return nil, sqlerr.New(sqlerr.NumericValueOutOfRange, "integer out of range")
+		}
+		return n.appendRoman(out, v), nil
 	case n.scientific:
 		if !d.IsFinite() {
-			return append(append(out, ' '), strings.Repeat("#", n.pre)+"."+strings.Repeat("#", n.post+4)...)
+			return append(append(out, ' '), strings.Repeat("#", n.pre)+"."+strings.Repeat("#", n.post+4)...), nil
 		}
-		return append(out, scientificText(d, n.post)...)
+		return append(out, scientificText(d, n.post)...), nil
 	}
 	if n.v {
 		for range n.multi {
@@ -474,30 +487,35 @@ func (n *numFormat) formatDecimal(out []byte, d types.Decimal) []byte {
 	return n.apply(out, d.Round(int32(n.post)).String())
 }
 
-func (n *numFormat) formatFloat(out []byte, f float64, digits int) []byte {
+func (n *numFormat) formatFloat(out []byte, f float64, digits int) ([]byte, error) {
 	if n.roman {
-		return n.appendRoman(out, int64(math.RoundToEven(f)))
+		return n.appendRoman(out, int64(math.RoundToEven(f))), nil
 	}
 	if f-f != 0 {
 		if n.scientific {
-			return append(append(out, ' '), strings.Repeat("#", n.pre)+"."+strings.Repeat("#", n.post+4)...)
+			return append(append(out, ' '), strings.Repeat("#", n.pre)+"."+strings.Repeat("#", n.post+4)...), nil
 		}
 		text := "NaN"
 		if math.IsInf(f, 0) {
 			text = strings.TrimPrefix(strconv.FormatFloat(f, 'f', -1, 64), "+")
 			text = strings.Replace(text, "Inf", "Infinity", 1)
 		}
-		return n.apply(out, text)
+		known := *n
+		known.post = max(min(n.post, digits-len(strings.TrimPrefix(text, "-"))), 0)
+		return known.apply(out, text)
 	}
 	if n.scientific {
 		s := strconv.FormatFloat(f, 'e', n.post, 64)
 		if f >= 0 {
 			s = " " + s
 		}
-		return append(out, s...)
+		return append(out, s...), nil
 	}
 	if n.v {
 		f *= math.Pow(10, float64(n.multi))
+		if digits == float4Digits {
+			f = float64(float32(f))
+		}
 	}
 	whole := len(strconv.FormatFloat(math.Abs(f), 'f', 0, 64))
 	post := n.post
@@ -506,8 +524,16 @@ func (n *numFormat) formatFloat(out []byte, f float64, digits int) []byte {
 	} else if whole+post > digits {
 		post = digits - whole
 	}
-	return n.apply(out, strconv.FormatFloat(f, 'f', post, 64))
+	known := *n // digits behind those that the type has are not there
+	known.post = post
+	return known.apply(out, strconv.FormatFloat(f, 'f', post, 64))
 }
+
+// float4Digits and float8Digits are the decimal digits that the types keep.
+const (
+	float4Digits = 6
+	float8Digits = 15
+)
 
 // numFormatOf parses the template once per call.
 func numFormatOf(c *callCtx, f []byte) (*numFormat, error) {
@@ -527,107 +553,25 @@ func numFormatOf(c *callCtx, f []byte) (*numFormat, error) {
 }
 
 func numToCharFuncs(r *registry) {
-	r.add(fn2(func(c *callCtx, d types.Decimal, f []byte) ([]byte, error) {
-		n, err := numFormatOf(c, f)
-		if err != nil {
-			return nil, err
-		}
-		return c.keep(n.formatDecimal(c.buf[:0], d)), nil
-	}), "numeric_to_char")
-	r.add(fn2(func(c *callCtx, v int64, f []byte) ([]byte, error) {
-		n, err := numFormatOf(c, f)
-		if err != nil {
-			return nil, err
-		}
-		return c.keep(n.formatDecimal(c.buf[:0], types.NewDecimal(v, 0))), nil
-	}), "int4_to_char", "int8_to_char")
-	r.add(fn2(func(c *callCtx, v float64, f []byte) ([]byte, error) {
-		n, err := numFormatOf(c, f)
-		if err != nil {
-			return nil, err
-		}
-		return c.keep(n.formatFloat(c.buf[:0], v, 15)), nil
-	}), "float8_to_char")
-	r.add(fn2(func(c *callCtx, v float64, f []byte) ([]byte, error) {
-		n, err := numFormatOf(c, f)
-		if err != nil {
-			return nil, err
-		}
-		return c.keep(n.formatFloat(c.buf[:0], v, 6)), nil
-	}), "float4_to_char")
+	addToChar(r, func(n *numFormat, out []byte, d types.Decimal) ([]byte, error) { return n.formatDecimal(out, d) }, "numeric_to_char")
+	addToChar(r, func(n *numFormat, out []byte, v int64) ([]byte, error) {
+		return n.formatDecimal(out, types.NewDecimal(v, 0))
+	}, "int4_to_char", "int8_to_char")
+	addToChar(r, func(n *numFormat, out []byte, f float64) ([]byte, error) { return n.formatFloat(out, f, float8Digits) }, "float8_to_char")
+	addToChar(r, func(n *numFormat, out []byte, f float64) ([]byte, error) { return n.formatFloat(out, f, float4Digits) }, "float4_to_char")
 	r.add(fnD(numericToNumber), "numeric_to_number")
 }
 
-// numericToNumber is to_number: the template tells where digits and signs may
-// stand in the text.
-func numericToNumber(_ *callCtx, a []types.Datum) (types.Datum, error) {
-	n, err := parseNumFormat(string(a[1].B))
-	if err != nil {
-		return null, err
-	}
-	if len(a[1].B) == 0 {
-		return null, nil
-	}
-	if n.roman {
-		return null, sqlerr.Unsupported(-1, `"RN" for input`)
-	}
-	if n.scientific {
-		return null, sqlerr.New(sqlerr.FeatureNotSupported, `"EEEE" not supported for input`)
-	}
-	s, digits, negative := string(a[0].B), []byte{}, false
-	point, pre, post := false, 0, 0
-	signs := func() {
-		for s != "" && (s[0] == ' ' || s[0] == '-' || s[0] == '+' || s[0] == '<' || s[0] == '>') {
-			negative = negative || s[0] == '-' || s[0] == '<'
-			s = s[1:]
+func addToChar[T value](r *registry, format func(n *numFormat, out []byte, v T) ([]byte, error), srcs ...string) {
+	r.add(fn2(func(c *callCtx, v T, f []byte) ([]byte, error) {
+		n, err := numFormatOf(c, f)
+		if err != nil {
+			return nil, err
 		}
-	}
-	for _, node := range n.nodes {
-		switch node.key {
-		case num9, num0, numPoint:
-			signs()
-			if s == "" {
-				continue
-			}
-			switch {
-			case s[0] >= '0' && s[0] <= '9' && node.key != numPoint:
-				if !point && pre < n.pre+n.multi || point && post < n.post {
-					digits = append(digits, s[0])
-					pre, post = pre+btoi(!point), post+btoi(point)
-				}
-				s = s[1:]
-			case s[0] == '.' && n.decimal && !point:
-				digits, point = append(digits, '.'), true
-				s = s[1:]
-			}
-		case numComma:
-			s = strings.TrimPrefix(s, ",")
-		case numS, numMI, numPL, numSG, numPR:
-			signs()
-		case numTH, numLiteral, numCurrency:
-			for range node.text {
-				if s != "" && (s[0] < '0' || s[0] > '9') {
-					s = s[1:]
-				}
-			}
+		out, err := format(n, c.buf[:0], v)
+		if err != nil {
+			return nil, err
 		}
-	}
-	if strings.HasPrefix(s, "-") {
-		negative = true
-	}
-	text := string(digits)
-	if text == "" || text == "." {
-		return null, sqlerr.New(sqlerr.InvalidTextRepresentation, `invalid input syntax for type numeric: " "`)
-	}
-	if negative {
-		text = "-" + text
-	}
-	d, err := types.ParseDecimal(text)
-	if err == nil && n.v {
-		d, err = d.Mul(types.NewDecimal(1, int32(n.multi)))
-	}
-	if err == nil && d.Scale() < int32(post) {
-		d = d.Round(int32(post))
-	}
-	return types.Datum{Dec: d}, err
+		return c.keep(out), nil
+	}), srcs...)
 }

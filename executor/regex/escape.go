@@ -14,23 +14,27 @@ func (p *parser) escape() *node {
 		p.at += 2
 		return &node{op: opClass, set: newClass(append([]rune(nil), namedClasses[name]...), c < 'a')}
 	}
-	if c >= '1' && c <= '9' {
-		end := p.at + 2
-		for end < len(p.src) && isDigit(p.src[end]) {
-			end++
-		}
-		v := 0
-		for _, d := range p.src[p.at+1 : end] {
-			v = min(10*v+int(d-'0'), 1<<20)
-		}
-		// One digit is a back reference; more are one if there are as many groups,
-		// else a character in octal.
-		if end == p.at+2 || v <= p.groups {
-			p.at = end
-			return p.backref(v)
-		}
+	if v, end, ok := p.isBackref(); ok {
+		p.at = end
+		return p.backref(v)
 	}
 	return p.one(p.escapedRune())
+}
+
+// isBackref tells a back reference, which ends before end, from a character in
+// octal: one digit is a back reference, more are one if there are as many groups.
+func (p *parser) isBackref() (v, end int, ok bool) {
+	if c := p.peek(1); c < '1' || c > '9' {
+		return 0, 0, false
+	}
+	end = p.at + 2
+	for end < len(p.src) && isDigit(p.src[end]) {
+		end++
+	}
+	for _, d := range p.src[p.at+1 : end] {
+		v = min(10*v+int(d-'0'), 1<<20)
+	}
+	return v, end, end == p.at+2 || v <= p.groups
 }
 
 // escapedRune reads an escape that stands for one character.
@@ -222,6 +226,9 @@ func (p *parser) bracketRune(begins bool) rune {
 		return element(name)
 	}
 	if p.peek(0) == '\\' && p.advanced() {
+		if _, _, ok := p.isBackref(); ok {
+			panic(errEscape)
+		}
 		return p.escapedRune()
 	}
 	if p.peek(0) == '-' && !begins && p.peek(1) != ']' {

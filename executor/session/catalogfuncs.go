@@ -2,6 +2,7 @@ package session
 
 import (
 	"net"
+	"slices"
 	"strings"
 	"sync"
 
@@ -244,12 +245,37 @@ func visibilityFuncs(m map[string]catalogFunc) {
 	m["pg_table_is_visible"] = func(c *catalogCall) (types.Datum, error) { return c.boolean(c.TableIsVisible(c.oid(0))) }
 	m["pg_type_is_visible"] = func(c *catalogCall) (types.Datum, error) { return c.boolean(c.TypeIsVisible(c.oid(0))) }
 	m["pg_function_is_visible"] = func(c *catalogCall) (types.Datum, error) { return c.boolean(c.FunctionIsVisible(c.oid(0))) }
-	for _, n := range []string{"operator", "opclass", "opfamily", "collation", "conversion", "statistics_obj", "ts_config", "ts_dict",
-		"ts_parser", "ts_template"} {
-		m["pg_"+n+"_is_visible"] = answerTrue
+	// What only pg_catalog has is visible.
+	builtin := func(name string, known func(types.OID) bool) {
+		m["pg_"+name+"_is_visible"] = func(c *catalogCall) (types.Datum, error) {
+			known := known(c.oid(0))
+			return c.boolean(known, known)
+		}
 	}
-	m["row_security_active"], m["row_security_active_name"] = answerNo, answerNo
-	m["pg_relation_is_publishable"] = answerNo
+	builtin("operator", func(o types.OID) bool { return catalog.OperatorByOID(o) != nil })
+	builtin("collation", func(o types.OID) bool { return catalog.CollationByOID(o) != nil })
+	builtin("opclass", func(o types.OID) bool {
+		return slices.ContainsFunc(catalog.Opclasses(), func(c catalog.Opclass) bool { return c.OID == o })
+	})
+	builtin("opfamily", func(o types.OID) bool {
+		return slices.ContainsFunc(catalog.Opfamilies(), func(f catalog.Opfamily) bool { return f.OID == o })
+	})
+	builtin("conversion", func(o types.OID) bool {
+		return slices.ContainsFunc(catalog.Conversions(), func(c catalog.Conversion) bool { return c.OID == o })
+	})
+	for _, n := range []string{"statistics_obj", "ts_config", "ts_dict", "ts_parser", "ts_template"} {
+		m["pg_"+n+"_is_visible"] = answerNull // there are none
+	}
+	m["row_security_active"] = answerNo
+	m["row_security_active_name"] = func(c *catalogCall) (types.Datum, error) {
+		_, err := c.relation(0)
+		return types.Bool(false), err
+	}
+	m["pg_relation_is_publishable"] = func(c *catalogCall) (types.Datum, error) {
+		_, _, ok := c.RelationName(c.oid(0))
+		t, user := c.snapshot().RelationByOID(c.db, c.oid(0)).(*catalog.Table)
+		return c.boolean(user && !t.Temp, ok)
+	}
 	m["pg_relation_is_updatable"] = func(c *catalogCall) (types.Datum, error) {
 		return c.integer(int64(c.RelationIsUpdatable(c.oid(0))))
 	}

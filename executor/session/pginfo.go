@@ -2,14 +2,17 @@ package session
 
 import (
 	"context"
+	"errors"
 	"net"
 	"slices"
 	"strconv"
+	"strings"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/pgcatalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
+	"kvsqld/parser"
 	"kvsqld/planner"
 )
 
@@ -24,7 +27,7 @@ func (s *Session) pgEnv() *pgcatalog.Env {
 		Snap: s.snapshot(), DB: s.db, User: s.user, SearchPath: path,
 		Settings: s.settingRows, Sessions: s.sessionRows, Locks: s.lockRows, Sequence: s.sequenceState,
 		Prepared: s.preparedRows, Cursors: s.cursorRows, Refused: s.srv.refusals.rows, Regions: s.regionRows,
-		Updatable: s.updatable, ViewTree: s.viewTree, BodyTree: s.bodyTree, Uses: s.textUses, Now: now(),
+		Updatable: s.updatable, ViewTree: s.viewTree, BodyTree: s.bodyTree, Uses: s.textUses, TypeName: s.typeName, Now: now(),
 	}
 }
 
@@ -147,15 +150,48 @@ func (s sessionInfo) RegIn(t types.T, name string) (types.OID, error) {
 	return s.regIn(t.OID, name)
 }
 
-// regIn reads a reg* value: a number, "-" for none, or a name.
+// RegFind implements expr.SessionInfo.
+func (s sessionInfo) RegFind(t types.OID, name string) (types.OID, error) {
+	return s.pgEnv().RegFind(t, name)
+}
+
+// regIn reads a reg* value: a number, "-" or for operators "0" for none, or a
+// name.
 func (s *Session) regIn(t types.OID, name string) (types.OID, error) {
-	if name == "-" {
+	if name == "-" && t != types.ORegoper && t != types.ORegoperator {
 		return 0, nil
 	}
-	if n, err := strconv.ParseUint(name, 10, 32); err == nil {
+	if name != "" && strings.Trim(name, "0123456789") == "" {
+		n, err := strconv.ParseUint(name, 10, 32)
+		if err != nil {
+			return 0, sqlerr.New(sqlerr.NumericValueOutOfRange, "value \"%s\" is out of range for type oid", name)
+		}
 		return types.OID(n), nil
 	}
 	return s.pgEnv().RegIn(t, name)
+}
+
+// typeName reads the name of a type in a value.
+func (s *Session) typeName(text string) (types.OID, error) {
+	n, err := parser.ParseTypeName(text)
+	var e *sqlerr.Error
+	switch {
+	case strings.TrimSpace(text) == "" || err == nil && n.SetOf:
+		return 0, sqlerr.New(sqlerr.SyntaxError, "invalid type name \"%s\"", text)
+	case errors.As(err, &e):
+		bad := *e
+		bad.Pos, bad.Where = 0, "invalid type name \""+text+"\""
+		return 0, &bad
+	case err != nil:
+		return 0, err
+	}
+	o, err := planner.TypeOID(s.planContext(s.snapshot()), &n)
+	if errors.As(err, &e) {
+		bad := *e
+		bad.Pos = 0
+		return 0, &bad
+	}
+	return o, err
 }
 
 // RegOut implements expr.SessionInfo.

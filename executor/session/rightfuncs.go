@@ -38,16 +38,22 @@ func (c *catalogCall) privilege() (types.Datum, error) {
 	case "role":
 		return c.hasRole(role, args[0], list)
 	case "parameter":
+		for _, word := range strings.Split(list, ",") {
+			word = strings.TrimSpace(word)
+			if name := strings.TrimSuffix(strings.ToUpper(word), " WITH GRANT OPTION"); name != "SET" && name != "ALTER SYSTEM" {
+				return types.Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized privilege type: \"%s\"", word)
+			}
+		}
 		return c.boolean(c.isSuper(role), true)
 	}
 	kinds := map[string]catalog.ACLKind{"table": catalog.ACLTable, "any_column": catalog.ACLColumn, "column": catalog.ACLColumn,
 		"sequence": catalog.ACLSequence, "database": catalog.ACLDatabase, "schema": catalog.ACLSchema, "function": catalog.ACLFunction,
 		"type": catalog.ACLType, "language": catalog.ACLLanguage}
-	wanted, err := privilegeList(list, kinds[what].All())
+	o, found, err := c.privilegeObject(what, args[0])
 	if err != nil {
 		return types.Datum{}, err
 	}
-	o, found, err := c.privilegeObject(what, args[0])
+	wanted, err := privilegeList(list, kinds[what].All())
 	if err != nil {
 		return types.Datum{}, err
 	}
