@@ -77,6 +77,11 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 			}
 		}
 	}
+	if e.Distinct && pr.Kind == 'a' {
+		for _, x := range args[a.Direct:] {
+			b.needSortedInput(x)
+		}
+	}
 	if pr.Kind == 'a' && pr.SQL != nil {
 		b.called, b.calls = append(b.called, pr.OID), append(b.calls, pr.SQL)
 		a.User = b.userAggregate(pr.SQL, args, off)
@@ -195,6 +200,7 @@ func sortSpec(p *planner, x plan.Expr, s ast.SortItem) plan.SortKey {
 	default:
 		unsupported(s.X.Pos(), "ORDER BY USING %s", s.Using)
 	}
+	p.needOrder(k.X, startOf(s.X))
 	k.NullsFirst = k.Desc
 	if s.NullsFirst != nil {
 		k.NullsFirst = *s.NullsFirst
@@ -225,7 +231,9 @@ func (b *binder) window(w *ast.Window) *winRef {
 	r := &winRef{}
 	bindSpec := func(s *ast.Window) {
 		for _, x := range s.PartitionBy {
-			r.partition = append(r.partition, in.record(x, in.known(in.expr(x))))
+			key := in.record(x, in.known(in.expr(x)))
+			in.needEquality(key, startOf(x))
+			r.partition = append(r.partition, key)
 		}
 		for _, s := range s.OrderBy {
 			k := sortSpec(b.planner, in.expr(s.X), s)

@@ -159,11 +159,11 @@ func (b *binder) completeArgs(c *candidate, args []plan.Expr) []plan.Expr {
 	return args
 }
 
-// castCall treats name(x) as a cast when name is a type and no function of one
-// such argument exists.
+// castCall treats name(x) as a cast when name is a type, no function has exactly
+// such an argument, and the cast needs no function of its own.
 func (b *binder) castCall(fc *funcCall) plan.Expr {
 	in := b.typeByName(fc.schema, fc.name)
-	if in == nil || in.Type == 'p' {
+	if in == nil || in.Type == 'p' || in.RelID != 0 {
 		return nil
 	}
 	src := fc.args[0].Type().OID
@@ -172,23 +172,13 @@ func (b *binder) castCall(fc *funcCall) plan.Expr {
 			return nil
 		}
 	}
-	t := b.T(in.OID, -1)
-	if src == types.OUnknown {
-		for _, pr := range b.procs(fc.schema, fc.name) {
-			if len(pr.Args) == 1 && pr.Args[0] == types.OText {
-				return nil
-			}
+	if src != types.OUnknown {
+		ok, how, _ := b.castPath(src, in.OID, explicit)
+		if !ok || how == pathFunc || how == pathIO && in.Category == 'S' && b.recordCols(fc.args[0]) != nil {
+			return nil
 		}
-		return b.must(fc.args[0], t, explicit)
 	}
-	ok, how, _ := b.castPath(src, in.OID, explicit)
-	if !ok || how == pathFunc {
-		return nil
-	}
-	if len(b.procs(fc.schema, fc.name)) > 0 && how == pathIO {
-		return nil
-	}
-	return b.must(fc.args[0], t, explicit)
+	return b.must(fc.args[0], b.T(in.OID, -1), explicit)
 }
 
 // special binds value functions and constructs of the grammar.

@@ -19,6 +19,7 @@ func (p *planner) groupBy(s *ast.Select, b *binder, bl *block) {
 	index := map[string]int{}
 	key := func(x ast.Expr) int {
 		e := p.record(x, p.groupKey(x, b, bl))
+		p.needEquality(e, startOf(x))
 		k := exprKey(e)
 		if i, ok := index[k]; ok {
 			return i

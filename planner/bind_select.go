@@ -113,6 +113,9 @@ func (p *planner) bindCore(s *ast.Select, outer *scope) *query {
 	}
 	bl.distinct = s.Distinct || len(s.DistinctOn) > 0
 	if bl.distinct && len(s.DistinctOn) == 0 {
+		for i := range bl.ncols {
+			p.needEquality(bl.targets[i].x, bl.targets[i].x.Pos())
+		}
 		for i, k := range q.sort {
 			if k.target >= bl.ncols {
 				failf(sqlerr.InvalidColumnReference, startOf(s.OrderBy[i].X), "for SELECT DISTINCT, ORDER BY expressions must appear in select list")
@@ -355,6 +358,11 @@ func (p *planner) orderTarget(o ast.SortItem, s *ast.Select, b *binder, bl *bloc
 		k.nullsFirst = *o.NullsFirst
 	}
 	k.target = p.outputTarget(o.X, b, bl, false)
+	if b.what == "DISTINCT ON" {
+		p.needEquality(bl.targets[k.target].x, startOf(o.X))
+	} else {
+		p.needOrder(bl.targets[k.target].x, startOf(o.X))
+	}
 	return k
 }
 

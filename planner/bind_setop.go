@@ -88,6 +88,9 @@ func (p *planner) bindSetOp(s *ast.Select, outer *scope) *query {
 				failf(sqlerr.CannotCoerce, off, "%s could not convert type %s to %s", name, p.bareName(side.cols[i].T.OID), p.bareName(t.OID))
 			}
 		}
+		if !s.SetOp.All || name != "UNION" {
+			p.needEquality(&plan.Const{At: plan.At{T: t}}, p.colOff(l, i))
+		}
 		q.cols = append(q.cols, plan.OutCol{Name: l.cols[i].Name, T: t})
 	}
 	// ORDER BY of a set operation sees the output columns only
@@ -125,6 +128,7 @@ func (p *planner) bindSetOp(s *ast.Select, outer *scope) *query {
 				WithDetail("Only result column names can be used, not expressions or functions.").
 				WithHint("Add the expression/function to every SELECT, or move the UNION into a FROM clause."))
 		}
+		p.needOrder(&plan.Const{At: plan.At{T: q.cols[k.target].T}}, o.X.Pos())
 		q.sort = append(q.sort, k)
 	}
 	p.limits(q, s, &scope{parent: outer})

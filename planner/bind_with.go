@@ -4,6 +4,7 @@ import (
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
 )
 
 // with binds the queries of a WITH clause.
@@ -93,6 +94,11 @@ func (p *planner) recursive(def *cteDef, s *ast.Select, c *ast.CTE, sc *scope) {
 			t.Mod = -1
 			p.castColumn(step, i, t)
 			p.castColumn(def.q, i, t)
+		}
+	}
+	if !s.SetOp.All {
+		for i, c := range def.q.cols {
+			p.needEquality(&plan.Const{At: plan.At{T: c.T}}, p.colOff(def.q, i))
 		}
 	}
 	def.recursive, def.stepQ = true, step

@@ -30,7 +30,12 @@ func (d Decimal) Sqrt() (Decimal, error) {
 		return d, nil
 	}
 	w, _ := d.lead()
-	scale := clampScale(minSigDigits-(w*4/2+1), d.scale)
+	return d.SqrtScale(clampScale(minSigDigits-(w*4/2+1), d.scale)), nil
+}
+
+// SqrtScale returns the square root of a finite number that is not negative,
+// rounded to scale digits after the point.
+func (d Decimal) SqrtScale(scale int32) Decimal {
 	// One digit more than wanted is enough: the root of a number is never a
 	// tie that the digits beyond could break the other way.
 	shift := 2*(scale+1) - d.scale
@@ -40,7 +45,7 @@ func (d Decimal) Sqrt() (Decimal, error) {
 	} else {
 		b.Quo(d.bigCoef(), pow10Big(-shift))
 	}
-	return fromBig(b.Sqrt(b), scale+1).Round(scale), nil
+	return fromBig(b.Sqrt(b), scale+1).Round(scale)
 }
 
 // approx returns the value as a float64, with infinities where it overflows.

@@ -156,9 +156,7 @@ func (a *decVariance) Result(_ *Env, out *vec.Vec, from, to int) error {
 		}
 		v, err := s.variance(d)
 		if err == nil && a.root && v.IsFinite() && !v.IsZero() {
-			scale := v.Scale()
-			v, err = v.Sqrt()
-			v = v.Round(scale)
+			v = v.SqrtScale(v.Scale())
 		}
 		if err != nil {
 			return err

@@ -101,9 +101,7 @@ func timeSeries(call *plan.Call) setBody {
 				if err != nil {
 					return false, err
 				}
-				if at = next; at == tsMin || at == tsMax {
-					return false, nil
-				}
+				at = next // of infinity the same: such a series has no end
 			}
 			return true, nil
 		}, nil

@@ -1,0 +1,28 @@
+-- Types without equality or order cannot be grouped or sorted by.
+SELECT DISTINCT ON (c) c FROM (VALUES ('3'::json)) v(c);
+SELECT c FROM (VALUES ('3'::json)) v(c) GROUP BY c;
+SELECT DISTINCT ON (c) c FROM (VALUES ('3'::xid)) v(c);
+SELECT DISTINCT c FROM (VALUES ('3'::xid), ('3'), ('4')) v(c);
+SELECT DISTINCT c, c::text FROM (VALUES ('3'::json)) v(c);
+SELECT c FROM (VALUES ('3'::json)) v(c) UNION SELECT '3'::json;
+SELECT c FROM (VALUES ('3'::json)) v(c) UNION ALL SELECT '3'::json;
+SELECT c FROM (VALUES ('3'::xid)) v(c) UNION SELECT '3'::xid ORDER BY 1;
+SELECT c FROM (VALUES ('3'::json)) v(c) INTERSECT SELECT '3'::json;
+SELECT c FROM (VALUES ('3'::json)) v(c) EXCEPT ALL SELECT '3'::json;
+SELECT count(*) OVER (PARTITION BY c) FROM (VALUES ('3'::json)) v(c);
+SELECT count(*) OVER (ORDER BY c) FROM (VALUES ('3'::xid)) v(c);
+SELECT ARRAY[c] FROM (VALUES ('3'::xid)) v(c) ORDER BY 1;
+SELECT array_agg(DISTINCT c) FROM (VALUES ('3'::json)) v(c);
+SELECT array_agg(DISTINCT c) FROM (VALUES ('3'::xid)) v(c);
+SELECT array_agg(c ORDER BY c) FROM (VALUES ('3'::xid)) v(c);
+SELECT mode() WITHIN GROUP (ORDER BY c) FROM (VALUES ('3'::xid)) v(c);
+SELECT rank('3'::xid) WITHIN GROUP (ORDER BY c) FROM (VALUES ('3'::xid)) v(c);
+WITH RECURSIVE r AS (SELECT '3'::json c UNION SELECT c FROM r) SELECT * FROM r;
+SELECT 1 FROM (VALUES (1)) v(c) GROUP BY GROUPING SETS (('3'::json));
+SELECT c FROM (VALUES ('pg_class'::regclass), ('pg_type')) v(c) GROUP BY c ORDER BY c;
+SELECT c FROM (VALUES ('$.a'::jsonpath)) v(c) ORDER BY c;
+SELECT c FROM (VALUES (1, '1:1:'::pg_snapshot)) v(i, c) ORDER BY c DESC, i;
+SELECT c FROM (VALUES ('1 2'::int2vector), ('1'), ('0 5')) v(c) ORDER BY c;
+SELECT text(2.5), name(5), pg_catalog.varchar(2.5), regclass('5'), date('2024-02-03'), numeric('1.50'), text(ARRAY[1]);
+SELECT text(ROW(1));
+SELECT stddev_pop(x), stddev_samp(x), var_pop(x), variance(x) FROM (VALUES (2), (2147483647)) v(x);
