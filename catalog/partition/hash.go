@@ -17,7 +17,7 @@ func HashKey(k *catalog.PartKey, key []types.Datum) uint64 {
 	h := uint64(0)
 	for i, d := range key {
 		if !d.Null {
-			h ^= hashDatum(k.Keys[i].Type, d) + 0x49a0f4dd15e5a8e3 + h<<54 + h>>7
+			h ^= Hash(k.Keys[i].Type, d, hashSeed) + 0x49a0f4dd15e5a8e3 + h<<54 + h>>7
 		}
 	}
 	return h
@@ -33,19 +33,22 @@ func Hashable(t types.T) bool {
 	return false
 }
 
-func hashDatum(t types.T, d types.Datum) uint64 {
+// Hash is PostgreSQL's hash of a value of a type that Hashable names: that of its
+// function for hash indexes in the form with a seed. Without a seed the lower half
+// is that of the form without one.
+func Hash(t types.T, d types.Datum, seed uint64) uint64 {
 	switch t.Kind() {
 	case types.KBool, types.KInt2, types.KInt4, types.KOid, types.KDate:
-		return hashUint32(uint32(d.I), hashSeed)
+		return hashUint32(uint32(d.I), seed)
 	case types.KInt8, types.KTime, types.KTimestamp, types.KTimestamptz:
-		return hashInt64(d.I)
+		return hashInt64(d.I, seed)
 	case types.KFloat4, types.KFloat8:
-		return hashFloat(d.F)
+		return hashFloat(d.F, seed)
 	case types.KInterval:
 		span := (int64(d.Iv.Months)*30+int64(d.Iv.Days))*86_400_000_000 + d.Iv.Micros
-		return hashInt64(span)
+		return hashInt64(span, seed)
 	case types.KNumeric:
-		return hashNumeric(d.Dec)
+		return hashNumeric(d.Dec, seed)
 	}
 	b := d.B
 	if t.OID == types.OBpchar {
@@ -53,20 +56,20 @@ func hashDatum(t types.T, d types.Datum) uint64 {
 			b = b[:len(b)-1]
 		}
 	}
-	return hashBytes(b, hashSeed)
+	return hashBytes(b, seed)
 }
 
-func hashInt64(v int64) uint64 {
+func hashInt64(v int64, seed uint64) uint64 {
 	lo, hi := uint32(v), uint32(v>>32)
 	if v < 0 {
 		hi = ^hi
 	}
-	return hashUint32(lo^hi, hashSeed)
+	return hashUint32(lo^hi, seed)
 }
 
-func hashFloat(f float64) uint64 {
+func hashFloat(f float64, seed uint64) uint64 {
 	if f == 0 {
-		return hashSeed
+		return seed
 	}
 	if f != f {
 		f = math.NaN()
@@ -75,14 +78,14 @@ func hashFloat(f float64) uint64 {
 	if f != f {
 		u = 0x7ff8000000000000
 	}
-	return hashBytes(binary.LittleEndian.AppendUint64(nil, u), hashSeed)
+	return hashBytes(binary.LittleEndian.AppendUint64(nil, u), seed)
 }
 
 // hashNumeric hashes the digits to base 10,000 without zeros at the ends, and the
 // power of the first one.
-func hashNumeric(d types.Decimal) uint64 {
+func hashNumeric(d types.Decimal, seed uint64) uint64 {
 	if !d.IsFinite() {
-		return hashSeed
+		return seed
 	}
 	// number of digits, weight, sign, scale, then the digits
 	bin := d.AppendBinary(nil)
@@ -96,13 +99,13 @@ func hashNumeric(d types.Decimal) uint64 {
 		digits = digits[:len(digits)-2]
 	}
 	if len(digits) == 0 {
-		return hashSeed - 1
+		return seed - 1
 	}
 	b := make([]byte, 0, len(digits))
 	for i := 0; i < len(digits); i += 2 {
 		b = append(b, digits[i+1], digits[i])
 	}
-	return hashBytes(b, hashSeed) ^ uint64(int64(weight))
+	return hashBytes(b, seed) ^ uint64(int64(weight))
 }
 
 // The hash is Bob Jenkins's lookup3 with a seed of 64 bits.

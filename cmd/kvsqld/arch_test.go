@@ -55,7 +55,7 @@ var arrows = map[string][]string{
 	"planner":      {"planner/plan", "parser/ast", "catalog", "catalog/partition", "catalog/types", "catalog/spatial", "catalog/sqlerr"},
 
 	// The function table in catalog is what the registry of kernels implements.
-	"executor/expr": {"planner/plan", "catalog", "catalog/types", "catalog/types/vec", "catalog/types/jsonpath", "catalog/spatial",
+	"executor/expr": {"planner/plan", "catalog", "catalog/partition", "catalog/types", "catalog/types/vec", "catalog/types/jsonpath", "catalog/spatial",
 		"catalog/sqlerr", "executor/regex"},
 	"executor/regex": nil,
 	// Operators take transactions, locks and isolation levels from storage/kv;

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"strconv"
 
 	"kvsqld/catalog/sqlerr"
@@ -189,6 +190,9 @@ func arrayPosition(c *callCtx, in []types.Datum) (types.Datum, error) {
 	}
 	start := a.lbs[0]
 	if len(in) > 2 {
+		if in[1].Null && !slices.ContainsFunc(a.elems, func(d types.Datum) bool { return d.Null }) {
+			return null, nil
+		}
 		if in[2].Null {
 			return null, sqlerr.New(sqlerr.NullValueNotAllowed, "initial position must not be null")
 		}

@@ -122,6 +122,15 @@ func comparison(op cmpOp, kind cmpKind, left, right string) builder {
 			}
 			return build(c, &conv, []Eval{a})
 		}
+		if call.Args[0].Type().OID == types.OXid && call.Args[1].Type().OID == types.OInt4 {
+			number := *call
+			number.T = call.Args[0].Type()
+			unsigned := fn1(func(_ *callCtx, v int64) (int64, error) { return int64(uint32(v)), nil })
+			var err error
+			if args[1], err = unsigned(c, &number, []Eval{args[1]}); err != nil {
+				return nil, err
+			}
+		}
 		if kind == cmpBytes && (carriesBlanks(call.Args[0]) || carriesBlanks(call.Args[1])) {
 			return &cmpEval{frame: newFrame(call, args), op: op, kind: cmpDatum}, nil
 		}

@@ -18,6 +18,9 @@ func datepartFuncs(r *registry) {
 		return types.DateTrunc(unitOf(c, u), ts, c.zone())
 	}), "timestamptz_trunc")
 	r.add(fn3(func(c *callCtx, u []byte, ts int64, z []byte) (int64, error) {
+		if ts == tsMin || ts == tsMax {
+			return ts, nil // whatever the unit and the zone
+		}
 		loc, err := types.AtZone(string(z))
 		if err != nil {
 			return 0, err

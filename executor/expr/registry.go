@@ -39,6 +39,7 @@ func families() []func(*registry) {
 		concatFuncs,
 		sysinfoFuncs,
 		seriesFuncs,
+		hashFuncs,
 		mathFuncs,
 		geoFuncs,
 		sizeFuncs,
