@@ -17,6 +17,7 @@ const (
 	OProcKVDelete
 	OProcKVScan
 	OProcExpandArray
+	OProcInSample
 )
 
 // langInternal is the OID of the language "internal" in pg_language.
@@ -59,6 +60,12 @@ func ownProcs() []*Proc {
 			Volatile: 'v', Args: []types.OID{types.ORegclass, types.OText}, Ret: types.ORecord, Cost: 1, Rows: 1000, Lang: langInternal,
 			Parallel: 'u', AllArgs: []types.OID{types.ORegclass, types.OText, types.OText, types.OText}, ArgModes: []byte("iioo"),
 			ArgNames: []string{"table", "prefix", "key", "value"},
+		},
+		{
+			// Whether TABLESAMPLE takes the row of this key.
+			OID: OProcInSample, Name: "kvsqld_in_sample", Src: "kvsqld_in_sample", Kind: 'f',
+			Volatile: 's', Args: []types.OID{types.OBytea, types.OFloat4, types.OFloat8}, Ret: types.OBool, Cost: 1, Lang: langInternal,
+			Parallel: 's', ArgNames: []string{"row_key", "percentage", "seed"},
 		},
 		{
 			// The elements of a one-dimensional array with their places: drivers take

@@ -11,8 +11,8 @@ import (
 
 // aggCall is an aggregate call of a Group node: how its input columns are
 // computed from the node's input. The columns are, in this order: FILTER's
-// outcome if there is one, the arguments, the ORDER BY keys that are not
-// arguments.
+// outcome if there is one, the arguments, direct arguments that read columns, the
+// ORDER BY keys that are not arguments.
 type aggCall struct {
 	agg    *plan.Agg
 	at     int // first column among the node's
@@ -35,7 +35,12 @@ func newAggCall(a *plan.Agg) (*aggCall, error) {
 	}
 	args := a.Args[a.Direct:]
 	exprs = append(exprs, args...)
-	c.nargs = len(args)
+	if a.PerGroup {
+		// the values of a group's first row are the group's
+		exprs = append(exprs, c.direct...)
+		c.direct = nil
+	}
+	c.nargs = len(exprs) - c.filter
 	for _, k := range a.OrderBy {
 		at := -1
 		for i, x := range args {

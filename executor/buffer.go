@@ -78,15 +78,40 @@ type bufferReader struct {
 	buf  *buffer
 	file *spillReader
 	at   int
+	skip int // rows of the file that were read before it was written
 	view vec.Batch
+}
+
+func (r *bufferReader) fromFile() (*vec.Batch, error) {
+	for {
+		b, err := r.file.next()
+		if b == nil || err != nil || r.skip == 0 {
+			return b, err
+		}
+		if n := b.Rows(); r.skip >= n {
+			r.skip -= n
+			continue
+		}
+		sel := make([]uint32, 0, b.Rows()-r.skip)
+		for i := r.skip; i < b.Rows(); i++ {
+			sel = append(sel, uint32(b.Row(i)))
+		}
+		r.skip = 0
+		r.view = vec.Batch{Cols: b.Cols, N: b.N, Sel: sel}
+		return &r.view, nil
+	}
 }
 
 func (r *bufferReader) next() (*vec.Batch, error) {
 	if err := ctxErr(r.buf.env.Ctx); err != nil {
 		return nil, err
 	}
+	if r.file == nil && r.buf.file != nil {
+		// the rows went to a file since the reader began
+		r.file, r.skip = r.buf.file.reader(), r.at
+	}
 	if r.file != nil {
-		return r.file.next()
+		return r.fromFile()
 	}
 	if r.at >= r.buf.rows.n {
 		return nil, nil

@@ -17,6 +17,8 @@ type cte struct {
 	types  []types.T
 	buf    *buffer
 	filled bool
+	scans  int           // operators that read it
+	loop   *recursion    // of a recursive one whose rows are not all there yet
 	work   *rowStore     // the working table of a recursive one
 	outer  []int         // parameter slots it depends on, set by enclosing operators
 	vals   []types.Datum // their values when it was filled
@@ -69,17 +71,35 @@ func (c *cte) current(env *Env) bool {
 	return same
 }
 
-// fill computes the rows unless they are there.
+// fill computes the rows unless they are there. Those of a recursive query that
+// has one reader come as they are asked for: a LIMIT may end what has no end.
 func (c *cte) fill(env *Env) error {
 	if c.current(env) {
 		return nil
 	}
 	c.filled = true
 	c.buf.open(env)
-	if c.step != nil {
-		return c.iterate(env)
+	if c.step == nil {
+		return c.buf.drain(env, c.op)
 	}
-	return c.buf.drain(env, c.op)
+	if c.loop != nil {
+		c.loop.acct.close()
+	}
+	c.loop = newRecursion(c, env)
+	if c.scans == 1 && !c.node.Modifying {
+		return nil
+	}
+	return c.complete()
+}
+
+// complete computes the rows that are not there yet.
+func (c *cte) complete() error {
+	for c.loop != nil {
+		if err := c.more(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *cte) close() {
@@ -90,6 +110,10 @@ func (c *cte) close() {
 		c.step.Close()
 	}
 	c.buf.close()
+	if c.loop != nil {
+		c.loop.acct.close()
+		c.loop = nil
+	}
 	c.work = nil
 	c.filled = false
 }
@@ -110,6 +134,7 @@ func (b *builder) cteScan(n *plan.CTEScan) (Operator, error) {
 		}
 		c = b.run.ctes[n.CTE]
 	}
+	c.scans++
 	return &cteScan{cte: c}, nil
 }
 
@@ -125,7 +150,21 @@ func (op *cteScan) Next() (*vec.Batch, error) {
 		}
 		op.reader = op.cte.buf.read()
 	}
-	return op.reader.next()
+	for {
+		if op.cte.loop != nil && op.cte.buf.file != nil {
+			// rows in a file are read when all are there
+			if err := op.cte.complete(); err != nil {
+				return nil, err
+			}
+		}
+		b, err := op.reader.next()
+		if b != nil || err != nil || op.cte.loop == nil {
+			return b, err
+		}
+		if err := op.cte.more(); err != nil {
+			return nil, err
+		}
+	}
 }
 
 func (op *cteScan) Close() { op.reader = nil }

@@ -19,6 +19,9 @@ func ctxErr(ctx context.Context) error {
 	return cancelErr(ctx)
 }
 
+// Interrupted returns the error of a context that has ended, nil before.
+func Interrupted(ctx context.Context) error { return ctxErr(ctx) }
+
 func cancelErr(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	var e *sqlerr.Error

@@ -109,6 +109,9 @@ type Run struct {
 
 // Build makes the operators of a plan. They start to work at the first Next.
 func Build(q *plan.Query, env *Env) (*Run, error) {
+	if q.Fault != nil {
+		return nil, q.Fault
+	}
 	r := &Run{query: q, env: env}
 	r.build = &builder{run: r, stats: env.Stats}
 	for _, c := range q.CTEs {

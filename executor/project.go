@@ -13,6 +13,11 @@ type project struct {
 	env   *Env
 	out   vec.Batch
 
+	stepwise bool       // see plan.Project
+	in       *vec.Batch // the rows under way, of which the first at are passed
+	at       int
+	sel      [1]uint32
+
 	// Several calls of functions that change something are made row by row, as
 	// they see each other's effects; rows then collects the results.
 	rows *rowStore
@@ -29,7 +34,7 @@ func (b *builder) project(n *plan.Project) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	op := &project{input: in, evals: evals, out: vec.Batch{Cols: make([]*vec.Vec, len(evals))}}
+	op := &project{input: in, evals: evals, out: vec.Batch{Cols: make([]*vec.Vec, len(evals))}, stepwise: n.Stepwise}
 	effects := 0
 	for _, x := range n.Exprs {
 		plan.Visit(x, func(y plan.Expr) bool {
@@ -46,11 +51,14 @@ func (b *builder) project(n *plan.Project) (Operator, error) {
 }
 
 func (op *project) Open(env *Env) error {
-	op.env = env
+	op.env, op.in = env, nil
 	return op.input.Open(env)
 }
 
 func (op *project) Next() (*vec.Batch, error) {
+	if op.stepwise {
+		return op.step()
+	}
 	in, err := op.input.Next()
 	if in == nil || err != nil {
 		return nil, err
@@ -62,6 +70,25 @@ func (op *project) Next() (*vec.Batch, error) {
 		return nil, err
 	}
 	op.out.N, op.out.Sel = in.N, in.Sel
+	return &op.out, nil
+}
+
+// step computes the next row.
+func (op *project) step() (*vec.Batch, error) {
+	for op.in == nil || op.at >= op.in.Rows() {
+		in, err := op.input.Next()
+		if in == nil || err != nil {
+			return nil, err
+		}
+		op.in, op.at = in, 0
+	}
+	op.sel[0] = uint32(op.in.Row(op.at))
+	op.at++
+	row := vec.Batch{Cols: op.in.Cols, N: op.in.N, Sel: op.sel[:]}
+	if err := evalAll(op.env, op.evals, &row, op.out.Cols); err != nil {
+		return nil, err
+	}
+	op.out.N, op.out.Sel = row.N, row.Sel
 	return &op.out, nil
 }
 

@@ -5,36 +5,46 @@ import (
 	"kvsqld/planner/plan"
 )
 
-// iterate computes a recursive CTE: the first term's rows are the first working
-// table; the recursive term runs over each working table and its rows are the
-// next one, until there are none. Without ALL, rows seen before are dropped.
-func (c *cte) iterate(env *Env) error {
-	var seen *keySet
+// recursion is a recursive CTE under way: the first term's rows are the first
+// working table; the recursive term runs over each working table and its rows are
+// the next one, until there are none. Without ALL, rows seen before are dropped.
+type recursion struct {
+	env  *Env
+	term Operator // to run next
+	seen *keySet  // nil with ALL
+	next *rowStore
+	acct account
+}
+
+func newRecursion(c *cte, env *Env) *recursion {
+	l := &recursion{env: env, term: c.op}
 	if !c.node.UnionAll {
-		seen = newKeySet(c.types)
+		l.seen = newKeySet(c.types)
 	}
-	next := newRowStore(c.types)
-	if err := c.gather(env, c.op, seen, next); err != nil {
+	l.acct.open(env)
+	return l
+}
+
+// more runs one term; the recursion ends with one that has no rows.
+func (c *cte) more() error {
+	l := c.loop
+	c.work, l.next = l.next, newRowStore(c.types)
+	if err := c.gather(l.env, l.term, l.seen, l.next); err != nil {
 		return err
 	}
-	var acct account
-	acct.open(env)
-	defer acct.close()
-	for next.n > 0 {
-		c.work = next
-		next = newRowStore(c.types)
-		if err := c.gather(env, c.step, seen, next); err != nil {
-			return err
-		}
-		held := c.work.size + next.size
-		if seen != nil {
-			held += seen.bytes()
-		}
-		if err := acct.set(held); err != nil {
-			return err
-		}
+	l.term = c.step
+	held := l.next.size
+	if c.work != nil {
+		held += c.work.size
 	}
-	c.work = nil
+	if l.seen != nil {
+		held += l.seen.bytes()
+	}
+	if err := l.acct.set(held); err != nil || l.next.n > 0 {
+		return err
+	}
+	l.acct.close()
+	c.loop, c.work = nil, nil
 	return c.buf.finish()
 }
 

@@ -147,16 +147,18 @@ func (p *parser) startsFrame() bool {
 
 func (p *parser) frame() *ast.Frame {
 	f := &ast.Frame{Mode: map[Keyword]string{kwRange: "RANGE", kwRows: "ROWS", kwGroups: "GROUPS"}[p.next().Key]}
-	off := p.off()
-	if f.Between = p.acceptKw(kwBetween); f.Between {
-		f.Start = p.bound()
+	f.Between = p.acceptKw(kwBetween)
+	start := p.off()
+	f.Start = p.bound()
+	end := start
+	if f.Between {
 		p.expectKw(kwAnd)
+		end = p.off()
 		f.End = p.bound()
 	} else {
-		f.Start = p.bound()
 		f.End = ast.Bound{Kind: "CURRENT ROW"}
 	}
-	p.checkFrame(off, f)
+	p.checkFrame(start, end, f)
 	if p.acceptKw(kwExclude) {
 		switch {
 		case p.acceptKws(kwCurrent, kwRow):
@@ -173,12 +175,12 @@ func (p *parser) frame() *ast.Frame {
 }
 
 // checkFrame refuses the combinations of bounds that can hold no row.
-func (p *parser) checkFrame(off ast.Off, f *ast.Frame) {
-	bad := func(msg string) { p.fail(windowingError(off, msg)) }
+func (p *parser) checkFrame(startOff, endOff ast.Off, f *ast.Frame) {
+	bad := func(msg string) { p.fail(windowingError(endOff, msg)) }
 	start, end := f.Start.Kind, f.End.Kind
 	switch {
 	case start == "UNBOUNDED FOLLOWING":
-		bad("frame start cannot be UNBOUNDED FOLLOWING")
+		p.fail(windowingError(startOff, "frame start cannot be UNBOUNDED FOLLOWING"))
 	case end == "UNBOUNDED PRECEDING":
 		bad("frame end cannot be UNBOUNDED PRECEDING")
 	case start == "CURRENT ROW" && end == "PRECEDING":
@@ -218,6 +220,7 @@ func (p *parser) orderBy() []ast.SortItem {
 		case p.acceptKw(kwDesc):
 			it.Desc = true
 		case p.acceptKw(kwUsing):
+			it.OpOff = p.off()
 			if p.isKw(kwOperator) {
 				schema, op := p.qualifiedOperator()
 				it.Using = op

@@ -236,11 +236,10 @@ func (p *parser) windowClause() []ast.Window {
 	p.next()
 	var l []ast.Window
 	for {
-		off := p.off()
 		name := p.colID()
 		p.expectKw(kwAs)
 		w := p.windowSpec()
-		w.Off, w.Name = off, name
+		w.Name = name
 		l = append(l, *w)
 		if !p.accept(KindComma) {
 			return l

@@ -145,14 +145,16 @@ func (p *parser) onConflictInto(s *skeleton, ins *ast.Insert) {
 	at := p.next()
 	p.expectKw(kwConflict)
 	switch {
-	case p.accept(KindLParen):
+	case p.is(KindLParen):
+		oc.TargetOff = p.off()
+		p.next()
 		for {
 			e := p.indexElem()
 			switch {
 			case e.Desc:
-				p.fail(sqlerr.New(sqlerr.InvalidColumnReference, "ASC/DESC is not allowed in ON CONFLICT clause").At(int(e.Off)))
+				p.fail(sqlerr.New(sqlerr.InvalidColumnReference, "ASC/DESC is not allowed in ON CONFLICT clause").At(int(oc.TargetOff)))
 			case e.NullsFirst != nil:
-				p.fail(sqlerr.New(sqlerr.InvalidColumnReference, "NULLS FIRST/LAST is not allowed in ON CONFLICT clause").At(int(e.Off)))
+				p.fail(sqlerr.New(sqlerr.InvalidColumnReference, "NULLS FIRST/LAST is not allowed in ON CONFLICT clause").At(int(oc.TargetOff)))
 			}
 			x := e.X
 			if x == nil {

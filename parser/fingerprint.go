@@ -127,6 +127,9 @@ func (s *scan) token(t Token) bool {
 		return false
 	case KindIdent:
 		if t.Key == noKeyword {
+			if t.End-t.Off > maxIdentLen {
+				return false // its writer is told each time that it is cut
+			}
 			f.Key = append(f.Key, keyIdent)
 			f.Key = appendFolded(f.Key, t.Text(s.sql))
 			f.Key = append(f.Key, 0)
@@ -134,9 +137,15 @@ func (s *scan) token(t Token) bool {
 		}
 		f.Key = append(f.Key, keyKeyword, byte(t.Key>>8), byte(t.Key))
 		return s.keyword(t.Key)
-	case KindQuoted, KindUIdent, KindBit, KindHexBit, KindNString, KindUString:
+	case KindQuoted, KindUIdent:
+		if t.End-t.Off > maxIdentLen {
+			return false
+		}
 		s.text(t)
-		s.typ = s.typ && t.Kind <= KindUIdent
+		return true
+	case KindBit, KindHexBit, KindNString, KindUString:
+		s.text(t)
+		s.typ = false
 		return true
 	case KindInt, KindNumeric, KindString, KindEString, KindDollar:
 		return s.literal(t)
@@ -200,7 +209,7 @@ func (s *scan) keyword(k Keyword) bool {
 	}
 	switch k {
 	case kwWhere, kwOn, kwValues, kwSet, kwLimit, kwOffset:
-		if !l.conflict {
+		if !l.conflict && s.prev.Key != kwDistinct {
 			l.clause = clauseOpen
 		}
 	case kwConflict:
@@ -252,6 +261,9 @@ func (s *scan) literal(t Token) bool {
 	}
 	if len(f.Lits) == maxLiterals {
 		return false
+	}
+	if k := s.prev.Kind; (k == KindSlash || k == KindPercent) && t.Text(s.sql) == "0" {
+		return false // it fails as a constant, whatever the rows
 	}
 	l := Literal{Off: int(t.Off)}
 	switch t.Kind {

@@ -218,7 +218,7 @@ func (p *parser) fromItem() ast.FromItem {
 	t := p.relation()
 	t.Alias, t.Cols = p.alias()
 	if p.acceptKw(kwTablesample) {
-		ts := &ast.Tablesample{Method: joinDots(p.funcName().Parts), Args: p.parenExprs()}
+		ts := &ast.Tablesample{Off: p.off(), Method: joinDots(p.funcName().Parts), Args: p.parenExprs()}
 		if p.acceptKw(kwRepeatable) {
 			p.expect(KindLParen)
 			ts.Seed = p.expr()
@@ -401,12 +401,12 @@ func (p *parser) columnDefList() []ast.ColDef {
 	p.expect(KindLParen)
 	var l []ast.ColDef
 	for {
-		name := p.colID()
+		off, name := p.off(), p.colID()
 		t := p.typeName()
 		if p.isKw(kwCollate) {
 			p.unsupported(p.off(), "COLLATE in a column definition list")
 		}
-		l = append(l, ast.ColDef{Name: name, Type: &t})
+		l = append(l, ast.ColDef{Off: off, Name: name, Type: &t})
 		if !p.accept(KindComma) {
 			break
 		}

@@ -78,7 +78,13 @@ func (p *parser) setOps(left *ast.Select, level int) *ast.Select {
 		}
 		op.L = left
 		op.R = p.setOps(p.queryOperand(), prec+1)
-		left = &ast.Select{Off: ast.Off(t.Off), SetOp: op}
+		if r := op.R; r.Into != nil {
+			p.failf(ast.Off(r.Into.Pos()), "INTO is only allowed on first SELECT of UNION/INTERSECT/EXCEPT")
+		}
+		// INTO of the first is the statement's
+		into := left.Into
+		left.Into = nil
+		left = &ast.Select{Off: ast.Off(t.Off), SetOp: op, Into: into}
 	}
 }
 
@@ -92,7 +98,7 @@ func (p *parser) queryTail(q *ast.Select) *ast.Select {
 		}
 		q.OrderBy = items
 	}
-	limits := 0
+	limits, locked := 0, false
 	for {
 		switch p.tok().Key {
 		case kwLimit, kwOffset, kwFetch:
@@ -101,10 +107,13 @@ func (p *parser) queryTail(q *ast.Select) *ast.Select {
 			}
 			p.limitClause(q)
 		case kwFor:
-			if limits > 0 && q.Locking != nil {
-				p.syntaxErr()
+			if limits > 0 && locked {
+				p.syntaxErr() // one list, before the limits or after them
 			}
-			p.lockingClause(q)
+			for p.isKw(kwFor) {
+				p.lockingClause(q)
+			}
+			locked = true
 		default:
 			return q
 		}

@@ -79,7 +79,7 @@ func truncateIdent(s string) string {
 	return s[:n]
 }
 
-// foldIdent lowers the ASCII letters of an unquoted name and truncates it.
+// foldIdent lowers the ASCII letters of an unquoted name.
 func foldIdent(s string) string {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c >= 'A' && c <= 'Z' {
@@ -89,14 +89,17 @@ func foldIdent(s string) string {
 					b[i] += 'a' - 'A'
 				}
 			}
-			return truncateIdent(string(b))
+			return string(b)
 		}
 	}
-	return truncateIdent(s)
+	return s
 }
 
 // ident returns the name that a KindIdent or KindQuoted token stands for.
-func (t Token) ident(sql string) string {
+func (t Token) ident(sql string) string { return truncateIdent(t.name(sql)) }
+
+// name is ident at its full length.
+func (t Token) name(sql string) string {
 	s := t.Text(sql)
 	if t.Kind == KindIdent {
 		if t.Key != noKeyword {
@@ -108,7 +111,7 @@ func (t Token) ident(sql string) string {
 	if strings.Contains(s, `""`) {
 		s = strings.ReplaceAll(s, `""`, `"`)
 	}
-	return truncateIdent(s)
+	return s
 }
 
 // quotedSegments joins the parts of a string literal that was continued on a

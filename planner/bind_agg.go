@@ -30,12 +30,12 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 	}
 	if e.Over != nil {
 		switch {
-		case b.inAgg:
+		case b.inAgg && b.what != "FILTER":
 			failf(sqlerr.GroupingError, off, "aggregate function calls cannot contain window function calls")
 		case b.inWin:
 			failf(sqlerr.WindowingError, off, "window function calls cannot be nested")
 		case b.noWin || b.noAgg && b.what != "":
-			failf(sqlerr.WindowingError, off, "window functions are not allowed in %s", b.what)
+			failf(sqlerr.WindowingError, off, "window functions are not allowed in %s", b.clause())
 		}
 	}
 	a := plan.Agg{Proc: pr, Args: args, Star: e.Star, Distinct: e.Distinct, T: ret, Off: off}
@@ -49,9 +49,7 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 		}
 		a.Direct = len(e.Args)
 		for _, x := range args[:a.Direct] {
-			if readsColumn(x) {
-				unsupported(x.Pos(), "a direct argument of an ordered-set aggregate that reads columns")
-			}
+			a.PerGroup = a.PerGroup || readsColumn(x)
 		}
 		for i, s := range e.OrderBy {
 			a.OrderBy = append(a.OrderBy, sortSpec(b.planner, args[len(e.Args)+i], s))
@@ -95,7 +93,7 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 		}
 		f := *inner
 		f.what = "FILTER"
-		f.noAgg = true
+		f.noAgg, f.noWin, f.srf = true, true, false
 		a.Filter = f.mustBool(f.expr(e.Filter), "FILTER")
 		inner.sawAgg = inner.sawAgg || f.sawAgg
 	}
@@ -153,7 +151,7 @@ func (b *binder) own(a *aggRef, seen map[int]bool) {
 		failf(sqlerr.GroupingError, a.Off, "aggregate function calls cannot be nested")
 	}
 	if owner.noAgg {
-		failf(sqlerr.GroupingError, a.Off, "aggregate functions are not allowed in %s", owner.what)
+		failf(sqlerr.GroupingError, a.Off, "aggregate functions are not allowed in %s", owner.clause())
 	}
 	owner.sawAgg = true
 	a.owner = owner.scope.block
@@ -192,19 +190,8 @@ func aggOf(a *aggRef, bl *block) bool {
 }
 
 func sortSpec(p *planner, x plan.Expr, s ast.SortItem) plan.SortKey {
-	k := plan.SortKey{X: p.known(x), Desc: s.Desc}
-	switch s.Using {
-	case "", "<":
-	case ">":
-		k.Desc = true
-	default:
-		unsupported(s.X.Pos(), "ORDER BY USING %s", s.Using)
-	}
-	p.needOrder(k.X, startOf(s.X))
-	k.NullsFirst = k.Desc
-	if s.NullsFirst != nil {
-		k.NullsFirst = *s.NullsFirst
-	}
+	k := plan.SortKey{X: p.known(x)}
+	k.Desc, k.NullsFirst = p.direction(s, k.X)
 	return k
 }
 
@@ -255,7 +242,11 @@ func (b *binder) window(w *ast.Window) *winRef {
 				failf(sqlerr.WindowingError, w.Pos(), "cannot override ORDER BY clause of window \"%s\"", name)
 			}
 			if def.Frame != nil {
-				failf(sqlerr.WindowingError, w.Pos(), "cannot copy window \"%s\" because it has a frame clause", name)
+				err := sqlerr.New(sqlerr.WindowingError, "cannot copy window \"%s\" because it has a frame clause", name).At(w.Pos())
+				if spec.PartitionBy == nil && spec.OrderBy == nil && spec.Frame == nil && w.Base != "" {
+					err.WithHint("Omit the parentheses in this OVER clause.")
+				}
+				fail(err)
 			}
 		} else if frame == nil {
 			frame = def.Frame
@@ -281,14 +272,9 @@ func (b *binder) window(w *ast.Window) *winRef {
 				return in.must(x, types.TInt8, assignment)
 			}
 			if len(r.order) != 1 {
-				failf(sqlerr.WindowingError, bd.X.Pos(), "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column")
+				failf(sqlerr.WindowingError, w.Pos(), "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column")
 			}
-			t := r.order[0].X.Type()
-			switch t.Kind() {
-			case types.KDate, types.KTimestamp, types.KTimestamptz, types.KTime, types.KInterval:
-				return in.must(x, types.TInterval, implicit)
-			}
-			return in.must(x, t, implicit)
+			return in.rangeOffset(x, r.order[0].X.Type())
 		}
 		r.frame.Start, r.frame.End = off(frame.Start), off(frame.End)
 		b.record(frame.Start.X, r.frame.Start)
@@ -308,4 +294,57 @@ func (b *binder) window(w *ast.Window) *winRef {
 	}
 	r.key = k.String()
 	return r
+}
+
+// rangeOffset gives the offset of a RANGE frame the type that the order column
+// is compared with.
+func (b *binder) rangeOffset(x plan.Expr, t types.T) plan.Expr {
+	var want []types.T
+	switch b.Snap.BaseType(t).OID {
+	case types.OInt2, types.OInt4:
+		want = []types.T{types.TInt8, types.TInt4, types.TInt2}
+	case types.OInt8, types.ONumeric:
+		want = []types.T{b.noMod(t)}
+	case types.OFloat4, types.OFloat8:
+		want = []types.T{types.TFloat8}
+	case types.ODate, types.OTimestamp, types.OTimestamptz, types.OTime, types.OTimetz, types.OInterval:
+		want = []types.T{types.TInterval}
+	default:
+		failf(sqlerr.FeatureNotSupported, leftmost(x), "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s", b.bareName(t.OID))
+	}
+	if isUnknown(x) && len(want) > 1 {
+		want = []types.T{b.noMod(t)}
+	}
+	for _, w := range want {
+		if x.Type().OID == w.OID {
+			return x
+		}
+	}
+	if y := b.coerce(x, want[0], implicit); y != nil {
+		return y
+	}
+	fail(sqlerr.New(sqlerr.FeatureNotSupported, "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s and offset type %s",
+		b.bareName(t.OID), b.bareName(x.Type().OID)).At(leftmost(x)).WithHint("Cast the offset value to an appropriate type."))
+	return nil
+}
+
+// hypothetical makes the direct arguments of a hypothetical-set aggregate have
+// the types of the columns that it orders by: they are a row among the others.
+func (b *binder) hypothetical(fc *funcCall, direct int) {
+	sorted := len(fc.args) - direct
+	for _, pr := range b.procs(fc.schema, fc.name) {
+		if ag := catalog.AggregateByOID(pr.OID); ag == nil || ag.Kind != 'h' {
+			continue
+		}
+		if direct != sorted {
+			fail(sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", b.signature(fc)).At(fc.off).
+				WithHint("To use the hypothetical-set aggregate %s, the number of hypothetical direct arguments (here %d) must match the number of ordering columns (here %d).",
+					fc.name, direct, sorted))
+		}
+		for i := range direct {
+			both, _ := b.toCommon("WITHIN GROUP", []plan.Expr{fc.args[direct+i], fc.args[i]})
+			fc.args[direct+i], fc.args[i] = both[0], both[1]
+		}
+		return
+	}
 }

@@ -11,9 +11,15 @@ import (
 	"kvsqld/planner/plan"
 )
 
+// maxArgs is how many arguments a function has at most.
+const maxArgs = 100
+
 func (b *binder) call(e *ast.Call) plan.Expr {
 	off := e.Pos()
 	fc := &funcCall{schema: e.Name.Schema(), name: e.Name.Last(), variadic: e.Variadic, off: off, argNames: e.ArgNames}
+	if len(e.Args) > maxArgs {
+		failf(sqlerr.TooManyArguments, off, "cannot pass more than %d arguments to a function", maxArgs)
+	}
 	inner := *b
 	switch {
 	case e.Over != nil:
@@ -21,8 +27,8 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 	case b.isAggName(fc.schema, fc.name) || e.WithinGrp:
 		inner.inAgg, inner.seen = true, map[int]bool{}
 	}
-	direct := e.Args
-	for _, a := range direct {
+	before := b.sets
+	for _, a := range e.Args {
 		// t.* in count(t.*) is the row itself
 		if c, ok := a.(*ast.ColumnRef); ok && c.Star && len(c.Parts) > 0 {
 			a = &ast.ColumnRef{Off: c.Off, Parts: c.Parts}
@@ -47,11 +53,11 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 			return b.field(fc.args[0], fc.name, off)
 		}
 	}
+	if e.WithinGrp {
+		b.hypothetical(fc, len(e.Args))
+	}
 	cand, args := b.findFunction(fc)
 	if cand == nil {
-		if e.Star && fc.name != "count" && len(b.procs(fc.schema, fc.name)) == 0 {
-			failf(sqlerr.UndefinedFunction, off, "%s(*) must be used to call a parameterless aggregate function", fc.name)
-		}
 		err := sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", b.signature(fc)).At(off)
 		if e.OrderBy != nil && !e.WithinGrp {
 			err.WithHint("No aggregate function matches the given name and argument types. Perhaps you misplaced ORDER BY; ORDER BY must appear after all regular arguments of the aggregate.")
@@ -114,9 +120,10 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 		}
 		if pr.RetSet {
 			if !b.srf {
-				failf(sqlerr.FeatureNotSupported, off, "set-returning functions are not allowed in %s", b.what)
+				failf(sqlerr.FeatureNotSupported, off, "set-returning functions are not allowed in %s", b.clause())
 			}
 			b.sawSRF = true
+			b.sets.saw(off)
 		}
 		c := &plan.Call{At: plan.At{T: ret, Off: off}, Proc: pr, Args: args, VariadicArr: e.Variadic, Syntax: e.Form, Defaults: cand.defaults, Written: fc.written(cand)}
 		if pr.SQL != nil {
@@ -126,6 +133,11 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 		}
 		return b.fold(c)
 	}
+	kind := "aggregate"
+	if pr.Kind == 'w' || e.Over != nil {
+		kind = "window"
+	}
+	b.sets.none(before, kind+" function calls cannot contain set-returning function calls")
 	return b.aggregate(e, pr, args, ret, &inner)
 }
 
@@ -208,7 +220,9 @@ func (b *binder) special(e *ast.Special) plan.Expr {
 	}
 	switch e.Kind {
 	case "COALESCE":
+		before := b.sets
 		xs, t := b.toCommon("COALESCE", args())
+		b.sets.none(before, "set-returning functions are not allowed in COALESCE")
 		return &plan.Coalesce{At: at(t), Args: xs}
 	case "GREATEST", "LEAST":
 		xs, t := b.toCommon(e.Kind, args())
@@ -241,6 +255,12 @@ func (b *binder) special(e *ast.Special) plan.Expr {
 	case "CURRENT_SCHEMA":
 		return syntax(fn("current_schema"), e.Kind)
 	case "GROUPING":
+		switch {
+		case b.inAgg:
+			failf(sqlerr.GroupingError, off, "aggregate function calls cannot be nested")
+		case b.noAgg:
+			failf(sqlerr.GroupingError, off, "grouping operations are not allowed in %s", b.clause())
+		}
 		b.sawAgg = true
 		g := &groupingRef{At: at(types.TInt4)}
 		for _, a := range e.Args {
@@ -286,9 +306,10 @@ func (b *binder) subselect(s *ast.Select, off int) *query {
 	if b.noSub {
 		failf(sqlerr.FeatureNotSupported, off, "cannot use subquery in %s", strings.TrimSuffix(b.what, "s"))
 	}
-	user := b.scope.user
+	user, sets := b.scope.user, b.sets
 	b.scope.user = b
 	q := b.bindSelect(s, b.scope)
+	b.sets = sets
 	b.scope.user = user
 	b.resolveUnknowns(q)
 	return q

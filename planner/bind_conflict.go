@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"strings"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
@@ -23,7 +24,7 @@ func (p *planner) onConflict(s *ast.Insert, d *destination, alias string, sc *sc
 			}
 		}
 		if out.Indexes == nil {
-			failf(sqlerr.UndefinedObject, c.Pos(), "constraint \"%s\" for table \"%s\" does not exist", c.Constraint, t.Name)
+			failf(sqlerr.UndefinedObject, -1, "constraint \"%s\" for table \"%s\" does not exist", c.Constraint, t.Name)
 		}
 	case len(c.Targets) > 0:
 		out.Indexes = p.arbiters(c, d)
@@ -50,10 +51,8 @@ func (p *planner) onConflict(s *ast.Insert, d *destination, alias string, sc *sc
 	r, x := p.entry(d, alias), p.entry(d, "excluded")
 	p.watch(r, d.right)
 	p.watch(x, d.right)
-	ns := []*nsItem{p.relNames(r, nil, -1)}
-	ex := p.relNames(x, nil, -1)
-	ex.colsVisible = false
-	ns = append(ns, ex)
+	ns := []*nsItem{p.relNames(r, nil)}
+	ns = append(ns, p.relNames(x, nil))
 	b := &binder{planner: p, scope: &scope{parent: sc, items: ns}, what: "UPDATE", noAgg: true, noWin: true}
 	set, values := p.assignments(c.Set, d, r, b)
 	where := constBool(true)
@@ -102,43 +101,42 @@ func conjunctionOr(l []plan.Expr) plan.Expr {
 	return constBool(true)
 }
 
-// arbiters finds the unique indexes whose keys are exactly the conflict target.
+// arbiters finds the unique indexes whose keys are exactly the conflict target,
+// and whose rows are among those of its WHERE.
 func (p *planner) arbiters(c *ast.OnConflict, d *destination) []*catalog.Index {
 	t := d.table
-	want := map[int]bool{}
-	var exprs []string
+	cols := make([]int, len(c.Targets))
+	texts := make([]string, len(c.Targets))
 	for i := range c.Targets {
+		cols[i] = -1
 		switch x := c.Targets[i].X.(type) {
 		case *ast.ColumnRef:
 			col := d.shape.Col(x.Parts[len(x.Parts)-1])
 			if col < 0 {
-				failf(sqlerr.UndefinedColumn, x.Pos(), "column \"%s\" does not exist", x.Parts[len(x.Parts)-1])
+				failf(sqlerr.UndefinedColumn, c.TargetOff.Pos(), "column \"%s\" does not exist", x.Parts[len(x.Parts)-1])
 			}
-			want[d.column(col)] = true // -1, which no index has, for what is no column of the table
+			cols[i] = d.column(col) // -1, which no index has, for what is no column of the table
 		default:
-			exprs = append(exprs, p.baseText(d, x))
+			texts[i] = p.baseText(d, x)
 		}
 	}
 	var out []*catalog.Index
 	for _, ix := range t.Indexes {
-		if !ix.Unique || (ix.Where != "") != (c.Where != nil) && ix.Where != "" {
+		if !ix.Unique || ix.Where != "" && !p.impliesText(t, c.Where, d, ix.Where) {
 			continue
 		}
-		got, used := map[int]bool{}, 0
+		used := make([]bool, len(c.Targets))
 		match := true
 		for _, k := range ix.Keys {
-			if k.Col >= 0 {
-				got[k.Col] = true
-				match = match && want[k.Col]
-				continue
+			found := false
+			for i := range c.Targets {
+				if (k.Col >= 0 && cols[i] == k.Col || k.Col < 0 && texts[i] != "" && texts[i] == k.Expr) && sameComparison(&c.Targets[i], t, k) {
+					used[i], found = true, true
+				}
 			}
-			if slices.Contains(exprs, k.Expr) {
-				used++
-			} else {
-				match = false
-			}
+			match = match && found
 		}
-		if match && len(got) == len(want) && used == len(exprs) {
+		if match && !slices.Contains(used, false) {
 			out = append(out, ix)
 		}
 	}
@@ -151,6 +149,22 @@ func (p *planner) arbiters(c *ast.OnConflict, d *destination) []*catalog.Index {
 		failf(sqlerr.InvalidColumnReference, -1, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
 	}
 	return out
+}
+
+// sameComparison reports whether an index key compares as the conflict target
+// says: with its collation and operator class, where it names them.
+func sameComparison(c *ast.ConflictTarget, t *catalog.Table, k catalog.IndexKey) bool {
+	if c.Collate != nil {
+		have := ""
+		if k.Col >= 0 {
+			have = t.Columns[k.Col].Collation
+		}
+		if name := c.Collate.Last(); name != have && (name != "default" || have != "") {
+			return false
+		}
+	}
+	pattern := func(class string) bool { return strings.HasSuffix(class, "_pattern_ops") }
+	return c.Opclass == nil || pattern(c.Opclass.Last()) == pattern(k.Opclass)
 }
 
 func errDeferrableArbiter(pos int) error {

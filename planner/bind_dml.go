@@ -157,7 +157,7 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 		src = &plan.Values{Rows: [][]plan.Expr{{}}}
 		src.Base().Rows = 1
 	case s.Query.Values != nil && s.Query.With == nil && s.Query.OrderBy == nil && s.Query.Limit == nil && s.Query.Offset == nil:
-		b := &binder{planner: p, scope: &scope{parent: sc}, what: "VALUES", noAgg: true, noWin: true}
+		b := &binder{planner: p, scope: &scope{parent: sc}, what: "VALUES", noAgg: true, noWin: true, srf: len(s.Query.Values) == 1}
 		v := &plan.Values{}
 		n := len(s.Query.Values[0])
 		number(n, exprOff(s.Query.Values[0], len(cols)))
@@ -188,6 +188,9 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 		}
 		v.Common.Rows = float64(len(v.Rows))
 		src = v
+		if b.sawSRF {
+			src = projectSets(&plan.Values{Rows: [][]plan.Expr{{}}, Common: plan.Common{Rows: 1}}, v.Rows[0], v.Cols)
+		}
 		for i := range rowCols {
 			places[i].put(p, t, width, &plan.Col{At: plan.At{T: places[i].t, Off: -1}, Idx: i})
 		}
@@ -266,6 +269,10 @@ func exprOff(row []ast.Expr, i int) int {
 // The expressions are Vars of the returned entry, mapped to columns by cols.
 func (p *planner) tableRel(t *catalog.Table, alias string) *rel {
 	r := &rel{id: p.newRel(), alias: alias, table: t}
+	if p.base == nil {
+		p.base = map[int]bool{}
+	}
+	p.base[r.id] = true
 	for i, c := range t.Columns {
 		oc := plan.OutCol{Name: c.Name, T: c.Type, Table: t.OID, AttNum: int16(i + 1)}
 		if c.Dropped {
@@ -293,7 +300,7 @@ func (p *planner) returning(list []ast.Target, d *destination, alias string, ext
 	r := p.entry(d, alias)
 	p.watch(r, d.right)
 	bl := &block{rels: map[int]*rel{r.id: r}}
-	ns := []*nsItem{p.relNames(r, nil, -1)}
+	ns := []*nsItem{p.relNames(r, nil)}
 	live := liveCols(d.table)
 	lay := layout{}
 	if extra != nil {
@@ -422,10 +429,7 @@ func (p *planner) assignments(set []ast.Assign, d *destination, r *rel, b *binde
 				add(&a.Targets[k], &plan.FieldOf{At: plan.At{T: q.cols[k].T, Off: x.Pos()}, X: row, Idx: k}, false, x.Pos())
 			}
 		default:
-			if len(a.Targets) != 1 {
-				failf(sqlerr.FeatureNotSupported, a.X.Pos(), "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression")
-			}
-			add(&a.Targets[0], b.expr(a.X), false, a.X.Pos())
+			failf(sqlerr.FeatureNotSupported, a.X.Pos(), "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression")
 		}
 	}
 	return cols, xs
@@ -457,7 +461,7 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 	bl.rels[r.id] = r
 	bl.from = []*joinItem{{rel: r}}
 	inner := &scope{parent: sc, block: bl}
-	it := p.relNames(r, ref.Cols, ref.Pos())
+	it := p.relNames(r, ref.Cols)
 	p.addNames(inner, []*nsItem{it}, 0)
 	n := len(inner.items)
 	it.lateralBad = true // FROM does not see the table that changes

@@ -31,9 +31,21 @@ type binder struct {
 	noSub   bool
 }
 
+// clause is what the clause is called where something is not allowed in it.
+func (b *binder) clause() string {
+	switch b.what {
+	case "JOIN/ON":
+		return "JOIN conditions"
+	case whenAnd:
+		return "MERGE WHEN conditions"
+	}
+	return b.what
+}
+
 const maxExprDepth = 5000
 
 func (b *binder) enter(off int) func() {
+	b.tick()
 	b.depth++
 	if b.depth > maxExprDepth {
 		fail(sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded").
@@ -98,6 +110,9 @@ func (b *binder) expr(e ast.Expr) plan.Expr {
 		return b.quantified(e)
 	case *ast.Exists:
 		q := b.subselect(e.Query, e.Pos())
+		if b.rec == nil {
+			bare(q)
+		}
 		return &subquery{At: plan.At{T: types.TBool, Off: e.Pos()}, kind: plan.SubExists, q: q}
 	case *ast.Subquery:
 		return b.scalarSub(e)
@@ -135,7 +150,17 @@ func (b *binder) expr(e ast.Expr) plan.Expr {
 		if e.Name == "*" {
 			failf(sqlerr.SyntaxError, e.Pos(), "row expansion via \"*\" is not supported here")
 		}
-		return b.field(b.expr(e.X), e.Name, e.X.Pos())
+		of := e.X
+		if c, ok := of.(*ast.ColumnRef); ok && c.Star && len(c.Parts) > 0 {
+			of = &ast.ColumnRef{Off: c.Off, Parts: c.Parts} // t.* is the row itself
+		}
+		x := b.expr(of)
+		if r, ok := x.(*plan.RowCtor); ok && r.Names != nil && !slices.Contains(r.Names, e.Name) {
+			if c, ok := of.(*ast.ColumnRef); ok && len(b.procs("", e.Name)) == 0 {
+				failf(sqlerr.UndefinedColumn, c.Pos(), "column %s.%s does not exist", c.Parts[len(c.Parts)-1], e.Name)
+			}
+		}
+		return b.field(x, e.Name, e.X.Pos())
 	}
 	unsupported(e.Pos(), "this expression")
 	return nil
@@ -441,6 +466,7 @@ func (b *binder) between(e *ast.Between) plan.Expr {
 
 func (b *binder) caseExpr(e *ast.Case) plan.Expr {
 	c := &plan.Case{At: plan.At{Off: e.Pos()}}
+	before := b.sets
 	var val plan.Expr
 	if e.Operand != nil {
 		c.Operand = b.known(b.expr(e.Operand))
@@ -464,6 +490,7 @@ func (b *binder) caseExpr(e *ast.Case) plan.Expr {
 		results = append([]plan.Expr{&plan.Const{At: plan.At{T: types.TUnknown, Off: -1}, Val: types.Null(types.TUnknown)}}, results...)
 	}
 	results, t := b.toCommon("CASE", results)
+	b.sets.none(before, "set-returning functions are not allowed in CASE")
 	c.T = t
 	if e.Else != nil {
 		c.Else = results[0]

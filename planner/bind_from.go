@@ -65,11 +65,11 @@ func (p *planner) bindFrom(f ast.FromItem, sc *scope, bl *block) (*joinItem, []*
 		r := p.queryRel(q, f.Alias)
 		r.lateral = f.Lateral
 		bl.rels[r.id] = r
-		return &joinItem{rel: r}, []*nsItem{p.relNames(r, f.Cols, f.Pos())}
+		return &joinItem{rel: r}, []*nsItem{p.relNames(r, f.Cols)}
 	case boundQuery:
 		r := p.queryRel(f.q, boundName)
 		bl.rels[r.id] = r
-		return &joinItem{rel: r}, []*nsItem{p.relNames(r, nil, -1)}
+		return &joinItem{rel: r}, []*nsItem{p.relNames(r, nil)}
 	case *ast.FuncRef:
 		return p.funcRef(f, sc, bl)
 	case *ast.Join:
@@ -91,7 +91,7 @@ func (p *planner) queryRel(q *query, alias string) *rel {
 
 // relNames makes the namespace entry of a relation, renaming columns by an
 // alias list.
-func (p *planner) relNames(r *rel, aliases []string, off int) *nsItem {
+func (p *planner) relNames(r *rel, aliases []string) *nsItem {
 	it := &nsItem{name: r.alias, relVisible: r.alias != "", colsVisible: true, rel: r}
 	live := 0
 	for i, c := range r.cols {
@@ -106,7 +106,7 @@ func (p *planner) relNames(r *rel, aliases []string, off int) *nsItem {
 		it.cols = append(it.cols, nsCol{name: name, x: &plan.Var{At: plan.At{T: c.T, Off: -1}, Rel: r.id, Col: i, Name: name}})
 	}
 	if len(aliases) > live {
-		failf(sqlerr.InvalidColumnReference, off, "table \"%s\" has %d columns available but %d columns specified", r.alias, live, len(aliases))
+		failf(sqlerr.InvalidColumnReference, -1, "table \"%s\" has %d columns available but %d columns specified", r.alias, live, len(aliases))
 	}
 	r.names = it.cols
 	return it
@@ -151,17 +151,17 @@ func (p *planner) mustRelation(n *ast.Name) catalog.Relation {
 }
 
 func (p *planner) tableRef(f *ast.TableRef, sc *scope) (*rel, *nsItem) {
-	if f.Tablesample != nil {
-		unsupported(f.Pos(), "TABLESAMPLE")
-	}
 	alias := f.Alias
 	if alias == "" {
 		alias = f.Name.Last()
 	}
 	if len(f.Name.Parts) == 1 {
 		if def := sc.findCTE(f.Name.Parts[0]); def != nil {
+			if f.Tablesample != nil {
+				notSampled(f)
+			}
 			r := p.cteRel(def, alias, f.Pos())
-			it := p.relNames(r, f.Cols, f.Pos())
+			it := p.relNames(r, f.Cols)
 			if def.binding {
 				for i := len(it.cols) - def.extra; i < len(it.cols); i++ {
 					it.cols[i].hidden = true
@@ -170,11 +170,17 @@ func (p *planner) tableRef(f *ast.TableRef, sc *scope) (*rel, *nsItem) {
 			return r, it
 		}
 	}
+	if len(f.Name.Parts) == 1 && p.lookupRelation(&f.Name) == nil {
+		sc.forward(&f.Name)
+	}
 	obj := p.mustRelation(&f.Name)
 	r := p.relationRel(obj, alias, f.Only, f.Name.Pos())
-	it := p.relNames(r, f.Cols, f.Pos())
+	it := p.relNames(r, f.Cols)
 	if f.Alias == "" {
 		it.schema, _ = obj.RelName()
+	}
+	if f.Tablesample != nil {
+		p.tablesample(f, r, sc)
 	}
 	return r, it
 }
@@ -281,11 +287,7 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 		n := 0
 		switch {
 		case len(defs) > 0 && defs[0].Type != nil:
-			if t := x.Type().OID; t != types.ORecord {
-				if _, user := x.(*plan.Call); user && b.recordCols(x) == nil {
-					failf(sqlerr.SyntaxError, defs[0].Type.Pos(), "a column definition list is only allowed for functions returning \"record\"")
-				}
-			}
+			p.checkDefinitions(b, fc.X, x, defs, f)
 			call, _ := x.(*plan.Call)
 			for _, d := range defs {
 				t := p.typeOf(d.Type)
@@ -338,7 +340,32 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 		}
 	}
 	bl.rels[r.id] = r
-	return &joinItem{rel: r}, []*nsItem{p.relNames(r, aliases, f.Pos())}
+	return &joinItem{rel: r}, []*nsItem{p.relNames(r, aliases)}
+}
+
+// checkDefinitions refuses a column definition list where the function's columns
+// are known, and those that define a column twice.
+func (p *planner) checkDefinitions(b *binder, call ast.Expr, x plan.Expr, defs []ast.ColDef, f *ast.FuncRef) {
+	off := defs[0].Pos()
+	switch c, ok := x.(*plan.Call); {
+	case x.Type().OID != types.ORecord:
+		failf(sqlerr.SyntaxError, off, "a column definition list is only allowed for functions returning \"record\"")
+	case ok && len(p.outCols(c.Proc, c.Args)) > 0:
+		failf(sqlerr.SyntaxError, off, "a column definition list is redundant for a function with OUT parameters")
+	case f.Ordinality && len(f.Cols) > 0 && f.Cols[0].Type != nil:
+		fail(sqlerr.New(sqlerr.SyntaxError, "WITH ORDINALITY cannot be used with a column definition list").At(off).
+			WithHint("Put the column definition list inside ROWS FROM()."))
+	}
+	if _, plain := call.(*ast.Call); !plain {
+		failf(sqlerr.SyntaxError, off, "a column definition list is only allowed for functions returning \"record\"")
+	}
+	seen := map[string]bool{}
+	for _, d := range defs {
+		if seen[d.Name] {
+			failf(sqlerr.DuplicateColumn, -1, "column name \"%s\" specified more than once", d.Name)
+		}
+		seen[d.Name] = true
+	}
 }
 
 // isCallOf reports whether an expression is a call of a function of that name.
@@ -445,7 +472,7 @@ func (p *planner) join(f *ast.Join, sc *scope, bl *block) (*joinItem, []*nsItem)
 			p.rec.joins[f] = p.joinRel(it, bl)
 		}
 		if len(f.Cols) > i {
-			failf(sqlerr.InvalidColumnReference, f.Pos(), "join expression \"%s\" has %d columns available but %d columns specified", f.Alias, i, len(f.Cols))
+			failf(sqlerr.InvalidColumnReference, -1, "join expression \"%s\" has %d columns available but %d columns specified", f.Alias, i, len(f.Cols))
 		}
 		ns = []*nsItem{it}
 	}
@@ -484,7 +511,7 @@ func (p *planner) using(f *ast.Join, j *joinItem, using []string, lv, rv []nsCol
 		for _, c := range cols {
 			if c.name == name {
 				if hit != nil {
-					failf(sqlerr.AmbiguousColumn, f.Pos(), "common column name \"%s\" appears more than once in %s table", name, side)
+					failf(sqlerr.AmbiguousColumn, -1, "common column name \"%s\" appears more than once in %s table", name, side)
 				}
 				hit = c.x
 			}
@@ -498,7 +525,7 @@ func (p *planner) using(f *ast.Join, j *joinItem, using []string, lv, rv []nsCol
 	used := map[string]bool{}
 	for _, name := range using {
 		if used[name] {
-			failf(sqlerr.DuplicateColumn, f.Pos(), "column name \"%s\" appears more than once in USING clause", name)
+			failf(sqlerr.DuplicateColumn, -1, "column name \"%s\" appears more than once in USING clause", name)
 		}
 		used[name] = true
 		l, r := find(lv, name, "left"), find(rv, name, "right")

@@ -240,6 +240,8 @@ type grouper struct {
 	written int
 	aggs    map[string]int
 	inSub   bool
+	row     *plan.RowCtor // whose columns are looked at: a whole row
+	direct  bool          // in the direct arguments of an aggregate
 }
 
 func (g *grouper) keyVar(i int, off int) plan.Expr {
@@ -293,11 +295,17 @@ func (g *grouper) replace(e plan.Expr) plan.Expr {
 	if i, ok := g.keys[exprKey(e)]; ok {
 		return g.keyVar(i, e.Pos())
 	}
-	if v, ok := e.(*plan.Var); ok {
-		if g.bl.rels[v.Rel] == nil {
+	switch x := e.(type) {
+	case *plan.Var:
+		if g.bl.rels[x.Rel] == nil {
 			return e // an enclosing block's
 		}
-		return g.column(v)
+		return g.column(x)
+	case *plan.RowCtor:
+		if x.Names != nil && g.row == nil {
+			g.row = x
+			defer func() { g.row = nil }()
+		}
 	}
 	return plan.MapChildren(e, g.replace)
 }
@@ -322,10 +330,18 @@ func (g *grouper) column(v *plan.Var) plan.Expr {
 			return g.keyVar(len(g.bl.keys)-1, v.Off)
 		}
 	}
-	if g.inSub {
-		failf(sqlerr.GroupingError, v.Off, "subquery uses ungrouped column \"%s.%s\" from outer query", r.alias, v.Name)
+	name, off := v.Name, v.Off
+	if g.row != nil {
+		name, off = "*", g.row.Off
 	}
-	failf(sqlerr.GroupingError, v.Off, "column \"%s.%s\" must appear in the GROUP BY clause or be used in an aggregate function", r.alias, v.Name)
+	if g.inSub {
+		failf(sqlerr.GroupingError, off, "subquery uses ungrouped column \"%s.%s\" from outer query", r.alias, name)
+	}
+	err := sqlerr.New(sqlerr.GroupingError, "column \"%s.%s\" must appear in the GROUP BY clause or be used in an aggregate function", r.alias, name).At(off)
+	if g.direct {
+		err.WithDetail("Direct arguments of an ordered-set aggregate must use only grouped columns.")
+	}
+	fail(err)
 	return nil
 }
 
@@ -339,6 +355,16 @@ func (g *grouper) determines(t *catalog.Table) {
 }
 
 func (g *grouper) agg(a *aggRef) plan.Expr {
+	if a.agg.PerGroup {
+		if g.bl.sets != nil {
+			unsupported(a.agg.Args[0].Pos(), "a direct argument of an ordered-set aggregate that reads columns, with grouping sets")
+		}
+		g.direct = true
+		for _, x := range a.agg.Args[:a.agg.Direct] {
+			g.replace(x)
+		}
+		g.direct = false
+	}
 	key := ""
 	if a.agg.Filter == nil && a.agg.OrderBy == nil && !a.agg.Distinct {
 		key = strconv.Itoa(int(a.agg.Proc.OID)) + ":"

@@ -21,14 +21,17 @@ type lockClause struct {
 // locking binds FOR UPDATE and its relatives.
 func (p *planner) locking(s *ast.Select, q *query, sc *scope) {
 	for _, l := range s.Locking {
-		p.checkLocking(q, l.Strength, l.Pos())
+		p.checkLocking(q, l.Strength)
 		c := lockClause{strength: l.Strength, noWait: l.NoWait, skipLocked: l.SkipLocked, rels: map[int]bool{}}
 		if len(l.Of) == 0 {
 			for _, r := range q.block.rels {
-				p.lockRel(r, &c, l.Pos())
+				p.lockRel(r, &c)
 			}
 		}
 		for _, n := range l.Of {
+			if len(n.Parts) > 1 {
+				failf(sqlerr.SyntaxError, n.Pos(), "FOR %s must specify unqualified relation names", l.Strength)
+			}
 			it := (&scope{items: sc.items}).item("", n.Last(), n.Pos())
 			if it == nil {
 				failf(sqlerr.UndefinedTable, n.Pos(), "relation \"%s\" in FOR %s clause not found in FROM clause", n.Last(), l.Strength)
@@ -36,7 +39,7 @@ func (p *planner) locking(s *ast.Select, q *query, sc *scope) {
 			if bad := notLockable(it.rel); bad != "" {
 				failf(sqlerr.FeatureNotSupported, n.Pos(), "FOR %s cannot be applied to %s", l.Strength, bad)
 			}
-			p.lockRel(it.rel, &c, n.Pos())
+			p.lockRel(it.rel, &c)
 		}
 		p.writes = true
 		for id := range c.rels {
@@ -52,25 +55,27 @@ func (p *planner) locking(s *ast.Select, q *query, sc *scope) {
 }
 
 // checkLocking refuses queries whose rows are not those of tables.
-func (p *planner) checkLocking(q *query, strength string, pos int) {
+func (p *planner) checkLocking(q *query, strength string) {
 	bad, bl := "", q.block
 	switch {
 	case q.setop != nil:
 		bad = "UNION/INTERSECT/EXCEPT"
 	case bl == nil:
-	case bl.grouped && len(bl.keys) > 0:
-		bad = "GROUP BY clause"
-	case bl.grouped:
-		bad = "aggregate functions"
 	case bl.distinct:
 		bad = "DISTINCT clause"
+	case bl.grouped && (len(bl.keys) > 0 || bl.sets != nil):
+		bad = "GROUP BY clause"
+	case bl.grouped && len(bl.having) > 0:
+		bad = "HAVING clause"
+	case bl.grouped:
+		bad = "aggregate functions"
 	case len(bl.wins) > 0:
 		bad = "window functions"
 	case bl.hasSRF:
 		bad = "set-returning functions in the target list"
 	}
 	if bad != "" {
-		failf(sqlerr.FeatureNotSupported, pos, "FOR %s is not allowed with %s", strength, bad)
+		failf(sqlerr.FeatureNotSupported, -1, "FOR %s is not allowed with %s", strength, bad)
 	}
 }
 
@@ -91,7 +96,10 @@ func notLockable(r *rel) string {
 
 // lockRel adds an entry of FROM to the clause: a table, or the tables inside of a
 // derived table or view. Others have nothing to lock.
-func (p *planner) lockRel(r *rel, c *lockClause, pos int) {
+func (p *planner) lockRel(r *rel, c *lockClause) {
+	if r.seq != nil {
+		failf(sqlerr.WrongObjectType, -1, "cannot lock rows in sequence \"%s\"", r.seq.Name)
+	}
 	if r.table != nil {
 		r.needKey = true
 		c.rels[r.id] = true
@@ -107,14 +115,14 @@ func (p *planner) lockRel(r *rel, c *lockClause, pos int) {
 	}
 	c.rels[r.id] = true
 	if r.view == nil || r.query.setop == nil {
-		p.checkLocking(r.query, c.strength, pos)
+		p.checkLocking(r.query, c.strength)
 	}
 	if r.query.block == nil {
 		return
 	}
 	in := lockClause{strength: c.strength, noWait: c.noWait, skipLocked: c.skipLocked, rels: map[int]bool{}}
 	for _, x := range r.query.block.rels {
-		p.lockRel(x, &in, pos)
+		p.lockRel(x, &in)
 	}
 	r.query.locks = append(r.query.locks, in)
 	for _, j := range r.query.block.from {

@@ -44,11 +44,17 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 	r.needKey, r.target, r.tree = true, true, p.treeOf(t, s.Table.Only)
 	bl.rels[r.id] = r
 	both := &scope{parent: sc, block: bl}
-	it := p.relNames(r, s.Table.Cols, s.Table.Pos())
+	it := p.relNames(r, s.Table.Cols)
 	p.addNames(both, []*nsItem{it}, 0)
 	it.lateralBad = true // the source does not see the table that changes
 	item, others := p.fromItem(s.Using, both, bl)
 	it.lateralBad = false
+	for _, o := range others {
+		if o.relVisible && o.name == it.name {
+			fail(sqlerr.New(sqlerr.DuplicateAlias, "name \"%s\" specified more than once", o.name).
+				WithDetail("The name is used both as MERGE target table and data source."))
+		}
+	}
 	p.addNames(both, others, 0)
 	source := &scope{parent: sc, block: bl, items: others}
 	join := &joinItem{kind: kind, l: item, r: &joinItem{rel: r}}
@@ -106,6 +112,9 @@ func (p *planner) mergeTable(ref *ast.TableRef) *catalog.Table {
 	return p.dmlTable(&ref.Name, ref.Only, "MERGE")
 }
 
+// whenAnd is the condition of a WHEN clause.
+const whenAnd = "WHEN"
+
 // mergeWhen binds a WHEN clause; one of rows that are not matched sees the
 // source alone.
 func (p *planner) mergeWhen(w *ast.MergeWhen, t *catalog.Table, r *rel, both, source *scope, lay layout) plan.MergeWhen {
@@ -114,7 +123,7 @@ func (p *planner) mergeWhen(w *ast.MergeWhen, t *catalog.Table, r *rel, both, so
 	if !w.Matched {
 		sc = source
 	}
-	b := &binder{planner: p, scope: sc, what: "MERGE WHEN AND condition", noAgg: true, noWin: true}
+	b := &binder{planner: p, scope: sc, what: whenAnd, noAgg: true, noWin: true}
 	if w.Cond != nil {
 		out.Cond = p.planExprs([]plan.Expr{conjunctionOr(b.cond(w.Cond))}, lay)[0]
 	}

@@ -60,6 +60,9 @@ func (p *planner) limits(q *query, s *ast.Select, sc *scope) {
 		return nil
 	}
 	q.limit, q.offset, q.ties = one(s.Limit, "LIMIT"), one(s.Offset, "OFFSET"), s.WithTies
+	if c, ok := s.Limit.(*ast.Const); ok && q.ties && c.Kind == ast.ConstNull {
+		failf(sqlerr.InvalidRowCountInLimit, -1, "row count cannot be null in FETCH FIRST ... WITH TIES clause")
+	}
 	if q.ties && len(q.sort) == 0 {
 		failf(sqlerr.SyntaxError, -1, "WITH TIES cannot be specified without ORDER BY clause")
 	}
@@ -99,7 +102,7 @@ func (p *planner) bindCore(s *ast.Select, outer *scope) *query {
 	for _, o := range s.OrderBy {
 		q.sort = append(q.sort, p.orderTarget(o, s, ob, bl))
 	}
-	gb := &binder{planner: p, scope: sc, what: "GROUP BY", noAgg: true, noWin: true}
+	gb := &binder{planner: p, scope: sc, what: "GROUP BY", noAgg: true, noWin: true, srf: true}
 	p.groupBy(s, gb, bl)
 	for _, x := range s.DistinctOn {
 		// windows and subqueries have no key of their own: the text tells
@@ -108,13 +111,14 @@ func (p *planner) bindCore(s *ast.Select, outer *scope) *query {
 			bl.distinctOn = append(bl.distinctOn, q.sort[i].target)
 			continue
 		}
-		t := p.orderTarget(ast.SortItem{X: x}, s, &binder{planner: p, scope: sc, what: "DISTINCT ON", srf: true, windows: wins}, bl)
-		bl.distinctOn = append(bl.distinctOn, t.target)
+		t := p.outputTarget(x, &binder{planner: p, scope: sc, what: "DISTINCT ON", srf: true, windows: wins}, bl, false)
+		p.needEquality(bl.targets[t].x, startOf(x))
+		bl.distinctOn = append(bl.distinctOn, t)
 	}
 	bl.distinct = s.Distinct || len(s.DistinctOn) > 0
 	if bl.distinct && len(s.DistinctOn) == 0 {
 		for i := range bl.ncols {
-			p.needEquality(bl.targets[i].x, bl.targets[i].x.Pos())
+			p.needEquality(bl.targets[i].x, leftmost(bl.targets[i].x))
 		}
 		for i, k := range q.sort {
 			if k.target >= bl.ncols {
@@ -138,6 +142,12 @@ func (p *planner) bindCore(s *ast.Select, outer *scope) *query {
 			sort: slices.Clone(q.sort), distinctOn: slices.Clone(bl.distinctOn)}
 	}
 	bl.grouped = tb.sawAgg || ob.sawAgg || hb.sawAgg || len(s.GroupBy) > 0 || s.Having != nil
+	for _, l := range s.Locking {
+		if s.Having != nil && len(s.GroupBy) == 0 && !bl.distinct {
+			failf(sqlerr.FeatureNotSupported, -1, "FOR %s is not allowed with HAVING clause", l.Strength)
+		}
+		p.checkLocking(q, l.Strength)
+	}
 	if bl.grouped {
 		p.group(bl)
 	}
@@ -343,26 +353,8 @@ func lower(s string) string {
 // orderTarget finds or adds the target that an ORDER BY entry sorts by: an
 // output name, a position, or an expression.
 func (p *planner) orderTarget(o ast.SortItem, s *ast.Select, b *binder, bl *block) sortKey {
-	k := sortKey{desc: o.Desc, nullsFirst: o.Desc}
-	if o.Using != "" {
-		switch o.Using {
-		case "<":
-		case ">":
-			k.desc, k.nullsFirst = true, true
-		default:
-			fail(sqlerr.New(sqlerr.WrongObjectType, "operator %s is not a valid ordering operator", o.Using).
-				WithHint("Ordering operators must be \"<\" or \">\" members of btree operator families."))
-		}
-	}
-	if o.NullsFirst != nil {
-		k.nullsFirst = *o.NullsFirst
-	}
-	k.target = p.outputTarget(o.X, b, bl, false)
-	if b.what == "DISTINCT ON" {
-		p.needEquality(bl.targets[k.target].x, startOf(o.X))
-	} else {
-		p.needOrder(bl.targets[k.target].x, startOf(o.X))
-	}
+	k := sortKey{target: p.outputTarget(o.X, b, bl, false)}
+	k.desc, k.nullsFirst = p.direction(o, bl.targets[k.target].x)
 	return k
 }
 

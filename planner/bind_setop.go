@@ -23,6 +23,9 @@ func (p *planner) bindValues(s *ast.Select, outer *scope) *query {
 			cols[i] = append(cols[i], b.expr(x))
 		}
 	}
+	if len(s.Locking) > 0 {
+		failf(sqlerr.FeatureNotSupported, -1, "FOR %s cannot be applied to VALUES", s.Locking[0].Strength)
+	}
 	q := &query{rel: p.newRel(), block: bl}
 	vrel := &rel{id: p.newRel(), alias: valuesName}
 	for i := range cols {
@@ -45,7 +48,7 @@ func (p *planner) bindValues(s *ast.Select, outer *scope) *query {
 	}
 	bl.rels[vrel.id] = vrel
 	bl.from = []*joinItem{{rel: vrel}}
-	sc := &scope{parent: outer, block: bl, items: []*nsItem{p.relNames(vrel, nil, -1)}}
+	sc := &scope{parent: outer, block: bl, items: []*nsItem{p.relNames(vrel, nil)}}
 	for _, c := range sc.items[0].cols {
 		bl.targets = append(bl.targets, target{x: c.x, name: c.name})
 	}
@@ -95,10 +98,7 @@ func (p *planner) bindSetOp(s *ast.Select, outer *scope) *query {
 	}
 	// ORDER BY of a set operation sees the output columns only
 	for _, o := range s.OrderBy {
-		k := sortKey{desc: o.Desc, nullsFirst: o.Desc, target: -1}
-		if o.NullsFirst != nil {
-			k.nullsFirst = *o.NullsFirst
-		}
+		k := sortKey{target: -1}
 		switch x := o.X.(type) {
 		case *ast.ColumnRef:
 			for i, c := range q.cols {
@@ -108,7 +108,7 @@ func (p *planner) bindSetOp(s *ast.Select, outer *scope) *query {
 				}
 			}
 			if k.target < 0 {
-				b := &binder{planner: p, scope: &scope{parent: outer}}
+				b := &binder{planner: p, scope: &scope{parent: outer, block: &block{rels: leafRels(q)}}}
 				if n := len(x.Parts); n > 1 {
 					fail(b.noRelation(x.Parts[n-2], x.Pos()))
 				}
@@ -128,12 +128,13 @@ func (p *planner) bindSetOp(s *ast.Select, outer *scope) *query {
 				WithDetail("Only result column names can be used, not expressions or functions.").
 				WithHint("Add the expression/function to every SELECT, or move the UNION into a FROM clause."))
 		}
-		p.needOrder(&plan.Const{At: plan.At{T: q.cols[k.target].T}}, o.X.Pos())
+		col := &plan.Const{At: plan.At{T: q.cols[k.target].T, Off: -1}, Val: types.Null(q.cols[k.target].T)}
+		k.desc, k.nullsFirst = p.direction(o, col)
 		q.sort = append(q.sort, k)
 	}
 	p.limits(q, s, &scope{parent: outer})
 	if len(s.Locking) > 0 {
-		failf(sqlerr.FeatureNotSupported, s.Locking[0].Pos(), "FOR %s is not allowed with UNION/INTERSECT/EXCEPT", s.Locking[0].Strength)
+		failf(sqlerr.FeatureNotSupported, -1, "FOR %s is not allowed with UNION/INTERSECT/EXCEPT", s.Locking[0].Strength)
 	}
 	return q
 }
@@ -198,4 +199,26 @@ func (p *planner) resolveUnknowns(q *query) {
 			p.castColumn(q, i, types.TText)
 		}
 	}
+}
+
+// leafRels are the members of a set operation by the names that hints have for
+// them.
+func leafRels(q *query) map[int]*rel {
+	out := map[int]*rel{}
+	var add func(q *query)
+	add = func(q *query) {
+		if q.setop != nil && q.sort == nil && q.limit == nil {
+			add(q.setop.l)
+			add(q.setop.r)
+			return
+		}
+		n := len(out) + 1
+		r := &rel{id: n, alias: fmt.Sprintf("*SELECT* %d", n)}
+		for _, c := range q.cols {
+			r.names = append(r.names, nsCol{name: c.Name})
+		}
+		out[n] = r
+	}
+	add(q)
+	return out
 }

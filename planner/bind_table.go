@@ -17,7 +17,7 @@ func TableExprs(c *Context, t *catalog.Table) (out *plan.TableExprs, err error) 
 	r := p.tableRel(t, t.Name)
 	lay := layout{}
 	lay.addTable(r, live, 0)
-	ns := []*nsItem{p.relNames(r, nil, -1)}
+	ns := []*nsItem{p.relNames(r, nil)}
 	bind := func(text, what string) plan.Expr {
 		x, err := p.Texts.ParseExpr(text)
 		if err != nil {
@@ -99,7 +99,7 @@ func (p *planner) columnExpr(x ast.Expr, t *catalog.Table, want types.T, what st
 	if t != nil {
 		r := p.tableRel(t, t.Name)
 		lay.addTable(r, liveCols(t), 0)
-		sc.items = []*nsItem{p.relNames(r, nil, -1)}
+		sc.items = []*nsItem{p.relNames(r, nil)}
 	}
 	b := &binder{planner: p, scope: sc, what: what, noAgg: true, noWin: true, noSub: true}
 	e := b.expr(x)
@@ -115,6 +115,20 @@ func (p *planner) columnExpr(x ast.Expr, t *catalog.Table, want types.T, what st
 		return y, lay
 	}
 	return p.known(e), lay
+}
+
+// Argument binds what EXECUTE passes as parameter n.
+func Argument(c *Context, x ast.Expr, want types.T, n int) (e plan.Expr, err error) {
+	p := newPlanner(c)
+	defer p.recover(&err)
+	b := &binder{planner: p, scope: &scope{}, what: "EXECUTE parameters", noAgg: true, noWin: true, noSub: true}
+	e = b.expr(x)
+	y := p.coerce(e, want, assignment)
+	if y == nil {
+		fail(sqlerr.New(sqlerr.DatatypeMismatch, "parameter $%d of type %s cannot be coerced to the expected type %s",
+			n, p.bareName(e.Type().OID), p.typeName(want)).At(x.Pos()).WithHint("You will need to rewrite or cast the expression."))
+	}
+	return p.planExprs([]plan.Expr{y}, nil)[0], nil
 }
 
 // conditionOf is what messages call the clause of a stored condition.

@@ -21,6 +21,9 @@ func (p *planner) with(w *ast.With, outer *scope) (*scope, []*cteDef) {
 		named[c.Name] = true
 		order[i] = i
 	}
+	if !w.Recursive {
+		sc.later = named // until they are bound
+	}
 	var self []bool
 	if w.Recursive {
 		order, self = recursionOrder(w)
@@ -45,6 +48,9 @@ func (p *planner) with(w *ast.With, outer *scope) (*scope, []*cteDef) {
 			if p.depth > 20 { // of bindSelect: this query is not the statement
 				failf(sqlerr.FeatureNotSupported, c.Pos(), "WITH clause containing a data-modifying statement must be at the top level")
 			}
+			if _, merge := c.Stmt.(*ast.Merge); merge {
+				failf(sqlerr.FeatureNotSupported, c.Pos(), "MERGE not supported in WITH query")
+			}
 			p.modifyingCTE(def, c.Stmt, sc)
 		}
 		if len(c.Cols) > len(def.q.cols) {
@@ -54,6 +60,7 @@ func (p *planner) with(w *ast.With, outer *scope) (*scope, []*cteDef) {
 			def.q.cols[k].Name = n
 		}
 		sc.ctes[c.Name] = def
+		delete(sc.later, c.Name)
 		defs = append(defs, def)
 	}
 	return sc, defs
@@ -120,4 +127,16 @@ func (p *planner) cteRel(def *cteDef, alias string, off int) *rel {
 		}
 	}
 	return p.queryRel(q, alias)
+}
+
+// forward refuses the name of a WITH query that may not be referred to yet.
+func (s *scope) forward(n *ast.Name) {
+	name := n.Last()
+	for ; s != nil; s = s.parent {
+		if s.later[name] {
+			fail(sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", name).At(n.Pos()).
+				WithDetail("There is a WITH item named \"%s\", but it cannot be referenced from this part of the query.", name).
+				WithHint("Use WITH RECURSIVE, or re-order the WITH items to remove forward references."))
+		}
+	}
 }

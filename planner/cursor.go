@@ -66,3 +66,25 @@ func (p *planner) finishCursor(out *plan.Query, q *query) {
 	}
 	out.Places = p.places
 }
+
+// stepwise marks the projections through which a cursor's rows pass one by one,
+// and that do more than name columns.
+func stepwise(n plan.Node) {
+	switch n := n.(type) {
+	case *plan.Project:
+		for _, x := range n.Exprs {
+			switch x.(type) {
+			case *plan.Col, *plan.Const, *plan.Param:
+			default:
+				n.Stepwise = true
+			}
+		}
+		stepwise(n.Input)
+	case *plan.Filter, *plan.Limit, *plan.LockRows:
+		stepwise(n.Children()[0])
+	case *plan.Append:
+		for _, c := range n.Inputs {
+			stepwise(c)
+		}
+	}
+}

@@ -314,8 +314,8 @@ func (p *planner) semiSide(s *state, m *semi) semiInner {
 				})
 			}
 			s.b.rels[base.id] = base
-			u := &unit{rel: base, rels: map[int]bool{base.id: true}, local: b.where}
-			for _, c := range append(slices.Clone(m.conds), b.where...) {
+			u := &unit{rel: base, rels: map[int]bool{base.id: true}, local: base.sampled(b.where)}
+			for _, c := range append(slices.Clone(m.conds), u.local...) {
 				needOf(c, s.need)
 			}
 			if s.need[base.id] == nil {

@@ -307,7 +307,7 @@ func (p *planner) viewColumns(d *destination, k int, base *rel) (cols []plan.Exp
 	p.watch(entry, v.right)
 	p.inView++
 	bl := &block{rels: map[int]*rel{entry.id: entry}, from: []*joinItem{{rel: entry}}}
-	sc := &scope{block: bl, items: []*nsItem{p.relNames(entry, from.Cols, -1)}}
+	sc := &scope{block: bl, items: []*nsItem{p.relNames(entry, from.Cols)}}
 	b := &binder{planner: p, scope: sc, noAgg: true, noWin: true}
 	for i := range v.query.Targets {
 		p.target(&v.query.Targets[i], b, bl)

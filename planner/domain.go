@@ -75,7 +75,7 @@ func (p *planner) domainCheck(text string, base types.T) plan.Expr {
 	r := p.tableRel(t, t.Name)
 	lay := layout{}
 	lay.addTable(r, liveCols(t), 0)
-	b := &binder{planner: p, scope: &scope{items: []*nsItem{p.relNames(r, nil, -1)}}, what: "check constraints", noAgg: true, noWin: true, noSub: true}
+	b := &binder{planner: p, scope: &scope{items: []*nsItem{p.relNames(r, nil)}}, what: "check constraints", noAgg: true, noWin: true, noSub: true}
 	return stripPos(p.planExprs([]plan.Expr{p.mustBool(b.expr(x), "CHECK")}, lay)[0])
 }
 

@@ -81,10 +81,9 @@ func signatures(pr *catalog.Proc, c *funcCall) []candidate {
 	}
 	if pr.Variadic == 0 || c.variadic {
 		switch {
-		case c.variadic && pr.Variadic == 0:
 		case len(pr.Args) == n:
 			return []candidate{{proc: pr, args: pr.Args}}
-		case pr.Variadic == 0 && len(pr.Args) > n && len(pr.Args)-len(pr.Defaults) <= n:
+		case pr.Variadic == 0 && !c.variadic && len(pr.Args) > n && len(pr.Args)-len(pr.Defaults) <= n:
 			return []candidate{{proc: pr, args: pr.Args[:n], defaults: len(pr.Args) - n}}
 		}
 		return nil

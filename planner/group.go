@@ -12,8 +12,10 @@ import (
 func (p *planner) stepGroup(s *state) {
 	b := s.b
 	if b.grouped {
+		p.liftSets(s, b.keys)
 		p.planGroup(s)
 	}
+	p.liftWindowSets(s)
 	for _, w := range b.wins {
 		p.planWindow(s, w)
 	}

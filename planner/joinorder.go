@@ -240,6 +240,7 @@ func (g *joinGraph) rows(set uint64) float64 {
 }
 
 func (g *joinGraph) connected(a, b uint64) (any, equi bool) {
+	g.p.tick()
 	for _, e := range g.edges {
 		if e.set&a != 0 && e.set&b != 0 && e.set&^(a|b) == 0 {
 			any = true

@@ -51,6 +51,9 @@ type Context struct {
 	Unpopulated bool
 	// Rows estimates a table's rows from a live counter; nil or -1: not known.
 	Rows func(*catalog.Table) float64
+	// Interrupted is asked now and then and ends the planning with its error: the
+	// statement was cancelled or took too long. nil never does.
+	Interrupted func() error
 }
 
 // planner is the state of planning one statement.
@@ -65,13 +68,17 @@ type planner struct {
 	volatil  bool // a volatile function or a lock was seen
 	writes   bool
 	depth    int
+	ticks    int
+	base     map[int]bool // entries that are tables
+	fault    error        // of a constant part, see blockFaults
 	subs     map[*query]*plannedSub
 	domains  map[types.OID]*plan.CoerceDomain // rules of domains met so far, nil: none
 	called   []types.OID                      // user-defined functions
 	inlining []types.OID                      // functions whose bodies stand in the place of calls
-	routine  *plan.Call                       // the user-defined function that was bound last
-	queries  map[int]*query                   // by the entry that stands for them in FROM
-	lockAt   map[int]int                      // target with the row key, per entry to lock
+	sets     setCalls
+	routine  *plan.Call     // the user-defined function that was bound last
+	queries  map[int]*query // by the entry that stands for them in FROM
+	lockAt   map[int]int    // target with the row key, per entry to lock
 	lockRels map[int]*rel
 	rights   []*catalog.Right
 	calls    []*catalog.Function    // that the caller must be allowed to execute
@@ -130,6 +137,19 @@ func (p *planner) recover(err *error) {
 	}
 }
 
+// tickEvery is the number of steps after which planning looks for an interrupt.
+const tickEvery = 256
+
+// tick counts a step of planning: an expression bound, a pair of joined sets, an
+// access path.
+func (p *planner) tick() {
+	if p.ticks++; p.ticks%tickEvery == 0 && p.Interrupted != nil {
+		if err := p.Interrupted(); err != nil {
+			fail(err)
+		}
+	}
+}
+
 func (p *planner) newRel() int {
 	p.nrel++
 	return p.nrel
@@ -148,6 +168,9 @@ func (p *planner) statement(stmt ast.Stmt) *plan.Query {
 		}
 		out.Root = p.finish(p.planQuery(q), q)
 		p.finishCursor(out, q)
+		if p.Cursor {
+			stepwise(out.Root)
+		}
 	case *ast.Insert:
 		out.Tag = "INSERT"
 		out.Root = p.planInsert(s, nil)
@@ -181,6 +204,7 @@ func (p *planner) statement(stmt ast.Stmt) *plan.Query {
 	out.Tables = p.uses
 	out.Rights, out.Calls = p.rights, p.calls
 	out.Steps = p.steps
+	out.Fault = p.fault
 	number(out)
 	return out
 }

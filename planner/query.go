@@ -87,14 +87,15 @@ type rel struct {
 	funcs      []plan.Expr
 	fcols      []int
 	ordinality bool
-	names      []nsCol // the live columns by the names that the query gives them
-	lateral    bool    // refers to earlier entries
-	needKey    bool    // the row key is wanted (DML, locking)
-	target     bool    // the table that the statement changes
-	cursor     string  // whose current row of the table is meant (WHERE CURRENT OF)
-	tree       *tree   // of a table whose rows are in several, nil for others
-	shown      bool    // the query is bound for its text
-	mark       int     // a derived table's column that is true in each row, 0: none yet
+	names      []nsCol   // the live columns by the names that the query gives them
+	lateral    bool      // refers to earlier entries
+	needKey    bool      // the row key is wanted (DML, locking)
+	target     bool      // the table that the statement changes
+	cursor     string    // whose current row of the table is meant (WHERE CURRENT OF)
+	tree       *tree     // of a table whose rows are in several, nil for others
+	shown      bool      // the query is bound for its text
+	sample     plan.Expr // whether a row is in the TABLESAMPLE, nil for all rows
+	mark       int       // a derived table's column that is true in each row, 0: none yet
 }
 
 // rowType is the type of a whole row of a table or view, 0 for others.
@@ -258,6 +259,7 @@ func mapQuery(q *query, f func(plan.Expr) plan.Expr) {
 		if j.rel != nil {
 			mapQuery(j.rel.query, f)
 			list(j.rel.funcs)
+			j.rel.sample = deep(j.rel.sample)
 			return
 		}
 		items(j.l)

@@ -28,6 +28,9 @@ func (w *treeWriter) from(f ast.FromItem) catalog.FromTree {
 	case *ast.Join:
 		return w.join(f)
 	case *ast.TableRef:
+		if f.Tablesample != nil {
+			giveUp("TABLESAMPLE")
+		}
 		return w.table(f)
 	case *ast.SubqueryRef:
 		r := w.rec.froms[f]

@@ -75,7 +75,7 @@ func checkRecursive(c *ast.CTE) {
 	case s.Limit != nil:
 		refuse(s.Limit, "LIMIT")
 	case len(s.Locking) > 0:
-		failf(sqlerr.FeatureNotSupported, s.Locking[0].Pos(), "FOR UPDATE/SHARE in a recursive query is not implemented")
+		failf(sqlerr.FeatureNotSupported, -1, "FOR UPDATE/SHARE in a recursive query is not implemented")
 	}
 }
 

@@ -142,7 +142,7 @@ func (p *planner) retextExpr(t catalog.StoredText, after *catalog.Snapshot) (tex
 		}
 		if table != nil {
 			r = p.tableRel(table, table.Name)
-			b.scope.items = []*nsItem{p.relNames(r, nil, -1)}
+			b.scope.items = []*nsItem{p.relNames(r, nil)}
 		}
 		return p.known(b.expr(x)), r, nil
 	}

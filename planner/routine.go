@@ -433,7 +433,7 @@ func (p *planner) bindText(t catalog.StoredText) (err error) {
 		}
 		b := &binder{planner: p, scope: &scope{}, what: "expressions", noAgg: true, noWin: true}
 		if table != nil {
-			b.scope.items = []*nsItem{p.relNames(p.tableRel(table, table.Name), nil, -1)}
+			b.scope.items = []*nsItem{p.relNames(p.tableRel(table, table.Name), nil)}
 		}
 		plan.Map(p.known(b.expr(x)), p.namedIn)
 	}

@@ -16,8 +16,8 @@ type scope struct {
 	parent *scope
 	items  []*nsItem
 	ctes   map[string]*cteDef
-	// targets are the output names that ORDER BY sees.
-	block *block
+	later  map[string]bool // queries of the same WITH that are not bound yet
+	block  *block
 	// user binds the expression that the subquery being bound stands in.
 	user *binder
 	// beside is the FROM list that a subquery stands in without seeing it.
@@ -244,6 +244,11 @@ func (b *binder) resolveColumn(r *ast.ColumnRef) plan.Expr {
 		schema := ""
 		if n > 2 {
 			schema = r.Parts[n-3]
+		}
+		if n == 4 {
+			if d := b.Snap.Database(r.Parts[0]); d == nil || d.OID != b.DB {
+				failf(sqlerr.FeatureNotSupported, off, "cross-database references are not implemented: %s", strings.Join(r.Parts, "."))
+			}
 		}
 		it := b.scope.item(schema, r.Parts[n-2], off)
 		if it == nil {

@@ -36,19 +36,7 @@ func (p *planner) stepSort(s *state) {
 	n := in.node
 	switch {
 	case b.hasSRF:
-		sets, over := splitSets(xs, n.Base().Cols)
-		pr := &plan.ProjectSet{Input: n, Exprs: sets}
-		pr.Rows, pr.Cost, pr.Cols = in.rows*10, in.cost, cols
-		n = pr
-		if over != nil {
-			pr.Cols = make([]plan.OutCol, len(sets))
-			for i, x := range sets {
-				pr.Cols[i].T = x.Type()
-			}
-			top := &plan.Project{Input: n, Exprs: over}
-			top.Rows, top.Cost, top.Cols = pr.Rows, pr.Cost, cols
-			n = top
-		}
+		n = projectSets(n, xs, cols)
 	case !plain:
 		pr := &plan.Project{Input: n, Exprs: xs}
 		pr.Rows, pr.Cost, pr.Cols = in.rows, in.cost, cols
@@ -204,40 +192,4 @@ func (p *planner) lockRows(n plan.Node, q *query, cols []plan.OutCol) plan.Node 
 	}
 	l.Rows, l.Cost, l.Cols = n.Base().Rows, n.Base().Cost, cols
 	return l
-}
-
-// splitSets separates set-returning calls inside of expressions: the sets, with
-// the input's columns before them, and the expressions over both; over is nil
-// when every call is an expression of its own.
-func splitSets(xs []plan.Expr, in []plan.OutCol) (sets, over []plan.Expr) {
-	isSet := func(x plan.Expr) bool {
-		c, ok := x.(*plan.Call)
-		return ok && c.Proc.RetSet
-	}
-	nested := false
-	for _, x := range xs {
-		if !isSet(x) {
-			plan.Visit(x, func(y plan.Expr) bool {
-				nested = nested || isSet(y)
-				return !nested
-			})
-		}
-	}
-	if !nested {
-		return xs, nil
-	}
-	for i, c := range in {
-		sets = append(sets, &plan.Col{At: plan.At{T: c.T, Off: -1}, Idx: i, Name: c.Name})
-	}
-	over = make([]plan.Expr, len(xs))
-	for i, x := range xs {
-		over[i] = plan.Map(x, func(y plan.Expr) plan.Expr {
-			if !isSet(y) {
-				return y
-			}
-			sets = append(sets, y)
-			return &plan.Col{At: plan.At{T: y.Type(), Off: y.Pos()}, Idx: len(sets) - 1}
-		})
-	}
-	return sets, over
 }

@@ -96,6 +96,7 @@ func (p *planner) planQuery(q *query) plan.Node {
 
 func (p *planner) planBlock(q *query) plan.Node {
 	s := &state{q: q, b: q.block, need: map[int]map[int]bool{}}
+	p.blockFaults(q.block)
 	p.findParts(s)
 	p.decorrelate(s)
 	for _, st := range fiveSteps() {

@@ -32,6 +32,7 @@ const (
 	InvalidRowCountInLimit       Code = "2201W"
 	InvalidRowCountInOffset      Code = "2201X"
 	InvalidTablesampleArgument   Code = "2202H"
+	InvalidTablesampleRepeat     Code = "2202G"
 	InvalidRegularExpression     Code = "2201B"
 	DivisionByZero               Code = "22012"
 	IntervalFieldOverflow        Code = "22015"

@@ -61,6 +61,8 @@ type Env struct {
 	Restart func(q types.OID, v int64)
 	// InUse counts the other sessions of a database.
 	InUse func(db types.OID) int
+	// Setting checks the value that SET gives a parameter and returns its text.
+	Setting func(*ast.SetVar) (string, error)
 	// Verifier makes a SCRAM verifier of a password.
 	Verifier func(password string) (string, error)
 }

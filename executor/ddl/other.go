@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -307,8 +308,14 @@ func (x *exec) roleMembers(name string, groups []string, opts []ast.Option) erro
 }
 
 func (x *exec) roleOptions(r *catalog.Role, opts []ast.Option) error {
+	given := map[string]bool{}
 	for i := range opts {
 		o := &opts[i]
+		kind := strings.TrimPrefix(o.Name, "no")
+		if given[kind] {
+			return sqlerr.New(sqlerr.SyntaxError, "conflicting or redundant options").At(o.Pos())
+		}
+		given[kind] = true
 		v := o.X == nil || optionText(o) != "false"
 		switch o.Name {
 		case "superuser":
@@ -381,26 +388,32 @@ func (x *exec) alterRole(s *ast.AlterRole) error {
 	if s.InDB != "" {
 		return sqlerr.Unsupported(s.Pos(), "ALTER ROLE IN DATABASE")
 	}
-	return x.Change.EditRole(x.roleName(s.Name), func(r *catalog.Role) error {
+	return x.Change.EditRole(x.roleName(s.Name), func(r *catalog.Role) (err error) {
 		if s.Set != nil {
-			m := map[string]string{}
-			for k, v := range r.Settings {
-				m[k] = v
-			}
-			if s.Set.Reset || s.Set.Default {
-				delete(m, s.Set.Name)
-			} else {
-				var vals []string
-				for _, v := range s.Set.Values {
-					vals = append(vals, optionText(&ast.Option{X: v}))
-				}
-				m[s.Set.Name] = strings.Join(vals, ", ")
-			}
-			r.Settings = m
-			return nil
+			r.Settings, err = x.withSetting(r.Settings, s.Set)
+			return err
 		}
 		return x.roleOptions(r, s.Options)
 	})
+}
+
+// withSetting is the settings of a role or database after SET or RESET.
+func (x *exec) withSetting(have map[string]string, s *ast.SetVar) (map[string]string, error) {
+	m := map[string]string{}
+	if s.Reset && s.Name == "all" {
+		return m, nil
+	}
+	maps.Copy(m, have)
+	v, err := x.Setting(s)
+	if err != nil {
+		return nil, err
+	}
+	if s.Reset || s.Default {
+		delete(m, s.Name)
+	} else {
+		m[s.Name] = v
+	}
+	return m, nil
 }
 
 // createExtension accepts what is part of the server anyway.
@@ -445,20 +458,17 @@ func (x *exec) alterObject(s *ast.AlterObject) error {
 			}
 			return c.SetOwner(d.OID, x.roleName(s.NewName))
 		case "SET", "RESET":
-			return c.EditDatabase(s.Name.Last(), func(d *catalog.Database) error {
-				m := map[string]string{}
-				for k, v := range d.Settings {
-					m[k] = v
-				}
+			return c.EditDatabase(s.Name.Last(), func(d *catalog.Database) (err error) {
 				for i := range s.Options {
 					o := &s.Options[i]
-					if s.Action == "RESET" {
-						delete(m, o.Name)
-					} else {
-						m[o.Name] = optionText(o)
+					set := &ast.SetVar{Off: o.Off, Name: o.Name, Reset: s.Action == "RESET"}
+					if !set.Reset {
+						set.Values = []ast.Expr{&ast.Const{Off: o.Off, Kind: ast.ConstString, Val: optionText(o)}}
+					}
+					if d.Settings, err = x.withSetting(d.Settings, set); err != nil {
+						return err
 					}
 				}
-				d.Settings = m
 				return nil
 			})
 		}

@@ -41,6 +41,14 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if slices.ContainsFunc(q.CTEs, func(c *plan.CTE) bool { return c.Modifying }) {
+		what := "views"
+		if s.Materialized {
+			what = "materialized views"
+		}
+		return "", sqlerr.New(sqlerr.FeatureNotSupported, "%s must not %s data-modifying statements in WITH", what,
+			map[bool]string{true: "use", false: "contain"}[s.Materialized])
+	}
 	if len(q.Params) > 0 {
 		return "", sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $1")
 	}

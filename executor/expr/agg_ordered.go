@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"bytes"
 	"math"
 
 	"kvsqld/catalog/sqlerr"
@@ -14,7 +15,11 @@ import (
 func orderedSet(a *plan.Agg, direct []types.Datum) Aggregator {
 	switch a.Proc.Name {
 	case "mode", "percentile_cont", "percentile_disc", "rank", "dense_rank", "percent_rank", "cume_dist":
-		return &orderedAgg{name: a.Proc.Name, t: a.T, direct: direct, order: a.OrderBy}
+		agg := &orderedAgg{name: a.Proc.Name, t: a.T, direct: direct, order: a.OrderBy}
+		if a.PerGroup {
+			agg.ndirect = a.Direct
+		}
+		return agg
 	}
 	return nil
 }
@@ -30,9 +35,18 @@ type orderedAgg struct {
 	n      int
 	arena  vec.Arena
 	groups [][]int32
+	// ndirect is the number of direct arguments that come with the rows, behind
+	// their columns; directs has those of each group.
+	ndirect int
+	directs [][]types.Datum
 }
 
-func (a *orderedAgg) Grow(n int) { a.groups = growTo(a.groups, n) }
+func (a *orderedAgg) Grow(n int) {
+	a.groups = growTo(a.groups, n)
+	if a.ndirect > 0 {
+		a.directs = growTo(a.directs, n)
+	}
+}
 
 // hypothetical aggregates count NULLs as rows; the others skip them.
 func (a *orderedAgg) hypothetical() bool {
@@ -40,12 +54,18 @@ func (a *orderedAgg) hypothetical() bool {
 }
 
 func (a *orderedAgg) Add(env *Env, groups []uint32, args []*vec.Vec, sel []uint32) error {
+	args, direct := args[:len(args)-a.ndirect], args[len(args)-a.ndirect:]
 	if a.cols == nil {
 		for _, v := range args {
 			a.cols = append(a.cols, vec.New(v.T, 0))
 		}
 	}
 	for k, i := range aggRows(groups, sel) {
+		if g := groups[k]; a.ndirect > 0 && a.directs[g] == nil {
+			for _, v := range direct {
+				a.directs[g] = append(a.directs[g], kept(v.Get(int(i))))
+			}
+		}
 		if !a.hypothetical() && args[0].IsNull(int(i)) {
 			continue
 		}
@@ -65,6 +85,9 @@ func (a *orderedAgg) Merge(Aggregator, int, int) error {
 func (a *orderedAgg) Result(env *Env, out *vec.Vec, from, to int) error {
 	out.Reset(a.t, max(to-from, 1))
 	for k := range to - from {
+		if a.ndirect > 0 {
+			a.direct = a.directs[from+k]
+		}
 		d, err := a.value(env, a.groups[from+k])
 		if err != nil {
 			return err
@@ -245,5 +268,17 @@ func (a *orderedAgg) compareDirect(env *Env, r int) (int, error) {
 	return 0, nil
 }
 
-func (a *orderedAgg) Reset(g int)  { a.groups[g] = nil }
+func (a *orderedAgg) Reset(g int) {
+	a.groups[g] = nil
+	if a.ndirect > 0 {
+		a.directs[g] = nil
+	}
+}
+
 func (a *orderedAgg) Bytes() int64 { return int64(a.n) * int64(16+24*len(a.cols)) }
+
+// kept is a datum whose bytes are its own.
+func kept(d types.Datum) types.Datum {
+	d.B = bytes.Clone(d.B)
+	return d
+}

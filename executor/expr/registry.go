@@ -42,6 +42,7 @@ func families() []func(*registry) {
 		hashFuncs,
 		mathFuncs,
 		geoFuncs,
+		sampleFuncs,
 		sizeFuncs,
 		toCharFuncs,
 		numToCharFuncs,

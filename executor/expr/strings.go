@@ -20,6 +20,9 @@ func stringFuncs(r *registry) {
 	r.add(fn1(func(c *callCtx, a []byte) ([]byte, error) { return c.keep(appendUpper(c.buf[:0], a)), nil }), "upper")
 	r.add(fn1(initcap), "initcap")
 	r.add(fn2(func(c *callCtx, a, b []byte) ([]byte, error) {
+		if len(a)+len(b) > maxText {
+			return nil, sqlerr.New(sqlerr.ProgramLimitExceeded, "invalid memory alloc request size %d", len(a)+len(b)+4)
+		}
 		return c.keep(append(append(c.buf[:0], a...), b...)), nil
 	}),
 		"textcat", "byteacat")

@@ -211,7 +211,7 @@ func BenchmarkPlanLookup(b *testing.B) {
 		if e == nil || e.plain {
 			b.Fatal("the plan is not remembered")
 		}
-		if err := e.planned.refresh(c.s, snap); err != nil {
+		if err := e.planned.refresh(context.Background(), c.s, snap); err != nil {
 			b.Fatal(err)
 		}
 		if _, ok := c.s.literals(e.planned); !ok {

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"context"
+
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 	"kvsqld/planner"
@@ -25,7 +27,7 @@ const (
 )
 
 // suit makes the plan one for the values of the parameters where that pays.
-func (p *plannedStmt) suit(s *Session, snap *catalog.Snapshot, params []types.Datum) error {
+func (p *plannedStmt) suit(ctx context.Context, s *Session, snap *catalog.Snapshot, params []types.Datum) error {
 	c := &p.custom
 	if len(params) == 0 || c.generic == nil || len(params) != len(c.generic.Params) || p.busy {
 		return nil
@@ -40,9 +42,9 @@ func (p *plannedStmt) suit(s *Session, snap *catalog.Snapshot, params []types.Da
 		}
 		return nil
 	}
-	ctx := s.planContext(snap)
-	ctx.ParamTypes, ctx.ParamValues = p.declared, params
-	q, err := planner.Plan(ctx, p.stmt)
+	pc := s.planDuring(ctx, snap)
+	pc.ParamTypes, pc.ParamValues = p.declared, params
+	q, err := planner.Plan(pc, p.stmt)
 	if err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 		Ctx: ctx, Change: ch, Txn: s.tx.kv, Tables: s.srv.Tables, User: s.user, Path: s.searchPath(false), Temp: s.tempName(),
 		LockTimeout: s.settings.lockTimeout, Text: c.text,
 		Planner: func() *planner.Context {
-			p := s.planContext(ch.Snapshot())
+			p := s.planDuring(ctx, ch.Snapshot())
 			p.ParamTypes = typesOf(c.params)
 			return p
 		},
@@ -137,7 +137,8 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 		Restart: func(q types.OID, v int64) {
 			t.restarts = append(t.restarts, &restart{seq: q, last: v})
 		},
-		InUse: func(db types.OID) int { return s.srv.inDatabase(db, s) },
+		InUse:   func(db types.OID) int { return s.srv.inDatabase(db, s) },
+		Setting: func(v *ast.SetVar) (string, error) { return s.checkedSetting(ctx, v) },
 		Verifier: func(password string) (string, error) {
 			if strings.HasPrefix(password, "SCRAM-SHA-256$") {
 				return password, nil

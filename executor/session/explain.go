@@ -28,7 +28,7 @@ func explainOptions(x *ast.Explain) (o plan.ExplainOptions, asJSON bool, err err
 		if opt.X != nil {
 			c, ok := opt.X.(*ast.Const)
 			if !ok {
-				return o, false, sqlerr.New(sqlerr.SyntaxError, "%s requires a Boolean value", opt.Name).At(opt.Pos())
+				return o, false, sqlerr.New(sqlerr.SyntaxError, "%s requires a Boolean value", opt.Name)
 			}
 			word = strings.ToLower(c.Val)
 			switch word {
@@ -37,7 +37,7 @@ func explainOptions(x *ast.Explain) (o plan.ExplainOptions, asJSON bool, err err
 				on = false
 			default:
 				if opt.Name != "format" {
-					return o, false, sqlerr.New(sqlerr.SyntaxError, "%s requires a Boolean value", opt.Name).At(opt.Pos())
+					return o, false, sqlerr.New(sqlerr.SyntaxError, "%s requires a Boolean value", opt.Name)
 				}
 			}
 		}

@@ -108,7 +108,7 @@ func (s *Session) runInBody(ctx context.Context, f *catalog.Function, p *planned
 			}
 		}
 	}
-	if err := p.refresh(s, s.snapshot()); err != nil {
+	if err := p.refresh(ctx, s, s.snapshot()); err != nil {
 		return err
 	}
 	if err := s.checkRights(p.q); err != nil {

@@ -45,7 +45,11 @@ func (s *Session) lockStmt(ctx context.Context, x *ast.LockTable, c *call) error
 			if _, view := r.(*catalog.View); view || mode == kv.AccessShare {
 				continue // what a view reads is locked when it is read
 			}
-			return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table or view", x.Tables[i].Name.Last())
+			err := sqlerr.New(sqlerr.WrongObjectType, "cannot lock relation \"%s\"", x.Tables[i].Name.Last())
+			if _, seq := r.(*catalog.Sequence); seq {
+				err.WithDetail("This operation is not supported for sequences.")
+			}
+			return err
 		}
 		d, err := s.srv.Tables.For(t)
 		if err != nil {

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,9 @@ func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string,
 		return "", 0, err
 	}
 	analyze := o.analyze
+	if x.Kind == "REINDEX" && (x.What == "DATABASE" || x.What == "SYSTEM" || x.What == "SCHEMA") && (s.block != idle || c.several) {
+		return "", 0, inBlockError("REINDEX " + x.What)
+	}
 	if x.Kind == "VACUUM" && (s.block != idle || c.several) {
 		return "", 0, inBlockError("VACUUM")
 	}
@@ -127,6 +131,9 @@ func (s *Session) checkMaintained(x *ast.Vacuum) error {
 		case x.What == "INDEX":
 			t, ix := s.findIndex(n)
 			if ix == nil {
+				if _, err := s.mustRelation(n); err == nil {
+					return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not an index", n.Last())
+				}
 				return noRelation(n)
 			}
 			if !s.snapshot().Owns(s.user, t) {
@@ -135,10 +142,18 @@ func (s *Session) checkMaintained(x *ast.Vacuum) error {
 		default:
 			r, err := s.mustRelation(n)
 			if err != nil {
+				if _, ix := s.findIndex(n); ix != nil && x.Kind == "REINDEX" {
+					return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table or materialized view", n.Last())
+				}
 				return err
 			}
 			if !s.snapshot().Owns(s.user, r) {
 				return s.snapshot().NotOwner(r)
+			}
+			if cols := x.Tables[i].Cols; x.Kind == "CLUSTER" && len(cols) > 0 {
+				if t := storageOfRelation(r); t == nil || !slices.ContainsFunc(t.Indexes, func(ix *catalog.Index) bool { return ix.Name == cols[0] }) {
+					return sqlerr.New(sqlerr.UndefinedObject, "index \"%s\" for table \"%s\" does not exist", cols[0], n.Last())
+				}
 			}
 		}
 	}
@@ -165,6 +180,9 @@ func analyzedColumns(x *ast.Vacuum, i int, t *catalog.Table) ([]int, error) {
 		c := t.Col(n)
 		if c < 0 {
 			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", n, t.Name)
+		}
+		if slices.Contains(out, c) {
+			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" appears more than once", n, t.Name)
 		}
 		out = append(out, c)
 	}

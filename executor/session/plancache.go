@@ -88,7 +88,7 @@ func (s *Session) runCached(ctx context.Context, sql string, w wire.ResultWriter
 	if err := s.newStatement(ctx); err != nil {
 		return true, err
 	}
-	if err := p.refresh(s, s.snapshot()); err != nil {
+	if err := p.refresh(ctx, s, s.snapshot()); err != nil {
 		e.plain = true
 		return false, nil
 	}

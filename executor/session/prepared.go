@@ -61,6 +61,9 @@ func (s *Session) parse(ctx context.Context, name, sql string, paramOIDs []uint3
 		return nil
 	}
 	st, err := parser.ParseOne(sql)
+	if err == nil {
+		s.tellLongNames(sql)
+	}
 	if err != nil {
 		return err
 	}
@@ -174,7 +177,7 @@ func (s *Session) planNow(ctx context.Context, p *plannedStmt) error {
 	if err := s.rebase(); err != nil {
 		return err
 	}
-	return p.refresh(s, s.snapshot())
+	return p.refresh(ctx, s, s.snapshot())
 }
 
 func duplicatePrepared(name string) error {
@@ -384,13 +387,20 @@ func (s *Session) executeArgs(ctx context.Context, x *ast.Execute) (*prepared, [
 		return nil, nil, err
 	}
 	want := ps.planned.q.Params
-	if len(x.Args) != len(want) {
+	if len(want) > 0 && len(x.Args) != len(want) {
 		return nil, nil, sqlerr.New(sqlerr.SyntaxError, "wrong number of parameters for prepared statement \"%s\"", x.Name).
 			WithDetail("Expected %d parameters but got %d.", len(want), len(x.Args))
 	}
+	if len(want) == 0 {
+		return ps, nil, nil // arguments of a statement without parameters are not looked at
+	}
 	var params []types.Datum
 	for i, a := range x.Args {
-		d, err := s.evalExpr(ctx, a, want[i], "EXECUTE parameters")
+		e, err := planner.Argument(s.planDuring(ctx, s.snapshot()), a, want[i], i+1)
+		if err != nil {
+			return nil, nil, err
+		}
+		d, err := s.evalConst(ctx, e)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -401,7 +411,7 @@ func (s *Session) executeArgs(ctx context.Context, x *ast.Execute) (*prepared, [
 
 // evalExpr binds and evaluates an expression without columns.
 func (s *Session) evalExpr(ctx context.Context, x ast.Expr, want types.T, what string) (types.Datum, error) {
-	e, _, err := planner.ColumnExpr(s.planContext(s.snapshot()), x, nil, want, what)
+	e, _, err := planner.ColumnExpr(s.planDuring(ctx, s.snapshot()), x, nil, want, what)
 	if err != nil {
 		return types.Datum{}, err
 	}
@@ -415,11 +425,14 @@ func (s *Session) evalConst(ctx context.Context, e plan.Expr) (types.Datum, erro
 }
 
 // constants evaluates for the planner.
-type constants struct{ s *Session }
+type constants struct {
+	s   *Session
+	ctx context.Context // of the call that plans
+}
 
 // EvalConst implements planner.ConstEvaluator.
 func (c constants) EvalConst(e plan.Expr) (types.Datum, error) {
-	return c.s.evalConst(context.Background(), e)
+	return c.s.evalConst(c.ctx, e)
 }
 
 // texts parses the catalog's texts for the planner.

@@ -121,13 +121,13 @@ func plannable(st ast.Stmt) bool {
 }
 
 // refresh makes the plan if there is none for the snapshot and the settings.
-func (p *plannedStmt) refresh(s *Session, snap *catalog.Snapshot) error {
+func (p *plannedStmt) refresh(ctx context.Context, s *Session, snap *catalog.Snapshot) error {
 	if p.q != nil && p.snap == snap && p.epoch == s.settings.epoch {
 		return nil
 	}
-	ctx := s.planContext(snap)
-	ctx.ParamTypes, ctx.Routine, ctx.Cursor = p.declared, p.routine, p.cursor
-	q, err := planner.Plan(ctx, p.stmt)
+	pc := s.planDuring(ctx, snap)
+	pc.ParamTypes, pc.Routine, pc.Cursor = p.declared, p.routine, p.cursor
+	q, err := planner.Plan(pc, p.stmt)
 	if err != nil {
 		return err
 	}
@@ -163,9 +163,17 @@ func (s *Session) planContext(snap *catalog.Snapshot) *planner.Context {
 		f = s.tx.fmt
 	}
 	return &planner.Context{
-		Snap: snap, DB: s.db, SearchPath: s.searchPath(true), Fmt: f, Consts: constants{s}, Texts: texts{},
+		Snap: snap, DB: s.db, SearchPath: s.searchPath(true), Fmt: f, Consts: constants{s, context.Background()}, Texts: texts{},
 		NoOptimizer: !s.settings.optimizer, TempSchema: s.tempSchema(), User: s.user, Rows: s.srv.estimate(snap),
 	}
+}
+
+// planDuring is planContext for a call, which ends the planning when it ends.
+func (s *Session) planDuring(ctx context.Context, snap *catalog.Snapshot) *planner.Context {
+	pc := s.planContext(snap)
+	pc.Consts = constants{s, ctx}
+	pc.Interrupted = func() error { return executor.Interrupted(ctx) }
+	return pc
 }
 
 // maxReplans bounds how often a statement is planned again because tables were
@@ -177,7 +185,7 @@ const maxReplans = 100
 func (s *Session) prepare(ctx context.Context, p *plannedStmt, params []types.Datum) error {
 	for range maxReplans {
 		snap := s.snapshot()
-		if err := p.refresh(s, snap); err != nil {
+		if err := p.refresh(ctx, s, snap); err != nil {
 			return err
 		}
 		if p.allowed != s.user {
@@ -186,7 +194,7 @@ func (s *Session) prepare(ctx context.Context, p *plannedStmt, params []types.Da
 			}
 			p.allowed = s.user
 		}
-		if err := p.suit(s, snap, params); err != nil {
+		if err := p.suit(ctx, s, snap, params); err != nil {
 			return err
 		}
 		if err := s.lockTables(ctx, p.q); err != nil {

@@ -159,6 +159,7 @@ func (s *Session) Simple(ctx context.Context, sql string, w wire.ResultWriter) e
 	if err != nil {
 		return s.fail(ctx, err, sql)
 	}
+	s.tellLongNames(sql)
 	if len(list) == 0 {
 		w.Empty()
 		return nil
@@ -170,6 +171,13 @@ func (s *Session) Simple(ctx context.Context, sql string, w wire.ResultWriter) e
 		}
 	}
 	return nil
+}
+
+// tellLongNames says which names of a text are cut.
+func (s *Session) tellLongNames(sql string) {
+	for _, n := range parser.LongNames(sql) {
+		s.tell(notice("NOTICE", sqlerr.NameTooLong, "identifier \"%s\" will be truncated to \"%s\"", n.Written, n.Cut))
+	}
 }
 
 // fail turns an error into the client's form, after what it means for the

@@ -104,6 +104,11 @@ func (s *Session) setSetting(name string, value *string, local bool) error {
 		if !customName(name) {
 			return unknownSetting(name)
 		}
+		if _, had := s.showSetting(name); value == nil && had && !local {
+			if _, kept := s.settings.reset[key]; !kept {
+				value = new(string) // it exists from now on, without a value
+			}
+		}
 	} else {
 		if err := d.changeable(); err != nil {
 			return err

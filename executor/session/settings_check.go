@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,22 +20,47 @@ func checkOf(name string) func(*Session, string) (string, error) {
 	case "client_encoding":
 		return checkClientEncoding
 	case "standard_conforming_strings":
-		return checkStandardStrings
+		return only("standard_conforming_strings", "on")
 	case "search_path":
 		return checkNames
 	case "application_name":
 		return checkASCII
+	case "array_nulls":
+		return only("array_nulls", "on")
+	case "transform_null_equals":
+		return only("transform_null_equals", "off")
+	case "quote_all_identifiers":
+		return only("quote_all_identifiers", "off")
+	case "default_tablespace":
+		return checkTablespace
+	case "temp_tablespaces":
+		return checkTablespaces
+	case "default_table_access_method":
+		return checkAccessMethod
+	case "default_text_search_config":
+		return checkSearchConfig
+	case "timezone_abbreviations":
+		return known("timezone_abbreviations", "Default", "Australia", "India")
+	case "lc_messages", "lc_monetary", "lc_numeric", "lc_time":
+		return known(name, "", "C", "POSIX", "C.UTF-8", "C.utf8", "en_US.UTF-8", "en_US.utf8")
 	}
 	return nil
 }
 
 func checkDateStyle(s *Session, v string) (string, error) {
 	style, order, ordered := "", "", false
+	chosen := "" // by a word of v
 	if s != nil {
 		style, order, _ = strings.Cut(s.settings.get("datestyle"), ", ")
 	}
 	for _, w := range strings.Split(v, ",") {
 		w = strings.ToUpper(strings.Trim(strings.TrimSpace(w), `"'`))
+		if w == "ISO" || w == "SQL" || w == "GERMAN" || strings.HasPrefix(w, "POSTGRES") {
+			if chosen != "" && chosen != w {
+				return "", badValue("DateStyle", v).WithDetail("Conflicting \"datestyle\" specifications.")
+			}
+			chosen = w
+		}
 		switch {
 		case w == "":
 		case w == "ISO" || w == "SQL":
@@ -102,12 +128,71 @@ func checkClientEncoding(_ *Session, v string) (string, error) {
 	return "", badValue("client_encoding", v)
 }
 
-func checkStandardStrings(_ *Session, v string) (string, error) {
-	if v != "on" {
-		return "", sqlerr.Unsupported(-1, "standard_conforming_strings = off")
+// only refuses every value but one: what another asks for is not there.
+func only(name, want string) func(*Session, string) (string, error) {
+	return func(_ *Session, v string) (string, error) {
+		if v != want {
+			return "", sqlerr.Unsupported(-1, "%s = %s", name, v)
+		}
+		return v, nil
+	}
+}
+
+// known refuses values that are not in a list.
+func known(name string, values ...string) func(*Session, string) (string, error) {
+	return func(_ *Session, v string) (string, error) {
+		if !slices.Contains(values, v) {
+			return "", badValue(name, v)
+		}
+		return v, nil
+	}
+}
+
+func isTablespace(name string) bool { return name == "pg_default" || name == "pg_global" }
+
+func checkTablespace(_ *Session, v string) (string, error) {
+	if v != "" && !isTablespace(v) {
+		return "", badValue("default_tablespace", v).WithDetail("Tablespace \"%s\" does not exist.", v)
 	}
 	return v, nil
 }
+
+func checkTablespaces(_ *Session, v string) (string, error) {
+	names, ok := splitNames(v)
+	if !ok {
+		return "", badValue("temp_tablespaces", v).WithDetail("List syntax is invalid.")
+	}
+	for _, n := range names {
+		if n != "" && !isTablespace(n) {
+			return "", sqlerr.New(sqlerr.UndefinedObject, "tablespace \"%s\" does not exist", n)
+		}
+	}
+	return v, nil
+}
+
+func checkAccessMethod(_ *Session, v string) (string, error) {
+	switch v {
+	case "heap":
+		return v, nil
+	case "":
+		return "", badValue("default_table_access_method", v).WithDetail("default_table_access_method cannot be empty.")
+	}
+	return "", badValue("default_table_access_method", v).WithDetail("Table access method \"%s\" does not exist.", v)
+}
+
+// checkSearchConfig knows the configurations that PostgreSQL comes with by the
+// languages of its stemmers.
+func checkSearchConfig(_ *Session, v string) (string, error) {
+	name := strings.TrimPrefix(v, "pg_catalog.")
+	if !slices.Contains(strings.Fields(searchConfigs), name) {
+		return "", badValue("default_text_search_config", v)
+	}
+	return "pg_catalog." + name, nil
+}
+
+const searchConfigs = "simple arabic armenian basque catalan danish dutch english finnish french german greek hindi " +
+	"hungarian indonesian irish italian lithuanian nepali norwegian portuguese romanian russian serbian spanish " +
+	"swedish tamil turkish yiddish"
 
 func checkNames(_ *Session, v string) (string, error) {
 	if _, ok := splitNames(v); !ok {

@@ -149,7 +149,7 @@ func (d *setting) canonical(s *Session, v string) (string, error) {
 		}
 		i := slices.IndexFunc(d.enum, func(e string) bool { return strings.EqualFold(e, low) })
 		if i < 0 {
-			return "", badValue(d.name, v).WithHint("Available values: %s.", strings.Join(d.enum, ", "))
+			return "", badValue(strings.ToLower(d.name), v).WithHint("Available values: %s.", strings.Join(d.enum, ", "))
 		}
 		v = d.enum[i]
 	}
@@ -217,6 +217,9 @@ func (d *setting) number(v string) (string, error) {
 	}
 	if d.kind == "integer" {
 		f = math.RoundToEven(f)
+		if math.Abs(f) > math.MaxInt32 {
+			return "", badValue(d.name, v).WithHint("Value exceeds integer range.")
+		}
 		if f < d.min || f > d.max {
 			return "", sqlerr.New(sqlerr.InvalidParameterValue, "%d%s%s is outside the valid range for parameter \"%s\" (%d .. %d)",
 				int64(f), space, d.unit, d.name, int64(d.min), int64(d.max))

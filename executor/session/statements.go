@@ -66,6 +66,31 @@ func (s *Session) setVar(ctx context.Context, x *ast.SetVar, several bool) (stri
 	return tag, s.setSetting(x.Name, &v, x.Local)
 }
 
+// checkedSetting is the text of a value that ALTER ROLE or ALTER DATABASE keeps
+// for later sessions.
+func (s *Session) checkedSetting(ctx context.Context, x *ast.SetVar) (string, error) {
+	d := findSetting(x.Name)
+	if d == nil && !customName(x.Name) {
+		return "", unknownSetting(x.Name)
+	}
+	if d != nil && d.context != "sighup" {
+		if err := d.changeable(); err != nil {
+			return "", err
+		}
+	}
+	if x.Reset || x.Default {
+		return "", nil
+	}
+	v, err := s.settingText(ctx, x)
+	if err != nil || d == nil {
+		return v, err
+	}
+	if _, err := d.canonical(s, v); err != nil {
+		return "", err
+	}
+	return v, nil
+}
+
 // settingText makes one text of the values of SET.
 func (s *Session) settingText(ctx context.Context, x *ast.SetVar) (string, error) {
 	d := findSetting(x.Name)
@@ -94,6 +119,13 @@ func (s *Session) settingText(ctx context.Context, x *ast.SetVar) (string, error
 			}
 			text = string(types.AppendText(nil, dt, nil))
 			if strings.EqualFold(x.Name, "timezone") && dt.T.Kind() == types.KInterval {
+				zone := badValue("TimeZone", "INTERVAL '"+text+"'")
+				switch {
+				case dt.Iv.Months != 0:
+					return "", zone.WithDetail("Cannot specify months in time zone interval.")
+				case dt.Iv.Days != 0:
+					return "", zone.WithDetail("Cannot specify days in time zone interval.")
+				}
 				text = hours(dt.Iv)
 			}
 		}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -13,6 +14,17 @@ func TestEverythingStops(t *testing.T) {
 	c.must("create table big (id int primary key, v int, t text)")
 	c.must("insert into big select i, i % 100, md5(i::text) from generate_series(1, 20000) i")
 	c.must("create table log (h int, g int)")
+	c.must("create view views0 as select 1 from big")
+	for i := range 10 {
+		c.must(fmt.Sprintf("create view views%d as select 1 from views%d a union all select 1 from views%d b", i+1, i, i))
+	}
+	var joins strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&joins, " join big b%d on true", i+1)
+		for j := range i + 1 {
+			fmt.Fprintf(&joins, " and b%d.v + b%d.v > %d", i+1, j, i)
+		}
+	}
 	// huge has more rows than there is time for, but takes no memory.
 	const huge = "generate_series(1, 100000) h, generate_series(1, 100000) g"
 	for _, q := range []string{
@@ -35,6 +47,10 @@ func TestEverythingStops(t *testing.T) {
 		"select count(*) from (select generate_series(1, 10000000000)) x",
 		"select count(*) from big, " + huge + " where t || g ~ '(x+x+)+y'",
 		"select pg_sleep(10000)",
+		// Planning: views in views, the order of many joins, a constant.
+		"select 1 from views10" + strings.Repeat(" union all select 1 from views10", 500),
+		"select count(*) from big b0" + joins.String(),
+		"select repeat('x', 10000000) || '!' ~ '(x+x+)+y'",
 		// Writing.
 		"insert into log select h, g from " + huge,
 		"update big set v = (select count(*) from " + huge + ")",

@@ -88,6 +88,7 @@ type (
 		Desc       bool
 		NullsFirst *bool // nil: default (last for ASC, first for DESC)
 		Using      string
+		OpOff      Off // of the operator after USING
 	}
 	// Window is a window definition: OVER name, OVER (…), or WINDOW name AS (…).
 	Window struct {
@@ -130,6 +131,7 @@ type (
 	}
 	// Tablesample is TABLESAMPLE method (args) REPEATABLE (seed).
 	Tablesample struct {
+		Off
 		Method string
 		Args   []Expr
 		Seed   Expr
@@ -159,6 +161,7 @@ type (
 	}
 	// ColDef is a column's name with an optional type.
 	ColDef struct {
+		Off
 		Name string
 		Type *TypeName
 	}
@@ -211,6 +214,7 @@ type (
 	OnConflict struct {
 		Off
 		Targets    []ConflictTarget
+		TargetOff  Off  // of the parenthesis before the targets
 		Where      Expr // of the arbiter index
 		Constraint string
 		DoUpdate   bool

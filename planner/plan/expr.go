@@ -304,6 +304,7 @@ type Agg struct {
 	Proc     *catalog.Proc
 	Args     []Expr // over the input; direct arguments first for ordered-set aggregates
 	Direct   int
+	PerGroup bool // the direct arguments read grouped columns: each group has its own
 	Star     bool
 	Distinct bool
 	Filter   Expr

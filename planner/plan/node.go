@@ -210,6 +210,9 @@ type (
 		Common
 		Input Node
 		Exprs []Expr
+		// Stepwise says that a row is computed when it is asked for: a cursor may
+		// stop before the next one, whose effects and errors are not due yet.
+		Stepwise bool
 	}
 	// ProjectSet is a Project in which some expressions are calls of set-returning
 	// functions: each input row gives as many rows as the longest set, shorter
@@ -517,6 +520,8 @@ const (
 // Query is a whole planned statement.
 type Query struct {
 	Root Node
+	// Fault is the error of a constant part, which running the query is.
+	Fault error
 	// CTEs in the order in which they must be prepared.
 	CTEs []*CTE
 	// Params are the parameter types, inferred or declared; further slots up to

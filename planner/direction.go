@@ -1,0 +1,55 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+// ascending and descending are the operators that sort, by their names.
+var (
+	ascending  = []string{"<", "~<~"}
+	descending = []string{">", "~>~"}
+)
+
+// direction is the direction of an ORDER BY entry, whose operator, if it names
+// one, must be one that sorts.
+func (p *planner) direction(o ast.SortItem, x plan.Expr) (desc, nullsFirst bool) {
+	if o.Using == "" {
+		p.needOrder(x, startOf(o.X))
+		desc = o.Desc
+	} else {
+		name := o.Using[strings.LastIndexByte(o.Using, '.')+1:]
+		p.findOperator(name, x, x, o.OpOff.Pos())
+		switch {
+		case slices.Contains(ascending, name):
+		case slices.Contains(descending, name):
+			desc = true
+		case name == "*<" || name == "*>":
+			unsupported(o.OpOff.Pos(), "ORDER BY USING %s", name)
+		default:
+			fail(sqlerr.New(sqlerr.WrongObjectType, "operator %s is not a valid ordering operator", name).At(o.OpOff.Pos()).
+				WithHint("Ordering operators must be \"<\" or \">\" members of btree operator families."))
+		}
+	}
+	nullsFirst = desc
+	if o.NullsFirst != nil {
+		nullsFirst = *o.NullsFirst
+	}
+	return desc, nullsFirst
+}
+
+// leftmost is the offset at which an expression begins.
+func leftmost(e plan.Expr) int {
+	off := e.Pos()
+	plan.Visit(e, func(x plan.Expr) bool {
+		if o := x.Pos(); o >= 0 && (o < off || off < 0) {
+			off = o
+		}
+		return true
+	})
+	return off
+}

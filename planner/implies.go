@@ -1,0 +1,89 @@
+package planner
+
+import (
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+// impliesText reports whether a condition over the named relation makes the
+// stored predicate of an index of its table true.
+func (p *planner) impliesText(t *catalog.Table, where ast.Expr, d *destination, predicate string) bool {
+	if where == nil {
+		return false
+	}
+	r := p.tableRel(t, t.Name)
+	b := &binder{planner: p, scope: &scope{items: []*nsItem{p.relNames(r, nil)}}, what: "WHERE", noAgg: true, noWin: true, noSub: true}
+	bind := func(text string) []plan.Expr {
+		x, err := p.Texts.ParseExpr(text)
+		if err != nil {
+			fail(err)
+		}
+		return b.cond(x)
+	}
+	have := bind(p.baseText(d, where))
+	for _, want := range bind(predicate) {
+		if !slices.ContainsFunc(have, func(x plan.Expr) bool { return p.implies(x, want) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// implies reports whether want is true wherever have is: they are the same,
+// have compares what want says is not NULL, or both compare one expression with
+// constants,
+//
+//	v > 10  implies  v > 5,  v >= 10,  v <> 3  and  v IS NOT NULL
+func (p *planner) implies(have, want plan.Expr) bool {
+	if exprKey(have) == exprKey(want) {
+		return true
+	}
+	h, hc, hop, ok := comparison(have)
+	if !ok {
+		return false
+	}
+	if is, null := want.(*plan.Is); null {
+		return is.Test == plan.IsNull && is.Not && exprKey(is.X) == exprKey(h)
+	}
+	w, wc, wop, ok := comparison(want)
+	if !ok || exprKey(h) != exprKey(w) || hc.Val.Null || wc.Val.Null || hc.T.OID != wc.T.OID {
+		return false
+	}
+	c := types.Compare(hc.Val, wc.Val) // have's constant against want's
+	switch hop {
+	case "=":
+		return map[string]bool{"=": c == 0, "<>": c != 0, "<": c < 0, "<=": c <= 0, ">": c > 0, ">=": c >= 0}[wop]
+	case ">":
+		return wop == ">" && c >= 0 || (wop == ">=" || wop == "<>") && c >= 0
+	case ">=":
+		return wop == ">=" && c >= 0 || (wop == ">" || wop == "<>") && c > 0
+	case "<":
+		return wop == "<" && c <= 0 || (wop == "<=" || wop == "<>") && c <= 0
+	case "<=":
+		return wop == "<=" && c <= 0 || (wop == "<" || wop == "<>") && c < 0
+	}
+	return false
+}
+
+// comparison takes x op constant, or constant op x, apart.
+func comparison(e plan.Expr) (x plan.Expr, k *plan.Const, op string, ok bool) {
+	c, is := e.(*plan.Call)
+	if !is || len(c.Args) != 2 {
+		return nil, nil, "", false
+	}
+	turned := map[string]string{"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+	if turned[c.Op] == "" {
+		return nil, nil, "", false
+	}
+	if k, is := c.Args[1].(*plan.Const); is {
+		return c.Args[0], k, c.Op, true
+	}
+	if k, is := c.Args[0].(*plan.Const); is {
+		return c.Args[1], k, turned[c.Op], true
+	}
+	return nil, nil, "", false
+}

@@ -1,0 +1,77 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+// notSampled is the refusal of TABLESAMPLE on what has no rows of its own.
+func notSampled(f *ast.TableRef) {
+	failf(sqlerr.FeatureNotSupported, f.Pos(), "TABLESAMPLE clause can only be applied to tables and materialized views")
+}
+
+// tablesample binds TABLESAMPLE to a condition on the key of each row, which
+// belongs to the table and not to WHERE: outer joins see the sample only. There
+// are no pages to choose, so SYSTEM samples rows as BERNOULLI does.
+func (p *planner) tablesample(f *ast.TableRef, r *rel, sc *scope) {
+	ts := f.Tablesample
+	switch {
+	case r.virt != nil:
+		unsupported(f.Pos(), "TABLESAMPLE of a system catalog")
+	case r.table == nil:
+		notSampled(f)
+	}
+	method := strings.TrimPrefix(ts.Method, "pg_catalog.")
+	if method != "bernoulli" && method != "system" {
+		failf(sqlerr.UndefinedObject, ts.Pos(), "tablesample method %s does not exist", ts.Method)
+	}
+	if len(ts.Args) != 1 {
+		failf(sqlerr.InvalidTablesampleArgument, ts.Pos(), "tablesample method %s requires 1 argument, not %d", ts.Method, len(ts.Args))
+	}
+	b := &binder{planner: p, scope: sc, what: "functions in FROM", noAgg: true, noWin: true}
+	percent := b.must(b.expr(ts.Args[0]), types.TFloat4, assignment)
+	b.noLateral(percent)
+	var seed plan.Expr
+	if ts.Seed != nil {
+		seed = b.must(b.expr(ts.Seed), types.TFloat8, assignment)
+		b.noLateral(seed)
+	} else {
+		// another sample for each statement
+		epoch := &plan.Const{At: plan.At{T: types.TText, Off: -1}, Val: types.Text("epoch")}
+		now := p.namedCall("statement_timestamp")
+		seed = p.namedCall("date_part", epoch, now)
+	}
+	key := &plan.Var{At: plan.At{T: types.TBytea, Off: -1}, Rel: r.id, Col: plan.ColRowKey}
+	pr := catalog.ProcByOID(catalog.OProcInSample)
+	r.sample = &plan.Call{At: plan.At{T: types.TBool, Off: f.Pos()}, Proc: pr, Args: []plan.Expr{key, percent, seed}}
+}
+
+// namedCall is a call of a built-in function that takes exactly such arguments.
+func (p *planner) namedCall(name string, args ...plan.Expr) plan.Expr {
+	c, args := p.findFunction(&funcCall{schema: "pg_catalog", name: name, args: args, off: -1})
+	return &plan.Call{At: plan.At{T: p.T(c.proc.Ret, -1), Off: -1}, Proc: c.proc, Args: args}
+}
+
+// noLateral refuses columns of the same FROM list.
+func (b *binder) noLateral(x plan.Expr) {
+	plan.Visit(x, func(e plan.Expr) bool {
+		if v, ok := e.(*plan.Var); ok && b.scope.owns(map[int]bool{v.Rel: true}) {
+			unsupported(v.Off, "a column in TABLESAMPLE")
+		}
+		return true
+	})
+}
+
+// sampled adds the entry's TABLESAMPLE to its conjuncts.
+func (r *rel) sampled(local []plan.Expr) []plan.Expr {
+	if r == nil || r.sample == nil {
+		return local
+	}
+	return append(slices.Clone(local), r.sample)
+}
