@@ -188,6 +188,7 @@ func (c *Change) ownSequence(table types.OID, col int, spec *SequenceSpec, ident
 		return err
 	}
 	q.OwnerTable, q.OwnerCol, q.Identity = t.OID, col, identity
+	q.Owner = t.Owner // whoever adds the column
 	n := copyTable(t)
 	n.Columns[col].Sequence = q.OID
 	n.Columns[col].NotNull = true
