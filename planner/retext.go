@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"strings"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
@@ -164,5 +165,13 @@ func (p *planner) retextExpr(t catalog.StoredText, after *catalog.Snapshot) (tex
 		}
 		return catalog.QuoteIdent(v.Name)
 	})
-	return plan.Deparse(e, opt), nil
+	text = plan.Deparse(e, opt)
+	if doubled(t.Text) && !strings.HasPrefix(text, "((") {
+		text = "(" + text + ")" // a conversion to the column's type, which is hidden, is not bound here
+	}
+	return text, nil
 }
+
+// doubled reports whether a text has the parentheses that plan.Deparse puts
+// around an operator below a hidden conversion.
+func doubled(text string) bool { return strings.HasPrefix(text, "((") && strings.HasSuffix(text, "))") }
