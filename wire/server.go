@@ -35,6 +35,7 @@ type Server struct {
 	mockSecret [32]byte
 	metrics    Metrics
 	spinning   atomic.Int32 // connections that look for input instead of waiting
+	crowd      atomic.Int32 // counts those that did not because enough others do
 
 	mu struct {
 		sync.Mutex

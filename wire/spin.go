@@ -11,7 +11,9 @@ import (
 // as a short statement. So a connection looks for input a little longer than such
 // a client takes, giving way to all other work, before it waits. One that has
 // waited in vain looks again only after a pause, which grows; and only some of
-// the processors are used for it.
+// the processors are used for it. Where more connections would look than may,
+// there is work enough that none of the server's threads goes to sleep, and a
+// look only takes time from it: then those that look stop as well.
 const (
 	spinTime     = 40 * time.Microsecond
 	spinMaxPause = 1024 // messages
@@ -45,6 +47,7 @@ func (c *conn) initSpin() {
 	s := &c.spin
 	s.rc = rc
 	s.look = func(fd uintptr) bool {
+		crowd := c.srv.crowd.Load()
 		for start := time.Now(); ; {
 			runtime.Gosched()
 			n, err := syscall.Read(int(fd), s.buf)
@@ -53,6 +56,10 @@ func (c *conn) initSpin() {
 			}
 			if err != syscall.EAGAIN || time.Since(start) > spinTime {
 				return true // what else there is the next read finds out
+			}
+			if c.srv.crowd.Load() != crowd {
+				s.pause = spinMaxPause
+				return true
 			}
 		}
 	}
@@ -63,6 +70,10 @@ func (c *conn) initSpin() {
 func (c *conn) awaitInput() {
 	s := &c.spin
 	if s.rc == nil || c.rd.buffered() > 0 {
+		return
+	}
+	if c.srv.spinning.Load() >= spinLimit {
+		c.srv.crowd.Add(1)
 		return
 	}
 	if s.rest > 0 {

@@ -2,6 +2,8 @@ package wire
 
 import (
 	"net"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -106,5 +108,37 @@ func TestSpinLimit(t *testing.T) {
 	c.awaitInput()
 	if n := c.srv.spinning.Load(); n != spinLimit {
 		t.Errorf("%d connections count as looking, want %d", n, spinLimit)
+	}
+}
+
+// TestSpinEndsInACrowd: one that may not look, because another does, ends the
+// other's look, which then pauses.
+func TestSpinEndsInACrowd(t *testing.T) {
+	c, _ := spinConn(t)
+	look := c.spin.look
+	c.spin.look = func(fd uintptr) bool {
+		other := &conn{srv: c.srv, rd: newReader(c.nc, maxAuthMessage), spin: spinner{rc: c.spin.rc}}
+		c.srv.spinning.Store(spinLimit)
+		var stop atomic.Bool
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for !stop.Load() {
+				other.awaitInput()
+			}
+		})
+		for c.spin.pause == 0 {
+			look(fd)
+		}
+		stop.Store(true)
+		wg.Wait()
+		c.srv.spinning.Store(1)
+		return true
+	}
+	c.awaitInput()
+	if c.spin.rest != spinMaxPause {
+		t.Errorf("a look that others ended is followed by %d messages without, want %d", c.spin.rest, spinMaxPause)
+	}
+	if n := c.srv.spinning.Load(); n != 0 {
+		t.Errorf("%d connections are still looking", n)
 	}
 }
