@@ -37,14 +37,12 @@ func (e *engine) Compact(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	old, tx, err := e.beginCompact()
+	old, v, err := e.beginCompact()
 	if err != nil {
 		return err
 	}
-	to, err := e.copyInto(ctx, old, tx)
-	if rerr := tx.Rollback(); err == nil {
-		err = rerr
-	}
+	to, err := e.copyInto(ctx, v)
+	v.end()
 	if err == nil {
 		err = e.catchUp(ctx, to)
 	}
@@ -62,7 +60,7 @@ func (e *engine) Compact(ctx context.Context) error {
 }
 
 // beginCompact takes a snapshot; from it on commits are written down.
-func (e *engine) beginCompact() (*dataFile, *bolt.Tx, error) {
+func (e *engine) beginCompact() (*dataFile, *view, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if b := e.broken.Load(); b != nil {
@@ -73,16 +71,16 @@ func (e *engine) beginCompact() (*dataFile, *bolt.Tx, error) {
 		return nil, nil, writeError(err)
 	}
 	old := e.file.Load()
-	tx, err := old.db.Begin(false)
+	v, err := old.view()
 	if err != nil {
 		return nil, nil, errors.Join(writeError(err), d.f.Close())
 	}
 	e.delta = d
-	return old, tx, nil
+	return old, v, nil
 }
 
 // copyInto makes the new file. When it fails to be made at all, nothing is left.
-func (e *engine) copyInto(ctx context.Context, old *dataFile, tx *bolt.Tx) (to *dataFile, err error) {
+func (e *engine) copyInto(ctx context.Context, v *view) (to *dataFile, err error) {
 	if to, err = openFile(e.path+newSuffix, &e.opt, nil); err != nil {
 		return nil, writeError(err)
 	}
@@ -91,7 +89,7 @@ func (e *engine) copyInto(ctx context.Context, old *dataFile, tx *bolt.Tx) (to *
 	}
 	to.w.lazy = true
 	defer corrupted(&err)
-	p := old.pager(tx)
+	p := v.p
 	meta, _ := p.top().sub([]byte(metaBucket))
 	mark := meta.get([]byte(logKey))
 	dbs := cursor{b: p.top()}

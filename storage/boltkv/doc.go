@@ -10,9 +10,10 @@
 //
 // Decisions that a reader would otherwise have to find out by accident:
 //
-//   - bbolt maps its file into memory, and has to wait for all readers when
-//     the file outgrows the mapping. The mapping is therefore made far larger
-//     than the data (address space only), see Options.MmapBytes.
+//   - bbolt maps its file into memory, and would wait for all readers when
+//     the file outgrows the mapping. We keep the mappings ourselves, each until
+//     its last reader has ended (mapping.go), and make them far larger than the
+//     data (address space only), see Options.MmapBytes.
 //   - A bbolt commit writes many pages and syncs twice. Small commits therefore
 //     go to a write-ahead log first, see storage/walkv. While the program runs,
 //     and after a crash, the newest data is in the files of that log beside

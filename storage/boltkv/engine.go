@@ -69,6 +69,9 @@ func (f *dataFile) apply(changes []txn.Change, mark []byte) (seq uint64, err err
 	}
 	committing := false
 	defer func() {
+		if f.maps != nil {
+			f.maps.take()
+		}
 		p := recover()
 		if p == nil && err == nil {
 			return

@@ -39,10 +39,11 @@ const (
 type Options struct {
 	Txn txn.Options
 
-	// MmapBytes is the address space kept for the file. Readers and writers
-	// wait for each other when the file outgrows it; and where a reader waits for a
-	// row that such a writer holds, for ever. 0 = 1 TiB, or four times the size of
-	// the file if that is more; 16 GiB where the process may not have as much.
+	// MmapBytes is the address space kept for the file. When the file outgrows it,
+	// it is mapped anew, and the old mapping stays until its readers have ended; on
+	// Windows a writer waits for them then. 0 = 1 TiB, or four times the size of the
+	// file if that is more; a part of what there is where the process may not have
+	// as much, and 16 GiB on Windows.
 	MmapBytes int
 	// LockWait is how long to wait for another process that holds the data
 	// directory. 0 = 100 ms.
@@ -278,6 +279,9 @@ func openFile(path string, opt *Options, s *sums) (*dataFile, error) {
 	if err := intercept(db, f.w); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	if f.maps, err = ownMappings(db); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	return f, nil
 }
 
@@ -325,6 +329,9 @@ func (f *dataFile) upgrade(dir string, opt *Options) (id string, err error) {
 // close closes the file, which waits for its snapshots.
 func (f *dataFile) close() error {
 	err := f.db.Close()
+	if f.maps != nil {
+		f.maps.drop(f.maps.now)
+	}
 	if f.w.sums != nil {
 		err = errors.Join(err, f.w.sums.f.Close())
 	}

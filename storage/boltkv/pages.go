@@ -130,6 +130,7 @@ type dataFile struct {
 	db    *bolt.DB
 	w     *pageWriter
 	shift uint64
+	maps  *mappings // nil where bbolt keeps them
 	// listed says that the newest state has the list of free pages in the file.
 	listed bool
 

@@ -8,17 +8,14 @@ import (
 	"sync"
 	"sync/atomic"
 
-	bolt "go.etcd.io/bbolt"
-
 	"kvsqld/storage/kv"
 	"kvsqld/storage/txn"
 )
 
-// snapshot is one bbolt read transaction, used by several goroutines: reading
+// snapshot is one state of the data file, used by several goroutines: reading
 // changes nothing in it. Buckets are looked up once.
 type snapshot struct {
-	f       *dataFile
-	tx      *bolt.Tx
+	v       *view
 	seq     uint64
 	p       *pager
 	mu      sync.Mutex // adding to files
@@ -35,23 +32,22 @@ type file struct {
 
 func (e *engine) Snapshot() (txn.EngineSnapshot, error) {
 	f := e.use()
-	tx, err := f.db.Begin(false)
+	v, err := f.view()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%w: %w", kv.ErrUnavailable, err), f.release())
 	}
-	s := &snapshot{f: f, tx: tx, seq: f.seq(tx), p: f.pager(tx)}
+	s := &snapshot{v: v, seq: f.seq(v.tx), p: v.p}
 	s.files.Store(new(map[uint64]*file))
 	return s, nil
 }
 
 func (s *snapshot) Seq() uint64 { return s.seq }
 
-// Release ends the read transaction. An error of that only says that it has
-// ended, one of closing a replaced file concerns nobody.
+// Release ends the reading. An error of closing a replaced file concerns nobody.
 func (s *snapshot) Release() {
 	s.release.Do(func() {
-		_ = s.tx.Rollback()
-		_ = s.f.release()
+		s.v.end()
+		_ = s.v.f.release()
 	})
 }
 

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package boltkv
+
+const canUnmap = false
+
+func unmap([]byte) error { return nil }
