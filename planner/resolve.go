@@ -413,7 +413,7 @@ func (p *planner) makeCall(pr *catalog.Proc, args []plan.Expr, want []types.OID,
 // callArgs converts the arguments to the declared types, polymorphic ones to
 // what the actual arguments make of them, and returns the result type.
 func (p *planner) callArgs(pr *catalog.Proc, args []plan.Expr, want []types.OID, off int) ([]plan.Expr, types.T) {
-	poly := isPoly(pr.Ret)
+	poly := false // a polymorphic result alone stands for nothing: that of array_in
 	for _, w := range want {
 		poly = poly || isPoly(w)
 	}

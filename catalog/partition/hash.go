@@ -23,19 +23,29 @@ func HashKey(k *catalog.PartKey, key []types.Datum) uint64 {
 	return h
 }
 
-// Hashable reports whether there are hash partitions by values of a type.
+// Hashable reports whether values of a type have a hash that is PostgreSQL's. Those
+// of enums hang on the numbers that the catalog gave the labels.
 func Hashable(t types.T) bool {
 	switch t.Kind() {
 	case types.KBool, types.KInt2, types.KInt4, types.KInt8, types.KOid, types.KFloat4, types.KFloat8, types.KDate, types.KTime,
-		types.KTimestamp, types.KTimestamptz, types.KInterval, types.KText, types.KBytea, types.KUUID, types.KNumeric:
-		return true
+		types.KTimetz, types.KTimestamp, types.KTimestamptz, types.KInterval, types.KText, types.KBytea, types.KUUID, types.KNumeric,
+		types.KInet, types.KMacaddr, types.KWord, types.KJSONB:
+		return t.OID != types.OJSONPath && t.OID != types.OTxidSnapshot && t.OID != types.OPgSnapshot
+	case types.KArray:
+		return t.OID != types.OInt2Vector && Hashable(t.ElemType())
+	case types.KRange:
+		elem, ok := types.RangeElem(t)
+		return ok && Hashable(elem)
+	case types.KMultirange:
+		elem, ok := types.RangeElem(types.Of(types.MultirangeElem(t.OID)))
+		return ok && Hashable(elem)
 	}
 	return false
 }
 
-// Hash is PostgreSQL's hash of a value of a type that Hashable names: that of its
-// function for hash indexes in the form with a seed. Without a seed the lower half
-// is that of the form without one.
+// Hash is PostgreSQL's hash of a value of a type that Hashable names, or of a row of
+// such values: that of its function for hash indexes in the form with a seed. Without
+// a seed the lower half is that of the form without one.
 func Hash(t types.T, d types.Datum, seed uint64) uint64 {
 	switch t.Kind() {
 	case types.KBool, types.KInt2, types.KInt4, types.KOid, types.KDate:
@@ -49,12 +59,31 @@ func Hash(t types.T, d types.Datum, seed uint64) uint64 {
 		return hashInt64(span, seed)
 	case types.KNumeric:
 		return hashNumeric(d.Dec, seed)
+	case types.KArray, types.KRange, types.KMultirange, types.KRecord, types.KJSONB:
+		return hashParts(t, d, seed)
+	case types.KTimetz:
+		micros, zone := types.TimetzParts(d)
+		return hashInt64(micros, seed) ^ hashUint32(uint32(zone), seed)
 	}
 	b := d.B
-	if t.OID == types.OBpchar {
+	switch t.OID {
+	case types.OBpchar:
 		for len(b) > 0 && b[len(b)-1] == ' ' {
 			b = b[:len(b)-1]
 		}
+	case types.OChar:
+		c := byte(0)
+		if len(b) > 0 {
+			c = b[0]
+		}
+		return hashUint32(uint32(int32(int8(c))), seed)
+	case types.OInet, types.OCidr: // family, length of the mask, then two bytes that do not count
+		return hashBytes(append([]byte{b[0], b[1]}, b[4:]...), seed)
+	case types.OPgLSN, types.OXid8:
+		return hashInt64(int64(types.WordValue(b)), seed)
+	case types.OTid: // block and row, as PostgreSQL has them in memory
+		raw := types.AppendBinary(nil, d)
+		return hashBytes([]byte{raw[1], raw[0], raw[3], raw[2], raw[5], raw[4]}, seed)
 	}
 	return hashBytes(b, seed)
 }

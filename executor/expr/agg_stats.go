@@ -7,11 +7,12 @@ import (
 	"kvsqld/catalog/types/vec"
 )
 
-// floatVariance is variance and standard deviation of floats by the method of
-// Youngs and Cramer: count, sum, and sum of squared differences.
+// floatVariance is variance, standard deviation and average of floats by the method
+// of Youngs and Cramer: count, sum, and sum of squared differences. An average whose
+// squares are beyond the type is an error too.
 type floatVariance struct {
-	pop, root bool
-	state     []moments
+	pop, root, avg bool
+	state          []moments
 }
 
 type moments struct{ n, sx, sxx float64 }
@@ -46,10 +47,11 @@ func (m *moments) merge(o moments) error {
 	n := m.n + o.n
 	tmp := m.sx/m.n - o.sx/o.n
 	sxx := m.sxx + o.sxx + m.n*o.n*tmp*tmp/n
-	if math.IsInf(sxx, 0) && !math.IsInf(m.sxx, 0) && !math.IsInf(o.sxx, 0) {
+	sx := m.sx + o.sx
+	if math.IsInf(sxx, 0) && !math.IsInf(m.sxx, 0) && !math.IsInf(o.sxx, 0) || math.IsInf(sx, 0) && !math.IsInf(m.sx, 0) && !math.IsInf(o.sx, 0) {
 		return floatOverflow()
 	}
-	*m = moments{n, m.sx + o.sx, sxx}
+	*m = moments{n, sx, sxx}
 	return nil
 }
 
@@ -77,14 +79,16 @@ func (a *floatVariance) Result(_ *Env, out *vec.Vec, from, to int) error {
 	out.Reset(types.TFloat8, max(to-from, 1))
 	for k, s := range a.state[from:to] {
 		d := s.n
-		if !a.pop {
+		if !a.pop && !a.avg {
 			d--
 		}
 		if d <= 0 {
 			out.Nulls.Set(k)
 			continue
 		}
-		out.F64[k] = s.sxx / d
+		if out.F64[k] = s.sxx / d; a.avg {
+			out.F64[k] = s.sx / s.n
+		}
 		if a.root {
 			out.F64[k] = math.Sqrt(out.F64[k])
 		}
@@ -237,12 +241,36 @@ func (m *pairMoments) add(y, x float64) error {
 	return nil
 }
 
+func (m *pairMoments) merge(o pairMoments) error {
+	switch {
+	case o.n == 0:
+		return nil
+	case m.n == 0:
+		*m = o
+		return nil
+	}
+	n := m.n + o.n
+	tx, ty := m.sx/m.n-o.sx/o.n, m.sy/m.n-o.sy/o.n
+	w := m.n * o.n / n
+	sum := pairMoments{n, m.sx + o.sx, m.sxx + o.sxx + w*tx*tx, m.sy + o.sy, m.syy + o.syy + w*ty*ty, m.sxy + o.sxy + w*tx*ty}
+	beyond := func(sum, a, b float64) bool { return math.IsInf(sum, 0) && !math.IsInf(a, 0) && !math.IsInf(b, 0) }
+	if beyond(sum.sxx, m.sxx, o.sxx) || beyond(sum.syy, m.syy, o.syy) || beyond(sum.sxy, m.sxy, o.sxy) {
+		return floatOverflow()
+	}
+	*m = sum
+	return nil
+}
+
 func (a *regression) Grow(n int) { a.state = growTo(a.state, n) }
 
 func (a *regression) Add(_ *Env, groups []uint32, args []*vec.Vec, sel []uint32) error {
 	y, x := args[0], args[1]
 	for k, i := range aggRows(groups, sel) {
 		if y.IsNull(int(i)) || x.IsNull(int(i)) {
+			continue
+		}
+		if a.name == "regr_count" { // no sums that could overflow
+			a.state[groups[k]].n++
 			continue
 		}
 		if err := a.state[groups[k]].add(y.F64[y.Idx(int(i))], x.F64[x.Idx(int(i))]); err != nil {
@@ -253,19 +281,12 @@ func (a *regression) Add(_ *Env, groups []uint32, args []*vec.Vec, sel []uint32)
 }
 
 func (a *regression) Merge(o Aggregator, src, dst int) error {
-	s, d := o.(*regression).state[src], &a.state[dst]
-	if s.n == 0 {
+	if s := o.(*regression).state[src]; a.name == "regr_count" {
+		a.state[dst].n += s.n
 		return nil
+	} else {
+		return a.state[dst].merge(s)
 	}
-	if d.n == 0 {
-		*d = s
-		return nil
-	}
-	n := d.n + s.n
-	tx, ty := d.sx/d.n-s.sx/s.n, d.sy/d.n-s.sy/s.n
-	w := d.n * s.n / n
-	*d = pairMoments{n, d.sx + s.sx, d.sxx + s.sxx + w*tx*tx, d.sy + s.sy, d.syy + s.syy + w*ty*ty, d.sxy + s.sxy + w*tx*ty}
-	return nil
 }
 
 func (a *regression) Result(_ *Env, out *vec.Vec, from, to int) error {

@@ -13,7 +13,10 @@ func sumOrAvg(kind types.Kind, avg bool) Aggregator {
 	case types.KInt2, types.KInt4, types.KInt8:
 		return &intSum{avg: avg, wide: kind == types.KInt8}
 	case types.KFloat4, types.KFloat8:
-		return &floatSum{avg: avg, single: kind == types.KFloat4}
+		if avg {
+			return &floatVariance{avg: true}
+		}
+		return &floatSum{single: kind == types.KFloat4}
 	case types.KNumeric:
 		return &decSum{avg: avg}
 	case types.KInterval:
@@ -151,11 +154,11 @@ func (a *intSum) Result(_ *Env, out *vec.Vec, from, to int) error {
 func (a *intSum) Reset(g int)  { a.state[g] = intSumState{} }
 func (a *intSum) Bytes() int64 { return int64(cap(a.state)) * 24 }
 
-// floatSum is sum and avg of floats: sums are added in the order of the rows.
-// sum(float4) adds in single precision; avg is always float8.
+// floatSum is the sum of floats, added in the order of the rows: those of float4
+// in single precision.
 type floatSum struct {
-	avg, single bool
-	state       []floatSumState
+	single bool
+	state  []floatSumState
 }
 
 type floatSumState struct {
@@ -181,7 +184,7 @@ func (a *floatSum) Add(_ *Env, groups []uint32, args []*vec.Vec, sel []uint32) e
 
 func (a *floatSum) fold(s *floatSumState, x float64, n int64) error {
 	sum := s.sum + x
-	if a.single && !a.avg {
+	if a.single {
 		sum = float64(float32(sum))
 	}
 	if math.IsInf(sum, 0) && !math.IsInf(s.sum, 0) && !math.IsInf(x, 0) {
@@ -202,7 +205,7 @@ func (a *floatSum) Merge(o Aggregator, src, dst int) error {
 
 func (a *floatSum) Result(_ *Env, out *vec.Vec, from, to int) error {
 	t := types.TFloat8
-	if a.single && !a.avg {
+	if a.single {
 		t = types.TFloat4
 	}
 	out.Reset(t, max(to-from, 1))
@@ -212,9 +215,6 @@ func (a *floatSum) Result(_ *Env, out *vec.Vec, from, to int) error {
 			continue
 		}
 		out.F64[k] = s.sum
-		if a.avg {
-			out.F64[k] = s.sum / float64(s.n)
-		}
 	}
 	return nil
 }

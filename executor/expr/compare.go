@@ -65,13 +65,11 @@ var comparisons = []struct {
 	{cmpDatum, "interval_* timetz_* jsonb_* enum_* array_* record_* record_image_* oidvector* range_* network_* macaddr_* macaddr8_* multirange_* bit* tid*", "", ""},
 }
 
-// threeWay lists the support functions that return a negative number, 0 or a
-// positive one.
-var threeWay = []string{
-	"btint2cmp", "btint4cmp", "btint8cmp", "btint24cmp", "btint28cmp", "btint42cmp", "btint48cmp", "btint82cmp", "btint84cmp",
-	"btfloat4cmp", "btfloat8cmp", "btfloat48cmp", "btfloat84cmp", "bttextcmp", "bpcharcmp", "btnamecmp", "btnametextcmp",
-	"bttextnamecmp", "btcharcmp", "byteacmp", "uuid_cmp", "numeric_cmp", "btboolcmp", "date_cmp", "time_cmp", "timetz_cmp",
-	"timestamp_cmp", "interval_cmp", "jsonb_cmp", "enum_cmp", "btarraycmp", "btrecordcmp", "btoidcmp", "btoidvectorcmp",
+// signCompared lists the support functions that return -1, 0 or 1.
+var signCompared = []string{
+	"btint4cmp", "btint8cmp", "btint24cmp", "btint28cmp", "btint42cmp", "btint48cmp", "btint82cmp", "btint84cmp",
+	"btfloat4cmp", "btfloat8cmp", "btfloat48cmp", "btfloat84cmp", "numeric_cmp", "btboolcmp", "date_cmp", "time_cmp", "timetz_cmp",
+	"timestamp_cmp", "interval_cmp", "jsonb_cmp", "enum_cmp", "btarraycmp", "btoidcmp", "btoidvectorcmp",
 	"bitcmp", "network_cmp", "macaddr_cmp", "macaddr8_cmp", "range_cmp", "multirange_cmp", "pg_lsn_cmp", "xid8cmp",
 }
 
@@ -100,28 +98,11 @@ func compareFuncs(r *registry) {
 		}
 	}
 	r.add(comparison(opEQ, cmpDatum, "", ""), "aclitem_eq")
-	for _, src := range threeWay {
-		r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
-			return intDatum(int64(compareDatums(a[0], a[1]))), nil
-		}), src)
-	}
 }
 
 // comparison returns the builder of a comparison operator.
 func comparison(op cmpOp, kind cmpKind, left, right string) builder {
 	return func(c *compiler, call *plan.Call, args []Eval) (Eval, error) {
-		convert := func(a Eval, src string, t types.T) (Eval, error) {
-			if src == "" {
-				return a, nil
-			}
-			conv := *call
-			conv.T = t
-			build := functions().scalar[src]
-			if src != "timestamp_timestamptz" {
-				build = fn1(lateDates(src == "date_timestamptz"))
-			}
-			return build(c, &conv, []Eval{a})
-		}
 		if call.Args[0].Type().OID == types.OXid && call.Args[1].Type().OID == types.OInt4 {
 			number := *call
 			number.T = call.Args[0].Type()
@@ -135,10 +116,10 @@ func comparison(op cmpOp, kind cmpKind, left, right string) builder {
 			return &cmpEval{frame: newFrame(call, args), op: op, kind: cmpDatum}, nil
 		}
 		var err error
-		if args[0], err = convert(args[0], left, call.Args[1].Type()); err != nil {
+		if args[0], err = convertDate(c, call, args[0], left, call.Args[1].Type()); err != nil {
 			return nil, err
 		}
-		if args[1], err = convert(args[1], right, call.Args[0].Type()); err != nil {
+		if args[1], err = convertDate(c, call, args[1], right, call.Args[0].Type()); err != nil {
 			return nil, err
 		}
 		return &cmpEval{frame: newFrame(call, args), op: op, kind: kind}, nil
@@ -246,7 +227,8 @@ func (e *cmpEval) Select(env *Env, b *vec.Batch) error {
 func (e *cmpEval) compare(dst []uint32, rows []uint32) ([]uint32, error) {
 	dst = resize(dst, len(rows))
 	x, y, op := e.vecs[0], e.vecs[1], e.op
-	if x.Const && !y.Const {
+	rec := x.T.Kind() == types.KRecord
+	if x.Const && !y.Const && !rec { // an error names a row's columns in order
 		x, y, op = y, x, mirrored[op]
 	}
 	switch e.kind {
@@ -265,8 +247,20 @@ func (e *cmpEval) compare(dst []uint32, rows []uint32) ([]uint32, error) {
 		return selectBy(dst, x.Bool, y.Bool, mask(x), mask(y), rows, op, cmpBools), nil
 	}
 	k := 0
+	by := rowOrder
+	if strings.HasPrefix(e.call.Proc.Src, "record_image_") {
+		by = rowImage
+	}
 	for _, i := range rows {
-		c := compareDatums(x.Get(int(i)), y.Get(int(i)))
+		var c int
+		if rec {
+			var err error
+			if c, err = compareRows(x.Get(int(i)), y.Get(int(i)), by); err != nil {
+				return nil, err
+			}
+		} else {
+			c = compareDatums(x.Get(int(i)), y.Get(int(i)))
+		}
 		dst[k] = i
 		if accepts[op][c+1] {
 			k++

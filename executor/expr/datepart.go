@@ -356,7 +356,7 @@ func rangeFuncs(r *registry) {
 	for _, src := range []string{"in_range_int2_int2", "in_range_int2_int4", "in_range_int2_int8", "in_range_int4_int2",
 		"in_range_int4_int4", "in_range_int4_int8", "in_range_int8_int8", "in_range_float4_float8", "in_range_float8_float8",
 		"in_range_numeric_numeric", "in_range_date_interval", "in_range_timestamp_interval", "in_range_timestamptz_interval",
-		"in_range_interval_interval", "in_range_time_interval"} {
+		"in_range_interval_interval", "in_range_time_interval", "in_range_timetz_interval"} {
 		r.add(fnD(inRange), src)
 	}
 }
@@ -364,13 +364,29 @@ func rangeFuncs(r *registry) {
 // inRange compares the first value with the second plus or minus the third.
 func inRange(c *callCtx, a []types.Datum) (types.Datum, error) {
 	val, base, off, sub, less := a[0], a[1], a[2], a[3].I != 0, a[4].I != 0
-	negative := off.I < 0 || off.F < 0 || off.F != off.F || off.Dec.Sign() < 0 || off.Iv.Sign() < 0
+	negative := off.I < 0 || off.F < 0 || off.F != off.F || off.Dec.Sign() < 0 || off.Dec.IsNaN() || off.Iv.Sign() < 0
+	if k := base.T.Kind(); k == types.KTime || k == types.KTimetz {
+		negative = off.Iv.Micros < 0
+	}
 	if negative {
 		return null, sqlerr.New("22013", "invalid preceding or following size in window function")
+	}
+	isNaN := func(d types.Datum) bool { return d.F != d.F || d.Dec.IsNaN() }
+	switch {
+	case isNaN(val):
+		return types.Bool(isNaN(base) || !less), nil
+	case isNaN(base):
+		return types.Bool(less), nil
 	}
 	var err error
 	sum := base
 	switch base.T.Rep() {
+	case types.RepBytes: // timetz
+		micros, zone := types.TimetzParts(base)
+		if sub {
+			off.Iv.Micros = -off.Iv.Micros
+		}
+		sum = types.Timetz(micros+off.Iv.Micros, zone)
 	case types.RepFloat:
 		if sub {
 			off.F = -off.F
@@ -392,6 +408,9 @@ func inRange(c *callCtx, a []types.Datum) (types.Datum, error) {
 	}
 	if err != nil {
 		return null, err
+	}
+	if isNaN(sum) { // an infinite distance from infinity is everything
+		return types.Bool(true), nil
 	}
 	k := types.Compare(val, sum)
 	return types.Bool(less && k <= 0 || !less && k >= 0), nil

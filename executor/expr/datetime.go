@@ -54,6 +54,13 @@ func datetimeFuncs(r *registry) {
 }
 
 func dateCasts(r *registry) {
+	r.add(fn2(func(c *callCtx, d, t int64) (int64, error) {
+		ts, err := types.DateToTimestamp(d)
+		if err != nil || ts == tsMin || ts == tsMax {
+			return ts, err
+		}
+		return types.TimestampToTimestamptz(ts+t, c.zone())
+	}), "sql_timestamptz_1176")
 	r.add(fn1(func(_ *callCtx, d int64) (int64, error) { return types.DateToTimestamp(d) }), "date_timestamp")
 	r.add(fn1(func(c *callCtx, d int64) (int64, error) {
 		ts, err := types.DateToTimestamp(d)

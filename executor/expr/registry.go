@@ -55,6 +55,9 @@ func families() []func(*registry) {
 		macaddrFuncs,
 		pointFuncs,
 		systemFuncs,
+		textIOFuncs,
+		accumFuncs,
+		supportFuncs,
 		keyValueFuncs,
 	}
 }

@@ -78,18 +78,6 @@ func stringFuncs(r *registry) {
 		return b, nil
 	}), "text_larger")
 	r.add(fn2(func(_ *callCtx, a, b []byte) ([]byte, error) {
-		if bytes.Compare(bytes.TrimRight(a, " "), bytes.TrimRight(b, " ")) >= 0 {
-			return a, nil
-		}
-		return b, nil
-	}), "bpchar_larger")
-	r.add(fn2(func(_ *callCtx, a, b []byte) ([]byte, error) {
-		if bytes.Compare(bytes.TrimRight(a, " "), bytes.TrimRight(b, " ")) <= 0 {
-			return a, nil
-		}
-		return b, nil
-	}), "bpchar_smaller")
-	r.add(fn2(func(_ *callCtx, a, b []byte) ([]byte, error) {
 		if bytes.Compare(a, b) < 0 {
 			return a, nil
 		}

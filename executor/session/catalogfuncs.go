@@ -1,6 +1,7 @@
 package session
 
 import (
+	"math"
 	"net"
 	"slices"
 	"strings"
@@ -436,6 +437,16 @@ func serverFuncs(m map[string]catalogFunc) {
 		return c.integer(int64(n))
 	}
 	m["pg_current_xact_id"] = xid
+	m["xid_age"] = func(c *catalogCall) (types.Datum, error) {
+		if c.num(0) < 3 { // the numbers of no transaction
+			return types.Int(c.ret, math.MaxInt32), nil
+		}
+		n := uint64(0)
+		if c.tx != nil {
+			n = c.tx.kv.Seq() + 1
+		}
+		return types.Int(c.ret, int64(int32(uint32(n)-uint32(c.num(0))))), nil
+	}
 	m["pg_current_xact_id_if_assigned"] = func(c *catalogCall) (types.Datum, error) {
 		if c.tx == nil || !c.tx.kv.HasWrites() {
 			return c.null()
