@@ -18,6 +18,7 @@ type NodeStats struct {
 	Spilled     int64         // bytes written to temporary files
 	Files       map[string]*kv.FileStats
 	Regions     []string // visited, of a region-clustered table
+	Narrowed    string   // what was read instead of the whole table
 
 	kv kv.Stats
 }
@@ -139,6 +140,9 @@ func (s *statsOp) noteRegions() {
 // Close takes the memory figures before the operator forgets them.
 func (s *statsOp) Close() {
 	s.noteRegions()
+	if sc, ok := s.Operator.(*scan); ok && s.stats != nil && sc.narrowed != nil {
+		s.stats.Narrowed = sc.narrowedTo()
+	}
 	if m, ok := s.Operator.(memoryUser); ok && s.stats != nil {
 		peak, spilled := m.memStats()
 		s.stats.Mem = max(s.stats.Mem, peak)

@@ -50,14 +50,26 @@ func (op *group) fillParallel() (bool, error) {
 	if err := sc.Open(op.env); err != nil || sc.done {
 		return false, err
 	}
-	parts, err := sc.desc.SplitScan(op.env.Ctx, op.env.reader, &sc.spec, op.env.MaxParallel)
-	if err != nil || len(parts) < 2 {
-		return false, err
+	for _, j := range joins {
+		j.push()
+	}
+	sc.narrow()
+	sc.filters = nil // the workers' joins push their own
+	parts := []*table.ScanSpec{&sc.spec}
+	if sc.parallel() {
+		var err error
+		if parts, err = sc.desc.SplitScan(op.env.Ctx, op.env.reader, &sc.spec, op.env.MaxParallel); err != nil {
+			return false, err
+		}
+	}
+	if len(parts) < 2 && len(joins) == 0 {
+		return false, nil
 	}
 	ctx, cancel := context.WithCancel(op.env.Ctx)
 	defer cancel()
 	workers := make([]*groupWorker, len(parts))
 	for i, part := range parts {
+		var err error
 		if workers[i], err = op.worker(ctx, part, joins); err != nil {
 			return false, err
 		}

@@ -29,15 +29,19 @@ type scan struct {
 	par     *parallelScan
 	filters []*keyFilter
 	point   bool // one point get
-	done    bool
-	buf     vec.Batch // the scanner's
-	out     vec.Batch
-	sel     [2][]uint32
-	area    area
+	// narrowed is what is read instead of the whole table, nil: nothing; cost is
+	// estimated like the node's.
+	narrowed *plan.Narrow
+	cost     float64
+	done     bool
+	buf      vec.Batch // the scanner's
+	out      vec.Batch
+	sel      [2][]uint32
+	area     area
 }
 
 func (b *builder) scan(n *plan.Scan) (Operator, error) {
-	op := &scan{node: n, types: outTypes(n)}
+	op := &scan{node: n, types: outTypes(n), cost: n.Common.Cost}
 	var err error
 	if op.pred, err = b.predicate(n.Filter); err != nil {
 		return nil, err
@@ -72,6 +76,7 @@ func (op *scan) pushFilter(col int, f *keyFilter) bool {
 func (op *scan) Open(env *Env) error {
 	op.stop()
 	op.env, op.done = env, false
+	op.narrowed, op.cost = nil, op.node.Common.Cost
 	desc, err := env.Tables.For(op.node.Table)
 	if err != nil {
 		return err
@@ -117,6 +122,9 @@ func (op *scan) Open(env *Env) error {
 // start begins the scan at the first Next: by then key filters have come in and
 // it is certain that rows are wanted.
 func (op *scan) start() error {
+	if op.part == nil {
+		op.narrow()
+	}
 	if op.parallel() {
 		parts, err := op.desc.SplitScan(op.env.Ctx, op.env.reader, &op.spec, op.env.MaxParallel)
 		if err != nil {

@@ -18,7 +18,7 @@ const parallelMinCost = 50_000
 // while several goroutines read, so the whole statement must be read-only.
 func (op *scan) parallel() bool {
 	n := op.node
-	return op.env.MaxParallel > 1 && op.env.run.pure() && n.Common.Cost >= parallelMinCost && !n.Ordered && n.Limit == nil &&
+	return op.env.MaxParallel > 1 && op.env.run.pure() && op.cost >= parallelMinCost && !n.Ordered && n.Limit == nil &&
 		op.env.Stats == nil && parallelSafe(n.Filter)
 }
 

@@ -150,6 +150,7 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 		}
 		out.cost += l.rows*costHash + r.rows*costBuild + out.rows*0.5
 		h.Rows, h.Cost, h.Cols, h.Step = out.rows, out.cost, cols, "join"
+		p.narrowProbe(h)
 		out.node = h
 		return out
 	}

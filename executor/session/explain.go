@@ -112,7 +112,7 @@ func (s *Session) explain(ctx context.Context, c *call, x *ast.Explain, out sink
 		}
 		running = time.Since(start)
 		for id, n := range st.Nodes() {
-			a := plan.NodeActual{Rows: n.Rows, Loops: n.Loops, Time: n.Time, Mem: n.Mem, Spilled: n.Spilled, Regions: n.Regions}
+			a := plan.NodeActual{Rows: n.Rows, Loops: n.Loops, Time: n.Time, Mem: n.Mem, Spilled: n.Spilled, Regions: n.Regions, Narrowed: n.Narrowed}
 			for name, f := range n.Files {
 				a.Files = append(a.Files, plan.FileActual{File: name, Gets: f.Gets.Load(), Scans: f.Scans.Load(), Keys: f.KeysRead.Load(),
 					BytesRead: f.BytesRead.Load(), BytesWritten: f.BytesWritten.Load()})

@@ -25,6 +25,7 @@ type NodeActual struct {
 	Mem, Spilled int64
 	Files        []FileActual
 	Regions      []string // visited, of a region-clustered table
+	Narrowed     string   // what was read instead of the whole table
 }
 
 // FileActual is what a node read of and wrote to one file.
@@ -187,6 +188,9 @@ func (x *explainer) node(n Node, depth int) {
 	}
 	if x.o.Analyze && a.Spilled > 0 {
 		x.line(d, "Spilled: %d bytes", a.Spilled)
+	}
+	if x.o.Analyze && a.Narrowed != "" {
+		x.line(d, "Narrowed by the join: %s", a.Narrowed)
 	}
 	if x.o.Analyze && len(a.Regions) > 0 {
 		x.line(d, "Regions visited: %s", regionList(a.Regions))

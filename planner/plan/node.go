@@ -94,6 +94,19 @@ type (
 		Cursor  string // of CurrentRow
 		// Ordered tells that a node above relies on the order.
 		Ordered bool
+		// Narrow are other ways to read the rows, for when a hash join above has
+		// told how far the values of one of the columns reach.
+		Narrow []Narrow
+	}
+	// Narrow is a file whose key begins with column Cols[Out] of a scan of the whole
+	// table: its range between two values of that column has all rows with such a
+	// value.
+	Narrow struct {
+		Out       int
+		Index     *catalog.Index // nil: the master file
+		IndexOnly bool
+		RowCost   float64           // of one row, where a row of the scan costs 1
+		Stats     *catalog.ColStats // of the column; nil: unknown
 	}
 	// Part says that a column stored by elements is looked at only in the elements
 	// that Keys name: its values may lack the others.

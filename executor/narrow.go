@@ -1,0 +1,84 @@
+package executor
+
+import (
+	"fmt"
+	"sort"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+)
+
+// narrow has the scan read the range that the key filters leave, by the file that
+// makes it cheapest, instead of the whole table. It is called before the first
+// row, when all filters have come in.
+func (op *scan) narrow() {
+	best := op.node.Common.Cost
+	for _, f := range op.filters {
+		if !f.ints || f.min > f.max {
+			continue
+		}
+		for i := range op.node.Narrow {
+			n := &op.node.Narrow[i]
+			if n.Out != f.col {
+				continue
+			}
+			share := 1.0
+			if n.Stats != nil {
+				share = shareBetween(n.Stats, f.min, f.max)
+			}
+			// The master's range is never more than the whole; an index is taken
+			// when it pays even if the estimate is half as large as the truth.
+			cost := op.node.Common.Cost * share * n.RowCost
+			if n.Index != nil && 2*cost > best || n.Index == nil && cost > best {
+				continue
+			}
+			best = cost
+			t := op.types[n.Out]
+			bound := func(v int64) *types.Datum { return &types.Datum{T: t, I: v} }
+			op.spec.Index, op.spec.IndexOnly = n.Index, n.IndexOnly
+			op.spec.Ranges = []types.Range{{Lo: bound(f.min), LoInc: true, Hi: bound(f.max), HiInc: true}}
+			op.narrowed, op.cost = n, cost
+		}
+	}
+}
+
+// narrowedTo describes the range that is read instead of the table, for EXPLAIN.
+func (op *scan) narrowedTo() string {
+	if op.narrowed == nil {
+		return ""
+	}
+	file := "key"
+	if op.narrowed.Index != nil {
+		file = op.narrowed.Index.Name
+	}
+	if op.narrowed.IndexOnly {
+		file += ", index only"
+	}
+	r := &op.spec.Ranges[0]
+	return fmt.Sprintf("%s, %s to %s", file, types.AppendText(nil, *r.Lo, types.DefaultFmt), types.AppendText(nil, *r.Hi, types.DefaultFmt))
+}
+
+// shareBetween estimates the part of a column's rows whose value is from lo to
+// hi, all of which are integers inside.
+func shareBetween(st *catalog.ColStats, lo, hi int64) float64 {
+	share, left := 0.0, 1-st.NullFrac
+	for i, v := range st.MCV {
+		left -= st.MCF[i]
+		if lo <= v.I && v.I <= hi {
+			share += st.MCF[i]
+		}
+	}
+	h := st.Histogram
+	if len(h) < 2 {
+		return min(1, share+max(left, 0))
+	}
+	below := func(v int64) float64 {
+		i := sort.Search(len(h), func(i int) bool { return h[i].I >= v })
+		if i == 0 || i == len(h) {
+			return float64(min(i, 1))
+		}
+		a, b := float64(h[i-1].I), float64(h[i].I)
+		return (float64(i-1) + (float64(v)-a)/(b-a)) / float64(len(h)-1)
+	}
+	return share + max(left, 0)*(below(hi)-below(lo))
+}

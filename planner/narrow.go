@@ -1,0 +1,76 @@
+package planner
+
+import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// narrowProbe lists, for a hash join of one key whose probe side is a scan of a
+// whole table, the files that hold the key's values in order. Once the build side
+// is known, so are its least and greatest key, and rows beyond them need not be
+// read: with a tenth of the orders on the build side, a tenth of the lines.
+func (p *planner) narrowProbe(h *plan.HashJoin) {
+	if p.NoOptimizer || len(h.LeftKeys) != 1 {
+		return
+	}
+	switch h.Kind {
+	case plan.Inner, plan.Semi, plan.Right:
+	default:
+		return // rows without a partner are wanted
+	}
+	c, ok := h.LeftKeys[0].(*plan.Col)
+	if !ok || c.Type().Rep() != types.RepInt {
+		return
+	}
+	sc := probeScan(h.Left, c.Idx)
+	if sc == nil || sc.Cols[c.Idx] < 0 {
+		return
+	}
+	t, col := sc.Table, sc.Cols[c.Idx]
+	add := func(n plan.Narrow) {
+		n.Out = c.Idx
+		if st := p.Snap.Stats(t.OID); st != nil && col < len(st.Cols) {
+			n.Stats = &st.Cols[col]
+		}
+		sc.Narrow = append(sc.Narrow, n)
+	}
+	if t.KeyIsRowKey() && t.PK[0] == col {
+		add(plan.Narrow{RowCost: 1})
+		return
+	}
+	need := map[int]bool{}
+	for _, c := range sc.Cols {
+		need[c] = true
+	}
+	for _, ix := range t.Indexes {
+		if ix.Primary && t.KeyIsRowKey() || ix.Invalid || ix.Where != "" || ix.Kind != catalog.KindBtree || ix.Keys[0].Col != col {
+			continue
+		}
+		n := plan.Narrow{Index: ix, RowCost: costEntry + costGet}
+		if len(sc.Parts) == 0 && p.covers(t, ix, need) {
+			n.IndexOnly, n.RowCost = true, costEntry
+		}
+		add(n)
+	}
+}
+
+// probeScan finds the scan of a whole table whose column col of the output is the
+// node's, on the probe sides of the joins in between.
+func probeScan(n plan.Node, col int) *plan.Scan {
+	switch n := n.(type) {
+	case *plan.Scan:
+		if n.Access == plan.FullScan && n.Table.Cluster == nil && !n.Ordered && n.Limit == nil && n.Lock == nil && n.Nearest == nil && col < len(n.Cols) {
+			return n
+		}
+	case *plan.HashJoin:
+		if n.Kind != plan.Full && n.Kind != plan.Right && col < len(n.Left.Base().Cols) {
+			return probeScan(n.Left, col)
+		}
+	case *plan.LookupJoin:
+		if n.Kind != plan.Full && n.Kind != plan.Right && col < len(n.Left.Base().Cols) {
+			return probeScan(n.Left, col)
+		}
+	}
+	return nil
+}
