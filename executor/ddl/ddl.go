@@ -57,6 +57,9 @@ type Env struct {
 	Text string
 	// Notice sends a notice to the client.
 	Notice func(*sqlerr.Error)
+	// NewerIndex says that a table has got an index with rows, or without rows, that
+	// the transaction's snapshot does not have, or has.
+	NewerIndex func(table types.OID)
 	// Restart sets a sequence's next value, for others with the commit.
 	Restart func(q types.OID, v int64)
 	// InUse counts the other sessions of a database.
@@ -331,9 +334,27 @@ func (x *exec) follow(was, t *catalog.Table) error {
 	for _, ix := range t.Indexes {
 		if ix.Space != 0 {
 			newIx[ix.Space] = ix
+			if oldIx[ix.Space] == nil {
+				fill = append(fill, ix)
+			}
 		}
 	}
 	rewriteRows := forced || keyChanged || d.Moves(wd)
+	if rewriteRows || len(fill) > 0 {
+		behind, err := wd.Behind(x.Txn)
+		if err != nil {
+			return err
+		}
+		// A rewritten table has all rows from now on, as it has in PostgreSQL.
+		if behind && !rewriteRows && x.NewerIndex != nil {
+			x.NewerIndex(t.OID)
+		}
+		end, err := x.Txn.ReadNewest()
+		if err != nil {
+			return err
+		}
+		defer end()
+	}
 	var old kv.Reader
 	if rewriteRows {
 		if err := stays(was, t); err != nil {
@@ -354,12 +375,9 @@ func (x *exec) follow(was, t *catalog.Table) error {
 	if err := d.FollowGroups(x.Txn, wd); err != nil {
 		return err
 	}
-	for sp, ix := range newIx {
-		if oldIx[sp] == nil {
-			if err := d.CreateIndex(x.Txn, ix); err != nil {
-				return err
-			}
-			fill = append(fill, ix)
+	for _, ix := range fill {
+		if err := d.CreateIndex(x.Txn, ix); err != nil {
+			return err
 		}
 	}
 	if rewriteRows {

@@ -9,7 +9,6 @@ import (
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
 	"kvsqld/parser"
-	"kvsqld/parser/ast"
 	"kvsqld/planner"
 	"kvsqld/planner/plan"
 	"kvsqld/storage/kv"
@@ -209,20 +208,22 @@ func (x *exec) indexVals(t *catalog.Table) (func(*vec.Batch) ([]table.IndexVals,
 }
 
 // query runs a SELECT of our own making over the working snapshot and calls
-// yield for each batch until it returns false.
+// yield for each batch until it returns false. It meets all rows there are, also
+// those that are newer than what the transaction's own statements see.
 func (x *exec) query(sql string, yield func(*vec.Batch) bool) error {
 	st, err := parser.ParseOne(sql)
 	if err != nil {
 		return err
 	}
-	return x.runSelect(st.Stmt, yield)
-}
-
-func (x *exec) runSelect(stmt ast.Stmt, yield func(*vec.Batch) bool) error {
-	q, err := planner.Plan(x.Planner(), stmt)
+	q, err := planner.Plan(x.Planner(), st.Stmt)
 	if err != nil {
 		return err
 	}
+	end, err := x.Txn.ReadNewest()
+	if err != nil {
+		return err
+	}
+	defer end()
 	return x.runPlan(q, yield)
 }
 

@@ -134,6 +134,12 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 			return x
 		},
 		Notice: s.tell,
+		NewerIndex: func(table types.OID) {
+			if t.newer == nil {
+				t.newer = map[types.OID]bool{}
+			}
+			t.newer[table] = true
+		},
 		Restart: func(q types.OID, v int64) {
 			t.restarts = append(t.restarts, &restart{seq: q, last: v})
 		},

@@ -194,4 +194,7 @@ func (srv *Server) checkTables(t *testing.T) {
 	if err := srv.Tables.Check(context.Background(), snap, tables, report); err != nil {
 		t.Errorf("check: %v", err)
 	}
+	if err := srv.Tables.CheckFiles(context.Background(), tables, report); err != nil {
+		t.Errorf("check: %v", err)
+	}
 }

@@ -215,6 +215,12 @@ func (s *Session) prepare(ctx context.Context, p *plannedStmt, params []types.Da
 // the state has no such index, or rows of another form. The tables are locked.
 func (s *Session) storedAsSeen(q *plan.Query) error {
 	t, now := s.tx, s.srv.Catalog.Current()
+	for i := range q.Tables {
+		if is := q.Tables[i].Table; t.newer[is.OID] {
+			e := sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update")
+			return e.WithDetail("Table \"%s\" has an index of a newer state than the transaction's snapshot.", is.Name)
+		}
+	}
 	if t.iso == kv.ReadCommitted || t.seen == nil || t.seen == now {
 		return nil
 	}

@@ -35,10 +35,11 @@ type transaction struct {
 	fmtBuf   types.FmtOpts
 	fmt      *types.FmtOpts
 
-	change   *catalog.Change   // nil until the first DDL statement
-	base     *catalog.Snapshot // that change stands on
-	seen     *catalog.Snapshot // when the first statement began: not newer than what kv reads
-	rewrites int               // grows with DDL, for cached plans
+	change   *catalog.Change    // nil until the first DDL statement
+	base     *catalog.Snapshot  // that change stands on
+	seen     *catalog.Snapshot  // when the first statement began: not newer than what kv reads
+	newer    map[types.OID]bool // tables with an index, made by this transaction, that does not fit what kv reads
+	rewrites int                // grows with DDL, for cached plans
 	saves    []savepoint
 	deferred *executor.DeferredChecks
 	notes    []notification

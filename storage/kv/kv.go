@@ -210,6 +210,17 @@ type Txn interface {
 	// or the end.
 	Before() Reader
 
+	// ReadNewest lets the transaction read, and write on, the newest committed state
+	// under its own writes until end is called, whatever its isolation level; what
+	// it reads meanwhile is not checked at Commit. It is for statements that have
+	// to meet every row of a table, and hold a lock that keeps writers out. As for
+	// Refresh, no iterator may be open, neither at the call nor at that of end.
+	ReadNewest() (end func(), err error)
+	// Behind reports whether others have committed writes to the space that the
+	// transaction's snapshot does not contain. It is sure for who holds a lock that
+	// keeps writers out.
+	Behind(sp Space) (bool, error)
+
 	// Put stores a value. ErrConflict by the write-write rule, ErrTooLarge,
 	// ErrReadOnly.
 	Put(sp Space, key, val []byte, f ...Flag) error

@@ -125,6 +125,17 @@ func (d *Desc) Reads(was *Desc) bool {
 	return !slices.ContainsFunc(d.files(), func(sp kv.Space) bool { return !slices.Contains(have, sp) }) && !d.Moves(was)
 }
 
+// Behind reports whether others have changed rows of the table since the snapshot of
+// the transaction, which holds a lock that keeps writers out.
+func (d *Desc) Behind(tx kv.Txn) (bool, error) {
+	for _, sp := range d.files() {
+		if behind, err := tx.Behind(sp); behind || err != nil {
+			return behind, err
+		}
+	}
+	return false, nil
+}
+
 // fileOfColumn returns the file of a column's values.
 func (f *rowFile) fileOfColumn(c int) kv.Space {
 	if g := f.groupOf[c]; g >= 0 {

@@ -309,6 +309,11 @@ func (t *Txn) Commit(ctx context.Context) error {
 		}
 	}
 	seq = r.seq
+	for _, s := range t.w.list {
+		if !s.empty() {
+			s.sl.wrote(seq)
+		}
+	}
 	for _, c := range r.changes {
 		switch c.Op {
 		case OpClear:

@@ -22,6 +22,8 @@ type spaceLock struct {
 	rowOwner atomic.Pointer[owner]
 	lastSeq  atomic.Uint64 // last commit that changed keys without a row lock each
 
+	written atomic.Uint64 // last commit with writes to the space, set before its table locks go
+
 	mu      sync.Mutex
 	waiters []*waiter // for rowOwner to go
 	holders []tableHolder
@@ -108,6 +110,16 @@ func (sl *spaceLock) enter(o *owner) bool {
 		return false
 	}
 	return true
+}
+
+// wrote notes that a commit has writes to the space.
+func (sl *spaceLock) wrote(seq uint64) {
+	for {
+		last := sl.written.Load()
+		if seq <= last || sl.written.CompareAndSwap(last, seq) {
+			return
+		}
+	}
 }
 
 func (sl *spaceLock) leave() { sl.rowHeld.Add(-1) }

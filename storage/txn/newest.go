@@ -1,0 +1,43 @@
+package txn
+
+import "kvsqld/storage/kv"
+
+// ReadNewest implements kv.Txn. The transaction's own snapshot stays open, so that
+// the changes since then are remembered (T5).
+func (t *Txn) ReadNewest() (end func(), err error) {
+	if t.opt.Isolation == kv.ReadCommitted {
+		t.mu.Lock()
+		t.releaseSnap()
+		t.mu.Unlock()
+		return func() {}, nil
+	}
+	own, err := t.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	newest, err := t.st.snaps.acquire()
+	if err != nil {
+		return nil, err
+	}
+	reads := t.reads
+	t.mu.Lock()
+	t.snap.Store(newest)
+	t.reads = nil
+	t.mu.Unlock()
+	return func() {
+		t.mu.Lock()
+		t.snap.Store(own)
+		t.reads = reads
+		t.mu.Unlock()
+		t.st.snaps.release(newest)
+	}, nil
+}
+
+// Behind implements kv.Txn.
+func (t *Txn) Behind(sp kv.Space) (bool, error) {
+	sn, err := t.snapshot()
+	if err != nil {
+		return false, err
+	}
+	return t.st.locks.space(sp.ID).written.Load() > sn.seq, nil
+}
