@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"maps"
 	"slices"
 
 	"kvsqld/catalog/sqlerr"
@@ -398,10 +399,32 @@ func (c *Change) EditRole(name string, change func(r *Role) error) error {
 	n := *old
 	n.MemberOf = slices.Clone(old.MemberOf)
 	n.Settings = cloneSettings(old.Settings)
+	n.InDatabase = maps.Clone(old.InDatabase) // the maps in it are replaced, not changed
 	if err := change(&n); err != nil {
 		return err
 	}
 	return c.put(&n)
+}
+
+// moveDatabaseSettings gives the settings that roles have in one database to
+// another name; "" drops them.
+func (c *Change) moveDatabaseSettings(old, new string) error {
+	for _, r := range c.snap.Roles() {
+		m, ok := r.InDatabase[old]
+		if !ok {
+			continue
+		}
+		n := *r
+		n.InDatabase = maps.Clone(r.InDatabase)
+		delete(n.InDatabase, old)
+		if new != "" {
+			n.InDatabase[new] = m
+		}
+		if err := c.put(&n); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // EditDatabase changes a copy of a database.

@@ -298,6 +298,9 @@ func (c *Change) DropDatabase(name string) (*Database, error) {
 	if d.OID == OIDTemplate0 || d.OID == OIDTemplate1 {
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot drop a template database")
 	}
+	if err := c.moveDatabaseSettings(name, ""); err != nil {
+		return nil, err
+	}
 	del := []types.OID{d.OID}
 	for _, o := range c.snap.Objects() {
 		if o.DatabaseOID() == d.OID {

@@ -56,6 +56,7 @@ type Role struct {
 	AdminOf                                                             []string // those of MemberOf that it may grant on
 	ValidUntil                                                          int64    // of the password, microseconds since 2000 in UTC; 0 for ever
 	Settings                                                            map[string]string
+	InDatabase                                                          map[string]map[string]string // settings in one database, by its name
 }
 
 // SpaceID names a key-value file (a bucket). Zero is none.

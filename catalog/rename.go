@@ -236,6 +236,9 @@ func (c *Change) RenameDatabase(old, new string) error {
 	case d.OID == c.DB:
 		return sqlerr.New(sqlerr.FeatureNotSupported, "current database cannot be renamed")
 	}
+	if err := c.moveDatabaseSettings(old, new); err != nil {
+		return err
+	}
 	return c.put(withCommon(d, func(co *Common) { co.Name = new }))
 }
 

@@ -103,7 +103,12 @@ func (f *filler) fill(v reflect.Value, name string) {
 			f.fill(v.Index(i), name)
 		}
 	case reflect.Map:
-		v.Set(reflect.ValueOf(map[string]string{fmt.Sprint("k", f.n): "v"}))
+		m := map[string]string{fmt.Sprint("k", f.n): "v"}
+		if v.Type().Elem().Kind() == reflect.Map {
+			v.Set(reflect.ValueOf(map[string]map[string]string{fmt.Sprint("d", f.n): m}))
+			break
+		}
+		v.Set(reflect.ValueOf(m))
 	case reflect.String:
 		s := fmt.Sprint(strings.ToLower(name), f.n)
 		switch name {

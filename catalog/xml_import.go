@@ -205,6 +205,13 @@ func (r *xmlReader) roles(list []*element, base *Snapshot, d *Delta) {
 		}
 		n := *old
 		n.Settings = mergePairs(old.Settings, role.Settings)
+		n.InDatabase = maps.Clone(old.InDatabase)
+		for db, m := range role.InDatabase {
+			if n.InDatabase == nil {
+				n.InDatabase = make(map[string]map[string]string)
+			}
+			n.InDatabase[db] = mergePairs(n.InDatabase[db], m)
+		}
 		for _, g := range role.MemberOf {
 			if !slices.Contains(n.MemberOf, g) {
 				n.MemberOf = append(slices.Clip(n.MemberOf), g)
@@ -216,7 +223,8 @@ func (r *xmlReader) roles(list []*element, base *Snapshot, d *Delta) {
 		if role.Comment != "" {
 			n.Comment = role.Comment
 		}
-		if n.Comment != old.Comment || len(n.MemberOf) != len(old.MemberOf) || !maps.Equal(n.Settings, old.Settings) {
+		if n.Comment != old.Comment || len(n.MemberOf) != len(old.MemberOf) || !maps.Equal(n.Settings, old.Settings) ||
+			!maps.EqualFunc(n.InDatabase, old.InDatabase, maps.Equal[map[string]string, map[string]string]) {
 			d.Add(&n)
 		}
 	}

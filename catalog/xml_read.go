@@ -286,7 +286,21 @@ func (r *xmlReader) role(e *element, c Common) Object {
 		}
 	}
 	role.Settings = r.pairs(e, "Settings", "Setting")
-	r.known(e, "memberOf", "Settings")
+	for _, p := range r.each(e, "DatabaseSettings", "Setting") {
+		if role.InDatabase == nil {
+			role.InDatabase = make(map[string]map[string]string)
+		}
+		db, k := r.need(p, "database"), r.need(p, "name")
+		if role.InDatabase[db] == nil {
+			role.InDatabase[db] = make(map[string]string)
+		}
+		if _, twice := role.InDatabase[db][k]; twice {
+			r.fail(p, codeXML, "attribute \"name\": \"%s\" is given twice", k)
+		}
+		role.InDatabase[db][k] = r.str(p, "value")
+		r.known(p)
+	}
+	r.known(e, "memberOf", "Settings", "DatabaseSettings")
 	return role
 }
 

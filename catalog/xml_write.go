@@ -3,6 +3,7 @@ package catalog
 import (
 	"encoding/base64"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -204,6 +205,24 @@ func (w *xmlWriter) defaultPrivileges(list []DefaultPrivileges) {
 
 func (w *xmlWriter) settings(m map[string]string) { w.pairs("Settings", "Setting", m) }
 
+// databaseSettings writes what a role has set in single databases.
+func (w *xmlWriter) databaseSettings(m map[string]map[string]string) {
+	if len(m) == 0 {
+		return
+	}
+	w.open("DatabaseSettings", nil)
+	for _, db := range slices.Sorted(maps.Keys(m)) {
+		for _, k := range slices.Sorted(maps.Keys(m[db])) {
+			var a attrList
+			a.set("database", db)
+			a.set("name", k)
+			a.set("value", m[db][k])
+			w.empty("Setting", a)
+		}
+	}
+	w.close("DatabaseSettings")
+}
+
 func (w *xmlWriter) pairs(list, item string, m map[string]string) {
 	if len(m) == 0 {
 		return
@@ -246,6 +265,7 @@ func (w *xmlWriter) role(r *Role) {
 		w.text("memberOf", ma, m)
 	}
 	w.settings(r.Settings)
+	w.databaseSettings(r.InDatabase)
 	w.close("Role")
 }
 

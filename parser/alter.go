@@ -333,7 +333,11 @@ func (p *parser) alterSequence(off ast.Off) ast.Stmt {
 
 // setOption is SET of a setting as an option of ALTER DATABASE.
 func setOption(v *ast.SetVar) []ast.Option {
-	return []ast.Option{{Off: v.Off, Name: v.Name, List: v.Values}}
+	o := ast.Option{Off: v.Off, Name: v.Name, List: v.Values}
+	if v.FromCurrent {
+		o.X = &ast.Const{Off: v.Off, Kind: ast.ConstNull}
+	}
+	return []ast.Option{o}
 }
 
 func (p *parser) alterDatabase(off ast.Off) ast.Stmt {

@@ -37,8 +37,9 @@ var charClass = func() (t [256]uint8) {
 // lexer cuts a text into PostgreSQL's tokens, one at a time. A text must be
 // shorter than 2 GB.
 type lexer struct {
-	src string
-	pos int
+	src     string
+	pos     int
+	strings *Strings
 }
 
 // Lex returns the tokens of sql without the end marker. Offsets are bytes. It
@@ -166,7 +167,7 @@ func (lx *lexer) next() (Token, error) {
 	case ']':
 		return single(KindRBracket, 1)
 	case '\'':
-		return lx.quoted(KindString, start, start, "unterminated quoted string")
+		return lx.plainString(start)
 	case '"':
 		return lx.quotedIdent(KindQuoted, start, start)
 	case '.':
@@ -197,7 +198,7 @@ func (lx *lexer) word(c byte) (Token, error) {
 	if start+1 < len(s) && s[start+1] == '\'' {
 		switch c {
 		case 'e', 'E':
-			return lx.escapeString(start)
+			return lx.escapeString(start, start+1)
 		case 'b', 'B':
 			return lx.quoted(KindBit, start, start+1, "unterminated bit string literal")
 		case 'x', 'X':
@@ -209,6 +210,10 @@ func (lx *lexer) word(c byte) (Token, error) {
 	if (c == 'u' || c == 'U') && start+2 < len(s) && s[start+1] == '&' {
 		switch s[start+2] {
 		case '\'':
+			if lx.strings != nil && lx.strings.Escapes {
+				return Token{}, sqlerr.New(sqlerr.FeatureNotSupported, "unsafe use of string constant with Unicode escapes").At(start).
+					WithDetail("String constants with Unicode escapes cannot be used when standard_conforming_strings is off.")
+			}
 			return lx.quoted(KindUString, start, start+2, "unterminated quoted string")
 		case '"':
 			return lx.quotedIdent(KindUIdent, start, start+2)
@@ -266,12 +271,15 @@ func skipContinuation(s string, i int) int {
 	return 0
 }
 
-// escapeString scans E'…'.
-func (lx *lexer) escapeString(start int) (Token, error) {
-	s, i := lx.src, start+2
+// escapeString scans E'…' whose quote is at open.
+func (lx *lexer) escapeString(start, open int) (Token, error) {
+	s, i := lx.src, open+1
 	for i < len(s) {
 		switch s[i] {
 		case '\\':
+			if lx.strings != nil && lx.strings.NoQuote && i+1 < len(s) && s[i+1] == '\'' {
+				return Token{}, lx.unsafeQuote(start)
+			}
 			i += 2
 		case '\'':
 			i++

@@ -6,12 +6,15 @@ type LongName struct{ Written, Cut string }
 
 // LongNames lists the identifiers of a text that are cut, in their order. The
 // text parses.
-func LongNames(sql string) []LongName {
+func (st *Strings) LongNames(sql string) []LongName {
 	if !mayHoldLongName(sql) {
 		return nil
 	}
 	var out []LongName
 	lx := lexer{src: sql}
+	if st != nil {
+		lx.strings = &Strings{Escapes: st.Escapes}
+	}
 	for {
 		t, err := lx.next()
 		if err != nil || t.Kind == KindEOF {

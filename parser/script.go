@@ -21,12 +21,16 @@ type Statement struct {
 
 // Parse returns the statements of a script; empty ones are skipped. The first
 // syntax error anywhere in it is the result of the whole.
-func Parse(sql string) (list []Statement, err error) {
+func Parse(sql string) (list []Statement, err error) { return (*Strings)(nil).Parse(sql) }
+
+// Parse is the function Parse with string literals read as st says.
+func (st *Strings) Parse(sql string) (list []Statement, err error) {
 	if err := checkEncoding(sql); err != nil {
 		return nil, err
 	}
 	defer catch(&err)
 	p := newParser(sql)
+	p.lx.strings = st
 	for {
 		for p.accept(KindSemi) {
 		}
@@ -51,8 +55,11 @@ func (p *parser) statement() Statement {
 
 // ParseOne returns the only statement of sql, or one without Stmt when sql is
 // empty. More than one is a 42601, as in the extended protocol.
-func ParseOne(sql string) (Statement, error) {
-	list, err := Parse(sql)
+func ParseOne(sql string) (Statement, error) { return (*Strings)(nil).ParseOne(sql) }
+
+// ParseOne is the function ParseOne with string literals read as st says.
+func (st *Strings) ParseOne(sql string) (Statement, error) {
+	list, err := st.Parse(sql)
 	switch {
 	case err != nil:
 		return Statement{}, err

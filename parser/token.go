@@ -18,7 +18,7 @@ const (
 	KindQuoted        // "x"
 	KindUIdent        // U&"x"
 	KindString        // 'x'
-	KindEString       // E'x'
+	KindEString       // E'x', and 'x' whose backslashes are escapes
 	KindUString       // U&'x'
 	KindDollar        // $$x$$
 	KindNString       // N'x'
@@ -161,6 +161,9 @@ func (t Token) value(sql string) (string, error) {
 	case KindNString, KindBit, KindHexBit:
 		return quotedSegments(s[1:]), nil
 	case KindEString:
+		if s[0] == '\'' {
+			return decodeEscapes(s, int(t.Off))
+		}
 		return decodeEscapes(s[1:], int(t.Off)+1)
 	case KindDollar:
 		n := strings.IndexByte(s[1:], '$') + 2
@@ -188,17 +191,17 @@ func decodeEscapes(s string, off int) (string, error) {
 					WithHint("Unicode escapes must be \\uXXXX or \\UXXXXXXXX.")
 			case kind == escRune && r >= 0xD800 && r < 0xDC00:
 				if pair != 0 {
-					return "", badPair(off+i, string(rune(c)))
+					return "", badPair(off+i, s[i:i+n])
 				}
 				pair = r
 			case kind == escRune && r >= 0xDC00 && r < 0xE000:
 				if pair == 0 {
-					return "", badPair(off+i, string(rune(c)))
+					return "", badPair(off+i, s[i:i+n])
 				}
 				b = utf8.AppendRune(b, 0x10000+(pair-0xD800)<<10+(r-0xDC00))
 				pair = 0
 			case pair != 0:
-				return "", badPair(off+i, string(rune(c)))
+				return "", badPair(off+i, s[i:i+n])
 			case kind == escRune:
 				if r == 0 || r > 0x10FFFF {
 					return "", sqlerr.New(sqlerr.SyntaxError, "invalid Unicode escape value at or near \"%s\"", s[i:i+n]).At(off + i)

@@ -335,7 +335,16 @@ func (p *planner) returning(list []ast.Target, d *destination, alias string, ext
 		}
 		lay[[2]int{base.id, plan.ColTableOID}] = at
 	}
-	return p.planExprs(replaceIn(xs, replace), lay), cols
+	xs = replaceIn(xs, replace)
+	for _, x := range xs {
+		plan.Visit(x, func(e plan.Expr) bool {
+			if v, ok := e.(*plan.Var); ok && v.Rel == base.id && v.Col == plan.ColCtid {
+				fail(sqlerr.Unsupported(v.Off, "ctid in RETURNING")) // a row that is being written has none yet
+			}
+			return true
+		})
+	}
+	return p.planExprs(xs, lay), cols
 }
 
 // fromExtra is what RETURNING of UPDATE … FROM may see beside the target.

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -128,8 +129,24 @@ func (d *differ) roles() {
 		}
 		d.comment("ROLE", name, was.Comment, r.Comment)
 		d.pairs("ALTER ROLE "+name, was.Settings, r.Settings)
+		for _, db := range slices.Compact(slices.Sorted(sortedDatabases(was, r))) {
+			d.pairs("ALTER ROLE "+name+" IN DATABASE "+catalog.QuoteIdent(db), was.InDatabase[db], r.InDatabase[db])
+		}
 	}
 	d.memberships()
+}
+
+// sortedDatabases yields the databases in which one of two roles has settings.
+func sortedDatabases(a, b *catalog.Role) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, r := range []*catalog.Role{a, b} {
+			for db := range r.InDatabase {
+				if !yield(db) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func sortByName(list []*catalog.Role) []*catalog.Role {

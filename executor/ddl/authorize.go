@@ -217,6 +217,9 @@ func (x *exec) mayCreateRole(s *ast.CreateRole) error {
 }
 
 func (x *exec) mayAlterRole(s *ast.AlterRole) error {
+	if s.Name == "all" {
+		return x.ownsDatabase(s.InDB)
+	}
 	name := x.roleName(s.Name)
 	r := x.snap().Role(name)
 	if r == nil {

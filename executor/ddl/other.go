@@ -385,15 +385,43 @@ func (x *exec) roleOptions(r *catalog.Role, opts []ast.Option) error {
 }
 
 func (x *exec) alterRole(s *ast.AlterRole) error {
-	if s.InDB != "" {
-		return sqlerr.Unsupported(s.Pos(), "ALTER ROLE IN DATABASE")
+	if s.Name == "all" { // a role of this name is refused to exist
+		if s.InDB == "" {
+			return sqlerr.Unsupported(s.Pos(), "ALTER ROLE ALL")
+		}
+		return x.alterDatabaseSetting(s.InDB, s.Set)
+	}
+	if s.InDB != "" && x.snap().Database(s.InDB) == nil {
+		return sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", s.InDB)
 	}
 	return x.Change.EditRole(x.roleName(s.Name), func(r *catalog.Role) (err error) {
+		if s.Set != nil && s.InDB != "" {
+			m, err := x.withSetting(r.InDatabase[s.InDB], s.Set)
+			switch {
+			case err != nil:
+				return err
+			case len(m) == 0:
+				delete(r.InDatabase, s.InDB)
+				return nil
+			case r.InDatabase == nil:
+				r.InDatabase = map[string]map[string]string{}
+			}
+			r.InDatabase[s.InDB] = m
+			return nil
+		}
 		if s.Set != nil {
 			r.Settings, err = x.withSetting(r.Settings, s.Set)
 			return err
 		}
 		return x.roleOptions(r, s.Options)
+	})
+}
+
+// alterDatabaseSetting sets or resets a parameter for all sessions of a database.
+func (x *exec) alterDatabaseSetting(db string, s *ast.SetVar) error {
+	return x.Change.EditDatabase(db, func(d *catalog.Database) (err error) {
+		d.Settings, err = x.withSetting(d.Settings, s)
+		return err
 	})
 }
 
@@ -458,19 +486,9 @@ func (x *exec) alterObject(s *ast.AlterObject) error {
 			}
 			return c.SetOwner(d.OID, x.roleName(s.NewName))
 		case "SET", "RESET":
-			return c.EditDatabase(s.Name.Last(), func(d *catalog.Database) (err error) {
-				for i := range s.Options {
-					o := &s.Options[i]
-					set := &ast.SetVar{Off: o.Off, Name: o.Name, Reset: s.Action == "RESET"}
-					if !set.Reset {
-						set.Values = []ast.Expr{&ast.Const{Off: o.Off, Kind: ast.ConstString, Val: optionText(o)}}
-					}
-					if d.Settings, err = x.withSetting(d.Settings, set); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
+			o := &s.Options[0]
+			return x.alterDatabaseSetting(s.Name.Last(), &ast.SetVar{Off: o.Off, Name: o.Name, Reset: s.Action == "RESET",
+				Values: o.List, FromCurrent: o.X != nil, Default: o.List == nil && o.X == nil})
 		}
 	case "FUNCTION", "PROCEDURE", "ROUTINE", "AGGREGATE":
 		return x.alterFunction(s)

@@ -115,7 +115,7 @@ func mathFuncs(r *registry) {
 		if err != nil {
 			return null, err
 		}
-		s.Random().Seed(math.Float64bits(a[0].F))
+		s.Random().Seed(a[0].F)
 		return types.Datum{}, nil
 	}), "setseed")
 }

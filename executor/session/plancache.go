@@ -71,7 +71,7 @@ func (c *planCache) clear() {
 // runCached runs a simple query by a remembered plan. done is false when it has
 // to be run as written; nothing has happened then.
 func (s *Session) runCached(ctx context.Context, sql string, w wire.ResultWriter) (done bool, err error) {
-	if !s.fp.Run(sql) || len(s.fp.Lits) > maxLiterals {
+	if s.settings.literals != nil || !s.fp.Run(sql) || len(s.fp.Lits) > maxLiterals {
 		return false, nil
 	}
 	e := s.cache.get(s.fp.Key)

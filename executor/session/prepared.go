@@ -53,14 +53,15 @@ func (s *Session) Parse(ctx context.Context, name, sql string, paramOIDs []uint3
 
 func (s *Session) parse(ctx context.Context, name, sql string, paramOIDs []uint32) error {
 	key := s.textKey(sql, paramOIDs)
-	if e := s.cache.get(key); e != nil && s.block != failed && (name == "" || s.prepared[name] == nil) {
+	standard := s.settings.literals == nil
+	if e := s.cache.get(key); e != nil && standard && s.block != failed && (name == "" || s.prepared[name] == nil) {
 		if err := s.planNow(ctx, e.planned); err != nil {
 			return err
 		}
 		s.prepared[name] = &prepared{name: name, text: sql, stmt: e.planned.stmt, planned: e.planned, made: s.stmtStart, cols: e.planned.cols}
 		return nil
 	}
-	st, err := parser.ParseOne(sql)
+	st, err := s.strings().ParseOne(sql)
 	if err == nil {
 		s.tellLongNames(sql)
 	}
@@ -91,7 +92,7 @@ func (s *Session) parse(ctx context.Context, name, sql string, paramOIDs []uint3
 			return err
 		}
 		ps.cols = ps.planned.cols
-		if len(sql) <= maxCachedText && !timeWords(sql) {
+		if len(sql) <= maxCachedText && standard && !timeWords(sql) {
 			s.cache.add(&cacheEntry{key: string(s.textKey(sql, paramOIDs)), planned: ps.planned})
 		}
 	} else if st.NumParams > 0 {

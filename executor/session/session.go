@@ -155,7 +155,7 @@ func (s *Session) Simple(ctx context.Context, sql string, w wire.ResultWriter) e
 			return s.fail(ctx, err, sql)
 		}
 	}
-	list, err := parser.Parse(sql)
+	list, err := s.strings().Parse(sql)
 	if err != nil {
 		return s.fail(ctx, err, sql)
 	}
@@ -175,7 +175,7 @@ func (s *Session) Simple(ctx context.Context, sql string, w wire.ResultWriter) e
 
 // tellLongNames says which names of a text are cut.
 func (s *Session) tellLongNames(sql string) {
-	for _, n := range parser.LongNames(sql) {
+	for _, n := range s.settings.literals.LongNames(sql) {
 		s.tell(notice("NOTICE", sqlerr.NameTooLong, "identifier \"%s\" will be truncated to \"%s\"", n.Written, n.Cut))
 	}
 }

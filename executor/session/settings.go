@@ -2,12 +2,14 @@ package session
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
+	"kvsqld/parser"
 	"kvsqld/storage/kv"
 	"kvsqld/wire"
 )
@@ -21,7 +23,7 @@ type settings struct {
 	local  map[string]string
 	log    []settingChange // of the open transaction, to be undone by its rollback
 	dirty  []string        // reported settings that have changed
-	custom map[string]string
+	custom map[string]bool // parameters of no list that were set once: they stay, without a value
 
 	// What the session reads often, made from the values.
 	fmt         *types.FmtOpts
@@ -41,6 +43,8 @@ type settings struct {
 	newDefer    bool
 	// epoch grows with each change of something that plans depend on.
 	epoch uint64
+	// literals is how string literals are read; nil: as the standard has them.
+	literals *parser.Strings
 }
 
 // settingChange is a former state of one name in one layer.
@@ -52,7 +56,7 @@ type settingChange struct {
 }
 
 func newSettings() *settings {
-	return &settings{reset: map[string]string{}, sess: map[string]string{}, local: map[string]string{}, custom: map[string]string{}}
+	return &settings{reset: map[string]string{}, sess: map[string]string{}, local: map[string]string{}, custom: map[string]bool{}}
 }
 
 // get returns the effective value; the name is lower case.
@@ -104,10 +108,8 @@ func (s *Session) setSetting(name string, value *string, local bool) error {
 		if !customName(name) {
 			return unknownSetting(name)
 		}
-		if _, had := s.showSetting(name); value == nil && had && !local {
-			if _, kept := s.settings.reset[key]; !kept {
-				value = new(string) // it exists from now on, without a value
-			}
+		if value != nil {
+			s.settings.custom[key] = true
 		}
 	} else {
 		if err := d.changeable(); err != nil {
@@ -174,6 +176,10 @@ func (s *Session) settingEffect(key string, value *string, local bool) error {
 		}
 		if v != s.authUser && !s.isSuper(s.authUser) {
 			return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to set session authorization")
+		}
+	case "seed":
+		if f, err := strconv.ParseFloat(v, 64); err == nil && value != nil {
+			sessionInfo{s}.Random().Seed(f)
 		}
 	case "transaction_isolation":
 		if value != nil {
@@ -245,6 +251,9 @@ func (s *Session) settingChanged(key string) {
 		g.epoch++
 	case "client_min_messages":
 		g.minLevel = noticeLevel(v)
+	case "standard_conforming_strings", "backslash_quote", "client_encoding":
+		g.literals = g.literalRules()
+		g.epoch++
 	case "application_name":
 		s.activity.mu.Lock()
 		s.activity.application = v
@@ -268,6 +277,27 @@ func (s *Session) settingChanged(key string) {
 	if d := settingTable()[key]; d != nil && d.report {
 		g.reportChange(d.name)
 	}
+}
+
+// literalRules says how string literals are read now; nil: as the standard has
+// them.
+func (g *settings) literalRules() *parser.Strings {
+	st := &parser.Strings{Escapes: g.get("standard_conforming_strings") == "off", NoQuote: g.get("backslash_quote") == "off"}
+	if !st.Escapes && !st.NoQuote {
+		return nil
+	}
+	return st
+}
+
+// strings is literals with the warnings that the client is to see.
+func (s *Session) strings() *parser.Strings {
+	st := s.settings.literals
+	if st == nil || !st.Escapes || s.settings.get("escape_string_warning") == "off" {
+		return st
+	}
+	c := *st
+	c.Warn = s.tell
+	return &c
 }
 
 func (g *settings) reportChange(name string) {
@@ -316,6 +346,8 @@ func (s *Session) showSetting(name string) (string, bool) {
 			return onOff(s.tx.waitSafe), true
 		}
 		return s.settings.get("default_transaction_deferrable"), true
+	case "seed":
+		return "unavailable", true
 	case "is_superuser":
 		return onOff(s.isSuper(s.user)), true
 	case "session_authorization":
@@ -331,7 +363,7 @@ func (s *Session) showSetting(name string) (string, bool) {
 				return v, true
 			}
 		}
-		return "", false
+		return "", s.settings.custom[key]
 	}
 	return d.show(s.settings.get(key)), true
 }
@@ -400,7 +432,7 @@ func (s *Session) resetAll() {
 // and of the role, then those of the startup packet.
 func (s *Session) startSettings(db *catalog.Database, role *catalog.Role, packet []wire.Parameter) error {
 	g := s.settings
-	for _, m := range []map[string]string{s.srv.opts.Settings, db.Settings, role.Settings} {
+	for _, m := range []map[string]string{s.srv.opts.Settings, db.Settings, role.Settings, role.InDatabase[db.Name]} {
 		for n, v := range m {
 			if d := findSetting(n); d != nil {
 				if c, err := d.canonical(s, v); err == nil {
@@ -433,7 +465,7 @@ func (s *Session) startSettings(db *catalog.Database, role *catalog.Role, packet
 	}
 	for _, n := range []string{"datestyle", "search_path", "statement_timeout", "lock_timeout",
 		"idle_in_transaction_session_timeout", "idle_session_timeout", "transaction_timeout", "temp_file_limit", "work_mem", "synchronous_commit", "default_transaction_isolation",
-		"default_transaction_read_only", "default_transaction_deferrable", "kvsqld.optimizer", "client_min_messages", "application_name"} {
+		"default_transaction_read_only", "default_transaction_deferrable", "kvsqld.optimizer", "client_min_messages", "standard_conforming_strings", "application_name"} {
 		s.settingChanged(n)
 	}
 	g.dirty = g.dirty[:0]

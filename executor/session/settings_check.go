@@ -19,8 +19,6 @@ func checkOf(name string) func(*Session, string) (string, error) {
 		return checkTimeZone
 	case "client_encoding":
 		return checkClientEncoding
-	case "standard_conforming_strings":
-		return only("standard_conforming_strings", "on")
 	case "search_path":
 		return checkNames
 	case "application_name":

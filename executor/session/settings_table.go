@@ -79,6 +79,7 @@ var settingTable = sync.OnceValue(func() map[string]*setting {
 		{Name: "is_superuser", VarType: "bool", Context: "internal"},
 		{Name: "session_authorization", VarType: "string", Context: "user"},
 		{Name: "role", VarType: "string", Context: "user", ResetVal: "none"},
+		{Name: "seed", VarType: "real", Context: "user", Min: "-1", Max: "1", ResetVal: "0"},
 	}) {
 		key := strings.ToLower(c.Name)
 		d := &setting{name: c.Name, kind: c.VarType, unit: c.Unit, enum: c.EnumVals, context: c.Context, def: c.ResetVal,
@@ -141,6 +142,14 @@ func (d *setting) canonical(s *Session, v string) (string, error) {
 		v = n
 	case "enum":
 		low := strings.ToLower(strings.TrimSpace(v))
+		if d.name == "client_min_messages" || d.name == "log_min_messages" || d.name == "log_min_error_statement" {
+			switch low { // words that no list shows
+			case "debug":
+				low = "debug2"
+			case "info":
+				return low, nil
+			}
+		}
 		if b, ok := types.ParseBoolWord(low); ok && !slices.Contains(d.enum, low) {
 			low = "off"
 			if b {

@@ -41,9 +41,6 @@ func (s *Session) setVar(ctx context.Context, x *ast.SetVar, several bool) (stri
 	if x.Reset {
 		tag = "RESET"
 	}
-	if x.FromCurrent {
-		return "", sqlerr.Unsupported(x.Pos(), "SET … FROM CURRENT")
-	}
 	if x.Name == "all" && x.Reset {
 		s.resetAll()
 		return tag, nil
@@ -94,6 +91,13 @@ func (s *Session) checkedSetting(ctx context.Context, x *ast.SetVar) (string, er
 // settingText makes one text of the values of SET.
 func (s *Session) settingText(ctx context.Context, x *ast.SetVar) (string, error) {
 	d := findSetting(x.Name)
+	if x.FromCurrent {
+		v, ok := s.showSetting(x.Name)
+		if !ok {
+			return "", unknownSetting(x.Name)
+		}
+		return v, nil
+	}
 	if len(x.Values) > 1 && (d == nil || !d.list) {
 		if d == nil && !customName(x.Name) {
 			return "", unknownSetting(x.Name)

@@ -1,0 +1,21 @@
+-- What FULL JOIN can be joined on.
+CREATE TABLE a(i int PRIMARY KEY, t text, n numeric);
+CREATE TABLE b(i int, t text, n numeric);
+INSERT INTO a VALUES (1,'a',1.5),(2,'b',2.5),(3,'c',NULL);
+INSERT INTO b VALUES (2,'b',2.5),(3,'x',3),(4,'d',NULL),(2,'y',1);
+SELECT * FROM a FULL JOIN b ON a.i = b.i ORDER BY 1,4,5;
+SELECT * FROM a FULL JOIN b ON a.i < b.i;
+SELECT * FROM a FULL JOIN b ON true ORDER BY 1,4,5;
+SELECT * FROM a FULL JOIN b ON false ORDER BY 1,4,5;
+SELECT * FROM a FULL JOIN b ON NULL ORDER BY 1,4,5;
+SELECT * FROM a FULL JOIN b ON a.i = 1;
+SELECT * FROM a FULL JOIN b ON a.i = b.i OR a.i = 1;
+SELECT * FROM a FULL JOIN b ON a.i = b.i AND a.t < b.t ORDER BY 1,4,5;
+SELECT * FROM a FULL JOIN b ON a.i + 1 = b.i * 1 ORDER BY 1,4,5;
+SELECT * FROM a FULL JOIN b ON a.i + b.i = 3;
+SELECT * FROM a FULL JOIN b ON a.i IS NOT DISTINCT FROM b.i;
+SELECT * FROM a FULL JOIN b ON (a.i, a.t) = (b.i, b.t) ORDER BY 1,4,5;
+SELECT * FROM a FULL JOIN b ON (SELECT true);
+SELECT * FROM a FULL JOIN b ON a.i < b.i WHERE a.i > 1 AND b.i > 2 ORDER BY 1,4,5;
+SELECT * FROM a FULL JOIN b ON a.i < b.i WHERE a.i > 1 ORDER BY 1,4,5;
+INSERT INTO a VALUES (9) RETURNING xmin IS NOT NULL;

@@ -1,0 +1,35 @@
+-- String literals where backslashes are escapes, and random numbers from a seed.
+SELECT E'\ud83d\ude00', E'\U0001F600';
+SELECT E'\ud83d\u0041';
+SELECT E'\ude00';
+SET standard_conforming_strings = off;
+SELECT 'a\'b', 'a\\b', 'plain';
+SELECT 'a\nb', '\x41\102\u0043';
+SELECT 'a\n'
+'b';
+SELECT U&'\0061';
+SELECT U&"\0061" FROM (SELECT 1 AS a) x;
+SELECT $$a\nb$$, E'a\tb';
+PREPARE p AS SELECT 'x\ty' = E'x\ty', $1::text;
+EXECUTE p('\\');
+SET escape_string_warning = off;
+SELECT 'a\tb';
+SELECT 'a\' || 'b';
+SET backslash_quote = off;
+SELECT 'a\'b';
+SELECT E'a\'b';
+SELECT 'a\\b';
+SET standard_conforming_strings = on;
+SELECT 'a\b', E'a\\b';
+SELECT E'a\'b';
+SET backslash_quote = on;
+SELECT E'a\'b';
+RESET ALL;
+SELECT 'a\b';
+SELECT setseed(0.5);
+SELECT random(), random(), random();
+SET seed = -0.25;
+SELECT random();
+SHOW seed;
+SET seed = 2;
+SET seed TO 'x';
