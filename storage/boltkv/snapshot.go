@@ -241,9 +241,9 @@ func (c *chunks) fillForward(dst []kv.Pair) (n int) {
 	for c.more && n < len(dst) {
 		nd, i := c.c.at()
 		end := nd.n
-		if c.r.Hi != nil && bytes.Compare(nd.leafKey(end-1), c.r.Hi) >= 0 {
-			end = max(nd.lower(c.r.Hi), i)
-			c.more = false
+		if c.r.Hi != nil && !c.c.before(c.r.Hi) {
+			end = nd.upTo(i, c.r.Hi)
+			c.more = end == nd.n
 		}
 		for ; i < end && n < len(dst); i++ {
 			dst[n] = nd.pair(i)
@@ -254,7 +254,7 @@ func (c *chunks) fillForward(dst []kv.Pair) (n int) {
 		case i < end:
 			c.more = true
 		case i == nd.n:
-			c.more = c.c.nextLeaf()
+			c.more = c.more && c.c.nextLeaf()
 		}
 	}
 	return n

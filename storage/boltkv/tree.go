@@ -161,6 +161,28 @@ func (nd *node) lower(key []byte) int {
 	return lo
 }
 
+// upTo is lower for a key that is not below element i and perhaps a little above it:
+// it looks at elements near i first, which are read next anyway.
+func (nd *node) upTo(i int, key []byte) int {
+	lo, hi := i, nd.n // lo: all before are below; hi: the first that is not, or the end
+	for step := 1; lo < hi; step *= 2 {
+		m := min(lo+step, hi) - 1
+		if bytes.Compare(nd.leafKey(m), key) >= 0 {
+			hi = m
+			break
+		}
+		lo = m + 1
+	}
+	for lo < hi {
+		if m := int(uint(lo+hi) >> 1); bytes.Compare(nd.leafKey(m), key) < 0 {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	return lo
+}
+
 // bucket is a tree of keys: the databases, the files of one, or the pairs of one.
 type bucket struct {
 	p      *pager
@@ -267,6 +289,16 @@ func (f *frame) leads(key []byte) bool {
 func (c *cursor) at() (*node, int) {
 	f := &c.stack[len(c.stack)-1]
 	return &f.nd, f.i
+}
+
+// before reports whether the leaf that the cursor stands in is known to lie before
+// key as a whole, by the branch above alone.
+func (c *cursor) before(key []byte) bool {
+	if len(c.stack) < 2 {
+		return false
+	}
+	f := &c.stack[len(c.stack)-2]
+	return f.i+1 < f.nd.n && bytes.Compare(f.nd.branchKey(f.i+1), key) <= 0
 }
 
 // pair is the element that the cursor stands on.
