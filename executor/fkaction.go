@@ -90,7 +90,7 @@ func (r *Run) actOn(w *tableWriter, e *fkEvent, b *vec.Batch) error {
 	if err != nil {
 		return err
 	}
-	if err := w.update(keys, old, next, w.changed(cols), nil); err != nil || action != 'd' {
+	if err := w.update(keys, old, next, w.changed(cols), nil, nil); err != nil || action != 'd' {
 		return err
 	}
 	// The default may be the very key that goes: check it though it is unchanged.

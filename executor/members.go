@@ -255,7 +255,7 @@ func (m *members) update(x *member, c *change, each func(x *member, rows *vec.Ba
 		}
 		each(x, next)
 		m.run.count(w.table, RowChange{Updated: int64(next.Rows())})
-		return w.update(c.keys, c.old, next, w.changed(c.set), nil)
+		return w.update(c.keys, c.old, next, w.changed(c.set), nil, nil)
 	}
 	rows := relayout(c.next, x.toRoot, c.next.Sel)
 	n, bad, err := m.place(rows)
@@ -280,7 +280,7 @@ func (m *members) update(x *member, c *change, each func(x *member, rows *vec.Ba
 			if err != nil {
 				return err
 			}
-			if err := w.update(run.keys, run.old, next, w.changed(run.set), nil); err != nil {
+			if err := w.update(run.keys, run.old, next, w.changed(run.set), nil, nil); err != nil {
 				return err
 			}
 			each(x, next)

@@ -147,5 +147,5 @@ func (op *merge) apply(k int, rows *vec.Batch) error {
 	if err != nil {
 		return err
 	}
-	return w.update(rows.Cols[0], old, next, w.changed(when.Cols), nil)
+	return w.update(rows.Cols[0], old, next, w.changed(when.Cols), nil, nil)
 }

@@ -162,7 +162,7 @@ func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := w.update(kv, prev, next, w.changed(c.node.SetCols), nil); err != nil {
+	if err := w.update(kv, prev, next, w.changed(c.node.SetCols), nil, nil); err != nil {
 		return nil, nil, err
 	}
 	return next, hit, bad.of(w, next)

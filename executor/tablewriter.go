@@ -35,6 +35,10 @@ type tableWriter struct {
 	refs []catalog.FKRef
 	// bound is the check of a partition's bound, nil until it is wanted.
 	bound *boundCheck
+	// absent are columns of which the rows that are checked have no values, only
+	// NULLs in their place; absentKeys are the keys of these rows.
+	absent     []int
+	absentKeys *vec.Vec
 	// shown is set while rows are checked that a statement on another table gave.
 	shown *member
 }
@@ -43,6 +47,7 @@ type tableWriter struct {
 type check struct {
 	name string
 	eval expr.Eval
+	cols []int // columns of the table that it looks at
 }
 
 // writer returns the run's writer for a table.
@@ -97,7 +102,7 @@ func newTableWriter(t *catalog.Table, env *Env) (*tableWriter, error) {
 		if err != nil {
 			return nil, err
 		}
-		w.checks = append(w.checks, check{c.Name, e})
+		w.checks = append(w.checks, check{c.Name, e, plan.ColsIn(ex.Checks[i], ex.Live)})
 	}
 	// PostgreSQL checks them in the order of their names.
 	slices.SortStableFunc(w.checks, func(a, b check) int {
@@ -296,8 +301,9 @@ func (w *tableWriter) insert(b *vec.Batch, o table.InsertOpt) (*table.InsertResu
 }
 
 // update replaces locked rows; changed lists the columns that may differ, parts
-// those of which both have only elements.
-func (w *tableWriter) update(keys *vec.Vec, old, new *vec.Batch, changed []int, parts []table.Part) error {
+// those of which both have only elements, unread those of which old does not have
+// the values.
+func (w *tableWriter) update(keys *vec.Vec, old, new *vec.Batch, changed []int, parts []table.Part, unread []int) error {
 	oldIx, err := w.indexVals(old, true)
 	if err != nil {
 		return err
@@ -306,7 +312,7 @@ func (w *tableWriter) update(keys *vec.Vec, old, new *vec.Batch, changed []int, 
 	if err != nil {
 		return err
 	}
-	now, err := w.w.Update(w.env.Ctx, keys, old, new, changed, parts, oldIx, newIx, lockOpt(w.env))
+	now, err := w.w.Update(w.env.Ctx, keys, old, new, changed, parts, unread, oldIx, newIx, lockOpt(w.env))
 	if err != nil {
 		return retry(err)
 	}

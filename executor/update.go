@@ -15,7 +15,9 @@ type update struct {
 	node  *plan.Update
 	rows  distinctRows
 	parts []table.Part // columns of which the input has elements alone
-	views viewChecks
+	// absent are columns that neither the input nor the statement has values of.
+	absent []int
+	views  viewChecks
 }
 
 func (b *builder) update(n *plan.Update) (Operator, error) {
@@ -29,6 +31,11 @@ func (b *builder) update(n *plan.Update) (Operator, error) {
 	op := &update{dml: d, node: n, rows: distinctRows{once: passesOnce(n.Input)}}
 	if op.views, err = newViewChecks(n.ViewChecks); err != nil {
 		return nil, err
+	}
+	for _, c := range n.Unread {
+		if !slices.Contains(n.SetCols, c) {
+			op.absent = append(op.absent, c)
+		}
 	}
 	op.dml.write, op.begin = op.write, op.rows.reset
 	return op, nil
@@ -59,6 +66,8 @@ func (op *update) write(in *vec.Batch) (*vec.Batch, error) {
 	if err := w.lockChanged(keys, old, next, op.node.SetCols); err != nil {
 		return nil, err
 	}
+	w.absent, w.absentKeys = op.absent, keys
+	defer func() { w.absent, w.absentKeys = nil, nil }()
 	next, err := w.complete(next)
 	if err != nil {
 		return nil, err
@@ -67,7 +76,7 @@ func (op *update) write(in *vec.Batch) (*vec.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.update(keys, old, next, w.changed(op.node.SetCols), op.parts); err != nil {
+	if err := w.update(keys, old, next, w.changed(op.node.SetCols), op.parts, op.node.Unread); err != nil {
 		return nil, err
 	}
 	if err := bad.of(w, next); err != nil {

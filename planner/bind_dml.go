@@ -446,11 +446,12 @@ func (p *planner) assignments(set []ast.Assign, d *destination, r *rel, b *binde
 
 // changeInput plans the rows that UPDATE or DELETE works on: the row key, the
 // live columns, the new values, then the columns of other entries that
-// RETURNING needs. parts are the columns of which old and new value are in part.
+// RETURNING needs. parts are the columns of which old and new value are in part, unread those for
+// which NULL stands.
 // With cursor there is no condition but that the row is the one that the cursor
 // stands on.
 func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.Expr, cursor string, d *destination, verb string,
-	sc *scope, set []ast.Assign, returning bool) (in plan.Node, setCols []int, extra *fromExtra, nExtra int, parts []plan.Part) {
+	sc *scope, set []ast.Assign, returning bool) (in plan.Node, setCols []int, extra *fromExtra, nExtra int, parts []plan.Part, unread []int) {
 	alias := ref.Alias
 	if alias == "" {
 		alias = ref.Name.Last()
@@ -512,23 +513,17 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 	for _, c := range live {
 		addVar(r, c, t.Columns[c].Type)
 	}
-	unread := func(c int) {
-		at := 1 + slices.Index(live, c)
-		bl.targets[at].x = nullConst(t.Columns[c].Type)
+	switch {
+	case returning || r.tree != nil || d.tree != nil:
+	case set == nil:
+		unread = p.undeleted(t)
+	case d.views == nil:
+		unread = p.unread(t, setCols)
 	}
-	if set == nil && !returning && r.tree == nil {
-		for _, c := range p.undeleted(t) {
-			unread(c)
-		}
+	for _, c := range unread {
+		bl.targets[1+slices.Index(live, c)].x = nullConst(t.Columns[c].Type)
 	}
 	if set != nil {
-		if skip := p.unread(t, setCols); skip != nil && !returning && d.views == nil && d.tree == nil {
-			for _, c := range live {
-				if skip[c] {
-					unread(c)
-				}
-			}
-		}
 		for _, x := range values {
 			bl.targets = append(bl.targets, target{x: x})
 		}
@@ -561,7 +556,7 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 		q.cols = append(q.cols, plan.OutCol{T: bl.targets[i].x.Type()})
 	}
 	in = p.planQuery(q)
-	return in, setCols, extra, nExtra, p.partsOf(r, setCols)
+	return in, setCols, extra, nExtra, p.partsOf(r, setCols), unread
 }
 
 func (p *planner) planUpdate(s *ast.Update, outer *scope) plan.Node {
@@ -570,8 +565,8 @@ func (p *planner) planUpdate(s *ast.Update, outer *scope) plan.Node {
 		sc, defs = p.with(s.With, outer)
 	}
 	d := p.destination(&s.Table.Name, s.Table.Only, "UPDATE")
-	in, set, extra, n, parts := p.changeInput(s.Table, s.From, s.Where, s.Current, d, "UPDATE", sc, s.Set, s.Returning != nil)
-	u := &plan.Update{Table: d.table, Tree: d.tree, Input: in, SetCols: set, Parts: parts, Extra: n, HasReturning: s.Returning != nil}
+	in, set, extra, n, parts, unread := p.changeInput(s.Table, s.From, s.Where, s.Current, d, "UPDATE", sc, s.Set, s.Returning != nil)
+	u := &plan.Update{Table: d.table, Tree: d.tree, Input: in, SetCols: set, Parts: parts, Unread: unread, Extra: n, HasReturning: s.Returning != nil}
 	u.Common.Rows = in.Base().Rows
 	u.Returning, u.Cols = p.returning(s.Returning, d, aliasOf(s.Table), extra, sc)
 	u.ViewChecks = p.viewChecks(d, liveCols(d.table))
@@ -586,11 +581,8 @@ func (p *planner) planDelete(s *ast.Delete, outer *scope) plan.Node {
 		sc, defs = p.with(s.With, outer)
 	}
 	d := p.destination(&s.Table.Name, s.Table.Only, "DELETE")
-	in, _, extra, n, _ := p.changeInput(s.Table, s.Using, s.Where, s.Current, d, "DELETE", sc, nil, s.Returning != nil)
-	del := &plan.Delete{Table: d.table, Tree: d.tree, Input: in, Extra: n, HasReturning: s.Returning != nil}
-	if s.Returning == nil && d.tree == nil {
-		del.Unread = p.undeleted(d.table)
-	}
+	in, _, extra, n, _, unread := p.changeInput(s.Table, s.Using, s.Where, s.Current, d, "DELETE", sc, nil, s.Returning != nil)
+	del := &plan.Delete{Table: d.table, Tree: d.tree, Input: in, Unread: unread, Extra: n, HasReturning: s.Returning != nil}
 	del.Common.Rows = in.Base().Rows
 	del.Returning, del.Cols = p.returning(s.Returning, d, aliasOf(s.Table), extra, sc)
 	d.grant()

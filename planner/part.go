@@ -236,7 +236,7 @@ func (p *planner) partAssigned(r *rel, set []int, xs []plan.Expr) {
 	if parts == nil {
 		return
 	}
-	looked, ok := p.lookedAt(t)
+	looked, ok := p.lookedAt(t, func(int) bool { return true })
 	if !ok {
 		return
 	}

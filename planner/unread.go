@@ -7,50 +7,59 @@ import (
 	"kvsqld/planner/plan"
 )
 
-// unread tells which columns of a table an UPDATE need not read: their attribute
-// files are not written, and no index or foreign key looks at them. nil means
-// that all are read: rows may move, or the message of a constraint may have to
-// tell the whole row. NULL may stand for the others.
+// unread lists the columns of a table of which an UPDATE need not read the old
+// values: NULL may stand for them. Nothing that looks at them can be changed by it,
+// and their attribute files are not written, or written anew whatever is there.
+// None if rows may move or have generated columns. The writer reads what it lacks
+// when the message of a constraint has to tell the whole row.
 //
-// Given CREATE TABLE t (id int PRIMARY KEY, a int, b int, c int UNIQUE, d int NOT NULL) WITH (layout = 'column'):
+// Given CREATE TABLE t (id int PRIMARY KEY, a int, b int, c int UNIQUE, d int NOT NULL, e int CHECK (e > a)) WITH (layout = 'column'):
 //
-//	UPDATE t SET a = 1        reads a, c and d, not b
+//	UPDATE t SET b = 1        reads none of them
+//	UPDATE t SET a = 1        reads e
+//	UPDATE t SET c = 1        reads c
+//	UPDATE t SET d = d + b    reads d and b, for the new value
 //	UPDATE t SET id = id + 1  reads all
-//	UPDATE t SET d = 1        reads all
-func (p *planner) unread(t *catalog.Table, set []int) []bool {
-	if len(t.Groups) == 0 || len(t.Checks) > 0 || t.Cluster != nil || t.Bound != nil ||
-		slices.ContainsFunc(set, func(c int) bool { return t.Columns[c].NotNull || slices.Contains(t.PK, c) }) {
+func (p *planner) unread(t *catalog.Table, set []int) (out []int) {
+	if len(t.Groups) == 0 || t.Cluster != nil || t.Bound != nil ||
+		slices.ContainsFunc(set, func(c int) bool { return slices.Contains(t.PK, c) }) {
 		return nil
 	}
-	out := make([]bool, len(t.Columns))
-	for i := range t.Groups {
-		g := &t.Groups[i]
-		if slices.ContainsFunc(g.Cols, func(c int) bool { return slices.Contains(set, c) }) {
-			continue
-		}
-		for _, c := range g.Cols {
-			col := &t.Columns[c]
-			out[c] = !col.NotNull && p.Snap.BaseType(col.Type) == col.Type
-		}
-	}
-	looked, ok := p.lookedAt(t)
+	isSet := func(c int) bool { return slices.Contains(set, c) }
+	looked, ok := p.lookedAt(t, isSet)
 	if !ok {
 		return nil
 	}
-	for c := range out {
-		out[c] = out[c] && !looked[c]
+	for i := range t.Groups {
+		g := &t.Groups[i]
+		live := slices.DeleteFunc(slices.Clone(g.Cols), func(c int) bool { return t.Columns[c].Dropped })
+		if slices.ContainsFunc(live, isSet) && (g.Elements || !allOf(live, isSet)) {
+			continue // part of what is stored stays
+		}
+		for _, c := range live {
+			if !looked[c] && p.Snap.BaseType(t.Columns[c].Type) == t.Columns[c].Type {
+				out = append(out, c)
+			}
+		}
 	}
 	return out
 }
 
+func allOf(cols []int, is func(int) bool) bool {
+	return !slices.ContainsFunc(cols, func(c int) bool { return !is(c) })
+}
+
 // undeleted lists the columns of a table that a DELETE need not read: their
-// attribute files lose the row's keys whatever is there, and nothing looks at the
-// values. With RETURNING all are read.
+// attribute files lose the row's keys whatever is there, and no index looks at the values.
+// With RETURNING all are read.
 func (p *planner) undeleted(t *catalog.Table) []int {
 	if t.Cluster != nil || len(t.Groups) == 0 {
 		return nil
 	}
-	looked, _ := p.lookedAt(t)
+	looked := make([]bool, len(t.Columns))
+	for _, c := range p.indexed(t, nil) {
+		looked[c] = true
+	}
 	var out []int
 	for i := range t.Groups {
 		g := &t.Groups[i]
@@ -66,43 +75,37 @@ func (p *planner) undeleted(t *catalog.Table) []int {
 	return out
 }
 
-// lookedAt tells which columns of a table its indexes, foreign keys and domains
-// look at when a row is written; false if there are generated columns.
-func (p *planner) lookedAt(t *catalog.Table) (out []bool, ok bool) {
+// lookedAt tells which columns of a table its indexes, foreign keys, domains and
+// CHECK constraints look at when those of set are written; false if there are
+// generated columns.
+func (p *planner) lookedAt(t *catalog.Table, set func(int) bool) (out []bool, ok bool) {
 	out = make([]bool, len(t.Columns))
 	read := func(cols []int) {
 		for _, c := range cols {
-			if c >= 0 {
-				out[c] = true
-			}
+			out[c] = true
 		}
-	}
-	for _, ix := range t.Indexes {
-		for _, k := range ix.Keys {
-			read([]int{k.Col})
-		}
-		read(ix.Include)
-	}
-	for _, fk := range t.ForeignKeys {
-		read(fk.Cols)
 	}
 	ex, err := TableExprs(p.Context, t)
 	if err != nil {
 		fail(err)
 	}
-	lists := append([][]plan.Expr{ex.Domains, ex.Preds}, ex.IndexKeys...)
-	for _, l := range lists {
-		for _, e := range l {
-			if e == nil {
-				continue
-			}
-			plan.Map(e, func(x plan.Expr) plan.Expr {
-				if c, ok := x.(*plan.Col); ok {
-					read(ex.Live[c.Idx : c.Idx+1])
-				}
-				return x
-			})
+	read(p.indexed(t, set))
+	for _, fk := range t.ForeignKeys {
+		if slices.ContainsFunc(fk.Cols, set) {
+			read(fk.Cols)
 		}
+	}
+	for i, c := range ex.Checks {
+		if c == nil {
+			continue
+		}
+		// What a row has satisfied, it does as long as none of these columns changes.
+		if cols := plan.ColsIn(c, ex.Live); t.Checks[i].NotValid || slices.ContainsFunc(cols, set) {
+			read(cols)
+		}
+	}
+	for _, e := range ex.Domains {
+		read(plan.ColsIn(e, ex.Live))
 	}
 	for _, e := range ex.Generated {
 		if e != nil {
@@ -110,4 +113,36 @@ func (p *planner) lookedAt(t *catalog.Table) (out []bool, ok bool) {
 		}
 	}
 	return out, true
+}
+
+// indexed lists the columns that an UPDATE of columns in set needs for the entries of
+// the table's indexes; set is nil for a DELETE, which needs what all their keys have.
+// Keys and predicates that are computed are computed always.
+func (p *planner) indexed(t *catalog.Table, set func(int) bool) (out []int) {
+	ex, err := TableExprs(p.Context, t)
+	if err != nil {
+		fail(err)
+	}
+	for i, ix := range t.Indexes {
+		var cols []int
+		computed := ix.Where != ""
+		for _, k := range ix.Keys {
+			if computed = computed || k.Col < 0; k.Col >= 0 {
+				cols = append(cols, k.Col)
+			}
+		}
+		if set != nil {
+			cols = append(cols, ix.Include...)
+		}
+		if set != nil && !computed && !slices.ContainsFunc(cols, set) {
+			continue
+		}
+		out = append(out, cols...)
+		for _, e := range append(slices.Clone(ex.IndexKeys[i]), ex.Preds[i]) {
+			if e != nil {
+				out = append(out, plan.ColsIn(e, ex.Live)...)
+			}
+		}
+	}
+	return out
 }

@@ -453,6 +453,7 @@ type (
 		Input        Node
 		SetCols      []int
 		Parts        []Part // columns whose old and new values are in part
+		Unread       []int  // columns for whose old values NULL stands: nobody looks at them
 		Extra        int    // number of trailing input columns
 		Returning    []Expr
 		HasReturning bool

@@ -247,3 +247,14 @@ func ofParent(e Parent) (list []Expr) {
 	})
 	return list
 }
+
+// ColsIn lists the columns of a table that an expression over its live columns has.
+func ColsIn(e Expr, live []int) (out []int) {
+	Map(e, func(x Expr) Expr {
+		if c, ok := x.(*Col); ok {
+			out = append(out, live[c.Idx])
+		}
+		return x
+	})
+	return out
+}

@@ -7,7 +7,7 @@
 // is seen above this package.
 //
 // Rows and keys. rowFile is the seam between them: it says under which key a row
-// is kept and which value has which column. Writer.putRow and Writer.deleteRow
+// is kept and which value has which column. Writer.putRow and Writer.deleteRows
 // are the only places that write a row, decoder.rows the only one that takes it
 // apart; locks, indexes, uniqueness and scans speak of row keys and columns alone.
 //

@@ -220,7 +220,7 @@ func (m *model) update(tx table.Txn) error {
 	}
 	v := keyVec(keys)
 	m.lock(tx, v)
-	out, err := m.d.NewWriter(tx).Update(ctx, v, tabletest.Batch(m.d, old...), tabletest.Batch(m.d, new...), changed, nil, nil, nil, table.LockOpt{})
+	out, err := m.d.NewWriter(tx).Update(ctx, v, tabletest.Batch(m.d, old...), tabletest.Batch(m.d, new...), changed, nil, nil, nil, nil, table.LockOpt{})
 	if want {
 		if sqlerr.CodeOf(err) != sqlerr.UniqueViolation {
 			m.t.Fatalf("update to a duplicate: %v", err)

@@ -123,6 +123,11 @@ func (g *groupFile) stored(m *image, row int) bool {
 	return false
 }
 
+// known reports whether none of the group's columns is among those unread.
+func (g *groupFile) known(unread []int) bool {
+	return len(unread) == 0 || !slices.ContainsFunc(g.cols, func(c int) bool { return slices.Contains(unread, c) })
+}
+
 // files returns the files that hold the table's rows, the master first.
 func (f *rowFile) files() []kv.Space {
 	out := []kv.Space{f.space}
@@ -187,7 +192,7 @@ func (w *Writer) putGroup(ctx context.Context, i, row int, key []byte, fresh boo
 		return w.putElements(ctx, g, row, key, fresh)
 	}
 	if !g.stored(m, row) {
-		if fresh || !g.stored(&w.old, row) {
+		if fresh || g.known(w.unread) && !g.stored(&w.old, row) {
 			return nil
 		}
 		return w.tx.Delete(g.space, key, kv.Covered)
@@ -202,23 +207,29 @@ func (f *rowFile) changesMaster(cols []int) bool {
 	return len(f.groups) == 0 || slices.ContainsFunc(cols, func(c int) bool { return f.attrOf[c] >= 0 })
 }
 
-// deleteRow removes a row, whose key is locked. The old image has its columns, but
-// for those in unread: what their attribute files have is not known.
-func (w *Writer) deleteRow(ctx context.Context, row int, key []byte, unread []int) error {
-	if err := w.tx.Delete(w.d.space, key); err != nil {
-		return err
+// deleteRows removes rows sel[p] of the old image, whose keys list[p] are locked,
+// file by file. The image has their columns, but for those in unread: what their
+// attribute files have is not known.
+func (w *Writer) deleteRows(ctx context.Context, sel []uint32, list [][]byte, unread []int) error {
+	for _, key := range list {
+		if err := w.tx.Delete(w.d.space, key); err != nil {
+			return err
+		}
 	}
 	for _, g := range w.d.groups {
-		var err error
-		switch known := !slices.ContainsFunc(g.cols, func(c int) bool { return slices.Contains(unread, c) }); {
-		case known && !g.stored(&w.old, row):
-		case g.elements:
-			err = w.deleteElements(ctx, g, row, key, known)
-		default:
-			err = w.tx.Delete(g.space, key, kv.Covered)
-		}
-		if err != nil {
-			return err
+		known := g.known(unread)
+		for p, row := range sel {
+			var err error
+			switch {
+			case known && !g.stored(&w.old, int(row)):
+			case g.elements:
+				err = w.deleteElements(ctx, g, int(row), list[p], known)
+			default:
+				err = w.tx.Delete(g.space, list[p], kv.Covered)
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil

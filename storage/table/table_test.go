@@ -105,7 +105,7 @@ func TestUpdateChecksRowByRowUnlessDeferrable(t *testing.T) {
 			}
 			v := &vec.Vec{T: types.TBytea, B: keys}
 			w := d.NewWriter(tx)
-			if _, err := w.Update(ctx, v, tabletest.Batch(d, old...), tabletest.Batch(d, next...), []int{1}, nil, nil, nil, table.LockOpt{}); err != nil {
+			if _, err := w.Update(ctx, v, tabletest.Batch(d, old...), tabletest.Batch(d, next...), []int{1}, nil, nil, nil, nil, table.LockOpt{}); err != nil {
 				return err
 			}
 			for _, k := range w.TakeDeferred() {
@@ -258,7 +258,7 @@ func TestChangedRowsAskForAnotherRun(t *testing.T) {
 			if _, err := d.LockRows(ctx, tx, [][]byte{key}, table.LockOpt{}); err != nil {
 				return err
 			}
-			_, err := d.NewWriter(tx).Update(ctx, &vec.Vec{B: [][]byte{key}}, tabletest.Batch(d, old), tabletest.Batch(d, changed), []int{1}, nil, nil, nil, table.LockOpt{})
+			_, err := d.NewWriter(tx).Update(ctx, &vec.Vec{B: [][]byte{key}}, tabletest.Batch(d, old), tabletest.Batch(d, changed), []int{1}, nil, nil, nil, nil, table.LockOpt{})
 			return err
 		})
 		if _, err := d.LockRows(ctx, tx, [][]byte{key}, table.LockOpt{}); !errors.Is(err, want) {
@@ -365,7 +365,7 @@ func TestExpressionAndPartialIndexes(t *testing.T) {
 		// The row leaves the index.
 		key := bytes.Clone(found[0][2].B)
 		old, changed := tabletest.Batch(d, found[0][:2]), tabletest.Batch(d, row(i4(-5), types.Text("Ann")))
-		if _, err := d.NewWriter(tx).Update(ctx, &vec.Vec{B: [][]byte{key}}, old, changed, []int{0}, nil, compute(old), compute(changed), table.LockOpt{}); err != nil {
+		if _, err := d.NewWriter(tx).Update(ctx, &vec.Vec{B: [][]byte{key}}, old, changed, []int{0}, nil, nil, compute(old), compute(changed), table.LockOpt{}); err != nil {
 			return err
 		}
 		if rows := tabletest.Rows(t, d, tx, &table.ScanSpec{Index: lower, Cols: cols}); len(rows) != 1 {

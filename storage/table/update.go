@@ -13,12 +13,14 @@ import (
 // row numbers. changed lists the indexes into Table.Columns that may differ. The
 // caller has locked the rows (LockRows), for update where a unique key changes.
 // parts are those of columns that both images have in part; the other elements of
-// their values stay as they are stored.
+// their values stay as they are stored. unread are columns that old does not have the
+// values of: no index that changed concerns has them, and of an attribute file it has
+// all columns or none.
 // Unique keys are checked row by row, those of deferrable constraints are left to
 // TakeDeferred. It returns the row keys by
 // row number, which differ from keys where the primary key changed; they are valid
 // until the next call.
-func (w *Writer) Update(ctx context.Context, keys *vec.Vec, old, new *vec.Batch, changed []int, parts []Part, oldIx, newIx []IndexVals, o LockOpt) ([][]byte, error) {
+func (w *Writer) Update(ctx context.Context, keys *vec.Vec, old, new *vec.Batch, changed []int, parts []Part, unread []int, oldIx, newIx []IndexVals, o LockOpt) ([][]byte, error) {
 	d := w.d
 	w.parts = w.parts[:0]
 	for i := range parts {
@@ -44,7 +46,9 @@ func (w *Writer) Update(ctx context.Context, keys *vec.Vec, old, new *vec.Batch,
 	} else {
 		w.new.list = append(w.new.list[:0], w.old.list...)
 	}
+	w.unread = unread
 	out, err := w.replace(ctx, sel, new.N, changed, mayMove, o)
+	w.unread = nil
 	if err == nil && mayMove {
 		err = w.countRegions(ctx, sel, nil)
 	}
@@ -80,11 +84,13 @@ func (w *Writer) replace(ctx context.Context, sel []uint32, n int, changed []int
 		parts = append(parts, u)
 	}
 	// All that goes, then all that comes: a key may move from row to row.
-	for p, row := range sel {
-		if mayMove && !bytes.Equal(w.old.list[p], w.new.list[p]) {
-			if err := w.deleteRow(ctx, int(row), w.old.list[p], nil); err != nil {
-				return nil, err
-			}
+	moved := func(p int) bool { return mayMove && !bytes.Equal(w.old.list[p], w.new.list[p]) }
+	for p := range sel {
+		if !moved(p) {
+			continue
+		}
+		if err := w.deleteRows(ctx, sel[p:p+1], w.old.list[p:p+1], nil); err != nil {
+			return nil, err
 		}
 	}
 	for _, u := range parts {
@@ -93,7 +99,6 @@ func (w *Writer) replace(ctx context.Context, sel []uint32, n int, changed []int
 		}
 	}
 	out := w.result(n)
-	moved := func(p int) bool { return mayMove && !bytes.Equal(w.old.list[p], w.new.list[p]) }
 	for p, row := range sel {
 		key := w.new.list[p]
 		in := changed

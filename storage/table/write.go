@@ -26,6 +26,7 @@ type Writer struct {
 	valBuf   []byte
 	deferred []*DeferredKeys
 	parts    []*Part // of the columns that the images of an update have in part
+	unread   []int   // columns that the old image of an update lacks
 }
 
 // NewWriter returns a writer for the table in the transaction.
@@ -335,10 +336,12 @@ func (w *Writer) Delete(ctx context.Context, keys *vec.Vec, old *vec.Batch, unre
 		return err
 	}
 	sel := w.selection(old)
-	for _, row := range sel {
-		if err := w.deleteRow(ctx, int(row), keys.B[keys.Idx(int(row))], unread); err != nil {
-			return err
-		}
+	list := make([][]byte, len(sel))
+	for p, row := range sel {
+		list[p] = keys.B[keys.Idx(int(row))]
+	}
+	if err := w.deleteRows(ctx, sel, list, unread); err != nil {
+		return err
 	}
 	for i, x := range d.indexes {
 		if x.master {
