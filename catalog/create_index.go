@@ -20,7 +20,8 @@ type IndexSpec struct {
 	ExprCols         []string
 	NullsNotDistinct bool
 	File             string // "" for a name made from the index's
-	Only             bool   // of a partitioned table: its partitions get no part of it
+	Comment          string
+	Only             bool // of a partitioned table: its partitions get no part of it
 }
 
 // IndexKeySpec is a column or an expression of an index to be made.
@@ -34,6 +35,7 @@ type IndexKeySpec struct {
 	Desc       bool
 	NullsFirst bool
 	Opclass    string
+	Collation  string // see IndexKey
 }
 
 // CreateIndex adds an index to a table or materialized view; filling it is the
@@ -43,7 +45,7 @@ func (c *Change) CreateIndex(table types.OID, spec *IndexSpec) (*Index, error) {
 	if t == nil {
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot create index on relation with OID %d", table)
 	}
-	ix := &Index{OID: c.alloc.AllocOID(), Unique: spec.Unique, Kind: spec.Kind, Where: spec.Where, NullsNotDistinct: spec.NullsNotDistinct}
+	ix := &Index{OID: c.alloc.AllocOID(), Unique: spec.Unique, Kind: spec.Kind, Where: spec.Where, NullsNotDistinct: spec.NullsNotDistinct, Comment: spec.Comment}
 	if ix.Kind == "" {
 		ix.Kind = "btree"
 	}
@@ -62,7 +64,7 @@ func (c *Change) CreateIndex(table types.OID, spec *IndexSpec) (*Index, error) {
 		names = append(names, n)
 	}
 	for _, k := range spec.Keys {
-		key := IndexKey{Col: -1, Expr: k.Expr, Type: k.Type, Desc: k.Desc, NullsFirst: k.NullsFirst, Opclass: k.Opclass}
+		key := IndexKey{Col: -1, Expr: k.Expr, Type: k.Type, Desc: k.Desc, NullsFirst: k.NullsFirst, Opclass: k.Opclass, Collation: k.Collation}
 		if k.Col != "" {
 			i := t.Col(k.Col)
 			if i < 0 {
@@ -74,6 +76,11 @@ func (c *Change) CreateIndex(table types.OID, spec *IndexSpec) (*Index, error) {
 			addName(k.Name)
 		} else {
 			addName("expr")
+		}
+		if ix.Kind == KindBtree {
+			if err := c.sortable(key.Type); err != nil {
+				return nil, err
+			}
 		}
 		ix.Keys = append(ix.Keys, key)
 	}

@@ -33,12 +33,17 @@ type TableSpec struct {
 type ColumnSpec struct {
 	Column
 	OwnSequence *SequenceSpec
+	// DefaultReads are the columns that the default reads, by name, in place of
+	// DefaultCols.
+	DefaultReads []string
 }
 
 // ConstraintSpec is a constraint to be made.
 type ConstraintSpec struct {
 	Kind byte   // p primary key, u unique, c check, f foreign key
 	Name string // "" for a generated name
+	// Comment is of c, those of LIKE … INCLUDING COMMENTS.
+	Comment string
 
 	Cols             []string // of p, u, f
 	Include          []string
@@ -76,11 +81,28 @@ func (c *Change) CreateTable(spec *TableSpec) (*Table, error) {
 	return t, nil
 }
 
-func (c *Change) createTable(spec *TableSpec) (*Table, error) {
-	if err := c.freeRelation(spec.Schema, spec.Name); err != nil {
-		return nil, err
+// CheckNewTable checks what a new table's columns and the table itself are called.
+func (c *Change) CheckNewTable(spec *TableSpec) error {
+	if len(spec.Columns) > MaxColumns {
+		return sqlerr.New(sqlerr.TooManyColumns, "tables can have at most %d columns", MaxColumns)
 	}
-	if err := c.freeRowType(spec.Schema, spec.Name); err != nil {
+	for i := range spec.Columns {
+		name := spec.Columns[i].Name
+		if IsSystemColumn(name) {
+			return sqlerr.New(sqlerr.DuplicateColumn, "column name \"%s\" conflicts with a system column name", name)
+		}
+		if slices.ContainsFunc(spec.Columns[:i], func(o ColumnSpec) bool { return o.Name == name }) {
+			return sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", name)
+		}
+	}
+	if err := c.freeRelation(spec.Schema, spec.Name); err != nil {
+		return err
+	}
+	return c.freeRowType(spec.Schema, spec.Name)
+}
+
+func (c *Change) createTable(spec *TableSpec) (*Table, error) {
+	if err := c.CheckNewTable(spec); err != nil {
 		return nil, err
 	}
 	checks := make(map[string]bool)
@@ -106,6 +128,13 @@ func (c *Change) createTable(spec *TableSpec) (*Table, error) {
 	}
 	for i := range spec.Columns {
 		t.Columns = append(t.Columns, spec.Columns[i].Column)
+	}
+	for i := range spec.Columns {
+		for _, name := range spec.Columns[i].DefaultReads {
+			if k := t.Col(name); k >= 0 {
+				t.Columns[i].DefaultCols = append(t.Columns[i].DefaultCols, k)
+			}
+		}
 	}
 	if k := spec.Cluster; k != nil {
 		make := c.rootCluster
@@ -225,10 +254,33 @@ func keyColumns(t *Table, names []string, what string) ([]int, error) {
 	return out, nil
 }
 
+// CheckKey checks the columns of a primary key or unique constraint of a table.
+func (s *ConstraintSpec) CheckKey(t *Table) error {
+	if s.UsingIndex != "" {
+		return nil
+	}
+	_, err := keyColumns(t, s.Cols, keyKinds[s.Kind])
+	if err == nil {
+		_, err = keyColumns(t, s.Include, keyKinds[s.Kind])
+	}
+	return err
+}
+
+// keyKinds is what messages call the constraints with an index.
+var keyKinds = map[byte]string{'p': "primary key", 'u': "unique"}
+
 // AddConstraint adds a constraint to the table. Whether existing rows satisfy it
 // is the caller's business.
 func (c *Change) AddConstraint(table types.OID, spec *ConstraintSpec) (*Table, error) {
 	mark := c.Mark()
+	if spec.UsingIndex != "" && (spec.Kind == 'p' || spec.Deferrable) {
+		own, err := c.moveIndex(table, spec)
+		if err != nil {
+			c.RollbackTo(mark)
+			return nil, err
+		}
+		spec = own
+	}
 	t, err := c.edit(table, func(t *Table) error {
 		if spec.Name != "" && slices.Contains(t.constraintNames(), spec.Name) && spec.Kind != 'p' && spec.Kind != 'u' {
 			return sqlerr.New(sqlerr.DuplicateObject, "constraint \"%s\" for relation \"%s\" already exists", spec.Name, t.Name)
@@ -255,15 +307,15 @@ func (c *Change) AddConstraint(table types.OID, spec *ConstraintSpec) (*Table, e
 
 func (c *Change) addUnique(t *Table, spec *ConstraintSpec) error {
 	primary := spec.Kind == 'p'
-	what, label := "unique", "key"
+	what, label := keyKinds[spec.Kind], "key"
 	if primary {
-		what, label = "primary key", "pkey"
+		label = "pkey"
 	}
 	if primary && len(t.PK) > 0 {
 		return sqlerr.New(sqlerr.InvalidTableDefinition, "multiple primary keys for table \"%s\" are not allowed", t.Name)
 	}
 	if spec.UsingIndex != "" {
-		return c.adoptIndex(t, spec, what)
+		return c.adoptIndex(t, spec)
 	}
 	cols, err := keyColumns(t, spec.Cols, what)
 	if err != nil {
@@ -296,6 +348,9 @@ func (c *Change) addUnique(t *Table, spec *ConstraintSpec) error {
 	}
 	u.Index = ix.OID
 	for _, i := range cols {
+		if err := c.sortable(t.Columns[i].Type); err != nil {
+			return err
+		}
 		ix.Keys = append(ix.Keys, IndexKey{Col: i, Type: t.Columns[i].Type})
 	}
 	if primary {
@@ -330,32 +385,72 @@ func (c *Change) indexFile(t *Table, ix *Index, file string) {
 	}
 }
 
-// adoptIndex is ADD CONSTRAINT … USING INDEX.
-func (c *Change) adoptIndex(t *Table, spec *ConstraintSpec, what string) error {
+// Adoptable checks that an index of the table can become that of the constraint.
+func (t *Table) Adoptable(spec *ConstraintSpec) error {
 	i := slices.IndexFunc(t.Indexes, func(ix *Index) bool { return ix.Name == spec.UsingIndex })
 	if i < 0 {
 		return sqlerr.New(sqlerr.UndefinedObject, "index \"%s\" does not exist", spec.UsingIndex)
 	}
-	ix := *t.Indexes[i]
+	ix := t.Indexes[i]
+	bad := func(format string, args ...any) error {
+		return sqlerr.New(sqlerr.WrongObjectType, format, args...).
+			WithDetail("Cannot create a primary key or unique constraint using such an index.")
+	}
 	switch {
 	case ix.Constraint != 0:
 		return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "index \"%s\" is already associated with a constraint", ix.Name)
 	case !ix.Unique:
-		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a unique index", ix.Name).
-			WithDetail("Cannot create a primary key or unique constraint using such an index.")
+		return bad("\"%s\" is not a unique index", ix.Name)
 	case slices.ContainsFunc(ix.Keys, func(k IndexKey) bool { return k.Col < 0 }):
-		return sqlerr.New(sqlerr.WrongObjectType, "index \"%s\" contains expressions", ix.Name).
-			WithDetail("Cannot create a primary key or unique constraint using such an index.")
+		return bad("index \"%s\" contains expressions", ix.Name)
 	case ix.Where != "":
-		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is a partial index", ix.Name).
-			WithDetail("Cannot create a primary key or unique constraint using such an index.")
-	case spec.Deferrable:
-		// Its file may have a key several times, which needs another form of entries.
-		return sqlerr.Unsupported(-1, "ADD CONSTRAINT USING INDEX of a deferrable constraint")
-	case spec.Kind == 'p':
-		// The primary key decides the master file's keys; the rows would have to move.
-		return sqlerr.Unsupported(-1, "ADD PRIMARY KEY USING INDEX")
+		return bad("\"%s\" is a partial index", ix.Name)
 	}
+	for i, k := range ix.Keys {
+		if k.Desc || k.NullsFirst || k.Opclass != "" || k.Collation != "" {
+			return bad("index \"%s\" column number %d does not have default sorting behavior", ix.Name, i+1)
+		}
+	}
+	return nil
+}
+
+// moveIndex takes an index away that is to become one of another kind: the rows of
+// a primary key are in the master file, and a deferrable constraint's entries have
+// another form. It returns the constraint as one with a new index.
+func (c *Change) moveIndex(table types.OID, spec *ConstraintSpec) (*ConstraintSpec, error) {
+	own := *spec
+	_, err := c.edit(table, func(t *Table) error {
+		if err := t.Adoptable(spec); err != nil {
+			return err
+		}
+		i := slices.IndexFunc(t.Indexes, func(ix *Index) bool { return ix.Name == spec.UsingIndex })
+		ix := t.Indexes[i]
+		own.UsingIndex, own.NullsNotDistinct = "", ix.NullsNotDistinct
+		for _, k := range ix.KeyCols() {
+			own.Cols = append(own.Cols, t.Columns[k].Name)
+		}
+		for _, k := range ix.Include {
+			own.Include = append(own.Include, t.Columns[k].Name)
+		}
+		if own.Name == "" {
+			own.Name = ix.Name
+		}
+		if own.Name != ix.Name {
+			c.tell(c.notice("ALTER TABLE / ADD CONSTRAINT USING INDEX will rename index \"%s\" to \"%s\"", ix.Name, own.Name))
+		}
+		t.Indexes = slices.Delete(slices.Clone(t.Indexes), i, i+1)
+		return nil
+	})
+	return &own, err
+}
+
+// adoptIndex is ADD CONSTRAINT … USING INDEX.
+func (c *Change) adoptIndex(t *Table, spec *ConstraintSpec) error {
+	if err := t.Adoptable(spec); err != nil {
+		return err
+	}
+	i := slices.IndexFunc(t.Indexes, func(ix *Index) bool { return ix.Name == spec.UsingIndex })
+	ix := *t.Indexes[i]
 	name := spec.Name
 	if name == "" {
 		name = ix.Name
@@ -396,6 +491,7 @@ func (c *Change) addCheck(t *Table, spec *ConstraintSpec) error {
 		name = chooseName(t.Name, middle, "check", func(n string) bool { return c.constraintTaken(t.Schema, n) })
 	}
 	t.Checks = append(t.Checks, &Check{OID: c.alloc.AllocOID(), Name: name, Expr: spec.Expr, Cols: cols,
-		NotValid: spec.NotValid, NoInherit: spec.NoInherit, Inherited: spec.Inherited})
+		NotValid: spec.NotValid, NoInherit: spec.NoInherit, Comment: spec.Comment,
+		Inherited: spec.Inherited})
 	return nil
 }

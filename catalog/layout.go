@@ -119,14 +119,16 @@ func ParseElements(text string) ([]string, error) {
 func (c *Change) SetElements(table types.OID, names []string) (*Table, error) {
 	return c.edit(table, func(t *Table) error {
 		for i := range t.Columns {
-			t.Columns[i].Storage = ""
+			if t.Columns[i].Storage == StorageElements {
+				t.Columns[i].Storage = ""
+			}
 		}
 		for _, n := range names {
 			i := t.Col(n)
 			switch {
 			case i < 0:
 				return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" named in option \"elements\" does not exist", n)
-			case t.Columns[i].Storage != "":
+			case t.Columns[i].Storage == StorageElements:
 				return sqlerr.New(sqlerr.InvalidParameterValue, "column \"%s\" appears twice in option \"elements\"", n)
 			}
 			t.Columns[i].Storage = StorageElements

@@ -90,6 +90,9 @@ type Table struct {
 	Parents []types.OID
 	Bound   *PartBound
 	Key     *PartKey
+	// ReplicaIdentity is f FULL, n NOTHING, i that of an index, or 0 for the
+	// default; it is only shown.
+	ReplicaIdentity byte
 }
 
 // Column is an attribute.
@@ -111,11 +114,15 @@ type Column struct {
 	// the sequences, functions and types that the default needs.
 	DefaultCols []int
 	DefaultDeps []types.OID
-	Dims        int    // attndims
-	Storage     string // "" or StorageElements
-	StatTarget  int    // of SET STATISTICS; 0: the default, -1: no statistics
-	Collation   string // that COLLATE named; "" is the type's
-	ACL         ACL    // nil: none
+	Dims        int // attndims
+	// Storage is StorageElements, or the strategy of SET STORAGE, which is only
+	// shown, as Compression and Options are; "" is the type's.
+	Storage     string
+	Compression string            // "" for the default method
+	Options     map[string]string // of SET (n_distinct = …)
+	StatTarget  int               // of SET STATISTICS; 0: the default, -1: no statistics
+	Collation   string            // that COLLATE named; "" is the type's
+	ACL         ACL               // nil: none
 	Inherited
 }
 
@@ -144,7 +151,10 @@ type Index struct {
 	Constraint       types.OID
 	NullsNotDistinct bool
 	Invalid          bool
-	Parent           types.OID // the index of the partitioned table that it is a part of, or 0
+	// Clustered and Identity mark the index that CLUSTER ON and REPLICA IDENTITY
+	// named; they are only shown.
+	Clustered, Identity bool
+	Parent              types.OID // the index of the partitioned table that it is a part of, or 0
 }
 
 // The kinds of an index, as USING names them.
@@ -166,6 +176,7 @@ type IndexKey struct {
 	Desc       bool
 	NullsFirst bool
 	Opclass    string // "" for the type's default
+	Collation  string // that COLLATE named, where it is not that of the column or expression
 }
 
 // Unique is a UNIQUE or PRIMARY KEY constraint, enforced by an index.

@@ -39,6 +39,8 @@ type PartKeyCol struct {
 	ExprCols []int   // the columns that it reads
 	Type     types.T // of the key
 	Opclass  string  // "" for the type's default
+	// Collation is what COLLATE named, where it is not that of the column or expression.
+	Collation string
 }
 
 // PartBound tells which rows of its parent a partition holds.

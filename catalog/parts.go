@@ -61,7 +61,8 @@ func sameIndex(ix, own *Index, at []int) bool {
 		if k.Col >= 0 {
 			k.Col = at[k.Col]
 		}
-		if o.Col != k.Col || o.Expr != k.Expr || o.Desc != k.Desc || o.NullsFirst != k.NullsFirst || o.Opclass != k.Opclass {
+		if o.Col != k.Col || o.Expr != k.Expr || o.Desc != k.Desc || o.NullsFirst != k.NullsFirst || o.Opclass != k.Opclass ||
+			o.Collation != k.Collation {
 			return false
 		}
 	}

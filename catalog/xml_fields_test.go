@@ -55,7 +55,7 @@ var notKept = map[string]string{
 type filler struct{ n int }
 
 // letters are the codes that single-letter fields take.
-var letters = map[string]byte{"Identity": 'a', "OnDelete": 'c', "OnUpdate": 'n', "Match": 'f', "Volatile": 's', "Parallel": 'r', "Kind": 'e'}
+var letters = map[string]byte{"Identity": 'a', "OnDelete": 'c', "OnUpdate": 'n', "Match": 'f', "Volatile": 's', "Parallel": 'r', "Kind": 'e', "ReplicaIdentity": 'f'}
 
 func (f *filler) fill(v reflect.Value, name string) {
 	f.n++

@@ -51,6 +51,7 @@ func (w *xmlWriter) partition(t *Table) {
 			c := &k.Keys[i]
 			var ka attrList
 			ka.opt("opclass", c.Opclass)
+			ka.opt("collation", c.Collation)
 			w.typeAttrs(&ka, "type", c.Type)
 			if c.Col >= 0 {
 				w.open("KeyColumn", ka)
@@ -191,7 +192,7 @@ func (r *xmlReader) partKey(e *element, t *Table) *PartKey {
 		r.fail(e, codeXML, "attribute \"strategy\" must be RANGE, LIST or HASH")
 	}
 	for _, c := range e.children {
-		key := PartKeyCol{Col: -1, Opclass: r.str(c, "opclass"), Type: r.typ(c, "type"), Expr: r.str(c, "expression")}
+		key := PartKeyCol{Col: -1, Opclass: r.str(c, "opclass"), Collation: r.str(c, "collation"), Type: r.typ(c, "type"), Expr: r.str(c, "expression")}
 		if key.Expr == "" {
 			cols := r.columnRefs(c, "keyAttribute", t.Columns)
 			if len(cols) != 1 {

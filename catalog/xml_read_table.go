@@ -104,6 +104,7 @@ func (r *xmlReader) tableAttrs(e *element, t *Table) {
 	// The lengths follow from the types; they are written for people.
 	r.num(e, "rowLength", 0, math.MaxInt32, 0)
 	t.Unlogged = r.flag(e, "unlogged")
+	t.ReplicaIdentity = r.char(e, "replicaIdentity", "fni", 0)
 	switch t.Layout = r.str(e, "layout"); t.Layout {
 	case "":
 		t.Layout = LayoutRow
@@ -162,6 +163,7 @@ func (r *xmlReader) attributes(list []*element, parent *element) []Column {
 		r.columnSequence(e, &col)
 		col.Dims = int(r.num(e, "dimensions", 0, 6, 0))
 		col.Storage = r.str(e, "storage")
+		col.Compression, col.Options = r.str(e, "compression"), r.pairs(e, "Options", "Option")
 		col.StatTarget = int(r.num(e, "statisticsTarget", -1, 10000, 0))
 		col.Collation = r.str(e, "collation")
 		col.Comment = r.str(e, "comment")
@@ -186,7 +188,7 @@ func (r *xmlReader) attributes(list []*element, parent *element) []Column {
 				}
 			}
 		}
-		r.known(e, "Missing", "DefaultAttribute", "DefaultDependency")
+		r.known(e, "Options", "Missing", "DefaultAttribute", "DefaultDependency")
 	}
 	return out
 }
@@ -325,6 +327,7 @@ func (r *xmlReader) primaryKey(e *element, t *Table) {
 	u.Comment = r.str(pk, "comment")
 	u.Parent = r.partOf(pk, "parent")
 	ix := &Index{Unique: true, Primary: true, Kind: "btree", Name: r.str(pk, "indexName"), Comment: r.str(pk, "indexComment")}
+	r.indexMarks(pk, ix)
 	if k := r.str(pk, "indexType"); k != "" {
 		ix.Kind = strings.ToLower(k)
 	}
@@ -568,6 +571,7 @@ func (r *xmlReader) indexFiles(e *element, t *Table) {
 		ix.Unique = r.flag(ie, "isUnique")
 		ix.Kind = r.indexKind(ie)
 		ix.NullsNotDistinct, ix.Invalid = r.flag(ie, "nullsNotDistinct"), r.flag(ie, "invalid")
+		r.indexMarks(ie, ix)
 		ix.Where, ix.Comment = r.str(ie, "where"), r.str(ie, "comment")
 		keys, err := ie.child("IndexAttributes")
 		r.check(err)
@@ -605,8 +609,14 @@ func (r *xmlReader) indexKind(e *element) string {
 	return "btree"
 }
 
+// indexMarks reads what is only shown of an index.
+func (r *xmlReader) indexMarks(e *element, ix *Index) {
+	ix.Clustered, ix.Identity = r.flag(e, "clustered"), r.flag(e, "replicaIdentity")
+}
+
 func (r *xmlReader) indexKey(e *element, t *Table) IndexKey {
-	k := IndexKey{Desc: r.flag(e, "desc"), NullsFirst: r.flag(e, "nullsFirst"), Opclass: r.str(e, "opclass")}
+	k := IndexKey{Desc: r.flag(e, "desc"), NullsFirst: r.flag(e, "nullsFirst"), Opclass: r.str(e, "opclass"),
+		Collation: r.str(e, "collation")}
 	if expr, ok := e.attr("expression"); ok {
 		k.Col, k.Expr, k.Type = -1, expr, r.typ(e, "type")
 		r.known(e)

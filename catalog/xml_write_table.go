@@ -46,6 +46,9 @@ func (w *xmlWriter) tableAttrs(a *attrList, t *Table) {
 		a.set("layout", t.Layout)
 	}
 	a.flag("unlogged", t.Unlogged)
+	if t.ReplicaIdentity != 0 {
+		a.set("replicaIdentity", string(t.ReplicaIdentity))
+	}
 	w.clusterAttrs(a, t)
 	if w.ids {
 		a.num("rowType", int64(t.RowType))
@@ -117,6 +120,7 @@ func (w *xmlWriter) attribute(t *Table, pos int, c *Column) {
 	}
 	a.optNum("dimensions", int64(c.Dims))
 	a.opt("storage", c.Storage)
+	a.opt("compression", c.Compression)
 	a.optNum("statisticsTarget", int64(c.StatTarget))
 	a.opt("collation", c.Collation)
 	a.opt("comment", c.Comment)
@@ -124,11 +128,12 @@ func (w *xmlWriter) attribute(t *Table, pos int, c *Column) {
 	aclAttr(&a, c.ACL)
 	// A document's tables are empty: no row of theirs lacks a column.
 	missing := w.ids && c.Missing != nil
-	if !missing && len(c.DefaultCols) == 0 && len(c.DefaultDeps) == 0 {
+	if !missing && len(c.DefaultCols) == 0 && len(c.DefaultDeps) == 0 && len(c.Options) == 0 {
 		w.empty("Attribute", a)
 		return
 	}
 	w.open("Attribute", a)
+	w.pairs("Options", "Option", c.Options)
 	if missing {
 		w.datum("Missing", *c.Missing, "", "")
 	}
@@ -232,6 +237,7 @@ func (w *xmlWriter) primaryKey(t *Table) {
 		a.opt("fileName", ix.File)
 		a.set("indexName", ix.Name)
 		a.opt("indexComment", ix.Comment)
+		indexMarks(&a, ix)
 		if ix.Kind != "btree" {
 			a.set("indexType", ix.Kind)
 		}
@@ -365,6 +371,7 @@ func (w *xmlWriter) indexFile(t *Table, ix *Index) {
 	a.set("indexType", paperIndexTypes[ix.Kind])
 	a.flag("nullsNotDistinct", ix.NullsNotDistinct)
 	a.flag("invalid", ix.Invalid)
+	indexMarks(&a, ix)
 	a.opt("where", ix.Where)
 	a.opt("comment", ix.Comment)
 	w.open("IndexFile", a)
@@ -382,11 +389,18 @@ func (w *xmlWriter) indexFile(t *Table, ix *Index) {
 	w.close("IndexFile")
 }
 
+// indexMarks writes what is only shown of an index.
+func indexMarks(a *attrList, ix *Index) {
+	a.flag("clustered", ix.Clustered)
+	a.flag("replicaIdentity", ix.Identity)
+}
+
 func (w *xmlWriter) indexKey(t *Table, k *IndexKey) {
 	var a attrList
 	a.flag("desc", k.Desc)
 	a.flag("nullsFirst", k.NullsFirst)
 	a.opt("opclass", k.Opclass)
+	a.opt("collation", k.Collation)
 	switch {
 	case k.Col < 0:
 		w.typeAttrs(&a, "type", k.Type)

@@ -266,9 +266,8 @@ func (p *parser) alterType(act *ast.AlterAction) {
 	}
 	t := p.typeName()
 	act.Type = &t
-	if p.acceptKw(kwCollate) {
-		n := p.anyName()
-		act.Column = &ast.ColumnDef{Off: act.Off, Name: act.Name, Type: t, Collate: &n}
+	if n := p.collate(); n != nil {
+		act.Column = &ast.ColumnDef{Off: act.Off, Name: act.Name, Type: t, Collate: n}
 	}
 	if p.acceptKw(kwUsing) {
 		start := p.off()
@@ -546,10 +545,7 @@ func (p *parser) attribute() ast.ColumnDef {
 
 func (p *parser) attributeType(c *ast.ColumnDef) {
 	c.Type = p.typeName()
-	if p.acceptKw(kwCollate) {
-		n := p.anyName()
-		c.Collate = &n
-	}
+	c.Collate = p.collate()
 }
 
 // alterDomain is ALTER DOMAIN with an action on defaults or constraints, which

@@ -217,8 +217,8 @@ func (p *parser) infix(left ast.Expr, min int, b bool) ast.Expr {
 			zone := p.exprMin(precAt+1, b)
 			left = &ast.Call{Off: ast.Off(t.Off), Name: systemName(t, "timezone"), Args: []ast.Expr{zone, left}, Form: "timezone"}
 		case precCollate:
-			p.next()
-			left = &ast.Collate{Off: ast.Off(t.Off), X: left, Name: p.anyName()}
+			n := p.collate()
+			left = &ast.Collate{Off: ast.Off(t.Off), X: left, Name: *n}
 		case precCast:
 			p.next()
 			left = &ast.Cast{Off: ast.Off(t.Off), X: left, Type: p.typeName()}

@@ -16,10 +16,7 @@ func (p *parser) keyElem() ast.IndexElem {
 	default:
 		e.Col = p.colID()
 	}
-	if p.acceptKw(kwCollate) {
-		n := p.anyName()
-		e.Collate = &n
-	}
+	e.Collate = p.collate()
 	if isName(p.tok(), true, false) && !p.isKw(kwNulls) {
 		n := p.anyName()
 		e.Opclass = &n

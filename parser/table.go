@@ -173,16 +173,27 @@ func (p *parser) columnDef() ast.ColumnDef {
 	return c
 }
 
+// collate is COLLATE name, which stands where COLLATE does; nil when it is not
+// there.
+func (p *parser) collate() *ast.Name {
+	off := p.off()
+	if !p.acceptKw(kwCollate) {
+		return nil
+	}
+	n := p.anyName()
+	n.Off = off
+	return &n
+}
+
 // columnConstraints is the list behind a column's type, COLLATE included.
 func (p *parser) columnConstraints() (collate *ast.Name, list []ast.Constraint) {
 	for {
 		off := p.off()
-		if p.acceptKw(kwCollate) {
+		if n := p.collate(); n != nil {
 			if collate != nil {
 				p.failf(off, "multiple COLLATE clauses not allowed")
 			}
-			n := p.anyName()
-			collate = &n
+			collate = n
 			continue
 		}
 		c := ast.Constraint{Off: off}
@@ -235,11 +246,20 @@ func (p *parser) constraintTiming(c *ast.Constraint) bool {
 		}
 		p.failf(at, "misplaced %s clause", what)
 	}
+	switch {
+	case d != nil && c.Deferrable != nil:
+		p.failf(at, "multiple DEFERRABLE/NOT DEFERRABLE clauses not allowed")
+	case initially != "" && c.Initially != "":
+		p.failf(at, "multiple INITIALLY IMMEDIATE/DEFERRED clauses not allowed")
+	}
 	if d != nil {
 		c.Deferrable = d
 	}
 	if initially != "" {
 		c.Initially = initially
+	}
+	if c.Initially == "DEFERRED" && c.Deferrable != nil && !*c.Deferrable {
+		p.failf(at, "constraint declared INITIALLY DEFERRED must be DEFERRABLE")
 	}
 	return true
 }
@@ -248,11 +268,11 @@ func (p *parser) constraintTiming(c *ast.Constraint) bool {
 func (p *parser) columnConstraint(c *ast.Constraint) bool {
 	switch p.tok().Key {
 	case kwNot:
-		if p.peek(1).Key != kwNull {
+		if p.peek(1).Key == kwDeferrable {
 			return false
 		}
 		p.next()
-		p.next()
+		p.expectKw(kwNull)
 		c.Kind = "NOT NULL"
 	case kwNull:
 		p.next()
@@ -372,7 +392,7 @@ func (p *parser) references(c *ast.Constraint) {
 		p.next()
 		switch k := p.tok().Key; k {
 		case kwPartial:
-			p.unsupported(at, "MATCH PARTIAL")
+			p.fail(sqlerr.New(sqlerr.FeatureNotSupported, "MATCH PARTIAL not yet implemented").At(int(at)))
 		case kwFull, kwSimple:
 			p.next()
 			c.Match = upper(k)
@@ -381,6 +401,7 @@ func (p *parser) references(c *ast.Constraint) {
 		}
 	}
 	for n := 0; n < 2 && p.isKw(kwOn); n++ {
+		at := p.off()
 		p.next()
 		switch {
 		case c.OnDelete == "" && p.acceptKw(kwDelete):
@@ -390,10 +411,9 @@ func (p *parser) references(c *ast.Constraint) {
 				p.syntaxErr()
 			}
 			p.expectKw(kwUpdate)
-			at := p.off()
 			var cols []string
 			if c.OnUpdate, cols = p.refAction(); cols != nil {
-				p.unsupported(at, "a column list with "+c.OnUpdate+" for ON UPDATE actions")
+				p.fail(sqlerr.New(sqlerr.FeatureNotSupported, "a column list with %s is only supported for ON DELETE actions", c.OnUpdate).At(int(at)))
 			}
 		}
 	}

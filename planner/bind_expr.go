@@ -529,24 +529,15 @@ func (b *binder) cast(e *ast.Cast) plan.Expr {
 
 func (b *binder) collate(e *ast.Collate) plan.Expr {
 	x := b.expr(e.X)
-	switch strings.ToLower(e.Name.Last()) {
-	case "default", "c", "posix", "ucs_basic":
-	default:
-		found := false
-		for _, c := range catalog.Collations() {
-			found = found || c.Name == e.Name.Last()
-		}
-		if !found {
-			failf(sqlerr.UndefinedObject, e.Name.Pos(), "collation \"%s\" for encoding \"UTF8\" does not exist", e.Name.Last())
-		}
-		unsupported(e.Name.Pos(), "collation \"%s\"", e.Name.Last())
+	if err := KnownCollation(&e.Name); err != nil {
+		fail(err)
 	}
 	x = b.known(x)
 	if c := b.info(x.Type().OID); c.Category != 'S' && c.Kind != types.KArray {
 		failf(sqlerr.DatatypeMismatch, e.Pos(), "collations are not supported by type %s", b.bareName(x.Type().OID))
 	}
 	if b.rec != nil {
-		return &shown{At: plan.At{T: x.Type(), Off: e.Pos()}, form: formTest, word: " COLLATE " + catalog.QuoteIdent(e.Name.Last()), args: []plan.Expr{x}}
+		return &shown{At: plan.At{T: x.Type(), Off: e.Pos()}, form: formTest, word: collateWord + catalog.QuoteIdent(e.Name.Last()), args: []plan.Expr{x}}
 	}
 	return x
 }

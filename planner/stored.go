@@ -16,8 +16,10 @@ type Stored struct {
 	// Text means the same whatever the search path: names of types and relations
 	// carry their schemas.
 	Text string
-	Null bool        // nothing but NULL
-	Deps []types.OID // relations whose names are literals of it: sequences of nextval
+	Null bool // nothing but NULL
+	// Collation is that of the values, "" for the type's.
+	Collation string
+	Deps      []types.OID // relations whose names are literals of it: sequences of nextval
 }
 
 // StoredExpr binds an expression as ColumnExpr does and deparses it.
@@ -37,6 +39,14 @@ func storedExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what str
 	s := &Stored{Expr: e, Cols: cols}
 	if k, ok := written.(*plan.Const); ok {
 		s.Null = k.Val.Null
+	}
+	if t != nil {
+		s.Collation = collation(written, func(v *plan.Var) string {
+			if i := t.Col(v.Name); i >= 0 {
+				return t.Columns[i].Collation
+			}
+			return ""
+		})
 	}
 	opt := deparseOptions(c)
 	opt.Other = storedForms(func(v *plan.Var) string {

@@ -90,12 +90,13 @@ func Statements(old *catalog.Snapshot, oldDB types.OID, to *catalog.Snapshot, db
 	d.linkSequences()
 	d.makeParts()
 	d.makeViews()
+	d.shown()
 	d.comments()
 	d.privileges()
 	d.dropTypes()
 	d.dropSchemas()
-	d.dropRoles()
 	d.settings()
+	d.dropRoles()
 	return d.out, d.err
 }
 
@@ -215,9 +216,7 @@ func (d *differ) settings() {
 		// The statements run in the old database, whatever its name.
 		name = catalog.QuoteIdent(old.Name)
 	}
-	if old.Owner != to.Owner {
-		d.refuse("ALTER DATABASE %s OWNER", to.Name)
-	}
+	d.owner("DATABASE", name, old.Owner, to.Owner)
 	d.pairs("ALTER DATABASE "+name, old.Settings, to.Settings)
 	d.comment("DATABASE", name, old.Comment, to.Comment)
 }

@@ -3,7 +3,6 @@ package diff
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"kvsqld/catalog"
@@ -167,6 +166,9 @@ func (d *differ) columnDef(x *catalog.Column, values bool) string {
 	s := catalog.QuoteIdent(x.Name) + " " + d.b.typ(x.Type)
 	if x.Storage != "" {
 		s += " STORAGE " + x.Storage
+	}
+	if x.Compression != "" {
+		s += " COMPRESSION " + x.Compression
 	}
 	if x.Collation != "" {
 		s += " COLLATE " + catalog.QuoteIdent(x.Collation)
@@ -382,17 +384,6 @@ func (d *differ) convert(from, to types.T) string {
 	return "::text::" + b
 }
 
-// statTarget is what SET STATISTICS calls a column's target.
-func statTarget(n int) string {
-	switch n {
-	case 0:
-		return "-1"
-	case -1:
-		return "0"
-	}
-	return strconv.Itoa(n)
-}
-
 func (d *differ) alterColumn(alter string, c *tableChange, was, x *catalog.Column) {
 	n := catalog.QuoteIdent(x.Name)
 	col := alter + "ALTER COLUMN " + n + " "
@@ -401,11 +392,7 @@ func (d *differ) alterColumn(alter string, c *tableChange, was, x *catalog.Colum
 		d.add(col, "DROP EXPRESSION")
 	}
 	if x.Storage != was.Storage && !moved {
-		storage := x.Storage
-		if storage == "" {
-			storage = "DEFAULT"
-		}
-		d.add(col, "SET STORAGE ", storage)
+		d.add(col, "SET STORAGE ", storageWord(x.Storage))
 	}
 	if x.Collation != was.Collation && x.Type == was.Type && !moved {
 		to := x.Collation
@@ -413,9 +400,6 @@ func (d *differ) alterColumn(alter string, c *tableChange, was, x *catalog.Colum
 			to = "default"
 		}
 		d.add(col, "TYPE ", d.b.typ(x.Type), " COLLATE ", catalog.QuoteIdent(to))
-	}
-	if x.StatTarget != was.StatTarget {
-		d.add(col, "SET STATISTICS ", statTarget(x.StatTarget))
 	}
 	hadDefault := was.Default != "" && !was.Generated && !d.dropsDefault(c, was)
 	if x.Default != "" && !x.Generated && !hadDefault {

@@ -85,18 +85,27 @@ func (env *Env) collationOf(t types.T) types.OID {
 
 // columnCollation returns a column's collation.
 func (env *Env) columnCollation(col *catalog.Column) types.OID {
-	if col.Collation != "" {
-		for _, c := range catalog.Collations() {
-			if c.Name == col.Collation {
-				return c.OID
-			}
-		}
+	if o := collationNamed(col.Collation); o != 0 {
+		return o
 	}
 	return env.collationOf(col.Type)
 }
 
+// collationNamed returns the OID of a collation; 0 for "".
+func collationNamed(name string) types.OID {
+	for _, c := range catalog.Collations() {
+		if c.Name == name {
+			return c.OID
+		}
+	}
+	return 0
+}
+
 // keyCollation returns the collation of an index key.
 func (env *Env) keyCollation(t *catalog.Table, k *catalog.IndexKey) types.OID {
+	if o := collationNamed(k.Collation); o != 0 {
+		return o
+	}
 	if k.Col >= 0 {
 		return env.columnCollation(&t.Columns[k.Col])
 	}
@@ -141,58 +150,13 @@ func (env *Env) tables(f func(oid types.OID, t *catalog.Table)) {
 	}
 }
 
-// defaultOpclass returns the default operator class of a type for btree.
-func (env *Env) defaultOpclass(t types.T) types.OID {
-	o := env.Snap.BaseType(t).OID
-	in := env.Snap.TypeInfo(o)
-	switch {
-	case o == types.OVarchar:
-		o = types.OText
-	case o == types.OCidr:
-		o = types.OInet
-	case in != nil && in.Kind == types.KArray:
-		o = types.OAnyarray
-	case in != nil && in.Kind == types.KEnum:
-		o = types.OAnyenum
-	case in != nil && in.Kind == types.KRange:
-		o = types.OAnyrange
-	case in != nil && in.Kind == types.KMultirange:
-		o = types.OAnymultirange
-	case in != nil && in.Kind == types.KRecord:
-		o = types.ORecord
-	}
-	return opclassFor(o, "")
-}
-
-// opclassFor returns the btree operator class of an input type: the one of the
-// name, or the default.
-func opclassFor(in types.OID, name string) types.OID {
-	if c := findOpclass(catalog.OIDBtreeAm, in, name); c != nil {
-		return c.OID
-	}
-	return 0
-}
-
-// findOpclass returns the operator class of that name, or the default one of a
-// type when name is "", or nil.
-func findOpclass(method, in types.OID, name string) *catalog.Opclass {
-	list := catalog.Opclasses()
-	for i := range list {
-		c := &list[i]
-		if c.Method == method && (name == "" && c.Default && c.InType == in || name != "" && c.Name == name) {
-			return c
-		}
-	}
-	return nil
-}
-
 // ginOpclass returns the operator class of a key of a gin index, or nil.
 func (env *Env) ginOpclass(k *catalog.IndexKey) *catalog.Opclass {
 	in := env.Snap.BaseType(k.Type).OID
 	if info := env.Snap.TypeInfo(in); info != nil && info.Kind == types.KArray {
 		in = types.OAnyarray
 	}
-	return findOpclass(catalog.OIDGinAm, in, k.Opclass)
+	return catalog.FindOpclass(catalog.OIDGinAm, in, k.Opclass)
 }
 
 // indexColumnType returns what an index stores of a key: itself, or what gin
@@ -221,11 +185,11 @@ func (env *Env) opclass(ix *catalog.Index, k *catalog.IndexKey) types.OID {
 		}
 	}
 	if k.Opclass != "" {
-		if o := opclassFor(0, k.Opclass); o != 0 {
+		if o := catalog.BtreeOpclass(0, k.Opclass); o != 0 {
 			return o
 		}
 	}
-	return env.defaultOpclass(k.Type)
+	return env.Snap.DefaultOpclass(k.Type)
 }
 
 // am returns the OID of an index's access method.

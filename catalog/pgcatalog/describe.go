@@ -103,6 +103,9 @@ func (env *Env) indexKeyDef(t *catalog.Table, k *catalog.IndexKey, pretty bool) 
 	} else {
 		s = env.indexExprText(k.Expr, pretty)
 	}
+	if k.Collation != "" {
+		s += " COLLATE " + catalog.QuoteIdent(k.Collation)
+	}
 	if k.Opclass != "" {
 		s += " " + catalog.QuoteIdent(k.Opclass)
 	}

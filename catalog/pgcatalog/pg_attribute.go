@@ -86,7 +86,7 @@ func (w *writer) attributeWith(rel types.OID, num int, col *catalog.Column, coll
 		typ = 0
 	}
 	switch {
-	case num < 0 || col.StatTarget < 0:
+	case num < 0 || col.StatTarget < 0 || col.Dropped:
 		target = 0
 	case col.StatTarget > 0:
 		target = col.StatTarget
@@ -99,15 +99,25 @@ func (w *writer) attributeWith(rel types.OID, num int, col *catalog.Column, coll
 	if storage == 0 {
 		storage = 'p'
 	}
+	if s := storageCodes[col.Storage]; s != 0 {
+		storage = s
+	}
+	compression := byte(0)
+	if col.Compression != "" {
+		compression = col.Compression[0]
+	}
 	dims := col.Dims
 	if dims == 0 && in.Kind == types.KArray && in.Category == 'A' && rel >= types.FirstUserOID {
 		dims = 1
 	}
 	w.oid(rel).str(col.Name).oid(typ).int(int64(target)).int(int64(in.Len)).int(int64(num)).int(int64(dims)).int(-1).
-		int(int64(col.Type.Mod)).bool(in.ByVal).chr(in.Align).chr(storage).chr(0).bool(col.NotNull).
+		int(int64(col.Type.Mod)).bool(in.ByVal).chr(in.Align).chr(storage).chr(compression).bool(col.NotNull).
 		bool(col.Default != "").bool(col.Missing != nil).chr(col.Identity).chr(generated).bool(col.Dropped).bool(!col.NotLocal).int(int64(col.Parents)).
-		oid(collation).acl(col.ACL).null().null().null().end()
+		oid(collation).acl(col.ACL).optArray(options(col.Options)).null().null().end()
 }
+
+// storageCodes are the codes of what SET STORAGE names.
+var storageCodes = map[string]byte{"plain": 'p', "external": 'e', "extended": 'x', "main": 'm'}
 
 func (w *writer) indexAttributes(t *catalog.Table, ix *catalog.Index) {
 	names := indexColumnNames(t, ix)

@@ -146,6 +146,9 @@ func (env *Env) relationClass(r catalog.Relation) classRow {
 	switch x := r.(type) {
 	case *catalog.Table:
 		c.kind, c.am, c.replident, c.rowType = 'r', catalog.OIDHeapAm, 'd', x.RowType
+		if x.ReplicaIdentity != 0 {
+			c.replident = x.ReplicaIdentity
+		}
 		c.persistence, c.checks, c.hasIndex = tablePersistence(x), len(x.Checks), len(x.Indexes) > 0
 		c.triggers, c.options = env.hasTriggers(x), append(options(x.Options), x.MappingOptions()...)
 		c.hasChildren = env.Snap.HasChildren(x.OID)

@@ -63,7 +63,7 @@ func (w *writer) index(rel types.OID, t *catalog.Table, ix *catalog.Index) {
 		keys = append(keys, c+1)
 	}
 	w.oid(ix.OID).oid(rel).int(int64(len(keys))).int(int64(len(ix.Keys))).bool(ix.Unique).bool(ix.NullsNotDistinct).
-		bool(ix.Primary).bool(false).bool(immediate).bool(false).bool(!ix.Invalid).bool(false).bool(true).bool(true).bool(false)
+		bool(ix.Primary).bool(false).bool(immediate).bool(ix.Clustered).bool(!ix.Invalid).bool(false).bool(true).bool(true).bool(ix.Identity)
 	vector(w, keys)
 	vector(w, colls)
 	vector(w, classes)

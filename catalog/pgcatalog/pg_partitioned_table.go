@@ -25,8 +25,8 @@ func rowsPgPartitionedTable(w *writer) {
 		for i := range t.Key.Keys {
 			k := &t.Key.Keys[i]
 			keys = append(keys, k.Col+1)
-			colls = append(colls, env.collationOf(k.Type))
-			class := env.defaultOpclass(k.Type)
+			colls = append(colls, env.keyCollation(t, &catalog.IndexKey{Col: k.Col, Type: k.Type, Collation: k.Collation}))
+			class := env.Snap.DefaultOpclass(k.Type)
 			if t.Key.Strategy == catalog.PartHash {
 				class = hashOpclass(class)
 			}
@@ -76,6 +76,9 @@ func (env *Env) GetPartKeyDef(oid types.OID) (string, bool) {
 		k := &t.Key.Keys[i]
 		if keys[i] = env.indexExprText(k.Expr, false); k.Col >= 0 {
 			keys[i] = catalog.QuoteIdent(t.Columns[k.Col].Name)
+		}
+		if k.Collation != "" {
+			keys[i] += " COLLATE " + catalog.QuoteIdent(k.Collation)
 		}
 		if k.Opclass != "" {
 			keys[i] += " " + catalog.QuoteIdent(k.Opclass)

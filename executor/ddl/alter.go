@@ -1,9 +1,7 @@
 package ddl
 
 import (
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"kvsqld/catalog"
@@ -107,25 +105,7 @@ func (x *exec) alterOne(oid types.OID, a *ast.AlterAction) error {
 	case "OWNER":
 		return c.SetOwner(oid, x.roleName(a.NewName))
 	case "SET STORAGE":
-		storage := ""
-		switch strings.ToLower(a.NewName) {
-		case "plain", "external", "extended", "main", "default":
-		case catalog.StorageElements:
-			storage = catalog.StorageElements
-		default:
-			return sqlerr.New(sqlerr.InvalidParameterValue, "invalid storage type \"%s\"", a.NewName)
-		}
-		if storage == "" && x.snap().Table(oid) == nil {
-			return nil // a materialized view, whose columns have no other
-		}
-		_, err := c.EditColumn(oid, a.Name, func(_ *catalog.Table, col *catalog.Column) error {
-			if s := strings.ToLower(a.NewName); storage == "" && s != "plain" && s != "default" && !x.varying(col.Type) {
-				return sqlerr.New(sqlerr.FeatureNotSupported, "column data type %s can only have storage PLAIN", x.typeName(col.Type))
-			}
-			col.Storage = storage
-			return nil
-		})
-		return err
+		return x.setStorage(oid, a)
 	case "SET COMPRESSION":
 		return x.setCompression(oid, a)
 	case "SET TABLESPACE":
@@ -148,9 +128,10 @@ func (x *exec) alterOne(oid types.OID, a *ast.AlterAction) error {
 		return err
 	case "CLUSTER", "SET WITHOUT CLUSTER":
 		return x.clusterOn(oid, a)
-	case "SET WITHOUT OIDS", "DISABLE ROW LEVEL SECURITY", "NO FORCE ROW LEVEL SECURITY", "ENABLE TRIGGER ALL", "ENABLE TRIGGER USER", "DISABLE TRIGGER USER",
-		"REPLICA IDENTITY FULL", "REPLICA IDENTITY DEFAULT", "REPLICA IDENTITY NOTHING":
-		return nil // hints for PostgreSQL's heap, which nothing here depends on, or how things are here
+	case "SET WITHOUT OIDS", "DISABLE ROW LEVEL SECURITY", "NO FORCE ROW LEVEL SECURITY", "ENABLE TRIGGER ALL", "ENABLE TRIGGER USER", "DISABLE TRIGGER USER":
+		return nil // how things are here
+	case "REPLICA IDENTITY FULL", "REPLICA IDENTITY DEFAULT", "REPLICA IDENTITY NOTHING", "REPLICA IDENTITY USING INDEX":
+		return x.replicaIdentity(oid, a)
 	}
 	if v, ok := x.snap().RelationByOID(x.db(), oid).(*catalog.View); ok {
 		if v.Materialized != nil {
@@ -171,7 +152,7 @@ func (x *exec) alterOne(oid types.OID, a *ast.AlterAction) error {
 	switch a.Kind {
 	case "SET OPTIONS", "RESET OPTIONS":
 		if a.Name != "" {
-			return columnOptions(t, a)
+			return x.columnOptions(oid, a)
 		}
 		if t.Key != nil && len(a.Options) > 0 && a.Kind == "SET OPTIONS" {
 			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", a.Options[0].Name)
@@ -257,49 +238,6 @@ func (x *exec) alterOne(oid types.OID, a *ast.AlterAction) error {
 	return sqlerr.Unsupported(a.Pos(), "ALTER TABLE %s", a.Kind)
 }
 
-// clusterOn is CLUSTER ON and SET WITHOUT CLUSTER, of which nothing is kept: rows
-// are in the order of the primary key.
-func (x *exec) clusterOn(oid types.OID, a *ast.AlterAction) error {
-	t, ok := stored(x.snap(), x.db())[oid]
-	if !ok {
-		_, err := x.table(oid)
-		return err
-	}
-	if a.Kind == "CLUSTER" && !slices.ContainsFunc(t.Indexes, func(ix *catalog.Index) bool { return ix.Name == a.Name }) {
-		return sqlerr.New(sqlerr.UndefinedObject, "index \"%s\" for table \"%s\" does not exist", a.Name, t.Name)
-	}
-	if t.Key != nil {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot mark index clustered in partitioned table")
-	}
-	return nil
-}
-
-// columnOptions are ALTER COLUMN … SET and RESET (…), hints for the estimates of
-// PostgreSQL's planner.
-func columnOptions(t *catalog.Table, a *ast.AlterAction) error {
-	if t.Col(a.Name) < 0 {
-		return noColumn(t, a.Name)
-	}
-	for i := range a.Options {
-		o := &a.Options[i]
-		if o.Name != "n_distinct" && o.Name != "n_distinct_inherited" {
-			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", o.Name)
-		}
-		if a.Kind == "RESET OPTIONS" {
-			continue
-		}
-		v, err := strconv.ParseFloat(optionText(o), 64)
-		if err != nil {
-			return sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for floating point option \"%s\": %s", o.Name, optionText(o))
-		}
-		if v < -1 {
-			return sqlerr.New(sqlerr.InvalidParameterValue, "value %s out of bounds for option \"%s\"", optionText(o), o.Name).
-				WithDetail("Valid values are between \"%f\" and \"%f\".", -1.0, math.MaxFloat64)
-		}
-	}
-	return nil
-}
-
 // setIdentity changes when an identity column takes values of its sequence, and
 // the sequence.
 func (x *exec) setIdentity(t *catalog.Table, a *ast.AlterAction) error {
@@ -344,43 +282,6 @@ func hasConstraint(t *catalog.Table, name string) bool {
 		slices.ContainsFunc(t.ForeignKeys, func(k *catalog.ForeignKey) bool { return k.Name == name })
 }
 
-// setStatistics records a column's statistics target for those who read the
-// catalog; ANALYZE here has one sample size for all columns.
-func (x *exec) setStatistics(oid types.OID, a *ast.AlterAction) error {
-	n := maxStatTarget + 1
-	if k, ok := a.Expr.(*ast.Const); ok {
-		if v, err := strconv.Atoi(k.Val); err == nil {
-			n = v
-		}
-	}
-	if n < -1 {
-		return sqlerr.New(sqlerr.InvalidParameterValue, "statistics target %d is too low", n)
-	}
-	switch {
-	case n > maxStatTarget:
-		x.tell("WARNING", sqlerr.InvalidParameterValue, "lowering statistics target to %d", maxStatTarget)
-		n = maxStatTarget
-	case n == 0:
-		n = -1
-	case n == -1:
-		n = 0
-	}
-	if v, ok := x.snap().RelationByOID(x.db(), oid).(*catalog.View); ok && v.Materialized != nil {
-		i := v.Materialized.Col(a.Name)
-		if i < 0 {
-			return noColumn(v.Materialized, a.Name)
-		}
-		return x.Change.EditMaterialized(oid, func(m *catalog.Table) { m.Columns[i].StatTarget = n })
-	}
-	_, err := x.Change.EditColumn(oid, a.Name, func(_ *catalog.Table, col *catalog.Column) error {
-		col.StatTarget = n
-		return nil
-	})
-	return err
-}
-
-const maxStatTarget = 10000
-
 // base is the table as its stored rows are: what expressions of a rewrite see.
 func (x *exec) base(t *catalog.Table) *catalog.Table {
 	if b := x.before.Table(t.OID); b != nil {
@@ -397,6 +298,22 @@ func (x *exec) addConstraint(t *catalog.Table, a *ast.AlterAction) error {
 	if spec.Kind == 'c' {
 		if err := x.bindCheck(spec, a.Constraint.Expr, t); err != nil {
 			return err
+		}
+	}
+	if spec.Kind == 'p' || spec.Kind == 'u' {
+		if err := spec.CheckKey(t); err != nil {
+			return positioned(err, a.Constraint.Pos())
+		}
+		if err := checkIndexParameters(catalog.KindBtree, a.Constraint.With); err != nil {
+			return err
+		}
+		if spec.UsingIndex != "" {
+			if t.Key != nil {
+				return sqlerr.New(sqlerr.FeatureNotSupported, "ALTER TABLE / ADD CONSTRAINT USING INDEX is not supported on partitioned tables")
+			}
+			if err := t.Adoptable(spec); err != nil {
+				return positioned(err, a.Constraint.Pos())
+			}
 		}
 	}
 	return x.addTableConstraint(t.OID, spec)

@@ -7,7 +7,6 @@ import (
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
-	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
 )
 
@@ -61,33 +60,6 @@ func noSwitch(t *catalog.Table, a *ast.AlterAction) error {
 		return sqlerr.New(sqlerr.UndefinedObject, "rule \"%s\" for relation \"%s\" does not exist", a.Name, t.Name)
 	}
 	return nil
-}
-
-// varying reports whether values of a type have different lengths.
-func (x *exec) varying(t types.T) bool {
-	info := x.snap().TypeInfo(x.snap().BaseType(t).OID)
-	return info != nil && info.Len == -1
-}
-
-// setCompression checks the method; values are stored as they are.
-func (x *exec) setCompression(oid types.OID, a *ast.AlterAction) error {
-	t, ok := stored(x.snap(), x.db())[oid]
-	if !ok {
-		_, err := x.table(oid)
-		return err
-	}
-	i := t.Col(a.Name)
-	if i < 0 {
-		return noColumn(t, a.Name)
-	}
-	if !x.varying(t.Columns[i].Type) {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "column data type %s does not support compression", x.typeName(t.Columns[i].Type))
-	}
-	switch a.NewName {
-	case "default", "pglz", "lz4":
-		return nil
-	}
-	return sqlerr.New(sqlerr.InvalidParameterValue, "invalid compression method \"%s\"", a.NewName)
 }
 
 // knownTablespace refuses tablespaces other than the one that there is.

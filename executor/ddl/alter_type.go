@@ -22,10 +22,9 @@ func (x *exec) alterType(t *catalog.Table, a *ast.AlterAction) error {
 	}
 	collation := ""
 	if a.Column != nil && a.Column.Collate != nil {
-		if err := knownCollation(a.Column.Collate); err != nil {
-			return err
+		if collation, err = x.collation(a.Column.Collate, to); err != nil {
+			return withoutPosition(err)
 		}
-		collation = collationName(a.Column.Collate)
 	}
 	if c := &t.Columns[i]; c.Identity != 0 && to.OID != types.OInt2 && to.OID != types.OInt4 && to.OID != types.OInt8 {
 		return sqlerr.New(sqlerr.InvalidParameterValue, "identity column type must be smallint, integer, or bigint")
@@ -58,6 +57,9 @@ func (x *exec) alterType(t *catalog.Table, a *ast.AlterAction) error {
 	}
 	if _, err := x.Change.EditColumn(t.OID, a.Name, func(_ *catalog.Table, col *catalog.Column) error {
 		col.Dims, col.Collation = a.Type.Dims, collation
+		if from.OID != to.OID && col.Storage != catalog.StorageElements {
+			col.Storage, col.Compression = "", "" // those of the new type
+		}
 		return nil
 	}); err != nil {
 		return err

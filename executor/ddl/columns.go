@@ -6,7 +6,6 @@ import (
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
-	"kvsqld/parser"
 	"kvsqld/parser/ast"
 	"kvsqld/planner"
 )
@@ -15,11 +14,13 @@ import (
 // Expressions are bound at the end, when all columns are known.
 type tableBuilder struct {
 	*exec
-	spec *catalog.TableSpec
+	spec        *catalog.TableSpec
+	ofPartition bool // the columns are those of PARTITION OF
 	// texts to bind: per spec column, and per constraint
 	defaults map[int]ast.Expr
 	genCols  map[int]ast.Expr
 	checks   map[int]ast.Expr
+	keys     []*ast.Constraint    // per primary key and unique constraint of the spec its definition, nil for those of LIKE
 	indexes  []*catalog.IndexSpec // of LIKE … INCLUDING INDEXES, beside the constraints'
 }
 
@@ -28,16 +29,7 @@ var serials = map[string]types.T{"serial": types.TInt4, "serial4": types.TInt4, 
 
 // column adds a column with its constraints.
 func (b *tableBuilder) column(c *ast.ColumnDef) error {
-	spec := catalog.ColumnSpec{Column: catalog.Column{Name: c.Name, Storage: ""}}
-	if c.Storage != "" && c.Storage != "default" {
-		switch c.Storage {
-		case "plain", "external", "extended", "main":
-		case "elements":
-			spec.Storage = catalog.StorageElements
-		default:
-			return sqlerr.New(sqlerr.InvalidParameterValue, "invalid storage type \"%s\"", c.Storage).At(c.Pos())
-		}
-	}
+	spec := catalog.ColumnSpec{Column: catalog.Column{Name: c.Name}}
 	serial := false
 	if t, ok := serials[c.Type.Name.Last()]; ok && c.Type.Name.Schema() == "" {
 		if c.Type.Dims > 0 {
@@ -56,14 +48,21 @@ func (b *tableBuilder) column(c *ast.ColumnDef) error {
 		}
 		spec.Type, spec.Dims = t, c.Type.Dims
 	}
+	var err error
 	if c.Collate != nil {
-		if err := knownCollation(c.Collate); err != nil {
+		if spec.Collation, err = b.collation(c.Collate, spec.Type); err != nil {
 			return err
 		}
-		if b.snap().BaseType(spec.Type).Kind() != types.KText {
-			return sqlerr.New(sqlerr.DatatypeMismatch, "collations are not supported by type %s", b.typeName(spec.Type)).At(c.Collate.Pos())
+	}
+	if c.Storage != "" {
+		if spec.Storage, err = b.storage(spec.Type, c.Storage, c.Pos()); err != nil {
+			return err
 		}
-		spec.Collation = collationName(c.Collate)
+	}
+	if c.Compression != "" {
+		if spec.Compression, err = b.compression(spec.Type, c.Compression); err != nil {
+			return err
+		}
 	}
 	b.spec.Columns = append(b.spec.Columns, spec)
 	return b.columnConstraints(len(b.spec.Columns)-1, c, serial)
@@ -98,6 +97,9 @@ func (b *tableBuilder) columnConstraints(i int, c *ast.ColumnDef, serial bool) e
 			}
 			b.defaults[i] = k.Expr
 		case "GENERATED":
+			if b.ofPartition {
+				return sqlerr.New(sqlerr.FeatureNotSupported, "generated columns are not supported on partitions")
+			}
 			if col.Generated {
 				return sqlerr.New(sqlerr.SyntaxError, "multiple generation clauses specified for column \"%s\" of table \"%s\"", c.Name, b.spec.Name).At(k.Pos())
 			}
@@ -107,6 +109,9 @@ func (b *tableBuilder) columnConstraints(i int, c *ast.ColumnDef, serial bool) e
 			b.genCols[i] = k.Expr
 			col.Generated = true
 		case "IDENTITY":
+			if b.ofPartition {
+				return sqlerr.New(sqlerr.FeatureNotSupported, "identity columns are not supported on partitions")
+			}
 			kk := col.Type.Kind()
 			if kk != types.KInt2 && kk != types.KInt4 && kk != types.KInt8 {
 				return sqlerr.New(sqlerr.InvalidParameterValue, "identity column type must be smallint, integer, or bigint")
@@ -121,6 +126,11 @@ func (b *tableBuilder) columnConstraints(i int, c *ast.ColumnDef, serial bool) e
 			if k.Always {
 				col.Identity = 'a'
 			}
+			for i := range k.SeqOptions {
+				if o := &k.SeqOptions[i]; o.Name == "as" {
+					return sqlerr.New(sqlerr.SyntaxError, "conflicting or redundant options").At(o.Pos())
+				}
+			}
 			seq := &catalog.SequenceSpec{Type: col.Type}
 			if err := b.sequenceOptions(seq, k.SeqOptions); err != nil {
 				return err
@@ -134,6 +144,9 @@ func (b *tableBuilder) columnConstraints(i int, c *ast.ColumnDef, serial bool) e
 		if err := b.oneSource(i, k.Pos()); err != nil {
 			return err
 		}
+	}
+	if serial && col.Generated {
+		return sqlerr.New(sqlerr.SyntaxError, "both default and generation expression specified for column \"%s\" of table \"%s\"", c.Name, b.spec.Name)
 	}
 	if serial && col.Identity != 0 {
 		return sqlerr.New(sqlerr.SyntaxError, "both default and identity specified for column \"%s\" of table \"%s\"", c.Name, b.spec.Name)
@@ -159,15 +172,35 @@ func (b *tableBuilder) oneSource(i, pos int) error {
 	return sqlerr.New(sqlerr.SyntaxError, "both %s specified for column \"%s\" of table \"%s\"", both, col.Name, b.spec.Name).At(pos)
 }
 
-// knownCollation refuses collations other than C, which is the only order here.
-func knownCollation(n *ast.Name) error {
-	switch n.Last() {
-	case "C", "POSIX", "default", "ucs_basic":
-		return nil
-	case "c", "posix":
-		return sqlerr.New(sqlerr.UndefinedObject, "collation \"%s\" for encoding \"UTF8\" does not exist", n.Last()).At(n.Pos())
+// collation checks COLLATE for values of a type and returns what is kept of it.
+func (x *exec) collation(n *ast.Name, t types.T) (string, error) {
+	if err := planner.KnownCollation(n); err != nil {
+		return "", err
 	}
-	return sqlerr.Unsupported(n.Pos(), "collation \"%s\"", n.Last())
+	base := x.snap().BaseType(t)
+	if base.Kind() == types.KArray {
+		base = x.snap().BaseType(types.Of(base.Elem))
+	}
+	if base.Kind() != types.KText {
+		return "", sqlerr.New(sqlerr.DatatypeMismatch, "collations are not supported by type %s", x.typeName(t)).At(n.Pos())
+	}
+	return collationName(n), nil
+}
+
+// keyCollation checks COLLATE of a key of an index or partition, whose values have
+// collation own otherwise, and returns what is kept of it: "" when it is that one.
+func (x *exec) keyCollation(n *ast.Name, t types.T, own string) (string, error) {
+	if n == nil {
+		return "", nil
+	}
+	c, err := x.collation(n, t)
+	if err != nil {
+		return "", withoutPosition(err)
+	}
+	if c == own {
+		return "", nil
+	}
+	return collationText(c), nil
 }
 
 // collationName is a collation as a column keeps it: none for the default.
@@ -193,8 +226,53 @@ func (b *tableBuilder) constraint(k *ast.Constraint, col string) error {
 		}
 		b.checks[len(b.spec.Constraints)] = k.Expr
 	}
+	s.NotValid = false // there are no rows
+	if s.Kind == 'p' || s.Kind == 'u' {
+		b.keys = append(b.keys, k)
+	}
 	b.spec.Constraints = append(b.spec.Constraints, *s)
 	return nil
+}
+
+// checkKeys checks the columns of the definition's primary key and unique
+// constraints, and the parameters of their indexes.
+func (b *tableBuilder) checkKeys() error {
+	t := b.probe()
+	primary, next := false, 0
+	for i := range b.spec.Constraints {
+		s := &b.spec.Constraints[i]
+		if s.Kind != 'p' && s.Kind != 'u' {
+			continue
+		}
+		k := b.keys[next]
+		if next++; k == nil {
+			k = &ast.Constraint{Off: -1}
+		}
+		if s.Kind == 'p' && primary {
+			return sqlerr.New(sqlerr.InvalidTableDefinition, "multiple primary keys for table \"%s\" are not allowed", t.Name).At(k.Pos())
+		}
+		primary = primary || s.Kind == 'p'
+		if err := s.CheckKey(t); err != nil {
+			return positioned(err, k.Pos())
+		}
+	}
+	for _, k := range b.keys {
+		if k == nil {
+			continue
+		}
+		if err := checkIndexParameters(catalog.KindBtree, k.With); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// positioned gives an error a position.
+func positioned(err error, pos int) error {
+	if e, ok := err.(*sqlerr.Error); ok {
+		return e.At(pos)
+	}
+	return err
 }
 
 func (x *exec) constraintSpec(k *ast.Constraint, col string) (*catalog.ConstraintSpec, error) {
@@ -294,6 +372,9 @@ func (b *tableBuilder) bindTexts() error {
 	}
 	for i, e := range b.genCols {
 		c := &b.spec.Columns[i]
+		if r := systemColumn(e, t); r != nil {
+			return sqlerr.New(sqlerr.InvalidColumnReference, "cannot use system column \"%s\" in column generation expression", r.Parts[len(r.Parts)-1]).At(r.Pos())
+		}
 		x, err := planner.StoredExpr(b.Planner(), e, t, c.Type, "column generation expressions")
 		if err != nil {
 			return err
@@ -301,7 +382,7 @@ func (b *tableBuilder) bindTexts() error {
 		for _, k := range x.Cols {
 			if k >= 0 && t.Columns[k].Generated {
 				return sqlerr.New(sqlerr.InvalidObjectDefinition, "cannot use generated column \"%s\" in column generation expression", t.Columns[k].Name).
-					At(e.Pos()).WithDetail("A generated column cannot reference another generated column.")
+					At(placeOfColumn(e, t.Columns[k].Name)).WithDetail("A generated column cannot reference another generated column.")
 			}
 		}
 		if volatileBelow(x.Expr, 'i') {
@@ -317,8 +398,38 @@ func (b *tableBuilder) bindTexts() error {
 	return nil
 }
 
+// placeOfColumn is where an expression names a column.
+func placeOfColumn(e ast.Expr, name string) int {
+	pos := e.Pos()
+	ast.Walk(e, func(n ast.Node) bool {
+		if r, ok := n.(*ast.ColumnRef); ok && len(r.Parts) > 0 && r.Parts[len(r.Parts)-1] == name {
+			pos = r.Pos()
+		}
+		return true
+	})
+	return pos
+}
+
+// systemColumn returns a reference of an expression to a system column that a
+// stored expression cannot read: any but tableoid.
+func systemColumn(e ast.Expr, t *catalog.Table) (found *ast.ColumnRef) {
+	ast.Walk(e, func(n ast.Node) bool {
+		if r, ok := n.(*ast.ColumnRef); ok && found == nil && len(r.Parts) > 0 {
+			name := r.Parts[len(r.Parts)-1]
+			if catalog.IsSystemColumn(name) && name != "tableoid" && t.Col(name) < 0 {
+				found = r
+			}
+		}
+		return true
+	})
+	return found
+}
+
 // bindCheck gives a check constraint its text and the columns that it reads.
 func (x *exec) bindCheck(k *catalog.ConstraintSpec, e ast.Expr, t *catalog.Table) error {
+	if r := systemColumn(e, t); r != nil {
+		return sqlerr.New(sqlerr.InvalidColumnReference, "system column \"%s\" reference in check constraint is invalid", r.Parts[len(r.Parts)-1]).At(r.Pos())
+	}
 	s, err := planner.StoredExpr(x.Planner(), e, t, types.TBool, "check constraints")
 	if err != nil {
 		return err
@@ -358,103 +469,6 @@ func (x *exec) defaultText(e ast.Expr, want types.T, col string) (string, []type
 		return "", nil, nil
 	}
 	return s.Text, s.Deps, nil
-}
-
-// like copies columns, and what INCLUDING names, from another table.
-func (b *tableBuilder) like(l *ast.Like) error {
-	t, err := b.findTable(&l.Table)
-	if err != nil {
-		return err
-	}
-	in := map[string]bool{}
-	for _, o := range l.Options {
-		verb, what, _ := strings.Cut(o, " ")
-		if what == "ALL" {
-			for _, w := range []string{"DEFAULTS", "CONSTRAINTS", "INDEXES", "IDENTITY", "GENERATED", "COMMENTS"} {
-				in[w] = verb == "INCLUDING"
-			}
-			continue
-		}
-		in[what] = verb == "INCLUDING"
-	}
-	for i := range t.Columns {
-		c := t.Columns[i]
-		if c.Dropped {
-			continue
-		}
-		spec := catalog.ColumnSpec{Column: catalog.Column{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Dims: c.Dims, Collation: c.Collation}}
-		if in["COMMENTS"] {
-			spec.Comment = c.Comment
-		}
-		if c.Generated && in["GENERATED"] {
-			spec.Generated, spec.Default = true, c.Default
-		} else if !c.Generated && in["DEFAULTS"] {
-			spec.Default = c.Default
-		}
-		if c.Identity != 0 && in["IDENTITY"] {
-			spec.Identity = c.Identity
-			spec.OwnSequence = b.likeSequence(c)
-		}
-		b.spec.Columns = append(b.spec.Columns, spec)
-	}
-	names := func(cols []int) []string {
-		var out []string
-		for _, c := range cols {
-			out = append(out, t.Columns[c].Name)
-		}
-		return out
-	}
-	if in["CONSTRAINTS"] {
-		for _, k := range t.Checks {
-			b.spec.Constraints = append(b.spec.Constraints, catalog.ConstraintSpec{Kind: 'c', Name: k.Name, Expr: k.Expr})
-		}
-	}
-	if in["INDEXES"] {
-		for _, u := range t.Uniques {
-			kind := byte('u')
-			if u.Primary {
-				kind = 'p'
-			}
-			b.spec.Constraints = append(b.spec.Constraints, catalog.ConstraintSpec{Kind: kind, Cols: names(u.Cols),
-				Deferrable: u.Deferrable, InitiallyDeferred: u.InitiallyDeferred})
-		}
-		for _, ix := range t.Indexes {
-			if ix.Constraint == 0 && !ix.Primary {
-				b.indexes = append(b.indexes, likeIndex(t, ix, names))
-			}
-		}
-	}
-	return nil
-}
-
-// likeSequence is a sequence with the options of another column's.
-func (b *tableBuilder) likeSequence(c catalog.Column) *catalog.SequenceSpec {
-	spec := &catalog.SequenceSpec{Type: c.Type}
-	if q, ok := b.snap().Object(c.Sequence).(*catalog.Sequence); ok {
-		spec.Start, spec.Inc, spec.Min, spec.Max, spec.Cache, spec.Cycle = &q.Start, &q.Inc, &q.Min, &q.Max, &q.Cache, q.Cycle
-	}
-	return spec
-}
-
-// likeIndex is the specification of an index like another table's.
-func likeIndex(t *catalog.Table, ix *catalog.Index, names func([]int) []string) *catalog.IndexSpec {
-	spec := &catalog.IndexSpec{Unique: ix.Unique, Kind: ix.Kind, Include: names(ix.Include), NullsNotDistinct: ix.NullsNotDistinct,
-		Where: ix.Where, ExprCols: names(ix.ExprCols)}
-	for _, k := range ix.Keys {
-		key := catalog.IndexKeySpec{Desc: k.Desc, NullsFirst: k.NullsFirst, Opclass: k.Opclass}
-		if k.Col >= 0 {
-			key.Col = t.Columns[k.Col].Name
-		} else {
-			key.Type, key.Expr = k.Type, k.Expr
-			if x, err := parser.ParseExpr(k.Expr); err == nil {
-				if c, ok := x.(*ast.Call); ok {
-					key.Name = c.Name.Last()
-				}
-			}
-		}
-		spec.Keys = append(spec.Keys, key)
-	}
-	return spec
 }
 
 // findTable resolves a table's name along the search path.

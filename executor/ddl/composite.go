@@ -35,7 +35,7 @@ func (x *exec) attribute(d *ast.ColumnDef) (c catalog.Column, err error) {
 	}
 	c = catalog.Column{Name: d.Name, Type: t, Dims: d.Type.Dims}
 	if d.Collate != nil {
-		if err := knownCollation(d.Collate); err != nil {
+		if err := planner.KnownCollation(d.Collate); err != nil {
 			return c, err
 		}
 		c.Collation = collationName(d.Collate)

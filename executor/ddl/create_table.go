@@ -17,6 +17,12 @@ import (
 // target finds the schema in which a new object goes.
 func (x *exec) target(n *ast.Name, temp bool) (schema, name string, err error) {
 	name = n.Last()
+	if s := n.Schema(); temp && s != "" && s != "pg_temp" {
+		if x.snap().Schema(x.db(), s) == nil {
+			return "", "", sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", s).At(n.Pos())
+		}
+		return "", "", sqlerr.New(sqlerr.InvalidTableDefinition, "cannot create temporary relation in non-temporary schema").At(n.Pos())
+	}
 	if temp {
 		if x.Temp == "" {
 			return "", "", sqlerr.Unsupported(n.Pos(), "a temporary relation here")
@@ -67,11 +73,8 @@ func (x *exec) tell(severity string, code sqlerr.Code, format string, args ...an
 }
 
 func (x *exec) createTable(s *ast.CreateTable) (string, error) {
-	switch {
-	case s.OfType != nil:
+	if s.OfType != nil {
 		return "", sqlerr.Unsupported(s.Pos(), "CREATE TABLE OF type")
-	case s.OnCommit != "" && !s.Temp:
-		return "", sqlerr.New(sqlerr.InvalidTableDefinition, "ON COMMIT can only be used on temporary tables")
 	}
 	if err := cmp.Or(knownAccessMethod(s.Using), knownTablespace(s.Tablespace)); err != nil {
 		return "", err
@@ -87,11 +90,18 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 	if x.exists(schema, name, s.IfNotExists) {
 		return tag, nil
 	}
-	spec := &catalog.TableSpec{Schema: schema, Name: name, Temp: s.Temp, Unlogged: s.Unlogged, Options: map[string]string{}}
-	if err := x.tableOptions(spec, s.With); err != nil {
-		return "", err
+	temp := catalog.IsTempSchema(schema)
+	switch {
+	case s.OnCommit != "" && !temp:
+		return "", sqlerr.New(sqlerr.InvalidTableDefinition, "ON COMMIT can only be used on temporary tables")
+	case s.Unlogged && temp:
+		return "", sqlerr.New(sqlerr.InvalidTableDefinition, "only temporary relations may be created in temporary schemas").At(s.Name.Pos())
 	}
+	spec := &catalog.TableSpec{Schema: schema, Name: name, Temp: temp, Unlogged: s.Unlogged, Options: map[string]string{}}
 	if s.As != nil {
+		if err := x.tableOptions(spec, s.With); err != nil {
+			return "", err
+		}
 		return x.createTableAs(s, spec)
 	}
 	if s.AsExecute != nil {
@@ -104,13 +114,23 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 	} else if err = b.columns(s); err == nil && s.Inherits != nil {
 		checks, err = b.inherit(s)
 	}
+	for i := 0; i < len(s.Constraints) && err == nil; i++ {
+		err = b.constraint(&s.Constraints[i], "")
+	}
+	if err == nil {
+		err = b.checkKeys()
+	}
+	if err == nil && (s.PartitionBy == nil || len(s.With) == 0) {
+		err = x.tableOptions(spec, s.With)
+	}
+	if err == nil {
+		err = x.Change.CheckNewTable(spec)
+	}
+	if err == nil && s.PartitionOf != nil {
+		err = b.partitionBound(s)
+	}
 	if err != nil {
 		return "", err
-	}
-	for i := range s.Constraints {
-		if err := b.constraint(&s.Constraints[i], ""); err != nil {
-			return "", err
-		}
 	}
 	if err := b.bindTexts(); err != nil {
 		return "", err
@@ -119,6 +139,11 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 		return "", err
 	}
 	if s.PartitionBy != nil {
+		for i := range spec.Constraints {
+			if spec.Constraints[i].NoInherit {
+				return "", badTable("cannot add NO INHERIT constraint to partitioned table \"%s\"", name)
+			}
+		}
 		if len(s.With) > 0 {
 			return "", sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", s.With[0].Name)
 		}
@@ -157,6 +182,9 @@ func (b *tableBuilder) columns(s *ast.CreateTable) error {
 // tableOptions reads WITH (…). Storage parameters of PostgreSQL's heap mean
 // nothing here and change nothing, so they are kept for pg_class alone.
 func (x *exec) tableOptions(spec *catalog.TableSpec, opts []ast.Option) error {
+	if err := oncePerOption(opts); err != nil {
+		return err
+	}
 	if err := x.clusterOptions(spec, opts); err != nil {
 		return err
 	}
@@ -180,28 +208,15 @@ func (x *exec) tableOptions(spec *catalog.TableSpec, opts []ast.Option) error {
 				return err
 			}
 			spec.Groups = groups
-		case "fillfactor":
-			n, err := strconv.Atoi(v)
-			if err != nil {
-				return sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for integer option \"%s\": %s", o.Name, v)
-			}
-			if n < 10 || n > 100 {
-				return sqlerr.New(sqlerr.InvalidParameterValue, "value %s out of bounds for option \"%s\"", v, o.Name).
-					WithDetail("Valid values are between \"10\" and \"100\".")
-			}
-			spec.Options[o.Name] = v
-		case "autovacuum_enabled", "toast_tuple_target", "parallel_workers", "user_catalog_table":
-			spec.Options[o.Name] = v
 		case "oids":
 			if v != "false" {
 				return sqlerr.New(sqlerr.FeatureNotSupported, "tables declared WITH OIDS are not supported")
 			}
 		default:
-			if strings.HasPrefix(o.Name, "autovacuum_") || strings.HasPrefix(o.Name, "toast.") || strings.HasPrefix(o.Name, "vacuum_") {
-				spec.Options[o.Name] = v
-				continue
+			if err := heapParameter(&o); err != nil {
+				return err
 			}
-			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", o.Name)
+			spec.Options[o.Name] = v
 		}
 	}
 	return nil

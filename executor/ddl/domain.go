@@ -24,7 +24,7 @@ func (x *exec) createDomain(s *ast.CreateDomain) error {
 		return sqlerr.New(sqlerr.DatatypeMismatch, "\"%s\" is not a valid base type for a domain", x.typeName(base))
 	}
 	if s.Collate != nil {
-		if err := knownCollation(s.Collate); err != nil {
+		if err := planner.KnownCollation(s.Collate); err != nil {
 			return err
 		}
 	}

@@ -43,16 +43,8 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 	default:
 		return sqlerr.New(sqlerr.UndefinedObject, "access method \"%s\" does not exist", s.Method).At(s.Pos())
 	}
-	for _, o := range s.With {
-		switch o.Name {
-		case "fillfactor", "deduplicate_items":
-		case "fastupdate", "gin_pending_list_limit":
-			if s.Method != catalog.KindGin {
-				return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", o.Name).At(o.Pos())
-			}
-		default:
-			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", o.Name).At(o.Pos())
-		}
+	if err := checkIndexParameters(s.Method, s.With); err != nil {
+		return err
 	}
 	if err := x.lock(t, kv.Share); err != nil {
 		return err
@@ -107,6 +99,13 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 			k.Type, k.Expr = b.Expr.Type(), b.Text
 			if c, ok := e.X.(*ast.Call); ok {
 				k.Name = c.Name.Last()
+			}
+			if k.Collation, err = x.keyCollation(e.Collate, k.Type, b.Collation); err != nil {
+				return err
+			}
+		} else if at := t.Col(k.Col); at >= 0 {
+			if k.Collation, err = x.keyCollation(e.Collate, t.Columns[at].Type, t.Columns[at].Collation); err != nil {
+				return err
 			}
 		}
 		spec.Keys = append(spec.Keys, k)

@@ -255,6 +255,9 @@ func (b *tableBuilder) mergeColumn(i, k int, c *catalog.ColumnSpec, hasDefault b
 	if c.Storage != "" {
 		was.Storage = c.Storage
 	}
+	if c.Compression != "" {
+		was.Compression = c.Compression
+	}
 	return nil
 }
 
@@ -305,7 +308,8 @@ func mergeCheck(table string, was *catalog.Check, k *catalog.ConstraintSpec) err
 // inheritedColumn is a column as a child has it from its parent.
 func inheritedColumn(c *catalog.Column) catalog.Column {
 	out := catalog.Column{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Default: c.Default, Generated: c.Generated,
-		DefaultCols: c.DefaultCols, DefaultDeps: c.DefaultDeps, Dims: c.Dims, Storage: c.Storage, Collation: c.Collation}
+		DefaultCols: c.DefaultCols, DefaultDeps: c.DefaultDeps, Dims: c.Dims, Storage: c.Storage,
+		Compression: c.Compression, Collation: c.Collation}
 	if c.Sequence != 0 && c.Identity == 0 && c.Default != "" {
 		// the sequence stays the parent's
 		out.DefaultDeps = append(slices.Clone(c.DefaultDeps), c.Sequence)

@@ -30,7 +30,7 @@ func (b *tableBuilder) partitionOf(s *ast.CreateTable) ([]catalog.ConstraintSpec
 		}
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot create a %s relation as partition of %s relation \"%s\"", kinds[1], kinds[0], p.Name)
 	}
-	b.spec.Parents = []types.OID{p.OID}
+	b.spec.Parents, b.ofPartition = []types.OID{p.OID}, true
 	for i := range p.Columns {
 		if c := &p.Columns[i]; !c.Dropped {
 			b.spec.Columns = append(b.spec.Columns, catalog.ColumnSpec{Column: inheritedColumn(c)})
@@ -57,14 +57,17 @@ func (b *tableBuilder) partitionOf(s *ast.CreateTable) ([]catalog.ConstraintSpec
 			return nil, err
 		}
 	}
-	if b.spec.Bound, err = b.bound(p, s.Bound, b.spec.Name); err != nil {
-		return nil, err
-	}
 	var checks []catalog.ConstraintSpec
 	for _, k := range p.Checks {
 		checks = append(checks, inheritedCheck(p, k))
 	}
 	return checks, nil
+}
+
+// partitionBound reads the bound of a new partition.
+func (b *tableBuilder) partitionBound(s *ast.CreateTable) (err error) {
+	b.spec.Bound, err = b.bound(b.snap().Table(b.spec.Parents[0]), s.Bound, b.spec.Name)
+	return err
 }
 
 // partitionedTable finds the parent of a partition.
@@ -118,11 +121,6 @@ func (b *tableBuilder) keyColumn(e *ast.IndexElem, t *catalog.Table) (catalog.Pa
 	bad := func(format string, args ...any) (catalog.PartKeyCol, error) {
 		return catalog.PartKeyCol{}, sqlerr.New(sqlerr.InvalidObjectDefinition, format, args...).At(e.Pos())
 	}
-	if e.Collate != nil {
-		if err := knownCollation(e.Collate); err != nil {
-			return catalog.PartKeyCol{}, err
-		}
-	}
 	name := e.Col
 	if r, ok := e.X.(*ast.ColumnRef); ok && len(r.Parts) == 1 && !r.Star {
 		name = r.Parts[0] // a column in parentheses
@@ -140,7 +138,10 @@ func (b *tableBuilder) keyColumn(e *ast.IndexElem, t *catalog.Table) (catalog.Pa
 			return catalog.PartKeyCol{}, sqlerr.New(sqlerr.InvalidObjectDefinition, "cannot use generated column in partition key").
 				WithDetail("Column \"%s\" is a generated column.", name).At(e.Pos())
 		}
-		return catalog.PartKeyCol{Col: i, Type: t.Columns[i].Type}, nil
+		k := catalog.PartKeyCol{Col: i, Type: t.Columns[i].Type}
+		var err error
+		k.Collation, err = b.keyCollation(e.Collate, k.Type, t.Columns[i].Collation)
+		return k, err
 	}
 	x, err := planner.StoredExpr(b.Planner(), e.X, t, types.T{}, "partition key expressions")
 	if err != nil {
@@ -158,7 +159,9 @@ func (b *tableBuilder) keyColumn(e *ast.IndexElem, t *catalog.Table) (catalog.Pa
 	if len(x.Cols) == 0 {
 		return catalog.PartKeyCol{}, sqlerr.New(sqlerr.InvalidObjectDefinition, "cannot use constant expression as partition key")
 	}
-	return catalog.PartKeyCol{Col: -1, Expr: x.Text, ExprCols: x.Cols, Type: x.Expr.Type()}, nil
+	k := catalog.PartKeyCol{Col: -1, Expr: x.Text, ExprCols: x.Cols, Type: x.Expr.Type()}
+	k.Collation, err = b.keyCollation(e.Collate, k.Type, x.Collation)
+	return k, err
 }
 
 // keyType checks that values of the key can be told apart as the strategy does.

@@ -229,7 +229,7 @@ func (x *exec) alterMaterialized(v *catalog.View, a *ast.AlterAction) error {
 	switch a.Kind {
 	case "SET OPTIONS", "RESET OPTIONS":
 		if a.Name != "" {
-			return columnOptions(v.Materialized, a)
+			return x.columnOptions(v.OID, a)
 		}
 		t := &catalog.TableSpec{Options: maps.Clone(v.Materialized.Options)}
 		if t.Options == nil {

@@ -1,0 +1,141 @@
+package ddl
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/parser/ast"
+)
+
+// storageParameter is a parameter of PostgreSQL's heap or of an index: what its
+// value may be. They mean nothing here and change nothing, so they are checked and
+// kept for pg_class alone.
+type storageParameter struct {
+	kind     byte // i integer, f floating point, b boolean, e one of words
+	min, max float64
+	words    []string
+	toast    bool // toast. takes it, too
+}
+
+// heapParameters are those of tables and materialized views.
+var heapParameters = map[string]storageParameter{
+	"fillfactor":                            {kind: 'i', min: 10, max: 100},
+	"toast_tuple_target":                    {kind: 'i', min: 128, max: 8160},
+	"parallel_workers":                      {kind: 'i', min: 0, max: 1024},
+	"user_catalog_table":                    {kind: 'b'},
+	"vacuum_truncate":                       {kind: 'b', toast: true},
+	"vacuum_index_cleanup":                  {kind: 'e', words: []string{"auto", "on", "off", "true", "false", "yes", "no", "1", "0"}, toast: true},
+	"log_autovacuum_min_duration":           {kind: 'i', min: -1, max: math.MaxInt32, toast: true},
+	"autovacuum_enabled":                    {kind: 'b', toast: true},
+	"autovacuum_vacuum_threshold":           {kind: 'i', min: 0, max: math.MaxInt32, toast: true},
+	"autovacuum_vacuum_insert_threshold":    {kind: 'i', min: -1, max: math.MaxInt32, toast: true},
+	"autovacuum_analyze_threshold":          {kind: 'i', min: 0, max: math.MaxInt32},
+	"autovacuum_vacuum_cost_delay":          {kind: 'f', min: 0, max: 100, toast: true},
+	"autovacuum_vacuum_cost_limit":          {kind: 'i', min: 1, max: 10000, toast: true},
+	"autovacuum_vacuum_scale_factor":        {kind: 'f', min: 0, max: 100, toast: true},
+	"autovacuum_vacuum_insert_scale_factor": {kind: 'f', min: 0, max: 100, toast: true},
+	"autovacuum_analyze_scale_factor":       {kind: 'f', min: 0, max: 100},
+	"autovacuum_freeze_min_age":             {kind: 'i', min: 0, max: 1000000000, toast: true},
+	"autovacuum_freeze_max_age":             {kind: 'i', min: 100000, max: 2000000000, toast: true},
+	"autovacuum_freeze_table_age":           {kind: 'i', min: 0, max: 2000000000, toast: true},
+	"autovacuum_multixact_freeze_min_age":   {kind: 'i', min: 0, max: 1000000000, toast: true},
+	"autovacuum_multixact_freeze_max_age":   {kind: 'i', min: 10000, max: 2000000000, toast: true},
+	"autovacuum_multixact_freeze_table_age": {kind: 'i', min: 0, max: 2000000000, toast: true},
+}
+
+// indexParameters are those of indexes, by access method.
+var indexParameters = map[string]map[string]storageParameter{
+	catalog.KindBtree:    {"fillfactor": {kind: 'i', min: 10, max: 100}, "deduplicate_items": {kind: 'b'}},
+	catalog.KindInverted: {"fillfactor": {kind: 'i', min: 10, max: 100}, "deduplicate_items": {kind: 'b'}},
+	catalog.KindGin:      {"fastupdate": {kind: 'b'}, "gin_pending_list_limit": {kind: 'i', min: 64, max: math.MaxInt32}},
+}
+
+// check checks a value of the parameter of that name.
+func (p *storageParameter) check(name, v string) error {
+	bounds := func(min, max string) error {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "value %s out of bounds for option \"%s\"", v, name).
+			WithDetail("Valid values are between \"%s\" and \"%s\".", min, max)
+	}
+	wrong := func(kind string) error {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for %s option \"%s\": %s", kind, name, v)
+	}
+	switch p.kind {
+	case 'b':
+		if _, ok := catalog.ParseBool(v); !ok {
+			return wrong("boolean")
+		}
+	case 'i':
+		n, err := strconv.ParseInt(v, 10, 32)
+		if err != nil {
+			return wrong("integer")
+		}
+		if float64(n) < p.min || float64(n) > p.max {
+			return bounds(strconv.FormatInt(int64(p.min), 10), strconv.FormatInt(int64(p.max), 10))
+		}
+	case 'f':
+		n, err := strconv.ParseFloat(v, 64)
+		if err != nil {
+			return wrong("floating point")
+		}
+		if n < p.min || n > p.max {
+			return bounds(strconv.FormatFloat(p.min, 'f', 6, 64), strconv.FormatFloat(p.max, 'f', 6, 64))
+		}
+	case 'e':
+		if !slices.Contains(p.words, strings.ToLower(v)) {
+			return wrong("enum").(*sqlerr.Error).WithDetail("Valid values are \"on\", \"off\", and \"auto\".")
+		}
+	}
+	return nil
+}
+
+// heapParameter checks a storage parameter of a table.
+func heapParameter(o *ast.Option) error {
+	space, name, qualified := strings.Cut(o.Name, ".")
+	if !qualified {
+		space, name = "", o.Name
+	}
+	if space != "" && space != "toast" {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter namespace \"%s\"", space)
+	}
+	p, ok := heapParameters[name]
+	if !ok || space == "toast" && !p.toast {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", name)
+	}
+	return p.check(name, optionText(o))
+}
+
+// checkIndexParameters checks WITH (…) of an index or of the constraint that it
+// serves.
+func checkIndexParameters(kind string, opts []ast.Option) error {
+	if kind == "" {
+		kind = catalog.KindBtree
+	}
+	if err := oncePerOption(opts); err != nil {
+		return err
+	}
+	for i := range opts {
+		o := &opts[i]
+		p, ok := indexParameters[kind][o.Name]
+		if !ok {
+			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", o.Name)
+		}
+		if err := p.check(o.Name, optionText(o)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oncePerOption refuses an option that is given twice.
+func oncePerOption(opts []ast.Option) error {
+	for i := range opts {
+		if slices.ContainsFunc(opts[:i], func(o ast.Option) bool { return o.Name == opts[i].Name }) {
+			return sqlerr.New(sqlerr.InvalidParameterValue, "parameter \"%s\" specified more than once", opts[i].Name)
+		}
+	}
+	return nil
+}
