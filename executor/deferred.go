@@ -1,7 +1,12 @@
 package executor
 
 import (
+	"errors"
+	"maps"
+	"slices"
+
 	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/storage/table"
@@ -17,6 +22,51 @@ type DeferredChecks struct {
 	children []*fkCheck
 	removed  []*fkEvent
 	uniques  []*table.DeferredKeys
+}
+
+// DeferredMark is what a savepoint keeps of DeferredChecks.
+type DeferredMark DeferredChecks
+
+// Mark returns a savepoint; of nil, that of nothing.
+func (d *DeferredChecks) Mark() DeferredMark {
+	if d == nil {
+		return DeferredMark{}
+	}
+	d.children, d.removed, d.uniques = slices.Clip(d.children), slices.Clip(d.removed), slices.Clip(d.uniques)
+	m := DeferredMark(*d)
+	m.modes = maps.Clone(d.modes)
+	return m
+}
+
+// RollbackTo makes the checks, and which of them wait, what they were at the mark.
+func (d *DeferredChecks) RollbackTo(m DeferredMark) {
+	*d = DeferredChecks(m)
+	d.modes = maps.Clone(m.modes)
+}
+
+// Pending reports whether checks wait because of rows of a table that is locked
+// against writers. Keys that are unique already need no check any more.
+func (d *DeferredChecks) Pending(env *Env, t types.OID) (bool, error) {
+	if slices.ContainsFunc(d.children, func(c *fkCheck) bool { return c.child.OID == t }) ||
+		slices.ContainsFunc(d.removed, func(e *fkEvent) bool { return e.parent.OID == t }) {
+		return true, nil
+	}
+	var rest []*table.DeferredKeys
+	for _, k := range d.uniques {
+		if k.Table.OID != t {
+			rest = append(rest, k)
+			continue
+		}
+		err := verifyUnique(env, k)
+		if e := new(sqlerr.Error); errors.As(err, &e) && e.Code == sqlerr.UniqueViolation {
+			return true, nil
+		}
+		if err != nil {
+			return false, wrapErr(env.Ctx, err)
+		}
+	}
+	d.uniques = rest
+	return false, nil
 }
 
 // Set is SET CONSTRAINTS: it makes the constraints (nil: all that are

@@ -42,9 +42,13 @@ func (x *exec) alterTable(s *ast.AlterTable) error {
 		return err
 	}
 	if t, ok := r.(*catalog.Table); ok {
-		mode := kv.AccessExclusive
-		if err := x.lock(t, mode); err != nil {
+		if err := x.lock(t, kv.AccessExclusive); err != nil {
 			return err
+		}
+		for _, t := range x.snap().Tree(t) {
+			if err := x.unused(t, "ALTER TABLE"); err != nil {
+				return err
+			}
 		}
 	}
 	switch s.Actions[0].Kind {

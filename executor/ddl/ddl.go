@@ -13,6 +13,7 @@ package ddl
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -57,6 +58,13 @@ type Env struct {
 	Text string
 	// Notice sends a notice to the client.
 	Notice func(*sqlerr.Error)
+	// Moved reports whether others have changed a relation since the state of the
+	// catalog that Change stands on; nil: nobody can.
+	Moved func(relation types.OID) bool
+	// Unused fails with 55006 if the session itself still uses a table that is locked
+	// for the command: with an open cursor, or with checks that wait for the commit,
+	// which name its files and constraints as they are.
+	Unused func(t *catalog.Table, command string) error
 	// NewerIndex says that a table has got an index with rows, or without rows, that
 	// the transaction's snapshot does not have, or has.
 	NewerIndex func(table types.OID)
@@ -70,8 +78,13 @@ type Env struct {
 	Verifier func(password string) (string, error)
 }
 
+// ErrMoved: a table was changed by others while its lock was waited for. What the
+// statement has done is to be rolled back, and it runs again, over the catalog as it
+// is now; the lock stays.
+var ErrMoved = errors.New("a table was changed while its lock was waited for")
+
 // Execute runs one statement and returns its command tag. Errors are
-// *sqlerr.Error values; the session then rolls back to its savepoint.
+// *sqlerr.Error values, or ErrMoved; the session then rolls back to its savepoint.
 func Execute(e *Env, stmt ast.Stmt) (tag string, err error) {
 	before := e.Change.Snapshot()
 	e.Change.Notice = e.Notice
@@ -215,7 +228,21 @@ func (x *exec) lock(t *catalog.Table, m kv.TableLockMode) error {
 	if err != nil {
 		return err
 	}
-	return d.LockTable(x.Ctx, x.Txn, m, x.lockOpt())
+	if err := d.LockTable(x.Ctx, x.Txn, m, x.lockOpt()); err != nil {
+		return err
+	}
+	if x.Moved != nil && x.Moved(t.OID) {
+		return ErrMoved
+	}
+	return nil
+}
+
+// unused is Env.Unused, for who has one.
+func (x *exec) unused(t *catalog.Table, command string) error {
+	if x.Unused == nil {
+		return nil
+	}
+	return x.Unused(t, command)
 }
 
 func (x *exec) lockOpt() kv.LockOpt {
@@ -257,8 +284,13 @@ func (x *exec) reconcile(before, after *catalog.Snapshot) error {
 		if err != nil {
 			return err
 		}
-		if err := d.LockTable(x.Ctx, x.Txn, kv.AccessExclusive, x.lockOpt()); err != nil {
+		if err := x.lock(t, kv.AccessExclusive); err != nil {
 			return err
+		}
+		if before.Table(oid) != nil {
+			if err := x.unused(t, "DROP TABLE"); err != nil {
+				return err
+			}
 		}
 		if err := d.Drop(x.Txn); err != nil {
 			return err

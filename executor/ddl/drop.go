@@ -69,6 +69,9 @@ func (x *exec) drop(s *ast.Drop) error {
 				if err := x.lock(t, kv.AccessExclusive); err != nil {
 					return err
 				}
+				if err := x.unused(t, "DROP INDEX"); err != nil {
+					return err
+				}
 			}
 			oids = append(oids, ix.OID)
 		}
@@ -232,6 +235,9 @@ func (x *exec) truncate(s *ast.Truncate) error {
 	}
 	for _, t := range list {
 		if err := x.lock(t, kv.AccessExclusive); err != nil {
+			return err
+		}
+		if err := x.unused(t, "TRUNCATE"); err != nil {
 			return err
 		}
 		d, err := x.Tables.For(t)

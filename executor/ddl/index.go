@@ -49,6 +49,9 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 	if err := x.lock(t, kv.Share); err != nil {
 		return err
 	}
+	if err := x.unused(t, "CREATE INDEX"); err != nil {
+		return err
+	}
 	if t.Partitioned() {
 		if s.Concurrently {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "cannot create index on partitioned table \"%s\" concurrently", t.Name)

@@ -5,6 +5,8 @@ package session
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 
 	"kvsqld/catalog"
@@ -74,22 +76,45 @@ func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int6
 			return "", 0, inBlockError(what)
 		}
 	}
-	mark := s.tx.kv.Savepoint()
 	if x, ok := c.stmt.(*ast.CreateTable); ok && x.Temp || isTempObject(c.stmt) {
 		s.hasTemp = true
 		s.settings.epoch++
 	}
-	tag, err := ddl.Execute(s.ddlEnv(ctx, c), c.stmt)
+	tag, err := s.define(ctx, c)
 	if err != nil {
 		return "", 0, err
 	}
 	if x, ok := c.stmt.(*ast.CreateTable); ok {
 		s.noteOnCommit(x)
 	}
-	s.tx.kv.Release(mark)
 	s.settings.epoch++
 	s.tx.rewrites++
 	return tag, -1, nil
+}
+
+// define runs the statement over the catalog, again for as long as others change its
+// tables while it waits for their locks.
+func (s *Session) define(ctx context.Context, c *call) (tag string, err error) {
+	ch, t := s.ddl(), s.tx
+	for range maxReplans {
+		mark, changed, restarts := t.kv.Savepoint(), ch.Mark(), len(t.restarts)
+		tag, err = ddl.Execute(s.ddlEnv(ctx, c), c.stmt)
+		if !errors.Is(err, ddl.ErrMoved) {
+			if err == nil {
+				t.kv.Release(mark)
+			}
+			return tag, err
+		}
+		t.kv.RollbackTo(mark)
+		t.kv.Release(mark)
+		ch.RollbackTo(changed)
+		t.restarts = t.restarts[:restarts]
+		t.base = nil
+		if err := s.rebase(); err != nil {
+			return "", err
+		}
+	}
+	return "", kv.ErrConflict
 }
 
 func isTempObject(st ast.Stmt) bool {
@@ -134,6 +159,10 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 			return x
 		},
 		Notice: s.tell,
+		Moved: func(relation types.OID) bool {
+			return s.srv.Catalog.Current().Object(relation) != t.base.Object(relation)
+		},
+		Unused: func(t *catalog.Table, command string) error { return s.unused(ctx, t, command) },
 		NewerIndex: func(table types.OID) {
 			if t.newer == nil {
 				t.newer = map[types.OID]bool{}
@@ -156,6 +185,26 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 			return v.String(), nil
 		},
 	}
+}
+
+// unused is ddl.Env.Unused.
+func (s *Session) unused(ctx context.Context, t *catalog.Table, command string) error {
+	for _, p := range s.portals {
+		if p.done || p.failed || p.planned == nil || p.cursor != nil && p.cursor.held {
+			continue
+		}
+		if slices.ContainsFunc(p.planned.q.Tables, func(u plan.TableUse) bool { return u.Table.OID == t.OID }) {
+			return sqlerr.New(sqlerr.ObjectInUse, "cannot %s \"%s\" because it is being used by active queries in this session", command, t.Name)
+		}
+	}
+	if s.tx.deferred.Empty() {
+		return nil
+	}
+	pending, err := s.tx.deferred.Pending(s.plainEnv(ctx), t.OID)
+	if pending {
+		return sqlerr.New(sqlerr.ObjectInUse, "cannot %s \"%s\" because it has pending trigger events", command, t.Name)
+	}
+	return err
 }
 
 // dropRelations drops relations outside of any session's transaction.

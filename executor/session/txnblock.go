@@ -80,6 +80,7 @@ type savepoint struct {
 	notes    int
 	restarts int
 	readOnly bool
+	deferred executor.DeferredMark
 }
 
 func (t *transaction) useFmt(o *types.FmtOpts) {
@@ -367,7 +368,8 @@ func (s *Session) transaction(ctx context.Context, x *ast.Transaction) (string, 
 			return "", noBlock("SAVEPOINT")
 		}
 		t := s.tx
-		sp := savepoint{name: x.Name, kv: t.kv.Savepoint(), settings: s.settings.mark(), notes: len(t.notes), restarts: len(t.restarts), readOnly: t.readOnly}
+		sp := savepoint{name: x.Name, kv: t.kv.Savepoint(), settings: s.settings.mark(), notes: len(t.notes), restarts: len(t.restarts), readOnly: t.readOnly,
+			deferred: t.deferred.Mark()}
 		if t.change != nil {
 			sp.change, sp.changed = t.change.Mark(), true
 		}
@@ -474,6 +476,9 @@ func (s *Session) rollbackTo(ctx context.Context, name string) error {
 	t.notes = t.notes[:sp.notes]
 	t.restarts = t.restarts[:sp.restarts]
 	t.readOnly = sp.readOnly
+	if t.deferred != nil {
+		t.deferred.RollbackTo(sp.deferred)
+	}
 	t.saves = t.saves[:i+1]
 	s.block = inBlock
 	return s.rebase()

@@ -79,8 +79,11 @@ type builder struct {
 	touched byte                   // keeps the loads of gather from being left out
 }
 
+// builtEntry is an entry; no other may have its key, if distinct, or a key that begins
+// with the same bytes, unless those are none.
 type builtEntry struct {
 	start, val, end uint32
+	search          uint32
 	distinct        bool
 }
 
@@ -122,6 +125,9 @@ func (b *builder) add(ctx context.Context, m *image, i int, keys *vec.Vec, n int
 		e := builtEntry{start: uint32(len(b.buf)), distinct: x.distinct(cols, row)}
 		b.buf = x.entryKey(b.buf, cols, row, keys.B[row])
 		e.val = uint32(len(b.buf))
+		if x.deferred && (x.cat.NullsNotDistinct || !anyNull(cols, row)) {
+			e.search = e.val - e.start - uint32(len(keys.B[row]))
+		}
 		b.buf = x.entryValue(b.buf, b.buf[e.start:e.val], include, row, keys.B[row])
 		e.end = uint32(len(b.buf))
 		b.entries = append(b.entries, e)
@@ -146,6 +152,20 @@ func (b *builder) flush(ctx context.Context) error {
 						return err
 					}
 					dup = val != nil
+				}
+				if dup {
+					return b.duplicate(key)
+				}
+			}
+			if e.search > 0 {
+				search := key[:e.search]
+				dup := bytes.HasPrefix(last, search)
+				if !dup && b.flushed {
+					same, err := b.x.holders(ctx, b.tx, search, nil)
+					if err != nil {
+						return err
+					}
+					dup = len(same) > 0
 				}
 				if dup {
 					return b.duplicate(key)

@@ -561,6 +561,15 @@ func (t *Txn) LockSpace(ctx context.Context, sp kv.Space, m kv.TableLockMode, o 
 }
 
 func (t *Txn) HasSpace(sp kv.Space) (bool, error) {
+	sn, err := t.snapshot()
+	if err != nil {
+		return false, err
+	}
+	return t.hasSpace(sp, sn)
+}
+
+// hasSpace reports whether the space exists in sn under the transaction's writes.
+func (t *Txn) hasSpace(sp kv.Space, sn *sharedSnap) (bool, error) {
 	if s := t.own(sp); s != nil {
 		switch s.top().op {
 		case OpCreate, OpClear:
@@ -569,20 +578,22 @@ func (t *Txn) HasSpace(sp kv.Space) (bool, error) {
 			return false, nil
 		}
 	}
-	sn, err := t.snapshot()
-	if err != nil {
-		return false, err
-	}
 	return sn.es.HasSpace(sp)
 }
 
-// alter begins a new layer of a space that must, or must not, exist.
+// alter begins a new layer of a space that must, or must not, exist: in the newest
+// state, for others may have made it since the transaction's snapshot.
 func (t *Txn) alter(sp kv.Space, op SpaceOp) error {
 	s, err := t.writable(sp)
 	if err != nil {
 		return err
 	}
-	has, err := t.HasSpace(sp)
+	newest, err := t.st.snaps.acquire()
+	if err != nil {
+		return err
+	}
+	has, err := t.hasSpace(sp, newest)
+	t.st.snaps.release(newest)
 	if err != nil {
 		return err
 	}
