@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgproto3/v2"
 
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types/charset"
 )
 
 // conn is one connection, from accept to close.
@@ -51,7 +52,7 @@ func newConn(srv *Server, nc net.Conn) *conn {
 		raw:   nc,
 		nc:    nc,
 		log:   srv.opts.Logger.With("remote", nc.RemoteAddr().String()),
-		names: make(names),
+		names: newNames(),
 	}
 	c.rd = newReader(nc, maxAuthMessage)
 	c.out.dst = nc
@@ -232,11 +233,19 @@ func (c *conn) fatal(e *sqlerr.Error) {
 	}
 }
 
+// encoding is the client's encoding of text; nil is UTF-8.
+func (c *conn) encoding() *charset.Encoding {
+	if c == nil || c.sess == nil {
+		return nil
+	}
+	return c.sess.Encoding()
+}
+
 func (c *conn) sendError(e *sqlerr.Error) {
 	c.srv.metrics.Errors.Add(1)
-	m := errorResponse(e, severityError)
+	m := errorResponse(e, severityError, c.encoding())
 	if err := c.out.send(&m); err != nil {
-		m = errorResponse(sqlerr.New(e.Code, "the error message is too long to be sent"), severityError)
+		m = errorResponse(sqlerr.New(e.Code, "the error message is too long to be sent"), severityError, nil)
 		_ = c.out.send(&m) // a fixed message that fits
 	}
 }
@@ -296,6 +305,8 @@ func (c *conn) handle(typ byte, body []byte) {
 	if c.skip {
 		return
 	}
+	c.out.enc = c.encoding()
+	c.names.enc = c.out.enc
 	switch typ {
 	case 'Q':
 		c.query(body)

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgproto3/v2"
 
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types/charset"
 )
 
 const (
@@ -201,38 +202,57 @@ func (c *cursor) end() error {
 
 // names hands out strings for statement and portal names, which clients
 // repeat all the time, without allocating for the ones it has seen.
-type names map[string]string
+type names struct {
+	known map[string]string
+	enc   *charset.Encoding // of the client; nil: UTF-8
+}
+
+func newNames() names { return names{known: make(map[string]string)} }
 
 const maxNames = 1024
 
-func (m names) get(b []byte) string {
+func (m *names) get(b []byte) string {
 	if len(b) == 0 {
 		return ""
 	}
-	if s, ok := m[string(b)]; ok {
+	if m.enc != nil {
+		if t, err := m.enc.Decode(b); err == nil { // else it is the name of nothing
+			b = t
+		}
+	}
+	if s, ok := m.known[string(b)]; ok {
 		return s
 	}
-	if len(m) >= maxNames {
-		clear(m)
+	if len(m.known) >= maxNames {
+		clear(m.known)
 	}
 	s := string(b)
-	m[s] = s
+	m.known[s] = s
 	return s
 }
 
-func decodeQuery(body []byte) (string, error) {
+// text checks a text of the client's and returns it in UTF-8.
+func text(b []byte, enc *charset.Encoding) ([]byte, error) {
+	if enc != nil {
+		return enc.Decode(b)
+	}
+	return b, checkUTF8(b)
+}
+
+func decodeQuery(body []byte, enc *charset.Encoding) (string, error) {
 	c := cursor{b: body}
 	sql := c.str()
 	if err := c.end(); err != nil {
 		return "", err
 	}
-	if err := checkUTF8(sql); err != nil {
+	sql, err := text(sql, enc)
+	if err != nil {
 		return "", err
 	}
 	return string(sql), nil
 }
 
-func decodeParse(body []byte, m *pgproto3.Parse) error {
+func decodeParse(body []byte, m *pgproto3.Parse, enc *charset.Encoding) error {
 	c := cursor{b: body}
 	name, sql := c.str(), c.str()
 	n := c.count(4)
@@ -246,10 +266,11 @@ func decodeParse(body []byte, m *pgproto3.Parse) error {
 	if err := c.end(); err != nil {
 		return err
 	}
-	if err := checkUTF8(name); err != nil {
+	name, err := text(name, enc)
+	if err != nil {
 		return err
 	}
-	if err := checkUTF8(sql); err != nil {
+	if sql, err = text(sql, enc); err != nil {
 		return err
 	}
 	*m = pgproto3.Parse{Name: string(name), Query: string(sql), ParameterOIDs: oids}
@@ -259,7 +280,7 @@ func decodeParse(body []byte, m *pgproto3.Parse) error {
 // decodeBind fills b, reusing its slices. Besides the framing it checks what
 // the message alone can tell: the number of parameter formats, the format
 // codes, and the encoding of text parameters.
-func decodeBind(body []byte, b *Bind, known names) error {
+func decodeBind(body []byte, b *Bind, known *names) error {
 	c := cursor{b: body}
 	b.Portal = known.get(c.str())
 	b.Statement = known.get(c.str())
@@ -288,11 +309,14 @@ func decodeBind(body []byte, b *Bind, known names) error {
 		return err
 	}
 	for i, p := range b.Params {
-		if b.ParamFormat(i) == formatText {
-			if err := checkUTF8(p); err != nil {
-				return err
-			}
+		if b.ParamFormat(i) != formatText || p == nil {
+			continue
 		}
+		t, err := text(p, known.enc)
+		if err != nil {
+			return err
+		}
+		b.Params[i] = t
 	}
 	return nil
 }
@@ -314,7 +338,7 @@ func checkFormats(formats []int16) error {
 	return nil
 }
 
-func decodeExecute(body []byte, m *pgproto3.Execute, known names) error {
+func decodeExecute(body []byte, m *pgproto3.Execute, known *names) error {
 	c := cursor{b: body}
 	m.Portal = known.get(c.str())
 	m.MaxRows = uint32(max(0, c.int32()))
@@ -322,7 +346,7 @@ func decodeExecute(body []byte, m *pgproto3.Execute, known names) error {
 }
 
 // decodeTarget reads a Describe or a Close: 'S' or 'P', and a name.
-func decodeTarget(body []byte, verb string, known names) (kind byte, name string, err error) {
+func decodeTarget(body []byte, verb string, known *names) (kind byte, name string, err error) {
 	c := cursor{b: body}
 	kind, name = c.byte(), known.get(c.str())
 	if err := c.end(); err != nil {

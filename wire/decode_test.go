@@ -111,12 +111,12 @@ func TestParseOptions(t *testing.T) {
 }
 
 func TestNamesStayFew(t *testing.T) {
-	m := make(names)
+	m := newNames()
 	for i := range 3 * maxNames {
 		m.get(binary.BigEndian.AppendUint32(nil, uint32(i)))
 	}
-	if len(m) > maxNames {
-		t.Errorf("%d names kept", len(m))
+	if len(m.known) > maxNames {
+		t.Errorf("%d names kept", len(m.known))
 	}
 	known := []byte("stmt")
 	m.get(known)
@@ -146,14 +146,15 @@ func FuzzMessage(f *testing.F) {
 	seed(&pgproto3.CopyFail{Message: "no"})
 	f.Fuzz(func(t *testing.T, typ byte, body []byte) {
 		var err error
+		none := newNames()
 		switch typ {
 		case 'Q':
-			_, err = decodeQuery(body)
+			_, err = decodeQuery(body, nil)
 		case 'P':
-			err = decodeParse(body, &pgproto3.Parse{})
+			err = decodeParse(body, &pgproto3.Parse{}, nil)
 		case 'B':
 			var b Bind
-			if err = decodeBind(body, &b, names{}); err == nil {
+			if err = decodeBind(body, &b, &none); err == nil {
 				size := 0
 				for i, p := range b.Params {
 					b.ParamFormat(i)
@@ -164,9 +165,9 @@ func FuzzMessage(f *testing.F) {
 				}
 			}
 		case 'E':
-			err = decodeExecute(body, &pgproto3.Execute{}, names{})
+			err = decodeExecute(body, &pgproto3.Execute{}, &none)
 		case 'D', 'C':
-			_, _, err = decodeTarget(body, "X", names{})
+			_, _, err = decodeTarget(body, "X", &none)
 		case 'f':
 			err = copyFailed(body)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/charset"
 )
 
 const (
@@ -29,7 +30,8 @@ const (
 type output struct {
 	dst io.Writer
 	buf []byte
-	err error // *sqlerr.Error 08006 once a write has failed
+	enc *charset.Encoding // of the client's texts; nil: UTF-8
+	err error             // *sqlerr.Error 08006 once a write has failed
 }
 
 // flush writes everything out.
@@ -78,7 +80,15 @@ func (o *output) finish(pos int) {
 	binary.BigEndian.PutUint32(o.buf[pos:], uint32(len(o.buf)-pos))
 }
 
-func (o *output) str(s string) { o.buf = append(append(o.buf, s...), 0) }
+func (o *output) str(s string) { o.buf = append(append(o.buf, o.text(s)...), 0) }
+
+// text is a text of the server's for the client.
+func (o *output) text(s string) string {
+	if o.enc == nil {
+		return s
+	}
+	return o.enc.EncodeLossy(s)
+}
 
 func (o *output) int16(v int16) { o.buf = binary.BigEndian.AppendUint16(o.buf, uint16(v)) }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgproto3/v2"
 
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types/charset"
 )
 
 const (
@@ -74,7 +75,13 @@ func isFatal(e *sqlerr.Error) bool {
 
 // errorResponse lists the fields of e; ErrorResponse and NoticeResponse share
 // them.
-func errorResponse(e *sqlerr.Error, defaultSeverity string) pgproto3.ErrorResponse {
+func errorResponse(e *sqlerr.Error, defaultSeverity string, enc *charset.Encoding) pgproto3.ErrorResponse {
+	clean := func(s string) string {
+		if s = clean(s); enc != nil {
+			s = enc.EncodeLossy(s)
+		}
+		return s
+	}
 	severity := e.Severity
 	if severity == "" {
 		severity = defaultSeverity

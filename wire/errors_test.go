@@ -45,7 +45,7 @@ func TestAsSQL(t *testing.T) {
 }
 
 func TestFieldsHoldCleanText(t *testing.T) {
-	m := errorResponse(sqlerr.New("22021", "a\x00b\xffc"), severityError)
+	m := errorResponse(sqlerr.New("22021", "a\x00b\xffc"), severityError, nil)
 	if m.Message != "ab\uFFFDc" {
 		t.Errorf("got %q", m.Message)
 	}

@@ -18,7 +18,7 @@ func (c *conn) extended(f func(ctx context.Context) error) {
 func (c *conn) handleParse(body []byte) {
 	c.extended(func(ctx context.Context) error {
 		m := &c.parse
-		if err := decodeParse(body, m); err != nil {
+		if err := decodeParse(body, m, c.out.enc); err != nil {
 			return err
 		}
 		if err := c.sess.Parse(ctx, m.Name, m.Query, m.ParameterOIDs); err != nil {
@@ -31,7 +31,7 @@ func (c *conn) handleParse(body []byte) {
 
 func (c *conn) handleBind(body []byte) {
 	c.extended(func(ctx context.Context) error {
-		if err := decodeBind(body, &c.bind, c.names); err != nil {
+		if err := decodeBind(body, &c.bind, &c.names); err != nil {
 			return err
 		}
 		if err := c.sess.Bind(ctx, &c.bind); err != nil {
@@ -44,7 +44,7 @@ func (c *conn) handleBind(body []byte) {
 
 func (c *conn) handleDescribe(body []byte) {
 	c.extended(func(ctx context.Context) error {
-		kind, name, err := decodeTarget(body, "DESCRIBE", c.names)
+		kind, name, err := decodeTarget(body, "DESCRIBE", &c.names)
 		if err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func (c *conn) handleDescribe(body []byte) {
 
 func (c *conn) handleExecute(body []byte) {
 	c.extended(func(ctx context.Context) error {
-		if err := decodeExecute(body, &c.execute, c.names); err != nil {
+		if err := decodeExecute(body, &c.execute, &c.names); err != nil {
 			return err
 		}
 		return c.sess.Execute(ctx, c.execute.Portal, int(c.execute.MaxRows), &c.results)
@@ -82,7 +82,7 @@ func (c *conn) handleExecute(body []byte) {
 
 func (c *conn) handleClose(body []byte) {
 	c.extended(func(context.Context) error {
-		kind, name, err := decodeTarget(body, "CLOSE", c.names)
+		kind, name, err := decodeTarget(body, "CLOSE", &c.names)
 		if err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (c *conn) handleClose(body []byte) {
 		if err != nil {
 			return err
 		}
-		delete(c.names, name)
+		delete(c.names.known, name)
 		c.out.empty('3')
 		return nil
 	})

@@ -16,6 +16,7 @@ import (
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/charset"
 	"kvsqld/catalog/types/vec"
 )
 
@@ -76,6 +77,8 @@ type fakeSession struct {
 
 func (s *fakeSession) Parameters() []Parameter { return s.params }
 func (s *fakeSession) TxStatus() byte          { return s.status }
+
+func (s *fakeSession) Encoding() *charset.Encoding { return nil }
 
 func (s *fakeSession) Close() {
 	s.backend.closed.Add(1)

@@ -21,6 +21,8 @@ type results struct {
 	formats []int16
 	opts    *types.FmtOpts
 	fields  []fieldEncoding // of the batch at hand, one per column
+	// converts tells the columns whose bytes are text, where enc is set
+	converts []bool
 
 	reported map[string]string // settings as the client knows them
 	changed  []Parameter       // settings to report before ReadyForQuery
@@ -44,6 +46,7 @@ func (w *results) note(err error) {
 
 func (w *results) Rows(cols []Column, formats []int16, opts *types.FmtOpts) {
 	w.formats, w.opts = formats, opts
+	w.enc = w.c.encoding() // a statement of the same message may have set it
 	if w.simple {
 		w.rowDescription(cols, formats)
 	}
@@ -54,12 +57,12 @@ func (w *results) Empty()                          { w.empty('I') }
 func (w *results) Suspended()                      { w.empty('s') }
 
 func (w *results) Notice(e *sqlerr.Error) {
-	m := pgproto3.NoticeResponse(errorResponse(e, severityNotice))
+	m := pgproto3.NoticeResponse(errorResponse(e, severityNotice, w.c.encoding()))
 	w.note(w.send(&m))
 }
 
 func (w *results) Notification(pid int32, channel, payload string) {
-	w.note(w.send(&pgproto3.NotificationResponse{PID: uint32(pid), Channel: channel, Payload: payload}))
+	w.note(w.send(&pgproto3.NotificationResponse{PID: uint32(pid), Channel: w.text(channel), Payload: w.text(payload)}))
 }
 
 func (w *results) ParameterStatus(name, value string) {
@@ -79,7 +82,7 @@ func (w *results) reportParameters() {
 			continue
 		}
 		w.reported[p.Name] = p.Value
-		w.note(w.send(&pgproto3.ParameterStatus{Name: p.Name, Value: p.Value}))
+		w.note(w.send(&pgproto3.ParameterStatus{Name: p.Name, Value: w.text(p.Value)}))
 	}
 	w.changed = w.changed[:0]
 }
@@ -140,8 +143,18 @@ func (w *results) Batch(b *vec.Batch) error {
 		return w.takeFault()
 	}
 	w.fields = w.fields[:0]
+	w.converts = w.converts[:0]
 	for i, v := range b.Cols {
-		w.fields = append(w.fields, encodingOf(v.T, FormatOf(w.formats, i)))
+		f := FormatOf(w.formats, i)
+		w.fields = append(w.fields, encodingOf(v.T, f))
+		if w.enc == nil {
+			continue
+		}
+		c := f == formatText || v.T.Textual()
+		if !c && v.T.HoldsText() {
+			return sqlerr.Unsupported(-1, "binary format of type %s with client encoding %s", types.FormatType(v.T), w.enc.Name)
+		}
+		w.converts = append(w.converts, c)
 	}
 	for i, n := 0, b.Rows(); i < n; i++ {
 		if err := w.dataRow(b, b.Row(i)); err != nil {
@@ -160,7 +173,16 @@ func (w *results) dataRow(b *vec.Batch, row int) error {
 	start := len(w.buf)
 	buf := append(w.buf, 'D', 0, 0, 0, 0, byte(len(b.Cols)>>8), byte(len(b.Cols)))
 	for i, v := range b.Cols {
+		at := len(buf)
 		buf = w.appendField(buf, v, w.fields[i], row)
+		if w.enc != nil && w.converts[i] && len(buf) > at+4 {
+			text, err := w.enc.Encode(buf[at+4:])
+			if err != nil {
+				return err
+			}
+			buf = append(buf[:at+4], text...)
+			binary.BigEndian.PutUint32(buf[at:], uint32(len(text)))
+		}
 		if len(buf)-start > maxMessage {
 			return sqlerr.New(sqlerr.ProgramLimitExceeded, "result row of more than %d bytes is too large", maxMessage)
 		}

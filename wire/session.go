@@ -6,6 +6,7 @@ import (
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/charset"
 	"kvsqld/catalog/types/vec"
 )
 
@@ -134,6 +135,11 @@ type Session interface {
 	// Parameters returns the settings that every client is told at startup;
 	// later changes go through ResultWriter.ParameterStatus.
 	Parameters() []Parameter
+
+	// Encoding is the client's encoding of text; nil is UTF-8. What the wire
+	// hands to the session and takes from it is UTF-8 but for binary values,
+	// COPY data and Bind's portal names, which are the session's to convert.
+	Encoding() *charset.Encoding
 
 	// TxStatus is 'I' when idle, 'T' in a transaction block, 'E' in a failed one.
 	TxStatus() byte

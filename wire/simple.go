@@ -6,7 +6,7 @@ import "context"
 func (c *conn) query(body []byte) {
 	c.results.simple = true
 	c.call(func(ctx context.Context) error {
-		sql, err := decodeQuery(body)
+		sql, err := decodeQuery(body, c.out.enc)
 		if err != nil {
 			return err
 		}

@@ -99,6 +99,27 @@ func (t T) Kind() Kind {
 	return KInvalid
 }
 
+// Textual reports whether the binary form of the type is text.
+func (t T) Textual() bool {
+	switch t.Kind() {
+	case KText, KJSON, KJSONB, KEnum:
+		return true
+	}
+	return false
+}
+
+// HoldsText reports whether the binary form of the type may have text within.
+func (t T) HoldsText() bool {
+	switch t.Kind() {
+	case KRecord:
+		return true
+	case KArray:
+		e := t.ElemType()
+		return e.Textual() || e.HoldsText()
+	}
+	return false
+}
+
 // Rep returns how values of the type are held.
 func (t T) Rep() Rep { return kindRep[t.Kind()] }
 

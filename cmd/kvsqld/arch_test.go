@@ -23,7 +23,9 @@ var arrows = map[string][]string{
 	// The paths of jsonpath values are what the executor walks.
 	"catalog/types/jsonpath": {"catalog/sqlerr"},
 	"catalog/types/vec":      {"catalog/types"},
-	"catalog":                {"catalog/types", "catalog/spatial", "catalog/sqlerr"},
+	// Bytes that are no text are 22021.
+	"catalog/types/charset": {"catalog/sqlerr"},
+	"catalog":               {"catalog/types", "catalog/spatial", "catalog/sqlerr"},
 	// A bound that does not fit is 42P17.
 	"catalog/partition": {"catalog", "catalog/types", "catalog/sqlerr"},
 	// The relations raise 0A000 and 42P01 themselves.
@@ -55,8 +57,8 @@ var arrows = map[string][]string{
 	"planner":      {"planner/plan", "parser/ast", "catalog", "catalog/partition", "catalog/types", "catalog/spatial", "catalog/sqlerr"},
 
 	// The function table in catalog is what the registry of kernels implements.
-	"executor/expr": {"planner/plan", "catalog", "catalog/partition", "catalog/types", "catalog/types/vec", "catalog/types/jsonpath", "catalog/spatial",
-		"catalog/sqlerr", "executor/regex"},
+	"executor/expr": {"planner/plan", "catalog", "catalog/partition", "catalog/types", "catalog/types/vec", "catalog/types/jsonpath", "catalog/types/charset",
+		"catalog/spatial", "catalog/sqlerr", "executor/regex"},
 	"executor/regex": nil,
 	// Operators take transactions, locks and isolation levels from storage/kv;
 	// an interface of their own would repeat it word for word.
@@ -68,11 +70,11 @@ var arrows = map[string][]string{
 		"catalog/types", "catalog/types/vec", "catalog/spatial", "catalog/sqlerr", "storage/table", "storage/kv"},
 	// A session implements wire.Session and so names its value types.
 	"executor/session": {"executor", "executor/ddl", "executor/expr", "parser", "parser/ast", "planner", "planner/plan",
-		"catalog", "catalog/pgcatalog", "catalog/types", "catalog/types/vec", "catalog/sqlerr",
+		"catalog", "catalog/pgcatalog", "catalog/types", "catalog/types/vec", "catalog/types/charset", "catalog/sqlerr",
 		"storage", "storage/table", "storage/kv", "storage/backup", "wire"},
 
 	// Protocol violations found by the wire have SQLSTATEs like any other error.
-	"wire": {"catalog/types", "catalog/types/vec", "catalog/sqlerr"},
+	"wire": {"catalog/types", "catalog/types/vec", "catalog/types/charset", "catalog/sqlerr"},
 
 	// The commands show files and keys and name places in scripts.
 	"cmd/kvsqld": {"wire", "executor/session", "executor", "storage", "storage/backup", "storage/kv", "storage/txn", "storage/table",

@@ -37,6 +37,7 @@ func newServeCmd() *cobra.Command {
 	f.String("max-statement-memory", "1GB", "memory of one statement, beyond which it fails (0: no limit)")
 	f.String("max-memory", "auto", "memory of all statements and uncommitted changes together (0: no limit, auto: half of the machine's)")
 	f.String("temp-dir", "", "directory for temporary files (default: the system's)")
+	f.String("server-files", "", "directory whose files superusers, and members of pg_read_server_files and pg_write_server_files, may COPY; empty: none")
 	f.Int("max-parallel", runtime.NumCPU(), "goroutines that one scan may use")
 	f.Duration("old-snapshot-threshold", 0, "age, in whole minutes, from which a snapshot that hinders the reuse of space is ended (SQLSTATE 72000); 0: never")
 	f.Duration("grace", 10*time.Second, "time that running statements get at shutdown")
@@ -109,8 +110,15 @@ func runServe(cmd *cobra.Command, _ []string) (err error) {
 	if tooOld > 0 {
 		settings["old_snapshot_threshold"] = strconv.Itoa(int(tooOld/time.Minute)) + "min"
 	}
+	var files *session.ServerFiles
+	if d := str("server-files"); d != "" {
+		if files, err = session.OpenServerFiles(d); err != nil {
+			return fmt.Errorf("--server-files: %w", err)
+		}
+		defer func() { err = errors.Join(err, files.Close()) }()
+	}
 	srv, err := session.Open(ctx, st, session.Options{
-		Auth: str("auth"), MaxConnections: num("max-connections"), MaxParallel: num("max-parallel"), TempDir: str("temp-dir"), Logger: log,
+		Files: files, Auth: str("auth"), MaxConnections: num("max-connections"), MaxParallel: num("max-parallel"), TempDir: str("temp-dir"), Logger: log,
 		MaxStatementMemory: stmtMem, MaxMemory: maxMem,
 		Settings: settings,
 	})

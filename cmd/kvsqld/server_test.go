@@ -82,7 +82,12 @@ func startServer(t testing.TB, o storage.Options) *server {
 	if o.Store != "mem" && o.Dir == "" {
 		o.Dir = t.TempDir()
 	}
-	s, err := openServer(o)
+	return startServerWith(t, o, session.Options{})
+}
+
+func startServerWith(t testing.TB, o storage.Options, so session.Options) *server {
+	t.Helper()
+	s, err := openServerWith(o, so)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +95,9 @@ func startServer(t testing.TB, o storage.Options) *server {
 	return s
 }
 
-func openServer(o storage.Options) (*server, error) {
+func openServer(o storage.Options) (*server, error) { return openServerWith(o, session.Options{}) }
+
+func openServerWith(o storage.Options, so session.Options) (*server, error) {
 	ctx := context.Background()
 	st, err := storage.Open(o)
 	if err != nil {
@@ -100,7 +107,8 @@ func openServer(o storage.Options) (*server, error) {
 	if testing.Verbose() {
 		logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
-	srv, err := session.Open(ctx, st, session.Options{Auth: "trust", Logger: logger})
+	so.Auth, so.Logger = "trust", logger
+	srv, err := session.Open(ctx, st, so)
 	if err != nil {
 		st.Close()
 		return nil, err

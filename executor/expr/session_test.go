@@ -25,7 +25,13 @@ func (s *testSession) SearchPath(implicit bool) []string {
 	}
 	return []string{"public"}
 }
-func (s *testSession) Setting(name string) (string, bool) { v, ok := s.settings[name]; return v, ok }
+func (s *testSession) Setting(name string) (string, bool) {
+	if name == "client_encoding" {
+		return "UTF8", true
+	}
+	v, ok := s.settings[name]
+	return v, ok
+}
 func (s *testSession) SetSetting(name, value string, _ bool) (string, error) {
 	if s.settings == nil {
 		s.settings = map[string]string{}

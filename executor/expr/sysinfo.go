@@ -57,22 +57,11 @@ func sysinfoFuncs(r *registry) {
 	}), "pgsql_version")
 	r.add(fn0(func(*callCtx) ([]byte, error) { return []byte("kvsqld (PostgreSQL " + serverVersion + ")"), nil }), "kvsqld_version")
 	r.add(fn0(func(*callCtx) (bool, error) { return false, nil }), "pg_is_in_recovery")
-	r.add(fn0(func(*callCtx) ([]byte, error) { return []byte("UTF8"), nil }), "pg_client_encoding", "getdatabaseencoding")
-	r.add(fn1(func(_ *callCtx, a int64) ([]byte, error) {
-		if a >= 0 && int(a) < len(encodingNames) {
-			return []byte(encodingNames[a]), nil
-		}
-		return nil, nil
-	}), "PG_encoding_to_char")
-	r.add(fn1(func(_ *callCtx, a []byte) (int64, error) {
-		want := encodingKey(string(a))
-		for i, n := range encodingNames {
-			if encodingKey(n) == want {
-				return int64(i), nil
-			}
-		}
-		return -1, nil
-	}), "PG_char_to_encoding")
+	r.add(fn0(func(*callCtx) ([]byte, error) { return []byte("UTF8"), nil }), "getdatabaseencoding")
+	r.add(ask(func(s SessionInfo, _ []types.Datum) (types.Datum, error) {
+		v, _ := s.Setting("client_encoding")
+		return types.Bytes(types.TName, []byte(v)), nil
+	}), "pg_client_encoding")
 	r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
 		if a[0].I == 6 {
 			return intDatum(4), nil // UTF8, the only one in use
@@ -121,22 +110,6 @@ func sysinfoFuncs(r *registry) {
 			})(call)
 		}, src)
 	}
-}
-
-var encodingNames = []string{"SQL_ASCII", "EUC_JP", "EUC_CN", "EUC_KR", "EUC_TW", "EUC_JIS_2004", "UTF8", "MULE_INTERNAL",
-	"LATIN1", "LATIN2", "LATIN3", "LATIN4", "LATIN5", "LATIN6", "LATIN7", "LATIN8", "LATIN9", "LATIN10", "WIN1256", "WIN1258",
-	"WIN866", "WIN874", "KOI8R", "WIN1251", "WIN1252", "ISO_8859_5", "ISO_8859_6", "ISO_8859_7", "ISO_8859_8", "WIN1250",
-	"WIN1253", "WIN1254", "WIN1255", "WIN1257", "KOI8U", "SJIS", "BIG5", "GBK", "UHC", "GB18030", "JOHAB", "SHIFT_JIS_2004"}
-
-// encodingKey compares encoding names without case and punctuation.
-func encodingKey(s string) string {
-	var out []byte
-	for _, c := range appendLower(nil, []byte(s)) {
-		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
-			out = append(out, c)
-		}
-	}
-	return string(out)
 }
 
 // pgTypeof is known when the call is compiled.

@@ -15,15 +15,12 @@ import (
 // copy_text.go, copy_csv.go and copy_binary.go into fields, copy_column.go reads
 // fields into vectors). Out: the same forms, and the number of rows.
 func (s *Session) copyStmt(ctx context.Context, _ *call, x *ast.Copy) (tag string, n int64, err error) {
-	switch {
-	case x.Program:
-		return "", 0, sqlerr.Unsupported(x.Pos(), "COPY of a PROGRAM")
-	case x.File != "" && x.From:
-		return "", 0, sqlerr.Unsupported(x.Pos(), "COPY from a server file").WithHint("Use COPY FROM STDIN, or psql's \\copy.")
-	case x.File != "":
-		return "", 0, sqlerr.Unsupported(x.Pos(), "COPY to a server file").WithHint("Use COPY TO STDOUT, or psql's \\copy.")
+	if x.Program || x.File != "" {
+		if err := s.mayCopyFile(x); err != nil {
+			return "", 0, err
+		}
 	}
-	o, err := parseCopyOptions(x.Options, x.From)
+	o, err := parseCopyOptions(x.Options, x.From, s.settings.enc)
 	if err != nil {
 		return "", 0, err
 	}

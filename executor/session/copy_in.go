@@ -52,10 +52,16 @@ func (s *Session) copyFrom(ctx context.Context, x *ast.Copy, o *copyOptions) (in
 			return 0, err
 		}
 	}
-	r, err := s.w.CopyIn(o.format == copyBinary, len(cols))
+	if o.freeze {
+		if err := s.mayFreeze(t); err != nil {
+			return 0, err
+		}
+	}
+	r, done, err := s.copyInput(ctx, x, o.format == copyBinary, len(cols))
 	if err != nil {
 		return 0, err
 	}
+	defer done()
 	if err := c.load(r); err != nil {
 		return 0, err
 	}
@@ -65,6 +71,30 @@ func (s *Session) copyFrom(ctx context.Context, x *ast.Copy, o *copyOptions) (in
 		s.countRows(t.OID, c.stored, c.stored)
 	}
 	return c.stored, nil
+}
+
+// mayFreeze applies PostgreSQL's rule for COPY FREEZE: nobody else can see the
+// table's rows yet. Rows here need no freezing, so there is nothing more to do.
+func (s *Session) mayFreeze(t *catalog.Table) error {
+	if t.Key != nil {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot perform COPY FREEZE on a partitioned table")
+	}
+	if s.srv.Catalog.Current().Object(t.OID) != nil && !s.tx.emptied[t.OID] {
+		return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "cannot perform COPY FREEZE because the table was not created or truncated in the current subtransaction")
+	}
+	return nil
+}
+
+// emptied remembers the tables that a TRUNCATE names.
+func (s *Session) emptied(x *ast.Truncate) {
+	if s.tx.emptied == nil {
+		s.tx.emptied = make(map[types.OID]bool)
+	}
+	for i := range x.Tables {
+		if r, err := s.copyRelation(&x.Tables[i].Name); err == nil {
+			s.tx.emptied[r.ObjectOID()] = true
+		}
+	}
 }
 
 // copyTarget finds and locks the table; its definition is not older than the
@@ -211,10 +241,19 @@ func (c *copyIn) where(s *Session, snap *catalog.Snapshot, x ast.Expr) error {
 func (c *copyIn) load(r wire.CopyReader) error {
 	c.src.r = r
 	if c.opts.format == copyBinary {
+		if err := c.opts.binaryText(func(yield func(types.T) bool) {
+			for _, k := range c.cols {
+				if !yield(k.v.T) {
+					return
+				}
+			}
+		}); err != nil {
+			return err
+		}
 		if err := c.bin.header(); err != nil {
 			return err
 		}
-	} else if c.opts.header != headerNone {
+	} else if c.src.enc = c.opts.enc; c.opts.header != headerNone {
 		if err := c.headerLine(); err != nil && err != io.EOF {
 			return c.located(err)
 		}

@@ -3,20 +3,24 @@ package session
 import (
 	"bytes"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/charset"
 	"kvsqld/wire"
 )
 
 // copySource gathers the client's data, whose pieces begin and end anywhere.
 // What was read stays in place until release, so that fields may be slices of it.
 type copySource struct {
-	r   wire.CopyReader
-	buf []byte
-	pos int // where the next row begins
-	eof bool
+	r    wire.CopyReader
+	enc  *charset.Encoding // of the data; nil: UTF-8
+	held []byte            // the beginning of a character whose end has not come yet
+	buf  []byte
+	pos  int // where the next row begins
+	eof  bool
 }
 
 // more appends the next piece; ok is false at the end of the data.
@@ -25,7 +29,18 @@ func (s *copySource) more() (ok bool, err error) {
 		p, err := s.r.Next()
 		if err == io.EOF {
 			s.eof = true
-			break
+			if len(s.held) == 0 {
+				break
+			}
+			p, err = s.held, nil // half a character, which Decode refuses
+			s.held = nil
+		} else if s.enc != nil && err == nil {
+			p = append(s.held, p...)
+			n := s.enc.Whole(p)
+			p, s.held = p[:n], slices.Clone(p[n:])
+		}
+		if err == nil && s.enc != nil {
+			p, err = s.enc.Decode(p)
 		}
 		if err != nil {
 			return false, err

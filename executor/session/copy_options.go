@@ -1,9 +1,12 @@
 package session
 
 import (
+	"iter"
 	"strings"
 
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/charset"
 	"kvsqld/parser/ast"
 )
 
@@ -36,12 +39,14 @@ type copyOptions struct {
 	forceQuote    []string
 	forceNotNull  []string
 	forceNull     []string
+	freeze        bool
+	enc           *charset.Encoding // of the data; nil: UTF-8
 }
 
 // copyOptionParser reads the options one by one and then judges them together.
 type copyOptionParser struct {
 	from  bool
-	out   copyOptions
+	out   copyOptions // enc is the client's until an option says otherwise
 	given map[string]bool
 	delim string
 	quote string
@@ -50,8 +55,8 @@ type copyOptionParser struct {
 
 // parseCopyOptions reads the options of COPY FROM or COPY TO. Columns of the
 // force options are names only here.
-func parseCopyOptions(list []ast.Option, from bool) (*copyOptions, error) {
-	p := &copyOptionParser{from: from, given: map[string]bool{}}
+func parseCopyOptions(list []ast.Option, from bool, enc *charset.Encoding) (*copyOptions, error) {
+	p := &copyOptionParser{from: from, given: map[string]bool{}, out: copyOptions{enc: enc}}
 	for i := range list {
 		o := &list[i]
 		if p.given[o.Name] {
@@ -85,9 +90,11 @@ func (p *copyOptionParser) option(o *ast.Option) (err error) {
 			return sqlerr.New(sqlerr.InvalidParameterValue, "COPY format \"%s\" not recognized", name).At(o.Pos())
 		}
 	case "freeze":
-		if _, ok := optionBool(o); !ok {
+		on, ok := optionBool(o)
+		if !ok {
 			return sqlerr.New(sqlerr.SyntaxError, "%s requires a Boolean value", o.Name)
 		}
+		p.out.freeze = on
 	case "delimiter":
 		p.delim, err = optionText(o)
 	case "null":
@@ -109,7 +116,7 @@ func (p *copyOptionParser) option(o *ast.Option) (err error) {
 	case "force_null":
 		p.out.forceNull, err = optionColumns(o)
 	case "encoding":
-		err = checkEncoding(o)
+		err = p.encoding(o)
 	default:
 		return sqlerr.New(sqlerr.SyntaxError, "option \"%s\" not recognized", o.Name).At(o.Pos())
 	}
@@ -253,17 +260,31 @@ func optionColumns(o *ast.Option) ([]string, error) {
 	return names, nil
 }
 
-// checkEncoding accepts UTF-8, the server's only encoding.
-func checkEncoding(o *ast.Option) error {
+// encoding reads the option ENCODING.
+func (p *copyOptionParser) encoding(o *ast.Option) error {
 	name, err := optionText(o)
 	if err != nil {
 		return err
 	}
-	switch strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name)) {
-	case "utf8", "unicode", "sqlascii":
-		return nil
-	case "latin1", "latin2", "latin9", "win1250", "win1252", "iso88591", "windows1252":
-		return sqlerr.Unsupported(o.Pos(), "COPY in encoding %s", name)
+	e := charset.Find(name)
+	switch {
+	case e == nil:
+		return sqlerr.New(sqlerr.InvalidParameterValue, "argument to option \"%s\" must be a valid encoding name", o.Name).At(o.Pos())
+	case !e.Convertible():
+		return sqlerr.Unsupported(o.Pos(), "COPY in encoding %s", e.Name)
+	case e.Plain():
+		e = nil
 	}
-	return sqlerr.New(sqlerr.InvalidParameterValue, "argument to option \"%s\" must be a valid encoding name", o.Name).At(o.Pos())
+	p.out.enc = e
+	return nil
+}
+
+// binaryText refuses binary data with text that would have to be converted.
+func (o *copyOptions) binaryText(cols iter.Seq[types.T]) error {
+	for t := range cols {
+		if o.enc != nil && (t.Textual() || t.HoldsText()) {
+			return sqlerr.Unsupported(-1, "COPY of text in binary format with encoding %s", o.enc.Name)
+		}
+	}
+	return nil
 }

@@ -17,6 +17,14 @@ import (
 // copyTo is COPY TO STDOUT: it returns the number of rows sent.
 func (s *Session) copyTo(ctx context.Context, x *ast.Copy, o *copyOptions) (int64, error) {
 	out := &copyOut{w: s.w, opts: o}
+	if x.File != "" {
+		f, err := s.srv.opts.Files.create(x.File)
+		if err != nil {
+			return 0, err
+		}
+		defer f.Close() // after an error; otherwise it has been closed
+		out.to = &fileWriter{f: f}
+	}
 	query := x.Query
 	if x.Table != nil {
 		rel, err := s.copyRelation(x.Table)
@@ -119,8 +127,22 @@ func (k *copyOut) begin(cols []wire.Column, o *types.FmtOpts) {
 	if k.err = k.forceQuotes(cols); k.err != nil {
 		return
 	}
-	if k.to, k.err = k.w.CopyOut(k.opts.format == copyBinary, len(cols)); k.err != nil {
-		return
+	if k.opts.format == copyBinary {
+		k.err = k.opts.binaryText(func(yield func(types.T) bool) {
+			for i := range cols {
+				if !yield(cols[i].Type) {
+					return
+				}
+			}
+		})
+		if k.err != nil {
+			return
+		}
+	}
+	if k.to == nil {
+		if k.to, k.err = k.w.CopyOut(k.opts.format == copyBinary, len(cols)); k.err != nil {
+			return
+		}
 	}
 	k.forms = make([]textForm, len(cols))
 	for i := range cols {
@@ -183,7 +205,13 @@ func (k *copyOut) forceQuotes(cols []wire.Column) error {
 
 // flush sends what is in the buffer as one message.
 func (k *copyOut) flush() error {
-	_, err := k.to.Write(k.buf)
+	buf, err := k.buf, error(nil)
+	if k.opts.enc != nil && k.opts.format != copyBinary {
+		if buf, err = k.opts.enc.Encode(buf); err != nil {
+			return err
+		}
+	}
+	_, err = k.to.Write(buf)
 	k.buf = k.buf[:0]
 	return err
 }

@@ -81,6 +81,9 @@ func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int6
 		s.settings.epoch++
 	}
 	tag, err := s.define(ctx, c)
+	if x, ok := c.stmt.(*ast.Truncate); ok && err == nil {
+		s.emptied(x)
+	}
 	if err != nil {
 		return "", 0, err
 	}

@@ -2,8 +2,8 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -17,29 +17,30 @@ import (
 	"kvsqld/wire"
 )
 
-// explainOptions reads EXPLAIN's options.
-func explainOptions(x *ast.Explain) (o plan.ExplainOptions, asJSON bool, err error) {
-	o.Costs = true
-	timing, timingSet := true, false
+// explainRequest is what EXPLAIN's options ask for.
+type explainRequest struct {
+	plan.ExplainOptions
+	format   string // text, json, xml or yaml
+	summary  bool   // the time of planning, and of running
+	settings bool   // the parameters that matter to plans and are not at their defaults
+}
+
+// explainOptions reads EXPLAIN's options. BUFFERS and WAL print what KV does, the
+// keys and bytes of each file, as there are no blocks to count.
+func explainOptions(x *ast.Explain) (o explainRequest, err error) {
+	o.Costs, o.Timing, o.format = true, true, "text"
+	var timing, summary, usage, wal bool // as given
 	for i := range x.Options {
 		opt := &x.Options[i]
-		on := true
-		word := ""
-		if opt.X != nil {
-			c, ok := opt.X.(*ast.Const)
-			if !ok {
-				return o, false, sqlerr.New(sqlerr.SyntaxError, "%s requires a Boolean value", opt.Name)
+		if opt.Name == "format" {
+			if o.format, err = explainFormat(opt); err != nil {
+				return o, err
 			}
-			word = strings.ToLower(c.Val)
-			switch word {
-			case "true", "on", "1":
-			case "false", "off", "0":
-				on = false
-			default:
-				if opt.Name != "format" {
-					return o, false, sqlerr.New(sqlerr.SyntaxError, "%s requires a Boolean value", opt.Name)
-				}
-			}
+			continue
+		}
+		on, ok := optionBool(opt)
+		if !ok && explainOption(opt.Name) {
+			return o, sqlerr.New(sqlerr.SyntaxError, "%s requires a Boolean value", opt.Name)
 		}
 		switch opt.Name {
 		case "analyze":
@@ -51,34 +52,48 @@ func explainOptions(x *ast.Explain) (o plan.ExplainOptions, asJSON bool, err err
 		case "kv":
 			o.KV = on
 		case "timing":
-			timing, timingSet = on, true
-		case "summary", "settings":
-		case "buffers", "wal":
-			if on {
-				return o, false, sqlerr.Unsupported(opt.Pos(), "EXPLAIN option %s", strings.ToUpper(opt.Name))
-			}
-		case "format":
-			switch word {
-			case "text":
-			case "json":
-				asJSON = true
-			case "xml", "yaml":
-				return o, false, sqlerr.Unsupported(opt.Pos(), "EXPLAIN format %s", word)
-			default:
-				return o, false, sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized value for EXPLAIN option \"format\": \"%s\"", word).At(opt.Pos())
-			}
+			o.Timing, timing = on, on
+		case "summary":
+			o.summary, summary = on, true
+		case "settings":
+			o.settings = on
+		case "buffers":
+			usage = on
+		case "wal":
+			wal = on
 		default:
-			return o, false, sqlerr.New(sqlerr.SyntaxError, "unrecognized EXPLAIN option \"%s\"", opt.Name).At(opt.Pos())
+			return o, sqlerr.New(sqlerr.SyntaxError, "unrecognized EXPLAIN option \"%s\"", opt.Name).At(opt.Pos())
 		}
 	}
-	if o.KV && !o.Analyze {
-		return o, false, sqlerr.New(sqlerr.InvalidParameterValue, "EXPLAIN option KV requires ANALYZE")
+	for _, r := range []struct {
+		on   bool
+		name string
+	}{{wal, "WAL"}, {timing, "TIMING"}, {o.KV, "KV"}} {
+		if r.on && !o.Analyze {
+			return o, sqlerr.New(sqlerr.InvalidParameterValue, "EXPLAIN option %s requires ANALYZE", r.name)
+		}
 	}
-	if timingSet && timing && !o.Analyze {
-		return o, false, sqlerr.New(sqlerr.InvalidParameterValue, "EXPLAIN option TIMING requires ANALYZE")
+	o.KV = o.KV || o.Analyze && (usage || wal)
+	if !summary {
+		o.summary = o.Analyze && o.Timing
 	}
-	o.Timing = timing
-	return o, asJSON, nil
+	return o, nil
+}
+
+func explainOption(name string) bool {
+	return slices.Contains([]string{"analyze", "verbose", "costs", "kv", "timing", "summary", "settings", "buffers", "wal"}, name)
+}
+
+func explainFormat(o *ast.Option) (string, error) {
+	word, err := optionText(o)
+	if err != nil {
+		return "", err
+	}
+	switch word {
+	case "text", "json", "xml", "yaml":
+		return word, nil
+	}
+	return "", sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized value for EXPLAIN option \"format\": \"%s\"", word).At(o.Pos())
 }
 
 // discardSink drops rows.
@@ -89,7 +104,7 @@ func (discardSink) batch(*vec.Batch) error              { return nil }
 
 // explain prints the plan of a statement; with ANALYZE it runs it first.
 func (s *Session) explain(ctx context.Context, c *call, x *ast.Explain, out sink) (string, int64, error) {
-	o, asJSON, err := explainOptions(x)
+	o, err := explainOptions(x)
 	if err != nil {
 		return "", 0, err
 	}
@@ -97,56 +112,143 @@ func (s *Session) explain(ctx context.Context, c *call, x *ast.Explain, out sink
 	if err != nil {
 		return "", 0, err
 	}
+	if p == nil {
+		return "EXPLAIN", -1, explainRows(out, o.format, s.settings.fmt, utilityPlan(o.format))
+	}
+	if o.Analyze && !plannable(x.Stmt) && !isExecute(x.Stmt) {
+		return "", 0, sqlerr.Unsupported(x.Stmt.Pos(), "EXPLAIN ANALYZE of this statement")
+	}
 	start := time.Now()
 	if err := s.prepare(ctx, p, params); err != nil {
 		return "", 0, err
 	}
-	planning := time.Since(start)
+	planning := plan.Millis(float64(time.Since(start).Microseconds()) / 1000)
+	var running plan.Millis
 	actual := map[int]plan.NodeActual{}
-	var running time.Duration
 	if o.Analyze {
 		start = time.Now()
 		st := executor.NewStats()
 		if _, err := s.runPlanned(ctx, p, params, discardSink{}, st); err != nil {
 			return "", 0, err
 		}
-		running = time.Since(start)
-		for id, n := range st.Nodes() {
-			a := plan.NodeActual{Rows: n.Rows, Loops: n.Loops, Time: n.Time, Mem: n.Mem, Spilled: n.Spilled, Regions: n.Regions, Narrowed: n.Narrowed}
-			for name, f := range n.Files {
-				a.Files = append(a.Files, plan.FileActual{File: name, Gets: f.Gets.Load(), Scans: f.Scans.Load(), Keys: f.KeysRead.Load(),
-					BytesRead: f.BytesRead.Load(), BytesWritten: f.BytesWritten.Load()})
+		running = plan.Millis(float64(time.Since(start).Microseconds()) / 1000)
+		actual = actuals(st)
+	}
+	var used []plan.Property
+	if o.settings {
+		used = s.planSettings()
+	}
+	if o.format == "text" {
+		lines := plan.Explain(p.q, o.ExplainOptions, actual)
+		if used != nil {
+			lines = append(lines, "Settings: "+settingsText(used))
+		}
+		if o.summary {
+			lines = append(lines, fmt.Sprintf("Planning Time: %.3f ms", float64(planning)))
+			if o.Analyze {
+				lines = append(lines, fmt.Sprintf("Execution Time: %.3f ms", float64(running)))
 			}
-			sort.Slice(a.Files, func(i, j int) bool { return a.Files[i].File < a.Files[j].File })
-			actual[id] = a
+		}
+		return "EXPLAIN", -1, explainRows(out, o.format, s.settings.fmt, lines)
+	}
+	doc := plan.ExplainTree(p.q, o.ExplainOptions, actual)
+	if used != nil {
+		doc = append(doc, plan.Property{Key: "Settings", Value: plan.Object(used)})
+	}
+	if o.summary {
+		doc = append(doc, plan.Property{Key: "Planning Time", Value: planning})
+	}
+	if o.Analyze {
+		doc = append(doc, plan.Property{Key: "Triggers", Value: []plan.Object{}})
+		if o.summary {
+			doc = append(doc, plan.Property{Key: "Execution Time", Value: running})
 		}
 	}
-	lines := plan.Explain(p.q, o, actual)
-	if o.Analyze && o.Timing {
-		lines = append(lines, fmt.Sprintf("Planning time: %.3f ms", float64(planning.Microseconds())/1000),
-			fmt.Sprintf("Execution time: %.3f ms", float64(running.Microseconds())/1000))
-	}
-	t := types.TText
-	if asJSON {
-		t = types.Of(types.OJSON)
-		doc, err := json.MarshalIndent([]map[string]any{{"Lines": lines}}, "", "  ")
-		if err != nil {
-			return "", 0, err
+	print := map[string]func(plan.Object) string{"json": plan.FormatJSON, "xml": plan.FormatXML, "yaml": plan.FormatYAML}[o.format]
+	return "EXPLAIN", -1, explainRows(out, o.format, s.settings.fmt, []string{print(doc)})
+}
+
+// actuals is what the operators counted.
+func actuals(st *executor.Stats) map[int]plan.NodeActual {
+	out := map[int]plan.NodeActual{}
+	for id, n := range st.Nodes() {
+		a := plan.NodeActual{Rows: n.Rows, Loops: n.Loops, Time: n.Time, Mem: n.Mem, Spilled: n.Spilled, Regions: n.Regions, Narrowed: n.Narrowed}
+		for name, f := range n.Files {
+			a.Files = append(a.Files, plan.FileActual{File: name, Gets: f.Gets.Load(), Scans: f.Scans.Load(), Keys: f.KeysRead.Load(),
+				BytesRead: f.BytesRead.Load(), BytesWritten: f.BytesWritten.Load()})
 		}
-		lines = []string{string(doc)}
+		sort.Slice(a.Files, func(i, j int) bool { return a.Files[i].File < a.Files[j].File })
+		out[id] = a
 	}
-	out.begin([]wire.Column{{Name: "QUERY PLAN", Type: t}}, s.settings.fmt)
+	return out
+}
+
+// utilityPlan says that a statement has no plan.
+func utilityPlan(format string) []string {
+	const text = "Utility statements have no plan structure"
+	switch format {
+	case "json":
+		return []string{"[\n  \"" + text + "\"\n]"}
+	case "xml":
+		return []string{"<explain xmlns=\"http://www.postgresql.org/2009/explain\">\n  <Utility-Statement>" + text + "</Utility-Statement>\n</explain>"}
+	case "yaml":
+		return []string{"- \"" + text + "\""}
+	}
+	return []string{text}
+}
+
+// explainRows sends lines of text, or a document as one value.
+func explainRows(out sink, format string, fmt *types.FmtOpts, lines []string) error {
+	t := explainType(format)
+	out.begin([]wire.Column{{Name: "QUERY PLAN", Type: t}}, fmt)
 	b := &vec.Batch{N: len(lines), Cols: []*vec.Vec{vec.New(t, len(lines))}}
 	for i, l := range lines {
 		b.Cols[0].B[i] = []byte(l)
 	}
-	if err := out.batch(b); err != nil {
-		return "", 0, err
-	}
-	return "EXPLAIN", -1, nil
+	return out.batch(b)
 }
 
-// explained is the plan of what EXPLAIN is about, with the parameters to run it.
+func explainType(format string) types.T {
+	switch format {
+	case "json":
+		return types.Of(types.OJSON)
+	case "xml":
+		return types.Of(types.OXML)
+	}
+	return types.TText
+}
+
+// planSettings lists the parameters that plans depend on and that are not as
+// shipped.
+func (s *Session) planSettings() []plan.Property {
+	out := []plan.Property{}
+	for key, d := range settingTable() {
+		switch {
+		case strings.HasPrefix(d.category, "Query Tuning"), key == "work_mem", key == "temp_buffers", key == "search_path":
+			if v := s.settings.get(key); v != d.def {
+				out = append(out, plan.Property{Key: d.name, Value: d.show(v)})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b plan.Property) int { return compareFold(a.Key, b.Key) })
+	return out
+}
+
+func settingsText(list []plan.Property) string {
+	var out []string
+	for _, p := range list {
+		out = append(out, fmt.Sprintf("%s = '%s'", p.Key, p.Value))
+	}
+	return strings.Join(out, ", ")
+}
+
+func isExecute(st ast.Stmt) bool {
+	_, is := st.(*ast.Execute)
+	return is
+}
+
+// explained is the plan of what EXPLAIN is about, with the parameters to run it;
+// nil for a statement that has none.
 func (s *Session) explained(ctx context.Context, st ast.Stmt, params []types.Datum) (*plannedStmt, []types.Datum, error) {
 	switch x := st.(type) {
 	case *ast.Execute:
@@ -161,6 +263,15 @@ func (s *Session) explained(ctx context.Context, st ast.Stmt, params []types.Dat
 		}
 		return &plannedStmt{stmt: x.Query, cursor: true, declared: typesOf(params)}, params, nil
 	}
+	if q, ok := created(st); ok {
+		if e, ok := q.(*ast.Execute); ok {
+			return s.explained(ctx, e, params)
+		}
+		st = q
+	}
+	if _, ok := st.(*ast.Refresh); ok {
+		return nil, nil, nil
+	}
 	if !plannable(st) {
 		return nil, nil, sqlerr.Unsupported(st.Pos(), "EXPLAIN of this statement")
 	}
@@ -169,9 +280,30 @@ func (s *Session) explained(ctx context.Context, st ast.Stmt, params []types.Dat
 
 // explainColumns describes EXPLAIN's result.
 func (s *Session) explainColumns(x *ast.Explain) []wire.Column {
-	t := types.TText
-	if _, asJSON, err := explainOptions(x); err == nil && asJSON {
-		t = types.Of(types.OJSON)
+	o, err := explainOptions(x)
+	if err != nil {
+		o.format = "text"
 	}
-	return []wire.Column{{Name: "QUERY PLAN", Type: t}}
+	return []wire.Column{{Name: "QUERY PLAN", Type: explainType(o.format)}}
+}
+
+// created is the query whose rows a CREATE TABLE AS, SELECT INTO or CREATE
+// MATERIALIZED VIEW stores.
+func created(st ast.Stmt) (ast.Stmt, bool) {
+	switch x := st.(type) {
+	case *ast.CreateTable:
+		if x.AsExecute != nil {
+			return x.AsExecute, true
+		}
+		return x.As, x.As != nil
+	case *ast.CreateView:
+		return x.Query, x.Materialized
+	case *ast.Select:
+		if x.Into != nil {
+			q := *x
+			q.Into = nil
+			return &q, true
+		}
+	}
+	return nil, false
 }

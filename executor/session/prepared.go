@@ -271,6 +271,10 @@ func (s *Session) readParam(t types.T, raw []byte, format int16) (types.Datum, e
 	case format == 0:
 		return s.readText(t, string(raw))
 	case format == 1:
+		raw, err := s.binaryText(t, raw)
+		if err != nil {
+			return types.Datum{}, err
+		}
 		d, err := s.readBinary(t, append([]byte(nil), raw...))
 		if err == nil && t.OID == types.OBpchar {
 			d.B = bytes.TrimRight(d.B, " ")
@@ -278,6 +282,18 @@ func (s *Session) readParam(t types.T, raw []byte, format int16) (types.Datum, e
 		return d, err
 	}
 	return types.Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "unsupported format code: %d", format)
+}
+
+// binaryText is the binary form of a parameter with its text in UTF-8.
+func (s *Session) binaryText(t types.T, raw []byte) ([]byte, error) {
+	switch enc := s.settings.enc; {
+	case enc == nil:
+	case t.Textual():
+		return enc.Decode(raw)
+	case t.HoldsText():
+		return nil, sqlerr.Unsupported(-1, "binary format of type %s with client encoding %s", types.FormatType(t), enc.Name)
+	}
+	return raw, nil
 }
 
 // readText reads a value's text form, of user-defined types too.

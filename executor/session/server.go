@@ -35,7 +35,9 @@ type Options struct {
 	// 0 is no limit.
 	MaxStatementMemory, MaxMemory int64
 	TempDir                       string
-	Logger                        *slog.Logger
+	// Files is where COPY may read and write files; nil: nowhere.
+	Files  *ServerFiles
+	Logger *slog.Logger
 }
 
 func (o *Options) maxConnections() string {

@@ -9,6 +9,7 @@ import (
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/charset"
 	"kvsqld/parser"
 	"kvsqld/storage/kv"
 	"kvsqld/wire"
@@ -45,6 +46,7 @@ type settings struct {
 	epoch uint64
 	// literals is how string literals are read; nil: as the standard has them.
 	literals *parser.Strings
+	enc      *charset.Encoding // of the client's texts; nil: UTF-8, or as they are
 }
 
 // settingChange is a former state of one name in one layer.
@@ -251,7 +253,14 @@ func (s *Session) settingChanged(key string) {
 		g.epoch++
 	case "client_min_messages":
 		g.minLevel = noticeLevel(v)
-	case "standard_conforming_strings", "backslash_quote", "client_encoding":
+	case "client_encoding":
+		g.enc = charset.Find(v)
+		if g.enc != nil && g.enc.Plain() {
+			g.enc = nil
+		}
+		g.literals = g.literalRules()
+		g.epoch++
+	case "standard_conforming_strings", "backslash_quote":
 		g.literals = g.literalRules()
 		g.epoch++
 	case "application_name":
@@ -283,6 +292,9 @@ func (s *Session) settingChanged(key string) {
 // them.
 func (g *settings) literalRules() *parser.Strings {
 	st := &parser.Strings{Escapes: g.get("standard_conforming_strings") == "off", NoQuote: g.get("backslash_quote") == "off"}
+	if g.get("backslash_quote") == "safe_encoding" {
+		st.NoQuote = g.enc != nil && g.enc.ClientOnly
+	}
 	if !st.Escapes && !st.NoQuote {
 		return nil
 	}
@@ -305,6 +317,9 @@ func (g *settings) reportChange(name string) {
 		g.dirty = append(g.dirty, name)
 	}
 }
+
+// Encoding implements wire.Session.
+func (s *Session) Encoding() *charset.Encoding { return s.settings.enc }
 
 // report tells the client of changed settings.
 func (s *Session) report(w wire.ResultWriter) {
@@ -465,7 +480,7 @@ func (s *Session) startSettings(db *catalog.Database, role *catalog.Role, packet
 	}
 	for _, n := range []string{"datestyle", "search_path", "statement_timeout", "lock_timeout",
 		"idle_in_transaction_session_timeout", "idle_session_timeout", "transaction_timeout", "temp_file_limit", "work_mem", "synchronous_commit", "default_transaction_isolation",
-		"default_transaction_read_only", "default_transaction_deferrable", "kvsqld.optimizer", "client_min_messages", "standard_conforming_strings", "application_name"} {
+		"default_transaction_read_only", "default_transaction_deferrable", "kvsqld.optimizer", "client_min_messages", "client_encoding", "application_name"} {
 		s.settingChanged(n)
 	}
 	g.dirty = g.dirty[:0]

@@ -7,6 +7,7 @@ import (
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/charset"
 )
 
 // checkOf returns the rule of a single parameter, beyond that of its type, or
@@ -102,28 +103,19 @@ func checkTimeZone(_ *Session, v string) (string, error) {
 	return loc.String(), nil
 }
 
-// encodings are the names of PostgreSQL's other encodings, without punctuation.
-const encodings = " sqlascii euccn eucjis2004 eucjp euckr euctw iso88595 iso88596 iso88597 iso88598 koi8r koi8u koi8 " +
-	"latin1 latin2 latin3 latin4 latin5 latin6 latin7 latin8 latin9 latin10 muleinternal win866 win874 win1250 win1251 " +
-	"win1252 win1253 win1254 win1255 win1256 win1257 win1258 big5 gb18030 gbk johab shiftjis2004 sjis uhc windows1252 iso88591 "
-
 func checkClientEncoding(_ *Session, v string) (string, error) {
-	word := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'A' && r <= 'Z':
-			return r + 'a' - 'A'
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
-			return r
-		}
-		return -1
-	}, v)
+	e := charset.Find(v)
 	switch {
-	case word == "utf8" || word == "unicode":
-		return "UTF8", nil
-	case word != "" && strings.Contains(encodings, " "+word+" "):
-		return "", sqlerr.New(sqlerr.FeatureNotSupported, "conversion between %s and UTF8 is not supported", strings.ToUpper(word))
+	case e == nil:
+		return "", badValue("client_encoding", v)
+	case !e.Convertible():
+		err := badValue("client_encoding", v)
+		err.Code = sqlerr.FeatureNotSupported
+		return "", err.WithDetail("Conversion between %s and UTF8 is not supported.", e.Name)
+	case v == "UNICODE": // some clients ask whether it is what they have set
+		return v, nil
 	}
-	return "", badValue("client_encoding", v)
+	return e.Name, nil
 }
 
 // only refuses every value but one: what another asks for is not there.

@@ -45,6 +45,7 @@ type transaction struct {
 	notes    []notification
 	deltas   map[types.OID]*rowDelta
 	restarts []*restart
+	emptied  map[types.OID]bool // tables that a TRUNCATE named, for COPY FREEZE
 }
 
 // restart is the state of a sequence that the transaction has restarted. Others see
