@@ -103,6 +103,10 @@ histories: ## random concurrent transactions, checked against their isolation le
 soak: ## 200 clients do everything at once, break and cancel; nothing may be left over (MINUTES=30)
 	KVSQLD_SOAK=$(MINUTES) go test -count=1 -timeout 0 -run TestSoak -v ./cmd/kvsqld
 
+.PHONY: large
+large: ## posting lists of a million keys, arrays and objects of 100,000 elements
+	KVSQLD_LARGE=1 go test -count=1 -timeout 0 -run 'TestLarge' -v ./executor/session
+
 .PHONY: bench
 bench: build ## compare with PostgreSQL on this machine (needs PostgreSQL 15)
 	testdata/bench/bench.sh

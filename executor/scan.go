@@ -98,6 +98,13 @@ func (op *scan) Open(env *Env) error {
 	if err != nil {
 		return err
 	}
+	if n.Tail != nil {
+		op.spec.TailAt = n.TailAt
+		if op.spec.Tail, err = evalRanges(env, []plan.KeyRange{*n.Tail}, op.keys[n.TailAt:]); err != nil {
+			return err
+		}
+		op.done = op.done || len(op.spec.Tail) == 0
+	}
 	if n.Area != nil {
 		if op.spec.Codes, _, err = op.area.eval(env, n.Area, n.Table.Cluster.Grid); err != nil {
 			return err

@@ -27,6 +27,8 @@ type path struct {
 	reverse bool
 	single  bool // at most one row
 	area    *plan.Area
+	tail    *plan.KeyRange // of a plain index: of the key column after that of the range
+	tailAt  int            // which one that is
 }
 
 // bound is what a conjunct says about one column.
@@ -242,9 +244,13 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
 			continue
 		}
 		only := p.covers(t, ix, need)
-		per := costEntry + costGet
+		entry := costEntry
+		if ix.Kind != catalog.KindBtree {
+			entry = costPosting
+		}
+		per := entry + costGet
 		if only {
-			per = costEntry
+			per = entry
 		}
 		x := p.match(r, ix, ix.Keys, ix.Unique && !t.Deferrable(ix), bounds, rows)
 		if x == nil {
@@ -255,7 +261,7 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
 		x.index, x.only = ix, only
 		x.cost = costStart*float64(max(1, len(x.ranges))) + x.rows*per
 		if !only && !x.single {
-			x.cost = costStart*float64(max(1, len(x.ranges))) + x.rows*(costEntry+costGet*p.entrySel(r, x, conj))
+			x.cost = costStart*float64(max(1, len(x.ranges))) + x.rows*(entry+costGet*p.entrySel(r, x, conj))
 		}
 		x.order = indexOrder(r, ix)
 		out = append(out, *x)
@@ -335,9 +341,13 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 		}
 	}
 	rels := map[int]*rel{r.id: r}
-	full := true
+	full, ranged := true, false // ranged: several values of the last column so far
 	n := 0
 	for _, k := range keys {
+		if ranged {
+			x.tail, x.tailAt = tailOf(k.Col, find), n
+			break
+		}
 		if k.Col < 0 {
 			full = false
 			break
@@ -359,7 +369,8 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 			}
 			x.rows = min(x.rows, x.rows*count*p.eqSel(&plan.Var{Rel: r.id, Col: k.Col}, nil, rels))
 			n++
-			break
+			ranged = true
+			continue
 		}
 		if b := find(k.Col, "null"); b != nil {
 			kr.IsNull = true
@@ -388,7 +399,8 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 			}
 			x.rows *= s
 			n++
-			break
+			ranged = true
+			continue
 		}
 		if b := find(k.Col, "like"); b != nil {
 			kr.Like = b.x
@@ -406,4 +418,32 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 	}
 	x.rows = max(x.rows, 1)
 	return x
+}
+
+// tailOf returns what is known of a key column behind one of which several values
+// are read: entries with other values are passed over by their bytes alone. Given
+//
+//	CREATE INDEX ON place (x, y)
+//	SELECT … WHERE x BETWEEN 1 AND 5 AND y BETWEEN 2 AND 3   x has the range, y the tail
+//
+// The filter on entries decides. nil: nothing is known.
+func tailOf(col int, find func(col int, kind string) *bound) *plan.KeyRange {
+	if col < 0 {
+		return nil
+	}
+	if b := find(col, "eq"); b != nil {
+		return &plan.KeyRange{Eq: []plan.Expr{b.x}}
+	}
+	lo, hi := find(col, "lo"), find(col, "hi")
+	if lo == nil && hi == nil {
+		return nil
+	}
+	var kr plan.KeyRange
+	if lo != nil {
+		kr.Lo, kr.LoInc = lo.x, lo.inc
+	}
+	if hi != nil {
+		kr.Hi, kr.HiInc = hi.x, hi.inc
+	}
+	return &kr
 }

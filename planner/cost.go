@@ -11,10 +11,12 @@ import (
 const (
 	costGet   = 10.0 // one get of a row by its key
 	costEntry = 1.0  // one index entry
-	costHash  = 1.0  // one probe
-	costBuild = 2.0  // one row put into a hash table
-	costPair  = 0.05 // one pair tested by a loop join
-	costStart = 5.0  // opening a cursor
+	// One row of a posting list, of which several hundred are read at a time.
+	costPosting = 0.4
+	costHash    = 1.0  // one probe
+	costBuild   = 2.0  // one row put into a hash table
+	costPair    = 0.05 // one pair tested by a loop join
+	costStart   = 5.0  // opening a cursor
 )
 
 // Selectivities where nothing is known.

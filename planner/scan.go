@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
 )
@@ -91,6 +92,9 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 	sc.Parts = p.partsOf(r, sc.Cols)
 	sc.Area = p.placeArea(best.area)
 	sc.Ranges = p.placeRanges(best.ranges)
+	if best.tail != nil && best.index != nil && best.index.Kind == catalog.KindBtree && (best.access == plan.IndexRange) {
+		sc.Tail, sc.TailAt = &p.placeRanges([]plan.KeyRange{*best.tail})[0], best.tailAt
+	}
 	if x := conjunction(rest); x != nil {
 		sc.Filter = p.place(x, n.lay)
 	}

@@ -45,6 +45,11 @@ func MapExprs(n Node, f func(Expr) Expr) {
 	case *Scan:
 		parts(n.Parts)
 		ranges(n.Ranges)
+		if n.Tail != nil {
+			l := []KeyRange{*n.Tail}
+			ranges(l)
+			n.Tail = &l[0]
+		}
 		one(&n.EntryFilter)
 		one(&n.Filter)
 		one(&n.Limit)

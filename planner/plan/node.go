@@ -81,6 +81,10 @@ type (
 		// fetched, over EntryCols, which are all in an entry.
 		EntryFilter Expr
 		EntryCols   []int
+		// Tail restricts key column TailAt of an index, the one behind that of Ranges:
+		// entries outside are passed over before they are decoded. nil: all are wanted.
+		Tail   *KeyRange
+		TailAt int
 		// IndexOnly: all Cols are in the index's key, its INCLUDE or the master key.
 		IndexOnly bool
 		Limit     Expr // stop early hint, or nil

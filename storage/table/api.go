@@ -61,6 +61,11 @@ type ScanSpec struct {
 	// must not tell equal values apart: the entry may have another one.
 	EntryFilter EntryFilter
 	EntryCols   []int
+	// Tail has ranges of column TailAt of the key of Index, the one behind that of
+	// Ranges: rows outside them are passed over, and looked for behind them where
+	// there are many. nil: all are wanted. Not for an inverted index.
+	Tail   []types.Range
+	TailAt int
 	// Limit is a hint that so many rows are probably enough; 0 is none.
 	Limit int
 	// Codes restricts a scan of the master file of a cluster's root to positions

@@ -110,7 +110,8 @@ type index struct {
 	// is the master's.
 	n       int
 	key     *codec.KeyCodec
-	include *codec.RowCodec // nil: nothing included
+	tails   []*codec.KeyCodec // of the key from column i on, nil for i = 0
+	include *codec.RowCodec   // nil: nothing included
 	// unique tells that the file has a search key once. The file of a deferrable
 	// constraint may have it several times: see VerifyUnique.
 	unique, deferred bool
@@ -149,7 +150,7 @@ func newDesc(db *DB, t *catalog.Table) (*Desc, error) {
 }
 
 func (d *Desc) newIndex(ix *catalog.Index) (*index, error) {
-	x := &index{cat: ix, n: len(ix.Keys), deferred: d.Table.Deferrable(ix)}
+	x := &index{cat: ix, n: len(ix.Keys), deferred: d.Table.Deferrable(ix), tails: make([]*codec.KeyCodec, len(ix.Keys))}
 	x.unique = ix.Unique && !x.deferred
 	if ix.Primary && d.primary() {
 		x.key, x.master = d.key, true
@@ -177,6 +178,11 @@ func (d *Desc) newIndex(ix *catalog.Index) (*index, error) {
 	var err error
 	if x.key, err = codec.NewKeyCodec(cols); err != nil {
 		return nil, noOrder(err)
+	}
+	for i := 1; i < len(cols) && !x.inverted; i++ {
+		if x.tails[i], err = codec.NewKeyCodec(cols[i:]); err != nil {
+			return nil, noOrder(err)
+		}
 	}
 	if len(ix.Include) > 0 {
 		ts := make([]types.T, len(ix.Include))

@@ -26,6 +26,7 @@ type Scanner struct {
 	chunk  []kv.Pair // of the last Next, what is not used yet
 	dec    decoder
 	entry  entryFilter
+	tail   tailFilter
 	keys   [][]byte
 	vals   [][]byte
 	mkeys  [][]byte
@@ -87,9 +88,13 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 	}
 	s.only = x != nil && (spec.IndexOnly || !s.dec.values) && x.covers(d, spec.Cols)
 	s.entry.init(d, x, spec.EntryCols, spec.EntryFilter)
+	s.tail.init(x, spec)
 	s.dec.values = s.dec.values || s.entry.on()
 	s.opt.Reverse = spec.Reverse
 	s.opt.KeysOnly = !s.dec.values
+	if s.tail.on() {
+		s.opt.Batch = tailRead
+	}
 	return s, nil
 }
 
@@ -149,6 +154,9 @@ func (s *Scanner) read(n int) (int, error) {
 	if k := s.d.cluster(); k != nil && s.x == nil {
 		return s.readShared(k, n), nil
 	}
+	if s.tail.on() {
+		return s.readTail(n)
+	}
 	if s.dec.values {
 		for i := range s.chunk[:n] {
 			p := &s.chunk[i]
@@ -189,7 +197,7 @@ func (s *Scanner) openSpan() bool {
 	} else {
 		s.set.spans = s.set.spans[1:]
 	}
-	s.inSpan = true
+	s.inSpan, s.tail.end = true, span.Hi
 	if !rescan(s.iter, span) {
 		if s.iter != nil {
 			s.iter.Close()
@@ -284,6 +292,7 @@ func (s *Scanner) Release() {
 	forgetKeys(s.used, s.keys, s.vals, s.mkeys)
 	s.dec.reset()
 	s.entry.reset()
+	s.tail = tailFilter{}
 	s.ctx, s.r, s.d, s.x, s.set, s.used = nil, nil, nil, nil, spanSet{}, 0
 	scanners.Put(s)
 }
