@@ -188,15 +188,15 @@ func (s *Snapshot) linkType(u *UserType) error {
 		}
 	}
 	var base *types.Info
-	if u.Kind == 'd' {
-		base = s.TypeInfo(u.Base.OID)
+	if of := u.builtOn(); of != 0 {
+		base = s.TypeInfo(of)
 		if base == nil {
-			// The base may be a type of the same delta that comes later.
-			if b, ok := s.objs[u.Base.OID].(*UserType); ok {
+			// It may be a type of the same delta that comes later.
+			if b, ok := s.objs[of].(*UserType); ok {
 				if err := s.linkType(b); err != nil {
 					return err
 				}
-				base = s.TypeInfo(u.Base.OID)
+				base = s.TypeInfo(of)
 			}
 		}
 	}

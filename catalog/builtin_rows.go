@@ -213,6 +213,17 @@ var collationRows = sync.OnceValue(func() []Collation {
 // Collations returns the collations.
 func Collations() []Collation { return collationRows() }
 
+// CollationByName returns the collation's row, or nil.
+func CollationByName(name string) *Collation {
+	rows := collationRows()
+	for i := range rows {
+		if rows[i].Name == name {
+			return &rows[i]
+		}
+	}
+	return nil
+}
+
 // CollationByOID returns the collation's row, or nil.
 func CollationByOID(o types.OID) *Collation {
 	rows := collationRows()

@@ -262,11 +262,24 @@ func (c *Change) typeDependents(oid types.OID, add func(bool, node)) {
 		}
 	}
 	for _, u := range c.snap.UserTypes(c.DB) {
+		if u.Range != nil && u.Range.Pair == oid {
+			if u.Kind == 'm' {
+				add(true, node{kind: nodeType, oid: u.OID})
+			}
+		} else if u.Kind == 'r' && uses(u.Range.Subtype) {
+			add(false, node{kind: nodeType, oid: u.OID})
+		}
 		if u.Kind == 'd' && uses(u.Base) || slices.ContainsFunc(u.Columns, func(col Column) bool { return uses(col.Type) }) {
 			add(false, node{kind: nodeType, oid: u.OID})
 		}
 	}
 	for _, f := range c.snap.AllFunctions(c.DB) {
+		if f.RangeType != 0 {
+			if f.RangeType == oid {
+				add(true, node{kind: nodeFunction, oid: f.OID})
+			}
+			continue
+		}
 		if uses(f.Ret) || slices.ContainsFunc(f.Args, uses) || f.Agg != nil && uses(f.Agg.State) {
 			add(false, node{kind: nodeFunction, oid: f.OID})
 		}

@@ -93,6 +93,11 @@ func (c *Change) textsUsing(oid types.OID, name string, add func(bool, node)) {
 		}
 		return false
 	}
+	for _, u := range c.snap.UserTypes(c.DB) {
+		if u.Kind == 'r' && u.Range.Diff == oid {
+			add(false, node{kind: nodeType, oid: u.OID})
+		}
+	}
 	for _, f := range c.snap.AllFunctions(c.DB) {
 		if f.Agg != nil && slices.Contains(f.Agg.Uses(), oid) {
 			add(false, node{kind: nodeFunction, oid: f.OID})

@@ -275,11 +275,15 @@ func (t *Table) constraintOID(name string) types.OID {
 	return 0
 }
 
-// DropTypes drops enums, domains and composite types.
+// DropTypes drops user-defined types.
 func (c *Change) DropTypes(cascade bool, oids ...types.OID) error {
 	var names []node
 	for _, oid := range oids {
-		names = append(names, node{kind: nodeType, oid: oid})
+		n := node{kind: nodeType, oid: oid}
+		if u := c.snap.TypeByOID(oid); u != nil && u.Kind == 'm' {
+			return c.requiredBy(n, node{kind: nodeType, oid: u.Range.Pair})
+		}
+		names = append(names, n)
 	}
 	return c.drop(cascade, names...)
 }
@@ -288,7 +292,11 @@ func (c *Change) DropTypes(cascade bool, oids ...types.OID) error {
 func (c *Change) DropFunctions(cascade bool, oids ...types.OID) error {
 	var names []node
 	for _, oid := range oids {
-		names = append(names, node{kind: nodeFunction, oid: oid})
+		n := node{kind: nodeFunction, oid: oid}
+		if f, ok := c.snap.objs[oid].(*Function); ok && f.RangeType != 0 {
+			return c.requiredBy(n, node{kind: nodeType, oid: f.RangeType})
+		}
+		names = append(names, n)
 	}
 	return c.drop(cascade, names...)
 }

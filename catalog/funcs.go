@@ -27,7 +27,8 @@ type Proc struct {
 	Support    types.OID
 	Schema     string    // "" is pg_catalog
 	Modifies   bool      // writes rows, as an INSERT would
-	SQL        *Function // of a user-defined SQL function; nil otherwise
+	SQL        *Function // of a user-defined function that has a body in SQL or is an aggregate; nil otherwise
+	Own        *Function // of any user-defined function
 }
 
 // Operator is a row of pg_operator.

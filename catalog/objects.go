@@ -262,10 +262,11 @@ type ColRef struct {
 	Col int // index into the relation's columns
 }
 
-// UserType is an enum, a domain or a composite type.
+// UserType is an enum, a domain, a composite type, a range type or its multirange
+// type.
 type UserType struct {
 	Common
-	Kind    byte // 'e' enum, 'd' domain, 'c' composite
+	Kind    byte // 'e' enum, 'd' domain, 'c' composite, 'r' range, 'm' multirange
 	Array   types.OID
 	Labels  []EnumLabel
 	Base    types.T // of a domain
@@ -274,6 +275,16 @@ type UserType struct {
 	Checks  []*Check
 	Columns []Column // of a composite type
 	RelOID  types.OID
+	Range   *RangeDef // of a range or multirange type
+}
+
+// RangeDef is what a range type is made of; a multirange type has the first two.
+type RangeDef struct {
+	Subtype   types.T   // of the bounds
+	Pair      types.OID // a range type's multirange type, a multirange type's range type
+	Opclass   types.OID
+	Collation string    // "" is the subtype's
+	Diff      types.OID // of subtype_diff, 0 for none; kept and shown
 }
 
 // CheckNamed returns the domain's check of that name, or nil.
@@ -317,6 +328,9 @@ type Function struct {
 	Parallel           byte // s r u
 	// Agg makes the function an aggregate, which has no body; nil otherwise.
 	Agg *AggregateDef
+	// RangeType makes the function a constructor of a range or multirange type, which
+	// it comes and goes with: its body is the name of a built-in implementation.
+	RangeType types.OID
 }
 
 // AggregateDef says how an aggregate is computed: Trans makes the next state of a

@@ -95,9 +95,15 @@ func (s *Snapshot) T(o types.OID, mod int32) (types.T, bool) {
 	t := types.T{OID: o, Mod: mod, User: in.Kind, Elem: in.Elem}
 	if in.Type == 'd' {
 		b := s.BaseType(t)
-		if t.Elem = b.OID; in.Kind == types.KArray {
+		switch t.Elem = b.OID; {
+		case in.Kind == types.KArray:
 			t.Elem = s.TypeInfo(b.OID).Elem
+		case b.User == types.KRange || b.User == types.KMultirange:
+			t.Elem = b.Elem
 		}
+	} else if in.Subtype != 0 {
+		// bounds of a domain are stored as values of what the domain is over
+		t.Elem = s.BaseType(types.T{OID: in.Subtype, Mod: -1}).OID
 	} else if in.Kind == types.KArray && in.Elem >= types.FirstUserOID {
 		// elements of domains are stored as values of what the domain is over
 		t.Elem = s.BaseType(types.T{OID: in.Elem, Mod: -1}).OID
@@ -171,6 +177,9 @@ func arrayInfo(elem *types.Info, oid types.OID) *types.Info {
 	arr := types.Lookup(types.OTextArr)
 	in := types.Info{OID: oid, Name: arrayTypeName(elem.Name), SQLName: elem.SQLName + "[]", Kind: types.KArray, Len: -1,
 		Type: 'b', Category: 'A', Elem: elem.OID, Delim: ',', Align: 'i', Storage: 'x'}
+	if elem.Align == 'd' {
+		in.Align = 'd'
+	}
 	if arr != nil {
 		in.In, in.Out, in.Recv, in.Send = arr.In, arr.Out, arr.Recv, arr.Send
 	}
@@ -181,8 +190,19 @@ func arrayInfo(elem *types.Info, oid types.OID) *types.Info {
 // cut to the length of a name.
 func arrayTypeName(name string) string { return clipName("_"+name, maxNameLen) }
 
-// userTypeInfo describes an enum, domain or composite type; base is the
-// description of a domain's base type.
+// builtOn is the type that a domain is over, or that a range's bounds have; 0 for
+// others.
+func (u *UserType) builtOn() types.OID {
+	switch {
+	case u.Kind == 'd':
+		return u.Base.OID
+	case u.Range != nil:
+		return u.Range.Subtype.OID
+	}
+	return 0
+}
+
+// userTypeInfo describes a user-defined type; base describes what it is built on.
 func userTypeInfo(u *UserType, base *types.Info) *types.Info {
 	in := &types.Info{OID: u.OID, Name: u.Name, SQLName: u.Name, Array: u.Array, Delim: ',', Type: u.Kind}
 	proc := func(src string) types.OID {
@@ -198,11 +218,21 @@ func userTypeInfo(u *UserType, base *types.Info) *types.Info {
 	case 'c':
 		in.Kind, in.Len, in.Category, in.Align, in.Storage, in.RelID = types.KRecord, -1, 'C', 'd', 'x', u.RelOID
 		in.In, in.Out, in.Recv, in.Send = proc("record_in"), proc("record_out"), proc("record_recv"), proc("record_send")
+	case 'r', 'm':
+		in.Len, in.Category, in.Align, in.Storage, in.Subtype = -1, 'R', 'i', 'x', u.Range.Subtype.OID
+		if base != nil && base.Align == 'd' {
+			in.Align = 'd'
+		}
+		kind := "range_"
+		if in.Kind, in.Multirange = types.KRange, u.Range.Pair; u.Kind == 'm' {
+			kind, in.Kind, in.Multirange, in.Range = "multirange_", types.KMultirange, 0, u.Range.Pair
+		}
+		in.In, in.Out, in.Recv, in.Send = proc(kind+"in"), proc(kind+"out"), proc(kind+"recv"), proc(kind+"send")
 	case 'd':
 		if base != nil {
 			cp := *base
 			cp.OID, cp.Name, cp.SQLName, cp.Array, cp.Type = in.OID, in.Name, in.SQLName, in.Array, 'd'
-			cp.Preferred, cp.Elem, cp.RelID = false, 0, 0
+			cp.Preferred, cp.Elem, cp.RelID, cp.Subtype, cp.Range, cp.Multirange = false, 0, 0, 0, 0, 0
 			in = &cp
 		}
 		in.In, in.Recv, in.ModIn, in.ModOut = procDomainIn, procDomainRecv, 0, 0

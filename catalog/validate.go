@@ -92,6 +92,10 @@ func (s *Snapshot) validateObject(o Object) error {
 		return s.validateSequence(x)
 	case *UserType:
 		return s.validateType(x)
+	case *Function:
+		if x.RangeType != 0 || x.Language == "internal" && x.Agg == nil {
+			return s.validateConstructor(x)
+		}
 	}
 	return nil
 }
@@ -378,6 +382,14 @@ func (s *Snapshot) validateType(u *UserType) error {
 		}
 	case 'c':
 		return s.validateColumns(u.Name, u.Columns)
+	case 'r', 'm':
+		if u.Range == nil || s.TypeInfo(u.Range.Subtype.OID) == nil {
+			return sqlerr.New(sqlerr.InvalidObjectDefinition, "type \"%s\" has no subtype", u.Name)
+		}
+		pair := s.TypeByOID(u.Range.Pair)
+		if pair == nil || pair.Range == nil || pair.Range.Pair != u.OID || pair.Kind == u.Kind {
+			return sqlerr.New(sqlerr.InvalidObjectDefinition, "type \"%s\" is not paired with a range or multirange type", u.Name)
+		}
 	default:
 		return sqlerr.New(sqlerr.InvalidObjectDefinition, "type \"%s\" is of unknown kind", u.Name)
 	}

@@ -214,7 +214,11 @@ func TestXMLKeepsEveryField(t *testing.T) {
 		}},
 		{&UserType{}, func(o Object) {
 			u := o.(*UserType)
-			u.Kind, u.Columns, u.Labels = 'd', nil, nil
+			u.Kind, u.Columns, u.Labels, u.Range = 'd', nil, nil, nil
+		}},
+		{&UserType{}, func(o Object) {
+			u := o.(*UserType)
+			*u = UserType{Common: u.Common, Kind: 'r', Array: u.Array, Range: u.Range}
 		}},
 		{&UserType{}, func(o Object) {
 			u := o.(*UserType)
@@ -247,7 +251,7 @@ func TestXMLKeepsEveryField(t *testing.T) {
 
 // fragmentOnly are the attributes that fragments have and documents have not:
 // numbers that mean something inside of one store alone, and secrets.
-var fragmentOnly = []string{"oid", "db", "space", "rowType", "index", "constraint", "array", "relation", "position", "ownerPosition",
+var fragmentOnly = []string{"oid", "db", "space", "rowType", "index", "constraint", "array", "relation", "pair", "rangeOID", "subtypeDiffOID", "position", "ownerPosition",
 	"clusterParent", "regionSpace", "parent", "parentIndex", "indexInvalid", "verifier", "table", "populated", "typeOID", "typeKind", "typeElem", "returnsOID", "returnsKind", "returnsElem", "nextOID", "nextSpace", "transitionOID", "finalOID", "combineOID", "stateOID", "stateKind", "stateElem"}
 
 // TestDocumentsHaveWhatFragmentsHave fails when an attribute is written for the

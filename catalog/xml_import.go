@@ -104,7 +104,7 @@ var docSections = []struct {
 	items []string
 }{
 	{"Schemas", []string{"Schema"}},
-	{"Types", []string{"EnumType", "DomainType", "CompositeType"}},
+	{"Types", []string{"EnumType", "DomainType", "CompositeType", "RangeType", "MultirangeType"}},
 	{"Sequences", []string{"Sequence"}},
 	{"Tables", []string{"Table"}},
 	{"Views", []string{"View", "MaterializedView"}},
@@ -351,7 +351,7 @@ func (d *docScope) oidOf(r *xmlReader, e *element) types.OID {
 		rel = d.rels[nameOf(e, "viewName")]
 	case "Sequence":
 		rel = d.rels[nameOf(e, "sequenceName")]
-	case "EnumType", "DomainType", "CompositeType":
+	case "EnumType", "DomainType", "CompositeType", "RangeType", "MultirangeType":
 		if t := d.types[nameOf(e, "typeName")]; t != nil {
 			return t.oid
 		}
@@ -491,6 +491,8 @@ func (d *docScope) userType(r *xmlReader, e *element, attr, schema, name string)
 			return types.T{OID: t.oid, Mod: -1, User: types.KEnum}
 		case "CompositeType":
 			return types.T{OID: t.oid, Mod: -1, User: types.KRecord}
+		case "RangeType", "MultirangeType":
+			return d.rangeT(r, t)
 		}
 		if t.resolving {
 			r.fail(t.element, sqlerr.InvalidObjectDefinition, "domain \"%s\" is based on itself", name)

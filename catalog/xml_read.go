@@ -174,7 +174,7 @@ func (r *xmlReader) object(e *element, c Common) Object {
 		return r.view(e, c)
 	case "Sequence":
 		return r.sequence(e, c)
-	case "EnumType", "DomainType", "CompositeType":
+	case "EnumType", "DomainType", "CompositeType", "RangeType", "MultirangeType":
 		return r.userType(e, c)
 	case "Function":
 		return r.function(e, c)
@@ -369,6 +369,8 @@ func (r *xmlReader) userType(e *element, c Common) Object {
 		u.Default = r.str(e, "default")
 		u.Checks = r.checks(e, nil)
 		r.known(e, "checks")
+	case "RangeType", "MultirangeType":
+		r.rangeType(e, u)
 	case "CompositeType":
 		u.Kind = 'c'
 		u.Columns = r.attributes(e.children, e)
@@ -395,6 +397,7 @@ func (r *xmlReader) function(e *element, c Common) Object {
 	if f.Language = r.str(e, "language"); f.Language == "" {
 		f.Language = "sql"
 	}
+	f.RangeType = r.rangeRef(e)
 	for _, ch := range e.children {
 		switch ch.name {
 		case "Argument":

@@ -393,6 +393,8 @@ func (w *xmlWriter) userType(u *UserType) {
 		w.typeAttrs(&a, "type", u.Base)
 		a.set("isnull", boolDigit(!u.NotNull))
 		a.opt("default", u.Default)
+	case 'r', 'm':
+		name = w.rangeType(&a, u)
 	}
 	w.ownership(&a, &u.Common)
 	w.open(name, a)
@@ -438,6 +440,7 @@ func (w *xmlWriter) function(f *Function) {
 	a.flag("procedure", f.Procedure)
 	a.set("language", f.Language)
 	a.flag("standardBody", f.Standard)
+	w.rangeRef(&a, f.RangeType)
 	a.flag("securityDefiner", f.Definer)
 	a.flag("leakProof", f.LeakProof)
 	if f.Parallel != 'u' {

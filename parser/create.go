@@ -287,7 +287,7 @@ func (p *parser) createType(off ast.Off) ast.Stmt {
 		}
 		p.expect(KindRParen)
 	case p.acceptKws(kwAs, kwRange):
-		t.Kind, t.Options = "RANGE", p.relOptions()
+		t.Kind, t.Options = "RANGE", p.definition()
 	case p.acceptKw(kwAs):
 		t.Kind = "COMPOSITE"
 		p.expect(KindLParen)

@@ -6,8 +6,8 @@ import (
 	"kvsqld/parser/ast"
 )
 
-// definition is (name = value, …) of CREATE AGGREGATE. A value
-// is a number, a string, a type (an ast.Cast of NULL to it) or an operator (an
+// definition is (name = value, …) of CREATE AGGREGATE, CREATE OPERATOR and CREATE
+// TYPE … AS RANGE. A value is a number, a string, a type (an ast.Cast of NULL to it) or an operator (an
 // ast.ColumnRef of its schema and symbol).
 func (p *parser) definition() []ast.Option {
 	p.expect(KindLParen)

@@ -131,6 +131,9 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 			b.routine = c
 			return x
 		}
+		if pr.Own != nil {
+			b.called = append(b.called, pr.OID)
+		}
 		return b.fold(c)
 	}
 	kind := "aggregate"

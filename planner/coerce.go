@@ -116,6 +116,10 @@ func (p *planner) castPath(src, dst types.OID, ctx byte) (bool, pathway, *catalo
 		return false, pathNone, nil
 	}
 	si, di := p.info(src), p.info(dst)
+	if si.Multirange == dst && src >= types.FirstUserOID {
+		c := p.Snap.MultirangeCast(src, dst)
+		return c != nil && ctx == explicit, pathFunc, c
+	}
 	if di.Type == 'd' {
 		return p.castPath(src, p.Snap.BaseType(p.T(dst, -1)).OID, ctx)
 	}
@@ -192,7 +196,7 @@ func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
 	case pathRelabel:
 		x = &plan.Relabel{At: plan.At{T: plain, Off: e.Pos()}, X: e, Cast: castForm(ctx)}
 	case pathFunc:
-		pr := catalog.ProcByOID(c.Func)
+		pr := p.procByOID(c.Func)
 		args := []plan.Expr{p.coerceArg(e, pr.Args[0])}
 		if len(pr.Args) > 1 {
 			args = append(args, constInt4(int64(to.Mod)))
@@ -334,7 +338,7 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 			return p.coerce(p.coerceUnknown(e, plain, ctx), to, ctx)
 		}
 		if in.Kind == types.KOid && to.OID != types.OOid && to.OID != types.OXid && to.OID != types.OCid ||
-			in.Kind == types.KEnum || in.Kind == types.KRecord || in.Kind == types.KArray && to.OID >= types.FirstUserOID || p.isRegArray(in) {
+			in.Kind == types.KEnum || in.Kind == types.KRecord || to.OID >= types.FirstUserOID && (in.Kind == types.KArray || in.Subtype >= types.FirstUserOID) || p.isRegArray(in) {
 			// needs the catalog: converted when the statement starts
 			text := &plan.Const{At: plan.At{T: types.TText, Off: x.Off}, Val: types.Bytes(types.TText, x.Val.B)}
 			lit := &plan.CoerceIO{At: plan.At{T: to, Off: x.Off}, X: text, Explicit: true, Literal: true, Cast: castForm(ctx)}

@@ -124,8 +124,8 @@ func addCandidate(cands []candidate, c candidate) []candidate {
 // schemaOf names a function's schema.
 func schemaOf(pr *catalog.Proc) string {
 	switch {
-	case pr.SQL != nil:
-		return pr.SQL.Schema
+	case pr.Own != nil:
+		return pr.Own.Schema
 	case pr.Schema == "":
 		return catalog.SchemaPgCatalog
 	}

@@ -110,12 +110,12 @@ func (p *planner) polyFamily(args, in []types.OID) (f polyTypes, ok bool) {
 	if f.array != 0 && f.array != types.OAnyarray && !set(&f.elem, p.info(f.array).Elem) {
 		return f, false
 	}
-	if !rangeFamily(&f.rng, &f.multirange) || !rangeFamily(&f.commonRange, &f.commonMultir) {
+	if !p.rangeFamily(&f.rng, &f.multirange) || !p.rangeFamily(&f.commonRange, &f.commonMultir) {
 		return f, false
 	}
 	if f.rng != 0 {
-		sub, _ := types.RangeElem(p.T(f.rng, -1))
-		if !set(&f.elem, sub.OID) {
+		sub := p.info(f.rng).Subtype
+		if !set(&f.elem, sub) {
 			return f, false
 		}
 	}
@@ -123,8 +123,8 @@ func (p *planner) polyFamily(args, in []types.OID) (f polyTypes, ok bool) {
 		return f, false
 	}
 	if f.commonRange != 0 {
-		sub, _ := types.RangeElem(p.T(f.commonRange, -1))
-		add(sub.OID)
+		sub := p.info(f.commonRange).Subtype
+		add(sub)
 	}
 	if len(found) == 0 {
 		return f, true
@@ -136,21 +136,21 @@ func (p *planner) polyFamily(args, in []types.OID) (f polyTypes, ok bool) {
 		}
 	}
 	if f.commonRange != 0 {
-		sub, _ := types.RangeElem(p.T(f.commonRange, -1))
-		return f, sub.OID == f.common
+		sub := p.info(f.commonRange).Subtype
+		return f, sub == f.common
 	}
 	return f, true
 }
 
 // rangeFamily completes a range type and its multirange type by each other.
-func rangeFamily(rng, multirange *types.OID) bool {
+func (p *planner) rangeFamily(rng, multirange *types.OID) bool {
 	if *rng == 0 && *multirange != 0 {
-		*rng = types.MultirangeElem(*multirange)
+		*rng = p.info(*multirange).Range
 	}
 	if *rng == 0 {
 		return true
 	}
-	m := types.MultirangeOf(*rng)
+	m := p.info(*rng).Multirange
 	if *multirange == 0 {
 		*multirange = m
 	}

@@ -355,7 +355,10 @@ func (p *planner) procedures(schema, name string) []*catalog.Proc {
 func (p *planner) userProc(f *catalog.Function, all bool) *catalog.Proc {
 	pr := &catalog.Proc{OID: f.OID, Name: f.Name, Src: f.Body, Kind: 'f', Strict: f.Strict, RetSet: f.RetSet, Volatile: f.Volatile,
 		Ret: f.Ret.OID, Defaults: f.Defaults, ArgNames: f.ArgNames, ArgModes: f.ArgModes, Cost: f.Cost, Rows: f.Rows, Parallel: f.Parallel,
-		LeakProof: f.LeakProof, SQL: f}
+		LeakProof: f.LeakProof, SQL: f, Own: f}
+	if f.RangeType != 0 {
+		pr.SQL = nil
+	}
 	switch {
 	case f.Procedure:
 		pr.Kind = 'p'

@@ -64,6 +64,9 @@ func (p *planner) comparabilityOf(t types.T) comparability {
 	return comparability{}
 }
 
+// Ordered reports whether values of a type can be sorted.
+func Ordered(c *Context, t types.T) bool { return newPlanner(c).comparabilityOf(t).order }
+
 // needEquality refuses to group by an expression whose type has no equality.
 func (p *planner) needEquality(x plan.Expr, off int) {
 	if t := x.Type(); !p.comparabilityOf(t).equality {

@@ -97,6 +97,17 @@ func FindRoutine(c *Context, schema, name string, in []types.T) (pr *catalog.Pro
 	return cand.proc, ret, nil
 }
 
+// ExactRoutine finds the function of a name that takes arguments of exactly some
+// types, or nil.
+func ExactRoutine(c *Context, schema, name string, in []types.OID) *catalog.Proc {
+	for _, pr := range newPlanner(c).procs(schema, name) {
+		if slices.Equal(pr.Args, in) {
+			return pr
+		}
+	}
+	return nil
+}
+
 func typed(p *planner, list []types.OID) []plan.Expr {
 	var out []plan.Expr
 	for _, o := range list {

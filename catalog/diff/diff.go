@@ -225,6 +225,9 @@ func (d *differ) settings() {
 func (d *side) functions() map[string]*catalog.Function {
 	m := map[string]*catalog.Function{}
 	for _, f := range d.snap.AllFunctions(d.db) {
+		if f.RangeType != 0 {
+			continue // comes with its type
+		}
 		args, _ := d.env.GetFunctionIdentityArguments(f.OID)
 		m[catalog.QualifiedIdent(f.Schema, f.Name)+"("+args+")"] = f
 	}

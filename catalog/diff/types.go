@@ -10,6 +10,9 @@ import (
 func (d *side) userTypes() map[string]*catalog.UserType {
 	m := map[string]*catalog.UserType{}
 	for _, u := range d.snap.UserTypes(d.db) {
+		if u.Kind == 'm' {
+			continue // comes with its range type
+		}
 		m[catalog.QualifiedIdent(u.Schema, u.Name)] = u
 	}
 	return m
@@ -58,6 +61,9 @@ func (d *differ) userTypes() {
 // typesOf are the names of the types that a type is built on.
 func (d *side) typesOf(u *catalog.UserType) []string {
 	var out []string
+	if u.Kind == 'r' {
+		out = append(out, strings.TrimSuffix(d.typ(u.Range.Subtype), "[]"))
+	}
 	if u.Kind == 'd' {
 		out = append(out, strings.TrimSuffix(d.typ(u.Base), "[]"))
 	}
@@ -76,6 +82,23 @@ func (d *side) typeText(u *catalog.UserType) string {
 			labels[i] = catalog.QuoteLiteral(l.Label)
 		}
 		return " AS ENUM (" + strings.Join(labels, ", ") + ")"
+	case 'r':
+		m := d.snap.TypeByOID(u.Range.Pair)
+		s := " AS RANGE (SUBTYPE = " + d.typ(u.Range.Subtype) + ", MULTIRANGE_TYPE_NAME = " + catalog.QualifiedIdent(m.Schema, m.Name)
+		for _, o := range catalog.Opclasses() {
+			if o.OID == u.Range.Opclass {
+				s += ", SUBTYPE_OPCLASS = " + catalog.QualifiedIdent(catalog.SchemaPgCatalog, o.Name)
+			}
+		}
+		if u.Range.Collation != "" {
+			s += ", COLLATION = " + catalog.QualifiedIdent(catalog.SchemaPgCatalog, u.Range.Collation)
+		}
+		if f, ok := d.snap.Object(u.Range.Diff).(*catalog.Function); ok {
+			s += ", SUBTYPE_DIFF = " + catalog.QualifiedIdent(f.Schema, f.Name)
+		} else if p := catalog.ProcByOID(u.Range.Diff); p != nil {
+			s += ", SUBTYPE_DIFF = " + catalog.QualifiedIdent(catalog.SchemaPgCatalog, p.Name)
+		}
+		return s + ")"
 	case 'c':
 		cols := make([]string, len(u.Columns))
 		for i := range u.Columns {

@@ -300,6 +300,15 @@ func (d *dependWriter) userType(u *catalog.UserType) {
 	}
 	d.inSchema(self, u.Schema)
 	d.arrayOf(u.OID)
+	switch u.Kind {
+	case 'r':
+		d.needsType(self, u.Range.Subtype)
+		if u.Range.Diff >= types.FirstUserOID {
+			d.dep(self, object{class: oidPgProc, oid: u.Range.Diff}, 'n')
+		}
+	case 'm':
+		d.dep(self, object{class: oidPgType, oid: u.Range.Pair}, 'i')
+	}
 	if u.Kind == 'd' {
 		d.needsType(self, u.Base)
 		for _, k := range u.Checks {
@@ -319,6 +328,10 @@ func (d *dependWriter) arrayOf(t types.OID) {
 func (d *dependWriter) function(f *catalog.Function) {
 	self := object{class: oidPgProc, oid: f.OID}
 	d.inSchema(self, f.Schema)
+	if f.RangeType != 0 {
+		d.dep(self, object{class: oidPgType, oid: f.RangeType}, 'i')
+		return
+	}
 	d.needsType(self, f.Ret)
 	for _, t := range f.Args {
 		d.needsType(self, t)

@@ -80,6 +80,9 @@ func (w *writer) userProc(f *catalog.Function) {
 	if f.Standard {
 		body = ""
 	}
+	if f.RangeType != 0 {
+		lang = langInternal
+	}
 	if f.Agg != nil {
 		kind, body, lang = 'a', "aggregate_dummy", langInternal
 	}

@@ -38,6 +38,7 @@ const (
 	procJSONBSubscript    types.OID = 6098
 	procArrayAnalyze      types.OID = 3816
 	procRangeAnalyze      types.OID = 3916
+	procMultirangeAnalyze types.OID = 4242
 )
 
 func (w *writer) typeRow(in *types.Info) {
@@ -57,8 +58,10 @@ func (w *writer) typeRow(in *types.Info) {
 		subscript = procArraySubscript
 	case in.Elem != 0 && in.Type == 'b':
 		subscript = procRawArraySubscript
-	case in.Type == 'r':
+	case in.Kind == types.KRange && in.Type == 'r':
 		analyze = procRangeAnalyze
+	case in.Kind == types.KMultirange && in.Type == 'm':
+		analyze = procMultirangeAnalyze
 	}
 	var base types.OID
 	baseMod, notNull, dflt := int32(-1), false, ""

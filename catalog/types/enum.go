@@ -29,15 +29,19 @@ func Enum(t T, order float64, label string) Datum {
 func EnumLabel(b []byte) []byte { return b[min(enumPrefix, len(b)):] }
 
 // ArrayBinary returns the binary form of an array over a user-defined type:
-// its bytes, with the labels alone of enum elements.
+// its bytes, with the labels alone of enum elements and ranges as clients read them.
 func ArrayBinary(d Datum) []byte {
 	_, dims, lbs, elems, err := ArrayElems(d)
 	if err != nil {
 		return d.B
 	}
 	for i := range elems {
-		if elems[i].T.Kind() == KEnum && !elems[i].Null {
+		switch k := elems[i].T.Kind(); {
+		case elems[i].Null:
+		case k == KEnum:
 			elems[i].B = EnumLabel(elems[i].B)
+		case k == KRange || k == KMultirange:
+			elems[i].B = RangeBinary(elems[i])
 		}
 	}
 	return encodeArray(d.T.Elem, dims, lbs, elems)

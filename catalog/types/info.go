@@ -97,6 +97,10 @@ func loadTypes() {
 			t.byName[in.SQLName] = in
 		}
 	}
+	for rng, m := range multirangeTypes {
+		r, mr, sub := t.direct[rng], t.direct[m], rangeSubtypes[rng].OID
+		r.Subtype, r.Multirange, mr.Subtype, mr.Range = sub, m, sub, rng
+	}
 	for alias, name := range sqlAliases {
 		if _, taken := t.byName[alias]; !taken {
 			t.byName[alias] = t.byName[name]

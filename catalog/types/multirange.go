@@ -27,10 +27,29 @@ func MultirangeElem(m OID) OID {
 	return 0
 }
 
+// RangeOf returns the type of a multirange's ranges, without its OID if a user made
+// it; the zero T for other types.
+func RangeOf(t T) T {
+	rng, _ := rangeOf(t)
+	return rng
+}
+
+// rangeOf returns the type of a multirange's ranges, without its OID if a user made
+// it; ok is false for other types.
+func rangeOf(t T) (T, bool) {
+	if o := MultirangeElem(builtinRange(t)); o != 0 {
+		return Of(o), true
+	}
+	if t.User != KMultirange || t.Elem == 0 {
+		return T{}, false
+	}
+	return T{Mod: -1, User: KRange, Elem: t.Elem}, true
+}
+
 // NewMultirange builds a multirange of type t: empty ranges are dropped, the
 // others sorted, and those that overlap or touch are joined.
 func NewMultirange(t T, ranges []RangeValue) (Datum, error) {
-	if MultirangeElem(t.OID) == 0 {
+	if _, ok := rangeOf(t); !ok {
 		return Datum{}, sqlerr.Unsupported(-1, "type %s", FormatType(t))
 	}
 	return mustMultirange(t, ranges), nil
@@ -57,7 +76,7 @@ func mustMultirange(t T, ranges []RangeValue) Datum {
 		}
 		out = append(out, r)
 	}
-	b := binary.BigEndian.AppendUint32(nil, uint32(len(out)))
+	b := binary.BigEndian.AppendUint32(userHead(nil, t, userMultirange), uint32(len(out)))
 	for i := range out {
 		e := out[i].encode()
 		b = append(binary.BigEndian.AppendUint32(b, uint32(len(e))), e...)
@@ -67,11 +86,20 @@ func mustMultirange(t T, ranges []RangeValue) Datum {
 
 // DecodeMultirange returns the ranges of a multirange, in order.
 func DecodeMultirange(d Datum) ([]RangeValue, error) {
-	elem := Of(MultirangeElem(d.T.OID))
-	if elem.OID == 0 {
+	rng, ok := rangeOf(d.T)
+	if !ok {
 		return nil, sqlerr.Unsupported(-1, "type %s", FormatType(d.T))
 	}
-	b := d.B
+	bound, _, ok := boundType(rng)
+	b, err := withoutHead(d, userMultirange)
+	if err != nil || !ok {
+		return nil, cmp.Or(err, errBinaryFormat())
+	}
+	return multirangeParts(b, func(b []byte) (RangeValue, error) { return rangeParts(bound, b, readBound) })
+}
+
+// multirangeParts takes the binary form of a multirange apart.
+func multirangeParts(b []byte, read func([]byte) (RangeValue, error)) ([]RangeValue, error) {
 	if len(b) < 4 {
 		return nil, errBinaryShort()
 	}
@@ -87,7 +115,7 @@ func DecodeMultirange(d Datum) ([]RangeValue, error) {
 		if uint64(size) > uint64(len(b)) {
 			return nil, errBinaryShort()
 		}
-		r, err := DecodeRange(Datum{T: elem, B: b[:size:size]})
+		r, err := read(b[:size:size])
 		if err != nil {
 			return nil, err
 		}
@@ -105,9 +133,8 @@ func parseMultirangeBinary(t T, b []byte) (Datum, error) {
 	if err != nil {
 		return Datum{}, err
 	}
-	elem := MultirangeElem(t.OID)
 	for i := range ranges {
-		if err := ranges[i].canonical(elem); err != nil {
+		if err := ranges[i].canonical(MultirangeElem(builtinRange(t))); err != nil {
 			return Datum{}, err
 		}
 	}
@@ -116,8 +143,8 @@ func parseMultirangeBinary(t T, b []byte) (Datum, error) {
 
 // parseMultirange reads {range, range, …}.
 func parseMultirange(t T, s string, o *FmtOpts) (Datum, error) {
-	elem := Of(MultirangeElem(t.OID))
-	if elem.OID == 0 {
+	elem, ok := rangeOf(t)
+	if !ok {
 		return Datum{}, sqlerr.Unsupported(-1, "type %s", FormatType(t))
 	}
 	bad := func(detail string) (Datum, error) {
@@ -195,13 +222,12 @@ func appendMultirange(buf []byte, d Datum, o *FmtOpts) []byte {
 	if err != nil {
 		return buf
 	}
-	elem := Of(MultirangeElem(d.T.OID))
 	buf = append(buf, '{')
 	for i := range ranges {
 		if i > 0 {
 			buf = append(buf, ',')
 		}
-		buf = appendRange(buf, Datum{T: elem, B: ranges[i].encode()}, o)
+		buf = ranges[i].appendText(buf, o)
 	}
 	return append(buf, '}')
 }
@@ -229,9 +255,9 @@ func hashMultirange(d Datum) uint64 {
 	if err != nil {
 		return HashBytes(d.B)
 	}
-	h, elem := HashInt(int64(len(ranges))), Of(MultirangeElem(d.T.OID))
+	h := HashInt(int64(len(ranges)))
 	for i := range ranges {
-		h = CombineHash(h, hashRange(Datum{T: elem, B: ranges[i].encode()}))
+		h = CombineHash(h, ranges[i].hash())
 	}
 	return h
 }

@@ -30,11 +30,126 @@ var rangeSubtypes = map[OID]T{
 	oInt4Range: TInt4, oNumRange: TNumeric, oTSRange: TTimestamp, oTSTZRange: TTimestamptz, oDateRange: TDate, oInt8Range: TInt8,
 }
 
-// RangeElem returns the type of a range type's bounds; ok is false for
-// multiranges and other types.
-func RangeElem(t T) (T, bool) {
-	e, ok := rangeSubtypes[t.OID]
-	return e, ok
+// userRange and userMultirange begin the values of ranges and multiranges whose
+// type a user made; the OID of the bounds' type follows, so that they are read
+// without a catalog. Values of enums and rows never begin with these bytes.
+const (
+	userRange      = 0x01
+	userMultirange = 0x02
+	userRangeHead  = 5
+)
+
+// boundType returns the type of the bounds of a range type and the built-in range
+// type whose rules apply, 0 for one that a user made; ok is false for other types.
+func boundType(t T) (bound T, builtin OID, ok bool) {
+	switch {
+	case t.User == KInvalid:
+		bound, ok = rangeSubtypes[t.OID]
+		return bound, t.OID, ok
+	case t.User != KRange || t.Elem == 0:
+		return T{}, 0, false
+	}
+	if bound, ok = rangeSubtypes[t.Elem]; ok { // a domain
+		return bound, t.Elem, true
+	}
+	return elementType(t.Elem), 0, true
+}
+
+// builtinRange returns the built-in range or multirange type that a type is, or is
+// a domain over; 0 for others.
+func builtinRange(t T) OID {
+	o := t.OID
+	if t.User != KInvalid {
+		o = t.Elem
+	}
+	if rangeSubtypes[o].OID != 0 || MultirangeElem(o) != 0 {
+		return o
+	}
+	return 0
+}
+
+// userHead appends the beginning of the values of a type that a user made.
+func userHead(b []byte, t T, head byte) []byte {
+	if builtinRange(t) != 0 {
+		return b
+	}
+	return binary.BigEndian.AppendUint32(append(b, head), uint32(t.Elem))
+}
+
+// withoutHead checks and removes the beginning that userHead made.
+func withoutHead(d Datum, head byte) ([]byte, error) {
+	if builtinRange(d.T) != 0 {
+		return d.B, nil
+	}
+	if len(d.B) < userRangeHead || d.B[0] != head {
+		return nil, errBinaryFormat()
+	}
+	return d.B[userRangeHead:], nil
+}
+
+// RangeBinary returns the binary form of a range or multirange of a type that a
+// user made: without what tells the type of its bounds, and of enum bounds the
+// labels alone.
+func RangeBinary(d Datum) []byte {
+	if builtinRange(d.T) != 0 {
+		return d.B
+	}
+	if d.T.Kind() == KMultirange {
+		ranges, err := DecodeMultirange(d)
+		if err != nil {
+			return d.B
+		}
+		b := binary.BigEndian.AppendUint32(nil, uint32(len(ranges)))
+		for i := range ranges {
+			ranges[i].labels()
+			e := ranges[i].encode()
+			b = append(binary.BigEndian.AppendUint32(b, uint32(len(e))), e...)
+		}
+		return b
+	}
+	r, err := DecodeRange(d)
+	if err != nil {
+		return d.B
+	}
+	r.labels()
+	return r.encode()
+}
+
+// labels leaves of enum bounds the labels alone.
+func (r *RangeValue) labels() {
+	for _, b := range [...]*Datum{r.Lo, r.Hi} {
+		if b != nil && b.T.Kind() == KEnum {
+			b.B = EnumLabel(b.B)
+		}
+	}
+}
+
+// ParseRangeBinary reads the binary form of a range or multirange of type t, which
+// a user made; read reads a bound.
+func ParseRangeBinary(t T, b []byte, read func(T, []byte) (Datum, error)) (Datum, error) {
+	rng := t
+	rng.User = KRange
+	bound, _, ok := boundType(rng)
+	if !ok {
+		return Datum{}, sqlerr.Unsupported(-1, "binary format of type %s", FormatType(t))
+	}
+	if t.User == KMultirange {
+		ranges, err := multirangeParts(b, func(b []byte) (RangeValue, error) { return rangeParts(bound, b, read) })
+		if err != nil {
+			return Datum{}, err
+		}
+		for i := range ranges {
+			if err := ranges[i].canonical(0); err != nil {
+				return Datum{}, err
+			}
+		}
+		return NewMultirange(t, ranges)
+	}
+	r, err := rangeParts(bound, b, read)
+	if err != nil {
+		return Datum{}, err
+	}
+	return NewRange(t, r)
 }
 
 // RangeValue is a range taken apart. Lo and Hi are nil where it is unbounded.
@@ -47,13 +162,14 @@ type RangeValue struct {
 // NewRange builds a range value of type t in canonical form; 22000 when the
 // lower bound is above the upper one.
 func NewRange(t T, r RangeValue) (Datum, error) {
-	if _, ok := rangeSubtypes[t.OID]; !ok {
+	_, builtin, ok := boundType(t)
+	if !ok {
 		return Datum{}, sqlerr.Unsupported(-1, "type %s", FormatType(t))
 	}
-	if err := r.canonical(t.OID); err != nil {
+	if err := r.canonical(builtin); err != nil {
 		return Datum{}, err
 	}
-	return Datum{T: t, B: r.encode()}, nil
+	return Datum{T: t, B: append(userHead(nil, t, userRange), r.encode()...)}, nil
 }
 
 // canonical gives discrete ranges the form [lo,hi) and finds empty ones.
@@ -149,11 +265,22 @@ func (r *RangeValue) encode() []byte {
 
 // DecodeRange takes a range value apart.
 func DecodeRange(d Datum) (RangeValue, error) {
-	elem, ok := rangeSubtypes[d.T.OID]
+	bound, _, ok := boundType(d.T)
 	if !ok {
 		return RangeValue{}, sqlerr.Unsupported(-1, "type %s", FormatType(d.T))
 	}
-	b := d.B
+	b, err := withoutHead(d, userRange)
+	if err != nil {
+		return RangeValue{}, err
+	}
+	return rangeParts(bound, b, readBound)
+}
+
+// readBound reads a bound as ranges store it.
+func readBound(t T, b []byte) (Datum, error) { return parseBinary(userValue(t, b), b) }
+
+// rangeParts takes the binary form of a range apart.
+func rangeParts(bound T, b []byte, read func(T, []byte) (Datum, error)) (RangeValue, error) {
 	if len(b) < 1 {
 		return RangeValue{}, errBinaryShort()
 	}
@@ -181,7 +308,7 @@ func DecodeRange(d Datum) (RangeValue, error) {
 		if n < 0 || int(n) > len(b) {
 			return r, errBinaryShort()
 		}
-		v, err := parseBinary(elem, b[:n:n])
+		v, err := read(bound, b[:n:n])
 		if err != nil {
 			return r, err
 		}
@@ -207,7 +334,7 @@ func errRange(s, detail string) error {
 }
 
 func parseRange(t T, s string, o *FmtOpts) (Datum, error) {
-	elem, ok := rangeSubtypes[t.OID]
+	elem, _, ok := boundType(t)
 	if !ok {
 		return Datum{}, sqlerr.Unsupported(-1, "type %s", FormatType(t))
 	}
@@ -288,6 +415,10 @@ func appendRange(buf []byte, d Datum, o *FmtOpts) []byte {
 	if err != nil {
 		return buf
 	}
+	return r.appendText(buf, o)
+}
+
+func (r *RangeValue) appendText(buf []byte, o *FmtOpts) []byte {
 	if r.Empty {
 		return append(buf, emptyRange...)
 	}
@@ -357,10 +488,17 @@ func compareBound(x, y *Datum, xInc, yInc bool, side int) int {
 
 func hashRange(d Datum) uint64 {
 	r, err := DecodeRange(d)
-	if err != nil || r.Empty {
+	if err != nil {
 		return HashBytes(d.B)
 	}
-	h := HashInt(int64(d.B[0]))
+	return r.hash()
+}
+
+func (r *RangeValue) hash() uint64 {
+	if r.Empty {
+		return HashInt(rangeEmpty)
+	}
+	h := HashInt(int64(r.encode()[0]))
 	for _, b := range [...]*Datum{r.Lo, r.Hi} {
 		if b != nil {
 			h = CombineHash(h, Hash(*b))

@@ -19,9 +19,20 @@ func elementType(o OID) T {
 // userValue tells what a value of a user-defined type is from its bytes: the rank
 // of an enum value never begins with a zero byte, rows and arrays do. An array has
 // flags, 0 or 1, and its elements' type where a row has the type of its first
-// field; one without elements is longer than a row without fields.
+// field; one without elements is longer than a row without fields. Ranges say what
+// they are.
 func userValue(t T, b []byte) T {
-	if t.User != KEnum || len(b) == 0 || b[0] != 0 {
+	if t.User != KEnum || len(b) == 0 || b[0] > userMultirange {
+		return t
+	}
+	if b[0] != 0 {
+		t.User = KRange
+		if b[0] == userMultirange {
+			t.User = KMultirange
+		}
+		if len(b) >= userRangeHead {
+			t.Elem = OID(binary.BigEndian.Uint32(b[1:]))
+		}
 		return t
 	}
 	t.User = KRecord

@@ -87,8 +87,10 @@ func (t T) base() OID {
 	switch t.User {
 	case KInvalid:
 		return t.OID
-	case KArray, KEnum, KRecord, KRange, KMultirange:
+	case KArray, KEnum, KRecord:
 		return 0
+	case KRange, KMultirange:
+		return builtinRange(t)
 	}
 	return t.Elem
 }

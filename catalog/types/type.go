@@ -144,6 +144,8 @@ type Info struct {
 	Align                              byte
 	Storage                            byte
 	In, Out, Recv, Send, ModIn, ModOut OID // functions' OIDs
+	Subtype                            OID // of the bounds of a range or multirange type
+	Range, Multirange                  OID // the other of a range type and its multirange type
 }
 
 // Interval is months, days and microseconds, kept apart as PostgreSQL does.

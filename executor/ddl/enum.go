@@ -60,7 +60,7 @@ func (x *exec) madeOf(t types.T, typ types.OID) bool {
 		return x.madeOf(e, typ)
 	}
 	if u := x.snap().TypeByOID(t.OID); u != nil {
-		return x.holdsType(u.Columns, typ)
+		return x.holdsType(u.Columns, typ) || x.rangeSubtype(t, typ)
 	}
 	return false
 }

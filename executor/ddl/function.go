@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"slices"
 	"strings"
 
 	"kvsqld/catalog"
@@ -167,8 +168,19 @@ func (x *exec) parameters(f *catalog.Function, s *ast.CreateFunction) error {
 	if !named {
 		f.ArgNames = nil
 	}
+	if len(f.Inputs()) > maxArguments {
+		return sqlerr.New(sqlerr.TooManyArguments, "functions cannot have more than %d arguments", maxArguments)
+	}
 	return x.result(f, s, out, poly)
 }
+
+// takes reports whether an input of a function has one of the types.
+func takes(f *catalog.Function, list ...types.OID) bool {
+	return slices.ContainsFunc(f.Inputs(), func(t types.T) bool { return slices.Contains(list, t.OID) })
+}
+
+// maxArguments is how many arguments a function can have.
+const maxArguments = 100
 
 // result resolves what a function returns; out are its OUT parameters.
 func (x *exec) result(f *catalog.Function, s *ast.CreateFunction, out []types.T, poly map[bool]bool) error {
@@ -197,12 +209,24 @@ func (x *exec) result(f *catalog.Function, s *ast.CreateFunction, out []types.T,
 		return invalidFunction("function result type must be specified")
 	}
 	for _, t := range append(out, f.Ret) {
-		if isPolymorphic(t.OID) && !poly[strings.HasPrefix(x.typeName(t), "anycompatible")] {
-			e := invalidFunction("cannot determine result data type")
-			if strings.HasPrefix(x.typeName(t), "anycompatible") {
-				return e.WithDetail("A result of type %s requires at least one input of type anycompatible, anycompatiblearray, anycompatiblenonarray, anycompatiblerange, or anycompatiblemultirange.", x.typeName(t))
+		if !isPolymorphic(t.OID) {
+			continue
+		}
+		name := x.typeName(t)
+		needs, ok := "anyelement, anyarray, anynonarray, anyenum, anyrange, or anymultirange", poly[false]
+		switch t.OID {
+		case types.OAnyrange, types.OAnymultirange:
+			needs, ok = "anyrange or anymultirange", takes(f, types.OAnyrange, types.OAnymultirange)
+		case types.OAnycompatiblerange, types.OAnycompatiblemultirange:
+			needs, ok = "anycompatiblerange or anycompatiblemultirange", takes(f, types.OAnycompatiblerange, types.OAnycompatiblemultirange)
+		default:
+			if strings.HasPrefix(name, "anycompatible") {
+				needs, ok = "anycompatible, anycompatiblearray, anycompatiblenonarray, anycompatiblerange, or anycompatiblemultirange", poly[true]
 			}
-			return e.WithDetail("A result of type %s requires at least one input of type anyelement, anyarray, anynonarray, anyenum, anyrange, or anymultirange.", x.typeName(t))
+		}
+		if !ok {
+			return invalidFunction("cannot determine result data type").
+				WithDetail("A result of type %s requires at least one input of type %s.", name, needs)
 		}
 	}
 	if t := f.Ret; x.pseudo(t) && t.OID != types.OVoid && t.OID != types.ORecord && !isPolymorphic(t.OID) {

@@ -259,6 +259,8 @@ func (x *exec) createType(s *ast.CreateType) error {
 		if _, err = x.Change.CreateComposite(schema, name, cols); err != nil {
 			return err
 		}
+	case "RANGE":
+		return x.createRange(s, schema, name)
 	default:
 		return sqlerr.Unsupported(s.Pos(), "CREATE TYPE of kind %s", strings.ToLower(s.Kind))
 	}

@@ -101,7 +101,7 @@ func multirangeFuncs(r *registry) {
 			if err != nil {
 				return null, err
 			}
-			out, err := f(types.Of(types.MultirangeElem(c.call.T.OID)), a, b)
+			out, err := f(types.RangeOf(c.call.T), a, b)
 			if err != nil {
 				return null, err
 			}
@@ -115,15 +115,14 @@ func multirangeFuncs(r *registry) {
 	combine(spansMinus, "multirange_minus")
 
 	r.add(fnD(func(c *callCtx, in []types.Datum) (types.Datum, error) {
-		rng := types.Of(types.MultirangeElem(in[0].T.OID))
 		s, err := spans(in[0])
 		if err != nil {
 			return null, err
 		}
 		if len(s) == 0 {
-			return types.NewRange(rng, types.RangeValue{Empty: true})
+			return types.NewRange(c.call.T, types.RangeValue{Empty: true})
 		}
-		return rangeBetween(rng, lowest(s), highest(s))
+		return rangeBetween(c.call.T, lowest(s), highest(s))
 	}), "range_merge_from_multirange")
 	r.add(fnD(func(c *callCtx, in []types.Datum) (types.Datum, error) { return types.NewMultirange(c.call.T, nil) }), "multirange_constructor0")
 	r.add(fnD(func(c *callCtx, in []types.Datum) (types.Datum, error) {
@@ -140,10 +139,11 @@ func multirangeFuncs(r *registry) {
 			if err != nil {
 				return nil, err
 			}
-			rng := types.Of(types.MultirangeElem(in[0].T.OID))
+			rng := types.RangeOf(in[0].T)
 			rows := make([][]types.Datum, len(s))
 			for i := range s {
 				d, err := types.NewRange(rng, s[i])
+				d.T = call.T
 				if err != nil {
 					return nil, err
 				}

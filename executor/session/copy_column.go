@@ -235,17 +235,26 @@ func (s *Session) readBinary(t types.T, raw []byte) (types.Datum, error) {
 	if base.Kind() == types.KEnum { // whose binary form is the text form
 		return s.readText(t, string(raw))
 	}
+	if base.User == types.KRange || base.User == types.KMultirange {
+		d, err := types.ParseRangeBinary(base, raw, s.readBound)
+		d.T = t
+		return d, err
+	}
 	if base.User == types.KArray {
-		d, err := types.ParseArrayBinary(base, raw, func(elem types.T, b []byte) (types.Datum, error) {
-			if t, ok := s.snapshot().T(elem.OID, -1); ok {
-				elem = t
-			}
-			return s.readBinary(elem, b)
-		})
+		d, err := types.ParseArrayBinary(base, raw, s.readBound)
 		d.T = t
 		return d, err
 	}
 	d, err := types.ParseBinary(base, raw)
 	d.T = t
 	return d, err
+}
+
+// readBound reads the binary form of a range's bound or an array's element, whose type may be known by its
+// OID alone.
+func (s *Session) readBound(t types.T, raw []byte) (types.Datum, error) {
+	if full, ok := s.snapshot().T(t.OID, -1); ok {
+		t = full
+	}
+	return s.readBinary(t, raw)
 }

@@ -92,11 +92,10 @@ type regNames struct{ s *Session }
 
 // EnumIn implements types.RegNames.
 func (r regNames) EnumIn(t types.T, label string) (types.Datum, error) {
-	u := r.s.snapshot().TypeByOID(t.OID)
-	if u != nil && u.Kind == 'c' { // an element of an array, known by OID alone
-		t.User = types.KRecord
-		return types.Parse(t, label, r.s.settings.fmt)
+	if known, ok := r.s.snapshot().T(t.OID, t.Mod); ok && known.User != types.KEnum { // an element of an array, known by OID alone
+		return types.Parse(known, label, r.s.settings.fmt)
 	}
+	u := r.s.snapshot().TypeByOID(t.OID)
 	if u == nil || u.Kind != 'e' {
 		return types.Datum{}, sqlerr.New(sqlerr.UndefinedObject, "type with OID %d does not exist", t.OID)
 	}

@@ -468,8 +468,8 @@ func (p *printer) createType(s *CreateType) {
 		}
 		p.put(")")
 	case "RANGE":
-		p.put(" AS RANGE ")
-		p.relOptions(s.Options)
+		p.put(" AS RANGE")
+		p.defItems(s.Options)
 	case "BASE":
 		p.put(" ")
 		p.relOptions(s.Options)

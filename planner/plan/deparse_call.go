@@ -32,7 +32,7 @@ func (d *deparser) function(e *Call, implicit bool) {
 	args := e.Args[:len(e.Args)-e.Defaults]
 	any := e.Proc.Variadic == types.OAny
 	name := catalog.QuoteIdent(e.Proc.Name)
-	if f := e.Proc.SQL; f != nil {
+	if f := e.Proc.Own; f != nil {
 		schema, last := f.Schema, f.Name
 		if d.opt.Function != nil {
 			schema, last = d.opt.Function(f)

@@ -71,6 +71,11 @@ func AppendBinary(buf []byte, v *Vec, row int) []byte {
 		return append(buf, 0)
 	case types.KEnum:
 		return append(buf, types.EnumLabel(v.B[i])...)
+	case types.KRange, types.KMultirange:
+		if v.T.User != types.KInvalid {
+			return append(buf, types.RangeBinary(v.Get(row))...)
+		}
+		return append(buf, v.B[i]...)
 	case types.KArray:
 		if v.T.User == types.KArray {
 			return append(buf, types.ArrayBinary(v.Get(row))...)
