@@ -382,6 +382,12 @@ func withCommon(o Object, change func(*Common)) Object {
 	case *Function:
 		cp := *x
 		n = &cp
+	case *OwnOperator:
+		cp := *x
+		n = &cp
+	case *OwnCast:
+		cp := *x
+		n = &cp
 	case *Stats:
 		cp := *x
 		n = &cp

@@ -148,6 +148,10 @@ func (s *Snapshot) link(o Object) error {
 		if !slices.Contains(s.funcs[k], x.OID) {
 			s.funcs[k] = append(slices.Clone(s.funcs[k]), x.OID)
 		}
+	case *OwnOperator:
+		return s.linkOperator(x)
+	case *OwnCast:
+		return s.linkCast(x)
 	case *Stats:
 		s.stats[x.Table] = x.OID
 	}
@@ -269,6 +273,10 @@ func (s *Snapshot) unlink(o Object) {
 		if len(s.funcs[k]) == 0 {
 			delete(s.funcs, k)
 		}
+	case *OwnOperator:
+		s.unlinkOperator(x)
+	case *OwnCast:
+		s.unlinkCast(x)
 	case *Stats:
 		if s.stats[x.Table] == x.OID {
 			delete(s.stats, x.Table)

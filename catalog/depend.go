@@ -21,6 +21,8 @@ const (
 	nodeType
 	nodeFunction
 	nodeSchema
+	nodeOperator
+	nodeCast
 )
 
 // node is an object or a part of one.
@@ -101,7 +103,15 @@ func (c *Change) dependents(n node) []dependent {
 		}
 	case nodeType:
 		c.typeDependents(n.oid, add)
+	case nodeOperator:
+		c.textsUsing(n.oid, c.nameOf(n.oid), add)
+		c.aggregatesSortedBy(n.oid, add)
+	case nodeCast:
+		// A stored text spells the conversion and not the function that does it, so
+		// that it needs the cast; PostgreSQL lets the cast go.
+		c.textsUsing(n.oid, "", add)
 	case nodeFunction:
+		c.operatorsOver(n.oid, add)
 		c.defaultsNeeding(n.oid, add)
 		c.textsUsing(n.oid, c.nameOf(n.oid), add)
 	case nodeSchema:
@@ -284,6 +294,7 @@ func (c *Change) typeDependents(oid types.OID, add func(bool, node)) {
 			add(false, node{kind: nodeFunction, oid: f.OID})
 		}
 	}
+	c.operatorsOver(oid, add)
 	c.defaultsNeeding(oid, add)
 	c.textsUsing(oid, c.nameOf(oid), add)
 }
@@ -318,6 +329,8 @@ func (c *Change) schemaContents(oid types.OID, add func(bool, node)) {
 			add(false, node{kind: nodeType, oid: co.OID})
 		case *Function:
 			add(false, node{kind: nodeFunction, oid: co.OID})
+		case *OwnOperator:
+			add(false, node{kind: nodeOperator, oid: co.OID})
 		}
 	}
 }
@@ -351,6 +364,14 @@ func (c *Change) describe(n node) string {
 	case nodeFunction:
 		if f, ok := c.snap.objs[n.oid].(*Function); ok {
 			return routineKind(f) + " " + c.functionText(f)
+		}
+	case nodeOperator:
+		if o, ok := c.snap.objs[n.oid].(*OwnOperator); ok {
+			return "operator " + c.operatorText(o)
+		}
+	case nodeCast:
+		if k, ok := c.snap.objs[n.oid].(*OwnCast); ok {
+			return "cast from " + c.snap.FormatType(types.Of(k.Source.OID), c.DB, c.Path) + " to " + c.snap.FormatType(types.Of(k.Target.OID), c.DB, c.Path)
 		}
 	case nodeSchema:
 		if s := c.snap.SchemaByOID(n.oid); s != nil {

@@ -76,10 +76,10 @@ func (c *Change) nameOf(oid types.OID) string {
 }
 
 // textsUsing adds what has a text that calls a function or names a type or a
-// sequence, and the functions with bound bodies that name a relation. Only texts in which the name occurs are
-// looked into.
+// sequence, and the functions with bound bodies that name a relation. Only texts in
+// which the name occurs are looked into; a cast has none.
 func (c *Change) textsUsing(oid types.OID, name string, add func(bool, node)) {
-	if c.Uses == nil || name == "" {
+	if _, cast := c.snap.objs[oid].(*OwnCast); c.Uses == nil || name == "" && !cast {
 		return
 	}
 	uses := func(t StoredText) bool {

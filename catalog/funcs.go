@@ -42,6 +42,7 @@ type Operator struct {
 	Proc              types.OID
 	CanMerge, CanHash bool
 	Rest, Join        types.OID
+	Own               *OwnOperator // of a user-defined operator; nil otherwise
 }
 
 // Cast is a row of pg_cast: Context i implicit, a assignment, e explicit only;

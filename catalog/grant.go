@@ -385,6 +385,8 @@ func (c *Change) DropOwned(roles []string, cascade bool) error {
 			continue
 		}
 		switch x := o.(type) {
+		case *OwnOperator:
+			names = append(names, node{kind: nodeOperator, oid: co.OID})
 		case *Table, *View:
 			names = append(names, node{kind: nodeRelation, oid: co.OID})
 		case *Sequence:

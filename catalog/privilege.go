@@ -87,6 +87,8 @@ func (s *Snapshot) KindOf(o Object) (ACLKind, *Common) {
 		return ACLFunction, &x.Common
 	case *UserType:
 		return ACLType, &x.Common
+	case *OwnOperator:
+		return 0, &x.Common // which has no privileges
 	}
 	return 0, nil
 }
@@ -289,6 +291,8 @@ func ObjectKind(o Object) string {
 		return "schema"
 	case *Function:
 		return routineKind(x)
+	case *OwnOperator:
+		return "operator"
 	case *UserType:
 		if x.Kind == 'd' {
 			return "domain"

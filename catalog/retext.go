@@ -40,7 +40,7 @@ func (c *Change) renamesIn(put []Object) *renames {
 					r.words[l.Label] = true
 				}
 			}
-		case *Function:
+		case *Function, *OwnOperator:
 		default:
 			moved = false
 		}

@@ -47,6 +47,7 @@ type Snapshot struct {
 	refs       map[types.OID][]types.OID // table OID to the tables with foreign keys on it
 	stats      map[types.OID]types.OID   // table OID to the OID of its statistics
 	children   map[types.OID][]types.OID // table OID to the tables that have it as a parent
+	casts      map[ownCastKey]types.OID
 	lists      *listCache
 }
 
@@ -65,6 +66,7 @@ const (
 	spaceRelation = 'r'
 	spaceType     = 't'
 	spaceFunction = 'f'
+	spaceOperator = 'o'
 )
 
 // listCache holds the sorted lists that are computed on first use.
@@ -98,6 +100,7 @@ func newSnapshot() *Snapshot {
 		refs:       make(map[types.OID][]types.OID),
 		stats:      make(map[types.OID]types.OID),
 		children:   make(map[types.OID][]types.OID),
+		casts:      make(map[ownCastKey]types.OID),
 		lists:      &listCache{},
 	}
 }
@@ -109,6 +112,7 @@ func (s *Snapshot) clone() *Snapshot {
 		objs: maps.Clone(s.objs), names: maps.Clone(s.names), funcs: maps.Clone(s.funcs),
 		indexTable: maps.Clone(s.indexTable), typeInfos: maps.Clone(s.typeInfos),
 		refs: maps.Clone(s.refs), stats: maps.Clone(s.stats), children: maps.Clone(s.children),
+		casts: maps.Clone(s.casts),
 		lists: &listCache{},
 	}
 }

@@ -92,6 +92,8 @@ func (s *Snapshot) validateObject(o Object) error {
 		return s.validateSequence(x)
 	case *UserType:
 		return s.validateType(x)
+	case *OwnOperator:
+		return s.validateOperator(x)
 	case *Function:
 		if x.RangeType != 0 || x.Language == "internal" && x.Agg == nil {
 			return s.validateConstructor(x)
@@ -126,7 +128,11 @@ func (s *Snapshot) validatePlace(o Object) error {
 	if _, ok := s.objs[co.DB].(*Database); !ok {
 		return sqlerr.New(sqlerr.InvalidCatalogName, "database with OID %d does not exist", co.DB)
 	}
-	if _, ok := o.(*Schema); ok || IsTempSchema(co.Schema) {
+	switch o.(type) {
+	case *Schema, *OwnCast:
+		return nil
+	}
+	if IsTempSchema(co.Schema) {
 		return nil
 	}
 	if s.Schema(co.DB, co.Schema) == nil {

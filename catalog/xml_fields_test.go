@@ -41,6 +41,10 @@ var notKept = map[string]string{
 	"View.Materialized.Indexes[].Primary":     "nor a primary key",
 	"UserType.Columns[].DefaultCols":          "composite types have no defaults",
 	"UserType.Checks[].Cols":                  "a domain has no columns",
+	"OwnOperator.Common.ACL":                  "operators have no privileges",
+	"OwnCast.Common.ACL":                      "nor casts",
+	"OwnCast.Common.Schema":                   "casts are in no schema",
+	"OwnCast.Common.Name":                     "is made of their types",
 	"Stats.Common.Schema":                     "statistics have no name",
 	"Stats.Common.Name":                       "statistics have no name",
 	"Stats.Common.Owner":                      "nor an owner",
@@ -184,6 +188,14 @@ func TestXMLKeepsEveryField(t *testing.T) {
 		mend func(Object) // makes the filled object one that can exist
 	}{
 		{&Database{}, nil}, {&Schema{}, nil}, {&Role{}, nil}, {&Sequence{}, nil}, {&Function{}, nil}, {&Stats{}, nil},
+		{&OwnOperator{}, func(o Object) {
+			op := o.(*OwnOperator)
+			op.Left, op.Right, op.Result = types.TInt4, types.TInt8, types.TBool
+		}},
+		{&OwnCast{}, func(o Object) {
+			k := o.(*OwnCast)
+			k.Source, k.Target = types.TInt4, types.TBool
+		}},
 		{&Table{}, func(o Object) {
 			t := o.(*Table)
 			t.Uniques[0].Primary = false
@@ -252,7 +264,7 @@ func TestXMLKeepsEveryField(t *testing.T) {
 // fragmentOnly are the attributes that fragments have and documents have not:
 // numbers that mean something inside of one store alone, and secrets.
 var fragmentOnly = []string{"oid", "db", "space", "rowType", "index", "constraint", "array", "relation", "pair", "rangeOID", "subtypeDiffOID", "position", "ownerPosition",
-	"clusterParent", "regionSpace", "parent", "parentIndex", "indexInvalid", "verifier", "table", "populated", "typeOID", "typeKind", "typeElem", "returnsOID", "returnsKind", "returnsElem", "nextOID", "nextSpace", "transitionOID", "finalOID", "combineOID", "stateOID", "stateKind", "stateElem"}
+	"clusterParent", "regionSpace", "parent", "parentIndex", "indexInvalid", "verifier", "table", "populated", "typeOID", "typeKind", "typeElem", "returnsOID", "returnsKind", "returnsElem", "nextOID", "nextSpace", "transitionOID", "finalOID", "combineOID", "stateOID", "stateKind", "stateElem", "functionOID", "restrictOID", "joinOID", "commutatorOID", "negatorOID"}
 
 // TestDocumentsHaveWhatFragmentsHave fails when an attribute is written for the
 // store and not for people.

@@ -33,10 +33,17 @@ type docScope struct {
 	rels  map[docName]*docRelation
 	types map[docName]*docType
 	funcs map[docName]types.OID // by schema and name
+	opers map[docName][]docOperator
 	// base has the objects that the database has already, which the document may
 	// refer to; db is 0 for a new database.
 	base *Snapshot
 	db   types.OID
+}
+
+// docOperator is an operator of a document.
+type docOperator struct {
+	oid     types.OID
+	element *element
 }
 
 // Document is what Import read.
@@ -109,6 +116,8 @@ var docSections = []struct {
 	{"Tables", []string{"Table"}},
 	{"Views", []string{"View", "MaterializedView"}},
 	{"Functions", []string{"Function"}},
+	{"Operators", []string{"Operator"}},
+	{"Casts", []string{"Cast"}},
 	{"Statistics", []string{"TableStatistics"}},
 }
 
@@ -318,6 +327,11 @@ func (r *xmlReader) collectNames(items map[string][]*element) {
 	for _, e := range items["Views"] {
 		addRel(e, "viewName", docColumns(e))
 	}
+	d.opers = make(map[docName][]docOperator)
+	for _, e := range items["Operators"] {
+		n := nameOf(e, "operatorName")
+		d.opers[n] = append(d.opers[n], docOperator{d.alloc.AllocOID(), e})
+	}
 	for _, e := range items["Functions"] {
 		n := nameOf(e, "functionName")
 		if _, overloaded := d.funcs[n]; !overloaded {
@@ -354,6 +368,12 @@ func (d *docScope) oidOf(r *xmlReader, e *element) types.OID {
 	case "EnumType", "DomainType", "CompositeType", "RangeType", "MultirangeType":
 		if t := d.types[nameOf(e, "typeName")]; t != nil {
 			return t.oid
+		}
+	case "Operator":
+		for _, o := range d.opers[nameOf(e, "operatorName")] {
+			if o.element == e {
+				return o.oid
+			}
 		}
 	case "Function":
 		n := nameOf(e, "functionName")

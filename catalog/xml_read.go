@@ -178,6 +178,10 @@ func (r *xmlReader) object(e *element, c Common) Object {
 		return r.userType(e, c)
 	case "Function":
 		return r.function(e, c)
+	case "Operator":
+		return r.operator(e, c)
+	case "Cast":
+		return r.cast(e, c)
 	case "TableStatistics":
 		return r.stats(e, c)
 	}

@@ -88,6 +88,8 @@ func (w *xmlWriter) database(d *Database) {
 	section(w, "Tables", objectsOf(w.snap, func(t *Table) bool { return t.DB == d.OID && !t.Temp }))
 	section(w, "Views", objectsOf(w.snap, func(v *View) bool { return v.DB == d.OID && !v.Temp }))
 	section(w, "Functions", w.snap.AllFunctions(d.OID))
+	section(w, "Operators", w.snap.AllOperators(d.OID))
+	section(w, "Casts", w.snap.AllCasts(d.OID))
 	section(w, "Statistics", objectsOf(w.snap, func(st *Stats) bool {
 		t := w.snap.storageTable(st.Table, d.OID)
 		return st.DB == d.OID && t != nil && !t.Temp
@@ -182,6 +184,10 @@ func (w *xmlWriter) object(o Object) {
 		w.userType(x)
 	case *Function:
 		w.function(x)
+	case *OwnOperator:
+		w.operator(x)
+	case *OwnCast:
+		w.cast(x)
 	case *Stats:
 		w.stats(x)
 	}

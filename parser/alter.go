@@ -35,6 +35,10 @@ func (p *parser) alter() ast.Stmt {
 		return p.alterGroup(off)
 	case kwSchema, kwType, kwDomain, kwFunction, kwProcedure, kwRoutine, kwAggregate, kwExtension:
 		return p.alterObject(off)
+	case kwOperator:
+		if k := p.peek(1).Key; k != kwClass && k != kwFamily {
+			return p.alterOperator(off)
+		}
 	case kwDefault:
 		p.next()
 		p.expectKw(kwPrivileges)

@@ -76,6 +76,15 @@ func (p *parser) create() ast.Stmt {
 		return p.createRole(off)
 	case kwExtension:
 		return p.createExtension(off)
+	case kwCast:
+		return p.createCast(off)
+	case kwOperator:
+		if k := p.peek(1).Key; k != kwClass && k != kwFamily {
+			p.next()
+			o := &ast.CreateOperator{Off: off, Name: p.operatorName()}
+			o.Options = p.definition()
+			return o
+		}
 	}
 	return p.createUnsupported(off)
 }

@@ -1,10 +1,6 @@
 package parser
 
-import (
-	"strings"
-
-	"kvsqld/parser/ast"
-)
+import "kvsqld/parser/ast"
 
 // definition is (name = value, …) of CREATE AGGREGATE, CREATE OPERATOR and CREATE
 // TYPE … AS RANGE. A value is a number, a string, a type (an ast.Cast of NULL to it) or an operator (an
@@ -13,7 +9,7 @@ func (p *parser) definition() []ast.Option {
 	p.expect(KindLParen)
 	var l []ast.Option
 	for {
-		o := ast.Option{Off: p.off(), Name: strings.ToLower(p.colLabel())}
+		o := ast.Option{Off: p.off(), Name: p.colLabel()}
 		if p.accept(KindEqual) {
 			o.X = p.definitionValue()
 		}
@@ -81,4 +77,59 @@ func (p *parser) aggregateParams() []ast.FuncParam {
 		l = append(l, p.funcParam())
 	}
 	return l
+}
+
+// createCast is CREATE CAST.
+func (p *parser) createCast(off ast.Off) ast.Stmt {
+	p.next()
+	c := &ast.CreateCast{Off: off}
+	p.expect(KindLParen)
+	c.Source = p.typeName()
+	p.expectKw(kwAs)
+	c.Target = p.typeName()
+	p.expect(KindRParen)
+	switch {
+	case p.acceptKws(kwWithout, kwFunction):
+		c.Method = "WITHOUT FUNCTION"
+	case p.acceptKws(kwWith, kwInout):
+		c.Method = "WITH INOUT"
+	default:
+		p.expectKws(kwWith, kwFunction)
+		c.Method = "WITH FUNCTION"
+		c.Func, c.Args = p.funcWithArgs()
+	}
+	switch {
+	case p.acceptKws(kwAs, kwImplicit):
+		c.Context = "IMPLICIT"
+	case p.acceptKws(kwAs, kwAssignment):
+		c.Context = "ASSIGNMENT"
+	}
+	return c
+}
+
+// castSides is (source AS target).
+func (p *parser) castSides() []ast.TypeName {
+	p.expect(KindLParen)
+	from := p.typeName()
+	p.expectKw(kwAs)
+	to := p.typeName()
+	p.expect(KindRParen)
+	return []ast.TypeName{from, to}
+}
+
+// alterOperator is ALTER OPERATOR name(left, right).
+func (p *parser) alterOperator(off ast.Off) ast.Stmt {
+	p.next()
+	a := &ast.AlterObject{Off: off, Kind: "OPERATOR"}
+	a.Name, a.Args = p.operatorWithArgs()
+	switch {
+	case p.acceptKws(kwOwner, kwTo):
+		a.Action, a.NewName = "OWNER", p.roleName()
+	case p.acceptKws(kwSet, kwSchema):
+		a.Action, a.NewName = "SET SCHEMA", p.colID()
+	default:
+		p.expectKw(kwSet)
+		a.Action, a.Options = "SET OPTIONS", p.definition()
+	}
+	return a
 }

@@ -173,6 +173,14 @@ func (p *parser) comment() ast.Stmt {
 		p.next()
 		c.Kind = upper(k)
 		c.Name, c.Args = p.funcWithArgs()
+	case k == kwCast:
+		p.next()
+		c.Kind, c.Name = "CAST", ast.Name{Off: p.off(), Parts: []string{"cast"}}
+		c.Args = p.castSides()
+	case k == kwOperator && p.peek(1).Key != kwClass && p.peek(1).Key != kwFamily:
+		p.next()
+		c.Kind = "OPERATOR"
+		c.Name, c.Args = p.operatorWithArgs()
 	default:
 		off := c.Off
 		kind := p.otherKind()

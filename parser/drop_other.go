@@ -24,13 +24,8 @@ func (p *parser) dropOther(d *ast.Drop) ast.Stmt {
 			}
 		}
 	case "CAST":
-		off := p.off()
-		p.expect(KindLParen)
-		from := p.typeName()
-		p.expectKw(kwAs)
-		d.Args = [][]ast.TypeName{{from, p.typeName()}}
-		d.Names = []ast.Name{{Off: off, Parts: []string{"cast"}}}
-		p.expect(KindRParen)
+		d.Names = []ast.Name{{Off: p.off(), Parts: []string{"cast"}}}
+		d.Args = [][]ast.TypeName{p.castSides()}
 	case "TRANSFORM":
 		p.expectKw(kwFor)
 		d.Args = [][]ast.TypeName{{p.typeName()}}

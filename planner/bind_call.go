@@ -234,7 +234,7 @@ func (b *binder) special(e *ast.Special) plan.Expr {
 		xs := args()
 		// the type is that of the comparison's left side
 		x := b.known(xs[0])
-		if t := b.findOperator("=", xs[0], xs[1], off).Left; t != x.Type().OID && b.info(t).Category != 'P' {
+		if t := b.findOperator("", "=", xs[0], xs[1], off).Left; t != x.Type().OID && b.info(t).Category != 'P' {
 			x = b.must(xs[0], b.T(t, -1), implicit)
 		}
 		val := &plan.CaseVal{At: plan.At{T: x.Type(), Off: xs[0].Pos()}}
@@ -363,7 +363,7 @@ func (b *binder) quantSub(l ast.Expr, s *ast.Select, schema, op string, all bool
 	for i, x := range xs {
 		c := q.cols[i]
 		v := &plan.Var{At: plan.At{T: c.T, Off: off}, Rel: q.rel, Col: i, Name: c.Name}
-		o := b.findOperator(op, x, v, off)
+		o := b.findOperator(schema, op, x, v, off)
 		t := o.Left
 		if isPoly(t) || t == types.OAny {
 			t = x.Type().OID

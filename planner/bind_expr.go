@@ -435,10 +435,13 @@ func (b *binder) isDistinct(l, r plan.Expr, not bool, off int) plan.Expr {
 	eq := b.operator("", "=", l, r, off)
 	c, ok := eq.(*plan.Call)
 	if !ok { // folded: constants
-		o := b.findOperator("=", l, r, off)
-		pr := catalog.ProcByOID(o.Proc)
+		o := b.findOperator("", "=", l, r, off)
+		pr := b.procByOID(o.Proc)
 		args, _ := b.callArgs(pr, []plan.Expr{l, r}, []types.OID{o.Left, o.Right}, off)
 		return &plan.IsDistinct{At: at, L: args[0], R: args[1], Eq: pr, Not: not}
+	}
+	if c.Proc.SQL != nil {
+		unsupported(off, "IS DISTINCT FROM by a user-defined operator")
 	}
 	return &plan.IsDistinct{At: at, L: c.Args[0], R: c.Args[1], Eq: c.Proc, Not: not}
 }

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
@@ -98,7 +99,7 @@ func (b *binder) inList(x plan.Expr, list []plan.Expr, not bool, off int) plan.E
 		list[i] = b.must(list[i], t, implicit)
 	}
 	eq, ok := b.operator("", "=", x, list[0], off).(*plan.Call)
-	if !ok || len(eq.Args) != 2 {
+	if !ok || len(eq.Args) != 2 || eq.Own != nil {
 		return nil
 	}
 	lt := eq.Args[1].Type()
@@ -155,7 +156,7 @@ func (b *binder) quantified(e *ast.Quantified) plan.Expr {
 	if a, ok := arr.(*plan.CoerceArray); ok {
 		elems = a.X
 	}
-	if c, ok := elems.(*plan.ArrayCtor); ok && constElems(c) && (e.Op == "=" && !e.All || e.Op == "<>" && e.All) {
+	if c, ok := elems.(*plan.ArrayCtor); ok && call.Own == nil && constElems(c) && (e.Op == "=" && !e.All || e.Op == "<>" && e.All) {
 		// an IN list is stored in this form: it is the list again
 		eq := b.operator("", "=", &plan.Var{At: plan.At{T: x.Type(), Off: off}, Rel: -2}, ph, off).(*plan.Call)
 		list := make([]plan.Expr, len(c.Elems))
@@ -167,11 +168,18 @@ func (b *binder) quantified(e *ast.Quantified) plan.Expr {
 		}
 		return &plan.InList{At: at, X: b.must(x, eq.Args[0].Type(), implicit), List: list, Elem: elem, Eq: eq.Proc, Not: e.All}
 	}
+	op := e.Op
+	if call.Own != nil {
+		op = "OPERATOR(" + catalog.QuoteIdent(call.Own.Schema) + "." + call.Own.Name + ")"
+		if call.Proc.SQL != nil {
+			unsupported(off, "operator %s with ANY or ALL of an array", e.Op)
+		}
+	}
 	if call.Args[1].Type() != elem {
 		at := b.info(call.Args[1].Type().OID).Array
 		arr = b.must(arr, b.T(at, -1), implicit)
 	}
-	return &plan.AnyArray{At: at, X: b.must(x, call.Args[0].Type(), implicit), Array: arr, Proc: call.Proc, Op: e.Op, All: e.All}
+	return &plan.AnyArray{At: at, X: b.must(x, call.Args[0].Type(), implicit), Array: arr, Proc: call.Proc, Op: op, All: e.All}
 }
 
 func constElems(c *plan.ArrayCtor) bool {

@@ -97,12 +97,23 @@ const (
 	pathArray
 )
 
+// findCast is the cast of pg_cast between two types, or nil.
+func (p *planner) findCast(src, dst types.OID) *catalog.Cast {
+	if c := catalog.FindCast(src, dst); c != nil {
+		return c
+	}
+	if own := p.Snap.OwnCast(p.DB, src, dst); own != nil {
+		return own.Row()
+	}
+	return nil
+}
+
 // pathway finds how src becomes dst (find_coercion_pathway of PostgreSQL).
 func (p *planner) castPath(src, dst types.OID, ctx byte) (bool, pathway, *catalog.Cast) {
 	if src == dst {
 		return true, pathRelabel, nil
 	}
-	if c := catalog.FindCast(src, dst); c != nil {
+	if c := p.findCast(src, dst); c != nil {
 		if ctx == explicit || c.Context == implicit || ctx == assignment && c.Context == assignment {
 			switch c.Method {
 			case 'b':
@@ -189,6 +200,9 @@ func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
 	if !ok {
 		return nil
 	}
+	if c != nil && c.OID >= types.FirstUserOID {
+		p.called = append(p.called, c.OID)
+	}
 	plain := to
 	plain.Mod = -1
 	var x plan.Expr
@@ -205,7 +219,11 @@ func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		if len(pr.Args) > 2 {
 			args = append(args, &plan.Const{At: plan.At{T: types.TBool, Off: -1}, Val: types.Bool(ctx == explicit)})
 		}
-		x = &plan.Call{At: plan.At{T: plain, Off: e.Pos()}, Proc: pr, Args: args, Cast: castForm(ctx)}
+		call := &plan.Call{At: plan.At{T: plain, Off: e.Pos()}, Proc: pr, Args: args, Cast: castForm(ctx)}
+		x = call
+		if pr.Own != nil {
+			x = p.ownConversion(call)
+		}
 	case pathIO:
 		x = &plan.CoerceIO{At: plan.At{T: plain, Off: e.Pos()}, X: e, Explicit: ctx == explicit, Cast: castForm(ctx)}
 	case pathArray:
@@ -222,6 +240,27 @@ func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		hideCast(x)
 	}
 	return y
+}
+
+// ownConversion is the call of a user-defined function that converts.
+func (p *planner) ownConversion(c *plan.Call) plan.Expr {
+	if c.Proc.Volatile == 'v' {
+		p.volatil = true
+	}
+	to := c.T
+	if ret := c.Proc.Ret; ret != to.OID {
+		c.T = p.T(ret, -1)
+	}
+	var x plan.Expr = c
+	if c.Proc.SQL != nil {
+		x = (&binder{planner: p}).routineCall(c)
+	} else {
+		p.called = append(p.called, c.Proc.OID)
+	}
+	if c.T.OID != to.OID {
+		x = &plan.Relabel{At: plan.At{T: to, Off: c.Off}, X: x, Cast: plan.CastImplicit}
+	}
+	return x
 }
 
 // coerceRow makes a value of a composite type of ROW(…), field by field.

@@ -15,6 +15,12 @@ var (
 	descending = []string{">", "~>~"}
 )
 
+// notOrdering refuses an operator that does not sort.
+func (p *planner) notOrdering(name string, off int) {
+	fail(sqlerr.New(sqlerr.WrongObjectType, "operator %s is not a valid ordering operator", name).At(off).
+		WithHint("Ordering operators must be \"<\" or \">\" members of btree operator families."))
+}
+
 // direction is the direction of an ORDER BY entry, whose operator, if it names
 // one, must be one that sorts.
 func (p *planner) direction(o ast.SortItem, x plan.Expr) (desc, nullsFirst bool) {
@@ -23,16 +29,17 @@ func (p *planner) direction(o ast.SortItem, x plan.Expr) (desc, nullsFirst bool)
 		desc = o.Desc
 	} else {
 		name := o.Using[strings.LastIndexByte(o.Using, '.')+1:]
-		p.findOperator(name, x, x, o.OpOff.Pos())
+		found := p.findOperator("", name, x, x, o.OpOff.Pos())
 		switch {
+		case found.Own != nil:
+			p.notOrdering(name, o.OpOff.Pos())
 		case slices.Contains(ascending, name):
 		case slices.Contains(descending, name):
 			desc = true
 		case name == "*<" || name == "*>":
 			unsupported(o.OpOff.Pos(), "ORDER BY USING %s", name)
 		default:
-			fail(sqlerr.New(sqlerr.WrongObjectType, "operator %s is not a valid ordering operator", name).At(o.OpOff.Pos()).
-				WithHint("Ordering operators must be \"<\" or \">\" members of btree operator families."))
+			p.notOrdering(name, o.OpOff.Pos())
 		}
 	}
 	nullsFirst = desc

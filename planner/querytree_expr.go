@@ -26,7 +26,7 @@ func (w *treeWriter) expr(e plan.Expr, implicit bool) catalog.TreeExpr {
 	case *aggRef:
 		out.Call = true
 	case *plan.Call:
-		out.Call = x.Op == ""
+		out.Call = x.Op == "" && x.Own == nil
 	case *plan.Const:
 		out.Simple = true
 	}
@@ -59,6 +59,12 @@ func (w *treeWriter) deparseOptions() plan.DeparseOptions {
 			return now.Schema, now.Name
 		}
 		return f.Schema, f.Name
+	}
+	opt.Operator = func(o *catalog.OwnOperator) (string, string) {
+		if now, ok := w.names.Object(o.OID).(*catalog.OwnOperator); ok {
+			return now.Schema, now.Name
+		}
+		return o.Schema, o.Name
 	}
 	opt.Constant = func(t types.T, v types.Datum) (string, bool) {
 		return w.labelOf(t, string(types.AppendText(nil, v, types.DefaultFmt)))

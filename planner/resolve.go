@@ -23,14 +23,11 @@ type candidate struct {
 
 // operator binds "l op r", or prefix "op r" with l nil.
 func (p *planner) operator(schema, op string, l, r plan.Expr, off int) plan.Expr {
-	if schema != "" && schema != "pg_catalog" {
-		failf(sqlerr.UndefinedFunction, off, "operator does not exist: %s.%s", schema, op)
+	o := p.findOperator(schema, op, l, r, off)
+	if o.Proc == 0 {
+		fail(sqlerr.New(sqlerr.UndefinedFunction, "operator is only a shell: %s", p.operatorText(schema, op, l, r)).At(off))
 	}
-	o := p.findOperator(op, l, r, off)
-	pr := catalog.ProcByOID(o.Proc)
-	if pr == nil {
-		unsupported(off, "operator %s", op)
-	}
+	pr := p.procByOID(o.Proc)
 	if p.Consts != nil && (pr.Name == "textanycat" || pr.Name == "anytextcat") {
 		// SQL functions: the other side is cast to text, which spells a boolean
 		// true and not t. Stored texts keep the operator as it was written.
@@ -41,11 +38,68 @@ func (p *planner) operator(schema, op string, l, r plan.Expr, off int) plan.Expr
 	if l != nil {
 		args, want = []plan.Expr{l, r}, []types.OID{o.Left, o.Right}
 	}
+	if o.Own != nil {
+		return p.ownOperator(o.Own, pr, args, want, off)
+	}
 	return p.makeCall(pr, args, want, op, off)
 }
 
+// ownOperator is the call of a user-defined operator's function.
+func (p *planner) ownOperator(o *catalog.OwnOperator, pr *catalog.Proc, args []plan.Expr, want []types.OID, off int) plan.Expr {
+	p.called = append(p.called, o.OID)
+	args, ret := p.callArgs(pr, args, want, off)
+	if pr.Volatile == 'v' {
+		p.volatil = true
+	}
+	c := &plan.Call{At: plan.At{T: ret, Off: off}, Proc: pr, Args: args, Own: o}
+	if pr.RetSet {
+		unsupported(off, "an operator that returns a set")
+	}
+	if pr.SQL != nil {
+		return (&binder{planner: p}).routineCall(c)
+	}
+	return p.fold(c)
+}
+
+// operators lists the operators of a name that the search path sees; of those with
+// the same sides the first in the path is the one.
+func (p *planner) operators(schema, op string) []*catalog.Operator {
+	builtin := catalog.OperatorsByName(op)
+	if schema == catalog.SchemaPgCatalog {
+		return builtin
+	}
+	var out []*catalog.Operator
+	if schema == "" {
+		out = builtin
+	}
+	for _, s := range p.functionPath(schema) {
+		for _, o := range p.Snap.OwnOperators(p.DB, s, op) {
+			hidden := slices.ContainsFunc(out, func(b *catalog.Operator) bool { return b.Left == o.Left.OID && b.Right == o.Right.OID })
+			if !hidden {
+				out = append(slices.Clip(out), o.Row())
+			}
+		}
+	}
+	return out
+}
+
+// operatorText is an operator with the types of its sides, as messages show it.
+func (p *planner) operatorText(schema, op string, l, r plan.Expr) string {
+	if schema != "" {
+		op = schema + "." + op
+	}
+	sig := op + " " + p.bareName(r.Type().OID)
+	if l != nil {
+		sig = p.bareName(l.Type().OID) + " " + sig
+	}
+	return sig
+}
+
 // findOperator is oper(): exact match first, then PostgreSQL's candidate rules.
-func (p *planner) findOperator(op string, l, r plan.Expr, off int) *catalog.Operator {
+func (p *planner) findOperator(schema, op string, l, r plan.Expr, off int) *catalog.Operator {
+	if schema != "" && p.Snap.Schema(p.DB, schema) == nil {
+		failf(sqlerr.InvalidSchemaName, off, "schema \"%s\" does not exist", schema)
+	}
 	var lt, rt types.OID
 	kind := byte('b')
 	rt = r.Type().OID
@@ -54,7 +108,7 @@ func (p *planner) findOperator(op string, l, r plan.Expr, off int) *catalog.Oper
 	} else {
 		lt = l.Type().OID
 	}
-	all := catalog.OperatorsByName(op)
+	all := p.operators(schema, op)
 	el, er := lt, rt
 	if kind == 'b' {
 		if el == types.OUnknown {
@@ -94,10 +148,7 @@ func (p *planner) findOperator(op string, l, r plan.Expr, off int) *catalog.Oper
 	m := p.matching(cands, in)
 	best := p.selectCandidate(m, in)
 	if best == nil {
-		sig := op + " " + p.bareName(rt)
-		if l != nil {
-			sig = p.bareName(lt) + " " + sig
-		}
+		sig := p.operatorText(schema, op, l, r)
 		if len(m) > 1 {
 			fail(sqlerr.New(sqlerr.AmbiguousFunction, "operator is not unique: %s", sig).At(off).
 				WithHint("Could not choose a best candidate operator. You might need to add explicit type casts."))

@@ -251,8 +251,41 @@ func (d *side) aggregate(f *catalog.Function) string {
 	return out
 }
 
+// operators lists the definitions of the side's operators and casts.
+func (d *side) operators() map[string]bool {
+	m := map[string]bool{}
+	for _, o := range d.snap.AllOperators(d.db) {
+		n, _ := d.env.RegOut(types.ORegoperator, o.OID)
+		f, _ := d.env.RegOut(types.ORegprocedure, o.Function)
+		com, _ := d.env.RegOut(types.ORegoperator, o.Commutator)
+		neg, _ := d.env.RegOut(types.ORegoperator, o.Negator)
+		m["OPERATOR "+n+" by "+f+", commutator "+com+", negator "+neg] = true
+	}
+	for _, k := range d.snap.AllCasts(d.db) {
+		f, _ := d.env.RegOut(types.ORegprocedure, k.Function)
+		m["CAST ("+d.typ(k.Source)+" AS "+d.typ(k.Target)+") by "+f+", "+string(k.Method)+string(k.Context)] = true
+	}
+	return m
+}
+
+// sameOperators refuses to make, change or drop operators and casts.
+func (d *differ) sameOperators() {
+	old, to := d.a.operators(), d.b.operators()
+	for _, n := range sortedKeys(to) {
+		if !old[n] {
+			d.refuse("CREATE %s", n)
+		}
+	}
+	for _, n := range sortedKeys(old) {
+		if !to[n] {
+			d.refuse("DROP %s", n)
+		}
+	}
+}
+
 // functions must be equal: there is no DDL for them.
 func (d *differ) functions() {
+	d.sameOperators()
 	old, to := d.a.functions(), d.b.functions()
 	for _, n := range sortedKeys(to) {
 		was := old[n]

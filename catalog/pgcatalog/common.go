@@ -13,6 +13,8 @@ import (
 const (
 	oidPgType       types.OID = 1247
 	oidPgProc       types.OID = 1255
+	oidPgOperator   types.OID = 2617
+	oidPgCast       types.OID = 2605
 	oidPgClass      types.OID = 1259
 	oidPgDatabase   types.OID = 1262
 	oidPgAuthid     types.OID = 1260

@@ -376,8 +376,9 @@ func (r *exprReader) group() (n *exprNode, bare bool) {
 		n = &exprNode{kind: nodeBool, op: "NOT", words: []string{"NOT ", ""}, kids: []*exprNode{r.expr()}}
 		r.expect(")")
 		return n, false
-	case isOperator(t):
+	case isOperator(t) || t == "OPERATOR":
 		r.pos++
+		t = r.symbol(t)
 		n = &exprNode{kind: nodeOp, words: []string{t + " ", ""}, kids: []*exprNode{r.expr()}}
 		r.expect(")")
 		return n, false
@@ -388,7 +389,12 @@ func (r *exprReader) group() (n *exprNode, bare bool) {
 		n.words[len(n.words)-1] = sep
 		n.kids, n.words = append(n.kids, y), append(n.words, "")
 	}
-	switch t := r.next(); {
+	t := r.next()
+	own := t == "OPERATOR" && r.peek(0) == "("
+	if own {
+		t = r.symbol(t)
+	}
+	switch {
 	case t == ")":
 		return x, true
 	case t == "AND" || t == "OR":
@@ -429,14 +435,14 @@ func (r *exprReader) group() (n *exprNode, bare bool) {
 		if strings.HasSuffix(n.words[1], "NORMALIZED") {
 			n.kind = nodeZone
 		}
-	case isOperator(t) && (r.peek(0) == "ANY" || r.peek(0) == "ALL"):
+	case (own || isOperator(t)) && (r.peek(0) == "ANY" || r.peek(0) == "ALL"):
 		n.kind = nodeAny
 		sep := " " + t + " " + r.next() + " ("
 		r.expect("(")
 		add(sep, r.expr())
 		r.expect(")")
 		n.words[2] = ")"
-	case isOperator(t):
+	case own || isOperator(t):
 		n.kind, n.op = nodeOp, t
 		add(" "+t+" ", r.expr())
 		if n.kids[0].words[0] == "ROW(" && n.kids[1].words[0] == "ROW(" {
@@ -447,6 +453,20 @@ func (r *exprReader) group() (n *exprNode, bare bool) {
 	}
 	r.expect(")")
 	return n, false
+}
+
+// symbol is an operator's symbol, of which the first token is t; one of a schema is
+// spelled as the search path finds it.
+func (r *exprReader) symbol(t string) string {
+	if t != "OPERATOR" {
+		return t
+	}
+	r.expect("(")
+	schema := r.next()
+	r.expect(".")
+	name := r.next()
+	r.expect(")")
+	return r.env.operatorShown(unquoteIdent(schema), name)
 }
 
 // lineBreak is the mark of a new line in words; no text contains it.

@@ -1,11 +1,17 @@
 package pgcatalog
 
 import (
+	"slices"
+
 	"kvsqld/catalog"
 )
 
 func rowsPgCast(w *writer) {
-	for _, c := range catalog.Casts() {
+	list := slices.Clone(catalog.Casts())
+	for _, k := range w.env.Snap.AllCasts(w.env.DB) {
+		list = append(list, k.Row())
+	}
+	for _, c := range list {
 		w.oid(c.OID).oid(c.Source).oid(c.Target).oid(c.Func).chr(c.Context).chr(c.Method).end()
 	}
 }

@@ -22,18 +22,43 @@ func rowsPgDepend(w *writer) {
 	for _, f := range w.env.Snap.AllFunctions(w.env.DB) {
 		d.function(f)
 	}
+	for _, o := range w.env.Snap.AllOperators(w.env.DB) {
+		self := object{class: oidPgOperator, oid: o.OID}
+		d.inSchema(self, o.Schema)
+		for _, t := range []types.T{o.Left, o.Right, o.Result} {
+			d.needsType(self, t)
+		}
+		d.needsFunction(self, o.Function)
+	}
+	for _, k := range w.env.Snap.AllCasts(w.env.DB) {
+		self := object{class: oidPgCast, oid: k.OID}
+		d.needsType(self, k.Source)
+		d.needsType(self, k.Target)
+		d.needsFunction(self, k.Function)
+	}
+}
+
+// needsFunction tells that an object needs a function, unless it is a built-in one.
+func (d *dependWriter) needsFunction(of object, f types.OID) {
+	if f >= types.FirstUserOID {
+		d.dep(of, object{class: oidPgProc, oid: f}, 'n')
+	}
 }
 
 // dependWriter writes rows of pg_depend.
 type dependWriter struct {
 	*writer
-	functions []string // the names of user-defined functions
+	functions []string // the names of user-defined functions and operators
+	casts     bool     // there are user-defined casts, which have no names
 }
 
 func newDependWriter(w *writer) *dependWriter {
-	d := &dependWriter{writer: w}
+	d := &dependWriter{writer: w, casts: len(w.env.Snap.AllCasts(w.env.DB)) > 0}
 	for _, f := range w.env.Snap.AllFunctions(w.env.DB) {
 		d.functions = append(d.functions, f.Name)
+	}
+	for _, o := range w.env.Snap.AllOperators(w.env.DB) {
+		d.functions = append(d.functions, o.Name)
 	}
 	return d
 }
@@ -63,6 +88,10 @@ func (d *dependWriter) classOf(oid types.OID) object {
 		return object{class: oidPgProc, oid: oid}
 	case *catalog.UserType:
 		return object{class: oidPgType, oid: oid}
+	case *catalog.OwnOperator:
+		return object{class: oidPgOperator, oid: oid}
+	case *catalog.OwnCast:
+		return object{class: oidPgCast, oid: oid}
 	}
 	return relationObject(oid)
 }
@@ -87,12 +116,16 @@ func (d *dependWriter) needsType(of object, t types.T) {
 // uses tells which functions a text calls. Only texts with a name in them are
 // looked into.
 func (d *dependWriter) uses(of object, t catalog.StoredText) {
-	if t.Text == "" || d.env.Uses == nil || !slices.ContainsFunc(d.functions, func(n string) bool { return strings.Contains(t.Text, n) }) {
+	if t.Text == "" || d.env.Uses == nil || !d.casts && !slices.ContainsFunc(d.functions, func(n string) bool { return strings.Contains(t.Text, n) }) {
 		return
 	}
 	var done []types.OID
 	for _, o := range d.env.Uses(t) {
-		if _, ok := d.env.Snap.Object(o).(*catalog.Function); ok && !slices.Contains(done, o) {
+		if slices.Contains(done, o) {
+			continue
+		}
+		switch d.env.Snap.Object(o).(type) {
+		case *catalog.Function, *catalog.OwnOperator, *catalog.OwnCast:
 			done = append(done, o)
 			d.dep(of, d.classOf(o), 'n')
 		}
@@ -303,9 +336,7 @@ func (d *dependWriter) userType(u *catalog.UserType) {
 	switch u.Kind {
 	case 'r':
 		d.needsType(self, u.Range.Subtype)
-		if u.Range.Diff >= types.FirstUserOID {
-			d.dep(self, object{class: oidPgProc, oid: u.Range.Diff}, 'n')
-		}
+		d.needsFunction(self, u.Range.Diff)
 	case 'm':
 		d.dep(self, object{class: oidPgType, oid: u.Range.Pair}, 'i')
 	}

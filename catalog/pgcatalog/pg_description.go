@@ -43,6 +43,12 @@ func rowsPgDescription(w *writer) {
 			put(u.RelOID, oidPgClass, i+1, c.Comment)
 		}
 	}
+	for _, o := range env.Snap.AllOperators(env.DB) {
+		put(o.OID, oidPgOperator, 0, o.Comment)
+	}
+	for _, k := range env.Snap.AllCasts(env.DB) {
+		put(k.OID, oidPgCast, 0, k.Comment)
+	}
 	for _, f := range env.Snap.AllFunctions(env.DB) {
 		put(f.OID, oidPgProc, 0, f.Comment)
 	}

@@ -5,8 +5,18 @@ import (
 )
 
 func rowsPgOperator(w *writer) {
-	for _, o := range catalog.Operators() {
-		w.oid(o.OID).str(o.Name).oid(catalog.OIDPgCatalog).oid(catalog.OIDSuperuser).chr(o.Kind).bool(o.CanMerge).bool(o.CanHash).
+	row := func(o *catalog.Operator) {
+		schema, owner := catalog.OIDPgCatalog, catalog.OIDSuperuser
+		if o.Own != nil {
+			schema, owner = w.env.namespace(o.Own.Schema), w.env.role(o.Own.Owner)
+		}
+		w.oid(o.OID).str(o.Name).oid(schema).oid(owner).chr(o.Kind).bool(o.CanMerge).bool(o.CanHash).
 			oid(o.Left).oid(o.Right).oid(o.Result).oid(o.Com).oid(o.Negate).oid(o.Proc).oid(o.Rest).oid(o.Join).end()
+	}
+	for _, o := range catalog.Operators() {
+		row(o)
+	}
+	for _, o := range w.env.Snap.AllOperators(w.env.DB) {
+		row(o.Row())
 	}
 }

@@ -263,10 +263,10 @@ func (env *Env) operators(s string, missingSchema bool) ([]*catalog.Operator, er
 	if err == nil && !missingSchema {
 		err = env.existing(schema)
 	}
-	if err != nil || schema != "" && schema != catalog.SchemaPgCatalog {
+	if err != nil {
 		return nil, err
 	}
-	return catalog.OperatorsByName(name), nil
+	return env.named(schema, name), nil
 }
 
 func (env *Env) operIn(s string) (types.OID, error) {

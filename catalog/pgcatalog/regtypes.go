@@ -173,14 +173,22 @@ func (env *Env) RegOut(typ, o types.OID) (string, bool) {
 		if o == 0 {
 			return "0", true
 		}
-		if op := catalog.OperatorByOID(o); op != nil {
+		if op := env.operator(o); op != nil {
+			schema := catalog.SchemaPgCatalog
+			if op.Own != nil {
+				schema = catalog.QuoteIdent(op.Own.Schema)
+			}
 			if typ == types.ORegoper {
-				if len(catalog.OperatorsByName(op.Name)) > 1 {
-					return catalog.SchemaPgCatalog + "." + op.Name, true // the name alone would not find it
+				if found := env.named("", op.Name); len(found) != 1 || found[0].OID != o {
+					return schema + "." + op.Name, true // the name alone would not find it
 				}
 				return op.Name, true
 			}
-			return op.Name + "(" + env.operand(op.Left) + "," + env.operand(op.Right) + ")", true
+			name := op.Name
+			if visible, _ := env.OperatorIsVisible(o); !visible {
+				name = schema + "." + name
+			}
+			return name + "(" + env.operand(op.Left) + "," + env.operand(op.Right) + ")", true
 		}
 	case types.ORegrole:
 		if r, ok := env.Snap.Object(o).(*catalog.Role); ok {

@@ -30,6 +30,13 @@ var rangeSubtypes = map[OID]T{
 	oInt4Range: TInt4, oNumRange: TNumeric, oTSRange: TTimestamp, oTSTZRange: TTimestamptz, oDateRange: TDate, oInt8Range: TInt8,
 }
 
+// RangeElem returns the type of a range type's bounds; ok is false for
+// multiranges and other types.
+func RangeElem(t T) (T, bool) {
+	bound, _, ok := boundType(t)
+	return bound, ok
+}
+
 // userRange and userMultirange begin the values of ranges and multiranges whose
 // type a user made; the OID of the bounds' type follows, so that they are read
 // without a catalog. Values of enums and rows never begin with these bytes.

@@ -210,6 +210,10 @@ func (x *exec) sortOperator(f *catalog.Function, o *ast.Option) error {
 			return nil
 		}
 	}
+	if k, _ := x.findOwn(&ast.Name{Parts: parts}, [2]types.OID{in[0].OID, in[0].OID}); k != nil {
+		f.Agg.SortOp = k.OID
+		return nil
+	}
 	t := x.typeName(in[0])
 	return sqlerr.New(sqlerr.UndefinedFunction, "operator does not exist: %s %s %s", t, op, t)
 }

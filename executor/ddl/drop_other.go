@@ -26,6 +26,9 @@ var builtinNames = map[string][]string{
 // dropOther is DROP of what cannot exist here, or exists and must stay: an error,
 // or a notice with IF EXISTS.
 func (x *exec) dropOther(s *ast.Drop) error {
+	if s.Kind == "OPERATOR" {
+		return x.dropOperators(s)
+	}
 	for i := range s.Names {
 		if err := x.dropAbsent(s, i); err != nil {
 			return err
@@ -59,8 +62,8 @@ func (x *exec) dropAbsent(s *ast.Drop, i int) error {
 		if n.Last() == "pg_default" || n.Last() == "pg_global" {
 			return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for tablespace %s", n.Last())
 		}
-	case "OPERATOR", "CAST":
-		return x.dropOperatorOrCast(s, i)
+	case "CAST":
+		return x.dropCast(s, i)
 	case "LANGUAGE", "ACCESS METHOD":
 		if slices.Contains(builtinNames[s.Kind], n.Last()) {
 			return requiredBySystem(what + " " + n.Last())
@@ -138,53 +141,6 @@ func (x *exec) typeNames(list []types.OID) string {
 		out = append(out, x.typeName(types.Of(o)))
 	}
 	return strings.Join(out, ", ")
-}
-
-// dropOperatorOrCast is DROP OPERATOR and DROP CAST: those that are there are
-// built in.
-func (x *exec) dropOperatorOrCast(s *ast.Drop, i int) error {
-	n, args := &s.Names[i], s.Args[i]
-	var list [2]types.OID
-	var shown, written [2]string
-	for k := range args {
-		if args[k].Name.Parts == nil {
-			shown[k] = "NONE"
-			continue
-		}
-		t, err := x.functionType(&args[k])
-		if err != nil {
-			if s.IfExists && sqlerr.CodeOf(err) == sqlerr.UndefinedObject {
-				x.notice(sqlerr.SuccessfulCompletion, "type \"%s\" does not exist, skipping", fullName(&args[k].Name))
-				return nil
-			}
-			return err
-		}
-		list[k], shown[k], written[k] = t.OID, x.typeName(t), writtenType(&args[k])
-	}
-	if s.Kind == "CAST" {
-		if catalog.FindCast(list[0], list[1]) != nil {
-			return requiredBySystem("cast from " + shown[0] + " to " + shown[1])
-		}
-		if s.IfExists {
-			x.notice(sqlerr.SuccessfulCompletion, "cast from type %s to type %s does not exist, skipping", written[0], written[1])
-			return nil
-		}
-		return sqlerr.New(sqlerr.UndefinedObject, "cast from type %s to type %s does not exist", shown[0], shown[1])
-	}
-	for _, o := range catalog.OperatorsByName(n.Last()) {
-		if o.Left == list[0] && o.Right == list[1] {
-			return requiredBySystem("operator " + n.Last() + "(" + shown[0] + "," + shown[1] + ")")
-		}
-	}
-	if s.IfExists {
-		x.notice(sqlerr.SuccessfulCompletion, "operator %s does not exist, skipping", fullName(n))
-		return nil
-	}
-	text := fullName(n) + " " + shown[1]
-	if list[0] != 0 {
-		text = shown[0] + " " + text
-	}
-	return sqlerr.New(sqlerr.UndefinedFunction, "operator does not exist: %s", text)
 }
 
 func requiredBySystem(what string) error {

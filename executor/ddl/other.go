@@ -494,6 +494,8 @@ func (x *exec) alterObject(s *ast.AlterObject) error {
 		}
 	case "FUNCTION", "PROCEDURE", "ROUTINE", "AGGREGATE":
 		return x.alterFunction(s)
+	case "OPERATOR":
+		return x.alterOperator(s)
 	case "ROLE", "USER", "GROUP":
 		if s.Action == "RENAME" {
 			return c.RenameRole(s.Name.Last(), s.NewName)
@@ -598,6 +600,18 @@ func (x *exec) comment(s *ast.Comment) error {
 			return err
 		}
 		return c.SetComment(f.OID, text)
+	case "OPERATOR":
+		o, err := x.ownOperator(&s.Name, s.Args)
+		if err != nil {
+			return err
+		}
+		return c.SetComment(o.OID, text)
+	case "CAST":
+		k, err := x.ownCast(s.Args)
+		if err != nil {
+			return err
+		}
+		return c.SetComment(k.OID, text)
 	case "EXTENSION":
 		return nil
 	}

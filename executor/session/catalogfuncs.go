@@ -246,6 +246,7 @@ func visibilityFuncs(m map[string]catalogFunc) {
 	m["pg_table_is_visible"] = func(c *catalogCall) (types.Datum, error) { return c.boolean(c.TableIsVisible(c.oid(0))) }
 	m["pg_type_is_visible"] = func(c *catalogCall) (types.Datum, error) { return c.boolean(c.TypeIsVisible(c.oid(0))) }
 	m["pg_function_is_visible"] = func(c *catalogCall) (types.Datum, error) { return c.boolean(c.FunctionIsVisible(c.oid(0))) }
+	m["pg_operator_is_visible"] = func(c *catalogCall) (types.Datum, error) { return c.boolean(c.OperatorIsVisible(c.oid(0))) }
 	// What only pg_catalog has is visible.
 	builtin := func(name string, known func(types.OID) bool) {
 		m["pg_"+name+"_is_visible"] = func(c *catalogCall) (types.Datum, error) {
@@ -253,7 +254,6 @@ func visibilityFuncs(m map[string]catalogFunc) {
 			return c.boolean(known, known)
 		}
 	}
-	builtin("operator", func(o types.OID) bool { return catalog.OperatorByOID(o) != nil })
 	builtin("collation", func(o types.OID) bool { return catalog.CollationByOID(o) != nil })
 	builtin("opclass", func(o types.OID) bool {
 		return slices.ContainsFunc(catalog.Opclasses(), func(c catalog.Opclass) bool { return c.OID == o })

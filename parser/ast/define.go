@@ -12,9 +12,44 @@ type (
 		OrderBy   []FuncParam // of an ordered-set aggregate
 		Options   []Option    // see the parser's definition
 	}
+	// CreateOperator is CREATE OPERATOR.
+	CreateOperator struct {
+		Off
+		Name    Name // its last part is the symbol
+		Options []Option
+	}
+	// CreateCast is CREATE CAST.
+	CreateCast struct {
+		Off
+		Source, Target TypeName
+		Method         string // WITH FUNCTION, WITHOUT FUNCTION, WITH INOUT
+		Func           Name
+		Args           []TypeName // nil: none were written
+		Context        string     // IMPLICIT, ASSIGNMENT or ""
+	}
 )
 
 func (*CreateAggregate) stmt() {}
+func (*CreateOperator) stmt()  {}
+func (*CreateCast) stmt()      {}
+
+func (p *printer) createOperator(s *CreateOperator) {
+	p.put("CREATE OPERATOR ")
+	p.operatorRef(s.Name, nil)
+	p.defItems(s.Options)
+}
+
+func (p *printer) createCast(s *CreateCast) {
+	p.put("CREATE CAST ")
+	p.castTypes([]TypeName{s.Source, s.Target})
+	p.put(" ", s.Method)
+	if s.Method == "WITH FUNCTION" {
+		p.put(" ")
+		p.name(s.Func)
+		p.funcArgs("FUNCTION", s.Args)
+	}
+	p.putIf(s.Context != "", " AS "+s.Context)
+}
 
 func (p *printer) createAggregate(s *CreateAggregate) {
 	p.put("CREATE ")

@@ -157,10 +157,17 @@ func (p *printer) setIdentity(l []Option) {
 
 func (p *printer) alterObject(s *AlterObject) {
 	p.put("ALTER ", s.Kind, " ")
-	p.name(s.Name)
-	p.funcArgs(s.Kind, s.Args)
+	if s.Kind == "OPERATOR" {
+		p.operatorRef(s.Name, s.Args)
+	} else {
+		p.name(s.Name)
+		p.funcArgs(s.Kind, s.Args)
+	}
 	p.put(" ")
 	switch s.Action {
+	case "SET OPTIONS":
+		p.put("SET")
+		p.defItems(s.Options)
 	case "RENAME":
 		p.put("RENAME TO ")
 		p.ident(s.NewName)

@@ -51,6 +51,10 @@ func (p *printer) definition(s Stmt) bool {
 		p.columnTail(s.Collate, s.Constraints)
 	case *CreateAggregate:
 		p.createAggregate(s)
+	case *CreateOperator:
+		p.createOperator(s)
+	case *CreateCast:
+		p.createCast(s)
 	case *CreateFunction:
 		p.createFunction(s)
 	case *CreateRole:

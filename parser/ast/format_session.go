@@ -336,8 +336,15 @@ func (p *printer) comment(c *Comment) {
 		kind = "CONSTRAINT"
 	}
 	p.put("COMMENT ON ", kind, " ")
-	p.name(c.Name)
-	p.funcArgs(c.Kind, c.Args)
+	switch c.Kind {
+	case "OPERATOR":
+		p.operatorRef(c.Name, c.Args)
+	case "CAST":
+		p.castTypes(c.Args)
+	default:
+		p.name(c.Name)
+		p.funcArgs(c.Kind, c.Args)
+	}
 	if c.On != nil {
 		p.put(" ON ")
 		p.putIf(kind != c.Kind, "DOMAIN ")

@@ -379,6 +379,14 @@ func (w walker) definition(s Stmt) {
 		w.params(s.Params)
 		w.params(s.OrderBy)
 		w.options(s.Options)
+	case *CreateOperator:
+		w.options(s.Options)
+	case *CreateCast:
+		w.typ(&s.Source)
+		w.typ(&s.Target)
+		for i := range s.Args {
+			w.typ(&s.Args[i])
+		}
 	case *CreateFunction:
 		w.params(s.Params)
 		w.typ(s.Returns)

@@ -21,6 +21,8 @@ type DeparseOptions struct {
 	Literal func(t types.T, text string) string
 	// Function names a user-defined function; nil for the name it has.
 	Function func(f *catalog.Function) (schema, name string)
+	// Operator names a user-defined operator; nil for the name it has.
+	Operator func(o *catalog.OwnOperator) (schema, name string)
 	// Constant is the text of a value that the catalog names anew, such as a label
 	// of an enum; false for others.
 	Constant func(t types.T, v types.Datum) (string, bool)
@@ -231,7 +233,7 @@ func quantifier(all bool) string {
 // cast writes a conversion of x to t, or x alone when the conversion is hidden.
 func (d *deparser) cast(x Expr, t types.T, form CastForm, implicit bool) {
 	if form != CastExplicit && !implicit {
-		if call, ok := x.(*Call); ok && call.Op != "" {
+		if call, ok := x.(*Call); ok && (call.Op != "" || call.Own != nil) {
 			d.str("(") // so that the pretty form keeps the operator's
 			d.expr(x, false)
 			d.str(")")

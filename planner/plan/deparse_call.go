@@ -11,6 +11,20 @@ import (
 // own forms, or name(arguments).
 func (d *deparser) function(e *Call, implicit bool) {
 	switch {
+	case e.Own != nil:
+		d.str("(")
+		if len(e.Args) > 1 {
+			d.expr(e.Args[0], true)
+			d.str(" ")
+		}
+		schema, name := e.Own.Schema, e.Own.Name
+		if d.opt.Operator != nil {
+			schema, name = d.opt.Operator(e.Own)
+		}
+		d.str("OPERATOR(" + catalog.QuoteIdent(schema) + "." + name + ") ")
+		d.expr(e.Args[len(e.Args)-1], true)
+		d.str(")")
+		return
 	case e.Op != "" && len(e.Args) == 1:
 		d.str("(" + e.Op + " ")
 		d.expr(e.Args[0], true)

@@ -59,7 +59,8 @@ type (
 		At
 		Proc        *catalog.Proc
 		Args        []Expr
-		Op          string // the operator's symbol when written as one
+		Op          string               // the operator's symbol when written as a built-in one
+		Own         *catalog.OwnOperator // the user-defined operator it was written as, or nil
 		VariadicArr bool
 		Defaults    int       // how many of the last Args are the function's defaults
 		Written     []Arg     // the arguments as a call by name has them; nil for others

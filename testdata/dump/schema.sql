@@ -21,6 +21,15 @@ CREATE FUNCTION app.standard(x integer) RETURNS integer LANGUAGE sql IMMUTABLE R
 CREATE FUNCTION app.rows_of(n integer) RETURNS TABLE(i integer, t text) LANGUAGE sql AS $_$ SELECT g, 'r' || g FROM generate_series(1, $1) g $_$;
 CREATE PROCEDURE app.noop(x integer) LANGUAGE sql AS 'SELECT 1';
 COMMENT ON FUNCTION app.twice(integer) IS 'doubles';
+CREATE FUNCTION app.near(integer, integer) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT abs($1 - $2) < 10';
+CREATE FUNCTION app.far(integer, integer) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT abs($1 - $2) >= 10';
+CREATE OPERATOR app.~=~ (LEFTARG = integer, RIGHTARG = integer, FUNCTION = app.near, COMMUTATOR = OPERATOR(app.~=~), NEGATOR = OPERATOR(app.!~=~));
+CREATE OPERATOR app.!~=~ (LEFTARG = integer, RIGHTARG = integer, FUNCTION = app.far, COMMUTATOR = OPERATOR(app.!~=~), NEGATOR = OPERATOR(app.~=~));
+COMMENT ON OPERATOR app.~=~ (integer, integer) IS 'near';
+CREATE FUNCTION app.felt(app.mood) RETURNS integer LANGUAGE sql IMMUTABLE AS $$ SELECT CASE $1 WHEN 'sad'::app.mood THEN 0 ELSE 1 END $$;
+CREATE CAST (app.mood AS integer) WITH FUNCTION app.felt(app.mood) AS ASSIGNMENT;
+CREATE CAST (text AS app.mood) WITH INOUT;
+CREATE VIEW app.feelings AS SELECT felt, lower(felt)::integer AS level, 5 OPERATOR(app.~=~) 7 AS near FROM app.limits;
 CREATE TABLE app.customer (
   id integer GENERATED ALWAYS AS IDENTITY (START WITH 100 INCREMENT BY 10),
   name varchar(40) NOT NULL,
