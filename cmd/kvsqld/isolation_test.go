@@ -219,7 +219,8 @@ func (p *play) settle(ctx context.Context, players map[string]*player, newest *p
 }
 
 // blockers names the sessions that x waits for: "" if it does not wait, nor if it
-// waits for itself over others, which the server is about to notice.
+// waits for itself over others, which the server is about to notice, nor if it waits
+// for who is about to go on.
 func (p *play) blockers(ctx context.Context, players map[string]*player, x *player, seen []*player) string {
 	sql := fmt.Sprintf("SELECT DISTINCT unnest(pg_blocking_pids(%d))", x.conn.PID())
 	res, err := p.admin.Exec(ctx, sql).ReadAll()
@@ -234,7 +235,7 @@ func (p *play) blockers(ctx context.Context, players map[string]*player, x *play
 				continue
 			}
 			names = append(names, o.name)
-			if o == seen[0] || o.done != nil && !slices.Contains(seen, o) && p.blockers(ctx, players, o, seen) == "" {
+			if o == seen[0] || len(o.done) == 0 && o.done != nil && !slices.Contains(seen, o) && p.blockers(ctx, players, o, seen) == "" {
 				return ""
 			}
 		}

@@ -280,6 +280,9 @@ func (x *exec) reconcile(before, after *catalog.Snapshot) error {
 		return nil
 	}
 	old, now := stored(before, x.db()), stored(after, x.db())
+	if err := x.lockReferenced(old, now); err != nil {
+		return err
+	}
 	for oid, t := range old {
 		if now[oid] != nil {
 			continue
@@ -320,6 +323,32 @@ func (x *exec) reconcile(before, after *catalog.Snapshot) error {
 		}
 		if err := x.follow(was, t); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// lockReferenced keeps writers out of the tables that new foreign keys refer to:
+// those at work do not know that there are rows to be looked for.
+func (x *exec) lockReferenced(old, now map[types.OID]*catalog.Table) error {
+	for _, oid := range slices.Sorted(maps.Keys(now)) {
+		t, was := now[oid], old[oid]
+		if t == was {
+			continue
+		}
+		for _, k := range t.ForeignKeys {
+			if was != nil && slices.ContainsFunc(was.ForeignKeys, func(o *catalog.ForeignKey) bool { return o.OID == k.OID }) {
+				continue
+			}
+			p := x.snap().Table(k.RefTable)
+			if p == nil {
+				continue
+			}
+			for _, p := range x.snap().Tree(p) {
+				if err := x.lock(p, kv.ShareRowExclusive); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil

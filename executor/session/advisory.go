@@ -253,3 +253,39 @@ func (a *advisoryLocks) release(s *Session, f func(*advisoryHold)) {
 		}
 	}
 }
+
+// advisoryMark is how often the transaction held its advisory locks at a savepoint.
+type advisoryMark map[advisoryName]advisoryHold
+
+func (s *Session) advisoryMark() advisoryMark {
+	if !s.hasLocks {
+		return nil
+	}
+	a := &s.srv.advisory
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	m := advisoryMark{}
+	for name, l := range a.mu.locks {
+		if h := l.holds[s]; h != nil {
+			m[name] = *h
+		}
+	}
+	return m
+}
+
+// unlockTo gives up the transaction's locks since the mark; those of the session stay.
+func (s *Session) unlockTo(m advisoryMark) {
+	if !s.hasLocks {
+		return
+	}
+	a := &s.srv.advisory
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for name, l := range a.mu.locks {
+		h, was := l.holds[s], m[name]
+		if h != nil && (h.txnExcl > was.txnExcl || h.txnShared > was.txnShared) {
+			h.txnExcl, h.txnShared = min(h.txnExcl, was.txnExcl), min(h.txnShared, was.txnShared)
+			a.dropLocked(l, s)
+		}
+	}
+}

@@ -82,6 +82,8 @@ type savepoint struct {
 	restarts int
 	readOnly bool
 	deferred executor.DeferredMark
+	locks    kv.LockMark
+	advisory advisoryMark
 }
 
 func (t *transaction) useFmt(o *types.FmtOpts) {
@@ -303,6 +305,10 @@ func (s *Session) Abort() {
 		s.failedIso, s.failedRO = s.isolation(), s.readOnly()
 		if s.tx != nil && len(s.tx.saves) > 0 {
 			s.dropPortalsFrom(len(s.tx.saves)) // the others may go on after ROLLBACK TO
+			// What was written since the last savepoint can only be rolled back now.
+			last := &s.tx.saves[len(s.tx.saves)-1]
+			s.tx.kv.UnlockTo(last.locks)
+			s.unlockTo(last.advisory)
 			return
 		}
 		s.rollback()
@@ -370,7 +376,7 @@ func (s *Session) transaction(ctx context.Context, x *ast.Transaction) (string, 
 		}
 		t := s.tx
 		sp := savepoint{name: x.Name, kv: t.kv.Savepoint(), settings: s.settings.mark(), notes: len(t.notes), restarts: len(t.restarts), readOnly: t.readOnly,
-			deferred: t.deferred.Mark()}
+			deferred: t.deferred.Mark(), locks: t.kv.LockMark(), advisory: s.advisoryMark()}
 		if t.change != nil {
 			sp.change, sp.changed = t.change.Mark(), true
 		}
@@ -466,6 +472,8 @@ func (s *Session) rollbackTo(ctx context.Context, name string) error {
 	}
 	sp := t.saves[i]
 	t.kv.RollbackTo(sp.kv)
+	t.kv.UnlockTo(sp.locks)
+	s.unlockTo(sp.advisory)
 	switch {
 	case sp.changed:
 		t.change.RollbackTo(sp.change)
@@ -565,7 +573,7 @@ func (s *Session) reopen(iso kv.Isolation, ro bool) error {
 	t.kv.Rollback()
 	t.kv, t.iso, t.readOnly = k, iso, ro
 	for i := range t.saves {
-		t.saves[i].kv = k.Savepoint()
+		t.saves[i].kv, t.saves[i].locks = k.Savepoint(), k.LockMark()
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -24,6 +25,7 @@ const allFaults = "KVSQLD_ALL_FAULTS"
 
 // nth fails the n-th operation, or all from it on.
 type nth struct {
+	mu      sync.Mutex
 	n, seen int
 	all     bool
 	err     error
@@ -31,6 +33,8 @@ type nth struct {
 }
 
 func (f *nth) fail(op, name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.seen++
 	if f.n == 0 || f.seen < f.n || f.seen > f.n && !f.all {
 		return nil

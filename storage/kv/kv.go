@@ -237,7 +237,7 @@ type Txn interface {
 
 	// LockKeys locks the keys in the order given (sort them to avoid
 	// deadlocks) and returns one result per key. Locks stay until the
-	// transaction ends, also over RollbackTo and also when an error is
+	// transaction ends or UnlockTo, also over RollbackTo and also when an error is
 	// returned halfway. ErrLockTimeout, ErrDeadlock, ErrConflict (AtSnapshot),
 	// the context's error.
 	//
@@ -267,6 +267,13 @@ type Txn interface {
 	// Release forgets a mark and the later ones; the writes stay. It saves
 	// memory in transactions of very many statements.
 	Release(sp int)
+
+	// LockMark marks which locks are held. UnlockTo gives back those taken since,
+	// for who has undone by RollbackTo what was written since the mark and wants
+	// what was read under them no more. A lock that got stronger stays so, and
+	// locks of very many rows of a space may stay.
+	LockMark() LockMark
+	UnlockTo(LockMark)
 
 	// ReadOnly reports whether writes are refused.
 	ReadOnly() bool
@@ -305,6 +312,9 @@ type Txn interface {
 	// Rollback ends the transaction without a trace, and settles it.
 	Rollback()
 }
+
+// LockMark is the engine's.
+type LockMark any
 
 // Store is one open engine.
 type Store interface {

@@ -369,29 +369,35 @@ func (lt *lockTable) reblockTableLocked(sl *spaceLock) {
 // releaseTables gives back all table locks of o.
 func (lt *lockTable) releaseTables(o *owner) {
 	for _, h := range o.tables {
-		sl := h.sl
-		sl.mu.Lock()
-		for i := range sl.holders {
-			if sl.holders[i].o != o {
-				continue
-			}
-			for m := range sl.counts {
-				if sl.holders[i].modes&(1<<m) != 0 {
-					if sl.counts[m]--; sl.counts[m] == 0 {
-						sl.mask &^= 1 << m
-					}
+		lt.releaseTable(o, h.sl, h.modes)
+	}
+	o.tables = nil
+}
+
+// releaseTable gives back modes of one table lock, which o holds.
+func (lt *lockTable) releaseTable(o *owner, sl *spaceLock, modes uint8) {
+	sl.mu.Lock()
+	defer sl.mu.Unlock()
+	for i := range sl.holders {
+		if sl.holders[i].o != o {
+			continue
+		}
+		for m := range sl.counts {
+			if modes&(1<<m) != 0 {
+				if sl.counts[m]--; sl.counts[m] == 0 {
+					sl.mask &^= 1 << m
 				}
 			}
+		}
+		if sl.holders[i].modes &^= modes; sl.holders[i].modes == 0 {
 			last := len(sl.holders) - 1
 			sl.holders[i] = sl.holders[last]
 			sl.holders[last] = tableHolder{}
 			sl.holders = sl.holders[:last]
-			break
 		}
-		if len(sl.queue) > 0 {
-			lt.grantTablesLocked(sl)
-		}
-		sl.mu.Unlock()
+		break
 	}
-	o.tables = nil
+	if len(sl.queue) > 0 {
+		lt.grantTablesLocked(sl)
+	}
 }

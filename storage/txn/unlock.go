@@ -1,0 +1,75 @@
+package txn
+
+import "kvsqld/storage/kv"
+
+// lockMark is what a transaction held when LockMark was called.
+type lockMark struct {
+	rows   int
+	tables []tableHold
+}
+
+// LockMark implements kv.Txn.
+func (t *Txn) LockMark() kv.LockMark {
+	return &lockMark{rows: len(t.owner.rows), tables: append([]tableHold(nil), t.owner.tables...)}
+}
+
+// UnlockTo implements kv.Txn.
+func (t *Txn) UnlockTo(m kv.LockMark) {
+	at := m.(*lockMark)
+	lt, o := t.st.locks, &t.owner
+	if len(o.rows) > at.rows {
+		lt.releaseRowsFrom(o, at.rows)
+	}
+	kept := o.tables[:0]
+	for _, h := range o.tables {
+		var was uint8
+		for _, x := range at.tables {
+			if x.sl == h.sl {
+				was = x.modes
+			}
+		}
+		if drop := h.modes &^ was; drop != 0 {
+			lt.releaseTable(o, h.sl, drop)
+		}
+		if was != 0 {
+			kept = append(kept, tableHold{sl: h.sl, modes: was})
+		}
+	}
+	clear(o.tables[len(kept):])
+	o.tables = kept
+}
+
+// releaseRowsFrom gives back the row locks from the n-th on, of which no write is
+// left. Those of a space whose rows the owner has all are kept: it has not noted
+// which came later.
+func (lt *lockTable) releaseRowsFrom(o *owner, n int) {
+	kept := o.rows[:n]
+	for _, l := range o.rows[n:] {
+		sl := l.sl
+		c := o.count(sl)
+		if c.owned {
+			kept = append(kept, l)
+			continue
+		}
+		sh := l.shard
+		sh.mu.Lock()
+		exclusive := false
+		if h := l.heldBy(o); h != nil {
+			exclusive = h.mode.Exclusive()
+			l.dropHolder(h)
+		}
+		sh.held--
+		if len(l.queue) > 0 {
+			lt.grantLocked(l)
+		}
+		sh.dropLocked(l)
+		sh.mu.Unlock()
+		c.rows--
+		if exclusive && c.excl > 0 {
+			c.excl--
+		}
+		sl.leave()
+	}
+	clear(o.rows[len(kept):])
+	o.rows = kept
+}

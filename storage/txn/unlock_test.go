@@ -1,0 +1,120 @@
+package txn
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"kvsqld/storage/kv"
+)
+
+// TestUnlockTo has transactions give back some of their row and table locks again and
+// again, also after they have taken whole spaces, and count in plain variables
+// meanwhile: who has given a lock back lets others in, and nobody else does.
+func TestUnlockTo(t *testing.T) {
+	_, st := newFake(t, Options{})
+	st.locks.escalateAt = 5
+	const keys, clients, rounds = 10, 6, 200
+	var counters, want [keys]int
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for c := range clients {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(c), 11))
+			for range rounds {
+				tx, err := st.Begin(ctx, kv.BeginOpt{})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				take := func(n int) bool {
+					for range n {
+						k := r.IntN(keys)
+						_, err := tx.LockKeys(ctx, sp, kv.LockOpt{Wait: kv.WaitForever, NoValue: true}, fmt.Append(nil, k))
+						if errors.Is(err, kv.ErrDeadlock) {
+							return false
+						}
+						if err != nil {
+							t.Error(err)
+							return false
+						}
+						counters[k]++
+						mu.Lock()
+						want[k]++
+						mu.Unlock()
+					}
+					err := tx.LockSpace(ctx, sp, kv.TableLockMode(r.IntN(3)), kv.LockOpt{Wait: kv.WaitForever})
+					return err == nil
+				}
+				ok := take(r.IntN(3))
+				for range r.IntN(4) {
+					if !ok {
+						break
+					}
+					m := tx.LockMark()
+					if ok = take(r.IntN(4)); ok && r.IntN(3) > 0 {
+						tx.UnlockTo(m)
+					}
+				}
+				tx.Rollback()
+			}
+		})
+	}
+	wg.Wait()
+	if counters != want {
+		t.Errorf("counted %v, want %v", counters, want)
+	}
+	if n := st.Stats().RowLocks; n != 0 {
+		t.Errorf("%d row locks are left", n)
+	}
+	tx, err := st.Begin(ctx, kv.BeginOpt{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	if err := tx.LockSpace(ctx, sp, kv.AccessExclusive, kv.LockOpt{}); err != nil {
+		t.Errorf("a table lock is left: %v", err)
+	}
+}
+
+// TestUnlockToWakes has somebody wait for what is given back, and for what is not.
+func TestUnlockToWakes(t *testing.T) {
+	_, st := newFake(t, Options{})
+	a, _ := st.Begin(ctx, kv.BeginOpt{})
+	defer a.Rollback()
+	lock := func(tx kv.Txn, key string, o kv.LockOpt) error {
+		_, err := tx.LockKeys(ctx, sp, o, []byte(key))
+		return err
+	}
+	wait := kv.LockOpt{Wait: kv.WaitForever}
+	if err := errors.Join(lock(a, "kept", wait), a.LockSpace(ctx, sp, kv.RowExclusive, wait)); err != nil {
+		t.Fatal(err)
+	}
+	m := a.LockMark()
+	if err := errors.Join(lock(a, "given", wait), lock(a, "kept", wait), a.LockSpace(ctx, sp, kv.Exclusive, wait)); err != nil {
+		t.Fatal(err)
+	}
+	got := make(chan error, 2)
+	for _, f := range []func(tx kv.Txn) error{
+		func(tx kv.Txn) error { return lock(tx, "given", wait) },
+		func(tx kv.Txn) error { return tx.LockSpace(ctx, sp, kv.RowExclusive, wait) },
+	} {
+		tx, _ := st.Begin(ctx, kv.BeginOpt{})
+		defer tx.Rollback()
+		go func() { got <- f(tx) }()
+	}
+	a.UnlockTo(m)
+	if err := errors.Join(<-got, <-got); err != nil {
+		t.Error(err)
+	}
+	b, _ := st.Begin(ctx, kv.BeginOpt{})
+	defer b.Rollback()
+	if err := lock(b, "kept", kv.LockOpt{}); !errors.Is(err, kv.ErrLockTimeout) {
+		t.Errorf("the kept row: %v", err)
+	}
+	if err := b.LockSpace(ctx, sp, kv.Share, kv.LockOpt{}); !errors.Is(err, kv.ErrLockTimeout) {
+		t.Errorf("the kept table lock: %v", err)
+	}
+}
