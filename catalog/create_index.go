@@ -47,10 +47,10 @@ func (c *Change) CreateIndex(table types.OID, spec *IndexSpec) (*Index, error) {
 	}
 	ix := &Index{OID: c.alloc.AllocOID(), Unique: spec.Unique, Kind: spec.Kind, Where: spec.Where, NullsNotDistinct: spec.NullsNotDistinct, Comment: spec.Comment}
 	if ix.Kind == "" {
-		ix.Kind = "btree"
+		ix.Kind = KindBtree
 	}
 	if ix.Kind != KindBtree {
-		if err := invertedSpec(spec); err != nil {
+		if err := plainSpec(spec); err != nil {
 			return nil, err
 		}
 	}
@@ -77,8 +77,8 @@ func (c *Change) CreateIndex(table types.OID, spec *IndexSpec) (*Index, error) {
 		} else {
 			addName("expr")
 		}
-		if ix.Kind == KindBtree {
-			if err := c.sortable(key.Type); err != nil {
+		if method := keyMethods[ix.Kind]; method != 0 && key.Opclass == "" {
+			if err := c.hasOpclass(method, ix.Kind, key.Type); err != nil {
 				return nil, err
 			}
 		}
@@ -105,7 +105,7 @@ func (c *Change) CreateIndex(table types.OID, spec *IndexSpec) (*Index, error) {
 	} else if c.relationTaken(t.Schema, ix.Name) {
 		return nil, sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", ix.Name)
 	}
-	if ix.Kind != KindBtree {
+	if ix.Kind == KindInverted || ix.Kind == KindGin {
 		if err := c.invertedKeys(t, ix); err != nil {
 			return nil, err
 		}
@@ -128,21 +128,30 @@ func (c *Change) CreateIndex(table types.OID, spec *IndexSpec) (*Index, error) {
 	return ix, nil
 }
 
-// invertedSpec refuses what an inverted index cannot be asked for.
-func invertedSpec(spec *IndexSpec) error {
+// plainSpec refuses what only a btree can be asked for.
+func plainSpec(spec *IndexSpec) error {
+	lacks := func(what string) error {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "access method \"%s\" does not support %s", spec.Kind, what)
+	}
 	switch {
 	case spec.Unique:
-		return sqlerr.New(sqlerr.FeatureNotSupported, "access method \"%s\" does not support unique indexes", spec.Kind)
+		return lacks("unique indexes")
 	case len(spec.Include) > 0:
-		return sqlerr.New(sqlerr.FeatureNotSupported, "access method \"%s\" does not support included columns", spec.Kind)
+		return lacks("included columns")
+	case spec.Kind == KindHash && len(spec.Keys) > 1:
+		return lacks("multicolumn indexes")
 	}
 	for _, k := range spec.Keys {
-		if spec.Kind == KindGin && (k.Desc || k.NullsFirst) {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "access method \"%s\" does not support ASC/DESC options", spec.Kind)
+		if spec.Kind != KindInverted && (k.Desc || k.NullsFirst) {
+			return lacks("ASC/DESC options")
 		}
 	}
 	return nil
 }
+
+// keyMethods are the access methods that ask for an operator class of each key,
+// by the kinds of index.
+var keyMethods = map[string]types.OID{KindBtree: OIDBtreeAm, KindHash: OIDHashAm}
 
 // invertedKeys checks the key columns of an inverted index: arrays and jsonb are
 // indexed by elements, and then alone; gin has nothing else.
@@ -154,9 +163,7 @@ func (c *Change) invertedKeys(t *Table, ix *Index) error {
 			continue
 		}
 		if !elements || et.Kind() == types.KJSON {
-			return sqlerr.New(sqlerr.UndefinedObject, "data type %s has no default operator class for access method \"%s\"",
-				c.snap.FormatType(k.Type, c.DB, c.Path), ix.Kind).
-				WithHint("You must specify an operator class for the index or define a default operator class for the data type.")
+			return c.noOpclass(k.Type, ix.Kind)
 		}
 		if len(ix.Keys) > 1 {
 			return sqlerr.Unsupported(-1, "an index by elements with several columns")

@@ -348,7 +348,7 @@ func (c *Change) addUnique(t *Table, spec *ConstraintSpec) error {
 	}
 	u.Index = ix.OID
 	for _, i := range cols {
-		if err := c.sortable(t.Columns[i].Type); err != nil {
+		if err := c.hasOpclass(OIDBtreeAm, KindBtree, t.Columns[i].Type); err != nil {
 			return err
 		}
 		ix.Keys = append(ix.Keys, IndexKey{Col: i, Type: t.Columns[i].Type})

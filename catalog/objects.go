@@ -141,7 +141,7 @@ type Index struct {
 	File    string
 	Unique  bool
 	Primary bool
-	Kind    string // KindBtree, KindInverted or KindGin
+	Kind    string // KindBtree, …
 	Keys    []IndexKey
 	Include []int  // column indexes
 	Where   string // predicate's SQL text, "" for none
@@ -161,6 +161,8 @@ type Index struct {
 const (
 	// KindBtree has an entry for each row under search key and row key.
 	KindBtree = "btree"
+	// KindHash is KindBtree under PostgreSQL's name, for equality alone.
+	KindHash = "hash"
 	// KindInverted has a list of row keys for each search key; of an array or jsonb
 	// column for each element.
 	KindInverted = "inverted"

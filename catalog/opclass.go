@@ -5,8 +5,9 @@ import (
 	"kvsqld/catalog/types"
 )
 
-// DefaultOpclass returns the default operator class of a type for btree, or 0.
-func (s *Snapshot) DefaultOpclass(t types.T) types.OID {
+// DefaultOpclass returns the access method's default operator class of a type,
+// which may be one of its whole family (anyarray), or nil.
+func (s *Snapshot) DefaultOpclass(method types.OID, t types.T) *Opclass {
 	o := s.BaseType(t).OID
 	in := s.TypeInfo(o)
 	switch {
@@ -15,7 +16,7 @@ func (s *Snapshot) DefaultOpclass(t types.T) types.OID {
 	case o == types.OCidr:
 		o = types.OInet
 	case in == nil:
-	case in.Kind == types.KOid && o != types.OOid:
+	case in.Kind == types.KOid && o != types.OOid && FindOpclass(method, o, "") == nil:
 		if k := FindCast(o, types.OOid); k != nil && k.Method == 'b' {
 			o = types.OOid // the values are numbers of objects
 		}
@@ -30,20 +31,11 @@ func (s *Snapshot) DefaultOpclass(t types.T) types.OID {
 	case in.Kind == types.KRecord:
 		o = types.ORecord
 	}
-	return BtreeOpclass(o, "")
+	return FindOpclass(method, o, "")
 }
 
-// BtreeOpclass returns the btree operator class of an input type: the one of the
-// name, or the default; 0 when there is none.
-func BtreeOpclass(in types.OID, name string) types.OID {
-	if c := FindOpclass(OIDBtreeAm, in, name); c != nil {
-		return c.OID
-	}
-	return 0
-}
-
-// FindOpclass returns the operator class of that name, or the default one of a
-// type when name is "", or nil.
+// FindOpclass returns the access method's operator class of that name, or the
+// default one of an input type when name is "", or nil.
 func FindOpclass(method, in types.OID, name string) *Opclass {
 	list := Opclasses()
 	for i := range list {
@@ -55,12 +47,17 @@ func FindOpclass(method, in types.OID, name string) *Opclass {
 	return nil
 }
 
-// sortable checks that values of a type have an order, which an index needs.
-func (c *Change) sortable(t types.T) error {
-	if c.snap.DefaultOpclass(t) != 0 {
+// hasOpclass checks that a type can be a key of the access method: that its values
+// have an order, or a hash.
+func (c *Change) hasOpclass(method types.OID, name string, t types.T) error {
+	if c.snap.DefaultOpclass(method, t) != nil {
 		return nil
 	}
-	return sqlerr.New(sqlerr.UndefinedObject, "data type %s has no default operator class for access method \"btree\"",
-		c.snap.FormatType(t, c.DB, c.Path)).
+	return c.noOpclass(t, name)
+}
+
+func (c *Change) noOpclass(t types.T, method string) error {
+	return sqlerr.New(sqlerr.UndefinedObject, "data type %s has no default operator class for access method \"%s\"",
+		c.typeName(t), method).
 		WithHint("You must specify an operator class for the index or define a default operator class for the data type.")
 }

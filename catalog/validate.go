@@ -265,7 +265,7 @@ func validateIndex(t *Table, ix *Index) error {
 	if len(ix.Keys) == 0 || len(ix.Keys)+len(ix.Include) > MaxIndexColumns {
 		return sqlerr.New(sqlerr.TooManyColumns, "cannot use more than %d columns in an index", MaxIndexColumns)
 	}
-	if ix.Kind != KindBtree && ix.Kind != KindInverted && ix.Kind != KindGin {
+	if !slices.Contains([]string{KindBtree, KindHash, KindInverted, KindGin}, ix.Kind) {
 		return sqlerr.New(sqlerr.UndefinedObject, "access method \"%s\" does not exist", ix.Kind)
 	}
 	for _, k := range ix.Keys {

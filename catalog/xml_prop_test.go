@@ -94,6 +94,8 @@ func anySchema(t *rapid.T) (*Catalog, *Snapshot) {
 				oid := rapid.SampledFrom(tables).Draw(t, "table")
 				tab := d.Snapshot().Table(oid)
 				_, _ = d.CreateIndex(oid, &IndexSpec{Keys: []IndexKeySpec{{Col: tab.Columns[0].Name, Desc: i%2 == 0}, {Expr: "(1 + 2)", Type: types.TInt4}}})
+				_, _ = d.CreateIndex(oid, &IndexSpec{Kind: rapid.SampledFrom([]string{KindHash, KindInverted, KindGin}).Draw(t, "kind"),
+					Keys: []IndexKeySpec{{Col: tab.Columns[0].Name}}})
 				_, _ = d.AddConstraint(oid, &ConstraintSpec{Kind: 'u', Cols: []string{tab.Columns[len(tab.Columns)-1].Name}})
 				target := d.Snapshot().Table(rapid.SampledFrom(tables).Draw(t, "target"))
 				_, _ = d.AddConstraint(oid, &ConstraintSpec{Kind: 'f', Cols: []string{tab.Columns[0].Name}, RefSchema: target.Schema, RefTable: target.Name, OnDelete: 'c'})

@@ -252,7 +252,14 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
 		if only {
 			per = entry
 		}
-		x := p.match(r, ix, ix.Keys, ix.Unique && !t.Deferrable(ix), bounds, rows)
+		of := bounds
+		if ix.Kind == catalog.KindHash {
+			of = equalities(bounds)
+		}
+		x := p.match(r, ix, ix.Keys, ix.Unique && !t.Deferrable(ix), of, rows)
+		if x == nil && ix.Kind == catalog.KindHash {
+			continue
+		}
 		if x == nil {
 			x = &path{index: ix, access: plan.IndexFull, rows: rows, used: map[plan.Expr]bool{}}
 		} else if x.access != plan.UniqueGet {
@@ -263,8 +270,23 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
 		if !only && !x.single {
 			x.cost = costStart*float64(max(1, len(x.ranges))) + x.rows*(entry+costGet*p.entrySel(r, x, conj))
 		}
-		x.order = indexOrder(r, ix)
+		if ix.Kind != catalog.KindHash {
+			x.order = indexOrder(r, ix)
+		}
 		out = append(out, *x)
+	}
+	return out
+}
+
+// equalities are the bounds that a hash index answers.
+func equalities(bounds map[int][]bound) map[int][]bound {
+	out := map[int][]bound{}
+	for col, list := range bounds {
+		for _, b := range list {
+			if b.kind == "eq" || b.kind == "any" {
+				out[col] = append(out[col], b)
+			}
+		}
 	}
 	return out
 }

@@ -181,25 +181,34 @@ func (env *Env) indexColumnType(ix *catalog.Index, k *catalog.IndexKey) types.T 
 
 // opclass returns the operator class of an index key.
 func (env *Env) opclass(ix *catalog.Index, k *catalog.IndexKey) types.OID {
-	if ix.Kind == catalog.KindGin {
+	method := catalog.OIDBtreeAm
+	switch ix.Kind {
+	case catalog.KindGin:
 		if c := env.ginOpclass(k); c != nil {
 			return c.OID
 		}
+	case catalog.KindHash:
+		method = catalog.OIDHashAm
 	}
 	if k.Opclass != "" {
-		if o := catalog.BtreeOpclass(0, k.Opclass); o != 0 {
-			return o
+		if c := catalog.FindOpclass(method, 0, k.Opclass); c != nil {
+			return c.OID
 		}
 	}
-	return env.Snap.DefaultOpclass(k.Type)
+	if c := env.Snap.DefaultOpclass(method, k.Type); c != nil {
+		return c.OID
+	}
+	return 0
 }
 
 // am returns the OID of an index's access method.
 func am(ix *catalog.Index) types.OID {
-	if ix.Kind == catalog.KindInverted {
+	switch ix.Kind {
+	case catalog.KindHash:
+		return catalog.OIDHashAm
+	case catalog.KindInverted:
 		return catalog.OIDInvertedAm
-	}
-	if ix.Kind == catalog.KindGin {
+	case catalog.KindGin:
 		return catalog.OIDGinAm
 	}
 	return catalog.OIDBtreeAm

@@ -26,9 +26,13 @@ func rowsPgPartitionedTable(w *writer) {
 			k := &t.Key.Keys[i]
 			keys = append(keys, k.Col+1)
 			colls = append(colls, env.keyCollation(t, &catalog.IndexKey{Col: k.Col, Type: k.Type, Collation: k.Collation}))
-			class := env.Snap.DefaultOpclass(k.Type)
+			method := catalog.OIDBtreeAm
 			if t.Key.Strategy == catalog.PartHash {
-				class = hashOpclass(class)
+				method = catalog.OIDHashAm
+			}
+			var class types.OID
+			if c := env.Snap.DefaultOpclass(method, k.Type); c != nil {
+				class = c.OID
 			}
 			for _, o := range catalog.Opclasses() {
 				if o.Name == k.Opclass && o.Method == catalog.OIDBtreeAm {
@@ -46,23 +50,6 @@ func rowsPgPartitionedTable(w *writer) {
 		vector(w, colls)
 		w.opt(strings.Join(exprs, ", ")).end()
 	})
-}
-
-// hashOpclass returns the default operator class for hash of the type that a
-// default one for btree is for.
-func hashOpclass(btree types.OID) types.OID {
-	in := types.OID(0)
-	for _, c := range catalog.Opclasses() {
-		if c.OID == btree {
-			in = c.InType
-		}
-	}
-	for _, c := range catalog.Opclasses() {
-		if c.InType == in && c.Method == catalog.OIDHashAm && c.Default {
-			return c.OID
-		}
-	}
-	return btree
 }
 
 // GetPartKeyDef is pg_get_partkeydef; false when the table is not partitioned.

@@ -20,6 +20,8 @@ var indexKinds = []struct {
 }{
 	{"none", nil},
 	{"btree", []string{"CREATE INDEX ON t (a)", "CREATE INDEX ON t (s, a)", "CREATE INDEX ON t (n)", "CREATE INDEX ON t (arr)"}},
+	{"hash", []string{"CREATE INDEX ON t USING hash (a)", "CREATE INDEX ON t USING hash (s)", "CREATE INDEX ON t USING hash (n)",
+		"CREATE INDEX ON t USING hash (arr)", "CREATE INDEX ON t USING hash ((a + 1))"}},
 	{"inverted", []string{"CREATE INDEX ON t USING inverted (a)", "CREATE INDEX ON t USING inverted (s, a)", "CREATE INDEX ON t USING inverted (n)",
 		"CREATE INDEX ON t USING inverted (arr)", "CREATE INDEX ON t USING gin (j)"}},
 }

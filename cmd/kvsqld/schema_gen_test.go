@@ -184,7 +184,7 @@ func (g *schemaGen) table(name string, others []string) []string {
 	add := func(format string, a ...any) { out = append(out, fmt.Sprintf(format, a...)) }
 	for i := range rapid.IntRange(0, 3).Draw(g.t, "indexes") {
 		c := g.pick("index column", perm...)
-		switch rapid.IntRange(0, 4).Draw(g.t, "index kind") {
+		switch rapid.IntRange(0, 5).Draw(g.t, "index kind") {
 		case 0:
 			add("CREATE INDEX ON %s (%s)", name, c)
 		case 1:
@@ -195,6 +195,8 @@ func (g *schemaGen) table(name string, others []string) []string {
 			add("CREATE INDEX ON %s (k) WHERE %s IS NOT NULL", name, c)
 		case 4:
 			add("CREATE INDEX ON %s ((k + %d), %s NULLS FIRST)", name, i, c)
+		case 5:
+			add("CREATE INDEX ON %s USING %s (k)", name, g.pick("method", "hash", "inverted", "gin ((ARRAY[k])) --"))
 		}
 	}
 	if g.chance("comment", 3) {

@@ -37,8 +37,8 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 		}
 	}
 	switch s.Method {
-	case "", catalog.KindBtree, catalog.KindInverted, catalog.KindGin:
-	case "hash", "gist", "brin", "spgist":
+	case "", catalog.KindBtree, catalog.KindHash, catalog.KindInverted, catalog.KindGin:
+	case "gist", "brin", "spgist":
 		return sqlerr.Unsupported(s.Pos(), "access method \"%s\"", s.Method)
 	default:
 		return sqlerr.New(sqlerr.UndefinedObject, "access method \"%s\" does not exist", s.Method).At(s.Pos())
@@ -130,7 +130,7 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 // opclassMethods are the access methods whose operator classes are used; inverted
 // indexes have those of btree.
 var opclassMethods = map[string]types.OID{catalog.KindBtree: catalog.OIDBtreeAm, catalog.KindInverted: catalog.OIDBtreeAm,
-	catalog.KindGin: catalog.OIDGinAm, "hash": catalog.OIDHashAm}
+	catalog.KindGin: catalog.OIDGinAm, catalog.KindHash: catalog.OIDHashAm}
 
 // opclass checks the name of an operator class; a type's default one is "".
 func (x *exec) opclass(n *ast.Name, method string) (string, error) {

@@ -289,7 +289,7 @@ func visibilityFuncs(m map[string]catalogFunc) {
 			return c.null()
 		}
 		k := ix.Keys[c.num(1)-1]
-		if ix.Kind != catalog.KindBtree { // lists, which have no order
+		if ix.Kind != catalog.KindBtree { // without an order
 			switch strings.ToLower(c.str(2)) {
 			case "asc", "desc", "nulls_first", "nulls_last", "search_array", "search_nulls", "orderable", "distance_orderable", "returnable":
 				return c.boolean(false, true)
@@ -319,7 +319,7 @@ func visibilityFuncs(m map[string]catalogFunc) {
 		}
 		switch strings.ToLower(c.str(1)) {
 		case "index_scan", "backward_scan":
-			return c.boolean(ix.Kind == catalog.KindBtree, true)
+			return c.boolean(ix.Kind == catalog.KindBtree || ix.Kind == catalog.KindHash, true)
 		case "clusterable", "bitmap_scan":
 			return c.boolean(false, true)
 		}
@@ -327,7 +327,7 @@ func visibilityFuncs(m map[string]catalogFunc) {
 	}
 	m["pg_indexam_has_property"] = func(c *catalogCall) (types.Datum, error) {
 		method := c.oid(0)
-		if method != catalog.OIDBtreeAm && method != catalog.OIDGinAm && method != catalog.OIDInvertedAm {
+		if method != catalog.OIDBtreeAm && method != catalog.OIDGinAm && method != catalog.OIDInvertedAm && method != catalog.OIDHashAm {
 			return c.null()
 		}
 		switch strings.ToLower(c.str(1)) {

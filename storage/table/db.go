@@ -157,7 +157,7 @@ func (d *Desc) newIndex(ix *catalog.Index) (*index, error) {
 		return x, nil
 	}
 	switch ix.Kind {
-	case "", catalog.KindBtree:
+	case "", catalog.KindBtree, catalog.KindHash:
 	case catalog.KindInverted, catalog.KindGin:
 		x.inverted = true
 	default:

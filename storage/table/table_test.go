@@ -459,7 +459,7 @@ func TestUnsupportedKeysAreNamed(t *testing.T) {
 		code sqlerr.Code
 		text string
 	}{
-		{catalog.Table{Columns: col, Indexes: []*catalog.Index{{Kind: "hash"}}}, sqlerr.FeatureNotSupported, `access method "hash" is not supported`},
+		{catalog.Table{Columns: col, Indexes: []*catalog.Index{{Kind: "gist"}}}, sqlerr.FeatureNotSupported, `access method "gist" is not supported`},
 		{catalog.Table{Columns: []catalog.Column{tabletest.Col("a", types.Of(types.OJSONB))}, PK: []int{0}}, sqlerr.FeatureNotSupported,
 			"an index on a column of type jsonb is not supported"},
 		{catalog.Table{Columns: col, PK: []int{0}}, sqlerr.UndefinedObject, `data type json has no default operator class for access method "btree"`},
