@@ -56,6 +56,17 @@ func (c *Change) hasOpclass(method types.OID, name string, t types.T) error {
 	return c.noOpclass(t, name)
 }
 
+// Clusterable refuses an index by which CLUSTER cannot order a table.
+func (ix *Index) Clusterable() error {
+	switch {
+	case ix.Kind != KindBtree:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot cluster on index \"%s\" because access method does not support clustering", ix.Name)
+	case ix.Where != "":
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot cluster on partial index \"%s\"", ix.Name)
+	}
+	return nil
+}
+
 func (c *Change) noOpclass(t types.T, method string) error {
 	return sqlerr.New(sqlerr.UndefinedObject, "data type %s has no default operator class for access method \"%s\"",
 		c.typeName(t), method).

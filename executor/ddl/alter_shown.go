@@ -201,11 +201,8 @@ func (x *exec) clusterOn(oid types.OID, a *ast.AlterAction) error {
 		if err != nil {
 			return err
 		}
-		switch {
-		case ix.Kind != catalog.KindBtree:
-			return sqlerr.New(sqlerr.WrongObjectType, "cannot cluster on index \"%s\" because access method does not support clustering", ix.Name)
-		case ix.Where != "":
-			return sqlerr.New(sqlerr.FeatureNotSupported, "cannot cluster on partial index \"%s\"", ix.Name)
+		if err := ix.Clusterable(); err != nil {
+			return err
 		}
 		chosen = ix.OID
 	}

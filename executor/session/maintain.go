@@ -151,8 +151,16 @@ func (s *Session) checkMaintained(x *ast.Vacuum) error {
 				return s.snapshot().NotOwner(r)
 			}
 			if cols := x.Tables[i].Cols; x.Kind == "CLUSTER" && len(cols) > 0 {
-				if t := storageOfRelation(r); t == nil || !slices.ContainsFunc(t.Indexes, func(ix *catalog.Index) bool { return ix.Name == cols[0] }) {
+				t := storageOfRelation(r)
+				at := -1
+				if t != nil {
+					at = slices.IndexFunc(t.Indexes, func(ix *catalog.Index) bool { return ix.Name == cols[0] })
+				}
+				if at < 0 {
 					return sqlerr.New(sqlerr.UndefinedObject, "index \"%s\" for table \"%s\" does not exist", cols[0], n.Last())
+				}
+				if err := t.Indexes[at].Clusterable(); err != nil {
+					return err
 				}
 			}
 		}

@@ -38,6 +38,7 @@ SELECT c.relname, am.amname, i.indoption, opc.opcname, i.indcollation FROM pg_in
 SELECT p, pg_index_has_property('hxa'::regclass, p) FROM unnest(ARRAY['clusterable', 'index_scan', 'backward_scan']) AS p;
 SELECT p, pg_indexam_has_property(405, p) FROM unnest(ARRAY['can_order', 'can_unique', 'can_multi_col', 'can_include']) AS p;
 SELECT p, pg_index_column_has_property('hxa'::regclass, 1, p) FROM unnest(ARRAY['asc', 'desc', 'nulls_first', 'orderable', 'returnable', 'search_array', 'search_nulls']) AS p;
+CLUSTER hx USING hxa;
 ALTER TABLE hx ADD CONSTRAINT u UNIQUE USING INDEX hxa;
 INSERT INTO hx (a) VALUES (1) ON CONFLICT (a) DO NOTHING;
 ALTER TABLE hx ALTER COLUMN a TYPE bigint;
