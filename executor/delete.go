@@ -25,7 +25,7 @@ func (b *builder) delete(n *plan.Delete) (Operator, error) {
 		return nil, err
 	}
 	op := &deleteOp{dml: d, node: n, rows: distinctRows{once: passesOnce(n.Input)}}
-	op.dml.write, op.begin = op.write, op.rows.reset
+	op.dml.write, op.begin = op.write, func() { op.rows.open(op.env.run, n.Table.OID) }
 	return op, nil
 }
 

@@ -84,6 +84,19 @@ type distinctRows struct {
 	once bool // the input passes no row twice
 	oid  int  // the column with the OID of the row's table, 0 when there is one table
 	seen *keySet
+
+	shared bool // seen is that of the whole statement
+}
+
+// open is reset for rows of one table, which other parts of the statement may
+// change as well.
+func (d *distinctRows) open(r *Run, table types.OID) {
+	if k := r.touchedBy(table); k != nil {
+		d.seen, d.shared = k, true
+		return
+	}
+	d.shared = false
+	d.reset()
 }
 
 func (d *distinctRows) reset() {
@@ -99,7 +112,7 @@ func (d *distinctRows) reset() {
 // sel selects the rows whose key, the batch's first column, is not NULL (an outer
 // join's empty side) and has not been seen.
 func (d *distinctRows) sel(in *vec.Batch) []uint32 {
-	if d.once {
+	if d.once && !d.shared {
 		return in.Sel
 	}
 	keys := in.Cols[:1:1]

@@ -98,6 +98,7 @@ type Run struct {
 	fks      *fkQueue
 	writers  map[*catalog.Table]*tableWriter
 	changes  map[types.OID]RowChange // of tables with members
+	touched  map[types.OID]*keySet   // rows changed so far, of tables that several parts of the statement change
 
 	checked, impure bool // see pure
 

@@ -18,6 +18,33 @@ func (r *Run) readBefore() {
 	}
 }
 
+// touchedBy returns the rows of a table that any part of the statement has changed,
+// or nil when only one part can. A row is changed once in a statement: a second
+// UPDATE or DELETE in another WITH query passes over it.
+func (r *Run) touchedBy(table types.OID) *keySet {
+	if k := r.touched[table]; k != nil || len(r.query.CTEs) == 0 {
+		return k
+	}
+	parts := 0
+	count := func(n plan.Node) {
+		if slices.Contains(written(n), table) {
+			parts++
+		}
+	}
+	count(r.query.Root)
+	for _, c := range r.query.CTEs {
+		count(c.Plan)
+	}
+	if parts < 2 {
+		return nil
+	}
+	if r.touched == nil {
+		r.touched = make(map[types.OID]*keySet)
+	}
+	r.touched[table] = newKeySet([]types.T{types.TBytea})
+	return r.touched[table]
+}
+
 // overlaps reports whether a WITH query writes a table that another part reads.
 func (r *Run) overlaps() bool {
 	if returningSees(r.query.Root) {

@@ -37,7 +37,7 @@ func (b *builder) update(n *plan.Update) (Operator, error) {
 			op.absent = append(op.absent, c)
 		}
 	}
-	op.dml.write, op.begin = op.write, op.rows.reset
+	op.dml.write, op.begin = op.write, func() { op.rows.open(op.env.run, n.Table.OID) }
 	return op, nil
 }
 

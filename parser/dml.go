@@ -151,7 +151,7 @@ func (p *parser) onConflictInto(s *skeleton, ins *ast.Insert) {
 		for {
 			e := p.indexElem()
 			switch {
-			case e.Desc:
+			case e.Desc, e.Asc:
 				p.fail(sqlerr.New(sqlerr.InvalidColumnReference, "ASC/DESC is not allowed in ON CONFLICT clause").At(int(oc.TargetOff)))
 			case e.NullsFirst != nil:
 				p.fail(sqlerr.New(sqlerr.InvalidColumnReference, "NULLS FIRST/LAST is not allowed in ON CONFLICT clause").At(int(oc.TargetOff)))

@@ -13,7 +13,9 @@ func (p *parser) grant() ast.Stmt { return p.grantOn((*parser).grantObjects) }
 func (p *parser) alterDefaults(off ast.Off) ast.Stmt {
 	a := &ast.AlterDefaults{Off: off}
 	for {
-		switch {
+		switch off := p.off(); {
+		case p.isKw(kwFor) && a.Roles != nil, p.isKw(kwIn) && a.Schemas != nil:
+			p.failf(off, "conflicting or redundant options")
 		case p.acceptKw(kwFor):
 			if !p.acceptKw(kwRole) {
 				p.expectKw(kwUser)

@@ -36,7 +36,7 @@ func (p *parser) indexElem() ast.IndexElem {
 	if p.acceptKw(kwDesc) {
 		e.Desc = true
 	} else {
-		p.acceptKw(kwAsc)
+		e.Asc = p.acceptKw(kwAsc)
 	}
 	e.NullsFirst = p.nullsOrder()
 	return e

@@ -17,6 +17,9 @@ const maxArgs = 100
 func (b *binder) call(e *ast.Call) plan.Expr {
 	off := e.Pos()
 	fc := &funcCall{schema: e.Name.Schema(), name: e.Name.Last(), variadic: e.Variadic, off: off, argNames: e.ArgNames}
+	if len(e.Name.Parts) > 2 {
+		b.checkNamespace(&e.Name)
+	}
 	if len(e.Args) > maxArgs {
 		failf(sqlerr.TooManyArguments, off, "cannot pass more than %d arguments to a function", maxArgs)
 	}
@@ -58,6 +61,7 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 	}
 	cand, args := b.findFunction(fc)
 	if cand == nil {
+		b.checkNamespace(&e.Name)
 		err := sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", b.signature(fc)).At(off)
 		if e.OrderBy != nil && !e.WithinGrp {
 			err.WithHint("No aggregate function matches the given name and argument types. Perhaps you misplaced ORDER BY; ORDER BY must appear after all regular arguments of the aggregate.")
@@ -413,6 +417,20 @@ func (p *planner) typeOf(n *ast.TypeName) types.T {
 		unsupported(n.Pos(), "type %s", types.FormatTypeNoMod(base))
 	}
 	return t
+}
+
+// checkNamespace refuses the qualified name of a function that was not found by what
+// is wrong with its qualification.
+func (p *planner) checkNamespace(n *ast.Name) {
+	parts, schema := n.Parts, n.Schema()
+	switch {
+	case len(parts) > 3:
+		failf(sqlerr.SyntaxError, n.Pos(), "improper qualified name (too many dotted names): %s", strings.Join(parts, "."))
+	case len(parts) == 3 && (p.Snap.Database(parts[0]) == nil || p.Snap.Database(parts[0]).OID != p.DB):
+		failf(sqlerr.FeatureNotSupported, n.Pos(), "cross-database references are not implemented: %s", strings.Join(parts, "."))
+	case schema != "" && p.Snap.Schema(p.DB, schema) == nil && schema != "pg_catalog" && schema != "information_schema" && schema != "pg_temp":
+		failf(sqlerr.InvalidSchemaName, n.Pos(), "schema \"%s\" does not exist", schema)
+	}
 }
 
 // typeNamed resolves a type name, also of a type that values cannot have.

@@ -109,6 +109,9 @@ func (p *planner) arbiters(c *ast.OnConflict, d *destination) []*catalog.Index {
 	texts := make([]string, len(c.Targets))
 	for i := range c.Targets {
 		cols[i] = -1
+		if o := c.Targets[i].Opclass; o != nil && catalog.FindOpclass(catalog.OIDBtreeAm, 0, o.Last()) == nil {
+			failf(sqlerr.UndefinedObject, -1, "operator class \"%s\" does not exist for access method \"btree\"", o.Last())
+		}
 		switch x := c.Targets[i].X.(type) {
 		case *ast.ColumnRef:
 			col := d.shape.Col(x.Parts[len(x.Parts)-1])
@@ -130,7 +133,7 @@ func (p *planner) arbiters(c *ast.OnConflict, d *destination) []*catalog.Index {
 		for _, k := range ix.Keys {
 			found := false
 			for i := range c.Targets {
-				if (k.Col >= 0 && cols[i] == k.Col || k.Col < 0 && texts[i] != "" && texts[i] == k.Expr) && sameComparison(&c.Targets[i], t, k) {
+				if (k.Col >= 0 && cols[i] == k.Col || k.Col < 0 && texts[i] != "" && texts[i] == k.Expr) && p.sameComparison(&c.Targets[i], t, k) {
 					used[i], found = true, true
 				}
 			}
@@ -153,7 +156,7 @@ func (p *planner) arbiters(c *ast.OnConflict, d *destination) []*catalog.Index {
 
 // sameComparison reports whether an index key compares as the conflict target
 // says: with its collation and operator class, where it names them.
-func sameComparison(c *ast.ConflictTarget, t *catalog.Table, k catalog.IndexKey) bool {
+func (p *planner) sameComparison(c *ast.ConflictTarget, t *catalog.Table, k catalog.IndexKey) bool {
 	if c.Collate != nil {
 		have := ""
 		if k.Col >= 0 {
@@ -164,7 +167,15 @@ func sameComparison(c *ast.ConflictTarget, t *catalog.Table, k catalog.IndexKey)
 		}
 	}
 	pattern := func(class string) bool { return strings.HasSuffix(class, "_pattern_ops") }
-	return c.Opclass == nil || pattern(c.Opclass.Last()) == pattern(k.Opclass)
+	if c.Opclass == nil || k.Col < 0 {
+		return c.Opclass == nil || pattern(c.Opclass.Last()) == pattern(k.Opclass)
+	}
+	named := catalog.FindOpclass(catalog.OIDBtreeAm, 0, c.Opclass.Last())
+	have := p.Snap.DefaultOpclass(catalog.OIDBtreeAm, t.Columns[k.Col].Type)
+	if k.Opclass != "" {
+		have = catalog.FindOpclass(catalog.OIDBtreeAm, 0, k.Opclass)
+	}
+	return have != nil && have.Family == named.Family && have.InType == named.InType
 }
 
 func errDeferrableArbiter(pos int) error {

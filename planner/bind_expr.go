@@ -361,7 +361,13 @@ func (b *binder) rowOp(ls, rs []plan.Expr, op string, off int) plan.Expr {
 		}
 		return x
 	}
-	failf(sqlerr.FeatureNotSupported, off, "could not determine interpretation of row comparison operator %s", op)
+	for i := range ls {
+		if x := b.operator("", op, ls[i], rs[i], off); x.Type().OID != types.OBool {
+			failf(sqlerr.DatatypeMismatch, off, "row comparison operator must yield type boolean, not type %s", b.typeName(x.Type()))
+		}
+	}
+	fail(sqlerr.New(sqlerr.FeatureNotSupported, "could not determine interpretation of row comparison operator %s", op).At(off).
+		WithHint("Row comparison operators must be associated with btree operator families."))
 	return nil
 }
 

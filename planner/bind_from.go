@@ -548,6 +548,11 @@ func (p *planner) using(f *ast.Join, j *joinItem, using []string, lv, rv []nsCol
 		merged.cols = append(merged.cols, nsCol{name: name, x: x})
 	}
 	if f.UsingAlias != "" {
+		for _, n := range slices.Concat(ln, rn) {
+			if n.relVisible && n.name == f.UsingAlias {
+				failf(sqlerr.DuplicateAlias, -1, "table name \"%s\" specified more than once", n.name)
+			}
+		}
 		merged.name, merged.relVisible = f.UsingAlias, true
 	}
 	out := []*nsItem{merged}

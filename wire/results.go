@@ -223,7 +223,7 @@ func (w *results) appendField(buf []byte, v *vec.Vec, how fieldEncoding, row int
 	case fieldFloat4:
 		return be.AppendUint32(append(buf, 0, 0, 0, 4), math.Float32bits(float32(v.F64[i])))
 	case fieldFloat8:
-		return be.AppendUint64(append(buf, 0, 0, 0, 8), math.Float64bits(v.F64[i]))
+		return be.AppendUint64(append(buf, 0, 0, 0, 8), types.FloatBits(v.F64[i]))
 	}
 	pos := len(buf)
 	buf = append(buf, 0, 0, 0, 0)

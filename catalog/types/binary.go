@@ -193,7 +193,7 @@ func AppendBinary(buf []byte, d Datum) []byte {
 	case KFloat4:
 		return binary.BigEndian.AppendUint32(buf, math.Float32bits(float32(d.F)))
 	case KFloat8:
-		return binary.BigEndian.AppendUint64(buf, math.Float64bits(d.F))
+		return binary.BigEndian.AppendUint64(buf, FloatBits(d.F))
 	case KNumeric:
 		return d.Dec.AppendBinary(buf)
 	case KInterval:
@@ -226,4 +226,13 @@ func appendTextBinary(buf []byte, d Datum) []byte {
 		return buf
 	}
 	return append(buf, d.B...)
+}
+
+// FloatBits is the binary form of a float8. There is one NaN, that of PostgreSQL,
+// which is not Go's.
+func FloatBits(f float64) uint64 {
+	if f != f {
+		return 0x7FF8000000000000
+	}
+	return math.Float64bits(f)
 }

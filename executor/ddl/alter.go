@@ -29,10 +29,10 @@ func (x *exec) alterTable(s *ast.AlterTable) error {
 			}
 		}
 		if s.IfExists {
-			x.notice(sqlerr.SuccessfulCompletion, "relation \"%s\" does not exist, skipping", fullName(&s.Name))
+			x.notice(sqlerr.SuccessfulCompletion, "relation \"%s\" does not exist, skipping", s.Name.Last())
 			return nil
 		}
-		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", fullName(&s.Name))
+		return x.noRelation(&s.Name)
 	}
 	if _, err := x.relation(&s.Name); err != nil {
 		return err
@@ -502,13 +502,13 @@ func (x *exec) alterIndex(s *ast.AlterTable) error {
 		return err
 	}
 	if s.IfExists {
-		x.notice(sqlerr.SuccessfulCompletion, "relation \"%s\" does not exist, skipping", fullName(&s.Name))
+		x.notice(sqlerr.SuccessfulCompletion, "relation \"%s\" does not exist, skipping", s.Name.Last())
 		return nil
 	}
 	if r := x.lookup(&s.Name); r != nil {
 		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not an index", s.Name.Last())
 	}
-	return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", fullName(&s.Name))
+	return x.noRelation(&s.Name)
 }
 
 func (x *exec) alterIndexByName(s *ast.AlterTable) (bool, error) {

@@ -301,7 +301,7 @@ func (x *exec) attachIndex(ix *catalog.Index, a *ast.AlterAction) error {
 		if r := x.lookup(a.Other); r != nil {
 			return sqlerr.New(sqlerr.InvalidObjectDefinition, "\"%s\" is not an index", a.Other.Last())
 		}
-		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", fullName(a.Other))
+		return x.noRelation(a.Other)
 	}
 	if err := x.ownsIndex(own); err != nil {
 		return err

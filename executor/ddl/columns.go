@@ -513,7 +513,20 @@ func (x *exec) relation(n *ast.Name) (catalog.Relation, error) {
 		}
 		return r, nil
 	}
-	return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", fullName(n)).At(n.Pos())
+	e := x.noRelation(n)
+	if e.Code == sqlerr.UndefinedTable {
+		e = e.At(n.Pos())
+	}
+	return nil, e
+}
+
+// noRelation is the error for a name that no relation has: that of its schema, when
+// there is none of that name either.
+func (x *exec) noRelation(n *ast.Name) *sqlerr.Error {
+	if s := n.Schema(); s != "" && s != "pg_temp" && x.snap().Schema(x.db(), s) == nil {
+		return sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", s)
+	}
+	return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", fullName(n))
 }
 
 // sequenceOptions reads the options of a sequence.

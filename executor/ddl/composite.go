@@ -63,7 +63,7 @@ func (x *exec) alterComposite(s *ast.AlterTable) error {
 	case u == nil && r != nil:
 		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a composite type", s.Name.Last())
 	case u == nil || u.Kind != 'c':
-		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", fullName(&s.Name))
+		return x.noRelation(&s.Name)
 	}
 	before := x.boundTexts()
 	e := &attributeEdit{cols: slices.Clone(u.Columns)}

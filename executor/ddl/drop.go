@@ -200,7 +200,9 @@ func (x *exec) truncate(s *ast.Truncate) error {
 	var list []*catalog.Table
 	seen := map[types.OID]bool{}
 	for i := range s.Tables {
-		t, err := x.findTable(&s.Tables[i].Name)
+		name := s.Tables[i].Name
+		name.Off = -1 // the error has no position
+		t, err := x.findTable(&name)
 		if err != nil {
 			return err
 		}

@@ -153,7 +153,7 @@ func (x *exec) grantTargets(s *ast.Grant) ([]catalog.Object, error) {
 				if err := x.usable(n); err != nil {
 					return nil, err
 				}
-				return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", fullName(n))
+				return nil, x.noRelation(n)
 			}
 			if _, virt := r.(*catalog.Virtual); virt {
 				return nil, sqlerr.Unsupported(n.Pos(), "GRANT on system relation \"%s\"", n.Last())
@@ -185,7 +185,7 @@ func (x *exec) grantTargets(s *ast.Grant) ([]catalog.Object, error) {
 						return nil, sqlerr.Unsupported(n.Pos(), "GRANT on built-in type \"%s\"", n.Last())
 					}
 				}
-				return nil, sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", fullName(n)).At(n.Pos())
+				return nil, sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", fullName(n))
 			}
 			if s.ObjKind == "DOMAIN" && u.Kind != 'd' {
 				return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a domain", n.Last())

@@ -36,7 +36,7 @@ func (x *exec) alterSequence(s *ast.AlterSequence) error {
 			x.notice(sqlerr.SuccessfulCompletion, "relation \"%s\" does not exist, skipping", fullName(&s.Name))
 			return nil
 		}
-		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", fullName(&s.Name))
+		return x.noRelation(&s.Name)
 	}
 	q, ok := r.(*catalog.Sequence)
 	if !ok {
@@ -545,7 +545,7 @@ func (x *exec) comment(s *ast.Comment) error {
 	c := x.Change
 	switch s.Kind {
 	case "TABLE", "VIEW", "MATERIALIZED VIEW", "SEQUENCE":
-		r, err := x.relation(&s.Name)
+		r, err := x.relation(&ast.Name{Off: -1, Parts: s.Name.Parts}) // the error has no position
 		if err != nil {
 			return err
 		}
@@ -555,7 +555,7 @@ func (x *exec) comment(s *ast.Comment) error {
 		if u := x.userType(&ast.Name{Off: s.Name.Off, Parts: s.Name.Parts[:n]}); u != nil && u.Kind == 'c' {
 			return c.SetAttributeComment(u.OID, s.Name.Parts[n], text)
 		}
-		r, err := x.relation(&ast.Name{Off: s.Name.Off, Parts: s.Name.Parts[:n]})
+		r, err := x.relation(&ast.Name{Off: -1, Parts: s.Name.Parts[:n]})
 		if err != nil {
 			return err
 		}
@@ -564,7 +564,7 @@ func (x *exec) comment(s *ast.Comment) error {
 		if ix := x.findIndex(&s.Name); ix != nil {
 			return c.SetIndexComment(ix.OID, text)
 		}
-		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", fullName(&s.Name))
+		return x.noRelation(&s.Name)
 	case "CONSTRAINT":
 		t, err := x.findTable(s.On)
 		if err != nil {

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"math"
 	"time"
 
 	"kvsqld/catalog/sqlerr"
@@ -388,6 +389,9 @@ func inRange(c *callCtx, a []types.Datum) (types.Datum, error) {
 		}
 		sum = types.Timetz(micros+off.Iv.Micros, zone)
 	case types.RepFloat:
+		if math.IsInf(base.F, 0) && math.IsInf(off.F, 0) && sub == (base.F > 0) {
+			return types.Bool(true), nil // an infinite distance before the end, or behind the beginning
+		}
 		if sub {
 			off.F = -off.F
 		}

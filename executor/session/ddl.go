@@ -266,6 +266,9 @@ func (s *Session) mustRelation(n *ast.Name) (catalog.Relation, error) {
 	r, err := s.findRelation(n)
 	if err == nil && r == nil {
 		err = noRelation(n)
+		if name := s.schemaName(n.Schema()); name != "" && s.snapshot().Schema(s.db, name) == nil {
+			err = sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", name)
+		}
 	}
 	return r, err
 }

@@ -401,13 +401,39 @@ func (s *Session) transaction(ctx context.Context, x *ast.Transaction) (string, 
 	case "SET TRANSACTION":
 		if s.block == idle {
 			s.tell(warning(sqlerr.NoActiveSQLTransaction, "SET TRANSACTION can only be used in transaction blocks"))
-			return "SET", nil
+			if x.Modes.Snapshot == "" {
+				return "SET", nil
+			}
 		}
 		return "SET", s.setModes(x.Modes)
 	case "SET SESSION CHARACTERISTICS":
 		return "SET", s.setCharacteristics(x.Modes)
+	case "PREPARE TRANSACTION":
+		return s.prepareTransaction()
+	case "COMMIT PREPARED", "ROLLBACK PREPARED":
+		if s.block != idle {
+			return "", inBlockError(x.Kind)
+		}
+		return "", sqlerr.New(sqlerr.UndefinedObject, "prepared transaction with identifier \"%s\" does not exist", x.Name)
 	}
 	return "", sqlerr.Unsupported(x.Pos(), "%s", x.Kind)
+}
+
+// prepareTransaction is PREPARE TRANSACTION of a server whose
+// max_prepared_transactions is 0, as it is by default: the block ends.
+func (s *Session) prepareTransaction() (string, error) {
+	was := s.block
+	if was == idle {
+		s.tell(warning(sqlerr.NoActiveSQLTransaction, "there is no transaction in progress"))
+		return "ROLLBACK", nil
+	}
+	s.rollback()
+	s.block = idle
+	if was == failed {
+		return "ROLLBACK", nil
+	}
+	return "", sqlerr.New(sqlerr.ObjectNotInPrerequisite, "prepared transactions are disabled").
+		WithHint("Set max_prepared_transactions to a nonzero value.")
 }
 
 func noBlock(what string) error {
@@ -496,7 +522,11 @@ func (s *Session) rollbackTo(ctx context.Context, name string) error {
 // setModes applies the modes of BEGIN and SET TRANSACTION.
 func (s *Session) setModes(m ast.TxnModes) error {
 	if m.Snapshot != "" {
-		return sqlerr.Unsupported(-1, "SET TRANSACTION SNAPSHOT")
+		// There are no exported snapshots: pg_export_snapshot is refused.
+		if iso := s.isolation(); iso != kv.RepeatableRead && iso != kv.Serializable {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "a snapshot-importing transaction must have isolation level SERIALIZABLE or REPEATABLE READ")
+		}
+		return sqlerr.New(sqlerr.InvalidParameterValue, "invalid snapshot identifier: \"%s\"", m.Snapshot)
 	}
 	if m.Isolation != "" {
 		if err := s.setIsolation(m.Isolation); err != nil {

@@ -105,6 +105,7 @@ type (
 		Collate    *Name
 		Opclass    *Name
 		Desc       bool
+		Asc        bool // was written, which ON CONFLICT refuses
 		NullsFirst *bool
 	}
 	// CreateIndex is CREATE INDEX.

@@ -381,6 +381,7 @@ func (p *printer) createIndex(s *CreateIndex) {
 		}
 		p.indexSuffix(e.Collate, e.Opclass)
 		p.putIf(e.Desc, " DESC")
+		p.putIf(e.Asc, " ASC")
 		p.nulls(e.NullsFirst)
 	}
 	p.put(")")

@@ -61,7 +61,7 @@ func AppendBinary(buf []byte, v *Vec, row int) []byte {
 	case types.KInt8, types.KTime, types.KTimestamp, types.KTimestamptz:
 		return binary.BigEndian.AppendUint64(buf, uint64(v.I64[i]))
 	case types.KFloat8:
-		return binary.BigEndian.AppendUint64(buf, math.Float64bits(v.F64[i]))
+		return binary.BigEndian.AppendUint64(buf, types.FloatBits(v.F64[i]))
 	case types.KFloat4:
 		return binary.BigEndian.AppendUint32(buf, math.Float32bits(float32(v.F64[i])))
 	case types.KBool:
