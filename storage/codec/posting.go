@@ -22,27 +22,37 @@ func AppendPosting(dst, key []byte, rows [][]byte) []byte {
 	return Seal(dst, start, key)
 }
 
-// OpenPosting verifies a chunk and appends its row keys to buf.
-func OpenPosting(key, val []byte, buf *KeyBuf) error {
+// OpenPosting verifies a chunk and appends its row keys to buf, each behind prefix.
+func OpenPosting(key, val, prefix []byte, buf *KeyBuf) error {
 	b, err := OpenBlob(key, val, FormatPosting)
 	if err != nil {
 		return err
 	}
 	var prev []byte
 	for len(b) > 0 {
-		shared, l := binary.Uvarint(b)
+		shared, l := uvarint(b)
 		if l <= 0 || shared > uint64(len(prev)) {
 			return corrupt("posting that shares %d of %d bytes", shared, len(prev))
 		}
 		b = b[l:]
-		n, l := binary.Uvarint(b)
+		n, l := uvarint(b)
 		if l <= 0 || n > uint64(len(b)-l) {
 			return corrupt("posting of %d bytes", n)
 		}
 		rest := b[l : l+int(n)]
 		b = b[l+int(n):]
-		buf.Add(func(dst []byte) []byte { return append(append(dst, prev[:shared]...), rest...) })
-		prev = buf.Key(buf.Len() - 1)
+		buf.buf = append(append(append(buf.buf, prefix...), prev[:shared]...), rest...)
+		end := len(buf.buf)
+		buf.ends = append(buf.ends, end)
+		prev = buf.buf[end-int(shared)-int(n) : end : end]
 	}
 	return nil
+}
+
+// uvarint is binary.Uvarint, quick where there is one byte.
+func uvarint(b []byte) (uint64, int) {
+	if len(b) > 0 && b[0] < 0x80 {
+		return uint64(b[0]), 1
+	}
+	return binary.Uvarint(b)
 }

@@ -221,7 +221,7 @@ func (d *Desc) foldList(ctx context.Context, tx Txn, x *index, l *list) (int, er
 func foldChunk(tx Txn, x *index, search []byte, c kv.Pair, deltas []posting) error {
 	var buf codec.KeyBuf
 	if c.Key != nil {
-		if err := codec.OpenPosting(c.Key, c.Val, &buf); err != nil {
+		if err := codec.OpenPosting(c.Key, c.Val, nil, &buf); err != nil {
 			return corrupt(x.space, c.Key, err)
 		}
 		if err := tx.Delete(x.space, c.Key, kv.Covered); err != nil {

@@ -120,7 +120,7 @@ func (x *index) countPosting(c *listCounter, p kv.Pair) error {
 	}
 	if tag == tagChunk {
 		var rows codec.KeyBuf
-		if err := codec.OpenPosting(p.Key, p.Val, &rows); err != nil {
+		if err := codec.OpenPosting(p.Key, p.Val, nil, &rows); err != nil {
 			return corrupt(x.space, p.Key, err)
 		}
 		c.items += rows.Len()
@@ -324,7 +324,7 @@ func (d *Desc) prettyPosting(x *index, key, val []byte) (k, v string) {
 	}
 	k = string(out) + " from " + d.key.Pretty(rest[1:])
 	var rows codec.KeyBuf
-	if err := codec.OpenPosting(key, val, &rows); err != nil {
+	if err := codec.OpenPosting(key, val, nil, &rows); err != nil {
 		return k, "<" + err.Error() + ">"
 	}
 	list := make([]string, rows.Len())

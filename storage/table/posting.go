@@ -94,6 +94,16 @@ func isGone(key, val []byte) (bool, error) {
 	return false, fmt.Errorf("%w: unknown format %#x of a posting", codec.ErrCorrupt, b[0])
 }
 
+// room estimates the bytes of the keys that pairs of the file stand for: a row in a
+// chunk takes three bytes at least. More than 64 kB are left to growth.
+func room(pairs []kv.Pair) int {
+	n := 0
+	for i := range pairs {
+		n += len(pairs[i].Key) * (1 + len(pairs[i].Val)/3)
+	}
+	return min(n, 1<<16)
+}
+
 func (p *postings) Next() ([]kv.Pair, error) {
 	p.keys.Reset()
 	for p.keys.Len() == 0 {
@@ -104,7 +114,7 @@ func (p *postings) Next() ([]kv.Pair, error) {
 		if len(pairs) == 0 {
 			return nil, nil
 		}
-		p.keys.Grow(len(pairs) * len(pairs[0].Key))
+		p.keys.Grow(room(pairs))
 		for _, pair := range pairs {
 			if err := p.take(pair); err != nil {
 				return nil, corrupt(p.x.space, pair.Key, err)
@@ -159,8 +169,11 @@ func (p *postings) take(pair kv.Pair) error {
 			return err
 		}
 	}
+	if len(p.deltas) == 0 {
+		return codec.OpenPosting(pair.Key, pair.Val, search, &p.keys)
+	}
 	p.rows.Reset()
-	if err := codec.OpenPosting(pair.Key, pair.Val, &p.rows); err != nil {
+	if err := codec.OpenPosting(pair.Key, pair.Val, nil, &p.rows); err != nil {
 		return err
 	}
 	for i := range p.rows.Len() {
