@@ -245,7 +245,7 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
 		}
 		only := p.covers(t, ix, need)
 		entry := costEntry
-		if ix.Kind != catalog.KindBtree {
+		if ix.Kind == catalog.KindInverted || ix.Kind == catalog.KindGin {
 			entry = costPosting
 		}
 		per := entry + costGet
