@@ -65,4 +65,15 @@ type Aggregate struct {
 	TransType        types.OID
 	InitVal          string
 	HasInit          bool
+
+	// What the catalog tells and nothing here is computed with: functions of partial
+	// and moving aggregation, and what final functions may do to the state.
+	Serial, Deserial                    types.OID
+	MovingTrans, MovingInv, MovingFinal types.OID
+	MovingType                          types.OID
+	FinalExtra, MovingFinalExtra        bool
+	FinalModify, MovingFinalModify      byte
+	TransSpace, MovingSpace             int
+	MovingInit                          string
+	HasMovingInit                       bool
 }

@@ -226,13 +226,19 @@ type aggregateTable struct {
 
 var aggregates = sync.OnceValue(func() *aggregateTable {
 	t := &aggregateTable{byOID: make(map[types.OID]*Aggregate, 256)}
-	for _, r := range readBuiltin("pg_aggregate", 9) {
+	for _, r := range readBuiltin("pg_aggregate", 22) {
 		a := &Aggregate{
 			Proc: r.oid(0), Kind: r.char(1), Direct: r.int(2), TransFn: r.oid(3), FinalFn: r.oid(4),
-			CombineFn: r.oid(5), SortOp: r.oid(6), TransType: r.oid(7),
+			CombineFn: r.oid(5), SortOp: r.oid(15), TransType: r.oid(16), Serial: r.oid(6), Deserial: r.oid(7),
+			MovingTrans: r.oid(8), MovingInv: r.oid(9), MovingFinal: r.oid(10), MovingType: r.oid(18),
+			FinalExtra: r.bool(11), MovingFinalExtra: r.bool(12), FinalModify: r.char(13), MovingFinalModify: r.char(14),
+			TransSpace: r.int(17), MovingSpace: r.int(19),
 		}
-		if r[8] != `\N` {
-			a.InitVal, a.HasInit = r[8], true
+		if r[20] != `\N` {
+			a.InitVal, a.HasInit = r[20], true
+		}
+		if r[21] != `\N` {
+			a.MovingInit, a.HasMovingInit = r[21], true
 		}
 		t.all = append(t.all, a)
 		t.byOID[a.Proc] = a

@@ -70,6 +70,7 @@ func (p *planner) polyFamily(args, in []types.OID) (f polyTypes, ok bool) {
 	add := func(t types.OID) { found = append(found, &plan.Const{At: plan.At{T: p.T(t, -1), Off: -1}}) }
 	for i := range min(len(args), len(in)) {
 		t := in[i]
+		enum = enum || args[i] == types.OAnyenum
 		if t == types.OUnknown || !isPoly(args[i]) {
 			continue
 		}
@@ -79,7 +80,7 @@ func (p *planner) polyFamily(args, in []types.OID) (f polyTypes, ok bool) {
 		case types.OAnynonarray:
 			nonArray, ok = true, set(&f.elem, t)
 		case types.OAnyenum:
-			enum, ok = true, set(&f.elem, t)
+			ok = set(&f.elem, t)
 		case types.OAnyelement:
 			ok = set(&f.elem, t)
 		case types.OAnyarray:
@@ -119,7 +120,7 @@ func (p *planner) polyFamily(args, in []types.OID) (f polyTypes, ok bool) {
 			return f, false
 		}
 	}
-	if f.elem != 0 && (nonArray && p.isArray(f.elem) || enum && p.info(f.elem).Kind != types.KEnum) {
+	if enum && (f.elem == 0 || p.info(f.elem).Kind != types.KEnum) || f.elem != 0 && nonArray && p.isArray(f.elem) {
 		return f, false
 	}
 	if f.commonRange != 0 {

@@ -20,6 +20,7 @@ type routine struct {
 	volatile, parallel           byte
 	definer, leakProof, standard bool
 	cost, rows                   float64
+	aggregate                    *catalog.Aggregate // of an ordered-set aggregate; nil otherwise
 }
 
 // routine finds a function by OID; false when there is none.
@@ -30,6 +31,9 @@ func (env *Env) routine(o types.OID) (routine, bool) {
 			volatile: p.Volatile, parallel: p.Parallel, leakProof: p.LeakProof, cost: p.Cost, rows: p.Rows}
 		if p.AllArgs != nil {
 			r.args = p.AllArgs
+		}
+		if a := catalog.AggregateByOID(o); a != nil && a.Kind != 'n' {
+			r.aggregate = a
 		}
 		if p.Lang == langSQL {
 			r.language = "sql"
@@ -99,7 +103,20 @@ func (env *Env) arguments(r *routine, defaults bool) string {
 		}
 		parts = append(parts, s)
 	}
+	if r.aggregate != nil {
+		return orderedArguments(parts, r.aggregate)
+	}
 	return strings.Join(parts, ", ")
+}
+
+// orderedArguments sets the direct arguments of an ordered-set aggregate apart from
+// those it orders by. A variadic argument stands for both.
+func orderedArguments(parts []string, a *catalog.Aggregate) string {
+	direct, ordered := parts[:min(a.Direct, len(parts))], parts[min(a.Direct, len(parts)):]
+	if len(ordered) == 0 {
+		ordered = parts[len(parts)-1:]
+	}
+	return strings.TrimPrefix(strings.Join(direct, ", ")+" ORDER BY "+strings.Join(ordered, ", "), " ")
 }
 
 // GetFunctionArguments is pg_get_function_arguments; false for no function.

@@ -67,7 +67,6 @@ var empty = []emptyRelation{
 	{"pg_stats_ext_exprs", "extended statistics are not supported"},
 	{"pg_subscription", "logical replication is not supported"},
 	{"pg_subscription_rel", "logical replication is not supported"},
-	{"pg_timezone_abbrevs", "abbreviations are resolved by the zone they belong to"},
 	{"pg_transform", "transforms are not supported"},
 	{"pg_trigger", "triggers are not supported, and foreign keys need none"},
 	{"pg_ts_config", "text search is not supported"},

@@ -69,6 +69,7 @@ func list() []def {
 		{"pg_stats", nil, rowsPgStats},
 		{"pg_tables", nil, rowsPgTables},
 		{"pg_tablespace", nil, rowsPgTablespace},
+		{"pg_timezone_abbrevs", nil, rowsPgTimezoneAbbrevs},
 		{"pg_timezone_names", nil, rowsPgTimezoneNames},
 		{"pg_type", append(byOID, []string{"typname"}), rowsPgType},
 		{"pg_user", nil, rowsPgUser},

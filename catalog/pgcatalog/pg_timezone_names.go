@@ -23,6 +23,14 @@ func rowsPgTimezoneNames(w *writer) {
 	}
 }
 
+func rowsPgTimezoneAbbrevs(w *writer) {
+	for _, a := range types.ZoneAbbrevs(w.env.Now) {
+		w.str(a.Name)
+		w.next().Iv = types.Interval{Micros: int64(a.Offset) * 1e6}
+		w.bool(a.DST).end()
+	}
+}
+
 // offsetAbbrev is how zones without letters of their own are abbreviated.
 func offsetAbbrev(seconds int) string {
 	sign := "+"

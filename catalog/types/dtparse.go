@@ -171,11 +171,8 @@ func (p *dtParser) dateField(s string, rest []dtField) fault {
 		return p.timeWithZone(s)
 	}
 	if p.timeOnly && !(p.index == 0 && len(rest) > 0 && (rest[len(rest)-1].kind == fieldDate || rest[0].kind == fieldTime)) {
-		switch {
-		case isDigit(s[0]):
+		if isDigit(s[0]) {
 			return p.timeWithZone(s)
-		case p.mask&hasTime == 0:
-			return faultFormat
 		}
 		return p.zoneName(s)
 	}

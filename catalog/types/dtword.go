@@ -23,10 +23,14 @@ func (p *dtParser) word(s string, rest []dtField) fault {
 		return faultNone
 	}
 	switch w.kind {
-	case wordMonth:
+	case wordMonth, wordDay:
+		if p.timeOnly { // a time may follow a whole date, but not its words
+			return faultFormat
+		}
+		if w.kind == wordDay {
+			return p.set(hasWeekday)
+		}
 		return p.monthWord(w.value)
-	case wordDay:
-		return p.set(hasWeekday)
 	case wordNow:
 		p.special = specialNow
 		return p.set(hasDate | hasTime | hasZone)
@@ -156,7 +160,7 @@ func (p *dtParser) finish() fault {
 	if p.mask&hasTime != 0 && p.mask&hasHour == 0 {
 		return faultFormat
 	}
-	if p.hour > 24 || p.min > 59 || p.sec > 60 || p.hour == 24 && (p.min > 0 || p.sec > 0 || p.micros > 0) {
+	if p.hour > 24 || p.min > 59 || p.sec > 60 || p.timeOfDay() > usecPerDay {
 		return faultField
 	}
 	if p.dst && p.zone != nil {

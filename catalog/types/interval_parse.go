@@ -246,6 +246,9 @@ func (b *intervalBuilder) parse(s string, mod int32, o *FmtOpts) fault {
 		if ft := b.number(f.text, unit, allNegative); ft != faultNone {
 			return ft
 		}
+		if unit == unitHour { // a number before hours counts days
+			unit = unitDay
+		}
 	}
 	if !b.any {
 		return faultFormat
@@ -310,6 +313,9 @@ func (b *intervalBuilder) number(s string, unit intervalUnit, allNegative bool) 
 	if rest := body[n:]; rest != "" {
 		switch rest[0] {
 		case '-':
+			if len(rest) > 2 && rest[1] == '-' && skipDigits(rest, 2) == len(rest) {
+				return faultField
+			}
 			mon, k := leadingInt(rest[1:])
 			if k == 0 || k != len(rest)-1 {
 				return faultFormat

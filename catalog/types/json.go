@@ -37,16 +37,28 @@ type jsonNode struct {
 // maxJSONDepth bounds nesting, so that hostile input cannot exhaust the stack.
 const maxJSONDepth = 6000
 
-// jsonParser reads RFC 8259 text. Without build it only checks.
+// jsonParser reads RFC 8259 text. Without build it only checks; strings that name
+// no text pass unless texts is set.
 type jsonParser struct {
-	src   string
-	pos   int
-	build bool
-	depth int
+	src          string
+	pos          int
+	build, texts bool
+	depth        int
 }
 
 func checkJSON(s string) error {
 	p := jsonParser{src: s}
+	_, err := p.document()
+	return err
+}
+
+// CheckJSONTexts fails when a string of a stored json value has escapes that stand
+// for no text: the functions that take values apart need them all.
+func CheckJSONTexts(b []byte) error {
+	if !bytes.Contains(b, []byte(`\u`)) {
+		return nil
+	}
+	p := jsonParser{src: string(b), texts: true}
 	_, err := p.document()
 	return err
 }
@@ -62,8 +74,37 @@ func canonicalJSONB(s string) ([]byte, error) {
 	return n.append(make([]byte, 0, len(s)+8)), nil
 }
 
-func (p *jsonParser) fail(detail string, args ...any) error {
-	return sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type json").WithDetail(detail, args...)
+// fail is the error of a token that ends before end.
+func (p *jsonParser) fail(end int, detail string, args ...any) error {
+	e := sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type json").WithDetail(detail, args...)
+	return p.at(e, end)
+}
+
+// ended is the error of a text that stops too early.
+func (p *jsonParser) ended() error { return p.fail(len(p.src), "The input string ended unexpectedly.") }
+
+// excerpt bounds what an error shows of the line.
+const excerpt = 50
+
+// at adds the line of the fault to an error, as far as the fault.
+func (p *jsonParser) at(e *sqlerr.Error, end int) error {
+	end = min(end, len(p.src))
+	lines := strings.Count(p.src[:p.pos], "\n")
+	start := strings.LastIndexByte(p.src[:p.pos], '\n') + 1
+	from := start
+	for end-from >= excerpt {
+		_, n := utf8.DecodeRuneInString(p.src[from:])
+		from += n
+	}
+	before, after := "...", ""
+	if from-start <= 3 {
+		from, before = start, ""
+	}
+	if rest := p.src[end:]; rest != "" && rest[0] != '\n' && rest[0] != '\r' {
+		after = "..."
+	}
+	e.Where = "JSON data, line " + itoa(int64(lines+1)) + ": " + before + p.src[from:end] + after
+	return e
 }
 
 func (p *jsonParser) blanks() {
@@ -80,23 +121,23 @@ func (p *jsonParser) blanks() {
 // expected complains about the token at the position.
 func (p *jsonParser) expected(what string) error {
 	if p.pos >= len(p.src) {
-		return p.fail("The input string ended unexpectedly.")
+		return p.ended()
 	}
 	start := p.pos
 	switch c := p.src[start]; {
 	case strings.IndexByte("{}[],:", c) >= 0:
-		return p.fail("Expected %s, but found \"%c\".", what, c)
+		return p.fail(start+1, "Expected %s, but found \"%c\".", what, c)
 	case c == '"':
 		if _, err := p.str(); err != nil {
 			return err
 		}
-		return p.fail("Expected %s, but found \"%s\".", what, p.src[start:p.pos])
+		return p.fail(p.pos, "Expected %s, but found \"%s\".", what, p.src[start:p.pos])
 	}
 	if c := p.src[start]; c == '-' || isDigit(c) {
 		if _, err := p.number(); err != nil {
 			return err
 		}
-		return p.fail("Expected %s, but found \"%s\".", what, p.src[start:p.pos])
+		return p.fail(p.pos, "Expected %s, but found \"%s\".", what, p.src[start:p.pos])
 	}
 	end := start
 	for end < len(p.src) && isJSONWord(p.src[end]) {
@@ -107,9 +148,9 @@ func (p *jsonParser) expected(what string) error {
 	}
 	word := p.src[start:end]
 	if word == "true" || word == "false" || word == "null" {
-		return p.fail("Expected %s, but found \"%s\".", what, word)
+		return p.fail(end, "Expected %s, but found \"%s\".", what, word)
 	}
-	return p.fail("Token \"%s\" is invalid.", word)
+	return p.fail(end, "Token \"%s\" is invalid.", word)
 }
 
 // isJSONWord reports whether a byte continues a word outside of strings.
@@ -129,7 +170,7 @@ func (p *jsonParser) document() (jsonNode, error) {
 func (p *jsonParser) value(what string) (n jsonNode, err error) {
 	p.blanks()
 	if p.pos >= len(p.src) {
-		return n, p.fail("The input string ended unexpectedly.")
+		return n, p.ended()
 	}
 	switch c := p.src[p.pos]; {
 	case c == '{' || c == '[':
@@ -295,7 +336,7 @@ func (p *jsonParser) number() (jsonNode, error) {
 		end++
 	}
 	if !ok || end != i {
-		return jsonNode{}, p.fail("Token \"%s\" is invalid.", p.src[start:max(end, start+1)])
+		return jsonNode{}, p.fail(max(end, start+1), "Token \"%s\" is invalid.", p.src[start:max(end, start+1)])
 	}
 	p.pos = i
 	n := jsonNode{kind: jsonNumber}
@@ -316,7 +357,8 @@ func (p *jsonParser) str() ([]byte, error) {
 	for p.pos < len(p.src) {
 		c := p.src[p.pos]
 		if high != 0 && c != '\\' {
-			return nil, p.fail("Unicode low surrogate must follow a high surrogate.")
+			_, n := utf8.DecodeRuneInString(p.src[p.pos:])
+			return nil, p.fail(p.pos+n, "Unicode low surrogate must follow a high surrogate.")
 		}
 		switch {
 		case c == '"':
@@ -326,31 +368,28 @@ func (p *jsonParser) str() ([]byte, error) {
 			}
 			return out, nil
 		case c < 0x20:
-			return nil, p.fail("Character with value 0x%02x must be escaped.", c)
+			return nil, p.fail(p.pos, "Character with value 0x%02x must be escaped.", c)
 		case c == '\\':
-			r, size, err := p.escape()
+			r, size, err := p.escape(start)
 			if err != nil {
 				return nil, err
 			}
 			p.pos += size
-			if !p.build { // plain JSON keeps its escapes, whatever they name
+			if !p.build && !p.texts { // plain JSON keeps its escapes, whatever they name
 				continue
 			}
+			low, surrogate := r >= 0xdc00, utf16.IsSurrogate(r)
 			switch {
+			case high != 0 && surrogate && !low:
+				return nil, p.fail(p.pos, "Unicode high surrogate must not follow a high surrogate.")
+			case (high != 0) != (surrogate && low):
+				return nil, p.fail(p.pos, "Unicode low surrogate must follow a high surrogate.")
 			case high != 0:
-				if !utf16.IsSurrogate(r) || r < 0xdc00 {
-					if utf16.IsSurrogate(r) {
-						return nil, p.fail("Unicode high surrogate must not follow a high surrogate.")
-					}
-					return nil, p.fail("Unicode low surrogate must follow a high surrogate.")
-				}
 				r = utf16.DecodeRune(high, r)
 				high = 0
-			case utf16.IsSurrogate(r) && r < 0xdc00:
+			case surrogate:
 				high = r
 				continue
-			case utf16.IsSurrogate(r):
-				return nil, p.fail("Unicode low surrogate must follow a high surrogate.")
 			}
 			out = utf8.AppendRune(out, r)
 		default:
@@ -360,13 +399,18 @@ func (p *jsonParser) str() ([]byte, error) {
 			p.pos++
 		}
 	}
-	return nil, p.fail("Token \"%s\" is invalid.", p.src[start:])
+	return nil, p.unclosed(start)
 }
 
-// escape reads an escape sequence at the position.
-func (p *jsonParser) escape() (r rune, size int, err error) {
+// unclosed is the error of a string without its end.
+func (p *jsonParser) unclosed(start int) error {
+	return p.fail(len(p.src), "Token \"%s\" is invalid.", p.src[start:])
+}
+
+// escape reads an escape sequence at the position, of a string that begins at start.
+func (p *jsonParser) escape(start int) (r rune, size int, err error) {
 	if p.pos+1 >= len(p.src) {
-		return 0, 0, p.fail("Token \"%s\" is invalid.", p.src[p.pos:])
+		return 0, 0, p.unclosed(start)
 	}
 	switch c := p.src[p.pos+1]; c {
 	case '"', '\\', '/':
@@ -382,19 +426,25 @@ func (p *jsonParser) escape() (r rune, size int, err error) {
 	case 't':
 		return '\t', 2, nil
 	case 'u':
-		b, err := hex.DecodeString(p.src[p.pos+2 : min(p.pos+6, len(p.src))])
-		if err != nil || len(b) != 2 {
-			return 0, 0, p.fail("\"\\u\" must be followed by four hexadecimal digits.")
+		for i := p.pos + 2; i < p.pos+6; i++ {
+			if i == len(p.src) {
+				return 0, 0, p.unclosed(start)
+			}
+			d, ok := hexDigit(p.src[i])
+			if !ok {
+				_, n := utf8.DecodeRuneInString(p.src[i:])
+				return 0, 0, p.fail(i+n, "\"\\u\" must be followed by four hexadecimal digits.")
+			}
+			r = r<<4 | rune(d)
 		}
-		r = rune(b[0])<<8 | rune(b[1])
-		if r == 0 && p.build {
-			return 0, 0, sqlerr.New(sqlerr.UntranslatableCharacter, "unsupported Unicode escape sequence").
-				WithDetail(`\u0000 cannot be converted to text.`)
+		if r == 0 && (p.build || p.texts) {
+			return 0, 0, p.at(sqlerr.New(sqlerr.UntranslatableCharacter, "unsupported Unicode escape sequence").
+				WithDetail(`\u0000 cannot be converted to text.`), p.pos+6)
 		}
 		return r, 6, nil
 	}
 	_, n := utf8.DecodeRuneInString(p.src[p.pos+1:])
-	return 0, 0, p.fail("Escape sequence \"%s\" is invalid.", p.src[p.pos:p.pos+1+n])
+	return 0, 0, p.fail(p.pos+1+n, "Escape sequence \"%s\" is invalid.", p.src[p.pos:p.pos+1+n])
 }
 
 func (n *jsonNode) append(buf []byte) []byte {

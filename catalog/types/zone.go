@@ -89,36 +89,6 @@ func findZone(lower string) *time.Location {
 	return posixZone(lower)
 }
 
-// posixZone reads STD offset, where STD is letters or <…> and the offset,
-// positive to the west, is hours with optional minutes and seconds.
-func posixZone(s string) *time.Location {
-	rest, abbrev := s, ""
-	if strings.HasPrefix(rest, "<") {
-		end := strings.IndexByte(rest, '>')
-		if end < 0 {
-			return nil
-		}
-		abbrev, rest = rest[1:end], rest[end+1:]
-	} else {
-		n := 0
-		for n < len(rest) && isAlpha(rest[n]) {
-			n++
-		}
-		abbrev, rest = rest[:n], rest[n:]
-	}
-	if abbrev != "" && len(abbrev) < 3 || rest == "" {
-		return nil
-	}
-	if isDigit(rest[0]) && abbrev != "" {
-		rest = "+" + rest
-	}
-	off, fault := decodeOffset(rest)
-	if fault != faultNone {
-		return nil
-	}
-	return time.FixedZone(strings.ToUpper(s), -off)
-}
-
 // decodeOffset reads ±hh, ±hhmm, ±hh:mm or ±hh:mm:ss as seconds east.
 func decodeOffset(s string) (east int, f fault) {
 	if len(s) < 2 || s[0] != '+' && s[0] != '-' || !isDigit(s[1]) {
@@ -129,8 +99,11 @@ func decodeOffset(s string) (east int, f fault) {
 	rest, n := s[1:], 0
 	for n = 0; n < 3; n++ {
 		v, size := leadingInt(rest)
-		if size == 0 || size > 8 {
+		if size == 0 {
 			return 0, faultFormat
+		}
+		if v > math.MaxInt32 {
+			return 0, faultZone
 		}
 		rest = rest[size:]
 		part[n] = v

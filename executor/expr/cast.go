@@ -71,7 +71,7 @@ func castFuncs(r *registry) {
 		return c.keep(append(c.buf[:0], byte(a))), nil
 	}), "i4tochar")
 	r.add(fn1(func(c *callCtx, a []byte) (int64, error) {
-		if len(a) > 0 && a[0] >= '0' && a[0] <= '9' { // names only, no numbers
+		if len(a) > 0 && len(bytes.Trim(a, "0123456789")) == 0 { // names only, no numbers
 			return 0, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", a)
 		}
 		d, err := parseText(c.env, types.TRegclass, string(a))

@@ -88,29 +88,40 @@ type unary struct {
 }
 
 func (e *unary) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
-	x, err := e.x.Eval(env, b)
+	e.arena.Reset()
+	return convertRows(env, b, e.x, e.t, &e.out, func(x *vec.Vec, i int) error {
+		d, err := e.f(env, x.Get(i))
+		if err == nil {
+			e.out.Set(i, d)
+		}
+		return err
+	})
+}
+
+// convertRows evaluates x and has each fill the rows of out that are not NULL; a
+// constant stays one.
+func convertRows(env *Env, b *vec.Batch, x Eval, t types.T, out *vec.Vec, each func(x *vec.Vec, i int) error) (*vec.Vec, error) {
+	v, err := x.Eval(env, b)
 	if err != nil {
 		return nil, err
 	}
-	e.arena.Reset()
 	n, rows := b.N, rowsOf(b)
-	if x.Const {
+	if v.Const {
 		n, rows = 1, identity[:min(1, b.Rows())]
 	}
-	e.out.Reset(e.t, max(n, 1))
-	e.out.Const = x.Const
+	out.Reset(t, max(n, 1))
+	out.Const = v.Const
+	nulls := v.Nulls.Any()
 	for _, i := range rows {
-		if x.IsNull(int(i)) {
-			e.out.Nulls.Set(int(i))
+		if nulls && v.Nulls.Get(int(i)) {
+			out.Nulls.Set(int(i))
 			continue
 		}
-		d, err := e.f(env, x.Get(int(i)))
-		if err != nil {
+		if err := each(v, int(i)); err != nil {
 			return nil, err
 		}
-		e.out.Set(int(i), d)
 	}
-	return &e.out, nil
+	return out, nil
 }
 
 type coerceIO struct {
@@ -132,26 +143,11 @@ type intText struct {
 }
 
 func (e *intText) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
-	x, err := e.x.Eval(env, b)
-	if err != nil {
-		return nil, err
-	}
 	e.arena.Reset()
-	n, rows := b.N, rowsOf(b)
-	if x.Const {
-		n, rows = 1, identity[:min(1, b.Rows())]
-	}
-	e.out.Reset(e.t, max(n, 1))
-	e.out.Const = x.Const
-	nulls := x.Nulls.Any()
-	for _, i := range rows {
-		if nulls && x.Nulls.Get(int(i)) {
-			e.out.Nulls.Set(int(i))
-			continue
-		}
+	return convertRows(env, b, e.x, e.t, &e.out, func(x *vec.Vec, i int) error {
 		e.out.B[i] = e.arena.Copy(strconv.AppendInt(e.buf[:0], x.I64[i], 10))
-	}
-	return &e.out, nil
+		return nil
+	})
 }
 
 func (e *coerceIO) toText(env *Env, d types.Datum) (types.Datum, error) {

@@ -1,12 +1,27 @@
 package expr
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 )
+
+// castText is a value cast to text, which differs from its output for booleans and
+// character(n).
+func castText(env *Env, d types.Datum) []byte {
+	switch {
+	case d.T.Kind() == types.KBool && d.I != 0:
+		return []byte("true")
+	case d.T.Kind() == types.KBool:
+		return []byte("false")
+	case d.T.OID == types.OBpchar:
+		return bytes.TrimRight(d.B, " ")
+	}
+	return appendText(env, nil, d)
+}
 
 func concatFuncs(r *registry) {
 	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
@@ -61,13 +76,13 @@ func concatFuncs(r *registry) {
 		return textDatum(c.keep(appendLiteral(c.buf[:0], a[0].B))), nil
 	}), "quote_nullable")
 	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
-		return textDatum(c.keep(appendLiteral(c.buf[:0], appendText(c.env, nil, a[0])))), nil
+		return textDatum(c.keep(appendLiteral(c.buf[:0], castText(c.env, a[0])))), nil
 	}), "select pg_catalog.quote_literal($1::pg_catalog.text)")
 	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
 		if a[0].Null {
 			return types.Text("NULL"), nil
 		}
-		return textDatum(c.keep(appendLiteral(c.buf[:0], appendText(c.env, nil, a[0])))), nil
+		return textDatum(c.keep(appendLiteral(c.buf[:0], castText(c.env, a[0])))), nil
 	}), "select pg_catalog.quote_nullable($1::pg_catalog.text)")
 	r.add(fnD(textToArray), "text_to_array", "text_to_array_null")
 	r.addSet(rowsSet(func(c *callCtx, a []types.Datum) ([][]types.Datum, error) {

@@ -83,7 +83,7 @@ func encode(c *callCtx, data, format []byte) ([]byte, error) {
 	case "base64":
 		s := base64.StdEncoding.EncodeToString(data)
 		out := c.buf[:0]
-		for len(s) > 76 {
+		for len(s) >= 76 {
 			out = append(append(out, s[:76]...), '\n')
 			s = s[76:]
 		}

@@ -3,7 +3,6 @@ package expr
 import (
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -11,18 +10,22 @@ import (
 
 func fromCharFuncs(r *registry) {
 	r.add(fn2(func(c *callCtx, s, f []byte) (int64, error) {
-		p, err := parseByTemplate(string(s), string(f))
+		p, err := parseByTemplate(string(s), parseDateTemplate(string(f)), false)
 		if err != nil {
 			return 0, err
 		}
-		t, err := p.date()
+		t, err := p.resolve()
 		if err != nil {
 			return 0, err
 		}
-		return types.TimestampToDate(types.TimestampFromTime(t)), nil
+		d, ok := types.DateOf(t.year, t.month, t.day)
+		if !ok {
+			return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, `date out of range: "%s"`, s)
+		}
+		return d, nil
 	}), "to_date")
 	r.add(fn2(func(c *callCtx, s, f []byte) (int64, error) {
-		p, err := parseByTemplate(string(s), string(f))
+		p, err := parseByTemplate(string(s), parseDateTemplate(string(f)), false)
 		if err != nil {
 			return 0, err
 		}
@@ -30,302 +33,204 @@ func fromCharFuncs(r *registry) {
 	}), "to_timestamp")
 }
 
-// dateInput collects the fields that a text gives.
-type dateInput struct {
-	whole, s   string
-	skipped    int // characters skipped beyond the template's
-	fields     map[dateKey]int
-	bc, pm     bool
-	clock12    bool
-	yearDigits int
-	zone       int // seconds east, when zoned
-	zoneMinus  bool
-	zoned      bool
-	gregorian  bool // a field of the Gregorian calendar was given …
-	isoWeek    bool // … or of the ISO week's
-	fraction   int  // digits of FF1 … FF6, to which the result is rounded; 0: none
-}
-
-func isSeparator(c byte) bool {
-	return c > ' ' && c < utf8.RuneSelf && !isWordByte(c) || c == '_'
-}
-
-func isBlank(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
-
-func parseByTemplate(s, f string) (*dateInput, error) {
-	p := &dateInput{whole: s, s: s, fields: make(map[dateKey]int)}
-	nodes := parseDateTemplate(f)
-	for i, n := range nodes {
-		if p.s == "" {
-			break
+// first runs the steps until one fails.
+func first(steps ...func() error) error {
+	for _, f := range steps {
+		if err := f(); err != nil {
+			return err
 		}
-		if n.key == keyLiteral {
-			p.literal(n, i == 0)
-			continue
-		}
-		p.blanks()
-		if err := p.convention(n.key); err != nil {
-			return nil, err
-		}
-		if err := p.field(n, separatorFollows(n, nodes[i+1:])); err != nil {
-			return nil, err
-		}
-	}
-	return p, nil
-}
-
-// convention refuses fields of both calendars in one template.
-func (p *dateInput) convention(k dateKey) error {
-	switch k {
-	case keyDDD, keyDD, keyD, keyMM, keyMonth, keyMon, keyRM, keyWW, keyW, keyYcYYY, keyYYYY, keyYYY, keyYY, keyY:
-		p.gregorian = true
-	case keyIDDD, keyID, keyIW, keyIYYY, keyIYY, keyIY, keyI:
-		p.isoWeek = true
-	}
-	if p.gregorian && p.isoWeek {
-		return sqlerr.New(sqlerr.InvalidDatetimeFormat, "invalid combination of date conventions").
-			WithHint("Do not mix Gregorian and ISO week date conventions in a formatting template.")
 	}
 	return nil
 }
 
-func (p *dateInput) blanks() {
-	for p.s != "" && isBlank(p.s[0]) {
-		p.s = p.s[1:]
-		p.skipped++
-	}
-}
+var (
+	amPmNames     = []string{"am", "pm"}
+	amPmDots      = []string{"a.m.", "p.m."}
+	adBcNames     = []string{"ad", "bc"}
+	adBcDots      = []string{"a.d.", "b.c."}
+	romansFromXII = []string{"XII", "XI", "X", "IX", "VIII", "VII", "VI", "V", "IV", "III", "II", "I"}
+)
 
-// literal matches template text loosely: separators match one separator or
-// none, other characters skip one.
-func (p *dateInput) literal(n dateNode, first bool) {
-	if first {
-		p.blanks()
-	}
-	for _, r := range n.text {
-		if p.s == "" {
-			return
+// field reads the field of the current node.
+func (p *dateInput) field() error {
+	named := func(dest *int, names []string, short bool, value func(i int) int) error {
+		i, err := p.word(names, short)
+		if err != nil {
+			return err
 		}
-		if !n.fixed && (r == ' ' || r < utf8.RuneSelf && isSeparator(byte(r))) {
-			p.skipped--
-			if isBlank(p.s[0]) || isSeparator(p.s[0]) {
-				p.s = p.s[1:]
-				p.skipped++
-			}
-			continue
-		}
-		if p.skipped > 0 {
-			p.skipped--
-			continue
-		}
-		_, w := utf8.DecodeRuneInString(p.s)
-		p.s = p.s[w:]
+		return p.set(dest, value(i))
 	}
-}
-
-// separatorFollows tells whether a number may use as many digits as there are.
-func separatorFollows(n dateNode, rest []dateNode) bool {
-	if n.fill || n.th != 0 || len(rest) == 0 {
-		return true
-	}
-	if rest[0].key == keyLiteral {
-		return rest[0].text == "" || rest[0].text[0] < '0' || rest[0].text[0] > '9'
-	}
-	switch rest[0].key {
-	case keyADBC, keyADBCDots, keyAMPM, keyAMPMDots, keyDay, keyDy, keyMonth, keyMon, keyRM, keyTZ, keyOF:
-		return true
-	}
-	return false
-}
-
-var fieldWidth = map[dateKey]int{keyCC: 2, keyDDD: 3, keyDD: 2, keyD: 1, keyHH24: 2, keyHH12: 2, keyIDDD: 3, keyID: 1,
-	keyIW: 2, keyIYYY: 4, keyIYY: 3, keyIY: 2, keyI: 1, keyJ: 7, keyMI: 2, keyMM: 2, keyMS: 3, keyQ: 1, keySSSS: 5, keySS: 2,
-	keyTZH: 2, keyTZM: 2, keyUS: 6, keyWW: 2, keyW: 1, keyYYYY: 4, keyYYY: 3, keyYY: 2, keyY: 1}
-
-// integer reads a number and returns the number of its digits.
-func (p *dateInput) integer(n dateNode, width int, open bool) (v, digits int, err error) {
-	p.blanks()
-	at, neg := 0, false
-	if at < len(p.s) && (p.s[at] == '-' || p.s[at] == '+') {
-		neg = p.s[at] == '-'
-		at++
-	}
-	from := at
-	for at < len(p.s) && p.s[at] >= '0' && p.s[at] <= '9' && (open || at < width) {
-		if v = v*10 + int(p.s[at]-'0'); v > 1<<31-1 {
-			return 0, 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, `value for "%s" in source string is out of range`, n.text)
-		}
-		at++
-	}
-	if at == from {
-		end := min(len(p.s), max(width, 1))
-		return 0, 0, sqlerr.New(sqlerr.InvalidDatetimeFormat, `invalid value "%s" for "%s"`, p.s[:end], n.text).
-			WithDetail("Value must be an integer.")
-	}
-	p.s = p.s[at:]
-	if neg {
-		v = -v
-	}
-	return v, at - from, nil
-}
-
-// word reads one of the names, without regard to case; full or the first three
-// letters.
-func (p *dateInput) word(n dateNode, names []string, short bool) (int, error) {
-	for i, name := range names {
-		if short {
-			name = name[:3]
-		}
-		if len(p.s) >= len(name) && strings.EqualFold(p.s[:len(name)], name) {
-			p.s = p.s[len(name):]
-			return i, nil
-		}
-	}
-	end := strings.IndexAny(p.s, " \t\n")
-	if end < 0 {
-		end = len(p.s)
-	}
-	return 0, sqlerr.New(sqlerr.InvalidDatetimeFormat, `invalid value "%s" for "%s"`, p.s[:end], n.text).
-		WithDetail("The given value did not match any of the allowed values for this field.")
-}
-
-func (p *dateInput) set(n dateNode, k dateKey, v int) error {
-	if old, twice := p.fields[k]; twice && old != v {
-		return sqlerr.New(sqlerr.InvalidDatetimeFormat, `conflicting values for "%s" field in formatting string`, n.text).
-			WithDetail("This value contradicts a previous setting for the same field type.")
-	}
-	p.fields[k] = v
-	return nil
-}
-
-func (p *dateInput) field(n dateNode, open bool) error {
-	switch n.key {
+	same := func(i int) int { return i }
+	next := func(i int) int { return i + 1 }
+	switch n := p.node; n.key {
 	case keyADBC:
-		i, err := p.word(n, []string{"AD", "BC"}, false)
-		p.bc = i == 1
-		return err
+		return named(&p.bc, adBcNames, false, same)
 	case keyADBCDots:
-		i, err := p.word(n, []string{"A.D.", "B.C."}, false)
-		p.bc = i == 1
-		return err
+		return named(&p.bc, adBcDots, false, same)
 	case keyAMPM:
-		i, err := p.word(n, []string{"AM", "PM"}, false)
-		p.pm, p.clock12 = i == 1, true
-		return err
+		p.clock12 = true
+		return named(&p.pm, amPmNames, false, same)
 	case keyAMPMDots:
-		i, err := p.word(n, []string{"A.M.", "P.M."}, false)
-		p.pm, p.clock12 = i == 1, true
-		return err
+		p.clock12 = true
+		return named(&p.pm, amPmDots, false, same)
 	case keyMonth, keyMon:
-		i, err := p.word(n, monthNames, n.key == keyMon)
-		if err != nil {
-			return err
-		}
-		return p.set(n, keyMM, i+1)
+		return named(&p.month, monthNames, n.key == keyMon, next)
 	case keyDay, keyDy:
-		i, err := p.word(n, dayNames, n.key == keyDy)
-		if err != nil {
-			return err
-		}
-		return p.set(n, keyD, i+1)
-	case keyRM:
-		// Longer numerals first, so that VIII is not taken for V.
-		for _, k := range []int{7, 2, 6, 11, 1, 3, 5, 8, 10, 0, 4, 9} {
-			if name := romanMonths[k]; len(p.s) >= len(name) && strings.EqualFold(p.s[:len(name)], name) {
-				p.s = p.s[len(name):]
-				return p.set(n, keyMM, k+1)
-			}
-		}
-		_, err := p.word(n, nil, false)
+		// The first day is 0 while it is compared with an earlier field.
+		err := named(&p.wday, dayNames, n.key == keyDy, same)
+		p.wday++
 		return err
+	case keyRM:
+		return named(&p.month, romansFromXII, false, func(i int) int { return 12 - i })
 	case keyTZ, keyOF:
 		return sqlerr.New(sqlerr.FeatureNotSupported, `formatting field "%s" is only supported in to_char`, n.text)
 	case keyYcYYY:
-		return p.commaYear(n)
+		return p.commaYear()
+	case keyTZH, keyTZM:
+		return p.zoneField()
+	case keyMS, keyUS, keyFF:
+		return p.fractionField()
+	case keyYYYY, keyIYYY, keyYYY, keyIYY, keyYY, keyIY, keyY, keyI:
+		return p.yearField()
+	case keyID:
+		_, err := p.integer(&p.wday, 1)
+		if p.wday++; p.wday > 7 {
+			p.wday = 1
+		}
+		return err
+	case keyQ:
+		var ignored int
+		_, err := p.number(&ignored, 1)
+		return err
 	}
-	return p.numberField(n, open)
+	return p.plainField()
 }
 
-func (p *dateInput) commaYear(n dateNode) error {
-	head, digits, err := p.integer(n, 4, true)
-	if err != nil {
-		return err
-	}
-	if !strings.HasPrefix(p.s, ",") {
-		return sqlerr.New(sqlerr.InvalidDatetimeFormat, `invalid input string for "Y,YYY"`)
-	}
-	p.s = p.s[1:]
-	tail, _, err := p.integer(n, 3, false)
-	p.yearDigits = digits + 3
-	if err != nil {
-		return err
-	}
-	return p.set(n, keyYYYY, head*1000+tail)
-}
-
-func (p *dateInput) numberField(n dateNode, open bool) error {
-	width := fieldWidth[n.key]
-	if n.key == keyFF {
-		width = int(n.text[2] - '0')
-	}
-	if n.key == keyTZH && p.s != "" {
-		p.zoneMinus = p.s[0] == '-'
-	}
-	v, digits, err := p.integer(n, width, open)
-	if err != nil {
-		return err
-	}
-	if n.th != 0 {
-		p.s = p.s[min(2, len(p.s)):]
-	}
-	key := n.key
-	switch n.key {
+// plainField reads a number that means what it says.
+func (p *dateInput) plainField() error {
+	width := fieldWidth[p.node.key]
+	var dest *int
+	switch p.node.key {
 	case keyHH12:
 		p.clock12 = true
-		key = keyHH24
-	case keyMS, keyUS, keyFF:
-		limit := 6
-		if n.key == keyMS {
-			limit = 3
-		}
-		for ; digits < limit; digits++ {
-			v *= 10
-		}
-		if n.key == keyMS {
-			break // milliseconds and microseconds add up
-		}
-		if key = keyUS; n.key == keyFF {
-			p.fraction = width
-		}
-	case keyTZH:
-		p.zoned = true
-		p.zone += v * 3600
-		return nil
-	case keyTZM:
-		p.zoned = true
-		if p.zoneMinus {
-			v = -v
-		}
-		p.zone += v * 60
-		return nil
-	case keyQ:
-		return nil
-	case keyYYYY, keyYYY, keyYY, keyY, keyIYYY, keyIYY, keyIY, keyI:
-		p.yearDigits = digits
-		if n.key != keyYYYY && n.key != keyIYYY && digits < 4 {
-			v = nearYear(v)
-		}
-		if key = keyYYYY; n.key == keyIYYY || n.key == keyIYY || n.key == keyIY || n.key == keyI {
-			key = keyIYYY
-		}
+		dest = &p.hour
+	case keyHH24:
+		dest = &p.hour
+	case keyMI:
+		dest = &p.minute
+	case keySS:
+		dest = &p.sec
+	case keySSSS:
+		dest, width = &p.ofDay, len(p.node.text)
+	case keyMM:
+		dest = &p.month
+	case keyDDD, keyIDDD:
+		dest = &p.yday
+	case keyDD:
+		dest = &p.day
+	case keyD:
+		dest = &p.wday
+	case keyWW, keyIW:
+		dest = &p.week
+	case keyCC:
+		dest = &p.century
+	case keyW:
+		dest = &p.weekOfMonth
+	case keyJ:
+		dest = &p.julian
 	}
-	return p.set(n, key, v)
+	_, err := p.number(dest, width)
+	return err
+}
+
+func (p *dateInput) zoneField() error {
+	if p.node.key == keyTZM {
+		if p.zoneSign == 0 {
+			p.zoneSign = 1
+		}
+		_, err := p.integer(&p.zoneMin, 2)
+		return err
+	}
+	switch at := len(p.whole) - len(p.s); {
+	case p.s[0] == '+' || p.s[0] == '-' || p.s[0] == ' ':
+		p.zoneSign = 1
+		if p.s[0] == '-' {
+			p.zoneSign = -1
+		}
+		p.s = p.s[1:]
+	case p.skipped > 0 && at > 0 && p.whole[at-1] == '-': // taken for a separator
+		p.zoneSign = -1
+	default:
+		p.zoneSign = 1
+	}
+	_, err := p.integer(&p.zoneHour, 2)
+	return err
+}
+
+// fractionField reads digits of a second after the point.
+func (p *dateInput) fractionField() error {
+	dest, digits, limit := &p.micro, 6, 6
+	switch p.node.key {
+	case keyMS:
+		dest, digits, limit = &p.milli, 3, 3
+	case keyFF:
+		limit = int(p.node.text[2] - '0')
+		p.fraction = limit
+	}
+	n, err := p.integer(dest, limit)
+	if p.node.th != 0 {
+		p.drop()
+		p.drop()
+	}
+	for ; n < digits; n++ {
+		*dest *= 10
+	}
+	return err
+}
+
+func (p *dateInput) yearField() error {
+	width := fieldWidth[p.node.key]
+	n, err := p.integer(&p.year, width)
+	if err != nil {
+		return err
+	}
+	if p.yearDigits = width; width < 4 && n < 4 {
+		p.year = nearYear(p.year)
+	}
+	if p.node.th != 0 {
+		p.drop()
+		p.drop()
+	}
+	return nil
+}
+
+// commaYear reads thousands, a comma and three digits.
+func (p *dateInput) commaYear() error {
+	thousands, used := leadingInt(p.s)
+	rest := p.s[used:]
+	tail, n := int64(0), 0
+	if used > 0 && strings.HasPrefix(rest, ",") {
+		rest = rest[1:]
+		tail, n = leadingInt(rest[:min(3, len(rest))])
+	}
+	if n == 0 {
+		return badDateTime(`invalid input string for "Y,YYY"`)
+	}
+	p.s = rest[n:]
+	if err := p.set(&p.year, int(thousands*1000+tail)); err != nil {
+		return err
+	}
+	p.yearDigits = 4
+	if p.node.th != 0 {
+		p.drop()
+		p.drop()
+	}
+	return nil
 }
 
 // nearYear completes a year of up to three digits to the one nearest to 2020.
 func nearYear(y int) int {
 	switch {
-	case y < 0:
 	case y < 70:
 		return y + 2000
 	case y < 100:
@@ -342,77 +247,159 @@ func (p *dateInput) outOfRange() error {
 	return sqlerr.New(sqlerr.DatetimeFieldOverflow, `date/time field value out of range: "%s"`, p.whole)
 }
 
-// date is the day at midnight UTC.
-func (p *dateInput) date() (time.Time, error) {
-	year, haveYear := p.fields[keyYYYY]
-	if cc, ok := p.fields[keyCC]; ok {
-		if haveYear && p.yearDigits <= 2 {
-			if year %= 100; year == 0 {
-				year = cc * 100
-			} else {
-				year += (cc - 1) * 100
-			}
-		} else if !haveYear {
-			year, haveYear = (cc-1)*100+1, true
-		}
-	}
-	if p.bc && haveYear {
-		year = 1 - year
-	} else if haveYear && year < 0 {
-		year++
-	}
-	month, day := 1, 1
-	if j, ok := p.fields[keyJ]; ok {
-		return time.Date(2000, 1, 1+j-2451545, 0, 0, 0, 0, time.UTC), nil
-	}
-	if w, ok := p.fields[keyIW]; ok || p.fields[keyIDDD] != 0 {
-		return p.isoDate(w)
-	}
-	yday := p.fields[keyDDD]
-	if w, ok := p.fields[keyWW]; ok {
-		yday = (w-1)*7 + 1
-	}
-	if w, ok := p.fields[keyW]; ok {
-		day = (w-1)*7 + 1
-	}
-	if m, ok := p.fields[keyMM]; ok {
-		month = m
-	}
-	if d, ok := p.fields[keyDD]; ok {
-		day = d
-	}
-	if yday > 0 && month <= 1 && day <= 1 {
-		if !haveYear {
-			return time.Time{}, sqlerr.New(sqlerr.InvalidDatetimeFormat, "cannot calculate day of year without year information")
-		}
-		t := time.Date(year, 1, yday, 0, 0, 0, 0, time.UTC)
-		if t.Year() != year {
-			return t, p.outOfRange()
-		}
-		return t, nil
-	}
-	t := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
-	if t.Year() != year || int(t.Month()) != month || t.Day() != day {
-		return t, p.outOfRange()
-	}
-	return t, nil
+// civilTime is the date and time that the fields make; year 0 is 1 BC.
+type civilTime struct {
+	year, month, day  int
+	hour, minute, sec int
+	micros            int
 }
 
-// isoDate counts from the Monday of the ISO year's first week.
-func (p *dateInput) isoDate(week int) (time.Time, error) {
-	year := p.fields[keyIYYY]
-	jan4 := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC)
-	monday := jan4.AddDate(0, 0, -((int(jan4.Weekday()) + 6) % 7))
-	if d := p.fields[keyIDDD]; d > 0 {
-		return monday.AddDate(0, 0, d-1), nil
+// resolve makes a date and time of the fields, as far as they were given, and
+// checks those.
+func (p *dateInput) resolve() (civilTime, error) {
+	t := civilTime{month: 1, day: 1}
+	err := first(func() error { return p.clock(&t) }, func() error { return p.calendarDay(&t) }, func() error {
+		if t.hour < 0 || t.hour > 23 || t.minute < 0 || t.minute > 59 || t.sec < 0 || t.sec > 59 || t.micros < 0 || t.micros >= 1e6 {
+			return p.outOfRange()
+		}
+		if p.zoneSign != 0 && (p.zoneHour < 0 || p.zoneHour > 15 || p.zoneMin < 0 || p.zoneMin > 59) {
+			return sqlerr.New(sqlerr.InvalidTimeZoneDisplacement, `time zone displacement out of range: "%s"`, p.whole)
+		}
+		return nil
+	})
+	return t, err
+}
+
+func (p *dateInput) clock(t *civilTime) error {
+	t.hour, t.minute, t.sec = p.ofDay/3600, p.ofDay/60%60, p.ofDay%60
+	for _, f := range []struct{ to, given *int }{{&t.hour, &p.hour}, {&t.minute, &p.minute}, {&t.sec, &p.sec}} {
+		if *f.given != 0 {
+			*f.to = *f.given
+		}
 	}
-	offset := 0
-	if id, ok := p.fields[keyID]; ok {
-		offset = id - 1
-	} else if d, ok := p.fields[keyD]; ok {
-		offset = (d + 5) % 7
+	t.micros = p.milli*1000 + p.micro
+	if !p.clock12 {
+		return nil
 	}
-	return monday.AddDate(0, 0, (week-1)*7+offset), nil
+	if t.hour < 1 || t.hour > 12 {
+		return badDateTime(`hour "%d" is invalid for the 12-hour clock`, t.hour).
+			WithHint("Use the 24-hour clock, or give an hour between 1 and 12.")
+	}
+	t.hour %= 12
+	if p.pm != 0 {
+		t.hour += 12
+	}
+	return nil
+}
+
+// fullYear joins year, century and era; ok is false when neither year nor century
+// was given.
+func (p *dateInput) fullYear() (year int, ok bool) {
+	century := p.century
+	if p.bc != 0 {
+		century = -century
+	}
+	switch {
+	case p.year != 0 && century != 0 && p.yearDigits <= 2:
+		switch year = p.year % 100; {
+		case year == 0 && century >= 0:
+			year = century * 100
+		case year == 0:
+			year = century*100 + 1
+		case century >= 0:
+			year += (century - 1) * 100
+		default:
+			year = (century+1)*100 - year + 1
+		}
+		return year, true
+	case p.year != 0:
+		if year = p.year; p.bc != 0 {
+			year = -year
+		}
+		if year < 0 {
+			year++
+		}
+		return year, true
+	case century > 0:
+		return (century-1)*100 + 1, true
+	case century < 0:
+		return century*100 + 1, true
+	}
+	return 0, false
+}
+
+func (p *dateInput) calendarDay(t *civilTime) error {
+	var monthSet, daySet bool
+	year, yearSet := p.fullYear()
+	t.year = year
+	whole := func(days int64) {
+		t.year, t.month, t.day = types.CivilOf(days)
+		yearSet, monthSet, daySet = true, true, true
+	}
+	if p.julian != 0 {
+		whole(int64(p.julian) - 2451545)
+	}
+	yday := p.yday
+	if p.week != 0 {
+		if p.calendar == 'w' {
+			day := 0
+			if p.wday != 0 {
+				day = (p.wday + 5) % 7 // from Monday
+			}
+			whole(isoMonday(t.year) + int64((p.week-1)*7+day))
+		} else {
+			yday = (p.week-1)*7 + 1
+		}
+	}
+	day := p.day
+	if p.weekOfMonth != 0 {
+		day = (p.weekOfMonth-1)*7 + 1
+	}
+	if day != 0 {
+		t.day, daySet = day, true
+	}
+	if p.month != 0 {
+		t.month, monthSet = p.month, true
+	}
+	if yday != 0 && (t.month <= 1 || t.day <= 1) {
+		if t.year == 0 && p.bc == 0 {
+			return badDateTime("cannot calculate day of year without year information")
+		}
+		if p.calendar == 'w' {
+			whole(isoMonday(t.year) + int64(yday) - 1)
+		} else {
+			p.dayOfYear(t, yday)
+			monthSet, daySet = true, true
+		}
+	}
+	switch {
+	case monthSet && (t.month < 1 || t.month > 12), daySet && (t.day < 1 || t.day > 31),
+		yearSet && monthSet && daySet && t.day > types.DaysIn(t.year, t.month):
+		return p.outOfRange()
+	}
+	return nil
+}
+
+// dayOfYear sets month and day, as far as they are not beyond the first, from the
+// number of a day; one after the year's end gives a month that is out of range.
+func (p *dateInput) dayOfYear(t *civilTime, yday int) {
+	month, before := 1, 0
+	for month <= 12 && yday > before+types.DaysIn(t.year, month) {
+		before += types.DaysIn(t.year, month)
+		month++
+	}
+	if t.month <= 1 {
+		t.month = month
+	}
+	if t.day <= 1 {
+		t.day = yday - before
+	}
+}
+
+// isoMonday is the day on which an ISO year begins, counted from 2000-01-01.
+func isoMonday(year int) int64 {
+	jan4 := types.DaysOf(year, 1, 4)
+	return jan4 - ((jan4+5)%7+7)%7 // 2000-01-01 was a Saturday
 }
 
 // roundMicros rounds to the given number of digits of a second; 0 keeps all.
@@ -427,40 +414,29 @@ func roundMicros(ts int64, digits int) int64 {
 	return (ts + unit/2) / unit * unit
 }
 
-func (p *dateInput) timestamp(loc *time.Location) (int64, error) {
-	day, err := p.date()
+// zone is the offset given, in seconds east.
+func (p *dateInput) zone() int { return p.zoneSign * (p.zoneHour*3600 + p.zoneMin*60) }
+
+// local is the time of the fields without regard to a zone.
+func (p *dateInput) local() (int64, error) {
+	t, err := p.resolve()
 	if err != nil {
 		return 0, err
 	}
-	hour, minute, sec := p.fields[keyHH24], p.fields[keyMI], p.fields[keySS]
-	if s, ok := p.fields[keySSSS]; ok {
-		hour, minute, sec = s/3600, s/60%60, s%60
+	ts, ok := types.CivilTimestamp(t.year, t.month, t.day, int64(t.hour*3600+t.minute*60+t.sec)*1e6+int64(t.micros))
+	if !ok {
+		return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "timestamp out of range")
 	}
-	if p.clock12 {
-		if hour < 1 || hour > 12 {
-			return 0, sqlerr.New(sqlerr.InvalidDatetimeFormat, `hour "%d" is invalid for the 12-hour clock`, hour).
-				WithHint("Use the 24-hour clock, or give an hour between 1 and 12.")
-		}
-		hour %= 12
-		if p.pm {
-			hour += 12
-		}
-	}
-	micros := p.fields[keyMS]*1000 + p.fields[keyUS]
-	if micros < 0 || micros >= 1e6 {
-		return 0, p.outOfRange()
-	}
-	if hour > 23 || minute > 59 || sec > 59 || hour < 0 || minute < 0 || sec < 0 {
-		return 0, p.outOfRange()
-	}
-	ts := types.TimestampFromTime(day) + int64(hour*3600+minute*60+sec)*1e6 + int64(micros)
-	ts = roundMicros(ts, p.fraction)
-	if p.zoned {
-		return ts - int64(p.zone)*1e6, nil
-	}
-	return types.TimestampToTimestamptz(ts, loc)
+	return roundMicros(ts, p.fraction), nil
 }
 
-func isWordByte(c byte) bool {
-	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+func (p *dateInput) timestamp(loc *time.Location) (int64, error) {
+	ts, err := p.local()
+	if err != nil {
+		return 0, err
+	}
+	if p.zoneSign != 0 {
+		return ts - int64(p.zone())*1e6, nil
+	}
+	return types.TimestampToTimestamptz(ts, loc)
 }

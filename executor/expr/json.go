@@ -25,24 +25,32 @@ func jsonFuncs(r *registry) {
 	}
 	for _, p := range []string{"json", "jsonb"} {
 		for suffix, out := range map[string]func([]byte) (types.Datum, error){"": found, "_text": text} {
-			r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) { return out(member(a[0].B, a[1].B)) }), p+"_object_field"+suffix)
-			r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
+			r.add(fnD(withTexts(func(_ *callCtx, a []types.Datum) (types.Datum, error) { return out(member(a[0].B, a[1].B)) })), p+"_object_field"+suffix)
+			r.add(fnD(withTexts(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
 				if k := jsonKind(a[0].B); p == "jsonb" && k != '[' && k != '{' && (a[1].I == 0 || a[1].I == -1) {
 					return out(a[0].B) // a scalar is an array of one
 				}
 				return out(element(a[0].B, a[1].I))
-			}), p+"_array_element"+suffix)
-			r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
+			})), p+"_array_element"+suffix)
+			r.add(fnD(withTexts(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
 				path, err := partsOf(a[1])
 				if err != nil {
 					return null, err
 				}
 				return out(follow(a[0].B, path.elems))
-			}), p+"_extract_path"+suffix)
+			})), p+"_extract_path"+suffix)
 			r.addSet(rowsSet(func(c *callCtx, a []types.Datum) ([][]types.Datum, error) {
+				if suffix != "" {
+					if err := checkTexts(a[0]); err != nil {
+						return nil, err
+					}
+				}
 				return arrayRows(c.call.Proc.Name, a[0].B, out)
 			}), p+"_array_elements"+suffix)
 			r.addSet(rowsSet(func(c *callCtx, a []types.Datum) ([][]types.Datum, error) {
+				if err := checkTexts(a[0]); err != nil {
+					return nil, err
+				}
 				return memberRows(c.call.Proc.Name, a[0].B, out)
 			}), p+"_each"+suffix)
 		}
@@ -68,6 +76,24 @@ func jsonFuncs(r *registry) {
 	}
 	jsonEditFuncs(r)
 	jsonRecordFuncs(r)
+}
+
+// checkTexts fails for json text whose strings cannot all be read; jsonb's can.
+func checkTexts(d types.Datum) error {
+	if d.Null || d.T.Kind() != types.KJSON {
+		return nil
+	}
+	return types.CheckJSONTexts(d.B)
+}
+
+// withTexts is a function of a value whose strings can all be read.
+func withTexts(body datumBody) datumBody {
+	return func(c *callCtx, a []types.Datum) (types.Datum, error) {
+		if err := checkTexts(a[0]); err != nil {
+			return null, err
+		}
+		return body(c, a)
+	}
 }
 
 var jsonKindNames = map[byte]string{'{': "object", '[': "array", '"': "string", 't': "boolean", 'f': "boolean", 'n': "null"}
@@ -134,6 +160,9 @@ func memberRows(fn string, s []byte, out func([]byte) (types.Datum, error)) (row
 }
 
 func objectKeys(c *callCtx, a []types.Datum) (rows [][]types.Datum, err error) {
+	if err := checkTexts(a[0]); err != nil {
+		return nil, err
+	}
 	switch jsonKind(a[0].B) {
 	case '{':
 	case '[':
@@ -181,13 +210,13 @@ func jsonStripNulls(binary bool) builder {
 		}
 		return append(out, bytes.TrimSpace(v)...)
 	}
-	return fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+	return fnD(withTexts(func(c *callCtx, a []types.Datum) (types.Datum, error) {
 		out := strip(nil, a[0].B)
 		if binary {
 			return toJSONB(c.env, out)
 		}
 		return types.Datum{B: out}, nil
-	})
+	}))
 }
 
 // jsonbContains is @>: objects member by member, arrays as sets, and an array

@@ -143,13 +143,30 @@ func buildObject(c *callCtx, args []types.Datum, binary bool) ([]byte, error) {
 		if args[i].Null {
 			return nil, errNullKey(i+1, binary)
 		}
-		out = append(types.AppendJSONString(out, appendText(c.env, nil, args[i])), " : "...)
 		var err error
+		if out, err = appendJSONKey(c.env, out, args[i]); err != nil {
+			return nil, err
+		}
+		out = append(out, " : "...)
 		if out, err = appendJSON(c.env, out, args[i+1], rowNames(c.call, i+1)); err != nil {
 			return nil, err
 		}
 	}
 	return append(out, '}'), nil
+}
+
+// appendJSONKey writes a value that is not NULL as the key of a member: in the form
+// of a JSON scalar, as a string.
+func appendJSONKey(env *Env, out []byte, d types.Datum) ([]byte, error) {
+	switch d.T.Kind() {
+	case types.KArray, types.KRecord, types.KJSON, types.KJSONB:
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "key value must be scalar, not array, composite, or json")
+	case types.KDate, types.KTimestamp, types.KTimestamptz:
+		return appendJSON(env, out, d, nil)
+	case types.KBool:
+		return types.AppendJSONString(out, castText(env, d)), nil
+	}
+	return types.AppendJSONString(out, appendText(env, nil, d)), nil
 }
 
 func errNullKey(position int, binary bool) error {
@@ -258,7 +275,11 @@ func (a *jsonAgg) Add(env *Env, groups []uint32, args []*vec.Vec, sel []uint32) 
 			if key.Null {
 				return sqlerr.New(sqlerr.InvalidParameterValue, "field name must not be null")
 			}
-			if buf = types.AppendJSONString(buf, appendText(env, nil, key)); a.binary {
+			var err error
+			if buf, err = appendJSONKey(env, buf, key); err != nil {
+				return err
+			}
+			if a.binary {
 				buf = append(buf, ": "...)
 			} else {
 				buf = append(buf, " : "...)

@@ -45,11 +45,8 @@ func jsonRecordFuncs(r *registry) {
 }
 
 func recordRows(c *callCtx, in []types.Datum, arg int) (rows [][]types.Datum, err error) {
-	if in[arg].Null {
-		return nil, nil
-	}
 	s, err := rowShape(c, in, arg)
-	if err != nil {
+	if err != nil || in[arg].Null {
 		return nil, err
 	}
 	v := in[arg].B
@@ -96,6 +93,9 @@ func rowShape(c *callCtx, in []types.Datum, arg int) (*jsonRow, error) {
 	s := &jsonRow{c: c}
 	if arg == 1 && c.call.Args[0].Type().Kind() != types.KRecord {
 		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "first argument of %s must be a row type", c.call.Proc.Name)
+	}
+	if err := checkTexts(in[arg]); err != nil {
+		return nil, err
 	}
 	if arg == 1 && !in[0].Null {
 		var err error

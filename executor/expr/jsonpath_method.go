@@ -2,10 +2,10 @@ package expr
 
 import (
 	"math"
-	"regexp"
+
 	"strconv"
 	"strings"
-	"time"
+	"sync"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -121,17 +121,18 @@ func (r *pathRun) keyValue(it *jsonpath.Item, v pathItem, emit emitItem) (more b
 	return more, err
 }
 
-// pathTimes are the forms that .datetime() knows without a template.
-var pathTimes = []struct {
-	form *regexp.Regexp
-	t    types.OID
-}{
-	{regexp.MustCompile(`^\d{1,4}-\d{1,2}-\d{1,2}$`), types.ODate},
-	{regexp.MustCompile(`^\d{1,2}:\d{1,2}:\d{1,2}[+-]\d{1,2}(:\d{1,2})?$`), types.OTimetz},
-	{regexp.MustCompile(`^\d{1,2}:\d{1,2}:\d{1,2}$`), types.OTime},
-	{regexp.MustCompile(`^\d{1,4}-\d{1,2}-\d{1,2}[ T]\d{1,2}:\d{1,2}:\d{1,2}[+-]\d{1,2}(:\d{1,2})?$`), types.OTimestamptz},
-	{regexp.MustCompile(`^\d{1,4}-\d{1,2}-\d{1,2}[ T]\d{1,2}:\d{1,2}:\d{1,2}$`), types.OTimestamp},
-}
+// pathTimes are the templates of the texts that datetime() reads without one.
+var pathTimes = sync.OnceValue(func() (out [][]dateNode) {
+	times := []string{"HH24:MI:SS.USTZH:TZM", "HH24:MI:SS.USTZH", "HH24:MI:SS.US", "HH24:MI:SSTZH:TZM", "HH24:MI:SSTZH", "HH24:MI:SS"}
+	forms := append([]string{"yyyy-mm-dd"}, times...)
+	for _, t := range times {
+		forms = append(forms, "yyyy-mm-dd "+t, `yyyy-mm-dd"T"`+t)
+	}
+	for _, f := range forms {
+		out = append(out, parseDateTemplate(f))
+	}
+	return out
+})
 
 func (r *pathRun) datetime(it *jsonpath.Item, v pathItem) (pathItem, error) {
 	if v.kind() != '"' {
@@ -139,52 +140,37 @@ func (r *pathRun) datetime(it *jsonpath.Item, v pathItem) (pathItem, error) {
 	}
 	text := string(jsonString(v.b))
 	if it.Left != nil {
-		d, zone, err := timeByTemplate(text, it.Left.Text, r.c)
+		d, zone, err := timeByTemplate(text, it.Left.Text)
 		if err != nil {
 			return v, pathError{err}
 		}
 		return timeItem(d, zone, r.c), nil
 	}
-	for _, f := range pathTimes {
-		if !f.form.MatchString(text) {
-			continue
+	for _, nodes := range pathTimes() {
+		if d, zone, err := timeByNodes(text, nodes); err == nil {
+			return timeItem(d, zone, r.c), nil
 		}
-		d, err := types.Parse(types.Of(f.t), text, &types.FmtOpts{DateOrder: types.OrderYMD, Loc: r.c.zone()})
-		if err != nil {
-			break
-		}
-		zone := 0
-		if f.t == types.OTimestamptz || f.t == types.OTimetz {
-			zone = zoneOf(text)
-		}
-		return timeItem(d, zone, r.c), nil
 	}
 	return v, pathError{sqlerr.New(sqlerr.InvalidJSONDatetime, "datetime format is not recognized: \"%s\"", text).
 		WithHint("Use a datetime template argument to specify the input data format.")}
 }
 
-// zoneOf reads the offset at the end of a time, in seconds east.
-func zoneOf(text string) int {
-	at := strings.LastIndexAny(text, "+-")
-	hours, minutes, _ := strings.Cut(text[at+1:], ":")
-	h, _ := strconv.Atoi(hours)
-	m, _ := strconv.Atoi(minutes)
-	if text[at] == '-' {
-		return -(h*3600 + m*60)
-	}
-	return h*3600 + m*60
-}
-
 // timeByTemplate reads a date or time by a template, all of it, and returns the
 // type that the template's fields ask for.
-func timeByTemplate(text, template string, c *callCtx) (d types.Datum, zone int, err error) {
+func timeByTemplate(text, template string) (d types.Datum, zone int, err error) {
+	return timeByNodes(text, parseDateTemplate(template))
+}
+
+func timeByNodes(text string, nodes []dateNode) (d types.Datum, zone int, err error) {
 	var hasDate, hasTime, hasZone bool
-	for _, n := range parseDateTemplate(template) {
+	for _, n := range nodes {
 		switch n.key {
 		case keyLiteral:
-		case keyTZ, keyOF:
-			return d, 0, sqlerr.Unsupported(-1, "formatting field \"TZ\" or \"OF\" in a datetime template")
-		case keyTZH, keyTZM:
+			if n.kind != literalText && !strings.Contains("-./,':; ", n.text) {
+				return d, 0, badDateTime("invalid datetime format separator: \"%s\"", n.text)
+			}
+		case keyFX:
+		case keyTZ, keyOF, keyTZH, keyTZM:
 			hasZone = true
 		case keyHH24, keyHH12, keyMI, keySS, keySSSS, keyMS, keyUS, keyFF, keyAMPM, keyAMPMDots:
 			hasTime = true
@@ -192,42 +178,42 @@ func timeByTemplate(text, template string, c *callCtx) (d types.Datum, zone int,
 			hasDate = true
 		}
 	}
-	if hasZone && !hasTime {
-		return d, 0, sqlerr.New(sqlerr.InvalidDatetimeFormat, "missing time zone in input string for type timestamptz")
-	}
-	if !hasDate && !hasTime {
-		return d, 0, sqlerr.New(sqlerr.InvalidDatetimeFormat, "datetime format is not dated and not timed")
-	}
-	p, err := parseByTemplate(text, template)
+	p, err := parseByTemplate(text, nodes, true)
 	if err != nil {
 		return d, 0, err
 	}
-	if p.s != "" {
-		return d, 0, sqlerr.New(sqlerr.InvalidDatetimeFormat, "trailing characters remain in input string after datetime format")
+	if !hasDate && hasTime {
+		p.year, p.month, p.day = 2000, 1, 1
 	}
-	if hasZone && !p.zoned {
-		return d, 0, sqlerr.New(sqlerr.InvalidDatetimeFormat, "missing time zone in input string for type timestamptz")
-	}
-	zoned := p.zoned
-	zone = p.zone
-	if !hasDate {
-		p.fields[keyYYYY], p.fields[keyMM], p.fields[keyDD] = 2000, 1, 1
-	}
-	p.zoned = p.zoned && hasDate
-	ts, err := p.timestamp(time.UTC)
-	switch {
-	case err != nil:
+	ts, err := p.local()
+	if err != nil {
 		return d, 0, err
-	case !hasTime:
-		return types.Int(types.Of(types.ODate), types.TimestampToDate(ts)), 0, nil
-	case !hasDate && zoned:
-		return types.Timetz(types.TimestampTime(ts), int32(-zone)), zone, nil
-	case !hasDate:
-		return types.Int(types.Of(types.OTime), types.TimestampTime(ts)), 0, nil
-	case zoned:
-		return types.Int(types.Of(types.OTimestamptz), ts), zone, nil
 	}
-	return types.Int(types.Of(types.OTimestamp), ts), 0, nil
+	t := types.OTimestamp
+	switch {
+	case hasDate && hasTime && hasZone:
+		t = types.OTimestamptz
+	case hasDate && hasZone:
+		return d, 0, badDateTime("datetime format is zoned but not timed")
+	case hasDate && !hasTime:
+		return types.Int(types.Of(types.ODate), types.TimestampToDate(ts)), 0, nil
+	case hasTime && hasZone && !hasDate:
+		t = types.OTimetz
+	case hasTime && !hasDate:
+		return types.Int(types.Of(types.OTime), types.TimestampTime(ts)), 0, nil
+	case !hasDate:
+		return d, 0, badDateTime("datetime format is not dated and not timed")
+	}
+	if zone = p.zone(); hasZone && p.zoneSign == 0 {
+		return d, 0, badDateTime("missing time zone in input string for type %s", types.Lookup(t).Name)
+	}
+	switch t {
+	case types.OTimestamptz:
+		return types.Int(types.Of(t), ts-int64(zone)*1e6), zone, nil
+	case types.OTimetz:
+		return types.Timetz(types.TimestampTime(ts), int32(-zone)), zone, nil
+	}
+	return types.Int(types.Of(t), ts), 0, nil
 }
 
 // timeItem makes an item of a date or time; its text is in the zone it was

@@ -202,11 +202,14 @@ func errTooLong() error {
 
 func pad(c *callCtx, s []byte, n int64, fill []byte, left bool) ([]byte, error) {
 	n = max(n, 0)
+	if len(fill) == 0 {
+		n = min(n, int64(utf8.RuneCount(s)))
+	}
 	if n*utf8.UTFMax > maxText {
 		return nil, errTooLong()
 	}
 	have := int64(utf8.RuneCount(s))
-	if have >= n || len(fill) == 0 {
+	if have >= n {
 		return s[:charOffset(s, n)], nil
 	}
 	missing := n - have

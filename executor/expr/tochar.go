@@ -18,8 +18,17 @@ type dateNode struct {
 	fill  bool   // FM: no padding
 	local bool   // TM: names of the locale, which are never padded
 	th    byte   // 'T' for TH, 't' for th
-	fixed bool   // literal given in quotes
+	kind  literalKind
 }
+
+// literalKind says how input has to follow a literal.
+type literalKind uint8
+
+const (
+	literalText literalKind = iota
+	literalBlank
+	literalSeparator
+)
 
 type dateKey uint8
 
@@ -36,6 +45,7 @@ const (
 	keyDD
 	keyD
 	keyFF
+	keyFX
 	keyHH24
 	keyHH12
 	keyIDDD
@@ -78,7 +88,7 @@ var dateWords = []struct {
 	{"A.D.", keyADBCDots}, {"B.C.", keyADBCDots}, {"AD", keyADBC}, {"BC", keyADBC},
 	{"A.M.", keyAMPMDots}, {"P.M.", keyAMPMDots}, {"AM", keyAMPM}, {"PM", keyAMPM},
 	{"CC", keyCC}, {"DAY", keyDay}, {"DDD", keyDDD}, {"DD", keyDD}, {"DY", keyDy}, {"D", keyD},
-	{"FF1", keyFF}, {"FF2", keyFF}, {"FF3", keyFF}, {"FF4", keyFF}, {"FF5", keyFF}, {"FF6", keyFF},
+	{"FF1", keyFF}, {"FF2", keyFF}, {"FF3", keyFF}, {"FF4", keyFF}, {"FF5", keyFF}, {"FF6", keyFF}, {"FX", keyFX},
 	{"HH24", keyHH24}, {"HH12", keyHH12}, {"HH", keyHH12}, {"IDDD", keyIDDD}, {"ID", keyID}, {"IW", keyIW},
 	{"IYYY", keyIYYY}, {"IYY", keyIYY}, {"IY", keyIY}, {"I", keyI}, {"J", keyJ}, {"MI", keyMI}, {"MM", keyMM},
 	{"MONTH", keyMonth}, {"MON", keyMon}, {"MS", keyMS}, {"OF", keyOF}, {"Q", keyQ}, {"RM", keyRM},
@@ -86,56 +96,55 @@ var dateWords = []struct {
 	{"WW", keyWW}, {"W", keyW}, {"Y,YYY", keyYcYYY}, {"YYYY", keyYYYY}, {"YYY", keyYYY}, {"YY", keyYY}, {"Y", keyY},
 }
 
-// parseDateTemplate splits a template.
+// parseDateTemplate splits a template. A literal is one character.
 func parseDateTemplate(f string) (nodes []dateNode) {
 	for f != "" {
-		if f[0] == '"' {
-			lit, rest := quotedLiteral(f[1:])
-			nodes, f = append(nodes, dateNode{text: lit, fixed: true}), rest
-			continue
-		}
-		if f[0] == '\\' && len(f) > 1 && f[1] == '"' {
-			nodes, f = append(nodes, dateNode{text: `"`, fixed: true}), f[2:]
-			continue
-		}
 		n := dateNode{}
-		rest := f
-	prefixes:
-		for len(rest) >= 2 {
-			switch strings.ToUpper(rest[:2]) {
-			case "FM":
-				n.fill = true
-			case "TM":
-				n.local = true
-			case "FX":
-			default:
-				break prefixes
+		if len(f) >= 2 {
+			switch f[:2] {
+			case "FM", "fm":
+				n.fill, f = true, f[2:]
+			case "TM", "tm":
+				n.local, f = true, f[2:]
 			}
-			rest = rest[2:]
+		}
+		if f == "" {
+			break
 		}
 		for _, w := range dateWords {
-			if len(rest) >= len(w.word) && w.key.written(rest[:len(w.word)], w.word) {
-				n.key, n.text, rest = w.key, rest[:len(w.word)], rest[len(w.word):]
+			if len(f) >= len(w.word) && w.key.written(f[:len(w.word)], w.word) {
+				n.key, n.text, f = w.key, f[:len(w.word)], f[len(w.word):]
 				break
 			}
 		}
-		if n.key == keyLiteral {
-			if n.fill && rest != f {
-				f = rest
-				if f == "" {
-					break
-				}
+		switch {
+		case n.key == keyLiteral && f[0] == '"':
+			var lit string
+			lit, f = quotedLiteral(f[1:])
+			for lit != "" {
+				_, w := utf8.DecodeRuneInString(lit)
+				nodes, lit = append(nodes, dateNode{text: lit[:w]}), lit[w:]
+			}
+			continue
+		case n.key == keyLiteral:
+			if len(f) > 1 && f[0] == '\\' && f[1] == '"' {
+				f = f[1:]
 			}
 			_, w := utf8.DecodeRuneInString(f)
-			nodes, f = append(nodes, dateNode{text: f[:w]}), f[w:]
-			continue
+			n = dateNode{text: f[:w]}
+			switch {
+			case isSeparator(f[0]):
+				n.kind = literalSeparator
+			case isBlank(f[0]):
+				n.kind = literalBlank
+			}
+			f = f[w:]
+		case strings.HasPrefix(f, "TH") || strings.HasPrefix(f, "th"):
+			n.th, f = f[0], f[2:]
+		case strings.HasPrefix(f, "SP"):
+			f = f[2:]
 		}
-		if len(rest) >= 2 && (rest[:2] == "TH" || rest[:2] == "th") {
-			n.th, rest = rest[0], rest[2:]
-		} else if len(rest) >= 2 && rest[:2] == "SP" {
-			rest = rest[2:]
-		}
-		nodes, f = append(nodes, n), rest
+		nodes = append(nodes, n)
 	}
 	return nodes
 }
@@ -152,6 +161,7 @@ func (k dateKey) written(text, word string) bool {
 	return false
 }
 
+// quotedLiteral returns the text up to the closing quote, and the rest.
 func quotedLiteral(f string) (lit, rest string) {
 	var b strings.Builder
 	for i := 0; i < len(f); i++ {
@@ -184,7 +194,7 @@ func breakTimestamp(ts int64, loc *time.Location) brokenTime {
 	if loc != nil {
 		local = types.TimestamptzToTimestamp(ts, loc)
 		b.zoned, b.offset = true, int((local-ts)/1e6)
-		b.zone, _ = types.TimeOfTimestamp(ts).In(loc).Zone()
+		b.zone = types.ZoneAbbrev(ts, loc)
 	}
 	days := types.TimestampToDate(local)
 	t := types.TimeOfTimestamp(local).UTC()
@@ -239,8 +249,11 @@ func padName(s string, width int, fill bool) string {
 // formatDateTime writes b by the template.
 func formatDateTime(out []byte, f string, b *brokenTime) ([]byte, error) {
 	for _, n := range parseDateTemplate(f) {
-		if n.key == keyLiteral {
+		switch n.key {
+		case keyLiteral:
 			out = append(out, n.text...)
+			continue
+		case keyFX:
 			continue
 		}
 		var err error

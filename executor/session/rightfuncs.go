@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 
 	"kvsqld/catalog"
@@ -26,6 +28,15 @@ func (c *catalogCall) privilege() (types.Datum, error) {
 		n = 3
 	}
 	args, role := c.a, c.user
+	list := string(args[len(args)-1].B)
+	if what == "parameter" {
+		for _, word := range strings.Split(list, ",") {
+			word = strings.TrimSpace(word)
+			if name := strings.TrimSuffix(strings.ToUpper(word), " WITH GRANT OPTION"); name != "SET" && name != "ALTER SYSTEM" {
+				return types.Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized privilege type: \"%s\"", word)
+			}
+		}
+	}
 	if len(args) > n {
 		var err error
 		if role, err = c.roleArg(args[0]); err != nil {
@@ -33,29 +44,34 @@ func (c *catalogCall) privilege() (types.Datum, error) {
 		}
 		args = args[1:]
 	}
-	list := string(args[len(args)-1].B)
 	switch what {
 	case "role":
 		return c.hasRole(role, args[0], list)
 	case "parameter":
-		for _, word := range strings.Split(list, ",") {
-			word = strings.TrimSpace(word)
-			if name := strings.TrimSuffix(strings.ToUpper(word), " WITH GRANT OPTION"); name != "SET" && name != "ALTER SYSTEM" {
-				return types.Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized privilege type: \"%s\"", word)
-			}
-		}
 		return c.boolean(c.isSuper(role), true)
 	}
 	kinds := map[string]catalog.ACLKind{"table": catalog.ACLTable, "any_column": catalog.ACLColumn, "column": catalog.ACLColumn,
 		"sequence": catalog.ACLSequence, "database": catalog.ACLDatabase, "schema": catalog.ACLSchema, "function": catalog.ACLFunction,
 		"type": catalog.ACLType, "language": catalog.ACLLanguage}
-	o, found, err := c.privilegeObject(what, args[0])
-	if err != nil {
-		return types.Datum{}, err
+	var wanted []wantedPriv
+	var o catalog.Object
+	var found bool
+	object := func() (err error) {
+		o, found, err = c.privilegeObject(what, args[0])
+		return err
 	}
-	wanted, err := privilegeList(list, kinds[what].All())
-	if err != nil {
-		return types.Datum{}, err
+	words := func() (err error) {
+		wanted, err = privilegeList(list, kinds[what].All())
+		return err
+	}
+	steps := []func() error{object, words}
+	if what == "sequence" { // asks for the privilege's name first
+		slices.Reverse(steps)
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return types.Datum{}, err
+		}
 	}
 	if !found {
 		return c.null()
@@ -181,8 +197,14 @@ func (c *catalogCall) privilegeObject(what string, d types.Datum) (o catalog.Obj
 		return nil, false, sqlerr.New(sqlerr.UndefinedObject, "%s \"%s\" does not exist", kind, name)
 	}
 	if isName(d) {
-		if oid, err = c.pgEnv().RegIn(reg, name); err != nil {
-			return nil, false, err
+		n, bad := strconv.ParseUint(name, 10, 32)
+		switch {
+		case bad == nil && reg != types.ORegclass:
+			oid = types.OID(n)
+		default:
+			if oid, err = c.pgEnv().RegIn(reg, name); err != nil {
+				return nil, false, err
+			}
 		}
 	}
 	if reg == types.ORegclass {

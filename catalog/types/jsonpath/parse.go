@@ -305,6 +305,16 @@ func (p *parser) unary() (*Item, error) {
 	if isPredicate(x) {
 		return nil, p.unexpected()
 	}
+	if x.Kind == Number && x.Next == nil { // the sign is the number's
+		if kind == Minus && strings.Trim(x.Text, "0.") != "" {
+			if rest, negative := strings.CutPrefix(x.Text, "-"); negative {
+				x.Text = rest
+			} else {
+				x.Text = "-" + x.Text
+			}
+		}
+		return x, nil
+	}
 	return p.new(Item{Kind: kind, Left: x})
 }
 

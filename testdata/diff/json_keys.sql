@@ -1,0 +1,10 @@
+select json_build_object(array[1],2);
+select jsonb_build_object(array[1],2);
+select json_build_object(row(1),2);
+select jsonb_build_object('{"a":1}'::jsonb,2);
+select json_build_object('{"a":1}'::json,2);
+select json_build_object('2024-01-01'::date,2), jsonb_build_object(1.5,2,true,3), json_build_object('infinity'::timestamp,1);
+select json_object_agg(array[1],1);
+select json_object_agg(row(1),1);
+select jsonb_object_agg('{}'::jsonb,1);
+select json_object_agg(1.5,1), jsonb_object_agg('2024-01-01 12:00+00'::timestamptz,1);
