@@ -30,6 +30,9 @@ func parseInt(s, typ string, lo, hi int64) (int64, error) {
 	for ; i < len(t); i++ {
 		c := t[i] - '0'
 		if c > 9 {
+			if over || v > uint64(-lo) { // the digits before were too many already
+				return 0, errIntRange(s, typ)
+			}
 			return 0, errSyntax(typ, s)
 		}
 		if v > (math.MaxUint64-9)/10 {
