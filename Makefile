@@ -99,6 +99,11 @@ powerloss: ## lose power again and again at random moments (CUTS=10000)
 histories: ## random concurrent transactions, checked against their isolation level (ROUNDS=100)
 	KVSQLD_HISTORIES=$(ROUNDS) go test -count=1 -timeout 0 -run 'TestListHistories|TestRegisterHistories' -v ./cmd/kvsqld
 
+.PHONY: figures
+figures: ## what waiting, checksums and a restart after a crash cost (writes 1 GB)
+	KVSQLD_FIGURES=1 go test -count=1 -timeout 0 -run 'TestChecksumCost' -v ./storage/table | grep -v '^=== '
+	KVSQLD_FIGURES=1 go test -count=1 -timeout 0 -run 'TestWaitersCostNothing|TestRestartAfterKill' -v ./cmd/kvsqld | grep -v '^=== '
+
 .PHONY: soak
 soak: ## 200 clients do everything at once, break and cancel; nothing may be left over (MINUTES=30)
 	KVSQLD_SOAK=$(MINUTES) go test -count=1 -timeout 0 -run TestSoak -v ./cmd/kvsqld

@@ -34,7 +34,7 @@
 //	S1  A portal never reads with a snapshot that was given up: settlePortals
 //	    runs them to their end before kv.Txn.Refresh.
 //	S2  The catalog snapshot of a statement is at least as new as the table
-//	    locks it holds.
+//	    locks it holds. A definition that finds it is not runs again (ddl.ErrMoved).
 //	S3  What is visible to others (catalog, notifications, counters) changes
 //	    after the store's commit and never without it.
 package session

@@ -22,7 +22,8 @@
 // that waits for a transaction that waits for the committer never ends.
 //
 // T2. Whoever writes a key that is not Covered holds its exclusive lock from
-// the write until the commit is applied or rolled back. Why: a reader that
+// the write until the commit is applied, or the write can only be undone any more
+// (UnlockTo). Why: a reader that
 // takes the lock next would else read the value from before the commit, and
 // its own commit would undo it.
 //
