@@ -270,8 +270,7 @@ type Txn interface {
 
 	// LockMark marks which locks are held. UnlockTo gives back those taken since,
 	// for who has undone by RollbackTo what was written since the mark and wants
-	// what was read under them no more. A lock that got stronger stays so, and
-	// locks of very many rows of a space may stay.
+	// what was read under them no more. Locks of very many rows of a space may stay.
 	LockMark() LockMark
 	UnlockTo(LockMark)
 

@@ -321,6 +321,7 @@ func (l *rowLock) tryLocked(o *owner, m kv.RowLockMode, write bool) lockState {
 		if l.conflictsLocked(o, m) {
 			return lockBusy
 		}
+		o.upgrades = append(o.upgrades, rowUpgrade{l, h.mode})
 		h.mode = m
 		return lockHeld
 	}
@@ -423,6 +424,7 @@ func (lt *lockTable) grantLocked(l *rowLock) {
 			continue
 		}
 		if h := l.heldBy(w.o); h != nil {
+			w.o.upgrades = append(w.o.upgrades, rowUpgrade{l, h.mode})
 			h.mode = w.row
 		} else {
 			l.holders = append(l.holders, rowHolder{o: w.o, mode: w.row})
@@ -501,7 +503,7 @@ func (lt *lockTable) releaseRows(o *owner, seq uint64) {
 		sh.pruneLocked(lt.snaps.min.Load())
 		sh.mu.Unlock()
 	}
-	o.rows = nil
+	o.rows, o.upgrades = nil, nil
 	for i := range o.spaces {
 		lt.releaseSpace(o, &o.spaces[i], seq)
 	}

@@ -4,19 +4,22 @@ import "kvsqld/storage/kv"
 
 // lockMark is what a transaction held when LockMark was called.
 type lockMark struct {
-	rows   int
-	tables []tableHold
+	rows, upgrades int
+	tables         []tableHold
 }
 
 // LockMark implements kv.Txn.
 func (t *Txn) LockMark() kv.LockMark {
-	return &lockMark{rows: len(t.owner.rows), tables: append([]tableHold(nil), t.owner.tables...)}
+	return &lockMark{rows: len(t.owner.rows), upgrades: len(t.owner.upgrades), tables: append([]tableHold(nil), t.owner.tables...)}
 }
 
 // UnlockTo implements kv.Txn.
 func (t *Txn) UnlockTo(m kv.LockMark) {
 	at := m.(*lockMark)
 	lt, o := t.st.locks, &t.owner
+	if len(o.upgrades) > at.upgrades {
+		lt.undoUpgrades(o, at.upgrades)
+	}
 	if len(o.rows) > at.rows {
 		lt.releaseRowsFrom(o, at.rows)
 	}
@@ -37,6 +40,21 @@ func (t *Txn) UnlockTo(m kv.LockMark) {
 	}
 	clear(o.tables[len(kept):])
 	o.tables = kept
+}
+
+// undoUpgrades makes the row locks what they were before the n-th got stronger. All of
+// them are still held.
+func (lt *lockTable) undoUpgrades(o *owner, n int) {
+	for i := len(o.upgrades) - 1; i >= n; i-- {
+		u := o.upgrades[i]
+		u.l.shard.mu.Lock()
+		if h := u.l.heldBy(o); h != nil {
+			h.mode = u.was
+			lt.grantLocked(u.l)
+		}
+		u.l.shard.mu.Unlock()
+	}
+	o.upgrades = o.upgrades[:n]
 }
 
 // releaseRowsFrom gives back the row locks from the n-th on, of which no write is

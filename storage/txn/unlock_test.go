@@ -32,7 +32,10 @@ func TestUnlockTo(t *testing.T) {
 				take := func(n int) bool {
 					for range n {
 						k := r.IntN(keys)
-						_, err := tx.LockKeys(ctx, sp, kv.LockOpt{Wait: kv.WaitForever, NoValue: true}, fmt.Append(nil, k))
+						_, err := tx.LockKeys(ctx, sp, kv.LockOpt{Wait: kv.WaitForever, NoValue: true, Mode: sharedIf(r.IntN(4) == 0)}, fmt.Append(nil, k))
+						if err == nil { // often it gets stronger
+							_, err = tx.LockKeys(ctx, sp, kv.LockOpt{Wait: kv.WaitForever, NoValue: true}, fmt.Append(nil, k))
+						}
 						if errors.Is(err, kv.ErrDeadlock) {
 							return false
 						}
@@ -107,6 +110,21 @@ func TestUnlockToWakes(t *testing.T) {
 	}
 	a.UnlockTo(m)
 	if err := errors.Join(<-got, <-got); err != nil {
+		t.Error(err)
+	}
+	shared := kv.LockOpt{Wait: kv.WaitForever, Mode: kv.ForShare}
+	if err := lock(a, "shared", shared); err != nil {
+		t.Fatal(err)
+	}
+	m = a.LockMark()
+	if err := lock(a, "shared", wait); err != nil {
+		t.Fatal(err)
+	}
+	c, _ := st.Begin(ctx, kv.BeginOpt{})
+	defer c.Rollback()
+	go func() { got <- lock(c, "shared", shared) }()
+	a.UnlockTo(m)
+	if err := <-got; err != nil {
 		t.Error(err)
 	}
 	b, _ := st.Begin(ctx, kv.BeginOpt{})

@@ -17,11 +17,20 @@ type owner struct {
 	tables []tableHold
 	tbuf   [4]tableHold // backing of tables for most transactions
 	spaces []spaceCount
+	// upgrades are the row locks that got stronger, in order. Who grants one to a
+	// waiter adds it; the owner waits meanwhile.
+	upgrades []rowUpgrade
 
 	// What follows is guarded by waitGraph.mu.
 	blockers []*owner    // whom it waits for
 	wait     kv.LockWait // and for what; Client is set while it waits
 	visited  uint64      // the search that saw it last
+}
+
+// rowUpgrade is a held row lock whose mode was a weaker one.
+type rowUpgrade struct {
+	l   *rowLock
+	was kv.RowLockMode
 }
 
 // waiter is one request in the queue of a lock.
