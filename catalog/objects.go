@@ -328,6 +328,8 @@ type Function struct {
 	Cost, Rows         float64
 	Definer, LeakProof bool
 	Parallel           byte // s r u
+	// Config are the parameters that calls set, as name=value.
+	Config []string
 	// Agg makes the function an aggregate, which has no body; nil otherwise.
 	Agg *AggregateDef
 	// RangeType makes the function a constructor of a range or multirange type, which

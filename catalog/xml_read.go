@@ -412,6 +412,8 @@ func (r *xmlReader) function(e *element, c Common) Object {
 				f.ArgModes = append(f.ArgModes, r.char(ch, "mode", "iobvt", 'i'))
 				_ = m
 			}
+		case "Setting":
+			f.Config = append(f.Config, r.need(ch, "name")+"="+r.str(ch, "value"))
 		case "Default":
 			f.Defaults = append(f.Defaults, ch.content())
 		case "Body":
@@ -427,7 +429,7 @@ func (r *xmlReader) function(e *element, c Common) Object {
 	if strings.Join(f.ArgNames, "") == "" {
 		f.ArgNames = nil
 	}
-	r.known(e, "Argument", "Default", "Body", "Aggregate")
+	r.known(e, "Argument", "Default", "Setting", "Body", "Aggregate")
 	return f
 }
 

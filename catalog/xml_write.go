@@ -474,6 +474,13 @@ func (w *xmlWriter) function(f *Function) {
 	for _, d := range f.Defaults {
 		w.text("Default", nil, d)
 	}
+	for _, kv := range f.Config {
+		var ca attrList
+		name, value, _ := strings.Cut(kv, "=")
+		ca.set("name", name)
+		ca.set("value", value)
+		w.empty("Setting", ca)
+	}
 	if f.Agg != nil {
 		w.aggregate(f.Agg)
 	}

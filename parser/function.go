@@ -212,10 +212,11 @@ func (p *parser) funcOptions(f *ast.CreateFunction) {
 			v := &ast.SetVar{Off: start}
 			p.setRest(v)
 			word("set", p.text(start, p.lastEnd()))
+			o.Set = v
 		case kwReset:
 			p.next()
 			start := p.off()
-			p.settingName()
+			o.Set = &ast.SetVar{Off: start, Reset: true, Name: p.settingName()}
 			word("reset", p.text(start, p.lastEnd()))
 		case kwTransform:
 			p.unsupported(p.off(), "TRANSFORM of CREATE FUNCTION")

@@ -205,7 +205,7 @@ func (b *binder) routineCall(c *plan.Call) plan.Expr {
 // It returns nil when the call must stay.
 func (b *binder) inline(c *plan.Call) plan.Expr {
 	f := c.Proc.SQL
-	if b.Consts == nil || b.NoOptimizer || f.RetSet || f.Procedure || f.Definer || c.Cols != nil || c.T.OID == types.OVoid || c.T.OID == types.ORecord || slices.Contains(b.inlining, f.OID) {
+	if b.Consts == nil || b.NoOptimizer || f.RetSet || f.Procedure || f.Definer || len(f.Config) > 0 || c.Cols != nil || c.T.OID == types.OVoid || c.T.OID == types.ORecord || slices.Contains(b.inlining, f.OID) {
 		return nil
 	}
 	body, err := b.Texts.ParseBody(f.Body, f.Standard)

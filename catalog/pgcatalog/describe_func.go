@@ -211,6 +211,21 @@ func (env *Env) AggregateName(o types.OID) (string, bool) {
 	return f.Name, true
 }
 
+// settingText spells name=value as SET takes it; the names of a list one by one.
+func settingText(kv string) string {
+	name, value, _ := strings.Cut(kv, "=")
+	out := catalog.QuoteIdent(name) + " TO "
+	switch strings.ToLower(name) {
+	case "search_path", "temp_tablespaces", "session_preload_libraries", "shared_preload_libraries", "local_preload_libraries", "unix_socket_directories":
+		var list []string
+		for _, n := range strings.Split(value, ",") {
+			list = append(list, catalog.QuoteLiteral(unquoteIdent(strings.TrimSpace(n))))
+		}
+		return out + strings.Join(list, ", ")
+	}
+	return out + catalog.QuoteLiteral(value)
+}
+
 // GetFunctionDef is pg_get_functiondef: a statement that makes the function
 // again; false for no function.
 func (env *Env) GetFunctionDef(o types.OID) (string, bool) {
@@ -262,6 +277,11 @@ func (env *Env) GetFunctionDef(o types.OID) (string, bool) {
 	}
 	if flags != nil {
 		b.WriteString(" " + strings.Join(flags, " ") + "\n")
+	}
+	if f, ok := env.Snap.Object(o).(*catalog.Function); ok {
+		for _, kv := range f.Config {
+			b.WriteString(" SET " + settingText(kv) + "\n")
+		}
 	}
 	if r.standard {
 		b.WriteString(env.bodyOf(o, &r) + "\n")

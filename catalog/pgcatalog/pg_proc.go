@@ -102,7 +102,7 @@ func (w *writer) userProc(f *catalog.Function) {
 	} else {
 		w.null()
 	}
-	w.null().acl(f.ACL).end()
+	w.optArray(f.Config).acl(f.ACL).end()
 }
 
 func typeOIDs(list []types.T) []types.OID {

@@ -254,6 +254,12 @@ func (x *exec) functionOptions(f *catalog.Function, opts []ast.Option) error {
 		case "not leakproof":
 			kind = "leakproof"
 		}
+		if o.Set != nil { // of which there may be any number
+			if err := x.functionSetting(f, o.Set); err != nil {
+				return err
+			}
+			continue
+		}
 		if seen[kind] {
 			return sqlerr.New(sqlerr.SyntaxError, "conflicting or redundant options").At(o.Pos())
 		}
@@ -297,6 +303,43 @@ func (x *exec) functionOptions(f *catalog.Function, opts []ast.Option) error {
 			return sqlerr.Unsupported(o.Pos(), "%s of a function", strings.ToUpper(o.Name))
 		}
 	}
+	return nil
+}
+
+// functionSetting is SET and RESET of a function.
+func (x *exec) functionSetting(f *catalog.Function, s *ast.SetVar) error {
+	name := strings.ToLower(s.Name)
+	is := func(kv string) bool { return strings.HasPrefix(strings.ToLower(kv), name+"=") }
+	if s.Reset && name == "all" {
+		f.Config = nil
+		return nil
+	}
+	switch name {
+	case "role", "session_authorization", "seed", "transaction_isolation", "transaction_read_only", "transaction_deferrable":
+		return sqlerr.Unsupported(s.Pos(), "SET %s of a function", name)
+	}
+	v, err := x.Setting(s)
+	if err != nil {
+		return err
+	}
+	shown := name
+	for _, st := range catalog.Settings() {
+		if strings.EqualFold(st.Name, name) {
+			shown = st.Name
+		}
+	}
+	at := slices.IndexFunc(f.Config, is)
+	list := slices.Clone(f.Config)
+	switch {
+	case s.Reset || s.Default:
+		f.Config = slices.DeleteFunc(list, is)
+		return nil
+	case at >= 0:
+		list[at] = shown + "=" + v
+	default:
+		list = append(list, shown+"="+v)
+	}
+	f.Config = list
 	return nil
 }
 

@@ -40,6 +40,14 @@ func (s *Session) callSQL(x *expr.Env, c *plan.Call, args []types.Datum, yield f
 	}
 	s.depth++
 	defer func() { s.depth-- }()
+	if len(f.Config) > 0 {
+		inner, leave, err := s.configured(f, yield)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		yield = inner
+	}
 	body, err := s.bodyOf(c)
 	if err != nil {
 		return inFunction(err, f, "during startup")

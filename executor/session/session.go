@@ -44,19 +44,22 @@ type Session struct {
 	lits     []types.Datum
 	keyBuf   []byte
 
-	w         wire.ResultWriter // of the running call
-	seqs      sequenceMemory
-	rand      *expr.Rand
-	path      pathCache
-	exprs     tableExprsCache
-	keyFaces  map[types.OID]*keyFace
-	bodies    map[*plan.Call]*routineBody // of functions that were called
-	depth     int                         // of functions that call each other
-	onCommit  map[types.OID]string        // of temporary tables: DROP, DELETE ROWS
-	hasTemp   bool
-	listens   bool // has run LISTEN
-	hasLocks  bool // has taken an advisory lock
-	idleTimer *time.Timer
+	w        wire.ResultWriter // of the running call
+	seqs     sequenceMemory
+	rand     *expr.Rand
+	path     pathCache
+	exprs    tableExprsCache
+	keyFaces map[types.OID]*keyFace
+	bodies   map[*plan.Call]*routineBody // of functions that were called
+	depth    int                         // of functions that call each other
+	// The epochs of settings inside of functions that set some, and the last given.
+	configEpochs map[configEpoch]uint64
+	lastConfig   uint64
+	onCommit     map[types.OID]string // of temporary tables: DROP, DELETE ROWS
+	hasTemp      bool
+	listens      bool // has run LISTEN
+	hasLocks     bool // has taken an advisory lock
+	idleTimer    *time.Timer
 
 	// Method values that every statement's environment has.
 	tableExprsFn  func(*catalog.Table) (*plan.TableExprs, error)

@@ -46,7 +46,8 @@ type (
 		Off
 		Name string
 		X    Expr
-		List []Expr // option (a, b)
+		List []Expr  // option (a, b)
+		Set  *SetVar // of SET and RESET in CREATE FUNCTION
 	}
 	// Like is LIKE table INCLUDING … in CREATE TABLE.
 	Like struct {

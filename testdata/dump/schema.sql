@@ -19,6 +19,7 @@ CREATE FUNCTION app.twice(x integer) RETURNS integer LANGUAGE sql IMMUTABLE STRI
 CREATE FUNCTION app.addthem(a integer, b integer DEFAULT 7, OUT total integer, OUT diff integer) LANGUAGE sql STABLE AS $$ SELECT a + b, a - b $$;
 CREATE FUNCTION app.standard(x integer) RETURNS integer LANGUAGE sql IMMUTABLE RETURN app.twice(x);
 CREATE FUNCTION app.rows_of(n integer) RETURNS TABLE(i integer, t text) LANGUAGE sql AS $_$ SELECT g, 'r' || g FROM generate_series(1, $1) g $_$;
+CREATE FUNCTION app.path(x integer) RETURNS text LANGUAGE sql STABLE SET search_path TO 'app', 'public' SET "DateStyle" TO 'ISO, DMY' AS $$ SELECT current_setting('search_path') $$;
 CREATE PROCEDURE app.noop(x integer) LANGUAGE sql AS 'SELECT 1';
 COMMENT ON FUNCTION app.twice(integer) IS 'doubles';
 CREATE FUNCTION app.near(integer, integer) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT abs($1 - $2) < 10';
