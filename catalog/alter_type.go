@@ -33,7 +33,9 @@ func (c *Change) AddEnumValue(oid types.OID, label string, ifNotExists bool, nei
 		}
 		if at(label) >= 0 {
 			if ifNotExists {
-				c.tell(c.notice("enum label \"%s\" already exists, skipping", label))
+				n := c.notice("enum label \"%s\" already exists, skipping", label)
+				n.Code = sqlerr.DuplicateObject
+				c.tell(n)
 				return nil
 			}
 			return sqlerr.New(sqlerr.DuplicateObject, "enum label \"%s\" already exists", label)

@@ -51,6 +51,21 @@ func (c *Change) SetAttributeComment(typ types.OID, name, text string) error {
 	return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", name, u.Name)
 }
 
+// SetDomainComment sets the comment of a domain's constraint.
+func (c *Change) SetDomainComment(domain types.OID, name, text string) error {
+	return c.editType(domain, func(u *UserType) error {
+		for i, k := range u.Checks {
+			if k.Name == name {
+				n := *k
+				n.Comment = text
+				u.Checks[i] = &n
+				return nil
+			}
+		}
+		return sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" for domain %s does not exist", name, QuoteIdent(u.Name))
+	})
+}
+
 // SetIndexComment sets an index's comment.
 func (c *Change) SetIndexComment(index types.OID, text string) error {
 	return c.EditIndex(index, func(ix *Index) { ix.Comment = text })

@@ -19,7 +19,7 @@ type SequenceSpec struct {
 	Start, Inc, Min, Max *int64
 	Cache                *int64
 	Cycle                bool
-	Temp                 bool
+	Temp, Unlogged       bool
 	OwnerTable           types.OID
 	OwnerCol             int
 }
@@ -42,7 +42,7 @@ func (c *Change) newSequence(spec *SequenceSpec) (*Sequence, error) {
 	if err := c.freeRelation(spec.Schema, spec.Name); err != nil {
 		return nil, err
 	}
-	q := &Sequence{Common: c.common(spec.Schema, spec.Name), Type: spec.Type, Inc: 1, Cache: 1, Cycle: spec.Cycle, Temp: spec.Temp}
+	q := &Sequence{Common: c.common(spec.Schema, spec.Name), Type: spec.Type, Inc: 1, Cache: 1, Cycle: spec.Cycle, Temp: spec.Temp, Unlogged: spec.Unlogged}
 	if q.Type.OID == 0 {
 		q.Type = types.TInt8
 	}

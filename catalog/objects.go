@@ -236,6 +236,7 @@ type Sequence struct {
 	OwnerTable                  types.OID // 0: not owned
 	OwnerCol                    int       // index into the table's Columns
 	Temp                        bool
+	Unlogged                    bool // was asked for; its values are as safe as any
 	Identity                    bool // made for an identity column
 }
 

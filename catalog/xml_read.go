@@ -320,7 +320,7 @@ func (r *xmlReader) sequence(e *element, c Common) Object {
 	q.Max = r.num(e, "max", math.MinInt64, math.MaxInt64, math.MaxInt64)
 	q.Start = r.num(e, "start", math.MinInt64, math.MaxInt64, q.Min)
 	q.Cache = r.num(e, "cache", 1, math.MaxInt64, 1)
-	q.Cycle, q.Identity, q.Temp = r.flag(e, "cycle"), r.flag(e, "identity"), r.flag(e, "temp")
+	q.Cycle, q.Identity, q.Temp, q.Unlogged = r.flag(e, "cycle"), r.flag(e, "identity"), r.flag(e, "temp"), r.flag(e, "unlogged")
 	if _, ok := e.attr("lastValue"); ok && !r.ids {
 		r.values = append(r.values, SequenceValue{Sequence: q, Called: r.flag(e, "isCalled"),
 			Last: r.num(e, "lastValue", q.Min, q.Max, q.Start)})

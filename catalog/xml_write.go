@@ -284,6 +284,7 @@ func (w *xmlWriter) sequence(q *Sequence) {
 	a.num("max", q.Max)
 	a.num("cache", q.Cache)
 	a.flag("cycle", q.Cycle)
+	a.flag("unlogged", q.Unlogged)
 	a.flag("identity", q.Identity)
 	a.flag("temp", q.Temp)
 	if q.OwnerTable != 0 {

@@ -37,7 +37,9 @@ func (p *parser) create() ast.Stmt {
 		v.Unlogged = unlogged
 		return v
 	case k == kwSequence && !replace:
-		return p.createSequence(off, temp)
+		s := p.createSequence(off, temp)
+		s.Unlogged = unlogged
+		return s
 	case unlogged && k == kwMaterialized:
 		v := p.createMatView(off)
 		v.Unlogged = true
@@ -190,7 +192,7 @@ func (p *parser) createMatView(off ast.Off) *ast.CreateView {
 	return v
 }
 
-func (p *parser) createSequence(off ast.Off, temp bool) ast.Stmt {
+func (p *parser) createSequence(off ast.Off, temp bool) *ast.CreateSequence {
 	s := &ast.CreateSequence{Off: off, Temp: temp}
 	p.expectKw(kwSequence)
 	s.IfNotExists = p.acceptKws(kwIf, kwNot, kwExists)

@@ -187,7 +187,22 @@ func (p *parser) comment() ast.Stmt {
 		if kind == "" {
 			p.syntaxErr()
 		}
-		return p.restUnsupported(off, "COMMENT ON "+kind)
+		switch kind {
+		case "LARGE OBJECT", "FOREIGN TABLE", "ROUTINE":
+			return p.restUnsupported(off, "COMMENT ON "+kind)
+		case "DEFAULT CONVERSION", "CONSTRAINT TRIGGER", "TRUSTED LANGUAGE", "TRUSTED PROCEDURAL LANGUAGE", "USER MAPPING":
+			p.syntaxErr()
+		case "PROCEDURAL LANGUAGE":
+			kind = "LANGUAGE"
+		}
+		d := &ast.Drop{Kind: kind}
+		if p.otherNames(d); len(d.Names) != 1 {
+			p.syntaxErr()
+		}
+		c.Kind, c.Name, c.On = kind, d.Names[0], d.On
+		if d.Args != nil {
+			c.Args = d.Args[0]
+		}
 	}
 	p.expectKw(kwIs)
 	if c.Null = p.acceptKw(kwNull); !c.Null {

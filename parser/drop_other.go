@@ -13,6 +13,15 @@ func (p *parser) dropOther(d *ast.Drop) ast.Stmt {
 		d.Kind = "LANGUAGE"
 	}
 	d.IfExists = p.ifExists()
+	p.otherNames(d)
+	if d.Kind != "USER MAPPING" && d.Kind != "TABLESPACE" {
+		d.Cascade = p.cascade()
+	}
+	return d
+}
+
+// otherNames reads the names of the objects of a kind.
+func (p *parser) otherNames(d *ast.Drop) {
 	one := func() { d.Names = append(d.Names, p.plainName()) }
 	switch d.Kind {
 	case "OPERATOR":
@@ -52,12 +61,8 @@ func (p *parser) dropOther(d *ast.Drop) ast.Stmt {
 		p.expectKw(kwServer)
 		n := p.plainName()
 		d.On = &n
-		return d
-	case "LANGUAGE", "SUBSCRIPTION":
+	case "LANGUAGE", "SUBSCRIPTION", "TABLESPACE":
 		one()
-	case "TABLESPACE":
-		one()
-		return d
 	case "ACCESS METHOD", "EVENT TRIGGER", "FOREIGN DATA WRAPPER", "PUBLICATION", "SERVER":
 		one()
 		for p.accept(KindComma) {
@@ -69,8 +74,6 @@ func (p *parser) dropOther(d *ast.Drop) ast.Stmt {
 			d.Names = append(d.Names, p.anyName())
 		}
 	}
-	d.Cascade = p.cascade()
-	return d
 }
 
 // plainName is a name without a schema.

@@ -172,6 +172,9 @@ func (env *Env) relationClass(r catalog.Relation) classRow {
 		if t := env.Snap.Table(x.OwnerTable); t != nil {
 			c.persistence = tablePersistence(t)
 		}
+		if x.Unlogged {
+			c.persistence = 'u'
+		}
 	}
 	return c
 }

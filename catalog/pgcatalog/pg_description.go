@@ -39,6 +39,9 @@ func rowsPgDescription(w *writer) {
 	}
 	for _, u := range env.Snap.UserTypes(env.DB) {
 		put(u.OID, oidPgType, 0, u.Comment)
+		for _, k := range u.Checks {
+			put(k.OID, oidPgConstraint, 0, k.Comment)
+		}
 		for i, c := range u.Columns {
 			put(u.RelOID, oidPgClass, i+1, c.Comment)
 		}

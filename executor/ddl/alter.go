@@ -120,10 +120,11 @@ func (x *exec) alterOne(oid types.OID, a *ast.AlterAction) error {
 		return x.setStatistics(oid, a)
 	case "LOGGED", "UNLOGGED":
 		if _, ok := x.snap().Object(oid).(*catalog.Sequence); ok {
-			if a.Kind == "UNLOGGED" {
-				return sqlerr.Unsupported(a.Pos(), "ALTER SEQUENCE SET UNLOGGED")
-			}
-			return nil // every sequence is
+			_, err := c.AlterSequence(oid, func(q *catalog.Sequence) error {
+				q.Unlogged = a.Kind == "UNLOGGED"
+				return nil
+			})
+			return err
 		}
 		_, err := c.EditTable(oid, func(t *catalog.Table) error {
 			t.Unlogged = a.Kind == "UNLOGGED"

@@ -24,8 +24,8 @@ func (x *exec) createDomain(s *ast.CreateDomain) error {
 		return sqlerr.New(sqlerr.DatatypeMismatch, "\"%s\" is not a valid base type for a domain", x.typeName(base))
 	}
 	if s.Collate != nil {
-		if err := planner.KnownCollation(s.Collate); err != nil {
-			return err
+		if _, err := x.collation(s.Collate, base); err != nil {
+			return withoutPosition(err)
 		}
 	}
 	spec := &catalog.DomainSpec{Schema: schema, Name: name, Base: base}

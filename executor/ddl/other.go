@@ -20,7 +20,7 @@ func (x *exec) createSequence(s *ast.CreateSequence) error {
 	if x.exists(schema, name, s.IfNotExists) {
 		return nil
 	}
-	spec := &catalog.SequenceSpec{Schema: schema, Name: name, Temp: s.Temp}
+	spec := &catalog.SequenceSpec{Schema: schema, Name: name, Temp: s.Temp, Unlogged: s.Unlogged}
 	if err := x.sequenceOptions(spec, s.Options); err != nil {
 		return err
 	}
@@ -508,7 +508,10 @@ func (x *exec) alterObject(s *ast.AlterObject) error {
 	case "TYPE", "DOMAIN":
 		u := x.userType(&s.Name)
 		if u == nil {
-			return sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", fullName(&s.Name)).At(s.Name.Pos())
+			return sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", fullName(&s.Name))
+		}
+		if s.Kind == "DOMAIN" && u.Kind != 'd' {
+			return notDomain(&s.Name)
 		}
 		switch s.Action {
 		case "RENAME":
@@ -537,6 +540,11 @@ func (x *exec) alterObject(s *ast.AlterObject) error {
 	return sqlerr.Unsupported(s.Pos(), "ALTER %s %s", s.Kind, s.Action)
 }
 
+func notDomain(n *ast.Name) error {
+	return sqlerr.New(sqlerr.WrongObjectType, "%s is not a domain", fullName(n))
+}
+
+// comment is COMMENT ON.
 func (x *exec) comment(s *ast.Comment) error {
 	text := s.Text
 	if s.Null {
@@ -547,7 +555,10 @@ func (x *exec) comment(s *ast.Comment) error {
 	case "TABLE", "VIEW", "MATERIALIZED VIEW", "SEQUENCE":
 		r, err := x.relation(&ast.Name{Off: -1, Parts: s.Name.Parts}) // the error has no position
 		if err != nil {
-			return err
+			return withoutPosition(err)
+		}
+		if is := relationKind(r); is != strings.ToLower(s.Kind) {
+			return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a %s", s.Name.Last(), strings.ToLower(s.Kind))
 		}
 		return c.SetComment(r.ObjectOID(), text)
 	case "COLUMN":
@@ -557,18 +568,30 @@ func (x *exec) comment(s *ast.Comment) error {
 		}
 		r, err := x.relation(&ast.Name{Off: -1, Parts: s.Name.Parts[:n]})
 		if err != nil {
-			return err
+			return withoutPosition(err)
 		}
 		return c.SetColumnComment(r.ObjectOID(), s.Name.Parts[n], text)
 	case "INDEX":
 		if ix := x.findIndex(&s.Name); ix != nil {
 			return c.SetIndexComment(ix.OID, text)
 		}
+		if x.lookup(&s.Name) != nil {
+			return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not an index", s.Name.Last())
+		}
 		return x.noRelation(&s.Name)
+	case "DOMAIN CONSTRAINT":
+		u := x.userType(s.On)
+		if u == nil {
+			return sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", fullName(s.On))
+		}
+		if u.Kind != 'd' {
+			return notDomain(s.On)
+		}
+		return c.SetDomainComment(u.OID, s.Name.Last(), text)
 	case "CONSTRAINT":
 		t, err := x.findTable(s.On)
 		if err != nil {
-			return err
+			return withoutPosition(err)
 		}
 		return c.SetConstraintComment(t.OID, s.Name.Last(), text)
 	case "SCHEMA":
@@ -591,6 +614,9 @@ func (x *exec) comment(s *ast.Comment) error {
 		return c.SetComment(r.OID, text)
 	case "TYPE", "DOMAIN":
 		if u := x.userType(&s.Name); u != nil {
+			if s.Kind == "DOMAIN" && u.Kind != 'd' {
+				return notDomain(&s.Name)
+			}
 			return c.SetComment(u.OID, text)
 		}
 		return sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", fullName(&s.Name))
@@ -614,6 +640,13 @@ func (x *exec) comment(s *ast.Comment) error {
 		return c.SetComment(k.OID, text)
 	case "EXTENSION":
 		return nil
+	case "TRIGGER", "RULE", "POLICY", "STATISTICS", "CONVERSION", "EVENT TRIGGER", "PUBLICATION", "SUBSCRIPTION", "SERVER",
+		"FOREIGN DATA WRAPPER", "TRANSFORM", "COLLATION", "LANGUAGE", "ACCESS METHOD", "TABLESPACE":
+		// what is not there is missed, what is built in keeps its comment
+		d := &ast.Drop{Off: s.Off, Kind: s.Kind, Names: []ast.Name{s.Name}, On: s.On, Args: [][]ast.TypeName{s.Args}}
+		if err := x.dropAbsent(d, 0); sqlerr.CodeOf(err) != sqlerr.DependentObjectsStillExist && sqlerr.CodeOf(err) != sqlerr.InsufficientPrivilege {
+			return err
+		}
 	}
 	return sqlerr.Unsupported(s.Pos(), "COMMENT ON %s", s.Kind)
 }

@@ -84,6 +84,8 @@ func (c *functionConfig) enter() error {
 				return err
 			}
 			v = canonical
+		} else {
+			g.custom[key] = true
 		}
 		was, had := g.local[key]
 		c.old = append(c.old, settingChange{name: key, old: was, had: had})

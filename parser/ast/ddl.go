@@ -151,6 +151,7 @@ type (
 		Name        Name
 		IfNotExists bool
 		Temp        bool
+		Unlogged    bool
 		Options     []Option // as, increment, minvalue, maxvalue, start, restart, cache, cycle, owned_by; NO x has X=nil and Name "no minvalue"
 	}
 	// AlterSequence is ALTER SEQUENCE with options.

@@ -28,6 +28,7 @@ func (p *printer) definition(s Stmt) bool {
 	case *CreateSequence:
 		p.put("CREATE ")
 		p.putIf(s.Temp, "TEMPORARY ")
+		p.putIf(s.Unlogged, "UNLOGGED ")
 		p.put("SEQUENCE ", ifNotExists(s.IfNotExists))
 		p.name(s.Name)
 		p.sequenceOptions(" ", s.Options)

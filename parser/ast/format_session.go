@@ -341,11 +341,21 @@ func (p *printer) comment(c *Comment) {
 		p.operatorRef(c.Name, c.Args)
 	case "CAST":
 		p.castTypes(c.Args)
+	case "TRANSFORM":
+		p.put("FOR ")
+		p.typeName(c.Args[0])
+		p.put(" LANGUAGE ")
+		p.name(c.Name)
 	default:
 		p.name(c.Name)
 		p.funcArgs(c.Kind, c.Args)
 	}
-	if c.On != nil {
+	switch {
+	case c.On == nil:
+	case c.Kind == "OPERATOR CLASS" || c.Kind == "OPERATOR FAMILY":
+		p.put(" USING ")
+		p.name(*c.On)
+	default:
 		p.put(" ON ")
 		p.putIf(kind != c.Kind, "DOMAIN ")
 		p.name(*c.On)
