@@ -89,6 +89,10 @@ func (c *Change) inheritColumns(p, t *Table) error {
 			return sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" in child table must be marked NOT NULL", pc.Name)
 		case pc.Generated && !col.Generated:
 			return sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" in child table must be a generated column", pc.Name)
+		case pc.Generated && pc.Default != col.Default:
+			return sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" in child table has a conflicting generation expression", pc.Name)
+		case pc.Collation != col.Collation:
+			return sqlerr.New(sqlerr.CollationMismatch, "child table \"%s\" has different collation for column \"%s\"", t.Name, pc.Name)
 		}
 		col.Inherited = Inherited{Parents: col.Parents + 1, NotLocal: p.Key != nil || col.NotLocal}
 	}

@@ -1,6 +1,9 @@
 package parser
 
-import "kvsqld/parser/ast"
+import (
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/parser/ast"
+)
 
 // partitionKey is RANGE (…), LIST (…) or HASH (…) behind PARTITION BY.
 func (p *parser) partitionKey() *ast.PartitionKey {
@@ -55,11 +58,11 @@ func (p *parser) hashBound(b *ast.PartitionBound) {
 		case name == "modulus" && b.Modulus < 0:
 			b.Modulus, b.ModulusAt = v, n
 		case name == "modulus":
-			p.failf(at, "modulus for hash partition provided more than once")
+			p.fail(sqlerr.New(sqlerr.DuplicateObject, "modulus for hash partition provided more than once").At(int(at)))
 		case name == "remainder" && b.Remainder < 0:
 			b.Remainder, b.RemainderAt = v, n
 		case name == "remainder":
-			p.failf(at, "remainder for hash partition provided more than once")
+			p.fail(sqlerr.New(sqlerr.DuplicateObject, "remainder for hash partition provided more than once").At(int(at)))
 		default:
 			p.failf(at, "unrecognized hash partition bound specification \"%s\"", name)
 		}

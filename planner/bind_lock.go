@@ -101,6 +101,9 @@ func (p *planner) lockRel(r *rel, c *lockClause) {
 		failf(sqlerr.WrongObjectType, -1, "cannot lock rows in sequence \"%s\"", r.seq.Name)
 	}
 	if r.table != nil {
+		if v, ok := p.Snap.RelationByOID(p.DB, r.table.OID).(*catalog.View); ok {
+			failf(sqlerr.WrongObjectType, -1, "cannot lock rows in materialized view \"%s\"", v.Name)
+		}
 		r.needKey = true
 		c.rels[r.id] = true
 		for i := range p.uses {

@@ -70,12 +70,7 @@ func (p *planner) constFault(e plan.Expr) {
 		for _, w := range e.Whens {
 			cond := w.Cond
 			if operand != nil {
-				cond = plan.Map(cond, func(x plan.Expr) plan.Expr {
-					if _, ok := x.(*plan.CaseVal); ok {
-						return operand
-					}
-					return p.fold(x)
-				})
+				cond = p.withCaseVal(cond, operand)
 			}
 			p.constFault(cond)
 			v, known := truth(cond)
@@ -132,6 +127,31 @@ func (p *planner) constFault(e plan.Expr) {
 		p.constFault(x)
 		return x
 	})
+}
+
+// withCaseVal puts a CASE's operand in its place in a condition of it. Within
+// another CASE or a NULLIF the place is theirs.
+func (p *planner) withCaseVal(cond plan.Expr, operand *plan.Const) plan.Expr {
+	switch x := cond.(type) {
+	case *plan.CaseVal:
+		return operand
+	case *plan.NullIf:
+		k, ok := x.X.(*plan.Const)
+		if !ok {
+			return x
+		}
+		eq, ok := p.withCaseVal(x.Eq, k).(*plan.Const)
+		if !ok {
+			return x
+		}
+		if !eq.Val.Null && eq.Val.I != 0 {
+			return &plan.Const{At: x.At, Val: types.Null(x.Type())}
+		}
+		return k
+	case *plan.Case, *subquery:
+		return cond
+	}
+	return p.fold(plan.MapChildren(cond, func(x plan.Expr) plan.Expr { return p.withCaseVal(x, operand) }))
 }
 
 // bare drops what EXISTS does not look at: the select list of a query that has

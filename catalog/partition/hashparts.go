@@ -101,9 +101,10 @@ func rotateHalves(v uint64) uint64 { return v<<1&0xfffffffefffffffe | v>>31&0x10
 // hashJSONB folds the kinds of containers and the hashes of keys and scalars, in
 // the order in which jsonb stores them. A scalar alone counts as in an array.
 func hashJSONB(b []byte, seed uint64) uint64 {
-	h := uint64(0)
+	h, parts := uint64(0), 0
 	mark := func(kind uint64) { h ^= kind | kind<<32 }
 	types.WalkJSONB(b, func(v types.JSONPart) {
+		parts++
 		switch v.Kind {
 		case types.JSONArrayBegins:
 			mark(0x40000000)
@@ -130,5 +131,8 @@ func hashJSONB(b []byte, seed uint64) uint64 {
 		}
 		h = rotateHalves(h) ^ one
 	})
+	if parts == 1 {
+		return seed // an empty array or object
+	}
 	return h
 }

@@ -60,11 +60,7 @@ func rowsPgInitPrivs(w *writer) {
 }
 
 func rowsPgDefaultACL(w *writer) {
-	d, ok := w.env.Snap.Object(w.env.DB).(*catalog.Database)
-	if !ok {
-		return
-	}
-	for i, p := range d.Defaults {
+	for i, p := range w.env.defaultPrivileges() {
 		kind := byte(p.Kind)
 		if p.Kind == catalog.ACLSequence {
 			kind = 'S'
@@ -73,6 +69,6 @@ func rowsPgDefaultACL(w *writer) {
 		if p.Schema != "" {
 			schema = w.env.namespace(p.Schema)
 		}
-		w.oid(synthOID("defaultacl", d.OID, i)).oid(w.env.role(p.Role)).oid(schema).chr(kind).acl(p.ACL).end()
+		w.oid(synthOID("defaultacl", w.env.DB, i)).oid(w.env.role(p.Role)).oid(schema).chr(kind).acl(p.ACL).end()
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"hash/fnv"
 	"slices"
 	"strconv"
+	"strings"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
@@ -269,7 +270,9 @@ func tablePersistence(t *catalog.Table) byte {
 func options(m map[string]string) []string {
 	var out []string
 	for k, v := range m {
-		out = append(out, k+"="+v)
+		if !strings.HasPrefix(k, "toast.") { // those are of the table with long values
+			out = append(out, k+"="+v)
+		}
 	}
 	slices.Sort(out)
 	return out

@@ -37,7 +37,6 @@ var empty = []emptyRelation{
 	{"pg_rules", "rules are not supported"},
 	{"pg_seclabel", "security labels are not supported"},
 	{"pg_seclabels", "security labels are not supported"},
-	{"pg_shdepend", "owners are kept with the objects"},
 	{"pg_shmem_allocations", "there is no shared memory"},
 	{"pg_shseclabel", "security labels are not supported"},
 	{"pg_stat_archiver", "there is no log archiver"},

@@ -44,6 +44,7 @@ func list() []def {
 		{"pg_sequences", nil, rowsPgSequences},
 		{"pg_settings", nil, rowsPgSettings},
 		{"pg_shadow", nil, rowsPgShadow},
+		{"pg_shdepend", nil, rowsPgShdepend},
 		{"pg_shdescription", nil, rowsPgShdescription},
 		{"pg_stat_activity", nil, rowsPgStatActivity},
 		{"pg_stat_gssapi", nil, rowsPgStatGSSAPI},

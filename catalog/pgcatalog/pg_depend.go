@@ -13,6 +13,12 @@ import (
 // sequences of columns here.
 func rowsPgDepend(w *writer) {
 	d := newDependWriter(w)
+	for i, p := range w.env.defaultPrivileges() {
+		if p.Schema != "" {
+			d.dep(object{class: oidPgDefaultACL, oid: synthOID("defaultacl", w.env.DB, i)},
+				object{class: oidPgNamespace, oid: w.env.namespace(p.Schema)}, 'a')
+		}
+	}
 	for _, r := range w.env.Snap.Relations(w.env.DB) {
 		d.relation(r)
 	}
@@ -101,13 +107,8 @@ func (d *dependWriter) inSchema(of object, schema string) {
 	d.dep(of, object{class: oidPgNamespace, oid: d.env.namespace(schema)}, 'n')
 }
 
-// needsType tells that an object needs a type, unless it is a built-in one. The
-// needs of an array are those of its elements' type.
+// needsType tells that an object needs a type, unless it is a built-in one.
 func (d *dependWriter) needsType(of object, t types.T) {
-	in := d.env.Snap.TypeInfo(t.OID)
-	if in != nil && in.Elem != 0 && in.Elem >= types.FirstUserOID {
-		t.OID = in.Elem
-	}
 	if t.OID >= types.FirstUserOID {
 		d.dep(of, object{class: oidPgType, oid: t.OID}, 'n')
 	}
@@ -209,7 +210,7 @@ func (d *dependWriter) columns(oid types.OID, t *catalog.Table, cols []catalog.C
 		for _, o := range c.DefaultDeps {
 			d.dep(dflt, d.classOf(o), 'n')
 		}
-		if t != nil && c.Generated {
+		if t != nil && (c.Generated || len(c.DefaultDeps) == 0) {
 			d.uses(dflt, catalog.StoredText{Text: c.Default, Table: t})
 		}
 	}
@@ -312,7 +313,7 @@ func (d *dependWriter) index(oid types.OID, t *catalog.Table, ix *catalog.Index)
 			}
 		}
 	}
-	if len(ix.ExprCols) == 0 && !slices.ContainsFunc(ix.Keys, func(k catalog.IndexKey) bool { return k.Col >= 0 }) {
+	if len(ix.Include) == 0 && !slices.ContainsFunc(ix.Keys, func(k catalog.IndexKey) bool { return k.Col >= 0 }) {
 		d.dep(self, relationObject(oid), 'a')
 	}
 	for _, k := range ix.Keys {

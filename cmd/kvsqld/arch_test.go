@@ -70,7 +70,7 @@ var arrows = map[string][]string{
 		"catalog/types", "catalog/types/vec", "catalog/spatial", "catalog/sqlerr", "storage/table", "storage/kv"},
 	// A session implements wire.Session and so names its value types.
 	"executor/session": {"executor", "executor/ddl", "executor/expr", "parser", "parser/ast", "planner", "planner/plan",
-		"catalog", "catalog/pgcatalog", "catalog/types", "catalog/types/vec", "catalog/types/charset", "catalog/sqlerr",
+		"catalog", "catalog/partition", "catalog/pgcatalog", "catalog/types", "catalog/types/vec", "catalog/types/charset", "catalog/sqlerr",
 		"storage", "storage/table", "storage/kv", "storage/backup", "wire"},
 
 	// Protocol violations found by the wire have SQLSTATEs like any other error.

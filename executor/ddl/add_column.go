@@ -32,6 +32,9 @@ func (x *exec) addColumn(t *catalog.Table, a *ast.AlterAction) error {
 	n := len(b.spec.Columns)
 	err := b.column(a.Column)
 	if err == nil {
+		err = x.notItself(t, b.spec.Columns[n].Type)
+	}
+	if err == nil {
 		err = b.bindTexts()
 	}
 	if err != nil {
@@ -58,6 +61,14 @@ func (x *exec) addColumn(t *catalog.Table, a *ast.AlterAction) error {
 		if err := x.addTableConstraint(t.OID, &b.spec.Constraints[i]); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// notItself refuses a column whose values have rows of its own table in them.
+func (x *exec) notItself(t *catalog.Table, c types.T) error {
+	if x.madeOf(c, t.RowType) {
+		return badTable("composite type %s cannot be made a member of itself", x.typeName(types.Of(t.RowType)))
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func (x *exec) alterType(t *catalog.Table, a *ast.AlterAction) error {
 	}
 	to, err := planner.ResolveType(x.Planner(), a.Type)
 	if err != nil {
-		return err
+		return withoutPosition(err)
 	}
 	collation := ""
 	if a.Column != nil && a.Column.Collate != nil {
@@ -28,6 +28,9 @@ func (x *exec) alterType(t *catalog.Table, a *ast.AlterAction) error {
 	}
 	if c := &t.Columns[i]; c.Identity != 0 && to.OID != types.OInt2 && to.OID != types.OInt4 && to.OID != types.OInt8 {
 		return sqlerr.New(sqlerr.InvalidParameterValue, "identity column type must be smallint, integer, or bigint")
+	}
+	if err := x.notItself(t, to); err != nil {
+		return err
 	}
 	from := t.Columns[i].Type
 	if t.Columns[i].Generated && a.Using != nil {

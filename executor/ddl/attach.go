@@ -49,7 +49,7 @@ func (x *exec) attach(p *catalog.Table, a *ast.AlterAction) error {
 		if ix := x.findIndex(a.Other); ix != nil {
 			return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is an index", ix.Name)
 		}
-		return err
+		return withoutPosition(err)
 	}
 	t, ok := r.(*catalog.Table)
 	if !ok {
@@ -200,7 +200,7 @@ func (x *exec) detach(p *catalog.Table, a *ast.AlterAction) error {
 	}
 	r, err := x.relation(a.Other)
 	if err != nil {
-		return err
+		return withoutPosition(err)
 	}
 	t, ok := r.(*catalog.Table)
 	if !ok || x.snap().Parent(t) != p {

@@ -417,6 +417,9 @@ func (x *exec) mayComment(s *ast.Comment) error {
 	case "SCHEMA":
 		return x.ownsSchema(s.Name.Last())
 	case "DATABASE":
+		if x.snap().Database(s.Name.Last()) == nil {
+			return nil // a warning
+		}
 		return x.ownsDatabase(s.Name.Last())
 	case "ROLE":
 		switch {

@@ -66,6 +66,9 @@ func (x *exec) drop(s *ast.Drop) error {
 				continue
 			}
 			if t := x.snap().TableOfIndex(x.db(), ix.OID); t != nil {
+				if s.Concurrently && t.Key != nil {
+					return sqlerr.New(sqlerr.FeatureNotSupported, "cannot drop partitioned index \"%s\" concurrently", ix.Name)
+				}
 				if err := x.lock(t, kv.AccessExclusive); err != nil {
 					return err
 				}

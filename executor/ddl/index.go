@@ -25,7 +25,8 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 		t = r.Materialized
 	}
 	if t == nil {
-		return sqlerr.New(sqlerr.WrongObjectType, "cannot create index on relation \"%s\"", s.Table.Last())
+		return sqlerr.New(sqlerr.WrongObjectType, "cannot create index on relation \"%s\"", s.Table.Last()).
+			WithDetail("This operation is not supported for %ss.", relationKind(r))
 	}
 	if s.IfNotExists && s.Name != "" {
 		if x.exists(t.Schema, s.Name, true) {

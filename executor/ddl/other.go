@@ -603,7 +603,8 @@ func (x *exec) comment(s *ast.Comment) error {
 	case "DATABASE":
 		d := x.snap().Database(s.Name.Last())
 		if d == nil {
-			return sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", s.Name.Last())
+			x.tell("WARNING", sqlerr.InvalidCatalogName, "database \"%s\" does not exist", s.Name.Last())
+			return nil
 		}
 		return c.SetComment(d.OID, text)
 	case "ROLE":

@@ -29,6 +29,7 @@ var sessionScalars = append(privilegeNames(), strings.Fields(`
 	pg_stat_get_dead_tuples pg_stat_get_mod_since_analyze pg_stat_get_last_analyze_time
 	pg_stat_get_last_vacuum_time pg_stat_clear_snapshot pg_stat_reset enum_first enum_last enum_range_all
 	enum_range_bounds oidvectortypes pg_column_compression
+	pg_describe_object pg_identify_object pg_identify_object_as_address pg_get_object_address satisfies_hash_partition
 `)...)
 
 // sessionSets are those that return sets; see SessionInfo.CatalogRows.

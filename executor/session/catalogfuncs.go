@@ -76,6 +76,8 @@ var catalogFuncs = sync.OnceValue(func() map[string]catalogFunc {
 	sizeFuncs(m)
 	serverFuncs(m)
 	enumFuncs(m)
+	addressFuncs(m)
+	m["satisfies_hash_partition"] = (*catalogCall).satisfiesHashPartition
 	return m
 })
 

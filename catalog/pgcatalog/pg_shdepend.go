@@ -1,0 +1,68 @@
+package pgcatalog
+
+import (
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+)
+
+// firstUnpinned is the first OID of objects that can be dropped: what needs a role
+// below it is not listed.
+const firstUnpinned types.OID = 12000
+
+// rowsPgShdepend lists what needs roles: the objects that they own and those with
+// privileges for them.
+func rowsPgShdepend(w *writer) {
+	env := w.env
+	needs := func(db types.OID, of object, owner string, acl catalog.ACL) {
+		dep := func(role string, kind byte) {
+			if o := env.Snap.RoleOID(role); o >= firstUnpinned {
+				w.oid(db).oid(of.class).oid(of.oid).int(int64(of.sub)).oid(oidPgAuthid).oid(o).chr(kind).end()
+			}
+		}
+		dep(owner, 'o')
+		told := []string{owner, ""}
+		for _, item := range acl {
+			for _, role := range []string{item.Grantee, item.Grantor} {
+				if !slices.Contains(told, role) {
+					told = append(told, role)
+					dep(role, 'a')
+				}
+			}
+		}
+	}
+	for _, d := range env.Snap.Databases() {
+		needs(0, object{class: oidPgDatabase, oid: d.OID}, d.Owner, d.ACL)
+	}
+	for _, n := range env.Snap.Schemas(env.DB) {
+		needs(env.DB, object{class: oidPgNamespace, oid: n.OID}, n.Owner, n.ACL)
+	}
+	for _, r := range env.Snap.Relations(env.DB) {
+		co := commonOf(r)
+		needs(env.DB, relationObject(co.OID), co.Owner, co.ACL)
+		cols := r.RelColumns()
+		for i := range cols {
+			if acl := cols[i].ACL; acl != nil && !cols[i].Dropped {
+				needs(env.DB, columnObject(co.OID, i), "", slices.DeleteFunc(slices.Clone(acl), func(a catalog.ACLItem) bool { return a.Grantee == co.Owner }))
+			}
+		}
+	}
+	for _, u := range env.Snap.UserTypes(env.DB) {
+		needs(env.DB, object{class: oidPgType, oid: u.OID}, u.Owner, u.ACL)
+	}
+	for _, f := range env.Snap.AllFunctions(env.DB) {
+		needs(env.DB, object{class: oidPgProc, oid: f.OID}, f.Owner, f.ACL)
+	}
+	for i, p := range env.defaultPrivileges() {
+		needs(env.DB, object{class: oidPgDefaultACL, oid: synthOID("defaultacl", env.DB, i)}, p.Role, p.ACL)
+	}
+}
+
+// defaultPrivileges are those of the connected database.
+func (env *Env) defaultPrivileges() []catalog.DefaultPrivileges {
+	if d, ok := env.Snap.Object(env.DB).(*catalog.Database); ok {
+		return d.Defaults
+	}
+	return nil
+}
