@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"kvsqld/catalog"
-	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
 )
@@ -113,9 +112,6 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 			residual = append(residual, c)
 		}
 	}
-	if kind == plan.Full && len(lk) == 0 {
-		p.fullJoin(s, on, l, r)
-	}
 	both := layout{}
 	maps.Copy(both, l.lay)
 	width := len(l.node.Base().Cols)
@@ -163,24 +159,6 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 	n.Rows, n.Cost, n.Cols, n.Step = out.rows, out.cost, cols, "join"
 	out.node = n
 	return out
-}
-
-// fullJoin refuses a FULL JOIN on conditions none of which compares the two sides
-// for equality: PostgreSQL joins such tables by hashing or merging only. The
-// loops here could, but what runs here is to run there.
-func (p *planner) fullJoin(s *state, on []plan.Expr, l, r *pnode) {
-	refuse := false
-	for _, c := range on {
-		if _, _, ok := p.splitEq(c, l.rels, r.rels, s); ok {
-			return
-		}
-		if _, ok := c.(*plan.Const); !ok {
-			refuse = true
-		}
-	}
-	if refuse {
-		fail(sqlerr.New(sqlerr.FeatureNotSupported, "FULL JOIN is only supported with merge-joinable or hash-joinable join conditions"))
-	}
 }
 
 func (p *planner) distinctIn(e plan.Expr, s *state, l, r *pnode) float64 {
