@@ -301,7 +301,7 @@ func TestIsolation(t *testing.T) {
 // same, but for the noted ones.
 func TestIsolationPostgres(t *testing.T) {
 	p := requirePostgres(t)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	admin, err := p.connect(ctx, "postgres", nil)
 	if err != nil {
