@@ -209,7 +209,10 @@ func (p *play) settle(ctx context.Context, players map[string]*player, newest *p
 			case text := <-x.done:
 				x.print(&p.out, text)
 			default:
-				blockers = p.blockers(ctx, players, x, nil)
+				// Once more: a circle may have been broken in the middle of the first look.
+				if blockers = p.blockers(ctx, players, x, nil); blockers != "" {
+					blockers = p.blockers(ctx, players, x, nil)
+				}
 			}
 		}
 		if x == newest && x.done != nil {
