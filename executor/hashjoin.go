@@ -342,15 +342,9 @@ func (op *hashJoin) first(r int) uint32 {
 
 // finish passes right rows without a match, then turns to the next partition.
 func (op *hashJoin) finish() (*vec.Batch, error) {
-	if op.out.tracksRight() {
-		rows := op.table.rows
-		for op.tail < rows.n {
-			var b *vec.Batch
-			b, op.tail = op.out.unmatched(op.tail, op.ltypes, rows.cols[:len(op.rtypes)-len(op.rkeys)])
-			if b.N > 0 {
-				return b, nil
-			}
-		}
+	rows := op.table.rows
+	if b := op.out.finish(&op.tail, rows.n, op.ltypes, rows.cols[:len(op.rtypes)-len(op.rkeys)]); b != nil {
+		return b, nil
 	}
 	more, err := op.spill.nextPartition(op)
 	op.ended = !more

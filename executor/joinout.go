@@ -137,14 +137,21 @@ func (o *joinOut) resolve(l, r []uint32) ([]uint32, []uint32) {
 	return l[:n], r[:n]
 }
 
-// unmatched fills the output with right rows without a match, from row number
-// at on, at most a batch of them; it returns where to go on.
-func (o *joinOut) unmatched(at int, left []types.T, right []*vec.Vec) (*vec.Batch, int) {
+// finish fills the output with right rows without a match, from row *tail of the
+// n rows on, at most a batch of them; nil when there are none left, or when the
+// join does not want them.
+func (o *joinOut) finish(tail *int, n int, left []types.T, right []*vec.Vec) *vec.Batch {
+	if !o.tracksRight() || *tail >= n {
+		return nil
+	}
 	r := o.r[:0]
-	for ; at < len(o.hits) && len(r) < vec.BatchSize; at++ {
-		if !o.hits[at] {
-			r = append(r, uint32(at))
+	for ; *tail < n && len(r) < vec.BatchSize; *tail++ {
+		if !o.hits[*tail] {
+			r = append(r, uint32(*tail))
 		}
+	}
+	if len(r) == 0 {
+		return nil
 	}
 	for i, c := range o.out.Cols[:o.nleft] {
 		c.Reset(left[i], len(r))
@@ -152,5 +159,5 @@ func (o *joinOut) unmatched(at int, left []types.T, right []*vec.Vec) (*vec.Batc
 	}
 	gatherBatch(o.out.Cols[o.nleft:], right, r, false)
 	o.out.N, o.out.Sel = len(r), nil
-	return &o.out, at
+	return &o.out
 }

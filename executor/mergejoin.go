@@ -203,15 +203,9 @@ func (op *mergeJoin) pair() bool {
 }
 
 func (op *mergeJoin) finish() (*vec.Batch, error) {
-	if op.out.tracksRight() && op.tail < op.rows.n {
-		var b *vec.Batch
-		b, op.tail = op.out.unmatched(op.tail, op.ltypes, op.rows.cols[:op.width])
-		if b.N > 0 {
-			return b, nil
-		}
-	}
-	op.done = true
-	return nil, nil
+	b := op.out.finish(&op.tail, op.rows.n, op.ltypes, op.rows.cols[:op.width])
+	op.done = b == nil
+	return b, nil
 }
 
 func (op *mergeJoin) Close() {

@@ -220,17 +220,7 @@ func (p *parser) alterColumn(act *ast.AlterAction) {
 		act.Name = p.colID()
 	}
 	switch {
-	case p.acceptKws(kwSet, kwDefault):
-		act.Kind = "SET DEFAULT"
-		start := p.off()
-		act.Expr = p.expr()
-		act.Text = p.text(start, p.lastEnd())
-	case p.acceptKws(kwDrop, kwDefault):
-		act.Kind = "DROP DEFAULT"
-	case p.acceptKws(kwSet, kwNot, kwNull):
-		act.Kind = "SET NOT NULL"
-	case p.acceptKws(kwDrop, kwNot, kwNull):
-		act.Kind = "DROP NOT NULL"
+	case p.alterDefault(act):
 	case p.acceptKws(kwSet, kwStatistics):
 		act.Kind, act.Expr = "SET STATISTICS", p.numericOnly()
 	case p.acceptKws(kwSet, kwStorage):
@@ -552,11 +542,9 @@ func (p *parser) attributeType(c *ast.ColumnDef) {
 	c.Collate = p.collate()
 }
 
-// alterDomain is ALTER DOMAIN with an action on defaults or constraints, which
-// is an AlterTable of kind DOMAIN.
-func (p *parser) alterDomain(a *ast.AlterObject) ast.Stmt {
-	t := &ast.AlterTable{Off: a.Off, Kind: "DOMAIN", Name: a.Name}
-	act := ast.AlterAction{Off: p.off()}
+// alterDefault takes an action on the default or on NOT NULL, which columns and
+// domains share; it reports whether one stands here.
+func (p *parser) alterDefault(act *ast.AlterAction) bool {
 	switch {
 	case p.acceptKws(kwSet, kwDefault):
 		act.Kind = "SET DEFAULT"
@@ -569,6 +557,19 @@ func (p *parser) alterDomain(a *ast.AlterObject) ast.Stmt {
 		act.Kind = "SET NOT NULL"
 	case p.acceptKws(kwDrop, kwNot, kwNull):
 		act.Kind = "DROP NOT NULL"
+	default:
+		return false
+	}
+	return true
+}
+
+// alterDomain is ALTER DOMAIN with an action on defaults or constraints, which
+// is an AlterTable of kind DOMAIN.
+func (p *parser) alterDomain(a *ast.AlterObject) ast.Stmt {
+	t := &ast.AlterTable{Off: a.Off, Kind: "DOMAIN", Name: a.Name}
+	act := ast.AlterAction{Off: p.off()}
+	switch {
+	case p.alterDefault(&act):
 	case p.acceptKw(kwAdd):
 		c := p.tableConstraint()
 		act.Kind, act.Constraint, act.Name = "ADD CONSTRAINT", &c, c.Name

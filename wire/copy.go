@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgproto3/v2"
 
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types/charset"
 )
 
 // copyFormats returns the overall format and the columns' format codes.
@@ -95,7 +96,7 @@ func copyFailed(body []byte) error {
 	if err := m.end(); err != nil {
 		return err
 	}
-	if err := checkUTF8(reason); err != nil {
+	if err := charset.CheckUTF8(reason); err != nil {
 		return err
 	}
 	return sqlerr.New(sqlerr.QueryCanceled, "COPY from stdin failed: %s", reason)

@@ -3,9 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"io"
-	"unicode/utf8"
 
 	"github.com/jackc/pgproto3/v2"
 
@@ -236,7 +234,7 @@ func text(b []byte, enc *charset.Encoding) ([]byte, error) {
 	if enc != nil {
 		return enc.Decode(b)
 	}
-	return b, checkUTF8(b)
+	return b, charset.CheckUTF8(b)
 }
 
 func decodeQuery(body []byte, enc *charset.Encoding) (string, error) {
@@ -356,38 +354,4 @@ func decodeTarget(body []byte, verb string, known *names) (kind byte, name strin
 		return 0, "", sqlerr.New(sqlerr.ProtocolViolation, "invalid %s message subtype %d", verb, kind)
 	}
 	return kind, name, nil
-}
-
-// checkUTF8 refuses text that is not valid UTF-8 or holds a NUL, naming the
-// offending bytes as PostgreSQL does.
-func checkUTF8(b []byte) error {
-	if utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 {
-		return nil
-	}
-	for i := 0; i < len(b); {
-		r, size := utf8.DecodeRune(b[i:])
-		if b[i] == 0 || (r == utf8.RuneError && size == 1) {
-			var text []byte
-			for _, x := range b[i:min(len(b), i+sequenceLength(b[i]))] {
-				text = fmt.Appendf(text, " 0x%02x", x)
-			}
-			return sqlerr.New(sqlerr.CharacterNotInRepertoire,
-				"invalid byte sequence for encoding \"UTF8\":%s", text)
-		}
-		i += size
-	}
-	return nil
-}
-
-// sequenceLength is the length that a first byte announces.
-func sequenceLength(first byte) int {
-	switch {
-	case first&0xe0 == 0xc0:
-		return 2
-	case first&0xf0 == 0xe0:
-		return 3
-	case first&0xf8 == 0xf0:
-		return 4
-	}
-	return 1
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgproto3/v2"
 
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types/charset"
 )
 
 const (
@@ -203,7 +204,7 @@ func decodeStartup(body []byte) (p *StartupParams, unknown []string, err error) 
 			break // the terminator, or a fault
 		}
 		value := m.str()
-		if checkUTF8(name) != nil || checkUTF8(value) != nil {
+		if charset.CheckUTF8(name) != nil || charset.CheckUTF8(value) != nil {
 			return nil, nil, violation("invalid startup packet layout: text is not UTF-8")
 		}
 		switch n, v := string(name), string(value); {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types/charset"
 )
 
 // ParseBinary reads a value's binary form as the type's receive function does,
@@ -68,7 +69,7 @@ func parseBinary(t T, b []byte) (Datum, error) {
 	case KEnum:
 		d.B = b
 	case KJSON:
-		if err = checkUTF8(b); err == nil {
+		if err = charset.CheckUTF8(b); err == nil {
 			err = checkJSON(string(b))
 		}
 		d.B = b
@@ -113,7 +114,7 @@ func parseBinary(t T, b []byte) (Datum, error) {
 		if b[0] != 1 {
 			return d, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "unsupported jsonb version number %d", b[0])
 		}
-		if err = checkUTF8(b[1:]); err == nil {
+		if err = charset.CheckUTF8(b[1:]); err == nil {
 			d.B, err = canonicalJSONB(string(b[1:]))
 		}
 	case KRecord:
@@ -156,7 +157,7 @@ func parseTextBinary(t T, b []byte) ([]byte, error) {
 	case OMoney:
 		return nil, sqlerr.Unsupported(-1, "binary format of type money")
 	}
-	if err := checkUTF8(b); err != nil {
+	if err := charset.CheckUTF8(b); err != nil {
 		return nil, err
 	}
 	if t.base() == OName && len(b) > NameLen {

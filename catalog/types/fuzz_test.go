@@ -3,6 +3,8 @@ package types
 import (
 	"testing"
 	"time"
+
+	"kvsqld/catalog/types/charset"
 )
 
 // ioTypes are the types whose text and binary forms both read back.
@@ -57,7 +59,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(uint8(i*3), uint8(0), s)
 	}
 	f.Fuzz(func(t *testing.T, typ, style uint8, s string) {
-		if len(s) > 1000 || checkUTF8([]byte(s)) != nil {
+		if len(s) > 1000 || charset.CheckUTF8([]byte(s)) != nil {
 			return
 		}
 		o := fuzzOpts(style)

@@ -2,6 +2,7 @@ package types
 
 import (
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types/charset"
 	"kvsqld/catalog/types/jsonpath"
 )
 
@@ -31,7 +32,7 @@ func jsonPathText(b []byte) ([]byte, error) {
 	if len(b) == 0 || b[0] != jsonPathVersion {
 		return nil, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "unsupported jsonpath version number: %d", append(b, 0)[0])
 	}
-	if err := checkUTF8(b[1:]); err != nil {
+	if err := charset.CheckUTF8(b[1:]); err != nil {
 		return nil, err
 	}
 	return canonicalJSONPath(string(b[1:]))

@@ -89,46 +89,6 @@ func trimBlanks(b []byte) []byte {
 	return b
 }
 
-// checkUTF8 refuses bytes that are no valid text, naming the first bad ones.
-func checkUTF8(b []byte) error {
-	for i := 0; i < len(b); {
-		c := b[i]
-		if c < utf8.RuneSelf {
-			if c == 0 {
-				return sqlerr.New(sqlerr.CharacterNotInRepertoire, `invalid byte sequence for encoding "UTF8": 0x00`)
-			}
-			i++
-			continue
-		}
-		r, n := utf8.DecodeRune(b[i:])
-		if r == utf8.RuneError && n == 1 {
-			var hexes strings.Builder
-			for _, x := range b[i:min(i+utf8Len(c), len(b))] {
-				hexes.WriteString(" 0x" + hex.EncodeToString([]byte{x}))
-			}
-			return sqlerr.New(sqlerr.CharacterNotInRepertoire, `invalid byte sequence for encoding "UTF8":%s`, hexes.String())
-		}
-		i += n
-	}
-	return nil
-}
-
-// CheckText refuses text that is not valid UTF-8 or contains a zero byte: 22021.
-func CheckText(b []byte) error { return checkUTF8(b) }
-
-// utf8Len is the length that a lead byte announces.
-func utf8Len(c byte) int {
-	switch {
-	case c&0xe0 == 0xc0:
-		return 2
-	case c&0xf0 == 0xe0:
-		return 3
-	case c&0xf8 == 0xf0:
-		return 4
-	}
-	return 1
-}
-
 func parseBool(s string) (bool, error) {
 	t := trimSpace(s)
 	if v, ok := boolWord(t); ok {

@@ -19,7 +19,7 @@ const module = "kvsqld/"
 var arrows = map[string][]string{
 	"catalog/sqlerr":  nil,
 	"catalog/spatial": nil,
-	"catalog/types":   {"catalog/sqlerr", "catalog/spatial", "catalog/types/jsonpath"},
+	"catalog/types":   {"catalog/sqlerr", "catalog/spatial", "catalog/types/jsonpath", "catalog/types/charset"},
 	// The paths of jsonpath values are what the executor walks.
 	"catalog/types/jsonpath": {"catalog/sqlerr"},
 	"catalog/types/vec":      {"catalog/types"},

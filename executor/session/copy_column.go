@@ -8,6 +8,7 @@ import (
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/charset"
 	"kvsqld/catalog/types/vec"
 )
 
@@ -213,7 +214,7 @@ func (c *copyColumn) binary(row int, f []byte) error {
 		}
 	case types.KText:
 		if c.maxChars == 0 || len(f) <= c.maxChars {
-			if err := types.CheckText(f); err != nil {
+			if err := charset.CheckUTF8(f); err != nil {
 				return err
 			}
 			v.B[row] = f

@@ -11,6 +11,7 @@ import (
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/charset"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/wire"
 )
@@ -236,7 +237,7 @@ func FuzzRoundTrip(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b, c string, size uint8) {
 		row := []string{a, b, c, null}
 		for _, v := range row[:3] {
-			if types.CheckText([]byte(v)) != nil || v == null {
+			if charset.CheckUTF8([]byte(v)) != nil || v == null {
 				t.Skip()
 			}
 		}
@@ -373,7 +374,7 @@ func FuzzPlainForms(f *testing.F) {
 	ts := []types.T{types.TBool, types.TInt2, types.TInt4, types.TInt8, types.TFloat8, types.TNumeric, numeric(5, 2), numeric(18, 0), numeric(18, 18),
 		types.TDate, types.TTimestamp, types.TTimestamptz, types.TUUID, types.TText, {OID: types.OVarchar, Mod: 4 + 3}}
 	f.Fuzz(func(t *testing.T, text string) {
-		if types.CheckText([]byte(text)) != nil {
+		if charset.CheckUTF8([]byte(text)) != nil {
 			t.Skip()
 		}
 		parse := func(t types.T, s string) (types.Datum, error) { return types.Parse(t, s, types.DefaultFmt) }

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"kvsqld/catalog/sqlerr"
-	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/charset"
 	"kvsqld/wire"
 )
@@ -148,7 +147,7 @@ func checkLine(line []byte) error {
 	if utf8.Valid(line) && bytes.IndexByte(line, 0) < 0 {
 		return nil
 	}
-	return types.CheckText(line)
+	return charset.CheckUTF8(line)
 }
 
 // plain reports whether what stands before a newline is a line for sure.

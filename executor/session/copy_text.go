@@ -3,7 +3,7 @@ package session
 import (
 	"bytes"
 
-	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/charset"
 	"kvsqld/catalog/types/vec"
 )
 
@@ -60,7 +60,7 @@ func (t *textFields) splitEscaped(line []byte) ([][]byte, error) {
 		case escapes:
 			var bad bool
 			if t.buf, bad = unescape(t.buf[:0], f); bad {
-				if err := types.CheckText(t.buf); err != nil {
+				if err := charset.CheckUTF8(t.buf); err != nil {
 					return nil, err
 				}
 			}

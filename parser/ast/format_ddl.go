@@ -373,14 +373,7 @@ func (p *printer) createIndex(s *CreateIndex) {
 	p.put(" (")
 	for i, e := range s.Elems {
 		p.putIf(i > 0, ", ")
-		if e.X != nil {
-			p.put("(")
-			p.expr(e.X, 0)
-			p.put(")")
-		} else {
-			p.ident(e.Col)
-		}
-		p.indexSuffix(e.Collate, e.Opclass)
+		p.indexElem(&e)
 		p.putIf(e.Desc, " DESC")
 		p.putIf(e.Asc, " ASC")
 		p.nulls(e.NullsFirst)

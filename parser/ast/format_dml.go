@@ -95,6 +95,19 @@ func (p *printer) indexKey(x Expr) {
 	p.put(")")
 }
 
+// indexElem prints a column or an expression in brackets, with collation and
+// operator class.
+func (p *printer) indexElem(e *IndexElem) {
+	if e.X != nil {
+		p.put("(")
+		p.expr(e.X, 0)
+		p.put(")")
+	} else {
+		p.ident(e.Col)
+	}
+	p.indexSuffix(e.Collate, e.Opclass)
+}
+
 func (p *printer) indexSuffix(collate, opclass *Name) {
 	if collate != nil {
 		p.put(" COLLATE ")

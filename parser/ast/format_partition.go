@@ -8,14 +8,7 @@ func (p *printer) partitionKey(k *PartitionKey) {
 	p.put(" (")
 	for i, e := range k.Elems {
 		p.putIf(i > 0, ", ")
-		if e.X != nil {
-			p.put("(")
-			p.expr(e.X, 0)
-			p.put(")")
-		} else {
-			p.ident(e.Col)
-		}
-		p.indexSuffix(e.Collate, e.Opclass)
+		p.indexElem(&e)
 	}
 	p.put(")")
 }

@@ -54,7 +54,7 @@ func (e *Encoding) Decode(b []byte) ([]byte, error) {
 		return b, nil
 	}
 	if e.table == nil {
-		return b, e.check(b)
+		return b, CheckUTF8(b)
 	}
 	if i := bytes.IndexByte(b, 0); i >= 0 {
 		return nil, e.invalid(b[i : i+1])
@@ -160,8 +160,12 @@ func (e *Encoding) beyond(char []byte) bool {
 	return false
 }
 
-// check refuses bytes that are no UTF-8.
-func (e *Encoding) check(b []byte) error {
+// CheckUTF8 refuses what is no text of the server's encoding: invalid UTF-8 and
+// NUL, with the first offending bytes: 22021.
+func CheckUTF8(b []byte) error {
+	if utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 {
+		return nil
+	}
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)
 		if b[0] == 0 || r == utf8.RuneError && n == 1 {
