@@ -9,6 +9,8 @@ SEED   ?= 1
 ROUNDS ?= 100
 MINUTES ?= 30
 SIZE   ?= 0
+# the time for one package's tests; a slow machine may need much
+LIMIT  ?= 90m
 LBS    := testdata/samples/lbs
 
 .PHONY: menu
@@ -33,7 +35,7 @@ run: build ## serve the sample data on 127.0.0.1:5433, loading it the first time
 
 .PHONY: test
 test: ## run all tests
-	go test ./...
+	go test -timeout $(LIMIT) ./...
 
 .PHONY: lint
 lint: ## gofmt, go vet and staticcheck
@@ -44,7 +46,7 @@ lint: ## gofmt, go vet and staticcheck
 .PHONY: check
 check: lint ## lint, import rules, all tests with the race detector
 	go test -run TestArchitecture ./cmd/kvsqld
-	go test -race ./...
+	go test -race -timeout $(LIMIT) ./...
 
 .PHONY: golden
 golden: ## rewrite the expectations of testdata/sql and show the difference

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -437,7 +436,7 @@ func startServer(tb testing.TB, b *fakeBackend, o Options) (srv *Server, addr st
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(ln) }()
 	tb.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 		defer cancel()
 		if err := srv.Shutdown(ctx); err != nil {
 			tb.Errorf("shutdown: %v", err)

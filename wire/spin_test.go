@@ -49,7 +49,7 @@ func TestSpinFindsInput(t *testing.T) {
 	if _, err := client.Write(msg[:2]); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(10 * time.Second); c.rd.buffered() == 0 && time.Now().Before(end); {
+	for end := time.Now().Add(readTimeout); c.rd.buffered() == 0 && time.Now().Before(end); {
 		c.spin.rest = 0
 		c.awaitInput()
 	}

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -81,7 +80,7 @@ func TestDump(t *testing.T) {
 		t.Fatal(err)
 	}
 	ours := &dumpSite{t, pg.bin, host, port, "postgres"}
-	theirs := &dumpSite{t, pg.bin, "127.0.0.1", strconv.Itoa(pg.port), "postgres"}
+	theirs := &dumpSite{t, pg.bin, pg.dir, postgresPort, "postgres"}
 	for _, d := range []*dumpSite{ours, theirs} {
 		d.load([]byte("CREATE ROLE dump_reader;\nCREATE ROLE dump_owner;\n"))
 	}
@@ -115,7 +114,7 @@ func dropDumps(t *testing.T, pg *postgres) {
 		return
 	}
 	defer c.Close(context.Background())
-	for _, sql := range []string{"DROP DATABASE dump_from", "DROP DATABASE dump_across", "DROP ROLE dump_reader, dump_owner"} {
+	for _, sql := range []string{"DROP DATABASE dump_from WITH (FORCE)", "DROP DATABASE dump_across WITH (FORCE)", "DROP ROLE dump_reader, dump_owner"} {
 		if _, err := c.Exec(context.Background(), sql).ReadAll(); err != nil {
 			t.Error(err)
 		}

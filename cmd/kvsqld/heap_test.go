@@ -32,7 +32,7 @@ func TestPaceHeap(t *testing.T) {
 	}
 	much := make([]byte, 1<<30) // never touched
 	ok := false
-	for end := time.Now().Add(30 * time.Second); !ok && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(statementTimeout); !ok && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		runtime.GC()
 		runtime.ReadMemStats(&m)
 		ok = m.NextGC < 1800<<20

@@ -72,7 +72,7 @@ func TestListHistories(t *testing.T) {
 // runLists makes one history over fresh tables: a list per key, in a table with a
 // second index so that reads take different ways.
 func runLists(t *testing.T, srv *server, level string, seed uint64) []*listTxn {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), statementTimeout)
 	defer cancel()
 	admin, err := pgx.Connect(ctx, srv.dsn())
 	if err != nil {
@@ -351,7 +351,7 @@ func describeRegisters(ops []porcupine.Operation) string {
 }
 
 func runRegisters(t *testing.T, srv *server, level string, seed uint64) []porcupine.Operation {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), statementTimeout)
 	defer cancel()
 	admin, err := pgx.Connect(ctx, srv.dsn())
 	if err != nil {

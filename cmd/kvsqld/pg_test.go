@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -21,10 +20,12 @@ import (
 // postgres is a PostgreSQL 15 server in a temporary folder, the reference that
 // the scripts are compared with.
 type postgres struct {
-	bin, dir string
-	port     int
+	bin, dir string              // dir has the data and the socket: no port to be taken by another process meanwhile
 	cred     *syscall.Credential // initdb and the server refuse to run as root
 }
+
+// postgresPort is the end of the socket's name; the folder is the server's own.
+const postgresPort = "5432"
 
 // errNoPostgres says that this machine cannot run the reference.
 var errNoPostgres = errors.New("PostgreSQL 15 is not installed")
@@ -86,17 +87,14 @@ func startPostgres() (*postgres, error) {
 		}
 		p.cred = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	p.port = ln.Addr().(*net.TCPAddr).Port
-	ln.Close()
 	if err := p.command("initdb", "-D", p.data(), "-U", "postgres", "-A", "trust", "--no-locale", "-E", "UTF8", "--no-sync"); err != nil {
 		return nil, err
 	}
-	opts := fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off -c timezone=UTC", p.port)
-	return p, p.command("pg_ctl", "-D", p.data(), "-l", filepath.Join(dir, "log"), "-w", "-o", opts, "start")
+	// Nothing may happen by itself: autovacuum takes locks and changes plans, parallel
+	// workers change the order of rows.
+	opts := "-p " + postgresPort + " -c listen_addresses= -c unix_socket_directories='" + dir + "' -c fsync=off -c timezone=UTC" +
+		" -c autovacuum=off -c max_parallel_workers_per_gather=0"
+	return p, p.command("pg_ctl", "-D", p.data(), "-l", filepath.Join(dir, "log"), "-w", "-t", "600", "-o", opts, "start")
 }
 
 func (p *postgres) data() string { return filepath.Join(p.dir, "data") }
@@ -121,12 +119,16 @@ func (p *postgres) stop() {
 }
 
 func (p *postgres) connect(ctx context.Context, db string, onNotice func(*pgconn.Notice)) (*pgconn.PgConn, error) {
-	return dial(ctx, fmt.Sprintf("127.0.0.1:%d", p.port), db, onNotice)
+	return dialAs(ctx, fmt.Sprintf("host='%s' port=%s user=postgres dbname='%s' sslmode=disable", p.dir, postgresPort, db), onNotice)
 }
 
-// dial opens a connection to a database of either server.
+// dial opens a connection to a database of a server that listens on a port.
 func dial(ctx context.Context, addr, db string, onNotice func(*pgconn.Notice)) (*pgconn.PgConn, error) {
-	cfg, err := pgconn.ParseConfig(fmt.Sprintf("postgres://postgres@%s/%s?sslmode=disable", addr, db))
+	return dialAs(ctx, fmt.Sprintf("postgres://postgres@%s/%s?sslmode=disable", addr, db), onNotice)
+}
+
+func dialAs(ctx context.Context, dsn string, onNotice func(*pgconn.Notice)) (*pgconn.PgConn, error) {
+	cfg, err := pgconn.ParseConfig(dsn)
 	if err != nil {
 		return nil, err
 	}

@@ -87,21 +87,24 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Patterns that take other engines exponential time take this one little, and one
+// Patterns that take other engines exponential time take this one few steps, and one
 // that may go back for long can be stopped.
 func TestCost(t *testing.T) {
-	text := []byte(strings.Repeat("a", 2000) + "b")
+	text := []byte(strings.Repeat("a", 1000) + "b")
 	for _, pattern := range []string{"(a*)*c", "(a|aa)+$", "((a+)+)+c", "(?=(?:a+)+c)a", "(a*?)*?c", "(a|a)*(a|a)*c", "((aa|aaa)*)(a*)b"} {
 		re, err := Compile(pattern, Flags{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		start := time.Now()
-		if _, err := re.On(text, true, nil).Next(0); err != nil {
-			t.Error(err)
+		polls := 0
+		poll := func() error {
+			if polls++; polls > 500 { // 8 million steps
+				return context.DeadlineExceeded
+			}
+			return nil
 		}
-		if d := time.Since(start); d > 5*time.Second {
-			t.Errorf("%s: %v", pattern, d)
+		if _, err := re.On(text, true, poll).Next(0); err != nil {
+			t.Errorf("%s: %v", pattern, err)
 		}
 	}
 	re, err := Compile(`(a*)(a*)(a*)(a*)\4\3\2\1c|^(a+)+\5+d`, Flags{})
@@ -110,13 +113,9 @@ func TestCost(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	start := time.Now()
 	long := []byte(strings.Repeat("a", 300) + "c" + strings.Repeat("a", 300) + "d")
 	if _, err := re.On(long, true, ctx.Err).Next(0); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
-	}
-	if d := time.Since(start); d > 10*time.Second {
-		t.Errorf("was not stopped: %v", d)
 	}
 }
 

@@ -26,7 +26,7 @@ func TestOutgrownMappingWaitsForNobody(t *testing.T) {
 	must(t, update(st, func(tx kv.Txn) error {
 		return errors.Join(tx.Put(table, []byte("row"), first), tx.Put(table, []byte("huge"), make([]byte, 600<<10)))
 	}))
-	within, cancel := context.WithTimeout(ctx, 20*time.Second)
+	within, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
 
 	var old []kv.Snapshot
