@@ -132,9 +132,7 @@ func (s *Session) Execute(ctx context.Context, name string, maxRows int, w wire.
 		return s.fail(ctx, err, "")
 	}
 	ctx, cancel := s.withTimeout(ctx)
-	if cancel != nil {
-		defer cancel()
-	}
+	defer cancel()
 	return s.fail(ctx, s.executePortal(ctx, p, maxRows, w), text)
 }
 

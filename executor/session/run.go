@@ -592,7 +592,7 @@ func (s *Session) withTimeout(ctx context.Context) (context.Context, context.Can
 		return context.WithTimeoutCause(ctx, left, errTransactionTimeout())
 	}
 	if d <= 0 {
-		return ctx, nil
+		return ctx, func() {}
 	}
 	return context.WithTimeoutCause(ctx, d, sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to statement timeout"))
 }

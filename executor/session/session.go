@@ -147,10 +147,9 @@ func (s *Session) Parameters() []wire.Parameter {
 func (s *Session) Simple(ctx context.Context, sql string, w wire.ResultWriter) error {
 	s.enter(w, sql)
 	defer s.leave(w)
-	ctx, cancel := s.withTimeout(ctx)
-	if cancel != nil {
-		defer cancel()
-	}
+	whole := ctx
+	ctx, cancel := s.withTimeout(whole)
+	defer func() { cancel() }()
 	s.closePortal("")
 	if s.block != failed {
 		done, err := s.runCached(ctx, sql, w)
@@ -168,6 +167,10 @@ func (s *Session) Simple(ctx context.Context, sql string, w wire.ResultWriter) e
 		return nil
 	}
 	for i := range list {
+		if i > 0 { // each has its own time, and the one before may have changed it
+			cancel()
+			ctx, cancel = s.withTimeout(whole)
+		}
 		err := s.simpleOne(ctx, &list[i], len(list) > 1, i == len(list)-1, w)
 		if err != nil {
 			return s.fail(ctx, err, sql)
