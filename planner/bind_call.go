@@ -481,25 +481,44 @@ func (p *planner) typmod(in *types.Info, n *ast.TypeName) int32 {
 		}
 		mods = append(mods, mask)
 	}
+	if !types.HasTypmod(in.OID) {
+		failf(sqlerr.SyntaxError, n.Pos(), "type modifier is not allowed for type \"%s\"", strings.Join(n.Name.Parts, "."))
+	}
 	for _, m := range n.Mods {
-		c, ok := m.(*ast.Const)
-		neg := 1
-		if u, is := m.(*ast.Unary); is && u.Op == "-" {
-			c, ok = u.X.(*ast.Const)
-			neg = -1
+		v, err := types.ParseModifier(modifierText(n, m))
+		if err != nil {
+			fail(at(err, n.Pos()))
 		}
-		if !ok || c.Kind != ast.ConstInt {
-			failf(sqlerr.SyntaxError, m.Pos(), "type modifiers must be simple constants or identifiers")
-		}
-		var v int
-		fmt.Sscan(c.Val, &v)
-		mods = append(mods, neg*v)
+		mods = append(mods, v)
 	}
 	mod, err := types.TypmodIn(in.OID, mods)
 	if err != nil {
 		fail(at(err, n.Pos()))
 	}
 	return mod
+}
+
+// modifierText is a modifier as the type's input of modifiers reads it: a
+// constant, or a name.
+func modifierText(n *ast.TypeName, m ast.Expr) string {
+	sign := ""
+	if u, ok := m.(*ast.Unary); ok && u.Op == "-" {
+		if c, ok := u.X.(*ast.Const); ok && (c.Kind == ast.ConstInt || c.Kind == ast.ConstNumeric) {
+			sign, m = "-", c
+		}
+	}
+	switch x := m.(type) {
+	case *ast.Const:
+		if x.Kind == ast.ConstInt || x.Kind == ast.ConstNumeric || x.Kind == ast.ConstString {
+			return sign + x.Val
+		}
+	case *ast.ColumnRef:
+		if len(x.Parts) == 1 {
+			return x.Parts[0]
+		}
+	}
+	failf(sqlerr.SyntaxError, n.Pos(), "type modifiers must be simple constants or identifiers")
+	return ""
 }
 
 // typeByName finds a type along the search path.

@@ -202,6 +202,9 @@ func (d Decimal) Log(base Decimal) (Decimal, error) {
 	if base.form == formNaN || d.form == formNaN {
 		return DecimalNaN, nil
 	}
+	if (base.form != formFinite || d.form != formFinite) && min(base.Sign(), d.Sign()) < 0 {
+		return d, errLogNegative()
+	}
 	if err := base.checkLog(); err != nil {
 		return d, err
 	}

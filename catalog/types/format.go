@@ -2,6 +2,7 @@ package types
 
 import (
 	"fmt"
+	"math"
 
 	"kvsqld/catalog/sqlerr"
 )
@@ -144,6 +145,25 @@ func TypmodIn(o OID, mods []int) (int32, error) {
 		return intervalModIn(mods)
 	}
 	return -1, sqlerr.New(sqlerr.SyntaxError, `type modifier is not allowed for type "%s"`, FormatTypeNoMod(o))
+}
+
+// HasTypmod reports whether the type, or that of an array's elements, takes
+// modifiers.
+func HasTypmod(o OID) bool {
+	if in := Lookup(o); in != nil && in.Category == 'A' && in.Elem != 0 {
+		o = in.Elem
+	}
+	switch o {
+	case OVarchar, OBpchar, OBit, OVarbit, ONumeric, OTime, OTimetz, OTimestamp, OTimestamptz, OInterval:
+		return true
+	}
+	return false
+}
+
+// ParseModifier reads one modifier as it is written after a type's name.
+func ParseModifier(s string) (int, error) {
+	n, err := parseInt(s, "integer", math.MinInt32, math.MaxInt32)
+	return int(n), err
 }
 
 func lengthMod(o OID, mods []int) (int32, error) {

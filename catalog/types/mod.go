@@ -52,9 +52,16 @@ func NumericMod(mod int32) (precision, scale int32) {
 	return mod >> 16 & 0xffff, (mod&0x7ff ^ 1024) - 1024
 }
 
+// maxPadded bounds a modifier that no type name gives, only a call of a function
+// that takes one: the value is padded to it.
+const maxPadded = 1<<30 - 1 - 4
+
 func modText(d Datum, t, from T, explicit bool) (Datum, error) {
 	n := int(t.Mod) - 4
 	oid := t.base()
+	if oid == OBpchar && n > maxPadded {
+		return d, sqlerr.New(sqlerr.ProgramLimitExceeded, "invalid memory alloc request size %d", n+4)
+	}
 	if oid == OBpchar && t.Mod < 0 && from.Mod > 4 {
 		d.B = appendPadding(append([]byte(nil), d.B...), d.B, int(from.Mod)-4)
 		return d, nil

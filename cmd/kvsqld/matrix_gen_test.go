@@ -293,6 +293,9 @@ func matrixPool(p matrixProc, arg string, k int) []string {
 	if arg == "mood" {
 		return []string{"'ok'::mood", "'happy'::mood", "NULL::mood"}
 	}
+	if arg == "integer" && strings.HasSuffix(p.name, "in") && len(p.args) == 3 {
+		return matrixModifiers
+	}
 	if arg == "cstring" {
 		pool := []string{"'5'", "'abc'"}
 		if m := matrixFind(p.ret); m != nil {

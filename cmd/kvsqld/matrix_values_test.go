@@ -211,6 +211,10 @@ var (
 	matrixNames = []string{"pg_class", "int4", "upper", "upper(text)", "||/", "+(int4,int4)", "postgres", "pg_catalog", `"C"`, "nothing", "a.b.c.d", `"unclosed`, "", "25", "-", "x(", "numeric(5)", "1a", "pg_catalog.pg_class", "int4 x"}
 )
 
+// matrixModifiers are type modifiers for input functions: none, and some that a
+// type name can give.
+var matrixModifiers = []string{"-1", "0", "5", "9", "393222"}
+
 // literal is a constant of a type in SQL.
 func (m matrixType) literal(i int) string {
 	if m.name == "record" {

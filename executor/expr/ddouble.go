@@ -27,8 +27,7 @@ func doubleOfBig(x *big.Float) double {
 }
 
 var (
-	ln2  = doubleOf("0.693147180559945309417232121458176568075500134360255254120680009")
-	ln10 = doubleOf("2.302585092994045684017991454684364207601101488628772976033327901")
+	ln2 = doubleOf("0.693147180559945309417232121458176568075500134360255254120680009")
 	// ln2 and π/2 in parts of few bits, whose products with small integers are exact.
 	ln2Parts  = parts("0.693147180559945309417232121458176568075500134360255254120680009", 32)
 	halfParts = parts("1.570796326794896619231321691639751442098584699687552910487472296", 32)
@@ -161,16 +160,6 @@ func (a double) exp() (m double, k int) {
 		s = s.mul(r).add(invFact[i])
 	}
 	return s.mul(exp2Parts[int(n)&63]), int(n) >> 6
-}
-
-// sinhSmall is the hyperbolic sine of a number below 0.3.
-func (a double) sinhSmall() double {
-	sq := a.mul(a)
-	s := invFact[21]
-	for i := 19; i >= 1; i -= 2 {
-		s = s.mul(sq).add(invFact[i])
-	}
-	return s.mul(a)
 }
 
 // log is the natural logarithm of a positive number.

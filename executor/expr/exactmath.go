@@ -3,8 +3,9 @@ package expr
 import "math"
 
 // The transcendental functions of float8. Go's own are a bit or two off in the
-// last place, and a client sees all digits; these round correctly. asinh, acosh
-// and atanh stay Go's: C libraries compute them as it does, to the same digits.
+// last place, and a client sees all digits; these round correctly. Those whose
+// names begin with a c follow the formulas that C libraries use, which do not,
+// to the same digits.
 
 // tiny is where odd functions equal their argument.
 const tiny = 1e-9
@@ -32,13 +33,6 @@ func logOf(x float64) double {
 		return double{h: x * 0x1p200}.log().sub(ln2.mulF(200))
 	}
 	return double{h: x}.log()
-}
-
-func exactLog10(x float64) float64 {
-	if isSpecial(x) || x <= 0 {
-		return math.Log10(x)
-	}
-	return logOf(x).div(ln10).h
 }
 
 func exactPow(x, y float64) float64 {
@@ -163,50 +157,105 @@ func exactAtan2(y, x float64) float64 {
 	return atan2(double{h: b}, double{h: a}).h
 }
 
-// expHalf gives e^x / 2 and e^-x / 2 for 0 <= x <= 40.
-func expHalf(x float64) (up, down double) {
-	m, k := double{h: x}.exp()
-	up = m.times(math.Ldexp(0.5, k))
-	return up, double{h: 0.25}.div(up)
+// hugeExp is where e^-x adds nothing to e^x.
+const hugeExp = 22
+
+func cSinh(x float64) float64 {
+	a := math.Abs(x)
+	h := math.Copysign(0.5, x)
+	switch {
+	case isSpecial(x) || a < 1.0/manyBits || a > 709:
+		return math.Sinh(x)
+	case a > hugeExp:
+		return h * exactExp(a)
+	}
+	t := math.Expm1(a)
+	if a < 1 {
+		return h * (2*t - t*t/(t+1))
+	}
+	return h * (t + t/(t+1))
 }
 
-func exactSinh(x float64) float64 {
+func cCosh(x float64) float64 {
 	a := math.Abs(x)
 	switch {
-	case isSpecial(x) || a < tiny || a > 760:
-		return math.Sinh(x)
-	case a < 0.3:
-		return double{h: x}.sinhSmall().h
-	case a > 40:
-		m, k := double{h: a}.exp()
-		return math.Copysign(m.scale(k-1), x)
-	}
-	up, down := expHalf(a)
-	return math.Copysign(up.sub(down).h, x)
-}
-
-func exactCosh(x float64) float64 {
-	a := math.Abs(x)
-	if isSpecial(x) || a > 760 {
+	case isSpecial(x) || a > 709:
 		return math.Cosh(x)
+	case a > hugeExp:
+		return 0.5 * exactExp(a)
+	case a > math.Ln2/2:
+		t := exactExp(a)
+		return 0.5*t + 0.5/t
 	}
-	if a > 40 {
-		m, k := double{h: a}.exp()
-		return m.scale(k - 1)
-	}
-	up, down := expHalf(a)
-	return up.add(down).h
+	t := math.Expm1(a)
+	return 1 + t*t/(2*(1+t))
 }
 
-func exactTanh(x float64) float64 {
+func cTanh(x float64) float64 {
 	a := math.Abs(x)
-	if isSpecial(x) || a < tiny || a > 40 {
+	if isSpecial(x) || a < 0x1p-55 || a > hugeExp {
 		return math.Tanh(x)
 	}
-	up, down := expHalf(a)
-	s := up.sub(down)
-	if a < 0.3 {
-		s = double{h: a}.sinhSmall()
+	var r float64
+	if a >= 1 {
+		r = 1 - 2/(math.Expm1(2*a)+2)
+	} else {
+		t := math.Expm1(-2 * a)
+		r = -t / (t + 2)
 	}
-	return math.Copysign(s.div(up.add(down)).h, x)
+	return math.Copysign(r, x)
+}
+
+// The logarithm of 2 to base 10 in two parts: the first times a binary exponent
+// is exact.
+const (
+	log10Of2     = 3.01029995663611771306e-01
+	log10Of2Rest = 3.69423907715893078616e-13
+)
+
+func cLog10(x float64) float64 {
+	if isSpecial(x) || x <= 0 {
+		return math.Log10(x)
+	}
+	m, k := math.Frexp(x) // 0.5 <= m < 1
+	m, k = 2*m, k-1
+	if k < 0 {
+		m, k = m/2, k+1
+	}
+	n := float64(k)
+	rest := float64(n*log10Of2Rest) + float64(math.Log10E*exactLog(m))
+	return rest + float64(n*log10Of2)
+}
+
+// manyBits is where x*x+1 is x*x.
+const manyBits = 1 << 28
+
+func cAsinh(x float64) float64 {
+	a := math.Abs(x)
+	var r float64
+	switch {
+	case isSpecial(x) || a < 1.0/manyBits:
+		return x
+	case a > manyBits:
+		r = exactLog(a) + math.Ln2
+	case a > 2:
+		r = exactLog(2*a + 1/(math.Sqrt(a*a+1)+a))
+	default:
+		s := a * a
+		r = math.Log1p(a + s/(1+math.Sqrt(1+s)))
+	}
+	return math.Copysign(r, x)
+}
+
+func cAcosh(x float64) float64 {
+	switch {
+	case isSpecial(x) || x < 1:
+		return math.Acosh(x)
+	case x >= manyBits:
+		return exactLog(x) + math.Ln2
+	case x > 2:
+		return exactLog(2*x - 1/(x+math.Sqrt(x*x-1)))
+	}
+	t := x - 1
+	return math.Log1p(t + math.Sqrt(2*t+t*t))
 }

@@ -77,8 +77,10 @@ func TestExactMath(t *testing.T) {
 			d := new(big.Float).SetPrec(400).Sub(up, new(big.Float).SetPrec(400).Quo(bigF(1), up))
 			return d.Quo(d, bigF(2))
 		}
-		if y := math.Mod(x, 20); exactSinh(y) != nearest(sinh(bigF(y))) {
-			t.Errorf("sinh(%v) is not %v", y, exactSinh(y))
+		// The formula may be two bits off, as C libraries are.
+		y := math.Mod(x, 20)
+		if got, want := cSinh(y), nearest(sinh(bigF(y))); math.Abs(got-want) > 4.5e-16*math.Abs(want) {
+			t.Errorf("sinh(%v) is %v, not %v", y, got, want)
 		}
 	}
 }
@@ -94,19 +96,19 @@ func TestExactMathRelations(t *testing.T) {
 	for range 2000 {
 		x := (rnd.Float64() - 0.5) * math.Pow(10, float64(rnd.IntN(40)-9))
 		near("tan", x, exactTan(x), exactSin(x)/exactCos(x))
-		near("tanh", x, exactTanh(x), math.Tanh(x))
+		near("tanh", x, cTanh(x), math.Tanh(x))
 		near("atan", x, exactAtan(x), math.Atan(x))
 		near("atan2", x, exactAtan2(x, -0.5), math.Atan2(x, -0.5))
 		if a := math.Abs(x); a < 1 {
 			near("acos", x, exactAcos(x), math.Pi/2-exactAsin(x))
 		} else if a < 300 {
-			near("cosh", a, exactCosh(a), math.Sqrt(1+exactSinh(a)*exactSinh(a)))
+			near("cosh", a, cCosh(a), math.Sqrt(1+cSinh(a)*cSinh(a)))
 		}
-		near("log10", x, exactLog10(math.Abs(x)), math.Log10(math.Abs(x)))
+		near("log10", x, cLog10(math.Abs(x)), math.Log10(math.Abs(x)))
 	}
 	for _, c := range []struct{ got, want float64 }{
 		{exactPow(5e-324, 0.1), 4.6706622762338734e-33}, {exactPow(10, 22), 1e22}, {exactPow(2, -1074), 5e-324}, {exactPow(2, 0.5), math.Sqrt2},
-		{exactPow(-2, 3), -8}, {exactPow(1<<27+1, 2), 1<<54 + 1<<28}, {exactPow(10, 308), 1e308}, {exactLog10(1000), 3}, {exactLog(5e-324), -744.4400719213812},
+		{exactPow(-2, 3), -8}, {exactPow(1<<27+1, 2), 1<<54 + 1<<28}, {exactPow(10, 308), 1e308}, {cLog10(1000), 3}, {exactLog(5e-324), -744.4400719213812},
 		{exactExp(-745), 5e-324}, {exactSin(1e22), -0.8522008497671888}, {exactExp(1), math.E}, {exactCbrt(-27), -3},
 	} {
 		if c.got != c.want {

@@ -36,10 +36,8 @@ func mathFuncs(r *registry) {
 			return 1
 		case a < 0:
 			return -1
-		case a == 0:
-			return 0
 		}
-		return a // not a number
+		return 0 // of what is not a number, too
 	}, "dsign")
 	r.add(fn1(func(_ *callCtx, a float64) (float64, error) {
 		v := a / (math.Pi / 180)
@@ -56,11 +54,11 @@ func mathFuncs(r *registry) {
 		return v, nil
 	}), "radians")
 	plain(exactAtan, "datan")
-	plain(exactSinh, "dsinh")
-	plain(exactCosh, "dcosh")
-	plain(exactTanh, "dtanh")
-	plain(math.Asinh, "dasinh")
-	domain(math.Acosh, 1, inf, "dacosh")
+	plain(cSinh, "dsinh")
+	plain(cCosh, "dcosh")
+	plain(cTanh, "dtanh")
+	plain(cAsinh, "dasinh")
+	domain(cAcosh, 1, inf, "dacosh")
 	domain(math.Atanh, -1, 1, "datanh")
 	domain(exactAcos, -1, 1, "dacos")
 	domain(exactAsin, -1, 1, "dasin")
@@ -92,7 +90,7 @@ func mathFuncs(r *registry) {
 		return v, nil
 	}), "dexp")
 	r.add(fn1(logarithm(exactLog)), "dlog1")
-	r.add(fn1(logarithm(exactLog10)), "dlog10")
+	r.add(fn1(logarithm(cLog10)), "dlog10")
 	r.add(fn2(floatPower), "dpow")
 	degreeFuncs(r)
 	r.add(fn1(factorial), "numeric_fac")
