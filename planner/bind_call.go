@@ -491,6 +491,9 @@ func (p *planner) typmod(in *types.Info, n *ast.TypeName) int32 {
 		}
 		mods = append(mods, v)
 	}
+	if n.Interval == "" && len(mods) == 1 && (in.OID == types.OInterval || in.Elem == types.OInterval) {
+		mods = []int{types.IntervalAllFields, mods[0]}
+	}
 	mod, err := types.TypmodIn(in.OID, mods)
 	if err != nil {
 		fail(at(err, n.Pos()))

@@ -170,7 +170,8 @@ func (p *dtParser) parseClock(s, typ string) error {
 	if p.special == specialNow {
 		return nil
 	}
-	if p.special != specialNone || p.mask&hasTime == 0 {
+	// A lone time wants seconds with their fraction where units name the parts.
+	if p.special != specialNone || p.mask&hasTime == 0 || p.secondsOnly {
 		return dtError(faultFormat, s, typ)
 	}
 	return nil

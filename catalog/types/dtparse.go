@@ -91,6 +91,7 @@ type dtParser struct {
 	pendingUnit   int
 	havePending   bool
 	timeOnly      bool
+	secondsOnly   bool // seconds of a unit word without a fraction
 }
 
 func (p *dtParser) set(bits int) fault {
@@ -463,7 +464,9 @@ func (p *dtParser) pendingNumber(s string) fault {
 		return p.set(hasMinute)
 	}
 	p.sec = v
-	if n < len(s) {
+	if n == len(s) {
+		p.secondsOnly = true
+	} else {
 		var f fault
 		if p.micros, f = fraction(s[n:]); f != faultNone {
 			return f
@@ -476,14 +479,17 @@ func (p *dtParser) pendingNumber(s string) fault {
 func (p *dtParser) number(s string) fault {
 	dot := strings.IndexByte(s, '.')
 	switch {
-	case dot >= 0 && p.mask&hasDate == 0 && !p.timeOnly:
+	case p.timeOnly:
+		if dot >= 0 && dot <= 2 {
+			return faultFormat
+		}
+		return p.runTogether(s, true)
+	case dot >= 0 && p.mask&hasDate == 0:
 		return p.date(s)
 	case dot > 2:
 		return p.runTogether(s, false)
 	case dot < 0 && len(s) >= 6 && (p.mask&hasDate == 0 || p.mask&hasTime == 0):
 		return p.runTogether(s, false)
-	case dot < 0 && len(s) == 4 && p.timeOnly && p.mask&hasTime == 0:
-		return p.runTogether(s, true)
 	case dot >= 0:
 		return faultFormat
 	}
@@ -518,7 +524,7 @@ func (p *dtParser) runTogether(s string, onlyTime bool) fault {
 		p.year, p.twoDigits = y, n-4 == 2
 		return p.set(hasDate)
 	}
-	if p.mask&hasTime == hasTime || len(digits) != 6 && len(digits) != 4 || len(digits) == 4 && frac != "" {
+	if p.mask&hasTime == hasTime || len(digits) != 6 && len(digits) != 4 {
 		return faultFormat
 	}
 	p.hour, _ = strconv.Atoi(digits[:2])

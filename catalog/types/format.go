@@ -9,7 +9,7 @@ import (
 
 // Interval modifiers: field bits in the upper half, precision in the lower.
 const (
-	intervalFullRange     = 0x7fff
+	IntervalAllFields     = 0x7fff
 	intervalFullPrecision = 0xffff
 
 	fieldMonth  = 1 << 1
@@ -89,7 +89,7 @@ func FormatType(t T) string {
 		return fmt.Sprintf("timestamp(%d) with time zone", t.Mod)
 	case OInterval:
 		s := "interval"
-		if fields := int(t.Mod >> 16 & 0x7fff); fields != intervalFullRange {
+		if fields := int(t.Mod >> 16 & 0x7fff); fields != IntervalAllFields {
 			s += " " + intervalNames[fields]
 		}
 		if p := t.Mod & 0xffff; p != intervalFullPrecision {
@@ -211,11 +211,11 @@ func intervalModIn(mods []int) (int32, error) {
 		return -1, sqlerr.New(sqlerr.InvalidParameterValue, "invalid INTERVAL type modifier")
 	}
 	mask := mods[0]
-	if _, ok := intervalNames[mask]; !ok && mask != intervalFullRange {
+	if _, ok := intervalNames[mask]; !ok && mask != IntervalAllFields {
 		return -1, sqlerr.New(sqlerr.InvalidParameterValue, "invalid INTERVAL type modifier")
 	}
 	if len(mods) == 1 {
-		if mask == intervalFullRange {
+		if mask == IntervalAllFields {
 			return -1, nil
 		}
 		return int32(mask<<16 | intervalFullPrecision), nil

@@ -198,7 +198,7 @@ func MakeInterval(years, months, weeks, days, hours, mins int32, secs float64) (
 // last one named and rounds the seconds.
 func modInterval(iv Interval, mod int32) (Interval, error) {
 	switch fields := int(mod >> 16 & 0x7fff); {
-	case fields == intervalFullRange || fields&fieldSecond != 0:
+	case fields == IntervalAllFields || fields&fieldSecond != 0:
 	case fields&fieldMinute != 0:
 		iv.Micros -= iv.Micros % usecPerMin
 	case fields&fieldHour != 0:

@@ -171,12 +171,12 @@ func parseInterval(s string, mod int32, o *FmtOpts) (Interval, error) {
 
 // rightmostUnit is the unit of a last number without one.
 func rightmostUnit(mod int32) intervalUnit {
-	fields := intervalFullRange
+	fields := IntervalAllFields
 	if mod >= 0 {
 		fields = int(mod >> 16 & 0x7fff)
 	}
 	switch {
-	case fields == intervalFullRange || fields&fieldSecond != 0:
+	case fields == IntervalAllFields || fields&fieldSecond != 0:
 		return unitSecond
 	case fields&fieldMinute != 0:
 		return unitMinute
@@ -220,9 +220,7 @@ func (b *intervalBuilder) parse(s string, mod int32, o *FmtOpts) fault {
 				return faultFormat
 			}
 			if u == unitAgo {
-				ago = true
-				unit = unitNone
-				continue
+				ago = true // a number needs a unit of its own before it
 			}
 			unit = u
 			continue
@@ -270,14 +268,11 @@ func intervalUnitPrefix(s string) (intervalUnit, bool) {
 
 // time reads hh:mm[:ss[.fff]], or mm:ss where the modifier says so.
 func (b *intervalBuilder) time(s string, neg bool, mod int32) fault {
+	if mod >= 0 && int(mod>>16&0x7fff) == fieldMinute|fieldSecond && strings.Count(s, ":") == 1 && strings.IndexByte(s, '.') < 0 {
+		s = "0:" + s
+	}
 	h, m, sec, us, f := decodeTime(s)
 	if f != faultNone {
-		return f
-	}
-	if mod >= 0 && int(mod>>16&0x7fff) == fieldMinute|fieldSecond && strings.Count(s, ":") == 1 && strings.IndexByte(s, '.') < 0 {
-		h, m, sec = 0, h, m
-	}
-	if f := b.use(unitHour, unitMinute, unitSecond); f != faultNone {
 		return f
 	}
 	sign := int64(1)
@@ -289,7 +284,7 @@ func (b *intervalBuilder) time(s string, neg bool, mod int32) fault {
 			return faultField
 		}
 	}
-	return faultNone
+	return b.use(unitHour, unitMinute, unitSecond)
 }
 
 // number reads a number, or years-months, of the given unit.
@@ -313,15 +308,15 @@ func (b *intervalBuilder) number(s string, unit intervalUnit, allNegative bool) 
 	if rest := body[n:]; rest != "" {
 		switch rest[0] {
 		case '-':
-			if len(rest) > 2 && rest[1] == '-' && skipDigits(rest, 2) == len(rest) {
-				return faultField
+			if len(rest) > 2 && rest[1] == '-' && skipDigits(rest, 2) > 2 {
+				return faultField // a month below zero
 			}
 			mon, k := leadingInt(rest[1:])
-			if k == 0 || k != len(rest)-1 {
-				return faultFormat
-			}
 			if mon > 11 || v > math.MaxInt32 {
 				return faultField
+			}
+			if k != len(rest)-1 {
+				return faultFormat
 			}
 			unit, v = unitMonth, v*12+int64(mon)
 		case '.':
@@ -338,15 +333,18 @@ func (b *intervalBuilder) number(s string, unit intervalUnit, allNegative bool) 
 	if neg || allNegative {
 		v, frac = -v, -frac
 	}
+	if unit == unitAgo {
+		return faultFormat
+	}
 	units := []intervalUnit{unit}
 	if unit == unitSecond && frac != 0 {
 		// Subseconds exclude explicit milli- and microseconds.
 		units = append(units, unitMillisecond, unitMicrosecond)
 	}
-	if f := b.use(units...); f != faultNone {
+	if f := b.add(unit, v, frac); f != faultNone {
 		return f
 	}
-	return b.add(unit, v, frac)
+	return b.use(units...)
 }
 
 // parseISO reads P[n]Y[n]M[n]W[n]DT[n]H[n]M[n]S and the alternative form

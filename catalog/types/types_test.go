@@ -72,7 +72,7 @@ func TestTypmodIn(t *testing.T) {
 		{ONumeric, []int{5, 2}, 327686, ""}, {ONumeric, []int{5, -2}, 329730, ""}, {ONumericArr, []int{5, 2}, 327686, ""},
 		{ONumeric, []int{1001}, -1, "NUMERIC precision 1001 must be between 1 and 1000"}, {ONumeric, []int{5, 1001}, -1, "NUMERIC scale 1001 must be between -1000 and 1000"},
 		{ONumeric, []int{1, 2, 3}, -1, "invalid NUMERIC type modifier"}, {OTimestamp, []int{9}, 6, ""}, {OTimetz, []int{-1}, -1, "TIME(-1) WITH TIME ZONE precision must not be negative"},
-		{OInterval, []int{fieldYear}, 327679, ""}, {OInterval, []int{intervalFullRange}, -1, ""}, {OInt4, []int{1}, -1, `type modifier is not allowed for type "integer"`},
+		{OInterval, []int{fieldYear}, 327679, ""}, {OInterval, []int{IntervalAllFields}, -1, ""}, {OInt4, []int{1}, -1, `type modifier is not allowed for type "integer"`},
 	} {
 		got, err := TypmodIn(c.oid, c.mods)
 		msg := ""

@@ -91,8 +91,13 @@ func findZone(lower string) *time.Location {
 
 // decodeOffset reads ±hh, ±hhmm, ±hh:mm or ±hh:mm:ss as seconds east.
 func decodeOffset(s string) (east int, f fault) {
-	if len(s) < 2 || s[0] != '+' && s[0] != '-' || !isDigit(s[1]) {
+	switch {
+	case len(s) == 0 || s[0] != '+' && s[0] != '-':
 		return 0, faultFormat
+	case len(s) == 1:
+		return 0, faultNone
+	case s[1] == '-' && len(s) > 2 && isDigit(s[2]):
+		return 0, faultZone // an hour below zero
 	}
 	neg := s[0] == '-'
 	var part [3]int
@@ -114,15 +119,15 @@ func decodeOffset(s string) (east int, f fault) {
 			break
 		}
 		if rest[0] != ':' {
-			return 0, faultFormat
+			break
 		}
 		rest = rest[1:]
 	}
-	if rest != "" {
-		return 0, faultFormat
-	}
 	if part[0] > maxZoneHours || part[1] > 59 || part[2] > 59 {
 		return 0, faultZone
+	}
+	if rest != "" {
+		return 0, faultFormat
 	}
 	east = part[0]*3600 + part[1]*60 + part[2]
 	if neg {
