@@ -185,10 +185,10 @@ func (p *parser) checkFrame(startOff, endOff ast.Off, f *ast.Frame) {
 		bad("frame end cannot be UNBOUNDED PRECEDING")
 	case start == "CURRENT ROW" && end == "PRECEDING":
 		bad("frame starting from current row cannot have preceding rows")
-	case start == "FOLLOWING" && end == "PRECEDING":
-		bad("frame starting from following row cannot have preceding rows")
-	case start == "FOLLOWING" && end == "CURRENT ROW":
+	case start == "FOLLOWING" && !f.Between:
 		bad("frame starting from following row cannot end with current row")
+	case start == "FOLLOWING" && (end == "PRECEDING" || end == "CURRENT ROW"):
+		bad("frame starting from following row cannot have preceding rows")
 	}
 }
 

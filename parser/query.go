@@ -45,7 +45,7 @@ func (p *parser) queryOperand() *ast.Select {
 		q := &ast.Select{Off: p.off()}
 		p.next()
 		t := p.relation()
-		q.Targets = []ast.Target{{Off: t.Off, X: &ast.ColumnRef{Off: t.Off, Star: true}}}
+		q.Targets = []ast.Target{{Off: t.Off, X: &ast.ColumnRef{Off: -1, Star: true}}}
 		q.From = []ast.FromItem{t}
 		return q
 	}

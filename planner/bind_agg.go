@@ -70,7 +70,7 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 					}
 				}
 				if !found {
-					failf(sqlerr.InvalidColumnReference, s.X.Pos(), "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
+					failf(sqlerr.InvalidColumnReference, startOf(s.X), "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
 				}
 			}
 		}
@@ -135,15 +135,7 @@ func (b *binder) own(a *aggRef, seen map[int]bool) {
 	for _, k := range a.agg.OrderBy {
 		relsOf(k.X, in)
 	}
-	owner := b // the binder at work at the aggregate's level
-	if len(in) > 0 && !b.scope.owns(in) {
-		for s := b.scope.parent; s != nil; s = s.parent {
-			if s.owns(in) {
-				owner = s.user
-				break
-			}
-		}
-	}
+	owner := b.ownerOf(in)
 	if owner.noAgg && owner.what == "FILTER" {
 		failf(sqlerr.GroupingError, a.Off, "aggregate functions are not allowed in FILTER")
 	}
@@ -155,6 +147,19 @@ func (b *binder) own(a *aggRef, seen map[int]bool) {
 	}
 	owner.sawAgg = true
 	a.owner = owner.scope.block
+}
+
+// ownerOf is the binder at work at the level of an aggregate that reads these
+// entries: the innermost that has one of them.
+func (b *binder) ownerOf(in map[int]bool) *binder {
+	if len(in) > 0 && !b.scope.owns(in) {
+		for s := b.scope.parent; s != nil; s = s.parent {
+			if s.owns(in) {
+				return s.user
+			}
+		}
+	}
+	return b
 }
 
 // owns reports whether the block of the scope has one of the entries.
@@ -207,56 +212,18 @@ func (b *binder) noVars(x plan.Expr, clause string) {
 
 // window resolves an OVER clause.
 func (b *binder) window(w *ast.Window) *winRef {
-	spec := *w
-	name := spec.Name
-	if name == "" {
-		name = spec.Base
-	}
 	in := *b
 	in.noWin, in.inAgg, in.inWin = true, false, false
 	in.what = "window definitions"
 	r := &winRef{}
-	bindSpec := func(s *ast.Window) {
-		for _, x := range s.PartitionBy {
-			key := in.record(x, in.known(in.expr(x)))
-			in.needEquality(key, startOf(x))
-			r.partition = append(r.partition, key)
-		}
-		for _, s := range s.OrderBy {
-			k := sortSpec(b.planner, in.expr(s.X), s)
-			in.record(s.X, k.X)
-			r.order = append(r.order, k)
+	def := w
+	if w.Name != "" {
+		if def = b.windows[w.Name]; def == nil {
+			failf(sqlerr.UndefinedObject, w.Pos(), "window \"%s\" does not exist", w.Name)
 		}
 	}
-	frame := spec.Frame
-	for seen := 0; name != ""; seen++ {
-		def := b.windows[name]
-		if def == nil {
-			failf(sqlerr.UndefinedObject, w.Pos(), "window \"%s\" does not exist", name)
-		}
-		if spec.Name == "" {
-			if spec.PartitionBy != nil {
-				failf(sqlerr.WindowingError, w.Pos(), "cannot override PARTITION BY clause of window \"%s\"", name)
-			}
-			if spec.OrderBy != nil && def.OrderBy != nil {
-				failf(sqlerr.WindowingError, w.Pos(), "cannot override ORDER BY clause of window \"%s\"", name)
-			}
-			if def.Frame != nil {
-				err := sqlerr.New(sqlerr.WindowingError, "cannot copy window \"%s\" because it has a frame clause", name).At(w.Pos())
-				if spec.PartitionBy == nil && spec.OrderBy == nil && spec.Frame == nil && w.Base != "" {
-					err.WithHint("Omit the parentheses in this OVER clause.")
-				}
-				fail(err)
-			}
-		} else if frame == nil {
-			frame = def.Frame
-		}
-		bindSpec(def)
-		name = def.Base
-	}
-	if spec.Name == "" {
-		bindSpec(&spec)
-	}
+	in.windowKeys(def, def != w, r)
+	frame := def.Frame
 	r.frame = plan.Frame{Mode: "RANGE", StartKind: "UNBOUNDED PRECEDING", EndKind: "CURRENT ROW"}
 	if frame != nil {
 		r.frame = plan.Frame{Mode: frame.Mode, StartKind: frame.Start.Kind, EndKind: frame.End.Kind, Exclude: frame.Exclude}
@@ -294,6 +261,43 @@ func (b *binder) window(w *ast.Window) *winRef {
 	}
 	r.key = k.String()
 	return r
+}
+
+// windowKeys binds what a window divides and orders by into r, first that of the
+// window which it is made of. A named one may be made only of those before it.
+func (in *binder) windowKeys(w *ast.Window, named bool, r *winRef) {
+	var base *ast.Window
+	if w.Base != "" {
+		base = in.windows[w.Base]
+		if base == nil || named && base.Pos() >= w.Pos() {
+			failf(sqlerr.UndefinedObject, w.Pos(), "window \"%s\" does not exist", w.Base)
+		}
+		in.windowKeys(base, true, r)
+	}
+	partition, order := r.partition, r.order
+	for _, s := range w.OrderBy {
+		k := sortSpec(in.planner, in.expr(s.X), s)
+		in.record(s.X, k.X)
+		r.order = append(r.order, k)
+	}
+	for _, x := range w.PartitionBy {
+		key := in.record(x, in.known(in.expr(x)))
+		in.needEquality(key, startOf(x))
+		r.partition = append(r.partition, key)
+	}
+	switch {
+	case base == nil:
+	case len(w.PartitionBy) > 0:
+		failf(sqlerr.WindowingError, w.Pos(), "cannot override PARTITION BY clause of window \"%s\"", w.Base)
+	case len(order) > 0 && len(w.OrderBy) > 0:
+		failf(sqlerr.WindowingError, w.Pos(), "cannot override ORDER BY clause of window \"%s\"", w.Base)
+	case base.Frame != nil:
+		err := sqlerr.New(sqlerr.WindowingError, "cannot copy window \"%s\" because it has a frame clause", w.Base).At(w.Pos())
+		if !named && len(r.partition) == len(partition) && len(w.OrderBy) == 0 && w.Frame == nil {
+			err.WithHint("Omit the parentheses in this OVER clause.")
+		}
+		fail(err)
+	}
 }
 
 // rangeOffset gives the offset of a RANGE frame the type that the order column

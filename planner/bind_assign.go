@@ -87,7 +87,7 @@ func (b *binder) subscriptPlace(a *ast.AssignTarget, path []ast.PathStep, st *pl
 	case in.Elem != 0:
 		unsupported(a.Pos(), "assignment to an element of type %s", b.bareName(st.base.OID))
 	default:
-		fail(sqlerr.New(sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", b.bareName(st.base.OID)))
+		failf(sqlerr.DatatypeMismatch, a.Pos(), "cannot subscript type %s because it does not support subscripting", b.bareName(st.base.OID))
 	}
 	return types.T{}
 }

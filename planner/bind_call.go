@@ -262,17 +262,22 @@ func (b *binder) special(e *ast.Special) plan.Expr {
 	case "CURRENT_SCHEMA":
 		return syntax(fn("current_schema"), e.Kind)
 	case "GROUPING":
-		switch {
-		case b.inAgg:
-			failf(sqlerr.GroupingError, off, "aggregate function calls cannot be nested")
-		case b.noAgg:
-			failf(sqlerr.GroupingError, off, "grouping operations are not allowed in %s", b.clause())
-		}
-		b.sawAgg = true
 		g := &groupingRef{At: at(types.TInt4)}
+		in := map[int]bool{}
 		for _, a := range e.Args {
-			g.args = append(g.args, b.expr(a))
+			x := b.expr(a)
+			g.args = append(g.args, x)
+			relsOf(x, in)
 		}
+		owner := b.ownerOf(in)
+		switch {
+		case owner.inAgg:
+			failf(sqlerr.GroupingError, off, "aggregate function calls cannot be nested")
+		case owner.noAgg:
+			failf(sqlerr.GroupingError, off, "grouping operations are not allowed in %s", owner.clause())
+		}
+		owner.sawAgg = true
+		g.owner = owner.scope.block
 		return g
 	case "DEFAULT":
 		failf(sqlerr.SyntaxError, off, "DEFAULT is not allowed in this context")
@@ -295,7 +300,8 @@ func syntax(e plan.Expr, kind string) plan.Expr {
 // groupingRef is GROUPING(…) until the block's grouping is known.
 type groupingRef struct {
 	plan.At
-	args []plan.Expr
+	args  []plan.Expr
+	owner *block
 }
 
 // MapChildren maps the arguments.
@@ -328,6 +334,10 @@ func (b *binder) scalarSub(e *ast.Subquery) plan.Expr {
 	if len(q.cols) != 1 {
 		failf(sqlerr.SyntaxError, off, "subquery must return only one column")
 	}
+	if b.subNames == nil {
+		b.subNames = map[*ast.Subquery]string{}
+	}
+	b.subNames[e] = q.cols[0].Name
 	t := q.cols[0].T
 	if e.Array {
 		ao := b.info(t.OID).Array

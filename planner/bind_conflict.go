@@ -52,6 +52,7 @@ func (p *planner) onConflict(s *ast.Insert, d *destination, alias string, sc *sc
 	p.watch(r, d.right)
 	p.watch(x, d.right)
 	ns := []*nsItem{p.relNames(r, nil)}
+	x.proposed = true
 	ns = append(ns, p.relNames(x, nil))
 	b := &binder{planner: p, scope: &scope{parent: sc, items: ns}, what: "UPDATE", noAgg: true, noWin: true}
 	set, values := p.assignments(c.Set, d, r, b)
@@ -68,6 +69,7 @@ func (p *planner) onConflict(s *ast.Insert, d *destination, alias string, sc *sc
 		base, replace, _ := p.through(d, named)
 		lay.addTable(base, live, i*len(live))
 		xs = replaceIn(xs, replace)
+		noCtid(xs, base, "ON CONFLICT")
 	}
 	xs = p.planExprs(xs, lay)
 	out.SetCols, out.Set = d.columns(set), xs[:len(set)]

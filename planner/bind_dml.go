@@ -156,7 +156,7 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 	case s.Default:
 		src = &plan.Values{Rows: [][]plan.Expr{{}}}
 		src.Base().Rows = 1
-	case s.Query.Values != nil && s.Query.With == nil && s.Query.OrderBy == nil && s.Query.Limit == nil && s.Query.Offset == nil:
+	case s.Query.Values != nil && s.Query.With == nil && s.Query.OrderBy == nil && s.Query.Limit == nil && s.Query.Offset == nil && s.Query.Locking == nil:
 		b := &binder{planner: p, scope: &scope{parent: sc}, what: "VALUES", noAgg: true, noWin: true, srf: len(s.Query.Values) == 1}
 		v := &plan.Values{}
 		n := len(s.Query.Values[0])
@@ -167,6 +167,11 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 				failf(sqlerr.SyntaxError, row[0].Pos(), "VALUES lists must all be the same length")
 			}
 			out := make([]plan.Expr, n)
+			for i, x := range row { // all, before one of them says what a parameter is
+				if sp, ok := x.(*ast.Special); !ok || sp.Kind != "DEFAULT" {
+					out[i] = b.expr(x)
+				}
+			}
 			for i, x := range row {
 				if sp, ok := x.(*ast.Special); ok && sp.Kind == "DEFAULT" {
 					noDefault(places[i].a)
@@ -179,7 +184,7 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 					out[i] = p.defaultOf(d, cols[i])
 					continue
 				}
-				out[i] = places[i].value(p, t, b.expr(x), x.Pos())
+				out[i] = places[i].value(p, t, out[i], x.Pos())
 			}
 			v.Rows = append(v.Rows, p.planExprs(out, nil))
 		}
@@ -195,7 +200,7 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 			places[i].put(p, t, width, &plan.Col{At: plan.At{T: places[i].t, Off: -1}, Idx: i})
 		}
 	default:
-		q := p.bindSelect(s.Query, sc)
+		q := p.bindSelect(s.Query, p.beside(d, sc))
 		number(len(q.cols), p.colOff(q, len(cols)))
 		for i := range q.cols {
 			check(i, false, -1)
@@ -336,15 +341,28 @@ func (p *planner) returning(list []ast.Target, d *destination, alias string, ext
 		lay[[2]int{base.id, plan.ColTableOID}] = at
 	}
 	xs = replaceIn(xs, replace)
+	noCtid(xs, base, "RETURNING")
+	return p.planExprs(xs, lay), cols
+}
+
+// beside is the scope around the query of an INSERT: hints tell of the table, which
+// the query cannot refer to.
+func (p *planner) beside(d *destination, sc *scope) *scope {
+	r := p.entry(d, d.shape.Name)
+	p.relNames(r, nil)
+	return &scope{parent: sc, block: &block{rels: map[int]*rel{r.id: r}}}
+}
+
+// noCtid refuses the ctid of a row that is being written: it has none yet.
+func noCtid(xs []plan.Expr, base *rel, clause string) {
 	for _, x := range xs {
 		plan.Visit(x, func(e plan.Expr) bool {
 			if v, ok := e.(*plan.Var); ok && v.Rel == base.id && v.Col == plan.ColCtid {
-				fail(sqlerr.Unsupported(v.Off, "ctid in RETURNING")) // a row that is being written has none yet
+				unsupported(v.Off, "ctid in %s", clause)
 			}
 			return true
 		})
 	}
-	return p.planExprs(xs, lay), cols
 }
 
 // fromExtra is what RETURNING of UPDATE … FROM may see beside the target.

@@ -276,7 +276,7 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 		p.routine = nil
 		x := b.known(b.expr(fc.X))
 		relsOf(x, seen)
-		name := figureName(fc.X)
+		name := p.figureName(fc.X)
 		if r.alias == "" {
 			r.alias = name
 		}
@@ -406,7 +406,7 @@ func (p *planner) join(f *ast.Join, sc *scope, bl *block) (*joinItem, []*nsItem)
 	before := len(sc.items)
 	l, ln := p.fromItem(f.L, sc, bl)
 	// the right side may refer to the left one laterally
-	sub := &scope{parent: sc.parent, ctes: sc.ctes, block: sc.block, beside: sc.beside, items: slices.Clone(sc.items)}
+	sub := &scope{parent: sc.parent, ctes: sc.ctes, block: sc.block, beside: sc.beside, items: slices.Clone(sc.items), joins: append(slices.Clone(sc.joins), l)}
 	for _, n := range ln {
 		if f.Kind == "RIGHT" || f.Kind == "FULL" {
 			c := *n
@@ -419,7 +419,7 @@ func (p *planner) join(f *ast.Join, sc *scope, bl *block) (*joinItem, []*nsItem)
 	sc.items = sc.items[:before]
 	kinds := map[string]plan.JoinKind{"INNER": plan.Inner, "CROSS": plan.Inner, "LEFT": plan.Left, "RIGHT": plan.Right, "FULL": plan.Full}
 	j := &joinItem{kind: kinds[f.Kind], l: l, r: r}
-	both := &scope{parent: sc.parent, ctes: sc.ctes, block: sc.block}
+	both := &scope{parent: sc.parent, ctes: sc.ctes, block: sc.block, joins: []*joinItem{l, r}}
 	p.addNames(both, ln, 0)
 	p.addNames(both, rn, 0)
 	var ns []*nsItem
@@ -439,7 +439,11 @@ func (p *planner) join(f *ast.Join, sc *scope, bl *block) (*joinItem, []*nsItem)
 	if f.Natural || len(f.Using) > 0 {
 		ns = p.using(f, j, using, lv, rv, ln, rn)
 	} else {
-		ns = append(append(ns, ln...), rn...)
+		for _, n := range slices.Concat(ln, rn) {
+			n := *n
+			n.joined = true
+			ns = append(ns, &n)
+		}
 		if f.On != nil {
 			b := &binder{planner: p, scope: both, what: "JOIN/ON", noAgg: true, noWin: true}
 			j.on = b.cond(f.On)

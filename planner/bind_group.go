@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 
 	"kvsqld/catalog"
@@ -119,10 +121,8 @@ func distinctSets(sets [][]int) [][]int {
 			in[k] = true
 		}
 		key := ""
-		for i := 0; i < 64; i++ {
-			if in[i] {
-				key += strconv.Itoa(i) + ","
-			}
+		for _, k := range slices.Sorted(maps.Keys(in)) {
+			key += strconv.Itoa(k) + ","
 		}
 		if !seen[key] {
 			seen[key] = true
@@ -194,7 +194,12 @@ func (p *planner) group(bl *block) {
 	written := len(bl.keys)
 	g := &grouper{planner: p, bl: bl, keys: keys, written: written, aggs: map[string]int{}}
 	for i := range bl.targets {
-		bl.targets[i].x = g.replace(bl.targets[i].x)
+		x := bl.targets[i].x
+		if k, ok := keys[exprKey(p.known(x))]; ok && isLiteral(x) && bl.sets != nil {
+			bl.targets[i].x = g.keyVar(k, x.Pos()) // NULL where the set does not have it
+			continue
+		}
+		bl.targets[i].x = g.replace(x)
 	}
 	for i := range bl.having {
 		bl.having[i] = g.replace(bl.having[i])
@@ -229,6 +234,8 @@ func (p *planner) group(bl *block) {
 		bl.having[i] = fixDeep(bl.having[i])
 	}
 }
+
+func isLiteral(x plan.Expr) bool { _, ok := x.(*plan.Const); return ok }
 
 // aggBase numbers aggregates while the number of keys is open.
 const aggBase = 1 << 20
@@ -269,6 +276,9 @@ func (g *grouper) replace(e plan.Expr) plan.Expr {
 			return g.agg(x)
 		}
 	case *groupingRef:
+		if x.owner != g.bl {
+			return e // an enclosing block's
+		}
 		return g.grouping(x)
 	case *subquery:
 		s := *x
@@ -278,8 +288,15 @@ func (g *grouper) replace(e plan.Expr) plan.Expr {
 		}
 		g.inSub = true
 		mapQuery(x.q, func(y plan.Expr) plan.Expr {
-			if a, ok := y.(*aggRef); ok && a.win == nil && a.owner == g.bl {
-				return g.agg(a)
+			switch a := y.(type) {
+			case *aggRef:
+				if a.win == nil && a.owner == g.bl {
+					return g.agg(a)
+				}
+			case *groupingRef:
+				if a.owner == g.bl {
+					return g.grouping(a)
+				}
 			}
 			return y
 		})
@@ -317,16 +334,22 @@ func (g *grouper) column(v *plan.Var) plan.Expr {
 		return g.keyVar(i, v.Off)
 	}
 	r := g.bl.rels[v.Rel]
-	if r.table != nil && len(r.table.PK) > 0 && g.bl.sets == nil {
+	if r.table != nil && len(r.table.PK) > 0 {
 		all := true
 		for _, c := range r.table.PK {
 			i, ok := g.keys[exprKey(&plan.Var{Rel: v.Rel, Col: c})]
 			all = all && ok && i < g.written
+			for _, s := range g.bl.sets {
+				all = all && slices.Contains(s, i)
+			}
 		}
 		if all {
 			g.determines(r.table)
 			g.bl.keys = append(g.bl.keys, v)
 			g.keys[exprKey(v)] = len(g.bl.keys) - 1
+			for i, s := range g.bl.sets {
+				g.bl.sets[i] = append(slices.Clone(s), len(g.bl.keys)-1)
+			}
 			return g.keyVar(len(g.bl.keys)-1, v.Off)
 		}
 	}

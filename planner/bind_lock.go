@@ -22,6 +22,9 @@ type lockClause struct {
 func (p *planner) locking(s *ast.Select, q *query, sc *scope) {
 	for _, l := range s.Locking {
 		p.checkLocking(q, l.Strength)
+		if q.ties && l.SkipLocked {
+			failf(sqlerr.SyntaxError, -1, "SKIP LOCKED and WITH TIES options cannot be used together")
+		}
 		c := lockClause{strength: l.Strength, noWait: l.NoWait, skipLocked: l.SkipLocked, rels: map[int]bool{}}
 		if len(l.Of) == 0 {
 			for _, r := range q.block.rels {
@@ -88,8 +91,6 @@ func notLockable(r *rel) string {
 		return "a function"
 	case r.query != nil && (r.query.ref != nil || r.query.work):
 		return "a WITH query"
-	case r.query != nil && r.query.block != nil && r.query.block.values != nil:
-		return "VALUES"
 	}
 	return ""
 }

@@ -104,6 +104,9 @@ func (p *planner) bindCore(s *ast.Select, outer *scope) *query {
 	}
 	gb := &binder{planner: p, scope: sc, what: "GROUP BY", noAgg: true, noWin: true, srf: true}
 	p.groupBy(s, gb, bl)
+	for i := range s.Windows { // also those that no function uses
+		tb.window(&ast.Window{Name: s.Windows[i].Name})
+	}
 	for _, x := range s.DistinctOn {
 		// windows and subqueries have no key of their own: the text tells
 		same := func(o ast.SortItem) bool { return ast.Format(o.X) == ast.Format(x) }
@@ -131,8 +134,9 @@ func (p *planner) bindCore(s *ast.Select, outer *scope) *query {
 	}
 	bl.hasSRF = tb.sawSRF || ob.sawSRF
 	for i := range bl.targets {
-		// a bare literal waits for the type that INSERT or a set operation wants
-		if _, literal := bl.targets[i].x.(*plan.Const); literal && i < bl.ncols && !bl.distinct && !sortsBy(q, i) {
+		// a bare literal or parameter waits for the type that INSERT or a set operation wants
+		_, waits := bl.targets[i].x.(*plan.Param)
+		if (waits || isLiteral(bl.targets[i].x)) && i < bl.ncols && !bl.distinct && !sortsBy(q, i) {
 			continue
 		}
 		bl.targets[i].x = p.known(bl.targets[i].x)
@@ -198,7 +202,7 @@ func (p *planner) target(t *ast.Target, b *binder, bl *block) {
 	}
 	out := target{x: b.expr(t.X), name: t.Alias}
 	if out.name == "" {
-		out.name = figureName(t.X)
+		out.name = p.figureName(t.X)
 	}
 	p.origin(&out, bl)
 	bl.targets = append(bl.targets, out)
@@ -265,44 +269,44 @@ func startOf(x ast.Expr) int {
 }
 
 // figureName is the name of an unnamed output column (FigureColname).
-func figureName(e ast.Expr) string {
-	if n, _ := figure(e); n != "" {
+func (p *planner) figureName(e ast.Expr) string {
+	if n, _ := p.figure(e); n != "" {
 		return n
 	}
 	return "?column?"
 }
 
 // figure returns a name and how sure it is: 2 certain, 1 weak.
-func figure(e ast.Expr) (string, int) {
+func (p *planner) figure(e ast.Expr) (string, int) {
 	switch e := e.(type) {
 	case *ast.Is:
 		if strings.HasSuffix(e.Test, "NORMALIZED") && !e.Not {
 			return "is_normalized", 2
 		}
 	case *ast.ColumnRef:
-		if e.Star || len(e.Parts) == 0 {
+		if len(e.Parts) == 0 {
 			return "", 0
 		}
 		return e.Parts[len(e.Parts)-1], 2
 	case *ast.Index:
-		return figure(e.X)
+		return p.figure(e.X)
 	case *ast.Field:
 		if e.Name != "*" {
 			return e.Name, 2
 		}
-		return figure(e.X)
+		return p.figure(e.X)
 	case *ast.Call:
 		return e.Name.Last(), 2
 	case *ast.Cast:
-		if n, s := figure(e.X); s > 1 {
+		if n, s := p.figure(e.X); s > 1 {
 			return n, s
 		}
 		return e.Type.Name.Last(), 1
 	case *ast.Collate:
-		return figure(e.X)
+		return p.figure(e.X)
 	case *ast.Case:
 		if e.Else != nil {
-			if n, s := figure(e.Else); s > 1 {
+			if n, s := p.figure(e.Else); s > 1 {
 				return n, s
 			}
 		}
@@ -319,19 +323,7 @@ func figure(e ast.Expr) (string, int) {
 		if e.Array {
 			return "array", 2
 		}
-		if len(e.Query.Targets) > 0 {
-			t := e.Query.Targets[0]
-			if t.Alias != "" {
-				return t.Alias, 2
-			}
-			if n, s := figure(t.X); s > 0 {
-				return n, 2
-			}
-			return "?column?", 2
-		}
-		if e.Query.Values != nil {
-			return "column1", 2
-		}
+		return p.subNames[e], 2
 	case *ast.Array:
 		return "array", 2
 	case *ast.Row:

@@ -64,6 +64,21 @@ func (p *planner) bindValues(s *ast.Select, outer *scope) *query {
 	return q
 }
 
+// unionType is the type of a column of a set operation.
+func (p *planner) unionType(name string, l, r *query, i int) types.T {
+	a := &plan.Const{At: plan.At{T: l.cols[i].T, Off: p.colOff(l, i)}, Val: types.Null(l.cols[i].T)}
+	c := &plan.Const{At: plan.At{T: r.cols[i].T, Off: p.colOff(r, i)}, Val: types.Null(r.cols[i].T)}
+	return p.commonType(name, []plan.Expr{a, c})
+}
+
+// startOfQuery is the offset of the first expression of a select list.
+func startOfQuery(s *ast.Select) int {
+	if len(s.Targets) > 0 {
+		return startOf(s.Targets[0].X)
+	}
+	return s.Pos()
+}
+
 func (p *planner) bindSetOp(s *ast.Select, outer *scope) *query {
 	// A chain of set operations leans to the left and is no nesting to its writer: a
 	// member of it counts as one level.
@@ -73,17 +88,11 @@ func (p *planner) bindSetOp(s *ast.Select, outer *scope) *query {
 	r := p.bindSelect(s.SetOp.R, outer)
 	name := s.SetOp.Op
 	if len(l.cols) != len(r.cols) {
-		off := s.SetOp.R.Pos()
-		if len(s.SetOp.R.Targets) > 0 {
-			off = startOf(s.SetOp.R.Targets[0].X)
-		}
-		failf(sqlerr.SyntaxError, off, "each %s query must have the same number of columns", name)
+		failf(sqlerr.SyntaxError, startOfQuery(s.SetOp.R), "each %s query must have the same number of columns", name)
 	}
 	q := &query{rel: p.newRel(), setop: &setop{op: name, all: s.SetOp.All, l: l, r: r}}
 	for i := range l.cols {
-		a := &plan.Const{At: plan.At{T: l.cols[i].T, Off: p.colOff(l, i)}, Val: types.Null(l.cols[i].T)}
-		c := &plan.Const{At: plan.At{T: r.cols[i].T, Off: p.colOff(r, i)}, Val: types.Null(r.cols[i].T)}
-		t := p.commonType(name, []plan.Expr{a, c})
+		t := p.unionType(name, l, r, i)
 		for _, side := range []*query{l, r} {
 			if off := p.colOff(side, i); p.canCoerce(side.cols[i].T.OID, t.OID, implicit) {
 				p.castColumn(side, i, t)

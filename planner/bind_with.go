@@ -2,7 +2,6 @@ package planner
 
 import (
 	"kvsqld/catalog/sqlerr"
-	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
 	"kvsqld/planner/plan"
 )
@@ -37,10 +36,12 @@ func (p *planner) with(w *ast.With, outer *scope) (*scope, []*cteDef) {
 		sel, isSel := c.Stmt.(*ast.Select)
 		switch {
 		case self != nil && self[i]:
+			in, inner := sc, []*cteDef(nil)
 			if sel.With != nil {
-				unsupported(c.Pos(), "WITH in a recursive query")
+				in, inner = p.with(sel.With, sc)
 			}
-			p.recursive(def, sel, c, sc)
+			p.recursive(def, sel, c, in, sc)
+			def.q.ctes = append(def.q.ctes, inner...)
 		case isSel:
 			def.q = p.bindSelect(sel, sc)
 			p.resolveUnknowns(def.q)
@@ -66,8 +67,9 @@ func (p *planner) with(w *ast.With, outer *scope) (*scope, []*cteDef) {
 	return sc, defs
 }
 
-// recursive binds a UNION of which the right side may refer to the CTE.
-func (p *planner) recursive(def *cteDef, s *ast.Select, c *ast.CTE, sc *scope) {
+// recursive binds a UNION of which the right side may refer to the CTE, in sc; the
+// CTE becomes known in outer.
+func (p *planner) recursive(def *cteDef, s *ast.Select, c *ast.CTE, sc, outer *scope) {
 	def.q = p.bindSelect(s.SetOp.L, sc)
 	p.resolveUnknowns(def.q)
 	for k, n := range c.Cols {
@@ -76,7 +78,7 @@ func (p *planner) recursive(def *cteDef, s *ast.Select, c *ast.CTE, sc *scope) {
 		}
 	}
 	def.binding, def.unionAll = true, s.SetOp.All
-	sc.ctes[c.Name] = def
+	outer.ctes[c.Name] = def
 	var step *query
 	if c.Search != nil || c.Cycle != nil {
 		step = p.walked(def, s.SetOp, c, sc)
@@ -85,23 +87,17 @@ func (p *planner) recursive(def *cteDef, s *ast.Select, c *ast.CTE, sc *scope) {
 	}
 	def.binding = false
 	if len(step.cols) != len(def.q.cols) {
-		failf(sqlerr.SyntaxError, s.SetOp.R.Pos(), "each UNION query must have the same number of columns")
+		failf(sqlerr.SyntaxError, startOfQuery(s.SetOp.R), "each UNION query must have the same number of columns")
 	}
 	for i := range step.cols {
-		if step.cols[i].T.OID == types.OUnknown {
-			p.castColumn(step, i, def.q.cols[i].T)
-		}
-		if step.cols[i].T.OID != def.q.cols[i].T.OID {
+		first := def.q.cols[i].T
+		t := p.unionType("UNION", def.q, step, i)
+		if t != first {
 			fail(sqlerr.New(sqlerr.DatatypeMismatch, "recursive query \"%s\" column %d has type %s in non-recursive term but type %s overall",
-				c.Name, i+1, p.typeName(def.q.cols[i].T), p.typeName(step.cols[i].T)).At(p.colOff(def.q, i)).
+				c.Name, i+1, p.typeName(first), p.typeName(t)).At(p.colOff(def.q, i)).
 				WithHint("Cast the output of the non-recursive term to the correct type."))
 		}
-		if step.cols[i].T != def.q.cols[i].T {
-			t := def.q.cols[i].T
-			t.Mod = -1
-			p.castColumn(step, i, t)
-			p.castColumn(def.q, i, t)
-		}
+		p.castColumn(step, i, t)
 	}
 	if !s.SetOp.All {
 		for i, c := range def.q.cols {

@@ -413,7 +413,12 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 				p.params[x.Idx] = t
 				return p.coerceMod(&plan.Param{At: plan.At{T: t, Off: x.Off}, Idx: x.Idx}, to, ctx)
 			}
-			return p.coerce(&plan.Param{At: plan.At{T: p.params[x.Idx], Off: x.Off}, Idx: x.Idx}, to, ctx)
+			cur := p.params[x.Idx] // another place, bound since, has said what it is
+			if cur.OID != to.OID {
+				fail(sqlerr.New(sqlerr.AmbiguousParameter, "inconsistent types deduced for parameter $%d", x.Idx+1).At(x.Off).
+					WithDetail("%s versus %s", p.bareName(cur.OID), p.bareName(to.OID)))
+			}
+			return p.coerce(&plan.Param{At: plan.At{T: cur, Off: x.Off}, Idx: x.Idx}, to, ctx)
 		}
 	}
 	// an unknown column of a subquery: through text

@@ -93,6 +93,10 @@ func (b *binder) noColumn(qual, name string, off int) error {
 		if penalty > best {
 			return true
 		}
+		if penalty == 0 && r.table != nil && !r.proposed && slices.Contains(systemCols, name) {
+			exact = r.alias
+			return false
+		}
 		for _, c := range r.names {
 			if c.name == name && penalty == 0 {
 				exact = r.alias

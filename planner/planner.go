@@ -81,15 +81,16 @@ type planner struct {
 	lockAt   map[int]int    // target with the row key, per entry to lock
 	lockRels map[int]*rel
 	rights   []*catalog.Right
-	calls    []*catalog.Function    // that the caller must be allowed to execute
-	watched  map[int]*catalog.Right // by range-table entry
-	dest     *catalog.Right         // of the table that is being changed
-	as       string                 // owner of the view that is being bound, "" outside
-	parts    map[[2]int]*partUse    // by entry and column: how columns stored by elements are looked at
-	inView   int                    // views around what is being bound
-	implied  map[*plan.Or]float64   // share of rows that the restrictions drawn from it leave
-	rec      *recorder              // nil unless the query is bound for its text
-	stored   bool                   // the text that is bound was written by the binder
+	calls    []*catalog.Function      // that the caller must be allowed to execute
+	watched  map[int]*catalog.Right   // by range-table entry
+	dest     *catalog.Right           // of the table that is being changed
+	as       string                   // owner of the view that is being bound, "" outside
+	parts    map[[2]int]*partUse      // by entry and column: how columns stored by elements are looked at
+	subNames map[*ast.Subquery]string // of the scalar subqueries' columns
+	inView   int                      // views around what is being bound
+	implied  map[*plan.Or]float64     // share of rows that the restrictions drawn from it leave
+	rec      *recorder                // nil unless the query is bound for its text
+	stored   bool                     // the text that is bound was written by the binder
 
 	cursorQuery *query // whose rows a cursor passes
 	places      []plan.Place

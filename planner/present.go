@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
 )
@@ -14,10 +16,11 @@ func (b *binder) present(it *nsItem) plan.Expr {
 		return nil
 	}
 	for s := b.scope; s != nil; s = s.parent {
-		if s.block == nil {
-			continue
+		joins := s.joins
+		if s.block != nil {
+			joins = slices.Concat(s.block.from, joins)
 		}
-		for _, j := range s.block.from {
+		for _, j := range joins {
 			if j.nullable(r) {
 				if r.table != nil {
 					return &plan.Var{At: plan.At{T: types.TBytea, Off: -1}, Rel: r.id, Col: plan.ColRowKey}

@@ -92,6 +92,7 @@ type rel struct {
 	needKey    bool      // the row key is wanted (DML, locking)
 	target     bool      // the table that the statement changes
 	cursor     string    // whose current row of the table is meant (WHERE CURRENT OF)
+	proposed   bool      // the row that INSERT proposes, which has no system columns
 	tree       *tree     // of a table whose rows are in several, nil for others
 	shown      bool      // the query is bound for its text
 	sample     plan.Expr // whether a row is in the TABLESAMPLE, nil for all rows

@@ -20,6 +20,8 @@ type scope struct {
 	block  *block
 	// user binds the expression that the subquery being bound stands in.
 	user *binder
+	// joins are sides of the JOIN that the scope is of, which are not in the block yet.
+	joins []*joinItem
 	// beside is the FROM list that a subquery stands in without seeing it.
 	beside *scope
 }
@@ -32,6 +34,7 @@ type nsItem struct {
 	relVisible  bool
 	colsVisible bool
 	lateralBad  bool // LATERAL may not refer to it: left of a RIGHT or FULL join, or the table that the statement changes
+	joined      bool // part of a JOIN: its system columns need its name
 	rel         *rel
 }
 
@@ -66,8 +69,8 @@ func (s *scope) findCTE(name string) *cteDef {
 }
 
 // column resolves an unqualified column name: the innermost scope that knows it.
-func (s *scope) column(name string, off int) plan.Expr {
-	for ; s != nil; s = s.parent {
+func (b *binder) column(name string, off int) plan.Expr {
+	for s := b.scope; s != nil; s = s.parent {
 		var hit plan.Expr
 		for _, it := range s.items {
 			if !it.colsVisible {
@@ -89,11 +92,18 @@ func (s *scope) column(name string, off int) plan.Expr {
 			return moved(hit, off)
 		}
 		for _, it := range s.items {
-			if it.colsVisible && it.rel != nil {
-				if x := it.system(name); x != nil {
-					return moved(x, off)
-				}
+			if !it.colsVisible || it.joined {
+				continue
 			}
+			if x := b.system(it, name); x != nil {
+				if hit != nil {
+					failf(sqlerr.AmbiguousColumn, off, "column reference \"%s\" is ambiguous", name)
+				}
+				hit = x
+			}
+		}
+		if hit != nil {
+			return moved(hit, off)
 		}
 	}
 	return nil
@@ -121,7 +131,7 @@ func (s *scope) item(schema, name string, off int) *nsItem {
 	return nil
 }
 
-func (it *nsItem) column(name string, off int) plan.Expr {
+func (b *binder) columnOf(it *nsItem, name string, off int) plan.Expr {
 	var hit plan.Expr
 	for _, c := range it.cols {
 		if c.name == name {
@@ -132,7 +142,7 @@ func (it *nsItem) column(name string, off int) plan.Expr {
 		}
 	}
 	if hit == nil {
-		hit = it.system(name)
+		hit = b.system(it, name)
 	}
 	if hit == nil {
 		return nil
@@ -146,9 +156,21 @@ var systemCols = []string{"tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"}
 
 const systemCol = -100
 
-// system resolves the system columns of a table.
+// system resolves the system columns of a table. Those that are the same in each
+// row are NULL where an outer join has no row.
+func (b *binder) system(it *nsItem, name string) plan.Expr {
+	x := it.system(name)
+	if _, same := x.(*plan.Const); same {
+		if row := b.present(it); row != nil {
+			has := &plan.Is{At: plan.At{T: types.TBool, Off: -1}, X: row, Test: plan.IsNull, Not: true}
+			return &plan.Case{At: plan.At{T: x.Type(), Off: -1}, Whens: []plan.When{{Cond: has, Result: x}}}
+		}
+	}
+	return x
+}
+
 func (it *nsItem) system(name string) plan.Expr {
-	if it.rel == nil {
+	if it.rel == nil || it.rel.proposed {
 		return nil
 	}
 	v := func(col int, t types.T) plan.Expr {
@@ -229,7 +251,7 @@ func (b *binder) resolveColumn(r *ast.ColumnRef) plan.Expr {
 				return moved(x, off)
 			}
 		}
-		if x := b.scope.column(name, off); x != nil {
+		if x := b.column(name, off); x != nil {
 			return x
 		}
 		if it := b.scope.item("", name, off); it != nil {
@@ -257,7 +279,7 @@ func (b *binder) resolveColumn(r *ast.ColumnRef) plan.Expr {
 			}
 			fail(b.noRelation(r.Parts[n-2], off))
 		}
-		if x := it.column(r.Parts[n-1], off); x != nil {
+		if x := b.columnOf(it, r.Parts[n-1], off); x != nil {
 			return x
 		}
 		if x := b.rowFunction(it, r.Parts[n-1], off); x != nil {

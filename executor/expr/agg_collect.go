@@ -2,6 +2,7 @@ package expr
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -205,20 +206,35 @@ func (a *nestedArrayAgg) Result(_ *Env, out *vec.Vec, from, to int) error {
 			out.Nulls.Set(k)
 			continue
 		}
-		_, dims, _, _, err := types.ArrayElems(a.rows[from+k][0])
+		d, err := collectArrays(elemType(t), a.rows[from+k])
 		if err != nil {
 			return err
-		}
-		if len(dims) == 0 {
-			return sqlerr.New(sqlerr.ArraySubscriptError, "cannot accumulate empty arrays")
-		}
-		d, err := nestArrays(elemType(t), a.rows[from+k])
-		if err != nil {
-			return sqlerr.New(sqlerr.ArraySubscriptError, "cannot accumulate arrays of different dimensionality")
 		}
 		out.B[k] = d.B
 	}
 	return nil
+}
+
+// collectArrays makes one array of the arrays that came one after the other.
+func collectArrays(elem types.T, arrays []types.Datum) (types.Datum, error) {
+	if len(arrays) > 0 {
+		null := types.Null(arrays[0].T)
+		if slices.ContainsFunc(arrays, func(d types.Datum) bool { return d.Null }) {
+			return null, sqlerr.New(sqlerr.NullValueNotAllowed, "cannot accumulate null arrays")
+		}
+		_, dims, _, _, err := types.ArrayElems(arrays[0])
+		if err != nil {
+			return null, err
+		}
+		if len(dims) == 0 {
+			return null, sqlerr.New(sqlerr.ArraySubscriptError, "cannot accumulate empty arrays")
+		}
+	}
+	d, err := nestArrays(elem, arrays)
+	if err != nil {
+		return d, sqlerr.New(sqlerr.ArraySubscriptError, "cannot accumulate arrays of different dimensionality")
+	}
+	return d, nil
 }
 
 func (a *nestedArrayAgg) Reset(g int)  { a.rows[g] = nil }

@@ -235,7 +235,7 @@ func (e *subEval) value(env *Env) (types.Datum, error) {
 		result = types.Bool(found != e.plan.Not)
 	case plan.SubArray:
 		if e.cols[0].Kind() == types.KArray {
-			return nestArrays(elemType(e.cols[0]), elems)
+			return collectArrays(elemType(e.cols[0]), elems)
 		}
 		elem := e.cols[0]
 		elem.Mod = -1

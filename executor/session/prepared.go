@@ -343,6 +343,7 @@ func (s *Session) prepareStmt(ctx context.Context, x *ast.Prepare) error {
 		if err != nil {
 			return err
 		}
+		t.Mod = -1 // a parameter has a type and no modifier
 		declared = append(declared, t)
 	}
 	for n := maxParam(x.Stmt); len(declared) < n; {
