@@ -56,20 +56,27 @@ func (b *buffer) finish() error {
 }
 
 func (b *buffer) close() {
+	if b.rows.n > 0 {
+		b.rows.release()
+	}
+	b.recycle()
+}
+
+// recycle is close that keeps a little memory for the next rows. Nobody may look
+// at values of the present ones any more.
+func (b *buffer) recycle() {
 	b.file.close()
 	b.file = nil
 	if b.rows.n > 0 {
-		b.rows.release()
+		b.rows.recycle()
 	}
 	b.acct.close()
 }
 
 // read returns a reader from the first row on.
 func (b *buffer) read() *bufferReader {
-	r := &bufferReader{buf: b}
-	if b.file != nil {
-		r.file = b.file.reader()
-	}
+	r := new(bufferReader)
+	r.begin(b)
 	return r
 }
 
@@ -80,6 +87,15 @@ type bufferReader struct {
 	at   int
 	skip int // rows of the file that were read before it was written
 	view vec.Batch
+}
+
+// begin makes r a reader from the buffer's first row on.
+func (r *bufferReader) begin(b *buffer) {
+	r.buf, r.file, r.at, r.skip = b, nil, 0, 0
+	if b.file != nil {
+		r.file = b.file.reader()
+		r.view = vec.Batch{}
+	}
 }
 
 func (r *bufferReader) fromFile() (*vec.Batch, error) {

@@ -39,7 +39,8 @@ type dmlInput struct {
 	op     Operator
 	stream bool
 	buf    *buffer
-	reader *bufferReader
+	read   bool // all rows are in buf
+	reader bufferReader
 	env    *Env
 }
 
@@ -53,7 +54,7 @@ func newDMLInput(op Operator, ts []types.T, stream bool) dmlInput {
 
 func (in *dmlInput) open(env *Env) error {
 	in.close()
-	in.env, in.reader = env, nil
+	in.env = env
 	if in.stream {
 		return in.op.Open(env)
 	}
@@ -65,11 +66,12 @@ func (in *dmlInput) next() (*vec.Batch, error) {
 	if in.stream {
 		return in.op.Next()
 	}
-	if in.reader == nil {
+	if !in.read {
 		if err := in.buf.drain(in.env, in.op); err != nil {
 			return nil, err
 		}
-		in.reader = in.buf.read()
+		in.reader.begin(in.buf)
+		in.read = true
 	}
 	return in.reader.next()
 }
@@ -77,9 +79,9 @@ func (in *dmlInput) next() (*vec.Batch, error) {
 func (in *dmlInput) close() {
 	in.op.Close()
 	if in.buf != nil {
-		in.buf.close()
+		in.buf.recycle()
 	}
-	in.reader = nil
+	in.read = false
 }
 
 // sees reports whether a plan reads the table, itself or in a subplan, or calls

@@ -33,6 +33,25 @@ func (s *rowStore) reset() {
 	s.arena = arena{}
 }
 
+// keepBytes is the most memory that is kept for the next run of a statement.
+const keepBytes = 16 << 10
+
+// recycle empties the store. The memory of a small store is kept for the next
+// rows, the bytes of values included, which nobody may look at any more.
+func (s *rowStore) recycle() {
+	if s.size > keepBytes {
+		s.release()
+		return
+	}
+	for _, c := range s.cols {
+		c.Nulls.Clear()
+		clear(c.B)
+		clear(c.Dec)
+	}
+	s.n, s.size = 0, 0
+	s.arena.buf = s.arena.buf[:0]
+}
+
 // release empties the store and gives its memory back.
 func (s *rowStore) release() {
 	for i, c := range s.cols {

@@ -70,7 +70,12 @@ func (r *Run) writer(t *catalog.Table) (*tableWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.env, w.desc, w.w, w.bound = r.env, desc, desc.NewWriter(r.env.Txn), nil
+	if w.w != nil && w.desc == desc {
+		w.w.Renew(r.env.Txn)
+	} else {
+		w.desc, w.w = desc, desc.NewWriter(r.env.Txn)
+	}
+	w.env, w.bound = r.env, nil
 	w.refs = r.env.Snap.Referencing(r.env.DB, t.OID)
 	return w, nil
 }

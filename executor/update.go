@@ -18,6 +18,9 @@ type update struct {
 	// absent are columns that neither the input nor the statement has values of.
 	absent []int
 	views  viewChecks
+
+	// Of the batch that is written, used again for the next one.
+	in, old, next, out vec.Batch
 }
 
 func (b *builder) update(n *plan.Update) (Operator, error) {
@@ -53,13 +56,15 @@ func (op *update) Open(env *Env) error {
 func (op *update) write(in *vec.Batch) (*vec.Batch, error) {
 	w := op.w
 	live := len(w.live)
-	rows := &vec.Batch{Cols: in.Cols, N: in.N, Sel: op.rows.sel(in)}
+	op.in = vec.Batch{Cols: in.Cols, N: in.N, Sel: op.rows.sel(in)}
+	rows := &op.in
 	if rows.Rows() == 0 {
 		return rows, nil
 	}
 	keys := in.Cols[0]
-	old := &vec.Batch{Cols: in.Cols[1 : 1+live], N: in.N, Sel: rows.Sel}
-	next := &vec.Batch{Cols: slices.Clone(old.Cols), N: in.N, Sel: rows.Sel}
+	op.old = vec.Batch{Cols: in.Cols[1 : 1+live], N: in.N, Sel: rows.Sel}
+	op.next = vec.Batch{Cols: append(op.next.Cols[:0], op.old.Cols...), N: in.N, Sel: rows.Sel}
+	old, next := &op.old, &op.next
 	for i, c := range op.node.SetCols {
 		next.Cols[w.pos[c]] = in.Cols[1+live+i]
 	}
@@ -83,7 +88,8 @@ func (op *update) write(in *vec.Batch) (*vec.Batch, error) {
 		return nil, err
 	}
 	extra := in.Cols[len(in.Cols)-op.node.Extra:]
-	return &vec.Batch{Cols: append(slices.Clone(next.Cols), extra...), N: in.N, Sel: rows.Sel}, nil
+	op.out = vec.Batch{Cols: append(append(op.out.Cols[:0], next.Cols...), extra...), N: in.N, Sel: rows.Sel}
+	return &op.out, nil
 }
 
 // changed lists the columns that an UPDATE of cols may change: these and the

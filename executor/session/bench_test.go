@@ -9,6 +9,7 @@ import (
 	"kvsqld/catalog/types/vec"
 	"kvsqld/parser"
 	"kvsqld/planner"
+	"kvsqld/storage"
 	"kvsqld/wire"
 )
 
@@ -53,6 +54,7 @@ func BenchmarkPointPrepared(b *testing.B) {
 	}
 	bind := &wire.Bind{Statement: "p", Params: [][]byte{[]byte("4711")}}
 	b.ReportAllocs()
+	before := cpuTime(b)
 	for b.Loop() {
 		if err := c.s.Bind(ctx, bind); err != nil {
 			b.Fatal(err)
@@ -64,6 +66,7 @@ func BenchmarkPointPrepared(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+	b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/op")
 }
 
 // BenchmarkPlanJoin parses and plans a join of ten lines.
@@ -97,7 +100,7 @@ func BenchmarkPlanJoin(b *testing.B) {
 // BenchmarkTPCB is pgbench's transaction, prepared, one message sequence for
 // each statement.
 func BenchmarkTPCB(b *testing.B) {
-	c := newServer(b).client(b)
+	c := newServerOn(b, storage.Options{Dir: b.TempDir(), NoSync: true}).client(b)
 	c.must("CREATE TABLE branches (bid int PRIMARY KEY, bbalance int, filler char(88))")
 	c.must("CREATE TABLE tellers (tid int PRIMARY KEY, bid int, tbalance int, filler char(84))")
 	c.must("CREATE TABLE accounts (aid int PRIMARY KEY, bid int, abalance int, filler char(84))")
@@ -122,6 +125,7 @@ func BenchmarkTPCB(b *testing.B) {
 		}
 	}
 	b.ReportAllocs()
+	before := cpuTime(b)
 	for n := 0; b.Loop(); n++ {
 		aid, tid, bid, delta := num(n%10000+1), num(n%100+1), num(n%10+1), num(n%100)
 		binds := [][][]byte{nil, {delta, aid}, {aid}, {delta, tid}, {delta, bid}, {tid, bid, aid, delta}, nil}
@@ -137,6 +141,7 @@ func BenchmarkTPCB(b *testing.B) {
 			}
 		}
 	}
+	b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/op")
 }
 
 // BenchmarkPlanManyTables parses and plans joins of twenty tables, whose

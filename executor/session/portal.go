@@ -33,6 +33,10 @@ type portal struct {
 	portalRows
 
 	cursor *cursor // of DECLARE
+
+	// Of the execution to the end, kept so that another one makes none.
+	call call
+	sink wireSink
 }
 
 // portalContext is the context of a run that outlives the calls that advance it:
@@ -82,8 +86,9 @@ func (s *Session) bind(ctx context.Context, ps *prepared, b *wire.Bind) error {
 	if err != nil {
 		return err
 	}
-	params, err := s.bindParams(ps, b)
-	if err != nil {
+	s.closePortal(b.Portal)
+	p := s.newPortal()
+	if p.params, err = s.bindParams(p.params, ps, b); err != nil {
 		return err
 	}
 	if n := len(b.ResultFormats); n > 1 && n != len(cols) {
@@ -94,12 +99,22 @@ func (s *Session) bind(ctx context.Context, ps *prepared, b *wire.Bind) error {
 		// One with a name may become the cursor of WHERE CURRENT OF.
 		planned = &plannedStmt{stmt: x, declared: ps.planned.q.Params, cursor: true}
 	}
-	s.closePortal(b.Portal)
-	s.portals[b.Portal] = &portal{
-		name: b.Portal, ps: ps, planned: planned, params: params, cols: cols,
-		formats: append([]int16(nil), b.ResultFormats...), made: s.stmtStart, level: s.savepoints(),
-	}
+	p.name, p.ps, p.planned, p.cols = b.Portal, ps, planned, cols
+	p.formats, p.made, p.level = append(p.formats, b.ResultFormats...), s.stmtStart, s.savepoints()
+	s.portals[b.Portal] = p
 	return nil
+}
+
+// newPortal returns an empty portal: the unnamed one that was closed last, if it is
+// not in use again.
+func (s *Session) newPortal() *portal {
+	p := s.spare
+	if s.spare = nil; p == nil {
+		return new(portal)
+	}
+	clear(p.params)
+	*p = portal{params: p.params[:0], formats: p.formats[:0]}
+	return p
 }
 
 func (s *Session) findPortal(name string) (*portal, error) {
@@ -156,8 +171,9 @@ func (s *Session) executePortal(ctx context.Context, p *portal, maxRows int, w w
 		return nil
 	}
 	if maxRows <= 0 && !p.started {
-		tag, n, err := s.run(ctx, &call{stmt: p.ps.stmt, text: p.ps.text, planned: p.planned, params: p.params, several: s.tx != nil},
-			wireSink{w: w, formats: p.formats})
+		p.call = call{stmt: p.ps.stmt, text: p.ps.text, planned: p.planned, params: p.params, several: s.tx != nil}
+		p.sink = wireSink{w: w, formats: p.formats}
+		tag, n, err := s.run(ctx, &p.call, &p.sink)
 		if err != nil {
 			return withoutPosition(err)
 		}
@@ -319,8 +335,7 @@ func (s *Session) settlePortals(ctx context.Context) error {
 // closePortal drops a portal, if there is one of the name.
 func (s *Session) closePortal(name string) {
 	if p := s.portals[name]; p != nil {
-		p.end()
-		delete(s.portals, name)
+		s.dropPortal(p)
 	}
 }
 
@@ -330,11 +345,18 @@ func (s *Session) dropPortals() { s.dropPortalsFrom(0) }
 // dropPortalsFrom drops the portals that were made when as many savepoints, or
 // more, were open.
 func (s *Session) dropPortalsFrom(level int) {
-	for n, p := range s.portals {
+	for _, p := range s.portals {
 		if p.level >= level && (p.cursor == nil || !p.cursor.held) {
-			p.end()
-			delete(s.portals, n)
+			s.dropPortal(p)
 		}
+	}
+}
+
+func (s *Session) dropPortal(p *portal) {
+	p.end()
+	delete(s.portals, p.name)
+	if p.name == "" {
+		s.spare = p
 	}
 }
 

@@ -246,21 +246,20 @@ func (s *Session) CloseStatement(name string) error {
 }
 
 // bindParams decodes the parameters of a Bind.
-func (s *Session) bindParams(ps *prepared, b *wire.Bind) ([]types.Datum, error) {
+func (s *Session) bindParams(dst []types.Datum, ps *prepared, b *wire.Bind) ([]types.Datum, error) {
 	want := ps.paramTypes()
 	if len(b.Params) != len(want) {
-		return nil, sqlerr.New(sqlerr.ProtocolViolation, "bind message supplies %d parameters, but prepared statement \"%s\" requires %d",
+		return dst, sqlerr.New(sqlerr.ProtocolViolation, "bind message supplies %d parameters, but prepared statement \"%s\" requires %d",
 			len(b.Params), b.Statement, len(want))
 	}
-	out := make([]types.Datum, len(want))
 	for i, raw := range b.Params {
 		d, err := s.readParam(want[i], raw, b.ParamFormat(i))
 		if err != nil {
-			return nil, nameParam(err, i+1)
+			return dst, nameParam(err, i+1)
 		}
-		out[i] = d
+		dst = append(dst, d)
 	}
-	return out, nil
+	return dst, nil
 }
 
 // readParam reads one parameter; its bytes are copied.

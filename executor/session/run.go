@@ -332,7 +332,7 @@ func (s *Session) fillEnv(ctx context.Context, env *executor.Env, x *expr.Env, p
 		Ctx: ctx, Txn: t.kv, Tables: s.srv.Tables, Expr: x, Snap: p.snap, DB: s.db, User: s.user,
 		WorkMem: s.settings.workMem, TempDir: s.srv.opts.TempDir, MaxParallel: s.srv.opts.MaxParallel,
 		LockTimeout: s.settings.lockTimeout, ReadCommitted: t.iso == kv.ReadCommitted,
-		CursorRow: s.currentOf, TableExprs: s.tableExprsFn, Virtual: s.virtualFn, SequenceRow: s.sequenceRowFn, Notice: s.tellFn,
+		CursorRow: s.currentOfFn, TableExprs: s.tableExprsFn, Virtual: s.virtualFn, SequenceRow: s.sequenceRowFn, Notice: s.tellFn,
 	}
 	if env.Mem = &p.mem; env != &p.env {
 		env.Mem = new(executor.Memory)
@@ -547,15 +547,10 @@ func (s *Session) countChanges(m map[types.OID]executor.RowChange) {
 
 func (s *Session) countRows(t types.OID, delta, changed int64) {
 	if s.tx.deltas == nil {
-		s.tx.deltas = make(map[types.OID]*rowDelta)
+		s.tx.deltas = make(map[types.OID]rowDelta)
 	}
 	d := s.tx.deltas[t]
-	if d == nil {
-		d = new(rowDelta)
-		s.tx.deltas[t] = d
-	}
-	d.delta += delta
-	d.changed += changed
+	s.tx.deltas[t] = rowDelta{d.delta + delta, d.changed + changed}
 }
 
 // estimate returns the planner's source of row numbers.

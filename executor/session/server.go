@@ -234,7 +234,7 @@ func (srv *Server) connect(p *wire.StartupParams, info *wire.ConnInfo) (*Session
 		settings: newSettings(), prepared: map[string]*prepared{}, portals: map[string]*portal{}, started: time.Now(),
 	}
 	s.cache.init()
-	s.tableExprsFn, s.virtualFn, s.sequenceRowFn, s.tellFn = s.tableExprs, s.virtualRows, s.sequenceRow, s.tell
+	s.tableExprsFn, s.virtualFn, s.sequenceRowFn, s.tellFn, s.currentOfFn = s.tableExprs, s.virtualRows, s.sequenceRow, s.tell, s.currentOf
 	s.infoFn, s.callSQLFn = sessionInfo{s}, s.callSQL
 	if err := s.startSettings(db, role, p.Settings); err != nil {
 		return nil, err

@@ -39,6 +39,7 @@ type Session struct {
 
 	prepared map[string]*prepared
 	portals  map[string]*portal
+	spare    *portal // was unnamed and is closed
 	cache    planCache
 	fp       parser.Fingerprinter
 	lits     []types.Datum
@@ -62,6 +63,7 @@ type Session struct {
 	idleTimer    *time.Timer
 
 	// Method values that every statement's environment has.
+	currentOfFn   func(cursor string, t *catalog.Table) ([]byte, error)
 	tableExprsFn  func(*catalog.Table) (*plan.TableExprs, error)
 	virtualFn     func(*catalog.Virtual, []int, []types.Datum, func([]types.Datum) bool) error
 	sequenceRowFn func(*catalog.Sequence) (int64, int64, bool, error)

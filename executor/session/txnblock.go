@@ -43,7 +43,7 @@ type transaction struct {
 	saves    []savepoint
 	deferred *executor.DeferredChecks
 	notes    []notification
-	deltas   map[types.OID]*rowDelta
+	deltas   map[types.OID]rowDelta
 	restarts []*restart
 	emptied  map[types.OID]bool // tables that a TRUNCATE named, for COPY FREEZE
 }

@@ -359,6 +359,9 @@ func (b *KeyBuf) Reset() { b.buf, b.ends = b.buf[:0], b.ends[:0] }
 // Grow makes room for n bytes of keys.
 func (b *KeyBuf) Grow(n int) { b.buf = slices.Grow(b.buf, n) }
 
+// Cap is the memory that the keys have.
+func (b *KeyBuf) Cap() int { return cap(b.buf) }
+
 // Leave forgets the keys but leaves them their memory: they stay valid.
 func (b *KeyBuf) Leave() { b.buf, b.ends = b.buf[len(b.buf):], b.ends[:0] }
 

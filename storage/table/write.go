@@ -32,6 +32,25 @@ type Writer struct {
 // NewWriter returns a writer for the table in the transaction.
 func (d *Desc) NewWriter(tx Txn) *Writer { return &Writer{d: d, tx: tx} }
 
+// keepBytes is the most memory that a writer keeps for the next statement.
+const keepBytes = 64 << 10
+
+// Renew makes the writer one of another transaction, for another statement. What
+// it has returned before is no longer valid.
+func (w *Writer) Renew(tx Txn) {
+	kept := cap(w.keyBuf) + cap(w.valBuf) + w.entries.Cap() + w.after.Cap() + w.old.keys.Cap() + w.new.keys.Cap()
+	if kept > keepBytes {
+		*w = Writer{d: w.d, tx: tx}
+		return
+	}
+	w.tx, w.deferred, w.unread = tx, nil, nil
+	clear(w.parts)
+	w.parts = w.parts[:0]
+	for _, m := range []*image{&w.old, &w.new} {
+		m.ix, m.r, m.tx = nil, nil, nil
+	}
+}
+
 // image is one state of a batch of rows, ready to be encoded.
 type image struct {
 	d      *Desc

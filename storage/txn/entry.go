@@ -46,7 +46,7 @@ func search(es []entry, key []byte) int {
 }
 
 const (
-	arenaFirst = 4 << 10 // bytes of the first block, enough for a small transaction
+	arenaFirst = 1 << 10 // bytes of the first block, enough for a small transaction
 	arenaBlock = 1 << 20 // bytes of later blocks
 )
 

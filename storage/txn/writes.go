@@ -13,6 +13,7 @@ type spaceWrites struct {
 	sl     *spaceLock
 	index  int // position in writes.list
 	layers []layer
+	first  [1]layer // where layers begins
 }
 
 func (s *spaceWrites) top() *layer { return &s.layers[len(s.layers)-1] }
@@ -27,9 +28,10 @@ type mark struct{ layers, log int }
 type writes struct {
 	mu    sync.Mutex // held by readers that may have to sort; writers are alone
 	arena arena
-	byID  map[uint64]*spaceWrites
 	list  []*spaceWrites
-	last  *spaceWrites // the space written last
+	byID  map[uint64]*spaceWrites // nil while there are few
+	some  [4]*spaceWrites         // where list begins
+	last  *spaceWrites            // the space written last
 
 	marks  []mark // of all savepoints, one after the other
 	points []int  // savepoint i owns marks[points[i]:points[i+1]]
@@ -41,8 +43,19 @@ func (w *writes) find(id uint64) *spaceWrites {
 	if w.last != nil && w.last.sp.ID == id {
 		return w.last
 	}
-	return w.byID[id]
+	if w.byID != nil {
+		return w.byID[id]
+	}
+	for _, s := range w.list {
+		if s.sp.ID == id {
+			return s
+		}
+	}
+	return nil
 }
+
+// fewSpaces is how many spaces are looked through one by one.
+const fewSpaces = 12
 
 // space returns the writes to a space, which it makes at the first call.
 func (w *writes) space(sp kv.Space, lt *lockTable) *spaceWrites {
@@ -50,12 +63,20 @@ func (w *writes) space(sp kv.Space, lt *lockTable) *spaceWrites {
 		w.last = s
 		return s
 	}
-	s := &spaceWrites{sp: sp, sl: lt.space(sp.ID), index: len(w.list), layers: make([]layer, 1)}
-	if w.byID == nil {
-		w.byID = make(map[uint64]*spaceWrites)
+	s := &spaceWrites{sp: sp, sl: lt.space(sp.ID), index: len(w.list)}
+	s.layers = s.first[:]
+	if w.list == nil {
+		w.list = w.some[:0]
 	}
-	w.byID[sp.ID] = s
 	w.list = append(w.list, s)
+	if w.byID != nil {
+		w.byID[sp.ID] = s
+	} else if len(w.list) > fewSpaces {
+		w.byID = make(map[uint64]*spaceWrites)
+		for _, s := range w.list {
+			w.byID[s.sp.ID] = s
+		}
+	}
 	w.last = s
 	return s
 }
@@ -130,6 +151,7 @@ func (w *writes) empty() bool {
 // changes returns what the engine has to apply, with the sorted writes of each
 // space beside it, and their total size in bytes.
 func (w *writes) changes() (cs []Change, keys [][]entry, size int) {
+	cs, keys = make([]Change, 0, len(w.list)), make([][]entry, 0, len(w.list))
 	for _, s := range w.list {
 		if s.empty() {
 			continue

@@ -136,15 +136,14 @@ func (e *Engine) Append(changes []txn.Change, show bool) (seq uint64, durable bo
 		return 0, false, err
 	}
 	size := 0
+	add := func(k, v []byte) bool { size += len(k) + len(v); return true }
 	for i := range changes {
 		c := &changes[i]
 		if c.Op != txn.OpNone {
 			size = e.opt.DirectBytes
 			break
 		}
-		for k, v := range c.Writes {
-			size += len(k) + len(v)
-		}
+		c.Writes(add)
 	}
 	if size >= e.opt.DirectBytes {
 		seq, err = e.direct(changes)

@@ -31,11 +31,22 @@ const (
 	maxBody      = 1 << 30
 )
 
+var zeros [recordHeader]byte
+
 // appendRecord encodes a batch before which lag batches are not yet durable. All
 // changes have the operation txn.OpNone.
 func appendRecord(buf []byte, epoch, seq, lag uint64, changes []txn.Change) []byte {
 	start := len(buf)
-	buf = append(buf, make([]byte, recordHeader)...)
+	buf = append(buf, zeros[:]...)
+	write := func(k, v []byte) bool {
+		buf = append(binary.AppendUvarint(buf, uint64(len(k))), k...)
+		if v == nil {
+			buf = append(buf, 0)
+		} else {
+			buf = append(binary.AppendUvarint(buf, uint64(len(v))+1), v...)
+		}
+		return true
+	}
 	for i := range changes {
 		c := &changes[i]
 		if c.Count == 0 {
@@ -45,14 +56,7 @@ func appendRecord(buf []byte, epoch, seq, lag uint64, changes []txn.Change) []by
 		buf = append(binary.AppendUvarint(buf, uint64(len(c.Space.DB))), c.Space.DB...)
 		buf = append(binary.AppendUvarint(buf, uint64(len(c.Space.File))), c.Space.File...)
 		buf = binary.AppendUvarint(buf, uint64(c.Count))
-		for k, v := range c.Writes {
-			buf = append(binary.AppendUvarint(buf, uint64(len(k))), k...)
-			if v == nil {
-				buf = append(buf, 0)
-			} else {
-				buf = append(binary.AppendUvarint(buf, uint64(len(v))+1), v...)
-			}
-		}
+		c.Writes(write)
 	}
 	buf = append(buf, 0)
 	buf = binary.AppendUvarint(buf, lag)

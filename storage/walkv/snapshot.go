@@ -59,13 +59,13 @@ func (s *snapshot) trees(sp kv.Space) (active, frozen *tree) {
 // lookup returns what the trees say about a key.
 func lookup(active, frozen *tree, key []byte) (val []byte, ok bool) {
 	if active != nil {
-		if p, ok := active.Get(kv.Pair{Key: key}); ok {
-			return p.Val, true
+		if w, ok := active.Get(probe(key)); ok {
+			return w.val(), true
 		}
 	}
 	if frozen != nil {
-		if p, ok := frozen.Get(kv.Pair{Key: key}); ok {
-			return p.Val, true
+		if w, ok := frozen.Get(probe(key)); ok {
+			return w.val(), true
 		}
 	}
 	return nil, false
@@ -125,7 +125,7 @@ func (s *snapshot) Scan(sp kv.Space, r kv.Range, o kv.ScanOpt, spent txn.Chunks)
 
 // walk goes over a range of a tree; it stands on cur while ok.
 type walk struct {
-	it      btree.IterG[kv.Pair]
+	it      btree.IterG[write]
 	r       kv.Range
 	reverse bool
 	cur     kv.Pair
@@ -142,8 +142,8 @@ func newWalk(t *tree, r kv.Range, reverse bool) walk {
 	case !reverse && r.Lo == nil:
 		w.ok = w.it.First()
 	case !reverse:
-		w.ok = w.it.Seek(kv.Pair{Key: r.Lo})
-	case r.Hi != nil && w.it.Seek(kv.Pair{Key: r.Hi}):
+		w.ok = w.it.Seek(probe(r.Lo))
+	case r.Hi != nil && w.it.Seek(probe(r.Hi)):
 		w.ok = w.it.Prev()
 	default:
 		w.ok = w.it.Last()
@@ -157,7 +157,7 @@ func (w *walk) load() {
 	if !w.ok {
 		return
 	}
-	w.cur = w.it.Item()
+	w.cur = w.it.Item().pair()
 	if w.reverse {
 		w.ok = w.r.Lo == nil || bytes.Compare(w.cur.Key, w.r.Lo) >= 0
 	} else {

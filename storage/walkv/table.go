@@ -3,7 +3,9 @@ package walkv
 import (
 	"bytes"
 	"cmp"
+	"math/bits"
 	"slices"
+	"unsafe"
 
 	"github.com/tidwall/btree"
 
@@ -11,12 +13,46 @@ import (
 	"kvsqld/storage/txn"
 )
 
-// tree holds the newest writes to a space; a nil value is a deletion. Keys and
-// values alias the log record that they came with.
-type tree = btree.BTreeG[kv.Pair]
+// tree holds the newest writes to a space.
+type tree = btree.BTreeG[write]
+
+// write is one write to a space as its log record has it: the key, the uvarint
+// n, and n-1 bytes of the value; n = 0 is a deletion. As each batch copies the
+// nodes on the way to its keys, a write is as small as can be.
+type write struct {
+	key     *byte
+	klen, n uint32
+}
+
+// probe returns a write to search for; it has a key only.
+func probe(key []byte) write {
+	return write{key: unsafe.SliceData(key), klen: uint32(len(key))}
+}
+
+// writeOf returns the write that decodeBody has found in a record.
+func writeOf(key, val []byte) write {
+	w := probe(key)
+	if val != nil {
+		w.n = uint32(len(val)) + 1
+	}
+	return w
+}
+
+func (w write) keyBytes() []byte { return unsafe.Slice(w.key, w.klen) }
+
+// val returns the value, nil for a deletion.
+func (w write) val() []byte {
+	if w.n == 0 {
+		return nil
+	}
+	at := int(w.klen) + (bits.Len32(w.n)+6)/7 // behind the uvarint n
+	return unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(w.key), at)), w.n-1)
+}
+
+func (w write) pair() kv.Pair { return kv.Pair{Key: w.keyBytes(), Val: w.val()} }
 
 func newTree() *tree {
-	return btree.NewBTreeGOptions(func(a, b kv.Pair) bool { return bytes.Compare(a.Key, b.Key) < 0 },
+	return btree.NewBTreeGOptions(func(a, b write) bool { return bytes.Compare(a.keyBytes(), b.keyBytes()) < 0 },
 		btree.Options{NoLocks: true, Degree: treeDegree})
 }
 
@@ -56,7 +92,7 @@ func (t tables) changes(dst []txn.Change, gone map[uint64]bool) []txn.Change {
 			continue
 		}
 		dst = append(dst, txn.Change{Space: tab.sp, Count: tab.tree.Len(), Writes: func(yield func(k, v []byte) bool) {
-			tab.tree.Scan(func(p kv.Pair) bool { return yield(p.Key, p.Val) })
+			tab.tree.Scan(func(w write) bool { return yield(w.keyBytes(), w.val()) })
 		}})
 	}
 	return dst
@@ -69,7 +105,7 @@ type memtable struct {
 }
 
 // entryBytes is the memory of a tree's entry beside its record.
-const entryBytes = 96
+const entryBytes = 48
 
 // insert adds the batch in a record's body and returns the trees with it.
 func (m *memtable) insert(body []byte, old tables) (tables, error) {
@@ -89,7 +125,7 @@ func (m *memtable) insert(body []byte, old tables) (tables, error) {
 		}
 		m.bytes += count * entryBytes
 	}, func(key, val []byte) {
-		cur.tree.Set(kv.Pair{Key: key, Val: val})
+		cur.tree.Set(writeOf(key, val))
 	})
 	m.bytes += len(body)
 	next := slices.Clone(old)
