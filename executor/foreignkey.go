@@ -608,6 +608,15 @@ func (f *childFinder) scan(desc *table.Desc, r table.Reader, cols []int, vals []
 // there is one, words the error for the number of the value that such a row has.
 func (f *childFinder) unseen(vals []*vec.Vec, n int, fail func(probe uint32) error) error {
 	env := f.env
+	desc, err := env.Tables.For(f.table)
+	if err != nil {
+		return err
+	}
+	// The lock of a definition has kept others out since before the statement, and
+	// what they see is stored in another way.
+	if own, err := desc.Rewritten(env.Txn, f.index); own || err != nil {
+		return err
+	}
 	snap, err := env.Tables.Store().Snapshot(env.Ctx)
 	if err != nil {
 		return err
@@ -615,10 +624,6 @@ func (f *childFinder) unseen(vals []*vec.Vec, n int, fail func(probe uint32) err
 	defer snap.Close()
 	if snap.Seq() == env.Txn.Seq() {
 		return nil
-	}
-	desc, err := env.Tables.For(f.table)
-	if err != nil {
-		return err
 	}
 	return f.find(snap, vals, n, func(b *vec.Batch, probes []uint32) (bool, error) {
 		keys := make([][]byte, b.Rows())

@@ -202,7 +202,7 @@ func (p *planner) statement(stmt ast.Stmt) *plan.Query {
 	p.shiftSlots(out)
 	out.CTEs = p.ctes
 	out.ReadOnly = !p.writes
-	out.Tables = p.uses
+	out.Tables, out.KeyTables = p.uses, p.keyUses(out)
 	out.Rights, out.Calls = p.rights, p.calls
 	out.Steps = p.steps
 	out.Fault = p.fault

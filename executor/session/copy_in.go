@@ -110,22 +110,20 @@ func (s *Session) copyTarget(ctx context.Context, n *ast.Name) (*catalog.Table, 
 		if !ok {
 			return nil, nil, notCopied(rel, "to")
 		}
-		d, err := s.srv.Tables.For(t)
-		if err != nil {
-			return nil, nil, err
-		}
-		if err := d.LockTable(ctx, s.tx.kv, kv.RowExclusive, s.lockOpt()); err != nil {
-			return nil, nil, err
-		}
+		tables := []*catalog.Table{t}
 		if t.Key != nil {
-			for _, part := range snap.Tree(t)[1:] {
-				d, err := s.srv.Tables.For(part)
-				if err != nil {
-					return nil, nil, err
-				}
-				if err := d.LockTable(ctx, s.tx.kv, kv.RowExclusive, s.lockOpt()); err != nil {
-					return nil, nil, err
-				}
+			tables = snap.Tree(t)
+		}
+		keys := snap.KeyUses()
+		for _, t := range tables {
+			if err := s.holdTable(ctx, t, kv.RowExclusive); err != nil {
+				return nil, nil, err
+			}
+			keys.Insert(t)
+		}
+		for _, u := range keys.List {
+			if err := s.holdTable(ctx, u.Table, kv.RowShare); err != nil {
+				return nil, nil, err
 			}
 		}
 		if err := s.rebase(); err != nil {

@@ -215,8 +215,8 @@ func (s *Session) prepare(ctx context.Context, p *plannedStmt, params []types.Da
 // the state has no such index, or rows of another form. The tables are locked.
 func (s *Session) storedAsSeen(q *plan.Query) error {
 	t, now := s.tx, s.srv.Catalog.Current()
-	for i := range q.Tables {
-		if is := q.Tables[i].Table; t.newer[is.OID] {
+	for i := range len(q.Tables) + len(q.KeyTables) {
+		if is := tableUse(q, i).Table; t.newer[is.OID] {
 			e := sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update")
 			return e.WithDetail("Table \"%s\" has an index of a newer state than the transaction's snapshot.", is.Name)
 		}
@@ -224,8 +224,8 @@ func (s *Session) storedAsSeen(q *plan.Query) error {
 	if t.iso == kv.ReadCommitted || t.seen == nil || t.seen == now {
 		return nil
 	}
-	for i := range q.Tables {
-		oid := q.Tables[i].Table.OID
+	for i := range len(q.Tables) + len(q.KeyTables) {
+		oid := tableUse(q, i).Table.OID
 		was, is := t.seen.Table(oid), now.Table(oid)
 		if was == is || was == nil || is == nil {
 			continue // made later, or by this transaction
@@ -254,26 +254,38 @@ func (s *Session) lockOpt() kv.LockOpt {
 	return o
 }
 
+// tableUse returns the plan's tables, then those that foreign keys lead to.
+func tableUse(q *plan.Query, i int) *plan.TableUse {
+	if i < len(q.Tables) {
+		return &q.Tables[i]
+	}
+	return &q.KeyTables[i-len(q.Tables)]
+}
+
 // lockTables takes the locks of a plan's tables.
 func (s *Session) lockTables(ctx context.Context, q *plan.Query) error {
-	for i := range q.Tables {
-		u := &q.Tables[i]
+	for i := range len(q.Tables) + len(q.KeyTables) {
+		u := tableUse(q, i)
 		m := kv.AccessShare
 		switch {
 		case u.Write:
 			m = kv.RowExclusive
-		case u.Lock:
+		case u.Lock || i >= len(q.Tables):
 			m = kv.RowShare
 		}
-		d, err := s.srv.Tables.For(u.Table)
-		if err != nil {
-			return err
-		}
-		if err := d.LockTable(ctx, s.tx.kv, m, s.lockOpt()); err != nil {
+		if err := s.holdTable(ctx, u.Table, m); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (s *Session) holdTable(ctx context.Context, t *catalog.Table, m kv.TableLockMode) error {
+	d, err := s.srv.Tables.For(t)
+	if err != nil {
+		return err
+	}
+	return d.LockTable(ctx, s.tx.kv, m, s.lockOpt())
 }
 
 // start makes the operators of a prepared plan ready. The run must be ended

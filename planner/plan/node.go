@@ -554,6 +554,9 @@ type Query struct {
 	Returns bool
 	// Tables are the relations that must be locked, with the mode.
 	Tables []TableUse
+	// KeyTables must be locked as well: foreign keys lead from the tables that are
+	// written to them.
+	KeyTables []TableUse
 	// Rights are what the statement needs of relations; checked before it runs.
 	Rights []*catalog.Right
 	// Calls are the user-defined functions that are called, in views as well.

@@ -257,6 +257,9 @@ type Txn interface {
 	ClearSpace(sp Space) error
 	// HasSpace reports whether the space exists for this transaction.
 	HasSpace(sp Space) (bool, error)
+	// Owns reports whether the transaction has created or cleared the space, so that
+	// all that it holds for it was written by the transaction itself.
+	Owns(sp Space) bool
 
 	// Savepoint marks the current state of the writes. Marks nest.
 	Savepoint() int

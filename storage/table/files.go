@@ -136,6 +136,13 @@ func (d *Desc) Behind(tx kv.Txn) (bool, error) {
 	return false, nil
 }
 
+// Rewritten reports whether the transaction, by its own definitions, has written all
+// rows of the table anew, or all entries of the index (nil: no index).
+func (d *Desc) Rewritten(tx kv.Txn, ix *catalog.Index) (bool, error) {
+	x, err := d.index(ix)
+	return err == nil && (tx.Owns(d.space) || x != nil && tx.Owns(x.space)), err
+}
+
 // fileOfColumn returns the file of a column's values.
 func (f *rowFile) fileOfColumn(c int) kv.Space {
 	if g := f.groupOf[c]; g >= 0 {

@@ -581,6 +581,11 @@ func (t *Txn) hasSpace(sp kv.Space, sn *sharedSnap) (bool, error) {
 	return sn.es.HasSpace(sp)
 }
 
+func (t *Txn) Owns(sp kv.Space) bool {
+	s := t.own(sp)
+	return s != nil && (s.top().op == OpCreate || s.top().op == OpClear)
+}
+
 // alter begins a new layer of a space that must, or must not, exist: in the newest
 // state, for others may have made it since the transaction's snapshot.
 func (t *Txn) alter(sp kv.Space, op SpaceOp) error {

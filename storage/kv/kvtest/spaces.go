@@ -18,6 +18,13 @@ func hasSpace(t testing.TB, tx kv.Txn, sp kv.Space, want bool) {
 	}
 }
 
+func owns(t testing.TB, tx kv.Txn, sp kv.Space, want bool) {
+	t.Helper()
+	if tx.Owns(sp) != want {
+		t.Fatalf("Owns is %t, want %t", !want, want)
+	}
+}
+
 // spaces lists the spaces of the newest state and reads each by the ID it has.
 func spaces(t *testing.T, st kv.Store) []kv.Space {
 	t.Helper()
@@ -51,6 +58,13 @@ func testSpaces(t *testing.T, st kv.Store) {
 		t.Errorf("scan of no space gives %q", got)
 	}
 
+	must(t, tx.Put(sp, []byte("j"), []byte("1")))
+	owns(t, tx, sp, false)
+	mark := tx.Savepoint()
+	must(t, tx.ClearSpace(sp))
+	owns(t, tx, sp, true)
+	tx.RollbackTo(mark)
+	owns(t, tx, sp, false)
 	must(t, tx.ClearSpace(sp))
 	wantValue(t, tx, sp, "k", "")
 	must(t, tx.Put(sp, []byte("l"), []byte("1")))
@@ -60,7 +74,9 @@ func testSpaces(t *testing.T, st kv.Store) {
 	if got := current(t, st, sp, "k"); got != "1" {
 		t.Errorf("others see the clearing before its commit: %q", got)
 	}
+	owns(t, tx, none, false)
 	must(t, tx.CreateSpace(none))
+	owns(t, tx, none, true)
 	must(t, tx.Put(none, []byte("k"), []byte("1")))
 	must(t, tx.Commit(ctx))
 	if got := current(t, st, sp, "k") + current(t, st, sp, "l") + current(t, st, none, "k"); got != "11" {
