@@ -388,6 +388,12 @@ func withCommon(o Object, change func(*Common)) Object {
 	case *OwnCast:
 		cp := *x
 		n = &cp
+	case *Policy:
+		cp := *x
+		n = &cp
+	case *ExtStats:
+		cp := *x
+		n = &cp
 	case *Stats:
 		cp := *x
 		n = &cp

@@ -152,6 +152,10 @@ func (s *Snapshot) link(o Object) error {
 		return s.linkOperator(x)
 	case *OwnCast:
 		return s.linkCast(x)
+	case *Policy:
+		return s.linkPolicy(x)
+	case *ExtStats:
+		return s.linkExtStats(x)
 	case *Stats:
 		s.stats[x.Table] = x.OID
 	}
@@ -277,6 +281,10 @@ func (s *Snapshot) unlink(o Object) {
 		s.unlinkOperator(x)
 	case *OwnCast:
 		s.unlinkCast(x)
+	case *Policy:
+		removeFrom(s.parts, x.Table, x.OID)
+	case *ExtStats:
+		s.unlinkExtStats(x)
 	case *Stats:
 		if s.stats[x.Table] == x.OID {
 			delete(s.stats, x.Table)

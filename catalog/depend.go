@@ -23,6 +23,7 @@ const (
 	nodeSchema
 	nodeOperator
 	nodeCast
+	nodePart // a policy or statistics object, an object of its own that belongs to a relation
 )
 
 // node is an object or a part of one.
@@ -62,6 +63,8 @@ func (c *Change) dependents(n node) []dependent {
 			c.defaultsNeeding(x.OID, add)
 		}
 		c.viewsReading(n, add)
+		c.policiesNeeding(n, add)
+		c.statisticsOf(n, add)
 		if n.sub == 0 {
 			c.textsUsing(n.oid, c.nameOf(n.oid), add)
 		} else {
@@ -331,6 +334,8 @@ func (c *Change) schemaContents(oid types.OID, add func(bool, node)) {
 			add(false, node{kind: nodeFunction, oid: co.OID})
 		case *OwnOperator:
 			add(false, node{kind: nodeOperator, oid: co.OID})
+		case *ExtStats:
+			add(false, node{kind: nodePart, oid: co.OID})
 		}
 	}
 }
@@ -344,7 +349,7 @@ func (c *Change) describe(n node) string {
 			return text
 		}
 		if r := asRelation(c.snap.objs[n.oid]); r != nil && n.sub <= len(r.RelColumns()) {
-			return "column " + QuoteIdent(r.RelColumns()[n.sub-1].Name) + " of " + text
+			return "column " + r.RelColumns()[n.sub-1].Name + " of " + text
 		}
 		return text
 	case nodeIndex:
@@ -373,6 +378,8 @@ func (c *Change) describe(n node) string {
 		if k, ok := c.snap.objs[n.oid].(*OwnCast); ok {
 			return "cast from " + c.snap.FormatType(types.Of(k.Source.OID), c.DB, c.Path) + " to " + c.snap.FormatType(types.Of(k.Target.OID), c.DB, c.Path)
 		}
+	case nodePart:
+		return c.partText(n.oid)
 	case nodeSchema:
 		if s := c.snap.SchemaByOID(n.oid); s != nil {
 			return "schema " + QuoteIdent(s.Name)

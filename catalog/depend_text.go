@@ -59,6 +59,10 @@ func (s *Snapshot) Texts(db types.OID) []OwnedText {
 	for _, v := range objectsOf(s, func(v *View) bool { return v.DB == db }) {
 		add(StoredText{Text: v.Query, View: v}, "view", v.Name)
 	}
+	for _, p := range s.AllPolicies(db) {
+		add(StoredText{Text: p.Using.Query, View: p.Using.View(&p.Common)}, "policy", p.Name)
+		add(StoredText{Text: p.Check.Query, View: p.Check.View(&p.Common)}, "policy", p.Name)
+	}
 	for _, u := range s.UserTypes(db) {
 		for _, k := range u.Checks {
 			add(StoredText{Text: k.Expr, Value: u.Base}, "type", u.Name)
@@ -116,6 +120,20 @@ func (c *Change) textsUsing(oid types.OID, name string, add func(bool, node)) {
 	for _, v := range objectsOf(c.snap, func(v *View) bool { return v.DB == c.DB }) {
 		if uses(StoredText{Text: v.Query, View: v}) {
 			add(false, node{kind: nodeRelation, oid: v.OID})
+		}
+	}
+	for _, p := range c.snap.AllPolicies(c.DB) {
+		for _, q := range []*BoundQuery{&p.Using, &p.Check} {
+			if uses(StoredText{Text: q.Query, View: q.View(&p.Common)}) {
+				add(false, node{kind: nodePart, oid: p.OID})
+				break
+			}
+		}
+	}
+	for _, e := range c.snap.AllExtStats(c.DB) {
+		t := e.table(c.snap)
+		if t != nil && slices.ContainsFunc(e.Exprs, func(x string) bool { return uses(StoredText{Text: x, Table: t}) }) {
+			add(false, node{kind: nodePart, oid: e.OID})
 		}
 	}
 	for _, u := range c.snap.UserTypes(c.DB) {

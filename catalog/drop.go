@@ -108,7 +108,7 @@ func (p *dropPlan) effects() (put []Object, del []types.OID) {
 	gone := make(map[types.OID]bool)
 	for _, t := range p.order {
 		switch {
-		case t.kind == nodeRelation && t.sub == 0, t.kind == nodeFunction, t.kind == nodeSchema, t.kind == nodeOperator, t.kind == nodeCast,
+		case t.kind == nodeRelation && t.sub == 0, t.kind == nodeFunction, t.kind == nodeSchema, t.kind == nodeOperator, t.kind == nodeCast, t.kind == nodePart,
 			t.kind == nodeType && s.objs[t.oid] != nil:
 			if !gone[t.oid] {
 				gone[t.oid] = true
@@ -363,6 +363,8 @@ func (c *Change) ownerLine(o Object) string {
 		return "owner of type " + c.snap.FormatType(types.Of(co.OID), c.DB, c.Path)
 	case *OwnOperator:
 		return "owner of operator " + c.operatorText(x)
+	case *ExtStats:
+		return "owner of " + c.partText(x.OID)
 	case *Function:
 		return "owner of " + routineKind(x) + " " + c.functionText(x)
 	}

@@ -190,12 +190,15 @@ func mentions(o Object, role string) bool {
 	if co.ACL.mentions(role) {
 		return true
 	}
-	if d, ok := o.(*Database); ok {
-		for _, p := range d.Defaults {
+	switch x := o.(type) {
+	case *Database:
+		for _, p := range x.Defaults {
 			if p.Role == role || p.ACL.mentions(role) {
 				return true
 			}
 		}
+	case *Policy:
+		return slices.Contains(x.Roles, role)
 	}
 	return slices.ContainsFunc(columnsIn(o), func(c Column) bool { return c.ACL.mentions(role) })
 }
@@ -220,12 +223,22 @@ func renameInACLs(o Object, old, new string) Object {
 			}
 		}
 	}
+	if p, ok := o.(*Policy); ok {
+		p.Roles = slices.Clone(p.Roles)
+		p.Roles[slices.Index(p.Roles, old)] = new
+	}
 	return o
 }
 
 // privilegeLines says in which grants a role is that is to be dropped.
 func (c *Change) privilegeLines(o Object, role string) []string {
 	var out []string
+	if p, ok := o.(*Policy); ok {
+		if p.DB == c.DB && slices.Contains(p.Roles, role) {
+			out = append(out, "target of "+c.partText(p.OID))
+		}
+		return out
+	}
 	what := c.ownedText(o)
 	if CommonOf(o).DB != c.DB {
 		if _, global := o.(*Database); !global {
@@ -387,6 +400,8 @@ func (c *Change) DropOwned(roles []string, cascade bool) error {
 		switch x := o.(type) {
 		case *OwnOperator:
 			names = append(names, node{kind: nodeOperator, oid: co.OID})
+		case *ExtStats:
+			names = append(names, node{kind: nodePart, oid: co.OID})
 		case *Table, *View:
 			names = append(names, node{kind: nodeRelation, oid: co.OID})
 		case *Sequence:
@@ -441,6 +456,9 @@ func withoutRole(o Object, role string) Object {
 			rest = append(rest, p)
 		}
 		d.Defaults = rest
+	}
+	if p, ok := o.(*Policy); ok {
+		p.Roles = slices.DeleteFunc(slices.Clone(p.Roles), func(r string) bool { return r == role })
 	}
 	return o
 }

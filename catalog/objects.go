@@ -93,6 +93,8 @@ type Table struct {
 	// ReplicaIdentity is f FULL, n NOTHING, i that of an index, or 0 for the
 	// default; it is only shown.
 	ReplicaIdentity byte
+	// RowSecurity makes the table's policies count, ForceRowSecurity for its owner too.
+	RowSecurity, ForceRowSecurity bool
 }
 
 // Column is an attribute.

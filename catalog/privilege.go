@@ -89,6 +89,8 @@ func (s *Snapshot) KindOf(o Object) (ACLKind, *Common) {
 		return ACLType, &x.Common
 	case *OwnOperator:
 		return 0, &x.Common // which has no privileges
+	case *ExtStats:
+		return 0, &x.Common
 	}
 	return 0, nil
 }
@@ -293,6 +295,8 @@ func ObjectKind(o Object) string {
 		return routineKind(x)
 	case *OwnOperator:
 		return "operator"
+	case *ExtStats:
+		return "statistics object"
 	case *UserType:
 		if x.Kind == 'd' {
 			return "domain"

@@ -156,6 +156,25 @@ func (c *Change) retextObject(old, now Object, r *renames, next *Snapshot) (Obje
 			}
 		}
 		out = n
+	case *Policy:
+		was := old.(*Policy)
+		n := *x
+		for _, q := range [][2]*BoundQuery{{&was.Using, &n.Using}, {&was.Check, &n.Check}} {
+			if r.in(q[1].Query) || slices.ContainsFunc(q[1].Deps, func(d types.OID) bool { return r.relations[d] }) {
+				text(&q[0].Query, &q[1].Query, StoredText{View: q[0].View(&was.Common)})
+			}
+		}
+		out = &n
+	case *ExtStats:
+		was := old.(*ExtStats)
+		n := *x
+		n.Exprs = slices.Clone(x.Exprs)
+		for i := range n.Exprs {
+			if t := was.table(c.snap); t != nil && i < len(was.Exprs) && r.in(n.Exprs[i]) {
+				text(&was.Exprs[i], &n.Exprs[i], StoredText{Table: t})
+			}
+		}
+		out = &n
 	case *UserType:
 		was := old.(*UserType)
 		n := *x

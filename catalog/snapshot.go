@@ -48,6 +48,7 @@ type Snapshot struct {
 	stats      map[types.OID]types.OID   // table OID to the OID of its statistics
 	children   map[types.OID][]types.OID // table OID to the tables that have it as a parent
 	casts      map[ownCastKey]types.OID
+	parts      map[types.OID][]types.OID // relation OID to the policies and statistics objects that it has
 	lists      *listCache
 }
 
@@ -67,6 +68,8 @@ const (
 	spaceType     = 't'
 	spaceFunction = 'f'
 	spaceOperator = 'o'
+
+	spaceStatistics = 's'
 )
 
 // listCache holds the sorted lists that are computed on first use.
@@ -101,6 +104,7 @@ func newSnapshot() *Snapshot {
 		stats:      make(map[types.OID]types.OID),
 		children:   make(map[types.OID][]types.OID),
 		casts:      make(map[ownCastKey]types.OID),
+		parts:      make(map[types.OID][]types.OID),
 		lists:      &listCache{},
 	}
 }
@@ -112,7 +116,7 @@ func (s *Snapshot) clone() *Snapshot {
 		objs: maps.Clone(s.objs), names: maps.Clone(s.names), funcs: maps.Clone(s.funcs),
 		indexTable: maps.Clone(s.indexTable), typeInfos: maps.Clone(s.typeInfos),
 		refs: maps.Clone(s.refs), stats: maps.Clone(s.stats), children: maps.Clone(s.children),
-		casts: maps.Clone(s.casts),
+		casts: maps.Clone(s.casts), parts: maps.Clone(s.parts),
 		lists: &listCache{},
 	}
 }

@@ -94,6 +94,10 @@ func (s *Snapshot) validateObject(o Object) error {
 		return s.validateType(x)
 	case *OwnOperator:
 		return s.validateOperator(x)
+	case *Policy:
+		return s.validatePolicy(x)
+	case *ExtStats:
+		return s.validateExtStats(x)
 	case *Function:
 		if x.RangeType != 0 || x.Language == "internal" && x.Agg == nil {
 			return s.validateConstructor(x)
@@ -129,7 +133,7 @@ func (s *Snapshot) validatePlace(o Object) error {
 		return sqlerr.New(sqlerr.InvalidCatalogName, "database with OID %d does not exist", co.DB)
 	}
 	switch o.(type) {
-	case *Schema, *OwnCast:
+	case *Schema, *OwnCast, *Policy:
 		return nil
 	}
 	if IsTempSchema(co.Schema) {

@@ -43,6 +43,10 @@ var notKept = map[string]string{
 	"UserType.Checks[].Cols":                  "a domain has no columns",
 	"OwnOperator.Common.ACL":                  "operators have no privileges",
 	"OwnCast.Common.ACL":                      "nor casts",
+	"Policy.Common.ACL":                       "policies have no privileges",
+	"Policy.Common.Owner":                     "their tables have one",
+	"Policy.Common.Schema":                    "their tables are in one",
+	"ExtStats.Common.ACL":                     "statistics have no privileges",
 	"OwnCast.Common.Schema":                   "casts are in no schema",
 	"OwnCast.Common.Name":                     "is made of their types",
 	"Stats.Common.Schema":                     "statistics have no name",
@@ -196,6 +200,14 @@ func TestXMLKeepsEveryField(t *testing.T) {
 			k := o.(*OwnCast)
 			k.Source, k.Target = types.TInt4, types.TBool
 		}},
+		{&Policy{}, func(o Object) {
+			p := o.(*Policy)
+			p.Command = 'r'
+			for _, q := range []*BoundQuery{&p.Using, &p.Check} {
+				q.Deps, q.ColDeps = []types.OID{5}, []ColRef{{5, 1}}
+			}
+		}},
+		{&ExtStats{}, nil},
 		{&Table{}, func(o Object) {
 			t := o.(*Table)
 			t.Uniques[0].Primary = false

@@ -118,6 +118,8 @@ var docSections = []struct {
 	{"Functions", []string{"Function"}},
 	{"Operators", []string{"Operator"}},
 	{"Casts", []string{"Cast"}},
+	{"Policies", []string{"Policy"}},
+	{"StatisticsObjects", []string{"ExtendedStatistics"}},
 	{"Statistics", []string{"TableStatistics"}},
 }
 

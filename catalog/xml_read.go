@@ -182,6 +182,10 @@ func (r *xmlReader) object(e *element, c Common) Object {
 		return r.operator(e, c)
 	case "Cast":
 		return r.cast(e, c)
+	case "Policy":
+		return r.policy(e, c)
+	case "ExtendedStatistics":
+		return r.extStats(e, c)
 	case "TableStatistics":
 		return r.stats(e, c)
 	}

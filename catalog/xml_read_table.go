@@ -105,6 +105,7 @@ func (r *xmlReader) tableAttrs(e *element, t *Table) {
 	r.num(e, "rowLength", 0, math.MaxInt32, 0)
 	t.Unlogged = r.flag(e, "unlogged")
 	t.ReplicaIdentity = r.char(e, "replicaIdentity", "fni", 0)
+	t.RowSecurity, t.ForceRowSecurity = r.flag(e, "rowSecurity"), r.flag(e, "forceRowSecurity")
 	switch t.Layout = r.str(e, "layout"); t.Layout {
 	case "":
 		t.Layout = LayoutRow

@@ -90,9 +90,14 @@ func (w *xmlWriter) database(d *Database) {
 	section(w, "Functions", w.snap.AllFunctions(d.OID))
 	section(w, "Operators", w.snap.AllOperators(d.OID))
 	section(w, "Casts", w.snap.AllCasts(d.OID))
+	lasting := func(rel types.OID) bool {
+		t := w.snap.storageTable(rel, d.OID)
+		return t != nil && !t.Temp
+	}
+	section(w, "Policies", objectsOf(w.snap, func(p *Policy) bool { return p.DB == d.OID && lasting(p.Table) }))
+	section(w, "StatisticsObjects", objectsOf(w.snap, func(e *ExtStats) bool { return e.DB == d.OID && lasting(e.Table) }))
 	section(w, "Statistics", objectsOf(w.snap, func(st *Stats) bool {
-		t := w.snap.storageTable(st.Table, d.OID)
-		return st.DB == d.OID && t != nil && !t.Temp
+		return st.DB == d.OID && lasting(st.Table)
 	}))
 	w.close("DataBase")
 }
@@ -122,8 +127,11 @@ func (w *xmlWriter) sortKey(o commoner) [3]string {
 		}
 	}
 	extra := ""
-	if f, ok := o.(*Function); ok {
-		extra = w.signature(f)
+	switch x := o.(type) {
+	case *Function:
+		extra = w.signature(x)
+	case *Policy:
+		extra = w.snap.relationName(x.Table)
 	}
 	return [3]string{co.Schema, co.Name, extra}
 }
@@ -188,6 +196,10 @@ func (w *xmlWriter) object(o Object) {
 		w.operator(x)
 	case *OwnCast:
 		w.cast(x)
+	case *Policy:
+		w.policy(x)
+	case *ExtStats:
+		w.extStats(x)
 	case *Stats:
 		w.stats(x)
 	}

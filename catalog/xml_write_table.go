@@ -49,6 +49,8 @@ func (w *xmlWriter) tableAttrs(a *attrList, t *Table) {
 	if t.ReplicaIdentity != 0 {
 		a.set("replicaIdentity", string(t.ReplicaIdentity))
 	}
+	a.flag("rowSecurity", t.RowSecurity)
+	a.flag("forceRowSecurity", t.ForceRowSecurity)
 	w.clusterAttrs(a, t)
 	if w.ids {
 		a.num("rowType", int64(t.RowType))
@@ -438,6 +440,15 @@ func (w *xmlWriter) view(v *View) {
 		w.attribute(nil, i, &v.Columns[i])
 	}
 	w.close("Structure")
+	w.dependencies(v)
+	if v.Materialized != nil {
+		w.indexFiles(v.Materialized)
+	}
+	w.close(name)
+}
+
+// dependencies writes the relations that a view's query reads, with their columns.
+func (w *xmlWriter) dependencies(v *View) {
 	for _, dep := range v.Deps {
 		var da attrList
 		if w.ids {
@@ -464,10 +475,6 @@ func (w *xmlWriter) view(v *View) {
 		w.columnList("depAttribute", t, cols)
 		w.close("dependency")
 	}
-	if v.Materialized != nil {
-		w.indexFiles(v.Materialized)
-	}
-	w.close(name)
 }
 
 // colDeps returns the columns of a relation that the view reads.

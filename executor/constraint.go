@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"errors"
 	"slices"
 	"unicode/utf8"
 
@@ -90,7 +91,7 @@ func (w *tableWriter) withRow(e *sqlerr.Error, b *vec.Batch, r int) *sqlerr.Erro
 		return x.root.withRow(e, relayout(b, x.toRoot, nil), r)
 	}
 	known := w.known()
-	if len(known) == 0 {
+	if len(known) == 0 || w.env.Snap.SubjectTo(w.table, w.env.User) {
 		return e
 	}
 	names := ""
@@ -135,6 +136,28 @@ func (w *tableWriter) mayRead() bool {
 	}
 	has, _ := w.env.Snap.Privileges(w.env.User, w.table)
 	return has&catalog.PrivSelect != 0
+}
+
+// hideKey takes the key out of the error of a duplicate that the user may not see.
+func (w *tableWriter) hideKey(err error) error {
+	var e *sqlerr.Error
+	if !errors.As(err, &e) || e.Code != sqlerr.UniqueViolation || w.env.User == "" || w.mayRead() && !w.env.Snap.SubjectTo(w.table, w.env.User) {
+		return err
+	}
+	for _, ix := range w.table.Indexes {
+		if ix.Name == e.Constraint && !w.env.Snap.SubjectTo(w.table, w.env.User) && !slices.ContainsFunc(ix.Keys, func(k catalog.IndexKey) bool {
+			if k.Col < 0 {
+				return true
+			}
+			has, _ := w.env.Snap.ColumnPrivileges(w.env.User, w.table, k.Col)
+			return has&catalog.PrivSelect == 0
+		}) {
+			return err
+		}
+	}
+	hidden := *e
+	hidden.Detail = ""
+	return &hidden
 }
 
 // known lists the live columns, by position, that the user may read or has

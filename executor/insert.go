@@ -10,7 +10,7 @@ import (
 // keys, foreign keys, ON CONFLICT, RETURNING.
 type insert struct {
 	dml
-	views    viewChecks
+	views    rowChecks
 	conflict *onConflict
 }
 
@@ -25,7 +25,7 @@ func (b *builder) insert(n *plan.Insert) (Operator, error) {
 	}
 	op := &insert{dml: d}
 	op.dml.write = op.write
-	if op.views, err = newViewChecks(n.ViewChecks); err != nil {
+	if op.views, err = newRowChecks(n.Checks); err != nil {
 		return nil, err
 	}
 	if n.OnConflict != nil {

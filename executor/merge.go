@@ -25,6 +25,8 @@ type merge struct {
 type mergeWhen struct {
 	cond   expr.Pred
 	values []expr.Eval
+	// existing are checked of rows that are there, checks of new ones
+	existing, checks rowChecks
 }
 
 func (b *builder) merge(n *plan.Merge) (Operator, error) {
@@ -43,6 +45,12 @@ func (b *builder) merge(n *plan.Merge) (Operator, error) {
 	}
 	for i := range n.Whens {
 		if op.whens[i].cond, err = b.predicate(n.Whens[i].Cond); err != nil {
+			return nil, err
+		}
+		if op.whens[i].existing, err = newRowChecks(n.Whens[i].Existing); err != nil {
+			return nil, err
+		}
+		if op.whens[i].checks, err = newRowChecks(n.Whens[i].Checks); err != nil {
 			return nil, err
 		}
 		if op.whens[i].values, err = expr.CompileAll(n.Whens[i].Values); err != nil {
@@ -112,6 +120,15 @@ func (op *merge) apply(k int, rows *vec.Batch) error {
 		return err
 	}
 	if when.Action == plan.MergeInsert {
+		if len(op.whens[k].checks) > 0 {
+			b, err := w.complete(&vec.Batch{Cols: values, N: rows.N, Sel: rows.Sel})
+			if err == nil {
+				_, err = op.whens[k].checks.failing(op.env, b)
+			}
+			if err != nil {
+				return err
+			}
+		}
 		if op.members != nil {
 			return op.members.mergeInsert(&vec.Batch{Cols: values, N: rows.N, Sel: rows.Sel})
 		}
@@ -126,10 +143,26 @@ func (op *merge) apply(k int, rows *vec.Batch) error {
 		return sqlerr.New(sqlerr.CardinalityViolation, "MERGE command cannot affect row a second time").
 			WithHint("Ensure that not more than one source row matches any one target row.")
 	}
+	old := &vec.Batch{Cols: rows.Cols[1 : 1+len(w.live)], N: rows.N, Sel: rows.Sel}
+	if _, err := op.whens[k].existing.failing(op.env, old); err != nil {
+		return err
+	}
+	if len(op.whens[k].checks) > 0 {
+		next := &vec.Batch{Cols: slices.Clone(old.Cols), N: rows.N, Sel: rows.Sel}
+		for i, c := range when.Cols {
+			next.Cols[w.pos[c]] = values[i]
+		}
+		next, err := w.complete(next)
+		if err == nil {
+			_, err = op.whens[k].checks.failing(op.env, next)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	if op.members != nil {
 		return op.members.each(rows, func(x *member, part *vec.Batch) error { return op.members.mergeChange(x, when, part, values) })
 	}
-	old := &vec.Batch{Cols: rows.Cols[1 : 1+len(w.live)], N: rows.N, Sel: rows.Sel}
 	if when.Action == plan.MergeDelete {
 		if err := w.lockRows(rows.Cols[0], rows, kv.ForUpdate); err != nil {
 			return err

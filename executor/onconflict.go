@@ -18,8 +18,9 @@ type onConflict struct {
 	node *plan.OnConflict
 	set  []expr.Eval
 	cond expr.Pred
-	// views are checked for the rows that are written, by insertion or change.
-	views viewChecks
+	// views are checked of the rows that are to be inserted, existing of those that are
+	// there, checks of what these become.
+	views, existing, checks rowChecks
 
 	w       *tableWriter
 	mode    kv.RowLockMode  // of existing rows
@@ -33,6 +34,12 @@ func newOnConflict(n *plan.OnConflict) (*onConflict, error) {
 	}
 	var err error
 	if c.set, err = expr.CompileAll(n.Set); err != nil {
+		return nil, err
+	}
+	if c.existing, err = newRowChecks(n.Existing); err != nil {
+		return nil, err
+	}
+	if c.checks, err = newRowChecks(n.Checks); err != nil {
 		return nil, err
 	}
 	if n.Where != nil {
@@ -143,6 +150,9 @@ func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, 
 			return &both, hit, nil
 		}
 	}
+	if _, err := c.existing.failing(w.env, &vec.Batch{Cols: both.Cols[:len(w.live)], N: n, Sel: both.Sel}); err != nil {
+		return nil, nil, err
+	}
 	next := &vec.Batch{Cols: append([]*vec.Vec(nil), both.Cols[:len(w.live)]...), N: n, Sel: both.Sel}
 	for i, col := range c.node.SetCols {
 		v, err := c.set[i].Eval(w.env.Expr, &both)
@@ -158,7 +168,7 @@ func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, 
 	prev := &vec.Batch{Cols: both.Cols[:len(w.live)], N: n, Sel: both.Sel}
 	kv := vec.New(types.Of(types.OBytea), n)
 	copy(kv.B, keys)
-	bad, err := c.views.failing(w.env, next)
+	bad, err := c.checks.failing(w.env, next)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -287,7 +287,7 @@ func (w *tableWriter) insert(b *vec.Batch, o table.InsertOpt) (*table.InsertResu
 	o.Lock = lockOpt(w.env)
 	res, err := w.w.Insert(w.env.Ctx, b, ix, o)
 	if err != nil {
-		return nil, retry(err)
+		return nil, w.hideKey(retry(err))
 	}
 	w.deferUniques()
 	if len(w.fks) > 0 {
@@ -319,7 +319,7 @@ func (w *tableWriter) update(keys *vec.Vec, old, new *vec.Batch, changed []int, 
 	}
 	now, err := w.w.Update(w.env.Ctx, keys, old, new, changed, parts, unread, oldIx, newIx, lockOpt(w.env))
 	if err != nil {
-		return retry(err)
+		return w.hideKey(retry(err))
 	}
 	w.deferUniques()
 	if w.table.Cluster != nil {

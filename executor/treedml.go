@@ -17,7 +17,7 @@ import (
 // treeInsert stores its input's rows in the partitions that they belong to.
 type treeInsert struct {
 	dml
-	views    viewChecks
+	views    rowChecks
 	node     *plan.Insert
 	members  *members
 	conflict map[*member]*onConflict
@@ -30,7 +30,7 @@ func (b *builder) treeInsert(n *plan.Insert) (Operator, error) {
 		return nil, err
 	}
 	op := &treeInsert{dml: d, node: n}
-	if op.views, err = newViewChecks(n.ViewChecks); err != nil {
+	if op.views, err = newRowChecks(n.Checks); err != nil {
 		return nil, err
 	}
 	op.dml.write = op.write
@@ -92,11 +92,7 @@ func (op *treeInsert) conflictOf(x *member) (*onConflict, error) {
 	if err != nil {
 		return nil, err
 	}
-	var views []plan.ViewCheck
-	for _, v := range op.node.ViewChecks {
-		views = append(views, plan.ViewCheck{View: v.View, Cond: x.place(v.Cond)})
-	}
-	if c.views, err = newViewChecks(views); err != nil {
+	if c.views, err = newRowChecks(x.placeChecks(op.node.Checks)); err != nil {
 		return nil, err
 	}
 	c.open(x.w)
@@ -116,6 +112,16 @@ func conflictFor(n *plan.OnConflict, root *tableWriter, x *member) *plan.OnConfl
 		out.Set = append(out.Set, x.place(n.Set[i]))
 	}
 	out.Where = x.place(n.Where)
+	out.Existing, out.Checks = x.placeChecks(n.Existing), x.placeChecks(n.Checks)
+	return out
+}
+
+// placeChecks is place for the conditions of checks.
+func (x *member) placeChecks(list []plan.RowCheck) []plan.RowCheck {
+	out := slices.Clone(list)
+	for i := range out {
+		out[i].Cond = x.place(out[i].Cond)
+	}
 	return out
 }
 
@@ -207,7 +213,7 @@ func (b *builder) treeChange(n plan.Node, root *plan.Update) (*treeChange, error
 type treeUpdate struct {
 	*treeChange
 	node  *plan.Update
-	views viewChecks
+	views rowChecks
 }
 
 func (b *builder) treeUpdate(n *plan.Update) (Operator, error) {
@@ -216,7 +222,7 @@ func (b *builder) treeUpdate(n *plan.Update) (Operator, error) {
 		return nil, err
 	}
 	op := &treeUpdate{treeChange: c, node: n}
-	if op.views, err = newViewChecks(n.ViewChecks); err != nil {
+	if op.views, err = newRowChecks(n.Checks); err != nil {
 		return nil, err
 	}
 	op.dml.write = op.write

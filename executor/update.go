@@ -17,7 +17,7 @@ type update struct {
 	parts []table.Part // columns of which the input has elements alone
 	// absent are columns that neither the input nor the statement has values of.
 	absent []int
-	views  viewChecks
+	views  rowChecks
 
 	// Of the batch that is written, used again for the next one.
 	in, old, next, out vec.Batch
@@ -32,7 +32,7 @@ func (b *builder) update(n *plan.Update) (Operator, error) {
 		return nil, err
 	}
 	op := &update{dml: d, node: n, rows: distinctRows{once: passesOnce(n.Input)}}
-	if op.views, err = newViewChecks(n.ViewChecks); err != nil {
+	if op.views, err = newRowChecks(n.Checks); err != nil {
 		return nil, err
 	}
 	for _, c := range n.Unread {

@@ -39,6 +39,10 @@ func (p *parser) alter() ast.Stmt {
 		if k := p.peek(1).Key; k != kwClass && k != kwFamily {
 			return p.alterOperator(off)
 		}
+	case kwPolicy:
+		return p.policy(off, true)
+	case kwStatistics:
+		return p.alterStatistics(off)
 	case kwDefault:
 		p.next()
 		p.expectKw(kwPrivileges)

@@ -80,6 +80,10 @@ func (p *parser) create() ast.Stmt {
 		return p.createExtension(off)
 	case kwCast:
 		return p.createCast(off)
+	case kwPolicy:
+		return p.policy(off, false)
+	case kwStatistics:
+		return p.createStatistics(off)
 	case kwOperator:
 		if k := p.peek(1).Key; k != kwClass && k != kwFamily {
 			p.next()

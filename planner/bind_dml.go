@@ -237,7 +237,7 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 	t = d.table
 	ins.Table, ins.Tree = t, d.tree
 	live := liveCols(t)
-	ins.ViewChecks = p.viewChecks(d, live)
+	ins.Checks = p.insertChecks(d, ins.OnConflict, s.Returning != nil, p.viewChecks(d, live))
 	d.grant()
 	// fill in defaults
 	pr := &plan.Project{Input: src}
@@ -510,6 +510,7 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 		r.tree = p.treeOf(d.table, d.only)
 	}
 	r.needKey, r.target, r.cursor = true, true, cursor
+	p.secureTarget(d, r, verb, returning)
 	if replace != nil {
 		if cursor != "" {
 			failf(sqlerr.FeatureNotSupported, -1, "WHERE CURRENT OF on a view is not implemented")
@@ -587,7 +588,7 @@ func (p *planner) planUpdate(s *ast.Update, outer *scope) plan.Node {
 	u := &plan.Update{Table: d.table, Tree: d.tree, Input: in, SetCols: set, Parts: parts, Unread: unread, Extra: n, HasReturning: s.Returning != nil}
 	u.Common.Rows = in.Base().Rows
 	u.Returning, u.Cols = p.returning(s.Returning, d, aliasOf(s.Table), extra, sc)
-	u.ViewChecks = p.viewChecks(d, liveCols(d.table))
+	u.Checks = append(p.updateChecks(d, s.Returning != nil), p.viewChecks(d, liveCols(d.table))...)
 	d.grant()
 	p.prepareCTEs(defs)
 	return u

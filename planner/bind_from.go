@@ -194,6 +194,7 @@ func (p *planner) relationRel(obj catalog.Relation, alias string, only bool, off
 		r.tree = p.treeOf(o, only)
 		p.useTree(o, only, false)
 		p.watch(r, p.need(o, catalog.PrivSelect))
+		p.secure(r, o, 'r')
 		return r
 	case *catalog.Virtual:
 		r := &rel{id: p.newRel(), alias: alias, virt: o}

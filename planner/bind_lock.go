@@ -107,6 +107,7 @@ func (p *planner) lockRel(r *rel, c *lockClause) {
 		}
 		r.needKey = true
 		c.rels[r.id] = true
+		p.secure(r, r.table, 'w')
 		for i := range p.uses {
 			if p.uses[i].Table == r.table || r.tree != nil && slices.Contains(r.tree.members, p.uses[i].Table) {
 				p.uses[i].Lock = true

@@ -42,6 +42,7 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 	r := p.tableRel(t, aliasOf(s.Table))
 	p.watch(r, p.dest)
 	r.needKey, r.target, r.tree = true, true, p.treeOf(t, s.Table.Only)
+	p.secure(r, t, 'r')
 	bl.rels[r.id] = r
 	both := &scope{parent: sc, block: bl}
 	it := p.relNames(r, s.Table.Cols)
@@ -93,6 +94,7 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 	for i := range s.Whens {
 		m.Whens = append(m.Whens, p.mergeWhen(&s.Whens[i], t, r, both, source, lay))
 	}
+	p.mergeChecks(t, m.Whens)
 	m.Input = p.planQuery(q)
 	m.Common.Rows = m.Input.Base().Rows
 	p.prepareCTEs(defs)

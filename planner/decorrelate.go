@@ -314,7 +314,7 @@ func (p *planner) semiSide(s *state, m *semi) semiInner {
 				})
 			}
 			s.b.rels[base.id] = base
-			u := &unit{rel: base, rels: map[int]bool{base.id: true}, local: base.sampled(b.where)}
+			u := &unit{rel: base, rels: map[int]bool{base.id: true}, local: base.ordered(base.restricted(b.where))}
 			for _, c := range append(slices.Clone(m.conds), u.local...) {
 				needOf(c, s.need)
 			}

@@ -351,9 +351,9 @@ func (d *destination) grant() {
 
 // viewChecks are the conditions that WITH CHECK OPTION asks of new rows, those
 // of inner views first.
-func (p *planner) viewChecks(d *destination, live []int) []plan.ViewCheck {
+func (p *planner) viewChecks(d *destination, live []int) []plan.RowCheck {
 	cascaded := false
-	var out []plan.ViewCheck
+	var out []plan.RowCheck
 	for k, v := range d.views {
 		option := v.view.CheckOption
 		cascaded = cascaded || option == "cascaded"
@@ -368,7 +368,7 @@ func (p *planner) viewChecks(d *destination, live []int) []plan.ViewCheck {
 			unsupported(-1, "WITH CHECK OPTION over the tableoid of a table with partitions or children")
 		}
 		cond := stripPos(p.planExprs([]plan.Expr{conjunctionOr(conds[0])}, lay)[0])
-		out = append(out, plan.ViewCheck{View: v.view.Name, Cond: cond})
+		out = append(out, plan.RowCheck{View: v.view.Name, Cond: cond})
 	}
 	slices.Reverse(out)
 	return out

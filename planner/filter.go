@@ -58,7 +58,7 @@ func (p *planner) flatten(s *state, items []*joinItem) []*unit {
 	var walk func(j *joinItem)
 	walk = func(j *joinItem) {
 		if j.rel != nil {
-			u := &unit{rel: j.rel, rels: map[int]bool{j.rel.id: true}, local: j.rel.sampled(nil)}
+			u := &unit{rel: j.rel, rels: map[int]bool{j.rel.id: true}, local: j.rel.restricted(nil)}
 			if j.rel.lateral {
 				u.after = p.lateralDeps(s, j.rel)
 				if len(u.after) == 0 {
@@ -314,7 +314,7 @@ func (p *planner) outerUnit(s *state, j *joinItem) *unit {
 	maps.Copy(u.rels, lids)
 	maps.Copy(u.rels, rids)
 	if len(p.outerDeps(s, r)) > 0 {
-		ru := &unit{rel: r.rel, rels: rids, local: r.rel.sampled(rdown)}
+		ru := &unit{rel: r.rel, rels: rids, local: r.rel.restricted(rdown)}
 		if r.rel == nil {
 			ru.item = r
 		}
@@ -336,7 +336,7 @@ func (p *planner) unitOf(j *joinItem, local []plan.Expr) *unit {
 	if j.rel == nil || j.rel.table == nil {
 		return nil
 	}
-	return &unit{rel: j.rel, rels: map[int]bool{j.rel.id: true}, local: j.rel.sampled(local)}
+	return &unit{rel: j.rel, rels: map[int]bool{j.rel.id: true}, local: j.rel.ordered(j.rel.restricted(local))}
 }
 
 // planTree plans a part of the FROM clause on its own.
@@ -355,6 +355,7 @@ func (p *planner) planUnit(s *state, u *unit) *pnode {
 		return p.planTree(s, []*joinItem{u.item}, u.local)
 	}
 	r := u.rel
+	u.local = r.ordered(u.local)
 	if r.tree != nil {
 		return p.planMembers(s, u)
 	}

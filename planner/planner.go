@@ -46,6 +46,8 @@ type Context struct {
 	Routine *Routine
 	// User is the role whose rights on schemas count; "" checks nothing.
 	User string
+	// RowSecurityOff makes it an error that policies would hide rows.
+	RowSecurityOff bool
 	// Unpopulated allows materialized views that have no rows yet: the query is not
 	// going to run.
 	Unpopulated bool
@@ -88,6 +90,8 @@ type planner struct {
 	parts    map[[2]int]*partUse      // by entry and column: how columns stored by elements are looked at
 	subNames map[*ast.Subquery]string // of the scalar subqueries' columns
 	inView   int                      // views around what is being bound
+	policing []types.OID              // tables whose policies are being bound
+	secured  bool                     // a table with row-level security was seen
 	implied  map[*plan.Or]float64     // share of rows that the restrictions drawn from it leave
 	rec      *recorder                // nil unless the query is bound for its text
 	stored   bool                     // the text that is bound was written by the binder
@@ -204,6 +208,7 @@ func (p *planner) statement(stmt ast.Stmt) *plan.Query {
 	out.ReadOnly = !p.writes
 	out.Tables, out.KeyTables = p.uses, p.keyUses(out)
 	out.Rights, out.Calls = p.rights, p.calls
+	out.RowSecurity = p.secured
 	out.Steps = p.steps
 	out.Fault = p.fault
 	number(out)

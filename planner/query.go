@@ -87,16 +87,17 @@ type rel struct {
 	funcs      []plan.Expr
 	fcols      []int
 	ordinality bool
-	names      []nsCol   // the live columns by the names that the query gives them
-	lateral    bool      // refers to earlier entries
-	needKey    bool      // the row key is wanted (DML, locking)
-	target     bool      // the table that the statement changes
-	cursor     string    // whose current row of the table is meant (WHERE CURRENT OF)
-	proposed   bool      // the row that INSERT proposes, which has no system columns
-	tree       *tree     // of a table whose rows are in several, nil for others
-	shown      bool      // the query is bound for its text
-	sample     plan.Expr // whether a row is in the TABLESAMPLE, nil for all rows
-	mark       int       // a derived table's column that is true in each row, 0: none yet
+	names      []nsCol     // the live columns by the names that the query gives them
+	lateral    bool        // refers to earlier entries
+	needKey    bool        // the row key is wanted (DML, locking)
+	target     bool        // the table that the statement changes
+	cursor     string      // whose current row of the table is meant (WHERE CURRENT OF)
+	proposed   bool        // the row that INSERT proposes, which has no system columns
+	tree       *tree       // of a table whose rows are in several, nil for others
+	shown      bool        // the query is bound for its text
+	sample     plan.Expr   // whether a row is in the TABLESAMPLE, nil for all rows
+	secure     []plan.Expr // what hides rows from who reads them: see policy.go
+	mark       int         // a derived table's column that is true in each row, 0: none yet
 }
 
 // rowType is the type of a whole row of a table or view, 0 for others.
@@ -261,6 +262,7 @@ func mapQuery(q *query, f func(plan.Expr) plan.Expr) {
 			mapQuery(j.rel.query, f)
 			list(j.rel.funcs)
 			j.rel.sample = deep(j.rel.sample)
+			list(j.rel.secure)
 			return
 		}
 		items(j.l)

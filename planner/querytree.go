@@ -32,6 +32,16 @@ func textPlanner(c *Context) *planner {
 
 // ViewTree binds a view's query and takes it apart.
 func ViewTree(c *Context, v *catalog.View) (t *catalog.QueryTree, err error) {
+	return viewTree(c, v, false)
+}
+
+// ConditionTree is ViewTree of a query that stands for a condition over a table: the
+// columns of this are bare names outside of subqueries.
+func ConditionTree(c *Context, v *catalog.View) (t *catalog.QueryTree, err error) {
+	return viewTree(c, v, true)
+}
+
+func viewTree(c *Context, v *catalog.View, bare bool) (t *catalog.QueryTree, err error) {
 	s, err := c.Texts.ParseQuery(v.Query)
 	if err != nil {
 		return nil, err
@@ -40,7 +50,9 @@ func ViewTree(c *Context, v *catalog.View) (t *catalog.QueryTree, err error) {
 	defer p.recover(&err)
 	p.inView, p.stored = 1, true
 	q := p.bindForText(s)
-	return newTreeWriter(p, c.Snap).query(q, s, columnNamesOf(c.Snap, v), true), nil
+	w := newTreeWriter(p, c.Snap)
+	w.bareNext = bare
+	return w.query(q, s, columnNamesOf(c.Snap, v), true), nil
 }
 
 // treeWriter makes the tree of a query; the names of its entries are unlike
@@ -53,6 +65,9 @@ type treeWriter struct {
 	taken map[string]bool
 	// function is what qualifies the names of parameters in a function's body
 	function string
+	// bare writes columns without the names of their entries, bareNext those of the
+	// next query alone
+	bare, bareNext bool
 	// pieces of the expression that is being written
 	pieces [][]catalog.TreePart
 }
@@ -73,6 +88,7 @@ func (w *treeWriter) query(q *query, s *ast.Select, cols []string, visible bool)
 	q = unconverted(q)
 	in := *w
 	in.taken = maps.Clone(w.taken)
+	in.bare, in.bareNext = w.bareNext, false
 	out := &catalog.QueryTree{}
 	in.nameList(s.From)
 	if s.With != nil {

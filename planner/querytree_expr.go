@@ -128,6 +128,9 @@ func (w *treeWriter) other(e plan.Expr, sub func(plan.Expr, bool) string) (strin
 		if name == "" {
 			name = x.Name
 		}
+		if w.bare {
+			return catalog.QuoteIdent(name), true
+		}
 		return catalog.QuoteIdent(ref) + "." + catalog.QuoteIdent(name), true
 	case *plan.RowCtor:
 		if x.Of != 0 {

@@ -68,10 +68,15 @@ func (b *binder) noLateral(x plan.Expr) {
 	})
 }
 
-// sampled adds the entry's TABLESAMPLE to its conjuncts.
-func (r *rel) sampled(local []plan.Expr) []plan.Expr {
-	if r == nil || r.sample == nil {
+// restricted adds to an entry's conjuncts what hides rows of its table: TABLESAMPLE
+// and policies.
+func (r *rel) restricted(local []plan.Expr) []plan.Expr {
+	if r == nil || r.sample == nil && r.secure == nil {
 		return local
 	}
-	return append(slices.Clone(local), r.sample)
+	out := append(slices.Clone(local), r.secure...)
+	if r.sample != nil {
+		out = append(out, r.sample)
+	}
+	return out
 }

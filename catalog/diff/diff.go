@@ -251,7 +251,8 @@ func (d *side) aggregate(f *catalog.Function) string {
 	return out
 }
 
-// operators lists the definitions of the side's operators and casts.
+// operators lists the definitions of the side's operators, casts, policies and
+// statistics objects.
 func (d *side) operators() map[string]bool {
 	m := map[string]bool{}
 	for _, o := range d.snap.AllOperators(d.db) {
@@ -265,10 +266,28 @@ func (d *side) operators() map[string]bool {
 		f, _ := d.env.RegOut(types.ORegprocedure, k.Function)
 		m["CAST ("+d.typ(k.Source)+" AS "+d.typ(k.Target)+") by "+f+", "+string(k.Method)+string(k.Context)] = true
 	}
+	for _, p := range d.snap.AllPolicies(d.db) {
+		t := d.snap.Table(p.Table)
+		m["POLICY "+catalog.QuoteIdent(p.Name)+" ON "+relName(t)+" for "+string(rune(p.Command))+" to "+strings.Join(p.Roles, ", ")+" using "+
+			p.Using.Query+", check "+p.Check.Query] = true
+	}
+	for _, t := range d.snap.Tables(d.db) {
+		if t.RowSecurity {
+			m["ROW LEVEL SECURITY of "+relName(t)] = true
+		}
+		if t.ForceRowSecurity {
+			m["FORCE ROW LEVEL SECURITY of "+relName(t)] = true
+		}
+	}
+	for _, e := range d.snap.AllExtStats(d.db) {
+		def, _ := d.env.StatisticsDef(e.OID)
+		m[strings.TrimPrefix(def, "CREATE ")] = true
+	}
 	return m
 }
 
-// sameOperators refuses to make, change or drop operators and casts.
+// sameOperators refuses to make, change or drop operators, casts, policies and
+// statistics objects.
 func (d *differ) sameOperators() {
 	old, to := d.a.operators(), d.b.operators()
 	for _, n := range sortedKeys(to) {

@@ -19,6 +19,7 @@ type classRow struct {
 	acl                                            catalog.ACL
 	bound                                          string // of a partition
 	isPart, hasChildren                            bool
+	rowSecurity, forceRowSecurity                  bool
 }
 
 func rowsPgClass(w *writer) {
@@ -45,7 +46,7 @@ func (w *writer) class(c *classRow) {
 	}
 	w.oid(c.oid).str(c.name).oid(c.namespace).oid(c.rowType).oid(0).oid(c.owner).oid(c.am).oid(file).oid(c.tablespace).
 		int(int64(c.pages)).float(c.rows).int(0).oid(0).bool(c.hasIndex).bool(c.shared).chr(c.persistence).chr(c.kind).
-		int(int64(c.natts)).int(int64(c.checks)).bool(c.rules).bool(c.triggers).bool(c.hasChildren).bool(false).bool(false).
+		int(int64(c.natts)).int(int64(c.checks)).bool(c.rules).bool(c.triggers).bool(c.hasChildren).bool(c.rowSecurity).bool(c.forceRowSecurity).
 		bool(c.populated).chr(c.replident).bool(c.isPart).oid(0).int(0).int(0).acl(c.acl).optArray(c.options).opt(c.bound).end()
 }
 
@@ -152,6 +153,7 @@ func (env *Env) relationClass(r catalog.Relation) classRow {
 		c.persistence, c.checks, c.hasIndex = tablePersistence(x), len(x.Checks), len(x.Indexes) > 0
 		c.triggers, c.options = env.hasTriggers(x), append(options(x.Options), x.MappingOptions()...)
 		c.hasChildren = env.Snap.HasChildren(x.OID)
+		c.rowSecurity, c.forceRowSecurity = x.RowSecurity, x.ForceRowSecurity
 		if x.Key != nil {
 			c.kind, c.am, c.pages = 'p', 0, 0
 		}

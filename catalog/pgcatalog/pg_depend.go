@@ -42,6 +42,23 @@ func rowsPgDepend(w *writer) {
 		d.needsType(self, k.Target)
 		d.needsFunction(self, k.Function)
 	}
+	for _, p := range w.env.Snap.AllPolicies(w.env.DB) {
+		self := object{class: oidPgPolicy, oid: p.OID}
+		d.dep(self, relationObject(p.Table), 'a')
+		for _, q := range []*catalog.BoundQuery{&p.Using, &p.Check} {
+			d.reads(self, q.View(&p.Common))
+		}
+	}
+	for _, e := range w.env.Snap.AllExtStats(w.env.DB) {
+		self := object{class: oidPgStatisticExt, oid: e.OID}
+		for _, c := range e.Cols {
+			d.dep(self, columnObject(e.Table, c), 'a')
+		}
+		for _, c := range e.ExprCols {
+			d.dep(self, columnObject(e.Table, c), 'a')
+		}
+		d.inSchema(self, e.Schema)
+	}
 }
 
 // needsFunction tells that an object needs a function, unless it is a built-in one.
@@ -162,22 +179,27 @@ func (d *dependWriter) view(v *catalog.View) {
 	rule := object{class: oidPgRewrite, oid: synthOID("rewrite", v.OID, 0)}
 	d.dep(rule, self, 'i')
 	d.dep(rule, self, 'n')
+	d.reads(rule, v)
+	d.dep(object{class: oidPgType, oid: v.RowType}, self, 'i')
+	d.arrayOf(v.RowType)
+	d.columns(v.OID, nil, v.Columns)
+}
+
+// reads tells what a query needs.
+func (d *dependWriter) reads(of object, v *catalog.View) {
 	for _, o := range v.Deps {
 		named := false
 		for _, c := range v.ColDeps {
 			if c.Rel == o {
 				named = true
-				d.dep(rule, columnObject(o, c.Col), 'n')
+				d.dep(of, columnObject(o, c.Col), 'n')
 			}
 		}
 		if !named {
-			d.dep(rule, relationObject(o), 'n')
+			d.dep(of, relationObject(o), 'n')
 		}
 	}
-	d.uses(rule, catalog.StoredText{Text: v.Query, View: v})
-	d.dep(object{class: oidPgType, oid: v.RowType}, self, 'i')
-	d.arrayOf(v.RowType)
-	d.columns(v.OID, nil, v.Columns)
+	d.uses(of, catalog.StoredText{Text: v.Query, View: v})
 }
 
 // columns tells what the columns of a relation need: their types, and what their

@@ -46,6 +46,12 @@ func rowsPgDescription(w *writer) {
 			put(u.RelOID, oidPgClass, i+1, c.Comment)
 		}
 	}
+	for _, p := range env.Snap.AllPolicies(env.DB) {
+		put(p.OID, oidPgPolicy, 0, p.Comment)
+	}
+	for _, e := range env.Snap.AllExtStats(env.DB) {
+		put(e.OID, oidPgStatisticExt, 0, e.Comment)
+	}
 	for _, o := range env.Snap.AllOperators(env.DB) {
 		put(o.OID, oidPgOperator, 0, o.Comment)
 	}

@@ -54,6 +54,16 @@ func rowsPgShdepend(w *writer) {
 	for _, f := range env.Snap.AllFunctions(env.DB) {
 		needs(env.DB, object{class: oidPgProc, oid: f.OID}, f.Owner, f.ACL)
 	}
+	for _, e := range env.Snap.AllExtStats(env.DB) {
+		needs(env.DB, object{class: oidPgStatisticExt, oid: e.OID}, e.Owner, nil)
+	}
+	for _, p := range env.Snap.AllPolicies(env.DB) {
+		for _, r := range p.Roles {
+			if o := env.Snap.RoleOID(r); o >= firstUnpinned {
+				w.oid(env.DB).oid(oidPgPolicy).oid(p.OID).int(0).oid(oidPgAuthid).oid(o).chr('r').end()
+			}
+		}
+	}
 	for i, p := range env.defaultPrivileges() {
 		needs(env.DB, object{class: oidPgDefaultACL, oid: synthOID("defaultacl", env.DB, i)}, p.Role, p.ACL)
 	}

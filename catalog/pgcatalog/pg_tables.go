@@ -16,6 +16,6 @@ func rowsPgTables(w *writer) {
 		w.bool(c.hasIndex).bool(false).bool(false).bool(false).end()
 	}
 	for _, t := range env.Snap.Tables(env.DB) {
-		w.str(t.Schema).str(t.Name).str(t.Owner).null().bool(len(t.Indexes) > 0).bool(false).bool(env.hasTriggers(t)).bool(false).end()
+		w.str(t.Schema).str(t.Name).str(t.Owner).null().bool(len(t.Indexes) > 0).bool(false).bool(env.hasTriggers(t)).bool(t.RowSecurity).end()
 	}
 }

@@ -45,6 +45,8 @@ type Env struct {
 	Updatable func(*catalog.View) (events int, cols []bool)
 	// ViewTree analyses a view's query; nil where queries are not analysed.
 	ViewTree func(*catalog.View) (*catalog.QueryTree, error)
+	// ConditionTree analyses a query that stands for a condition; nil as ViewTree.
+	ConditionTree func(*catalog.View) (*catalog.QueryTree, error)
 	// BodyTree analyses a function's body; nil as ViewTree.
 	BodyTree func(*catalog.Function) (*catalog.BodyTree, error)
 	// Uses lists the functions that a stored text calls and the relations that it

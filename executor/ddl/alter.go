@@ -133,7 +133,7 @@ func (x *exec) alterOne(oid types.OID, a *ast.AlterAction) error {
 		return err
 	case "CLUSTER", "SET WITHOUT CLUSTER":
 		return x.clusterOn(oid, a)
-	case "SET WITHOUT OIDS", "DISABLE ROW LEVEL SECURITY", "NO FORCE ROW LEVEL SECURITY", "ENABLE TRIGGER ALL", "ENABLE TRIGGER USER", "DISABLE TRIGGER USER":
+	case "SET WITHOUT OIDS", "ENABLE TRIGGER ALL", "ENABLE TRIGGER USER", "DISABLE TRIGGER USER":
 		return nil // how things are here
 	case "REPLICA IDENTITY FULL", "REPLICA IDENTITY DEFAULT", "REPLICA IDENTITY NOTHING", "REPLICA IDENTITY USING INDEX":
 		return x.replicaIdentity(oid, a)
@@ -155,6 +155,8 @@ func (x *exec) alterOne(oid types.OID, a *ast.AlterAction) error {
 		return err
 	}
 	switch a.Kind {
+	case "ENABLE ROW LEVEL SECURITY", "DISABLE ROW LEVEL SECURITY", "FORCE ROW LEVEL SECURITY", "NO FORCE ROW LEVEL SECURITY":
+		return x.rowSecurity(t, a.Kind)
 	case "SET OPTIONS", "RESET OPTIONS":
 		if a.Name != "" {
 			return x.columnOptions(oid, a)

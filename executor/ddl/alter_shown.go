@@ -105,22 +105,14 @@ const maxStatTarget = 10000
 // setStatistics records a column's statistics target; ANALYZE here has one sample
 // size for all columns.
 func (x *exec) setStatistics(oid types.OID, a *ast.AlterAction) error {
-	n := maxStatTarget + 1
-	if k, ok := a.Expr.(*ast.Const); ok {
-		if v, err := strconv.Atoi(k.Val); err == nil {
-			n = v
-		}
+	n, err := x.statisticsTarget(a.Expr)
+	if err != nil {
+		return err
 	}
-	if n < -1 {
-		return sqlerr.New(sqlerr.InvalidParameterValue, "statistics target %d is too low", n)
-	}
-	switch {
-	case n > maxStatTarget:
-		x.tell("WARNING", sqlerr.InvalidParameterValue, "lowering statistics target to %d", maxStatTarget)
-		n = maxStatTarget
-	case n == 0:
+	switch n {
+	case 0:
 		n = -1
-	case n == -1:
+	case -1:
 		n = 0
 	}
 	if _, err := strconv.Atoi(a.Name); err == nil {

@@ -17,11 +17,12 @@ type tableBuilder struct {
 	spec        *catalog.TableSpec
 	ofPartition bool // the columns are those of PARTITION OF
 	// texts to bind: per spec column, and per constraint
-	defaults map[int]ast.Expr
-	genCols  map[int]ast.Expr
-	checks   map[int]ast.Expr
-	keys     []*ast.Constraint    // per primary key and unique constraint of the spec its definition, nil for those of LIKE
-	indexes  []*catalog.IndexSpec // of LIKE … INCLUDING INDEXES, beside the constraints'
+	defaults   map[int]ast.Expr
+	genCols    map[int]ast.Expr
+	checks     map[int]ast.Expr
+	keys       []*ast.Constraint    // per primary key and unique constraint of the spec its definition, nil for those of LIKE
+	indexes    []*catalog.IndexSpec // of LIKE … INCLUDING INDEXES, beside the constraints'
+	statistics []likeStatistics
 }
 
 var serials = map[string]types.T{"serial": types.TInt4, "serial4": types.TInt4, "bigserial": types.TInt8, "serial8": types.TInt8,

@@ -155,6 +155,9 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 	for i := 0; i < len(b.indexes) && err == nil; i++ {
 		_, err = x.Change.CreateIndex(t.OID, b.indexes[i])
 	}
+	for i := 0; i < len(b.statistics) && err == nil; i++ {
+		err = x.Change.CopyExtStats(b.statistics[i].of, b.statistics[i].comment, t)
+	}
 	if err == nil && t.Bound != nil {
 		err = x.leavesDefault(t.OID)
 	}

@@ -117,7 +117,7 @@ func Execute(e *Env, stmt ast.Stmt) (tag string, err error) {
 func Handles(stmt ast.Stmt) bool {
 	switch stmt.(type) {
 	case *ast.CreateTable, *ast.CreateIndex, *ast.CreateView, *ast.CreateSequence, *ast.AlterSequence, *ast.CreateSchema,
-		*ast.CreateType, *ast.CreateDomain, *ast.CreateFunction, *ast.CreateAggregate, *ast.CreateOperator, *ast.CreateCast, *ast.CreateRole, *ast.AlterRole, *ast.CreateExtension,
+		*ast.CreateType, *ast.CreateDomain, *ast.CreateFunction, *ast.CreateAggregate, *ast.CreateOperator, *ast.CreateCast, *ast.CreatePolicy, *ast.CreateStatistics, *ast.CreateRole, *ast.AlterRole, *ast.CreateExtension,
 		*ast.Drop, *ast.AlterTable, *ast.AlterObject, *ast.Truncate, *ast.Comment, *ast.Grant, *ast.Refresh,
 		*ast.CreateDatabase, *ast.DropDatabase, *ast.AlterDefaults, *ast.Owned:
 		return true
@@ -186,6 +186,13 @@ func (x *exec) run(stmt ast.Stmt) (string, error) {
 		return "CREATE OPERATOR", x.createOperator(s)
 	case *ast.CreateCast:
 		return "CREATE CAST", x.createCast(s)
+	case *ast.CreatePolicy:
+		if s.Alter {
+			return "ALTER POLICY", x.createPolicy(s)
+		}
+		return "CREATE POLICY", x.createPolicy(s)
+	case *ast.CreateStatistics:
+		return "CREATE STATISTICS", x.createStatistics(s)
 	case *ast.CreateRole:
 		return x.createRole(s)
 	case *ast.AlterRole:

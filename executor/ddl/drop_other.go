@@ -26,8 +26,15 @@ var builtinNames = map[string][]string{
 // dropOther is DROP of what cannot exist here, or exists and must stay: an error,
 // or a notice with IF EXISTS.
 func (x *exec) dropOther(s *ast.Drop) error {
-	if s.Kind == "OPERATOR" {
+	switch s.Kind {
+	case "OPERATOR":
 		return x.dropOperators(s)
+	case "STATISTICS":
+		return x.dropStatistics(s)
+	case "POLICY":
+		if done, err := x.dropPolicy(s); done {
+			return err
+		}
 	}
 	for i := range s.Names {
 		if err := x.dropAbsent(s, i); err != nil {

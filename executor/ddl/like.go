@@ -57,6 +57,12 @@ func (x *exec) index(n *ast.Name) (*catalog.Table, *catalog.Index) {
 }
 
 // like copies columns, and what INCLUDING names, from another relation.
+// likeStatistics is a statistics object that LIKE copies, with its comment or without.
+type likeStatistics struct {
+	of      *catalog.ExtStats
+	comment bool
+}
+
 func (b *tableBuilder) like(l *ast.Like) error {
 	cols, t, err := b.likeSource(&l.Table)
 	if err != nil {
@@ -89,6 +95,11 @@ func (b *tableBuilder) like(l *ast.Like) error {
 				spec.Comment = k.Comment
 			}
 			b.spec.Constraints = append(b.spec.Constraints, spec)
+		}
+	}
+	if in["STATISTICS"] {
+		for _, e := range b.snap().ExtStatsOf(t.OID) {
+			b.statistics = append(b.statistics, likeStatistics{e, in["COMMENTS"]})
 		}
 	}
 	if !in["INDEXES"] {

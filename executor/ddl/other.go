@@ -496,6 +496,8 @@ func (x *exec) alterObject(s *ast.AlterObject) error {
 		return x.alterFunction(s)
 	case "OPERATOR":
 		return x.alterOperator(s)
+	case "STATISTICS":
+		return x.alterStatistics(s)
 	case "ROLE", "USER", "GROUP":
 		if s.Action == "RENAME" {
 			return c.RenameRole(s.Name.Last(), s.NewName)
@@ -641,7 +643,23 @@ func (x *exec) comment(s *ast.Comment) error {
 		return c.SetComment(k.OID, text)
 	case "EXTENSION":
 		return nil
-	case "TRIGGER", "RULE", "POLICY", "STATISTICS", "CONVERSION", "EVENT TRIGGER", "PUBLICATION", "SUBSCRIPTION", "SERVER",
+	case "POLICY":
+		t, err := x.policyTable(s.On)
+		if err != nil {
+			return err
+		}
+		pol := x.snap().Policy(t.OID, s.Name.Last())
+		if pol == nil {
+			return noPolicy(s.Name.Last(), t)
+		}
+		return c.SetComment(pol.OID, text)
+	case "STATISTICS":
+		e, err := x.ownStatistics(&s.Name)
+		if err != nil {
+			return err
+		}
+		return c.SetComment(e.OID, text)
+	case "TRIGGER", "RULE", "CONVERSION", "EVENT TRIGGER", "PUBLICATION", "SUBSCRIPTION", "SERVER",
 		"FOREIGN DATA WRAPPER", "TRANSFORM", "COLLATION", "LANGUAGE", "ACCESS METHOD", "TABLESPACE":
 		// what is not there is missed, what is built in keeps its comment
 		d := &ast.Drop{Off: s.Off, Kind: s.Kind, Names: []ast.Name{s.Name}, On: s.On, Args: [][]ast.TypeName{s.Args}}

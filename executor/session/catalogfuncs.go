@@ -223,8 +223,8 @@ func definitionFuncs(m map[string]catalogFunc) {
 	}
 	// What does not exist here has no definition.
 	for _, n := range []string{
-		"pg_get_replica_identity_index", "pg_get_statisticsobjdef",
-		"pg_get_statisticsobjdef_columns", "pg_get_triggerdef", "pg_get_triggerdef_ext",
+		"pg_get_replica_identity_index",
+		"pg_get_triggerdef", "pg_get_triggerdef_ext",
 		"pg_collation_actual_version", "pg_column_compression",
 		"pg_tablespace_location", "pg_settings_get_flags"} {
 		m[n] = answerNull
@@ -266,13 +266,40 @@ func visibilityFuncs(m map[string]catalogFunc) {
 	builtin("conversion", func(o types.OID) bool {
 		return slices.ContainsFunc(catalog.Conversions(), func(c catalog.Conversion) bool { return c.OID == o })
 	})
-	for _, n := range []string{"statistics_obj", "ts_config", "ts_dict", "ts_parser", "ts_template"} {
+	m["pg_get_statisticsobjdef"] = func(c *catalogCall) (types.Datum, error) {
+		s, ok := c.pgEnv().StatisticsDef(c.oid(0))
+		return c.text(s, ok)
+	}
+	m["pg_get_statisticsobjdef_columns"] = func(c *catalogCall) (types.Datum, error) {
+		s, ok := c.pgEnv().StatisticsParts(c.oid(0))
+		return c.text(s, ok)
+	}
+	m["pg_statistics_obj_is_visible"] = func(c *catalogCall) (types.Datum, error) {
+		e, ok := c.snapshot().Object(c.oid(0)).(*catalog.ExtStats)
+		if !ok {
+			return types.Null(c.ret), nil
+		}
+		for _, s := range c.searchPath(true) {
+			if found := c.snapshot().ExtStats(c.db, s, e.Name); found != nil {
+				return types.Bool(found == e), nil
+			}
+		}
+		return types.Bool(false), nil
+	}
+	for _, n := range []string{"ts_config", "ts_dict", "ts_parser", "ts_template"} {
 		m["pg_"+n+"_is_visible"] = answerNull // there are none
 	}
-	m["row_security_active"] = answerNo
+	active := func(c *catalogCall, oid types.OID) (types.Datum, error) {
+		t, ok := c.snapshot().RelationByOID(c.db, oid).(*catalog.Table)
+		return types.Bool(ok && c.snapshot().SubjectTo(t, c.user)), nil
+	}
+	m["row_security_active"] = func(c *catalogCall) (types.Datum, error) { return active(c, c.oid(0)) }
 	m["row_security_active_name"] = func(c *catalogCall) (types.Datum, error) {
-		_, err := c.relation(0)
-		return types.Bool(false), err
+		oid, err := c.relation(0)
+		if err != nil {
+			return types.Datum{}, err
+		}
+		return active(c, oid)
 	}
 	m["pg_relation_is_publishable"] = func(c *catalogCall) (types.Datum, error) {
 		_, _, ok := c.RelationName(c.oid(0))

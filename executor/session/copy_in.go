@@ -40,6 +40,9 @@ func (s *Session) copyFrom(ctx context.Context, x *ast.Copy, o *copyOptions) (in
 	if err := s.mayCopyInto(t, cols); err != nil {
 		return 0, err
 	}
+	if s.snapshot().SubjectTo(t, s.user) {
+		return 0, sqlerr.New(sqlerr.FeatureNotSupported, "COPY FROM not supported with row-level security").WithHint("Use INSERT statements instead.")
+	}
 	if err := s.writable("COPY FROM"); err != nil {
 		return 0, err
 	}

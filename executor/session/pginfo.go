@@ -27,7 +27,7 @@ func (s *Session) pgEnv() *pgcatalog.Env {
 		Snap: s.snapshot(), DB: s.db, User: s.user, SearchPath: path,
 		Settings: s.settingRows, Sessions: s.sessionRows, Locks: s.lockRows, Sequence: s.sequenceState,
 		Prepared: s.preparedRows, Cursors: s.cursorRows, Refused: s.srv.refusals.rows, Regions: s.regionRows,
-		Updatable: s.updatable, ViewTree: s.viewTree, BodyTree: s.bodyTree, Uses: s.textUses, TypeName: s.typeName, Now: now(),
+		Updatable: s.updatable, ViewTree: s.viewTree, ConditionTree: s.conditionTree, BodyTree: s.bodyTree, Uses: s.textUses, TypeName: s.typeName, Now: now(),
 	}
 }
 
@@ -44,6 +44,11 @@ func (s *Session) updatable(v *catalog.View) (int, []bool) {
 // viewTree analyses a view's query for its text.
 func (s *Session) viewTree(v *catalog.View) (*catalog.QueryTree, error) {
 	return planner.ViewTree(s.planContext(s.snapshot()), v)
+}
+
+// conditionTree is viewTree of a query that stands for a condition.
+func (s *Session) conditionTree(v *catalog.View) (*catalog.QueryTree, error) {
+	return planner.ConditionTree(s.planContext(s.snapshot()), v)
 }
 
 // textUses lists the functions and relations of a text of the catalog.

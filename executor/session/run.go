@@ -105,6 +105,7 @@ type plannedStmt struct {
 	mem  executor.Memory
 
 	allowed string // the role that was found to have the plan's rights
+	role    string // that the plan was made for; it counts where the plan says so
 
 	inOrder bool // full scans give the rows in the order of the table's key
 }
@@ -122,7 +123,7 @@ func plannable(st ast.Stmt) bool {
 
 // refresh makes the plan if there is none for the snapshot and the settings.
 func (p *plannedStmt) refresh(ctx context.Context, s *Session, snap *catalog.Snapshot) error {
-	if p.q != nil && p.snap == snap && p.epoch == s.settings.epoch {
+	if p.q != nil && p.snap == snap && p.epoch == s.settings.epoch && (!p.q.RowSecurity || p.role == s.user) {
 		return nil
 	}
 	pc := s.planDuring(ctx, snap)
@@ -135,7 +136,7 @@ func (p *plannedStmt) refresh(ctx context.Context, s *Session, snap *catalog.Sna
 		p.run.Close()
 	}
 	p.run = nil
-	p.q, p.snap, p.epoch, p.allowed = q, snap, s.settings.epoch, ""
+	p.q, p.snap, p.epoch, p.allowed, p.role = q, snap, s.settings.epoch, "", s.user
 	p.custom = customPlan{generic: q}
 	p.cols = nil
 	if q.Returns {
@@ -165,6 +166,7 @@ func (s *Session) planContext(snap *catalog.Snapshot) *planner.Context {
 	return &planner.Context{
 		Snap: snap, DB: s.db, SearchPath: s.searchPath(true), Fmt: f, Consts: constants{s, context.Background()}, Texts: texts{},
 		NoOptimizer: !s.settings.optimizer, TempSchema: s.tempSchema(), User: s.user, Rows: s.srv.estimate(snap),
+		RowSecurityOff: s.settings.rowSecurityOff,
 	}
 }
 

@@ -37,11 +37,13 @@ type settings struct {
 	tempLimit   int64         // temp_file_limit in bytes; 0: none
 	workMem     int64
 	optimizer   bool
-	durability  kv.Durability
-	minLevel    int
-	newIso      kv.Isolation // of transactions to come, as the next two
-	newReadOnly bool
-	newDefer    bool
+	// rowSecurityOff is row_security = off: what policies would hide is an error
+	rowSecurityOff bool
+	durability     kv.Durability
+	minLevel       int
+	newIso         kv.Isolation // of transactions to come, as the next two
+	newReadOnly    bool
+	newDefer       bool
 	// epoch grows with each change of something that plans depend on.
 	epoch uint64
 	// literals is how string literals are read; nil: as the standard has them.
@@ -250,6 +252,9 @@ func (s *Session) settingChanged(key string) {
 		g.newDefer = v == "on"
 	case "kvsqld.optimizer":
 		g.optimizer = v != "off"
+		g.epoch++
+	case "row_security":
+		g.rowSecurityOff = v == "off"
 		g.epoch++
 	case "client_min_messages":
 		g.minLevel = noticeLevel(v)
@@ -480,7 +485,8 @@ func (s *Session) startSettings(db *catalog.Database, role *catalog.Role, packet
 	}
 	for _, n := range []string{"datestyle", "search_path", "statement_timeout", "lock_timeout",
 		"idle_in_transaction_session_timeout", "idle_session_timeout", "transaction_timeout", "temp_file_limit", "work_mem", "synchronous_commit", "default_transaction_isolation",
-		"default_transaction_read_only", "default_transaction_deferrable", "kvsqld.optimizer", "client_min_messages", "client_encoding", "application_name"} {
+		"default_transaction_read_only", "default_transaction_deferrable", "kvsqld.optimizer", "row_security",
+		"client_min_messages", "client_encoding", "application_name"} {
 		s.settingChanged(n)
 	}
 	g.dirty = g.dirty[:0]

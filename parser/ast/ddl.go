@@ -301,6 +301,7 @@ type (
 		Action      string // RENAME, OWNER, SET SCHEMA, ADD VALUE, RENAME VALUE, SET, RESET, …
 		NewName     string
 		IfNotExists bool
+		IfExists    bool // of ALTER STATISTICS
 		Options     []Option
 	}
 	// Truncate is TRUNCATE.

@@ -157,6 +157,7 @@ func (p *printer) setIdentity(l []Option) {
 
 func (p *printer) alterObject(s *AlterObject) {
 	p.put("ALTER ", s.Kind, " ")
+	p.putIf(s.IfExists, "IF EXISTS ")
 	if s.Kind == "OPERATOR" {
 		p.operatorRef(s.Name, s.Args)
 	} else {
@@ -174,6 +175,9 @@ func (p *printer) alterObject(s *AlterObject) {
 	case "OWNER":
 		p.put("OWNER TO ")
 		p.role(s.NewName)
+	case "SET STATISTICS":
+		p.put("SET STATISTICS ")
+		p.expr(s.Options[0].X, 0)
 	case "SET SCHEMA", "SET TABLESPACE":
 		p.put(s.Action, " ")
 		p.ident(s.NewName)

@@ -56,6 +56,10 @@ func (p *printer) definition(s Stmt) bool {
 		p.createOperator(s)
 	case *CreateCast:
 		p.createCast(s)
+	case *CreatePolicy:
+		p.createPolicy(s)
+	case *CreateStatistics:
+		p.createStatistics(s)
 	case *CreateFunction:
 		p.createFunction(s)
 	case *CreateRole:

@@ -381,6 +381,12 @@ func (w walker) definition(s Stmt) {
 		w.options(s.Options)
 	case *CreateOperator:
 		w.options(s.Options)
+	case *CreatePolicy:
+		w.expr(s.Using)
+		w.expr(s.Check)
+	case *CreateStatistics:
+		w.exprs(s.Exprs)
+		w.froms(s.From)
 	case *CreateCast:
 		w.typ(&s.Source)
 		w.typ(&s.Target)

@@ -23,6 +23,11 @@ func MapExprs(n Node, f func(Expr) Expr) {
 		one(&a.Filter)
 		keys(a.OrderBy)
 	}
+	checks := func(l []RowCheck) {
+		for i := range l {
+			one(&l[i].Cond)
+		}
+	}
 	parts := func(l []Part) {
 		for i := range l {
 			for k := range l[i].Keys {
@@ -130,25 +135,25 @@ func MapExprs(n Node, f func(Expr) Expr) {
 		keys(n.TieKeys)
 	case *Insert:
 		list(n.Returning)
-		for i := range n.ViewChecks {
-			one(&n.ViewChecks[i].Cond)
-		}
+		checks(n.Checks)
 		if c := n.OnConflict; c != nil {
 			list(c.Set)
 			one(&c.Where)
+			checks(c.Existing)
+			checks(c.Checks)
 		}
 	case *Update:
 		parts(n.Parts)
 		list(n.Returning)
-		for i := range n.ViewChecks {
-			one(&n.ViewChecks[i].Cond)
-		}
+		checks(n.Checks)
 	case *Delete:
 		list(n.Returning)
 	case *Merge:
 		for i := range n.Whens {
 			one(&n.Whens[i].Cond)
 			list(n.Whens[i].Values)
+			checks(n.Whens[i].Existing)
+			checks(n.Whens[i].Checks)
 		}
 	}
 }

@@ -429,13 +429,18 @@ type (
 		OnConflict   *OnConflict
 		Returning    []Expr
 		HasReturning bool
-		ViewChecks   []ViewCheck
+		Checks       []RowCheck
 	}
-	// ViewCheck is what WITH CHECK OPTION of a view asks of new rows, over the
-	// table's live columns.
-	ViewCheck struct {
+	// RowCheck is what WITH CHECK OPTION of a view, or a policy of row-level security,
+	// asks of rows, over the table's live columns.
+	RowCheck struct {
 		View string
 		Cond Expr
+		// Security tells a policy's condition: of Table, by its name if it is
+		// restrictive, on new rows or with Target on those that are there, for MERGE or
+		// for ON CONFLICT.
+		Security, Target, Merge bool
+		Table, Policy           string
 	}
 	// OnConflict is the resolved ON CONFLICT clause.
 	OnConflict struct {
@@ -444,6 +449,8 @@ type (
 		SetCols  []int  // table column indexes
 		Set      []Expr // over live columns of the existing row ++ of the excluded row
 		Where    Expr   // over the same
+		// Existing are checked of the rows that are there, Checks of what they become.
+		Existing, Checks []RowCheck
 	}
 	// Update changes rows. Input columns: the row key, the table's live columns,
 	// then one new value per SetCols, then the columns that Returning needs from
@@ -461,7 +468,7 @@ type (
 		Extra        int    // number of trailing input columns
 		Returning    []Expr
 		HasReturning bool
-		ViewChecks   []ViewCheck
+		Checks       []RowCheck
 	}
 	// Delete removes rows. Input columns: the row key, the live columns, extras.
 	// Returning is over live columns ++ extras. Tree is as in Update.
@@ -495,6 +502,8 @@ type (
 		Action  MergeAction
 		Cols    []int
 		Values  []Expr
+		// Existing are checked of rows that are updated or deleted, Checks of new rows.
+		Existing, Checks []RowCheck
 	}
 )
 
@@ -559,6 +568,9 @@ type Query struct {
 	KeyTables []TableUse
 	// Rights are what the statement needs of relations; checked before it runs.
 	Rights []*catalog.Right
+	// RowSecurity tells that the plan is for the role and the setting row_security
+	// that it was made with.
+	RowSecurity bool
 	// Calls are the user-defined functions that are called, in views as well.
 	Calls []*catalog.Function
 	// Places are, of a cursor's query, the tables whose rows it stands on.

@@ -139,3 +139,9 @@ CREATE TABLE app.moody_good PARTITION OF app.moody FOR VALUES IN ('ok', 'it''s h
 CREATE INDEX moody_n ON ONLY app.moody (n);
 CREATE FUNCTION app.reads() RETURNS integer LANGUAGE sql STABLE BEGIN ATOMIC SELECT app.twice(4) AS twice; END;
 CREATE VIEW app.v_func AS SELECT app.reads() AS n, r.i FROM app.rows_of(2) r(i, t);
+ALTER TABLE app.customer ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_rows ON app.customer AS RESTRICTIVE FOR UPDATE TO dump_reader USING (id < 10) WITH CHECK (name <> 'nobody');
+CREATE POLICY all_rows ON app.customer USING (EXISTS (SELECT 1 FROM app.orders o WHERE o.id = customer.id));
+COMMENT ON POLICY all_rows ON app.customer IS 'those with orders';
+CREATE STATISTICS app.order_stats (dependencies) ON day, region, (lower(region)) FROM app.orders;
+ALTER STATISTICS app.order_stats SET STATISTICS 300;

@@ -7,23 +7,23 @@ import (
 	"kvsqld/planner/plan"
 )
 
-// viewChecks are the conditions of WITH CHECK OPTION, in the order in which
-// they are asked.
-type viewChecks []viewCheck
+// rowChecks are the conditions of policies and of WITH CHECK OPTION, in the order
+// in which they are asked.
+type rowChecks []rowCheck
 
-type viewCheck struct {
-	view string
+type rowCheck struct {
+	*plan.RowCheck
 	cond expr.Eval
 }
 
-func newViewChecks(list []plan.ViewCheck) (viewChecks, error) {
-	var out viewChecks
-	for _, c := range list {
-		e, err := expr.Compile(c.Cond)
+func newRowChecks(list []plan.RowCheck) (rowChecks, error) {
+	var out rowChecks
+	for i := range list {
+		e, err := expr.Compile(list[i].Cond)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, viewCheck{c.View, e})
+		out = append(out, rowCheck{&list[i], e})
 	}
 	return out, nil
 }
@@ -31,10 +31,11 @@ func newViewChecks(list []plan.ViewCheck) (viewChecks, error) {
 // outsideView has for a row that a view would not show the name of that view.
 type outsideView map[int]string
 
-// failing finds the rows of live columns that a check refuses, before they are
+// failing finds the rows of live columns that a view's check refuses, before they are
 // written: queries in the conditions do not see the rows that the statement
-// writes. The error comes after the rows' constraints. NULL is a failure.
-func (l viewChecks) failing(env *Env, b *vec.Batch) (outsideView, error) {
+// writes. The error comes after the rows' constraints; that of a policy comes at
+// once. NULL is a failure.
+func (l rowChecks) failing(env *Env, b *vec.Batch) (outsideView, error) {
 	var out outsideView
 	for _, c := range l {
 		v, err := c.cond.Eval(env.Expr, b)
@@ -46,11 +47,14 @@ func (l viewChecks) failing(env *Env, b *vec.Batch) (outsideView, error) {
 			if x := v.Idx(r); v.Bool[x] && !(v.Nulls.Any() && v.Nulls.Get(x)) {
 				continue
 			}
+			if c.Security {
+				return nil, c.violation()
+			}
 			if out == nil {
 				out = outsideView{}
 			}
 			if _, known := out[r]; !known {
-				out[r] = c.view
+				out[r] = c.View
 			}
 		}
 	}
@@ -69,4 +73,19 @@ func (o outsideView) of(w *tableWriter, b *vec.Batch) error {
 		}
 	}
 	return nil
+}
+
+// violation is the error of a row that a policy forbids.
+func (c *rowCheck) violation() error {
+	policy, what, which := "", "new row", ""
+	if c.Policy != "" {
+		policy = " \"" + c.Policy + "\""
+	}
+	if c.Target {
+		which = " (USING expression)"
+	}
+	if c.Merge {
+		what = "target row"
+	}
+	return sqlerr.New(sqlerr.InsufficientPrivilege, "%s violates row-level security policy%s%s for table \"%s\"", what, policy, which, c.Table)
 }
