@@ -162,8 +162,23 @@ func (d *DeferredChecks) Check(env *Env, end bool) error {
 	for _, e := range removed {
 		if !end && d.takes(e.ref.FK) {
 			d.removed = append(d.removed, e)
-		} else if err := e.verify(env); err != nil {
+		} else if x := e.now(env); x == nil {
+			continue // the transaction itself has dropped the constraint
+		} else if err := x.verify(env); err != nil {
 			return wrapErr(env.Ctx, err)
+		}
+	}
+	return nil
+}
+
+// now is the event for the constraint as it is by now: the transaction may have
+// altered the referencing table since; nil without the constraint.
+func (e *fkEvent) now(env *Env) *fkEvent {
+	for _, ref := range env.Snap.Referencing(env.DB, e.parent.OID) {
+		if ref.FK.OID == e.ref.FK.OID && ref.Table.OID == e.ref.Table.OID {
+			x := *e
+			x.ref = ref
+			return &x
 		}
 	}
 	return nil

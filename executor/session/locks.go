@@ -35,6 +35,9 @@ func (s *Session) lockStmt(ctx context.Context, x *ast.LockTable, c *call) error
 	for i := range x.Tables {
 		r, err := s.mustRelation(&x.Tables[i].Name)
 		if err != nil {
+			if _, ix := s.findIndex(&x.Tables[i].Name); ix != nil && sqlerr.CodeOf(err) == sqlerr.UndefinedTable {
+				err = errNoLock(x.Tables[i].Name.Last(), "indexes")
+			}
 			return err
 		}
 		if err := s.mayLock(r, x.Mode); err != nil {
@@ -42,14 +45,17 @@ func (s *Session) lockStmt(ctx context.Context, x *ast.LockTable, c *call) error
 		}
 		t, ok := r.(*catalog.Table)
 		if !ok {
-			if _, view := r.(*catalog.View); view || mode == kv.AccessShare {
+			v, view := r.(*catalog.View)
+			switch {
+			case view && v.Materialized != nil:
+				return errNoLock(v.Name, "materialized views")
+			case view || mode == kv.AccessShare:
 				continue // what a view reads is locked when it is read
 			}
-			err := sqlerr.New(sqlerr.WrongObjectType, "cannot lock relation \"%s\"", x.Tables[i].Name.Last())
 			if _, seq := r.(*catalog.Sequence); seq {
-				err.WithDetail("This operation is not supported for sequences.")
+				return errNoLock(x.Tables[i].Name.Last(), "sequences")
 			}
-			return err
+			return sqlerr.New(sqlerr.WrongObjectType, "cannot lock relation \"%s\"", x.Tables[i].Name.Last())
 		}
 		d, err := s.srv.Tables.For(t)
 		if err != nil {
@@ -63,6 +69,11 @@ func (s *Session) lockStmt(ctx context.Context, x *ast.LockTable, c *call) error
 		}
 	}
 	return s.rebase()
+}
+
+func errNoLock(name, kind string) error {
+	return sqlerr.New(sqlerr.WrongObjectType, "cannot lock relation \"%s\"", name).
+		WithDetail("This operation is not supported for %s.", kind)
 }
 
 func asSQLCode(ctx context.Context, err error) sqlerr.Code { return sqlerr.CodeOf(asSQL(ctx, err)) }

@@ -71,3 +71,32 @@ func TestOwnDDLInOldSnapshot(t *testing.T) {
 	}
 	c.must("COMMIT")
 }
+
+// TestDefinitionAndBack has a transaction open its snapshot while a commit with
+// definitions is under way: the rows may be those of the commit already and the
+// definitions not yet. That both are altered back afterwards does not make it right.
+func TestDefinitionAndBack(t *testing.T) {
+	for _, under := range []bool{true, false} {
+		for _, level := range []string{"REPEATABLE READ", "SERIALIZABLE"} {
+			srv := newServer(t)
+			a, b := srv.client(t), srv.client(t)
+			a.must("CREATE TABLE other (x int)")
+			a.must("CREATE TABLE t (id int PRIMARY KEY, a int)")
+			a.must("INSERT INTO t VALUES (1, 7)")
+			a.must("BEGIN ISOLATION LEVEL " + level)
+			if under {
+				srv.defining.Add(1)
+			}
+			a.must("SELECT count(*) FROM other")
+			if under {
+				srv.defining.Add(-1)
+			}
+			b.must("ALTER TABLE t ALTER COLUMN a TYPE bigint")
+			b.must("ALTER TABLE t ALTER COLUMN a TYPE int")
+			if got := a.sql("SELECT a FROM t"); strings.Contains(got, "40001") != under || !under && !strings.Contains(got, "7") {
+				t.Errorf("%s, under a commit %t: %s", level, under, got)
+			}
+			a.must("ROLLBACK")
+		}
+	}
+}

@@ -65,6 +65,7 @@ type Server struct {
 	memory   executor.Pool
 	grow     func(int64) error // counts what transactions write
 	refusals refusals
+	defining atomic.Int32 // commits with definitions that have not ended
 
 	// The background worker that keeps statistics up to date.
 	ctx          context.Context
@@ -305,6 +306,8 @@ func (srv *Server) commit(ctx context.Context, tx kv.Txn, d *catalog.Delta) erro
 		return err
 	}
 	tx.OnCommit(pub.Commit)
+	srv.defining.Add(1)
+	defer srv.defining.Add(-1)
 	err = tx.Commit(ctx)
 	if errors.Is(err, kv.ErrUndetermined) {
 		srv.opts.Logger.Error("the outcome of a commit with catalog changes is unknown", "error", err)

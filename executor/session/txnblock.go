@@ -38,6 +38,8 @@ type transaction struct {
 	change   *catalog.Change    // nil until the first DDL statement
 	base     *catalog.Snapshot  // that change stands on
 	seen     *catalog.Snapshot  // when the first statement began: not newer than what kv reads
+	first    bool               // this is the first statement
+	blurred  bool               // definitions that are not in seen may belong to what kv reads
 	newer    map[types.OID]bool // tables with an index, made by this transaction, that does not fit what kv reads
 	rewrites int                // grows with DDL, for cached plans
 	saves    []savepoint
@@ -182,6 +184,19 @@ func (s *Session) rebase() error {
 	return nil
 }
 
+// look opens what a transaction that keeps its snapshot reads, and remembers the
+// definitions that belong to it. Those of a commit are published a moment after its
+// rows: while there is such a commit nobody knows whether they belong to it.
+func (s *Session) look() {
+	t := s.tx
+	if !t.first || !t.blurred || t.iso == kv.ReadCommitted {
+		return
+	}
+	t.seen = s.srv.Catalog.Current()
+	t.kv.Seq()
+	t.blurred = s.srv.defining.Load() > 0 || s.srv.Catalog.Current() != t.seen
+}
+
 // newStatement prepares the open transaction for its next statement: in READ
 // COMMITTED it will see what others have committed meanwhile.
 func (s *Session) newStatement(ctx context.Context) error {
@@ -198,8 +213,8 @@ func (s *Session) newStatement(ctx context.Context) error {
 			}
 		}
 	}
-	if !t.used {
-		t.seen = s.srv.Catalog.Current()
+	if t.first = !t.used; t.first {
+		t.seen, t.blurred = s.srv.Catalog.Current(), true
 	}
 	t.used = true
 	s.stmtStart = types.TimestampFromTime(time.Now())
