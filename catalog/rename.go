@@ -146,6 +146,9 @@ func (c *Change) SetSchema(oid types.OID, schema string) error {
 	if err := c.creatable(schema, co.Name); err != nil {
 		return err
 	}
+	if IsTempSchema(schema) || IsTempSchema(co.Schema) {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot move objects into or out of temporary schemas")
+	}
 	if co.Schema == schema {
 		return nil
 	}

@@ -177,6 +177,12 @@ func (b *binder) field(x plan.Expr, name string, off int) plan.Expr {
 	if cols == nil {
 		failf(sqlerr.WrongObjectType, off, "column notation .%s applied to type %s, which is not a composite type", name, b.bareName(x.Type().OID))
 	}
+	if f := b.functionOf(x, name, off); f != nil {
+		return f
+	}
+	if x.Type().OID == types.ORecord {
+		failf(sqlerr.UndefinedColumn, off, "could not identify column \"%s\" in record data type", name)
+	}
 	failf(sqlerr.UndefinedColumn, off, "column \"%s\" not found in data type %s", name, b.bareName(x.Type().OID))
 	return nil
 }

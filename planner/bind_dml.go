@@ -37,7 +37,7 @@ func (p *planner) dmlTable(n *ast.Name, only bool, verb string) *catalog.Table {
 	case *catalog.Virtual:
 		failf(sqlerr.InsufficientPrivilege, n.Pos(), "permission denied: \"%s\" is a system catalog", o.Name)
 	case *catalog.Sequence:
-		failf(sqlerr.WrongObjectType, n.Pos(), "cannot change sequence \"%s\"", o.Name)
+		failf(sqlerr.WrongObjectType, -1, "cannot change sequence \"%s\"", o.Name)
 	}
 	return nil
 }

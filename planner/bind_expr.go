@@ -390,7 +390,7 @@ func (b *binder) is(e *ast.Is) plan.Expr {
 			}
 			args := make([]plan.Expr, len(r.Elems))
 			for i, el := range r.Elems {
-				args[i] = &plan.Is{At: at, X: el, Test: plan.IsNull, Not: e.Not}
+				args[i] = &plan.Is{At: at, X: el, Test: plan.IsNull, Not: e.Not, Whole: true}
 			}
 			return &plan.And{At: at, Args: args}
 		}

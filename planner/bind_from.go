@@ -291,6 +291,9 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 			p.checkDefinitions(b, fc.X, x, defs, f)
 			call, _ := x.(*plan.Call)
 			for _, d := range defs {
+				if d.Type.SetOf {
+					failf(sqlerr.InvalidTableDefinition, d.Pos(), "column \"%s\" cannot be declared SETOF", d.Name)
+				}
 				t := p.typeOf(d.Type)
 				r.cols = append(r.cols, plan.OutCol{Name: d.Name, T: t})
 				if call != nil && call.Proc.SQL != nil {

@@ -53,7 +53,7 @@ func writeKey(b *strings.Builder, e plan.Expr) {
 		fmt.Fprintf(b, "%T:%d/%d", e, e.Type().OID, e.Type().Mod)
 		switch e := e.(type) {
 		case *plan.Is:
-			fmt.Fprintf(b, "%d%v", e.Test, e.Not)
+			fmt.Fprintf(b, "%d%v%v", e.Test, e.Not, e.Whole)
 		case *plan.IsDistinct:
 			fmt.Fprintf(b, "%d%v", e.Eq.OID, e.Not)
 		case *plan.InList:

@@ -485,10 +485,14 @@ func (p *planner) bindStatement(s ast.Stmt) (err error) {
 // rowFunction is t.f where f is no column but a function of the rows of t; nil
 // for anything else.
 func (b *binder) rowFunction(it *nsItem, name string, off int) plan.Expr {
+	return b.functionOf(b.wholeRow(it, off), name, off)
+}
+
+// functionOf is row.f where f is a function of such rows, nil for anything else.
+func (b *binder) functionOf(row plan.Expr, name string, off int) plan.Expr {
 	for _, s := range b.SearchPath {
 		for _, f := range b.Snap.Functions(b.DB, s, name) {
 			in := f.Inputs()
-			row := b.wholeRow(it, off)
 			if len(in) == 1 && in[0].OID == row.Type().OID && !f.Procedure {
 				pr := b.userProc(f, false)
 				return b.routineCall(&plan.Call{At: plan.At{T: f.Ret, Off: off}, Proc: pr, Args: []plan.Expr{row}})

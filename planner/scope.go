@@ -294,12 +294,16 @@ func (b *binder) resolveColumn(r *ast.ColumnRef) plan.Expr {
 // wholeRow is a table's name used as a value. A function returning one scalar
 // column stands for that column.
 func (b *binder) wholeRow(it *nsItem, off int) plan.Expr {
-	if it.rel != nil && len(it.rel.funcs) == 1 && len(it.cols) == 1 {
+	if it.rel != nil && len(it.rel.funcs) == 1 && len(it.cols) == 1 && it.rel.funcs[0].Type().Kind() != types.KRecord {
 		return moved(it.cols[0].x, off)
 	}
 	r := &plan.RowCtor{At: plan.At{T: types.TRecord, Off: off}, Present: b.present(it)}
-	if it.rel != nil && it.rel.rowType() != 0 {
+	switch {
+	case it.rel == nil:
+	case it.rel.rowType() != 0:
 		r.T = types.T{OID: it.rel.rowType(), Mod: -1, User: types.KRecord}
+	case len(it.rel.funcs) == 1 && !it.rel.ordinality && it.rel.funcs[0].Type().Kind() == types.KRecord:
+		r.T = it.rel.funcs[0].Type() // what the function returns
 	}
 	for _, c := range it.cols {
 		if c.hidden {

@@ -253,6 +253,24 @@ func (g *diffGen) scalar(t diffType, scope []diffColumn, depth int) string {
 			return "jsonb_build_array(" + e(diffInt) + ", " + e(diffBool) + ")"
 		}
 		return "(" + e(diffJSON) + " -> " + g.pick("'a'", "0", "'b'") + ")"
+	case diffInterval:
+		switch g.Intn(4) {
+		case 0:
+			return "(" + e(diffStamp) + " - " + e(diffStamp) + ")"
+		case 1:
+			return "make_interval(days => " + e(diffInt) + ")"
+		case 2:
+			return "(" + e(diffInterval) + " * " + g.pick("2", "0.5", "-1") + ")"
+		}
+		return "(" + e(diffInterval) + g.pick(" + ", " - ") + e(diffInterval) + ")"
+	case diffRange:
+		switch g.Intn(3) {
+		case 0:
+			return "int4range(least(" + e(diffInt) + ", 5), 5" + g.pick("", ", '[]'") + ")"
+		case 1:
+			return "range_merge(" + e(diffRange) + ", " + e(diffRange) + ")"
+		}
+		return "(" + e(diffRange) + " * " + e(diffRange) + ")"
 	case diffDate:
 		if g.chance(30) {
 			return "(" + e(diffStamp) + ")::date"
@@ -353,7 +371,8 @@ func (g *diffGen) condition(scope []diffColumn, depth int) string {
 		return e(t) + " IS " + not + "DISTINCT FROM " + e(t)
 	case 13:
 		return g.pick(e(diffInt)+" = ANY ("+g.columnOf(diffInts, scope)+")", e(diffInts)+g.pick(" @> ", " && ", " <@ ")+e(diffInts),
-			e(diffJSON)+g.pick(" @> ", " <@ ")+e(diffJSON), e(diffJSON)+" ? 'a'")
+			e(diffJSON)+g.pick(" @> ", " <@ ")+e(diffJSON), e(diffJSON)+" ? 'a'",
+			e(diffRange)+g.pick(" @> ", " && ", " << ", " -|- ", " &> ")+e(diffRange), e(diffRange)+" @> "+e(diffInt), "isempty("+e(diffRange)+")")
 	case 5:
 		return fmt.Sprintf("(%s, %s) %s (%s, %s)", e(diffInt), e(t), g.pick("=", "<", "<>", ">="), e(diffInt), e(t))
 	case 6:

@@ -22,10 +22,12 @@ const (
 	diffUUID
 	diffInts
 	diffJSON
+	diffInterval
+	diffRange
 	diffTypes
 )
 
-var diffCast = [diffTypes]string{"int", "bigint", "numeric", "float8", "text", "bool", "date", "timestamp", "timestamptz", "uuid", "int[]", "jsonb"}
+var diffCast = [diffTypes]string{"int", "bigint", "numeric", "float8", "text", "bool", "date", "timestamp", "timestamptz", "uuid", "int[]", "jsonb", "interval", "int4range"}
 
 type diffColumn struct {
 	name string // with its qualifier in a scope
@@ -35,6 +37,7 @@ type diffColumn struct {
 type diffTable struct {
 	name    string
 	columns []diffColumn
+	view    bool
 }
 
 // diffGen writes random statements over its tables.
@@ -94,8 +97,8 @@ func (g *diffGen) schema() []string {
 		for k := range g.Intn(4) {
 			var keys []string
 			for _, c := range g.columns(t, 1+g.Intn(3)) {
-				if c.typ == diffJSON {
-					continue // kvsqld refuses it by name
+				if c.typ == diffJSON || c.typ == diffRange {
+					continue // kvsqld refuses some by name
 				}
 				key := c.name
 				if g.chance(20) && indexExpr[c.typ] != "" {
@@ -113,9 +116,20 @@ func (g *diffGen) schema() []string {
 			out = append(out, fmt.Sprintf("CREATE %sINDEX %s_x%d ON %s (%s)%s", unique, t.name, k, t.name,
 				strings.Join(keys, ", "), g.pick("", "", " WHERE a > 2", " WHERE a IS NOT NULL", " WHERE a IN (1, 2, 3) OR id < 5")))
 		}
+		for _, c := range t.columns {
+			if (c.typ == diffInts || c.typ == diffJSON) && g.chance(40) {
+				out = append(out, fmt.Sprintf("CREATE INDEX ON %s USING gin (%s)", t.name, c.name))
+			}
+		}
+		if g.chance(25) {
+			out = append(out, fmt.Sprintf("CREATE INDEX ON %s USING inverted (%s)", t.name, g.pick("a", "id", "a")))
+		}
 		if g.chance(50) {
 			out = append(out, "ANALYZE "+t.name)
 		}
+	}
+	for range g.Intn(3) {
+		out = g.family(out)
 	}
 	for i := 1; i < n; i++ {
 		t := g.tables[i]
@@ -190,6 +204,10 @@ func (g *diffGen) constant(typ diffType) string {
 		return g.pick("'{}'::int[]", "'{1,2}'::int[]", "'{2,NULL,-1}'::int[]", "'{1}'::int[]", "'{{1,2},{3,4}}'::int[]")
 	case diffJSON:
 		return g.pick(`'{"a": 1, "b": [1, 2]}'::jsonb`, `'[1, null, "x"]'::jsonb`, `'null'::jsonb`, `'"a"'::jsonb`, `'{"a": {"b": "c"}}'::jsonb`, `'2'::jsonb`)
+	case diffInterval:
+		return g.pick("interval '1 day'", "interval '0'", "interval '25 hours'", "interval '1 month -1 day'", "interval '-3 hours'", "interval '24 hours'")
+	case diffRange:
+		return g.pick("'[1,5)'::int4range", "'empty'::int4range", "'[3,)'::int4range", "'(,2]'::int4range", "'[2,4]'::int4range")
 	default:
 		return g.pick("timestamp '2020-01-31 10:00:00'", "timestamp '2020-01-31'", "timestamp '2021-03-01 23:59:59.5'",
 			"timestamp '1999-12-31 00:00:01'")
@@ -205,8 +223,12 @@ func (g *diffGen) statement() diffStatement {
 		return diffStatement{sql: q, ordered: ordered}
 	case n < 84:
 		return diffStatement{sql: "SELECT " + g.scalar(diffType(g.Intn(int(diffTypes))), nil, 4)}
-	case n < 87:
+	case n < 86:
+		return g.cursor()
+	case n < 89:
 		return diffStatement{sql: g.modifyingWith(), write: true}
+	case n < 91:
+		return diffStatement{sql: g.merge(), write: true}
 	default:
 		return diffStatement{sql: g.write(), write: true}
 	}
@@ -215,7 +237,7 @@ func (g *diffGen) statement() diffStatement {
 // modifyingWith changes a table in WITH and reads what it returns, and tables
 // as they were before.
 func (g *diffGen) modifyingWith() string {
-	t, o := g.table(), g.table()
+	t, o := g.written(), g.written()
 	dml := fmt.Sprintf("UPDATE %s SET a = a + 1 WHERE id < %d RETURNING id, a", t.name, g.Intn(20))
 	switch g.Intn(3) {
 	case 0:
@@ -241,7 +263,7 @@ func (g *diffGen) table() *diffTable { return g.tables[g.Intn(len(g.tables))] }
 
 // write is a random INSERT, UPDATE or DELETE.
 func (g *diffGen) write() string {
-	t := g.table()
+	t := g.written()
 	var scope []diffColumn
 	for _, c := range t.columns {
 		scope = append(scope, diffColumn{t.name + "." + c.name, c.typ})

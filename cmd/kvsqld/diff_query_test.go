@@ -66,6 +66,12 @@ func (g *diffGen) with(depth int) (string, *diffTable) {
 // body is a query without ORDER BY that gives columns of these types; outer are
 // the columns of enclosing queries.
 func (g *diffGen) body(types []diffType, outer []diffColumn, depth int) string {
+	if depth > 1 && g.chance(4) {
+		return g.limited(types, outer, depth)
+	}
+	if depth > 0 && g.chance(4) {
+		return g.setOf(types, outer, depth)
+	}
 	if depth > 1 && g.chance(14) {
 		op := g.pick("UNION", "UNION ALL", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL")
 		return fmt.Sprintf("(%s) %s (%s)", g.body(types, outer, depth-1), op, g.body(types, outer, depth-1))
@@ -96,8 +102,12 @@ func (g *diffGen) body(types []diffType, outer []diffColumn, depth int) string {
 	var out []string
 	for i, t := range types {
 		e := g.scalar(t, all, depth)
-		if depth > 0 && g.chance(10) {
-			e = g.window(t, scope)
+		if depth > 0 && g.chance(12) {
+			if e = g.window(t, scope); g.chance(40) {
+				if f := g.framed(t, scope); f != "" {
+					e = f
+				}
+			}
 		}
 		if t == diffNum || t == diffText {
 			e = "(" + e + ")::" + diffCast[t]
@@ -171,6 +181,8 @@ func (g *diffGen) grouped(types []diffType, from, where string, scope, all []dif
 		case g.chance(10) && len(keys) > 0:
 			e = g.scalarQuery(t, inner, 0)
 			e = "(" + e + ")"
+		case g.chance(30) && len(keys) > 0 && t == diffInt:
+			e = "grouping(" + strings.Join(names, ", ") + ")"
 		}
 		if t == diffNum || t == diffText {
 			e = "(" + e + ")::" + diffCast[t]
@@ -180,6 +192,9 @@ func (g *diffGen) grouped(types []diffType, from, where string, scope, all []dif
 	having := ""
 	if g.chance(25) {
 		having = " HAVING " + g.condition(inner, 1)
+		if len(keys) > 0 && g.chance(15) {
+			having += " AND grouping(" + names[0] + ") = " + g.pick("0", "1")
+		}
 	}
 	return "SELECT " + strings.Join(out, ", ") + from + where + group + having
 }
@@ -215,7 +230,7 @@ func (g *diffGen) aggregate(t diffType, scope []diffColumn) string {
 		return g.pick("min", "max") + "(" + e(diffText) + ")" + filter
 	case diffBool:
 		return g.pick("bool_and", "bool_or", "every") + "(" + e(diffBool) + ")" + filter
-	case diffUUID, diffJSON:
+	case diffUUID, diffJSON, diffRange:
 		x := e(t)
 		return "(array_agg(" + x + " ORDER BY " + x + ")" + filter + ")[1]"
 	case diffInts:
@@ -273,7 +288,7 @@ func (g *diffGen) window(t diffType, scope []diffColumn) string {
 	case diffNum:
 		return "avg((" + e(diffNum) + ")::numeric)" + over(order, "")
 	default:
-		if t == diffUUID || t == diffJSON || t == diffBool {
+		if t == diffUUID || t == diffJSON || t == diffBool || t == diffRange {
 			return g.pick("lag", "lead", "first_value", "last_value") + "(" + e(t) + ")" + over(full, "")
 		}
 		if g.chance(15) {

@@ -72,7 +72,8 @@ func (d *differ) run(t *testing.T, ctx context.Context, seed, count int64) {
 	}
 	g := newDiffGen(rand.New(rand.NewSource(seed)))
 	for _, q := range g.schema() {
-		if want, got := diffAsk(ctx, d.ref, q), diffAsk(ctx, d.own, q); want.state != got.state {
+		theirs := strings.Replace(q, "USING inverted", "USING btree", 1)
+		if want, got := diffAsk(ctx, d.ref, theirs), diffAsk(ctx, d.own, q); want.state != got.state {
 			t.Fatalf("seed %d: %s\nwant %s, got %s %s", seed, q, want.state, got.state, got.message)
 		}
 	}
@@ -150,6 +151,8 @@ func (d *differ) query(ctx context.Context, s diffStatement) {
 	d.compared++
 	if want.state != "" {
 		d.refused++
+	} else if d.compared%8 == 0 && !strings.Contains(s.sql, "; ") {
+		d.binary(ctx, s)
 	}
 	for _, side := range []struct {
 		prefix string
@@ -170,6 +173,42 @@ func (d *differ) query(ctx context.Context, s diffStatement) {
 			return diffSame(kind, k, &detail, det)
 		})
 		d.report(side.prefix+kind, small, detail, s.seed)
+	}
+}
+
+// binary compares what the statement gives through the extended protocol, in
+// binary form. What may be spelled differently there is left out.
+func (d *differ) binary(ctx context.Context, s diffStatement) {
+	ask := func(c *pgconn.PgConn) (a diffAnswer) {
+		r := c.ExecParams(ctx, s.sql, nil, nil, nil, []int16{1})
+		for r.NextRow() {
+			row := ""
+			for i, v := range r.Values() {
+				switch f := r.FieldDescriptions()[i]; {
+				case v == nil:
+					row += "∅|"
+				case f.DataTypeOID == 700 || f.DataTypeOID == 701 || f.DataTypeOID == 1700 || f.DataTypeOID == 1042:
+					row += "|"
+				case f.DataTypeOID == 1007 && len(v) > 8: // whether a bitmap of NULLs is kept that are gone is left out
+					row += fmt.Sprintf("%x%x|", v[:4], v[8:])
+				default:
+					row += fmt.Sprintf("%x|", v)
+				}
+			}
+			a.rows = append(a.rows, row)
+		}
+		if _, err := r.Close(); err != nil {
+			a.state, a.message = "connection", err.Error()
+			var pe *pgconn.PgError
+			if errors.As(err, &pe) {
+				a.state, a.message = pe.Code, pe.Message
+			}
+		}
+		return a
+	}
+	want := ask(d.ref)
+	if kind, detail := d.judge(s, want, ask(d.own)); kind != "" && want.state != "57014" {
+		d.report("binary: "+kind, s.sql, detail, s.seed)
 	}
 }
 

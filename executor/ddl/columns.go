@@ -301,15 +301,11 @@ func (x *exec) constraintSpec(k *ast.Constraint, col string) (*catalog.Constrain
 	case "FOREIGN KEY":
 		s.Kind = 'f'
 		s.RefSchema, s.RefTable, s.RefCols = k.RefTable.Schema(), k.RefTable.Last(), k.RefCols
-		if s.RefSchema == "" {
-			for _, p := range x.Path {
-				if r := x.snap().Relation(x.db(), p, s.RefTable); r != nil {
-					s.RefSchema = p
-					break
-				}
-			}
+		ref := x.lookup(k.RefTable)
+		if ref != nil {
+			s.RefSchema, _ = ref.RelName()
 		}
-		if t, ok := x.lookup(k.RefTable).(*catalog.Table); ok {
+		if t, ok := ref.(*catalog.Table); ok {
 			cols := t.PK
 			if len(k.RefCols) > 0 {
 				cols = nil

@@ -75,9 +75,9 @@ type SessionInfo interface {
 	SearchPath(implicit bool) []string
 	// Setting returns a run-time setting's text; false when there is none of that name.
 	Setting(name string) (string, bool)
-	// SetSetting changes a setting, for the transaction alone when local, and
-	// returns its new text.
-	SetSetting(name, value string, local bool) (string, error)
+	// SetSetting changes a setting, or resets it where there is no value, for the
+	// transaction alone when local, and returns its new text.
+	SetSetting(name string, value *string, local bool) (string, error)
 	// BackendPID is the connection's process number, as in BackendKeyData.
 	BackendPID() int32
 

@@ -316,6 +316,13 @@ func (e *subscriptEval) cut(arr types.Datum, lo, hi []*vec.Vec, row int) (types.
 	if err != nil {
 		return null, err
 	}
+	for _, bounds := range [][]*vec.Vec{lo, hi} {
+		for _, v := range bounds {
+			if v != nil && v.IsNull(row) {
+				return null, nil
+			}
+		}
+	}
 	if len(dims) == 0 || len(lo) > len(dims) {
 		return types.NewArray(elem, nil, nil, nil), nil
 	}
@@ -327,9 +334,6 @@ func (e *subscriptEval) cut(arr types.Datum, lo, hi []*vec.Vec, row int) (types.
 			for side, v := range []*vec.Vec{lo[k], hi[k]} {
 				if v == nil {
 					continue
-				}
-				if v.IsNull(row) {
-					return null, nil
 				}
 				at := int(v.I64[v.Idx(row)])
 				if side == 0 {

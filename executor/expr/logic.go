@@ -32,7 +32,7 @@ func (c *compiler) compileLogic(e plan.Expr) (Eval, error) {
 	if err != nil {
 		return nil, err
 	}
-	if is.Test == plan.IsNull && is.X.Type().Kind() == types.KRecord {
+	if is.Test == plan.IsNull && !is.Whole && is.X.Type().Kind() == types.KRecord {
 		return &rowIsNull{x: x, t: is.T, not: is.Not}, nil
 	}
 	return &isEval{x: x, t: is.T, test: is.Test, not: is.Not}, nil

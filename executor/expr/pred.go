@@ -29,7 +29,7 @@ func (c *compiler) predicate(e plan.Expr) (Pred, error) {
 		}
 		return p, nil
 	case *plan.Is:
-		if e.Test == plan.IsNull && e.X.Type().Kind() != types.KRecord {
+		if e.Test == plan.IsNull && (e.Whole || e.X.Type().Kind() != types.KRecord) {
 			x, err := c.compile(e.X)
 			if err != nil {
 				return nil, err

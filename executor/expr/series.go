@@ -108,9 +108,13 @@ func timeSeries(call *plan.Call) setBody {
 	}
 }
 
-// unnest gives the elements of one array, or of several side by side.
+// unnest gives the elements of one array, or of several side by side; in FROM
+// the fields of rows are columns.
 func unnest(call *plan.Call) setBody {
 	cols := setColumns(call)
+	if call.Defined != nil {
+		return unnestRows(cols)
+	}
 	return func(c *callCtx, a []types.Datum) (func(*emitter) (bool, error), error) {
 		arrays, n, at := make([][]types.Datum, len(a)), 0, 0
 		for k, d := range a {
@@ -139,6 +143,38 @@ func unnest(call *plan.Call) setBody {
 			return at < n, nil
 		}, nil
 	}
+}
+
+// unnestRows gives the fields of the rows of an array.
+func unnestRows(cols []types.T) setBody {
+	return rowsSet(func(_ *callCtx, a []types.Datum) ([][]types.Datum, error) {
+		if a[0].Null {
+			return nil, nil
+		}
+		p, err := partsOf(a[0])
+		if err != nil {
+			return nil, err
+		}
+		rows := make([][]types.Datum, len(p.elems))
+		for i, d := range p.elems {
+			row := make([]types.Datum, len(cols))
+			for k := range row {
+				row[k] = types.Null(cols[k])
+			}
+			if !d.Null {
+				fields, err := types.RecordFields(d)
+				if err != nil {
+					return nil, err
+				}
+				for k := range min(len(row), len(fields)) {
+					row[k] = fields[k]
+					row[k].T = cols[k]
+				}
+			}
+			rows[i] = row
+		}
+		return rows, nil
+	})(nil)
 }
 
 func subscripts(_ *callCtx, a []types.Datum) ([][]types.Datum, error) {

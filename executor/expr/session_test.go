@@ -32,12 +32,16 @@ func (s *testSession) Setting(name string) (string, bool) {
 	v, ok := s.settings[name]
 	return v, ok
 }
-func (s *testSession) SetSetting(name, value string, _ bool) (string, error) {
+func (s *testSession) SetSetting(name string, value *string, _ bool) (string, error) {
 	if s.settings == nil {
 		s.settings = map[string]string{}
 	}
-	s.settings[name] = value
-	return value, nil
+	if value == nil {
+		delete(s.settings, name)
+		return "", nil
+	}
+	s.settings[name] = *value
+	return *value, nil
 }
 func (s *testSession) BackendPID() int32                { return 4711 }
 func (s *testSession) Nextval(types.OID) (int64, error) { s.seq++; return s.seq, nil }

@@ -152,7 +152,12 @@ func settingFuncs(r *registry) {
 		if a[0].Null {
 			return null, sqlerr.New(sqlerr.NullValueNotAllowed, "SET requires parameter name")
 		}
-		v, err := s.SetSetting(string(a[0].B), string(a[1].B), !a[2].Null && a[2].I != 0)
+		var value *string
+		if !a[1].Null {
+			text := string(a[1].B)
+			value = &text
+		}
+		v, err := s.SetSetting(string(a[0].B), value, !a[2].Null && a[2].I != 0)
 		return types.Text(v), err
 	}), "set_config_by_name")
 }

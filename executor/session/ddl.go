@@ -57,6 +57,13 @@ func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int6
 		made := *x
 		made.As, made.AsExecute = q, nil
 		c.stmt = &made
+		if x.WithNoData {
+			tag, rows, err := s.definition(ctx, c, nil)
+			if tag == "CREATE TABLE AS" {
+				tag = "SELECT 0" // EXECUTE counts its rows also where none are taken
+			}
+			return tag, rows, err
+		}
 	}
 	if !ddl.Handles(c.stmt) {
 		return "", 0, sqlerr.Unsupported(c.stmt.Pos(), "%s", what)

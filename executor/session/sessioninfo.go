@@ -33,9 +33,9 @@ func (s sessionInfo) SearchPath(implicit bool) []string { return s.searchPath(im
 // Setting returns a run-time parameter.
 func (s sessionInfo) Setting(name string) (string, bool) { return s.showSetting(name) }
 
-// SetSetting is set_config.
-func (s sessionInfo) SetSetting(name, value string, local bool) (string, error) {
-	if err := s.setSetting(name, &value, local); err != nil {
+// SetSetting is set_config; without a value the parameter is reset.
+func (s sessionInfo) SetSetting(name string, value *string, local bool) (string, error) {
+	if err := s.setSetting(name, value, local); err != nil {
 		return "", err
 	}
 	v, _ := s.showSetting(name)

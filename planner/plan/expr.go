@@ -131,12 +131,14 @@ type (
 		At
 		X Expr
 	}
-	// Is is X IS [NOT] NULL, TRUE, FALSE or UNKNOWN.
+	// Is is X IS [NOT] NULL, TRUE, FALSE or UNKNOWN. A row is NULL when all of its
+	// fields are, and NOT NULL when none is; with Whole it is a value like others.
 	Is struct {
 		At
-		X    Expr
-		Test IsTest
-		Not  bool
+		X     Expr
+		Test  IsTest
+		Not   bool
+		Whole bool
 	}
 	// Case evaluates Whens in order; only the rows that need an arm evaluate it.
 	// With Operand, each Cond is over CaseVal.
