@@ -55,7 +55,7 @@ func newConn(srv *Server, nc net.Conn) *conn {
 		names: newNames(),
 	}
 	c.rd = newReader(nc, maxAuthMessage)
-	c.out.dst = nc
+	c.out.dst, c.out.held.after = nc, holdTime
 	c.results = results{output: &c.out, c: c, reported: make(map[string]string)}
 	c.info = ConnInfo{RemoteAddr: nc.RemoteAddr(), LocalAddr: nc.LocalAddr(), Wake: c.wake}
 	return c
@@ -112,6 +112,9 @@ func (c *conn) serve() {
 			c.wakeup()
 			continue
 		}
+		if c.settle(); c.closing {
+			continue
+		}
 		c.awaitInput()
 		typ, body, err := c.rd.next()
 		if err != nil {
@@ -122,9 +125,19 @@ func (c *conn) serve() {
 	}
 }
 
+// settle writes answers that are held when the next message is not there yet.
+func (c *conn) settle() {
+	if c.out.held.some && !c.rd.whole() && c.out.flush() != nil {
+		c.closing = true
+	}
+}
+
 // close releases everything. The session goes first, so that a client that
 // sees the connection end also sees its transaction gone.
 func (c *conn) close() {
+	if c.out.held.some {
+		_ = c.out.flush() // the client may have gone without waiting for answers
+	}
 	if c.sess != nil {
 		func() {
 			defer func() {
@@ -272,14 +285,19 @@ func (c *conn) linger() {
 	_, _ = io.CopyN(io.Discard, c.raw, lingerBytes) // only the waiting matters
 }
 
-// ready ends a cycle: ReadyForQuery, and one write for everything (W2, W5).
+// ready ends a cycle: ReadyForQuery, and one write for everything (W2, W5), later
+// and with further answers where the client has sent more already.
 func (c *conn) ready() {
 	if c.closing {
 		return
 	}
 	c.results.reportParameters()
 	c.out.readyForQuery(c.sess.TxStatus())
-	if c.out.flush() != nil {
+	write := c.out.flush
+	if c.rd.whole() {
+		write = c.out.hold
+	}
+	if write() != nil {
 		c.closing = true
 		return
 	}

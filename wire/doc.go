@@ -12,10 +12,12 @@
 //
 //	W1  One goroutine per connection reads, calls the session and writes. Other
 //	    goroutines only set flags, end the statement's context, and move the
-//	    read deadline; all three are safe at any time.
+//	    read deadline; all three are safe at any time. A timer writes answers
+//	    that are held (W2), under their lock.
 //	W2  Output is written at ReadyForQuery, at Flush, after an error, when COPY
 //	    asks for input, and when the buffer passes flushSize; never once per
-//	    message.
+//	    message. ReadyForQuery's write waits while the client's next message is
+//	    there already, for holdTime at most (hold.go).
 //	W3  A message is in the read buffer as a whole before it is decoded, and
 //	    decoded slices alias that buffer until the next read.
 //	W4  A length in a message allocates nothing by itself: buffers grow with

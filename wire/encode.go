@@ -28,14 +28,16 @@ const (
 // output collects messages and writes them in few pieces. After a failed write
 // it stays failed and drops what comes.
 type output struct {
-	dst io.Writer
-	buf []byte
-	enc *charset.Encoding // of the client's texts; nil: UTF-8
-	err error             // *sqlerr.Error 08006 once a write has failed
+	dst  io.Writer
+	buf  []byte
+	enc  *charset.Encoding // of the client's texts; nil: UTF-8
+	err  error             // *sqlerr.Error 08006 once a write has failed
+	held heldAnswers       // that come before buf
 }
 
 // flush writes everything out.
 func (o *output) flush() error {
+	o.release()
 	if o.err == nil && len(o.buf) > 0 {
 		if _, err := o.dst.Write(o.buf); err != nil {
 			o.err = clientLost(err)
