@@ -35,6 +35,7 @@ type clusterScan struct {
 // clusterBufs is the memory of a clusterScan between Open and Close. Nothing in it
 // points to rows.
 type clusterBufs struct {
+	spec   table.ClusterSpec
 	levels []clusterRows
 	// idx are the joined rows of the chunk, by level: a row of it, or noRow.
 	idx [][]uint32
@@ -53,7 +54,10 @@ func (op *clusterScan) take() {
 	for cap(op.idx) < n {
 		op.idx = append(op.idx[:cap(op.idx)], nil)
 	}
-	op.levels, op.idx = op.levels[:n], op.idx[:n]
+	for cap(op.spec.Levels) < n {
+		op.spec.Levels = append(op.spec.Levels[:cap(op.spec.Levels)], table.ClusterLevel{})
+	}
+	op.levels, op.idx, op.spec.Levels = op.levels[:n], op.idx[:n], op.spec.Levels[:n]
 	for i := range n {
 		op.idx[i], op.levels[i].carried = op.idx[i][:0], false
 	}
@@ -92,9 +96,10 @@ func (op *clusterScan) Open(env *Env) error {
 	op.Close()
 	op.env, op.done, op.pos, op.codes = env, false, 0, nil
 	op.take()
-	spec := &table.ClusterSpec{Levels: make([]table.ClusterLevel, len(op.node.Levels))}
+	spec := &op.spec
 	for i := range op.node.Levels {
 		l, to := &op.node.Levels[i], &spec.Levels[i]
+		to.Ranges = nil
 		d, err := env.Tables.For(l.Table)
 		if err != nil {
 			return err
@@ -310,6 +315,8 @@ func (op *clusterScan) Close() {
 		for i := range op.levels {
 			op.levels[i].batch, op.levels[i].up = nil, nil // the walk's
 		}
+		clear(op.spec.Levels)
+		op.spec = table.ClusterSpec{Levels: op.spec.Levels}
 		clusterBufPool.Put(op.clusterBufs)
 		op.clusterBufs = nil
 	}

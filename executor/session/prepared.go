@@ -262,7 +262,7 @@ func (s *Session) bindParams(dst []types.Datum, ps *prepared, b *wire.Bind) ([]t
 	return dst, nil
 }
 
-// readParam reads one parameter; its bytes are copied.
+// readParam reads one parameter; of its bytes those that the value points to are copied.
 func (s *Session) readParam(t types.T, raw []byte, format int16) (types.Datum, error) {
 	switch {
 	case raw == nil:
@@ -274,7 +274,12 @@ func (s *Session) readParam(t types.T, raw []byte, format int16) (types.Datum, e
 		if err != nil {
 			return types.Datum{}, err
 		}
-		d, err := s.readBinary(t, append([]byte(nil), raw...))
+		switch t.Rep() {
+		case types.RepInt, types.RepFloat, types.RepBool:
+		default:
+			raw = bytes.Clone(raw)
+		}
+		d, err := s.readBinary(t, raw)
 		if err == nil && t.OID == types.OBpchar {
 			d.B = bytes.TrimRight(d.B, " ")
 		}

@@ -182,7 +182,11 @@ func (s *snapshot) Scan(sp kv.Space, r kv.Range, o kv.ScanOpt, spent txn.Chunks)
 	if !ok {
 		c = new(chunks)
 	}
-	*c = chunks{s: s, sp: sp, r: r, keysOnly: o.KeysOnly, reverse: o.Reverse}
+	var f *file
+	if c.s == s && c.sp.ID == sp.ID {
+		f = c.f
+	}
+	*c = chunks{s: s, sp: sp, f: f, r: r, keysOnly: o.KeysOnly, reverse: o.Reverse}
 	return c
 }
 
@@ -190,6 +194,7 @@ func (s *snapshot) Scan(sp kv.Space, r kv.Range, o kv.ScanOpt, spent txn.Chunks)
 type chunks struct {
 	s                 *snapshot
 	sp                kv.Space
+	f                 *file // nil: not looked up
 	r                 kv.Range
 	keysOnly, reverse bool
 
@@ -200,11 +205,13 @@ type chunks struct {
 
 func (c *chunks) start() {
 	c.started = true
-	f := c.s.file(c.sp)
-	if !f.has {
+	if c.f == nil {
+		c.f = c.s.file(c.sp)
+	}
+	if !c.f.has {
 		return
 	}
-	c.c = f.cursor()
+	c.c = c.f.cursor()
 	switch {
 	case !c.reverse && c.r.Lo == nil:
 		c.more = c.c.first()
@@ -277,7 +284,7 @@ func (c *chunks) fillReverse(dst []kv.Pair) (n int) {
 // Close gives the cursor back for the next read.
 func (c *chunks) Close() {
 	if c.c != nil {
-		c.s.file(c.sp).cur.Store(c.c)
+		c.f.cur.Store(c.c)
 		c.c = nil
 	}
 	c.started, c.more = true, false

@@ -148,6 +148,27 @@ func (nd *node) way(key []byte) int {
 	return max(lo-1, 0)
 }
 
+// wayFrom is way for a key that belongs to child i or to one behind it, often near.
+func (nd *node) wayFrom(i int, key []byte) int {
+	lo, hi := i+1, nd.n // lo: all before are not above; hi: the first above, or the end
+	for step := 1; lo < hi; step *= 2 {
+		m := min(lo+step, hi) - 1
+		if bytes.Compare(nd.branchKey(m), key) > 0 {
+			hi = m
+			break
+		}
+		lo = m + 1
+	}
+	for lo < hi {
+		if m := int(uint(lo+hi) >> 1); bytes.Compare(nd.branchKey(m), key) > 0 {
+			hi = m
+		} else {
+			lo = m + 1
+		}
+	}
+	return lo - 1
+}
+
 // lower returns the first element of a leaf that is not below key.
 func (nd *node) lower(key []byte) int {
 	lo, hi := 0, nd.n
@@ -329,15 +350,24 @@ func (c *cursor) seek(key []byte) bool {
 	for ; d+1 < len(c.stack) && c.stack[d].leads(key); d++ {
 	}
 	var nd node
+	near := -1 // in a branch: the key belongs to this child or to one behind it
 	if len(c.stack) == 0 {
 		c.reset()
 		nd = c.b.first()
 	} else {
-		nd = c.stack[d].nd
+		f := &c.stack[d]
+		if nd = f.nd; !nd.leaf && bytes.Compare(nd.branchKey(f.i), key) <= 0 {
+			near = f.i
+		}
 		c.stack = c.stack[:d]
 	}
 	for !nd.leaf {
-		i := nd.way(key)
+		i := 0
+		if near >= 0 {
+			i, near = nd.wayFrom(near, key), -1
+		} else {
+			i = nd.way(key)
+		}
 		c.push(nd, i)
 		nd = c.b.p.node(nd.child(i))
 	}

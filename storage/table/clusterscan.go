@@ -205,6 +205,9 @@ func (s *ClusterScanner) carry() {
 // classify puts pairs to their tables. Pairs of other tables, and those that are
 // not wanted, are passed over.
 func (s *ClusterScanner) classify(pairs []kv.Pair) error {
+	run := -1 // the table of the pair before, for one below the same row
+	var prefix []byte
+	var width int
 	for i := range pairs {
 		p := &pairs[i]
 		if s.dropped != nil {
@@ -214,22 +217,31 @@ func (s *ClusterScanner) classify(pairs []kv.Pair) error {
 			}
 			s.dropped = nil
 		}
-		l := len(s.tables) - 1
-		for l >= 0 && !s.tables[l].k.owns(s.tables[l].d, p.Key) {
-			l--
-		}
-		if l < 0 {
-			s.passed++
-			continue
+		l := run
+		if l < 0 || len(p.Key) != width || !bytes.HasPrefix(p.Key, prefix) {
+			run = -1
+			l = len(s.tables) - 1
+			for l >= 0 && !s.tables[l].k.owns(s.tables[l].d, p.Key) {
+				l--
+			}
+			if l < 0 {
+				s.passed++
+				continue
+			}
+			if l > 0 {
+				above := s.tables[l-1].keys
+				if len(above) == 0 || !bytes.HasPrefix(p.Key, above[len(above)-1]) {
+					return corrupt(s.space, p.Key, codec.ErrCorrupt)
+				}
+				if width = s.tables[l].k.width; width >= 0 {
+					run, prefix = l, p.Key[:s.tables[l].k.tailAt(p.Key)]
+				}
+			}
 		}
 		t := &s.tables[l]
 		up := uint32(0)
 		if l > 0 {
-			above := s.tables[l-1].keys
-			if len(above) == 0 || !bytes.HasPrefix(p.Key, above[len(above)-1]) {
-				return corrupt(s.space, p.Key, codec.ErrCorrupt)
-			}
-			up = uint32(len(above) - 1)
+			up = uint32(len(s.tables[l-1].keys) - 1)
 		}
 		if !s.wanted(l, p.Key) {
 			s.dropped, s.level = p.Key, l

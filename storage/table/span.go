@@ -99,28 +99,28 @@ func appendBounded(spans []kv.Range, c *codec.KeyCodec, r *types.Range, prefix [
 		values = append(values, codec.ValueTag)
 	}
 	span := prefixSpan(values)
-	lo, loInc, ok := lowerBound(col.T, r)
+	lo, ok := lowerBound(col.T, r)
 	if !ok {
 		return spans
 	}
-	hi, hiInc, ok := upperBound(col.T, r)
+	hi, ok := upperBound(col.T, r)
 	if !ok {
 		return spans
 	}
 	if col.Desc {
-		lo, loInc, hi, hiInc = hi, hiInc, lo, loInc
+		lo, hi = hi, lo
 	}
-	if lo != nil {
-		span.Lo = c.AppendCol(slices.Clip(prefix), j, *lo)
-		if !loInc {
+	if lo.set {
+		span.Lo = c.AppendCol(slices.Clip(prefix), j, lo.d)
+		if !lo.inc {
 			if span.Lo = codec.PrefixEnd(span.Lo); span.Lo == nil {
 				return spans
 			}
 		}
 	}
-	if hi != nil {
-		span.Hi = c.AppendCol(slices.Clip(prefix), j, *hi)
-		if hiInc {
+	if hi.set {
+		span.Hi = c.AppendCol(slices.Clip(prefix), j, hi.d)
+		if hi.inc {
 			span.Hi = codec.PrefixEnd(span.Hi)
 		}
 	}
@@ -130,39 +130,45 @@ func appendBounded(spans []kv.Range, c *codec.KeyCodec, r *types.Range, prefix [
 	return append(spans, span)
 }
 
+// bound is an end of a range as a column can have it, if it is set.
+type bound struct {
+	set, inc bool
+	d        types.Datum
+}
+
 // lowerBound returns the bound as the column can have it; false if no value can
 // lie above it.
-func lowerBound(t types.T, r *types.Range) (*types.Datum, bool, bool) {
+func lowerBound(t types.T, r *types.Range) (bound, bool) {
 	if r.Lo == nil {
-		return nil, false, true
+		return bound{}, true
 	}
 	if r.Lo.Null {
-		return nil, false, false
+		return bound{}, false
 	}
 	switch d, fit := codec.Fit(t, *r.Lo); fit {
 	case codec.FitExact:
-		return &d, r.LoInc, true
+		return bound{set: true, inc: r.LoInc, d: d}, true
 	case codec.FitBelow:
-		return &d, false, true
+		return bound{set: true, d: d}, true
 	}
-	return nil, false, true
+	return bound{}, true
 }
 
 // upperBound is lowerBound for the other end.
-func upperBound(t types.T, r *types.Range) (*types.Datum, bool, bool) {
+func upperBound(t types.T, r *types.Range) (bound, bool) {
 	if r.Hi == nil {
-		return nil, false, true
+		return bound{}, true
 	}
 	if r.Hi.Null {
-		return nil, false, false
+		return bound{}, false
 	}
 	switch d, fit := codec.Fit(t, *r.Hi); fit {
 	case codec.FitExact:
-		return &d, r.HiInc, true
+		return bound{set: true, inc: r.HiInc, d: d}, true
 	case codec.FitBelow:
-		return &d, true, true
+		return bound{set: true, inc: true, d: d}, true
 	}
-	return nil, false, false
+	return bound{}, false
 }
 
 // merge sorts spans and joins those that touch.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"kvsqld/storage/kv"
 )
@@ -22,9 +23,9 @@ var pairBufs = sync.Pool{New: func() any { b := make([]kv.Pair, chunkMax); retur
 type scan struct {
 	ctx    context.Context
 	sn     *sharedSnap
-	live   func() bool // the snapshot is still that of the transaction
-	chunks Chunks      // nil: the snapshot is hidden or at its end
-	spent  Chunks      // closed
+	at     *atomic.Pointer[sharedSnap] // whose snapshot sn must still be
+	chunks Chunks                      // nil: the snapshot is hidden or at its end
+	spent  Chunks                      // closed
 	ov     overlayIter
 	opt    kv.ScanOpt
 	left   int // pairs still wanted; negative = no limit
@@ -49,8 +50,8 @@ type scan struct {
 	sp  kv.Space
 }
 
-func newScan(ctx context.Context, sn *sharedSnap, live func() bool, chunks Chunks, o kv.ScanOpt) *scan {
-	s := &scan{ctx: ctx, sn: sn, live: live, chunks: chunks, opt: o, left: -1, size: chunkFirst}
+func newScan(ctx context.Context, sn *sharedSnap, at *atomic.Pointer[sharedSnap], chunks Chunks, o kv.ScanOpt) *scan {
+	s := &scan{ctx: ctx, sn: sn, at: at, chunks: chunks, opt: o, left: -1, size: chunkFirst}
 	if o.Limit > 0 {
 		s.left = o.Limit
 	}
@@ -111,6 +112,9 @@ func count(f *kv.FileStats, ps []kv.Pair) {
 	f.KeysRead.Add(int64(len(ps)))
 	f.BytesRead.Add(int64(n))
 }
+
+// live reports whether the snapshot is still that of the transaction.
+func (s *scan) live() bool { return s.at.Load() == s.sn }
 
 // step checks between two chunks whether the scan may go on.
 func (s *scan) step() error {

@@ -268,7 +268,7 @@ func (t *Txn) scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanOpt, h
 	if !hidden {
 		chunks = sn.es.Scan(sp, r, o, nil)
 	}
-	it := newScan(ctx, sn, func() bool { return t.snap.Load() == sn }, chunks, o)
+	it := newScan(ctx, sn, &t.snap, chunks, o)
 	if t.reads != nil {
 		it.reads, it.space, it.number = t.reads, sp.ID, t.reads.addRange(sp.ID, r)
 	}
