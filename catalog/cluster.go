@@ -148,7 +148,7 @@ func (c *Change) childCluster(t *Table, spec *ClusterSpec) error {
 // clusterForeignKey completes the Cluster of a new table.
 func (c *Change) clusterForeignKey(t *Table) error {
 	if len(t.PK) == 0 {
-		return sqlerr.New(sqlerr.InvalidTableDefinition, "a region-clustered table must have a primary key")
+		return errClusterKey()
 	}
 	k := *t.Cluster
 	k.making = false

@@ -138,7 +138,10 @@ func (c *Change) createTable(spec *TableSpec) (*Table, error) {
 	}
 	if k := spec.Cluster; k != nil {
 		make := c.rootCluster
-		if k.With != "" {
+		switch {
+		case !slices.ContainsFunc(spec.Constraints, func(k ConstraintSpec) bool { return k.Kind == 'p' }):
+			make = c.laterCluster
+		case k.With != "":
 			make = c.childCluster
 		}
 		if err := make(t, k); err != nil {

@@ -71,11 +71,18 @@ func (t *Table) NamedGroups() string {
 }
 
 // MappingOptions returns the options of WITH (…) that say how the table is kept as
-// keys and values, as name=value, in alphabetical order: those that CREATE TABLE
-// takes before the table has its keys, as pg_dump writes it. A region-clustered
-// table needs them at once, so that its options are not among these.
+// keys and values, as name=value, in alphabetical order. CREATE TABLE takes them
+// before the table has its keys, as pg_dump writes it.
 func (t *Table) MappingOptions() []string {
 	var out []string
+	if k := t.clusterSpec(); k != nil {
+		opts := k.Options()
+		for _, name := range clusterOptionNames {
+			if v, ok := opts[name]; ok {
+				out = append(out, name+"="+v)
+			}
+		}
+	}
 	var elements []string
 	for i := range t.Columns {
 		if c := &t.Columns[i]; c.Storage == StorageElements && !c.Dropped {

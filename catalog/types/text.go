@@ -285,3 +285,6 @@ func appendOid(buf []byte, typ OID, v int64, o *FmtOpts) []byte {
 	}
 	return strconv.AppendInt(buf, v, 10)
 }
+
+// FloatText is a number as messages write it.
+func FloatText(v float64) string { return string(AppendText(nil, Float(TFloat8, v), DefaultFmt)) }

@@ -65,6 +65,16 @@ func (d *dumpSite) other(db string) *dumpSite {
 	return &n
 }
 
+// dumpServer starts a server of ours.
+func dumpServer(t *testing.T, pg *postgres) *dumpSite {
+	srv := startServer(t, storage.Options{NoSync: true})
+	host, port, err := net.SplitHostPort(srv.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &dumpSite{t, pg.bin, host, port, "postgres"}
+}
+
 // TestDump dumps a schema with PostgreSQL's pg_dump, restores it with psql and
 // pg_restore, and compares the dumps: from and to kvsqld, and across to PostgreSQL
 // and back. All must be equal.
@@ -74,12 +84,7 @@ func TestDump(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := startServer(t, storage.Options{})
-	host, port, err := net.SplitHostPort(srv.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours := &dumpSite{t, pg.bin, host, port, "postgres"}
+	ours := dumpServer(t, pg)
 	theirs := &dumpSite{t, pg.bin, pg.dir, postgresPort, "postgres"}
 	for _, d := range []*dumpSite{ours, theirs} {
 		d.load([]byte("CREATE ROLE dump_reader;\nCREATE ROLE dump_owner;\n"))
@@ -104,6 +109,35 @@ func TestDump(t *testing.T) {
 	into = ours.other("dump_back")
 	into.load(ref.run("pg_dump", nil))
 	sameDump(t, "PostgreSQL's, restored", into.dump(), want)
+}
+
+// TestDumpOfMappings dumps tables that are kept in kvsqld's own ways and restores them
+// in the same ways: the join of the restored tables reads as many keys.
+func TestDumpOfMappings(t *testing.T) {
+	ours := dumpServer(t, requirePostgres(t))
+	from := ours.other("dump_from")
+	from.load(readFile(t, "../../testdata/dump/mappings.sql"))
+	want := from.dump()
+	const near = `EXPLAIN (ANALYZE, KV, TIMING OFF, COSTS OFF) SELECT p.poi_name, e.name FROM lbs.geo g JOIN lbs.poi p USING (poi_id)
+JOIN lbs.event e ON e.poi_id = p.poi_id AND e.language = p.language WHERE distance(g.latitude, g."Long", 46.77, 23.6) <= 5000`
+	plan := func(d *dumpSite) string { return string(d.run("psql", nil, "-X", "-A", "-t", "-c", near)) }
+	wantPlan := plan(from)
+	if !strings.Contains(wantPlan, "Cluster scan geo, poi, event") {
+		t.Fatalf("the plan is\n%s", wantPlan)
+	}
+	check := func(what string, into *dumpSite) {
+		t.Helper()
+		sameDump(t, what, into.dump(), want)
+		if got := plan(into); got != wantPlan {
+			t.Errorf("%s: the plan is\n%s-- want:\n%s", what, got, wantPlan)
+		}
+	}
+	into := ours.other("dump_plain")
+	into.load(from.run("pg_dump", nil))
+	check("restored by psql", into)
+	into = ours.other("dump_archive")
+	into.run("pg_restore", from.run("pg_dump", nil, "-Fc"), "--exit-on-error")
+	check("restored by pg_restore", into)
 }
 
 // dropDumps removes from the shared reference what the test made.

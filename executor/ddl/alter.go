@@ -56,8 +56,15 @@ func (x *exec) alterTable(s *ast.AlterTable) error {
 		return x.partitionAction(r, &s.Actions[0])
 	}
 	x.only = s.Only
+	keys := false
 	for _, a := range inPasses(s.Actions) {
 		if err := x.alterAction(x.snap().RelationByOID(x.db(), oid), a); err != nil {
+			return err
+		}
+		keys = keys || a.Kind == "ADD CONSTRAINT"
+	}
+	if keys {
+		if err := x.placeWaiting(); err != nil {
 			return err
 		}
 	}

@@ -7,7 +7,9 @@ import (
 	"kvsqld/catalog"
 	"kvsqld/catalog/spatial"
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
+	"kvsqld/storage/kv"
 )
 
 // maxRegionRows is the greatest region_rows.
@@ -111,6 +113,97 @@ func (x *exec) clusterParent(spec *catalog.TableSpec, o *ast.Option) error {
 	return nil
 }
 
+// clusterParameters is ALTER TABLE … SET and RESET for the options of region-clustered
+// tables: a table without a place gets one, and its rows are moved there.
+func (x *exec) clusterParameters(t *catalog.Table, a *ast.AlterAction) error {
+	for i := range a.Options {
+		switch o := &a.Options[i]; {
+		case !clusterOption(o.Name):
+		case t.Cluster != nil || a.Kind == "RESET OPTIONS" && !t.ClusterWaits():
+			return sqlerr.Unsupported(o.Pos(), "changing %s of a table", o.Name)
+		case a.Kind == "RESET OPTIONS":
+			_, err := x.Change.EditTable(t.OID, func(t *catalog.Table) error {
+				t.ForgetClusterOptions()
+				return nil
+			})
+			return err
+		}
+	}
+	spec := &catalog.TableSpec{Schema: t.Schema, Name: t.Name}
+	if err := x.clusterOptions(spec, a.Options); err != nil || spec.Cluster == nil {
+		return err
+	}
+	return x.place(t, spec.Cluster)
+}
+
+// place gives a table a place in a region-clustered file, with its rows.
+func (x *exec) place(t *catalog.Table, spec *catalog.ClusterSpec) error {
+	if parent := x.Change.ClusterParent(spec); parent != nil && parent.OID != t.OID {
+		if err := x.lock(parent, kv.AccessExclusive); err != nil {
+			return err
+		}
+	}
+	if err := x.lock(t, kv.AccessExclusive); err != nil {
+		return err
+	}
+	if err := x.unused(t, "ALTER TABLE"); err != nil {
+		return err
+	}
+	if _, err := x.Change.SetCluster(t.OID, spec); err != nil {
+		return err
+	}
+	// A table's rows move when its parent's have.
+	if x.rewrites == nil {
+		x.rewrites = map[types.OID]rewrite{}
+	}
+	rw := x.rewrites[t.OID]
+	rw.turn = len(x.rewrites) + 1
+	x.rewrites[t.OID] = rw
+	return nil
+}
+
+// placeWaiting gives the tables a place whose options have waited for keys that are
+// there now, from the top.
+func (x *exec) placeWaiting() error {
+	for again := true; again; {
+		again = false
+		for _, r := range x.snap().Relations(x.db()) {
+			t, ok := r.(*catalog.Table)
+			if !ok || !t.ClusterWaits() {
+				continue
+			}
+			var opts []ast.Option
+			for name, v := range t.Options {
+				opts = append(opts, ast.Option{Name: name, X: &ast.Const{Val: v}})
+			}
+			spec := &catalog.TableSpec{Schema: t.Schema, Name: t.Name}
+			if err := x.clusterOptions(spec, opts); err != nil {
+				return err
+			}
+			if !x.Change.Clusterable(t, spec.Cluster) {
+				continue
+			}
+			if err := x.place(t, spec.Cluster); err != nil {
+				return err
+			}
+			again = true
+			break // the list is that of the snapshot before
+		}
+	}
+	return nil
+}
+
+// tellWaiting says that a new table has no place yet.
+func (x *exec) tellWaiting(t *catalog.Table) {
+	switch {
+	case !t.ClusterWaits():
+	case t.Options["regions"] != "":
+		x.notice(sqlerr.SuccessfulCompletion, "table \"%s\" will be stored by regions when it has a primary key", t.Name)
+	default:
+		x.notice(sqlerr.SuccessfulCompletion, "table \"%s\" will be stored with \"%s\" when it has a primary key and a foreign key to it", t.Name, t.Options["cluster_with"])
+	}
+}
+
 // columnName is an identifier inside a parameter's text: quoted as it is, others
 // in small letters.
 func columnName(s string) string {
@@ -125,8 +218,8 @@ func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
 
 // stays refuses to write the rows of a region-clustered table anew: they lie
 // between those of other tables, which follow their keys.
-func stays(was, t *catalog.Table) error {
-	if was.Cluster == nil && t.Cluster == nil {
+func stays(was *catalog.Table) error {
+	if was.Cluster == nil {
 		return nil
 	}
 	return sqlerr.Unsupported(-1, "an ALTER TABLE that writes a region-clustered table anew")

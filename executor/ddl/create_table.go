@@ -152,6 +152,9 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 		}
 	}
 	t, err := x.Change.CreateTable(spec)
+	if err == nil {
+		x.tellWaiting(t)
+	}
 	for i := 0; i < len(b.indexes) && err == nil; i++ {
 		_, err = x.Change.CreateIndex(t.OID, b.indexes[i])
 	}

@@ -429,7 +429,7 @@ func (x *exec) follow(was, t *catalog.Table) error {
 	}
 	var old kv.Reader
 	if rewriteRows {
-		if err := stays(was, t); err != nil {
+		if err := stays(was); err != nil {
 			return err
 		}
 		old = x.Txn.Before()
@@ -453,6 +453,9 @@ func (x *exec) follow(was, t *catalog.Table) error {
 		}
 	}
 	if rewriteRows {
+		if err := d.FollowCluster(x.Txn, wd); err != nil {
+			return err
+		}
 		return x.copyRows(old, wd, d, rw)
 	}
 	for _, ix := range fill {

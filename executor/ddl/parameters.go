@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"kvsqld/catalog"
-	"kvsqld/catalog/sqlerr"
 	"kvsqld/parser/ast"
 )
 
@@ -13,9 +12,13 @@ import (
 // how a table is kept have the rows rewritten (see follow).
 func (x *exec) tableParameters(t *catalog.Table, a *ast.AlterAction) error {
 	reset := a.Kind == "RESET OPTIONS"
-	for i := range a.Options {
-		if o := &a.Options[i]; clusterOption(o.Name) {
-			return sqlerr.Unsupported(o.Pos(), "changing %s of a table", o.Name)
+	if slices.ContainsFunc(a.Options, func(o ast.Option) bool { return clusterOption(o.Name) }) {
+		if err := x.clusterParameters(t, a); err != nil {
+			return err
+		}
+		var err error
+		if t, err = x.table(t.OID); err != nil {
+			return err
 		}
 	}
 	spec := &catalog.TableSpec{Options: maps.Clone(t.Options)}

@@ -37,10 +37,10 @@ func geoFuncs(r *registry) {
 
 func checkPosition(lat, lon float64) error {
 	if !(lat >= -90 && lat <= 90) {
-		return sqlerr.New(sqlerr.NumericValueOutOfRange, "latitude %g is not between -90 and 90", lat)
+		return sqlerr.New(sqlerr.NumericValueOutOfRange, "latitude %s is not between -90 and 90", types.FloatText(lat))
 	}
 	if !(lon >= -180 && lon <= 180) {
-		return sqlerr.New(sqlerr.NumericValueOutOfRange, "longitude %g is not between -180 and 180", lon)
+		return sqlerr.New(sqlerr.NumericValueOutOfRange, "longitude %s is not between -180 and 180", types.FloatText(lon))
 	}
 	return nil
 }

@@ -180,7 +180,7 @@ func (k *clusterKeys) code(t *catalog.Table, m *image, row int) (uint64, error) 
 			col, v, most = k.root.Lon, x, 180
 		}
 		return 0, &sqlerr.Error{Code: sqlerr.NumericValueOutOfRange,
-			Message: fmt.Sprintf("%s %g is not between -%d and %d", t.Columns[col].Name, v, most, most),
+			Message: fmt.Sprintf("%s %s is not between -%d and %d", t.Columns[col].Name, types.FloatText(v), most, most),
 			Schema:  t.Schema, Table: t.Name, Column: t.Columns[col].Name}
 	}
 	return k.root.Grid.Code(y, x), nil

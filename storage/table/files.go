@@ -151,6 +151,19 @@ func (f *rowFile) fileOfColumn(c int) kv.Space {
 	return f.space
 }
 
+// FollowCluster makes the Regions file of a table that is region-clustered now and
+// was not, or removes the master file of one that is stored with its parent now.
+func (d *Desc) FollowCluster(tx Txn, was *Desc) error {
+	k := d.cluster()
+	switch {
+	case k == nil || was.cluster() != nil:
+		return nil
+	case k.root != nil:
+		return tx.CreateSpace(d.regions())
+	}
+	return tx.DropSpace(was.space)
+}
+
 // FollowGroups makes and removes attribute files, from those of was to those of d.
 func (d *Desc) FollowGroups(tx Txn, was *Desc) error {
 	for _, g := range was.groups {
