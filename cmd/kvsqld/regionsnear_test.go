@@ -170,7 +170,7 @@ INSERT INTO poi SELECT id, 1 FROM geo; ANALYZE`
 	}
 }
 
-// Where rows lie is said once: changes to it are refused by name.
+// A table that has its place keeps it: changes to it are refused by name.
 func TestRegionsRefused(t *testing.T) {
 	srv := startServer(t, storage.Options{NoSync: true})
 	ctx := context.Background()
@@ -179,15 +179,15 @@ func TestRegionsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close(ctx)
-	if _, err := c.PgConn().Exec(ctx, regionTables+"CREATE TABLE plain (id int PRIMARY KEY, lat float8, lon float8)").ReadAll(); err != nil {
+	if _, err := c.PgConn().Exec(ctx, regionTables).ReadAll(); err != nil {
 		t.Fatal(err)
 	}
 	for _, sql := range []string{
-		"ALTER TABLE plain SET (regions = 'lat, lon')",
+		"ALTER TABLE c.geo SET (regions = 'lat, lon')",
 		"ALTER TABLE c.geo RESET (regions)",
 		"ALTER TABLE c.geo SET (region_size = '1 x 1')",
 		"ALTER TABLE c.geo SET (region_rows = 9)",
-		"ALTER TABLE plain SET (cluster_with = 'c.geo')",
+		"ALTER TABLE c.poi SET (cluster_with = 'c.geo')",
 		"ALTER TABLE c.poi RESET (cluster_with)",
 		"ALTER TABLE c.geo SET (layout = 'column')",
 		"ALTER TABLE c.geo ALTER lat TYPE float4",
