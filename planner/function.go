@@ -95,6 +95,9 @@ func signatures(pr *catalog.Proc, c *funcCall) []candidate {
 		}
 		return []candidate{{proc: pr, args: args, variadic: true}}
 	}
+	if len(pr.Args) > n && len(pr.Args)-len(pr.Defaults) <= n { // the VARIADIC parameter has a default
+		return []candidate{{proc: pr, args: pr.Args[:n], defaults: len(pr.Args) - n}}
+	}
 	return nil
 }
 

@@ -338,6 +338,14 @@ func (env *Env) ShobjDescription(o types.OID, relation string) string {
 // description looks a comment up; class 0 is any.
 func (env *Env) description(o, class types.OID, sub int) string {
 	text := ""
+	if o < types.FirstUserOID {
+		if sub == 0 {
+			text = catalog.DescriptionOf(class, o)
+		}
+		if text != "" || class == oidPgProc || class == oidPgOperator {
+			return text
+		}
+	}
 	r := Find(catalog.SchemaPgCatalog, "pg_description")
 	// Computing the rows cannot fail.
 	_ = r.Rows(env, nil, func(row []types.Datum) bool {

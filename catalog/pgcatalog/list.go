@@ -21,7 +21,7 @@ func list() []def {
 		{"pg_database", nil, rowsPgDatabase},
 		{"pg_db_role_setting", nil, rowsPgDbRoleSetting},
 		{"pg_depend", nil, rowsPgDepend},
-		{"pg_description", nil, rowsPgDescription},
+		{"pg_description", [][]string{{"objoid"}}, rowsPgDescription},
 		{"pg_enum", nil, rowsPgEnum},
 		{"pg_group", nil, rowsPgGroup},
 		{"pg_index", [][]string{{"indexrelid"}, {"indrelid"}}, rowsPgIndex},

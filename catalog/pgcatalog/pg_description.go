@@ -1,6 +1,7 @@
 package pgcatalog
 
 import (
+	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 )
 
@@ -9,6 +10,11 @@ func rowsPgDescription(w *writer) {
 	put := func(oid, class types.OID, sub int, text string) {
 		if text != "" {
 			w.oid(oid).oid(class).int(int64(sub)).str(text).end()
+		}
+	}
+	if one, ok := w.wantOID("objoid"); !ok || one < types.FirstUserOID {
+		for _, d := range catalog.Descriptions() {
+			put(d.OID, d.Class, 0, d.Text)
 		}
 	}
 	for _, n := range env.Snap.Schemas(env.DB) {

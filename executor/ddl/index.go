@@ -15,7 +15,7 @@ import (
 func (x *exec) createIndex(s *ast.CreateIndex) error {
 	r, err := x.relation(&s.Table)
 	if err != nil {
-		return err
+		return withoutPosition(err)
 	}
 	var t *catalog.Table
 	switch r := r.(type) {

@@ -38,6 +38,11 @@ func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string,
 	if err != nil {
 		return "", 0, err
 	}
+	if x.Kind == "CLUSTER" {
+		if err := s.clusterTables(ctx, x, c); err != nil {
+			return "", 0, err
+		}
+	}
 	if x.Kind == "VACUUM" {
 		for _, t := range tables {
 			if err := s.srv.Tables.FoldPostings(ctx, t); err != nil {
@@ -164,6 +169,40 @@ func (s *Session) checkMaintained(x *ast.Vacuum) error {
 				}
 			}
 		}
+	}
+	return nil
+}
+
+// clusterTables marks the index that CLUSTER names; without one the table must have
+// one that is marked.
+func (s *Session) clusterTables(ctx context.Context, x *ast.Vacuum, c *call) error {
+	for i := range x.Tables {
+		r, err := s.mustRelation(&x.Tables[i].Name)
+		if err != nil {
+			return err
+		}
+		t := storageOfRelation(r)
+		if t == nil {
+			continue
+		}
+		at := slices.IndexFunc(t.Indexes, func(ix *catalog.Index) bool { return ix.Clustered })
+		cols := x.Tables[i].Cols
+		switch {
+		case len(cols) == 0 && at < 0:
+			return sqlerr.New(sqlerr.UndefinedObject, "there is no previously clustered index for table \"%s\"", x.Tables[i].Name.Last())
+		case len(cols) == 0, at >= 0 && t.Indexes[at].Name == cols[0], t.Key != nil:
+			continue
+		}
+		mark := *c
+		kind := "TABLE"
+		if v, ok := r.(*catalog.View); ok && v.Materialized != nil {
+			kind = "MATERIALIZED VIEW"
+		}
+		mark.stmt = &ast.AlterTable{Off: x.Off, Kind: kind, Name: x.Tables[i].Name, Actions: []ast.AlterAction{{Off: x.Off, Kind: "CLUSTER", Name: cols[0]}}}
+		if _, err := s.define(ctx, &mark); err != nil {
+			return err
+		}
+		s.settings.epoch++
 	}
 	return nil
 }
