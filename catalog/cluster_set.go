@@ -27,9 +27,9 @@ func (k *ClusterSpec) Options() map[string]string {
 	return out
 }
 
-// clusterSpec is what the table's place in a cluster was asked for with, nil for
+// ClusterSpec is what the table's place in a cluster was asked for with, nil for
 // tables without one.
-func (t *Table) clusterSpec() *ClusterSpec {
+func (t *Table) ClusterSpec() *ClusterSpec {
 	k := t.Cluster
 	switch {
 	case k == nil:
@@ -39,6 +39,9 @@ func (t *Table) clusterSpec() *ClusterSpec {
 	}
 	return &ClusterSpec{Lat: t.Columns[k.Lat].Name, Lon: t.Columns[k.Lon].Name, Grid: k.Grid, MaxRows: k.MaxRows}
 }
+
+// ClusterDepth is the table's level among those stored with each other, 1 at the top.
+func (t *Table) ClusterDepth() int { return clusterDepth(t) }
 
 // ClusterWaits reports whether the table has options of a region-clustered table
 // that wait for its keys.

@@ -75,7 +75,7 @@ func (t *Table) NamedGroups() string {
 // before the table has its keys, as pg_dump writes it.
 func (t *Table) MappingOptions() []string {
 	var out []string
-	if k := t.clusterSpec(); k != nil {
+	if k := t.ClusterSpec(); k != nil {
 		opts := k.Options()
 		for _, name := range clusterOptionNames {
 			if v, ok := opts[name]; ok {

@@ -89,6 +89,7 @@ func Statements(old *catalog.Snapshot, oldDB types.OID, to *catalog.Snapshot, db
 	d.makeTables()
 	d.linkSequences()
 	d.makeParts()
+	d.placeTables()
 	d.makeViews()
 	d.shown()
 	d.comments()

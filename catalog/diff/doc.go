@@ -17,7 +17,7 @@
 // dropped.
 //
 // A difference for which there is no DDL is an error that names the object: such
-// are functions, region clustering, and privileges that someone else than the
+// are functions, the end or another kind of region clustering, and privileges that someone else than the
 // owner granted. File names and statistics are no part of a schema and are not
 // compared; passwords are in no document.
 package diff

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -55,11 +56,8 @@ func (d *side) table(name string) *catalog.Table {
 func (d *differ) compareTables() {
 	for _, n := range sortedKeys(d.b.rels) {
 		old, to := d.a.table(n), d.b.table(n)
-		if to != nil && place(d.b, to) != "" && old == nil {
-			d.refuse("making the region-clustered table %s in a script of differences", n)
-		}
 		d.comparePartitions(n, old, to)
-		if old != nil && to != nil && place(d.a, old) != place(d.b, to) {
+		if old != nil && to != nil && old.Cluster != nil && place(d.a, old) != place(d.b, to) {
 			d.refuse("changing the region clustering of table %s", n)
 		}
 		if old != nil && to != nil {
@@ -82,6 +80,21 @@ func place(s *side, t *catalog.Table) string {
 		return "?"
 	}
 	return "with " + relName(s.snap.Table(fk.RefTable)) + " by " + fk.Name
+}
+
+// placeTables gives tables that stay a place in a region-clustered file, from the
+// top. New tables have asked for theirs when they were made.
+func (d *differ) placeTables() {
+	var list []*tableChange
+	for _, c := range d.tables {
+		if c.old.Cluster == nil && c.to.Cluster != nil {
+			list = append(list, c)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *tableChange) int { return a.to.ClusterDepth() - b.to.ClusterDepth() })
+	for _, c := range list {
+		d.add("ALTER TABLE ", c.name, " SET (", optionList(c.to.ClusterSpec().Options()), ")")
+	}
 }
 
 func (d *differ) change(name string) *tableChange {
@@ -257,7 +270,11 @@ func (d *differ) makeTables() {
 			cols = append(cols, "\n  "+d.columnDef(x, true))
 		}
 		with := ""
-		if o := options(t); len(o) > 0 {
+		o := options(t)
+		if k := t.ClusterSpec(); k != nil {
+			maps.Copy(o, k.Options()) // which wait for the keys
+		}
+		if len(o) > 0 {
 			with = " WITH (" + optionList(o) + ")"
 		}
 		create := "CREATE TABLE "

@@ -61,7 +61,7 @@ func (x *exec) alterTable(s *ast.AlterTable) error {
 		if err := x.alterAction(x.snap().RelationByOID(x.db(), oid), a); err != nil {
 			return err
 		}
-		keys = keys || a.Kind == "ADD CONSTRAINT"
+		keys = keys || a.Kind == "ADD CONSTRAINT" || a.Kind == "SET OPTIONS" && slices.ContainsFunc(a.Options, func(o ast.Option) bool { return clusterOption(o.Name) })
 	}
 	if keys {
 		if err := x.placeWaiting(); err != nil {
