@@ -260,6 +260,10 @@ func (op *scan) current() error {
 	if err != nil {
 		return err
 	}
+	if key == nil { // the row is in another table of the tree
+		op.buf.N, op.buf.Sel = 0, nil
+		return nil
+	}
 	if err := op.desc.GetRows(op.env.Ctx, op.env.reader, [][]byte{key}, op.node.Cols, op.parts, &op.buf); err != nil {
 		return err
 	}

@@ -108,7 +108,17 @@ func conjunctionOr(l []plan.Expr) plan.Expr {
 func (p *planner) arbiters(c *ast.OnConflict, d *destination) []*catalog.Index {
 	t := d.table
 	cols := make([]int, len(c.Targets))
-	texts := make([]string, len(c.Targets))
+	keys := make([]string, len(c.Targets)) // of expressions
+	r := p.tableRel(t, t.Name)
+	b := &binder{planner: p, scope: &scope{items: []*nsItem{p.relNames(r, nil)}}, what: "index expressions", noAgg: true, noWin: true, noSub: true}
+	bind := func(x ast.Expr) string { return exprKey(b.known(b.expr(x))) }
+	parse := func(text string) ast.Expr {
+		x, err := p.Texts.ParseExpr(text)
+		if err != nil {
+			fail(err)
+		}
+		return x
+	}
 	for i := range c.Targets {
 		cols[i] = -1
 		if o := c.Targets[i].Opclass; o != nil && catalog.FindOpclass(catalog.OIDBtreeAm, 0, o.Last()) == nil {
@@ -122,7 +132,10 @@ func (p *planner) arbiters(c *ast.OnConflict, d *destination) []*catalog.Index {
 			}
 			cols[i] = d.column(col) // -1, which no index has, for what is no column of the table
 		default:
-			texts[i] = p.baseText(d, x)
+			if d.views != nil {
+				x = parse(p.baseText(d, x))
+			}
+			keys[i] = bind(x)
 		}
 	}
 	var out []*catalog.Index
@@ -135,7 +148,7 @@ func (p *planner) arbiters(c *ast.OnConflict, d *destination) []*catalog.Index {
 		for _, k := range ix.Keys {
 			found := false
 			for i := range c.Targets {
-				if (k.Col >= 0 && cols[i] == k.Col || k.Col < 0 && texts[i] != "" && texts[i] == k.Expr) && p.sameComparison(&c.Targets[i], t, k) {
+				if (k.Col >= 0 && cols[i] == k.Col || k.Col < 0 && keys[i] != "" && keys[i] == bind(parse(k.Expr))) && p.sameComparison(&c.Targets[i], t, k) {
 					used[i], found = true, true
 				}
 			}

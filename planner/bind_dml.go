@@ -478,9 +478,6 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 	r := p.entry(d, alias)
 	r.target = true
 	if d.tree != nil {
-		if cursor != "" {
-			unsupported(ref.Pos(), "WHERE CURRENT OF on a table with partitions or children")
-		}
 		if d.views == nil {
 			r.tree = p.treeOf(d.table, d.only)
 		}

@@ -76,7 +76,7 @@ func startOfQuery(s *ast.Select) int {
 	if len(s.Targets) > 0 {
 		return startOf(s.Targets[0].X)
 	}
-	return s.Pos()
+	return -1
 }
 
 func (p *planner) bindSetOp(s *ast.Select, outer *scope) *query {

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
 )
@@ -34,7 +36,11 @@ func (p *planner) placeTargets(s *state, locks map[int]int) {
 		for id := range l.rels {
 			if t := s.b.rels[id].table; t != nil && !seen[id] {
 				seen[id] = true
-				p.places = append(p.places, plan.Place{Table: t, Col: locks[id], Locked: true})
+				place := plan.Place{Table: t, Col: locks[id], Locked: true}
+				if tree := s.b.rels[id].tree; tree != nil {
+					place.Tree, place.OIDCol = tree.members, place.Col+1
+				}
+				p.places = append(p.places, place)
 			}
 		}
 	}
@@ -44,7 +50,12 @@ func (p *planner) placeTargets(s *state, locks map[int]int) {
 	for id, r := range s.b.rels {
 		if len(s.b.rels) == 1 && r.table != nil && r.needKey {
 			s.b.targets = append(s.b.targets, target{x: &plan.Var{At: plan.At{T: types.TBytea, Off: -1}, Rel: id, Col: plan.ColRowKey}})
-			p.places = append(p.places, plan.Place{Table: r.table, Col: len(s.b.targets) - 1})
+			place := plan.Place{Table: r.table, Col: len(s.b.targets) - 1}
+			if r.tree != nil {
+				s.b.targets = append(s.b.targets, target{x: &plan.Var{At: plan.At{T: types.TOid, Off: -1}, Rel: id, Col: plan.ColTableOID}})
+				place.Tree, place.OIDCol = r.tree.members, place.Col+1
+			}
+			p.places = append(p.places, place)
 		}
 	}
 }
@@ -55,16 +66,22 @@ func (p *planner) finishCursor(out *plan.Query, q *query) {
 	if len(p.places) == 0 || len(out.Root.Base().Cols) <= len(q.cols) {
 		return
 	}
-	for n := out.Root; !p.places[0].Locked; n = n.Children()[0] {
-		switch n.(type) {
-		case *plan.Project, *plan.Filter, *plan.Limit:
-			continue
-		case *plan.Scan:
-			out.Places = p.places
-		}
-		return
+	if p.places[0].Locked || scansOnly(out.Root) {
+		out.Places = p.places
 	}
-	out.Places = p.places
+}
+
+// scansOnly reports whether rows come from the scans of tables as they are passed.
+func scansOnly(n plan.Node) bool {
+	switch n := n.(type) {
+	case *plan.Project, *plan.Filter, *plan.Limit:
+		return scansOnly(n.Children()[0])
+	case *plan.Append:
+		return !slices.ContainsFunc(n.Inputs, func(c plan.Node) bool { return !scansOnly(c) })
+	case *plan.Scan:
+		return true
+	}
+	return false
 }
 
 // stepwise marks the projections through which a cursor's rows pass one by one,

@@ -116,6 +116,7 @@ func memberCol(r *rel, c int) plan.OutCol {
 // columns out of r.
 func (p *planner) planMember(r *rel, m *catalog.Table, conj []plan.Expr, out []int) plan.Node {
 	mr := p.tableRel(m, m.Name)
+	mr.cursor = r.cursor
 	at := catalog.ColumnMap(r.table, m)
 	col := func(c int) int {
 		if c < 0 {

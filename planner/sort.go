@@ -109,6 +109,10 @@ func (p *planner) stepSort(s *state) {
 			for i := range p.places {
 				out(p.places[i].Col)
 				p.places[i].Col = len(pr.Cols) - 1
+				if p.places[i].Tree != nil {
+					out(p.places[i].OIDCol)
+					p.places[i].OIDCol = len(pr.Cols) - 1
+				}
 			}
 		}
 		pr.Rows, pr.Cost = n.Base().Rows, n.Base().Cost

@@ -2,9 +2,11 @@ package session
 
 import (
 	"context"
+	"slices"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
 	"kvsqld/planner/plan"
 )
@@ -238,7 +240,8 @@ func (p *portalRows) backward(limit int64, out sink) (n int64, err error) {
 	return n, nil
 }
 
-// currentOf returns the key of the row of the table that a cursor stands on.
+// currentOf returns the key of the row of the table that a cursor stands on, nil
+// when that row lies in another table of the same tree.
 func (s *Session) currentOf(name string, t *catalog.Table) ([]byte, error) {
 	bad := func(format string, args ...any) error { return sqlerr.New(sqlerr.InvalidCursorState, format, args...) }
 	p := s.portals[name]
@@ -254,7 +257,7 @@ func (s *Session) currentOf(name string, t *catalog.Table) ([]byte, error) {
 	var place *plan.Place
 	locked := p.planned.locks()
 	for i := range q.Places {
-		if l := &q.Places[i]; l.Table.OID == t.OID {
+		if l := &q.Places[i]; l.Table.OID == t.OID || slices.ContainsFunc(l.Tree, func(m *catalog.Table) bool { return m.OID == t.OID }) {
 			if place != nil {
 				return nil, bad("cursor \"%s\" has multiple FOR UPDATE/SHARE references to table \"%s\"", name, t.Name)
 			}
@@ -274,6 +277,11 @@ func (s *Session) currentOf(name string, t *catalog.Table) ([]byte, error) {
 		return nil, err
 	}
 	r := b.Row(i)
+	if place.Tree != nil {
+		if at := b.Cols[place.OIDCol]; types.OID(at.I64[at.Idx(r)]) != t.OID {
+			return nil, nil
+		}
+	}
 	key := b.Cols[place.Col]
 	return append([]byte(nil), key.B[key.Idx(r)]...), nil
 }

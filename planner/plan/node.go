@@ -586,6 +586,10 @@ type Place struct {
 	Table  *catalog.Table
 	Col    int
 	Locked bool
+	// Tree are the tables that rows of Table lie in, nil where it is the only one;
+	// OIDCol tells which.
+	Tree   []*catalog.Table
+	OIDCol int
 }
 
 // TableUse is a table that the statement touches.
