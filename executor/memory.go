@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"runtime"
+	"runtime/metrics"
 	"sync/atomic"
 
 	"kvsqld/catalog/sqlerr"
@@ -27,6 +29,26 @@ func (p *Pool) Grow(n int64) error {
 			WithDetail("All statements together need more than the server's limit of %d bytes.", p.Limit)
 	}
 	return nil
+}
+
+// Room makes sure that a value of n bytes may be made now: what the process has in
+// use, garbage left out, stays within the limit.
+func (p *Pool) Room(n int64) error {
+	if p.Limit <= 0 || heapInUse()+n <= p.Limit {
+		return nil
+	}
+	runtime.GC()
+	if heapInUse()+n <= p.Limit {
+		return nil
+	}
+	return sqlerr.New(sqlerr.OutOfMemory, "out of memory").WithDetail("Failed on request of size %d.", n)
+}
+
+// heapInUse is the size of all objects, and of garbage that was not found yet.
+func heapInUse() int64 {
+	s := [1]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(s[:])
+	return int64(s[0].Value.Uint64())
 }
 
 // Memory is a statement's memory budget. All operators of the statement draw

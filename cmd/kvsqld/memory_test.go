@@ -14,3 +14,15 @@ func TestMemTotal(t *testing.T) {
 		}
 	}
 }
+
+func TestAddressSpace(t *testing.T) {
+	for limits, want := range map[string]int64{
+		"Limit    Soft Limit  Hard Limit  Units\nMax address space         6144000000           unlimited            bytes     \n": 6144000000,
+		"Max address space         unlimited            unlimited            bytes\n":                                              0,
+		"": 0,
+	} {
+		if got := addressSpace(limits); got != want {
+			t.Errorf("%q: %d, want %d", limits, got, want)
+		}
+	}
+}

@@ -50,6 +50,9 @@ type Env struct {
 	// Alloc accounts for memory that outlives a batch, in bytes (negative when
 	// freed); nil does not count. An error ends the statement.
 	Alloc func(bytes int64) error
+	// Room asks whether there is memory for a value of so many bytes that a function
+	// is about to make; nil does not ask. It may be called by several goroutines.
+	Room func(bytes int64) error
 	// Subs keeps the results of uncorrelated subplans; nil keeps none.
 	Subs *SubCache
 }

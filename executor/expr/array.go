@@ -333,6 +333,9 @@ func arrayFill(c *callCtx, in []types.Datum) (types.Datum, error) {
 	if n == 0 || len(dims) == 0 {
 		return types.NewArray(elem, nil, nil, nil), nil
 	}
+	if err := c.room(int64(n) * int64(2*datumBytes+len(in[0].B))); err != nil {
+		return null, err
+	}
 	elems := make([]types.Datum, n)
 	for i := range elems {
 		elems[i] = in[0]

@@ -203,6 +203,13 @@ func format(c *callCtx, a []types.Datum) (types.Datum, error) {
 			return null, err
 		}
 		blanks := max(spec.width-utf8.RuneCount(text), 0)
+		if need := int64(len(out) + len(text) + blanks); need >= largeValue && need > int64(cap(out)) {
+			more, err := c.text(need)
+			if err != nil {
+				return null, err
+			}
+			out = append(more, out...)
+		}
 		if spec.left {
 			out = append(out, text...)
 		}
@@ -338,12 +345,18 @@ func splitText(c *callCtx, a []types.Datum) ([]types.Datum, error) {
 	case a[0].Null || s == "":
 		return nil, nil
 	case a[1].Null:
+		if err := c.room(int64(len(s)) * 2 * datumBytes); err != nil {
+			return nil, err
+		}
 		for _, r := range s {
 			parts = append(parts, string(r))
 		}
 	case len(a[1].B) == 0:
 		parts = []string{s}
 	default:
+		if err := c.room(int64(strings.Count(s, string(a[1].B))+1) * 2 * datumBytes); err != nil {
+			return nil, err
+		}
 		parts = strings.Split(s, string(a[1].B))
 	}
 	out := make([]types.Datum, len(parts))

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/planner/plan"
@@ -18,8 +19,41 @@ type callCtx struct {
 // keep copies a result out of the scratch buffer to where it lives until the
 // next evaluation, and hands the buffer back.
 func (c *callCtx) keep(b []byte) []byte {
+	if len(b) >= largeValue { // is not copied, nor is so much room kept for the next
+		c.buf = nil
+		return b[:len(b):len(b)]
+	}
 	c.buf = b[:0]
 	return c.arena.Copy(b)
+}
+
+// largeValue is the number of bytes from which a function asks for room.
+const largeValue = 1 << 20
+
+// datumBytes is about what a value in a list takes, beside its bytes.
+const datumBytes = 128
+
+// room makes sure that a value of n bytes may be made.
+func (c *callCtx) room(n int64) error {
+	if n < largeValue || c.env == nil || c.env.Room == nil {
+		return nil
+	}
+	return c.env.Room(n)
+}
+
+// text is an empty buffer for a text of n bytes: 54000 if no value may be so long.
+func (c *callCtx) text(n int64) ([]byte, error) {
+	if n > maxText {
+		return nil, sqlerr.New(sqlerr.ProgramLimitExceeded, "out of memory").
+			WithDetail("A value of %d bytes is longer than the longest, which has %d.", n, maxText)
+	}
+	if n < largeValue {
+		return c.buf[:0], nil
+	}
+	if err := c.room(n); err != nil {
+		return nil, err
+	}
+	return make([]byte, 0, n), nil
 }
 
 func (c *callCtx) keepString(s string) []byte { return c.keep(append(c.buf[:0], s...)) }

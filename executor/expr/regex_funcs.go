@@ -2,6 +2,7 @@ package expr
 
 import (
 	"bytes"
+	"context"
 	"unicode/utf8"
 
 	"kvsqld/catalog/sqlerr"
@@ -173,8 +174,21 @@ func regexReplace(c *callCtx, a []types.Datum) (types.Datum, error) {
 		}
 		ms = ms[nth-1:]
 	}
-	out, from := c.buf[:0], 0
-	for _, m := range ms {
+	out, from, asked := c.buf[:0], 0, largeValue/2
+	for i, m := range ms {
+		if i%1024 == 0 && c.env.Ctx.Err() != nil {
+			return null, context.Cause(c.env.Ctx)
+		}
+		if len(out) > asked { // it may double before the next question
+			asked *= 2
+			if len(out) > maxText {
+				_, err := c.text(int64(len(out)))
+				return null, err
+			}
+			if err := c.room(4 * int64(asked)); err != nil {
+				return null, err
+			}
+		}
 		out = append(out, s[from:m[0]]...)
 		out = appendReplacement(out, a[2].B, s, m)
 		from = m[1]

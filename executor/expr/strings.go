@@ -23,7 +23,11 @@ func stringFuncs(r *registry) {
 		if len(a)+len(b) > maxText {
 			return nil, sqlerr.New(sqlerr.ProgramLimitExceeded, "invalid memory alloc request size %d", len(a)+len(b)+4)
 		}
-		return c.keep(append(append(c.buf[:0], a...), b...)), nil
+		out, err := c.text(int64(len(a) + len(b)))
+		if err != nil {
+			return nil, err
+		}
+		return c.keep(append(append(out, a...), b...)), nil
 	}),
 		"textcat", "byteacat")
 	r.add(fn3(func(_ *callCtx, s []byte, from, n int64) ([]byte, error) { return substring(s, from, n, true) }), "text_substr")
@@ -213,7 +217,13 @@ func pad(c *callCtx, s []byte, n int64, fill []byte, left bool) ([]byte, error) 
 		return s[:charOffset(s, n)], nil
 	}
 	missing := n - have
-	out := c.buf[:0]
+	out, err := c.text(int64(len(s)) + (missing+1)*utf8.UTFMax)
+	if len(fill) > 0 && len(fill) == utf8.RuneCount(fill) {
+		out, err = c.text(int64(len(s)) + missing)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if !left {
 		out = append(out, s...)
 	}
@@ -262,7 +272,10 @@ func replaceText(c *callCtx, s, from, to []byte) ([]byte, error) {
 	if len(from) == 0 || !bytes.Contains(s, from) {
 		return s, nil
 	}
-	out := c.buf[:0]
+	out, err := c.text(int64(len(s)) + int64(bytes.Count(s, from))*int64(len(to)-len(from)))
+	if err != nil {
+		return nil, err
+	}
 	for {
 		at := bytes.Index(s, from)
 		if at < 0 {
@@ -303,9 +316,15 @@ func repeatText(c *callCtx, s []byte, n int64) ([]byte, error) {
 	if int64(len(s))*n > maxText {
 		return nil, errTooLong()
 	}
-	out := c.buf[:0]
-	for range n {
+	out, err := c.text(int64(len(s)) * n)
+	if err != nil {
+		return nil, err
+	}
+	if len(s) > 0 && n > 0 {
 		out = append(out, s...)
+		for all := len(s) * int(n); len(out) < all; {
+			out = append(out, out[:min(len(out), all-len(out))]...)
+		}
 	}
 	return c.keep(out), nil
 }

@@ -125,3 +125,37 @@ func TestTransactionTimeout(t *testing.T) {
 		t.Errorf("got %.200s", got)
 	}
 }
+
+// TestRoomForValues asks for values that there is no memory for: they are refused
+// before they are made.
+func TestRoomForValues(t *testing.T) {
+	st, err := storage.Open(storage.Options{Store: "mem"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	srv, err := Open(context.Background(), st, Options{MaxMemory: 512 << 20, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer srv.Close(context.Background())
+	c := srv.client(t)
+	defer c.s.Close()
+	for q, want := range map[string]string{
+		"select length(repeat('x', 600000000))":                                                "53200",
+		"select length(repeat('x', 1 << 30))":                                                  "54000",
+		"select length(repeat('x', 50000000) || repeat('y', 500000000))":                       "53200",
+		"select length(replace(repeat('a', 1000000), 'a', repeat('b', 1000)))":                 "53200",
+		"select length(replace(repeat('a', 1000000), 'a', repeat('b', 2000)))":                 "54000",
+		"select length(regexp_replace(repeat('a', 200000), 'a', repeat('b', 5000), 'g'))":      "53200",
+		"select length(format('%600000000s', 'x'))":                                            "53200",
+		"select array_length(array_fill(1, array[10000000]), 1)":                               "53200",
+		"select array_length(string_to_array(repeat('a,', 4000000), ','), 1)":                  "53200",
+		"select length(lpad('x', 20000000)) + length(repeat('xy', 3000001))":                   "26000002",
+		"select length(replace(repeat('ab', 1000000), 'b', 'cc')), right(repeat('xyz', 7), 4)": "3000000|zxyz",
+	} {
+		if got := c.sql(q); !strings.Contains(got, want) {
+			t.Errorf("%s: want %s, got %.200s", q, want, got)
+		}
+	}
+}

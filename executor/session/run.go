@@ -373,7 +373,7 @@ func (s *Session) fillEnv(ctx context.Context, env *executor.Env, x *expr.Env, p
 // subplans are appended to them.
 func (s *Session) fillExpr(ctx context.Context, x *expr.Env, params []types.Datum) {
 	old, subs := x.Params, x.Subs
-	*x = expr.Env{Ctx: ctx, Fmt: s.settings.fmt, StmtStart: s.stmtStart, Session: s.infoFn}
+	*x = expr.Env{Ctx: ctx, Fmt: s.settings.fmt, StmtStart: s.stmtStart, Session: s.infoFn, Room: s.roomFn}
 	x.Params = append(old[:0], params...)
 	x.CallSQL = s.callSQLFn
 	if s.tx != nil {

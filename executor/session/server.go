@@ -236,7 +236,7 @@ func (srv *Server) connect(p *wire.StartupParams, info *wire.ConnInfo) (*Session
 	}
 	s.cache.init()
 	s.tableExprsFn, s.virtualFn, s.sequenceRowFn, s.tellFn, s.currentOfFn = s.tableExprs, s.virtualRows, s.sequenceRow, s.tell, s.currentOf
-	s.infoFn, s.callSQLFn = sessionInfo{s}, s.callSQL
+	s.infoFn, s.callSQLFn, s.roomFn = sessionInfo{s}, s.callSQL, srv.memory.Room
 	if err := s.startSettings(db, role, p.Settings); err != nil {
 		return nil, err
 	}

@@ -70,6 +70,7 @@ type Session struct {
 	tellFn        func(*sqlerr.Error)
 	infoFn        expr.SessionInfo
 	callSQLFn     func(*expr.Env, *plan.Call, []types.Datum, func(*vec.Batch) (bool, error)) error
+	roomFn        func(int64) error
 
 	activity activity
 }
