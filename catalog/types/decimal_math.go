@@ -189,7 +189,12 @@ func (d Decimal) lnAPD(digits int) *apd.Decimal {
 		return r
 	}
 	// Conditions cannot strike: d is positive and finite, the exponent small.
-	_, _ = apdContext(digits+max(-d.lnWeight(), 0)).Ln(r, d.toAPD())
+	digits += max(-d.lnWeight(), 0)
+	x := d.toAPD()
+	if more := digits + 10; x.NumDigits() > int64(more) { // the others do not show in the result
+		_, _ = apdContext(more).Round(x, x)
+	}
+	_, _ = apdContext(digits).Ln(r, x)
 	return r
 }
 
