@@ -188,7 +188,7 @@ func (r *Run) Next() (*vec.Batch, error) {
 	}
 	if b == nil {
 		r.ended = true
-		if err := r.finish(); err != nil {
+		if err := r.complete(); err != nil {
 			return nil, r.fail(err)
 		}
 		return nil, nil
@@ -205,22 +205,23 @@ func (r *Run) Next() (*vec.Batch, error) {
 
 func (r *Run) open() error {
 	r.readBefore()
-	for _, c := range r.query.CTEs {
-		if c.Modifying {
-			// A modifying CTE runs to its end before the main query, whether it
-			// is read or not.
-			if err := r.ctes[c].fill(r.env); err != nil {
-				return err
-			}
-		}
+	before, _ := r.modifyingOrder()
+	if err := r.fill(before); err != nil {
+		return err
 	}
 	return r.root.Open(r.env)
 }
 
-// finish does what belongs to the end of the statement.
-func (r *Run) finish() error {
+// complete does what belongs to the end of the statement.
+func (r *Run) complete() error {
 	if d, ok := r.dml(); ok {
 		r.affected = d.affected()
+	}
+	if _, after := r.modifyingOrder(); len(after) > 0 {
+		r.root.Close() // nobody reads any more while they write
+		if err := r.fill(after); err != nil {
+			return err
+		}
 	}
 	return r.fks.finish(r.env)
 }

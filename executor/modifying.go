@@ -45,6 +45,68 @@ func (r *Run) touchedBy(table types.OID) *keySet {
 	return r.touched[table]
 }
 
+// modifyingOrder says when the modifying WITH queries run: those that the main query
+// reads before it, in the order in which it reads them, the others after it, the last
+// one first. It is PostgreSQL's order, but that there the main query and what it reads
+// take turns: two parts that change one row, or insert one key, end as they do there.
+func (r *Run) modifyingOrder() (before, after []*plan.CTE) {
+	if !slices.ContainsFunc(r.query.CTEs, func(c *plan.CTE) bool { return c.Modifying }) {
+		return nil, nil
+	}
+	var order []*plan.CTE
+	seen := map[*plan.CTE]bool{}
+	var visit func(c *plan.CTE)
+	visit = func(c *plan.CTE) {
+		if seen[c] {
+			return
+		}
+		seen[c] = true
+		for _, n := range []plan.Node{c.Plan, c.Step} {
+			if n != nil {
+				ctesOf(n, visit)
+			}
+		}
+		if c.Modifying {
+			order = append(order, c)
+		}
+	}
+	ctesOf(r.query.Root, visit)
+	n := len(order)
+	for _, c := range slices.Backward(r.query.CTEs) {
+		visit(c)
+	}
+	return order[:n:n], order[n:]
+}
+
+// ctesOf calls visit with the WITH queries that a plan reads, itself or in subplans.
+func ctesOf(n plan.Node, visit func(*plan.CTE)) {
+	if s, ok := n.(*plan.CTEScan); ok {
+		visit(s.CTE)
+	}
+	plan.MapExprs(n, func(e plan.Expr) plan.Expr {
+		plan.Visit(e, func(x plan.Expr) bool {
+			if s, ok := x.(*plan.SubPlan); ok {
+				ctesOf(s.Plan, visit)
+			}
+			return true
+		})
+		return e
+	})
+	for _, c := range n.Children() {
+		ctesOf(c, visit)
+	}
+}
+
+// fill runs WITH queries to their ends.
+func (r *Run) fill(list []*plan.CTE) error {
+	for _, c := range list {
+		if err := r.ctes[c].fill(r.env); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // overlaps reports whether a WITH query writes a table that another part reads.
 func (r *Run) overlaps() bool {
 	if returningSees(r.query.Root) {
