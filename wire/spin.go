@@ -54,11 +54,14 @@ func (c *conn) initSpin() {
 			if n > 0 {
 				s.n = n
 			}
-			if err != syscall.EAGAIN || time.Since(start) > spinTime {
+			if err != syscall.EAGAIN {
 				return true // what else there is the next read finds out
 			}
-			if c.srv.crowd.Load() != crowd {
+			if c.srv.crowd.Load() != crowd { // also when there is no time left: the others had the processor
 				s.pause = spinMaxPause
+				return true
+			}
+			if time.Since(start) > spinTime {
 				return true
 			}
 		}
