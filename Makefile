@@ -18,8 +18,12 @@ menu: ## print this menu
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## build bin/kvsqld
-	go build -o bin/kvsqld ./cmd/kvsqld
+build: ## build bin/kvsqld, for the load of the profile that make profile writes
+	go build -pgo=testdata/bench/kvsqld.pgo -o bin/kvsqld ./cmd/kvsqld
+
+.PHONY: profile
+profile: ## profile the server under a mixed load, for the compiler (needs pgbench)
+	testdata/bench/profile.sh
 
 .PHONY: run
 run: build ## serve the sample data on 127.0.0.1:5433, loading it the first time

@@ -43,6 +43,7 @@ func newServeCmd() *cobra.Command {
 	f.Duration("grace", 10*time.Second, "time that running statements get at shutdown")
 	f.String("log-level", "info", "debug, info, warn or error")
 	f.String("log-format", "text", "text or json")
+	f.String("cpu-profile", "", "file for a profile of the processor's time, in pprof's format, written at the end")
 	return c
 }
 
@@ -133,6 +134,11 @@ func runServe(cmd *cobra.Command, _ []string) (err error) {
 	srv.Cancel, srv.Terminate = w.Cancel, w.Terminate
 	defer paceHeap()() // not before: what opening leaves behind goes by the runtime's own rule
 	defer spareProcessor()()
+	endProfile, err := profileTo(str("cpu-profile"))
+	if err != nil {
+		return fmt.Errorf("--cpu-profile: %w", err)
+	}
+	defer func() { err = errors.Join(err, endProfile()) }()
 	served := make(chan error, 1)
 	go func() { served <- w.Serve(ln) }()
 	log.Info("ready", "listen", ln.Addr().String(), "data", dir, "store", str("store"))

@@ -3,6 +3,8 @@ package session
 import (
 	"context"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"kvsqld/catalog/types"
@@ -97,10 +99,10 @@ func BenchmarkPlanJoin(b *testing.B) {
 	}
 }
 
-// BenchmarkTPCB is pgbench's transaction, prepared, one message sequence for
-// each statement.
-func BenchmarkTPCB(b *testing.B) {
-	c := newServerOn(b, storage.Options{Dir: b.TempDir(), NoSync: true}).client(b)
+// tpcbServer returns a server with pgbench's tables.
+func tpcbServer(b *testing.B, noSync bool) *Server {
+	srv := newServerOn(b, storage.Options{Dir: b.TempDir(), NoSync: noSync})
+	c := srv.client(b)
 	c.must("CREATE TABLE branches (bid int PRIMARY KEY, bbalance int, filler char(88))")
 	c.must("CREATE TABLE tellers (tid int PRIMARY KEY, bid int, tbalance int, filler char(84))")
 	c.must("CREATE TABLE accounts (aid int PRIMARY KEY, bid int, abalance int, filler char(84))")
@@ -108,9 +110,15 @@ func BenchmarkTPCB(b *testing.B) {
 	c.must("INSERT INTO branches SELECT i, 0 FROM generate_series(1, 10) AS i")
 	c.must("INSERT INTO tellers SELECT i, i / 10, 0 FROM generate_series(1, 100) AS i")
 	c.must("INSERT INTO accounts SELECT i, i / 10000, 0, '' FROM generate_series(1, 10000) AS i")
-	ctx := context.Background()
-	num := func(n int) []byte { return strconv.AppendInt(nil, int64(n), 10) }
-	texts := []string{
+	return srv
+}
+
+// tpcb is a client that runs pgbench's transaction, prepared, one message sequence
+// for each statement.
+type tpcb struct{ c *client }
+
+func newTPCB(b *testing.B, c *client) tpcb {
+	for i, sql := range []string{
 		"BEGIN",
 		"UPDATE accounts SET abalance = abalance + $1 WHERE aid = $2",
 		"SELECT abalance FROM accounts WHERE aid = $1",
@@ -118,30 +126,76 @@ func BenchmarkTPCB(b *testing.B) {
 		"UPDATE branches SET bbalance = bbalance + $1 WHERE bid = $2",
 		"INSERT INTO history (tid, bid, aid, delta, mtime) VALUES ($1, $2, $3, $4, CURRENT_TIMESTAMP)",
 		"END",
-	}
-	for i, sql := range texts {
-		if err := c.s.Parse(ctx, "p"+strconv.Itoa(i), sql, nil); err != nil {
+	} {
+		if err := c.s.Parse(context.Background(), "p"+strconv.Itoa(i), sql, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
+	return tpcb{c}
+}
+
+// run is the transaction number n.
+func (t tpcb) run(n int) error {
+	ctx := context.Background()
+	num := func(n int) []byte { return strconv.AppendInt(nil, int64(n), 10) }
+	aid, tid, bid, delta := num(n%10000+1), num(n%100+1), num(n%10+1), num(n%100)
+	for i, params := range [][][]byte{nil, {delta, aid}, {aid}, {delta, tid}, {delta, bid}, {tid, bid, aid, delta}, nil} {
+		if err := t.c.s.Bind(ctx, &wire.Bind{Statement: "p" + strconv.Itoa(i), Params: params}); err != nil {
+			return err
+		}
+		if err := t.c.s.Execute(ctx, "", 0, discarder{}); err != nil {
+			return err
+		}
+		if err := t.c.s.Sync(ctx, discarder{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// BenchmarkTPCB is pgbench's transaction of one client without waiting for the disk.
+func BenchmarkTPCB(b *testing.B) {
+	t := newTPCB(b, tpcbServer(b, true).client(b))
 	b.ReportAllocs()
 	before := cpuTime(b)
 	for n := 0; b.Loop(); n++ {
-		aid, tid, bid, delta := num(n%10000+1), num(n%100+1), num(n%10+1), num(n%100)
-		binds := [][][]byte{nil, {delta, aid}, {aid}, {delta, tid}, {delta, bid}, {tid, bid, aid, delta}, nil}
-		for i, params := range binds {
-			if err := c.s.Bind(ctx, &wire.Bind{Statement: "p" + strconv.Itoa(i), Params: params}); err != nil {
-				b.Fatal(err)
-			}
-			if err := c.s.Execute(ctx, "", 0, discarder{}); err != nil {
-				b.Fatal(err)
-			}
-			if err := c.s.Sync(ctx, discarder{}); err != nil {
-				b.Fatal(err)
-			}
+		if err := t.run(n); err != nil {
+			b.Fatal(err)
 		}
 	}
 	b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/op")
+}
+
+// BenchmarkTPCBClients is pgbench's transaction of several clients at a time, durable.
+func BenchmarkTPCBClients(b *testing.B) {
+	for _, clients := range []int{1, 8, 32} {
+		b.Run(strconv.Itoa(clients), func(b *testing.B) {
+			srv := tpcbServer(b, false)
+			var todo atomic.Int64
+			todo.Store(int64(b.N))
+			var ts []tpcb
+			for range clients {
+				ts = append(ts, newTPCB(b, srv.client(b)))
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			before, switches := cpuTime(b), contextSwitches(b)
+			var wg sync.WaitGroup
+			for _, t := range ts {
+				wg.Go(func() {
+					for n := todo.Add(-1); n >= 0; n = todo.Add(-1) {
+						if err := t.run(int(n) * 7919); err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				})
+			}
+			wg.Wait()
+			b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/op")
+			b.ReportMetric(float64(contextSwitches(b)-switches)/float64(b.N), "switches/op")
+		})
+	}
 }
 
 // BenchmarkPlanManyTables parses and plans joins of twenty tables, whose

@@ -102,9 +102,16 @@ WHERE s.start_time >= $4 AND s.start_time < $5 AND distance(g.latitude, g.longit
 // cpuTime is the processor time that this process has used: it tells what a
 // statement costs while others use the machine, too.
 func cpuTime(b *testing.B) time.Duration {
-	var u syscall.Rusage
+	u := usage(b)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// contextSwitches is how often a thread of this process has stopped by itself.
+func contextSwitches(b *testing.B) int64 { return int64(usage(b).Nvcsw) }
+
+func usage(b *testing.B) (u syscall.Rusage) {
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		b.Fatal(err)
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return u
 }

@@ -1,0 +1,20 @@
+-- The bulk statements of profile.sh.
+BEGIN; UPDATE bench SET a = a + 1 WHERE id <= 50000; ROLLBACK;
+BEGIN; UPDATE bench SET c = c + 1 WHERE id <= 20000; ROLLBACK;
+BEGIN; DELETE FROM bench WHERE id <= 50000; ROLLBACK;
+BEGIN; INSERT INTO bench SELECT id + 10000000, a, b, c, d FROM bench WHERE id <= 50000; ROLLBACK;
+SELECT d, sum(a * b), count(*) FROM bench WHERE c BETWEEN 100000 AND 900000 GROUP BY d;
+SELECT count(*) FROM (SELECT c, sum(a) FROM bench GROUP BY c OFFSET 0) AS g;
+SELECT count(*), max(dim.name) FROM bench JOIN dim ON dim.d = bench.c;
+SELECT count(*), sum(x.a + y.b) FROM bench x JOIN bench y ON x.id = y.id;
+SELECT count(*) FROM bench;
+SELECT id, b, c FROM bench ORDER BY b, c OFFSET 199999;
+SELECT id FROM bench ORDER BY a::text || 'x' || c OFFSET 199999;
+SELECT * FROM bench ORDER BY a, b, c LIMIT 10;
+SELECT count(*) FROM (SELECT DISTINCT a, b FROM bench) AS t;
+SELECT max(n) FROM (SELECT row_number() OVER (PARTITION BY a ORDER BY c) AS n FROM bench) AS t;
+SELECT max(n) FROM (SELECT sum(b) OVER (PARTITION BY d ORDER BY id) AS n FROM bench) AS t;
+SELECT count(*) FROM (SELECT a, b FROM bench UNION SELECT b, a FROM bench) AS t;
+SELECT count(*) FROM dim WHERE name LIKE '%77%';
+SELECT max(length(upper(substr('row ' || c, 2, 4)) || lpad(a::text, 5, '0'))) FROM bench;
+SELECT * FROM bench;
