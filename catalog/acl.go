@@ -70,6 +70,8 @@ const (
 	ACLType     ACLKind = 'T'
 	ACLLanguage ACLKind = 'l'
 	ACLColumn   ACLKind = 'c'
+	// ACLTablespace is only asked about: nothing can be granted on tablespaces.
+	ACLTablespace ACLKind = 't'
 )
 
 // All returns the privileges that objects of the kind have.
@@ -89,6 +91,8 @@ func (k ACLKind) All() Priv {
 		return PrivUsage
 	case ACLColumn:
 		return PrivInsert | PrivSelect | PrivUpdate | PrivReferences
+	case ACLTablespace:
+		return PrivCreate
 	}
 	return 0
 }

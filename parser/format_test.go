@@ -101,7 +101,7 @@ func TestFormatIsReadable(t *testing.T) {
 		{"select a+b*c, (a+b)*c, -a, -1, (-1)::int from t x where not a and (b or c)",
 			"SELECT a + b * c, (a + b) * c, - a, -1, (-1)::integer FROM t AS x WHERE NOT a AND (b OR c)"},
 		{"select cast(a as varchar(3)[]), timestamp with time zone 'x', interval '1' day, char 'a'",
-			"SELECT a::character varying(3)[], timestamp with time zone 'x', interval '1' DAY, character(1) 'a'"},
+			"SELECT a::character varying(3)[], timestamp with time zone 'x', interval '1' DAY, pg_catalog.bpchar 'a'"},
 		{`select "A b"."select" as "from"`, `SELECT "A b"."select" AS "from"`},
 		{"select a from t join u using (a) left join (v cross join w) on true",
 			"SELECT a FROM t INNER JOIN u USING (a) LEFT JOIN (v CROSS JOIN w) ON TRUE"},

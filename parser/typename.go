@@ -118,7 +118,7 @@ func (p *parser) grammarType(literal bool) (t ast.TypeName, ok bool) {
 	case kwBit:
 		return p.bitType(off, literal), true
 	case kwCharacter, kwChar, kwNchar, kwVarchar, kwNational:
-		return p.charType(off), true
+		return p.charType(off, literal), true
 	case kwTime, kwTimestamp:
 		return p.timeType(off), true
 	case kwInterval:
@@ -168,7 +168,7 @@ func (p *parser) bitType(off ast.Off, literal bool) ast.TypeName {
 	return t
 }
 
-func (p *parser) charType(off ast.Off) ast.TypeName {
+func (p *parser) charType(off ast.Off, literal bool) ast.TypeName {
 	k := p.next().Key
 	if k == kwNational && !p.acceptKw(kwCharacter) {
 		p.expectKw(kwChar)
@@ -181,7 +181,7 @@ func (p *parser) charType(off ast.Off) ast.TypeName {
 	switch {
 	case p.is(KindLParen):
 		t.Mods = p.precision()
-	case name == "bpchar":
+	case name == "bpchar" && !literal:
 		t.Mods = []ast.Expr{&ast.Const{Off: -1, Kind: ast.ConstInt, Val: "1"}}
 	}
 	return t

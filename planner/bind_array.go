@@ -21,7 +21,7 @@ func (b *binder) array(e *ast.Array, elem *types.T) plan.Expr {
 			continue
 		}
 		xs[i] = b.expr(x)
-		if in := b.info(xs[i].Type().OID); in.Kind == types.KArray && in.Elem != 0 && in.Len == -1 {
+		if in := b.info(xs[i].Type().OID); in.Kind == types.KArray && in.Elem != 0 && in.OID != types.OInt2Vector && in.OID != types.OOidVector {
 			nested = true
 		}
 	}

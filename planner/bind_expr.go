@@ -81,7 +81,7 @@ func (b *binder) expr(e ast.Expr) plan.Expr {
 		}
 		return &plan.Or{At: plan.At{T: types.TBool, Off: e.Pos()}, Args: b.bools(args, "OR")}
 	case *ast.Not:
-		return negate(b.mustBool(b.expr(e.X), "NOT"), e.Pos())
+		return negate(b.truth(e.X, "NOT"), e.Pos())
 	case *ast.Is:
 		return b.is(e)
 	case *ast.Distinct:
@@ -169,9 +169,23 @@ func (b *binder) expr(e ast.Expr) plan.Expr {
 func (b *binder) bools(list []ast.Expr, where string) []plan.Expr {
 	out := make([]plan.Expr, len(list))
 	for i, x := range list {
-		out[i] = b.mustBool(b.expr(x), where)
+		out[i] = b.truth(x, where)
 	}
 	return out
+}
+
+// truth binds an expression that is true or false, once for a row.
+func (b *binder) truth(e ast.Expr, where string) plan.Expr {
+	before := b.sets
+	return b.single(before, b.mustBool(b.expr(e), where), where)
+}
+
+// single refuses an expression with a set that came after before.
+func (b *binder) single(before setCalls, x plan.Expr, where string) plan.Expr {
+	if b.sets.n > before.n && holdsSet(x) {
+		failf(sqlerr.DatatypeMismatch, leftmost(x), "argument of %s must not return a set", where)
+	}
+	return x
 }
 
 // cond binds a boolean clause into its conjuncts.
@@ -377,6 +391,7 @@ func (b *binder) is(e *ast.Is) plan.Expr {
 	if c, ok := operand.(*ast.ColumnRef); ok && c.Star && len(c.Parts) > 0 {
 		operand = &ast.ColumnRef{Off: c.Off, Parts: c.Parts} // t.* is the row itself
 	}
+	before := b.sets
 	x := b.expr(operand)
 	switch e.Test {
 	case "NULL":
@@ -397,7 +412,11 @@ func (b *binder) is(e *ast.Is) plan.Expr {
 		return &plan.Is{At: at, X: b.settled(x), Test: plan.IsNull, Not: e.Not}
 	case "TRUE", "FALSE", "UNKNOWN":
 		test := map[string]plan.IsTest{"TRUE": plan.IsTrue, "FALSE": plan.IsFalse, "UNKNOWN": plan.IsUnknown}[e.Test]
-		return &plan.Is{At: at, X: b.mustBool(x, "IS "+e.Test), Test: test, Not: e.Not}
+		where := "IS " + e.Test
+		if e.Not {
+			where = "IS NOT " + e.Test
+		}
+		return &plan.Is{At: at, X: b.single(before, b.mustBool(x, where), where), Test: test, Not: e.Not}
 	}
 	if form, ok := strings.CutSuffix(e.Test, "NORMALIZED"); ok {
 		if form = strings.TrimSpace(form); form == "" {
@@ -453,14 +472,22 @@ func (b *binder) isDistinct(l, r plan.Expr, not bool, off int) plan.Expr {
 }
 
 func (b *binder) between(e *ast.Between) plan.Expr {
+	before := b.sets
 	x, lo, hi := b.expr(e.X), b.expr(e.Lo), b.expr(e.Hi)
 	off := e.Pos()
 	at := plan.At{T: types.TBool, Off: off}
+	where := "AND"
+	if e.Not {
+		where = "OR"
+	}
+	compare := func(op string, y plan.Expr) plan.Expr {
+		return b.single(before, b.operator("", op, x, y, off), where)
+	}
 	both := func(lo, hi plan.Expr) plan.Expr {
-		return &plan.And{At: at, Args: []plan.Expr{b.operator("", ">=", x, lo, off), b.operator("", "<=", x, hi, off)}}
+		return &plan.And{At: at, Args: []plan.Expr{compare(">=", lo), compare("<=", hi)}}
 	}
 	beyond := func(lo, hi plan.Expr) plan.Expr {
-		return &plan.Or{At: at, Args: []plan.Expr{b.operator("", "<", x, lo, off), b.operator("", ">", x, hi, off)}}
+		return &plan.Or{At: at, Args: []plan.Expr{compare("<", lo), compare(">", hi)}}
 	}
 	switch {
 	case e.Not && e.Symmetric:
@@ -488,7 +515,7 @@ func (b *binder) caseExpr(e *ast.Case) plan.Expr {
 		if val != nil {
 			cond = b.operator("", "=", val, b.expr(w.Cond), w.Cond.Pos())
 		} else {
-			cond = b.mustBool(b.expr(w.Cond), "CASE/WHEN")
+			cond = b.truth(w.Cond, "CASE/WHEN")
 		}
 		c.Whens = append(c.Whens, plan.When{Cond: cond})
 		results = append(results, b.expr(w.Result))
@@ -513,7 +540,8 @@ func (b *binder) caseExpr(e *ast.Case) plan.Expr {
 func (b *binder) cast(e *ast.Cast) plan.Expr {
 	t := b.typeOf(&e.Type)
 	if a, ok := e.X.(*ast.Array); ok && b.info(t.OID).Kind == types.KArray && (!b.stored || len(a.Elems) == 0) {
-		et := b.T(b.info(t.OID).Elem, t.Mod)
+		base := b.Snap.BaseType(t)
+		et := b.T(b.info(base.OID).Elem, base.Mod)
 		return b.must(b.array(a, &et), t, explicit)
 	}
 	x := b.expr(e.X)

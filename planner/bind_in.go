@@ -36,6 +36,7 @@ func (b *binder) in(e *ast.In) plan.Expr {
 		}
 		return r
 	}
+	before := b.sets
 	x := b.expr(e.X)
 	list, vars := make([]plan.Expr, 0, len(e.List)), []plan.Expr(nil)
 	all := make([]plan.Expr, len(e.List))
@@ -61,7 +62,7 @@ func (b *binder) in(e *ast.In) plan.Expr {
 		}
 	}
 	for _, l := range rest {
-		c := b.operator("", op, x, l, off)
+		c := b.single(before, b.operator("", op, x, l, off), "IN")
 		switch {
 		case r == nil:
 			r = c

@@ -397,6 +397,12 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 			fail(at(err, x.Off))
 		}
 		d.T = plain
+		if plain.OID == types.OJSONPath && p.Consts != nil { // whose patterns are looked into
+			text := &plan.Const{At: plan.At{T: types.TText, Off: x.Off}, Val: types.Bytes(types.TText, x.Val.B)}
+			if _, err := p.Consts.EvalConst(&plan.CoerceIO{At: plan.At{T: to, Off: x.Off}, X: text, Explicit: true, Literal: true}); err != nil {
+				fail(at(err, x.Off))
+			}
+		}
 		if plain.OID == types.OBpchar && ctx != explicit {
 			d.B = bytes.TrimRight(d.B, " ") // to be compared with the values of columns, which are unpadded
 		}
@@ -460,7 +466,7 @@ func (p *planner) mustBool(e plan.Expr, where string) plan.Expr {
 	if x := p.coerce(e, types.TBool, assignment); x != nil && (e.Type().OID == types.OBool || isUnknown(e)) {
 		return x
 	}
-	failf(sqlerr.DatatypeMismatch, e.Pos(), "argument of %s must be type boolean, not type %s", where, p.bareName(e.Type().OID))
+	failf(sqlerr.DatatypeMismatch, leftmost(e), "argument of %s must be type boolean, not type %s", where, p.bareName(e.Type().OID))
 	return nil
 }
 

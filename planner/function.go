@@ -5,7 +5,6 @@ import (
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
-	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
 )
 
@@ -88,7 +87,7 @@ func signatures(pr *catalog.Proc, c *funcCall) []candidate {
 		}
 		return nil
 	}
-	if n >= 1 && (n >= len(pr.Args) || pr.Variadic == types.OAny && n == len(pr.Args)-1) {
+	if n >= 1 && n >= len(pr.Args) {
 		args := slices.Clone(pr.Args[:len(pr.Args)-1])
 		for len(args) < n {
 			args = append(args, pr.Variadic)

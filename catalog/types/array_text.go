@@ -1,6 +1,7 @@
 package types
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -20,16 +21,7 @@ func errArray(s, detail string, args ...any) error {
 func parseArray(t T, s string, o *FmtOpts) (Datum, error) {
 	elem := t.ElemType()
 	if t.OID == OInt2Vector || t.OID == OOidVector {
-		words := strings.Fields(s)
-		vals := make([]int64, len(words))
-		for i, w := range words {
-			e, err := parseText(elem, w, o)
-			if err != nil {
-				return Datum{}, err
-			}
-			vals[i] = e.I
-		}
-		return NewIntVector(t, vals), nil
+		return parseVector(t, elem, s, o)
 	}
 	p := arrayParser{src: s, rest: s, elem: elem, delim: ',', o: o}
 	if in := Lookup(elem.OID); in != nil && in.Delim != 0 {
@@ -41,6 +33,42 @@ func parseArray(t T, s string, o *FmtOpts) (Datum, error) {
 	return Datum{T: t, B: encodeArray(elem.OID, p.dims, p.lbs, p.elems)}, nil
 }
 
+// parseVector reads numbers with blanks between them. The numbers of an oidvector
+// end where their digits do, so that a sign begins the next one.
+func parseVector(t, elem T, s string, o *FmtOpts) (Datum, error) {
+	vals := []int64{}
+	for s = strings.TrimLeftFunc(s, isBlank); s != ""; s = strings.TrimLeftFunc(s, isBlank) {
+		n := strings.IndexFunc(s, isBlank)
+		if n < 0 {
+			n = len(s)
+		}
+		if t.OID == OOidVector {
+			signed := 0
+			if s[0] == '-' || s[0] == '+' {
+				signed = 1
+			}
+			if end := skipDigits(s, signed); end > signed {
+				n = end
+			}
+		}
+		e, err := parseText(elem, s[:n], o)
+		switch sqlerr.CodeOf(err) {
+		case sqlerr.InvalidTextRepresentation:
+			return Datum{}, errSyntax(FormatTypeNoMod(elem.OID), s)
+		case sqlerr.NumericValueOutOfRange:
+			return Datum{}, errIntRange(s, FormatTypeNoMod(elem.OID))
+		}
+		if err != nil {
+			return Datum{}, err
+		}
+		vals = append(vals, e.I)
+		s = s[n:]
+	}
+	return NewIntVector(t, vals), nil
+}
+
+func isBlank(r rune) bool { return r < 0x80 && isSpace(byte(r)) }
+
 type arrayParser struct {
 	src, rest  string
 	elem       T
@@ -51,6 +79,7 @@ type arrayParser struct {
 	seenLeaf   bool
 	leafLevel  int
 	boundsDims []int
+	elemErr    error // of the first element that its type does not read: a malformed array comes first
 }
 
 func (p *arrayParser) skipBlanks() {
@@ -86,6 +115,9 @@ func (p *arrayParser) parse() error {
 				return errArray(p.src, "Specified array dimensions do not match array contents.")
 			}
 		}
+	}
+	if p.elemErr != nil {
+		return p.elemErr
 	}
 	if len(p.elems) == 0 {
 		p.dims, p.lbs = nil, nil
@@ -146,12 +178,12 @@ func (p *arrayParser) bound() (int64, error) {
 		n++
 	}
 	n = skipDigits(p.rest, n)
-	v, err := strconv.ParseInt(p.rest[:n], 10, 32)
-	if err != nil {
+	v, err := strconv.ParseInt(p.rest[:n], 10, 64)
+	if errors.Is(err, strconv.ErrSyntax) {
 		return 0, errArray(p.src, "\"[\" must introduce explicitly-specified array dimensions.")
 	}
 	p.rest = p.rest[n:]
-	return v, nil
+	return int64(int32(v)), nil // as C's atoi wraps
 }
 
 // level reads one braced list at the given depth.
@@ -233,8 +265,8 @@ func (p *arrayParser) element(depth int) error {
 		return nil
 	}
 	e, err := Parse(p.elem, text, p.o)
-	if err != nil {
-		return err
+	if err != nil && p.elemErr == nil {
+		p.elemErr = err
 	}
 	p.elems = append(p.elems, e)
 	return nil

@@ -218,13 +218,11 @@ func (p *jsonParser) array() (jsonNode, error) {
 		p.pos++
 		return n, nil
 	}
-	what := `array element or "]"`
 	for {
-		v, err := p.value(what)
+		v, err := p.value("JSON value")
 		if err != nil {
 			return n, err
 		}
-		what = "JSON value"
 		if p.build {
 			n.items = append(n.items, v)
 		}

@@ -59,6 +59,10 @@ func parseOid(s, typ string) (int64, error) {
 	v, err := strconv.ParseInt(t, 10, 64)
 	if err != nil {
 		if e, ok := err.(*strconv.NumError); ok && e.Err == strconv.ErrRange {
+			// C's conversion takes the two's complement of a negative number, too.
+			if u, err := strconv.ParseUint(t, 10, 64); err == nil && int64(u) >= math.MinInt32 {
+				return int64(uint32(u)), nil
+			}
 			return 0, errIntRange(s, typ)
 		}
 		return 0, errSyntax(typ, s)

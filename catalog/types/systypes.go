@@ -25,12 +25,12 @@ func parseSystemValue(o OID, s string) ([]byte, error) {
 	inner, ok := strings.CutPrefix(s, "(")
 	inner, ok2 := strings.CutSuffix(inner, ")")
 	block, offset, ok3 := strings.Cut(inner, ",")
-	b, err1 := strconv.ParseUint(block, 10, 32)
+	b, err1 := strconv.ParseInt(block, 10, 64)
 	i, err2 := strconv.ParseUint(offset, 10, 16)
-	if !ok || !ok2 || !ok3 || err1 != nil || err2 != nil {
+	if !ok || !ok2 || !ok3 || err1 != nil || err2 != nil || b < math.MinInt32 || b > math.MaxUint32 {
 		return nil, errSyntax("tid", s)
 	}
-	return fmt.Appendf(nil, "(%d,%d)", b, i), nil
+	return fmt.Appendf(nil, "(%d,%d)", uint32(b), i), nil
 }
 
 func tidText(b []byte) ([]byte, error) {

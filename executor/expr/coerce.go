@@ -45,6 +45,9 @@ func parseText(env *Env, t types.T, s string) (types.Datum, error) {
 	base.Mod = -1
 	d, err := types.Parse(base, s, env.Fmt)
 	d.T = t
+	if t.OID == types.OJSONPath && err == nil {
+		err = checkPathPatterns(d.B)
+	}
 	return d, err
 }
 

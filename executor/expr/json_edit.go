@@ -64,15 +64,9 @@ func jsonEditFuncs(r *registry) {
 	}), "jsonb_delete_array")
 	r.add(fnD(jsonbDeleteIdx), "jsonb_delete_idx")
 	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
-		if isEmptyJSON(a[0].B) {
-			return a[0], nil
-		}
 		return jsonbEdit(c, a[0].B, a[1], jsonEdit{remove: true})
 	}), "jsonb_delete_path")
 	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
-		if a[3].I == 0 && isEmptyJSON(a[0].B) {
-			return a[0], nil
-		}
 		return jsonbEdit(c, a[0].B, a[1], jsonEdit{val: a[2].B, create: a[3].I != 0})
 	}), "jsonb_set")
 	r.add(fnD(jsonbSetLax), "jsonb_set_lax")
@@ -244,7 +238,7 @@ func jsonbEdit(c *callCtx, v []byte, pathArr types.Datum, e jsonEdit) (types.Dat
 		}
 		return null, errScalar("set path in scalar")
 	}
-	if len(p.elems) == 0 {
+	if len(p.elems) == 0 || (e.remove || !e.create) && isEmptyJSON(v) {
 		return types.Datum{B: v}, nil
 	}
 	out, err := e.apply(v, p.elems, 1)

@@ -218,8 +218,7 @@ func (r *pathRun) regex(it *jsonpath.Item) (*pattern, error) {
 	if re := r.regexes[it]; re != nil {
 		return re, nil
 	}
-	has := func(flag string) bool { return strings.Contains(it.Flags, flag) }
-	re, err := compileRegex(it.Text, regex.Flags{Fold: has("i"), DotLine: !has("s"), Lines: has("m"), Literal: has("q")})
+	re, err := pathPattern(it)
 	if err != nil {
 		return nil, err
 	}
@@ -228,4 +227,41 @@ func (r *pathRun) regex(it *jsonpath.Item) (*pattern, error) {
 	}
 	r.regexes[it] = re
 	return re, nil
+}
+
+func pathPattern(it *jsonpath.Item) (*pattern, error) {
+	has := func(flag string) bool { return strings.Contains(it.Flags, flag) }
+	return compileRegex(it.Text, regex.Flags{Fold: has("i"), DotLine: !has("s"), Lines: has("m"), Literal: has("q")})
+}
+
+// checkPathPatterns compiles the patterns of a path that was read, so that a wrong
+// one is an error of the input.
+func checkPathPatterns(path []byte) error {
+	if !bytes.Contains(path, []byte("like_regex")) {
+		return nil
+	}
+	p, err := types.ParseJSONPath(string(path))
+	if err != nil {
+		return err
+	}
+	var check func(it *jsonpath.Item) error
+	check = func(it *jsonpath.Item) error {
+		for ; it != nil; it = it.Next {
+			if it.Kind == jsonpath.LikeRegex {
+				if _, err := pathPattern(it); err != nil {
+					return err
+				}
+			}
+			for _, s := range it.Subscripts {
+				if err := cmp.Or(check(s.From), check(s.To)); err != nil {
+					return err
+				}
+			}
+			if err := cmp.Or(check(it.Left), check(it.Right)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return check(p.Root)
 }

@@ -83,12 +83,12 @@ func sizeBytes(_ *callCtx, text []byte) (int64, error) {
 	unit := strings.ToLower(strings.TrimSpace(s[n:]))
 	factor := int64(1)
 	switch unit {
-	case "", "bytes", "b":
+	case "", "bytes":
 	case "kb", "mb", "gb", "tb", "pb":
 		factor = 1 << (10 * (1 + strings.Index("kmgtp", unit[:1])))
 	default:
 		return 0, bad.WithDetail(`Invalid size unit: "%s".`, strings.TrimSpace(s[n:])).
-			WithHint(`Valid units are "bytes", "B", "kB", "MB", "GB", "TB", and "PB".`)
+			WithHint(`Valid units are "bytes", "kB", "MB", "GB", "TB", and "PB".`)
 	}
 	if d, err = d.Mul(types.NewDecimal(factor, 0)); err != nil {
 		return 0, err

@@ -63,10 +63,10 @@ func sysinfoFuncs(r *registry) {
 		return types.Bytes(types.TName, []byte(v)), nil
 	}), "pg_client_encoding")
 	r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
-		if a[0].I == 6 {
-			return intDatum(4), nil // UTF8, the only one in use
+		if int(a[0].I) < 0 || int(a[0].I) >= len(encodingWidths) {
+			return null, nil
 		}
-		return null, nil
+		return intDatum(int64(encodingWidths[a[0].I])), nil
 	}), "pg_encoding_max_length_sql")
 	r.add(pgTypeof, "pg_typeof")
 	r.add(countNulls(true), "pg_num_nulls")
@@ -79,10 +79,7 @@ func sysinfoFuncs(r *registry) {
 		u[6], u[8] = u[6]&0x0f|0x40, u[8]&0x3f|0x80
 		return c.keep(append(c.buf[:0], u[:]...)), nil
 	}), "gen_random_uuid")
-	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
-		// The size of the stored value: its binary form.
-		return intDatum(int64(len(types.AppendBinary(nil, a[0])))), nil
-	}), "pg_column_size")
+	r.add(fnD(columnSize), "pg_column_size")
 	r.add(fn0(func(*callCtx) (bool, error) { return false, nil }), "pg_jit_available")
 	settingFuncs(r)
 	sequenceFuncs(r)
@@ -280,3 +277,8 @@ func formatType(c *callCtx, a []types.Datum) (types.Datum, error) {
 	}
 	return types.Text(types.FormatType(types.T{OID: o, Mod: int32(a[1].I)})), nil
 }
+
+// encodingWidths are the greatest numbers of bytes of a character in PostgreSQL's
+// encodings, by their numbers.
+var encodingWidths = [...]uint8{1, 3, 3, 3, 4, 3, 4, 4, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+	2, 2, 2, 2, 4, 3, 2}

@@ -119,6 +119,9 @@ func inputArray(c *callCtx, a []types.Datum) (types.Datum, error) {
 func lengthFuncs(r *registry) {
 	apply := fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
 		d, t := a[0], c.call.T
+		if a[1].I < 4 && (t.OID == types.OBpchar || t.OID == types.OVarchar || t.OID == types.ONumeric) {
+			return types.ApplyMod(d, t, false) // no modifier: it counts from 4
+		}
 		t.Mod = int32(a[1].I)
 		out, err := types.ApplyMod(d, t, len(a) == 3 && a[2].I != 0)
 		if err != nil || t.OID != types.OBpchar {

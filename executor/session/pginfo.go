@@ -166,11 +166,8 @@ func (s *Session) regIn(t types.OID, name string) (types.OID, error) {
 		return 0, nil
 	}
 	if name != "" && strings.Trim(name, "0123456789") == "" {
-		n, err := strconv.ParseUint(name, 10, 32)
-		if err != nil {
-			return 0, sqlerr.New(sqlerr.NumericValueOutOfRange, "value \"%s\" is out of range for type oid", name)
-		}
-		return types.OID(n), nil
+		d, err := types.Parse(types.TOid, name, &types.FmtOpts{})
+		return types.OID(d.I), err
 	}
 	return s.pgEnv().RegIn(t, name)
 }

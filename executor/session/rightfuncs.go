@@ -52,7 +52,7 @@ func (c *catalogCall) privilege() (types.Datum, error) {
 	}
 	kinds := map[string]catalog.ACLKind{"table": catalog.ACLTable, "any_column": catalog.ACLColumn, "column": catalog.ACLColumn,
 		"sequence": catalog.ACLSequence, "database": catalog.ACLDatabase, "schema": catalog.ACLSchema, "function": catalog.ACLFunction,
-		"type": catalog.ACLType, "language": catalog.ACLLanguage}
+		"type": catalog.ACLType, "language": catalog.ACLLanguage, "tablespace": catalog.ACLTablespace}
 	var wanted []wantedPriv
 	var o catalog.Object
 	var found bool
@@ -78,13 +78,19 @@ func (c *catalogCall) privilege() (types.Datum, error) {
 	}
 	snap := c.snapshot()
 	var privs, grant catalog.Priv
-	if o == nil {
+	switch {
+	case o == nil && what == "tablespace":
+		// the server's own: only a superuser may use it
+		if c.isSuper(role) {
+			privs, grant = kinds[what].All(), kinds[what].All()
+		}
+	case o == nil:
 		// built in: everybody may use it
 		privs = kinds[what].All()
 		if c.isSuper(role) {
 			grant = privs
 		}
-	} else {
+	default:
 		privs, grant = snap.Privileges(role, o)
 	}
 	r, _ := o.(catalog.Relation)
@@ -190,10 +196,16 @@ func (c *catalogCall) privilegeObject(what string, d types.Datum) (o catalog.Obj
 		if what == "language" && (isName(d) && (name == "sql" || name == "internal" || name == "c" || name == "plpgsql") || oid == 14 || oid == 12 || oid == 13) {
 			return nil, true, nil
 		}
+		if what == "tablespace" && (isName(d) && isTablespace(name) || oid == 1663 || oid == 1664) {
+			return nil, true, nil
+		}
 		if !isName(d) {
 			return nil, false, nil
 		}
-		kind := strings.ReplaceAll(what, "_", "-")
+		kind := what
+		if what == "foreign_data_wrapper" {
+			kind = "foreign-data wrapper"
+		}
 		return nil, false, sqlerr.New(sqlerr.UndefinedObject, "%s \"%s\" does not exist", kind, name)
 	}
 	if isName(d) {
