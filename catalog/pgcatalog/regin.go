@@ -322,6 +322,9 @@ func (env *Env) nameAndTypes(s string, none bool) (name string, list []types.OID
 	if open < 0 {
 		return bad("left parenthesis")
 	}
+	if splitName(s[:open]) == nil {
+		return "", nil, errNameSyntax
+	}
 	rest, ok := strings.CutSuffix(strings.TrimRight(s[open+1:], nameSpace), ")")
 	if !ok {
 		return bad("right parenthesis")

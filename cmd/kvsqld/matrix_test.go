@@ -26,8 +26,9 @@ import (
 //
 // The pattern is one of path.Match over "ABOUT: HOW", as the summary prints them.
 // KVSQLD_MATRIX is the number of statements to take, evenly, out of all; 0 takes
-// all, and without it the test is skipped. KVSQLD_MATRIX_ONLY is a pattern of
-// ABOUT.
+// all, and without it the test is skipped. KVSQLD_MATRIX_SEED moves the start, so
+// that several runs take different statements. KVSQLD_MATRIX_ONLY is a pattern
+// of ABOUT.
 
 const matrixKnown = "matrix_known.txt"
 
@@ -89,7 +90,8 @@ func TestMatrix(t *testing.T) {
 		}
 		chunk = chunk[:0]
 	}
-	var n, taken int64
+	var taken int64
+	n := diffEnv("KVSQLD_MATRIX_SEED", 0) % max(all/max(size, 1), 1)
 	g.run(func(s matrixStatement) {
 		if !wanted(s) {
 			return
