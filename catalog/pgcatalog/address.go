@@ -49,9 +49,9 @@ const (
 // absentClasses are catalogs without objects here, with what their objects are
 // called.
 var absentClasses = map[types.OID]string{
-	oidPgTrigger: "trigger", oidPgLargeobject: "large object", 3381: "statistics object", 3601: "text search parser",
+	oidPgTrigger: "trigger", oidPgLargeobject: "large object", 3601: "text search parser",
 	3600: "text search dictionary", 3764: "text search template", 3602: "text search configuration", 2328: "foreign-data wrapper",
-	1417: "server", 1418: "user mapping", 3079: "extension", 3466: "event trigger", 3256: "policy", 6104: "publication",
+	1417: "server", 1418: "user mapping", 3079: "extension", 3466: "event trigger", 6104: "publication",
 	6237: "publication namespace", 6106: "publication relation", 6100: "subscription", 3576: "transform", 6243: "parameter ACL",
 }
 
@@ -73,6 +73,10 @@ func (env *Env) Identify(a Address) (Identity, error) {
 		return env.identifyRule(a.OID), nil
 	case oidPgDefaultACL:
 		return env.identifyDefaultACL(a.OID), nil
+	case oidPgPolicy:
+		return env.identifyPolicy(a.OID), nil
+	case oidPgStatisticExt:
+		return env.identifyStatistics(a.OID), nil
 	case oidPgNamespace:
 		if n := env.Snap.SchemaByOID(a.OID); n != nil {
 			return plainIdentity("schema", n.Name), nil
@@ -354,7 +358,7 @@ func (env *Env) identifyDefaultACL(o types.OID) Identity {
 func (env *Env) identifyBuiltin(a Address) (Identity, bool) {
 	switch a.Class {
 	case classCast:
-		for _, c := range catalog.Casts() {
+		for _, c := range env.allCasts() {
 			if c.OID == a.OID {
 				s, t := env.qualifiedType(c.Source), env.qualifiedType(c.Target)
 				return Identity{Type: "cast", Text: "(" + s + " AS " + t + ")", Names: []string{s}, Args: []string{t}, Found: true,
@@ -436,18 +440,18 @@ func amName(o types.OID) string {
 
 func (env *Env) identifyOperator(o types.OID) Identity {
 	id := Identity{Type: "operator"}
-	op := catalog.OperatorByOID(o)
+	op, schema := env.anyOperator(o)
 	if op == nil {
 		return id
 	}
-	id.Found, id.Schema, id.Names = true, catalog.SchemaPgCatalog, []string{catalog.SchemaPgCatalog, op.Name}
+	id.Found, id.Schema, id.Names = true, catalog.QuoteIdent(schema), []string{schema, op.Name}
 	left := "NONE"
 	if op.Left != 0 {
 		left = env.qualifiedType(op.Left)
 		id.Args = append(id.Args, left)
 	}
 	id.Args = append(id.Args, env.qualifiedType(op.Right))
-	id.Text = catalog.SchemaPgCatalog + "." + op.Name + "(" + left + "," + env.qualifiedType(op.Right) + ")"
+	id.Text = catalog.QuoteIdent(schema) + "." + op.Name + "(" + left + "," + env.qualifiedType(op.Right) + ")"
 	shown, _ := env.RegOut(types.ORegoperator, o)
 	id.Description = "operator " + shown
 	return id

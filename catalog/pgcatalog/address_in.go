@@ -43,7 +43,7 @@ var addressForms = map[string]addressForm{
 	"tablespace": plainForm, "foreign-data wrapper": plainForm, "server": plainForm, "extension": plainForm, "event trigger": plainForm,
 	"publication": plainForm, "subscription": plainForm, "parameter ACL": plainForm,
 	"text search parser": absentForm, "text search dictionary": absentForm, "text search template": absentForm,
-	"text search configuration": absentForm, "statistics object": absentForm,
+	"text search configuration": absentForm, "statistics object": {least: 1, args: -1, find: (*Env).statisticsAddress},
 	"user mapping":          {names: 1, args: 1, find: (*Env).absentPair},
 	"publication relation":  {least: 1, args: 1, find: (*Env).publicationAddress},
 	"publication namespace": {names: 1, args: 1, find: (*Env).publicationAddress},
@@ -222,7 +222,7 @@ func (env *Env) castAddress(_ string, names, args []string) (Address, error) {
 	if err != nil {
 		return Address{}, err
 	}
-	for _, c := range catalog.Casts() {
+	for _, c := range env.allCasts() {
 		if c.Source == t[0] && c.Target == t[1] {
 			return Address{Class: classCast, OID: c.OID}, nil
 		}
@@ -283,6 +283,10 @@ func (env *Env) partAddress(kind string, names, _ []string) (Address, error) {
 				}
 			}
 		})
+	case "policy":
+		if p := env.Snap.Policy(rel, names[n]); p != nil {
+			out = Address{Class: oidPgPolicy, OID: p.OID}
+		}
 	case "rule":
 		if _, ok := env.Snap.RelationByOID(env.DB, rel).(*catalog.View); ok && names[n] == ruleName {
 			out = Address{Class: oidPgRewrite, OID: synthOID("rewrite", rel, 0)}

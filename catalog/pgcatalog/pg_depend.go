@@ -46,7 +46,7 @@ func rowsPgDepend(w *writer) {
 		self := object{class: oidPgPolicy, oid: p.OID}
 		d.dep(self, relationObject(p.Table), 'a')
 		for _, q := range []*catalog.BoundQuery{&p.Using, &p.Check} {
-			d.reads(self, q.View(&p.Common))
+			d.reads(self, q.View(&p.Common), p.Table)
 		}
 	}
 	for _, e := range w.env.Snap.AllExtStats(w.env.DB) {
@@ -179,20 +179,22 @@ func (d *dependWriter) view(v *catalog.View) {
 	rule := object{class: oidPgRewrite, oid: synthOID("rewrite", v.OID, 0)}
 	d.dep(rule, self, 'i')
 	d.dep(rule, self, 'n')
-	d.reads(rule, v)
+	d.reads(rule, v, 0)
 	d.dep(object{class: oidPgType, oid: v.RowType}, self, 'i')
 	d.arrayOf(v.RowType)
 	d.columns(v.OID, nil, v.Columns)
 }
 
-// reads tells what a query needs.
-func (d *dependWriter) reads(of object, v *catalog.View) {
+// reads tells what a query needs; that its object needs own as a whole is told already.
+func (d *dependWriter) reads(of object, v *catalog.View, own types.OID) {
 	for _, o := range v.Deps {
 		named := false
 		for _, c := range v.ColDeps {
 			if c.Rel == o {
 				named = true
-				d.dep(of, columnObject(o, c.Col), 'n')
+				if c.Col >= 0 || o != own {
+					d.dep(of, columnObject(o, c.Col), 'n')
+				}
 			}
 		}
 		if !named {

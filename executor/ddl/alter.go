@@ -146,6 +146,9 @@ func (x *exec) alterOne(oid types.OID, a *ast.AlterAction) error {
 		return x.replicaIdentity(oid, a)
 	}
 	if v, ok := x.snap().RelationByOID(x.db(), oid).(*catalog.View); ok {
+		if strings.HasSuffix(a.Kind, " ROW LEVEL SECURITY") {
+			return notFor(a, v)
+		}
 		if v.Materialized != nil {
 			return x.alterMaterialized(v, a)
 		}
