@@ -297,7 +297,7 @@ func (c *Change) ValidateConstraint(table types.OID, name string) error {
 				return nil
 			}
 		}
-		if t.constraintOID(name) != 0 {
+		if t.ConstraintOID(name) != 0 {
 			return sqlerr.New(sqlerr.WrongObjectType, "constraint \"%s\" of relation \"%s\" is not a foreign key or check constraint", name, t.Name)
 		}
 		return sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" of relation \"%s\" does not exist", name, t.Name)
@@ -316,7 +316,7 @@ func (c *Change) AlterConstraint(table types.OID, name string, deferrable, defer
 				return nil
 			}
 		}
-		if t.constraintOID(name) != 0 {
+		if t.ConstraintOID(name) != 0 {
 			return sqlerr.New(sqlerr.WrongObjectType, "constraint \"%s\" of relation \"%s\" is not a foreign key constraint", name, t.Name)
 		}
 		return sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" of relation \"%s\" does not exist", name, t.Name)

@@ -255,8 +255,8 @@ func (c *Change) DropIndexes(cascade bool, oids ...types.OID) error {
 	return c.drop(cascade, names...)
 }
 
-// constraintOID returns the OID of the table's constraint, or 0.
-func (t *Table) constraintOID(name string) types.OID {
+// ConstraintOID returns the OID of the table's constraint, or 0.
+func (t *Table) ConstraintOID(name string) types.OID {
 	for _, u := range t.Uniques {
 		if u.Name == name {
 			return u.OID

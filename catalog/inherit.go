@@ -150,7 +150,7 @@ func (c *Change) constraintGoes(table types.OID, name string, cascade, only, bel
 	if err != nil {
 		return err
 	}
-	oid := t.constraintOID(name)
+	oid := t.ConstraintOID(name)
 	for _, fk := range t.ForeignKeys {
 		if slices.ContainsFunc(fk.Targets, func(x FKTarget) bool { return x.Name == name }) {
 			return sqlerr.New(sqlerr.InvalidTableDefinition, "cannot drop inherited constraint \"%s\" of relation \"%s\"", name, t.Name)

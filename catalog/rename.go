@@ -114,10 +114,10 @@ func renameIndexIn(t *Table, index types.OID, new string) {
 // RenameConstraint renames a constraint of a table, and its index.
 func (c *Change) RenameConstraint(table types.OID, old, new string) error {
 	_, err := c.edit(table, func(t *Table) error {
-		if t.constraintOID(old) == 0 {
+		if t.ConstraintOID(old) == 0 {
 			return sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" for table \"%s\" does not exist", old, t.Name)
 		}
-		if t.constraintOID(new) != 0 {
+		if t.ConstraintOID(new) != 0 {
 			return sqlerr.New(sqlerr.DuplicateObject, "constraint \"%s\" for relation \"%s\" already exists", new, t.Name)
 		}
 		for _, u := range t.Uniques {

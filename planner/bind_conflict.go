@@ -24,6 +24,9 @@ func (p *planner) onConflict(s *ast.Insert, d *destination, alias string, sc *sc
 			}
 		}
 		if out.Indexes == nil {
+			if t.ConstraintOID(c.Constraint) != 0 {
+				failf(sqlerr.WrongObjectType, -1, "constraint in ON CONFLICT clause has no associated index")
+			}
 			failf(sqlerr.UndefinedObject, -1, "constraint \"%s\" for table \"%s\" does not exist", c.Constraint, t.Name)
 		}
 	case len(c.Targets) > 0:
@@ -51,7 +54,7 @@ func (p *planner) onConflict(s *ast.Insert, d *destination, alias string, sc *sc
 	r, x := p.entry(d, alias), p.entry(d, "excluded")
 	p.watch(r, d.right)
 	p.watch(x, d.right)
-	ns := []*nsItem{p.relNames(r, nil)}
+	ns := []*nsItem{p.ownNames(r, d.shape, alias)}
 	x.proposed = true
 	ns = append(ns, p.relNames(x, nil))
 	b := &binder{planner: p, scope: &scope{parent: sc, items: ns}, what: "UPDATE", noAgg: true, noWin: true}

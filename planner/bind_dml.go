@@ -217,10 +217,6 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 			places[i].put(p, t, width, places[i].value(p, t, &plan.Col{At: plan.At{T: q.cols[i].T, Off: off}, Idx: i}, off))
 		}
 	}
-	alias := s.Alias
-	if alias == "" {
-		alias = t.Name
-	}
 	var given []int
 	for c, x := range width {
 		if x != nil {
@@ -229,9 +225,9 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 	}
 	p.ready(d, "INSERT", given)
 	if s.OnConflict != nil {
-		ins.OnConflict = p.onConflict(s, d, alias, sc)
+		ins.OnConflict = p.onConflict(s, d, s.Alias, sc)
 	}
-	ins.Returning, ins.Cols = p.returning(s.Returning, d, alias, nil, sc)
+	ins.Returning, ins.Cols = p.returning(s.Returning, d, s.Alias, nil, sc)
 	ins.HasReturning = s.Returning != nil
 	width = p.insertThrough(d, width)
 	t = d.table
@@ -305,7 +301,7 @@ func (p *planner) returning(list []ast.Target, d *destination, alias string, ext
 	r := p.entry(d, alias)
 	p.watch(r, d.right)
 	bl := &block{rels: map[int]*rel{r.id: r}}
-	ns := []*nsItem{p.relNames(r, nil)}
+	ns := []*nsItem{p.ownNames(r, d.shape, alias)}
 	live := liveCols(d.table)
 	lay := layout{}
 	if extra != nil {
@@ -470,12 +466,8 @@ func (p *planner) assignments(set []ast.Assign, d *destination, r *rel, b *binde
 // stands on.
 func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.Expr, cursor string, d *destination, verb string,
 	sc *scope, set []ast.Assign, returning bool) (in plan.Node, setCols []int, extra *fromExtra, nExtra int, parts []plan.Part, unread []int) {
-	alias := ref.Alias
-	if alias == "" {
-		alias = ref.Name.Last()
-	}
 	bl := &block{rels: map[int]*rel{}}
-	r := p.entry(d, alias)
+	r := p.entry(d, ref.Alias)
 	r.target = true
 	if d.tree != nil {
 		if d.views == nil {
@@ -486,7 +478,7 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 	bl.rels[r.id] = r
 	bl.from = []*joinItem{{rel: r}}
 	inner := &scope{parent: sc, block: bl}
-	it := p.relNames(r, ref.Cols)
+	it := p.ownNames(r, d.shape, ref.Alias)
 	p.addNames(inner, []*nsItem{it}, 0)
 	n := len(inner.items)
 	it.lateralBad = true // FROM does not see the table that changes
@@ -584,7 +576,7 @@ func (p *planner) planUpdate(s *ast.Update, outer *scope) plan.Node {
 	in, set, extra, n, parts, unread := p.changeInput(s.Table, s.From, s.Where, s.Current, d, "UPDATE", sc, s.Set, s.Returning != nil)
 	u := &plan.Update{Table: d.table, Tree: d.tree, Input: in, SetCols: set, Parts: parts, Unread: unread, Extra: n, HasReturning: s.Returning != nil}
 	u.Common.Rows = in.Base().Rows
-	u.Returning, u.Cols = p.returning(s.Returning, d, aliasOf(s.Table), extra, sc)
+	u.Returning, u.Cols = p.returning(s.Returning, d, s.Table.Alias, extra, sc)
 	u.Checks = append(p.updateChecks(d, s.Returning != nil), p.viewChecks(d, liveCols(d.table))...)
 	d.grant()
 	p.prepareCTEs(defs)
@@ -600,7 +592,7 @@ func (p *planner) planDelete(s *ast.Delete, outer *scope) plan.Node {
 	in, _, extra, n, _, unread := p.changeInput(s.Table, s.Using, s.Where, s.Current, d, "DELETE", sc, nil, s.Returning != nil)
 	del := &plan.Delete{Table: d.table, Tree: d.tree, Input: in, Unread: unread, Extra: n, HasReturning: s.Returning != nil}
 	del.Common.Rows = in.Base().Rows
-	del.Returning, del.Cols = p.returning(s.Returning, d, aliasOf(s.Table), extra, sc)
+	del.Returning, del.Cols = p.returning(s.Returning, d, s.Table.Alias, extra, sc)
 	d.grant()
 	p.prepareCTEs(defs)
 	return del

@@ -150,6 +150,16 @@ func (p *planner) mustRelation(n *ast.Name) catalog.Relation {
 	return nil
 }
 
+// ownNames is the namespace entry of a stored relation: where no alias hides its
+// name, its schema may stand before it.
+func (p *planner) ownNames(r *rel, of catalog.Relation, alias string) *nsItem {
+	it := p.relNames(r, nil)
+	if alias == "" {
+		it.schema, _ = of.RelName()
+	}
+	return it
+}
+
 func (p *planner) tableRef(f *ast.TableRef, sc *scope) (*rel, *nsItem) {
 	alias := f.Alias
 	if alias == "" {

@@ -45,7 +45,7 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 	p.secure(r, t, 'r')
 	bl.rels[r.id] = r
 	both := &scope{parent: sc, block: bl}
-	it := p.relNames(r, s.Table.Cols)
+	it := p.ownNames(r, t, s.Table.Alias)
 	p.addNames(both, []*nsItem{it}, 0)
 	it.lateralBad = true // the source does not see the table that changes
 	item, others := p.fromItem(s.Using, both, bl)

@@ -17,7 +17,7 @@ func TableExprs(c *Context, t *catalog.Table) (out *plan.TableExprs, err error) 
 	r := p.tableRel(t, t.Name)
 	lay := layout{}
 	lay.addTable(r, live, 0)
-	ns := []*nsItem{p.relNames(r, nil)}
+	ns := []*nsItem{p.ownNames(r, t, "")}
 	bind := func(text, what string) plan.Expr {
 		x, err := p.Texts.ParseExpr(text)
 		if err != nil {
@@ -99,7 +99,7 @@ func (p *planner) columnExpr(x ast.Expr, t *catalog.Table, want types.T, what st
 	if t != nil {
 		r := p.tableRel(t, t.Name)
 		lay.addTable(r, liveCols(t), 0)
-		sc.items = []*nsItem{p.relNames(r, nil)}
+		sc.items = []*nsItem{p.ownNames(r, t, "")}
 	}
 	b := &binder{planner: p, scope: sc, what: what, noAgg: true, noWin: true, noSub: true}
 	e := b.expr(x)

@@ -237,6 +237,9 @@ func (p *planner) insertThrough(d *destination, width []plan.Expr) []plan.Expr {
 
 // entry makes the range-table entry that a statement is bound over.
 func (p *planner) entry(d *destination, alias string) *rel {
+	if alias == "" {
+		alias = d.shape.Name
+	}
 	r := p.tableRel(d.shape, alias)
 	if d.views != nil {
 		r.table, r.view = nil, d.views[0].view
