@@ -236,9 +236,8 @@ func parseArrayBinary(t T, b []byte) (Datum, error) {
 	if err := it.Init(d); err != nil {
 		return d, err
 	}
-	if got := OID(binary.BigEndian.Uint32(b[8:])); got != it.Elem.OID && it.Elem.User == KInvalid {
-		return d, sqlerr.New(sqlerr.DatatypeMismatch, "binary data has array element type %d (%s) instead of expected %d (%s)",
-			got, FormatTypeNoMod(got), it.Elem.OID, FormatTypeNoMod(it.Elem.OID))
+	if got := OID(binary.BigEndian.Uint32(b[8:])); misplaced(got, it.Elem.OID) {
+		return d, errArrayElement(got, it.Elem.OID)
 	}
 	if (t.OID == OInt2Vector || t.OID == OOidVector) && (len(it.Dims) != 1 || it.Lbs[0] != 0) {
 		return d, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "invalid %s data", Lookup(t.OID).Name)
@@ -267,6 +266,10 @@ func parseArrayBinary(t T, b []byte) (Datum, error) {
 	case nulls != (b[7] == 1):
 		d.B = append([]byte(nil), b...)
 		d.B[7] ^= 1
+	}
+	if it.Elem.User == KInvalid && OID(binary.BigEndian.Uint32(d.B[8:])) != it.Elem.OID {
+		d.B = append([]byte(nil), d.B...)
+		binary.BigEndian.PutUint32(d.B[8:], uint32(it.Elem.OID))
 	}
 	return d, nil
 }

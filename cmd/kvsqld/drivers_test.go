@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -200,6 +201,94 @@ func TestBinaryEnums(t *testing.T) {
 	}
 	if _, err := c.Exec(ctx, "INSERT INTO m (a) VALUES ($1)", []string{"bad"}); sqlState(err) != "22P02" {
 		t.Errorf("unknown label: %v", err)
+	}
+}
+
+// binaryField is a value in the binary form of rows and arrays: its type for a
+// row's field, the length and the bytes; nil is NULL.
+func binaryField(typ uint32, v []byte) []byte {
+	var b []byte
+	if typ != 0 {
+		b = binary.BigEndian.AppendUint32(b, typ)
+	}
+	if v == nil {
+		return append(b, 0xff, 0xff, 0xff, 0xff)
+	}
+	return append(binary.BigEndian.AppendUint32(b, uint32(len(v))), v...)
+}
+
+// TestBinaryComposites sends rows in binary, with enums in them and in their
+// arrays: fields are checked against the type, labels are looked up, and what
+// comes back, from the functions that send values too, is what was sent.
+func TestBinaryComposites(t *testing.T) {
+	srv := startServer(t, storage.Options{Store: "mem"})
+	c, ctx := pgxConn(t, srv)
+	mustExec(t, ctx, c, "CREATE TYPE mood AS ENUM ('sad', 'ok')")
+	mustExec(t, ctx, c, "CREATE TYPE place AS (x float8, name varchar(5), moods mood[])")
+	var place, mood, moods uint32
+	if err := c.QueryRow(ctx, "SELECT 'place'::regtype::oid, 'mood'::regtype::oid, 'mood[]'::regtype::oid").Scan(&place, &mood, &moods); err != nil {
+		t.Fatal(err)
+	}
+	row := func(fields ...[]byte) []byte {
+		return append(binary.BigEndian.AppendUint32(nil, uint32(len(fields))), bytes.Join(fields, nil)...)
+	}
+	array := func(elem uint32, labels ...string) []byte {
+		var b []byte
+		for _, w := range []uint32{1, 0, elem, uint32(len(labels)), 1} {
+			b = binary.BigEndian.AppendUint32(b, w)
+		}
+		for _, l := range labels {
+			b = append(b, binaryField(0, []byte(l))...)
+		}
+		return b
+	}
+	x := binaryField(pgtype.Float8OID, []byte{0x40, 4, 0, 0, 0, 0, 0, 0})
+	good := row(x, binaryField(pgtype.VarcharOID, []byte("x,y")), binaryField(moods, array(mood, "ok", "sad")))
+	for _, v := range []struct {
+		name string
+		sent []byte
+		text string // or the SQLSTATE
+	}{
+		{"a row", good, `(2.5,"x,y","{ok,sad}")`},
+		{"nulls", row(binaryField(pgtype.Float8OID, nil), binaryField(pgtype.VarcharOID, nil), binaryField(moods, nil)), "(,,)"},
+		{"a type that another database made", row(x, binaryField(pgtype.VarcharOID, nil), binaryField(99999, array(99998, "ok"))), "(2.5,,{ok})"},
+		{"no such label", row(x, binaryField(pgtype.VarcharOID, nil), binaryField(moods, array(mood, "no"))), "22P02"},
+		{"too long", row(x, binaryField(pgtype.VarcharOID, []byte("longer")), binaryField(moods, nil)), "22001"},
+		{"too few fields", row(x), "42804"},
+		{"another type", row(binaryField(pgtype.Int8OID, nil), binaryField(pgtype.VarcharOID, nil), binaryField(moods, nil)), "42804"},
+		{"cut", good[:len(good)-1], "08P01"},
+		{"cut in the head", good[:2], "08P01"},
+		{"too long a value", append(append([]byte(nil), good...), 0), "22P03"},
+	} {
+		got := c.PgConn().ExecParams(ctx, "SELECT $1::text", [][]byte{v.sent}, []uint32{place}, []int16{1}, nil).Read()
+		text := sqlState(got.Err)
+		if got.Err == nil {
+			text = string(got.Rows[0][0])
+		}
+		if text != v.text {
+			t.Errorf("%s: %s, %v; want %s", v.name, text, got.Err, v.text)
+		}
+	}
+	got := c.PgConn().ExecParams(ctx, "SELECT $1, record_send($1), enum_send(($1).moods[2]), array_send(($1).moods), ARRAY[$1], ROW(($1).moods[1])",
+		[][]byte{good}, []uint32{place}, []int16{1}, []int16{1}).Read()
+	if got.Err != nil {
+		t.Fatal(got.Err)
+	}
+	var rows []byte
+	for _, w := range []uint32{1, 0, place, 1, 1} {
+		rows = binary.BigEndian.AppendUint32(rows, w)
+	}
+	want := [][]byte{good, good, []byte("sad"), array(mood, "ok", "sad"), append(rows, binaryField(0, good)...), row(binaryField(mood, []byte("ok")))}
+	for i := range want {
+		if !bytes.Equal(got.Rows[0][i], want[i]) {
+			t.Errorf("column %d: got %x, want %x", i+1, got.Rows[0][i], want[i])
+		}
+	}
+	if got := c.PgConn().ExecParams(ctx, "SELECT $1::text", [][]byte{good}, []uint32{pgtype.RecordOID}, []int16{1}, nil).Read(); sqlState(got.Err) != "0A000" {
+		t.Errorf("a row of no type: %v", got.Err)
+	}
+	if got := c.PgConn().ExecParams(ctx, "SELECT $1::text", [][]byte{array(99999, "ab")}, []uint32{pgtype.TextArrayOID}, []int16{1}, []int16{1}).Read(); got.Err != nil || string(got.Rows[0][0]) != "{ab}" {
+		t.Errorf("an array of an unknown type's elements: %v", got.Err)
 	}
 }
 

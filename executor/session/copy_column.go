@@ -241,8 +241,13 @@ func (s *Session) readBinary(t types.T, raw []byte) (types.Datum, error) {
 		d.T = t
 		return d, err
 	}
-	if base.User == types.KArray {
+	if base.User == types.KArray || base.Kind() == types.KArray && base.ElemType().Kind() == types.KRecord {
 		d, err := types.ParseArrayBinary(base, raw, s.readBound)
+		d.T = t
+		return d, err
+	}
+	if base.Kind() == types.KRecord {
+		d, err := types.ParseRecordBinary(base, raw, s.settings.fmt.Reg, s.readBinary)
 		d.T = t
 		return d, err
 	}

@@ -50,7 +50,7 @@ func opts(o *types.FmtOpts) *types.FmtOpts {
 	return o
 }
 
-// AppendBinary appends the binary form of a row that is not NULL.
+// AppendBinary appends the binary form, as clients read it, of a row that is not NULL.
 func AppendBinary(buf []byte, v *Vec, row int) []byte {
 	i := v.Idx(row)
 	switch v.T.Kind() {
@@ -69,20 +69,8 @@ func AppendBinary(buf []byte, v *Vec, row int) []byte {
 			return append(buf, 1)
 		}
 		return append(buf, 0)
-	case types.KEnum:
-		return append(buf, types.EnumLabel(v.B[i])...)
-	case types.KRange, types.KMultirange:
-		if v.T.User != types.KInvalid {
-			return append(buf, types.RangeBinary(v.Get(row))...)
-		}
-		return append(buf, v.B[i]...)
-	case types.KArray:
-		if v.T.User == types.KArray {
-			return append(buf, types.ArrayBinary(v.Get(row))...)
-		}
-		return append(buf, v.B[i]...)
 	case types.KBytea, types.KUUID, types.KJSON:
 		return append(buf, v.B[i]...)
 	}
-	return types.AppendBinary(buf, v.Get(row))
+	return types.AppendClient(buf, v.Get(row))
 }
