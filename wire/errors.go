@@ -100,6 +100,7 @@ func errorResponse(e *sqlerr.Error, defaultSeverity string, enc *charset.Encodin
 		ColumnName:          clean(e.Column),
 		DataTypeName:        clean(e.DataType),
 		ConstraintName:      clean(e.Constraint),
+		Routine:             e.Routine,
 	}
 }
 

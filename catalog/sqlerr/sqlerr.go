@@ -29,6 +29,7 @@ type Error struct {
 	Column     string
 	DataType   string
 	Constraint string
+	Routine    string // where PostgreSQL raises it, for the few errors that clients tell by it
 	Severity   string // empty means ERROR; FATAL and PANIC end the connection
 	Cause      error
 }

@@ -566,3 +566,37 @@ func testPq(t *testing.T, db *sql.DB) {
 		t.Errorf("after the cancel: %v", err)
 	}
 }
+
+// TestStaleStatement: a prepared statement whose result would have other columns
+// is refused with the routine by which drivers know that they are to prepare it again.
+func TestStaleStatement(t *testing.T) {
+	srv := startServer(t, storage.Options{Store: "mem"})
+	c, ctx := pgxConn(t, srv)
+	mustExec(t, ctx, c, "CREATE TABLE t (a int)")
+	if _, err := c.PgConn().Prepare(ctx, "stale", "SELECT * FROM t", nil); err != nil {
+		t.Fatal(err)
+	}
+	mustExec(t, ctx, c, "ALTER TABLE t ADD COLUMN b int")
+	got := c.PgConn().ExecPrepared(ctx, "stale", nil, nil, nil).Read()
+	var e *pgconn.PgError
+	if !errors.As(got.Err, &e) || e.Code != "0A000" || e.Routine != "RevalidateCachedQuery" {
+		t.Errorf("got %#v", got.Err)
+	}
+}
+
+// TestEmptyInFailedBlock: an empty statement is answered in a failed block when it
+// comes as text, and refused when it is bound.
+func TestEmptyInFailedBlock(t *testing.T) {
+	srv := startServer(t, storage.Options{Store: "mem"})
+	c, ctx := pgxConn(t, srv)
+	if _, err := c.PgConn().Exec(ctx, "BEGIN; SELECT 1/0").ReadAll(); sqlState(err) != "22012" {
+		t.Fatal(err)
+	}
+	if _, err := c.PgConn().Exec(ctx, "").ReadAll(); err != nil {
+		t.Errorf("text: %v", err)
+	}
+	if got := c.PgConn().ExecParams(ctx, "", nil, nil, nil, nil).Read(); sqlState(got.Err) != "25P02" {
+		t.Errorf("bound: %v", got.Err)
+	}
+	mustExec(t, ctx, c, "ROLLBACK")
+}

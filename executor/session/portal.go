@@ -76,7 +76,7 @@ func (s *Session) Bind(ctx context.Context, b *wire.Bind) error {
 }
 
 func (s *Session) bind(ctx context.Context, ps *prepared, b *wire.Bind) error {
-	if s.block == failed && ps.stmt != nil && !isTxnExit(ps.stmt) {
+	if s.block == failed && !isTxnExit(ps.stmt) {
 		return errFailedBlock()
 	}
 	if b.Portal != "" && s.portals[b.Portal] != nil {

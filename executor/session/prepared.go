@@ -40,7 +40,9 @@ func (p *prepared) sameResult() error {
 	if same {
 		return nil
 	}
-	return sqlerr.New(sqlerr.FeatureNotSupported, "cached plan must not change result type")
+	e := sqlerr.New(sqlerr.FeatureNotSupported, "cached plan must not change result type")
+	e.Routine = "RevalidateCachedQuery" // by which drivers know that they are to prepare it again
+	return e
 }
 
 // Parse implements wire.Session.

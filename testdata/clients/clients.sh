@@ -19,6 +19,7 @@ ONLY=${ONLY:-.} LIMIT=${LIMIT:-300}
 PG=/usr/lib/postgresql/15/bin
 [ -x "$PG/initdb" ] || PG=$(dirname "$(command -v initdb)")
 export PATH=$PG:$PATH PGHOST=127.0.0.1 PGUSER=postgres PGCONNECT_TIMEOUT=20 TZ=UTC LC_ALL=C.UTF-8 PGTZ=UTC
+export PYTHONHASHSEED=0 LOCAL_PORT=${THEIRS:-15434}
 export CACHE_ROOT=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/kvsqld-clients}
 OURS=${OURS:-15433} THEIRS=${THEIRS:-15434}
 TMP=$(mktemp -d) OUT=${KEEP:-$TMP/out}
