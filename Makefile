@@ -118,6 +118,10 @@ soak: ## 200 clients do everything at once, break and cancel; nothing may be lef
 large: ## posting lists of a million keys, arrays and objects of 100,000 elements
 	KVSQLD_LARGE=1 go test -count=1 -timeout 0 -run 'TestLarge' -v ./executor/session
 
+.PHONY: clients
+clients: build ## run programs of real clients on kvsqld and on PostgreSQL and compare (ONLY='psql|django')
+	testdata/clients/clients.sh
+
 .PHONY: bench
 bench: build ## compare with PostgreSQL on this machine (needs PostgreSQL 15)
 	testdata/bench/bench.sh
