@@ -71,10 +71,7 @@ func (env *Env) allCasts() []*catalog.Cast {
 	for _, k := range env.Snap.AllCasts(env.DB) {
 		out = append(out, k.Row())
 	}
-	for _, c := range catalog.Casts() {
-		out = append(out, c)
-	}
-	return out
+	return append(out, catalog.Casts()...)
 }
 
 // anyOperator is a built-in operator or one of the user's, or nil, with its schema.

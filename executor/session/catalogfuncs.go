@@ -64,7 +64,6 @@ func constant(d func(t types.T) types.Datum) catalogFunc {
 var (
 	answerNull = constant(types.Null)
 	answerTrue = constant(func(types.T) types.Datum { return types.Bool(true) })
-	answerNo   = constant(func(types.T) types.Datum { return types.Bool(false) })
 	answerZero = constant(func(t types.T) types.Datum { return types.Int(t, 0) })
 )
 
