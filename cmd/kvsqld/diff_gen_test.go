@@ -205,7 +205,9 @@ func (g *diffGen) constant(typ diffType) string {
 	case diffJSON:
 		return g.pick(`'{"a": 1, "b": [1, 2]}'::jsonb`, `'[1, null, "x"]'::jsonb`, `'null'::jsonb`, `'"a"'::jsonb`, `'{"a": {"b": "c"}}'::jsonb`, `'2'::jsonb`)
 	case diffInterval:
-		return g.pick("interval '1 day'", "interval '0'", "interval '25 hours'", "interval '1 month -1 day'", "interval '-3 hours'", "interval '24 hours'")
+		// No two that are equal and look different: which of them min and max give hangs
+		// on the order of the rows.
+		return g.pick("interval '1 day'", "interval '0'", "interval '25 hours'", "interval '1 month -1 day'", "interval '-3 hours'")
 	case diffRange:
 		return g.pick("'[1,5)'::int4range", "'empty'::int4range", "'[3,)'::int4range", "'(,2]'::int4range", "'[2,4]'::int4range")
 	default:
