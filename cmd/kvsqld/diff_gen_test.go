@@ -255,7 +255,7 @@ func (g *diffGen) modifyingWith() string {
 		body = fmt.Sprintf("SELECT x.id FROM %s x WHERE x.id IN (SELECT id FROM w)", t.name)
 	case 2:
 		if o.name != t.name {
-			body = fmt.Sprintf("UPDATE %s SET a = w.a FROM (SELECT a, min(id) AS m FROM w GROUP BY a) w WHERE %s.id = w.m RETURNING %s.id, w.a", o.name, o.name, o.name)
+			body = fmt.Sprintf("UPDATE %s SET a = w.a FROM (SELECT max(a) AS a, id AS m FROM w GROUP BY id) w WHERE %s.id = w.m RETURNING %s.id, w.a", o.name, o.name, o.name)
 		}
 	}
 	return "WITH w AS (" + dml + ") " + body
@@ -283,7 +283,7 @@ func (g *diffGen) write() string {
 		o := g.table()
 		if g.chance(50) {
 			return fmt.Sprintf("DELETE FROM %s USING %s u WHERE u.a = %s.id AND %s%s", t.name, o.name, t.name,
-				g.condition(append(scope, qualified("u", o.columns)...), 1), g.pick("", " RETURNING "+t.name+".*, u.id < 1000"))
+				g.condition(append(scope, qualified("u", o.columns)...), 1), g.pick("", " RETURNING "+t.name+".*, u.a"))
 		}
 		return fmt.Sprintf("INSERT INTO %s (id, a) SELECT u.id, max(u.a) FROM %s u GROUP BY u.id ON CONFLICT (id) DO UPDATE SET a = %s.a + excluded.a WHERE excluded.a IS NOT NULL%s",
 			t.name, o.name, t.name, g.pick("", " RETURNING *"))
