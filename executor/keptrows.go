@@ -68,9 +68,11 @@ func (k *KeptRows) Add(b *vec.Batch) error {
 }
 
 func (k *KeptRows) write(cols []*vec.Vec, sel []uint32, n int) error {
-	k.marks = append(k.marks, keptMark{row: k.n, off: k.file.bytes})
-	k.n += int64(n)
-	return k.file.write(&k.env, cols, sel, n)
+	return inBlocks(cols, sel, n, func(sel []uint32, n int) error {
+		k.marks = append(k.marks, keptMark{row: k.n, off: k.file.bytes})
+		k.n += int64(n)
+		return k.file.writeBlock(&k.env, cols, sel, n)
+	})
 }
 
 // At returns a batch that has the row, counted from 0, and its number there. It is

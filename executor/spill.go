@@ -52,11 +52,64 @@ func ioErr(err error) error {
 	return e
 }
 
+// spillBlock is about how many bytes are written and read at a time: rows of large
+// values are written a few at a time.
+const spillBlock = 8 << 20
+
+// inBlocks calls f for the selected rows (nil: the first n), all at once or in pieces
+// of spillBlock bytes.
+func inBlocks(cols []*vec.Vec, sel []uint32, n int, f func(sel []uint32, n int) error) error {
+	var wide []*vec.Vec
+	for _, c := range cols {
+		if c.T.Rep() == types.RepBytes {
+			wide = append(wide, c)
+		}
+	}
+	at := func(i int) uint32 {
+		if sel != nil {
+			return sel[i]
+		}
+		return uint32(i)
+	}
+	from, size := 0, 0
+	piece := func(to int) error {
+		rows := make([]uint32, 0, to-from)
+		for i := from; i < to; i++ {
+			rows = append(rows, at(i))
+		}
+		from, size = to, 0
+		return f(rows, len(rows))
+	}
+	for i := 0; len(wide) > 0 && i < n; i++ {
+		bytes := 0
+		for _, c := range wide {
+			if r := c.Idx(int(at(i))); !c.Nulls.Get(r) {
+				bytes += len(c.B[r])
+			}
+		}
+		if size += bytes; size > spillBlock && i > from {
+			if err := piece(i); err != nil {
+				return err
+			}
+			size = bytes
+		}
+	}
+	switch {
+	case n == 0:
+		return nil
+	case from == 0:
+		return f(sel, n)
+	}
+	return piece(n)
+}
+
 // write appends the selected rows of the columns.
 func (s *spillFile) write(env *Env, cols []*vec.Vec, sel []uint32, n int) error {
-	if n == 0 {
-		return nil
-	}
+	return inBlocks(cols, sel, n, func(sel []uint32, n int) error { return s.writeBlock(env, cols, sel, n) })
+}
+
+// writeBlock appends rows as one batch.
+func (s *spillFile) writeBlock(env *Env, cols []*vec.Vec, sel []uint32, n int) error {
 	if s.f == nil {
 		f, err := os.CreateTemp(env.TempDir, spillPrefix)
 		if err != nil {

@@ -22,7 +22,7 @@ type stringAgg struct {
 
 func (a *stringAgg) Grow(n int) { a.bufs, a.first = growTo(a.bufs, n), growTo(a.first, n) }
 
-func (a *stringAgg) Add(_ *Env, groups []uint32, args []*vec.Vec, sel []uint32) error {
+func (a *stringAgg) Add(env *Env, groups []uint32, args []*vec.Vec, sel []uint32) error {
 	v, delim := args[0], args[1]
 	for k, i := range aggRows(groups, sel) {
 		if v.IsNull(int(i)) {
@@ -36,7 +36,12 @@ func (a *stringAgg) Add(_ *Env, groups []uint32, args []*vec.Vec, sel []uint32) 
 		if a.first[g] == 0 {
 			a.first[g] = len(d) + 1
 		}
-		a.bufs[g] = append(append(a.bufs[g], d...), v.B[v.Idx(int(i))]...)
+		x := v.B[v.Idx(int(i))]
+		buf, err := env.enlarge(a.bufs[g], len(d)+len(x))
+		if err != nil {
+			return err
+		}
+		a.bufs[g] = append(append(buf, d...), x...)
 		a.size += int64(len(a.bufs[g]) - before)
 	}
 	return nil
@@ -90,11 +95,17 @@ func (a *arrayAgg) Grow(n int) {
 	a.bufs, a.count, a.nulls = growTo(a.bufs, n), growTo(a.count, n), growTo(a.nulls, n)
 }
 
-func (a *arrayAgg) Add(_ *Env, groups []uint32, args []*vec.Vec, sel []uint32) error {
+func (a *arrayAgg) Add(env *Env, groups []uint32, args []*vec.Vec, sel []uint32) error {
 	for k, i := range aggRows(groups, sel) {
 		g, d := groups[k], args[0].Get(int(i))
 		before := len(a.bufs[g])
 		a.nulls[g] = a.nulls[g] || d.Null
+		if len(d.B) >= largeValue/16 || before >= largeValue/2 {
+			var err error
+			if a.bufs[g], err = env.enlarge(a.bufs[g], len(d.B)+datumBytes); err != nil {
+				return err
+			}
+		}
 		a.bufs[g] = appendElement(a.bufs[g], d)
 		a.count[g]++
 		a.size += int64(len(a.bufs[g]) - before)
@@ -138,7 +149,7 @@ func (a *arrayAgg) Merge(o Aggregator, src, dst int) error {
 	return nil
 }
 
-func (a *arrayAgg) Result(_ *Env, out *vec.Vec, from, to int) error {
+func (a *arrayAgg) Result(env *Env, out *vec.Vec, from, to int) error {
 	t := out.T
 	if t.Kind() != types.KArray {
 		t = types.Of(types.ArrayOf(a.elem.OID))
@@ -149,6 +160,9 @@ func (a *arrayAgg) Result(_ *Env, out *vec.Vec, from, to int) error {
 		if a.count[g] == 0 {
 			out.Nulls.Set(k)
 			continue
+		}
+		if err := env.room(int64(len(a.bufs[g]))); err != nil {
+			return err
 		}
 		b := appendArrayHeader(make([]byte, 0, 20+len(a.bufs[g])), a.elem.OID, a.nulls[g], []int{int(a.count[g])}, []int{1})
 		out.B[k] = append(b, a.bufs[g]...)
@@ -172,12 +186,15 @@ type nestedArrayAgg struct {
 
 func (a *nestedArrayAgg) Grow(n int) { a.rows = growTo(a.rows, n) }
 
-func (a *nestedArrayAgg) Add(_ *Env, groups []uint32, args []*vec.Vec, sel []uint32) error {
+func (a *nestedArrayAgg) Add(env *Env, groups []uint32, args []*vec.Vec, sel []uint32) error {
 	for k, i := range aggRows(groups, sel) {
 		d := args[0].Get(int(i))
 		a.t = d.T
 		if d.Null {
 			return sqlerr.New(sqlerr.NullValueNotAllowed, "cannot accumulate null arrays")
+		}
+		if err := env.room(int64(len(d.B))); err != nil {
+			return err
 		}
 		a.rows[groups[k]] = append(a.rows[groups[k]], own(d))
 		a.size += int64(len(d.B)) + 160

@@ -79,17 +79,36 @@ func errEncoding(name []byte) error {
 func encode(c *callCtx, data, format []byte) ([]byte, error) {
 	switch string(appendLower(nil, format)) {
 	case "hex":
-		return c.keep(hex.AppendEncode(c.buf[:0], data)), nil
-	case "base64":
-		s := base64.StdEncoding.EncodeToString(data)
-		out := c.buf[:0]
-		for len(s) >= 76 {
-			out = append(append(out, s[:76]...), '\n')
-			s = s[76:]
+		out, err := c.text(2 * int64(len(data)))
+		if err != nil {
+			return nil, err
 		}
-		return c.keep(append(out, s...)), nil
+		return c.keep(hex.AppendEncode(out, data)), nil
+	case "base64":
+		n := int64(base64.StdEncoding.EncodedLen(len(data)))
+		out, err := c.text(n + n/76)
+		if err != nil {
+			return nil, err
+		}
+		const line = 76 / 4 * 3
+		for ; len(data) >= line; data = data[line:] {
+			out = append(base64.StdEncoding.AppendEncode(out, data[:line]), '\n')
+		}
+		return c.keep(base64.StdEncoding.AppendEncode(out, data)), nil
 	case "escape":
-		out := c.buf[:0]
+		n := int64(len(data))
+		for _, b := range data {
+			switch {
+			case b == 0 || b >= 0x80:
+				n += 3
+			case b == '\\':
+				n++
+			}
+		}
+		out, err := c.text(n)
+		if err != nil {
+			return nil, err
+		}
 		for _, b := range data {
 			switch {
 			case b == 0 || b >= 0x80:
@@ -118,7 +137,11 @@ func decode(c *callCtx, text, format []byte) ([]byte, error) {
 }
 
 func decodeHex(c *callCtx, s []byte) ([]byte, error) {
-	out, high, odd := c.buf[:0], byte(0), false
+	out, err := c.text(int64(len(s)) / 2)
+	if err != nil {
+		return nil, err
+	}
+	high, odd := byte(0), false
 	for i := 0; i < len(s); i++ {
 		ch := s[i]
 		if ch == ' ' || ch == '\n' || ch == '\t' || ch == '\r' {
@@ -155,6 +178,9 @@ func hexDigit(c byte) (byte, bool) {
 }
 
 func decodeBase64(c *callCtx, s []byte) ([]byte, error) {
+	if err := c.room(2 * int64(len(s))); err != nil {
+		return nil, err
+	}
 	clean := make([]byte, 0, len(s))
 	for i, ch := range s {
 		switch {
@@ -178,7 +204,10 @@ func decodeBase64(c *callCtx, s []byte) ([]byte, error) {
 }
 
 func decodeEscape(c *callCtx, s []byte) ([]byte, error) {
-	out := c.buf[:0]
+	out, err := c.text(int64(len(s)))
+	if err != nil {
+		return nil, err
+	}
 	for i := 0; i < len(s); i++ {
 		if s[i] != '\\' {
 			out = append(out, s[i])

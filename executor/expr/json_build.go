@@ -245,6 +245,14 @@ func newJSONAgg(a *plan.Agg) Aggregator {
 	return agg
 }
 
+// valueBytes is the length of a value that is stored in bytes, 0 of others.
+func valueBytes(v *vec.Vec, i int) int {
+	if v.B == nil || v.IsNull(i) {
+		return 0
+	}
+	return len(v.B[v.Idx(i)])
+}
+
 // jsonAgg collects the text between the brackets; jsonb is made canonical at
 // the end.
 type jsonAgg struct {
@@ -262,7 +270,13 @@ func (a *jsonAgg) Grow(n int) { a.bufs, a.seen = growTo(a.bufs, n), growTo(a.see
 func (a *jsonAgg) Add(env *Env, groups []uint32, args []*vec.Vec, sel []uint32) error {
 	for k, i := range aggRows(groups, sel) {
 		g := groups[k]
-		buf, before := a.bufs[g], len(a.bufs[g])
+		before := len(a.bufs[g])
+		value := args[len(args)-1]
+		// Escapes and the text of what is stored in binary may take twice the bytes.
+		buf, err := env.enlarge(a.bufs[g], 2*valueBytes(value, int(i))+datumBytes)
+		if err != nil {
+			return err
+		}
 		if a.seen[g] {
 			buf = append(buf, ", "...)
 			if a.lines && !args[0].IsNull(int(i)) {
@@ -275,7 +289,6 @@ func (a *jsonAgg) Add(env *Env, groups []uint32, args []*vec.Vec, sel []uint32) 
 			if key.Null {
 				return sqlerr.New(sqlerr.InvalidParameterValue, "field name must not be null")
 			}
-			var err error
 			if buf, err = appendJSONKey(env, buf, key); err != nil {
 				return err
 			}
@@ -286,7 +299,7 @@ func (a *jsonAgg) Add(env *Env, groups []uint32, args []*vec.Vec, sel []uint32) 
 			}
 			val = 1
 		}
-		buf, err := appendJSON(env, buf, args[val].Get(int(i)), a.names[val])
+		buf, err = appendJSON(env, buf, args[val].Get(int(i)), a.names[val])
 		if err != nil {
 			return err
 		}
@@ -320,6 +333,9 @@ func (a *jsonAgg) Result(env *Env, out *vec.Vec, from, to int) error {
 		if !a.seen[g] {
 			out.Nulls.Set(k)
 			continue
+		}
+		if err := env.room(4 * int64(len(a.bufs[g]))); err != nil { // the text, its parts, and the value
+			return err
 		}
 		text := append(append([]byte(open), a.bufs[g]...), end...)
 		if a.binary {

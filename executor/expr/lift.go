@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"slices"
+
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
@@ -34,11 +36,33 @@ const largeValue = 1 << 20
 const datumBytes = 128
 
 // room makes sure that a value of n bytes may be made.
-func (c *callCtx) room(n int64) error {
-	if n < largeValue || c.env == nil || c.env.Room == nil {
+func (c *callCtx) room(n int64) error { return c.env.room(n) }
+
+func (env *Env) room(n int64) error {
+	if n < largeValue || env == nil || env.Room == nil {
 		return nil
 	}
-	return c.env.Room(n)
+	return env.Room(n)
+}
+
+// enlarge returns buf with room for n more bytes, if a value may be so long and there
+// is memory for it: 54000, 53200. It is for values that grow row by row.
+func (env *Env) enlarge(buf []byte, n int) ([]byte, error) {
+	need := len(buf) + n
+	switch {
+	case need <= cap(buf):
+		return buf, nil
+	case need > maxText:
+		return nil, sqlerr.New(sqlerr.ProgramLimitExceeded, "out of memory").
+			WithDetail("Cannot enlarge string buffer containing %d bytes by %d more bytes.", len(buf), n)
+	case need < largeValue:
+		return slices.Grow(buf, n), nil
+	}
+	size := min(max(need, 2*cap(buf)), maxText)
+	if err := env.room(int64(size)); err != nil {
+		return nil, err
+	}
+	return append(make([]byte, 0, size), buf...), nil
 }
 
 // text is an empty buffer for a text of n bytes: 54000 if no value may be so long.

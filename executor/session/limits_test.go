@@ -151,6 +151,11 @@ func TestRoomForValues(t *testing.T) {
 		"select length(format('%600000000s', 'x'))":                                            "53200",
 		"select array_length(array_fill(1, array[10000000]), 1)":                               "53200",
 		"select array_length(string_to_array(repeat('a,', 4000000), ','), 1)":                  "53200",
+		"select length(string_agg(repeat('x', 100000), ',')) from generate_series(1, 9000)":    "53200",
+		"select cardinality(array_agg(repeat('x', 100000))) from generate_series(1, 9000)":     "53200",
+		"select length(json_agg(repeat('x', 100000))::text) from generate_series(1, 9000)":     "53200",
+		"select length(encode(repeat('x', 200000000)::bytea, 'hex'))":                          "53200",
+		"select length(encode(decode(repeat('ab', 57), 'hex'), 'base64'))":                     "77",
 		"select length(lpad('x', 20000000)) + length(repeat('xy', 3000001))":                   "26000002",
 		"select length(replace(repeat('ab', 1000000), 'b', 'cc')), right(repeat('xyz', 7), 4)": "3000000|zxyz",
 	} {
