@@ -233,6 +233,16 @@ func (x *exec) run(stmt ast.Stmt) (string, error) {
 	return "", sqlerr.Unsupported(stmt.Pos(), "this statement")
 }
 
+// changing is for definitions that neither readers nor writers of a table meet, as
+// GRANT and COMMENT: of two at once the second waits, for both change one object of
+// the catalog. Objects that are no tables have no lock.
+func (x *exec) changing(o catalog.Object) error {
+	if t, ok := o.(*catalog.Table); ok {
+		return x.lock(t, kv.ShareUpdateExclusive)
+	}
+	return nil
+}
+
 // lock takes a table lock.
 func (x *exec) lock(t *catalog.Table, m kv.TableLockMode) error {
 	d, err := x.Tables.For(t)

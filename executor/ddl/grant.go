@@ -30,6 +30,9 @@ func (x *exec) grant(s *ast.Grant) error {
 		return err
 	}
 	for _, o := range targets {
+		if err := x.changing(o); err != nil {
+			return err
+		}
 		spec := &catalog.GrantSpec{Revoke: s.Revoke, Grantees: grantees, Option: s.GrantOpt, Cascade: s.Cascade}
 		if err := x.grantPrivileges(s, o, spec); err != nil {
 			return err

@@ -12,6 +12,11 @@ import (
 	"kvsqld/storage/kv"
 )
 
+// indexLock keeps writers out, as PostgreSQL's SHARE does, and other definitions of
+// indexes as well: they change the same object of the catalog, the table, so that of
+// two at once the later one would fail.
+const indexLock = kv.ShareRowExclusive
+
 func (x *exec) createIndex(s *ast.CreateIndex) error {
 	r, err := x.relation(&s.Table)
 	if err != nil {
@@ -47,7 +52,7 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 	if err := checkIndexParameters(s.Method, s.With); err != nil {
 		return err
 	}
-	if err := x.lock(t, kv.Share); err != nil {
+	if err := x.lock(t, indexLock); err != nil {
 		return err
 	}
 	if err := x.unused(t, "CREATE INDEX"); err != nil {
@@ -58,7 +63,7 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "cannot create index on partitioned table \"%s\" concurrently", t.Name)
 		}
 		for _, p := range x.snap().Tree(t)[1:] {
-			if err := x.lock(p, kv.Share); err != nil {
+			if err := x.lock(p, indexLock); err != nil {
 				return err
 			}
 		}

@@ -562,6 +562,9 @@ func (x *exec) comment(s *ast.Comment) error {
 		if is := relationKind(r); is != strings.ToLower(s.Kind) {
 			return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a %s", s.Name.Last(), strings.ToLower(s.Kind))
 		}
+		if err := x.changing(r); err != nil {
+			return err
+		}
 		return c.SetComment(r.ObjectOID(), text)
 	case "COLUMN":
 		n := len(s.Name.Parts) - 1
@@ -571,6 +574,9 @@ func (x *exec) comment(s *ast.Comment) error {
 		r, err := x.relation(&ast.Name{Off: -1, Parts: s.Name.Parts[:n]})
 		if err != nil {
 			return withoutPosition(err)
+		}
+		if err := x.changing(r); err != nil {
+			return err
 		}
 		return c.SetColumnComment(r.ObjectOID(), s.Name.Parts[n], text)
 	case "INDEX":
