@@ -55,6 +55,44 @@ func openRegionKey(key []byte) (spatial.Region, error) {
 type regionWriter struct {
 	codes []uint64
 	row   []*vec.Vec
+	// known are regions that the statement has met: true for those that there are,
+	// false for those that were divided. What others do to them meanwhile is no
+	// matter: they are only counted, and cellLock says whether they may be changed.
+	known map[spatial.Region]bool
+	asked int  // regions that were looked for in the file
+	all   bool // known has the whole file, and nothing is looked for any more
+}
+
+// loadRegionsFrom is how many regions a statement looks for, one after the other,
+// before it reads all of them.
+const loadRegionsFrom = 256
+
+// forget is called between statements.
+func (x *regionWriter) forget() { x.known, x.asked, x.all = nil, 0, false }
+
+// add notes a region, and that those around it were divided.
+func (x *regionWriter) add(r spatial.Region) {
+	if x.known == nil {
+		x.known = make(map[spatial.Region]bool)
+	}
+	x.known[r] = true
+	if r == spatial.NullRegion {
+		return
+	}
+	for d := range r.Depth {
+		x.known[spatial.RegionOf(r.Lo, d)] = false
+	}
+}
+
+// find returns the region of a code among those that are known.
+func (x *regionWriter) find(code uint64) (spatial.Region, bool) {
+	for d := 0; d <= spatial.MaxDepth; d++ {
+		r := spatial.RegionOf(code, d)
+		if there, ok := x.known[r]; there || !ok {
+			return r, there
+		}
+	}
+	return spatial.Region{}, false
 }
 
 // countRegions makes the regions of the new image's rows and divides those that
@@ -73,14 +111,14 @@ func (w *Writer) countRegions(ctx context.Context, sel []uint32, skip []bool) er
 	}
 	slices.Sort(x.codes)
 	for i := 0; i < len(x.codes); {
-		r, err := w.region(ctx, x.codes[i])
+		r, made, err := w.region(ctx, x.codes[i])
 		if err != nil {
 			return err
 		}
 		n := i + 1
 		for hi := r.Range().Hi; n < len(x.codes) && x.codes[n] <= hi; n++ {
 		}
-		if err := w.grow(ctx, r, n-i); err != nil {
+		if err := w.grow(ctx, r, n-i, made); err != nil {
 			return err
 		}
 		i = n
@@ -88,17 +126,54 @@ func (w *Writer) countRegions(ctx context.Context, sel []uint32, skip []bool) er
 	return nil
 }
 
-// region returns the region that holds a code, made if there is none.
-func (w *Writer) region(ctx context.Context, code uint64) (spatial.Region, error) {
-	if code == spatial.NullCode {
-		return spatial.NullRegion, w.makeRegion(ctx, spatial.NullRegion, spatial.NullRegion)
+// region returns the region that holds a code; made tells that there was none.
+func (w *Writer) region(ctx context.Context, code uint64) (r spatial.Region, made bool, err error) {
+	x := &w.regions
+	if r, ok := x.find(code); ok {
+		return r, false, nil
 	}
-	r, ok, err := w.d.regionOf(ctx, w.tx, code)
-	if ok || err != nil {
-		return r, err
+	cell := spatial.RegionOf(code, 0)
+	if !x.all && cell != spatial.NullRegion {
+		if r, ok, err := w.lookForRegion(ctx, code); ok || err != nil {
+			return r, false, err
+		}
 	}
-	r = spatial.RegionOf(code, 0)
-	return r, w.makeRegion(ctx, r, r)
+	made, err = w.makeRegion(ctx, cell)
+	return cell, made, err
+}
+
+// lookForRegion finds the region of a code in the file, and then knows it.
+func (w *Writer) lookForRegion(ctx context.Context, code uint64) (spatial.Region, bool, error) {
+	x := &w.regions
+	if x.asked++; x.asked < loadRegionsFrom {
+		r, ok, err := w.d.regionOf(ctx, w.tx, code)
+		if ok {
+			x.add(r)
+		}
+		return r, ok, err
+	}
+	sp := w.d.regions()
+	it := w.tx.Scan(ctx, sp, kv.Range{}, kv.ScanOpt{KeysOnly: true})
+	defer it.Close()
+	for {
+		pairs, err := it.Next()
+		if err != nil {
+			return spatial.Region{}, false, err
+		}
+		if len(pairs) == 0 {
+			break
+		}
+		for _, p := range pairs {
+			r, err := openRegionKey(p.Key)
+			if err != nil {
+				return r, false, corrupt(sp, p.Key, err)
+			}
+			x.add(r)
+		}
+	}
+	x.all = true
+	r, ok := x.find(code)
+	return r, ok, nil
 }
 
 // regionOf finds the region of a code in the Regions file.
@@ -127,15 +202,24 @@ func (w *Writer) cellLock(ctx context.Context, cell spatial.Region) (bool, error
 	return !res[0].Skipped && !res[0].Changed, nil
 }
 
-func (w *Writer) makeRegion(ctx context.Context, r, cell spatial.Region) error {
-	sp := w.d.regions()
-	if val, err := getOne(ctx, w.tx, sp, regionKey(r)); val != nil || err != nil {
-		return err
+// makeRegion makes a region of a whole cell, or that of the rows without a position,
+// unless there is one or somebody else is making it.
+func (w *Writer) makeRegion(ctx context.Context, cell spatial.Region) (made bool, err error) {
+	x := &w.regions
+	if !x.all {
+		val, err := getOne(ctx, w.tx, w.d.regions(), regionKey(cell))
+		if val != nil {
+			x.add(cell)
+		}
+		if val != nil || err != nil {
+			return false, err
+		}
 	}
 	if free, err := w.cellLock(ctx, cell); !free || err != nil {
-		return err
+		return false, err
 	}
-	return w.putRegion(r)
+	x.add(cell)
+	return true, w.putRegion(cell)
 }
 
 func (w *Writer) putRegion(r spatial.Region) error {
@@ -159,8 +243,9 @@ func (w *Writer) putRegion(r spatial.Region) error {
 	return w.tx.Put(w.d.regions(), key, regionRow.Append(nil, x.row, 0, key), kv.Covered)
 }
 
-// grow counts n more rows of a region and divides it when it has too many.
-func (w *Writer) grow(ctx context.Context, r spatial.Region, n int) error {
+// grow counts n more rows of a region, the first ones if it was just made, and
+// divides it when it has too many.
+func (w *Writer) grow(ctx context.Context, r spatial.Region, n int, made bool) error {
 	d, most := w.d, w.d.Table.Cluster.MaxRows
 	if r == spatial.NullRegion || r.Depth == spatial.MaxDepth {
 		return nil
@@ -174,6 +259,9 @@ func (w *Writer) grow(ctx context.Context, r spatial.Region, n int) error {
 		mu.regions[file] = counts
 	}
 	have, known := counts[r]
+	if made {
+		have, known = 0, true
+	}
 	counts[r] = have + n
 	mu.Unlock()
 	if known && have+n <= most {
@@ -203,9 +291,10 @@ func (w *Writer) grow(ctx context.Context, r spatial.Region, n int) error {
 		if err := w.putRegion(q); err != nil {
 			return err
 		}
+		w.regions.add(q)
 	}
 	for _, q := range r.Quarters() {
-		if err := w.grow(ctx, q, 0); err != nil {
+		if err := w.grow(ctx, q, 0, false); err != nil {
 			return err
 		}
 	}

@@ -44,6 +44,7 @@ func (w *Writer) Renew(tx Txn) {
 		return
 	}
 	w.tx, w.deferred, w.unread = tx, nil, nil
+	w.regions.forget()
 	clear(w.parts)
 	w.parts = w.parts[:0]
 	for _, m := range []*image{&w.old, &w.new} {
