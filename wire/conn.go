@@ -47,6 +47,7 @@ type conn struct {
 }
 
 func newConn(srv *Server, nc net.Conn) *conn {
+	nc = newSocket(nc)
 	c := &conn{
 		srv:   srv,
 		raw:   nc,

@@ -6,7 +6,8 @@
 // cancel requests and reads the startup packet, auth.go has the user prove who
 // they are, Backend.Connect yields a Session, and conn.go reads messages until
 // Terminate; simple.go and extended.go turn them into session calls, encode.go
-// turns vectors into DataRows, errors.go turns errors into ErrorResponses.
+// turns vectors into DataRows, errors.go turns errors into ErrorResponses. Below
+// them, socket_linux.go makes the system calls, and spin.go looks for input.
 //
 // Invariants, cited in the code by number:
 //

@@ -50,10 +50,8 @@ func (c *conn) initSpin() {
 		crowd := c.srv.crowd.Load()
 		for start := time.Now(); ; {
 			runtime.Gosched()
-			n, err := syscall.Read(int(fd), s.buf)
-			if n > 0 {
-				s.n = n
-			}
+			n, err := rawRead(fd, s.buf)
+			s.n = n
 			if err != syscall.EAGAIN {
 				return true // what else there is the next read finds out
 			}
