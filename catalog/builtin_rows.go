@@ -294,7 +294,7 @@ var systemRelationRows = sync.OnceValue(func() []SystemRelation {
 		out = append(out, SystemRelation{OID: r.oid(0), Schema: r[1], Name: r[2], Kind: r.char(3), RowType: r.oid(4)})
 	}
 	domains := make(map[types.OID]DomainType)
-	for _, d := range InformationTypes() {
+	for _, d := range InformationDomains() {
 		domains[d.OID] = d
 	}
 	for _, r := range readBuiltin("attributes", 6) {
@@ -306,7 +306,11 @@ var systemRelationRows = sync.OnceValue(func() []SystemRelation {
 		if d, ok := domains[t.OID]; ok {
 			t.User, t.Elem = types.Of(d.Base).Kind(), d.Base
 		}
-		out[i].Columns = append(out[i].Columns, Column{Name: r[2], Type: t, NotNull: r.bool(5)})
+		col := Column{Name: r[2], Type: t, NotNull: r.bool(5)}
+		if secret := secretColumns[out[i].Name]; secret != "" && secret != col.Name {
+			col.ACL = ACL{{Grantor: "postgres", Privs: PrivSelect}}
+		}
+		out[i].Columns = append(out[i].Columns, col)
 	}
 	return out
 })
@@ -338,5 +342,5 @@ var informationTypeRows = sync.OnceValue(func() []DomainType {
 	return out
 })
 
-// InformationTypes returns information_schema's domains.
-func InformationTypes() []DomainType { return informationTypeRows() }
+// InformationDomains returns information_schema's domains.
+func InformationDomains() []DomainType { return informationTypeRows() }

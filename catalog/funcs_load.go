@@ -90,7 +90,7 @@ var procs = sync.OnceValue(func() *procTable {
 	for _, r := range readBuiltin("pg_proc", 23) {
 		t.add(parseProc(r))
 	}
-	for _, p := range ownProcs() {
+	for _, p := range append(ownProcs(), informationProcs()...) {
 		t.add(p)
 	}
 	return t

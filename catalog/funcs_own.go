@@ -67,13 +67,6 @@ func ownProcs() []*Proc {
 			Volatile: 's', Args: []types.OID{types.OBytea, types.OFloat4, types.OFloat8}, Ret: types.OBool, Cost: 1, Lang: langInternal,
 			Parallel: 's', ArgNames: []string{"row_key", "percentage", "seed"},
 		},
-		{
-			// The elements of a one-dimensional array with their places: drivers take
-			// the key columns of pg_index apart with it.
-			OID: OProcExpandArray, Name: "_pg_expandarray", Schema: SchemaInformation, Src: "pg_expandarray", Kind: 'f', Strict: true, RetSet: true,
-			Volatile: 'i', Args: []types.OID{types.OAnyarray}, Ret: types.ORecord, Cost: 100, Rows: 1000, Lang: langInternal, Parallel: 's',
-			AllArgs: []types.OID{types.OAnyarray, types.OAnyelement, types.OInt4}, ArgModes: []byte("ioo"), ArgNames: []string{"", "x", "n"},
-		},
 	}
 }
 

@@ -182,8 +182,12 @@ func (s *Snapshot) Privileges(role string, o Object) (privs, grant Priv) {
 var secretRelations = map[string]bool{
 	"pg_authid": true, "pg_shadow": true, "pg_statistic": true, "pg_statistic_ext_data": true, "pg_user_mapping": true,
 	"pg_hba_file_rules": true, "pg_file_settings": true, "pg_config": true, "pg_largeobject": true, "pg_ident_file_mappings": true,
-	"pg_shmem_allocations": true, "pg_backend_memory_contexts": true, "pg_replication_origin_status": true,
+	"pg_shmem_allocations": true, "pg_backend_memory_contexts": true, "pg_replication_origin_status": true, "pg_subscription": true,
 }
+
+// secretColumns are the columns that make a relation secret; the others of it are
+// read by everybody.
+var secretColumns = map[string]string{"pg_subscription": "subconninfo"}
 
 // ColumnPrivileges returns what the ACL of a relation's column gives a role.
 func (s *Snapshot) ColumnPrivileges(role string, r Relation, col int) (privs, grant Priv) {

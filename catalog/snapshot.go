@@ -17,6 +17,7 @@ const (
 	OIDPostgres          types.OID = 5
 	OIDSuperuser         types.OID = 10
 	OIDPgCatalog         types.OID = 11
+	OIDToastSchema       types.OID = 99
 	OIDPublic            types.OID = 2200
 	OIDInformationSchema types.OID = 13207
 	OIDOwnSchema         types.OID = 9200
@@ -28,7 +29,8 @@ const (
 const (
 	SchemaPgCatalog   = "pg_catalog"
 	SchemaInformation = "information_schema"
-	SchemaOwn         = "kvsqld" // what PostgreSQL has not; not listed by pg_namespace
+	SchemaToast       = "pg_toast" // always empty: clients expect it to be there
+	SchemaOwn         = "kvsqld"   // what PostgreSQL has not; not listed by pg_namespace
 	SchemaPublic      = "public"
 )
 
@@ -199,8 +201,13 @@ func (s *Snapshot) Roles() []*Role {
 var builtinSchemas = map[string]*Schema{
 	SchemaPgCatalog:   {Common{OID: OIDPgCatalog, Name: SchemaPgCatalog, Owner: "postgres", Comment: "system catalog schema"}},
 	SchemaInformation: {Common{OID: OIDInformationSchema, Name: SchemaInformation, Owner: "postgres"}},
+	SchemaToast:       {Common{OID: OIDToastSchema, Name: SchemaToast, Owner: "postgres", Comment: "reserved schema for TOAST tables"}},
 	SchemaOwn:         {Common{OID: OIDOwnSchema, Name: SchemaOwn, Owner: "postgres"}},
 }
+
+// IsBuiltinSchema reports whether every database has the schema, and nobody may
+// change it.
+func IsBuiltinSchema(name string) bool { return builtinSchemas[name] != nil }
 
 // Schema returns the schema of the database, or nil.
 func (s *Snapshot) Schema(db types.OID, name string) *Schema {

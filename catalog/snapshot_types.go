@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"sync"
 
@@ -8,7 +10,7 @@ import (
 )
 
 // Type returns what is known of the type by its pg_type name, or nil: built-in
-// types in pg_catalog, information_schema's domains, and user types, their
+// types in pg_catalog, information_schema's types, and user types, their
 // arrays and row types in the database's schemas.
 func (s *Snapshot) Type(db types.OID, schema, name string) *types.Info {
 	switch schema {
@@ -120,7 +122,7 @@ func (s *Snapshot) BaseType(t types.T) types.T {
 			continue
 		}
 		if t.OID < types.FirstUserOID {
-			for _, d := range InformationTypes() {
+			for _, d := range InformationDomains() {
 				if d.OID == t.OID && d.Kind == 'd' {
 					return types.T{OID: d.Base, Mod: d.BaseMod}
 				}
@@ -154,10 +156,11 @@ const (
 	procDomainRecv types.OID = 2598
 )
 
-// informationInfos are information_schema's domains as types.
+// informationInfos are the types of information_schema: its domains, the row types
+// of its relations, and the arrays of both.
 var informationInfos = sync.OnceValue(func() map[types.OID]*types.Info {
 	out := make(map[types.OID]*types.Info)
-	for _, d := range InformationTypes() {
+	for _, d := range InformationDomains() {
 		base := types.Lookup(d.Base)
 		if base == nil {
 			continue
@@ -169,8 +172,23 @@ var informationInfos = sync.OnceValue(func() map[types.OID]*types.Info {
 		out[d.OID] = &in
 		out[d.Array] = arrayInfo(&in, d.Array)
 	}
+	for _, r := range SystemRelations() {
+		if r.Schema == SchemaInformation {
+			in := rowTypeInfo(r.RowType, r.Name, r.OID)
+			in.SQLName, in.Array = SchemaInformation+"."+r.Name, r.RowType-1
+			out[in.OID], out[in.Array] = in, arrayInfo(in, in.Array)
+		}
+	}
 	return out
 })
+
+var informationTypes = sync.OnceValue(func() []*types.Info {
+	return slices.SortedFunc(maps.Values(informationInfos()), func(a, b *types.Info) int { return cmp.Compare(a.OID, b.OID) })
+})
+
+// InformationTypes returns the types of information_schema in the order of their
+// OIDs. The slice is shared.
+func InformationTypes() []*types.Info { return informationTypes() }
 
 // arrayInfo describes the array type of a user-defined type.
 func arrayInfo(elem *types.Info, oid types.OID) *types.Info {

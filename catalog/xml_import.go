@@ -486,7 +486,7 @@ func (d *docScope) userType(r *xmlReader, e *element, attr, schema, name string)
 		for _, in := range informationInfos() {
 			if in.Name == base && in.Type == 'd' {
 				elem := types.OID(0)
-				for _, row := range InformationTypes() {
+				for _, row := range InformationDomains() {
 					if row.OID == in.OID {
 						elem = row.Base
 					}

@@ -100,13 +100,16 @@ type rel struct {
 	mark       int         // a derived table's column that is true in each row, 0: none yet
 }
 
-// rowType is the type of a whole row of a table or view, 0 for others.
+// rowType is the type of a whole row of a table, view or system relation, 0 for
+// others.
 func (r *rel) rowType() types.OID {
 	switch {
 	case r.table != nil:
 		return r.table.RowType
 	case r.view != nil:
 		return r.view.RowType
+	case r.virt != nil:
+		return r.virt.RowType
 	}
 	return 0
 }

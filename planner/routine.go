@@ -152,11 +152,9 @@ func (p *planner) rowColumns(t types.T) []plan.OutCol {
 			return nil
 		}
 		cols = u.Columns
-	} else if t.OID >= types.FirstUserOID {
-		for _, r := range p.Snap.Relations(p.DB) {
-			if rowTypeOf(r) == t.OID {
-				cols = r.RelColumns()
-			}
+	} else if in := p.Snap.TypeInfo(t.OID); in != nil && in.RelID != 0 && in.Elem == 0 {
+		if r := p.Snap.RelationByOID(p.DB, in.RelID); r != nil {
+			cols = r.RelColumns()
 		}
 	}
 	var out []plan.OutCol
@@ -166,16 +164,6 @@ func (p *planner) rowColumns(t types.T) []plan.OutCol {
 		}
 	}
 	return out
-}
-
-func rowTypeOf(r catalog.Relation) types.OID {
-	switch r := r.(type) {
-	case *catalog.Table:
-		return r.RowType
-	case *catalog.View:
-		return r.RowType
-	}
-	return 0
 }
 
 // routineCall completes the call of a user-defined function: its row's columns,

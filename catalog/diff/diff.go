@@ -330,7 +330,7 @@ func (d *differ) functions() {
 func (d *side) userSchemas() map[string]*catalog.Schema {
 	m := map[string]*catalog.Schema{}
 	for _, n := range d.snap.Schemas(d.db) {
-		if n.Name != catalog.SchemaPgCatalog && n.Name != catalog.SchemaInformation && !catalog.IsTempSchema(n.Name) {
+		if !catalog.IsBuiltinSchema(n.Name) && !catalog.IsTempSchema(n.Name) {
 			m[n.Name] = n
 		}
 	}

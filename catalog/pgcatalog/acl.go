@@ -56,6 +56,11 @@ func rowsPgInitPrivs(w *writer) {
 	}
 	for _, r := range All() {
 		w.oid(r.OID).oid(oidPgClass).int(0).chr('i').acl(w.env.systemACL(r)).end()
+		for i, c := range r.Columns {
+			if c.ACL != nil {
+				w.oid(r.OID).oid(oidPgClass).int(int64(i + 1)).chr('i').acl(c.ACL).end()
+			}
+		}
 	}
 }
 

@@ -43,7 +43,7 @@ func (w *writer) columnRow(db, schema, name string, num int, c *catalog.Column, 
 	} else {
 		w.str(env.exprText(c.Default, false))
 	}
-	w.yes(!notNull).str(f.dataType).num(f.charMax).num(f.octets).numberColumns(&f).nulls(3).collationColumns(&f)
+	w.yes(!notNull).str(f.dataType).num(f.CharMax).num(f.Octets).numberColumns(&f).nulls(3).collationColumns(&f)
 	if f.domainName == "" {
 		w.nulls(3)
 	} else {

@@ -15,7 +15,7 @@ func rowsSequences(w *writer) {
 		}
 		f := w.env.facts(q.Type)
 		text := func(v int64) string { return strconv.FormatInt(v, 10) }
-		w.str(w.env.dbName()).str(q.Schema).str(q.Name).str(f.dataType).num(f.precision).num(f.radix).num(f.scale).
+		w.str(w.env.dbName()).str(q.Schema).str(q.Name).str(f.dataType).num(f.Precision).num(f.Radix).num(f.Scale).
 			str(text(q.Start)).str(text(q.Min)).str(text(q.Max)).str(text(q.Inc)).yes(q.Cycle).end()
 	}
 }

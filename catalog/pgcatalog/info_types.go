@@ -7,22 +7,29 @@ import (
 	"kvsqld/catalog/types"
 )
 
-// typeFacts are what information_schema says of a type. Numbers are -1 where
-// NULL.
+// TypeNumbers are what information_schema says of a type's modifier: lengths in
+// characters and in bytes, precisions and scales, -1 where NULL, and the fields
+// of an interval, "" for all.
+type TypeNumbers struct {
+	CharMax, Octets                   int64
+	Precision, Radix, Scale, Datetime int64
+	Interval                          string
+}
+
+// typeFacts are what information_schema says of a type.
 type typeFacts struct {
-	dataType, intervalType            string
-	charMax, octets                   int64
-	precision, radix, scale, datetime int64
-	collation                         string // "" for none or the default
-	domainSchema, domainName          string // of a domain
-	udtSchema, udtName                string
+	TypeNumbers
+	dataType                 string
+	collation                string // "" for none or the default
+	domainSchema, domainName string // of a domain
+	udtSchema, udtName       string
 }
 
 // facts returns what information_schema says of a column's type: for a domain
 // that of its base type.
 func (env *Env) facts(t types.T) typeFacts {
-	f := typeFacts{charMax: -1, octets: -1, precision: -1, radix: -1, scale: -1, datetime: -1}
 	base := env.Snap.BaseType(t)
+	f := typeFacts{TypeNumbers: NumbersOf(base)}
 	if base.OID != t.OID {
 		if in := env.Snap.TypeInfo(t.OID); in != nil {
 			f.domainSchema, f.domainName = env.Snap.TypeSchema(t.OID), in.Name
@@ -44,54 +51,55 @@ func (env *Env) facts(t types.T) typeFacts {
 	if env.collationOf(base) == oidCollationC {
 		f.collation = "C"
 	}
-	f.numbers(base)
 	return f
 }
 
-// numbers fills in lengths, precisions and scales.
-func (f *typeFacts) numbers(t types.T) {
+// NumbersOf returns the numbers of a type that is no domain.
+func NumbersOf(t types.T) TypeNumbers {
+	f := TypeNumbers{CharMax: -1, Octets: -1, Precision: -1, Radix: -1, Scale: -1, Datetime: -1}
 	switch t.OID {
 	case types.OText, types.OVarchar, types.OBpchar:
-		f.octets = 1 << 30
+		f.Octets = 1 << 30
 		if t.Mod >= 4 && t.OID != types.OText {
-			f.charMax, f.octets = int64(t.Mod-4), int64(t.Mod-4)*4
+			f.CharMax, f.Octets = int64(t.Mod-4), int64(t.Mod-4)*4
 		}
 	case types.OBit, types.OVarbit:
 		if t.Mod >= 0 {
-			f.charMax = int64(t.Mod)
+			f.CharMax = int64(t.Mod)
 		}
 	case types.OInt2:
-		f.precision, f.radix, f.scale = 16, 2, 0
+		f.Precision, f.Radix, f.Scale = 16, 2, 0
 	case types.OInt4:
-		f.precision, f.radix, f.scale = 32, 2, 0
+		f.Precision, f.Radix, f.Scale = 32, 2, 0
 	case types.OInt8:
-		f.precision, f.radix, f.scale = 64, 2, 0
+		f.Precision, f.Radix, f.Scale = 64, 2, 0
 	case types.OFloat4:
-		f.precision, f.radix = 24, 2
+		f.Precision, f.Radix = 24, 2
 	case types.OFloat8:
-		f.precision, f.radix = 53, 2
+		f.Precision, f.Radix = 53, 2
 	case types.ONumeric:
-		f.radix = 10
+		f.Radix = 10
 		if t.Mod >= 4 {
-			f.precision, f.scale = int64((t.Mod-4)>>16&0xFFFF), int64(((t.Mod-4)&0x7FF^1024)-1024)
+			f.Precision, f.Scale = int64((t.Mod-4)>>16&0xFFFF), int64((t.Mod-4)&0xFFFF) // so that a scale of -2 is shown as 2046
 		}
 	case types.ODate:
-		f.datetime = 0
+		f.Datetime = 0
 	case types.OTime, types.OTimetz, types.OTimestamp, types.OTimestamptz:
-		f.datetime = 6
+		f.Datetime = 6
 		if t.Mod >= 0 {
-			f.datetime = int64(t.Mod)
+			f.Datetime = int64(t.Mod)
 		}
 	case types.OInterval:
-		f.datetime = 6
+		f.Datetime = 6
 		if t.Mod >= 0 {
 			if p := t.Mod & 0xFFFF; p != 0xFFFF {
-				f.datetime = int64(p)
+				f.Datetime = int64(p)
 			}
 			words := strings.Fields(types.FormatType(t))
-			f.intervalType = strings.ToUpper(strings.TrimSpace(strings.TrimLeft(strings.TrimPrefix(strings.Join(words, " "), "interval"), "()0123456789")))
+			f.Interval = strings.ToUpper(strings.TrimSpace(strings.TrimLeft(strings.TrimPrefix(strings.Join(words, " "), "interval"), "()0123456789")))
 		}
 	}
+	return f
 }
 
 // num writes a cardinal_number, NULL when negative.
@@ -112,7 +120,7 @@ func (w *writer) collationColumns(f *typeFacts) *writer {
 
 // numberColumns writes numeric_precision to interval_precision.
 func (w *writer) numberColumns(f *typeFacts) *writer {
-	return w.num(f.precision).num(f.radix).num(f.scale).num(f.datetime).opt(f.intervalType).null()
+	return w.num(f.Precision).num(f.Radix).num(f.Scale).num(f.Datetime).opt(f.Interval).null()
 }
 
 // udtColumns writes udt_catalog, udt_schema and udt_name.

@@ -24,7 +24,7 @@ func rowsAttributes(w *writer) {
 		for i := range u.Columns {
 			c := &u.Columns[i]
 			f := w.env.facts(c.Type)
-			w.str(db).str(u.Schema).str(u.Name).str(c.Name).int(int64(i + 1)).null().yes(!c.NotNull).str(f.dataType).num(f.charMax).num(f.octets).
+			w.str(db).str(u.Schema).str(u.Name).str(c.Name).int(int64(i + 1)).null().yes(!c.NotNull).str(f.dataType).num(f.CharMax).num(f.Octets).
 				nulls(3).collationColumns(&f).numberColumns(&f).udtColumns(&f).nulls(4).str(strconv.Itoa(i + 1)).yes(false).end()
 		}
 	}
@@ -38,10 +38,10 @@ func rowsDomains(w *writer) {
 		if schema == catalog.SchemaInformation && env.systemCollation(base) != 0 {
 			f.collation = "C"
 		}
-		w.str(db).str(schema).str(name).str(f.dataType).num(f.charMax).num(f.octets).nulls(3).collationColumns(&f).numberColumns(&f).
+		w.str(db).str(schema).str(name).str(f.dataType).num(f.CharMax).num(f.Octets).nulls(3).collationColumns(&f).numberColumns(&f).
 			opt(dflt).udtColumns(&f).nulls(4).str("1").end()
 	}
-	for _, d := range catalog.InformationTypes() {
+	for _, d := range catalog.InformationDomains() {
 		if d.Kind == 'd' {
 			row(catalog.SchemaInformation, d.Name, "", types.T{OID: d.Base, Mod: d.BaseMod})
 		}

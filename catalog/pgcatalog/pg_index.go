@@ -43,11 +43,10 @@ func (w *writer) index(rel types.OID, t *catalog.Table, ix *catalog.Index) {
 			immediate = false
 		}
 	}
-	var keys, opts []int
+	var opts []int
 	var colls, classes []types.OID
 	for i := range ix.Keys {
 		k := &ix.Keys[i]
-		keys = append(keys, k.Col+1)
 		opt := 0
 		if k.Desc {
 			opt |= 1
@@ -59,9 +58,7 @@ func (w *writer) index(rel types.OID, t *catalog.Table, ix *catalog.Index) {
 		colls = append(colls, env.keyCollation(t, k))
 		classes = append(classes, env.opclass(ix, k))
 	}
-	for _, c := range ix.Include {
-		keys = append(keys, c+1)
-	}
+	keys := indexColumns(ix)
 	w.oid(ix.OID).oid(rel).int(int64(len(keys))).int(int64(len(ix.Keys))).bool(ix.Unique).bool(ix.NullsNotDistinct).
 		bool(ix.Primary).bool(false).bool(immediate).bool(ix.Clustered).bool(!ix.Invalid).bool(false).bool(true).bool(true).bool(ix.Identity)
 	vector(w, keys)
@@ -69,6 +66,33 @@ func (w *writer) index(rel types.OID, t *catalog.Table, ix *catalog.Index) {
 	vector(w, classes)
 	vector(w, opts)
 	w.opt(indexExprs(ix)).opt(ix.Where).end()
+}
+
+// indexColumns are the attnums of an index's columns, those that it only includes
+// last; 0 stands for an expression.
+func indexColumns(ix *catalog.Index) []int {
+	var out []int
+	for i := range ix.Keys {
+		out = append(out, ix.Keys[i].Col+1)
+	}
+	for _, c := range ix.Include {
+		out = append(out, c+1)
+	}
+	return out
+}
+
+// IndexColumns are the attnums of an index's columns, nil when there is no such
+// index.
+func (env *Env) IndexColumns(index types.OID) []int {
+	for _, ix := range catalog.SystemIndexes() {
+		if ix.OID == index {
+			return ix.Keys
+		}
+	}
+	if _, ix := env.Snap.IndexByOID(env.DB, index); ix != nil {
+		return indexColumns(ix)
+	}
+	return nil
 }
 
 // indexExprs returns the expressions of an index as pg_get_expr shows them.

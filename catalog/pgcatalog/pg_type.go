@@ -22,9 +22,8 @@ func rowsPgType(w *writer) {
 	for _, in := range types.All() {
 		row(in)
 	}
-	for _, d := range catalog.InformationTypes() {
-		row(env.Snap.TypeInfo(d.OID))
-		row(env.Snap.TypeInfo(d.Array))
+	for _, in := range catalog.InformationTypes() {
+		row(in)
 	}
 	for _, in := range env.Snap.TypeInfos(env.DB) {
 		row(in)
@@ -68,7 +67,7 @@ func (w *writer) typeRow(in *types.Info) {
 	if u != nil && u.Kind == 'd' {
 		base, baseMod, notNull, dflt = u.Base.OID, u.Base.Mod, u.NotNull, w.env.exprText(u.Default, false)
 	}
-	for _, d := range catalog.InformationTypes() {
+	for _, d := range catalog.InformationDomains() {
 		if d.OID == in.OID && d.Kind == 'd' {
 			base, baseMod = d.Base, d.BaseMod
 		}

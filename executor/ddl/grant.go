@@ -170,7 +170,7 @@ func (x *exec) grantTargets(s *ast.Grant) ([]catalog.Object, error) {
 			if sc == nil {
 				return nil, sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", n.Last())
 			}
-			if sc.Name == catalog.SchemaPgCatalog || sc.Name == catalog.SchemaInformation || sc.Name == catalog.SchemaOwn {
+			if catalog.IsBuiltinSchema(sc.Name) {
 				return nil, sqlerr.Unsupported(n.Pos(), "GRANT on schema \"%s\"", sc.Name)
 			}
 			o = sc

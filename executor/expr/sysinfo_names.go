@@ -30,6 +30,8 @@ var sessionScalars = append(privilegeNames(), strings.Fields(`
 	pg_stat_get_last_vacuum_time pg_stat_clear_snapshot pg_stat_reset enum_first enum_last enum_range_all
 	enum_range_bounds oidvectortypes pg_column_compression
 	pg_describe_object pg_identify_object pg_identify_object_as_address pg_get_object_address satisfies_hash_partition
+	_pg_index_position _pg_truetypid _pg_truetypmod _pg_char_max_length _pg_char_octet_length _pg_numeric_precision
+	_pg_numeric_precision_radix _pg_numeric_scale _pg_datetime_precision _pg_interval_type
 `)...)
 
 // sessionSets are those that return sets; see SessionInfo.CatalogRows.

@@ -76,6 +76,7 @@ var catalogFuncs = sync.OnceValue(func() map[string]catalogFunc {
 	serverFuncs(m)
 	enumFuncs(m)
 	addressFuncs(m)
+	informationFuncs(m)
 	m["satisfies_hash_partition"] = (*catalogCall).satisfiesHashPartition
 	return m
 })
