@@ -120,10 +120,10 @@ func copyBucket(ctx context.Context, to *dataFile, sp kv.Space, b bucket) error 
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		_, err := to.apply([]txn.Change{{Space: sp, Count: 1, Writes: func(yield func(k, v []byte) bool) {
+		_, err := to.apply([]txn.Change{{Space: sp, Count: 1, Bytes: copyBytes, Writes: func(yield func(k, v []byte) bool) {
 			for n := 0; more && n < copyBytes; more = c.next() {
 				p := c.pair()
-				n += len(p.Key) + len(p.Val)
+				n += len(p.Key) + len(p.Val) + elemLen
 				if !yield(p.Key, p.Val) {
 					return
 				}

@@ -73,6 +73,10 @@ func (f *dataFile) apply(changes []txn.Change, mark []byte) (seq uint64, err err
 			f.maps.take()
 		}
 		p := recover()
+		if (p != nil || err != nil) && !committing && f.taken {
+			f.giveBack(tx, err)
+		}
+		f.taken = false
 		if p == nil && err == nil {
 			return
 		}
@@ -95,8 +99,12 @@ func (f *dataFile) apply(changes []txn.Change, mark []byte) (seq uint64, err err
 		seq = 0
 	}()
 	p := f.pager(tx)
+	final := make(map[kv.Space]int, len(changes)) // the last change of each
 	for i := range changes {
-		if err := f.applyChange(tx, p, &changes[i]); err != nil {
+		final[changes[i].Space] = i
+	}
+	for i := range changes {
+		if err := f.applyChange(tx, p, &changes[i], final[changes[i].Space] == i); err != nil {
 			return 0, err
 		}
 	}
@@ -113,6 +121,21 @@ func (f *dataFile) apply(changes []txn.Change, mark []byte) (seq uint64, err err
 	}
 	f.listed = !f.db.NoFreelistSync
 	return seq, nil
+}
+
+// giveBack rolls back a transaction that has taken free pages. bbolt gives those
+// back only where a commit fails, so that is what it gets.
+func (f *dataFile) giveBack(tx *bolt.Tx, err error) {
+	defer func() {
+		f.w.refused = nil
+		if p := recover(); p != nil {
+			f.w.lost = fmt.Errorf("%w: panic while giving back pages: %v", kv.ErrIO, p)
+		}
+	}()
+	if f.w.refused = err; err == nil {
+		f.w.refused = kv.ErrUnavailable
+	}
+	_ = tx.Commit() // fails
 }
 
 // maxListed is the number of free pages up to which each commit writes their
@@ -157,7 +180,9 @@ func (f *dataFile) lastSeq() uint64 {
 	return f.seq(tx)
 }
 
-func (f *dataFile) applyChange(tx *bolt.Tx, p *pager, c *txn.Change) error {
+// applyChange makes one change; final tells that no other change of the transaction
+// to the same space follows.
+func (f *dataFile) applyChange(tx *bolt.Tx, p *pager, c *txn.Change, final bool) error {
 	old, has := verifyBucket(p, c)
 	b, err := changeBucket(tx, c)
 	if err != nil || c.Count == 0 {
@@ -165,6 +190,7 @@ func (f *dataFile) applyChange(tx *bolt.Tx, p *pager, c *txn.Change) error {
 	}
 	has = has && c.Op == txn.OpNone
 	first := true
+	var load *bulk
 	var until []byte // keys below it go to a page that is verified
 	for k, v := range c.Writes {
 		if has && (first || until != nil && bytes.Compare(k, until) >= 0) {
@@ -176,18 +202,38 @@ func (f *dataFile) applyChange(tx *bolt.Tx, p *pager, c *txn.Change) error {
 			b.FillPercent = bolt.DefaultFillPercent
 			if last, _ := b.Cursor().Last(); last == nil || bytes.Compare(last, k) < 0 {
 				b.FillPercent = 1
+				if final {
+					load = f.newBulk(tx, c)
+				}
 			}
 		}
-		if v == nil {
+		switch {
+		case load != nil:
+			err = load.put(b, k, v)
+		case v == nil:
 			err = b.Delete(k)
-		} else {
+		default:
 			err = b.Put(k, v)
 		}
 		if err != nil {
-			return fmt.Errorf("%w: %w", kv.ErrTooLarge, err)
+			return putError(err)
 		}
 	}
+	if load != nil {
+		return putError(load.finish(b))
+	}
 	return nil
+}
+
+// putError classifies an error of putting a pair into a bucket.
+func putError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, bolterr.ErrKeyTooLarge), errors.Is(err, bolterr.ErrValueTooLarge), errors.Is(err, bolterr.ErrKeyRequired):
+		return fmt.Errorf("%w: %w", kv.ErrTooLarge, err)
+	}
+	return writeError(err)
 }
 
 // verifyBucket verifies the pages that bbolt reads to find a bucket, and all of

@@ -90,7 +90,11 @@ func faultSteps(t *testing.T, dir string, f *nth) (done []outcome, opened bool) 
 		}
 		done = append(done, known(update(st, func(tx kv.Txn) error {
 			k := fmt.Appendf(nil, "%03d", n)
-			return errors.Join(tx.Put(table, k, make([]byte, size)), tx.Put(index, k, []byte("v")))
+			err := errors.Join(tx.Put(table, k, make([]byte, size)), tx.Put(index, k, []byte("v")))
+			for i := 0; i < 50 && size > 1000 && err == nil; i++ { // pages in bulk
+				err = tx.Put(table, fmt.Appendf(nil, "%03d/%d", n, i), make([]byte, size/10))
+			}
+			return err
 		})))
 		switch n {
 		case 10:

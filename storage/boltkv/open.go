@@ -282,6 +282,9 @@ func openFile(path string, opt *Options, s *sums) (*dataFile, error) {
 	if f.maps, err = ownMappings(db); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	if err := bulkFits(db); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	return f, nil
 }
 

@@ -30,18 +30,50 @@ type pageWriter struct {
 	noSync bool
 	lazy   bool  // a copy that is synced as a whole when it is done
 	lost   error // set when no commit may follow
+
+	refused error // nothing is written, this is the answer
 }
 
-// growStep is the least by which a data file grows.
-const growStep = 1 << 20
+// A data file grows by growStep at least, and where much is written by an eighth, up to
+// growMost.
+const (
+	growStep = 1 << 20
+	growMost = 64 << 20
+)
 
 // WriteAt is bbolt's way to write: a run of pages, or a meta page at last.
 func (w *pageWriter) WriteAt(b []byte, off int64) (int, error) {
+	if w.refused != nil {
+		return 0, w.refused
+	}
 	n, err := w.write(b, off)
+	return n, w.noted(err)
+}
+
+// noted looks at an error of writing: whether a commit may follow.
+func (w *pageWriter) noted(err error) error {
 	if err != nil && w.lost == nil && (errors.As(err, new(lostError)) || !vfs.Full(err) && !errors.Is(err, kv.ErrTooLarge)) {
 		w.lost = err
 	}
-	return n, err
+	return err
+}
+
+// writeRuns writes runs of pages that lie side by side, and not as a part of a commit.
+func (w *pageWriter) writeRuns(b []byte, off int64) error {
+	if end := off + int64(len(b)); end > w.size {
+		if err := w.grow(max(end, w.size+min(max(growStep, w.size/8), growMost))); err != nil {
+			return w.noted(err)
+		}
+	}
+	if w.sums != nil {
+		for at := int64(0); at < int64(len(b)); {
+			n := w.page * (1 + int64(native.Uint32(b[at+12:])))
+			w.sums.set(uint64((off+at)/w.page), b[at:at+n])
+			at += n
+		}
+	}
+	_, err := w.f.WriteAt(b, off)
+	return w.noted(err)
 }
 
 func (w *pageWriter) write(b []byte, off int64) (int, error) {
@@ -133,6 +165,9 @@ type dataFile struct {
 	maps  *mappings // nil where bbolt keeps them
 	// listed says that the newest state has the list of free pages in the file.
 	listed bool
+	// taken says that pages were taken from the list of free ones for the transaction
+	// that runs, before its commit.
+	taken bool
 
 	users   atomic.Int64 // the engine and snapshots; the last one closes the file
 	retired func()       // called when a replaced file has been closed

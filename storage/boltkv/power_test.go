@@ -71,6 +71,11 @@ func powerValue(w, n int) []byte {
 	return append(fmt.Appendf(nil, "%d %d ", w, n), make([]byte, size)...)
 }
 
+// powerFile is made with so many pairs that their pages are written in bulk.
+var powerFile = kv.Space{ID: 77, DB: "other", File: "file"}
+
+const powerPairs = 60
+
 // powerLoad writes, makes, clears and drops files, and compacts, until all
 // writers are done.
 func powerLoad(t *testing.T, st kv.Store, p *vfstest.Power, from []int, commits int) {
@@ -90,7 +95,7 @@ func powerLoad(t *testing.T, st kv.Store, p *vfstest.Power, from []int, commits 
 		})
 	}
 	wg.Go(func() {
-		sp := kv.Space{ID: 77, DB: "other", File: "file"}
+		sp := powerFile
 		for i := range 3 {
 			err := errors.Join(
 				update(st, func(tx kv.Txn) error {
@@ -98,7 +103,11 @@ func powerLoad(t *testing.T, st kv.Store, p *vfstest.Power, from []int, commits 
 					if has {
 						err = errors.Join(err, tx.DropSpace(sp))
 					}
-					return errors.Join(err, tx.CreateSpace(sp), tx.Put(sp, []byte("k"), []byte("v")))
+					err = errors.Join(err, tx.CreateSpace(sp))
+					for i := range powerPairs {
+						err = errors.Join(err, tx.Put(sp, fmt.Appendf(nil, "%03d", i), make([]byte, 600)))
+					}
+					return err
 				}),
 				update(st, func(tx kv.Txn) error { return tx.DropSpace(sp) }))
 			if err == nil && i == 1 {
@@ -143,6 +152,19 @@ func powerState(t *testing.T, st kv.Store, least, most []int) []int {
 				}
 			}
 		}
+	}
+	pairs := 0
+	it := s.Scan(ctx, powerFile, kv.Range{}, kv.ScanOpt{})
+	defer it.Close()
+	for {
+		chunk, err := it.Next()
+		must(t, err)
+		if pairs += len(chunk); len(chunk) == 0 {
+			break
+		}
+	}
+	if pairs != 0 && pairs != powerPairs {
+		t.Fatalf("%d pairs of %d", pairs, powerPairs)
 	}
 	v, err := s.Get(ctx, table, []byte(powerTotal))
 	if err != nil && !errors.Is(err, kv.ErrNotFound) {

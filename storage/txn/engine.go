@@ -63,6 +63,7 @@ type Change struct {
 	Op     SpaceOp
 	Writes iter.Seq2[[]byte, []byte] // ascending keys, each once; nil value = delete; valid during Apply
 	Count  int                       // number of writes
+	Bytes  int                       // of their keys and values, about; 0 if nobody has counted
 }
 
 // InventedID is above all IDs of tables and indexes.

@@ -173,8 +173,9 @@ func (w *writes) changes() (cs []Change, keys [][]entry, size int) {
 			}
 		}
 		for _, e := range es {
-			size += int(e.klen) + int(e.vlen)
+			c.Bytes += int(e.klen) + int(e.vlen)
 		}
+		size += c.Bytes
 		cs = append(cs, c)
 		keys = append(keys, es)
 	}

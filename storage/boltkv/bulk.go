@@ -1,0 +1,350 @@
+package boltkv
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	bolt "go.etcd.io/bbolt"
+	bolterr "go.etcd.io/bbolt/errors"
+
+	"kvsqld/storage/kv"
+	"kvsqld/storage/txn"
+)
+
+// Many pairs that come behind all others of a bucket, as those of a load do, are
+// not handed to bbolt one by one: it would keep each of them in memory as a node's
+// element, all in one node, until it commits. They are written into leaf pages here,
+// which go to the file at once, and bbolt is given the branches' elements that lead
+// to these pages. It divides and writes the branches itself.
+//
+// The pages are free ones, or behind the end of the last state, so until bbolt's
+// commit nothing leads to them. bbolt exports neither its list of free pages nor its
+// nodes; the tests of this file fail should a new version have others.
+const (
+	bulkFirst = 8  // pairs, and as many bytes as four pages have, that make two leaves at least
+	bulkRun   = 64 // pages that are written together
+)
+
+// bulkBytes is the size of a change that is worth it.
+var bulkBytes = 256 << 10
+
+// boltNode and boltInode are bbolt's node and common.Inode, for nodesMatch.
+type boltNode struct {
+	bucket     *bolt.Bucket
+	isLeaf     bool
+	unbalanced bool
+	spilled    bool
+	key        []byte
+	pgid       uint64
+	parent     *boltNode
+	children   []*boltNode
+	inodes     []boltInode
+}
+
+type boltInode struct {
+	flags uint32
+	pgid  uint64
+	key   []byte
+	value []byte
+}
+
+// sameLayout reports whether two structs have fields of the same names and kinds at
+// the same places.
+func sameLayout(a, b reflect.Type) bool {
+	if a.Kind() != reflect.Struct || b.Kind() != reflect.Struct || a.Size() != b.Size() || a.NumField() != b.NumField() {
+		return false
+	}
+	for i := range a.NumField() {
+		if x, y := a.Field(i), b.Field(i); x.Name != y.Name || x.Type.Kind() != y.Type.Kind() || x.Offset != y.Offset {
+			return false
+		}
+	}
+	return true
+}
+
+// field returns a field that bbolt does not export, to be read and set.
+func field(of any, name string) reflect.Value {
+	f := reflect.ValueOf(of).Elem().FieldByName(name)
+	if !f.IsValid() {
+		return f
+	}
+	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
+}
+
+// bulkFits reports whether bbolt's types are the ones that this file knows.
+func bulkFits(db *bolt.DB) error {
+	err := errors.New("this version of bbolt keeps its nodes in another way")
+	root := field(&bolt.Bucket{}, "rootNode")
+	if !root.IsValid() || root.Kind() != reflect.Pointer || !sameLayout(root.Type().Elem(), reflect.TypeFor[boltNode]()) {
+		return err
+	}
+	inodes, _ := root.Type().Elem().FieldByName("inodes")
+	if !sameLayout(inodes.Type.Elem(), reflect.TypeFor[boltInode]()) {
+		return err
+	}
+	meta, ids, size := field(&bolt.Tx{}, "meta"), field(db, "freelist"), field(db, "datasz")
+	if !meta.IsValid() || !ids.IsValid() || !size.IsValid() || size.Kind() != reflect.Int {
+		return err
+	}
+	for _, m := range []reflect.Value{meta.MethodByName("Pgid"), meta.MethodByName("SetPgid"), meta.MethodByName("Txid"), ids.MethodByName("Allocate")} {
+		if !m.IsValid() {
+			return err
+		}
+	}
+	return nil
+}
+
+func rootOf(b *bolt.Bucket) **boltNode {
+	return (**boltNode)(unsafe.Pointer(reflect.ValueOf(b).Elem().FieldByName("rootNode").UnsafeAddr()))
+}
+
+// bulk writes leaf pages of one bucket.
+type bulk struct {
+	f        *dataFile
+	page     int
+	meta     reflect.Value // of the transaction
+	allocate reflect.Value // of the list of free pages
+	room     uint64        // pages that the mapping has
+
+	first      []kv.Pair // pairs, until there are enough for a decision
+	firstBytes int
+	to         func(key, val []byte) error // where the others go: add, or bbolt's Put
+	last       *boltNode                   // the leaf in front of those written here
+
+	held      []kv.Pair // of the page that is being filled
+	heldBytes int       // of that page, with its elements
+	buf       []byte    // pages that wait for being written, without their numbers
+	runs      []bulkLeaf
+	leaves    []boltInode // pages written
+}
+
+// bulkLeaf is a leaf in the buffer: where its pages begin.
+type bulkLeaf struct {
+	at  int
+	key []byte
+}
+
+// newBulk prepares the writing of a change into its bucket, nil if bbolt has to do
+// it: for few pairs, and where its file may have to be mapped anew.
+func (f *dataFile) newBulk(tx *bolt.Tx, c *txn.Change) *bulk {
+	if f.maps == nil || f.db.MaxSize > 0 || c.Bytes < bulkBytes {
+		return nil
+	}
+	k := &bulk{f: f, page: int(f.w.page), meta: field(tx, "meta"), allocate: field(f.db, "freelist").MethodByName("Allocate")}
+	k.room = uint64(field(f.db, "datasz").Int()) / uint64(k.page)
+	// Three pages side by side have pairs of one page, at least.
+	most := 3*(c.Bytes+c.Count*elemLen)/k.page + 2*bulkRun
+	if k.next()+uint64(most) >= k.room {
+		return nil
+	}
+	return k
+}
+
+// next is the number of the first page behind the end.
+func (k *bulk) next() uint64 { return k.meta.MethodByName("Pgid").Call(nil)[0].Uint() }
+
+// takeFree returns the first of n free pages side by side, 0 if there are none.
+func (k *bulk) takeFree(n int) uint64 {
+	k.f.taken = true
+	return k.allocate.Call([]reflect.Value{k.meta.MethodByName("Txid").Call(nil)[0], reflect.ValueOf(n)})[0].Uint()
+}
+
+// takeEnd returns the first of n pages behind the end.
+func (k *bulk) takeEnd(n int) (uint64, error) {
+	id := k.next()
+	if id+uint64(n)+1 >= k.room {
+		return 0, fmt.Errorf("%w: the data file outgrew its mapping", kv.ErrUnavailable)
+	}
+	set := k.meta.MethodByName("SetPgid")
+	set.Call([]reflect.Value{reflect.ValueOf(id + uint64(n)).Convert(set.Type().In(0))})
+	return id, nil
+}
+
+// add appends a pair, whose bytes stay as they are until the commit.
+func (k *bulk) add(key, val []byte) error {
+	switch {
+	case len(key) == 0:
+		return bolterr.ErrKeyRequired
+	case len(key) > bolt.MaxKeySize:
+		return bolterr.ErrKeyTooLarge
+	case len(val) > bolt.MaxValueSize:
+		return bolterr.ErrValueTooLarge
+	}
+	n := elemLen + len(key) + len(val)
+	if len(k.held) >= 2 && pageHeader+k.heldBytes+n > k.page {
+		if err := k.leaf(); err != nil {
+			return err
+		}
+	}
+	k.held = append(k.held, kv.Pair{Key: key, Val: val})
+	k.heldBytes += n
+	return nil
+}
+
+// leaf lays out the page that is full.
+func (k *bulk) leaf() error {
+	if len(k.held) == 0 {
+		return nil
+	}
+	pages := (pageHeader + k.heldBytes + k.page - 1) / k.page
+	at := len(k.buf)
+	if cap(k.buf)-at < pages*k.page {
+		k.buf = append(make([]byte, 0, at+max(pages, bulkRun+1)*k.page), k.buf...)
+	}
+	k.buf = k.buf[:at+pages*k.page]
+	b := k.buf[at:]
+	native.PutUint16(b[8:], leafPage)
+	native.PutUint16(b[10:], uint16(len(k.held)))
+	native.PutUint32(b[12:], uint32(pages-1))
+	end := pageHeader + len(k.held)*elemLen
+	for i, p := range k.held {
+		off := pageHeader + i*elemLen
+		e := b[off : off+elemLen]
+		native.PutUint32(e, 0)
+		native.PutUint32(e[4:], uint32(end-off))
+		native.PutUint32(e[8:], uint32(len(p.Key)))
+		native.PutUint32(e[12:], uint32(len(p.Val)))
+		end += copy(b[end:], p.Key)
+		end += copy(b[end:], p.Val)
+	}
+	clear(b[end:])
+	k.runs = append(k.runs, bulkLeaf{at, k.held[0].Key})
+	clear(k.held)
+	k.held, k.heldBytes = k.held[:0], 0
+	if len(k.buf) >= bulkRun*k.page {
+		return k.flush()
+	}
+	return nil
+}
+
+// flush writes the pages of the buffer: side by side where that much is free, else
+// where they fit, else at the end.
+func (k *bulk) flush() error {
+	if len(k.runs) == 0 {
+		return nil
+	}
+	next := k.takeFree(len(k.buf) / k.page)
+	together, free := next != 0, true
+	from, at := 0, uint64(0) // what is to be written next: of the buffer, and its first page
+	for i, r := range k.runs {
+		end := len(k.buf)
+		if i+1 < len(k.runs) {
+			end = k.runs[i+1].at
+		}
+		pages, id := (end-r.at)/k.page, next
+		if !together {
+			if id = 0; free {
+				id = k.takeFree(pages)
+			}
+			if free = id != 0; !free {
+				var err error
+				if id, err = k.takeEnd(pages); err != nil {
+					return err
+				}
+			}
+		}
+		native.PutUint64(k.buf[r.at:], id)
+		k.leaves = append(k.leaves, boltInode{pgid: id, key: r.key})
+		if i > 0 && id != next {
+			if err := k.f.w.writeRuns(k.buf[from:r.at], int64(at)*int64(k.page)); err != nil {
+				return err
+			}
+		}
+		if i == 0 || id != next {
+			from, at = r.at, id
+		}
+		next = id + uint64(pages)
+	}
+	if err := k.f.w.writeRuns(k.buf[from:], int64(at)*int64(k.page)); err != nil {
+		return err
+	}
+	k.buf, k.runs = k.buf[:0], k.runs[:0]
+	return nil
+}
+
+// rightmost returns the last leaf of a bucket, in which bbolt has just put a pair.
+func rightmost(b *bolt.Bucket) *boltNode {
+	n := *rootOf(b)
+next:
+	for !n.isLeaf {
+		last := n.inodes[len(n.inodes)-1].pgid
+		for _, c := range n.children {
+			if c.pgid == last {
+				n = c
+				continue next
+			}
+		}
+		return nil
+	}
+	return n
+}
+
+// put takes a pair of the change, ascending; all come behind those of the bucket.
+func (k *bulk) put(b *bolt.Bucket, key, val []byte) error {
+	if val == nil {
+		return nil // nothing is there to be deleted
+	}
+	if k.to != nil {
+		return k.to(key, val)
+	}
+	k.first = append(k.first, kv.Pair{Key: key, Val: val})
+	if k.firstBytes += len(key) + len(val); k.firstBytes < 4*k.page || len(k.first) < bulkFirst {
+		return nil
+	}
+	return k.start(b)
+}
+
+// start decides where the pairs go when enough of them have come.
+func (k *bulk) start(b *bolt.Bucket) error {
+	if err := b.Put(k.first[0].Key, k.first[0].Val); err != nil { // so that there are nodes
+		return err
+	}
+	k.to = b.Put
+	if leaf := rightmost(b); leaf != nil && (leaf.parent == nil || !leaf.unbalanced) {
+		k.to, k.last = k.add, leaf
+		if leaf.parent == nil { // the only page is written again with the others
+			for i := range leaf.inodes[:len(leaf.inodes)-1] {
+				if err := k.add(leaf.inodes[i].key, leaf.inodes[i].value); err != nil {
+					return err
+				}
+			}
+			if err := k.add(k.first[0].Key, k.first[0].Val); err != nil {
+				return err
+			}
+		}
+	}
+	for _, p := range k.first[1:] {
+		if err := k.to(p.Key, p.Val); err != nil {
+			return err
+		}
+	}
+	k.first = nil
+	return nil
+}
+
+// finish gives bbolt the pages. No other change to the bucket may follow in the
+// transaction.
+func (k *bulk) finish(b *bolt.Bucket) error {
+	for _, p := range k.first {
+		if err := b.Put(p.Key, p.Val); err != nil {
+			return err
+		}
+	}
+	if k.last == nil {
+		return nil
+	}
+	if err := k.leaf(); err != nil {
+		return err
+	}
+	if err := k.flush(); err != nil {
+		return err
+	}
+	if k.last.parent == nil {
+		*rootOf(b) = &boltNode{bucket: b, pgid: k.last.pgid, inodes: k.leaves} // frees the only page
+	} else {
+		k.last.parent.inodes = append(k.last.parent.inodes, k.leaves...)
+	}
+	return nil
+}
