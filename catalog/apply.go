@@ -117,7 +117,7 @@ func (s *Snapshot) link(o Object) error {
 		}
 		return s.name(nameKey{spaceSchema, x.DB, "", x.Name}, x.OID, dup)
 	case *Table:
-		if err := s.linkRelation(&x.Common, x.RowType); err != nil {
+		if err := s.linkRelation(&x.Common, x.RowType, x.RowArray); err != nil {
 			return err
 		}
 		for _, fk := range x.ForeignKeys {
@@ -128,14 +128,14 @@ func (s *Snapshot) link(o Object) error {
 		}
 		return s.linkIndexes(x, x.OID)
 	case *View:
-		if err := s.linkRelation(&x.Common, x.RowType); err != nil {
+		if err := s.linkRelation(&x.Common, x.RowType, x.RowArray); err != nil {
 			return err
 		}
 		if x.Materialized != nil {
 			return s.linkIndexes(x.Materialized, x.OID)
 		}
 	case *Sequence:
-		return s.linkRelation(&x.Common, 0)
+		return s.linkRelation(&x.Common, 0, 0)
 	case *UserType:
 		return s.linkType(x)
 	case *Function:
@@ -162,17 +162,20 @@ func (s *Snapshot) link(o Object) error {
 	return nil
 }
 
-func (s *Snapshot) linkRelation(c *Common, rowType types.OID) error {
+func (s *Snapshot) linkRelation(c *Common, rowType, array types.OID) error {
 	if err := s.name(nameKey{spaceRelation, c.DB, c.Schema, c.Name}, c.OID, relationExists(c.Name)); err != nil {
 		return err
 	}
 	if rowType == 0 {
 		return nil
 	}
-	if err := s.name(nameKey{spaceType, c.DB, c.Schema, c.Name}, rowType, typeExists(c.Name)); err != nil {
+	if err := s.nameType(c, rowType); err != nil {
 		return err
 	}
-	s.typeInfos[rowType] = rowTypeInfo(rowType, c.Name, c.OID)
+	in := rowTypeInfo(rowType, c.Name, c.OID)
+	in.Array = array
+	s.typeInfos[rowType] = in
+	s.linkArray(c, in)
 	return nil
 }
 
@@ -187,7 +190,7 @@ func (s *Snapshot) linkIndexes(t *Table, owner types.OID) error {
 }
 
 func (s *Snapshot) linkType(u *UserType) error {
-	if err := s.name(nameKey{spaceType, u.DB, u.Schema, u.Name}, u.OID, typeExists(u.Name)); err != nil {
+	if err := s.nameType(&u.Common, u.OID); err != nil {
 		return err
 	}
 	if u.Kind == 'c' && u.RelOID != 0 {
@@ -210,14 +213,56 @@ func (s *Snapshot) linkType(u *UserType) error {
 	}
 	in := userTypeInfo(u, base)
 	s.typeInfos[u.OID] = in
-	if u.Array != 0 {
-		arr := arrayInfo(in, u.Array)
-		if err := s.name(nameKey{spaceType, u.DB, u.Schema, arr.Name}, u.Array, typeExists(arr.Name)); err != nil {
-			return err
-		}
-		s.typeInfos[u.Array] = arr
-	}
+	s.linkArray(&u.Common, in)
 	return nil
+}
+
+// nameType enters the name of a type. An array type that has it already gets
+// another one.
+func (s *Snapshot) nameType(c *Common, oid types.OID) error {
+	k := nameKey{spaceType, c.DB, c.Schema, c.Name}
+	if other := s.names[k]; other != oid && s.isArrayType(other) {
+		delete(s.names, k)
+		s.names[k] = oid
+		arr := *s.typeInfos[other]
+		s.nameArray(c, &arr, s.typeInfos[arr.Elem].Name)
+		return nil
+	}
+	return s.name(k, oid, typeExists(c.Name))
+}
+
+// linkArray enters the array type of a user-defined type, if it has one.
+func (s *Snapshot) linkArray(c *Common, elem *types.Info) {
+	if elem.Array != 0 {
+		s.nameArray(c, arrayInfo(elem, elem.Array), elem.Name)
+	}
+}
+
+// nameArray enters an array type by the first free name that can be made of its
+// element's.
+func (s *Snapshot) nameArray(c *Common, arr *types.Info, elem string) {
+	for arr.Name = arrayTypeName(elem); ; arr.Name = arrayTypeName(arr.Name) {
+		k := nameKey{spaceType, c.DB, c.Schema, arr.Name}
+		if other, taken := s.names[k]; !taken || other == arr.OID {
+			s.names[k] = arr.OID
+			break
+		}
+	}
+	s.typeInfos[arr.OID] = arr
+}
+
+// unlinkArray removes an array type; 0 is none.
+func (s *Snapshot) unlinkArray(c *Common, array types.OID) {
+	if in := s.typeInfos[array]; in != nil {
+		s.unname(nameKey{spaceType, c.DB, c.Schema, in.Name}, array)
+		delete(s.typeInfos, array)
+	}
+}
+
+// isArrayType reports whether the type is the array type of a user-defined type.
+func (s *Snapshot) isArrayType(oid types.OID) bool {
+	in := s.typeInfos[oid]
+	return in != nil && in.Type == 'b' && in.Kind == types.KArray
 }
 
 func (s *Snapshot) addRef(target, from types.OID) { addSorted(s.refs, target, from) }
@@ -248,7 +293,7 @@ func (s *Snapshot) unlink(o Object) {
 	case *Schema:
 		s.unname(nameKey{spaceSchema, x.DB, "", x.Name}, x.OID)
 	case *Table:
-		s.unlinkRelation(&x.Common, x.RowType)
+		s.unlinkRelation(&x.Common, x.RowType, x.RowArray)
 		for _, fk := range x.ForeignKeys {
 			removeFrom(s.refs, fk.RefTable, x.OID)
 		}
@@ -257,20 +302,17 @@ func (s *Snapshot) unlink(o Object) {
 		}
 		s.unlinkIndexes(x)
 	case *View:
-		s.unlinkRelation(&x.Common, x.RowType)
+		s.unlinkRelation(&x.Common, x.RowType, x.RowArray)
 		if x.Materialized != nil {
 			s.unlinkIndexes(x.Materialized)
 		}
 	case *Sequence:
-		s.unlinkRelation(&x.Common, 0)
+		s.unlinkRelation(&x.Common, 0, 0)
 	case *UserType:
 		s.unname(nameKey{spaceType, x.DB, x.Schema, x.Name}, x.OID)
 		s.unname(nameKey{spaceRelation, x.DB, x.Schema, x.Name}, x.OID)
 		delete(s.typeInfos, x.OID)
-		if x.Array != 0 {
-			s.unname(nameKey{spaceType, x.DB, x.Schema, arrayTypeName(x.Name)}, x.Array)
-			delete(s.typeInfos, x.Array)
-		}
+		s.unlinkArray(&x.Common, x.Array)
 	case *Function:
 		k := nameKey{spaceFunction, x.DB, x.Schema, x.Name}
 		s.funcs[k] = slices.DeleteFunc(slices.Clone(s.funcs[k]), func(o types.OID) bool { return o == x.OID })
@@ -292,11 +334,12 @@ func (s *Snapshot) unlink(o Object) {
 	}
 }
 
-func (s *Snapshot) unlinkRelation(c *Common, rowType types.OID) {
+func (s *Snapshot) unlinkRelation(c *Common, rowType, array types.OID) {
 	s.unname(nameKey{spaceRelation, c.DB, c.Schema, c.Name}, c.OID)
 	if rowType != 0 {
 		s.unname(nameKey{spaceType, c.DB, c.Schema, c.Name}, rowType)
 		delete(s.typeInfos, rowType)
+		s.unlinkArray(c, array)
 	}
 }
 

@@ -203,7 +203,7 @@ func highest(o Object) (types.OID, SpaceID) {
 	oid, space := o.ObjectOID(), SpaceID(0)
 	see := func(os ...types.OID) { oid = max(oid, max(os[0], os[len(os)-1])) }
 	if t := tableIn(o); t != nil {
-		see(t.RowType)
+		see(t.RowType, t.RowArray)
 		space = t.Space
 		if t.Cluster != nil {
 			space = max(space, t.Cluster.Regions)
@@ -227,7 +227,7 @@ func highest(o Object) (types.OID, SpaceID) {
 	}
 	switch x := o.(type) {
 	case *View:
-		see(x.RowType)
+		see(x.RowType, x.RowArray)
 	case *UserType:
 		see(x.Array, x.RelOID)
 		for _, l := range x.Labels {

@@ -159,13 +159,20 @@ func (c *Change) freeRelation(schema, name string) error {
 	return nil
 }
 
-// freeType checks that a relation's row type can be made.
+// freeRowType checks that a relation's row type can be made.
 func (c *Change) freeRowType(schema, name string) error {
-	if _, taken := c.snap.names[nameKey{spaceType, c.DB, schema, name}]; taken {
+	if c.typeTaken(schema, name) {
 		return sqlerr.New(sqlerr.DuplicateObject, "type \"%s\" already exists", name).
 			WithHint("A relation has an associated type of the same name, so you must use a name that doesn't conflict with any existing type.")
 	}
 	return nil
+}
+
+// typeTaken reports whether a type has the name. Array types make room: they get
+// another name.
+func (c *Change) typeTaken(schema, name string) bool {
+	oid, taken := c.snap.names[nameKey{spaceType, c.DB, schema, name}]
+	return taken && !c.snap.isArrayType(oid)
 }
 
 func (c *Change) relationTaken(schema, name string) bool {

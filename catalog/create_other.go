@@ -195,7 +195,7 @@ func (c *Change) CreateView(spec *ViewSpec) (*View, error) {
 		if err := c.replaceable(was, spec.Columns); err != nil {
 			return nil, err
 		}
-		v.Common, v.RowType = was.Common, was.RowType
+		v.Common, v.RowType, v.RowArray = was.Common, was.RowType, was.RowArray
 		for i := range was.Columns {
 			old := was.Columns[i] // comments, privileges and defaults stay
 			v.Columns[i] = old
@@ -209,9 +209,9 @@ func (c *Change) CreateView(spec *ViewSpec) (*View, error) {
 		return nil, err
 	}
 	v.Common = c.common(spec.Schema, spec.Name)
-	v.RowType = c.alloc.AllocOID()
+	v.RowType, v.RowArray = c.alloc.AllocOID(), c.alloc.AllocOID()
 	if spec.Materialized {
-		v.Materialized = &Table{Common: v.Common, RowType: v.RowType, Space: c.alloc.AllocSpace(), Layout: LayoutRow, Columns: slices.Clone(spec.Columns),
+		v.Materialized = &Table{Common: v.Common, RowType: v.RowType, RowArray: v.RowArray, Space: c.alloc.AllocSpace(), Layout: LayoutRow, Columns: slices.Clone(spec.Columns),
 			File: c.fileName(fileBase(spec.Schema, spec.Name), ".kv", v.OID), Options: v.Options}
 		v.Options = nil
 	}
@@ -369,7 +369,7 @@ func (c *Change) createType(schema, name string, u *UserType) error {
 	if err := c.creatable(schema, name); err != nil {
 		return err
 	}
-	if _, taken := c.snap.names[nameKey{spaceType, c.DB, schema, name}]; taken {
+	if c.typeTaken(schema, name) {
 		return typeExists(name)()
 	}
 	u.Common = c.common(schema, name)

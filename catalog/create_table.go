@@ -26,6 +26,7 @@ type TableSpec struct {
 	Parents      []types.OID
 	Bound        *PartBound
 	Key          *PartKey // its columns are numbers in Columns
+	OfType       types.OID
 }
 
 // ColumnSpec is a column of a new table, or of ADD COLUMN. Its OwnSequence asks
@@ -117,9 +118,9 @@ func (c *Change) createTable(spec *TableSpec) (*Table, error) {
 		checks[k.Name] = true
 	}
 	t := &Table{Common: c.common(spec.Schema, spec.Name), Temp: spec.Temp, Unlogged: spec.Unlogged, Options: spec.Options}
-	t.RowType = c.alloc.AllocOID()
+	t.RowType, t.RowArray = c.alloc.AllocOID(), c.alloc.AllocOID()
 	t.Space = c.alloc.AllocSpace()
-	t.Parents, t.Bound, t.Key = spec.Parents, spec.Bound, spec.Key
+	t.Parents, t.Bound, t.Key, t.OfType = spec.Parents, spec.Bound, spec.Key, spec.OfType
 	if !spec.Temp && t.Key == nil {
 		t.File = spec.File
 		if t.File == "" {

@@ -105,7 +105,9 @@ func (c *Change) dependents(n node) []dependent {
 			}
 		}
 	case nodeType:
-		c.typeDependents(n.oid, add)
+		if n.sub == 0 {
+			c.typeDependents(n.oid, add)
+		}
 	case nodeOperator:
 		c.textsUsing(n.oid, c.nameOf(n.oid), add)
 		c.aggregatesSortedBy(n.oid, add)
@@ -252,10 +254,13 @@ func (c *Change) defaultsNeeding(oid types.OID, add func(bool, node)) {
 // typeDependents adds what is made of a type.
 func (c *Change) typeDependents(oid types.OID, add func(bool, node)) {
 	uses := func(t types.T) bool { return t.OID == oid }
-	if u := c.snap.TypeByOID(oid); u != nil && u.Array != 0 {
-		add(true, node{kind: nodeType, oid: u.Array})
+	if in := c.snap.typeInfos[oid]; in != nil && in.Array != 0 {
+		add(true, node{kind: nodeType, oid: in.Array})
 	}
 	for _, r := range c.snap.Relations(c.DB) {
+		if t, ok := r.(*Table); ok && t.OfType == oid {
+			add(false, node{kind: nodeRelation, oid: t.OID})
+		}
 		for i, col := range r.RelColumns() {
 			if col.Dropped || !uses(col.Type) {
 				continue
@@ -282,8 +287,13 @@ func (c *Change) typeDependents(oid types.OID, add func(bool, node)) {
 		} else if u.Kind == 'r' && uses(u.Range.Subtype) {
 			add(false, node{kind: nodeType, oid: u.OID})
 		}
-		if u.Kind == 'd' && uses(u.Base) || slices.ContainsFunc(u.Columns, func(col Column) bool { return uses(col.Type) }) {
+		if u.Kind == 'd' && uses(u.Base) {
 			add(false, node{kind: nodeType, oid: u.OID})
+		}
+		for i, col := range u.Columns {
+			if uses(col.Type) {
+				add(false, node{kind: nodeType, oid: u.OID, sub: i + 1})
+			}
 		}
 	}
 	for _, f := range c.snap.AllFunctions(c.DB) {
@@ -365,6 +375,9 @@ func (c *Change) describe(n node) string {
 	case nodeDefault:
 		return "default value for " + c.describe(node{kind: nodeRelation, oid: n.oid, sub: n.sub})
 	case nodeType:
+		if u := c.snap.TypeByOID(n.oid); n.sub != 0 && u != nil {
+			return "column " + u.Columns[n.sub-1].Name + " of composite type " + c.snap.FormatType(types.Of(n.oid), c.DB, c.Path)
+		}
 		return "type " + c.snap.FormatType(types.Of(n.oid), c.DB, c.Path)
 	case nodeFunction:
 		if f, ok := c.snap.objs[n.oid].(*Function); ok {

@@ -34,9 +34,9 @@ func (p *dropPlan) visit(n, via node, original, auto bool) {
 		t.auto = t.auto || auto
 		return
 	}
-	if n.kind == nodeRelation && n.sub != 0 {
+	if (n.kind == nodeRelation || n.kind == nodeType) && n.sub != 0 {
 		// A column of a table that goes anyway needs no mention of its own.
-		if whole := p.seen[node{kind: nodeRelation, oid: n.oid}]; whole != nil {
+		if whole := p.seen[node{kind: n.kind, oid: n.oid}]; whole != nil {
 			return
 		}
 	}
@@ -109,7 +109,7 @@ func (p *dropPlan) effects() (put []Object, del []types.OID) {
 	for _, t := range p.order {
 		switch {
 		case t.kind == nodeRelation && t.sub == 0, t.kind == nodeFunction, t.kind == nodeSchema, t.kind == nodeOperator, t.kind == nodeCast, t.kind == nodePart,
-			t.kind == nodeType && s.objs[t.oid] != nil:
+			t.kind == nodeType && t.sub == 0 && s.objs[t.oid] != nil:
 			if !gone[t.oid] {
 				gone[t.oid] = true
 				del = append(del, t.oid)
@@ -159,6 +159,7 @@ func (p *dropPlan) effects() (put []Object, del []types.OID) {
 			p.disown(t.oid, edit)
 		}
 	}
+	put = p.attributesGone(gone)
 	for oid, t := range edited {
 		if v, ok := s.objs[oid].(*View); ok {
 			n := *v
@@ -170,6 +171,32 @@ func (p *dropPlan) effects() (put []Object, del []types.OID) {
 	}
 	slices.SortFunc(put, func(a, b Object) int { return int(int64(a.ObjectOID()) - int64(b.ObjectOID())) })
 	return put, del
+}
+
+// attributesGone returns the composite types that stay without some of their
+// attributes.
+func (p *dropPlan) attributesGone(gone map[types.OID]bool) (put []Object) {
+	without := map[types.OID]map[int]bool{}
+	for _, t := range p.order {
+		if t.kind == nodeType && t.sub != 0 && !gone[t.oid] {
+			if without[t.oid] == nil {
+				without[t.oid] = map[int]bool{}
+			}
+			without[t.oid][t.sub-1] = true
+		}
+	}
+	for oid, cols := range without {
+		u := *p.c.snap.TypeByOID(oid)
+		old := u.Columns
+		u.Columns = nil
+		for i, col := range old {
+			if !cols[i] {
+				u.Columns = append(u.Columns, col)
+			}
+		}
+		put = append(put, &u)
+	}
+	return put
 }
 
 // disown makes the column of a dropped sequence forget it.
@@ -282,6 +309,11 @@ func (c *Change) DropTypes(cascade bool, oids ...types.OID) error {
 		n := node{kind: nodeType, oid: oid}
 		if u := c.snap.TypeByOID(oid); u != nil && u.Kind == 'm' {
 			return c.requiredBy(n, node{kind: nodeType, oid: u.Range.Pair})
+		}
+		if in := c.snap.typeInfos[oid]; c.snap.isArrayType(oid) {
+			return c.requiredBy(n, node{kind: nodeType, oid: in.Elem})
+		} else if in != nil && c.snap.TypeByOID(oid) == nil {
+			return c.requiredBy(n, node{kind: nodeRelation, oid: in.RelID})
 		}
 		names = append(names, n)
 	}

@@ -66,8 +66,11 @@ type SpaceID uint64
 type Table struct {
 	Common
 	RowType types.OID // pg_type row of the table's row type
-	Space   SpaceID
-	File    string // fileName: the bucket's name inside the database's bucket
+	// RowArray is that of the row type's array type; 0 in tables of stores made
+	// before row types had one.
+	RowArray types.OID
+	Space    SpaceID
+	File     string // fileName: the bucket's name inside the database's bucket
 	// Columns in attnum order; dropped columns keep their place (attnum is index + 1).
 	Columns []Column
 	// PK lists the columns (indexes into Columns) of the primary key; empty: rows
@@ -90,6 +93,8 @@ type Table struct {
 	Parents []types.OID
 	Bound   *PartBound
 	Key     *PartKey
+	// OfType is the composite type that a typed table has its columns of, or 0.
+	OfType types.OID
 	// ReplicaIdentity is f FULL, n NOTHING, i that of an index, or 0 for the
 	// default; it is only shown.
 	ReplicaIdentity byte
@@ -246,7 +251,8 @@ type Sequence struct {
 type View struct {
 	Common
 	RowType      types.OID
-	Query        string // the SELECT, deparsed
+	RowArray     types.OID // the row type's array type, as a Table's
+	Query        string    // the SELECT, deparsed
 	Columns      []Column
 	Materialized *Table // rows of a materialized view; nil for a plain view
 	Populated    bool

@@ -25,11 +25,7 @@ func (c *Change) CreateRange(spec *RangeSpec) error {
 	if err := c.creatable(spec.Schema, spec.Name); err != nil {
 		return err
 	}
-	taken := func(schema, name string) bool {
-		_, ok := c.snap.names[nameKey{spaceType, c.DB, schema, name}]
-		return ok
-	}
-	if taken(spec.Schema, spec.Name) {
+	if c.typeTaken(spec.Schema, spec.Name) {
 		return typeExists(spec.Name)()
 	}
 	def := spec.RangeDef
@@ -42,7 +38,7 @@ func (c *Change) CreateRange(spec *RangeSpec) error {
 	if err := c.creatable(schema, name); err != nil {
 		return err
 	}
-	if taken(schema, name) || schema == spec.Schema && name == spec.Name {
+	if c.typeTaken(schema, name) || schema == spec.Schema && name == spec.Name {
 		err := typeExists(name)()
 		if spec.MultirangeName == "" {
 			return err.WithDetail("Failed while creating a multirange type for type \"%s\".", spec.Name).

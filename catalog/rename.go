@@ -155,7 +155,7 @@ func (c *Change) SetSchema(oid types.OID, schema string) error {
 	if asRelation(o) == nil {
 		put := []Object{withCommon(o, func(x *Common) { x.Schema = schema })}
 		if u, ok := o.(*UserType); ok {
-			if _, taken := c.snap.names[nameKey{spaceType, c.DB, schema, u.Name}]; taken {
+			if c.typeTaken(schema, u.Name) {
 				return sqlerr.New(sqlerr.DuplicateObject, "type \"%s\" already exists in schema \"%s\"", u.Name, schema)
 			}
 		}
@@ -184,7 +184,7 @@ func (c *Change) RenameType(oid types.OID, new string) error {
 	if u == nil {
 		return sqlerr.New(sqlerr.UndefinedObject, "type with OID %d does not exist", oid)
 	}
-	if _, taken := c.snap.names[nameKey{spaceType, c.DB, u.Schema, new}]; taken {
+	if c.typeTaken(u.Schema, new) {
 		return typeExists(new)()
 	}
 	return c.put(withCommon(u, func(co *Common) { co.Name = new }))

@@ -72,13 +72,15 @@ func (s *Snapshot) typeOwner(o types.OID) commoner {
 	if in == nil {
 		return nil
 	}
+	if s.isArrayType(o) {
+		if o = in.Elem; s.typeInfos[o] != nil {
+			in = s.typeInfos[o]
+		}
+	}
 	if in.RelID != 0 && in.Elem == 0 {
 		if owner, ok := s.objs[in.RelID].(commoner); ok {
 			return owner
 		}
-	}
-	if in.Kind == types.KArray && in.Elem != 0 {
-		o = in.Elem
 	}
 	owner, _ := s.objs[o].(commoner)
 	return owner

@@ -15,8 +15,8 @@ type docName struct{ schema, name string }
 
 // docRelation is a relation of a document before it is read.
 type docRelation struct {
-	oid, rowType types.OID
-	columns      []Column // names and dropped marks only
+	oid, rowType, rowArray types.OID
+	columns                []Column // names and dropped marks only
 }
 
 // docType is a user-defined type of a document before it is read.
@@ -302,7 +302,7 @@ func (r *xmlReader) collectNames(items map[string][]*element) {
 		}
 		rel := &docRelation{oid: d.alloc.AllocOID(), columns: cols}
 		if e.name != "Sequence" {
-			rel.rowType = d.alloc.AllocOID()
+			rel.rowType, rel.rowArray = d.alloc.AllocOID(), d.alloc.AllocOID()
 		}
 		d.rels[n] = rel
 	}
@@ -443,9 +443,9 @@ func (d *docScope) relation(schema, name string) *docRelation {
 	out := &docRelation{oid: rel.ObjectOID(), columns: rel.RelColumns()}
 	switch x := rel.(type) {
 	case *Table:
-		out.rowType = x.RowType
+		out.rowType, out.rowArray = x.RowType, x.RowArray
 	case *View:
-		out.rowType = x.RowType
+		out.rowType, out.rowArray = x.RowType, x.RowArray
 	}
 	return out
 }
@@ -541,6 +541,8 @@ func (d *docScope) userType(r *xmlReader, e *element, attr, schema, name string)
 	}
 	if rel := d.relation(schema, base); rel != nil && rel.rowType != 0 && !array {
 		return types.T{OID: rel.rowType, Mod: -1, User: types.KRecord}
+	} else if rel != nil && rel.rowArray != 0 && array {
+		return types.T{OID: rel.rowArray, Mod: -1, User: types.KArray, Elem: rel.rowType}
 	}
 	r.fail(e, sqlerr.UndefinedObject, "attribute \"%s\": type \"%s\" does not exist", attr, name)
 	return types.TText

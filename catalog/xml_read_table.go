@@ -105,6 +105,12 @@ func (r *xmlReader) tableAttrs(e *element, t *Table) {
 	r.num(e, "rowLength", 0, math.MaxInt32, 0)
 	t.Unlogged = r.flag(e, "unlogged")
 	t.ReplicaIdentity = r.char(e, "replicaIdentity", "fni", 0)
+	if r.ids {
+		t.OfType = r.oid(e, "ofTypeOID")
+		r.num(e, "ofTypeKind", 0, math.MaxUint8, 0)
+	} else if _, ok := e.attr("ofType"); ok {
+		t.OfType = r.typ(e, "ofType").OID
+	}
 	t.RowSecurity, t.ForceRowSecurity = r.flag(e, "rowSecurity"), r.flag(e, "forceRowSecurity")
 	switch t.Layout = r.str(e, "layout"); t.Layout {
 	case "":
@@ -114,12 +120,12 @@ func (r *xmlReader) tableAttrs(e *element, t *Table) {
 		r.fail(e, sqlerr.InvalidParameterValue, "attribute \"layout\" must be row or column, not \"%s\"", t.Layout)
 	}
 	if r.ids {
-		t.RowType = r.oid(e, "rowType")
+		t.RowType, t.RowArray = r.oid(e, "rowType"), r.oid(e, "rowArray")
 		t.Space = SpaceID(r.num(e, "space", 0, math.MaxInt64, 0))
 		return
 	}
 	if rel := r.doc.rels[docName{t.Schema, t.Name}]; rel != nil {
-		t.RowType = rel.rowType
+		t.RowType, t.RowArray = rel.rowType, rel.rowArray
 	}
 	t.Space = r.doc.alloc.AllocSpace()
 	if t.File == "" {
@@ -641,14 +647,14 @@ func (r *xmlReader) view(e *element, c Common) Object {
 	if e.name == "MaterializedView" {
 		storage.Common = v.Common
 		r.tableAttrs(e, storage)
-		v.Materialized, v.RowType = storage, storage.RowType
+		v.Materialized, v.RowType, v.RowArray = storage, storage.RowType, storage.RowArray
 		v.Populated = r.ids && r.flag(e, "populated")
 	} else {
 		v.Populated = true
 		if r.ids {
-			v.RowType = r.oid(e, "rowType")
+			v.RowType, v.RowArray = r.oid(e, "rowType"), r.oid(e, "rowArray")
 		} else if rel := r.doc.rels[docName{v.Schema, v.Name}]; rel != nil {
-			v.RowType = rel.rowType
+			v.RowType, v.RowArray = rel.rowType, rel.rowArray
 		}
 	}
 	v.CheckOption, v.Temp = r.str(e, "checkOption"), r.flag(e, "temp")

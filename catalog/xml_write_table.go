@@ -49,12 +49,23 @@ func (w *xmlWriter) tableAttrs(a *attrList, t *Table) {
 	if t.ReplicaIdentity != 0 {
 		a.set("replicaIdentity", string(t.ReplicaIdentity))
 	}
+	if t.OfType != 0 {
+		w.typeAttrs(a, "ofType", types.T{OID: t.OfType, Mod: -1, User: types.KRecord})
+	}
 	a.flag("rowSecurity", t.RowSecurity)
 	a.flag("forceRowSecurity", t.ForceRowSecurity)
 	w.clusterAttrs(a, t)
 	if w.ids {
 		a.num("rowType", int64(t.RowType))
+		w.rowArray(a, t.RowArray)
 		a.num("space", int64(t.Space))
+	}
+}
+
+// rowArray writes the OID of a row type's array type, which old stores lack.
+func (w *xmlWriter) rowArray(a *attrList, oid types.OID) {
+	if oid != 0 {
+		a.num("rowArray", int64(oid))
 	}
 }
 
@@ -428,6 +439,7 @@ func (w *xmlWriter) view(v *View) {
 		}
 	} else if w.ids {
 		a.num("rowType", int64(v.RowType))
+		w.rowArray(&a, v.RowArray)
 	}
 	a.opt("checkOption", v.CheckOption)
 	a.flag("temp", v.Temp)

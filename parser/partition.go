@@ -84,6 +84,13 @@ func (p *parser) hashBound(b *ast.PartitionBound) {
 func (p *parser) partitionOf(t *ast.CreateTable) {
 	n := p.qualifiedName()
 	t.PartitionOf = &n
+	p.columnOptions(t)
+	t.Bound = p.partitionBound()
+}
+
+// columnOptions is the list of what CREATE TABLE … OF and PARTITION OF add to the
+// columns that they take from elsewhere, and of constraints.
+func (p *parser) columnOptions(t *ast.CreateTable) {
 	if p.accept(KindLParen) {
 		for {
 			if p.startsTableConstraint() {
@@ -100,7 +107,6 @@ func (p *parser) partitionOf(t *ast.CreateTable) {
 		}
 		p.expect(KindRParen)
 	}
-	t.Bound = p.partitionBound()
 }
 
 // memberAction is [NO] INHERIT parent; false if it is neither.

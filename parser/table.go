@@ -18,9 +18,7 @@ func (p *parser) createTable(off ast.Off, temp, unlogged bool) ast.Stmt {
 	case p.acceptKw(kwOf):
 		n := p.anyName()
 		t.OfType = &n
-		if p.is(KindLParen) {
-			p.skipParens()
-		}
+		p.columnOptions(t)
 	case p.isKws(kwPartition, kwOf):
 		p.next()
 		p.next()

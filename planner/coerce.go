@@ -95,6 +95,7 @@ const (
 	pathFunc
 	pathIO
 	pathArray
+	pathRow
 )
 
 // findCast is the cast of pg_cast between two types, or nil.
@@ -153,6 +154,9 @@ func (p *planner) castPath(src, dst types.OID, ctx byte) (bool, pathway, *catalo
 	}
 	if ctx == explicit && si.Category == 'S' {
 		return true, pathIO, nil
+	}
+	if p.rowFits(src, dst) {
+		return true, pathRow, nil
 	}
 	if src == types.ORecord || dst == types.ORecord {
 		return si.Kind == types.KRecord && di.Kind == types.KRecord, pathRelabel, nil
@@ -226,6 +230,8 @@ func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		}
 	case pathIO:
 		x = &plan.CoerceIO{At: plan.At{T: plain, Off: e.Pos()}, X: e, Explicit: ctx == explicit, Cast: castForm(ctx)}
+	case pathRow:
+		return &plan.Relabel{At: plan.At{T: to, Off: e.Pos()}, X: p.rowAs(e, to), Cast: castForm(ctx)}
 	case pathArray:
 		et := p.T(p.info(to.OID).Elem, to.Mod)
 		el := p.coerce(&plan.Col{At: plan.At{T: p.T(p.info(from.OID).Elem, from.Mod), Off: -1}, Idx: 0}, et, ctx)

@@ -478,12 +478,16 @@ func (b *binder) rowFunction(it *nsItem, name string, off int) plan.Expr {
 
 // functionOf is row.f where f is a function of such rows, nil for anything else.
 func (b *binder) functionOf(row plan.Expr, name string, off int) plan.Expr {
-	for _, s := range b.SearchPath {
-		for _, f := range b.Snap.Functions(b.DB, s, name) {
-			in := f.Inputs()
-			if len(in) == 1 && in[0].OID == row.Type().OID && !f.Procedure {
+	typ := row.Type().OID
+	for _, exact := range []bool{true, false} {
+		for _, s := range b.SearchPath {
+			for _, f := range b.Snap.Functions(b.DB, s, name) {
+				in := f.Inputs()
+				if len(in) != 1 || f.Procedure || in[0].OID != typ && (exact || !b.rowFits(typ, in[0].OID)) {
+					continue
+				}
 				pr := b.userProc(f, false)
-				return b.routineCall(&plan.Call{At: plan.At{T: f.Ret, Off: off}, Proc: pr, Args: []plan.Expr{row}})
+				return b.routineCall(&plan.Call{At: plan.At{T: f.Ret, Off: off}, Proc: pr, Args: []plan.Expr{b.coerce(row, in[0], implicit)}})
 			}
 		}
 	}

@@ -9,17 +9,17 @@ import (
 
 // classRow is a row of pg_class, whatever it stands for.
 type classRow struct {
-	oid, namespace, rowType, owner, am, tablespace types.OID
-	name                                           string
-	kind, persistence, replident                   byte
-	natts, checks                                  int
-	rows, pages                                    float64
-	hasIndex, shared, rules, triggers, populated   bool
-	options                                        []string
-	acl                                            catalog.ACL
-	bound                                          string // of a partition
-	isPart, hasChildren                            bool
-	rowSecurity, forceRowSecurity                  bool
+	oid, namespace, rowType, ofType, owner, am, tablespace types.OID
+	name                                                   string
+	kind, persistence, replident                           byte
+	natts, checks                                          int
+	rows, pages                                            float64
+	hasIndex, shared, rules, triggers, populated           bool
+	options                                                []string
+	acl                                                    catalog.ACL
+	bound                                                  string // of a partition
+	isPart, hasChildren                                    bool
+	rowSecurity, forceRowSecurity                          bool
 }
 
 func rowsPgClass(w *writer) {
@@ -44,7 +44,7 @@ func (w *writer) class(c *classRow) {
 	if c.kind == 'v' || c.kind == 'c' || c.kind == 'p' || c.kind == 'I' {
 		file = 0
 	}
-	w.oid(c.oid).str(c.name).oid(c.namespace).oid(c.rowType).oid(0).oid(c.owner).oid(c.am).oid(file).oid(c.tablespace).
+	w.oid(c.oid).str(c.name).oid(c.namespace).oid(c.rowType).oid(c.ofType).oid(c.owner).oid(c.am).oid(file).oid(c.tablespace).
 		int(int64(c.pages)).float(c.rows).int(0).oid(0).bool(c.hasIndex).bool(c.shared).chr(c.persistence).chr(c.kind).
 		int(int64(c.natts)).int(int64(c.checks)).bool(c.rules).bool(c.triggers).bool(c.hasChildren).bool(c.rowSecurity).bool(c.forceRowSecurity).
 		bool(c.populated).chr(c.replident).bool(c.isPart).oid(0).int(0).int(0).acl(c.acl).optArray(c.options).opt(c.bound).end()
@@ -147,6 +147,7 @@ func (env *Env) relationClass(r catalog.Relation) classRow {
 	switch x := r.(type) {
 	case *catalog.Table:
 		c.kind, c.am, c.replident, c.rowType = 'r', catalog.OIDHeapAm, 'd', x.RowType
+		c.ofType = x.OfType
 		if x.ReplicaIdentity != 0 {
 			c.replident = x.ReplicaIdentity
 		}

@@ -168,6 +168,9 @@ func (d *dependWriter) relation(r catalog.Relation) {
 	case *catalog.Table:
 		d.dep(object{class: oidPgType, oid: x.RowType}, self, 'i')
 		d.arrayOf(x.RowType)
+		if x.OfType != 0 {
+			d.dep(self, object{class: oidPgType, oid: x.OfType}, 'n')
+		}
 	}
 	if t := storageTable(r); t != nil {
 		d.table(co.OID, t)

@@ -18,6 +18,9 @@ type newColumn struct {
 
 // addColumn adds a column to a table and to those below it.
 func (x *exec) addColumn(t *catalog.Table, a *ast.AlterAction) error {
+	if err := x.keepsType(t, "cannot add column to"); err != nil {
+		return err
+	}
 	if t.Bound != nil {
 		return sqlerr.New(sqlerr.WrongObjectType, "cannot add column to a partition")
 	}

@@ -186,11 +186,9 @@ func (x *exec) alterOne(oid types.OID, a *ast.AlterAction) error {
 	case "ALTER COLUMN TYPE":
 		return x.alterType(t, a)
 	case "NOT OF":
-		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a typed table", t.Name)
+		return x.setNotOf(t)
 	case "OF":
-		if x.userType(a.Other) == nil {
-			return sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", fullName(a.Other))
-		}
+		return x.setOf(t, a)
 	case "SET DEFAULT":
 		i := t.Col(a.Name)
 		if i < 0 {

@@ -146,6 +146,9 @@ func (x *exec) dropExpression(t *catalog.Table, a *ast.AlterAction) error {
 }
 
 func (x *exec) renameColumn(t *catalog.Table, a *ast.AlterAction) error {
+	if err := x.keepsType(t, "cannot rename column of"); err != nil {
+		return err
+	}
 	tree := x.snap().Tree(t)
 	if x.only && len(tree) > 1 {
 		return badTable("inherited column \"%s\" must be renamed in child tables too", a.Name)
@@ -205,6 +208,9 @@ func checkNamed(t *catalog.Table, name string) *catalog.Check {
 
 // alterTypes changes the type of a column in a table and those below it.
 func (x *exec) alterTypes(t *catalog.Table, a *ast.AlterAction) error {
+	if err := x.keepsType(t, "cannot alter column type of"); err != nil {
+		return err
+	}
 	i := t.Col(a.Name)
 	if i < 0 {
 		return x.alterType(t, a)
@@ -305,6 +311,8 @@ func (x *exec) addCheck(t *catalog.Table, spec catalog.ConstraintSpec, below boo
 // setParent is INHERIT and NO INHERIT.
 func (x *exec) setParent(t *catalog.Table, a *ast.AlterAction) error {
 	switch {
+	case t.OfType != 0:
+		return sqlerr.New(sqlerr.WrongObjectType, "cannot change inheritance of typed table")
 	case t.Bound != nil:
 		return sqlerr.New(sqlerr.WrongObjectType, "cannot change inheritance of a partition")
 	case t.Key != nil && a.Kind == "INHERIT":
@@ -348,6 +356,9 @@ func (x *exec) setParent(t *catalog.Table, a *ast.AlterAction) error {
 }
 
 func (x *exec) dropColumn(t *catalog.Table, a *ast.AlterAction) error {
+	if err := x.keepsType(t, "cannot drop column from"); err != nil {
+		return err
+	}
 	if _, err := x.below(t); err != nil {
 		return err
 	}

@@ -8,8 +8,6 @@ import (
 	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
 	"kvsqld/planner"
-	"kvsqld/planner/plan"
-	"kvsqld/storage/kv"
 )
 
 // attributes resolves the attributes of a composite type.
@@ -43,11 +41,13 @@ func (x *exec) attribute(d *ast.ColumnDef) (c catalog.Column, err error) {
 	return c, storable(d.Name, t)
 }
 
-// attributeEdit is the new list of a type's attributes; from has the place that
-// each had in the old one, -1 for none.
+// attributeEdit is the new list of the attributes of a composite type or of a table's
+// row type; from has the place that each had in the old one, which was was, -1 for
+// none.
 type attributeEdit struct {
-	cols []catalog.Column
-	from []int
+	typ       types.OID
+	was, cols []catalog.Column
+	from      []int
 }
 
 func (e *attributeEdit) find(name string) int {
@@ -66,14 +66,21 @@ func (x *exec) alterComposite(s *ast.AlterTable) error {
 		return x.noRelation(&s.Name)
 	}
 	before := x.boundTexts()
-	e := &attributeEdit{cols: slices.Clone(u.Columns)}
+	e := &attributeEdit{typ: u.OID, was: u.Columns, cols: slices.Clone(u.Columns)}
 	for i := range e.cols {
 		e.from = append(e.from, i)
 	}
 	changed := ""
 	for i := range s.Actions {
 		a := &s.Actions[i]
+		tables, err := x.typedTables(u, a.Cascade)
+		if err != nil {
+			return err
+		}
 		done, err := x.editAttribute(u, a, e)
+		if err == nil {
+			err = x.alterTyped(tables, a)
+		}
 		if err != nil {
 			return err
 		}
@@ -87,7 +94,7 @@ func (x *exec) alterComposite(s *ast.AlterTable) error {
 	if err := x.Change.SetAttributes(u.OID, e.cols); err != nil {
 		return err
 	}
-	if err := x.convertStored(s, u, e); err != nil {
+	if err := x.convertStored(s.Pos(), e); err != nil {
 		return err
 	}
 	broken := map[string]bool{} // though the names in texts follow
@@ -146,12 +153,8 @@ func (x *exec) editAttribute(u *catalog.UserType, a *ast.AlterAction, e *attribu
 		if err != nil {
 			return false, err
 		}
-		for _, t := range x.snap().Tables(x.db()) {
-			for i := range t.Columns {
-				if !t.Columns[i].Dropped && x.madeOf(t.Columns[i].Type, u.OID) {
-					return false, sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter type \"%s\" because column \"%s.%s\" uses it", u.Name, t.Name, t.Columns[i].Name)
-				}
-			}
+		if user := x.rowUser(u.OID); user != "" {
+			return false, sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter type \"%s\" because column \"%s\" uses it", u.Name, user)
 		}
 		e.cols[at].Type, e.cols[at].Dims, e.cols[at].Collation = c.Type, c.Dims, c.Collation
 	case "RENAME ATTRIBUTE":
@@ -164,89 +167,4 @@ func (x *exec) editAttribute(u *catalog.UserType, a *ast.AlterAction, e *attribu
 		e.cols[at].Name = a.NewName
 	}
 	return true, nil
-}
-
-// convertStored has the values of the type that tables hold written anew.
-func (x *exec) convertStored(s *ast.AlterTable, u *catalog.UserType, e *attributeEdit) error {
-	if len(e.from) == len(u.Columns) && slices.IsSorted(e.from) && !slices.Contains(e.from, -1) {
-		return nil // the fields are what they were
-	}
-	for _, r := range x.snap().Relations(x.db()) {
-		switch r := r.(type) {
-		case *catalog.View:
-			if r.Materialized != nil && x.holdsType(r.Columns, u.OID) {
-				return sqlerr.Unsupported(s.Pos(), "changing the attributes of a type that materialized view \"%s\" holds", r.Name)
-			}
-		case *catalog.Table:
-			if !x.holdsType(r.Columns, u.OID) {
-				continue
-			}
-			if err := x.lock(r, kv.AccessExclusive); err != nil {
-				return err
-			}
-			if err := x.convertTable(r, u, e); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (x *exec) convertTable(t *catalog.Table, u *catalog.UserType, e *attributeEdit) error {
-	pos := 0
-	for i := range t.Columns {
-		c := &t.Columns[i]
-		if c.Dropped {
-			continue
-		}
-		if x.madeOf(c.Type, u.OID) {
-			x.rewriteWith(t.OID, i, x.converted(&plan.Col{At: plan.At{T: c.Type, Off: -1}, Idx: pos}, c.Type, u, e))
-		}
-		pos++
-	}
-	_, err := x.Change.EditTable(t.OID, func(t *catalog.Table) error {
-		for i := range t.Columns {
-			if t.Columns[i].Missing != nil && x.madeOf(t.Columns[i].Type, u.OID) {
-				t.Columns[i].Missing = nil // every row is written anew
-			}
-		}
-		return nil
-	})
-	return err
-}
-
-// converted is the value v of type t with the values of the type in it in their
-// new form.
-func (x *exec) converted(v plan.Expr, t types.T, u *catalog.UserType, e *attributeEdit) plan.Expr {
-	base := x.snap().BaseType(t)
-	if base != t {
-		at := plan.At{T: base, Off: -1}
-		return &plan.Relabel{At: plan.At{T: t, Off: -1}, X: x.converted(&plan.Relabel{At: at, X: v}, base, u, e)}
-	}
-	if !x.madeOf(t, u.OID) {
-		return v
-	}
-	if in := x.snap().TypeInfo(t.OID); in.Kind == types.KArray {
-		elem, _ := x.snap().T(in.Elem, -1)
-		one := x.converted(&plan.Col{At: plan.At{T: elem, Off: -1}}, elem, u, e)
-		return &plan.CoerceArray{At: plan.At{T: t, Off: -1}, X: v, Elem: one}
-	}
-	row := &plan.RowCtor{At: plan.At{T: t, Off: -1}, Present: v}
-	field := func(i int, f types.T) plan.Expr {
-		return &plan.FieldOf{At: plan.At{T: f, Off: -1}, X: v, Idx: i}
-	}
-	if t.OID != u.OID {
-		for i, c := range x.snap().TypeByOID(t.OID).Columns {
-			row.Elems = append(row.Elems, x.converted(field(i, c.Type), c.Type, u, e))
-		}
-		return row
-	}
-	for i, c := range e.cols {
-		if e.from[i] < 0 {
-			row.Elems = append(row.Elems, &plan.Const{At: plan.At{T: c.Type, Off: -1}, Val: types.Null(c.Type)})
-		} else {
-			row.Elems = append(row.Elems, field(e.from[i], c.Type))
-		}
-	}
-	return row
 }

@@ -73,9 +73,6 @@ func (x *exec) tell(severity string, code sqlerr.Code, format string, args ...an
 }
 
 func (x *exec) createTable(s *ast.CreateTable) (string, error) {
-	if s.OfType != nil {
-		return "", sqlerr.Unsupported(s.Pos(), "CREATE TABLE OF type")
-	}
 	if err := cmp.Or(knownAccessMethod(s.Using), knownTablespace(s.Tablespace)); err != nil {
 		return "", err
 	}
@@ -111,6 +108,8 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 	var checks []catalog.ConstraintSpec // of the parents
 	if s.PartitionOf != nil {
 		checks, err = b.partitionOf(s)
+	} else if s.OfType != nil {
+		err = b.typedColumns(s)
 	} else if err = b.columns(s); err == nil && s.Inherits != nil {
 		checks, err = b.inherit(s)
 	}

@@ -102,6 +102,15 @@ func Execute(e *Env, stmt ast.Stmt) (tag string, err error) {
 	if x.done {
 		return tag, nil
 	}
+	switch stmt.(type) {
+	case *ast.AlterTable:
+		err = x.followRowTypes(stmt.Pos())
+	case *ast.Drop, *ast.Owned:
+		err = x.followAttributes(stmt.Pos())
+	}
+	if err != nil {
+		return "", err
+	}
 	if err := x.reconcile(before, e.Change.Snapshot()); err != nil {
 		return "", err
 	}
@@ -133,6 +142,7 @@ type exec struct {
 	rewrites map[types.OID]rewrite
 	done     bool      // files follow the catalog already
 	only     bool      // ALTER TABLE ONLY
+	ofType   types.OID // whose change its typed tables follow just now
 	retyped  []retyped // by ALTER TABLE
 }
 

@@ -96,6 +96,10 @@ func (x *exec) drop(s *ast.Drop) error {
 			n := &s.Names[i]
 			u := x.userType(n)
 			if u == nil {
+				if in := x.madeType(n); in != nil && s.Kind == "TYPE" {
+					oids = append(oids, in.OID) // an array type or a row type, which cannot go alone
+					continue
+				}
 				if in := x.builtinType(n); in != nil {
 					return requiredBySystem("type " + in.SQLName)
 				}
@@ -184,15 +188,22 @@ func wrongKind(name, want, is string) error {
 }
 
 func (x *exec) userType(n *ast.Name) *catalog.UserType {
+	if in := x.madeType(n); in != nil {
+		return x.snap().TypeByOID(in.OID)
+	}
+	return nil
+}
+
+// madeType returns a type that came about with another type or with a relation, or
+// nil.
+func (x *exec) madeType(n *ast.Name) *types.Info {
 	paths := x.Planner().SearchPath
 	if s := n.Schema(); s != "" {
 		paths = []string{s}
 	}
 	for _, s := range paths {
-		if in := x.snap().Type(x.db(), s, n.Last()); in != nil {
-			if u := x.snap().TypeByOID(in.OID); u != nil {
-				return u
-			}
+		if in := x.snap().Type(x.db(), s, n.Last()); in != nil && in.OID >= types.FirstUserOID {
+			return in
 		}
 	}
 	return nil

@@ -62,6 +62,9 @@ func (x *exec) madeOf(t types.T, typ types.OID) bool {
 	if u := x.snap().TypeByOID(t.OID); u != nil {
 		return x.holdsType(u.Columns, typ) || x.rangeSubtype(t, typ)
 	}
+	if in.Kind == types.KRecord {
+		return x.holdsType(x.fields(t.OID), typ)
+	}
 	return false
 }
 

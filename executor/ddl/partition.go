@@ -44,24 +44,33 @@ func (b *tableBuilder) partitionOf(s *ast.CreateTable) ([]catalog.ConstraintSpec
 			c.DefaultCols[k] = b.probe().Col(p.Columns[at].Name)
 		}
 	}
-	for i := range s.Columns {
-		c := &s.Columns[i]
-		at := b.probe().Col(c.Name)
-		if at < 0 {
-			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", c.Name)
-		}
-		if slices.ContainsFunc(s.Columns[:i], func(o ast.ColumnDef) bool { return o.Name == c.Name }) {
-			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", c.Name)
-		}
-		if err := b.columnConstraints(at, c, false); err != nil {
-			return nil, err
-		}
+	if err := b.columnOptions(s); err != nil {
+		return nil, err
 	}
 	var checks []catalog.ConstraintSpec
 	for _, k := range p.Checks {
 		checks = append(checks, inheritedCheck(p, k))
 	}
 	return checks, nil
+}
+
+// columnOptions adds the constraints of the definition to columns that come from
+// elsewhere.
+func (b *tableBuilder) columnOptions(s *ast.CreateTable) error {
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		at := b.probe().Col(c.Name)
+		if at < 0 {
+			return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", c.Name)
+		}
+		if slices.ContainsFunc(s.Columns[:i], func(o ast.ColumnDef) bool { return o.Name == c.Name }) {
+			return sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", c.Name)
+		}
+		if err := b.columnConstraints(at, c, false); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // partitionBound reads the bound of a new partition.

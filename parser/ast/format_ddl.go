@@ -290,6 +290,7 @@ func (p *printer) createTable(s *CreateTable) {
 	case s.OfType != nil:
 		p.put(" OF ")
 		p.name(*s.OfType)
+		p.columnOptions(s)
 	case s.As != nil || s.AsExecute != nil:
 		p.parenIdents(s.AsCols)
 	default:

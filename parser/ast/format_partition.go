@@ -39,6 +39,11 @@ func (p *printer) partitionBound(b *PartitionBound) {
 func (p *printer) partitionOf(s *CreateTable) {
 	p.put(" PARTITION OF ")
 	p.name(*s.PartitionOf)
+	p.columnOptions(s)
+	p.partitionBound(s.Bound)
+}
+
+func (p *printer) columnOptions(s *CreateTable) {
 	if len(s.Columns)+len(s.Constraints) > 0 {
 		p.put(" (")
 		for i := range s.Columns {
@@ -56,5 +61,4 @@ func (p *printer) partitionOf(s *CreateTable) {
 		}
 		p.put(")")
 	}
-	p.partitionBound(s.Bound)
 }
