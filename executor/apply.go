@@ -21,6 +21,7 @@ type apply struct {
 	pos   int
 	open  bool // right is running for the row at pos
 	held  *vec.Batch
+	taken pieces // of the right input
 	done  bool
 }
 
@@ -97,14 +98,14 @@ func (op *apply) collect() (bool, error) {
 			op.held = nil
 			if b == nil {
 				var err error
-				if b, err = op.right.Next(); err != nil {
+				if b, err = op.taken.next(op.right); err != nil {
 					return false, err
 				}
 			}
 			if b == nil {
 				break
 			}
-			if op.rows.n > 0 && op.rows.n+b.Rows() > vec.BatchSize {
+			if op.rows.n > 0 && (op.rows.n+b.Rows() > vec.BatchSize || op.rows.size > pieceBytes) {
 				op.held = b
 				return false, nil
 			}
@@ -147,6 +148,7 @@ func (op *apply) start(r int) error {
 	}
 	op.env.Expr.Subs.Enter()
 	op.open = true
+	op.taken.open()
 	return op.right.Open(op.env)
 }
 

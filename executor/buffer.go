@@ -145,8 +145,9 @@ func (b *buffer) drain(env *Env, op Operator) error {
 	if err := op.Open(env); err != nil {
 		return err
 	}
+	var taken pieces
 	for {
-		in, err := op.Next()
+		in, err := taken.next(op)
 		if err != nil {
 			return err
 		}

@@ -24,6 +24,7 @@ type distinct struct {
 	keys    []*vec.Vec
 	hashes  []uint64
 	sel     []uint32
+	taken   pieces
 	parts   []*spillFile
 	depth   int
 	queue   []groupPart
@@ -58,6 +59,7 @@ func (op *distinct) Open(env *Env) error {
 	op.Close()
 	op.env, op.done, op.depth, op.spilled = env, false, 0, 0
 	op.acct.open(env)
+	op.taken.open()
 	return op.input.Open(env)
 }
 
@@ -92,7 +94,7 @@ func (op *distinct) Next() (*vec.Batch, error) {
 // source returns the next batch of the input or of the current partition.
 func (op *distinct) source() (*vec.Batch, error) {
 	if op.reader == nil {
-		return op.input.Next()
+		return op.taken.next(op.input)
 	}
 	if err := ctxErr(op.env.Ctx); err != nil {
 		return nil, err

@@ -25,6 +25,7 @@ type group struct {
 
 	env     *Env
 	acct    account
+	taken   pieces
 	spilled int64
 	state   *groupState
 	parts   []groupPart // still to be grouped
@@ -82,7 +83,9 @@ func (b *builder) group(n *plan.Group) (Operator, error) {
 		}
 	}
 	op.width = len(op.ktypes)
+	op.taken.lengthy = expr.Lengthy(n.Keys...)
 	for i := range n.Aggs {
+		op.taken.lengthy = op.taken.lengthy || expr.Lengthy(n.Aggs[i].Args...)
 		a, err := newAggCall(&n.Aggs[i])
 		if err != nil {
 			return nil, err
@@ -100,6 +103,7 @@ func (op *group) Open(env *Env) error {
 	op.Close()
 	op.env, op.filled, op.at, op.spilled = env, false, 0, 0
 	op.acct.open(env)
+	op.taken.open()
 	for _, a := range op.aggs {
 		if err := a.open(env); err != nil {
 			return err
@@ -189,7 +193,7 @@ func (op *group) read(s *groupState, more func() bool) error {
 			op.paused = true
 			return nil
 		}
-		in, err := op.input.Next()
+		in, err := op.taken.next(op.input)
 		if err != nil {
 			return err
 		}

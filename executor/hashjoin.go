@@ -24,8 +24,9 @@ type hashJoin struct {
 	acct    account
 	table   *joinTable
 	spill   joinSpill
-	tabled  bool // the right input has been read
-	built   bool // and the left one opened
+	taken   pieces // of the left input
+	tabled  bool   // the right input has been read
+	built   bool   // and the left one opened
 	lopen   bool
 	hasNull bool // any build row has a NULL key, in any partition
 	empty   bool // the build side has no rows at all
@@ -59,6 +60,7 @@ func (b *builder) hashJoin(n *plan.HashJoin) (Operator, error) {
 	if op.rkeys, err = expr.CompileAll(p.computed); err != nil {
 		return nil, err
 	}
+	op.taken.lengthy = expr.Lengthy(n.LeftKeys...) || expr.Lengthy(n.RightKeys...)
 	op.rtypes = append(append([]types.T(nil), rout...), exprTypes(p.computed)...)
 	op.keys = make([]*vec.Vec, len(op.lkeys))
 	return op, nil
@@ -71,6 +73,7 @@ func (op *hashJoin) Open(env *Env) error {
 	op.tabled, op.built, op.ended, op.hasNull, op.empty = false, false, false, false, true
 	op.batch, op.tail = nil, 0
 	op.spill.reset()
+	op.taken.open()
 	return nil
 }
 
@@ -112,8 +115,9 @@ func (op *hashJoin) readRight() error {
 	op.table = newJoinTable(op.rtypes, op.rkeyAt)
 	cols := make([]*vec.Vec, len(op.rtypes))
 	width := len(op.rtypes) - len(op.rkeys)
+	taken := pieces{lengthy: op.taken.lengthy}
 	for {
-		in, err := op.right.Next()
+		in, err := taken.next(op.right)
 		if err != nil {
 			return err
 		}
@@ -261,7 +265,7 @@ func (op *hashJoin) nextLeft() (bool, error) {
 		if !op.lopen {
 			return false, nil
 		}
-		if in, err = op.left.Next(); in == nil || err != nil {
+		if in, err = op.taken.next(op.left); in == nil || err != nil {
 			return false, err
 		}
 		if err := evalAll(op.env, op.lkeys, in, op.keys); err != nil {

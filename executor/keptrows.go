@@ -43,10 +43,14 @@ func (k *KeptRows) Add(b *vec.Batch) error {
 	if n == 0 {
 		return nil
 	}
+	return inBlocks(b.Cols, b.Sel, n, func(sel []uint32, n int) error { return k.add(b.Cols, sel, n) })
+}
+
+func (k *KeptRows) add(cols []*vec.Vec, sel []uint32, n int) error {
 	if k.file != nil {
-		return k.write(b.Cols, b.Sel, n)
+		return k.write(cols, sel, n)
 	}
-	k.rows.appendCols(b.Cols, b.Sel, n)
+	k.rows.appendCols(cols, sel, n)
 	k.n += int64(n)
 	if err := k.acct.set(k.rows.size); err != nil || !k.acct.over() {
 		return err

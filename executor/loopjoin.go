@@ -48,8 +48,9 @@ func readAll(env *Env, op Operator, rows *rowStore, acct *account) error {
 	if err := op.Open(env); err != nil {
 		return err
 	}
+	var taken pieces
 	for {
-		in, err := op.Next()
+		in, err := taken.next(op)
 		if in == nil || err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 type Pool struct {
 	Limit int64
 	used  atomic.Int64
+	due   atomic.Uint64 // allocations in all by which what Room has granted is in the heap
 }
 
 // Used returns the bytes accounted for at present.
@@ -34,21 +35,42 @@ func (p *Pool) Grow(n int64) error {
 // Room makes sure that a value of n bytes may be made now: what the process has in
 // use, garbage left out, stays within the limit.
 func (p *Pool) Room(n int64) error {
-	if p.Limit <= 0 || heapInUse()+n <= p.Limit {
+	if p.Limit <= 0 || p.grant(n) {
 		return nil
 	}
 	runtime.GC()
-	if heapInUse()+n <= p.Limit {
+	if p.grant(n) {
 		return nil
 	}
 	return sqlerr.New(sqlerr.OutOfMemory, "out of memory").WithDetail("Failed on request of size %d.", n)
 }
 
-// heapInUse is the size of all objects, and of garbage that was not found yet.
-func heapInUse() int64 {
-	s := [1]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+// grant reports whether n bytes fit beside what is in use and what others were
+// granted and have not allocated yet: a grant counts until the process has allocated
+// as much as all grants together.
+func (p *Pool) grant(n int64) bool {
+	for {
+		inUse, allocated := heap()
+		due := p.due.Load()
+		granted := uint64(0)
+		if due > allocated {
+			granted = due - allocated
+		}
+		if inUse+int64(granted)+n > p.Limit {
+			return false
+		}
+		if p.due.CompareAndSwap(due, max(due, allocated)+uint64(n)) {
+			return true
+		}
+	}
+}
+
+// heap returns the size of all objects, garbage that was not found yet among them,
+// and of all that were ever allocated.
+func heap() (inUse int64, allocated uint64) {
+	s := [2]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(s[:])
-	return int64(s[0].Value.Uint64())
+	return int64(s[0].Value.Uint64()), s[1].Value.Uint64()
 }
 
 // Memory is a statement's memory budget. All operators of the statement draw
@@ -62,7 +84,12 @@ type Memory struct {
 	used      atomic.Int64
 	peak      atomic.Int64
 	temp      atomic.Int64
+	looked    atomic.Int64 // used, when the process' memory was last looked at
 }
+
+// lookEvery is how much a statement takes between two looks at what the process has
+// in use: not all that a statement makes is accounted for.
+const lookEvery = 16 << 20
 
 // Used returns the bytes accounted for at present.
 func (m *Memory) Used() int64 { return m.used.Load() }
@@ -90,6 +117,16 @@ func (m *Memory) Grow(n int64) error {
 		}
 		return sqlerr.New(sqlerr.OutOfMemory, "out of memory").
 			WithDetail("The statement needs more than its limit of %d bytes.", m.Limit)
+	}
+	if last := m.looked.Load(); now > last+lookEvery || now < last {
+		m.looked.Store(now)
+		if now > last+lookEvery && m.Pool != nil {
+			if err := m.Pool.Room(lookEvery); err != nil {
+				m.used.Add(-n)
+				m.Pool.used.Add(-n)
+				return err
+			}
+		}
 	}
 	for p := m.peak.Load(); now > p && !m.peak.CompareAndSwap(p, now); p = m.peak.Load() {
 	}

@@ -73,8 +73,9 @@ func (op *mergeJoin) build() error {
 		return err
 	}
 	cols := make([]*vec.Vec, len(op.rows.cols))
+	taken := pieces{lengthy: len(op.rkeys) > 0}
 	for {
-		in, err := op.right.Next()
+		in, err := taken.next(op.right)
 		if err != nil {
 			return err
 		}

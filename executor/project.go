@@ -11,6 +11,7 @@ type project struct {
 	input Operator
 	evals []expr.Eval
 	env   *Env
+	taken pieces
 	out   vec.Batch
 
 	stepwise bool       // see plan.Project
@@ -34,7 +35,7 @@ func (b *builder) project(n *plan.Project) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	op := &project{input: in, evals: evals, out: vec.Batch{Cols: make([]*vec.Vec, len(evals))}, stepwise: n.Stepwise}
+	op := &project{input: in, taken: pieces{lengthy: expr.Lengthy(n.Exprs...)}, evals: evals, out: vec.Batch{Cols: make([]*vec.Vec, len(evals))}, stepwise: n.Stepwise}
 	effects := 0
 	for _, x := range n.Exprs {
 		plan.Visit(x, func(y plan.Expr) bool {
@@ -52,6 +53,7 @@ func (b *builder) project(n *plan.Project) (Operator, error) {
 
 func (op *project) Open(env *Env) error {
 	op.env, op.in = env, nil
+	op.taken.open()
 	return op.input.Open(env)
 }
 
@@ -59,7 +61,7 @@ func (op *project) Next() (*vec.Batch, error) {
 	if op.stepwise {
 		return op.step()
 	}
-	in, err := op.input.Next()
+	in, err := op.taken.next(op.input)
 	if in == nil || err != nil {
 		return nil, err
 	}

@@ -55,11 +55,12 @@ func (c *cte) gather(env *Env, op Operator, seen *keySet, next *rowStore) error 
 		return err
 	}
 	var hashes []uint64
+	var taken pieces
 	for {
 		if err := ctxErr(env.Ctx); err != nil {
 			return err
 		}
-		in, err := op.Next()
+		in, err := taken.next(op)
 		if in == nil || err != nil {
 			return err
 		}

@@ -21,6 +21,7 @@ type setOp struct {
 	filled bool
 	hashes []uint64
 	sel    []uint32
+	taken  pieces // of the left input
 	out    vec.Batch
 }
 
@@ -42,6 +43,7 @@ func (op *setOp) Open(env *Env) error {
 	op.Close()
 	op.env, op.filled = env, false
 	op.acct.open(env)
+	op.taken.open()
 	op.count = op.count[:0]
 	return nil
 }
@@ -51,8 +53,9 @@ func (op *setOp) fill() error {
 	if err := op.right.Open(op.env); err != nil {
 		return err
 	}
+	var taken pieces
 	for {
-		in, err := op.right.Next()
+		in, err := taken.next(op.right)
 		if err != nil {
 			return err
 		}
@@ -84,7 +87,7 @@ func (op *setOp) Next() (*vec.Batch, error) {
 		}
 	}
 	for {
-		in, err := op.left.Next()
+		in, err := op.taken.next(op.left)
 		if in == nil || err != nil {
 			return nil, err
 		}

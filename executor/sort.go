@@ -62,8 +62,9 @@ func (op *sortOp) Open(env *Env) error {
 // sort keys behind its columns; cols has room for both.
 func sortInput(env *Env, input Operator, computed []expr.Eval, cols []*vec.Vec, s *sorter) error {
 	width := len(cols) - len(computed)
+	taken := pieces{lengthy: len(computed) > 0}
 	for {
-		in, err := input.Next()
+		in, err := taken.next(input)
 		if err != nil {
 			return err
 		}

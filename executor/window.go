@@ -184,6 +184,10 @@ func (op *window) nextPartition() error {
 				piece.Cols[i] = new(vec.Vec)
 				viewVec(piece.Cols[i], c, lo, hi)
 			}
+			piece.N = hi - lo
+			if err := op.acct.set(p.rows.size + bytesOf(&piece, 0, hi-lo) + 32*int64(p.rows.n)); err != nil {
+				return err
+			}
 			p.rows.appendCols(piece.Cols, nil, hi-lo)
 			if err := op.acct.set(p.rows.size + 32*int64(p.rows.n)); err != nil {
 				return err

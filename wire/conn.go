@@ -118,12 +118,37 @@ func (c *conn) serve() {
 		}
 		c.awaitInput()
 		typ, body, err := c.rd.next()
+		if no := new(refusal); errors.As(err, &no) {
+			c.refuse(no)
+			continue
+		}
 		if err != nil {
 			c.readFailed(err)
 			continue
 		}
 		c.handle(typ, body)
 	}
+}
+
+// refuse answers a message that there was no memory for, as if serving it had failed.
+func (c *conn) refuse(no *refusal) {
+	failed := func(context.Context) error { return no.cause }
+	switch {
+	case c.skip || no.typ == 'd':
+	case no.typ == 'P' || no.typ == 'B':
+		c.extended(failed)
+	default:
+		c.call(failed)
+		c.ready()
+	}
+}
+
+// room asks for memory for a large message.
+func (c *conn) room(bytes int) error {
+	if bytes < keepReadBuffer || c.srv.opts.Room == nil {
+		return nil
+	}
+	return c.srv.opts.Room(int64(bytes))
 }
 
 // settle writes answers that are held when the next message is not there yet.
@@ -326,6 +351,10 @@ func (c *conn) handle(typ byte, body []byte) {
 	}
 	c.out.enc = c.encoding()
 	c.names.enc = c.out.enc
+	if err := c.room(2 * len(body)); err != nil { // what is read of it is copied
+		c.refuse(&refusal{typ, err})
+		return
+	}
 	switch typ {
 	case 'Q':
 		c.query(body)

@@ -40,7 +40,7 @@ func (w *results) CopyOut(binary bool, columns int) (CopyWriter, error) {
 	if err := w.send(&pgproto3.CopyOutResponse{OverallFormat: overall, ColumnFormatCodes: codes}); err != nil {
 		return nil, err
 	}
-	return copyWriter{&w.c.out}, nil
+	return copyWriter{w.c, &w.c.out}, nil
 }
 
 // copyReader reads the client's side of a COPY FROM STDIN.
@@ -103,11 +103,17 @@ func copyFailed(body []byte) error {
 }
 
 // copyWriter writes the server's side of a COPY TO STDOUT.
-type copyWriter struct{ out *output }
+type copyWriter struct {
+	c   *conn
+	out *output
+}
 
 func (w copyWriter) Write(p []byte) (int, error) {
 	if len(p) > maxMessage-4 {
 		return 0, sqlerr.New(sqlerr.ProgramLimitExceeded, "COPY row of %d bytes is too large", len(p))
+	}
+	if err := w.c.room(len(w.out.buf) + len(p)); err != nil {
+		return 0, err
 	}
 	pos := w.out.begin('d')
 	w.out.buf = append(w.out.buf, p...)

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 
 	"github.com/jackc/pgproto3/v2"
@@ -26,7 +27,21 @@ type reader struct {
 	buf  []byte
 	r, w int // buf[r:w] has arrived and is not consumed
 	max  int // longest acceptable body in bytes
+
+	room    func(bytes int64) error // asked before the buffer grows large; nil: not asked
+	drop    int                     // bytes of a refused message that are still to come
+	refused refusal
 }
+
+// refusal is the error of next for a message that there is no memory for. It has
+// been skipped: the one after it can be read.
+type refusal struct {
+	typ   byte
+	cause error
+}
+
+func (r *refusal) Error() string { return r.cause.Error() }
+func (r *refusal) Unwrap() error { return r.cause }
 
 func newReader(src io.Reader, max int) reader {
 	return reader{src: src, buf: make([]byte, initialReadBuffer), max: max}
@@ -45,7 +60,13 @@ func (rd *reader) fill(n int) error {
 			rd.r = 0
 		}
 		if rd.w == len(rd.buf) {
-			grown := make([]byte, min(2*len(rd.buf), max(n, len(rd.buf)+1)))
+			size := min(2*len(rd.buf), max(n, len(rd.buf)+1))
+			if size > keepReadBuffer && rd.room != nil {
+				if err := rd.room(int64(size)); err != nil {
+					return &refusal{cause: err}
+				}
+			}
+			grown := make([]byte, size)
 			copy(grown, rd.buf[:rd.w])
 			rd.buf = grown
 		}
@@ -73,6 +94,9 @@ func (rd *reader) space() []byte {
 // next returns the next message's type and body; the body is valid until the
 // following call (W3).
 func (rd *reader) next() (typ byte, body []byte, err error) {
+	if rd.drop > 0 {
+		return 0, nil, rd.skip()
+	}
 	if rd.r == rd.w {
 		rd.space()
 	}
@@ -84,16 +108,47 @@ func (rd *reader) next() (typ byte, body []byte, err error) {
 	if !knownFrontendType(typ) {
 		return 0, nil, violation("invalid frontend message type %d", typ)
 	}
-	if n < 4 || n-4 > int64(rd.max) {
+	if n < 4 || n-4 > int64(rd.longest(typ)) {
 		return 0, nil, violation("invalid message length")
 	}
 	end := 1 + int(n)
 	if err := rd.fill(end); err != nil {
-		return 0, nil, err
+		var no *refusal
+		if !errors.As(err, &no) {
+			return 0, nil, err
+		}
+		rd.refused = refusal{typ, no.cause}
+		rd.drop, rd.r, rd.w = end-rd.buffered(), 0, 0
+		rd.space()
+		return 0, nil, rd.skip()
 	}
 	body = rd.buf[rd.r+5 : rd.r+end : rd.r+end]
 	rd.r += end
 	return typ, body, nil
+}
+
+// skip reads what is left of a refused message and returns the refusal.
+func (rd *reader) skip() error {
+	for rd.drop > 0 {
+		n, err := rd.src.Read(rd.buf[:min(len(rd.buf), rd.drop)])
+		rd.drop -= n
+		if err != nil && rd.drop > 0 {
+			return err
+		}
+	}
+	return &rd.refused
+}
+
+// maxShortMessage bounds the messages that carry no statement and no data.
+const maxShortMessage = 10_000 - 4
+
+// longest is the longest acceptable body of a message.
+func (rd *reader) longest(typ byte) int {
+	switch typ {
+	case 'Q', 'P', 'B', 'F', 'd', 'p':
+		return rd.max
+	}
+	return min(rd.max, maxShortMessage)
 }
 
 // startupPacket returns the body of an untyped packet. Lengths outside of
@@ -133,14 +188,28 @@ func violation(format string, args ...any) *sqlerr.Error {
 // anything was missing; after the first fault it returns zero values.
 type cursor struct {
 	b   []byte
-	bad bool
+	bad string // what was wrong first
+}
+
+// Faults of a message's body.
+const (
+	noDataLeft       = "no data left in message"
+	insufficientData = "insufficient data left in message"
+	invalidString    = "invalid string in message"
+)
+
+// fail notes a fault; nothing more is read.
+func (c *cursor) fail(what string) {
+	if c.b = nil; c.bad == "" {
+		c.bad = what
+	}
 }
 
 // str returns the bytes before the next NUL and consumes both.
 func (c *cursor) str() []byte {
 	i := bytes.IndexByte(c.b, 0)
 	if i < 0 {
-		c.b, c.bad = nil, true
+		c.fail(invalidString)
 		return nil
 	}
 	s := c.b[:i:i]
@@ -150,7 +219,7 @@ func (c *cursor) str() []byte {
 
 func (c *cursor) bytes(n int) []byte {
 	if n < 0 || n > len(c.b) {
-		c.b, c.bad = nil, true
+		c.fail(insufficientData)
 		return nil
 	}
 	s := c.b[:n:n]
@@ -159,10 +228,11 @@ func (c *cursor) bytes(n int) []byte {
 }
 
 func (c *cursor) byte() byte {
-	if s := c.bytes(1); s != nil {
-		return s[0]
+	if len(c.b) == 0 {
+		c.fail(noDataLeft)
+		return 0
 	}
-	return 0
+	return c.bytes(1)[0]
 }
 
 func (c *cursor) int16() int16 {
@@ -184,7 +254,7 @@ func (c *cursor) int32() int32 {
 func (c *cursor) count(size int) int {
 	n := int(uint16(c.int16()))
 	if n*size > len(c.b) {
-		c.b, c.bad = nil, true
+		c.fail(insufficientData)
 		return 0
 	}
 	return n
@@ -192,8 +262,11 @@ func (c *cursor) count(size int) int {
 
 // end reports a fault, or bytes that are left over.
 func (c *cursor) end() error {
-	if c.bad || len(c.b) != 0 {
-		return violation("invalid message format")
+	switch {
+	case c.bad != "":
+		return sqlerr.New(sqlerr.ProtocolViolation, "%s", c.bad)
+	case len(c.b) != 0:
+		return sqlerr.New(sqlerr.ProtocolViolation, "invalid message format")
 	}
 	return nil
 }

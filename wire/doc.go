@@ -27,9 +27,11 @@
 //	W5  After an error in the extended protocol everything up to the next Sync
 //	    is read and dropped. Every Sync, and every Query and FunctionCall that
 //	    is not dropped, is answered by exactly one ReadyForQuery.
-//	W6  A framing fault (length, malformed body, unknown type) ends the
-//	    connection with FATAL 08P01, because the next message boundary is not
-//	    known with certainty. A fault in a statement never does.
+//	W6  A framing fault (length, unknown type) ends the connection with FATAL
+//	    08P01, because the next message boundary is not known with certainty. A
+//	    malformed body within a good length is an ERROR 08P01, a message that
+//	    there is no memory for is skipped and an ERROR 53200; neither these nor a
+//	    fault in a statement end the connection.
 //	W7  Session.Abort is called before an ErrorResponse of the query phase is
 //	    queued, so the status byte of the next ReadyForQuery is right.
 //	W8  A panic in a session becomes XX000 on its own connection and a log line

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/jackc/pgproto3/v2"
@@ -174,6 +175,15 @@ func (w *results) dataRow(b *vec.Batch, row int) error {
 	buf := append(w.buf, 'D', 0, 0, 0, 0, byte(len(b.Cols)>>8), byte(len(b.Cols)))
 	for i, v := range b.Cols {
 		at := len(buf)
+		if n := sizeOf(v, row); n >= keepWriteBuffer {
+			if n > maxMessage-(at-start) {
+				return errRowTooLarge()
+			}
+			if err := w.c.room(len(buf) + n); err != nil {
+				return err
+			}
+			buf = slices.Grow(buf, n+8)
+		}
 		buf = w.appendField(buf, v, w.fields[i], row)
 		if w.enc != nil && w.converts[i] && len(buf) > at+4 {
 			text, err := w.enc.Encode(buf[at+4:])
@@ -184,12 +194,24 @@ func (w *results) dataRow(b *vec.Batch, row int) error {
 			binary.BigEndian.PutUint32(buf[at:], uint32(len(text)))
 		}
 		if len(buf)-start > maxMessage {
-			return sqlerr.New(sqlerr.ProgramLimitExceeded, "result row of more than %d bytes is too large", maxMessage)
+			return errRowTooLarge()
 		}
 	}
 	binary.BigEndian.PutUint32(buf[start+1:], uint32(len(buf)-start-1))
 	w.buf = buf
 	return nil
+}
+
+func errRowTooLarge() error {
+	return sqlerr.New(sqlerr.ProgramLimitExceeded, "result row of more than %d bytes is too large", maxMessage)
+}
+
+// sizeOf is the length of a value that is kept as bytes.
+func sizeOf(v *vec.Vec, row int) int {
+	if v.T.Rep() != types.RepBytes || v.IsNull(row) {
+		return 0
+	}
+	return len(v.B[v.Idx(row)])
 }
 
 // appendField appends a value's length and bytes, or -1 for NULL.

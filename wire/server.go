@@ -15,11 +15,15 @@ import (
 
 // Options configures a Server; a zero field means its default.
 type Options struct {
-	TLS             *tls.Config   // nil: TLS is declined
-	MaxConnections  int           // default 100; beyond it 53300
-	MaxMessageBytes int           // longest message accepted from a client; default 256 MB
-	StartupTimeout  time.Duration // from accept to the first ReadyForQuery; default 60 s
-	Logger          *slog.Logger  // default slog.Default()
+	TLS             *tls.Config // nil: TLS is declined
+	MaxConnections  int         // default 100; beyond it 53300
+	MaxMessageBytes int         // longest message accepted from a client; default 1 GB, as PostgreSQL
+	// Room asks whether there is memory for so many more bytes of large messages, in
+	// or out; an error refuses the message (53200). nil does not ask. It is called by
+	// many connections at once.
+	Room           func(bytes int64) error
+	StartupTimeout time.Duration // from accept to the first ReadyForQuery; default 60 s
+	Logger         *slog.Logger  // default slog.Default()
 
 	watchInterval time.Duration // shortened by tests
 }
@@ -64,7 +68,7 @@ func NewServer(b Backend, o Options) (*Server, error) {
 		o.MaxConnections = 100
 	}
 	if o.MaxMessageBytes == 0 {
-		o.MaxMessageBytes = 256 << 20
+		o.MaxMessageBytes = 1<<30 - 6
 	}
 	if o.StartupTimeout == 0 {
 		o.StartupTimeout = 60 * time.Second

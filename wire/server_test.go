@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgproto3/v2"
+
+	"kvsqld/catalog/sqlerr"
 )
 
 func TestNegotiateProtocolVersion(t *testing.T) {
@@ -290,5 +292,38 @@ func TestInternalErrorsAreLogged(t *testing.T) {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log lacks %q:\n%s", want, log.String())
 		}
+	}
+}
+
+// TestNoRoomForMessage refuses messages that there is no memory for: they are
+// skipped, and the connection goes on.
+func TestNoRoomForMessage(t *testing.T) {
+	room := func(n int64) error {
+		if n > 3<<20 {
+			return sqlerr.New(sqlerr.OutOfMemory, "out of memory")
+		}
+		return nil
+	}
+	_, addr := startServer(t, &fakeBackend{}, Options{Room: room})
+	c := connect(t, addr)
+	large := strings.Repeat("x", 5<<20)
+	frame := func(typ byte, body string) []byte {
+		return append(binary.BigEndian.AppendUint32([]byte{typ}, uint32(len(body)+4)), body...)
+	}
+	refused := "ErrorResponse S=ERROR V=ERROR C=53200 M=\"out of memory\"\nReadyForQuery I\n"
+	for _, typ := range []byte{'Q', 'P', 'B'} {
+		msg := frame(typ, large+"\x00")
+		if typ != 'Q' {
+			msg = append(msg, frame('E', "\x00\x00\x00\x00\x00")...)
+			msg = append(msg, frame('S', "")...)
+		}
+		c.write(msg)
+		if got := c.until('Z', 1); got != refused {
+			t.Errorf("%c: got %q", typ, got)
+		}
+	}
+	c.write(frame('Q', "begin\x00"))
+	if got := c.until('Z', 1); strings.Contains(got, "Error") {
+		t.Errorf("the next query: %q", got)
 	}
 }

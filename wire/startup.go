@@ -61,7 +61,7 @@ func (c *conn) startup() bool {
 	if k := c.stmt.killed(); k != nil && !c.closing { // its interrupt may just have been undone
 		c.fatal(k)
 	}
-	c.rd.max = c.srv.opts.MaxMessageBytes
+	c.rd.max, c.rd.room = c.srv.opts.MaxMessageBytes, c.srv.opts.Room
 	return !c.closing
 }
 

@@ -127,7 +127,7 @@ func runServe(cmd *cobra.Command, _ []string) (err error) {
 		return fmt.Errorf("--data %s: %w", dir, err)
 	}
 	defer func() { err = errors.Join(err, srv.Close(ctx)) }()
-	w, err := wire.NewServer(srv, wire.Options{TLS: cert, MaxConnections: num("max-connections"), Logger: log})
+	w, err := wire.NewServer(srv, wire.Options{TLS: cert, MaxConnections: num("max-connections"), Room: srv.Room, Logger: log})
 	if err != nil {
 		return err
 	}

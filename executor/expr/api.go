@@ -139,7 +139,13 @@ func Compile(e plan.Expr) (Eval, error) { return newCompiler().compile(e) }
 func CompileAll(es []plan.Expr) ([]Eval, error) { return newCompiler().compileAll(es) }
 
 // CompilePredicate makes a boolean expression executable as a filter.
-func CompilePredicate(e plan.Expr) (Pred, error) { return newCompiler().predicate(e) }
+func CompilePredicate(e plan.Expr) (Pred, error) {
+	p, err := newCompiler().predicate(e)
+	if err == nil && Lengthy(e) {
+		p = &pacedPred{p: p}
+	}
+	return p, err
+}
 
 // SetFunc is a compiled call of a table function: a set-returning function, or
 // any other function or expression as a set of one row.

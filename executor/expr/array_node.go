@@ -55,6 +55,9 @@ func (e *arrayEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 	if constant {
 		n, rows = 1, identity[:min(1, b.Rows())]
 	}
+	if err := env.roomForResults(e.vecs, b); err != nil {
+		return nil, err
+	}
 	e.out.Reset(e.t, max(n, 1))
 	e.out.Const = constant
 	for _, i := range rows {

@@ -120,6 +120,11 @@ func convertRows(env *Env, b *vec.Batch, x Eval, t types.T, out *vec.Vec, each f
 			out.Nulls.Set(int(i))
 			continue
 		}
+		if x := v.Idx(int(i)); v.T.Rep() == types.RepBytes && len(v.B[x]) >= largeValue/4 {
+			if err := env.room(4 * int64(len(v.B[x]))); err != nil {
+				return nil, err
+			}
+		}
 		if err := each(v, int(i)); err != nil {
 			return nil, err
 		}
@@ -159,6 +164,9 @@ func (e *coerceIO) toText(env *Env, d types.Datum) (types.Datum, error) {
 }
 
 func (e *coerceIO) fromText(env *Env, d types.Datum) (types.Datum, error) {
+	if err := env.roomToRead(e.t, d.B); err != nil {
+		return types.Datum{}, err
+	}
 	out, err := parseText(env, e.t, string(d.B))
 	return out, e.at(err)
 }

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"bytes"
 	"slices"
 
 	"kvsqld/catalog/sqlerr"
@@ -43,6 +44,40 @@ func (env *Env) room(n int64) error {
 		return nil
 	}
 	return env.Room(n)
+}
+
+// roomForResults makes sure that values about as long as the arguments may be made of
+// them, for the rows that b selects.
+func (env *Env) roomForResults(args []*vec.Vec, b *vec.Batch) error {
+	n := 0
+	for _, v := range args {
+		switch {
+		case v.T.Rep() != types.RepBytes || len(v.B) == 0:
+		case v.Const:
+			n += len(v.B[0])
+		default:
+			for _, i := range rowsOf(b) {
+				n += len(v.B[i])
+			}
+		}
+	}
+	return env.room(2 * int64(n))
+}
+
+// roomToRead makes sure that the text of a value of the type may be read: arrays and
+// documents are lists of elements before they are one value.
+func (env *Env) roomToRead(t types.T, text []byte) error {
+	if len(text) < largeValue/datumBytes {
+		return nil
+	}
+	n := int64(len(text))
+	switch t.Kind() {
+	case types.KText, types.KBytea:
+		n *= 2
+	default:
+		n = 4*n + int64(bytes.Count(text, []byte{','}))*2*datumBytes
+	}
+	return env.room(n)
 }
 
 // enlarge returns buf with room for n more bytes, if a value may be so long and there
@@ -112,6 +147,9 @@ func (f *frame) evalArgs(env *Env, b *vec.Batch) (n int, err error) {
 		n = 1
 	}
 	f.env = env
+	if err := env.roomForResults(f.vecs, b); err != nil {
+		return 0, err
+	}
 	f.arena.Reset()
 	f.out.Reset(f.call.T, max(n, 1))
 	f.out.Const = constant

@@ -36,6 +36,9 @@ func (e *rowEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 			return nil, err
 		}
 	}
+	if err := env.roomForResults(e.vecs, b); err != nil {
+		return nil, err
+	}
 	e.arena.Reset()
 	e.out.Reset(e.t, max(b.N, 1))
 	for _, i := range rowsOf(b) {

@@ -164,3 +164,41 @@ func TestRoomForValues(t *testing.T) {
 		}
 	}
 }
+
+// TestLargeRows runs statements over rows of a megabyte in less memory than a batch
+// of them takes: what is computed of a batch, and what is kept of it, is accounted
+// for a few rows at a time.
+func TestLargeRows(t *testing.T) {
+	st, err := storage.Open(storage.Options{Store: "mem"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	srv, err := Open(context.Background(), st, Options{MaxStatementMemory: 32 << 20, TempDir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer srv.Close(context.Background())
+	c := srv.client(t)
+	defer c.s.Close()
+	c.must("set work_mem = '8MB'")
+	const rows = "(select repeat('x', 1000000) || i as v, i from generate_series(1, 60) i) s"
+	for q, want := range map[string]string{
+		"select count(*) from (select distinct v from " + rows + ") d":                                      "60",
+		"select count(v) from (select v from " + rows + " order by v desc offset 0) d":                      "60",
+		"select count(*) from " + rows + " join " + rows[:len(rows)-1] + "t using (v)":                      "60",
+		"select count(v) from (select v, row_number() over (partition by i) from " + rows + ") d":           "60",
+		"select sum(length(upper(v))) from " + rows:                                                         "60000111",
+		"select count(*) from " + rows + " where upper(v) like 'XX%1'":                                      "6",
+		"with w as materialized (select * from " + rows + ") select count(*) from w a, w b where a.i = b.i": "60",
+		"select array_length(array_agg(v), 1) from " + rows:                                                 "53200",
+		"select count(*) from (select 'y' except select v from " + rows + ") d":                             "53200",
+	} {
+		if got := c.sql(q); !strings.Contains(got, want) {
+			t.Errorf("%s: want %s, got %.200s", q, want, got)
+		}
+	}
+	if n := srv.memory.Used(); n != 0 {
+		t.Errorf("%d bytes are still accounted for", n)
+	}
+}

@@ -45,11 +45,10 @@ func (k *rowBuffer) begin(cols []wire.Column, o *types.FmtOpts) { k.cols, k.opts
 
 func (k *rowBuffer) batch(b *vec.Batch) error {
 	if b.Rows() > 0 {
-		c := copyBatch(b)
-		if err := k.mem.Grow(bytesOf(c)); err != nil {
+		if err := k.mem.Grow(bytesOf(b)); err != nil {
 			return err
 		}
-		k.batches = append(k.batches, c)
+		k.batches = append(k.batches, copyBatch(b))
 		k.rows += int64(b.Rows())
 	}
 	return nil
@@ -70,13 +69,17 @@ func copyBatch(b *vec.Batch) *vec.Batch {
 	return out
 }
 
-// bytesOf estimates the memory of a copied batch.
+// bytesOf estimates the memory of a batch's copy.
 func bytesOf(b *vec.Batch) int64 {
-	n := int64(0)
+	n := int64(b.Rows()) * 24 * int64(len(b.Cols))
 	for _, c := range b.Cols {
-		n += int64(b.N) * 24
-		for _, v := range c.B {
-			n += int64(len(v))
+		if c.T.Rep() != types.RepBytes {
+			continue
+		}
+		for i := range b.Rows() {
+			if r := c.Idx(b.Row(i)); !c.Nulls.Get(r) {
+				n += int64(len(c.B[r]))
+			}
 		}
 	}
 	return n
