@@ -3,6 +3,7 @@ package catalog
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -164,6 +165,21 @@ func ProcByOID(o types.OID) *Proc { return procs().byOID[o] }
 // ProcBySrc returns the first built-in function that the named implementation
 // serves, or nil.
 func ProcBySrc(src string) *Proc { return procs().bySrc[src] }
+
+// InternalProc returns the built-in function with these arguments that the named
+// implementation serves, or nil; any tells that it serves others at least.
+func InternalProc(src string, args []types.OID) (p *Proc, any bool) {
+	for _, p := range procs().all {
+		if p.Src != src || p.Kind != 'f' || p.Lang != langInternal || p.Schema != "" {
+			continue
+		}
+		any = true
+		if slices.Equal(p.Args, args) {
+			return p, true
+		}
+	}
+	return nil, any
+}
 
 type operatorTable struct {
 	all    []*Operator

@@ -346,6 +346,27 @@ type Function struct {
 	RangeType types.OID
 }
 
+// LanguageInternal is the language of functions whose body names a built-in
+// implementation.
+const LanguageInternal = "internal"
+
+// Internal returns the built-in function that implements one in the language
+// internal, or nil.
+func (f *Function) Internal() *Proc {
+	if f.Language != LanguageInternal || f.Agg != nil || f.RangeType != 0 {
+		return nil
+	}
+	var args []types.OID
+	for _, t := range f.inputs() {
+		args = append(args, t.OID)
+	}
+	p, _ := InternalProc(f.Body, args)
+	if p == nil || p.Ret != f.Ret.OID || p.RetSet != f.RetSet {
+		return nil
+	}
+	return p
+}
+
 // AggregateDef says how an aggregate is computed: Trans makes the next state of a
 // state and the arguments, Final the result of the last state (0: the state is the
 // result).

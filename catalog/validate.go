@@ -99,8 +99,11 @@ func (s *Snapshot) validateObject(o Object) error {
 	case *ExtStats:
 		return s.validateExtStats(x)
 	case *Function:
-		if x.RangeType != 0 || x.Language == "internal" && x.Agg == nil {
+		if x.RangeType != 0 {
 			return s.validateConstructor(x)
+		}
+		if x.Language == LanguageInternal && x.Agg == nil && x.Internal() == nil {
+			return sqlerr.New(sqlerr.UndefinedFunction, "there is no built-in function named \"%s\"", x.Body)
 		}
 	}
 	return nil

@@ -115,7 +115,7 @@ func (p *parser) namesParam() bool {
 		return false
 	}
 	switch {
-	case next.Key == kwDefault, next.Key == kwArray && p.peek(2).Kind != KindDot:
+	case next.Key == kwDefault, next.Key == kwOrder, next.Key == kwArray && p.peek(2).Kind != KindDot:
 		return false
 	case p.isKw(kwDouble) && next.Key == kwPrecision, p.isKw(kwSetof):
 		return false
@@ -147,6 +147,9 @@ func (p *parser) funcOptions(f *ast.CreateFunction) {
 		switch t := p.tok(); t.Key {
 		case kwAs:
 			p.next()
+			if f.HasBody {
+				p.failf(o.Off, "conflicting or redundant options")
+			}
 			f.HasBody, f.Body = true, p.sconst()
 			if p.accept(KindComma) {
 				f.Body2 = p.sconst()
@@ -154,6 +157,9 @@ func (p *parser) funcOptions(f *ast.CreateFunction) {
 			continue
 		case kwLanguage:
 			p.next()
+			if f.Language != "" {
+				p.failf(o.Off, "conflicting or redundant options")
+			}
 			if isSconst(p.tok()) {
 				f.Language = p.sconst()
 			} else {

@@ -45,7 +45,7 @@ func (p *planner) bodyQuery(s *ast.Select, f *catalog.Function, names *catalog.S
 	if now, ok := names.Object(f.OID).(*catalog.Function); ok {
 		w.function = now.Name
 	}
-	t := w.query(q, s, nil, true)
+	t := w.query(q, s, nil, false)
 	if len(f.Body) >= 6 && strings.EqualFold(f.Body[:6], "return") {
 		out.Return = &t.Targets[0].X
 		return nil

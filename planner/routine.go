@@ -196,7 +196,7 @@ func (b *binder) inline(c *plan.Call) plan.Expr {
 	if b.Consts == nil || b.NoOptimizer || f.RetSet || f.Procedure || f.Definer || len(f.Config) > 0 || c.Cols != nil || c.T.OID == types.OVoid || c.T.OID == types.ORecord || slices.Contains(b.inlining, f.OID) {
 		return nil
 	}
-	body, err := b.Texts.ParseBody(f.Body, f.Standard)
+	body, err := Body(b.Texts, f)
 	if err != nil || len(body) != 1 {
 		return nil
 	}

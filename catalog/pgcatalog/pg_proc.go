@@ -80,7 +80,7 @@ func (w *writer) userProc(f *catalog.Function) {
 	if f.Standard {
 		body = ""
 	}
-	if f.RangeType != 0 {
+	if f.Language == catalog.LanguageInternal {
 		lang = langInternal
 	}
 	if f.Agg != nil {

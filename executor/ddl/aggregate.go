@@ -37,7 +37,7 @@ func (x *exec) aggregateOptions(opts []ast.Option) (p aggregateParts, err error)
 			p.sort = o
 		case "sspace", "parallel", "finalfunc_modify": // estimates and promises
 			if o.Name == "parallel" {
-				switch optionText(o) {
+				switch strings.ToLower(typeOf(o).Name.Last()) {
 				case "safe", "restricted", "unsafe":
 				default:
 					return p, sqlerr.New(sqlerr.SyntaxError, "parameter \"parallel\" must be SAFE, RESTRICTED, or UNSAFE")

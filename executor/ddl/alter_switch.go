@@ -7,6 +7,7 @@ import (
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
 )
 
@@ -60,6 +61,19 @@ func noSwitch(t *catalog.Table, a *ast.AlterAction) error {
 		return sqlerr.New(sqlerr.UndefinedObject, "trigger \"%s\" for table \"%s\" does not exist", a.Name, t.Name)
 	case strings.HasSuffix(a.Kind, " RULE"):
 		return sqlerr.New(sqlerr.UndefinedObject, "rule \"%s\" for relation \"%s\" does not exist", a.Name, t.Name)
+	}
+	return nil
+}
+
+// disableTriggers is DISABLE TRIGGER ALL, which has an effect on the triggers of foreign
+// keys alone; these cannot be turned off.
+func (x *exec) disableTriggers(oid types.OID, a *ast.AlterAction) error {
+	t, err := x.table(oid)
+	if err != nil {
+		return err
+	}
+	if len(t.ForeignKeys) > 0 || len(x.snap().Referencing(x.db(), oid)) > 0 {
+		return sqlerr.Unsupported(int(a.Off), "DISABLE TRIGGER ALL on a table with foreign keys")
 	}
 	return nil
 }

@@ -218,7 +218,11 @@ func (x *exec) run(stmt ast.Stmt) (string, error) {
 	case *ast.AlterTable:
 		return "ALTER " + s.Kind, x.alterTable(s)
 	case *ast.AlterObject:
-		return "ALTER " + s.Kind, x.alterObject(s)
+		tag := "ALTER " + s.Kind
+		if s.Kind == "GROUP" {
+			tag = "ALTER ROLE"
+		}
+		return tag, x.alterObject(s)
 	case *ast.Truncate:
 		return "TRUNCATE TABLE", x.truncate(s)
 	case *ast.Comment:

@@ -22,13 +22,19 @@ func (x *exec) createFunction(s *ast.CreateFunction) (string, error) {
 	if s.Procedure {
 		tag = "CREATE PROCEDURE"
 	}
-	switch lang := strings.ToLower(s.Language); lang {
+	lang := strings.ToLower(s.Language)
+	switch lang {
 	case "sql":
 	case "":
 		if s.SQLBody == nil {
 			return "", invalidFunction("no language specified")
 		}
-	case "plpgsql", "c", "internal":
+		lang = "sql"
+	case catalog.LanguageInternal:
+		if s.Procedure {
+			return "", sqlerr.Unsupported(s.Pos(), "%s in language \"%s\"", tag, lang)
+		}
+	case "plpgsql", "c":
 		return "", sqlerr.Unsupported(s.Pos(), "%s in language \"%s\"", tag, lang)
 	default:
 		return "", sqlerr.New(sqlerr.UndefinedObject, "language \"%s\" does not exist", s.Language).
@@ -38,7 +44,7 @@ func (x *exec) createFunction(s *ast.CreateFunction) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	f := &catalog.Function{Common: catalog.Common{Schema: schema, Name: name}, Language: "sql", Procedure: s.Procedure, Volatile: 'v'}
+	f := &catalog.Function{Common: catalog.Common{Schema: schema, Name: name}, Language: lang, Procedure: s.Procedure, Volatile: 'v'}
 	if err := x.parameters(f, s); err != nil {
 		return "", err
 	}
@@ -47,6 +53,9 @@ func (x *exec) createFunction(s *ast.CreateFunction) (string, error) {
 	}
 	if f.Rows != 0 && !f.RetSet {
 		return "", sqlerr.New(sqlerr.InvalidParameterValue, "ROWS is not applicable when function does not return a set")
+	}
+	if lang == catalog.LanguageInternal {
+		return tag, x.createInternal(f, s)
 	}
 	body, err := x.functionBody(f, s)
 	if err != nil {
@@ -299,6 +308,12 @@ func (x *exec) functionOptions(f *catalog.Function, opts []ast.Option) error {
 			} else {
 				f.Rows = v.F
 			}
+		case "support":
+			name := optionText(o)
+			if !slices.ContainsFunc(catalog.ProcsByName(name[strings.LastIndexByte(name, '.')+1:]), func(p *catalog.Proc) bool { return slices.Equal(p.Args, []types.OID{types.OInternal}) }) {
+				return sqlerr.New(sqlerr.UndefinedFunction, "function %s(internal) does not exist", name)
+			}
+			fallthrough
 		default:
 			return sqlerr.Unsupported(o.Pos(), "%s of a function", strings.ToUpper(o.Name))
 		}
@@ -482,7 +497,7 @@ func (x *exec) function(kind string, n *ast.Name, args []ast.TypeName) (*catalog
 				match = match && (args == nil || in[i].OID == want[i])
 				sig += x.typeName(in[i]) + ","
 			}
-			if match && args == nil && (kind == "FUNCTION" && f.Procedure || kind == "PROCEDURE" && !f.Procedure) && len(x.snap().Functions(x.db(), s, n.Last())) > 1 {
+			if match && args == nil && (kind == "FUNCTION" && f.Procedure || kind == "PROCEDURE" && !f.Procedure) {
 				continue
 			}
 			if match && !seen[sig] {
@@ -491,14 +506,14 @@ func (x *exec) function(kind string, n *ast.Name, args []ast.TypeName) (*catalog
 		}
 	}
 	what := strings.ToLower(kind)
+	if kind == "ROUTINE" {
+		what = "function"
+	}
 	sig := fullName(n) + "(" + strings.Join(shown, ", ") + ")"
 	switch {
 	case len(hits) == 0 && args == nil:
 		return nil, sqlerr.New(sqlerr.UndefinedFunction, "could not find a %s named \"%s\"", what, fullName(n))
 	case len(hits) == 0:
-		if kind == "ROUTINE" {
-			what = "function"
-		}
 		return nil, sqlerr.New(sqlerr.UndefinedFunction, "%s %s does not exist", what, sig)
 	case len(hits) > 1:
 		return nil, sqlerr.New(sqlerr.AmbiguousFunction, "%s name \"%s\" is not unique", what, fullName(n)).

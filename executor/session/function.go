@@ -78,7 +78,7 @@ func (s *Session) bodyOf(c *plan.Call) (*routineBody, error) {
 	if b := s.bodies[c]; b != nil && b.f == f {
 		return b, nil
 	}
-	list, err := texts{}.ParseBody(f.Body, f.Standard)
+	list, err := planner.Body(texts{}, f)
 	if err != nil {
 		return nil, err
 	}
