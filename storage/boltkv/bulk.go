@@ -1,6 +1,7 @@
 package boltkv
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
@@ -35,8 +36,8 @@ type boltNode struct {
 	bucket     *bolt.Bucket
 	isLeaf     bool
 	unbalanced bool
-	spilled    bool
-	key        []byte
+	spilled    bool   //lint:ignore U1000 has to be there
+	key        []byte //lint:ignore U1000 has to be there
 	pgid       uint64
 	parent     *boltNode
 	children   []*boltNode
@@ -44,7 +45,7 @@ type boltNode struct {
 }
 
 type boltInode struct {
-	flags uint32
+	flags uint32 //lint:ignore U1000 has to be there
 	pgid  uint64
 	key   []byte
 	value []byte
@@ -126,16 +127,16 @@ type bulkLeaf struct {
 	key []byte
 }
 
-// newBulk prepares the writing of a change into its bucket, nil if bbolt has to do
-// it: for few pairs, and where its file may have to be mapped anew.
-func (f *dataFile) newBulk(tx *bolt.Tx, c *txn.Change) *bulk {
-	if f.maps == nil || f.db.MaxSize > 0 || c.Bytes < bulkBytes {
+// newBulk prepares the writing of pairs into a bucket, nil if bbolt has to do
+// it: for few, and where its file may have to be mapped anew.
+func (f *dataFile) newBulk(tx *bolt.Tx, size, count int) *bulk {
+	if f.maps == nil || f.db.MaxSize > 0 || size < bulkBytes {
 		return nil
 	}
 	k := &bulk{f: f, page: int(f.w.page), meta: field(tx, "meta"), allocate: field(f.db, "freelist").MethodByName("Allocate")}
 	k.room = uint64(field(f.db, "datasz").Int()) / uint64(k.page)
 	// Three pages side by side have pairs of one page, at least.
-	most := 3*(c.Bytes+c.Count*elemLen)/k.page + 2*bulkRun
+	most := 3*(size+count*elemLen)/k.page + 2*bulkRun
 	if k.next()+uint64(most) >= k.room {
 		return nil
 	}
@@ -347,4 +348,94 @@ func (k *bulk) finish(b *bolt.Bucket) error {
 		k.last.parent.inodes = append(k.last.parent.inodes, k.leaves...)
 	}
 	return nil
+}
+
+// rewriteShare is the part of a bucket's pairs from which a change to them is made by
+// writing the bucket anew: nearly every page changes, and bbolt would have all of them
+// in memory.
+const rewriteShare = 4
+
+// rewrite makes a large change by merging it with the bucket as it was into a new one;
+// false if the change is not one for that. It has to be the only one of the
+// transaction to the bucket.
+func (f *dataFile) rewrite(tx *bolt.Tx, c *txn.Change, old bucket) (done bool, err error) {
+	if c.Op != txn.OpNone || c.Bytes < bulkBytes && c.Count*elemLen < bulkBytes || old.root == 0 {
+		return false, nil
+	}
+	leaves, each := old.size()
+	if c.Count < leaves*each/rewriteShare {
+		return false, nil
+	}
+	size, count := leaves*old.p.page+c.Bytes, leaves*each+c.Count
+	load := f.newBulk(tx, size, count)
+	if load == nil {
+		return false, nil
+	}
+	old.walk(func(uint64) {}) // verifies what bbolt will free
+	db := tx.Bucket([]byte(c.Space.DB))
+	if err := db.DeleteBucket([]byte(c.Space.File)); err != nil {
+		return true, err
+	}
+	b, err := db.CreateBucket([]byte(c.Space.File))
+	if err != nil {
+		return true, err
+	}
+	b.FillPercent = 1
+	at := cursor{b: old}
+	more := at.first()
+	for k, v := range c.Writes {
+		for more {
+			p := at.pair()
+			d := bytes.Compare(p.Key, k)
+			if d < 0 {
+				if err := load.put(b, p.Key, p.Val); err != nil {
+					return true, err
+				}
+			}
+			if d > 0 {
+				break
+			}
+			more = at.next()
+		}
+		if err := load.put(b, k, v); err != nil {
+			return true, err
+		}
+	}
+	for ; more; more = at.next() {
+		p := at.pair()
+		if err := load.put(b, p.Key, p.Val); err != nil {
+			return true, err
+		}
+	}
+	return true, load.finish(b)
+}
+
+// size returns the number of a tree's leaves, and about how many pairs each has. It
+// reads the branches, and two leaves.
+func (b bucket) size() (leaves, each int) {
+	deep := 0
+	nd := b.first()
+	for ; !nd.leaf; nd = b.p.node(nd.child(0)) {
+		if deep++; deep > maxTreeDeep {
+			panic(fault{"a tree is too deep"})
+		}
+	}
+	var count func(nd node, deep int)
+	count = func(nd node, deep int) {
+		if deep <= 1 {
+			leaves += nd.n
+			return
+		}
+		for i := range nd.n {
+			count(b.p.node(nd.child(i)), deep-1)
+		}
+	}
+	each = max(nd.n, 1)
+	if deep == 0 {
+		return 1, each
+	}
+	count(b.first(), deep)
+	for nd = b.first(); !nd.leaf; nd = b.p.node(nd.child(nd.n / 2)) {
+	}
+	return leaves, max((each+nd.n)/2, 1)
 }

@@ -103,10 +103,13 @@ func (f *dataFile) apply(changes []txn.Change, mark []byte) (seq uint64, err err
 	for i := range changes {
 		final[changes[i].Space] = i
 	}
+	met := make(map[kv.Space]bool, len(changes))
 	for i := range changes {
-		if err := f.applyChange(tx, p, &changes[i], final[changes[i].Space] == i); err != nil {
+		sp := changes[i].Space
+		if err := f.applyChange(tx, p, &changes[i], met[sp], final[sp] == i); err != nil {
 			return 0, err
 		}
+		met[sp] = true
 	}
 	p.top().verifyWay([]byte(metaBucket))
 	if mark != nil {
@@ -180,10 +183,15 @@ func (f *dataFile) lastSeq() uint64 {
 	return f.seq(tx)
 }
 
-// applyChange makes one change; final tells that no other change of the transaction
-// to the same space follows.
-func (f *dataFile) applyChange(tx *bolt.Tx, p *pager, c *txn.Change, final bool) error {
+// applyChange makes one change. met tells that a change of the transaction to the same
+// space has come before, final that none follows.
+func (f *dataFile) applyChange(tx *bolt.Tx, p *pager, c *txn.Change, met, final bool) error {
 	old, has := verifyBucket(p, c)
+	if has && final && !met {
+		if done, err := f.rewrite(tx, c, old); done {
+			return putError(err)
+		}
+	}
 	b, err := changeBucket(tx, c)
 	if err != nil || c.Count == 0 {
 		return err
@@ -203,7 +211,7 @@ func (f *dataFile) applyChange(tx *bolt.Tx, p *pager, c *txn.Change, final bool)
 			if last, _ := b.Cursor().Last(); last == nil || bytes.Compare(last, k) < 0 {
 				b.FillPercent = 1
 				if final {
-					load = f.newBulk(tx, c)
+					load = f.newBulk(tx, c.Bytes, c.Count)
 				}
 			}
 		}
