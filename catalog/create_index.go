@@ -154,8 +154,9 @@ func plainSpec(spec *IndexSpec) error {
 var keyMethods = map[string]types.OID{KindBtree: OIDBtreeAm, KindHash: OIDHashAm}
 
 // invertedKeys checks the key columns of an inverted index: arrays and jsonb are
-// indexed by elements, and then alone; gin has nothing else.
+// indexed by elements, and then all columns are; gin has nothing else.
 func (c *Change) invertedKeys(t *Table, ix *Index) error {
+	byElements := 0
 	for _, k := range ix.Keys {
 		kt := c.snap.BaseType(k.Type)
 		et, elements := types.ElementKeyType(kt)
@@ -165,9 +166,10 @@ func (c *Change) invertedKeys(t *Table, ix *Index) error {
 		if !elements || et.Kind() == types.KJSON {
 			return c.noOpclass(k.Type, ix.Kind)
 		}
-		if len(ix.Keys) > 1 {
-			return sqlerr.Unsupported(-1, "an index by elements with several columns")
-		}
+		byElements++
+	}
+	if byElements > 0 && byElements < len(ix.Keys) {
+		return sqlerr.Unsupported(-1, "an index by the elements of some of its columns")
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ type ColumnGroup struct {
 // ByElements reports whether the index has a key for each element of an array or
 // jsonb column.
 func (ix *Index) ByElements(t *Table) bool {
-	if ix.Kind != KindInverted && ix.Kind != KindGin || len(ix.Keys) != 1 {
+	if ix.Kind != KindInverted && ix.Kind != KindGin || len(ix.Keys) == 0 {
 		return false
 	}
 	k := ix.Keys[0]

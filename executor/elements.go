@@ -18,7 +18,7 @@ func (op *scan) evalElements(k *plan.KeyRange) error {
 	if val.Null {
 		return nil
 	}
-	t, _ := types.ElementKeyType(op.keys[0])
+	t, _ := types.ElementKeyType(op.keys[k.ElemKey])
 	var keys []types.Datum
 	null := false
 	switch k.ElemOp {
@@ -53,7 +53,7 @@ func (op *scan) evalElements(k *plan.KeyRange) error {
 			return nil
 		}
 	}
-	op.spec.Intersect = all
+	op.spec.Intersect, op.spec.ElemKey = all, k.ElemKey
 	if all && len(keys) == 0 {
 		op.spec.Index, op.spec.Ranges = nil, nil
 	}

@@ -21,11 +21,22 @@ const selElements = 0.01
 //
 // The conjunct stays a filter: lists say which elements a value has, not how they
 // are put together.
+//
+// An index over several columns has lists for the elements of each; a scan reads
+// those of one column.
 func (p *planner) elementPaths(r *rel, ix *catalog.Index, conj []plan.Expr, rows float64) []path {
-	col := ix.Keys[0].Col
-	if col < 0 {
-		return nil
+	var out []path
+	for i, k := range ix.Keys {
+		if k.Col >= 0 {
+			out = append(out, p.elementPathsOf(r, ix, i, conj, rows)...)
+		}
 	}
+	return out
+}
+
+// elementPathsOf lists those through the lists of one key column.
+func (p *planner) elementPathsOf(r *rel, ix *catalog.Index, key int, conj []plan.Expr, rows float64) []path {
+	col := ix.Keys[key].Col
 	kt, _ := types.ElementKeyType(r.cols[col].T)
 	isCol := func(e plan.Expr) bool {
 		if l, ok := e.(*plan.Relabel); ok {
@@ -42,7 +53,7 @@ func (p *planner) elementPaths(r *rel, ix *catalog.Index, conj []plan.Expr, rows
 	var out []path
 	add := func(op string, x plan.Expr) {
 		out = append(out, path{index: ix, access: plan.IndexRange, used: map[plan.Expr]bool{}, byElems: true,
-			ranges: []plan.KeyRange{{Elems: x, ElemOp: op}}, rows: max(1, rows*selElements),
+			ranges: []plan.KeyRange{{Elems: x, ElemOp: op, ElemKey: key}}, rows: max(1, rows*selElements),
 			cost: costStart + max(1, rows*selElements)*(costEntry+costGet)})
 	}
 	for _, c := range conj {

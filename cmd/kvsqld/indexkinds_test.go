@@ -24,6 +24,7 @@ var indexKinds = []struct {
 		"CREATE INDEX ON t USING hash (arr)", "CREATE INDEX ON t USING hash ((a + 1))"}},
 	{"inverted", []string{"CREATE INDEX ON t USING inverted (a)", "CREATE INDEX ON t USING inverted (s, a)", "CREATE INDEX ON t USING inverted (n)",
 		"CREATE INDEX ON t USING inverted (arr)", "CREATE INDEX ON t USING gin (j)"}},
+	{"gin", []string{"CREATE INDEX ON t USING gin (arr, j)", "CREATE INDEX ON t USING inverted (j, arr)"}},
 }
 
 // kindsRow makes the values of a random row but its id: few different values, so
@@ -183,7 +184,7 @@ func TestIndexKindsAgree(t *testing.T) {
 			}
 		}
 	}
-	if used[0] != 0 || used[1] < 30 || used[2] < 30 {
+	if used[0] != 0 || slices.Min(used[1:]) < 30 {
 		t.Errorf("plans that use an index of the table: %v", used)
 	}
 }

@@ -452,7 +452,7 @@ func rangeOf(r *KeyRange, name func(i int) string) string {
 	for i, e := range r.Eq {
 		out = append(out, name(i)+" = "+text(e))
 	}
-	next := name(len(r.Eq))
+	next := name(len(r.Eq) + r.ElemKey)
 	op := func(inc bool, s string) string {
 		if inc {
 			return " " + s + "= "

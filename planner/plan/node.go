@@ -186,11 +186,12 @@ type (
 		IsNull       bool
 		Lo, Hi       Expr
 		LoInc, HiInc bool
-		// Elems: the only key column, of an index by elements, and this expression
+		// Elems: the key column ElemKey, of an index by elements, and this expression
 		// satisfy ElemOp: @> <@ && ? ?| ?&, or = for an array that has the element.
 		// The range finds rows that may; the filter decides.
-		Elems  Expr
-		ElemOp string
+		Elems   Expr
+		ElemOp  string
+		ElemKey int
 		// Like: the next column matches this LIKE pattern's fixed prefix.
 		Like Expr
 	}

@@ -46,6 +46,8 @@ type ScanSpec struct {
 	// Intersect wants the rows that are in all of the ranges of an index by
 	// elements, instead of those that are in one of them.
 	Intersect bool
+	// ElemKey is the key column of an index by elements that the ranges are of.
+	ElemKey int
 	// Cols are the columns wanted, in the order of the output's columns: indexes
 	// into Table.Columns or special column numbers.
 	Cols []int

@@ -104,8 +104,11 @@ type index struct {
 	// master tells that the index has no file of its own: see rowKeys.primary.
 	master bool
 	// inverted tells that the file has posting lists (posting.go); elements that
-	// there is a list for each element of the only key column.
+	// there is a list for each element of the key columns.
 	inverted, elements bool
+	// lists are the codecs of elements by key column, where there are several. Their
+	// search keys begin with a byte, the column's number.
+	lists []*codec.KeyCodec
 	// n is the number of search key columns. The codec of the primary key's index
 	// is the master's.
 	n       int
@@ -178,6 +181,13 @@ func (d *Desc) newIndex(ix *catalog.Index) (*index, error) {
 	var err error
 	if x.key, err = codec.NewKeyCodec(cols); err != nil {
 		return nil, noOrder(err)
+	}
+	for i := 0; x.elements && len(cols) > 1 && i < len(cols); i++ {
+		c, err := codec.NewKeyCodec(cols[i : i+1])
+		if err != nil {
+			return nil, noOrder(err)
+		}
+		x.lists = append(x.lists, c)
 	}
 	for i := 1; i < len(cols) && !x.inverted; i++ {
 		if x.tails[i], err = codec.NewKeyCodec(cols[i:]); err != nil {

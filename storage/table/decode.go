@@ -175,8 +175,7 @@ func (x *index) masterKey(key []byte, e codec.Entry) ([]byte, error) {
 	if e.Master != nil {
 		return e.Master, nil
 	}
-	rest, _, err := x.key.Skip(key, x.n)
-	return rest, err
+	return x.skipSearch(key)
 }
 
 // masters verifies index entries and appends their master keys to dst.

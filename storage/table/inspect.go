@@ -307,12 +307,12 @@ func (d *Desc) prettyElement(g *groupFile, p kv.Pair) (k, v string) {
 
 // prettyPosting shows a delta or a chunk of a posting list.
 func (d *Desc) prettyPosting(x *index, key, val []byte) (k, v string) {
-	out, rest := x.key.AppendPretty(nil, key)
+	out, rest := x.prettySearch(d.Table, key)
 	if len(rest) == 0 {
-		return string(out), "<no kind of posting>"
+		return out, "<no kind of posting>"
 	}
 	if rest[0] == tagDelta {
-		k = string(out) + " +" + d.key.Pretty(rest[1:])
+		k = out + " +" + d.key.Pretty(rest[1:])
 		gone, err := isGone(key, val)
 		switch {
 		case err != nil:
@@ -322,7 +322,7 @@ func (d *Desc) prettyPosting(x *index, key, val []byte) (k, v string) {
 		}
 		return k, "-"
 	}
-	k = string(out) + " from " + d.key.Pretty(rest[1:])
+	k = out + " from " + d.key.Pretty(rest[1:])
 	var rows codec.KeyBuf
 	if err := codec.OpenPosting(key, val, nil, &rows); err != nil {
 		return k, "<" + err.Error() + ">"

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/storage/codec"
@@ -67,9 +68,70 @@ func (d *Desc) scanFile(ctx context.Context, r Reader, x *index, span kv.Range, 
 		postingBufs: postingPool.Get().(*postingBufs)}
 }
 
+// list returns the codec of a search key, how many columns it has there, and the part
+// of the key that it reads.
+func (x *index) list(key []byte) (c *codec.KeyCodec, n int, part []byte, err error) {
+	if x.lists == nil {
+		return x.key, x.n, key, nil
+	}
+	if len(key) == 0 || int(key[0]) >= len(x.lists) {
+		return nil, 0, nil, fmt.Errorf("%w: posting list of no column", codec.ErrCorrupt)
+	}
+	return x.lists[key[0]], 1, key[1:], nil
+}
+
+// skipSearch returns what comes behind the search key of an entry.
+func (x *index) skipSearch(key []byte) ([]byte, error) {
+	c, n, part, err := x.list(key)
+	if err != nil {
+		return nil, err
+	}
+	rest, _, err := c.Skip(part, n)
+	return rest, err
+}
+
+// appendElement appends the search key of an element of key column i.
+func (x *index) appendElement(dst []byte, i int, elem types.Datum) []byte {
+	if x.lists == nil {
+		return x.key.AppendCol(dst, 0, elem)
+	}
+	return x.lists[i].AppendCol(append(dst, byte(i)), 0, elem)
+}
+
+// elementSpan is the list of an element of key column i, which the range names; false
+// if no key can have it.
+func (x *index) elementSpan(i int, r *types.Range) (kv.Range, bool) {
+	c := x.key
+	if x.lists != nil {
+		c = x.lists[i]
+	}
+	search, ok := eqPrefix(c, r.Eq)
+	if x.lists != nil {
+		search = append([]byte{byte(i)}, search...)
+	}
+	return prefixSpan(search), ok
+}
+
+// prettySearch returns the search key of an entry in readable form, and the rest.
+func (x *index) prettySearch(t *catalog.Table, key []byte) (out string, rest []byte) {
+	c, _, part, err := x.list(key)
+	if err != nil {
+		return fmt.Sprintf("<%x>", key), nil
+	}
+	b, rest := c.AppendPretty(nil, part)
+	if x.lists == nil {
+		return string(b), rest
+	}
+	name := x.cat.Keys[key[0]].Expr
+	if col := x.cat.Keys[key[0]].Col; col >= 0 {
+		name = t.Columns[col].Name
+	}
+	return "/" + name + string(b), rest
+}
+
 // splitPosting cuts a key of an inverted index.
 func (x *index) splitPosting(key []byte) (search []byte, tag byte, row []byte, err error) {
-	rest, _, err := x.key.Skip(key, x.n)
+	rest, err := x.skipSearch(key)
 	if err != nil {
 		return nil, 0, nil, err
 	}
@@ -217,24 +279,24 @@ func (p *postings) Close() {
 	}
 }
 
-// gather collects the row keys of ranges of an index by elements, as points of the
-// master file: those in one of the ranges, or in all of them.
-func (d *Desc) gather(ctx context.Context, r Reader, x *index, ranges []types.Range, all bool) (spanSet, error) {
+// gather collects the row keys of ranges of an index by elements of one of its columns,
+// as points of the master file: those in one of the ranges, or in all of them.
+func (d *Desc) gather(ctx context.Context, r Reader, x *index, ranges []types.Range, column int, all bool) (spanSet, error) {
 	if ranges == nil {
 		return spanSet{}, sqlerr.New(sqlerr.InternalError, "index \"%s\" does not have all rows", x.cat.Name)
 	}
 	var rows [][]byte
 	for i := range ranges {
 		var list [][]byte
-		set := spans(x.key, ranges[i:i+1], 0)
-		if len(set.spans) == 0 {
+		span, ok := x.elementSpan(column, &ranges[i])
+		if !ok {
 			if all {
 				rows = nil
 				break
 			}
 			continue
 		}
-		it := d.scanFile(ctx, r, x, set.spans[0], kv.ScanOpt{})
+		it := d.scanFile(ctx, r, x, span, kv.ScanOpt{})
 		for {
 			pairs, err := it.Next()
 			if err != nil {

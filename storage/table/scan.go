@@ -81,7 +81,7 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 	s.dec.init(d, spec.Cols)
 	s.dec.setParts(spec.Parts)
 	if x != nil && x.elements {
-		if s.set, err = d.gather(ctx, r, x, spec.Ranges, spec.Intersect); err != nil {
+		if s.set, err = d.gather(ctx, r, x, spec.Ranges, spec.ElemKey, spec.Intersect); err != nil {
 			return nil, err
 		}
 		s.x, x = nil, nil

@@ -168,12 +168,14 @@ func (x *index) entryKeys(buf *codec.KeyBuf, cols []*vec.Vec, row int, master []
 		buf.Add(func(dst []byte) []byte { return x.entryKey(dst, cols, row, master) })
 		return nil
 	}
-	elems, _, err := types.ElementKeys(cols[0].Get(row))
-	if err != nil {
-		return err
-	}
-	for _, e := range elems {
-		buf.Add(func(dst []byte) []byte { return append(append(x.key.AppendCol(dst, 0, e), tagDelta), master...) })
+	for i, c := range cols {
+		elems, _, err := types.ElementKeys(c.Get(row))
+		if err != nil {
+			return err
+		}
+		for _, e := range elems {
+			buf.Add(func(dst []byte) []byte { return append(append(x.appendElement(dst, i, e), tagDelta), master...) })
+		}
 	}
 	return nil
 }

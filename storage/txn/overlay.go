@@ -2,6 +2,7 @@ package txn
 
 import (
 	"bytes"
+	"slices"
 
 	"kvsqld/storage/kv"
 )
@@ -48,8 +49,15 @@ func (l *layer) add(e entry) {
 			l.indexed++
 		}
 	}
+	if len(l.log) == cap(l.log) && len(l.log) >= logDoubles {
+		l.log = slices.Grow(l.log, len(l.log))
+	}
 	l.log = append(l.log, e)
 }
+
+// logDoubles is the length from which a full log gets twice the room. What append
+// does, a quarter more, copies each write five times.
+const logDoubles = 1024
 
 // tailScan is the length up to which unsorted writes are searched one by one.
 const tailScan = 8
