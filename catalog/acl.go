@@ -24,13 +24,16 @@ const (
 	PrivCreate
 	PrivTemp
 	PrivConnect
+	// These two are those of configuration parameters.
+	PrivSet
+	PrivAlterSystem
 )
 
 // privLetters are the letters of aclitem, by bit.
-const privLetters = "arwdDxtXUCTc"
+const privLetters = "arwdDxtXUCTcsA"
 
 var privNames = []string{"INSERT", "SELECT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER", "EXECUTE", "USAGE", "CREATE",
-	"TEMPORARY", "CONNECT"}
+	"TEMPORARY", "CONNECT", "SET", "ALTER SYSTEM"}
 
 // Names lists the privileges of the set as GRANT names them.
 func (p Priv) Names() []string {

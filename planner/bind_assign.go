@@ -159,11 +159,11 @@ func (pl *assignPlace) value(p *planner, t *catalog.Table, x plan.Expr, off int)
 	}
 	if pl.steps[len(pl.steps)-1].field >= 0 {
 		fail(sqlerr.New(sqlerr.DatatypeMismatch, "subfield \"%s\" is of type %s but expression is of type %s", pl.a.Path[len(pl.a.Path)-1].Field,
-			p.typeName(p.noMod(pl.t)), p.bareName(x.Type().OID)).At(pl.a.Pos()).
+			p.bareName(pl.t.OID), p.bareName(x.Type().OID)).At(pl.a.Pos()).
 			WithHint("You will need to rewrite or cast the expression."))
 	}
 	fail(sqlerr.New(sqlerr.DatatypeMismatch, "subscripted assignment to \"%s\" requires type %s but expression is of type %s",
-		pl.a.Col, p.typeName(p.noMod(pl.t)), p.bareName(x.Type().OID)).At(pl.a.Pos()).
+		pl.a.Col, p.bareName(pl.t.OID), p.bareName(x.Type().OID)).At(pl.a.Pos()).
 		WithHint("You will need to rewrite or cast the expression."))
 	return nil
 }

@@ -48,7 +48,7 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 		}
 	}
 	b.sawSRF, b.sawAgg, b.sawWin = b.sawSRF || inner.sawSRF, b.sawAgg || inner.sawAgg, b.sawWin || inner.sawWin
-	if len(fc.args) == 1 && !e.Star && e.Over == nil && !e.Distinct && e.OrderBy == nil {
+	if len(fc.args) == 1 && fc.argNames == nil && !e.Star && e.Over == nil && !e.Distinct && e.OrderBy == nil {
 		if x := b.castCall(fc); x != nil {
 			return x
 		}
@@ -94,6 +94,9 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 			return &plan.Const{At: plan.At{T: t, Off: off}, Val: types.Int(t, int64(types.OUnknown))}
 		}
 	}
+	if pr.Src == "pg_collation_for" && b.rec == nil {
+		return b.collationFor(e, args[0])
+	}
 	args, ret := b.callArgs(pr, args, want, off)
 	args = b.completeArgs(cand, args)
 	for i, x := range args {
@@ -107,20 +110,20 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 	}
 	b.writes = b.writes || pr.Modifies
 	if e.Star && (pr.Kind == 'f') {
-		failf(sqlerr.WrongObjectType, off, "%s(*) specified, but %s is not an aggregate function", fc.name, fc.name)
+		failf(sqlerr.WrongObjectType, off, "%s(*) specified, but %s is not an aggregate function", strings.Join(e.Name.Parts, "."), strings.Join(e.Name.Parts, "."))
 	}
 	if pr.Kind == 'f' {
 		switch {
 		case e.Distinct:
-			failf(sqlerr.WrongObjectType, off, "DISTINCT specified, but %s is not an aggregate function", fc.name)
+			failf(sqlerr.WrongObjectType, off, "DISTINCT specified, but %s is not an aggregate function", strings.Join(e.Name.Parts, "."))
 		case e.OrderBy != nil && !e.WithinGrp:
-			failf(sqlerr.WrongObjectType, off, "ORDER BY specified, but %s is not an aggregate function", fc.name)
+			failf(sqlerr.WrongObjectType, off, "ORDER BY specified, but %s is not an aggregate function", strings.Join(e.Name.Parts, "."))
 		case e.WithinGrp:
-			failf(sqlerr.WrongObjectType, off, "WITHIN GROUP specified, but %s is not an aggregate function", fc.name)
+			failf(sqlerr.WrongObjectType, off, "WITHIN GROUP specified, but %s is not an aggregate function", strings.Join(e.Name.Parts, "."))
 		case e.Filter != nil:
-			failf(sqlerr.WrongObjectType, off, "FILTER specified, but %s is not an aggregate function", fc.name)
+			failf(sqlerr.WrongObjectType, off, "FILTER specified, but %s is not an aggregate function", strings.Join(e.Name.Parts, "."))
 		case e.Over != nil:
-			failf(sqlerr.WrongObjectType, off, "OVER specified, but %s is not a window function nor an aggregate function", fc.name)
+			failf(sqlerr.WrongObjectType, off, "OVER specified, but %s is not a window function nor an aggregate function", strings.Join(e.Name.Parts, "."))
 		}
 		if pr.RetSet {
 			if !b.srf {

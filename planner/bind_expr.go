@@ -525,7 +525,12 @@ func (b *binder) caseExpr(e *ast.Case) plan.Expr {
 	} else {
 		results = append([]plan.Expr{&plan.Const{At: plan.At{T: types.TUnknown, Off: -1}, Val: types.Null(types.TUnknown)}}, results...)
 	}
-	results, t := b.toCommon("CASE", results)
+	results, t := b.toCommonOf("CASE", results, func(i int) string {
+		if i == 0 {
+			return "CASE/ELSE"
+		}
+		return "CASE/WHEN"
+	})
 	b.sets.none(before, "set-returning functions are not allowed in CASE")
 	c.T = t
 	if e.Else != nil {

@@ -109,7 +109,7 @@ func (p *planner) columnExpr(x ast.Expr, t *catalog.Table, want types.T, what st
 	case want.OID != 0:
 		y := p.coerce(e, want, assignment)
 		if y == nil {
-			fail(sqlerr.New(sqlerr.DatatypeMismatch, "column is of type %s but default expression is of type %s", p.typeName(want), p.bareName(e.Type().OID)).
+			fail(sqlerr.New(sqlerr.DatatypeMismatch, "column is of type %s but default expression is of type %s", p.bareName(want.OID), p.bareName(e.Type().OID)).
 				At(x.Pos()).WithHint("You will need to rewrite or cast the expression."))
 		}
 		return y, lay

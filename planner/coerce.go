@@ -527,12 +527,17 @@ func (p *planner) commonType(what string, exprs []plan.Expr) types.T {
 
 // toCommon converts all expressions to their common type.
 func (p *planner) toCommon(what string, exprs []plan.Expr) ([]plan.Expr, types.T) {
+	return p.toCommonOf(what, exprs, func(int) string { return what })
+}
+
+// toCommonOf is toCommon for a construct whose parts errors name each by its own.
+func (p *planner) toCommonOf(what string, exprs []plan.Expr, part func(i int) string) ([]plan.Expr, types.T) {
 	t := p.commonType(what, exprs)
 	out := make([]plan.Expr, len(exprs))
 	for i, e := range exprs {
 		x := p.coerce(e, t, implicit)
 		if x == nil {
-			failf(sqlerr.CannotCoerce, e.Pos(), "%s could not convert type %s to %s", what, p.bareName(e.Type().OID), p.bareName(t.OID))
+			failf(sqlerr.CannotCoerce, e.Pos(), "%s could not convert type %s to %s", part(i), p.bareName(e.Type().OID), p.bareName(t.OID))
 		}
 		out[i] = x
 	}

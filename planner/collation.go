@@ -5,6 +5,7 @@ import (
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
 	"kvsqld/planner/plan"
 )
@@ -53,4 +54,45 @@ func collation(e plan.Expr, column func(*plan.Var) string) string {
 		return true
 	})
 	return out
+}
+
+// collationFor answers COLLATION FOR (x) where it is bound: what a value's collation
+// is hangs on how the expression is written. NULL is the one of a literal.
+func (b *binder) collationFor(e *ast.Call, x plan.Expr) plan.Expr {
+	at := plan.At{T: types.TText, Off: e.Pos()}
+	if isUnknown(x) {
+		return &plan.Const{At: at, Val: types.Null(types.TText)}
+	}
+	base := b.Snap.BaseType(x.Type())
+	info := b.info(base.OID)
+	name := "default"
+	if info.Elem != 0 && info.Category == 'A' {
+		info = b.info(info.Elem)
+	}
+	switch {
+	case info.Category != 'S' || info.OID == types.OChar:
+		failf(sqlerr.DatatypeMismatch, -1, "collations are not supported by type %s", b.bareName(x.Type().OID))
+	case info.OID == types.OName:
+		name = "C"
+	}
+	written := ""
+	ast.Walk(e.Args[0], func(n ast.Node) bool {
+		if c, ok := n.(*ast.Collate); ok && written == "" {
+			written = c.Name.Last()
+		}
+		return written == ""
+	})
+	v, isColumn := x.(*plan.Var)
+	if isColumn && written == "" && b.scope != nil && b.scope.block != nil {
+		if r := b.scope.block.rels[v.Rel]; r != nil && v.Col >= 0 && v.Col < len(r.cols) {
+			o := r.cols[v.Col]
+			if t := b.Snap.Table(o.Table); t != nil && o.AttNum > 0 && int(o.AttNum) <= len(t.Columns) {
+				written = t.Columns[o.AttNum-1].Collation
+			}
+		}
+	}
+	if written != "" {
+		name = written
+	}
+	return &plan.Const{At: at, Val: types.Text(catalog.QuoteIdent(name))}
 }

@@ -58,6 +58,9 @@ var absentClasses = map[types.OID]string{
 // Identify finds an object by its address. The error tells of a catalog whose rows
 // are no objects.
 func (env *Env) Identify(a Address) (Identity, error) {
+	if a.Sub != 0 && a.Class != oidPgClass {
+		return Identity{}, sqlerr.New(sqlerr.InternalError, "invalid non-zero objectSubId for object class %d", a.Class)
+	}
 	switch a.Class {
 	case oidPgClass:
 		return env.identifyClass(a), nil

@@ -136,15 +136,19 @@ func AddTime(t int64, iv Interval) int64 {
 // MakeDate is make_date: negative years are BC.
 func MakeDate(year, month, day int32) (int64, error) {
 	y, ok := makeYear(year)
+	shown := y // in messages, but for the least number, which has no opposite
+	if year == math.MinInt32 {
+		ok, shown = false, int(year)
+	}
 	if !ok || month < 1 || month > 12 || day < 1 || int(day) > daysIn(y, int(month)) {
-		return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "date field value out of range: %d-%02d-%02d", year, month, day)
+		return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "date field value out of range: %d-%02d-%02d", shown, month, day)
 	}
 	if y <= maxYear && y >= minYear {
 		if d := daysFromCivil(y, int(month), int(day)); d >= minDate && d < endDate {
 			return d, nil
 		}
 	}
-	return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "date out of range: %d-%02d-%02d", year, month, day)
+	return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "date out of range: %d-%02d-%02d", shown, month, day)
 }
 
 // makeYear turns a year without a zero into one with 0 for 1 BC.

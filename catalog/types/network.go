@@ -53,7 +53,7 @@ func parseAddr(host string, cidr bool) (addr netip.Addr, bits int, ok bool) {
 	if !cidr {
 		return netip.Addr{}, 0, false
 	}
-	octets := strings.Split(strings.TrimSuffix(host, "."), ".")
+	octets := strings.Split(host, ".")
 	if len(octets) > 3 {
 		return netip.Addr{}, 0, false
 	}

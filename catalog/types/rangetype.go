@@ -349,6 +349,9 @@ func parseRange(t T, s string, o *FmtOpts) (Datum, error) {
 	if equalFold(body, emptyRange) {
 		return NewRange(t, RangeValue{Empty: true})
 	}
+	if n := len(emptyRange); len(body) > n && equalFold(body[:n], emptyRange) {
+		return Datum{}, errRange(s, "Junk after \"empty\" key word.")
+	}
 	if body == "" || body[0] != '[' && body[0] != '(' {
 		return Datum{}, errRange(s, "Missing left parenthesis or bracket.")
 	}

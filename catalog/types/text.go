@@ -49,6 +49,8 @@ type RegNames interface {
 	EnumIn(t T, label string) (Datum, error)
 	// Attributes lists the names and types of a composite type's columns.
 	Attributes(typ OID) ([]string, []T, error)
+	// ACLIn reads an aclitem, whose roles must exist.
+	ACLIn(text string) (string, error)
 }
 
 // FmtOpts are the session settings that text forms depend on. A FmtOpts is not
@@ -112,6 +114,10 @@ func Parse(t T, s string, o *FmtOpts) (Datum, error) {
 func parseText(t T, s string, o *FmtOpts) (Datum, error) {
 	d := Datum{T: t}
 	var err error
+	if t.OID == OAclitem && o.Reg != nil {
+		s, err = o.Reg.ACLIn(s)
+		return Bytes(t, []byte(s)), err
+	}
 	switch t.Kind() {
 	case KBool:
 		var v bool

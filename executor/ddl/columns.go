@@ -180,7 +180,7 @@ func (x *exec) collation(n *ast.Name, t types.T) (string, error) {
 	}
 	base := x.snap().BaseType(t)
 	if base.Kind() == types.KArray {
-		base = x.snap().BaseType(types.Of(base.Elem))
+		base = x.snap().BaseType(base.ElemType())
 	}
 	if base.Kind() != types.KText {
 		return "", sqlerr.New(sqlerr.DatatypeMismatch, "collations are not supported by type %s", x.typeName(t)).At(n.Pos())

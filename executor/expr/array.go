@@ -287,14 +287,14 @@ func arrayFill(c *callCtx, in []types.Datum) (types.Datum, error) {
 	if in[1].Null || len(in) > 2 && in[2].Null {
 		return null, sqlerr.New(sqlerr.NullValueNotAllowed, "dimension array or low bound array cannot be null")
 	}
-	ints := func(d types.Datum, what string) ([]int, error) {
+	ints := func(d types.Datum) ([]int, error) {
 		a, err := partsOf(d)
 		if err != nil {
 			return nil, err
 		}
 		if len(a.dims) > 1 {
 			return nil, sqlerr.New(sqlerr.ArraySubscriptError, "wrong number of array subscripts").
-				WithDetail("%s array must be one dimensional.", what)
+				WithDetail("Dimension array must be one dimensional.")
 		}
 		out := make([]int, len(a.elems))
 		for i, el := range a.elems {
@@ -305,7 +305,7 @@ func arrayFill(c *callCtx, in []types.Datum) (types.Datum, error) {
 		}
 		return out, nil
 	}
-	dims, err := ints(in[1], "Dimension")
+	dims, err := ints(in[1])
 	if err != nil {
 		return null, err
 	}
@@ -314,7 +314,7 @@ func arrayFill(c *callCtx, in []types.Datum) (types.Datum, error) {
 		lbs[i] = 1
 	}
 	if len(in) > 2 {
-		if lbs, err = ints(in[2], "Low bound"); err != nil {
+		if lbs, err = ints(in[2]); err != nil {
 			return null, err
 		}
 		if len(lbs) != len(dims) {

@@ -181,24 +181,53 @@ func decodeBase64(c *callCtx, s []byte) ([]byte, error) {
 	if err := c.room(2 * int64(len(s))); err != nil {
 		return nil, err
 	}
-	clean := make([]byte, 0, len(s))
+	bad := func(format string, args ...any) error {
+		return sqlerr.New(sqlerr.InvalidParameterValue, format, args...)
+	}
+	out := c.buf[:0]
+	group, n, padded := uint32(0), 0, 0 // padded is how many bytes a group with "=" has
 	for i, ch := range s {
+		v := uint32(0)
 		switch {
 		case ch == ' ' || ch == '\n' || ch == '\t' || ch == '\r':
-		case ch == '+' || ch == '/' || ch == '=' || ch >= '0' && ch <= '9' || ch >= 'A' && ch <= 'Z' || ch >= 'a' && ch <= 'z':
-			clean = append(clean, ch)
+			continue
+		case ch == '=':
+			if padded == 0 {
+				if n < 2 {
+					return nil, bad(`unexpected "=" while decoding base64 sequence`)
+				}
+				padded = n - 1
+			}
+		case ch >= 'A' && ch <= 'Z':
+			v = uint32(ch - 'A')
+		case ch >= 'a' && ch <= 'z':
+			v = uint32(ch-'a') + 26
+		case ch >= '0' && ch <= '9':
+			v = uint32(ch-'0') + 52
+		case ch == '+':
+			v = 62
+		case ch == '/':
+			v = 63
 		default:
 			_, w := utf8.DecodeRune(s[i:])
-			return nil, sqlerr.New(sqlerr.InvalidParameterValue, `invalid symbol "%s" found while decoding base64 sequence`, s[i:i+w])
+			return nil, bad(`invalid symbol "%s" found while decoding base64 sequence`, s[i:i+w])
 		}
+		group = group<<6 | v
+		if n++; n < 4 {
+			continue
+		}
+		out = append(out, byte(group>>16))
+		if padded == 0 || padded > 1 {
+			out = append(out, byte(group>>8))
+		}
+		if padded == 0 {
+			out = append(out, byte(group))
+		}
+		group, n = 0, 0
 	}
-	if len(clean)%4 != 0 {
+	if n != 0 {
 		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "invalid base64 end sequence").
 			WithHint("Input data is missing padding, is truncated, or is otherwise corrupted.")
-	}
-	out, err := base64.StdEncoding.AppendDecode(c.buf[:0], clean)
-	if err != nil {
-		return nil, sqlerr.New(sqlerr.InvalidParameterValue, `unexpected "=" while decoding base64 sequence`)
 	}
 	return c.keep(out), nil
 }
@@ -305,7 +334,7 @@ func unistr(c *callCtx, s []byte) ([]byte, error) {
 		s = s[skip+digits:]
 		switch r := rune(v); {
 		case v == 0 || v > utf8.MaxRune:
-			return nil, sqlerr.New(sqlerr.SyntaxError, "invalid Unicode code point: %04X", v)
+			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "invalid Unicode code point: %04X", v)
 		case r >= 0xd800 && r < 0xdc00:
 			if high != 0 {
 				return nil, pair()

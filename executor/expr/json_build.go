@@ -190,7 +190,7 @@ func objectOfTexts(c *callCtx, a []types.Datum) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(keys.dims) > 1 || len(vals.dims) > 1 {
+		if len(keys.dims) > 1 || len(keys.dims) != len(vals.dims) {
 			return nil, sqlerr.New(sqlerr.ArraySubscriptError, "wrong number of array subscripts")
 		}
 		if len(keys.elems) != len(vals.elems) {

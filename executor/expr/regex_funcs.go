@@ -126,6 +126,16 @@ func regexReplace(c *callCtx, a []types.Datum) (types.Datum, error) {
 	var f regexFlags
 	var err error
 	start, nth := int64(1), int64(1)
+	if len(a) >= 4 && a[3].T.Rep() == types.RepInt {
+		if start = a[3].I; start <= 0 {
+			return null, errParameter("start", start)
+		}
+		if len(a) >= 5 {
+			if nth = a[4].I; nth < 0 {
+				return null, errParameter("n", nth)
+			}
+		}
+	}
 	switch {
 	case len(a) == 4 && a[3].T.Rep() == types.RepBytes:
 		if len(a[3].B) > 0 && a[3].B[0] >= '0' && a[3].B[0] <= '9' {
@@ -139,18 +149,8 @@ func regexReplace(c *callCtx, a []types.Datum) (types.Datum, error) {
 	if err != nil {
 		return null, err
 	}
-	if f.global {
+	if f.global && len(a) < 5 {
 		nth = 0
-	}
-	if len(a) >= 4 && a[3].T.Rep() == types.RepInt {
-		if start = a[3].I; start <= 0 {
-			return null, errParameter("start", start)
-		}
-		if len(a) >= 5 {
-			if nth = a[4].I; nth < 0 {
-				return null, errParameter("n", nth)
-			}
-		}
 	}
 	p, err := regexOf(c, a[1].B, f)
 	if err != nil {
@@ -324,15 +324,16 @@ func regexpSplit(c *callCtx, a []types.Datum, function string) ([]types.Datum, e
 
 // search runs the functions with a start position.
 func search(c *callCtx, a []types.Datum, flagsAt, limit int, groups bool, function string) ([][]int, *pattern, error) {
+	if err := checkStart(a); err != nil {
+		return nil, nil, err
+	}
 	f, err := flagsArg(a, flagsAt, function, false)
 	if err != nil {
 		return nil, nil, err
 	}
 	start := int64(1)
 	if len(a) > 2 {
-		if start = a[2].I; start <= 0 {
-			return nil, nil, errParameter("start", start)
-		}
+		start = a[2].I
 	}
 	p, err := regexOf(c, a[1].B, f)
 	if err != nil || start > int64(utf8.RuneCount(a[0].B))+1 {
@@ -340,6 +341,14 @@ func search(c *callCtx, a []types.Datum, flagsAt, limit int, groups bool, functi
 	}
 	ms, err := p.matches(c, a[0].B, charOffset(a[0].B, start-1), limit, groups)
 	return ms, p, err
+}
+
+// checkStart checks the start position, which comes before all other arguments.
+func checkStart(a []types.Datum) error {
+	if len(a) > 2 && a[2].I <= 0 {
+		return errParameter("start", a[2].I)
+	}
+	return nil
 }
 
 func regexpCount(c *callCtx, a []types.Datum) (types.Datum, error) {
@@ -350,6 +359,9 @@ func regexpCount(c *callCtx, a []types.Datum) (types.Datum, error) {
 // nthMatch checks n and subexpr and returns the offsets asked for.
 func nthMatch(c *callCtx, a []types.Datum, flagsAt, subAt int, function string) ([]int, error) {
 	n, sub := int64(1), int64(0)
+	if err := checkStart(a); err != nil {
+		return nil, err
+	}
 	if len(a) > 3 {
 		if n = a[3].I; n <= 0 {
 			return nil, errParameter("n", n)
@@ -373,6 +385,12 @@ func nthMatch(c *callCtx, a []types.Datum, flagsAt, subAt int, function string) 
 
 func regexpInstr(c *callCtx, a []types.Datum) (types.Datum, error) {
 	end := int64(0)
+	if err := checkStart(a); err != nil {
+		return null, err
+	}
+	if len(a) > 3 && a[3].I <= 0 {
+		return null, errParameter("n", a[3].I)
+	}
 	if len(a) > 4 {
 		if end = a[4].I; end != 0 && end != 1 {
 			return null, errParameter("endoption", end)

@@ -59,8 +59,8 @@ func choiceFuncs(r *registry) {
 			return a[1], nil
 		})
 	}
-	r.add(choose(1), "xid8_larger", "network_larger", "tidlarger")
-	r.add(choose(-1), "xid8_smaller", "network_smaller", "tidsmaller")
+	r.add(choose(1), "xid8_larger", "pg_lsn_larger", "network_larger", "tidlarger")
+	r.add(choose(-1), "xid8_smaller", "pg_lsn_smaller", "network_smaller", "tidsmaller")
 	// Blanks at the end do not count, and stay.
 	blank := func(keep func(int) bool) builder {
 		return fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {

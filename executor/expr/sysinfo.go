@@ -69,6 +69,9 @@ func sysinfoFuncs(r *registry) {
 		return intDatum(int64(encodingWidths[a[0].I])), nil
 	}), "pg_encoding_max_length_sql")
 	r.add(pgTypeof, "pg_typeof")
+	r.add(fnD(func(c *callCtx, _ []types.Datum) (types.Datum, error) {
+		return null, sqlerr.Unsupported(c.call.Off, "COLLATION FOR outside of a query") // queries have it as a constant
+	}), "pg_collation_for")
 	r.add(countNulls(true), "pg_num_nulls")
 	r.add(countNulls(false), "pg_num_nonnulls")
 	r.add(fn0(func(c *callCtx) ([]byte, error) {

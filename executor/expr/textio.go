@@ -72,7 +72,7 @@ func textIOFuncs(r *registry) {
 		switch o {
 		case types.OAny, types.OAnyelement, types.OAnynonarray, types.OAnycompatible, types.OAnycompatiblenonarray:
 			add(fnD(func(c *callCtx, _ []types.Datum) (types.Datum, error) {
-				return null, sqlerr.New(sqlerr.FeatureNotSupported, "cannot display a value of type %s", in.SQLName)
+				return null, sqlerr.New(sqlerr.FeatureNotSupported, "cannot display a value of type %s", in.Name)
 			}), in.Out)
 		default:
 			add(output, in.Out)

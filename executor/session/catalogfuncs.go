@@ -229,7 +229,8 @@ func definitionFuncs(m map[string]catalogFunc) {
 		"pg_tablespace_location", "pg_settings_get_flags"} {
 		m[n] = answerNull
 	}
-	m["acldefault_sql"] = (*catalogCall).aclDefault
+	aclFuncs(m)
+	recoveryFuncs(m)
 	m["pg_tablespace_location"] = func(c *catalogCall) (types.Datum, error) { return c.text("", true) }
 	m["oidvectortypes"] = func(c *catalogCall) (types.Datum, error) {
 		_, _, _, elems, err := types.ArrayElems(c.a[0])

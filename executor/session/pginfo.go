@@ -146,6 +146,9 @@ func (s *Session) usableLabel(u *catalog.UserType, label types.OID, text string)
 // RegIn implements types.RegNames.
 func (r regNames) RegIn(t types.OID, name string) (types.OID, error) { return r.s.regIn(t, name) }
 
+// ACLIn implements types.RegNames.
+func (r regNames) ACLIn(text string) (string, error) { return r.s.aclIn(text) }
+
 // RegOut implements types.RegNames.
 func (r regNames) RegOut(t, o types.OID) (string, bool) { return r.s.pgEnv().RegOut(t, o) }
 

@@ -236,11 +236,14 @@ func (d *setting) number(v string) (string, error) {
 		return strconv.FormatInt(int64(f), 10), nil
 	}
 	if f < d.min || f > d.max {
-		return "", sqlerr.New(sqlerr.InvalidParameterValue, "%g%s%s is outside the valid range for parameter \"%s\" (%g .. %g)",
-			f, space, d.unit, d.name, d.min, d.max)
+		return "", sqlerr.New(sqlerr.InvalidParameterValue, "%s%s%s is outside the valid range for parameter \"%s\" (%s .. %s)",
+			sixDigits(f), space, d.unit, d.name, sixDigits(d.min), sixDigits(d.max))
 	}
 	return strconv.FormatFloat(f, 'g', -1, 64), nil
 }
+
+// sixDigits writes a number as messages about settings do.
+func sixDigits(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
 
 // show is the value as SHOW prints it: with the greatest unit that fits.
 func (d *setting) show(v string) string {

@@ -23,7 +23,7 @@ const (
 type token struct {
 	kind tokenKind
 	text string // without quotes and escapes
-	src  string // as written
+	src  string // what an error at this token shows: where the scanner stood
 }
 
 // maxItems bounds the nodes of a path, and so the depth of its recursion.
@@ -75,12 +75,12 @@ func (l *lexer) next() (token, error) {
 	switch c := l.src[l.pos]; {
 	case c == '"':
 		text, err := l.quoted()
-		return token{tokString, text, l.src[start:l.pos]}, err
+		return token{tokString, text, `"`}, err
 	case c == '$':
 		l.pos++
 		if l.pos < len(l.src) && l.src[l.pos] == '"' {
 			text, err := l.quoted()
-			return token{tokVariable, text, l.src[start:l.pos]}, err
+			return token{tokVariable, text, `"`}, err
 		}
 		if l.pos < len(l.src) && (isWord(l.src[l.pos]) || l.src[l.pos] == '\\') {
 			text, _, err := l.word()
@@ -88,14 +88,19 @@ func (l *lexer) next() (token, error) {
 		}
 		return token{tokPunct, "$", "$"}, nil
 	case isDigit(c), c == '.' && l.pos+1 < len(l.src) && isDigit(l.src[l.pos+1]):
+		if run := l.run(); isDigit(c) && run > l.numberEnd() {
+			break
+		}
 		return l.number()
+	}
+	switch c := l.src[l.pos]; {
 	case isWord(c) || c == '\\':
 		text, plain, err := l.word()
 		kind := tokName
 		if plain {
 			kind = tokWord
 		}
-		return token{kind, text, l.src[start:l.pos]}, err
+		return token{kind, text, l.blanks()}, err
 	}
 	for _, op := range []string{"&&", "||", "**", "==", "!=", "<>", "<=", ">="} {
 		if strings.HasPrefix(l.src[l.pos:], op) {
@@ -107,6 +112,35 @@ func (l *lexer) next() (token, error) {
 	return token{tokPunct, l.src[start:l.pos], l.src[start:l.pos]}, nil
 }
 
+// blanks are those at the position: a word ends where they do.
+func (l *lexer) blanks() string {
+	end := l.pos
+	for end < len(l.src) && isBlank(l.src[end]) {
+		end++
+	}
+	return l.src[l.pos:end]
+}
+
+// run is where the word that begins at the position would end, were it one.
+func (l *lexer) run() int {
+	end := l.pos
+	for end < len(l.src) && isWord(l.src[end]) {
+		end++
+	}
+	return end
+}
+
+// numberEnd is the end of the number at the position, with the letter behind it
+// that makes it none.
+func (l *lexer) numberEnd() int {
+	at := *l
+	if _, err := at.number(); err != nil {
+		return at.pos + 1
+	}
+	return at.pos
+}
+
+// number reads a number. A zero at the front is a number of its own.
 func (l *lexer) number() (token, error) {
 	start := l.pos
 	digits := func() (n int) {
@@ -119,7 +153,8 @@ func (l *lexer) number() (token, error) {
 	junk := func() error {
 		return errNear("trailing junk after numeric literal", l.src[start:min(l.pos+1, len(l.src))])
 	}
-	if n := digits(); n > 1 && l.src[start] == '0' {
+	if digits() > 1 && l.src[start] == '0' {
+		l.pos = start + 1
 		return token{}, junk()
 	}
 	if l.pos < len(l.src) && l.src[l.pos] == '.' {
@@ -207,13 +242,16 @@ func (l *lexer) escape(b *strings.Builder) error {
 	case 'x':
 		r, ok := l.hex(2)
 		if !ok {
-			return errNear("invalid hex character sequence", l.src[start:l.pos])
+			return errNear("invalid hex character sequence", l.src[start:l.hexRun(l.pos, 1)])
 		}
 		return l.write(b, r)
 	case 'u':
 		r, ok := l.unicode()
 		if !ok {
-			return errNear("invalid unicode sequence", l.src[start:l.pos])
+			if strings.HasPrefix(l.src[l.pos:], "{") {
+				return errNear("invalid unicode sequence", l.src[start:l.hexRun(l.pos+1, 6)])
+			}
+			return errNear("invalid unicode sequence", l.src[start:l.hexRun(l.pos, 3)])
 		}
 		if r >= 0xDC00 && r < 0xE000 {
 			return errSurrogate("low surrogate must follow a high surrogate")
@@ -249,7 +287,7 @@ func (l *lexer) write(b *strings.Builder, r rune) error {
 			WithDetail("\\u0000 cannot be converted to text.")
 	}
 	if !utf8.ValidRune(r) {
-		return errNear("invalid unicode sequence", "\\u")
+		return sqlerr.New(sqlerr.SyntaxError, "invalid Unicode code point")
 	}
 	b.WriteRune(r)
 	return nil
@@ -268,6 +306,14 @@ func (l *lexer) unicode() (rune, bool) {
 		return r, ok
 	}
 	return l.hex(4)
+}
+
+// hexRun is the end of at most n hexadecimal digits.
+func (l *lexer) hexRun(at, n int) int {
+	for ; n > 0 && at < len(l.src) && strings.IndexByte("0123456789abcdefABCDEF", l.src[at]) >= 0; n-- {
+		at++
+	}
+	return at
 }
 
 func (l *lexer) hex(n int) (r rune, ok bool) {
