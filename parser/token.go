@@ -325,7 +325,7 @@ func decodeUnicode(body string, esc byte, off int) (string, error) {
 		c := body[i]
 		if c != esc || (i+1 < len(body) && body[i+1] == esc) {
 			if pair != 0 {
-				return "", badPair(off+i, string(rune(c)))
+				return "", lonePair(off + i)
 			}
 			if c == esc {
 				i++
@@ -345,25 +345,31 @@ func decodeUnicode(body string, esc byte, off int) (string, error) {
 			}
 			r = r<<4 | hexVal(body[k])
 		}
+		at := off + i
 		i = start + digits - 1
 		switch {
 		case r == 0 || r > 0x10FFFF:
-			return "", sqlerr.New(sqlerr.SyntaxError, "invalid Unicode escape value").At(off + i)
+			return "", sqlerr.New(sqlerr.SyntaxError, "invalid Unicode escape value").At(at)
 		case r >= 0xD800 && r < 0xDC00 && pair == 0:
 			pair = r
 		case r >= 0xDC00 && r < 0xE000 && pair != 0:
 			b = utf8.AppendRune(b, 0x10000+(pair-0xD800)<<10+(r-0xDC00))
 			pair = 0
 		case pair != 0 || (r >= 0xD800 && r < 0xE000):
-			return "", badPair(off+i, string(esc))
+			return "", lonePair(at)
 		default:
 			b = utf8.AppendRune(b, r)
 		}
 	}
 	if pair != 0 {
-		return "", badPair(off+len(body), "'")
+		return "", lonePair(off + len(body))
 	}
 	return string(b), nil
+}
+
+// lonePair is badPair for U&'…', which PostgreSQL's parser reads and not its lexer.
+func lonePair(off int) error {
+	return sqlerr.New(sqlerr.SyntaxError, "invalid Unicode surrogate pair").At(off)
 }
 
 // checkEncoding refuses text that is not UTF-8 or holds a zero byte, in the

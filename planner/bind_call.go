@@ -511,6 +511,11 @@ func (p *planner) typmod(in *types.Info, n *ast.TypeName) int32 {
 	if err != nil {
 		fail(at(err, n.Pos()))
 	}
+	if p.Notice != nil && len(mods) > 0 {
+		if w := types.PrecisionReduced(in.OID, mods); w != nil {
+			p.Notice(w.At(n.Pos()))
+		}
+	}
 	return mod
 }
 

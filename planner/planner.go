@@ -36,6 +36,8 @@ type Context struct {
 	// ParamValues are values of parameters that the costs are estimated with. The
 	// plan is right for any others, too. nil: not known.
 	ParamValues []types.Datum
+	// Notice sends a warning about the text to the client; nil keeps it back.
+	Notice func(*sqlerr.Error)
 	// Cursor plans a query that a cursor will stand on (see plan.Query.Places).
 	Cursor bool
 	// NoOptimizer plans literally: full scans, loop joins in the written order.

@@ -153,7 +153,7 @@ func parseTextBinary(t T, b []byte) ([]byte, error) {
 	case OJSONPath:
 		return jsonPathText(b)
 	case OTxidSnapshot, OPgSnapshot:
-		return nil, checkSnapshot(t.base())
+		return snapshotText(b)
 	case OMoney:
 		return nil, sqlerr.Unsupported(-1, "binary format of type money")
 	}
@@ -217,6 +217,8 @@ func appendTextBinary(buf []byte, d Datum) []byte {
 		}
 	case OTid:
 		return appendTid(buf, d.B)
+	case OTxidSnapshot, OPgSnapshot:
+		return appendSnapshot(buf, d.B)
 	case OJSONPath:
 		return append(append(buf, jsonPathVersion), d.B...)
 	case OBpchar:

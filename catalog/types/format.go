@@ -140,11 +140,40 @@ func TypmodIn(o OID, mods []int) (int32, error) {
 		if mods[0] < 0 {
 			return -1, sqlerr.New(sqlerr.InvalidParameterValue, "%s(%d)%s precision must not be negative", name, mods[0], zone)
 		}
-		return int32(min(mods[0], maxTimePrecision)), nil
+		return int32(min(mods[0], maxTimePrecision)), nil // see PrecisionReduced
 	case OInterval:
 		return intervalModIn(mods)
 	}
 	return -1, sqlerr.New(sqlerr.SyntaxError, `type modifier is not allowed for type "%s"`, FormatTypeNoMod(o))
+}
+
+// PrecisionReduced is the warning that goes with modifiers that TypmodIn has taken,
+// or nil: times keep at most microseconds.
+func PrecisionReduced(o OID, mods []int) *sqlerr.Error {
+	if in := Lookup(o); in != nil && in.Category == 'A' && in.Elem != 0 {
+		o = in.Elem
+	}
+	p, name, zone := mods[len(mods)-1], "", ""
+	switch o {
+	case OTime:
+		name = "TIME"
+	case OTimetz:
+		name, zone = "TIME", " WITH TIME ZONE"
+	case OTimestamp:
+		name = "TIMESTAMP"
+	case OTimestamptz:
+		name, zone = "TIMESTAMP", " WITH TIME ZONE"
+	case OInterval:
+		if len(mods) > 1 {
+			name = "INTERVAL"
+		}
+	}
+	if name == "" || p <= maxTimePrecision {
+		return nil
+	}
+	e := sqlerr.New(sqlerr.InvalidParameterValue, "%s(%d)%s precision reduced to maximum allowed, %d", name, p, zone, maxTimePrecision)
+	e.Severity = "WARNING"
+	return e
 }
 
 // HasTypmod reports whether the type, or that of an array's elements, takes

@@ -26,13 +26,16 @@ func parseInet(s string, cidr bool) ([]byte, error) {
 		typ = "cidr"
 	}
 	host, mask, masked := strings.Cut(s, "/")
+	if !cidr && (masked || strings.Count(host, ".") == 4) {
+		host = strings.TrimSuffix(host, ".")
+	}
 	addr, bits, ok := parseAddr(host, cidr)
-	if !ok || addr.Zone() != "" {
+	if !ok || addr.Zone() != "" || !masked && bits < addr.BitLen() && !cidr {
 		return nil, errSyntax(typ, s)
 	}
 	if masked {
 		n, err := strconv.Atoi(mask)
-		if err != nil || n < 0 || n > addr.BitLen() || mask[0] == '+' {
+		if err != nil || n < 0 || n > addr.BitLen() || !cidr && n > bits || mask[0] == '+' {
 			return nil, errSyntax(typ, s)
 		}
 		bits = n
@@ -47,14 +50,12 @@ func parseInet(s string, cidr bool) ([]byte, error) {
 
 // parseAddr reads an address; bits is the mask length that its form implies.
 func parseAddr(host string, cidr bool) (addr netip.Addr, bits int, ok bool) {
-	if a, err := netip.ParseAddr(host); err == nil {
-		return a, a.BitLen(), true
-	}
-	if !cidr {
-		return netip.Addr{}, 0, false
+	if strings.Contains(host, ":") {
+		a, err := netip.ParseAddr(host)
+		return a, 128, err == nil && a.Is6()
 	}
 	octets := strings.Split(host, ".")
-	if len(octets) > 3 {
+	if len(octets) > 4 {
 		return netip.Addr{}, 0, false
 	}
 	var b [4]byte
@@ -64,6 +65,9 @@ func parseAddr(host string, cidr bool) (addr netip.Addr, bits int, ok bool) {
 			return netip.Addr{}, 0, false
 		}
 		b[i] = byte(v)
+	}
+	if !cidr || len(octets) == 4 {
+		return netip.AddrFrom4(b), 8 * len(octets), true
 	}
 	// The class of the address, but not less than the octets given.
 	switch {

@@ -22,12 +22,19 @@ func parseSystemValue(o OID, s string) ([]byte, error) {
 	if o != OTid {
 		return parseSnapshot(s)
 	}
-	inner, ok := strings.CutPrefix(s, "(")
-	inner, ok2 := strings.CutSuffix(inner, ")")
-	block, offset, ok3 := strings.Cut(inner, ",")
-	b, err1 := strconv.ParseInt(block, 10, 64)
-	i, err2 := strconv.ParseUint(offset, 10, 16)
-	if !ok || !ok2 || !ok3 || err1 != nil || err2 != nil || b < math.MinInt32 || b > math.MaxUint32 {
+	// What stands before the parenthesis and behind the other is not looked at.
+	_, inner, ok := strings.Cut(s, "(")
+	block, offset, ok2 := strings.Cut(inner, ",")
+	offset, _, ok3 := strings.Cut(offset, ")")
+	number := func(s string) (int64, error) { // an empty text is zero
+		if s == "" {
+			return 0, nil
+		}
+		return strconv.ParseInt(strings.TrimLeft(s, " \t\n\r\v\f"), 10, 64)
+	}
+	b, err1 := number(block)
+	i, err2 := number(offset)
+	if !ok || !ok2 || !ok3 || err1 != nil || err2 != nil || b < math.MinInt32 || b > math.MaxUint32 || i < 0 || i > math.MaxUint16 {
 		return nil, errSyntax("tid", s)
 	}
 	return fmt.Appendf(nil, "(%d,%d)", uint32(b), i), nil
@@ -87,6 +94,10 @@ func parseSnapshot(s string) ([]byte, error) {
 	if !ok {
 		return nil, errSyntax("pg_snapshot", s)
 	}
+	return snap.text(), nil
+}
+
+func (snap Snapshot) text() []byte {
 	out := fmt.Appendf(nil, "%d:%d:", snap.Xmin, snap.Xmax)
 	for i, x := range snap.Xip {
 		if i > 0 {
@@ -94,12 +105,41 @@ func parseSnapshot(s string) ([]byte, error) {
 		}
 		out = strconv.AppendUint(out, x, 10)
 	}
-	return out, nil
+	return out
 }
 
-// checkSnapshot guards the binary form, which is not read.
-func checkSnapshot(o OID) error {
-	return sqlerr.Unsupported(-1, "binary format of type %s", Lookup(o).Name)
+// appendSnapshot appends the binary form: how many run, then all numbers.
+func appendSnapshot(buf, text []byte) []byte {
+	snap, _ := ParseSnapshot(string(text))
+	buf = binary.BigEndian.AppendUint32(buf, uint32(len(snap.Xip)))
+	for _, x := range append([]uint64{snap.Xmin, snap.Xmax}, snap.Xip...) {
+		buf = binary.BigEndian.AppendUint64(buf, x)
+	}
+	return buf
+}
+
+// snapshotText reads the binary form.
+func snapshotText(b []byte) ([]byte, error) {
+	if len(b) < 20 {
+		return nil, errBinaryShort()
+	}
+	n := int(int32(binary.BigEndian.Uint32(b)))
+	if n < 0 || len(b)-20 < 8*n {
+		return nil, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "invalid external pg_snapshot data")
+	}
+	if len(b) > 20+8*n {
+		return nil, errBinaryFormat()
+	}
+	number := func(i int) uint64 { return binary.BigEndian.Uint64(b[4+8*i:]) }
+	snap := Snapshot{Xmin: number(0), Xmax: number(1)}
+	for i := range n {
+		snap.Xip = append(snap.Xip, number(2+i))
+	}
+	again, ok := ParseSnapshot(string(snap.text()))
+	if !ok {
+		return nil, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "invalid external pg_snapshot data")
+	}
+	return again.text(), nil
 }
 
 // parsePoint reads (x,y) or x,y.

@@ -181,6 +181,27 @@ func (b *tableBuilder) columns(s *ast.CreateTable) error {
 			}
 		}
 	}
+	return b.warnAgain(s)
+}
+
+// warnAgain repeats the warnings of the columns' types, as PostgreSQL does, which
+// reads them a second time when the table is made.
+func (b *tableBuilder) warnAgain(s *ast.CreateTable) error {
+	for i := range s.Columns {
+		c := b.Planner()
+		if c.Notice == nil || len(s.Columns[i].Type.Mods) == 0 {
+			continue
+		}
+		tell := c.Notice
+		c.Notice = func(e *sqlerr.Error) {
+			again := *e
+			again.Pos = 0
+			tell(&again)
+		}
+		if _, err := planner.ResolveType(c, &s.Columns[i].Type); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -193,6 +193,11 @@ func (a *nestedArrayAgg) Add(env *Env, groups []uint32, args []*vec.Vec, sel []u
 		if d.Null {
 			return sqlerr.New(sqlerr.NullValueNotAllowed, "cannot accumulate null arrays")
 		}
+		if len(a.rows[groups[k]]) == 0 {
+			if err := notEmpty(d); err != nil {
+				return err
+			}
+		}
 		if err := env.room(int64(len(d.B))); err != nil {
 			return err
 		}
@@ -232,19 +237,26 @@ func (a *nestedArrayAgg) Result(_ *Env, out *vec.Vec, from, to int) error {
 	return nil
 }
 
+// notEmpty refuses an empty array, which has no place in one of arrays.
+func notEmpty(d types.Datum) error {
+	_, dims, _, _, err := types.ArrayElems(d)
+	if err == nil && len(dims) == 0 {
+		err = sqlerr.New(sqlerr.ArraySubscriptError, "cannot accumulate empty arrays")
+	}
+	return err
+}
+
 // collectArrays makes one array of the arrays that came one after the other.
 func collectArrays(elem types.T, arrays []types.Datum) (types.Datum, error) {
 	if len(arrays) > 0 {
 		null := types.Null(arrays[0].T)
+		if !arrays[0].Null {
+			if err := notEmpty(arrays[0]); err != nil {
+				return null, err
+			}
+		}
 		if slices.ContainsFunc(arrays, func(d types.Datum) bool { return d.Null }) {
 			return null, sqlerr.New(sqlerr.NullValueNotAllowed, "cannot accumulate null arrays")
-		}
-		_, dims, _, _, err := types.ArrayElems(arrays[0])
-		if err != nil {
-			return null, err
-		}
-		if len(dims) == 0 {
-			return null, sqlerr.New(sqlerr.ArraySubscriptError, "cannot accumulate empty arrays")
 		}
 	}
 	d, err := nestArrays(elem, arrays)

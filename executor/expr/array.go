@@ -143,9 +143,9 @@ func arrayCat(_ *callCtx, in []types.Datum) (types.Datum, error) {
 	}
 	na, nb := len(a.dims), len(b.dims)
 	elems := append(a.elems[:len(a.elems):len(a.elems)], b.elems...)
-	mismatch := func() error {
+	mismatch := func(what string) error {
 		return sqlerr.New(sqlerr.ArraySubscriptError, "cannot concatenate incompatible arrays").
-			WithDetail("Arrays with differing element dimensions are not compatible for concatenation.")
+			WithDetail("Arrays with differing %sdimensions are not compatible for concatenation.", what)
 	}
 	switch {
 	case nb == 0:
@@ -154,18 +154,18 @@ func arrayCat(_ *callCtx, in []types.Datum) (types.Datum, error) {
 		return in[1], nil
 	case na == nb:
 		if !equalInts(a.dims[1:], b.dims[1:]) || !equalInts(a.lbs[1:], b.lbs[1:]) {
-			return null, mismatch()
+			return null, mismatch("element ")
 		}
 		dims := append([]int{a.dims[0] + b.dims[0]}, a.dims[1:]...)
 		return types.NewArray(a.elem, dims, a.lbs, elems), nil
 	case na == nb+1:
 		if !equalInts(a.dims[1:], b.dims) || !equalInts(a.lbs[1:], b.lbs) {
-			return null, mismatch()
+			return null, mismatch("")
 		}
 		return types.NewArray(a.elem, append([]int{a.dims[0] + 1}, b.dims...), a.lbs, elems), nil
 	case nb == na+1:
 		if !equalInts(b.dims[1:], a.dims) || !equalInts(b.lbs[1:], a.lbs) {
-			return null, mismatch()
+			return null, mismatch("")
 		}
 		return types.NewArray(a.elem, append([]int{b.dims[0] + 1}, a.dims...), b.lbs, elems), nil
 	}

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"strconv"
 
@@ -13,7 +14,13 @@ import (
 
 func castFuncs(r *registry) {
 	// Conversions that change the type and not the value.
-	r.add(relabel, "int28", "int48", "i2toi4", "oidtoi8", "ftod", "name_text", "char_text", "char_bpchar",
+	r.add(fn1(func(c *callCtx, s []byte) ([]byte, error) {
+		if len(s) == 1 && s[0] >= 0x80 { // the byte is no character of its own
+			return c.keep(fmt.Appendf(c.buf[:0], "\\%03o", s[0])), nil
+		}
+		return s, nil
+	}), "char_text")
+	r.add(relabel, "int28", "int48", "i2toi4", "oidtoi8", "ftod", "name_text", "char_bpchar",
 		"texttoxml", "xmltotext")
 	r.add(fnD(func(c *callCtx, in []types.Datum) (types.Datum, error) { return types.Cast(in[0], c.call.T, nil, true) }), "xid8toxid")
 	r.add(fn1(intNarrow), "i4toi2", "int82", "int84", "i8tooid")

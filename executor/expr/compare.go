@@ -70,7 +70,7 @@ var signCompared = []string{
 	"btint4cmp", "btint8cmp", "btint24cmp", "btint28cmp", "btint42cmp", "btint48cmp", "btint82cmp", "btint84cmp",
 	"btfloat4cmp", "btfloat8cmp", "btfloat48cmp", "btfloat84cmp", "numeric_cmp", "btboolcmp", "date_cmp", "time_cmp", "timetz_cmp",
 	"timestamp_cmp", "interval_cmp", "jsonb_cmp", "enum_cmp", "btarraycmp", "btoidcmp", "btoidvectorcmp",
-	"bitcmp", "network_cmp", "macaddr_cmp", "macaddr8_cmp", "range_cmp", "multirange_cmp", "pg_lsn_cmp", "xid8cmp",
+	"macaddr_cmp", "macaddr8_cmp", "range_cmp", "multirange_cmp", "pg_lsn_cmp", "xid8cmp",
 }
 
 func compareFuncs(r *registry) {

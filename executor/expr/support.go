@@ -13,6 +13,8 @@ import (
 // no operator shows: comparisons of three outcomes, subtraction for the width of
 // ranges, the choice of the larger of two values.
 func supportFuncs(r *registry) {
+	r.add(threeWay(compareBits), "bitcmp")
+	r.add(threeWay(compareNetworks), "network_cmp")
 	for _, src := range signCompared {
 		r.add(threeWay(func(a, b types.Datum) int { return compareDatums(a, b) }), src)
 	}
@@ -97,6 +99,40 @@ func textOf(d types.Datum) []byte {
 		return bytes.TrimRight(d.B, " ")
 	}
 	return d.B
+}
+
+// compareBits compares bit strings: the difference of the first bytes that differ,
+// or else which one is longer.
+func compareBits(a, b types.Datum) int {
+	x, y := a.B[4:], b.B[4:]
+	n := min(len(x), len(y))
+	if bytes.Equal(x[:n], y[:n]) {
+		return cmp.Compare(bitCount(a.B), bitCount(b.B))
+	}
+	return byteDistance(x, y)
+}
+
+// compareNetworks compares addresses by the bits that both masks keep, then by the
+// masks, then by all bits; of a byte within the mask the difference counts.
+func compareNetworks(a, b types.Datum) int {
+	x, nx := types.Inet(a.B)
+	y, ny := types.Inet(b.B)
+	if x.BitLen() != y.BitLen() {
+		return cmp.Compare(x.BitLen(), y.BitLen())
+	}
+	p, q, n := x.AsSlice(), y.AsSlice(), min(nx, ny)
+	if !bytes.Equal(p[:n/8], q[:n/8]) {
+		return byteDistance(p[:n/8], q[:n/8])
+	}
+	if rest := n % 8; rest != 0 {
+		if k := cmp.Compare(p[n/8]>>(8-rest), q[n/8]>>(8-rest)); k != 0 {
+			return k
+		}
+	}
+	if nx != ny {
+		return nx - ny
+	}
+	return byteDistance(p, q)
 }
 
 // byteDistance is the difference of the first bytes that differ; of equal ones the

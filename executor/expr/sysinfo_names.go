@@ -45,7 +45,7 @@ var sessionSets = strings.Fields(`
 	pg_timezone_names pg_timezone_abbrevs pg_available_extensions pg_available_extension_versions pg_stat_get_activity
 	pg_listening_channels pg_partition_ancestors pg_partition_tree pg_tablespace_databases pg_config
 	pg_get_catalog_foreign_keys pg_hba_file_rules pg_get_publication_tables pg_stat_get_backend_idset
-	pg_event_trigger_ddl_commands pg_event_trigger_dropped_objects pg_show_all_file_settings
+	pg_event_trigger_ddl_commands pg_event_trigger_dropped_objects show_all_file_settings
 `)
 
 // privilegeNames lists has_…_privilege in its forms: the role by name, by OID or

@@ -50,7 +50,7 @@ func (s sessionInfo) CatalogRows(src string, args []types.Datum, cols []types.T)
 	case "aclexplode":
 		return s.aclRows(args[0])
 	case "pg_prepared_xact", "pg_config", "pg_get_catalog_foreign_keys", "pg_hba_file_rules",
-		"pg_get_publication_tables", "pg_stat_get_backend_idset", "pg_show_all_file_settings":
+		"pg_get_publication_tables", "pg_stat_get_backend_idset", "show_all_file_settings":
 		return nil, nil // nothing of the kind exists
 	}
 	if strings.HasPrefix(src, "pg_event_trigger_") {

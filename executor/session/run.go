@@ -169,7 +169,7 @@ func (s *Session) planContext(snap *catalog.Snapshot) *planner.Context {
 	return &planner.Context{
 		Snap: snap, DB: s.db, SearchPath: s.searchPath(true), Fmt: f, Consts: constants{s, context.Background()}, Texts: texts{},
 		NoOptimizer: !s.settings.optimizer, TempSchema: s.tempSchema(), User: s.user, Rows: s.srv.estimate(snap),
-		RowSecurityOff: s.settings.rowSecurityOff,
+		RowSecurityOff: s.settings.rowSecurityOff, Notice: s.tell,
 	}
 }
 

@@ -66,7 +66,7 @@ func (s sessionInfo) sequence(o types.OID) (*catalog.Sequence, error) {
 			_, name := r.RelName()
 			return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a sequence", name)
 		}
-		return nil, sqlerr.New(sqlerr.UndefinedTable, "could not open relation with OID %d", o)
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation with OID %d does not exist", o)
 	}
 	return q, nil
 }

@@ -46,6 +46,19 @@ func checkOf(name string) func(*Session, string) (string, error) {
 	return nil
 }
 
+// chosenOrder is the order of fields that a word of DateStyle names, "" for none.
+func chosenOrder(w string) string {
+	switch {
+	case w == "YMD" || w == "DMY" || w == "MDY":
+		return w
+	case strings.HasPrefix(w, "EURO"):
+		return "DMY"
+	case w == "US" || strings.HasPrefix(w, "NONEURO"):
+		return "MDY"
+	}
+	return ""
+}
+
 func checkDateStyle(s *Session, v string) (string, error) {
 	style, order, ordered := "", "", false
 	chosen := "" // by a word of v
@@ -61,6 +74,8 @@ func checkDateStyle(s *Session, v string) (string, error) {
 			chosen = w
 		}
 		switch {
+		case ordered && chosenOrder(w) != "" && chosenOrder(w) != order:
+			return "", badValue("DateStyle", v).WithDetail("Conflicting \"datestyle\" specifications.")
 		case w == "":
 		case w == "ISO" || w == "SQL":
 			style = w
@@ -71,12 +86,8 @@ func checkDateStyle(s *Session, v string) (string, error) {
 			if !ordered { // German implies an order, which another word may change
 				order = "DMY"
 			}
-		case w == "YMD" || w == "DMY" || w == "MDY":
-			order, ordered = w, true
-		case strings.HasPrefix(w, "EURO"):
-			order, ordered = "DMY", true
-		case w == "US" || strings.HasPrefix(w, "NONEURO"):
-			order, ordered = "MDY", true
+		case chosenOrder(w) != "":
+			order, ordered = chosenOrder(w), true
 		case w == "DEFAULT":
 			style, order = "ISO", "MDY"
 		default:

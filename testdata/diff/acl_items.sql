@@ -1,5 +1,5 @@
 -- aclitem: input, functions, operators
-SELECT 'postgres=r/postgres'::aclitem, ' postgres = ar*wd / postgres '::aclitem, '=UC/postgres'::aclitem, 'user postgres=sA/postgres'::aclitem;
+SELECT 'postgres=r/postgres'::aclitem, ' postgres =ar*wd/ postgres '::aclitem, '=UC/postgres'::aclitem, 'user postgres=sA/postgres'::aclitem;
 SELECT '=r'::aclitem, 'postgres='::aclitem;
 SELECT 'nobody_there=r/postgres'::aclitem;
 SELECT 'postgres=r/nobody_there'::aclitem;

@@ -1,0 +1,40 @@
+-- times keep microseconds at most, and say so
+SELECT time(7) '10:00', timestamptz(8) '2020-01-01 00:00+00', interval(9) '1 s', '10:00'::timetz(12);
+SELECT time(7) '10:00';
+CREATE TABLE precise (a timestamp(9), b time(8)[], c interval(7), d timestamp(6));
+-- snapshots in arrays
+SELECT ARRAY['10:20:10,14,15'::pg_snapshot, NULL], '{"10:20:10,14",12:16:}'::txid_snapshot[], pg_snapshot_send('10:20:10,14,15');
+SELECT array_agg(s ORDER BY s::text) FROM (VALUES ('5:5:'::pg_snapshot), ('10:20:')) v(s);
+SELECT U&'\DE00';
+SELECT U&'ab\D83Dc';
+SELECT U&'\D83D';
+SELECT U&'ab\0000';
+SELECT U&'\+110000';
+SET datestyle = 'ISO, MDY, DMY';
+SET datestyle = 'US, EURO';
+SELECT array_cat('{{1,2},{3,4}}', '{1,2,3}'::int[]);
+SELECT array_cat('{{1,2}}', '{{1,2,3}}'::int[]);
+SELECT array_agg(a) FROM (VALUES ('{}'::int[]), (NULL)) v(a);
+SELECT array_agg(a ORDER BY n) FROM (VALUES (1, '{}'::int[]), (2, NULL)) v(n, a);
+SELECT array_agg(a ORDER BY n) FROM (VALUES (1, '{1}'::int[]), (2, NULL)) v(n, a);
+SELECT bitcmp(b'00000', b'10110'), bitcmp(b'101', b'1011'), bitcmp(b'1', b'1000000000000'), varbitcmp('101', '10000000001'), bitcmp(b'', b'');
+SELECT network_cmp('10.0.0.1', '192.168.1.5/24'), network_cmp('10.0.0.0/8', '10.0.0.0/9'), network_cmp('10.0.0.1/8', '10.0.0.2/8'),
+    network_cmp('::1', '10.0.0.2/8'), network_cmp('10.1.0.0/9', '10.127.0.0/16'), network_cmp('10.0.0.0/12', '10.16.0.0/12');
+SELECT '\377'::"char"::text, 'a'::"char"::text, ''::"char"::text = '';
+SELECT inet '10/8', inet '10.1/16', inet '10.1/8', inet '10./8', inet '010.1.2.3', inet '10/0';
+SELECT inet '10';
+SELECT inet '10.1/24';
+SELECT inet '10/33';
+SELECT inet '10.1.2.3.';
+SELECT cidr '010.1/16', cidr '192.168';
+SELECT tid '(,)', tid 'x(1,2)y', tid '( 3,4)';
+SELECT tid '(1,70000)';
+SELECT pg_sequence_parameters(5);
+SELECT '012'::jsonpath;
+SELECT '$.a[012]'::jsonpath;
+SELECT '1ab'::jsonpath;
+SELECT '$ foo bar'::jsonpath;
+SELECT '$."a" "b"'::jsonpath;
+SELECT '"\u12"'::jsonpath;
+SELECT '"\x1g"'::jsonpath;
+SELECT '"\u{110000}"'::jsonpath;
