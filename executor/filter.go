@@ -7,11 +7,14 @@ import (
 )
 
 // filter narrows the selection of each input batch to the rows for which the
-// condition is true.
+// condition is true. What of the condition no row decides is tested first, once:
+// where it is not true, the input does not run.
 type filter struct {
 	input Operator
-	pred  expr.Pred
+	gate  expr.Pred // of conjuncts that are the same for all rows, or nil
+	pred  expr.Pred // of the others, or nil
 	env   *Env
+	shut  bool
 	out   vec.Batch
 }
 
@@ -20,23 +23,86 @@ func (b *builder) filter(n *plan.Filter) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	pred, err := expr.CompilePredicate(n.Cond)
-	if err != nil {
+	op := &filter{input: in}
+	once, each := splitRowFree(n.Cond)
+	if op.gate, err = predicateOf(once); err != nil {
 		return nil, err
 	}
-	return &filter{input: in, pred: pred}, nil
+	op.pred, err = predicateOf(each)
+	return op, err
+}
+
+// predicateOf compiles a conjunction; nil for none.
+func predicateOf(conj []plan.Expr) (expr.Pred, error) {
+	switch len(conj) {
+	case 0:
+		return nil, nil
+	case 1:
+		return expr.CompilePredicate(conj[0])
+	}
+	return expr.CompilePredicate(&plan.And{At: plan.At{T: conj[0].Type(), Off: -1}, Args: conj})
+}
+
+// splitRowFree parts a condition into the conjuncts that are the same for every
+// row and those that are not.
+func splitRowFree(cond plan.Expr) (once, each []plan.Expr) {
+	conj := []plan.Expr{cond}
+	if and, ok := cond.(*plan.And); ok {
+		conj = and.Args
+	}
+	for _, c := range conj {
+		if rowFree(c) {
+			once = append(once, c)
+		} else {
+			each = append(each, c)
+		}
+	}
+	return once, each
+}
+
+// rowFree reports whether an expression has the same value for every row of a run.
+func rowFree(e plan.Expr) bool {
+	free := true
+	plan.Visit(e, func(x plan.Expr) bool {
+		switch x := x.(type) {
+		case *plan.Col:
+			free = false
+		case *plan.Call:
+			free = free && x.Proc.Volatile != 'v'
+		case *plan.SubPlan: // whose test is over its own rows
+			for _, l := range x.X {
+				free = free && rowFree(l)
+			}
+			for _, o := range x.Outer {
+				free = free && rowFree(o.X)
+			}
+			free = free && !paramsOf(x.Plan).volatile
+			return false
+		}
+		return free
+	})
+	return free
 }
 
 func (op *filter) Open(env *Env) error {
-	op.env = env
+	op.env, op.shut = env, false
+	if op.gate != nil {
+		one := vec.Batch{N: 1}
+		if err := op.gate.Select(env.Expr, &one); err != nil {
+			return err
+		}
+		if op.shut = one.Rows() == 0; op.shut {
+			return nil
+		}
+	}
 	return op.input.Open(env)
 }
 
 func (op *filter) Next() (*vec.Batch, error) {
-	for {
+	for !op.shut {
 		in, err := op.input.Next()
-		if in == nil || err != nil {
-			return nil, err
+		if in == nil || err != nil || op.pred == nil {
+			return in, err
 		}
 		op.out = *in
 		if err := op.pred.Select(op.env.Expr, &op.out); err != nil {
@@ -46,6 +112,7 @@ func (op *filter) Next() (*vec.Batch, error) {
 			return &op.out, nil
 		}
 	}
+	return nil, nil
 }
 
 func (op *filter) Close() { op.input.Close() }

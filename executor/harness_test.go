@@ -254,3 +254,21 @@ func forSizes(t *testing.T, f func(t *testing.T, r *rand.Rand, env *Env, size in
 		}
 	}
 }
+
+// readAll fills a store with an input's rows.
+func readAll(env *Env, op Operator, rows *rowStore, acct *account) error {
+	defer op.Close()
+	if err := op.Open(env); err != nil {
+		return err
+	}
+	for {
+		in, err := op.Next()
+		if in == nil || err != nil {
+			return err
+		}
+		rows.append(in)
+		if err := acct.set(rows.size); err != nil {
+			return err
+		}
+	}
+}

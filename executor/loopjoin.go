@@ -6,16 +6,21 @@ import (
 	"kvsqld/planner/plan"
 )
 
-// loopJoin keeps the right input in memory and tests every pair of rows.
+// loopJoin tests every pair of rows. The right input is kept in memory as far as it
+// was read: to the first match of each left row in a semi or anti join, and to the
+// rows that the output needs in one whose output nobody reads to the end.
 type loopJoin struct {
 	left, right Operator
 	ltypes      []types.T
 	rows        *rowStore
+	taken       pieces // of the right input
 	out         joinOut
 
 	env   *Env
 	acct  account
-	built bool
+	began bool
+	whole bool // all right rows are in rows
+	more  bool // the left row that is under way needs further right rows
 	batch *vec.Batch
 	pos   int // selected row of batch
 	at    int // right row it goes on with
@@ -37,42 +42,50 @@ func (b *builder) loopJoin(n *plan.LoopJoin) (Operator, error) {
 
 func (op *loopJoin) Open(env *Env) error {
 	op.Close()
-	op.env, op.built, op.done, op.batch, op.tail = env, false, false, nil, 0
+	op.env, op.began, op.whole, op.more, op.done, op.batch, op.tail = env, false, false, false, false, nil, 0
+	op.taken.open()
 	op.acct.open(env)
 	return nil
 }
 
-// readAll fills a store with an input's rows.
-func readAll(env *Env, op Operator, rows *rowStore, acct *account) error {
-	defer op.Close()
-	if err := op.Open(env); err != nil {
+// begin opens the inputs and reads the first right rows: all of them where those
+// without a match are passed at the end.
+func (op *loopJoin) begin() error {
+	op.began = true
+	if err := op.right.Open(op.env); err != nil {
 		return err
 	}
-	var taken pieces
-	for {
-		in, err := taken.next(op)
-		if in == nil || err != nil {
-			return err
-		}
-		rows.append(in)
-		if err := acct.set(rows.size); err != nil {
+	for op.rows.n == 0 && !op.whole || op.out.tracksRight() && !op.whole {
+		if err := op.read(); err != nil {
 			return err
 		}
 	}
+	op.out.open(op.rows.n)
+	if op.rows.n == 0 && !op.out.marks() {
+		op.done = true
+		return nil
+	}
+	return op.left.Open(op.env)
+}
+
+// read keeps the next right rows.
+func (op *loopJoin) read() error {
+	in, err := op.taken.next(op.right)
+	if err != nil {
+		return err
+	}
+	if in == nil {
+		op.whole = true
+		op.right.Close()
+		return nil
+	}
+	op.rows.append(in)
+	return op.acct.set(op.rows.size)
 }
 
 func (op *loopJoin) Next() (*vec.Batch, error) {
-	if !op.built {
-		op.built = true
-		if err := readAll(op.env, op.right, op.rows, &op.acct); err != nil {
-			return nil, err
-		}
-		op.out.open(op.rows.n)
-		if op.rows.n == 0 && !op.out.marks() {
-			op.done = true
-			return nil, nil
-		}
-		if err := op.left.Open(op.env); err != nil {
+	if !op.began {
+		if err := op.begin(); err != nil {
 			return nil, err
 		}
 	}
@@ -90,6 +103,12 @@ func (op *loopJoin) Next() (*vec.Batch, error) {
 			}
 			op.batch, op.pos, op.at = in, 0, 0
 		}
+		if op.more && !op.settled() {
+			if err := op.read(); err != nil {
+				return nil, err
+			}
+		}
+		op.more = false
 		done := op.pair()
 		b, err := op.out.flush(op.env, op.batch, op.rows.cols)
 		if err != nil {
@@ -105,18 +124,28 @@ func (op *loopJoin) Next() (*vec.Batch, error) {
 	return nil, nil
 }
 
+// settled reports whether the left row that is under way needs no further right
+// rows; all candidates so far have been decided.
+func (op *loopJoin) settled() bool {
+	return (op.out.kind == plan.Semi || op.out.kind == plan.Anti) && op.out.matched
+}
+
 // pair collects candidates; true when the left batch is done.
 func (op *loopJoin) pair() bool {
 	n := op.batch.Rows()
+	settled := op.settled()
 	for ; op.pos < n; op.pos++ {
 		r := uint32(op.batch.Row(op.pos))
-		for op.at < op.rows.n {
+		for !settled && op.at < op.rows.n {
 			op.at++
 			if op.out.add(r, uint32(op.at-1)) {
 				return false
 			}
 		}
-		op.at = 0
+		if op.more = !settled && !op.whole; op.more {
+			return false
+		}
+		op.at, settled = 0, false
 		if op.out.marks() && op.out.add(r, noRow) {
 			op.pos++
 			return op.pos == n

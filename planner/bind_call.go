@@ -357,6 +357,7 @@ func (b *binder) scalarSub(e *ast.Subquery) plan.Expr {
 
 // quantSub is x op ANY|ALL (query), and x IN (query).
 func (b *binder) quantSub(l ast.Expr, s *ast.Select, schema, op string, all bool, off int) plan.Expr {
+	before := b.sets
 	var xs []plan.Expr
 	if r, ok := l.(*ast.Row); ok {
 		for _, x := range r.Elems {
@@ -366,6 +367,7 @@ func (b *binder) quantSub(l ast.Expr, s *ast.Select, schema, op string, all bool
 		xs = []plan.Expr{b.expr(l)}
 	}
 	q := b.subselect(s, off)
+	b.noSetIn(before, xs, off)
 	switch {
 	case len(q.cols) < len(xs):
 		failf(sqlerr.SyntaxError, off, "subquery has too few columns")

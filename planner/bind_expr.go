@@ -188,6 +188,13 @@ func (b *binder) single(before setCalls, x plan.Expr, where string) plan.Expr {
 	return x
 }
 
+// noSetIn refuses sets among the members of a row comparison, which came after before.
+func (b *binder) noSetIn(before setCalls, members []plan.Expr, off int) {
+	if b.sets.n > before.n && slices.ContainsFunc(members, holdsSet) {
+		failf(sqlerr.DatatypeMismatch, off, "row comparison operator must not return a set")
+	}
+}
+
 // cond binds a boolean clause into its conjuncts.
 func (b *binder) cond(e ast.Expr) []plan.Expr {
 	if e == nil {
@@ -319,9 +326,13 @@ func (b *binder) rowCompare(l, r *ast.Row, op string, off int) plan.Expr {
 	if len(l.Elems) != len(r.Elems) {
 		failf(sqlerr.SyntaxError, off, "unequal number of entries in row expressions")
 	}
+	before := b.sets
 	ls, rs := make([]plan.Expr, len(l.Elems)), make([]plan.Expr, len(r.Elems))
 	for i := range ls {
 		ls[i], rs[i] = b.expr(l.Elems[i]), b.expr(r.Elems[i])
+	}
+	if len(ls) > 1 {
+		b.noSetIn(before, append(ls[:len(ls):len(ls)], rs...), off)
 	}
 	x := b.rowOp(ls, rs, op, off)
 	if b.rec == nil || op == "=" || op == "<>" {

@@ -175,7 +175,8 @@ func (p *planner) checkDistinctOn(q *query, bl *block, s *ast.Select) {
 	for _, k := range q.sort {
 		if !want[k.target] {
 			if len(done) < len(want) {
-				failf(sqlerr.InvalidColumnReference, s.DistinctOn[0].Pos(), "SELECT DISTINCT ON expressions must match initial ORDER BY expressions")
+				i := slices.IndexFunc(bl.distinctOn, func(t int) bool { return !done[t] })
+				failf(sqlerr.InvalidColumnReference, startOf(s.DistinctOn[i]), "SELECT DISTINCT ON expressions must match initial ORDER BY expressions")
 			}
 			break
 		}

@@ -199,6 +199,9 @@ func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
 	if r, ok := e.(*plan.RowCtor); ok && from.OID == types.ORecord && to.OID != types.ORecord && p.info(to.OID).Kind == types.KRecord {
 		return p.coerceRow(r, to, ctx)
 	}
+	if from.OID == types.ORecord && to.OID != types.ORecord && p.info(to.OID).Kind == types.KRecord {
+		failf(sqlerr.CannotCoerce, e.Pos(), "cannot cast type %s to %s", p.bareName(from.OID), p.bareName(to.OID))
+	}
 	// (a, b) and other rows pass as record
 	ok, how, c := p.castPath(from.OID, to.OID, ctx)
 	if !ok {

@@ -199,10 +199,11 @@ func (p *planner) semiOf(s *state, sub *subquery) *semi {
 		if in == nil {
 			return nil
 		}
-		// the compared columns are the inner block's expressions
+		// the compared columns are the inner block's expressions; those with
+		// subqueries, which may read the block's tables, are computed in it
 		for i := range in {
 			in[i] = plan.Map(in[i], func(e plan.Expr) plan.Expr {
-				if v, ok := e.(*plan.Var); ok && v.Rel == q.rel {
+				if v, ok := e.(*plan.Var); ok && v.Rel == q.rel && !hasSub(b.targets[v.Col].x) {
 					return b.targets[v.Col].x
 				}
 				return e
@@ -256,17 +257,18 @@ func (p *planner) inConds(sub *subquery, m *semi) []plan.Expr {
 	return conds
 }
 
-// exportCols makes the inner columns that conds read the query's targets, and
-// rewrites conds over the query's entry.
+// exportCols makes the inner columns that conds read the query's targets, beside
+// the targets that conds name, and rewrites conds over the query's entry.
 func (p *planner) exportCols(q *query, conds []plan.Expr) []plan.Expr {
 	b := q.block
+	before := b.targets
 	b.targets, q.cols = nil, nil
 	index := map[[2]int]int{}
 	out := make([]plan.Expr, len(conds))
 	for i, c := range conds {
 		out[i] = plan.Map(c, func(e plan.Expr) plan.Expr {
 			v, ok := e.(*plan.Var)
-			if !ok || b.rels[v.Rel] == nil {
+			if !ok || v.Rel != q.rel && b.rels[v.Rel] == nil {
 				return e
 			}
 			k := [2]int{v.Rel, v.Col}
@@ -274,7 +276,11 @@ func (p *planner) exportCols(q *query, conds []plan.Expr) []plan.Expr {
 			if !ok {
 				n = len(b.targets)
 				index[k] = n
-				b.targets = append(b.targets, target{x: v, name: v.Name})
+				x := plan.Expr(v)
+				if v.Rel == q.rel {
+					x = before[v.Col].x
+				}
+				b.targets = append(b.targets, target{x: x, name: v.Name})
 				q.cols = append(q.cols, plan.OutCol{Name: v.Name, T: v.T})
 			}
 			return &plan.Var{At: v.At, Rel: q.rel, Col: n, Name: v.Name}

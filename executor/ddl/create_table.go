@@ -84,7 +84,7 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 	if s.As != nil || s.AsExecute != nil {
 		tag = "CREATE TABLE AS"
 	}
-	if x.exists(schema, name, s.IfNotExists) {
+	if s.As == nil && x.exists(schema, name, s.IfNotExists) {
 		return tag, nil
 	}
 	temp := catalog.IsTempSchema(schema)
@@ -286,6 +286,12 @@ func (x *exec) createTableAs(s *ast.CreateTable, spec *catalog.TableSpec) (strin
 	q, err := planner.Plan(x.Planner(), s.As)
 	if err != nil {
 		return "", err
+	}
+	if x.snap().Relation(x.db(), spec.Schema, spec.Name) != nil {
+		if x.exists(spec.Schema, spec.Name, s.IfNotExists) {
+			return "CREATE TABLE AS", nil
+		}
+		return "", sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", spec.Name)
 	}
 	cols := q.Root.Base().Cols
 	if len(s.AsCols) > len(cols) {

@@ -20,18 +20,21 @@ type cursor struct {
 
 // declare runs DECLARE.
 func (s *Session) declare(ctx context.Context, x *ast.DeclareCursor, c *call) error {
-	if s.block == idle && !c.several && !x.Hold {
-		return noBlock("DECLARE CURSOR")
-	}
-	if err := checkDeclare(x); err != nil {
+	if err := checkScroll(x); err != nil {
 		return err
-	}
-	if s.portals[x.Name] != nil {
-		return sqlerr.New(sqlerr.DuplicateCursor, "cursor \"%s\" already exists", x.Name)
 	}
 	p := &plannedStmt{stmt: x.Query, cursor: true, declared: typesOf(c.params)}
 	if err := s.planNow(ctx, p); err != nil {
 		return err
+	}
+	if err := checkDeclared(x); err != nil {
+		return err
+	}
+	if s.block == idle && !c.several && !x.Hold {
+		return noBlock("DECLARE CURSOR")
+	}
+	if s.portals[x.Name] != nil {
+		return sqlerr.New(sqlerr.DuplicateCursor, "cursor \"%s\" already exists", x.Name)
 	}
 	po := &portal{name: x.Name, ps: &prepared{text: s.queryText(), stmt: x.Query, planned: p}, planned: p, cols: p.cols,
 		cursor: &cursor{hold: x.Hold, binary: x.Binary}, params: c.params, made: s.stmtStart, level: s.savepoints()}
@@ -51,17 +54,20 @@ func (s *Session) declare(ctx context.Context, x *ast.DeclareCursor, c *call) er
 	return nil
 }
 
-// checkDeclare refuses options and queries that contradict each other.
-func checkDeclare(x *ast.DeclareCursor) error {
-	bad := func(format string, args ...any) *sqlerr.Error {
-		return sqlerr.New(sqlerr.InvalidCursorDefinition, format, args...)
-	}
+// checkScroll refuses options that contradict each other.
+func checkScroll(x *ast.DeclareCursor) error {
 	switch {
 	case x.Scroll != nil && x.BothScroll:
-		return bad("cannot specify both SCROLL and NO SCROLL")
+		return sqlerr.New(sqlerr.InvalidCursorDefinition, "cannot specify both SCROLL and NO SCROLL")
 	case x.Insensitive && x.Asensitive:
-		return bad("cannot specify both ASENSITIVE and INSENSITIVE")
+		return sqlerr.New(sqlerr.InvalidCursorDefinition, "cannot specify both ASENSITIVE and INSENSITIVE")
 	}
+	return nil
+}
+
+// checkDeclared refuses queries that do not fit the options; names and types in
+// them are right already.
+func checkDeclared(x *ast.DeclareCursor) error {
 	if w := x.Query.With; w != nil {
 		for i := range w.CTEs {
 			if _, ok := w.CTEs[i].Stmt.(*ast.Select); !ok {
@@ -69,7 +75,7 @@ func checkDeclare(x *ast.DeclareCursor) error {
 			}
 		}
 	}
-	if len(x.Query.Locking) == 0 {
+	if len(x.Query.Locking) == 0 || len(x.Query.From) == 0 {
 		return nil
 	}
 	strength := x.Query.Locking[0].Strength
@@ -81,7 +87,7 @@ func checkDeclare(x *ast.DeclareCursor) error {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "DECLARE SCROLL CURSOR ... FOR %s is not supported", strength).
 			WithDetail("Scrollable cursors must be READ ONLY.")
 	case x.Insensitive:
-		return bad("DECLARE INSENSITIVE CURSOR ... FOR %s is not valid", strength).
+		return sqlerr.New(sqlerr.InvalidCursorDefinition, "DECLARE INSENSITIVE CURSOR ... FOR %s is not valid", strength).
 			WithDetail("Insensitive cursors must be READ ONLY.")
 	}
 	return nil

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -258,7 +259,7 @@ func (s *Session) explained(ctx context.Context, st ast.Stmt, params []types.Dat
 		}
 		return ps.planned, params, nil
 	case *ast.DeclareCursor:
-		if err := checkDeclare(x); err != nil {
+		if err := cmp.Or(checkScroll(x), checkDeclared(x)); err != nil {
 			return nil, nil, err
 		}
 		return &plannedStmt{stmt: x.Query, cursor: true, declared: typesOf(params)}, params, nil

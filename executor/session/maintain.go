@@ -29,6 +29,9 @@ func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string,
 	if x.Kind == "VACUUM" && (s.block != idle || c.several) {
 		return "", 0, inBlockError("VACUUM")
 	}
+	if x.Kind == "CLUSTER" && len(x.Tables) == 0 && (s.block != idle || c.several) {
+		return "", 0, inBlockError("CLUSTER")
+	}
 	if x.Kind != "CHECKPOINT" {
 		if err := s.writable(x.Kind); err != nil && analyze {
 			return "", 0, err

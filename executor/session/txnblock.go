@@ -471,7 +471,7 @@ func (s *Session) commitStmt(ctx context.Context, x *ast.Transaction) (string, e
 // endBlock ends the block with end, and with AND CHAIN begins the next one with
 // the same properties.
 func (s *Session) endBlock(ctx context.Context, chain bool, end func() error) error {
-	iso, ro := s.isolation(), s.readOnly()
+	iso, ro, safe := s.isolation(), s.readOnly(), s.tx != nil && s.tx.waitSafe
 	if s.block == failed && s.tx == nil {
 		iso, ro = s.failedIso, s.failedRO
 	}
@@ -480,9 +480,11 @@ func (s *Session) endBlock(ctx context.Context, chain bool, end func() error) er
 	if err != nil || !chain {
 		return err
 	}
-	if _, err := s.openTx(ctx, iso, ro); err != nil {
+	tx, err := s.openTx(ctx, iso, ro)
+	if err != nil {
 		return err
 	}
+	tx.waitSafe = safe
 	s.block = inBlock
 	return nil
 }
