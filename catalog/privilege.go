@@ -108,9 +108,11 @@ func (s *Snapshot) EffectiveACL(o Object) ACL {
 }
 
 // storedACL is the ACL that differs from the default, nil for the default. The
-// schema public that comes with a database lets everybody use it.
+// schema public that comes with a database lets everybody use it, as the built-in
+// ones do but for pg_toast.
 func storedACL(o Object, co *Common) ACL {
-	if n, ok := o.(*Schema); ok && co.ACL == nil && n.Name == SchemaPublic && n.Owner == roleDatabaseOwner {
+	if n, ok := o.(*Schema); ok && co.ACL == nil &&
+		(n.Name == SchemaPublic && n.Owner == roleDatabaseOwner || builtinSchemas[n.Name] == n && n.Name != SchemaToast) {
 		return ACL{{Grantee: n.Owner, Grantor: n.Owner, Privs: ACLSchema.All()}, {Grantor: n.Owner, Privs: PrivUsage}}
 	}
 	return co.ACL

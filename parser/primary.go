@@ -465,10 +465,12 @@ func (p *parser) caseExpr() ast.Expr {
 	if !p.isKw(kwWhen) {
 		p.syntaxErr()
 	}
-	for p.acceptKw(kwWhen) {
+	for p.isKw(kwWhen) {
+		off := p.off()
+		p.next()
 		cond := p.expr()
 		p.expectKw(kwThen)
-		c.Whens = append(c.Whens, ast.When{Cond: cond, Result: p.expr()})
+		c.Whens = append(c.Whens, ast.When{Off: off, Cond: cond, Result: p.expr()})
 	}
 	if p.acceptKw(kwElse) {
 		c.Else = p.expr()

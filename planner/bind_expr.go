@@ -524,7 +524,7 @@ func (b *binder) caseExpr(e *ast.Case) plan.Expr {
 	for _, w := range e.Whens {
 		var cond plan.Expr
 		if val != nil {
-			cond = b.operator("", "=", val, b.expr(w.Cond), w.Cond.Pos())
+			cond = b.operator("", "=", val, b.expr(w.Cond), w.Pos())
 		} else {
 			cond = b.truth(w.Cond, "CASE/WHEN")
 		}

@@ -233,7 +233,7 @@ func wrapped(q *query, c *ast.CTE, base int, further bool) *ast.Select {
 		if further {
 			seen = &ast.Quantified{Off: -1, L: row(y.Cols), Op: "=", Array: refTo(boundName, y.Path)}
 		}
-		add(y.Mark, &ast.Case{Off: -1, Whens: []ast.When{{Cond: seen, Result: y.Value}}, Else: y.Default})
+		add(y.Mark, &ast.Case{Off: -1, Whens: []ast.When{{Off: -1, Cond: seen, Result: y.Value}}, Else: y.Default})
 		add(y.Path, appended(y.Path, row(y.Cols)))
 	}
 	return out

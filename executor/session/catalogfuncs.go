@@ -590,6 +590,6 @@ func (c *catalogCall) signal(send func(pid int32) bool) (types.Datum, error) {
 	if send != nil && send(pid) {
 		return types.Bool(true), nil
 	}
-	c.tell(warning(sqlerr.Warning, "PID %d is not a PostgreSQL server process", pid))
+	c.tell(warning(sqlerr.Warning, "PID %d is not a PostgreSQL backend process", pid))
 	return types.Bool(false), nil
 }

@@ -116,7 +116,10 @@ type (
 		Else    Expr
 	}
 	// When is one arm of a CASE.
-	When struct{ Cond, Result Expr }
+	When struct {
+		Off
+		Cond, Result Expr
+	}
 	// Cast is CAST(x AS t), x::t, or a typed literal t 'x' (Literal).
 	Cast struct {
 		Off

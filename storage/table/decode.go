@@ -154,7 +154,7 @@ func (x *decoder) master(b *vec.Batch, base int, keys, vals [][]byte) error {
 func (d *Desc) ctid(key []byte) []byte {
 	n := xxh3.Hash(key) >> 16
 	if d.columns() == nil {
-		n = rowNumber(key)
+		n = rowNumber(key) - 1 // the first is (0,1)
 	}
 	const perPage = 1<<16 - 1
 	out := strconv.AppendUint([]byte{'('}, n/perPage&(1<<32-1), 10)

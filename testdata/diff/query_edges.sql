@@ -77,3 +77,13 @@ SHOW transaction_isolation;
 SHOW transaction_read_only;
 SHOW transaction_deferrable;
 ROLLBACK;
+SELECT CASE 'a' WHEN 1 THEN 2 END;
+SELECT CASE a WHEN 1 THEN 2 WHEN now() THEN 3 END FROM t1;
+
+-- rows without a key are counted from (0,1)
+CREATE TABLE loose (a int);
+INSERT INTO loose VALUES (1), (2), (3);
+SELECT ctid, a FROM loose ORDER BY a;
+SELECT a FROM loose WHERE ctid = '(0,2)';
+DELETE FROM loose WHERE ctid IN ('(0,1)', '(0,3)');
+SELECT ctid, a FROM loose;
