@@ -105,6 +105,7 @@ type SystemIndex struct {
 	Unique, Primary bool
 	Keys            []int // attnums
 	Opclasses       []types.OID
+	Constraint      types.OID // of the same name, 0 for none
 }
 
 // DomainType is one of information_schema's domains.
@@ -136,6 +137,9 @@ const OIDGinAm types.OID = 2742
 
 // OIDBtreeAm is the access method of USING btree.
 const OIDBtreeAm types.OID = 403
+
+// collationC is the OID of the collation that compares bytes.
+const collationC types.OID = 950
 
 // OIDHashAm is the access method of hash indexes and of hash partitions.
 const OIDHashAm types.OID = 405
@@ -297,7 +301,7 @@ var systemRelationRows = sync.OnceValue(func() []SystemRelation {
 	for _, d := range InformationDomains() {
 		domains[d.OID] = d
 	}
-	for _, r := range readBuiltin("attributes", 6) {
+	for _, r := range readBuiltin("attributes", 7) {
 		i, ok := at[r.oid(0)]
 		if !ok {
 			continue
@@ -307,6 +311,12 @@ var systemRelationRows = sync.OnceValue(func() []SystemRelation {
 			t.User, t.Elem = types.Of(d.Base).Kind(), d.Base
 		}
 		col := Column{Name: r[2], Type: t, NotNull: r.bool(5)}
+		if in := types.Lookup(t.OID); in != nil && in.Category == 'A' && out[i].Kind == 'r' {
+			col.Dims = 1
+		}
+		if r.oid(6) == collationC && t.OID != types.OName {
+			col.Collation = "C"
+		}
 		if secret := secretColumns[out[i].Name]; secret != "" && secret != col.Name {
 			col.ACL = ACL{{Grantor: "postgres", Privs: PrivSelect}}
 		}
@@ -321,8 +331,8 @@ func SystemRelations() []SystemRelation { return systemRelationRows() }
 
 var systemIndexRows = sync.OnceValue(func() []SystemIndex {
 	var out []SystemIndex
-	for _, r := range readBuiltin("relindexes", 7) {
-		ix := SystemIndex{OID: r.oid(0), Name: r[1], Table: r.oid(2), Unique: r.bool(3), Primary: r.bool(4), Opclasses: r.oids(6)}
+	for _, r := range readBuiltin("relindexes", 8) {
+		ix := SystemIndex{OID: r.oid(0), Name: r[1], Table: r.oid(2), Unique: r.bool(3), Primary: r.bool(4), Opclasses: r.oids(6), Constraint: r.oid(7)}
 		for _, k := range r.oids(5) {
 			ix.Keys = append(ix.Keys, int(k))
 		}

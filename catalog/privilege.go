@@ -152,12 +152,15 @@ func (s *Snapshot) Privileges(role string, o Object) (privs, grant Priv) {
 		return kind.All(), kind.All()
 	}
 	if v, ok := o.(*Virtual); ok {
-		if !secretRelations[v.Name] || v.Schema != SchemaPgCatalog {
+		if !secretRelations[v.Name] {
 			privs = PrivSelect
 		}
 		return privs, 0
 	}
 	privs, grant = s.holds(db, role, s.EffectiveACL(o))
+	if kind == ACLSchema && IsBuiltinSchema(co.Name) && co.Name != SchemaToast {
+		privs |= PrivUsage
+	}
 	if s.HasRole(db, role, co.Owner) {
 		grant = kind.All()
 	}
@@ -180,11 +183,13 @@ func (s *Snapshot) Privileges(role string, o Object) (privs, grant Priv) {
 	return privs, grant
 }
 
-// secretRelations of pg_catalog are read by superusers only.
+// secretRelations of pg_catalog and information_schema are read by superusers only.
 var secretRelations = map[string]bool{
 	"pg_authid": true, "pg_shadow": true, "pg_statistic": true, "pg_statistic_ext_data": true, "pg_user_mapping": true,
 	"pg_hba_file_rules": true, "pg_file_settings": true, "pg_config": true, "pg_largeobject": true, "pg_ident_file_mappings": true,
 	"pg_shmem_allocations": true, "pg_backend_memory_contexts": true, "pg_replication_origin_status": true, "pg_subscription": true,
+	"_pg_foreign_data_wrappers": true, "_pg_foreign_servers": true, "_pg_foreign_table_columns": true, "_pg_foreign_tables": true,
+	"_pg_user_mappings": true, "sql_parts": true, "transforms": true,
 }
 
 // secretColumns are the columns that make a relation secret; the others of it are

@@ -165,19 +165,25 @@ func (env *Env) ginOpclass(k *catalog.IndexKey) *catalog.Opclass {
 // indexColumnType returns what an index stores of a key: itself, or what gin
 // takes out of it.
 func (env *Env) indexColumnType(ix *catalog.Index, k *catalog.IndexKey) types.T {
-	if ix.Kind != catalog.KindGin {
-		return k.Type
+	switch ix.Kind {
+	case catalog.KindHash:
+		return types.Of(types.OInt4) // PostgreSQL keeps the hash code alone
+	case catalog.KindGin:
+		if c := env.ginOpclass(k); c != nil && c.KeyType == types.OAnyelement {
+			return types.Of(env.Snap.TypeInfo(env.Snap.BaseType(k.Type).OID).Elem)
+		}
 	}
-	c := env.ginOpclass(k)
-	switch {
-	case c == nil:
-		return k.Type
-	case c.KeyType == types.OAnyelement:
-		return types.Of(env.Snap.TypeInfo(env.Snap.BaseType(k.Type).OID).Elem)
-	case c.KeyType != 0:
-		return types.Of(c.KeyType)
+	return keyType(env.opclass(ix, k), k.Type)
+}
+
+// keyType is the type that an operator class keeps values of type t as.
+func keyType(opclass types.OID, t types.T) types.T {
+	for _, c := range catalog.Opclasses() {
+		if c.OID == opclass && c.KeyType != 0 {
+			return types.Of(c.KeyType)
+		}
 	}
-	return k.Type
+	return t
 }
 
 // opclass returns the operator class of an index key.

@@ -26,7 +26,7 @@ type routine struct {
 // routine finds a function by OID; false when there is none.
 func (env *Env) routine(o types.OID) (routine, bool) {
 	if p := catalog.ProcByOID(o); p != nil {
-		r := routine{schema: catalog.SchemaPgCatalog, name: p.Name, language: "internal", body: p.Src, args: p.Args, modes: p.ArgModes,
+		r := routine{schema: procSchema(p), name: p.Name, language: "internal", body: p.Src, args: p.Args, modes: p.ArgModes,
 			names: p.ArgNames, defaults: p.Defaults, ret: p.Ret, set: p.RetSet, strict: p.Strict, procedure: p.Kind == 'p',
 			volatile: p.Volatile, parallel: p.Parallel, leakProof: p.LeakProof, cost: p.Cost, rows: p.Rows}
 		if p.AllArgs != nil {
@@ -35,8 +35,11 @@ func (env *Env) routine(o types.OID) (routine, bool) {
 		if a := catalog.AggregateByOID(o); a != nil && a.Kind != 'n' {
 			r.aggregate = a
 		}
-		if p.Lang == langSQL {
+		switch {
+		case p.Lang == langSQL || p.Schema == catalog.SchemaInformation:
 			r.language = "sql"
+		case p.Lang == langC:
+			r.language = "c"
 		}
 		return r, true
 	}
@@ -44,7 +47,15 @@ func (env *Env) routine(o types.OID) (routine, bool) {
 	if !ok || f.DB != env.DB {
 		return routine{}, false
 	}
-	return routine{schema: f.Schema, name: f.Name, language: f.Language, body: f.Body, args: typeOIDs(f.Args), modes: f.ArgModes,
+	language := f.Language
+	body := f.Body
+	if f.RangeType != 0 {
+		language = "internal"
+	}
+	if f.Agg != nil {
+		body = "aggregate_dummy"
+	}
+	return routine{schema: f.Schema, name: f.Name, language: language, body: body, args: typeOIDs(f.Args), modes: f.ArgModes,
 		names: f.ArgNames, defaults: f.Defaults, ret: f.Ret.OID, set: f.RetSet, strict: f.Strict, procedure: f.Procedure,
 		volatile: f.Volatile, parallel: f.Parallel, definer: f.Definer, leakProof: f.LeakProof, standard: f.Standard,
 		cost: f.Cost, rows: f.Rows}, true

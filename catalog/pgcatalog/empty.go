@@ -81,8 +81,6 @@ var empty = []emptyRelation{
 	{"information_schema.check_constraint_routine_usage", "the functions of checks are not recorded"},
 	{"information_schema.column_column_usage", "shown by pg_depend"},
 	{"information_schema.column_options", "foreign data is not supported"},
-	{"information_schema.data_type_privileges", "privileges on types are not kept"},
-	{"information_schema.domain_udt_usage", "shown by domains"},
 	{"information_schema.foreign_data_wrapper_options", "foreign data is not supported"},
 	{"information_schema.foreign_data_wrappers", "foreign data is not supported"},
 	{"information_schema.foreign_server_options", "foreign data is not supported"},

@@ -27,9 +27,6 @@ func rowsColumns(w *writer) {
 func (w *writer) columnRow(db, schema, name string, num int, c *catalog.Column, updatable bool) {
 	env := w.env
 	f := env.facts(c.Type)
-	if builtin := schema == catalog.SchemaPgCatalog || schema == catalog.SchemaInformation; builtin && env.systemCollation(c.Type) != 0 {
-		f.collation = "C"
-	}
 	if c.Collation != "" {
 		f.collation = c.Collation
 	}

@@ -7,6 +7,33 @@ import (
 	"kvsqld/catalog"
 )
 
+// systemTables are the tables of pg_catalog with their keys.
+func systemTables() []*catalog.Table {
+	var out []*catalog.Table
+	for _, r := range All() {
+		if r.View {
+			continue
+		}
+		t := &catalog.Table{Common: r.Common, Columns: r.Columns}
+		for _, ix := range catalog.SystemIndexes() {
+			if ix.Table == r.OID && ix.Constraint != 0 {
+				u := &catalog.Unique{OID: ix.Constraint, Name: ix.Name, Primary: ix.Primary, Index: ix.OID}
+				for _, k := range ix.Keys {
+					u.Cols = append(u.Cols, k-1)
+				}
+				t.Uniques = append(t.Uniques, u)
+			}
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// constrained are the tables that information_schema tells the constraints of.
+func (env *Env) constrained() []*catalog.Table {
+	return append(systemTables(), env.Snap.Tables(env.DB)...)
+}
+
 func rowsTableConstraints(w *writer) {
 	env := w.env
 	db := env.dbName()
@@ -18,7 +45,7 @@ func rowsTableConstraints(w *writer) {
 			w.null().end()
 		}
 	}
-	for _, t := range env.Snap.Tables(env.DB) {
+	for _, t := range env.constrained() {
 		for _, k := range t.Checks {
 			row(t, k.Name, "CHECK", false, false)
 		}
@@ -57,14 +84,22 @@ func (env *Env) notNullName(t *catalog.Table, col int) string {
 func rowsCheckConstraints(w *writer) {
 	env := w.env
 	db := env.dbName()
-	for _, u := range env.Snap.UserTypes(env.DB) {
-		for _, k := range u.Checks {
-			w.str(db).str(u.Schema).str(k.Name).str(env.checkClause(k)).end()
+	type row struct{ schema, name, clause string }
+	listed := map[row]bool{} // an inherited one is there once
+	check := func(schema string, k *catalog.Check) {
+		if r := (row{schema, k.Name, env.checkClause(k)}); !listed[r] {
+			listed[r] = true
+			w.str(db).str(r.schema).str(r.name).str(r.clause).end()
 		}
 	}
-	for _, t := range env.Snap.Tables(env.DB) {
+	for _, u := range env.Snap.UserTypes(env.DB) {
+		for _, k := range u.Checks {
+			check(u.Schema, k)
+		}
+	}
+	for _, t := range env.constrained() {
 		for _, k := range t.Checks {
-			w.str(db).str(t.Schema).str(k.Name).str(env.checkClause(k)).end()
+			check(t.Schema, k)
 		}
 		for i := range t.Columns {
 			if c := &t.Columns[i]; c.NotNull && !c.Dropped {
@@ -80,7 +115,7 @@ func (env *Env) checkClause(k *catalog.Check) string { return "(" + env.exprText
 func rowsKeyColumnUsage(w *writer) {
 	env := w.env
 	db := env.dbName()
-	for _, t := range env.Snap.Tables(env.DB) {
+	for _, t := range env.constrained() {
 		row := func(name string, i, col, inUnique int) {
 			w.str(db).str(t.Schema).str(name).str(db).str(t.Schema).str(t.Name).str(t.Columns[col].Name).int(int64(i + 1)).num(int64(inUnique)).end()
 		}
@@ -111,7 +146,7 @@ func (env *Env) uniquePosition(k *catalog.ForeignKey, i int) int {
 func rowsConstraintColumnUsage(w *writer) {
 	env := w.env
 	db := env.dbName()
-	for _, t := range env.Snap.Tables(env.DB) {
+	for _, t := range env.constrained() {
 		row := func(of *catalog.Table, col int, name string) {
 			w.str(db).str(of.Schema).str(of.Name).str(of.Columns[col].Name).str(db).str(t.Schema).str(name).end()
 		}
@@ -138,7 +173,7 @@ func rowsConstraintColumnUsage(w *writer) {
 func rowsConstraintTableUsage(w *writer) {
 	env := w.env
 	db := env.dbName()
-	for _, t := range env.Snap.Tables(env.DB) {
+	for _, t := range env.constrained() {
 		for _, u := range t.Uniques {
 			w.str(db).str(t.Schema).str(t.Name).str(db).str(t.Schema).str(u.Name).end()
 		}
@@ -155,7 +190,7 @@ var referentialRules = map[byte]string{'a': "NO ACTION", 'r': "RESTRICT", 'c': "
 func rowsReferentialConstraints(w *writer) {
 	env := w.env
 	db := env.dbName()
-	for _, t := range env.Snap.Tables(env.DB) {
+	for _, t := range env.constrained() {
 		for _, k := range t.ForeignKeys {
 			w.str(db).str(t.Schema).str(k.Name)
 			if ref, u := env.referencedKey(k); u != nil {

@@ -2,9 +2,9 @@ package pgcatalog
 
 import (
 	"slices"
-	"strconv"
 
 	"kvsqld/catalog"
+	"kvsqld/catalog/types"
 )
 
 // enabledNames are the roles whose grants the user sees.
@@ -22,12 +22,13 @@ type grantRow struct {
 	grantable                   bool
 }
 
-// grants lists what an ACL gives, to roles that the user sees; public tells
-// whether grants to everybody count. What an owner has may be granted on.
+// grants lists what an ACL gives to or by roles that the user has; public tells
+// whether grants to everybody count whoever made them. What an owner has may be
+// granted on.
 func (env *Env) grants(acl catalog.ACL, owner string, seen map[string]bool, public bool) []grantRow {
 	var out []grantRow
 	for _, it := range acl {
-		if !seen[it.Grantor] && !seen[it.Grantee] && (it.Grantee != "" || !public) || it.Grantee == "" && !public {
+		if !seen[it.Grantor] && !seen[it.Grantee] && (it.Grantee != "" || !public) {
 			continue
 		}
 		grantee := it.Grantee
@@ -48,16 +49,20 @@ func (env *Env) grants(acl catalog.ACL, owner string, seen map[string]bool, publ
 func (w *writer) relationGrants(public bool, f func(schema, name string, r catalog.Relation, g grantRow)) {
 	seen := w.env.enabledNames()
 	w.eachRelation(func(schema, name, owner string, r catalog.Relation) {
-		acl := w.env.Snap.EffectiveACL(r)
-		if v, ok := r.(*catalog.Virtual); ok {
-			if s := Find(v.Schema, v.Name); s != nil {
-				acl = w.env.systemACL(s)
-			}
-		}
-		for _, g := range w.env.grants(acl, owner, seen, public) {
+		for _, g := range w.env.grants(w.env.relationACL(r), owner, seen, public) {
 			f(schema, name, r, g)
 		}
 	})
+}
+
+// relationACL is a relation's ACL with defaults filled in.
+func (env *Env) relationACL(r catalog.Relation) catalog.ACL {
+	if v, ok := r.(*catalog.Virtual); ok {
+		if s := Find(v.Schema, v.Name); s != nil {
+			return env.systemACL(s)
+		}
+	}
+	return env.Snap.EffectiveACL(r)
 }
 
 func rowsTablePrivileges(w *writer)  { w.tablePrivileges(true) }
@@ -91,7 +96,7 @@ func (w *writer) columnPrivileges(public bool) {
 	})
 	seen := w.env.enabledNames()
 	w.eachRelation(func(schema, name, owner string, r catalog.Relation) {
-		whole := w.env.grants(w.env.Snap.EffectiveACL(r), owner, seen, public)
+		whole := w.env.grants(w.env.relationACL(r), owner, seen, public)
 		for _, c := range r.RelColumns() {
 			for _, g := range w.env.grants(c.ACL, owner, seen, public) {
 				if !c.Dropped && !slices.Contains(whole, g) {
@@ -106,12 +111,20 @@ func rowsRoutinePrivileges(w *writer) { w.routinePrivileges(true) }
 func rowsRoleRoutineGrants(w *writer) { w.routinePrivileges(false) }
 
 func (w *writer) routinePrivileges(public bool) {
-	db, seen := w.env.dbName(), w.env.enabledNames()
-	for _, f := range w.env.Snap.AllFunctions(w.env.DB) {
-		for _, g := range w.env.grants(w.env.Snap.EffectiveACL(f), f.Owner, seen, public) {
-			w.str(g.grantor).str(g.grantee).str(db).str(f.Schema).str(f.Name + "_" + strconv.Itoa(int(f.OID))).str(db).str(f.Schema).str(f.Name).
+	env := w.env
+	db, seen := env.dbName(), env.enabledNames()
+	row := func(schema, name string, oid types.OID, acl catalog.ACL, owner string) {
+		for _, g := range env.grants(acl, owner, seen, public) {
+			w.str(g.grantor).str(g.grantee).str(db).str(schema).str(specificName(name, oid)).str(db).str(schema).str(name).
 				str(g.privilege).yes(g.grantable).end()
 		}
+	}
+	acl := catalog.DefaultACL(catalog.ACLFunction, env.systemOwner())
+	for _, p := range catalog.Procs() {
+		row(procSchema(p), p.Name, p.OID, acl, env.systemOwner())
+	}
+	for _, f := range env.Snap.AllFunctions(env.DB) {
+		row(f.Schema, f.Name, f.OID, env.Snap.EffectiveACL(f), f.Owner)
 	}
 }
 
@@ -120,29 +133,51 @@ func rowsRoleUdtGrants(w *writer)   { w.udtPrivileges(false) }
 func rowsUsagePrivileges(w *writer) { w.usagePrivileges(true) }
 func rowsRoleUsageGrants(w *writer) { w.usagePrivileges(false) }
 
-// udtPrivileges lists the composite types.
+// udtPrivileges lists the composite types, those of relations' rows included.
 func (w *writer) udtPrivileges(public bool) {
-	db, seen := w.env.dbName(), w.env.enabledNames()
-	for _, u := range w.env.Snap.UserTypes(w.env.DB) {
-		if u.Kind != 'c' {
-			continue
+	env := w.env
+	db, seen := env.dbName(), env.enabledNames()
+	row := func(schema, name, owner string, acl catalog.ACL) {
+		for _, g := range env.grants(acl, owner, seen, public) {
+			w.str(g.grantor).str(g.grantee).str(db).str(schema).str(name).str("TYPE USAGE").yes(g.grantable).end()
 		}
-		for _, g := range w.env.grants(w.env.Snap.EffectiveACL(u), u.Owner, seen, public) {
-			w.str(g.grantor).str(g.grantee).str(db).str(u.Schema).str(u.Name).str("TYPE USAGE").yes(g.grantable).end()
+	}
+	for _, u := range env.Snap.UserTypes(env.DB) {
+		if u.Kind == 'c' {
+			row(u.Schema, u.Name, u.Owner, env.Snap.EffectiveACL(u))
+		}
+	}
+	w.eachRelation(func(schema, name, owner string, r catalog.Relation) {
+		row(schema, name, owner, catalog.DefaultACL(catalog.ACLType, owner))
+	})
+	for _, r := range env.Snap.Relations(env.DB) {
+		if v, ok := r.(*catalog.View); ok && v.Materialized != nil {
+			row(v.Schema, v.Name, v.Owner, catalog.DefaultACL(catalog.ACLType, v.Owner))
 		}
 	}
 }
 
-// usagePrivileges lists domains and sequences.
+// usagePrivileges lists collations, domains and sequences.
 func (w *writer) usagePrivileges(public bool) {
 	db, seen := w.env.dbName(), w.env.enabledNames()
-	row := func(o catalog.Object, kind string) {
-		co := catalog.CommonOf(o)
-		for _, g := range w.env.grants(w.env.Snap.EffectiveACL(o), co.Owner, seen, public) {
+	rows := func(schema, name, owner, kind string, acl catalog.ACL) {
+		for _, g := range w.env.grants(acl, owner, seen, public) {
 			if g.privilege == "USAGE" {
-				w.str(g.grantor).str(g.grantee).str(db).str(co.Schema).str(co.Name).str(kind).str("USAGE").yes(g.grantable).end()
+				w.str(g.grantor).str(g.grantee).str(db).str(schema).str(name).str(kind).str("USAGE").yes(g.grantable).end()
 			}
 		}
+	}
+	row := func(o catalog.Object, kind string) {
+		co := catalog.CommonOf(o)
+		rows(co.Schema, co.Name, co.Owner, kind, w.env.Snap.EffectiveACL(o))
+	}
+	system := w.env.systemOwner()
+	utf8Collations(func(c *catalog.Collation) {
+		// Everybody may use a collation, and nobody may grant it.
+		rows(catalog.SchemaPgCatalog, c.Name, system, "COLLATION", catalog.ACL{{Grantor: system, Privs: catalog.PrivUsage}})
+	})
+	for _, d := range catalog.InformationDomains() {
+		rows(catalog.SchemaInformation, d.Name, system, "DOMAIN", catalog.DefaultACL(catalog.ACLType, system))
 	}
 	for _, u := range w.env.Snap.UserTypes(w.env.DB) {
 		if u.Kind == 'd' {

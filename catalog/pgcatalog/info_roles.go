@@ -30,6 +30,10 @@ func rowsApplicableRoles(w *writer) {
 		for _, of := range r.MemberOf {
 			w.str(r.Name).str(of).yes(slices.Contains(r.AdminOf, of)).end()
 		}
+		// The owner of the database is a member of a role without being entered.
+		if db, ok := w.env.Snap.Object(w.env.DB).(*catalog.Database); ok && db.Owner == r.Name {
+			w.str(r.Name).str("pg_database_owner").yes(false).end()
+		}
 	}
 }
 

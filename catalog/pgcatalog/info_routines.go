@@ -2,47 +2,83 @@ package pgcatalog
 
 import (
 	"strconv"
+	"strings"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 )
 
-func rowsRoutines(w *writer) {
-	env := w.env
-	db := env.dbName()
-	for _, p := range catalog.Procs() {
-		w.routine(db, catalog.SchemaPgCatalog, p.Name, p.OID, p.Kind == 'p', types.Of(p.Ret), p.Src, "INTERNAL", p.Volatile == 'i', p.Strict)
+// specificName tells overloaded functions apart in information_schema.
+func specificName(name string, oid types.OID) string {
+	return name + "_" + strconv.FormatUint(uint64(oid), 10)
+}
+
+// procSchema is the schema of a function that is built in.
+func procSchema(p *catalog.Proc) string {
+	if p.Schema != "" {
+		return p.Schema
 	}
-	for _, f := range env.Snap.AllFunctions(env.DB) {
-		w.routine(db, f.Schema, f.Name, f.OID, f.Procedure, f.Ret, f.Body, "SQL", f.Volatile == 'i', f.Strict)
+	return catalog.SchemaPgCatalog
+}
+
+func rowsRoutines(w *writer) {
+	for _, p := range catalog.Procs() {
+		w.routine(p.OID, p.Kind, types.Of(p.Ret))
+	}
+	for _, f := range w.env.Snap.AllFunctions(w.env.DB) {
+		kind := byte('f')
+		switch {
+		case f.Procedure:
+			kind = 'p'
+		case f.Agg != nil:
+			kind = 'a'
+		}
+		w.routine(f.OID, kind, f.Ret)
 	}
 }
 
-func (w *writer) routine(db, schema, name string, oid types.OID, procedure bool, ret types.T, body, language string, deterministic, strict bool) {
-	kind := "FUNCTION"
-	if procedure {
-		kind = "PROCEDURE"
+func (w *writer) routine(oid types.OID, kind byte, ret types.T) {
+	r, ok := w.env.routine(oid)
+	if !ok {
+		return
 	}
-	f := w.env.facts(ret)
-	w.str(db).str(schema).str(name + "_" + strconv.FormatUint(uint64(oid), 10)).str(db).str(schema).str(name).str(kind).nulls(6)
-	if procedure {
-		w.null().nulls(14).nulls(3)
+	db, f := w.env.dbName(), w.env.facts(ret)
+	w.str(db).str(r.schema).str(specificName(r.name, oid)).str(db).str(r.schema).str(r.name)
+	switch kind {
+	case 'f':
+		w.str("FUNCTION")
+	case 'p':
+		w.str("PROCEDURE")
+	default: // aggregates and window functions are not of the standard
+		w.null()
+	}
+	w.nulls(6)
+	if kind == 'p' {
+		w.nulls(23)
 	} else {
-		w.str(f.dataType).nulls(14).udtColumns(&f)
+		w.str(f.dataType).nulls(14).udtColumns(&f).nulls(4).str("0")
 	}
-	w.nulls(4).str("0")
-	external := "EXTERNAL"
-	if language == "SQL" {
-		external = "SQL"
+	switch {
+	case r.language == "sql" && (r.standard || oid < types.FirstUserOID): // it is kept as an expression
+		w.str("SQL").str("").null()
+	case r.language == "sql":
+		w.str("SQL").str(r.body).null()
+	case r.language == "c":
+		w.str("EXTERNAL").str(r.body).str(r.body)
+	default:
+		w.str("EXTERNAL").str(r.body).null()
 	}
-	w.str(external).str(body).null().str(language).str("GENERAL").yes(deterministic).str("MODIFIES")
-	if procedure {
+	w.str(strings.ToUpper(r.language)).str("GENERAL").yes(r.volatile == 'i').str("MODIFIES")
+	if kind == 'p' {
 		w.null()
 	} else {
-		w.yes(strict)
+		w.yes(r.strict)
 	}
-	w.null().yes(true).int(0).
-		null().null().str("INVOKER").nulls(3).yes(false).nulls(3).yes(false).nulls(24).end()
+	security := "INVOKER"
+	if r.definer {
+		security = "DEFINER"
+	}
+	w.null().yes(true).int(0).null().null().str(security).nulls(3).yes(false).nulls(3).yes(false).nulls(24).end()
 }
 
 var parameterModes = map[byte]string{'i': "IN", 'o': "OUT", 'b': "INOUT", 'v': "IN", 't': "OUT"}
@@ -55,8 +91,13 @@ func rowsParameters(w *writer) {
 		if f.dataType == "" {
 			f.dataType = "USER-DEFINED"
 		}
-		w.str(db).str(schema).str(name + "_" + strconv.FormatUint(uint64(oid), 10)).int(int64(i + 1)).str(parameterModes[mode]).
-			yes(false).yes(false).opt(arg).str(f.dataType).nulls(14).udtColumns(&f).nulls(4).str(strconv.Itoa(i + 1)).null().end()
+		w.str(db).str(schema).str(specificName(name, oid)).int(int64(i + 1)).str(parameterModes[mode]).
+			yes(false).yes(false).opt(arg).str(f.dataType).nulls(14).udtColumns(&f).nulls(4).str(strconv.Itoa(i + 1))
+		if dflt, ok := env.GetFunctionArgDefault(oid, i+1); ok {
+			w.str(dflt).end()
+		} else {
+			w.null().end()
+		}
 	}
 	at := func(list []string, i int) string {
 		if i < len(list) {
@@ -76,7 +117,7 @@ func rowsParameters(w *writer) {
 			args = p.AllArgs
 		}
 		for i, t := range args {
-			row(catalog.SchemaPgCatalog, p.Name, p.OID, i, mode(p.ArgModes, i), at(p.ArgNames, i), types.Of(t))
+			row(procSchema(p), p.Name, p.OID, i, mode(p.ArgModes, i), at(p.ArgNames, i), types.Of(t))
 		}
 	}
 	for _, f := range env.Snap.AllFunctions(env.DB) {

@@ -62,21 +62,106 @@ func rowsDomainConstraints(w *writer) {
 	}
 }
 
+// rowsDomainUdtUsage lists what domains are over, of the types that the user owns.
+func rowsDomainUdtUsage(w *writer) {
+	env := w.env
+	seen := env.enabledNames()
+	row := func(schema, name string, base types.T) {
+		owner := env.systemOwner()
+		if u := env.Snap.TypeByOID(base.OID); u != nil {
+			owner = u.Owner
+		}
+		if f := env.facts(base); seen[owner] {
+			w.udtColumns(&f).str(env.dbName()).str(schema).str(name).end()
+		}
+	}
+	for _, d := range catalog.InformationDomains() {
+		row(catalog.SchemaInformation, d.Name, types.T{OID: d.Base, Mod: d.BaseMod})
+	}
+	for _, u := range env.Snap.UserTypes(env.DB) {
+		if u.Kind == 'd' {
+			row(u.Schema, u.Name, u.Base)
+		}
+	}
+}
+
+// described is an object that has types which information_schema describes: a
+// relation, composite type, domain or routine.
+type described struct {
+	schema, name, kind string
+	id                 int // within the object: its dtd_identifier
+	t                  types.T
+	collation          string
+}
+
+// eachDescribed calls f for the types of columns, attributes, domains, arguments
+// and results. The type of attributes and results of procedures is left out.
+func (w *writer) eachDescribed(f func(d described)) {
+	env := w.env
+	columns := func(schema, name, kind string, cols []catalog.Column) {
+		for i := range cols {
+			if c := &cols[i]; !c.Dropped {
+				f(described{schema, name, kind, i + 1, c.Type, c.Collation})
+			}
+		}
+	}
+	w.eachRelation(func(schema, name, _ string, r catalog.Relation) { columns(schema, name, "TABLE", r.RelColumns()) })
+	for _, d := range catalog.InformationDomains() {
+		f(described{catalog.SchemaInformation, d.Name, "DOMAIN", 1, types.T{OID: d.Base, Mod: d.BaseMod}, ""})
+	}
+	for _, u := range env.Snap.UserTypes(env.DB) {
+		switch u.Kind {
+		case 'c':
+			columns(u.Schema, u.Name, "USER-DEFINED TYPE", u.Columns)
+		case 'd':
+			f(described{u.Schema, u.Name, "DOMAIN", 1, u.Base, ""})
+		}
+	}
+	routine := func(oid types.OID) {
+		r, ok := env.routine(oid)
+		if !ok {
+			return
+		}
+		name := specificName(r.name, oid)
+		of := func(i int, o types.OID) {
+			if t, ok := env.Snap.T(o, -1); ok {
+				f(described{r.schema, name, "ROUTINE", i, t, ""})
+			}
+		}
+		for i, a := range r.args {
+			of(i+1, a)
+		}
+		if !r.procedure {
+			of(0, r.ret)
+		}
+	}
+	for _, p := range catalog.Procs() {
+		routine(p.OID)
+	}
+	for _, fn := range env.Snap.AllFunctions(env.DB) {
+		routine(fn.OID)
+	}
+}
+
+func rowsDataTypePrivileges(w *writer) {
+	db := w.env.dbName()
+	w.eachDescribed(func(d described) { w.str(db).str(d.schema).str(d.name).str(d.kind).str(strconv.Itoa(d.id)).end() })
+}
+
 func rowsElementTypes(w *writer) {
 	db := w.env.dbName()
-	w.eachRelation(func(schema, name, _ string, r catalog.Relation) {
-		for i, c := range r.RelColumns() {
-			in := w.env.Snap.TypeInfo(w.env.Snap.BaseType(c.Type).OID)
-			if c.Dropped || in == nil || in.Elem == 0 || in.Category != 'A' {
-				continue
-			}
-			elem, _ := w.env.Snap.T(in.Elem, -1)
-			f := w.env.facts(elem)
-			if r.ObjectOID() < types.FirstUserOID && w.env.systemCollation(elem) != 0 {
-				f.collation = "C"
-			}
-			w.str(db).str(schema).str(name).str("TABLE").str(strconv.Itoa(i + 1)).str(f.dataType).nulls(2).nulls(3).collationColumns(&f).
-				nulls(6).null().udtColumns(&f).nulls(4).str("a" + strconv.Itoa(i+1)).end()
+	w.eachDescribed(func(d described) {
+		in := w.env.Snap.TypeInfo(w.env.Snap.BaseType(d.t).OID)
+		if in == nil || in.Elem == 0 || in.Category != 'A' {
+			return
 		}
+		elem, _ := w.env.Snap.T(in.Elem, -1)
+		f := w.env.facts(elem)
+		if d.collation != "" {
+			f.collation = d.collation
+		}
+		id := strconv.Itoa(d.id)
+		w.str(db).str(d.schema).str(d.name).str(d.kind).str(id).str(f.dataType).nulls(2).nulls(3).collationColumns(&f).
+			nulls(6).null().udtColumns(&f).nulls(4).str("a" + id).end()
 	})
 }

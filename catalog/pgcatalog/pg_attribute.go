@@ -68,11 +68,7 @@ func (w *writer) attributes(rel types.OID, cols []catalog.Column, stored bool) {
 }
 
 func (w *writer) attribute(rel types.OID, num int, col *catalog.Column) {
-	collation := w.env.columnCollation(col)
-	if rel < types.FirstUserOID {
-		collation = w.env.systemCollation(col.Type)
-	}
-	w.attributeWith(rel, num, col, collation)
+	w.attributeWith(rel, num, col, w.env.columnCollation(col))
 }
 
 func (w *writer) attributeWith(rel types.OID, num int, col *catalog.Column, collation types.OID) {
@@ -124,6 +120,9 @@ func (w *writer) indexAttributes(t *catalog.Table, ix *catalog.Index) {
 	for i := range ix.Keys {
 		k := &ix.Keys[i]
 		col := &catalog.Column{Name: names[i], Type: w.env.indexColumnType(ix, k)}
+		if k.Col >= 0 && t.Columns[k.Col].Type == col.Type {
+			col.Storage = t.Columns[k.Col].Storage
+		}
 		w.attributeWith(ix.OID, i+1, col, w.env.keyCollation(t, k))
 	}
 	for i, c := range ix.Include {
@@ -139,7 +138,8 @@ func (w *writer) systemIndexAttributes(ix *catalog.SystemIndex) {
 	}
 	for i, k := range ix.Keys {
 		if k >= 1 && k <= len(r.Columns) {
-			w.attribute(ix.OID, i+1, &catalog.Column{Name: r.Columns[k-1].Name, Type: r.Columns[k-1].Type})
+			col := r.Columns[k-1]
+			w.attributeWith(ix.OID, i+1, &catalog.Column{Name: col.Name, Dims: col.Dims, Type: keyType(ix.Opclasses[i], col.Type)}, w.env.columnCollation(&col))
 		}
 	}
 }

@@ -11,6 +11,14 @@ func rowsPgCast(w *writer) {
 	for _, k := range w.env.Snap.AllCasts(w.env.DB) {
 		list = append(list, k.Row())
 	}
+	for _, u := range w.env.Snap.UserTypes(w.env.DB) {
+		if u.Kind == 'r' {
+			if c := w.env.Snap.MultirangeCast(u.OID, u.Range.Pair); c != nil {
+				c.OID = synthOID("cast", u.OID, 0)
+				list = append(list, c)
+			}
+		}
+	}
 	for _, c := range list {
 		w.oid(c.OID).oid(c.Source).oid(c.Target).oid(c.Func).chr(c.Context).chr(c.Method).end()
 	}

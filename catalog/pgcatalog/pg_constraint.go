@@ -37,6 +37,17 @@ func rowsPgConstraint(w *writer) {
 			}
 		}
 	})
+	for _, ix := range catalog.SystemIndexes() {
+		if ix.Constraint != 0 && (!byRel || ix.Table == rel) {
+			kind := byte('u')
+			if ix.Primary {
+				kind = 'p'
+			}
+			w.constraint(ix.Constraint, ix.Name, catalog.OIDPgCatalog, kind, false, false, true, ix.Table, 0, ix.OID, 0)
+			w.oid(0).chr(' ').chr(' ').chr(' ').bool(true).int(0).bool(true)
+			intArray(w, ix.Keys).nulls(7).end()
+		}
+	}
 	if byRel && rel != 0 {
 		return
 	}

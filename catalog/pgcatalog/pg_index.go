@@ -112,7 +112,7 @@ func (w *writer) systemIndex(ix *catalog.SystemIndex) {
 	for _, k := range ix.Keys {
 		coll := types.OID(0)
 		if r != nil && k >= 1 && k <= len(r.Columns) {
-			coll = w.env.systemCollation(r.Columns[k-1].Type)
+			coll = w.env.columnCollation(&r.Columns[k-1])
 		}
 		colls = append(colls, coll)
 	}

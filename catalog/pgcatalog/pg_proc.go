@@ -64,6 +64,7 @@ func letters(b []byte) []string {
 const (
 	langSQL      types.OID = 14
 	langInternal types.OID = 12
+	langC        types.OID = 13
 )
 
 func (w *writer) userProc(f *catalog.Function) {
