@@ -315,11 +315,38 @@ func (srv *Server) outgrown(t types.OID) bool {
 	return st == nil || float64(srv.rows.of(t).delta.Load()) > autoAnalyzeGrowth*st.Rows
 }
 
+// What the analyzer knows of a table.
+const (
+	analyzeIdle    int32 = iota
+	analyzeAsked         // it is in the queue, or being analysed
+	analyzeDelayed       // it will be asked for when its pause is over
+)
+
+// noticeChanges has a table analysed that needs it. Each commit calls it, so it
+// wakes the analyzer only for what that does not know.
+func (srv *Server) noticeChanges(t types.OID) {
+	switch srv.rows.of(t).analyze.Load() {
+	case analyzeIdle:
+		if srv.needsAnalyze(t) {
+			srv.requestAnalyze(t)
+		}
+	case analyzeDelayed:
+		if srv.outgrown(t) {
+			srv.requestAnalyze(t)
+		}
+	}
+}
+
 // requestAnalyze asks the background worker to look at a table.
 func (srv *Server) requestAnalyze(t types.OID) {
+	c := srv.rows.of(t)
+	if c.analyze.Swap(analyzeAsked) == analyzeAsked {
+		return
+	}
 	select {
 	case srv.stale <- t:
 	default: // it has enough to do, and the table stays out of date
+		c.analyze.Store(analyzeIdle)
 	}
 }
 
@@ -333,20 +360,29 @@ func (srv *Server) analyzer() {
 		case <-srv.ctx.Done():
 			return
 		case oid := <-srv.stale:
+			state := &srv.rows.of(oid).analyze
 			if !srv.needsAnalyze(oid) {
+				state.Store(analyzeIdle)
+				srv.noticeChanges(oid) // a commit may have relied on this look
 				continue
 			}
 			if wait := time.Until(next[oid]); wait > 0 && !srv.outgrown(oid) {
+				state.Store(analyzeDelayed)
 				if !armed[oid] {
 					armed[oid] = true
 					time.AfterFunc(wait, func() { srv.requestAnalyze(oid) })
 				}
+				srv.noticeChanges(oid)
 				continue
 			}
 			delete(armed, oid)
 			start := time.Now()
-			err := srv.autoAnalyze(srv.ctx, oid)
+			done, err := srv.autoAnalyze(srv.ctx, oid)
 			next[oid] = time.Now().Add(max(autoAnalyzePause, autoAnalyzeShare*time.Since(start)))
+			state.Store(analyzeIdle)
+			if done {
+				srv.noticeChanges(oid)
+			}
 			if err != nil && srv.ctx.Err() == nil && !errors.Is(err, kv.ErrLockTimeout) {
 				srv.opts.Logger.Warn("statistics were not updated", "table", oid, "error", err)
 			}
@@ -355,41 +391,42 @@ func (srv *Server) analyzer() {
 }
 
 // autoAnalyze analyses one table in a transaction of its own. It gives way to
-// whoever has the table locked.
-func (srv *Server) autoAnalyze(ctx context.Context, oid types.OID) error {
+// whoever has the table locked; done says that the statistics are new.
+func (srv *Server) autoAnalyze(ctx context.Context, oid types.OID) (done bool, err error) {
 	snap := srv.Catalog.Current()
 	t := storageOf(snap, &catalog.Table{Common: catalog.Common{OID: oid}})
 	if t == nil || t.Temp || t.Key != nil {
-		return nil
+		return false, nil
 	}
 	tx, err := srv.Store.Begin(ctx, kv.BeginOpt{})
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer tx.Rollback()
 	d, err := srv.Tables.For(t)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if err := d.LockTable(ctx, tx, kv.ShareUpdateExclusive, kv.LockOpt{}); err != nil {
-		return err
+		return false, err
 	}
 	if snap = srv.Catalog.Current(); storageOf(snap, t) != t {
-		return nil
+		return false, nil
 	}
 	counter := srv.rows.of(oid)
 	delta, changed := counter.delta.Load(), counter.changed.Load()
 	st, err := sampleTable(ctx, d, tx, t, nil)
 	if err != nil {
-		return err
+		return false, err
 	}
 	ch := catalog.NewChange(snap, t.DB, t.Owner, nil, srv.Catalog)
 	if err := ch.PutStats(st); err != nil {
-		return err
+		return false, err
 	}
 	tx.OnCommit(func() {
 		counter.delta.Add(-delta)
 		counter.changed.Add(-changed)
 	})
-	return srv.commit(ctx, tx, ch.Delta())
+	err = srv.commit(ctx, tx, ch.Delta())
+	return err == nil, err
 }

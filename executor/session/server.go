@@ -322,7 +322,10 @@ type rowCounters struct {
 	m sync.Map // types.OID → *rowCounter
 }
 
-type rowCounter struct{ delta, changed atomic.Int64 }
+type rowCounter struct {
+	delta, changed atomic.Int64
+	analyze        atomic.Int32 // analyzeIdle, …
+}
 
 func (c *rowCounters) of(t types.OID) *rowCounter {
 	if x, ok := c.m.Load(t); ok {

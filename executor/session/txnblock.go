@@ -284,9 +284,7 @@ func (s *Session) commit(ctx context.Context) error {
 			}
 		}
 		for oid := range t.deltas {
-			if s.srv.needsAnalyze(oid) {
-				s.srv.requestAnalyze(oid)
-			}
+			s.srv.noticeChanges(oid)
 		}
 	}
 	return asSQL(ctx, err)
