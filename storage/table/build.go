@@ -100,6 +100,10 @@ func (b *builder) add(ctx context.Context, m *image, i int, keys *vec.Vec, n int
 		return err
 	}
 	include := m.includes(x)
+	// Doubled: append lets large slices grow by a quarter and copies them each time.
+	if cap(b.entries)-len(b.entries) < n {
+		b.entries = slices.Grow(b.entries, max(n, len(b.entries)))
+	}
 	for row := range n {
 		if !isTrue(pred, row) {
 			continue
@@ -131,6 +135,9 @@ func (b *builder) add(ctx context.Context, m *image, i int, keys *vec.Vec, n int
 		b.buf = x.entryValue(b.buf, b.buf[e.start:e.val], include, row, keys.B[row])
 		e.end = uint32(len(b.buf))
 		b.entries = append(b.entries, e)
+		if size := int(e.end - e.start); cap(b.buf)-len(b.buf) < 2*size {
+			b.buf = slices.Grow(b.buf, max(2*size, min(len(b.buf), buildBytes-len(b.buf))))
+		}
 	}
 	return nil
 }
