@@ -12,9 +12,9 @@ import (
 // have written and not committed. Limit is in bytes, 0: none.
 // Several goroutines may use it.
 type Pool struct {
-	Limit int64
-	used  atomic.Int64
-	due   atomic.Uint64 // allocations in all by which what Room has granted is in the heap
+	Limit   int64
+	used    atomic.Int64
+	granted atomic.Int64 // by Grants
 }
 
 // Used returns the bytes accounted for at present.
@@ -32,46 +32,51 @@ func (p *Pool) Grow(n int64) error {
 	return nil
 }
 
-// Room makes sure that a value of n bytes may be made now: what the process has in
-// use, garbage left out, stays within the limit.
+// Room makes sure that n more bytes may be in memory now: what the process has in use,
+// garbage left out, and what was granted to others stay within the limit.
 func (p *Pool) Room(n int64) error {
-	if p.Limit <= 0 || p.grant(n) {
+	if p.Limit <= 0 || heapInUse()+p.granted.Load()+n <= p.Limit {
 		return nil
 	}
 	runtime.GC()
-	if p.grant(n) {
+	if heapInUse()+p.granted.Load()+n <= p.Limit {
 		return nil
 	}
 	return sqlerr.New(sqlerr.OutOfMemory, "out of memory").WithDetail("Failed on request of size %d.", n)
 }
 
-// grant reports whether n bytes fit beside what is in use and what others were
-// granted and have not allocated yet: a grant counts until the process has allocated
-// as much as all grants together.
-func (p *Pool) grant(n int64) bool {
-	for {
-		inUse, allocated := heap()
-		due := p.due.Load()
-		granted := uint64(0)
-		if due > allocated {
-			granted = due - allocated
-		}
-		if inUse+int64(granted)+n > p.Limit {
-			return false
-		}
-		if p.due.CompareAndSwap(due, max(due, allocated)+uint64(n)) {
-			return true
-		}
-	}
+// heapInUse is the size of all objects, and of garbage that was not found yet.
+func heapInUse() int64 {
+	s := [1]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(s[:])
+	return int64(s[0].Value.Uint64())
 }
 
-// heap returns the size of all objects, garbage that was not found yet among them,
-// and of all that were ever allocated.
-func heap() (inUse int64, allocated uint64) {
-	s := [2]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/allocs:bytes"}}
-	metrics.Read(s[:])
-	return int64(s[0].Value.Uint64()), s[1].Value.Uint64()
+// Grants is the room that a session was granted for the values that it makes. The last
+// grant counts until the next, when its value is in memory or given up, so that several
+// sessions are not granted the same room. Several goroutines may use it.
+type Grants struct {
+	pool *Pool
+	last atomic.Int64
 }
+
+// Grants returns a session's grants.
+func (p *Pool) Grants() *Grants { return &Grants{pool: p} }
+
+// Room is the pool's Room, with the room kept for the session.
+func (g *Grants) Room(n int64) error {
+	g.Release()
+	g.pool.granted.Add(n)
+	if err := g.pool.Room(0); err != nil {
+		g.pool.granted.Add(-n)
+		return sqlerr.New(sqlerr.OutOfMemory, "out of memory").WithDetail("Failed on request of size %d.", n)
+	}
+	g.pool.granted.Add(-g.last.Swap(n))
+	return nil
+}
+
+// Release gives back what was granted last.
+func (g *Grants) Release() { g.pool.granted.Add(-g.last.Swap(0)) }
 
 // Memory is a statement's memory budget. All operators of the statement draw
 // from it; Limit is the hard end in bytes (0: none), Env.WorkMem the soft one of

@@ -116,12 +116,23 @@ func TestPace(t *testing.T) {
 // TestRoomIsGrantedOnce does not give the same room to two who ask before either
 // has made its value.
 func TestRoomIsGrantedOnce(t *testing.T) {
-	inUse, _ := heap()
-	p := &Pool{Limit: inUse + 900<<20}
-	if err := p.Room(600 << 20); err != nil {
+	p := &Pool{Limit: heapInUse() + 900<<20}
+	one, other := p.Grants(), p.Grants()
+	if err := one.Room(600 << 20); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Room(600 << 20); err == nil {
+	if err := one.Room(500 << 20); err != nil {
+		t.Errorf("the first value is not there, a second cannot be: %v", err)
+	}
+	if err := other.Room(600 << 20); err == nil {
 		t.Error("the room was given twice")
+	}
+	one.Release()
+	if err := other.Room(600 << 20); err != nil {
+		t.Error(err)
+	}
+	other.Release()
+	if n := p.granted.Load(); n != 0 {
+		t.Errorf("%d bytes stay granted", n)
 	}
 }

@@ -28,6 +28,7 @@ type parser struct {
 	last   int32 // end of the token consumed last
 	depth  int
 	params int       // highest $n seen
+	read   int       // tokens
 	lits   []Literal // literals that become parameters (ParseNormalized)
 	taken  int       // how many of them have
 	// the run of opening parentheses that startsQuery looked at last
@@ -77,6 +78,9 @@ func (p *parser) fill(n int) {
 			p.fail(err)
 		}
 		p.toks = append(p.toks, t)
+		if p.read++; p.read%askEvery == 0 {
+			p.room(askEvery)
+		}
 	}
 }
 

@@ -35,6 +35,7 @@ func (st *Strings) Parse(sql string) (list []Statement, err error) {
 		for p.accept(KindSemi) {
 		}
 		if p.is(KindEOF) {
+			p.room(p.read)
 			return list, nil
 		}
 		list = append(list, p.statement())

@@ -16,6 +16,24 @@ type Strings struct {
 	NoQuote bool
 	// Warn is told of each '…' with a backslash; nil: nobody is.
 	Warn func(*sqlerr.Error)
+	// Room asks whether there is memory for so many bytes, as a long text is read and
+	// when its tree is complete; nil: nobody is asked. An error ends the parsing.
+	Room func(bytes int64) error
+}
+
+// What a token takes, about: in the tree, and in what is made of the tree.
+const (
+	tokenMemory = 256
+	askEvery    = 1 << 16 // tokens
+)
+
+// room makes sure that there is memory for what n tokens become.
+func (p *parser) room(n int) {
+	if st := p.lx.strings; st != nil && st.Room != nil && n >= askEvery {
+		if err := st.Room(int64(n) * tokenMemory); err != nil {
+			p.fail(err)
+		}
+	}
 }
 
 // plainString scans '…' where backslashes may be escapes.

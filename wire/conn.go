@@ -369,6 +369,11 @@ func (c *conn) handle(typ byte, body []byte) {
 	case 'C':
 		c.handleClose(body)
 	case 'H':
+		m := cursor{b: body}
+		if err := m.end(); err != nil {
+			c.extended(func(context.Context) error { return err })
+			return
+		}
 		if c.out.flush() != nil {
 			c.closing = true
 		}

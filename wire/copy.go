@@ -68,7 +68,10 @@ func (r *copyReader) Next() ([]byte, error) {
 			// A client that pipelines may have sent them before it knew that
 			// its statement is a COPY.
 		default:
-			r.done = violation("unexpected message type 0x%02X during COPY from stdin", typ)
+			// As PostgreSQL, which does not read on either: first the COPY's error,
+			// then that of the connection.
+			r.c.sendError(sqlerr.New(sqlerr.ProtocolViolation, "unexpected message type 0x%02X during COPY from stdin", typ))
+			r.done = violation("terminating connection because protocol synchronization was lost")
 		}
 	}
 	return nil, r.done

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"runtime"
 	"strconv"
@@ -37,6 +38,7 @@ func newServeCmd() *cobra.Command {
 	f.String("max-statement-memory", "1GB", "memory of one statement, beyond which it fails (0: no limit)")
 	f.String("max-memory", "auto", "memory of all statements and uncommitted changes together (0: no limit, auto: half of the machine's)")
 	f.String("temp-dir", "", "directory for temporary files (default: the system's)")
+	f.String("temp-file-limit", "auto", "what one statement may have in temporary files, the default of temp_file_limit (0: no limit, auto: half of what is free there at the start)")
 	f.String("server-files", "", "directory whose files superusers, and members of pg_read_server_files and pg_write_server_files, may COPY; empty: none")
 	f.Int("max-parallel", runtime.NumCPU(), "goroutines that one scan may use")
 	f.Duration("old-snapshot-threshold", 0, "age, in whole minutes, from which a snapshot that hinders the reuse of space is ended (SQLSTATE 72000); 0: never")
@@ -67,6 +69,12 @@ func runServe(cmd *cobra.Command, _ []string) (err error) {
 	if str("max-memory") != "auto" {
 		if maxMem, err = parseSize(str("max-memory")); err != nil {
 			return fmt.Errorf("--max-memory: %w", err)
+		}
+	}
+	tempLimit := freeSpace(str("temp-dir")) / 2
+	if str("temp-file-limit") != "auto" {
+		if tempLimit, err = parseSize(str("temp-file-limit")); err != nil {
+			return fmt.Errorf("--temp-file-limit: %w", err)
 		}
 	}
 	switch str("auth") {
@@ -108,6 +116,9 @@ func runServe(cmd *cobra.Command, _ []string) (err error) {
 	// The statement's context outlives the signal: running statements finish.
 	ctx := context.WithoutCancel(cmd.Context())
 	settings := map[string]string{"work_mem": strconv.FormatInt(workMem>>10, 10) + "kB"}
+	if tempLimit > 0 {
+		settings["temp_file_limit"] = strconv.FormatInt(min(tempLimit>>10, math.MaxInt32), 10) + "kB"
+	}
 	if tooOld > 0 {
 		settings["old_snapshot_threshold"] = strconv.Itoa(int(tooOld/time.Minute)) + "min"
 	}

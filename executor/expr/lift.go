@@ -61,7 +61,7 @@ func (env *Env) roomForResults(args []*vec.Vec, b *vec.Batch) error {
 			}
 		}
 	}
-	return env.room(2 * int64(n))
+	return env.room(int64(n))
 }
 
 // roomToRead makes sure that the text of a value of the type may be read: arrays and

@@ -71,6 +71,11 @@ func (p *pattern) matches(c *callCtx, s []byte, start, limit int, groups bool) (
 		if loc == nil {
 			break
 		}
+		if n := len(out); n == cap(out) { // a match takes about 64 bytes, its place in the list 24
+			if err := c.room(int64(n) * 2 * (64 + 24)); err != nil {
+				return nil, err
+			}
+		}
 		out = append(out, loc)
 		if at = loc[1]; loc[0] == loc[1] {
 			if at >= len(s) {

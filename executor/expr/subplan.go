@@ -200,7 +200,19 @@ func (e *subEval) once(env *Env, b *vec.Batch) (*vec.Vec, error) {
 func (e *subEval) value(env *Env) (types.Datum, error) {
 	result, found := types.Null(e.t), false
 	var elems []types.Datum
+	held := int64(0) // by elems
+	defer func() {
+		if held > 0 {
+			_ = account(env, -held) // giving back does not fail
+		}
+	}()
 	err := env.RunSub(env, e.plan, func(b *vec.Batch) (bool, error) {
+		if e.plan.Kind == plan.SubArray {
+			n, err := env.holdElements(b, len(elems), cap(elems))
+			if held += n; err != nil {
+				return false, err
+			}
+		}
 		for _, i := range rowsOf(b) {
 			switch e.plan.Kind {
 			case plan.SubExists:
@@ -279,6 +291,30 @@ func (e *subEval) collect(env *Env) (*subRows, error) {
 		rows.batches = append(rows.batches, build.Finish())
 	}
 	return rows, err
+}
+
+// holdElements accounts for a batch's first column as elements of a list that has
+// have of them, and makes sure that there is room when the list must grow. It returns
+// what it has taken.
+func (env *Env) holdElements(b *vec.Batch, have, fit int) (int64, error) {
+	rows := rowsOf(b)
+	if have+len(rows) > fit {
+		if err := env.room(int64(max(2*fit, len(rows))) * datumBytes); err != nil {
+			return 0, err
+		}
+	}
+	n := int64(len(rows)) * datumBytes
+	if v := b.Cols[0]; v.T.Rep() == types.RepBytes {
+		for _, i := range rows {
+			if !v.IsNull(int(i)) {
+				n += int64(len(v.B[v.Idx(int(i))]))
+			}
+		}
+	}
+	if err := account(env, n); err != nil {
+		return 0, err
+	}
+	return n, nil
 }
 
 func account(env *Env, bytes int64) error {

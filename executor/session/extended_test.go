@@ -105,6 +105,9 @@ func TestPortalLimits(t *testing.T) {
 	if got := c.exec("p", 2); got != "(a)\n5\nSELECT 1" {
 		t.Error(got)
 	}
+	if err := c.s.Parse(ctx, "", "select a from t order by a", nil); err != nil {
+		t.Fatal(err)
+	}
 	if err := c.bind("p", ""); code(err) != "42P03" {
 		t.Error(err)
 	}
@@ -177,5 +180,43 @@ func TestUtilityInPortal(t *testing.T) {
 			t.Errorf("%s: %s", q.sql, got)
 		}
 		c.sync()
+	}
+}
+
+// TestPortalRunsOnce executes portals again that have run: one without rows cannot.
+func TestPortalRunsOnce(t *testing.T) {
+	ctx := context.Background()
+	c := newServer(t).client(t)
+	c.must("create table t(a int)")
+	for _, tt := range []struct{ sql, first, again string }{
+		{"insert into t values (1)", "INSERT 0 1", "ERROR 55000: portal \"\" cannot be run"},
+		{"set a.b = 'c'", "SET", "ERROR 55000: portal \"\" cannot be run"},
+		{"select count(*) from t", "(count)\n0\nSELECT 1", "(count)\nSELECT 0"},
+	} {
+		if err := c.s.Parse(ctx, "", tt.sql, nil); err != nil {
+			t.Fatal(err)
+		}
+		// Formats for columns that are not there are of no interest.
+		b := &wire.Bind{}
+		if tt.first == "SET" {
+			b.ResultFormats = []int16{0, 1, 0}
+		}
+		if err := c.s.Bind(ctx, b); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.exec("", 0); got != tt.first {
+			t.Errorf("%s: %s", tt.sql, got)
+		}
+		if got := c.exec("", 0); got != tt.again {
+			t.Errorf("%s, again: %s", tt.sql, got)
+		}
+		c.sync()
+	}
+	if err := c.s.Parse(ctx, "", "select 1", nil); err != nil {
+		t.Fatal(err)
+	}
+	c.must("select 2")
+	if err := c.bind("", ""); code(err) != "26000" {
+		t.Errorf("a simple query ends the unnamed statement: %v", err)
 	}
 }

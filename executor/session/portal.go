@@ -91,7 +91,7 @@ func (s *Session) bind(ctx context.Context, ps *prepared, b *wire.Bind) error {
 	if p.params, err = s.bindParams(p.params, ps, b); err != nil {
 		return err
 	}
-	if n := len(b.ResultFormats); n > 1 && n != len(cols) {
+	if n := len(b.ResultFormats); n > 1 && n != len(cols) && cols != nil {
 		return sqlerr.New(sqlerr.ProtocolViolation, "bind message has %d result formats but query has %d columns", n, len(cols))
 	}
 	planned := ps.planned
@@ -160,14 +160,11 @@ func (s *Session) executePortal(ctx context.Context, p *portal, maxRows int, w w
 		return errFailedBlock()
 	}
 	if p.done && p.cursor == nil {
-		if p.cols != nil {
-			w.Rows(p.cols, p.formats, p.opts)
+		if p.cols == nil {
+			return p.cannotRun()
 		}
-		if p.rows >= 0 && p.cols != nil {
-			w.Complete(p.tag, 0)
-			return nil
-		}
-		w.Complete(p.tag, p.rows)
+		w.Rows(p.cols, p.formats, p.opts)
+		w.Complete(p.tag, min(p.rows, 0))
 		return nil
 	}
 	if maxRows <= 0 && !p.started {
@@ -246,9 +243,13 @@ func (s *Session) advance(ctx context.Context, p *portal, limit int64, out sink)
 // usable refuses a portal that had an error.
 func (p *portal) usable() error {
 	if p.failed {
-		return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "portal \"%s\" cannot be run", p.name)
+		return p.cannotRun()
 	}
 	return nil
+}
+
+func (p *portal) cannotRun() error {
+	return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "portal \"%s\" cannot be run", p.name)
 }
 
 // rowsOf returns the selected rows from … to-1 of a batch.

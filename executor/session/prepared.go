@@ -63,7 +63,7 @@ func (s *Session) parse(ctx context.Context, name, sql string, paramOIDs []uint3
 		s.prepared[name] = &prepared{name: name, text: sql, stmt: e.planned.stmt, planned: e.planned, made: s.stmtStart, cols: e.planned.cols}
 		return nil
 	}
-	st, err := s.strings().ParseOne(sql)
+	st, err := s.strings(sql).ParseOne(sql)
 	if err == nil {
 		s.tellLongNames(sql)
 	}

@@ -236,7 +236,8 @@ func (srv *Server) connect(p *wire.StartupParams, info *wire.ConnInfo) (*Session
 	}
 	s.cache.init()
 	s.tableExprsFn, s.virtualFn, s.sequenceRowFn, s.tellFn, s.currentOfFn = s.tableExprs, s.virtualRows, s.sequenceRow, s.tell, s.currentOf
-	s.infoFn, s.callSQLFn, s.roomFn = sessionInfo{s}, s.callSQL, srv.memory.Room
+	s.grants = srv.memory.Grants()
+	s.infoFn, s.callSQLFn, s.roomFn = sessionInfo{s}, s.callSQL, s.grants.Room
 	if err := s.startSettings(db, role, p.Settings); err != nil {
 		return nil, err
 	}

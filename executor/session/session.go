@@ -9,6 +9,7 @@ import (
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
+	"kvsqld/executor"
 	"kvsqld/executor/expr"
 	"kvsqld/parser"
 	"kvsqld/parser/ast"
@@ -71,6 +72,7 @@ type Session struct {
 	infoFn        expr.SessionInfo
 	callSQLFn     func(*expr.Env, *plan.Call, []types.Datum, func(*vec.Batch) (bool, error)) error
 	roomFn        func(int64) error
+	grants        *executor.Grants
 
 	activity activity
 }
@@ -119,6 +121,7 @@ func (s *Session) leave(w wire.ResultWriter) {
 		}
 	}
 	s.w = nil
+	s.grants.Release()
 	a := &s.activity
 	a.mu.Lock()
 	a.state = "idle"
@@ -154,13 +157,14 @@ func (s *Session) Simple(ctx context.Context, sql string, w wire.ResultWriter) e
 	ctx, cancel := s.withTimeout(whole)
 	defer func() { cancel() }()
 	s.closePortal("")
-	if s.block != failed {
+	delete(s.prepared, "") // as PostgreSQL
+	if s.block != failed && len(sql) < longText {
 		done, err := s.runCached(ctx, sql, w)
 		if done {
 			return s.fail(ctx, err, sql)
 		}
 	}
-	list, err := s.strings().Parse(sql)
+	list, err := s.strings(sql).Parse(sql)
 	if err != nil {
 		return s.fail(ctx, err, sql)
 	}

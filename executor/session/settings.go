@@ -306,9 +306,21 @@ func (g *settings) literalRules() *parser.Strings {
 	return st
 }
 
-// strings is literals with the warnings that the client is to see.
-func (s *Session) strings() *parser.Strings {
+// longText is the length from which a text's parsing asks for memory; plans of such
+// texts are not kept.
+const longText = 1 << 20
+
+// strings is literals, for the reading of sql, with the warnings that the client is to
+// see.
+func (s *Session) strings(sql string) *parser.Strings {
 	st := s.settings.literals
+	if len(sql) >= longText {
+		c := parser.Strings{}
+		if st != nil {
+			c = *st
+		}
+		c.Room, st = s.roomFn, &c
+	}
 	if st == nil || !st.Escapes || s.settings.get("escape_string_warning") == "off" {
 		return st
 	}
