@@ -143,6 +143,7 @@ type FromTree struct {
 	Schema string // of a relation
 	Table  string // of a relation or WITH query
 	Only   bool
+	Sample *SampleTree // TABLESAMPLE, or nil
 
 	Query      *QueryTree
 	Funcs      []FuncTree
@@ -153,6 +154,13 @@ type FromTree struct {
 
 	Alias string   // "" for none
 	Cols  []string // column aliases
+}
+
+// SampleTree is TABLESAMPLE Method (Percent) REPEATABLE (Seed), which may be nil.
+type SampleTree struct {
+	Method  string
+	Percent TreeExpr
+	Seed    *TreeExpr
 }
 
 // FuncTree is a table function. Defs defines its columns; Arg is the array of

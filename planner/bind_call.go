@@ -62,6 +62,7 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 	cand, args := b.findFunction(fc)
 	if cand == nil {
 		b.checkNamespace(&e.Name)
+		b.usable(&e.Name)
 		err := sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", b.signature(fc)).At(off)
 		if e.OrderBy != nil && !e.WithinGrp {
 			err.WithHint("No aggregate function matches the given name and argument types. Perhaps you misplaced ORDER BY; ORDER BY must appear after all regular arguments of the aggregate.")

@@ -95,7 +95,7 @@ type rel struct {
 	proposed   bool        // the row that INSERT proposes, which has no system columns
 	tree       *tree       // of a table whose rows are in several, nil for others
 	shown      bool        // the query is bound for its text
-	sample     plan.Expr   // whether a row is in the TABLESAMPLE, nil for all rows
+	sample     *sample     // TABLESAMPLE, nil for all rows
 	secure     []plan.Expr // what hides rows from who reads them: see policy.go
 	mark       int         // a derived table's column that is true in each row, 0: none yet
 }
@@ -264,7 +264,9 @@ func mapQuery(q *query, f func(plan.Expr) plan.Expr) {
 		if j.rel != nil {
 			mapQuery(j.rel.query, f)
 			list(j.rel.funcs)
-			j.rel.sample = deep(j.rel.sample)
+			if s := j.rel.sample; s != nil {
+				s.cond = deep(s.cond)
+			}
 			list(j.rel.secure)
 			return
 		}

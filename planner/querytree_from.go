@@ -28,10 +28,15 @@ func (w *treeWriter) from(f ast.FromItem) catalog.FromTree {
 	case *ast.Join:
 		return w.join(f)
 	case *ast.TableRef:
-		if f.Tablesample != nil {
-			giveUp("TABLESAMPLE")
+		out := w.table(f)
+		if s := w.rec.froms[f].sample; s != nil {
+			out.Sample = &catalog.SampleTree{Method: s.method, Percent: w.expr(s.percent, false)}
+			if f.Tablesample.Seed != nil {
+				seed := w.expr(s.seed, false)
+				out.Sample.Seed = &seed
+			}
 		}
-		return w.table(f)
+		return out
 	case *ast.SubqueryRef:
 		r := w.rec.froms[f]
 		out := catalog.FromTree{Alias: w.refs[r.id], Lateral: f.Lateral, Query: w.query(w.rec.bound[f.Query], f.Query, nil, true)}

@@ -49,7 +49,15 @@ func (p *planner) tablesample(f *ast.TableRef, r *rel, sc *scope) {
 	}
 	key := &plan.Var{At: plan.At{T: types.TBytea, Off: -1}, Rel: r.id, Col: plan.ColRowKey}
 	pr := catalog.ProcByOID(catalog.OProcInSample)
-	r.sample = &plan.Call{At: plan.At{T: types.TBool, Off: f.Pos()}, Proc: pr, Args: []plan.Expr{key, percent, seed}}
+	r.sample = &sample{method: method, percent: percent, seed: seed,
+		cond: &plan.Call{At: plan.At{T: types.TBool, Off: f.Pos()}, Proc: pr, Args: []plan.Expr{key, percent, seed}}}
+}
+
+// sample is TABLESAMPLE of a table.
+type sample struct {
+	method        string
+	percent, seed plan.Expr
+	cond          plan.Expr // whether a row is in it
 }
 
 // namedCall is a call of a built-in function that takes exactly such arguments.
@@ -76,7 +84,7 @@ func (r *rel) restricted(local []plan.Expr) []plan.Expr {
 	}
 	out := append(slices.Clone(local), r.secure...)
 	if r.sample != nil {
-		out = append(out, r.sample)
+		out = append(out, r.sample.cond)
 	}
 	return out
 }

@@ -74,8 +74,11 @@ func (p *planner) analyseQuery(s *ast.Select) *viewAnalysis {
 		a.why = "Views that return set-returning functions are not automatically updatable."
 	default:
 		a.base = p.singleBase(s)
-		if a.base == nil {
+		switch {
+		case a.base == nil:
 			a.why = "Views that do not select from a single table or view are not automatically updatable."
+		case s.From[0].(*ast.TableRef).Tablesample != nil:
+			a.why = "Views containing TABLESAMPLE are not automatically updatable."
 		}
 	}
 	if a.why != "" {

@@ -390,6 +390,16 @@ func (w *queryWriter) fromItem(f *catalog.FromTree) {
 		w.str("(" + strings.Join(f.Funcs[0].Defs, ", ") + ")")
 	}
 	w.names(f.Cols)
+	if s := f.Sample; s != nil {
+		w.str(" TABLESAMPLE " + catalog.QuoteIdent(s.Method) + " (")
+		w.expr(&s.Percent)
+		w.str(")")
+		if s.Seed != nil {
+			w.str(" REPEATABLE (")
+			w.expr(s.Seed)
+			w.str(")")
+		}
+	}
 }
 
 // functions writes the calls of a table function.

@@ -155,7 +155,10 @@ func (s *Session) checkMaintained(x *ast.Vacuum) error {
 				}
 				return err
 			}
-			if !s.snapshot().Owns(s.user, r) {
+			switch v, isView := r.(*catalog.View); {
+			case isView && v.Materialized == nil:
+				return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table or materialized view", n.Last())
+			case !s.snapshot().Owns(s.user, r):
 				return s.snapshot().NotOwner(r)
 			}
 			if cols := x.Tables[i].Cols; x.Kind == "CLUSTER" && len(cols) > 0 {
