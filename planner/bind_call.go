@@ -89,14 +89,14 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 			failf(sqlerr.DatatypeMismatch, last.Pos(), "VARIADIC argument must be an array")
 		}
 	}
+	if len(args) == 1 && pr.Src == "pg_collation_for" && b.rec == nil {
+		return b.collationFor(args[0], off)
+	}
 	if len(args) == 1 && pr.Src == "pg_typeof" {
 		if c, ok := args[0].(*plan.Const); ok && isUnknown(c) {
 			t := types.Of(types.ORegtype)
 			return &plan.Const{At: plan.At{T: t, Off: off}, Val: types.Int(t, int64(types.OUnknown))}
 		}
-	}
-	if pr.Src == "pg_collation_for" && b.rec == nil {
-		return b.collationFor(e, args[0])
 	}
 	args, ret := b.callArgs(pr, args, want, off)
 	args = b.completeArgs(cand, args)

@@ -274,6 +274,7 @@ func (p *planner) tableRel(t *catalog.Table, alias string) *rel {
 		p.base = map[int]bool{}
 	}
 	p.base[r.id] = true
+	p.coll.noteTable(r.id, t)
 	for i, c := range t.Columns {
 		oc := plan.OutCol{Name: c.Name, T: c.Type, Table: t.OID, AttNum: int16(i + 1)}
 		if c.Dropped {

@@ -582,6 +582,12 @@ func (b *binder) cast(e *ast.Cast) plan.Expr {
 
 func (b *binder) collate(e *ast.Collate) plan.Expr {
 	x := b.expr(e.X)
+	if s := e.Name.Schema(); s != "" && s != catalog.SchemaPgCatalog {
+		if b.Snap.Schema(b.DB, s) == nil {
+			failf(sqlerr.InvalidSchemaName, e.Pos(), "schema \"%s\" does not exist", s)
+		}
+		failf(sqlerr.UndefinedObject, e.Pos(), "collation \"%s\" for encoding \"UTF8\" does not exist", strings.Join(e.Name.Parts, "."))
+	}
 	if err := KnownCollation(&e.Name); err != nil {
 		fail(err)
 	}
@@ -592,5 +598,6 @@ func (b *binder) collate(e *ast.Collate) plan.Expr {
 	if b.rec != nil {
 		return &shown{At: plan.At{T: x.Type(), Off: e.Pos()}, form: formTest, word: collateWord + catalog.QuoteIdent(e.Name.Last()), args: []plan.Expr{x}}
 	}
-	return x
+	b.coll.any = true
+	return &plan.Relabel{At: plan.At{T: x.Type(), Off: e.Pos()}, X: x, Collate: e.Name.Last()}
 }

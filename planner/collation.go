@@ -5,7 +5,6 @@ import (
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
-	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
 	"kvsqld/planner/plan"
 )
@@ -30,9 +29,10 @@ const collateWord = " COLLATE "
 
 // collation derives the collation that the values of an expression have, as it is
 // shown: that of COLLATE, or else the one that its operands share. It is "" for
-// the type's own. column tells the collation of a column.
-func collation(e plan.Expr, column func(*plan.Var) string) string {
-	out, explicit := "", false
+// the type's own; conflict tells that the operands' differ. column tells the collation
+// of a column.
+func collation(e plan.Expr, column func(*plan.Var) string) (out string, conflict bool) {
+	explicit := false
 	plan.Visit(e, func(x plan.Expr) bool {
 		if explicit {
 			return false
@@ -40,6 +40,7 @@ func collation(e plan.Expr, column func(*plan.Var) string) string {
 		switch x := x.(type) {
 		case *plan.Var:
 			if c := column(x); c != "" {
+				conflict = conflict || out != "" && out != c
 				out = c
 			}
 		case *shown:
@@ -47,52 +48,11 @@ func collation(e plan.Expr, column func(*plan.Var) string) string {
 				if name = strings.Trim(name, `"`); name == "default" {
 					name = ""
 				}
-				out, explicit = name, true
+				out, explicit, conflict = name, true, false
 				return false
 			}
 		}
 		return true
 	})
-	return out
-}
-
-// collationFor answers COLLATION FOR (x) where it is bound: what a value's collation
-// is hangs on how the expression is written. NULL is the one of a literal.
-func (b *binder) collationFor(e *ast.Call, x plan.Expr) plan.Expr {
-	at := plan.At{T: types.TText, Off: e.Pos()}
-	if isUnknown(x) {
-		return &plan.Const{At: at, Val: types.Null(types.TText)}
-	}
-	base := b.Snap.BaseType(x.Type())
-	info := b.info(base.OID)
-	name := "default"
-	if info.Elem != 0 && info.Category == 'A' {
-		info = b.info(info.Elem)
-	}
-	switch {
-	case info.Category != 'S' || info.OID == types.OChar:
-		failf(sqlerr.DatatypeMismatch, -1, "collations are not supported by type %s", b.bareName(x.Type().OID))
-	case info.OID == types.OName:
-		name = "C"
-	}
-	written := ""
-	ast.Walk(e.Args[0], func(n ast.Node) bool {
-		if c, ok := n.(*ast.Collate); ok && written == "" {
-			written = c.Name.Last()
-		}
-		return written == ""
-	})
-	v, isColumn := x.(*plan.Var)
-	if isColumn && written == "" && b.scope != nil && b.scope.block != nil {
-		if r := b.scope.block.rels[v.Rel]; r != nil && v.Col >= 0 && v.Col < len(r.cols) {
-			o := r.cols[v.Col]
-			if t := b.Snap.Table(o.Table); t != nil && o.AttNum > 0 && int(o.AttNum) <= len(t.Columns) {
-				written = t.Columns[o.AttNum-1].Collation
-			}
-		}
-	}
-	if written != "" {
-		name = written
-	}
-	return &plan.Const{At: at, Val: types.Text(catalog.QuoteIdent(name))}
+	return out, conflict
 }

@@ -97,6 +97,7 @@ type planner struct {
 	implied  map[*plan.Or]float64     // share of rows that the restrictions drawn from it leave
 	rec      *recorder                // nil unless the query is bound for its text
 	stored   bool                     // the text that is bound was written by the binder
+	coll     collated                 // what it has of collations
 
 	cursorQuery *query // whose rows a cursor passes
 	places      []plan.Place
@@ -174,6 +175,7 @@ func (p *planner) statement(stmt ast.Stmt) *plan.Query {
 			p.standing(q)
 		}
 		out.Root = p.finish(p.planQuery(q), q)
+		out.Collations = p.outCollations(q)
 		p.finishCursor(out, q)
 		if p.Cursor {
 			stepwise(out.Root)

@@ -80,6 +80,7 @@ func (p *planner) planQuery(q *query) plan.Node {
 		return q.dml
 	}
 	p.prepareCTEs(q.ctes)
+	p.checkCollations(q)
 	var n plan.Node
 	if q.setop != nil {
 		n = p.planSetOp(q)

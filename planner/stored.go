@@ -17,8 +17,10 @@ type Stored struct {
 	// carry their schemas.
 	Text string
 	Null bool // nothing but NULL
-	// Collation is that of the values, "" for the type's.
+	// Collation is that of the values, "" for the type's. Conflict: those of the
+	// columns that it reads differ.
 	Collation string
+	Conflict  bool
 	Deps      []types.OID // relations whose names are literals of it: sequences of nextval
 }
 
@@ -41,7 +43,7 @@ func storedExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what str
 		s.Null = k.Val.Null
 	}
 	if t != nil {
-		s.Collation = collation(written, func(v *plan.Var) string {
+		s.Collation, s.Conflict = collation(written, func(v *plan.Var) string {
 			if i := t.Col(v.Name); i >= 0 {
 				return t.Columns[i].Collation
 			}

@@ -33,10 +33,9 @@ func (x *exec) attribute(d *ast.ColumnDef) (c catalog.Column, err error) {
 	}
 	c = catalog.Column{Name: d.Name, Type: t, Dims: d.Type.Dims}
 	if d.Collate != nil {
-		if err := planner.KnownCollation(d.Collate); err != nil {
+		if c.Collation, err = x.collation(d.Collate, t); err != nil {
 			return c, err
 		}
-		c.Collation = collationName(d.Collate)
 	}
 	return c, storable(d.Name, t)
 }

@@ -305,7 +305,11 @@ func (x *exec) createTableAs(s *ast.CreateTable, spec *catalog.TableSpec) (strin
 		if err := storable(n, c.T); err != nil {
 			return "", err
 		}
-		spec.Columns = append(spec.Columns, catalog.ColumnSpec{Column: catalog.Column{Name: n, Type: c.T}})
+		col, ok := outCollation(q, i)
+		if !ok {
+			return "", noCollation("no collation was derived for column \"%s\" with collatable type %s", n, x.typeName(c.T))
+		}
+		spec.Columns = append(spec.Columns, catalog.ColumnSpec{Column: catalog.Column{Name: n, Type: c.T, Collation: col}})
 	}
 	t, err := x.Change.CreateTable(spec)
 	if err != nil {
@@ -315,6 +319,19 @@ func (x *exec) createTableAs(s *ast.CreateTable, spec *catalog.TableSpec) (strin
 		return "CREATE TABLE AS", nil
 	}
 	return x.filled(q, func() *catalog.Table { return t })
+}
+
+// outCollation is the collation of a query's column; ok is false where its parts
+// differ.
+func outCollation(q *plan.Query, i int) (name string, ok bool) {
+	if i >= len(q.Collations) {
+		return "", true
+	}
+	return q.Collations[i].Name, !q.Collations[i].Conflict
+}
+
+func noCollation(format string, args ...any) error {
+	return sqlerr.New(sqlerr.IndeterminateCollation, format, args...).WithHint("Use the COLLATE clause to set the collation explicitly.")
 }
 
 // filled makes the files of a new relation, fills it with a query's rows and

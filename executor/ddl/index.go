@@ -109,6 +109,9 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 			if c, ok := e.X.(*ast.Call); ok {
 				k.Name = c.Name.Last()
 			}
+			if b.Conflict && e.Collate == nil && collatable(x, k.Type) {
+				return noCollation("could not determine which collation to use for index expression")
+			}
 			if k.Collation, err = x.keyCollation(e.Collate, k.Type, b.Collation); err != nil {
 				return err
 			}

@@ -95,7 +95,13 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 		if err := storable(n, c.T); err != nil {
 			return "", err
 		}
-		spec.Columns = append(spec.Columns, catalog.Column{Name: n, Type: c.T})
+		col, ok := outCollation(q, i)
+		if !ok && s.Materialized {
+			return "", noCollation("no collation was derived for column \"%s\" with collatable type %s", n, x.typeName(c.T))
+		} else if !ok {
+			return "", noCollation("could not determine which collation to use for view column \"%s\"", n)
+		}
+		spec.Columns = append(spec.Columns, catalog.Column{Name: n, Type: c.T, Collation: col})
 	}
 	spec.Populated = s.Materialized && !s.WithNoData
 	v, err := x.Change.CreateView(spec)

@@ -83,11 +83,13 @@ type (
 		Literal  bool
 		Cast     CastForm
 	}
-	// Relabel changes the type and not the bytes (varchar → text).
+	// Relabel changes the type and not the bytes (varchar → text), or the collation
+	// alone.
 	Relabel struct {
 		At
-		X    Expr
-		Cast CastForm
+		X       Expr
+		Cast    CastForm
+		Collate string // of a COLLATE clause, else ""
 	}
 	// CoerceMod applies T's modifier: length, precision, scale.
 	CoerceMod struct {

@@ -545,6 +545,13 @@ const (
 	Anti
 )
 
+// OutCollation is the collation of a column that a statement returns: "" is the type's.
+// Conflict: those of its parts differ.
+type OutCollation struct {
+	Name     string
+	Conflict bool
+}
+
 // Query is a whole planned statement.
 type Query struct {
 	Root Node
@@ -567,6 +574,8 @@ type Query struct {
 	// KeyTables must be locked as well: foreign keys lead from the tables that are
 	// written to them.
 	KeyTables []TableUse
+	// Collations are those of the columns, nil when all have their type's.
+	Collations []OutCollation
 	// Rights are what the statement needs of relations; checked before it runs.
 	Rights []*catalog.Right
 	// RowSecurity tells that the plan is for the role and the setting row_security

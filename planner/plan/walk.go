@@ -184,6 +184,32 @@ type children struct {
 	tail  Expr
 }
 
+// EachChild calls f for the direct children of an expression.
+func EachChild(e Expr, f func(Expr)) {
+	c := childrenOf(e)
+	one := func(x Expr) {
+		if x != nil {
+			f(x)
+		}
+	}
+	for _, x := range c.head {
+		one(x)
+	}
+	for _, l := range c.lists {
+		for _, x := range l {
+			one(x)
+		}
+	}
+	for i := range c.whens {
+		one(c.whens[i].Cond)
+		one(c.whens[i].Result)
+	}
+	for i := range c.outer {
+		one(c.outer[i].X)
+	}
+	one(c.tail)
+}
+
 // childrenOf returns the children that MapChildren replaces.
 func childrenOf(e Expr) (c children) {
 	switch e := e.(type) {
