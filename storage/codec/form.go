@@ -25,6 +25,8 @@ const (
 	formInet
 	formBit
 	formArray
+	formRange
+	formMultirange
 	formBytes // bytes without an order: rows only
 )
 
@@ -78,6 +80,10 @@ func formOf(t types.T) form {
 		return formBit
 	case types.KArray:
 		return formArray
+	case types.KRange:
+		return formRange
+	case types.KMultirange:
+		return formMultirange
 	case types.KInvalid, types.KPseudo:
 		return formNone
 	}
@@ -104,7 +110,7 @@ func NarrowScale(t types.T) (int32, bool) {
 // stored in the row as well.
 func LossyKey(t types.T) bool {
 	switch formOf(t) {
-	case formDecimal, formFloat4, formFloat8, formInterval, formArray:
+	case formDecimal, formFloat4, formFloat8, formInterval, formArray, formRange, formMultirange:
 		return true
 	}
 	return false
@@ -117,6 +123,8 @@ func Orderable(t types.T) bool {
 		return false
 	case formArray:
 		return Orderable(elemOf(t))
+	case formRange, formMultirange:
+		return Orderable(rangeElem(t))
 	}
 	return true
 }

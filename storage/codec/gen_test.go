@@ -20,6 +20,7 @@ var keyTypes = []types.T{
 	types.TBytea, types.TBpchar, types.TDate, types.TTime, types.TTimetz, types.TTimestamp,
 	types.TTimestamptz, types.TInterval, types.TUUID, types.Of(types.OInet), types.Of(types.OCidr),
 	types.Of(types.OMacaddr), types.Of(types.OVarbit), types.TInt4Arr, types.TTextArr,
+	types.Of(3904), types.Of(3906), types.Of(3908), types.Of(4536), types.Of(4532), // ranges and multiranges
 }
 
 // rowTypes are all types that rows hold.
@@ -158,6 +159,26 @@ func gen(r *rand.Rand, t types.T) types.Datum {
 			return withType(types.NewArray(elemOf(t), nil, nil, nil), t)
 		}
 		return withType(types.NewArray(elemOf(t), []int{n}, []int{1 + r.IntN(2)}, elems), t)
+	case types.KRange:
+		v, err := types.NewRange(t, genRange(r, rangeElem(t)))
+		if err == nil {
+			_, err = types.DecodeRange(v)
+		}
+		if err != nil { // a bound has no successor, or is no value of its type
+			return gen(r, t)
+		}
+		return v
+	case types.KMultirange:
+		var list []types.RangeValue
+		for range r.IntN(4) {
+			v, _ := types.DecodeRange(gen(r, types.RangeOf(t)))
+			list = append(list, v)
+		}
+		v, err := types.NewMultirange(t, list)
+		if err != nil {
+			panic(err)
+		}
+		return v
 	default:
 		d.B = []byte(`{"a": 1}`)[:r.IntN(9)]
 	}
@@ -167,6 +188,21 @@ func gen(r *rand.Rand, t types.T) types.Datum {
 func withType(d types.Datum, t types.T) types.Datum {
 	d.T = t
 	return d
+}
+
+func genRange(r *rand.Rand, elem types.T) types.RangeValue {
+	v := types.RangeValue{Empty: r.IntN(8) == 0, LoInc: r.IntN(2) == 0, HiInc: r.IntN(2) == 0}
+	lo, hi := gen(r, elem), gen(r, elem)
+	if types.Compare(lo, hi) > 0 {
+		lo, hi = hi, lo
+	}
+	if r.IntN(5) > 0 {
+		v.Lo = &lo
+	}
+	if r.IntN(5) > 0 {
+		v.Hi = &hi
+	}
+	return v
 }
 
 func genInet(r *rand.Rand, cidr bool) []byte {

@@ -37,6 +37,10 @@ import (
 //	bit varbit             the bytes as bytea, number of bits as int4
 //	arrays                 0x10 and value, or 0x18 for NULL, per element; 0x08; number
 //	                       of dimensions, each one's length and lower bound as int4
+//	ranges                 0x04 empty, or 0x10 and the bounds: 0x08 no lower bound, 0x18
+//	                       no upper one, or 0x10, value, a byte: 0 for a lower bound in
+//	                       the range and an upper one outside, else 1
+//	multiranges            each range as above; 0x08
 //
 // A descending column has all bytes after the tag inverted.
 const (
@@ -74,7 +78,7 @@ type keyCol struct {
 	KeyCol
 	form  form
 	scale int32   // of formDec64
-	elem  *keyCol // of formArray
+	elem  *keyCol // of formArray, and of the bounds of formRange and formMultirange
 	off   int     // offset in the key if everything before is of fixed width, else -1
 
 	// Where the column is in a regular key, one without NULLs up to this column,
@@ -125,11 +129,15 @@ func newKeyCol(k KeyCol) (*keyCol, error) {
 		return nil, &NoOrderError{T: k.T}
 	}
 	kc.scale, _ = NarrowScale(k.T)
-	if kc.form == formArray {
-		var err error
-		if kc.elem, err = newKeyCol(KeyCol{T: elemOf(k.T)}); err != nil {
-			return nil, err
-		}
+	var err error
+	switch kc.form {
+	case formArray:
+		kc.elem, err = newKeyCol(KeyCol{T: elemOf(k.T)})
+	case formRange, formMultirange:
+		kc.elem, err = newKeyCol(KeyCol{T: rangeElem(k.T)})
+	}
+	if err != nil {
+		return nil, err
 	}
 	return kc, nil
 }
@@ -276,6 +284,10 @@ func (k *keyCol) appendDatum(dst []byte, d *types.Datum) []byte {
 		return appendInetKey(dst, d.B)
 	case formBit:
 		return appendBitKey(dst, d.B)
+	case formRange:
+		return k.appendRange(dst, d)
+	case formMultirange:
+		return k.appendMultirange(dst, d)
 	default:
 		return k.appendArray(dst, *d)
 	}

@@ -113,6 +113,8 @@ func (k *keyCol) valueWidth(b []byte, m byte) (int, error) {
 		n = w + 4
 	case formArray:
 		return k.arrayWidth(b, m)
+	case formRange, formMultirange:
+		return k.rangeWidth(b, m)
 	}
 	if n > len(b) {
 		return 0, corrupt("key ends in a value of %d bytes", n)
@@ -250,6 +252,8 @@ func (k *keyCol) value(d *types.Datum, b []byte, a *vec.Arena) error {
 		if nbits := binary.BigEndian.Uint32(d.B); (uint64(nbits)+7)/8 != uint64(len(d.B)-4) {
 			return corrupt("bit string of %d bits in %d bytes", nbits, len(d.B)-4)
 		}
+	case formRange, formMultirange:
+		return k.decodeRanges(d, b)
 	default:
 		return k.decodeArray(d, b)
 	}

@@ -1,0 +1,38 @@
+-- ranges and multiranges as keys
+CREATE TABLE spans (r int4range PRIMARY KEY, m nummultirange UNIQUE, n int);
+INSERT INTO spans VALUES ('[1,5]', '{[1.50,2.0)}', 1), ('empty', '{}', 2), ('(,3)', '{(,1],[5,)}', 3), ('[1,)', NULL, 4), ('[1,3)', '{[1.5,2.0]}', 5);
+INSERT INTO spans VALUES ('(0,6)', NULL, 9);
+INSERT INTO spans VALUES ('[10,20)', '{[1.5,2)}', 9);
+INSERT INTO spans VALUES (NULL, NULL, 9);
+SELECT * FROM spans ORDER BY r;
+SELECT * FROM spans ORDER BY m DESC, n;
+SELECT n FROM spans WHERE r = '[1,5]';
+SELECT n FROM spans WHERE r > '[1,3)' ORDER BY n;
+SELECT n FROM spans WHERE r BETWEEN '(,3)' AND '[1,3)' ORDER BY n;
+SELECT n FROM spans WHERE r @> 2 ORDER BY n;
+SELECT n, m FROM spans WHERE m = '{[1.5,2)}';
+INSERT INTO spans VALUES ('[1,6)', NULL, 7) ON CONFLICT (r) DO UPDATE SET n = excluded.n RETURNING *;
+UPDATE spans SET r = '[1,3)' WHERE n = 3;
+UPDATE spans SET r = '[2,3)' WHERE n = 3 RETURNING r, m;
+DELETE FROM spans WHERE r = 'empty' RETURNING n;
+CREATE TYPE float_range AS RANGE (subtype = float8);
+CREATE TYPE mood_of_span AS ENUM ('low', 'high');
+CREATE TYPE mood_range AS RANGE (subtype = mood_of_span);
+CREATE TABLE more_spans (f float_range, t tstzrange, d daterange[], o mood_range, k serial PRIMARY KEY);
+CREATE INDEX ON more_spans (f DESC, t NULLS FIRST);
+CREATE UNIQUE INDEX ON more_spans (o);
+CREATE INDEX ON more_spans (d);
+INSERT INTO more_spans (f, t, d, o) VALUES ('[1,2]', '[2020-01-01 00:00+00,)', '{"[2020-01-01,2020-01-05)"}', '[low,high)'), ('(1,2)', NULL, '{empty}', '[low,high]'),
+    ('(,-0.5]', 'empty', NULL, NULL), (NULL, '(,)', '{}', '(low,high]');
+INSERT INTO more_spans (o) VALUES ('[low,high]');
+SELECT f, o FROM more_spans ORDER BY f DESC, t NULLS FIRST;
+SELECT f FROM more_spans WHERE f >= '(1,2)' ORDER BY f;
+SELECT k, o FROM more_spans ORDER BY o, k;
+SELECT k FROM more_spans WHERE o = '(low,high]';
+SELECT k FROM more_spans WHERE d = '{"[2020-01-01,2020-01-04]"}';
+SELECT indexdef FROM pg_indexes WHERE tablename = 'more_spans' ORDER BY 1;
+CREATE TABLE span_days (d daterange REFERENCES nothing_there);
+CREATE TABLE span_refs (r int4range REFERENCES spans);
+INSERT INTO span_refs VALUES ('[2,2]');
+INSERT INTO span_refs VALUES ('[2,9]');
+DELETE FROM spans WHERE n = 3;
