@@ -36,6 +36,8 @@ func parseTextual(t T, s string) ([]byte, error) {
 		return parseSystemValue(o, s)
 	case OJSONPath:
 		return canonicalJSONPath(s)
+	case OPgNodeTree, 3361, 3402, 5017: // pg_ndistinct, pg_dependencies, pg_mcv_list
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "cannot accept a value of type %s", Lookup(o).Name)
 	default:
 		if unsupportedText[o] {
 			return nil, sqlerr.Unsupported(-1, "type %s", FormatTypeNoMod(o))

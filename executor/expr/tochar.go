@@ -264,6 +264,14 @@ func formatDateTime(out []byte, f string, b *brokenTime) ([]byte, error) {
 	return out, nil
 }
 
+// signed is the width of the digits of a number that is width wide with its sign.
+func signed(v, width int) int {
+	if v < 0 {
+		return width - 1
+	}
+	return width
+}
+
 // number appends a zero-padded number and its ordinal suffix.
 func (n *dateNode) number(out []byte, v, width int) []byte {
 	from := len(out)
@@ -460,9 +468,9 @@ func (b *brokenTime) appendCalendar(out []byte, n dateNode) []byte {
 	case keyMM:
 		return n.number(out, b.month, 2)
 	case keyDDD:
-		return n.number(out, b.yday, 3)
+		return n.number(out, b.yday, signed(b.yday, 3))
 	case keyDD:
-		return n.number(out, b.day, 2)
+		return n.number(out, b.day, signed(b.day, 2))
 	case keyWW:
 		return n.number(out, (b.yday-1)/7+1, 2)
 	case keyW:

@@ -396,17 +396,46 @@ func sizeFuncs(m map[string]catalogFunc) {
 			return c.integer(of(c, c.oid(0)))
 		}
 	}
-	for _, n := range []string{"pg_relation_size", "sql_pg_relation_size_2325", "pg_table_size"} {
+	for _, n := range []string{"sql_pg_relation_size_2325", "pg_table_size"} {
 		m[n] = size((*catalogCall).relationBytes)
+	}
+	m["pg_relation_size"] = func(c *catalogCall) (types.Datum, error) {
+		switch c.str(1) {
+		case "main":
+			return size((*catalogCall).relationBytes)(c)
+		case "fsm", "vm", "init": // no file has more than its pairs
+			return size(func(*catalogCall, types.OID) int64 { return 0 })(c)
+		}
+		return types.Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "invalid fork name").
+			WithHint("Valid fork names are \"main\", \"fsm\", \"vm\", and \"init\".")
 	}
 	m["pg_indexes_size"] = size((*catalogCall).indexesBytes)
 	m["pg_total_relation_size"] = size(func(c *catalogCall, oid types.OID) int64 {
 		return c.relationBytes(oid) + c.indexesBytes(oid)
 	})
 	store := func(c *catalogCall) (types.Datum, error) { return c.integer(c.srv.Store.Stats().FileBytes) }
-	for _, n := range []string{"pg_database_size_name", "pg_database_size_oid", "pg_tablespace_size_name", "pg_tablespace_size_oid"} {
-		m[n] = store
+	sized := func(found func(c *catalogCall) bool, missing func(c *catalogCall) error) catalogFunc {
+		return func(c *catalogCall) (types.Datum, error) {
+			switch {
+			case found(c):
+				return store(c)
+			case missing != nil:
+				return types.Datum{}, missing(c)
+			}
+			return c.null()
+		}
 	}
+	m["pg_database_size_name"] = sized(func(c *catalogCall) bool { return c.snapshot().Database(c.str(0)) != nil }, func(c *catalogCall) error {
+		return sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", c.str(0))
+	})
+	m["pg_database_size_oid"] = sized(func(c *catalogCall) bool {
+		_, ok := c.snapshot().Object(c.oid(0)).(*catalog.Database)
+		return ok
+	}, nil)
+	m["pg_tablespace_size_name"] = sized(func(c *catalogCall) bool { return c.str(0) == "pg_default" || c.str(0) == "pg_global" }, func(c *catalogCall) error {
+		return sqlerr.New(sqlerr.UndefinedObject, "tablespace \"%s\" does not exist", c.str(0))
+	})
+	m["pg_tablespace_size_oid"] = sized(func(c *catalogCall) bool { return c.oid(0) == 1663 || c.oid(0) == 1664 }, nil)
 	m["pg_relation_filenode"] = func(c *catalogCall) (types.Datum, error) {
 		if t := c.snapshot().Table(c.oid(0)); t != nil {
 			return c.integer(int64(t.Space))
@@ -454,12 +483,18 @@ func serverFuncs(m map[string]catalogFunc) {
 	}
 	m["pg_notification_queue_usage"] = constant(func(t types.T) types.Datum { return types.Float(t, 0) })
 	m["pg_cancel_backend"] = func(c *catalogCall) (types.Datum, error) { return c.signal(c.srv.Cancel) }
-	m["pg_terminate_backend"] = func(c *catalogCall) (types.Datum, error) { return c.signal(c.srv.Terminate) }
+	m["pg_terminate_backend"] = func(c *catalogCall) (types.Datum, error) {
+		if c.num(1) < 0 {
+			return types.Datum{}, sqlerr.New(sqlerr.NumericValueOutOfRange, "\"timeout\" must not be negative")
+		}
+		return c.signal(c.srv.Terminate)
+	}
 	m["pg_reload_conf"] = answerTrue
 	xid := func(c *catalogCall) (types.Datum, error) {
 		if c.tx == nil {
 			return c.null()
 		}
+		c.tx.numbered = true
 		n := c.tx.kv.Seq() + 1
 		if c.ret.Kind() == types.KWord {
 			return types.Word(c.ret, n), nil
@@ -478,7 +513,7 @@ func serverFuncs(m map[string]catalogFunc) {
 		return types.Int(c.ret, int64(int32(uint32(n)-uint32(c.num(0))))), nil
 	}
 	m["pg_current_xact_id_if_assigned"] = func(c *catalogCall) (types.Datum, error) {
-		if c.tx == nil || !c.tx.kv.HasWrites() {
+		if c.tx == nil || !c.tx.kv.HasWrites() && !c.tx.numbered {
 			return c.null()
 		}
 		return xid(c)

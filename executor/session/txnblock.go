@@ -30,6 +30,7 @@ type transaction struct {
 	readOnly bool
 	waitSafe bool // DEFERRABLE; every snapshot is a safe one, so that nothing follows from it
 	used     bool // a statement has run: the isolation level is fixed
+	numbered bool // it was asked for its number
 	start    int64
 	began    time.Time
 	fmtBuf   types.FmtOpts
