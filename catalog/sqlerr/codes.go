@@ -69,6 +69,7 @@ const (
 	ExclusionViolation           Code = "23P01"
 
 	InvalidCursorState           Code = "24000"
+	InvalidTransactionState      Code = "25000"
 	ActiveSQLTransaction         Code = "25001"
 	ReadOnlySQLTransaction       Code = "25006"
 	NoActiveSQLTransaction       Code = "25P01"

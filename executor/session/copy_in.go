@@ -55,16 +55,16 @@ func (s *Session) copyFrom(ctx context.Context, x *ast.Copy, o *copyOptions) (in
 			return 0, err
 		}
 	}
-	if o.freeze {
-		if err := s.mayFreeze(t); err != nil {
-			return 0, err
-		}
-	}
 	r, done, err := s.copyInput(ctx, x, o.format == copyBinary, len(cols))
 	if err != nil {
 		return 0, err
 	}
 	defer done()
+	if o.freeze {
+		if err := s.mayFreeze(t); err != nil {
+			return 0, err
+		}
+	}
 	if err := c.load(r); err != nil {
 		return 0, err
 	}
@@ -82,7 +82,17 @@ func (s *Session) mayFreeze(t *catalog.Table) error {
 	if t.Key != nil {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot perform COPY FREEZE on a partitioned table")
 	}
-	if s.srv.Catalog.Current().Object(t.OID) != nil && !s.tx.emptied[t.OID] {
+	for _, p := range s.portals {
+		if p.cursor != nil && !p.cursor.held {
+			return sqlerr.New(sqlerr.InvalidTransactionState, "cannot perform COPY FREEZE because of prior transaction activity")
+		}
+	}
+	before, saves := s.srv.Catalog.Current(), s.tx.saves
+	if len(saves) > 0 {
+		before = saves[len(saves)-1].snap
+	}
+	level, emptied := s.tx.emptied[t.OID]
+	if before.Object(t.OID) != nil && !(emptied && level == len(saves)) {
 		return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "cannot perform COPY FREEZE because the table was not created or truncated in the current subtransaction")
 	}
 	return nil
@@ -91,11 +101,11 @@ func (s *Session) mayFreeze(t *catalog.Table) error {
 // emptied remembers the tables that a TRUNCATE names.
 func (s *Session) emptied(x *ast.Truncate) {
 	if s.tx.emptied == nil {
-		s.tx.emptied = make(map[types.OID]bool)
+		s.tx.emptied = make(map[types.OID]int)
 	}
 	for i := range x.Tables {
 		if r, err := s.copyRelation(&x.Tables[i].Name); err == nil {
-			s.tx.emptied[r.ObjectOID()] = true
+			s.tx.emptied[r.ObjectOID()] = len(s.tx.saves)
 		}
 	}
 }

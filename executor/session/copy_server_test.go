@@ -436,3 +436,46 @@ func BenchmarkCopyOut(b *testing.B) {
 		})
 	}
 }
+
+// TestCopyFreeze copies with FREEZE into tables that the present subtransaction has
+// and has not made or emptied.
+func TestCopyFreeze(t *testing.T) {
+	ctx := context.Background()
+	conn, _ := serveCopy(t, storage.Options{Store: "mem"})
+	const other = "55000: cannot perform COPY FREEZE because the table was not created or truncated in the current subtransaction"
+	for _, tt := range []struct{ before, want string }{
+		{"begin; create table f(i int)", ""},
+		{"begin; create table f(i int); savepoint s", other},
+		{"begin; savepoint s; create table f(i int)", ""},
+		{"begin; savepoint s; create table f(i int); release s", ""},
+		{"begin; savepoint s; create table f(i int); savepoint u; release s", ""},
+		{"create table f(i int)", other},
+		{"create table f(i int); begin; truncate f", ""},
+		{"create table f(i int); begin; truncate f; savepoint s", other},
+		{"create table f(i int); begin; savepoint s; truncate f; release s", ""},
+		{"create table f(i int); begin; savepoint s; truncate f; rollback to s", other},
+		{"begin; create table f(i int); declare c cursor for select 1", "25000: cannot perform COPY FREEZE because of prior transaction activity"},
+	} {
+		for _, q := range append(strings.Split(tt.before, ";"), "") {
+			if _, err := conn.Exec(ctx, q); err != nil {
+				t.Fatalf("%s: %v", q, err)
+			}
+		}
+		_, err := conn.PgConn().CopyFrom(ctx, strings.NewReader("1\n"), "copy f from stdin with (freeze)")
+		got := ""
+		if e := new(pgconn.PgError); errors.As(err, &e) {
+			got = e.Code + ": " + e.Message
+		} else if err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.before, got, tt.want)
+		}
+		if _, err := conn.Exec(ctx, "rollback"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Exec(ctx, "drop table if exists f"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

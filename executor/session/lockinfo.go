@@ -151,6 +151,7 @@ func (s *Session) explainDeadlock(err error) error {
 	}
 	c := *e
 	c.Detail = b.String()
+	c.Hint = "See server log for query details."
 	return &c
 }
 

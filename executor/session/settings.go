@@ -41,7 +41,8 @@ type settings struct {
 	rowSecurityOff bool
 	durability     kv.Durability
 	minLevel       int
-	newIso         kv.Isolation // of transactions to come, as the next two
+	newIso         kv.Isolation // of transactions to come, as the next three
+	newDirty       bool
 	newReadOnly    bool
 	newDefer       bool
 	// epoch grows with each change of something that plans depend on.
@@ -245,7 +246,7 @@ func (s *Session) settingChanged(key string) {
 		if sess, ok := g.sess[key]; ok {
 			v = sess
 		}
-		g.newIso = isolationOf(v)
+		g.newIso, g.newDirty = isolationOf(v), strings.EqualFold(v, readUncommitted)
 	case "default_transaction_read_only":
 		g.newReadOnly = v == "on"
 	case "default_transaction_deferrable":
@@ -370,7 +371,7 @@ func (s *Session) showSetting(name string) (string, bool) {
 	d := settingTable()[key]
 	switch key {
 	case "transaction_isolation":
-		return strings.ToLower(isolationName(s.isolation())), true
+		return s.shownIsolation(), true
 	case "transaction_read_only":
 		return onOff(s.readOnly()), true
 	case "transaction_deferrable":

@@ -28,6 +28,7 @@ type transaction struct {
 	kv       kv.Txn
 	iso      kv.Isolation
 	readOnly bool
+	dirty    bool // READ UNCOMMITTED was asked for: it is shown, and is READ COMMITTED
 	waitSafe bool // DEFERRABLE; every snapshot is a safe one, so that nothing follows from it
 	used     bool // a statement has run: the isolation level is fixed
 	numbered bool // it was asked for its number
@@ -48,7 +49,7 @@ type transaction struct {
 	notes    []notification
 	deltas   map[types.OID]rowDelta
 	restarts []*restart
-	emptied  map[types.OID]bool // tables that a TRUNCATE named, for COPY FREEZE
+	emptied  map[types.OID]int // the savepoints that were open when a TRUNCATE named a table, for COPY FREEZE
 }
 
 // restart is the state of a sequence that the transaction has restarted. Others see
@@ -84,6 +85,7 @@ type savepoint struct {
 	notes    int
 	restarts int
 	readOnly bool
+	snap     *catalog.Snapshot // when it was set
 	deferred executor.DeferredMark
 	locks    kv.LockMark
 	advisory advisoryMark
@@ -114,7 +116,7 @@ func (s *Session) openTx(ctx context.Context, iso kv.Isolation, readOnly bool) (
 		return nil, err
 	}
 	t := &transaction{kv: k, iso: iso, readOnly: readOnly, began: time.Now(),
-		waitSafe: s.settings.newDefer}
+		dirty: s.settings.newDirty, waitSafe: s.settings.newDefer}
 	t.start = types.TimestampFromTime(t.began)
 	t.fmtBuf = *s.settings.fmt
 	t.fmtBuf.Now = t.start
@@ -145,6 +147,20 @@ func isolationName(i kv.Isolation) string {
 	}
 	return "READ COMMITTED"
 }
+
+// shownIsolation is the isolation level by the name that was asked for.
+func (s *Session) shownIsolation() string {
+	dirty := s.settings.newDirty
+	if s.tx != nil {
+		dirty = s.tx.dirty
+	}
+	if iso := s.isolation(); iso != kv.ReadCommitted || !dirty {
+		return strings.ToLower(isolationName(iso))
+	}
+	return readUncommitted
+}
+
+const readUncommitted = "read uncommitted"
 
 func (s *Session) isolation() kv.Isolation {
 	if s.tx != nil {
@@ -391,7 +407,7 @@ func (s *Session) transaction(ctx context.Context, x *ast.Transaction) (string, 
 		t := s.tx
 		sp := savepoint{name: x.Name, kv: t.kv.Savepoint(), settings: s.settings.mark(), notes: len(t.notes), restarts: len(t.restarts), readOnly: t.readOnly,
 			deferred: t.deferred.Mark(), locks: t.kv.LockMark(), advisory: s.advisoryMark()}
-		if t.change != nil {
+		if sp.snap = s.snapshot(); t.change != nil {
 			sp.change, sp.changed = t.change.Mark(), true
 		}
 		t.saves = append(t.saves, sp)
@@ -406,6 +422,9 @@ func (s *Session) transaction(ctx context.Context, x *ast.Transaction) (string, 
 		}
 		s.tx.kv.Release(s.tx.saves[i].kv)
 		s.tx.saves = s.tx.saves[:i]
+		for rel, level := range s.tx.emptied {
+			s.tx.emptied[rel] = min(level, i)
+		}
 		for _, p := range s.portals {
 			p.level = min(p.level, i)
 		}
@@ -471,6 +490,7 @@ func (s *Session) commitStmt(ctx context.Context, x *ast.Transaction) (string, e
 // the same properties.
 func (s *Session) endBlock(ctx context.Context, chain bool, end func() error) error {
 	iso, ro, safe := s.isolation(), s.readOnly(), s.tx != nil && s.tx.waitSafe
+	dirty := s.tx != nil && s.tx.dirty
 	if s.block == failed && s.tx == nil {
 		iso, ro = s.failedIso, s.failedRO
 	}
@@ -483,7 +503,7 @@ func (s *Session) endBlock(ctx context.Context, chain bool, end func() error) er
 	if err != nil {
 		return err
 	}
-	tx.waitSafe = safe
+	tx.waitSafe, tx.dirty = safe, dirty
 	s.block = inBlock
 	return nil
 }
@@ -531,6 +551,11 @@ func (s *Session) rollbackTo(ctx context.Context, name string) error {
 		t.deferred.RollbackTo(sp.deferred)
 	}
 	t.saves = t.saves[:i+1]
+	for rel, level := range t.emptied {
+		if level > i {
+			delete(t.emptied, rel)
+		}
+	}
 	s.block = inBlock
 	return s.rebase()
 }
@@ -577,9 +602,9 @@ func (s *Session) setDeferrable(on bool) error {
 
 // setIsolation changes the open transaction, which has not read anything yet.
 func (s *Session) setIsolation(name string) error {
-	iso := isolationOf(name)
+	iso, dirty := isolationOf(name), strings.EqualFold(name, readUncommitted)
 	t := s.tx
-	if t == nil || t.iso == iso {
+	if t == nil || t.iso == iso && t.dirty == dirty {
 		return nil
 	}
 	if t.used {
@@ -587,6 +612,9 @@ func (s *Session) setIsolation(name string) error {
 	}
 	if len(t.saves) > 0 {
 		return sqlerr.New(sqlerr.ActiveSQLTransaction, "SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction")
+	}
+	if t.dirty = dirty; t.iso == iso {
+		return nil
 	}
 	return s.reopen(iso, t.readOnly)
 }
