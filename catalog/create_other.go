@@ -278,7 +278,7 @@ func (c *Change) CreateDatabase(name, owner, template string) (*Database, error)
 		len(c.snap.AllOperators(from.OID)) > 0 || len(c.snap.AllCasts(from.OID)) > 0 {
 		return nil, sqlerr.Unsupported(-1, "CREATE DATABASE from template \"%s\", which is not empty,", template)
 	}
-	d := &Database{Common: c.common("", name)}
+	d := &Database{Common: c.common("", name), ConnLimit: -1}
 	d.DB = 0
 	if owner != "" {
 		d.Owner = owner
@@ -296,7 +296,7 @@ func (c *Change) DropDatabase(name string) (*Database, error) {
 	if d.OID == c.DB {
 		return nil, sqlerr.New(sqlerr.ObjectInUse, "cannot drop the currently open database")
 	}
-	if d.OID == OIDTemplate0 || d.OID == OIDTemplate1 {
+	if d.Template {
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot drop a template database")
 	}
 	if err := c.moveDatabaseSettings(name, ""); err != nil {

@@ -41,7 +41,8 @@ func Empty() *Snapshot {
 		{OIDTemplate0, oidPublicTemplate0, "template0", "unmodifiable empty database", template},
 	} {
 		objs = append(objs,
-			&Database{Common: Common{OID: d.oid, Name: d.name, Owner: superuser, Comment: d.comment, ACL: d.acl}},
+			&Database{Common: Common{OID: d.oid, Name: d.name, Owner: superuser, Comment: d.comment, ACL: d.acl}, ConnLimit: -1,
+				Closed: d.oid == OIDTemplate0, Template: d.oid != OIDPostgres},
 			&Schema{Common: Common{OID: d.public, DB: d.oid, Name: SchemaPublic, Owner: "pg_database_owner", Comment: "standard public schema"}})
 	}
 	s, err := newSnapshot().apply(objs, nil)

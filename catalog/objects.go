@@ -33,6 +33,11 @@ type Database struct {
 	Common
 	Settings map[string]string // ALTER DATABASE … SET
 	Defaults []DefaultPrivileges
+	// ConnLimit is how many sessions there may be at a time, superusers apart, -1 for
+	// any number. Nobody connects to a closed database; who may
+	// create databases may copy a template.
+	ConnLimit        int
+	Closed, Template bool
 }
 
 // DefaultPrivileges are what new objects of a role get instead of the default:

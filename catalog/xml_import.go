@@ -126,6 +126,7 @@ var docSections = []struct {
 // database reads a DataBase element into the delta and returns its name.
 func (r *xmlReader) database(e *element, base *Snapshot, d *Delta) string {
 	db := &Database{Common: r.common(e, Common{}, "dataBaseName")}
+	r.connections(e, db)
 	db.Settings = r.pairs(e, "Settings", "Setting")
 	db.Defaults = r.defaultPrivileges(e)
 	allowed := []string{"Settings", "DefaultPrivileges"}
@@ -137,7 +138,7 @@ func (r *xmlReader) database(e *element, base *Snapshot, d *Delta) string {
 		return db.Name
 	}
 	if old := base.Database(db.Name); old != nil {
-		db = r.addTo(old, db, d)
+		db = r.addTo(e, old, db, d)
 	} else {
 		db.OID, db.Schema = r.doc.alloc.AllocOID(), ""
 		d.Add(db)
@@ -171,7 +172,7 @@ func (r *xmlReader) database(e *element, base *Snapshot, d *Delta) string {
 
 // addTo adds the settings, the comment and the privileges that a document has for
 // a database that exists.
-func (r *xmlReader) addTo(old, doc *Database, d *Delta) *Database {
+func (r *xmlReader) addTo(e *element, old, doc *Database, d *Delta) *Database {
 	db := *old
 	db.Settings = mergePairs(old.Settings, doc.Settings)
 	if doc.Comment != "" {
@@ -183,7 +184,21 @@ func (r *xmlReader) addTo(old, doc *Database, d *Delta) *Database {
 	if doc.Defaults != nil {
 		db.Defaults = doc.Defaults
 	}
-	if doc.ACL == nil && doc.Defaults == nil && db.Comment == old.Comment && maps.Equal(db.Settings, old.Settings) {
+	given := func(attr string) bool {
+		_, ok := e.attr(attr)
+		return ok
+	}
+	if given("connLimit") {
+		db.ConnLimit = doc.ConnLimit
+	}
+	if given("closed") {
+		db.Closed = doc.Closed
+	}
+	if given("template") {
+		db.Template = doc.Template
+	}
+	if doc.ACL == nil && doc.Defaults == nil && db.Comment == old.Comment && db.ConnLimit == old.ConnLimit && db.Closed == old.Closed &&
+		db.Template == old.Template && maps.Equal(db.Settings, old.Settings) {
 		return old
 	}
 	d.Add(&db)

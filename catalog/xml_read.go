@@ -158,6 +158,7 @@ func (r *xmlReader) object(e *element, c Common) Object {
 	switch e.name {
 	case "DataBase":
 		d := &Database{Common: r.common(e, c, "dataBaseName")}
+		r.connections(e, d)
 		d.Settings = r.pairs(e, "Settings", "Setting")
 		d.Defaults = r.defaultPrivileges(e)
 		r.known(e, "Settings", "DefaultPrivileges")
@@ -222,6 +223,14 @@ func (r *xmlReader) common(e *element, c Common, nameAttr string) Common {
 	c.Comment = r.str(e, "comment")
 	c.ACL = r.acl(e)
 	return c
+}
+
+// connections reads who may connect to a database, and copy it. Older documents do
+// not tell of the templates, and say nothing where the value is the usual one.
+func (r *xmlReader) connections(e *element, d *Database) {
+	d.ConnLimit = int(r.num(e, "connLimit", -1, math.MaxInt32, -1))
+	d.Closed = r.flagOr(e, "closed", d.OID == OIDTemplate0)
+	d.Template = r.flagOr(e, "template", d.OID == OIDTemplate0 || d.OID == OIDTemplate1)
 }
 
 // acl reads an attribute that aclAttr wrote.

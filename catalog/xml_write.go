@@ -79,6 +79,7 @@ func (w *xmlWriter) roles() {
 func (w *xmlWriter) database(d *Database) {
 	a := w.common(&d.Common, "dataBaseName")
 	aclAttr(&a, d.ACL)
+	connections(&a, d)
 	w.open("DataBase", a)
 	w.settings(d.Settings)
 	w.defaultPrivileges(d.Defaults)
@@ -100,6 +101,15 @@ func (w *xmlWriter) database(d *Database) {
 		return st.DB == d.OID && lasting(st.Table)
 	}))
 	w.close("DataBase")
+}
+
+// connections writes who may connect to a database, and copy it.
+func connections(a *attrList, d *Database) {
+	if d.ConnLimit != -1 {
+		a.num("connLimit", int64(d.ConnLimit))
+	}
+	a.flag("closed", d.Closed)
+	a.flag("template", d.Template)
 }
 
 // section writes a list of objects, ordered by schema and name.
@@ -172,6 +182,7 @@ func (w *xmlWriter) object(o Object) {
 	case *Database:
 		a := w.common(&x.Common, "dataBaseName")
 		w.ownership(&a, &x.Common)
+		connections(&a, x)
 		w.open("DataBase", a)
 		w.settings(x.Settings)
 		w.defaultPrivileges(x.Defaults)

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"kvsqld/catalog"
@@ -219,6 +220,15 @@ func (d *differ) settings() {
 	}
 	d.owner("DATABASE", name, old.Owner, to.Owner)
 	d.pairs("ALTER DATABASE "+name, old.Settings, to.Settings)
+	if old.ConnLimit != to.ConnLimit {
+		d.add("ALTER DATABASE ", name, " CONNECTION LIMIT ", strconv.Itoa(to.ConnLimit))
+	}
+	if old.Closed != to.Closed {
+		d.refuse("ALTER DATABASE %s ALLOW_CONNECTIONS %t, from another database,", name, !to.Closed)
+	}
+	if old.Template != to.Template {
+		d.add("ALTER DATABASE ", name, " IS_TEMPLATE ", strconv.FormatBool(to.Template))
+	}
 	d.comment("DATABASE", name, old.Comment, to.Comment)
 }
 

@@ -236,7 +236,7 @@ func (x *exec) mayAlterRole(s *ast.AlterRole) error {
 		}
 	}
 	if r.Super {
-		return denied("must be superuser to alter superusers")
+		return denied("must be superuser to alter superuser roles or change superuser attribute")
 	}
 	if x.createsRoles() {
 		return nil

@@ -9,7 +9,6 @@ import (
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
-	"kvsqld/storage/kv"
 )
 
 func (x *exec) createSequence(s *ast.CreateSequence) error {
@@ -181,66 +180,6 @@ func (x *exec) roleName(s string) string {
 		return x.User
 	}
 	return s
-}
-
-func (x *exec) createDatabase(s *ast.CreateDatabase) error {
-	owner, template := x.User, "template1"
-	for i := range s.Options {
-		o := &s.Options[i]
-		switch o.Name {
-		case "owner":
-			owner = x.roleName(optionText(o))
-		case "template":
-			template = optionText(o)
-		case "encoding":
-			if v := strings.ToUpper(strings.ReplaceAll(optionText(o), "-", "")); v != "UTF8" && v != "UNICODE" && v != "DEFAULT" && v != "6" {
-				return sqlerr.Unsupported(o.Pos(), "encoding \"%s\"", optionText(o))
-			}
-		case "lc_collate", "lc_ctype", "locale":
-			if v := strings.ToUpper(optionText(o)); v != "C" && v != "POSIX" && v != "DEFAULT" && !strings.HasPrefix(v, "C.") {
-				return sqlerr.Unsupported(o.Pos(), "locale \"%s\"", optionText(o))
-			}
-		case "tablespace", "allow_connections", "connection_limit", "is_template", "locale_provider", "strategy", "oid":
-		default:
-			return sqlerr.New(sqlerr.SyntaxError, "option \"%s\" not recognized", o.Name).At(o.Pos())
-		}
-	}
-	_, err := x.Change.CreateDatabase(s.Name, owner, template)
-	return err
-}
-
-func (x *exec) dropDatabase(s *ast.DropDatabase) error {
-	d := x.snap().Database(s.Name)
-	if d == nil {
-		if s.IfExists {
-			x.notice(sqlerr.SuccessfulCompletion, "database \"%s\" does not exist, skipping", s.Name)
-			return nil
-		}
-		return sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", s.Name)
-	}
-	if d.OID == x.db() {
-		return sqlerr.New(sqlerr.ObjectInUse, "cannot drop the currently open database")
-	}
-	if x.InUse != nil {
-		if n := x.InUse(d.OID); n > 0 && !s.Force {
-			return sqlerr.New(sqlerr.ObjectInUse, "database \"%s\" is being accessed by other users", s.Name).
-				WithDetail("There are %d other sessions using the database.", n)
-		}
-	}
-	for _, t := range stored(x.snap(), d.OID) {
-		td, err := x.Tables.For(t)
-		if err != nil {
-			return err
-		}
-		if err := td.LockTable(x.Ctx, x.Txn, kv.AccessExclusive, x.lockOpt()); err != nil {
-			return err
-		}
-		if err := td.Drop(x.Txn); err != nil {
-			return err
-		}
-	}
-	_, err := x.Change.DropDatabase(s.Name)
-	return err
 }
 
 func (x *exec) createType(s *ast.CreateType) error {
@@ -420,13 +359,6 @@ func (x *exec) alterRole(s *ast.AlterRole) error {
 }
 
 // alterDatabaseSetting sets or resets a parameter for all sessions of a database.
-func (x *exec) alterDatabaseSetting(db string, s *ast.SetVar) error {
-	return x.Change.EditDatabase(db, func(d *catalog.Database) (err error) {
-		d.Settings, err = x.withSetting(d.Settings, s)
-		return err
-	})
-}
-
 // withSetting is the settings of a role or database after SET or RESET.
 func (x *exec) withSetting(have map[string]string, s *ast.SetVar) (map[string]string, error) {
 	m := map[string]string{}
@@ -478,20 +410,7 @@ func (x *exec) alterObject(s *ast.AlterObject) error {
 			return c.SetOwner(sc.OID, x.roleName(s.NewName))
 		}
 	case "DATABASE":
-		switch s.Action {
-		case "RENAME":
-			return c.RenameDatabase(s.Name.Last(), s.NewName)
-		case "OWNER":
-			d := x.snap().Database(s.Name.Last())
-			if d == nil {
-				return sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", s.Name.Last())
-			}
-			return c.SetOwner(d.OID, x.roleName(s.NewName))
-		case "SET", "RESET":
-			o := &s.Options[0]
-			return x.alterDatabaseSetting(s.Name.Last(), &ast.SetVar{Off: o.Off, Name: o.Name, Reset: s.Action == "RESET",
-				Values: o.List, FromCurrent: o.X != nil, Default: o.List == nil && o.X == nil})
-		}
+		return x.alterDatabase(s)
 	case "FUNCTION", "PROCEDURE", "ROUTINE", "AGGREGATE":
 		return x.alterFunction(s)
 	case "OPERATOR":

@@ -81,8 +81,15 @@ var catalogFuncs = sync.OnceValue(func() map[string]catalogFunc {
 	return m
 })
 
+// ownersOnly are the functions that superusers alone may call.
+var ownersOnly = map[string]bool{"pg_reload_conf": true, "pg_rotate_logfile": true, "pg_stat_reset": true, "pg_current_logfile": true,
+	"pg_promote": true, "pg_wal_replay_pause": true, "pg_wal_replay_resume": true}
+
 // Catalog implements expr.SessionInfo.
 func (s sessionInfo) Catalog(src string, args []types.Datum, ret types.T) (types.Datum, error) {
+	if ownersOnly[src] && !s.isSuper(s.user) {
+		return types.Datum{}, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for function %s", src)
+	}
 	c := &catalogCall{sessionInfo: s, Env: s.pgEnv(), src: src, a: args, ret: ret}
 	if f := catalogFuncs()[src]; f != nil {
 		return f(c)

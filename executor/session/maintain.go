@@ -32,6 +32,9 @@ func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string,
 	if x.Kind == "CLUSTER" && len(x.Tables) == 0 && (s.block != idle || c.several) {
 		return "", 0, inBlockError("CLUSTER")
 	}
+	if x.Kind == "CHECKPOINT" && !s.isSuper(s.user) && !s.snapshot().HasRole(s.db, s.user, "pg_checkpoint") {
+		return "", 0, sqlerr.New(sqlerr.InsufficientPrivilege, "must be superuser or have privileges of pg_checkpoint to do CHECKPOINT")
+	}
 	if x.Kind != "CHECKPOINT" {
 		if err := s.writable(x.Kind); err != nil && analyze {
 			return "", 0, err

@@ -220,14 +220,17 @@ func (srv *Server) connect(p *wire.StartupParams, info *wire.ConnInfo) (*Session
 	if db == nil {
 		return nil, sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", p.Database)
 	}
-	if db.OID == catalog.OIDTemplate0 {
+	if db.Closed {
 		return nil, sqlerr.New(sqlerr.ObjectNotInPrerequisite, "database \"%s\" is not currently accepting connections", p.Database)
 	}
 	if has, _ := snap.Privileges(role.Name, db); has&catalog.PrivConnect == 0 {
 		return nil, fatal(sqlerr.InsufficientPrivilege, "permission denied for database \""+p.Database+"\"").
 			WithDetail("User does not have CONNECT privilege.")
 	}
-	if n := srv.loggedIn(role.Name); role.ConnLimit >= 0 && n >= role.ConnLimit && !role.Super {
+	if n := srv.count(func(s *Session) bool { return s.db == db.OID }); db.ConnLimit >= 0 && n >= db.ConnLimit && !role.Super {
+		return nil, fatal(sqlerr.TooManyConnections, "too many connections for database \""+db.Name+"\"")
+	}
+	if n := srv.count(func(s *Session) bool { return s.authUser == role.Name }); role.ConnLimit >= 0 && n >= role.ConnLimit && !role.Super {
 		return nil, fatal(sqlerr.TooManyConnections, "too many connections for role \""+role.Name+"\"")
 	}
 	s := &Session{
@@ -250,13 +253,13 @@ func (srv *Server) connect(p *wire.StartupParams, info *wire.ConnInfo) (*Session
 	return s, nil
 }
 
-// loggedIn counts the sessions of a role.
-func (srv *Server) loggedIn(role string) int {
+// count returns how many sessions there are of a kind.
+func (srv *Server) count(of func(s *Session) bool) int {
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
 	n := 0
 	for _, s := range srv.mu.sessions {
-		if s.authUser == role {
+		if of(s) {
 			n++
 		}
 	}

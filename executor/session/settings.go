@@ -180,7 +180,7 @@ func (s *Session) settingEffect(key string, value *string, local bool) error {
 			return sqlerr.New(sqlerr.InvalidParameterValue, "role \"%s\" does not exist", v)
 		}
 		if v != s.authUser && !s.isSuper(s.authUser) {
-			return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to set session authorization")
+			return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to set session authorization \"%s\"", v)
 		}
 	case "seed":
 		if f, err := strconv.ParseFloat(v, 64); err == nil && value != nil {
