@@ -84,37 +84,94 @@ func (c *Change) ClusterParent(spec *ClusterSpec) *Table {
 func (c *Change) SetCluster(table types.OID, spec *ClusterSpec) (*Table, error) {
 	return c.edit(table, func(t *Table) error {
 		switch {
-		case t.Cluster != nil:
-			return sqlerr.Unsupported(-1, "changing the place of the region-clustered table \"%s\"", t.Name)
 		case t.Layout != LayoutRow:
 			return sqlerr.Unsupported(-1, "layout \"%s\" of a region-clustered table", t.Layout)
 		case len(t.PK) == 0:
 			return errClusterKey()
 		}
 		t.ForgetClusterOptions()
-		place := c.rootCluster
-		if spec.With != "" {
-			place = c.childCluster
-		}
-		if err := place(t, spec); err != nil {
-			return err
-		}
-		t.Cluster.making = false
-		if t.Cluster.Parent != 0 {
-			fk, err := t.keyToParent()
-			if err != nil {
-				return err
+		return c.giveCluster(t, spec)
+	})
+}
+
+// ChangeCluster gives a region-clustered table another place, or none if spec is nil.
+// Tables stored with it move along, or else keep it where it is. The rows are the
+// caller's business.
+func (c *Change) ChangeCluster(table types.OID, spec *ClusterSpec) error {
+	was := c.snap.Table(table)
+	below := c.snap.ClusterChildren(was)
+	if len(below) > 0 && (spec == nil || spec.With != "" || !was.Cluster.Root()) {
+		return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot change the place of table \"%s\" because other tables are stored with it", was.Name).
+			WithDetail("Table \"%s\" is stored with it.", below[0].Name).
+			WithHint("Take that out first, by ALTER TABLE … RESET (cluster_with).")
+	}
+	_, err := c.edit(table, func(t *Table) error {
+		if t.Cluster = nil; !was.Cluster.Root() {
+			t.Space, t.File = c.alloc.AllocSpace(), ""
+			if !t.Temp {
+				t.File = c.fileName(fileBase(t.Schema, t.Name), ".kv", t.OID)
 			}
-			t.Cluster.FK = fk.OID
 		}
-		i := slices.IndexFunc(t.Indexes, func(ix *Index) bool { return ix.Primary })
-		if t.Indexes[i].Space == 0 {
+		if spec != nil {
+			return c.giveCluster(t, spec)
+		}
+		if i := slices.IndexFunc(t.Indexes, func(ix *Index) bool { return ix.Primary }); t.KeyIsRowKey() {
 			ix := *t.Indexes[i]
-			c.indexFile(t, &ix, "")
+			ix.Space, ix.File = 0, ""
 			t.Indexes[i] = &ix
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	for _, t := range c.snap.ClusterBelow(was) {
+		_, err := c.edit(t.OID, func(t *Table) error { // so that it knows its parent as it is now
+			k := *t.Cluster
+			k.parent, t.Cluster = nil, &k
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ClusterBelow returns the tables stored with a table's rows, on all levels, parents
+// first.
+func (s *Snapshot) ClusterBelow(t *Table) []*Table {
+	out := s.ClusterChildren(t)
+	for i := 0; i < len(out); i++ {
+		out = append(out, s.ClusterChildren(out[i])...)
+	}
+	return out
+}
+
+// giveCluster gives a table without a place one.
+func (c *Change) giveCluster(t *Table, spec *ClusterSpec) error {
+	place := c.rootCluster
+	if spec.With != "" {
+		place = c.childCluster
+	}
+	if err := place(t, spec); err != nil {
+		return err
+	}
+	t.Cluster.making = false
+	if t.Cluster.Parent != 0 {
+		fk, err := t.keyToParent()
+		if err != nil {
+			return err
+		}
+		t.Cluster.FK = fk.OID
+	}
+	i := slices.IndexFunc(t.Indexes, func(ix *Index) bool { return ix.Primary })
+	if t.Indexes[i].Space == 0 {
+		ix := *t.Indexes[i]
+		c.indexFile(t, &ix, "")
+		t.Indexes[i] = &ix
+	}
+	return nil
 }
 
 func errClusterKey() error {

@@ -1,6 +1,8 @@
 package ddl
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,7 +18,7 @@ import (
 const maxRegionRows = 1 << 30
 
 // clusterOption reports whether a storage parameter is one of those that
-// clusterOptions reads. They say where rows lie and are given once, with the table.
+// clusterOptions reads. They say where rows lie.
 func clusterOption(name string) bool {
 	switch name {
 	case "regions", "region_size", "region_rows", "cluster_with":
@@ -114,26 +116,116 @@ func (x *exec) clusterParent(spec *catalog.TableSpec, o *ast.Option) error {
 }
 
 // clusterParameters is ALTER TABLE … SET and RESET for the options of region-clustered
-// tables: a table without a place gets one, and its rows are moved there.
+// tables: a table gets a place, or another one, or none, and its rows are moved there.
 func (x *exec) clusterParameters(t *catalog.Table, a *ast.AlterAction) error {
+	given := map[string]bool{}
 	for i := range a.Options {
-		switch o := &a.Options[i]; {
-		case !clusterOption(o.Name):
-		case t.Cluster != nil || a.Kind == "RESET OPTIONS" && !t.ClusterWaits():
-			return sqlerr.Unsupported(o.Pos(), "changing %s of a table", o.Name)
-		case a.Kind == "RESET OPTIONS":
-			_, err := x.Change.EditTable(t.OID, func(t *catalog.Table) error {
-				t.ForgetClusterOptions()
-				return nil
-			})
-			return err
+		if clusterOption(a.Options[i].Name) {
+			given[a.Options[i].Name] = true
 		}
+	}
+	reset := a.Kind == "RESET OPTIONS"
+	switch {
+	case len(given) == 0:
+		return nil
+	case t.Cluster != nil:
+		return x.clusterChange(t, a, given, reset)
+	case reset:
+		_, err := x.Change.EditTable(t.OID, func(t *catalog.Table) error {
+			t.ForgetClusterOptions()
+			return nil
+		})
+		return err
 	}
 	spec := &catalog.TableSpec{Schema: t.Schema, Name: t.Name}
 	if err := x.clusterOptions(spec, a.Options); err != nil || spec.Cluster == nil {
 		return err
 	}
 	return x.place(t, spec.Cluster)
+}
+
+// clusterChange is clusterParameters for a table that has a place. Options of its
+// regions that are not named stay.
+func (x *exec) clusterChange(t *catalog.Table, a *ast.AlterAction, given map[string]bool, reset bool) error {
+	now := t.ClusterSpec()
+	spec := &catalog.TableSpec{Schema: t.Schema, Name: t.Name}
+	if !reset || !given["regions"] && !given["cluster_with"] {
+		var opts []ast.Option
+		if !reset {
+			opts = a.Options
+		}
+		if reset || t.Cluster.Root() && !given["cluster_with"] {
+			for name, v := range now.Options() {
+				if !given[name] {
+					opts = append(slices.Clip(opts), ast.Option{Name: name, X: &ast.Const{Val: v}})
+				}
+			}
+		}
+		if err := x.clusterOptions(spec, opts); err != nil {
+			return err
+		}
+		if maps.Equal(spec.Cluster.Options(), now.Options()) {
+			return nil
+		}
+	} else if t.Cluster.Root() != given["regions"] {
+		return nil // what it does not have
+	}
+	lock := append([]*catalog.Table{t}, x.snap().ClusterBelow(t)...)
+	if spec.Cluster != nil {
+		if parent := x.Change.ClusterParent(spec.Cluster); parent != nil {
+			if spec.Cluster.With != "" && slices.Contains(lock, parent) && parent != t {
+				return sqlerr.New(sqlerr.InvalidObjectDefinition, "table \"%s\" is stored with \"%s\"", parent.Name, t.Name)
+			}
+			lock = append([]*catalog.Table{parent}, lock...)
+		}
+	}
+	for _, l := range lock {
+		if err := x.lock(l, kv.AccessExclusive); err != nil {
+			return err
+		}
+	}
+	for _, l := range lock {
+		if err := x.unused(l, "ALTER TABLE"); err != nil {
+			return err
+		}
+	}
+	if err := x.Change.ChangeCluster(t.OID, spec.Cluster); err != nil {
+		return err
+	}
+	x.moves(t)
+	return nil
+}
+
+// moves notes that the rows of a table have another place now: they are written there
+// when those of its parent have been.
+func (x *exec) moves(t *catalog.Table) {
+	if x.rewrites == nil {
+		x.rewrites = map[types.OID]rewrite{}
+	}
+	rw := x.rewrites[t.OID]
+	rw.turn, rw.place = len(x.rewrites)+1, true
+	x.rewrites[t.OID] = rw
+}
+
+// copyBelow writes the rows of the tables stored with a table anew, under the keys that
+// the table's rows have now. old has the rows as they were.
+func (x *exec) copyBelow(old kv.Reader, t *catalog.Table) error {
+	for _, c := range x.snap().ClusterBelow(t) {
+		if x.rewrites[c.OID].place {
+			continue // it is new there, and has its own turn
+		}
+		d, err := x.Tables.For(c)
+		if err != nil {
+			return err
+		}
+		if err := d.ClearFiles(x.Txn); err != nil {
+			return err
+		}
+		if err := x.copyRows(old, d, d, rewrite{}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // place gives a table a place in a region-clustered file, with its rows.
@@ -152,13 +244,7 @@ func (x *exec) place(t *catalog.Table, spec *catalog.ClusterSpec) error {
 	if _, err := x.Change.SetCluster(t.OID, spec); err != nil {
 		return err
 	}
-	// A table's rows move when its parent's have.
-	if x.rewrites == nil {
-		x.rewrites = map[types.OID]rewrite{}
-	}
-	rw := x.rewrites[t.OID]
-	rw.turn = len(x.rewrites) + 1
-	x.rewrites[t.OID] = rw
+	x.moves(t)
 	return nil
 }
 

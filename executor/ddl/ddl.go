@@ -152,6 +152,9 @@ type rewrite struct {
 	// nil entries copy the column of the same number.
 	cols map[int]plan.Expr
 	turn int // tables are rewritten in the order in which this was asked for, from 1
+	// place tells that the table has another place in a region-clustered file, or
+	// none any more.
+	place bool
 }
 
 func (x *exec) snap() *catalog.Snapshot { return x.Change.Snapshot() }
@@ -453,7 +456,7 @@ func (x *exec) follow(was, t *catalog.Table) error {
 	}
 	var old kv.Reader
 	if rewriteRows {
-		if err := stays(was); err != nil {
+		if err := stays(was); err != nil && (!rw.place || rw.cols != nil) {
 			return err
 		}
 		old = x.Txn.Before()
@@ -480,7 +483,10 @@ func (x *exec) follow(was, t *catalog.Table) error {
 		if err := d.FollowCluster(x.Txn, wd); err != nil {
 			return err
 		}
-		return x.copyRows(old, wd, d, rw)
+		if err := x.copyRows(old, wd, d, rw); err != nil || !rw.place {
+			return err
+		}
+		return x.copyBelow(old, t)
 	}
 	for _, ix := range fill {
 		vals, err := x.indexVals(t)

@@ -41,7 +41,8 @@ func (x *exec) tableParameters(t *catalog.Table, a *ast.AlterAction) error {
 			}
 		}
 	} else {
-		if err := x.tableOptions(spec, a.Options); err != nil {
+		other := slices.DeleteFunc(slices.Clone(a.Options), func(o ast.Option) bool { return clusterOption(o.Name) })
+		if err := x.tableOptions(spec, other); err != nil {
 			return err
 		}
 		groups = spec.Groups

@@ -151,17 +151,47 @@ func (f *rowFile) fileOfColumn(c int) kv.Space {
 	return f.space
 }
 
-// FollowCluster makes the Regions file of a table that is region-clustered now and
-// was not, or removes the master file of one that is stored with its parent now.
+// FollowCluster makes and removes the files that a table has or not by its place: the
+// master file, which those stored with a parent do not have, and the Regions file.
 func (d *Desc) FollowCluster(tx Txn, was *Desc) error {
-	k := d.cluster()
-	switch {
-	case k == nil || was.cluster() != nil:
-		return nil
-	case k.root != nil:
-		return tx.CreateSpace(d.regions())
+	old, now := was.placeFiles(), d.placeFiles()
+	for _, sp := range old {
+		if !slices.Contains(now, sp) {
+			if err := tx.DropSpace(sp); err != nil {
+				return err
+			}
+		}
 	}
-	return tx.DropSpace(was.space)
+	for _, sp := range now {
+		if !slices.Contains(old, sp) {
+			if err := tx.CreateSpace(sp); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// placeFiles are the files that follow from the table's place in a cluster.
+func (d *Desc) placeFiles() []kv.Space {
+	switch k := d.cluster(); {
+	case k == nil:
+		return []kv.Space{d.space}
+	case k.root != nil:
+		return []kv.Space{d.space, d.regions()}
+	}
+	return nil
+}
+
+// ClearFiles is Truncate of a table whose rows are not in a file of other tables any
+// more: that has been emptied.
+func (d *Desc) ClearFiles(tx Txn) error {
+	for _, sp := range d.files() {
+		if err := tx.ClearSpace(sp); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // FollowGroups makes and removes attribute files, from those of was to those of d.
