@@ -28,7 +28,10 @@
 //     in the order that the checksums need.
 //   - The list of free pages is written with each commit unless it is long. Then
 //     the next start after a crash has to search the file; Close writes it.
-//   - Rows that are appended fill their pages, others leave bbolt's half.
+//   - Rows that are appended fill their pages, others leave bbolt's half. Many that
+//     are appended, and changes to much of a file, do not go through bbolt's nodes,
+//     which are in memory until the commit: their leaf pages are written as they
+//     fill, and bbolt gets the branches that lead to them (bulk.go).
 //   - A commit whose last step failed, so that nobody can tell whether it is
 //     on disk, makes the store refuse all further commits: the file must be
 //     read again from the start. Every earlier failure leaves the store in
