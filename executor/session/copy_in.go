@@ -65,6 +65,7 @@ func (s *Session) copyFrom(ctx context.Context, x *ast.Copy, o *copyOptions) (in
 			return 0, err
 		}
 	}
+	c.src.room = s.roomFn
 	if err := c.load(r); err != nil {
 		return 0, err
 	}

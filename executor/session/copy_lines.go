@@ -20,6 +20,7 @@ type copySource struct {
 	buf  []byte
 	pos  int // where the next row begins
 	eof  bool
+	room func(bytes int64) error // asked before buf grows large; nil: not asked
 }
 
 // more appends the next piece; ok is false at the end of the data.
@@ -45,11 +46,36 @@ func (s *copySource) more() (ok bool, err error) {
 			return false, err
 		}
 		if len(p) > 0 {
+			if err := s.grow(len(p)); err != nil {
+				return false, err
+			}
 			s.buf = append(s.buf, p...)
 			return true, nil
 		}
 	}
 	return false, nil
+}
+
+// maxCopyLine is the longest row, as in PostgreSQL.
+const maxCopyLine = 1<<30 - 1
+
+// grow makes room for n more bytes, if a row may be so long (54000) and there is memory
+// for it (53200).
+func (s *copySource) grow(n int) error {
+	have := len(s.buf)
+	switch {
+	case have+n-s.pos > maxCopyLine:
+		return sqlerr.New(sqlerr.ProgramLimitExceeded, "out of memory").
+			WithDetail("Cannot enlarge string buffer containing %d bytes by %d more bytes.", have-s.pos, n)
+	case have+n <= cap(s.buf) || have+n < longText || s.room == nil:
+		return nil
+	}
+	size := have + max(n, have/2)
+	if err := s.room(int64(size)); err != nil {
+		return err
+	}
+	s.buf = append(make([]byte, 0, size), s.buf...)
+	return nil
 }
 
 // need waits until there are bytes up to end; ok is false if the data ends before.
