@@ -19,7 +19,8 @@ type IndexSpec struct {
 	// ExprCols are the columns that the predicate and the expressions read.
 	ExprCols         []string
 	NullsNotDistinct bool
-	File             string // "" for a name made from the index's
+	Options          map[string]string // of WITH
+	File             string            // "" for a name made from the index's
 	Comment          string
 	Only             bool // of a partitioned table: its partitions get no part of it
 }
@@ -45,7 +46,8 @@ func (c *Change) CreateIndex(table types.OID, spec *IndexSpec) (*Index, error) {
 	if t == nil {
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot create index on relation with OID %d", table)
 	}
-	ix := &Index{OID: c.alloc.AllocOID(), Unique: spec.Unique, Kind: spec.Kind, Where: spec.Where, NullsNotDistinct: spec.NullsNotDistinct, Comment: spec.Comment}
+	ix := &Index{OID: c.alloc.AllocOID(), Unique: spec.Unique, Kind: spec.Kind, Where: spec.Where, NullsNotDistinct: spec.NullsNotDistinct, Comment: spec.Comment,
+		Options: spec.Options}
 	if ix.Kind == "" {
 		ix.Kind = KindBtree
 	}

@@ -50,8 +50,9 @@ type ConstraintSpec struct {
 	Include          []string
 	UsingIndex       string // p, u: an existing index becomes the constraint's
 	NullsNotDistinct bool
-	IndexKind        string // "" is btree
-	IndexFile        string // "" for a name made from the index's
+	IndexOptions     map[string]string // of WITH
+	IndexKind        string            // "" is btree
+	IndexFile        string            // "" for a name made from the index's
 
 	Expr     string // of c
 	ExprCols []string
@@ -346,7 +347,7 @@ func (c *Change) addUnique(t *Table, spec *ConstraintSpec) error {
 	u := &Unique{OID: c.alloc.AllocOID(), Name: name, Primary: primary, Cols: cols,
 		Deferrable: spec.Deferrable, InitiallyDeferred: spec.InitiallyDeferred}
 	ix := &Index{OID: c.alloc.AllocOID(), Name: name, Unique: true, Primary: primary, Kind: "btree", Include: include,
-		Constraint: u.OID, NullsNotDistinct: spec.NullsNotDistinct}
+		Constraint: u.OID, NullsNotDistinct: spec.NullsNotDistinct, Options: spec.IndexOptions}
 	if spec.IndexKind != "" {
 		ix.Kind = spec.IndexKind
 	}
@@ -429,7 +430,7 @@ func (c *Change) moveIndex(table types.OID, spec *ConstraintSpec) (*ConstraintSp
 		}
 		i := slices.IndexFunc(t.Indexes, func(ix *Index) bool { return ix.Name == spec.UsingIndex })
 		ix := t.Indexes[i]
-		own.UsingIndex, own.NullsNotDistinct = "", ix.NullsNotDistinct
+		own.UsingIndex, own.NullsNotDistinct, own.IndexOptions = "", ix.NullsNotDistinct, ix.Options
 		for _, k := range ix.KeyCols() {
 			own.Cols = append(own.Cols, t.Columns[k].Name)
 		}

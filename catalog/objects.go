@@ -164,8 +164,9 @@ type Index struct {
 	NullsNotDistinct bool
 	Invalid          bool
 	// Clustered and Identity mark the index that CLUSTER ON and REPLICA IDENTITY
-	// named; they are only shown.
+	// named, Options are those of WITH (fillfactor = …); they are only shown.
 	Clustered, Identity bool
+	Options             map[string]string
 	Parent              types.OID // the index of the partitioned table that it is a part of, or 0
 }
 

@@ -158,9 +158,6 @@ func (s *Snapshot) Privileges(role string, o Object) (privs, grant Priv) {
 		return privs, 0
 	}
 	privs, grant = s.holds(db, role, s.EffectiveACL(o))
-	if kind == ACLSchema && IsBuiltinSchema(co.Name) && co.Name != SchemaToast {
-		privs |= PrivUsage
-	}
 	if s.HasRole(db, role, co.Owner) {
 		grant = kind.All()
 	}

@@ -619,6 +619,19 @@ func (r *xmlReader) indexKind(e *element) string {
 // indexMarks reads what is only shown of an index.
 func (r *xmlReader) indexMarks(e *element, ix *Index) {
 	ix.Clustered, ix.Identity = r.flag(e, "clustered"), r.flag(e, "replicaIdentity")
+	list := r.str(e, "storageParameters")
+	if list == "" {
+		return
+	}
+	ix.Options = map[string]string{}
+	for _, o := range strings.Split(list, ",") {
+		name, v, ok := strings.Cut(o, "=")
+		if !ok || name == "" {
+			r.fail(e, codeXML, "attribute \"storageParameters\": \"%s\" is not name=value", o)
+			return
+		}
+		ix.Options[name] = v
+	}
 }
 
 func (r *xmlReader) indexKey(e *element, t *Table) IndexKey {

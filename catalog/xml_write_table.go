@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -406,6 +407,11 @@ func (w *xmlWriter) indexFile(t *Table, ix *Index) {
 func indexMarks(a *attrList, ix *Index) {
 	a.flag("clustered", ix.Clustered)
 	a.flag("replicaIdentity", ix.Identity)
+	var options []string
+	for _, name := range slices.Sorted(maps.Keys(ix.Options)) {
+		options = append(options, name+"="+ix.Options[name])
+	}
+	a.opt("storageParameters", strings.Join(options, ","))
 }
 
 func (w *xmlWriter) indexKey(t *Table, k *IndexKey) {

@@ -80,6 +80,9 @@ func startOfQuery(s *ast.Select) int {
 }
 
 func (p *planner) bindSetOp(s *ast.Select, outer *scope) *query {
+	for _, arm := range []*ast.Select{s.SetOp.L, s.SetOp.R} {
+		noLocksInSetOp(arm)
+	}
 	// A chain of set operations leans to the left and is no nesting to its writer: a
 	// member of it counts as one level.
 	p.depth -= queryDepth - 1
@@ -142,10 +145,15 @@ func (p *planner) bindSetOp(s *ast.Select, outer *scope) *query {
 		q.sort = append(q.sort, k)
 	}
 	p.limits(q, s, &scope{parent: outer})
+	noLocksInSetOp(s)
+	return q
+}
+
+// noLocksInSetOp refuses FOR UPDATE of a set operation and of its parts.
+func noLocksInSetOp(s *ast.Select) {
 	if len(s.Locking) > 0 {
 		failf(sqlerr.FeatureNotSupported, -1, "FOR %s is not allowed with UNION/INTERSECT/EXCEPT", s.Locking[0].Strength)
 	}
-	return q
 }
 
 func (p *planner) colOff(q *query, i int) int {

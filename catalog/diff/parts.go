@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"kvsqld/catalog"
+	"kvsqld/catalog/pgcatalog"
 	"kvsqld/catalog/types"
 )
 
@@ -27,13 +28,14 @@ type part struct {
 func (d *side) parts(t *catalog.Table) []part {
 	var out []part
 	add := func(p part) {
-		if p.kind != 'i' {
+		if p.def == "" {
 			p.def, _ = d.env.GetConstraintDef(p.oid, false)
 		}
 		out = append(out, p)
 	}
 	for _, u := range t.Uniques {
-		p := part{kind: 'u', name: u.Name, oid: u.OID, cols: slices.Clone(u.Cols), comment: u.Comment, index: u.Index, parent: u.Parent}
+		p := part{kind: 'u', name: u.Name, oid: u.OID, cols: slices.Clone(u.Cols), comment: u.Comment, index: u.Index, parent: u.Parent,
+			def: pgcatalog.UniqueCommand(t, u)}
 		if ix := t.IndexByOID(u.Index); ix != nil {
 			p.cols = append(p.cols, ix.Include...)
 		}

@@ -90,6 +90,7 @@ func (env *Env) indexDefFor(t *catalog.Table, ix *catalog.Index, table string, p
 	if ix.NullsNotDistinct {
 		b.WriteString(" NULLS NOT DISTINCT")
 	}
+	b.WriteString(withOptions(ix.Options))
 	if ix.Where != "" {
 		b.WriteString(" WHERE " + env.exprText(ix.Where, pretty))
 	}
@@ -152,7 +153,7 @@ func (env *Env) GetConstraintDef(oid types.OID, pretty bool) (string, bool) {
 	env.tables(func(_ types.OID, t *catalog.Table) {
 		for _, u := range t.Uniques {
 			if u.OID == oid {
-				def, ok = uniqueDef(t, u), true
+				def, ok = uniqueDef(t, u, false), true
 			}
 		}
 		for _, k := range t.Checks {
@@ -186,7 +187,11 @@ func (env *Env) GetConstraintDef(oid types.OID, pretty bool) (string, bool) {
 	return "", false
 }
 
-func uniqueDef(t *catalog.Table, u *catalog.Unique) string {
+// UniqueCommand is a UNIQUE or PRIMARY KEY constraint as ADD CONSTRAINT takes it,
+// with the parameters of its index, which pg_get_constraintdef leaves out.
+func UniqueCommand(t *catalog.Table, u *catalog.Unique) string { return uniqueDef(t, u, true) }
+
+func uniqueDef(t *catalog.Table, u *catalog.Unique, with bool) string {
 	s := "UNIQUE "
 	ix := t.IndexByOID(u.Index)
 	if u.Primary {
@@ -198,7 +203,27 @@ func uniqueDef(t *catalog.Table, u *catalog.Unique) string {
 	if ix != nil && len(ix.Include) > 0 {
 		s += " INCLUDE (" + columnNames(t.Columns, ix.Include) + ")"
 	}
+	if ix != nil && with {
+		s += withOptions(ix.Options)
+	}
 	return s + deferrable(u.Deferrable, u.InitiallyDeferred)
+}
+
+// withOptions is WITH of an index, "" without options. Values that are no names are
+// quoted.
+func withOptions(m map[string]string) string {
+	var list []string
+	for _, o := range options(m) {
+		name, v, _ := strings.Cut(o, "=")
+		if catalog.QuoteIdent(v) != v {
+			v = catalog.QuoteLiteral(v)
+		}
+		list = append(list, name+"="+v)
+	}
+	if list == nil {
+		return ""
+	}
+	return " WITH (" + strings.Join(list, ", ") + ")"
 }
 
 func deferrable(d, initially bool) string {

@@ -185,7 +185,8 @@ func (env *Env) relationClass(r catalog.Relation) classRow {
 func (env *Env) indexClass(t *catalog.Table, ix *catalog.Index) classRow {
 	rows, _ := env.reltuples(t.OID)
 	c := classRow{oid: ix.OID, namespace: env.namespace(t.Schema), name: ix.Name, owner: env.role(t.Owner), am: am(ix), kind: 'i',
-		persistence: tablePersistence(t), replident: 'n', natts: len(ix.Keys) + len(ix.Include), populated: true, rows: max(rows, 0), pages: 1, isPart: ix.Parent != 0}
+		persistence: tablePersistence(t), replident: 'n', natts: len(ix.Keys) + len(ix.Include), populated: true, rows: max(rows, 0), pages: 1, isPart: ix.Parent != 0,
+		options: options(ix.Options)}
 	if t.Key != nil {
 		c.kind, c.rows, c.pages = 'I', 0, 0
 		children, _, _ := env.family(ix.OID)

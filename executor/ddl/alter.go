@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"kvsqld/catalog"
@@ -321,7 +322,7 @@ func (x *exec) addConstraint(t *catalog.Table, a *ast.AlterAction) error {
 		if err := spec.CheckKey(t); err != nil {
 			return positioned(err, a.Constraint.Pos())
 		}
-		if err := checkIndexParameters(catalog.KindBtree, a.Constraint.With); err != nil {
+		if spec.IndexOptions, err = indexOptions(catalog.KindBtree, a.Constraint.With); err != nil {
 			return err
 		}
 		if spec.UsingIndex != "" {
@@ -540,12 +541,35 @@ func (x *exec) alterIndexByName(s *ast.AlterTable) (bool, error) {
 			if err := x.attachIndex(ix, a); err != nil {
 				return true, err
 			}
-		case "SET OPTIONS", "RESET OPTIONS", "SET STATISTICS":
+		case "SET OPTIONS", "RESET OPTIONS":
+			if err := x.alterIndexOptions(ix, a); err != nil {
+				return true, err
+			}
+		case "SET STATISTICS":
+			return true, x.indexStatistics(ix, a)
 		default:
 			return true, sqlerr.Unsupported(a.Pos(), "ALTER INDEX %s", a.Kind)
 		}
 	}
 	return true, nil
+}
+
+// indexStatistics is ALTER INDEX … ALTER COLUMN number SET STATISTICS, which is for
+// expressions; their values are not counted here.
+func (x *exec) indexStatistics(ix *catalog.Index, a *ast.AlterAction) error {
+	t, _ := x.snap().IndexByOID(x.db(), ix.OID)
+	n, err := strconv.Atoi(a.Name)
+	switch {
+	case err != nil || n > len(ix.Keys)+len(ix.Include):
+		return sqlerr.New(sqlerr.UndefinedColumn, "column number %s of relation \"%s\" does not exist", a.Name, ix.Name)
+	case n > len(ix.Keys):
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter statistics on included column \"%s\" of index \"%s\"",
+			t.Columns[ix.Include[n-len(ix.Keys)-1]].Name, ix.Name)
+	case n > 0 && ix.Keys[n-1].Col >= 0:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter statistics on non-expression column \"%s\" of index \"%s\"", t.Columns[ix.Keys[n-1].Col].Name, ix.Name).
+			WithHint("Alter statistics on table column instead.")
+	}
+	return sqlerr.Unsupported(a.Pos(), "SET STATISTICS of an index's expression")
 }
 
 func (x *exec) findIndex(n *ast.Name) *catalog.Index {

@@ -257,11 +257,18 @@ func (b *tableBuilder) checkKeys() error {
 			return positioned(err, k.Pos())
 		}
 	}
-	for _, k := range b.keys {
-		if k == nil {
+	next = 0
+	for i := range b.spec.Constraints {
+		s := &b.spec.Constraints[i]
+		if s.Kind != 'p' && s.Kind != 'u' {
 			continue
 		}
-		if err := checkIndexParameters(catalog.KindBtree, k.With); err != nil {
+		k := b.keys[next]
+		if next++; k == nil {
+			continue // of LIKE
+		}
+		var err error
+		if s.IndexOptions, err = indexOptions(catalog.KindBtree, k.With); err != nil {
 			return err
 		}
 	}

@@ -49,7 +49,8 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 	default:
 		return sqlerr.New(sqlerr.UndefinedObject, "access method \"%s\" does not exist", s.Method).At(s.Pos())
 	}
-	if err := checkIndexParameters(s.Method, s.With); err != nil {
+	options, err := indexOptions(s.Method, s.With)
+	if err != nil {
 		return err
 	}
 	if err := x.lock(t, indexLock); err != nil {
@@ -68,7 +69,7 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 			}
 		}
 	}
-	spec := &catalog.IndexSpec{Only: s.Only, Name: s.Name, Kind: s.Method, Unique: s.Unique, Include: s.Include, NullsNotDistinct: s.NullsNotDist}
+	spec := &catalog.IndexSpec{Only: s.Only, Name: s.Name, Kind: s.Method, Unique: s.Unique, Include: s.Include, NullsNotDistinct: s.NullsNotDist, Options: options}
 	reads := map[string]bool{}
 	bind := func(e ast.Expr, want types.T, what string) (*planner.Stored, error) {
 		b, err := planner.StoredExpr(x.Planner(), e, t, want, what)

@@ -121,7 +121,7 @@ func (b *tableBuilder) like(l *ast.Like) error {
 			spec.Kind = 'p'
 		}
 		if ix := t.IndexByOID(u.Index); ix != nil {
-			spec.Include, spec.NullsNotDistinct = names(ix.Include), ix.NullsNotDistinct
+			spec.Include, spec.NullsNotDistinct, spec.IndexOptions = names(ix.Include), ix.NullsNotDistinct, ix.Options
 			if ix.Kind != catalog.KindBtree {
 				spec.IndexKind = ix.Kind
 			}
@@ -174,7 +174,7 @@ func (b *tableBuilder) likeSequence(c *catalog.Column) *catalog.SequenceSpec {
 // likeIndex is the specification of an index like another table's.
 func likeIndex(t *catalog.Table, ix *catalog.Index, names func([]int) []string) *catalog.IndexSpec {
 	spec := &catalog.IndexSpec{Unique: ix.Unique, Kind: ix.Kind, Include: names(ix.Include), NullsNotDistinct: ix.NullsNotDistinct,
-		Where: ix.Where, ExprCols: names(ix.ExprCols)}
+		Where: ix.Where, ExprCols: names(ix.ExprCols), Options: ix.Options}
 	for _, k := range ix.Keys {
 		key := catalog.IndexKeySpec{Desc: k.Desc, NullsFirst: k.NullsFirst, Opclass: k.Opclass, Collation: k.Collation}
 		if k.Col >= 0 {

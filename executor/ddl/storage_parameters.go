@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -109,26 +110,54 @@ func heapParameter(o *ast.Option) error {
 	return p.check(name, optionText(o))
 }
 
-// checkIndexParameters checks WITH (…) of an index or of the constraint that it
-// serves.
-func checkIndexParameters(kind string, opts []ast.Option) error {
+// indexOptions checks WITH (…) of an index or of the constraint that it serves, and
+// returns the values, nil for none.
+func indexOptions(kind string, opts []ast.Option) (map[string]string, error) {
+	if len(opts) == 0 {
+		return nil, nil
+	}
 	if kind == "" {
 		kind = catalog.KindBtree
 	}
 	if err := oncePerOption(opts); err != nil {
-		return err
+		return nil, err
 	}
+	out := make(map[string]string, len(opts))
 	for i := range opts {
 		o := &opts[i]
 		p, ok := indexParameters[kind][o.Name]
 		if !ok {
-			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", o.Name)
+			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", o.Name)
 		}
 		if err := p.check(o.Name, optionText(o)); err != nil {
+			return nil, err
+		}
+		out[o.Name] = optionText(o)
+	}
+	return out, nil
+}
+
+// alterIndexOptions is ALTER INDEX … SET (…) and RESET (…).
+func (x *exec) alterIndexOptions(ix *catalog.Index, a *ast.AlterAction) error {
+	options := maps.Clone(ix.Options)
+	if options == nil {
+		options = map[string]string{}
+	}
+	if a.Kind == "RESET OPTIONS" {
+		for i := range a.Options {
+			delete(options, a.Options[i].Name)
+		}
+	} else {
+		set, err := indexOptions(ix.Kind, a.Options)
+		if err != nil {
 			return err
 		}
+		maps.Copy(options, set)
 	}
-	return nil
+	if len(options) == 0 {
+		options = nil
+	}
+	return x.Change.EditIndex(ix.OID, func(ix *catalog.Index) { ix.Options = options })
 }
 
 // oncePerOption refuses an option that is given twice.
