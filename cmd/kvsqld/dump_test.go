@@ -103,6 +103,12 @@ func TestDump(t *testing.T) {
 	into = ours.other("dump_archive")
 	into.run("pg_restore", archive, "--exit-on-error")
 	sameDump(t, "restored by pg_restore", into.dump(), want)
+	// Several connections dump one snapshot, and restore at once.
+	dir := filepath.Join(t.TempDir(), "dump")
+	from.run("pg_dump", nil, "-Fd", "-j", "2", "-f", dir)
+	into = ours.other("dump_parallel")
+	into.run("pg_restore", nil, "--exit-on-error", "-j", "2", dir)
+	sameDump(t, "restored from a parallel dump", into.dump(), want)
 	into = theirs.other("dump_across")
 	into.load(plain)
 	sameDump(t, "restored into PostgreSQL", into.dump(), want)

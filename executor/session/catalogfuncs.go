@@ -532,6 +532,10 @@ func serverFuncs(m map[string]catalogFunc) {
 		n := itoa(int(c.tx.kv.Seq()) + 1)
 		return c.text(n+":"+n+":", true)
 	}
+	m["pg_export_snapshot"] = func(c *catalogCall) (types.Datum, error) {
+		id, err := c.exportSnapshot()
+		return types.Text(id), err
+	}
 	m["current_query"] = func(c *catalogCall) (types.Datum, error) {
 		c.activity.mu.Lock()
 		defer c.activity.mu.Unlock()

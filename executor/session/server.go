@@ -65,6 +65,7 @@ type Server struct {
 	memory   executor.Pool
 	grow     func(int64) error // counts what transactions write
 	refusals refusals
+	exports  exports
 	defining atomic.Int32 // commits with definitions that have not ended
 
 	// The background worker that keeps statistics up to date.

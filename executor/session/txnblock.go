@@ -49,6 +49,8 @@ type transaction struct {
 	notes    []notification
 	deltas   map[types.OID]rowDelta
 	restarts []*restart
+	exports  []string          // the snapshots that others may import
+	exportNo uint32            // the transaction's part of their identifiers
 	emptied  map[types.OID]int // the savepoints that were open when a TRUNCATE named a table, for COPY FREEZE
 }
 
@@ -232,6 +234,8 @@ func (s *Session) newStatement(ctx context.Context) error {
 	}
 	if t.first = !t.used; t.first {
 		t.seen, t.blurred = s.srv.Catalog.Current(), true
+	} else if t.iso == kv.ReadCommitted {
+		t.seen = s.srv.Catalog.Current() // for who imports what the statement reads
 	}
 	t.used = true
 	s.stmtStart = types.TimestampFromTime(time.Now())
@@ -254,6 +258,7 @@ func (s *Session) commit(ctx context.Context) error {
 		s.endSettings(true)
 		return nil
 	}
+	s.endExports()
 	err := s.holdCursors(ctx)
 	if err == nil && t.deferred != nil {
 		err = s.checkDeferred(ctx)
@@ -320,6 +325,7 @@ func (s *Session) committed(t *transaction) {
 func (s *Session) rollback() {
 	s.dropPortals()
 	if s.tx != nil {
+		s.endExports()
 		s.tx.kv.Rollback()
 		s.tx = nil
 	}
@@ -563,11 +569,7 @@ func (s *Session) rollbackTo(ctx context.Context, name string) error {
 // setModes applies the modes of BEGIN and SET TRANSACTION.
 func (s *Session) setModes(m ast.TxnModes) error {
 	if m.Snapshot != "" {
-		// There are no exported snapshots: pg_export_snapshot is refused.
-		if iso := s.isolation(); iso != kv.RepeatableRead && iso != kv.Serializable {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "a snapshot-importing transaction must have isolation level SERIALIZABLE or REPEATABLE READ")
-		}
-		return sqlerr.New(sqlerr.InvalidParameterValue, "invalid snapshot identifier: \"%s\"", m.Snapshot)
+		return s.importSnapshot(m.Snapshot)
 	}
 	if m.Isolation != "" {
 		if err := s.setIsolation(m.Isolation); err != nil {

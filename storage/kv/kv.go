@@ -221,6 +221,16 @@ type Txn interface {
 	// keeps writers out.
 	Behind(sp Space) (bool, error)
 
+	// Export returns the snapshot that the transaction reads now, without its own
+	// writes. It stays open when the transaction moves on to another one; who asked
+	// for it closes it.
+	Export() (Snapshot, error)
+	// Adopt lets a transaction that has read and written nothing, and keeps its
+	// snapshot, read an exported one. A SERIALIZABLE transaction that writes may only
+	// adopt that of another which is still open: what was committed since is
+	// remembered for that one.
+	Adopt(Snapshot) error
+
 	// Put stores a value. ErrConflict by the write-write rule, ErrTooLarge,
 	// ErrReadOnly.
 	Put(sp Space, key, val []byte, f ...Flag) error
