@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// socketPair returns a server's end of a TCP connection as newSocket makes it, and
-// the client's as package net has it.
+// socketPair returns the two ends of a TCP connection.
 func socketPair(t *testing.T) (ours, client net.Conn) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -24,18 +23,19 @@ func socketPair(t *testing.T) (ours, client net.Conn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { client.Close() })
-	nc, err := ln.Accept()
+	ours, err = ln.Accept()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { nc.Close() })
-	return newSocket(nc), client
+	t.Cleanup(func() { ours.Close() })
+	return ours, client
 }
 
 // TestSocketWaits: a write that finds no room goes on when the client reads, and a
 // read gets what comes, up to the end.
 func TestSocketWaits(t *testing.T) {
-	ours, client := socketPair(t)
+	accepted, client := socketPair(t)
+	ours := newSocket(accepted)
 	sent := make([]byte, 8<<20) // more than a socket takes
 	for i := range sent {
 		sent[i] = byte(i >> 8)
@@ -67,7 +67,8 @@ func TestSocketWaits(t *testing.T) {
 // TestSocketErrors: deadlines, a reset by the client and a closed socket end reads
 // and writes with the errors of package net.
 func TestSocketErrors(t *testing.T) {
-	ours, client := socketPair(t)
+	accepted, client := socketPair(t)
+	ours := newSocket(accepted)
 	b := make([]byte, 1)
 	blocked := make(chan error, 1)
 	go func() {

@@ -14,21 +14,7 @@ func spinConn(t *testing.T) (*conn, net.Conn) {
 	if !canSpin {
 		t.Skip("connections of this system only wait")
 	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	client, err := net.Dial("tcp", ln.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { client.Close() })
-	nc, err := ln.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { nc.Close() })
+	nc, client := socketPair(t)
 	srv, err := NewServer(&fakeBackend{}, Options{Logger: discard})
 	if err != nil {
 		t.Fatal(err)

@@ -188,14 +188,7 @@ func TestRegionsMoveWhileInserting(t *testing.T) {
 	srv := startServer(t, storage.Options{NoSync: true})
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	connect := func() *pgx.Conn {
-		c, err := pgx.Connect(ctx, srv.dsn())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { c.Close(context.Background()) })
-		return c
-	}
+	connect := func() *pgx.Conn { return srv.pgx(ctx, t) }
 	c := connect()
 	if _, err := c.PgConn().Exec(ctx, regionTables+"INSERT INTO c.geo SELECT i, i, i FROM generate_series(1, 5) i").ReadAll(); err != nil {
 		t.Fatal(err)

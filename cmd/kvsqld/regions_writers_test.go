@@ -25,14 +25,7 @@ func TestRegionsManyWriters(t *testing.T) {
 	srv := startServer(t, storage.Options{NoSync: true})
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	connect := func() *pgx.Conn {
-		c, err := pgx.Connect(ctx, srv.dsn())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { c.Close(context.Background()) })
-		return c
-	}
+	connect := func() *pgx.Conn { return srv.pgx(ctx, t) }
 	// do runs statements in a transaction, again where another one was in the way.
 	do := func(c *pgx.Conn, sql ...string) {
 		for {

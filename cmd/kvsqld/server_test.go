@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"kvsqld/catalog"
@@ -93,6 +94,17 @@ func startServerWith(t testing.TB, o storage.Options, so session.Options) *serve
 	}
 	t.Cleanup(func() { s.checkAndStop(t) })
 	return s
+}
+
+// pgx returns a connection of pgx that the test's cleanup closes.
+func (s *server) pgx(ctx context.Context, t testing.TB) *pgx.Conn {
+	t.Helper()
+	c, err := pgx.Connect(ctx, s.dsn())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close(context.Background()) })
+	return c
 }
 
 func openServer(o storage.Options) (*server, error) { return openServerWith(o, session.Options{}) }
