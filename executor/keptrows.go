@@ -47,6 +47,9 @@ func (k *KeptRows) Add(b *vec.Batch) error {
 }
 
 func (k *KeptRows) add(cols []*vec.Vec, sel []uint32, n int) error {
+	if err := k.env.Mem.roomFor(cols, sel, n); err != nil {
+		return err
+	}
 	if k.file != nil {
 		return k.write(cols, sel, n)
 	}

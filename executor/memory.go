@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
 )
 
 // Pool is the memory of all statements of a server, and of what transactions
@@ -136,6 +138,47 @@ func (m *Memory) Grow(n int64) error {
 	for p := m.peak.Load(); now > p && !m.peak.CompareAndSwap(p, now); p = m.peak.Load() {
 	}
 	return nil
+}
+
+// longRow is the length from which rows are copied only when there is room for them.
+const longRow = 1 << 20
+
+// roomFor makes sure that the selected rows may be copied, and the longest of them once
+// more for a while; it asks only where their values are long.
+func (m *Memory) roomFor(cols []*vec.Vec, sel []uint32, n int) error {
+	if m == nil || m.Pool == nil {
+		return nil
+	}
+	if need := copyBytes(cols, sel, n, 1); need > 0 {
+		return m.Pool.Room(need)
+	}
+	return nil
+}
+
+// copyBytes is how many bytes a copy of the selected rows takes, and so many more of the
+// longest; 0 if no row is long.
+func copyBytes(cols []*vec.Vec, sel []uint32, n, more int) int64 {
+	all, longest := 0, 0
+	for _, v := range cols {
+		if v.T.Rep() != types.RepBytes {
+			continue
+		}
+		most := 0
+		for r := range n {
+			if sel != nil {
+				r = int(sel[r])
+			}
+			if !v.IsNull(r) {
+				l := len(v.B[v.Idx(r)])
+				all, most = all+l, max(most, l)
+			}
+		}
+		longest += most
+	}
+	if longest < longRow {
+		return 0
+	}
+	return int64(all + more*longest)
 }
 
 // growTemp is Grow for temporary files, with 53400.

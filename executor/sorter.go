@@ -62,6 +62,9 @@ func (s *sorter) add(cols []*vec.Vec, sel []uint32, n int) error {
 	if n == 0 {
 		return nil
 	}
+	if err := s.acct.mem.roomFor(cols, sel, n); err != nil {
+		return err
+	}
 	s.rows.appendCols(cols, sel, n)
 	if s.limit > 0 && s.rows.n >= max(2*s.limit, sorterMinCut) {
 		s.cut()

@@ -280,6 +280,9 @@ func (w *tableWriter) completePart(b *vec.Batch) (*vec.Batch, error) {
 
 // insert stores rows of live columns and queues their foreign key checks.
 func (w *tableWriter) insert(b *vec.Batch, o table.InsertOpt) (*table.InsertResult, error) {
+	if err := w.room(b); err != nil {
+		return nil, err
+	}
 	ix, err := w.indexVals(b, false)
 	if err != nil {
 		return nil, err
@@ -305,10 +308,22 @@ func (w *tableWriter) insert(b *vec.Batch, o table.InsertOpt) (*table.InsertResu
 	return res, err
 }
 
+// room makes sure that there is memory to store rows with long values: each is encoded,
+// copied into the transaction's writes, and copied once more for the log.
+func (w *tableWriter) room(b *vec.Batch) error {
+	if need := copyBytes(b.Cols, b.Sel, b.Rows(), 2); need > 0 && w.env.Expr.Room != nil {
+		return w.env.Expr.Room(need)
+	}
+	return nil
+}
+
 // update replaces locked rows; changed lists the columns that may differ, parts
 // those of which both have only elements, unread those of which old does not have
 // the values.
 func (w *tableWriter) update(keys *vec.Vec, old, new *vec.Batch, changed []int, parts []table.Part, unread []int) error {
+	if err := w.room(new); err != nil {
+		return err
+	}
 	oldIx, err := w.indexVals(old, true)
 	if err != nil {
 		return err

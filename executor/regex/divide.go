@@ -1,7 +1,5 @@
 package regex
 
-import "slices"
-
 // part is a part of the pattern to which a piece of a match is assigned. Only
 // those that have groups, back references or parts of both preferences are divided
 // further; the others just match.
@@ -76,18 +74,19 @@ func partOfCat(nodes []*node) *part {
 		rest := partOfCat(nodes[i+1:])
 		x := repeated(n, a)
 		if len(nodes[i+1:]) > 0 {
-			x = inSequence(x, rest)
+			x = inSequence(x, rest, nodes[i:])
 		}
 		if i > 0 {
-			x = inSequence(&part{flags: before, nodes: nodes[:i]}, x)
+			x = inSequence(&part{flags: before, nodes: nodes[:i]}, x, nodes)
 		}
 		return x
 	}
 	return &part{flags: before, nodes: nodes}
 }
 
-func inSequence(a, b *part) *part {
-	return &part{kind: sequence, flags: a.flags.with(b.flags), nodes: append(slices.Clone(a.nodes), b.nodes...), subs: []*part{a, b}}
+// inSequence is a and then b, which together are nodes.
+func inSequence(a, b *part, nodes []*node) *part {
+	return &part{kind: sequence, flags: a.flags.with(b.flags), nodes: nodes, subs: []*part{a, b}}
 }
 
 // repeated is the part of an atom with its quantifier.

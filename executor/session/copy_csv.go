@@ -140,6 +140,17 @@ func (w *csvWriter) append(dst, val []byte, force, single bool) []byte {
 	return append(dst, w.quote)
 }
 
+// escapes is how much longer append makes a value at most, without quotes around it.
+func (w *csvWriter) escapes(val []byte) int {
+	n := 0
+	for _, c := range val {
+		if c == w.quote || c == w.escape {
+			n++
+		}
+	}
+	return n
+}
+
 func (w *csvWriter) ambiguous(val []byte, single bool) bool {
 	if string(val) == w.null || single && string(val) == `\.` {
 		return true

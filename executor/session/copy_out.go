@@ -16,7 +16,7 @@ import (
 
 // copyTo is COPY TO STDOUT: it returns the number of rows sent.
 func (s *Session) copyTo(ctx context.Context, x *ast.Copy, o *copyOptions) (int64, error) {
-	out := &copyOut{w: s.w, opts: o}
+	out := &copyOut{w: s.w, opts: o, room: s.roomFn}
 	if x.File != "" {
 		f, err := s.srv.opts.Files.create(x.File)
 		if err != nil {
@@ -85,7 +85,8 @@ type copyOut struct {
 	buf     []byte
 	scratch []byte
 	rows    int64
-	err     error // of begin
+	room    func(bytes int64) error // asked before a long row is written
+	err     error                   // of begin
 }
 
 // table makes the query of COPY table TO.
@@ -212,7 +213,9 @@ func (k *copyOut) flush() error {
 		}
 	}
 	_, err = k.to.Write(buf)
-	k.buf = k.buf[:0]
+	if k.buf = k.buf[:0]; cap(k.buf) > longText {
+		k.buf, k.scratch = nil, nil
+	}
 	return err
 }
 
@@ -223,6 +226,9 @@ func (k *copyOut) batch(b *vec.Batch) error {
 	}
 	for i := range b.Rows() {
 		r := b.Row(i)
+		if err := k.reserve(b, r); err != nil {
+			return err
+		}
 		switch k.opts.format {
 		case copyBinary:
 			k.binaryRow(b, r)
@@ -273,6 +279,44 @@ func (k *copyOut) csvRow(b *vec.Batch, r int) {
 		}
 	}
 	k.buf = append(buf, '\n')
+}
+
+// reserve makes room in the buffer for a long row: 54000 if it may not be so long, 53200
+// if there is no memory.
+func (k *copyOut) reserve(b *vec.Batch, r int) error {
+	n, more := 0, 0 // bytes that are sent, and that may be needed beside them
+	for i, v := range b.Cols {
+		if v.T.Rep() != types.RepBytes || v.IsNull(r) {
+			continue
+		}
+		x := v.B[v.Idx(r)]
+		n += len(x)
+		switch {
+		case len(x) < longText/4 || k.opts.format == copyBinary:
+		case k.forms[i] != formBytes:
+			more += 6 * len(x) // its text form, and that with escapes
+		case k.csv != nil:
+			n += k.csv.escapes(x)
+		default:
+			n += k.text.escapes(x)
+		}
+	}
+	switch {
+	case n < longText || k.room == nil:
+		return nil
+	case n > maxCopyLine:
+		return sqlerr.New(sqlerr.ProgramLimitExceeded, "out of memory").
+			WithDetail("Cannot enlarge string buffer containing %d bytes by %d more bytes.", 0, n)
+	}
+	size := n + 64*len(b.Cols)
+	if k.opts.enc != nil {
+		more += 2 * size
+	}
+	if err := k.room(int64(size + more)); err != nil {
+		return err
+	}
+	k.buf = slices.Grow(k.buf, size)
+	return nil
 }
 
 // value is the text form of a value that is not NULL, valid until the next one.

@@ -168,3 +168,14 @@ func (w *textWriter) append(dst, val []byte) []byte {
 	}
 	return append(dst, val[from:]...)
 }
+
+// escapes is how much longer append makes a value.
+func (w *textWriter) escapes(val []byte) int {
+	n := 0
+	for _, c := range val {
+		if w.special[c] {
+			n++
+		}
+	}
+	return n
+}

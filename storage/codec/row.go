@@ -3,6 +3,7 @@ package codec
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/zeebo/xxh3"
 
@@ -104,8 +105,21 @@ func (c *RowCodec) appendBody(dst []byte, cols []*vec.Vec, row int) []byte {
 	if narrow, ok := c.appendEnds(dst, cols, row, 2); ok {
 		return narrow
 	}
+	dst = slices.Grow(dst, c.varBytes(cols, row)+8*(len(c.attrs)+rowHeader))
 	wide, _ := c.appendEnds(dst, cols, row, 4)
 	return wide
+}
+
+// varBytes is how many bytes a row's values of variable width have, without numerics.
+func (c *RowCodec) varBytes(cols []*vec.Vec, row int) int {
+	n := 0
+	for i := range c.attrs {
+		a, v := &c.attrs[i], cols[i]
+		if a.width == 0 && a.form != formDecimal && v != nil && !v.IsNull(row) {
+			n += len(v.B[v.Idx(row)])
+		}
+	}
+	return n
 }
 
 // appendEnds appends a row with end offsets of size bytes, 2 or 4; false when
@@ -129,6 +143,8 @@ func (c *RowCodec) appendEnds(dst []byte, cols []*vec.Vec, row, size int) ([]byt
 			dst[bitmap+i>>3] |= 1 << (i & 7)
 		} else if r := v.Idx(row); a.width > 0 {
 			a.putFixed(dst[fixed:], v, r)
+		} else if size == 2 && a.form != formDecimal && len(v.B[r]) > math.MaxUint16 {
+			return dst[:start], false // before a long value is copied in vain
 		} else {
 			dst = a.appendVar(dst, v, r)
 		}
