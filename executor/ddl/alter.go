@@ -43,8 +43,14 @@ func (x *exec) alterTable(s *ast.AlterTable) error {
 		return err
 	}
 	if t, ok := r.(*catalog.Table); ok {
-		if err := x.lock(t, kv.AccessExclusive); err != nil {
-			return err
+		// What is below the table may change with it.
+		for _, t := range x.snap().Tree(t) {
+			if s.Only && t.OID != oid {
+				break
+			}
+			if err := x.lock(t, kv.AccessExclusive); err != nil {
+				return err
+			}
 		}
 		for _, t := range x.snap().Tree(t) {
 			if err := x.unused(t, "ALTER TABLE"); err != nil {

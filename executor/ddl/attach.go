@@ -306,6 +306,10 @@ func (x *exec) attachIndex(ix *catalog.Index, a *ast.AlterAction) error {
 	if err := x.ownsIndex(own); err != nil {
 		return err
 	}
+	// The parent's index may become valid with it.
+	if err := x.lock(p, kv.ShareUpdateExclusive); err != nil {
+		return err
+	}
 	if t := x.snap().TableOfIndex(x.db(), own.OID); t != nil {
 		if err := x.lock(t, kv.AccessExclusive); err != nil {
 			return err
