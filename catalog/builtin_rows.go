@@ -86,6 +86,7 @@ type Setting struct {
 	Name, Value, Unit, Category, Context, VarType, Min, Max string
 	EnumVals                                                []string
 	BootVal, ResetVal                                       string
+	ShortDesc, ExtraDesc                                    string
 }
 
 // SystemRelation is a relation of pg_catalog or information_schema.
@@ -274,10 +275,10 @@ func Conversions() []Conversion { return conversionRows() }
 
 var settingRows = sync.OnceValue(func() []Setting {
 	var out []Setting
-	for _, r := range readBuiltin("settings", 11) {
+	for _, r := range readBuiltin("settings", 13) {
 		s := Setting{
 			Name: r[0], Value: r[1], Unit: r[2], Category: r[3], Context: r[4], VarType: r[5],
-			Min: r[6], Max: r[7], BootVal: r[9], ResetVal: r[10],
+			Min: r[6], Max: r[7], BootVal: r[9], ResetVal: r[10], ShortDesc: r[11], ExtraDesc: r[12],
 		}
 		if list := strings.Trim(r[8], "{}"); list != "" {
 			s.EnumVals = strings.Split(list, ",")

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"strconv"
 
 	"kvsqld/catalog"
@@ -70,13 +71,25 @@ func (b *binder) rawElement(x plan.Expr, e *ast.Index) plan.Expr {
 	return &plan.Subscript{At: plan.At{T: b.T(b.info(x.Type().OID).Elem, -1), Off: e.Pos()}, X: x, Lo: []plan.Expr{i}, Hi: []plan.Expr{nil}}
 }
 
+// slicePos is where PostgreSQL reports the bounds of a slice: at the upper one if there
+// is one, -1 without any.
+func slicePos(lo, hi ast.Expr) int {
+	switch {
+	case hi != nil:
+		return hi.Pos()
+	case lo != nil:
+		return lo.Pos()
+	}
+	return -1
+}
+
 // jsonSubscript is x['key'][0]… of a jsonb value.
 func (b *binder) jsonSubscript(x plan.Expr, steps []*ast.Index) plan.Expr {
 	s := &plan.Subscript{At: plan.At{T: types.Of(types.OJSONB), Off: steps[len(steps)-1].Pos()}, X: x}
+	if slices.ContainsFunc(steps, func(st *ast.Index) bool { return st.Slice }) {
+		failf(sqlerr.DatatypeMismatch, slicePos(steps[0].Lo, steps[0].Hi), "jsonb subscript does not support slices")
+	}
 	for _, st := range steps {
-		if st.Slice {
-			failf(sqlerr.DatatypeMismatch, st.Pos(), "jsonb subscript does not support slices")
-		}
 		k := b.expr(st.Lo)
 		v := k
 		if isUnknown(k) {

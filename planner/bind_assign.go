@@ -75,10 +75,10 @@ func (b *binder) subscriptPlace(a *ast.AssignTarget, path []ast.PathStep, st *pl
 	in := b.info(st.base.OID)
 	switch {
 	case st.base.OID == types.OJSONB:
+		if slices.ContainsFunc(path, func(p ast.PathStep) bool { return p.Slice }) {
+			failf(sqlerr.DatatypeMismatch, slicePos(path[0].Lo, path[0].Hi), "jsonb subscript does not support slices")
+		}
 		for i := range path {
-			if path[i].Slice {
-				failf(sqlerr.DatatypeMismatch, stepPos(a, &path[i]), "jsonb subscript does not support slices")
-			}
 			st.lo = append(st.lo, b.jsonKey(path[i].Lo))
 		}
 		return types.Of(types.OJSONB)
@@ -119,16 +119,6 @@ func (b *binder) arrayPlace(path []ast.PathStep, st *placeStep, elem types.OID) 
 	}
 	st.hi = nil
 	return b.T(elem, st.base.Mod)
-}
-
-// stepPos is the position of a subscript of a target.
-func stepPos(a *ast.AssignTarget, st *ast.PathStep) int {
-	for _, x := range []ast.Expr{st.Lo, st.Hi} {
-		if x != nil {
-			return x.Pos()
-		}
-	}
-	return a.Pos()
 }
 
 // jsonKey binds a subscript of jsonb: the number of an element or the key of a

@@ -166,10 +166,15 @@ func (p *planner) arbiters(c *ast.OnConflict, d *destination) []*catalog.Index {
 			fail(errDeferrableArbiter(-1))
 		}
 	}
-	if out == nil {
+	return out
+}
+
+// mustArbitrate fails if nothing enforces what ON CONFLICT names. The whole statement
+// has been read before.
+func mustArbitrate(c *ast.OnConflict, bound *plan.OnConflict) {
+	if len(c.Targets) > 0 && bound.Indexes == nil {
 		failf(sqlerr.InvalidColumnReference, -1, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
 	}
-	return out
 }
 
 // sameComparison reports whether an index key compares as the conflict target

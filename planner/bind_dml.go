@@ -229,6 +229,9 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 	}
 	ins.Returning, ins.Cols = p.returning(s.Returning, d, s.Alias, nil, sc)
 	ins.HasReturning = s.Returning != nil
+	if s.OnConflict != nil {
+		mustArbitrate(s.OnConflict, ins.OnConflict)
+	}
 	width = p.insertThrough(d, width)
 	t = d.table
 	ins.Table, ins.Tree = t, d.tree

@@ -71,7 +71,7 @@ type RegionInfo struct {
 type Setting struct {
 	Name, Value, Unit, Category, ShortDesc, Context, VarType, Source, Min, Max string
 	EnumVals                                                                   []string
-	BootVal, ResetVal                                                          string
+	BootVal, ResetVal, ExtraDesc                                               string
 }
 
 // SessionInfo is a row of pg_stat_activity, pg_stat_ssl and pg_stat_gssapi. Times are microseconds since

@@ -226,7 +226,7 @@ func (s *Session) settingRows() []pgcatalog.Setting {
 	var out []pgcatalog.Setting
 	for key, d := range settingTable() {
 		switch key {
-		case "is_superuser", "role", "session_authorization":
+		case "is_superuser", "role", "session_authorization", "seed":
 			continue
 		}
 		v := s.settings.get(key)
@@ -234,8 +234,8 @@ func (s *Session) settingRows() []pgcatalog.Setting {
 		case "transaction_isolation", "transaction_read_only", "transaction_deferrable", "max_connections":
 			v, _ = s.showSetting(key)
 		}
-		row := pgcatalog.Setting{Name: d.name, Value: v, Unit: d.unit, Context: d.context, VarType: d.kind, Source: "default",
-			EnumVals: d.enum, BootVal: d.def, ResetVal: s.settings.resetValue(key), Category: d.category, Min: d.minText, Max: d.maxText}
+		row := pgcatalog.Setting{Name: d.name, Value: d.octal(v), Unit: d.unit, Context: d.context, VarType: d.kind, Source: "default",
+			EnumVals: d.enum, BootVal: d.def, ResetVal: s.settings.resetValue(key), Category: d.category, ShortDesc: d.short, ExtraDesc: d.extra, Min: d.minText, Max: d.maxText}
 		if _, set := s.settings.sess[key]; set {
 			row.Source = "session"
 		} else if _, set := s.settings.reset[key]; set {

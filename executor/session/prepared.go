@@ -114,7 +114,7 @@ func (s *Session) innerParams(ctx context.Context, st ast.Stmt, declared []types
 	}
 	q := innerQuery(st)
 	if q == nil {
-		return nil, sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $1").At(paramOffset(st))
+		return nil, noParam(st)
 	}
 	p := &plannedStmt{stmt: q, declared: declared}
 	if err := s.planNow(ctx, p); err != nil {

@@ -212,7 +212,7 @@ func (s *Session) simpleOne(ctx context.Context, st *parser.Statement, several, 
 		return errFailedBlock()
 	}
 	if st.NumParams > 0 {
-		return sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $1").At(paramOffset(st.Stmt))
+		return noParam(st.Stmt)
 	}
 	tag, n, err := s.run(ctx, &call{stmt: st.Stmt, text: st.Text, several: several}, wireSink{w: w})
 	if err != nil {
@@ -279,14 +279,14 @@ func (s *Session) Close() {
 	s.srv.disconnect(s)
 }
 
-// paramOffset finds the first parameter of a statement.
-func paramOffset(st ast.Stmt) int {
-	off := -1
+// noParam refuses the first parameter in the text of a statement that takes none.
+func noParam(st ast.Stmt) error {
+	off, num := -1, 1
 	ast.Walk(st, func(n ast.Node) bool {
 		if p, ok := n.(*ast.Param); ok && (off < 0 || p.Pos() < off) {
-			off = p.Pos()
+			off, num = p.Pos(), p.Num
 		}
 		return true
 	})
-	return off
+	return sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $%d", num).At(off)
 }

@@ -22,6 +22,8 @@ type setting struct {
 	minText  string
 	maxText  string
 	category string
+	short    string // what it is for
+	extra    string // more of it
 	enum     []string
 	context  string // who may change it: user, superuser, backend, sighup, postmaster, internal
 	def      string // default, in base units
@@ -33,8 +35,9 @@ type setting struct {
 var own = []catalog.Setting{
 	// Newer than version 15, and harmless to clients that do not know it.
 	{Name: "transaction_timeout", Context: "user", VarType: "integer", Unit: "ms", Min: "0", Max: "2147483647", BootVal: "0", ResetVal: "0",
-		Category: "Client Connection Defaults / Statement Behavior"},
-	{Name: "kvsqld.optimizer", Value: "on", Context: "user", VarType: "bool", BootVal: "on", ResetVal: "on", Category: "Query Tuning"},
+		Category: "Client Connection Defaults / Statement Behavior", ShortDesc: "How long a transaction may take; 0 sets no limit."},
+	{Name: "kvsqld.optimizer", Value: "on", Context: "user", VarType: "bool", BootVal: "on", ResetVal: "on", Category: "Query Tuning",
+		ShortDesc: "Whether the planner looks for a cheaper plan than that of the text."},
 }
 
 // shipped are defaults that differ from those of the server the table was taken
@@ -83,7 +86,7 @@ var settingTable = sync.OnceValue(func() map[string]*setting {
 	}) {
 		key := strings.ToLower(c.Name)
 		d := &setting{name: c.Name, kind: c.VarType, unit: c.Unit, enum: c.EnumVals, context: c.Context, def: c.ResetVal,
-			minText: c.Min, maxText: c.Max, category: c.Category,
+			minText: c.Min, maxText: c.Max, category: c.Category, short: c.ShortDesc, extra: c.ExtraDesc,
 			min: math.Inf(-1), max: math.Inf(1)}
 		if v, ok := shipped[key]; ok {
 			d.def = v
@@ -248,7 +251,7 @@ func sixDigits(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
 // show is the value as SHOW prints it: with the greatest unit that fits.
 func (d *setting) show(v string) string {
 	if d.unit == "" || d.kind != "integer" {
-		return v
+		return d.octal(v)
 	}
 	n, err := strconv.ParseInt(v, 10, 64)
 	if err != nil || n <= 0 {
@@ -261,6 +264,18 @@ func (d *setting) show(v string) string {
 		}
 	}
 	return v + d.unit
+}
+
+// octal writes the value of a parameter that is the mode of files as such; others
+// are left as they are.
+func (d *setting) octal(v string) string {
+	switch d.name {
+	case "log_file_mode", "unix_socket_permissions", "data_directory_mode":
+		if n, err := strconv.ParseUint(v, 10, 32); err == nil {
+			return fmt.Sprintf("%04o", n)
+		}
+	}
+	return v
 }
 
 // changeable reports why a session may not change the parameter.
