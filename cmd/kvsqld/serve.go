@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"time"
@@ -116,6 +117,14 @@ func runServe(cmd *cobra.Command, _ []string) (err error) {
 	// The statement's context outlives the signal: running statements finish.
 	ctx := context.WithoutCancel(cmd.Context())
 	settings := map[string]string{"work_mem": strconv.FormatInt(workMem>>10, 10) + "kB"}
+	if a, ok := ln.Addr().(*net.TCPAddr); ok {
+		settings["listen_addresses"], settings["port"] = a.IP.String(), strconv.Itoa(a.Port)
+	}
+	if str("store") != "mem" {
+		if settings["data_directory"], err = filepath.Abs(dir); err != nil {
+			return fmt.Errorf("--data %s: %w", dir, err)
+		}
+	}
 	if tempLimit > 0 {
 		settings["temp_file_limit"] = strconv.FormatInt(min(tempLimit>>10, math.MaxInt32), 10) + "kB"
 	}

@@ -76,8 +76,9 @@ type SessionInfo interface {
 	// SearchPath lists the existing schemas of the search path; implicit adds
 	// pg_catalog (and the temporary schema) where they are searched first.
 	SearchPath(implicit bool) []string
-	// Setting returns a run-time setting's text; false when there is none of that name.
-	Setting(name string) (string, bool)
+	// Setting returns a run-time setting's text; false when there is none of that name,
+	// 42501 when the role may not see it.
+	Setting(name string) (string, bool, error)
 	// SetSetting changes a setting, or resets it where there is no value, for the
 	// transaction alone when local, and returns its new text.
 	SetSetting(name string, value *string, local bool) (string, error)

@@ -25,12 +25,12 @@ func (s *testSession) SearchPath(implicit bool) []string {
 	}
 	return []string{"public"}
 }
-func (s *testSession) Setting(name string) (string, bool) {
+func (s *testSession) Setting(name string) (string, bool, error) {
 	if name == "client_encoding" {
-		return "UTF8", true
+		return "UTF8", true, nil
 	}
 	v, ok := s.settings[name]
-	return v, ok
+	return v, ok, nil
 }
 func (s *testSession) SetSetting(name string, value *string, _ bool) (string, error) {
 	if s.settings == nil {

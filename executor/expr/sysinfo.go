@@ -59,7 +59,7 @@ func sysinfoFuncs(r *registry) {
 	r.add(fn0(func(*callCtx) (bool, error) { return false, nil }), "pg_is_in_recovery")
 	r.add(fn0(func(*callCtx) ([]byte, error) { return []byte("UTF8"), nil }), "getdatabaseencoding")
 	r.add(ask(func(s SessionInfo, _ []types.Datum) (types.Datum, error) {
-		v, _ := s.Setting("client_encoding")
+		v, _, _ := s.Setting("client_encoding")
 		return types.Bytes(types.TName, []byte(v)), nil
 	}), "pg_client_encoding")
 	r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
@@ -135,7 +135,10 @@ func countNulls(nulls bool) builder {
 
 func settingFuncs(r *registry) {
 	current := func(s SessionInfo, name string, missingOK bool) (types.Datum, error) {
-		v, ok := s.Setting(name)
+		v, ok, err := s.Setting(name)
+		if err != nil {
+			return null, err
+		}
 		if !ok && !missingOK {
 			return null, sqlerr.New(sqlerr.UndefinedObject, `unrecognized configuration parameter "%s"`, name)
 		}

@@ -229,6 +229,9 @@ func (s *Session) settingRows() []pgcatalog.Setting {
 		case "is_superuser", "role", "session_authorization", "seed":
 			continue
 		}
+		if s.mayExamine(key) != nil {
+			continue
+		}
 		v := s.settings.get(key)
 		switch key {
 		case "transaction_isolation", "transaction_read_only", "transaction_deferrable", "max_connections":
@@ -238,8 +241,13 @@ func (s *Session) settingRows() []pgcatalog.Setting {
 			EnumVals: d.enum, BootVal: d.def, ResetVal: s.settings.resetValue(key), Category: d.category, ShortDesc: d.short, ExtraDesc: d.extra, Min: d.minText, Max: d.maxText}
 		if _, set := s.settings.sess[key]; set {
 			row.Source = "session"
-		} else if _, set := s.settings.reset[key]; set {
+		} else if v, set := s.settings.reset[key]; set {
 			row.Source = "client"
+			if given, ok := s.srv.opts.Settings[key]; ok {
+				if given, err := d.canonical(s, given); err == nil && given == v {
+					row.Source = "command line"
+				}
+			}
 		}
 		out = append(out, row)
 	}

@@ -31,7 +31,10 @@ func (s sessionInfo) Database() string { return s.dbName }
 func (s sessionInfo) SearchPath(implicit bool) []string { return s.searchPath(implicit) }
 
 // Setting returns a run-time parameter.
-func (s sessionInfo) Setting(name string) (string, bool) { return s.showSetting(name) }
+func (s sessionInfo) Setting(name string) (string, bool, error) {
+	v, ok := s.showSetting(name)
+	return v, ok, s.mayExamine(name)
+}
 
 // SetSetting is set_config; without a value the parameter is reset.
 func (s sessionInfo) SetSetting(name string, value *string, local bool) (string, error) {

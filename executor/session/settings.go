@@ -365,6 +365,14 @@ func (s *Session) makeFmt() *types.FmtOpts {
 	return o
 }
 
+// mayExamine reports 42501 for a parameter that is not for the current role to see.
+func (s *Session) mayExamine(name string) error {
+	if d := findSetting(name); d != nil && d.secret && !s.isSuper(s.user) && !s.snapshot().HasRole(s.db, s.user, "pg_read_all_settings") {
+		return sqlerr.New(sqlerr.InsufficientPrivilege, "must be superuser or have privileges of pg_read_all_settings to examine \"%s\"", d.name)
+	}
+	return nil
+}
+
 // showSetting returns a parameter's value as SHOW prints it.
 func (s *Session) showSetting(name string) (string, bool) {
 	key := strings.ToLower(name)

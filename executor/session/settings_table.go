@@ -29,7 +29,13 @@ type setting struct {
 	def      string // default, in base units
 	report   bool   // clients are told of changes
 	list     bool   // the value is a list of names
+	secret   bool   // it is not for everybody to see
 }
+
+// secret are the settings that superusers and members of pg_read_all_settings see.
+var secret = strings.Fields(`config_file data_directory dynamic_library_path external_pid_file hba_file ident_file jit_provider
+	krb_server_keyfile log_directory log_filename primary_conninfo session_preload_libraries shared_preload_libraries ssl_ciphers
+	ssl_dh_params_file ssl_ecdh_curve ssl_max_protocol_version ssl_min_protocol_version ssl_passphrase_command unix_socket_directories`)
 
 // own are the parameters that PostgreSQL does not have.
 var own = []catalog.Setting{
@@ -43,26 +49,23 @@ var own = []catalog.Setting{
 // shipped are defaults that differ from those of the server the table was taken
 // from.
 var shipped = map[string]string{
-	"application_name":   "",
-	"client_encoding":    "UTF8",
-	"timezone":           "UTC",
-	"datestyle":          "ISO, MDY",
-	"lc_messages":        "C",
-	"lc_monetary":        "C",
-	"lc_numeric":         "C",
-	"lc_time":            "C",
-	"lc_collate":         "C",
-	"lc_ctype":           "C",
-	"data_directory":     "",
-	"config_file":        "",
-	"hba_file":           "",
-	"ident_file":         "",
-	"external_pid_file":  "",
-	"server_version":     ServerVersion,
-	"server_version_num": "150018",
-	"is_superuser":       "on",
-	"max_connections":    "100",
-	"jit":                "off",
+	"application_name":        "",
+	"client_encoding":         "UTF8",
+	"timezone":                "UTC",
+	"datestyle":               "ISO, MDY",
+	"lc_messages":             "C",
+	"lc_monetary":             "C",
+	"lc_numeric":              "C",
+	"lc_time":                 "C",
+	"lc_collate":              "C",
+	"lc_ctype":                "C",
+	"listen_addresses":        "",
+	"unix_socket_directories": "",
+	"server_version":          ServerVersion,
+	"server_version_num":      "150018",
+	"is_superuser":            "on",
+	"max_connections":         "100",
+	"jit":                     "off",
 }
 
 // ServerVersion is what server_version says. Tools choose their catalog queries
@@ -97,6 +100,7 @@ var settingTable = sync.OnceValue(func() map[string]*setting {
 		if f, err := strconv.ParseFloat(c.Max, 64); err == nil {
 			d.max = f
 		}
+		d.secret = slices.Contains(secret, key)
 		d.report = slices.Contains(reported, c.Name)
 		switch key {
 		case "search_path", "temp_tablespaces", "datestyle", "session_preload_libraries", "shared_preload_libraries",

@@ -193,6 +193,9 @@ func (s *Session) show(x *ast.Show, out sink) error {
 		}
 		return s.sendText(out, []string{"name", "setting", "description"}, rows)
 	}
+	if err := s.mayExamine(x.Name); err != nil {
+		return err
+	}
 	v, ok := s.showSetting(x.Name)
 	if !ok {
 		return unknownSetting(x.Name)
