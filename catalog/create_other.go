@@ -333,6 +333,7 @@ func (c *Change) CreateComposite(schema, name string, cols []Column) (*UserType,
 type DomainSpec struct {
 	Schema, Name string
 	Base         types.T
+	Collation    string // see UserType
 	NotNull      bool
 	Default      string
 	Checks       []Check
@@ -340,7 +341,7 @@ type DomainSpec struct {
 
 // CreateDomain makes a domain.
 func (c *Change) CreateDomain(spec *DomainSpec) (*UserType, error) {
-	u := &UserType{Kind: 'd', Base: spec.Base, NotNull: spec.NotNull, Default: spec.Default}
+	u := &UserType{Kind: 'd', Base: spec.Base, Collation: spec.Collation, NotNull: spec.NotNull, Default: spec.Default}
 	u.Schema, u.Name = spec.Schema, spec.Name
 	for _, k := range spec.Checks {
 		if err := c.addDomainCheck(u, k); err != nil {

@@ -283,16 +283,19 @@ type ColRef struct {
 // type.
 type UserType struct {
 	Common
-	Kind    byte // 'e' enum, 'd' domain, 'c' composite, 'r' range, 'm' multirange
-	Array   types.OID
-	Labels  []EnumLabel
-	Base    types.T // of a domain
-	NotNull bool
-	Default string
-	Checks  []*Check
-	Columns []Column // of a composite type
-	RelOID  types.OID
-	Range   *RangeDef // of a range or multirange type
+	Kind   byte // 'e' enum, 'd' domain, 'c' composite, 'r' range, 'm' multirange
+	Array  types.OID
+	Labels []EnumLabel
+	Base   types.T // of a domain
+	// Collation is what a domain's columns and values have, that of the domain below
+	// included; "" is the base type's.
+	Collation string
+	NotNull   bool
+	Default   string
+	Checks    []*Check
+	Columns   []Column // of a composite type
+	RelOID    types.OID
+	Range     *RangeDef // of a range or multirange type
 }
 
 // RangeDef is what a range type is made of; a multirange type has the first two.

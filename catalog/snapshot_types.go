@@ -134,6 +134,23 @@ func (s *Snapshot) BaseType(t types.T) types.T {
 	}
 }
 
+// TypeCollation returns the collation that a domain, or an array of one, brings along,
+// "" for none.
+func (s *Snapshot) TypeCollation(t types.T) string {
+	if t.OID < types.FirstUserOID {
+		return ""
+	}
+	if u, ok := s.objs[t.OID].(*UserType); ok {
+		return u.Collation
+	}
+	if in := s.TypeInfo(t.OID); in != nil && in.Kind == types.KArray {
+		if u, ok := s.objs[in.Elem].(*UserType); ok {
+			return u.Collation
+		}
+	}
+	return ""
+}
+
 // UserTypes returns the user-defined types of the database in OID order.
 func (s *Snapshot) UserTypes(db types.OID) []*UserType {
 	return objectsOf(s, func(u *UserType) bool { return u.DB == db })

@@ -382,6 +382,7 @@ func (r *xmlReader) userType(e *element, c Common) Object {
 	case "DomainType":
 		u.Kind = 'd'
 		u.Base = r.typ(e, "type")
+		u.Collation = r.str(e, "collation")
 		u.NotNull = !r.flagOr(e, "isnull", true)
 		u.Default = r.str(e, "default")
 		u.Checks = r.checks(e, nil)

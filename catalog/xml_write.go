@@ -421,6 +421,7 @@ func (w *xmlWriter) userType(u *UserType) {
 	case 'd':
 		name = "DomainType"
 		w.typeAttrs(&a, "type", u.Base)
+		a.opt("collation", u.Collation)
 		a.set("isnull", boolDigit(!u.NotNull))
 		a.opt("default", u.Default)
 	case 'r', 'm':

@@ -19,8 +19,8 @@ import (
 //	a < b                                the same, and a function needs to know: 42P22
 //	a || b, (a || b) COLLATE "C"         nobody needs to know
 //
-// Only statements that have a COLLATE clause, or a column with a collation of its own,
-// are looked at.
+// Only statements that have a COLLATE clause, or a column or domain with a collation of
+// its own, are looked at.
 
 // collStrength says where a collation comes from; the stronger one wins.
 type collStrength uint8
@@ -157,6 +157,8 @@ func (w *walkCollations) of(e plan.Expr) coll {
 		own.strength = collImplicit
 		if e.Type().OID == types.OName {
 			own.name = "C"
+		} else if name := w.Snap.TypeCollation(e.Type()); name != "" {
+			own.name = name
 		}
 	}
 	var in coll
@@ -173,6 +175,13 @@ func (w *walkCollations) of(e plan.Expr) coll {
 	case *plan.Relabel:
 		if in = w.of(e.X); e.Collate != "" {
 			return coll{name: collationKept(e.Collate), strength: collExplicit, off: e.Pos()}
+		}
+		if in.strength != collExplicit && w.Snap.TypeCollation(e.Type()) != "" {
+			return own // that of a domain without rules
+		}
+	case *plan.CoerceDomain:
+		if in = w.of(e.X); in.strength != collExplicit && w.Snap.TypeCollation(e.Type()) != "" {
+			return own
 		}
 	case *plan.Case:
 		w.cases = append(w.cases, w.of(e.Operand))
@@ -226,7 +235,7 @@ func (w *walkCollations) variable(v *plan.Var, own coll) coll {
 		return own
 	}
 	if t := w.coll.tables[v.Rel]; t != nil && v.Col < len(t.Columns) {
-		if name := t.Columns[v.Col].Collation; name != "" {
+		if name := t.Columns[v.Col].Collation; name != "" || w.Snap.TypeCollation(v.Type()) != "" {
 			return named(name)
 		}
 		return own

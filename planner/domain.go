@@ -13,6 +13,9 @@ import (
 // domain makes a value of a domain out of one of the type that it is over: with
 // the checks of the domain, and of the domains below it, where there are any.
 func (p *planner) domain(x plan.Expr, to types.T, ctx byte) plan.Expr {
+	if p.Snap.TypeCollation(to) != "" {
+		p.coll.any = true
+	}
 	if d := p.domainRules(to.OID); d != nil {
 		d.At, d.X, d.Cast = plan.At{T: to, Off: x.Pos()}, x, castForm(ctx)
 		return d

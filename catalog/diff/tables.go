@@ -183,9 +183,7 @@ func (d *differ) columnDef(x *catalog.Column, values bool) string {
 	if x.Compression != "" {
 		s += " COMPRESSION " + x.Compression
 	}
-	if x.Collation != "" {
-		s += " COLLATE " + catalog.QuoteIdent(x.Collation)
-	}
+	s += collate(x.Collation)
 	switch {
 	case x.Generated:
 		s += " GENERATED ALWAYS AS (" + x.Default + ") STORED"

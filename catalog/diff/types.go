@@ -102,11 +102,11 @@ func (d *side) typeText(u *catalog.UserType) string {
 	case 'c':
 		cols := make([]string, len(u.Columns))
 		for i := range u.Columns {
-			cols[i] = catalog.QuoteIdent(u.Columns[i].Name) + " " + d.typ(u.Columns[i].Type)
+			cols[i] = catalog.QuoteIdent(u.Columns[i].Name) + " " + d.typ(u.Columns[i].Type) + collate(u.Columns[i].Collation)
 		}
 		return " AS (" + strings.Join(cols, ", ") + ")"
 	}
-	s := " AS " + d.typ(u.Base)
+	s := " AS " + d.typ(u.Base) + collate(u.Collation)
 	if u.Default != "" {
 		s += " DEFAULT " + u.Default
 	}
@@ -119,6 +119,14 @@ func (d *side) typeText(u *catalog.UserType) string {
 		s += " CONSTRAINT " + catalog.QuoteIdent(k.Name) + " CHECK (" + k.Expr + ")"
 	}
 	return s
+}
+
+// collate is the COLLATE clause for a kept collation.
+func collate(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " COLLATE " + catalog.QuoteIdent(name)
 }
 
 func (d *differ) createType(name string, u *catalog.UserType) {

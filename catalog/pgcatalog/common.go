@@ -73,6 +73,14 @@ func (env *Env) dbName() string {
 
 // collationOf returns the collation that a type's values have by default.
 func (env *Env) collationOf(t types.T) types.OID {
+	if o := collationNamed(env.Snap.TypeCollation(t)); o != 0 {
+		return o
+	}
+	return env.baseCollation(t)
+}
+
+// baseCollation is collationOf for the type below a domain.
+func (env *Env) baseCollation(t types.T) types.OID {
 	o := env.Snap.BaseType(t).OID
 	if in := env.Snap.TypeInfo(o); in != nil && in.Kind == types.KArray && in.Elem != 0 && in.Category == 'A' {
 		o = env.Snap.BaseType(types.Of(in.Elem)).OID
@@ -91,7 +99,7 @@ func (env *Env) columnCollation(col *catalog.Column) types.OID {
 	if o := collationNamed(col.Collation); o != 0 {
 		return o
 	}
-	return env.collationOf(col.Type)
+	return env.baseCollation(col.Type)
 }
 
 // collationNamed returns the OID of a collation; 0 for "".

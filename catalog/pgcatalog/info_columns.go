@@ -27,9 +27,7 @@ func rowsColumns(w *writer) {
 func (w *writer) columnRow(db, schema, name string, num int, c *catalog.Column, updatable bool) {
 	env := w.env
 	f := env.facts(c.Type)
-	if c.Collation != "" {
-		f.collation = c.Collation
-	}
+	f.collation = env.collationShown(c)
 	notNull := c.NotNull
 	if u := env.Snap.TypeByOID(c.Type.OID); u != nil && u.Kind == 'd' && u.NotNull {
 		notNull = true

@@ -48,10 +48,17 @@ func (env *Env) facts(t types.T) typeFacts {
 	default:
 		f.dataType = "USER-DEFINED"
 	}
-	if env.collationOf(base) == oidCollationC {
-		f.collation = "C"
-	}
+	f.collation = env.collationShown(&catalog.Column{Type: t, Collation: env.Snap.TypeCollation(t)})
 	return f
+}
+
+// collationShown is a column's collation as information_schema shows it: "" for none
+// or the default.
+func (env *Env) collationShown(col *catalog.Column) string {
+	if col.Collation == "" && env.baseCollation(col.Type) == oidCollationC {
+		return "C"
+	}
+	return col.Collation
 }
 
 // NumbersOf returns the numbers of a type that is no domain.

@@ -24,6 +24,7 @@ func rowsAttributes(w *writer) {
 		for i := range u.Columns {
 			c := &u.Columns[i]
 			f := w.env.facts(c.Type)
+			f.collation = w.env.collationShown(c)
 			w.str(db).str(u.Schema).str(u.Name).str(c.Name).int(int64(i + 1)).null().yes(!c.NotNull).str(f.dataType).num(f.CharMax).num(f.Octets).
 				nulls(3).collationColumns(&f).numberColumns(&f).udtColumns(&f).nulls(4).str(strconv.Itoa(i + 1)).yes(false).end()
 		}
@@ -33,8 +34,9 @@ func rowsAttributes(w *writer) {
 func rowsDomains(w *writer) {
 	env := w.env
 	db := env.dbName()
-	row := func(schema, name, dflt string, base types.T) {
+	row := func(schema, name, dflt string, base types.T, collation string) {
 		f := env.facts(base)
+		f.collation = env.collationShown(&catalog.Column{Type: base, Collation: collation})
 		if schema == catalog.SchemaInformation && env.systemCollation(base) != 0 {
 			f.collation = "C"
 		}
@@ -43,12 +45,12 @@ func rowsDomains(w *writer) {
 	}
 	for _, d := range catalog.InformationDomains() {
 		if d.Kind == 'd' {
-			row(catalog.SchemaInformation, d.Name, "", types.T{OID: d.Base, Mod: d.BaseMod})
+			row(catalog.SchemaInformation, d.Name, "", types.T{OID: d.Base, Mod: d.BaseMod}, "")
 		}
 	}
 	for _, u := range env.Snap.UserTypes(env.DB) {
 		if u.Kind == 'd' {
-			row(u.Schema, u.Name, env.exprText(u.Default, false), u.Base)
+			row(u.Schema, u.Name, env.exprText(u.Default, false), u.Base, u.Collation)
 		}
 	}
 }
@@ -114,7 +116,7 @@ func (w *writer) eachDescribed(f func(d described)) {
 		case 'c':
 			columns(u.Schema, u.Name, "USER-DEFINED TYPE", u.Columns)
 		case 'd':
-			f(described{u.Schema, u.Name, "DOMAIN", 1, u.Base, ""})
+			f(described{u.Schema, u.Name, "DOMAIN", 1, u.Base, u.Collation})
 		}
 	}
 	routine := func(oid types.OID) {

@@ -111,6 +111,11 @@ func (x *exec) table(oid types.OID) (*catalog.Table, error) {
 // that add or drop.
 func (x *exec) alterOne(oid types.OID, a *ast.AlterAction) error {
 	c := x.Change
+	if strings.HasPrefix(a.Kind, "OPTIONS ") { // of foreign tables, which cannot be made
+		if r := x.snap().RelationByOID(x.db(), oid); r != nil {
+			return notFor(&ast.AlterAction{Off: a.Off, Kind: "OPTIONS"}, r)
+		}
+	}
 	switch a.Kind {
 	case "RENAME":
 		return c.RenameRelation(oid, a.NewName)
@@ -553,6 +558,10 @@ func (x *exec) alterIndexByName(s *ast.AlterTable) (bool, error) {
 			}
 		case "SET STATISTICS":
 			return true, x.indexStatistics(ix, a)
+		case "SET TABLESPACE":
+			if err := knownTablespace(a.NewName); err != nil {
+				return true, err
+			}
 		default:
 			return true, sqlerr.Unsupported(a.Pos(), "ALTER INDEX %s", a.Kind)
 		}

@@ -20,11 +20,13 @@ func (x *exec) alterType(t *catalog.Table, a *ast.AlterAction) error {
 	if err != nil {
 		return withoutPosition(err)
 	}
-	collation := ""
-	if a.Column != nil && a.Column.Collate != nil {
-		if collation, err = x.collation(a.Column.Collate, to); err != nil {
-			return withoutPosition(err)
-		}
+	var collate *ast.Name
+	if a.Column != nil {
+		collate = a.Column.Collate
+	}
+	collation, err := x.collation(collate, to)
+	if err != nil {
+		return withoutPosition(err)
 	}
 	if c := &t.Columns[i]; c.Identity != 0 && to.OID != types.OInt2 && to.OID != types.OInt4 && to.OID != types.OInt8 {
 		return sqlerr.New(sqlerr.InvalidParameterValue, "identity column type must be smallint, integer, or bigint")

@@ -50,10 +50,8 @@ func (b *tableBuilder) column(c *ast.ColumnDef) error {
 		spec.Type, spec.Dims = t, c.Type.Dims
 	}
 	var err error
-	if c.Collate != nil {
-		if spec.Collation, err = b.collation(c.Collate, spec.Type); err != nil {
-			return err
-		}
+	if spec.Collation, err = b.collation(c.Collate, spec.Type); err != nil {
+		return err
 	}
 	if c.Storage != "" {
 		if spec.Storage, err = b.storage(spec.Type, c.Storage, c.Pos()); err != nil {
@@ -173,8 +171,12 @@ func (b *tableBuilder) oneSource(i, pos int) error {
 	return sqlerr.New(sqlerr.SyntaxError, "both %s specified for column \"%s\" of table \"%s\"", both, col.Name, b.spec.Name).At(pos)
 }
 
-// collation checks COLLATE for values of a type and returns what is kept of it.
+// collation checks COLLATE for values of a type and returns what is kept of it;
+// without COLLATE, what the type brings along.
 func (x *exec) collation(n *ast.Name, t types.T) (string, error) {
+	if n == nil {
+		return x.snap().TypeCollation(t), nil
+	}
 	if err := planner.KnownCollation(n); err != nil {
 		return "", err
 	}

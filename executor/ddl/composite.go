@@ -32,10 +32,8 @@ func (x *exec) attribute(d *ast.ColumnDef) (c catalog.Column, err error) {
 		return c, err
 	}
 	c = catalog.Column{Name: d.Name, Type: t, Dims: d.Type.Dims}
-	if d.Collate != nil {
-		if c.Collation, err = x.collation(d.Collate, t); err != nil {
-			return c, err
-		}
+	if c.Collation, err = x.collation(d.Collate, t); err != nil {
+		return c, err
 	}
 	return c, storable(d.Name, t)
 }

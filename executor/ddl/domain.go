@@ -23,12 +23,11 @@ func (x *exec) createDomain(s *ast.CreateDomain) error {
 	if k := base.Kind(); k == types.KPseudo || k == types.KVoid || base.OID == types.ORecord {
 		return sqlerr.New(sqlerr.DatatypeMismatch, "\"%s\" is not a valid base type for a domain", x.typeName(base))
 	}
-	if s.Collate != nil {
-		if _, err := x.collation(s.Collate, base); err != nil {
-			return withoutPosition(err)
-		}
+	collation, err := x.collation(s.Collate, base)
+	if err != nil {
+		return withoutPosition(err)
 	}
-	spec := &catalog.DomainSpec{Schema: schema, Name: name, Base: base}
+	spec := &catalog.DomainSpec{Schema: schema, Name: name, Base: base, Collation: collation}
 	nullSeen, defaultSeen := false, false
 	for i := range s.Constraints {
 		k := &s.Constraints[i]
