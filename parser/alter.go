@@ -60,6 +60,24 @@ func (p *parser) alter() ast.Stmt {
 
 func (p *parser) ifExists() bool { return p.acceptKws(kwIf, kwExists) }
 
+// alterTablespace is ALTER TABLE ALL IN TABLESPACE and the like; the roles behind OWNED
+// BY are options.
+func (p *parser) alterTablespace(off ast.Off, kind string) ast.Stmt {
+	p.acceptKws(kwAll, kwIn, kwTablespace)
+	a := &ast.AlterObject{Off: off, Kind: kind, Action: ast.AllInTablespace}
+	a.Name = ast.Name{Off: p.off(), Parts: []string{p.colID()}}
+	if p.acceptKw(kwOwned) {
+		p.expectKw(kwBy)
+		for _, r := range p.roleNames() {
+			a.Options = append(a.Options, ast.Option{Off: off, Name: r})
+		}
+	}
+	p.expectKws(kwSet, kwTablespace)
+	a.NewName = p.colID()
+	p.acceptKw(kwNowait)
+	return a
+}
+
 // alterRelation is ALTER TABLE and its relatives; words is how many tokens
 // the kind has.
 func (p *parser) alterRelation(off ast.Off, kind string, words int) ast.Stmt {
@@ -67,7 +85,10 @@ func (p *parser) alterRelation(off ast.Off, kind string, words int) ast.Stmt {
 		p.next()
 	}
 	if p.isKws(kwAll, kwIn, kwTablespace) {
-		return p.restUnsupported(off, "ALTER "+kind+" ALL IN TABLESPACE")
+		switch kind {
+		case "TABLE", "INDEX", "MATERIALIZED VIEW":
+			return p.alterTablespace(off, kind)
+		}
 	}
 	a := &ast.AlterTable{Off: off, Kind: kind, IfExists: p.ifExists()}
 	t := p.relation()

@@ -89,6 +89,28 @@ func knownTablespace(name string) error {
 	return sqlerr.New(sqlerr.UndefinedObject, "tablespace \"%s\" does not exist", name)
 }
 
+// moveAll is ALTER TABLE ALL IN TABLESPACE and the like. As everything is in the one
+// tablespace there is, nothing moves.
+func (x *exec) moveAll(s *ast.AlterObject) error {
+	for i := range s.Options {
+		if r := x.roleName(s.Options[i].Name); x.snap().Role(r) == nil {
+			return sqlerr.New(sqlerr.UndefinedObject, "role \"%s\" does not exist", r)
+		}
+	}
+	global := false
+	for _, name := range []string{s.Name.Last(), s.NewName} {
+		if name == "pg_global" {
+			global = true
+		} else if err := knownTablespace(name); err != nil {
+			return err
+		}
+	}
+	if global {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "cannot move relations in to or out of pg_global tablespace")
+	}
+	return nil
+}
+
 // knownAccessMethod refuses access methods other than the one that there is.
 func knownAccessMethod(name string) error {
 	if name == "" || name == "heap" {

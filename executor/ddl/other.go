@@ -397,6 +397,9 @@ func (x *exec) createExtension(s *ast.CreateExtension) error {
 
 func (x *exec) alterObject(s *ast.AlterObject) error {
 	c := x.Change
+	if s.Action == ast.AllInTablespace {
+		return x.moveAll(s)
+	}
 	switch s.Kind {
 	case "SCHEMA":
 		switch s.Action {

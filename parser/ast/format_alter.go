@@ -155,7 +155,25 @@ func (p *printer) setIdentity(l []Option) {
 	}
 }
 
+// AllInTablespace is the action of AlterObject for ALTER TABLE ALL IN TABLESPACE, and of
+// indexes and materialized views: from tablespace Name to NewName, of owners Options.
+const AllInTablespace = "ALL IN TABLESPACE"
+
 func (p *printer) alterObject(s *AlterObject) {
+	if s.Action == AllInTablespace {
+		p.put("ALTER ", s.Kind, " ", s.Action, " ")
+		p.name(s.Name)
+		for i, o := range s.Options {
+			if i == 0 {
+				p.put(" OWNED BY ")
+			}
+			p.putIf(i > 0, ", ")
+			p.role(o.Name)
+		}
+		p.put(" SET TABLESPACE ")
+		p.ident(s.NewName)
+		return
+	}
 	p.put("ALTER ", s.Kind, " ")
 	p.putIf(s.IfExists, "IF EXISTS ")
 	if s.Kind == "OPERATOR" {
