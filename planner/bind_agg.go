@@ -59,11 +59,15 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 			failf(sqlerr.WrongObjectType, off, "%s is not an ordered-set aggregate, so it cannot have WITHIN GROUP", name)
 		}
 		for _, s := range e.OrderBy {
-			x := b.known(inner.expr(s.X))
+			raw := inner.expr(s.X)
+			x := b.known(raw)
 			a.OrderBy = append(a.OrderBy, sortSpec(b.planner, x, s))
 			if e.Distinct {
 				found := false
-				for _, arg := range args {
+				for i, arg := range args {
+					if raw.Type().OID == types.OUnknown && i < len(pr.Args) && pr.Args[i] != types.OAny {
+						continue // a literal is not the argument that became a text
+					}
 					if exprKey(arg) == exprKey(x) || exprKey(stripImplicit(arg)) == exprKey(x) {
 						found, x = true, arg
 						break

@@ -120,6 +120,9 @@ func correlated(q *query) bool {
 // semiOf makes a semi or anti join of a conjunct, or returns nil.
 func (p *planner) semiOf(s *state, sub *subquery) *semi {
 	q := sub.q
+	if q.block != nil {
+		p.blockFaults(q.block) // as long as its conditions are together
+	}
 	m := &semi{kind: plan.Semi, q: q}
 	if sub.not {
 		m.kind = plan.Anti

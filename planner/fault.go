@@ -20,15 +20,15 @@ func (p *planner) blockFaults(b *block) {
 	}
 	list := func(l []plan.Expr) {
 		for _, x := range l {
-			p.constFault(x)
+			p.constFault(b, x)
 		}
 	}
 	for i := range b.targets {
-		p.constFault(b.targets[i].x)
+		p.constFault(b, b.targets[i].x)
 	}
 	all := func(l []plan.Expr) {
 		if len(l) > 0 {
-			p.constFault(&plan.And{At: plan.At{T: types.TBool, Off: -1}, Args: l})
+			p.constFault(b, &plan.And{At: plan.At{T: types.TBool, Off: -1}, Args: l})
 		}
 	}
 	all(b.where)
@@ -36,7 +36,7 @@ func (p *planner) blockFaults(b *block) {
 	list(b.keys)
 	for i := range b.aggs {
 		list(b.aggs[i].Args)
-		p.constFault(b.aggs[i].Filter)
+		p.constFault(b, b.aggs[i].Filter)
 	}
 	var items func(j *joinItem)
 	items = func(j *joinItem) {
@@ -53,42 +53,38 @@ func (p *planner) blockFaults(b *block) {
 	}
 }
 
-// constFault evaluates the calls over constants that folding left, which it
-// leaves where they fail, and keeps the first error.
-func (p *planner) constFault(e plan.Expr) {
+// constFault evaluates the calls over constants that folding left in an expression
+// of the block, which it leaves where they fail, and keeps the first error.
+func (p *planner) constFault(b *block, e plan.Expr) {
 	if e == nil || p.fault != nil {
 		return
 	}
-	truth := func(x plan.Expr) (v, known bool) {
-		k, ok := x.(*plan.Const)
-		return ok && !k.Val.Null && k.Val.I != 0, ok
-	}
 	switch e := e.(type) {
 	case *plan.Case:
-		p.constFault(e.Operand)
+		p.constFault(b, e.Operand)
 		operand, _ := e.Operand.(*plan.Const)
 		for _, w := range e.Whens {
 			cond := w.Cond
 			if operand != nil {
 				cond = p.withCaseVal(cond, operand)
 			}
-			p.constFault(cond)
+			p.constFault(b, cond)
 			v, known := truth(cond)
-			if !known && p.mayBeConst(cond) {
+			if !known && p.mayBeConst(b, cond) {
 				return
 			}
 			if !known || v {
-				p.constFault(w.Result)
+				p.constFault(b, w.Result)
 			}
 			if known && v {
 				return
 			}
 		}
-		p.constFault(e.Else)
+		p.constFault(b, e.Else)
 		return
 	case *plan.Coalesce:
 		for _, a := range e.Args {
-			p.constFault(a)
+			p.constFault(b, a)
 			if k, ok := a.(*plan.Const); ok && !k.Val.Null {
 				return
 			}
@@ -96,7 +92,7 @@ func (p *planner) constFault(e plan.Expr) {
 		return
 	case *plan.And:
 		for _, a := range e.Args {
-			p.constFault(a)
+			p.constFault(b, a)
 			if v, known := truth(a); known && !v {
 				return
 			}
@@ -104,7 +100,7 @@ func (p *planner) constFault(e plan.Expr) {
 		return
 	case *plan.Or:
 		for _, a := range e.Args {
-			p.constFault(a)
+			p.constFault(b, a)
 			if v, _ := truth(a); v {
 				return
 			}
@@ -119,14 +115,35 @@ func (p *planner) constFault(e plan.Expr) {
 		}
 	case *subquery:
 		for _, x := range e.x {
-			p.constFault(x)
+			p.constFault(b, x)
 		}
 		return
 	}
 	plan.MapChildren(e, func(x plan.Expr) plan.Expr {
-		p.constFault(x)
+		p.constFault(b, x)
 		return x
 	})
+}
+
+// truth is the value of a condition where that is known, whatever its columns are.
+func truth(x plan.Expr) (v, known bool) {
+	switch x := x.(type) {
+	case *plan.Const:
+		return !x.Val.Null && x.Val.I != 0, true
+	case *plan.And:
+		for _, a := range x.Args {
+			if v, known := truth(a); known && !v {
+				return false, true
+			}
+		}
+	case *plan.Or:
+		for _, a := range x.Args {
+			if v, _ := truth(a); v {
+				return true, true
+			}
+		}
+	}
+	return false, false
 }
 
 // withCaseVal puts a CASE's operand in its place in a condition of it. Within
@@ -175,15 +192,77 @@ func bare(q *query) {
 	q.cols = []plan.OutCol{{Name: "?column?", T: types.TInt4}}
 }
 
-// mayBeConst reports whether a condition reads a column that may turn out to be
-// a constant: one of a derived table, which PostgreSQL may put in its place.
-func (p *planner) mayBeConst(e plan.Expr) bool {
+// mayBeConst reports whether a condition reads a column that PostgreSQL would have
+// replaced by a constant: one of a derived table that is a constant there and is
+// read where it cannot be NULL instead. Aggregates, window functions, and what
+// UNION, DISTINCT, LIMIT and the like stand before are never replaced.
+func (p *planner) mayBeConst(b *block, e plan.Expr) bool {
 	found := false
 	plan.Visit(e, func(x plan.Expr) bool {
-		if v, ok := x.(*plan.Var); ok {
-			found = found || !p.base[v.Rel]
+		if v, ok := x.(*plan.Var); ok && !found {
+			found = p.columnMayBeConst(b, v)
 		}
 		return !found
 	})
 	return found
+}
+
+func (p *planner) columnMayBeConst(b *block, v *plan.Var) bool {
+	if p.base[v.Rel] {
+		return false
+	}
+	if b.grouped && v.Rel == b.grpRel {
+		return v.Col < len(b.keys) && p.replaceable(b, b.keys[v.Col])
+	}
+	for _, w := range b.wins {
+		if v.Rel == w.rel {
+			return false
+		}
+	}
+	r := b.rels[v.Rel]
+	if r == nil {
+		return true // of an enclosing query
+	}
+	for _, f := range r.funcs {
+		if c, ok := f.(*plan.Call); ok && c.Proc.RetSet {
+			return false
+		}
+	}
+	q := r.query
+	if q == nil {
+		return len(r.funcs) > 0
+	}
+	for q.ref != nil {
+		def := q.ref
+		if q.work || def.dml || def.recursive || queryVolatile(def.q) || def.materialized == nil && def.refs > 1 ||
+			def.materialized != nil && *def.materialized {
+			return false
+		}
+		q = q.ref.q
+	}
+	in := q.block
+	switch {
+	case q.setop != nil || q.dml != nil || in == nil || q.limit != nil || q.offset != nil:
+		return false
+	case in.values != nil:
+		return len(in.values) == 1 && v.Col < len(in.values[0]) && p.replaceable(in, in.values[0][v.Col])
+	case in.grouped || in.distinct || in.hasSRF || len(in.wins) > 0 || v.Col >= len(in.targets):
+		return false
+	}
+	for _, j := range b.from {
+		if j.ids()[r.id] && j.nullable(r) {
+			return false
+		}
+	}
+	return p.replaceable(in, in.targets[v.Col].x)
+}
+
+// replaceable reports whether an expression is a constant or may become one. The
+// literals of a VALUES list may be parameters of the plan.
+func (p *planner) replaceable(b *block, e plan.Expr) bool {
+	switch e.(type) {
+	case *plan.Const, *plan.Param:
+		return true
+	}
+	return p.mayBeConst(b, e)
 }

@@ -43,7 +43,8 @@ type state struct {
 	units []*unit
 	order []*joinStep
 	cur   *pnode
-	part  bool // a side of an outer join: the block's semi joins come above it
+	part  bool                  // a side of an outer join: the block's semi joins come above it
+	semis map[*joinStep][]*semi // those that are applied within the join tree
 	// the columns that scalar subqueries became, nil for those that stay
 	joined map[*query]plan.Expr
 }
@@ -98,6 +99,10 @@ func (p *planner) planQuery(q *query) plan.Node {
 func (p *planner) planBlock(q *query) plan.Node {
 	s := &state{q: q, b: q.block, need: map[int]map[int]bool{}}
 	p.blockFaults(q.block)
+	if p.Consts != nil {
+		p.constFault(q.block, q.limit)
+		p.constFault(q.block, q.offset)
+	}
 	p.findParts(s)
 	p.decorrelate(s)
 	for _, st := range fiveSteps() {

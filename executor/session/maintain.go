@@ -44,6 +44,9 @@ func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string,
 	if err != nil {
 		return "", 0, err
 	}
+	if x.Kind == "REINDEX" && x.What == "TABLE" {
+		s.withoutIndexes(x)
+	}
 	if x.Kind == "CLUSTER" {
 		if err := s.clusterTables(ctx, x, c); err != nil {
 			return "", 0, err
@@ -180,6 +183,25 @@ func (s *Session) checkMaintained(x *ast.Vacuum) error {
 		}
 	}
 	return nil
+}
+
+// withoutIndexes tells of the table of REINDEX TABLE that has no index.
+func (s *Session) withoutIndexes(x *ast.Vacuum) {
+	for i := range x.Tables {
+		r, err := s.mustRelation(&x.Tables[i].Name)
+		if err != nil {
+			return
+		}
+		t := storageOfRelation(r)
+		if t == nil || len(t.Indexes) > 0 || t.Partitioned() {
+			continue
+		}
+		what := "to reindex"
+		if slices.ContainsFunc(x.Options, func(o ast.Option) bool { return strings.EqualFold(o.Name, "concurrently") }) {
+			what = "that can be reindexed concurrently"
+		}
+		s.tell(notice("NOTICE", sqlerr.SuccessfulCompletion, "table \"%s\" has no indexes %s", t.Name, what))
+	}
 }
 
 // clusterTables marks the index that CLUSTER names; without one the table must have

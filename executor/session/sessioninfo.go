@@ -132,10 +132,11 @@ func (s sessionInfo) Currval(o types.OID) (int64, error) {
 // Lastval returns the value that nextval gave last, of whatever sequence.
 func (s sessionInfo) Lastval() (int64, error) {
 	v, ok := s.seqs.values[s.seqs.last]
-	if !ok {
+	q, _ := s.snapshot().Object(s.seqs.last).(*catalog.Sequence)
+	if !ok || q == nil {
 		return 0, sqlerr.New(sqlerr.ObjectNotInPrerequisite, "lastval is not yet defined in this session")
 	}
-	return v, nil
+	return v, s.mayDraw(q, catalog.PrivUsage|catalog.PrivSelect)
 }
 
 // Setval sets a sequence.
