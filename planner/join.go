@@ -17,6 +17,9 @@ func (p *planner) stepJoin(s *state) {
 		v.Common.Rows, v.Common.Cost = 1, 0
 		s.cur = &pnode{node: v, lay: layout{}, rels: map[int]bool{}, rows: 1}
 	} else {
+		if !s.part {
+			p.placeSemis(s)
+		}
 		s.cur = p.buildJoin(s, s.order[0])
 	}
 	s.cur = p.filterOn(s, s.cur, s.conj)
@@ -25,18 +28,27 @@ func (p *planner) stepJoin(s *state) {
 		return
 	}
 	for _, m := range s.b.semis {
-		s.cur = p.semiJoin(s, m)
+		s.cur = p.semiJoin(s, s.cur, m)
 	}
 	s.b.semis = nil
 }
 
+// buildJoin plans a subtree of the chosen join tree and the semi joins on it.
 func (p *planner) buildJoin(s *state, j *joinStep) *pnode {
+	n := p.buildStep(s, j)
+	for _, m := range s.semis[j] {
+		n = p.semiJoin(s, n, m)
+	}
+	return n
+}
+
+func (p *planner) buildStep(s *state, j *joinStep) *pnode {
 	if j.unit != nil {
 		return j.unit.node
 	}
 	l := p.buildJoin(s, j.l)
 	var ru *unit
-	if j.r.unit != nil {
+	if j.r.unit != nil && len(s.semis[j.r]) == 0 {
 		ru = j.r.unit
 	}
 	rels := maps.Clone(l.rels)
@@ -365,13 +377,10 @@ func (p *planner) applyJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on 
 	return out
 }
 
-// semiJoin joins with the query of an EXISTS or IN.
-func (p *planner) semiJoin(s *state, m *semi) *pnode {
-	l := s.cur
+// semiJoin joins a node with the query of an EXISTS or IN.
+func (p *planner) semiJoin(s *state, l *pnode, m *semi) *pnode {
 	r := p.semiSide(s, m)
-	on := m.conds
-	ru := r.unit
-	n := p.joinNodes(s, m.kind, l, r.node, on, ru)
+	n := p.joinNodes(s, m.kind, l, r.node, m.conds, r.unit)
 	if h, ok := n.node.(*plan.HashJoin); ok && m.nullAware {
 		h.NullAware = true
 	}
