@@ -17,5 +17,3 @@ select lastval();
 create table noix (a int);
 reindex table noix;
 reindex table concurrently noix;
-create table target (i int);
-merge into target using lateral (select target.i) s on s.i = target.i when matched then delete;
