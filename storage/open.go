@@ -27,18 +27,21 @@ type Options struct {
 	// MmapBytes, MaxFileBytes and NoSync are those of the bolt engine.
 	MmapBytes, MaxFileBytes int
 	NoSync                  bool
+	// Existing opens no store that is not there yet: kv.ErrNoStore.
+	Existing bool
 	// FS has the files of the bolt engine. nil = the operating system's.
 	FS vfs.FS
 }
 
 // Open opens the store. kv.ErrInUse when another process has it open,
-// kv.ErrFormat or kv.ErrCorrupt for a file that cannot be used; 0A000 for an
+// kv.ErrFormat or kv.ErrCorrupt for a file that cannot be used, kv.ErrNoStore for none
+// where there should be one; 0A000 for an
 // engine that is not built in.
 func Open(o Options) (kv.Store, error) {
 	switch {
 	case o.Store == "" || o.Store == "bolt":
 		st, err := boltkv.Open(o.Dir, boltkv.Options{
-			Txn: o.Txn, MmapBytes: o.MmapBytes, MaxFileBytes: o.MaxFileBytes, NoSync: o.NoSync, FS: o.FS,
+			Txn: o.Txn, MmapBytes: o.MmapBytes, MaxFileBytes: o.MaxFileBytes, NoSync: o.NoSync, Existing: o.Existing, FS: o.FS,
 		})
 		if err != nil {
 			return nil, err

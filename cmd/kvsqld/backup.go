@@ -30,7 +30,7 @@ func newBackupCmd() *cobra.Command {
 const partSuffix = ".part"
 
 func runBackup(cmd *cobra.Command, args []string) (err error) {
-	conn, err := connect(cmd)
+	conn, err := connect(cmd, false)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func newCatalogCmd() *cobra.Command {
 }
 
 func runCatalogExport(cmd *cobra.Command, args []string) (err error) {
-	l, err := openLocal(cmd)
+	l, err := openLocal(cmd, false)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func runCatalogImport(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	defer f.Close()
-	l, err := openLocal(cmd)
+	l, err := openLocal(cmd, true)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func runCheck(cmd *cobra.Command, args []string) (err error) {
 		_, err = restoreInto(cmd.Context(), cmd.OutOrStdout(), args[0], storage.Options{Dir: dir, NoSync: true})
 		return err
 	}
-	l, err := openLocal(cmd)
+	l, err := openLocal(cmd, false)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func runImport(cmd *cobra.Command, args []string) (err error) {
 		defer z.Close()
 		in = z
 	}
-	conn, err := connect(cmd)
+	conn, err := connect(cmd, true)
 	if err != nil {
 		return err
 	}

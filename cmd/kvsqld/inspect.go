@@ -25,7 +25,7 @@ func newInspectCmd() *cobra.Command {
 }
 
 func runInspect(cmd *cobra.Command, args []string) (err error) {
-	l, err := openLocal(cmd)
+	l, err := openLocal(cmd, false)
 	if err != nil {
 		return err
 	}

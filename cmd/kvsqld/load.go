@@ -28,7 +28,7 @@ func newLoadCmd() *cobra.Command {
 }
 
 func runLoad(cmd *cobra.Command, files []string) (err error) {
-	conn, err := connect(cmd)
+	conn, err := connect(cmd, true)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -24,21 +25,42 @@ type local struct {
 	srv   *session.Server
 }
 
-// openLocal opens the data directory named by --data. A server that uses the
-// directory is the usual reason for failure, and the message says what to do.
-func openLocal(cmd *cobra.Command) (*local, error) {
+// openLocal opens the data directory named by --data, or creates it for a command that
+// fills it. A server that uses the directory is the usual reason for failure, and the
+// message says what to do.
+func openLocal(cmd *cobra.Command, creates bool) (*local, error) {
 	dir, err := cmd.Flags().GetString("data")
 	if err != nil {
 		return nil, err
 	}
-	st, err := storage.Open(storage.Options{Dir: dir})
+	st, err := storage.Open(storage.Options{Dir: dir, Existing: !creates})
 	if errors.Is(err, kv.ErrInUse) {
-		return nil, fmt.Errorf("%s: %w: stop that server, or reach it with --dsn where the command has it", dir, err)
+		return nil, fmt.Errorf("--data %s: %w: stop that server, or reach it with --dsn where the command has it", dir, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", dir, err)
+		return nil, openError(dir, err)
 	}
 	return serveLocal(cmd.Context(), st)
+}
+
+// openError says of a data directory that could not be opened what to do.
+func openError(dir string, err error) error {
+	do := ""
+	switch {
+	case errors.Is(err, kv.ErrNoStore):
+		do = ": name the directory that a server uses"
+	case errors.Is(err, kv.ErrInUse):
+		do = ": stop it, or choose another --data"
+	case errors.Is(err, kv.ErrCorrupt):
+		do = ": put all files of the directory back as they were at one time, or make it anew from a backup with restore --force"
+	case errors.Is(err, kv.ErrFormat):
+		do = ": choose another --data, or use the version that wrote it"
+	case errors.Is(err, os.ErrPermission), errors.Is(err, syscall.EROFS):
+		do = ": the directory and its files must belong to the user who runs the server, and be writable"
+	case errors.Is(err, kv.ErrDiskFull), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		do = ": make room on that disk, or choose another --data"
+	}
+	return fmt.Errorf("--data %s: %w%s", dir, err, do)
 }
 
 // serveLocal makes a server over an open store, which it owns from then on.
@@ -64,7 +86,7 @@ type client struct {
 	done  chan error
 }
 
-func connect(cmd *cobra.Command) (*client, error) {
+func connect(cmd *cobra.Command, creates bool) (*client, error) {
 	dsn, _ := cmd.Flags().GetString("dsn")
 	db, _ := cmd.Flags().GetString("database")
 	if dsn != "" {
@@ -74,7 +96,7 @@ func connect(cmd *cobra.Command) (*client, error) {
 		}
 		return &client{PgConn: conn}, nil
 	}
-	l, err := openLocal(cmd)
+	l, err := openLocal(cmd, creates)
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,9 @@ func runRestore(cmd *cobra.Command, args []string) (err error) {
 	dir, _ := cmd.Flags().GetString("data")
 	force, _ := cmd.Flags().GetBool("force")
 	dir = filepath.Clean(dir)
+	if to, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = to // a link stays one
+	}
 	full, err := notEmpty(dir)
 	if err != nil {
 		return err
@@ -41,10 +44,13 @@ func runRestore(cmd *cobra.Command, args []string) (err error) {
 		if !force {
 			return fmt.Errorf("%s is not empty; --force replaces it", dir)
 		}
-		// A damaged directory may be replaced, one in use may not.
-		st, err := storage.Open(storage.Options{Dir: dir})
+		// A damaged directory may be replaced, one in use, or of something else, may not.
+		st, err := storage.Open(storage.Options{Dir: dir, Existing: true})
 		if errors.Is(err, kv.ErrInUse) {
-			return fmt.Errorf("%s: %w", dir, err)
+			return fmt.Errorf("--data %s: %w: stop that server first", dir, err)
+		}
+		if errors.Is(err, kv.ErrNoStore) {
+			return fmt.Errorf("--data %s: the directory is not empty and has no data of this program, so it is not replaced: choose another --data", dir)
 		}
 		if err == nil {
 			if err := st.Close(); err != nil {

@@ -16,7 +16,6 @@ import (
 
 	"kvsqld/executor/session"
 	"kvsqld/storage"
-	"kvsqld/storage/kv"
 	"kvsqld/storage/txn"
 	"kvsqld/wire"
 )
@@ -108,10 +107,7 @@ func runServe(cmd *cobra.Command, _ []string) (err error) {
 		},
 	}})
 	if err != nil {
-		if errors.Is(err, kv.ErrInUse) {
-			return fmt.Errorf("%s: %w: stop it, or choose another --data", dir, err)
-		}
-		return fmt.Errorf("--data %s: %w", dir, err)
+		return openError(dir, err)
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	// The statement's context outlives the signal: running statements finish.

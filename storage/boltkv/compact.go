@@ -66,7 +66,7 @@ func (e *engine) beginCompact() (*dataFile, *view, error) {
 	if b := e.broken.Load(); b != nil {
 		return nil, nil, fmt.Errorf("%w: %w", kv.ErrIO, *b)
 	}
-	d, err := newDelta(e.opt.FS, e.path+".delta")
+	d, err := newDelta(e.opt.FS, e.path+deltaSuffix)
 	if err != nil {
 		return nil, nil, writeError(err)
 	}

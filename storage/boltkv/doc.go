@@ -24,6 +24,10 @@
 //     let at pages for writing only when those it will read are verified. So a
 //     flipped bit anywhere is an error and never an answer. Pages that the
 //     operating system reads again after that are believed.
+//   - A directory from which a file is gone, or has been replaced by an older one, is
+//     refused and left as it is: creation leaves names in an order that tells a first
+//     start from a lost file (create.go), the checksums say which state they are for
+//     (stamp.go), and the data file says which logs there have to be.
 //   - bbolt writes through a function of ours (pages.go), which does all syncs
 //     in the order that the checksums need.
 //   - The list of free pages is written with each commit unless it is long. Then

@@ -341,7 +341,8 @@ func verifyAll(p *pager) (err error) {
 	return nil
 }
 
-// Close writes the list of free pages and closes the file.
+// Close writes the list of free pages and closes the file, whose checksums then tell
+// which state was the last.
 func (e *engine) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -350,6 +351,9 @@ func (e *engine) Close() error {
 	if e.broken.Load() == nil && !f.listed {
 		f.db.NoFreelistSync = false
 		err = f.db.Update(func(*bolt.Tx) error { return nil })
+	}
+	if err == nil && e.broken.Load() == nil && f.w.lost == nil {
+		err = f.sealSums()
 	}
 	return errors.Join(err, f.release(), e.lock.Close())
 }

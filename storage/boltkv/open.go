@@ -54,6 +54,8 @@ type Options struct {
 	// NoSync leaves out all syncs: after a crash of the machine the file may
 	// be unusable. For tests and for loads that can be repeated.
 	NoSync bool
+	// Existing makes no directory and no data file: kv.ErrNoStore.
+	Existing bool
 	// Log are the options of the write-ahead log; its NoSync and FS are those
 	// below.
 	Log walkv.Options
@@ -62,7 +64,7 @@ type Options struct {
 }
 
 // Open opens the store in a data directory, which is made if it is missing.
-// kv.ErrInUse, kv.ErrFormat, kv.ErrCorrupt, or the operating system's error.
+// kv.ErrInUse, kv.ErrFormat, kv.ErrCorrupt, kv.ErrNoStore, or the operating system's error.
 func Open(dir string, opt Options) (st *txn.Store, err error) {
 	if opt.FS == nil {
 		opt.FS = vfs.OS
@@ -70,10 +72,15 @@ func Open(dir string, opt Options) (st *txn.Store, err error) {
 	if opt.LockWait == 0 {
 		opt.LockWait = 100 * time.Millisecond
 	}
+	path := filepath.Join(dir, FileName)
+	if opt.Existing {
+		if err := exists(path); err != nil {
+			return nil, err
+		}
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, FileName)
 	lock, err := lockDir(dir, opt.LockWait)
 	if err != nil {
 		return nil, err
@@ -95,16 +102,20 @@ func Open(dir string, opt Options) (st *txn.Store, err error) {
 
 // openData opens or makes the data file of a locked directory.
 func openData(path string, opt *Options) (*dataFile, error) {
-	dir, scratch := filepath.Dir(path), path+newSuffix
-	if err := opt.FS.Remove(scratch); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
+	dir := filepath.Dir(path)
 	if fi, err := os.Stat(path); errors.Is(err, os.ErrNotExist) || err == nil && fi.Size() == 0 {
 		if err := makeData(path, opt); err != nil {
 			return nil, err
 		}
 	} else if err != nil {
 		return nil, err
+	} else if !fi.Mode().IsRegular() {
+		return nil, fmt.Errorf("%w: it is no regular file", kv.ErrFormat)
+	}
+	for _, s := range []string{newSuffix, deltaSuffix} { // of an interrupted compaction
+		if err := opt.FS.Remove(path + s); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
 	}
 	h, err := inspect(path, opt)
 	if err == nil && h.format == 0 { // without any bucket: its creation was interrupted
@@ -129,28 +140,6 @@ func openData(path string, opt *Options) (*dataFile, error) {
 		return nil, errors.Join(err, f.close())
 	}
 	return f, nil
-}
-
-// newSuffix ends the name of a data file that is being made.
-const newSuffix = ".new"
-
-// makeData makes an empty data file. It gets its name when it is whole.
-func makeData(path string, opt *Options) error {
-	scratch := path + newSuffix
-	f, err := openFile(scratch, opt, nil)
-	if err != nil {
-		return err
-	}
-	if _, err := f.upgrade(filepath.Dir(path), opt); err != nil {
-		return errors.Join(err, f.close(), opt.FS.Remove(scratch))
-	}
-	if err := f.close(); err != nil {
-		return err
-	}
-	if err := opt.FS.Rename(scratch, path); err != nil || opt.NoSync {
-		return err
-	}
-	return opt.FS.SyncDir(filepath.Dir(path))
 }
 
 // head is what has to be known of a file before it is opened for writing.
@@ -212,6 +201,9 @@ func inspect(path string, opt *Options) (_ *head, err error) {
 			h.shift = bigEndian(s)
 		}
 		if h.sums, err = openSums(opt.FS, filepath.Dir(path), h.id, p.page, opt.NoSync); err != nil {
+			return err
+		}
+		if err := h.sums.belongs(m.txn); err != nil {
 			return err
 		}
 		p.sums = h.sums
@@ -312,7 +304,7 @@ func (f *dataFile) upgrade(dir string, opt *Options) (id string, err error) {
 	if err != nil {
 		return "", errors.Join(err, s.f.Close(), opt.FS.Remove(s.path))
 	}
-	f.w.sums = s
+	f.w.sums, f.w.txn = s, m.txn
 	if !opt.NoSync {
 		if err := opt.FS.SyncDir(dir); err != nil {
 			return "", err

@@ -28,8 +28,9 @@ type pageWriter struct {
 	page   int64
 	size   int64 // of the file
 	noSync bool
-	lazy   bool  // a copy that is synced as a whole when it is done
-	lost   error // set when no commit may follow
+	txn    uint64 // of the newest state that was written, or was to be
+	lazy   bool   // a copy that is synced as a whole when it is done
+	lost   error  // set when no commit may follow
 
 	refused error // nothing is written, this is the answer
 }
@@ -109,6 +110,7 @@ func (w *pageWriter) grow(size int64) error {
 }
 
 func (w *pageWriter) writeMeta(b []byte, off int64) (int, error) {
+	w.txn = native.Uint64(b[metaAt+metaTxn:])
 	if err := w.syncPages(); err != nil {
 		return 0, err
 	}
@@ -128,7 +130,7 @@ func (w *pageWriter) syncPages() error {
 		return nil
 	}
 	if w.sums != nil {
-		if err := w.sums.flush(); err != nil {
+		if err := w.sums.flush(w.txn); err != nil {
 			return err
 		}
 	}

@@ -26,6 +26,12 @@ import (
 // and never zero. A commit writes only pages that no earlier state has, and
 // makes their checksums durable before it makes itself valid. So at any moment
 // the file is right for every state that can be found after a crash.
+//
+// The header block also has, in two places that are written in turn, a stamp: which
+// state the checksums were made durable for, and whether the store was closed with
+// it. A data file that is older is a copy that somebody put back, or its newest
+// state is damaged: its pages may all have the right checksums, and yet commits are
+// missing.
 const (
 	sumMagic     = "kvsqldS1"
 	sumHeader    = 4096
@@ -47,6 +53,7 @@ type sums struct {
 
 	mu    sync.Mutex // adding to chunks
 	dirty []int      // chunks with sums that are not in the file; the committer's
+	last  stamp      // the newest one in the file; the committer's
 }
 
 type chunk struct {
@@ -96,10 +103,12 @@ func openSums(fs vfs.FS, dir, id string, page int, noSync bool) (*sums, error) {
 		return nil, err
 	}
 	h := make([]byte, sumHeader)
-	if _, err := f.ReadAt(h, 0); err != nil || string(h) != string(sumHead(id, page)) {
+	if _, err := f.ReadAt(h, 0); err != nil || string(h[:stampAt]) != string(sumHead(id, page)[:stampAt]) {
 		return nil, errors.Join(fmt.Errorf("%w: the header of %s is damaged", kv.ErrCorrupt, filepath.Base(path)), f.Close())
 	}
-	return newSums(f, path, noSync), nil
+	s := newSums(f, path, noSync)
+	s.last = lastStamp(h)
+	return s, nil
 }
 
 // removeOtherSums deletes the checksum files of other data files, which an
@@ -157,8 +166,8 @@ func (s *sums) set(id uint64, run []byte) {
 	c.lo, c.hi = min(c.lo, i), max(c.hi, i+1)
 }
 
-// flush makes the recorded checksums durable.
-func (s *sums) flush() error {
+// flush makes the recorded checksums durable, for the state of a transaction.
+func (s *sums) flush(txn uint64) error {
 	cs := *s.chunks.Load()
 	for _, n := range s.dirty {
 		c := cs[n]
@@ -170,10 +179,8 @@ func (s *sums) flush() error {
 			return err
 		}
 	}
-	if len(s.dirty) > 0 && !s.noSync {
-		if err := s.f.Datasync(); err != nil {
-			return lostError{err}
-		}
+	if err := s.write(stamp{txn: txn}); err != nil {
+		return err
 	}
 	for _, n := range s.dirty {
 		cs[n].lo, cs[n].hi = 0, 0

@@ -12,6 +12,9 @@ var (
 	ErrFormat = errors.New("not a data file of this program or written by a newer version")
 )
 
+// ErrNoStore is returned when an existing store is to be opened and there is none.
+var ErrNoStore = errors.New("there is no data of this program")
+
 // Errors of reading.
 var (
 	// ErrNotFound is returned when a key, or a space to be dropped, is absent.

@@ -12,7 +12,8 @@
 // # On disk
 //
 // Two files, kvsqld.log0 and kvsqld.log1, made when the first small batch comes
-// and removed by Close. Each belongs to one set of trees; they take turns. A
+// and removed by Close: from one to the other of these moments a missing one is an
+// error, since it may have had acknowledged batches. Each belongs to one set of trees; they take turns. A
 // file has a header with an epoch, drawn at random whenever a log is begun, and
 // then records without gaps, one per batch. The space behind the records is
 // written beforehand, so that a sync has no metadata to write. The base stores

@@ -68,7 +68,7 @@ type Engine struct {
 	mem         memtable // working copy of cur.active
 	known       map[uint64]bool
 	epoch       uint64
-	logs        [2]*logFile // nil: not made yet
+	logs        [2]*logFile // nil: no epoch has begun
 	at          int         // the log of the active trees
 	timer       *time.Timer
 	buf         []txn.Change
@@ -111,10 +111,17 @@ func Open(base Base, dir string, opt Options) (*Engine, error) {
 }
 
 // mark is what the base stores about the log: the epoch, 0 if there is no log,
-// and the number of the last batch in the base.
+// and the number of the last batch in the base. A byte behind them says that both
+// log files were made before it; earlier versions made the second one later.
 func mark(epoch, seq uint64) []byte {
-	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, epoch), seq)
+	m := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, epoch), seq)
+	if epoch != 0 {
+		m = append(m, bothMade)
+	}
+	return m
 }
+
+const bothMade = 2
 
 func (e *Engine) Limits() (key, val int) { return e.base.Limits() }
 
@@ -211,7 +218,7 @@ func (e *Engine) exist(changes []txn.Change) error {
 // logged appends a batch to the log and publishes it.
 func (e *Engine) logged(changes []txn.Change, size int) (uint64, error) {
 	if e.logs[e.at] == nil {
-		if err := e.newLog(); err != nil {
+		if err := e.newLogs(); err != nil {
 			return 0, err
 		}
 	}
@@ -239,31 +246,36 @@ func (e *Engine) logged(changes []txn.Change, size int) (uint64, error) {
 	return seq, e.extend(&state{seq: seq, base: st.base, active: active, frozen: st.frozen, activeSeq: st.activeSeq, log: l})
 }
 
-// newLog makes the log file that is next. The first one begins an epoch.
-func (e *Engine) newLog() error {
-	epoch := e.epoch
+// newLogs makes both log files, with which an epoch begins.
+func (e *Engine) newLogs() error {
+	epoch := uint64(0)
 	for epoch == 0 {
 		epoch = rand.Uint64()
 	}
-	l, err := createLog(e.opt.FS, e.dir, fileNames[e.at], epoch, e.opt.NoSync)
-	if err != nil {
+	var logs [2]*logFile
+	for i, name := range fileNames {
+		l, err := createLog(e.opt.FS, e.dir, name, epoch, e.opt.NoSync)
+		if err == nil {
+			logs[i] = l
+			continue
+		}
+		if i > 0 {
+			err = errors.Join(err, logs[0].f.Close())
+		}
 		if vfs.Full(err) {
 			return fmt.Errorf("%w: %w", kv.ErrDiskFull, err)
 		}
 		e.fail(err)
 		return fmt.Errorf("%w: %w", kv.ErrIO, err)
 	}
-	if e.epoch == 0 {
-		st := e.cur.Load()
-		base, err := e.base.ApplyMark(nil, mark(epoch, st.seq))
-		if err != nil {
-			e.lost(err, st.seq)
-			return errors.Join(err, l.f.Close())
-		}
-		e.epoch = epoch
-		e.publish(&state{seq: st.seq, base: base, activeSeq: st.seq})
+	st := e.cur.Load()
+	base, err := e.base.ApplyMark(nil, mark(epoch, st.seq))
+	if err != nil {
+		e.lost(err, st.seq)
+		return errors.Join(err, logs[0].f.Close(), logs[1].f.Close())
 	}
-	e.logs[e.at] = l
+	e.logs, e.epoch = logs, epoch
+	e.publish(&state{seq: st.seq, base: base, activeSeq: st.seq})
 	return nil
 }
 

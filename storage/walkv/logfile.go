@@ -24,6 +24,9 @@ const (
 
 var fileNames = [2]string{"kvsqld.log0", "kvsqld.log1"}
 
+// IsLog reports whether a file in a data directory is a part of the log.
+func IsLog(name string) bool { return name == fileNames[0] || name == fileNames[1] }
+
 // logFile is one of the two files, open for appending.
 type logFile struct {
 	f      vfs.File

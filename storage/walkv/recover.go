@@ -51,8 +51,11 @@ func (e *Engine) recover() error {
 	if err != nil {
 		return err
 	}
+	made := 0 // log files that have to be there
 	if m != nil {
-		if len(m) != 16 {
+		if len(m) == 17 && m[16] == bothMade {
+			made = 2
+		} else if len(m) != 16 {
 			return fmt.Errorf("%w: the mark of the write-ahead log", kv.ErrCorrupt)
 		}
 		epoch, applied = binary.BigEndian.Uint64(m), binary.BigEndian.Uint64(m[8:])
@@ -75,6 +78,10 @@ func (e *Engine) recover() error {
 			continue
 		}
 		runs = append(runs, r)
+	}
+	if len(runs) < made || epoch != 0 && len(runs) == 0 {
+		return fmt.Errorf("%w: the write-ahead log of the last run, %s and %s, is not there, or not all of it",
+			kv.ErrCorrupt, fileNames[0], fileNames[1])
 	}
 	active, last, err := e.replay(runs, applied)
 	if err != nil {

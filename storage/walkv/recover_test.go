@@ -77,17 +77,17 @@ func TestTornTail(t *testing.T) {
 	path := filepath.Join(crashed, "kvsqld.log0")
 	log, err := os.ReadFile(path)
 	must(t, err)
-	data, err := os.ReadFile(filepath.Join(crashed, boltkv.FileName))
-	must(t, err)
+	whole := crash(t, crashed)
 	end := ends(log)
 	if len(end) != rows {
 		t.Fatalf("the log has %d records", len(end))
 	}
 	reset := func(changed []byte) {
+		must(t, os.RemoveAll(crashed))
+		must(t, os.CopyFS(crashed, os.DirFS(whole)))
 		must(t, os.WriteFile(path, changed, 0o600))
-		must(t, os.WriteFile(filepath.Join(crashed, boltkv.FileName), data, 0o600))
 	}
-	whole := func(cut int) (n int) {
+	records := func(cut int) (n int) {
 		for _, e := range end {
 			if e <= cut {
 				n++
@@ -98,15 +98,15 @@ func TestTornTail(t *testing.T) {
 	first, last := end[rows-3], end[rows-1]
 	for cut := first; cut <= last; cut++ { // every byte
 		reset(log[:cut])
-		if n, err := numbers(t, crashed, quiet); err != nil || n != whole(cut) {
-			t.Fatalf("cut at %d: %d rows and %v, want %d", cut, n, err, whole(cut))
+		if n, err := numbers(t, crashed, quiet); err != nil || n != records(cut) {
+			t.Fatalf("cut at %d: %d rows and %v, want %d", cut, n, err, records(cut))
 		}
 		// The file has its length, but the end was never written.
 		zeroed := append([]byte(nil), log...)
 		clear(zeroed[cut:])
 		reset(zeroed)
-		if n, err := numbers(t, crashed, quiet); err != nil || n < whole(cut) || n > whole(cut)+1 {
-			t.Fatalf("zeros from %d: %d rows and %v, want %d", cut, n, err, whole(cut))
+		if n, err := numbers(t, crashed, quiet); err != nil || n < records(cut) || n > records(cut)+1 {
+			t.Fatalf("zeros from %d: %d rows and %v, want %d", cut, n, err, records(cut))
 		}
 	}
 	for at := first; at < last; at++ {
@@ -185,7 +185,7 @@ func TestLogFiles(t *testing.T) {
 	}
 	old := crash(t, dir)
 	put(t, st, 1)
-	if got := names(); len(got) != 4 {
+	if got := names(); len(got) != 5 {
 		t.Errorf("files after the first small commit are %v", got)
 	}
 	log, err := os.ReadFile(filepath.Join(dir, "kvsqld.log0"))

@@ -120,12 +120,15 @@ func (p *Power) Adopt(path string, f *os.File) vfs.File {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	name := filepath.Base(path)
-	if p.names[name] == nil {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			panic(err)
-		}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		panic(err)
+	}
+	if n := p.names[name]; n == nil {
 		p.events = append(p.events, p.adopt(name, b)...)
+	} else {
+		p.events = append(p.events, event{kind: evTruncate, file: n, off: int64(len(b))},
+			event{kind: evWrite, file: n, data: b}, event{kind: evSync, file: n})
 	}
 	return &powerFile{vfs.OS.Adopt(path, f), p, p.names[name]}
 }
