@@ -103,6 +103,9 @@ func (c *Change) AlterType(table types.OID, name string, typ types.T) (*Table, e
 		if err := c.typeChangeable(t, i); err != nil {
 			return err
 		}
+		if err := c.clusterTypeChangeable(t, i, typ); err != nil {
+			return err
+		}
 		t.Columns[i].Type = typ
 		for k, ix := range t.Indexes {
 			if slices.Contains(ix.KeyCols(), i) {

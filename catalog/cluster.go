@@ -86,11 +86,41 @@ func clusterColumn(t *Table, name string) (int, error) {
 	if i < 0 {
 		return 0, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" named in regions does not exist", name)
 	}
-	switch t.Columns[i].Type.OID {
+	return i, isPosition(name, t.Columns[i].Type)
+}
+
+// isPosition refuses other types than those of positions.
+func isPosition(column string, t types.T) error {
+	switch t.OID {
 	case types.OFloat8, types.OFloat4:
-		return i, nil
+		return nil
 	}
-	return 0, sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" named in regions must be of type double precision or real", name)
+	return sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" named in regions must be of type double precision or real", column)
+}
+
+// clusterTypeChangeable refuses another type of a column of positions, or of one that
+// a table has in its row keys together with another one: those are equal there, byte
+// by byte.
+func (c *Change) clusterTypeChangeable(t *Table, i int, typ types.T) error {
+	k := t.Cluster
+	if k == nil || t.Columns[i].Type == typ {
+		return nil
+	}
+	if k.Root() && (i == k.Lat || i == k.Lon) {
+		if err := isPosition(t.Columns[i].Name, typ); err != nil {
+			return err
+		}
+	}
+	leaf := t
+	if fk := t.ClusterKey(); fk == nil || !slices.Contains(fk.Cols, i) {
+		below := c.snap.ClusterChildren(t)
+		if len(below) == 0 || !slices.Contains(t.PK, i) {
+			return nil
+		}
+		leaf = below[0]
+	}
+	e := sqlerr.Unsupported(-1, "another type of column \"%s\", along which table \"%s\" is stored", t.Columns[i].Name, leaf.Name)
+	return e.WithHint("Take \"%s\" out first, by ALTER TABLE … RESET (cluster_with).", leaf.Name)
 }
 
 // rootCluster makes a new table the root of a file.

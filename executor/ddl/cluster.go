@@ -207,6 +207,20 @@ func (x *exec) moves(t *catalog.Table) {
 	x.rewrites[t.OID] = rw
 }
 
+// lockBelow locks the tables stored with a table whose rows are written anew, for they
+// lie between those.
+func (x *exec) lockBelow(t *catalog.Table) error {
+	for _, c := range x.snap().ClusterBelow(t) {
+		if err := x.lock(c, kv.AccessExclusive); err != nil {
+			return err
+		}
+		if err := x.unused(c, "ALTER TABLE"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // copyBelow writes the rows of the tables stored with a table anew, under the keys that
 // the table's rows have now. old has the rows as they were.
 func (x *exec) copyBelow(old kv.Reader, t *catalog.Table) error {
@@ -301,12 +315,3 @@ func columnName(s string) string {
 }
 
 func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
-
-// stays refuses to write the rows of a region-clustered table anew: they lie
-// between those of other tables, which follow their keys.
-func stays(was *catalog.Table) error {
-	if was.Cluster == nil {
-		return nil
-	}
-	return sqlerr.Unsupported(-1, "an ALTER TABLE that writes a region-clustered table anew")
-}

@@ -439,6 +439,11 @@ func (x *exec) follow(was, t *catalog.Table) error {
 		}
 	}
 	rewriteRows := forced || keyChanged || d.Moves(wd)
+	if rewriteRows && !rw.place {
+		if err := x.lockBelow(t); err != nil {
+			return err
+		}
+	}
 	if rewriteRows || len(fill) > 0 {
 		behind, err := wd.Behind(x.Txn)
 		if err != nil {
@@ -456,9 +461,6 @@ func (x *exec) follow(was, t *catalog.Table) error {
 	}
 	var old kv.Reader
 	if rewriteRows {
-		if err := stays(was); err != nil && (!rw.place || rw.cols != nil) {
-			return err
-		}
 		old = x.Txn.Before()
 		if err := wd.Truncate(x.Txn); err != nil {
 			return err
@@ -483,8 +485,11 @@ func (x *exec) follow(was, t *catalog.Table) error {
 		if err := d.FollowCluster(x.Txn, wd); err != nil {
 			return err
 		}
-		if err := x.copyRows(old, wd, d, rw); err != nil || !rw.place {
+		if err := x.copyRows(old, wd, d, rw); err != nil || t.Cluster == nil && was.Cluster == nil {
 			return err
+		}
+		if !rw.place && !keyChanged && !t.Cluster.Root() {
+			return nil // the rows below have kept their keys
 		}
 		return x.copyBelow(old, t)
 	}
