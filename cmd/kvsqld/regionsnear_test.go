@@ -186,7 +186,8 @@ func TestRegionsRefused(t *testing.T) {
 		{"ALTER TABLE c.geo RESET (regions)", "2BP01"},
 		{"ALTER TABLE c.poi RESET (cluster_with)", "2BP01"},
 		{"ALTER TABLE c.geo SET (layout = 'column')", "0A000"},
-		{"ALTER TABLE c.geo ALTER lat TYPE float4", "0A000"},
+		{"ALTER TABLE c.geo ALTER id TYPE bigint", "0A000"},
+		{"ALTER TABLE c.geo ALTER lat TYPE text", "42804"},
 	} {
 		_, err := c.Exec(ctx, x.sql)
 		var pe *pgconn.PgError
