@@ -78,7 +78,11 @@ func (g *Grants) Room(n int64) error {
 }
 
 // Release gives back what was granted last.
-func (g *Grants) Release() { g.pool.granted.Add(-g.last.Swap(0)) }
+func (g *Grants) Release() {
+	if g.last.Load() != 0 { // mostly: the sum is everybody's
+		g.pool.granted.Add(-g.last.Swap(0))
+	}
+}
 
 // Memory is a statement's memory budget. All operators of the statement draw
 // from it; Limit is the hard end in bytes (0: none), Env.WorkMem the soft one of

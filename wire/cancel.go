@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/binary"
 	"sync"
+	"sync/atomic"
 
 	"kvsqld/catalog/sqlerr"
 )
@@ -14,48 +15,50 @@ import (
 // context of the call that runs, and the order to end the connection.
 //
 // One context serves many calls, so that a call costs no allocation; it is
-// replaced after a call during which it was cancelled (W9).
+// replaced after a call during which it was cancelled (W9). Nor does a call take a
+// lock: who cancels sets hit first and looks then whether a call runs, and the end
+// of a call does the two in the other order. So one that is cancelled knows it, and
+// its end waits for who does it: the context of the next call is another one.
 type statement struct {
-	mu struct {
+	seq    atomic.Uint64 // counts begins and ends: odd while a call runs
+	hit    atomic.Bool   // a running call may be being cancelled
+	killed atomic.Pointer[sqlerr.Error]
+
+	ctx context.Context // written by the connection's goroutine alone, which may read it
+	mu  struct {
 		sync.Mutex
-		ctx     context.Context
-		cancel  context.CancelCauseFunc
-		running bool
-		seq     uint64        // counts begins and ends
-		killed  *sqlerr.Error // what ends the connection at its next rest
+		cancel context.CancelCauseFunc // of ctx
 	}
 }
 
 func (s *statement) renewLocked() {
-	s.mu.ctx, s.mu.cancel = context.WithCancelCause(context.Background())
+	s.ctx, s.mu.cancel = context.WithCancelCause(context.Background())
 }
 
 // begin opens a call into the session and returns its context.
 func (s *statement) begin() context.Context {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.mu.ctx == nil {
+	if s.ctx == nil {
+		s.mu.Lock()
 		s.renewLocked()
+		s.mu.Unlock()
 	}
-	s.mu.running = true
-	s.mu.seq++
-	return s.mu.ctx
+	s.seq.Add(1)
+	return s.ctx
 }
 
-// current is the context of the running call.
-func (s *statement) current() context.Context {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.mu.ctx
-}
+// current is the context of the running call, for the goroutine that began it.
+func (s *statement) current() context.Context { return s.ctx }
 
 // end closes the call.
 func (s *statement) end() {
+	s.seq.Add(1)
+	if !s.hit.Load() {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.mu.running = false
-	s.mu.seq++
-	if s.mu.ctx.Err() != nil {
+	s.hit.Store(false)
+	if s.ctx.Err() != nil {
 		s.renewLocked()
 	}
 }
@@ -64,34 +67,23 @@ func (s *statement) end() {
 func (s *statement) cancel(cause *sqlerr.Error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.mu.running {
+	s.hit.Store(true)
+	_, running := s.progress()
+	if running {
 		s.mu.cancel(cause)
 	}
-	return s.mu.running
+	return running
 }
 
 // kill makes the connection end with e when it next rests. The first reason
 // given stays.
-func (s *statement) kill(e *sqlerr.Error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.mu.killed == nil {
-		s.mu.killed = e
-	}
-}
-
-func (s *statement) killed() *sqlerr.Error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.mu.killed
-}
+func (s *statement) kill(e *sqlerr.Error) { s.killed.CompareAndSwap(nil, e) }
 
 // progress returns a number that changes with every begin and end, and whether
 // a call is running.
 func (s *statement) progress() (seq uint64, running bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.mu.seq, s.mu.running
+	seq = s.seq.Load()
+	return seq, seq%2 == 1
 }
 
 // registry holds the live connections: all of them, and by backend PID those

@@ -118,12 +118,12 @@ func (c *conn) serve() {
 		}
 		c.awaitInput()
 		typ, body, err := c.rd.next()
-		if no := new(refusal); errors.As(err, &no) {
-			c.refuse(no)
-			continue
-		}
 		if err != nil {
-			c.readFailed(err)
+			if no := new(refusal); errors.As(err, &no) {
+				c.refuse(no)
+			} else {
+				c.readFailed(err)
+			}
 			continue
 		}
 		c.handle(typ, body)
@@ -183,7 +183,7 @@ func (c *conn) close() {
 func (c *conn) readFailed(err error) {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		if err = c.resumeReads(); err == nil {
-			if k := c.stmt.killed(); k != nil {
+			if k := c.stmt.killed.Load(); k != nil {
 				c.fatal(k)
 			}
 			return
@@ -327,7 +327,7 @@ func (c *conn) ready() {
 		c.closing = true
 		return
 	}
-	if k := c.stmt.killed(); k != nil {
+	if k := c.stmt.killed.Load(); k != nil {
 		c.fatal(k)
 	}
 }

@@ -58,7 +58,7 @@ func (c *conn) startup() bool {
 	if p == nil || c.nc.SetDeadline(time.Time{}) != nil {
 		return false
 	}
-	if k := c.stmt.killed(); k != nil && !c.closing { // its interrupt may just have been undone
+	if k := c.stmt.killed.Load(); k != nil && !c.closing { // its interrupt may just have been undone
 		c.fatal(k)
 	}
 	c.rd.max, c.rd.room = c.srv.opts.MaxMessageBytes, c.srv.opts.Room

@@ -83,7 +83,7 @@ func (s *Session) mayFreeze(t *catalog.Table) error {
 	if t.Key != nil {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot perform COPY FREEZE on a partitioned table")
 	}
-	for _, p := range s.portals {
+	for p := range s.portals.all {
 		if p.cursor != nil && !p.cursor.held {
 			return sqlerr.New(sqlerr.InvalidTransactionState, "cannot perform COPY FREEZE because of prior transaction activity")
 		}

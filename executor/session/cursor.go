@@ -33,7 +33,7 @@ func (s *Session) declare(ctx context.Context, x *ast.DeclareCursor, c *call) er
 	if s.block == idle && !c.several && !x.Hold {
 		return noBlock("DECLARE CURSOR")
 	}
-	if s.portals[x.Name] != nil {
+	if s.portals.get(x.Name) != nil {
 		return sqlerr.New(sqlerr.DuplicateCursor, "cursor \"%s\" already exists", x.Name)
 	}
 	po := &portal{name: x.Name, ps: &prepared{text: s.queryText(), stmt: x.Query, planned: p}, planned: p, cols: p.cols,
@@ -45,7 +45,7 @@ func (s *Session) declare(ctx context.Context, x *ast.DeclareCursor, c *call) er
 	if x.Binary {
 		po.formats = []int16{1}
 	}
-	s.portals[x.Name] = po
+	s.portals.put(po)
 	// The cursor sees the data of this moment: its snapshot is opened now.
 	if err := s.startPortal(ctx, po); err != nil {
 		s.closePortal(x.Name)
@@ -116,7 +116,7 @@ func goesBackward(n plan.Node) bool {
 
 // fetch runs FETCH and MOVE.
 func (s *Session) fetch(ctx context.Context, x *ast.Fetch, out sink) (tag string, n int64, err error) {
-	p := s.portals[x.Cursor]
+	p := s.portals.get(x.Cursor)
 	if p == nil {
 		return "", 0, sqlerr.New(sqlerr.InvalidCursorName, "cursor \"%s\" does not exist", x.Cursor)
 	}
@@ -250,7 +250,7 @@ func (p *portalRows) backward(limit int64, out sink) (n int64, err error) {
 // when that row lies in another table of the same tree.
 func (s *Session) currentOf(name string, t *catalog.Table) ([]byte, error) {
 	bad := func(format string, args ...any) error { return sqlerr.New(sqlerr.InvalidCursorState, format, args...) }
-	p := s.portals[name]
+	p := s.portals.get(name)
 	switch {
 	case p == nil:
 		return nil, sqlerr.New(sqlerr.InvalidCursorName, "cursor \"%s\" does not exist", name)
@@ -295,14 +295,14 @@ func (s *Session) currentOf(name string, t *catalog.Table) ([]byte, error) {
 // closeCursor runs CLOSE.
 func (s *Session) closeCursor(x *ast.CloseCursor) (string, error) {
 	if x.Name == "" {
-		for n, p := range s.portals {
-			if p.cursor != nil || n != "" {
-				s.closePortal(n)
+		for p := range s.portals.all {
+			if p.cursor != nil || p.name != "" {
+				s.dropPortal(p)
 			}
 		}
 		return "CLOSE CURSOR ALL", nil
 	}
-	if p := s.portals[x.Name]; p == nil {
+	if p := s.portals.get(x.Name); p == nil {
 		return "", sqlerr.New(sqlerr.InvalidCursorName, "cursor \"%s\" does not exist", x.Name)
 	}
 	s.closePortal(x.Name)
@@ -312,7 +312,7 @@ func (s *Session) closeCursor(x *ast.CloseCursor) (string, error) {
 // holdCursors keeps the rows of WITH HOLD cursors over the end of the
 // transaction.
 func (s *Session) holdCursors(ctx context.Context) error {
-	for _, p := range s.portals {
+	for p := range s.portals.all {
 		if p.cursor == nil || !p.cursor.hold || p.cursor.held {
 			continue
 		}

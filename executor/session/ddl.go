@@ -199,7 +199,7 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 
 // unused is ddl.Env.Unused.
 func (s *Session) unused(ctx context.Context, t *catalog.Table, command string) error {
-	for _, p := range s.portals {
+	for p := range s.portals.all {
 		if p.done || p.failed || p.planned == nil || p.cursor != nil && p.cursor.held {
 			continue
 		}

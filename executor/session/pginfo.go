@@ -302,7 +302,7 @@ func (s *Session) preparedRows() []pgcatalog.PreparedInfo {
 
 func (s *Session) cursorRows() []pgcatalog.CursorInfo {
 	var out []pgcatalog.CursorInfo
-	for _, p := range s.portals {
+	for p := range s.portals.all {
 		row := pgcatalog.CursorInfo{Name: p.name, Statement: p.ps.text, Scrollable: p.back, CreationTime: p.made}
 		if c := p.cursor; c != nil {
 			row.Hold, row.Binary = c.hold, c.binary

@@ -59,7 +59,7 @@ func (p *portalContext) during(call context.Context) func() bool {
 
 // Bind implements wire.Session.
 func (s *Session) Bind(ctx context.Context, b *wire.Bind) error {
-	s.enter(nil, "")
+	s.enter(nil)
 	defer s.leave(nil)
 	ps, err := s.findPrepared(b.Statement)
 	if err == nil {
@@ -79,8 +79,11 @@ func (s *Session) bind(ctx context.Context, ps *prepared, b *wire.Bind) error {
 	if s.block == failed && !isTxnExit(ps.stmt) {
 		return errFailedBlock()
 	}
-	if b.Portal != "" && s.portals[b.Portal] != nil {
+	if b.Portal != "" && s.portals.get(b.Portal) != nil {
 		return sqlerr.New(sqlerr.DuplicateCursor, "cursor \"%s\" already exists", b.Portal)
+	}
+	if b.Portal != "" || ps.planned == nil || !ps.planned.fits(s, s.snapshot()) {
+		s.readClock() // of the unnamed portal Execute is the beginning
 	}
 	cols, err := s.describe(ctx, ps)
 	if err != nil {
@@ -100,8 +103,11 @@ func (s *Session) bind(ctx context.Context, ps *prepared, b *wire.Bind) error {
 		planned = &plannedStmt{stmt: x, declared: ps.planned.q.Params, cursor: true}
 	}
 	p.name, p.ps, p.planned, p.cols = b.Portal, ps, planned, cols
-	p.formats, p.made, p.level = append(p.formats, b.ResultFormats...), s.stmtStart, s.savepoints()
-	s.portals[b.Portal] = p
+	p.formats, p.level = append(p.formats, b.ResultFormats...), s.savepoints()
+	if b.Portal != "" {
+		p.made = s.stmtStart
+	}
+	s.portals.put(p)
 	return nil
 }
 
@@ -118,7 +124,7 @@ func (s *Session) newPortal() *portal {
 }
 
 func (s *Session) findPortal(name string) (*portal, error) {
-	p := s.portals[name]
+	p := s.portals.get(name)
 	if p == nil {
 		return nil, sqlerr.New(sqlerr.InvalidCursorName, "portal \"%s\" does not exist", name)
 	}
@@ -141,7 +147,10 @@ func (s *Session) Execute(ctx context.Context, name string, maxRows int, w wire.
 	if p != nil {
 		text = p.ps.text
 	}
-	s.enter(w, text)
+	s.begin(w, text)
+	if p != nil && p.made == 0 {
+		p.made = s.stmtStart
+	}
 	defer s.leave(w)
 	if err != nil {
 		return s.fail(ctx, err, "")
@@ -324,7 +333,7 @@ func (p *portal) fail() {
 
 // settlePortals ends the runs of all portals, keeping their rows (S1).
 func (s *Session) settlePortals(ctx context.Context) error {
-	for _, p := range s.portals {
+	for p := range s.portals.all {
 		if err := p.settle(ctx); err != nil {
 			p.fail()
 			return err
@@ -335,7 +344,7 @@ func (s *Session) settlePortals(ctx context.Context) error {
 
 // closePortal drops a portal, if there is one of the name.
 func (s *Session) closePortal(name string) {
-	if p := s.portals[name]; p != nil {
+	if p := s.portals.get(name); p != nil {
 		s.dropPortal(p)
 	}
 }
@@ -346,7 +355,7 @@ func (s *Session) dropPortals() { s.dropPortalsFrom(0) }
 // dropPortalsFrom drops the portals that were made when as many savepoints, or
 // more, were open.
 func (s *Session) dropPortalsFrom(level int) {
-	for _, p := range s.portals {
+	for p := range s.portals.all {
 		if p.level >= level && (p.cursor == nil || !p.cursor.held) {
 			s.dropPortal(p)
 		}
@@ -355,7 +364,7 @@ func (s *Session) dropPortalsFrom(level int) {
 
 func (s *Session) dropPortal(p *portal) {
 	p.end()
-	delete(s.portals, p.name)
+	s.portals.drop(p)
 	if p.name == "" {
 		s.spare = p
 	}
@@ -377,8 +386,8 @@ func (s *Session) ClosePortal(name string) error {
 
 // Sync implements wire.Session.
 func (s *Session) Sync(ctx context.Context, w wire.ResultWriter) error {
-	s.enter(w, "")
-	defer s.leave(w)
+	s.enter(w)
+	defer s.rest(w)
 	if s.block != idle {
 		return nil
 	}

@@ -47,7 +47,7 @@ func (p *prepared) sameResult() error {
 
 // Parse implements wire.Session.
 func (s *Session) Parse(ctx context.Context, name, sql string, paramOIDs []uint32) error {
-	s.enter(nil, sql)
+	s.begin(nil, sql)
 	defer s.leave(nil)
 	err := s.parse(ctx, name, sql, paramOIDs)
 	return s.fail(ctx, err, sql)
@@ -200,7 +200,7 @@ func (s *Session) findPrepared(name string) (*prepared, error) {
 
 // DescribeStatement implements wire.Session.
 func (s *Session) DescribeStatement(ctx context.Context, name string) ([]uint32, []wire.Column, error) {
-	s.enter(nil, "")
+	s.begin(nil, "")
 	defer s.leave(nil)
 	ps, err := s.findPrepared(name)
 	if err != nil {

@@ -124,9 +124,14 @@ func plannable(st ast.Stmt) bool {
 	return false
 }
 
+// fits reports whether there is a plan for the snapshot and the settings.
+func (p *plannedStmt) fits(s *Session, snap *catalog.Snapshot) bool {
+	return p.q != nil && p.snap == snap && p.epoch == s.settings.epoch && (!p.q.RowSecurity || p.role == s.user)
+}
+
 // refresh makes the plan if there is none for the snapshot and the settings.
 func (p *plannedStmt) refresh(ctx context.Context, s *Session, snap *catalog.Snapshot) error {
-	if p.q != nil && p.snap == snap && p.epoch == s.settings.epoch && (!p.q.RowSecurity || p.role == s.user) {
+	if p.fits(s, snap) {
 		return nil
 	}
 	pc := s.planDuring(ctx, snap)

@@ -236,7 +236,7 @@ func (srv *Server) connect(p *wire.StartupParams, info *wire.ConnInfo) (*Session
 	}
 	s := &Session{
 		srv: srv, info: info, db: db.OID, dbName: db.Name, authUser: role.Name, sessionUser: role.Name, user: role.Name,
-		settings: newSettings(), prepared: map[string]*prepared{}, portals: map[string]*portal{}, started: time.Now(),
+		settings: newSettings(), prepared: map[string]*prepared{}, started: time.Now(),
 	}
 	s.cache.init()
 	s.tableExprsFn, s.virtualFn, s.sequenceRowFn, s.tellFn, s.currentOfFn = s.tableExprs, s.virtualRows, s.sequenceRow, s.tell, s.currentOf

@@ -34,12 +34,14 @@ type Session struct {
 
 	block     block
 	tx        *transaction
+	spent     *transaction // that has ended, for the next one to use its memory
 	failedIso kv.Isolation // of the transaction of a failed block that is gone
 	failedRO  bool
-	stmtStart int64
+	received  time.Time // when the message that is served came
+	stmtStart int64     // the same
 
 	prepared map[string]*prepared
-	portals  map[string]*portal
+	portals  portalSet
 	spare    *portal // was unnamed and is closed
 	cache    planCache
 	fp       parser.Fingerprinter
@@ -84,7 +86,7 @@ type activity struct {
 	mu           sync.Mutex
 	query        string
 	state        string
-	calls        uint64
+	calls        uint64 // that found a timeout's clock running
 	queryStart   int64
 	stateChanged int64
 	xactStart    int64
@@ -93,24 +95,37 @@ type activity struct {
 }
 
 // enter and leave frame every call that a client makes.
-func (s *Session) enter(w wire.ResultWriter, query string) {
+func (s *Session) enter(w wire.ResultWriter) {
 	s.w = w
-	s.stmtStart = now()
-	a := &s.activity
-	a.mu.Lock()
-	a.expired = nil
-	a.calls++
-	a.state = "active"
-	if query != "" {
-		a.query = query
-		a.queryStart = s.stmtStart
-	}
-	a.stateChanged = s.stmtStart
-	a.mu.Unlock()
 	if s.idleTimer != nil {
 		s.idleTimer.Stop()
 		s.idleTimer = nil
+		a := &s.activity
+		a.mu.Lock()
+		a.expired = nil
+		a.calls++
+		a.mu.Unlock()
 	}
+}
+
+// begin is enter for a call with a query, and tells others of it.
+func (s *Session) begin(w wire.ResultWriter, query string) {
+	s.enter(w)
+	s.readClock()
+	a := &s.activity
+	a.mu.Lock()
+	a.state = "active"
+	a.stateChanged = s.stmtStart
+	if query != "" {
+		a.query, a.queryStart = query, s.stmtStart
+	}
+	a.mu.Unlock()
+}
+
+// readClock takes the time for the message that is served.
+func (s *Session) readClock() {
+	s.received = time.Now()
+	s.stmtStart = types.TimestampFromTime(s.received)
 }
 
 func (s *Session) leave(w wire.ResultWriter) {
@@ -122,9 +137,16 @@ func (s *Session) leave(w wire.ResultWriter) {
 	}
 	s.w = nil
 	s.grants.Release()
+	s.armIdle()
+}
+
+// rest is leave for a call after which the client has the turn.
+func (s *Session) rest(w wire.ResultWriter) {
+	s.leave(w)
+	changed := now()
 	a := &s.activity
 	a.mu.Lock()
-	a.state = "idle"
+	a.state, a.stateChanged = "idle", changed
 	a.xactStart = 0
 	switch s.block {
 	case inBlock:
@@ -136,7 +158,6 @@ func (s *Session) leave(w wire.ResultWriter) {
 		a.xactStart = s.tx.start
 	}
 	a.mu.Unlock()
-	s.armIdle()
 }
 
 // Parameters implements wire.Session.
@@ -151,8 +172,8 @@ func (s *Session) Parameters() []wire.Parameter {
 
 // Simple implements wire.Session.
 func (s *Session) Simple(ctx context.Context, sql string, w wire.ResultWriter) error {
-	s.enter(w, sql)
-	defer s.leave(w)
+	s.begin(w, sql)
+	defer s.rest(w)
 	whole := ctx
 	ctx, cancel := s.withTimeout(whole)
 	defer func() { cancel() }()

@@ -223,8 +223,8 @@ func (s *Session) discard(ctx context.Context, x *ast.Discard, several bool) err
 		if s.block != idle || several {
 			return inBlockError("DISCARD ALL")
 		}
-		for n := range s.portals {
-			s.closePortal(n)
+		for p := range s.portals.all {
+			s.dropPortal(p)
 		}
 		null := (*string)(nil)
 		if err := s.setSetting("session_authorization", null, false); err != nil {
@@ -282,7 +282,7 @@ func (s *Session) utilityColumns(ctx context.Context, st ast.Stmt) ([]wire.Colum
 		}
 		return s.describe(ctx, ps)
 	case *ast.Fetch:
-		if p := s.portals[x.Cursor]; p != nil && !x.Move {
+		if p := s.portals.get(x.Cursor); p != nil && !x.Move {
 			return p.cols, nil
 		}
 	}

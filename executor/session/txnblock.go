@@ -113,13 +113,19 @@ func (s *Session) ensureTx(ctx context.Context) (*transaction, error) {
 }
 
 func (s *Session) openTx(ctx context.Context, iso kv.Isolation, readOnly bool) (*transaction, error) {
-	k, err := s.srv.Store.Begin(ctx, kv.BeginOpt{Isolation: iso, ReadOnly: readOnly, Client: s.info.PID, Grow: s.srv.grow})
+	opt := kv.BeginOpt{Isolation: iso, ReadOnly: readOnly, Client: s.info.PID, Grow: s.srv.grow}
+	t := s.spent
+	if s.spent = nil; t != nil {
+		opt.Spent = t.kv
+	} else {
+		t = new(transaction)
+	}
+	k, err := s.srv.Store.Begin(ctx, opt)
 	if err != nil {
 		return nil, err
 	}
-	t := &transaction{kv: k, iso: iso, readOnly: readOnly, began: time.Now(),
+	*t = transaction{kv: k, iso: iso, readOnly: readOnly, began: s.received, start: s.stmtStart,
 		dirty: s.settings.newDirty, waitSafe: s.settings.newDefer}
-	t.start = types.TimestampFromTime(t.began)
 	t.fmtBuf = *s.settings.fmt
 	t.fmtBuf.Now = t.start
 	t.fmt = &t.fmtBuf
@@ -238,7 +244,6 @@ func (s *Session) newStatement(ctx context.Context) error {
 		t.seen = s.srv.Catalog.Current() // for who imports what the statement reads
 	}
 	t.used = true
-	s.stmtStart = types.TimestampFromTime(time.Now())
 	return s.rebase()
 }
 
@@ -292,6 +297,11 @@ func (s *Session) commit(ctx context.Context) error {
 	s.block = idle
 	s.endSettings(err == nil)
 	s.endTxnLocks()
+	if err == nil && t.plain() && s.portals.empty() {
+		t.seen = nil
+		s.spent = t
+		return nil
+	}
 	if err == nil && len(t.notes) > 0 {
 		s.srv.notify.publish(s, t.notes)
 	}
@@ -310,6 +320,13 @@ func (s *Session) commit(ctx context.Context) error {
 		}
 	}
 	return asSQL(ctx, err)
+}
+
+// plain reports whether the transaction, which has ended, did nothing but read: then
+// nobody has a pointer to it, or to what it had, but for portals that are still open.
+func (t *transaction) plain() bool {
+	return t.change == nil && t.deferred == nil && t.exportNo == 0 &&
+		len(t.notes) == 0 && len(t.deltas) == 0 && len(t.restarts) == 0 && len(t.saves) == 0
 }
 
 // committed publishes the counters of rows; it runs before others see the data.
@@ -431,7 +448,7 @@ func (s *Session) transaction(ctx context.Context, x *ast.Transaction) (string, 
 		for rel, level := range s.tx.emptied {
 			s.tx.emptied[rel] = min(level, i)
 		}
-		for _, p := range s.portals {
+		for p := range s.portals.all {
 			p.level = min(p.level, i)
 		}
 		return "RELEASE", nil

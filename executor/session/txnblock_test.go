@@ -115,3 +115,39 @@ func TestConcurrentDDL(t *testing.T) {
 	a.must("begin; drop table t; rollback")
 	b.want("select n from t", "(n)", "10", "SELECT 1", "I")
 }
+
+// TestSpentTransaction looks when a transaction's memory is used again: nobody may
+// have a pointer to it.
+func TestSpentTransaction(t *testing.T) {
+	c := newServer(t).client(t)
+	c.must("create table t(a int)")
+	c.must("select 1")
+	first := c.s.spent
+	if first == nil {
+		t.Fatal("a reading transaction leaves nothing")
+	}
+	c.must("select 2")
+	c.must("begin; select 1; commit")
+	if c.s.spent != first {
+		t.Error("the next one does not use it")
+	}
+	for _, sql := range []string{
+		"insert into t values (1)",
+		"create table u(a int)",
+		"notify x",
+		"begin; savepoint s; select 1; commit",
+		"begin; select pg_export_snapshot(); commit",
+		"begin; declare h cursor with hold for select now(); commit",
+		"select 3", // h is still open
+	} {
+		c.must(sql)
+		if c.s.spent != nil {
+			t.Errorf("%s: a pointer to the transaction may be left", sql)
+		}
+	}
+	c.must("close h")
+	c.must("select 4")
+	if c.s.spent == nil {
+		t.Error("no portal is open any more")
+	}
+}

@@ -125,14 +125,7 @@ func (s *snapshot) Get(sp kv.Space, key []byte) (val []byte, err error) {
 	if !f.has {
 		return nil, nil
 	}
-	c := f.cursor()
-	if c.seek(key) {
-		if nd, at := c.at(); bytes.Equal(nd.leafKey(at), key) {
-			val = nd.pair(at).Val
-		}
-	}
-	f.cur.Store(c)
-	return val, nil
+	return f.b.get(key), nil
 }
 
 // BatchGet reads sorted keys that lie close together by walking on instead of

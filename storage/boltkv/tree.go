@@ -247,12 +247,17 @@ func (b bucket) first() node {
 
 // get returns the value of a key, nil if there is none.
 func (b bucket) get(key []byte) []byte {
-	c := cursor{b: b}
-	if !c.seek(key) {
-		return nil
+	nd := b.first()
+	for deep := 0; !nd.leaf; deep++ {
+		if deep > maxTreeDeep {
+			panic(fault{"a tree is too deep"})
+		}
+		nd = b.p.node(nd.child(nd.way(key)))
 	}
-	if pair := c.pair(); bytes.Equal(pair.Key, key) {
-		return pair.Val
+	if i := nd.lower(key); i < nd.n {
+		if pair := nd.pair(i); bytes.Equal(pair.Key, key) {
+			return pair.Val
+		}
 	}
 	return nil
 }

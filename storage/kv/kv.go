@@ -133,6 +133,10 @@ type BeginOpt struct {
 	// large steps, and at its end of what they give back (negative). Its error
 	// refuses a write. nil: nobody counts.
 	Grow func(bytes int64) error
+	// Spent is a transaction of the same store that has ended, and that nobody uses
+	// any more, neither an iterator of it. The new one may take its memory: it must
+	// not be touched again, not even to roll it back.
+	Spent Txn
 }
 
 // Reader reads one consistent state. Its methods may be called from several

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/spatial"
@@ -23,9 +24,11 @@ const maxDescs = 4096
 type DB struct {
 	store kv.Store
 
+	descs  sync.Map     // *catalog.Table → *Desc; each statement looks
+	ndescs atomic.Int64 // about as many
+
 	mu struct {
 		sync.Mutex
-		descs  map[*catalog.Table]*Desc
 		rowIDs map[uint64]*rowIDs // by space
 		seqs   map[types.OID]*seqState
 		// regions has the rows of regions by Regions file, as far as they were counted.
@@ -37,7 +40,6 @@ type DB struct {
 // NewDB returns the tables of a store.
 func NewDB(st kv.Store) *DB {
 	db := &DB{store: st}
-	db.mu.descs = make(map[*catalog.Table]*Desc)
 	db.mu.rowIDs = make(map[uint64]*rowIDs)
 	db.mu.seqs = make(map[types.OID]*seqState)
 	db.mu.regions = make(map[uint64]map[spatial.Region]int)
@@ -65,22 +67,18 @@ func fileName(name string, space catalog.SpaceID) string {
 // for layouts, index kinds and key types that are not supported, 42704 for key
 // columns of types that have no order.
 func (db *DB) For(t *catalog.Table) (*Desc, error) {
-	db.mu.Lock()
-	d := db.mu.descs[t]
-	db.mu.Unlock()
-	if d != nil {
-		return d, nil
+	if d, ok := db.descs.Load(t); ok {
+		return d.(*Desc), nil
 	}
 	d, err := newDesc(db, t)
 	if err != nil {
 		return nil, err
 	}
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	if len(db.mu.descs) >= maxDescs {
-		clear(db.mu.descs)
+	if db.ndescs.Add(1) > maxDescs {
+		db.descs.Clear()
+		db.ndescs.Store(1)
 	}
-	db.mu.descs[t] = d
+	db.descs.Store(t, d)
 	return d, nil
 }
 

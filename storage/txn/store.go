@@ -116,7 +116,13 @@ func (st *Store) Begin(ctx context.Context, o kv.BeginOpt) (kv.Txn, error) {
 	if err := st.open(); err != nil {
 		return nil, err
 	}
-	t := &Txn{st: st, opt: o}
+	t, _ := o.Spent.(*Txn)
+	o.Spent = nil
+	if t != nil && t.light && t.st == st {
+		*t = Txn{st: st, opt: o}
+	} else {
+		t = &Txn{st: st, opt: o}
+	}
 	t.client = o.Client
 	if o.Isolation == kv.Serializable && !o.ReadOnly {
 		// A read-only transaction needs no check: each snapshot is a prefix

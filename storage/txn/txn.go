@@ -10,8 +10,9 @@ import (
 	"kvsqld/storage/kv"
 )
 
-// Txn implements kv.Txn, where its methods are described. It is never reused
-// after its end, so a late call through an old pointer meets no stranger.
+// Txn implements kv.Txn, where its methods are described. After its end only
+// BeginOpt.Spent makes another one of it, so a late call through an old pointer
+// meets no stranger.
 type Txn struct {
 	owner
 	st   *Store
@@ -20,6 +21,8 @@ type Txn struct {
 
 	mu   sync.Mutex                 // opening the snapshot
 	snap atomic.Pointer[sharedSnap] // nil until the first read, and after the end
+
+	light bool // it has ended, with table locks at most: nobody has its owner any more
 
 	w      *writes // nil until the first write
 	held   int64   // bytes of memory that the writes take, about
@@ -655,6 +658,7 @@ func (t *Txn) end(seq uint64) {
 	t.mu.Lock()
 	t.releaseSnap()
 	t.mu.Unlock()
+	t.light = t.w == nil && t.reads == nil && len(t.owner.rows) == 0 && len(t.owner.spaces) == 0
 	if t.reads != nil {
 		t.st.log.end(t)
 	}

@@ -9,8 +9,9 @@ import (
 )
 
 // owner is the party that holds locks: one transaction. It is part of the
-// transaction and never used again, so that a pointer to it means the same
-// transaction for ever.
+// transaction. Where it may have waited, or have been waited for, it is never used
+// again, so that a pointer to it means the same transaction for ever; the table locks
+// of one that has only read are gone with all waits for them (see Txn.light).
 type owner struct {
 	client int32 // kv.BeginOpt.Client
 	rows   []*rowLock
