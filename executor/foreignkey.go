@@ -603,9 +603,9 @@ func (f *childFinder) scan(desc *table.Desc, r table.Reader, cols []int, vals []
 
 // unseen looks for referencing rows that were committed after the transaction's
 // snapshot. They are rows of the newest state that the transaction does not see
-// and did not delete itself; locking them tells: a row that has appeared is a
-// changed one. A transaction that keeps its snapshot will never see them: fail, if
-// there is one, words the error for the number of the value that such a row has.
+// and did not delete itself. The statement runs again then; a transaction that keeps
+// its snapshot will never see them: fail, if there is one, words the error for the
+// number of the value that such a row has.
 func (f *childFinder) unseen(vals []*vec.Vec, n int, fail func(probe uint32) error) error {
 	env := f.env
 	desc, err := env.Tables.For(f.table)
@@ -638,24 +638,18 @@ func (f *childFinder) unseen(vals []*vec.Vec, n int, fail func(probe uint32) err
 		for i := range own.Rows() {
 			seen[own.Row(i)] = true
 		}
-		var missing [][]byte
 		for i, k := range keys {
 			if seen[i] {
 				continue
 			}
-			missing = append(missing, k)
-			if fail != nil && !env.ReadCommitted {
-				if err := fail(probes[i]); err != nil {
-					return false, err
-				}
+			err := desc.Appeared(env.Txn, [][]byte{k})
+			if err != nil && fail != nil && !env.ReadCommitted {
+				err = fail(probes[i])
+			}
+			if err != nil {
+				return false, retry(err)
 			}
 		}
-		if missing == nil {
-			return true, nil
-		}
-		o := lockOpt(env)
-		o.NoValue = true
-		_, err := desc.LockRows(env.Ctx, env.Txn, missing, o)
-		return err == nil, retry(err)
+		return true, nil
 	})
 }

@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"errors"
+
 	"kvsqld/catalog"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/planner/plan"
@@ -139,6 +141,9 @@ func (l *rowLocker) lockTable(env *Env, k *plan.Lock, t *catalog.Table, b *vec.B
 		return nil
 	}
 	res, err := desc.LockRows(env.Ctx, env.Txn, l.keys, o)
+	if c := (*kv.ConflictError)(nil); errors.As(err, &c) {
+		err = &kv.ConflictError{Detail: c.Detail} // a locked row that was deleted is a changed one
+	}
 	if err != nil {
 		return lockErr(retry(err), k)
 	}

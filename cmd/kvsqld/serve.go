@@ -140,7 +140,7 @@ func runServe(cmd *cobra.Command, _ []string) (err error) {
 		Settings: settings,
 	})
 	if err != nil {
-		return fmt.Errorf("--data %s: %w", dir, err)
+		return openError(dir, err)
 	}
 	defer func() { err = errors.Join(err, srv.Close(ctx)) }()
 	w, err := wire.NewServer(srv, wire.Options{TLS: cert, MaxConnections: num("max-connections"), Room: srv.Room, Logger: log})

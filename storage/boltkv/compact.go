@@ -82,6 +82,7 @@ func (e *engine) beginCompact() (*dataFile, *view, error) {
 // copyInto makes the new file. When it fails to be made at all, nothing is left.
 func (e *engine) copyInto(ctx context.Context, v *view) (to *dataFile, err error) {
 	if to, err = openFile(e.path+newSuffix, &e.opt, nil); err != nil {
+		_ = e.opt.FS.Remove(e.path + newSuffix) // else the next start does
 		return nil, writeError(err)
 	}
 	if _, err := to.upgrade(e.dir, &e.opt); err != nil {

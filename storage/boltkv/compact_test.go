@@ -155,7 +155,7 @@ func TestCompactFullDisk(t *testing.T) {
 	if err := st.Compact(ctx); err == nil {
 		t.Error("compacting into a directory succeeds")
 	}
-	must(t, os.Remove(filepath.Join(dir, "kvsqld.db.new")))
+	must(t, os.RemoveAll(filepath.Join(dir, "kvsqld.db.new")))
 	must(t, st.Compact(ctx))
 	if len(value(t, st, "03/00040")) != 500 {
 		t.Error("a row is lost")

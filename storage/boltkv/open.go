@@ -117,6 +117,12 @@ func openData(path string, opt *Options) (*dataFile, error) {
 			return nil, err
 		}
 	}
+	// Files come and go while the store is open.
+	if probe, err := opt.FS.OpenFile(path+deltaSuffix, os.O_RDWR|os.O_CREATE); err != nil {
+		return nil, err
+	} else if err := errors.Join(probe.Close(), opt.FS.Remove(path+deltaSuffix)); err != nil {
+		return nil, err
+	}
 	h, err := inspect(path, opt)
 	if err == nil && h.format == 0 { // without any bucket: its creation was interrupted
 		if err = makeData(path, opt); err == nil {

@@ -61,6 +61,7 @@ type LockOpt struct {
 	AtSnapshot bool          // ErrConflict when a key changed since the transaction's snapshot (REPEATABLE READ)
 	Mode       RowLockMode   // the zero value is ForUpdate
 	IfAbsent   bool          // a key that exists, and that nobody else is writing, is reported and not locked
+	IfPresent  bool          // a key that does not exist yet, though another may be writing it, is reported and not locked
 	SkipLocked bool          // a key that is not to be had at once is skipped and reported, not waited for
 	NoValue    bool          // LockResult.Val is not wanted: saves one read per key
 }
@@ -295,6 +296,9 @@ type Txn interface {
 	ReadOnly() bool
 	// Isolation returns the level the transaction was begun with.
 	Isolation() Isolation
+	// Wrote reports whether the transaction has put or deleted a key, or all keys of
+	// its space.
+	Wrote(sp Space, key []byte) bool
 	// HasWrites reports whether Commit will have something to do.
 	HasWrites() bool
 	// SetStats attaches counters for what the transaction reads and writes

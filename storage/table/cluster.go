@@ -206,13 +206,15 @@ func (k *clusterKeys) parents(ctx context.Context, d *Desc, m *image, sel []uint
 	entries := make([][]byte, len(keys))
 	if m.tx != nil {
 		// Not key share: the parent must not move to another region meanwhile.
-		o := LockOpt{Wait: m.lock.Wait, Mode: kv.ForShare, AtSnapshot: m.tx.Isolation() != kv.ReadCommitted}
+		o := LockOpt{Wait: m.lock.Wait, Mode: kv.ForShare, AtSnapshot: m.tx.Isolation() != kv.ReadCommitted, IfPresent: true}
 		res, err := lockSorted(ctx, m.tx, x.space, o, keys)
 		if err != nil {
 			return nil, err
 		}
 		for i := range res {
-			entries[i] = res[i].Val
+			if entries[i] = res[i].Val; entries[i] == nil && res[i].Changed && o.AtSnapshot {
+				return nil, kv.ErrConflict // it may have been there at the snapshot
+			}
 		}
 	} else {
 		var err error

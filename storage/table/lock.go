@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 
 	"kvsqld/catalog"
@@ -74,7 +75,9 @@ func (d *Desc) LockRows(ctx context.Context, tx Txn, keys [][]byte, o LockOpt) (
 
 // ExistsLocked is Exists in a transaction on a whole unique key: the keys are
 // locked as o says (kv.ForKeyShare for foreign keys), so that they cannot be deleted or
-// inserted by others, and their newest committed state counts.
+// inserted by others, and their newest committed state counts. A key that nobody has
+// committed is absent; one that was deleted since a snapshot which cannot move, and is
+// in that, is kv.ErrConflict.
 func (d *Desc) ExistsLocked(ctx context.Context, tx Txn, ix *catalog.Index, keys []*vec.Vec, n int, rows []uint32, o LockOpt) (hits []bool, err error) {
 	x, err := d.index(ix)
 	if err != nil {
@@ -90,12 +93,32 @@ func (d *Desc) ExistsLocked(ctx context.Context, tx Txn, ix *catalog.Index, keys
 		n = len(rows)
 	}
 	hits = make([]bool, n)
-	res, err := lockSorted(ctx, tx, d.fileOf(x), o, p.list)
+	o.IfPresent = true
+	sp := d.fileOf(x)
+	res, err := lockSorted(ctx, tx, sp, o, p.list)
 	if err != nil {
 		return nil, err
 	}
 	for i := range res {
 		hits[p.pos[i]] = res[i].Val != nil
+		if res[i].Val == nil && res[i].Changed && tx.Isolation() != kv.ReadCommitted && !tx.Wrote(sp, p.list[i]) {
+			if _, err := tx.Get(ctx, sp, p.list[i]); err == nil {
+				return nil, kv.ErrConflict
+			} else if !errors.Is(err, kv.ErrNotFound) {
+				return nil, err
+			}
+		}
 	}
 	return hits, nil
+}
+
+// Appeared returns kv.ErrConflict, or ErrChanged in READ COMMITTED, if one of the rows,
+// which a newer state has and the transaction does not see, was not deleted by itself.
+func (d *Desc) Appeared(tx Txn, keys [][]byte) error {
+	for _, k := range keys {
+		if !tx.Wrote(d.space, k) {
+			return changed(tx)
+		}
+	}
+	return nil
 }

@@ -125,6 +125,17 @@ func (t *Txn) SetStats(s *kv.Stats)    { t.stats = s }
 func (t *Txn) OnCommit(f func())       { t.hooks = append(t.hooks, f) }
 func (t *Txn) HasWrites() bool         { return t.w != nil && !t.w.empty() }
 
+func (t *Txn) Wrote(sp kv.Space, key []byte) bool {
+	s := t.own(sp)
+	if s == nil {
+		return false
+	}
+	t.w.mu.Lock()
+	defer t.w.mu.Unlock()
+	_, ok := s.top().get(key, t.w.markOf(s))
+	return ok || s.top().op != OpNone
+}
+
 // Refresh drops the snapshot; the next read opens the newest one.
 func (t *Txn) Refresh(ctx context.Context) error {
 	if t.done.Load() {
@@ -503,11 +514,11 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 	out := make([]kv.LockResult, len(keys))
 	for i, k := range keys {
 		var seen uint64 // commits up to this one are in the value read
-		if o.IfAbsent && !t.st.locks.beingWritten(&t.owner, sl, k) {
+		if o.IfPresent || o.IfAbsent && !t.st.locks.beingWritten(&t.owner, sl, k) {
 			if seen, err = t.present(sp, sl, k, &out[i]); err != nil {
 				return nil, err
 			}
-			if out[i].Val != nil {
+			if (out[i].Val != nil) == o.IfAbsent {
 				continue
 			}
 		}
@@ -540,8 +551,8 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 	return out, nil
 }
 
-// present reads the newest value of a key that nobody else is writing. It
-// returns the newest commit that the value is known to contain.
+// present reads the newest committed value of a key, or its own. It returns the
+// newest commit that the value is known to contain.
 func (t *Txn) present(sp kv.Space, sl *spaceLock, key []byte, out *kv.LockResult) (uint64, error) {
 	sn, err := t.snapshot()
 	if err != nil {

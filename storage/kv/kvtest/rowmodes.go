@@ -57,9 +57,47 @@ func testRowModes(t *testing.T, st kv.Store) {
 		c.Rollback()
 	})
 	t.Run("IfAbsent", func(t *testing.T) { testIfAbsent(t, st, sp) })
+	t.Run("IfPresent", func(t *testing.T) { testIfPresent(t, st, sp) })
 	if n := st.Stats().RowLocks; n != 0 {
 		t.Errorf("%d row locks are left", n)
 	}
+}
+
+// testIfPresent locks keys that exist and only reports those that do not.
+func testIfPresent(t *testing.T, st kv.Store, sp kv.Space) {
+	present := kv.LockOpt{IfPresent: true, Mode: kv.ForKeyShare}
+	put(t, st, sp, "p", "1")
+	holder := begin(t, st, kv.BeginOpt{})
+	must(t, holder.Put(sp, []byte("q"), []byte("1")))
+	tx := begin(t, st, kv.BeginOpt{})
+	defer tx.Rollback()
+	if r, err := lock(tx, sp, present, "q"); err != nil || r.Val != nil || tx.Wrote(sp, []byte("q")) {
+		t.Fatalf("a key that another inserts: %+v, %v", r, err)
+	}
+	if r, err := lock(holder, sp, present, "q"); err != nil || r.Val == nil || !holder.Wrote(sp, []byte("q")) {
+		t.Fatalf("an own key: %+v, %v", r, err)
+	}
+	must(t, holder.Delete(sp, []byte("p")))
+	_, err := lock(tx, sp, present, "p")
+	wantErr(t, err, kv.ErrLockTimeout)
+	if r, err := lock(holder, sp, present, "p"); err != nil || r.Val != nil || !holder.Wrote(sp, []byte("p")) {
+		t.Fatalf("a key that it has deleted: %+v, %v", r, err)
+	}
+	must(t, holder.Commit(ctx))
+	if r, err := lock(tx, sp, present, "q"); err != nil || r.Val == nil || !r.Changed {
+		t.Fatalf("a key that is newer than the snapshot: %+v, %v", r, err)
+	}
+	if r, err := lock(tx, sp, present, "p"); err != nil || r.Val != nil || !r.Changed {
+		t.Fatalf("a key that has been deleted since: %+v, %v", r, err)
+	}
+	deleter := begin(t, st, kv.BeginOpt{})
+	defer deleter.Rollback()
+	must(t, deleter.Put(sp, []byte("r"), []byte("1")))
+	if r, err := lock(tx, sp, present, "r"); err != nil || r.Val != nil {
+		t.Fatalf("a key that another inserts: %+v, %v", r, err)
+	}
+	_, err = lock(deleter, sp, kv.LockOpt{}, "q")
+	wantErr(t, err, kv.ErrLockTimeout) // tx shares it
 }
 
 // testIfAbsent locks keys that are absent and only reports those that exist.
