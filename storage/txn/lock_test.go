@@ -92,14 +92,19 @@ func TestTableLocksExclude(t *testing.T) {
 		wg.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(c), 8))
 			for range 200 {
-				tx, err := st.Begin(ctx, kv.BeginOpt{})
+				tx, err := st.Begin(ctx, kv.BeginOpt{Client: int32(c/2 + 1)}) // two to a list
 				if err != nil {
 					t.Error(err)
 					return
 				}
+				modes := kv.NumTableLockModes
+				if r.IntN(3) > 0 { // mostly those that are not taken at the table
+					modes = int(kv.RowExclusive) + 1
+				}
 				var mine [kv.NumTableLockModes]int
+				mark := tx.LockMark()
 				for range 1 + r.IntN(3) {
-					m := kv.TableLockMode(r.IntN(kv.NumTableLockModes))
+					m := kv.TableLockMode(r.IntN(modes))
 					if mine[m] > 0 {
 						continue
 					}
@@ -125,15 +130,115 @@ func TestTableLocksExclude(t *testing.T) {
 					held[m] -= mine[m]
 				}
 				mu.Unlock()
+				if r.IntN(4) == 0 {
+					tx.UnlockTo(mark)
+				}
 				tx.Rollback()
 			}
 		})
 	}
 	wg.Wait()
+	noTableLocks(t, st)
 	sl := st.locks.space(sp.ID)
 	if sl.mask != 0 || len(sl.holders) != 0 || len(sl.queue) != 0 {
 		t.Errorf("left over: modes %b, %d holders, %d waiters", sl.mask, len(sl.holders), len(sl.queue))
 	}
+}
+
+// noTableLocks looks for what is left of table locks that were given back.
+func noTableLocks(t *testing.T, st *Store) {
+	t.Helper()
+	for i := range st.locks.weak.lists {
+		if n := len(st.locks.weak.lists[i].holds); n != 0 {
+			t.Errorf("list %d has %d weak locks left", i, n)
+		}
+	}
+	for i := range st.locks.weak.strong {
+		if n := st.locks.weak.strong[i].Load(); n != 0 {
+			t.Errorf("%d strong locks are announced in slot %d", n, i)
+		}
+	}
+	if l := st.Locks(); len(l) != 0 {
+		t.Errorf("locks are listed: %v", l)
+	}
+}
+
+// TestWeakLocks takes table locks of readers and writers before, while and after there
+// is somebody whom they exclude.
+func TestWeakLocks(t *testing.T) {
+	_, st := newFake(t, Options{})
+	begin := func(client int32) *Txn {
+		t.Helper()
+		tx, err := st.Begin(ctx, kv.BeginOpt{Client: client})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tx.(*Txn)
+	}
+	lock := func(tx *Txn, m kv.TableLockMode, want error) {
+		t.Helper()
+		if err := tx.LockSpace(ctx, sp, m, kv.LockOpt{}); !errors.Is(err, want) {
+			t.Fatalf("%s: %v", m, err)
+		}
+	}
+	listed := func(want ...kv.LockInfo) {
+		t.Helper()
+		got := st.Locks()
+		slices.SortFunc(got, func(a, b kv.LockInfo) int { return int(a.Client-b.Client)*8 + int(a.Mode) - int(b.Mode) })
+		for i := range want {
+			want[i].Space, want[i].Granted = sp.ID, true
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("listed are %v, want %v", got, want)
+		}
+	}
+	reader, writer, strong := begin(1), begin(1+weakLists), begin(3)
+	lock(reader, kv.AccessShare, nil)
+	lock(writer, kv.RowExclusive, nil)
+	lock(writer, kv.AccessShare, nil)
+	if len(st.locks.spaces) != 0 {
+		t.Fatal("weak locks have met at the table")
+	}
+	listed(kv.LockInfo{Client: 1, Mode: kv.AccessShare},
+		kv.LockInfo{Client: 1 + weakLists, Mode: kv.AccessShare}, kv.LockInfo{Client: 1 + weakLists, Mode: kv.RowExclusive})
+	lock(strong, kv.ShareUpdateExclusive, nil)
+	lock(strong, kv.Share, kv.ErrLockTimeout)
+	lock(reader, kv.RowShare, nil) // after the lists were looked through
+	mark := writer.LockMark()
+	lock(writer, kv.RowShare, nil)
+	writer.UnlockTo(mark)
+	writer.Rollback()
+	lock(strong, kv.Share, nil) // which a reader and its row locks do not mind
+	listed(kv.LockInfo{Client: 1, Mode: kv.AccessShare}, kv.LockInfo{Client: 1, Mode: kv.RowShare},
+		kv.LockInfo{Client: 3, Mode: kv.ShareUpdateExclusive}, kv.LockInfo{Client: 3, Mode: kv.Share})
+	late := begin(2)
+	lock(late, kv.RowExclusive, kv.ErrLockTimeout)
+	lock(late, kv.AccessShare, nil)
+	lock(strong, kv.AccessExclusive, kv.ErrLockTimeout)
+	strong.Rollback()
+	lock(late, kv.RowExclusive, nil)
+	late.Rollback()
+	reader.Rollback()
+
+	// Who waits keeps those away who come after.
+	reader, writer, strong = begin(1), begin(2), begin(3)
+	lock(reader, kv.AccessShare, nil)
+	got := make(chan error)
+	go func() { got <- strong.LockSpace(ctx, sp, kv.AccessExclusive, kv.LockOpt{Wait: kv.WaitForever}) }()
+	for len(st.Blockers(3)) == 0 {
+		runtime.Gosched()
+	}
+	lock(writer, kv.AccessShare, kv.ErrLockTimeout)
+	lock(reader, kv.RowExclusive, nil) // whoever holds a lock passes those who wait for it to go
+	reader.Rollback()
+	if err := <-got; err != nil {
+		t.Fatal(err)
+	}
+	lock(writer, kv.AccessShare, kv.ErrLockTimeout)
+	strong.Rollback()
+	lock(writer, kv.AccessShare, nil)
+	writer.Rollback()
+	noTableLocks(t, st)
 }
 
 // TestRowModesExclude compares what is granted with the conflict table, and

@@ -24,18 +24,19 @@ func (t *Txn) UnlockTo(m kv.LockMark) {
 		lt.releaseRowsFrom(o, at.rows)
 	}
 	kept := o.tables[:0]
-	for _, h := range o.tables {
+	for i := range o.tables {
+		h := &o.tables[i]
 		var was uint8
 		for _, x := range at.tables {
-			if x.sl == h.sl {
+			if x.id == h.id {
 				was = x.modes
 			}
 		}
 		if drop := h.modes &^ was; drop != 0 {
-			lt.releaseTable(o, h.sl, drop)
+			lt.releaseTable(o, h, drop)
 		}
 		if was != 0 {
-			kept = append(kept, tableHold{sl: h.sl, modes: was})
+			kept = append(kept, tableHold{id: h.id, sl: h.sl, modes: was, weak: h.weak & was})
 		}
 	}
 	clear(o.tables[len(kept):])
