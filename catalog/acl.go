@@ -65,14 +65,15 @@ type ACLKind byte
 
 // The kinds.
 const (
-	ACLTable    ACLKind = 'r'
-	ACLSequence ACLKind = 's'
-	ACLDatabase ACLKind = 'd'
-	ACLSchema   ACLKind = 'n'
-	ACLFunction ACLKind = 'f'
-	ACLType     ACLKind = 'T'
-	ACLLanguage ACLKind = 'l'
-	ACLColumn   ACLKind = 'c'
+	ACLTable       ACLKind = 'r'
+	ACLSequence    ACLKind = 's'
+	ACLDatabase    ACLKind = 'd'
+	ACLSchema      ACLKind = 'n'
+	ACLFunction    ACLKind = 'f'
+	ACLType        ACLKind = 'T'
+	ACLLanguage    ACLKind = 'l'
+	ACLColumn      ACLKind = 'c'
+	ACLLargeObject ACLKind = 'L'
 	// ACLTablespace is only asked about: nothing can be granted on tablespaces.
 	ACLTablespace ACLKind = 't'
 )
@@ -96,6 +97,8 @@ func (k ACLKind) All() Priv {
 		return PrivInsert | PrivSelect | PrivUpdate | PrivReferences
 	case ACLTablespace:
 		return PrivCreate
+	case ACLLargeObject:
+		return PrivSelect | PrivUpdate
 	}
 	return 0
 }

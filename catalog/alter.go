@@ -359,6 +359,9 @@ func withCommon(o Object, change func(*Common)) Object {
 	case *Database:
 		cp := *x
 		n = &cp
+	case *LargeObject:
+		cp := *x
+		n = &cp
 	case *Schema:
 		cp := *x
 		n = &cp

@@ -40,6 +40,7 @@ func (s *Snapshot) apply(put []Object, del []types.OID) (*Snapshot, error) {
 		if old, ok := n.objs[oid]; ok {
 			n.unlink(old)
 			delete(n.objs, oid)
+			delete(n.lobs, oid)
 		}
 	}
 	// All old versions go before the first new one comes, so that objects may
@@ -101,6 +102,7 @@ func typeExists(name string) func() *sqlerr.Error {
 func (s *Snapshot) link(o Object) error {
 	switch x := o.(type) {
 	case *Database:
+		s.linkLargeObjects(x)
 		return s.name(nameKey{space: spaceDatabase, name: x.Name}, x.OID, func() *sqlerr.Error {
 			return sqlerr.New(sqlerr.DuplicateDatabase, "database \"%s\" already exists", x.Name)
 		})

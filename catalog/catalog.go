@@ -226,6 +226,8 @@ func highest(o Object) (types.OID, SpaceID) {
 		}
 	}
 	switch x := o.(type) {
+	case *Database:
+		space = max(x.LargeObjects.Metadata, x.LargeObjects.Pages)
 	case *View:
 		see(x.RowType, x.RowArray)
 	case *UserType:

@@ -275,7 +275,7 @@ func (c *Change) CreateDatabase(name, owner, template string) (*Database, error)
 		return nil, sqlerr.New(sqlerr.InvalidCatalogName, "template database \"%s\" does not exist", template)
 	}
 	if len(c.snap.Relations(from.OID)) > 0 || len(c.snap.UserTypes(from.OID)) > 0 || len(c.snap.AllFunctions(from.OID)) > 0 ||
-		len(c.snap.AllOperators(from.OID)) > 0 || len(c.snap.AllCasts(from.OID)) > 0 {
+		len(c.snap.AllOperators(from.OID)) > 0 || len(c.snap.AllCasts(from.OID)) > 0 || from.LargeObjects != (LargeObjectFiles{}) {
 		return nil, sqlerr.Unsupported(-1, "CREATE DATABASE from template \"%s\", which is not empty,", template)
 	}
 	d := &Database{Common: c.common("", name), ConnLimit: -1}

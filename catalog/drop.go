@@ -349,8 +349,9 @@ func (c *Change) DropSchemas(cascade bool, schemas ...string) error {
 	return c.drop(cascade, names...)
 }
 
-// DropRole drops a role that owns nothing; memberships in it end.
-func (c *Change) DropRole(name string) error {
+// DropRole drops a role that owns nothing; memberships in it end. also says what it has
+// to do with objects that are no part of the catalog.
+func (c *Change) DropRole(name string, also ...string) error {
 	role := c.snap.Role(name)
 	if role == nil {
 		return sqlerr.New(sqlerr.UndefinedObject, "role \"%s\" does not exist", name)
@@ -376,7 +377,7 @@ func (c *Change) DropRole(name string) error {
 			owned = append(owned, c.privilegeLines(o, name)...)
 		}
 	}
-	if len(owned) > 0 {
+	if owned = append(owned, also...); len(owned) > 0 {
 		return sqlerr.New(sqlerr.DependentObjectsStillExist, "role \"%s\" cannot be dropped because some objects depend on it", name).
 			WithDetail("%s", strings.Join(owned, "\n"))
 	}

@@ -113,6 +113,7 @@ func parseProc(r tsvRow) *Proc {
 		Strict: r.bool(10), RetSet: r.bool(11), Volatile: r.char(12), Parallel: r.char(13),
 		Ret: r.oid(16), Args: r.oids(17), AllArgs: r.oids(18), Src: r[22],
 	}
+	p.Modifies = changesLargeObjects[p.Src]
 	if r[19] != "" {
 		p.ArgModes = []byte(strings.NewReplacer(" ", "", ",", "").Replace(r[19]))
 	}

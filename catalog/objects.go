@@ -38,6 +38,7 @@ type Database struct {
 	// create databases may copy a template.
 	ConnLimit        int
 	Closed, Template bool
+	LargeObjects     LargeObjectFiles // none as long as there is no large object
 }
 
 // DefaultPrivileges are what new objects of a role get instead of the default:

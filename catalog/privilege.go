@@ -87,6 +87,8 @@ func (s *Snapshot) KindOf(o Object) (ACLKind, *Common) {
 		return ACLFunction, &x.Common
 	case *UserType:
 		return ACLType, &x.Common
+	case *LargeObject:
+		return ACLLargeObject, &x.Common
 	case *OwnOperator:
 		return 0, &x.Common // which has no privileges
 	case *ExtStats:
@@ -301,6 +303,8 @@ func ObjectKind(o Object) string {
 		return "schema"
 	case *Function:
 		return routineKind(x)
+	case *LargeObject:
+		return "large object"
 	case *OwnOperator:
 		return "operator"
 	case *ExtStats:

@@ -50,7 +50,8 @@ type Snapshot struct {
 	stats      map[types.OID]types.OID   // table OID to the OID of its statistics
 	children   map[types.OID][]types.OID // table OID to the tables that have it as a parent
 	casts      map[ownCastKey]types.OID
-	parts      map[types.OID][]types.OID // relation OID to the policies and statistics objects that it has
+	parts      map[types.OID][]types.OID        // relation OID to the policies and statistics objects that it has
+	lobs       map[types.OID]*largeObjectTables // by database
 	lists      *listCache
 }
 
@@ -107,6 +108,7 @@ func newSnapshot() *Snapshot {
 		children:   make(map[types.OID][]types.OID),
 		casts:      make(map[ownCastKey]types.OID),
 		parts:      make(map[types.OID][]types.OID),
+		lobs:       make(map[types.OID]*largeObjectTables),
 		lists:      &listCache{},
 	}
 }
@@ -118,7 +120,7 @@ func (s *Snapshot) clone() *Snapshot {
 		objs: maps.Clone(s.objs), names: maps.Clone(s.names), funcs: maps.Clone(s.funcs),
 		indexTable: maps.Clone(s.indexTable), typeInfos: maps.Clone(s.typeInfos),
 		refs: maps.Clone(s.refs), stats: maps.Clone(s.stats), children: maps.Clone(s.children),
-		casts: maps.Clone(s.casts), parts: maps.Clone(s.parts),
+		casts: maps.Clone(s.casts), parts: maps.Clone(s.parts), lobs: maps.Clone(s.lobs),
 		lists: &listCache{},
 	}
 }

@@ -159,6 +159,10 @@ func (r *xmlReader) object(e *element, c Common) Object {
 	case "DataBase":
 		d := &Database{Common: r.common(e, c, "dataBaseName")}
 		r.connections(e, d)
+		if r.ids {
+			d.LargeObjects.Metadata = SpaceID(r.num(e, "largeObjectSpace", 0, math.MaxInt64, 0))
+			d.LargeObjects.Pages = SpaceID(r.num(e, "pageSpace", 0, math.MaxInt64, 0))
+		}
 		d.Settings = r.pairs(e, "Settings", "Setting")
 		d.Defaults = r.defaultPrivileges(e)
 		r.known(e, "Settings", "DefaultPrivileges")

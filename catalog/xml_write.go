@@ -183,6 +183,8 @@ func (w *xmlWriter) object(o Object) {
 		a := w.common(&x.Common, "dataBaseName")
 		w.ownership(&a, &x.Common)
 		connections(&a, x)
+		a.optNum("largeObjectSpace", int64(x.LargeObjects.Metadata))
+		a.optNum("pageSpace", int64(x.LargeObjects.Pages))
 		w.open("DataBase", a)
 		w.settings(x.Settings)
 		w.defaultPrivileges(x.Defaults)

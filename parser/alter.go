@@ -52,8 +52,14 @@ func (p *parser) alter() ast.Stmt {
 		return p.restUnsupported(off, "ALTER SYSTEM")
 	}
 	kind := p.otherKind()
-	if kind == "" {
+	switch kind {
+	case "":
 		p.syntaxErr()
+	case ast.LargeObject:
+		a := &ast.AlterObject{Off: off, Kind: kind, Action: "OWNER", Name: p.largeObject()}
+		p.expectKws(kwOwner, kwTo)
+		a.NewName = p.roleName()
+		return a
 	}
 	return p.restUnsupported(off, "ALTER "+kind)
 }

@@ -188,7 +188,10 @@ func (p *parser) comment() ast.Stmt {
 			p.syntaxErr()
 		}
 		switch kind {
-		case "LARGE OBJECT", "FOREIGN TABLE", "ROUTINE":
+		case ast.LargeObject:
+			c.Kind, c.Name = kind, p.largeObject()
+			return p.commentText(c)
+		case "FOREIGN TABLE", "ROUTINE":
 			return p.restUnsupported(off, "COMMENT ON "+kind)
 		case "DEFAULT CONVERSION", "CONSTRAINT TRIGGER", "TRUSTED LANGUAGE", "TRUSTED PROCEDURAL LANGUAGE", "USER MAPPING":
 			p.syntaxErr()
@@ -204,6 +207,11 @@ func (p *parser) comment() ast.Stmt {
 			c.Args = d.Args[0]
 		}
 	}
+	return p.commentText(c)
+}
+
+// commentText is the end of COMMENT.
+func (p *parser) commentText(c *ast.Comment) ast.Stmt {
 	p.expectKw(kwIs)
 	if c.Null = p.acceptKw(kwNull); !c.Null {
 		c.Text = p.sconst()

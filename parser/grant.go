@@ -117,6 +117,12 @@ func (p *parser) grantOn(objects func(*parser, *ast.Grant)) *ast.Grant {
 	return g
 }
 
+// largeObject is the number of a large object.
+func (p *parser) largeObject() ast.Name {
+	off := p.off()
+	return ast.Name{Off: off, Parts: []string{p.numericOnly().(*ast.Const).Val}}
+}
+
 // grantWord is a privilege or a role: only what follows the list tells.
 type grantWord struct {
 	word string
@@ -186,7 +192,13 @@ func (p *parser) grantObjects(g *ast.Grant) {
 	case k == kwParameter:
 		p.unsupported(g.Off, "GRANT ON PARAMETER")
 	case p.acceptKws(kwLarge, kwObject):
-		p.unsupported(g.Off, "GRANT ON LARGE OBJECT")
+		g.ObjKind = ast.LargeObject
+		for {
+			g.Objects = append(g.Objects, p.largeObject())
+			if !p.accept(KindComma) {
+				return
+			}
+		}
 	}
 	g.Objects = p.qualifiedNames()
 }

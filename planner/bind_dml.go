@@ -26,7 +26,13 @@ var dmlPrivs = map[string]catalog.Priv{"INSERT": catalog.PrivInsert, "UPDATE": c
 
 // dmlTable finds the table that a statement changes.
 func (p *planner) dmlTable(n *ast.Name, only bool, verb string) *catalog.Table {
-	switch o := p.mustRelation(n).(type) {
+	obj := p.mustRelation(n)
+	if v, ok := obj.(*catalog.Virtual); ok && p.System {
+		if t := p.Snap.Stored(p.DB, v, true); t != nil {
+			obj = t
+		}
+	}
+	switch o := obj.(type) {
 	case *catalog.Table:
 		p.useTree(o, only, true)
 		p.writes = true

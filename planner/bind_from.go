@@ -207,6 +207,12 @@ func (p *planner) relationRel(obj catalog.Relation, alias string, only bool, off
 		p.secure(r, o, 'r')
 		return r
 	case *catalog.Virtual:
+		if t := p.Snap.Stored(p.DB, o, p.System); t != nil {
+			r := p.tableRel(t, alias)
+			p.use(t, false)
+			p.watch(r, p.need(o, catalog.PrivSelect))
+			return r
+		}
 		r := &rel{id: p.newRel(), alias: alias, virt: o}
 		for i, c := range o.Columns {
 			r.cols = append(r.cols, plan.OutCol{Name: c.Name, T: c.Type, Table: o.OID, AttNum: int16(i + 1)})

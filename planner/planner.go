@@ -53,6 +53,9 @@ type Context struct {
 	// Unpopulated allows materialized views that have no rows yet: the query is not
 	// going to run.
 	Unpopulated bool
+	// System lets the statement read and write the tables behind system relations; it
+	// is the server's own.
+	System bool
 	// Rows estimates a table's rows from a live counter; nil or -1: not known.
 	Rows func(*catalog.Table) float64
 	// Interrupted is asked now and then and ends the planning with its error: the

@@ -142,6 +142,8 @@ func trace(tb testing.TB, m pgproto3.BackendMessage) string {
 		return fmt.Sprint("CopyOutResponse ", m.OverallFormat, " ", m.ColumnFormatCodes)
 	case *pgproto3.NotificationResponse:
 		return fmt.Sprint("NotificationResponse ", m.Channel, " ", m.Payload)
+	case *pgproto3.FunctionCallResponse:
+		return fmt.Sprintf("FunctionCallResponse %q", m.Result)
 	case *pgproto3.DataRow:
 		parts := make([]string, len(m.Values))
 		for i, v := range m.Values {
@@ -192,6 +194,13 @@ func fields(e pgproto3.ErrorResponse) string {
 		s += fmt.Sprintf(" P=%d", e.Position)
 	}
 	return s
+}
+
+func unsigned(list []int16) (out []uint16) {
+	for _, n := range list {
+		out = append(out, uint16(n))
+	}
+	return out
 }
 
 // frontendMessage reads one message from its text form, of which the files in
@@ -252,7 +261,18 @@ func frontendMessage(tb testing.TB, line string) []byte {
 	case "Terminate":
 		return encode(tb, &pgproto3.Terminate{})
 	case "FunctionCall":
-		return encode(tb, &pgproto3.FunctionCall{Function: 1})
+		m := &pgproto3.FunctionCall{Function: uint32(numbers(tb, arg(0))[0]), ArgFormatCodes: unsigned(numbers(tb, arg(1)))}
+		for _, v := range strings.Fields(arg(2)) {
+			if v == "NULL" {
+				m.Arguments = append(m.Arguments, nil)
+			} else {
+				m.Arguments = append(m.Arguments, []byte(v))
+			}
+		}
+		for _, f := range unsigned(numbers(tb, arg(3))) {
+			m.ResultFormatCode = f
+		}
+		return encode(tb, m)
 	case "CopyData":
 		return encode(tb, &pgproto3.CopyData{Data: []byte(strings.ReplaceAll(rest, `\n`, "\n"))})
 	case "CopyDone":

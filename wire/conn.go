@@ -41,6 +41,7 @@ type conn struct {
 
 	names    names
 	bind     Bind
+	function FunctionCall
 	parse    pgproto3.Parse
 	execute  pgproto3.Execute
 	watchSeq uint64 // progress at the watcher's last look; the watcher's own
@@ -378,10 +379,7 @@ func (c *conn) handle(typ byte, body []byte) {
 			c.closing = true
 		}
 	case 'F':
-		c.call(func(context.Context) error {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "function calls by the fast-path interface are not supported")
-		})
-		c.ready()
+		c.functionCall(body)
 	default: // 'p': nobody has asked for a password
 		c.fatal(violation("invalid frontend message type %d", typ))
 	}

@@ -107,6 +107,18 @@ func (s *fakeSession) Wakeup(_ context.Context, w ResultWriter) error {
 	return nil
 }
 
+// FunctionCall knows one function, 1, whose result is its argument.
+func (s *fakeSession) FunctionCall(_ context.Context, f *FunctionCall, w ResultWriter) error {
+	if f.Function != 1 || len(f.Args) != 1 {
+		return sqlerr.New(sqlerr.UndefinedFunction, "function with OID %d does not exist", f.Function)
+	}
+	col := []Column{{Type: types.TBytea}}
+	b := vec.NewBuilder([]types.T{types.TBytea})
+	b.Append([]types.Datum{{T: types.TBytea, B: f.Args[0], Null: f.Args[0] == nil}})
+	w.Rows(col, []int16{f.ResultFormat}, nil)
+	return w.Batch(b.Finish())
+}
+
 func (s *fakeSession) Simple(ctx context.Context, sql string, w ResultWriter) error {
 	ran := false
 	for _, text := range strings.Split(sql, ";") {

@@ -16,12 +16,14 @@ import (
 // results is the ResultWriter of a connection.
 type results struct {
 	*output
-	c       *conn
-	simple  bool // a Query message is running: results begin with RowDescription
-	fault   error
-	formats []int16
-	opts    *types.FmtOpts
-	fields  []fieldEncoding // of the batch at hand, one per column
+	c      *conn
+	simple bool // a Query message is running: results begin with RowDescription
+	// function tells that a FunctionCall message is running: its row is the response.
+	function bool
+	fault    error
+	formats  []int16
+	opts     *types.FmtOpts
+	fields   []fieldEncoding // of the batch at hand, one per column
 	// converts tells the columns whose bytes are text, where enc is set
 	converts []bool
 
@@ -172,7 +174,11 @@ func (w *results) Batch(b *vec.Batch) error {
 // an encoder that panics leaves nothing of it behind.
 func (w *results) dataRow(b *vec.Batch, row int) error {
 	start := len(w.buf)
-	buf := append(w.buf, 'D', 0, 0, 0, 0, byte(len(b.Cols)>>8), byte(len(b.Cols)))
+	buf := append(w.buf, 'V', 0, 0, 0, 0)
+	if !w.function {
+		buf[start] = 'D'
+		buf = append(buf, byte(len(b.Cols)>>8), byte(len(b.Cols)))
+	}
 	for i, v := range b.Cols {
 		at := len(buf)
 		if n := sizeOf(v, row); n >= keepWriteBuffer {

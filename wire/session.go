@@ -112,6 +112,11 @@ type Session interface {
 	// are sent, and ends with Complete, Empty or Suspended on w.
 	Execute(ctx context.Context, portal string, maxRows int, w ResultWriter) error
 
+	// FunctionCall calls a function and sends its result on w as one row of one column,
+	// without Complete. Outside of a block it is a transaction of its own. Everything that
+	// f points to is valid during the call only.
+	FunctionCall(ctx context.Context, f *FunctionCall, w ResultWriter) error
+
 	// CloseStatement and ClosePortal drop a name; an unknown one is no error.
 	CloseStatement(name string) error
 	ClosePortal(name string) error

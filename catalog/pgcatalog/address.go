@@ -80,6 +80,12 @@ func (env *Env) Identify(a Address) (Identity, error) {
 		return env.identifyPolicy(a.OID), nil
 	case oidPgStatisticExt:
 		return env.identifyStatistics(a.OID), nil
+	case oidPgLargeobject:
+		if env.hasLargeObject(a.OID) {
+			text := strconv.FormatUint(uint64(a.OID), 10)
+			return Identity{Type: "large object", Text: text, Description: "large object " + text, Names: []string{text}, Found: true}, nil
+		}
+		return Identity{Type: "large object"}, nil
 	case oidPgNamespace:
 		if n := env.Snap.SchemaByOID(a.OID); n != nil {
 			return plainIdentity("schema", n.Name), nil

@@ -429,7 +429,18 @@ func (env *Env) largeObjectAddress(_ string, names, _ []string) (Address, error)
 	if err != nil {
 		return Address{}, sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type oid: \"%s\"", names[0])
 	}
+	if env.hasLargeObject(types.OID(o)) {
+		return Address{Class: oidPgLargeobject, OID: types.OID(o)}, nil
+	}
 	return Address{}, sqlerr.New(sqlerr.UndefinedObject, "large object %d does not exist", o)
+}
+
+func (env *Env) hasLargeObject(oid types.OID) (found bool) {
+	if env.LargeObjects != nil {
+		// What cannot be read is not found.
+		_ = env.LargeObjects(oid, func(*catalog.LargeObject) { found = true })
+	}
+	return found
 }
 
 // plainAddress finds what has a name without a schema.

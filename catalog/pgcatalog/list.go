@@ -28,6 +28,7 @@ func list() []def {
 		{"pg_indexes", nil, rowsPgIndexes},
 		{"pg_inherits", nil, rowsPgInherits},
 		{"pg_language", nil, rowsPgLanguage},
+		{"pg_largeobject_metadata", byOID, rowsPgLargeobjectMetadata},
 		{"pg_locks", nil, rowsPgLocks},
 		{"pg_matviews", nil, rowsPgMatviews},
 		{"pg_namespace", nil, rowsPgNamespace},

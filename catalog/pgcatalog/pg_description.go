@@ -67,4 +67,6 @@ func rowsPgDescription(w *writer) {
 	for _, f := range env.Snap.AllFunctions(env.DB) {
 		put(f.OID, oidPgProc, 0, f.Comment)
 	}
+	one, _ := w.wantOID("objoid")
+	w.largeObjects(one, func(o *catalog.LargeObject) { put(o.OID, oidPgLargeobject, 0, o.Comment) })
 }

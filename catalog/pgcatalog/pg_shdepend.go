@@ -64,6 +64,9 @@ func rowsPgShdepend(w *writer) {
 			}
 		}
 	}
+	w.largeObjects(0, func(o *catalog.LargeObject) {
+		needs(env.DB, object{class: oidPgLargeobject, oid: o.OID}, o.Owner, o.ACL)
+	})
 	for i, p := range env.defaultPrivileges() {
 		needs(env.DB, object{class: oidPgDefaultACL, oid: synthOID("defaultacl", env.DB, i)}, p.Role, p.ACL)
 	}

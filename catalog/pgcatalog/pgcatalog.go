@@ -40,6 +40,9 @@ type Env struct {
 	// Regions lists the regions of a region-clustered table, as the statement sees
 	// them.
 	Regions func(*catalog.Table) ([]RegionInfo, error)
+	// LargeObjects passes the large objects of the database, as the statement sees them:
+	// all, or the one of an OID; nil where there are none.
+	LargeObjects func(one types.OID, f func(*catalog.LargeObject)) error
 	// Updatable tells which changes a view takes, as bits of pg_relation_is_updatable,
 	// and which of its columns; nil where queries are not analysed.
 	Updatable func(*catalog.View) (events int, cols []bool)

@@ -47,20 +47,7 @@ func runCheck(cmd *cobra.Command, args []string) (err error) {
 // check verifies the whole store; out gets a line for each fault, and one at
 // the end if there is none.
 func (l *local) check(ctx context.Context, out io.Writer) error {
-	snap := l.srv.Catalog.Current()
-	var tables []*catalog.Table
-	for _, db := range snap.Databases() {
-		for _, r := range snap.Relations(db.OID) {
-			switch r := r.(type) {
-			case *catalog.Table:
-				tables = append(tables, r)
-			case *catalog.View:
-				if r.Materialized != nil {
-					tables = append(tables, r.Materialized)
-				}
-			}
-		}
-	}
+	tables := storedTables(l.srv.Catalog.Current())
 	faults := 0
 	report := func(text string) {
 		faults++
@@ -86,4 +73,25 @@ func (l *local) check(ctx context.Context, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%d tables checked, no faults\n", len(tables))
 	return nil
+}
+
+// storedTables lists the tables with files of all databases.
+func storedTables(snap *catalog.Snapshot) []*catalog.Table {
+	var tables []*catalog.Table
+	for _, db := range snap.Databases() {
+		if metadata, pages := snap.LargeObjects(db.OID); metadata != nil {
+			tables = append(tables, metadata, pages)
+		}
+		for _, r := range snap.Relations(db.OID) {
+			switch r := r.(type) {
+			case *catalog.Table:
+				tables = append(tables, r)
+			case *catalog.View:
+				if r.Materialized != nil {
+					tables = append(tables, r.Materialized)
+				}
+			}
+		}
+	}
+	return tables
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"kvsqld/catalog"
 	"kvsqld/executor/session"
 	"kvsqld/storage"
 	"kvsqld/storage/kv"
@@ -172,20 +171,7 @@ func (s *server) check(t testing.TB) {
 	if err := s.store.Check(ctx, func(text string) { t.Errorf("check: %s", text) }); err != nil {
 		t.Errorf("check of the store: %v", err)
 	}
-	var tables []*catalog.Table
-	cat := s.Catalog.Current()
-	for _, db := range cat.Databases() {
-		for _, r := range cat.Relations(db.OID) {
-			switch r := r.(type) {
-			case *catalog.Table:
-				tables = append(tables, r)
-			case *catalog.View:
-				if r.Materialized != nil {
-					tables = append(tables, r.Materialized)
-				}
-			}
-		}
-	}
+	tables := storedTables(s.Catalog.Current())
 	snap, err := s.store.Snapshot(ctx)
 	if err != nil {
 		t.Errorf("check: %v", err)

@@ -1,7 +1,9 @@
 package ddl
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"kvsqld/catalog"
@@ -59,7 +61,11 @@ func (x *exec) dropDatabase(s *ast.DropDatabase) error {
 				WithDetail("There are %d other sessions using the database.", n)
 		}
 	}
-	for _, t := range stored(x.snap(), d.OID) {
+	files := slices.Collect(maps.Values(stored(x.snap(), d.OID)))
+	if metadata, pages := x.snap().LargeObjects(d.OID); metadata != nil {
+		files = append(files, metadata, pages)
+	}
+	for _, t := range files {
 		td, err := x.Tables.For(t)
 		if err != nil {
 			return err

@@ -70,6 +70,8 @@ type Env struct {
 	NewerIndex func(table types.OID)
 	// Restart sets a sequence's next value, for others with the commit.
 	Restart func(q types.OID, v int64)
+	// LargeObjects is nil where there are none.
+	LargeObjects LargeObjects
 	// InUse counts the other sessions of a database.
 	InUse func(db types.OID) int
 	// Setting checks the value that SET gives a parameter and returns its text.

@@ -143,7 +143,11 @@ func (x *exec) drop(s *ast.Drop) error {
 				}
 				continue
 			}
-			if err := x.Change.DropRole(n.Last()); err != nil {
+			large, err := x.largeObjectsOf(n.Last())
+			if err != nil {
+				return err
+			}
+			if err := x.Change.DropRole(n.Last(), large...); err != nil {
 				return err
 			}
 		}

@@ -25,6 +25,9 @@ func (x *exec) grant(s *ast.Grant) error {
 	if err != nil {
 		return err
 	}
+	if s.ObjKind == ast.LargeObject {
+		return x.grantLargeObjects(s, grantees)
+	}
 	targets, err := x.grantTargets(s)
 	if err != nil {
 		return err
@@ -435,6 +438,9 @@ func (x *exec) owned(s *ast.Owned) error {
 		roles = append(roles, role)
 	}
 	if s.To == "" {
+		if err := x.ownedLargeObjects(roles, ""); err != nil {
+			return err
+		}
 		return x.Change.DropOwned(roles, s.Cascade)
 	}
 	to := x.roleName(s.To)
@@ -443,6 +449,9 @@ func (x *exec) owned(s *ast.Owned) error {
 	}
 	if !x.snap().HasRole(x.db(), x.User, to) {
 		return denied("permission denied to reassign objects")
+	}
+	if err := x.ownedLargeObjects(roles, to); err != nil {
+		return err
 	}
 	return x.Change.ReassignOwned(roles, to)
 }

@@ -401,6 +401,8 @@ func (x *exec) alterObject(s *ast.AlterObject) error {
 		return x.moveAll(s)
 	}
 	switch s.Kind {
+	case ast.LargeObject:
+		return x.alterLargeObject(s)
 	case "SCHEMA":
 		switch s.Action {
 		case "RENAME":
@@ -476,6 +478,8 @@ func (x *exec) comment(s *ast.Comment) error {
 	}
 	c := x.Change
 	switch s.Kind {
+	case ast.LargeObject:
+		return x.commentLargeObject(s)
 	case "TABLE", "VIEW", "MATERIALIZED VIEW", "SEQUENCE":
 		r, err := x.relation(&ast.Name{Off: -1, Parts: s.Name.Parts}) // the error has no position
 		if err != nil {

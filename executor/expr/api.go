@@ -113,6 +113,9 @@ type SessionInfo interface {
 	// a table's keys from "from" up to, and not including, "before" ("": the end).
 	KeyScan(ctx context.Context, table types.OID, from, before string) ([][]types.Datum, error)
 
+	// LargeObject answers a function of large objects; src is its prosrc.
+	LargeObject(ctx context.Context, src string, args []types.Datum, ret types.T) (types.Datum, error)
+
 	// AdvisoryLock takes (or tries to take) an advisory lock. key2 is used by
 	// the two-key form alone. Without wait it reports whether it got the lock.
 	AdvisoryLock(ctx context.Context, key AdvisoryKey, wait bool) (bool, error)

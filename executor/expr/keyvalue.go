@@ -25,6 +25,21 @@ func keyValueFuncs(r *registry) {
 	r.addSet(setOf(kvScan), "kvsqld_kv_scan")
 }
 
+// largeObjectFuncs registers the functions of large objects, which the session answers.
+func largeObjectFuncs(r *registry) {
+	for _, src := range []string{"be_lo_create", "be_lo_creat", "be_lo_open", "be_lo_close", "be_loread", "be_lowrite", "be_lo_lseek",
+		"be_lo_lseek64", "be_lo_tell", "be_lo_tell64", "be_lo_truncate", "be_lo_truncate64", "be_lo_unlink", "be_lo_from_bytea",
+		"be_lo_get", "be_lo_get_fragment", "be_lo_put", "be_lo_import", "be_lo_import_with_oid", "be_lo_export"} {
+		r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+			s, err := c.session()
+			if err != nil {
+				return null, err
+			}
+			return s.LargeObject(c.env.Ctx, src, a, c.call.T)
+		}), src)
+	}
+}
+
 func setOf(body setBody) setBuilder { return func(*plan.Call) setBody { return body } }
 
 // kvScan reads the pairs of a prefix chunk by chunk.

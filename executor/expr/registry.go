@@ -59,6 +59,7 @@ func families() []func(*registry) {
 		accumFuncs,
 		supportFuncs,
 		keyValueFuncs,
+		largeObjectFuncs,
 	}
 }
 

@@ -84,6 +84,9 @@ func (s *testSession) KeyValue(_ context.Context, src string, _ []types.Datum) (
 func (s *testSession) KeyScan(context.Context, types.OID, string, string) ([][]types.Datum, error) {
 	return nil, sqlerr.Unsupported(-1, "kv_scan")
 }
+func (s *testSession) LargeObject(_ context.Context, src string, _ []types.Datum, _ types.T) (types.Datum, error) {
+	return types.Datum{}, sqlerr.Unsupported(-1, "%s", src)
+}
 func (s *testSession) AdvisoryLock(context.Context, expr.AdvisoryKey, bool) (bool, error) {
 	return true, nil
 }

@@ -182,6 +182,8 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 		Restart: func(q types.OID, v int64) {
 			t.restarts = append(t.restarts, &restart{seq: q, last: v})
 		},
+		LargeObjects: lobStore{s, ctx},
+
 		InUse:   func(db types.OID) int { return s.srv.inDatabase(db, s) },
 		Setting: func(v *ast.SetVar) (string, error) { return s.checkedSetting(ctx, v) },
 		Verifier: func(password string) (string, error) {

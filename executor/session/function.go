@@ -133,6 +133,9 @@ func (s *Session) runInBody(ctx context.Context, f *catalog.Function, p *planned
 			return err
 		}
 	}
+	if f.Volatile == 'v' {
+		s.tx.lobs.before = nil // each statement sees what the one before it did
+	}
 	run, err := s.start(ctx, p, args, nil)
 	if err != nil {
 		return err

@@ -110,6 +110,7 @@ type plannedStmt struct {
 	allowed string // the role that was found to have the plan's rights
 	role    string // that the plan was made for; it counts where the plan says so
 
+	system  bool // a statement of the server's own, which needs no rights
 	inOrder bool // full scans give the rows in the order of the table's key
 }
 
@@ -135,7 +136,7 @@ func (p *plannedStmt) refresh(ctx context.Context, s *Session, snap *catalog.Sna
 		return nil
 	}
 	pc := s.planDuring(ctx, snap)
-	pc.ParamTypes, pc.Routine, pc.Cursor = p.declared, p.routine, p.cursor
+	pc.ParamTypes, pc.Routine, pc.Cursor, pc.System = p.declared, p.routine, p.cursor, p.system
 	q, err := planner.Plan(pc, p.stmt)
 	if err != nil {
 		return err
@@ -198,7 +199,7 @@ func (s *Session) prepare(ctx context.Context, p *plannedStmt, params []types.Da
 		if err := p.refresh(ctx, s, snap); err != nil {
 			return err
 		}
-		if p.allowed != s.user {
+		if p.allowed != s.user && !p.system {
 			if err := s.checkRights(p.q); err != nil {
 				return err
 			}
@@ -425,12 +426,14 @@ func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Da
 	}
 	s.tx.kv.SetAhead(!p.q.ReadOnly && !p.q.Returns && stats == nil)
 	mark, marked, to := 0, false, out
+	var open lobMark
 	var kept *rowBuffer // a statement that may run again shows its rows at its end
 	if !p.q.ReadOnly {
 		if s.readOnly() && p.writes() {
 			return 0, s.writable(p.command())
 		}
 		mark, marked = s.tx.kv.Savepoint(), true
+		open = s.tx.lobs.mark()
 		if p.q.Returns {
 			kept = &rowBuffer{mem: executor.Memory{Limit: s.srv.opts.MaxStatementMemory, Pool: &s.srv.memory}}
 			defer kept.mem.Release()
@@ -441,6 +444,8 @@ func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Da
 	if err != nil {
 		if isRetry(err) && marked {
 			s.tx.kv.RollbackTo(mark)
+			s.tx.lobs.rollbackTo(open)
+			s.tx.lobs.before = nil
 			if e := s.settlePortals(ctx); e != nil {
 				return 0, e
 			}

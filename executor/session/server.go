@@ -66,6 +66,7 @@ type Server struct {
 	grow     func(int64) error // counts what transactions write
 	refusals refusals
 	exports  exports
+	lobFiles sync.Mutex   // held while a database gets the files of large objects
 	defining atomic.Int32 // commits with definitions that have not ended
 
 	// The background worker that keeps statistics up to date.

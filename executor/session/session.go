@@ -54,8 +54,11 @@ type Session struct {
 	path     pathCache
 	exprs    tableExprsCache
 	keyFaces map[types.OID]*keyFace
-	bodies   map[*plan.Call]*routineBody // of functions that were called
-	depth    int                         // of functions that call each other
+	system   map[string]*plannedStmt // the server's own statements on large objects
+	// fastCalls are the calls of functions by the fast-path interface.
+	fastCalls map[types.OID]*plannedStmt
+	bodies    map[*plan.Call]*routineBody // of functions that were called
+	depth     int                         // of functions that call each other
 	// The epochs of settings inside of functions that set some, and the last given.
 	configEpochs map[configEpoch]uint64
 	lastConfig   uint64

@@ -49,6 +49,7 @@ type transaction struct {
 	notes    []notification
 	deltas   map[types.OID]rowDelta
 	restarts []*restart
+	lobs     lobs
 	exports  []string          // the snapshots that others may import
 	exportNo uint32            // the transaction's part of their identifiers
 	emptied  map[types.OID]int // the savepoints that were open when a TRUNCATE named a table, for COPY FREEZE
@@ -243,7 +244,7 @@ func (s *Session) newStatement(ctx context.Context) error {
 	} else if t.iso == kv.ReadCommitted {
 		t.seen = s.srv.Catalog.Current() // for who imports what the statement reads
 	}
-	t.used = true
+	t.used, t.lobs.before = true, nil
 	return s.rebase()
 }
 
@@ -269,6 +270,7 @@ func (s *Session) commit(ctx context.Context) error {
 		err = s.checkDeferred(ctx)
 	}
 	s.dropPortals()
+	t.lobs.closeFrom(0)
 	if err == nil && len(s.onCommit) > 0 {
 		err = s.runOnCommit(ctx)
 	}
@@ -343,6 +345,7 @@ func (s *Session) rollback() {
 	s.dropPortals()
 	if s.tx != nil {
 		s.endExports()
+		s.tx.lobs.closeFrom(0)
 		s.tx.kv.Rollback()
 		s.tx = nil
 	}
@@ -357,6 +360,7 @@ func (s *Session) Abort() {
 		s.block = failed
 		s.failedIso, s.failedRO = s.isolation(), s.readOnly()
 		if s.tx != nil && len(s.tx.saves) > 0 {
+			s.tx.lobs.closeFrom(len(s.tx.saves))
 			s.dropPortalsFrom(len(s.tx.saves)) // the others may go on after ROLLBACK TO
 			// What was written since the last savepoint can only be rolled back now.
 			last := &s.tx.saves[len(s.tx.saves)-1]
@@ -445,6 +449,7 @@ func (s *Session) transaction(ctx context.Context, x *ast.Transaction) (string, 
 		}
 		s.tx.kv.Release(s.tx.saves[i].kv)
 		s.tx.saves = s.tx.saves[:i]
+		s.tx.lobs.released(i)
 		for rel, level := range s.tx.emptied {
 			s.tx.emptied[rel] = min(level, i)
 		}
@@ -559,6 +564,7 @@ func (s *Session) rollbackTo(ctx context.Context, name string) error {
 	t.kv.RollbackTo(sp.kv)
 	t.kv.UnlockTo(sp.locks)
 	s.unlockTo(sp.advisory)
+	t.lobs.closeFrom(i + 1)
 	switch {
 	case sp.changed:
 		t.change.RollbackTo(sp.change)

@@ -159,6 +159,18 @@ func (p *printer) setIdentity(l []Option) {
 // indexes and materialized views: from tablespace Name to NewName, of owners Options.
 const AllInTablespace = "ALL IN TABLESPACE"
 
+// LargeObject is the kind of objects that a number names, in GRANT, COMMENT and ALTER.
+const LargeObject = "LARGE OBJECT"
+
+// object writes the name of an object of a kind.
+func (p *printer) object(kind string, n Name) {
+	if kind == LargeObject {
+		p.put(n.Last())
+		return
+	}
+	p.name(n)
+}
+
 func (p *printer) alterObject(s *AlterObject) {
 	if s.Action == AllInTablespace {
 		p.put("ALTER ", s.Kind, " ", s.Action, " ")
@@ -179,7 +191,7 @@ func (p *printer) alterObject(s *AlterObject) {
 	if s.Kind == "OPERATOR" {
 		p.operatorRef(s.Name, s.Args)
 	} else {
-		p.name(s.Name)
+		p.object(s.Kind, s.Name)
 		p.funcArgs(s.Kind, s.Args)
 	}
 	p.put(" ")

@@ -347,7 +347,7 @@ func (p *printer) comment(c *Comment) {
 		p.put(" LANGUAGE ")
 		p.name(c.Name)
 	default:
-		p.name(c.Name)
+		p.object(c.Kind, c.Name)
 		p.funcArgs(c.Kind, c.Args)
 	}
 	switch {
@@ -397,7 +397,7 @@ func (p *printer) grant(g *Grant) {
 		for i := range g.Objects {
 			p.putIf(i > 0, ",")
 			p.put(" ")
-			p.name(g.Objects[i])
+			p.object(g.ObjKind, g.Objects[i])
 			if i < len(g.Args) && g.Args[i] != nil {
 				p.put("(")
 				for k := range g.Args[i] {
