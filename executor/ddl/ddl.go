@@ -61,6 +61,8 @@ type Env struct {
 	// Moved reports whether others have changed a relation since the state of the
 	// catalog that Change stands on; nil: nobody can.
 	Moved func(relation types.OID) bool
+	// Newest returns the catalog that is published; nil: nobody else changes it.
+	Newest func() *catalog.Snapshot
 	// Unused fails with 55006 if the session itself still uses a table that is locked
 	// for the command: with an open cursor, or with checks that wait for the commit,
 	// which name its files and constraints as they are.
@@ -88,6 +90,7 @@ var ErrMoved = errors.New("a table was changed while its lock was waited for")
 // Execute runs one statement and returns its command tag. Errors are
 // *sqlerr.Error values, or ErrMoved; the session then rolls back to its savepoint.
 func Execute(e *Env, stmt ast.Stmt) (tag string, err error) {
+	mark := e.Change.Mark()
 	before := e.Change.Snapshot()
 	e.Change.Notice = e.Notice
 	e.Change.Uses = func(t catalog.StoredText) []types.OID { return planner.TextUses(e.Planner(), t) }
@@ -113,6 +116,9 @@ func Execute(e *Env, stmt ast.Stmt) (tag string, err error) {
 	if err != nil {
 		return "", err
 	}
+	if err := x.holdNames(mark); err != nil {
+		return "", err
+	}
 	if err := x.reconcile(before, e.Change.Snapshot()); err != nil {
 		return "", err
 	}
@@ -122,6 +128,32 @@ func Execute(e *Env, stmt ast.Stmt) (tag string, err error) {
 		}
 	}
 	return tag, nil
+}
+
+// holdNames makes sure that no other transaction gives the names that the statement
+// gave: it waits for one that has and is not committed, and fails if it is.
+func (x *exec) holdNames(since catalog.ChangeMark) error {
+	if x.Newest == nil {
+		return nil
+	}
+	names := x.Change.NewNames(since)
+	if len(names) == 0 {
+		return nil
+	}
+	keys := make([]string, len(names))
+	for i := range names {
+		keys[i] = names[i].Key()
+	}
+	if err := table.LockNames(x.Ctx, x.Txn, x.lockOpt(), keys); err != nil {
+		return err
+	}
+	newest := x.Newest()
+	for i := range names {
+		if err := names[i].Taken(newest); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Handles reports whether the statement is one that Execute runs.

@@ -172,6 +172,7 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 		Moved: func(relation types.OID) bool {
 			return s.srv.Catalog.Current().Object(relation) != t.base.Object(relation)
 		},
+		Newest: s.srv.Catalog.Current,
 		Unused: func(t *catalog.Table, command string) error { return s.unused(ctx, t, command) },
 		NewerIndex: func(table types.OID) {
 			if t.newer == nil {

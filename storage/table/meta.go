@@ -14,7 +14,20 @@ import (
 var (
 	catalogSpace  = kv.Space{ID: math.MaxUint64, DB: "server", File: "catalog"}
 	sequenceSpace = kv.Space{ID: math.MaxUint64 - 1, DB: "server", File: "sequences"}
+	nameSpace     = kv.Space{ID: math.MaxUint64 - 2, DB: "server", File: "names"} // has locks and no file
 )
+
+// LockNames locks the names of catalog objects until the end of the transaction: of
+// two that give one name at once the second waits for the first.
+func LockNames(ctx context.Context, tx Txn, o LockOpt, names []string) error {
+	keys := make([][]byte, len(names))
+	for i, n := range names {
+		keys[i] = []byte(n)
+	}
+	o.NoValue = true
+	_, err := lockSorted(ctx, tx, nameSpace, o, keys)
+	return err
+}
 
 // Init makes the files that every store has when they are absent.
 func (db *DB) Init(ctx context.Context) error {
