@@ -54,6 +54,9 @@ type Env struct {
 	QueryText planner.QueryWriter
 	// BodyText does the same with the body of a function.
 	BodyText planner.BodyWriter
+	// BodiesUnchecked is check_function_bodies = off: the text of a function's body is
+	// taken as it is, as what it names may come later.
+	BodiesUnchecked bool
 	// Text is the whole statement's text, for expressions kept as written.
 	Text string
 	// Notice sends a notice to the client.

@@ -65,6 +65,9 @@ func (x *exec) createFunction(s *ast.CreateFunction) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if x.BodiesUnchecked && !f.Standard {
+		return tag, nil
+	}
 	// The body may call the function itself, so it is checked when that is there.
 	return tag, x.checkBody(made, body)
 }
@@ -379,6 +382,9 @@ func (x *exec) functionBody(f *catalog.Function, s *ast.CreateFunction) ([]ast.S
 		return nil, invalidFunction("no function body specified")
 	}
 	f.Body = s.Body
+	if x.BodiesUnchecked {
+		return nil, nil
+	}
 	body, err := x.Planner().Texts.ParseBody(f.Body, false)
 	return body, withoutPosition(err)
 }

@@ -144,7 +144,7 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 	ch, t := s.ddl(), s.tx
 	return &ddl.Env{
 		Ctx: ctx, Change: ch, Txn: s.tx.kv, Tables: s.srv.Tables, User: s.user, Path: s.searchPath(false), Temp: s.tempName(),
-		LockTimeout: s.settings.lockTimeout, Text: c.text,
+		LockTimeout: s.settings.lockTimeout, BodiesUnchecked: s.settings.get("check_function_bodies") == "off", Text: c.text,
 		Planner: func() *planner.Context {
 			p := s.planDuring(ctx, ch.Snapshot())
 			p.ParamTypes = typesOf(c.params)

@@ -79,6 +79,9 @@ func (s *Session) bodyOf(c *plan.Call) (*routineBody, error) {
 		return b, nil
 	}
 	list, err := planner.Body(texts{}, f)
+	if err == nil && len(list) == 0 { // made while check_function_bodies was off, perhaps
+		err = planner.CheckBody(s.planContext(s.snapshot()), f, nil, true)
+	}
 	if err != nil {
 		return nil, err
 	}
