@@ -118,9 +118,16 @@ func (c *Change) retextObject(old, now Object, r *renames, next *Snapshot) (Obje
 		n, err := c.Retext(t, c.snap, next)
 		if err != nil {
 			fail = err
-		} else if n != *s {
-			*s, changed = n, true
+			return
 		}
+		if n == *s {
+			return
+		}
+		// One that names nothing of what was renamed keeps the form that it has.
+		if same, err := c.Retext(t, c.snap, c.snap); err == nil && same == n {
+			return
+		}
+		*s, changed = n, true
 	}
 	var out Object
 	switch x := now.(type) {

@@ -465,9 +465,16 @@ func (w *xmlWriter) view(v *View) {
 	w.close(name)
 }
 
-// dependencies writes the relations that a view's query reads, with their columns.
+// dependencies writes the relations that a view's query reads, with their columns: in
+// documents by name, as OIDs differ between servers.
 func (w *xmlWriter) dependencies(v *View) {
-	for _, dep := range v.Deps {
+	name := func(o types.OID) string {
+		if r := asRelation(w.snap.objs[o]); r != nil {
+			return QualifiedIdent(r.RelName())
+		}
+		return ""
+	}
+	for _, dep := range inOrder(w, v.Deps, name) {
 		var da attrList
 		if w.ids {
 			da.num("oid", int64(dep))

@@ -60,7 +60,15 @@ type differ struct {
 	// again are the views of the old schema that are dropped, by qualified name,
 	// and made again if the new schema has them.
 	again map[string]*catalog.View
-	err   error
+	// The routines of both, by name and arguments; remade are those that are dropped
+	// and made again.
+	oldRoutines, routines map[string]*routine
+	remade                map[string]bool
+	made                  map[string]bool // types, routines, operators and casts, by kind and name
+	dropped               map[string]bool // views and routines
+	left                  map[string]bool // taken out of region-clustered files
+	unchecked             bool            // the script has turned check_function_bodies off
+	err                   error
 }
 
 func (d *differ) add(parts ...string) { d.out = append(d.out, strings.Join(parts, "")+";") }
@@ -75,26 +83,35 @@ func (d *differ) refuse(format string, args ...any) {
 // Statements returns the DDL, each statement with its semicolon, that makes
 // database db of the new snapshot out of database oldDB of the old one.
 func Statements(old *catalog.Snapshot, oldDB types.OID, to *catalog.Snapshot, db types.OID) ([]string, error) {
-	d := &differ{a: newSide(old, oldDB), b: newSide(to, db), again: map[string]*catalog.View{}}
+	d := &differ{a: newSide(old, oldDB), b: newSide(to, db), again: map[string]*catalog.View{}, made: map[string]bool{}, dropped: map[string]bool{}}
 	d.roles()
-	d.functions()
 	d.compareTables()
+	d.compareRoutines()
 	d.detachPartitions()
 	d.viewsToDrop()
+	d.dropPolicies()
 	d.dropViews()
+	d.leavePlaces()
 	d.dropParts()
+	d.dropOperators()
+	d.dropRoutines(true)
 	d.dropRelations()
 	d.schemas()
 	d.userTypes()
 	d.sequences()
+	d.makeRoutines(beforeTables)
 	d.makeTables()
 	d.linkSequences()
+	d.makeRoutines(behindTables)
 	d.makeParts()
 	d.placeTables()
 	d.makeViews()
+	d.makeRoutines(behindViews)
+	d.makePolicies()
 	d.shown()
 	d.comments()
 	d.privileges()
+	d.dropRoutines(false)
 	d.dropTypes()
 	d.dropSchemas()
 	d.settings()
@@ -230,110 +247,6 @@ func (d *differ) settings() {
 		d.add("ALTER DATABASE ", name, " IS_TEMPLATE ", strconv.FormatBool(to.Template))
 	}
 	d.comment("DATABASE", name, old.Comment, to.Comment)
-}
-
-// functions are the side's, by name and arguments.
-func (d *side) functions() map[string]*catalog.Function {
-	m := map[string]*catalog.Function{}
-	for _, f := range d.snap.AllFunctions(d.db) {
-		if f.RangeType != 0 {
-			continue // comes with its type
-		}
-		args, _ := d.env.GetFunctionIdentityArguments(f.OID)
-		m[catalog.QualifiedIdent(f.Schema, f.Name)+"("+args+")"] = f
-	}
-	return m
-}
-
-// aggregate spells how an aggregate is computed, "" for other functions.
-func (d *side) aggregate(f *catalog.Function) string {
-	g := f.Agg
-	if g == nil {
-		return ""
-	}
-	out := d.snap.FormatType(g.State, d.db, nil)
-	for _, o := range g.Uses() {
-		name, _ := d.env.RegOut(types.ORegprocedure, o)
-		out += " " + name
-	}
-	if g.Init != nil {
-		out += " " + catalog.QuoteLiteral(*g.Init)
-	}
-	return out
-}
-
-// operators lists the definitions of the side's operators, casts, policies and
-// statistics objects.
-func (d *side) operators() map[string]bool {
-	m := map[string]bool{}
-	for _, o := range d.snap.AllOperators(d.db) {
-		n, _ := d.env.RegOut(types.ORegoperator, o.OID)
-		f, _ := d.env.RegOut(types.ORegprocedure, o.Function)
-		com, _ := d.env.RegOut(types.ORegoperator, o.Commutator)
-		neg, _ := d.env.RegOut(types.ORegoperator, o.Negator)
-		m["OPERATOR "+n+" by "+f+", commutator "+com+", negator "+neg] = true
-	}
-	for _, k := range d.snap.AllCasts(d.db) {
-		f, _ := d.env.RegOut(types.ORegprocedure, k.Function)
-		m["CAST ("+d.typ(k.Source)+" AS "+d.typ(k.Target)+") by "+f+", "+string(k.Method)+string(k.Context)] = true
-	}
-	for _, p := range d.snap.AllPolicies(d.db) {
-		t := d.snap.Table(p.Table)
-		m["POLICY "+catalog.QuoteIdent(p.Name)+" ON "+relName(t)+" for "+string(rune(p.Command))+" to "+strings.Join(p.Roles, ", ")+" using "+
-			p.Using.Query+", check "+p.Check.Query] = true
-	}
-	for _, t := range d.snap.Tables(d.db) {
-		if t.RowSecurity {
-			m["ROW LEVEL SECURITY of "+relName(t)] = true
-		}
-		if t.ForceRowSecurity {
-			m["FORCE ROW LEVEL SECURITY of "+relName(t)] = true
-		}
-	}
-	for _, e := range d.snap.AllExtStats(d.db) {
-		def, _ := d.env.StatisticsDef(e.OID)
-		m[strings.TrimPrefix(def, "CREATE ")] = true
-	}
-	return m
-}
-
-// sameOperators refuses to make, change or drop operators, casts, policies and
-// statistics objects.
-func (d *differ) sameOperators() {
-	old, to := d.a.operators(), d.b.operators()
-	for _, n := range sortedKeys(to) {
-		if !old[n] {
-			d.refuse("CREATE %s", n)
-		}
-	}
-	for _, n := range sortedKeys(old) {
-		if !to[n] {
-			d.refuse("DROP %s", n)
-		}
-	}
-}
-
-// functions must be equal: there is no DDL for them.
-func (d *differ) functions() {
-	d.sameOperators()
-	old, to := d.a.functions(), d.b.functions()
-	for _, n := range sortedKeys(to) {
-		was := old[n]
-		if was == nil {
-			d.refuse("CREATE FUNCTION %s", n)
-			continue
-		}
-		a, _ := d.a.env.GetFunctionDef(was.OID)
-		b, _ := d.b.env.GetFunctionDef(to[n].OID)
-		if a != b || d.a.aggregate(was) != d.b.aggregate(to[n]) {
-			d.refuse("CREATE FUNCTION %s", n)
-		}
-	}
-	for _, n := range sortedKeys(old) {
-		if to[n] == nil {
-			d.refuse("DROP FUNCTION %s", n)
-		}
-	}
 }
 
 // userSchemas are the schemas that are not built in.

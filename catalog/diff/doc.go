@@ -6,18 +6,22 @@
 // where their table and columns stay. Names decide what is the same object:
 // nothing is taken for a renamed one.
 //
-// The order: what stands in the way is dropped, dependents first (views, foreign
-// keys, indexes, constraints, defaults, tables, columns, sequences); then schemas,
-// types, sequences, tables and columns are made and changed; then constraints,
-// indexes, foreign keys and views, then the grants on them all and the default
-// privileges; then what types, schemas and roles are left over goes.
+// The order: what stands in the way is dropped, dependents first (policies, views,
+// places among regions, foreign keys, indexes, constraints, defaults, operators, casts
+// and functions that are made again, tables, columns, sequences); then schemas, types,
+// sequences, functions, tables and columns are made and changed; then constraints,
+// indexes, foreign keys, places, views and policies, then the grants on them all and
+// the default privileges; then what functions, types, schemas and roles are left over
+// goes. A function that was bound to tables or views is made behind them; bodies that
+// are texts are made unchecked, as pg_dump makes them.
 //
 // ALTER TABLE adds columns at the end. A column that has another place in the new
 // schema is added again there, gets the values of the old one, and the old one is
 // dropped.
 //
-// A difference for which there is no DDL is an error that names the object: such
-// are functions, the end or another kind of region clustering, and privileges that someone else than the
+// A difference for which there is no DDL, or whose DDL would take away what stays, is
+// an error that names the object: such are labels that leave an enum type, functions
+// with another result that a table uses, and privileges that someone else than the
 // owner granted. File names and statistics are no part of a schema and are not
 // compared; passwords are in no document.
 package diff

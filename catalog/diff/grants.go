@@ -34,20 +34,7 @@ func (d *differ) privileges() {
 	for _, n := range sortedKeys(d.b.rels) {
 		d.relationPrivileges(n)
 	}
-	oldFuncs, funcs := d.a.functions(), d.b.functions()
-	for _, n := range sortedKeys(funcs) {
-		f, was := funcs[n], oldFuncs[n]
-		if was == nil {
-			continue // refused
-		}
-		kind := "FUNCTION"
-		if f.Procedure {
-			kind = "PROCEDURE"
-		}
-		d.owner(kind, n, was.Owner, f.Owner)
-		d.comment(kind, n, was.Comment, f.Comment)
-		d.grants(catalog.ACLFunction, kind+" "+n, "", d.before(catalog.ACLFunction, was, f), d.b.snap.EffectiveACL(f), f.Owner)
-	}
+	d.routinePrivileges()
 	d.defaults()
 }
 
@@ -141,7 +128,12 @@ func (d *differ) identityPrivileges(n string, to *catalog.Sequence) {
 
 // object makes the grants on a whole object; old is nil when it was made just now.
 func (d *differ) object(kind catalog.ACLKind, name string, old, to catalog.Object) {
-	target := grantNouns[kind] + " " + name
+	d.objectAs(grantNouns[kind], kind, name, old, to)
+}
+
+// objectAs is object with another word for the kind.
+func (d *differ) objectAs(noun string, kind catalog.ACLKind, name string, old, to catalog.Object) {
+	target := noun + " " + name
 	after := d.b.snap.EffectiveACL(to)
 	owner := catalog.CommonOf(to).Owner
 	if old != nil || len(d.a.database().Defaults) == 0 {

@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -57,43 +56,9 @@ func (d *differ) compareTables() {
 	for _, n := range sortedKeys(d.b.rels) {
 		old, to := d.a.table(n), d.b.table(n)
 		d.comparePartitions(n, old, to)
-		if old != nil && to != nil && old.Cluster != nil && place(d.a, old) != place(d.b, to) {
-			d.refuse("changing the region clustering of table %s", n)
-		}
 		if old != nil && to != nil {
 			d.tables = append(d.tables, d.compareColumns(n, old, to))
 		}
-	}
-}
-
-// place is a table's place in a region-clustered file, "" for others.
-func place(s *side, t *catalog.Table) string {
-	switch {
-	case t.Cluster == nil:
-		return ""
-	case t.Cluster.Root():
-		k := t.Cluster
-		return fmt.Sprintf("%+v %d %q %q", k.Grid, k.MaxRows, t.Columns[k.Lat].Name, t.Columns[k.Lon].Name)
-	}
-	fk := t.ClusterKey()
-	if fk == nil {
-		return "?"
-	}
-	return "with " + relName(s.snap.Table(fk.RefTable)) + " by " + fk.Name
-}
-
-// placeTables gives tables that stay a place in a region-clustered file, from the
-// top. New tables have asked for theirs when they were made.
-func (d *differ) placeTables() {
-	var list []*tableChange
-	for _, c := range d.tables {
-		if c.old.Cluster == nil && c.to.Cluster != nil {
-			list = append(list, c)
-		}
-	}
-	slices.SortStableFunc(list, func(a, b *tableChange) int { return a.to.ClusterDepth() - b.to.ClusterDepth() })
-	for _, c := range list {
-		d.add("ALTER TABLE ", c.name, " SET (", optionList(c.to.ClusterSpec().Options()), ")")
 	}
 }
 

@@ -28,34 +28,44 @@ func typeKind(u *catalog.UserType) string {
 // userTypes makes new types, those that others are built on first, and adds to
 // enums. Other changes of types have no DDL.
 func (d *differ) userTypes() {
-	old, to := d.a.userTypes(), d.b.userTypes()
-	made := map[string]bool{}
-	var make func(n string)
-	make = func(n string) {
-		u := to[n]
-		if made[n] || u == nil {
-			return
-		}
-		made[n] = true
-		for _, need := range d.b.typesOf(u) {
-			make(need)
-		}
-		was := old[n]
-		switch {
-		case was == nil:
-			d.createType(n, u)
-			was = &catalog.UserType{}
-		case was.Kind == 'e' && u.Kind == 'e':
-			d.enumLabels(n, was, u)
-		case d.a.typeText(was) != d.b.typeText(u):
-			d.refuse("changing type %s", n)
-		}
-		d.owner(typeKind(u), n, was.Owner, u.Owner)
-		d.comment(typeKind(u), n, was.Comment, u.Comment)
+	for _, n := range sortedKeys(d.b.userTypes()) {
+		d.makeType(n)
 	}
-	for _, n := range sortedKeys(to) {
-		make(n)
+}
+
+// makeType makes or changes the type of that name, if it is one that somebody defined,
+// behind the types and routines that it needs.
+func (d *differ) makeType(n string) {
+	u := d.b.userTypes()[n]
+	if d.made["TYPE"+n] || u == nil {
+		return
 	}
+	d.made["TYPE"+n] = true
+	for _, need := range d.b.typesOf(u) {
+		d.makeType(need)
+	}
+	for _, name := range sortedKeys(d.routines) {
+		f := d.routines[name].Function
+		used := u.Kind == 'r' && u.Range.Diff == f.OID || mentions(u.Default, f)
+		for _, k := range u.Checks {
+			used = used || mentions(k.Expr, f)
+		}
+		if used {
+			d.makeRoutine(name)
+		}
+	}
+	was := d.a.userTypes()[n]
+	switch {
+	case was == nil:
+		d.createType(n, u)
+		was = &catalog.UserType{}
+	case was.Kind == 'e' && u.Kind == 'e':
+		d.enumLabels(n, was, u)
+	case d.a.typeText(was) != d.b.typeText(u):
+		d.refuse("changing type %s", n)
+	}
+	d.owner(typeKind(u), n, was.Owner, u.Owner)
+	d.comment(typeKind(u), n, was.Comment, u.Comment)
 }
 
 // typesOf are the names of the types that a type is built on.

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"slices"
 	"strings"
 
 	"kvsqld/catalog"
@@ -59,11 +60,12 @@ func (d *differ) viewsToDrop() {
 				continue
 			}
 			to := d.b.view(n)
-			if to == nil || d.a.viewText(v) != d.b.viewText(to) || d.a.columnTypes(v) != d.b.columnTypes(to) || d.readsChanged(v) {
+			if to == nil || d.a.viewText(v) != d.b.viewText(to) || d.a.columnTypes(v) != d.b.columnTypes(to) || d.readsChanged(v) || d.viewCalls(v) {
 				d.again[n] = v
 				again = true
 			}
 		}
+		again = d.remakeReaders() || again
 	}
 }
 
@@ -118,25 +120,28 @@ func viewKind(v *catalog.View) string {
 
 // dropViews drops views, those that read others first.
 func (d *differ) dropViews() {
-	done := map[string]bool{}
-	var drop func(n string)
-	drop = func(n string) {
-		if done[n] {
-			return
-		}
-		done[n] = true
-		for _, other := range sortedKeys(d.again) {
-			for _, oid := range d.again[other].Deps {
-				if oid == d.again[n].OID {
-					drop(other)
-				}
-			}
-		}
-		d.add("DROP ", viewKind(d.again[n]), " ", n)
-	}
 	for _, n := range sortedKeys(d.again) {
-		drop(n)
+		d.dropView(n)
 	}
+}
+
+// dropView drops a view, behind the views and routines that need it.
+func (d *differ) dropView(n string) {
+	if d.dropped["VIEW"+n] {
+		return
+	}
+	d.dropped["VIEW"+n] = true
+	for _, other := range sortedKeys(d.again) {
+		if slices.Contains(d.again[other].Deps, d.again[n].OID) {
+			d.dropView(other)
+		}
+	}
+	for _, name := range sortedKeys(d.oldRoutines) {
+		if r := d.oldRoutines[name]; d.goesEarly(r) && r.Standard && strings.Contains(r.Body, n) {
+			d.dropRoutine(r)
+		}
+	}
+	d.add("DROP ", viewKind(d.again[n]), " ", n)
 }
 
 // makeViews makes views, those that others read first.

@@ -63,6 +63,7 @@ func (g *schemaGen) statements() []string {
 		add("CREATE SEQUENCE counter INCREMENT BY %d MINVALUE 1 MAXVALUE 1000 START %d%s", rapid.IntRange(1, 3).Draw(g.t, "inc"),
 			rapid.IntRange(1, 5).Draw(g.t, "start"), g.pick("cycle", "", " CYCLE"))
 	}
+	out = append(out, g.routines()...)
 	var tables []string
 	for i, n := range []string{"t1", "t2", "t3"} {
 		if i > 0 && g.chance("left out", 4) {
@@ -87,7 +88,7 @@ func (g *schemaGen) statements() []string {
 			}
 		}
 	}
-	return append(out, g.privileges(tables)...)
+	return append(append(out, g.rules(tables)...), g.privileges(tables)...)
 }
 
 // privileges returns roles, and grants on the tables and what else there is.
