@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"maps"
+	"math"
 	"strings"
 
 	"kvsqld/catalog"
@@ -219,12 +220,13 @@ func (b *binder) window(w *ast.Window) *winRef {
 	in := *b
 	in.noWin, in.inAgg, in.inWin = true, false, false
 	in.what = "window definitions"
-	r := &winRef{}
+	r := &winRef{named: math.MaxInt}
 	def := w
 	if w.Name != "" {
 		if def = b.windows[w.Name]; def == nil {
 			failf(sqlerr.UndefinedObject, w.Pos(), "window \"%s\" does not exist", w.Name)
 		}
+		r.named = def.Pos()
 	}
 	in.windowKeys(def, def != w, r)
 	frame := def.Frame

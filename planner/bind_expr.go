@@ -139,7 +139,9 @@ func (b *binder) expr(e ast.Expr) plan.Expr {
 				}
 				continue
 			}
-			r.Elems = append(r.Elems, b.settled(b.expr(x)))
+			f := b.expr(x)
+			b.noOpenParam(f)
+			r.Elems = append(r.Elems, f)
 		}
 		return r
 	case *ast.Index:
@@ -316,9 +318,23 @@ func (b *binder) binary(e *ast.Binary) plan.Expr {
 			return b.rowSub(lr, s, e.Op, e.Pos())
 		}
 	}
+	if b.NullEquals && e.Op == "=" && e.Schema == "" {
+		switch {
+		case isNullConst(e.R):
+			return b.is(&ast.Is{Off: e.Off, X: e.L, Test: "NULL"})
+		case isNullConst(e.L):
+			return b.is(&ast.Is{Off: e.Off, X: e.R, Test: "NULL"})
+		}
+	}
 	l, r := b.expr(e.L), b.expr(e.R)
 	// x = NULL literal keeps PostgreSQL's typing: the other side decides
 	return b.operator(e.Schema, e.Op, l, r, e.Pos())
+}
+
+// isNullConst reports whether an expression is the word NULL.
+func isNullConst(e ast.Expr) bool {
+	c, ok := e.(*ast.Const)
+	return ok && c.Kind == ast.ConstNull
 }
 
 // rowCompare expands (a, b) op (c, d).
@@ -483,9 +499,12 @@ func (b *binder) isDistinct(l, r plan.Expr, not bool, off int) plan.Expr {
 }
 
 func (b *binder) between(e *ast.Between) plan.Expr {
+	off := e.Pos()
+	if _, ok := e.X.(*ast.Row); ok {
+		return b.expr(rowBetween(e))
+	}
 	before := b.sets
 	x, lo, hi := b.expr(e.X), b.expr(e.Lo), b.expr(e.Hi)
-	off := e.Pos()
 	at := plan.At{T: types.TBool, Off: off}
 	where := "AND"
 	if e.Not {
@@ -509,6 +528,27 @@ func (b *binder) between(e *ast.Between) plan.Expr {
 		return &plan.Or{At: at, Args: []plan.Expr{both(lo, hi), both(hi, lo)}}
 	}
 	return both(lo, hi)
+}
+
+// rowBetween writes BETWEEN as the comparisons that it stands for: those of rows are
+// made of their columns.
+func rowBetween(e *ast.Between) ast.Expr {
+	compare := func(op string, y ast.Expr) ast.Expr { return &ast.Binary{Off: e.Off, Op: op, L: e.X, R: y} }
+	both := func(lo, hi ast.Expr) ast.Expr {
+		return &ast.And{Off: e.Off, Args: []ast.Expr{compare(">=", lo), compare("<=", hi)}}
+	}
+	beyond := func(lo, hi ast.Expr) ast.Expr {
+		return &ast.Or{Off: e.Off, Args: []ast.Expr{compare("<", lo), compare(">", hi)}}
+	}
+	switch {
+	case e.Not && e.Symmetric:
+		return &ast.And{Off: e.Off, Args: []ast.Expr{beyond(e.Lo, e.Hi), beyond(e.Hi, e.Lo)}}
+	case e.Not:
+		return beyond(e.Lo, e.Hi)
+	case e.Symmetric:
+		return &ast.Or{Off: e.Off, Args: []ast.Expr{both(e.Lo, e.Hi), both(e.Hi, e.Lo)}}
+	}
+	return both(e.Lo, e.Hi)
 }
 
 func (b *binder) caseExpr(e *ast.Case) plan.Expr {

@@ -432,7 +432,8 @@ func (g *grouper) grouping(x *groupingRef) plan.Expr {
 const maskCol = 1 << 19
 
 // windowsOf collects the window functions of the targets.
-func (p *planner) windowsOf(bl *block) {
+func (p *planner) windowsOf(q *query) {
+	bl := q.block
 	for i := range bl.targets {
 		bl.targets[i].x = plan.Map(bl.targets[i].x, func(x plan.Expr) plan.Expr {
 			a, ok := x.(*aggRef)
@@ -446,11 +447,12 @@ func (p *planner) windowsOf(bl *block) {
 				}
 			}
 			if w == nil {
-				w = &winGroup{rel: p.newRel(), key: a.win.key, partition: a.win.partition, order: a.win.order}
+				w = &winGroup{rel: p.newRel(), key: a.win.key, partition: a.win.partition, order: a.win.order, named: a.win.named}
 				bl.wins = append(bl.wins, w)
 			}
 			w.funcs = append(w.funcs, plan.WindowFunc{Agg: a.agg, Frame: a.win.frame})
 			return &plan.Var{At: a.At, Rel: w.rel, Col: len(w.funcs) - 1, Name: a.agg.Proc.Name}
 		})
 	}
+	q.orderWindows()
 }

@@ -155,7 +155,7 @@ func (p *planner) bindCore(s *ast.Select, outer *scope) *query {
 	if bl.grouped {
 		p.group(bl)
 	}
-	p.windowsOf(bl)
+	p.windowsOf(q)
 	p.foldNulls(bl)
 	p.limits(q, s, sc)
 	p.locking(s, q, sc)

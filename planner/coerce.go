@@ -558,10 +558,15 @@ func (p *planner) known(e plan.Expr) plan.Expr {
 // settled turns an unknown constant into text where any type will do. Nothing
 // there says what a parameter is.
 func (p *planner) settled(e plan.Expr) plan.Expr {
+	p.noOpenParam(e)
+	return p.known(e)
+}
+
+// noOpenParam refuses a parameter whose type nothing tells.
+func (p *planner) noOpenParam(e plan.Expr) {
 	if x, ok := e.(*plan.Param); ok && isUnknown(x) {
 		failf(sqlerr.IndeterminateDatatype, -1, "could not determine data type of parameter $%d", x.Idx+1)
 	}
-	return p.known(e)
 }
 
 func constInt4(v int64) plan.Expr {

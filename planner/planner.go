@@ -50,6 +50,8 @@ type Context struct {
 	User string
 	// RowSecurityOff makes it an error that policies would hide rows.
 	RowSecurityOff bool
+	// NullEquals reads x = NULL as x IS NULL.
+	NullEquals bool
 	// Unpopulated allows materialized views that have no rows yet: the query is not
 	// going to run.
 	Unpopulated bool

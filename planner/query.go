@@ -71,6 +71,7 @@ type winGroup struct {
 	key       string
 	partition []plan.Expr
 	order     []plan.SortKey
+	named     int
 	funcs     []plan.WindowFunc
 }
 
@@ -183,6 +184,7 @@ type winRef struct {
 	partition []plan.Expr
 	order     []plan.SortKey
 	frame     plan.Frame
+	named     int // where the clause WINDOW defines it; math.MaxInt: after all of those
 }
 
 // MapChildren maps arguments, filter and ordering.

@@ -2,6 +2,7 @@ package types
 
 import (
 	"errors"
+	"math"
 	"strconv"
 	"strings"
 
@@ -125,6 +126,16 @@ func (p *arrayParser) parse() error {
 	}
 	for len(p.lbs) < len(p.dims) {
 		p.lbs = append(p.lbs, 1)
+	}
+	return CheckBounds(p.dims, p.lbs)
+}
+
+// CheckBounds refuses bounds whose end is not a number of type integer.
+func CheckBounds(dims, lbs []int) error {
+	for i, lb := range lbs {
+		if lb+dims[i] > math.MaxInt32 {
+			return sqlerr.New(sqlerr.ProgramLimitExceeded, "array lower bound is too large: %d", lb)
+		}
 	}
 	return nil
 }
@@ -260,7 +271,7 @@ func (p *arrayParser) element(depth int) error {
 	if err != nil {
 		return err
 	}
-	if !quoted && equalFold(text, "null") {
+	if !quoted && equalFold(text, "null") && (p.o == nil || !p.o.NullText) {
 		p.elems = append(p.elems, Null(p.elem))
 		return nil
 	}

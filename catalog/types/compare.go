@@ -146,6 +146,10 @@ func Hash(d Datum) uint64 {
 		return hashMultirange(d)
 	case KJSONB:
 		return hashJSONB(d.B)
+	case KInet:
+		if len(d.B) > 3 { // a network and an address with its bits are equal
+			return CombineHash(uint64(d.B[0])<<8|uint64(d.B[1]), xxh3.Hash(d.B[3:]))
+		}
 	case KPoint:
 		x, y := PointXY(d)
 		return CombineHash(HashFloat(x), HashFloat(y))

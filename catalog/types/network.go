@@ -73,6 +73,8 @@ func parseAddr(host string, cidr bool) (addr netip.Addr, bits int, ok bool) {
 	switch {
 	case b[0] >= 240:
 		bits = 32
+	case b[0] == 224 && len(octets) == 1:
+		return netip.AddrFrom4(b), 4, true // all of class D
 	case b[0] >= 224:
 		bits = 8
 	case b[0] >= 192:

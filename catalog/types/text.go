@@ -62,6 +62,7 @@ type FmtOpts struct {
 	Loc              *time.Location // the session's TimeZone; nil is UTC
 	ExtraFloatDigits int            // above 0: shortest exact floats
 	ByteaEscape      bool           // bytea_output = escape
+	NullText         bool           // array_nulls = off: NULL in an array is a word like others
 	Now              int64          // transaction's start: microseconds since 2000-01-01 UTC; 0 asks the clock
 	Reg              RegNames       // nil: reg* types read and print numbers
 }

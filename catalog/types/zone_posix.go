@@ -39,6 +39,17 @@ func posixZone(s string) *time.Location {
 	if rest == "" {
 		rest = usRules
 	}
+	if summer == west { // the rules change nothing, but must be well formed
+		if posixRules(std, dst, s, west, west-3600, rest) == nil {
+			return nil
+		}
+		return time.FixedZone(strings.ToUpper(std), -west)
+	}
+	return posixRules(std, dst, s, west, summer, rest)
+}
+
+// posixRules makes a zone whose two offsets follow rules.
+func posixRules(std, dst, s string, west, summer int, rest string) *time.Location {
 	tz := posixText(std, west) + posixText(dst, summer) + strings.ToUpper(rest)
 	loc, err := time.LoadLocationFromTZData(strings.ToUpper(s), zoneFile(std, -west, tz))
 	if err != nil || !followsRules(loc) {

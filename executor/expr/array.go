@@ -83,10 +83,13 @@ func arrayFuncs(r *registry) {
 
 // sameValue compares elements as IS NOT DISTINCT FROM.
 func sameValue(env *Env, a, b types.Datum) (bool, error) {
+	if err := needEqual(a.T); err != nil {
+		return false, err
+	}
 	if a.Null || b.Null {
 		return a.Null && b.Null, nil
 	}
-	return compareDatums(a, b) == 0, nil
+	return equalValues(a, b)
 }
 
 func arrayAppend(c *callCtx, in []types.Datum) (types.Datum, error) {
@@ -103,7 +106,11 @@ func arrayAppend(c *callCtx, in []types.Datum) (types.Datum, error) {
 	if len(a.dims) != 1 {
 		return null, sqlerr.New(sqlerr.DataException, "argument must be empty or one-dimensional array")
 	}
-	return types.NewArray(a.elem, []int{a.dims[0] + 1}, a.lbs, append(a.elems, in[1])), nil
+	dims := []int{a.dims[0] + 1}
+	if err := types.CheckBounds(dims, a.lbs); err != nil {
+		return null, err
+	}
+	return types.NewArray(a.elem, dims, a.lbs, append(a.elems, in[1])), nil
 }
 
 func arrayPrepend(c *callCtx, in []types.Datum) (types.Datum, error) {
@@ -333,6 +340,9 @@ func arrayFill(c *callCtx, in []types.Datum) (types.Datum, error) {
 	if n == 0 || len(dims) == 0 {
 		return types.NewArray(elem, nil, nil, nil), nil
 	}
+	if err := types.CheckBounds(dims, lbs); err != nil {
+		return null, err
+	}
 	if err := c.room(int64(n) * int64(2*datumBytes+len(in[0].B))); err != nil {
 		return null, err
 	}
@@ -394,8 +404,8 @@ func hasElement(env *Env, elems []types.Datum, y types.Datum) (bool, error) {
 		if x.Null {
 			continue
 		}
-		if compareDatums(x, y) == 0 {
-			return true, nil
+		if same, err := sameValue(env, x, y); same || err != nil {
+			return same, err
 		}
 	}
 	return false, nil

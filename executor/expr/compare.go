@@ -247,15 +247,24 @@ func (e *cmpEval) compare(dst []uint32, rows []uint32) ([]uint32, error) {
 		return selectBy(dst, x.Bool, y.Bool, mask(x), mask(y), rows, op, cmpBools), nil
 	}
 	k := 0
+	need := needOrder
+	if e.op == opEQ || e.op == opNE {
+		need = needEqual
+	}
+	if x.T.Kind() == types.KArray && len(rows) > 0 {
+		if err := need(x.T); err != nil {
+			return nil, err
+		}
+	}
 	by := rowOrder
 	if strings.HasPrefix(e.call.Proc.Src, "record_image_") {
-		by = rowImage
+		by, need = rowImage, anyImage
 	}
 	for _, i := range rows {
 		var c int
 		if rec {
 			var err error
-			if c, err = compareRows(x.Get(int(i)), y.Get(int(i)), by); err != nil {
+			if c, err = compareRows(x.Get(int(i)), y.Get(int(i)), by, need); err != nil {
 				return nil, err
 			}
 		} else {

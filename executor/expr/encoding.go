@@ -36,6 +36,7 @@ func conversion(from, to *charset.Encoding) bool {
 }
 
 func encodingFuncs(r *registry) {
+	toASCIIFuncs(r)
 	r.add(fn2(func(_ *callCtx, b, name []byte) ([]byte, error) {
 		e, err := findEncoding(name, "source")
 		if err != nil {

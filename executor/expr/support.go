@@ -29,11 +29,11 @@ func supportFuncs(r *registry) {
 	}),
 		"btnamecmp", "btcharcmp")
 	r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
-		k, err := compareRows(a[0], a[1], rowImage)
+		k, err := compareRows(a[0], a[1], rowImage, anyImage)
 		return intDatum(int64(k)), err
 	}), "btrecordimagecmp")
 	r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
-		k, err := compareRows(a[0], a[1], rowOrder)
+		k, err := compareRows(a[0], a[1], rowOrder, needOrder)
 		return intDatum(int64(k)), err
 	}), "btrecordcmp")
 	for _, c := range []struct{ src, left, right string }{
@@ -186,9 +186,12 @@ func rowImage(a, b types.Datum) int {
 	return bytes.Compare(types.AppendBinary(nil, a), types.AppendBinary(nil, b))
 }
 
+// anyImage allows every type: images of values are compared.
+func anyImage(types.T) error { return nil }
+
 // compareRows compares rows field by field, as far as both go, and requires them to
-// have the same columns.
-func compareRows(a, b types.Datum, by func(a, b types.Datum) int) (int, error) {
+// have the same columns, of types that need allows.
+func compareRows(a, b types.Datum, by func(a, b types.Datum) int, need func(types.T) error) (int, error) {
 	x, err := types.RecordFields(a)
 	if err != nil {
 		return 0, err
@@ -201,6 +204,9 @@ func compareRows(a, b types.Datum, by func(a, b types.Datum) int) (int, error) {
 		if x[i].T.OID != y[i].T.OID {
 			return 0, sqlerr.New(sqlerr.DatatypeMismatch, "cannot compare dissimilar column types %s and %s at record column %d",
 				types.FormatType(types.Of(x[i].T.OID)), types.FormatType(types.Of(y[i].T.OID)), i+1)
+		}
+		if err := need(x[i].T); err != nil {
+			return 0, err
 		}
 		if k := by(x[i], y[i]); k != 0 {
 			return k, nil

@@ -1,6 +1,9 @@
 package expr
 
 import (
+	"math"
+	"strings"
+
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -129,5 +132,31 @@ func lengthFuncs(r *registry) {
 		}
 		return types.ApplyMod(out, types.TBpchar, false)
 	})
+	for src, o := range map[string]types.OID{
+		"intervaltypmodout": types.OInterval, "timestamptypmodout": types.OTimestamp, "timestamptztypmodout": types.OTimestamptz,
+		"timetypmodout": types.OTime, "timetztypmodout": types.OTimetz, "bpchartypmodout": types.OBpchar,
+		"varchartypmodout": types.OVarchar, "numerictypmodout": types.ONumeric, "bittypmodout": types.OBit, "varbittypmodout": types.OVarbit,
+	} {
+		name, _, _ := strings.Cut(types.FormatType(types.T{OID: o, Mod: 65536*3 + 5}), "(")
+		if o == types.OInterval {
+			name = "interval"
+		}
+		r.add(fn1(func(_ *callCtx, mod int64) ([]byte, error) {
+			if o == types.ONumeric && mod < 4 {
+				return nil, nil
+			}
+			shown, ok := strings.CutPrefix(types.FormatType(types.T{OID: o, Mod: int32(mod)}), name)
+			if !ok {
+				return nil, nil
+			}
+			return []byte(shown), nil
+		}), src)
+	}
+	r.add(fn1(func(_ *callCtx, v int64) (int64, error) {
+		if v == 0 {
+			return math.MaxInt32, nil
+		}
+		return int64(int32(1 - uint32(v))), nil // no number of several lockers was ever given
+	}), "mxid_age")
 	r.add(apply, "bpchar", "varchar", "numeric", "time_scale", "timetz_scale", "timestamp_scale", "timestamptz_scale", "interval_scale")
 }

@@ -207,7 +207,8 @@ func breakTimestamp(ts int64, loc *time.Location) brokenTime {
 
 func breakInterval(iv types.Interval) brokenTime {
 	us := iv.Micros
-	return brokenTime{interval: true, year: int(iv.Months / 12), month: int(iv.Months % 12), day: int(iv.Days),
+	date := time.Date(int(iv.Months/12), time.Month(iv.Months%12), int(iv.Days), 0, 0, 0, 0, time.UTC)
+	return brokenTime{interval: true, julia: int(date.Unix()/86400) + 2440588, year: int(iv.Months / 12), month: int(iv.Months % 12), day: int(iv.Days),
 		hour: int(us / 3600e6), min: int(us/60e6) % 60, sec: int(us/1e6) % 60, usec: int(us % 1e6),
 		yday: int(iv.Months/12)*360 + int(iv.Months%12)*30 + int(iv.Days)}
 }

@@ -175,7 +175,7 @@ func (s *Session) planContext(snap *catalog.Snapshot) *planner.Context {
 	return &planner.Context{
 		Snap: snap, DB: s.db, SearchPath: s.searchPath(true), Fmt: f, Consts: constants{s, context.Background()}, Texts: texts{},
 		NoOptimizer: !s.settings.optimizer, TempSchema: s.tempSchema(), User: s.user, Rows: s.srv.estimate(snap),
-		RowSecurityOff: s.settings.rowSecurityOff, Notice: s.tell,
+		RowSecurityOff: s.settings.rowSecurityOff, NullEquals: s.settings.nullEquals, Notice: s.tell,
 	}
 }
 

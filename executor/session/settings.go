@@ -39,6 +39,7 @@ type settings struct {
 	optimizer   bool
 	// rowSecurityOff is row_security = off: what policies would hide is an error
 	rowSecurityOff bool
+	nullEquals     bool // transform_null_equals
 	durability     kv.Durability
 	minLevel       int
 	newIso         kv.Isolation // of transactions to come, as the next three
@@ -207,7 +208,7 @@ func (s *Session) settingChanged(key string) {
 	g := s.settings
 	v := g.get(key)
 	switch key {
-	case "datestyle", "intervalstyle", "timezone", "extra_float_digits", "bytea_output":
+	case "datestyle", "intervalstyle", "timezone", "extra_float_digits", "bytea_output", "array_nulls":
 		g.fmt = s.makeFmt()
 		g.epoch++
 		if s.tx != nil {
@@ -253,6 +254,9 @@ func (s *Session) settingChanged(key string) {
 		g.newDefer = v == "on"
 	case "kvsqld.optimizer":
 		g.optimizer = v != "off"
+		g.epoch++
+	case "transform_null_equals":
+		g.nullEquals = v == "on"
 		g.epoch++
 	case "row_security":
 		g.rowSecurityOff = v == "off"
@@ -351,7 +355,8 @@ func (s *Session) report(w wire.ResultWriter) {
 func (s *Session) makeFmt() *types.FmtOpts {
 	g := s.settings
 	o := &types.FmtOpts{ExtraFloatDigits: int(atoi(g.get("extra_float_digits"))), ByteaEscape: g.get("bytea_output") == "escape",
-		Reg: regNames{s}}
+		NullText: g.get("array_nulls") == "off",
+		Reg:      regNames{s}}
 	o.DateStyle, o.DateOrder = parseDateStyle(g.get("datestyle"))
 	switch g.get("intervalstyle") {
 	case "postgres_verbose":
@@ -506,7 +511,7 @@ func (s *Session) startSettings(db *catalog.Database, role *catalog.Role, packet
 	}
 	for _, n := range []string{"datestyle", "search_path", "statement_timeout", "lock_timeout",
 		"idle_in_transaction_session_timeout", "idle_session_timeout", "transaction_timeout", "temp_file_limit", "work_mem", "synchronous_commit", "default_transaction_isolation",
-		"default_transaction_read_only", "default_transaction_deferrable", "kvsqld.optimizer", "row_security",
+		"default_transaction_read_only", "default_transaction_deferrable", "kvsqld.optimizer", "row_security", "transform_null_equals",
 		"client_min_messages", "client_encoding", "application_name"} {
 		s.settingChanged(n)
 	}

@@ -24,10 +24,6 @@ func checkOf(name string) func(*Session, string) (string, error) {
 		return checkNames
 	case "application_name":
 		return checkASCII
-	case "array_nulls":
-		return only("array_nulls", "on")
-	case "transform_null_equals":
-		return only("transform_null_equals", "off")
 	case "quote_all_identifiers":
 		return only("quote_all_identifiers", "off")
 	case "default_tablespace":
