@@ -41,6 +41,8 @@ func (b *builder) plain(n plan.Node) (Operator, error) {
 		return b.projectSet(n)
 	case *plan.Filter:
 		return b.filter(n)
+	case *plan.Kept:
+		return b.kept(n)
 	case *plan.HashJoin:
 		return b.hashJoin(n)
 	case *plan.LookupJoin:

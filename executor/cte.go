@@ -41,11 +41,7 @@ func (b *builder) cte(c *plan.CTE) error {
 		}
 	}
 	if b.run.query.NumSlots > len(b.run.query.Params) {
-		u := paramsOf(c.Plan)
-		if c.Step != nil {
-			u.node(c.Step)
-		}
-		x.outer = u.outer(len(b.run.query.Params))
+		x.outer = plan.ParamsOf(c.Plan, c.Step).Outer(len(b.run.query.Params))
 	}
 	return nil
 }

@@ -95,6 +95,7 @@ type Run struct {
 	ctes     map[*plan.CTE]*cte
 	subs     map[*plan.SubPlan]*subplan
 	build    *builder
+	retained []retainer
 	fks      *fkQueue
 	writers  map[*catalog.Table]*tableWriter
 	changes  map[types.OID]RowChange // of tables with members
@@ -226,6 +227,10 @@ func (r *Run) complete() error {
 	return r.fks.finish(r.env)
 }
 
+// retainer is an operator that keeps something from one of its runs to the next,
+// until the end of the statement.
+type retainer interface{ release() }
+
 // modifier is a data-modifying operator.
 type modifier interface{ affected() int64 }
 
@@ -278,6 +283,9 @@ func (r *Run) Close() {
 	}
 	for _, s := range r.subs {
 		s.close()
+	}
+	for _, x := range r.retained {
+		x.release()
 	}
 	for _, w := range r.writers {
 		w.env = nil

@@ -76,7 +76,7 @@ func rowFree(e plan.Expr) bool {
 			for _, o := range x.Outer {
 				free = free && rowFree(o.X)
 			}
-			free = free && !paramsOf(x.Plan).volatile
+			free = free && !plan.ParamsOf(x.Plan).Volatile
 			return false
 		}
 		return free

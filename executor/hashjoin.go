@@ -26,6 +26,7 @@ type hashJoin struct {
 	spill   joinSpill
 	taken   pieces // of the left input
 	tabled  bool   // the right input has been read
+	whole   bool   // and is all in the table
 	built   bool   // and the left one opened
 	lopen   bool
 	hasNull bool // any build row has a NULL key, in any partition
@@ -63,12 +64,21 @@ func (b *builder) hashJoin(n *plan.HashJoin) (Operator, error) {
 	op.taken.lengthy = expr.Lengthy(n.LeftKeys...) || expr.Lengthy(n.RightKeys...)
 	op.rtypes = append(append([]types.T(nil), rout...), exprTypes(p.computed)...)
 	op.keys = make([]*vec.Vec, len(op.lkeys))
+	if n.Retain {
+		b.run.retained = append(b.run.retained, op)
+	}
 	return op, nil
 }
 
 func (op *hashJoin) Open(env *Env) error {
 	op.Close()
 	op.env = env
+	if op.table != nil { // of the run before
+		op.built, op.ended, op.tail = false, false, 0
+		op.out.open(op.table.rows.n)
+		op.taken.open()
+		return nil
+	}
 	op.acct.open(env)
 	op.tabled, op.built, op.ended, op.hasNull, op.empty = false, false, false, false, true
 	op.batch, op.tail = nil, 0
@@ -137,6 +147,7 @@ func (op *hashJoin) readRight() error {
 	if op.spill.on {
 		return nil
 	}
+	op.whole = true
 	return op.ready()
 }
 
@@ -361,8 +372,16 @@ func (op *hashJoin) Close() {
 		op.lopen = false
 	}
 	op.right.Close()
+	op.batch, op.skip = nil, nil
+	if !op.node.Retain || !op.tabled || !op.whole || op.spill.on {
+		op.release()
+	}
+}
+
+// release gives the table up.
+func (op *hashJoin) release() {
 	op.spill.close()
-	op.table, op.batch, op.skip = nil, nil, nil
+	op.table, op.tabled, op.whole = nil, false, false
 	op.acct.close()
 }
 

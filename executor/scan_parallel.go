@@ -29,8 +29,8 @@ func (r *Run) pure() bool {
 	}
 	if !r.checked {
 		r.checked = true
-		u := paramsOf(r.query.Root)
-		r.impure = u.volatile || u.routines
+		u := plan.ParamsOf(r.query.Root)
+		r.impure = u.Volatile || u.Routines
 	}
 	return !r.impure
 }

@@ -1,8 +1,6 @@
 package executor
 
 import (
-	"slices"
-
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
@@ -47,12 +45,12 @@ func (r *Run) subplanOf(sub *plan.SubPlan) (*subplan, error) {
 	}
 	s := &subplan{node: sub, op: op}
 	if len(sub.Outer) > 0 {
-		u := paramsOf(sub.Plan)
-		if !u.volatile {
-			s.params = u.outer(len(r.query.Params))
+		u := plan.ParamsOf(sub.Plan)
+		if !u.Volatile {
+			s.params = u.Outer(len(r.query.Params))
 			ts := make([]types.T, len(s.params))
 			for i, idx := range s.params {
-				ts[i] = u.used[idx]
+				ts[i] = u.Used[idx]
 			}
 			s.memo = &subMemo{keys: newKeySet(ts)}
 		}
@@ -79,10 +77,17 @@ func (r *Run) runSub(x *expr.Env, sub *plan.SubPlan, yield func(*vec.Batch) (boo
 	if s.busy {
 		// The subplan calls itself by way of a function: it needs operators of
 		// its own.
+		had := len(r.retained)
 		op, err := r.build.node(sub.Plan)
 		if err != nil {
 			return err
 		}
+		defer func() {
+			for _, x := range r.retained[had:] {
+				x.release()
+			}
+			r.retained = r.retained[:had]
+		}()
 		return runOnce(env, op, yield)
 	}
 	s.busy = true
@@ -200,82 +205,4 @@ func (s *subplan) close() {
 		m.keys.release()
 		m.rows, m.size, m.hits, m.misses = nil, 0, 0, 0
 	}
-}
-
-// paramUse tells what parameters a plan depends on.
-type paramUse struct {
-	used     map[int]types.T
-	set      map[int]bool // set inside, by subplans and Apply
-	volatile bool
-	routines bool // calls user-defined functions, which run in the session
-}
-
-// paramsOf walks a plan with all its expressions, subplans included.
-func paramsOf(n plan.Node) *paramUse {
-	u := &paramUse{used: make(map[int]types.T), set: make(map[int]bool)}
-	u.node(n)
-	return u
-}
-
-// outer lists the slots from the first-th on that are used and not set inside.
-func (u *paramUse) outer(first int) []int {
-	var out []int
-	for idx := range u.used {
-		if idx >= first && !u.set[idx] {
-			out = append(out, idx)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-// sets notes the parameters that a subplan or Apply sets. One that it passes on
-// from further out is still set there.
-func (u *paramUse) sets(outer []plan.SubParam) {
-	for _, p := range outer {
-		if from, ok := p.X.(*plan.Param); ok && from.Idx == p.Idx {
-			u.used[p.Idx] = from.T
-			continue
-		}
-		u.set[p.Idx] = true
-	}
-}
-
-func (u *paramUse) node(n plan.Node) {
-	switch n := n.(type) {
-	case *plan.Apply:
-		u.sets(n.Outer)
-	case *plan.CTEScan:
-		if n.CTE.Plan != nil && !n.CTE.Modifying {
-			u.node(n.CTE.Plan)
-			if n.CTE.Step != nil {
-				u.node(n.CTE.Step)
-			}
-		}
-	case *plan.LockRows:
-		u.volatile = true
-	}
-	plan.MapExprs(n, func(e plan.Expr) plan.Expr {
-		u.expr(e)
-		return e
-	})
-	for _, c := range n.Children() {
-		u.node(c)
-	}
-}
-
-func (u *paramUse) expr(e plan.Expr) {
-	plan.Visit(e, func(x plan.Expr) bool {
-		switch x := x.(type) {
-		case *plan.Param:
-			u.used[x.Idx] = x.T
-		case *plan.Call:
-			u.volatile = u.volatile || x.Proc.Volatile == 'v'
-			u.routines = u.routines || x.Proc.SQL != nil
-		case *plan.SubPlan:
-			u.sets(x.Outer)
-			u.node(x.Plan)
-		}
-		return true
-	})
 }

@@ -61,7 +61,7 @@ func neverFails(e plan.Expr) bool {
 		switch x := x.(type) {
 		case *plan.Var:
 			ok = ok && x.Level == 0
-		case *plan.Const, *plan.Param, *plan.Relabel, *plan.And, *plan.Or, *plan.Not, *plan.Is, *plan.InList:
+		case *plan.Const, *plan.Param, *plan.Col, *plan.Relabel, *plan.And, *plan.Or, *plan.Not, *plan.Is, *plan.InList:
 		case *plan.Call:
 			switch x.Op {
 			case "=", "<>", "<", "<=", ">", ">=":

@@ -214,6 +214,12 @@ func (p *planner) splitEq(c plan.Expr, lr, rr map[int]bool, s *state) (a, b plan
 	if hasSub(a) || hasSub(b) {
 		return nil, nil, false
 	}
+	return p.keyPair(a, b)
+}
+
+// keyPair gives the two sides of an equality one representation, in which equal
+// values have equal hashes.
+func (p *planner) keyPair(a, b plan.Expr) (plan.Expr, plan.Expr, bool) {
 	at, bt := a.Type(), b.Type()
 	if at.OID == bt.OID {
 		return a, b, hashable(at)
@@ -360,7 +366,7 @@ func (p *planner) applyJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on 
 	refs := p.outerParams(&query{block: &block{from: []*joinItem{item}}}, l.lay)
 	n.Outer = subParams(refs, l.lay)
 	right := p.planUnit(s, u)
-	n.Right = right.node
+	n.Right = p.keepParts(right.node)
 	out := &pnode{lay: maps.Clone(l.lay), rels: maps.Clone(l.rels), order: l.order}
 	maps.Copy(out.rels, u.rels)
 	width := len(l.node.Base().Cols)

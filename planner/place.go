@@ -158,6 +158,9 @@ func (p *planner) planSub(s *subquery, lay layout) plan.Expr {
 			s.q.sort = nil
 		}
 		done.node = p.planQuery(s.q)
+		if len(done.outer) > 0 {
+			done.node = p.keepParts(done.node)
+		}
 		if p.subs == nil {
 			p.subs = map[*query]*plannedSub{}
 		}

@@ -33,6 +33,7 @@ func (c *compiler) compileSubPlan(e *plan.SubPlan) (Eval, error) {
 	}
 	out.hash = e.Hash && e.Kind == plan.SubAny && len(e.Outer) == 0 && len(e.X) == 1 && len(out.cols) == 1 &&
 		sameFamily(e.X[0].Type(), out.cols[0])
+	out.index = out.indexes()
 	return out, nil
 }
 
@@ -63,15 +64,18 @@ type subEval struct {
 	cols  []types.T // the subquery's visible columns
 	x     []Eval
 	test  Eval
-	hash  bool
+	hash  bool // rows go to a valueSet …
+	index bool // … or to a rowIndex
 	out   vec.Vec
 	vecs  []*vec.Vec
+	probe []types.Datum
 }
 
 // subRows are the kept rows of an ANY or ALL subquery.
 type subRows struct {
 	batches []*vec.Batch
 	set     *valueSet // of a single column, when it can be hashed
+	index   *rowIndex // of others that can
 }
 
 func (e *subEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
@@ -186,8 +190,12 @@ func (e *subEval) once(env *Env, b *vec.Batch) (*vec.Vec, error) {
 		return &e.out, nil
 	}
 	e.out.Reset(e.t, max(b.N, 1))
+	test := e.quantified
+	if rows.index != nil {
+		test = e.among
+	}
 	for _, i := range rowsOf(b) {
-		d, err := e.quantified(env, xs, int(i), rows)
+		d, err := test(env, xs, int(i), rows)
 		if err != nil {
 			return nil, err
 		}
@@ -273,6 +281,9 @@ func (e *subEval) collect(env *Env) (*subRows, error) {
 			return true, account(env, int64(b.Rows())*32)
 		})
 	}
+	if e.index {
+		rows.index = newRowIndex(e.cols)
+	}
 	build := vec.NewBuilder(e.cols)
 	row := make([]types.Datum, len(e.cols))
 	err := env.RunSub(env, e.plan, func(b *vec.Batch) (bool, error) {
@@ -281,6 +292,9 @@ func (e *subEval) collect(env *Env) (*subRows, error) {
 				row[k] = b.Cols[k].Get(int(i))
 			}
 			build.Append(row)
+			if rows.index != nil {
+				rows.index.add(row)
+			}
 			if build.Len() == vec.BatchSize {
 				rows.batches = append(rows.batches, build.Finish())
 			}
@@ -289,6 +303,9 @@ func (e *subEval) collect(env *Env) (*subRows, error) {
 	})
 	if build.Len() > 0 {
 		rows.batches = append(rows.batches, build.Finish())
+	}
+	if rows.index != nil {
+		rows.index.finish(rows.batches)
 	}
 	return rows, err
 }

@@ -242,6 +242,11 @@ func title(n Node) string {
 		return fmt.Sprintf("Values, %d rows", len(n.Rows))
 	case *FuncScan:
 		return "Function scan"
+	case *Kept:
+		if n.Cond != nil {
+			return "Kept rows, by hash"
+		}
+		return "Kept rows"
 	case *HashJoin:
 		s := "Hash join, " + n.Kind.String()
 		if n.NullAware {
@@ -369,6 +374,8 @@ func details(n Node) []string {
 		}
 	case *Filter:
 		cond("Filter", n.Cond)
+	case *Kept:
+		cond("Key", n.Cond)
 	case *HashJoin:
 		var eqs []string
 		for i := range n.LeftKeys {

@@ -284,6 +284,8 @@ func nodeType(n Node, o *Object) {
 		t("Function Scan")
 	case *Filter:
 		t("Result")
+	case *Kept:
+		t("Materialize")
 	case *HashJoin:
 		t("Hash Join")
 	case *MergeJoin:
@@ -388,6 +390,8 @@ func nodeProperties(n Node, o *Object, verbose bool) {
 	case *FuncScan:
 		list("Function Call", n.Funcs)
 	case *Filter:
+		condText(o, "Filter", n.Cond)
+	case *Kept:
 		condText(o, "Filter", n.Cond)
 	case *HashJoin:
 		join(n.Kind)

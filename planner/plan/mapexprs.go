@@ -91,6 +91,10 @@ func MapExprs(n Node, f func(Expr) Expr) {
 		list(n.Exprs)
 	case *Filter:
 		one(&n.Cond)
+	case *Kept:
+		list(n.Keys)
+		list(n.Vals)
+		one(&n.Cond)
 	case *HashJoin:
 		list(n.LeftKeys)
 		list(n.RightKeys)
@@ -155,5 +159,43 @@ func MapExprs(n Node, f func(Expr) Expr) {
 			checks(n.Whens[i].Existing)
 			checks(n.Whens[i].Checks)
 		}
+	}
+}
+
+// MapInputs replaces the inputs of a node that only reads by f's results.
+func MapInputs(n Node, f func(Node) Node) {
+	switch n := n.(type) {
+	case *Project:
+		n.Input = f(n.Input)
+	case *ProjectSet:
+		n.Input = f(n.Input)
+	case *Filter:
+		n.Input = f(n.Input)
+	case *HashJoin:
+		n.Left, n.Right = f(n.Left), f(n.Right)
+	case *LookupJoin:
+		n.Left = f(n.Left)
+	case *MergeJoin:
+		n.Left, n.Right = f(n.Left), f(n.Right)
+	case *LoopJoin:
+		n.Left, n.Right = f(n.Left), f(n.Right)
+	case *Apply:
+		n.Left, n.Right = f(n.Left), f(n.Right)
+	case *Group:
+		n.Input = f(n.Input)
+	case *Distinct:
+		n.Input = f(n.Input)
+	case *Window:
+		n.Input = f(n.Input)
+	case *Sort:
+		n.Input = f(n.Input)
+	case *Limit:
+		n.Input = f(n.Input)
+	case *Append:
+		for i, in := range n.Inputs {
+			n.Inputs[i] = f(in)
+		}
+	case *SetOp:
+		n.Left, n.Right = f(n.Left), f(n.Right)
 	}
 }

@@ -246,6 +246,15 @@ type (
 		Input Node
 		Cond  Expr
 	}
+	// Kept keeps the rows of its input, which are the same in all runs of a
+	// correlated subplan, from one run to the next. With Keys it passes those whose
+	// keys equal Vals, for which Cond is the condition. It keeps order.
+	Kept struct {
+		Common
+		Input      Node
+		Keys, Vals []Expr // over the input's columns; over parameters
+		Cond       Expr
+	}
 	// HashJoin builds a hash table of Right (the build side) on RightKeys and
 	// probes it with Left. Output: left columns, then right columns (only the
 	// left's for Semi and Anti). It keeps the left's order when it does not spill.
@@ -259,6 +268,8 @@ type (
 		// NullAware makes Anti behave as NOT IN: no row passes when the build side
 		// has a NULL key, and NULL probe keys pass only an empty build side.
 		NullAware bool
+		// Retain keeps the table for the next run: Right is the same in all.
+		Retain bool
 	}
 	// LookupJoin gets, for batches of Left's rows, the matching rows of a table by
 	// point gets or index ranges. Output as HashJoin. It keeps the left's order.
@@ -643,6 +654,7 @@ func (n *WorkScan) Children() []Node     { return nil }
 func (n *Project) Children() []Node      { return one(n.Input) }
 func (n *ProjectSet) Children() []Node   { return one(n.Input) }
 func (n *Filter) Children() []Node       { return one(n.Input) }
+func (n *Kept) Children() []Node         { return one(n.Input) }
 func (n *HashJoin) Children() []Node     { return []Node{n.Left, n.Right} }
 func (n *LookupJoin) Children() []Node   { return one(n.Left) }
 func (n *MergeJoin) Children() []Node    { return []Node{n.Left, n.Right} }
