@@ -123,7 +123,7 @@ var sharedRelations = []string{
 func (env *Env) systemClass(r *Relation) classRow {
 	c := classRow{oid: r.OID, namespace: env.namespace(r.Schema), name: r.Name, owner: catalog.OIDSuperuser, am: catalog.OIDHeapAm,
 		kind: 'r', persistence: 'p', replident: 'n', natts: len(r.Columns), populated: true, rows: -1}
-	if types.Lookup(r.RowType) != nil {
+	if env.Snap.TypeInfo(r.RowType) != nil {
 		c.rowType = r.RowType
 	}
 	if r.View {

@@ -96,3 +96,8 @@ drop function told;
 drop procedure untold;
 drop aggregate summed(int);
 drop type around;
+
+-- Every system relation has its row type, as tools that follow the references expect.
+select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+where n.nspname in ('pg_catalog', 'information_schema') and c.relkind in ('r', 'v')
+and not exists (select from pg_type t where t.oid = c.reltype and t.typrelid = c.oid and t.typname = c.relname);
