@@ -400,6 +400,9 @@ func withCommon(o Object, change func(*Common)) Object {
 	case *ExtStats:
 		cp := *x
 		n = &cp
+	case *Extension:
+		cp := *x
+		n = &cp
 	case *Stats:
 		cp := *x
 		n = &cp

@@ -158,6 +158,8 @@ func (s *Snapshot) link(o Object) error {
 		return s.linkPolicy(x)
 	case *ExtStats:
 		return s.linkExtStats(x)
+	case *Extension:
+		return s.linkExtension(x)
 	case *Stats:
 		s.stats[x.Table] = x.OID
 	}
@@ -329,6 +331,8 @@ func (s *Snapshot) unlink(o Object) {
 		removeFrom(s.parts, x.Table, x.OID)
 	case *ExtStats:
 		s.unlinkExtStats(x)
+	case *Extension:
+		s.unlinkExtension(x)
 	case *Stats:
 		if s.stats[x.Table] == x.OID {
 			delete(s.stats, x.Table)

@@ -119,6 +119,8 @@ func (c *Change) dependents(n node) []dependent {
 		c.operatorsOver(n.oid, add)
 		c.defaultsNeeding(n.oid, add)
 		c.textsUsing(n.oid, c.nameOf(n.oid), add)
+	case nodePart:
+		c.membersOf(n.oid, add)
 	case nodeSchema:
 		c.schemaContents(n.oid, add)
 	}
@@ -335,16 +337,18 @@ func (c *Change) schemaContents(oid types.OID, add func(bool, node)) {
 		if co.DB != n.DB || co.Schema != n.Name {
 			continue
 		}
-		switch o.(type) {
+		switch x := o.(type) {
 		case *Table, *View, *Sequence:
 			add(false, node{kind: nodeRelation, oid: co.OID})
 		case *UserType:
 			add(false, node{kind: nodeType, oid: co.OID})
 		case *Function:
-			add(false, node{kind: nodeFunction, oid: co.OID})
+			if x.Extension == "" { // it goes with the extension
+				add(false, node{kind: nodeFunction, oid: co.OID})
+			}
 		case *OwnOperator:
 			add(false, node{kind: nodeOperator, oid: co.OID})
-		case *ExtStats:
+		case *ExtStats, *Extension:
 			add(false, node{kind: nodePart, oid: co.OID})
 		}
 	}

@@ -327,6 +327,8 @@ func (c *Change) DropFunctions(cascade bool, oids ...types.OID) error {
 		n := node{kind: nodeFunction, oid: oid}
 		if f, ok := c.snap.objs[oid].(*Function); ok && f.RangeType != 0 {
 			return c.requiredBy(n, node{kind: nodeType, oid: f.RangeType})
+		} else if ok && f.Extension != "" {
+			return c.requiredBy(n, node{kind: nodePart, oid: c.snap.Extension(f.DB, f.Extension).OID})
 		}
 		names = append(names, n)
 	}
@@ -396,8 +398,8 @@ func (c *Change) ownerLine(o Object) string {
 		return "owner of type " + c.snap.FormatType(types.Of(co.OID), c.DB, c.Path)
 	case *OwnOperator:
 		return "owner of operator " + c.operatorText(x)
-	case *ExtStats:
-		return "owner of " + c.partText(x.OID)
+	case *ExtStats, *Extension:
+		return "owner of " + c.partText(co.OID)
 	case *Function:
 		return "owner of " + routineKind(x) + " " + c.functionText(x)
 	}

@@ -77,3 +77,11 @@ type Aggregate struct {
 	MovingInit                          string
 	HasMovingInit                       bool
 }
+
+// In is the schema that the function is in.
+func (p *Proc) In() string {
+	if p.Schema != "" {
+		return p.Schema
+	}
+	return SchemaPgCatalog
+}

@@ -91,8 +91,14 @@ var procs = sync.OnceValue(func() *procTable {
 	for _, r := range readBuiltin("pg_proc", 23) {
 		t.add(parseProc(r))
 	}
-	for _, p := range append(ownProcs(), informationProcs()...) {
+	for _, p := range slices.Concat(ownProcs(), informationProcs()) {
 		t.add(p)
+	}
+	for _, p := range extensionProcs() {
+		// Not in pg_proc: they are called through the functions that CREATE EXTENSION
+		// makes, by the name of the implementation, which no function has.
+		t.byOID[p.OID], t.bySrc[p.Src] = p, p
+		t.byName[p.Src] = append(t.byName[p.Src], p)
 	}
 	return t
 })
@@ -170,8 +176,12 @@ func ProcBySrc(src string) *Proc { return procs().bySrc[src] }
 // InternalProc returns the built-in function with these arguments that the named
 // implementation serves, or nil; any tells that it serves others at least.
 func InternalProc(src string, args []types.OID) (p *Proc, any bool) {
-	for _, p := range procs().all {
-		if p.Src != src || p.Kind != 'f' || p.Lang != langInternal || p.Schema != "" {
+	list := procs().all
+	if hidden := procs().byName[src]; len(hidden) > 0 && hidden[0].Schema == SchemaOwn {
+		list = hidden
+	}
+	for _, p := range list {
+		if p.Src != src || p.Kind != 'f' || p.Lang != langInternal || p.Schema == SchemaInformation {
 			continue
 		}
 		any = true

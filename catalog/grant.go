@@ -400,7 +400,7 @@ func (c *Change) DropOwned(roles []string, cascade bool) error {
 		switch x := o.(type) {
 		case *OwnOperator:
 			names = append(names, node{kind: nodeOperator, oid: co.OID})
-		case *ExtStats:
+		case *ExtStats, *Extension:
 			names = append(names, node{kind: nodePart, oid: co.OID})
 		case *Table, *View:
 			names = append(names, node{kind: nodeRelation, oid: co.OID})

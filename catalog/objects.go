@@ -354,6 +354,8 @@ type Function struct {
 	// RangeType makes the function a constructor of a range or multirange type, which
 	// it comes and goes with: its body is the name of a built-in implementation.
 	RangeType types.OID
+	// Extension is the name of the extension that the function is a member of.
+	Extension string
 }
 
 // LanguageInternal is the language of functions whose body names a built-in

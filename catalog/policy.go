@@ -157,6 +157,8 @@ func (c *Change) partText(oid types.OID) string {
 	switch x := c.snap.objs[oid].(type) {
 	case *Policy:
 		return "policy " + QuoteIdent(x.Name) + " on " + c.describeRelation(x.Table)
+	case *Extension:
+		return "extension " + x.Name // not quoted there
 	case *ExtStats:
 		if slices.Contains(c.Path, x.Schema) {
 			return "statistics object " + QuoteIdent(x.Name)

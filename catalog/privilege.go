@@ -93,6 +93,8 @@ func (s *Snapshot) KindOf(o Object) (ACLKind, *Common) {
 		return 0, &x.Common // which has no privileges
 	case *ExtStats:
 		return 0, &x.Common
+	case *Extension:
+		return 0, &x.Common
 	}
 	return 0, nil
 }
@@ -309,6 +311,8 @@ func ObjectKind(o Object) string {
 		return "operator"
 	case *ExtStats:
 		return "statistics object"
+	case *Extension:
+		return "extension"
 	case *UserType:
 		if x.Kind == 'd' {
 			return "domain"

@@ -73,6 +73,7 @@ const (
 	spaceOperator = 'o'
 
 	spaceStatistics = 's'
+	spaceExtension  = 'x'
 )
 
 // listCache holds the sorted lists that are computed on first use.

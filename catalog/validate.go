@@ -98,6 +98,8 @@ func (s *Snapshot) validateObject(o Object) error {
 		return s.validatePolicy(x)
 	case *ExtStats:
 		return s.validateExtStats(x)
+	case *Extension:
+		return s.validateExtension(x)
 	case *Function:
 		if x.RangeType != 0 {
 			return s.validateConstructor(x)

@@ -46,6 +46,7 @@ var notKept = map[string]string{
 	"Policy.Common.ACL":                       "policies have no privileges",
 	"Policy.Common.Owner":                     "their tables have one",
 	"Policy.Common.Schema":                    "their tables are in one",
+	"Extension.Common.ACL":                    "extensions have no privileges",
 	"ExtStats.Common.ACL":                     "statistics have no privileges",
 	"OwnCast.Common.Schema":                   "casts are in no schema",
 	"OwnCast.Common.Name":                     "is made of their types",
@@ -208,6 +209,7 @@ func TestXMLKeepsEveryField(t *testing.T) {
 			}
 		}},
 		{&ExtStats{}, nil},
+		{&Extension{}, nil},
 		{&Table{}, func(o Object) {
 			t := o.(*Table)
 			t.Uniques[0].Primary = false

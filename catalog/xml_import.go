@@ -111,6 +111,7 @@ var docSections = []struct {
 	items []string
 }{
 	{"Schemas", []string{"Schema"}},
+	{"Extensions", []string{"Extension"}},
 	{"Types", []string{"EnumType", "DomainType", "CompositeType", "RangeType", "MultirangeType"}},
 	{"Sequences", []string{"Sequence"}},
 	{"Tables", []string{"Table"}},

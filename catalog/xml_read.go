@@ -191,6 +191,8 @@ func (r *xmlReader) object(e *element, c Common) Object {
 		return r.policy(e, c)
 	case "ExtendedStatistics":
 		return r.extStats(e, c)
+	case "Extension":
+		return r.extension(e, c)
 	case "TableStatistics":
 		return r.stats(e, c)
 	}
@@ -419,7 +421,7 @@ func (r *xmlReader) function(e *element, c Common) Object {
 	if f.Language = r.str(e, "language"); f.Language == "" {
 		f.Language = "sql"
 	}
-	f.RangeType = r.rangeRef(e)
+	f.RangeType, f.Extension = r.rangeRef(e), r.str(e, "extension")
 	for _, ch := range e.children {
 		switch ch.name {
 		case "Argument":

@@ -84,6 +84,7 @@ func (w *xmlWriter) database(d *Database) {
 	w.settings(d.Settings)
 	w.defaultPrivileges(d.Defaults)
 	section(w, "Schemas", objectsOf(w.snap, func(n *Schema) bool { return n.DB == d.OID }))
+	section(w, "Extensions", w.snap.Extensions(d.OID))
 	section(w, "Types", w.snap.UserTypes(d.OID))
 	section(w, "Sequences", objectsOf(w.snap, func(q *Sequence) bool { return q.DB == d.OID && !q.Temp }))
 	section(w, "Tables", objectsOf(w.snap, func(t *Table) bool { return t.DB == d.OID && !t.Temp }))
@@ -213,6 +214,8 @@ func (w *xmlWriter) object(o Object) {
 		w.policy(x)
 	case *ExtStats:
 		w.extStats(x)
+	case *Extension:
+		w.extension(x)
 	case *Stats:
 		w.stats(x)
 	}
@@ -474,6 +477,7 @@ func (w *xmlWriter) function(f *Function) {
 	a.set("language", f.Language)
 	a.flag("standardBody", f.Standard)
 	w.rangeRef(&a, f.RangeType)
+	a.opt("extension", f.Extension)
 	a.flag("securityDefiner", f.Definer)
 	a.flag("leakProof", f.LeakProof)
 	if f.Parallel != 'u' {

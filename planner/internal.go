@@ -15,7 +15,11 @@ func Body(t TextParser, f *catalog.Function) ([]ast.Stmt, error) {
 	if pr == nil {
 		return t.ParseBody(f.Body, f.Standard)
 	}
-	call := &ast.Call{Off: -1, Name: ast.Name{Off: -1, Parts: []string{catalog.SchemaPgCatalog, pr.Name}}, Variadic: pr.Variadic != 0}
+	name := pr.Name
+	if pr.Schema == catalog.SchemaOwn { // an extension's, which has no other name
+		name = pr.Src
+	}
+	call := &ast.Call{Off: -1, Name: ast.Name{Off: -1, Parts: []string{pr.In(), name}}, Variadic: pr.Variadic != 0}
 	for i := range pr.Args {
 		call.Args = append(call.Args, &ast.Param{Off: -1, Num: i + 1})
 	}

@@ -21,7 +21,7 @@ type routine struct {
 func (d *side) routines() map[string]*routine {
 	m := map[string]*routine{}
 	for _, f := range d.snap.AllFunctions(d.db) {
-		if f.RangeType != 0 {
+		if f.RangeType != 0 || f.Extension != "" {
 			continue
 		}
 		r := &routine{Function: f, kind: "FUNCTION"}

@@ -26,7 +26,7 @@ type routine struct {
 // routine finds a function by OID; false when there is none.
 func (env *Env) routine(o types.OID) (routine, bool) {
 	if p := catalog.ProcByOID(o); p != nil {
-		r := routine{schema: procSchema(p), name: p.Name, language: "internal", body: p.Src, args: p.Args, modes: p.ArgModes,
+		r := routine{schema: p.In(), name: p.Name, language: "internal", body: p.Src, args: p.Args, modes: p.ArgModes,
 			names: p.ArgNames, defaults: p.Defaults, ret: p.Ret, set: p.RetSet, strict: p.Strict, procedure: p.Kind == 'p',
 			volatile: p.Volatile, parallel: p.Parallel, leakProof: p.LeakProof, cost: p.Cost, rows: p.Rows}
 		if p.AllArgs != nil {

@@ -9,12 +9,9 @@ type emptyRelation struct{ name, reason string }
 
 // empty lists the relations that are always empty.
 var empty = []emptyRelation{
-	{"pg_available_extension_versions", "extensions are not supported"},
-	{"pg_available_extensions", "extensions are not supported"},
 	{"pg_backend_memory_contexts", "memory is the Go runtime's"},
 	{"pg_config", "there is no build configuration"},
 	{"pg_event_trigger", "event triggers are not supported"},
-	{"pg_extension", "extensions are not supported"},
 	{"pg_file_settings", "configuration files are the command's"},
 	{"pg_foreign_data_wrapper", "foreign data is not supported"},
 	{"pg_foreign_server", "foreign data is not supported"},

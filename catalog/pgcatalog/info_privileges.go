@@ -121,7 +121,7 @@ func (w *writer) routinePrivileges(public bool) {
 	}
 	acl := catalog.DefaultACL(catalog.ACLFunction, env.systemOwner())
 	for _, p := range catalog.Procs() {
-		row(procSchema(p), p.Name, p.OID, acl, env.systemOwner())
+		row(p.In(), p.Name, p.OID, acl, env.systemOwner())
 	}
 	for _, f := range env.Snap.AllFunctions(env.DB) {
 		row(f.Schema, f.Name, f.OID, env.Snap.EffectiveACL(f), f.Owner)

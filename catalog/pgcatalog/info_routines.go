@@ -13,14 +13,6 @@ func specificName(name string, oid types.OID) string {
 	return name + "_" + strconv.FormatUint(uint64(oid), 10)
 }
 
-// procSchema is the schema of a function that is built in.
-func procSchema(p *catalog.Proc) string {
-	if p.Schema != "" {
-		return p.Schema
-	}
-	return catalog.SchemaPgCatalog
-}
-
 func rowsRoutines(w *writer) {
 	for _, p := range catalog.Procs() {
 		w.routine(p.OID, p.Kind, types.Of(p.Ret))
@@ -117,7 +109,7 @@ func rowsParameters(w *writer) {
 			args = p.AllArgs
 		}
 		for i, t := range args {
-			row(procSchema(p), p.Name, p.OID, i, mode(p.ArgModes, i), at(p.ArgNames, i), types.Of(t))
+			row(p.In(), p.Name, p.OID, i, mode(p.ArgModes, i), at(p.ArgNames, i), types.Of(t))
 		}
 	}
 	for _, f := range env.Snap.AllFunctions(env.DB) {

@@ -49,6 +49,9 @@ func rowsPgDepend(w *writer) {
 			d.reads(self, q.View(&p.Common), p.Table)
 		}
 	}
+	for _, e := range w.env.Snap.Extensions(w.env.DB) {
+		d.inSchema(object{class: oidPgExtension, oid: e.OID}, e.Schema)
+	}
 	for _, e := range w.env.Snap.AllExtStats(w.env.DB) {
 		self := object{class: oidPgStatisticExt, oid: e.OID}
 		for _, c := range e.Cols {
@@ -389,6 +392,10 @@ func (d *dependWriter) function(f *catalog.Function) {
 	d.inSchema(self, f.Schema)
 	if f.RangeType != 0 {
 		d.dep(self, object{class: oidPgType, oid: f.RangeType}, 'i')
+		return
+	}
+	if f.Extension != "" {
+		d.dep(self, object{class: oidPgExtension, oid: d.env.Snap.Extension(f.DB, f.Extension).OID}, 'e')
 		return
 	}
 	d.needsType(self, f.Ret)

@@ -55,6 +55,9 @@ func rowsPgDescription(w *writer) {
 	for _, p := range env.Snap.AllPolicies(env.DB) {
 		put(p.OID, oidPgPolicy, 0, p.Comment)
 	}
+	for _, e := range env.Snap.Extensions(env.DB) {
+		put(e.OID, oidPgExtension, 0, e.Comment)
+	}
 	for _, e := range env.Snap.AllExtStats(env.DB) {
 		put(e.OID, oidPgStatisticExt, 0, e.Comment)
 	}

@@ -54,6 +54,9 @@ func rowsPgShdepend(w *writer) {
 	for _, f := range env.Snap.AllFunctions(env.DB) {
 		needs(env.DB, object{class: oidPgProc, oid: f.OID}, f.Owner, f.ACL)
 	}
+	for _, e := range env.Snap.Extensions(env.DB) {
+		needs(env.DB, object{class: oidPgExtension, oid: e.OID}, e.Owner, nil)
+	}
 	for _, e := range env.Snap.AllExtStats(env.DB) {
 		needs(env.DB, object{class: oidPgStatisticExt, oid: e.OID}, e.Owner, nil)
 	}

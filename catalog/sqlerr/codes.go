@@ -87,6 +87,7 @@ const (
 	InvalidTransactionEnd        Code = "2D000"
 	InvalidCursorName            Code = "34000"
 	InvalidSavepoint             Code = "3B001"
+	ExternalRoutineInvocation    Code = "39000"
 	EventTriggerProtocolViolated Code = "39P03"
 	InvalidCatalogName           Code = "3D000"
 	InvalidSchemaName            Code = "3F000"

@@ -47,6 +47,14 @@ func (g *schemaGen) statements() []string {
 			add(`COMMENT ON SCHEMA "My Schema" IS 'it''s mine'`)
 		}
 	}
+	for _, e := range []string{"pgcrypto", "uuid-ossp"} {
+		if g.chance("extension", 4) {
+			add(`CREATE EXTENSION "%s" SCHEMA %s`, e, g.pick("in schema", schemas...))
+			if g.chance("comment", 3) {
+				add(`COMMENT ON EXTENSION "%s" IS 'ours'`, e)
+			}
+		}
+	}
 	labels := []string{"'ok'"}
 	if g.chance("labels", 2) {
 		labels = append(labels, "'happy'")

@@ -153,12 +153,7 @@ func (x *exec) drop(s *ast.Drop) error {
 		}
 		return nil
 	case "EXTENSION":
-		for _, n := range s.Names {
-			if err := missing(sqlerr.UndefinedObject, "extension", &n); err != nil {
-				return err
-			}
-		}
-		return nil
+		return x.dropExtensions(s, missing)
 	}
 	return x.dropOther(s)
 }

@@ -378,23 +378,6 @@ func (x *exec) withSetting(have map[string]string, s *ast.SetVar) (map[string]st
 	return m, nil
 }
 
-// createExtension accepts what is part of the server anyway.
-func (x *exec) createExtension(s *ast.CreateExtension) error {
-	switch s.Name {
-	case "plpgsql", "uuid-ossp", "pgcrypto":
-		// gen_random_uuid is built in; other functions of these are refused by name
-		if s.Name == "plpgsql" {
-			if s.IfNotExists {
-				x.notice(sqlerr.DuplicateObject, "extension \"plpgsql\" already exists, skipping")
-				return nil
-			}
-			return sqlerr.New(sqlerr.DuplicateObject, "extension \"plpgsql\" already exists")
-		}
-		return nil
-	}
-	return sqlerr.Unsupported(s.Pos(), "extension \"%s\"", s.Name)
-}
-
 func (x *exec) alterObject(s *ast.AlterObject) error {
 	c := x.Change
 	if s.Action == ast.AllInTablespace {
@@ -422,6 +405,8 @@ func (x *exec) alterObject(s *ast.AlterObject) error {
 		return x.alterOperator(s)
 	case "STATISTICS":
 		return x.alterStatistics(s)
+	case "EXTENSION":
+		return x.alterExtension(s)
 	case "ROLE", "USER", "GROUP":
 		if s.Action == "RENAME" {
 			return c.RenameRole(s.Name.Last(), s.NewName)
@@ -574,7 +559,11 @@ func (x *exec) comment(s *ast.Comment) error {
 		}
 		return c.SetComment(k.OID, text)
 	case "EXTENSION":
-		return nil
+		e, err := x.ownExtension(&s.Name)
+		if err != nil {
+			return err
+		}
+		return c.SetComment(e.OID, text)
 	case "POLICY":
 		t, err := x.policyTable(s.On)
 		if err != nil {

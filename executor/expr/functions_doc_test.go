@@ -73,6 +73,13 @@ func functionsDoc() string {
 		some[p.Name] = true
 		add(kind, p.Name, sig)
 	}
+	for _, d := range catalog.AvailableExtensions() {
+		for _, p := range d.Procs() {
+			if supportedProc(p) {
+				add("With CREATE EXTENSION", p.Name, fmt.Sprintf("%s: (%s) → %s", d.Name, argumentList(p), types.FormatTypeNoMod(p.Ret)))
+			}
+		}
+	}
 	for _, o := range catalog.Operators() {
 		p := catalog.ProcByOID(o.Proc)
 		if p == nil || !Implemented(p.Src) {
@@ -88,7 +95,7 @@ func functionsDoc() string {
 	}
 	var b strings.Builder
 	b.WriteString("# Functions and operators\n\nWhat of PostgreSQL 15's built-in functions is supported. This file is generated: `make docs`.\n")
-	for _, kind := range []string{"Functions", "Functions that return sets", "Aggregates", "Window functions", "Operators"} {
+	for _, kind := range []string{"Functions", "Functions that return sets", "Aggregates", "Window functions", "Operators", "With CREATE EXTENSION"} {
 		fmt.Fprintf(&b, "\n## %s\n\n| Name | Forms |\n|---|---|\n", kind)
 		for _, name := range slices.Sorted(maps.Keys(kinds[kind])) {
 			sigs := kinds[kind][name]

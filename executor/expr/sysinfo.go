@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"crypto/rand"
 	"time"
 
 	"kvsqld/catalog/sqlerr"
@@ -74,14 +73,7 @@ func sysinfoFuncs(r *registry) {
 	}), "pg_collation_for")
 	r.add(countNulls(true), "pg_num_nulls")
 	r.add(countNulls(false), "pg_num_nonnulls")
-	r.add(fn0(func(c *callCtx) ([]byte, error) {
-		var u [16]byte
-		if _, err := rand.Read(u[:]); err != nil {
-			return nil, err
-		}
-		u[6], u[8] = u[6]&0x0f|0x40, u[8]&0x3f|0x80
-		return c.keep(append(c.buf[:0], u[:]...)), nil
-	}), "gen_random_uuid")
+	r.add(fn0(func(*callCtx) ([]byte, error) { return randomUUID() }), "gen_random_uuid")
 	r.add(fnD(columnSize), "pg_column_size")
 	r.add(fn0(func(*callCtx) (bool, error) { return false, nil }), "pg_jit_available")
 	settingFuncs(r)

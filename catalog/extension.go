@@ -1,0 +1,133 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+)
+
+// Extension is what CREATE EXTENSION made: a set of functions that the server has the
+// implementations of and that a database can do without. The members are functions
+// in the language internal that carry its name; they come and go with it.
+type Extension struct {
+	Common  // Schema is where the members are
+	Version string
+}
+
+// Extensions returns the extensions of the database in the order of their names.
+func (s *Snapshot) Extensions(db types.OID) []*Extension {
+	out := objectsOf(s, func(e *Extension) bool { return e.DB == db })
+	slices.SortFunc(out, func(a, b *Extension) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Extension returns the extension of that name, or nil.
+func (s *Snapshot) Extension(db types.OID, name string) *Extension {
+	e, _ := s.objs[s.names[nameKey{space: spaceExtension, db: db, name: name}]].(*Extension)
+	return e
+}
+
+// Members returns the functions of an extension in OID order.
+func (s *Snapshot) Members(e *Extension) []*Function {
+	return slices.DeleteFunc(slices.Clone(s.AllFunctions(e.DB)), func(f *Function) bool { return f.Extension != e.Name })
+}
+
+func (s *Snapshot) linkExtension(e *Extension) error {
+	return s.name(nameKey{space: spaceExtension, db: e.DB, name: e.Name}, e.OID, func() *sqlerr.Error {
+		return sqlerr.New(sqlerr.DuplicateObject, "extension \"%s\" already exists", e.Name)
+	})
+}
+
+func (s *Snapshot) unlinkExtension(e *Extension) {
+	s.unname(nameKey{space: spaceExtension, db: e.DB, name: e.Name}, e.OID)
+}
+
+func (s *Snapshot) validateExtension(e *Extension) error {
+	if AvailableExtension(e.Name) == nil {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "extension \"%s\" is not supported", e.Name)
+	}
+	if s.Schema(e.DB, e.Schema) == nil {
+		return sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", e.Schema)
+	}
+	return nil
+}
+
+// CreateExtension records an extension and its functions in a schema.
+func (c *Change) CreateExtension(def *ExtensionDef, schema string) error {
+	if err := c.creatable(schema, def.Name); err != nil {
+		return err
+	}
+	e := &Extension{Common: c.common(schema, def.Name), Version: def.Version}
+	e.Comment = def.Comment
+	if err := c.put(e); err != nil {
+		return err
+	}
+	for _, p := range def.Procs() {
+		f := &Function{Common: Common{Schema: schema, Name: p.Name}, ArgNames: p.ArgNames, Ret: types.Of(p.Ret), Volatile: p.Volatile, Strict: p.Strict,
+			Language: LanguageInternal, Body: p.Src, Cost: float64(p.Cost), Parallel: p.Parallel, Extension: def.Name}
+		for _, a := range p.Args {
+			f.Args = append(f.Args, types.Of(a))
+		}
+		if _, err := c.CreateFunction(f, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MoveExtension brings an extension and its functions into another schema.
+func (c *Change) MoveExtension(e *Extension, schema string) error {
+	n := *e
+	n.Schema = schema
+	put := []Object{&n}
+	for _, f := range c.snap.Members(e) {
+		for _, other := range c.snap.Functions(c.DB, schema, f.Name) {
+			if sameArgs(other.inputs(), f.inputs()) {
+				return sqlerr.New(sqlerr.DuplicateFunction, "function %s already exists in schema \"%s\"", c.functionText(f), schema)
+			}
+		}
+		m := *f
+		m.Schema = schema
+		put = append(put, &m)
+	}
+	return c.put(put...)
+}
+
+// DropExtensions drops extensions with their functions.
+func (c *Change) DropExtensions(cascade bool, names ...string) error {
+	var nodes []node
+	for _, name := range names {
+		e := c.snap.Extension(c.DB, name)
+		if e == nil {
+			return sqlerr.New(sqlerr.UndefinedObject, "extension \"%s\" does not exist", name)
+		}
+		nodes = append(nodes, node{kind: nodePart, oid: e.OID})
+	}
+	return c.drop(cascade, nodes...)
+}
+
+// membersOf adds the functions of an extension.
+func (c *Change) membersOf(oid types.OID, add func(bool, node)) {
+	if e, ok := c.snap.objs[oid].(*Extension); ok {
+		for _, f := range c.snap.Members(e) {
+			add(true, node{kind: nodeFunction, oid: f.OID})
+		}
+	}
+}
+
+func (w *xmlWriter) extension(e *Extension) {
+	a := w.common(&e.Common, "extensionName")
+	a.set("version", e.Version)
+	w.ownership(&a, &e.Common)
+	w.empty("Extension", a)
+}
+
+func (r *xmlReader) extension(e *element, c Common) Object {
+	x := &Extension{Common: r.common(e, c, "extensionName")}
+	r.schemaOf(&x.Common)
+	x.Version = r.need(e, "version")
+	r.known(e)
+	return x
+}
