@@ -108,10 +108,11 @@ func (c *Change) AlterType(table types.OID, name string, typ types.T) (*Table, e
 		}
 		t.Columns[i].Type = typ
 		for k, ix := range t.Indexes {
-			if slices.Contains(ix.KeyCols(), i) {
+			if cols := append(append(ix.KeyCols(), ix.ExprCols...), ix.Include...); slices.Contains(cols, i) {
 				n := *ix
 				n.Keys = slices.Clone(ix.Keys)
 				for p := range n.Keys {
+					n.Keys[p].StatTarget = 0 // it is another index in PostgreSQL
 					if n.Keys[p].Col == i {
 						n.Keys[p].Type, n.Keys[p].Opclass = typ, ""
 					}

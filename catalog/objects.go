@@ -193,6 +193,7 @@ type IndexKey struct {
 	NullsFirst bool
 	Opclass    string // "" for the type's default
 	Collation  string // that COLLATE named, where it is not that of the column or expression
+	StatTarget int    // of an expression, as a Column has it; it is only shown
 }
 
 // Unique is a UNIQUE or PRIMARY KEY constraint, enforced by an index.

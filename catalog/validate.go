@@ -3,6 +3,7 @@ package catalog
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"kvsqld/catalog/sqlerr"
@@ -587,6 +588,30 @@ func (s *Snapshot) typeGone(t types.T, gone map[types.OID]bool) bool {
 
 func stillNeeded(kind string, oid types.OID, by string) error {
 	return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s with OID %d because \"%s\" depends on it", kind, oid, by)
+}
+
+// IndexColumnNames are the names that the columns of an index have: those of the
+// table's columns, or of the functions of expressions, numbered where one is taken.
+func (t *Table) IndexColumnNames(ix *Index) []string {
+	var out []string
+	add := func(n string) {
+		base := n
+		for i := 1; slices.Contains(out, n); i++ {
+			n = base + strconv.Itoa(i)
+		}
+		out = append(out, n)
+	}
+	for _, k := range ix.Keys {
+		if k.Col >= 0 {
+			add(t.Columns[k.Col].Name)
+		} else {
+			add(CallName(k.Expr))
+		}
+	}
+	for _, c := range ix.Include {
+		add(t.Columns[c].Name)
+	}
+	return out
 }
 
 // KeyCols returns the columns of the index's key, -1 for expressions.

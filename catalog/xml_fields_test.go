@@ -220,7 +220,7 @@ func TestXMLKeepsEveryField(t *testing.T) {
 			t.Indexes = append([]*Index{{OID: 901, Name: "pk", Unique: true, Primary: true, Kind: "btree", Constraint: 900,
 				Keys: []IndexKey{{Col: t.PK[0]}}}}, t.Indexes...)
 			other := *t.Indexes[1]
-			other.Keys = []IndexKey{{Col: -1, Expr: "x", Type: types.TInt4, Desc: true, NullsFirst: true, Opclass: "o"}}
+			other.Keys = []IndexKey{{Col: -1, Expr: "x", Type: types.TInt4, Desc: true, NullsFirst: true, Opclass: "o", StatTarget: 100}}
 			t.Indexes[1].Primary, other.Primary = false, false
 			t.Indexes[1].Keys[0].Expr = ""
 			other.Name = "other"

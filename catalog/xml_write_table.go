@@ -420,6 +420,7 @@ func (w *xmlWriter) indexKey(t *Table, k *IndexKey) {
 	a.flag("nullsFirst", k.NullsFirst)
 	a.opt("opclass", k.Opclass)
 	a.opt("collation", k.Collation)
+	a.optNum("statisticsTarget", int64(k.StatTarget))
 	switch {
 	case k.Col < 0:
 		w.typeAttrs(&a, "type", k.Type)

@@ -28,6 +28,7 @@ func (d *differ) shown() {
 				d.shownColumn("ALTER TABLE "+n, old, x)
 			}
 			d.shownTable("ALTER TABLE "+n, was, r)
+			d.shownIndexes(was, r)
 		case *catalog.View:
 			if r.Temp {
 				continue
@@ -88,6 +89,29 @@ func marked(t *catalog.Table) (cluster, identity string) {
 		}
 	}
 	return cluster, identity
+}
+
+// shownIndexes sets the targets of the expressions of indexes; those of indexes that are
+// made again are the default.
+func (d *differ) shownIndexes(was, t *catalog.Table) {
+	c := d.change(relName(t))
+	for _, ix := range t.Indexes {
+		var old *catalog.Index
+		for _, p := range d.a.parts(was) {
+			if c != nil && p.name == ix.Name && p.index != 0 && d.stays(c, &p) {
+				old = was.IndexByOID(p.index)
+			}
+		}
+		for i, k := range ix.Keys {
+			target := 0
+			if old != nil {
+				target = old.Keys[i].StatTarget
+			}
+			if target != k.StatTarget {
+				d.add("ALTER INDEX ", qualified(t, ix.Name), " ALTER COLUMN ", strconv.Itoa(i+1), " SET STATISTICS ", statTarget(k.StatTarget))
+			}
+		}
+	}
 }
 
 var replicaIdentities = map[byte]string{0: "DEFAULT", 'f': "FULL", 'n': "NOTHING"}

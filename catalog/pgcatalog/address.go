@@ -164,7 +164,7 @@ func (env *Env) attributeName(a Address) (string, bool) {
 	} else if r := env.Snap.RelationByOID(env.DB, a.OID); r != nil {
 		cols = r.RelColumns()
 	} else if t, ix := env.Snap.IndexByOID(env.DB, a.OID); ix != nil {
-		names := indexColumnNames(t, ix)
+		names := t.IndexColumnNames(ix)
 		if a.Sub < 1 || a.Sub > len(names) {
 			return "", false
 		}

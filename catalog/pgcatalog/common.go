@@ -3,7 +3,6 @@ package pgcatalog
 import (
 	"hash/fnv"
 	"slices"
-	"strconv"
 	"strings"
 
 	"kvsqld/catalog"
@@ -227,30 +226,6 @@ func am(ix *catalog.Index) types.OID {
 		return catalog.OIDGinAm
 	}
 	return catalog.OIDBtreeAm
-}
-
-// indexColumnNames returns the attnames of an index: those of its columns, and
-// for expressions the function's name or expr.
-func indexColumnNames(t *catalog.Table, ix *catalog.Index) []string {
-	var out []string
-	add := func(n string) {
-		base := n
-		for i := 1; slices.Contains(out, n); i++ {
-			n = base + strconv.Itoa(i)
-		}
-		out = append(out, n)
-	}
-	for _, k := range ix.Keys {
-		if k.Col >= 0 {
-			add(t.Columns[k.Col].Name)
-		} else {
-			add(catalog.CallName(k.Expr))
-		}
-	}
-	for _, c := range ix.Include {
-		add(t.Columns[c].Name)
-	}
-	return out
 }
 
 // hasIndex, hasTriggers and so on are flags of pg_class.

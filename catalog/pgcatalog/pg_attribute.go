@@ -116,10 +116,10 @@ func (w *writer) attributeWith(rel types.OID, num int, col *catalog.Column, coll
 var storageCodes = map[string]byte{"plain": 'p', "external": 'e', "extended": 'x', "main": 'm'}
 
 func (w *writer) indexAttributes(t *catalog.Table, ix *catalog.Index) {
-	names := indexColumnNames(t, ix)
+	names := t.IndexColumnNames(ix)
 	for i := range ix.Keys {
 		k := &ix.Keys[i]
-		col := &catalog.Column{Name: names[i], Type: w.env.indexColumnType(ix, k)}
+		col := &catalog.Column{Name: names[i], Type: w.env.indexColumnType(ix, k), StatTarget: k.StatTarget}
 		if k.Col >= 0 && t.Columns[k.Col].Type == col.Type {
 			col.Storage = t.Columns[k.Col].Storage
 		}

@@ -203,7 +203,8 @@ func (g *schemaGen) table(name string, others []string) []string {
 		case 3:
 			add("CREATE INDEX ON %s (k) WHERE %s IS NOT NULL", name, c)
 		case 4:
-			add("CREATE INDEX ON %s ((k + %d), %s NULLS FIRST)", name, i, c)
+			add("CREATE INDEX x%d ON %s ((k + %d), %s NULLS FIRST)", i, name, i, c)
+			add("ALTER INDEX x%d ALTER COLUMN 1 SET STATISTICS %s", i, g.pick("target", "-1", "0", "30"))
 		case 5:
 			add("CREATE INDEX ON %s USING %s (k)", name, g.pick("method", "hash", "inverted", "gin ((ARRAY[k])) --"))
 		}

@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -557,7 +558,9 @@ func (x *exec) alterIndexByName(s *ast.AlterTable) (bool, error) {
 				return true, err
 			}
 		case "SET STATISTICS":
-			return true, x.indexStatistics(ix, a)
+			if err := x.indexStatistics(ix, a); err != nil {
+				return true, err
+			}
 		case "SET TABLESPACE":
 			if err := knownTablespace(a.NewName); err != nil {
 				return true, err
@@ -570,21 +573,36 @@ func (x *exec) alterIndexByName(s *ast.AlterTable) (bool, error) {
 }
 
 // indexStatistics is ALTER INDEX … ALTER COLUMN number SET STATISTICS, which is for
-// expressions; their values are not counted here.
+// expressions; it is kept and shown.
 func (x *exec) indexStatistics(ix *catalog.Index, a *ast.AlterAction) error {
 	t, _ := x.snap().IndexByOID(x.db(), ix.OID)
 	n, err := strconv.Atoi(a.Name)
 	switch {
-	case err != nil || n > len(ix.Keys)+len(ix.Include):
+	case err != nil:
+		if n = slices.Index(t.IndexColumnNames(ix), a.Name) + 1; n == 0 {
+			return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", a.Name, ix.Name)
+		}
+	case n < 1:
+		return sqlerr.New(sqlerr.InvalidParameterValue, "column number must be in range from 1 to %d", math.MaxInt16)
+	}
+	switch {
+	case n > len(ix.Keys)+len(ix.Include):
 		return sqlerr.New(sqlerr.UndefinedColumn, "column number %s of relation \"%s\" does not exist", a.Name, ix.Name)
 	case n > len(ix.Keys):
 		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter statistics on included column \"%s\" of index \"%s\"",
 			t.Columns[ix.Include[n-len(ix.Keys)-1]].Name, ix.Name)
-	case n > 0 && ix.Keys[n-1].Col >= 0:
+	case ix.Keys[n-1].Col >= 0:
 		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter statistics on non-expression column \"%s\" of index \"%s\"", t.Columns[ix.Keys[n-1].Col].Name, ix.Name).
 			WithHint("Alter statistics on table column instead.")
 	}
-	return sqlerr.Unsupported(a.Pos(), "SET STATISTICS of an index's expression")
+	target, err := x.statTarget(a.Expr)
+	if err != nil {
+		return err
+	}
+	return x.Change.EditIndex(ix.OID, func(ix *catalog.Index) {
+		ix.Keys = slices.Clone(ix.Keys)
+		ix.Keys[n-1].StatTarget = target
+	})
 }
 
 func (x *exec) findIndex(n *ast.Name) *catalog.Index {

@@ -102,18 +102,24 @@ func (x *exec) setCompression(oid types.OID, a *ast.AlterAction) error {
 
 const maxStatTarget = 10000
 
-// setStatistics records a column's statistics target; ANALYZE here has one sample
-// size for all columns.
-func (x *exec) setStatistics(oid types.OID, a *ast.AlterAction) error {
-	n, err := x.statisticsTarget(a.Expr)
-	if err != nil {
-		return err
-	}
+// statTarget is the number of SET STATISTICS as columns and keys of indexes keep it.
+func (x *exec) statTarget(e ast.Expr) (int, error) {
+	n, err := x.statisticsTarget(e)
 	switch n {
 	case 0:
 		n = -1
 	case -1:
 		n = 0
+	}
+	return n, err
+}
+
+// setStatistics records a column's statistics target; ANALYZE here has one sample
+// size for all columns.
+func (x *exec) setStatistics(oid types.OID, a *ast.AlterAction) error {
+	n, err := x.statTarget(a.Expr)
+	if err != nil {
+		return err
 	}
 	if _, err := strconv.Atoi(a.Name); err == nil {
 		if t, ok := stored(x.snap(), x.db())[oid]; ok && t.Col(a.Name) < 0 {
