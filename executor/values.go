@@ -17,6 +17,7 @@ type values struct {
 	at    int
 	out   vec.Batch
 	one   vec.Batch
+	held  int64 // bytes of the values in out that were copied, as the budget knows
 }
 
 func (b *builder) values(n *plan.Values) (Operator, error) {
@@ -45,6 +46,7 @@ func (b *builder) values(n *plan.Values) (Operator, error) {
 }
 
 func (op *values) Open(env *Env) error {
+	op.letGo()
 	op.env, op.at = env, 0
 	return nil
 }
@@ -58,6 +60,7 @@ func (op *values) Next() (*vec.Batch, error) {
 		return nil, err
 	}
 	n := min(len(rows)-op.at, vec.BatchSize)
+	op.letGo()
 	for i, c := range op.out.Cols {
 		c.Reset(op.types[i], n)
 	}
@@ -89,9 +92,21 @@ func (op *values) value(r, j int) (types.Datum, error) {
 	d := v.Get(0)
 	if !d.Null && d.B != nil {
 		// The evaluator's memory is its own only until the next row.
+		if err := op.env.Mem.Grow(int64(len(d.B))); err != nil {
+			return types.Datum{}, err
+		}
+		op.held += int64(len(d.B))
 		d.B = append([]byte(nil), d.B...)
 	}
 	return d, nil
 }
 
-func (op *values) Close() {}
+// letGo gives back what the last batch took.
+func (op *values) letGo() {
+	if op.held > 0 {
+		_ = op.env.Mem.Grow(-op.held) // giving back cannot fail
+		op.held = 0
+	}
+}
+
+func (op *values) Close() { op.letGo() }

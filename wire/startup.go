@@ -191,6 +191,9 @@ func (c *conn) open(ctx context.Context, p *StartupParams) error {
 	return nil
 }
 
+// maxName is the length of names, of which PostgreSQL cuts longer ones.
+const maxName = 63
+
 // decodeStartup reads a startup packet of protocol 3. The second result lists
 // the protocol options (names that begin with _pq_.) it holds; none is known.
 func decodeStartup(body []byte) (p *StartupParams, unknown []string, err error) {
@@ -231,6 +234,7 @@ func decodeStartup(body []byte) (p *StartupParams, unknown []string, err error) 
 	if p.Database == "" {
 		p.Database = p.User
 	}
+	p.User, p.Database = p.User[:min(len(p.User), maxName)], p.Database[:min(len(p.Database), maxName)]
 	switch strings.ToLower(replication) {
 	case "", "0", "f", "false", "n", "no", "off":
 	default:

@@ -206,9 +206,6 @@ func (s *Session) executePortal(ctx context.Context, p *portal, maxRows int, w w
 	if p.rows < 0 || p.cols == nil {
 		n = p.rows
 	}
-	if p.tag == "INSERT 0" || p.tag == "UPDATE" || p.tag == "DELETE" {
-		n = p.rows
-	}
 	w.Complete(p.tag, n)
 	return nil
 }

@@ -332,6 +332,9 @@ func nameParam(err error, n int) error {
 	if c.Where == "" {
 		c.Where = "unnamed portal parameter $" + itoa(n)
 	}
+	if c.Code == sqlerr.InvalidBinaryRepresentation && c.Message == "incorrect binary data format" {
+		c.Message += " in bind parameter " + itoa(n)
+	}
 	return &c
 }
 

@@ -70,6 +70,15 @@ func (r *readSet) narrow(space uint64, n int, last []byte, reverse bool) {
 	}
 }
 
+// has reports whether a key was read.
+func (r *readSet) has(space uint64, key []byte) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.spaces[space], func(g kv.Range) bool {
+		return bytes.Compare(g.Lo, key) <= 0 && (g.Hi == nil || bytes.Compare(key, g.Hi) < 0)
+	})
+}
+
 // hits reports whether the writes touch anything that was read.
 func (r *readSet) hits(cs []Change, keys [][]entry) bool {
 	for i, c := range cs {

@@ -518,6 +518,9 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 			if seen, err = t.present(sp, sl, k, &out[i]); err != nil {
 				return nil, err
 			}
+			if err := t.appeared(sp, k, &out[i], o); err != nil {
+				return nil, err
+			}
 			if (out[i].Val != nil) == o.IfAbsent {
 				continue
 			}
@@ -547,8 +550,20 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 		if out[i].Val, err = t.current(sp, k, res.lastSeq); err != nil {
 			return nil, err
 		}
+		if err := t.appeared(sp, k, &out[i], o); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
+}
+
+// appeared is the conflict of a SERIALIZABLE transaction that is to find a key absent,
+// and has read that it is, with the one that has made it since.
+func (t *Txn) appeared(sp kv.Space, key []byte, res *kv.LockResult, o kv.LockOpt) error {
+	if t.reads == nil || !o.IfAbsent || !res.Changed || res.Val == nil || !t.reads.has(sp.ID, key) {
+		return nil
+	}
+	return &kv.ConflictError{Read: true, Detail: "a key that was read as absent has been made"}
 }
 
 // present reads the newest committed value of a key, or its own. It returns the
