@@ -47,9 +47,9 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 	both := &scope{parent: sc, block: bl}
 	it := p.ownNames(r, t, s.Table.Alias)
 	p.addNames(both, []*nsItem{it}, 0)
-	it.lateralBad = true // the source does not see the table that changes
+	it.lateralBad, it.hidden = true, true // the source does not see the table that changes
 	item, others := p.fromItem(s.Using, both, bl)
-	it.lateralBad = false
+	it.lateralBad, it.hidden = false, false
 	for _, o := range others {
 		if o.relVisible && o.name == it.name {
 			fail(sqlerr.New(sqlerr.DuplicateAlias, "name \"%s\" specified more than once", o.name).
@@ -81,6 +81,7 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 			}
 		}
 	}
+	sources := bl.targets[1+len(live):]
 	if r.tree != nil {
 		lay[[2]int{r.id, plan.ColTableOID}] = len(bl.targets) - 1
 		addVar(r, plan.ColTableOID, types.TOid)
@@ -95,10 +96,31 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 		m.Whens = append(m.Whens, p.mergeWhen(&s.Whens[i], t, r, both, source, lay))
 	}
 	p.mergeChecks(t, m.Whens)
+	dropUnused(m, sources, len(live))
 	m.Input = p.planQuery(q)
 	m.Common.Rows = m.Input.Base().Rows
 	p.prepareCTEs(defs)
 	return m
+}
+
+// dropUnused replaces the source's columns that no WHEN clause reads by NULL; first is
+// the number of the first one in the clauses' input.
+func dropUnused(m *plan.Merge, sources []target, first int) {
+	used := map[int]bool{}
+	plan.MapExprs(m, func(e plan.Expr) plan.Expr {
+		plan.Visit(e, func(x plan.Expr) bool {
+			if c, ok := x.(*plan.Col); ok {
+				used[c.Idx] = true
+			}
+			return true
+		})
+		return e
+	})
+	for i := range sources {
+		if !used[first+i] {
+			sources[i].x = nullOf(sources[i].x)
+		}
+	}
 }
 
 // mergeTable finds the table that MERGE changes.

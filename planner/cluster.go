@@ -259,7 +259,7 @@ func (p *planner) clusterNode(s *state, g *clusterGroup) *pnode {
 			}
 			n.Common.Cols = append(n.Common.Cols, oc)
 		}
-		if x := conjunction(rest); x != nil {
+		if x := conjunction(byCost(rest)); x != nil {
 			level.Filter = p.place(x, lay)
 		}
 		n.Levels = append(n.Levels, level)

@@ -264,7 +264,7 @@ func (p *planner) filterOn(s *state, n *pnode, conj []plan.Expr) *pnode {
 	if len(conj) == 0 {
 		return n
 	}
-	c := p.place(conjunction(conj), n.lay)
+	c := p.place(conjunction(byCost(conj)), n.lay)
 	rows := n.rows
 	for _, x := range conj {
 		rows *= p.selectivity(x, s.b.rels)
@@ -381,7 +381,7 @@ func (p *planner) planUnit(s *state, u *unit) *pnode {
 			v.Rows = 5
 		}
 		v.Cost = v.Rows
-		if x := conjunction(rest); x != nil {
+		if x := conjunction(byCost(rest)); x != nil {
 			v.Filter = p.place(x, n.lay)
 		}
 		n.node, n.rows, n.cost = v, v.Rows, v.Cost
@@ -396,6 +396,7 @@ func (p *planner) planUnit(s *state, u *unit) *pnode {
 		n.node, n.rows, n.cost = v, 1, 1
 	case r.query != nil:
 		p.pushIntoQuery(s, u)
+		p.dropUnread(r.query, s.need[r.id])
 		n.node = p.planQuery(r.query)
 		for c := range r.cols {
 			n.lay[[2]int{r.id, c}] = c

@@ -137,7 +137,7 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 		out.lay = both
 	}
 	var cond plan.Expr
-	if x := conjunction(residual); x != nil {
+	if x := conjunction(byCost(residual)); x != nil {
 		cond = p.place(x, both)
 	}
 	out.cost = l.cost + r.cost
@@ -154,7 +154,7 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 			for k, v := range l.lay {
 				flip[k] = rw + v
 			}
-			if x := conjunction(residual); x != nil {
+			if x := conjunction(byCost(residual)); x != nil {
 				h.Residual = p.place(x, flip)
 			}
 			out.lay = flip
@@ -338,10 +338,10 @@ func (p *planner) lookupJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on
 			residual = append(residual, c)
 		}
 	}
-	if c := conjunction(filter); c != nil {
+	if c := conjunction(byCost(filter)); c != nil {
 		n.Filter = p.place(c, inner)
 	}
-	if c := conjunction(residual); c != nil {
+	if c := conjunction(byCost(residual)); c != nil {
 		n.Residual = p.place(c, both)
 	}
 	out.lay = both
@@ -373,7 +373,7 @@ func (p *planner) applyJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on 
 	for k, v := range right.lay {
 		out.lay[k] = width + v
 	}
-	if c := conjunction(on); c != nil {
+	if c := conjunction(byCost(on)); c != nil {
 		n.Cond = p.place(c, out.lay)
 	}
 	out.rows, out.cost = max(1, l.rows*right.rows*0.5), l.cost+l.rows*max(1, right.cost)

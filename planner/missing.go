@@ -40,6 +40,9 @@ func (b *binder) everyRel(f func(r *rel) bool) {
 func badLateral(it *nsItem, off int) error {
 	err := sqlerr.New(sqlerr.InvalidColumnReference, "invalid reference to FROM-clause entry for table \"%s\"", it.name).At(off)
 	if it.rel != nil && it.rel.target {
+		if it.hidden {
+			err.Code = sqlerr.UndefinedTable
+		}
 		return err.WithHint("There is an entry for table \"%s\", but it cannot be referenced from this part of the query.", it.name)
 	}
 	return err.WithDetail("The combining JOIN type must be INNER or LEFT for a LATERAL reference.")

@@ -95,7 +95,7 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 	if best.tail != nil && best.index != nil && best.index.Kind == catalog.KindBtree && (best.access == plan.IndexRange) {
 		sc.Tail, sc.TailAt = &p.placeRanges([]plan.KeyRange{*best.tail})[0], best.tailAt
 	}
-	if x := conjunction(rest); x != nil {
+	if x := conjunction(byCost(rest)); x != nil {
 		sc.Filter = p.place(x, n.lay)
 	}
 	if best.reverse {

@@ -33,6 +33,7 @@ type nsItem struct {
 	cols        []nsCol
 	relVisible  bool
 	colsVisible bool
+	hidden      bool // and no other part of FROM: it is the table of MERGE
 	lateralBad  bool // LATERAL may not refer to it: left of a RIGHT or FULL join, or the table that the statement changes
 	joined      bool // part of a JOIN: its system columns need its name
 	rel         *rel

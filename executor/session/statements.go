@@ -48,6 +48,9 @@ func (s *Session) setVar(ctx context.Context, x *ast.SetVar, several bool) (stri
 	if x.Local && s.block == idle && !several {
 		s.tell(warning(sqlerr.NoActiveSQLTransaction, "SET LOCAL can only be used in transaction blocks"))
 	}
+	if x.Reset && x.Name == "transaction_isolation" && s.block == idle && !several {
+		s.tell(warning(sqlerr.NoActiveSQLTransaction, "RESET TRANSACTION can only be used in transaction blocks"))
+	}
 	if x.Local || several {
 		if _, err := s.ensureTx(ctx); err != nil {
 			return "", err
