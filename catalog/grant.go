@@ -197,6 +197,7 @@ func mentions(o Object, role string) bool {
 				return true
 			}
 		}
+		return slices.ContainsFunc(x.Notes, func(n SystemNote) bool { return n.ACL.mentions(role) })
 	case *Policy:
 		return slices.Contains(x.Roles, role)
 	}
@@ -215,6 +216,7 @@ func renameInACLs(o Object, old, new string) Object {
 		cols[i].ACL = cols[i].ACL.rename(old, new)
 	}
 	if d, ok := o.(*Database); ok {
+		d.Notes = changedNotes(d.Notes, func(a ACL) ACL { return a.rename(old, new) })
 		d.Defaults = slices.Clone(d.Defaults)
 		for i := range d.Defaults {
 			p := &d.Defaults[i]
@@ -254,6 +256,7 @@ func (c *Change) privilegeLines(o Object, role string) []string {
 		}
 	}
 	if d, ok := o.(*Database); ok && d.OID == c.DB {
+		out = append(out, noteLines(d.Notes, role)...)
 		for _, p := range d.Defaults {
 			if p.Role == role || p.ACL.mentions(role) {
 				out = append(out, defaultPrivilegesLine(&p, role))
@@ -447,6 +450,7 @@ func withoutRole(o Object, role string) Object {
 		}
 	}
 	if d, ok := o.(*Database); ok {
+		d.Notes = changedNotes(d.Notes, without)
 		var rest []DefaultPrivileges
 		for _, p := range d.Defaults {
 			if p.Role == role {

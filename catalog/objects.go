@@ -33,6 +33,7 @@ type Database struct {
 	Common
 	Settings map[string]string // ALTER DATABASE … SET
 	Defaults []DefaultPrivileges
+	Notes    []SystemNote // in the order in which they were first made
 	// ConnLimit is how many sessions there may be at a time, superusers apart, -1 for
 	// any number. Nobody connects to a closed database; who may
 	// create databases may copy a template.

@@ -89,6 +89,8 @@ func (s *Snapshot) KindOf(o Object) (ACLKind, *Common) {
 		return ACLType, &x.Common
 	case *LargeObject:
 		return ACLLargeObject, &x.Common
+	case *DatabaseLanguage:
+		return ACLLanguage, &x.Common
 	case *OwnOperator:
 		return 0, &x.Common // which has no privileges
 	case *ExtStats:
@@ -307,6 +309,8 @@ func ObjectKind(o Object) string {
 		return routineKind(x)
 	case *LargeObject:
 		return "large object"
+	case *DatabaseLanguage:
+		return "language"
 	case *OwnOperator:
 		return "operator"
 	case *ExtStats:

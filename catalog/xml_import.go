@@ -129,7 +129,7 @@ func (r *xmlReader) database(e *element, base *Snapshot, d *Delta) string {
 	db := &Database{Common: r.common(e, Common{}, "dataBaseName")}
 	r.connections(e, db)
 	db.Settings = r.pairs(e, "Settings", "Setting")
-	db.Defaults = r.defaultPrivileges(e)
+	db.Defaults, db.Notes = r.defaultPrivileges(e), r.notes(e)
 	allowed := []string{"Settings", "DefaultPrivileges"}
 	for _, s := range docSections {
 		allowed = append(allowed, s.list)
@@ -185,6 +185,9 @@ func (r *xmlReader) addTo(e *element, old, doc *Database, d *Delta) *Database {
 	if doc.Defaults != nil {
 		db.Defaults = doc.Defaults
 	}
+	if doc.Notes != nil {
+		db.Notes = doc.Notes
+	}
 	given := func(attr string) bool {
 		_, ok := e.attr(attr)
 		return ok
@@ -198,7 +201,7 @@ func (r *xmlReader) addTo(e *element, old, doc *Database, d *Delta) *Database {
 	if given("template") {
 		db.Template = doc.Template
 	}
-	if doc.ACL == nil && doc.Defaults == nil && db.Comment == old.Comment && db.ConnLimit == old.ConnLimit && db.Closed == old.Closed &&
+	if doc.ACL == nil && doc.Defaults == nil && doc.Notes == nil && db.Comment == old.Comment && db.ConnLimit == old.ConnLimit && db.Closed == old.Closed &&
 		db.Template == old.Template && maps.Equal(db.Settings, old.Settings) {
 		return old
 	}

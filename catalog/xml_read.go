@@ -164,8 +164,8 @@ func (r *xmlReader) object(e *element, c Common) Object {
 			d.LargeObjects.Pages = SpaceID(r.num(e, "pageSpace", 0, math.MaxInt64, 0))
 		}
 		d.Settings = r.pairs(e, "Settings", "Setting")
-		d.Defaults = r.defaultPrivileges(e)
-		r.known(e, "Settings", "DefaultPrivileges")
+		d.Defaults, d.Notes = r.defaultPrivileges(e), r.notes(e)
+		r.known(e, "Settings", "DefaultPrivileges", "SystemNotes")
 		return d
 	case "Schema":
 		n := &Schema{r.common(e, c, "schemaName")}

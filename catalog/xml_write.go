@@ -83,6 +83,7 @@ func (w *xmlWriter) database(d *Database) {
 	w.open("DataBase", a)
 	w.settings(d.Settings)
 	w.defaultPrivileges(d.Defaults)
+	w.notes(d.Notes)
 	section(w, "Schemas", objectsOf(w.snap, func(n *Schema) bool { return n.DB == d.OID }))
 	section(w, "Extensions", w.snap.Extensions(d.OID))
 	section(w, "Types", w.snap.UserTypes(d.OID))
@@ -189,6 +190,7 @@ func (w *xmlWriter) object(o Object) {
 		w.open("DataBase", a)
 		w.settings(x.Settings)
 		w.defaultPrivileges(x.Defaults)
+		w.notes(x.Notes)
 		w.close("DataBase")
 	case *Schema:
 		a := w.common(&x.Common, "schemaName")

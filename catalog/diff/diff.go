@@ -112,6 +112,7 @@ func Statements(old *catalog.Snapshot, oldDB types.OID, to *catalog.Snapshot, db
 	d.shown()
 	d.comments()
 	d.privileges()
+	d.notes()
 	d.dropRoutines(false)
 	d.dropTypes()
 	d.dropExtensions()
@@ -119,6 +120,25 @@ func Statements(old *catalog.Snapshot, oldDB types.OID, to *catalog.Snapshot, db
 	d.settings()
 	d.dropRoles()
 	return d.out, d.err
+}
+
+// notes refuses other comments on, and privileges for, what every database has.
+func (d *differ) notes() {
+	same := func(x, y catalog.SystemNote) bool {
+		return x.Class == y.Class && x.OID == y.OID && x.Sub == y.Sub && x.Described == y.Described && x.Comment == y.Comment &&
+			(x.ACL == nil) == (y.ACL == nil) && x.ACL.Equal(y.ACL)
+	}
+	a, b := d.a.snap.SystemNotes(d.a.db), d.b.snap.SystemNotes(d.b.db)
+	for _, n := range b {
+		if !slices.ContainsFunc(a, func(o catalog.SystemNote) bool { return same(o, n) }) {
+			d.refuse("changing the comment on, or the privileges for, a built-in object in a script of differences")
+		}
+	}
+	for _, o := range a {
+		if !slices.ContainsFunc(b, func(n catalog.SystemNote) bool { return n.Class == o.Class && n.OID == o.OID && n.Sub == o.Sub }) {
+			d.refuse("taking back the comment on, or the privileges for, a built-in object in a script of differences")
+		}
+	}
 }
 
 // sortedKeys returns the keys of a map in order.

@@ -350,6 +350,9 @@ func (env *Env) ShobjDescription(o types.OID, relation string) string {
 func (env *Env) description(o, class types.OID, sub int) string {
 	text := ""
 	if o < types.FirstUserOID {
+		if n, ok := env.Snap.SystemNote(env.DB, class, o, sub); ok && n.Described {
+			return n.Comment
+		}
 		if sub == 0 {
 			text = catalog.DescriptionOf(class, o)
 		}

@@ -14,11 +14,18 @@ func rowsPgDescription(w *writer) {
 	}
 	if one, ok := w.wantOID("objoid"); !ok || one < types.FirstUserOID {
 		for _, d := range catalog.Descriptions() {
-			put(d.OID, d.Class, 0, d.Text)
+			if n, _ := env.Snap.SystemNote(env.DB, d.Class, d.OID, 0); !n.Described {
+				put(d.OID, d.Class, 0, d.Text)
+			}
 		}
 	}
+	for _, n := range env.Snap.SystemNotes(env.DB) {
+		put(n.OID, n.Class, n.Sub, n.Comment)
+	}
 	for _, n := range env.Snap.Schemas(env.DB) {
-		put(n.OID, oidPgNamespace, 0, n.Comment)
+		if note, _ := env.Snap.SystemNote(env.DB, oidPgNamespace, n.OID, 0); !note.Described {
+			put(n.OID, oidPgNamespace, 0, n.Comment)
+		}
 	}
 	for _, r := range env.Snap.Relations(env.DB) {
 		co := commonOf(r)

@@ -67,6 +67,9 @@ func rowsPgShdepend(w *writer) {
 			}
 		}
 	}
+	for _, n := range env.Snap.SystemNotes(env.DB) {
+		needs(env.DB, object{class: n.Class, oid: n.OID, sub: n.Sub}, "", n.ACL)
+	}
 	w.largeObjects(0, func(o *catalog.LargeObject) {
 		needs(env.DB, object{class: oidPgLargeobject, oid: o.OID}, o.Owner, o.ACL)
 	})

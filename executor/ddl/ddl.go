@@ -75,6 +75,8 @@ type Env struct {
 	NewerIndex func(table types.OID)
 	// Restart sets a sequence's next value, for others with the commit.
 	Restart func(q types.OID, v int64)
+	// Address finds an object as pg_get_object_address does.
+	Address func(kind string, names, args []string) (class, oid types.OID, sub int, err error)
 	// LargeObjects is nil where there are none.
 	LargeObjects LargeObjects
 	// InUse counts the other sessions of a database.

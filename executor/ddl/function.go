@@ -44,6 +44,11 @@ func (x *exec) createFunction(s *ast.CreateFunction) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if l := x.snap().Language(x.db(), lang); l.Trusted {
+		if err := x.snap().CheckPriv(x.User, l, catalog.PrivUsage); err != nil {
+			return "", err
+		}
+	}
 	f := &catalog.Function{Common: catalog.Common{Schema: schema, Name: name}, Language: lang, Procedure: s.Procedure, Volatile: 'v'}
 	if err := x.parameters(f, s); err != nil {
 		return "", err

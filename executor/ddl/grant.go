@@ -25,8 +25,11 @@ func (x *exec) grant(s *ast.Grant) error {
 	if err != nil {
 		return err
 	}
-	if s.ObjKind == ast.LargeObject {
+	switch s.ObjKind {
+	case ast.LargeObject:
 		return x.grantLargeObjects(s, grantees)
+	case "LANGUAGE":
+		return x.grantLanguages(s, grantees)
 	}
 	targets, err := x.grantTargets(s)
 	if err != nil {

@@ -455,6 +455,11 @@ func notDomain(n *ast.Name) error {
 	return sqlerr.New(sqlerr.WrongObjectType, "%s is not a domain", fullName(n))
 }
 
+func noColumnComment(relation, kind string) error {
+	return sqlerr.New(sqlerr.WrongObjectType, "cannot set comment on relation \"%s\"", relation).
+		WithDetail("This operation is not supported for %s.", kind)
+}
+
 // comment is COMMENT ON.
 func (x *exec) comment(s *ast.Comment) error {
 	text := s.Text
@@ -462,6 +467,9 @@ func (x *exec) comment(s *ast.Comment) error {
 		text = ""
 	}
 	c := x.Change
+	if done, err := x.commentSystem(s, text); done {
+		return withoutPosition(err)
+	}
 	switch s.Kind {
 	case ast.LargeObject:
 		return x.commentLargeObject(s)
@@ -482,9 +490,16 @@ func (x *exec) comment(s *ast.Comment) error {
 		if u := x.userType(&ast.Name{Off: s.Name.Off, Parts: s.Name.Parts[:n]}); u != nil && u.Kind == 'c' {
 			return c.SetAttributeComment(u.OID, s.Name.Parts[n], text)
 		}
-		r, err := x.relation(&ast.Name{Off: -1, Parts: s.Name.Parts[:n]})
+		of := &ast.Name{Off: -1, Parts: s.Name.Parts[:n]}
+		if x.findIndex(of) != nil {
+			return noColumnComment(of.Last(), "indexes")
+		}
+		r, err := x.relation(of)
 		if err != nil {
 			return withoutPosition(err)
+		}
+		if q, ok := r.(*catalog.Sequence); ok {
+			return noColumnComment(q.Name, "sequences")
 		}
 		if err := x.changing(r); err != nil {
 			return err
@@ -535,9 +550,12 @@ func (x *exec) comment(s *ast.Comment) error {
 	case "TYPE", "DOMAIN":
 		if u := x.userType(&s.Name); u != nil {
 			if s.Kind == "DOMAIN" && u.Kind != 'd' {
-				return notDomain(&s.Name)
+				return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a domain", fullName(&s.Name))
 			}
 			return c.SetComment(u.OID, text)
+		}
+		if x.builtinType(&s.Name) != nil {
+			return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a domain", fullName(&s.Name))
 		}
 		return sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", fullName(&s.Name))
 	case "FUNCTION", "PROCEDURE", "ROUTINE", "AGGREGATE":

@@ -184,6 +184,10 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 			t.restarts = append(t.restarts, &restart{seq: q, last: v})
 		},
 		LargeObjects: lobStore{s, ctx},
+		Address: func(kind string, names, args []string) (class, oid types.OID, sub int, err error) {
+			a, err := s.pgEnv().ObjectAddress(kind, names, args)
+			return a.Class, a.OID, a.Sub, err
+		},
 
 		InUse:   func(db types.OID) int { return s.srv.inDatabase(db, s) },
 		Setting: func(v *ast.SetVar) (string, error) { return s.checkedSetting(ctx, v) },

@@ -193,8 +193,10 @@ func (c *catalogCall) privilegeObject(what string, d types.Datum) (o catalog.Obj
 	reg := map[string]types.OID{"table": types.ORegclass, "any_column": types.ORegclass, "column": types.ORegclass,
 		"sequence": types.ORegclass, "function": types.ORegprocedure, "type": types.ORegtype}[what]
 	if reg == 0 {
-		if what == "language" && (isName(d) && (name == "sql" || name == "internal" || name == "c" || name == "plpgsql") || oid == 14 || oid == 12 || oid == 13) {
-			return nil, true, nil
+		for _, l := range catalog.Languages() {
+			if what == "language" && (isName(d) && name == l.Name || !isName(d) && oid == l.OID) {
+				return snap.Language(c.db, l.Name), true, nil
+			}
 		}
 		if what == "tablespace" && (isName(d) && isTablespace(name) || oid == 1663 || oid == 1664) {
 			return nil, true, nil
