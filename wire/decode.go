@@ -373,8 +373,10 @@ func decodeBind(body []byte, b *Bind, known *names) error {
 		return sqlerr.New(sqlerr.ProtocolViolation,
 			"bind message has %d parameter formats but %d parameters", n, len(b.Params))
 	}
-	if err := checkFormats(b.ParamFormats); err != nil {
-		return err
+	for i := range b.Params {
+		if err := checkFormats([]int16{b.ParamFormat(i)}); err != nil && b.Params[i] != nil {
+			return b.ParamError(err, i, false)
+		}
 	}
 	if err := checkFormats(b.ResultFormats); err != nil {
 		return err
@@ -385,7 +387,7 @@ func decodeBind(body []byte, b *Bind, known *names) error {
 		}
 		t, err := text(p, known.enc)
 		if err != nil {
-			return err
+			return b.ParamError(err, i, false)
 		}
 		b.Params[i] = t
 	}

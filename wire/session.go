@@ -2,7 +2,9 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"net"
+	"strconv"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -165,6 +167,29 @@ type Bind struct {
 	// ResultFormats holds 0, 1 or one code per result column; the session,
 	// which alone knows the columns, checks the number (08P01).
 	ResultFormats []int16
+}
+
+// ParamError says which parameter an error is about. The value of a text that was
+// understood is not shown, as log_parameter_max_length_on_error has it.
+func (b *Bind) ParamError(err error, i int, understood bool) error {
+	var e *sqlerr.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	portal := "unnamed portal"
+	if b.Portal != "" {
+		portal = `portal "` + b.Portal + `"`
+	}
+	c := *e
+	where := portal + " parameter $" + strconv.Itoa(i+1)
+	if understood && b.ParamFormat(i) == formatText {
+		where += " = '...'"
+	}
+	if c.Where != "" {
+		where = c.Where + "\n" + where
+	}
+	c.Where = where
+	return &c
 }
 
 // ParamFormat returns the format code of parameter i.

@@ -1,6 +1,7 @@
 package types
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 
@@ -162,9 +163,24 @@ func (it *ArrayIter) init(b []byte) error {
 	it.rest = b[8*n:]
 	// Every element has a length word: more elements than that are a lie.
 	if it.left > len(it.rest)/4 {
-		return errBinaryShort()
+		return shortElements(it.rest)
 	}
 	return nil
+}
+
+// shortElements is the error of elements that end too early.
+func shortElements(b []byte) error {
+	for len(b) >= 4 {
+		n := int32(binary.BigEndian.Uint32(b))
+		b = b[4:]
+		switch {
+		case n < -1 || int(n) > len(b):
+			return errElementShort()
+		case n > 0:
+			b = b[n:]
+		}
+	}
+	return errBinaryShort()
 }
 
 // Len is the number of elements left.
@@ -182,7 +198,7 @@ func (it *ArrayIter) nextRaw() (b []byte, null bool, err error) {
 		return nil, true, nil
 	}
 	if n < 0 || int(n) > len(it.rest) {
-		return nil, false, errBinaryShort()
+		return nil, false, errElementShort()
 	}
 	b = it.rest[:n:n]
 	it.rest = it.rest[n:]
@@ -239,30 +255,41 @@ func parseArrayBinary(t T, b []byte) (Datum, error) {
 	if got := OID(binary.BigEndian.Uint32(b[8:])); misplaced(got, it.Elem.OID) {
 		return d, errArrayElement(got, it.Elem.OID)
 	}
-	if (t.OID == OInt2Vector || t.OID == OOidVector) && (len(it.Dims) != 1 || it.Lbs[0] != 0) {
-		return d, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "invalid %s data", Lookup(t.OID).Name)
-	}
-	nulls := false
-	for {
-		e, ok, err := it.Next()
+	vector := t.OID == OInt2Vector || t.OID == OOidVector
+	count := it.left
+	elems := make([]Datum, 0, count)
+	same, nulls := true, false
+	var buf []byte
+	for it.left > 0 {
+		raw, null, err := it.nextRaw()
 		if err != nil {
 			return d, err
 		}
-		if !ok {
-			break
+		if null {
+			nulls = true
+			elems = append(elems, Null(it.Elem))
+			continue
 		}
-		nulls = nulls || e.Null
-	}
-	count := 0
-	if len(it.Dims) > 0 {
-		count = 1
-		for _, n := range it.Dims {
-			count *= n
+		e, err := parseBinary(userValue(it.Elem, raw), raw)
+		if err != nil {
+			return d, partFormat(err, "array element", len(elems)+1)
 		}
+		if same {
+			buf = AppendBinary(buf[:0], e)
+			same = it.Elem.User != KInvalid || bytes.Equal(buf, raw)
+		}
+		elems = append(elems, e)
 	}
 	switch {
-	case count == 0 && len(it.Dims) > 0 && t.OID != OInt2Vector && t.OID != OOidVector:
+	case vector && (len(it.Dims) != 1 || it.Lbs[0] != 0 || nulls):
+		return d, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "invalid %s data", Lookup(t.OID).Name)
+	case len(it.rest) != 0:
+		return d, errBinaryFormat()
+	case count == 0 && len(it.Dims) > 0 && !vector:
 		d.B = encodeArray(it.Elem.OID, nil, nil, nil)
+	case !same: // an element has another form of its own
+		d.B = encodeArray(it.Elem.OID, it.Dims, it.Lbs, elems)
+		return d, nil
 	case nulls != (b[7] == 1):
 		d.B = append([]byte(nil), b...)
 		d.B[7] ^= 1
@@ -272,6 +299,14 @@ func parseArrayBinary(t T, b []byte) (Datum, error) {
 		binary.BigEndian.PutUint32(d.B[8:], uint32(it.Elem.OID))
 	}
 	return d, nil
+}
+
+// partFormat says which part of a value goes on after its end.
+func partFormat(err error, part string, n int) error {
+	if e, ok := err.(*sqlerr.Error); ok && e.Message == TrailingBytes {
+		return sqlerr.New(sqlerr.InvalidBinaryRepresentation, "improper binary format in %s %d", part, n)
+	}
+	return err
 }
 
 // compareArrays compares element by element, then by number of elements,

@@ -30,12 +30,28 @@ func fixed(b []byte, n int) error {
 	return nil
 }
 
+// oneByte returns the error of a value that must be a byte long.
+func oneByte(b []byte) error {
+	if len(b) == 0 {
+		return errBinaryEmpty()
+	}
+	return fixed(b, 1)
+}
+
+// bytesOf is fixed for a value that is read byte by byte.
+func bytesOf(b []byte, n int) error {
+	if len(b) < n {
+		return errBinaryEmpty()
+	}
+	return fixed(b, n)
+}
+
 func parseBinary(t T, b []byte) (Datum, error) {
 	d := Datum{T: t}
 	var err error
 	switch t.Kind() {
 	case KBool:
-		if err = fixed(b, 1); err == nil && b[0] != 0 {
+		if err = oneByte(b); err == nil && b[0] != 0 {
 			d.I = 1
 		}
 	case KInt2:
@@ -112,7 +128,7 @@ func parseBinary(t T, b []byte) (Datum, error) {
 			return d, errBinaryShort()
 		}
 		if b[0] != 1 {
-			return d, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "unsupported jsonb version number %d", b[0])
+			return d, sqlerr.New(sqlerr.InternalError, "unsupported jsonb version number %d", b[0])
 		}
 		if err = charset.CheckUTF8(b[1:]); err == nil {
 			d.B, err = canonicalJSONB(string(b[1:]))
@@ -122,9 +138,9 @@ func parseBinary(t T, b []byte) (Datum, error) {
 	case KInet:
 		d.B, err = inetBinary(b, t.base() == OCidr)
 	case KMacaddr:
-		d.B, err = b, fixed(b, 6)
+		d.B, err = b, bytesOf(b, 6)
 	case KBit:
-		d.B, err = b, checkBits(b)
+		d.B, err = bitsBinary(b)
 	case KPoint:
 		d.B, err = b, fixed(b, 16)
 	case KRange:
@@ -132,6 +148,10 @@ func parseBinary(t T, b []byte) (Datum, error) {
 	case KMultirange:
 		return parseMultirangeBinary(t, b)
 	case KWord:
+		if t.base() == OMacaddr8 {
+			d.B, err = macaddr8Binary(b)
+			break
+		}
 		d.B, err = b, fixed(b, 8)
 	case KVoid:
 		d.B = []byte{}
@@ -144,7 +164,7 @@ func parseBinary(t T, b []byte) (Datum, error) {
 func parseTextBinary(t T, b []byte) ([]byte, error) {
 	switch t.base() {
 	case OChar:
-		if err := fixed(b, 1); err != nil || b[0] != 0 {
+		if err := oneByte(b); err != nil || b[0] != 0 {
 			return b, err
 		}
 		return []byte{}, nil
@@ -164,6 +184,14 @@ func parseTextBinary(t T, b []byte) ([]byte, error) {
 		return nil, sqlerr.New(sqlerr.NameTooLong, "identifier too long").WithDetail("Identifier must be less than 64 characters.")
 	}
 	return b, nil
+}
+
+// macaddr8Binary takes an address of six bytes as well.
+func macaddr8Binary(b []byte) ([]byte, error) {
+	if len(b) == 6 {
+		return []byte{b[0], b[1], b[2], 0xff, 0xfe, b[3], b[4], b[5]}, nil
+	}
+	return b, bytesOf(b, 8)
 }
 
 func checkTimetz(b []byte) error {

@@ -66,21 +66,23 @@ func maskBits(b []byte, n int) {
 	}
 }
 
-func checkBits(b []byte) error {
+// bitsBinary reads the binary form. What stands behind the last bit does not count.
+func bitsBinary(b []byte) ([]byte, error) {
 	if len(b) < 4 {
-		return errBinaryShort()
+		return nil, errBinaryShort()
 	}
 	n := int32(binary.BigEndian.Uint32(b))
 	if n < 0 || int(n) > maxBitLength {
-		return sqlerr.New(sqlerr.InvalidBinaryRepresentation, "invalid length in external bit string")
+		return nil, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "invalid length in external bit string")
 	}
 	if err := fixed(b, 4+(int(n)+7)/8); err != nil {
-		return err
+		return nil, err
 	}
 	if r := n & 7; r != 0 && b[len(b)-1]&(0xff>>r) != 0 {
-		return sqlerr.New(sqlerr.InvalidBinaryRepresentation, "invalid bits beyond the end of external bit string")
+		b = append([]byte(nil), b...)
+		maskBits(b, int(n))
 	}
-	return nil
+	return b, nil
 }
 
 func appendBits(buf, b []byte) []byte {

@@ -83,7 +83,7 @@ func ParseArrayBinary(t T, b []byte, read func(T, []byte) (Datum, error)) (Datum
 		e := Null(it.Elem)
 		if !null {
 			if e, err = read(it.Elem, raw); err != nil {
-				return Datum{}, err
+				return Datum{}, partFormat(err, "array element", len(elems)+1)
 			}
 		}
 		elems = append(elems, e)
@@ -137,10 +137,10 @@ func ParseRecordBinary(t T, b []byte, reg RegNames, read func(T, []byte) (Datum,
 		case int32(size) == -1:
 			fields[i] = Null(a)
 		case int32(size) < 0 || int(size) > len(b):
-			return Datum{}, errBinaryShort()
+			return Datum{}, errElementShort()
 		default:
 			if fields[i], err = read(a, b[:size:size]); err != nil {
-				return Datum{}, err
+				return Datum{}, partFormat(err, "record column", i+1)
 			}
 			b = b[size:]
 		}

@@ -205,14 +205,27 @@ func ParseDecimalBinary(b []byte) (Decimal, error) {
 	weight := int(int16(binary.BigEndian.Uint16(b[2:])))
 	sign := binary.BigEndian.Uint16(b[4:])
 	scale := int(binary.BigEndian.Uint16(b[6:]))
-	if n > (maxNumericDigits+maxNumericScale)/4+2 {
-		return Decimal{}, bad("length")
+	switch sign {
+	case numericNaN, numericPosInf, numericNegInf, numericPos, numericNeg:
+	default:
+		return Decimal{}, bad("sign")
 	}
-	if len(b) < 8+2*n {
-		return Decimal{}, errBinaryShort()
+	if scale > maxNumericScale {
+		return Decimal{}, bad("scale")
+	}
+	for i := 0; i < n; i++ {
+		if len(b) < 10+2*i {
+			return Decimal{}, errBinaryShort()
+		}
+		if binary.BigEndian.Uint16(b[8+2*i:]) > 9999 {
+			return Decimal{}, bad("digit")
+		}
 	}
 	if len(b) > 8+2*n {
 		return Decimal{}, errBinaryFormat()
+	}
+	if n > (maxNumericDigits+maxNumericScale)/4+2 {
+		return Decimal{}, bad("length")
 	}
 	switch sign {
 	case numericNaN:
@@ -221,17 +234,6 @@ func ParseDecimalBinary(b []byte) (Decimal, error) {
 		return DecimalPosInf, nil
 	case numericNegInf:
 		return DecimalNegInf, nil
-	case numericPos, numericNeg:
-	default:
-		return Decimal{}, bad("sign")
-	}
-	if scale > maxNumericScale {
-		return Decimal{}, bad("scale")
-	}
-	for i := 0; i < n; i++ {
-		if binary.BigEndian.Uint16(b[8+2*i:]) > 9999 {
-			return Decimal{}, bad("digit")
-		}
 	}
 	// 10000^(weight-n+1) is the unit of the last digit: have = fractional
 	// decimal digits the groups carry.

@@ -29,8 +29,11 @@ func canonicalJSONPath(s string) ([]byte, error) {
 }
 
 func jsonPathText(b []byte) ([]byte, error) {
-	if len(b) == 0 || b[0] != jsonPathVersion {
-		return nil, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "unsupported jsonpath version number: %d", append(b, 0)[0])
+	if len(b) == 0 {
+		return nil, errBinaryShort()
+	}
+	if b[0] != jsonPathVersion {
+		return nil, sqlerr.New(sqlerr.InternalError, "unsupported jsonpath version number: %d", b[0])
 	}
 	if err := charset.CheckUTF8(b[1:]); err != nil {
 		return nil, err

@@ -123,7 +123,7 @@ func multirangeParts(b []byte, read func([]byte) (RangeValue, error)) ([]RangeVa
 		b = b[size:]
 	}
 	if len(b) != 0 {
-		return nil, errBinaryFormat()
+		return nil, errBinaryLong()
 	}
 	return out, nil
 }

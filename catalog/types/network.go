@@ -126,10 +126,10 @@ func inetBinary(b []byte, cidr bool) ([]byte, error) {
 }
 
 func checkInet(b []byte, cidr bool) error {
-	if len(b) < 4 {
-		return errBinaryShort()
-	}
 	typ := "inet"
+	if len(b) == 0 {
+		return errBinaryEmpty()
+	}
 	if cidr {
 		typ = "cidr"
 	}
@@ -141,13 +141,19 @@ func checkInet(b []byte, cidr bool) error {
 	default:
 		return sqlerr.New(sqlerr.InvalidBinaryRepresentation, `invalid address family in external "%s" value`, typ)
 	}
+	if len(b) < 2 {
+		return errBinaryEmpty()
+	}
 	if int(b[1]) > size*8 {
 		return sqlerr.New(sqlerr.InvalidBinaryRepresentation, `invalid bits in external "%s" value`, typ)
+	}
+	if len(b) < 4 {
+		return errBinaryEmpty()
 	}
 	if int(b[3]) != size {
 		return sqlerr.New(sqlerr.InvalidBinaryRepresentation, `invalid length in external "%s" value`, typ)
 	}
-	if err := fixed(b, 4+size); err != nil {
+	if err := bytesOf(b, 4+size); err != nil {
 		return err
 	}
 	if addr, bits := decodeInet(b); cidr && netip.PrefixFrom(addr, bits).Masked().Addr() != addr {

@@ -289,13 +289,13 @@ func readBound(t T, b []byte) (Datum, error) { return parseBinary(userValue(t, b
 // rangeParts takes the binary form of a range apart.
 func rangeParts(bound T, b []byte, read func(T, []byte) (Datum, error)) (RangeValue, error) {
 	if len(b) < 1 {
-		return RangeValue{}, errBinaryShort()
+		return RangeValue{}, errBinaryEmpty()
 	}
 	flags := b[0] & rangeKnown
 	b = b[1:]
 	if flags&rangeEmpty != 0 {
 		if len(b) != 0 {
-			return RangeValue{}, errBinaryFormat()
+			return RangeValue{}, errBinaryLong()
 		}
 		return RangeValue{Empty: true}, nil
 	}
@@ -323,7 +323,7 @@ func rangeParts(bound T, b []byte, read func(T, []byte) (Datum, error)) (RangeVa
 		b = b[n:]
 	}
 	if len(b) != 0 {
-		return r, errBinaryFormat()
+		return r, errBinaryLong()
 	}
 	return r, nil
 }

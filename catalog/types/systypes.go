@@ -118,14 +118,20 @@ func appendSnapshot(buf, text []byte) []byte {
 	return buf
 }
 
+// maxSnapshot bounds the numbers of a snapshot, as the size of a value does.
+const maxSnapshot = (1<<30 - 1 - 24) / 8
+
 // snapshotText reads the binary form.
 func snapshotText(b []byte) ([]byte, error) {
 	if len(b) < 20 {
 		return nil, errBinaryShort()
 	}
 	n := int(int32(binary.BigEndian.Uint32(b)))
-	if n < 0 || len(b)-20 < 8*n {
+	if n < 0 || n > maxSnapshot {
 		return nil, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "invalid external pg_snapshot data")
+	}
+	if len(b)-20 < 8*n {
+		return nil, errBinaryShort()
 	}
 	if len(b) > 20+8*n {
 		return nil, errBinaryFormat()

@@ -30,9 +30,27 @@ func errBinaryShort() error {
 	return sqlerr.New(sqlerr.ProtocolViolation, "insufficient data left in message")
 }
 
+// errBinaryEmpty is raised where a single byte is missing.
+func errBinaryEmpty() error {
+	return sqlerr.New(sqlerr.ProtocolViolation, "no data left in message")
+}
+
+// errElementShort is raised where an element is shorter than its length says.
+func errElementShort() error {
+	return sqlerr.New(sqlerr.InvalidBinaryRepresentation, "insufficient data left in message")
+}
+
+// errBinaryLong is raised when the binary form of a range goes on after its bounds.
+func errBinaryLong() error {
+	return sqlerr.New(sqlerr.ProtocolViolation, "invalid message format")
+}
+
+// TrailingBytes is the message about a binary value that goes on after its end.
+const TrailingBytes = "incorrect binary data format"
+
 // errBinaryFormat is raised when a binary value is longer than its type's.
 func errBinaryFormat() error {
-	return sqlerr.New(sqlerr.InvalidBinaryRepresentation, "incorrect binary data format")
+	return sqlerr.New(sqlerr.InvalidBinaryRepresentation, TrailingBytes)
 }
 
 func errSyntax(typ, s string) error {

@@ -256,7 +256,7 @@ func TestBinaryComposites(t *testing.T) {
 		{"too long", row(x, binaryField(pgtype.VarcharOID, []byte("longer")), binaryField(moods, nil)), "22001"},
 		{"too few fields", row(x), "42804"},
 		{"another type", row(binaryField(pgtype.Int8OID, nil), binaryField(pgtype.VarcharOID, nil), binaryField(moods, nil)), "42804"},
-		{"cut", good[:len(good)-1], "08P01"},
+		{"cut", good[:len(good)-1], "22P03"},
 		{"cut in the head", good[:2], "08P01"},
 		{"too long a value", append(append([]byte(nil), good...), 0), "22P03"},
 	} {

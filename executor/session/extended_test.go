@@ -3,8 +3,10 @@ package session
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"testing"
 
+	"kvsqld/catalog/sqlerr"
 	"kvsqld/wire"
 )
 
@@ -74,9 +76,20 @@ func TestBinaryParameter(t *testing.T) {
 	if got := c.exec("", 0); got != "(?column?)\n42\nSELECT 1" {
 		t.Error(got)
 	}
-	b.Params[0] = []byte{1}
-	if err := c.s.Bind(ctx, b); code(err) != "22P03" && code(err) != "08P01" {
-		t.Error(err)
+	for _, bad := range []struct {
+		format int16
+		value  string
+		want   string
+	}{
+		{1, "\x01", "08P01: insufficient data left in message | unnamed portal parameter $1"},
+		{1, "\x01\x02\x03\x04\x05\x06\x07\x08\x09", "22P03: incorrect binary data format in bind parameter 1 | unnamed portal parameter $1"},
+		{0, "x", `22P02: invalid input syntax for type bigint: "x" | unnamed portal parameter $1 = '...'`},
+	} {
+		b.ParamFormats[0], b.Params[0] = bad.format, []byte(bad.value)
+		var e *sqlerr.Error
+		if err := c.s.Bind(ctx, b); !errors.As(err, &e) || string(e.Code)+": "+e.Message+" | "+e.Where != bad.want {
+			t.Errorf("%q: %v, %v", bad.value, err, e)
+		}
 	}
 }
 

@@ -257,7 +257,11 @@ func (s *Session) bindParams(dst []types.Datum, ps *prepared, b *wire.Bind) ([]t
 	for i, raw := range b.Params {
 		d, err := s.readParam(want[i], raw, b.ParamFormat(i))
 		if err != nil {
-			return dst, nameParam(err, i+1)
+			var e *sqlerr.Error
+			if b.ParamFormat(i) == 1 && errors.As(err, &e) && e.Message == types.TrailingBytes {
+				err = sqlerr.New(e.Code, "%s in bind parameter %d", e.Message, i+1)
+			}
+			return dst, b.ParamError(err, i, true)
 		}
 		dst = append(dst, d)
 	}
@@ -320,22 +324,6 @@ func (s *Session) readText(t types.T, text string) (types.Datum, error) {
 	}
 	d.T = t
 	return d, nil
-}
-
-// nameParam says which parameter an error is about.
-func nameParam(err error, n int) error {
-	var e *sqlerr.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	c := *e
-	if c.Where == "" {
-		c.Where = "unnamed portal parameter $" + itoa(n)
-	}
-	if c.Code == sqlerr.InvalidBinaryRepresentation && c.Message == "incorrect binary data format" {
-		c.Message += " in bind parameter " + itoa(n)
-	}
-	return &c
 }
 
 // prepareStmt runs PREPARE.
