@@ -17,11 +17,29 @@ func (p *planner) fold(e plan.Expr) plan.Expr {
 		return e
 	}
 	d, err := p.Consts.EvalConst(e)
-	if err != nil {
+	if c, ok := e.(*plan.Call); err != nil || ok && grown(c, &d) {
 		return e
 	}
 	d.T = e.Type()
 	return &plan.Const{At: plan.At{T: e.Type(), Off: e.Pos()}, Val: d}
+}
+
+// maxGrown is the length of a value that a plan keeps though no text was so long.
+const maxGrown = 64 << 10
+
+// grown reports whether a call made a long value of short ones, as repeat does: a plan
+// with thousands of those would be far larger than its text, and no budget knows of it.
+func grown(c *plan.Call, d *types.Datum) bool {
+	if len(d.B) <= maxGrown {
+		return false
+	}
+	n := 0
+	for _, a := range c.Args {
+		if k, ok := a.(*plan.Const); ok {
+			n += len(k.Val.B)
+		}
+	}
+	return len(d.B) > 4*n
 }
 
 // nullCall reports whether a call is NULL because an argument is.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -68,6 +69,41 @@ func BenchmarkPointPrepared(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+	b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/op")
+}
+
+// BenchmarkPointClients is the same of eight clients at a time, who meet at what they
+// share.
+func BenchmarkPointClients(b *testing.B) {
+	ctx := context.Background()
+	srv := benchClient(b).s.srv
+	var wg sync.WaitGroup
+	start := make(chan struct{})
+	var todo atomic.Int64
+	todo.Store(int64(b.N))
+	for range 8 {
+		c := srv.client(b)
+		if err := c.s.Parse(ctx, "p", "SELECT a, b, c FROM t WHERE id = $1", nil); err != nil {
+			b.Fatal(err)
+		}
+		wg.Go(func() {
+			bind := &wire.Bind{Statement: "p", Params: [][]byte{[]byte("4711")}}
+			<-start
+			for todo.Add(-16) > -16 { // mostly 16 at a time, so that the counter costs little
+				for range 16 {
+					if err := errors.Join(c.s.Bind(ctx, bind), c.s.Execute(ctx, "", 0, discarder{}), c.s.Sync(ctx, discarder{})); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			}
+		})
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	before := cpuTime(b)
+	close(start)
+	wg.Wait()
 	b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/op")
 }
 
