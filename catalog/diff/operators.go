@@ -16,6 +16,8 @@ type shownObject struct {
 	comment string
 	owner   string // "" for those without
 	calls   string // the function that an operator or a cast stands for
+	// partners are the operator's commutator and negator, by name and arguments.
+	partners []string
 }
 
 // operatorName is an operator as definitions of other objects name it.
@@ -29,15 +31,22 @@ func (d *side) operatorName(o types.OID) string {
 	return ""
 }
 
+// operatorKey is an operator with its arguments, as DROP has it.
+func (d *side) operatorKey(o *catalog.OwnOperator) string {
+	left := "NONE"
+	if o.Left.OID != 0 {
+		left = d.typ(o.Left)
+	}
+	return catalog.QuoteIdent(o.Schema) + "." + o.Name + " (" + left + ", " + d.typ(o.Right) + ")"
+}
+
 // operators are the side's operators, by name and arguments.
 func (d *side) operators() map[string]*shownObject {
 	m := map[string]*shownObject{}
 	for _, o := range d.snap.AllOperators(d.db) {
-		name, left := catalog.QuoteIdent(o.Schema)+"."+o.Name, "NONE"
-		s := "CREATE OPERATOR " + name + " (FUNCTION = " + d.functionName(o.Function)
+		s := "CREATE OPERATOR " + catalog.QuoteIdent(o.Schema) + "." + o.Name + " (FUNCTION = " + d.functionName(o.Function)
 		if o.Left.OID != 0 {
-			left = d.typ(o.Left)
-			s += ", LEFTARG = " + left
+			s += ", LEFTARG = " + d.typ(o.Left)
 		}
 		s += ", RIGHTARG = " + d.typ(o.Right)
 		if o.Commutator != 0 {
@@ -62,8 +71,12 @@ func (d *side) operators() map[string]*shownObject {
 		if o.Function == 0 {
 			s = "" // a shell, made by the one that it is the partner of
 		}
-		x := &shownObject{noun: "OPERATOR", name: name + " (" + left + ", " + d.typ(o.Right) + ")", def: s, comment: o.Comment, owner: o.Owner,
-			calls: d.functionName(o.Function)}
+		x := &shownObject{noun: "OPERATOR", name: d.operatorKey(o), def: s, comment: o.Comment, owner: o.Owner, calls: d.functionName(o.Function)}
+		for _, oid := range []types.OID{o.Commutator, o.Negator} {
+			if own, ok := d.snap.Object(oid).(*catalog.OwnOperator); ok {
+				x.partners = append(x.partners, d.operatorKey(own))
+			}
+		}
 		m[x.name] = x
 	}
 	return m
@@ -149,10 +162,32 @@ func (d *differ) ofRemade(list map[string]*shownObject) map[string]*shownObject 
 	return list
 }
 
+// oldOperators are the old operators, marked where they are made again: those of such
+// routines, and the partners of what is dropped, which DROP takes the link from.
+func (d *differ) oldOperators() map[string]*shownObject {
+	old, to := d.ofRemade(d.a.operators()), d.b.operators()
+	stays := func(n string) bool { return to[n] != nil && to[n].def == old[n].def }
+	for again := true; again; {
+		again = false
+		for n, x := range old {
+			if stays(n) {
+				continue
+			}
+			for _, p := range x.partners {
+				if stays(p) {
+					old[p].def += " "
+					again = true
+				}
+			}
+		}
+	}
+	return old
+}
+
 // dropOperators drops the operators and casts that go or are made again.
 func (d *differ) dropOperators() {
 	d.dropObjects(d.ofRemade(d.a.casts()), d.b.casts())
-	d.dropObjects(d.ofRemade(d.a.operators()), d.b.operators())
+	d.dropObjects(d.oldOperators(), d.b.operators())
 }
 
 // makeOperators makes operators and casts: at last all of them, before that those of
@@ -172,6 +207,6 @@ func (d *differ) makeOperators(all bool) {
 		}
 		return out
 	}
-	d.makeObjects(d.ofRemade(d.a.operators()), ready(d.b.operators()))
+	d.makeObjects(d.oldOperators(), ready(d.b.operators()))
 	d.makeObjects(d.ofRemade(d.a.casts()), ready(d.b.casts()))
 }
