@@ -90,7 +90,8 @@ func keysExist(env *Env, t *catalog.Table, index types.OID, cols []int, view *ve
 			b = new(vec.Batch)
 			store.window(b, 0, store.n)
 		}
-		hits, err := keysIn(env, k.table, env.Snap.PartOf(index, k.table), k.cols, b, lock)
+		// As PostgreSQL does, a partitioned parent is looked at as it is now.
+		hits, err := keysIn(env, k.table, env.Snap.PartOf(index, k.table), k.cols, b, lock, t.Key == nil)
 		if err != nil {
 			return nil, err
 		}
@@ -104,8 +105,8 @@ func keysExist(env *Env, t *catalog.Table, index types.OID, cols []int, view *ve
 	return out, nil
 }
 
-// keysIn is keysExist for a table with rows of its own.
-func keysIn(env *Env, t *catalog.Table, ix *catalog.Index, cols []int, b *vec.Batch, lock bool) ([]bool, error) {
+// keysIn is keysExist for a table with rows of its own; seen is that of ExistsLocked.
+func keysIn(env *Env, t *catalog.Table, ix *catalog.Index, cols []int, b *vec.Batch, lock, seen bool) ([]bool, error) {
 	desc, err := env.Tables.For(t)
 	if err != nil {
 		return nil, err
@@ -119,6 +120,6 @@ func keysIn(env *Env, t *catalog.Table, ix *catalog.Index, cols []int, b *vec.Ba
 	}
 	o := lockOpt(env)
 	o.Mode = kv.ForKeyShare
-	hits, err := desc.ExistsLocked(env.Ctx, env.Txn, ix, probe, b.N, nil, o)
+	hits, err := desc.ExistsLocked(env.Ctx, env.Txn, ix, probe, b.N, nil, seen, o)
 	return hits, retry(err)
 }

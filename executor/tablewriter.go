@@ -76,6 +76,7 @@ func (r *Run) writer(t *catalog.Table) (*tableWriter, error) {
 		w.desc, w.w = desc, desc.NewWriter(r.env.Txn)
 	}
 	w.env, w.bound = r.env, nil
+	w.w.Replaced = w.unsee
 	w.refs = r.env.Snap.Referencing(r.env.DB, t.OID)
 	return w, nil
 }

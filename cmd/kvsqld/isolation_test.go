@@ -54,6 +54,8 @@ type play struct {
 	connect  func(ctx context.Context, onNotice func(*pgconn.Notice)) (*pgconn.PgConn, error)
 	postgres bool
 
+	full bool // outcomes have all fields of errors
+
 	setup string
 	admin *pgconn.PgConn // asks who waits
 	out   strings.Builder
@@ -176,7 +178,7 @@ func (p *play) level(level, input string) string {
 			sql = "BEGIN ISOLATION LEVEL " + strings.ToUpper(level) + strings.TrimPrefix(sql, "BEGIN")
 		}
 		x.step, x.done = step, make(chan string, 1)
-		go func() { x.done <- outcome(ctx, x.conn, sql) }()
+		go func() { x.done <- p.outcome(ctx, x.conn, sql) }()
 		if alone {
 			x.print(&p.out, <-x.done)
 			continue
@@ -255,12 +257,16 @@ func (p *play) exec(ctx context.Context, sql string) {
 }
 
 // outcome runs a statement and shows its rows and tag, or its error.
-func outcome(ctx context.Context, c *pgconn.PgConn, sql string) string {
+func (p *play) outcome(ctx context.Context, c *pgconn.PgConn, sql string) string {
 	res, err := c.Exec(ctx, sql).ReadAll()
 	var pe *pgconn.PgError
 	switch {
 	case errors.As(err, &pe):
-		return fmt.Sprintf("%s %s: %s", pe.Severity, pe.Code, pe.Message)
+		text := fmt.Sprintf("%s %s: %s", pe.Severity, pe.Code, pe.Message)
+		if p.full {
+			text += strings.ReplaceAll(fmt.Sprintf(" | %s | %s | %s", pe.Detail, pe.Hint, pe.Where), "\n", " // ")
+		}
+		return text
 	case err != nil:
 		return "CONNECTION: " + err.Error()
 	}

@@ -77,7 +77,7 @@ type LockResult struct {
 	// next Refresh or the end of the transaction.
 	Val     []byte
 	Skipped bool // SkipLocked only: another transaction holds the key; it was not locked
-	Changed bool // another transaction changed the key since the snapshot (see Txn.LockKeys)
+	Changed bool // another transaction changed the key since the snapshot, and this one has not written it (see Txn.LockKeys)
 }
 
 // Flag modifies one Put or Delete.
@@ -89,6 +89,15 @@ type Flag uint8
 // number by the fact that nobody else can know the number, everything in a
 // space by an AccessExclusive lock.
 const Covered Flag = 1
+
+// Newest says that a change since the snapshot does not conflict with this write: the
+// key is locked by LockKeys, and what it has now was looked at.
+const Newest Flag = 2
+
+// Private keeps a Put or Delete out of the commit: nobody but the transaction itself
+// sees it, until its end. It hides what the snapshot has and others have deleted since,
+// where the transaction has put something else in its place.
+const Private Flag = 4
 
 // Isolation is what a transaction promises about its reads.
 type Isolation uint8

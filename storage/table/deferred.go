@@ -47,6 +47,28 @@ func (w *Writer) deferKeys(i int, sel []uint32, skip []bool) error {
 	return nil
 }
 
+// lockDeferred locks the entries of the new image in index i if its constraint is
+// deferrable: who verifies the constraint may hold one that is gone.
+func (w *Writer) lockDeferred(ctx context.Context, i int, sel []uint32, skip []bool, o LockOpt) error {
+	x := w.d.indexes[i]
+	if !x.deferred {
+		return nil
+	}
+	m := &w.new
+	cols, err := m.indexCols(i)
+	if err != nil {
+		return err
+	}
+	var keys codec.KeyBuf
+	for p, row := range sel {
+		if skip == nil || !skip[p] {
+			keys.Add(func(dst []byte) []byte { return x.entryKey(dst, cols, int(row), m.list[p]) })
+		}
+	}
+	_, err = lockSorted(ctx, w.tx, x.space, LockOpt{Wait: o.Wait, NoValue: true}, keys.Keys(nil))
+	return err
+}
+
 // TakeDeferred returns the keys that were written since the last call and that
 // VerifyUnique has to check, at the end of the statement or later.
 func (w *Writer) TakeDeferred() []*DeferredKeys {

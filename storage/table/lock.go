@@ -3,7 +3,6 @@ package table
 import (
 	"bytes"
 	"context"
-	"errors"
 	"slices"
 
 	"kvsqld/catalog"
@@ -77,8 +76,9 @@ func (d *Desc) LockRows(ctx context.Context, tx Txn, keys [][]byte, o LockOpt) (
 // locked as o says (kv.ForKeyShare for foreign keys), so that they cannot be deleted or
 // inserted by others, and their newest committed state counts. A key that nobody has
 // committed is absent; one that was deleted since a snapshot which cannot move, and is
-// in that, is kv.ErrConflict.
-func (d *Desc) ExistsLocked(ctx context.Context, tx Txn, ix *catalog.Index, keys []*vec.Vec, n int, rows []uint32, o LockOpt) (hits []bool, err error) {
+// in that, is kv.ErrConflict. With seen, a key that was inserted since such a snapshot is
+// absent as well.
+func (d *Desc) ExistsLocked(ctx context.Context, tx Txn, ix *catalog.Index, keys []*vec.Vec, n int, rows []uint32, seen bool, o LockOpt) (hits []bool, err error) {
 	x, err := d.index(ix)
 	if err != nil {
 		return nil, err
@@ -101,15 +101,31 @@ func (d *Desc) ExistsLocked(ctx context.Context, tx Txn, ix *catalog.Index, keys
 	}
 	for i := range res {
 		hits[p.pos[i]] = res[i].Val != nil
-		if res[i].Val == nil && res[i].Changed && tx.Isolation() != kv.ReadCommitted && !tx.Wrote(sp, p.list[i]) {
-			if _, err := tx.Get(ctx, sp, p.list[i]); err == nil {
-				return nil, kv.ErrConflict
-			} else if !errors.Is(err, kv.ErrNotFound) {
-				return nil, err
-			}
+		if !res[i].Changed || tx.Isolation() == kv.ReadCommitted || res[i].Val != nil && !seen {
+			continue
+		}
+		switch had, err := hadAtSnapshot(ctx, tx, sp, p.list[i]); {
+		case err != nil:
+			return nil, err
+		case !had:
+			hits[p.pos[i]] = false
+		case res[i].Val == nil:
+			return nil, kv.ErrConflict
 		}
 	}
 	return hits, nil
+}
+
+// hadAtSnapshot reports whether the transaction's snapshot has a key that it has not
+// written. A later change of it is no conflict.
+func hadAtSnapshot(ctx context.Context, tx Txn, sp kv.Space, key []byte) (bool, error) {
+	sn, err := tx.Export()
+	if err != nil {
+		return false, err
+	}
+	defer sn.Close()
+	val, err := getOne(ctx, sn, sp, key)
+	return val != nil, err
 }
 
 // Appeared returns kv.ErrConflict, or ErrChanged in READ COMMITTED, if one of the rows,

@@ -208,13 +208,13 @@ func TestForeignKeyLocks(t *testing.T) {
 	probe := vec.New(types.TInt8, 3)
 	probe.I64[0], probe.I64[1] = 1, 2
 	probe.Nulls.Set(2)
-	hits, err := d.ExistsLocked(ctx, child, d.Table.Indexes[0], []*vec.Vec{probe}, 3, nil, table.LockOpt{Mode: kv.ForShare})
+	hits, err := d.ExistsLocked(ctx, child, d.Table.Indexes[0], []*vec.Vec{probe}, 3, nil, true, table.LockOpt{Mode: kv.ForShare})
 	if err != nil || !slices.Equal(hits, []bool{true, false, false}) {
 		t.Fatalf("ExistsLocked = %v, %v", hits, err)
 	}
 	names := vec.New(types.TText, 1)
 	names.B[0] = []byte("x")
-	if hits, err := d.ExistsLocked(ctx, child, d.Table.Indexes[1], []*vec.Vec{names}, 1, nil, table.LockOpt{Mode: kv.ForShare}); err != nil || !hits[0] {
+	if hits, err := d.ExistsLocked(ctx, child, d.Table.Indexes[1], []*vec.Vec{names}, 1, nil, true, table.LockOpt{Mode: kv.ForShare}); err != nil || !hits[0] {
 		t.Fatalf("ExistsLocked by a unique index = %v, %v", hits, err)
 	}
 	parent := begin(t, db, kv.ReadCommitted)

@@ -116,6 +116,9 @@ func (w *Writer) uniqueKeys(ctx context.Context, i int, sel []uint32, o LockOpt)
 	if err != nil {
 		return nil, err
 	}
+	if x.master {
+		w.noteGone(res, keys)
+	}
 	if c.res = res; c.has != nil {
 		c.res = make([]LockResult, len(sel))
 		k := 0

@@ -83,6 +83,9 @@ func (w *Writer) replace(ctx context.Context, sel []uint32, n int, changed []int
 		}
 		parts = append(parts, u)
 	}
+	if err := w.unsee(); err != nil {
+		return nil, err
+	}
 	// All that goes, then all that comes: a key may move from row to row.
 	moved := func(p int) bool { return mayMove && !bytes.Equal(w.old.list[p], w.new.list[p]) }
 	for p := range sel {
@@ -101,11 +104,14 @@ func (w *Writer) replace(ctx context.Context, sel []uint32, n int, changed []int
 	out := w.result(n)
 	for p, row := range sel {
 		key := w.new.list[p]
-		in := changed
+		in, flags := changed, []kv.Flag(nil)
 		if moved(p) {
 			in = nil
+			if d.primary() {
+				flags = newest
+			}
 		}
-		if err := w.putRow(int(row), key, in); err != nil {
+		if err := w.putRow(int(row), key, in, flags...); err != nil {
 			return nil, err
 		}
 		out[row] = key
@@ -114,6 +120,9 @@ func (w *Writer) replace(ctx context.Context, sel []uint32, n int, changed []int
 		return nil, err
 	}
 	for _, u := range parts {
+		if err := w.lockDeferred(ctx, u.i, sel, nil, o); err != nil {
+			return nil, err
+		}
 		if err := w.insertChanged(u, sel); err != nil {
 			return nil, err
 		}
@@ -216,6 +225,9 @@ func (w *Writer) checkUpdate(ctx context.Context, u *indexUpdate, sel []uint32, 
 	res, err := lockSorted(ctx, w.tx, w.d.fileOf(u.x), o, keys)
 	if err != nil {
 		return err
+	}
+	if u.x.master {
+		w.noteGone(res, keys)
 	}
 	exists := make(map[string]bool, len(keys))
 	for i, k := range keys {

@@ -19,14 +19,20 @@ type Writer struct {
 	old, new image
 	sel      []uint32
 	out      [][]byte // row keys by row number
+
+	// Replaced is called, before new rows are written, with their keys as far as others
+	// have deleted a row there since the transaction's snapshot. It has to call Unsee for
+	// those that the snapshot has. It is needed above READ COMMITTED.
+	Replaced func(keys [][]byte) error
 	regions  regionWriter
 	keyBuf   []byte       // of one index entry
 	entries  codec.KeyBuf // of one row in one index
 	after    codec.KeyBuf
 	valBuf   []byte
 	deferred []*DeferredKeys
-	parts    []*Part // of the columns that the images of an update have in part
-	unread   []int   // columns that the old image of an update lacks
+	gone     [][]byte // see noteGone
+	parts    []*Part  // of the columns that the images of an update have in part
+	unread   []int    // columns that the old image of an update lacks
 }
 
 // NewWriter returns a writer for the table in the transaction.
@@ -252,6 +258,12 @@ func (w *Writer) Insert(ctx context.Context, rows *vec.Batch, ix []IndexVals, o 
 	if err != nil {
 		return nil, err
 	}
+	if err := w.unsee(); err != nil {
+		return nil, err
+	}
+	if !fresh && d.primary() {
+		flags = newest
+	}
 	for i, row := range sel {
 		if skip != nil && skip[i] {
 			continue
@@ -269,6 +281,9 @@ func (w *Writer) Insert(ctx context.Context, rows *vec.Batch, ix []IndexVals, o 
 	for i, x := range d.indexes {
 		if x.master {
 			continue
+		}
+		if err := w.lockDeferred(ctx, i, sel, skip, o.Lock); err != nil {
+			return nil, err
 		}
 		if err := w.insertEntries(i, sel, skip); err != nil {
 			return nil, err
@@ -288,7 +303,10 @@ func (w *Writer) lockNew(ctx context.Context, o LockOpt) error {
 	return err
 }
 
-var covered = []kv.Flag{kv.Covered}
+var (
+	covered = []kv.Flag{kv.Covered}
+	newest  = []kv.Flag{kv.Newest}
+)
 
 // insertEntries adds the new image's entries to an index.
 func (w *Writer) insertEntries(i int, sel []uint32, skip []bool) error {
@@ -342,10 +360,12 @@ func (w *Writer) putPosting(x *index, key []byte) error {
 
 // flags returns how an entry is written: a key that can occur only once has been
 // locked, every other is covered by its row's lock (B3). Entries of deferrable
-// constraints have locks of their own, which tell VerifyUnique their newest state.
+// constraints have locks of their own, which tell VerifyUnique their newest state. What
+// others did to the key since the snapshot does not matter: where it counts the row's
+// lock says so.
 func (x *index) flags(cols []*vec.Vec, row int) []kv.Flag {
 	if x.deferred || x.distinct(cols, row) {
-		return nil
+		return newest
 	}
 	return covered
 }

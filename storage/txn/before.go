@@ -65,7 +65,15 @@ func (b *before) BatchGet(ctx context.Context, sp kv.Space, keys [][]byte) ([][]
 		}
 		b.mu.Unlock()
 	}
-	b.t.noteGets(sp, keys, out)
+	b.t.noteGets(sp, keys, out, func(k []byte) bool {
+		if l == nil {
+			return false
+		}
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		_, ok := l.get(k, 0)
+		return ok
+	})
 	return out, nil
 }
 

@@ -16,7 +16,9 @@ type entry struct {
 
 const (
 	flagDelete  = 1 << iota // the key is removed; there is no value
-	flagCovered             // written under kv.Covered
+	flagCovered             // written under kv.Covered, or not at all
+	flagNewest              // kv.Newest
+	flagPrivate             // kv.Private: not committed
 )
 
 // key returns the entry's key, which lives as long as the arena.

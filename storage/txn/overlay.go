@@ -21,6 +21,7 @@ type layer struct {
 	runs    []run
 	indexed int // log[:indexed] is covered by runs
 	filter  filter
+	private bool // there may be entries with flagPrivate
 }
 
 // run is the sorted index of log[from:to].
@@ -38,6 +39,7 @@ func (l *layer) entries(r *run) []entry {
 
 // add appends a write.
 func (l *layer) add(e entry) {
+	l.private = l.private || e.flags&flagPrivate != 0
 	n := len(l.log)
 	if l.indexed == n {
 		switch {
@@ -150,6 +152,16 @@ func (l *layer) final() []entry {
 		return nil
 	}
 	return l.entries(&l.runs[0])
+}
+
+// committed returns what of final others are to see.
+func (l *layer) committed() []entry {
+	es := l.final()
+	private := func(e entry) bool { return e.flags&flagPrivate != 0 }
+	if !l.private || !slices.ContainsFunc(es, private) {
+		return es
+	}
+	return slices.DeleteFunc(slices.Clone(es), private)
 }
 
 // window is the part of one run that a scan has still to deliver.

@@ -132,8 +132,20 @@ func (t *Txn) Wrote(sp kv.Space, key []byte) bool {
 	}
 	t.w.mu.Lock()
 	defer t.w.mu.Unlock()
+	e, ok := s.top().get(key, t.w.markOf(s))
+	return ok && e.flags&flagPrivate == 0 || s.top().op != OpNone
+}
+
+// hasOwn reports whether a read of the key is answered by the transaction's own writes.
+func (t *Txn) hasOwn(sp kv.Space, key []byte) bool {
+	s := t.own(sp)
+	if s == nil {
+		return false
+	}
+	t.w.mu.Lock()
+	defer t.w.mu.Unlock()
 	_, ok := s.top().get(key, t.w.markOf(s))
-	return ok || s.top().op != OpNone
+	return ok
 }
 
 // Refresh drops the snapshot; the next read opens the newest one.
@@ -179,7 +191,7 @@ func (t *Txn) get(sp kv.Space, key []byte) ([]byte, error) {
 }
 
 func (t *Txn) Get(_ context.Context, sp kv.Space, key []byte) ([]byte, error) {
-	if t.reads != nil {
+	if t.reads != nil && !t.hasOwn(sp, key) {
 		t.reads.addKey(sp.ID, key)
 	}
 	v, err := t.get(sp, key)
@@ -225,15 +237,18 @@ func (t *Txn) BatchGet(ctx context.Context, sp kv.Space, keys [][]byte) ([][]byt
 		}
 		t.w.mu.Unlock()
 	}
-	t.noteGets(sp, keys, out)
+	t.noteGets(sp, keys, out, func(k []byte) bool { return t.hasOwn(sp, k) })
 	return out, nil
 }
 
-// noteGets records point reads and what they found.
-func (t *Txn) noteGets(sp kv.Space, keys, out [][]byte) {
+// noteGets records point reads and what they found. own tells which keys the
+// transaction had written itself: of these it has not read what others committed.
+func (t *Txn) noteGets(sp kv.Space, keys, out [][]byte, own func(key []byte) bool) {
 	if t.reads != nil {
 		for _, k := range keys {
-			t.reads.addKey(sp.ID, k)
+			if !own(k) {
+				t.reads.addKey(sp.ID, k)
+			}
 		}
 	}
 	if t.stats != nil {
@@ -324,8 +339,10 @@ func (t *Txn) checkSize(key, val []byte) error {
 	return nil
 }
 
-// lockForWrite enforces the write-write rule for a key that is not covered.
-func (t *Txn) lockForWrite(s *spaceWrites, key []byte) (rowResult, error) {
+// lockForWrite enforces the write-write rule for a key that is not covered. What a
+// write with flagNewest, and an earlier one of the transaction, was let do is not
+// asked again.
+func (t *Txn) lockForWrite(s *spaceWrites, key []byte, flags uint16) (rowResult, error) {
 	sn, err := t.snapshot()
 	if err != nil {
 		return rowResult{}, err
@@ -338,7 +355,7 @@ func (t *Txn) lockForWrite(s *spaceWrites, key []byte) (rowResult, error) {
 		t.remark = true
 		return res, err
 	}
-	if res.lastSeq > sn.seq && (!res.explicit || t.opt.Isolation != kv.ReadCommitted) {
+	if res.lastSeq > sn.seq && (!res.explicit || t.opt.Isolation != kv.ReadCommitted && flags&flagNewest == 0) && !t.Wrote(s.sp, key) {
 		t.remark = true
 		return res, fmt.Errorf("%w: the key was changed by commit %d", kv.ErrConflict, res.lastSeq)
 	}
@@ -354,7 +371,7 @@ func (t *Txn) write(sp kv.Space, key, val []byte, flags uint16) error {
 		return err
 	}
 	if flags&flagCovered == 0 {
-		if _, err := t.lockForWrite(s, key); err != nil {
+		if _, err := t.lockForWrite(s, key, flags); err != nil {
 			return err
 		}
 	}
@@ -401,6 +418,12 @@ func flagsOf(f []kv.Flag) (flags uint16) {
 		if x&kv.Covered != 0 {
 			flags |= flagCovered
 		}
+		if x&kv.Newest != 0 {
+			flags |= flagNewest
+		}
+		if x&kv.Private != 0 {
+			flags |= flagPrivate | flagCovered
+		}
 	}
 	return flags
 }
@@ -422,7 +445,7 @@ func (t *Txn) Touch(sp kv.Space, key []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.lockForWrite(s, key); err != nil {
+	if _, err := t.lockForWrite(s, key, 0); err != nil {
 		return err
 	}
 	t.st.locks.touch(&t.owner, s.sl, key)
@@ -440,7 +463,7 @@ func (t *Txn) Insert(sp kv.Space, key, val []byte) error {
 	if err := t.checkSize(key, val); err != nil {
 		return err
 	}
-	res, err := t.lockForWrite(s, key)
+	res, err := t.lockForWrite(s, key, 0)
 	if err != nil {
 		return err
 	}
@@ -536,7 +559,7 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 		if err := t.meet(res.lastSeq); err != nil {
 			return nil, err
 		}
-		out[i].Changed = res.lastSeq > sn.seq
+		out[i].Changed = res.lastSeq > sn.seq && !t.Wrote(sp, k)
 		if out[i].Changed && o.AtSnapshot {
 			v, err := t.current(sp, k, res.lastSeq)
 			if err != nil {
@@ -577,7 +600,7 @@ func (t *Txn) present(sp kv.Space, sl *spaceLock, key []byte, out *kv.LockResult
 	if err := t.meet(changed); err != nil {
 		return 0, err
 	}
-	out.Changed = changed > sn.seq
+	out.Changed = changed > sn.seq && !t.Wrote(sp, key)
 	out.Val, err = t.current(sp, key, changed)
 	return max(sn.seq, changed), err
 }
@@ -588,63 +611,6 @@ func (t *Txn) LockSpace(ctx context.Context, sp kv.Space, m kv.TableLockMode, o 
 	}
 	return t.st.locks.lockTableMode(ctx, &t.owner, sp.ID, m, o)
 }
-
-func (t *Txn) HasSpace(sp kv.Space) (bool, error) {
-	sn, err := t.snapshot()
-	if err != nil {
-		return false, err
-	}
-	return t.hasSpace(sp, sn)
-}
-
-// hasSpace reports whether the space exists in sn under the transaction's writes.
-func (t *Txn) hasSpace(sp kv.Space, sn *sharedSnap) (bool, error) {
-	if s := t.own(sp); s != nil {
-		switch s.top().op {
-		case OpCreate, OpClear:
-			return true, nil
-		case OpDrop:
-			return false, nil
-		}
-	}
-	return sn.es.HasSpace(sp)
-}
-
-func (t *Txn) Owns(sp kv.Space) bool {
-	s := t.own(sp)
-	return s != nil && (s.top().op == OpCreate || s.top().op == OpClear)
-}
-
-// alter begins a new layer of a space that must, or must not, exist: in the newest
-// state, for others may have made it since the transaction's snapshot.
-func (t *Txn) alter(sp kv.Space, op SpaceOp) error {
-	s, err := t.writable(sp)
-	if err != nil {
-		return err
-	}
-	newest, err := t.st.snaps.acquire()
-	if err != nil {
-		return err
-	}
-	has, err := t.hasSpace(sp, newest)
-	t.st.snaps.release(newest)
-	if err != nil {
-		return err
-	}
-	if has == (op == OpCreate) {
-		if has {
-			return fmt.Errorf("%w: file %s/%s", kv.ErrExists, sp.DB, sp.File)
-		}
-		return fmt.Errorf("%w: file %s/%s", kv.ErrNotFound, sp.DB, sp.File)
-	}
-	s.layers = append(s.layers, layer{op: op})
-	t.w.dirty = true
-	return nil
-}
-
-func (t *Txn) CreateSpace(sp kv.Space) error { return t.alter(sp, OpCreate) }
-func (t *Txn) DropSpace(sp kv.Space) error   { return t.alter(sp, OpDrop) }
-func (t *Txn) ClearSpace(sp kv.Space) error  { return t.alter(sp, OpClear) }
 
 // beginning is the savepoint of a transaction that had written nothing yet.
 const beginning = -1

@@ -163,7 +163,10 @@ func (w *writes) changes() (cs []Change, keys [][]entry, size int) {
 		if op == opNever {
 			continue
 		}
-		es := s.top().final()
+		es := s.top().committed()
+		if op == OpNone && len(es) == 0 {
+			continue
+		}
 		c := Change{Space: s.sp, Op: op, Count: len(es)}
 		c.Writes = func(yield func(k, v []byte) bool) {
 			for _, e := range es {

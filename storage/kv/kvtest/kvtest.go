@@ -35,6 +35,8 @@ func Run(t *testing.T, open func(t *testing.T) kv.Store) {
 		{"row locks", testRowLocks},
 		{"row lock modes", testRowModes},
 		{"lock results", testLockResults},
+		{"writes over newer states", testNewestWrites},
+		{"reads of own writes", testOwnReads},
 		{"lock queue", testLockQueue},
 		{"deadlocks", testDeadlock},
 		{"lock escalation", testEscalation},

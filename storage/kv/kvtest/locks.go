@@ -104,7 +104,7 @@ func testLockResults(t *testing.T, st kv.Store) {
 	if string(r.Val) != "3" {
 		t.Errorf("lock of an own write gives %q", r.Val)
 	}
-	if r, err = lock(rc, sp, kv.LockOpt{NoValue: true}, "changed"); err != nil || r.Val != nil || !r.Changed {
+	if r, err = lock(rc, sp, kv.LockOpt{NoValue: true}, "changed"); err != nil || r.Val != nil || r.Changed {
 		t.Errorf("lock without value gives %+v, %v", r, err)
 	}
 	rc.Rollback()

@@ -1,0 +1,110 @@
+package table
+
+import (
+	"kvsqld/catalog/types/vec"
+	"kvsqld/storage/codec"
+	"kvsqld/storage/kv"
+)
+
+// A transaction that keeps its snapshot may insert a row under a key whose row others
+// have deleted since: uniqueness is about the newest state. The row of the snapshot is
+// then out of its sight, and what else is stored of it, entries and attributes, has to
+// be as well, or it would be taken for the new row's.
+
+// noteGone remembers master keys that new rows take, that are free, and that others
+// have changed since the snapshot.
+func (w *Writer) noteGone(res []LockResult, keys [][]byte) {
+	if w.tx.Isolation() == kv.ReadCommitted {
+		return
+	}
+	for i := range res {
+		if res[i].Changed && res[i].Val == nil {
+			w.gone = append(w.gone, keys[i])
+		}
+	}
+}
+
+// unsee calls Replaced for the keys that were noted.
+func (w *Writer) unsee() error {
+	gone := w.gone
+	w.gone = nil
+	if len(gone) == 0 || w.Replaced == nil {
+		return nil
+	}
+	return w.Replaced(gone)
+}
+
+// Unsee hides from the transaction what its snapshot has of rows beside their master
+// pairs. old has their keys, by row number, and their live columns.
+func (w *Writer) Unsee(keys [][]byte, old *vec.Batch, ix []IndexVals) error {
+	d, m := w.d, &w.old
+	if err := m.set(d, old, ix); err != nil {
+		return err
+	}
+	for _, row := range w.selection(old) {
+		key := keys[row]
+		for _, g := range d.groups {
+			if !g.elements {
+				if err := w.hide(g.space, key); err != nil {
+					return err
+				}
+				continue
+			}
+			var pairs valuePairs
+			if err := g.takeApart(&pairs, key, m.value(g.cols[0], int(row))); err != nil {
+				return err
+			}
+			for i := range pairs.keys.Len() {
+				if err := w.hide(g.space, pairs.keys.Key(i)); err != nil {
+					return err
+				}
+			}
+		}
+		for i, x := range d.indexes {
+			if err := w.hideEntries(i, x, int(row), key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// hideEntries hides the entries of a row of the old image in an index.
+func (w *Writer) hideEntries(i int, x *index, row int, master []byte) error {
+	if x.master {
+		return nil
+	}
+	cols, err := w.old.indexCols(i)
+	if err != nil {
+		return err
+	}
+	pred, err := w.old.inIndex(i)
+	if err != nil || !isTrue(pred, row) {
+		return err
+	}
+	w.entries.Reset()
+	if err := x.entryKeys(&w.entries, cols, row, master); err != nil {
+		return err
+	}
+	for i := range w.entries.Len() {
+		key := w.entries.Key(i)
+		if x.inverted && !w.tx.Wrote(x.space, key) {
+			w.valBuf = codec.AppendBlob(w.valBuf[:0], key, codec.FormatGone, nil)
+			err = w.tx.Put(x.space, key, w.valBuf, kv.Private)
+		} else {
+			err = w.hide(x.space, key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hide hides a key that is not the transaction's own.
+func (w *Writer) hide(sp kv.Space, key []byte) error {
+	if w.tx.Wrote(sp, key) {
+		return nil
+	}
+	return w.tx.Delete(sp, key, kv.Private)
+}
