@@ -114,6 +114,7 @@ func evalEqAny(env *Env, k *plan.KeyRange, r types.Range, keys []types.T, out []
 
 // evalBounds sets the range on the column after Eq; false when it is empty.
 func evalBounds(env *Env, k *plan.KeyRange, r *types.Range, keys []types.T) (bool, error) {
+	r.NotNull = k.NotNull
 	if k.Lo == nil && k.Hi == nil && k.Like == nil {
 		return true, nil
 	}

@@ -35,6 +35,9 @@ func (b *builder) sort(n *plan.Sort) (Operator, error) {
 	ts = append(ts, exprTypes(keys.computed)...)
 	op.sorter = newSorter(ts, keys.order)
 	op.cols = make([]*vec.Vec, len(ts))
+	if n.Presorted > 0 {
+		return newPresorted(op), nil
+	}
 	return op, nil
 }
 

@@ -34,7 +34,7 @@ type path struct {
 // bound is what a conjunct says about one column.
 type bound struct {
 	conj  plan.Expr
-	kind  string // "eq", "any", "null", "lo", "hi", "like"
+	kind  string // "eq", "any", "null", "not null", "lo", "hi", "like"
 	x     plan.Expr
 	inc   bool
 	exact bool // the range answers the conjunct exactly
@@ -125,8 +125,8 @@ func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(map[int]bool) 
 				add(v.Col, bound{conj: c, kind: "any", x: x.Array, exact: exact})
 			}
 		case *plan.Is:
-			if v, ok := column(x.X); ok && x.Test == plan.IsNull && !x.Not {
-				add(v.Col, bound{conj: c, kind: "null", exact: true})
+			if v, ok := column(x.X); ok && x.Test == plan.IsNull && v.T.Kind() != types.KRecord {
+				add(v.Col, bound{conj: c, kind: map[bool]string{false: "null", true: "not null"}[x.Not], exact: true})
 			}
 		case *plan.Var:
 			if v, ok := column(x); ok {
@@ -291,28 +291,6 @@ func equalities(bounds map[int][]bound) map[int][]bound {
 	return out
 }
 
-func masterOrder(r *rel) []orderCol {
-	var out []orderCol
-	if !r.table.KeyIsRowKey() {
-		return nil
-	}
-	for _, c := range r.table.PK {
-		out = append(out, orderCol{rel: r.id, col: c})
-	}
-	return out
-}
-
-func indexOrder(r *rel, ix *catalog.Index) []orderCol {
-	var out []orderCol
-	for _, k := range ix.Keys {
-		if k.Col < 0 {
-			break
-		}
-		out = append(out, orderCol{rel: r.id, col: k.Col, desc: k.Desc, nullsFirst: k.NullsFirst})
-	}
-	return out
-}
-
 // covers reports whether an index alone has all wanted columns.
 func (p *planner) covers(t *catalog.Table, ix *catalog.Index, need map[int]bool) bool {
 	has := map[int]bool{plan.ColRowKey: true, plan.ColTableOID: true, plan.ColCtid: true}
@@ -427,6 +405,11 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 		if b := find(k.Col, "like"); b != nil {
 			kr.Like = b.x
 			x.rows *= selLike
+			n++
+		} else if b := find(k.Col, "not null"); b != nil {
+			kr.NotNull = true
+			take(b)
+			x.rows *= p.selectivity(b.conj, rels)
 			n++
 		}
 		break

@@ -15,6 +15,17 @@ func (p *planner) stepGroup(s *state) {
 		p.liftSets(s, b.keys)
 		p.planGroup(s)
 	}
+	p.finishGroups(s)
+}
+
+// finishGroups puts HAVING and window functions above the grouping.
+func (p *planner) finishGroups(s *state) {
+	b := s.b
+	if b.grouped {
+		rels := s.cur.rels
+		s.cur = p.filterOn(s, s.cur, b.having)
+		s.cur.rels = rels
+	}
 	p.liftWindowSets(s)
 	for _, w := range b.wins {
 		p.planWindow(s, w)
@@ -53,9 +64,7 @@ func (p *planner) planGroup(s *state) {
 		rows = 1
 	}
 	g.Rows, g.Cost, g.Step = rows, in.cost+in.rows*costBuild, "group by"
-	out := &pnode{node: g, lay: lay, rels: map[int]bool{b.grpRel: true}, rows: rows, cost: g.Cost}
-	s.cur = p.filterOn(s, out, b.having)
-	s.cur.rels = out.rels
+	s.cur = &pnode{node: g, lay: lay, rels: map[int]bool{b.grpRel: true}, rows: rows, cost: g.Cost}
 }
 
 func (p *planner) placeKeys(keys []plan.SortKey, lay layout) []plan.SortKey {
@@ -77,7 +86,7 @@ func (p *planner) groupOrdered(b *block, in *pnode) bool {
 	}
 	for _, o := range in.order {
 		k := [2]int{o.rel, o.col}
-		if o.rel < 0 {
+		if o.fixed && !want[k] {
 			continue
 		}
 		if !want[k] {
@@ -85,8 +94,8 @@ func (p *planner) groupOrdered(b *block, in *pnode) bool {
 		}
 		delete(want, k)
 		if len(want) == 0 {
-			if sc, ok := in.node.(*plan.Scan); ok {
-				sc.Ordered = true
+			if _, ok := in.node.(*plan.Scan); ok {
+				keepOrder(in.node)
 				return true
 			}
 			return false

@@ -33,35 +33,12 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 	if r.cursor != "" {
 		rows = 1
 	}
-	var best *path
-	if force != nil {
-		best = force
-	} else {
-		want := p.wantedOrder(s, r)
-		limit := p.limitOf(s)
-		paths := p.paths(r, u.local, all[r.id])
-		bestCost := 0.0
-		for i := range paths {
-			x := &paths[i]
-			cost := x.cost
-			if want != nil {
-				ok, rev := delivers(x, want)
-				if ok {
-					x.reverse = rev
-					if limit > 0 && rows > limit {
-						cost = costStart + x.cost*limit/rows
-					}
-				} else {
-					cost += rows * 2
-				}
-			}
-			if best == nil || cost < bestCost {
-				best, bestCost = x, cost
-			}
-		}
+	best := force
+	if best == nil {
+		best, _ = p.bestPath(r, u.local, all[r.id], rows, p.wantedOrder(s, r))
 	}
 	sc := &plan.Scan{Table: r.table, Cursor: r.cursor, Index: best.index, Access: best.access, IndexOnly: best.only, Reverse: best.reverse, Ordered: best.reverse}
-	n := &pnode{lay: layout{}, rels: u.rels, base: r, cost: best.cost, order: best.order}
+	n := &pnode{lay: layout{}, rels: u.rels, base: r, cost: best.cost}
 	wanted := map[int]map[int]bool{r.id: maps.Clone(need)}
 	var rest, entry []plan.Expr
 	for _, c := range u.local {
@@ -98,15 +75,11 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 	if x := conjunction(byCost(rest)); x != nil {
 		sc.Filter = p.place(x, n.lay)
 	}
-	if best.reverse {
-		o := slices.Clone(n.order)
-		for i := range o {
-			o[i].desc, o[i].nullsFirst = !o[i].desc, !o[i].nullsFirst
-		}
-		n.order = o
+	if len(best.order) > 0 || len(s.q.sort) > 0 {
+		n.order = pathOrder(r, best, fixedCols(p.boundsOf(r, u.local, func(in map[int]bool) bool { return len(in) == 0 })))
 	}
-	if len(best.ranges) == 1 {
-		n.order = p.pinned(r, best, n.order)
+	if best.reverse {
+		n.order = backwards(n.order)
 	}
 	n.unique = best.single
 	if best.single {
@@ -133,98 +106,4 @@ func (p *planner) placeRanges(list []plan.KeyRange) []plan.KeyRange {
 		out = append(out, kr)
 	}
 	return out
-}
-
-// pinned drops leading order columns that the range fixes to one value: what
-// follows them orders the rows.
-func (p *planner) pinned(r *rel, x *path, order []orderCol) []orderCol {
-	k := len(x.ranges[0].Eq)
-	if x.ranges[0].EqAny != nil {
-		// several ranges, in key order
-		return order
-	}
-	for i := range order {
-		if i < k {
-			order[i].rel = -order[i].rel // fixed
-		}
-	}
-	return order
-}
-
-// wantedOrder is the block's ORDER BY in terms of r's columns, when the block
-// is a scan of r and nothing between changes the order.
-func (p *planner) wantedOrder(s *state, r *rel) []orderCol {
-	b := s.b
-	if p.NoOptimizer || len(s.q.sort) == 0 || b.grouped || b.distinct || len(b.wins) > 0 || b.hasSRF || len(b.rels) != 1 || len(b.semis) > 0 {
-		return nil
-	}
-	var out []orderCol
-	for _, k := range s.q.sort {
-		v, ok := b.targets[k.target].x.(*plan.Var)
-		if !ok || v.Rel != r.id || v.Col < 0 {
-			return nil
-		}
-		out = append(out, orderCol{rel: r.id, col: v.Col, desc: k.desc, nullsFirst: k.nullsFirst})
-	}
-	return out
-}
-
-func (p *planner) limitOf(s *state) float64 {
-	c, ok := s.q.limit.(*plan.Const)
-	if !ok {
-		if _, prm := s.q.limit.(*plan.Param); prm {
-			return 20
-		}
-		return 0
-	}
-	if c.Val.Null {
-		return 0
-	}
-	n := float64(c.Val.I)
-	if o, ok := s.q.offset.(*plan.Const); ok && !o.Val.Null {
-		n += float64(o.Val.I)
-	}
-	return max(n, 1)
-}
-
-// delivers reports whether a path's order answers want, possibly read backwards.
-func delivers(x *path, want []orderCol) (ok, reverse bool) {
-	if len(x.ranges) > 1 || len(x.ranges) == 1 && x.ranges[0].EqAny != nil {
-		return false, false
-	}
-	fixed := map[int]bool{}
-	if len(x.ranges) == 1 {
-		for i := range x.ranges[0].Eq {
-			if i < len(x.order) {
-				fixed[x.order[i].col] = true
-			}
-		}
-	}
-	i, dir := 0, 0
-	for _, w := range want {
-		if fixed[w.col] {
-			continue
-		}
-		for i < len(x.order) && fixed[x.order[i].col] && x.order[i].col != w.col {
-			i++
-		}
-		if i >= len(x.order) || x.order[i].col != w.col {
-			return false, false
-		}
-		o := x.order[i]
-		d := 1
-		if o.desc != w.desc {
-			d = -1
-		}
-		// NOT NULL master keys have no NULLs to place
-		if x.index != nil && (o.nullsFirst == w.nullsFirst) != (d == 1) {
-			return false, false
-		}
-		if dir != 0 && dir != d {
-			return false, false
-		}
-		dir = d
-		i++
-	}
-	return true, dir == -1
 }

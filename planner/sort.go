@@ -12,11 +12,12 @@ import (
 // The sort is dropped when the input comes in the wanted order.
 func (p *planner) stepSort(s *state) {
 	b, q, in := s.b, s.q, s.cur
-	sorted := p.inOrder(s)
+	presorted := p.inOrder(s)
+	sorted := presorted > 0 && presorted == len(q.sort)
+	if presorted > 0 {
+		keepOrder(in.node)
+	}
 	if sorted {
-		if sc, ok := in.node.(*plan.Scan); ok {
-			sc.Ordered = true
-		}
 		p.note("sort", "dropped: the access path delivers the order")
 	}
 	if sc, ok := in.node.(*plan.Scan); ok && !sorted {
@@ -89,7 +90,7 @@ func (p *planner) stepSort(s *state) {
 			tie = append(tie, key(k))
 		}
 	}
-	n = p.sortLimit(n, keys, &q2, nil, cols)
+	n = p.sortLimit(n, keys, presorted, &q2, nil, cols)
 	if l, ok := n.(*plan.Limit); ok && q.ties {
 		l.TieKeys = tie
 	}
@@ -121,44 +122,11 @@ func (p *planner) stepSort(s *state) {
 	s.cur = &pnode{node: n, rows: n.Base().Rows, cost: n.Base().Cost}
 }
 
-// hintLimit tells a scan directly below a LIMIT how many rows are wanted.
+// hintLimit tells the scan below a LIMIT how many rows are wanted.
 func (p *planner) hintLimit(n plan.Node, q *query) {
-	l, ok := n.(*plan.Limit)
-	if !ok || q.offset != nil || l.Count == nil {
-		return
+	if l, ok := n.(*plan.Limit); ok && q.offset == nil && l.Count != nil {
+		hintRows(l.Input, l.Count)
 	}
-	for x := l.Input; ; {
-		switch y := x.(type) {
-		case *plan.Project:
-			x = y.Input
-			continue
-		case *plan.Scan:
-			y.Limit = l.Count
-		}
-		return
-	}
-}
-
-// inOrder reports whether the input's order answers ORDER BY.
-func (p *planner) inOrder(s *state) bool {
-	b := s.b
-	if len(s.q.sort) == 0 || b.grouped || b.distinct || len(b.wins) > 0 || b.hasSRF || p.NoOptimizer || len(s.cur.order) == 0 {
-		return false
-	}
-	if sc, ok := s.cur.node.(*plan.Scan); ok {
-		want := p.wantedOrder(s, s.cur.base)
-		if want == nil {
-			return false
-		}
-		x := &path{index: sc.Index, ranges: sc.Ranges}
-		x.order = masterOrder(s.cur.base)
-		if sc.Index != nil {
-			x.order = indexOrder(s.cur.base, sc.Index)
-		}
-		ok, rev := delivers(x, want)
-		return ok && rev == sc.Reverse
-	}
-	return false
 }
 
 // lockTargets adds the row keys of the entries to lock as hidden targets.

@@ -62,12 +62,6 @@ type pnode struct {
 	group  *clusterGroup // set when the node is a ClusterScan
 }
 
-type orderCol struct {
-	rel, col   int
-	desc       bool
-	nullsFirst bool
-}
-
 func (p *planner) note(step, text string) {
 	p.steps = append(p.steps, plan.StepNote{Step: step, Text: text})
 }
@@ -105,6 +99,11 @@ func (p *planner) planBlock(q *query) plan.Node {
 	}
 	p.findParts(s)
 	p.decorrelate(s)
+	if s.cur = p.extremes(s); s.cur != nil {
+		p.finishGroups(s)
+		p.stepSort(s)
+		return s.cur.node
+	}
 	for _, st := range fiveSteps() {
 		st.run(p, s)
 	}
@@ -225,7 +224,7 @@ func (p *planner) planSetOp(q *query) plan.Node {
 	for i, k := range q.sort {
 		keys[i] = plan.SortKey{X: &plan.Col{At: plan.At{T: cols[k.target].T, Off: -1}, Idx: k.target, Name: cols[k.target].Name}, Desc: k.desc, NullsFirst: k.nullsFirst}
 	}
-	return p.sortLimit(n, keys, q, nil, cols)
+	return p.sortLimit(n, keys, 0, q, nil, cols)
 }
 
 func sameTypes(a, b []plan.OutCol) bool {
@@ -237,8 +236,9 @@ func sameTypes(a, b []plan.OutCol) bool {
 	return len(a) == len(b)
 }
 
-// sortLimit puts ORDER BY and LIMIT on top of n.
-func (p *planner) sortLimit(n plan.Node, keys []plan.SortKey, q *query, lay layout, cols []plan.OutCol) plan.Node {
+// sortLimit puts ORDER BY and LIMIT on top of n, which is sorted by the first
+// presorted keys.
+func (p *planner) sortLimit(n plan.Node, keys []plan.SortKey, presorted int, q *query, lay layout, cols []plan.OutCol) plan.Node {
 	rows := n.Base().Rows
 	limit, offset := q.limit, q.offset
 	if limit != nil || offset != nil {
@@ -251,7 +251,7 @@ func (p *planner) sortLimit(n plan.Node, keys []plan.SortKey, q *query, lay layo
 		}
 	}
 	if len(keys) > 0 {
-		s := &plan.Sort{Input: n, Keys: keys}
+		s := &plan.Sort{Input: n, Keys: keys, Presorted: presorted}
 		if limit != nil && !q.ties && q.locks == nil {
 			s.Limit, s.Offset = limit, offset
 		}

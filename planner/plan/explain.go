@@ -278,10 +278,14 @@ func title(n Node) string {
 	case *Window:
 		return "Window"
 	case *Sort:
-		if n.Limit != nil {
-			return "Sort, top-N"
+		name := "Sort"
+		if n.Presorted > 0 {
+			name = "Incremental Sort"
 		}
-		return "Sort"
+		if n.Limit != nil {
+			name += ", top-N"
+		}
+		return name
 	case *SetOp:
 		if n.All {
 			return n.Op + " ALL"
@@ -406,6 +410,7 @@ func details(n Node) []string {
 		add("Order", sortTexts(n.OrderBy))
 	case *Sort:
 		add("Keys", sortTexts(n.Keys))
+		add("Presorted", sortTexts(n.Keys[:n.Presorted]))
 		cond("Limit", n.Limit)
 	case *Limit:
 		cond("Count", n.Count)
@@ -475,6 +480,8 @@ func rangeOf(r *KeyRange, name func(i int) string) string {
 		out = append(out, next+" = ANY "+text(r.EqAny))
 	case r.IsNull:
 		out = append(out, next+" IS NULL")
+	case r.NotNull:
+		out = append(out, next+" IS NOT NULL")
 	case r.Like != nil:
 		out = append(out, next+" has the prefix of "+text(r.Like))
 	}

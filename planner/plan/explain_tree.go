@@ -325,7 +325,13 @@ func nodeType(n Node, o *Object) {
 		t("ModifyTable", "Operation", "Delete")
 	case *Merge:
 		t("ModifyTable", "Operation", "Merge")
-	default: // Append, Limit, Sort, ProjectSet, …
+	case *Sort:
+		if n.Presorted > 0 {
+			t("Incremental Sort")
+		} else {
+			t("Sort")
+		}
+	default: // Append, Limit, ProjectSet, …
 		t(strings.TrimPrefix(fmt.Sprintf("%T", n), "*plan."))
 	}
 }
@@ -418,6 +424,9 @@ func nodeProperties(n Node, o *Object, verbose bool) {
 			keys = append(keys, sortTexts(n.Keys[i:i+1]))
 		}
 		o.add("Sort Key", keys)
+		if n.Presorted > 0 {
+			o.add("Presorted Key", keys[:n.Presorted])
+		}
 	case *CTEScan:
 		o.add("CTE Name", n.CTE.Name)
 		o.add("Alias", n.CTE.Name)

@@ -182,8 +182,9 @@ type (
 		// EqAny: the column after Eq equals any element of this array expression
 		// (IN lists, = ANY); expands to one range per distinct element, in key order.
 		EqAny Expr
-		// IsNull: the column after Eq is NULL.
+		// IsNull: the column after Eq is NULL. NotNull: it is not.
 		IsNull       bool
+		NotNull      bool
 		Lo, Hi       Expr
 		LoInc, HiInc bool
 		// Elems: the key column ElemKey, of an index by elements, and this expression
@@ -357,14 +358,17 @@ type (
 		InRange *catalog.Proc
 	}
 	// Sort orders its input by Keys; with Limit (a count of rows) only the first
-	// Limit+Offset rows are kept (top-N).
+	// Limit+Offset rows are kept (top-N). Input that is sorted by the first Presorted
+	// keys is sorted in runs of rows that these do not tell apart, and read no
+	// further than is wanted.
 	Sort struct {
 		Common
-		Input  Node
-		Keys   []SortKey
-		Limit  Expr // nil: all
-		Offset Expr
-		Stable bool
+		Input     Node
+		Keys      []SortKey
+		Presorted int
+		Limit     Expr // nil: all
+		Offset    Expr
+		Stable    bool
 	}
 	// Limit passes Count rows after skipping Offset; with ties by TieKeys.
 	Limit struct {

@@ -1,0 +1,409 @@
+package planner
+
+import (
+	"maps"
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// The order of rows: what an access path gives, what a block wants, and what of
+// that is left to sort.
+
+// orderCol is a column of an order.
+type orderCol struct {
+	rel, col   int
+	desc       bool
+	nullsFirst bool
+	notNull    bool // there are no NULLs to place
+	fixed      bool // all rows have one value in it
+}
+
+// masterOrder is the order of the master file's keys.
+func masterOrder(r *rel) []orderCol {
+	if !r.table.KeyIsRowKey() {
+		return nil
+	}
+	var out []orderCol
+	for _, c := range r.table.PK {
+		out = append(out, orderCol{rel: r.id, col: c, notNull: true})
+	}
+	return out
+}
+
+// indexOrder is the order of an index's entries. Entries that are equal by the
+// index's columns lie in the order of the rows' keys.
+func indexOrder(r *rel, ix *catalog.Index) []orderCol {
+	if ix.Kind == catalog.KindHash {
+		return nil
+	}
+	var out []orderCol
+	for _, k := range ix.Keys {
+		if k.Col < 0 {
+			return out
+		}
+		out = append(out, orderCol{rel: r.id, col: k.Col, desc: k.Desc, nullsFirst: k.NullsFirst, notNull: r.table.Columns[k.Col].NotNull})
+	}
+	if ix.Kind == catalog.KindBtree && !r.table.Deferrable(ix) {
+		out = append(out, masterOrder(r)...)
+	}
+	return out
+}
+
+// pathOrder is the order of a path's rows. Columns that its range, or an equality
+// among the conjuncts, fixes to one value are marked: what follows them orders the
+// rows.
+func pathOrder(r *rel, x *path, fixed map[int]bool) []orderCol {
+	var out []orderCol
+	eq := 0
+	if len(x.ranges) == 1 {
+		eq = len(x.ranges[0].Eq)
+	}
+	for i, o := range x.order {
+		o.fixed = i < eq || fixed[o.col]
+		out = append(out, o)
+	}
+	for c := range fixed {
+		out = append(out, orderCol{rel: r.id, col: c, fixed: true})
+	}
+	return out
+}
+
+// fixedCols are the columns that an equality of the bounds gives one value.
+func fixedCols(bounds map[int][]bound) map[int]bool {
+	out := map[int]bool{}
+	for col, list := range bounds {
+		for _, b := range list {
+			if b.kind == "eq" && b.exact {
+				out[col] = true
+			}
+		}
+	}
+	return out
+}
+
+// orderedBy tells by how many of the wanted columns rows of an order are sorted,
+// and whether that is when they are read backwards. Given rows in the order a, b:
+//
+//	a, b          2
+//	a DESC, b     1, backwards
+//	b             0, or 1 where a is fixed
+func orderedBy(have, want []orderCol) (n int, reverse bool) {
+	type column struct{ rel, col int }
+	done := map[column]bool{} // all rows that are equal so far have one value in it
+	for _, o := range have {
+		if o.fixed {
+			done[column{o.rel, o.col}] = true
+		}
+	}
+	i, dir := 0, 0
+	for n = 0; n < len(want); n++ {
+		w := want[n]
+		if done[column{w.rel, w.col}] {
+			continue
+		}
+		for i < len(have) && done[column{have[i].rel, have[i].col}] {
+			i++
+		}
+		if i == len(have) || have[i].rel != w.rel || have[i].col != w.col {
+			break
+		}
+		o, d := have[i], 1
+		if o.desc != w.desc {
+			d = -1
+		}
+		if !o.notNull && !w.notNull && (o.nullsFirst == w.nullsFirst) != (d == 1) || dir != 0 && dir != d {
+			break
+		}
+		dir = d
+		done[column{w.rel, w.col}] = true
+	}
+	return n, dir == -1
+}
+
+// backwards is the order of rows that are read from the last to the first.
+func backwards(order []orderCol) []orderCol {
+	out := make([]orderCol, len(order))
+	for i, o := range order {
+		o.desc, o.nullsFirst = !o.desc, !o.nullsFirst
+		out[i] = o
+	}
+	return out
+}
+
+// wanted is an order that a block would like of its rows.
+type wanted struct {
+	cols  []orderCol
+	rest  bool    // more follows that no access path gives
+	limit float64 // rows that are taken; 0: all
+}
+
+// wantedOrder is the block's ORDER BY in terms of r's columns, as far as it goes,
+// when nothing between a scan of r and the sort changes the order. What follows a
+// key of r's cannot matter.
+func (p *planner) wantedOrder(s *state, r *rel) wanted {
+	b := s.b
+	if p.NoOptimizer || len(s.q.sort) == 0 || b.grouped || b.distinct || len(b.wins) > 0 || b.hasSRF || len(b.rels) != 1 || len(b.semis) > 0 {
+		return wanted{}
+	}
+	w := wanted{limit: p.limitOf(s)}
+	seen := map[int]bool{}
+	for _, k := range s.q.sort {
+		v, ok := b.targets[k.target].x.(*plan.Var)
+		if !ok || v.Rel != r.id || v.Col < 0 {
+			w.rest = true
+			break
+		}
+		w.cols = append(w.cols, orderCol{rel: r.id, col: v.Col, desc: k.desc, nullsFirst: k.nullsFirst})
+		if seen[v.Col] = true; len(r.table.PK) > 0 && r.tree == nil && all(r.table.PK, func(c int) bool { return seen[c] }) && !r.table.Deferrable(r.table.PrimaryIndex()) {
+			break
+		}
+	}
+	return w
+}
+
+// limitOf is the number of rows that the block's LIMIT and OFFSET read, 0 when
+// there is none.
+func (p *planner) limitOf(s *state) float64 {
+	c, ok := s.q.limit.(*plan.Const)
+	if !ok {
+		if _, prm := s.q.limit.(*plan.Param); prm {
+			return 20
+		}
+		return 0
+	}
+	if c.Val.Null {
+		return 0
+	}
+	n := float64(c.Val.I)
+	if o, ok := s.q.offset.(*plan.Const); ok && !o.Val.Null {
+		n += float64(o.Val.I)
+	}
+	return max(n, 1)
+}
+
+// costSort is what sorting costs per row.
+const costSort = 2.0
+
+// bestPath chooses among the paths of a table of which rows rows pass the
+// conjuncts: the cheapest, with what is left to sort. cost is for the rows that
+// are taken.
+func (p *planner) bestPath(r *rel, conj []plan.Expr, need map[int]bool, rows float64, w wanted) (best *path, cost float64) {
+	paths := p.paths(r, conj, need)
+	var fixed map[int]bool
+	if len(w.cols) > 0 {
+		fixed = fixedCols(p.boundsOf(r, conj, func(in map[int]bool) bool { return len(in) == 0 }))
+	}
+	for i := range paths {
+		x := &paths[i]
+		c := x.cost
+		if len(w.cols) > 0 && !x.single {
+			c = p.orderCost(r, x, pathOrder(r, x, fixed), rows, w)
+		}
+		if best == nil || c < cost {
+			best, cost = x, c
+		}
+	}
+	return best, cost
+}
+
+// orderCost is what it costs to read the wanted rows of a path in the wanted order.
+// It sets the path's direction.
+func (p *planner) orderCost(r *rel, x *path, order []orderCol, rows float64, w wanted) float64 {
+	n, reverse := orderedBy(order, w.cols)
+	if n == 0 {
+		return x.cost + rows*costSort
+	}
+	x.reverse = reverse
+	read := rows
+	if n == len(w.cols) && !w.rest {
+		if w.limit > 0 && rows > w.limit {
+			return costStart + x.cost*w.limit/rows
+		}
+		return x.cost
+	}
+	// Rows that are equal by the first columns are sorted by the others.
+	if w.limit > 0 {
+		runs := 1.0
+		for _, o := range w.cols[:n] {
+			runs *= p.distinct(&plan.Var{Rel: r.id, Col: o.col}, map[int]*rel{r.id: r}, rows)
+		}
+		read = min(rows, w.limit+rows/max(1, min(runs, rows)))
+	}
+	return costStart + x.cost*read/rows + read*costSort
+}
+
+// inOrder tells by how many of ORDER BY's keys the input is sorted.
+func (p *planner) inOrder(s *state) int {
+	b := s.b
+	if len(s.q.sort) == 0 || b.grouped || b.distinct || len(b.wins) > 0 || b.hasSRF || p.NoOptimizer {
+		return 0
+	}
+	if s.cur.unique {
+		return len(s.q.sort)
+	}
+	if s.cur.base == nil || s.cur.base.table == nil || s.cur.base.tree != nil {
+		return 0
+	}
+	w := p.wantedOrder(s, s.cur.base)
+	n, reverse := orderedBy(s.cur.order, w.cols)
+	if reverse {
+		return 0 // the scan has its direction
+	}
+	if n == len(w.cols) && !w.rest {
+		return len(s.q.sort)
+	}
+	return n
+}
+
+// keepOrder tells the scan from which a node has the order of its rows that the
+// order matters.
+func keepOrder(n plan.Node) {
+	switch n := n.(type) {
+	case *plan.Scan:
+		n.Ordered = true
+	case *plan.Filter:
+		keepOrder(n.Input)
+	case *plan.Project:
+		keepOrder(n.Input)
+	case *plan.LookupJoin:
+		keepOrder(n.Left)
+	case *plan.Apply:
+		keepOrder(n.Left)
+	}
+}
+
+// hintRows tells the scan below a node that count rows are probably enough.
+func hintRows(n plan.Node, count plan.Expr) {
+	switch n := n.(type) {
+	case *plan.Scan:
+		n.Limit = count
+	case *plan.Project:
+		hintRows(n.Input, count)
+	case *plan.Sort:
+		if n.Presorted > 0 {
+			hintRows(n.Input, count)
+		}
+	}
+}
+
+// orderKey makes a wanted column of a table's column.
+func orderKey(v *plan.Var, desc bool) orderCol {
+	return orderCol{rel: v.Rel, col: v.Col, desc: desc, nullsFirst: desc}
+}
+
+var oneRow = &plan.Const{At: plan.At{T: types.TInt8, Off: -1}, Val: types.Int(types.TInt8, 1)}
+
+// extremes plans min and max over columns in whose order an access path reads:
+// each is the first row that has a value,
+//
+//	SELECT min(x), max(x) FROM t     SELECT x FROM t WHERE x IS NOT NULL ORDER BY x LIMIT 1, and so on
+//
+// and the result their only pair. It returns nil where reading all rows is
+// cheaper, or where there is more to compute.
+func (p *planner) extremes(s *state) *pnode {
+	b := s.b
+	if p.NoOptimizer || !b.grouped || len(b.keys) > 0 || b.sets != nil || len(b.aggs) == 0 || len(b.from) != 1 || len(b.semis) > 0 {
+		return nil
+	}
+	r := b.from[0].rel
+	if r == nil || r.table == nil || r.tree != nil || r.cursor != "" {
+		return nil
+	}
+	conj := r.restricted(b.where)
+	for _, c := range conj {
+		if hasSub(c) || volatileCall(c) {
+			return nil
+		}
+	}
+	type end struct {
+		path  *path
+		local []plan.Expr
+		v     *plan.Var
+	}
+	need := map[int]map[int]bool{}
+	for _, c := range conj {
+		needOf(c, need)
+	}
+	total := 0.0
+	var ends []end
+	for i := range b.aggs {
+		v, desc, ok := p.extremeOf(&b.aggs[i], r)
+		if !ok {
+			return nil
+		}
+		e := end{v: v, local: slices.Clone(conj)}
+		if !r.table.Columns[v.Col].NotNull {
+			e.local = append(e.local, &plan.Is{At: plan.At{T: types.TBool, Off: -1}, X: v, Test: plan.IsNull, Not: true})
+		}
+		key := orderKey(v, desc)
+		key.notNull = true
+		rows := max(1, p.tableRows(r.table)*p.jointSelectivity(e.local, b.rels))
+		cols := maps.Clone(need[r.id])
+		if cols == nil {
+			cols = map[int]bool{}
+		}
+		cols[v.Col] = true
+		w := wanted{cols: []orderCol{key}, limit: 1}
+		var cost float64
+		if e.path, cost = p.bestPath(r, e.local, cols, rows, w); e.path.single {
+			return nil
+		}
+		if n, _ := orderedBy(pathOrder(r, e.path, nil), w.cols); n == 0 {
+			return nil
+		}
+		total += cost
+		ends = append(ends, e)
+	}
+	all := maps.Clone(need)
+	for i := range b.aggs {
+		needOf(ends[i].v, all)
+	}
+	rows := max(1, p.tableRows(r.table)*p.jointSelectivity(conj, b.rels))
+	if _, cost := p.bestPath(r, conj, all[r.id], rows, wanted{}); total >= cost+rows {
+		return nil
+	}
+	var cur *pnode
+	for i, e := range ends {
+		sub := &state{q: &query{}, b: &block{rels: b.rels}, need: map[int]map[int]bool{r.id: {e.v.Col: true}}}
+		in := p.planScan(sub, &unit{rel: r, rels: map[int]bool{r.id: true}, local: r.ordered(e.local)}, e.path)
+		keepOrder(in.node)
+		hintRows(in.node, oneRow)
+		l := &plan.Limit{Input: in.node, Count: oneRow}
+		l.Rows, l.Cost, l.Cols = 1, costStart+in.cost/in.rows, in.node.Base().Cols
+		g := &plan.Group{Input: l}
+		a := b.aggs[i]
+		a.Args = p.planExprs(a.Args, in.lay)
+		g.Aggs = []plan.Agg{a}
+		g.Rows, g.Cost, g.Step = 1, l.Cost, "group by"
+		g.Cols = []plan.OutCol{{Name: a.Proc.Name, T: a.T}}
+		if cur == nil {
+			cur = &pnode{node: g, lay: layout{}, rels: map[int]bool{b.grpRel: true}, rows: 1, cost: g.Cost}
+		} else {
+			j := &plan.LoopJoin{Kind: plan.Inner, Left: cur.node, Right: g}
+			j.Rows, j.Cost, j.Step = 1, cur.cost+g.Cost, "join"
+			j.Cols = append(cur.node.Base().Cols[:i:i], g.Cols...)
+			cur.node, cur.cost = j, j.Cost
+		}
+		cur.lay[[2]int{b.grpRel, i}] = i
+	}
+	p.note("group by", "min and max are at the ends of an order")
+	return cur
+}
+
+// extremeOf is the column of r whose least or, with desc, greatest value an
+// aggregate is.
+func (p *planner) extremeOf(a *plan.Agg, r *rel) (v *plan.Var, desc, ok bool) {
+	if a.User != nil || a.Filter != nil || len(a.OrderBy) > 0 || len(a.Args) != 1 || a.Proc.Name != "min" && a.Proc.Name != "max" {
+		return nil, false, false
+	}
+	x := a.Args[0]
+	if l, is := x.(*plan.Relabel); is && l.T.Kind() == types.KText && l.X.Type().Kind() == types.KText &&
+		l.T.OID != types.OBpchar && l.X.Type().OID != types.OBpchar {
+		x = l.X
+	}
+	v, ok = x.(*plan.Var)
+	return v, a.Proc.Name == "max", ok && v.Rel == r.id && v.Col >= 0
+}
