@@ -39,6 +39,7 @@ func (c *Change) addForeignKey(t *Table, spec *ConstraintSpec) error {
 	if err != nil {
 		return err
 	}
+	del = slices.Compact(slices.Sorted(slices.Values(del)))
 	for _, d := range del {
 		if !slices.Contains(cols, d) {
 			return sqlerr.New(sqlerr.InvalidColumnReference,

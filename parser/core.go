@@ -169,7 +169,9 @@ func (p *parser) intoTarget() *ast.Name {
 		p.next()
 	case kwLocal, kwGlobal:
 		if k := p.peek(1).Key; k == kwTemp || k == kwTemporary {
-			p.into = intoTemp
+			if p.into = intoTemp; p.isKw(kwGlobal) {
+				p.global = ast.Off(p.off())
+			}
 			p.next()
 			p.next()
 		}

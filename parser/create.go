@@ -14,16 +14,21 @@ func (p *parser) create() ast.Stmt {
 	p.next()
 	replace := p.acceptKws(kwOr, kwReplace)
 	temp, unlogged := false, false
+	var global ast.Off
 	switch p.tok().Key {
 	case kwTemporary, kwTemp:
 		p.next()
 		temp = true
 	case kwLocal, kwGlobal:
-		if k := p.peek(1).Key; k == kwTemp || k == kwTemporary {
-			p.next()
-			p.next()
-			temp = true
+		if p.isKw(kwGlobal) {
+			global = ast.Off(p.off())
 		}
+		p.next()
+		if !p.isKw(kwTemp) && !p.isKw(kwTemporary) {
+			p.syntaxErr()
+		}
+		p.next()
+		temp = true
 	case kwUnlogged:
 		p.next()
 		unlogged = true
@@ -31,14 +36,18 @@ func (p *parser) create() ast.Stmt {
 	k := p.tok().Key
 	switch {
 	case k == kwTable && !replace:
-		return p.createTable(off, temp, unlogged)
+		t := p.createTable(off, temp, unlogged)
+		if c, ok := t.(*ast.CreateTable); ok {
+			c.Global = global
+		}
+		return t
 	case k == kwView, k == kwRecursive && p.peek(1).Key == kwView:
 		v := p.createView(off, replace, temp)
-		v.Unlogged = unlogged
+		v.Unlogged, v.Global = unlogged, global
 		return v
 	case k == kwSequence && !replace:
 		s := p.createSequence(off, temp)
-		s.Unlogged = unlogged
+		s.Unlogged, s.Global = unlogged, global
 		return s
 	case unlogged && k == kwMaterialized:
 		v := p.createMatView(off)

@@ -36,6 +36,7 @@ type parser struct {
 	runQuery         bool
 
 	into       intoKind // of a SELECT INTO other than a plain table
+	global     ast.Off  // where GLOBAL stands in it, 0: it does not
 	windowless bool     // the next call is a table function: no FILTER, no OVER
 	firstComma ast.Off  // first comma of the last parenGroup that was a list
 

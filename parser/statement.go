@@ -4,7 +4,7 @@ import "kvsqld/parser/ast"
 
 // stmt parses one statement. The first word decides.
 func (p *parser) stmt() ast.Stmt {
-	p.into = intoPlain
+	p.into, p.global = intoPlain, 0
 	if s := p.optPreparable(); s != nil {
 		if p.into != intoPlain {
 			return p.selectIntoOther(s)
@@ -57,7 +57,7 @@ func (p *parser) selectIntoOther(s ast.Stmt) ast.Stmt {
 	}
 	name := *q.Into
 	q.Into = nil
-	return &ast.CreateTable{Off: off, Name: name, Temp: p.into == intoTemp, Unlogged: p.into == intoUnlogged, As: q}
+	return &ast.CreateTable{Off: off, Name: name, Temp: p.into == intoTemp, Global: p.global, Unlogged: p.into == intoUnlogged, As: q}
 }
 
 // definitionStmt parses the statements that define or maintain objects.

@@ -187,6 +187,9 @@ func (b *binder) field(x plan.Expr, name string, off int) plan.Expr {
 			return &plan.FieldOf{At: plan.At{T: c.T, Off: off}, X: x, Idx: i, Name: c.Name}
 		}
 	}
+	if v, ok := x.(*plan.Var); ok && cols == nil && v.T.OID == types.ORecord {
+		failf(sqlerr.WrongObjectType, -1, "record type has not been registered")
+	}
 	if cols == nil {
 		failf(sqlerr.WrongObjectType, off, "column notation .%s applied to type %s, which is not a composite type", name, b.bareName(x.Type().OID))
 	}

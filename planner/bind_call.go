@@ -225,6 +225,9 @@ func (b *binder) special(e *ast.Special) plan.Expr {
 				var m int32
 				fmt.Sscan(c.Val, &m)
 				t.Mod = min(m, 6)
+				if w := types.PrecisionReduced(t.OID, []int{int(m)}); w != nil && b.Notice != nil {
+					b.Notice(w)
+				}
 			}
 		}
 		return syntax(b.must(fn("now"), t, explicit), e.Kind)

@@ -31,7 +31,7 @@ func (p *planner) groupBy(s *ast.Select, b *binder, bl *block) {
 		return len(bl.keys) - 1
 	}
 	keysOf := func(x ast.Expr) []int {
-		if r, ok := x.(*ast.Row); ok {
+		if r, ok := x.(*ast.Row); ok && !r.Explicit {
 			var out []int
 			for _, e := range r.Elems {
 				out = append(out, key(e))

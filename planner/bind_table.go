@@ -136,7 +136,7 @@ func conditionOf(what string) string {
 	switch what {
 	case "check constraints":
 		return "CHECK"
-	case "index predicates":
+	case "index predicates", "COPY FROM WHERE conditions":
 		return "WHERE"
 	}
 	return what

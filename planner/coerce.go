@@ -191,7 +191,13 @@ func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		return p.domain(x, to, ctx)
 	}
 	if r, isRow := e.(*plan.RowCtor); isRow && to.OID == types.ORecord {
-		row := *r // keeps the columns' names
+		row := *r // keeps the columns' names; a table's are its own, whatever its alias says
+		if cols := p.rowColumns(r.T); len(cols) == len(r.Elems) {
+			row.Names = nil
+			for _, c := range cols {
+				row.Names = append(row.Names, c.Name)
+			}
+		}
 		row.T = to
 		return &row
 	}

@@ -26,6 +26,7 @@ type Env struct {
 	DB         types.OID // the connected database
 	User       string
 	SearchPath []string // schemas in effect, without the implicit pg_catalog
+	TempSchema string   // what pg_temp means, "" if there is none
 	Settings   func() []Setting
 	Sessions   func() []SessionInfo
 	Locks      func() []LockInfo

@@ -88,9 +88,17 @@ func (env *Env) objectName(s string) (schema, name string, err error) {
 	case len(p) == 3 && p[0] != env.dbName():
 		return "", "", sqlerr.New(sqlerr.FeatureNotSupported, "cross-database references are not implemented: %s", strings.Join(p, "."))
 	case len(p) > 1:
-		schema = p[len(p)-2]
+		schema = env.meant(p[len(p)-2])
 	}
 	return schema, p[len(p)-1], nil
+}
+
+// meant is the schema that a qualifier names.
+func (env *Env) meant(schema string) string {
+	if schema == "pg_temp" && env.TempSchema != "" {
+		return env.TempSchema
+	}
+	return schema
 }
 
 // existing checks that a schema named in a reg* value is there.
@@ -163,7 +171,7 @@ func (env *Env) classIn(s string) (types.OID, error) {
 	}
 	schemas := env.path()
 	if len(p) > 1 {
-		schemas = p[len(p)-2 : len(p)-1]
+		schemas = []string{env.meant(p[len(p)-2])}
 		if err := env.existing(schemas[0]); err != nil {
 			return 0, err
 		}

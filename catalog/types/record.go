@@ -101,10 +101,57 @@ func recordFields(b []byte) ([]Datum, error) {
 		}
 		b = b[size:]
 	}
-	if len(b) != 0 {
+	if len(b) != 0 && b[0] != namesFollow {
 		return nil, errBinaryFormat()
 	}
 	return out, nil
+}
+
+// namesFollow begins the names that AppendRecordNames puts behind the fields.
+const namesFollow = 'n'
+
+// AppendRecordNames appends the names of its columns to an anonymous record, for
+// what is made of the value later: the row of a subquery has a type without names.
+func AppendRecordNames(b []byte, names []string) []byte {
+	b = append(b, namesFollow)
+	for _, n := range names {
+		b = append(binary.BigEndian.AppendUint16(b, uint16(len(n))), n...)
+	}
+	return b
+}
+
+// RecordNames returns the names that an anonymous record carries, nil if it has none.
+func RecordNames(d Datum) []string {
+	b := d.B
+	if len(b) < 4 {
+		return nil
+	}
+	n := int(binary.BigEndian.Uint32(b))
+	b = b[4:]
+	for range n {
+		if len(b) < 8 {
+			return nil
+		}
+		size := max(0, int(int32(binary.BigEndian.Uint32(b[4:]))))
+		if len(b) < 8+size {
+			return nil
+		}
+		b = b[8+size:]
+	}
+	if len(b) == 0 || b[0] != namesFollow {
+		return nil
+	}
+	b = b[1:]
+	out := make([]string, 0, n)
+	for len(b) >= 2 {
+		size := int(binary.BigEndian.Uint16(b))
+		if len(b) < 2+size {
+			return nil
+		}
+		out = append(out, string(b[2:2+size]))
+		b = b[2+size:]
+	}
+	return out
 }
 
 func checkRecord(b []byte) error {

@@ -383,7 +383,11 @@ func (b *tableBuilder) bindTexts() error {
 		}
 		x, err := planner.StoredExpr(b.Planner(), e, t, c.Type, "column generation expressions")
 		if err != nil {
-			return err
+			return ofColumn(err, c.Name)
+		}
+		if at := wholeRow(e, t); at >= 0 {
+			return sqlerr.New(sqlerr.InvalidObjectDefinition, "cannot use whole-row variable in column generation expression").
+				At(at).WithDetail("This would cause the generated column to depend on its own value.")
 		}
 		for _, k := range x.Cols {
 			if k >= 0 && t.Columns[k].Generated {
@@ -402,6 +406,18 @@ func (b *tableBuilder) bindTexts() error {
 		}
 	}
 	return nil
+}
+
+// wholeRow is where an expression names its table's whole row, -1 if nowhere.
+func wholeRow(e ast.Expr, t *catalog.Table) int {
+	at := -1
+	ast.Walk(e, func(n ast.Node) bool {
+		if r, ok := n.(*ast.ColumnRef); ok && len(r.Parts) == 1 && r.Parts[0] == t.Name && t.Col(t.Name) < 0 {
+			at = r.Pos()
+		}
+		return true
+	})
+	return at
 }
 
 // placeOfColumn is where an expression names a column.
@@ -464,17 +480,23 @@ func (x *exec) defaultText(e ast.Expr, want types.T, col string) (string, []type
 	}
 	s, err := planner.StoredExpr(x.Planner(), e, nil, want, "DEFAULT expressions")
 	if err != nil {
-		if se, ok := err.(*sqlerr.Error); ok && se.Code == sqlerr.DatatypeMismatch && strings.HasPrefix(se.Message, "column is of type") {
-			c := *se
-			c.Message = "column \"" + col + "\"" + strings.TrimPrefix(se.Message, "column")
-			return "", nil, &c
-		}
-		return "", nil, err
+		return "", nil, ofColumn(err, col)
 	}
 	if s.Null {
 		return "", nil, nil
 	}
 	return s.Text, s.Deps, nil
+}
+
+// ofColumn names the column in the error for an expression that its type does not take.
+func ofColumn(err error, col string) error {
+	se, ok := err.(*sqlerr.Error)
+	if !ok || se.Code != sqlerr.DatatypeMismatch || !strings.HasPrefix(se.Message, "column is of type") {
+		return err
+	}
+	c := *se
+	c.Message = "column \"" + col + "\"" + strings.TrimPrefix(se.Message, "column")
+	return &c
 }
 
 // findTable resolves a table's name along the search path.
@@ -584,7 +606,7 @@ func (x *exec) sequenceOptions(s *catalog.SequenceSpec, opts []ast.Option) error
 			s.Cycle = o.X == nil || optionText(o) == "true"
 		case "no cycle":
 			s.Cycle = false
-		case "sequence_name", "sequence name":
+		case "sequence_name":
 			s.Name = optionText(o)
 			if ref, ok := o.X.(*ast.ColumnRef); ok {
 				s.Name = ref.Parts[len(ref.Parts)-1]

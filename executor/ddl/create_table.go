@@ -72,6 +72,16 @@ func (x *exec) tell(severity string, code sqlerr.Code, format string, args ...an
 	x.Notice(e)
 }
 
+// warnGlobal is the warning for GLOBAL before TEMPORARY, which changes nothing.
+func (x *exec) warnGlobal(at ast.Off) {
+	if at == 0 || x.Notice == nil {
+		return
+	}
+	e := sqlerr.New(sqlerr.Warning, "GLOBAL is deprecated in temporary table creation").At(int(at))
+	e.Severity = "WARNING"
+	x.Notice(e)
+}
+
 func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 	if err := cmp.Or(knownAccessMethod(s.Using), knownTablespace(s.Tablespace)); err != nil {
 		return "", err
@@ -266,8 +276,17 @@ func optionText(o *ast.Option) string {
 }
 
 func optionInt(o *ast.Option) (int64, error) {
-	v, err := strconv.ParseInt(optionText(o), 10, 64)
+	text := optionText(o)
+	v, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
+		x := o.X
+		if u, ok := x.(*ast.Unary); ok {
+			x = u.X
+		}
+		if c, ok := x.(*ast.Const); ok && c.Kind == ast.ConstNumeric || c != nil && c.Kind == ast.ConstInt {
+			_, err := types.Parse(types.TInt8, text, &types.FmtOpts{})
+			return 0, err // says what is wrong with the number
+		}
 		return 0, sqlerr.New(sqlerr.SyntaxError, "%s requires an integer value", o.Name).At(o.Pos())
 	}
 	return v, nil

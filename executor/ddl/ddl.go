@@ -209,14 +209,17 @@ func (x *exec) run(stmt ast.Stmt) (string, error) {
 	}
 	switch s := stmt.(type) {
 	case *ast.CreateTable:
+		x.warnGlobal(s.Global)
 		return x.createTable(s)
 	case *ast.CreateIndex:
 		return "CREATE INDEX", x.createIndex(s)
 	case *ast.CreateView:
+		x.warnGlobal(s.Global)
 		return x.createView(s)
 	case *ast.Refresh:
 		return "REFRESH MATERIALIZED VIEW", x.refresh(s)
 	case *ast.CreateSequence:
+		x.warnGlobal(s.Global)
 		return "CREATE SEQUENCE", x.createSequence(s)
 	case *ast.AlterSequence:
 		return "ALTER SEQUENCE", x.alterSequence(s)

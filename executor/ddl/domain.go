@@ -46,6 +46,9 @@ func (x *exec) createDomain(s *ast.CreateDomain) error {
 				return withoutPosition(err)
 			}
 		case "CHECK":
+			if k.NoInherit {
+				return sqlerr.New(sqlerr.InvalidObjectDefinition, "check constraints for domains cannot be marked NO INHERIT")
+			}
 			check, err := planner.DomainCheck(x.Planner(), k.Expr, base)
 			if err != nil {
 				return withoutPosition(err)

@@ -41,6 +41,11 @@ func (x *exec) alterSequence(s *ast.AlterSequence) error {
 	if !ok {
 		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a sequence", s.Name.Last())
 	}
+	for _, o := range s.Options {
+		if o.Name == "sequence_name" {
+			return sqlerr.New(sqlerr.SyntaxError, "invalid sequence option SEQUENCE NAME").At(o.Pos())
+		}
+	}
 	return x.changeSequence(q.OID, s.Options)
 }
 

@@ -39,6 +39,13 @@ func (b *tableBuilder) typedColumns(s *ast.CreateTable) error {
 	for _, c := range u.Columns {
 		b.spec.Columns = append(b.spec.Columns, catalog.ColumnSpec{Column: catalog.Column{Name: c.Name, Type: c.Type, Dims: c.Dims, Collation: c.Collation}})
 	}
+	for i := range s.Columns {
+		for _, k := range s.Columns[i].Constraints {
+			if k.Kind == "IDENTITY" {
+				return sqlerr.New(sqlerr.FeatureNotSupported, "identity columns are not supported on typed tables")
+			}
+		}
+	}
 	return b.columnOptions(s)
 }
 

@@ -88,6 +88,9 @@ func (c *compiler) compile(e plan.Expr) (Eval, error) {
 			return nil, err
 		}
 		row := &rowEval{t: e.T, args: args}
+		if e.T.OID == types.ORecord {
+			row.names = e.Names
+		}
 		if e.Present != nil {
 			if row.present, err = c.compile(e.Present); err != nil {
 				return nil, err
@@ -116,13 +119,17 @@ func (c *compiler) compileCall(e *plan.Call) (Eval, error) {
 		return nil, err
 	}
 	if e.Proc.SQL != nil {
-		return &callN{newFrame(e, args), make([]types.Datum, len(args)), callSQL}, nil
+		return named(e, &callN{newFrame(e, args), make([]types.Datum, len(args)), callSQL}), nil
 	}
 	b, ok := functions().scalar[e.Proc.Src]
 	if !ok {
 		return nil, unsupportedCall(e)
 	}
-	return b(c, e, args)
+	x, err := b(c, e, args)
+	if err != nil {
+		return nil, err
+	}
+	return named(e, x), nil
 }
 
 // unsupportedCall is the refusal of a function by its name and types.

@@ -55,7 +55,7 @@ func buildFuncs(r *registry, p string) {
 		}
 		return done(c, out)
 	}), p+"_object", p+"_object_two_arg")
-	value := namedRows(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+	value := typedRow(func(c *callCtx, a []types.Datum) (types.Datum, error) {
 		out, err := appendJSON(c.env, c.buf[:0], a[0], rowNames(c.call, 0))
 		if err != nil {
 			return null, err
@@ -66,7 +66,7 @@ func buildFuncs(r *registry, p string) {
 		r.add(value, "to_jsonb")
 	} else {
 		r.add(value, "to_json", "row_to_json", "array_to_json")
-		r.add(namedRows(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+		r.add(typedRow(func(c *callCtx, a []types.Datum) (types.Datum, error) {
 			out, err := appendJSONRow(c.env, c.buf[:0], a[0], rowNames(c.call, 0), a[1].I != 0)
 			return types.Datum{B: c.keep(out)}, err
 		}), "row_to_json_pretty")
@@ -81,16 +81,12 @@ func buildFuncs(r *registry, p string) {
 	}
 }
 
-// namedRows refuses rows whose column names are not known.
-func namedRows(body datumBody) builder {
+// typedRow takes its first argument as it was before it passed as a record: the
+// row then knows its type, and that the names of its columns.
+func typedRow(body datumBody) builder {
 	plain := fnD(body)
 	return func(c *compiler, call *plan.Call, args []Eval) (Eval, error) {
-		// The row as it was before it passed as a record knows its type.
-		x := rowSource(call.Args[0])
-		if err := checkRowNames(x); err != nil {
-			return nil, err
-		}
-		if x != call.Args[0] {
+		if x := rowSource(call.Args[0]); x != call.Args[0] {
 			e, err := c.compile(x)
 			if err != nil {
 				return nil, err
@@ -112,19 +108,12 @@ func rowSource(x plan.Expr) plan.Expr {
 	}
 }
 
-func checkRowNames(x plan.Expr) error {
-	if _, ok := x.(*plan.RowCtor); !ok && x.Type().OID == types.ORecord {
-		return sqlerr.Unsupported(x.Pos(), "conversion to JSON of a row whose column names are not known here")
-	}
-	return nil
-}
-
 // rowNames are the column names of a row argument; those of ROW(…) are f1, f2 ….
 func rowNames(call *plan.Call, arg int) []string {
 	if arg >= len(call.Args) {
 		return nil
 	}
-	if row, ok := rowSource(call.Args[arg]).(*plan.RowCtor); ok {
+	if row, ok := rowSource(call.Args[arg]).(*plan.RowCtor); ok && row.T.OID == types.ORecord {
 		return row.Names
 	}
 	return nil
@@ -234,11 +223,7 @@ func newJSONAgg(a *plan.Agg) Aggregator {
 		agg.lines = k == types.KArray || k == types.KRecord
 	}
 	for i, x := range a.Args {
-		row, ok := x.(*plan.RowCtor)
-		if !ok && x.Type().OID == types.ORecord {
-			return nil // without names: refused
-		}
-		if ok {
+		if row, ok := x.(*plan.RowCtor); ok && row.T.OID == types.ORecord {
 			agg.names[i] = row.Names
 		}
 	}

@@ -287,7 +287,11 @@ func appendJSONRow(env *Env, out []byte, d types.Datum, names []string, pretty b
 	if err != nil {
 		return nil, err
 	}
-	if names == nil && d.T.OID != types.ORecord && env.Fmt.Reg != nil {
+	switch {
+	case names != nil:
+	case d.T.OID == types.ORecord:
+		names = types.RecordNames(d)
+	case env.Fmt.Reg != nil:
 		if names, _, err = env.Fmt.Reg.Attributes(d.T.OID); err != nil {
 			return nil, err
 		}

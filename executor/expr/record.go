@@ -2,17 +2,21 @@ package expr
 
 import (
 	"encoding/binary"
+	"slices"
+	"strconv"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
+	"kvsqld/planner/plan"
 )
 
 // rowEval is ROW(…): PostgreSQL's binary record format.
 type rowEval struct {
 	t       types.T
 	args    []Eval
-	present Eval // NULL where the row is; nil: it never is
+	names   []string // of an anonymous record's columns; nil: it has none of its own
+	present Eval     // NULL where the row is; nil: it never is
 	vecs    []*vec.Vec
 	out     vec.Vec
 	arena   vec.Arena
@@ -50,9 +54,79 @@ func (e *rowEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 			e.row[k] = v.Get(int(i))
 		}
 		e.buf = types.AppendRecord(e.buf[:0], e.row)
+		if e.names != nil {
+			e.buf = types.AppendRecordNames(e.buf, e.names)
+		}
 		e.out.B[i] = e.arena.Copy(e.buf)
 	}
 	return &e.out, nil
+}
+
+// outNames are the names of the columns that a call gives as one record, nil if
+// it gives something else.
+func outNames(call *plan.Call) []string {
+	if call.T.OID != types.ORecord {
+		return nil
+	}
+	var names []string
+	for _, c := range call.Defined {
+		names = append(names, c.Name)
+	}
+	for i, m := range call.Proc.ArgModes {
+		if m == 'i' || m == 'v' {
+			continue
+		}
+		name := ""
+		if i < len(call.Proc.ArgNames) {
+			name = call.Proc.ArgNames[i]
+		}
+		if name == "" {
+			name = "column" + strconv.Itoa(len(names)+1)
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// named gives the records of a call the names of its OUT arguments.
+func named(call *plan.Call, x Eval) Eval {
+	if names := outNames(call); names != nil {
+		return &namedEval{x: x, names: names}
+	}
+	return x
+}
+
+type namedEval struct {
+	x     Eval
+	names []string
+	out   vec.Vec
+	arena vec.Arena
+}
+
+func (e *namedEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
+	x, err := e.x.Eval(env, b)
+	if err != nil {
+		return nil, err
+	}
+	e.arena.Reset()
+	e.out.Reset(x.T, max(b.N, 1))
+	for _, i := range rowsOf(b) {
+		d := x.Get(int(i))
+		if d.Null {
+			e.out.Nulls.Set(int(i))
+			continue
+		}
+		e.out.B[i] = e.arena.Copy(withNames(d, e.names).B)
+	}
+	return &e.out, nil
+}
+
+// withNames is a record with names, if it has none of its own.
+func withNames(d types.Datum, names []string) types.Datum {
+	if !d.Null && names != nil && types.RecordNames(d) == nil {
+		d.B = types.AppendRecordNames(slices.Clone(d.B), names)
+	}
+	return d
 }
 
 func newRecord(fields ...types.Datum) types.Datum { return types.NewRecord(fields) }

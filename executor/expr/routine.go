@@ -157,13 +157,18 @@ func CompileSetValue(e plan.Expr) (SetFunc, error) {
 	if cols := s.Cols(); len(cols) == 1 && cols[0].Kind() == types.KRecord {
 		return s, nil
 	}
-	return &rowSet{SetFunc: s, t: e.Type(), build: vec.NewBuilder([]types.T{e.Type()})}, nil
+	set := &rowSet{SetFunc: s, t: e.Type(), build: vec.NewBuilder([]types.T{e.Type()})}
+	if call, ok := e.(*plan.Call); ok {
+		set.names = outNames(call)
+	}
+	return set, nil
 }
 
 // rowSet makes row values of the columns of a set.
 type rowSet struct {
 	SetFunc
 	t     types.T
+	names []string
 	build *vec.Builder
 }
 
@@ -175,7 +180,7 @@ func (s *rowSet) Next(env *Env) (*vec.Batch, error) {
 		return nil, err
 	}
 	for _, i := range rowsOf(b) {
-		s.build.Append([]types.Datum{rowValue(s.t, b, int(i))})
+		s.build.Append([]types.Datum{withNames(rowValue(s.t, b, int(i)), s.names)})
 	}
 	return s.build.Finish(), nil
 }

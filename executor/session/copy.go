@@ -42,6 +42,9 @@ func (s *Session) copyRelation(n *ast.Name) (catalog.Relation, error) {
 		if r := snap.Relation(s.db, schema, n.Last()); r != nil {
 			return r, nil
 		}
+		if _, ix := snap.IndexByName(s.db, schema, n.Last()); ix != nil {
+			return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is an index", ix.Name)
+		}
 		if snap.Schema(s.db, schema) == nil {
 			return nil, sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", schema)
 		}
@@ -50,6 +53,9 @@ func (s *Session) copyRelation(n *ast.Name) (catalog.Relation, error) {
 	for _, schema := range s.searchPath(true) {
 		if r := snap.Relation(s.db, schema, n.Last()); r != nil {
 			return r, nil
+		}
+		if _, ix := snap.IndexByName(s.db, schema, n.Last()); ix != nil {
+			return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is an index", ix.Name)
 		}
 	}
 	return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", n.Last())
@@ -127,6 +133,9 @@ func forcedColumns(r catalog.Relation, option string, names []string, cols []int
 		i, err := copyColumnOf(r, n)
 		if err != nil {
 			return nil, err
+		}
+		if slices.Contains(out, i) {
+			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", n)
 		}
 		if !slices.Contains(cols, i) {
 			return nil, sqlerr.New(sqlerr.InvalidColumnReference, "%s column \"%s\" not referenced by COPY", option, n)

@@ -235,7 +235,7 @@ func (s *Session) newCopyIn(ctx context.Context, snap *catalog.Snapshot, t *cata
 
 // where compiles the condition of COPY FROM … WHERE.
 func (c *copyIn) where(s *Session, snap *catalog.Snapshot, x ast.Expr) error {
-	e, cols, err := planner.ColumnExpr(s.planContext(snap), x, c.table, types.TBool, "WHERE")
+	e, cols, err := planner.ColumnExpr(s.planContext(snap), x, c.table, types.TBool, "COPY FROM WHERE conditions")
 	if err != nil {
 		return err
 	}

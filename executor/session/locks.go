@@ -86,7 +86,7 @@ func (s *Session) setConstraints(ctx context.Context, x *ast.SetConstraints) err
 	}
 	var oids []types.OID
 	for i := range x.Names {
-		found, err := s.deferrable(&x.Names[i])
+		found, err := s.deferrable(&x.Names[i], x.Deferred)
 		if err != nil {
 			return err
 		}
@@ -99,11 +99,14 @@ func (s *Session) setConstraints(ctx context.Context, x *ast.SetConstraints) err
 	return t.deferred.Check(s.plainEnv(ctx), false)
 }
 
-// deferrable finds the constraints of a name.
-func (s *Session) deferrable(n *ast.Name) ([]types.OID, error) {
+// deferrable finds the deferrable constraints of a name; there must be one where
+// they are to be deferred.
+func (s *Session) deferrable(n *ast.Name, must bool) ([]types.OID, error) {
 	path := s.searchPath(false)
 	if sch := n.Schema(); sch != "" {
-		path = []string{s.schemaName(sch)}
+		if path = []string{s.schemaName(sch)}; s.snapshot().Schema(s.db, path[0]) == nil {
+			return nil, sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", sch)
+		}
 	}
 	var out []types.OID
 	found := false
@@ -134,9 +137,9 @@ func (s *Session) deferrable(n *ast.Name) ([]types.OID, error) {
 	}
 	switch {
 	case !found:
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" does not exist", dotted(n))
-	case len(out) == 0:
-		return nil, sqlerr.New(sqlerr.WrongObjectType, "constraint \"%s\" is not deferrable", dotted(n))
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" does not exist", n.Last())
+	case len(out) == 0 && must:
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "constraint \"%s\" is not deferrable", n.Last())
 	}
 	return out, nil
 }

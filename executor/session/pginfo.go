@@ -24,7 +24,7 @@ func (s *Session) pgEnv() *pgcatalog.Env {
 		path = append([]string{s.tempName()}, path...)
 	}
 	return &pgcatalog.Env{
-		Snap: s.snapshot(), DB: s.db, User: s.user, SearchPath: path,
+		Snap: s.snapshot(), DB: s.db, User: s.user, SearchPath: path, TempSchema: s.tempName(),
 		Settings: s.settingRows, Sessions: s.sessionRows, Locks: s.lockRows, Sequence: s.sequenceState,
 		Prepared: s.preparedRows, Cursors: s.cursorRows, Refused: s.srv.refusals.rows, Regions: s.regionRows, LargeObjects: s.largeObjects,
 		Updatable: s.updatable, ViewTree: s.viewTree, ConditionTree: s.conditionTree, BodyTree: s.bodyTree, Uses: s.textUses, TypeName: s.typeName, Now: now(),

@@ -106,10 +106,14 @@ func (s sessionInfo) Nextval(o types.OID) (int64, error) {
 }
 
 func (s sessionInfo) remember(o types.OID, v int64) {
+	s.know(o, v)
+	s.seqs.last = o
+}
+
+func (s sessionInfo) know(o types.OID, v int64) {
 	if s.seqs.values == nil {
 		s.seqs.values = make(map[types.OID]int64)
 	}
-	s.seqs.last = o
 	s.seqs.values[o] = v
 }
 
@@ -159,8 +163,8 @@ func (s sessionInfo) Setval(o types.OID, v int64, called bool) (int64, error) {
 	} else if err := s.srv.Tables.SetVal(context.Background(), q, v, called); err != nil {
 		return 0, err
 	}
-	if called {
-		s.remember(o, v)
+	if called { // lastval stays that of nextval
+		s.know(o, v)
 	}
 	return v, nil
 }
@@ -171,7 +175,7 @@ func (s *Session) sequenceRow(q *catalog.Sequence) (last, logCnt int64, called b
 		return r.last, 0, r.called, nil
 	}
 	last, called, err = s.srv.Tables.SeqState(context.Background(), q)
-	return last, 0, called, err
+	return last, s.srv.Tables.SeqLogged(q), called, err
 }
 
 // pathCache remembers the resolved search path.

@@ -62,6 +62,7 @@ type (
 		Name        Name
 		IfNotExists bool
 		Temp        bool
+		Global      Off // where GLOBAL stands before TEMPORARY, 0: it does not
 		Unlogged    bool
 		OfType      *Name
 		Columns     []ColumnDef
@@ -133,6 +134,7 @@ type (
 		Name         Name
 		OrReplace    bool
 		Temp         bool
+		Global       Off  // as of CreateTable
 		Unlogged     bool // which is refused
 		Recursive    bool
 		Materialized bool
@@ -151,6 +153,7 @@ type (
 		Name        Name
 		IfNotExists bool
 		Temp        bool
+		Global      Off // as of CreateTable
 		Unlogged    bool
 		Options     []Option // as, increment, minvalue, maxvalue, start, restart, cache, cycle, owned_by; NO x has X=nil and Name "no minvalue"
 	}

@@ -35,6 +35,7 @@ type seqState struct {
 	ahead  int   // values that may be drawn before the store is written again
 	inc    int64 // for which ahead was computed
 	cycle  bool
+	logged int64     // what log_cnt shows
 	size   int       // of the last reservation
 	since  time.Time // when it was made
 }
@@ -133,11 +134,22 @@ func (db *DB) NextVal(ctx context.Context, q *catalog.Sequence) (int64, error) {
 	if err := s.loadLocked(ctx, db, q); err != nil {
 		return 0, err
 	}
-	v := s.last
+	v, first := s.last, !s.called
 	if s.called {
 		var err error
 		if v, err = NextOf(q, s.last); err != nil {
 			return 0, err
+		}
+	}
+	if s.logged--; first || s.logged < 0 {
+		once := *q
+		once.Cycle, s.logged = false, 0
+		for end := v; s.logged < seqAhead; s.logged++ {
+			after, err := NextOf(&once, end)
+			if err != nil {
+				break
+			}
+			end = after
 		}
 	}
 	if s.ahead == 0 || s.inc != q.Inc || s.cycle != q.Cycle {
@@ -176,7 +188,7 @@ func (db *DB) SetVal(ctx context.Context, q *catalog.Sequence, v int64, called b
 	if err := db.storeSeq(ctx, q.OID, v, called); err != nil {
 		return err
 	}
-	s.loaded, s.last, s.called, s.ahead = true, v, called, 0
+	s.loaded, s.last, s.called, s.ahead, s.logged = true, v, called, 0, 0
 	return nil
 }
 
@@ -189,6 +201,15 @@ func (db *DB) SeqState(ctx context.Context, q *catalog.Sequence) (last int64, ca
 		return 0, false, err
 	}
 	return s.last, s.called, nil
+}
+
+// SeqLogged returns log_cnt: how many values PostgreSQL would draw, after those
+// drawn since the start, before it writes its log again.
+func (db *DB) SeqLogged(q *catalog.Sequence) int64 {
+	s := db.seq(q.OID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.logged
 }
 
 // DropSequence removes the sequence's stored state.
