@@ -188,6 +188,7 @@ func (op *clusterScan) chunk() error {
 		if x.batch, x.up, err = op.walk.Rows(l, kept); err != nil {
 			return err
 		}
+		op.env.Tally.indexScanned(op.node.Levels[l].Table, nil, false, 0, int64(x.batch.N), 1)
 		if err := op.filter(l); err != nil {
 			return err
 		}

@@ -66,6 +66,8 @@ type Env struct {
 	Notice func(*sqlerr.Error)
 	// Stats collects counters per node for EXPLAIN ANALYZE; nil collects none.
 	Stats *Stats
+	// Tally counts for the cumulative statistics; attach makes one if it is nil.
+	Tally *Tally
 
 	run *Run
 	// reader is what scans read: Txn, or the state before the statement when WITH
@@ -141,6 +143,9 @@ func (r *Run) attach(env *Env) {
 	env.run, env.reader = r, env.Txn
 	if env.Mem == nil {
 		env.Mem = new(Memory)
+	}
+	if env.Tally == nil {
+		env.Tally = new(Tally)
 	}
 	x := env.Expr
 	if r.runSubFn == nil {

@@ -67,6 +67,7 @@ func (op *group) fillParallel() (bool, error) {
 	}
 	ctx, cancel := context.WithCancel(op.env.Ctx)
 	defer cancel()
+	sc.tally(1, 0, 0)
 	workers := make([]*groupWorker, len(parts))
 	for i, part := range parts {
 		var err error
@@ -85,6 +86,9 @@ func (op *group) fillParallel() (bool, error) {
 		}()
 	}
 	wait.Wait()
+	for _, w := range workers {
+		op.env.Tally.Add(w.op.env.Tally)
+	}
 	defer func() {
 		for _, w := range workers {
 			w.op.Close()
@@ -169,7 +173,7 @@ func (op *group) worker(ctx context.Context, part *table.ScanSpec, joins []*hash
 	w := &groupWorker{op: made.(*group)}
 	env := *op.env
 	env.Ctx, env.Expr, env.MaxParallel = ctx, op.env.Expr.Fork(), 1
-	env.Expr.Ctx = ctx
+	env.Expr.Ctx, env.Tally = ctx, new(Tally)
 	if err := w.op.Open(&env); err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ type row = []types.Datum
 
 // memEnv is an environment without storage.
 func memEnv(t testing.TB, workMem int64) *Env {
-	return &Env{Ctx: context.Background(), WorkMem: workMem, TempDir: t.TempDir(), Mem: new(Memory),
+	return &Env{Tally: new(Tally), Ctx: context.Background(), WorkMem: workMem, TempDir: t.TempDir(), Mem: new(Memory),
 		Expr: &expr.Env{Ctx: context.Background(), Fmt: types.DefaultFmt}}
 }
 

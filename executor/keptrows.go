@@ -26,10 +26,10 @@ type KeptRows struct {
 type keptMark struct{ row, off int64 }
 
 // NewKeptRows returns an empty store of rows with the given column types. mem is
-// its own: its limits are set and nothing is taken.
-func NewKeptRows(ts []types.T, workMem int64, tempDir string, mem *Memory) *KeptRows {
+// its own: its limits are set and nothing is taken. Files are counted in the tally.
+func NewKeptRows(ts []types.T, workMem int64, tempDir string, mem *Memory, tally *Tally) *KeptRows {
 	k := &KeptRows{rows: newRowStore(ts)}
-	k.env.WorkMem, k.env.TempDir, k.env.Mem = workMem, tempDir, mem
+	k.env.WorkMem, k.env.TempDir, k.env.Mem, k.env.Tally = workMem, tempDir, mem, tally
 	k.acct.open(&k.env)
 	return k
 }

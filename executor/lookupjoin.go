@@ -114,12 +114,14 @@ func (op *lookupJoin) Next() (*vec.Batch, error) {
 			if err := op.lookup.Start(op.env.Ctx, op.cols, in.Rows(), in.Sel); err != nil {
 				return nil, err
 			}
+			op.env.Tally.indexScanned(op.node.Table, op.node.Index, op.node.IndexOnly, int64(in.Rows()), 0, 0)
 		}
 		probes, err := op.lookup.Next(&op.found)
 		if err != nil {
 			return nil, err
 		}
 		last := op.found.N == 0
+		op.env.Tally.indexScanned(op.node.Table, op.node.Index, op.node.IndexOnly, 0, int64(op.found.N), 1)
 		if !last {
 			if err := op.candidates(probes); err != nil {
 				return nil, err

@@ -138,6 +138,7 @@ func (op *scan) start() error {
 			return err
 		}
 		if len(parts) > 1 {
+			op.tally(1, 0, 0)
 			op.par, err = newParallelScan(op, parts)
 			return err
 		}
@@ -145,6 +146,8 @@ func (op *scan) start() error {
 	spec := &op.spec
 	if op.part != nil {
 		spec = op.part
+	} else {
+		op.tally(int64(max(len(spec.Ranges), 1)), 0, 0)
 	}
 	setEntryFilter(spec, op.entry, op.env.Expr)
 	var err error
@@ -182,6 +185,7 @@ func (op *scan) Next() (*vec.Batch, error) {
 			if err := op.scanner.Next(&op.buf); err != nil {
 				return nil, err
 			}
+			op.tally(0, int64(op.buf.N), 1)
 		}
 		if op.buf.N == 0 {
 			op.done = true
@@ -250,6 +254,7 @@ func (op *scan) get() error {
 		key = append(key, d)
 	}
 	_, err := op.desc.PointGet(op.env.Ctx, op.env.reader, op.node.Index, key, op.node.Cols, op.parts, &op.buf)
+	op.tally(1, int64(op.buf.N), 1)
 	op.buf.Sel = nil
 	return err
 }
@@ -272,6 +277,16 @@ func (op *scan) current() error {
 	return nil
 }
 
+// tally counts what was read: searches begun, rows returned, reads of the files.
+func (op *scan) tally(scans, rows, reads int64) {
+	n := op.node
+	if n.Access == plan.FullScan {
+		op.env.Tally.tableScanned(n.Table.OID, scans, rows, reads)
+	} else {
+		op.env.Tally.indexScanned(n.Table, n.Index, n.IndexOnly, scans, rows, reads)
+	}
+}
+
 // regionCodes are the codes that are read, for EXPLAIN.
 func (op *scan) regionCodes() []spatial.Range { return op.spec.Codes }
 
@@ -283,7 +298,8 @@ func (op *scan) stop() {
 		op.scanner = nil
 	}
 	if op.par != nil {
-		op.par.close()
+		rows, reads := op.par.close()
+		op.tally(0, rows, reads)
 		op.par = nil
 	}
 }

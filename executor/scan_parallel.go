@@ -66,6 +66,7 @@ type parallelScan struct {
 	wait    sync.WaitGroup
 	current *scanned
 	done    chan struct{}
+	workers []*scanWorker
 }
 
 // scanned is a batch with the place it goes back to, or an error.
@@ -87,6 +88,7 @@ func newParallelScan(op *scan, parts []*table.ScanSpec) (*parallelScan, error) {
 			cancel()
 			return nil, err
 		}
+		p.workers = append(p.workers, w)
 		p.wait.Add(1)
 		go func() {
 			defer p.wait.Done()
@@ -118,10 +120,15 @@ func (p *parallelScan) next() (*vec.Batch, error) {
 	return s.batch, nil
 }
 
-// close stops the workers and waits for them: the transaction may end next.
-func (p *parallelScan) close() {
+// close stops the workers and waits for them: the transaction may end next. It
+// returns how many rows they have read, in how many batches.
+func (p *parallelScan) close() (rows, batches int64) {
 	p.cancel()
 	<-p.done
+	for _, w := range p.workers {
+		rows, batches = rows+w.rows, batches+w.batches
+	}
+	return rows, batches
 }
 
 type scanWorker struct {
@@ -133,6 +140,8 @@ type scanWorker struct {
 	filters []*keyFilter
 	ready   chan<- scanned
 	free    chan *vec.Batch
+
+	rows, batches int64 // read; others look when the worker has ended
 }
 
 func newScanWorker(op *scan, part *table.ScanSpec, ready chan<- scanned) (*scanWorker, error) {
@@ -199,6 +208,8 @@ func (w *scanWorker) run(ctx context.Context) {
 			if b.N == 0 {
 				return
 			}
+			w.rows += int64(b.N)
+			w.batches++
 			b.Sel = nil
 			if err := narrow(w.env, b, w.filters, w.pred, &sel); err != nil {
 				fail(err)

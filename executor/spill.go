@@ -115,6 +115,7 @@ func (s *spillFile) writeBlock(env *Env, cols []*vec.Vec, sel []uint32, n int) e
 		if err != nil {
 			return ioErr(err)
 		}
+		env.Tally.TempFiles++
 		// Another server may have found it first (RemoveLeftovers).
 		if err := os.Remove(f.Name()); err != nil && !errors.Is(err, os.ErrNotExist) {
 			f.Close()
@@ -133,6 +134,7 @@ func (s *spillFile) writeBlock(env *Env, cols []*vec.Vec, sel []uint32, n int) e
 	}
 	s.rows += int64(n)
 	s.bytes += int64(len(buf)) + 4
+	env.Tally.TempBytes += int64(len(buf)) + 4
 	var size [4]byte
 	binary.LittleEndian.PutUint32(size[:], uint32(len(buf)))
 	if _, err := s.w.Write(size[:]); err != nil {

@@ -30,7 +30,7 @@ func TestSpillInBlocks(t *testing.T) {
 		if sel != nil {
 			rows = len(sel)
 		}
-		env := &Env{Mem: &Memory{}, TempDir: t.TempDir()}
+		env := &Env{Tally: new(Tally), Mem: &Memory{}, TempDir: t.TempDir()}
 		f := newSpillFile([]types.T{types.TText, types.TInt8})
 		if err := f.write(env, []*vec.Vec{text, number}, sel, rows); err != nil {
 			t.Fatal(err)

@@ -293,6 +293,7 @@ func (w *tableWriter) insert(b *vec.Batch, o table.InsertOpt) (*table.InsertResu
 	if err != nil {
 		return nil, w.hideKey(retry(err))
 	}
+	w.env.Tally.Rel(w.table.OID).Inserted += int64(res.Inserted)
 	w.deferUniques()
 	if len(w.fks) > 0 {
 		in := *b
@@ -337,6 +338,7 @@ func (w *tableWriter) update(keys *vec.Vec, old, new *vec.Batch, changed []int, 
 	if err != nil {
 		return w.hideKey(retry(err))
 	}
+	w.env.Tally.Rel(w.table.OID).Updated += int64(new.Rows())
 	w.deferUniques()
 	if w.table.Cluster != nil {
 		if err := w.moveBelow(keys, now, old, new); err != nil {
@@ -372,7 +374,11 @@ func (w *tableWriter) take(keys *vec.Vec, old *vec.Batch, unread []int) error {
 	if err != nil {
 		return err
 	}
-	return retry(w.w.Delete(w.env.Ctx, keys, old, unread, ix, lockOpt(w.env)))
+	if err := w.w.Delete(w.env.Ctx, keys, old, unread, ix, lockOpt(w.env)); err != nil {
+		return retry(err)
+	}
+	w.env.Tally.Rel(w.table.OID).Deleted += int64(old.Rows())
+	return nil
 }
 
 // lockRows locks the rows of the key vector. ErrRetry when one has changed.

@@ -69,6 +69,7 @@ func (op *virtualScan) fill() error {
 		}
 		return stopped == nil
 	})
+	op.env.Tally.tableScanned(n.Rel.OID, 1, int64(op.rows.n), 0)
 	if err == nil {
 		err = stopped
 	}

@@ -198,6 +198,7 @@ func (c *conn) readFailed(err error) {
 	if err != io.EOF {
 		c.log.Debug("client gone", "err", err)
 	}
+	c.info.End = EndAbandoned
 	c.closing = true
 }
 
@@ -267,6 +268,10 @@ func (c *conn) fail(ctx context.Context, err error) {
 // fatal sends e and ends the connection.
 func (c *conn) fatal(e *sqlerr.Error) {
 	c.closing = true
+	c.info.End = EndFatal
+	if e == c.stmt.killed.Load() {
+		c.info.End = EndKilled
+	}
 	c.sendError(asFatal(e))
 	if c.out.flush() == nil {
 		c.linger()

@@ -52,7 +52,21 @@ type ConnInfo struct {
 	// two messages. It may be called from any goroutine at any time, also
 	// after the connection has ended.
 	Wake func()
+	// End says how the connection ended, once Session.Close is called.
+	End End
 }
+
+// End is how a connection ended.
+type End uint8
+
+// The ways in which connections end: the client said so, the client was gone, an
+// error ended it, or the server was asked to end it.
+const (
+	EndNormal End = iota
+	EndAbandoned
+	EndFatal
+	EndKilled
+)
 
 // Loopback reports whether the client is on the same machine.
 func (i *ConnInfo) Loopback() bool {

@@ -30,6 +30,12 @@ type Env struct {
 	Settings   func() []Setting
 	Sessions   func() []SessionInfo
 	Locks      func() []LockInfo
+	// The cumulative statistics: of a table or index since the server started, and in the
+	// open transaction; of a database, of the log, and of a function that was called.
+	RelStats, XactStats func(types.OID) RelStats
+	DBStats             func(types.OID) DBStats
+	LogStats            func() LogStats
+	FunctionStats       func(f types.OID, xact bool) (s FunctionStats, called bool)
 	// Sequence returns a sequence's last value; called is false before the first
 	// nextval.
 	Sequence func(types.OID) (last int64, called bool, err error)

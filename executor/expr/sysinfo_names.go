@@ -4,7 +4,7 @@ import "strings"
 
 // sessionScalars are the prosrc names whose answer is the catalog's or the
 // server's; see SessionInfo.Catalog.
-var sessionScalars = append(privilegeNames(), strings.Fields(`
+var sessionScalars = append(append(privilegeNames(), statSources()...), strings.Fields(`
 	pg_get_constraintdef pg_get_constraintdef_ext pg_get_expr pg_get_expr_ext pg_get_function_arg_default
 	pg_get_function_arguments pg_get_function_identity_arguments pg_get_function_result pg_get_function_sqlbody
 	pg_get_functiondef pg_get_indexdef pg_get_indexdef_ext pg_get_partition_constraintdef pg_get_partkeydef
@@ -29,15 +29,44 @@ var sessionScalars = append(privilegeNames(), strings.Fields(`
 	pg_last_wal_receive_lsn pg_last_wal_replay_lsn pg_last_xact_replay_timestamp pg_last_committed_xact pg_xact_commit_timestamp
 	pg_xact_commit_timestamp_origin pg_current_logfile pg_current_logfile_1arg pg_rotate_logfile pg_rotate_logfile_v2
 	pg_event_trigger_table_rewrite_oid pg_event_trigger_table_rewrite_reason pg_stat_get_snapshot_timestamp
-	pg_partition_root pg_stat_get_numscans pg_stat_get_tuples_returned pg_stat_get_tuples_fetched
-	pg_stat_get_tuples_inserted pg_stat_get_tuples_updated pg_stat_get_tuples_deleted pg_stat_get_live_tuples
-	pg_stat_get_dead_tuples pg_stat_get_mod_since_analyze pg_stat_get_last_analyze_time
-	pg_stat_get_last_vacuum_time pg_stat_clear_snapshot pg_stat_reset enum_first enum_last enum_range_all
+	pg_partition_root pg_current_wal_lsn pg_current_wal_insert_lsn pg_current_wal_flush_lsn enum_first enum_last enum_range_all
 	enum_range_bounds oidvectortypes pg_column_compression
 	pg_describe_object pg_identify_object pg_identify_object_as_address pg_get_object_address satisfies_hash_partition
 	_pg_index_position _pg_truetypid _pg_truetypmod _pg_char_max_length _pg_char_octet_length _pg_numeric_precision
 	_pg_numeric_precision_radix _pg_numeric_scale _pg_datetime_precision _pg_interval_type
 `)...)
+
+// statNames are functions of the cumulative statistics: pg_stat_get_…, without the
+// prefix.
+const statNames = `
+	numscans tuples_returned tuples_fetched tuples_inserted tuples_updated tuples_deleted tuples_hot_updated
+	blocks_fetched blocks_hit live_tuples dead_tuples mod_since_analyze ins_since_vacuum xact_numscans
+	xact_tuples_returned xact_tuples_fetched xact_tuples_inserted xact_tuples_updated xact_tuples_deleted
+	xact_tuples_hot_updated xact_blocks_fetched xact_blocks_hit last_vacuum_time last_autovacuum_time
+	last_analyze_time last_autoanalyze_time vacuum_count autovacuum_count analyze_count autoanalyze_count
+	function_calls function_total_time function_self_time xact_function_calls xact_function_total_time
+	xact_function_self_time db_numbackends db_xact_commit db_xact_rollback db_blocks_fetched db_blocks_hit
+	db_tuples_returned db_tuples_fetched db_tuples_inserted db_tuples_updated db_tuples_deleted db_temp_files
+	db_temp_bytes db_deadlocks db_sessions db_sessions_abandoned db_sessions_fatal db_sessions_killed
+	db_conflict_all db_conflict_bufferpin db_conflict_lock db_conflict_snapshot db_conflict_startup_deadlock
+	db_conflict_tablespace db_session_time db_active_time db_idle_in_transaction_time db_blk_read_time
+	db_blk_write_time db_checksum_failures db_checksum_last_failure db_stat_reset_time
+	bgwriter_buf_written_checkpoints bgwriter_buf_written_clean bgwriter_maxwritten_clean buf_alloc
+	buf_fsync_backend buf_written_backend bgwriter_timed_checkpoints bgwriter_requested_checkpoints
+	bgwriter_stat_reset_time checkpoint_write_time checkpoint_sync_time wal archiver wal_receiver backend_pid
+	backend_dbid backend_userid backend_activity backend_activity_start backend_xact_start backend_start
+	backend_wait_event backend_wait_event_type backend_client_addr backend_client_port`
+
+// statSources lists the functions of the statistics that return one value.
+func statSources() []string {
+	out := strings.Fields(`pg_stat_clear_snapshot pg_stat_force_next_flush pg_stat_reset pg_stat_reset_shared
+		pg_stat_reset_single_table_counters pg_stat_reset_single_function_counters pg_stat_reset_slru
+		pg_stat_reset_replication_slot pg_stat_reset_subscription_stats pg_stat_have_stats`)
+	for _, n := range strings.Fields(statNames) {
+		out = append(out, "pg_stat_get_"+n)
+	}
+	return out
+}
 
 // sessionSets are those that return sets; see SessionInfo.CatalogRows.
 var sessionSets = strings.Fields(`
@@ -45,6 +74,7 @@ var sessionSets = strings.Fields(`
 	pg_timezone_names pg_timezone_abbrevs pg_available_extensions pg_available_extension_versions pg_stat_get_activity
 	pg_listening_channels pg_partition_ancestors pg_partition_tree pg_tablespace_databases pg_config
 	pg_get_catalog_foreign_keys pg_hba_file_rules pg_get_publication_tables pg_stat_get_backend_idset
+	pg_stat_get_slru pg_stat_get_recovery_prefetch pg_stat_get_wal_senders pg_stat_get_subscription pg_stat_get_progress_info
 	pg_event_trigger_ddl_commands pg_event_trigger_dropped_objects show_all_file_settings
 `)
 

@@ -74,6 +74,7 @@ var catalogFuncs = sync.OnceValue(func() map[string]catalogFunc {
 	visibilityFuncs(m)
 	sizeFuncs(m)
 	serverFuncs(m)
+	statFuncs(m)
 	enumFuncs(m)
 	addressFuncs(m)
 	informationFuncs(m)
@@ -82,7 +83,9 @@ var catalogFuncs = sync.OnceValue(func() map[string]catalogFunc {
 })
 
 // ownersOnly are the functions that superusers alone may call.
-var ownersOnly = map[string]bool{"pg_reload_conf": true, "pg_rotate_logfile": true, "pg_stat_reset": true, "pg_current_logfile": true,
+var ownersOnly = map[string]bool{"pg_reload_conf": true, "pg_rotate_logfile": true, "pg_stat_reset": true, "pg_stat_reset_shared": true,
+	"pg_stat_reset_single_table_counters": true, "pg_stat_reset_single_function_counters": true, "pg_stat_reset_slru": true,
+	"pg_stat_reset_replication_slot": true, "pg_stat_reset_subscription_stats": true, "pg_stat_have_stats": true, "pg_current_logfile": true,
 	"pg_promote": true, "pg_wal_replay_pause": true, "pg_wal_replay_resume": true}
 
 // Catalog implements expr.SessionInfo.
@@ -455,22 +458,6 @@ func sizeFuncs(m map[string]catalogFunc) {
 		}
 		return c.null()
 	}
-	for _, n := range []string{"numscans", "tuples_returned", "tuples_fetched", "tuples_inserted", "tuples_updated", "tuples_deleted",
-		"dead_tuples"} {
-		m["pg_stat_get_"+n] = answerZero
-	}
-	m["pg_stat_get_live_tuples"] = func(c *catalogCall) (types.Datum, error) {
-		if t := c.snapshot().Table(c.oid(0)); t != nil {
-			return c.integer(int64(max(c.srv.estimate(c.snapshot())(t), 0)))
-		}
-		return c.integer(0)
-	}
-	m["pg_stat_get_mod_since_analyze"] = func(c *catalogCall) (types.Datum, error) {
-		return c.integer(c.srv.rows.of(c.oid(0)).changed.Load())
-	}
-	m["pg_stat_get_last_analyze_time"], m["pg_stat_get_last_vacuum_time"] = answerNull, answerNull
-	void := func(c *catalogCall) (types.Datum, error) { return types.Bytes(types.TVoid, nil), nil }
-	m["pg_stat_clear_snapshot"], m["pg_stat_reset"] = void, void
 }
 
 func serverFuncs(m map[string]catalogFunc) {

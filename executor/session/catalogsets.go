@@ -31,8 +31,6 @@ func (s sessionInfo) CatalogRows(src string, args []types.Datum, cols []types.T)
 		return s.relationRows("pg_available_extensions", len(cols))
 	case "pg_available_extension_versions":
 		return s.relationRows("pg_available_extension_versions", len(cols))
-	case "pg_stat_get_activity":
-		return s.relationRows("pg_stat_activity", len(cols))
 	case "pg_listening_channels":
 		var out [][]types.Datum
 		for _, c := range s.srv.notify.channels(s.Session) {
@@ -50,8 +48,11 @@ func (s sessionInfo) CatalogRows(src string, args []types.Datum, cols []types.T)
 	case "aclexplode":
 		return s.aclRows(args[0])
 	case "pg_prepared_xact", "pg_config", "pg_get_catalog_foreign_keys", "pg_hba_file_rules",
-		"pg_get_publication_tables", "pg_stat_get_backend_idset", "show_all_file_settings":
+		"pg_get_publication_tables", "show_all_file_settings":
 		return nil, nil // nothing of the kind exists
+	}
+	if rows, ok, err := s.statRows(src, args, len(cols)); ok {
+		return rows, err
 	}
 	if strings.HasPrefix(src, "pg_event_trigger_") {
 		return nil, eventTriggerOnly(src)

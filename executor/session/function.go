@@ -34,6 +34,9 @@ func (s *Session) callSQL(x *expr.Env, c *plan.Call, args []types.Datum, yield f
 		return sqlerr.New(sqlerr.InternalError, "a function is called outside of a transaction")
 	}
 	f := c.Proc.SQL
+	if s.settings.trackFunctions {
+		defer s.timeCall(f.OID)()
+	}
 	if s.depth >= maxCallDepth {
 		return sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded").
 			WithHint("Functions call each other more than %d deep.", maxCallDepth)

@@ -61,6 +61,11 @@ func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string,
 		if err := s.vacuum(ctx, x, o); err != nil {
 			return "", 0, err
 		}
+		for _, t := range tables {
+			st := s.srv.cumulative.rel(t.OID)
+			st.vacuumed.Store(st.sum(cntInserted))
+			st.vacuum.done()
+		}
 	}
 	if analyze {
 		for i, t := range tables {
@@ -291,6 +296,7 @@ func (s *Session) analyze(ctx context.Context, t *catalog.Table, cols []int) err
 	s.tx.kv.OnCommit(func() {
 		counter.delta.Store(0)
 		counter.changed.Store(0)
+		s.srv.cumulative.rel(t.OID).analyze.done()
 	})
 	return nil
 }
@@ -454,6 +460,7 @@ func (srv *Server) autoAnalyze(ctx context.Context, oid types.OID) (done bool, e
 	tx.OnCommit(func() {
 		counter.delta.Add(-delta)
 		counter.changed.Add(-changed)
+		srv.cumulative.rel(oid).autoAnalyze.done()
 	})
 	err = srv.commit(ctx, tx, ch.Delta())
 	return err == nil, err

@@ -27,6 +27,7 @@ func (s *Session) pgEnv() *pgcatalog.Env {
 		Snap: s.snapshot(), DB: s.db, User: s.user, SearchPath: path, TempSchema: s.tempName(),
 		Settings: s.settingRows, Sessions: s.sessionRows, Locks: s.lockRows, Sequence: s.sequenceState,
 		Prepared: s.preparedRows, Cursors: s.cursorRows, Refused: s.srv.refusals.rows, Regions: s.regionRows, LargeObjects: s.largeObjects,
+		RelStats: s.relStats, XactStats: s.xactStats, DBStats: s.databaseStats, LogStats: s.logStats, FunctionStats: s.functionStats,
 		Updatable: s.updatable, ViewTree: s.viewTree, ConditionTree: s.conditionTree, BodyTree: s.bodyTree, Uses: s.textUses, TypeName: s.typeName, Now: now(),
 	}
 }

@@ -39,7 +39,7 @@ func (s *Session) keptRows(cols []wire.Column) *executor.KeptRows {
 		ts[i] = c.Type
 	}
 	return executor.NewKeptRows(ts, s.settings.workMem, s.srv.opts.TempDir,
-		&executor.Memory{Limit: s.srv.opts.MaxStatementMemory, Pool: &s.srv.memory, TempLimit: s.settings.tempLimit})
+		&executor.Memory{Limit: s.srv.opts.MaxStatementMemory, Pool: &s.srv.memory, TempLimit: s.settings.tempLimit}, &s.tally)
 }
 
 // keptSink keeps the rows of a statement that is run to its end.

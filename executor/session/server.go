@@ -57,17 +57,18 @@ type Server struct {
 	// and report whether there is one of that number; nil: not possible.
 	Cancel, Terminate func(pid int32) bool
 
-	opts     Options
-	start    time.Time
-	rows     rowCounters
-	notify   notifyHub
-	advisory advisoryLocks
-	memory   executor.Pool
-	grow     func(int64) error // counts what transactions write
-	refusals refusals
-	exports  exports
-	lobFiles sync.Mutex   // held while a database gets the files of large objects
-	defining atomic.Int32 // commits with definitions that have not ended
+	opts       Options
+	start      time.Time
+	rows       rowCounters
+	cumulative cumulative
+	notify     notifyHub
+	advisory   advisoryLocks
+	memory     executor.Pool
+	grow       func(int64) error // counts what transactions write
+	refusals   refusals
+	exports    exports
+	lobFiles   sync.Mutex   // held while a database gets the files of large objects
+	defining   atomic.Int32 // commits with definitions that have not ended
 
 	// The background worker that keeps statistics up to date.
 	ctx          context.Context
@@ -98,6 +99,7 @@ func Open(ctx context.Context, store kv.Store, o Options) (*Server, error) {
 	}
 	srv := &Server{Store: store, Tables: table.NewDB(store), opts: o, start: time.Now()}
 	srv.memory.Limit = o.MaxMemory
+	srv.cumulative.init()
 	srv.grow = srv.growWrites
 	if err := executor.RemoveLeftovers(o.TempDir); err != nil {
 		o.Logger.Warn("temporary files of an earlier process were not removed", "error", err)
@@ -252,6 +254,7 @@ func (srv *Server) connect(p *wire.StartupParams, info *wire.ConnInfo) (*Session
 		return nil, fatal(sqlerr.TooManyConnections, "remaining connection slots are reserved for non-replication superuser connections")
 	}
 	srv.mu.sessions[info.PID] = s
+	s.startCounting()
 	return s, nil
 }
 
@@ -312,6 +315,11 @@ func (srv *Server) commit(ctx context.Context, tx kv.Txn, d *catalog.Delta) erro
 		return err
 	}
 	tx.OnCommit(pub.Commit)
+	tx.OnCommit(func() {
+		for _, o := range del {
+			srv.cumulative.dropped(o)
+		}
+	})
 	srv.defining.Add(1)
 	defer srv.defining.Add(-1)
 	err = tx.Commit(ctx)

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -78,6 +79,14 @@ type Session struct {
 	callSQLFn     func(*expr.Env, *plan.Call, []types.Datum, func(*vec.Batch) (bool, error)) error
 	roomFn        func(int64) error
 	grants        *executor.Grants
+	flushFn       func(*executor.Tallied)
+
+	// The cumulative statistics: what the open transaction does, and where it goes.
+	tally   executor.Tally
+	dbStats *dbStats
+	shard   int
+	calls   map[types.OID]callStats
+	inCalls time.Duration // spent in the calls below the running one
 
 	activity activity
 }
@@ -94,6 +103,7 @@ type activity struct {
 	stateChanged int64
 	xactStart    int64
 	application  string
+	done         dbCounts
 	expired      *sqlerr.Error // what ends the connection that has been idle for too long
 }
 
@@ -117,6 +127,9 @@ func (s *Session) begin(w wire.ResultWriter, query string) {
 	s.readClock()
 	a := &s.activity
 	a.mu.Lock()
+	if s.block != idle && a.state != "active" {
+		a.done.idleInTxn += s.stmtStart - a.stateChanged
+	}
 	a.state = "active"
 	a.stateChanged = s.stmtStart
 	if query != "" {
@@ -149,6 +162,9 @@ func (s *Session) rest(w wire.ResultWriter) {
 	changed := now()
 	a := &s.activity
 	a.mu.Lock()
+	if a.state == "active" {
+		a.done.active += changed - a.stateChanged
+	}
 	a.state, a.stateChanged = "idle", changed
 	a.xactStart = 0
 	switch s.block {
@@ -224,6 +240,11 @@ func (s *Session) fail(ctx context.Context, err error, text string) error {
 		return nil
 	}
 	err = s.explainDeadlock(finishError(ctx, err, text))
+	if e := new(sqlerr.Error); errors.As(err, &e) && e.Code == sqlerr.DeadlockDetected {
+		s.activity.mu.Lock()
+		s.activity.done.deadlocks++
+		s.activity.mu.Unlock()
+	}
 	s.srv.refusals.add(err, s.settings.get("application_name"))
 	s.Abort()
 	return err
@@ -300,6 +321,7 @@ func (s *Session) Close() {
 	s.dropTempSchema()
 	s.srv.advisory.releaseAll(s)
 	s.srv.notify.forget(s)
+	s.stopCounting()
 	s.srv.disconnect(s)
 }
 

@@ -39,6 +39,7 @@ type settings struct {
 	optimizer   bool
 	// rowSecurityOff is row_security = off: what policies would hide is an error
 	rowSecurityOff bool
+	trackFunctions bool // track_functions = all: those of SQL
 	nullEquals     bool // transform_null_equals
 	durability     kv.Durability
 	minLevel       int
@@ -261,6 +262,8 @@ func (s *Session) settingChanged(key string) {
 	case "row_security":
 		g.rowSecurityOff = v == "off"
 		g.epoch++
+	case "track_functions":
+		g.trackFunctions = v == "all"
 	case "client_min_messages":
 		g.minLevel = noticeLevel(v)
 	case "client_encoding":

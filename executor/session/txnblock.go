@@ -247,6 +247,7 @@ func (s *Session) commit(ctx context.Context) error {
 	}
 	t.kv.Rollback()
 	s.tx = nil
+	s.flushCounts(err == nil)
 	s.block = idle
 	s.endSettings(err == nil)
 	s.endTxnLocks()
@@ -299,6 +300,7 @@ func (s *Session) rollback() {
 		s.tx.lobs.closeFrom(0)
 		s.tx.kv.Rollback()
 		s.tx = nil
+		s.flushCounts(false)
 	}
 	s.endSettings(false)
 	s.endTxnLocks()

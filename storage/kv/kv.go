@@ -379,4 +379,14 @@ type StoreStats struct {
 	RowLocks      int           // row locks held
 	LockWaits     uint64        // times a transaction had to wait for a lock
 	Deadlocks     uint64        // waits ended by ErrDeadlock
+
+	LogRecords, LogBytes, LogSyncs uint64 // written to a write-ahead log since opening
+	Checkpoints                    CheckpointStats
+}
+
+// CheckpointStats count how often what a write-ahead log has was moved into the data
+// file: after an interval, or because the log had grown or somebody asked.
+type CheckpointStats struct {
+	Timed, Asked uint64
+	Time         time.Duration // that all of them took
 }

@@ -72,7 +72,12 @@ type Engine struct {
 	at          int         // the log of the active trees
 	timer       *time.Timer
 	buf         []txn.Change
+
+	counts counts
 }
+
+// counts is what Stats tells of the log.
+type counts struct{ records, bytes, syncs, timed, asked, moveNanos atomic.Uint64 }
 
 var _ txn.Pipelined = (*Engine)(nil)
 
@@ -160,6 +165,7 @@ func (e *Engine) Append(changes []txn.Change, show bool) (seq uint64, durable bo
 		return 0, false, err
 	}
 	if e.mem.bytes >= e.opt.MemBytes {
+		e.counts.asked.Add(1)
 		if err := e.freeze(); err != nil {
 			return 0, false, err
 		}
@@ -235,6 +241,8 @@ func (e *Engine) logged(changes []txn.Change, size int) (uint64, error) {
 		}
 		return 0, err
 	}
+	e.counts.records.Add(1)
+	e.counts.bytes.Add(uint64(len(rec)))
 	if e.mem.bytes == 0 {
 		e.arm()
 	}
@@ -393,7 +401,9 @@ func (e *Engine) freeze() error {
 // moveInBackground writes the frozen trees to the base. After an error they
 // stay; the next freeze, timer or direct batch tries again.
 func (e *Engine) moveInBackground(st *state) {
+	start := time.Now()
 	base, err := e.base.ApplyMark(st.frozen.changes(nil, nil), mark(e.epoch, st.activeSeq))
+	e.counts.moveNanos.Add(uint64(time.Since(start)))
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.running = false
@@ -475,6 +485,7 @@ func (e *Engine) tick() {
 		e.running = true
 		go e.moveInBackground(&state{frozen: st.frozen, activeSeq: st.activeSeq})
 	default:
+		e.counts.timed.Add(1)
 		// What cannot be synced is told to those who wait for it.
 		_ = e.freeze()
 	}
@@ -484,6 +495,9 @@ func (e *Engine) tick() {
 func (e *Engine) Stats(s *kv.StoreStats) {
 	e.base.Stats(s)
 	s.Seq = e.shown.Load().seq
+	c := &e.counts
+	s.LogRecords, s.LogBytes, s.LogSyncs = c.records.Load(), c.bytes.Load(), c.syncs.Load()
+	s.Checkpoints = kv.CheckpointStats{Timed: c.timed.Load(), Asked: c.asked.Load(), Time: time.Duration(c.moveNanos.Load())}
 }
 
 // Compact moves what is in the trees, deletions above all, into the base while
@@ -492,6 +506,7 @@ func (e *Engine) Compact(ctx context.Context) error {
 	e.mu.Lock()
 	err := e.usable()
 	if err == nil {
+		e.counts.asked.Add(1)
 		err = e.freeze()
 		e.wait()
 	}

@@ -20,6 +20,7 @@ func (e *Engine) Sync() (uint64, error) {
 	if n := e.durableSeq(); n >= st.seq {
 		return n, nil
 	}
+	e.counts.syncs.Add(1)
 	if err := st.log.sync(); err != nil {
 		e.fail(err)
 		return e.durableSeq(), fmt.Errorf("%w: %w", kv.ErrUndetermined, err)
