@@ -172,6 +172,80 @@ func TestFlippedBits(t *testing.T) {
 	t.Logf("%d trials, %d stores opened", trials, opened)
 }
 
+// TestCheckedLeaves lets a scan check all pairs, those after it none for a while, and
+// then one find the bit that was flipped in the mapped file meanwhile.
+func TestCheckedLeaves(t *testing.T) {
+	dir := flipStore(t)
+	st := open(t, dir, boltkv.Options{NoSync: true, MmapBytes: 1 << 20})
+	scan := func(rd kv.Reader, g kv.Range) (checked int, err error) {
+		it := rd.Scan(ctx, table, g, kv.ScanOpt{Check: func(ps []kv.Pair) error {
+			checked += len(ps)
+			for _, p := range ps {
+				var i int
+				if _, err := fmt.Sscanf(string(p.Key), "row %06d", &i); err != nil || !bytes.Equal(p.Val, flipValue(i/2)) {
+					return fmt.Errorf("%w: pair %q", kv.ErrCorrupt, p.Key)
+				}
+			}
+			return nil
+		}})
+		defer it.Close()
+		for {
+			ps, err := it.Next()
+			if len(ps) == 0 || err != nil {
+				return checked, err
+			}
+		}
+	}
+	snapshot := func(g kv.Range) (int, error) {
+		s, err := st.Snapshot(ctx)
+		must(t, err)
+		defer s.Close()
+		return scan(s, g)
+	}
+	want := func(what string, n int, err error, wanted int) {
+		t.Helper()
+		if err != nil || n != wanted {
+			t.Errorf("%s: %d pairs are checked, not %d: %v", what, n, wanted, err)
+		}
+	}
+	part := kv.Range{Lo: flipKey(100), Hi: flipKey(110)}
+	n, err := snapshot(part)
+	want("a part of a leaf", n, err, 5)
+	n, err = snapshot(part)
+	want("again", n, err, 5)
+	n, err = snapshot(kv.Range{})
+	want("all", n, err, flipRows)
+	n, err = snapshot(kv.Range{})
+	want("all again", n, err, 0)
+	n, err = snapshot(part)
+	want("a part of what was checked", n, err, 0)
+	must(t, update(st, func(tx kv.Txn) error { return tx.Put(table, flipKey(300), flipValue(150)) }))
+	n, err = snapshot(kv.Range{})
+	want("after a write", n, err, 1)
+	tx, err := st.Begin(ctx, kv.BeginOpt{})
+	must(t, err)
+	defer tx.Rollback()
+	must(t, tx.Put(table, flipKey(302), flipValue(151)))
+	n, err = scan(tx, kv.Range{})
+	want("with an own write", n, err, 2)
+
+	path := filepath.Join(dir, boltkv.FileName)
+	b, err := os.ReadFile(path)
+	must(t, err)
+	at := bytes.Index(b, flipKey(1000))
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	must(t, err)
+	_, err = f.WriteAt([]byte{b[at+len(flipKey(1000))] ^ 1}, int64(at+len(flipKey(1000))))
+	must(t, errors.Join(err, f.Close()))
+	boltkv.PassTime(kv.CheckAgain)
+	if _, err := snapshot(kv.Range{}); !errors.Is(err, kv.ErrCorrupt) {
+		t.Errorf("a bit that was flipped after the first check: %v", err)
+	}
+	boltkv.PassTime(kv.CheckAgain)
+	n, err = snapshot(part)
+	want("after a while", n, err, 5)
+}
+
 // TestUpgrade opens a directory of format 1, which had no checksums.
 func TestUpgrade(t *testing.T) {
 	dir := flipStore(t)

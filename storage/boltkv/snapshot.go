@@ -179,21 +179,22 @@ func (s *snapshot) Scan(sp kv.Space, r kv.Range, o kv.ScanOpt, spent txn.Chunks)
 	if c.s == s && c.sp.ID == sp.ID {
 		f = c.f
 	}
-	*c = chunks{s: s, sp: sp, f: f, r: r, keysOnly: o.KeysOnly, reverse: o.Reverse}
+	*c = chunks{s: s, sp: sp, f: f, r: r, opt: o}
 	return c
 }
 
 // chunks walks over one bucket.
 type chunks struct {
-	s                 *snapshot
-	sp                kv.Space
-	f                 *file // nil: not looked up
-	r                 kv.Range
-	keysOnly, reverse bool
+	s   *snapshot
+	sp  kv.Space
+	f   *file // nil: not looked up
+	r   kv.Range
+	opt kv.ScanOpt
 
 	c       *cursor // nil before the first Fill
 	started bool
 	more    bool // the cursor stands on the next pair
+	checked int  // pairs of the leaf, from its first one on, that have passed the check
 }
 
 func (c *chunks) start() {
@@ -205,10 +206,13 @@ func (c *chunks) start() {
 		return
 	}
 	c.c = c.f.cursor()
+	if c.opt.Check != nil && c.s.p.sums != nil {
+		c.s.p.sums.beginCheck()
+	}
 	switch {
-	case !c.reverse && c.r.Lo == nil:
+	case !c.opt.Reverse && c.r.Lo == nil:
 		c.more = c.c.first()
-	case !c.reverse:
+	case !c.opt.Reverse:
 		c.more = c.c.seek(c.r.Lo)
 	case c.r.Hi != nil && c.c.seek(c.r.Hi):
 		c.more = c.c.prev()
@@ -222,22 +226,23 @@ func (c *chunks) Fill(dst []kv.Pair) (n int, err error) {
 	if !c.started {
 		c.start()
 	}
-	if c.reverse {
+	if c.opt.Reverse {
 		n = c.fillReverse(dst)
+		err = c.opt.Checked(dst[:n])
 	} else {
-		n = c.fillForward(dst)
+		n, err = c.fillForward(dst)
 	}
-	if c.keysOnly {
+	if c.opt.KeysOnly {
 		for i := range dst[:n] {
 			dst[i].Val = nil
 		}
 	}
-	return n, nil
+	return n, err
 }
 
 // fillForward takes the pairs of one leaf after the other. Only in the leaf
 // with the end of the range are keys compared with it.
-func (c *chunks) fillForward(dst []kv.Pair) (n int) {
+func (c *chunks) fillForward(dst []kv.Pair) (n int, err error) {
 	for c.more && n < len(dst) {
 		nd, i := c.c.at()
 		end := nd.n
@@ -245,9 +250,15 @@ func (c *chunks) fillForward(dst []kv.Pair) (n int) {
 			end = nd.upTo(i, c.r.Hi)
 			c.more = end == nd.n
 		}
+		first, from := i, n
 		for ; i < end && n < len(dst); i++ {
 			dst[n] = nd.pair(i)
 			n++
+		}
+		if c.opt.Check != nil && !c.opt.KeysOnly {
+			if err := c.check(nd, first, dst[from:n]); err != nil {
+				return from, err
+			}
 		}
 		c.c.stack[len(c.c.stack)-1].i = i
 		switch {
@@ -257,7 +268,32 @@ func (c *chunks) fillForward(dst []kv.Pair) (n int) {
 			c.more = c.more && c.c.nextLeaf()
 		}
 	}
-	return n
+	return n, nil
+}
+
+// check verifies pairs of a leaf, from its element i on, unless all of the leaf have
+// been lately.
+func (c *chunks) check(nd *node, i int, ps []kv.Pair) error {
+	sums := c.s.p.sums
+	if sums == nil || c.c.b.root == 0 {
+		return c.opt.Checked(ps)
+	}
+	id := native.Uint64(nd.b)
+	if sums.passed(id) {
+		return nil
+	}
+	if err := c.opt.Checked(ps); err != nil {
+		return err
+	}
+	if i == 0 {
+		c.checked = 0
+	}
+	if i == c.checked {
+		if c.checked += len(ps); c.checked == nd.n {
+			sums.pass(id)
+		}
+	}
+	return nil
 }
 
 func (c *chunks) fillReverse(dst []kv.Pair) (n int) {

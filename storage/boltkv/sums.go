@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/zeebo/xxh3"
 
@@ -44,21 +45,24 @@ const (
 )
 
 // sums are the checksums of one data file. Chunks are read when they are first
-// needed. Verified pages are remembered until they are written again.
+// needed. Verified pages are remembered until they are written again, and for
+// kv.CheckAgain so are leaves whose pairs have passed the check of a scan.
 type sums struct {
 	f      vfs.File
 	path   string
 	noSync bool
 	chunks atomic.Pointer[[]*chunk]
 
-	mu    sync.Mutex // adding to chunks
-	dirty []int      // chunks with sums that are not in the file; the committer's
-	last  stamp      // the newest one in the file; the committer's
+	since atomic.Int64 // when the leaves that passed a check were forgotten last, by checkClock
+	mu    sync.Mutex   // adding to chunks
+	dirty []int        // chunks with sums that are not in the file; the committer's
+	last  stamp        // the newest one in the file; the committer's
 }
 
 type chunk struct {
 	sum      [chunkPages]atomic.Uint64
 	verified [chunkPages / 32]atomic.Uint32
+	passed   [chunkPages / 32]atomic.Uint32
 	lo, hi   int // sums to be written, lo < hi; the committer's
 }
 
@@ -158,6 +162,7 @@ func sum(id uint64, run []byte) uint64 { return max(xxh3.HashSeed(run, id), 1) }
 func (s *sums) set(id uint64, run []byte) {
 	c, i := s.chunk(id), int(id%chunkPages)
 	c.verified[i/32].And(^(uint32(1) << (i % 32)))
+	c.passed[i/32].And(^(uint32(1) << (i % 32)))
 	c.sum[i].Store(sum(id, run))
 	if c.hi == 0 {
 		c.lo, c.hi = i, i+1
@@ -203,4 +208,37 @@ func (s *sums) verify(id uint64, run []byte) bool {
 	}
 	c.verified[i/32].Or(1 << (i % 32))
 	return true
+}
+
+// checkClock is the time since the program's start.
+var checkClock = func() time.Duration { return time.Since(started) }
+
+var started = time.Now()
+
+// beginCheck comes before the questions of a scan about leaves that passed a check: it
+// forgets them when they are old.
+func (s *sums) beginCheck() {
+	now, last := int64(checkClock()), s.since.Load()
+	if now-last < int64(kv.CheckAgain) || !s.since.CompareAndSwap(last, now) {
+		return
+	}
+	for _, c := range *s.chunks.Load() {
+		for i := 0; c != nil && i < len(c.passed); i++ {
+			if c.passed[i].Load() != 0 {
+				c.passed[i].Store(0)
+			}
+		}
+	}
+}
+
+// pass notes that all pairs of a leaf have passed the check of a scan, and passed
+// reports whether they have.
+func (s *sums) pass(id uint64) {
+	i := id % chunkPages
+	s.chunk(id).passed[i/32].Or(1 << (i % 32))
+}
+
+func (s *sums) passed(id uint64) bool {
+	i := id % chunkPages
+	return s.chunk(id).passed[i/32].Load()&(1<<(i%32)) != 0
 }

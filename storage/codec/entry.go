@@ -32,7 +32,15 @@ type Entry struct {
 
 // OpenEntry verifies the stored value of an index entry and takes it apart.
 func OpenEntry(key, val []byte) (Entry, error) {
-	b, err := Open(key, val)
+	if err := Check(key, val); err != nil {
+		return Entry{}, err
+	}
+	return CheckedEntry(val)
+}
+
+// CheckedEntry is OpenEntry for a value whose checksum was verified before.
+func CheckedEntry(val []byte) (Entry, error) {
+	b, err := opened(val)
 	if err != nil {
 		return Entry{}, err
 	}

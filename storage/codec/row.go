@@ -41,12 +41,27 @@ func Seal(dst []byte, start int, key []byte) []byte {
 // Open verifies a stored value and returns it without its checksum: the format
 // byte and what follows. The error is an ErrCorrupt.
 func Open(key, val []byte) ([]byte, error) {
+	b, err := opened(val)
+	if err != nil {
+		return nil, err
+	}
+	if sum := binary.LittleEndian.Uint32(val[len(b):]); sum != checksum(key, b) {
+		return nil, corrupt("checksum does not match")
+	}
+	return b, nil
+}
+
+// Check verifies a stored value.
+func Check(key, val []byte) error {
+	_, err := Open(key, val)
+	return err
+}
+
+// opened is Open for a value that was verified before.
+func opened(val []byte) ([]byte, error) {
 	n := len(val) - checksumLen
 	if n < 1 {
 		return nil, corrupt("value of %d bytes", len(val))
-	}
-	if sum := binary.LittleEndian.Uint32(val[n:]); sum != checksum(key, val[:n]) {
-		return nil, corrupt("checksum does not match")
 	}
 	return val[:n:n], nil
 }

@@ -83,12 +83,22 @@ func (r *Rows) Reset() {
 // Load verifies checksums and shapes of vals, which are stored under keys. On an
 // error the number of the faulty row is returned with it.
 func (c *RowCodec) Load(r *Rows, keys, vals [][]byte) (bad int, err error) {
+	for i, val := range vals {
+		if err := Check(keys[i], val); err != nil {
+			return i, err
+		}
+	}
+	return c.LoadChecked(r, vals)
+}
+
+// LoadChecked is Load for values whose checksums were verified before.
+func (c *RowCodec) LoadChecked(r *Rows, vals [][]byte) (bad int, err error) {
 	r.vals, r.most = r.vals[:0], max(r.most, len(vals))
 	r.uniform = true
 	all := len(c.attrs)
 	least := rowHeader + (all+7)/8 + c.fixed[all] + 2*c.vars[all]
 	for i, val := range vals {
-		row, err := Open(keys[i], val)
+		row, err := opened(val)
 		if err != nil {
 			return i, err
 		}

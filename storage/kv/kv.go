@@ -52,6 +52,23 @@ type ScanOpt struct {
 	Limit    int  // at most so many pairs; 0 = all
 	Batch    int  // pairs per chunk; 0 = the engine's choice, growing to about 1,024
 	Parallel int  // hint for sharded engines: shards read at once, chunks still in key order
+
+	// Check verifies pairs by what their values say. It is called for all that are
+	// delivered, not with KeysOnly, and an error ends the scan. An engine may leave it
+	// out for pairs that passed it less than CheckAgain ago and have not been written
+	// since.
+	Check func(ps []Pair) error
+}
+
+// CheckAgain is for how long a pair that was checked is believed to be as it was.
+const CheckAgain = 10 * time.Second
+
+// Checked calls Check, if there is one, for pairs that are to be delivered.
+func (o *ScanOpt) Checked(ps []Pair) error {
+	if o.Check == nil || o.KeysOnly || len(ps) == 0 {
+		return nil
+	}
+	return o.Check(ps)
 }
 
 // LockOpt says how LockKeys and LockSpace wait and what they insist on. The

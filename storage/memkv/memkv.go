@@ -191,7 +191,7 @@ func (c *chunks) Fill(dst []kv.Pair) (n int, err error) {
 		dst[n] = p
 		n++
 	}
-	return n, nil
+	return n, c.o.Checked(dst[:n])
 }
 
 func (c *chunks) Close() {}

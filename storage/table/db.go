@@ -99,6 +99,7 @@ type Desc struct {
 type index struct {
 	cat   *catalog.Index
 	space kv.Space
+	check func(ps []kv.Pair) error // verifies pairs of the file
 	// master tells that the index has no file of its own: see rowKeys.primary.
 	master bool
 	// inverted tells that the file has posting lists (posting.go); elements that
@@ -124,6 +125,14 @@ func (d *Desc) fileOf(x *index) kv.Space {
 		return d.space
 	}
 	return x.space
+}
+
+// checkOf returns what verifies the pairs of the index's file.
+func (d *Desc) checkOf(x *index) func(ps []kv.Pair) error {
+	if x == nil || x.master {
+		return d.check
+	}
+	return x.check
 }
 
 func newDesc(db *DB, t *catalog.Table) (*Desc, error) {
@@ -165,6 +174,7 @@ func (d *Desc) newIndex(ix *catalog.Index) (*index, error) {
 		return nil, sqlerr.Unsupported(-1, "access method \"%s\"", ix.Kind)
 	}
 	x.space = kv.Space{ID: uint64(ix.Space), DB: d.space.DB, File: fileName(ix.File, ix.Space)}
+	x.check = check(x.space)
 	cols := make([]codec.KeyCol, len(ix.Keys))
 	for i, k := range ix.Keys {
 		cols[i] = codec.KeyCol{T: k.Type, Nullable: true, Desc: k.Desc, NullsFirst: k.NullsFirst}

@@ -22,6 +22,8 @@ type decoder struct {
 	// of rows is wanted.
 	values bool
 	equal  bool // entries may be decoded to equal values: see place
+	// checked tells that the pairs come from a scan that has verified them: see check.
+	checked bool
 
 	loaded codec.Rows
 	arena  vec.Arena
@@ -49,7 +51,7 @@ func (x *decoder) reset() {
 	x.loaded.Reset()
 	clear(x.es[:min(x.most, cap(x.es))])
 	forgetKeys(x.most, x.sorted)
-	x.most, x.equal = 0, false
+	x.most, x.equal, x.checked = 0, false, false
 	x.arena = vec.Arena{}
 	for i := range x.groups {
 		x.groups[i].close()
@@ -123,7 +125,7 @@ func (x *decoder) master(b *vec.Batch, base int, keys, vals [][]byte) error {
 	if !x.values {
 		return nil
 	}
-	if bad, err := d.row.Load(&x.loaded, keys, vals); err != nil {
+	if bad, err := load(d.row, &x.loaded, keys, vals, x.checked); err != nil {
 		return corrupt(d.space, keys[bad], err)
 	}
 	for i, c := range x.cols {
@@ -162,10 +164,34 @@ func (d *Desc) ctid(key []byte) []byte {
 	return append(out, ')')
 }
 
-// open verifies an entry. Those of posting lists were verified before.
-func (x *index) open(key, val []byte) (codec.Entry, error) {
-	if x.inverted {
+// check returns what verifies the pairs of a file for a scan: see kv.ScanOpt.
+func check(sp kv.Space) func(ps []kv.Pair) error {
+	return func(ps []kv.Pair) error {
+		for i := range ps {
+			if err := codec.Check(ps[i].Key, ps[i].Val); err != nil {
+				return corrupt(sp, ps[i].Key, err)
+			}
+		}
+		return nil
+	}
+}
+
+// load makes rows ready to be decoded, verifying those that no scan has checked.
+func load(c *codec.RowCodec, rows *codec.Rows, keys, vals [][]byte, checked bool) (bad int, err error) {
+	if checked {
+		return c.LoadChecked(rows, vals)
+	}
+	return c.Load(rows, keys, vals)
+}
+
+// open takes an entry apart and verifies it, unless a scan has checked it. Those of
+// posting lists were verified before.
+func (x *index) open(key, val []byte, checked bool) (codec.Entry, error) {
+	switch {
+	case x.inverted:
 		return codec.Entry{}, nil
+	case checked:
+		return codec.CheckedEntry(val)
 	}
 	return codec.OpenEntry(key, val)
 }
@@ -178,10 +204,10 @@ func (x *index) masterKey(key []byte, e codec.Entry) ([]byte, error) {
 	return x.skipSearch(key)
 }
 
-// masters verifies index entries and appends their master keys to dst.
-func (d *Desc) masters(dst [][]byte, x *index, keys, vals [][]byte) ([][]byte, error) {
+// masters opens index entries and appends their master keys to dst.
+func (d *Desc) masters(dst [][]byte, x *index, keys, vals [][]byte, checked bool) ([][]byte, error) {
 	for i, key := range keys {
-		e, err := x.open(key, vals[i])
+		e, err := x.open(key, vals[i], checked)
 		if err != nil {
 			return nil, corrupt(x.space, key, err)
 		}
@@ -232,7 +258,7 @@ func (x *decoder) entries(ix *index, b *vec.Batch, base int, keys, vals [][]byte
 	masters := slices.Grow(x.sorted[:0], len(keys))[:len(keys)]
 	x.es, x.sorted, x.most = es, masters, max(x.most, len(keys))
 	for i, key := range keys {
-		e, err := ix.open(key, vals[i])
+		e, err := ix.open(key, vals[i], x.checked)
 		if err == nil && !inKeys {
 			es[i] = e
 			masters[i], err = ix.masterKey(key, e)

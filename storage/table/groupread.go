@@ -16,8 +16,10 @@ type groupRead struct {
 	attrs []int // attribute of each
 	iter  kv.Iter
 	chunk []kv.Pair // of the iterator, what is not used yet
-	pairs []kv.Pair // of one row in a file of elements
-	part  *Part     // what is wanted of the values in a file of elements; nil: all
+	// checked tells that the iterator verifies pairs.
+	checked bool
+	pairs   []kv.Pair // of one row in a file of elements
+	part    *Part     // what is wanted of the values in a file of elements; nil: all
 
 	rows codec.Rows
 	vals [][]byte
@@ -48,12 +50,16 @@ func (x *decoder) initGroups() {
 func (x *decoder) openGroups(ctx context.Context, r Reader, span kv.Range, o kv.ScanOpt) {
 	for i := range x.groups {
 		x.groups[i].close()
-		span := span
+		span, o := span, o
 		if x.groups[i].g.elements {
+			o.Check = nil // who puts them together does
 			if o.Reverse || x.groups[i].part != nil {
 				continue // each row's pairs are wanted in ascending order, or single ones
 			}
 			span.Hi = nil // a part's bound may lie between a row's key and its elements
+		}
+		if x.groups[i].checked = o.Check != nil; x.groups[i].checked {
+			o.Check = x.groups[i].g.check
 		}
 		x.groups[i].iter = r.Scan(ctx, x.groups[i].g.space, span, o)
 	}
@@ -71,7 +77,7 @@ func (q *groupRead) close() {
 		q.iter.Close()
 		q.iter = nil
 	}
-	q.chunk = nil
+	q.chunk, q.checked = nil, false
 }
 
 // rows decodes rows, given as pairs of the master file, into rows base … of b;
@@ -137,7 +143,7 @@ func (q *groupRead) decode(d *Desc, b *vec.Batch, base int, keys [][]byte) error
 			i++
 		}
 		if i > start {
-			if bad, err := q.g.row.Load(&q.rows, keys[start:i], q.vals[start:i]); err != nil {
+			if bad, err := load(q.g.row, &q.rows, keys[start:i], q.vals[start:i], q.checked); err != nil {
 				return corrupt(q.g.space, keys[start+bad], err)
 			}
 			for k, out := range q.out {

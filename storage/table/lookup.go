@@ -263,7 +263,7 @@ func (l *Lookup) decode(out *vec.Batch) error {
 		return l.dec.entries(l.x, out, 0, l.keys, l.vals)
 	}
 	var err error
-	if l.mkeys, err = l.d.masters(l.mkeys[:0], l.x, l.keys, l.vals); err != nil {
+	if l.mkeys, err = l.d.masters(l.mkeys[:0], l.x, l.keys, l.vals, false); err != nil {
 		return err
 	}
 	vals, err := l.dec.fetch(l.ctx, l.r, l.mkeys)

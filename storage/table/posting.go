@@ -63,7 +63,7 @@ func (d *Desc) scanFile(ctx context.Context, r Reader, x *index, span kv.Range, 
 	if x == nil || !x.inverted {
 		return r.Scan(ctx, d.fileOf(x), span, o)
 	}
-	o.KeysOnly, o.Limit = false, 0
+	o.KeysOnly, o.Limit, o.Check = false, 0, nil // it verifies the values that it takes apart
 	return &postings{ctx: ctx, r: r, x: x, rev: o.Reverse, it: r.Scan(ctx, x.space, span, o),
 		postingBufs: postingPool.Get().(*postingBufs)}
 }

@@ -20,6 +20,7 @@ import (
 // file has. Attribute files have the others, under the same row key.
 type rowFile struct {
 	space kv.Space
+	check func(ps []kv.Pair) error // verifies pairs of the master file
 	rowKeys
 	key    *codec.KeyCodec // takes a row key apart
 	keyPos []int           // by column: position in the row key, or -1
@@ -37,7 +38,8 @@ type rowFile struct {
 // under the row's key. A row without a value there has NULL in each of them.
 type groupFile struct {
 	space kv.Space
-	cols  []int // columns of the table, by attribute
+	check func(ps []kv.Pair) error // verifies pairs of the file
+	cols  []int                    // columns of the table, by attribute
 	row   *codec.RowCodec
 	// always tells that every row written has a value, because an absent one
 	// means something else than NULL: rows older than a column have its default.
@@ -82,6 +84,7 @@ func newRowFile(db *DB, t *catalog.Table) (rowFile, error) {
 		}
 	}
 	f.row = codec.NewRowCodec(attrs)
+	f.check = check(f.space)
 	return f, nil
 }
 
@@ -94,6 +97,7 @@ func (f *rowFile) addGroup(t *catalog.Table, cat *catalog.ColumnGroup) {
 		return
 	}
 	g := &groupFile{space: kv.Space{ID: uint64(cat.Space), DB: f.space.DB, File: fileName(cat.File, cat.Space)}, cols: cat.Cols}
+	g.check = check(g.space)
 	ts := make([]types.T, len(g.cols))
 	for a, c := range g.cols {
 		ts[a] = t.Columns[c].Type

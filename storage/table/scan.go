@@ -11,27 +11,29 @@ import (
 
 // Scanner passes the rows of a scan in the order of the file.
 type Scanner struct {
-	ctx    context.Context
-	r      Reader
-	d      *Desc
-	x      *index // nil: the master file
-	only   bool   // rows are read from index entries
-	opt    kv.ScanOpt
-	batch  int // rows of the next batch: small at first when few may be enough
-	most   int // rows of a full batch
-	set    spanSet
-	rev    bool
-	iter   kv.Iter
-	inSpan bool      // iter is in the span that was opened last
-	chunk  []kv.Pair // of the last Next, what is not used yet
-	dec    decoder
-	entry  entryFilter
-	tail   tailFilter
-	keys   [][]byte
-	vals   [][]byte
-	mkeys  [][]byte
-	used   int // the most keys that there were
-	done   bool
+	ctx  context.Context
+	r    Reader
+	d    *Desc
+	x    *index // nil: the master file
+	only bool   // rows are read from index entries
+	// checked tells that the iterator verifies pairs, not who decodes them.
+	checked bool
+	opt     kv.ScanOpt
+	batch   int // rows of the next batch: small at first when few may be enough
+	most    int // rows of a full batch
+	set     spanSet
+	rev     bool
+	iter    kv.Iter
+	inSpan  bool      // iter is in the span that was opened last
+	chunk   []kv.Pair // of the last Next, what is not used yet
+	dec     decoder
+	entry   entryFilter
+	tail    tailFilter
+	keys    [][]byte
+	vals    [][]byte
+	mkeys   [][]byte
+	used    int // the most keys that there were
+	done    bool
 }
 
 var scanners = sync.Pool{New: func() any { return new(Scanner) }}
@@ -92,6 +94,11 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 	s.dec.values = s.dec.values || s.entry.on()
 	s.opt.Reverse = spec.Reverse
 	s.opt.KeysOnly = !s.dec.values
+	s.checked = s.dec.values && s.set.points == nil
+	if s.checked {
+		s.opt.Check = s.d.checkOf(s.x)
+	}
+	s.entry.dec.checked = s.checked
 	if s.tail.on() {
 		s.opt.Batch = tailRead
 	}
@@ -250,6 +257,7 @@ func (s *Scanner) readPoints(n int) (int, error) {
 
 // decode puts the pairs read into the batch.
 func (s *Scanner) decode(b *vec.Batch) error {
+	s.dec.checked = s.checked
 	switch {
 	case !s.dec.values:
 		return nil
@@ -259,7 +267,7 @@ func (s *Scanner) decode(b *vec.Batch) error {
 		return s.dec.entries(s.x, b, b.N, s.keys, s.vals)
 	}
 	var err error
-	if s.mkeys, err = s.d.masters(s.mkeys[:0], s.x, s.keys, s.vals); err != nil {
+	if s.mkeys, err = s.d.masters(s.mkeys[:0], s.x, s.keys, s.vals, s.checked); err != nil {
 		return err
 	}
 	vals, err := s.dec.fetch(s.ctx, s.r, s.mkeys)
@@ -271,6 +279,7 @@ func (s *Scanner) decode(b *vec.Batch) error {
 			return indexCorrupt(s.x, s.keys[i])
 		}
 	}
+	s.dec.checked = false // that was the entries
 	return s.dec.rows(s.ctx, s.r, b, b.N, s.mkeys, vals)
 }
 

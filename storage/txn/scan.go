@@ -235,6 +235,9 @@ func (s *scan) merge() ([]kv.Pair, error) {
 				p.Val = e.val()
 			}
 			s.merged = append(s.merged, p)
+			if err := s.opt.Checked(s.merged[len(s.merged)-1:]); err != nil {
+				return nil, err
+			}
 		}
 		s.ov.next()
 	}

@@ -120,7 +120,7 @@ func (s *snapshot) Scan(sp kv.Space, r kv.Range, o kv.ScanOpt, spent txn.Chunks)
 	if !a.ok && !f.ok {
 		return base
 	}
-	return &merge{base: base, active: a, frozen: f, reverse: o.Reverse, keysOnly: o.KeysOnly}
+	return &merge{base: base, active: a, frozen: f, opt: o}
 }
 
 // walk goes over a range of a tree; it stands on cur while ok.
@@ -176,11 +176,11 @@ func (w *walk) next() {
 
 // merge delivers the pairs of the base with those of the trees above them.
 type merge struct {
-	base              txn.Chunks // nil at its end
-	ahead             []kv.Pair  // of the base, not yet delivered
-	buf               []kv.Pair  // backing of ahead
-	active, frozen    walk
-	reverse, keysOnly bool
+	base           txn.Chunks // nil at its end
+	ahead          []kv.Pair  // of the base, not yet delivered
+	buf            []kv.Pair  // backing of ahead
+	active, frozen walk
+	opt            kv.ScanOpt
 }
 
 // first returns the tree whose pair comes next, nil at the end of both. A
@@ -207,7 +207,7 @@ func (m *merge) first() *walk {
 
 // compare orders keys as they are delivered.
 func (m *merge) compare(a, b []byte) int {
-	if m.reverse {
+	if m.opt.Reverse {
 		return bytes.Compare(b, a)
 	}
 	return bytes.Compare(a, b)
@@ -249,10 +249,13 @@ func (m *merge) Fill(dst []kv.Pair) (n int, err error) {
 			m.ahead = m.ahead[1:]
 		}
 		if p := w.cur; p.Val != nil {
-			if m.keysOnly {
+			if m.opt.KeysOnly {
 				p.Val = nil
 			}
 			dst[n] = p
+			if err := m.opt.Checked(dst[n : n+1]); err != nil {
+				return n, err
+			}
 			n++
 		}
 		w.next()

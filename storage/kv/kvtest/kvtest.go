@@ -29,6 +29,7 @@ func Run(t *testing.T, open func(t *testing.T) kv.Store) {
 		{"write conflicts", testConflicts},
 		{"insert", testInsert},
 		{"scans against a model", testScanModel},
+		{"checked scans", testCheckedScans},
 		{"iterators see earlier writes only", testIterStability},
 		{"savepoints", testSavepoints},
 		{"savepoints against a model", testSavepointModel},

@@ -321,3 +321,77 @@ func testSavepointModel(t *testing.T, st kv.Store) {
 		snap.Close()
 	}
 }
+
+// testCheckedScans lets scans check pairs: committed ones, in the order of their
+// commits and among own writes, all that are delivered and no other.
+func testCheckedScans(t *testing.T, st kv.Store) {
+	for _, reverse := range []bool{false, true} {
+		sp := newSpace(t, st)
+		bad := fmt.Errorf("a bad pair")
+		m := model{}
+		write := func(tx kv.Txn, from, to int) {
+			for i := from; i < to; i++ {
+				k, v := fmt.Sprintf("%05d", i*7919%10_000), fmt.Sprint("value ", from, i)
+				must(t, tx.Put(sp, []byte(k), []byte(v)))
+				m[k] = v
+			}
+		}
+		update(t, st, func(tx kv.Txn) { write(tx, 0, 5000) })
+		update(t, st, func(tx kv.Txn) { write(tx, 4990, 5020) })
+		tx := begin(t, st, kv.BeginOpt{})
+		write(tx, 5010, 5050)
+		checked := model{}
+		var refused string
+		o := kv.ScanOpt{Reverse: reverse, Check: func(ps []kv.Pair) error {
+			for _, p := range ps {
+				if string(p.Key) == refused {
+					return bad
+				}
+				checked[string(p.Key)] = string(p.Val)
+			}
+			return nil
+		}}
+		scan := func(g kv.Range, o kv.ScanOpt) (got []string, err error) {
+			it := tx.Scan(ctx, sp, g, o)
+			defer it.Close()
+			for {
+				ps, err := it.Next()
+				if len(ps) == 0 || err != nil {
+					return got, err
+				}
+				for _, p := range ps {
+					got = append(got, string(p.Key)+"="+string(p.Val))
+				}
+			}
+		}
+		keysOnly := o
+		keysOnly.KeysOnly = true
+		if _, err := scan(kv.Range{}, keysOnly); err != nil || len(checked) > 0 {
+			t.Errorf("a scan of keys has checked %d pairs: %v", len(checked), err)
+		}
+		for _, refused = range []string{"05112", fmt.Sprintf("%05d", 5000*7919%10_000), fmt.Sprintf("%05d", 5049*7919%10_000)} {
+			if _, err := scan(kv.Range{}, o); err != bad {
+				t.Errorf("a scan over %s, which is bad, gives %v", refused, err)
+			}
+		}
+		refused = ""
+		for _, g := range []kv.Range{{Lo: []byte("00100"), Hi: []byte("00200")}, {}} {
+			clear(checked)
+			got, err := scan(g, o)
+			if want := m.scan(g, o); err != nil || !slices.Equal(got, want) {
+				t.Fatalf("a checked scan has %d pairs, not %d: %v", len(got), len(want), err)
+			}
+			for k, v := range checked {
+				if m[k] != v || g.Lo != nil && (k < string(g.Lo) || k >= string(g.Hi)) {
+					t.Errorf("%s=%s is checked, and not delivered", k, v)
+				}
+			}
+			for i := 4990; i < 5050; i++ { // on top of what was bulk
+				if k := fmt.Sprintf("%05d", i*7919%10_000); g.Lo == nil && checked[k] != m[k] {
+					t.Errorf("%s was not checked", k)
+				}
+			}
+		}
+		tx.Rollback()
+	}
+}
