@@ -49,8 +49,7 @@
 // a transaction has read with them, in commit order; so the commit order is a
 // serial order.
 //
-// T8. Mutexes are taken in the order lock shard or space, then wait graph, or
-// space, then list of weak locks; the
+// T8. Mutexes are taken in the order lock shard or space, then wait graph; the
 // mutex of the snapshots is never held while the engine is called, except to
 // ask an open snapshot for its number.
 //
@@ -63,10 +62,4 @@
 // snapshot without it; when it no longer is ahead, and before its end, it waits
 // for it. Its own commit comes later in the order, so a crash never keeps that
 // and loses what it was built on.
-//
-// T10. Table locks that do not exclude each other are noted by client, not by table.
-// A mode that may exclude them is announced (weakLocks.strong) before the lists are
-// looked through, and a note is made only by who has seen, with the list locked, that
-// there is no announcement. So whoever holds such a mode, or waits for it, finds all
-// weak locks in the spaceLock, also those that come later.
 package txn

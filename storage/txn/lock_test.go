@@ -92,13 +92,13 @@ func TestTableLocksExclude(t *testing.T) {
 		wg.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(c), 8))
 			for range 200 {
-				tx, err := st.Begin(ctx, kv.BeginOpt{Client: int32(c/2 + 1)}) // two to a list
+				tx, err := st.Begin(ctx, kv.BeginOpt{Client: int32(c + 1)})
 				if err != nil {
 					t.Error(err)
 					return
 				}
 				modes := kv.NumTableLockModes
-				if r.IntN(3) > 0 { // mostly those that are not taken at the table
+				if r.IntN(3) > 0 { // mostly those of readers and writers
 					modes = int(kv.RowExclusive) + 1
 				}
 				var mine [kv.NumTableLockModes]int
@@ -148,24 +148,14 @@ func TestTableLocksExclude(t *testing.T) {
 // noTableLocks looks for what is left of table locks that were given back.
 func noTableLocks(t *testing.T, st *Store) {
 	t.Helper()
-	for i := range st.locks.weak.lists {
-		if n := len(st.locks.weak.lists[i].holds); n != 0 {
-			t.Errorf("list %d has %d weak locks left", i, n)
-		}
-	}
-	for i := range st.locks.weak.strong {
-		if n := st.locks.weak.strong[i].Load(); n != 0 {
-			t.Errorf("%d strong locks are announced in slot %d", n, i)
-		}
-	}
 	if l := st.Locks(); len(l) != 0 {
 		t.Errorf("locks are listed: %v", l)
 	}
 }
 
-// TestWeakLocks takes table locks of readers and writers before, while and after there
-// is somebody whom they exclude.
-func TestWeakLocks(t *testing.T) {
+// TestReadersAndWriters takes table locks of readers and writers before, while and after
+// there is somebody whom they exclude.
+func TestReadersAndWriters(t *testing.T) {
 	_, st := newFake(t, Options{})
 	begin := func(client int32) *Txn {
 		t.Helper()
@@ -192,18 +182,15 @@ func TestWeakLocks(t *testing.T) {
 			t.Fatalf("listed are %v, want %v", got, want)
 		}
 	}
-	reader, writer, strong := begin(1), begin(1+weakLists), begin(3)
+	reader, writer, strong := begin(1), begin(4), begin(3)
 	lock(reader, kv.AccessShare, nil)
 	lock(writer, kv.RowExclusive, nil)
 	lock(writer, kv.AccessShare, nil)
-	if len(st.locks.spaces) != 0 {
-		t.Fatal("weak locks have met at the table")
-	}
 	listed(kv.LockInfo{Client: 1, Mode: kv.AccessShare},
-		kv.LockInfo{Client: 1 + weakLists, Mode: kv.AccessShare}, kv.LockInfo{Client: 1 + weakLists, Mode: kv.RowExclusive})
+		kv.LockInfo{Client: 4, Mode: kv.AccessShare}, kv.LockInfo{Client: 4, Mode: kv.RowExclusive})
 	lock(strong, kv.ShareUpdateExclusive, nil)
 	lock(strong, kv.Share, kv.ErrLockTimeout)
-	lock(reader, kv.RowShare, nil) // after the lists were looked through
+	lock(reader, kv.RowShare, nil)
 	mark := writer.LockMark()
 	lock(writer, kv.RowShare, nil)
 	writer.UnlockTo(mark)

@@ -8,28 +8,6 @@ var _ kv.Waits = (*Store)(nil)
 func (st *Store) Locks() []kv.LockInfo {
 	lt := st.locks
 	var out []kv.LockInfo
-	type key struct {
-		o  *owner
-		id uint64
-		m  kv.TableLockMode
-	}
-	listed := make(map[key]bool)
-	add := func(o *owner, id uint64, modes uint8) {
-		for m := range kv.TableLockMode(kv.NumTableLockModes) {
-			if k := (key{o, id, m}); modes&(1<<m) != 0 && !listed[k] { // a weak one may move meanwhile
-				listed[k] = true
-				out = append(out, kv.LockInfo{Client: o.client, Space: id, Mode: m, Granted: true})
-			}
-		}
-	}
-	for i := range lt.weak.lists {
-		l := &lt.weak.lists[i]
-		l.mu.Lock()
-		for _, h := range l.holds {
-			add(h.o, h.id, h.modes)
-		}
-		l.mu.Unlock()
-	}
 	lt.spacesMu.RLock()
 	spaces := make([]*spaceLock, 0, len(lt.spaces))
 	for _, sl := range lt.spaces {
@@ -39,7 +17,11 @@ func (st *Store) Locks() []kv.LockInfo {
 	for _, sl := range spaces {
 		sl.mu.Lock()
 		for _, h := range sl.holders {
-			add(h.o, sl.id, h.modes)
+			for m := range kv.TableLockMode(kv.NumTableLockModes) {
+				if h.modes&(1<<m) != 0 {
+					out = append(out, kv.LockInfo{Client: h.o.client, Space: sl.id, Mode: m, Granted: true})
+				}
+			}
 		}
 		for _, w := range sl.queue {
 			out = append(out, kv.LockInfo{Client: w.o.client, Space: sl.id, Mode: w.mode})

@@ -57,7 +57,6 @@ type lockTable struct {
 	seed   maphash.Seed
 	shards [numShards]lockShard
 	graph  waitGraph
-	weak   weakLocks
 	snaps  *snapshots
 	closed chan struct{}
 	// escalateAt is the number of row locks in one space from which, and from

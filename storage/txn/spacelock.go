@@ -40,10 +40,8 @@ type tableHolder struct {
 
 // tableHold is the same from the transaction's side.
 type tableHold struct {
-	id    uint64
-	sl    *spaceLock // nil: all modes were taken without it
+	sl    *spaceLock
 	modes uint8
-	weak  uint8 // of them, those taken without it: others may have made it know them
 }
 
 // spaceCount is what one transaction holds of the rows of one space.
@@ -218,7 +216,7 @@ func (lt *lockTable) lockTableMode(ctx context.Context, o *owner, id uint64, m k
 	bit := uint8(1) << m
 	var hold *tableHold
 	for i := range o.tables {
-		if o.tables[i].id == id {
+		if o.tables[i].sl.id == id {
 			if o.tables[i].modes&bit != 0 {
 				return nil
 			}
@@ -229,37 +227,16 @@ func (lt *lockTable) lockTableMode(ctx context.Context, o *owner, id uint64, m k
 		if o.tables == nil {
 			o.tables = o.tbuf[:0]
 		}
-		o.tables = append(o.tables, tableHold{id: id})
+		o.tables = append(o.tables, tableHold{sl: lt.space(id)})
 		hold = &o.tables[len(o.tables)-1]
 	}
-	if bit&weakModes != 0 && lt.weak.take(o, id, bit) {
-		hold.modes |= bit
-		hold.weak |= bit
-		return nil
-	}
-	if hold.sl == nil {
-		hold.sl = lt.space(id)
-	}
-	err := lt.lockTableAt(ctx, o, hold, m, opt)
-	if err == nil {
-		hold.modes |= bit
-	} else {
-		lt.weak.forgo(id, bit)
-	}
-	return err
-}
-
-// lockTableAt takes a table lock by the spaceLock of hold.
-func (lt *lockTable) lockTableAt(ctx context.Context, o *owner, hold *tableHold, m kv.TableLockMode, opt kv.LockOpt) error {
 	sl := hold.sl
 	sl.mu.Lock()
-	if strongModes&(1<<m) != 0 {
-		lt.weak.gatherLocked(sl)
-	}
 	if sl.tableFreeLocked(o, m, hold.modes, hold.modes == 0, len(sl.queue)) {
 		sl.grantTableLocked(o, m)
 		lt.reblockTableLocked(sl)
 		sl.mu.Unlock()
+		hold.modes |= bit
 		return nil
 	}
 	if opt.Wait == 0 {
@@ -275,7 +252,7 @@ func (lt *lockTable) lockTableAt(ctx context.Context, o *owner, hold *tableHold,
 	if w.upgrade {
 		lt.reblockTableLocked(sl)
 	}
-	if err := lt.graph.block(o, sl.tableBlockersLocked(w, pos), kv.LockWait{Space: sl.id, TableMode: m}); err != nil {
+	if err := lt.graph.block(o, sl.tableBlockersLocked(w, pos), kv.LockWait{Space: id, TableMode: m}); err != nil {
 		sl.queue = removeWaiter(sl.queue, w)
 		lt.graph.set(o, nil)
 		lt.reblockTableLocked(sl)
@@ -283,7 +260,7 @@ func (lt *lockTable) lockTableAt(ctx context.Context, o *owner, hold *tableHold,
 		return err
 	}
 	sl.mu.Unlock()
-	return lt.await(ctx, w, opt.Wait, func() bool {
+	err := lt.await(ctx, w, opt.Wait, func() bool {
 		sl.mu.Lock()
 		defer sl.mu.Unlock()
 		if w.granted {
@@ -294,6 +271,10 @@ func (lt *lockTable) lockTableAt(ctx context.Context, o *owner, hold *tableHold,
 		lt.grantTablesLocked(sl)
 		return true
 	})
+	if err == nil {
+		hold.modes |= bit
+	}
+	return err
 }
 
 // tableFreeLocked reports whether mode m conflicts with no other holder and,
@@ -387,30 +368,14 @@ func (lt *lockTable) reblockTableLocked(sl *spaceLock) {
 
 // releaseTables gives back all table locks of o.
 func (lt *lockTable) releaseTables(o *owner) {
-	for i := range o.tables {
-		lt.releaseTable(o, &o.tables[i], o.tables[i].modes)
+	for _, h := range o.tables {
+		lt.releaseTable(o, h.sl, h.modes)
 	}
 	o.tables = nil
 }
 
 // releaseTable gives back modes of one table lock, which o holds.
-func (lt *lockTable) releaseTable(o *owner, hold *tableHold, modes uint8) {
-	if weak := modes & hold.weak; weak != 0 {
-		modes &^= lt.weak.giveBack(o, hold.id, weak)
-	}
-	if modes == 0 {
-		return
-	}
-	sl := hold.sl
-	if sl == nil {
-		sl = lt.space(hold.id)
-	}
-	lt.releaseTableAt(o, sl, modes)
-	lt.weak.forgo(hold.id, modes)
-}
-
-// releaseTableAt gives back modes that the spaceLock knows of.
-func (lt *lockTable) releaseTableAt(o *owner, sl *spaceLock, modes uint8) {
+func (lt *lockTable) releaseTable(o *owner, sl *spaceLock, modes uint8) {
 	sl.mu.Lock()
 	defer sl.mu.Unlock()
 	for i := range sl.holders {

@@ -24,19 +24,18 @@ func (t *Txn) UnlockTo(m kv.LockMark) {
 		lt.releaseRowsFrom(o, at.rows)
 	}
 	kept := o.tables[:0]
-	for i := range o.tables {
-		h := &o.tables[i]
+	for _, h := range o.tables {
 		var was uint8
 		for _, x := range at.tables {
-			if x.id == h.id {
+			if x.sl == h.sl {
 				was = x.modes
 			}
 		}
 		if drop := h.modes &^ was; drop != 0 {
-			lt.releaseTable(o, h, drop)
+			lt.releaseTable(o, h.sl, drop)
 		}
 		if was != 0 {
-			kept = append(kept, tableHold{id: h.id, sl: h.sl, modes: was, weak: h.weak & was})
+			kept = append(kept, tableHold{sl: h.sl, modes: was})
 		}
 	}
 	clear(o.tables[len(kept):])
