@@ -154,13 +154,7 @@ func shorter(a, b time.Duration) time.Duration {
 
 // threadTime is the processor time that the thread has taken: what others do on the
 // machine does not count.
-func threadTime(t *testing.T) time.Duration {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(ts.Nano())
-}
+func threadTime(t *testing.T) time.Duration { return clock(t, unix.CLOCK_THREAD_CPUTIME_ID) }
 
 // verify compares the checksums of pairs.
 func verify(pairs []kv.Pair) error {

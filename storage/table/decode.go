@@ -22,6 +22,7 @@ type decoder struct {
 	// of rows is wanted.
 	values bool
 	equal  bool // entries may be decoded to equal values: see place
+	attrs  bool // some of cols are in the master file's values
 	// checked tells that the pairs come from a scan that has verified them: see check.
 	checked bool
 
@@ -37,11 +38,14 @@ type decoder struct {
 }
 
 func (x *decoder) init(d *Desc, cols []int) {
-	x.d, x.cols, x.values = d, cols, false
+	x.d, x.cols, x.values, x.attrs = d, cols, false, false
 	x.initGroups()
 	for _, c := range cols {
 		if c >= 0 || c == ColRowKey || c == ColCtid {
 			x.values = true
+		}
+		if c >= 0 && d.groupOf[c] < 0 && d.attrOf[c] >= 0 {
+			x.attrs = true
 		}
 	}
 }
@@ -125,8 +129,10 @@ func (x *decoder) master(b *vec.Batch, base int, keys, vals [][]byte) error {
 	if !x.values {
 		return nil
 	}
-	if bad, err := load(d.row, &x.loaded, keys, vals, x.checked); err != nil {
-		return corrupt(d.space, keys[bad], err)
+	if x.attrs || !x.checked {
+		if bad, err := load(d.row, &x.loaded, keys, vals, x.checked); err != nil {
+			return corrupt(d.space, keys[bad], err)
+		}
 	}
 	for i, c := range x.cols {
 		v := b.Cols[i]

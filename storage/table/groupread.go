@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	"kvsqld/catalog/types/vec"
 	"kvsqld/storage/codec"
@@ -114,22 +115,30 @@ func (x *decoder) rows(ctx context.Context, r Reader, b *vec.Batch, base int, ke
 // follow moves on in the file to each of the keys, which are in the order of the
 // scan, and puts their values into q.vals: nil where the file has none.
 func (q *groupRead) follow(keys [][]byte) error {
-	q.vals = q.vals[:0]
-	for _, key := range keys {
+	vals := slices.Grow(q.vals[:0], len(keys))[:len(keys)]
+	q.vals = vals
+	for at := 0; at < len(keys); {
 		if len(q.chunk) == 0 {
 			var err error
 			if q.chunk, err = q.iter.Next(); err != nil {
 				return err
 			}
+			if len(q.chunk) == 0 {
+				clear(vals[at:])
+				return nil
+			}
+		}
+		n := 0
+		for ; n < len(q.chunk) && at < len(keys) && bytes.Equal(q.chunk[n].Key, keys[at]); n++ {
+			vals[at] = q.chunk[n].Val
+			at++
 		}
 		// Every key of the file is one of the master file's, none of which the scan
 		// leaves out: another key belongs to a later row.
-		var val []byte
-		if len(q.chunk) > 0 && bytes.Equal(q.chunk[0].Key, key) {
-			val = q.chunk[0].Val
-			q.chunk = q.chunk[1:]
+		if q.chunk = q.chunk[n:]; len(q.chunk) > 0 && at < len(keys) {
+			vals[at] = nil
+			at++
 		}
-		q.vals = append(q.vals, val)
 	}
 	return nil
 }
