@@ -1,0 +1,171 @@
+package txn
+
+import (
+	"context"
+
+	"kvsqld/storage/kv"
+)
+
+// get returns the value the transaction sees, nil for an absent key.
+func (t *Txn) get(sp kv.Space, key []byte) ([]byte, error) {
+	if s := t.own(sp); s != nil {
+		t.w.mu.Lock()
+		e, ok := s.top().get(key, t.w.markOf(s))
+		t.w.mu.Unlock()
+		if ok {
+			return e.val(), nil
+		}
+		if s.top().op != OpNone {
+			return nil, nil
+		}
+	}
+	sn, err := t.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	return sn.es.Get(sp, key)
+}
+
+func (t *Txn) Get(_ context.Context, sp kv.Space, key []byte) ([]byte, error) {
+	if t.reads != nil && !t.hasOwn(sp, key) {
+		t.reads.addKey(sp.ID, key)
+	}
+	v, err := t.get(sp, key)
+	if t.stats != nil {
+		countGets(t.stats.File(sp), 1, key, v)
+	}
+	if v == nil && err == nil {
+		err = kv.ErrNotFound
+	}
+	return v, err
+}
+
+func countGets(f *kv.FileStats, n int, key, val []byte) {
+	f.Gets.Add(int64(n))
+	if val != nil {
+		f.KeysRead.Add(1)
+		f.BytesRead.Add(int64(len(key) + len(val)))
+	}
+}
+
+// batchStep is the number of keys between two looks at the context.
+const batchStep = 1024
+
+func (t *Txn) BatchGet(ctx context.Context, sp kv.Space, keys [][]byte) ([][]byte, error) {
+	out := make([][]byte, len(keys))
+	s := t.own(sp)
+	if s == nil || s.top().op == OpNone {
+		sn, err := t.snapshot()
+		if err != nil {
+			return nil, err
+		}
+		if err := batchGet(ctx, sn, sp, keys, out); err != nil {
+			return nil, err
+		}
+	}
+	if s != nil {
+		t.w.mu.Lock()
+		m := t.w.markOf(s)
+		for i, k := range keys {
+			if e, ok := s.top().get(k, m); ok {
+				out[i] = e.val()
+			}
+		}
+		t.w.mu.Unlock()
+	}
+	t.noteGets(sp, keys, out, func(k []byte) bool { return t.hasOwn(sp, k) })
+	return out, nil
+}
+
+// noteGets records point reads and what they found. own tells which keys the
+// transaction had written itself: of these it has not read what others committed.
+func (t *Txn) noteGets(sp kv.Space, keys, out [][]byte, own func(key []byte) bool) {
+	if t.reads != nil {
+		for _, k := range keys {
+			if !own(k) {
+				t.reads.addKey(sp.ID, k)
+			}
+		}
+	}
+	if t.stats != nil {
+		f := t.stats.File(sp)
+		for i, k := range keys {
+			countGets(f, 1, k, out[i])
+		}
+	}
+}
+
+func batchGet(ctx context.Context, sn *sharedSnap, sp kv.Space, keys, out [][]byte) error {
+	for len(keys) > 0 {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		n := min(len(keys), batchStep)
+		if err := sn.es.BatchGet(sp, keys[:n], out[:n]); err != nil {
+			return err
+		}
+		keys, out = keys[n:], out[n:]
+	}
+	return nil
+}
+
+func (t *Txn) Scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanOpt) kv.Iter {
+	s := t.own(sp)
+	if s == nil {
+		it := t.scan(ctx, sp, r, o, false, nil)
+		it.txn, it.sp = t, sp
+		return it
+	}
+	t.w.mu.Lock()
+	wins := s.top().windows(r, t.w.markOf(s))
+	t.w.mu.Unlock()
+	return t.scan(ctx, sp, r, o, s.top().op != OpNone, wins)
+}
+
+// scan reads a range of the snapshot, unless the transaction's own writes hide
+// it, under these writes.
+func (t *Txn) scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanOpt, hidden bool, wins []window) *scan {
+	sn, err := t.snapshot()
+	if err != nil {
+		return failedScan(err)
+	}
+	var chunks Chunks
+	if !hidden {
+		chunks = sn.es.Scan(sp, r, o, nil)
+	}
+	it := newScan(ctx, sn, &t.snap, chunks, o)
+	if t.reads != nil {
+		it.reads, it.space, it.number = t.reads, sp.ID, t.reads.addRange(sp.ID, r)
+	}
+	if len(wins) > 0 {
+		it.ov = newOverlayIter(wins, o.Reverse)
+	}
+	if t.stats != nil {
+		it.stats = t.stats.File(sp)
+		it.stats.Scans.Add(1)
+	}
+	return it
+}
+
+func (t *Txn) Wrote(sp kv.Space, key []byte) bool {
+	s := t.own(sp)
+	if s == nil {
+		return false
+	}
+	t.w.mu.Lock()
+	defer t.w.mu.Unlock()
+	e, ok := s.top().get(key, t.w.markOf(s))
+	return ok && e.flags&flagPrivate == 0 || s.top().op != OpNone
+}
+
+// hasOwn reports whether a read of the key is answered by the transaction's own writes.
+func (t *Txn) hasOwn(sp kv.Space, key []byte) bool {
+	s := t.own(sp)
+	if s == nil {
+		return false
+	}
+	t.w.mu.Lock()
+	defer t.w.mu.Unlock()
+	_, ok := s.top().get(key, t.w.markOf(s))
+	return ok
+}
