@@ -39,7 +39,10 @@ func (x *decoder) initGroups() {
 			n++
 		}
 		if n == len(x.groups) {
-			x.groups = append(x.groups, groupRead{g: g})
+			x.groups = slices.Grow(x.groups, 1)[:n+1]
+			q := &x.groups[n] // with the memory that it had for another read
+			q.rows.Reset()
+			*q = groupRead{g: g, out: q.out[:0], attrs: q.attrs[:0], rows: q.rows, vals: q.vals[:0]}
 		}
 		x.groups[n].out = append(x.groups[n].out, i)
 		x.groups[n].attrs = append(x.groups[n].attrs, g.attrIn(c))
@@ -97,9 +100,13 @@ func (x *decoder) rows(ctx context.Context, r Reader, b *vec.Batch, base int, ke
 			continue
 		}
 		var err error
-		if q.iter != nil {
+		switch {
+		case q.iter != nil:
 			err = q.follow(keys)
-		} else {
+		case len(keys) == 1:
+			q.vals = slices.Grow(q.vals[:0], 1)[:1]
+			q.vals[0], err = getOne(ctx, r, q.g.space, keys[0])
+		default:
 			q.vals, err = x.batchGet(ctx, r, q.g.space, keys)
 		}
 		if err == nil {
