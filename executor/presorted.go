@@ -16,8 +16,7 @@ type presortedOp struct {
 	want  int // rows that a limit leaves to pass, -1: all
 
 	in   *vec.Batch // of which the rows behind at are not in the sorter yet
-	at   int
-	rest []uint32 // these
+	rest []uint32   // these
 	buf  []uint32
 	take pieces
 	done bool // the input has ended

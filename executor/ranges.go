@@ -132,7 +132,10 @@ func evalBounds(env *Env, k *plan.KeyRange, r *types.Range, keys []types.T) (boo
 		case side > 0:
 			return false, nil
 		case side == 0:
-			r.Lo, r.LoInc = d, k.LoInc
+			r.Lo = d
+			if r.LoRest, r.LoInc, err = evalRest(env, k.LoRest, k.LoInc, 1, keys[len(r.Eq)+1:]); err != nil {
+				return false, err
+			}
 		default:
 			r.NotNull = true
 		}
@@ -146,7 +149,10 @@ func evalBounds(env *Env, k *plan.KeyRange, r *types.Range, keys []types.T) (boo
 		case side < 0:
 			return false, nil
 		case side == 0:
-			r.Hi, r.HiInc = d, k.HiInc
+			r.Hi = d
+			if r.HiRest, r.HiInc, err = evalRest(env, k.HiRest, k.HiInc, -1, keys[len(r.Eq)+1:]); err != nil {
+				return false, err
+			}
 		default:
 			r.NotNull = true
 		}
@@ -159,6 +165,27 @@ func evalBounds(env *Env, k *plan.KeyRange, r *types.Range, keys []types.T) (boo
 		likeBounds(d.B, t, r)
 	}
 	return true, nil
+}
+
+// evalRest evaluates the further columns of a row bound, a lower one if way is 1, an
+// upper one if it is -1. It ends before a value that the column cannot have: what is
+// equal so far is out where that is NULL or lies on the far side, and in otherwise.
+func evalRest(env *Env, xs []plan.Expr, inc bool, way int, keys []types.T) ([]types.Datum, bool, error) {
+	var out []types.Datum
+	for i, x := range xs {
+		d, err := expr.EvalConst(env.Expr, x)
+		if err != nil {
+			return nil, false, err
+		}
+		if d.Null {
+			return out, false, nil
+		}
+		if side := reach(&d, keys[i]); side != 0 {
+			return out, side != way, nil
+		}
+		out = append(out, d)
+	}
+	return out, inc, nil
 }
 
 // asKey gives a value the key column's type; false when the column cannot hold

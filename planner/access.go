@@ -37,7 +37,8 @@ type bound struct {
 	kind  string // "eq", "any", "null", "not null", "lo", "hi", "like"
 	x     plan.Expr
 	inc   bool
-	exact bool // the range answers the conjunct exactly
+	exact bool       // the range answers the conjunct exactly
+	rest  []colBound // of a row: the columns after the first
 }
 
 // boundsOf reads conjuncts of the form column op value, where value has no
@@ -56,31 +57,12 @@ func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(map[int]bool) 
 		}
 		return foreign(in)
 	}
-	column := func(x plan.Expr) (*plan.Var, bool) {
-		if l, ok := x.(*plan.Relabel); ok {
-			x = l.X
-		}
-		v, ok := x.(*plan.Var)
-		return v, ok && v.Rel == r.id && v.Col >= 0
-	}
 	for _, c := range conj {
 		switch x := c.(type) {
 		case *plan.Call:
-			if len(x.Args) != 2 {
+			v, op, rt, ok := sides(r, x, usable)
+			if !ok {
 				continue
-			}
-			l, rt, op := x.Args[0], x.Args[1], x.Op
-			v, ok := column(l)
-			if !ok || !usable(rt) {
-				if v, ok = column(rt); !ok || !usable(l) {
-					continue
-				}
-				rt = l
-				flip, has := map[string]string{"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}[op]
-				if !has {
-					continue
-				}
-				op = flip
 			}
 			ct := r.cols[v.Col].T
 			fit, exact := fits(ct, rt.Type())
@@ -99,8 +81,12 @@ func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(map[int]bool) 
 					add(v.Col, bound{conj: c, kind: "like", x: rt})
 				}
 			}
+		case *plan.Or:
+			if cols, op := rowBound(r, x, usable); len(cols) > 1 {
+				add(cols[0].col, cols[0].bound(c, cols[1:], op))
+			}
 		case *plan.InList:
-			v, ok := column(x.X)
+			v, ok := r.column(x.X)
 			if !ok || x.Not {
 				continue
 			}
@@ -117,7 +103,7 @@ func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(map[int]bool) 
 				}
 			}
 		case *plan.AnyArray:
-			v, ok := column(x.X)
+			v, ok := r.column(x.X)
 			if !ok || x.All || !usable(x.Array) || x.Proc.OID != eqProc(x.Proc) {
 				continue
 			}
@@ -125,15 +111,15 @@ func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(map[int]bool) 
 				add(v.Col, bound{conj: c, kind: "any", x: x.Array, exact: exact})
 			}
 		case *plan.Is:
-			if v, ok := column(x.X); ok && x.Test == plan.IsNull && v.T.Kind() != types.KRecord {
+			if v, ok := r.column(x.X); ok && x.Test == plan.IsNull && v.T.Kind() != types.KRecord {
 				add(v.Col, bound{conj: c, kind: map[bool]string{false: "null", true: "not null"}[x.Not], exact: true})
 			}
 		case *plan.Var:
-			if v, ok := column(x); ok {
+			if v, ok := r.column(x); ok {
 				add(v.Col, bound{conj: c, kind: "eq", x: constBool(true), exact: true})
 			}
 		case *plan.Not:
-			if v, ok := column(x.X); ok {
+			if v, ok := r.column(x.X); ok {
 				add(v.Col, bound{conj: c, kind: "eq", x: constBool(false), exact: true})
 			}
 		}
@@ -327,14 +313,7 @@ func exactKey(t types.T) bool {
 func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, unique bool, bounds map[int][]bound, rows float64) *path {
 	x := &path{index: ix, used: map[plan.Expr]bool{}, rows: rows}
 	var kr plan.KeyRange
-	find := func(col int, kind string) *bound {
-		for i := range bounds[col] {
-			if bounds[col][i].kind == kind {
-				return &bounds[col][i]
-			}
-		}
-		return nil
-	}
+	find := func(col int, kind string) *bound { return findBound(bounds[col], kind) }
 	take := func(b *bound) {
 		if b.exact {
 			x.used[b.conj] = true
@@ -343,7 +322,7 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 	rels := map[int]*rel{r.id: r}
 	full, ranged := true, false // ranged: several values of the last column so far
 	n := 0
-	for _, k := range keys {
+	for i, k := range keys {
 		if ranged {
 			x.tail, x.tailAt = tailOf(k.Col, find), n
 			break
@@ -383,12 +362,16 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 		if lo != nil || hi != nil {
 			s := 1.0
 			if lo != nil {
-				kr.Lo, kr.LoInc = lo.x, lo.inc
+				var whole bool
+				kr.LoRest, whole = lo.keyed(keys[i:])
+				kr.Lo, kr.LoInc = lo.x, lo.inc || !whole
 				take(lo)
 				s = p.selectivity(lo.conj, rels)
 			}
 			if hi != nil {
-				kr.Hi, kr.HiInc = hi.x, hi.inc
+				var whole bool
+				kr.HiRest, whole = hi.keyed(keys[i:])
+				kr.Hi, kr.HiInc = hi.x, hi.inc || !whole
 				take(hi)
 				h := p.selectivity(hi.conj, rels)
 				if lo != nil {
@@ -445,10 +428,10 @@ func tailOf(col int, find func(col int, kind string) *bound) *plan.KeyRange {
 	}
 	var kr plan.KeyRange
 	if lo != nil {
-		kr.Lo, kr.LoInc = lo.x, lo.inc
+		kr.Lo, kr.LoInc = lo.x, lo.inc || lo.rest != nil
 	}
 	if hi != nil {
-		kr.Hi, kr.HiInc = hi.x, hi.inc
+		kr.Hi, kr.HiInc = hi.x, hi.inc || hi.rest != nil
 	}
 	return &kr
 }

@@ -96,6 +96,7 @@ func (p *planner) placeRanges(list []plan.KeyRange) []plan.KeyRange {
 	var out []plan.KeyRange
 	for _, kr := range list {
 		kr.Eq = p.planExprs(kr.Eq, nil)
+		kr.LoRest, kr.HiRest = p.planExprs(kr.LoRest, nil), p.planExprs(kr.HiRest, nil)
 		one := func(e plan.Expr) plan.Expr {
 			if e == nil {
 				return nil

@@ -25,25 +25,17 @@ func (p *planner) stepSort(s *state) {
 	}
 	lockKeys := p.lockTargets(s)
 	p.placeTargets(s, lockKeys)
-	xs := make([]plan.Expr, len(b.targets))
-	cols := make([]plan.OutCol, len(b.targets))
-	plain := len(b.targets) == len(in.node.Base().Cols)
-	for i, t := range b.targets {
-		xs[i] = p.place(t.x, in.lay)
-		cols[i] = plan.OutCol{Name: t.name, T: xs[i].Type(), Table: t.tbl, AttNum: t.attnum, Hidden: i >= b.ncols}
-		c, ok := xs[i].(*plan.Col)
-		plain = plain && ok && c.Idx == i
-	}
-	n := in.node
-	switch {
-	case b.hasSRF:
-		n = projectSets(n, xs, cols)
-	case !plain:
-		pr := &plan.Project{Input: n, Exprs: xs}
-		pr.Rows, pr.Cost, pr.Cols = in.rows, in.cost, cols
-		n = pr
-	default:
-		n.Base().Cols = cols
+	late := p.lateTargets(s, sorted)
+	var cols []plan.OutCol
+	var at []int
+	var lay layout
+	var n plan.Node
+	if late != nil {
+		n, at, lay = p.earlyPart(s, late)
+		cols = n.Base().Cols
+	} else {
+		n = p.projectTargets(s)
+		cols = n.Base().Cols
 	}
 	if b.distinct && b.distinctOn == nil {
 		d := &plan.Distinct{Input: n}
@@ -52,7 +44,11 @@ func (p *planner) stepSort(s *state) {
 	}
 	var keys []plan.SortKey
 	key := func(k sortKey) plan.SortKey {
-		return plan.SortKey{X: &plan.Col{At: plan.At{T: cols[k.target].T, Off: -1}, Idx: k.target, Name: cols[k.target].Name}, Desc: k.desc, NullsFirst: k.nullsFirst}
+		i := k.target
+		if at != nil {
+			i = at[i]
+		}
+		return plan.SortKey{X: &plan.Col{At: plan.At{T: cols[i].T, Off: -1}, Idx: i, Name: cols[i].Name}, Desc: k.desc, NullsFirst: k.nullsFirst}
 	}
 	if !sorted || b.distinctOn != nil {
 		for _, k := range q.sort {
@@ -84,6 +80,7 @@ func (p *planner) stepSort(s *state) {
 		q2.locks = nil
 	}
 	p.lockAt, p.lockRels = lockKeys, b.rels
+	skip := p.skipLate(&q2, late)
 	var tie []plan.SortKey
 	if q.ties {
 		for _, k := range q.sort {
@@ -97,29 +94,49 @@ func (p *planner) stepSort(s *state) {
 	if q.limit != nil {
 		p.hintLimit(n, q)
 	}
-	if len(b.targets) > b.ncols {
+	switch {
+	case late != nil:
+		n = skip(p.latePart(s, n, late, at, lay))
+	case len(b.targets) > b.ncols:
 		pr := &plan.Project{Input: n}
 		out := func(i int) {
 			pr.Exprs = append(pr.Exprs, &plan.Col{At: plan.At{T: cols[i].T, Off: -1}, Idx: i, Name: cols[i].Name})
 			pr.Cols = append(pr.Cols, cols[i])
 		}
-		for i := 0; i < b.ncols; i++ {
+		for i := range b.ncols {
 			out(i)
 		}
-		if q == p.cursorQuery {
-			for i := range p.places {
-				out(p.places[i].Col)
-				p.places[i].Col = len(pr.Cols) - 1
-				if p.places[i].Tree != nil {
-					out(p.places[i].OIDCol)
-					p.places[i].OIDCol = len(pr.Cols) - 1
-				}
-			}
-		}
+		p.placeHidden(s, &pr.Cols, out)
 		pr.Rows, pr.Cost = n.Base().Rows, n.Base().Cost
 		n = pr
 	}
 	s.cur = &pnode{node: n, rows: n.Base().Rows, cost: n.Base().Cost}
+}
+
+// projectTargets computes all targets.
+func (p *planner) projectTargets(s *state) plan.Node {
+	b, in := s.b, s.cur
+	xs := make([]plan.Expr, len(b.targets))
+	cols := make([]plan.OutCol, len(b.targets))
+	plain := len(b.targets) == len(in.node.Base().Cols)
+	for i := range b.targets {
+		t := &b.targets[i]
+		xs[i] = p.place(t.x, in.lay)
+		cols[i] = t.out(xs[i])
+		cols[i].Hidden = i >= b.ncols
+		c, ok := xs[i].(*plan.Col)
+		plain = plain && ok && c.Idx == i
+	}
+	switch {
+	case b.hasSRF:
+		return projectSets(in.node, xs, cols)
+	case !plain:
+		pr := &plan.Project{Input: in.node, Exprs: xs}
+		pr.Rows, pr.Cost, pr.Cols = in.rows, in.cost, cols
+		return pr
+	}
+	in.node.Base().Cols = cols
+	return in.node
 }
 
 // hintLimit tells the scan below a LIMIT how many rows are wanted.

@@ -14,6 +14,9 @@ type Range struct {
 	// Lo and Hi bound the column after Eq; nil is unbounded. Neither is NULL.
 	Lo, Hi       *Datum
 	LoInc, HiInc bool // whether the bound itself belongs to the range
+	// LoRest and HiRest are values of the columns behind the one that Lo and Hi bound:
+	// together they are bounds of rows. None is NULL.
+	LoRest, HiRest []Datum
 	// NotNull says that the column after Eq must not be NULL; it is implied by
 	// Lo and Hi. WithNull adds the NULLs of that column to the bounded range.
 	NotNull, WithNull bool
@@ -34,5 +37,8 @@ func (r *Range) Empty() bool {
 		return false
 	}
 	c := Compare(*r.Lo, *r.Hi)
+	if c == 0 && (len(r.LoRest) > 0 || len(r.HiRest) > 0) {
+		return false
+	}
 	return c > 0 || c == 0 && !(r.LoInc && r.HiInc)
 }

@@ -485,11 +485,21 @@ func rangeOf(r *KeyRange, name func(i int) string) string {
 	case r.Like != nil:
 		out = append(out, next+" has the prefix of "+text(r.Like))
 	}
-	if r.Lo != nil {
-		out = append(out, next+op(r.LoInc, ">")+text(r.Lo))
+	side := func(x Expr, rest []Expr, op string) {
+		if x == nil {
+			return
+		}
+		if len(rest) == 0 {
+			out = append(out, next+op+text(x))
+			return
+		}
+		names := next
+		for i := range rest {
+			names += ", " + name(len(r.Eq)+1+i)
+		}
+		out = append(out, "("+names+")"+op+"("+text(x)+", "+texts(rest)+")")
 	}
-	if r.Hi != nil {
-		out = append(out, next+op(r.HiInc, "<")+text(r.Hi))
-	}
+	side(r.Lo, r.LoRest, op(r.LoInc, ">"))
+	side(r.Hi, r.HiRest, op(r.HiInc, "<"))
 	return strings.Join(out, " AND ")
 }

@@ -44,6 +44,8 @@ func MapExprs(n Node, f func(Expr) Expr) {
 			one(&r.Lo)
 			one(&r.Hi)
 			one(&r.Like)
+			list(r.LoRest)
+			list(r.HiRest)
 		}
 	}
 	switch n := n.(type) {

@@ -187,6 +187,9 @@ type (
 		NotNull      bool
 		Lo, Hi       Expr
 		LoInc, HiInc bool
+		// LoRest and HiRest make Lo and Hi the first columns of rows, which bound the
+		// columns from that after Eq on. A NULL among them ends the row there.
+		LoRest, HiRest []Expr
 		// Elems: the key column ElemKey, of an index by elements, and this expression
 		// satisfy ElemOp: @> <@ && ? ?| ?&, or = for an array that has the element.
 		// The range finds rows that may; the filter decides.

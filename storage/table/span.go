@@ -111,7 +111,7 @@ func appendBounded(spans []kv.Range, c *codec.KeyCodec, r *types.Range, prefix [
 		lo, hi = hi, lo
 	}
 	if lo.set {
-		span.Lo = c.AppendCol(slices.Clip(prefix), j, lo.d)
+		span.Lo = lo.append(slices.Clip(prefix), c, j)
 		if !lo.inc {
 			if span.Lo = codec.PrefixEnd(span.Lo); span.Lo == nil {
 				return spans
@@ -119,7 +119,7 @@ func appendBounded(spans []kv.Range, c *codec.KeyCodec, r *types.Range, prefix [
 		}
 	}
 	if hi.set {
-		span.Hi = c.AppendCol(slices.Clip(prefix), j, hi.d)
+		span.Hi = hi.append(slices.Clip(prefix), c, j)
 		if hi.inc {
 			span.Hi = codec.PrefixEnd(span.Hi)
 		}
@@ -134,6 +134,22 @@ func appendBounded(spans []kv.Range, c *codec.KeyCodec, r *types.Range, prefix [
 type bound struct {
 	set, inc bool
 	d        types.Datum
+	rest     []types.Datum // of the columns behind it
+}
+
+// append appends the bound's columns, of which the first is c's column j. It ends
+// before a value that a column cannot have: all that is equal so far is in then.
+func (b *bound) append(dst []byte, c *codec.KeyCodec, j int) []byte {
+	dst = c.AppendCol(dst, j, b.d)
+	for i, d := range b.rest {
+		f, fit := codec.Fit(c.Col(j+1+i).T, d)
+		if fit != codec.FitExact {
+			b.inc = true
+			break
+		}
+		dst = c.AppendCol(dst, j+1+i, f)
+	}
+	return dst
 }
 
 // lowerBound returns the bound as the column can have it; false if no value can
@@ -147,7 +163,7 @@ func lowerBound(t types.T, r *types.Range) (bound, bool) {
 	}
 	switch d, fit := codec.Fit(t, *r.Lo); fit {
 	case codec.FitExact:
-		return bound{set: true, inc: r.LoInc, d: d}, true
+		return bound{set: true, inc: r.LoInc, d: d, rest: r.LoRest}, true
 	case codec.FitBelow:
 		return bound{set: true, d: d}, true
 	}
@@ -164,7 +180,7 @@ func upperBound(t types.T, r *types.Range) (bound, bool) {
 	}
 	switch d, fit := codec.Fit(t, *r.Hi); fit {
 	case codec.FitExact:
-		return bound{set: true, inc: r.HiInc, d: d}, true
+		return bound{set: true, inc: r.HiInc, d: d, rest: r.HiRest}, true
 	case codec.FitBelow:
 		return bound{set: true, inc: true, d: d}, true
 	}
