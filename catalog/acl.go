@@ -74,8 +74,8 @@ const (
 	ACLLanguage    ACLKind = 'l'
 	ACLColumn      ACLKind = 'c'
 	ACLLargeObject ACLKind = 'L'
-	// ACLTablespace is only asked about: nothing can be granted on tablespaces.
-	ACLTablespace ACLKind = 't'
+	ACLTablespace  ACLKind = 't'
+	ACLParameter   ACLKind = 'p'
 )
 
 // All returns the privileges that objects of the kind have.
@@ -97,6 +97,8 @@ func (k ACLKind) All() Priv {
 		return PrivInsert | PrivSelect | PrivUpdate | PrivReferences
 	case ACLTablespace:
 		return PrivCreate
+	case ACLParameter:
+		return PrivSet | PrivAlterSystem
 	case ACLLargeObject:
 		return PrivSelect | PrivUpdate
 	}

@@ -198,6 +198,8 @@ func mentions(o Object, role string) bool {
 			}
 		}
 		return slices.ContainsFunc(x.Notes, func(n SystemNote) bool { return n.ACL.mentions(role) })
+	case *Role:
+		return slices.ContainsFunc(x.Notes, func(n SystemNote) bool { return n.ACL.mentions(role) })
 	case *Policy:
 		return slices.Contains(x.Roles, role)
 	}
@@ -225,6 +227,9 @@ func renameInACLs(o Object, old, new string) Object {
 			}
 		}
 	}
+	if r, ok := o.(*Role); ok {
+		r.Notes = changedNotes(r.Notes, func(a ACL) ACL { return a.rename(old, new) })
+	}
 	if p, ok := o.(*Policy); ok {
 		p.Roles = slices.Clone(p.Roles)
 		p.Roles[slices.Index(p.Roles, old)] = new
@@ -240,6 +245,9 @@ func (c *Change) privilegeLines(o Object, role string) []string {
 			out = append(out, "target of "+c.partText(p.OID))
 		}
 		return out
+	}
+	if r, ok := o.(*Role); ok {
+		return serverLines(r.Notes, role)
 	}
 	what := c.ownedText(o)
 	if CommonOf(o).DB != c.DB {
@@ -448,6 +456,11 @@ func withoutRole(o Object, role string) Object {
 		if cols[i].ACL = without(cols[i].ACL); len(cols[i].ACL) == 0 {
 			cols[i].ACL = nil
 		}
+	}
+	if r, ok := o.(*Role); ok {
+		r.Notes = slices.DeleteFunc(changedNotes(r.Notes, without), func(n SystemNote) bool {
+			return n.Class == OIDParameterClass && len(n.ACL) == 1 && n.ACL.Equal(DefaultACL(ACLParameter, n.ACL[0].Grantee))
+		})
 	}
 	if d, ok := o.(*Database); ok {
 		d.Notes = changedNotes(d.Notes, without)

@@ -64,6 +64,11 @@ type Role struct {
 	ValidUntil                                                          int64    // of the password, microseconds since 2000 in UTC; 0 for ever
 	Settings                                                            map[string]string
 	InDatabase                                                          map[string]map[string]string // settings in one database, by its name
+
+	// Of the first superuser: the settings of all roles, and what the server keeps about
+	// objects of its own, tablespaces and parameters.
+	Everybody map[string]string
+	Notes     []SystemNote
 }
 
 // SpaceID names a key-value file (a bucket). Zero is none.

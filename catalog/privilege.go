@@ -91,6 +91,10 @@ func (s *Snapshot) KindOf(o Object) (ACLKind, *Common) {
 		return ACLLargeObject, &x.Common
 	case *DatabaseLanguage:
 		return ACLLanguage, &x.Common
+	case *Tablespace:
+		return ACLTablespace, &x.Common
+	case *Parameter:
+		return ACLParameter, &x.Common
 	case *OwnOperator:
 		return 0, &x.Common // which has no privileges
 	case *ExtStats:
@@ -311,6 +315,10 @@ func ObjectKind(o Object) string {
 		return "large object"
 	case *DatabaseLanguage:
 		return "language"
+	case *Tablespace:
+		return "tablespace"
+	case *Parameter:
+		return "parameter"
 	case *OwnOperator:
 		return "operator"
 	case *ExtStats:

@@ -14,6 +14,7 @@ type SystemNote struct {
 	Described  bool      // Comment counts, "" for none
 	Comment    string
 	ACL        ACL
+	Name       string // of a parameter, which has no OID
 }
 
 // OIDLanguageClass is the OID of pg_language.
@@ -114,6 +115,7 @@ func (w *xmlWriter) notes(list []SystemNote) {
 		var a attrList
 		a.num("class", int64(n.Class))
 		a.num("object", int64(n.OID))
+		a.opt("name", n.Name)
 		a.optNum("column", int64(n.Sub))
 		if n.Described {
 			a.set("comment", n.Comment)
@@ -127,7 +129,7 @@ func (w *xmlWriter) notes(list []SystemNote) {
 // notes reads what xmlWriter.notes wrote.
 func (r *xmlReader) notes(e *element) (out []SystemNote) {
 	for _, n := range r.each(e, "SystemNotes", "SystemNote") {
-		note := SystemNote{Class: r.oid(n, "class"), OID: r.oid(n, "object"), Sub: int(r.num(n, "column", -32768, 32767, 0)), ACL: r.acl(n)}
+		note := SystemNote{Class: r.oid(n, "class"), OID: r.oid(n, "object"), Sub: int(r.num(n, "column", -32768, 32767, 0)), ACL: r.acl(n), Name: r.str(n, "name")}
 		note.Comment, note.Described = n.attr("comment")
 		out = append(out, note)
 		r.known(n)

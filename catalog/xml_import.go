@@ -235,6 +235,10 @@ func (r *xmlReader) roles(list []*element, base *Snapshot, d *Delta) {
 		}
 		n := *old
 		n.Settings = mergePairs(old.Settings, role.Settings)
+		n.Everybody = mergePairs(old.Everybody, role.Everybody)
+		if role.Notes != nil {
+			n.Notes = role.Notes
+		}
 		n.InDatabase = maps.Clone(old.InDatabase)
 		for db, m := range role.InDatabase {
 			if n.InDatabase == nil {
@@ -254,6 +258,7 @@ func (r *xmlReader) roles(list []*element, base *Snapshot, d *Delta) {
 			n.Comment = role.Comment
 		}
 		if n.Comment != old.Comment || len(n.MemberOf) != len(old.MemberOf) || !maps.Equal(n.Settings, old.Settings) ||
+			role.Notes != nil || !maps.Equal(n.Everybody, old.Everybody) ||
 			!maps.EqualFunc(n.InDatabase, old.InDatabase, maps.Equal[map[string]string, map[string]string]) {
 			d.Add(&n)
 		}

@@ -323,7 +323,8 @@ func (r *xmlReader) role(e *element, c Common) Object {
 		role.InDatabase[db][k] = r.str(p, "value")
 		r.known(p)
 	}
-	r.known(e, "memberOf", "Settings", "DatabaseSettings")
+	role.Everybody, role.Notes = r.pairs(e, "Everybody", "Setting"), r.notes(e)
+	r.known(e, "memberOf", "Settings", "DatabaseSettings", "Everybody", "SystemNotes")
 	return role
 }
 

@@ -302,6 +302,8 @@ func (w *xmlWriter) role(r *Role) {
 	}
 	w.settings(r.Settings)
 	w.databaseSettings(r.InDatabase)
+	w.pairs("Everybody", "Setting", r.Everybody)
+	w.notes(r.Notes)
 	w.close("Role")
 }
 

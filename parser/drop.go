@@ -129,6 +129,24 @@ func (p *parser) refresh() ast.Stmt {
 func (p *parser) comment() ast.Stmt {
 	c := &ast.Comment{Off: p.off()}
 	p.next()
+	return p.commentOn(c)
+}
+
+// securityLabel is SECURITY LABEL, behind these words.
+func (p *parser) securityLabel(off ast.Off) ast.Stmt {
+	c := &ast.Comment{Off: off, Label: true}
+	if p.acceptKw(kwFor) {
+		if isSconst(p.tok()) {
+			c.Provider = p.sconst()
+		} else {
+			c.Provider = p.colID()
+		}
+	}
+	return p.commentOn(c)
+}
+
+// commentOn is the object of a comment or label, and its text.
+func (p *parser) commentOn(c *ast.Comment) ast.Stmt {
 	p.expectKw(kwOn)
 	k := p.tok().Key
 	switch {
@@ -192,6 +210,9 @@ func (p *parser) comment() ast.Stmt {
 			c.Kind, c.Name = kind, p.largeObject()
 			return p.commentText(c)
 		case "FOREIGN TABLE", "ROUTINE":
+			if c.Label {
+				return p.restUnsupported(off, "SECURITY LABEL ON "+kind)
+			}
 			return p.restUnsupported(off, "COMMENT ON "+kind)
 		case "DEFAULT CONVERSION", "CONSTRAINT TRIGGER", "TRUSTED LANGUAGE", "TRUSTED PROCEDURAL LANGUAGE", "USER MAPPING":
 			p.syntaxErr()

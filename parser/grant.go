@@ -189,8 +189,8 @@ func (p *parser) grantObjects(g *ast.Grant) {
 		g.ObjKind = "FOREIGN DATA WRAPPER"
 	case p.acceptKws(kwForeign, kwServer):
 		g.ObjKind = "FOREIGN SERVER"
-	case k == kwParameter:
-		p.unsupported(g.Off, "GRANT ON PARAMETER")
+	case p.acceptKw(kwParameter):
+		g.ObjKind = "PARAMETER"
 	case p.acceptKws(kwLarge, kwObject):
 		g.ObjKind = ast.LargeObject
 		for {

@@ -104,7 +104,7 @@ func (p *parser) definitionStmt(t Token) ast.Stmt {
 	case kwSecurity:
 		p.next()
 		p.expectKw(kwLabel)
-		return p.restUnsupported(off, "SECURITY LABEL")
+		return p.securityLabel(off)
 	case kwImport:
 		p.next()
 		p.expectKws(kwForeign, kwSchema)

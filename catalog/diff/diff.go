@@ -171,6 +171,7 @@ func (d *differ) roles() {
 		}
 		d.comment("ROLE", name, was.Comment, r.Comment)
 		d.pairs("ALTER ROLE "+name, was.Settings, r.Settings)
+		d.pairs("ALTER ROLE ALL", was.Everybody, r.Everybody)
 		for _, db := range slices.Compact(slices.Sorted(sortedDatabases(was, r))) {
 			d.pairs("ALTER ROLE "+name+" IN DATABASE "+catalog.QuoteIdent(db), was.InDatabase[db], r.InDatabase[db])
 		}

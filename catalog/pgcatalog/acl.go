@@ -1,6 +1,9 @@
 package pgcatalog
 
 import (
+	"cmp"
+	"slices"
+
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 )
@@ -74,6 +77,22 @@ func rowsPgDefaultACL(w *writer) {
 		if p.Schema != "" {
 			schema = w.env.namespace(p.Schema)
 		}
-		w.oid(synthOID("defaultacl", w.env.DB, i)).oid(w.env.role(p.Role)).oid(schema).chr(kind).acl(p.ACL).end()
+		w.oid(synthOID("defaultacl", w.env.DB, i)).oid(w.env.role(p.Role)).oid(schema).chr(kind).acl(w.env.sorted(p.ACL)).end()
 	}
+}
+
+// sorted is an ACL in the order in which PostgreSQL keeps default privileges: by the
+// OIDs of the roles.
+func (env *Env) sorted(a catalog.ACL) catalog.ACL {
+	oid := func(name string) types.OID {
+		if name == "" {
+			return 0
+		}
+		return env.role(name)
+	}
+	a = slices.Clone(a)
+	slices.SortStableFunc(a, func(x, y catalog.ACLItem) int {
+		return cmp.Or(cmp.Compare(oid(x.Grantee), oid(y.Grantee)), cmp.Compare(oid(x.Grantor), oid(y.Grantor)))
+	})
+	return a
 }

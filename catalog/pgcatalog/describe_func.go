@@ -343,6 +343,11 @@ func (env *Env) ShobjDescription(o types.OID, relation string) string {
 	if isDB && relation == "pg_database" || isRole && (relation == "pg_authid" || relation == "pg_roles") {
 		return commonOf(obj).Comment
 	}
+	for _, t := range env.Snap.Tablespaces() {
+		if relation == "pg_tablespace" && t.OID == o {
+			return t.Comment
+		}
+	}
 	return ""
 }
 

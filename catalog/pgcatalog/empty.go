@@ -19,7 +19,6 @@ var empty = []emptyRelation{
 	{"pg_hba_file_rules", "there is no pg_hba.conf"},
 	{"pg_ident_file_mappings", "there is no pg_ident.conf"},
 	{"pg_largeobject", "the planner reads the table with the pages, where there is one"},
-	{"pg_parameter_acl", "privileges on parameters are not kept"},
 	{"pg_prepared_xacts", "two-phase commit by clients is not supported"},
 	{"pg_publication", "logical replication is not supported"},
 	{"pg_publication_namespace", "logical replication is not supported"},

@@ -35,6 +35,7 @@ func list() []def {
 		{"pg_opclass", nil, rowsPgOpclass},
 		{"pg_operator", nil, rowsPgOperator},
 		{"pg_opfamily", nil, rowsPgOpfamily},
+		{"pg_parameter_acl", nil, rowsPgParameterACL},
 		{"pg_partitioned_table", [][]string{{"partrelid"}}, rowsPgPartitionedTable},
 		{"pg_policies", nil, rowsPgPolicies},
 		{"pg_policy", nil, rowsPgPolicy},

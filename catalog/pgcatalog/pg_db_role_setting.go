@@ -29,6 +29,9 @@ func settingList(m map[string]string) []string {
 }
 
 func rowsPgDbRoleSetting(w *writer) {
+	if m := w.env.Snap.Everybody(); len(m) > 0 {
+		w.oid(0).oid(0).strArray(settingList(m)).end()
+	}
 	for _, d := range w.env.Snap.Databases() {
 		if len(d.Settings) > 0 {
 			w.oid(d.OID).oid(0).strArray(settingList(d.Settings)).end()

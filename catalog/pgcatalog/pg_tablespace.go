@@ -1,11 +1,19 @@
 package pgcatalog
 
-import (
-	"kvsqld/catalog"
-)
-
 // Tablespaces cannot be made; the two of a new PostgreSQL server are shown.
 func rowsPgTablespace(w *writer) {
-	w.oid(oidDefaultTablespace).str("pg_default").oid(catalog.OIDSuperuser).null().null().end()
-	w.oid(oidGlobalTablespace).str("pg_global").oid(catalog.OIDSuperuser).null().null().end()
+	for _, t := range w.env.Snap.Tablespaces() {
+		w.oid(t.OID).str(t.Name).oid(w.env.role(t.Owner))
+		w.acl(t.ACL)
+		w.null().end()
+	}
+}
+
+// rowsPgParameterACL lists the parameters that privileges were granted on.
+func rowsPgParameterACL(w *writer) {
+	for _, p := range w.env.Snap.Parameters() {
+		w.oid(synthOID("parameter "+p.Name, 0, 0)).str(p.Name)
+		w.acl(p.ACL)
+		w.end()
+	}
 }

@@ -30,6 +30,8 @@ func (x *exec) grant(s *ast.Grant) error {
 		return x.grantLargeObjects(s, grantees)
 	case "LANGUAGE":
 		return x.grantLanguages(s, grantees)
+	case "TABLESPACE", "PARAMETER":
+		return x.grantShared(s, grantees)
 	}
 	targets, err := x.grantTargets(s)
 	if err != nil {

@@ -333,7 +333,10 @@ func (x *exec) roleOptions(r *catalog.Role, opts []ast.Option) error {
 func (x *exec) alterRole(s *ast.AlterRole) error {
 	if s.Name == "all" { // a role of this name is refused to exist
 		if s.InDB == "" {
-			return sqlerr.Unsupported(s.Pos(), "ALTER ROLE ALL")
+			if !x.snap().IsSuper(x.User) {
+				return denied("must be superuser to alter settings globally")
+			}
+			return x.Change.SetEverybody(func(m map[string]string) (map[string]string, error) { return x.withSetting(m, s.Set) })
 		}
 		return x.alterDatabaseSetting(s.InDB, s.Set)
 	}
@@ -470,6 +473,12 @@ func (x *exec) comment(s *ast.Comment) error {
 	text := s.Text
 	if s.Null {
 		text = ""
+	}
+	switch {
+	case s.Provider != "":
+		return sqlerr.New(sqlerr.InvalidParameterValue, "security label provider \"%s\" is not loaded", s.Provider)
+	case s.Label:
+		return sqlerr.New(sqlerr.InvalidParameterValue, "no security label providers have been loaded")
 	}
 	c := x.Change
 	if done, err := x.commentSystem(s, text); done {

@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"slices"
 	"strings"
 
 	"kvsqld/catalog"
@@ -83,6 +84,15 @@ func (x *exec) commentSystem(s *ast.Comment, text string) (done bool, err error)
 		if err != nil || oid >= types.FirstUserOID {
 			return false, nil
 		}
+	case "TABLESPACE":
+		t := x.snap().Tablespace(n.Last())
+		switch {
+		case t == nil:
+			return true, noTablespace(n.Last())
+		case !x.snap().IsSuper(x.User):
+			return true, denied("must be owner of tablespace %s", t.Name)
+		}
+		return true, x.Change.CommentTablespace(t, text)
 	case "LANGUAGE", "ACCESS METHOD", "COLLATION", "CONVERSION":
 		if class, oid, sub, err = x.Address(strings.ToLower(s.Kind), n.Parts, nil); err != nil {
 			return true, err
@@ -139,6 +149,43 @@ func (x *exec) typeList(list []types.OID) string {
 		out[i] = x.typeName(types.Of(o))
 	}
 	return strings.Join(out, ", ")
+}
+
+func noTablespace(name string) error {
+	return sqlerr.New(sqlerr.UndefinedObject, "tablespace \"%s\" does not exist", name)
+}
+
+// grantShared is GRANT and REVOKE ON TABLESPACE and PARAMETER.
+func (x *exec) grantShared(s *ast.Grant, grantees []string) error {
+	for i := range s.Objects {
+		spec := &catalog.GrantSpec{Revoke: s.Revoke, Grantees: grantees, Option: s.GrantOpt, Cascade: s.Cascade}
+		if s.ObjKind == "TABLESPACE" {
+			t := x.snap().Tablespace(s.Objects[i].Last())
+			if t == nil {
+				return noTablespace(s.Objects[i].Last())
+			}
+			if err := x.grantPrivileges(s, t, spec); err != nil {
+				return err
+			}
+			if err := x.Change.GrantTablespace(t, spec); err != nil {
+				return err
+			}
+			continue
+		}
+		name := strings.ToLower(strings.Join(s.Objects[i].Parts, "."))
+		known := slices.ContainsFunc(catalog.Settings(), func(d catalog.Setting) bool { return strings.ToLower(d.Name) == name })
+		if !known && !strings.Contains(name, ".") {
+			return sqlerr.New(sqlerr.InvalidName, "invalid parameter name \"%s\"", name)
+		}
+		p := x.snap().Parameter(name)
+		if err := x.grantPrivileges(s, p, spec); err != nil {
+			return err
+		}
+		if err := x.Change.GrantParameter(p, spec); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // grantLanguages is GRANT and REVOKE ON LANGUAGE.

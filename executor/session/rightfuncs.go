@@ -48,7 +48,7 @@ func (c *catalogCall) privilege() (types.Datum, error) {
 	case "role":
 		return c.hasRole(role, args[0], list)
 	case "parameter":
-		return c.boolean(c.isSuper(role), true)
+		return c.boolean(c.parameterPrivilege(role, strings.ToLower(string(args[0].B)), list), true)
 	}
 	kinds := map[string]catalog.ACLKind{"table": catalog.ACLTable, "any_column": catalog.ACLColumn, "column": catalog.ACLColumn,
 		"sequence": catalog.ACLSequence, "database": catalog.ACLDatabase, "schema": catalog.ACLSchema, "function": catalog.ACLFunction,
@@ -79,11 +79,6 @@ func (c *catalogCall) privilege() (types.Datum, error) {
 	snap := c.snapshot()
 	var privs, grant catalog.Priv
 	switch {
-	case o == nil && what == "tablespace":
-		// the server's own: only a superuser may use it
-		if c.isSuper(role) {
-			privs, grant = kinds[what].All(), kinds[what].All()
-		}
 	case o == nil:
 		// built in: everybody may use it
 		privs = kinds[what].All()
@@ -198,8 +193,10 @@ func (c *catalogCall) privilegeObject(what string, d types.Datum) (o catalog.Obj
 				return snap.Language(c.db, l.Name), true, nil
 			}
 		}
-		if what == "tablespace" && (isName(d) && isTablespace(name) || oid == 1663 || oid == 1664) {
-			return nil, true, nil
+		for _, t := range snap.Tablespaces() {
+			if what == "tablespace" && (isName(d) && name == t.Name || !isName(d) && oid == t.OID) {
+				return t, true, nil
+			}
 		}
 		if !isName(d) {
 			return nil, false, nil
@@ -282,4 +279,18 @@ func (c *catalogCall) hasRole(role string, of types.Datum, list string) (types.D
 		}
 	}
 	return types.Bool(false), nil
+}
+
+// parameterPrivilege reports whether a role has one of the privileges of a list on a
+// configuration parameter.
+func (c *catalogCall) parameterPrivilege(role, name, list string) bool {
+	held, options := c.snapshot().Privileges(role, c.snapshot().Parameter(name))
+	for _, word := range strings.Split(strings.ToUpper(list), ",") {
+		word, grant := strings.CutSuffix(strings.TrimSpace(word), " WITH GRANT OPTION")
+		p := catalog.PrivByName(word)
+		if grant && options&p != 0 || !grant && held&p != 0 {
+			return true
+		}
+	}
+	return false
 }

@@ -122,6 +122,9 @@ func (s *Session) setSetting(name string, value *string, local bool) error {
 		if err := d.changeable(); err != nil {
 			return err
 		}
+		if err := d.allowed(s.snapshot(), s.user); err != nil {
+			return err
+		}
 		if value != nil {
 			v, err := d.canonical(s, *value)
 			if err != nil {
@@ -481,7 +484,7 @@ func (s *Session) resetAll() {
 // and of the role, then those of the startup packet.
 func (s *Session) startSettings(db *catalog.Database, role *catalog.Role, packet []wire.Parameter) error {
 	g := s.settings
-	for _, m := range []map[string]string{s.srv.opts.Settings, db.Settings, role.Settings, role.InDatabase[db.Name]} {
+	for _, m := range []map[string]string{s.srv.opts.Settings, s.srv.Catalog.Current().Everybody(), db.Settings, role.Settings, role.InDatabase[db.Name]} {
 		for n, v := range m {
 			if d := findSetting(n); d != nil {
 				if c, err := d.canonical(s, v); err == nil {
@@ -505,6 +508,9 @@ func (s *Session) startSettings(db *catalog.Database, role *catalog.Role, packet
 			if err := d.changeable(); err != nil {
 				return err
 			}
+		}
+		if err := d.allowed(s.srv.Catalog.Current(), role.Name); err != nil {
+			return err
 		}
 		v, err := d.canonical(s, p.Value)
 		if err != nil {

@@ -282,6 +282,18 @@ func (d *setting) octal(v string) string {
 	return v
 }
 
+// allowed refuses a parameter that is for superusers, and for those that were granted
+// it, to other roles.
+func (d *setting) allowed(snap *catalog.Snapshot, role string) error {
+	if d.context != "superuser" || snap.IsSuper(role) {
+		return nil
+	}
+	if held, _ := snap.Privileges(role, snap.Parameter(strings.ToLower(d.name))); held&catalog.PrivSet != 0 {
+		return nil
+	}
+	return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to set parameter \"%s\"", d.name)
+}
+
 // changeable reports why a session may not change the parameter.
 func (d *setting) changeable() error {
 	const cantChange sqlerr.Code = "55P02"

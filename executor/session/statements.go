@@ -77,6 +77,9 @@ func (s *Session) checkedSetting(ctx context.Context, x *ast.SetVar) (string, er
 		if err := d.changeable(); err != nil {
 			return "", err
 		}
+		if err := d.allowed(s.snapshot(), s.user); err != nil {
+			return "", err
+		}
 	}
 	if x.Reset || x.Default {
 		return "", nil

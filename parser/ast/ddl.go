@@ -314,15 +314,17 @@ type (
 		RestartIdentity bool
 		Cascade         bool
 	}
-	// Comment is COMMENT ON.
+	// Comment is COMMENT ON, or SECURITY LABEL.
 	Comment struct {
 		Off
-		Kind string // TABLE, COLUMN, INDEX, SCHEMA, …
-		Name Name   // for COLUMN: [schema.]table.column, up to 4 parts
-		On   *Name  // CONSTRAINT c ON table
-		Args []TypeName
-		Text string
-		Null bool
+		Label    bool
+		Provider string // of a label
+		Kind     string // TABLE, COLUMN, INDEX, SCHEMA, …
+		Name     Name   // for COLUMN: [schema.]table.column, up to 4 parts
+		On       *Name  // CONSTRAINT c ON table
+		Args     []TypeName
+		Text     string
+		Null     bool
 	}
 	// Grant is GRANT or REVOKE, kept as its parts.
 	Grant struct {

@@ -335,7 +335,17 @@ func (p *printer) comment(c *Comment) {
 	if kind == "DOMAIN CONSTRAINT" {
 		kind = "CONSTRAINT"
 	}
-	p.put("COMMENT ON ", kind, " ")
+	if c.Label {
+		p.put("SECURITY LABEL ")
+		if c.Provider != "" {
+			p.put("FOR ")
+			p.ident(c.Provider)
+			p.put(" ")
+		}
+		p.put("ON ", kind, " ")
+	} else {
+		p.put("COMMENT ON ", kind, " ")
+	}
 	switch c.Kind {
 	case "OPERATOR":
 		p.operatorRef(c.Name, c.Args)
