@@ -12,7 +12,9 @@ type apply struct {
 	node        *plan.Apply
 	left, right Operator
 	outer       []expr.Eval
-	rows        *rowStore // right rows of the candidates under way
+	set         *lateralSet // the right input instead of right, where it is of that form
+	bare        bool        // no condition: every right row is a match
+	rows        *rowStore   // right rows of the candidates under way
 	out         joinOut
 
 	env   *Env
@@ -26,11 +28,25 @@ type apply struct {
 }
 
 func (b *builder) apply(n *plan.Apply) (Operator, error) {
+	set, on, err := b.lateralSet(n)
+	if err != nil {
+		return nil, err
+	}
+	if set != nil {
+		l, err := b.node(n.Left)
+		if err != nil {
+			return nil, err
+		}
+		cond, err := b.predicate(on)
+		op := &apply{node: n, left: l, set: set, bare: on == nil}
+		op.out = newJoinOut(n.Kind, cond, outTypes(n.Left), outTypes(n.Right))
+		return op, err
+	}
 	l, r, cond, err := b.join(n.Left, n.Right, n.Cond)
 	if err != nil {
 		return nil, err
 	}
-	op := &apply{node: n, left: l, right: r, vals: make([]*vec.Vec, len(n.Outer))}
+	op := &apply{node: n, left: l, right: r, bare: n.Cond == nil, vals: make([]*vec.Vec, len(n.Outer))}
 	for _, p := range n.Outer {
 		e, err := expr.Compile(p.X)
 		if err != nil {
@@ -64,12 +80,11 @@ func (op *apply) Next() (*vec.Batch, error) {
 			}
 			op.batch, op.pos = in, 0
 		}
-		op.rows.reset()
-		done, err := op.collect()
+		done, right, err := op.candidates()
 		if err != nil {
 			return nil, err
 		}
-		b, err := op.out.flush(op.env, op.batch, op.rows.cols)
+		b, err := op.out.flush(op.env, op.batch, right)
 		if err != nil {
 			return nil, err
 		}
@@ -81,6 +96,55 @@ func (op *apply) Next() (*vec.Batch, error) {
 		}
 	}
 	return nil, nil
+}
+
+// candidates gathers pairs of the left batch's rows with the right rows, which it
+// returns; true when the left batch is done.
+func (op *apply) candidates() (bool, []*vec.Vec, error) {
+	if op.set != nil {
+		op.set.build.Reset()
+		done, err := op.collectSets()
+		return done, op.set.build.Batch().Cols[:op.set.width], err
+	}
+	op.rows.reset()
+	done, err := op.collect()
+	return done, op.rows.cols, err
+}
+
+// collectSets is collect for sets.
+func (op *apply) collectSets() (bool, error) {
+	build := op.set.build
+	for n := op.batch.Rows(); op.pos < n; {
+		r := op.batch.Row(op.pos)
+		if !op.open {
+			if err := op.set.start(op.env, op.batch, r); err != nil {
+				return false, err
+			}
+			op.open = true
+		}
+		for {
+			at := build.Len()
+			more, err := op.set.fill(op.env)
+			if err != nil {
+				return false, err
+			}
+			for i := at; i < build.Len(); i++ {
+				op.out.add(uint32(r), uint32(i))
+			}
+			if !more || op.stop() && build.Len() > at {
+				break
+			}
+			if build.Full() {
+				return false, nil
+			}
+		}
+		op.open = false
+		op.pos++
+		if op.out.marks() && op.out.add(uint32(r), noRow) || build.Full() {
+			break
+		}
+	}
+	return op.pos >= op.batch.Rows(), nil
 }
 
 // collect gathers candidates, copying the right rows; true when the left batch
@@ -129,7 +193,7 @@ func (op *apply) collect() (bool, error) {
 
 // stop reports whether one row of the right input decides.
 func (op *apply) stop() bool {
-	return (op.node.Kind == plan.Semi || op.node.Kind == plan.Anti) && op.node.Cond == nil
+	return (op.node.Kind == plan.Semi || op.node.Kind == plan.Anti) && op.bare
 }
 
 func (op *apply) start(r int) error {
@@ -153,17 +217,18 @@ func (op *apply) start(r int) error {
 }
 
 func (op *apply) end() {
-	if op.open {
+	if op.open && op.set == nil {
 		op.right.Close()
 		op.env.Expr.Subs.Leave()
-		op.open = false
 	}
-	op.held = nil
+	op.open, op.held = false, nil
 }
 
 func (op *apply) Close() {
 	op.end()
 	op.left.Close()
 	op.batch = nil
-	op.rows.release()
+	if op.rows != nil {
+		op.rows.release()
+	}
 }

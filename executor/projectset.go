@@ -26,6 +26,11 @@ type projectSet struct {
 	rows *rowStore
 	one  []*vec.Vec
 	view vec.Batch
+
+	single int // the only set, which can fill batches; -1: of any other form
+	fill   expr.SetFiller
+	build  *vec.Builder
+	from   []uint32 // the input row of each row of build
 }
 
 func (b *builder) projectSet(n *plan.ProjectSet) (Operator, error) {
@@ -48,6 +53,20 @@ func (b *builder) projectSet(n *plan.ProjectSet) (Operator, error) {
 		}
 	}
 	op.rows = newRowStore(op.types)
+	op.single = -1
+	for i, s := range op.sets {
+		f, ok := s.(expr.SetFiller)
+		switch {
+		case s == nil:
+		case !ok || op.fill != nil:
+			op.single, op.fill = -1, nil
+			return op, nil
+		default:
+			op.single, op.fill = i, f
+		}
+	}
+	op.build = vec.NewBuilder(op.fill.Cols())
+	op.view.Cols = newVecs(op.types)
 	return op, nil
 }
 
@@ -57,6 +76,9 @@ func (op *projectSet) Open(env *Env) error {
 }
 
 func (op *projectSet) Next() (*vec.Batch, error) {
+	if op.fill != nil {
+		return op.nextFilled()
+	}
 	op.rows.reset()
 	for op.rows.n < vec.BatchSize {
 		if op.in == nil {
@@ -76,6 +98,56 @@ func (op *projectSet) Next() (*vec.Batch, error) {
 	}
 	op.rows.window(&op.view, 0, op.rows.n)
 	return &op.view, nil
+}
+
+// nextFilled is Next for a single set: the sets of the input rows are collected in
+// one batch, and the other columns are repeated by one gather each.
+func (op *projectSet) nextFilled() (*vec.Batch, error) {
+	for {
+		if op.in == nil {
+			if err := op.nextInput(); op.in == nil || err != nil {
+				return nil, err
+			}
+		}
+		op.build.Reset()
+		op.from = op.from[:0]
+		for op.pos < op.in.Rows() && !op.build.Full() {
+			r := op.in.Row(op.pos)
+			if !op.open {
+				if err := op.fill.Start(op.env.Expr, op.in, r); err != nil {
+					return nil, err
+				}
+				op.open = true
+			}
+			more, err := op.fill.Fill(op.env.Expr, op.build)
+			if err != nil {
+				return nil, err
+			}
+			for len(op.from) < op.build.Len() {
+				op.from = append(op.from, uint32(r))
+			}
+			if !more {
+				op.open = false
+				op.pos++
+			}
+		}
+		n := op.build.Len()
+		if n > 0 {
+			for i, v := range op.vals {
+				if i != op.single {
+					gather(op.view.Cols[i], v, op.from, false)
+				}
+			}
+			op.view.Cols[op.single] = op.build.Col(0)
+			op.view.N, op.view.Sel = n, nil
+		}
+		if op.pos >= op.in.Rows() {
+			op.in = nil
+		}
+		if n > 0 {
+			return &op.view, nil
+		}
+	}
 }
 
 func (op *projectSet) nextInput() error {

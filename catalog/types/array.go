@@ -73,7 +73,11 @@ func NewIntVector(t T, vals []int64) Datum {
 }
 
 func encodeArray(elem OID, dims, lbs []int, elems []Datum) []byte {
-	b := appendArrayHeader(make([]byte, 0, 20+8*len(dims)+12*len(elems)), elem, dims, lbs)
+	return appendArrayOf(make([]byte, 0, 20+8*len(dims)+12*len(elems)), elem, dims, lbs, elems)
+}
+
+func appendArrayOf(b []byte, elem OID, dims, lbs []int, elems []Datum) []byte {
+	b = appendArrayHeader(b, elem, dims, lbs)
 	for _, e := range elems {
 		b = appendElement(b, e)
 	}
@@ -115,6 +119,8 @@ type ArrayIter struct {
 	Dims, Lbs []int
 	left      int
 	rest      []byte
+	count     int // elements in all, and their bytes, for Rewind
+	whole     []byte
 	store     [2 * maxArrayDims]int
 }
 
@@ -161,6 +167,7 @@ func (it *ArrayIter) init(b []byte) error {
 		it.left *= int(size)
 	}
 	it.rest = b[8*n:]
+	it.count, it.whole = it.left, it.rest
 	// Every element has a length word: more elements than that are a lie.
 	if it.left > len(it.rest)/4 {
 		return shortElements(it.rest)
@@ -220,7 +227,7 @@ func (it *ArrayIter) Next() (d Datum, ok bool, err error) {
 	if null {
 		return Null(it.Elem), true, nil
 	}
-	d, err = parseBinary(userValue(it.Elem, b), b)
+	d, err = StoredElem(it.Elem, b)
 	return d, err == nil, err
 }
 

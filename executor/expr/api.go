@@ -163,6 +163,15 @@ type SetFunc interface {
 	Next(env *Env) (*vec.Batch, error)
 }
 
+// SetFiller is a set that appends its rows to those of others, so that the sets
+// of many rows make one batch.
+type SetFiller interface {
+	SetFunc
+	// Fill appends the next rows to b, which has columns of the types Cols, until it
+	// has vec.BatchSize; false at the set's end.
+	Fill(env *Env, b *vec.Builder) (more bool, err error)
+}
+
 // CompileSet compiles a table function's call.
 func CompileSet(e plan.Expr) (SetFunc, error) { return newCompiler().compileSet(e) }
 

@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"slices"
 	"strconv"
 
 	"kvsqld/catalog/sqlerr"
@@ -35,24 +34,24 @@ func arrayFuncs(r *registry) {
 	r.add(fnD(arrayAppend), "array_append")
 	r.add(fnD(arrayPrepend), "array_prepend")
 	r.add(fnD(arrayCat), "array_cat")
-	dimension := func(f func(a arrayParts, k int) int64) builder {
-		return fnD(func(_ *callCtx, in []types.Datum) (types.Datum, error) {
-			a, err := partsOf(in[0])
-			if k := in[1].I; err != nil || k < 1 || k > int64(len(a.dims)) {
+	dimension := func(f func(a *types.ArrayIter, k int) int) builder {
+		return fnD(func(c *callCtx, in []types.Datum) (types.Datum, error) {
+			a, _, err := c.iter(in[0])
+			if k := in[1].I; err != nil || k < 1 || k > int64(len(a.Dims)) {
 				return null, err
 			}
-			return intDatum(f(a, int(in[1].I-1))), nil
+			return intDatum(int64(f(a, int(in[1].I-1)))), nil
 		})
 	}
-	r.add(dimension(func(a arrayParts, k int) int64 { return int64(a.dims[k]) }), "array_length")
-	r.add(dimension(func(a arrayParts, k int) int64 { return int64(a.lbs[k]) }), "array_lower")
-	r.add(dimension(func(a arrayParts, k int) int64 { return int64(a.lbs[k] + a.dims[k] - 1) }), "array_upper")
-	r.add(fnD(func(_ *callCtx, in []types.Datum) (types.Datum, error) {
-		a, err := partsOf(in[0])
-		if err != nil || len(a.dims) == 0 {
+	r.add(dimension(func(a *types.ArrayIter, k int) int { return a.Dims[k] }), "array_length")
+	r.add(dimension(func(a *types.ArrayIter, k int) int { return a.Lbs[k] }), "array_lower")
+	r.add(dimension(func(a *types.ArrayIter, k int) int { return a.Lbs[k] + a.Dims[k] - 1 }), "array_upper")
+	r.add(fnD(func(c *callCtx, in []types.Datum) (types.Datum, error) {
+		a, _, err := c.iter(in[0])
+		if err != nil || len(a.Dims) == 0 {
 			return null, err
 		}
-		return intDatum(int64(len(a.dims))), nil
+		return intDatum(int64(len(a.Dims))), nil
 	}), "array_ndims")
 	r.add(fnD(func(c *callCtx, in []types.Datum) (types.Datum, error) {
 		a, err := partsOf(in[0])
@@ -66,9 +65,9 @@ func arrayFuncs(r *registry) {
 		}
 		return textDatum(c.keep(out)), nil
 	}), "array_dims")
-	r.add(fnD(func(_ *callCtx, in []types.Datum) (types.Datum, error) {
-		a, err := partsOf(in[0])
-		return intDatum(int64(len(a.elems))), err
+	r.add(fnD(func(c *callCtx, in []types.Datum) (types.Datum, error) {
+		a, _, err := c.iter(in[0])
+		return intDatum(int64(a.Len())), err
 	}), "array_cardinality")
 	r.add(fnD(arrayPosition), "array_position", "array_position_start")
 	r.add(fnD(arrayPositions), "array_positions")
@@ -76,8 +75,8 @@ func arrayFuncs(r *registry) {
 	r.add(fnD(arrayReplace), "array_replace")
 	r.add(fnD(arrayFill), "array_fill", "array_fill_with_lower_bounds")
 	r.add(fnD(trimArray), "trim_array")
-	r.add(fnD(func(c *callCtx, in []types.Datum) (types.Datum, error) { return containsAll(c.env, in[0], in[1]) }), "arraycontains")
-	r.add(fnD(func(c *callCtx, in []types.Datum) (types.Datum, error) { return containsAll(c.env, in[1], in[0]) }), "arraycontained")
+	r.add(fnD(func(c *callCtx, in []types.Datum) (types.Datum, error) { return containsAll(c, in[0], in[1]) }), "arraycontains")
+	r.add(fnD(func(c *callCtx, in []types.Datum) (types.Datum, error) { return containsAll(c, in[1], in[0]) }), "arraycontained")
 	r.add(fnD(arrayOverlap), "arrayoverlap")
 }
 
@@ -92,92 +91,101 @@ func sameValue(env *Env, a, b types.Datum) (bool, error) {
 	return equalValues(a, b)
 }
 
+func errNotVector() error {
+	return sqlerr.New(sqlerr.DataException, "argument must be empty or one-dimensional array")
+}
+
 func arrayAppend(c *callCtx, in []types.Datum) (types.Datum, error) {
 	if in[0].Null {
 		return vector(elemType(c.call.T), in[1:2]), nil
 	}
-	a, err := partsOf(in[0])
+	a, _, err := c.iter(in[0])
 	if err != nil {
 		return null, err
 	}
-	if len(a.dims) == 0 {
-		return vector(a.elem, in[1:2]), nil
+	if len(a.Dims) == 0 {
+		return vector(a.Elem, in[1:2]), nil
 	}
-	if len(a.dims) != 1 {
-		return null, sqlerr.New(sqlerr.DataException, "argument must be empty or one-dimensional array")
+	if len(a.Dims) != 1 {
+		return null, errNotVector()
 	}
-	dims := []int{a.dims[0] + 1}
-	if err := types.CheckBounds(dims, a.lbs); err != nil {
+	dims := [1]int{a.Dims[0] + 1}
+	if err := types.CheckBounds(dims[:], a.Lbs); err != nil {
 		return null, err
 	}
-	return types.NewArray(a.elem, dims, a.lbs, append(a.elems, in[1])), nil
+	out := append(c.buf[:0], in[0].B...)
+	types.SetArrayLength(out, dims[0])
+	return arrayDatum(c.keep(types.AppendArrayElem(out, in[1]))), nil
 }
 
 func arrayPrepend(c *callCtx, in []types.Datum) (types.Datum, error) {
 	if in[1].Null {
 		return vector(elemType(c.call.T), in[:1]), nil
 	}
-	a, err := partsOf(in[1])
+	a, _, err := c.iter(in[1])
 	if err != nil {
 		return null, err
 	}
-	if len(a.dims) == 0 {
-		return vector(a.elem, in[:1]), nil
+	if len(a.Dims) == 0 {
+		return vector(a.Elem, in[:1]), nil
 	}
-	if len(a.dims) != 1 {
-		return null, sqlerr.New(sqlerr.DataException, "argument must be empty or one-dimensional array")
+	if len(a.Dims) != 1 {
+		return null, errNotVector()
 	}
-	elems := append([]types.Datum{in[0]}, a.elems...)
-	return types.NewArray(a.elem, []int{a.dims[0] + 1}, a.lbs, elems), nil
+	dims := [1]int{a.Dims[0] + 1}
+	out := types.AppendArrayHeader(c.buf[:0], types.ArrayElemOID(in[1].B), dims[:], a.Lbs)
+	out = types.AppendArrayElem(out, in[0])
+	return arrayDatum(c.keep(types.AppendRawElems(out, in[1].B, a))), nil
 }
 
 // arrayCat joins arrays of equal dimensions, or an array and one of its
 // sub-arrays.
-func arrayCat(_ *callCtx, in []types.Datum) (types.Datum, error) {
+func arrayCat(c *callCtx, in []types.Datum) (types.Datum, error) {
 	if in[0].Null {
 		return in[1], nil
 	}
 	if in[1].Null {
 		return in[0], nil
 	}
-	a, err := partsOf(in[0])
+	a, b, err := c.iter(in[0], in[1])
 	if err != nil {
 		return null, err
 	}
-	b, err := partsOf(in[1])
-	if err != nil {
-		return null, err
-	}
-	na, nb := len(a.dims), len(b.dims)
-	elems := append(a.elems[:len(a.elems):len(a.elems)], b.elems...)
+	na, nb := len(a.Dims), len(b.Dims)
 	mismatch := func(what string) error {
 		return sqlerr.New(sqlerr.ArraySubscriptError, "cannot concatenate incompatible arrays").
 			WithDetail("Arrays with differing %sdimensions are not compatible for concatenation.", what)
 	}
+	dims, lbs := a.Dims, a.Lbs
+	first := 0
 	switch {
 	case nb == 0:
 		return in[0], nil
 	case na == 0:
 		return in[1], nil
 	case na == nb:
-		if !equalInts(a.dims[1:], b.dims[1:]) || !equalInts(a.lbs[1:], b.lbs[1:]) {
+		if !equalInts(a.Dims[1:], b.Dims[1:]) || !equalInts(a.Lbs[1:], b.Lbs[1:]) {
 			return null, mismatch("element ")
 		}
-		dims := append([]int{a.dims[0] + b.dims[0]}, a.dims[1:]...)
-		return types.NewArray(a.elem, dims, a.lbs, elems), nil
+		first = a.Dims[0] + b.Dims[0]
 	case na == nb+1:
-		if !equalInts(a.dims[1:], b.dims) || !equalInts(a.lbs[1:], b.lbs) {
+		if !equalInts(a.Dims[1:], b.Dims) || !equalInts(a.Lbs[1:], b.Lbs) {
 			return null, mismatch("")
 		}
-		return types.NewArray(a.elem, append([]int{a.dims[0] + 1}, b.dims...), a.lbs, elems), nil
+		first = a.Dims[0] + 1
 	case nb == na+1:
-		if !equalInts(b.dims[1:], a.dims) || !equalInts(b.lbs[1:], a.lbs) {
+		if !equalInts(b.Dims[1:], a.Dims) || !equalInts(b.Lbs[1:], a.Lbs) {
 			return null, mismatch("")
 		}
-		return types.NewArray(a.elem, append([]int{b.dims[0] + 1}, a.dims...), b.lbs, elems), nil
+		dims, lbs, first = b.Dims, b.Lbs, b.Dims[0]+1
+	default:
+		return null, sqlerr.New(sqlerr.ArraySubscriptError, "cannot concatenate incompatible arrays").
+			WithDetail("Arrays of %d and %d dimensions are not compatible for concatenation.", na, nb)
 	}
-	return null, sqlerr.New(sqlerr.ArraySubscriptError, "cannot concatenate incompatible arrays").
-		WithDetail("Arrays of %d and %d dimensions are not compatible for concatenation.", na, nb)
+	out := types.AppendArrayHeader(c.buf[:0], types.ArrayElemOID(in[0].B), dims, lbs)
+	types.SetArrayLength(out, first)
+	out = types.AppendRawElems(out, in[0].B, a)
+	return arrayDatum(c.keep(types.AppendRawElems(out, in[1].B, b))), nil
 }
 
 func errSearchMulti() error {
@@ -188,106 +196,148 @@ func arrayPosition(c *callCtx, in []types.Datum) (types.Datum, error) {
 	if in[0].Null {
 		return null, nil
 	}
-	a, err := partsOf(in[0])
-	if err != nil || len(a.dims) == 0 {
+	a, _, err := c.iter(in[0])
+	if err != nil || len(a.Dims) == 0 {
 		return null, err
 	}
-	if len(a.dims) > 1 {
+	if len(a.Dims) > 1 {
 		return null, errSearchMulti()
 	}
-	start := a.lbs[0]
+	start := a.Lbs[0]
 	if len(in) > 2 {
-		if in[1].Null && !slices.ContainsFunc(a.elems, func(d types.Datum) bool { return d.Null }) {
-			return null, nil
+		if in[1].Null {
+			if has, err := hasNullElement(a); err != nil || !has {
+				return null, err
+			}
 		}
 		if in[2].Null {
 			return null, sqlerr.New(sqlerr.NullValueNotAllowed, "initial position must not be null")
 		}
 		start = int(in[2].I)
 	}
-	for i, el := range a.elems {
-		if at := i + a.lbs[0]; at >= start {
-			same, err := sameValue(c.env, el, in[1])
-			if err != nil {
-				return null, err
-			}
-			if same {
-				return intDatum(int64(at)), nil
-			}
+	f := c.finder(a.Elem, in[1])
+	for at := a.Lbs[0]; ; at++ {
+		raw, isNull, ok, err := a.NextRaw()
+		if err != nil || !ok {
+			return null, err
+		}
+		if at < start {
+			continue
+		}
+		if same, err := f.same(raw, isNull); err != nil || same {
+			return intDatum(int64(at)), err
 		}
 	}
-	return null, nil
+}
+
+// hasNullElement reports whether an element is NULL, and goes back to the first.
+func hasNullElement(a *types.ArrayIter) (bool, error) {
+	defer a.Rewind()
+	for {
+		_, isNull, ok, err := a.NextRaw()
+		if err != nil || !ok || isNull {
+			return isNull, err
+		}
+	}
 }
 
 func arrayPositions(c *callCtx, in []types.Datum) (types.Datum, error) {
 	if in[0].Null {
 		return null, nil
 	}
-	a, err := partsOf(in[0])
+	a, _, err := c.iter(in[0])
 	if err != nil {
 		return null, err
 	}
-	if len(a.dims) > 1 {
+	if len(a.Dims) > 1 {
 		return null, errSearchMulti()
 	}
+	f := c.finder(a.Elem, in[1])
 	var out []types.Datum
-	for i, el := range a.elems {
-		same, err := sameValue(c.env, el, in[1])
+	for i := 0; ; i++ {
+		raw, isNull, ok, err := a.NextRaw()
+		if err != nil {
+			return null, err
+		}
+		if !ok {
+			return vector(types.TInt4, out), nil
+		}
+		same, err := f.same(raw, isNull)
 		if err != nil {
 			return null, err
 		}
 		if same {
-			out = append(out, types.Int(types.TInt4, int64(i+a.lbs[0])))
+			out = append(out, types.Int(types.TInt4, int64(i+a.Lbs[0])))
 		}
 	}
-	return vector(types.TInt4, out), nil
 }
 
 func arrayRemove(c *callCtx, in []types.Datum) (types.Datum, error) {
 	if in[0].Null {
 		return null, nil
 	}
-	a, err := partsOf(in[0])
+	a, _, err := c.iter(in[0])
 	if err != nil {
 		return null, err
 	}
-	if len(a.dims) > 1 {
+	if len(a.Dims) > 1 {
 		return null, sqlerr.New(sqlerr.FeatureNotSupported, "removing elements from multidimensional arrays is not supported")
 	}
-	kept := a.elems[:0:0]
-	for _, el := range a.elems {
-		same, err := sameValue(c.env, el, in[1])
+	f := c.finder(a.Elem, in[1])
+	out := types.AppendArrayHeader(c.buf[:0], types.ArrayElemOID(in[0].B), a.Dims, a.Lbs)
+	kept := 0
+	for {
+		raw, isNull, ok, err := a.NextRaw()
+		if err != nil {
+			return null, err
+		}
+		if !ok {
+			break
+		}
+		same, err := f.same(raw, isNull)
 		if err != nil {
 			return null, err
 		}
 		if !same {
-			kept = append(kept, el)
+			out = types.AppendRawElem(out, raw, isNull)
+			kept++
 		}
 	}
-	if len(kept) == 0 {
-		return types.NewArray(a.elem, nil, nil, nil), nil
+	if kept == 0 {
+		return types.NewArray(a.Elem, nil, nil, nil), nil
 	}
-	return types.NewArray(a.elem, []int{len(kept)}, a.lbs, kept), nil
+	types.SetArrayLength(out, kept)
+	return arrayDatum(c.keep(out)), nil
 }
 
 func arrayReplace(c *callCtx, in []types.Datum) (types.Datum, error) {
 	if in[0].Null {
 		return null, nil
 	}
-	a, err := partsOf(in[0])
+	a, _, err := c.iter(in[0])
 	if err != nil {
 		return null, err
 	}
-	for i, el := range a.elems {
-		same, err := sameValue(c.env, el, in[1])
+	f := c.finder(a.Elem, in[1])
+	out := types.AppendArrayHeader(c.buf[:0], types.ArrayElemOID(in[0].B), a.Dims, a.Lbs)
+	for {
+		raw, isNull, ok, err := a.NextRaw()
+		if err != nil {
+			return null, err
+		}
+		if !ok {
+			return arrayDatum(c.keep(out)), nil
+		}
+		same, err := f.same(raw, isNull)
 		if err != nil {
 			return null, err
 		}
 		if same {
-			a.elems[i] = in[2]
+			out = types.AppendArrayElem(out, in[2])
+		} else {
+			out = types.AppendRawElem(out, raw, isNull)
 		}
 	}
-	return a.datum(), nil
 }
 
 func arrayFill(c *callCtx, in []types.Datum) (types.Datum, error) {
@@ -375,55 +425,4 @@ func trimArray(_ *callCtx, in []types.Datum) (types.Datum, error) {
 		a.lbs[k] = 1
 	}
 	return a.datum(), nil
-}
-
-// containsAll reports whether every element of b is one of a; NULLs match nothing.
-func containsAll(env *Env, ad, bd types.Datum) (types.Datum, error) {
-	a, err := partsOf(ad)
-	if err != nil {
-		return null, err
-	}
-	b, err := partsOf(bd)
-	if err != nil {
-		return null, err
-	}
-	for _, y := range b.elems {
-		found, err := hasElement(env, a.elems, y)
-		if err != nil || !found {
-			return types.Bool(false), err
-		}
-	}
-	return types.Bool(true), nil
-}
-
-func hasElement(env *Env, elems []types.Datum, y types.Datum) (bool, error) {
-	if y.Null {
-		return false, nil
-	}
-	for _, x := range elems {
-		if x.Null {
-			continue
-		}
-		if same, err := sameValue(env, x, y); same || err != nil {
-			return same, err
-		}
-	}
-	return false, nil
-}
-
-func arrayOverlap(c *callCtx, in []types.Datum) (types.Datum, error) {
-	a, err := partsOf(in[0])
-	if err != nil {
-		return null, err
-	}
-	b, err := partsOf(in[1])
-	if err != nil {
-		return null, err
-	}
-	for _, y := range b.elems {
-		if found, err := hasElement(c.env, a.elems, y); err != nil || found {
-			return types.Bool(found), err
-		}
-	}
-	return types.Bool(false), nil
 }

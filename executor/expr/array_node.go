@@ -38,6 +38,8 @@ type arrayEval struct {
 	vecs    []*vec.Vec
 	row     []types.Datum
 	out     vec.Vec
+	buf     []byte // for making an array, and where arrays are until the next evaluation
+	arena   vec.Arena
 }
 
 func (e *arrayEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
@@ -60,6 +62,7 @@ func (e *arrayEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 	}
 	e.out.Reset(e.t, max(n, 1))
 	e.out.Const = constant
+	e.arena.Reset()
 	for _, i := range rows {
 		for k, v := range e.vecs {
 			e.row[k] = v.Get(int(i))
@@ -79,7 +82,13 @@ func (e *arrayEval) build(row []types.Datum) (types.Datum, error) {
 		if len(row) == 0 {
 			return types.NewArray(e.elem, nil, nil, nil), nil
 		}
-		return types.NewArray(e.elem, []int{len(row)}, []int{1}, row), nil
+		dims := [1]int{len(row)}
+		e.buf = types.AppendArray(e.buf[:0], e.elem, dims[:], nil, row)
+		d := arrayDatum(e.arena.Copy(e.buf))
+		if cap(e.buf) > largeValue {
+			e.buf = nil
+		}
+		return d, nil
 	}
 	return nestArrays(e.elem, row)
 }
@@ -246,6 +255,10 @@ type subscriptEval struct {
 	slice  bool
 	lo, hi []Eval
 	out    vec.Vec
+	vecs   [2][]*vec.Vec
+	it     types.ArrayIter
+	buf    []byte // for making a slice, and where slices are until the next evaluation
+	arena  vec.Arena
 }
 
 func (e *subscriptEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
@@ -253,8 +266,11 @@ func (e *subscriptEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 	if err != nil {
 		return nil, err
 	}
-	eval := func(evs []Eval) ([]*vec.Vec, error) {
-		vs := make([]*vec.Vec, len(evs))
+	eval := func(evs []Eval, side int) ([]*vec.Vec, error) {
+		if e.vecs[side] == nil {
+			e.vecs[side] = make([]*vec.Vec, len(evs))
+		}
+		vs := e.vecs[side]
 		for i, ev := range evs {
 			if ev == nil {
 				continue
@@ -265,15 +281,16 @@ func (e *subscriptEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 		}
 		return vs, nil
 	}
-	lo, err := eval(e.lo)
+	lo, err := eval(e.lo, 0)
 	if err != nil {
 		return nil, err
 	}
-	hi, err := eval(e.hi)
+	hi, err := eval(e.hi, 1)
 	if err != nil {
 		return nil, err
 	}
 	e.out.Reset(e.t, max(b.N, 1))
+	e.arena.Reset()
 	for _, i := range rowsOf(b) {
 		if x.IsNull(int(i)) {
 			e.out.Nulls.Set(int(i))
@@ -295,8 +312,8 @@ func (e *subscriptEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 }
 
 func (e *subscriptEval) pick(arr types.Datum, idx []*vec.Vec, row int) (types.Datum, error) {
-	_, dims, lbs, elems, err := types.ArrayElems(arr)
-	if err != nil || len(dims) != len(idx) {
+	it := &e.it
+	if err := it.Init(arr); err != nil || len(it.Dims) != len(idx) {
 		return null, err
 	}
 	at := 0
@@ -304,27 +321,73 @@ func (e *subscriptEval) pick(arr types.Datum, idx []*vec.Vec, row int) (types.Da
 		if v.IsNull(row) {
 			return null, nil
 		}
-		i := int(v.I64[v.Idx(row)]) - lbs[k]
-		if i < 0 || i >= dims[k] {
+		i := int(v.I64[v.Idx(row)]) - it.Lbs[k]
+		if i < 0 || i >= it.Dims[k] {
 			return null, nil
 		}
-		at = at*dims[k] + i
+		at = at*it.Dims[k] + i
 	}
-	return elems[at], nil
+	if err := it.Skip(at); err != nil {
+		return null, err
+	}
+	raw, isNull, _, err := it.NextRaw()
+	if err != nil || isNull {
+		return null, err
+	}
+	return types.StoredElem(it.Elem, raw)
+}
+
+// cutVector is cut of an array of one dimension, by at most one pair of bounds
+// that are not NULL.
+func (e *subscriptEval) cutVector(arr types.Datum, lo, hi []*vec.Vec, row int) (types.Datum, error) {
+	it := &e.it
+	from, to := it.Lbs[0], it.Lbs[0]+it.Dims[0]-1
+	if v := lo[0]; v != nil {
+		from = max(from, int(v.I64[v.Idx(row)]))
+	}
+	if v := hi[0]; v != nil {
+		to = min(to, int(v.I64[v.Idx(row)]))
+	}
+	if from > to {
+		return types.NewArray(it.Elem, nil, nil, nil), nil
+	}
+	dims := [1]int{to - from + 1}
+	out := types.AppendArrayHeader(e.buf[:0], types.ArrayElemOID(arr.B), dims[:], nil)
+	if err := it.Skip(from - it.Lbs[0]); err != nil {
+		return null, err
+	}
+	for range dims[0] {
+		raw, isNull, _, err := it.NextRaw()
+		if err != nil {
+			return null, err
+		}
+		out = types.AppendRawElem(out, raw, isNull)
+	}
+	d := arrayDatum(e.arena.Copy(out))
+	if e.buf = out; cap(out) > largeValue {
+		e.buf = nil
+	}
+	return d, nil
 }
 
 // cut takes the slice's elements; its lower bounds start again at 1.
 func (e *subscriptEval) cut(arr types.Datum, lo, hi []*vec.Vec, row int) (types.Datum, error) {
-	elem, dims, lbs, elems, err := types.ArrayElems(arr)
-	if err != nil {
+	if err := e.it.Init(arr); err != nil {
 		return null, err
 	}
-	for _, bounds := range [][]*vec.Vec{lo, hi} {
+	for _, bounds := range [2][]*vec.Vec{lo, hi} {
 		for _, v := range bounds {
 			if v != nil && v.IsNull(row) {
 				return null, nil
 			}
 		}
+	}
+	if len(e.it.Dims) == 1 && len(lo) == 1 {
+		return e.cutVector(arr, lo, hi, row)
+	}
+	elem, dims, lbs, elems, err := types.ArrayElems(arr)
+	if err != nil {
+		return null, err
 	}
 	if len(dims) == 0 || len(lo) > len(dims) {
 		return types.NewArray(elem, nil, nil, nil), nil

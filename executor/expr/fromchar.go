@@ -10,7 +10,7 @@ import (
 
 func fromCharFuncs(r *registry) {
 	r.add(fn2(func(c *callCtx, s, f []byte) (int64, error) {
-		p, err := parseByTemplate(string(s), parseDateTemplate(string(f)), false)
+		p, err := parseByTemplate(string(s), dateTemplate(c, f), false)
 		if err != nil {
 			return 0, err
 		}
@@ -25,7 +25,7 @@ func fromCharFuncs(r *registry) {
 		return d, nil
 	}), "to_date")
 	r.add(fn2(func(c *callCtx, s, f []byte) (int64, error) {
-		p, err := parseByTemplate(string(s), parseDateTemplate(string(f)), false)
+		p, err := parseByTemplate(string(s), dateTemplate(c, f), false)
 		if err != nil {
 			return 0, err
 		}

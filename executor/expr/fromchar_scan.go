@@ -146,7 +146,7 @@ func (p *dateInput) mode() error {
 }
 
 // fieldWidth has the digits of a number that another field follows directly.
-var fieldWidth = map[dateKey]int{keyCC: 2, keyDDD: 3, keyDD: 2, keyD: 1, keyHH24: 2, keyHH12: 2, keyIDDD: 3, keyID: 1,
+var fieldWidth = [keyY + 1]int{keyCC: 2, keyDDD: 3, keyDD: 2, keyD: 1, keyHH24: 2, keyHH12: 2, keyIDDD: 3, keyID: 1,
 	keyIW: 2, keyIYYY: 4, keyIYY: 3, keyIY: 2, keyI: 1, keyJ: 1, keyMI: 2, keyMM: 2, keyMS: 3, keyQ: 1, keySS: 2,
 	keyTZH: 2, keyTZM: 2, keyUS: 6, keyWW: 2, keyW: 1, keyYYYY: 4, keyYYY: 3, keyYY: 2, keyY: 1}
 

@@ -282,8 +282,10 @@ func (c *compiler) compileAnyArray(e *plan.AnyArray) (Eval, error) {
 }
 
 // anyArray is X op ANY|ALL (array). A constant array of an equality becomes a
-// set; other constant arrays are tested element by element over the batch, and
-// arrays that differ from row to row row by row.
+// set; other constant arrays are tested element by element over the batch. Of
+// arrays that differ from row to row, integers and texts are compared with an
+// equality in their stored form; for other operators all elements of the batch
+// make one vector, which is tested at once.
 type anyArray struct {
 	t      types.T
 	x      Eval
@@ -296,7 +298,7 @@ type anyArray struct {
 	rep    types.Rep
 	out    vec.Vec
 	open   [2][]uint32
-	one    vec.Vec
+	flat   flatArrays
 }
 
 func (e *anyArray) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
@@ -368,44 +370,6 @@ func (e *anyArray) perElement(env *Env, b *vec.Batch, x *vec.Vec, elems []types.
 			}
 		}
 		e.open[k&1], sub.Sel = next, next
-	}
-	return nil
-}
-
-func (e *anyArray) perRow(env *Env, b *vec.Batch, x, arr *vec.Vec) error {
-	out := &e.out
-	out.Reset(e.t, max(b.N, 1))
-	for _, i := range rowsOf(b) {
-		if arr.IsNull(int(i)) {
-			out.Nulls.Set(int(i))
-			continue
-		}
-		t, _, _, elems, err := types.ArrayElems(arr.Get(int(i)))
-		if err != nil {
-			return err
-		}
-		out.Bool[i] = e.all
-		if len(elems) == 0 {
-			continue
-		}
-		e.one.Reset(t, len(elems))
-		for k, el := range elems {
-			e.one.Set(k, el)
-		}
-		e.lh.v, e.rh.v = vec.NewConst(x.Get(int(i))), &e.one
-		v, err := e.test.Eval(env, &vec.Batch{N: len(elems)})
-		if err != nil {
-			return err
-		}
-		for k := range elems {
-			if v.IsNull(k) {
-				out.Nulls.Set(int(i))
-			} else if v.Bool[v.Idx(k)] != e.all {
-				out.Bool[i] = !e.all
-				out.Nulls.Unset(int(i))
-				break
-			}
-		}
 	}
 	return nil
 }

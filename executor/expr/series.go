@@ -35,7 +35,8 @@ func intSeries(call *plan.Call) setBody {
 		done := step > 0 && at > end || step < 0 && at < end
 		return func(out *emitter) (bool, error) {
 			for !done && !out.full() {
-				out.row(types.Int(call.T, at))
+				i := out.b.Extend()
+				out.b.Col(0).I64[i] = at
 				next := at + step
 				// The end, or past it, or around it.
 				done = step > 0 && (next > end || next < at) || step < 0 && (next < end || next > at)
@@ -115,6 +116,9 @@ func unnest(call *plan.Call) setBody {
 	if call.Defined != nil {
 		return unnestRows(cols)
 	}
+	if len(cols) == 1 {
+		return unnestOne(cols[0])
+	}
 	return func(c *callCtx, a []types.Datum) (func(*emitter) (bool, error), error) {
 		arrays, n, at := make([][]types.Datum, len(a)), 0, 0
 		for k, d := range a {
@@ -142,6 +146,40 @@ func unnest(call *plan.Call) setBody {
 			}
 			return at < n, nil
 		}, nil
+	}
+}
+
+// unnestOne gives the elements of one array.
+func unnestOne(col types.T) setBody {
+	it := &types.ArrayIter{}
+	next := func(out *emitter) (bool, error) {
+		for !out.full() {
+			raw, isNull, ok, err := it.NextRaw()
+			if err != nil || !ok {
+				return false, err
+			}
+			n := out.b.Extend()
+			if isNull {
+				out.b.Col(0).Nulls.Set(n)
+				continue
+			}
+			d, err := types.StoredElem(it.Elem, raw)
+			if err != nil {
+				return false, err
+			}
+			if d.B != nil {
+				d.B = out.b.Copy(d.B)
+			}
+			d.T = col
+			out.b.Col(0).Set(n, d)
+		}
+		return true, nil
+	}
+	return func(_ *callCtx, a []types.Datum) (func(*emitter) (bool, error), error) {
+		if a[0].Null {
+			return nil, nil
+		}
+		return next, it.Init(a[0])
 	}
 }
 

@@ -19,7 +19,7 @@ type setBody func(c *callCtx, args []types.Datum) (next func(out *emitter) (bool
 type emitter struct{ b *vec.Builder }
 
 func (o *emitter) row(ds ...types.Datum) { o.b.Append(ds) }
-func (o *emitter) full() bool            { return o.b.Len() >= vec.BatchSize }
+func (o *emitter) full() bool            { return o.b.Full() }
 
 // rowsSet adapts a body that knows all its rows at once.
 func rowsSet(f func(c *callCtx, args []types.Datum) ([][]types.Datum, error)) setBuilder {
@@ -133,17 +133,32 @@ type setCall struct {
 	next func(*emitter) (bool, error)
 	out  emitter
 	cols []types.T
+	vals []types.Datum // the arguments of the set under way
+	row  [1]uint32
 }
 
 func (s *setCall) Cols() []types.T { return s.cols }
 
 func (s *setCall) Start(env *Env, b *vec.Batch, row int) error {
 	s.env, s.next = env, nil
-	vals, ok, err := argValues(env, s.call, s.args, b, row)
-	if err != nil || !ok {
-		return err
+	one := vec.Batch{Cols: b.Cols, N: b.N, Sel: s.row[:]}
+	if b.N == 0 {
+		one, row = vec.Batch{N: 1}, 0
 	}
-	next, err := s.body(&s.callCtx, vals)
+	s.row[0] = uint32(row)
+	s.vals = s.vals[:0]
+	for _, a := range s.args {
+		v, err := a.Eval(env, &one)
+		if err != nil {
+			return err
+		}
+		d := v.Get(row) // its bytes stay until the set's end: nothing evaluates the argument before
+		if d.Null && s.call.Proc.Strict {
+			return nil
+		}
+		s.vals = append(s.vals, d)
+	}
+	next, err := s.body(&s.callCtx, s.vals)
 	s.next = next
 	return err
 }
@@ -156,6 +171,7 @@ func (s *setCall) Next(env *Env) (*vec.Batch, error) {
 		return nil, canceled()
 	}
 	s.env = env
+	s.out.b.Reset()
 	more, err := s.next(&s.out)
 	if err != nil {
 		return nil, err
@@ -166,7 +182,22 @@ func (s *setCall) Next(env *Env) (*vec.Batch, error) {
 	if s.out.b.Len() == 0 {
 		return nil, nil
 	}
-	return s.out.b.Finish(), nil
+	return s.out.b.Batch(), nil
+}
+
+func (s *setCall) Fill(env *Env, b *vec.Builder) (bool, error) {
+	if s.next == nil {
+		return false, nil
+	}
+	if err := env.Ctx.Err(); err != nil {
+		return false, canceled()
+	}
+	s.env = env
+	more, err := s.next(&emitter{b})
+	if !more {
+		s.next = nil
+	}
+	return more, err
 }
 
 func canceled() error {

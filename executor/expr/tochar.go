@@ -182,26 +182,29 @@ type brokenTime struct {
 	hour, min, sec    int
 	usec              int
 	interval          bool
-	zoned             bool
-	zone              string
-	offset            int // seconds east
+	ts                int64          // the instant, of a timestamp with time zone
+	loc               *time.Location // nil: without time zone
+	offset            int            // seconds east
 	yday, wday, julia int
 }
 
 func breakTimestamp(ts int64, loc *time.Location) brokenTime {
-	b := brokenTime{}
+	b := brokenTime{ts: ts, loc: loc}
 	local := ts
 	if loc != nil {
 		local = types.TimestamptzToTimestamp(ts, loc)
-		b.zoned, b.offset = true, int((local-ts)/1e6)
-		b.zone = types.ZoneAbbrev(ts, loc)
+		b.offset = int((local - ts) / 1e6)
 	}
 	days := types.TimestampToDate(local)
-	t := types.TimeOfTimestamp(local).UTC()
 	us := types.TimestampTime(local)
-	b.year, b.month, b.day = t.Year(), int(t.Month()), t.Day()
+	b.year, b.month, b.day = types.CivilOf(days)
 	b.hour, b.min, b.sec, b.usec = int(us/3600e6), int(us/60e6)%60, int(us/1e6)%60, int(us%1e6)
-	b.yday, b.wday, b.julia = t.YearDay(), int(t.Weekday()), int(days)+2451545
+	b.yday = int(days-types.DaysOf(b.year, 1, 1)) + 1
+	b.julia = int(days) + 2451545
+	b.wday = (b.julia + 1) % 7
+	if b.wday < 0 {
+		b.wday += 7
+	}
 	return b
 }
 
@@ -211,6 +214,14 @@ func breakInterval(iv types.Interval) brokenTime {
 	return brokenTime{interval: true, julia: int(date.Unix()/86400) + 2440588, year: int(iv.Months / 12), month: int(iv.Months % 12), day: int(iv.Days),
 		hour: int(us / 3600e6), min: int(us/60e6) % 60, sec: int(us/1e6) % 60, usec: int(us % 1e6),
 		yday: int(iv.Months/12)*360 + int(iv.Months%12)*30 + int(iv.Days)}
+}
+
+// zone is the abbreviation of the time zone at the instant.
+func (b *brokenTime) zone() string {
+	if b.loc == nil {
+		return ""
+	}
+	return types.ZoneAbbrev(b.ts, b.loc)
 }
 
 // isoWeek is the ISO year and week.
@@ -229,27 +240,49 @@ var monthNames = []string{"January", "February", "March", "April", "May", "June"
 var dayNames = []string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"}
 var romanMonths = []string{"I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"}
 
-// likeCase gives a name the case of the keyword: MONTH, Month or month.
-func likeCase(name, word string) string {
-	switch {
-	case word == strings.ToUpper(word):
-		return strings.ToUpper(name)
-	case word[0] >= 'A' && word[0] <= 'Z':
-		return name
+// padTo is the width to which a name is padded.
+func padTo(width int, fill bool) int {
+	if fill {
+		return 0
 	}
-	return strings.ToLower(name)
+	return width
 }
 
-func padName(s string, width int, fill bool) string {
-	for !fill && len(s) < width {
-		s += " "
+// appendName appends an ASCII name in the case of the keyword, MONTH, Month or
+// month, and blanks up to the width.
+func appendName(out []byte, name, word string, width int) []byte {
+	from := len(out)
+	out = append(out, name...)
+	switch {
+	case word[0] >= 'a':
+		for i := from; i < len(out); i++ {
+			if c := out[i]; c >= 'A' && c <= 'Z' {
+				out[i] = c + 'a' - 'A'
+			}
+		}
+	case len(word) > 1 && word[1] >= 'A' && word[1] <= 'Z':
+		for i := from; i < len(out); i++ {
+			if c := out[i]; c >= 'a' && c <= 'z' {
+				out[i] = c - ('a' - 'A')
+			}
+		}
 	}
-	return s
+	for len(out)-from < width {
+		out = append(out, ' ')
+	}
+	return out
+}
+
+// dateTemplate is parseDateTemplate, kept from row to row.
+func dateTemplate(c *callCtx, f []byte) []dateNode {
+	nodes, _ := compiled(c, f, func(f string) ([]dateNode, error) { return parseDateTemplate(f), nil })
+	return nodes
 }
 
 // formatDateTime writes b by the template.
-func formatDateTime(out []byte, f string, b *brokenTime) ([]byte, error) {
-	for _, n := range parseDateTemplate(f) {
+func formatDateTime(out []byte, nodes []dateNode, b *brokenTime) ([]byte, error) {
+	for i := range nodes {
+		n := &nodes[i]
 		switch n.key {
 		case keyLiteral:
 			out = append(out, n.text...)
@@ -283,11 +316,7 @@ func (n *dateNode) number(out []byte, v, width int) []byte {
 		out = append(out, '-')
 		v = -v
 	}
-	s := strconv.Itoa(v)
-	for k := len(s); k < width; k++ {
-		out = append(out, '0')
-	}
-	out = append(out, s...)
+	out = appendZeros(out, v, width)
 	return append(out, ordinal(out[from:], n.th)...)
 }
 
@@ -319,13 +348,13 @@ func errIntervalField() error {
 		WithHint("Intervals are not tied to specific calendar dates.")
 }
 
-func (b *brokenTime) appendField(out []byte, n dateNode) ([]byte, error) {
+func (b *brokenTime) appendField(out []byte, n *dateNode) ([]byte, error) {
 	switch n.key {
 	case keyADBC, keyADBCDots, keyMonth, keyMon, keyDay, keyDy, keyD, keyID, keyTZ, keyTZH, keyTZM, keyOF, keyIYYY, keyIYY, keyIY, keyI, keyIW, keyIDDD:
 		if b.interval && n.key != keyIYYY && n.key != keyIYY && n.key != keyIY && n.key != keyI && n.key != keyIDDD {
 			return nil, errIntervalField()
 		}
-		return b.appendName(out, n), nil
+		return b.appendDateOnly(out, n), nil
 	case keyAMPM, keyAMPMDots:
 		s := "AM"
 		if b.hour%24 >= 12 {
@@ -351,31 +380,38 @@ func (b *brokenTime) appendField(out []byte, n dateNode) ([]byte, error) {
 	case keySS:
 		return n.number(out, b.sec, 2), nil
 	case keyFF:
-		digits := int(n.text[2] - '0')
-		full := leftZeros(b.usec, 6)
-		return append(append(out, full[:digits]...), ordinal(full[:digits], n.th)...), nil
+		from := len(out)
+		out = appendZeros(out, b.usec, 6)[:from+int(n.text[2]-'0')]
+		return append(out, ordinal(out[from:], n.th)...), nil
 	case keyMS:
-		s := leftZeros(b.usec/1000, 3)
-		return append(append(out, s...), ordinal(s, n.th)...), nil
+		from := len(out)
+		out = appendZeros(out, b.usec/1000, 3)
+		return append(out, ordinal(out[from:], n.th)...), nil
 	case keyUS:
-		s := leftZeros(b.usec, 6)
-		return append(append(out, s...), ordinal(s, n.th)...), nil
+		from := len(out)
+		out = appendZeros(out, b.usec, 6)
+		return append(out, ordinal(out[from:], n.th)...), nil
 	case keySSSS:
 		return n.number(out, b.hour*3600+b.min*60+b.sec, 0), nil
 	}
 	return b.appendCalendar(out, n), nil
 }
 
-func leftZeros(v, width int) []byte {
+// appendZeros appends the digits of a number with zeros before them up to the width.
+func appendZeros(out []byte, v, width int) []byte {
 	if v < 0 {
 		v = -v
 	}
-	s := strconv.Itoa(v)
-	return []byte(strings.Repeat("0", max(width-len(s), 0)) + s)
+	var tmp [20]byte
+	s := strconv.AppendInt(tmp[:0], int64(v), 10)
+	for k := len(s); k < width; k++ {
+		out = append(out, '0')
+	}
+	return append(out, s...)
 }
 
-// appendName writes fields that only dates have.
-func (b *brokenTime) appendName(out []byte, n dateNode) []byte {
+// appendDateOnly writes fields that only dates have.
+func (b *brokenTime) appendDateOnly(out []byte, n *dateNode) []byte {
 	switch n.key {
 	case keyADBC, keyADBCDots:
 		s := "AD"
@@ -390,13 +426,13 @@ func (b *brokenTime) appendName(out []byte, n dateNode) []byte {
 		}
 		return append(out, s...)
 	case keyMonth:
-		return append(out, padName(likeCase(monthNames[b.month-1], n.text), 9, n.fill || n.local)...)
+		return appendName(out, monthNames[b.month-1], n.text, padTo(9, n.fill || n.local))
 	case keyMon:
-		return append(out, likeCase(monthNames[b.month-1][:3], n.text)...)
+		return appendName(out, monthNames[b.month-1][:3], n.text, 0)
 	case keyDay:
-		return append(out, padName(likeCase(dayNames[b.wday], n.text), 9, n.fill || n.local)...)
+		return appendName(out, dayNames[b.wday], n.text, padTo(9, n.fill || n.local))
 	case keyDy:
-		return append(out, likeCase(dayNames[b.wday][:3], n.text)...)
+		return appendName(out, dayNames[b.wday][:3], n.text, 0)
 	case keyD:
 		return n.number(out, b.wday+1, 0)
 	case keyID:
@@ -409,9 +445,9 @@ func (b *brokenTime) appendName(out []byte, n dateNode) []byte {
 		return n.number(out, (w-1)*7+b.isoDay(), 3)
 	case keyTZ:
 		if n.text[0] >= 'a' {
-			return append(out, strings.ToLower(b.zone)...)
+			return append(out, strings.ToLower(b.zone())...)
 		}
-		return append(out, b.zone...)
+		return append(out, b.zone()...)
 	case keyTZH, keyTZM, keyOF:
 		return b.appendOffset(out, n)
 	}
@@ -422,31 +458,30 @@ func (b *brokenTime) appendName(out []byte, n dateNode) []byte {
 	return b.appendYear(out, n, y)
 }
 
-func (b *brokenTime) appendOffset(out []byte, n dateNode) []byte {
+func (b *brokenTime) appendOffset(out []byte, n *dateNode) []byte {
 	off, sign := b.offset, byte('+')
 	if off < 0 {
 		off, sign = -off, '-'
 	}
-	two := func(v int) []byte { return leftZeros(v, 2) }
 	switch n.key {
 	case keyTZH:
-		return append(append(out, sign), two(off/3600)...)
+		return appendZeros(append(out, sign), off/3600, 2)
 	case keyTZM:
-		return append(out, two(off/60%60)...)
+		return appendZeros(out, off/60%60, 2)
 	}
 	if out = append(out, sign); n.fill {
 		out = strconv.AppendInt(out, int64(off/3600), 10)
 	} else {
-		out = append(out, two(off/3600)...)
+		out = appendZeros(out, off/3600, 2)
 	}
 	if off%3600 != 0 {
-		out = append(append(out, ':'), two(off/60%60)...)
+		out = appendZeros(append(out, ':'), off/60%60, 2)
 	}
 	return out
 }
 
 // appendYear writes the year's last digits; 1 BC is year 1 of its era.
-func (b *brokenTime) appendYear(out []byte, n dateNode, y int) []byte {
+func (b *brokenTime) appendYear(out []byte, n *dateNode, y int) []byte {
 	if !b.interval && y <= 0 {
 		y = 1 - y
 	}
@@ -458,13 +493,15 @@ func (b *brokenTime) appendYear(out []byte, n dateNode, y int) []byte {
 	case keyYY, keyIY:
 		return n.number(out, y%100, 2)
 	case keyYcYYY:
-		s := strconv.Itoa(y/1000) + "," + string(leftZeros(y%1000, 3))
-		return append(append(out, s...), ordinal([]byte(s), n.th)...)
+		from := len(out)
+		out = append(strconv.AppendInt(out, int64(y/1000), 10), ',')
+		out = appendZeros(out, y%1000, 3)
+		return append(out, ordinal(out[from:], n.th)...)
 	}
 	return n.number(out, y%10, 0)
 }
 
-func (b *brokenTime) appendCalendar(out []byte, n dateNode) []byte {
+func (b *brokenTime) appendCalendar(out []byte, n *dateNode) []byte {
 	switch n.key {
 	case keyMM:
 		return n.number(out, b.month, 2)
@@ -492,12 +529,26 @@ func (b *brokenTime) appendCalendar(out []byte, n dateNode) []byte {
 		}
 		return n.number(out, c, 2)
 	case keyRM:
-		if b.month == 0 {
+		if b.month == 0 && b.year == 0 {
 			return out
 		}
-		return append(out, padName(likeCase(romanMonths[b.month-1], n.text), 4, n.fill)...)
+		return appendName(out, romanMonths[b.romanMonth()], n.text, padTo(4, n.fill))
 	}
 	return b.appendYear(out, n, b.year)
+}
+
+// romanMonth is the index of the month's name. Intervals of whole years end in the
+// last month of the year before, negative ones count months backwards.
+func (b *brokenTime) romanMonth() int {
+	switch {
+	case b.month > 0:
+		return b.month - 1
+	case b.month < 0:
+		return 12 + b.month
+	case b.year > 0:
+		return 11
+	}
+	return 0
 }
 
 func toCharFuncs(r *registry) {
@@ -511,7 +562,7 @@ func toCharFuncs(r *registry) {
 				loc = c.zone()
 			}
 			b := breakTimestamp(a[0].I, loc)
-			out, err := formatDateTime(c.buf[:0], string(a[1].B), &b)
+			out, err := formatDateTime(c.buf[:0], dateTemplate(c, a[1].B), &b)
 			return textDatum(c.keep(out)), err
 		})
 	}
@@ -522,7 +573,7 @@ func toCharFuncs(r *registry) {
 			return null, nil
 		}
 		b := breakInterval(a[0].Iv)
-		out, err := formatDateTime(c.buf[:0], string(a[1].B), &b)
+		out, err := formatDateTime(c.buf[:0], dateTemplate(c, a[1].B), &b)
 		return textDatum(c.keep(out)), err
 	}), "interval_to_char")
 }

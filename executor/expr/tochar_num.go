@@ -537,19 +537,7 @@ const (
 
 // numFormatOf parses the template once per call.
 func numFormatOf(c *callCtx, f []byte) (*numFormat, error) {
-	type cached struct {
-		text string
-		n    *numFormat
-	}
-	if k, ok := c.state.(cached); ok && k.text == string(f) {
-		return k.n, nil
-	}
-	n, err := parseNumFormat(string(f))
-	c.state = cached{string(f), n}
-	if err != nil {
-		c.state = nil
-	}
-	return n, err
+	return compiled(c, f, parseNumFormat)
 }
 
 func numToCharFuncs(r *registry) {

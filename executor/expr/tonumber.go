@@ -21,8 +21,8 @@ type numReader struct {
 }
 
 // numericToNumber is to_number.
-func numericToNumber(_ *callCtx, a []types.Datum) (types.Datum, error) {
-	n, err := parseNumFormat(string(a[1].B))
+func numericToNumber(c *callCtx, a []types.Datum) (types.Datum, error) {
+	n, err := numFormatOf(c, a[1].B)
 	switch {
 	case err != nil:
 		return null, err

@@ -186,7 +186,11 @@ type Builder struct {
 	types []types.T
 	batch *Batch
 	arena Arena
+	size  int // bytes copied
 }
+
+// builderBytes is the size of values from which a builder counts as full.
+const builderBytes = 1 << 20
 
 // NewBuilder returns a builder of batches with the given column types.
 func NewBuilder(cols []types.T) *Builder {
@@ -200,7 +204,7 @@ func (b *Builder) start() {
 	for i, t := range b.types {
 		b.batch.Cols[i] = New(t, 0)
 	}
-	b.arena = Arena{}
+	b.arena, b.size = Arena{}, 0
 }
 
 // Append adds a row, which has one datum for each column.
@@ -209,7 +213,7 @@ func (b *Builder) Append(row []types.Datum) {
 	for i, d := range row {
 		c := b.batch.Cols[i]
 		if d.B != nil && !d.Null {
-			d.B = b.arena.Copy(d.B)
+			d.B = b.Copy(d.B)
 		}
 		c.Grow(n + 1)
 		c.Set(n, d)
@@ -219,6 +223,42 @@ func (b *Builder) Append(row []types.Datum) {
 
 // Len is the number of rows so far.
 func (b *Builder) Len() int { return b.batch.N }
+
+// Batch is the rows so far, which are the builder's: they last until Reset.
+func (b *Builder) Batch() *Batch { return b.batch }
+
+// Reset empties the builder and uses its memory again.
+func (b *Builder) Reset() {
+	for i, t := range b.types {
+		b.batch.Cols[i].Reset(t, 0)
+	}
+	b.batch.N, b.batch.Sel = 0, nil
+	b.arena.Reset()
+	b.size = 0
+}
+
+// Extend adds a row for the caller to fill, NULL in no column, and returns its
+// number. Bytes that are not the caller's to give away go through Copy.
+func (b *Builder) Extend() int {
+	n := b.batch.N
+	for _, c := range b.batch.Cols {
+		c.Grow(n + 1)
+	}
+	b.batch.N++
+	return n
+}
+
+// Col is the i-th column of the rows so far.
+func (b *Builder) Col(i int) *Vec { return b.batch.Cols[i] }
+
+// Copy keeps bytes for as long as the rows.
+func (b *Builder) Copy(p []byte) []byte {
+	b.size += len(p)
+	return b.arena.Copy(p)
+}
+
+// Full reports whether the rows are enough for a batch.
+func (b *Builder) Full() bool { return b.batch.N >= BatchSize || b.size >= builderBytes }
 
 // Finish returns the batch, which is the caller's, and starts a new one.
 func (b *Builder) Finish() *Batch {

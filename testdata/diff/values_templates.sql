@@ -1,0 +1,23 @@
+-- Templates of to_char and its kin that are constant, and that differ from row to row.
+create table vt (id int primary key, ts timestamptz, f text, n numeric, nf text);
+insert into vt select i, timestamptz '1999-12-25 21:13:07.123456+00' + i*interval '27 days 5 hours 13 minutes', (array['YYYY-MM-DD HH24:MI:SS','FMDay, DD FMMonth YYYY','day DAY Day dy DY Dy','month MONTH Month mon MON Mon','IYYY-IW-ID IDDD','HH12:MI AM a.m. P.M.','MS US FF1 FF3 FF6 SSSS','Q WW W CC J DDD','FMDDth DDTH','Y,YYY YYY YY Y','RM rm FMRM','BC b.c. AD a.d.','TZ tz TZH:TZM OF','"text" YYYY\"'])[1+i%14], (i*37%1000-500)/7.0, (array['999.99','FM000.00','S999','999PR','9G999','RN','FMRN','L99','999th','V99'])[1+i%10] from generate_series(1,56) i;
+set timezone = 'UTC';
+select id, to_char(ts, f), to_char(ts::timestamp, f), to_char(ts - timestamptz '2000-01-01', 'DD HH24:MI:SS') from vt order by id;
+set timezone = 'America/New_York';
+select id, to_char(ts, 'YYYY-MM-DD HH24:MI:SS TZ OF'), to_char(ts, f) from vt order by id;
+set timezone = 'Asia/Kolkata';
+select id, to_char(ts, 'Dy DD Mon YYYY HH12:MI:SS.US AM tz TZH:TZM') from vt order by id limit 20;
+reset timezone;
+select id, to_char(n, '999.99'), to_char(n, nf), to_char(id, nf), to_char(n::float8, 'S999.9999') from vt where n between -400 and 400 order by id;
+select to_char(timestamp '0044-03-15 12:00 BC', 'YYYY BC Day D ID IW IYYY J DDD WW CC Y,YYY'), to_char(timestamp '4713-01-01 BC', 'J YYYY BC Dy'), to_char(date '99999-12-31', 'YYYY Day DDD J');
+select to_char(timestamp '0001-01-01', 'IYYY-IW-ID Day DDD'), to_char(timestamp '0001-01-01 BC', 'YYYY IYYY-IW-ID Day DDD'), to_char(timestamp '2000-12-31', 'DDD WW W Q IW');
+select to_char(interval '-1 year 2 mons -3 days 04:05:06.789', 'YYYY MM DD HH24:MI:SS.MS US FF2 DDD CC Q RM'), to_char(interval '26 hours', 'HH24 HH12 AM SSSS');
+select to_char(interval '1 day', 'Day');
+select id, to_date(to_char(ts,'YYYY-MM-DD'),'YYYY-MM-DD'), to_timestamp(to_char(ts,'DD.MM.YYYY HH24:MI:SS'),'DD.MM.YYYY HH24:MI:SS'), to_date(to_char(ts,'DDD YYYY'),'DDD YYYY'), to_date(to_char(ts,'IYYY IW ID'),'IYYY IW ID'), to_date(to_char(ts,'DD Month YYYY'),'DD Month YYYY') from vt order by id limit 20;
+select id, to_number(to_char(n,'S9999.999'),'S9999.999'), to_number(id||'.5', '99.9'), to_number(to_char(id,nf), nf) from vt where id%10 not in (5,6) order by id limit 20;
+select to_date('2020-13-01','YYYY-MM-DD');
+select to_timestamp('2020-01-01 25','YYYY-MM-DD HH24');
+select to_char(1, '9.9.9');
+select to_char(id, case when id<50 then '999' else '9.9.9' end) from vt order by id;
+drop table vt;
+select i, to_char(i, 'RM|rm|FMRM|Q|MM') from unnest(array[interval '1 year', '-1 year', '13 mons', '-13 mons', '-1 mon', '0', '11 mons', '-11 mons 3 days']) i;
