@@ -278,6 +278,8 @@ func (b *binder) special(e *ast.Special) plan.Expr {
 		}
 		owner := b.ownerOf(in)
 		switch {
+		case owner.noAgg && owner.what == "FILTER":
+			failf(sqlerr.GroupingError, off, "grouping operations are not allowed in FILTER")
 		case owner.inAgg:
 			failf(sqlerr.GroupingError, off, "aggregate function calls cannot be nested")
 		case owner.noAgg:

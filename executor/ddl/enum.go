@@ -9,11 +9,13 @@ import (
 	"kvsqld/parser"
 	"kvsqld/parser/ast"
 	"kvsqld/planner"
+	"kvsqld/planner/plan"
 )
 
 // renameEnumValue renames a label. Stored values carry their label, so that the
-// tables with columns of the type are written anew; where a label hides inside
-// of another value or of a view's text the renaming is refused.
+// tables with columns of the type, or with arrays and rows of it, are written anew;
+// where a label hides inside of a range or of such a column's default the renaming
+// is refused.
 func (x *exec) renameEnumValue(s *ast.AlterObject, u *catalog.UserType, old, label string) error {
 	if err := x.Change.RenameEnumValue(u.OID, old, label); err != nil {
 		return err
@@ -68,6 +70,68 @@ func (x *exec) madeOf(t types.T, typ types.OID) bool {
 	return false
 }
 
+// relabel is the value in column 0 with its new label.
+func (x *exec) relabel(u *catalog.UserType, was, now, cast string) (plan.Expr, error) {
+	ex, err := parser.ParseExpr("CASE WHEN value::text = " + was + " THEN " + now + cast + " ELSE value END")
+	if err != nil {
+		return nil, err
+	}
+	t, _ := x.snap().T(u.OID, -1)
+	e, _, err := planner.ColumnExpr(x.Planner(), ex, &catalog.Table{Columns: []catalog.Column{{Name: "value", Type: t}}}, t, "transform expressions")
+	return e, err
+}
+
+// relabelled is a value of type t with one applied to each value of the enum type
+// inside of it, nil where that cannot be done: in ranges.
+func (x *exec) relabelled(v plan.Expr, t types.T, enum types.OID, one plan.Expr) plan.Expr {
+	if !x.madeOf(t, enum) {
+		return v
+	}
+	at := func(t types.T) plan.At { return plan.At{T: t, Off: -1} }
+	base := x.snap().BaseType(t)
+	if base.OID != t.OID {
+		inner := x.relabelled(&plan.Relabel{At: at(base), X: v}, base, enum, one)
+		if inner == nil {
+			return nil
+		}
+		return &plan.Relabel{At: at(t), X: inner}
+	}
+	if t.OID == enum {
+		return plan.Map(one, func(e plan.Expr) plan.Expr {
+			if _, ok := e.(*plan.Col); ok {
+				return v
+			}
+			return e
+		})
+	}
+	in := x.snap().TypeInfo(t.OID)
+	switch {
+	case in.Kind == types.KArray && in.Elem != 0:
+		et, _ := x.snap().T(in.Elem, -1)
+		elem := x.relabelled(&plan.Col{At: at(et)}, et, enum, one)
+		if elem == nil {
+			return nil
+		}
+		return &plan.CoerceArray{At: at(t), X: v, Elem: elem}
+	case in.Kind == types.KRecord:
+		row := &plan.RowCtor{At: at(t), Present: v}
+		n := 0
+		for _, c := range x.fields(t.OID) {
+			if c.Dropped {
+				continue
+			}
+			f := x.relabelled(&plan.FieldOf{At: at(c.Type), X: v, Idx: n, Name: c.Name}, c.Type, enum, one)
+			if f == nil {
+				return nil
+			}
+			row.Names, row.Elems = append(row.Names, c.Name), append(row.Elems, f)
+			n++
+		}
+		return row
+	}
+	return nil
+}
+
 // renameStored brings a table's rows and expressions to the new label; was and
 // now are the labels as literals, cast what follows them in stored expressions.
 func (x *exec) renameStored(s *ast.AlterObject, t *catalog.Table, u *catalog.UserType, was, now, cast string) error {
@@ -76,11 +140,14 @@ func (x *exec) renameStored(s *ast.AlterObject, t *catalog.Table, u *catalog.Use
 		if col.Dropped || !x.madeOf(col.Type, u.OID) {
 			continue
 		}
-		if x.snap().BaseType(col.Type).OID != u.OID {
-			return sqlerr.Unsupported(s.Pos(), "renaming a value of an enum type that is part of the type of column \"%s\" of table \"%s\"", col.Name, t.Name)
-		}
 		name := ast.QuoteIdent(col.Name)
 		text := "CASE WHEN " + name + "::text = " + was + " THEN " + now + cast + " ELSE " + name + " END"
+		if x.snap().BaseType(col.Type).OID != u.OID {
+			if col.Default != "" {
+				return sqlerr.Unsupported(s.Pos(), "renaming a value of an enum type that is part of the type of column \"%s\" of table \"%s\", which has a default", col.Name, t.Name)
+			}
+			text = name
+		}
 		ex, err := parser.ParseExpr(text)
 		if err != nil {
 			return err
@@ -88,6 +155,15 @@ func (x *exec) renameStored(s *ast.AlterObject, t *catalog.Table, u *catalog.Use
 		e, _, err := planner.ColumnExpr(x.Planner(), ex, x.base(t), col.Type, "transform expressions")
 		if err != nil {
 			return err
+		}
+		if text == name {
+			one, err := x.relabel(u, was, now, cast)
+			if err != nil {
+				return err
+			}
+			if e = x.relabelled(e, col.Type, u.OID, one); e == nil {
+				return sqlerr.Unsupported(s.Pos(), "renaming a value of an enum type that is part of the type of column \"%s\" of table \"%s\"", col.Name, t.Name)
+			}
 		}
 		x.rewriteWith(t.OID, i, e)
 	}

@@ -227,7 +227,7 @@ func (s *Session) settingRows() []pgcatalog.Setting {
 	var out []pgcatalog.Setting
 	for key, d := range settingTable() {
 		switch key {
-		case "is_superuser", "role", "session_authorization", "seed":
+		case "is_superuser", "role", "session_authorization", "seed", "default_with_oids":
 			continue
 		}
 		if s.mayExamine(key) != nil {

@@ -26,6 +26,8 @@ func checkOf(name string) func(*Session, string) (string, error) {
 		return checkASCII
 	case "quote_all_identifiers":
 		return only("quote_all_identifiers", "off")
+	case "default_with_oids":
+		return checkNoOids
 	case "default_tablespace":
 		return checkTablespace
 	case "temp_tablespaces":
@@ -40,6 +42,14 @@ func checkOf(name string) func(*Session, string) (string, error) {
 		return known(name, "", "C", "POSIX", "C.UTF-8", "C.utf8", "en_US.UTF-8", "en_US.utf8")
 	}
 	return nil
+}
+
+// checkNoOids refuses tables with OIDs, as PostgreSQL has since version 12.
+func checkNoOids(_ *Session, v string) (string, error) {
+	if v == "on" {
+		return "", sqlerr.New(sqlerr.FeatureNotSupported, "tables declared WITH OIDS are not supported")
+	}
+	return v, nil
 }
 
 // chosenOrder is the order of fields that a word of DateStyle names, "" for none.

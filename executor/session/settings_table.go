@@ -42,6 +42,9 @@ var own = []catalog.Setting{
 	// Newer than version 15, and harmless to clients that do not know it.
 	{Name: "transaction_timeout", Context: "user", VarType: "integer", Unit: "ms", Min: "0", Max: "2147483647", BootVal: "0", ResetVal: "0",
 		Category: "Client Connection Defaults / Statement Behavior", ShortDesc: "How long a transaction may take; 0 sets no limit."},
+	// Which pg_settings does not list; dumps of old versions set it.
+	{Name: "default_with_oids", Value: "off", Context: "user", VarType: "bool", BootVal: "off", ResetVal: "off",
+		Category: "Version and Platform Compatibility / Previous PostgreSQL Versions", ShortDesc: "WITH OIDS is no longer supported; this can only be false."},
 	{Name: "kvsqld.optimizer", Value: "on", Context: "user", VarType: "bool", BootVal: "on", ResetVal: "on", Category: "Query Tuning",
 		ShortDesc: "Whether the planner looks for a cheaper plan than that of the text."},
 }

@@ -242,6 +242,9 @@ func noOrder(err error) error {
 		if e.T.Kind() == types.KRecord {
 			return sqlerr.Unsupported(-1, "an index on a column of a composite type")
 		}
+		if e.T.OID >= types.FirstUserOID && e.T.Kind() == types.KArray {
+			return sqlerr.Unsupported(-1, "an index on a column of an array of a user-defined type")
+		}
 		return sqlerr.Unsupported(-1, "an index on a column of type %s", types.FormatType(e.T))
 	}
 	return sqlerr.New(sqlerr.UndefinedObject,

@@ -1,0 +1,28 @@
+-- A label is renamed wherever values carry it.
+create type en as enum ('a', 'b', 'c');
+create domain dom as en check (value <> 'c');
+create type comp as (e en, l en[], n int);
+create table t (id int primary key, e en, l en[], d dom, dl dom[], c comp, cl comp[]);
+insert into t values (1, 'a', '{a,b,NULL}', 'a', '{b,a}', '(a,"{a,c}",1)', array['(a,{a},1)', null, '(b,,2)']::comp[]), (2, 'b', '{{a,b},{b,a}}', null, '{}', null, '{}'), (3, null, null, 'b', null, row(null, null, null), null);
+create view v as select id from t where l @> '{a}' or e = 'a';
+alter type en rename value 'a' to 'z';
+select * from t order by id;
+select id, e = 'z', l @> '{z}', (c).e, (c).l[1], cl[1] from t order by id;
+select 'a'::en;
+select '{a}'::en[];
+select l, count(*) from t group by l order by l;
+set enable_seqscan = off;
+select id from t where l = '{z,b,NULL}';
+insert into t (id, l, c) values (4, '{z}', '(z,{z},5)');
+update t set l[1] = 'z', c.e = 'z' where id = 2 returning l, c;
+alter type en rename value 'b' to 'z';
+alter type en rename value 'nosuch' to 'y';
+alter type en add value 'y' before 'z';
+select enum_range(null::en), max(e), min(e) from t;
+begin;
+alter type en rename value 'z' to 'q';
+select l, cl from t order by id;
+rollback;
+select l, cl from t order by id;
+select sum(x), grouping(x) from (values (1)) v (x) group by x;
+select sum(x) filter (where grouping(x) = 0) from (values (1)) v (x) group by x;
