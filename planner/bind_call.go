@@ -474,7 +474,7 @@ func (p *planner) typeNamed(n *ast.TypeName) types.T {
 		full := name
 		if schema != "" {
 			full = schema + "." + name
-			if p.Snap.Schema(p.DB, schema) == nil && schema != "pg_catalog" && schema != "information_schema" {
+			if p.Snap.Schema(p.DB, schema) == nil && schema != "pg_catalog" && schema != "information_schema" && schema != "pg_temp" {
 				failf(sqlerr.InvalidSchemaName, n.Pos(), "schema \"%s\" does not exist", schema)
 			}
 		}
@@ -552,6 +552,9 @@ func modifierText(n *ast.TypeName, m ast.Expr) string {
 
 // typeByName finds a type along the search path.
 func (p *planner) typeByName(schema, name string) *types.Info {
+	if schema == "pg_temp" && p.TempSchema != "" {
+		schema = p.TempSchema
+	}
 	if schema != "" {
 		return p.Snap.Type(p.DB, schema, name)
 	}

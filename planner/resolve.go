@@ -392,10 +392,14 @@ func (p *planner) procs(schema, name string) []*catalog.Proc {
 
 // functionPath lists the schemas in which a function is looked for.
 func (p *planner) functionPath(schema string) []string {
-	if schema != "" {
-		return []string{schema}
+	switch schema {
+	case "":
+		// The temporary schema is for tables and types: functions must be asked for by its name.
+		return slices.DeleteFunc(slices.Clone(p.SearchPath), catalog.IsTempSchema)
+	case "pg_temp":
+		return []string{p.TempSchema}
 	}
-	return p.SearchPath
+	return []string{schema}
 }
 
 // procedures lists the procedures of a name that the search path sees, with all

@@ -480,7 +480,7 @@ func (b *binder) rowFunction(it *nsItem, name string, off int) plan.Expr {
 func (b *binder) functionOf(row plan.Expr, name string, off int) plan.Expr {
 	typ := row.Type().OID
 	for _, exact := range []bool{true, false} {
-		for _, s := range b.SearchPath {
+		for _, s := range b.functionPath("") {
 			for _, f := range b.Snap.Functions(b.DB, s, name) {
 				in := f.Inputs()
 				if len(in) != 1 || f.Procedure || in[0].OID != typ && (exact || !b.rowFits(typ, in[0].OID)) {

@@ -615,7 +615,7 @@ func (x *exec) indexStatistics(ix *catalog.Index, a *ast.AlterAction) error {
 
 func (x *exec) findIndex(n *ast.Name) *catalog.Index {
 	if s := n.Schema(); s != "" {
-		_, ix := x.snap().IndexByName(x.db(), s, n.Last())
+		_, ix := x.snap().IndexByName(x.db(), x.schemaNamed(s), n.Last())
 		return ix
 	}
 	for _, s := range x.Planner().SearchPath {

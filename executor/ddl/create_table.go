@@ -27,10 +27,13 @@ func (x *exec) target(n *ast.Name, temp bool) (schema, name string, err error) {
 		if x.Temp == "" {
 			return "", "", sqlerr.Unsupported(n.Pos(), "a temporary relation here")
 		}
+		if x.UsesTemp != nil {
+			x.UsesTemp()
+		}
 		return x.Temp, name, nil
 	}
 	if s := n.Schema(); s != "" {
-		if s == "pg_temp" {
+		if s == "pg_temp" || s == x.Temp {
 			return x.target(&ast.Name{Off: n.Off, Parts: []string{name}}, true)
 		}
 		if x.snap().Schema(x.db(), s) == nil {
@@ -43,11 +46,22 @@ func (x *exec) target(n *ast.Name, temp bool) (schema, name string, err error) {
 		return s, name, nil
 	}
 	for _, s := range x.Path {
+		if s == x.Temp && s != "" {
+			return x.target(&ast.Name{Off: n.Off, Parts: []string{name}}, true)
+		}
 		if x.snap().Schema(x.db(), s) != nil && s != "pg_catalog" && s != "information_schema" && !strings.HasPrefix(s, "pg_temp") {
 			return s, name, nil
 		}
 	}
 	return "", "", sqlerr.New(sqlerr.InvalidSchemaName, "no schema has been selected to create in").At(n.Pos())
+}
+
+// schemaNamed is the schema that a qualifier names: pg_temp is the session's own.
+func (x *exec) schemaNamed(s string) string {
+	if s == "pg_temp" && x.Temp != "" {
+		return x.Temp
+	}
+	return s
 }
 
 // exists handles IF NOT EXISTS for relations: done tells that nothing is to do.

@@ -42,6 +42,8 @@ type Env struct {
 	// schema is where new objects go. Temp is the session's temporary schema.
 	Path []string
 	Temp string
+	// UsesTemp is told that something is made there.
+	UsesTemp func()
 	// LockTimeout is how long table locks are waited for; 0 waits for ever.
 	LockTimeout time.Duration
 	// Planner makes a planner context over the change's working snapshot.

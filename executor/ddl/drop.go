@@ -198,7 +198,7 @@ func (x *exec) userType(n *ast.Name) *catalog.UserType {
 func (x *exec) madeType(n *ast.Name) *types.Info {
 	paths := x.Planner().SearchPath
 	if s := n.Schema(); s != "" {
-		paths = []string{s}
+		paths = []string{x.schemaNamed(s)}
 	}
 	for _, s := range paths {
 		if in := x.snap().Type(x.db(), s, n.Last()); in != nil && in.OID >= types.FirstUserOID {

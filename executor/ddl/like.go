@@ -46,7 +46,7 @@ func (b *tableBuilder) likeSource(n *ast.Name) (cols []catalog.Column, t *catalo
 func (x *exec) index(n *ast.Name) (*catalog.Table, *catalog.Index) {
 	paths := x.Planner().SearchPath
 	if s := n.Schema(); s != "" {
-		paths = []string{s}
+		paths = []string{x.schemaNamed(s)}
 	}
 	for _, s := range paths {
 		if t, ix := x.snap().IndexByName(x.db(), s, n.Last()); ix != nil {

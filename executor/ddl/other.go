@@ -19,7 +19,7 @@ func (x *exec) createSequence(s *ast.CreateSequence) error {
 	if x.exists(schema, name, s.IfNotExists) {
 		return nil
 	}
-	spec := &catalog.SequenceSpec{Schema: schema, Name: name, Temp: s.Temp, Unlogged: s.Unlogged}
+	spec := &catalog.SequenceSpec{Schema: schema, Name: name, Temp: catalog.IsTempSchema(schema), Unlogged: s.Unlogged}
 	if err := x.sequenceOptions(spec, s.Options); err != nil {
 		return err
 	}

@@ -63,13 +63,13 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	temp := s.Temp
-	if stored.Temp && !catalog.IsTempSchema(schema) {
+	temp := catalog.IsTempSchema(schema)
+	if stored.Temp && !s.Temp {
 		if s.Materialized {
 			return "", sqlerr.New(sqlerr.FeatureNotSupported, "materialized views must not use temporary tables or views")
 		}
 		x.notice(sqlerr.SuccessfulCompletion, "view \"%s\" will be a temporary view", name)
-		if s.Name.Schema() != "" {
+		if s.Name.Schema() != "" && !temp {
 			return "", sqlerr.New(sqlerr.InvalidTableDefinition, "cannot create temporary relation in non-temporary schema")
 		}
 		temp = true

@@ -84,8 +84,7 @@ func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int6
 		}
 	}
 	if x, ok := c.stmt.(*ast.CreateTable); ok && x.Temp || isTempObject(c.stmt) {
-		s.hasTemp = true
-		s.settings.epoch++
+		s.useTemp()
 	}
 	tag, err := s.define(ctx, c)
 	if x, ok := c.stmt.(*ast.Truncate); ok && err == nil {
@@ -143,7 +142,7 @@ func isTempObject(st ast.Stmt) bool {
 func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 	ch, t := s.ddl(), s.tx
 	return &ddl.Env{
-		Ctx: ctx, Change: ch, Txn: s.tx.kv, Tables: s.srv.Tables, User: s.user, Path: s.searchPath(false), Temp: s.tempName(),
+		Ctx: ctx, Change: ch, Txn: s.tx.kv, Tables: s.srv.Tables, User: s.user, Path: s.creationPath(), Temp: s.tempName(), UsesTemp: s.useTemp,
 		LockTimeout: s.settings.lockTimeout, BodiesUnchecked: s.settings.get("check_function_bodies") == "off", Text: c.text,
 		Planner: func() *planner.Context {
 			p := s.planDuring(ctx, ch.Snapshot())
@@ -225,7 +224,7 @@ func (s *Session) unused(ctx context.Context, t *catalog.Table, command string) 
 }
 
 // dropRelations drops relations outside of any session's transaction.
-func (srv *Server) dropRelations(ctx context.Context, db types.OID, oids []types.OID) error {
+func (srv *Server) dropObjects(ctx context.Context, db types.OID, oids []types.OID) error {
 	tx, err := srv.Store.Begin(ctx, kv.BeginOpt{})
 	if err != nil {
 		return err
@@ -233,8 +232,23 @@ func (srv *Server) dropRelations(ctx context.Context, db types.OID, oids []types
 	defer tx.Rollback()
 	ch := catalog.NewChange(srv.Catalog.Current(), db, "postgres", nil, srv.Catalog)
 	before := ch.Snapshot()
-	if err := ch.DropRelations(true, oids...); err != nil {
-		return err
+	kinds := []struct {
+		of   func(catalog.Object) bool
+		drop func(bool, ...types.OID) error
+	}{
+		{func(o catalog.Object) bool { _, ok := o.(catalog.Relation); return ok }, ch.DropRelations},
+		{func(o catalog.Object) bool { _, ok := o.(*catalog.UserType); return ok }, ch.DropTypes},
+		{func(o catalog.Object) bool { _, ok := o.(*catalog.OwnOperator); return ok }, ch.DropOperators},
+		{func(o catalog.Object) bool { _, ok := o.(*catalog.Function); return ok }, ch.DropFunctions},
+	}
+	for _, k := range kinds { // each may take objects of the next along
+		left := slices.DeleteFunc(slices.Clone(oids), func(o types.OID) bool { x := ch.Snapshot().Object(o); return x == nil || !k.of(x) })
+		if len(left) == 0 {
+			continue
+		}
+		if err := k.drop(true, left...); err != nil {
+			return err
+		}
 	}
 	if err := ddl.Reconcile(ctx, srv.Tables, tx, db, before, ch.Snapshot()); err != nil {
 		return err

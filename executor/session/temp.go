@@ -20,6 +20,32 @@ func (s *Session) tempSchema() string {
 	return s.tempName()
 }
 
+// useTemp begins to search the temporary schema: something is made there.
+func (s *Session) useTemp() {
+	if !s.hasTemp {
+		s.hasTemp = true
+		s.settings.epoch++
+	}
+}
+
+// creationPath is the search path for new objects. The temporary schema is in it
+// before it exists.
+func (s *Session) creationPath() []string {
+	path := s.searchPath(false)
+	for _, n := range s.settings.path {
+		if n == "pg_temp" || n == s.tempName() {
+			return append([]string{s.tempName()}, path...)
+		}
+		if n == "$user" {
+			n = s.user
+		}
+		if len(path) > 0 && n == path[0] {
+			break
+		}
+	}
+	return path
+}
+
 // dropTempSchema drops the session's temporary objects, outside of any
 // transaction.
 func (s *Session) dropTempSchema() {
@@ -47,13 +73,11 @@ func (srv *Server) dropTemp(ctx context.Context, db types.OID, name string) erro
 		if c == nil || !catalog.IsTempSchema(c.Schema) || name != "" && (c.Schema != name || c.DB != db) {
 			continue
 		}
-		if _, ok := o.(catalog.Relation); ok {
-			p := place{c.DB, c.Schema}
-			found[p] = append(found[p], c.OID)
-		}
+		p := place{c.DB, c.Schema}
+		found[p] = append(found[p], c.OID)
 	}
 	for p, oids := range found {
-		if err := srv.dropRelations(ctx, p.db, oids); err != nil {
+		if err := srv.dropObjects(ctx, p.db, oids); err != nil {
 			return err
 		}
 	}
