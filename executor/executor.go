@@ -55,9 +55,10 @@ type Env struct {
 
 	// TableExprs returns the bound expressions that writing to the table needs.
 	TableExprs func(*catalog.Table) (*plan.TableExprs, error)
-	// Virtual emits the rows of a declared relation; keyCols and keyVals are an
-	// optional equality lookup. It stops when emit returns false.
-	Virtual func(rel *catalog.Virtual, keyCols []int, keyVals []types.Datum, emit func(row []types.Datum) bool) error
+	// Virtual emits the rows of a declared relation, of which the columns cols are
+	// read; keyCols and keyVals are an optional equality lookup. It stops when emit
+	// returns false.
+	Virtual func(rel *catalog.Virtual, keyCols []int, keyVals []types.Datum, cols []int, emit func(row []types.Datum) bool) error
 	// SequenceRow returns a sequence's last_value, log_cnt and is_called.
 	SequenceRow func(*catalog.Sequence) (last int64, logCnt int64, called bool, err error)
 	// CursorRow returns the key of the table's row that a cursor stands on.

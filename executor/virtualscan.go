@@ -52,7 +52,7 @@ func (op *virtualScan) fill() error {
 	}
 	row := make([]types.Datum, len(n.Cols))
 	var stopped error
-	err := op.env.Virtual(n.Rel, n.KeyCols, vals, func(full []types.Datum) bool {
+	err := op.env.Virtual(n.Rel, n.KeyCols, vals, n.Cols, func(full []types.Datum) bool {
 		for i, c := range n.Cols {
 			switch {
 			case c >= 0:

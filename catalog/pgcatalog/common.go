@@ -103,6 +103,9 @@ func (env *Env) columnCollation(col *catalog.Column) types.OID {
 
 // collationNamed returns the OID of a collation; 0 for "".
 func collationNamed(name string) types.OID {
+	if name == "" {
+		return 0
+	}
 	for _, c := range catalog.Collations() {
 		if c.Name == name {
 			return c.OID

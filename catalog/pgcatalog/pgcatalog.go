@@ -132,15 +132,17 @@ type RefusedInfo struct {
 	Count                          int64
 }
 
-// Lookup is an equality lookup on columns of a relation: Vals are parallel to
-// Cols and not NULL.
+// Lookup says what is wanted of a relation: rows with the values Vals, which are
+// not NULL, in the columns Cols, and of these rows the columns Want (nil: all);
+// the others may be NULL.
 type Lookup struct {
 	Cols []int
 	Vals []types.Datum
+	Want []int
 }
 
-// Relation is a declared relation. Rows emits its rows, or with a key those
-// with equal values, until emit returns false. The row is valid until emit
+// Relation is a declared relation. Rows emits its rows, or with a lookup those
+// that it asks for, until emit returns false. The row is valid until emit
 // returns.
 type Relation struct {
 	*catalog.Virtual
@@ -209,6 +211,12 @@ func newRelation(s catalog.SystemRelation, d def) *Relation {
 			return nil
 		}
 		w := &writer{env: env, rel: rel, key: key, row: make([]types.Datum, len(v.Columns)), emit: emit}
+		if key != nil && key.Want != nil {
+			w.unread = make([]bool, len(v.Columns))
+			for i := range w.unread {
+				w.unread[i] = !slices.Contains(key.Want, i) && !slices.Contains(key.Cols, i)
+			}
+		}
 		d.rows(w)
 		return w.err
 	}

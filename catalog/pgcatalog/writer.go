@@ -26,6 +26,8 @@ type writer struct {
 	emit func([]types.Datum) bool
 	done bool
 	err  error
+
+	unread []bool // columns that nobody reads: bytes are not made for them
 }
 
 func (w *writer) next() *types.Datum {
@@ -35,13 +37,27 @@ func (w *writer) next() *types.Datum {
 	return d
 }
 
+// skip passes over a column that nobody reads.
+func (w *writer) skip() bool {
+	if w.unread == nil || !w.unread[w.n] {
+		return false
+	}
+	w.null()
+	return true
+}
+
 func (w *writer) oid(o types.OID) *writer { w.next().I = int64(o); return w }
 
 func (w *writer) int(v int64) *writer { w.next().I = v; return w }
 
 func (w *writer) float(v float64) *writer { w.next().F = v; return w }
 
-func (w *writer) str(s string) *writer { w.next().B = []byte(s); return w }
+func (w *writer) str(s string) *writer {
+	if !w.skip() {
+		w.next().B = []byte(s)
+	}
+	return w
+}
 
 // opt writes a string, NULL when it is empty.
 func (w *writer) opt(s string) *writer {
@@ -53,6 +69,9 @@ func (w *writer) opt(s string) *writer {
 
 // chr writes a "char"; zero is the empty one.
 func (w *writer) chr(c byte) *writer {
+	if w.skip() {
+		return w
+	}
 	d := w.next()
 	if c == 0 {
 		d.B = []byte{}
@@ -97,12 +116,18 @@ func (w *writer) time(v int64) *writer {
 
 // array writes a one-dimensional array.
 func (w *writer) array(elems []types.Datum) *writer {
+	if w.skip() {
+		return w
+	}
 	d := w.next()
 	d.B = types.NewVector(types.Of(types.Lookup(d.T.OID).Elem), elems).B
 	return w
 }
 
 func (w *writer) strArray(list []string) *writer {
+	if w.skip() {
+		return w
+	}
 	elem := types.Of(types.Lookup(w.rel.Columns[w.n].Type.OID).Elem)
 	out := make([]types.Datum, len(list))
 	for i, s := range list {
@@ -112,6 +137,9 @@ func (w *writer) strArray(list []string) *writer {
 }
 
 func intArray[T ~int | ~uint32 | ~int64](w *writer, list []T) *writer {
+	if w.skip() {
+		return w
+	}
 	elem := types.Of(types.Lookup(w.rel.Columns[w.n].Type.OID).Elem)
 	out := make([]types.Datum, len(list))
 	for i, v := range list {
@@ -135,6 +163,9 @@ func (w *writer) attnums(cols []int) *writer {
 
 // vector writes an int2vector or oidvector.
 func vector[T ~int | ~uint32 | ~int64](w *writer, list []T) *writer {
+	if w.skip() {
+		return w
+	}
 	d := w.next()
 	vals := make([]int64, len(list))
 	for i, v := range list {

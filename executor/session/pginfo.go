@@ -80,17 +80,17 @@ func (s *Session) regionRows(t *catalog.Table) ([]pgcatalog.RegionInfo, error) {
 	return out, nil
 }
 
-// virtualRows emits the rows of a system relation.
-func (s *Session) virtualRows(rel *catalog.Virtual, cols []int, vals []types.Datum, emit func([]types.Datum) bool) error {
+// virtualRows emits the rows of a system relation, of which the columns want are
+// read.
+func (s *Session) virtualRows(rel *catalog.Virtual, cols []int, vals []types.Datum, want []int, emit func([]types.Datum) bool) error {
 	r := pgcatalog.ByOID(rel.OID)
 	if r == nil {
 		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", rel.Name)
 	}
-	var key *pgcatalog.Lookup
-	if len(cols) > 0 {
-		key = &pgcatalog.Lookup{Cols: cols, Vals: vals}
+	if want == nil {
+		want = []int{}
 	}
-	return r.Rows(s.pgEnv(), key, emit)
+	return r.Rows(s.pgEnv(), &pgcatalog.Lookup{Cols: cols, Vals: vals, Want: want}, emit)
 }
 
 // regNames is the session's view of the reg* types.

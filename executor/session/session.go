@@ -72,7 +72,7 @@ type Session struct {
 	// Method values that every statement's environment has.
 	currentOfFn   func(cursor string, t *catalog.Table) ([]byte, error)
 	tableExprsFn  func(*catalog.Table) (*plan.TableExprs, error)
-	virtualFn     func(*catalog.Virtual, []int, []types.Datum, func([]types.Datum) bool) error
+	virtualFn     func(*catalog.Virtual, []int, []types.Datum, []int, func([]types.Datum) bool) error
 	sequenceRowFn func(*catalog.Sequence) (int64, int64, bool, error)
 	tellFn        func(*sqlerr.Error)
 	infoFn        expr.SessionInfo
