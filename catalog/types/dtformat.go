@@ -81,13 +81,18 @@ func appendFraction(buf []byte, us int64) []byte {
 	return buf
 }
 
-// appendOffset appends ±hh[:mm[:ss]] of an offset in seconds east.
+// appendOffset appends ±hh[:mm[:ss]] of an offset in seconds east. The hours have
+// three digits in a POSIX zone of more than 99.
 func appendOffset(buf []byte, east int) []byte {
 	sign := byte('+')
 	if east < 0 {
 		sign, east = '-', -east
 	}
-	buf = append2(append(buf, sign), east/3600)
+	buf = append(buf, sign)
+	if east >= 100*3600 {
+		buf = append(buf, byte('0'+east/3600/100))
+	}
+	buf = append2(buf, east/3600%100)
 	if east%3600 != 0 {
 		buf = append2(append(buf, ':'), east/60%60)
 		if east%60 != 0 {

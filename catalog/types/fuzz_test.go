@@ -28,6 +28,11 @@ func fuzzOpts(style uint8) *FmtOpts {
 // checkValue writes a value in both forms and reads it back.
 func checkValue(t *testing.T, d Datum, o *FmtOpts) {
 	t.Helper()
+	if d.T.OID == OTimetz {
+		if _, zone := TimetzParts(d); zone <= -16*3600 || zone >= 16*3600 {
+			return // a POSIX zone may lead here, but neither form is read, as in PostgreSQL
+		}
+	}
 	text := string(AppendText(nil, d, o))
 	raw := AppendBinary(nil, d)
 	back, err := ParseBinary(d.T, raw)

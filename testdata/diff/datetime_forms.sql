@@ -1448,3 +1448,18 @@ CREATE TABLE ivt (a interval(3), b interval(0)[], c interval day to second(1));
 INSERT INTO ivt VALUES ('1.23456 s', '{1.5 s}', '1 2:3:4.56') RETURNING *;
 SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'ivt'::regclass AND attnum > 0 ORDER BY attnum;
 SELECT CAST(interval '1 year 2 mons 3 days 04:05:06.789' AS interval(1));
+-- a POSIX zone of more than 99 hours
+select timetz '00:00 AAA100', timetz '00:00 AAA100:20', timetz '00:00 AAA-100:20:30', timetz '00:00 AAA16'::timestamptz;
+select timetz '00:00 AAA100';
+set timezone='AAA100';
+select timestamptz '2001-01-01 00:00 UTC', to_char(timestamptz '2001-01-01 00:00 UTC', 'OF TZH:TZM TZ tz'), extract(timezone_hour from timestamptz '2001-01-01 00:00 UTC');
+set datestyle=sql;
+select timestamptz '2001-01-01 00:00 UTC';
+set datestyle=german;
+select timestamptz '2001-01-01 00:00 UTC';
+set datestyle=postgres;
+select timestamptz '2001-01-01 00:00 UTC';
+reset timezone;
+select timestamptz '2001-01-01 00:00:00+15:59:59', timestamptz '2001-01-01 00:00:00-15:59:59';
+select to_json(timestamptz '2001-01-01 00:00 AAA100'), to_json(timetz '00:00 AAA100');
+reset datestyle;
