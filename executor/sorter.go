@@ -8,6 +8,7 @@ import (
 
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
+	"kvsqld/storage/table"
 )
 
 // sorter orders rows. Rows equal by the keys keep the order of arrival. Over
@@ -16,7 +17,8 @@ import (
 type sorter struct {
 	types []types.T
 	order rowOrder
-	limit int // rows wanted; 0: all
+	limit int  // rows wanted; 0: all
+	keyed bool // a key is sorted by bytes that are made of its values, which need room
 
 	env     *Env
 	acct    account
@@ -40,7 +42,11 @@ type sortItem struct {
 }
 
 func newSorter(ts []types.T, keys []keyOrder) *sorter {
-	return &sorter{types: ts, order: newRowOrder(ts, keys), rows: newRowStore(ts)}
+	s := &sorter{types: ts, order: newRowOrder(ts, keys), rows: newRowStore(ts)}
+	for _, k := range keys {
+		s.keyed = s.keyed || table.OrderedByKeys(ts[k.col])
+	}
+	return s
 }
 
 // open begins a sort of which limit rows are wanted (0: all).
@@ -69,7 +75,11 @@ func (s *sorter) add(cols []*vec.Vec, sel []uint32, n int) error {
 	if s.limit > 0 && s.rows.n >= max(2*s.limit, sorterMinCut) {
 		s.cut()
 	}
-	if err := s.acct.set(s.rows.size + 28*int64(s.rows.n)); err != nil {
+	size := s.rows.size + 28*int64(s.rows.n)
+	if s.keyed {
+		size += s.rows.size
+	}
+	if err := s.acct.set(size); err != nil {
 		return err
 	}
 	if s.acct.over() {
@@ -219,6 +229,10 @@ func (s *sorter) sortBy(items []sortItem, k int) {
 		vals, nulls = s.partNulls(items, col, key.nullsFirst)
 		s.sortBy(nulls, k+1)
 	}
+	if table.OrderedByKeys(col.T) {
+		s.sortByKeys(vals, k)
+		return
+	}
 	exact := setPrefixes(vals, col, key.desc)
 	s.radix(vals)
 	for lo := 0; lo < len(vals); {
@@ -235,6 +249,40 @@ func (s *sorter) sortBy(items []sortItem, k int) {
 			s.compareSort(run, k)
 		}
 		lo = hi
+	}
+}
+
+// sortByKeys orders items, none of them NULL, by bytes that sort as the k-th key
+// does, and within equal ones by the rest.
+func (s *sorter) sortByKeys(items []sortItem, k int) {
+	rows := make([]uint32, len(items))
+	for i, it := range items {
+		rows[i] = it.row
+	}
+	sorted, ends := table.Order(s.rows.cols[s.order.keys[k].col], rows)
+	at := 0
+	take := func(rows []uint32) {
+		run := items[at : at+len(rows)]
+		at += len(rows)
+		for i, r := range rows {
+			run[i] = sortItem{row: r}
+		}
+		s.sortBy(run, k+1)
+	}
+	if !s.order.keys[k].desc {
+		start := 0
+		for _, end := range ends {
+			take(sorted[start:end])
+			start = end
+		}
+		return
+	}
+	for i := len(ends) - 1; i >= 0; i-- {
+		start := 0
+		if i > 0 {
+			start = ends[i-1]
+		}
+		take(sorted[start:ends[i]])
 	}
 }
 

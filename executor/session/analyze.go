@@ -20,15 +20,23 @@ const (
 	pageBytes    = 8192
 )
 
-// sample is a random sample of a table's rows, by column, in the order in which
-// they were found.
+// sample is a random sample of a table's rows, by column. A row that is taken is
+// appended, and takes the place of another once the sample is full; those without
+// a place are forgotten now and then.
 type sample struct {
-	cols [][]types.Datum
-	pos  []int64 // row numbers
-	rows int64   // rows seen
+	cols []sampleCol
+	pos  []int64  // row numbers of the rows that were taken
+	slot []uint32 // the sample: which of them have a place
+	rows int64    // rows seen
 
 	weight float64 // of algorithm L
 	next   int64   // number of the next row that is taken
+}
+
+type sampleCol struct {
+	v     *vec.Vec // NULL for values that are too wide
+	width []int32  // of each value in bytes, -1 for NULL
+	arena *vec.Arena
 }
 
 // sampleTable reads a table once and computes its statistics; cols are the
@@ -42,7 +50,10 @@ func sampleTable(ctx context.Context, d *table.Desc, r table.Reader, t *catalog.
 		return nil, err
 	}
 	defer sc.Close()
-	s := &sample{cols: make([][]types.Datum, len(cols))}
+	s := &sample{cols: make([]sampleCol, len(cols))}
+	for i, c := range cols {
+		s.cols[i] = sampleCol{v: vec.New(t.Columns[c].Type, 0), arena: new(vec.Arena)}
+	}
 	rng := rand.New(rand.NewPCG(uint64(t.OID), 1))
 	var b vec.Batch
 	for {
@@ -57,6 +68,7 @@ func sampleTable(ctx context.Context, d *table.Desc, r table.Reader, t *catalog.
 		}
 		s.take(&b, rng)
 	}
+	s.settle()
 	st := &catalog.Stats{Table: t.OID, Rows: float64(s.rows), Cols: make([]catalog.ColStats, len(t.Columns))}
 	width := 0.0
 	for i, c := range cols {
@@ -72,24 +84,19 @@ func sampleTable(ctx context.Context, d *table.Desc, r table.Reader, t *catalog.
 // many is drawn by Li's algorithm L.
 func (s *sample) take(b *vec.Batch, rng *rand.Rand) {
 	row := 0
-	for ; row < b.N && len(s.pos) < sampleRows; row++ {
-		s.pos = append(s.pos, s.rows+int64(row))
-		for i, c := range b.Cols {
-			s.cols[i] = append(s.cols[i], keep(c.Get(row)))
-		}
-		if len(s.pos) == sampleRows {
+	for ; row < b.N && len(s.slot) < sampleRows; row++ {
+		s.slot = append(s.slot, s.add(b, row))
+		if len(s.slot) == sampleRows {
 			s.weight = 1
 			s.next = s.rows + int64(row)
 			s.skip(rng)
 		}
 	}
 	end := s.rows + int64(b.N)
-	for len(s.pos) == sampleRows && s.next < end {
-		row = int(s.next - s.rows)
-		k := rng.IntN(sampleRows)
-		s.pos[k] = s.next
-		for i, c := range b.Cols {
-			s.cols[i][k] = keep(c.Get(row))
+	for len(s.slot) == sampleRows && s.next < end {
+		s.slot[rng.IntN(sampleRows)] = s.add(b, int(s.next-s.rows))
+		if len(s.pos) == 4*sampleRows {
+			s.settle()
 		}
 		s.skip(rng)
 	}
@@ -102,62 +109,112 @@ func (s *sample) skip(rng *rand.Rand) {
 	s.next += 1 + int64(math.Log(1-rng.Float64())/math.Log1p(-s.weight))
 }
 
-// keep copies a value out of the snapshot's memory.
-func keep(d types.Datum) types.Datum {
-	if d.B != nil {
-		d.B = append([]byte{}, d.B...)
+// add appends a row of a batch and returns its index.
+func (s *sample) add(b *vec.Batch, row int) uint32 {
+	n := len(s.pos)
+	s.pos = append(s.pos, s.rows+int64(row))
+	for i := range s.cols {
+		c, src := &s.cols[i], b.Cols[i]
+		w := -1
+		if !src.IsNull(row) {
+			w = widthOf(src, row)
+		}
+		c.width = append(c.width, int32(w))
+		if w > maxStatWidth {
+			c.v.Grow(n + 1)
+			c.v.Nulls.Set(n)
+			continue
+		}
+		vec.AppendFrom(c.v, n, src, row, c.arena)
 	}
-	return d
+	return uint32(n)
 }
 
-// value is a value of the sample with its place.
-type value struct {
-	d   types.Datum
-	pos int64
+// settle keeps only the rows that have a place, in the order in which they were
+// found.
+func (s *sample) settle() {
+	slices.Sort(s.slot)
+	pos := make([]int64, len(s.slot))
+	for i, r := range s.slot {
+		pos[i] = s.pos[r]
+	}
+	s.pos = pos
+	for i := range s.cols {
+		c := &s.cols[i]
+		kept := sampleCol{v: vec.New(c.v.T, 0), arena: new(vec.Arena), width: make([]int32, len(s.slot))}
+		for k, r := range s.slot {
+			vec.AppendFrom(kept.v, k, c.v, int(r), kept.arena)
+			kept.width[k] = c.width[r]
+		}
+		*c = kept
+	}
+	for i := range s.slot {
+		s.slot[i] = uint32(i)
+	}
 }
 
 // column computes the statistics of column i of the sample.
 func (s *sample) column(i int) catalog.ColStats {
-	all := s.cols[i]
+	col := &s.cols[i]
+	all := len(s.pos)
 	var c catalog.ColStats
-	if len(all) == 0 {
+	if all == 0 {
 		return c
 	}
-	var vals []value
+	vals := make([]uint32, 0, all)
 	wide, width := 0, 0.0
-	for k, d := range all {
-		if d.Null {
+	for k, w := range col.width {
+		if w < 0 {
 			continue
 		}
-		n := widthOf(d)
-		width += n
-		if n > maxStatWidth {
+		width += float64(w)
+		if w > maxStatWidth {
 			wide++
 			continue
 		}
-		vals = append(vals, value{d, s.pos[k]})
+		vals = append(vals, uint32(k))
 	}
 	nonNull := len(vals) + wide
-	c.NullFrac = 1 - float64(nonNull)/float64(len(all))
+	c.NullFrac = 1 - float64(nonNull)/float64(all)
 	if nonNull > 0 {
 		c.AvgWidth = width / float64(nonNull)
 	}
-	if len(vals) == 0 || !ordered(vals[0].d.T) {
+	if len(vals) == 0 || !ordered(col.v.T) {
 		return c
 	}
-	slices.SortFunc(vals, func(a, b value) int { return cmp.Or(types.Compare(a.d, b.d), cmp.Compare(a.pos, b.pos)) })
-	groups := groupEqual(vals)
-	c.NDistinct = s.distinct(groups, len(all), nonNull, wide)
-	c.MCV, c.MCF = commonValues(groups, len(all), c.NDistinct)
-	c.Histogram = histogram(groups, c.MCV)
-	c.Correlation = correlation(vals)
+	sorted, ends := table.Order(col.v, vals)
+	groups := make([]group, len(ends))
+	start := 0
+	for i, end := range ends {
+		groups[i] = group{sorted[start], end - start}
+		start = end
+	}
+	c.NDistinct = s.distinct(groups, all, nonNull, wide)
+	common := commonValues(groups, c.NDistinct)
+	for _, g := range common {
+		c.MCV = append(c.MCV, datumOf(col.v, g.row))
+		c.MCF = append(c.MCF, float64(g.n)/float64(all))
+	}
+	for _, row := range histogram(groups, common) {
+		c.Histogram = append(c.Histogram, datumOf(col.v, row))
+	}
+	c.Correlation = correlation(vals, sorted)
 	return c
 }
 
-func widthOf(d types.Datum) float64 {
-	switch d.T.Kind().Rep() {
+// datumOf is a row's value with bytes of its own, so that a few values of the
+// sample do not keep the others in memory.
+func datumOf(v *vec.Vec, row uint32) types.Datum {
+	d := v.Get(int(row))
+	d.B = slices.Clone(d.B)
+	return d
+}
+
+// widthOf is the size of a value in bytes.
+func widthOf(v *vec.Vec, row int) int {
+	switch v.T.Kind().Rep() {
 	case types.RepBytes:
-		return float64(len(d.B) + 1)
+		return min(len(v.B[v.Idx(row)]), math.MaxInt32-1) + 1
 	case types.RepDec, types.RepInterval:
 		return 12
 	}
@@ -173,22 +230,11 @@ func ordered(t types.T) bool {
 	return true
 }
 
-// group is a distinct value and how often it is in the sample.
+// group is a distinct value, by a row that holds it, and how often it is in the
+// sample.
 type group struct {
-	d types.Datum
-	n int
-}
-
-func groupEqual(vals []value) []group {
-	var out []group
-	for _, v := range vals {
-		if k := len(out); k > 0 && types.Compare(out[k-1].d, v.d) == 0 {
-			out[k-1].n++
-			continue
-		}
-		out = append(out, group{v.d, 1})
-	}
-	return out
+	row uint32
+	n   int
 }
 
 // distinct estimates the number of distinct values in the table (Haas and
@@ -222,7 +268,7 @@ func (s *sample) distinct(groups []group, sampled, nonNull, wide int) float64 {
 
 // commonValues returns the values that are clearly more common than others, or
 // all when there are few.
-func commonValues(groups []group, sampled int, ndistinct float64) ([]types.Datum, []float64) {
+func commonValues(groups []group, ndistinct float64) []group {
 	list := make([]group, 0, len(groups))
 	for _, g := range groups {
 		if g.n > 1 {
@@ -230,43 +276,34 @@ func commonValues(groups []group, sampled int, ndistinct float64) ([]types.Datum
 		}
 	}
 	slices.SortStableFunc(list, func(a, b group) int { return cmp.Compare(b.n, a.n) })
-	if !(len(list) == len(groups) && len(groups) <= statsTarget && ndistinct > 0) {
-		total := 0
-		for _, g := range groups {
-			total += g.n
-		}
-		floor := 1.25 * float64(total) / float64(len(groups))
-		// Below one bucket of the histogram a value is not common.
-		floor = math.Max(floor, math.Min(float64(total)/statsTarget, 2))
-		k := 0
-		for k < len(list) && k < statsTarget && float64(list[k].n) > floor {
-			k++
-		}
-		list = list[:k]
+	if len(list) == len(groups) && len(groups) <= statsTarget && ndistinct > 0 {
+		return list
 	}
-	var vals []types.Datum
-	var freq []float64
-	for _, g := range list {
-		vals = append(vals, g.d)
-		freq = append(freq, float64(g.n)/float64(sampled))
+	total := 0
+	for _, g := range groups {
+		total += g.n
 	}
-	return vals, freq
+	floor := 1.25 * float64(total) / float64(len(groups))
+	// Below one bucket of the histogram a value is not common.
+	floor = math.Max(floor, math.Min(float64(total)/statsTarget, 2))
+	k := 0
+	for k < len(list) && k < statsTarget && float64(list[k].n) > floor {
+		k++
+	}
+	return list[:k]
 }
 
-// histogram returns bounds of buckets with equal numbers of the values that are
-// not among the most common ones.
-func histogram(groups []group, mcv []types.Datum) []types.Datum {
-	common := make(map[int]bool, len(mcv))
+// histogram returns rows with the bounds of buckets of equally many values that
+// are not among the most common ones.
+func histogram(groups, mcv []group) []uint32 {
+	common := make(map[uint32]bool, len(mcv))
 	for _, m := range mcv {
-		i, ok := slices.BinarySearchFunc(groups, m, func(g group, d types.Datum) int { return types.Compare(g.d, d) })
-		if ok {
-			common[i] = true
-		}
+		common[m.row] = true
 	}
 	var rest []group
 	total := 0
-	for i, g := range groups {
-		if !common[i] {
+	for _, g := range groups {
+		if !common[g.row] {
 			rest = append(rest, g)
 			total += g.n
 		}
@@ -275,7 +312,7 @@ func histogram(groups []group, mcv []types.Datum) []types.Datum {
 		return nil
 	}
 	n := min(statsTarget+1, total, max(len(rest), 2))
-	out := make([]types.Datum, 0, n)
+	out := make([]uint32, 0, n)
 	at, seen := 0, 0
 	for k := range n {
 		want := k * (total - 1) / (n - 1)
@@ -283,26 +320,25 @@ func histogram(groups []group, mcv []types.Datum) []types.Datum {
 			seen += rest[at].n
 			at++
 		}
-		out = append(out, rest[at].d)
+		out = append(out, rest[at].row)
 	}
 	return out
 }
 
-// correlation is that of the values' order with the rows' order.
-func correlation(vals []value) float64 {
+// correlation is that of the values' order with the rows' order: vals are rows as
+// they were found, sorted the same rows in the order of their values.
+func correlation(vals, sorted []uint32) float64 {
 	n := float64(len(vals))
 	if n < 2 {
 		return 1
 	}
-	// Ranks of the positions among the sampled ones.
-	order := make([]int, len(vals))
-	for i := range order {
-		order[i] = i
+	rank := make([]uint32, vals[len(vals)-1]+1)
+	for i, row := range vals {
+		rank[row] = uint32(i)
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(vals[a].pos, vals[b].pos) })
 	sum := 0.0
-	for rank, i := range order {
-		sum += float64(rank) * float64(i)
+	for i, row := range sorted {
+		sum += float64(i) * float64(rank[row])
 	}
 	mean := (n - 1) / 2
 	dev := (n*n - 1) / 12

@@ -10,7 +10,7 @@ import (
 
 func TestSampleIsEven(t *testing.T) {
 	const batches = 400
-	s := &sample{cols: make([][]types.Datum, 1)}
+	s := &sample{cols: []sampleCol{{v: vec.New(types.TInt8, 0), arena: new(vec.Arena)}}}
 	rng := rand.New(rand.NewPCG(1, 1))
 	b := vec.Batch{Cols: []*vec.Vec{vec.New(types.TInt8, vec.BatchSize)}, N: vec.BatchSize}
 	for k := range batches {
@@ -19,13 +19,14 @@ func TestSampleIsEven(t *testing.T) {
 		}
 		s.take(&b, rng)
 	}
+	s.settle()
 	if len(s.pos) != sampleRows || s.rows != batches*vec.BatchSize {
 		t.Fatalf("%d rows of %d in the sample", len(s.pos), s.rows)
 	}
 	seen := map[int64]bool{}
 	var tenths [10]int
 	for i, p := range s.pos {
-		if v := s.cols[0][i].I; v != p || seen[p] {
+		if v := s.cols[0].v.I64[i]; v != p || seen[p] {
 			t.Fatalf("row %d of the sample has number %d and value %d", i, p, v)
 		}
 		seen[p] = true

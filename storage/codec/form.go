@@ -27,6 +27,7 @@ const (
 	formArray
 	formRange
 	formMultirange
+	formJSONB
 	formBytes // bytes without an order: rows only
 )
 
@@ -84,6 +85,8 @@ func formOf(t types.T) form {
 		return formRange
 	case types.KMultirange:
 		return formMultirange
+	case types.KJSONB:
+		return formJSONB
 	case types.KInvalid, types.KPseudo:
 		return formNone
 	}
@@ -110,7 +113,7 @@ func NarrowScale(t types.T) (int32, bool) {
 // stored in the row as well.
 func LossyKey(t types.T) bool {
 	switch formOf(t) {
-	case formDecimal, formFloat4, formFloat8, formInterval, formArray, formRange, formMultirange:
+	case formDecimal, formFloat4, formFloat8, formInterval, formArray, formRange, formMultirange, formJSONB:
 		return true
 	}
 	return false

@@ -21,10 +21,11 @@ var keyTypes = []types.T{
 	types.TTimestamptz, types.TInterval, types.TUUID, types.Of(types.OInet), types.Of(types.OCidr),
 	types.Of(types.OMacaddr), types.Of(types.OVarbit), types.TInt4Arr, types.TTextArr,
 	types.Of(3904), types.Of(3906), types.Of(3908), types.Of(4536), types.Of(4532), // ranges and multiranges
+	types.Of(types.OJSONB), types.Of(3807),
 }
 
 // rowTypes are all types that rows hold.
-var rowTypes = append([]types.T{types.Of(types.OJSON), types.Of(types.OJSONB), types.Of(types.OPoint)}, keyTypes...)
+var rowTypes = append([]types.T{types.Of(types.OJSON), types.Of(types.OPoint)}, keyTypes...)
 
 var interestingInts = []int64{0, 1, -1, 2, 127, 128, 255, 256, -128, -256, math.MaxInt16, math.MinInt16,
 	math.MaxInt32, math.MinInt32, math.MaxInt64, math.MinInt64}
@@ -179,10 +180,48 @@ func gen(r *rand.Rand, t types.T) types.Datum {
 			panic(err)
 		}
 		return v
+	case types.KJSONB:
+		v, err := types.Parse(t, string(genJSON(r, nil, 3)), types.DefaultFmt)
+		if err != nil {
+			panic(err)
+		}
+		return v
 	default:
 		d.B = []byte(`{"a": 1}`)[:r.IntN(9)]
 	}
 	return d
+}
+
+// genJSON appends a document at most depth deep.
+func genJSON(r *rand.Rand, dst []byte, depth int) []byte {
+	switch k := r.IntN(9); {
+	case k == 0:
+		return append(dst, "null"...)
+	case k == 1:
+		return strconv.AppendBool(dst, r.IntN(2) == 0)
+	case k < 4:
+		return append(dst, []string{"0", "-0.0", "1", "1.00", "-1.5e20", "1e-7", "10", "99.9", "12345678901234567890123"}[r.IntN(9)]...)
+	case k < 6 || depth == 0:
+		return types.AppendJSONString(dst, genText(r, 3))
+	case k == 6:
+		dst = append(dst, '[')
+		for i := range r.IntN(4) {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = genJSON(r, dst, depth-1)
+		}
+		return append(dst, ']')
+	}
+	dst = append(dst, '{')
+	for i := range r.IntN(4) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(types.AppendJSONString(dst, genText(r, 2)), ':')
+		dst = genJSON(r, dst, depth-1)
+	}
+	return append(dst, '}')
 }
 
 func withType(d types.Datum, t types.T) types.Datum {

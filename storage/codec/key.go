@@ -288,6 +288,8 @@ func (k *keyCol) appendDatum(dst []byte, d *types.Datum) []byte {
 		return k.appendRange(dst, d)
 	case formMultirange:
 		return k.appendMultirange(dst, d)
+	case formJSONB:
+		return appendEscaped(dst, types.AppendJSONBKey(nil, d.B, appendDecimalKey))
 	default:
 		return k.appendArray(dst, *d)
 	}

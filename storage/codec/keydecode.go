@@ -77,25 +77,10 @@ func mask(desc bool) byte {
 func (k *keyCol) valueWidth(b []byte, m byte) (int, error) {
 	n := int(widths[k.form])
 	switch k.form {
-	case formText, formBpchar:
+	case formText, formBpchar, formJSONB:
 		return escapedWidth(b, m)
 	case formDecimal:
-		if len(b) == 0 {
-			return 0, corrupt("key ends in a number")
-		}
-		if c := b[0] ^ m; c == decNeg || c == decPos {
-			end := m
-			if c == decNeg {
-				end = ^m
-			}
-			if len(b) >= 5 {
-				if i := bytes.IndexByte(b[5:], end); i >= 0 {
-					return 5 + i + 1, nil
-				}
-			}
-			return 0, corrupt("key ends in a number")
-		}
-		n = 1
+		return decimalWidth(b, m)
 	case formInet:
 		if len(b) == 0 {
 			return 0, corrupt("key ends in a network address")
@@ -120,6 +105,26 @@ func (k *keyCol) valueWidth(b []byte, m byte) (int, error) {
 		return 0, corrupt("key ends in a value of %d bytes", n)
 	}
 	return n, nil
+}
+
+func decimalWidth(b []byte, m byte) (int, error) {
+	if len(b) == 0 {
+		return 0, corrupt("key ends in a number")
+	}
+	c := b[0] ^ m
+	if c != decNeg && c != decPos {
+		return 1, nil
+	}
+	end := m
+	if c == decNeg {
+		end = ^m
+	}
+	if len(b) >= 5 {
+		if i := bytes.IndexByte(b[5:], end); i >= 0 {
+			return 5 + i + 1, nil
+		}
+	}
+	return 0, corrupt("key ends in a number")
 }
 
 func escapedWidth(b []byte, m byte) (int, error) {
@@ -254,6 +259,12 @@ func (k *keyCol) value(d *types.Datum, b []byte, a *vec.Arena) error {
 		}
 	case formRange, formMultirange:
 		return k.decodeRanges(d, b)
+	case formJSONB:
+		doc, err := types.JSONBOfKey(unescape(b, nil), nextDecimal)
+		if err != nil {
+			return corrupt("%v", err)
+		}
+		d.B = doc
 	default:
 		return k.decodeArray(d, b)
 	}
@@ -281,6 +292,17 @@ func unescape(b []byte, a *vec.Arena) []byte {
 		return a.Copy(out)
 	}
 	return out
+}
+
+// nextDecimal reads the number at the start of b and returns the rest.
+func nextDecimal(b []byte) (types.Decimal, []byte, error) {
+	n, err := decimalWidth(b, 0)
+	if err != nil {
+		return types.Decimal{}, nil, err
+	}
+	var d types.Datum
+	err = decodeDecimalKey(&d, b[:n])
+	return d.Dec, b[n:], err
 }
 
 // decodeDecimalKey reads a number with as few fractional digits as it needs.

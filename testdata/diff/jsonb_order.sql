@@ -1,0 +1,44 @@
+-- jsonb as a key: its order, and the same rows through indexes
+CREATE TABLE jo (id int PRIMARY KEY, j jsonb);
+INSERT INTO jo VALUES (1, 'null'), (2, '""'), (3, '"a"'), (4, '"ab"'), (5, '0'), (6, '-1'), (7, '1.00'), (8, '1e3'), (9, 'true'), (10, 'false'),
+ (11, '[]'), (12, '[1]'), (13, '[1, 2]'), (14, '["a"]'), (15, '[[]]'), (16, '{}'), (17, '{"a": 1}'), (18, '{"b": 1}'), (19, '{"a": 1, "b": 2}'), (20, '{"aa": 0}'),
+ (21, '[null]'), (22, '[{}]'), (23, NULL), (24, '{"a": {"b": [1, 2]}}'), (25, '{"a": "x"}'), (26, '1'), (27, '[1.0]'), (28, '"\u00e9"'), (29, '[true, false]');
+SELECT id, j FROM jo ORDER BY j, id;
+SELECT id, j FROM jo ORDER BY j DESC NULLS LAST, id DESC;
+SELECT j, count(*), array_agg(id ORDER BY id) FROM jo GROUP BY j ORDER BY j;
+SELECT min(id), max(id) FROM jo WHERE j < '{}';
+INSERT INTO jo SELECT 100 + i, jsonb_build_object('a', i % 7, 'b', jsonb_build_array(i % 3, 'x' || i % 5)) FROM generate_series(1, 300) AS i;
+CREATE TABLE joc AS SELECT * FROM jo;
+CREATE INDEX jo_j ON jo (j);
+ANALYZE jo;
+SELECT id, j FROM jo WHERE j > '{}' AND j < '{"a": 2}' ORDER BY j, id;
+SELECT id, j FROM jo WHERE j = '1' ORDER BY id;
+SELECT id, j FROM jo WHERE j IN ('[]', '{"a": 3, "b": [0, "x3"]}', 'null') ORDER BY id;
+SELECT id FROM jo ORDER BY j DESC NULLS LAST, id LIMIT 5;
+SELECT count(*) FROM jo JOIN joc USING (j);
+SELECT count(*), count(DISTINCT j) FROM jo;
+SELECT indexdef FROM pg_indexes WHERE indexname = 'jo_j';
+SELECT opcname FROM pg_opclass o JOIN pg_index i ON o.oid = ANY (i.indclass) WHERE i.indexrelid = 'jo_j'::regclass;
+DELETE FROM jo WHERE id = 27;
+CREATE UNIQUE INDEX jo_u ON jo (j) WHERE id < 30;
+DELETE FROM jo WHERE id = 26;
+CREATE UNIQUE INDEX jo_u ON jo (j) WHERE id < 30;
+INSERT INTO jo VALUES (26, '1.000');
+INSERT INTO jo VALUES (26, '{"b": 2.0, "a": 1}');
+CREATE TABLE jpk (j jsonb PRIMARY KEY, n int);
+INSERT INTO jpk VALUES ('{"k": 1.50}', 1), ('[]', 2), ('"x"', 3);
+INSERT INTO jpk VALUES ('{"k": 1.5}', 9) ON CONFLICT (j) DO UPDATE SET n = jpk.n + 10 RETURNING *;
+SELECT * FROM jpk ORDER BY j DESC;
+UPDATE jpk SET j = jsonb_set(j, '{k}', '2') WHERE j = '{"k": 1.5}' RETURNING *;
+SELECT * FROM jpk WHERE j > '[]';
+INSERT INTO jpk VALUES ('"x"', 4);
+CREATE TABLE jfk (j jsonb REFERENCES jpk);
+INSERT INTO jfk VALUES ('[]');
+INSERT INTO jfk VALUES ('[1]');
+CREATE INDEX jo_arr ON joc ((array[j, j -> 'a']));
+SELECT id FROM joc WHERE array[j, j -> 'a'] = array['{"a": 1}'::jsonb, '1'::jsonb];
+SELECT id FROM joc ORDER BY array[j, j -> 'a'], id LIMIT 12;
+SELECT id, row_number() OVER (ORDER BY j, id), rank() OVER (ORDER BY j) FROM jo ORDER BY id LIMIT 12;
+SELECT DISTINCT j FROM jo ORDER BY j DESC LIMIT 8;
+CREATE INDEX jo_json ON jo ((j::json));
+DROP TABLE jfk, jpk, jo, joc;
