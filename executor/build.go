@@ -27,6 +27,8 @@ func (b *builder) plain(n plan.Node) (Operator, error) {
 		return b.scan(n)
 	case *plan.ClusterScan:
 		return b.clusterScan(n)
+	case *plan.IndexUnion:
+		return b.indexUnion(n)
 	case *plan.VirtualScan:
 		return b.virtualScan(n)
 	case *plan.SequenceScan:

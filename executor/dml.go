@@ -137,7 +137,7 @@ func (d *distinctRows) sel(in *vec.Batch) []uint32 {
 // passesOnce reports whether a plan passes each row of its table once at most.
 func passesOnce(n plan.Node) bool {
 	switch n := n.(type) {
-	case *plan.Scan:
+	case *plan.Scan, *plan.IndexUnion:
 		return true
 	case *plan.Project:
 		return passesOnce(n.Input)

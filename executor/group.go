@@ -30,7 +30,10 @@ type group struct {
 	state   *groupState
 	parts   []groupPart // still to be grouped
 	filled  bool
-	paused  bool // ordered input: all groups but the last are complete
+	paused  bool     // ordered input: all groups of the state are complete …
+	held    []uint32 // … and these rows of the batch are of the next one
+	seq     []uint32
+	burst   int // groups after which ordered input pauses
 	at      int
 	mask    []int32 // of each grouping set: bit k says that key k is not in it
 	in      []*vec.Vec
@@ -101,7 +104,7 @@ func (b *builder) group(n *plan.Group) (Operator, error) {
 
 func (op *group) Open(env *Env) error {
 	op.Close()
-	op.env, op.filled, op.at, op.spilled = env, false, 0, 0
+	op.env, op.filled, op.at, op.spilled, op.burst = env, false, 0, 0, fewGroups
 	op.acct.open(env)
 	op.taken.open()
 	for _, a := range op.aggs {
@@ -145,54 +148,43 @@ func (op *group) fillFrom(more func() bool) error {
 	return op.read(s, more)
 }
 
-// orderedGroups is the number of groups after which ordered input is held up
-// until the complete ones have been passed.
-const orderedGroups = 2 * vec.BatchSize
+// Ordered input is held up until the complete groups have been passed: after few
+// at first, as those may be enough.
+const (
+	fewGroups  = 4
+	mostGroups = 2 * vec.BatchSize
+)
 
 // streams reports whether groups can be passed before the input ends: those of
 // ordered input are complete when the next one begins.
-func (op *group) streams(s *groupState) bool {
-	if !op.node.Ordered || op.node.Sets != nil || op.nkeys == 0 {
-		return false
-	}
-	for _, f := range s.flows {
-		if flowAggregator(f) == nil {
-			return false
-		}
-	}
-	return true
+func (op *group) streams() bool {
+	return op.node.Ordered && op.node.Sets == nil && op.nkeys > 0
 }
 
-// resume goes on after a pause with the last group.
+// resume goes on after a pause with the rows of the next group, which the last
+// batch had.
 func (op *group) resume() error {
 	old := op.state
 	s, err := op.newState(0)
 	if err != nil {
 		return err
 	}
-	last := old.ngrp - 1
-	s.set.add(old.set.keys.cols, last, old.set.index.hashes[last])
-	s.ngrp = 1
-	for i, f := range s.flows {
-		a := flowAggregator(f)
-		a.Grow(1)
-		if err := a.Merge(flowAggregator(old.flows[i]), last, 0); err != nil {
-			return err
-		}
+	for _, f := range old.flows {
+		f.close()
 	}
 	op.state, op.at = s, 0
+	op.burst = min(4*op.burst, mostGroups)
+	if err := op.add(s, op.in, op.held, len(op.held)); err != nil {
+		return err
+	}
 	return op.read(s, func() bool { return true })
 }
 
 // read folds the input into the state's groups until it ends or pauses.
 func (op *group) read(s *groupState, more func() bool) error {
-	streams := op.streams(s)
+	streams := op.streams()
 	op.paused = false
 	for more() {
-		if streams && s.ngrp > orderedGroups {
-			op.paused = true
-			return nil
-		}
 		in, err := op.taken.next(op.input)
 		if err != nil {
 			return err
@@ -208,10 +200,15 @@ func (op *group) read(s *groupState, more func() bool) error {
 				return err
 			}
 		}
-		if op.node.Sets == nil {
-			err = op.add(s, op.in, in.Sel, in.Rows())
-		} else {
+		switch {
+		case op.node.Sets != nil:
 			err = op.addSets(s, in)
+		case streams:
+			if err = op.addRuns(s, in); err == nil && op.paused {
+				return op.finishPass(s)
+			}
+		default:
+			err = op.add(s, op.in, in.Sel, in.Rows())
 		}
 		if err != nil {
 			return err
@@ -225,6 +222,35 @@ func (op *group) read(s *groupState, more func() bool) error {
 		}
 	}
 	return op.finishPass(s)
+}
+
+// addRuns adds a batch of ordered input. Where the state has enough groups that are
+// complete, it pauses, and holds the rows of the next one back.
+func (op *group) addRuns(s *groupState, in *vec.Batch) error {
+	keys := op.in[:op.nkeys]
+	eq := &s.set.eq
+	n := in.Rows()
+	cut := n - 1 // where the batch's last group begins
+	for last := in.Row(n - 1); cut > 0 && eq.equal(keys, in.Row(cut-1), keys, last); {
+		cut--
+	}
+	if cut == 0 && (s.ngrp == 0 || eq.equal(s.set.keys.cols, s.ngrp-1, keys, in.Row(0))) {
+		return op.add(s, op.in, in.Sel, n)
+	}
+	rows := selectedRows(in, op.seq)
+	if in.Sel == nil {
+		op.seq = rows
+	}
+	if cut > 0 {
+		if err := op.add(s, op.in, rows[:cut], cut); err != nil {
+			return err
+		}
+	}
+	if s.ngrp < op.burst {
+		return op.add(s, op.in, rows[cut:], n-cut)
+	}
+	op.held, op.paused = append(op.held[:0], rows[cut:]...), true
+	return nil
 }
 
 // addSets adds the batch once per grouping set, with the keys that are not in
@@ -461,7 +487,7 @@ func (op *group) Next() (*vec.Batch, error) {
 			return nil, err
 		}
 	}
-	for op.at >= op.complete() {
+	for op.at >= op.state.ngrp {
 		if op.paused {
 			if err := op.resume(); err != nil {
 				return nil, err
@@ -475,7 +501,7 @@ func (op *group) Next() (*vec.Batch, error) {
 	}
 	s := op.state
 	from := op.at
-	to := min(op.complete(), from+vec.BatchSize)
+	to := min(s.ngrp, from+vec.BatchSize)
 	op.at = to
 	for i := range op.nkeys {
 		viewVec(op.out.Cols[i], s.set.keys.cols[i], from, to)
@@ -496,14 +522,6 @@ func (op *group) Next() (*vec.Batch, error) {
 	}
 	op.out.N, op.out.Sel = to-from, nil
 	return &op.out, nil
-}
-
-// complete is the number of groups of the state that may be passed.
-func (op *group) complete() int {
-	if op.paused {
-		return op.state.ngrp - 1
-	}
-	return op.state.ngrp
 }
 
 func (op *group) Close() {

@@ -15,6 +15,7 @@ type keyFilter struct {
 	ints     bool
 	exact    bool // a bit for each value from min on
 	min, max int64
+	few      []int64 // the values, where they are integers and not many
 	bits     []uint64
 	mask     uint64
 	tested   int
@@ -26,6 +27,9 @@ type keyFilter struct {
 // keyFilterMaxRows is the size of a build side above which a filter would not
 // stay in the cache.
 const keyFilterMaxRows = 1 << 20
+
+// maxFew is the number of keys up to which the rows with them may be looked up.
+const maxFew = 2048
 
 // filter returns the filter of the table's key, nil when there is none worth
 // having. Whoever applies it makes a copy, for the counters.
@@ -47,6 +51,7 @@ func (t *joinTable) newFilter() *keyFilter {
 	}
 	f := &keyFilter{bits: make([]uint64, n/64), mask: uint64(n - 1), ints: t.ints != nil, min: math.MaxInt64, max: math.MinInt64}
 	col := t.keyCols[0]
+	few := f.ints && t.rows.n <= maxFew
 	for r := range t.rows.n {
 		if col.IsNull(r) {
 			continue
@@ -55,6 +60,9 @@ func (t *joinTable) newFilter() *keyFilter {
 		if f.ints {
 			k := col.I64[r]
 			f.min, f.max = min(f.min, k), max(f.max, k)
+			if few {
+				f.few = append(f.few, k)
+			}
 			h = types.HashInt(k)
 		} else {
 			h = t.hashes[r]
@@ -70,10 +78,18 @@ func (t *joinTable) newFilter() *keyFilter {
 func (x *intIndex) filter() *keyFilter {
 	n := len(x.dense)
 	f := &keyFilter{ints: true, exact: true, min: x.min, max: x.min + int64(n-1), bits: make([]uint64, (n+63)/64)}
+	many := false
 	for i, c := range x.dense {
-		if c != 0 {
-			f.bits[i>>6] |= 1 << (i & 63)
+		if c == 0 {
+			continue
 		}
+		f.bits[i>>6] |= 1 << (i & 63)
+		if many = many || len(f.few) == maxFew; !many {
+			f.few = append(f.few, x.min+int64(i))
+		}
+	}
+	if many {
+		f.few = nil
 	}
 	return f
 }

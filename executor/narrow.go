@@ -33,10 +33,52 @@ func (op *scan) narrow() {
 				continue
 			}
 			best = cost
+			op.points = nil
 			t := op.types[n.Out]
 			bound := func(v int64) *types.Datum { return &types.Datum{T: t, I: v} }
 			op.spec.Index, op.spec.IndexOnly = n.Index, n.IndexOnly
 			op.spec.Ranges = []types.Range{{Lo: bound(f.min), LoInc: true, Hi: bound(f.max), HiInc: true}}
+			op.narrowed, op.cost = n, cost
+		}
+	}
+	op.pick(best)
+}
+
+// lookupCost is what finding the rows of one value costs beside them, in the
+// planner's unit.
+const lookupCost = 8
+
+// pick has the scan look up the values of a key filter that has few, where that is
+// cheaper than best.
+func (op *scan) pick(best float64) {
+	for _, f := range op.filters {
+		if len(f.few) == 0 {
+			continue
+		}
+		for i := range op.node.Narrow {
+			n := &op.node.Narrow[i]
+			if n.Out != f.col {
+				continue
+			}
+			rows := 1.0
+			if n.Index != nil || len(op.node.Table.PK) > 1 {
+				if n.Stats == nil || n.Stats.NDistinct == 0 {
+					continue
+				}
+				rows = max(1, op.node.Common.Cost/n.Stats.Distinct(op.node.Common.Cost))
+			}
+			cost := float64(len(f.few)) * (lookupCost + 2*rows*n.RowCost)
+			if cost >= best {
+				continue
+			}
+			best = cost
+			op.spec.Index, op.spec.IndexOnly = n.Index, n.IndexOnly
+			op.spec.Ranges = make([]types.Range, len(f.few))
+			op.points = make([]types.Datum, len(f.few))
+			for i, v := range f.few {
+				op.points[i] = types.Int(op.types[n.Out], v)
+				op.spec.Ranges[i].Eq = op.points[i : i+1]
+			}
 			op.narrowed, op.cost = n, cost
 		}
 	}
@@ -53,6 +95,9 @@ func (op *scan) narrowedTo() string {
 	}
 	if op.narrowed.IndexOnly {
 		file += ", index only"
+	}
+	if op.points != nil {
+		return fmt.Sprintf("%s, %d values", file, len(op.points))
 	}
 	r := &op.spec.Ranges[0]
 	return fmt.Sprintf("%s, %s to %s", file, types.AppendText(nil, *r.Lo, types.DefaultFmt), types.AppendText(nil, *r.Hi, types.DefaultFmt))

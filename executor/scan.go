@@ -32,6 +32,7 @@ type scan struct {
 	// narrowed is what is read instead of the whole table, nil: nothing; cost is
 	// estimated like the node's.
 	narrowed *plan.Narrow
+	points   []types.Datum // … and the values that are looked up, nil: a range
 	cost     float64
 	done     bool
 	buf      vec.Batch // the scanner's
@@ -76,7 +77,7 @@ func (op *scan) pushFilter(col int, f *keyFilter) bool {
 func (op *scan) Open(env *Env) error {
 	op.stop()
 	op.env, op.done = env, false
-	op.narrowed, op.cost = nil, op.node.Common.Cost
+	op.narrowed, op.points, op.cost = nil, nil, op.node.Common.Cost
 	desc, err := env.Tables.For(op.node.Table)
 	if err != nil {
 		return err

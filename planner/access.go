@@ -64,7 +64,7 @@ func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(map[int]bool) 
 			if !ok {
 				continue
 			}
-			ct := r.cols[v.Col].T
+			ct := r.colType(v)
 			fit, exact := fits(ct, rt.Type())
 			if !fit {
 				continue
@@ -90,7 +90,7 @@ func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(map[int]bool) 
 			if !ok || x.Not {
 				continue
 			}
-			fit, exact := fits(r.cols[v.Col].T, x.List[0].Type())
+			fit, exact := fits(r.colType(v), x.List[0].Type())
 			all := fit
 			for _, e := range x.List {
 				all = all && usable(e)
@@ -107,7 +107,7 @@ func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(map[int]bool) 
 			if !ok || x.All || !usable(x.Array) || x.Proc.OID != eqProc(x.Proc) {
 				continue
 			}
-			if fit, exact := fits(r.cols[v.Col].T, p.T(p.info(x.Array.Type().OID).Elem, -1)); fit {
+			if fit, exact := fits(r.colType(v), p.T(p.info(x.Array.Type().OID).Elem, -1)); fit {
 				add(v.Col, bound{conj: c, kind: "any", x: x.Array, exact: exact})
 			}
 		case *plan.Is:
@@ -186,6 +186,7 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
 		return []path{{access: plan.CurrentRow, rows: 1, cost: costStart}}
 	}
 	t := r.table
+	p.loadExprs(r)
 	rows := p.tableRows(t)
 	rels := map[int]*rel{r.id: r}
 	sel := 1.0
@@ -222,11 +223,18 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
 		}
 	}
 	for _, ix := range t.Indexes {
-		if ix.Primary && t.KeyIsRowKey() || ix.Invalid || ix.Where != "" {
+		if ix.Primary && t.KeyIsRowKey() || ix.Invalid {
 			continue
 		}
 		if ix.ByElements(t) {
+			if ix.Where != "" {
+				continue
+			}
 			out = append(out, p.elementPaths(r, ix, conj, rows)...)
+			continue
+		}
+		same, share, ok := p.holdsAll(r, r.parts[ix].preds, conj)
+		if !ok {
 			continue
 		}
 		only := p.covers(t, ix, need)
@@ -247,9 +255,15 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
 			continue
 		}
 		if x == nil {
-			x = &path{index: ix, access: plan.IndexFull, rows: rows, used: map[plan.Expr]bool{}}
+			x = &path{index: ix, access: plan.IndexFull, rows: max(1, rows*share), used: map[plan.Expr]bool{}}
 		} else if x.access != plan.UniqueGet {
 			x.access = plan.IndexRange
+		}
+		if ix.Where != "" && x.access == plan.IndexRange {
+			x.rows = max(1, x.rows*share)
+		}
+		for _, c := range same {
+			x.used[c] = true
 		}
 		x.index, x.only = ix, only
 		x.cost = costStart*float64(max(1, len(x.ranges))) + x.rows*per
@@ -327,38 +341,39 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 			x.tail, x.tailAt = tailOf(k.Col, find), n
 			break
 		}
-		if k.Col < 0 {
+		col := r.keyCol(ix, i, k)
+		if col < 0 {
 			full = false
 			break
 		}
-		if b := find(k.Col, "eq"); b != nil {
+		if b := find(col, "eq"); b != nil {
 			kr.Eq = append(kr.Eq, b.x)
 			take(b)
-			x.rows *= p.eqSel(&plan.Var{Rel: r.id, Col: k.Col}, b.x, rels)
+			x.rows *= p.eqSel(&plan.Var{Rel: r.id, Col: col}, b.x, rels)
 			n++
 			continue
 		}
 		full = false
-		if b := find(k.Col, "any"); b != nil {
+		if b := find(col, "any"); b != nil {
 			kr.EqAny = b.x
 			take(b)
 			count := 10.0
 			if a, ok := b.x.(*plan.ArrayCtor); ok {
 				count = float64(len(a.Elems))
 			}
-			x.rows = min(x.rows, x.rows*count*p.eqSel(&plan.Var{Rel: r.id, Col: k.Col}, nil, rels))
+			x.rows = min(x.rows, x.rows*count*p.eqSel(&plan.Var{Rel: r.id, Col: col}, nil, rels))
 			n++
 			ranged = true
 			continue
 		}
-		if b := find(k.Col, "null"); b != nil {
+		if b := find(col, "null"); b != nil {
 			kr.IsNull = true
 			take(b)
 			x.rows *= selNull
 			n++
 			break
 		}
-		lo, hi := find(k.Col, "lo"), find(k.Col, "hi")
+		lo, hi := find(col, "lo"), find(col, "hi")
 		if lo != nil || hi != nil {
 			s := 1.0
 			if lo != nil {
@@ -385,11 +400,11 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 			ranged = true
 			continue
 		}
-		if b := find(k.Col, "like"); b != nil {
+		if b := find(col, "like"); b != nil {
 			kr.Like = b.x
 			x.rows *= selLike
 			n++
-		} else if b := find(k.Col, "not null"); b != nil {
+		} else if b := find(col, "not null"); b != nil {
 			kr.NotNull = true
 			take(b)
 			x.rows *= p.selectivity(b.conj, rels)

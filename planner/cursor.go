@@ -78,7 +78,7 @@ func scansOnly(n plan.Node) bool {
 		return scansOnly(n.Children()[0])
 	case *plan.Append:
 		return !slices.ContainsFunc(n.Inputs, func(c plan.Node) bool { return !scansOnly(c) })
-	case *plan.Scan:
+	case *plan.Scan, *plan.IndexUnion:
 		return true
 	}
 	return false

@@ -430,7 +430,7 @@ func (p *planner) scalarJoin(s *state, sub *subquery) plan.Expr {
 	probe.where = local
 	pq := *q
 	pq.block = &probe
-	if correlated(&pq) {
+	if correlated(&pq) || p.fewRuns(s, q, keys) {
 		return nil
 	}
 	b.where, b.keys = local, keys

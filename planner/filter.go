@@ -341,7 +341,7 @@ func (p *planner) unitOf(j *joinItem, local []plan.Expr) *unit {
 
 // planTree plans a part of the FROM clause on its own.
 func (p *planner) planTree(s *state, items []*joinItem, conj []plan.Expr) *pnode {
-	sub := &state{q: s.q, b: s.b, need: s.need, conj: conj, part: true}
+	sub := &state{q: s.q, b: s.b, need: s.need, conj: conj, part: true, lead: s.lead}
 	sub.units = p.flatten(sub, items)
 	p.planUnits(sub)
 	p.stepJoinOrder(sub)

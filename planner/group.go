@@ -2,6 +2,7 @@ package planner
 
 import (
 	"maps"
+	"slices"
 
 	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
@@ -59,12 +60,36 @@ func (p *planner) planGroup(s *state) {
 		g.Cols = append(g.Cols, plan.OutCol{Name: "grouping", T: types.TInt4})
 	}
 	g.Ordered = p.groupOrdered(b, in)
+	var order []orderCol
+	if g.Ordered {
+		order = groupsOrder(b, in.order)
+	}
 	rows := min(max(groups, 1), max(in.rows, 1))
 	if len(b.keys) == 0 {
 		rows = 1
 	}
 	g.Rows, g.Cost, g.Step = rows, in.cost+in.rows*costBuild, "group by"
-	s.cur = &pnode{node: g, lay: lay, rels: map[int]bool{b.grpRel: true}, rows: rows, cost: g.Cost}
+	s.cur = &pnode{node: g, lay: lay, rels: map[int]bool{b.grpRel: true}, rows: rows, cost: g.Cost, order: order}
+}
+
+// groupsOrder is the order of groups that are made of rows in an order.
+func groupsOrder(b *block, order []orderCol) []orderCol {
+	var out []orderCol
+	for _, o := range order {
+		k := slices.IndexFunc(b.keys, func(x plan.Expr) bool {
+			v, ok := x.(*plan.Var)
+			return ok && v.Rel == o.rel && v.Col == o.col
+		})
+		if k < 0 {
+			if o.fixed {
+				continue
+			}
+			break
+		}
+		o.rel, o.col = b.grpRel, k
+		out = append(out, o)
+	}
+	return out
 }
 
 func (p *planner) placeKeys(keys []plan.SortKey, lay layout) []plan.SortKey {
@@ -94,11 +119,8 @@ func (p *planner) groupOrdered(b *block, in *pnode) bool {
 		}
 		delete(want, k)
 		if len(want) == 0 {
-			if _, ok := in.node.(*plan.Scan); ok {
-				keepOrder(in.node)
-				return true
-			}
-			return false
+			keepOrder(in.node)
+			return true
 		}
 	}
 	return false

@@ -42,12 +42,29 @@ func (p *planner) implies(have, want plan.Expr) bool {
 	if exprKey(have) == exprKey(want) {
 		return true
 	}
+	if and, is := have.(*plan.And); is {
+		return slices.ContainsFunc(and.Args, func(x plan.Expr) bool { return p.implies(x, want) })
+	}
+	if or, is := want.(*plan.Or); is {
+		return slices.ContainsFunc(or.Args, func(x plan.Expr) bool { return p.implies(have, x) })
+	}
 	h, hc, hop, ok := comparison(have)
 	if !ok {
 		return false
 	}
 	if is, null := want.(*plan.Is); null {
 		return is.Test == plan.IsNull && is.Not && exprKey(is.X) == exprKey(h)
+	}
+	switch w := want.(type) { // a boolean, or one of several constants
+	case *plan.Not:
+		return hop == "=" && hc.T.OID == types.OBool && !hc.Val.Null && hc.Val.I == 0 && exprKey(w.X) == exprKey(h)
+	case *plan.Var:
+		return hop == "=" && hc.T.OID == types.OBool && !hc.Val.Null && hc.Val.I != 0 && exprKey(w) == exprKey(h)
+	case *plan.InList:
+		return hop == "=" && !w.Not && !hc.Val.Null && exprKey(w.X) == exprKey(h) && slices.ContainsFunc(w.List, func(x plan.Expr) bool {
+			k, is := x.(*plan.Const)
+			return is && !k.Val.Null && k.T.OID == hc.T.OID && types.Compare(k.Val, hc.Val) == 0
+		})
 	}
 	w, wc, wop, ok := comparison(want)
 	if !ok || exprKey(h) != exprKey(w) || hc.Val.Null || wc.Val.Null || hc.T.OID != wc.T.OID {

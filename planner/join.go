@@ -111,7 +111,7 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 		if x := p.lookupPath(s, ru, append(slices.Clone(on), ru.local...), l.rels); x != nil {
 			per := costStart + costGet*max(1, x.rows)
 			hash := r.cost + l.rows*costHash + r.rows*costBuild
-			if l.rows*per < hash {
+			if l.rows*per < hash || s.leads(l.rels) {
 				return p.lookupJoin(s, kind, l, ru, on, x, out)
 			}
 		}

@@ -33,7 +33,15 @@ func (p *planner) stepJoinOrder(s *state) {
 		return
 	}
 	g := newJoinGraph(p, s)
+	if s.lead != nil && n <= maxExact && !g.lateral {
+		if j := g.leading(s.lead); j != nil {
+			s.order = []*joinStep{j}
+		}
+	}
 	switch {
+	case s.order != nil:
+	case s.lead != nil && !s.part:
+		return
 	case p.NoOptimizer || g.lateral && n > 1:
 		s.order = []*joinStep{g.written()}
 	case n <= maxExact:

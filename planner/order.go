@@ -19,6 +19,7 @@ type orderCol struct {
 	nullsFirst bool
 	notNull    bool // there are no NULLs to place
 	fixed      bool // all rows have one value in it
+	either     bool // of a wanted one: its direction does not matter
 }
 
 // masterOrder is the order of the master file's keys.
@@ -40,11 +41,12 @@ func indexOrder(r *rel, ix *catalog.Index) []orderCol {
 		return nil
 	}
 	var out []orderCol
-	for _, k := range ix.Keys {
-		if k.Col < 0 {
+	for i, k := range ix.Keys {
+		col := r.keyCol(ix, i, k)
+		if col < 0 {
 			return out
 		}
-		out = append(out, orderCol{rel: r.id, col: k.Col, desc: k.Desc, nullsFirst: k.NullsFirst, notNull: r.table.Columns[k.Col].NotNull})
+		out = append(out, orderCol{rel: r.id, col: col, desc: k.Desc, nullsFirst: k.NullsFirst, notNull: k.Col >= 0 && r.table.Columns[k.Col].NotNull})
 	}
 	if ix.Kind == catalog.KindBtree && !r.table.Deferrable(ix) {
 		out = append(out, masterOrder(r)...)
@@ -114,10 +116,12 @@ func orderedBy(have, want []orderCol) (n int, reverse bool) {
 		if o.desc != w.desc {
 			d = -1
 		}
-		if !o.notNull && !w.notNull && (o.nullsFirst == w.nullsFirst) != (d == 1) || dir != 0 && dir != d {
-			break
+		if !w.either {
+			if !o.notNull && !w.notNull && (o.nullsFirst == w.nullsFirst) != (d == 1) || dir != 0 && dir != d {
+				break
+			}
+			dir = d
 		}
-		dir = d
 		done[column{w.rel, w.col}] = true
 	}
 	return n, dir == -1
@@ -137,29 +141,161 @@ func backwards(order []orderCol) []orderCol {
 type wanted struct {
 	cols  []orderCol
 	rest  bool    // more follows that no access path gives
+	whole bool    // a part of it is of no use
 	limit float64 // rows that are taken; 0: all
 }
 
-// wantedOrder is the block's ORDER BY in terms of r's columns, as far as it goes,
-// when nothing between a scan of r and the sort changes the order. What follows a
-// key of r's cannot matter.
-func (p *planner) wantedOrder(s *state, r *rel) wanted {
+// wantedOrder is the order that the block would like of the rows of r, of which
+// rows come out: ORDER BY as far as it goes, when nothing between a scan of r and
+// the sort changes the order. Groups and distinct rows that come in the order of a
+// LIMIT's ORDER BY are made of rows in such an order.
+func (p *planner) wantedOrder(s *state, r *rel, rows float64) wanted {
 	b := s.b
-	if p.NoOptimizer || len(s.q.sort) == 0 || b.grouped || b.distinct || len(b.wins) > 0 || b.hasSRF || len(b.rels) != 1 || len(b.semis) > 0 {
+	switch {
+	case s.lead != nil && s.lead.rel == r:
+		return s.lead.want
+	case s.lead != nil || p.NoOptimizer || len(b.wins) > 0 || b.hasSRF || len(b.rels) != 1 || len(b.semis) > 0:
 		return wanted{}
+	case b.grouped:
+		return p.groupOrder(s, r, rows)
+	case b.distinct:
+		return p.distinctOrder(s, r, rows)
 	}
+	w := p.sortOrder(s)
+	for i, o := range w.cols {
+		if o.rel != r.id {
+			w.cols, w.rest = w.cols[:i], true
+			break
+		}
+	}
+	return w
+}
+
+// sortOrder is ORDER BY in terms of columns, as far as it goes. What follows the
+// key of the only table cannot matter.
+func (p *planner) sortOrder(s *state) wanted {
+	b := s.b
 	w := wanted{limit: p.limitOf(s)}
+	var only *rel
+	if len(b.rels) == 1 && !b.grouped {
+		for _, r := range b.rels {
+			if r.table != nil && r.tree == nil && len(r.table.PK) > 0 && !r.table.Deferrable(r.table.PrimaryIndex()) {
+				only = r
+			}
+		}
+	}
 	seen := map[int]bool{}
 	for _, k := range s.q.sort {
-		v, ok := b.targets[k.target].x.(*plan.Var)
-		if !ok || v.Rel != r.id || v.Col < 0 {
+		v, ok := p.sortColumn(b, b.targets[k.target].x)
+		if !ok {
 			w.rest = true
 			break
 		}
-		w.cols = append(w.cols, orderCol{rel: r.id, col: v.Col, desc: k.desc, nullsFirst: k.nullsFirst})
-		if seen[v.Col] = true; len(r.table.PK) > 0 && r.tree == nil && all(r.table.PK, func(c int) bool { return seen[c] }) && !r.table.Deferrable(r.table.PrimaryIndex()) {
+		w.cols = append(w.cols, orderCol{rel: v.Rel, col: v.Col, desc: k.desc, nullsFirst: k.nullsFirst})
+		if seen[v.Col] = true; only != nil && all(only.table.PK, func(c int) bool { return seen[c] }) {
 			break
 		}
+	}
+	return w
+}
+
+// sortColumn is the column, or the index expression of the only table, that an
+// expression is.
+func (p *planner) sortColumn(b *block, x plan.Expr) (*plan.Var, bool) {
+	if v, ok := x.(*plan.Var); ok {
+		return v, v.Col >= 0
+	}
+	if len(b.rels) == 1 && !b.grouped {
+		for _, r := range b.rels {
+			p.loadExprs(r)
+			return r.computed(x)
+		}
+	}
+	return nil, false
+}
+
+// groupOrder is the order of rows by which the groups come in the order of ORDER BY
+// and LIMIT needs but some of them.
+func (p *planner) groupOrder(s *state, r *rel, rows float64) wanted {
+	b := s.b
+	limit := p.limitOf(s)
+	if limit == 0 || b.sets != nil || len(b.keys) == 0 || b.distinct {
+		return wanted{}
+	}
+	for range b.having { // groups that do not pass
+		limit /= selRange
+	}
+	var w wanted
+	used := map[int]bool{}
+	groups := 1.0
+	for _, k := range s.q.sort {
+		v, ok := b.targets[k.target].x.(*plan.Var)
+		if !ok || v.Rel != b.grpRel || v.Col >= len(b.keys) {
+			return wanted{}
+		}
+		x, ok := b.keys[v.Col].(*plan.Var)
+		if !ok || x.Rel != r.id || x.Col < 0 {
+			return wanted{}
+		}
+		w.cols, used[v.Col] = append(w.cols, orderCol{rel: r.id, col: x.Col, desc: k.desc, nullsFirst: k.nullsFirst}), true
+	}
+	for i, k := range b.keys {
+		x, ok := k.(*plan.Var)
+		if !ok || x.Rel != r.id || x.Col < 0 {
+			return wanted{}
+		}
+		if !used[i] {
+			w.cols = append(w.cols, orderCol{rel: r.id, col: x.Col, either: true})
+		}
+		groups *= p.distinct(k, b.rels, rows)
+	}
+	w.limit, w.whole = limit*max(1, rows/max(1, min(groups, rows))), true
+	return w
+}
+
+// distinctOrder is the order of rows by which equal ones lie together and, with a
+// LIMIT, some of them are enough.
+func (p *planner) distinctOrder(s *state, r *rel, rows float64) wanted {
+	b := s.b
+	limit := p.limitOf(s)
+	var w wanted
+	groups := 1.0
+	used := map[int]bool{}
+	add := func(i int, o orderCol) bool {
+		x, ok := b.targets[i].x.(*plan.Var)
+		if !ok || x.Rel != r.id || x.Col < 0 {
+			return false
+		}
+		if !used[i] {
+			used[i] = true
+			o.rel, o.col = r.id, x.Col
+			w.cols = append(w.cols, o)
+		}
+		return true
+	}
+	for _, k := range s.q.sort {
+		if !add(k.target, orderCol{desc: k.desc, nullsFirst: k.nullsFirst}) {
+			return wanted{}
+		}
+	}
+	if b.distinctOn != nil {
+		for _, t := range b.distinctOn {
+			groups *= p.distinct(b.targets[t].x, b.rels, rows)
+		}
+		if limit > 0 {
+			w.limit = limit * max(1, rows/max(1, min(groups, rows)))
+		}
+		return w
+	}
+	for i := range b.ncols {
+		if !add(i, orderCol{either: true}) {
+			return wanted{}
+		}
+		groups *= p.distinct(b.targets[i].x, b.rels, rows)
+	}
+	w.whole = true
+	if limit > 0 {
+		w.limit = limit * max(1, rows/max(1, min(groups, rows)))
 	}
 	return w
 }
@@ -213,7 +349,7 @@ func (p *planner) bestPath(r *rel, conj []plan.Expr, need map[int]bool, rows flo
 // It sets the path's direction.
 func (p *planner) orderCost(r *rel, x *path, order []orderCol, rows float64, w wanted) float64 {
 	n, reverse := orderedBy(order, w.cols)
-	if n == 0 {
+	if n == 0 || w.whole && n < len(w.cols) {
 		return x.cost + rows*costSort
 	}
 	x.reverse = reverse
@@ -238,24 +374,64 @@ func (p *planner) orderCost(r *rel, x *path, order []orderCol, rows float64, w w
 // inOrder tells by how many of ORDER BY's keys the input is sorted.
 func (p *planner) inOrder(s *state) int {
 	b := s.b
-	if len(s.q.sort) == 0 || b.grouped || b.distinct || len(b.wins) > 0 || b.hasSRF || p.NoOptimizer {
+	if len(s.q.sort) == 0 || b.distinct && b.distinctOn == nil || len(b.wins) > 0 || b.hasSRF || p.NoOptimizer {
 		return 0
 	}
 	if s.cur.unique {
 		return len(s.q.sort)
 	}
-	if s.cur.base == nil || s.cur.base.table == nil || s.cur.base.tree != nil {
-		return 0
-	}
-	w := p.wantedOrder(s, s.cur.base)
+	w := p.sortOrder(s)
 	n, reverse := orderedBy(s.cur.order, w.cols)
 	if reverse {
-		return 0 // the scan has its direction
+		return 0 // the input has its direction
 	}
 	if n == len(w.cols) && !w.rest {
 		return len(s.q.sort)
 	}
 	return n
+}
+
+// distinctInOrder reports whether equal rows of the input of DISTINCT lie together,
+// and whether they come in the order of ORDER BY.
+func (p *planner) distinctInOrder(s *state) (together, sorted bool) {
+	b := s.b
+	if p.NoOptimizer || len(b.wins) > 0 || b.hasSRF || b.grouped {
+		return false, false
+	}
+	var want []orderCol
+	for i := range b.ncols {
+		v, ok := b.targets[i].x.(*plan.Var)
+		if !ok {
+			return false, false
+		}
+		want = append(want, orderCol{rel: v.Rel, col: v.Col})
+	}
+	// Equal rows lie together when the input's first columns are these, in any order.
+	left := map[[2]int]bool{}
+	for _, o := range want {
+		left[[2]int{o.rel, o.col}] = true
+	}
+	for _, o := range s.cur.order {
+		if o.fixed {
+			delete(left, [2]int{o.rel, o.col})
+		}
+	}
+	for _, o := range s.cur.order {
+		k := [2]int{o.rel, o.col}
+		if o.fixed || len(left) == 0 {
+			continue
+		}
+		if !left[k] {
+			break
+		}
+		delete(left, k)
+	}
+	if len(left) > 0 {
+		return false, false
+	}
+	w := p.sortOrder(s)
+	n, reverse := orderedBy(s.cur.order, w.cols)
+	return true, !reverse && n == len(w.cols) && !w.rest
 }
 
 // keepOrder tells the scan from which a node has the order of its rows that the
@@ -272,6 +448,10 @@ func keepOrder(n plan.Node) {
 		keepOrder(n.Left)
 	case *plan.Apply:
 		keepOrder(n.Left)
+	case *plan.Group:
+		keepOrder(n.Input)
+	case *plan.Distinct:
+		keepOrder(n.Input)
 	}
 }
 
@@ -286,7 +466,33 @@ func hintRows(n plan.Node, count plan.Expr) {
 		if n.Presorted > 0 {
 			hintRows(n.Input, count)
 		}
+	case *plan.LookupJoin:
+		hintRows(n.Left, count)
+	case *plan.Apply:
+		hintRows(n.Left, count)
+	case *plan.Group:
+		if n.Ordered {
+			hintRows(n.Input, count)
+		}
+	case *plan.Distinct:
+		if n.Ordered {
+			hintRows(n.Input, count)
+		}
 	}
+}
+
+// passesAll reports whether a node passes all rows that it reads, as they come: so
+// many as are taken are read.
+func passesAll(n plan.Node) bool {
+	switch n := n.(type) {
+	case *plan.Scan:
+		return n.Filter == nil && n.EntryFilter == nil && n.Tail == nil
+	case *plan.Project:
+		return passesAll(n.Input)
+	case *plan.LookupJoin:
+		return n.Filter == nil && n.EntryFilter == nil && n.Residual == nil && passesAll(n.Left)
+	}
+	return false
 }
 
 // orderKey makes a wanted column of a table's column.

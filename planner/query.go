@@ -15,6 +15,7 @@ type query struct {
 	block         *block    // the select core or VALUES …
 	setop         *setop    // … or a set operation
 	sort          []sortKey // over the block's targets
+	added         int       // how many of these, the last ones, ORDER BY does not have
 	limit, offset plan.Expr
 	ties          bool
 	locks         []lockClause
@@ -98,7 +99,10 @@ type rel struct {
 	shown      bool        // the query is bound for its text
 	sample     *sample     // TABLESAMPLE, nil for all rows
 	secure     []plan.Expr // what hides rows from who reads them: see policy.go
-	mark       int         // a derived table's column that is true in each row, 0: none yet
+	// what the indexes of the table compute, nil until it is looked for
+	parts map[*catalog.Index]indexParts
+	exprs []indexExpr // the keys among that
+	mark  int         // a derived table's column that is true in each row, 0: none yet
 }
 
 // rowType is the type of a whole row of a table, view or system relation, 0 for

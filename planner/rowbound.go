@@ -35,13 +35,15 @@ func sides(r *rel, c *plan.Call, usable func(plan.Expr) bool) (v *plan.Var, op s
 	return v, op, c.Args[0], ok
 }
 
-// column is the column of r that an expression is.
+// column is the column of r that an expression is, or the index expression.
 func (r *rel) column(x plan.Expr) (*plan.Var, bool) {
 	if l, ok := x.(*plan.Relabel); ok {
 		x = l.X
 	}
-	v, ok := x.(*plan.Var)
-	return v, ok && v.Rel == r.id && v.Col >= 0
+	if v, ok := x.(*plan.Var); ok {
+		return v, v.Rel == r.id && v.Col >= 0
+	}
+	return r.computed(x)
 }
 
 // rowBound reads a comparison of rows: the columns with their values, and the
@@ -52,7 +54,7 @@ func rowBound(r *rel, e plan.Expr, usable func(plan.Expr) bool) (cols []colBound
 		if !ok || op != "<" && op != "<=" && op != ">" && op != ">=" {
 			return nil, ""
 		}
-		if fit, _ := fits(r.cols[v.Col].T, x.Type()); !fit {
+		if fit, _ := fits(r.colType(v), x.Type()); !fit {
 			return nil, ""
 		}
 		return []colBound{{v.Col, x}}, op

@@ -2,10 +2,8 @@ package planner
 
 import (
 	"maps"
-	"slices"
 
 	"kvsqld/catalog"
-	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
 )
 
@@ -35,7 +33,18 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 	}
 	best := force
 	if best == nil {
-		best, _ = p.bestPath(r, u.local, all[r.id], rows, p.wantedOrder(s, r))
+		want := p.wantedOrder(s, r, rows)
+		var cost float64
+		best, cost = p.bestPath(r, u.local, all[r.id], rows, want)
+		if arms, c := p.unionOf(r, u.local); arms != nil && !best.single {
+			sort := 0.0
+			if len(want.cols) > 0 {
+				sort = rows * costSort
+			}
+			if c+sort < cost {
+				return p.planUnion(s, u, arms, rows, c)
+			}
+		}
 	}
 	sc := &plan.Scan{Table: r.table, Cursor: r.cursor, Index: best.index, Access: best.access, IndexOnly: best.only, Reverse: best.reverse, Ordered: best.reverse}
 	n := &pnode{lay: layout{}, rels: u.rels, base: r, cost: best.cost}
@@ -52,20 +61,7 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 		}
 	}
 	sc.EntryFilter, sc.EntryCols = p.entryFilter(r, entry)
-	for i, c := range slices.Sorted(maps.Keys(wanted[r.id])) {
-		n.lay[[2]int{r.id, c}] = i
-		sc.Cols = append(sc.Cols, c)
-		switch {
-		case c >= 0:
-			sc.Common.Cols = append(sc.Common.Cols, r.cols[c])
-		case c == plan.ColRowKey:
-			sc.Common.Cols = append(sc.Common.Cols, plan.OutCol{Name: "rowkey", T: types.TBytea, Hidden: true})
-		case c == plan.ColTableOID:
-			sc.Common.Cols = append(sc.Common.Cols, plan.OutCol{Name: "tableoid", T: types.TOid})
-		default:
-			sc.Common.Cols = append(sc.Common.Cols, plan.OutCol{Name: "ctid", T: types.Of(types.OTid)})
-		}
-	}
+	sc.Cols, sc.Common.Cols = scanCols(r, wanted[r.id], n.lay)
 	sc.Parts = p.partsOf(r, sc.Cols)
 	sc.Area = p.placeArea(best.area)
 	sc.Ranges = p.placeRanges(best.ranges)
@@ -75,7 +71,7 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 	if x := conjunction(byCost(rest)); x != nil {
 		sc.Filter = p.place(x, n.lay)
 	}
-	if len(best.order) > 0 || len(s.q.sort) > 0 {
+	if len(best.order) > 0 || len(s.q.sort) > 0 && best.access != plan.CurrentRow {
 		n.order = pathOrder(r, best, fixedCols(p.boundsOf(r, u.local, func(in map[int]bool) bool { return len(in) == 0 })))
 	}
 	if best.reverse {

@@ -39,6 +39,9 @@ func (p *planner) stepSort(s *state) {
 	}
 	if b.distinct && b.distinctOn == nil {
 		d := &plan.Distinct{Input: n}
+		if d.Ordered, sorted = p.distinctInOrder(s); d.Ordered {
+			keepOrder(in.node)
+		}
 		d.Rows, d.Cost, d.Cols, d.Step = max(1, in.rows*0.5), in.cost+in.rows, cols, "group by"
 		n = d
 	}
@@ -50,27 +53,20 @@ func (p *planner) stepSort(s *state) {
 		}
 		return plan.SortKey{X: &plan.Col{At: plan.At{T: cols[i].T, Off: -1}, Idx: i, Name: cols[i].Name}, Desc: k.desc, NullsFirst: k.nullsFirst}
 	}
-	if !sorted || b.distinctOn != nil {
+	if !sorted {
 		for _, k := range q.sort {
 			keys = append(keys, key(k))
 		}
 	}
 	if b.distinctOn != nil {
 		// the first row of each group in the wanted order
-		have := map[int]bool{}
-		for _, k := range q.sort {
-			have[k.target] = true
+		if !sorted {
+			so := &plan.Sort{Input: n, Keys: keys, Presorted: presorted, Stable: true}
+			so.Rows, so.Cost, so.Cols, so.Step = in.rows, in.cost+in.rows*costSort, cols, "sort"
+			n = so
 		}
-		for _, t := range b.distinctOn {
-			if !have[t] {
-				have[t] = true
-				keys = append(keys, key(sortKey{target: t}))
-			}
-		}
-		so := &plan.Sort{Input: n, Keys: keys, Stable: true}
-		so.Rows, so.Cost, so.Cols, so.Step = in.rows, in.cost+in.rows*2, cols, "sort"
-		d := &plan.Distinct{Input: so, On: b.distinctOn, Ordered: true}
-		d.Rows, d.Cost, d.Cols, d.Step = max(1, in.rows*0.5), so.Cost, cols, "group by"
+		d := &plan.Distinct{Input: n, On: b.distinctOn, Ordered: true}
+		d.Rows, d.Cost, d.Cols, d.Step = max(1, in.rows*0.5), n.Base().Cost, cols, "group by"
 		n, keys = d, nil
 	}
 	q2 := *q
@@ -83,7 +79,7 @@ func (p *planner) stepSort(s *state) {
 	skip := p.skipLate(&q2, late)
 	var tie []plan.SortKey
 	if q.ties {
-		for _, k := range q.sort {
+		for _, k := range q.sort[:len(q.sort)-q.added] {
 			tie = append(tie, key(k))
 		}
 	}
@@ -111,6 +107,17 @@ func (p *planner) stepSort(s *state) {
 		n = pr
 	}
 	s.cur = &pnode{node: n, rows: n.Base().Rows, cost: n.Base().Cost}
+}
+
+// sortForFirsts has DISTINCT ON sort by its expressions where ORDER BY does not.
+func sortForFirsts(q *query) {
+	b := q.block
+	for _, t := range b.distinctOn {
+		if !slices.ContainsFunc(q.sort, func(k sortKey) bool { return k.target == t }) {
+			q.sort = append(q.sort, sortKey{target: t})
+			q.added++
+		}
+	}
 }
 
 // projectTargets computes all targets.

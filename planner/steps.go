@@ -45,6 +45,7 @@ type state struct {
 	cur   *pnode
 	part  bool                  // a side of an outer join: the block's semi joins come above it
 	semis map[*joinStep][]*semi // those that are applied within the join tree
+	lead  *lead                 // the table that the join begins with, nil: any
 	// the columns that scalar subqueries became, nil for those that stay
 	joined map[*query]plan.Expr
 }
@@ -97,6 +98,7 @@ func (p *planner) planBlock(q *query) plan.Node {
 		p.constFault(q.block, q.limit)
 		p.constFault(q.block, q.offset)
 	}
+	sortForFirsts(q)
 	p.findParts(s)
 	p.decorrelate(s)
 	if s.cur = p.extremes(s); s.cur != nil {
@@ -104,8 +106,12 @@ func (p *planner) planBlock(q *query) plan.Node {
 		p.stepSort(s)
 		return s.cur.node
 	}
+	lead := p.leadOf(s)
 	for _, st := range fiveSteps() {
 		st.run(p, s)
+		if st.name == "join" && lead != nil {
+			p.joinInOrder(s, lead)
+		}
 	}
 	return s.cur.node
 }
@@ -270,9 +276,19 @@ func (p *planner) sortLimit(n plan.Node, keys []plan.SortKey, presorted int, q *
 		if c, ok := limit.(*plan.Const); ok && !c.Val.Null {
 			l.Rows = min(rows, float64(c.Val.I))
 		}
+		if read := p.limitOf(&state{q: q}); read > 0 && read < rows && passesAll(n) && (constant(limit) || n.Base().Cost <= 2*rows) {
+			// A number of rows that is not known yet must not make a path look cheap that
+			// gets dear with it.
+			l.Cost = costStart + l.Cost*read/rows
+		}
 		n = l
 	}
 	return n
+}
+
+func constant(e plan.Expr) bool {
+	_, ok := e.(*plan.Const)
+	return ok
 }
 
 func orNull(e plan.Expr) plan.Expr {

@@ -97,7 +97,7 @@ func checkDeclared(x *ast.DeclareCursor) error {
 // PostgreSQL decides it: where the plan could run backward without keeping rows.
 func goesBackward(n plan.Node) bool {
 	switch n := n.(type) {
-	case *plan.Scan, *plan.VirtualScan, *plan.SequenceScan, *plan.FuncScan, *plan.CTEScan, *plan.Sort:
+	case *plan.Scan, *plan.IndexUnion, *plan.VirtualScan, *plan.SequenceScan, *plan.FuncScan, *plan.CTEScan, *plan.Sort:
 		return true
 	case *plan.Values:
 		return len(n.Cols) > 0

@@ -105,6 +105,8 @@ func stepTexts(q *Query) map[string][]string {
 			add("join", "by the order of the keys, without an operator")
 		case *VirtualScan:
 			add("filter", n.Rel.Name+": from the catalog")
+		case *IndexUnion:
+			add("filter", n.Table.Name+": union of indexes")
 		case *HashJoin:
 			add("join", "hash join ("+n.Kind.String()+")")
 		case *LookupJoin:
@@ -273,7 +275,12 @@ func title(n Node) string {
 			return "Group, ordered"
 		}
 		return "Group, hash"
+	case *IndexUnion:
+		return "Union of indexes of " + n.Table.Name
 	case *Distinct:
+		if n.Ordered {
+			return "Distinct, ordered"
+		}
 		return "Distinct"
 	case *Window:
 		return "Window"
@@ -364,6 +371,9 @@ func details(n Node) []string {
 		cond("Filter", n.Filter)
 	case *ClusterScan:
 		clusterDetails(n, add)
+	case *IndexUnion:
+		add("Elements", partText(n.Table, n.Parts, text))
+		cond("Filter", n.Filter)
 	case *VirtualScan:
 		add("Key", texts(n.KeyVals))
 		cond("Filter", n.Filter)

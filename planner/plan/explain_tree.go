@@ -270,6 +270,8 @@ func nodeType(n Node, o *Object) {
 		default:
 			t("Index Scan")
 		}
+	case *IndexUnion:
+		t("Bitmap Heap Scan")
 	case *VirtualScan, *SequenceScan:
 		t("Seq Scan")
 	case *ClusterScan:
@@ -381,6 +383,9 @@ func nodeProperties(n Node, o *Object, verbose bool) {
 			keys = append(keys, rangeText(n, &n.Ranges[i]))
 		}
 		o.text("Index Cond", strings.Join(keys, " OR "))
+		condText(o, "Filter", n.Filter)
+	case *IndexUnion:
+		relation(n.Table.Schema, n.Table.Name)
 		condText(o, "Filter", n.Filter)
 	case *VirtualScan:
 		relation(n.Rel.Schema, n.Rel.Name)

@@ -74,6 +74,9 @@ func MapExprs(n Node, f func(Expr) Expr) {
 			ranges(n.Levels[i].Ranges)
 			one(&n.Levels[i].Filter)
 		}
+	case *IndexUnion:
+		parts(n.Parts)
+		one(&n.Filter)
 	case *VirtualScan:
 		list(n.KeyVals)
 		one(&n.Filter)

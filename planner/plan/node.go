@@ -199,6 +199,16 @@ type (
 		// Like: the next column matches this LIKE pattern's fixed prefix.
 		Like Expr
 	}
+	// IndexUnion passes the rows of a table whose keys one or more of Scans pass, in the
+	// order of the keys, if they satisfy Filter. Output: Cols in order.
+	IndexUnion struct {
+		Common
+		Table  *catalog.Table
+		Scans  []Node // of row keys
+		Cols   []int
+		Parts  []Part
+		Filter Expr // over Cols
+	}
 	// VirtualScan passes the rows of a declared relation. KeyCols/KeyVals are an
 	// optional equality lookup. Output: Cols. No order.
 	VirtualScan struct {
@@ -652,6 +662,7 @@ func one(n Node) []Node { return []Node{n} }
 // Children returns the node's inputs.
 func (n *Scan) Children() []Node         { return nil }
 func (n *ClusterScan) Children() []Node  { return nil }
+func (n *IndexUnion) Children() []Node   { return n.Scans }
 func (n *VirtualScan) Children() []Node  { return nil }
 func (n *SequenceScan) Children() []Node { return nil }
 func (n *Values) Children() []Node       { return nil }

@@ -1,0 +1,126 @@
+package executor
+
+import (
+	"bytes"
+	"slices"
+
+	"kvsqld/catalog/types/vec"
+	"kvsqld/executor/expr"
+	"kvsqld/planner/plan"
+	"kvsqld/storage/table"
+)
+
+// indexUnion reads the row keys that several scans find, then the rows, once each
+// and in the order of their keys.
+type indexUnion struct {
+	node  *plan.IndexUnion
+	scans []Operator
+	pred  expr.Pred
+
+	env   *Env
+	desc  *table.Desc
+	parts []table.Part
+	acct  account
+	arena arena
+	keys  [][]byte
+	read  bool
+	at    int
+	buf   vec.Batch
+	out   vec.Batch
+}
+
+func (b *builder) indexUnion(n *plan.IndexUnion) (Operator, error) {
+	op := &indexUnion{node: n}
+	for _, s := range n.Scans {
+		x, err := b.node(s)
+		if err != nil {
+			return nil, err
+		}
+		op.scans = append(op.scans, x)
+	}
+	var err error
+	op.pred, err = b.predicate(n.Filter)
+	return op, err
+}
+
+func (op *indexUnion) Open(env *Env) error {
+	op.Close()
+	op.env = env
+	op.acct.open(env)
+	var err error
+	if op.desc, err = env.Tables.For(op.node.Table); err != nil {
+		return err
+	}
+	op.parts, err = evalParts(env, op.node.Parts)
+	return err
+}
+
+// collect reads the keys.
+func (op *indexUnion) collect() error {
+	op.read = true
+	size := int64(0)
+	for _, s := range op.scans {
+		if err := s.Open(op.env); err != nil {
+			return err
+		}
+		for {
+			b, err := s.Next()
+			if err != nil {
+				return err
+			}
+			if b == nil {
+				break
+			}
+			for i := range b.Rows() {
+				c := b.Cols[0]
+				key := op.arena.copy(c.B[c.Idx(b.Row(i))])
+				op.keys = append(op.keys, key)
+				size += int64(len(key)) + 24
+			}
+			if err := op.acct.set(size); err != nil {
+				return err
+			}
+		}
+		s.Close()
+	}
+	slices.SortFunc(op.keys, bytes.Compare)
+	op.keys = slices.CompactFunc(op.keys, bytes.Equal)
+	return nil
+}
+
+func (op *indexUnion) Next() (*vec.Batch, error) {
+	if !op.read {
+		if err := op.collect(); err != nil {
+			return nil, err
+		}
+	}
+	for op.at < len(op.keys) {
+		if err := ctxErr(op.env.Ctx); err != nil {
+			return nil, err
+		}
+		to := min(op.at+vec.BatchSize, len(op.keys))
+		op.buf.Sel = nil
+		if err := op.desc.GetRows(op.env.Ctx, op.env.reader, op.keys[op.at:to], op.node.Cols, op.parts, &op.buf); err != nil {
+			return nil, err
+		}
+		op.at = to
+		op.out = vec.Batch{Cols: op.buf.Cols, N: op.buf.N, Sel: op.buf.Sel}
+		if op.pred != nil {
+			if err := op.pred.Select(op.env.Expr, &op.out); err != nil {
+				return nil, err
+			}
+		}
+		if op.out.Rows() > 0 {
+			return &op.out, nil
+		}
+	}
+	return nil, nil
+}
+
+func (op *indexUnion) Close() {
+	for _, s := range op.scans {
+		s.Close()
+	}
+	op.keys, op.arena, op.read, op.at = nil, arena{}, false, 0
+	op.acct.close()
+}

@@ -1,0 +1,98 @@
+package planner
+
+import (
+	"maps"
+	"slices"
+
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// A disjunction whose arms different indexes answer is read from these indexes:
+// given indexes on a and on b,
+//
+//	WHERE a = 1 OR b = 2    row keys of a = 1 and of b = 2, then the rows, once each
+
+// maxUnion bounds the arms of a disjunction that is read arm by arm.
+const maxUnion = 64
+
+// unionOf finds the cheapest disjunction among the conjuncts that is read arm by
+// arm, with the path of each arm; nil if there is none.
+func (p *planner) unionOf(r *rel, conj []plan.Expr) (arms []path, cost float64) {
+	if p.NoOptimizer || r.cursor != "" || r.table.Cluster != nil {
+		return nil, 0
+	}
+	need := map[int]bool{plan.ColRowKey: true}
+	for _, c := range conj {
+		or, ok := c.(*plan.Or)
+		if !ok || len(or.Args) > maxUnion || hasSub(c) || volatileCall(c) {
+			continue
+		}
+		var list []path
+		sum := 0.0
+		for _, a := range or.Args {
+			var best *path
+			for _, x := range p.paths(r, conjuncts(a, nil), need) {
+				if len(x.ranges) > 0 && !x.byElems && x.area == nil && (best == nil || x.cost < best.cost) {
+					best = &x
+				}
+			}
+			if best == nil {
+				break
+			}
+			list = append(list, *best)
+			sum += best.cost + best.rows*costGet
+		}
+		if len(list) == len(or.Args) && (arms == nil || sum < cost) {
+			arms, cost = list, sum
+		}
+	}
+	return arms, cost
+}
+
+// planUnion reads a table by the arms of a disjunction. All conjuncts are tested on
+// its rows.
+func (p *planner) planUnion(s *state, u *unit, arms []path, rows, cost float64) *pnode {
+	r := u.rel
+	n := &plan.IndexUnion{Table: r.table}
+	wanted := map[int]map[int]bool{r.id: maps.Clone(s.need[r.id])}
+	for _, c := range u.local {
+		needOf(c, wanted)
+	}
+	out := &pnode{lay: layout{}, rels: u.rels, rows: rows, cost: cost}
+	n.Cols, n.Common.Cols = scanCols(r, wanted[r.id], out.lay)
+	n.Parts = p.partsOf(r, n.Cols)
+	for _, x := range arms {
+		sc := &plan.Scan{Table: r.table, Index: x.index, Access: x.access, IndexOnly: true, Ranges: p.placeRanges(x.ranges), Cols: []int{plan.ColRowKey}}
+		sc.Common.Cols = []plan.OutCol{{Name: "rowkey", T: types.TBytea, Hidden: true}}
+		sc.Rows, sc.Cost = x.rows, x.cost
+		n.Scans = append(n.Scans, sc)
+	}
+	n.Filter = p.place(conjunction(byCost(u.local)), out.lay)
+	n.Rows, n.Cost, n.Step = rows, cost, "filter"
+	if r.table.KeyIsRowKey() {
+		out.order = masterOrder(r)
+	}
+	out.node = n
+	return out
+}
+
+// scanCols lists the wanted columns of a table as a scan passes them, and notes in
+// lay where they are.
+func scanCols(r *rel, wanted map[int]bool, lay layout) (cols []int, out []plan.OutCol) {
+	for i, c := range slices.Sorted(maps.Keys(wanted)) {
+		lay[[2]int{r.id, c}] = i
+		cols = append(cols, c)
+		switch {
+		case c >= 0:
+			out = append(out, r.cols[c])
+		case c == plan.ColRowKey:
+			out = append(out, plan.OutCol{Name: "rowkey", T: types.TBytea, Hidden: true})
+		case c == plan.ColTableOID:
+			out = append(out, plan.OutCol{Name: "tableoid", T: types.TOid})
+		default:
+			out = append(out, plan.OutCol{Name: "ctid", T: types.Of(types.OTid)})
+		}
+	}
+	return cols, out
+}
