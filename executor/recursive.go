@@ -14,6 +14,9 @@ type recursion struct {
 	seen *keySet  // nil with ALL
 	next *rowStore
 	acct account
+
+	hashes []uint64 // scratch of one batch, and its new rows
+	fresh  []uint32
 }
 
 func newRecursion(c *cte, env *Env) *recursion {
@@ -28,7 +31,13 @@ func newRecursion(c *cte, env *Env) *recursion {
 // more runs one term; the recursion ends with one that has no rows.
 func (c *cte) more() error {
 	l := c.loop
-	c.work, l.next = l.next, newRowStore(c.types)
+	done := c.work // read by no one any more
+	if c.work = l.next; done == nil {
+		l.next = newRowStore(c.types)
+	} else {
+		done.recycle()
+		l.next = done
+	}
 	if err := c.gather(l.env, l.term, l.seen, l.next); err != nil {
 		return err
 	}
@@ -54,7 +63,7 @@ func (c *cte) gather(env *Env, op Operator, seen *keySet, next *rowStore) error 
 	if err := op.Open(env); err != nil {
 		return err
 	}
-	var hashes []uint64
+	l := c.loop
 	var taken pieces
 	for {
 		if err := ctxErr(env.Ctx); err != nil {
@@ -66,15 +75,15 @@ func (c *cte) gather(env *Env, op Operator, seen *keySet, next *rowStore) error 
 		}
 		sel, n := in.Sel, in.Rows()
 		if seen != nil {
-			hashes = hashRows(in.Cols, in.Sel, n, hashes)
-			fresh := make([]uint32, 0, n)
+			l.hashes = hashRows(in.Cols, in.Sel, n, l.hashes)
+			l.fresh = l.fresh[:0]
 			for i := range n {
 				r := in.Row(i)
-				if _, isNew := seen.findOrAdd(in.Cols, r, hashes[i]); isNew {
-					fresh = append(fresh, uint32(r))
+				if _, isNew := seen.findOrAdd(in.Cols, r, l.hashes[i]); isNew {
+					l.fresh = append(l.fresh, uint32(r))
 				}
 			}
-			sel, n = fresh, len(fresh)
+			sel, n = l.fresh, len(l.fresh)
 		}
 		next.appendCols(in.Cols, sel, n)
 		if err := c.buf.add(in.Cols, sel, n); err != nil {

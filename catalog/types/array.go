@@ -324,6 +324,11 @@ func compareArrays(a, b Datum) int {
 		return cmp.Compare(len(a.B), len(b.B))
 	}
 	nx, ny := x.left, y.left
+	if bytewiseOrder(x.Elem, y.Elem) {
+		if c := compareRaw(&x, &y); c != 0 {
+			return c
+		}
+	}
 	for x.left > 0 && y.left > 0 {
 		u, ok1, err1 := x.Next()
 		v, ok2, err2 := y.Next()
@@ -359,7 +364,18 @@ func hashArray(d Datum) uint64 {
 		return HashBytes(d.B)
 	}
 	h := uint64(len(it.Dims))
+	bytewise := it.Elem.BytewiseEqual()
 	for it.left > 0 {
+		if bytewise {
+			raw, null, err := it.nextRaw()
+			if err != nil {
+				break
+			}
+			if h = CombineHash(h, HashBytes(raw)); null {
+				h++
+			}
+			continue
+		}
 		e, ok, err := it.Next()
 		if !ok || err != nil {
 			break

@@ -1,6 +1,10 @@
 package types
 
-import "encoding/binary"
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+)
 
 // This file works on the stored form of arrays, element by element, without
 // making datums of them.
@@ -73,8 +77,11 @@ func StoredElem(elem T, b []byte) (Datum, error) {
 			}
 		}
 	}
-	return parseBinary(userValue(elem, b), b)
+	return checkedElem(elem, b)
 }
+
+// checkedElem is StoredElem for bytes that may be damaged.
+func checkedElem(elem T, b []byte) (Datum, error) { return parseBinary(userValue(elem, b), b) }
 
 // StoredInt reads an element of a type that is represented as an integer.
 func StoredInt(k Kind, b []byte) int64 {
@@ -145,3 +152,37 @@ func SetArrayLength(b []byte, n int) { binary.BigEndian.PutUint32(b[12:], uint32
 
 // ArrayElemOID is the element type that a stored array names.
 func ArrayElemOID(b []byte) OID { return OID(binary.BigEndian.Uint32(b[8:])) }
+
+// bytewiseOrder reports whether elements of two arrays are compared by compareRaw.
+func bytewiseOrder(a, b T) bool {
+	return a.OID == b.OID && a.BytewiseEqual() && b.BytewiseEqual()
+}
+
+// compareRaw compares elements up to the end of the shorter array; NULL is greatest.
+func compareRaw(x, y *ArrayIter) int {
+	kind := x.Elem.Kind()
+	ints := x.Elem.Rep() == RepInt
+	for x.left > 0 && y.left > 0 {
+		a, anull, err1 := x.nextRaw()
+		b, bnull, err2 := y.nextRaw()
+		if err1 != nil || err2 != nil {
+			return 0
+		}
+		c := 0
+		switch {
+		case anull && bnull:
+		case anull:
+			c = 1
+		case bnull:
+			c = -1
+		case ints:
+			c = cmp.Compare(StoredInt(kind, a), StoredInt(kind, b))
+		default:
+			c = bytes.Compare(a, b)
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	return 0
+}

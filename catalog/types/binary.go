@@ -131,7 +131,7 @@ func parseBinary(t T, b []byte) (Datum, error) {
 			return d, sqlerr.New(sqlerr.InternalError, "unsupported jsonb version number %d", b[0])
 		}
 		if err = charset.CheckUTF8(b[1:]); err == nil {
-			d.B, err = canonicalJSONB(string(b[1:]))
+			d.B, err = CanonicalJSONB(make([]byte, 0, len(b)+8), b[1:])
 		}
 	case KRecord:
 		d.B, err = b, checkRecord(b)

@@ -410,7 +410,7 @@ func castJSON(d, r Datum, target Kind) (Datum, bool, error) {
 		r.B = d.B
 		return r, true, nil
 	case target == KJSONB:
-		r.B, err = canonicalJSONB(string(d.B))
+		r.B, err = CanonicalJSONB(make([]byte, 0, len(d.B)+8), d.B)
 		return r, true, err
 	case from == KJSON:
 		return r, false, nil

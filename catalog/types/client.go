@@ -42,7 +42,7 @@ func appendClientArray(buf []byte, d Datum) []byte {
 }
 
 func appendClientRecord(buf []byte, d Datum) []byte {
-	fields, err := recordFields(d.B)
+	fields, err := recordFields(d.B, StoredElem)
 	if err != nil {
 		return append(buf, d.B...)
 	}

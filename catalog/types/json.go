@@ -65,6 +65,8 @@ func CheckJSONTexts(b []byte) error {
 
 // canonicalJSONB returns jsonb's text: one blank after colons and commas, keys
 // by length and then bytes with the last of equal ones, numbers as numeric.
+//
+// CanonicalJSONB is the way for most text.
 func canonicalJSONB(s string) ([]byte, error) {
 	p := jsonParser{src: s, build: true}
 	n, err := p.document()
@@ -482,7 +484,13 @@ func (n *jsonNode) append(buf []byte) []byte {
 // AppendJSONString appends text as a JSON string with PostgreSQL's escapes.
 func AppendJSONString(buf, text []byte) []byte {
 	buf = append(buf, '"')
-	for _, c := range text {
+	from := 0 // of what is copied as it is
+	for i, c := range text {
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		buf = append(buf, text[from:i]...)
+		from = i + 1
 		switch c {
 		case '"', '\\':
 			buf = append(buf, '\\', c)
@@ -497,106 +505,14 @@ func AppendJSONString(buf, text []byte) []byte {
 		case '\t':
 			buf = append(buf, `\t`...)
 		default:
-			if c < 0x20 {
-				buf = hex.AppendEncode(append(buf, `\u00`...), []byte{c})
-				continue
-			}
-			buf = append(buf, c)
+			buf = hex.AppendEncode(append(buf, `\u00`...), []byte{c})
 		}
 	}
-	return append(buf, '"')
+	return append(append(buf, text[from:]...), '"')
 }
 
 func parseStoredJSONB(b []byte) jsonNode {
 	p := jsonParser{src: string(b), build: true}
 	n, _ := p.document()
 	return n
-}
-
-func compareJSONB(a, b []byte) int {
-	if bytes.Equal(a, b) {
-		return 0
-	}
-	x, y := parseStoredJSONB(a), parseStoredJSONB(b)
-	// A scalar document counts as an array of one element that is less than
-	// a real array of the same length.
-	xs, ys := x.kind < jsonArray, y.kind < jsonArray
-	if xs != ys && x.kind != jsonObject && y.kind != jsonObject {
-		nx, ny := 1, 1
-		if !xs {
-			nx = len(x.items)
-		}
-		if !ys {
-			ny = len(y.items)
-		}
-		if nx != ny {
-			return cmp.Compare(nx, ny)
-		}
-		if xs {
-			return -1
-		}
-		return 1
-	}
-	return x.compare(&y)
-}
-
-func (n *jsonNode) compare(o *jsonNode) int {
-	if n.kind != o.kind {
-		return cmp.Compare(n.kind, o.kind)
-	}
-	switch n.kind {
-	case jsonString:
-		return bytes.Compare(n.text, o.text)
-	case jsonNumber:
-		return n.num.Cmp(o.num)
-	case jsonBool:
-		switch {
-		case n.truth == o.truth:
-			return 0
-		case o.truth:
-			return -1
-		}
-		return 1
-	}
-	if c := cmp.Compare(len(n.items), len(o.items)); c != 0 {
-		return c
-	}
-	for i := range n.items {
-		if n.kind == jsonObject {
-			if c := bytes.Compare(n.keys[i], o.keys[i]); c != 0 {
-				return c
-			}
-		}
-		if c := n.items[i].compare(&o.items[i]); c != 0 {
-			return c
-		}
-	}
-	return 0
-}
-
-func hashJSONB(b []byte) uint64 {
-	n := parseStoredJSONB(b)
-	return n.hash()
-}
-
-func (n *jsonNode) hash() uint64 {
-	h := uint64(n.kind)
-	switch n.kind {
-	case jsonString:
-		return CombineHash(h, HashBytes(n.text))
-	case jsonNumber:
-		return CombineHash(h, n.num.Hash())
-	case jsonBool:
-		if n.truth {
-			h++
-		}
-		return HashInt(int64(h) << 8)
-	}
-	for i := range n.items {
-		if n.kind == jsonObject {
-			h = CombineHash(h, HashBytes(n.keys[i]))
-		}
-		h = CombineHash(h, n.items[i].hash())
-	}
-	return h
 }

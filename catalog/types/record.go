@@ -69,9 +69,9 @@ func AppendRecord(b []byte, fields []Datum) []byte {
 }
 
 // RecordFields decodes a record's fields.
-func RecordFields(d Datum) ([]Datum, error) { return recordFields(d.B) }
+func RecordFields(d Datum) ([]Datum, error) { return recordFields(d.B, StoredElem) }
 
-func recordFields(b []byte) ([]Datum, error) {
+func recordFields(b []byte, read func(T, []byte) (Datum, error)) ([]Datum, error) {
 	if len(b) < 4 {
 		return nil, errBinaryShort()
 	}
@@ -96,7 +96,7 @@ func recordFields(b []byte) ([]Datum, error) {
 			return nil, errBinaryShort()
 		}
 		var err error
-		if out[i], err = parseBinary(userValue(t, b[:size]), b[:size:size]); err != nil {
+		if out[i], err = read(t, b[:size:size]); err != nil {
 			return nil, err
 		}
 		b = b[size:]
@@ -155,12 +155,12 @@ func RecordNames(d Datum) []string {
 }
 
 func checkRecord(b []byte) error {
-	_, err := recordFields(b)
+	_, err := recordFields(b, checkedElem)
 	return err
 }
 
 func appendRecord(buf []byte, d Datum, o *FmtOpts) []byte {
-	fields, err := recordFields(d.B)
+	fields, err := recordFields(d.B, StoredElem)
 	if err != nil {
 		return buf
 	}
@@ -194,8 +194,8 @@ func appendDoubled(buf []byte, text string) []byte {
 }
 
 func compareRecords(a, b Datum) int {
-	x, err1 := recordFields(a.B)
-	y, err2 := recordFields(b.B)
+	x, err1 := recordFields(a.B, StoredElem)
+	y, err2 := recordFields(b.B, StoredElem)
 	if err1 != nil || err2 != nil {
 		return cmp.Compare(len(a.B), len(b.B))
 	}
@@ -208,7 +208,7 @@ func compareRecords(a, b Datum) int {
 }
 
 func hashRecord(d Datum) uint64 {
-	fields, err := recordFields(d.B)
+	fields, err := recordFields(d.B, StoredElem)
 	if err != nil {
 		return HashBytes(d.B)
 	}

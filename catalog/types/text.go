@@ -162,7 +162,7 @@ func parseText(t T, s string, o *FmtOpts) (Datum, error) {
 	case KJSON:
 		d.B, err = []byte(s), checkJSON(s)
 	case KJSONB:
-		d.B, err = canonicalJSONB(s)
+		d.B, err = CanonicalJSONB(make([]byte, 0, len(s)+8), []byte(s))
 	case KEnum:
 		if o.Reg == nil {
 			return d, sqlerr.New(sqlerr.FeatureNotSupported, "cannot read a value of an enum type here")

@@ -7,6 +7,7 @@ import (
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
 	"kvsqld/planner/plan"
 )
 
@@ -24,39 +25,41 @@ func jsonFuncs(r *registry) {
 		return jsonText(v), nil
 	}
 	for _, p := range []string{"json", "jsonb"} {
+		field := member
+		if p == "json" {
+			field = lastMember
+		}
 		for suffix, out := range map[string]func([]byte) (types.Datum, error){"": found, "_text": text} {
-			r.add(fnD(withTexts(func(_ *callCtx, a []types.Datum) (types.Datum, error) { return out(member(a[0].B, a[1].B)) })), p+"_object_field"+suffix)
+			r.add(fnD(withTexts(func(_ *callCtx, a []types.Datum) (types.Datum, error) { return out(field(a[0].B, a[1].B)) })), p+"_object_field"+suffix)
 			r.add(fnD(withTexts(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
 				if k := jsonKind(a[0].B); p == "jsonb" && k != '[' && k != '{' && (a[1].I == 0 || a[1].I == -1) {
 					return out(a[0].B) // a scalar is an array of one
 				}
 				return out(element(a[0].B, a[1].I))
 			})), p+"_array_element"+suffix)
-			r.add(fnD(withTexts(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
-				path, err := partsOf(a[1])
+			r.add(fnD(withTexts(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+				path, _, err := c.iter(a[1])
 				if err != nil {
 					return null, err
 				}
-				return out(follow(a[0].B, path.elems))
-			})), p+"_extract_path"+suffix)
-			r.addSet(rowsSet(func(c *callCtx, a []types.Datum) ([][]types.Datum, error) {
-				if suffix != "" {
-					if err := checkTexts(a[0]); err != nil {
-						return nil, err
+				v := a[0].B
+				for {
+					name, isNull, ok, err := path.NextRaw()
+					if err != nil || isNull || v == nil {
+						return null, err
 					}
+					if !ok {
+						return out(v)
+					}
+					v = jsonStep(v, name, p == "jsonb")
 				}
-				return arrayRows(c.call.Proc.Name, a[0].B, out)
-			}), p+"_array_elements"+suffix)
-			r.addSet(rowsSet(func(c *callCtx, a []types.Datum) ([][]types.Datum, error) {
-				if err := checkTexts(a[0]); err != nil {
-					return nil, err
-				}
-				return memberRows(c.call.Proc.Name, a[0].B, out)
-			}), p+"_each"+suffix)
+			})), p+"_extract_path"+suffix)
+			r.addSet(jsonParts(arrayFaults, out, suffix != "", false), p+"_array_elements"+suffix)
+			r.addSet(jsonParts(objectFaults, out, true, true), p+"_each"+suffix)
 		}
 		r.add(fnD(jsonTypeof), p+"_typeof")
 		r.add(fnD(jsonArrayLength), p+"_array_length")
-		r.addSet(rowsSet(objectKeys), p+"_object_keys")
+		r.addSet(jsonParts(keysFaults, nil, true, true), p+"_object_keys")
 		r.add(jsonStripNulls(p == "jsonb"), p+"_strip_nulls")
 		buildFuncs(r, p)
 	}
@@ -112,69 +115,94 @@ func jsonTypeof(_ *callCtx, a []types.Datum) (types.Datum, error) {
 func jsonArrayLength(_ *callCtx, a []types.Datum) (types.Datum, error) {
 	switch jsonKind(a[0].B) {
 	case '[':
-		return intDatum(int64(len(jsonElements(a[0].B)))), nil
+		return intDatum(jsonCount(a[0].B)), nil
 	case '{':
 		return null, sqlerr.New(sqlerr.InvalidParameterValue, "cannot get array length of a non-array")
 	}
 	return null, sqlerr.New(sqlerr.InvalidParameterValue, "cannot get array length of a scalar")
 }
 
-func arrayRows(fn string, s []byte, out func([]byte) (types.Datum, error)) (rows [][]types.Datum, err error) {
+// jsonParts is the set of the parts of a value: its elements or members, which out
+// turns into results; keyed sets have the keys in a column of their own, alone when
+// there is no out. Of json, checked sets read all strings first.
+func jsonParts(fault func(fn string, v []byte) error, out func([]byte) (types.Datum, error), checked, keyed bool) setBuilder {
+	return func(*plan.Call) setBody {
+		var at jsonCursor
+		put := func(b *vec.Builder, col, n int, d types.Datum) {
+			if d.B != nil {
+				d.B = b.Copy(d.B)
+			}
+			b.Col(col).Set(n, d)
+		}
+		next := func(e *emitter) (bool, error) {
+			for !e.full() {
+				key, val, ok := at.next()
+				if !ok {
+					return false, nil
+				}
+				n, col := e.b.Extend(), 0
+				if keyed {
+					put(e.b, 0, n, textDatum(jsonString(key)))
+					col = 1
+				}
+				if out != nil {
+					d, _ := out(val)
+					put(e.b, col, n, d)
+				}
+			}
+			return true, nil
+		}
+		return func(c *callCtx, a []types.Datum) (func(*emitter) (bool, error), error) {
+			if checked {
+				if err := checkTexts(a[0]); err != nil {
+					return nil, err
+				}
+			}
+			if err := fault(c.call.Proc.Name, a[0].B); err != nil {
+				return nil, err
+			}
+			at.start(a[0].B)
+			return next, nil
+		}
+	}
+}
+
+func arrayFaults(fn string, s []byte) error {
 	switch jsonKind(s) {
 	case '[':
+		return nil
 	case '{':
 		if !strings.HasPrefix(fn, "jsonb") {
-			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot call %s on a non-array", fn)
+			return sqlerr.New(sqlerr.InvalidParameterValue, "cannot call %s on a non-array", fn)
 		}
-		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot extract elements from an object")
-	default:
-		if !strings.HasPrefix(fn, "jsonb") {
-			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot call %s on a scalar", fn)
-		}
-		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot extract elements from a scalar")
+		return sqlerr.New(sqlerr.InvalidParameterValue, "cannot extract elements from an object")
 	}
-	eachElement(s, func(v []byte) bool {
-		d, _ := out(v)
-		rows = append(rows, []types.Datum{d})
-		return true
-	})
-	return rows, nil
+	if !strings.HasPrefix(fn, "jsonb") {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "cannot call %s on a scalar", fn)
+	}
+	return sqlerr.New(sqlerr.InvalidParameterValue, "cannot extract elements from a scalar")
 }
 
-func memberRows(fn string, s []byte, out func([]byte) (types.Datum, error)) (rows [][]types.Datum, err error) {
-	if jsonKind(s) != '{' {
-		if jsonKind(s) == '[' && !strings.HasPrefix(fn, "jsonb") {
-			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot deconstruct an array as an object")
-		}
-		if !strings.HasPrefix(fn, "jsonb") {
-			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot deconstruct a scalar")
-		}
-		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot call %s on a non-object", fn)
+func objectFaults(fn string, s []byte) error {
+	switch k := jsonKind(s); {
+	case k == '{':
+		return nil
+	case k == '[' && !strings.HasPrefix(fn, "jsonb"):
+		return sqlerr.New(sqlerr.InvalidParameterValue, "cannot deconstruct an array as an object")
+	case !strings.HasPrefix(fn, "jsonb"):
+		return sqlerr.New(sqlerr.InvalidParameterValue, "cannot deconstruct a scalar")
 	}
-	eachMember(s, func(k, v []byte) bool {
-		d, _ := out(v)
-		rows = append(rows, []types.Datum{textDatum(jsonString(k)), d})
-		return true
-	})
-	return rows, nil
+	return sqlerr.New(sqlerr.InvalidParameterValue, "cannot call %s on a non-object", fn)
 }
 
-func objectKeys(c *callCtx, a []types.Datum) (rows [][]types.Datum, err error) {
-	if err := checkTexts(a[0]); err != nil {
-		return nil, err
-	}
-	switch jsonKind(a[0].B) {
+func keysFaults(fn string, s []byte) error {
+	switch jsonKind(s) {
 	case '{':
+		return nil
 	case '[':
-		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot call %s on an array", c.call.Proc.Name)
-	default:
-		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "cannot call %s on a scalar", c.call.Proc.Name)
+		return sqlerr.New(sqlerr.InvalidParameterValue, "cannot call %s on an array", fn)
 	}
-	eachMember(a[0].B, func(k, _ []byte) bool {
-		rows = append(rows, []types.Datum{textDatum(jsonString(k))})
-		return true
-	})
-	return rows, nil
+	return sqlerr.New(sqlerr.InvalidParameterValue, "cannot call %s on a scalar", fn)
 }
 
 // jsonStripNulls drops object members that are null, at every level.
@@ -211,11 +239,11 @@ func jsonStripNulls(binary bool) builder {
 		return append(out, bytes.TrimSpace(v)...)
 	}
 	return fnD(withTexts(func(c *callCtx, a []types.Datum) (types.Datum, error) {
-		out := strip(nil, a[0].B)
+		out := strip(c.buf[:0], a[0].B)
 		if binary {
-			return toJSONB(c.env, out)
+			return toJSONB(c, out)
 		}
-		return types.Datum{B: out}, nil
+		return types.Datum{B: c.keep(out)}, nil
 	}))
 }
 
@@ -229,8 +257,14 @@ func jsonbContains(_ *callCtx, a []types.Datum) (types.Datum, error) {
 }
 
 func sameJSON(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	if a[0] != b[0] && (a[0] > '9' || b[0] > '9') { // of different kinds, but for numbers
+		return false
+	}
 	t := types.Of(types.OJSONB)
-	return bytes.Equal(a, b) || types.Compare(types.Bytes(t, a), types.Bytes(t, b)) == 0
+	return types.Compare(types.Bytes(t, a), types.Bytes(t, b)) == 0
 }
 
 func hasJSONElement(arr, v []byte) (found bool) {
@@ -290,14 +324,20 @@ func jsonbHas(v, key []byte) (found bool) {
 }
 
 func jsonbHasMany(all bool) builder {
-	return fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
-		p, err := partsOf(a[1])
-		for _, k := range p.elems {
-			if !k.Null && jsonbHas(a[0].B, k.B) != all {
-				return types.Bool(!all), err
+	return fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+		keys, _, err := c.iter(a[1])
+		if err != nil {
+			return null, err
+		}
+		for {
+			k, isNull, ok, err := keys.NextRaw()
+			if err != nil || !ok {
+				return types.Bool(all), err
+			}
+			if !isNull && jsonbHas(a[0].B, k) != all {
+				return types.Bool(!all), nil
 			}
 		}
-		return types.Bool(all), err
 	})
 }
 
@@ -332,7 +372,7 @@ func jsonbScalar(c *callCtx, v []byte, to types.T) (types.Datum, error) {
 }
 
 // jsonbPretty indents by four blanks.
-func jsonbPretty(_ *callCtx, a []types.Datum) (types.Datum, error) {
+func jsonbPretty(c *callCtx, a []types.Datum) (types.Datum, error) {
 	var put func(out, v []byte, depth int) []byte
 	line := func(out []byte, depth int) []byte {
 		out = append(out, '\n')
@@ -370,7 +410,7 @@ func jsonbPretty(_ *callCtx, a []types.Datum) (types.Datum, error) {
 		}
 		return append(out, v...)
 	}
-	return textDatum(put(nil, a[0].B, 0)), nil
+	return textDatum(c.keep(put(c.buf[:0], a[0].B, 0))), nil
 }
 
 // compileJSONSubscript is X['key'][0]… of jsonb: a path.

@@ -40,7 +40,8 @@ func (e *subscriptAssign) json(env *Env, x, val types.Datum, row int) (types.Dat
 	if err != nil {
 		return null, err
 	}
-	return toJSONB(env, text)
+	out, err := types.CanonicalJSONB(make([]byte, 0, len(text)+len(text)/4), text)
+	return types.Datum{B: out}, err
 }
 
 // putJSON returns the text of v with val at path[level:].

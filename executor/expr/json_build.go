@@ -15,7 +15,7 @@ func buildFuncs(r *registry, p string) {
 	// done makes the result of the text: canonical for jsonb.
 	done := func(c *callCtx, out []byte) (types.Datum, error) {
 		if binary {
-			return toJSONB(c.env, out)
+			return toJSONB(c, out)
 		}
 		return types.Datum{B: c.keep(out)}, nil
 	}
@@ -324,11 +324,11 @@ func (a *jsonAgg) Result(env *Env, out *vec.Vec, from, to int) error {
 		}
 		text := append(append([]byte(open), a.bufs[g]...), end...)
 		if a.binary {
-			d, err := toJSONB(env, text)
+			canon, err := types.CanonicalJSONB(make([]byte, 0, len(text)+len(text)/4), text)
 			if err != nil {
 				return err
 			}
-			text = d.B
+			text = canon
 		}
 		out.B[k] = text
 	}

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"bytes"
 	"strconv"
 
 	"kvsqld/catalog/sqlerr"
@@ -36,7 +37,7 @@ func (e *jsonSubscript) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 		}
 		var found []byte
 		if !vecs[0].IsNull(int(i)) {
-			found = follow(vecs[0].B[vecs[0].Idx(int(i))], path)
+			found = follow(vecs[0].B[vecs[0].Idx(int(i))], path, true)
 		}
 		if found == nil {
 			e.out.Nulls.Set(int(i))
@@ -123,7 +124,7 @@ func jsonbConcat(c *callCtx, a []types.Datum) (types.Datum, error) {
 				return true
 			})
 		}
-		return toJSONB(c.env, append(out, '}'))
+		return toJSONB(c, append(out, '}'))
 	}
 	out = append(out, '[')
 	for _, v := range [][]byte{x, y} {
@@ -138,13 +139,13 @@ func jsonbConcat(c *callCtx, a []types.Datum) (types.Datum, error) {
 			out = append(out, m...)
 		}
 	}
-	return toJSONB(c.env, append(out, ']'))
+	return toJSONB(c, append(out, ']'))
 }
 
 // rewriteJSON builds a container from what keep lets pass; change may replace a
 // value.
 func rewriteJSON(v []byte, keep func(key []byte, i int, val []byte) ([]byte, bool)) []byte {
-	out, n := []byte{jsonKind(v)}, 0
+	out, n := append(make([]byte, 0, len(v)+len(v)/4+64), jsonKind(v)), 0
 	put := func(key, val []byte) {
 		if len(out) > 1 {
 			out = append(out, ',')
@@ -185,16 +186,16 @@ func jsonbDelete(c *callCtx, v []byte, keys []types.Datum) (types.Datum, error) 
 	if !isContainer(v) {
 		return null, errScalar("delete from scalar")
 	}
-	return toJSONB(c.env, rewriteJSON(v, func(key []byte, _ int, val []byte) ([]byte, bool) {
+	return toJSONB(c, rewriteJSON(v, func(key []byte, _ int, val []byte) ([]byte, bool) {
 		if key == nil {
 			key = val
 			if jsonKind(val) != '"' {
 				return val, true
 			}
 		}
-		name := string(jsonString(key))
+		name := jsonString(key)
 		for _, k := range keys {
-			if !k.Null && string(k.B) == name {
+			if !k.Null && bytes.Equal(k.B, name) {
 				return nil, false
 			}
 		}
@@ -212,9 +213,9 @@ func jsonbDeleteIdx(c *callCtx, a []types.Datum) (types.Datum, error) {
 	}
 	at := a[1].I
 	if at < 0 {
-		at += int64(len(jsonElements(a[0].B)))
+		at += jsonCount(a[0].B)
 	}
-	return toJSONB(c.env, rewriteJSON(a[0].B, func(_ []byte, i int, val []byte) ([]byte, bool) { return val, int64(i) != at }))
+	return toJSONB(c, rewriteJSON(a[0].B, func(_ []byte, i int, val []byte) ([]byte, bool) { return val, int64(i) != at }))
 }
 
 // jsonEdit is what happens at the end of a path.
@@ -245,7 +246,7 @@ func jsonbEdit(c *callCtx, v []byte, pathArr types.Datum, e jsonEdit) (types.Dat
 	if err != nil {
 		return null, err
 	}
-	return toJSONB(c.env, out)
+	return toJSONB(c, out)
 }
 
 func (e *jsonEdit) apply(v []byte, path []types.Datum, depth int) ([]byte, error) {

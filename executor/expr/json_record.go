@@ -147,7 +147,7 @@ func (s *jsonRow) object(v []byte) ([]types.Datum, error) {
 	}
 	out := make([]types.Datum, len(s.cols))
 	for i, t := range s.cols {
-		m := member(v, []byte(s.names[i]))
+		m := lastMember(v, []byte(s.names[i]))
 		switch {
 		case m == nil && i < len(s.base):
 			out[i] = s.base[i]

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"bytes"
 	"strconv"
 	"unicode/utf8"
 
@@ -97,14 +98,61 @@ func eachElement(s []byte, f func(val []byte) bool) {
 	}
 }
 
+// jsonCursor walks the members of an object or the elements of an array.
+type jsonCursor struct {
+	s      []byte
+	i      int
+	object bool
+}
+
+func (c *jsonCursor) start(s []byte) {
+	c.s, c.i = s, jsonBlanks(s, 0)
+	c.object = s[c.i] == '{'
+	c.i = jsonBlanks(s, c.i+1)
+}
+
+// next returns the next value, with its key, still quoted, in an object.
+func (c *jsonCursor) next() (key, val []byte, ok bool) {
+	s, i := c.s, c.i
+	if i >= len(s) || s[i] == '}' || s[i] == ']' {
+		return nil, nil, false
+	}
+	end := jsonEnd(s, i)
+	if c.object {
+		key = s[i:end]
+		i = jsonBlanks(s, jsonBlanks(s, end)+1)
+		end = jsonEnd(s, i)
+	}
+	val = s[i:end]
+	if i = jsonBlanks(s, end); i < len(s) && s[i] == ',' {
+		i = jsonBlanks(s, i+1)
+	}
+	c.i = i
+	return key, val, true
+}
+
+// jsonCount is the number of elements or members.
+func jsonCount(s []byte) (n int64) {
+	var c jsonCursor
+	for c.start(s); ; n++ {
+		if _, _, ok := c.next(); !ok {
+			return n
+		}
+	}
+}
+
 func jsonElements(s []byte) (out [][]byte) {
 	eachElement(s, func(v []byte) bool { out = append(out, v); return true })
 	return out
 }
 
-// jsonString takes the quotes and escapes off a string.
+// jsonString takes the quotes and escapes off a string. Without escapes it is a
+// part of s.
 func jsonString(s []byte) []byte {
 	body := s[1 : len(s)-1]
+	if bytes.IndexByte(body, '\\') < 0 {
+		return body
+	}
 	out := make([]byte, 0, len(body))
 	for i := 0; i < len(body); i++ {
 		if body[i] != '\\' {
@@ -154,13 +202,39 @@ func jsonText(v []byte) types.Datum {
 	return textDatum(v)
 }
 
-// member returns an object's member, the last of equal keys.
-func member(s []byte, key []byte) (found []byte) {
+// isKey reports whether a quoted key is the given one.
+func isKey(quoted, key []byte) bool { return bytes.Equal(jsonString(quoted), key) }
+
+// member returns a member of an object of jsonb, whose keys are unique and come
+// by their lengths.
+func member(s []byte, key []byte) []byte {
+	if len(s) == 0 || s[0] != '{' {
+		return nil
+	}
+	var c jsonCursor
+	for c.start(s); ; {
+		k, v, ok := c.next()
+		if !ok {
+			return nil
+		}
+		if text := jsonString(k); len(text) >= len(key) {
+			if bytes.Equal(text, key) {
+				return v
+			}
+			if len(text) > len(key) {
+				return nil
+			}
+		}
+	}
+}
+
+// lastMember returns a member of an object of json, the last of equal keys.
+func lastMember(s []byte, key []byte) (found []byte) {
 	if jsonKind(s) != '{' {
 		return nil
 	}
 	eachMember(s, func(k, v []byte) bool {
-		if string(jsonString(k)) == string(key) {
+		if isKey(k, key) {
 			found = v
 		}
 		return true
@@ -173,36 +247,49 @@ func element(s []byte, n int64) []byte {
 	if jsonKind(s) != '[' {
 		return nil
 	}
-	all := jsonElements(s)
 	if n < 0 {
-		n += int64(len(all))
-	}
-	if n < 0 || n >= int64(len(all)) {
-		return nil
-	}
-	return all[n]
-}
-
-// follow walks a path of keys and array positions.
-func follow(s []byte, path []types.Datum) []byte {
-	for _, p := range path {
-		if p.Null || s == nil {
+		if n += jsonCount(s); n < 0 {
 			return nil
 		}
-		switch jsonKind(s) {
-		case '{':
-			s = member(s, p.B)
-		case '[':
-			n, err := strconv.ParseInt(string(p.B), 10, 32)
-			if err != nil {
-				return nil
-			}
-			s = element(s, n)
-		default:
+	}
+	var c jsonCursor
+	for c.start(s); ; n-- {
+		_, v, ok := c.next()
+		if !ok || n == 0 {
+			return v
+		}
+	}
+}
+
+// follow walks a path of keys and array positions through jsonb, or json.
+func follow(s []byte, path []types.Datum, jsonb bool) []byte {
+	for _, p := range path {
+		if p.Null {
+			return nil
+		}
+		if s = jsonStep(s, p.B, jsonb); s == nil {
 			return nil
 		}
 	}
 	return s
+}
+
+// jsonStep goes to a member by its key, or to an element by its number.
+func jsonStep(s, name []byte, jsonb bool) []byte {
+	switch jsonKind(s) {
+	case '{':
+		if jsonb {
+			return member(s, name)
+		}
+		return lastMember(s, name)
+	case '[':
+		n, err := strconv.ParseInt(string(name), 10, 32)
+		if err != nil {
+			return nil
+		}
+		return element(s, n)
+	}
+	return nil
 }
 
 // appendJSON appends any value as JSON; names are those of a row's columns.
@@ -235,28 +322,35 @@ func appendJSON(env *Env, out []byte, d types.Datum, names []string) ([]byte, er
 		return appendJSONRow(env, out, d, names, false)
 	case types.KDate, types.KTimestamp, types.KTimestamptz:
 		return appendJSONTime(env, out, d), nil
+	case types.KText:
+		if o := d.T.OID; o == types.OText || o == types.OVarchar || o == types.OName {
+			return types.AppendJSONString(out, d.B), nil
+		}
 	}
 	return types.AppendJSONString(out, appendText(env, nil, d)), nil
 }
 
 // appendJSONTime writes ISO 8601 with a T, whatever the session's style is.
 func appendJSONTime(env *Env, out []byte, d types.Datum) []byte {
-	o := *env.Fmt
-	o.DateStyle = types.DateISO
-	text := types.AppendText(nil, d, &o)
-	if len(text) > 10 && d.T.Kind() != types.KDate {
-		for i, c := range text {
-			if c == ' ' {
-				text[i] = 'T'
-				break
-			}
+	o := env.Fmt
+	if o.DateStyle != types.DateISO {
+		iso := *env.Fmt
+		iso.DateStyle = types.DateISO
+		o = &iso
+	}
+	out = append(out, '"')
+	from := len(out)
+	out = types.AppendText(out, d, o)
+	if text := out[from:]; len(text) > 10 && d.T.Kind() != types.KDate {
+		if i := bytes.IndexByte(text, ' '); i >= 0 {
+			text[i] = 'T'
 		}
 		// Offsets have minutes: +00 is +00:00.
 		if n := len(text); d.T.Kind() == types.KTimestamptz && n > 3 && (text[n-3] == '+' || text[n-3] == '-') {
-			text = append(text, ":00"...)
+			out = append(out, ":00"...)
 		}
 	}
-	return types.AppendJSONString(out, text)
+	return append(out, '"')
 }
 
 // appendJSONArray appends an array; pretty puts its elements on lines of their own.
@@ -313,9 +407,21 @@ func appendJSONRow(env *Env, out []byte, d types.Datum, names []string, pretty b
 	return append(out, '}'), nil
 }
 
-// toJSONB makes canonical jsonb out of JSON text.
-func toJSONB(env *Env, text []byte) (types.Datum, error) {
-	return types.Parse(types.Of(types.OJSONB), string(text), env.Fmt)
+// toJSONB makes canonical jsonb out of JSON text, which may be in c.buf.
+func toJSONB(c *callCtx, text []byte) (types.Datum, error) {
+	out, err := types.CanonicalJSONB(c.canon[:0], text)
+	if err != nil {
+		return null, err
+	}
+	if len(out) >= largeValue {
+		c.buf, c.canon = nil, nil
+		return types.Datum{B: out[:len(out):len(out)]}, nil
+	}
+	c.canon = out
+	if cap(text) < largeValue {
+		c.buf = text[:0]
+	}
+	return types.Datum{B: c.arena.Copy(out)}, nil
 }
 
 // jsonComma parts elements; pretty forms break the line.

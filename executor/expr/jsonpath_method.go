@@ -36,7 +36,7 @@ func (r *pathRun) method(it *jsonpath.Item, v pathItem, unwrap bool, emit emitIt
 		n := 1
 		switch {
 		case v.kind() == '[':
-			n = len(jsonElements(v.b))
+			n = int(jsonCount(v.b))
 		case !r.lax() && !r.loose:
 			return false, pathFail(sqlerr.JSONArrayNotFound, "jsonpath item method .size() can only be applied to an array")
 		case !r.lax():

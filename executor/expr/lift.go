@@ -16,6 +16,7 @@ type callCtx struct {
 	call  *plan.Call
 	arena vec.Arena
 	buf   []byte // scratch for building a result, see keep
+	canon []byte // likewise, for canonical jsonb
 	state any    // kept from row to row: compiled patterns and the like
 }
 

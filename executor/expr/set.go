@@ -265,6 +265,31 @@ func (s *singleRow) Next(*Env) (*vec.Batch, error) {
 	return out, nil
 }
 
+func (s *singleRow) Fill(_ *Env, b *vec.Builder) (bool, error) {
+	if s.done {
+		return false, nil
+	}
+	s.done = true
+	d := s.v.Get(s.row)
+	if !s.rec {
+		b.Append([]types.Datum{d})
+		return false, nil
+	}
+	row := make([]types.Datum, len(s.cols))
+	for i, t := range s.cols {
+		row[i] = types.Null(t)
+		if d.Null {
+			continue
+		}
+		var err error
+		if row[i], err = field(d.B, i, t); err != nil {
+			return false, err
+		}
+	}
+	b.Append(row)
+	return false, nil
+}
+
 func oneRow(d types.Datum) *vec.Vec {
 	v := vec.New(d.T, 1)
 	v.Set(0, d)

@@ -37,6 +37,8 @@ var vectorExprs = []string{
 	"$1 = any($10::int8[])", "$5 = any(array[$5, $12, null])", "$5 like any(array[$12, null, 'a%'])", "$1 <> all($10)", "$3 = any(array[$3, 0])",
 	"to_char($8, 'DD Mon YYYY')", "to_char($8, case when $6 then 'YYYY' else 'Day' end)", "array_position($10, $1)", "array_remove($10, $1)",
 	"array_replace($10, $1, 9)", "$1 || $10", "$10 && array[$1]", "array_length($10, 1)", "$10[$1:]",
+	"$10 < array[$1, 2]", "jsonb_build_object($5 || 'k', $1, 'k', $10)", "to_jsonb($5) || to_jsonb($1)", "jsonb_build_object('k', $5)->>'k'",
+	"jsonb_build_array($4, $3) = jsonb_build_array($11, $3)", "to_jsonb($10) - $1", "jsonb_build_object('a', $1) @> jsonb_build_object('a', $2)",
 	"$10 || $1", "$10[1]", "$10[2:3]", "cardinality($10)", "array[$1, $2]", "$10 @> array[1]", "array_to_string($10, ',')",
 	"$1::text", "$5 || $1", "concat($1, $5, $7)", "row($1, $5)", "row($1, $5) = row(2, 'ab')", "to_char($4, '999D99')", "md5($5)",
 	"$1::float8 / 2", "$2::int4", "$3::int4", "$1::bool", "$6::int4", "$6::text", "$5::varchar(1)",

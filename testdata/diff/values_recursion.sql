@@ -1,0 +1,24 @@
+-- Recursive queries whose working tables change size, with and without duplicates.
+create table vr (id int primary key, up int, name text);
+insert into vr select i, nullif(i/3,0), repeat('n'||i,1+i%5) from generate_series(1,300) i;
+with recursive t(i) as (select 1 union all select i+1 from t where i<3000) select sum(i), count(*) from t;
+with recursive t(i) as (select 1 union select (i*7+1)%2003 from t) select sum(i), count(*) from t;
+with recursive t(s) as (select 'a'::text union select substr(s||'b', 1, 5) from t) select * from t order by s;
+with recursive t as (select id, name, 1 lv from vr where up is null union all select v.id, t.name||'/'||v.name, lv+1 from vr v join t on v.up=t.id) select lv, count(*), max(length(name)), md5(string_agg(name,',' order by id)) from t group by lv order by lv;
+with recursive t(i,s) as (select i, 'x'||i from generate_series(1,2500) i union all select i/2, s||i from t where i>1) select count(*), sum(length(s)), max(s) from t;
+with recursive t(i,a) as (select 1, array[1] union all select i+1, a||i from t where i<20) select i, a from t order by i;
+with recursive t(i,j) as (select 1, '{}'::jsonb union all select i+1, j||jsonb_build_object('k'||i, i) from t where i<12) select j from t order by i desc limit 1;
+with recursive t(i) as (select 1 union all select i+1 from t) select i from t limit 5;
+with recursive a(i) as (select 1 union all select i+1 from a where i<5), b(j) as (select i from a union all select j+10 from b where j<30) select count(*), sum(j) from b;
+select g, (with recursive t(i) as (select g union all select i-1 from t where i>0) select sum(i) from t) from generate_series(1,6) g;
+with recursive t(i, p) as (select 1, 'a' union select i%3+1, p||'b' from t where length(p)<10) select a.i, a.p, b.p from t a join t b on a.i=b.i and a.p<b.p order by 1,2,3 limit 10;
+select array[1,2] < array[1,3], array[1,null] < array[1,2], array[null]::int[] = array[null]::int[], array[1,2] < array[1,2,3], '[0:1]={1,2}'::int[] = array[1,2], array['a','b'] > array['a'], array[true] > array[false], array[date '2020-01-01'] < array[date '2021-01-01'], array[-1] < array[1], array[1::oid] < array[4000000000::oid];
+select a, count(*) from (select array[i%3, nullif(i%2,0)] a from generate_series(1,60) i) q group by a order by a;
+select a, count(*) from (select array['x'||i%3, nullif('y','y')] a from generate_series(1,60) i) q group by a order by a;
+select count(distinct array[i%5, i%2]) from generate_series(1,60) i;
+select v.id, r.* from vr v, jsonb_to_record(jsonb_build_object('a', v.id, 'b', v.name)) r(a int, b text, c date) order by 1 limit 4;
+select v.id, x from vr v, upper(v.name) x order by 1 limit 4;
+select v.id, x from vr v left join lateral length(v.name) x on x > 2 order by 1 limit 6;
+select v.id, d.* from vr v, lateral pg_input_is_valid('1','int') d;
+select v.id, t.* from vr v, lateral jsonb_populate_record(null::vr, jsonb_build_object('id', v.up)) t order by 1 limit 4;
+drop table vr;
