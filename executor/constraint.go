@@ -118,7 +118,7 @@ func (w *tableWriter) whole(b *vec.Batch, r int) (*vec.Batch, int, error) {
 	}
 	var have vec.Batch
 	key := w.absentKeys.B[w.absentKeys.Idx(r)]
-	if err := w.desc.GetRows(w.env.Ctx, w.env.reader, [][]byte{key}, w.absent, nil, &have); err != nil {
+	if err := w.desc.GetRows(w.env.Ctx, w.env.rows(), [][]byte{key}, w.absent, nil, &have); err != nil {
 		return nil, 0, err
 	}
 	row := &vec.Batch{Cols: newVecs(typesOf(b.Cols)), N: 1}

@@ -30,7 +30,13 @@ func (b *builder) newDML(t *catalog.Table, in plan.Node, stream, returns bool, l
 	if err != nil {
 		return dml{}, err
 	}
+	return newDMLOver(t, op, in, stream, returns, list)
+}
+
+// newDMLOver is newDML with the input's operator.
+func newDMLOver(t *catalog.Table, op Operator, in plan.Node, stream, returns bool, list []plan.Expr) (dml, error) {
 	d := dml{table: t, input: newDMLInput(op, outTypes(in), stream)}
+	var err error
 	d.returning, err = newReturning(returns, list)
 	return d, err
 }

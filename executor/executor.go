@@ -17,8 +17,8 @@ import (
 
 // ErrRetry is returned when a READ COMMITTED statement locked a row that
 // another transaction has changed since the statement's snapshot. The session
-// rolls back to the statement's savepoint, refreshes the snapshot and runs the
-// statement again; the locks stay.
+// rolls back to the statement's savepoint, refreshes the snapshot unless Recheck
+// says that it may stay, and runs the statement again; the locks stay.
 var ErrRetry = errors.New("executor: a locked row has changed, run the statement again")
 
 // Env is what a statement's operators share. It belongs to one statement; the
@@ -49,6 +49,8 @@ type Env struct {
 	LockTimeout time.Duration
 	// ReadCommitted tells that a changed row means ErrRetry, not 40001.
 	ReadCommitted bool
+	// Recheck is that of the statement's attempts; nil takes a new snapshot for each.
+	Recheck *Recheck
 	// Deferred collects constraint checks for the end of the transaction; nil
 	// checks all at the end of the statement.
 	Deferred *DeferredChecks
@@ -74,6 +76,7 @@ type Env struct {
 	// reader is what scans read: Txn, or the state before the statement when WITH
 	// queries change tables that others read.
 	reader kv.Reader
+	met    kv.Reader // what scans that lead to locks read instead, if not nil: see Recheck
 }
 
 // Operator is a running plan node. Open prepares a run (X2), Next returns the
@@ -105,6 +108,7 @@ type Run struct {
 	touched  map[types.OID]*keySet   // rows changed so far, of tables that several parts of the statement change
 
 	checked, impure bool // see pure
+	acting          bool // foreign keys are acting: what they find was not scanned
 
 	// Method values of the environment, kept so that running again makes none.
 	runSubFn func(*expr.Env, *plan.SubPlan, func(*vec.Batch) (bool, error)) error
@@ -141,7 +145,8 @@ func Build(q *plan.Query, env *Env) (*Run, error) {
 // attach connects the run with the statement's environment.
 func (r *Run) attach(env *Env) {
 	r.env = env
-	env.run, env.reader = r, env.Txn
+	env.run, env.reader, env.met = r, env.Txn, nil
+	r.acting = false
 	if env.Mem == nil {
 		env.Mem = new(Memory)
 	}
@@ -211,6 +216,9 @@ func (r *Run) Next() (*vec.Batch, error) {
 }
 
 func (r *Run) open() error {
+	if err := r.readMet(); err != nil {
+		return err
+	}
 	r.readBefore()
 	before, _ := r.modifyingOrder()
 	if err := r.fill(before); err != nil {
@@ -230,6 +238,7 @@ func (r *Run) complete() error {
 			return err
 		}
 	}
+	r.acting = true
 	return r.fks.finish(r.env)
 }
 

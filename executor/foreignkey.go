@@ -230,6 +230,12 @@ func (q *fkQueue) finish(env *Env) error {
 	if q == nil {
 		return nil
 	}
+	if len(q.events) > 0 && env.met != nil {
+		// Whether a key is there again is asked of one state: the rows that were met are
+		// of another one than the rest.
+		env.Recheck.fresh = true
+		return ErrRetry
+	}
 	for len(q.events) > 0 {
 		e := q.events[0]
 		q.events = q.events[1:]

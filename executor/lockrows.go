@@ -140,12 +140,12 @@ func (l *rowLocker) lockTable(env *Env, k *plan.Lock, t *catalog.Table, b *vec.B
 	if len(l.keys) == 0 {
 		return nil
 	}
-	res, err := desc.LockRows(env.Ctx, env.Txn, l.keys, o)
+	res, err := env.run.lockRows(t, desc, l.keys, o)
 	if c := (*kv.ConflictError)(nil); errors.As(err, &c) {
 		err = &kv.ConflictError{Detail: c.Detail} // a locked row that was deleted is a changed one
 	}
 	if err != nil {
-		return lockErr(retry(err), k)
+		return lockErr(err, k)
 	}
 	if !k.SkipLocked {
 		return nil

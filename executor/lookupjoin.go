@@ -82,7 +82,7 @@ func (op *lookupJoin) Open(env *Env) error {
 		return err
 	}
 	n := op.node
-	if op.lookup, err = desc.NewLookup(env.reader, n.Index, len(n.Keys), n.Cols, n.IndexOnly); err != nil {
+	if op.lookup, err = desc.NewLookup(env.source(n.Cols), n.Index, len(n.Keys), n.Cols, n.IndexOnly); err != nil {
 		return err
 	}
 	parts, err := evalParts(env, n.Parts)

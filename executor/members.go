@@ -223,7 +223,7 @@ func (m *members) columns(x *member, keys *vec.Vec, b *vec.Batch) (*vec.Batch, e
 		list[i], at[r] = keys.B[keys.Idx(r)], uint32(i)
 	}
 	var got vec.Batch
-	if err := x.w.desc.GetRows(env.Ctx, env.reader, list, own, nil, &got); err != nil {
+	if err := x.w.desc.GetRows(env.Ctx, env.rows(), list, own, nil, &got); err != nil {
 		return nil, retry(err)
 	}
 	if got.Rows() < len(list) {
@@ -326,6 +326,7 @@ func (m *members) move(x *member, c *change, t *catalog.Table, each func(x *memb
 	if err := x.w.lockRows(c.keys, c.old, kv.ForUpdate); err != nil {
 		return err
 	}
+	x.w.w.CountMoves()
 	own, err := to.complete(relayout(c.next, livePositions(x.w, to.w), c.next.Sel))
 	if err != nil {
 		return err

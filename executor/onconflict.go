@@ -124,17 +124,9 @@ func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, 
 	}
 	c.remember(res)
 	w := c.w
-	var old vec.Batch
-	if err := w.desc.GetRows(w.env.Ctx, w.env.Txn, keys, w.live, nil, &old); err != nil {
-		return nil, nil, retry(err)
-	}
-	if old.Rows() < n {
-		// A row that another transaction has just inserted is not in the
-		// snapshot; one that it changed was reported as changed.
-		if w.env.ReadCommitted {
-			return nil, nil, ErrRetry
-		}
-		return nil, nil, sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update")
+	old, err := c.existingRows(keys, res.Conflicts)
+	if err != nil {
+		return nil, nil, err
 	}
 	both := vec.Batch{Cols: append([]*vec.Vec(nil), old.Cols[:len(w.live)]...), N: n}
 	for _, col := range b.Cols {
@@ -161,8 +153,7 @@ func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, 
 		}
 		next.Cols[w.pos[col]] = v
 	}
-	next, err := w.complete(next)
-	if err != nil {
+	if next, err = w.complete(next); err != nil {
 		return nil, nil, err
 	}
 	prev := &vec.Batch{Cols: both.Cols[:len(w.live)], N: n, Sel: both.Sel}
@@ -176,6 +167,67 @@ func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, 
 		return nil, nil, err
 	}
 	return next, hit, bad.of(w, next)
+}
+
+// existingRows reads the live columns of rows that conflict, those that others have
+// changed since the statement's snapshot as they are now.
+func (c *onConflict) existingRows(keys [][]byte, list []table.Conflict) (*vec.Batch, error) {
+	w, n := c.w, len(keys)
+	old := new(vec.Batch)
+	if err := w.desc.GetRows(w.env.Ctx, w.env.Txn, keys, w.live, nil, old); err != nil {
+		return nil, err
+	}
+	found := old.Rows()
+	if slices.ContainsFunc(list, func(x table.Conflict) bool { return x.Newer }) {
+		if w.env.Recheck == nil { // what the statement is part of may have read the old row
+			return nil, ErrRetry
+		}
+		newest, err := w.env.Txn.Newest()
+		if err != nil {
+			return nil, err
+		}
+		defer newest.Close()
+		var now vec.Batch
+		if err := w.desc.GetRows(w.env.Ctx, newest, keys, w.live, nil, &now); err != nil {
+			return nil, err
+		}
+		s := newRowStore(typesOf(old.Cols))
+		s.appendCols(old.Cols, nil, n)
+		s.appendCols(now.Cols, nil, n)
+		from := make([]uint32, n)
+		for i, x := range list {
+			if from[i] = uint32(i); x.Newer {
+				from[i] += uint32(n)
+			}
+		}
+		both := selectedSet(old, &now, n)
+		found = 0
+		for _, r := range from {
+			if both[r] {
+				found++
+			}
+		}
+		old = &vec.Batch{Cols: newVecs(typesOf(s.cols)), N: n}
+		gatherBatch(old.Cols, s.cols, from, false)
+	}
+	switch {
+	case found == n:
+		return old, nil
+	case w.env.ReadCommitted:
+		return nil, ErrRetry
+	}
+	return nil, sqlerr.New(sqlerr.SerializationFailure, msgConcurrentUpdate)
+}
+
+// selectedSet tells which of the rows of two batches of n, one after the other, are there.
+func selectedSet(a, b *vec.Batch, n int) []bool {
+	out := make([]bool, 2*n)
+	for k, x := range []*vec.Batch{a, b} {
+		for i := range x.Rows() {
+			out[k*n+x.Row(i)] = true
+		}
+	}
+	return out
 }
 
 // merge puts inserted and updated rows into the order of the input.

@@ -31,6 +31,11 @@ func (b *builder) project(n *plan.Project) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
+	return projectOver(in, n)
+}
+
+// projectOver makes the operator of a projection whose input is built.
+func projectOver(in Operator, n *plan.Project) (Operator, error) {
 	evals, err := expr.CompileAll(n.Exprs)
 	if err != nil {
 		return nil, err

@@ -134,7 +134,7 @@ func (op *scan) start() error {
 		op.narrow()
 	}
 	if op.parallel() {
-		parts, err := op.desc.SplitScan(op.env.Ctx, op.env.reader, &op.spec, op.env.MaxParallel)
+		parts, err := op.desc.SplitScan(op.env.Ctx, op.env.source(op.spec.Cols), &op.spec, op.env.MaxParallel)
 		if err != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ func (op *scan) start() error {
 	}
 	setEntryFilter(spec, op.entry, op.env.Expr)
 	var err error
-	op.scanner, err = op.desc.Scan(op.env.Ctx, op.env.reader, spec)
+	op.scanner, err = op.desc.Scan(op.env.Ctx, op.env.source(op.spec.Cols), spec)
 	return err
 }
 
@@ -254,7 +254,7 @@ func (op *scan) get() error {
 		}
 		key = append(key, d)
 	}
-	_, err := op.desc.PointGet(op.env.Ctx, op.env.reader, op.node.Index, key, op.node.Cols, op.parts, &op.buf)
+	_, err := op.desc.PointGet(op.env.Ctx, op.env.source(op.node.Cols), op.node.Index, key, op.node.Cols, op.parts, &op.buf)
 	op.tally(1, int64(op.buf.N), 1)
 	op.buf.Sel = nil
 	return err
@@ -270,7 +270,7 @@ func (op *scan) current() error {
 		op.buf.N, op.buf.Sel = 0, nil
 		return nil
 	}
-	if err := op.desc.GetRows(op.env.Ctx, op.env.reader, [][]byte{key}, op.node.Cols, op.parts, &op.buf); err != nil {
+	if err := op.desc.GetRows(op.env.Ctx, op.env.source(op.node.Cols), [][]byte{key}, op.node.Cols, op.parts, &op.buf); err != nil {
 		return err
 	}
 	op.buf.N = op.buf.Rows() // the row may be gone

@@ -145,7 +145,7 @@ type scanWorker struct {
 }
 
 func newScanWorker(op *scan, part *table.ScanSpec, ready chan<- scanned) (*scanWorker, error) {
-	w := &scanWorker{desc: op.desc, reader: op.env.reader, spec: part, env: op.env.Expr.Fork(), ready: ready,
+	w := &scanWorker{desc: op.desc, reader: op.env.source(op.spec.Cols), spec: part, env: op.env.Expr.Fork(), ready: ready,
 		free: make(chan *vec.Batch, parallelDepth)}
 	if op.node.Filter != nil {
 		var err error

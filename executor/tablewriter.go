@@ -392,8 +392,8 @@ func (w *tableWriter) lockRows(keys *vec.Vec, b *vec.Batch, m kv.RowLockMode) er
 	}
 	o := lockOpt(w.env)
 	o.NoValue, o.Mode = true, m
-	_, err := w.desc.LockRows(w.env.Ctx, w.env.Txn, list, o)
-	return retry(err)
+	_, err := w.env.run.lockRows(w.table, w.desc, list, o)
+	return err
 }
 
 // lockChanged locks the rows of an update: for update those whose key gets

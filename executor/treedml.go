@@ -195,7 +195,11 @@ func (op *treeChange) output(in *vec.Batch) *output {
 }
 
 func (b *builder) treeChange(n plan.Node, root *plan.Update) (*treeChange, error) {
-	d, err := b.newDML(root.Table, root.Input, false, root.HasReturning, root.Returning)
+	in, err := b.updateInput(root.Table, root.Tree, root.Input)
+	if err != nil {
+		return nil, err
+	}
+	d, err := newDMLOver(root.Table, in, root.Input, false, root.HasReturning, root.Returning)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@
 //     statement's old ones again; executor.Run.Next passes batches to the sink,
 //     which is the client.
 //  7. executor.ErrRetry in READ COMMITTED: kv.Txn.RollbackTo the statement's
-//     savepoint, Refresh, and back to step 4. Rows are kept back until the end
+//     savepoint, Refresh unless executor.Recheck knows better, and back to step 4. Rows are kept back until the end
 //     where that can happen.
 //  8. commit: the catalog's changes are checked (catalog.Begin), written as
 //     fragments, committed with the data and published by kv.Txn.OnCommit.

@@ -99,6 +99,9 @@ type plannedStmt struct {
 	epoch uint64
 	cols  []wire.Column
 
+	recheck  executor.Recheck // of the attempts to run it
+	rechecks bool             // recheck is in use: a statement within another has no attempts of its own
+
 	custom customPlan
 
 	run  *executor.Run
@@ -370,6 +373,9 @@ func (s *Session) fillEnv(ctx context.Context, env *executor.Env, x *expr.Env, p
 		env.MaxParallel = 1
 	}
 	if !p.q.ReadOnly {
+		if t.iso == kv.ReadCommitted && p.rechecks {
+			env.Recheck = &p.recheck
+		}
 		if t.deferred == nil {
 			t.deferred = new(executor.DeferredChecks)
 		}
@@ -401,6 +407,8 @@ func (s *Session) fillExpr(ctx context.Context, x *expr.Env, params []types.Datu
 // that returns nothing but this number may go on with what others are about to
 // commit (see kv.Txn.SetAhead); its error waits for them.
 func (s *Session) runPlanned(ctx context.Context, p *plannedStmt, params []types.Datum, out sink, stats *executor.Stats) (int64, error) {
+	p.recheck, p.rechecks = executor.Recheck{}, true
+	defer func() { p.rechecks = false }()
 	for {
 		n, err := s.runOnce(ctx, p, params, out, stats)
 		if isRetry(err) {
@@ -419,11 +427,12 @@ func (s *Session) runPlanned(ctx context.Context, p *plannedStmt, params []types
 }
 
 // runOnce is one attempt of runPlanned. After executor.ErrRetry nothing of it
-// has happened and the snapshot is new.
+// has happened, and the snapshot is new or p.recheck knows the rows that are.
 func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Datum, out sink, stats *executor.Stats) (n int64, err error) {
 	if err := s.prepare(ctx, p, params); err != nil {
 		return 0, err
 	}
+	p.recheck.Begin(s.tx.moves)
 	s.tx.kv.SetAhead(!p.q.ReadOnly && !p.q.Returns && stats == nil)
 	mark, marked, to := 0, false, out
 	var open lobMark
@@ -446,9 +455,13 @@ func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Da
 			s.tx.kv.RollbackTo(mark)
 			s.tx.lobs.rollbackTo(open)
 			s.tx.lobs.before = nil
+			if !p.recheck.Again() {
+				return 0, err
+			}
 			if e := s.settlePortals(ctx); e != nil {
 				return 0, e
 			}
+			s.tx.moves = s.srv.Tables.Moves()
 			if e := s.tx.kv.Refresh(ctx); e != nil {
 				return 0, e
 			}

@@ -40,6 +40,7 @@ type transaction struct {
 	base     *catalog.Snapshot  // that change stands on
 	seen     *catalog.Snapshot  // when the first statement began: not newer than what kv reads
 	first    bool               // this is the first statement
+	moves    uint64             // table.DB.Moves of before the statement's snapshot
 	blurred  bool               // definitions that are not in seen may belong to what kv reads
 	newer    map[types.OID]bool // tables with an index, made by this transaction, that does not fit what kv reads
 	rewrites int                // grows with DDL, for cached plans
@@ -178,6 +179,7 @@ func (s *Session) look() {
 // COMMITTED it will see what others have committed meanwhile.
 func (s *Session) newStatement(ctx context.Context) error {
 	t := s.tx
+	t.moves = s.srv.Tables.Moves()
 	if t.used {
 		// In the other levels portals could read on, but for what the statement may
 		// write: a cursor does not see it.

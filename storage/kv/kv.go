@@ -107,8 +107,8 @@ type Flag uint8
 // space by an AccessExclusive lock.
 const Covered Flag = 1
 
-// Newest says that a change since the snapshot does not conflict with this write: the
-// key is locked by LockKeys, and what it has now was looked at.
+// Newest says that a change since the snapshot does not conflict with this write: what
+// the key has now was looked at under its lock, by LockKeys, or one that stands for it.
 const Newest Flag = 2
 
 // Private keeps a Put or Delete out of the commit: nobody but the transaction itself
@@ -241,12 +241,19 @@ type Txn interface {
 	// or the end.
 	Before() Reader
 
+	// Detach is RollbackTo that returns a reader of what the transaction saw before it,
+	// the undone writes included. It may be used until the next Refresh, or the end.
+	Detach(sp int) Reader
+
 	// ReadNewest lets the transaction read, and write on, the newest committed state
 	// under its own writes until end is called, whatever its isolation level; what
 	// it reads meanwhile is not checked at Commit. It is for statements that have
 	// to meet every row of a table, and hold a lock that keeps writers out. As for
 	// Refresh, no iterator may be open, neither at the call nor at that of end.
 	ReadNewest() (end func(), err error)
+	// Newest opens the newest committed state, with commits that the transaction is
+	// ahead by (SetAhead). The caller closes it.
+	Newest() (Snapshot, error)
 	// Behind reports whether others have committed writes to the space that the
 	// transaction's snapshot does not contain. It is sure for who holds a lock that
 	// keeps writers out.
@@ -284,8 +291,8 @@ type Txn interface {
 	//
 	// Changed in a result is never missed; it may be reported without need
 	// where a very large transaction wrote to the same space. The READ
-	// COMMITTED statement answers Changed by RollbackTo(start of statement),
-	// Refresh, and running again.
+	// COMMITTED statement answers Changed by RollbackTo(start of statement)
+	// and running again, after Refresh or with the row read from Newest.
 	LockKeys(ctx context.Context, sp Space, o LockOpt, keys ...[]byte) ([]LockResult, error)
 	// LockSpace takes a table lock. Only Wait of the options is used.
 	LockSpace(ctx context.Context, sp Space, m TableLockMode, o LockOpt) error

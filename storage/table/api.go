@@ -126,6 +126,9 @@ type Conflict struct {
 	Key []byte
 	// Same tells that the existing row was inserted by this same call.
 	Same bool
+	// Newer tells that others have changed the row, which is locked, since the
+	// transaction's snapshot: what it is now has to be read from kv.Txn.Newest.
+	Newer bool
 }
 
 // InsertResult is the outcome of Insert.

@@ -27,6 +27,8 @@ type DB struct {
 	descs  sync.Map     // *catalog.Table → *Desc; each statement looks
 	ndescs atomic.Int64 // about as many
 
+	moves atomic.Uint64 // see Moves
+
 	mu struct {
 		sync.Mutex
 		rowIDs map[uint64]*rowIDs // by space
@@ -49,6 +51,19 @@ func NewDB(st kv.Store) *DB {
 
 // Store returns the engine.
 func (db *DB) Store() kv.Store { return db.store }
+
+// Moves counts the commits that gave rows other keys. Who finds the number unchanged
+// since before it opened a snapshot knows that a row of it which is gone was deleted.
+func (db *DB) Moves() uint64 { return db.moves.Load() }
+
+// CountMoves has the transaction's commit counted by DB.Moves.
+func (w *Writer) CountMoves() {
+	if !w.moves {
+		w.moves = true
+		db := w.d.db
+		w.tx.OnCommit(func() { db.moves.Add(1) })
+	}
+}
 
 // DBName returns the name under which the files of a database are kept. It does
 // not change when the database is renamed.

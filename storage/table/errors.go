@@ -18,6 +18,13 @@ import (
 // the statement again; at other levels kv.ErrConflict is returned instead.
 var ErrChanged = errors.New("row was changed by a concurrent transaction")
 
+// ChangedError is ErrChanged with the keys of rows that were locked and have changed.
+// They alias what LockRows was given.
+type ChangedError struct{ Keys [][]byte }
+
+func (e *ChangedError) Error() string        { return ErrChanged.Error() }
+func (e *ChangedError) Is(target error) bool { return target == ErrChanged }
+
 // changed returns ErrChanged, or ErrConflict where the snapshot cannot move.
 func changed(tx Txn) error {
 	if tx.Isolation() == kv.ReadCommitted {

@@ -54,8 +54,8 @@ func strictlySorted(keys [][]byte) bool {
 }
 
 // LockRows locks rows by key (in sorted order) and returns one result per key, in
-// the order of keys. ErrChanged when a row that was locked has changed or gone
-// since the snapshot (kv.ErrConflict above READ COMMITTED). Skipped rows are
+// the order of keys. When rows that were locked have changed or gone since the snapshot
+// it is *ChangedError with their keys (kv.ErrConflict above READ COMMITTED). Skipped rows are
 // reported in the results.
 func (d *Desc) LockRows(ctx context.Context, tx Txn, keys [][]byte, o LockOpt) ([]LockResult, error) {
 	o.AtSnapshot = tx.Isolation() != kv.ReadCommitted
@@ -64,10 +64,14 @@ func (d *Desc) LockRows(ctx context.Context, tx Txn, keys [][]byte, o LockOpt) (
 	if err != nil {
 		return nil, err
 	}
+	var changed [][]byte
 	for i := range res {
 		if res[i].Changed && !res[i].Skipped {
-			return res, changed(tx)
+			changed = append(changed, keys[i])
 		}
+	}
+	if changed != nil {
+		return res, &ChangedError{Keys: changed}
 	}
 	return res, nil
 }
@@ -126,6 +130,12 @@ func hadAtSnapshot(ctx context.Context, tx Txn, sp kv.Space, key []byte) (bool, 
 	defer sn.Close()
 	val, err := getOne(ctx, sn, sp, key)
 	return val != nil, err
+}
+
+// Revisable reports whether Revise can be used: rows lie by themselves, and have no
+// values of which an update reads what is stored.
+func (d *Desc) Revisable() bool {
+	return d.cluster() == nil && !slices.ContainsFunc(d.groups, func(g *groupFile) bool { return g.elements })
 }
 
 // Appeared returns kv.ErrConflict, or ErrChanged in READ COMMITTED, if one of the rows,

@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 
 	"kvsqld/catalog/types/vec"
@@ -195,7 +196,8 @@ func (c *uniqueCheck) take(p int) {
 }
 
 // conflict describes a row that is left out and, for ConflictReport, locks the
-// row that has its key. A row that the snapshot does not have yet is ErrChanged.
+// row that has its key. A row that the snapshot does not have is kv.ErrConflict above READ
+// COMMITTED.
 func (w *Writer) conflict(ctx context.Context, c *uniqueCheck, p int, row uint32, same bool, o InsertOpt) (Conflict, error) {
 	out := Conflict{Row: row, Index: c.x.cat, Same: same}
 	if same {
@@ -215,14 +217,50 @@ func (w *Writer) conflict(ctx context.Context, c *uniqueCheck, p int, row uint32
 	if o.Conflict == ConflictSkip && w.tx.Isolation() == kv.ReadCommitted {
 		return out, nil
 	}
-	if c.res[p].Changed {
-		return out, changed(w.tx)
+	if w.tx.Isolation() != kv.ReadCommitted && c.res[p].Changed {
+		return out, kv.ErrConflict
 	}
 	if o.Conflict == ConflictReport {
 		l := o.Lock
 		l.Mode = o.Mode
 		_, err := w.d.LockRows(ctx, w.tx, [][]byte{out.Key}, l)
+		if errors.Is(err, ErrChanged) {
+			out.Newer = true
+			err = w.stillConflicts(ctx, c, row, &out)
+		}
 		return out, err
 	}
 	return out, nil
+}
+
+// stillConflicts returns ErrChanged if the row of a conflict, which is locked now, has
+// lost its key to nobody or to another row.
+func (w *Writer) stillConflicts(ctx context.Context, c *uniqueCheck, row uint32, x *Conflict) error {
+	key := x.Key
+	if !c.x.master {
+		key = c.x.key.Append(nil, c.cols, int(row))
+	}
+	newest, err := w.tx.Newest()
+	if err != nil {
+		return err
+	}
+	defer newest.Close()
+	val, err := getOne(ctx, newest, w.d.fileOf(c.x), key)
+	if err != nil {
+		return err
+	}
+	if val == nil {
+		return ErrChanged
+	}
+	if c.x.master {
+		return nil
+	}
+	e, err := codec.OpenEntry(key, val)
+	if err != nil {
+		return corrupt(c.x.space, key, err)
+	}
+	if !bytes.Equal(e.Master, x.Key) {
+		return ErrChanged
+	}
+	return nil
 }

@@ -1,6 +1,8 @@
 package table
 
 import (
+	"context"
+
 	"kvsqld/catalog/types/vec"
 	"kvsqld/storage/codec"
 	"kvsqld/storage/kv"
@@ -32,6 +34,46 @@ func (w *Writer) unsee() error {
 		return nil
 	}
 	return w.Replaced(gone)
+}
+
+// Revise replaces, for the transaction alone, rows of its snapshot by what they are in
+// a newer state: it is undone by kv.Txn.Detach. old and now have their live columns by
+// number of the key; one that is not selected is not there. The keys are locked.
+func (w *Writer) Revise(ctx context.Context, keys [][]byte, old, now *vec.Batch, oldIx, nowIx []IndexVals) error {
+	w.private = true
+	defer func() { w.private = false }()
+	if err := w.Unsee(keys, old, oldIx); err != nil {
+		return err
+	}
+	for _, row := range w.selection(old) {
+		if err := w.hide(w.d.space, keys[row]); err != nil {
+			return err
+		}
+	}
+	m := &w.new
+	if err := m.set(w.d, now, nowIx); err != nil {
+		return err
+	}
+	sel := w.selection(now)
+	m.list = m.list[:0]
+	for _, row := range sel {
+		m.list = append(m.list, keys[row])
+		if err := w.putRow(int(row), keys[row], nil, private...); err != nil {
+			return err
+		}
+	}
+	if err := w.putGroups(ctx, sel, m.list, nil, nil, nil); err != nil {
+		return err
+	}
+	for i, x := range w.d.indexes {
+		if x.master {
+			continue
+		}
+		if err := w.insertEntries(i, sel, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Unsee hides from the transaction what its snapshot has of rows beside their master

@@ -92,6 +92,7 @@ func (w *Writer) replace(ctx context.Context, sel []uint32, n int, changed []int
 		if !moved(p) {
 			continue
 		}
+		w.CountMoves()
 		if err := w.deleteRows(ctx, sel[p:p+1], w.old.list[p:p+1], nil); err != nil {
 			return nil, err
 		}
@@ -323,7 +324,7 @@ func (w *Writer) deleteChanged(u *indexUpdate, sel []uint32) error {
 		if before == nil || bytes.Equal(before, after) {
 			continue
 		}
-		if err := w.tx.Delete(u.x.space, before, u.x.flags(u.oldCols, int(row))...); err != nil {
+		if err := w.tx.Delete(u.x.space, before, w.flags(u.x, u.oldCols, int(row))...); err != nil {
 			return err
 		}
 	}
@@ -349,7 +350,7 @@ func (w *Writer) insertChanged(u *indexUpdate, sel []uint32) error {
 		if after == nil || u.unchanged(w, p, before, after) {
 			continue
 		}
-		flags := u.x.flags(u.newCols, int(row))
+		flags := w.flags(u.x, u.newCols, int(row))
 		w.valBuf = u.x.entryValue(w.valBuf[:0], after, include, int(row), w.new.list[p])
 		if err := w.tx.Put(u.x.space, after, w.valBuf, flags...); err != nil {
 			return tooLarge(err, u.x.space, after, w.valBuf)

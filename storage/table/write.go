@@ -31,6 +31,8 @@ type Writer struct {
 	valBuf   []byte
 	deferred []*DeferredKeys
 	gone     [][]byte // see noteGone
+	private  bool     // see Revise
+	moves    bool     // CountMoves was called
 	parts    []*Part  // of the columns that the images of an update have in part
 	unread   []int    // columns that the old image of an update lacks
 }
@@ -49,7 +51,7 @@ func (w *Writer) Renew(tx Txn) {
 		*w = Writer{d: w.d, tx: tx}
 		return
 	}
-	w.tx, w.deferred, w.unread = tx, nil, nil
+	w.tx, w.deferred, w.unread, w.moves = tx, nil, nil, false
 	w.regions.forget()
 	clear(w.parts)
 	w.parts = w.parts[:0]
@@ -306,6 +308,7 @@ func (w *Writer) lockNew(ctx context.Context, o LockOpt) error {
 var (
 	covered = []kv.Flag{kv.Covered}
 	newest  = []kv.Flag{kv.Newest}
+	private = []kv.Flag{kv.Private}
 )
 
 // insertEntries adds the new image's entries to an index.
@@ -347,7 +350,7 @@ func (w *Writer) putEntry(x *index, cols, include []*vec.Vec, row int, master []
 	}
 	w.keyBuf = x.entryKey(w.keyBuf[:0], cols, row, master)
 	w.valBuf = x.entryValue(w.valBuf[:0], w.keyBuf, include, row, master)
-	err := w.tx.Put(x.space, w.keyBuf, w.valBuf, x.flags(cols, row)...)
+	err := w.tx.Put(x.space, w.keyBuf, w.valBuf, w.flags(x, cols, row)...)
 	return tooLarge(err, x.space, w.keyBuf, w.valBuf)
 }
 
@@ -363,7 +366,10 @@ func (w *Writer) putPosting(x *index, key []byte) error {
 // constraints have locks of their own, which tell VerifyUnique their newest state. What
 // others did to the key since the snapshot does not matter: where it counts the row's
 // lock says so.
-func (x *index) flags(cols []*vec.Vec, row int) []kv.Flag {
+func (w *Writer) flags(x *index, cols []*vec.Vec, row int) []kv.Flag {
+	if w.private {
+		return private
+	}
 	if x.deferred || x.distinct(cols, row) {
 		return newest
 	}
@@ -411,7 +417,7 @@ func (w *Writer) Delete(ctx context.Context, keys *vec.Vec, old *vec.Batch, unre
 				return err
 			}
 			for i := range w.entries.Len() {
-				if err := w.removeEntry(x, w.entries.Key(i), x.flags(cols, int(row))...); err != nil {
+				if err := w.removeEntry(x, w.entries.Key(i), w.flags(x, cols, int(row))...); err != nil {
 					return err
 				}
 			}

@@ -33,6 +33,16 @@ func (t *Txn) Before() kv.Reader {
 	return b
 }
 
+// Detach implements kv.Txn.
+func (t *Txn) Detach(sp int) kv.Reader {
+	b := t.Before().(*before)
+	for _, l := range b.layers { // what the log has behind the savepoint is about to be written over
+		l.log = slices.Clone(l.log)
+	}
+	t.RollbackTo(sp)
+	return b
+}
+
 func (b *before) Get(ctx context.Context, sp kv.Space, key []byte) ([]byte, error) {
 	out, err := b.BatchGet(ctx, sp, [][]byte{key})
 	if err != nil {

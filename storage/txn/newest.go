@@ -33,6 +33,20 @@ func (t *Txn) ReadNewest() (end func(), err error) {
 	}, nil
 }
 
+// Newest implements kv.Txn.
+func (t *Txn) Newest() (kv.Snapshot, error) {
+	sn, err := t.st.snaps.acquireAt(t.ahead)
+	if err != nil {
+		return nil, err
+	}
+	if t.st.sync.eng != nil {
+		t.seen = max(t.seen, sn.seq)
+	}
+	s := &Snapshot{st: t.st}
+	s.sn.Store(sn)
+	return s, nil
+}
+
 // Behind implements kv.Txn.
 func (t *Txn) Behind(sp kv.Space) (bool, error) {
 	sn, err := t.snapshot()

@@ -52,7 +52,7 @@ func (t *Txn) lockForWrite(s *spaceWrites, key []byte, flags uint16) (rowResult,
 		t.remark = true
 		return res, err
 	}
-	if res.lastSeq > sn.seq && (!res.explicit || t.opt.Isolation != kv.ReadCommitted && flags&flagNewest == 0) && !t.Wrote(s.sp, key) {
+	if res.lastSeq > sn.seq && flags&flagNewest == 0 && (!res.explicit || t.opt.Isolation != kv.ReadCommitted) && !t.Wrote(s.sp, key) {
 		t.remark = true
 		return res, fmt.Errorf("%w: the key was changed by commit %d", kv.ErrConflict, res.lastSeq)
 	}

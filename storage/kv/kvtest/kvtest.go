@@ -38,6 +38,7 @@ func Run(t *testing.T, open func(t *testing.T) kv.Store) {
 		{"lock results", testLockResults},
 		{"writes over newer states", testNewestWrites},
 		{"reads of own writes", testOwnReads},
+		{"detached writes", testDetach},
 		{"lock queue", testLockQueue},
 		{"deadlocks", testDeadlock},
 		{"lock escalation", testEscalation},

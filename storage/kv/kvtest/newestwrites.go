@@ -102,3 +102,37 @@ func testOwnReads(t *testing.T, st kv.Store) {
 	wantErr(t, err, kv.ErrNotFound)
 	wantErr(t, tx.Commit(ctx), kv.ErrConflict)
 }
+
+// testDetach reads writes that were undone, beside what is written then.
+func testDetach(t *testing.T, st kv.Store) {
+	sp := newSpace(t, st)
+	for _, k := range []string{"a", "b", "c"} {
+		put(t, st, sp, k, "old")
+	}
+	tx := begin(t, st, kv.BeginOpt{})
+	defer tx.Rollback()
+	must(t, tx.Put(sp, []byte("b"), []byte("mine")))
+	put(t, st, sp, "c", "newest")
+	newest, err := tx.Newest()
+	must(t, err)
+	wantValue(t, newest, sp, "c", "newest")
+	wantValue(t, newest, sp, "b", "old")
+	newest.Close()
+	mark := tx.Savepoint()
+	must(t, tx.Put(sp, []byte("c"), []byte("revised"), kv.Private))
+	must(t, tx.Delete(sp, []byte("a"), kv.Private))
+	r := tx.Detach(mark)
+	must(t, tx.Put(sp, []byte("d"), []byte("later")))
+	must(t, tx.Put(sp, []byte("e"), []byte("later")))
+	wantValue(t, r, sp, "c", "revised")
+	if got := all(t, r, sp, kv.Range{}, kv.ScanOpt{}); !slices.Equal(got, []string{"b=mine", "c=revised"}) {
+		t.Errorf("the reader sees %q", got)
+	}
+	if got := all(t, tx, sp, kv.Range{}, kv.ScanOpt{}); !slices.Equal(got, []string{"a=old", "b=mine", "c=old", "d=later", "e=later"}) {
+		t.Errorf("the transaction sees %q", got)
+	}
+	must(t, tx.Commit(ctx))
+	if got := current(t, st, sp, "c"); got != "newest" {
+		t.Errorf("c is %q", got)
+	}
+}
