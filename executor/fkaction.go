@@ -42,7 +42,8 @@ func (r *Run) act(e *fkEvent) error {
 			return err
 		}
 		if err := f.unseen(view.Cols, view.N, nil); err != nil {
-			return err
+			st, cols := e.statement()
+			return st.in(env, w.table, e.ref.FK, cols, err)
 		}
 	}
 	if err := rows.finish(); err != nil {
@@ -61,21 +62,22 @@ func (r *Run) act(e *fkEvent) error {
 
 // actOn applies the action to a batch of referencing rows.
 func (r *Run) actOn(w *tableWriter, e *fkEvent, b *vec.Batch) error {
+	st, cols := e.statement()
+	return st.in(r.env, w.table, e.ref.FK, cols, r.change(w, e, st, cols, b))
+}
+
+// change is actOn without the context of its errors.
+func (r *Run) change(w *tableWriter, e *fkEvent, st fkStatement, cols []int, b *vec.Batch) error {
 	keys := b.Cols[0]
 	old := &vec.Batch{Cols: b.Cols[1 : 1+len(w.live)], N: b.N, Sel: b.Sel}
 	action := e.action()
-	if action == 'c' && e.new == nil {
+	if st == fkDelete {
 		if err := w.lockRows(keys, old, kv.ForUpdate); err != nil {
 			return err
 		}
 		return w.remove(keys, old, nil)
 	}
 	next := &vec.Batch{Cols: slices.Clone(old.Cols), N: b.N, Sel: b.Sel}
-	fk := e.ref.FK
-	cols := fk.Cols
-	if e.new == nil && len(fk.DelCols) > 0 && action != 'c' {
-		cols = fk.DelCols
-	}
 	for _, c := range cols {
 		v, err := r.actionValue(w, e, action, c, b)
 		if err != nil {

@@ -290,7 +290,7 @@ func (c *fkCheck) verify(env *Env, recheck bool) error {
 		keys.window(&view, at, min(at+vec.BatchSize, keys.n))
 		hits, err := keysExist(env, parent, c.fk.RefIndex, c.fk.RefCols, &view, true)
 		if err != nil {
-			return err
+			return fkFindParent.in(env, c.child, c.fk, nil, err)
 		}
 		for i, hit := range hits {
 			if hit {

@@ -32,6 +32,7 @@ func (s *Session) lockStmt(ctx context.Context, x *ast.LockTable, c *call) error
 	if x.NoWait {
 		o.Wait = 0
 	}
+	l := tableLocker{s: s, ctx: ctx, stmt: x, mode: mode, o: o, seen: map[types.OID]bool{}}
 	for i := range x.Tables {
 		r, err := s.mustRelation(&x.Tables[i].Name)
 		if err != nil {
@@ -40,35 +41,98 @@ func (s *Session) lockStmt(ctx context.Context, x *ast.LockTable, c *call) error
 			}
 			return err
 		}
-		if err := s.mayLock(r, x.Mode); err != nil {
+		if err := l.relation(r, &x.Tables[i]); err != nil {
 			return err
 		}
-		t, ok := r.(*catalog.Table)
-		if !ok {
-			v, view := r.(*catalog.View)
-			switch {
-			case view && v.Materialized != nil:
-				return errNoLock(v.Name, "materialized views")
-			case view || mode == kv.AccessShare:
-				continue // what a view reads is locked when it is read
-			}
-			if _, seq := r.(*catalog.Sequence); seq {
-				return errNoLock(x.Tables[i].Name.Last(), "sequences")
-			}
-			return sqlerr.New(sqlerr.WrongObjectType, "cannot lock relation \"%s\"", x.Tables[i].Name.Last())
+	}
+	return s.rebase()
+}
+
+// tableLocker takes the locks of a LOCK TABLE.
+type tableLocker struct {
+	s    *Session
+	ctx  context.Context
+	stmt *ast.LockTable
+	mode kv.TableLockMode
+	o    kv.LockOpt
+	seen map[types.OID]bool // views that have been entered
+}
+
+// relation locks what a name of the statement stands for.
+func (l *tableLocker) relation(r catalog.Relation, name *ast.TableRef) error {
+	if err := l.s.mayLock(l.s.user, r, l.stmt.Mode); err != nil {
+		return err
+	}
+	switch r := r.(type) {
+	case *catalog.Table:
+		return l.table(r, name.Only)
+	case *catalog.View:
+		if r.Materialized != nil {
+			return errNoLock(r.Name, "materialized views")
 		}
-		d, err := s.srv.Tables.For(t)
+		return l.view(r, l.s.user)
+	case *catalog.Sequence:
+		return errNoLock(name.Name.Last(), "sequences")
+	}
+	if l.mode == kv.AccessShare {
+		return nil
+	}
+	return sqlerr.New(sqlerr.WrongObjectType, "cannot lock relation \"%s\"", name.Name.Last())
+}
+
+// table locks a table and, unless only it is wanted, all below it.
+func (l *tableLocker) table(t *catalog.Table, only bool) error {
+	tree := []*catalog.Table{t}
+	if !only {
+		tree = l.s.snapshot().Tree(t)
+	}
+	for _, t := range tree {
+		d, err := l.s.srv.Tables.For(t)
 		if err != nil {
 			return err
 		}
-		if err := d.LockTable(ctx, s.tx.kv, mode, o); err != nil {
-			if x.NoWait && asSQLCode(ctx, err) == sqlerr.LockNotAvailable {
+		if err := d.LockTable(l.ctx, l.s.tx.kv, l.mode, l.o); err != nil {
+			if l.stmt.NoWait && asSQLCode(l.ctx, err) == sqlerr.LockNotAvailable {
 				return sqlerr.New(sqlerr.LockNotAvailable, "could not obtain lock on relation \"%s\"", t.Name)
 			}
 			return err
 		}
 	}
-	return s.rebase()
+	return nil
+}
+
+// view locks the tables and views that a view reads, as far as its owner may, or the
+// user where the view says so.
+func (l *tableLocker) view(v *catalog.View, user string) error {
+	if l.seen[v.OID] {
+		return nil
+	}
+	l.seen[v.OID] = true
+	if !catalog.BoolOption(v.Options[catalog.OptSecurityInvoker]) {
+		user = v.Owner
+	}
+	for _, oid := range v.Deps {
+		switch r := l.s.snapshot().Object(oid).(type) {
+		case *catalog.Table:
+			if err := l.s.mayLock(user, r, l.stmt.Mode); err != nil {
+				return err
+			}
+			if err := l.table(r, false); err != nil {
+				return err
+			}
+		case *catalog.View:
+			if r.Materialized != nil {
+				continue
+			}
+			if err := l.s.mayLock(user, r, l.stmt.Mode); err != nil {
+				return err
+			}
+			if err := l.view(r, user); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func errNoLock(name, kind string) error {

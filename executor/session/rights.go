@@ -84,7 +84,7 @@ func (s *Session) mayCopyInto(t *catalog.Table, cols []int) error {
 
 // mayLock checks LOCK TABLE's rights: SELECT for the weakest mode, INSERT or
 // better for ROW EXCLUSIVE, and UPDATE, DELETE or TRUNCATE for any.
-func (s *Session) mayLock(r catalog.Relation, mode string) error {
+func (s *Session) mayLock(user string, r catalog.Relation, mode string) error {
 	any := catalog.PrivUpdate | catalog.PrivDelete | catalog.PrivTruncate
 	switch mode {
 	case "ACCESS SHARE":
@@ -92,7 +92,7 @@ func (s *Session) mayLock(r catalog.Relation, mode string) error {
 	case "ROW EXCLUSIVE":
 		any |= catalog.PrivInsert
 	}
-	if has, _ := s.snapshot().Privileges(s.user, r); has&any == 0 {
+	if has, _ := s.snapshot().Privileges(user, r); has&any == 0 {
 		return s.snapshot().Denied(r)
 	}
 	return nil
