@@ -40,6 +40,10 @@ type clusterBufs struct {
 	// idx are the joined rows of the chunk, by level: a row of it, or noRow.
 	idx [][]uint32
 	sel [2][]uint32
+	// ranges are the memory of those of the levels, view that of the rows that a level's
+	// filter is asked about.
+	ranges []ranges
+	view   vec.Batch
 }
 
 var clusterBufPool = sync.Pool{New: func() any { return new(clusterBufs) }}
@@ -53,6 +57,9 @@ func (op *clusterScan) take() {
 	}
 	for cap(op.idx) < n {
 		op.idx = append(op.idx[:cap(op.idx)], nil)
+	}
+	for len(op.ranges) < n {
+		op.ranges = append(op.ranges, ranges{})
 	}
 	for cap(op.spec.Levels) < n {
 		op.spec.Levels = append(op.spec.Levels[:cap(op.spec.Levels)], table.ClusterLevel{})
@@ -106,7 +113,7 @@ func (op *clusterScan) Open(env *Env) error {
 		}
 		to.Table, to.Cols, to.Outer = d, l.Cols, l.Outer
 		if l.Ranges != nil {
-			if to.Ranges, err = evalRanges(env, l.Ranges, op.tails[i]); err != nil {
+			if to.Ranges, err = op.ranges[i].eval(env, l.Ranges, op.tails[i]); err != nil {
 				return err
 			}
 		}
@@ -227,8 +234,9 @@ func (op *clusterScan) filter(l int) error {
 	if n == 0 {
 		return nil
 	}
-	b := vec.Batch{Cols: x.batch.Cols, N: n}
-	if err := narrow(op.env.Expr, &b, nil, op.preds[l], &op.sel); err != nil {
+	b := &op.view
+	*b = vec.Batch{Cols: x.batch.Cols, N: n}
+	if err := narrow(op.env.Expr, b, nil, op.preds[l], &op.sel); err != nil {
 		return err
 	}
 	for i := range b.Rows() {
@@ -316,6 +324,10 @@ func (op *clusterScan) Close() {
 		for i := range op.levels {
 			op.levels[i].batch, op.levels[i].up = nil, nil // the walk's
 		}
+		for i := range op.ranges {
+			op.ranges[i].forget()
+		}
+		op.view = vec.Batch{}
 		clear(op.spec.Levels)
 		op.spec = table.ClusterSpec{Levels: op.spec.Levels}
 		clusterBufPool.Put(op.clusterBufs)

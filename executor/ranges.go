@@ -34,20 +34,35 @@ func keyTypes(t *catalog.Table, ix *catalog.Index) []types.T {
 // range with a NULL bound, or bounds that the column's type cannot reach, is
 // left out. nil in gives nil: the whole file.
 func evalRanges(env *Env, rs []plan.KeyRange, keys []types.T) ([]types.Range, error) {
+	return new(ranges).eval(env, rs, keys)
+}
+
+// ranges is memory for key ranges, which are valid until the next ones.
+type ranges struct {
+	out    []types.Range
+	bounds []types.Datum
+}
+
+func (m *ranges) eval(env *Env, rs []plan.KeyRange, keys []types.T) ([]types.Range, error) {
 	if rs == nil {
 		return nil, nil
 	}
-	out := make([]types.Range, 0, len(rs))
+	m.out, m.bounds = slices.Grow(m.out[:0], len(rs)), slices.Grow(m.bounds[:0], 2*len(rs))
 	for i := range rs {
-		var err error
-		if out, err = evalRange(env, &rs[i], keys, out); err != nil {
+		if err := m.evalRange(env, &rs[i], keys); err != nil {
 			return nil, err
 		}
 	}
-	return out, nil
+	return m.out, nil
 }
 
-func evalRange(env *Env, k *plan.KeyRange, keys []types.T, out []types.Range) ([]types.Range, error) {
+// forget lets go of the values.
+func (m *ranges) forget() {
+	clear(m.out)
+	clear(m.bounds)
+}
+
+func (m *ranges) evalRange(env *Env, k *plan.KeyRange, keys []types.T) error {
 	var r types.Range
 	if len(k.Eq) > 0 {
 		r.Eq = make([]types.Datum, 0, len(k.Eq)+1)
@@ -55,36 +70,37 @@ func evalRange(env *Env, k *plan.KeyRange, keys []types.T, out []types.Range) ([
 	for _, x := range k.Eq {
 		d, err := expr.EvalConst(env.Expr, x)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if d.Null || !asKey(&d, keys[len(r.Eq)]) {
-			return out, nil
+			return nil
 		}
 		r.Eq = append(r.Eq, d)
 	}
 	if k.IsNull {
 		r.Eq = append(r.Eq, types.Null(keys[len(r.Eq)]))
-		return append(out, r), nil
+		m.out = append(m.out, r)
+		return nil
 	}
 	if k.EqAny != nil {
-		return evalEqAny(env, k, r, keys, out)
+		return m.evalEqAny(env, k, r, keys)
 	}
-	ok, err := evalBounds(env, k, &r, keys)
-	if err != nil || !ok || r.Empty() {
-		return out, err
+	ok, err := m.evalBounds(env, k, &r, keys)
+	if err == nil && ok && !r.Empty() {
+		m.out = append(m.out, r)
 	}
-	return append(out, r), nil
+	return err
 }
 
 // evalEqAny expands an array into one range per distinct element, in key order.
-func evalEqAny(env *Env, k *plan.KeyRange, r types.Range, keys []types.T, out []types.Range) ([]types.Range, error) {
+func (m *ranges) evalEqAny(env *Env, k *plan.KeyRange, r types.Range, keys []types.T) error {
 	arr, err := expr.EvalConst(env.Expr, k.EqAny)
 	if err != nil || arr.Null {
-		return out, err
+		return err
 	}
 	_, _, _, elems, err := types.ArrayElems(arr)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	t := keys[len(r.Eq)]
 	vals := make([]types.Datum, 0, len(elems))
@@ -99,21 +115,21 @@ func evalEqAny(env *Env, k *plan.KeyRange, r types.Range, keys []types.T, out []
 		one := r
 		one.Eq = append(slices.Clone(r.Eq), d)
 		if k.Lo != nil || k.Hi != nil || k.Like != nil {
-			ok, err := evalBounds(env, k, &one, keys)
+			ok, err := m.evalBounds(env, k, &one, keys)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if !ok || one.Empty() {
 				continue
 			}
 		}
-		out = append(out, one)
+		m.out = append(m.out, one)
 	}
-	return out, nil
+	return nil
 }
 
 // evalBounds sets the range on the column after Eq; false when it is empty.
-func evalBounds(env *Env, k *plan.KeyRange, r *types.Range, keys []types.T) (bool, error) {
+func (m *ranges) evalBounds(env *Env, k *plan.KeyRange, r *types.Range, keys []types.T) (bool, error) {
 	r.NotNull = k.NotNull
 	if k.Lo == nil && k.Hi == nil && k.Like == nil {
 		return true, nil
@@ -121,7 +137,11 @@ func evalBounds(env *Env, k *plan.KeyRange, r *types.Range, keys []types.T) (boo
 	t := keys[len(r.Eq)]
 	bound := func(x plan.Expr) (*types.Datum, error) {
 		d, err := expr.EvalConst(env.Expr, x)
-		return &d, err
+		if len(m.bounds) == cap(m.bounds) { // the array is full, to which others point
+			m.bounds = make([]types.Datum, 0, 2*cap(m.bounds)+2)
+		}
+		m.bounds = append(m.bounds, d)
+		return &m.bounds[len(m.bounds)-1], err
 	}
 	if k.Lo != nil {
 		d, err := bound(k.Lo)

@@ -180,6 +180,14 @@ func (s *snapshot) Scan(sp kv.Space, r kv.Range, o kv.ScanOpt, spent txn.Chunks)
 		f = c.f
 	}
 	*c = chunks{s: s, sp: sp, f: f, r: r, opt: o}
+	c.opt.Then = nil
+	return c
+}
+
+// ScanRanges implements txn.RangesSnapshot.
+func (s *snapshot) ScanRanges(sp kv.Space, r kv.Range, o kv.ScanOpt, spent txn.Chunks) txn.Chunks {
+	c := s.Scan(sp, r, o, spent).(*chunks)
+	c.opt.Then = o.Then
 	return c
 }
 
@@ -189,7 +197,7 @@ type chunks struct {
 	sp  kv.Space
 	f   *file // nil: not looked up
 	r   kv.Range
-	opt kv.ScanOpt
+	opt kv.ScanOpt // Then: what is left of it
 
 	c       *cursor // nil before the first Fill
 	started bool
@@ -241,31 +249,52 @@ func (c *chunks) Fill(dst []kv.Pair) (n int, err error) {
 }
 
 // fillForward takes the pairs of one leaf after the other. Only in the leaf
-// with the end of the range are keys compared with it.
+// with the end of the range are keys compared with it. What is not wanted is passed
+// over in a leaf by a search from where it stands, and beyond it by one from the page in
+// which the ways part.
 func (c *chunks) fillForward(dst []kv.Pair) (n int, err error) {
 	for c.more && n < len(dst) {
 		nd, i := c.c.at()
 		end := nd.n
 		if c.r.Hi != nil && !c.c.before(c.r.Hi) {
 			end = nd.upTo(i, c.r.Hi)
-			c.more = end == nd.n
 		}
+		var next []byte
 		first, from := i, n
-		for ; i < end && n < len(dst); i++ {
-			dst[n] = nd.pair(i)
-			n++
+		if c.opt.Skip == nil {
+			for ; i < end && n < len(dst); i++ {
+				dst[n] = nd.pair(i)
+				n++
+			}
+		} else {
+			first = nd.n // the pairs do not lie side by side
+			for i < end && n < len(dst) {
+				p := nd.pair(i)
+				i++
+				if next = c.opt.Skip(p.Key); next != nil {
+					i = nd.upTo(i, next)
+					continue
+				}
+				dst[n] = p
+				n++
+			}
 		}
 		if c.opt.Check != nil && !c.opt.KeysOnly {
 			if err := c.check(nd, first, dst[from:n]); err != nil {
 				return from, err
 			}
 		}
-		c.c.stack[len(c.c.stack)-1].i = i
 		switch {
 		case i < end:
-			c.more = true
-		case i == nd.n:
-			c.more = c.more && c.c.nextLeaf()
+			c.c.stack[len(c.c.stack)-1].i = i
+		case i < nd.n:
+			c.more = c.nextRange(nd, i)
+		case end < nd.n && len(c.opt.Then) == 0:
+			c.more = false
+		case next != nil:
+			c.more = c.c.seek(next)
+		default:
+			c.more = c.c.nextLeaf()
 		}
 	}
 	return n, nil
@@ -296,6 +325,29 @@ func (c *chunks) check(nd *node, i int, ps []kv.Pair) error {
 	return nil
 }
 
+// nextRange goes on with the next range from element i of the leaf on, which lies
+// behind the range before; false if there is none.
+func (c *chunks) nextRange(nd *node, i int) bool {
+	if len(c.opt.Then) == 0 {
+		return false
+	}
+	key := nd.leafKey(i)
+	for len(c.opt.Then) > 0 {
+		c.r, c.opt.Then = c.opt.Then[0], c.opt.Then[1:]
+		if c.r.Hi != nil && bytes.Compare(key, c.r.Hi) >= 0 {
+			continue // there is nothing in it
+		}
+		if bytes.Compare(key, c.r.Lo) < 0 {
+			if i = nd.upTo(i, c.r.Lo); i == nd.n {
+				return c.c.seek(c.r.Lo)
+			}
+		}
+		c.c.stack[len(c.c.stack)-1].i = i
+		return true
+	}
+	return false
+}
+
 func (c *chunks) fillReverse(dst []kv.Pair) (n int) {
 	for c.more && n < len(dst) {
 		p := c.c.pair()
@@ -318,3 +370,6 @@ func (c *chunks) Close() {
 	}
 	c.started, c.more = true, false
 }
+
+// Forget implements txn.Forgetter.
+func (c *chunks) Forget() { *c = chunks{started: true} }

@@ -58,6 +58,18 @@ type ScanOpt struct {
 	// out for pairs that passed it less than CheckAgain ago and have not been written
 	// since.
 	Check func(ps []Pair) error
+
+	// Skip, where it is set, tells about a key that is not wanted where the next one may
+	// be that is, above it, valid until the next call; nil for a key that is wanted. An
+	// engine may leave out what lies between, or deliver it all the same. It may ask
+	// about the keys in any order. It is for forward scans without a limit.
+	Skip func(key []byte) []byte
+	// Then are the ranges that a forward scan goes on with after its first one: ascending,
+	// apart, and unchanged until Close as the first one's bounds.
+	Then []Range
+	// Spent is a closed iterator of the same store that nobody uses any more, nor closes
+	// again: the new one may take its memory.
+	Spent Iter
 }
 
 // CheckAgain is for how long a pair that was checked is believed to be as it was.
@@ -197,10 +209,10 @@ type Iter interface {
 // an Iter asks by a type assertion.
 type Rescanner interface {
 	Iter
-	// Rescan makes Next deliver the pairs of r, whether or not the iterator is at
-	// its end; it counts as a scan. false: nothing has changed, and another Iter
-	// has to be made for r.
-	Rescan(r Range) bool
+	// Rescan makes Next deliver the pairs of r and then those of other ranges, as in
+	// ScanOpt, whether or not the iterator is at its end; it counts as a scan. false:
+	// nothing has changed, and another Iter has to be made.
+	Rescan(r Range, then ...Range) bool
 }
 
 // Snapshot is one committed state of the whole store.

@@ -11,7 +11,7 @@ import (
 type FileStats struct {
 	Gets         atomic.Int64 // keys asked for by Get and BatchGet
 	Scans        atomic.Int64 // range scans started
-	KeysRead     atomic.Int64 // pairs returned by gets and scans
+	KeysRead     atomic.Int64 // pairs returned by gets and scans, and keys passed over: ScanOpt.Skip
 	BytesRead    atomic.Int64 // key and value bytes of those
 	KeysWritten  atomic.Int64 // puts and deletes
 	BytesWritten atomic.Int64 // key and value bytes of those

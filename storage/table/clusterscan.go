@@ -56,17 +56,25 @@ type ClusterScanner struct {
 	space   kv.Space
 	spans   []kv.Range
 	bounds  []byte // memory of spans
-	turn    int    // the next span
+	turn    int    // the next span to begin with
 	iter    kv.Iter
-	inSpan  bool   // iter is in the span before turn
-	last    []byte // the last key of the chunk
-	open    bool   // the chunk's end is not the end of its span
+	spent   kv.Iter // closed, for its memory
+	inSpan  bool    // iter is in the span before turn
+	last    []byte  // the last key of the chunk
+	open    bool    // the chunk's end is not the end of its span
 
-	// Pairs that are not wanted: those below dropped, a row of table level. passed
-	// counts those at the end of what was read.
+	// Pairs that are not wanted and came all the same: those below dropped, a row of
+	// table level. passed counts those at the end of what was read.
 	dropped []byte
 	level   int
 	passed  int
+
+	// For skip: the last key asked about that was wanted, its table and the part that
+	// its siblings share; -1: none.
+	skips  func(key []byte) []byte
+	run    int
+	prefix []byte
+	jump   []byte // memory of what skip returns
 }
 
 // clusterTable are the rows of one table in the chunk.
@@ -76,6 +84,7 @@ type clusterTable struct {
 	outer  bool
 	narrow bool       // only spans are wanted
 	spans  []kv.Range // of the part of the key after the tag
+	set    spanSet    // memory of spans
 	dec    decoder
 	batch  vec.Batch
 	keys   [][]byte
@@ -90,9 +99,15 @@ type clusterTable struct {
 	kkeys   [][]byte
 	kvals   [][]byte
 	carried bool // the first row was in the chunk before
+
+	last []byte // the last row that skip found wanted
 }
 
-var clusterScanners = sync.Pool{New: func() any { return new(ClusterScanner) }}
+var clusterScanners = sync.Pool{New: func() any {
+	s := &ClusterScanner{run: -1}
+	s.skips = s.skip
+	return s
+}}
 
 // ScanCluster starts a walk. Close it before the transaction ends.
 func ScanCluster(ctx context.Context, r Reader, spec *ClusterSpec) *ClusterScanner {
@@ -137,7 +152,10 @@ func (t *clusterTable) init(l *ClusterLevel) {
 	t.carried = false
 	t.spans = nil
 	if t.narrow {
-		t.spans = spans(t.k.tail, l.Ranges, 0).spans
+		t.set.spans = t.set.spans[:0]
+		t.set.mem = t.set.mem[:0]
+		t.set.add(t.k.tail, l.Ranges, 0)
+		t.spans = t.set.spans
 	}
 	t.dec.init(t.d, l.Cols)
 }
@@ -160,8 +178,7 @@ func (s *ClusterScanner) Next() (bool, error) {
 				s.open = false
 				return n > 0 || s.tables[0].carried, nil
 			}
-			s.enter(s.spans[s.turn])
-			s.turn++
+			s.enter()
 		}
 		pairs, err := s.iter.Next()
 		if err != nil {
@@ -220,17 +237,17 @@ func (s *ClusterScanner) classify(pairs []kv.Pair) error {
 		l := run
 		if l < 0 || len(p.Key) != width || !bytes.HasPrefix(p.Key, prefix) {
 			run = -1
-			l = len(s.tables) - 1
-			for l >= 0 && !s.tables[l].k.owns(s.tables[l].d, p.Key) {
-				l--
-			}
-			if l < 0 {
+			if l = s.tableOf(p.Key); l < 0 {
 				s.passed++
 				continue
 			}
 			if l > 0 {
 				above := s.tables[l-1].keys
 				if len(above) == 0 || !bytes.HasPrefix(p.Key, above[len(above)-1]) {
+					if s.below(l, p.Key) {
+						s.passed++
+						continue
+					}
 					return corrupt(s.space, p.Key, codec.ErrCorrupt)
 				}
 				if width = s.tables[l].k.width; width >= 0 {
@@ -250,6 +267,87 @@ func (s *ClusterScanner) classify(pairs []kv.Pair) error {
 		}
 		s.passed = 0
 		t.keys, t.vals, t.parent = append(t.keys, p.Key), append(t.vals, p.Val), append(t.parent, up)
+	}
+	return nil
+}
+
+// tableOf returns the table of a row, -1 for one of another table.
+func (s *ClusterScanner) tableOf(key []byte) int {
+	l := len(s.tables) - 1
+	for l >= 0 && !s.tables[l].k.owns(s.tables[l].d, key) {
+		l--
+	}
+	return l
+}
+
+// below reports whether a row of table l lies below one that is not wanted. Such a row
+// comes without that one where the one is in the engine's file and the other is not.
+func (s *ClusterScanner) below(l int, key []byte) bool {
+	for up := range l {
+		t := &s.tables[up]
+		if n, ok := t.k.level(t.d, key); !ok || !s.wanted(up, key[:n]) {
+			return ok
+		}
+	}
+	return false
+}
+
+// skip is the walk's kv.ScanOpt.Skip: it says the same as classify.
+func (s *ClusterScanner) skip(key []byte) []byte {
+	l := s.run
+	if l < 0 || len(key) != s.tables[l].k.width || !bytes.HasPrefix(key, s.prefix) {
+		s.run = -1
+		if l = s.tableOf(key); l < 0 {
+			return s.behindOther(key)
+		}
+		if l > 0 && s.tables[l].k.width >= 0 {
+			s.run, s.prefix = l, key[:s.tables[l].k.tailAt(key)]
+		}
+	}
+	if s.wanted(l, key) {
+		s.tables[l].last = key
+		return nil
+	}
+	next := s.behind(s.jump, l, key)
+	if next == nil { // none in this span
+		if i := s.spanOf(key); i < len(s.spans) {
+			return s.spans[i].Hi
+		}
+		return nil
+	}
+	s.jump = next
+	return next
+}
+
+// behindOther returns what follows the rows of a table that is not walked over, below
+// the same row of one that is.
+func (s *ClusterScanner) behindOther(key []byte) []byte {
+	for l := len(s.tables) - 1; l >= 0; l-- {
+		row := s.tables[l].last
+		if row == nil || len(key) < len(row)+tagLen || !bytes.HasPrefix(key, row) {
+			continue
+		}
+		tag := key[len(row) : len(row)+tagLen]
+		if l+1 < len(s.tables) && string(tag) == string(s.tables[l+1].k.tag[:]) {
+			return nil
+		}
+		if next := prefixEnd(s.jump, key[:len(row)+tagLen]); next != nil {
+			s.jump = next
+			return next
+		}
+		return nil
+	}
+	return nil
+}
+
+// prefixEnd is codec.PrefixEnd in memory that is given.
+func prefixEnd(buf, p []byte) []byte {
+	for i := len(p) - 1; i >= 0; i-- {
+		if p[i] != 0xff {
+			buf = append(buf[:0], p[:i+1]...)
+			buf[i]++
+			return buf
+		}
 	}
 	return nil
 }
@@ -276,9 +374,9 @@ func (s *ClusterScanner) wanted(l int, key []byte) bool {
 	return false
 }
 
-// behind returns where the next wanted row after one that is not wanted may be; nil:
-// nowhere.
-func (s *ClusterScanner) behind(l int, key []byte) []byte {
+// behind returns where the next wanted row after one that is not wanted may be, in
+// memory that is given; nil: nowhere.
+func (s *ClusterScanner) behind(buf []byte, l int, key []byte) []byte {
 	if l == 0 && len(s.windows) > 0 {
 		code := binary.BigEndian.Uint64(key)
 		next := code
@@ -290,7 +388,7 @@ func (s *ClusterScanner) behind(l int, key []byte) []byte {
 		case spatial.NullCode:
 			return nil
 		default:
-			return binary.BigEndian.AppendUint64(nil, next)
+			return binary.BigEndian.AppendUint64(buf[:0], next)
 		}
 	}
 	t := &s.tables[l]
@@ -298,14 +396,14 @@ func (s *ClusterScanner) behind(l int, key []byte) []byte {
 		at := t.k.tailAt(key)
 		for i := range t.spans {
 			if bytes.Compare(key[at:], t.spans[i].Lo) < 0 {
-				return append(bytes.Clone(key[:at]), t.spans[i].Lo...)
+				return append(append(buf[:0], key[:at]...), t.spans[i].Lo...)
 			}
 		}
 		if l > 0 {
-			return codec.PrefixEnd(key[:at])
+			return prefixEnd(buf, key[:at])
 		}
 	}
-	return codec.PrefixEnd(key)
+	return prefixEnd(buf, key)
 }
 
 // tailAt returns where the part of a row key begins that the table adds to its
@@ -325,7 +423,7 @@ func (k *clusterKeys) tailAt(key []byte) int {
 func (s *ClusterScanner) jumpOver() {
 	s.passed = 0
 	if s.dropped != nil {
-		s.seek(s.behind(s.level, s.dropped))
+		s.seek(s.behind(nil, s.level, s.dropped))
 		return
 	}
 	// Pairs of another table: there are no others under its tag.
@@ -337,16 +435,19 @@ func (s *ClusterScanner) jumpOver() {
 	}
 }
 
-// seek goes on in the span under way from a key on, which lies behind what was read
-// of it or changes nothing; nil: behind the span.
+// seek goes on from a key on, which lies behind what was read or changes nothing; nil:
+// behind the span under way.
 func (s *ClusterScanner) seek(lo []byte) {
 	if lo != nil && bytes.Compare(lo, s.last) <= 0 {
 		return
 	}
 	s.inSpan = false
 	s.dropped, s.passed = nil, 0
-	if hi := s.spans[s.turn-1].Hi; lo != nil && (hi == nil || bytes.Compare(lo, hi) < 0) {
-		s.turn--
+	if lo == nil {
+		s.turn = min(s.spanOf(s.last)+1, len(s.spans))
+		return
+	}
+	if s.turn = s.spanOf(lo); s.turn < len(s.spans) && bytes.Compare(s.spans[s.turn].Lo, lo) < 0 {
 		s.spans[s.turn].Lo = lo
 	}
 }
@@ -451,21 +552,32 @@ func (s *ClusterScanner) Skip(l int) {
 	}
 }
 
-// enter begins to read a span.
-func (s *ClusterScanner) enter(span kv.Range) {
-	s.inSpan = true
-	if rescan(s.iter, span) {
+// enter begins to read the next span and those that follow.
+func (s *ClusterScanner) enter() {
+	span, then := s.spans[s.turn], s.spans[s.turn+1:]
+	s.inSpan, s.turn = true, len(s.spans)
+	if x, ok := s.iter.(kv.Rescanner); ok && x.Rescan(span, then...) {
 		return
 	}
 	s.stop()
-	s.iter = s.r.Scan(s.ctx, s.space, span, kv.ScanOpt{Batch: clusterRead})
+	s.iter = s.r.Scan(s.ctx, s.space, span, kv.ScanOpt{Batch: clusterRead, Skip: s.skips, Then: then, Spent: s.spent})
+	s.spent = nil
+}
+
+// spanOf returns the number of the first span that does not end before a key.
+func (s *ClusterScanner) spanOf(key []byte) int {
+	i := 0
+	for i < len(s.spans) && s.spans[i].Hi != nil && bytes.Compare(s.spans[i].Hi, key) <= 0 {
+		i++
+	}
+	return i
 }
 
 // stop ends the scan.
 func (s *ClusterScanner) stop() {
 	if s.iter != nil {
 		s.iter.Close()
-		s.iter = nil
+		s.iter, s.spent = nil, s.iter
 	}
 }
 
@@ -481,6 +593,7 @@ func (s *ClusterScanner) Close() {
 	s.spans = s.spans[:0]
 	s.ctx, s.r, s.tables, s.windows = nil, nil, nil, nil
 	s.last, s.open, s.dropped, s.passed = nil, false, nil, 0
+	s.run, s.prefix = -1, nil
 	clusterScanners.Put(s)
 }
 
@@ -492,5 +605,5 @@ func (t *clusterTable) forget() {
 		forgetKeys(n, v.B)
 	}
 	t.dec.reset()
-	t.d, t.k, t.spans = nil, nil, nil
+	t.d, t.k, t.spans, t.last = nil, nil, nil, nil
 }

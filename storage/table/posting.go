@@ -196,8 +196,8 @@ func (p *postings) Next() ([]kv.Pair, error) {
 }
 
 // Rescan implements kv.Rescanner.
-func (p *postings) Rescan(r kv.Range) bool {
-	if !rescan(p.it, r) {
+func (p *postings) Rescan(r kv.Range, then ...kv.Range) bool {
+	if len(then) > 0 || !rescan(p.it, r) {
 		return false
 	}
 	p.search, p.deltas, p.known = nil, p.deltas[:0], false

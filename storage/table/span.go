@@ -14,6 +14,7 @@ import (
 type spanSet struct {
 	spans  []kv.Range
 	points [][]byte
+	mem    []byte // of bounds
 }
 
 // wholeSpace is the span of all keys.
@@ -26,6 +27,12 @@ func spans(c *codec.KeyCodec, ranges []types.Range, whole int) spanSet {
 		return spanSet{spans: wholeSpace}
 	}
 	var s spanSet
+	s.add(c, ranges, whole)
+	return s
+}
+
+// add puts the spans of ranges into an empty set.
+func (s *spanSet) add(c *codec.KeyCodec, ranges []types.Range, whole int) {
 	allPoints := true
 	for i := range ranges {
 		r := &ranges[i]
@@ -43,17 +50,25 @@ func spans(c *codec.KeyCodec, ranges []types.Range, whole int) spanSet {
 			s.spans = append(s.spans, prefixSpan(prefix))
 			continue
 		}
-		s.spans = appendBounded(s.spans, c, r, prefix)
+		s.addBounded(c, r, prefix)
 	}
 	if allPoints {
 		s.spans = nil
 		slices.SortFunc(s.points, bytes.Compare)
 		s.points = slices.CompactFunc(s.points, bytes.Equal)
-		return s
+		return
 	}
 	s.points = nil
-	s.spans = merge(s.spans)
-	return s
+	if len(s.spans) > 1 {
+		s.spans = merge(s.spans)
+	}
+}
+
+// bound is a prefix and a column's value behind it, in the set's memory.
+func (s *spanSet) bound(c *codec.KeyCodec, prefix []byte, j int, b *bound) []byte {
+	n := len(s.mem)
+	s.mem = b.append(append(s.mem, prefix...), c, j)
+	return s.mem[n:len(s.mem):len(s.mem)]
 }
 
 func hasNull(ds []types.Datum) bool {
@@ -87,12 +102,12 @@ func prefixSpan(prefix []byte) kv.Range {
 	return kv.Prefix(prefix)
 }
 
-// appendBounded appends the spans of a range whose column after Eq is restricted.
-func appendBounded(spans []kv.Range, c *codec.KeyCodec, r *types.Range, prefix []byte) []kv.Range {
+// addBounded adds the spans of a range whose column after Eq is restricted.
+func (s *spanSet) addBounded(c *codec.KeyCodec, r *types.Range, prefix []byte) {
 	j := len(r.Eq)
 	col := c.Col(j)
 	if r.WithNull && col.Nullable {
-		spans = append(spans, kv.Prefix(append(slices.Clip(prefix), c.NullTag(j))))
+		s.spans = append(s.spans, kv.Prefix(append(slices.Clip(prefix), c.NullTag(j))))
 	}
 	values := slices.Clip(prefix)
 	if col.Nullable {
@@ -101,33 +116,33 @@ func appendBounded(spans []kv.Range, c *codec.KeyCodec, r *types.Range, prefix [
 	span := prefixSpan(values)
 	lo, ok := lowerBound(col.T, r)
 	if !ok {
-		return spans
+		return
 	}
 	hi, ok := upperBound(col.T, r)
 	if !ok {
-		return spans
+		return
 	}
 	if col.Desc {
 		lo, hi = hi, lo
 	}
 	if lo.set {
-		span.Lo = lo.append(slices.Clip(prefix), c, j)
+		span.Lo = s.bound(c, prefix, j, &lo)
 		if !lo.inc {
 			if span.Lo = codec.PrefixEnd(span.Lo); span.Lo == nil {
-				return spans
+				return
 			}
 		}
 	}
 	if hi.set {
-		span.Hi = hi.append(slices.Clip(prefix), c, j)
+		span.Hi = s.bound(c, prefix, j, &hi)
 		if hi.inc {
 			span.Hi = codec.PrefixEnd(span.Hi)
 		}
 	}
 	if span.Hi != nil && bytes.Compare(span.Lo, span.Hi) >= 0 {
-		return spans
+		return
 	}
-	return append(spans, span)
+	s.spans = append(s.spans, span)
 }
 
 // bound is an end of a range as a column can have it, if it is set.

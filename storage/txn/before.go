@@ -93,6 +93,9 @@ func (b *before) Scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanOpt
 	if l != nil {
 		b.mu.Lock()
 		wins = l.windows(r, 0)
+		for _, r := range o.Then {
+			wins = append(wins, l.windows(r, 0)...)
+		}
 		b.mu.Unlock()
 	}
 	return b.t.scan(ctx, sp, r, o, l != nil && l.op != OpNone, wins)

@@ -80,10 +80,18 @@ type EngineSnapshot interface {
 	Get(sp kv.Space, key []byte) ([]byte, error)
 	// BatchGet fills out, which has the length of keys.
 	BatchGet(sp kv.Space, keys, out [][]byte) error
-	// Scan positions a scan; Range, Reverse and KeysOnly matter. spent are closed
-	// Chunks of another scan of this snapshot, or nil: their memory may be used.
+	// Scan positions a scan; Range, Reverse, KeysOnly and Skip matter. spent are closed
+	// Chunks of another scan of this engine, or nil: their memory may be used.
 	Scan(sp kv.Space, r kv.Range, o kv.ScanOpt, spent Chunks) Chunks
 	Release()
+}
+
+// RangesSnapshot is an EngineSnapshot that scans several ranges at once: where one ends,
+// it sees in which of the others the next key lies, and searches only if that is none.
+type RangesSnapshot interface {
+	EngineSnapshot
+	// ScanRanges is Scan of r and of o.Then; nil where Scan has to be called for each.
+	ScanRanges(sp kv.Space, r kv.Range, o kv.ScanOpt, spent Chunks) Chunks
 }
 
 // Chunks delivers the pairs of a scan. It belongs to one goroutine.
@@ -92,4 +100,11 @@ type Chunks interface {
 	// len(dst) means that the range is at its end.
 	Fill(dst []kv.Pair) (int, error)
 	Close()
+}
+
+// Forgetter are Chunks that can be kept beyond their snapshot, for another scan.
+type Forgetter interface {
+	Chunks
+	// Forget lets go, after Close, of all that belongs to the snapshot.
+	Forget()
 }

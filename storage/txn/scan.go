@@ -45,13 +45,26 @@ type scan struct {
 	number int    // of the range in reads
 	last   []byte // last key delivered
 
-	// For Rescan; nil where the transaction has written to the space.
+	sp   kv.Space
+	then []kv.Range // that the engine was not given, to go on with
+	// txn is for Rescan; nil where the transaction has written to the space.
 	txn *Txn
-	sp  kv.Space
 }
 
-func newScan(ctx context.Context, sn *sharedSnap, at *atomic.Pointer[sharedSnap], chunks Chunks, o kv.ScanOpt) *scan {
-	s := &scan{ctx: ctx, sn: sn, at: at, chunks: chunks, opt: o, left: -1, size: chunkFirst}
+// newScan starts a scan in the memory of o.Spent, or in its own. hidden says that of the
+// snapshot there is nothing to be seen.
+func newScan(ctx context.Context, sn *sharedSnap, at *atomic.Pointer[sharedSnap], sp kv.Space, r kv.Range, o kv.ScanOpt, hidden bool) *scan {
+	s, ok := o.Spent.(*scan)
+	if !ok {
+		s = new(scan)
+	}
+	spent := s.spent
+	o.Spent = nil
+	*s = scan{ctx: ctx, sn: sn, at: at, opt: o, left: -1, size: chunkFirst, sp: sp}
+	s.opt.Then = nil
+	if !hidden {
+		s.begin(r, o.Then, spent)
+	}
 	if o.Limit > 0 {
 		s.left = o.Limit
 	}
@@ -59,6 +72,35 @@ func newScan(ctx context.Context, sn *sharedSnap, at *atomic.Pointer[sharedSnap]
 		s.size = o.Batch
 	}
 	return s
+}
+
+// begin asks the engine for ranges.
+func (s *scan) begin(r kv.Range, then []kv.Range, spent Chunks) {
+	if len(then) > 0 {
+		if es, ok := s.sn.es.(RangesSnapshot); ok {
+			o := s.opt
+			o.Then = then
+			if c := es.ScanRanges(s.sp, r, o, spent); c != nil {
+				s.chunks, s.then = c, nil
+				return
+			}
+		}
+	}
+	s.chunks, s.then = s.sn.es.Scan(s.sp, r, s.opt, spent), then
+}
+
+// read notes what counts as read. Several ranges are not narrowed later.
+func (s *scan) read(reads *readSet, sp kv.Space, r kv.Range, then []kv.Range) {
+	if reads == nil {
+		return
+	}
+	n := reads.addRange(sp.ID, r)
+	if len(then) == 0 {
+		s.reads, s.space, s.number, s.last = reads, sp.ID, n, nil
+	}
+	for _, r := range then {
+		reads.addRange(sp.ID, r)
+	}
 }
 
 // failedScan is an iterator that only reports err.
@@ -113,6 +155,21 @@ func count(f *kv.FileStats, ps []kv.Pair) {
 	f.BytesRead.Add(int64(n))
 }
 
+// countSkips counts the keys that the engine reads and does not deliver.
+func countSkips(f *kv.FileStats, skip func([]byte) []byte) func([]byte) []byte {
+	if skip == nil {
+		return nil
+	}
+	return func(key []byte) []byte {
+		next := skip(key)
+		if next != nil {
+			f.KeysRead.Add(1)
+			f.BytesRead.Add(int64(len(key)))
+		}
+		return next
+	}
+}
+
 // live reports whether the snapshot is still that of the transaction.
 func (s *scan) live() bool { return s.at.Load() == s.sn }
 
@@ -146,14 +203,16 @@ func (s *scan) fill() error {
 		}
 	}
 	n = min(n, len(*s.buf))
-	got, err := s.chunks.Fill((*s.buf)[:n])
-	if err != nil {
-		return err
-	}
-	s.used = max(s.used, got)
-	s.base = (*s.buf)[:got]
-	if got < n {
-		s.endChunks()
+	for s.chunks != nil && len(s.base) == 0 {
+		got, err := s.chunks.Fill((*s.buf)[:n])
+		if err != nil {
+			return err
+		}
+		s.used = max(s.used, got)
+		s.base = (*s.buf)[:got]
+		if got < n {
+			s.endChunks()
+		}
 	}
 	return nil
 }
@@ -163,20 +222,23 @@ func (s *scan) endChunks() {
 		s.chunks.Close()
 		s.spent, s.chunks = s.chunks, nil
 	}
+	if len(s.then) > 0 {
+		s.begin(s.then[0], s.then[1:], s.spent)
+		s.spent = nil
+	}
 }
 
 // Rescan implements kv.Rescanner.
-func (s *scan) Rescan(r kv.Range) bool {
+func (s *scan) Rescan(r kv.Range, then ...kv.Range) bool {
 	if s.txn == nil || s.err != nil || s.opt.Limit > 0 || !s.live() || s.txn.own(s.sp) != nil {
 		return false
 	}
 	s.endReads()
+	s.then = nil
 	s.endChunks()
-	s.chunks = s.sn.es.Scan(s.sp, r, s.opt, s.spent)
+	s.begin(r, then, s.spent)
 	s.spent, s.base, s.done = nil, nil, false
-	if t := s.txn; t.reads != nil {
-		s.reads, s.space, s.number, s.last = t.reads, s.sp.ID, t.reads.addRange(s.sp.ID, r), nil
-	}
+	s.read(s.txn.reads, s.sp, r, then)
 	if s.stats != nil {
 		s.stats.Scans.Add(1)
 	}
@@ -254,10 +316,16 @@ func (s *scan) before(a, b []byte) bool {
 }
 
 func (s *scan) Close() {
-	s.done = true
+	s.done, s.then = true, nil
 	s.endReads()
 	s.endChunks()
-	s.txn, s.spent = nil, nil
+	if f, ok := s.spent.(Forgetter); ok {
+		f.Forget()
+	} else {
+		s.spent = nil
+	}
+	// What is kept for another scan must not point into the snapshot.
+	s.ctx, s.sn, s.at, s.txn, s.stats, s.last, s.opt, s.ov = nil, nil, nil, nil, nil, nil, kv.ScanOpt{}, overlayIter{}
 	if s.buf != nil {
 		clear((*s.buf)[:s.used])
 		if len(*s.buf) == chunkMax {

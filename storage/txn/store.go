@@ -284,5 +284,5 @@ func (s *Snapshot) Scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanO
 	if err != nil {
 		return failedScan(err)
 	}
-	return newScan(ctx, sn, &s.sn, sn.es.Scan(sp, r, o, nil), o)
+	return newScan(ctx, sn, &s.sn, sp, r, o, false)
 }

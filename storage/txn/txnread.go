@@ -117,7 +117,11 @@ func (t *Txn) Scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanOpt) k
 		return it
 	}
 	t.w.mu.Lock()
-	wins := s.top().windows(r, t.w.markOf(s))
+	mark := t.w.markOf(s)
+	wins := s.top().windows(r, mark)
+	for _, r := range o.Then {
+		wins = append(wins, s.top().windows(r, mark)...)
+	}
 	t.w.mu.Unlock()
 	return t.scan(ctx, sp, r, o, s.top().op != OpNone, wins)
 }
@@ -129,21 +133,18 @@ func (t *Txn) scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanOpt, h
 	if err != nil {
 		return failedScan(err)
 	}
-	var chunks Chunks
-	if !hidden {
-		chunks = sn.es.Scan(sp, r, o, nil)
+	var stats *kv.FileStats
+	if t.stats != nil {
+		stats = t.stats.File(sp)
+		stats.Scans.Add(1 + int64(len(o.Then)))
+		o.Skip = countSkips(stats, o.Skip)
 	}
-	it := newScan(ctx, sn, &t.snap, chunks, o)
-	if t.reads != nil {
-		it.reads, it.space, it.number = t.reads, sp.ID, t.reads.addRange(sp.ID, r)
-	}
+	it := newScan(ctx, sn, &t.snap, sp, r, o, hidden)
+	it.read(t.reads, sp, r, o.Then)
 	if len(wins) > 0 {
 		it.ov = newOverlayIter(wins, o.Reverse)
 	}
-	if t.stats != nil {
-		it.stats = t.stats.File(sp)
-		it.stats.Scans.Add(1)
-	}
+	it.stats = stats
 	return it
 }
 

@@ -123,6 +123,17 @@ func (s *snapshot) Scan(sp kv.Space, r kv.Range, o kv.ScanOpt, spent txn.Chunks)
 	return &merge{base: base, active: a, frozen: f, opt: o}
 }
 
+// ScanRanges leaves to the base what has no tree.
+func (s *snapshot) ScanRanges(sp kv.Space, r kv.Range, o kv.ScanOpt, spent txn.Chunks) txn.Chunks {
+	if active, frozen := s.trees(sp); active != nil || frozen != nil {
+		return nil
+	}
+	if base, ok := s.EngineSnapshot.(txn.RangesSnapshot); ok {
+		return base.ScanRanges(sp, r, o, spent)
+	}
+	return nil
+}
+
 // walk goes over a range of a tree; it stands on cur while ok.
 type walk struct {
 	it      btree.IterG[write]

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
+	"strings"
 	"testing"
 
 	"kvsqld/storage/kv"
@@ -94,6 +95,7 @@ func compare(t testing.TB, r *rand.Rand, rd kv.Reader, sp kv.Space, m model) {
 		t.Fatalf("scan of [%q, %q) with %+v gives\n%q, want\n%q", g.Lo, g.Hi, o, got, want)
 	}
 	rescans(t, r, rd, sp, m)
+	ranges(t, r, rd, sp, m)
 	keys := make([][]byte, r.IntN(8))
 	for i := range keys {
 		keys[i] = randKey(r)
@@ -148,6 +150,55 @@ func rescans(t testing.TB, r *rand.Rand, rd kv.Reader, sp kv.Space, m model) {
 	it.Close()
 	if x, ok := it.(kv.Rescanner); ok && x.Rescan(kv.Range{}) {
 		t.Fatal("a closed iterator scans again")
+	}
+}
+
+// ranges reads several ranges with one scan, and perhaps leaves something out of them.
+func ranges(t testing.TB, r *rand.Rand, rd kv.Reader, sp kv.Space, m model) {
+	t.Helper()
+	var bounds [][]byte
+	for range 2 * (1 + r.IntN(4)) {
+		bounds = append(bounds, randKey(r))
+	}
+	slices.SortFunc(bounds, bytes.Compare)
+	var gs []kv.Range
+	for i := 0; i < len(bounds); i += 2 {
+		gs = append(gs, kv.Range{Lo: bounds[i], Hi: bounds[i+1]})
+	}
+	if r.IntN(3) == 0 {
+		gs[len(gs)-1].Hi = nil
+	}
+	from, to := randKey(r), randKey(r)
+	unwanted := func(key string) bool { return key >= string(from) && key < string(to) }
+	o := kv.ScanOpt{Then: gs[1:], Batch: r.IntN(20)}
+	if r.IntN(2) == 0 {
+		o.Skip = func(key []byte) []byte {
+			if unwanted(string(key)) {
+				return to
+			}
+			return nil
+		}
+	}
+	var want []string
+	for _, g := range gs {
+		want = append(want, m.scan(g, kv.ScanOpt{})...)
+	}
+	got := all(t, rd, sp, gs[0], o)
+	if o.Skip != nil { // these may come or not
+		keyOf := func(pair string) string { key, _, _ := strings.Cut(pair, "="); return key }
+		gone := func(pair string) bool { return unwanted(keyOf(pair)) }
+		for _, pair := range got {
+			if !slices.Contains(want, pair) {
+				t.Fatalf("scan of %q leaving out %q to %q gives %q, which is not there", gs, from, to, pair)
+			}
+		}
+		if !slices.IsSortedFunc(got, func(a, b string) int { return strings.Compare(keyOf(a), keyOf(b)) }) {
+			t.Fatalf("scan of %q leaving out %q to %q gives %q", gs, from, to, got)
+		}
+		got, want = slices.DeleteFunc(got, gone), slices.DeleteFunc(want, gone)
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("scan of %q gives\n%q, want\n%q", gs, got, want)
 	}
 }
 
