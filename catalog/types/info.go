@@ -24,6 +24,7 @@ const (
 type typeTable struct {
 	all    []*Info
 	direct [directOIDs]*Info
+	kinds  [directOIDs]Kind // of direct: T.Kind is asked for at every step
 	high   map[OID]*Info
 	byName map[string]*Info
 }
@@ -82,7 +83,7 @@ func loadTypes() {
 		in := parseInfo(f)
 		t.all = append(t.all, in)
 		if in.OID < directOIDs {
-			t.direct[in.OID] = in
+			t.direct[in.OID], t.kinds[in.OID] = in, in.Kind
 		} else {
 			t.high[in.OID] = in
 		}

@@ -93,6 +93,10 @@ func (t T) Kind() Kind {
 	if t.User != KInvalid {
 		return t.User
 	}
+	if t.OID < directOIDs {
+		builtinOnce.Do(loadTypes)
+		return builtin.kinds[t.OID]
+	}
 	if in := Lookup(t.OID); in != nil {
 		return in.Kind
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +23,8 @@ import (
 // clients cost as little as clients can, and the same for every system, so that the
 // servers are measured, which share the processors with them: the query is prepared
 // once, the messages of all users (Bind, Execute, Sync; parameters and results in
-// binary) are made before, and of the answers only the headers are read.
+// binary) are made before, of the answers only the headers are read, and each client
+// waits in the system and not in the runtime's poller.
 
 const (
 	// lbsClients is the number of clients of the measurements of the throughput.
@@ -36,7 +38,7 @@ const (
 
 // lbsAsker asks one system's query over one connection.
 type lbsAsker struct {
-	nc    net.Conn
+	nc    *os.File // a socket that blocks
 	r     *bufio.Reader
 	types []uint32
 	conn  *pgx.Conn // what nc was taken from, for encoding
@@ -56,7 +58,17 @@ func (b *lbsBench) asker(s *lbsSystem) (*lbsAsker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lbsAsker{nc: h.Conn, r: bufio.NewReaderSize(h.Conn, 64<<10), types: d.ParamOIDs, conn: c}, nil
+	defer h.Conn.Close()
+	tcp, ok := h.Conn.(*net.TCPConn)
+	if !ok {
+		return nil, fmt.Errorf("%T is no TCP connection", h.Conn)
+	}
+	f, err := tcp.File()
+	if err != nil {
+		return nil, err
+	}
+	_ = f.Fd() // makes it block
+	return &lbsAsker{nc: f, r: bufio.NewReaderSize(f, 64<<10), types: d.ParamOIDs, conn: c}, nil
 }
 
 // encode makes the messages of a query.
@@ -148,6 +160,8 @@ func (b *lbsBench) run(s *lbsSystem, askers []*lbsAsker, users [][]byte, ahead i
 	var mu sync.Mutex
 	var out lbsRate
 	var failed error
+	// A client that waits keeps the runtime's processor for a while.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + len(askers)))
 	before := cpuTime(b.pids[s.dsn])
 	start := time.Now()
 	for _, a := range askers {

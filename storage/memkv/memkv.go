@@ -183,6 +183,12 @@ func (c *chunks) Fill(dst []kv.Pair) (n int, err error) {
 				c.ok = false
 				break
 			}
+			if c.o.Skip != nil {
+				if next := c.o.Skip(p.Key); next != nil {
+					c.ok = c.it.Seek(kv.Pair{Key: next})
+					continue
+				}
+			}
 			c.ok = c.it.Next()
 		}
 		if c.o.KeysOnly {

@@ -176,6 +176,12 @@ func (w *walk) load() {
 	}
 }
 
+// seek goes to the first pair from a key on, which lies behind that of cur.
+func (w *walk) seek(key []byte) {
+	w.ok = w.it.Seek(probe(key))
+	w.load()
+}
+
 func (w *walk) next() {
 	if w.reverse {
 		w.ok = w.it.Prev()
@@ -260,6 +266,12 @@ func (m *merge) Fill(dst []kv.Pair) (n int, err error) {
 			m.ahead = m.ahead[1:]
 		}
 		if p := w.cur; p.Val != nil {
+			if m.opt.Skip != nil {
+				if next := m.opt.Skip(p.Key); next != nil {
+					w.seek(next)
+					continue
+				}
+			}
 			if m.opt.KeysOnly {
 				p.Val = nil
 			}
