@@ -196,9 +196,11 @@ func TestGroupingSets(t *testing.T) {
 
 func TestSetOperations(t *testing.T) {
 	forSizes(t, func(t *testing.T, r *rand.Rand, env *Env, size int) {
-		env.WorkMem = 0
-		for range 10 {
-			left, right := randomRows(r, r.IntN(60), 2), randomRows(r, r.IntN(60), 2)
+		work := []int64{0, 1, 2000, 20_000}
+		for i := range 12 {
+			env.WorkMem = work[i%len(work)]
+			most := []int{60, 60, 600}[i%3]
+			left, right := randomRows(r, r.IntN(most), 2), randomRows(r, r.IntN(most), 2)
 			ts := mixed[:2]
 			cut := func(rows []row) (out []row) {
 				for _, x := range rows {
@@ -211,6 +213,9 @@ func TestSetOperations(t *testing.T) {
 				for _, all := range []bool{false, true} {
 					n := &plan.SetOp{Common: outCols(ts), Op: op, All: all, Left: valuesNode(ts, left), Right: valuesNode(ts, right)}
 					equalRows(t, fmt.Sprint(op, all), showAll(runNode(t, n, env, size), true), naiveSetOp(op, all, left, right))
+					if used, temp := env.Mem.Used(), env.Mem.temp.Load(); used != 0 || temp != 0 {
+						t.Fatalf("%s: %d bytes of memory and %d of files are still accounted for", op, used, temp)
+					}
 				}
 			}
 		}
