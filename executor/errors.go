@@ -62,6 +62,7 @@ var kvCodes = []struct {
 	{kv.ErrCorrupt, sqlerr.DataCorrupted, "data corrupted", true},
 	{kv.ErrTooLarge, sqlerr.ProgramLimitExceeded, "row or transaction is too large", false},
 	{kv.ErrDiskFull, sqlerr.DiskFull, "could not extend file: no space left on device", true},
+	{kv.ErrTempFile, sqlerr.IOError, "could not use temporary file", true},
 	{kv.ErrUndetermined, sqlerr.TransactionUnknown, "the outcome of the transaction is unknown", true},
 	{kv.ErrIO, sqlerr.IOError, "the storage medium failed: nothing can be written until the server is restarted", true},
 	{kv.ErrUnavailable, sqlerr.CannotConnectNow, "the store is not available", false},

@@ -189,9 +189,14 @@ func copyBytes(cols []*vec.Vec, sel []uint32, n, more int) int64 {
 func (m *Memory) growTemp(n int64) error {
 	if now := m.temp.Add(n); n > 0 && m.TempLimit > 0 && now > m.TempLimit {
 		m.temp.Add(-n)
-		return sqlerr.New(sqlerr.ConfigurationLimitExceeded, "temporary file size exceeds temp_file_limit (%dkB)", m.TempLimit>>10)
+		return TempLimitError(m.TempLimit)
 	}
 	return nil
+}
+
+// TempLimitError is the error of more bytes in temporary files than temp_file_limit.
+func TempLimitError(limit int64) error {
+	return sqlerr.New(sqlerr.ConfigurationLimitExceeded, "temporary file size exceeds temp_file_limit (%dkB)", limit>>10)
 }
 
 // Release gives back all that the statement has taken, at its end.

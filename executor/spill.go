@@ -111,16 +111,11 @@ func (s *spillFile) write(env *Env, cols []*vec.Vec, sel []uint32, n int) error 
 // writeBlock appends rows as one batch.
 func (s *spillFile) writeBlock(env *Env, cols []*vec.Vec, sel []uint32, n int) error {
 	if s.f == nil {
-		f, err := os.CreateTemp(env.TempDir, spillPrefix)
+		f, err := TempFile(env.TempDir)
 		if err != nil {
 			return ioErr(err)
 		}
 		env.Tally.TempFiles++
-		// Another server may have found it first (RemoveLeftovers).
-		if err := os.Remove(f.Name()); err != nil && !errors.Is(err, os.ErrNotExist) {
-			f.Close()
-			return ioErr(err)
-		}
 		s.mem = env.Mem
 		s.f, s.w = f, bufio.NewWriterSize(f, 64<<10)
 	}
@@ -257,6 +252,21 @@ func (s *spillFile) close() {
 }
 
 const spillPrefix = "kvsqld-spill-"
+
+// TempFile makes a file in a directory of Env.TempDir that has no name any more: it is
+// gone when nobody has it open or mapped.
+func TempFile(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, spillPrefix)
+	if err != nil {
+		return nil, err
+	}
+	// Another server may have found it first (RemoveLeftovers).
+	if err := os.Remove(f.Name()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
 
 // RemoveLeftovers removes temporary files that a process made and did not live to
 // unlink, from the directory of Env.TempDir.

@@ -39,7 +39,7 @@ var arrows = map[string][]string{
 	"storage/kv":          nil,
 	"storage/kv/kvtest":   {"storage/kv"},
 	"storage/kv/keysort":  nil,
-	"storage/txn":         {"storage/kv", "storage/kv/keysort"},
+	"storage/txn":         {"storage/kv", "storage/kv/keysort", "storage/vfs"}, // its temporary files
 	"storage/vfs":         nil,
 	"storage/vfs/vfstest": {"storage/vfs"},
 	"storage/backup":      {"storage/kv"},

@@ -351,12 +351,3 @@ func (c *rowCounters) of(t types.OID) *rowCounter {
 
 // Room makes sure that n bytes more may be in memory: 53200. Many may ask at once.
 func (srv *Server) Room(n int64) error { return srv.memory.Room(n) }
-
-// growWrites takes memory for the writes of a transaction, or gives it back.
-func (srv *Server) growWrites(n int64) error {
-	err := srv.memory.Grow(n)
-	if e := new(sqlerr.Error); errors.As(err, &e) {
-		return e.WithHint("A transaction keeps its changes in memory until it commits: change fewer rows at once, or raise --max-memory.")
-	}
-	return err
-}

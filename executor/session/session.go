@@ -36,6 +36,7 @@ type Session struct {
 	block     block
 	tx        *transaction
 	spent     *transaction // that has ended, for the next one to use its memory
+	spill     writesSpill
 	failedIso kv.Isolation // of the transaction of a failed block that is gone
 	failedRO  bool
 	received  time.Time // when the message that is served came

@@ -114,7 +114,7 @@ func (s *Session) ensureTx(ctx context.Context) (*transaction, error) {
 }
 
 func (s *Session) openTx(ctx context.Context, iso kv.Isolation, readOnly bool) (*transaction, error) {
-	opt := kv.BeginOpt{Isolation: iso, ReadOnly: readOnly, Client: s.info.PID, Grow: s.srv.grow}
+	opt := s.beginOpt(iso, readOnly)
 	t := s.spent
 	if s.spent = nil; t != nil {
 		opt.Spent = t.kv

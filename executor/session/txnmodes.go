@@ -134,7 +134,7 @@ func (s *Session) setReadOnly(ro bool) error {
 // reopen replaces the unused transaction by one with other properties.
 func (s *Session) reopen(iso kv.Isolation, ro bool) error {
 	t := s.tx
-	k, err := s.srv.Store.Begin(context.Background(), kv.BeginOpt{Isolation: iso, ReadOnly: ro, Client: s.info.PID, Grow: s.srv.grow})
+	k, err := s.srv.Store.Begin(context.Background(), s.beginOpt(iso, ro))
 	if err != nil {
 		return err
 	}

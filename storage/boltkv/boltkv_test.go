@@ -6,6 +6,7 @@ import (
 	"kvsqld/storage/boltkv"
 	"kvsqld/storage/kv"
 	"kvsqld/storage/kv/kvtest"
+	"kvsqld/storage/walkv"
 )
 
 func open(t testing.TB, dir string, opt boltkv.Options) kv.Store {
@@ -24,6 +25,17 @@ func open(t testing.TB, dir string, opt boltkv.Options) kv.Store {
 
 func TestConformance(t *testing.T) {
 	kvtest.Run(t, func(t *testing.T) kv.Store { return open(t, t.TempDir(), boltkv.Options{NoSync: true}) })
+}
+
+// TestModelsSpilling commits what transactions have in temporary files, by the log and
+// past it.
+func TestModelsSpilling(t *testing.T) {
+	for _, direct := range []int{0, 500} {
+		kvtest.Models(t, func(t *testing.T) kv.Store {
+			opt := boltkv.Options{NoSync: true, Log: walkv.Options{DirectBytes: direct}}
+			return kvtest.Spilling(t, open(t, t.TempDir(), opt), 400)
+		})
+	}
 }
 
 func BenchmarkBolt(b *testing.B) {

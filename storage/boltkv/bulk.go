@@ -355,6 +355,33 @@ func (k *bulk) finish(b *bolt.Bucket) error {
 // in memory.
 const rewriteShare = 4
 
+// A change to less of a bucket is written as a whole bucket, too, where bbolt would need
+// nodesBytes of memory for it and the change is in one leaf of touchedShare, or where
+// it would need nodesMost.
+var nodesBytes, nodesMost = 64 << 20, 512 << 20
+
+const (
+	touchedShare = 8
+	inodeLen     = int(unsafe.Sizeof(boltInode{}))
+)
+
+// nodesNeed tells how many leaves of a bucket a change is in, and about how many bytes of
+// memory bbolt would need for it. It verifies these leaves.
+func nodesNeed(c *txn.Change, old bucket, each int) (touched, need int) {
+	need = c.Bytes + c.Count*inodeLen
+	if need < nodesBytes && c.Count*each*inodeLen < nodesBytes {
+		return 0, 0 // even if each write has a leaf of its own
+	}
+	var until []byte
+	for k := range c.Writes {
+		if touched == 0 || until != nil && bytes.Compare(k, until) >= 0 {
+			until = old.verifyWay(k)
+			touched++
+		}
+	}
+	return touched, need + touched*(each*inodeLen+2*old.p.page)
+}
+
 // rewrite makes a large change by merging it with the bucket as it was into a new one;
 // false if the change is not one for that. It has to be the only one of the
 // transaction to the bucket.
@@ -364,7 +391,9 @@ func (f *dataFile) rewrite(tx *bolt.Tx, c *txn.Change, old bucket) (done bool, e
 	}
 	leaves, each := old.size()
 	if c.Count < leaves*each/rewriteShare {
-		return false, nil
+		if touched, need := nodesNeed(c, old, each); need < nodesBytes || touched < leaves/touchedShare && need < nodesMost {
+			return false, nil
+		}
 	}
 	size, count := leaves*old.p.page+c.Bytes, leaves*each+c.Count
 	load := f.newBulk(tx, size, count)

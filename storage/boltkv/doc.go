@@ -35,7 +35,8 @@
 //   - Rows that are appended fill their pages, others leave bbolt's half. Many that
 //     are appended, and changes to much of a file, do not go through bbolt's nodes,
 //     which are in memory until the commit: their leaf pages are written as they
-//     fill, and bbolt gets the branches that lead to them (bulk.go).
+//     fill, and bbolt gets the branches that lead to them (bulk.go). So the memory of
+//     a commit does not grow with the transaction.
 //   - A commit whose last step failed, so that nobody can tell whether it is
 //     on disk, makes the store refuse all further commits: the file must be
 //     read again from the start. Every earlier failure leaves the store in

@@ -3,7 +3,7 @@ package boltkv
 import "time"
 
 // The tests write little, so they write pages in bulk from little on.
-func init() { bulkBytes = 20 << 10 }
+func init() { bulkBytes, nodesBytes, nodesMost = 20<<10, 60<<10, 200<<10 }
 
 // PassTime lets what was checked become older.
 func PassTime(d time.Duration) {

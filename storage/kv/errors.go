@@ -88,6 +88,10 @@ var (
 	// goes on when the store has been opened again. SQLSTATE 58030.
 	ErrIO = errors.New("the storage medium failed: nothing can be written until the store is opened again")
 
+	// ErrTempFile is returned when a temporary file cannot be made, written or read.
+	// SQLSTATE 58030; where the disk is full, ErrDiskFull.
+	ErrTempFile = errors.New("a temporary file failed")
+
 	// ErrUndetermined is returned when a commit may or may not have happened.
 	// It must not be repeated without looking. SQLSTATE 08007.
 	ErrUndetermined = errors.New("outcome of the commit is unknown")

@@ -2,6 +2,7 @@ package kv
 
 import (
 	"context"
+	"os"
 	"time"
 )
 
@@ -172,10 +173,27 @@ type BeginOpt struct {
 	// large steps, and at its end of what they give back (negative). Its error
 	// refuses a write. nil: nobody counts.
 	Grow func(bytes int64) error
+	// Spill lets the writes of the transaction go to temporary files when they are
+	// many. nil: they stay in memory.
+	Spill *Spill
 	// Spent is a transaction of the same store that has ended, and that nobody uses
 	// any more, neither an iterator of it. The new one may take its memory: it must
 	// not be touched again, not even to roll it back.
 	Spent Txn
+}
+
+// Spill says when and where to a transaction's writes go from memory.
+type Spill struct {
+	// At is the number of bytes of memory from which writes go to a file. They also
+	// do when BeginOpt.Grow refuses more.
+	At int64
+	// File returns a new file, which has no name any more: it is gone when it is
+	// closed and no longer mapped.
+	File func() (*os.File, error)
+	// Grow is told of the bytes that go to files, in large steps, and at the latest
+	// at the transaction's end of what is given back (negative). Its error refuses a
+	// write. nil: nobody counts.
+	Grow func(bytes int64) error
 }
 
 // Reader reads one consistent state. Its methods may be called from several

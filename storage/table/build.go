@@ -15,10 +15,10 @@ import (
 )
 
 // What is sorted at once while an index is built: entries, and about so many bytes
-// of them. An engine's writes are kept in memory until commit in any case.
+// of them. The transaction merges what was sorted apart.
 const (
 	buildChunk = 1 << 20
-	buildBytes = 1 << 30
+	buildBytes = 64 << 20
 )
 
 // BuildIndex fills the empty file of an index of the table from its rows. vals

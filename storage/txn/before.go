@@ -2,6 +2,7 @@ package txn
 
 import (
 	"context"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -27,7 +28,8 @@ func (t *Txn) Before() kv.Reader {
 	defer t.w.mu.Unlock()
 	for _, s := range t.w.list {
 		if l := s.top(); !s.empty() {
-			b.layers[s.sp.ID] = &layer{op: l.op, log: slices.Clip(l.log), runs: slices.Clone(l.runs), indexed: l.indexed}
+			b.layers[s.sp.ID] = &layer{op: l.op, log: slices.Clip(l.log), runs: slices.Clone(l.runs), indexed: l.indexed,
+				sealed: slices.Clip(l.sealed), base: l.base}
 		}
 	}
 	return b
@@ -54,7 +56,8 @@ func (b *before) Get(ctx context.Context, sp kv.Space, key []byte) ([]byte, erro
 	return out[0], nil
 }
 
-func (b *before) BatchGet(ctx context.Context, sp kv.Space, keys [][]byte) ([][]byte, error) {
+func (b *before) BatchGet(ctx context.Context, sp kv.Space, keys [][]byte) (_ [][]byte, err error) {
+	defer faults(debug.SetPanicOnFault(true), &err)
 	out := make([][]byte, len(keys))
 	l := b.layers[sp.ID]
 	if l == nil || l.op == OpNone {
@@ -70,7 +73,7 @@ func (b *before) BatchGet(ctx context.Context, sp kv.Space, keys [][]byte) ([][]
 		b.mu.Lock()
 		for i, k := range keys {
 			if e, ok := l.get(k, 0); ok {
-				out[i] = e.val()
+				out[i] = e.keep()
 			}
 		}
 		b.mu.Unlock()
@@ -91,12 +94,13 @@ func (b *before) Scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanOpt
 	l := b.layers[sp.ID]
 	var wins []window
 	if l != nil {
+		var err error
 		b.mu.Lock()
-		wins = l.windows(r, 0)
-		for _, r := range o.Then {
-			wins = append(wins, l.windows(r, 0)...)
-		}
+		wins, err = l.guardedWindows(r, o.Then, 0)
 		b.mu.Unlock()
+		if err != nil {
+			return failedScan(err)
+		}
 	}
 	return b.t.scan(ctx, sp, r, o, l != nil && l.op != OpNone, wins)
 }

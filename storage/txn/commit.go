@@ -13,9 +13,9 @@ import (
 // commitReq is one transaction in the commit queue.
 type commitReq struct {
 	changes []Change
-	keys    [][]entry // sorted writes, by change
-	size    int       // bytes
-	reads   *readSet  // SERIALIZABLE: to be checked
+	keys    [][]window // sorted writes, by change
+	size    int        // bytes
+	reads   *readSet   // SERIALIZABLE: to be checked
 	hooks   []func()
 	mode    kv.Durability
 	done    chan struct{} // closed when seq and err are set
@@ -274,7 +274,11 @@ func (t *Txn) Commit(ctx context.Context) error {
 	if t.st.sync.eng == nil {
 		r.mode = kv.Synced
 	}
-	if r.changes, r.keys, r.size = t.w.changes(); len(r.changes) == 0 {
+	var err error
+	if r.changes, r.keys, r.size, err = t.w.changes(); err != nil {
+		return err
+	}
+	if len(r.changes) == 0 {
 		return t.commitNothing()
 	}
 	if t.remark {

@@ -62,4 +62,9 @@
 // snapshot without it; when it no longer is ahead, and before its end, it waits
 // for it. Its own commit comes later in the order, so a crash never keeps that
 // and loses what it was built on.
+//
+// T10. Writes that memory is too short for wait in temporary files, as sorted runs
+// (spill.go). No run reaches over a position to which a RollbackTo may go back. Bytes of
+// a file are read by a mapping, which stays while anything leads to its runs; outside
+// of the package only Engine.Apply gets them as they are, all others a copy.
 package txn

@@ -19,6 +19,7 @@ const (
 	flagCovered             // written under kv.Covered, or not at all
 	flagNewest              // kv.Newest
 	flagPrivate             // kv.Private: not committed
+	flagSealed              // key and value are in a file (sealedRun)
 )
 
 // key returns the entry's key, which lives as long as the arena.
@@ -30,6 +31,18 @@ func (e entry) val() []byte {
 		return nil
 	}
 	return unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(e.p), int(e.klen))), int(e.vlen))
+}
+
+// private reports whether the commit leaves the write out.
+func (e entry) private() bool { return e.flags&flagPrivate != 0 }
+
+// keep returns the value as somebody outside may keep it: for as long as the
+// transaction, which may have given up the file then. nil for a delete.
+func (e entry) keep() []byte {
+	if e.flags&flagSealed == 0 || e.flags&flagDelete != 0 {
+		return e.val()
+	}
+	return append(make([]byte, 0, e.vlen), e.val()...)
 }
 
 // search returns the first position in the ascending entries whose key is not

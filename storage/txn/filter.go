@@ -25,9 +25,7 @@ type filter struct {
 
 // place returns a key's word and its bits there.
 func (f *filter) place(key []byte) (word uint64, mask uint64) {
-	h := maphash.Bytes(f.seed, key)
-	mask = 1<<(h&63) | 1<<(h>>6&63) | 1<<(h>>12&63) | 1<<(h>>18&63)
-	return h >> 24 & uint64(len(f.words)-1), mask
+	return filterPlace(maphash.Bytes(f.seed, key), len(f.words))
 }
 
 // cover takes in the keys of log that came since the last call.

@@ -2,6 +2,7 @@ package txn
 
 import (
 	"bytes"
+	"runtime/debug"
 	"slices"
 
 	"kvsqld/storage/kv"
@@ -22,7 +23,15 @@ type layer struct {
 	indexed int // log[:indexed] is covered by runs
 	filter  filter
 	private bool // there may be entries with flagPrivate
+
+	// sealed are runs in files: of the writes that came before log, oldest first.
+	// No position that a RollbackTo may go back to lies inside of one.
+	sealed []*sealedRun
+	base   int // number of writes before log
 }
+
+// end is the position behind the last write, from the layer's beginning.
+func (l *layer) end() int { return l.base + len(l.log) }
 
 // run is the sorted index of log[from:to].
 type run struct {
@@ -64,9 +73,25 @@ const logDoubles = 1024
 // tailScan is the length up to which unsorted writes are searched one by one.
 const tailScan = 8
 
-// get returns the newest write of key. mark is the log length at the newest
+// get returns the newest write of key. mark is the layer's end at the newest
 // savepoint (see settle).
 func (l *layer) get(key []byte, mark int) (entry, bool) {
+	if e, ok := l.inMemory(key, max(0, mark-l.base)); ok {
+		return e, true
+	}
+	if len(l.sealed) > 0 {
+		h := sealHash(key)
+		for i := len(l.sealed) - 1; i >= 0; i-- {
+			if e, ok := l.sealed[i].get(key, h); ok {
+				return e, true
+			}
+		}
+	}
+	return entry{}, false
+}
+
+// inMemory is get in the log; mark is a position there.
+func (l *layer) inMemory(key []byte, mark int) (entry, bool) {
 	if len(l.log) >= filterMin {
 		l.filter.cover(l.log)
 		if !l.filter.mayHave(key) {
@@ -90,7 +115,7 @@ func (l *layer) get(key []byte, mark int) (entry, bool) {
 	return entry{}, false
 }
 
-// settle sorts what has not been sorted yet. No run reaches over mark, the log
+// settle sorts what has not been sorted yet. No run reaches over mark, the log's
 // length at the newest savepoint: going back to it, which is what a failed or
 // repeated statement does, then only drops runs and never sorts again.
 func (l *layer) settle(mark int) {
@@ -118,8 +143,17 @@ func (l *layer) settleTo(end, mark int) {
 	}
 }
 
-// truncate forgets all writes from log position n on.
+// truncate forgets all writes from position n of the layer on.
 func (l *layer) truncate(n int) {
+	if n < l.base {
+		kept := len(l.sealed)
+		for kept > 0 && l.sealed[kept-1].to > n {
+			kept--
+		}
+		l.sealed = slices.Clone(l.sealed[:kept]) // a reader of the state before may go on with all (Detach)
+		l.base = n
+	}
+	n -= l.base
 	for len(l.runs) > 0 {
 		r := &l.runs[len(l.runs)-1]
 		if r.to <= n {
@@ -139,8 +173,9 @@ func (l *layer) truncate(n int) {
 	l.filter.n = min(l.filter.n, n)
 }
 
-// final returns all writes in key order, each key once.
-func (l *layer) final() []entry {
+// final returns all writes as windows that are ascending each, oldest first; without
+// files it is one, or none.
+func (l *layer) final() []window {
 	l.settle(0)
 	for len(l.runs) > 1 {
 		a, b := &l.runs[len(l.runs)-2], &l.runs[len(l.runs)-1]
@@ -148,110 +183,64 @@ func (l *layer) final() []entry {
 		a.to = b.to
 		l.runs = l.runs[:len(l.runs)-1]
 	}
-	if len(l.runs) == 0 {
-		return nil
-	}
-	return l.entries(&l.runs[0])
+	return l.allWindows(make([]window, 0, len(l.sealed)+1))
 }
 
-// committed returns what of final others are to see.
-func (l *layer) committed() []entry {
-	es := l.final()
-	private := func(e entry) bool { return e.flags&flagPrivate != 0 }
-	if !l.private || !slices.ContainsFunc(es, private) {
-		return es
-	}
-	return slices.DeleteFunc(slices.Clone(es), private)
-}
-
-// window is the part of one run that a scan has still to deliver.
-type window = []entry
-
-// windows returns the runs cut to a range, oldest first, without empty ones.
+// windows returns the runs cut to a range, oldest first, without empty ones. mark is
+// that of get.
 func (l *layer) windows(r kv.Range, mark int) []window {
-	l.settle(mark)
-	var out []window
-	for i := range l.runs {
-		es := l.entries(&l.runs[i])
-		lo, hi := 0, len(es)
-		if r.Lo != nil {
-			lo = search(es, r.Lo)
+	l.settle(max(0, mark-l.base))
+	wins := l.allWindows(nil)
+	out := wins[:0]
+	for _, w := range wins {
+		if w.sealed != nil && w.sealed.outside(r) {
+			continue
 		}
-		if r.Hi != nil {
-			hi = search(es, r.Hi)
-		}
-		if lo < hi {
-			out = append(out, es[lo:hi])
+		if w = w.cut(r); w.len() > 0 {
+			out = append(out, w)
 		}
 	}
 	return out
 }
 
-// overlayIter walks over the merged windows in either direction.
-type overlayIter struct {
-	wins    []window
-	reverse bool
-	cur     entry
-	valid   bool
+// guardedWindows is windows of several ranges, with an error where a file cannot be
+// read.
+func (l *layer) guardedWindows(r kv.Range, then []kv.Range, mark int) (wins []window, err error) {
+	if l.base > 0 {
+		defer faults(debug.SetPanicOnFault(true), &err)
+	}
+	wins = l.windows(r, mark)
+	for _, r := range then {
+		wins = append(wins, l.windows(r, mark)...)
+	}
+	return wins, nil
 }
 
-func newOverlayIter(wins []window, reverse bool) overlayIter {
-	it := overlayIter{wins: wins, reverse: reverse}
-	it.next()
-	return it
+// allWindows adds all runs to dst, oldest first.
+func (l *layer) allWindows(dst []window) []window {
+	for _, s := range l.sealed {
+		dst = append(dst, s.window())
+	}
+	for i := range l.runs {
+		if es := l.entries(&l.runs[i]); len(es) > 0 {
+			dst = append(dst, window{ents: es})
+		}
+	}
+	return dst
 }
 
-// next moves to the next key; cur is its newest write when valid.
-func (it *overlayIter) next() {
-	if len(it.wins) == 1 { // the common case: one run
-		w := it.wins[0]
-		if it.valid = len(w) > 0; !it.valid {
-			return
-		}
-		if it.reverse {
-			it.cur, it.wins[0] = w[len(w)-1], w[:len(w)-1]
-		} else {
-			it.cur, it.wins[0] = w[0], w[1:]
-		}
-		return
-	}
-	it.valid = false
-	var best []byte
-	for _, w := range it.wins { // a later window is newer, so it wins a tie
-		if len(w) == 0 {
-			continue
-		}
-		e := it.head(w)
-		if k := e.key(); !it.valid || it.notAfter(k, best) {
-			best, it.cur, it.valid = k, e, true
-		}
-	}
-	if !it.valid {
-		return
-	}
-	for i, w := range it.wins {
-		if len(w) > 0 && bytes.Equal(it.head(w).key(), best) {
-			if it.reverse {
-				it.wins[i] = w[:len(w)-1]
-			} else {
-				it.wins[i] = w[1:]
+// uncovered yields the writes that needed a lock; of several of a key one may be left out.
+func (l *layer) uncovered(yield func(entry) bool) {
+	for _, s := range l.sealed {
+		for i := range s.n {
+			if e := s.at(i); e.flags&flagCovered == 0 && !yield(e) {
+				return
 			}
 		}
 	}
-}
-
-func (it *overlayIter) head(w window) entry {
-	if it.reverse {
-		return w[len(w)-1]
+	for _, e := range l.log {
+		if e.flags&flagCovered == 0 && !yield(e) {
+			return
+		}
 	}
-	return w[0]
-}
-
-// notAfter reports whether a is delivered before b, or equal to it.
-func (it *overlayIter) notAfter(a, b []byte) bool {
-	c := bytes.Compare(a, b)
-	if it.reverse {
-		return c >= 0
-	}
-	return c <= 0
 }

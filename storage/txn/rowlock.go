@@ -540,10 +540,7 @@ func (lt *lockTable) remark(o *owner, w *writes) {
 		o.spaces[i].written = o.spaces[i].touched
 	}
 	for _, s := range w.list {
-		for _, e := range s.top().log {
-			if e.flags&flagCovered != 0 {
-				continue
-			}
+		for e := range s.top().uncovered {
 			hash := lt.hash(s.sp.ID, e.key())
 			sh := &lt.shards[hash%numShards]
 			sh.mu.Lock()

@@ -3,6 +3,7 @@ package txn
 import (
 	"bytes"
 	"context"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -12,6 +13,8 @@ import (
 const (
 	chunkFirst = 64   // pairs of a scan's first chunk: cheap under a LIMIT
 	chunkMax   = 1024 // pairs of later chunks
+
+	copiesBlock = 32 << 10 // bytes of memory for copies of own writes
 )
 
 // pairBufs holds chunk buffers of chunkMax pairs.
@@ -35,6 +38,8 @@ type scan struct {
 	used   int        // longest chunk in buf, to be cleared at the end
 	base   []kv.Pair  // filled by the engine, not yet delivered
 	merged []kv.Pair
+	sealed bool   // some own writes are in files
+	copies []byte // rest of the memory for own writes that are in files
 	stats  *kv.FileStats
 	err    error
 	done   bool
@@ -253,8 +258,22 @@ func (s *scan) endReads() {
 	s.reads = nil
 }
 
+// overlay lays own writes over what is read.
+func (s *scan) overlay(wins []window) {
+	for i := range wins {
+		s.sealed = s.sealed || wins[i].sealed != nil
+	}
+	if s.sealed {
+		defer faults(debug.SetPanicOnFault(true), &s.err)
+	}
+	s.ov = newOverlayIter(wins, s.opt.Reverse)
+}
+
 // merge delivers the next pairs when own writes are ahead.
-func (s *scan) merge() ([]kv.Pair, error) {
+func (s *scan) merge() (_ []kv.Pair, err error) {
+	if s.sealed {
+		defer faults(debug.SetPanicOnFault(true), &err)
+	}
 	s.merged = s.merged[:0]
 	for len(s.merged) < s.size {
 		if len(s.base) == 0 {
@@ -292,11 +311,7 @@ func (s *scan) merge() ([]kv.Pair, error) {
 			s.base = s.base[1:]
 		}
 		if e := s.ov.cur; e.flags&flagDelete == 0 {
-			p := kv.Pair{Key: e.key()}
-			if !s.opt.KeysOnly {
-				p.Val = e.val()
-			}
-			s.merged = append(s.merged, p)
+			s.merged = append(s.merged, s.pair(e))
 			if err := s.opt.Checked(s.merged[len(s.merged)-1:]); err != nil {
 				return nil, err
 			}
@@ -304,6 +319,31 @@ func (s *scan) merge() ([]kv.Pair, error) {
 		s.ov.next()
 	}
 	return s.merged, nil
+}
+
+// pair returns an own write as it is delivered: bytes that are in a file are copied, for
+// they are to be good as long as the snapshot.
+func (s *scan) pair(e entry) (p kv.Pair) {
+	p.Key = e.key()
+	if !s.opt.KeysOnly {
+		p.Val = e.val()
+	}
+	if e.flags&flagSealed == 0 {
+		return p
+	}
+	n := len(p.Key) + len(p.Val)
+	if n > len(s.copies) {
+		s.copies = make([]byte, max(n, copiesBlock))
+	}
+	b := s.copies[:n:n]
+	s.copies = s.copies[n:]
+	k := copy(b, p.Key)
+	p.Key = b[:k:k]
+	if !s.opt.KeysOnly {
+		copy(b[k:], p.Val)
+		p.Val = b[k:]
+	}
+	return p
 }
 
 // before reports whether a is delivered before b.

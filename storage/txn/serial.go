@@ -80,7 +80,7 @@ func (r *readSet) has(space uint64, key []byte) bool {
 }
 
 // hits reports whether the writes touch anything that was read.
-func (r *readSet) hits(cs []Change, keys [][]entry) bool {
+func (r *readSet) hits(cs []Change, keys [][]window) bool {
 	for i, c := range cs {
 		gs := r.spaces[c.Space.ID]
 		if len(gs) == 0 {
@@ -89,14 +89,14 @@ func (r *readSet) hits(cs []Change, keys [][]entry) bool {
 		if c.Op != OpNone {
 			return true
 		}
-		es := keys[i]
-		for _, g := range gs {
-			p := 0
-			if g.Lo != nil {
-				p = search(es, g.Lo)
-			}
-			if p < len(es) && (g.Hi == nil || bytes.Compare(es[p].key(), g.Hi) < 0) {
-				return true
+		for _, w := range keys[i] {
+			for _, g := range gs {
+				p := w.cut(g)
+				for i := range p.len() {
+					if !p.at(i).private() {
+						return true
+					}
+				}
 			}
 		}
 	}
@@ -115,7 +115,7 @@ type commitLog struct {
 type loggedCommit struct {
 	seq     uint64
 	changes []Change
-	keys    [][]entry
+	keys    [][]window
 }
 
 func (l *commitLog) begin(t *Txn) {

@@ -3,6 +3,7 @@ package txn
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,6 +55,7 @@ type Store struct {
 	pending    atomic.Int32 // commits with writes that have not returned
 
 	commits, batches atomic.Uint64
+	sweeping         atomic.Bool
 
 	closeOnce sync.Once
 	closeErr  error
@@ -285,4 +287,15 @@ func (s *Snapshot) Scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanO
 		return failedScan(err)
 	}
 	return newScan(ctx, sn, &s.sn, sp, r, o, false)
+}
+
+// sweep lets the runtime find the mappings of ended transactions that nobody uses any
+// more, and with them give back the room of their files.
+func (st *Store) sweep() {
+	if st.sweeping.CompareAndSwap(false, true) {
+		go func() {
+			defer st.sweeping.Store(false)
+			runtime.GC()
+		}()
+	}
 }

@@ -168,6 +168,9 @@ func (t *Txn) RollbackTo(sp int) {
 	if t.w != nil {
 		t.remark = true
 		t.w.rollbackTo(sp)
+		if len(t.w.files) > 0 {
+			t.w.dropFiles(t.opt.Spill, false)
+		}
 	}
 }
 
@@ -201,6 +204,10 @@ func (t *Txn) end(seq uint64) {
 	}
 	if len(t.owner.tables) > 0 {
 		t.st.locks.releaseTables(&t.owner)
+	}
+	if t.w != nil && len(t.w.files) > 0 {
+		t.w.dropFiles(t.opt.Spill, true)
+		t.st.sweep()
 	}
 	t.w = nil
 	if t.told != 0 {

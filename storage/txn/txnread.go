@@ -9,14 +9,8 @@ import (
 // get returns the value the transaction sees, nil for an absent key.
 func (t *Txn) get(sp kv.Space, key []byte) ([]byte, error) {
 	if s := t.own(sp); s != nil {
-		t.w.mu.Lock()
-		e, ok := s.top().get(key, t.w.markOf(s))
-		t.w.mu.Unlock()
-		if ok {
-			return e.val(), nil
-		}
-		if s.top().op != OpNone {
-			return nil, nil
+		if v, ok, err := t.written(s, key); ok || err != nil {
+			return v, err
 		}
 	}
 	sn, err := t.snapshot()
@@ -64,14 +58,9 @@ func (t *Txn) BatchGet(ctx context.Context, sp kv.Space, keys [][]byte) ([][]byt
 		}
 	}
 	if s != nil {
-		t.w.mu.Lock()
-		m := t.w.markOf(s)
-		for i, k := range keys {
-			if e, ok := s.top().get(k, m); ok {
-				out[i] = e.val()
-			}
+		if err := t.getWritten(s, keys, out); err != nil {
+			return nil, err
 		}
-		t.w.mu.Unlock()
 	}
 	t.noteGets(sp, keys, out, func(k []byte) bool { return t.hasOwn(sp, k) })
 	return out, nil
@@ -117,12 +106,11 @@ func (t *Txn) Scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanOpt) k
 		return it
 	}
 	t.w.mu.Lock()
-	mark := t.w.markOf(s)
-	wins := s.top().windows(r, mark)
-	for _, r := range o.Then {
-		wins = append(wins, s.top().windows(r, mark)...)
-	}
+	wins, err := s.top().guardedWindows(r, o.Then, t.w.markOf(s))
 	t.w.mu.Unlock()
+	if err != nil {
+		return failedScan(err)
+	}
 	return t.scan(ctx, sp, r, o, s.top().op != OpNone, wins)
 }
 
@@ -142,31 +130,8 @@ func (t *Txn) scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanOpt, h
 	it := newScan(ctx, sn, &t.snap, sp, r, o, hidden)
 	it.read(t.reads, sp, r, o.Then)
 	if len(wins) > 0 {
-		it.ov = newOverlayIter(wins, o.Reverse)
+		it.overlay(wins)
 	}
 	it.stats = stats
 	return it
-}
-
-func (t *Txn) Wrote(sp kv.Space, key []byte) bool {
-	s := t.own(sp)
-	if s == nil {
-		return false
-	}
-	t.w.mu.Lock()
-	defer t.w.mu.Unlock()
-	e, ok := s.top().get(key, t.w.markOf(s))
-	return ok && e.flags&flagPrivate == 0 || s.top().op != OpNone
-}
-
-// hasOwn reports whether a read of the key is answered by the transaction's own writes.
-func (t *Txn) hasOwn(sp kv.Space, key []byte) bool {
-	s := t.own(sp)
-	if s == nil {
-		return false
-	}
-	t.w.mu.Lock()
-	defer t.w.mu.Unlock()
-	_, ok := s.top().get(key, t.w.markOf(s))
-	return ok
 }

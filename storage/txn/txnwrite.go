@@ -79,27 +79,6 @@ func (t *Txn) write(sp kv.Space, key, val []byte, flags uint16) error {
 	return nil
 }
 
-// What a write costs beside key and value: its entry, its lock and, while the
-// commit is applied, its place in the pages that are built. Measured on loads of
-// many millions of rows.
-const (
-	writeMemory = 170
-	growStep    = 1 << 20 // bytes of which BeginOpt.Grow is told at once
-)
-
-// grow accounts for the memory of one more write of n bytes.
-func (t *Txn) grow(n int) error {
-	t.held += int64(n) + writeMemory
-	if t.opt.Grow == nil || t.held-t.told < growStep {
-		return nil
-	}
-	if err := t.opt.Grow(t.held - t.told); err != nil {
-		return err
-	}
-	t.told = t.held
-	return nil
-}
-
 func (t *Txn) add(s *spaceWrites, key, val []byte, flags uint16) {
 	s.top().add(t.w.arena.entry(key, val, flags))
 	t.w.dirty = true
@@ -191,12 +170,8 @@ func (t *Txn) current(sp kv.Space, key []byte, lastSeq uint64) ([]byte, error) {
 		return t.get(sp, key)
 	}
 	if s := t.own(sp); s != nil {
-		e, ok := s.top().get(key, t.w.markOf(s))
-		if ok {
-			return e.val(), nil
-		}
-		if s.top().op != OpNone {
-			return nil, nil
+		if v, ok, err := t.written(s, key); ok || err != nil {
+			return v, err
 		}
 	}
 	newest, err := t.st.snaps.acquireAt(t.ahead)

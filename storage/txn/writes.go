@@ -1,6 +1,8 @@
 package txn
 
 import (
+	"runtime/debug"
+	"slices"
 	"sync"
 
 	"kvsqld/storage/kv"
@@ -19,9 +21,9 @@ type spaceWrites struct {
 func (s *spaceWrites) top() *layer { return &s.layers[len(s.layers)-1] }
 
 // empty reports whether commit has nothing to do for the space.
-func (s *spaceWrites) empty() bool { t := s.top(); return t.op == OpNone && len(t.log) == 0 }
+func (s *spaceWrites) empty() bool { t := s.top(); return t.op == OpNone && t.end() == 0 }
 
-// mark is the state of one space at a savepoint.
+// mark is the state of one space at a savepoint: its layers, and the end of the top one.
 type mark struct{ layers, log int }
 
 // writes is everything a transaction has buffered.
@@ -32,6 +34,7 @@ type writes struct {
 	byID  map[uint64]*spaceWrites // nil while there are few
 	some  [4]*spaceWrites         // where list begins
 	last  *spaceWrites            // the space written last
+	files []*mapped               // of all sealed runs
 
 	marks  []mark // of all savepoints, one after the other
 	points []int  // savepoint i owns marks[points[i]:points[i+1]]
@@ -81,7 +84,7 @@ func (w *writes) space(sp kv.Space, lt *lockTable) *spaceWrites {
 	return s
 }
 
-// markOf returns the log length of a space's top layer at the newest
+// markOf returns the end of a space's top layer at the newest
 // savepoint, 0 if it had no such layer then.
 func (w *writes) markOf(s *spaceWrites) int {
 	if len(w.points) == 0 {
@@ -99,7 +102,7 @@ func (w *writes) savepoint() int {
 	// take another's with it.
 	w.points = append(w.points, len(w.marks))
 	for _, s := range w.list {
-		w.marks = append(w.marks, mark{layers: len(s.layers), log: len(s.top().log)})
+		w.marks = append(w.marks, mark{layers: len(s.layers), log: s.top().end()})
 	}
 	w.dirty = false
 	return len(w.points) - 1
@@ -150,8 +153,9 @@ func (w *writes) empty() bool {
 
 // changes returns what the engine has to apply, with the sorted writes of each
 // space beside it, and their total size in bytes.
-func (w *writes) changes() (cs []Change, keys [][]entry, size int) {
-	cs, keys = make([]Change, 0, len(w.list)), make([][]entry, 0, len(w.list))
+func (w *writes) changes() (cs []Change, keys [][]window, size int, err error) {
+	defer faults(debug.SetPanicOnFault(true), &err)
+	cs, keys = make([]Change, 0, len(w.list)), make([][]window, 0, len(w.list))
 	for _, s := range w.list {
 		if s.empty() {
 			continue
@@ -163,26 +167,76 @@ func (w *writes) changes() (cs []Change, keys [][]entry, size int) {
 		if op == opNever {
 			continue
 		}
-		es := s.top().committed()
-		if op == OpNone && len(es) == 0 {
+		wins := s.top().final()
+		c := Change{Space: s.sp, Op: op}
+		if len(wins) <= 1 && (len(wins) == 0 || wins[0].sealed == nil) {
+			wins = c.inMemory(wins, s.top().private)
+		} else {
+			c.inFiles(wins, s.top().private)
+		}
+		if op == OpNone && c.Count == 0 {
 			continue
-		}
-		c := Change{Space: s.sp, Op: op, Count: len(es)}
-		c.Writes = func(yield func(k, v []byte) bool) {
-			for _, e := range es {
-				if !yield(e.key(), e.val()) {
-					return
-				}
-			}
-		}
-		for _, e := range es {
-			c.Bytes += int(e.klen) + int(e.vlen)
 		}
 		size += c.Bytes
 		cs = append(cs, c)
-		keys = append(keys, es)
+		keys = append(keys, wins)
 	}
-	return cs, keys, size
+	return cs, keys, size, nil
+}
+
+// inMemory makes the writes those of a run in memory, if there is one, without those
+// that others are not to see; it returns the run of these.
+func (c *Change) inMemory(wins []window, private bool) []window {
+	var es []entry
+	if len(wins) > 0 {
+		es = wins[0].ents
+	}
+	if private && slices.ContainsFunc(es, entry.private) {
+		es = slices.DeleteFunc(slices.Clone(es), entry.private)
+		wins = []window{{ents: es}}
+	}
+	c.Count = len(es)
+	c.Writes = func(yield func(k, v []byte) bool) {
+		for _, e := range es {
+			if !yield(e.key(), e.val()) {
+				return
+			}
+		}
+	}
+	for _, e := range es {
+		c.Bytes += int(e.klen) + int(e.vlen)
+	}
+	return wins
+}
+
+// inFiles is inMemory for several runs, which are merged.
+func (c *Change) inFiles(wins []window, private bool) {
+	c.Writes = func(yield func(k, v []byte) bool) {
+		// A page that cannot be read is a panic of the engine's transaction, which
+		// it undoes.
+		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+		for it := newOverlayIter(slices.Clone(wins), false); it.valid; it.next() {
+			if !it.cur.private() && !yield(it.cur.key(), it.cur.val()) {
+				return
+			}
+		}
+	}
+	for i := range wins {
+		w := &wins[i]
+		if w.sealed != nil {
+			c.Bytes += w.sealed.bytes
+		}
+		for _, e := range w.ents {
+			c.Bytes += int(e.klen) + int(e.vlen)
+		}
+		c.Count += w.len()
+	}
+	if private || !apart(wins) {
+		c.Count = 0
+		for range c.Writes {
+			c.Count++
+		}
+	}
 }
 
 // opNever marks a space that the transaction both created and dropped.

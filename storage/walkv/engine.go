@@ -148,14 +148,16 @@ func (e *Engine) Append(changes []txn.Change, show bool) (seq uint64, durable bo
 		return 0, false, err
 	}
 	size := 0
-	add := func(k, v []byte) bool { size += len(k) + len(v); return true }
+	add := func(k, v []byte) bool { size += len(k) + len(v); return size < e.opt.DirectBytes }
 	for i := range changes {
 		c := &changes[i]
 		if c.Op != txn.OpNone {
 			size = e.opt.DirectBytes
 			break
 		}
-		c.Writes(add)
+		if c.Writes(add); size >= e.opt.DirectBytes {
+			break
+		}
 	}
 	if size >= e.opt.DirectBytes {
 		seq, err = e.direct(changes)
