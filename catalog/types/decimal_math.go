@@ -3,6 +3,7 @@ package types
 import (
 	"math"
 	"math/big"
+	"sync/atomic"
 
 	"github.com/cockroachdb/apd/v3"
 
@@ -50,6 +51,17 @@ func (d Decimal) SqrtScale(scale int32) Decimal {
 
 // approx returns the value as a float64, with infinities where it overflows.
 func (d Decimal) approx() float64 { return d.ToFloat() }
+
+// fromFixed rounds x / 2^prec to scale digits after the point.
+func fromFixed(x *big.Int, prec uint, scale int32) Decimal {
+	b := new(big.Int).Abs(x)
+	b.Mul(b, pow10Big(scale+1))
+	d := fromBig(b.Rsh(b, prec), scale+1).Round(scale)
+	if x.Sign() < 0 {
+		return d.Neg()
+	}
+	return d
+}
 
 // toAPD converts a finite number.
 func (d Decimal) toAPD() *apd.Decimal {
@@ -104,9 +116,7 @@ func expScaled(d Decimal, scale int32) (Decimal, error) {
 		return Decimal{scale: scale}, nil
 	}
 	x, prec := expBinary(d, max(digits, minSigDigits)+guardDigits)
-	// The result is x / 2^prec.
-	x.Mul(x, pow10Big(scale+1))
-	return fromBig(x.Rsh(x, prec), scale+1).Round(scale), nil
+	return fromFixed(x, prec, scale), nil
 }
 
 // expBinary returns e^d as a binary fixed-point number with prec fractional
@@ -121,25 +131,33 @@ func expBinary(d Decimal, digits int) (x *big.Int, prec uint) {
 	num := new(big.Int).Lsh(abs.bigCoef(), prec)
 	r := num.Quo(num, pow10Big(abs.scale))
 	r.Rsh(r, halvings)
-	one := new(big.Int).Lsh(big.NewInt(1), prec)
-	sum, term := new(big.Int).Set(one), new(big.Int).Set(one)
+	sum := expSeries(r, prec, halvings)
+	if d.Sign() >= 0 {
+		return sum, prec
+	}
+	// 1/sum is small: keep as many bits again as sum has before the point.
+	extra := uint(max(sum.BitLen()-int(prec), 0))
+	one := new(big.Int).Lsh(big.NewInt(1), 2*prec+extra)
+	return one.Quo(one, sum), prec + extra
+}
+
+// expSeries returns e^(r * 2^halvings), r >= 0 and the result with prec fractional
+// bits.
+func expSeries(r *big.Int, prec, halvings uint) *big.Int {
+	sum := new(big.Int).Lsh(big.NewInt(1), prec)
+	term := new(big.Int).Set(sum)
+	var n big.Int
 	for i := int64(1); term.Sign() != 0; i++ {
 		term.Mul(term, r)
 		term.Rsh(term, prec)
-		term.Quo(term, big.NewInt(i))
+		term.Quo(term, n.SetInt64(i))
 		sum.Add(sum, term)
 	}
 	for range halvings {
 		sum.Mul(sum, sum)
 		sum.Rsh(sum, prec)
 	}
-	if d.Sign() >= 0 {
-		return sum, prec
-	}
-	// 1/sum is small: keep as many bits again as sum has before the point.
-	extra := uint(max(sum.BitLen()-int(prec), 0))
-	one.Lsh(one, prec+extra)
-	return one.Quo(one, sum), prec + extra
+	return sum
 }
 
 // lnWeight estimates the decimal weight of ln(d), d > 0.
@@ -179,23 +197,100 @@ func (d Decimal) Ln() (Decimal, error) {
 	}
 	w := d.lnWeight()
 	scale := clampScale(minSigDigits-w, d.scale)
-	return fromAPD(d.lnAPD(int(scale)+w+1), scale), nil
+	x, prec := d.lnBinary(max(int(scale), minSigDigits))
+	return fromFixed(x, prec, scale), nil
 }
 
-// lnAPD returns ln(d) to the given number of significant digits, d > 0.
-func (d Decimal) lnAPD(digits int) *apd.Decimal {
-	r := new(apd.Decimal)
+// lnHalvings is how often lnUnit's argument of the exponential is halved; the
+// error grows by as many bits, which are among lnGuard.
+const (
+	lnHalvings = 12
+	lnGuard    = 96
+)
+
+// lnBinary returns ln(d), d > 0, as a binary fixed-point number with prec
+// fractional bits, exact to the given number of decimal digits after the point
+// and guardDigits more.
+func (d Decimal) lnBinary(digits int) (x *big.Int, prec uint) {
 	if d.Cmp(NewDecimal(1, 0)) == 0 {
-		return r
+		return new(big.Int), 1
 	}
-	// Conditions cannot strike: d is positive and finite, the exponent small.
-	digits += max(-d.lnWeight(), 0)
-	x := d.toAPD()
-	if more := digits + 10; x.NumDigits() > int64(more) { // the others do not show in the result
-		_, _ = apdContext(more).Round(x, x)
+	digits += guardDigits
+	prec = uint(float64(digits)*3.33) + lnGuard
+	c, p := d.bigCoef(), d.digits()
+	// d is m * 10^k with 0.1 <= m < 1.
+	k := p - int(d.scale)
+	if more := p - digits - 20; more > 0 { // these digits do not show in the result
+		c, p = new(big.Int).Quo(c, pow10Big(int32(more))), p-more
 	}
-	_, _ = apdContext(digits).Ln(r, x)
-	return r
+	m := new(big.Int).Lsh(c, prec)
+	m.Quo(m, pow10Big(int32(p)))
+	x = lnUnit(m, prec)
+	return x.Add(x, new(big.Int).Mul(ln10(prec), big.NewInt(int64(k)))), prec
+}
+
+// lnUnit returns ln(m), 0.1 <= m < 1, both with prec fractional bits: an estimate
+// y by float64, and what is missing, ln(m / e^y), whose argument is so near to 1
+// that each term of the series gives some hundred bits.
+func lnUnit(m *big.Int, prec uint) *big.Int {
+	b := m.BitLen()
+	lead, _ := new(big.Int).Rsh(m, uint(max(b-60, 0))).Float64()
+	f, e := math.Frexp(max(-math.Log(math.Ldexp(lead, max(b-60, 0)-int(prec))), 0))
+	r := big.NewInt(int64(f * (1 << 53))) // -y
+	if shift := int(prec) + e - 53; shift >= 0 {
+		r.Lsh(r, uint(shift))
+	} else {
+		r.Rsh(r, uint(-shift))
+	}
+	r.Rsh(r, lnHalvings)
+	t := expSeries(r, prec, lnHalvings)
+	t.Mul(t, m)
+	t.Rsh(t, prec)
+	// ln(t) is 2 (z + z^3/3 + z^5/5 …) with z = (t-1) / (t+1).
+	one := new(big.Int).Lsh(big.NewInt(1), prec)
+	z := new(big.Int).Sub(t, one)
+	negative := z.Sign() < 0
+	z.Abs(z)
+	z.Lsh(z, prec)
+	z.Quo(z, t.Add(t, one))
+	square := new(big.Int).Mul(z, z)
+	square.Rsh(square, prec)
+	sum, part := new(big.Int).Set(z), new(big.Int)
+	for i := int64(3); ; i += 2 {
+		z.Mul(z, square)
+		z.Rsh(z, prec)
+		if z.Sign() == 0 {
+			break
+		}
+		sum.Add(sum, part.Quo(z, part.SetInt64(i)))
+	}
+	sum.Lsh(sum, 1)
+	if negative {
+		sum.Neg(sum)
+	}
+	return sum.Sub(sum, r.Lsh(r, lnHalvings))
+}
+
+// ln10Known is the most exact ln(10) so far.
+var ln10Known atomic.Pointer[struct {
+	x    *big.Int
+	prec uint
+}]
+
+// ln10 returns ln(10) with prec fractional bits.
+func ln10(prec uint) *big.Int {
+	known := ln10Known.Load()
+	if known == nil || known.prec < prec {
+		known = &struct {
+			x    *big.Int
+			prec uint
+		}{prec: prec + 256}
+		m := new(big.Int).Lsh(big.NewInt(1), known.prec)
+		known.x = lnUnit(m.Quo(m, big.NewInt(10)), known.prec)
+		known.x.Neg(known.x)
+		ln10Known.Store(known)
+	}
+	return new(big.Int).Rsh(known.x, known.prec-prec)
 }
 
 // Log10 returns the logarithm to base 10.
@@ -230,12 +325,15 @@ func (d Decimal) Log(base Decimal) (Decimal, error) {
 	wb, wn := base.lnWeight(), d.lnWeight()
 	w := wn - wb
 	scale := clampScale(minSigDigits-w, max(base.scale, d.scale))
-	digits := int(scale) + max(w, 0) + 4
-	var q apd.Decimal
-	if _, err := apdContext(digits).Quo(&q, d.lnAPD(digits), base.lnAPD(digits)); err != nil {
-		return d, DivisionByZero()
+	digits := int(scale) + max(w, 0) + 4 + max(-wb, -wn, 0)
+	x, prec := d.lnBinary(digits)
+	y, _ := base.lnBinary(digits)
+	q := new(big.Int).Lsh(new(big.Int).Abs(x), prec)
+	q.Quo(q, new(big.Int).Abs(y))
+	if x.Sign() != y.Sign() {
+		q.Neg(q)
 	}
-	return fromAPD(&q, scale), nil
+	return fromFixed(q, prec, scale), nil
 }
 
 // isInt reports whether d is finite and has no fraction.
@@ -271,7 +369,9 @@ func (d Decimal) Power(e Decimal) (Decimal, error) {
 	}
 	wln := base.lnWeight()
 	// A first estimate with some 8 digits decides on the scale.
-	ln := fromAPD(base.lnAPD(10), int32(max(8-wln, 0)))
+	estScale := int32(max(8-wln, 0))
+	x, prec := base.lnBinary(int(estScale))
+	ln := fromFixed(x, prec, estScale)
 	est, err := ln.Mul(e)
 	if err != nil {
 		return d, err
@@ -286,11 +386,12 @@ func (d Decimal) Power(e Decimal) (Decimal, error) {
 	weight := v * math.Log10E
 	scale := clampScale(minSigDigits-int(weight), max(d.scale, e.scale))
 	digits := max(int(scale)+int(weight), 0) - min(wln, 0) + 8 + e.digits()
-	var prod apd.Decimal
-	if _, err := apdContext(digits).Mul(&prod, base.lnAPD(digits), e.toAPD()); err != nil {
-		return d, errNumericOverflow()
+	x, prec = base.lnBinary(digits)
+	prod, err := fromFixed(x, prec, min(int32(digits)+8, maxNumericScale)).Mul(e)
+	if err != nil {
+		return d, err
 	}
-	r, err := expScaled(fromAPD(&prod, min(int32(digits)+8, maxNumericScale)), scale)
+	r, err := expScaled(prod, scale)
 	if err == nil && d.Sign() < 0 {
 		if half, _ := e.Mod(NewDecimal(2, 0)); !half.IsZero() {
 			r = r.Neg()

@@ -4,10 +4,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/cockroachdb/apd/v3"
 
 	"kvsqld/catalog/sqlerr"
 )
@@ -161,4 +164,47 @@ func decimalCase(op, a, b string) string {
 		return hex.EncodeToString(raw)
 	}
 	return "unknown operation"
+}
+
+// TestLnAgreesWithTheLibrary compares with a slow library at many magnitudes and
+// lengths.
+func TestLnAgreesWithTheLibrary(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 9))
+	for range 400 {
+		text := make([]byte, 1+rnd.IntN(50))
+		for i := range text {
+			text[i] = byte('0' + rnd.IntN(10))
+		}
+		text[0] = byte('1' + rnd.IntN(9))
+		d, err := ParseDecimal(fmt.Sprintf("%se%d", text, rnd.IntN(120)-80))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rnd.IntN(4) == 0 { // near to 1
+			d = NewDecimal(1, 0).Add(NewDecimal(int64(rnd.IntN(2001)-1000), int32(3+rnd.IntN(25))))
+			if d.Sign() <= 0 {
+				continue
+			}
+		}
+		got, err := d.Ln()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r apd.Decimal
+		if _, err := apd.BaseContext.WithPrecision(90).Ln(&r, d.toAPD()); err != nil {
+			t.Fatal(err)
+		}
+		if want := fromAPD(&r, got.scale); got.Cmp(want) != 0 {
+			t.Errorf("ln(%s) = %s, not %s", d.AppendText(nil), got.AppendText(nil), want.AppendText(nil))
+		}
+	}
+}
+
+func BenchmarkLn(b *testing.B) {
+	d := NewDecimal(123456789, 3)
+	for b.Loop() {
+		if _, err := d.Ln(); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
