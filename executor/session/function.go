@@ -67,12 +67,40 @@ func (s *Session) callSQL(x *expr.Env, c *plan.Call, args []types.Datum, yield f
 		out := yield
 		if i < len(body.stmts)-1 || c.T.OID == types.OVoid {
 			out = nil
+		} else if c.T.OID == types.ORecord && len(c.Cols) == 0 {
+			out = asRecords(p, c.T, yield)
 		}
 		if err := s.runInBody(x.Ctx, f, p, own, out); err != nil {
 			return inFunction(err, f, "statement "+itoa(i+1))
 		}
 	}
 	return nil
+}
+
+// asRecords makes each row that p yields one record, which carries the names of
+// p's columns, for a function whose call says nothing about columns.
+func asRecords(p *plannedStmt, t types.T, yield func(*vec.Batch) (bool, error)) func(*vec.Batch) (bool, error) {
+	build := vec.NewBuilder([]types.T{t})
+	return func(b *vec.Batch) (bool, error) {
+		if len(b.Cols) == 1 && b.Cols[0].T.Kind() == types.KRecord {
+			return yield(b)
+		}
+		names := make([]string, len(p.cols))
+		for i, c := range p.cols {
+			names[i] = c.Name
+		}
+		fields := make([]types.Datum, len(b.Cols))
+		for i := range b.Rows() {
+			row := b.Row(i)
+			for k, c := range b.Cols {
+				fields[k] = c.Get(row)
+			}
+			d := types.NewRecord(fields)
+			d.T, d.B = t, types.AppendRecordNames(d.B, names)
+			build.Append([]types.Datum{d})
+		}
+		return yield(build.Finish())
+	}
 }
 
 // bodyOf returns the body of the function that a call calls.
