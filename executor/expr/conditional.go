@@ -232,22 +232,25 @@ func (e *minMaxEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 		e.vecs = append(e.vecs, v)
 	}
 	e.out.Reset(e.t, max(b.N, 1))
-	for _, i := range rowsOf(b) {
-		best := types.Null(e.t)
+	for _, row := range rowsOf(b) {
+		i := int(row)
+		var best *vec.Vec
 		for _, v := range e.vecs {
-			d := v.Get(int(i))
-			if d.Null {
+			if v.IsNull(i) {
 				continue
 			}
-			if !best.Null {
-				c := compareDatums(d, best)
-				if c == 0 || (c < 0) != e.least {
+			if best != nil {
+				if c := vec.CompareRows(v, i, best, i); c == 0 || (c < 0) != e.least {
 					continue
 				}
 			}
-			best = d
+			best = v
 		}
-		e.out.Set(int(i), best)
+		if best == nil {
+			e.out.Nulls.Set(i)
+			continue
+		}
+		vec.CopyRow(&e.out, i, best, i)
 	}
 	return &e.out, nil
 }
