@@ -66,8 +66,10 @@ turns() {
   report "$name" "$target" "$unit" "$better" "$TMP/a" "$TMP/b"
 }
 # tps MODE CLIENTS SCRIPT PORT
-tps() { pgbench -n -h 127.0.0.1 -p "$4" -U postgres -M "$1" -c "$2" -j 2 -T "$EACH" -D rows="$ROWS" -D scale=10 -f "$HERE/$3" postgres 2>/dev/null |
-  awk '/^tps/ {print $3}'; }
+tps() {
+  { pgbench -n -h 127.0.0.1 -p "$4" -U postgres -M "$1" -c "$2" -j 2 -T "$EACH" -D rows="$ROWS" -D scale=10 -f "$HERE/$3" postgres \
+    2>"$TMP/errors" || { echo "pgbench failed on port $4:" >&2; cat "$TMP/errors" >&2; exit 1; }; } | awk '/^tps/ {print $3}'
+}
 # elapsed PORT [psql's arguments]: the milliseconds of the last statement
 elapsed() { connect "$1" -c '\timing on' "${@:2}" 2>&1 >"$TMP/out" | head -3 >&2; awk '/^Time:/ {t = $2} END {print t}' "$TMP/out"; }
 # sql QUERY PORT
