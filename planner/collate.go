@@ -403,11 +403,8 @@ func (p *planner) checkCollations(q *query) {
 	}
 	conds(b.where)
 	conds(b.having)
-	var items func(j *joinItem)
-	items = func(j *joinItem) {
+	b.eachItem(func(j *joinItem) {
 		if j.rel == nil {
-			items(j.l)
-			items(j.r)
 			conds(j.on)
 			return
 		}
@@ -415,10 +412,7 @@ func (p *planner) checkCollations(q *query) {
 		if j.rel.query != nil {
 			p.checkCollations(j.rel.query)
 		}
-	}
-	for _, j := range b.from {
-		items(j)
-	}
+	})
 }
 
 func contains(list []int, i int) bool {

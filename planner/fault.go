@@ -38,19 +38,13 @@ func (p *planner) blockFaults(b *block) {
 		list(b.aggs[i].Args)
 		p.constFault(b, b.aggs[i].Filter)
 	}
-	var items func(j *joinItem)
-	items = func(j *joinItem) {
+	b.eachItem(func(j *joinItem) {
 		if j.rel != nil {
 			list(j.rel.funcs)
 			return
 		}
-		items(j.l)
-		items(j.r)
 		all(j.on)
-	}
-	for _, j := range b.from {
-		items(j)
-	}
+	})
 }
 
 // constFault evaluates the calls over constants that folding left in an expression

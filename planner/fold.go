@@ -106,17 +106,7 @@ func (p *planner) foldNulls(bl *block) {
 	}
 	list(bl.where)
 	list(bl.having)
-	var items func(j *joinItem)
-	items = func(j *joinItem) {
-		if j.rel == nil {
-			items(j.l)
-			items(j.r)
-			list(j.on)
-		}
-	}
-	for _, j := range bl.from {
-		items(j)
-	}
+	bl.eachItem(func(j *joinItem) { list(j.on) })
 }
 
 func foldable(e plan.Expr) bool {

@@ -40,17 +40,7 @@ func (p *planner) leadOf(s *state) *lead {
 		}
 	}
 	check(b.where)
-	var items func(j *joinItem)
-	items = func(j *joinItem) {
-		if j.rel == nil {
-			check(j.on)
-			items(j.l)
-			items(j.r)
-		}
-	}
-	for _, j := range b.from {
-		items(j)
-	}
+	b.eachItem(func(j *joinItem) { check(j.on) })
 	w := p.sortOrder(s)
 	if !plain || len(w.cols) == 0 {
 		return nil

@@ -246,12 +246,9 @@ func blockNeeds(s *state) {
 	for _, m := range b.semis {
 		list(m.conds)
 	}
-	var items func(j *joinItem)
-	items = func(j *joinItem) {
+	s.b.eachItem(func(j *joinItem) {
 		if j.rel == nil {
 			list(j.on)
-			items(j.l)
-			items(j.r)
 			return
 		}
 		list(j.rel.funcs)
@@ -269,8 +266,5 @@ func blockNeeds(s *state) {
 				needOf(&plan.Var{Rel: j.rel.id, Col: plan.ColTableOID}, s.need)
 			}
 		}
-	}
-	for _, j := range b.from {
-		items(j)
-	}
+	})
 }

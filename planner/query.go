@@ -127,6 +127,22 @@ type joinItem struct {
 	on   []plan.Expr // conjuncts of the join condition
 }
 
+// each calls f for the joins and leaves of the tree, those below first.
+func (j *joinItem) each(f func(*joinItem)) {
+	if j.rel == nil {
+		j.l.each(f)
+		j.r.each(f)
+	}
+	f(j)
+}
+
+// eachItem calls f for the joins and leaves of the block's FROM list.
+func (b *block) eachItem(f func(*joinItem)) {
+	for _, j := range b.from {
+		j.each(f)
+	}
+}
+
 func (j *joinItem) rels(f func(*rel)) {
 	if j.rel != nil {
 		f(j.rel)
@@ -265,8 +281,7 @@ func mapQuery(q *query, f func(plan.Expr) plan.Expr) {
 	for _, r := range b.values {
 		list(r)
 	}
-	var items func(j *joinItem)
-	items = func(j *joinItem) {
+	b.eachItem(func(j *joinItem) {
 		if j.rel != nil {
 			mapQuery(j.rel.query, f)
 			list(j.rel.funcs)
@@ -276,13 +291,8 @@ func mapQuery(q *query, f func(plan.Expr) plan.Expr) {
 			list(j.rel.secure)
 			return
 		}
-		items(j.l)
-		items(j.r)
 		list(j.on)
-	}
-	for _, j := range b.from {
-		items(j)
-	}
+	})
 	list(b.where)
 	list(b.keys)
 	list(b.having)
