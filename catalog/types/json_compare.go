@@ -30,44 +30,6 @@ func (s jsonSpan) kind() jsonKind {
 	return jsonNumber
 }
 
-// end is the offset behind the value that starts at i.
-func (s jsonSpan) end(i int) int {
-	switch s[i] {
-	case '"':
-		return s.stringEnd(i)
-	case '{', '[':
-		for depth := 0; i < len(s); i++ {
-			switch s[i] {
-			case '"':
-				i = s.stringEnd(i) - 1
-			case '{', '[':
-				depth++
-			case '}', ']':
-				if depth--; depth == 0 {
-					return i + 1
-				}
-			}
-		}
-		return len(s)
-	}
-	for i < len(s) && s[i] != ',' && s[i] != ']' && s[i] != '}' {
-		i++
-	}
-	return i
-}
-
-func (s jsonSpan) stringEnd(i int) int {
-	for i++; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(s)
-}
-
 // jsonParts walks the members or elements of a container.
 type jsonParts struct {
 	s  jsonSpan
@@ -82,10 +44,10 @@ func (p *jsonParts) next() (key, val jsonSpan, ok bool) {
 		return nil, nil, false
 	}
 	if p.s[0] == '{' {
-		end := p.s.end(p.at)
+		end := JSONEnd(p.s, p.at)
 		key, p.at = p.s[p.at:end], end+2
 	}
-	end := p.s.end(p.at)
+	end := JSONEnd(p.s, p.at)
 	val, p.at = p.s[p.at:end], end+2
 	return key, val, true
 }

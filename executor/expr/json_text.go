@@ -20,45 +20,6 @@ func jsonBlanks(s []byte, i int) int {
 	return i
 }
 
-// jsonEnd returns the end of the value that starts at i.
-func jsonEnd(s []byte, i int) int {
-	switch s[i] {
-	case '"':
-		return jsonStringEnd(s, i)
-	case '{', '[':
-		depth := 0
-		for ; i < len(s); i++ {
-			switch s[i] {
-			case '"':
-				i = jsonStringEnd(s, i) - 1
-			case '{', '[':
-				depth++
-			case '}', ']':
-				if depth--; depth == 0 {
-					return i + 1
-				}
-			}
-		}
-		return i
-	}
-	for i < len(s) && s[i] != ',' && s[i] != ']' && s[i] != '}' && s[i] > ' ' {
-		i++
-	}
-	return i
-}
-
-func jsonStringEnd(s []byte, i int) int {
-	for i++; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return i
-}
-
 // jsonKind is the first byte of a value: { [ " t f n, or a digit or minus.
 func jsonKind(s []byte) byte {
 	if i := jsonBlanks(s, 0); i < len(s) {
@@ -71,10 +32,10 @@ func jsonKind(s []byte) byte {
 func eachMember(s []byte, f func(key, val []byte) bool) {
 	i := jsonBlanks(s, 0) + 1
 	for i = jsonBlanks(s, i); i < len(s) && s[i] != '}'; {
-		end := jsonEnd(s, i)
+		end := types.JSONEnd(s, i)
 		key := s[i:end]
 		i = jsonBlanks(s, jsonBlanks(s, end)+1)
-		end = jsonEnd(s, i)
+		end = types.JSONEnd(s, i)
 		if !f(key, s[i:end]) {
 			return
 		}
@@ -88,7 +49,7 @@ func eachMember(s []byte, f func(key, val []byte) bool) {
 func eachElement(s []byte, f func(val []byte) bool) {
 	i := jsonBlanks(s, 0) + 1
 	for i = jsonBlanks(s, i); i < len(s) && s[i] != ']'; {
-		end := jsonEnd(s, i)
+		end := types.JSONEnd(s, i)
 		if !f(s[i:end]) {
 			return
 		}
@@ -117,11 +78,11 @@ func (c *jsonCursor) next() (key, val []byte, ok bool) {
 	if i >= len(s) || s[i] == '}' || s[i] == ']' {
 		return nil, nil, false
 	}
-	end := jsonEnd(s, i)
+	end := types.JSONEnd(s, i)
 	if c.object {
 		key = s[i:end]
 		i = jsonBlanks(s, jsonBlanks(s, end)+1)
-		end = jsonEnd(s, i)
+		end = types.JSONEnd(s, i)
 	}
 	val = s[i:end]
 	if i = jsonBlanks(s, end); i < len(s) && s[i] == ',' {
