@@ -14,9 +14,10 @@ func (e *anyArray) perRow(env *Env, b *vec.Batch, x, arr *vec.Vec) error {
 	if e.set != nil && elem.User == types.KInvalid {
 		switch rep := elem.Rep(); {
 		case e.rep == types.RepInt && rep == types.RepInt:
-			return e.ints(b, x, arr)
+			kind := elem.Kind()
+			return e.find(b, x, arr, func(raw []byte, k int) bool { return types.StoredInt(kind, raw) == x.I64[k] })
 		case e.rep == types.RepBytes && bytewise(elem, x.T):
-			return e.texts(b, x, arr)
+			return e.find(b, x, arr, func(raw []byte, k int) bool { return bytes.Equal(raw, x.B[k]) })
 		}
 	}
 	return e.flatten(env, b, x, arr)
@@ -30,9 +31,9 @@ func (e *anyArray) verdict(i uint32, found, isNull bool) {
 	}
 }
 
-// ints is x = ANY (array) for values that are represented as integers.
-func (e *anyArray) ints(b *vec.Batch, x, arr *vec.Vec) error {
-	kind := arr.T.ElemType().Kind()
+// find is x = ANY (array) for values that are compared as they are stored: same
+// compares an element with the value x[k].
+func (e *anyArray) find(b *vec.Batch, x, arr *vec.Vec, same func(raw []byte, k int) bool) error {
 	var it types.ArrayIter
 	for _, i := range rowsOf(b) {
 		if arr.IsNull(int(i)) {
@@ -43,7 +44,7 @@ func (e *anyArray) ints(b *vec.Batch, x, arr *vec.Vec) error {
 			return err
 		}
 		k := x.Idx(int(i))
-		v, none := x.I64[k], x.Nulls.Get(k)
+		none := x.Nulls.Get(k)
 		found, some := false, none && it.Len() > 0
 		for !found && !none {
 			raw, isNull, ok, err := it.NextRaw()
@@ -55,41 +56,8 @@ func (e *anyArray) ints(b *vec.Batch, x, arr *vec.Vec) error {
 			}
 			if isNull {
 				some = true
-			} else if types.StoredInt(kind, raw) == v {
-				found = true
-			}
-		}
-		e.verdict(i, found, some)
-	}
-	return nil
-}
-
-// texts is x = ANY (array) for values that are stored as the bytes they are.
-func (e *anyArray) texts(b *vec.Batch, x, arr *vec.Vec) error {
-	var it types.ArrayIter
-	for _, i := range rowsOf(b) {
-		if arr.IsNull(int(i)) {
-			e.out.Nulls.Set(int(i))
-			continue
-		}
-		if err := it.Init(types.Datum{T: arr.T, B: arr.B[i]}); err != nil {
-			return err
-		}
-		k := x.Idx(int(i))
-		v, none := x.B[k], x.Nulls.Get(k)
-		found, some := false, none && it.Len() > 0
-		for !found && !none {
-			raw, isNull, ok, err := it.NextRaw()
-			if err != nil {
-				return err
-			}
-			if !ok {
-				break
-			}
-			if isNull {
-				some = true
-			} else if bytes.Equal(raw, v) {
-				found = true
+			} else {
+				found = same(raw, k)
 			}
 		}
 		e.verdict(i, found, some)
