@@ -330,7 +330,8 @@ func (s *Snapshot) validateForeignKey(t *Table, fk *ForeignKey) error {
 	if len(fk.Cols) == 0 || len(fk.Cols) != len(fk.RefCols) {
 		return sqlerr.New(sqlerr.InvalidForeignKey, "number of referencing and referenced columns for foreign key disagree")
 	}
-	if !liveColumns(t, fk.Cols) {
+	// A column may stand in it several times.
+	if slices.ContainsFunc(fk.Cols, func(c int) bool { return !liveColumn(t, c) }) {
 		return sqlerr.New(sqlerr.InvalidForeignKey, "foreign key \"%s\" of table \"%s\" names a column that does not exist", fk.Name, t.Name)
 	}
 	if ix := ref.IndexByOID(fk.RefIndex); ix == nil || !indexServesKey(ix, fk.RefCols) {

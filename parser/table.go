@@ -526,13 +526,16 @@ func (p *parser) constraintAttributes(c *ast.Constraint, kind string) {
 		}
 	}
 	for {
+		word := p.off()
 		switch {
 		case p.acceptKw(kwDeferrable):
+			p.agrees(c, word, true, "")
 			c.Deferrable = &yes
 			refuse("DEFERRABLE", "UNIQUE", "PRIMARY KEY", "EXCLUDE", "FOREIGN KEY")
 		case p.isKws(kwNot, kwDeferrable):
 			p.next()
 			p.next()
+			p.agrees(c, word, false, "")
 			c.Deferrable = &no
 		case p.isKws(kwNot, kwValid):
 			p.next()
@@ -546,9 +549,11 @@ func (p *parser) constraintAttributes(c *ast.Constraint, kind string) {
 			c.NoInherit = true
 			refuse("NO INHERIT", "CHECK")
 		case p.acceptKws(kwInitially, kwDeferred):
+			p.agrees(c, word, true, "DEFERRED")
 			c.Initially = "DEFERRED"
 			refuse("DEFERRABLE", "UNIQUE", "PRIMARY KEY", "EXCLUDE", "FOREIGN KEY")
 		case p.acceptKws(kwInitially, kwImmediate):
+			p.agrees(c, word, c.Deferrable == nil || *c.Deferrable, "IMMEDIATE")
 			c.Initially = "IMMEDIATE"
 		default:
 			if refused != "" {
@@ -588,5 +593,21 @@ func (p *parser) skipStatement() {
 		default:
 			p.next()
 		}
+	}
+}
+
+// agrees refuses a word about the time of a constraint's check that another one
+// before it contradicts.
+func (p *parser) agrees(c *ast.Constraint, at ast.Off, deferrable bool, initially string) {
+	if c.Deferrable == nil && c.Initially == "" {
+		return
+	}
+	deferred := initially == "DEFERRED" || initially == "" && c.Initially == "DEFERRED"
+	never := initially == "" && !deferrable || initially != "" && c.Deferrable != nil && !*c.Deferrable
+	if deferred && never {
+		p.failf(at, "constraint declared INITIALLY DEFERRED must be DEFERRABLE")
+	}
+	if initially == "" && c.Deferrable != nil && *c.Deferrable != deferrable || initially != "" && c.Initially != "" && c.Initially != initially {
+		p.failf(at, "conflicting constraint properties")
 	}
 }

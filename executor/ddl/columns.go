@@ -295,9 +295,6 @@ func (x *exec) constraintSpec(k *ast.Constraint, col string) (*catalog.Constrain
 		s.Deferrable = *k.Deferrable
 	}
 	if k.Initially == "DEFERRED" {
-		if k.Deferrable != nil && !*k.Deferrable {
-			return nil, sqlerr.New(sqlerr.SyntaxError, "constraint declared INITIALLY DEFERRED must be DEFERRABLE").At(k.Pos())
-		}
 		s.Deferrable, s.InitiallyDeferred = true, true
 	}
 	switch k.Kind {

@@ -161,12 +161,35 @@ func (x *exec) opclass(n *ast.Name, method string) (string, error) {
 }
 
 // volatileBelow reports whether an expression calls a function that keeps less
-// than the promise: 'i' immutable, 's' stable.
+// than the promise: 'i' immutable, 's' stable. A conversion through the text form
+// calls the output function of one type and the input function of the other.
 func volatileBelow(e plan.Expr, promise byte) bool {
 	found := false
-	plan.Visit(e, func(y plan.Expr) bool {
-		if c, ok := y.(*plan.Call); ok && c.Proc.Volatile != 'i' && (promise == 'i' || c.Proc.Volatile == 'v') {
+	less := func(pr *catalog.Proc) {
+		if pr != nil && pr.Volatile != 'i' && (promise == 'i' || pr.Volatile == 'v') {
 			found = true
+		}
+	}
+	plan.Visit(e, func(y plan.Expr) bool {
+		switch y := y.(type) {
+		case *plan.Call:
+			less(y.Proc)
+		case *plan.CoerceIO:
+			from, to := types.Lookup(y.X.Type().OID), types.Lookup(y.T.OID)
+			if from == nil || to == nil { // the functions of all types that users define look at the catalog
+				found = found || promise == 'i'
+				break
+			}
+			less(catalog.ProcByOID(from.Out))
+			less(catalog.ProcByOID(to.In))
+		case *plan.CoerceArray:
+			found = found || volatileBelow(y.Elem, promise)
+		case *plan.InList:
+			less(y.Eq)
+		case *plan.AnyArray:
+			less(y.Proc)
+		case *plan.IsDistinct:
+			less(y.Eq)
 		}
 		return true
 	})
