@@ -122,6 +122,7 @@ func (p *planner) semiOf(s *state, sub *subquery) *semi {
 	q := sub.q
 	if q.block != nil {
 		p.blockFaults(q.block) // as long as its conditions are together
+		p.pullUp(q)
 	}
 	m := &semi{kind: plan.Semi, q: q}
 	if sub.not {
@@ -376,6 +377,7 @@ func (p *planner) scalarJoins(s *state, e plan.Expr) plan.Expr {
 
 func (p *planner) scalarJoin(s *state, sub *subquery) plan.Expr {
 	q := sub.q
+	p.pullUp(q)
 	if q.block == nil || q.setop != nil || q.ref != nil || len(q.ctes) > 0 || q.limit != nil || q.offset != nil || len(s.b.from) == 0 {
 		return nil
 	}

@@ -98,6 +98,8 @@ func (p *planner) planBlock(q *query) plan.Node {
 		p.constFault(q.block, q.limit)
 		p.constFault(q.block, q.offset)
 	}
+	p.pullUp(q)
+	s.b = q.block
 	sortForFirsts(q)
 	p.findParts(s)
 	p.decorrelate(s)
