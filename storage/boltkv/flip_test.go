@@ -228,6 +228,15 @@ func TestCheckedLeaves(t *testing.T) {
 	must(t, tx.Put(table, flipKey(302), flipValue(151)))
 	n, err = scan(tx, kv.Range{})
 	want("with an own write", n, err, 2)
+	boltkv.PassTime(kv.CheckAgain)
+	n, err = snapshot(part)
+	want("a part of a leaf after a while", n, err, 5)
+	n, err = snapshot(kv.Range{})
+	if err != nil || n == 0 || n > flipRows/20 { // what was written, and small pieces of leaves
+		t.Errorf("all after a while, by their pages: %d pairs are checked: %v", n, err)
+	}
+	n, err = snapshot(part)
+	want("a part of what was checked by its page", n, err, 0)
 
 	path := filepath.Join(dir, boltkv.FileName)
 	b, err := os.ReadFile(path)

@@ -45,8 +45,10 @@ const (
 )
 
 // sums are the checksums of one data file. Chunks are read when they are first
-// needed. Verified pages are remembered until they are written again, and for
-// kv.CheckAgain so are leaves whose pairs have passed the check of a scan.
+// needed. Verified pages are remembered until they are written again, and so are
+// leaves whose pairs have passed the check of a scan: within kv.CheckAgain of a scan
+// they are not looked at again, and later by the page's checksum, which costs less than
+// one for each pair.
 type sums struct {
 	f      vfs.File
 	path   string
@@ -62,8 +64,9 @@ type sums struct {
 type chunk struct {
 	sum      [chunkPages]atomic.Uint64
 	verified [chunkPages / 32]atomic.Uint32
-	passed   [chunkPages / 32]atomic.Uint32
-	lo, hi   int // sums to be written, lo < hi; the committer's
+	sound    [chunkPages / 32]atomic.Uint32 // all pairs have passed a check since the page was written
+	passed   [chunkPages / 32]atomic.Uint32 // of the sound ones: within kv.CheckAgain
+	lo, hi   int                            // sums to be written, lo < hi; the committer's
 }
 
 func sumPath(dir, id string) string { return filepath.Join(dir, sumPrefix+id+sumSuffix) }
@@ -162,6 +165,7 @@ func sum(id uint64, run []byte) uint64 { return max(xxh3.HashSeed(run, id), 1) }
 func (s *sums) set(id uint64, run []byte) {
 	c, i := s.chunk(id), int(id%chunkPages)
 	c.verified[i/32].And(^(uint32(1) << (i % 32)))
+	c.sound[i/32].And(^(uint32(1) << (i % 32)))
 	c.passed[i/32].And(^(uint32(1) << (i % 32)))
 	c.sum[i].Store(sum(id, run))
 	if c.hi == 0 {
@@ -232,13 +236,30 @@ func (s *sums) beginCheck() {
 }
 
 // pass notes that all pairs of a leaf have passed the check of a scan, and passed
-// reports whether they have.
+// reports whether they have lately.
 func (s *sums) pass(id uint64) {
-	i := id % chunkPages
-	s.chunk(id).passed[i/32].Or(1 << (i % 32))
+	c, i := s.chunk(id), id%chunkPages
+	c.sound[i/32].Or(1 << (i % 32))
+	c.passed[i/32].Or(1 << (i % 32))
 }
 
 func (s *sums) passed(id uint64) bool {
 	i := id % chunkPages
 	return s.chunk(id).passed[i/32].Load()&(1<<(i%32)) != 0
+}
+
+// sounds reports whether all pairs of a leaf have passed the check at some time.
+func (s *sums) sounds(id uint64) bool {
+	i := id % chunkPages
+	return s.chunk(id).sound[i/32].Load()&(1<<(i%32)) != 0
+}
+
+// same reports whether a leaf that is sound is still what was written, by the checksum
+// of its page. Then it passes.
+func (s *sums) same(id uint64, run []byte) bool {
+	if s.chunk(id).sum[id%chunkPages].Load() != sum(id, run) {
+		return false
+	}
+	s.pass(id)
+	return true
 }

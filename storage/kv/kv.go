@@ -56,8 +56,8 @@ type ScanOpt struct {
 
 	// Check verifies pairs by what their values say. It is called for all that are
 	// delivered, not with KeysOnly, and an error ends the scan. An engine may leave it
-	// out for pairs that passed it less than CheckAgain ago and have not been written
-	// since.
+	// out for pairs that have passed it and were not written since: less than CheckAgain
+	// ago, or if a checksum of its own says that they are as they were.
 	Check func(ps []Pair) error
 
 	// Skip, where it is set, tells about a key that is not wanted where the next one may
@@ -73,7 +73,8 @@ type ScanOpt struct {
 	Spent Iter
 }
 
-// CheckAgain is for how long a pair that was checked is believed to be as it was.
+// CheckAgain is for how long a pair that was checked is believed to be as it was without
+// a look.
 const CheckAgain = 10 * time.Second
 
 // Checked calls Check, if there is one, for pairs that are to be delivered.

@@ -54,8 +54,9 @@
 //	    satisfies (an index by elements: one for each element), and every index
 //	    entry, posting and value of an attribute file belongs to a row.
 //	B2  Every stored value carries a checksum over key and value that is
-//	    verified before a value is used (by a scan, kv.CheckAgain before at
-//	    most); a mismatch is kv.ErrCorrupt.
+//	    verified before a value is used: by a scan, kv.CheckAgain before at
+//	    most; once it was, also by a checksum of its page. A mismatch is
+//	    kv.ErrCorrupt.
 //	B3  A row key or a unique index key is written under its exclusive lock;
 //	    every other entry is covered by the lock of its row.
 //
