@@ -35,7 +35,7 @@ func rowsPgStatActivity(w *writer) {
 			w.null().int(int64(s.ClientPort))
 		}
 		w.time(s.BackendStart).time(s.XactStart).time(s.QueryStart).time(s.StateChanged).opt(s.WaitEventType).opt(s.WaitEvent).
-			opt(s.State).null().null().null().str(s.Query).str(s.BackendType).end()
+			opt(s.State).xid(s.Xid).xid(s.Xmin).null().str(s.Query).str(s.BackendType).end()
 	}
 }
 

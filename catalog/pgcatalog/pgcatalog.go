@@ -94,6 +94,7 @@ type SessionInfo struct {
 	ClientPort                                        int32
 	BackendStart, XactStart, QueryStart, StateChanged int64
 	WaitEventType, WaitEvent, State, Query            string
+	Xid, Xmin                                         uint64 // 0: none
 	BackendType                                       string
 	TLSVersion, TLSCipher                             string // "" without TLS
 	TLSBits                                           int64
@@ -101,12 +102,17 @@ type SessionInfo struct {
 
 // LockInfo is a row of pg_locks.
 type LockInfo struct {
-	Type     string // relation, tuple, transactionid, advisory …
-	DB, Rel  types.OID
-	PID      int32
-	Mode     string
-	Granted  bool
-	WaitFrom int64 // microseconds since 2000-01-01 UTC, 0 when granted
+	Type        string // relation, tuple, virtualxid, transactionid, advisory
+	DB, Rel     types.OID
+	Page, Tuple int64  // of a tuple
+	Xid         uint64 // of a transactionid
+	Virtual     string // of a virtualxid
+	Owner       string // the virtual transaction that holds the lock or wants it
+	Fast        bool   // fastpath
+	PID         int32
+	Mode        string
+	Granted     bool
+	WaitFrom    int64 // microseconds since 2000-01-01 UTC, 0 when granted
 	// Advisory holds classid, objid and objsubid of an advisory lock.
 	Advisory [3]uint32
 }

@@ -40,6 +40,7 @@ type advisoryWaiter struct {
 	s       *Session
 	key     expr.AdvisoryKey
 	granted chan struct{} // closed with the lock held
+	since   int64         // when it began to wait
 }
 
 // advisoryHold counts how often a session holds a lock: for the session and for
@@ -116,7 +117,7 @@ func (a *advisoryLocks) lock(ctx context.Context, s *Session, key expr.AdvisoryK
 	if !wait {
 		return false, nil
 	}
-	w := &advisoryWaiter{s: s, key: key, granted: make(chan struct{})}
+	w := &advisoryWaiter{s: s, key: key, granted: make(chan struct{}), since: now()}
 	if err := a.tell(w, blockers); err != nil {
 		return false, err
 	}

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"math"
 	"net"
 	"slices"
 	"strings"
@@ -484,41 +483,7 @@ func serverFuncs(m map[string]catalogFunc) {
 		return c.signal(c.srv.Terminate)
 	}
 	m["pg_reload_conf"] = answerTrue
-	xid := func(c *catalogCall) (types.Datum, error) {
-		if c.tx == nil {
-			return c.null()
-		}
-		c.tx.numbered = true
-		n := c.tx.kv.Seq() + 1
-		if c.ret.Kind() == types.KWord {
-			return types.Word(c.ret, n), nil
-		}
-		return c.integer(int64(n))
-	}
-	m["pg_current_xact_id"] = xid
-	m["xid_age"] = func(c *catalogCall) (types.Datum, error) {
-		if c.num(0) < 3 { // the numbers of no transaction
-			return types.Int(c.ret, math.MaxInt32), nil
-		}
-		n := uint64(0)
-		if c.tx != nil {
-			n = c.tx.kv.Seq() + 1
-		}
-		return types.Int(c.ret, int64(int32(uint32(n)-uint32(c.num(0))))), nil
-	}
-	m["pg_current_xact_id_if_assigned"] = func(c *catalogCall) (types.Datum, error) {
-		if c.tx == nil || !c.tx.kv.HasWrites() && !c.tx.numbered {
-			return c.null()
-		}
-		return xid(c)
-	}
-	m["pg_current_snapshot"] = func(c *catalogCall) (types.Datum, error) {
-		if c.tx == nil {
-			return c.null()
-		}
-		n := itoa(int(c.tx.kv.Seq()) + 1)
-		return c.text(n+":"+n+":", true)
-	}
+	xactFuncs(m)
 	m["pg_export_snapshot"] = func(c *catalogCall) (types.Datum, error) {
 		id, err := c.exportSnapshot()
 		return types.Text(id), err

@@ -86,6 +86,9 @@ func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int6
 	if x, ok := c.stmt.(*ast.CreateTable); ok && x.Temp || isTempObject(c.stmt) {
 		s.useTemp()
 	}
+	if _, err := s.tx.kv.Number(); err != nil {
+		return "", 0, err
+	}
 	tag, err := s.define(ctx, c)
 	if x, ok := c.stmt.(*ast.Truncate); ok && err == nil {
 		s.emptied(x)

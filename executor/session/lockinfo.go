@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"kvsqld/catalog"
@@ -29,17 +30,21 @@ func (n advisoryName) form() int32 {
 	return 1
 }
 
-// relationOf is the table or index that a space belongs to.
-type relationOf struct{ db, rel types.OID }
+// lockedRelation is the table or index that a space belongs to; table is nil for an
+// index of its own.
+type lockedRelation struct {
+	db, rel types.OID
+	table   *catalog.Table
+}
 
 // relationsBySpace maps the spaces of all databases.
-func relationsBySpace(snap *catalog.Snapshot) map[uint64]relationOf {
-	out := make(map[uint64]relationOf)
+func relationsBySpace(snap *catalog.Snapshot) map[uint64]lockedRelation {
+	out := make(map[uint64]lockedRelation)
 	add := func(t *catalog.Table) {
-		out[uint64(t.Space)] = relationOf{t.DB, t.OID}
+		out[uint64(t.Space)] = lockedRelation{t.DB, t.OID, t}
 		for _, ix := range t.Indexes {
 			if !ix.Primary {
-				out[uint64(ix.Space)] = relationOf{t.DB, ix.OID}
+				out[uint64(ix.Space)] = lockedRelation{t.DB, ix.OID, nil}
 			}
 		}
 	}
@@ -58,44 +63,95 @@ func relationsBySpace(snap *catalog.Snapshot) map[uint64]relationOf {
 	return out
 }
 
+// rowLockNames are the modes in which PostgreSQL locks a row for those who want it
+// next, by the mode that they want it in.
+var rowLockNames = [...]kv.TableLockMode{kv.ForUpdate: kv.AccessExclusive, kv.ForNoKeyUpdate: kv.Exclusive,
+	kv.ForShare: kv.RowShare, kv.ForKeyShare: kv.AccessShare}
+
 // lockRows are the rows of pg_locks.
 func (s *Session) lockRows() []pgcatalog.LockInfo {
-	var out []pgcatalog.LockInfo
+	xacts := s.srv.xacts()
+	out := xactLocks(xacts)
+	var rels map[uint64]lockedRelation
 	if s.srv.advisory.waits != nil {
-		rels := relationsBySpace(s.srv.Catalog.Current())
-		for _, l := range s.srv.advisory.waits.Locks() {
+		rels = relationsBySpace(s.srv.Catalog.Current())
+		locks := s.srv.advisory.waits.Locks()
+		strong := map[uint64]bool{} // for which weak locks are kept where all see them
+		for _, l := range locks {
+			if l.Kind == kv.TableLock && l.Mode >= kv.Share {
+				strong[l.Space] = true
+			}
+		}
+		for _, l := range locks {
 			at := rels[l.Space]
-			row := pgcatalog.LockInfo{Type: "relation", DB: at.db, Rel: at.rel, PID: l.Client, Mode: l.Mode.String(), Granted: l.Granted}
-			if l.Rows > 0 { // who waits for a row waits for its transaction
-				row.Type, row.Mode = "transactionid", "ShareLock"
+			row := pgcatalog.LockInfo{Type: "relation", DB: at.db, Rel: at.rel, PID: l.Client, Mode: l.Mode.String(), Granted: l.Granted,
+				Fast: l.Granted && l.Mode <= kv.RowExclusive && !strong[l.Space]}
+			switch l.Kind {
+			case kv.RowLock:
+				if at.table == nil {
+					continue // the wait for a key of an index
+				}
+				d, err := s.srv.Tables.For(at.table)
+				if err != nil {
+					continue
+				}
+				row.Type, row.Mode, row.Fast = "tuple", rowLockNames[l.RowMode].String(), false
+				row.Page, row.Tuple = d.Tid([]byte(l.Row))
+			case kv.EndLock: // who waits for a row waits for its transaction
+				row = pgcatalog.LockInfo{Type: "transactionid", Xid: l.Number, PID: l.Client, Mode: kv.Share.String()}
+			}
+			if !l.Since.IsZero() {
+				row.WaitFrom = types.TimestampFromTime(l.Since)
 			}
 			out = append(out, row)
 		}
 	}
 	out = append(out, s.srv.advisory.list()...)
+	for i := range out {
+		if x := xacts[out[i].PID]; x != nil {
+			out[i].Owner = x.virtual()
+		}
+	}
 	slices.SortStableFunc(out, func(a, b pgcatalog.LockInfo) int { return int(a.PID - b.PID) })
 	return out
 }
+
+// xactLocks are the locks that transactions hold of themselves, until they end.
+func xactLocks(xacts map[int32]*xactInfo) []pgcatalog.LockInfo {
+	var out []pgcatalog.LockInfo
+	for _, x := range xacts {
+		if x.open {
+			out = append(out, pgcatalog.LockInfo{Type: "virtualxid", Virtual: x.virtual(), PID: x.pid, Mode: kv.Exclusive.String(), Granted: true, Fast: true})
+		}
+		if x.number != 0 {
+			out = append(out, pgcatalog.LockInfo{Type: "transactionid", Xid: x.number, PID: x.pid, Mode: kv.Exclusive.String(), Granted: true})
+		}
+	}
+	return out
+}
+
+// xidText is a transaction's number as an xid.
+func xidText(n uint64) string { return strconv.FormatUint(uint64(uint32(n)), 10) }
 
 func (a *advisoryLocks) list() []pgcatalog.LockInfo {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var out []pgcatalog.LockInfo
-	add := func(n advisoryName, s *Session, shared, granted bool) {
-		out = append(out, pgcatalog.LockInfo{Type: "advisory", DB: n.db, PID: s.info.PID, Mode: lockMode(shared), Granted: granted,
+	add := func(n advisoryName, s *Session, shared, granted bool, since int64) {
+		out = append(out, pgcatalog.LockInfo{Type: "advisory", DB: n.db, PID: s.info.PID, Mode: lockMode(shared), Granted: granted, WaitFrom: since,
 			Advisory: [3]uint32{uint32(n.key >> 32), uint32(n.key), uint32(n.form())}})
 	}
 	for n, l := range a.mu.locks {
 		for s, h := range l.holds {
 			if h.exclusive() {
-				add(n, s, false, true)
+				add(n, s, false, true, 0)
 			}
 			if h.sessShared+h.txnShared > 0 {
-				add(n, s, true, true)
+				add(n, s, true, true, 0)
 			}
 		}
 		for _, w := range l.queue {
-			add(n, w.s, w.key.Shared, false)
+			add(n, w.s, w.key.Shared, false, w.since)
 		}
 	}
 	return out
@@ -114,7 +170,14 @@ func (srv *Server) blockingPIDs(pid int32) []int32 {
 // waitEvents maps the clients that wait for a lock to the wait event's name.
 func (s *Session) waitEvents() map[int32]string {
 	out := make(map[int32]string)
-	for _, l := range s.lockRows() {
+	if s.srv.advisory.waits != nil {
+		for _, l := range s.srv.advisory.waits.Locks() {
+			if !l.Granted {
+				out[l.Client] = map[kv.LockKind]string{kv.TableLock: "relation", kv.RowLock: "tuple", kv.EndLock: "transactionid"}[l.Kind]
+			}
+		}
+	}
+	for _, l := range s.srv.advisory.list() {
 		if !l.Granted {
 			out[l.PID] = l.Type
 		}
@@ -137,9 +200,8 @@ func (s *Session) explainDeadlock(err error) error {
 		switch {
 		case what != "":
 		case w.Row:
-			what = fmt.Sprintf("ExclusiveLock on a row of relation %d of database %d", at.rel, at.db)
-			if !w.RowMode.Exclusive() {
-				what = "Share" + strings.TrimPrefix(what, "Exclusive")
+			if what = "ShareLock on transaction " + xidText(w.Number); w.Number == 0 {
+				what = fmt.Sprintf("%s on a row of relation %d of database %d", rowLockNames[w.RowMode], at.rel, at.db)
 			}
 		default:
 			what = fmt.Sprintf("%s on relation %d of database %d", w.TableMode, at.rel, at.db)

@@ -32,6 +32,11 @@ func (s *Session) lockStmt(ctx context.Context, x *ast.LockTable, c *call) error
 	if x.NoWait {
 		o.Wait = 0
 	}
+	if mode == kv.AccessExclusive { // as PostgreSQL, whose standby servers are told of it
+		if _, err := s.tx.kv.Number(); err != nil {
+			return err
+		}
+	}
 	l := tableLocker{s: s, ctx: ctx, stmt: x, mode: mode, o: o, seen: map[types.OID]bool{}}
 	for i := range x.Tables {
 		r, err := s.mustRelation(&x.Tables[i].Name)

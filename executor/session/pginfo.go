@@ -259,6 +259,10 @@ func (s *Session) settingRows() []pgcatalog.Setting {
 // sessionRows are the rows of pg_stat_activity.
 func (s *Session) sessionRows() []pgcatalog.SessionInfo {
 	var out []pgcatalog.SessionInfo
+	if s.tx != nil {
+		s.tx.kv.Seq() // the statement that asks has a snapshot
+	}
+	xacts := s.srv.xacts()
 	waits := s.waitEvents()
 	for _, o := range s.srv.sessions() {
 		a := &o.activity
@@ -267,6 +271,9 @@ func (s *Session) sessionRows() []pgcatalog.SessionInfo {
 			BackendStart: types.TimestampFromTime(o.started), XactStart: a.xactStart, QueryStart: a.queryStart,
 			StateChanged: a.stateChanged, State: a.state, Query: a.query, BackendType: "client backend"}
 		a.mu.Unlock()
+		if x := xacts[row.PID]; x != nil {
+			row.Xid, row.Xmin = x.number, x.xmin
+		}
 		if row.State != "active" {
 			row.WaitEventType, row.WaitEvent = "Client", "ClientRead"
 		} else if e := waits[row.PID]; e != "" {

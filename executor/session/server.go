@@ -67,6 +67,7 @@ type Server struct {
 	grow       func(int64) error // counts what transactions write
 	refusals   refusals
 	exports    exports
+	numbers    kv.Numbers   // nil: the store numbers no transactions
 	lobFiles   sync.Mutex   // held while a database gets the files of large objects
 	defining   atomic.Int32 // commits with definitions that have not ended
 
@@ -113,6 +114,7 @@ func Open(ctx context.Context, store kv.Store, o Options) (*Server, error) {
 	if err := srv.load(ctx); err != nil {
 		return nil, err
 	}
+	srv.numberXacts()
 	if err := srv.dropTemp(ctx, 0, ""); err != nil {
 		return nil, err
 	}

@@ -103,6 +103,8 @@ type activity struct {
 	queryStart   int64
 	stateChanged int64
 	xactStart    int64
+	xact         kv.Txn // of which others may ask what anybody may; nil for none
+	xacts        uint64 // transactions that the session has begun
 	application  string
 	done         dbCounts
 	expired      *sqlerr.Error // what ends the connection that has been idle for too long
@@ -167,7 +169,9 @@ func (s *Session) rest(w wire.ResultWriter) {
 		a.done.active += changed - a.stateChanged
 	}
 	a.state, a.stateChanged = "idle", changed
-	a.xactStart = 0
+	if a.xactStart = 0; s.tx == nil {
+		a.xact = nil
+	}
 	switch s.block {
 	case inBlock:
 		a.state = "idle in transaction"

@@ -347,11 +347,16 @@ func (s sessionInfo) activityRows(pid types.Datum) (rows [][]types.Datum) {
 		if x.TLSVersion != "" {
 			bits = types.Int(types.TInt4, x.TLSBits)
 		}
-		xid := types.Null(types.Of(types.OXid))
+		xid := func(x uint64) types.Datum {
+			if x == 0 {
+				return types.Null(types.Of(types.OXid))
+			}
+			return types.Int(types.Of(types.OXid), int64(uint32(x)))
+		}
 		rows = append(rows, []types.Datum{
 			types.Int(types.TOid, int64(x.DB)), types.Int(types.TInt4, int64(x.PID)), types.Int(types.TOid, int64(s.snapshot().RoleOID(x.User))),
 			types.Text(x.Application), optional(x.State), types.Text(x.Query), optional(x.WaitEventType), optional(x.WaitEvent),
-			moment(x.XactStart), moment(x.QueryStart), moment(x.BackendStart), moment(x.StateChanged), addr, text, port, xid, xid,
+			moment(x.XactStart), moment(x.QueryStart), moment(x.BackendStart), moment(x.StateChanged), addr, text, port, xid(x.Xid), xid(x.Xmin),
 			types.Text(x.BackendType), types.Bool(x.TLSVersion != ""), optional(x.TLSVersion), optional(x.TLSCipher), bits,
 			text, types.Null(types.Of(types.ONumeric)), text, types.Bool(false), text, types.Bool(false), types.Null(types.TInt4), types.Null(types.TInt8),
 		})

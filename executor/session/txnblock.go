@@ -30,29 +30,30 @@ type transaction struct {
 	dirty    bool // READ UNCOMMITTED was asked for: it is shown, and is READ COMMITTED
 	waitSafe bool // DEFERRABLE; every snapshot is a safe one, so that nothing follows from it
 	used     bool // a statement has run: the isolation level is fixed
-	numbered bool // it was asked for its number
 	start    int64
 	began    time.Time
 	fmtBuf   types.FmtOpts
 	fmt      *types.FmtOpts
 
-	change   *catalog.Change    // nil until the first DDL statement
-	base     *catalog.Snapshot  // that change stands on
-	seen     *catalog.Snapshot  // when the first statement began: not newer than what kv reads
-	first    bool               // this is the first statement
-	moves    uint64             // table.DB.Moves of before the statement's snapshot
-	blurred  bool               // definitions that are not in seen may belong to what kv reads
-	newer    map[types.OID]bool // tables with an index, made by this transaction, that does not fit what kv reads
-	rewrites int                // grows with DDL, for cached plans
-	saves    []savepoint
-	deferred *executor.DeferredChecks
-	notes    []notification
-	deltas   map[types.OID]rowDelta
-	restarts []*restart
-	lobs     lobs
-	exports  []string          // the snapshots that others may import
-	exportNo uint32            // the transaction's part of their identifiers
-	emptied  map[types.OID]int // the savepoints that were open when a TRUNCATE named a table, for COPY FREEZE
+	change    *catalog.Change    // nil until the first DDL statement
+	base      *catalog.Snapshot  // that change stands on
+	seen      *catalog.Snapshot  // when the first statement began: not newer than what kv reads
+	first     bool               // this is the first statement
+	moves     uint64             // table.DB.Moves of before the statement's snapshot
+	blurred   bool               // definitions that are not in seen may belong to what kv reads
+	newer     map[types.OID]bool // tables with an index, made by this transaction, that does not fit what kv reads
+	rewrites  int                // grows with DDL, for cached plans
+	saves     []savepoint
+	deferred  *executor.DeferredChecks
+	running   *kv.Running // what pg_current_snapshot has told of commit runningAt
+	runningAt uint64
+	notes     []notification
+	deltas    map[types.OID]rowDelta
+	restarts  []*restart
+	lobs      lobs
+	exports   []string          // the snapshots that others may import
+	exportNo  uint32            // the transaction's part of their identifiers
+	emptied   map[types.OID]int // the savepoints that were open when a TRUNCATE named a table, for COPY FREEZE
 }
 
 // restart is the state of a sequence that the transaction has restarted. Others see
@@ -121,7 +122,7 @@ func (s *Session) openTx(ctx context.Context, iso kv.Isolation, readOnly bool) (
 	} else {
 		t = new(transaction)
 	}
-	k, err := s.srv.Store.Begin(ctx, opt)
+	k, err := s.beginKV(ctx, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -131,10 +132,21 @@ func (s *Session) openTx(ctx context.Context, iso kv.Isolation, readOnly bool) (
 	t.fmtBuf.Now = t.start
 	t.fmt = &t.fmtBuf
 	s.tx = t
-	s.activity.mu.Lock()
-	s.activity.xactStart = t.start
-	s.activity.mu.Unlock()
 	return t, nil
+}
+
+// beginKV begins the store's part of a transaction and lets others see it.
+func (s *Session) beginKV(ctx context.Context, o kv.BeginOpt) (kv.Txn, error) {
+	a := &s.activity
+	a.mu.Lock() // others may look at the one that is used again
+	defer a.mu.Unlock()
+	k, err := s.srv.Store.Begin(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	a.xact, a.xactStart = k, s.stmtStart
+	a.xacts++
+	return k, nil
 }
 
 // snapshot is the catalog as the session's statements see it now.

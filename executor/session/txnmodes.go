@@ -134,7 +134,7 @@ func (s *Session) setReadOnly(ro bool) error {
 // reopen replaces the unused transaction by one with other properties.
 func (s *Session) reopen(iso kv.Isolation, ro bool) error {
 	t := s.tx
-	k, err := s.srv.Store.Begin(context.Background(), s.beginOpt(iso, ro))
+	k, err := s.beginKV(context.Background(), s.beginOpt(iso, ro))
 	if err != nil {
 		return err
 	}

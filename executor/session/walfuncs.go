@@ -68,7 +68,6 @@ func recoveryFuncs(m map[string]catalogFunc) {
 			return types.Bool(false), nil
 		}
 	}
-	m["pg_xact_status"] = (*catalogCall).xactStatus
 }
 
 // eventTriggerOnly is the error of a function outside of an event trigger.
@@ -78,25 +77,4 @@ func eventTriggerOnly(name string) error {
 		kind = "a table_rewrite"
 	}
 	return sqlerr.New(sqlerr.EventTriggerProtocolViolated, "%s() can only be called in %s event trigger function", name, kind)
-}
-
-// xactStatus answers pg_xact_status and txid_status, of which only numbers of no
-// other transaction are known: one that fails leaves its number to another.
-func (c *catalogCall) xactStatus() (types.Datum, error) {
-	id := uint64(c.a[0].I)
-	if c.a[0].T.Kind() == types.KWord {
-		id = types.WordValue(c.a[0].B)
-	}
-	own := c.tx.kv.Seq() + 1
-	switch {
-	case id == 0:
-		return c.null()
-	case id < 3:
-		return c.text("committed", true)
-	case id == own:
-		return c.text("in progress", true)
-	case id > own:
-		return types.Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "transaction ID %d is in the future", id)
-	}
-	return types.Datum{}, sqlerr.Unsupported(-1, "the status of another transaction")
 }

@@ -356,6 +356,14 @@ type Txn interface {
 	LockMark() LockMark
 	UnlockTo(LockMark)
 
+	// Number is the transaction's number in a store with Numbers, which it gets now if
+	// it has none; 0 in others, and for a transaction of no client.
+	Number() (uint64, error)
+	// Assigned is the number that the transaction has, 0 for none; Reading the last
+	// commit in its snapshot, if one is open. Both may be asked by anybody.
+	Assigned() uint64
+	Reading() (seq uint64, reads bool)
+
 	// ReadOnly reports whether writes are refused.
 	ReadOnly() bool
 	// Isolation returns the level the transaction was begun with.

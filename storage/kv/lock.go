@@ -1,5 +1,7 @@
 package kv
 
+import "time"
+
 // TableLockMode is one of PostgreSQL's eight table lock modes.
 type TableLockMode uint8
 
@@ -65,8 +67,9 @@ func (m RowLockMode) Exclusive() bool { return m <= ForNoKeyUpdate }
 
 // LockWait is one transaction's wait for a lock.
 type LockWait struct {
-	Client    int32 // who waits (BeginOpt.Client)
-	Blocker   int32 // whom for
+	Client    int32  // who waits (BeginOpt.Client)
+	Blocker   int32  // whom for
+	Number    uint64 // the blocker's transaction, 0 if it has no number
 	Space     uint64
 	Row       bool          // for rows of the space, else for its table lock
 	RowMode   RowLockMode   // if Row
@@ -86,11 +89,28 @@ func (e *DeadlockError) Is(target error) bool { return target == ErrDeadlock }
 // LockInfo is one lock that a transaction holds or waits for.
 type LockInfo struct {
 	Client  int32
+	Kind    LockKind
 	Space   uint64
 	Mode    TableLockMode
-	Rows    int64 // rows of the space that it has locked; 0: the table lock
+	RowMode RowLockMode // of a RowLock
+	Row     string      // the key of a RowLock
+	Number  uint64      // of an EndLock: whose end it is
 	Granted bool
+	Since   time.Time // since when it is waited for
 }
+
+// LockKind is what a LockInfo is about.
+type LockKind uint8
+
+const (
+	// TableLock is the lock of a space.
+	TableLock LockKind = iota
+	// RowLock is the right to be the next who gets a row: the first of those who wait
+	// for it has the right, and the others wait for it.
+	RowLock
+	// EndLock is the wait for the end of the transaction that has a row.
+	EndLock
+)
 
 // Waits is what a store with locks of its own tells about them, and takes part
 // of others' locks for finding deadlocks over both. A store may lack it.

@@ -157,16 +157,24 @@ func (x *decoder) master(b *vec.Batch, base int, keys, vals [][]byte) error {
 	return nil
 }
 
-// ctid makes a tid of a row key: the row number in pages of 65,535 rows, or for
-// other keys a hash of the key.
-func (d *Desc) ctid(key []byte) []byte {
+// rowsPerPage are the row numbers of one page of tids.
+const rowsPerPage = 1<<16 - 1
+
+// Tid makes the page and the line of a tid of a row key: of the row number, or for
+// other keys of a hash of the key.
+func (d *Desc) Tid(key []byte) (page, line int64) {
 	n := xxh3.Hash(key) >> 16
 	if d.columns() == nil {
 		n = rowNumber(key) - 1 // the first is (0,1)
 	}
-	const perPage = 1<<16 - 1
-	out := strconv.AppendUint([]byte{'('}, n/perPage&(1<<32-1), 10)
-	out = strconv.AppendUint(append(out, ','), n%perPage+1, 10)
+	return int64(n / rowsPerPage & (1<<32 - 1)), int64(n%rowsPerPage + 1)
+}
+
+// ctid is the text of the row's tid.
+func (d *Desc) ctid(key []byte) []byte {
+	page, line := d.Tid(key)
+	out := strconv.AppendInt([]byte{'('}, page, 10)
+	out = strconv.AppendInt(append(out, ','), line, 10)
 	return append(out, ')')
 }
 

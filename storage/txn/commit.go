@@ -18,6 +18,7 @@ type commitReq struct {
 	reads   *readSet   // SERIALIZABLE: to be checked
 	hooks   []func()
 	mode    kv.Durability
+	number  uint64        // of the transaction, 0 for none
 	done    chan struct{} // closed when seq and err are set
 
 	seq       uint64
@@ -224,6 +225,7 @@ func (st *Store) apply(reqs []*commitReq) (seq uint64, err error) {
 		}
 		if err == nil {
 			st.log.add(seq, reqs)
+			st.numbers.committed(seq, reqs)
 		} else {
 			seq = 0
 		}
@@ -270,7 +272,7 @@ func (t *Txn) Commit(ctx context.Context) error {
 	if t.w == nil || t.w.empty() {
 		return t.commitNothing()
 	}
-	r := &commitReq{reads: t.reads, hooks: t.hooks, mode: t.durability}
+	r := &commitReq{reads: t.reads, hooks: t.hooks, mode: t.durability, number: t.owner.number.Load()}
 	if t.st.sync.eng == nil {
 		r.mode = kv.Synced
 	}
@@ -340,5 +342,6 @@ func (t *Txn) commitNothing() error {
 	for _, f := range t.hooks {
 		f()
 	}
+	t.nothing = true
 	return nil
 }

@@ -1,6 +1,10 @@
 package txn
 
-import "kvsqld/storage/kv"
+import (
+	"slices"
+
+	"kvsqld/storage/kv"
+)
 
 var _ kv.Waits = (*Store)(nil)
 
@@ -23,23 +27,64 @@ func (st *Store) Locks() []kv.LockInfo {
 				}
 			}
 		}
+		lt.graph.mu.Lock()
 		for _, w := range sl.queue {
-			out = append(out, kv.LockInfo{Client: w.o.client, Space: sl.id, Mode: w.mode})
+			out = append(out, kv.LockInfo{Client: w.o.client, Space: sl.id, Mode: w.mode, Since: w.o.since})
 		}
+		lt.graph.mu.Unlock()
 		sl.mu.Unlock()
 	}
+	var queues []*rowLock
 	lt.graph.mu.Lock()
-	defer lt.graph.mu.Unlock()
 	for o := range lt.graph.owners {
-		if o.wait.Row {
-			m := kv.AccessExclusive
-			if !o.wait.RowMode.Exclusive() {
-				m = kv.RowShare
+		switch {
+		case o.queued != nil:
+			if !slices.Contains(queues, o.queued) {
+				queues = append(queues, o.queued)
 			}
-			out = append(out, kv.LockInfo{Client: o.client, Space: o.wait.Space, Mode: m, Rows: 1})
+		case o.wait.Row:
+			out = append(out, endLocks(o)...)
 		}
 	}
+	lt.graph.mu.Unlock()
+	for _, l := range queues {
+		out = append(out, lt.rowWaits(l)...)
+	}
 	return out
+}
+
+// rowWaits lists those who wait for a row.
+func (lt *lockTable) rowWaits(l *rowLock) []kv.LockInfo {
+	l.shard.mu.Lock()
+	defer l.shard.mu.Unlock()
+	lt.graph.mu.Lock()
+	defer lt.graph.mu.Unlock()
+	var out []kv.LockInfo
+	for i, w := range l.queue { // nobody, if the lock has become that of another row
+		if w.fresh { // which nobody can wait for to become the next
+			out = append(out, endLocks(w.o)...)
+			continue
+		}
+		row := kv.LockInfo{Client: w.o.client, Kind: kv.RowLock, Space: l.sl.id, RowMode: w.row, Row: string(l.key), Granted: i == 0}
+		if i > 0 {
+			row.Since = w.o.since
+		} else {
+			out = append(out, endLocks(w.o)...)
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// endLocks is the wait of an owner for the end of another one; none if it waits for
+// nobody who can be named.
+func endLocks(o *owner) []kv.LockInfo {
+	for _, b := range o.blockers {
+		if x := b.number.Load(); x != 0 {
+			return []kv.LockInfo{{Client: o.client, Kind: kv.EndLock, Space: o.wait.Space, Number: x, Since: o.since}}
+		}
+	}
+	return nil
 }
 
 // Blockers implements kv.Waits.

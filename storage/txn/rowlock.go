@@ -230,7 +230,7 @@ func (lt *lockTable) lockRow(ctx context.Context, o *owner, sl *spaceLock, key [
 			sl.leave()
 			return rowResult{}, kv.ErrLockTimeout
 		}
-		w := &waiter{o: o, ch: make(chan struct{}), row: opt.Mode, upgrade: l.heldBy(o) != nil}
+		w := &waiter{o: o, ch: make(chan struct{}), row: opt.Mode, upgrade: l.heldBy(o) != nil, fresh: opt.IfAbsent}
 		if err := lt.enqueueRowLocked(l, w); err != nil {
 			sh.mu.Unlock()
 			sl.leave()
@@ -389,7 +389,7 @@ func (lt *lockTable) enqueueRowLocked(l *rowLock, w *waiter) error {
 	if w.upgrade {
 		lt.reblockLocked(l)
 	}
-	err := lt.graph.block(w.o, l.blockersLocked(w, pos), kv.LockWait{Space: l.sl.id, Row: true, RowMode: w.row})
+	err := lt.graph.block(w.o, l.blockersLocked(w, pos), kv.LockWait{Space: l.sl.id, Row: true, RowMode: w.row}, l)
 	if err != nil {
 		l.queue = removeWaiter(l.queue, w)
 		lt.graph.set(w.o, nil)

@@ -154,7 +154,7 @@ func (lt *lockTable) awaitSpace(ctx context.Context, o *owner, sl *spaceLock, op
 			sl.mu.Unlock()
 			continue
 		}
-		if err := lt.graph.block(o, []*owner{own}, kv.LockWait{Space: sl.id, Row: true, RowMode: opt.Mode}); err != nil {
+		if err := lt.graph.block(o, []*owner{own}, kv.LockWait{Space: sl.id, Row: true, RowMode: opt.Mode}, nil); err != nil {
 			sl.mu.Unlock()
 			return err
 		}
@@ -252,7 +252,7 @@ func (lt *lockTable) lockTableMode(ctx context.Context, o *owner, id uint64, m k
 	if w.upgrade {
 		lt.reblockTableLocked(sl)
 	}
-	if err := lt.graph.block(o, sl.tableBlockersLocked(w, pos), kv.LockWait{Space: id, TableMode: m}); err != nil {
+	if err := lt.graph.block(o, sl.tableBlockersLocked(w, pos), kv.LockWait{Space: id, TableMode: m}, nil); err != nil {
 		sl.queue = removeWaiter(sl.queue, w)
 		lt.graph.set(o, nil)
 		lt.reblockTableLocked(sl)

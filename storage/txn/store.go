@@ -51,6 +51,8 @@ type Store struct {
 	queue commitQueue
 	sync  syncer
 
+	numbers numbers
+
 	committing sync.Mutex   // held by whoever applies a batch
 	pending    atomic.Int32 // commits with writes that have not returned
 
@@ -71,6 +73,7 @@ func New(eng Engine, opt Options) *Store {
 	st.maxKey, st.maxVal = eng.Limits()
 	st.snaps = newSnapshots(eng)
 	st.locks = newLockTable(st.snaps)
+	st.numbers.snaps = st.snaps
 	st.sync.snaps, st.sync.log = st.snaps, &st.log
 	st.sync.eng, _ = eng.(Pipelined)
 	st.queue.wake = make(chan struct{}, 1)

@@ -32,6 +32,7 @@ type Txn struct {
 	reads  *readSet // Serializable only
 	hooks  []func()
 
+	nothing    bool // it has committed, and had written nothing
 	durability kv.Durability
 	ahead      bool
 	seen       uint64 // the last commit that was read, or met, before it was visible
@@ -195,9 +196,13 @@ func (t *Txn) end(seq uint64) {
 	t.mu.Lock()
 	t.releaseSnap()
 	t.mu.Unlock()
-	t.light = t.w == nil && t.reads == nil && len(t.owner.rows) == 0 && len(t.owner.spaces) == 0
+	number := t.owner.number.Load()
+	t.light = number == 0 && t.w == nil && t.reads == nil && len(t.owner.rows) == 0 && len(t.owner.spaces) == 0
 	if t.reads != nil {
 		t.st.log.end(t)
+	}
+	if number != 0 { // those who wait for its locks find that it has ended
+		t.st.numbers.end(number, t.nothing)
 	}
 	if len(t.owner.rows) > 0 || len(t.owner.spaces) > 0 {
 		t.st.locks.releaseRows(&t.owner, seq)

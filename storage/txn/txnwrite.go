@@ -17,6 +17,11 @@ func (t *Txn) writable(sp kv.Space) (*spaceWrites, error) {
 	if t.done.Load() {
 		return nil, kv.ErrTxnDone
 	}
+	if t.owner.number.Load() == 0 && t.client != 0 {
+		if _, err := t.Number(); err != nil {
+			return nil, err
+		}
+	}
 	if t.w == nil {
 		t.w = new(writes)
 	}
@@ -205,6 +210,11 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 		sl = s.sl
 	} else {
 		sl = t.st.locks.space(sp.ID)
+	}
+	if len(keys) > 0 && t.client != 0 {
+		if _, err := t.Number(); err != nil {
+			return nil, err
+		}
 	}
 	out := make([]kv.LockResult, len(keys))
 	for i, k := range keys {

@@ -3,6 +3,7 @@ package txn
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"kvsqld/storage/kv"
@@ -13,7 +14,8 @@ import (
 // again, so that a pointer to it means the same transaction for ever; the table locks
 // of one that has only read are gone with all waits for them (see Txn.light).
 type owner struct {
-	client int32 // kv.BeginOpt.Client
+	client int32         // kv.BeginOpt.Client
+	number atomic.Uint64 // 0: none yet
 	rows   []*rowLock
 	tables []tableHold
 	tbuf   [4]tableHold // backing of tables for most transactions
@@ -25,6 +27,8 @@ type owner struct {
 	// What follows is guarded by waitGraph.mu.
 	blockers []*owner    // whom it waits for
 	wait     kv.LockWait // and for what; Client is set while it waits
+	since    time.Time   // since when
+	queued   *rowLock    // in the queue of which; nil for other locks
 	visited  uint64      // the search that saw it last
 }
 
@@ -40,6 +44,7 @@ type waiter struct {
 	ch      chan struct{} // closed when granted
 	granted bool          // guarded by the lock's mutex
 	upgrade bool          // row locks: the owner holds the lock in a weaker mode
+	fresh   bool          // row locks: the row is to be made by the owner
 	row     kv.RowLockMode
 	mode    kv.TableLockMode
 }
@@ -65,9 +70,10 @@ type externalWait struct {
 	visited  uint64
 }
 
-// block records that o waits for the blockers, or returns *kv.DeadlockError,
-// recording nothing, if that closes a circle.
-func (g *waitGraph) block(o *owner, blockers []*owner, w kv.LockWait) error {
+// block records that o waits for the blockers, in the queue of a row lock or for
+// something else, or returns *kv.DeadlockError, recording nothing, if that closes a
+// circle.
+func (g *waitGraph) block(o *owner, blockers []*owner, w kv.LockWait, queued *rowLock) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.waits++
@@ -76,7 +82,7 @@ func (g *waitGraph) block(o *owner, blockers []*owner, w kv.LockWait) error {
 	for _, b := range blockers {
 		if path, dead := g.reaches(b, o, o.client); dead {
 			g.dead++
-			w.Blocker = b.client
+			w.Blocker, w.Number = b.client, b.number.Load()
 			return &kv.DeadlockError{Waits: append([]kv.LockWait{w}, path...)}
 		}
 	}
@@ -84,7 +90,7 @@ func (g *waitGraph) block(o *owner, blockers []*owner, w kv.LockWait) error {
 		g.owners = make(map[*owner]struct{})
 	}
 	g.owners[o] = struct{}{}
-	o.blockers, o.wait = blockers, w
+	o.blockers, o.wait, o.since, o.queued = blockers, w, time.Now(), queued
 	return nil
 }
 
@@ -126,7 +132,7 @@ func (g *waitGraph) reaches(from, to *owner, client int32) ([]kv.LockWait, bool)
 	for _, b := range from.blockers {
 		if path, ok := g.reaches(b, to, client); ok {
 			w := from.wait
-			w.Blocker = b.client
+			w.Blocker, w.Number = b.client, b.number.Load()
 			return append([]kv.LockWait{w}, path...), true
 		}
 	}
