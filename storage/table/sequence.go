@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -216,7 +217,7 @@ func (db *DB) SeqLogged(q *catalog.Sequence) int64 {
 func DropSequence(tx Txn, oid types.OID) error { return tx.Delete(sequenceSpace, oidKey(oid)) }
 
 // Flush stores the exact state of all sequences, so that a server that ends in
-// order skips no values.
+// order, with room on the disk, skips no values.
 func (db *DB) Flush(ctx context.Context) error {
 	db.mu.Lock()
 	seqs := make(map[types.OID]*seqState, len(db.mu.seqs))
@@ -230,6 +231,9 @@ func (db *DB) Flush(ctx context.Context) error {
 		if s.ahead > 0 {
 			if err = db.storeSeq(ctx, oid, s.last, s.called); err == nil {
 				s.ahead = 0
+			}
+			if errors.Is(err, kv.ErrDiskFull) {
+				err = nil // values are skipped, as by a crash
 			}
 		}
 		s.mu.Unlock()
