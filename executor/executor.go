@@ -29,6 +29,9 @@ type Env struct {
 	Tables *table.DB
 	Expr   *expr.Env
 	Snap   *catalog.Snapshot
+	// Unproven tells that constraints of the tables need not hold yet: a command that
+	// makes or checks them runs the plan.
+	Unproven bool
 	// DB is the current database, for lookups in Snap.
 	DB types.OID
 	// User is the role that runs the statement; details of errors tell no more of a

@@ -73,7 +73,8 @@ type Env struct {
 	// which name its files and constraints as they are.
 	Unused func(t *catalog.Table, command string) error
 	// NewerIndex says that a table has got an index with rows, or without rows, that
-	// the transaction's snapshot does not have, or has.
+	// the transaction's snapshot does not have, or has; or a file of a column that lacks
+	// rows of that snapshot.
 	NewerIndex func(table types.OID)
 	// Restart sets a sequence's next value, for others with the commit.
 	Restart func(q types.OID, v int64)
@@ -488,7 +489,7 @@ func (x *exec) follow(was, t *catalog.Table) error {
 			return err
 		}
 	}
-	if rewriteRows || len(fill) > 0 {
+	if rewriteRows || len(fill) > 0 || d.Fills(wd) {
 		behind, err := wd.Behind(x.Txn)
 		if err != nil {
 			return err

@@ -163,6 +163,7 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 		Exec: func(q *plan.Query) (*executor.Run, error) {
 			p := &plannedStmt{q: q, snap: ch.Snapshot()}
 			s.fillEnv(ctx, &p.env, &p.x, p, c.params)
+			p.env.Unproven = true
 			return executor.Build(q, &p.env)
 		},
 		Eval: func() *expr.Env {

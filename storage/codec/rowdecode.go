@@ -3,6 +3,7 @@ package codec
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
@@ -93,16 +94,21 @@ func (c *RowCodec) Load(r *Rows, keys, vals [][]byte) (bad int, err error) {
 
 // LoadChecked is Load for values whose checksums were verified before.
 func (c *RowCodec) LoadChecked(r *Rows, vals [][]byte) (bad int, err error) {
-	r.vals, r.most = r.vals[:0], max(r.most, len(vals))
+	r.vals, r.most = slices.Grow(r.vals[:0], len(vals))[:len(vals)], max(r.most, len(vals))
 	r.uniform = true
 	all := len(c.attrs)
 	least := rowHeader + (all+7)/8 + c.fixed[all] + 2*c.vars[all]
+	head := uint32(FormatRow16) | uint32(all)<<8
 	for i, val := range vals {
+		if n := len(val) - checksumLen; n >= least && n > rowHeader && binary.LittleEndian.Uint32(val)&0xffffff == head {
+			r.vals[i] = val[:n:n]
+			continue
+		}
 		row, err := opened(val)
 		if err != nil {
 			return i, err
 		}
-		r.vals = append(r.vals, row)
+		r.vals[i] = row
 		if len(row) >= least && row[0] == FormatRow16 && int(binary.LittleEndian.Uint16(row[1:])) == all {
 			continue
 		}

@@ -76,6 +76,10 @@ type ScanSpec struct {
 	// Under restricts a scan of the master file of a region-clustered table to the
 	// rows stored below the row of this key, its own included; instead of Ranges.
 	Under []byte
+	// NotNull says that the table's NOT NULL constraints hold for all rows that are
+	// read, so that the file of such a column has all of them. It is false for the
+	// queries that check a new constraint.
+	NotNull bool
 	// BatchRows is the number of rows per batch; 0 is vec.BatchSize.
 	BatchRows int
 

@@ -128,8 +128,16 @@ func (c *checker) table() error {
 			}
 			continue
 		}
-		if err := c.each(g.space, func(pairs []kv.Pair) error { return c.groupChunk(g, pairs) }); err != nil {
+		values := 0
+		err := c.each(g.space, func(pairs []kv.Pair) error {
+			values += len(pairs)
+			return c.groupChunk(g, pairs)
+		})
+		if err != nil {
 			return err
+		}
+		if g.full && values != c.rows {
+			c.fault(g.space, nil, "%d values for %d rows, each of which has one", values, c.rows)
 		}
 	}
 	for i, x := range c.d.indexes {

@@ -29,6 +29,7 @@ type decoder struct {
 	loaded codec.Rows
 	arena  vec.Arena
 	groups []groupRead
+	lead   int // which of groups a scan reads in place of the master file, or -1
 
 	// Buffers of fetch and entries.
 	es     []codec.Entry
@@ -38,7 +39,7 @@ type decoder struct {
 }
 
 func (x *decoder) init(d *Desc, cols []int) {
-	x.d, x.cols, x.values, x.attrs = d, cols, false, false
+	x.d, x.cols, x.values, x.attrs, x.lead = d, cols, false, false, -1
 	x.initGroups()
 	for _, c := range cols {
 		if c >= 0 || c == ColRowKey || c == ColCtid {

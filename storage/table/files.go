@@ -122,7 +122,15 @@ func (d *Desc) Reads(was *Desc) bool {
 		}
 	}
 	have := was.files()
-	return !slices.ContainsFunc(d.files(), func(sp kv.Space) bool { return !slices.Contains(have, sp) }) && !d.Moves(was)
+	return !slices.ContainsFunc(d.files(), func(sp kv.Space) bool { return !slices.Contains(have, sp) }) && !d.Moves(was) && !d.Fills(was)
+}
+
+// Fills reports whether the table takes an attribute file to have all rows that it did
+// not before: a column has become NOT NULL, and older rows may lack a value there.
+func (d *Desc) Fills(was *Desc) bool {
+	return slices.ContainsFunc(d.groups, func(g *groupFile) bool {
+		return g.full && slices.ContainsFunc(was.groups, func(o *groupFile) bool { return o.space == g.space && !o.full })
+	})
 }
 
 // Behind reports whether others have changed rows of the table since the snapshot of

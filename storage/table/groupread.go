@@ -49,11 +49,25 @@ func (x *decoder) initGroups() {
 	}
 }
 
+// leading returns the attribute file that a scan of the table can read in place of the
+// master file, which says no more than that a row exists: one that has a value for
+// every row. -1: there is none, or values of the master file are wanted.
+func (x *decoder) leading() int {
+	if x.attrs {
+		return -1
+	}
+	return slices.IndexFunc(x.groups, func(q groupRead) bool { return q.g.full })
+}
+
 // openGroups begins to read the attribute files along with a scan of the master
 // file: the same keys in the same order, or the keys of their elements.
 func (x *decoder) openGroups(ctx context.Context, r Reader, span kv.Range, o kv.ScanOpt) {
 	for i := range x.groups {
 		x.groups[i].close()
+		if i == x.lead {
+			x.groups[i].checked = o.Check != nil // the scan's own
+			continue
+		}
 		span, o := span, o
 		if x.groups[i].g.elements {
 			o.Check = nil // who puts them together does
@@ -99,6 +113,12 @@ func (x *decoder) rows(ctx context.Context, r Reader, b *vec.Batch, base int, ke
 			}
 			continue
 		}
+		if i == x.lead {
+			if err := q.decode(x.d, b, base, keys, vals); err != nil {
+				return err
+			}
+			continue
+		}
 		var err error
 		switch {
 		case q.iter != nil:
@@ -110,7 +130,7 @@ func (x *decoder) rows(ctx context.Context, r Reader, b *vec.Batch, base int, ke
 			q.vals, err = x.batchGet(ctx, r, q.g.space, keys)
 		}
 		if err == nil {
-			err = q.decode(x.d, b, base, keys)
+			err = q.decode(x.d, b, base, keys, q.vals)
 		}
 		if err != nil {
 			return err
@@ -135,13 +155,18 @@ func (q *groupRead) follow(keys [][]byte) error {
 				return nil
 			}
 		}
-		n := 0
-		for ; n < len(q.chunk) && at < len(keys) && bytes.Equal(q.chunk[n].Key, keys[at]); n++ {
-			vals[at] = q.chunk[n].Val
-			at++
-		}
 		// Every key of the file is one of the master file's, none of which the scan
-		// leaves out: another key belongs to a later row.
+		// leaves out. So where as many pairs as rows end with the same key, all between
+		// are the same; and another key belongs to a later row.
+		n := min(len(q.chunk), len(keys)-at)
+		if !bytes.Equal(q.chunk[n-1].Key, keys[at+n-1]) {
+			for n = 0; bytes.Equal(q.chunk[n].Key, keys[at+n]); n++ {
+			}
+		}
+		for i, p := range q.chunk[:n] {
+			vals[at+i] = p.Val
+		}
+		at += n
 		if q.chunk = q.chunk[n:]; len(q.chunk) > 0 && at < len(keys) {
 			vals[at] = nil
 			at++
@@ -150,16 +175,16 @@ func (q *groupRead) follow(keys [][]byte) error {
 	return nil
 }
 
-// decode puts q.vals, which belong to keys, into rows base … of b. Runs of rows
+// decode puts vals, which belong to keys, into rows base … of b. Runs of rows
 // with a value are decoded together.
-func (q *groupRead) decode(d *Desc, b *vec.Batch, base int, keys [][]byte) error {
+func (q *groupRead) decode(d *Desc, b *vec.Batch, base int, keys, vals [][]byte) error {
 	for i := 0; i < len(keys); {
 		start := i
-		for i < len(keys) && q.vals[i] != nil {
+		for i < len(keys) && vals[i] != nil {
 			i++
 		}
 		if i > start {
-			if bad, err := load(q.g.row, &q.rows, keys[start:i], q.vals[start:i], q.checked); err != nil {
+			if bad, err := load(q.g.row, &q.rows, keys[start:i], vals[start:i], q.checked); err != nil {
 				return corrupt(q.g.space, keys[start+bad], err)
 			}
 			for k, out := range q.out {
@@ -169,7 +194,7 @@ func (q *groupRead) decode(d *Desc, b *vec.Batch, base int, keys [][]byte) error
 				}
 			}
 		}
-		for ; i < len(keys) && q.vals[i] == nil; i++ {
+		for ; i < len(keys) && vals[i] == nil; i++ {
 			for k, out := range q.out {
 				m := d.missing[q.g.cols[q.attrs[k]]]
 				m.T = b.Cols[out].T

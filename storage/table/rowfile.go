@@ -44,6 +44,9 @@ type groupFile struct {
 	// always tells that every row written has a value, because an absent one
 	// means something else than NULL: rows older than a column have its default.
 	always bool
+	// full tells that every row has a value as long as the table's NOT NULL
+	// constraints hold: one of the columns has been NOT NULL for all rows there are.
+	full bool
 	// elements tells that the only column has a key for each of its elements
 	// (elements.go); row is then the codec of one element.
 	elements bool
@@ -103,9 +106,11 @@ func (f *rowFile) addGroup(t *catalog.Table, cat *catalog.ColumnGroup) {
 		ts[a] = t.Columns[c].Type
 		f.groupOf[c] = len(f.groups)
 		g.always = g.always || !f.missing[c].Null
+		g.full = g.full || t.Columns[c].NotNull && !t.Columns[c].Dropped && f.missing[c].Null
 	}
 	if g.elements = cat.Elements; g.elements {
 		ts[0], _ = types.ElementKeyType(ts[0])
+		g.full = false // an empty array has a header of its own, but a row has many keys
 	}
 	g.row = codec.NewRowCodec(ts)
 	f.groups = append(f.groups, g)

@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"kvsqld/catalog/types/vec"
@@ -97,12 +98,26 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 	s.checked = s.dec.values && s.set.points == nil
 	if s.checked {
 		s.opt.Check = s.d.checkOf(s.x)
+		if s.x == nil && spec.NotNull {
+			s.lead()
+		}
 	}
 	s.entry.dec.checked = s.checked
 	if s.tail.on() {
 		s.opt.Batch = tailRead
 	}
 	return s, nil
+}
+
+// lead has the scan read an attribute file in place of the master file, where one has
+// all rows and the columns that are wanted lie in attribute files or in the key.
+func (s *Scanner) lead() {
+	i := s.dec.leading()
+	if i < 0 {
+		return
+	}
+	s.dec.lead = i
+	s.opt.Check = s.dec.groups[i].g.check
 }
 
 // Next fills b with the next rows: b.Cols become one vector per ScanSpec.Cols
@@ -165,9 +180,9 @@ func (s *Scanner) read(n int) (int, error) {
 		return s.readTail(n)
 	}
 	if s.dec.values {
-		for i := range s.chunk[:n] {
-			p := &s.chunk[i]
-			s.keys, s.vals = append(s.keys, p.Key), append(s.vals, p.Val)
+		s.keys, s.vals = slices.Grow(s.keys, n)[:n], slices.Grow(s.vals, n)[:n]
+		for i, p := range s.chunk[:n] {
+			s.keys[i], s.vals[i] = p.Key, p.Val
 		}
 	}
 	s.chunk = s.chunk[n:]
@@ -209,7 +224,11 @@ func (s *Scanner) openSpan() bool {
 		if s.iter != nil {
 			s.iter.Close()
 		}
-		s.iter = s.d.scanFile(s.ctx, s.r, s.x, span, s.opt)
+		if i := s.dec.lead; i >= 0 {
+			s.iter = s.r.Scan(s.ctx, s.dec.groups[i].g.space, span, s.opt)
+		} else {
+			s.iter = s.d.scanFile(s.ctx, s.r, s.x, span, s.opt)
+		}
 	}
 	if s.x == nil {
 		s.dec.openGroups(s.ctx, s.r, span, s.opt)

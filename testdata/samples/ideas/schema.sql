@@ -8,9 +8,9 @@ CREATE UNIQUE INDEX poi_name ON poi (poi_name);
 CREATE INDEX poi_city ON poi (city);
 
 -- The same attributes in three layouts.
-CREATE TABLE sale_row (id int PRIMARY KEY, a int, b int, note text, remark text);
-CREATE TABLE sale_col (id int PRIMARY KEY, a int, b int, note text, remark text) WITH (layout = 'column');
-CREATE TABLE sale_grp (id int PRIMARY KEY, a int, b int, note text, remark text) WITH (layout = 'column', groups = '(a, b)');
+CREATE TABLE sale_row (id int PRIMARY KEY, a int NOT NULL, b int NOT NULL, note text, remark text);
+CREATE TABLE sale_col (id int PRIMARY KEY, a int NOT NULL, b int NOT NULL, note text, remark text) WITH (layout = 'column');
+CREATE TABLE sale_grp (id int PRIMARY KEY, a int NOT NULL, b int NOT NULL, note text, remark text) WITH (layout = 'column', groups = '(a, b)');
 
 -- Two kinds of index over equal columns, and indexes by elements.
 CREATE TABLE visit (id int PRIMARY KEY, n_bt int, n_inv int, tags text[], j jsonb);
