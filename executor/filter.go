@@ -11,8 +11,10 @@ import (
 // where it is not true, the input does not run.
 type filter struct {
 	input Operator
-	gate  expr.Pred // of conjuncts that are the same for all rows, or nil
-	pred  expr.Pred // of the others, or nil
+	gate  expr.Pred   // of conjuncts that are the same for all rows, or nil
+	pred  expr.Pred   // of the others, or nil
+	each  []plan.Expr // which pred tests
+	fault rowFault
 	env   *Env
 	shut  bool
 	out   vec.Batch
@@ -28,6 +30,7 @@ func (b *builder) filter(n *plan.Filter) (Operator, error) {
 	if op.gate, err = predicateOf(once); err != nil {
 		return nil, err
 	}
+	op.each = each
 	op.pred, err = predicateOf(each)
 	return op, err
 }
@@ -85,7 +88,7 @@ func rowFree(e plan.Expr) bool {
 }
 
 func (op *filter) Open(env *Env) error {
-	op.env, op.shut = env, false
+	op.env, op.shut, op.fault = env, false, rowFault{}
 	if op.gate != nil {
 		one := vec.Batch{N: 1}
 		if err := op.gate.Select(env.Expr, &one); err != nil {
@@ -100,13 +103,19 @@ func (op *filter) Open(env *Env) error {
 
 func (op *filter) Next() (*vec.Batch, error) {
 	for !op.shut {
+		if err := op.fault.due(); err != nil {
+			return nil, err
+		}
 		in, err := op.input.Next()
 		if in == nil || err != nil || op.pred == nil {
 			return in, err
 		}
 		op.out = *in
-		if err := op.pred.Select(op.env.Expr, &op.out); err != nil {
-			return nil, err
+		if err := op.test(&op.out); err != nil {
+			op.out = *in
+			if err := op.fault.rescue(err, &op.out, op.test, op.each...); err != nil {
+				return nil, err
+			}
 		}
 		if op.out.Rows() > 0 {
 			return &op.out, nil
@@ -114,5 +123,8 @@ func (op *filter) Next() (*vec.Batch, error) {
 	}
 	return nil, nil
 }
+
+// test narrows a batch to the rows for which the condition is true.
+func (op *filter) test(b *vec.Batch) error { return op.pred.Select(op.env.Expr, b) }
 
 func (op *filter) Close() { op.input.Close() }

@@ -27,6 +27,7 @@ type indexUnion struct {
 	at    int
 	buf   vec.Batch
 	out   vec.Batch
+	fault rowFault
 }
 
 func (b *builder) indexUnion(n *plan.IndexUnion) (Operator, error) {
@@ -94,7 +95,10 @@ func (op *indexUnion) Next() (*vec.Batch, error) {
 			return nil, err
 		}
 	}
-	for op.at < len(op.keys) {
+	for {
+		if err := op.fault.due(); err != nil || op.at >= len(op.keys) {
+			return nil, err
+		}
 		if err := ctxErr(op.env.Ctx); err != nil {
 			return nil, err
 		}
@@ -106,21 +110,25 @@ func (op *indexUnion) Next() (*vec.Batch, error) {
 		op.at = to
 		op.out = vec.Batch{Cols: op.buf.Cols, N: op.buf.N, Sel: op.buf.Sel}
 		if op.pred != nil {
-			if err := op.pred.Select(op.env.Expr, &op.out); err != nil {
-				return nil, err
+			if err := op.test(&op.out); err != nil {
+				op.out = op.buf
+				if err := op.fault.rescue(err, &op.out, op.test, op.node.Filter); err != nil {
+					return nil, err
+				}
 			}
 		}
 		if op.out.Rows() > 0 {
 			return &op.out, nil
 		}
 	}
-	return nil, nil
 }
+
+func (op *indexUnion) test(b *vec.Batch) error { return op.pred.Select(op.env.Expr, b) }
 
 func (op *indexUnion) Close() {
 	for _, s := range op.scans {
 		s.Close()
 	}
-	op.keys, op.arena, op.read, op.at = nil, arena{}, false, 0
+	op.keys, op.arena, op.read, op.at, op.fault = nil, arena{}, false, 0, rowFault{}
 	op.acct.close()
 }

@@ -12,6 +12,9 @@ type project struct {
 	evals []expr.Eval
 	env   *Env
 	taken pieces
+	exprs []plan.Expr
+	fault rowFault
+	now   vec.Batch // the rows of the input that out is of
 	out   vec.Batch
 
 	stepwise bool       // see plan.Project
@@ -40,7 +43,7 @@ func projectOver(in Operator, n *plan.Project) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	op := &project{input: in, taken: pieces{lengthy: expr.Lengthy(n.Exprs...)}, evals: evals, out: vec.Batch{Cols: make([]*vec.Vec, len(evals))}, stepwise: n.Stepwise}
+	op := &project{input: in, exprs: n.Exprs, taken: pieces{lengthy: expr.Lengthy(n.Exprs...)}, evals: evals, out: vec.Batch{Cols: make([]*vec.Vec, len(evals))}, stepwise: n.Stepwise}
 	effects := 0
 	for _, x := range n.Exprs {
 		plan.Visit(x, func(y plan.Expr) bool {
@@ -57,7 +60,7 @@ func projectOver(in Operator, n *plan.Project) (Operator, error) {
 }
 
 func (op *project) Open(env *Env) error {
-	op.env, op.in = env, nil
+	op.env, op.in, op.fault = env, nil, rowFault{}
 	op.taken.open()
 	return op.input.Open(env)
 }
@@ -66,6 +69,9 @@ func (op *project) Next() (*vec.Batch, error) {
 	if op.stepwise {
 		return op.step()
 	}
+	if err := op.fault.due(); err != nil {
+		return nil, err
+	}
 	in, err := op.taken.next(op.input)
 	if in == nil || err != nil {
 		return nil, err
@@ -73,11 +79,19 @@ func (op *project) Next() (*vec.Batch, error) {
 	if op.rows != nil {
 		return op.serial(in)
 	}
-	if err := evalAll(op.env, op.evals, in, op.out.Cols); err != nil {
-		return nil, err
+	op.now = *in
+	if err := op.compute(&op.now); err != nil {
+		if err := op.fault.rescue(err, &op.now, op.compute, op.exprs...); err != nil {
+			return nil, err
+		}
 	}
-	op.out.N, op.out.Sel = in.N, in.Sel
+	op.out.N, op.out.Sel = op.now.N, op.now.Sel
 	return &op.out, nil
+}
+
+// compute evaluates the expressions over rows of the input.
+func (op *project) compute(rows *vec.Batch) error {
+	return evalAll(op.env, op.evals, rows, op.out.Cols)
 }
 
 // step computes the next row.

@@ -17,15 +17,17 @@ type projectSet struct {
 	evals []expr.Eval    // nil where sets has the expression
 	sets  []expr.SetFunc // nil where evals has it
 
-	env  *Env
-	in   *vec.Batch
-	vals []*vec.Vec // of the plain expressions over in
-	pos  int        // selected row of in under way
-	open bool       // its sets have been started
-	feed []setFeed
-	rows *rowStore
-	one  []*vec.Vec
-	view vec.Batch
+	env   *Env
+	in    *vec.Batch
+	now   vec.Batch // that in is
+	fault rowFault
+	vals  []*vec.Vec // of the plain expressions over in
+	pos   int        // selected row of in under way
+	open  bool       // its sets have been started
+	feed  []setFeed
+	rows  *rowStore
+	one   []*vec.Vec
+	view  vec.Batch
 
 	single int // the only set, which can fill batches; -1: of any other form
 	fill   expr.SetFiller
@@ -71,7 +73,7 @@ func (b *builder) projectSet(n *plan.ProjectSet) (Operator, error) {
 }
 
 func (op *projectSet) Open(env *Env) error {
-	op.env, op.in, op.open = env, nil, false
+	op.env, op.in, op.open, op.fault = env, nil, false, rowFault{}
 	return op.input.Open(env)
 }
 
@@ -93,7 +95,7 @@ func (op *projectSet) Next() (*vec.Batch, error) {
 			}
 		}
 		if err := op.step(); err != nil {
-			return nil, err
+			op.failLater(err)
 		}
 	}
 	op.rows.window(&op.view, 0, op.rows.n)
@@ -115,16 +117,18 @@ func (op *projectSet) nextFilled() (*vec.Batch, error) {
 			r := op.in.Row(op.pos)
 			if !op.open {
 				if err := op.fill.Start(op.env.Expr, op.in, r); err != nil {
-					return nil, err
+					op.failLater(err)
+					break
 				}
 				op.open = true
 			}
 			more, err := op.fill.Fill(op.env.Expr, op.build)
-			if err != nil {
-				return nil, err
-			}
 			for len(op.from) < op.build.Len() {
 				op.from = append(op.from, uint32(r))
+			}
+			if err != nil {
+				op.failLater(err)
+				break
 			}
 			if !more {
 				op.open = false
@@ -141,7 +145,7 @@ func (op *projectSet) nextFilled() (*vec.Batch, error) {
 			op.view.Cols[op.single] = op.build.Col(0)
 			op.view.N, op.view.Sel = n, nil
 		}
-		if op.pos >= op.in.Rows() {
+		if op.in != nil && op.pos >= op.in.Rows() {
 			op.in = nil
 		}
 		if n > 0 {
@@ -150,20 +154,37 @@ func (op *projectSet) nextFilled() (*vec.Batch, error) {
 	}
 }
 
+// failLater gives up the input's rows: err comes after the rows that are made.
+func (op *projectSet) failLater(err error) { op.in, op.fault.err = nil, err }
+
 func (op *projectSet) nextInput() error {
+	if err := op.fault.due(); err != nil {
+		return err
+	}
 	in, err := op.input.Next()
 	if in == nil || err != nil {
 		return err
 	}
+	op.now = *in
+	if err := op.compute(&op.now); err != nil {
+		if err := op.fault.rescue(err, &op.now, op.compute, op.node.Exprs...); err != nil {
+			return err
+		}
+	}
+	op.in, op.pos, op.open = &op.now, 0, false
+	return nil
+}
+
+// compute evaluates the plain expressions over rows of the input.
+func (op *projectSet) compute(rows *vec.Batch) (err error) {
 	for i, e := range op.evals {
 		if e == nil {
 			continue
 		}
-		if op.vals[i], err = e.Eval(op.env.Expr, in); err != nil {
+		if op.vals[i], err = e.Eval(op.env.Expr, rows); err != nil {
 			return err
 		}
 	}
-	op.in, op.pos, op.open = in, 0, false
 	return nil
 }
 

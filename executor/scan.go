@@ -37,6 +37,7 @@ type scan struct {
 	done     bool
 	buf      vec.Batch // the scanner's
 	out      vec.Batch
+	fault    rowFault
 	sel      [2][]uint32
 	area     area
 }
@@ -76,7 +77,7 @@ func (op *scan) pushFilter(col int, f *keyFilter) bool {
 
 func (op *scan) Open(env *Env) error {
 	op.stop()
-	op.env, op.done = env, false
+	op.env, op.done, op.fault = env, false, rowFault{}
 	op.narrowed, op.points, op.cost = nil, nil, op.node.Common.Cost
 	desc, err := env.Tables.For(op.node.Table)
 	if err != nil {
@@ -158,6 +159,9 @@ func (op *scan) start() error {
 }
 
 func (op *scan) Next() (*vec.Batch, error) {
+	if err := op.fault.due(); err != nil {
+		return nil, err
+	}
 	for !op.done {
 		switch {
 		case op.point:
@@ -194,14 +198,25 @@ func (op *scan) Next() (*vec.Batch, error) {
 			return nil, nil
 		}
 		op.out = vec.Batch{Cols: op.buf.Cols, N: op.buf.N}
-		if err := narrow(op.env.Expr, &op.out, op.filters, op.pred, &op.sel); err != nil {
-			return nil, err
+		if err := op.test(&op.out); err != nil {
+			op.out = vec.Batch{Cols: op.buf.Cols, N: op.buf.N}
+			if err := op.fault.rescue(err, &op.out, op.test, op.node.Filter); err != nil {
+				return nil, err
+			}
 		}
 		if op.out.Rows() > 0 {
 			return &op.out, nil
 		}
+		if err := op.fault.due(); err != nil {
+			return nil, err
+		}
 	}
 	return nil, nil
+}
+
+// test narrows a batch by the key filters and the node's filter.
+func (op *scan) test(b *vec.Batch) error {
+	return narrow(op.env.Expr, b, op.filters, op.pred, &op.sel)
 }
 
 // setEntryFilter gives a scan's part its predicate on index entries.

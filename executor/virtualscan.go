@@ -20,6 +20,8 @@ type virtualScan struct {
 	at   int
 	view vec.Batch
 	out  vec.Batch
+
+	fault rowFault
 }
 
 func (b *builder) virtualScan(n *plan.VirtualScan) (Operator, error) {
@@ -31,7 +33,7 @@ func (b *builder) virtualScan(n *plan.VirtualScan) (Operator, error) {
 }
 
 func (op *virtualScan) Open(env *Env) error {
-	op.env, op.read, op.at = env, false, 0
+	op.env, op.read, op.at, op.fault = env, false, 0, rowFault{}
 	op.rows.reset()
 	return nil
 }
@@ -82,21 +84,28 @@ func (op *virtualScan) Next() (*vec.Batch, error) {
 			return nil, err
 		}
 	}
-	for op.at < op.rows.n {
+	for {
+		if err := op.fault.due(); err != nil || op.at >= op.rows.n {
+			return nil, err
+		}
 		to := min(op.at+vec.BatchSize, op.rows.n)
 		op.rows.window(&op.view, op.at, to)
 		op.at = to
 		op.out = op.view
 		if op.pred != nil {
-			if err := op.pred.Select(op.env.Expr, &op.out); err != nil {
-				return nil, err
+			if err := op.test(&op.out); err != nil {
+				op.out = op.view
+				if err := op.fault.rescue(err, &op.out, op.test, op.node.Filter); err != nil {
+					return nil, err
+				}
 			}
 		}
 		if op.out.Rows() > 0 {
 			return &op.out, nil
 		}
 	}
-	return nil, nil
 }
+
+func (op *virtualScan) test(b *vec.Batch) error { return op.pred.Select(op.env.Expr, b) }
 
 func (op *virtualScan) Close() { op.rows.release() }

@@ -155,7 +155,7 @@ func TestElementsModel(t *testing.T) {
 				q := g.statement()
 				log = append(log, q)
 				want, got := clients["plain"].sql(q), clients["elem"].sql(q)
-				if want != got {
+				if want != got && !bothFail(want, got) {
 					t.Fatalf("%s\nby elements:\n%s\nordinary:\n%s\nafter:\n%s", q, got, want, strings.Join(log[max(0, len(log)-12):], "\n"))
 				}
 				if g.IntN(10) == 0 {
@@ -171,6 +171,12 @@ func TestElementsModel(t *testing.T) {
 			srv.checkTables(t)
 		})
 	}
+}
+
+// bothFail reports whether two answers are errors. Where several rows fail, columns
+// stored by elements may do so at another row, for they are written one by one.
+func bothFail(a, b string) bool {
+	return strings.HasPrefix(a, "ERROR ") && strings.HasPrefix(b, "ERROR ")
 }
 
 // checkTables verifies the tables of all databases.
