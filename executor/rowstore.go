@@ -61,6 +61,17 @@ func (s *rowStore) release() {
 	s.arena = arena{}
 }
 
+// drop forgets the first k rows and numbers the others anew.
+func (s *rowStore) drop(k int) {
+	old, n := s.cols, s.n-k
+	s.cols = make([]*vec.Vec, len(old))
+	for i, c := range old {
+		s.cols[i] = &vec.Vec{T: c.T}
+	}
+	s.n, s.size, s.arena = 0, 0, arena{}
+	s.appendCols(old, rowNumbers(nil, k, k+n), n)
+}
+
 // append adds the selected rows of the batch.
 func (s *rowStore) append(b *vec.Batch) { s.appendCols(b.Cols, b.Sel, b.Rows()) }
 

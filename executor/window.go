@@ -7,53 +7,70 @@ import (
 	"kvsqld/planner/plan"
 )
 
-// window adds a column per function to its input's columns. The input is sorted
-// by partition and order (spilling if need be); then one partition at a time is
-// held in memory and each function fills its column for it.
+// window adds a column per function to its input's columns. The input is sorted by
+// partition and order. Rows are held as long as a function may look at them; a row
+// passes as soon as all functions know their values for it, so that a LIMIT above
+// has its first rows after little has been read.
 type window struct {
 	node     *plan.Window
 	input    Operator
 	width    int // input columns
 	computed []expr.Eval
 	parts    []int // columns of the partition keys
-	order    []keyOrder
+	order    []int // columns of the order keys
+	partEq   keyEq
+	orderEq  keyEq
 	funcs    []*windowFunc
-	sorter   *sorter
+	stop     expr.Eval // the run condition, over the output; nil: none
+	peered   bool      // a function asks for peer groups
 	types    []types.T
 
 	env    *Env
 	acct   account
-	sorted bool
-	ended  bool
+	take   pieces
 	cols   []*vec.Vec
-	held   *vec.Batch // sorted rows that belong to the next partition
-	at     int        // first of them
+	keys   []*vec.Vec
+	ended  bool // the input has
 	part   windowPart
+	pos    int // rows that have been passed
+	ready  int // rows that may be
+	tested int // rows that the run condition has been asked about
 	view   vec.Batch
 	out    vec.Batch
-	pos    int // rows of the partition that have been passed
+	sel    []uint32
+	buf    []uint32
 }
 
-// windowPart is the rows of one partition in order, with the peer groups.
+// windowPart is the rows that are held, and what is known of the partition under
+// way, which begins at lo: a negative number when its first rows are held no more.
 type windowPart struct {
-	rows      *rowStore
-	start     []int32 // first row of each row's peer group
-	end       []int32 // row after the last
-	group     []int32 // number of the peer group
-	groupHead []int32 // first row of each group, and the number of rows
+	rows    *rowStore
+	begun   bool
+	lo, hi  int
+	whole   bool    // hi is the partition's end
+	stopped bool    // no further row of it meets the run condition
+	start   []int32 // first row of each row's peer group
+	end     []int32 // row after the last, of groups whose end is known
+	group   []int32 // number of the peer group
+	heads   []int32 // first row of each group
+	first   int     // number of the partition's first group
 }
 
 // windowFunc is a function of the node: where its arguments are among the
-// sorted columns.
+// stored columns.
 type windowFunc struct {
 	node   *plan.WindowFunc
 	args   []int
 	filter int // column, -1 without FILTER
 	frame  *frameBounds
-	out    *vec.Vec
+	fold   *frameFold // of an aggregate
+	ahead  plan.Ahead
+	rows   int      // how many, of plan.AheadRows
+	back   int      // how many rows before a row it looks at, -1: all
+	out    *vec.Vec // its column, of the rows below done
+	done   int
 	arena  arena
-	agg    expr.Aggregator
-	tmp    *vec.Vec
+	sel    []uint32
 }
 
 func (b *builder) window(n *plan.Window) (Operator, error) {
@@ -65,16 +82,14 @@ func (b *builder) window(n *plan.Window) (Operator, error) {
 	ts := outTypes(n.Input)
 	op.width = len(ts)
 	var keys keyPlan
-	var all []keyOrder
 	for _, x := range n.Partition {
-		c := keys.place(x, op.width)
-		op.parts = append(op.parts, c)
-		all = append(all, keyOrder{col: c})
+		op.parts = append(op.parts, keys.place(x, op.width))
 	}
+	var order []keyOrder
 	for _, k := range n.OrderBy {
 		o := keyOrder{col: keys.place(k.X, op.width), desc: k.Desc, nullsFirst: k.NullsFirst}
-		op.order = append(op.order, o)
-		all = append(all, o)
+		order = append(order, o)
+		op.order = append(op.order, o.col)
 	}
 	for i := range n.Funcs {
 		f := &windowFunc{node: &n.Funcs[i], filter: -1}
@@ -84,130 +99,356 @@ func (b *builder) window(n *plan.Window) (Operator, error) {
 		if f.node.Filter != nil {
 			f.filter = keys.place(f.node.Filter, op.width)
 		}
-		if f.frame, err = newFrameBounds(&f.node.Frame, n.OrderBy, op.order); err != nil {
+		if f.frame, err = newFrameBounds(&f.node.Frame, n.OrderBy, order); err != nil {
 			return nil, err
 		}
+		op.peered = op.peered || f.node.Peers()
 		op.funcs = append(op.funcs, f)
 	}
 	if op.computed, err = expr.CompileAll(keys.computed); err != nil {
 		return nil, err
 	}
+	if n.Stop != nil {
+		if op.stop, err = expr.Compile(n.Stop); err != nil {
+			return nil, err
+		}
+	}
 	op.types = append(ts, exprTypes(keys.computed)...)
-	op.sorter = newSorter(op.types, all)
+	op.partEq, op.orderEq = newKeyEq(pickTypes(op.types, op.parts)), newKeyEq(pickTypes(op.types, op.order))
 	op.cols = make([]*vec.Vec, len(op.types))
 	op.part.rows = newRowStore(op.types)
+	op.take.lengthy = len(op.computed) > 0
 	return op, nil
 }
 
 func (op *window) Open(env *Env) error {
-	op.env, op.sorted, op.ended, op.held, op.pos = env, false, false, nil, 0
-	op.part.rows.reset()
+	op.env, op.ended, op.pos, op.ready, op.tested = env, false, 0, 0, 0
+	op.part.rows.release()
+	op.part = windowPart{rows: op.part.rows}
 	op.acct.open(env)
-	op.sorter.open(env, 0)
+	op.take.open()
 	for _, f := range op.funcs {
-		if err := f.frame.open(env); err != nil {
+		if err := f.open(env); err != nil {
 			return err
 		}
 	}
 	return op.input.Open(env)
 }
 
-func (op *window) Next() (*vec.Batch, error) {
-	if !op.sorted {
-		op.sorted = true
-		if err := sortInput(op.env, op.input, op.computed, op.cols, op.sorter); err != nil {
-			return nil, err
-		}
+// open prepares a function for a run.
+func (f *windowFunc) open(env *Env) error {
+	if err := f.frame.open(env); err != nil {
+		return err
 	}
-	for op.pos >= op.part.rows.n {
+	f.ahead, f.rows = f.node.Ahead()
+	if f.ahead == plan.AheadRows && f.node.Follows() {
+		f.rows = int(min(f.frame.end.I, 1<<40))
+	}
+	f.back = f.lookBack()
+	f.out, f.arena, f.done, f.fold = vec.New(f.node.T, 0), arena{}, 0, nil
+	if f.node.Proc.Kind == 'a' {
+		f.fold = &frameFold{tmp: vec.New(f.node.T, 1)}
+	}
+	return nil
+}
+
+func (op *window) Next() (*vec.Batch, error) {
+	for {
+		for op.pos < op.ready {
+			to := min(op.pos+vec.BatchSize, op.ready)
+			b, err := op.passed(op.pos, to)
+			if err != nil {
+				return nil, err
+			}
+			if op.pos = to; b.Rows() > 0 {
+				return b, nil
+			}
+		}
 		if op.ended {
 			return nil, nil
 		}
-		if err := op.nextPartition(); err != nil {
+		if err := op.load(); err != nil {
+			return nil, err
+		}
+		if err := op.advance(); err != nil {
 			return nil, err
 		}
 	}
-	to := min(op.pos+vec.BatchSize, op.part.rows.n)
-	op.part.rows.window(&op.view, op.pos, to)
+}
+
+// passed is the rows lo … hi-1 with their functions, those that meet the run condition.
+func (op *window) passed(lo, hi int) (*vec.Batch, error) {
+	op.part.rows.window(&op.view, lo, hi)
 	op.out.Cols = append(op.out.Cols[:0], op.view.Cols[:op.width]...)
 	for _, f := range op.funcs {
 		v := new(vec.Vec)
-		viewVec(v, f.out, op.pos, to)
+		viewVec(v, f.out, lo, hi)
 		op.out.Cols = append(op.out.Cols, v)
 	}
-	op.out.N, op.out.Sel = to-op.pos, nil
-	op.pos = to
+	op.out.N, op.out.Sel = hi-lo, nil
+	if op.stop == nil {
+		return &op.out, nil
+	}
+	ok, err := op.stop.Eval(op.env.Expr, &op.out)
+	if err != nil {
+		return nil, err
+	}
+	op.sel = op.sel[:0]
+	for r := range hi - lo {
+		if ok.Bool[ok.Idx(r)] && !ok.IsNull(r) {
+			op.sel = append(op.sel, uint32(r))
+		}
+	}
+	if len(op.sel) < hi-lo {
+		op.out.Sel = op.sel
+	}
 	return &op.out, nil
 }
 
-// nextPartition collects the rows of the next partition and runs the functions.
-func (op *window) nextPartition() error {
+// load takes the next rows of the input, without those of a partition that is done
+// with.
+func (op *window) load() error {
 	p := &op.part
-	p.rows.reset()
-	op.pos = 0
-	eq := newKeyEq(pickTypes(op.types, op.parts))
-	first := make([]*vec.Vec, len(op.parts))
-	keys := make([]*vec.Vec, len(op.parts))
-	for {
-		if op.held == nil {
-			b, err := op.sorter.next()
-			if err != nil {
-				return err
-			}
-			if b == nil {
-				op.ended = true
-				break
-			}
-			op.held, op.at = b, 0
-		}
-		n := op.held.N
-		lo := op.at
-		hi := n
-		if len(op.parts) > 0 {
-			for i, c := range op.parts {
-				keys[i] = op.held.Cols[c]
-			}
-			if p.rows.n == 0 {
-				copy(first, keys)
-				hi = sameRun(&eq, first, lo, keys, lo, n)
-			} else {
-				for i, c := range op.parts {
-					first[i] = p.rows.cols[c]
-				}
-				hi = sameRun(&eq, first, 0, keys, lo, n)
-			}
-		}
-		if hi > lo {
-			var piece vec.Batch
-			piece.Cols = make([]*vec.Vec, len(op.held.Cols))
-			for i, c := range op.held.Cols {
-				piece.Cols[i] = new(vec.Vec)
-				viewVec(piece.Cols[i], c, lo, hi)
-			}
-			piece.N = hi - lo
-			if err := op.acct.set(p.rows.size + bytesOf(&piece, 0, hi-lo) + 32*int64(p.rows.n)); err != nil {
-				return err
-			}
-			p.rows.appendCols(piece.Cols, nil, hi-lo)
-			if err := op.acct.set(p.rows.size + 32*int64(p.rows.n)); err != nil {
-				return err
-			}
-		}
-		if op.at = hi; hi < n {
-			break
-		}
-		op.held = nil
-	}
-	if p.rows.n == 0 {
+	if p.stopped && len(op.parts) == 0 {
+		op.ended = true
+		op.input.Close()
 		return nil
 	}
-	op.peers()
-	for _, f := range op.funcs {
-		if err := op.run(f); err != nil {
-			return err
+	op.trim()
+	in, err := op.take.next(op.input)
+	if err != nil {
+		return err
+	}
+	if in == nil {
+		op.ended = true
+		op.input.Close()
+		return nil
+	}
+	copy(op.cols, in.Cols)
+	if err := evalAll(op.env, op.computed, in, op.cols[op.width:]); err != nil {
+		return err
+	}
+	sel, n := in.Sel, in.Rows()
+	if p.stopped {
+		op.keys = columnsAt(op.keys, op.cols, op.parts)
+		rows := selectedRows(in, op.buf)
+		if in.Sel == nil {
+			op.buf = rows
+		}
+		last := columnsAt(nil, p.rows.cols, op.parts)
+		for len(rows) > 0 && op.partEq.equal(last, p.hi-1, op.keys, int(rows[0])) {
+			rows = rows[1:]
+		}
+		if sel, n = rows, len(rows); n == 0 {
+			return nil
 		}
 	}
+	if err := op.acct.mem.roomFor(op.cols, sel, n); err != nil {
+		return err
+	}
+	p.rows.appendCols(op.cols, sel, n)
+	return op.acct.set(p.rows.size + int64(p.rows.n)*int64(16+16*len(op.funcs)))
+}
+
+// columnsAt lists the columns at some places, in dst's memory.
+func columnsAt(dst, cols []*vec.Vec, at []int) []*vec.Vec {
+	dst = dst[:0]
+	for _, c := range at {
+		dst = append(dst, cols[c])
+	}
+	return dst
+}
+
+// advance finds the partitions of the rows that have come and runs the functions
+// over them as far as these can tell.
+func (op *window) advance() error {
+	p := &op.part
+	for {
+		if !p.begun {
+			if p.hi == p.rows.n {
+				return nil
+			}
+			p.begun, p.whole, p.stopped, p.lo, p.first = true, false, false, p.hi, len(p.heads)
+			p.hi++
+			for _, f := range op.funcs {
+				f.frame.begin(p.lo)
+				if f.fold != nil {
+					if err := f.fold.begin(f, p.lo); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		if len(op.parts) == 0 {
+			p.hi = p.rows.n
+		} else {
+			keys := columnsAt(nil, p.rows.cols, op.parts)
+			p.hi = sameRun(&op.partEq, keys, p.hi-1, keys, p.hi, p.rows.n)
+		}
+		p.whole = p.hi < p.rows.n || op.ended
+		if op.peered {
+			op.peers()
+		}
+		if err := op.run(); err != nil {
+			return err
+		}
+		if !p.whole {
+			return nil
+		}
+		p.begun = false
+	}
+}
+
+// run runs the functions over the partition's rows.
+func (op *window) run() error {
+	p := &op.part
+	if !p.stopped {
+		ready := p.hi
+		for _, f := range op.funcs {
+			if err := op.apply(f, max(f.done, f.limit(p))); err != nil {
+				return err
+			}
+			ready = min(ready, f.done)
+		}
+		op.ready = ready
+		if op.stop != nil {
+			for op.tested = max(op.tested, p.lo); op.tested < ready && !p.stopped; {
+				to := min(op.tested+vec.BatchSize, ready)
+				b, err := op.passed(op.tested, to)
+				if err != nil {
+					return err
+				}
+				op.tested, p.stopped = to, b.Sel != nil
+			}
+		}
+	}
+	if p.stopped { // no row from here on passes, whatever stands in it
+		for _, f := range op.funcs {
+			for f.done < p.hi {
+				f.appendNull(f.done)
+				f.done++
+			}
+		}
+		op.ready = p.hi
+	}
 	return nil
+}
+
+// limit is the row up to which the function can tell its values.
+func (f *windowFunc) limit(p *windowPart) int {
+	switch {
+	case p.whole || f.ahead == plan.AheadNone:
+		return p.hi
+	case f.ahead == plan.AheadPeers:
+		return int(p.start[p.hi-1])
+	case f.ahead == plan.AheadRows:
+		return p.hi - f.rows
+	}
+	return p.lo
+}
+
+// windowTrim is the least number of rows that is worth forgetting.
+var windowTrim = vec.BatchSize
+
+// trim forgets rows that have been passed and that no function looks at any more,
+// if they are most of those that are held. The last row stays: the next one is
+// compared with it.
+func (op *window) trim() {
+	p := &op.part
+	n := p.rows.n
+	k := min(op.pos, n-1)
+	if k < max(windowTrim, n-k) {
+		return
+	}
+	for _, f := range op.funcs {
+		k = min(k, f.keep(p))
+	}
+	if k < max(windowTrim, n-k) {
+		return
+	}
+	p.rows.drop(k)
+	if op.peered {
+		groups := int(p.group[k])
+		p.start, p.end = shifted(p.start, k, k), shifted(p.end, min(k, len(p.end)), k)
+		p.group, p.heads = shifted(p.group, k, groups), shifted(p.heads, groups, k)
+		p.first -= groups
+	}
+	p.lo, p.hi, op.pos, op.ready, op.tested = p.lo-k, p.hi-k, op.pos-k, op.ready-k, op.tested-k
+	for _, f := range op.funcs {
+		f.shift(k)
+	}
+}
+
+// shifted drops the first k numbers and takes by from the others.
+func shifted(list []int32, k, by int) []int32 {
+	list = list[:copy(list, list[k:])]
+	for i := range list {
+		list[i] -= int32(by)
+	}
+	return list
+}
+
+// keep is the first row that the function may look at again.
+func (f *windowFunc) keep(p *windowPart) int {
+	k := max(p.lo, 0)
+	switch {
+	case f.back < 0:
+		return k
+	case f.fold == nil:
+		return max(k, f.done-f.back)
+	case f.frame.node.StartKind == "UNBOUNDED PRECEDING":
+		return max(k, min(f.done, f.fold.hi))
+	}
+	return max(k, min(f.done, f.fold.lo))
+}
+
+// lookBack is how many rows before a row the function looks at; -1: all. An
+// aggregate whose frame begins with the partition, or moves row by row, keeps what
+// it has added.
+func (f *windowFunc) lookBack() int {
+	fr := f.frame.node
+	switch f.node.Kind() {
+	case "row_number", "rank", "dense_rank":
+		return 0
+	case "lag":
+		if n, ok := f.node.Distance(); ok && n >= 0 {
+			return int(min(n, 1<<40))
+		}
+		return -1
+	case "lead":
+		if n, ok := f.node.Distance(); ok && n >= 0 {
+			return 0
+		}
+		return -1
+	case "":
+		if fr.Exclude == "" && (fr.Mode == "ROWS" || fr.Start == nil && fr.End == nil) {
+			return 0
+		}
+	}
+	return -1
+}
+
+// shift renumbers the rows: the first k are gone.
+func (f *windowFunc) shift(k int) {
+	out := &vec.Vec{T: f.node.T}
+	f.arena = arena{}
+	f.sel = rowNumbers(f.sel, k, f.done)
+	appendVec(out, 0, f.out, f.sel, len(f.sel), &f.arena)
+	f.out = out
+	f.done -= k
+	f.frame.head, f.frame.tail = f.frame.head-k, f.frame.tail-k
+	if f.fold != nil {
+		f.fold.lo, f.fold.hi = f.fold.lo-k, f.fold.hi-k
+	}
+}
+
+// rowNumbers lists lo … hi-1 in dst's memory.
+func rowNumbers(dst []uint32, lo, hi int) []uint32 {
+	dst = dst[:0]
+	for r := lo; r < hi; r++ {
+		dst = append(dst, uint32(r))
+	}
+	return dst
 }
 
 func pickTypes(ts []types.T, at []int) []types.T {
@@ -229,39 +470,46 @@ func sameRun(eq *keyEq, first []*vec.Vec, fr int, keys []*vec.Vec, lo, n int) in
 	return n
 }
 
-// peers finds the peer groups: rows that the order does not tell apart.
+// peers finds the peer groups of the partition's rows that have come: rows that the
+// order does not tell apart.
 func (op *window) peers() {
 	p := &op.part
-	n := p.rows.n
-	p.start, p.end, p.group, p.groupHead = p.start[:0], p.end[:0], p.group[:0], p.groupHead[:0]
-	cols := make([]*vec.Vec, len(op.order))
-	at := make([]int, len(op.order))
-	for i, k := range op.order {
-		cols[i], at[i] = p.rows.cols[k.col], k.col
-	}
-	eq := newKeyEq(pickTypes(op.types, at))
-	for r := 0; r < n; {
-		end := sameRun(&eq, cols, r, cols, r, n)
-		g := int32(len(p.groupHead))
-		p.groupHead = append(p.groupHead, int32(r))
-		for i := r; i < end; i++ {
-			p.start = append(p.start, int32(r))
-			p.end = append(p.end, int32(end))
-			p.group = append(p.group, g)
+	cols := columnsAt(nil, p.rows.cols, op.order)
+	for r := len(p.start); r < p.hi; {
+		head, g := int32(r), int32(len(p.heads))
+		if r > max(p.lo, 0) && op.orderEq.equal(cols, r-1, cols, r) {
+			head, g = p.start[r-1], p.group[r-1]
+		} else {
+			p.heads = append(p.heads, head)
 		}
-		r = end
+		to := sameRun(&op.orderEq, cols, r, cols, r+1, p.hi)
+		for ; r < to; r++ {
+			p.start, p.group = append(p.start, head), append(p.group, g)
+		}
 	}
-	p.groupHead = append(p.groupHead, int32(n))
+	known := p.hi
+	if !p.whole {
+		known = int(p.start[p.hi-1])
+	}
+	for r := len(p.end); r < known; {
+		end := int32(p.hi)
+		if g := int(p.group[r]) + 1; g < len(p.heads) {
+			end = p.heads[g]
+		}
+		for ; r < int(end); r++ {
+			p.end = append(p.end, end)
+		}
+	}
 }
 
 func (op *window) Close() {
 	op.input.Close()
-	op.sorter.close()
 	op.part.rows.release()
-	op.held = nil
+	op.part = windowPart{rows: op.part.rows}
+	for _, f := range op.funcs {
+		f.out, f.arena, f.fold = nil, arena{}, nil
+	}
 	op.acct.close()
 }
 
-func (op *window) memStats() (peak, spilled int64) {
-	return max(op.acct.peak, op.sorter.acct.peak), op.sorter.spilled
-}
+func (op *window) memStats() (peak, spilled int64) { return op.acct.peak, 0 }

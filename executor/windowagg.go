@@ -5,44 +5,45 @@ import (
 	"kvsqld/executor/expr"
 )
 
-// aggregate fills the column of an aggregate: once for a frame that is the whole
-// partition, by adding rows where frames only grow, by adding and taking back
-// where they move, and anew for each row otherwise.
-func (op *window) aggregate(f *windowFunc) error {
-	agg, err := expr.NewAggregator(&f.node.Agg, nil)
-	if err != nil {
-		return err
-	}
-	f.agg = agg
-	agg.Grow(1)
-	f.tmp = vec.New(f.node.T, 1)
-	p := &op.part
-	n := p.rows.n
-	w := frameFold{op: op, f: f, agg: agg}
-	w.args = make([]*vec.Vec, len(f.args))
-	for i, c := range f.args {
-		w.args[i] = p.rows.cols[c]
-	}
-	if f.frame.whole() {
-		if err := w.add(0, n); err != nil {
+// aggregate fills the column of an aggregate up to row to: once for a frame that is
+// the whole partition, by adding rows where frames only grow, by adding and taking
+// back where they move, and anew for each row otherwise.
+func (op *window) aggregate(f *windowFunc, to int) error {
+	p, w := &op.part, f.fold
+	w.op, w.f = op, f
+	w.args = columnsAt(w.args, p.rows.cols, f.args)
+	switch {
+	case f.frame.whole():
+		if err := w.add(p.lo, to); err != nil {
 			return err
 		}
-		return w.emit(0, n)
+		return w.emit(p.lo, to)
+	case f.frame.node.Exclude != "":
+		return w.anew(to)
 	}
-	if f.frame.node.Exclude != "" {
-		return w.anew(n)
-	}
-	return w.moving(n)
+	return w.moving(to)
 }
 
 // frameFold keeps an aggregator in step with a frame.
 type frameFold struct {
-	op   *window
-	f    *windowFunc
-	agg  expr.Aggregator
-	args []*vec.Vec
-	sel  []uint32
-	zero []uint32
+	op     *window
+	f      *windowFunc
+	agg    expr.Aggregator
+	args   []*vec.Vec
+	tmp    *vec.Vec
+	lo, hi int // the rows folded in
+	sel    []uint32
+	zero   []uint32
+}
+
+// begin empties the fold before a partition that begins with row lo.
+func (w *frameFold) begin(f *windowFunc, lo int) (err error) {
+	if w.agg, err = expr.NewAggregator(&f.node.Agg, nil); err != nil {
+		return err
+	}
+	w.agg.Grow(1)
+	w.lo, w.hi = lo, lo
+	return nil
 }
 
 // add folds the rows lo … hi-1 that pass FILTER.
@@ -97,50 +98,53 @@ func (w *frameFold) remove(lo, hi int) bool {
 	return true
 }
 
-// emit sets the rows lo … hi-1 of the output to the present result.
+// emit sets the rows lo … hi-1 of the output, which are its next ones, to the present
+// result.
 func (w *frameFold) emit(lo, hi int) error {
-	w.f.tmp.Reset(w.f.node.T, 1)
-	if err := w.agg.Result(w.op.env.Expr, w.f.tmp, 0, 1); err != nil {
+	w.tmp.Reset(w.f.node.T, 1)
+	if err := w.agg.Result(w.op.env.Expr, w.tmp, 0, 1); err != nil {
 		return err
 	}
-	for i := lo; i < hi; i++ {
-		w.f.append(i, w.f.tmp, 0)
+	for len(w.zero) < hi-lo {
+		w.zero = append(w.zero, 0)
 	}
+	appendVec(w.f.out, lo, w.tmp, w.zero[:hi-lo], hi-lo, &w.f.arena)
 	return nil
 }
 
 // moving follows frames whose ends do not move back.
-func (w *frameFold) moving(n int) error {
-	lo, hi := 0, 0 // the rows folded in
-	for i := range n {
+func (w *frameFold) moving(to int) error {
+	emitted := false
+	for i := w.f.done; i < to; i++ {
 		a, b, err := w.f.frame.bounds(&w.op.part, i)
 		if err != nil {
 			return err
 		}
-		if i > 0 && a == lo && b == hi {
+		if emitted && a == w.lo && b == w.hi {
 			w.f.append(i, w.f.out, i-1)
 			continue
 		}
-		if a >= hi || b < hi || a > lo && !w.remove(lo, a) {
+		if a >= w.hi || b < w.hi || a > w.lo && !w.remove(w.lo, a) {
 			w.agg.Reset(0)
-			lo, hi = a, a
+			w.lo, w.hi = a, a
 		}
-		lo = a
-		if err := w.add(hi, b); err != nil {
+		w.lo = a
+		if err := w.add(w.hi, b); err != nil {
 			return err
 		}
-		hi = max(hi, b)
+		w.hi = max(w.hi, b)
 		if err := w.emit(i, i+1); err != nil {
 			return err
 		}
+		emitted = true
 	}
 	return nil
 }
 
 // anew folds every row's frame from nothing.
-func (w *frameFold) anew(n int) error {
+func (w *frameFold) anew(to int) error {
 	var buf [4]span
-	for i := range n {
+	for i := w.f.done; i < to; i++ {
 		frame, err := w.f.frame.spans(&w.op.part, i, buf[:0])
 		if err != nil {
 			return err

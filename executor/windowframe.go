@@ -94,8 +94,8 @@ func (b *frameBounds) open(env *Env) error {
 	return err
 }
 
-// begin prepares for the rows of a new partition, in ascending order.
-func (b *frameBounds) begin() { b.head, b.tail = 0, 0 }
+// begin prepares for the rows of a new partition, in ascending order from lo on.
+func (b *frameBounds) begin(lo int) { b.head, b.tail = lo, lo }
 
 // whole reports whether every row's frame is the whole partition.
 func (b *frameBounds) whole() bool {
@@ -107,10 +107,9 @@ func (b *frameBounds) whole() bool {
 // without regard to EXCLUDE.
 func (b *frameBounds) bounds(p *windowPart, i int) (lo, hi int, err error) {
 	f := b.node
-	n := p.rows.n
 	switch f.StartKind {
 	case "UNBOUNDED PRECEDING":
-		lo = 0
+		lo = p.lo
 	case "CURRENT ROW":
 		lo = i
 		if f.Mode != "ROWS" {
@@ -123,7 +122,7 @@ func (b *frameBounds) bounds(p *windowPart, i int) (lo, hi int, err error) {
 	}
 	switch f.EndKind {
 	case "UNBOUNDED FOLLOWING":
-		hi = n
+		hi = p.hi
 	case "CURRENT ROW":
 		hi = i + 1
 		if f.Mode != "ROWS" {
@@ -134,11 +133,20 @@ func (b *frameBounds) bounds(p *windowPart, i int) (lo, hi int, err error) {
 			return 0, 0, err
 		}
 	}
-	lo, hi = max(lo, 0), min(hi, n)
+	lo, hi = max(lo, p.lo), min(hi, p.hi)
 	if lo > hi {
 		lo = hi
 	}
 	return lo, hi, nil
+}
+
+// head is the first row of a peer group of the partition, the partition's end behind
+// the last one.
+func (p *windowPart) head(g int) int {
+	if g >= len(p.heads) {
+		return p.hi
+	}
+	return int(p.heads[max(g, p.first)])
 }
 
 // signed returns an offset as a distance forward, within ±n.
@@ -152,20 +160,19 @@ func signed(kind string, d types.Datum, n int) int {
 
 func (b *frameBounds) offsetStart(p *windowPart, i int) (int, error) {
 	f := b.node
-	n := p.rows.n
+	n := p.hi - p.lo
 	switch f.Mode {
 	case "ROWS":
 		return i + signed(f.StartKind, b.start, n), nil
 	case "GROUPS":
-		g := int(p.group[i]) + signed(f.StartKind, b.start, n)
-		return int(p.groupHead[max(0, min(g, len(p.groupHead)-1))]), nil
+		return p.head(int(p.group[i]) + signed(f.StartKind, b.start, n)), nil
 	}
 	key := p.rows.cols[b.key]
 	if key.IsNull(i) {
 		return int(p.start[i]), nil
 	}
 	// Rows with NULL keys at the start are before every frame of a value.
-	for b.head < n {
+	for b.head < p.hi {
 		if !key.IsNull(b.head) {
 			in, err := b.test(b.starts, key, b.head, i, b.start)
 			if err != nil || in {
@@ -181,19 +188,18 @@ func (b *frameBounds) offsetStart(p *windowPart, i int) (int, error) {
 
 func (b *frameBounds) offsetEnd(p *windowPart, i int) (int, error) {
 	f := b.node
-	n := p.rows.n
+	n := p.hi - p.lo
 	switch f.Mode {
 	case "ROWS":
 		return i + signed(f.EndKind, b.end, n) + 1, nil
 	case "GROUPS":
-		g := int(p.group[i]) + signed(f.EndKind, b.end, n) + 1
-		return int(p.groupHead[max(0, min(g, len(p.groupHead)-1))]), nil
+		return p.head(int(p.group[i]) + signed(f.EndKind, b.end, n) + 1), nil
 	}
 	key := p.rows.cols[b.key]
 	if key.IsNull(i) {
 		return int(p.end[i]), nil
 	}
-	for b.tail < n {
+	for b.tail < p.hi {
 		if !key.IsNull(b.tail) {
 			in, err := b.test(b.ends, key, b.tail, i, b.end)
 			if err != nil || !in {

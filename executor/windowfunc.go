@@ -1,81 +1,88 @@
 package executor
 
 import (
-	"strings"
-
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 )
 
-// run fills a function's column for the present partition.
-func (op *window) run(f *windowFunc) error {
-	n := op.part.rows.n
-	f.out = vec.New(f.node.T, 0)
-	f.arena = arena{}
-	f.frame.begin()
+// apply fills a function's column up to row to of the present partition.
+func (op *window) apply(f *windowFunc, to int) error {
+	if to == f.done {
+		return nil
+	}
+	err := op.fill(f, to)
+	f.done = to
+	return err
+}
+
+func (op *window) fill(f *windowFunc, to int) error {
 	if f.node.Proc.Kind == 'a' {
-		return op.aggregate(f)
+		return op.aggregate(f, to)
 	}
 	p := &op.part
-	switch name := strings.ToLower(f.node.Proc.Name); name {
+	n := p.hi - p.lo // where the function needs it, the whole partition
+	switch name := f.node.Kind(); name {
 	case "row_number", "rank", "dense_rank":
-		f.out.Grow(n)
-		for i := range n {
+		growVec(f.out, to)
+		for i := f.done; i < to; i++ {
 			switch name {
 			case "row_number":
-				f.out.I64[i] = int64(i) + 1
+				f.out.I64[i] = int64(i-p.lo) + 1
 			case "rank":
-				f.out.I64[i] = int64(p.start[i]) + 1
+				f.out.I64[i] = int64(int(p.start[i])-p.lo) + 1
 			default:
-				f.out.I64[i] = int64(p.group[i]) + 1
+				f.out.I64[i] = int64(int(p.group[i])-p.first) + 1
 			}
 		}
 		return nil
 	case "percent_rank", "cume_dist":
-		f.out.Grow(n)
-		for i := range n {
+		growVec(f.out, to)
+		for i := f.done; i < to; i++ {
 			switch {
 			case name == "cume_dist":
-				f.out.F64[i] = float64(p.end[i]) / float64(n)
+				f.out.F64[i] = float64(int(p.end[i])-p.lo) / float64(n)
 			case n > 1:
-				f.out.F64[i] = float64(p.start[i]) / float64(n-1)
+				f.out.F64[i] = float64(int(p.start[i])-p.lo) / float64(n-1)
 			default:
 				f.out.F64[i] = 0
 			}
 		}
 		return nil
 	case "ntile":
-		return op.ntile(f)
+		return op.ntile(f, to)
 	case "lag":
-		return op.shift(f, -1)
+		op.lagLead(f, -1, to)
+		return nil
 	case "lead":
-		return op.shift(f, 1)
+		op.lagLead(f, 1, to)
+		return nil
 	case "first_value", "last_value", "nth_value":
-		return op.frameValue(f, name)
+		return op.frameValue(f, name, to)
 	}
 	return sqlerr.Unsupported(f.node.Off, "window function %s", f.node.Proc.Name)
 }
 
-// ntile deals the rows into buckets whose sizes differ by one at most.
-func (op *window) ntile(f *windowFunc) error {
-	n := op.part.rows.n
-	f.out.Grow(n)
-	arg := op.part.rows.cols[f.args[0]]
-	first := 0
-	for first < n && arg.IsNull(first) { // buckets begin with the first row that tells how many
+// ntile deals the partition's rows into buckets whose sizes differ by one at most.
+func (op *window) ntile(f *windowFunc, to int) error {
+	p := &op.part
+	arg := p.rows.cols[f.args[0]]
+	first := p.lo
+	for first < to && arg.IsNull(first) { // buckets begin with the first row that tells how many
 		f.appendNull(first)
 		first++
 	}
-	if first == n {
+	if first == to {
 		return nil
 	}
 	k := arg.I64[arg.Idx(first)]
 	if k <= 0 {
 		return sqlerr.New(sqlerr.InvalidArgumentForNtile, "argument of ntile must be greater than zero")
 	}
-	size, larger := int64(n)/k, int64(n)%k
-	for i := range int64(n - first) {
+	n := int64(to - p.lo)
+	size, larger := n/k, n%k
+	growVec(f.out, to)
+	for i := range int64(to - first) {
 		out := &f.out.I64[int(i)+first]
 		// The first larger buckets have one row more.
 		if i < larger*(size+1) {
@@ -87,40 +94,47 @@ func (op *window) ntile(f *windowFunc) error {
 	return nil
 }
 
-// shift is lag and lead: the value of the row at a distance, or the default.
-func (op *window) shift(f *windowFunc, sign int64) error {
-	cols := op.part.rows.cols
-	n := int64(op.part.rows.n)
+// lagLead is lag and lead: the value of the row at a distance, or the default.
+func (op *window) lagLead(f *windowFunc, sign int64, to int) {
+	p := &op.part
+	cols := p.rows.cols
 	val := cols[f.args[0]]
-	for i := range n {
-		d := int64(1)
-		if len(f.args) > 1 {
+	d, fixed := f.node.Distance()
+	for i := f.done; i < to; i++ {
+		if !fixed {
 			off := cols[f.args[1]]
-			if off.IsNull(int(i)) {
-				f.appendNull(int(i))
+			if off.IsNull(i) {
+				f.appendNull(i)
 				continue
 			}
 			d = off.I64[i]
 		}
-		j := i + sign*d
+		j := int64(i) + sign*d
 		switch {
-		case j >= 0 && j < n:
-			f.append(int(i), val, int(j))
+		case j >= int64(p.lo) && j < int64(p.hi):
+			if !fixed {
+				f.append(i, val, int(j))
+				continue
+			}
+			// The values of the rows that follow lie beside this one's.
+			n := min(to-i, p.hi-int(j))
+			f.sel = rowNumbers(f.sel, int(j), int(j)+n)
+			appendVec(f.out, i, val, f.sel, n, &f.arena)
+			i += n - 1
 		case len(f.args) > 2:
-			f.append(int(i), cols[f.args[2]], int(i))
+			f.append(i, cols[f.args[2]], i)
 		default:
-			f.appendNull(int(i))
+			f.appendNull(i)
 		}
 	}
-	return nil
 }
 
 // frameValue is first_value, last_value and nth_value.
-func (op *window) frameValue(f *windowFunc, name string) error {
+func (op *window) frameValue(f *windowFunc, name string, to int) error {
 	cols := op.part.rows.cols
 	val := cols[f.args[0]]
 	var buf [4]span
-	for i := range op.part.rows.n {
+	for i := f.done; i < to; i++ {
 		frame, err := f.frame.spans(&op.part, i, buf[:0])
 		if err != nil {
 			return err
@@ -139,7 +153,7 @@ func (op *window) frameValue(f *windowFunc, name string) error {
 			if nthRow <= 0 {
 				return sqlerr.New(sqlerr.InvalidArgumentForNthValue, "argument of nth_value must be greater than zero")
 			}
-			k = int(min(nthRow-1, int64(op.part.rows.n)))
+			k = int(min(nthRow-1, int64(op.part.hi-op.part.lo)))
 		}
 		r := -1
 		if k >= 0 {

@@ -395,7 +395,7 @@ func (p *planner) planUnit(s *state, u *unit) *pnode {
 		v.Rows = 1
 		n.node, n.rows, n.cost = v, 1, 1
 	case r.query != nil:
-		p.pushIntoQuery(s, u)
+		p.pushIntoQuery(u)
 		p.dropUnread(r.query, s.need[r.id])
 		n.node = p.planQuery(r.query)
 		for c := range r.cols {
@@ -444,56 +444,6 @@ func (p *planner) virtualKeys(r *rel, v *plan.VirtualScan, conj []plan.Expr) []p
 		}
 	}
 	return conj // a lookup may return more; the filter stays
-}
-
-// pushIntoQuery moves conjuncts on a derived table's plain columns into it, into
-// a security_barrier view those alone that tell nothing of the rows it hides.
-func (p *planner) pushIntoQuery(s *state, u *unit) {
-	q := u.rel.query
-	if p.NoOptimizer || q.ref != nil || q.dml != nil || q.setop != nil || q.block == nil || q.block.values != nil ||
-		q.limit != nil || q.offset != nil || q.block.distinctOn != nil || len(q.block.wins) > 0 || q.block.hasSRF {
-		return
-	}
-	b := q.block
-	var rest []plan.Expr
-	for _, c := range u.local {
-		ok := !volatileCall(c) && !(barrier(u.rel.view) && leaks(c))
-		plan.Visit(c, func(x plan.Expr) bool {
-			switch v := x.(type) {
-			case *subquery:
-				ok = false
-			case *plan.Var:
-				if v.Rel != u.rel.id {
-					return true
-				}
-				t := b.targets[v.Col].x
-				if volatileCall(t) || hasSub(t) {
-					ok = false
-				}
-				if b.grouped {
-					g, is := t.(*plan.Var)
-					ok = ok && is && g.Rel == b.grpRel && g.Col < len(b.keys) && b.sets == nil
-				}
-			}
-			return ok
-		})
-		if !ok {
-			rest = append(rest, c)
-			continue
-		}
-		inner := plan.Map(c, func(x plan.Expr) plan.Expr {
-			if v, is := x.(*plan.Var); is && v.Rel == u.rel.id {
-				t := b.targets[v.Col].x
-				if b.grouped {
-					return b.keys[t.(*plan.Var).Col]
-				}
-				return t
-			}
-			return x
-		})
-		b.where = append(b.where, inner)
-	}
-	u.local = rest
 }
 
 func hasSub(e plan.Expr) bool {

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"maps"
 	"slices"
 
 	"kvsqld/catalog/types"
@@ -124,30 +123,4 @@ func (p *planner) groupOrdered(b *block, in *pnode) bool {
 		}
 	}
 	return false
-}
-
-func (p *planner) planWindow(s *state, w *winGroup) {
-	in := s.cur
-	n := &plan.Window{Input: in.node, Partition: p.planExprs(w.partition, in.lay), OrderBy: p.placeKeys(w.order, in.lay)}
-	lay := maps.Clone(in.lay)
-	n.Cols = append(n.Cols, in.node.Base().Cols...)
-	for i, f := range w.funcs {
-		f.Args = p.planExprs(f.Args, in.lay)
-		if f.Filter != nil {
-			f.Filter = p.place(f.Filter, in.lay)
-		}
-		if f.Frame.Start != nil {
-			f.Frame.Start = p.place(f.Frame.Start, in.lay)
-		}
-		if f.Frame.End != nil {
-			f.Frame.End = p.place(f.Frame.End, in.lay)
-		}
-		n.Funcs = append(n.Funcs, f)
-		lay[[2]int{w.rel, i}] = len(n.Cols)
-		n.Cols = append(n.Cols, plan.OutCol{Name: f.Proc.Name, T: f.T})
-	}
-	n.Rows, n.Cost, n.Step = in.rows, in.cost+in.rows*3, "group by"
-	rels := maps.Clone(in.rels)
-	rels[w.rel] = true
-	s.cur = &pnode{node: n, lay: lay, rels: rels, rows: in.rows, cost: n.Cost}
 }

@@ -154,8 +154,10 @@ func (p *planner) wantedOrder(s *state, r *rel, rows float64) wanted {
 	switch {
 	case s.lead != nil && s.lead.rel == r:
 		return s.lead.want
-	case s.lead != nil || p.NoOptimizer || len(b.wins) > 0 || b.hasSRF || len(b.rels) != 1 || len(b.semis) > 0:
+	case s.lead != nil || p.NoOptimizer || b.hasSRF || len(b.rels) != 1 || len(b.semis) > 0:
 		return wanted{}
+	case len(b.wins) > 0:
+		return p.windowOrder(s, r)
 	case b.grouped:
 		return p.groupOrder(s, r, rows)
 	case b.distinct:
@@ -374,7 +376,7 @@ func (p *planner) orderCost(r *rel, x *path, order []orderCol, rows float64, w w
 // inOrder tells by how many of ORDER BY's keys the input is sorted.
 func (p *planner) inOrder(s *state) int {
 	b := s.b
-	if len(s.q.sort) == 0 || b.distinct && b.distinctOn == nil || len(b.wins) > 0 || b.hasSRF || p.NoOptimizer {
+	if len(s.q.sort) == 0 || b.distinct && b.distinctOn == nil || b.hasSRF || p.NoOptimizer {
 		return 0
 	}
 	if s.cur.unique {
@@ -452,6 +454,8 @@ func keepOrder(n plan.Node) {
 		keepOrder(n.Input)
 	case *plan.Distinct:
 		keepOrder(n.Input)
+	case *plan.Window:
+		keepOrder(n.Input)
 	}
 }
 
@@ -478,6 +482,8 @@ func hintRows(n plan.Node, count plan.Expr) {
 		if n.Ordered {
 			hintRows(n.Input, count)
 		}
+	case *plan.Window:
+		hintRows(n.Input, count)
 	}
 }
 

@@ -74,6 +74,7 @@ type winGroup struct {
 	order     []plan.SortKey
 	named     int
 	funcs     []plan.WindowFunc
+	stop      []plan.Expr // run conditions over its output: see runCondition
 }
 
 // rel is an entry of the range table: something with columns in FROM.

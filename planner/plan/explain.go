@@ -418,6 +418,7 @@ func details(n Node) []string {
 	case *Window:
 		add("Partition", texts(n.Partition))
 		add("Order", sortTexts(n.OrderBy))
+		cond("Run Condition", n.Stop)
 	case *Sort:
 		add("Keys", sortTexts(n.Keys))
 		add("Presorted", sortTexts(n.Keys[:n.Presorted]))

@@ -134,6 +134,7 @@ func MapExprs(n Node, f func(Expr) Expr) {
 			one(&n.Funcs[i].Frame.Start)
 			one(&n.Funcs[i].Frame.End)
 		}
+		one(&n.Stop)
 	case *Sort:
 		keys(n.Keys)
 		one(&n.Limit)

@@ -347,14 +347,18 @@ type (
 		On      []int
 		Ordered bool // input is ordered by On
 	}
-	// Window adds one column per function to its input's columns. Input need not
-	// be ordered. All functions share partition and order.
+	// Window adds one column per function to its input's columns. Input is sorted by
+	// Partition and OrderBy, and its order is the output's. All functions share
+	// partition and order. Stop, over the output, is a condition that no row of a
+	// partition meets after one that does not: rows that do not meet it are left out,
+	// and what follows them is not computed.
 	Window struct {
 		Common
 		Input     Node
 		Partition []Expr
 		OrderBy   []SortKey
 		Funcs     []WindowFunc
+		Stop      Expr
 	}
 	// WindowFunc is a window or aggregate function over the node's window.
 	WindowFunc struct {
