@@ -22,8 +22,8 @@ func rowsPgLocks(w *writer) {
 			w.nulls(2)
 		}
 		w.opt(l.Virtual).xid(l.Xid)
-		if l.Type == "advisory" {
-			for _, n := range l.Advisory {
+		if l.Type == "advisory" || l.Type == "object" {
+			for _, n := range l.Object {
 				w.int(int64(n))
 			}
 		} else {

@@ -113,8 +113,8 @@ type LockInfo struct {
 	Mode        string
 	Granted     bool
 	WaitFrom    int64 // microseconds since 2000-01-01 UTC, 0 when granted
-	// Advisory holds classid, objid and objsubid of an advisory lock.
-	Advisory [3]uint32
+	// Object holds classid, objid and objsubid of an object or an advisory lock.
+	Object [3]uint32
 }
 
 // PreparedInfo is a row of pg_prepared_statements.

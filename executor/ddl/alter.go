@@ -45,11 +45,12 @@ func (x *exec) alterTable(s *ast.AlterTable) error {
 	}
 	if t, ok := r.(*catalog.Table); ok {
 		// What is below the table may change with it.
+		x.level = alterLock(s.Actions)
 		for _, t := range x.snap().Tree(t) {
-			if s.Only && t.OID != oid {
+			if t.OID != oid && (s.Only || s.Actions[0].Kind == "ATTACH PARTITION") {
 				break
 			}
-			if err := x.lock(t, kv.AccessExclusive); err != nil {
+			if err := x.lock(t, x.level); err != nil {
 				return err
 			}
 		}
@@ -503,7 +504,7 @@ func (x *exec) validateFK(t *catalog.Table, k *catalog.ForeignKey) error {
 	if err != nil {
 		return err
 	}
-	if err := x.lock(p, kv.ShareRowExclusive); err != nil {
+	if err := x.hold(p, kv.RowShare); err != nil {
 		return err
 	}
 	var sel, on, notNull []string

@@ -57,7 +57,10 @@ func (x *exec) reach(t *catalog.Table) error {
 	if err := x.owns(t); err != nil {
 		return err
 	}
-	return x.lock(t, kv.AccessExclusive)
+	if x.level == 0 {
+		return x.lock(t, kv.AccessExclusive)
+	}
+	return x.lock(t, x.level)
 }
 
 // below lists the tables below t, prepared for a change; none with ONLY.

@@ -235,7 +235,7 @@ func (x *exec) unreferenced(t *catalog.Table) error {
 		if ref.Named == t.OID || ref.FK.Parent != 0 {
 			continue
 		}
-		if err := x.lock(ref.Table, kv.Share); err != nil {
+		if err := x.hold(ref.Table, kv.Share); err != nil {
 			return err
 		}
 		var cols, sel, on []string
@@ -307,11 +307,11 @@ func (x *exec) attachIndex(ix *catalog.Index, a *ast.AlterAction) error {
 		return err
 	}
 	// The parent's index may become valid with it.
-	if err := x.lock(p, kv.ShareUpdateExclusive); err != nil {
+	if err := x.lock(p, kv.AccessShare); err != nil {
 		return err
 	}
 	if t := x.snap().TableOfIndex(x.db(), own.OID); t != nil {
-		if err := x.lock(t, kv.AccessExclusive); err != nil {
+		if err := x.lock(t, kv.AccessShare); err != nil {
 			return err
 		}
 	}

@@ -182,10 +182,11 @@ type exec struct {
 	before   *catalog.Snapshot
 	after    []func() error // run when the files are there: filling and checking
 	rewrites map[types.OID]rewrite
-	done     bool      // files follow the catalog already
-	only     bool      // ALTER TABLE ONLY
-	ofType   types.OID // whose change its typed tables follow just now
-	retyped  []retyped // by ALTER TABLE
+	done     bool             // files follow the catalog already
+	level    kv.TableLockMode // the lock of the ALTER TABLE that runs; 0: AccessExclusive
+	only     bool             // ALTER TABLE ONLY
+	ofType   types.OID        // whose change its typed tables follow just now
+	retyped  []retyped        // by ALTER TABLE
 }
 
 // rewrite says how the rows of a table are computed anew.
@@ -295,27 +296,11 @@ func (x *exec) run(stmt ast.Stmt) (string, error) {
 	return "", sqlerr.Unsupported(stmt.Pos(), "this statement")
 }
 
-// changing is for definitions that neither readers nor writers of a table meet, as
-// GRANT and COMMENT: of two at once the second waits, for both change one object of
-// the catalog. Objects that are no tables have no lock.
+// changing is for definitions that nobody else meets, as GRANT. Objects that are no
+// tables have no lock.
 func (x *exec) changing(o catalog.Object) error {
 	if t, ok := o.(*catalog.Table); ok {
-		return x.lock(t, kv.ShareUpdateExclusive)
-	}
-	return nil
-}
-
-// lock takes a table lock.
-func (x *exec) lock(t *catalog.Table, m kv.TableLockMode) error {
-	d, err := x.Tables.For(t)
-	if err != nil {
-		return err
-	}
-	if err := d.LockTable(x.Ctx, x.Txn, m, x.lockOpt()); err != nil {
-		return err
-	}
-	if x.Moved != nil && x.Moved(t.OID) {
-		return ErrMoved
+		return x.defining(t)
 	}
 	return nil
 }
@@ -360,6 +345,9 @@ func (x *exec) reconcile(before, after *catalog.Snapshot) error {
 	}
 	old, now := stored(before, x.db()), stored(after, x.db())
 	if err := x.lockReferenced(old, now); err != nil {
+		return err
+	}
+	if err := x.lockGone(old, now); err != nil {
 		return err
 	}
 	for oid, t := range old {
@@ -424,7 +412,35 @@ func (x *exec) lockReferenced(old, now map[types.OID]*catalog.Table) error {
 				continue
 			}
 			for _, p := range x.snap().Tree(p) {
-				if err := x.lock(p, kv.ShareRowExclusive); err != nil {
+				if err := x.hold(p, kv.ShareRowExclusive); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// lockGone keeps everybody out of the tables that foreign keys which go referred to,
+// and of those that tables which go were partitions of or inherited from.
+func (x *exec) lockGone(old, now map[types.OID]*catalog.Table) error {
+	for _, oid := range slices.Sorted(maps.Keys(old)) {
+		was, t := old[oid], now[oid]
+		if t == was {
+			continue
+		}
+		var also []types.OID
+		for _, k := range was.ForeignKeys {
+			if t == nil || !slices.ContainsFunc(t.ForeignKeys, func(o *catalog.ForeignKey) bool { return o.OID == k.OID }) {
+				also = append(also, k.RefTable)
+			}
+		}
+		if t == nil && was.Bound != nil {
+			also = append(also, was.Parents...)
+		}
+		for _, p := range also {
+			if p := now[p]; p != nil {
+				if err := x.hold(p, kv.AccessExclusive); err != nil {
 					return err
 				}
 			}

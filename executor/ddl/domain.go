@@ -200,7 +200,7 @@ func (x *exec) domainValues(u *catalog.UserType, check string) error {
 				}
 				continue
 			}
-			if err := x.lock(t, kv.Share); err != nil {
+			if err := x.hold(t, kv.Share); err != nil {
 				return err
 			}
 			if err := x.domainColumn(t, col, u, check); err != nil {

@@ -10,6 +10,7 @@ import (
 	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
 	"kvsqld/planner"
+	"kvsqld/storage/kv"
 )
 
 // maxStatsColumns is how many columns and expressions a statistics object may have.
@@ -37,6 +38,9 @@ func (x *exec) createStatistics(s *ast.CreateStatistics) error {
 	}
 	if !x.snap().Owns(x.User, r) {
 		return x.snap().NotOwner(r)
+	}
+	if err := x.hold(t, kv.ShareUpdateExclusive); err != nil {
+		return err
 	}
 	schema, name, err := x.target(&s.Name, false)
 	if err != nil {
@@ -253,6 +257,11 @@ func (x *exec) dropStatistics(s *ast.Drop) error {
 		e, err := x.ownStatistics(n)
 		if err != nil {
 			return err
+		}
+		if t := x.snap().Table(e.Table); t != nil {
+			if err := x.hold(t, kv.ShareUpdateExclusive); err != nil {
+				return err
+			}
 		}
 		oids = append(oids, e.OID)
 	}

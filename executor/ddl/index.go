@@ -12,10 +12,8 @@ import (
 	"kvsqld/storage/kv"
 )
 
-// indexLock keeps writers out, as PostgreSQL's SHARE does, and other definitions of
-// indexes as well: they change the same object of the catalog, the table, so that of
-// two at once the later one would fail.
-const indexLock = kv.ShareRowExclusive
+// indexLock keeps writers out while an index is made.
+const indexLock = kv.Share
 
 func (x *exec) createIndex(s *ast.CreateIndex) error {
 	r, err := x.relation(&s.Table)
@@ -64,6 +62,9 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "cannot create index on partitioned table \"%s\" concurrently", t.Name)
 		}
 		for _, p := range x.snap().Tree(t)[1:] {
+			if s.Only {
+				break
+			}
 			if err := x.lock(p, indexLock); err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/parser"
 	"kvsqld/parser/ast"
+	"kvsqld/storage/kv"
 )
 
 // likeAll are what INCLUDING ALL names.
@@ -25,7 +26,10 @@ func (b *tableBuilder) likeSource(n *ast.Name) (cols []catalog.Column, t *catalo
 	case *catalog.Sequence:
 		return nil, nil, unfit("sequences")
 	case *catalog.Table:
-		return r.Columns, r, b.needs(n, catalog.PrivSelect)
+		if err := b.needs(n, catalog.PrivSelect); err != nil {
+			return nil, nil, err
+		}
+		return r.Columns, r, b.hold(r, kv.AccessShare)
 	default:
 		if _, virtual := r.(*catalog.Virtual); !virtual {
 			err = b.needs(n, catalog.PrivSelect)

@@ -495,7 +495,7 @@ func (x *exec) comment(s *ast.Comment) error {
 		if is := relationKind(r); is != strings.ToLower(s.Kind) {
 			return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a %s", s.Name.Last(), strings.ToLower(s.Kind))
 		}
-		if err := x.changing(r); err != nil {
+		if err := x.commenting(r); err != nil {
 			return err
 		}
 		return c.SetComment(r.ObjectOID(), text)
@@ -515,7 +515,7 @@ func (x *exec) comment(s *ast.Comment) error {
 		if q, ok := r.(*catalog.Sequence); ok {
 			return noColumnComment(q.Name, "sequences")
 		}
-		if err := x.changing(r); err != nil {
+		if err := x.commenting(r); err != nil {
 			return err
 		}
 		return c.SetColumnComment(r.ObjectOID(), s.Name.Parts[n], text)

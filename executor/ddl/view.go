@@ -63,6 +63,13 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	for _, oid := range stored.Deps {
+		if t := x.snap().Table(oid); t != nil {
+			if err := x.hold(t, kv.AccessShare); err != nil {
+				return "", err
+			}
+		}
+	}
 	temp := catalog.IsTempSchema(schema)
 	if stored.Temp && !s.Temp {
 		if s.Materialized {

@@ -162,6 +162,9 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 		},
 		Exec: func(q *plan.Query) (*executor.Run, error) {
 			p := &plannedStmt{q: q, snap: ch.Snapshot()}
+			if err := s.lockRead(ctx, q); err != nil {
+				return nil, err
+			}
 			s.fillEnv(ctx, &p.env, &p.x, p, c.params)
 			p.env.Unproven = true
 			return executor.Build(q, &p.env)
@@ -205,6 +208,21 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 			return v.String(), nil
 		},
 	}
+}
+
+// lockRead locks the tables of a query that a definition runs; ddl.ErrMoved when one
+// has changed while its lock was waited for.
+func (s *Session) lockRead(ctx context.Context, q *plan.Query) error {
+	if err := s.lockTables(ctx, q); err != nil {
+		return err
+	}
+	for i := range q.Tables {
+		oid := q.Tables[i].Table.OID
+		if s.tx.base.Object(oid) != nil && s.srv.Catalog.Current().Object(oid) != s.tx.base.Object(oid) {
+			return ddl.ErrMoved
+		}
+	}
+	return nil
 }
 
 // unused is ddl.Env.Unused.

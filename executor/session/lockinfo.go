@@ -63,6 +63,9 @@ func relationsBySpace(snap *catalog.Snapshot) map[uint64]lockedRelation {
 	return out
 }
 
+// classPgClass is the OID of pg_class.
+const classPgClass = 1259
+
 // rowLockNames are the modes in which PostgreSQL locks a row for those who want it
 // next, by the mode that they want it in.
 var rowLockNames = [...]kv.TableLockMode{kv.ForUpdate: kv.AccessExclusive, kv.ForNoKeyUpdate: kv.Exclusive,
@@ -83,7 +86,15 @@ func (s *Session) lockRows() []pgcatalog.LockInfo {
 			}
 		}
 		for _, l := range locks {
-			at := rels[l.Space]
+			space, definition := kv.DefinedSpace(l.Space)
+			at := rels[space]
+			if definition { // which PostgreSQL has no lock for: only who waits for it is shown
+				if !l.Granted && at.rel != 0 {
+					out = append(out, pgcatalog.LockInfo{Type: "object", DB: at.db, PID: l.Client, Mode: l.Mode.String(),
+						Object: [3]uint32{classPgClass, uint32(at.rel)}, WaitFrom: types.TimestampFromTime(l.Since)})
+				}
+				continue
+			}
 			row := pgcatalog.LockInfo{Type: "relation", DB: at.db, Rel: at.rel, PID: l.Client, Mode: l.Mode.String(), Granted: l.Granted,
 				Fast: l.Granted && l.Mode <= kv.RowExclusive && !strong[l.Space]}
 			switch l.Kind {
@@ -139,7 +150,7 @@ func (a *advisoryLocks) list() []pgcatalog.LockInfo {
 	var out []pgcatalog.LockInfo
 	add := func(n advisoryName, s *Session, shared, granted bool, since int64) {
 		out = append(out, pgcatalog.LockInfo{Type: "advisory", DB: n.db, PID: s.info.PID, Mode: lockMode(shared), Granted: granted, WaitFrom: since,
-			Advisory: [3]uint32{uint32(n.key >> 32), uint32(n.key), uint32(n.form())}})
+			Object: [3]uint32{uint32(n.key >> 32), uint32(n.key), uint32(n.form())}})
 	}
 	for n, l := range a.mu.locks {
 		for s, h := range l.holds {
@@ -173,6 +184,10 @@ func (s *Session) waitEvents() map[int32]string {
 	if s.srv.advisory.waits != nil {
 		for _, l := range s.srv.advisory.waits.Locks() {
 			if !l.Granted {
+				if _, definition := kv.DefinedSpace(l.Space); definition {
+					out[l.Client] = "object"
+					continue
+				}
 				out[l.Client] = map[kv.LockKind]string{kv.TableLock: "relation", kv.RowLock: "tuple", kv.EndLock: "transactionid"}[l.Kind]
 			}
 		}
@@ -195,7 +210,8 @@ func (s *Session) explainDeadlock(err error) error {
 	rels := relationsBySpace(s.srv.Catalog.Current())
 	var b strings.Builder
 	for i, w := range dead.Waits {
-		at := rels[w.Space]
+		space, definition := kv.DefinedSpace(w.Space)
+		at := rels[space]
 		what := w.External
 		switch {
 		case what != "":
@@ -203,6 +219,8 @@ func (s *Session) explainDeadlock(err error) error {
 			if what = "ShareLock on transaction " + xidText(w.Number); w.Number == 0 {
 				what = fmt.Sprintf("%s on a row of relation %d of database %d", rowLockNames[w.RowMode], at.rel, at.db)
 			}
+		case definition:
+			what = fmt.Sprintf("%s on object %d of class %d of database %d", w.TableMode, at.rel, classPgClass, at.db)
 		default:
 			what = fmt.Sprintf("%s on relation %d of database %d", w.TableMode, at.rel, at.db)
 		}

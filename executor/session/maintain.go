@@ -47,6 +47,11 @@ func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string,
 	if x.Kind == "REINDEX" && x.What == "TABLE" {
 		s.withoutIndexes(x)
 	}
+	if x.Kind == "REINDEX" {
+		if err := s.lockReindexed(ctx, x); err != nil {
+			return "", 0, err
+		}
+	}
 	if x.Kind == "CLUSTER" {
 		if err := s.clusterTables(ctx, x, c); err != nil {
 			return "", 0, err
@@ -209,6 +214,36 @@ func (s *Session) withoutIndexes(x *ast.Vacuum) {
 	}
 }
 
+// lockReindexed takes the locks of REINDEX TABLE and INDEX, which have nothing else to
+// do.
+func (s *Session) lockReindexed(ctx context.Context, x *ast.Vacuum) error {
+	if s.tx == nil || x.What != "TABLE" && x.What != "INDEX" {
+		return nil
+	}
+	mode := kv.Share
+	if slices.ContainsFunc(x.Options, func(o ast.Option) bool { return strings.EqualFold(o.Name, "concurrently") }) {
+		mode = kv.ShareUpdateExclusive
+	}
+	for i := range x.Tables {
+		n := &x.Tables[i].Name
+		t, _ := s.findIndex(n)
+		if x.What == "TABLE" {
+			r, err := s.mustRelation(n)
+			if err != nil {
+				return err
+			}
+			t = storageOfRelation(r)
+		}
+		if t == nil || t.Partitioned() {
+			continue
+		}
+		if _, err := s.lockTable(ctx, t, mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // clusterTables marks the index that CLUSTER names; without one the table must have
 // one that is marked.
 func (s *Session) clusterTables(ctx context.Context, x *ast.Vacuum, c *call) error {
@@ -226,7 +261,14 @@ func (s *Session) clusterTables(ctx context.Context, x *ast.Vacuum, c *call) err
 		switch {
 		case len(cols) == 0 && at < 0:
 			return sqlerr.New(sqlerr.UndefinedObject, "there is no previously clustered index for table \"%s\"", x.Tables[i].Name.Last())
-		case len(cols) == 0, at >= 0 && t.Indexes[at].Name == cols[0], t.Key != nil:
+		}
+		if t.Key == nil {
+			// Files are in order, but others meet the lock of PostgreSQL, which moves rows.
+			if _, err := s.lockTable(ctx, t, kv.AccessExclusive); err != nil {
+				return err
+			}
+		}
+		if len(cols) == 0 || at >= 0 && t.Indexes[at].Name == cols[0] || t.Key != nil {
 			continue
 		}
 		mark := *c
@@ -274,12 +316,18 @@ func analyzedColumns(x *ast.Vacuum, i int, t *catalog.Table) ([]int, error) {
 
 // analyze computes and records a table's statistics.
 func (s *Session) analyze(ctx context.Context, t *catalog.Table, cols []int) error {
-	t, err := s.lockTable(ctx, t, kv.ShareUpdateExclusive)
+	d, err := s.srv.Tables.For(t)
 	if err != nil {
 		return err
 	}
-	d, err := s.srv.Tables.For(t)
+	if err := d.LockDefinition(ctx, s.tx.kv, s.lockOpt()); err != nil {
+		return err
+	}
+	t, err = s.lockTable(ctx, t, kv.ShareUpdateExclusive)
 	if err != nil {
+		return err
+	}
+	if d, err = s.srv.Tables.For(t); err != nil {
 		return err
 	}
 	st, err := sampleTable(ctx, d, s.tx.kv, t, cols)
@@ -441,7 +489,11 @@ func (srv *Server) autoAnalyze(ctx context.Context, oid types.OID) (done bool, e
 	if err != nil {
 		return false, err
 	}
-	if err := d.LockTable(ctx, tx, kv.ShareUpdateExclusive, kv.LockOpt{}); err != nil {
+	err = d.LockDefinition(ctx, tx, kv.LockOpt{})
+	if err == nil {
+		err = d.LockTable(ctx, tx, kv.ShareUpdateExclusive, kv.LockOpt{})
+	}
+	if err != nil {
 		return false, err
 	}
 	if snap = srv.Catalog.Current(); storageOf(snap, t) != t {

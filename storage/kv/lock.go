@@ -2,6 +2,19 @@ package kv
 
 import "time"
 
+// definitionBit marks the number that stands for the definition of a space.
+const definitionBit = 1 << 63
+
+// DefinitionOf returns the number by which the definition of a space is locked, apart
+// from what is in it: LockSpace takes it as it takes that of a space.
+func DefinitionOf(space uint64) uint64 { return space | definitionBit }
+
+// DefinedSpace is the space whose definition a number stands for; of a space's own
+// number, it is that.
+func DefinedSpace(number uint64) (space uint64, definition bool) {
+	return number &^ definitionBit, number&definitionBit != 0
+}
+
 // TableLockMode is one of PostgreSQL's eight table lock modes.
 type TableLockMode uint8
 

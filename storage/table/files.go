@@ -225,3 +225,9 @@ func (d *Desc) FollowGroups(tx Txn, was *Desc) error {
 func (d *Desc) LockTable(ctx context.Context, tx Txn, m kv.TableLockMode, o LockOpt) error {
 	return tx.LockSpace(ctx, d.space, m, o)
 }
+
+// LockDefinition takes the right to change what the catalog says about the table, until
+// the transaction ends.
+func (d *Desc) LockDefinition(ctx context.Context, tx Txn, o LockOpt) error {
+	return tx.LockSpace(ctx, kv.Space{ID: kv.DefinitionOf(d.space.ID)}, kv.AccessExclusive, o)
+}

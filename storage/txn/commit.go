@@ -157,9 +157,15 @@ func (st *Store) commitAlone(r *commitReq) bool {
 func (st *Store) commitBatch(batch []*commitReq) {
 	ok := make([]*commitReq, 0, len(batch))
 	for _, r := range batch {
-		if r.reads != nil && !st.log.valid(r, ok) {
-			r.finish(&kv.ConflictError{Read: true, Detail: "something read by the transaction was changed by a later commit"})
-			continue
+		if r.reads != nil {
+			valid, err := st.log.valid(r, ok)
+			if err == nil && !valid {
+				err = &kv.ConflictError{Read: true, Detail: "something read by the transaction was changed by a later commit"}
+			}
+			if err != nil {
+				r.finish(err)
+				continue
+			}
 		}
 		ok = append(ok, r)
 	}
@@ -326,6 +332,7 @@ func (t *Txn) Commit(ctx context.Context) error {
 			t.st.locks.space(c.Space.ID).lastSeq.Store(seq)
 		case OpDrop:
 			t.st.locks.forget(c.Space.ID)
+			t.st.locks.forget(kv.DefinitionOf(c.Space.ID))
 		}
 	}
 	if r.hookPanic != nil {
