@@ -2,6 +2,7 @@ package txn
 
 import (
 	"bytes"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -176,19 +177,21 @@ func (l *commitLog) add(seq uint64, reqs []*commitReq) {
 }
 
 // valid reports whether nothing that r has read was changed after its
-// snapshot, neither by a logged commit nor by an earlier one of its batch.
-func (l *commitLog) valid(r *commitReq, batch []*commitReq) bool {
+// snapshot, neither by a logged commit nor by an earlier one of its batch. Changes may
+// be in temporary files: where one cannot be read nobody knows.
+func (l *commitLog) valid(r *commitReq, batch []*commitReq) (ok bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	defer faults(debug.SetPanicOnFault(true), &err)
 	for i := len(l.commits) - 1; i >= 0 && l.commits[i].seq > r.reads.seq; i-- {
 		if r.reads.hits(l.commits[i].changes, l.commits[i].keys) {
-			return false
+			return false, nil
 		}
 	}
 	for _, b := range batch {
 		if r.reads.hits(b.changes, b.keys) {
-			return false
+			return false, nil
 		}
 	}
-	return true
+	return true, nil
 }

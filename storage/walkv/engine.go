@@ -64,6 +64,7 @@ type Engine struct {
 	running bool       // a background checkpoint runs
 	// unrecovered: the base had no room for what the last crash left in the log.
 	unrecovered bool
+	left        uint64 // the epoch of that log
 	closed      bool
 	mem         memtable // working copy of cur.active
 	known       map[uint64]bool
@@ -127,6 +128,12 @@ func mark(epoch, seq uint64) []byte {
 }
 
 const bothMade = 2
+
+// endMark is the mark when there is no log any more: the epoch that has ended is kept,
+// because a crash may leave its files, whose batches are all in the base.
+func endMark(ended, seq uint64) []byte {
+	return binary.BigEndian.AppendUint64(mark(0, seq), ended)
+}
 
 func (e *Engine) Limits() (key, val int) { return e.base.Limits() }
 
@@ -552,7 +559,7 @@ func (e *Engine) Close() error {
 		err = nil // nothing is lost: the next Open finds it in the log
 	}
 	if err == nil && !keep && e.epoch != 0 {
-		_, err = e.base.ApplyMark(nil, mark(0, e.cur.Load().seq))
+		_, err = e.base.ApplyMark(nil, endMark(e.epoch, e.cur.Load().seq))
 	}
 	e.syncing.Lock()
 	defer e.syncing.Unlock()

@@ -46,16 +46,20 @@ func readRun(fsys vfs.FS, dir, name string) (*run, error) {
 
 // recover brings everything in the log into the base and removes the log (W3).
 func (e *Engine) recover() error {
-	var epoch, applied uint64
+	var epoch, applied, ended uint64
 	m, err := e.base.Mark()
 	if err != nil {
 		return err
 	}
 	made := 0 // log files that have to be there
 	if m != nil {
-		if len(m) == 17 && m[16] == bothMade {
+		switch {
+		case len(m) == 16:
+		case len(m) == 17 && m[16] == bothMade:
 			made = 2
-		} else if len(m) != 16 {
+		case len(m) == 24:
+			ended = binary.BigEndian.Uint64(m[16:])
+		default:
 			return fmt.Errorf("%w: the mark of the write-ahead log", kv.ErrCorrupt)
 		}
 		epoch, applied = binary.BigEndian.Uint64(m), binary.BigEndian.Uint64(m[8:])
@@ -70,9 +74,11 @@ func (e *Engine) recover() error {
 			return err
 		}
 		if r.epoch != epoch {
-			// The log of an earlier time, whose records are in the base, or
-			// of another data file.
-			if r.last > applied {
+			// The log of the epoch that has ended, whose records are in the base, one
+			// that was just begun, or the log of another data file. Marks of earlier
+			// versions do not tell which epoch it was that ended.
+			left := r.epoch == ended || len(m) == 16 && epoch == 0
+			if r.last > applied || r.last != 0 && !left {
 				return fmt.Errorf("%w: %s does not belong to the data file", kv.ErrCorrupt, name)
 			}
 			continue
@@ -94,12 +100,13 @@ func (e *Engine) recover() error {
 	base := sn.Seq()
 	sn.Release()
 	if last > applied || epoch != 0 {
-		n, err := e.base.ApplyMark(active.changes(nil, nil), mark(0, last))
+		n, err := e.base.ApplyMark(active.changes(nil, nil), endMark(epoch, last))
 		if errors.Is(err, kv.ErrUndetermined) {
 			return err
 		}
 		if err != nil {
 			// What is readable can be read. A full disk may get room again.
+			e.left = epoch
 			if e.unrecovered = errors.Is(err, kv.ErrDiskFull); !e.unrecovered {
 				defer e.fail(err)
 			}
@@ -115,7 +122,7 @@ func (e *Engine) recover() error {
 // finishRecovery is the end of recover for a base that had no room.
 func (e *Engine) finishRecovery() error {
 	st := e.cur.Load()
-	base, err := e.base.ApplyMark(st.active.changes(nil, nil), mark(0, st.seq))
+	base, err := e.base.ApplyMark(st.active.changes(nil, nil), endMark(e.left, st.seq))
 	if err != nil {
 		e.lost(err, st.seq)
 		return err

@@ -1,6 +1,7 @@
 package walkv_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -199,6 +200,22 @@ func TestLogFiles(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(dir, "kvsqld.log0"), log, 0o600))
 	if n, err := numbers(t, dir, quiet); err != nil || n != 1 {
 		t.Errorf("with a log that is done: %d rows and %v", n, err)
+	}
+	// The log of another data file, with older numbers, is neither replayed nor removed.
+	other := t.TempDir()
+	st, err = boltkv.Open(other, quiet)
+	must(t, err)
+	create(t, st)
+	for i := range 5 {
+		put(t, st, i+1)
+	}
+	must(t, st.Close())
+	must(t, os.WriteFile(filepath.Join(other, "kvsqld.log0"), log, 0o600))
+	if n, err := numbers(t, other, quiet); !errors.Is(err, kv.ErrCorrupt) {
+		t.Errorf("with a foreign log of older numbers: %d rows and %v", n, err)
+	}
+	if kept, err := os.ReadFile(filepath.Join(other, "kvsqld.log0")); err != nil || !bytes.Equal(kept, log) {
+		t.Errorf("the foreign log is not as it was: %v", err)
 	}
 	// The log of another state of the data file is not replayed.
 	must(t, os.WriteFile(filepath.Join(old, "kvsqld.log0"), log, 0o600))
