@@ -289,8 +289,12 @@ func numberConst(text string, integer bool, off int) plan.Expr {
 	return &plan.Const{At: plan.At{T: t, Off: off}, Val: types.Datum{T: t, Dec: d}}
 }
 
+// maxParams is the highest number of a parameter. The protocol passes 65535 values,
+// but statements with more can be prepared and described.
+const maxParams = 1 << 20
+
 func (b *binder) param(e *ast.Param) plan.Expr {
-	if e.Num < 1 || e.Num > 65535 {
+	if e.Num < 1 || e.Num > maxParams {
 		failf(sqlerr.UndefinedParameter, e.Pos(), "there is no parameter $%d", e.Num)
 	}
 	if b.Routine != nil && e.Num > len(b.ParamTypes) {

@@ -143,7 +143,7 @@ func (p *planner) groupKey(x ast.Expr, b *binder, bl *block) plan.Expr {
 		if err != nil || v < 1 || v > bl.ncols {
 			failf(sqlerr.InvalidColumnReference, x.Pos(), "GROUP BY position %s is not in select list", c.Val)
 		}
-		return p.noAggIn(bl.targets[v-1].x, bl)
+		return p.targetKey(v-1, bl)
 	}
 	if c, ok := x.(*ast.ColumnRef); ok && len(c.Parts) == 1 && !c.Star && !localColumn(b.scope, c.Parts[0]) {
 		hit := -1
@@ -156,13 +156,22 @@ func (p *planner) groupKey(x ast.Expr, b *binder, bl *block) plan.Expr {
 			}
 		}
 		if hit >= 0 {
-			return p.noAggIn(bl.targets[hit].x, bl)
+			return p.targetKey(hit, bl)
 		}
 	}
 	return p.known(b.expr(x))
 }
 
-func (p *planner) noAggIn(x plan.Expr, bl *block) plan.Expr {
+// targetKey is an output column as a grouping expression. One that waits for a type
+// waits no longer.
+func (p *planner) targetKey(i int, bl *block) plan.Expr {
+	p.noAggIn(bl.targets[i].x, bl)
+	bl.targets[i].x = p.known(bl.targets[i].x)
+	return bl.targets[i].x
+}
+
+// noAggIn refuses aggregates and window functions in a grouping expression.
+func (p *planner) noAggIn(x plan.Expr, bl *block) {
 	plan.Visit(x, func(e plan.Expr) bool {
 		if s, ok := e.(*subquery); ok {
 			mapQuery(s.q, func(y plan.Expr) plan.Expr {
@@ -180,7 +189,6 @@ func (p *planner) noAggIn(x plan.Expr, bl *block) plan.Expr {
 		}
 		return true
 	})
-	return p.known(x)
 }
 
 // group turns the block's targets and HAVING into expressions over the
@@ -195,9 +203,11 @@ func (p *planner) group(bl *block) {
 	g := &grouper{planner: p, bl: bl, keys: keys, written: written, aggs: map[string]int{}}
 	for i := range bl.targets {
 		x := bl.targets[i].x
-		if k, ok := keys[exprKey(p.known(x))]; ok && isLiteral(x) && bl.sets != nil {
-			bl.targets[i].x = g.keyVar(k, x.Pos()) // NULL where the set does not have it
-			continue
+		if isLiteral(x) && bl.sets != nil {
+			if k, ok := keys[exprKey(p.known(x))]; ok {
+				bl.targets[i].x = g.keyVar(k, x.Pos()) // NULL where the set does not have it
+				continue
+			}
 		}
 		bl.targets[i].x = g.replace(x)
 	}

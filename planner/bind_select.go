@@ -390,11 +390,13 @@ func (p *planner) outputTarget(x ast.Expr, b *binder, bl *block, inputFirst bool
 		}
 		return v - 1
 	}
-	e := p.known(b.expr(x))
-	key := exprKey(e)
-	for i := range bl.targets {
-		if exprKey(bl.targets[i].x) == key {
-			return i
+	e := b.expr(x)
+	for _, e = range []plan.Expr{e, p.known(e)} { // as it was written, and as it became text before
+		key := exprKey(e)
+		for i := range bl.targets {
+			if exprKey(bl.targets[i].x) == key {
+				return i
+			}
 		}
 	}
 	bl.targets = append(bl.targets, target{x: e, name: "?column?"})

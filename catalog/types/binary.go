@@ -174,8 +174,11 @@ func parseTextBinary(t T, b []byte) ([]byte, error) {
 		return jsonPathText(b)
 	case OTxidSnapshot, OPgSnapshot:
 		return snapshotText(b)
-	case OMoney:
-		return nil, sqlerr.Unsupported(-1, "binary format of type money")
+	case OPgNodeTree, 3361, 3402, 5017:
+		return nil, errNoInput(t)
+	}
+	if unsupportedText[t.base()] {
+		return nil, sqlerr.Unsupported(-1, "type %s", FormatTypeNoMod(t.base()))
 	}
 	if err := charset.CheckUTF8(b); err != nil {
 		return nil, err

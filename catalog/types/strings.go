@@ -37,13 +37,17 @@ func parseTextual(t T, s string) ([]byte, error) {
 	case OJSONPath:
 		return canonicalJSONPath(s)
 	case OPgNodeTree, 3361, 3402, 5017: // pg_ndistinct, pg_dependencies, pg_mcv_list
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "cannot accept a value of type %s", Lookup(o).Name)
+		return nil, errNoInput(t)
 	default:
 		if unsupportedText[o] {
 			return nil, sqlerr.Unsupported(-1, "type %s", FormatTypeNoMod(o))
 		}
 	}
 	return []byte(s), nil
+}
+
+func errNoInput(t T) error {
+	return sqlerr.New(sqlerr.FeatureNotSupported, "cannot accept a value of type %s", Lookup(t.base()).Name)
 }
 
 // parseChar reads "char": one byte, which \ooo gives in octal.

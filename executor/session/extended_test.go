@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"kvsqld/catalog/sqlerr"
@@ -91,6 +93,46 @@ func TestBinaryParameter(t *testing.T) {
 			t.Errorf("%q: %v, %v", bad.value, err, e)
 		}
 	}
+}
+
+// TestBinaryParameterUnsupported sends values of types that have no binary form here.
+func TestBinaryParameterUnsupported(t *testing.T) {
+	ctx := context.Background()
+	c := newServer(t).client(t)
+	for name, value := range map[string]string{"box": strings.Repeat("\xf0", 32), "circle": strings.Repeat("\x00", 24), "tsvector": "\x00\x00\x00\x00", "box[]": "\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x02\x5b\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x01\xf0"} {
+		if err := c.s.Parse(ctx, "", "select $1::"+name, nil); err != nil {
+			t.Fatal(err)
+		}
+		b := &wire.Bind{ParamFormats: []int16{1}, Params: [][]byte{[]byte(value)}}
+		if err := c.s.Bind(ctx, b); err == nil || err.Error() != "type "+strings.TrimSuffix(name, "[]")+" is not supported" || code(err) != "0A000" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestManyParameters describes a statement with more parameters than Bind can pass.
+func TestManyParameters(t *testing.T) {
+	ctx := context.Background()
+	c := newServer(t).client(t)
+	if err := c.s.Parse(ctx, "many", "SELECT $1::int, $65536::text, $70000 || 'x'", nil); err == nil || code(err) != "42P18" {
+		t.Errorf("parameters without types: %v", err)
+	}
+	const n = 66000
+	text := []byte("VALUES ($1::int4)")
+	for i := 2; i <= n; i++ {
+		text = fmt.Appendf(text, ", ($%d::int4)", i)
+	}
+	if err := c.s.Parse(ctx, "many", string(text), nil); err != nil {
+		t.Fatal(err)
+	}
+	params, cols, err := c.s.DescribeStatement(ctx, "many")
+	if err != nil || len(params) != n || len(cols) != 1 {
+		t.Errorf("%d parameters, %d columns, %v", len(params), len(cols), err)
+	}
+	if err := c.bind("", "many", "1"); err == nil || code(err) != "08P01" {
+		t.Errorf("bind: %v", err)
+	}
+	c.want("SELECT $2000000", "ERROR 42P02: there is no parameter $2000000 at 8", "I")
 }
 
 // TestPortalLimits runs a portal in pieces, over Sync and other statements.
