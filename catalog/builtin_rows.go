@@ -142,6 +142,12 @@ const OIDBtreeAm types.OID = 403
 // collationC is the OID of the collation that compares bytes.
 const collationC types.OID = 950
 
+// OIDGistAm and OIDSpgistAm are the access methods gist and spgist.
+const (
+	OIDGistAm   types.OID = 783
+	OIDSpgistAm types.OID = 4000
+)
+
 // OIDHashAm is the access method of hash indexes and of hash partitions.
 const OIDHashAm types.OID = 405
 

@@ -46,6 +46,31 @@ func (c *Change) CreateIndex(table types.OID, spec *IndexSpec) (*Index, error) {
 	if t == nil {
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot create index on relation with OID %d", table)
 	}
+	ix, err := c.newIndex(t, spec, "idx")
+	if err != nil {
+		return nil, err
+	}
+	if ix.Unique {
+		if err := t.keyCovers(ix, "UNIQUE"); err != nil {
+			return nil, err
+		}
+	}
+	c.indexFile(t, ix, spec.File)
+	mark := c.Mark()
+	err = c.editStorage(table, func(t *Table) { t.Indexes = append(t.Indexes, ix) })
+	if err == nil && t.Key != nil {
+		err = c.settleIndex(table, ix.OID, spec.Only)
+	}
+	if err != nil {
+		c.RollbackTo(mark)
+		return nil, err
+	}
+	return ix, nil
+}
+
+// newIndex makes an index, which has no file yet; label ends the name that it gets
+// when it has none.
+func (c *Change) newIndex(t *Table, spec *IndexSpec, label string) (*Index, error) {
 	ix := &Index{OID: c.alloc.AllocOID(), Unique: spec.Unique, Kind: spec.Kind, Where: spec.Where, NullsNotDistinct: spec.NullsNotDistinct, Comment: spec.Comment,
 		Options: spec.Options}
 	if ix.Kind == "" {
@@ -84,6 +109,9 @@ func (c *Change) CreateIndex(table types.OID, spec *IndexSpec) (*Index, error) {
 				return nil, err
 			}
 		}
+		if (ix.Kind == KindGist || ix.Kind == KindSpgist) && c.snap.BaseType(key.Type).OID == types.OPoint {
+			return nil, sqlerr.Unsupported(-1, "access method \"%s\" for type point", ix.Kind)
+		}
 		ix.Keys = append(ix.Keys, key)
 	}
 	for _, n := range spec.Include {
@@ -103,7 +131,9 @@ func (c *Change) CreateIndex(table types.OID, spec *IndexSpec) (*Index, error) {
 	}
 	ix.Name = spec.Name
 	if ix.Name == "" {
-		ix.Name = chooseName(t.Name, joinColumnNames(names), "idx", func(n string) bool { return c.relationTaken(t.Schema, n) })
+		ix.Name = chooseName(t.Name, joinColumnNames(names), label, func(n string) bool {
+			return c.relationTaken(t.Schema, n) || label != "idx" && c.constraintTaken(t.Schema, n)
+		})
 	} else if c.relationTaken(t.Schema, ix.Name) {
 		return nil, sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", ix.Name)
 	}
@@ -111,21 +141,6 @@ func (c *Change) CreateIndex(table types.OID, spec *IndexSpec) (*Index, error) {
 		if err := c.invertedKeys(t, ix); err != nil {
 			return nil, err
 		}
-	}
-	if ix.Unique {
-		if err := t.keyCovers(ix, "UNIQUE"); err != nil {
-			return nil, err
-		}
-	}
-	c.indexFile(t, ix, spec.File)
-	mark := c.Mark()
-	err := c.editStorage(table, func(t *Table) { t.Indexes = append(t.Indexes, ix) })
-	if err == nil && t.Key != nil {
-		err = c.settleIndex(table, ix.OID, spec.Only)
-	}
-	if err != nil {
-		c.RollbackTo(mark)
-		return nil, err
 	}
 	return ix, nil
 }
@@ -138,9 +153,9 @@ func plainSpec(spec *IndexSpec) error {
 	switch {
 	case spec.Unique:
 		return lacks("unique indexes")
-	case len(spec.Include) > 0:
+	case len(spec.Include) > 0 && spec.Kind != KindGist && spec.Kind != KindSpgist:
 		return lacks("included columns")
-	case spec.Kind == KindHash && len(spec.Keys) > 1:
+	case (spec.Kind == KindHash || spec.Kind == KindSpgist) && len(spec.Keys) > 1:
 		return lacks("multicolumn indexes")
 	}
 	for _, k := range spec.Keys {
@@ -153,7 +168,7 @@ func plainSpec(spec *IndexSpec) error {
 
 // keyMethods are the access methods that ask for an operator class of each key,
 // by the kinds of index.
-var keyMethods = map[string]types.OID{KindBtree: OIDBtreeAm, KindHash: OIDHashAm}
+var keyMethods = map[string]types.OID{KindBtree: OIDBtreeAm, KindHash: OIDHashAm, KindGist: OIDGistAm, KindSpgist: OIDSpgistAm}
 
 // invertedKeys checks the key columns of an inverted index: arrays and jsonb are
 // indexed by elements, and then all columns are; gin has nothing else.

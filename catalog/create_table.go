@@ -41,7 +41,7 @@ type ColumnSpec struct {
 
 // ConstraintSpec is a constraint to be made.
 type ConstraintSpec struct {
-	Kind byte   // p primary key, u unique, c check, f foreign key
+	Kind byte   // p primary key, u unique, x exclude, c check, f foreign key
 	Name string // "" for a generated name
 	// Comment is of c, those of LIKE … INCLUDING COMMENTS.
 	Comment string
@@ -53,6 +53,9 @@ type ConstraintSpec struct {
 	IndexOptions     map[string]string // of WITH
 	IndexKind        string            // "" is btree
 	IndexFile        string            // "" for a name made from the index's
+
+	Index   *IndexSpec // of x
+	Exclude []string   // of x, see Unique
 
 	Expr     string // of c
 	ExprCols []string
@@ -194,7 +197,7 @@ func (c *Change) createTable(spec *TableSpec) (*Table, error) {
 // then unique constraints, checks, and foreign keys (which may refer to the
 // table itself).
 func (c *Change) addConstraints(table types.OID, specs []ConstraintSpec) (*Table, error) {
-	for _, kind := range []byte{'c', 'p', 'u', 'f'} {
+	for _, kind := range []byte{'c', 'p', 'u', 'x', 'f'} {
 		for i := range specs {
 			if specs[i].Kind == kind {
 				if _, err := c.AddConstraint(table, &specs[i]); err != nil {
@@ -287,12 +290,14 @@ func (c *Change) AddConstraint(table types.OID, spec *ConstraintSpec) (*Table, e
 		spec = own
 	}
 	t, err := c.edit(table, func(t *Table) error {
-		if spec.Name != "" && slices.Contains(t.constraintNames(), spec.Name) && spec.Kind != 'p' && spec.Kind != 'u' {
+		if spec.Name != "" && slices.Contains(t.constraintNames(), spec.Name) && spec.Kind != 'p' && spec.Kind != 'u' && spec.Kind != 'x' {
 			return sqlerr.New(sqlerr.DuplicateObject, "constraint \"%s\" for relation \"%s\" already exists", spec.Name, t.Name)
 		}
 		switch spec.Kind {
 		case 'p', 'u':
 			return c.addUnique(t, spec)
+		case 'x':
+			return c.addExclusion(t, spec)
 		case 'c':
 			return c.addCheck(t, spec)
 		case 'f':

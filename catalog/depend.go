@@ -138,7 +138,7 @@ func (c *Change) tableDependents(t *Table, sub int, add func(bool, node)) {
 	touches := func(cols []int) bool { return sub == 0 || slices.Contains(cols, sub-1) }
 	for _, u := range t.Uniques {
 		ix := t.IndexByOID(u.Index)
-		if touches(u.Cols) || ix != nil && touches(ix.Include) {
+		if touches(u.Cols) || ix != nil && (touches(ix.Include) || touches(ix.ExprCols)) {
 			add(true, node{kind: nodeConstraint, oid: u.OID, table: t.OID})
 		}
 	}

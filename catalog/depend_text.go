@@ -169,7 +169,9 @@ func (c *Change) tableTextsUsing(t *Table, uses func(StoredText) bool, add func(
 		for _, k := range ix.Keys {
 			found = found || of(k.Expr)
 		}
-		if found {
+		if u := t.Exclusion(ix); found && u != nil {
+			add(false, node{kind: nodeConstraint, oid: u.OID, table: t.OID})
+		} else if found {
 			add(false, node{kind: nodeIndex, oid: ix.OID, table: t.OID})
 		}
 	}

@@ -114,6 +114,7 @@ func (c *Change) membersOf(oid types.OID, add func(bool, node)) {
 		for _, f := range c.snap.Members(e) {
 			add(true, node{kind: nodeFunction, oid: f.OID})
 		}
+		c.exclusionsOf(e, add)
 	}
 }
 

@@ -22,6 +22,9 @@ type extensionProc struct {
 var uuidOf = []types.OID{types.OUUID, types.OText}
 
 var extensionDefs = []*ExtensionDef{
+	// Of btree_gist there are the operator classes, and neither the functions that only
+	// PostgreSQL's indexes call nor the operator <->.
+	{Name: "btree_gist", Version: "1.7", Comment: "support for indexing common datatypes in GiST"},
 	{Name: "fuzzystrmatch", Version: "1.1", Comment: "determine similarities and distance between strings", procs: []extensionProc{
 		{"levenshtein", oids(types.OText, types.OText), types.OInt4, 'i', nil},
 		{"levenshtein", oids(types.OText, types.OText, types.OInt4, types.OInt4, types.OInt4), types.OInt4, 'i', nil},

@@ -188,6 +188,8 @@ const (
 	KindInverted = "inverted"
 	// KindGin is KindInverted under PostgreSQL's name, for arrays and jsonb alone.
 	KindGin = "gin"
+	// KindGist and KindSpgist are KindBtree under PostgreSQL's names.
+	KindGist, KindSpgist = "gist", "spgist"
 )
 
 // IndexKey is a column or an expression of an index.
@@ -202,7 +204,7 @@ type IndexKey struct {
 	StatTarget int    // of an expression, as a Column has it; it is only shown
 }
 
-// Unique is a UNIQUE or PRIMARY KEY constraint, enforced by an index.
+// Unique is a UNIQUE, PRIMARY KEY or EXCLUDE constraint, enforced by an index.
 type Unique struct {
 	OID               types.OID
 	Name              string
@@ -213,6 +215,9 @@ type Unique struct {
 	InitiallyDeferred bool
 	Comment           string
 	Parent            types.OID // the constraint of the partitioned table that it is a part of, or 0
+	// Exclude are the built-in operators of an EXCLUDE constraint, one for each key of
+	// the index: no two rows may have keys for which all of them are true.
+	Exclude []string
 }
 
 // Check is a CHECK constraint.
@@ -493,6 +498,16 @@ func (t *Table) Deferrable(ix *Index) bool {
 		}
 	}
 	return false
+}
+
+// Exclusion returns the EXCLUDE constraint that an index is of, or nil.
+func (t *Table) Exclusion(ix *Index) *Unique {
+	for _, u := range t.Uniques {
+		if u.Index == ix.OID && u.Exclude != nil {
+			return u
+		}
+	}
+	return nil
 }
 
 // Col returns the index of the live column of that name, or -1.

@@ -9,6 +9,17 @@ import (
 // which may be one of its whole family (anyarray), or nil.
 func (s *Snapshot) DefaultOpclass(method types.OID, t types.T) *Opclass {
 	o := s.BaseType(t).OID
+	if in := s.TypeInfo(o); in != nil && in.Kind == types.KOid && o != types.OOid {
+		if c := FindOpclass(method, o, ""); c != nil {
+			return c
+		}
+	}
+	return FindOpclass(method, s.opclassType(t), "")
+}
+
+// opclassType is the type whose operators, and operator classes, serve a type.
+func (s *Snapshot) opclassType(t types.T) types.OID {
+	o := s.BaseType(t).OID
 	in := s.TypeInfo(o)
 	switch {
 	case o == types.OVarchar:
@@ -16,7 +27,7 @@ func (s *Snapshot) DefaultOpclass(method types.OID, t types.T) *Opclass {
 	case o == types.OCidr:
 		o = types.OInet
 	case in == nil:
-	case in.Kind == types.KOid && o != types.OOid && FindOpclass(method, o, "") == nil:
+	case in.Kind == types.KOid && o != types.OOid:
 		if k := FindCast(o, types.OOid); k != nil && k.Method == 'b' {
 			o = types.OOid // the values are numbers of objects
 		}
@@ -31,7 +42,7 @@ func (s *Snapshot) DefaultOpclass(method types.OID, t types.T) *Opclass {
 	case in.Kind == types.KRecord:
 		o = types.ORecord
 	}
-	return FindOpclass(method, o, "")
+	return o
 }
 
 // FindOpclass returns the access method's operator class of that name, or the
@@ -50,7 +61,7 @@ func FindOpclass(method, in types.OID, name string) *Opclass {
 // hasOpclass checks that a type can be a key of the access method: that its values
 // have an order, or a hash.
 func (c *Change) hasOpclass(method types.OID, name string, t types.T) error {
-	if c.snap.DefaultOpclass(method, t) != nil {
+	if c.snap.KeyOpclass(c.DB, method, t, "") != nil {
 		return nil
 	}
 	return c.noOpclass(t, name)

@@ -180,15 +180,6 @@ func liveColumn(t *Table, i int) bool {
 	return i >= 0 && i < len(t.Columns) && !t.Columns[i].Dropped
 }
 
-func liveColumns(t *Table, cols []int) bool {
-	for i, c := range cols {
-		if !liveColumn(t, c) || slices.Contains(cols[:i], c) {
-			return false
-		}
-	}
-	return true
-}
-
 // validateTable checks C3 to C7 for one table.
 func (s *Snapshot) validateTable(t *Table) error {
 	if err := s.validateColumns(t.Name, t.Columns); err != nil {
@@ -230,6 +221,12 @@ func (s *Snapshot) validateTable(t *Table) error {
 	}
 	for _, u := range t.Uniques {
 		ix := t.IndexByOID(u.Index)
+		if u.Exclude != nil {
+			if ix == nil || len(ix.Keys) != len(u.Exclude) {
+				return sqlerr.New(sqlerr.InvalidTableDefinition, "constraint \"%s\" of table \"%s\" has no index with a key for each operator", u.Name, t.Name)
+			}
+			continue
+		}
 		if ix == nil || !ix.Unique || !slices.Equal(ix.KeyCols(), u.Cols) {
 			return sqlerr.New(sqlerr.InvalidTableDefinition, "constraint \"%s\" of table \"%s\" has no unique index on its columns", u.Name, t.Name)
 		}
@@ -275,7 +272,7 @@ func validateIndex(t *Table, ix *Index) error {
 	if len(ix.Keys) == 0 || len(ix.Keys)+len(ix.Include) > MaxIndexColumns {
 		return sqlerr.New(sqlerr.TooManyColumns, "cannot use more than %d columns in an index", MaxIndexColumns)
 	}
-	if !slices.Contains([]string{KindBtree, KindHash, KindInverted, KindGin}, ix.Kind) {
+	if !slices.Contains([]string{KindBtree, KindHash, KindInverted, KindGin, KindGist, KindSpgist}, ix.Kind) {
 		return sqlerr.New(sqlerr.UndefinedObject, "access method \"%s\" does not exist", ix.Kind)
 	}
 	for _, k := range ix.Keys {

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"kvsqld/catalog/sqlerr"
@@ -136,6 +137,42 @@ func (r *xmlReader) linkUniques(e *element, t *Table) {
 		}
 		u.Index, found.Constraint = found.OID, u.OID
 		u.Cols = found.KeyCols()
+	}
+}
+
+// exclusions reads EXCLUDE constraints, whose indexes have been read.
+func (r *xmlReader) exclusions(e *element, t *Table) {
+	for _, xe := range r.each(e, "exclusions", "exclusion") {
+		u := &Unique{}
+		u.OID, u.Name = r.constraint(xe)
+		u.Deferrable, u.InitiallyDeferred = r.flag(xe, "deferrable"), r.flag(xe, "initiallyDeferred")
+		u.Comment = r.str(xe, "comment")
+		name := r.need(xe, "indexName")
+		u.Exclude = strings.Fields(r.need(xe, "operators"))
+		r.known(xe)
+		i := slices.IndexFunc(t.Indexes, func(ix *Index) bool { return ix.Name == name && !ix.Unique })
+		if r.err != nil {
+			return
+		}
+		if i < 0 || len(t.Indexes[i].Keys) != len(u.Exclude) {
+			r.fail(xe, sqlerr.UndefinedObject, "attribute \"indexName\": there is no index \"%s\" with a key for each operator", name)
+			return
+		}
+		ix := t.Indexes[i]
+		if u.Name == "" {
+			u.Name = ix.Name
+		}
+		for k, op := range u.Exclude {
+			if len(OperatorsByName(op)) == 0 {
+				r.fail(xe, sqlerr.UndefinedFunction, "attribute \"operators\": there is no operator %s", op)
+				return
+			}
+			if c := ix.Keys[k].Col; c >= 0 {
+				u.Cols = append(u.Cols, c)
+			}
+		}
+		u.Index, ix.Constraint = ix.OID, u.OID
+		t.Uniques = append(t.Uniques, u)
 	}
 }
 

@@ -88,13 +88,14 @@ func (r *xmlReader) table(e *element, c Common) Object {
 	r.uniqueKeys(e, t)
 	r.indexFiles(e, t)
 	r.linkUniques(e, t)
+	r.exclusions(e, t)
 	t.Checks = r.checks(e, t)
 	r.foreignKeys(e, t)
 	r.cluster(e, t)
 	r.clusterIndex(t)
 	r.columnGroups(e, t)
 	r.partition(e, t)
-	r.known(e, "Options", "Structure", "primaryKey", "foreignKeys", "uniqueKeys", "checks", "IndexFiles", "ColumnGroups",
+	r.known(e, "Options", "Structure", "primaryKey", "foreignKeys", "uniqueKeys", "exclusions", "checks", "IndexFiles", "ColumnGroups",
 		"Parents", "PartitionBound", "PartitionKey")
 	return t
 }

@@ -82,6 +82,7 @@ func (w *xmlWriter) tableBody(t *Table) {
 	w.primaryKey(t)
 	w.foreignKeys(t)
 	w.uniqueKeys(t)
+	w.exclusions(t)
 	w.checks(t, t.Checks)
 	w.indexFiles(t)
 	w.columnGroups(t)
@@ -305,12 +306,13 @@ func (w *xmlWriter) foreignKeys(t *Table) {
 }
 
 func (w *xmlWriter) uniqueKeys(t *Table) {
-	if !slices.ContainsFunc(t.Uniques, func(u *Unique) bool { return !u.Primary }) {
+	plain := func(u *Unique) bool { return !u.Primary && u.Exclude == nil }
+	if !slices.ContainsFunc(t.Uniques, plain) {
 		return
 	}
 	w.open("uniqueKeys", nil)
 	for _, u := range inOrder(w, t.Uniques, func(u *Unique) string { return u.Name }) {
-		if u.Primary {
+		if !plain(u) {
 			continue
 		}
 		a := w.uniqueAttrs(u)
@@ -324,6 +326,23 @@ func (w *xmlWriter) uniqueKeys(t *Table) {
 		w.close("uniqueKey")
 	}
 	w.close("uniqueKeys")
+}
+
+// exclusions writes EXCLUDE constraints, of whose indexes the keys are.
+func (w *xmlWriter) exclusions(t *Table) {
+	if !slices.ContainsFunc(t.Uniques, func(u *Unique) bool { return u.Exclude != nil }) {
+		return
+	}
+	w.open("exclusions", nil)
+	for _, u := range inOrder(w, t.Uniques, func(u *Unique) string { return u.Name }) {
+		if ix := t.IndexByOID(u.Index); u.Exclude != nil && ix != nil {
+			a := w.uniqueAttrs(u)
+			a.set("indexName", ix.Name)
+			a.set("operators", strings.Join(u.Exclude, " "))
+			w.empty("exclusion", a)
+		}
+	}
+	w.close("exclusions")
 }
 
 // checks writes CHECK constraints; t is nil for a domain's.
@@ -349,7 +368,7 @@ func (w *xmlWriter) checks(t *Table, list []*Check) {
 }
 
 // paperIndexTypes maps an index's kind to the paper's indexType.
-var paperIndexTypes = map[string]string{"btree": "BTree", "inverted": "Inverted", "gin": "GIN", "hash": "Hash"}
+var paperIndexTypes = map[string]string{"btree": "BTree", "inverted": "Inverted", "gin": "GIN", "hash": "Hash", "gist": "GiST", "spgist": "SP-GiST"}
 
 func (w *xmlWriter) indexFiles(t *Table) {
 	if !slices.ContainsFunc(t.Indexes, func(ix *Index) bool { return !ix.Primary }) {

@@ -141,7 +141,7 @@ func (w *tableWriter) mayRead() bool {
 // hideKey takes the key out of the error of a duplicate that the user may not see.
 func (w *tableWriter) hideKey(err error) error {
 	var e *sqlerr.Error
-	if !errors.As(err, &e) || e.Code != sqlerr.UniqueViolation || w.env.User == "" || w.mayRead() && !w.env.Snap.SubjectTo(w.table, w.env.User) {
+	if !errors.As(err, &e) || e.Code != sqlerr.UniqueViolation && e.Code != sqlerr.ExclusionViolation || w.env.User == "" || w.mayRead() && !w.env.Snap.SubjectTo(w.table, w.env.User) {
 		return err
 	}
 	for _, ix := range w.table.Indexes {

@@ -58,7 +58,7 @@ func (d *DeferredChecks) Pending(env *Env, t types.OID) (bool, error) {
 			continue
 		}
 		err := verifyUnique(env, k)
-		if e := new(sqlerr.Error); errors.As(err, &e) && e.Code == sqlerr.UniqueViolation {
+		if e := new(sqlerr.Error); errors.As(err, &e) && (e.Code == sqlerr.UniqueViolation || e.Code == sqlerr.ExclusionViolation) {
 			return true, nil
 		}
 		if err != nil {
@@ -119,8 +119,8 @@ func uniqueOf(k *table.DeferredKeys) *catalog.Unique {
 	return &catalog.Unique{}
 }
 
-// verifyUnique checks keys of a deferrable unique constraint, unless the
-// constraint is gone.
+// verifyUnique checks keys of a deferrable unique or an exclusion constraint, unless
+// the constraint is gone.
 func verifyUnique(env *Env, k *table.DeferredKeys) error {
 	t := env.Snap.Table(k.Table.OID)
 	if t == nil || t.IndexByOID(k.Index.OID) == nil {
@@ -129,6 +129,17 @@ func verifyUnique(env *Env, k *table.DeferredKeys) error {
 	desc, err := env.Tables.For(t)
 	if err != nil {
 		return err
+	}
+	if ix := t.IndexByOID(k.Index.OID); t.Exclusion(ix) != nil {
+		ex, err := env.TableExprs(t)
+		if err != nil {
+			return err
+		}
+		e, err := NewExcluded(t, ix, ex, env.Expr)
+		if err != nil {
+			return err
+		}
+		return desc.VerifyExcluded(env.Ctx, env.Txn, k, e, lockOpt(env))
 	}
 	return desc.VerifyUnique(env.Ctx, env.Txn, k, lockOpt(env))
 }

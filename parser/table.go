@@ -482,23 +482,23 @@ func (p *parser) keyConstraint(c *ast.Constraint) {
 	p.indexParameters(c)
 }
 
-// exclude is EXCLUDE …, kept as text: the planner refuses it.
+// exclude is EXCLUDE (key WITH operator, …).
 func (p *parser) exclude(c *ast.Constraint) {
-	start := p.off()
 	p.next()
 	c.Kind = "EXCLUDE"
 	if p.acceptKw(kwUsing) {
-		p.colID()
+		c.Method = p.colID()
 	}
 	p.expect(KindLParen)
 	for {
-		p.indexElem()
+		e := ast.ExcludeElem{IndexElem: p.indexElem()}
 		p.expectKw(kwWith)
 		if p.isKw(kwOperator) {
-			p.qualifiedOperator()
+			e.Schema, e.Op = p.qualifiedOperator()
 		} else {
-			p.anyOperator()
+			e.Op = p.anyOperator()
 		}
+		c.Exclude = append(c.Exclude, e)
 		if !p.accept(KindComma) {
 			break
 		}
@@ -509,9 +509,10 @@ func (p *parser) exclude(c *ast.Constraint) {
 	}
 	p.indexParameters(c)
 	if p.acceptKw(kwWhere) {
-		p.skipParens()
+		p.expect(KindLParen)
+		c.Where = p.expr()
+		p.expect(KindRParen)
 	}
-	c.Text = p.text(start, p.lastEnd())
 }
 
 // constraintAttributes reads DEFERRABLE, INITIALLY, NOT VALID, NO INHERIT of a kind

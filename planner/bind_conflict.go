@@ -20,6 +20,12 @@ func (p *planner) onConflict(s *ast.Insert, d *destination, alias string, sc *sc
 				if u.Deferrable {
 					fail(errDeferrableArbiter(c.Pos()))
 				}
+				if u.Exclude != nil {
+					if c.DoUpdate {
+						failf(sqlerr.WrongObjectType, -1, "ON CONFLICT DO UPDATE not supported with exclusion constraints")
+					}
+					unsupported(c.Pos(), "ON CONFLICT with an exclusion constraint")
+				}
 				out.Indexes = append(out.Indexes, t.IndexByOID(u.Index))
 			}
 		}
@@ -33,8 +39,11 @@ func (p *planner) onConflict(s *ast.Insert, d *destination, alias string, sc *sc
 		out.Indexes = p.arbiters(c, d)
 	case !c.DoUpdate:
 		for _, ix := range d.table.Indexes {
-			if ix.Unique && d.table.Deferrable(ix) {
+			if d.table.Deferrable(ix) {
 				fail(errDeferrableArbiter(-1))
+			}
+			if d.table.Exclusion(ix) != nil {
+				unsupported(c.Pos(), "ON CONFLICT with an exclusion constraint")
 			}
 		}
 	default:

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"strconv"
+
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -62,8 +64,35 @@ func TableExprs(c *Context, t *catalog.Table) (out *plan.TableExprs, err error) 
 			pred = place(p.mustBool(bind(ix.Where, "index predicates"), "WHERE"))
 		}
 		out.Preds = append(out.Preds, pred)
+		out.Exclusions = append(out.Exclusions, p.exclusionTests(t, ix))
 	}
 	return out, nil
+}
+
+// exclusionTests binds the operators of an exclusion constraint, nil for other
+// indexes.
+func (p *planner) exclusionTests(t *catalog.Table, ix *catalog.Index) []plan.Expr {
+	u := t.Exclusion(ix)
+	if u == nil {
+		return nil
+	}
+	keys := &catalog.Table{}
+	for _, side := range []string{"n", "o"} {
+		for i, k := range ix.Keys {
+			keys.Columns = append(keys.Columns, catalog.Column{Name: side + strconv.Itoa(i), Type: k.Type})
+		}
+	}
+	r := p.tableRel(keys, "")
+	lay := layout{}
+	lay.addTable(r, liveCols(keys), 0)
+	b := &binder{planner: p, scope: &scope{items: []*nsItem{p.relNames(r, nil)}}, what: "exclusion constraints", noAgg: true, noWin: true, noSub: true}
+	var out []plan.Expr
+	for i, op := range u.Exclude {
+		col := func(side string) ast.Expr { return &ast.ColumnRef{Parts: []string{side + strconv.Itoa(i)}} }
+		x := b.expr(&ast.Binary{Schema: "pg_catalog", Op: op, L: col("n"), R: col("o")})
+		out = append(out, stripPos(p.planExprs([]plan.Expr{p.mustBool(x, "EXCLUDE")}, lay)[0]))
+	}
+	return out
 }
 
 // ColumnExpr binds an expression for DDL: a default (no table), a check or an

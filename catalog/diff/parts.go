@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"kvsqld/catalog"
-	"kvsqld/catalog/pgcatalog"
 	"kvsqld/catalog/types"
 )
 
@@ -35,7 +34,7 @@ func (d *side) parts(t *catalog.Table) []part {
 	}
 	for _, u := range t.Uniques {
 		p := part{kind: 'u', name: u.Name, oid: u.OID, cols: slices.Clone(u.Cols), comment: u.Comment, index: u.Index, parent: u.Parent,
-			def: pgcatalog.UniqueCommand(t, u)}
+			def: d.env.UniqueCommand(t, u)}
 		if ix := t.IndexByOID(u.Index); ix != nil {
 			p.cols = append(p.cols, ix.Include...)
 		}

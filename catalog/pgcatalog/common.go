@@ -206,14 +206,15 @@ func (env *Env) opclass(ix *catalog.Index, k *catalog.IndexKey) types.OID {
 		}
 	case catalog.KindHash:
 		method = catalog.OIDHashAm
+	case catalog.KindGist:
+		method = catalog.OIDGistAm
+	case catalog.KindSpgist:
+		method = catalog.OIDSpgistAm
 	}
-	if k.Opclass != "" {
-		if c := catalog.FindOpclass(method, 0, k.Opclass); c != nil {
+	for _, name := range []string{k.Opclass, ""} {
+		if c := env.Snap.KeyOpclass(env.DB, method, k.Type, name); c != nil {
 			return c.OID
 		}
-	}
-	if c := env.Snap.DefaultOpclass(method, k.Type); c != nil {
-		return c.OID
 	}
 	return 0
 }
@@ -227,6 +228,10 @@ func am(ix *catalog.Index) types.OID {
 		return catalog.OIDInvertedAm
 	case catalog.KindGin:
 		return catalog.OIDGinAm
+	case catalog.KindGist:
+		return catalog.OIDGistAm
+	case catalog.KindSpgist:
+		return catalog.OIDSpgistAm
 	}
 	return catalog.OIDBtreeAm
 }

@@ -153,7 +153,7 @@ func (env *Env) GetConstraintDef(oid types.OID, pretty bool) (string, bool) {
 	env.tables(func(_ types.OID, t *catalog.Table) {
 		for _, u := range t.Uniques {
 			if u.OID == oid {
-				def, ok = uniqueDef(t, u, false), true
+				def, ok = env.uniqueDef(t, u, false, pretty), true
 			}
 		}
 		for _, k := range t.Checks {
@@ -187,13 +187,18 @@ func (env *Env) GetConstraintDef(oid types.OID, pretty bool) (string, bool) {
 	return "", false
 }
 
-// UniqueCommand is a UNIQUE or PRIMARY KEY constraint as ADD CONSTRAINT takes it,
+// UniqueCommand is a UNIQUE, PRIMARY KEY or EXCLUDE constraint as ADD CONSTRAINT takes it,
 // with the parameters of its index, which pg_get_constraintdef leaves out.
-func UniqueCommand(t *catalog.Table, u *catalog.Unique) string { return uniqueDef(t, u, true) }
+func (env *Env) UniqueCommand(t *catalog.Table, u *catalog.Unique) string {
+	return env.uniqueDef(t, u, true, false)
+}
 
-func uniqueDef(t *catalog.Table, u *catalog.Unique, with bool) string {
+func (env *Env) uniqueDef(t *catalog.Table, u *catalog.Unique, with, pretty bool) string {
 	s := "UNIQUE "
 	ix := t.IndexByOID(u.Index)
+	if u.Exclude != nil && ix != nil {
+		return env.exclusionDef(t, u, ix, pretty)
+	}
 	if u.Primary {
 		s = "PRIMARY KEY "
 	} else if ix != nil && ix.NullsNotDistinct {
@@ -207,6 +212,27 @@ func uniqueDef(t *catalog.Table, u *catalog.Unique, with bool) string {
 		s += withOptions(ix.Options)
 	}
 	return s + deferrable(u.Deferrable, u.InitiallyDeferred)
+}
+
+// exclusionDef is an EXCLUDE constraint, with the parameters of its index.
+func (env *Env) exclusionDef(t *catalog.Table, u *catalog.Unique, ix *catalog.Index, pretty bool) string {
+	var b strings.Builder
+	b.WriteString("EXCLUDE USING " + ix.Kind + " (")
+	for i := range ix.Keys {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(env.indexKeyDef(t, &ix.Keys[i], pretty) + " WITH " + u.Exclude[i])
+	}
+	b.WriteByte(')')
+	if len(ix.Include) > 0 {
+		b.WriteString(" INCLUDE (" + columnNames(t.Columns, ix.Include) + ")")
+	}
+	b.WriteString(withOptions(ix.Options))
+	if ix.Where != "" {
+		b.WriteString(" WHERE (" + env.exprText(ix.Where, pretty) + ")")
+	}
+	return b.String() + deferrable(u.Deferrable, u.InitiallyDeferred)
 }
 
 // withOptions is WITH of an index, "" without options. Values that are no names are

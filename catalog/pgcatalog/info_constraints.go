@@ -34,6 +34,12 @@ func (env *Env) constrained() []*catalog.Table {
 	return append(systemTables(), env.Snap.Tables(env.DB)...)
 }
 
+// uniqueKeys are a table's primary key and unique constraints: information_schema
+// knows nothing of exclusion constraints.
+func uniqueKeys(t *catalog.Table) []*catalog.Unique {
+	return slices.DeleteFunc(slices.Clone(t.Uniques), func(u *catalog.Unique) bool { return u.Exclude != nil })
+}
+
 func rowsTableConstraints(w *writer) {
 	env := w.env
 	db := env.dbName()
@@ -49,7 +55,7 @@ func rowsTableConstraints(w *writer) {
 		for _, k := range t.Checks {
 			row(t, k.Name, "CHECK", false, false)
 		}
-		for _, u := range t.Uniques {
+		for _, u := range uniqueKeys(t) {
 			kind := "UNIQUE"
 			if u.Primary {
 				kind = "PRIMARY KEY"
@@ -119,7 +125,7 @@ func rowsKeyColumnUsage(w *writer) {
 		row := func(name string, i, col, inUnique int) {
 			w.str(db).str(t.Schema).str(name).str(db).str(t.Schema).str(t.Name).str(t.Columns[col].Name).int(int64(i + 1)).num(int64(inUnique)).end()
 		}
-		for _, u := range t.Uniques {
+		for _, u := range uniqueKeys(t) {
 			for i, c := range u.Cols {
 				row(u.Name, i, c, -1)
 			}
@@ -155,7 +161,7 @@ func rowsConstraintColumnUsage(w *writer) {
 				row(t, c, k.Name)
 			}
 		}
-		for _, u := range t.Uniques {
+		for _, u := range uniqueKeys(t) {
 			for _, c := range u.Cols {
 				row(t, c, u.Name)
 			}
@@ -174,7 +180,7 @@ func rowsConstraintTableUsage(w *writer) {
 	env := w.env
 	db := env.dbName()
 	for _, t := range env.constrained() {
-		for _, u := range t.Uniques {
+		for _, u := range uniqueKeys(t) {
 			w.str(db).str(t.Schema).str(t.Name).str(db).str(t.Schema).str(u.Name).end()
 		}
 		for _, k := range t.ForeignKeys {

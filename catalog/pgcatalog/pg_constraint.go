@@ -23,6 +23,10 @@ func rowsPgConstraint(w *writer) {
 			if u.Primary {
 				kind = 'p'
 			}
+			if u.Exclude != nil {
+				w.exclusion(t, u, ns)
+				continue
+			}
 			w.constraint(u.OID, u.Name, ns, kind, u.Deferrable, u.InitiallyDeferred, true, t.OID, 0, u.Index, u.Parent)
 			w.oid(0).chr(' ').chr(' ').chr(' ').bool(u.Parent == 0).int(count(u.Parent)).bool(u.Parent == 0).attnums(u.Cols).nulls(7)
 			w.end()
@@ -58,6 +62,19 @@ func rowsPgConstraint(w *writer) {
 			w.end()
 		}
 	}
+}
+
+// exclusion writes the row of an EXCLUDE constraint.
+func (w *writer) exclusion(t *catalog.Table, u *catalog.Unique, ns types.OID) {
+	var keys []int
+	if ix := t.IndexByOID(u.Index); ix != nil {
+		for i := range ix.Keys {
+			keys = append(keys, ix.Keys[i].Col)
+		}
+	}
+	w.constraint(u.OID, u.Name, ns, 'x', u.Deferrable, u.InitiallyDeferred, true, t.OID, 0, u.Index, 0)
+	w.oid(0).chr(' ').chr(' ').chr(' ').bool(true).int(0).bool(true).attnums(keys).nulls(5)
+	intArray(w, w.env.Snap.ExclusionOperators(t, u)).null().end()
 }
 
 // foreignKey writes the row of a foreign key, or of its constraint for a partition

@@ -37,12 +37,7 @@ func rowsPgIndex(w *writer) {
 
 func (w *writer) index(rel types.OID, t *catalog.Table, ix *catalog.Index) {
 	env := w.env
-	immediate := true
-	for _, u := range t.Uniques {
-		if u.Index == ix.OID && u.Deferrable {
-			immediate = false
-		}
-	}
+	immediate := !t.Deferrable(ix)
 	var opts []int
 	var colls, classes []types.OID
 	for i := range ix.Keys {
@@ -60,7 +55,7 @@ func (w *writer) index(rel types.OID, t *catalog.Table, ix *catalog.Index) {
 	}
 	keys := indexColumns(ix)
 	w.oid(ix.OID).oid(rel).int(int64(len(keys))).int(int64(len(ix.Keys))).bool(ix.Unique).bool(ix.NullsNotDistinct).
-		bool(ix.Primary).bool(false).bool(immediate).bool(ix.Clustered).bool(!ix.Invalid).bool(false).bool(true).bool(true).bool(ix.Identity)
+		bool(ix.Primary).bool(t.Exclusion(ix) != nil).bool(immediate).bool(ix.Clustered).bool(!ix.Invalid).bool(false).bool(true).bool(true).bool(ix.Identity)
 	vector(w, keys)
 	vector(w, colls)
 	vector(w, classes)

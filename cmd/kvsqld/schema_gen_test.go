@@ -184,6 +184,10 @@ func (g *schemaGen) table(name string, others []string) []string {
 	if g.chance("table check", 4) {
 		cols = append(cols, fmt.Sprintf("CONSTRAINT positive CHECK (k > %d)", rapid.IntRange(-2, -1).Draw(g.t, "bound")))
 	}
+	if g.chance("exclusion", 4) {
+		cols = append(cols, g.pick("excluded", "EXCLUDE (k WITH =)", "CONSTRAINT apart EXCLUDE USING gist (int4range(k, k + 1) WITH &&) WHERE (k > 0)",
+			"EXCLUDE USING spgist (int8range(k, k) WITH &&) WITH (fillfactor = 80) DEFERRABLE INITIALLY DEFERRED"))
+	}
 	if len(others) > 0 && g.chance("foreign key", 2) {
 		cols = append(cols, fmt.Sprintf("FOREIGN KEY (k) REFERENCES %s (k)%s%s", rapid.SampledFrom(others).Draw(g.t, "references"),
 			g.pick("action", "", " ON DELETE CASCADE", " ON UPDATE SET NULL", " ON DELETE RESTRICT"),

@@ -339,6 +339,14 @@ func (x *exec) addConstraint(t *catalog.Table, a *ast.AlterAction) error {
 			return err
 		}
 	}
+	if spec.Kind == 'x' {
+		if t.Key != nil {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "exclusion constraints are not supported on partitioned tables").At(a.Constraint.Pos())
+		}
+		if err := x.bindExclusion(spec, a.Constraint, t); err != nil {
+			return err
+		}
+	}
 	if spec.Kind == 'p' || spec.Kind == 'u' {
 		if err := spec.CheckKey(t); err != nil {
 			return positioned(err, a.Constraint.Pos())

@@ -1,6 +1,9 @@
 package ddl
 
 import (
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 
 	"kvsqld/catalog"
@@ -20,6 +23,7 @@ type tableBuilder struct {
 	defaults   map[int]ast.Expr
 	genCols    map[int]ast.Expr
 	checks     map[int]ast.Expr
+	exclusions map[int]*ast.Constraint
 	keys       []*ast.Constraint    // per primary key and unique constraint of the spec its definition, nil for those of LIKE
 	indexes    []*catalog.IndexSpec // of LIKE … INCLUDING INDEXES, beside the constraints'
 	statistics []likeStatistics
@@ -229,6 +233,12 @@ func (b *tableBuilder) constraint(k *ast.Constraint, col string) error {
 		}
 		b.checks[len(b.spec.Constraints)] = k.Expr
 	}
+	if s.Kind == 'x' {
+		if b.exclusions == nil {
+			b.exclusions = map[int]*ast.Constraint{}
+		}
+		b.exclusions[len(b.spec.Constraints)] = k
+	}
 	s.NotValid = false // there are no rows
 	if s.Kind == 'p' || s.Kind == 'u' {
 		b.keys = append(b.keys, k)
@@ -275,6 +285,36 @@ func (b *tableBuilder) checkKeys() error {
 		}
 	}
 	return nil
+}
+
+// dropRepeatedKeys leaves one of several constraints that would have the same index: the
+// primary key or else the first, which takes the name of another if it has none.
+func (b *tableBuilder) dropRepeatedKeys() {
+	keyed := func(s *catalog.ConstraintSpec) bool { return s.Kind == 'p' || s.Kind == 'u' || s.Kind == 'x' }
+	same := func(a, o *catalog.ConstraintSpec) bool {
+		return (a.Kind == 'x') == (o.Kind == 'x') && slices.Equal(a.Cols, o.Cols) && slices.Equal(a.Include, o.Include) &&
+			slices.Equal(a.Exclude, o.Exclude) && reflect.DeepEqual(a.Index, o.Index) && a.NullsNotDistinct == o.NullsNotDistinct &&
+			a.Deferrable == o.Deferrable && a.InitiallyDeferred == o.InitiallyDeferred
+	}
+	var kept []catalog.ConstraintSpec
+	primary := slices.IndexFunc(b.spec.Constraints, func(s catalog.ConstraintSpec) bool { return s.Kind == 'p' })
+	for i := range b.spec.Constraints {
+		s := &b.spec.Constraints[i]
+		var before *catalog.ConstraintSpec
+		if keyed(s) && i != primary {
+			if primary > i && same(&b.spec.Constraints[primary], s) {
+				before = &b.spec.Constraints[primary]
+			} else if k := slices.IndexFunc(kept, func(o catalog.ConstraintSpec) bool { return keyed(&o) && same(&o, s) }); k >= 0 {
+				before = &kept[k]
+			}
+		}
+		if before == nil {
+			kept = append(kept, *s)
+		} else if before.Name == "" {
+			before.Name = s.Name
+		}
+	}
+	b.spec.Constraints = kept
 }
 
 // positioned gives an error a position.
@@ -331,7 +371,7 @@ func (x *exec) constraintSpec(k *ast.Constraint, col string) (*catalog.Constrain
 			s.Match = 'f'
 		}
 	case "EXCLUDE":
-		return nil, sqlerr.Unsupported(k.Pos(), "an exclusion constraint")
+		s.Kind = 'x'
 	default:
 		return nil, sqlerr.Unsupported(k.Pos(), "constraint %s", k.Kind)
 	}
@@ -402,7 +442,36 @@ func (b *tableBuilder) bindTexts() error {
 			return err
 		}
 	}
+	for _, i := range slices.Sorted(maps.Keys(b.exclusions)) {
+		if err := b.bindExclusion(&b.spec.Constraints[i], b.exclusions[i], t); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// bindExclusion gives an exclusion constraint its index and its operators.
+func (x *exec) bindExclusion(spec *catalog.ConstraintSpec, k *ast.Constraint, t *catalog.Table) error {
+	if err := accessMethod(k.Method, -1); err != nil {
+		return err
+	}
+	options, err := indexOptions(k.Method, k.With)
+	if err != nil {
+		return err
+	}
+	spec.Index = &catalog.IndexSpec{Kind: k.Method, Include: k.Include, Options: options}
+	elems := make([]ast.IndexElem, len(k.Exclude))
+	for i := range k.Exclude {
+		e := &k.Exclude[i]
+		if e.Schema != "" && e.Schema != "pg_catalog" {
+			return sqlerr.Unsupported(e.Pos(), "an exclusion constraint with a user-defined operator")
+		}
+		elems[i], spec.Exclude = e.IndexElem, append(spec.Exclude, e.Op)
+		if e.Col != "" && t.Col(e.Col) < 0 {
+			return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" named in key does not exist", e.Col).At(k.Pos())
+		}
+	}
+	return x.bindIndex(t, spec.Index, elems, k.Where)
 }
 
 // wholeRow is where an expression names its table's whole row, -1 if nowhere.

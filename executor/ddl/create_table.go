@@ -158,6 +158,7 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 	if err := b.bindTexts(); err != nil {
 		return "", err
 	}
+	b.dropRepeatedKeys()
 	if err := b.inheritChecks(checks); err != nil {
 		return "", err
 	}

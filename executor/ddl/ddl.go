@@ -546,7 +546,10 @@ func (x *exec) follow(was, t *catalog.Table) error {
 		if err := d.FollowCluster(x.Txn, wd); err != nil {
 			return err
 		}
-		if err := x.copyRows(old, wd, d, rw); err != nil || t.Cluster == nil && was.Cluster == nil {
+		if err := x.copyRows(old, wd, d, rw); err != nil {
+			return err
+		}
+		if err := x.verifyExclusions(t, d, t.Indexes); err != nil || t.Cluster == nil && was.Cluster == nil {
 			return err
 		}
 		if !rw.place && !keyChanged && !t.Cluster.Root() {
@@ -568,6 +571,27 @@ func (x *exec) follow(was, t *catalog.Table) error {
 			return all[k], nil
 		}
 		if err := d.BuildIndex(x.Ctx, x.Txn, ix, one); err != nil {
+			return err
+		}
+	}
+	return x.verifyExclusions(t, d, fill)
+}
+
+// verifyExclusions checks all rows by the exclusion constraints of new indexes.
+func (x *exec) verifyExclusions(t *catalog.Table, d *table.Desc, indexes []*catalog.Index) error {
+	for _, ix := range indexes {
+		if t.Exclusion(ix) == nil {
+			continue
+		}
+		ex, err := planner.TableExprs(x.Planner(), t)
+		if err != nil {
+			return err
+		}
+		e, err := executor.NewExcluded(t, ix, ex, x.Eval())
+		if err != nil {
+			return err
+		}
+		if err := d.VerifyAllExcluded(x.Ctx, x.Txn, ix, e); err != nil {
 			return err
 		}
 	}

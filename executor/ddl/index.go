@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"slices"
 	"strings"
 
 	"kvsqld/catalog"
@@ -40,12 +41,8 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 			return nil
 		}
 	}
-	switch s.Method {
-	case "", catalog.KindBtree, catalog.KindHash, catalog.KindInverted, catalog.KindGin:
-	case "gist", "brin", "spgist":
-		return sqlerr.Unsupported(s.Pos(), "access method \"%s\"", s.Method)
-	default:
-		return sqlerr.New(sqlerr.UndefinedObject, "access method \"%s\" does not exist", s.Method).At(s.Pos())
+	if err := accessMethod(s.Method, s.Pos()); err != nil {
+		return err
 	}
 	options, err := indexOptions(s.Method, s.With)
 	if err != nil {
@@ -71,6 +68,15 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 		}
 	}
 	spec := &catalog.IndexSpec{Only: s.Only, Name: s.Name, Kind: s.Method, Unique: s.Unique, Include: s.Include, NullsNotDistinct: s.NullsNotDist, Options: options}
+	if err := x.bindIndex(t, spec, s.Elems, s.Where); err != nil {
+		return err
+	}
+	_, err = x.Change.CreateIndex(t.OID, spec)
+	return err
+}
+
+// bindIndex gives an index its keys and its predicate.
+func (x *exec) bindIndex(t *catalog.Table, spec *catalog.IndexSpec, elems []ast.IndexElem, where ast.Expr) error {
 	reads := map[string]bool{}
 	bind := func(e ast.Expr, want types.T, what string) (*planner.Stored, error) {
 		b, err := planner.StoredExpr(x.Planner(), e, t, want, what)
@@ -87,15 +93,15 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 		}
 		return b, nil
 	}
-	for i := range s.Elems {
-		e := &s.Elems[i]
+	for i := range elems {
+		e := &elems[i]
 		k := catalog.IndexKeySpec{Col: e.Col, Desc: e.Desc, NullsFirst: e.Desc}
 		if e.NullsFirst != nil {
 			k.NullsFirst = *e.NullsFirst
 		}
+		var err error
 		if e.Opclass != nil {
-			var err error
-			if k.Opclass, err = x.opclass(e.Opclass, s.Method); err != nil {
+			if k.Opclass, err = x.opclass(e.Opclass, spec.Kind); err != nil {
 				return err
 			}
 		}
@@ -124,8 +130,8 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 		}
 		spec.Keys = append(spec.Keys, k)
 	}
-	if s.Where != nil {
-		b, err := bind(s.Where, types.TBool, "index predicates")
+	if where != nil {
+		b, err := bind(where, types.TBool, "index predicates")
 		if err != nil {
 			return err
 		}
@@ -134,14 +140,24 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 	for c := range reads {
 		spec.ExprCols = append(spec.ExprCols, c)
 	}
-	_, err = x.Change.CreateIndex(t.OID, spec)
-	return err
+	return nil
+}
+
+// accessMethod refuses the name of an access method that indexes cannot have.
+func accessMethod(name string, pos int) error {
+	switch name {
+	case "", catalog.KindBtree, catalog.KindHash, catalog.KindInverted, catalog.KindGin, catalog.KindGist, catalog.KindSpgist:
+		return nil
+	case "brin":
+		return sqlerr.Unsupported(pos, "access method \"%s\"", name)
+	}
+	return sqlerr.New(sqlerr.UndefinedObject, "access method \"%s\" does not exist", name).At(pos)
 }
 
 // opclassMethods are the access methods whose operator classes are used; inverted
 // indexes have those of btree.
 var opclassMethods = map[string]types.OID{catalog.KindBtree: catalog.OIDBtreeAm, catalog.KindInverted: catalog.OIDBtreeAm,
-	catalog.KindGin: catalog.OIDGinAm, catalog.KindHash: catalog.OIDHashAm}
+	catalog.KindGin: catalog.OIDGinAm, catalog.KindHash: catalog.OIDHashAm, catalog.KindGist: catalog.OIDGistAm, catalog.KindSpgist: catalog.OIDSpgistAm}
 
 // opclass checks the name of an operator class; a type's default one is "".
 func (x *exec) opclass(n *ast.Name, method string) (string, error) {
@@ -149,7 +165,7 @@ func (x *exec) opclass(n *ast.Name, method string) (string, error) {
 		method = catalog.KindBtree
 	}
 	am := opclassMethods[method]
-	for _, o := range catalog.Opclasses() {
+	for _, o := range append(slices.Clip(catalog.Opclasses()), x.snap().ExtensionOpclasses(x.db())...) {
 		if o.Name != n.Last() || o.Method != am {
 			continue
 		}

@@ -121,6 +121,11 @@ func (b *tableBuilder) like(l *ast.Like) error {
 	}
 	for _, u := range t.Uniques {
 		spec := catalog.ConstraintSpec{Kind: 'u', Cols: names(u.Cols), Deferrable: u.Deferrable, InitiallyDeferred: u.InitiallyDeferred}
+		if u.Exclude != nil {
+			spec.Kind, spec.Cols, spec.Exclude, spec.Index = 'x', nil, u.Exclude, likeIndex(t, t.IndexByOID(u.Index), names)
+			b.spec.Constraints = append(b.spec.Constraints, spec)
+			continue
+		}
 		if u.Primary {
 			spec.Kind = 'p'
 		}

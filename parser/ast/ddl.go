@@ -32,6 +32,10 @@ type (
 		OnUpdate string
 		DelCols  []string // ON DELETE SET NULL (cols)
 
+		Method  string        // of EXCLUDE, "" for the default
+		Exclude []ExcludeElem // of EXCLUDE
+		Where   Expr          // of EXCLUDE
+
 		Always     bool // GENERATED ALWAYS
 		SeqOptions []Option
 
@@ -39,6 +43,11 @@ type (
 		Initially  string // "", DEFERRED, IMMEDIATE
 		NotValid   bool
 		NoInherit  bool
+	}
+	// ExcludeElem is key WITH operator of EXCLUDE.
+	ExcludeElem struct {
+		IndexElem
+		Schema, Op string
 	}
 	// Option is name [= value] of WITH (…), sequences, COPY and the like. Name is
 	// lower case. X is nil when no value was written.

@@ -204,7 +204,7 @@ func (p *printer) constraint(c *Constraint, column bool) {
 		p.expr(c.Expr, 0)
 		p.put(") STORED")
 	case "EXCLUDE":
-		p.put(c.Text)
+		p.exclude(c)
 	case "FOREIGN KEY":
 		if !column {
 			p.put("FOREIGN KEY ")
@@ -358,6 +358,47 @@ func (p *printer) tableElements(s *CreateTable) {
 	p.put(")")
 }
 
+// orderedElem is a key of an index with its order.
+func (p *printer) orderedElem(e *IndexElem) {
+	p.indexElem(e)
+	p.putIf(e.Desc, " DESC")
+	p.putIf(e.Asc, " ASC")
+	p.nulls(e.NullsFirst)
+}
+
+// exclude is an exclusion constraint.
+func (p *printer) exclude(c *Constraint) {
+	p.put("EXCLUDE ")
+	if c.Method != "" {
+		p.put("USING ")
+		p.ident(c.Method)
+		p.put(" ")
+	}
+	p.put("(")
+	for i := range c.Exclude {
+		e := &c.Exclude[i]
+		p.putIf(i > 0, ", ")
+		p.orderedElem(&e.IndexElem)
+		p.put(" WITH ")
+		if e.Schema != "" {
+			p.put("OPERATOR(", QuoteIdent(e.Schema), ".", e.Op, ")")
+		} else {
+			p.put(e.Op)
+		}
+	}
+	p.put(")")
+	if c.Include != nil {
+		p.put(" INCLUDE ")
+		p.parenIdents(c.Include)
+	}
+	p.withOptions(c.With)
+	if c.Where != nil {
+		p.put(" WHERE (")
+		p.expr(c.Where, 0)
+		p.put(")")
+	}
+}
+
 func (p *printer) createIndex(s *CreateIndex) {
 	p.put("CREATE ")
 	p.putIf(s.Unique, "UNIQUE ")
@@ -378,10 +419,7 @@ func (p *printer) createIndex(s *CreateIndex) {
 	p.put(" (")
 	for i, e := range s.Elems {
 		p.putIf(i > 0, ", ")
-		p.indexElem(&e)
-		p.putIf(e.Desc, " DESC")
-		p.putIf(e.Asc, " ASC")
-		p.nulls(e.NullsFirst)
+		p.orderedElem(&e)
 	}
 	p.put(")")
 	if s.Include != nil {

@@ -300,6 +300,10 @@ func (w walker) constraint(c *Constraint) {
 		return
 	}
 	w.expr(c.Expr)
+	for i := range c.Exclude {
+		w.expr(c.Exclude[i].X)
+	}
+	w.expr(c.Where)
 	w.options(c.With)
 	w.options(c.SeqOptions)
 }

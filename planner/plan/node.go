@@ -659,6 +659,9 @@ type TableExprs struct {
 	// plain columns. Preds[i] is its predicate or nil.
 	IndexKeys [][]Expr
 	Preds     []Expr
+	// Exclusions[i] are the tests of the exclusion constraint of Table.Indexes[i], nil
+	// for other indexes: over a new row's keys and then those of another row.
+	Exclusions [][]Expr
 }
 
 func one(n Node) []Node { return []Node{n} }

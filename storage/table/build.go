@@ -129,7 +129,7 @@ func (b *builder) add(ctx context.Context, m *image, i int, keys *vec.Vec, n int
 		e := builtEntry{start: uint32(len(b.buf)), distinct: x.distinct(cols, row)}
 		b.buf = x.entryKey(b.buf, cols, row, keys.B[row])
 		e.val = uint32(len(b.buf))
-		if x.deferred && (x.cat.NullsNotDistinct || !anyNull(cols, row)) {
+		if x.deferred && x.cat.Unique && (x.cat.NullsNotDistinct || !anyNull(cols, row)) {
 			e.search = e.val - e.start - uint32(len(keys.B[row]))
 		}
 		b.buf = x.entryValue(b.buf, b.buf[e.start:e.val], include, row, keys.B[row])

@@ -175,14 +175,14 @@ func newDesc(db *DB, t *catalog.Table) (*Desc, error) {
 }
 
 func (d *Desc) newIndex(ix *catalog.Index) (*index, error) {
-	x := &index{cat: ix, n: len(ix.Keys), deferred: d.Table.Deferrable(ix), tails: make([]*codec.KeyCodec, len(ix.Keys))}
+	x := &index{cat: ix, n: len(ix.Keys), deferred: d.Table.Deferrable(ix) || d.Table.Exclusion(ix) != nil, tails: make([]*codec.KeyCodec, len(ix.Keys))}
 	x.unique = ix.Unique && !x.deferred
 	if ix.Primary && d.primary() {
 		x.key, x.master = d.key, true
 		return x, nil
 	}
 	switch ix.Kind {
-	case "", catalog.KindBtree, catalog.KindHash:
+	case "", catalog.KindBtree, catalog.KindHash, catalog.KindGist, catalog.KindSpgist:
 	case catalog.KindInverted, catalog.KindGin:
 		x.inverted = true
 	default:

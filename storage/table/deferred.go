@@ -11,8 +11,8 @@ import (
 	"kvsqld/storage/kv"
 )
 
-// DeferredKeys are search keys that were written for a deferrable unique
-// constraint and may occur more than once. The file of such a constraint is
+// DeferredKeys are search keys that were written for a deferrable unique or an
+// exclusion constraint and may be in conflict. The file of such a constraint is
 // that of a non-unique index.
 type DeferredKeys struct {
 	Table *catalog.Table
@@ -22,7 +22,7 @@ type DeferredKeys struct {
 }
 
 // deferKeys notes the new image's search keys of index i if its constraint is
-// deferrable.
+// verified later.
 func (w *Writer) deferKeys(i int, sel []uint32, skip []bool) error {
 	x := w.d.indexes[i]
 	if !x.deferred {
@@ -33,13 +33,17 @@ func (w *Writer) deferKeys(i int, sel []uint32, skip []bool) error {
 	if err != nil {
 		return err
 	}
+	pred, err := m.inIndex(i)
+	if err != nil {
+		return err
+	}
 	at := slices.IndexFunc(w.deferred, func(k *DeferredKeys) bool { return k.Index == x.cat })
 	if at < 0 {
 		at = len(w.deferred)
 		w.deferred = append(w.deferred, &DeferredKeys{Table: w.d.Table, Index: x.cat})
 	}
 	for p, row := range sel {
-		if skip != nil && skip[p] || !x.cat.NullsNotDistinct && anyNull(cols, int(row)) {
+		if skip != nil && skip[p] || !isTrue(pred, int(row)) || !x.cat.NullsNotDistinct && anyNull(cols, int(row)) {
 			continue
 		}
 		w.deferred[at].keys.Add(func(dst []byte) []byte { return x.key.Append(dst, cols, int(row)) })
@@ -59,9 +63,13 @@ func (w *Writer) lockDeferred(ctx context.Context, i int, sel []uint32, skip []b
 	if err != nil {
 		return err
 	}
+	pred, err := m.inIndex(i)
+	if err != nil {
+		return err
+	}
 	var keys codec.KeyBuf
 	for p, row := range sel {
-		if skip == nil || !skip[p] {
+		if (skip == nil || !skip[p]) && isTrue(pred, int(row)) {
 			keys.Add(func(dst []byte) []byte { return x.entryKey(dst, cols, int(row), m.list[p]) })
 		}
 	}

@@ -403,7 +403,7 @@ func (w *Writer) Delete(ctx context.Context, keys *vec.Vec, old *vec.Batch, unre
 		if err != nil {
 			return err
 		}
-		if x.cat.Unique {
+		if x.cat.Unique || x.deferred {
 			if err := w.lockSearchKeys(ctx, x, cols, pred, sel, o); err != nil {
 				return err
 			}

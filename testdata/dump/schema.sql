@@ -145,3 +145,8 @@ CREATE POLICY all_rows ON app.customer USING (EXISTS (SELECT 1 FROM app.orders o
 COMMENT ON POLICY all_rows ON app.customer IS 'those with orders';
 CREATE STATISTICS app.order_stats (dependencies) ON day, region, (lower(region)) FROM app.orders;
 ALTER STATISTICS app.order_stats SET STATISTICS 300;
+CREATE TABLE app.slots (id integer, r int4range, during tsrange, CONSTRAINT slots_free EXCLUDE USING gist (r WITH &&, during WITH &&) WITH (fillfactor='80') WHERE (id > 0) DEFERRABLE INITIALLY DEFERRED, EXCLUDE (id WITH =));
+INSERT INTO app.slots VALUES (1, '[1,5)', '[2024-01-01,2024-01-02)'), (2, '[5,9)', '[2024-01-01,2024-01-02)');
+COMMENT ON CONSTRAINT slots_free ON app.slots IS 'no two at once';
+CREATE INDEX slots_r ON app.slots USING gist (r);
+CREATE INDEX slots_during ON app.slots USING spgist (during);
