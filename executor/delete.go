@@ -45,5 +45,10 @@ func (op *deleteOp) write(in *vec.Batch) (*vec.Batch, error) {
 		return nil, err
 	}
 	extra := in.Cols[len(in.Cols)-op.node.Extra:]
-	return &vec.Batch{Cols: append(slices.Clone(old.Cols), extra...), N: in.N, Sel: rows.Sel}, nil
+	out := &vec.Batch{Cols: append(slices.Clone(old.Cols), extra...), N: in.N, Sel: rows.Sel}
+	if op.node.Ctid {
+		keys := in.Cols[0]
+		out.Cols = append(out.Cols, w.desc.Ctids(out, func(r int) []byte { return keys.B[keys.Idx(r)] }))
+	}
+	return out, nil
 }

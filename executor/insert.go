@@ -4,6 +4,7 @@ import (
 	"kvsqld/catalog/types/vec"
 	"kvsqld/planner/plan"
 	"kvsqld/storage/table"
+	"slices"
 )
 
 // insert stores its input's rows: generated columns, NOT NULL, CHECK, unique
@@ -12,6 +13,7 @@ type insert struct {
 	dml
 	views    rowChecks
 	conflict *onConflict
+	ctid     bool // RETURNING reads it
 }
 
 func (b *builder) insert(n *plan.Insert) (Operator, error) {
@@ -23,7 +25,7 @@ func (b *builder) insert(n *plan.Insert) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	op := &insert{dml: d}
+	op := &insert{dml: d, ctid: n.Ctid}
 	op.dml.write = op.write
 	if op.views, err = newRowChecks(n.Checks); err != nil {
 		return nil, err
@@ -52,8 +54,14 @@ func (op *insert) write(in *vec.Batch) (*vec.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err = op.w.insert(b, table.InsertOpt{}); err != nil {
+	done, err := op.w.insert(b, table.InsertOpt{})
+	if err != nil {
 		return nil, err
 	}
-	return b, bad.of(op.w, b)
+	if err := bad.of(op.w, b); err != nil || !op.ctid {
+		return b, err
+	}
+	out := *b
+	out.Cols = append(slices.Clip(b.Cols), op.w.desc.Ctids(b, func(r int) []byte { return done.Keys[r] }))
+	return &out, nil
 }

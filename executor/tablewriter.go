@@ -323,6 +323,12 @@ func (w *tableWriter) room(b *vec.Batch) error {
 // those of which both have only elements, unread those of which old does not have
 // the values.
 func (w *tableWriter) update(keys *vec.Vec, old, new *vec.Batch, changed []int, parts []table.Part, unread []int) error {
+	return w.updateThen(keys, old, new, changed, parts, unread, nil)
+}
+
+// updateThen is update that calls then, unless it is nil, with the row keys that the rows
+// have got, by row number, before foreign keys change more rows.
+func (w *tableWriter) updateThen(keys *vec.Vec, old, new *vec.Batch, changed []int, parts []table.Part, unread []int, then func(now [][]byte)) error {
 	if err := w.room(new); err != nil {
 		return err
 	}
@@ -337,6 +343,9 @@ func (w *tableWriter) update(keys *vec.Vec, old, new *vec.Batch, changed []int, 
 	now, err := w.w.Update(w.env.Ctx, keys, old, new, changed, parts, unread, oldIx, newIx, lockOpt(w.env))
 	if err != nil {
 		return w.hideKey(retry(err))
+	}
+	if then != nil {
+		then(now)
 	}
 	w.env.Tally.Rel(w.table.OID).Updated += int64(new.Rows())
 	w.deferUniques()

@@ -85,7 +85,12 @@ func (op *update) write(in *vec.Batch) (*vec.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.update(keys, old, next, w.changed(op.node.SetCols), op.parts, op.node.Unread); err != nil {
+	var then func([][]byte)
+	var ctids *vec.Vec
+	if op.node.Ctid {
+		then = func(now [][]byte) { ctids = w.desc.Ctids(rows, func(r int) []byte { return now[r] }) }
+	}
+	if err := w.updateThen(keys, old, next, w.changed(op.node.SetCols), op.parts, op.node.Unread, then); err != nil {
 		return nil, err
 	}
 	if err := bad.of(w, next); err != nil {
@@ -93,6 +98,9 @@ func (op *update) write(in *vec.Batch) (*vec.Batch, error) {
 	}
 	extra := in.Cols[len(in.Cols)-op.node.Extra:]
 	op.out = vec.Batch{Cols: append(append(op.out.Cols[:0], next.Cols...), extra...), N: in.N, Sel: rows.Sel}
+	if op.node.Ctid {
+		op.out.Cols = append(op.out.Cols, ctids)
+	}
 	return &op.out, nil
 }
 

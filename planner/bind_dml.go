@@ -233,7 +233,7 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 	if s.OnConflict != nil {
 		ins.OnConflict = p.onConflict(s, d, s.Alias, sc)
 	}
-	ins.Returning, ins.Cols = p.returning(s.Returning, d, s.Alias, nil, sc)
+	ins.Returning, ins.Cols, ins.Ctid = p.returning(s.Returning, d, s.Alias, nil, sc, s.OnConflict == nil)
 	ins.HasReturning = s.Returning != nil
 	if s.OnConflict != nil {
 		mustArbitrate(s.OnConflict, ins.OnConflict)
@@ -303,10 +303,12 @@ func (l layout) addTable(r *rel, live []int, base int) {
 	}
 }
 
-// returning binds RETURNING over the changed row and the extra columns.
-func (p *planner) returning(list []ast.Target, d *destination, alias string, extra *fromExtra, sc *scope) ([]plan.Expr, []plan.OutCol) {
+// returning binds RETURNING over the changed row and the extra columns. ctid tells
+// that it reads the row's ctid, which then follows these; it can where known says that
+// the writing of the rows tells their keys.
+func (p *planner) returning(list []ast.Target, d *destination, alias string, extra *fromExtra, sc *scope, known bool) (out []plan.Expr, cols []plan.OutCol, ctid bool) {
 	if list == nil {
-		return nil, nil
+		return nil, nil, false
 	}
 	r := p.entry(d, alias)
 	p.watch(r, d.right)
@@ -331,7 +333,6 @@ func (p *planner) returning(list []ast.Target, d *destination, alias string, ext
 		p.target(&list[i], b, bl)
 	}
 	var xs []plan.Expr
-	var cols []plan.OutCol
 	for _, t := range bl.targets {
 		x := p.known(t.x)
 		xs = append(xs, x)
@@ -339,16 +340,21 @@ func (p *planner) returning(list []ast.Target, d *destination, alias string, ext
 	}
 	base, replace, _ := p.through(d, r)
 	lay.addTable(base, live, 0)
-	if d.tree != nil {
-		at := len(live)
-		if extra != nil {
-			at += len(extra.lay)
-		}
-		lay[[2]int{base.id, plan.ColTableOID}] = at
+	at := len(live)
+	if extra != nil {
+		at += len(extra.lay)
 	}
 	xs = replaceIn(xs, replace)
-	noCtid(xs, base, "RETURNING")
-	return p.planExprs(xs, lay), cols
+	if known = known && d.tree == nil; known {
+		ctid = readsCtid(xs, base) != nil
+		lay[[2]int{base.id, plan.ColCtid}] = at
+	} else {
+		if d.tree != nil {
+			lay[[2]int{base.id, plan.ColTableOID}] = at
+		}
+		noCtid(xs, base, "RETURNING")
+	}
+	return p.planExprs(xs, lay), cols, ctid
 }
 
 // beside is the scope around the query of an INSERT: hints tell of the table, which
@@ -359,16 +365,24 @@ func (p *planner) beside(d *destination, sc *scope) *scope {
 	return &scope{parent: sc, block: &block{rels: map[int]*rel{r.id: r}}}
 }
 
-// noCtid refuses the ctid of a row that is being written: it has none yet.
+// noCtid refuses the ctid of a row where it is not known.
 func noCtid(xs []plan.Expr, base *rel, clause string) {
+	if v := readsCtid(xs, base); v != nil {
+		unsupported(v.Off, "ctid in %s", clause)
+	}
+}
+
+// readsCtid returns where expressions read the ctid of a row, or nil.
+func readsCtid(xs []plan.Expr, base *rel) (found *plan.Var) {
 	for _, x := range xs {
 		plan.Visit(x, func(e plan.Expr) bool {
 			if v, ok := e.(*plan.Var); ok && v.Rel == base.id && v.Col == plan.ColCtid {
-				unsupported(v.Off, "ctid in %s", clause)
+				found = v
 			}
-			return true
+			return found == nil
 		})
 	}
+	return found
 }
 
 // fromExtra is what RETURNING of UPDATE … FROM may see beside the target.
@@ -586,7 +600,7 @@ func (p *planner) planUpdate(s *ast.Update, outer *scope) plan.Node {
 	in, set, extra, n, parts, unread := p.changeInput(s.Table, s.From, s.Where, s.Current, d, "UPDATE", sc, s.Set, s.Returning != nil)
 	u := &plan.Update{Table: d.table, Tree: d.tree, Input: in, SetCols: set, Parts: parts, Unread: unread, Extra: n, HasReturning: s.Returning != nil}
 	u.Common.Rows = in.Base().Rows
-	u.Returning, u.Cols = p.returning(s.Returning, d, s.Table.Alias, extra, sc)
+	u.Returning, u.Cols, u.Ctid = p.returning(s.Returning, d, s.Table.Alias, extra, sc, true)
 	u.Checks = append(p.updateChecks(d, s.Returning != nil), p.viewChecks(d, liveCols(d.table))...)
 	d.grant()
 	p.prepareCTEs(defs)
@@ -602,7 +616,7 @@ func (p *planner) planDelete(s *ast.Delete, outer *scope) plan.Node {
 	in, _, extra, n, _, unread := p.changeInput(s.Table, s.Using, s.Where, s.Current, d, "DELETE", sc, nil, s.Returning != nil)
 	del := &plan.Delete{Table: d.table, Tree: d.tree, Input: in, Unread: unread, Extra: n, HasReturning: s.Returning != nil}
 	del.Common.Rows = in.Base().Rows
-	del.Returning, del.Cols = p.returning(s.Returning, d, s.Table.Alias, extra, sc)
+	del.Returning, del.Cols, del.Ctid = p.returning(s.Returning, d, s.Table.Alias, extra, sc, true)
 	d.grant()
 	p.prepareCTEs(defs)
 	return del

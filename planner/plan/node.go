@@ -462,6 +462,7 @@ type (
 		OnConflict   *OnConflict
 		Returning    []Expr
 		HasReturning bool
+		Ctid         bool // Returning reads the row's ctid, one more column
 		Checks       []RowCheck
 	}
 	// RowCheck is what WITH CHECK OPTION of a view, or a policy of row-level security,
@@ -501,6 +502,7 @@ type (
 		Extra        int    // number of trailing input columns
 		Returning    []Expr
 		HasReturning bool
+		Ctid         bool // Returning reads the row's ctid, one more column
 		Checks       []RowCheck
 	}
 	// Delete removes rows. Input columns: the row key, the live columns, extras.
@@ -514,6 +516,7 @@ type (
 		Extra        int
 		Returning    []Expr
 		HasReturning bool
+		Ctid         bool // Returning reads the row's ctid, one more column
 	}
 	// Merge inserts, updates and deletes rows. Input columns: the row key, NULL
 	// where the source matched nothing, the live columns, the source's columns. With

@@ -158,6 +158,16 @@ func (x *decoder) master(b *vec.Batch, base int, keys, vals [][]byte) error {
 	return nil
 }
 
+// Ctids makes tids of the keys of the selected rows of a batch.
+func (d *Desc) Ctids(b *vec.Batch, key func(row int) []byte) *vec.Vec {
+	v := codec.NewVec(types.Of(types.OTid), max(b.N, 1))
+	for i := range b.Rows() {
+		r := b.Row(i)
+		v.B[r] = d.ctid(key(r))
+	}
+	return v
+}
+
 // rowsPerPage are the row numbers of one page of tids.
 const rowsPerPage = 1<<16 - 1
 

@@ -1,0 +1,23 @@
+-- The ctid of rows that a statement writes.
+CREATE TABLE t (a int, b text, g int GENERATED ALWAYS AS (a * 2) STORED);
+INSERT INTO t VALUES (1, 'x'), (2, 'y') RETURNING ctid;
+INSERT INTO t SELECT i, 'z' FROM generate_series(3, 5) i RETURNING ctid, *;
+INSERT INTO t VALUES (6, 'w') RETURNING t.ctid::text || '!' AS c, g, tableoid::regclass;
+INSERT INTO t AS q VALUES (7, 'w') RETURNING q.ctid, (SELECT count(*) FROM t x WHERE x.ctid = q.ctid);
+SELECT ctid, a FROM t ORDER BY a;
+DELETE FROM t WHERE a = 2 RETURNING ctid, a;
+DELETE FROM t USING (VALUES (3), (4)) v(x) WHERE a = x RETURNING v.x, t.ctid, t.a;
+WITH d AS (DELETE FROM t WHERE a = 5 RETURNING ctid AS c) SELECT c FROM d;
+WITH i AS (INSERT INTO t VALUES (9, 'q') RETURNING ctid, a) SELECT a, ctid IS NULL FROM i;
+CREATE TABLE k (a int PRIMARY KEY, p int REFERENCES k ON UPDATE CASCADE, b text);
+INSERT INTO k VALUES (1, NULL, 'x'), (2, 1, 'y') RETURNING ctid IS NULL, a;
+UPDATE k SET a = a + 10 WHERE a = 1 RETURNING ctid IS NOT NULL, a, p;
+WITH u AS (UPDATE k SET b = 'n' WHERE a = 11 RETURNING ctid AS c) SELECT count(*) FROM u;
+UPDATE k SET b = v.y FROM (VALUES (2, 'm')) v(x, y) WHERE a = v.x RETURNING k.ctid IS NULL, k.*, v.*;
+CREATE VIEW v AS SELECT a, b FROM t;
+INSERT INTO v VALUES (20, 'v') RETURNING a;
+INSERT INTO v VALUES (20, 'v') RETURNING ctid;
+PREPARE s AS INSERT INTO t VALUES ($1, 'p') RETURNING a, ctid IS NULL;
+EXECUTE s(1);
+EXECUTE s(2);
+DELETE FROM t WHERE ctid = (SELECT min(ctid) FROM t) RETURNING a;
