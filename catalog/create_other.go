@@ -401,11 +401,13 @@ func (c *Change) CreateFunction(f *Function, replace bool) (*Function, error) {
 		switch {
 		case !replace:
 			return nil, sqlerr.New(sqlerr.DuplicateFunction, "function \"%s\" already exists with same argument types", f.Name)
-		case old.Procedure != f.Procedure || (old.Agg == nil) != (f.Agg == nil):
+		case old.Procedure != f.Procedure || old.Window != f.Window || (old.Agg == nil) != (f.Agg == nil):
 			kind := routineKind(old)
 			kind = "a " + kind
 			if old.Agg != nil {
 				kind = "an aggregate function"
+			} else if old.Window {
+				kind = "a window function"
 			}
 			return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot change routine kind").WithDetail("\"%s\" is %s.", f.Name, kind)
 		case old.Ret.OID != f.Ret.OID || old.RetSet != f.RetSet:

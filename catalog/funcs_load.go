@@ -175,13 +175,13 @@ func ProcBySrc(src string) *Proc { return procs().bySrc[src] }
 
 // InternalProc returns the built-in function with these arguments that the named
 // implementation serves, or nil; any tells that it serves others at least.
-func InternalProc(src string, args []types.OID) (p *Proc, any bool) {
+func InternalProc(src string, args []types.OID, kind byte) (p *Proc, any bool) {
 	list := procs().all
 	if hidden := procs().byName[src]; len(hidden) > 0 && hidden[0].Schema == SchemaOwn {
 		list = hidden
 	}
 	for _, p := range list {
-		if p.Src != src || p.Kind != 'f' || p.Lang != langInternal || p.Schema == SchemaInformation {
+		if p.Src != src || p.Kind != kind || p.Lang != langInternal || p.Schema == SchemaInformation {
 			continue
 		}
 		any = true

@@ -363,6 +363,8 @@ type Function struct {
 	Config []string
 	// Agg makes the function an aggregate, which has no body; nil otherwise.
 	Agg *AggregateDef
+	// Window makes it a window function, in the language internal.
+	Window bool
 	// RangeType makes the function a constructor of a range or multirange type, which
 	// it comes and goes with: its body is the name of a built-in implementation.
 	RangeType types.OID
@@ -384,11 +386,24 @@ func (f *Function) Internal() *Proc {
 	for _, t := range f.inputs() {
 		args = append(args, t.OID)
 	}
-	p, _ := InternalProc(f.Body, args)
+	p, _ := InternalProc(f.Body, args, f.Kind())
 	if p == nil || p.Ret != f.Ret.OID || p.RetSet != f.RetSet {
 		return nil
 	}
 	return p
+}
+
+// Kind is the function's prokind: f, p procedure, a aggregate, w window function.
+func (f *Function) Kind() byte {
+	switch {
+	case f.Procedure:
+		return 'p'
+	case f.Agg != nil:
+		return 'a'
+	case f.Window:
+		return 'w'
+	}
+	return 'f'
 }
 
 // AggregateDef says how an aggregate is computed: Trans makes the next state of a

@@ -409,6 +409,7 @@ func (r *xmlReader) function(e *element, c Common) Object {
 	r.schemaOf(&f.Common)
 	f.Ret = r.typ(e, "returns")
 	f.RetSet, f.Strict, f.Procedure = r.flag(e, "returnsSet"), r.flag(e, "strict"), r.flag(e, "procedure")
+	f.Window = r.flag(e, "window")
 	f.Volatile = r.char(e, "volatility", "isv", 'v')
 	f.Standard, f.Definer, f.LeakProof = r.flag(e, "standardBody"), r.flag(e, "securityDefiner"), r.flag(e, "leakProof")
 	f.Parallel = r.char(e, "parallel", "sru", 'u')

@@ -478,6 +478,7 @@ func (w *xmlWriter) function(f *Function) {
 	a.set("volatility", string(f.Volatile))
 	a.flag("strict", f.Strict)
 	a.flag("procedure", f.Procedure)
+	a.flag("window", f.Window)
 	a.set("language", f.Language)
 	a.flag("standardBody", f.Standard)
 	w.rangeRef(&a, f.RangeType)

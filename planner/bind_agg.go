@@ -89,6 +89,9 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 		b.called, b.calls = append(b.called, pr.OID), append(b.calls, pr.SQL)
 		a.User = b.userAggregate(pr.SQL, args, off)
 	}
+	if pr.Kind == 'w' && pr.SQL != nil {
+		b.called, b.calls = append(b.called, pr.OID), append(b.calls, pr.SQL)
+	}
 	if len(args) == 0 && !e.Star && pr.Kind == 'a' && (a.User != nil || ag != nil && ag.Kind == 'n') {
 		failf(sqlerr.WrongObjectType, off, "%s(*) must be used to call a parameterless aggregate function", name)
 	}

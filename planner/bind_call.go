@@ -75,12 +75,8 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 	if pr.Kind == 'p' {
 		fail(sqlerr.New(sqlerr.WrongObjectType, "%s is a procedure", b.signature(fc)).At(off).WithHint("To call a procedure, use CALL."))
 	}
-	if pr.Kind != 'f' && fc.argNames != nil {
-		what := "aggregates"
-		if pr.Kind == 'w' {
-			what = "window functions"
-		}
-		failf(sqlerr.FeatureNotSupported, off, "%s cannot use named arguments", what)
+	if pr.Kind == 'a' && fc.argNames != nil {
+		failf(sqlerr.FeatureNotSupported, off, "aggregates cannot use named arguments")
 	}
 	want := cand.args
 	if fc.variadic && pr.Variadic == types.OAny {

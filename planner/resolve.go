@@ -419,17 +419,11 @@ func (p *planner) procedures(schema, name string) []*catalog.Proc {
 // userProc is the signature of a user-defined function; all adds the OUT
 // arguments to those that a call passes.
 func (p *planner) userProc(f *catalog.Function, all bool) *catalog.Proc {
-	pr := &catalog.Proc{OID: f.OID, Name: f.Name, Src: f.Body, Kind: 'f', Strict: f.Strict, RetSet: f.RetSet, Volatile: f.Volatile,
+	pr := &catalog.Proc{OID: f.OID, Name: f.Name, Src: f.Body, Kind: f.Kind(), Strict: f.Strict, RetSet: f.RetSet, Volatile: f.Volatile,
 		Ret: f.Ret.OID, Defaults: f.Defaults, ArgNames: f.ArgNames, ArgModes: f.ArgModes, Cost: f.Cost, Rows: f.Rows, Parallel: f.Parallel,
 		LeakProof: f.LeakProof, SQL: f, Own: f}
 	if f.RangeType != 0 {
 		pr.SQL = nil
-	}
-	switch {
-	case f.Procedure:
-		pr.Kind = 'p'
-	case f.Agg != nil:
-		pr.Kind = 'a'
 	}
 	for i, t := range f.Args {
 		m := f.Mode(i)

@@ -19,6 +19,7 @@ type routine struct {
 	set, strict, procedure       bool
 	volatile, parallel           byte
 	definer, leakProof, standard bool
+	window                       bool
 	cost, rows                   float64
 	aggregate                    *catalog.Aggregate // of an ordered-set aggregate; nil otherwise
 }
@@ -28,7 +29,7 @@ func (env *Env) routine(o types.OID) (routine, bool) {
 	if p := catalog.ProcByOID(o); p != nil {
 		r := routine{schema: p.In(), name: p.Name, language: "internal", body: p.Src, args: p.Args, modes: p.ArgModes,
 			names: p.ArgNames, defaults: p.Defaults, ret: p.Ret, set: p.RetSet, strict: p.Strict, procedure: p.Kind == 'p',
-			volatile: p.Volatile, parallel: p.Parallel, leakProof: p.LeakProof, cost: p.Cost, rows: p.Rows}
+			volatile: p.Volatile, parallel: p.Parallel, leakProof: p.LeakProof, window: p.Kind == 'w', cost: p.Cost, rows: p.Rows}
 		if p.AllArgs != nil {
 			r.args = p.AllArgs
 		}
@@ -57,7 +58,7 @@ func (env *Env) routine(o types.OID) (routine, bool) {
 	}
 	return routine{schema: f.Schema, name: f.Name, language: language, body: body, args: typeOIDs(f.Args), modes: f.ArgModes,
 		names: f.ArgNames, defaults: f.Defaults, ret: f.Ret.OID, set: f.RetSet, strict: f.Strict, procedure: f.Procedure,
-		volatile: f.Volatile, parallel: f.Parallel, definer: f.Definer, leakProof: f.LeakProof, standard: f.Standard,
+		volatile: f.Volatile, parallel: f.Parallel, definer: f.Definer, leakProof: f.LeakProof, standard: f.Standard, window: f.Window,
 		cost: f.Cost, rows: f.Rows}, true
 }
 
@@ -255,6 +256,9 @@ func (env *Env) GetFunctionDef(o types.OID) (string, bool) {
 	}
 	b.WriteString(" LANGUAGE " + catalog.QuoteIdent(r.language) + "\n")
 	var flags []string
+	if r.window {
+		flags = append(flags, "WINDOW")
+	}
 	switch r.volatile {
 	case 'i':
 		flags = append(flags, "IMMUTABLE")

@@ -18,14 +18,7 @@ func rowsRoutines(w *writer) {
 		w.routine(p.OID, p.Kind, types.Of(p.Ret))
 	}
 	for _, f := range w.env.Snap.AllFunctions(w.env.DB) {
-		kind := byte('f')
-		switch {
-		case f.Procedure:
-			kind = 'p'
-		case f.Agg != nil:
-			kind = 'a'
-		}
-		w.routine(f.OID, kind, f.Ret)
+		w.routine(f.OID, f.Kind(), f.Ret)
 	}
 }
 

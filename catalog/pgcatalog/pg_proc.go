@@ -68,10 +68,7 @@ const (
 )
 
 func (w *writer) userProc(f *catalog.Function) {
-	kind, variadic := byte('f'), types.OID(0)
-	if f.Procedure {
-		kind = 'p'
-	}
+	variadic := types.OID(0)
 	for i, t := range f.Args {
 		if f.Mode(i) == 'v' {
 			variadic = w.env.Snap.TypeInfo(t.OID).Elem
@@ -85,10 +82,10 @@ func (w *writer) userProc(f *catalog.Function) {
 		lang = langInternal
 	}
 	if f.Agg != nil {
-		kind, body, lang = 'a', "aggregate_dummy", langInternal
+		body, lang = "aggregate_dummy", langInternal
 	}
 	w.oid(f.OID).str(f.Name).oid(w.env.namespace(f.Schema)).oid(w.env.role(f.Owner)).oid(lang).float(f.Cost).float(f.Rows).
-		oid(variadic).oid(0).chr(kind).bool(f.Definer).bool(f.LeakProof).bool(f.Strict).bool(f.RetSet).chr(f.Volatile).chr(f.Parallel).
+		oid(variadic).oid(0).chr(f.Kind()).bool(f.Definer).bool(f.LeakProof).bool(f.Strict).bool(f.RetSet).chr(f.Volatile).chr(f.Parallel).
 		int(int64(len(f.Inputs()))).int(int64(len(f.Defaults))).oid(f.Ret.OID)
 	vector(w, typeOIDs(f.Inputs()))
 	if f.ArgModes == nil {

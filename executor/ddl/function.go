@@ -293,6 +293,11 @@ func (x *exec) functionOptions(f *catalog.Function, opts []ast.Option) error {
 			f.Strict = false
 		case "security":
 			f.Definer = optionText(o) == "definer"
+		case "window":
+			if f.Language != catalog.LanguageInternal {
+				return sqlerr.Unsupported(o.Pos(), "WINDOW of a function in language %s", f.Language)
+			}
+			f.Window = true
 		case "leakproof":
 			f.LeakProof = true
 		case "not leakproof":

@@ -36,7 +36,7 @@ func (x *exec) createInternal(f *catalog.Function, s *ast.CreateFunction) error 
 		for _, t := range f.Inputs() {
 			args = append(args, t.OID)
 		}
-		if _, any := catalog.InternalProc(f.Body, args); any {
+		if _, any := catalog.InternalProc(f.Body, args, f.Kind()); any {
 			return sqlerr.Unsupported(s.Pos(), "the built-in function \"%s\" with other types than its own", f.Body)
 		}
 		return sqlerr.New(sqlerr.UndefinedFunction, "there is no built-in function named \"%s\"", f.Body)

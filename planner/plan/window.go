@@ -13,12 +13,13 @@ const (
 	AheadAll                // the whole partition
 )
 
-// Kind is the name of a window function, "" of an aggregate.
+// Kind is the built-in window function that computes it, "" of an aggregate.
 func (f *WindowFunc) Kind() string {
 	if f.Proc.Kind == 'a' {
 		return ""
 	}
-	return strings.ToLower(f.Proc.Name)
+	name, _, _ := strings.Cut(strings.TrimPrefix(f.Proc.Src, "window_"), "_with_offset")
+	return name
 }
 
 // Distance is the constant distance of lag and lead.

@@ -150,3 +150,5 @@ INSERT INTO app.slots VALUES (1, '[1,5)', '[2024-01-01,2024-01-02)'), (2, '[5,9)
 COMMENT ON CONSTRAINT slots_free ON app.slots IS 'no two at once';
 CREATE INDEX slots_r ON app.slots USING gist (r);
 CREATE INDEX slots_during ON app.slots USING spgist (during);
+CREATE FUNCTION app.nth(val anyelement, n integer DEFAULT 1) RETURNS anyelement LANGUAGE internal WINDOW IMMUTABLE STRICT AS 'window_nth_value';
+CREATE VIEW app.v_window AS SELECT id, app.nth(id, 2) OVER (ORDER BY day) AS second FROM app.orders;
