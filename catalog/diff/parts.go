@@ -18,7 +18,9 @@ type part struct {
 	comment string
 	fk      *catalog.ForeignKey
 	index   types.OID // of unique constraints
-	parent  types.OID // what it is a part of in the tree of a partition, or 0
+	// indexComment is that of a unique constraint's index, which has one of its own.
+	indexComment string
+	parent       types.OID // what it is a part of in the tree of a partition, or 0
 	// inherited tells of a check that the table has from its parents alone.
 	inherited bool
 }
@@ -37,6 +39,7 @@ func (d *side) parts(t *catalog.Table) []part {
 			def: d.env.UniqueCommand(t, u)}
 		if ix := t.IndexByOID(u.Index); ix != nil {
 			p.cols = append(p.cols, ix.Include...)
+			p.indexComment = ix.Comment
 		}
 		add(p)
 	}
@@ -221,7 +224,7 @@ func (d *differ) makeParts() {
 				}
 				if c != nil {
 					if old := find(d.a.parts(c.old), &p); old != nil && d.stays(c, old) {
-						d.partComment(t, &p, old.comment)
+						d.partComment(t, &p, old)
 						continue
 					}
 				}
@@ -237,13 +240,14 @@ func (d *differ) makePart(t *catalog.Table, p *part) {
 	} else {
 		d.add("ALTER TABLE ", only(t, p), relName(t), " ADD CONSTRAINT ", catalog.QuoteIdent(p.name), " ", p.def)
 	}
-	d.partComment(t, p, "")
+	d.partComment(t, p, &part{})
 }
 
-func (d *differ) partComment(t *catalog.Table, p *part, old string) {
+func (d *differ) partComment(t *catalog.Table, p, old *part) {
 	if p.kind == 'i' {
-		d.comment("INDEX", qualified(t, p.name), old, p.comment)
+		d.comment("INDEX", qualified(t, p.name), old.comment, p.comment)
 		return
 	}
-	d.comment("CONSTRAINT", catalog.QuoteIdent(p.name)+" ON "+relName(t), old, p.comment)
+	d.comment("CONSTRAINT", catalog.QuoteIdent(p.name)+" ON "+relName(t), old.comment, p.comment)
+	d.comment("INDEX", qualified(t, p.name), old.indexComment, p.indexComment)
 }

@@ -158,7 +158,7 @@ func (d *differ) shownView(n string, was, v *catalog.View) {
 		case v.Materialized != nil:
 			d.shownColumn(alter, old, x)
 			if x.Storage != old.Storage {
-				d.add(col, "SET STORAGE ", storageWord(x.Storage))
+				d.add(col, "SET STORAGE ", d.b.storageWord(x))
 			}
 		case x.Default == old.Default:
 		case x.Default == "":
@@ -185,10 +185,21 @@ func (d *differ) shownView(n string, was, v *catalog.View) {
 	}
 }
 
-// storageWord is what SET STORAGE calls a strategy.
-func storageWord(s string) string {
-	if s == "" {
-		return "DEFAULT"
+// storageWord is what SET STORAGE calls a column's strategy; its type's own one has no
+// word of its own.
+func (d *side) storageWord(x *catalog.Column) string {
+	if x.Storage != "" {
+		return x.Storage
 	}
-	return s
+	if info := d.snap.TypeInfo(d.snap.BaseType(x.Type).OID); info != nil {
+		switch info.Storage {
+		case 'x':
+			return "extended"
+		case 'e':
+			return "external"
+		case 'm':
+			return "main"
+		}
+	}
+	return "plain"
 }

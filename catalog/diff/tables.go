@@ -269,6 +269,7 @@ func (d *differ) alterTable(c *tableChange) {
 			d.alterColumn(alter, c, was, x)
 		}
 	}
+	d.layout(alter, c)
 	d.owner("TABLE", c.name, c.old.Owner, c.to.Owner)
 }
 
@@ -286,12 +287,8 @@ func (d *differ) tableOptions(alter string, c *tableChange) {
 			set[k] = v
 		}
 	}
-	if old["layout"] != to["layout"] || old["groups"] != to["groups"] {
-		set["layout"] = c.to.Layout
-		if to["groups"] != "" {
-			set["groups"] = to["groups"]
-		}
-	}
+	delete(set, "layout") // see layout
+	delete(set, "groups")
 	var reset []string
 	for _, k := range sortedKeys(old) {
 		if _, ok := to[k]; !ok && k != "layout" && k != "groups" {
@@ -303,6 +300,29 @@ func (d *differ) tableOptions(alter string, c *tableChange) {
 	}
 	if len(set) > 0 {
 		d.add(alter, "SET (", optionList(set), ")")
+	}
+}
+
+// layout changes how rows are kept, when the columns are those of the new table.
+func (d *differ) layout(alter string, c *tableChange) {
+	old, to := options(c.old), options(c.to)
+	if old["layout"] == to["layout"] && old["groups"] == to["groups"] && !slices.ContainsFunc(c.to.Groups, d.regrouped(c)) {
+		return
+	}
+	set := map[string]string{"layout": c.to.Layout}
+	if to["groups"] != "" {
+		set["groups"] = to["groups"]
+	}
+	d.add(alter, "SET (", optionList(set), ")")
+}
+
+// regrouped tells whether a group has a column that is added, and so has left its group.
+func (d *differ) regrouped(c *tableChange) func(g catalog.ColumnGroup) bool {
+	return func(g catalog.ColumnGroup) bool {
+		return len(g.Cols) > 1 && slices.ContainsFunc(g.Cols, func(i int) bool {
+			n := c.to.Columns[i].Name
+			return c.moved[n] || c.remade[n] || c.old.Col(n) < 0
+		})
 	}
 }
 
@@ -372,7 +392,7 @@ func (d *differ) alterColumn(alter string, c *tableChange, was, x *catalog.Colum
 		d.add(col, "DROP EXPRESSION")
 	}
 	if x.Storage != was.Storage && !moved {
-		d.add(col, "SET STORAGE ", storageWord(x.Storage))
+		d.add(col, "SET STORAGE ", d.b.storageWord(x))
 	}
 	if x.Collation != was.Collation && x.Type == was.Type && !moved {
 		to := x.Collation

@@ -61,11 +61,31 @@ func (d *differ) makeType(n string) {
 		was = &catalog.UserType{}
 	case was.Kind == 'e' && u.Kind == 'e':
 		d.enumLabels(n, was, u)
+	case was.Kind == 'd' && u.Kind == 'd' && d.a.typ(was.Base) == d.b.typ(u.Base) && was.Collation == u.Collation:
+		d.alterDomain(n, was, u)
+	case was.Kind == 'c' && u.Kind == 'c':
+		d.alterComposite(n, was, u)
 	case d.a.typeText(was) != d.b.typeText(u):
 		d.refuse("changing type %s", n)
 	}
 	d.owner(typeKind(u), n, was.Owner, u.Owner)
 	d.comment(typeKind(u), n, was.Comment, u.Comment)
+	for _, k := range u.Checks {
+		old := ""
+		if x := was.CheckNamed(k.Name); x != nil && sameCheck(x, k) {
+			old = x.Comment
+		}
+		d.comment("CONSTRAINT", catalog.QuoteIdent(k.Name)+" ON DOMAIN "+n, old, k.Comment)
+	}
+	for i := range u.Columns {
+		old := ""
+		if x := attribute(was, u.Columns[i].Name); x != nil {
+			old = x.Comment
+		}
+		if x := &u.Columns[i]; !x.Dropped {
+			d.comment("COLUMN", n+"."+catalog.QuoteIdent(x.Name), old, x.Comment)
+		}
+	}
 }
 
 // typesOf are the names of the types that a type is built on.
@@ -110,9 +130,11 @@ func (d *side) typeText(u *catalog.UserType) string {
 		}
 		return s + ")"
 	case 'c':
-		cols := make([]string, len(u.Columns))
+		var cols []string
 		for i := range u.Columns {
-			cols[i] = catalog.QuoteIdent(u.Columns[i].Name) + " " + d.typ(u.Columns[i].Type) + collate(u.Columns[i].Collation)
+			if x := &u.Columns[i]; !x.Dropped {
+				cols = append(cols, d.attributeDef(x))
+			}
 		}
 		return " AS (" + strings.Join(cols, ", ") + ")"
 	}
@@ -126,9 +148,106 @@ func (d *side) typeText(u *catalog.UserType) string {
 	checks := slices.Clone(u.Checks)
 	slices.SortFunc(checks, func(a, b *catalog.Check) int { return strings.Compare(a.Name, b.Name) })
 	for _, k := range checks {
-		s += " CONSTRAINT " + catalog.QuoteIdent(k.Name) + " CHECK (" + k.Expr + ")"
+		if !k.NotValid {
+			s += domainCheck(k)
+		}
 	}
 	return s
+}
+
+func (d *side) attributeDef(x *catalog.Column) string {
+	return catalog.QuoteIdent(x.Name) + " " + d.typ(x.Type) + collate(x.Collation)
+}
+
+// attribute returns a composite type's attribute of that name, or nil.
+func attribute(u *catalog.UserType, name string) *catalog.Column {
+	for i := range u.Columns {
+		if x := &u.Columns[i]; !x.Dropped && x.Name == name {
+			return x
+		}
+	}
+	return nil
+}
+
+func domainCheck(k *catalog.Check) string {
+	s := " CONSTRAINT " + catalog.QuoteIdent(k.Name) + " CHECK (" + k.Expr + ")"
+	if k.NotValid {
+		s += " NOT VALID"
+	}
+	return s
+}
+
+// sameCheck reports whether a domain's constraint stays as it is.
+func sameCheck(a, b *catalog.Check) bool {
+	return a.Expr == b.Expr && (a.NotValid == b.NotValid || !b.NotValid)
+}
+
+// alterDomain changes what a domain's values must be and what they are by default.
+func (d *differ) alterDomain(name string, was, u *catalog.UserType) {
+	alter := "ALTER DOMAIN " + name + " "
+	for _, k := range was.Checks {
+		if x := u.CheckNamed(k.Name); x == nil || !sameCheck(k, x) {
+			d.add(alter, "DROP CONSTRAINT ", catalog.QuoteIdent(k.Name))
+		}
+	}
+	switch {
+	case u.Default == was.Default:
+	case u.Default == "":
+		d.add(alter, "DROP DEFAULT")
+	default:
+		d.add(alter, "SET DEFAULT ", u.Default)
+	}
+	switch {
+	case u.NotNull && !was.NotNull:
+		d.add(alter, "SET NOT NULL")
+	case was.NotNull && !u.NotNull:
+		d.add(alter, "DROP NOT NULL")
+	}
+	for _, k := range u.Checks {
+		switch x := was.CheckNamed(k.Name); {
+		case x == nil || !sameCheck(x, k):
+			d.add(alter, "ADD", domainCheck(k))
+		case x.NotValid && !k.NotValid:
+			d.add(alter, "VALIDATE CONSTRAINT ", catalog.QuoteIdent(k.Name))
+		}
+	}
+}
+
+// alterComposite takes attributes away and adds others behind those that stay, which
+// must come first and in their order.
+func (d *differ) alterComposite(name string, was, u *catalog.UserType) {
+	alter := "ALTER TYPE " + name + " "
+	var add []string
+	for i := range u.Columns {
+		x := &u.Columns[i]
+		if x.Dropped {
+			continue
+		}
+		if old := attribute(was, x.Name); old == nil {
+			add = append(add, "ADD ATTRIBUTE "+d.b.attributeDef(x))
+		} else if len(add) > 0 || d.a.attributeDef(old) != d.b.attributeDef(x) {
+			d.refuse("changing attribute \"%s\" of type %s, or its place,", x.Name, name)
+		}
+	}
+	at := 0
+	for i := range was.Columns {
+		x := &was.Columns[i]
+		switch {
+		case x.Dropped:
+		case attribute(u, x.Name) == nil:
+			d.add(alter, "DROP ATTRIBUTE ", catalog.QuoteIdent(x.Name))
+		default:
+			for ; at < len(u.Columns) && u.Columns[at].Dropped; at++ {
+			}
+			if at < len(u.Columns) && u.Columns[at].Name != x.Name {
+				d.refuse("moving attribute \"%s\" of type %s", x.Name, name)
+			}
+			at++
+		}
+	}
+	for _, s := range add {
+		d.add(alter, s)
+	}
 }
 
 // collate is the COLLATE clause for a kept collation.
@@ -141,6 +260,11 @@ func collate(name string) string {
 
 func (d *differ) createType(name string, u *catalog.UserType) {
 	d.add("CREATE ", typeKind(u), " ", name, d.b.typeText(u))
+	for _, k := range u.Checks {
+		if k.NotValid {
+			d.add("ALTER DOMAIN ", name, " ADD", domainCheck(k))
+		}
+	}
 }
 
 // enumLabels adds labels; there is no DDL that takes some away or changes their

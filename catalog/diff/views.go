@@ -171,7 +171,7 @@ func (d *differ) makeViews() {
 		for _, p := range d.b.parts(v.Materialized) {
 			if old.Materialized != nil {
 				if same := find(d.a.parts(old.Materialized), &p); same != nil && same.def == p.def {
-					d.partComment(v.Materialized, &p, same.comment)
+					d.partComment(v.Materialized, &p, same)
 					continue
 				}
 			}

@@ -326,7 +326,7 @@ func (env *Env) GetRuleDef(oid types.OID, pretty bool) (string, bool) {
 }
 
 // GetSerialSequence is pg_get_serial_sequence: the qualified name of the
-// sequence that belongs to a column, "" when it has none.
+// sequence that belongs to a column, the oldest of several; "" when it has none.
 func (env *Env) GetSerialSequence(rel types.OID, column string) (string, error) {
 	r := env.Snap.RelationByOID(env.DB, rel)
 	if r == nil {
@@ -338,10 +338,15 @@ func (env *Env) GetSerialSequence(rel types.OID, column string) (string, error) 
 		_, name := r.RelName()
 		return "", sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", column, name)
 	}
+	var oldest *catalog.Sequence
 	for _, other := range env.Snap.Relations(env.DB) {
-		if q, ok := other.(*catalog.Sequence); ok && q.OwnerTable == rel && q.OwnerCol == at {
-			return catalog.QualifiedIdent(q.Schema, q.Name), nil
+		q, ok := other.(*catalog.Sequence)
+		if ok && q.OwnerTable == rel && q.OwnerCol == at && (oldest == nil || q.OID < oldest.OID) {
+			oldest = q
 		}
 	}
-	return "", nil
+	if oldest == nil {
+		return "", nil
+	}
+	return catalog.QualifiedIdent(oldest.Schema, oldest.Name), nil
 }

@@ -28,7 +28,7 @@ func (g *schemaGen) chance(label string, n int) bool {
 }
 
 var genTypes = []string{"int", "int", "bigint", "smallint", "text", "text", "varchar(9)", "char(3)", "numeric(8,2)", "numeric", "bool", "float8",
-	"date", "timestamp(3)", "timestamptz", "interval", "uuid", "bytea", "jsonb", "int[]", "text[]", "mood", "name_text"}
+	"date", "timestamp(3)", "timestamptz", "interval", "uuid", "bytea", "jsonb", "int[]", "text[]", "mood", "name_text", "small", "plain", "span", "point2"}
 
 // constants of the types for defaults.
 var genDefaults = map[string]string{"int": "7", "bigint": "length('abc')", "text": "'it''s' || 'so'", "varchar(9)": "'v'", "bool": "true",
@@ -71,6 +71,7 @@ func (g *schemaGen) statements() []string {
 		add("CREATE SEQUENCE counter INCREMENT BY %d MINVALUE 1 MAXVALUE 1000 START %d%s", rapid.IntRange(1, 3).Draw(g.t, "inc"),
 			rapid.IntRange(1, 5).Draw(g.t, "start"), g.pick("cycle", "", " CYCLE"))
 	}
+	out = append(out, g.ownTypes()...)
 	out = append(out, g.routines()...)
 	var tables []string
 	for i, n := range []string{"t1", "t2", "t3"} {
@@ -96,6 +97,7 @@ func (g *schemaGen) statements() []string {
 			}
 		}
 	}
+	out = append(out, g.tableDetails(tables)...)
 	return append(append(out, g.rules(tables)...), g.privileges(tables)...)
 }
 

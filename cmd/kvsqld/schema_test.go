@@ -65,7 +65,7 @@ func (s *schemaServer) make(list []string) []string {
 
 // rows puts some rows into every table, of columns that take them.
 func (s *schemaServer) rows() {
-	for _, t := range s.strings("SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname IN ('public', 'My Schema') ORDER BY 1") {
+	for _, t := range s.tables() {
 		for i := range 3 {
 			for _, cols := range []string{"k, a, b", "k, a", "k, b", "k"} {
 				n := strings.Count(cols, ",")
@@ -78,10 +78,16 @@ func (s *schemaServer) rows() {
 	}
 }
 
+// tables are those with a column k.
+func (s *schemaServer) tables() []string {
+	return s.strings("SELECT format('%I.%I', nspname, relname) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace JOIN pg_attribute a ON attrelid = c.oid " +
+		"WHERE nspname IN ('public', 'My Schema') AND relkind = 'r' AND attname = 'k' ORDER BY 1")
+}
+
 // keys has the values of column k of every table.
 func (s *schemaServer) keys() map[string]string {
 	out := map[string]string{}
-	for _, t := range s.strings("SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname IN ('public', 'My Schema')") {
+	for _, t := range s.tables() {
 		out[t] = strings.Join(s.strings("SELECT coalesce(k::text, 'NULL') FROM "+t+" ORDER BY k"), " ")
 	}
 	return out

@@ -80,15 +80,11 @@ func (x *exec) changeSequence(oid types.OID, opts []ast.Option) error {
 // mayOwn refuses OWNED BY for the sequence of an identity column.
 func (x *exec) mayOwn(oid types.OID, opts []ast.Option) error {
 	q, _ := x.snap().Object(oid).(*catalog.Sequence)
-	if q == nil || !slices.ContainsFunc(opts, func(o ast.Option) bool { return o.Name == "owned_by" || o.Name == "owned by" }) {
-		return nil
-	}
-	t := x.snap().Table(q.OwnerTable)
-	if t == nil || q.OwnerCol >= len(t.Columns) || t.Columns[q.OwnerCol].Identity == 0 {
+	if q == nil || !q.Identity || !slices.ContainsFunc(opts, func(o ast.Option) bool { return o.Name == "owned_by" || o.Name == "owned by" }) {
 		return nil
 	}
 	return sqlerr.New(sqlerr.FeatureNotSupported, "cannot change ownership of identity sequence").
-		WithDetail("Sequence \"%s\" is linked to table \"%s\".", q.Name, t.Name)
+		WithDetail("Sequence \"%s\" is linked to table \"%s\".", q.Name, x.snap().Table(q.OwnerTable).Name)
 }
 
 // editSequence applies options to a sequence; restart gets the value to go on with.
