@@ -66,6 +66,9 @@ func (b *builder) plain(n plan.Node) (Operator, error) {
 	case *plan.Limit:
 		return b.limit(n)
 	case *plan.Append:
+		if n.Keys != nil {
+			return b.mergeAppend(n)
+		}
 		return b.append(n)
 	case *plan.SetOp:
 		return b.setOp(n)

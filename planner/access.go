@@ -51,7 +51,12 @@ func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(map[int]bool) 
 			return false
 		}
 		in := map[int]bool{}
-		relsOf(x, in)
+		plan.Visit(x, func(y plan.Expr) bool {
+			if sub, ok := y.(*subquery); !ok || !runsOnce(sub) {
+				relsOf(y, in)
+			}
+			return true
+		})
 		if in[r.id] {
 			return false
 		}
@@ -173,11 +178,17 @@ func volatileExpr(e plan.Expr) bool {
 		case *plan.Call:
 			v = v || c.Proc.Volatile == 'v'
 		case *subquery:
-			v = true // never a key: it may be correlated with the row itself
+			v = v || !runsOnce(c)
 		}
 		return !v
 	})
 	return v
+}
+
+// runsOnce reports whether a subquery has one value for all rows: a key may be looked
+// for by it. Others may be correlated with the row itself.
+func runsOnce(s *subquery) bool {
+	return (s.kind == plan.SubScalar || s.kind == plan.SubArray) && len(s.x) == 0 && !correlated(s.q) && !queryVolatile(s.q)
 }
 
 // paths lists the ways to read a base table under its conjuncts.

@@ -440,7 +440,7 @@ func (p *planner) virtualKeys(r *rel, v *plan.VirtualScan, conj []plan.Expr) []p
 			}
 		}
 		if len(cols) == len(key) && len(key) > len(v.KeyCols) {
-			v.KeyCols, v.KeyVals = cols, vals
+			v.KeyCols, v.KeyVals = cols, p.planExprs(vals, nil)
 		}
 	}
 	return conj // a lookup may return more; the filter stays

@@ -81,22 +81,71 @@ func (p *planner) planMembers(s *state, u *unit) *pnode {
 		a.Cols = append(a.Cols, memberCol(r, c))
 	}
 	keep, run := p.prune(r, down)
-	for i, m := range r.tree.members {
-		if keep != nil && !keep[i] {
-			continue
+	want := p.membersOrder(s, r, n.lay, down)
+	for {
+		sorted := len(want.cols)
+		for i, m := range r.tree.members {
+			if keep != nil && !keep[i] {
+				continue
+			}
+			in, order := p.planMember(r, m, down, out, want)
+			in.Base().Cols = a.Cols
+			a.Inputs = append(a.Inputs, in)
+			a.Rows += in.Base().Rows
+			a.Cost += in.Base().Cost
+			if run != nil {
+				run.Leaf = append(run.Leaf, i)
+			}
+			k, reverse := orderedBy(order, want.cols)
+			if reverse || want.whole && k < len(want.cols) {
+				k = 0
+			}
+			sorted = min(sorted, k)
 		}
-		in := p.planMember(r, m, down, out)
-		in.Base().Cols = a.Cols
-		a.Inputs = append(a.Inputs, in)
-		a.Rows += in.Base().Rows
-		a.Cost += in.Base().Cost
+		if len(want.cols) == 0 {
+			break
+		}
+		if sorted > 0 && len(a.Inputs) > 0 {
+			n.order = want.cols[:sorted]
+			for _, o := range n.order {
+				k := n.lay[[2]int{r.id, o.col}]
+				x := &plan.Col{At: plan.At{T: a.Cols[k].T, Off: -1}, Idx: k, Name: a.Cols[k].Name}
+				a.Keys = append(a.Keys, plan.SortKey{X: x, Desc: o.desc, NullsFirst: o.nullsFirst})
+			}
+			for _, in := range a.Inputs {
+				keepOrder(in)
+			}
+			break
+		}
+		// One of them is not in order: none need be.
+		want, a.Inputs, a.Rows, a.Cost = wanted{}, nil, 0, 0
 		if run != nil {
-			run.Leaf = append(run.Leaf, i)
+			run.Leaf = nil
 		}
 	}
 	a.Prune, a.Step = run, "filter"
 	n.node, n.rows, n.cost = a, max(a.Rows, 1), a.Cost
 	return p.filterOn(s, n, above)
+}
+
+// membersOrder is the order that the block would like of the rows of an entry with a
+// tree, as far as it is one of the table's columns that come out.
+func (p *planner) membersOrder(s *state, r *rel, lay layout, conj []plan.Expr) wanted {
+	rows := max(1, p.tableRows(r.table)*p.jointSelectivity(conj, s.b.rels))
+	w := p.wantedOrder(s, r, rows)
+	w.cols = slices.Clone(w.cols)
+	for i := range w.cols {
+		o := &w.cols[i]
+		if _, ok := lay[[2]int{r.id, o.col}]; !ok || o.rel != r.id || o.col < 0 || o.col >= len(r.table.Columns) {
+			if w.whole {
+				return wanted{}
+			}
+			w.cols, w.rest = w.cols[:i], true
+			break
+		}
+		o.either = false // all members go the same way
+	}
+	return w
 }
 
 // memberCol describes a column of an entry with a tree.
@@ -112,9 +161,10 @@ func memberCol(r *rel, c int) plan.OutCol {
 	return plan.OutCol{Name: "ctid", T: types.Of(types.OTid)}
 }
 
-// planMember scans a member of r's tree under conjuncts on r. Its output are the
+// planMember scans a member of r's tree under conjuncts on r, in the order want if
+// that is cheap; it returns the order of its rows in terms of r. Its output are the
 // columns out of r.
-func (p *planner) planMember(r *rel, m *catalog.Table, conj []plan.Expr, out []int) plan.Node {
+func (p *planner) planMember(r *rel, m *catalog.Table, conj []plan.Expr, out []int, want wanted) (plan.Node, []orderCol) {
 	mr := p.tableRel(m, m.Name)
 	mr.cursor = r.cursor
 	at := catalog.ColumnMap(r.table, m)
@@ -146,7 +196,29 @@ func (p *planner) planMember(r *rel, m *catalog.Table, conj []plan.Expr, out []i
 			s.need[mr.id][col(c)] = true
 		}
 	}
+	of := map[int]int{} // columns of r by the member's
+	if len(want.cols) > 0 {
+		want.cols = slices.Clone(want.cols)
+		for i := range want.cols {
+			o := &want.cols[i]
+			of[col(o.col)] = o.col
+			o.rel, o.col = mr.id, col(o.col)
+		}
+		s.lead = &lead{rel: mr, want: want}
+	}
 	n := p.planScan(s, &unit{rel: mr, rels: map[int]bool{mr.id: true}, local: local}, nil)
+	var order []orderCol
+	for _, o := range n.order {
+		c, ok := of[o.col]
+		if !ok {
+			if o.fixed {
+				continue
+			}
+			break
+		}
+		o.rel, o.col = r.id, c
+		order = append(order, o)
+	}
 	pr := &plan.Project{Input: n.node}
 	same := len(n.node.Base().Cols) == len(out)
 	for i, c := range out {
@@ -159,8 +231,8 @@ func (p *planner) planMember(r *rel, m *catalog.Table, conj []plan.Expr, out []i
 		pr.Exprs = append(pr.Exprs, &plan.Col{At: plan.At{T: memberCol(r, c).T, Off: -1}, Idx: k})
 	}
 	if same {
-		return n.node
+		return n.node, order
 	}
 	pr.Rows, pr.Cost = n.rows, n.cost
-	return pr
+	return pr, order
 }

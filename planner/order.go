@@ -456,6 +456,10 @@ func keepOrder(n plan.Node) {
 		keepOrder(n.Input)
 	case *plan.Window:
 		keepOrder(n.Input)
+	case *plan.Append:
+		for _, in := range n.Inputs {
+			keepOrder(in)
+		}
 	}
 }
 
@@ -484,6 +488,12 @@ func hintRows(n plan.Node, count plan.Expr) {
 		}
 	case *plan.Window:
 		hintRows(n.Input, count)
+	case *plan.Append:
+		if n.Keys != nil {
+			for _, in := range n.Inputs {
+				hintRows(in, count)
+			}
+		}
 	}
 }
 
@@ -521,7 +531,7 @@ func (p *planner) extremes(s *state) *pnode {
 		return nil
 	}
 	r := b.from[0].rel
-	if r == nil || r.table == nil || r.tree != nil || r.cursor != "" {
+	if r == nil || r.table == nil || r.cursor != "" {
 		return nil
 	}
 	conj := r.restricted(b.where)
@@ -532,6 +542,7 @@ func (p *planner) extremes(s *state) *pnode {
 	}
 	type end struct {
 		path  *path
+		in    *pnode // of a table with a tree
 		local []plan.Expr
 		v     *plan.Var
 	}
@@ -559,6 +570,14 @@ func (p *planner) extremes(s *state) *pnode {
 		}
 		cols[v.Col] = true
 		w := wanted{cols: []orderCol{key}, limit: 1}
+		if r.tree != nil {
+			if e.in = p.firstOfMembers(r, e.local, v.Col, w); e.in == nil {
+				return nil
+			}
+			total += float64(len(r.tree.members))*costStart + e.in.cost/e.in.rows
+			ends = append(ends, e)
+			continue
+		}
 		var cost float64
 		if e.path, cost = p.bestPath(r, e.local, cols, rows, w); e.path.single {
 			return nil
@@ -574,13 +593,20 @@ func (p *planner) extremes(s *state) *pnode {
 		needOf(ends[i].v, all)
 	}
 	rows := max(1, p.tableRows(r.table)*p.jointSelectivity(conj, b.rels))
-	if _, cost := p.bestPath(r, conj, all[r.id], rows, wanted{}); total >= cost+rows {
+	if r.tree != nil {
+		if total >= 2*rows {
+			return nil
+		}
+	} else if _, cost := p.bestPath(r, conj, all[r.id], rows, wanted{}); total >= cost+rows {
 		return nil
 	}
 	var cur *pnode
 	for i, e := range ends {
-		sub := &state{q: &query{}, b: &block{rels: b.rels}, need: map[int]map[int]bool{r.id: {e.v.Col: true}}}
-		in := p.planScan(sub, &unit{rel: r, rels: map[int]bool{r.id: true}, local: r.ordered(e.local)}, e.path)
+		in := e.in
+		if in == nil {
+			sub := &state{q: &query{}, b: &block{rels: b.rels}, need: map[int]map[int]bool{r.id: {e.v.Col: true}}}
+			in = p.planScan(sub, &unit{rel: r, rels: map[int]bool{r.id: true}, local: r.ordered(e.local)}, e.path)
+		}
 		keepOrder(in.node)
 		hintRows(in.node, oneRow)
 		l := &plan.Limit{Input: in.node, Count: oneRow}
@@ -603,6 +629,17 @@ func (p *planner) extremes(s *state) *pnode {
 	}
 	p.note("group by", "min and max are at the ends of an order")
 	return cur
+}
+
+// firstOfMembers merges the rows of a table with a tree in the order of a column, nil
+// if its members do not come in that order.
+func (p *planner) firstOfMembers(r *rel, local []plan.Expr, col int, w wanted) *pnode {
+	s := &state{q: &query{}, b: &block{rels: map[int]*rel{r.id: r}}, need: map[int]map[int]bool{r.id: {col: true}}, lead: &lead{rel: r, want: w}}
+	in := p.planMembers(s, &unit{rel: r, rels: map[int]bool{r.id: true}, local: r.ordered(local)})
+	if len(in.order) == 0 {
+		return nil
+	}
+	return in
 }
 
 // extremeOf is the column of r whose least or, with desc, greatest value an

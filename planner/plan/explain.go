@@ -284,6 +284,11 @@ func title(n Node) string {
 		return "Distinct"
 	case *Window:
 		return "Window"
+	case *Append:
+		if n.Keys != nil {
+			return "Merge Append"
+		}
+		return "Append"
 	case *Sort:
 		name := "Sort"
 		if n.Presorted > 0 {
@@ -380,6 +385,7 @@ func details(n Node) []string {
 	case *FuncScan:
 		add("Call", texts(n.Funcs))
 	case *Append:
+		add("Keys", sortTexts(n.Keys))
 		if n.Table != nil {
 			add("Tables", fmt.Sprintf("%d of %d", len(n.Inputs), n.Total))
 			if n.Prune != nil {

@@ -333,7 +333,13 @@ func nodeType(n Node, o *Object) {
 		} else {
 			t("Sort")
 		}
-	default: // Append, Limit, ProjectSet, …
+	case *Append:
+		if n.Keys != nil {
+			t("Merge Append")
+		} else {
+			t("Append")
+		}
+	default: // Limit, ProjectSet, …
 		t(strings.TrimPrefix(fmt.Sprintf("%T", n), "*plan."))
 	}
 }

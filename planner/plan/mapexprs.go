@@ -87,6 +87,7 @@ func MapExprs(n Node, f func(Expr) Expr) {
 	case *FuncScan:
 		list(n.Funcs)
 	case *Append:
+		keys(n.Keys)
 		if n.Prune != nil {
 			n.Prune.Cond.exprs(one)
 		}

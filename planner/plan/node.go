@@ -395,10 +395,12 @@ type (
 		TieKeys       []SortKey
 	}
 	// Append passes the rows of its inputs one after the other: those of UNION ALL,
-	// or the tables that the rows of Table are in.
+	// or the tables that the rows of Table are in. With Keys, in whose order each
+	// input's rows come, it merges them: the output is in that order.
 	Append struct {
 		Common
 		Inputs []Node
+		Keys   []SortKey      // columns of the output
 		Table  *catalog.Table // nil: UNION ALL
 		Total  int            // of Table: how many tables there are
 		Prune  *Prune         // nil: all inputs are read
