@@ -240,10 +240,14 @@ func (b *binder) special(e *ast.Special) plan.Expr {
 	case "NULLIF":
 		xs := args()
 		// the type is that of the comparison's left side
-		x := b.known(xs[0])
-		if t := b.findOperator("", "=", xs[0], xs[1], off).Left; t != x.Type().OID && b.info(t).Category != 'P' {
-			x = b.must(xs[0], b.T(t, -1), implicit)
+		x, t := xs[0], b.findOperator("", "=", xs[0], xs[1], off).Left
+		if isUnknown(x) && b.info(t).Category == 'P' {
+			t = xs[1].Type().OID
 		}
+		if t != x.Type().OID && b.info(t).Category != 'P' {
+			x = b.must(x, b.T(t, -1), implicit)
+		}
+		x = b.known(x)
 		val := &plan.CaseVal{At: plan.At{T: x.Type(), Off: xs[0].Pos()}}
 		return &plan.NullIf{At: at(x.Type()), X: x, Eq: b.operator("", "=", val, xs[1], off)}
 	case "CURRENT_DATE":

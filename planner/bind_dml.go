@@ -473,7 +473,8 @@ func (p *planner) assignments(set []ast.Assign, d *destination, r *rel, b *binde
 			}
 			row := &subquery{At: plan.At{T: types.TRecord, Off: x.Pos()}, kind: plan.SubRow, q: q}
 			for k := range a.Targets {
-				add(&a.Targets[k], &plan.FieldOf{At: plan.At{T: q.cols[k].T, Off: x.Pos()}, X: row, Idx: k}, false, x.Pos())
+				off := max(p.colOff(q, k), x.Pos())
+				add(&a.Targets[k], &plan.FieldOf{At: plan.At{T: q.cols[k].T, Off: off}, X: row, Idx: k}, false, off)
 			}
 		default:
 			failf(sqlerr.FeatureNotSupported, a.X.Pos(), "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression")

@@ -140,7 +140,9 @@ func (b *binder) expr(e ast.Expr) plan.Expr {
 				continue
 			}
 			f := b.expr(x)
-			b.noOpenParam(f)
+			if _, ok := f.(*plan.Param); ok {
+				f = b.settled(f)
+			}
 			r.Elems = append(r.Elems, f)
 		}
 		return r

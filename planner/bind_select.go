@@ -136,7 +136,7 @@ func (p *planner) bindCore(s *ast.Select, outer *scope) *query {
 	for i := range bl.targets {
 		// a bare literal or parameter waits for the type that INSERT or a set operation wants
 		_, waits := bl.targets[i].x.(*plan.Param)
-		if (waits || isLiteral(bl.targets[i].x)) && i < bl.ncols && !bl.distinct && !sortsBy(q, i) {
+		if (waits || isLiteral(bl.targets[i].x)) && i < bl.ncols && !bl.distinguishes(i) && !sortsBy(q, i) {
 			continue
 		}
 		bl.targets[i].x = p.known(bl.targets[i].x)

@@ -156,7 +156,12 @@ func noLocksInSetOp(s *ast.Select) {
 	}
 }
 
+// colOff is the position of a query's output column, that of the first member of a
+// set operation; -1 where it has none.
 func (p *planner) colOff(q *query, i int) int {
+	if q.setop != nil {
+		return p.colOff(q.setop.l, i)
+	}
 	if q.block != nil && i < len(q.block.targets) {
 		return q.block.targets[i].x.Pos()
 	}
@@ -171,7 +176,7 @@ func (p *planner) castColumn(q *query, i int, t types.T) {
 	if q.cols[i].T == t {
 		return
 	}
-	if q.setop == nil && q.block != nil && q.block.values == nil && !q.block.distinct && !sortsBy(q, i) {
+	if q.setop == nil && q.block != nil && q.block.values == nil && !q.block.distinguishes(i) && !sortsBy(q, i) {
 		x := q.block.targets[i].x
 		y := p.coerce(x, t, implicit)
 		if y == nil {

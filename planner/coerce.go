@@ -563,14 +563,25 @@ func (p *planner) known(e plan.Expr) plan.Expr {
 // settled turns an unknown constant into text where any type will do. Nothing
 // there says what a parameter is.
 func (p *planner) settled(e plan.Expr) plan.Expr {
-	p.noOpenParam(e)
+	if x, ok := e.(*plan.Param); ok && isUnknown(x) {
+		p.untold = append(p.untold, x)
+		return &plan.Param{At: plan.At{T: types.TText, Off: x.Off}, Idx: x.Idx}
+	}
 	return p.known(e)
 }
 
-// noOpenParam refuses a parameter whose type nothing tells.
-func (p *planner) noOpenParam(e plan.Expr) {
-	if x, ok := e.(*plan.Param); ok && isUnknown(x) {
-		failf(sqlerr.IndeterminateDatatype, -1, "could not determine data type of parameter $%d", x.Idx+1)
+// allTold refuses parameters whose type nothing tells: at one of their places, where
+// another place tells it, or at all.
+func (p *planner) allTold() {
+	for _, x := range p.untold {
+		if p.params[x.Idx].OID != types.OUnknown {
+			failf(sqlerr.AmbiguousParameter, x.Off, "could not determine data type of parameter $%d", x.Idx+1)
+		}
+	}
+	for i, t := range p.params {
+		if t.OID == types.OUnknown {
+			failf(sqlerr.IndeterminateDatatype, -1, "could not determine data type of parameter $%d", i+1)
+		}
 	}
 }
 

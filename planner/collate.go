@@ -370,7 +370,7 @@ func (p *planner) checkCollations(q *query) {
 	w := &walkCollations{planner: p, block: b}
 	for i := range b.targets {
 		c := w.of(b.targets[i].x)
-		if b.distinct && (b.distinctOn == nil && i < b.ncols || contains(b.distinctOn, i)) {
+		if b.distinguishes(i) {
 			c.ordered()
 		}
 	}

@@ -68,9 +68,10 @@ type Context struct {
 // planner is the state of planning one statement.
 type planner struct {
 	*Context
-	params   []types.T // inferred; OUnknown while open
-	nrel     int       // range-table entries handed out
-	slots    int       // parameters of subplans
+	params   []types.T     // inferred; OUnknown while open
+	untold   []*plan.Param // places that tell no type
+	nrel     int           // range-table entries handed out
+	slots    int           // parameters of subplans
 	steps    []plan.StepNote
 	ctes     []*plan.CTE
 	uses     []plan.TableUse
@@ -206,11 +207,7 @@ func (p *planner) statement(stmt ast.Stmt) *plan.Query {
 		unsupported(stmt.Pos(), "this statement")
 	}
 	p.returned(out)
-	for i, t := range p.params {
-		if t.OID == types.OUnknown {
-			failf(sqlerr.IndeterminateDatatype, -1, "could not determine data type of parameter $%d", i+1)
-		}
-	}
+	p.allTold()
 	out.Params = p.params
 	p.shiftSlots(out)
 	out.CTEs = p.ctes

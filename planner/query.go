@@ -59,6 +59,11 @@ type block struct {
 	semis      []*semi // joins made of EXISTS and IN
 }
 
+// distinguishes reports whether DISTINCT compares rows by a target.
+func (b *block) distinguishes(i int) bool {
+	return b.distinct && (b.distinctOn == nil && i < b.ncols || contains(b.distinctOn, i))
+}
+
 type target struct {
 	x      plan.Expr
 	name   string
