@@ -3,7 +3,10 @@ package types
 import (
 	"bytes"
 	"crypto/sha256"
+	"fmt"
 	"slices"
+	"strconv"
+	"unicode/utf8"
 )
 
 // An index by elements has a key for each element of a value: the distinct
@@ -72,6 +75,31 @@ func token(kind byte, text []byte) Datum {
 		text = append([]byte("#"), sum[:16]...)
 	}
 	return Bytes(TText, append([]byte{kind}, text...))
+}
+
+// PrettyToken shows a token of a jsonb value as people read it.
+func PrettyToken(token []byte) string {
+	if len(token) == 0 {
+		return "<no token>"
+	}
+	text := string(token[1:])
+	shown := strconv.Quote(text)
+	if len(text) == 1+sha256.Size/2 && text[0] == '#' && !utf8.ValidString(text) {
+		shown = fmt.Sprintf("of hash %x", text[1:])
+	}
+	switch token[0] {
+	case 'K':
+		return "key " + shown
+	case 'S':
+		return "string " + shown
+	case 'N':
+		return text
+	case 'B':
+		return map[string]string{"t": "true", "f": "false"}[text]
+	case 'Z':
+		return "null"
+	}
+	return strconv.Quote(string(token))
 }
 
 // jsonTokens appends the tokens of a value; isKey tells that a string counts as a

@@ -297,12 +297,29 @@ func (d *Desc) prettyElement(g *groupFile, p kv.Pair) (k, v string) {
 		}
 		return k, string(codec.AppendPretty(nil, types.Bytes(t, head[1:])))
 	}
-	if len(place) > 4 {
-		k += " " + strconv.Quote(string(place[4:]))
-	} else if len(place) == 4 && t.Kind() == types.KArray {
-		k += " [" + strconv.FormatUint(uint64(binary.BigEndian.Uint32(place)), 10) + "]"
+	if _, err := codec.Open(p.Key, p.Val); err != nil || len(place) < 4 {
+		return k, g.row.Pretty(p.Key, p.Val, g.names(d.Table))
 	}
-	return k, g.row.Pretty(p.Key, p.Val, g.names(d.Table))
+	elem, _, err := g.row.Attr(p.Val, 0)
+	if err != nil {
+		return k, "<" + err.Error() + ">"
+	}
+	if t.Kind() == types.KArray {
+		return k + " [" + strconv.FormatUint(uint64(binary.BigEndian.Uint32(place)), 10) + "]", string(codec.AppendPretty(nil, elem))
+	}
+	return k + " " + strconv.Quote(string(place[4:])), string(memberValue(elem.B))
+}
+
+// memberValue is the value of a member of an object, given as "key": value.
+func memberValue(member []byte) []byte {
+	i := 1
+	for i < len(member) && member[i] != '"' {
+		if member[i] == '\\' {
+			i++
+		}
+		i++
+	}
+	return bytes.TrimPrefix(member[min(i+1, len(member)):], []byte(": "))
 }
 
 // prettyPosting shows a delta or a chunk of a posting list.

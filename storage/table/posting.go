@@ -118,13 +118,24 @@ func (x *index) prettySearch(t *catalog.Table, key []byte) (out string, rest []b
 	if err != nil {
 		return fmt.Sprintf("<%x>", key), nil
 	}
+	at := 0
+	if x.lists != nil {
+		at = int(key[0])
+	}
+	k := &x.cat.Keys[at]
+	name, typ := k.Expr, k.Type
+	if k.Col >= 0 {
+		name, typ = t.Columns[k.Col].Name, t.Columns[k.Col].Type
+	}
 	b, rest := c.AppendPretty(nil, part)
+	if x.elements && typ.Kind() == types.KJSONB {
+		var token [1]types.Datum
+		if _, err := c.Decode(part, token[:]); err == nil {
+			b = append([]byte{'/'}, types.PrettyToken(token[0].B)...)
+		}
+	}
 	if x.lists == nil {
 		return string(b), rest
-	}
-	name := x.cat.Keys[key[0]].Expr
-	if col := x.cat.Keys[key[0]].Col; col >= 0 {
-		name = t.Columns[col].Name
 	}
 	return "/" + name + string(b), rest
 }

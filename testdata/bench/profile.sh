@@ -14,7 +14,7 @@ connect() { psql -qX -h 127.0.0.1 -p "$PORT" -U postgres -v ON_ERROR_STOP=1 "$@"
 go build -trimpath -o "$TMP/kvsqld" ./cmd/kvsqld # no folder of this machine in the profile
 "$TMP/kvsqld" serve --data "$TMP/kv" --listen "127.0.0.1:$PORT" --log-level warn --cpu-profile "$TMP/cpu" & PID=$!
 until connect -c 'SELECT 1' >/dev/null 2>&1; do sleep 0.1; done
-connect -f $HERE/schema.sql
+connect -f $HERE/schema.sql -f $HERE/near_schema.sql
 awk -v n="$ROWS" 'BEGIN {srand(7); for (i = 1; i <= n; i++)
   printf "%d,%d,%d,%d,%d\n", i, rand()*1000, rand()*1000, rand()*1000000, rand()*100}' >"$TMP/rows.csv"
 awk 'BEGIN {printf "INSERT INTO log (a, b) VALUES "; for (i = 1; i <= 10000; i++)
@@ -38,6 +38,7 @@ prepared 8 point.sql
 simple 8 point.sql
 prepared 1 box.sql
 prepared 1 lookup.sql
+prepared 4 near.sql
 LOADS
 kill "$PID"; wait "$PID" || true; PID=
 mv "$TMP/cpu" $HERE/kvsqld.pgo
