@@ -166,6 +166,9 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 		out.node = h
 		return out
 	}
+	if x := p.rangeApply(s, kind, l, ru, on, r.cost+l.rows*r.rows*costPair*float64(len(on)), out.rows); x != nil {
+		return x
+	}
 	n := &plan.LoopJoin{Kind: kind, Left: l.node, Right: r.node, Cond: cond}
 	out.cost += l.rows*r.rows*costPair + out.rows*0.5
 	n.Rows, n.Cost, n.Cols, n.Step = out.rows, out.cost, cols, "join"

@@ -1,0 +1,59 @@
+package planner
+
+import (
+	"slices"
+
+	"kvsqld/planner/plan"
+)
+
+// rangeApply joins a table by bounds that the columns of the other side give: for each
+// of its rows the table's key or an index is read between them. Given
+//
+//	SELECT … FROM days d LEFT JOIN orders o ON o.at >= d.day AND o.at < d.day + 1
+//
+// a day's orders are read by their index, where testing all pairs costs more than that;
+// loop is what the pairs cost. It returns nil otherwise.
+func (p *planner) rangeApply(s *state, kind plan.JoinKind, l *pnode, ru *unit, on []plan.Expr, loop, rows float64) *pnode {
+	if p.NoOptimizer || ru == nil || ru.rel == nil || ru.rel.table == nil || ru.rel.table.Cluster != nil || ru.rel.tree != nil || ru.rel.cursor != "" || kind != plan.Inner && kind != plan.Left {
+		return nil
+	}
+	r := ru.rel
+	for _, c := range on {
+		in := map[int]bool{r.id: true}
+		relsOf(c, in)
+		delete(in, r.id)
+		if hasSub(c) || volatileCall(c) || !subset(in, l.rels) {
+			return nil
+		}
+	}
+	if len(p.boundsOf(r, on, func(in map[int]bool) bool { return len(in) > 0 })) == 0 {
+		return nil
+	}
+	q := &query{block: &block{where: slices.Concat(ru.local, on)}}
+	refs := p.outerParams(q, l.lay)
+	inner := *s
+	inner.lead = nil
+	right := p.planScan(&inner, &unit{rel: r, rels: ru.rels, local: r.ordered(q.block.where)}, nil)
+	sc, ok := right.node.(*plan.Scan)
+	cost := l.cost + l.rows*(costStart+right.cost)
+	if !ok || len(sc.Ranges) == 0 || cost >= l.cost+loop {
+		return nil
+	}
+	n := &plan.Apply{Kind: kind, Left: l.node, Right: right.node, Outer: subParams(refs, l.lay)}
+	out := &pnode{node: n, lay: layout{}, rels: map[int]bool{}, rows: rows, cost: cost, order: l.order}
+	for _, x := range []*pnode{l, right} {
+		for id := range x.rels {
+			out.rels[id] = true
+		}
+	}
+	width := len(l.node.Base().Cols)
+	for k, v := range l.lay {
+		out.lay[k] = v
+	}
+	for k, v := range right.lay {
+		out.lay[k] = width + v
+	}
+	n.Rows, n.Cost, n.Step = rows, cost, "join"
+	n.Cols = append(slices.Clone(l.node.Base().Cols), right.node.Base().Cols...)
+	return out
+}

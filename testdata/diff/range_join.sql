@@ -1,0 +1,23 @@
+-- Joins by bounds that the other side's columns give.
+CREATE TABLE rj_e (id int PRIMARY KEY, at timestamp, v int, t text);
+CREATE INDEX rj_at ON rj_e (at);
+CREATE INDEX rj_v ON rj_e (v, t);
+INSERT INTO rj_e SELECT i, timestamp '2024-01-01' + (i * 37 % 9000) * interval '1 hour', nullif(i * 7 % 400, 13), 't' || i % 30 FROM generate_series(1, 6000) i;
+CREATE TABLE rj_b (name text, lo int, hi int);
+INSERT INTO rj_b VALUES ('a', 1, 5), ('b', 5, 9), ('none', 9000, 9999), ('null', NULL, 5), ('swapped', 9, 2), ('a2', 3, 6);
+ANALYZE rj_e;
+ANALYZE rj_b;
+SELECT g::date, count(e.id), sum(e.v) FROM generate_series(timestamp '2024-02-01', '2024-02-09', interval '1 day') g LEFT JOIN rj_e e ON e.at >= g AND e.at < g + interval '1 day' GROUP BY 1 ORDER BY 1;
+SELECT b.name, count(*), count(e.id), min(e.id) FROM rj_b b LEFT JOIN rj_e e ON e.v BETWEEN b.lo AND b.hi GROUP BY 1 ORDER BY 1;
+SELECT b.name, e.id, e.t FROM rj_b b JOIN rj_e e ON e.id >= b.lo AND e.id < b.hi ORDER BY 1, 2;
+SELECT b.name, e.id FROM rj_b b LEFT JOIN rj_e e ON e.id BETWEEN b.lo AND b.hi AND e.t <> 't4' AND b.name <> 'b' ORDER BY 1, 2;
+SELECT b.name, e.id FROM rj_b b LEFT JOIN rj_e e ON e.id BETWEEN b.lo AND b.hi WHERE e.id IS NULL ORDER BY 1;
+SELECT b.name, e.id FROM rj_e e RIGHT JOIN rj_b b ON e.id > b.lo AND e.id < b.hi AND e.v > 20 ORDER BY 1, 2;
+SELECT b.name, x.c FROM rj_b b, LATERAL (SELECT count(*) AS c FROM rj_e e WHERE e.v > b.lo AND e.v < b.hi) x ORDER BY 1;
+SELECT b.name, count(*) FROM rj_b b JOIN (SELECT id, v + 0 AS w, v FROM rj_e WHERE t LIKE 't1%') e ON e.v >= b.lo AND e.v <= b.hi GROUP BY 1 ORDER BY 1;
+SELECT b.name, c.name, e.id FROM rj_b b JOIN rj_b c ON c.lo > b.lo AND c.lo < b.hi JOIN rj_e e ON e.id > c.lo AND e.id < c.hi ORDER BY 1, 2, 3;
+SELECT b.name, count(e.id) FROM rj_b b LEFT JOIN rj_e e ON e.v >= b.lo AND e.v < b.hi AND e.at > (SELECT min(at) FROM rj_e) GROUP BY 1 ORDER BY 1;
+UPDATE rj_e SET t = b.name FROM rj_b b WHERE rj_e.id >= b.lo AND rj_e.id < b.hi AND b.name IN ('a', 'b') RETURNING id, t;
+DELETE FROM rj_e USING rj_b b WHERE rj_e.id > b.lo AND rj_e.id < b.hi AND b.name = 'a' RETURNING id;
+DROP TABLE rj_e;
+DROP TABLE rj_b;
