@@ -256,9 +256,12 @@ func (d *differ) alterTable(c *tableChange) {
 		if !c.retyped[x.Name] {
 			continue
 		}
-		n := catalog.QuoteIdent(x.Name)
+		n, was := catalog.QuoteIdent(x.Name), column(c.old, x.Name)
+		if was.Storage == catalog.StorageElements && x.Storage != was.Storage {
+			d.add(alter, "ALTER COLUMN ", n, " SET STORAGE extended") // the new type may have no elements
+		}
 		s := alter + "ALTER COLUMN " + n + " TYPE " + d.b.typ(x.Type)
-		if cast := d.convert(column(c.old, x.Name).Type, x.Type); cast != "" {
+		if cast := d.convert(was.Type, x.Type); cast != "" {
 			s += " USING " + n + cast
 		}
 		d.add(s)
