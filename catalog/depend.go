@@ -138,8 +138,11 @@ func (c *Change) tableDependents(t *Table, sub int, add func(bool, node)) {
 	touches := func(cols []int) bool { return sub == 0 || slices.Contains(cols, sub-1) }
 	for _, u := range t.Uniques {
 		ix := t.IndexByOID(u.Index)
-		if touches(u.Cols) || ix != nil && (touches(ix.Include) || touches(ix.ExprCols)) {
+		switch {
+		case touches(u.Cols) || ix != nil && touches(ix.Include):
 			add(true, node{kind: nodeConstraint, oid: u.OID, table: t.OID})
+		case ix != nil && touches(ix.ExprCols):
+			add(false, node{kind: nodeConstraint, oid: u.OID, table: t.OID})
 		}
 	}
 	for _, ix := range t.Indexes {

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"kvsqld/catalog"
+	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
 	"kvsqld/planner/plan"
@@ -35,6 +36,8 @@ func NewExcluded(t *catalog.Table, ix *catalog.Index, ex *plan.TableExprs, env *
 			out.Equal = append(out.Equal, i)
 		}
 	}
+	last := len(u.Exclude) - 1
+	out.Intervals = u.Exclude[last] == "&&" && ix.Keys[last].Type.Kind() == types.KRange && !ix.Keys[last].Desc
 	out.Conflicts = x.conflicts
 	return out, nil
 }

@@ -22,6 +22,9 @@ type Excluded struct {
 	// Equal are the places of the keys that are compared by equality, in order: only
 	// rows that are equal in them conflict.
 	Equal []int
+	// Intervals tells that the only other key, the last one, is a range compared by
+	// overlap.
+	Intervals bool
 	// Conflicts selects the rows of entries that conflict with a row of keys. Both have
 	// a column for each key of the index.
 	Conflicts func(keys []*vec.Vec, row int, entries *vec.Batch) ([]uint32, error)
@@ -176,8 +179,13 @@ type foundEntries struct {
 
 // run looks at the keys in groups that share the values by which entries are found.
 func (v *verifier) run(ctx context.Context, tx Txn, newest Reader, o LockOpt) error {
-	v.found = make([]foundEntries, len(v.keys))
 	lead := v.e.lead()
+	if v.e.Intervals && lead == v.x.n-1 && newest != nil {
+		if apart, err := v.apart(ctx, []Reader{tx, newest}); apart || err != nil {
+			return err
+		}
+	}
+	v.found = make([]foundEntries, len(v.keys))
 	prefix := func(i int) []byte { return v.x.key.AppendPrefix(nil, v.cols[:lead], i) }
 	for from := 0; from < len(v.keys); {
 		p, to := prefix(from), from+1
@@ -220,6 +228,62 @@ func (v *verifier) later(i int, entry []byte) bool {
 		at--
 	}
 	return at >= 0 && bytes.HasPrefix(entry, v.keys[at]) && v.first[at] > v.first[i]
+}
+
+// apart reports whether the keys conflict with nothing, where the rows of a group are
+// ranges that must not overlap: of ranges in order, some two overlap only if some
+// neighbours do. What was committed does not overlap, so it is enough to compare each
+// key with its neighbours in both states. A doubt is left to the whole comparison.
+func (v *verifier) apart(ctx context.Context, readers []Reader) (bool, error) {
+	for i, key := range v.keys {
+		group := kv.Prefix(v.x.key.AppendPrefix(nil, v.cols[:v.e.lead()], i))
+		after := kv.Prefix(key).Hi
+		if after == nil {
+			return false, nil
+		}
+		for _, r := range readers {
+			near, err := v.neighbours(ctx, r, kv.Range{Lo: group.Lo, Hi: key}, true, 1)
+			if err != nil {
+				return false, err
+			}
+			own, err := v.neighbours(ctx, r, kv.Prefix(key), false, 2)
+			if err != nil || len(own) > 1 {
+				return false, err
+			}
+			next, err := v.neighbours(ctx, r, kv.Range{Lo: after, Hi: group.Hi}, false, 1)
+			if err != nil {
+				return false, err
+			}
+			near = append(near, next...)
+			if len(near) == 0 {
+				continue
+			}
+			cols, err := v.x.decodeKeys(near)
+			if err != nil {
+				return false, err
+			}
+			sel, err := v.e.Conflicts(v.cols, i, &vec.Batch{Cols: cols, N: len(near)})
+			if err != nil || len(sel) > 0 {
+				return false, err
+			}
+		}
+	}
+	return true, nil
+}
+
+// neighbours returns the first n entries of a range, or the last.
+func (v *verifier) neighbours(ctx context.Context, r Reader, in kv.Range, last bool, n int) (out [][]byte, err error) {
+	it := r.Scan(ctx, v.x.space, in, kv.ScanOpt{KeysOnly: true, Reverse: last, Limit: n})
+	defer it.Close()
+	for {
+		pairs, err := it.Next()
+		if err != nil || len(pairs) == 0 {
+			return out, err
+		}
+		for _, p := range pairs {
+			out = append(out, bytes.Clone(p.Key))
+		}
+	}
 }
 
 // group compares keys from … to-1 with the entries that begin with p.
