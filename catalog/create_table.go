@@ -409,6 +409,8 @@ func (t *Table) Adoptable(spec *ConstraintSpec) error {
 	switch {
 	case ix.Constraint != 0:
 		return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "index \"%s\" is already associated with a constraint", ix.Name)
+	case ix.Invalid:
+		return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "index \"%s\" is not valid", ix.Name)
 	case !ix.Unique:
 		return bad("\"%s\" is not a unique index", ix.Name)
 	case slices.ContainsFunc(ix.Keys, func(k IndexKey) bool { return k.Col < 0 }):

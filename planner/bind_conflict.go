@@ -152,7 +152,7 @@ func (p *planner) arbiters(c *ast.OnConflict, d *destination) []*catalog.Index {
 	}
 	var out []*catalog.Index
 	for _, ix := range t.Indexes {
-		if !ix.Unique || ix.Where != "" && !p.impliesText(t, c.Where, d, ix.Where) {
+		if !ix.Unique || ix.Invalid || ix.Where != "" && !p.impliesText(t, c.Where, d, ix.Where) {
 			continue
 		}
 		used := make([]bool, len(c.Targets))

@@ -193,7 +193,7 @@ func coversKey(t *catalog.Table, cols map[int]bool) bool {
 		return true
 	}
 	for _, ix := range t.Indexes {
-		if ix.Unique && ix.Where == "" && all(ix.Keys, func(k catalog.IndexKey) bool { return in(k.Col) }) {
+		if ix.Unique && !ix.Invalid && ix.Where == "" && all(ix.Keys, func(k catalog.IndexKey) bool { return in(k.Col) }) {
 			return true
 		}
 	}

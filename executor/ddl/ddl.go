@@ -63,6 +63,9 @@ type Env struct {
 	Text string
 	// Notice sends a notice to the client.
 	Notice func(*sqlerr.Error)
+	// Unfilled is told of the index that CREATE INDEX CONCURRENTLY has made and the
+	// caller fills; nil: it is made like any other.
+	Unfilled func(index types.OID)
 	// Moved reports whether others have changed a relation since the state of the
 	// catalog that Change stands on; nil: nobody can.
 	Moved func(relation types.OID) bool
@@ -183,6 +186,7 @@ type exec struct {
 	after    []func() error // run when the files are there: filling and checking
 	rewrites map[types.OID]rewrite
 	done     bool             // files follow the catalog already
+	unfilled types.OID        // the index that is to be filled later
 	level    kv.TableLockMode // the lock of the ALTER TABLE that runs; 0: AccessExclusive
 	only     bool             // ALTER TABLE ONLY
 	ofType   types.OID        // whose change its typed tables follow just now
@@ -569,6 +573,9 @@ func (x *exec) follow(was, t *catalog.Table) error {
 				return table.IndexVals{}, err
 			}
 			return all[k], nil
+		}
+		if ix.Invalid && ix.OID == x.unfilled {
+			continue
 		}
 		if err := d.BuildIndex(x.Ctx, x.Txn, ix, one); err != nil {
 			return err

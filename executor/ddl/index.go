@@ -48,7 +48,11 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 	if err != nil {
 		return err
 	}
-	if err := x.lock(t, indexLock); err != nil {
+	lock := indexLock
+	if s.Concurrently && x.Unfilled != nil {
+		lock = kv.ShareUpdateExclusive
+	}
+	if err := x.lock(t, lock); err != nil {
 		return err
 	}
 	if err := x.unused(t, "CREATE INDEX"); err != nil {
@@ -71,8 +75,11 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 	if err := x.bindIndex(t, spec, s.Elems, s.Where); err != nil {
 		return err
 	}
-	_, err = x.Change.CreateIndex(t.OID, spec)
-	return err
+	ix, err := x.Change.CreateIndex(t.OID, spec)
+	if err != nil || lock == indexLock {
+		return err
+	}
+	return x.fillLater(t, ix)
 }
 
 // bindIndex gives an index its keys and its predicate.

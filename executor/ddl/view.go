@@ -310,7 +310,7 @@ func refreshable(v *catalog.View, noData bool) error {
 		return sqlerr.New(sqlerr.SyntaxError, "CONCURRENTLY and WITH NO DATA options cannot be used together")
 	}
 	for _, ix := range v.Materialized.Indexes {
-		plain := ix.Unique && ix.Where == ""
+		plain := ix.Unique && !ix.Invalid && ix.Where == ""
 		for _, k := range ix.Keys {
 			plain = plain && k.Col >= 0
 		}

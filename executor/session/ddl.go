@@ -68,10 +68,10 @@ func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int6
 	if !ddl.Handles(c.stmt) {
 		return "", 0, sqlerr.Unsupported(c.stmt.Pos(), "%s", what)
 	}
-	if x, ok := c.stmt.(*ast.CreateIndex); ok && x.Concurrently && s.block != idle {
+	if x, ok := c.stmt.(*ast.CreateIndex); ok && x.Concurrently && (s.block != idle || c.several) {
 		return "", 0, inBlockError("CREATE INDEX CONCURRENTLY")
 	}
-	if x, ok := c.stmt.(*ast.Drop); ok && x.Concurrently && s.block != idle {
+	if x, ok := c.stmt.(*ast.Drop); ok && x.Concurrently && (s.block != idle || c.several) {
 		return "", 0, inBlockError("DROP INDEX CONCURRENTLY")
 	}
 	if detachesConcurrently(c.stmt) && s.block != idle {
@@ -89,7 +89,11 @@ func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int6
 	if _, err := s.tx.kv.Number(); err != nil {
 		return "", 0, err
 	}
+	c.unfilled = 0
 	tag, err := s.define(ctx, c)
+	if err == nil && c.unfilled != 0 {
+		err = s.fillIndex(ctx, c, c.unfilled)
+	}
 	if x, ok := c.stmt.(*ast.Truncate); ok && err == nil {
 		s.emptied(x)
 	}
@@ -174,7 +178,8 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 			s.fillExpr(ctx, x, nil)
 			return x
 		},
-		Notice: s.tell,
+		Notice:   s.tell,
+		Unfilled: func(index types.OID) { c.unfilled = index },
 		Moved: func(relation types.OID) bool {
 			return s.srv.Catalog.Current().Object(relation) != t.base.Object(relation)
 		},

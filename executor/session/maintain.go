@@ -10,6 +10,7 @@ import (
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
+	"kvsqld/executor/ddl"
 	"kvsqld/parser/ast"
 	"kvsqld/storage/kv"
 )
@@ -25,6 +26,10 @@ func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string,
 	analyze := o.analyze
 	if x.Kind == "REINDEX" && (x.What == "DATABASE" || x.What == "SYSTEM" || x.What == "SCHEMA") && (s.block != idle || c.several) {
 		return "", 0, inBlockError("REINDEX " + x.What)
+	}
+	if x.Kind == "REINDEX" && (s.block != idle || c.several) &&
+		slices.ContainsFunc(x.Options, func(o ast.Option) bool { return strings.EqualFold(o.Name, "concurrently") }) {
+		return "", 0, inBlockError("REINDEX CONCURRENTLY")
 	}
 	if x.Kind == "VACUUM" && (s.block != idle || c.several) {
 		return "", 0, inBlockError("VACUUM")
@@ -48,7 +53,7 @@ func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string,
 		s.withoutIndexes(x)
 	}
 	if x.Kind == "REINDEX" {
-		if err := s.lockReindexed(ctx, x); err != nil {
+		if err := s.reindex(ctx, x, c); err != nil {
 			return "", 0, err
 		}
 	}
@@ -214,19 +219,16 @@ func (s *Session) withoutIndexes(x *ast.Vacuum) {
 	}
 }
 
-// lockReindexed takes the locks of REINDEX TABLE and INDEX, which have nothing else to
-// do.
-func (s *Session) lockReindexed(ctx context.Context, x *ast.Vacuum) error {
+// reindex takes the locks of REINDEX TABLE and INDEX, and builds indexes that are not
+// valid anew; the others are in order.
+func (s *Session) reindex(ctx context.Context, x *ast.Vacuum, c *call) error {
 	if s.tx == nil || x.What != "TABLE" && x.What != "INDEX" {
 		return nil
 	}
-	mode := kv.Share
-	if slices.ContainsFunc(x.Options, func(o ast.Option) bool { return strings.EqualFold(o.Name, "concurrently") }) {
-		mode = kv.ShareUpdateExclusive
-	}
+	concurrently := slices.ContainsFunc(x.Options, func(o ast.Option) bool { return strings.EqualFold(o.Name, "concurrently") })
 	for i := range x.Tables {
 		n := &x.Tables[i].Name
-		t, _ := s.findIndex(n)
+		t, only := s.findIndex(n)
 		if x.What == "TABLE" {
 			r, err := s.mustRelation(n)
 			if err != nil {
@@ -237,8 +239,29 @@ func (s *Session) lockReindexed(ctx context.Context, x *ast.Vacuum) error {
 		if t == nil || t.Partitioned() {
 			continue
 		}
-		if _, err := s.lockTable(ctx, t, mode); err != nil {
+		var broken []types.OID
+		for _, ix := range t.Indexes {
+			if ix.Invalid && (x.What == "TABLE" || ix.OID == only.OID) {
+				broken = append(broken, ix.OID)
+			}
+		}
+		mode := kv.Share
+		if concurrently && broken == nil {
+			mode = kv.ShareUpdateExclusive
+		}
+		t, err := s.lockTable(ctx, t, mode)
+		if err != nil {
 			return err
+		}
+		for _, ix := range broken {
+			if err := ddl.Rebuild(s.ddlEnv(ctx, c), t, ix); err != nil {
+				return err
+			}
+			if t = storageOf(s.snapshot(), t); t == nil {
+				break
+			}
+			s.settings.epoch++
+			s.tx.rewrites++
 		}
 	}
 	return nil

@@ -279,11 +279,12 @@ func (s *Session) simpleOne(ctx context.Context, st *parser.Statement, several, 
 
 // call is one execution of a statement.
 type call struct {
-	stmt    ast.Stmt
-	text    string
-	planned *plannedStmt // of prepared statements
-	params  []types.Datum
-	several bool // other statements share the implicit transaction
+	stmt     ast.Stmt
+	text     string
+	planned  *plannedStmt // of prepared statements
+	params   []types.Datum
+	several  bool      // other statements share the implicit transaction
+	unfilled types.OID // the index that CREATE INDEX CONCURRENTLY has begun
 }
 
 // run executes a statement and returns its tag, with the number that follows it

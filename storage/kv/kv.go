@@ -328,6 +328,11 @@ type Txn interface {
 	// LockSpace takes a table lock. Only Wait of the options is used.
 	LockSpace(ctx context.Context, sp Space, m TableLockMode, o LockOpt) error
 
+	// AwaitHolders waits for the transactions that hold table locks which conflict with
+	// the mode when it is called to give them back, and is in the way of nobody
+	// meanwhile. Those of the same client do not count.
+	AwaitHolders(ctx context.Context, sp Space, m TableLockMode, o LockOpt) error
+
 	// CreateSpace makes an empty space; ErrExists if there is one.
 	CreateSpace(sp Space) error
 	// DropSpace removes a space and all its keys; ErrNotFound if there is none.

@@ -244,7 +244,7 @@ func (c *checker) masterChunk(pairs []kv.Pair) error {
 			return err
 		}
 		for j, v := range vals {
-			if v == nil {
+			if v == nil && !d.indexes[i].cat.Invalid {
 				c.fault(d.indexes[i].space, keys[j], "a row has no entry in index \"%s\"", d.indexes[i].cat.Name)
 			}
 		}

@@ -31,6 +31,9 @@ func (st *Store) Locks() []kv.LockInfo {
 		for _, w := range sl.queue {
 			out = append(out, kv.LockInfo{Client: w.o.client, Space: sl.id, Mode: w.mode, Since: w.o.since})
 		}
+		for _, x := range sl.leaving {
+			out = append(out, kv.LockInfo{Client: x.w.o.client, Space: sl.id, Mode: x.w.mode, Since: x.w.o.since})
+		}
 		lt.graph.mu.Unlock()
 		sl.mu.Unlock()
 	}

@@ -30,6 +30,7 @@ type spaceLock struct {
 	counts  [kv.NumTableLockModes]int32 // holders by mode
 	mask    uint8                       // modes with holders
 	queue   []*waiter
+	leaving []*holdersWait
 }
 
 // tableHolder is one transaction with the table lock modes it holds.
@@ -396,6 +397,9 @@ func (lt *lockTable) releaseTable(o *owner, sl *spaceLock, modes uint8) {
 			sl.holders = sl.holders[:last]
 		}
 		break
+	}
+	if len(sl.leaving) > 0 {
+		lt.leftLocked(sl, o)
 	}
 	if len(sl.queue) > 0 {
 		lt.grantTablesLocked(sl)

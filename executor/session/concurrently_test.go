@@ -1,0 +1,83 @@
+package session
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// TestIndexBesideWriters makes indexes while others insert, update and delete: each has
+// exactly the entries of the rows, which the check of all tables at the end sees.
+func TestIndexBesideWriters(t *testing.T) {
+	srv := newServer(t)
+	admin := srv.client(t)
+	admin.must("CREATE TABLE t (id int PRIMARY KEY, v int, w text); INSERT INTO t SELECT i, i, 'w' || i % 7 FROM generate_series(1, 4000) i")
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	for n := range 4 {
+		c := srv.client(t)
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(n), 11))
+			for !stop.Load() {
+				id := 1 + r.IntN(5000)
+				q := fmt.Sprintf("UPDATE t SET v = %d, w = 'w' || %d WHERE id = %d", r.IntN(1_000_000), r.IntN(9), id)
+				switch r.IntN(4) {
+				case 0:
+					q = fmt.Sprintf("DELETE FROM t WHERE id = %d", id)
+				case 1:
+					q = fmt.Sprintf("INSERT INTO t VALUES (%d, %d, 'new') ON CONFLICT DO NOTHING", id, r.IntN(1_000_000))
+				case 2:
+					q = fmt.Sprintf("BEGIN; %s; UPDATE t SET w = 'x' WHERE id = %d; %s", q, id%50, []string{"COMMIT", "ROLLBACK"}[r.IntN(2)])
+				}
+				if got := c.sql(q); strings.Contains(got, "ERROR") && !strings.Contains(got, "40P01") {
+					t.Errorf("%s\n%s", q, got)
+					return
+				} else if strings.Contains(got, "ERROR") {
+					c.sql("ROLLBACK")
+				}
+			}
+		})
+	}
+	maker := srv.client(t)
+	for i := range 6 {
+		maker.must(fmt.Sprintf("CREATE INDEX CONCURRENTLY i%d ON t (%s)", i, []string{"v", "w, v", "(v % 10)"}[i%3]))
+		if maker.s.TxStatus() != 'I' {
+			t.Errorf("the status is %c", maker.s.TxStatus())
+		}
+	}
+	stop.Store(true)
+	wg.Wait()
+	maker.want("SELECT count(*) FILTER (WHERE indisvalid), count(*) FROM pg_index WHERE indrelid = 't'::regclass",
+		"(count,count)", "7|7", "SELECT 1", "I")
+	srv.checkTables(t)
+}
+
+// TestIndexThatFails: duplicates leave an index that is not valid, which writers keep up
+// to date, nothing reads, and REINDEX builds.
+func TestIndexThatFails(t *testing.T) {
+	srv := newServer(t)
+	c := srv.client(t)
+	c.must("CREATE TABLE t (id int PRIMARY KEY, v int); INSERT INTO t SELECT i, i FROM generate_series(1, 2000) i; INSERT INTO t VALUES (3000, 1500)")
+	if got := c.sql("CREATE UNIQUE INDEX CONCURRENTLY u ON t (v)"); !strings.Contains(got, "could not create unique index") {
+		t.Fatal(got)
+	}
+	for _, q := range []string{"SELECT id FROM t WHERE v = 1999", "SELECT count(*) FROM t WHERE v > 1990"} {
+		if got := c.sql("EXPLAIN " + q); strings.Contains(got, " u ") {
+			t.Errorf("an index that is not valid is read: %s", got)
+		}
+	}
+	if got := c.sql("INSERT INTO t VALUES (4000, 7) ON CONFLICT (v) DO NOTHING"); !strings.Contains(got, "42P10") {
+		t.Errorf("an index that is not valid decides: %s", got)
+	}
+	if got := c.sql("REINDEX INDEX u"); !strings.Contains(got, "could not create unique index") {
+		t.Errorf("with duplicates: %s", got)
+	}
+	c.must("DELETE FROM t WHERE id = 3000; REINDEX INDEX u")
+	if got := c.sql("INSERT INTO t VALUES (4000, 1999)"); !strings.Contains(got, "23505") {
+		t.Errorf("after REINDEX: %s", got)
+	}
+	srv.checkTables(t)
+}

@@ -1,0 +1,146 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/storage/kv"
+)
+
+// An index that is made while writers go on has an empty file at first. They keep it up
+// to date from then on, for the rows that they write; the others get their entries a few
+// at a time, each under a lock of its row, so that its entries are those of the row as
+// it is.
+
+// fillRows is how many rows get their entries in one transaction.
+const fillRows = 500
+
+// Fillable reports whether FillIndex can fill an index.
+func (d *Desc) Fillable(ix *catalog.Index) bool {
+	x, err := d.index(ix)
+	return err == nil && x != nil && !x.master && !x.inverted && !x.deferred && d.Revisable() && !ix.ByElements(d.Table)
+}
+
+// AwaitWriters waits for those who write to the table, or have kept others from it,
+// since before the call.
+func (d *Desc) AwaitWriters(ctx context.Context, tx Txn, o LockOpt) error {
+	return tx.AwaitHolders(ctx, d.space, kv.Share, o)
+}
+
+// FillKeys lists row keys, above one of them, that are to be given to FillIndex; none
+// at the table's end.
+func (d *Desc) FillKeys(ctx context.Context, tx Txn, above []byte) ([][]byte, error) {
+	var low []byte
+	if above != nil {
+		low = append(bytes.Clone(above), 0)
+	}
+	it := tx.Scan(ctx, d.space, kv.Range{Lo: low}, kv.ScanOpt{Limit: fillRows, KeysOnly: true})
+	defer it.Close()
+	var out [][]byte
+	for {
+		ps, err := it.Next()
+		if err != nil || len(ps) == 0 {
+			return out, err
+		}
+		for _, p := range ps {
+			out = append(out, bytes.Clone(p.Key))
+		}
+	}
+}
+
+// FillIndex gives rows their entries in an index; tx is a READ COMMITTED transaction
+// that has done nothing else and is to be committed, or rolled back after an error. vals
+// is that of BuildIndex. With o.SkipLocked the rows that others have locked are returned:
+// they are to be filled later, each in a transaction of its own that waits and so is in
+// the way of nobody whom it waits for. 23505 (could not create unique index) on
+// duplicates.
+func (d *Desc) FillIndex(ctx context.Context, tx Txn, ix *catalog.Index, keys [][]byte, o LockOpt, vals func(live *vec.Batch) (IndexVals, error)) (busy [][]byte, err error) {
+	x, err := d.index(ix)
+	if err != nil {
+		return nil, err
+	}
+	o.Mode, o.NoValue = kv.ForShare, true
+	res, err := tx.LockKeys(ctx, d.space, o, keys...)
+	if err != nil {
+		return nil, err
+	}
+	var mine [][]byte
+	for i := range res {
+		if res[i].Skipped {
+			busy = append(busy, keys[i])
+		} else {
+			mine = append(mine, keys[i])
+		}
+	}
+	if err := tx.Refresh(ctx); err != nil {
+		return nil, err
+	}
+	var batch vec.Batch
+	if err := d.GetRows(ctx, tx, mine, d.Live, nil, &batch); err != nil {
+		return nil, err
+	}
+	if batch.Sel != nil { // some are gone
+		kept := make([][]byte, len(batch.Sel))
+		for i, row := range batch.Sel {
+			kept[i] = mine[row]
+		}
+		mine, batch = kept, vec.Batch{}
+		if err := d.GetRows(ctx, tx, mine, d.Live, nil, &batch); err != nil {
+			return nil, err
+		}
+	}
+	if len(mine) == 0 {
+		return busy, nil
+	}
+	i := slices.Index(d.indexes, x)
+	var all []IndexVals
+	if vals != nil {
+		all = make([]IndexVals, len(d.indexes))
+		if all[i], err = vals(&batch); err != nil {
+			return nil, err
+		}
+	}
+	var m image
+	if err := m.set(d, &batch, all); err != nil {
+		return nil, err
+	}
+	b := &builder{d: d, x: x, tx: tx}
+	rows := &vec.Vec{B: mine}
+	if err := b.add(ctx, &m, i, rows, len(mine)); err != nil {
+		return nil, err
+	}
+	o.Mode, o.NoValue, o.SkipLocked = kv.ForUpdate, false, false
+	for _, e := range b.entries {
+		key, val := b.key(e), b.buf[e.val:e.end]
+		if !e.distinct {
+			if err := tx.Put(x.space, key, val, kv.Covered); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		held, err := tx.LockKeys(ctx, x.space, o, key)
+		switch {
+		case err != nil:
+			return nil, err
+		case held[0].Val == nil:
+			if err := tx.Put(x.space, key, val, kv.Newest); err != nil {
+				return nil, err
+			}
+		case !bytes.Equal(held[0].Val, val): // another row has it
+			return nil, b.duplicate(key)
+		}
+	}
+	return busy, nil
+}
+
+// ClearIndex takes all entries from an index, for who builds it anew.
+func (d *Desc) ClearIndex(tx Txn, ix *catalog.Index) error {
+	x, err := d.index(ix)
+	if err != nil || x == nil || x.master {
+		return err
+	}
+	return tx.ClearSpace(x.space)
+}
