@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"slices"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
@@ -168,49 +169,76 @@ func (s *Session) setConstraints(ctx context.Context, x *ast.SetConstraints) err
 	return t.deferred.Check(s.plainEnv(ctx), false)
 }
 
-// deferrable finds the deferrable constraints of a name; there must be one where
-// they are to be deferred.
+// deferrable finds the deferrable constraints of a name, in the first schema of the
+// path that has any constraint of it, with those of partitions that are parts of
+// them. With must, one that is not deferrable is an error.
 func (s *Session) deferrable(n *ast.Name, must bool) ([]types.OID, error) {
-	path := s.searchPath(false)
+	if err := s.checkCatalogName(n); err != nil {
+		return nil, err
+	}
+	snap, path := s.snapshot(), s.searchPath(true)
 	if sch := n.Schema(); sch != "" {
-		if path = []string{s.schemaName(sch)}; s.snapshot().Schema(s.db, path[0]) == nil {
+		path = []string{s.schemaName(sch)}
+		switch {
+		case path[0] == s.tempSchema():
+		case snap.Schema(s.db, path[0]) == nil:
 			return nil, sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", sch)
+		case !s.mayUse(snap, path[0]):
+			return nil, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for schema %s", sch)
 		}
 	}
-	var out []types.OID
-	found := false
-	for _, t := range s.snapshot().Tables(s.db) {
-		in := false
-		for _, p := range path {
-			in = in || t.Schema == p
-		}
-		if !in {
-			continue
-		}
-		for _, fk := range t.ForeignKeys {
-			if _, root := s.snapshot().RootKey(t, fk); fk.Name == n.Last() || root.Name == n.Last() {
+	for _, schema := range path {
+		found := false
+		var out []types.OID
+		for _, t := range snap.Tables(s.db) {
+			if t.Schema != schema {
+				continue
+			}
+			for _, c := range constraintsOf(t) {
+				switch {
+				case c.name != n.Last():
+					continue
+				case c.deferrable:
+					out = append(out, c.oid)
+				case must:
+					return nil, sqlerr.New(sqlerr.WrongObjectType, "constraint \"%s\" is not deferrable", n.Last())
+				}
 				found = true
-				if fk.Deferrable {
-					out = append(out, fk.OID)
+			}
+			for _, part := range snap.Tree(t)[1:] {
+				for _, c := range constraintsOf(part) {
+					if c.parent != 0 && slices.Contains(out, c.parent) && !slices.Contains(out, c.oid) {
+						out = append(out, c.oid)
+					}
 				}
 			}
 		}
-		for _, u := range t.Uniques {
-			if u.Name == n.Last() {
-				found = true
-				if u.Deferrable {
-					out = append(out, u.OID)
-				}
-			}
+		if found {
+			return out, nil
 		}
 	}
-	switch {
-	case !found:
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" does not exist", n.Last())
-	case len(out) == 0 && must:
-		return nil, sqlerr.New(sqlerr.WrongObjectType, "constraint \"%s\" is not deferrable", n.Last())
+	return nil, sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" does not exist", n.Last())
+}
+
+// constraintName is what SET CONSTRAINTS asks of a table's constraint.
+type constraintName struct {
+	name        string
+	oid, parent types.OID
+	deferrable  bool
+}
+
+func constraintsOf(t *catalog.Table) []constraintName {
+	var out []constraintName
+	for _, fk := range t.ForeignKeys {
+		out = append(out, constraintName{fk.Name, fk.OID, fk.Parent, fk.Deferrable})
 	}
-	return out, nil
+	for _, u := range t.Uniques {
+		out = append(out, constraintName{u.Name, u.OID, u.Parent, u.Deferrable})
+	}
+	for _, c := range t.Checks {
+		out = append(out, constraintName{name: c.Name, oid: c.OID})
+	}
+	return out
 }
 
 // plainEnv is an executor's environment without a statement.
