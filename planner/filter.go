@@ -408,8 +408,9 @@ func (p *planner) planUnit(s *state, u *unit) *pnode {
 		for c := range r.cols {
 			n.lay[[2]int{r.id, c}] = c
 		}
-		v.Rows, v.Cost = 100, 100
-		n.node, n.rows, n.cost = v, 100, 100
+		v.Rows = functionRows(r.funcs)
+		v.Cost = v.Rows
+		n.node, n.rows, n.cost = v, v.Rows, v.Cost
 	default: // VALUES
 		v := &plan.Values{}
 		for _, row := range s.b.values {

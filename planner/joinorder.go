@@ -266,7 +266,7 @@ func (g *joinGraph) join(a, b *joinStep) joinStep {
 	j := joinStep{l: a, r: b, set: a.set | b.set, rows: g.rows(a.set | b.set)}
 	if equi {
 		probe, build := a, b
-		if a.rows < b.rows {
+		if b.leads(a) {
 			probe, build = b, a
 		}
 		j.l, j.r = probe, build
@@ -284,10 +284,16 @@ func (g *joinGraph) join(a, b *joinStep) joinStep {
 	if !any {
 		j.cost += a.rows * b.rows * 0.5
 	}
-	if a.rows < b.rows {
+	if b.leads(a) {
 		j.l, j.r = b, a
 	}
 	return j
+}
+
+// leads reports whether j is the better left side of a join with o: it has more
+// rows, or as many and is written first, whose order the result then has.
+func (j *joinStep) leads(o *joinStep) bool {
+	return j.rows > o.rows || j.rows == o.rows && bits.TrailingZeros64(j.set) < bits.TrailingZeros64(o.set)
 }
 
 // exact compares all orders by dynamic programming over subsets.

@@ -1,0 +1,16 @@
+SELECT x, y FROM generate_series(1, 2) x, generate_series(1, 2) y;
+SELECT x, y FROM generate_series(1, 2) x CROSS JOIN generate_series(5, 7) y;
+SELECT x, y FROM (VALUES (1), (2)) a (x), (VALUES (1), (2)) b (y);
+CREATE TABLE ca (a int, b text);
+CREATE TABLE cb (c int, d text);
+INSERT INTO ca VALUES (1, 'x'), (2, 'y'), (3, 'z');
+INSERT INTO cb VALUES (1, 'p'), (2, 'q'), (3, 'r');
+ANALYZE ca, cb;
+SELECT * FROM ca, cb;
+SELECT * FROM cb CROSS JOIN ca;
+SELECT * FROM ca JOIN cb ON a <> c;
+SELECT * FROM ca JOIN cb ON a = c;
+SELECT * FROM cb JOIN ca ON a = c;
+SELECT * FROM ca JOIN cb ON a < c;
+SELECT * FROM ca x, ca y, ca z WHERE x.a < 3 AND y.a < 3 AND z.a < 3;
+SELECT * FROM ca NATURAL JOIN (SELECT c AS a, d FROM cb) s;

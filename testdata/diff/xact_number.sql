@@ -1,0 +1,16 @@
+SELECT txid_current() = txid_current();
+CREATE TABLE xn (n int, id bigint);
+INSERT INTO xn SELECT 1, txid_current();
+INSERT INTO xn SELECT 2, txid_current();
+BEGIN;
+INSERT INTO xn SELECT 3, txid_current();
+SELECT pg_current_xact_id_if_assigned() = pg_current_xact_id();
+INSERT INTO xn SELECT 4, txid_current();
+SELECT txid_status(txid_current()), pg_xact_status(pg_current_xact_id());
+SELECT pg_visible_in_snapshot(pg_current_xact_id(), pg_current_snapshot());
+COMMIT;
+SELECT pg_current_xact_id_if_assigned() IS NULL;
+SELECT count(DISTINCT id), bool_and(id < txid_current()) FROM xn;
+SELECT txid_current() > max(id) FROM xn;
+SELECT id = lag(id) OVER (ORDER BY n), id > lag(id) OVER (ORDER BY n) FROM xn ORDER BY n;
+SELECT txid_status(9223372036854775806);
