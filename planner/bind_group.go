@@ -290,39 +290,16 @@ func (g *grouper) replace(e plan.Expr) plan.Expr {
 			return e // an enclosing block's
 		}
 		return g.grouping(x)
-	case *subquery:
-		s := *x
-		s.x = make([]plan.Expr, len(x.x))
-		for i := range x.x {
-			s.x[i] = g.replace(x.x[i])
-		}
-		g.inSub = true
-		mapQuery(x.q, func(y plan.Expr) plan.Expr {
-			switch a := y.(type) {
-			case *aggRef:
-				if a.win == nil && a.owner == g.bl {
-					return g.agg(a)
-				}
-			case *groupingRef:
-				if a.owner == g.bl {
-					return g.grouping(a)
-				}
-			}
-			return y
-		})
-		mapQuery(x.q, func(y plan.Expr) plan.Expr {
-			if v, ok := y.(*plan.Var); ok && g.bl.rels[v.Rel] != nil {
-				return g.column(v)
-			}
-			return y
-		})
-		g.inSub = false
-		return &s
 	}
 	if i, ok := g.keys[exprKey(e)]; ok {
 		return g.keyVar(i, e.Pos())
 	}
 	switch x := e.(type) {
+	case *subquery:
+		if i, ok := g.keys[exprKey(negate(x, x.Off))]; ok && x.not {
+			return negate(g.keyVar(i, x.Off), x.Off)
+		}
+		return g.inside(x)
 	case *plan.Var:
 		if g.bl.rels[x.Rel] == nil {
 			return e // an enclosing block's
@@ -335,6 +312,37 @@ func (g *grouper) replace(e plan.Expr) plan.Expr {
 		}
 	}
 	return plan.MapChildren(e, g.replace)
+}
+
+// inside replaces what a subquery that is no key itself reads of the grouped block.
+func (g *grouper) inside(x *subquery) plan.Expr {
+	s := *x
+	s.x = make([]plan.Expr, len(x.x))
+	for i := range x.x {
+		s.x[i] = g.replace(x.x[i])
+	}
+	g.inSub = true
+	mapQuery(x.q, func(y plan.Expr) plan.Expr {
+		switch a := y.(type) {
+		case *aggRef:
+			if a.win == nil && a.owner == g.bl {
+				return g.agg(a)
+			}
+		case *groupingRef:
+			if a.owner == g.bl {
+				return g.grouping(a)
+			}
+		}
+		return y
+	})
+	mapQuery(x.q, func(y plan.Expr) plan.Expr {
+		if v, ok := y.(*plan.Var); ok && g.bl.rels[v.Rel] != nil {
+			return g.column(v)
+		}
+		return y
+	})
+	g.inSub = false
+	return &s
 }
 
 // column is a bare column outside an aggregate: grouped, or determined by a
@@ -387,6 +395,18 @@ func (g *grouper) determines(t *catalog.Table) {
 	}
 }
 
+// unsteady is volatileCall with the subqueries of e.
+func unsteady(e plan.Expr) bool {
+	v := volatileCall(e)
+	plan.Visit(e, func(x plan.Expr) bool {
+		if s, ok := x.(*subquery); ok {
+			v = v || queryVolatile(s.q)
+		}
+		return !v
+	})
+	return v
+}
+
 func (g *grouper) agg(a *aggRef) plan.Expr {
 	if a.agg.PerGroup {
 		if g.bl.sets != nil {
@@ -399,7 +419,7 @@ func (g *grouper) agg(a *aggRef) plan.Expr {
 		g.direct = false
 	}
 	key := ""
-	if a.agg.Filter == nil && a.agg.OrderBy == nil && !a.agg.Distinct {
+	if a.agg.Filter == nil && a.agg.OrderBy == nil && !a.agg.Distinct && !slices.ContainsFunc(a.agg.Args, unsteady) {
 		key = strconv.Itoa(int(a.agg.Proc.OID)) + ":"
 		for _, x := range a.agg.Args {
 			key += exprKey(x) + ","
