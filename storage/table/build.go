@@ -168,7 +168,7 @@ func (b *builder) flush(ctx context.Context) error {
 				search := key[:e.search]
 				dup := bytes.HasPrefix(last, search)
 				if !dup && b.flushed {
-					same, err := b.x.holders(ctx, b.tx, search, nil)
+					same, err := keysIn(ctx, b.tx, b.x.space, kv.Prefix(search), 0, false, nil)
 					if err != nil {
 						return err
 					}

@@ -113,7 +113,7 @@ func (d *Desc) VerifyUnique(ctx context.Context, tx Txn, k *DeferredKeys, o Lock
 	for _, key := range keys {
 		var entries [][]byte
 		for _, r := range []Reader{tx, newest} {
-			if entries, err = x.holders(ctx, r, key, entries); err != nil {
+			if entries, err = keysIn(ctx, r, x.space, kv.Prefix(key), 0, false, entries); err != nil {
 				return err
 			}
 		}
@@ -140,9 +140,10 @@ func (d *Desc) VerifyUnique(ctx context.Context, tx Txn, k *DeferredKeys, o Lock
 	return nil
 }
 
-// holders appends the entries of one search key.
-func (x *index) holders(ctx context.Context, r Reader, key []byte, out [][]byte) ([][]byte, error) {
-	it := r.Scan(ctx, x.space, kv.Prefix(key), kv.ScanOpt{KeysOnly: true})
+// keysIn appends the keys of a range to out; with a limit the first ones of them, or
+// with reverse the last.
+func keysIn(ctx context.Context, r Reader, sp kv.Space, in kv.Range, limit int, reverse bool, out [][]byte) ([][]byte, error) {
+	it := r.Scan(ctx, sp, in, kv.ScanOpt{KeysOnly: true, Limit: limit, Reverse: reverse})
 	defer it.Close()
 	for {
 		pairs, err := it.Next()

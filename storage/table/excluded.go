@@ -242,15 +242,15 @@ func (v *verifier) apart(ctx context.Context, readers []Reader) (bool, error) {
 			return false, nil
 		}
 		for _, r := range readers {
-			near, err := v.neighbours(ctx, r, kv.Range{Lo: group.Lo, Hi: key}, true, 1)
+			near, err := keysIn(ctx, r, v.x.space, kv.Range{Lo: group.Lo, Hi: key}, 1, true, nil)
 			if err != nil {
 				return false, err
 			}
-			own, err := v.neighbours(ctx, r, kv.Prefix(key), false, 2)
+			own, err := keysIn(ctx, r, v.x.space, kv.Prefix(key), 2, false, nil)
 			if err != nil || len(own) > 1 {
 				return false, err
 			}
-			next, err := v.neighbours(ctx, r, kv.Range{Lo: after, Hi: group.Hi}, false, 1)
+			next, err := keysIn(ctx, r, v.x.space, kv.Range{Lo: after, Hi: group.Hi}, 1, false, nil)
 			if err != nil {
 				return false, err
 			}
@@ -269,21 +269,6 @@ func (v *verifier) apart(ctx context.Context, readers []Reader) (bool, error) {
 		}
 	}
 	return true, nil
-}
-
-// neighbours returns the first n entries of a range, or the last.
-func (v *verifier) neighbours(ctx context.Context, r Reader, in kv.Range, last bool, n int) (out [][]byte, err error) {
-	it := r.Scan(ctx, v.x.space, in, kv.ScanOpt{KeysOnly: true, Reverse: last, Limit: n})
-	defer it.Close()
-	for {
-		pairs, err := it.Next()
-		if err != nil || len(pairs) == 0 {
-			return out, err
-		}
-		for _, p := range pairs {
-			out = append(out, bytes.Clone(p.Key))
-		}
-	}
 }
 
 // group compares keys from … to-1 with the entries that begin with p.

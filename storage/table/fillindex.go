@@ -37,18 +37,7 @@ func (d *Desc) FillKeys(ctx context.Context, tx Txn, above []byte) ([][]byte, er
 	if above != nil {
 		low = append(bytes.Clone(above), 0)
 	}
-	it := tx.Scan(ctx, d.space, kv.Range{Lo: low}, kv.ScanOpt{Limit: fillRows, KeysOnly: true})
-	defer it.Close()
-	var out [][]byte
-	for {
-		ps, err := it.Next()
-		if err != nil || len(ps) == 0 {
-			return out, err
-		}
-		for _, p := range ps {
-			out = append(out, bytes.Clone(p.Key))
-		}
-	}
+	return keysIn(ctx, tx, d.space, kv.Range{Lo: low}, fillRows, false, nil)
 }
 
 // FillIndex gives rows their entries in an index; tx is a READ COMMITTED transaction
