@@ -24,10 +24,11 @@ type socket struct {
 
 // transfer is one direction of a socket, kept so that a call makes no function.
 type transfer struct {
-	buf  []byte
-	n    int
-	err  error
-	step func(fd uintptr) bool
+	buf    []byte
+	n      int
+	err    error
+	step   func(fd uintptr) bool
+	hushed bool // of reads: the poller is not told of less input than hushBytes
 }
 
 // newSocket returns nc with cheaper system calls, or as it is where it has none.
@@ -86,6 +87,15 @@ func (t *transfer) read(fd uintptr) bool {
 	n, err := rawRead(fd, t.buf)
 	switch {
 	case err == syscall.EAGAIN:
+		if !t.hushed {
+			return false
+		}
+		// The kernel tells the poller now if something has come since the read.
+		if err := setLowWater(fd, 1); err != nil {
+			t.err = os.NewSyscallError("setsockopt", err)
+			return true
+		}
+		t.hushed = false
 		return false
 	case err != 0:
 		t.err = os.NewSyscallError("read", err)
@@ -109,6 +119,24 @@ func (t *transfer) write(fd uintptr) bool {
 		t.n += n
 	}
 	return true
+}
+
+// hushBytes is small beside a socket's buffer, which need not grow for it.
+const hushBytes = 16 << 10
+
+// hush keeps short messages from the runtime's poller until a read has to wait:
+// for a connection that looks for them itself. A thread that sleeps in the poller
+// would be woken by each only to find that it has been read.
+func (s *socket) hush(fd uintptr) {
+	if !s.in.hushed {
+		s.in.hushed = setLowWater(fd, hushBytes) == nil
+	}
+}
+
+// setLowWater sets the bytes of input from which the kernel tells a poller. Reads
+// that do not wait are not concerned.
+func setLowWater(fd uintptr, n int) error {
+	return syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVLOWAT, n)
 }
 
 // rawRead reads from a socket without waiting; no bytes and no error are its end.

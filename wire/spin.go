@@ -9,15 +9,20 @@ import (
 // A client that sends the next message of a dialogue at once is answered faster
 // when its connection has not gone to sleep meanwhile: being woken costs as much
 // as a short statement. So a connection looks for input a little longer than such
-// a client takes, giving way to all other work, before it waits. One that has
-// waited in vain looks again only after a pause, which grows; and only some of
-// the processors are used for it. Where more connections would look than may,
-// there is work enough that none of the server's threads goes to sleep, and a
-// look only takes time from it: then those that look stop as well.
+// a client takes before it waits. One that has waited in vain looks again only
+// after a pause, which grows; and only some of the processors are used for it.
+// Where more connections would look than may, there is work enough that none of
+// the server's threads goes to sleep, and a look only takes time from it: then
+// those that look stop as well.
+//
+// A look wakes no other thread: it keeps its processor, because the runtime wakes
+// a thread for one when a goroutine gives way, and after some that found
+// something the runtime's poller is not told of input either.
 const (
 	spinTime     = 40 * time.Microsecond
 	spinMaxPause = 1024 // messages
 	spinMisses   = 4    // in a row, after which a pause begins
+	spinHush     = 4    // hits in a row, after which the poller is not told of input
 )
 
 // spinner is the part of a connection that looks for input before waiting.
@@ -26,6 +31,7 @@ type spinner struct {
 	look   func(fd uintptr) bool
 	buf    []byte // where to read to
 	n      int    // bytes read
+	hits   int    // in a row
 	misses int
 	pause  int // messages without looking that follow the next miss
 	rest   int // messages without looking that are left
@@ -36,8 +42,8 @@ type spinner struct {
 var spinLimit = int32(max(1, runtime.GOMAXPROCS(0)/2))
 
 func (c *conn) initSpin() {
-	sc, ok := c.nc.(syscall.Conn) // not TLS, whose records are read as a whole
-	if !ok || !canSpin {
+	sc, ok := c.nc.(syscall.Conn)                      // not TLS, whose records are read as a whole
+	if !ok || !canSpin || runtime.GOMAXPROCS(0) == 1 { // others need the only one
 		return
 	}
 	rc, err := sc.SyscallConn()
@@ -46,10 +52,13 @@ func (c *conn) initSpin() {
 	}
 	s := &c.spin
 	s.rc = rc
+	quiet, _ := c.nc.(interface{ hush(fd uintptr) })
 	s.look = func(fd uintptr) bool {
+		if s.hits >= spinHush && quiet != nil {
+			quiet.hush(fd)
+		}
 		crowd := c.srv.crowd.Load()
 		for start := time.Now(); ; {
-			runtime.Gosched()
 			n, err := rawRead(fd, s.buf)
 			s.n = n
 			if err != syscall.EAGAIN {
@@ -93,8 +102,10 @@ func (c *conn) awaitInput() {
 	c.rd.w += s.n
 	if s.n > 0 {
 		s.misses, s.pause = 0, 0
+		s.hits++
 		return
 	}
+	s.hits = 0
 	if s.misses++; s.misses >= spinMisses || s.pause > 0 {
 		s.pause = min(max(2*s.pause, 16), spinMaxPause)
 		s.rest, s.misses = s.pause, 0
