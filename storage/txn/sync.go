@@ -17,6 +17,8 @@ type syncer struct {
 	snaps *snapshots
 	log   *commitLog
 
+	writers atomic.Int32 // transactions that have written and have not ended
+
 	durable atomic.Uint64 // the last durable batch
 
 	mu    sync.Mutex
@@ -64,7 +66,9 @@ func (s *syncer) await(seq uint64) error {
 		}
 		s.busy = make(chan struct{})
 		s.mu.Unlock()
-		runtime.Gosched() // others may have a batch for the same sync
+		if s.writers.Load() > 1 {
+			runtime.Gosched() // others may have a batch for the same sync
+		}
 		s.sync()
 	}
 }

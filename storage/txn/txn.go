@@ -214,7 +214,10 @@ func (t *Txn) end(seq uint64) {
 		t.w.dropFiles(t.opt.Spill, true)
 		t.st.sweep()
 	}
-	t.w = nil
+	if t.w != nil {
+		t.st.sync.writers.Add(-1)
+		t.w = nil
+	}
 	if t.told != 0 {
 		_ = t.opt.Grow(-t.told) // giving back does not fail
 		t.told = 0

@@ -24,6 +24,7 @@ func (t *Txn) writable(sp kv.Space) (*spaceWrites, error) {
 	}
 	if t.w == nil {
 		t.w = new(writes)
+		t.st.sync.writers.Add(1)
 	}
 	return t.w.space(sp, t.st.locks), nil
 }
@@ -193,6 +194,7 @@ func (t *Txn) current(sp kv.Space, key []byte, lastSeq uint64) ([]byte, error) {
 	}
 	if t.w == nil {
 		t.w = new(writes)
+		t.st.sync.writers.Add(1)
 	}
 	return t.w.arena.copy(v), nil
 }
