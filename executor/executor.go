@@ -47,6 +47,8 @@ type Env struct {
 	// MaxParallel is the number of goroutines a full scan may use; below 2 none
 	// are started.
 	MaxParallel int
+	// Split is the part of a scan that a worker reads; nil: nothing is cut up.
+	Split *Split
 
 	// LockTimeout is how long a lock is waited for; 0 waits for ever.
 	LockTimeout time.Duration

@@ -158,6 +158,21 @@ func (op *group) mergeable() bool {
 	return safe
 }
 
+// Split is the part of one scan that is read where an operator above has cut it up:
+// the scan reads it however often it is opened.
+type Split struct {
+	node *plan.Scan
+	spec *table.ScanSpec
+}
+
+// of returns the part of a node's scan, nil when it reads the whole.
+func (s *Split) of(n *plan.Scan) *table.ScanSpec {
+	if s == nil || s.node != n {
+		return nil
+	}
+	return s.spec
+}
+
 // groupWorker groups the rows of one part of the scan.
 type groupWorker struct {
 	op      *group
@@ -174,11 +189,11 @@ func (op *group) worker(ctx context.Context, part *table.ScanSpec, joins []*hash
 	env := *op.env
 	env.Ctx, env.Expr, env.MaxParallel = ctx, op.env.Expr.Fork(), 1
 	env.Expr.Ctx, env.Tally = ctx, new(Tally)
+	sc, own := pipeline(w.op.input, nil)
+	env.Split = &Split{node: sc.node, spec: part}
 	if err := w.op.Open(&env); err != nil {
 		return nil, err
 	}
-	sc, own := pipeline(w.op.input, nil)
-	sc.part = part
 	for i, j := range own {
 		j.adopt(joins[i])
 	}

@@ -75,8 +75,8 @@ func (op *lookupJoin) pushFilter(col int, f *keyFilter) bool {
 }
 
 func (op *lookupJoin) Open(env *Env) error {
-	op.Close()
-	op.env, op.batch = env, nil
+	op.release() // the left input closes itself; it may have been handed filters
+	op.env = env
 	desc, err := env.Tables.For(op.node.Table)
 	if err != nil {
 		return err
@@ -166,6 +166,10 @@ func (op *lookupJoin) candidates(probes []uint32) error {
 
 func (op *lookupJoin) Close() {
 	op.left.Close()
+	op.release()
+}
+
+func (op *lookupJoin) release() {
 	if op.lookup != nil {
 		op.lookup.Release()
 	}

@@ -23,7 +23,6 @@ type scan struct {
 	env     *Env
 	desc    *table.Desc
 	spec    table.ScanSpec
-	part    *table.ScanSpec // instead of spec, set by a parallel operator above
 	parts   []table.Part
 	scanner *table.Scanner
 	par     *parallelScan
@@ -132,7 +131,8 @@ func (op *scan) Open(env *Env) error {
 // start begins the scan at the first Next: by then key filters have come in and
 // it is certain that rows are wanted.
 func (op *scan) start() error {
-	if op.part == nil {
+	part := op.env.Split.of(op.node)
+	if part == nil {
 		op.narrow()
 	}
 	if op.parallel() {
@@ -147,8 +147,8 @@ func (op *scan) start() error {
 		}
 	}
 	spec := &op.spec
-	if op.part != nil {
-		spec = op.part
+	if part != nil {
+		spec = part
 	} else {
 		op.tally(int64(max(len(spec.Ranges), 1)), 0, 0)
 	}
@@ -323,5 +323,5 @@ func (op *scan) stop() {
 
 func (op *scan) Close() {
 	op.stop()
-	op.filters, op.part = nil, nil
+	op.filters = nil
 }

@@ -466,24 +466,28 @@ func TestParallelScanPassesEveryRow(t *testing.T) {
 	// from a table.
 	lower := &plan.HashJoin{Common: outCols(liveTypes(a)), Kind: plan.Semi, Left: s, Right: scanNode(digits),
 		LeftKeys: []plan.Expr{col(liveTypes(a), 1)}, RightKeys: []plan.Expr{col(liveTypes(digits), 0)}}
+	looked := &plan.LookupJoin{Common: outCols(liveTypes(a)), Kind: plan.Semi, Left: s, Table: digits, Cols: []int{0},
+		Keys: []plan.Expr{col(liveTypes(a), 1)}}
 	names := valuesNode(int4s, ints([]int{1}, []int{4}, []int{4}, []int{8}))
 	ts := append(liveTypes(a), int4s...)
 	for _, kind := range []plan.JoinKind{plan.Inner, plan.Left, plan.Semi, plan.Anti} {
-		j := &plan.HashJoin{Common: outCols(ts), Kind: kind, Left: lower, Right: names, LeftKeys: []plan.Expr{col(ts, 1)}, RightKeys: []plan.Expr{col(int4s, 0)}}
-		if kind == plan.Semi || kind == plan.Anti {
-			j.Common = outCols(ts[:2])
-		}
-		g.Input = j
-		for i := range 4 {
-			x.env.MaxParallel, x.env.WorkMem = 1+i%2*3, int64(i/2)
-			run, err := Build(&plan.Query{Root: g, ReadOnly: true, Returns: true}, x.env)
-			if err != nil {
-				t.Fatal(err)
+		for _, left := range []plan.Node{lower, looked} {
+			j := &plan.HashJoin{Common: outCols(ts), Kind: kind, Left: left, Right: names, LeftKeys: []plan.Expr{col(ts, 1)}, RightKeys: []plan.Expr{col(int4s, 0)}}
+			if kind == plan.Semi || kind == plan.Anti {
+				j.Common = outCols(ts[:2])
 			}
-			want[i%2] = showAll(collect(t, run), true)
-			run.Close()
-			if i%2 == 1 {
-				equalRows(t, fmt.Sprint("parallel groups over join ", kind), want[1], want[0])
+			g.Input = j
+			for i := range 4 {
+				x.env.MaxParallel, x.env.WorkMem = 1+i%2*3, int64(i/2)
+				run, err := Build(&plan.Query{Root: g, ReadOnly: true, Returns: true}, x.env)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want[i%2] = showAll(collect(t, run), true)
+				run.Close()
+				if i%2 == 1 {
+					equalRows(t, fmt.Sprintf("parallel groups over join %v of %T", kind, left), want[1], want[0])
+				}
 			}
 		}
 	}
