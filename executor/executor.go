@@ -47,6 +47,8 @@ type Env struct {
 	// MaxParallel is the number of goroutines a full scan may use; below 2 none
 	// are started.
 	MaxParallel int
+	// ParallelFrom is the estimated number of rows from which starting goroutines pays.
+	ParallelFrom float64
 	// Split is the part of a scan that a worker reads; nil: nothing is cut up.
 	Split *Split
 

@@ -10,15 +10,11 @@ import (
 	"kvsqld/storage/table"
 )
 
-// parallelMinCost is the estimated number of rows from which starting goroutines
-// pays.
-const parallelMinCost = 50_000
-
 // parallel reports whether the scan may and should be split. Nobody may write
 // while several goroutines read, so the whole statement must be read-only.
 func (op *scan) parallel() bool {
 	n := op.node
-	return op.env.MaxParallel > 1 && op.env.run.pure() && op.cost >= parallelMinCost && !n.Ordered && n.Limit == nil &&
+	return op.env.MaxParallel > 1 && op.env.run.pure() && op.cost >= op.env.ParallelFrom && !n.Ordered && n.Limit == nil &&
 		op.env.Stats == nil && parallelSafe(n.Filter)
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"kvsqld/executor/session"
 	"kvsqld/storage"
 )
 
@@ -54,7 +55,7 @@ const diffPerSchema = 150
 
 // run compares statements over the tables that the seed gives.
 func (d *differ) run(t *testing.T, ctx context.Context, seed, count int64) {
-	srv, err := openServer(storage.Options{Store: "mem"})
+	srv, err := openServerWith(storage.Options{Store: "mem"}, session.Options{MaxParallel: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +66,10 @@ func (d *differ) run(t *testing.T, ctx context.Context, seed, count int64) {
 		}
 		defer (*c).Close(ctx)
 	}
-	diffAsk(ctx, d.plain, "SET kvsqld.optimizer = off")
+	diffAsk(ctx, d.plain, "SET kvsqld.optimizer = off; SET max_parallel_workers_per_gather = 0")
+	if seed%2 == 0 { // every scan that may be cut up is
+		diffAsk(ctx, d.own, "SET min_parallel_table_scan_size = 0")
+	}
 	diffAsk(ctx, d.ref, "DROP SCHEMA IF EXISTS public CASCADE; CREATE SCHEMA public")
 	for _, c := range []*pgconn.PgConn{d.ref, d.own, d.plain} {
 		diffAsk(ctx, c, "SET client_min_messages = error; SET timezone = 'UTC'; SET statement_timeout = 0")

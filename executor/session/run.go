@@ -361,7 +361,7 @@ func (s *Session) fillEnv(ctx context.Context, env *executor.Env, x *expr.Env, p
 	t := s.tx
 	*env = executor.Env{
 		Ctx: ctx, Txn: t.kv, Tables: s.srv.Tables, Expr: x, Snap: p.snap, DB: s.db, User: s.user,
-		WorkMem: s.settings.workMem, TempDir: s.srv.opts.TempDir, MaxParallel: s.srv.opts.MaxParallel,
+		WorkMem: s.settings.workMem, TempDir: s.srv.opts.TempDir, MaxParallel: s.srv.opts.MaxParallel, ParallelFrom: s.settings.parallelFrom,
 		LockTimeout: s.settings.lockTimeout, ReadCommitted: t.iso == kv.ReadCommitted,
 		Tally: &s.tally, CursorRow: s.currentOfFn, TableExprs: s.tableExprsFn, Virtual: s.virtualFn, SequenceRow: s.sequenceRowFn, Notice: s.tellFn,
 	}
@@ -369,7 +369,7 @@ func (s *Session) fillEnv(ctx context.Context, env *executor.Env, x *expr.Env, p
 		env.Mem = new(executor.Memory)
 	}
 	env.Mem.Limit, env.Mem.Pool, env.Mem.TempLimit = s.srv.opts.MaxStatementMemory, &s.srv.memory, s.settings.tempLimit
-	if p.inOrder {
+	if p.inOrder || s.settings.serial {
 		env.MaxParallel = 1
 	}
 	if !p.q.ReadOnly {

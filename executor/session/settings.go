@@ -36,7 +36,10 @@ type settings struct {
 	txnTimeout  time.Duration // transaction_timeout
 	tempLimit   int64         // temp_file_limit in bytes; 0: none
 	workMem     int64
-	optimizer   bool
+	// parallelFrom is min_parallel_table_scan_size in rows; serial: no goroutines help.
+	parallelFrom float64
+	serial       bool
+	optimizer    bool
 	// rowSecurityOff is row_security = off: what policies would hide is an error
 	rowSecurityOff bool
 	trackFunctions bool // track_functions = all: those of SQL
@@ -61,6 +64,10 @@ type settingChange struct {
 	old   string
 	had   bool
 }
+
+// rowsPerPage turns the pages of min_parallel_table_scan_size into rows: its 8 MB are
+// the 50,000 rows from which starting goroutines has been seen to pay.
+const rowsPerPage = 50_000.0 / 1024
 
 func newSettings() *settings {
 	return &settings{reset: map[string]string{}, sess: map[string]string{}, local: map[string]string{}, custom: map[string]bool{}}
@@ -240,6 +247,10 @@ func (s *Session) settingChanged(key string) {
 		default:
 			g.tempLimit = n << 10
 		}
+	case "max_parallel_workers_per_gather":
+		g.serial = atoi(v) == 0
+	case "min_parallel_table_scan_size":
+		g.parallelFrom = float64(atoi(v)) * rowsPerPage
 	case "work_mem":
 		g.workMem = atoi(v) << 10
 	case "synchronous_commit":
@@ -519,7 +530,7 @@ func (s *Session) startSettings(db *catalog.Database, role *catalog.Role, packet
 		g.reset[strings.ToLower(p.Name)] = v
 	}
 	for _, n := range []string{"datestyle", "search_path", "statement_timeout", "lock_timeout",
-		"idle_in_transaction_session_timeout", "idle_session_timeout", "transaction_timeout", "temp_file_limit", "work_mem", "synchronous_commit", "default_transaction_isolation",
+		"idle_in_transaction_session_timeout", "idle_session_timeout", "transaction_timeout", "temp_file_limit", "work_mem", "max_parallel_workers_per_gather", "min_parallel_table_scan_size", "synchronous_commit", "default_transaction_isolation",
 		"default_transaction_read_only", "default_transaction_deferrable", "kvsqld.optimizer", "row_security", "transform_null_equals",
 		"client_min_messages", "client_encoding", "application_name"} {
 		s.settingChanged(n)
