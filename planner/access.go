@@ -72,7 +72,9 @@ func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(map[int]bool) 
 			ct := r.colType(v)
 			fit, exact := fits(ct, rt.Type())
 			if !fit {
-				continue
+				if rt, exact = p.keyBound(ct, rt, op); rt == nil {
+					continue
+				}
 			}
 			switch op {
 			case "=":
@@ -154,11 +156,41 @@ func fits(c, b types.T) (fit, exact bool) {
 		return false, false
 	case ck == types.KText:
 		return (c.OID == types.OBpchar) == (b.OID == types.OBpchar), true
+	case ck == types.KEnum, ck == types.KInet, ck == types.KMacaddr, ck == types.KTimetz, ck == types.KBit, ck == types.KArray,
+		ck == types.KRange, ck == types.KMultirange, ck == types.KJSONB, ck == types.KWord:
+		return c.OID == b.OID, true
 	case ck == types.KOid, ck == types.KBool, ck == types.KFloat8, ck == types.KBytea, ck == types.KDate, ck == types.KTime,
 		ck == types.KTimestamp, ck == types.KTimestamptz, ck == types.KUUID, ck == types.KInterval, ck == types.KNumeric, ck == types.KFloat4:
 		return true, true
 	}
 	return false, false
+}
+
+// keyBound makes a bound for a key of type c of a value of another type that it is
+// compared with, which lies on the same line; nil where there is none. Sessions'
+// times are not in the order of instants where clocks are put back: a timestamp says
+// nothing of keys that are instants only where the key is the instant.
+//
+//	date < timestamp   below the first day that does not begin before it
+//	date = timestamp   the day it is in, and equal to it
+func (p *planner) keyBound(c types.T, x plan.Expr, op string) (b plan.Expr, exact bool) {
+	ck, xk := c.Kind(), x.Type().Kind()
+	wider := false // keys are all among the values that x can have
+	switch {
+	case ck == types.KDate && xk == types.KTimestamp, ck == types.KFloat4 && xk == types.KFloat8:
+		wider = true
+	case ck == types.KTimestamp && xk == types.KDate, ck == types.KTimestamptz && (xk == types.KDate || xk == types.KTimestamp):
+	case ck == types.KFloat8 && xk == types.KFloat4:
+	default:
+		return nil, false
+	}
+	k := &plan.KeyBound{At: plan.At{T: c, Off: x.Pos()}, X: x, Up: op == "<" || op == ">="}
+	if v, ok := x.(*plan.Const); ok && ck != types.KTimestamptz && p.Consts != nil {
+		if d, err := p.Consts.EvalConst(&plan.KeyBound{At: k.At, X: v, Up: k.Up}); err == nil {
+			return &plan.Const{At: k.At, Val: d}, op != "=" || !wider
+		}
+	}
+	return k, op != "=" || !wider
 }
 
 // likePrefix reports whether a LIKE pattern may have a fixed prefix.

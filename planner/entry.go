@@ -84,7 +84,7 @@ func sameForAll(e plan.Expr) bool {
 		switch x := x.(type) {
 		case *plan.Call:
 			ok = ok && x.Proc.Volatile != 'v'
-		case *plan.Const, *plan.Param, *plan.CoerceIO, *plan.CoerceMod, *plan.Relabel:
+		case *plan.Const, *plan.Param, *plan.CoerceIO, *plan.CoerceMod, *plan.Relabel, *plan.KeyBound:
 		default:
 			ok = false
 		}

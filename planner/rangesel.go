@@ -10,7 +10,8 @@ import (
 )
 
 // estimate returns the value that estimates may use for an expression without
-// columns: a constant, or what the values of the parameters make of it.
+// columns: a constant, or what the values of the parameters and the present time make
+// of it.
 func (p *planner) estimate(e plan.Expr) (types.Datum, bool) {
 	switch x := e.(type) {
 	case nil:
@@ -18,17 +19,17 @@ func (p *planner) estimate(e plan.Expr) (types.Datum, bool) {
 	case *plan.Const:
 		return x.Val, !x.Val.Null
 	}
-	if len(p.ParamValues) == 0 {
+	if p.Consts == nil {
 		return types.Datum{}, false
 	}
 	ok := true
 	plan.Visit(e, func(x plan.Expr) bool {
 		switch x := x.(type) {
-		case *plan.Const, *plan.Relabel, *plan.CoerceMod:
+		case *plan.Const, *plan.Relabel, *plan.CoerceMod, *plan.CoerceIO, *plan.KeyBound:
 		case *plan.Param:
 			ok = ok && x.Idx < len(p.ParamValues)
 		case *plan.Call:
-			ok = ok && x.Proc.Volatile == 'i' && x.Proc.SQL == nil
+			ok = ok && x.Proc.Volatile != 'v' && x.Proc.SQL == nil
 		default:
 			ok = false
 		}

@@ -135,15 +135,23 @@ func lateDates(zoned bool) func(*callCtx, int64) (int64, error) {
 		case err != nil:
 			return types.NoEnd - 1, nil
 		case zoned:
-			if tz, err := types.TimestampToTimestamptz(ts, c.zone()); err == nil {
-				return tz, nil
-			} else if ts > 0 {
-				return types.NoEnd - 1, nil
-			}
-			return types.NoBegin + 1, nil
+			return lateLocal(c, ts), nil
 		}
 		return ts, nil
 	}
+}
+
+// lateLocal is the instant of a local time, beside the infinite ones where timestamps
+// do not reach.
+func lateLocal(c *callCtx, ts int64) int64 {
+	tz, err := types.TimestampToTimestamptz(ts, c.zone())
+	switch {
+	case err == nil:
+		return tz
+	case ts > 0:
+		return types.NoEnd - 1
+	}
+	return types.NoBegin + 1
 }
 
 // carriesBlanks reports whether values of e may end in blanks that do not count

@@ -43,6 +43,8 @@ func (c *compiler) compile(e plan.Expr) (Eval, error) {
 		return c.compileRelabel(e)
 	case *plan.CoerceMod:
 		return c.compileCoerceMod(e)
+	case *plan.KeyBound:
+		return c.compileKeyBound(e)
 	case *plan.CoerceDomain:
 		return c.compileCoerceDomain(e)
 	case *plan.CoerceArray:
@@ -237,6 +239,13 @@ func evalConst(env *Env, e plan.Expr) (types.Datum, error) {
 			return d, err
 		}
 		return types.ApplyMod(d, e.T, e.Explicit)
+	case *plan.KeyBound:
+		d, err := evalConst(env, e.X)
+		if err != nil || d.Null {
+			d.T = e.T
+			return d, err
+		}
+		return keyBoundOf(e)(env, d)
 	}
 	ev, err := Compile(e)
 	if err != nil {

@@ -132,6 +132,8 @@ func (d *deparser) expr(e Expr, implicit bool) {
 			return
 		}
 		d.cast(e.X, e.T, e.Cast, implicit)
+	case *KeyBound:
+		d.expr(e.X, implicit)
 	case *CoerceDomain:
 		d.cast(e.X, e.T, e.Cast, implicit)
 	case *CoerceArray:

@@ -118,6 +118,15 @@ type (
 		Checks       []DomainCheck
 		Cast         CastForm
 	}
+	// KeyBound is a bound of a key of type T made of X, a value of another type on the
+	// same line (a timestamp for a date): the greatest value of T that is not above X
+	// or, with Up, the least that is not below. What lies beyond T's ends becomes a
+	// value there.
+	KeyBound struct {
+		At
+		X  Expr
+		Up bool
+	}
 	// And, Or: three-valued, arguments in order, short-circuiting per row.
 	And struct {
 		At

@@ -55,6 +55,10 @@ func MapChildren(e Expr, m func(Expr) Expr) Expr {
 		c := *e
 		c.X = m(e.X)
 		return &c
+	case *KeyBound:
+		c := *e
+		c.X = m(e.X)
+		return &c
 	case *CoerceDomain:
 		c := *e // the checks see the value alone, not the row
 		c.X = m(e.X)
@@ -220,6 +224,8 @@ func childrenOf(e Expr) (c children) {
 	case *Relabel:
 		c.tail = e.X
 	case *CoerceMod:
+		c.tail = e.X
+	case *KeyBound:
 		c.tail = e.X
 	case *CoerceDomain:
 		c.tail = e.X
