@@ -177,7 +177,7 @@ func (p *planner) keyBound(c types.T, x plan.Expr, op string) (b plan.Expr, exac
 	ck, xk := c.Kind(), x.Type().Kind()
 	wider := false // keys are all among the values that x can have
 	switch {
-	case ck == types.KDate && xk == types.KTimestamp, ck == types.KFloat4 && xk == types.KFloat8:
+	case ck == types.KDate && (xk == types.KTimestamp || xk == types.KTimestamptz), ck == types.KFloat4 && xk == types.KFloat8:
 		wider = true
 	case ck == types.KTimestamp && xk == types.KDate, ck == types.KTimestamptz && (xk == types.KDate || xk == types.KTimestamp):
 	case ck == types.KFloat8 && xk == types.KFloat4:
@@ -185,7 +185,8 @@ func (p *planner) keyBound(c types.T, x plan.Expr, op string) (b plan.Expr, exac
 		return nil, false
 	}
 	k := &plan.KeyBound{At: plan.At{T: c, Off: x.Pos()}, X: x, Up: op == "<" || op == ">="}
-	if v, ok := x.(*plan.Const); ok && ck != types.KTimestamptz && p.Consts != nil {
+	zoned := ck == types.KTimestamptz || xk == types.KTimestamptz
+	if v, ok := x.(*plan.Const); ok && !zoned && p.Consts != nil {
 		if d, err := p.Consts.EvalConst(&plan.KeyBound{At: k.At, X: v, Up: k.Up}); err == nil {
 			return &plan.Const{At: k.At, Val: d}, op != "=" || !wider
 		}

@@ -238,7 +238,21 @@ func (p *planner) keyPair(a, b plan.Expr) (plan.Expr, plan.Expr, bool) {
 	if isFloat(at) && isFloat(bt) {
 		return p.must(a, types.TFloat8, implicit), p.must(b, types.TFloat8, implicit), true
 	}
+	if finerTime(at, bt) {
+		x, _ := p.keyBound(bt, a, "=")
+		return x, b, true
+	}
+	if finerTime(bt, at) {
+		x, _ := p.keyBound(at, b, "=")
+		return a, x, true
+	}
 	return nil, nil, false
+}
+
+// finerTime reports whether every time of type a is one of type b.
+func finerTime(a, b types.T) bool {
+	ak, bk := a.Kind(), b.Kind()
+	return ak == types.KDate && bk == types.KTimestamp || bk == types.KTimestamptz && (ak == types.KDate || ak == types.KTimestamp)
 }
 
 func hashable(t types.T) bool {

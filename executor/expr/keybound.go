@@ -25,7 +25,15 @@ func keyBoundOf(e *plan.KeyBound) func(*Env, types.Datum) (types.Datum, error) {
 	}
 	switch from, to := e.X.Type().Kind(), e.T.Kind(); {
 	case to == types.KDate:
-		return ints(func(_ *Env, ts int64) (int64, error) { return dayBound(ts, e.Up), nil })
+		late := lateDates(from == types.KTimestamptz)
+		return ints(func(env *Env, ts int64) (int64, error) {
+			c := &callCtx{env: env}
+			day := ts
+			if from == types.KTimestamptz {
+				day = types.TimestamptzToTimestamp(ts, c.zone())
+			}
+			return dayBound(types.TimestampToDate(day), ts, e.Up, func(d int64) int64 { at, _ := late(c, d); return at }), nil
+		})
 	case to == types.KFloat4:
 		return func(_ *Env, d types.Datum) (types.Datum, error) {
 			return types.Float(e.T, float32Bound(d.F, e.Up)), nil
@@ -40,11 +48,20 @@ func keyBoundOf(e *plan.KeyBound) func(*Env, types.Datum) (types.Datum, error) {
 	}
 }
 
-// dayBound is the day that a timestamp is in or, going up, the first that does not
-// begin before it.
-func dayBound(ts int64, up bool) int64 {
-	day := types.TimestampToDate(ts)
-	if start, err := types.DateToTimestamp(day); up && err == nil && start < ts {
+// dayBound is the last day that begins not after a timestamp, which is in day or, where
+// the clock is put over midnight, beside it; going up the first that does not begin
+// before it.
+func dayBound(day, ts int64, up bool, start func(day int64) int64) int64 {
+	if ts == types.NoBegin || ts == types.NoEnd {
+		return day
+	}
+	for start(day) > ts {
+		day--
+	}
+	for start(day+1) <= ts {
+		day++
+	}
+	if up && start(day) < ts {
 		day++
 	}
 	return day
