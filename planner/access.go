@@ -70,6 +70,9 @@ func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(map[int]bool) 
 				continue
 			}
 			ct := r.colType(v)
+			if op == "" && x.Proc.Name == "starts_with" {
+				op = "^@"
+			}
 			fit, exact := fits(ct, rt.Type())
 			if !fit {
 				if rt, exact = p.keyBound(ct, rt, op); rt == nil {
@@ -86,6 +89,12 @@ func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(map[int]bool) 
 			case "~~":
 				if ct.Kind() == types.KText && ct.OID != types.OBpchar && likePrefix(rt) {
 					add(v.Col, bound{conj: c, kind: "like", x: rt})
+				}
+			case "~", "^@":
+				if ct.Kind() == types.KText && ct.OID != types.OBpchar {
+					if pat := fixedPrefix(op, rt); pat != nil {
+						add(v.Col, bound{conj: c, kind: "like", x: pat})
+					}
 				}
 			}
 		case *plan.Or:
@@ -192,16 +201,6 @@ func (p *planner) keyBound(c types.T, x plan.Expr, op string) (b plan.Expr, exac
 		}
 	}
 	return k, op != "=" || !wider
-}
-
-// likePrefix reports whether a LIKE pattern may have a fixed prefix.
-func likePrefix(x plan.Expr) bool {
-	c, ok := x.(*plan.Const)
-	if !ok {
-		_, prm := x.(*plan.Param)
-		return prm
-	}
-	return !c.Val.Null && len(c.Val.B) > 0 && c.Val.B[0] != '%' && c.Val.B[0] != '_'
 }
 
 func volatileExpr(e plan.Expr) bool {

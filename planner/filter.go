@@ -23,7 +23,7 @@ type unit struct {
 // answer them, and every entry gets its access path.
 func (p *planner) stepFilter(s *state) {
 	blockNeeds(s)
-	s.conj = p.factorOrs(append([]plan.Expr(nil), s.b.where...))
+	s.conj = p.factorOrs(p.simplify(s.b.where))
 	s.units = p.flatten(s, s.b.from)
 	s.conj = append(s.conj, p.impliedByOrs(s)...)
 	p.planUnits(s)
@@ -74,7 +74,7 @@ func (p *planner) flatten(s *state, items []*joinItem) []*unit {
 		if j.kind == plan.Inner {
 			walk(j.l)
 			walk(j.r)
-			s.conj = append(s.conj, p.factorOrs(j.on)...)
+			s.conj = append(s.conj, p.factorOrs(p.simplify(j.on))...)
 			return
 		}
 		if deps := p.outerDeps(s, j); len(deps) > 0 {

@@ -100,10 +100,12 @@ type planner struct {
 	inView   int                      // views around what is being bound
 	policing []types.OID              // tables whose policies are being bound
 	secured  bool                     // a table with row-level security was seen
-	implied  map[*plan.Or]float64     // share of rows that the restrictions drawn from it leave
-	rec      *recorder                // nil unless the query is bound for its text
-	stored   bool                     // the text that is bound was written by the binder
-	coll     collated                 // what it has of collations
+	// forValues: what the plan leaves out, it does for the values of the parameters
+	forValues bool
+	implied   map[*plan.Or]float64 // share of rows that the restrictions drawn from it leave
+	rec       *recorder            // nil unless the query is bound for its text
+	stored    bool                 // the text that is bound was written by the binder
+	coll      collated             // what it has of collations
 
 	cursorQuery *query // whose rows a cursor passes
 	places      []plan.Place
@@ -214,7 +216,7 @@ func (p *planner) statement(stmt ast.Stmt) *plan.Query {
 	out.ReadOnly = !p.writes
 	out.Tables, out.KeyTables = p.uses, p.keyUses(out)
 	out.Rights, out.Calls = p.rights, p.calls
-	out.RowSecurity = p.secured
+	out.RowSecurity, out.ForValues = p.secured, p.forValues
 	out.Steps = p.steps
 	out.Fault = p.fault
 	number(out)

@@ -38,12 +38,7 @@ func (p *planner) estimate(e plan.Expr) (types.Datum, bool) {
 	if !ok {
 		return types.Datum{}, false
 	}
-	e = plan.Map(e, func(x plan.Expr) plan.Expr {
-		if prm, is := x.(*plan.Param); is {
-			return &plan.Const{At: prm.At, Val: p.ParamValues[prm.Idx]}
-		}
-		return x
-	})
+	e = p.withValues(e)
 	if c, is := e.(*plan.Const); is {
 		return c.Val, !c.Val.Null
 	}

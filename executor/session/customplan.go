@@ -29,7 +29,13 @@ const (
 // suit makes the plan one for the values of the parameters where that pays.
 func (p *plannedStmt) suit(ctx context.Context, s *Session, snap *catalog.Snapshot, params []types.Datum) error {
 	c := &p.custom
-	if len(params) == 0 || c.generic == nil || len(params) != len(c.generic.Params) || p.busy {
+	if len(params) == 0 || c.generic == nil || len(params) != len(c.generic.Params) {
+		return nil
+	}
+	if p.busy {
+		if p.q.ForValues { // another portal runs it: the plan is no longer this statement's
+			p.run, p.busy, p.q = nil, false, c.generic
+		}
 		return nil
 	}
 	cost := c.generic.Root.Base().Cost

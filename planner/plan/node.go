@@ -618,6 +618,9 @@ type Query struct {
 	// RowSecurity tells that the plan is for the role and the setting row_security
 	// that it was made with.
 	RowSecurity bool
+	// ForValues tells that the plan is right only for the values of the parameters that
+	// it was made with.
+	ForValues bool
 	// Calls are the user-defined functions that are called, in views as well.
 	Calls []*catalog.Function
 	// Places are, of a cursor's query, the tables whose rows it stands on.

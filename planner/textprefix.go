@@ -1,0 +1,87 @@
+package planner
+
+import (
+	"bytes"
+
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// likePrefix reports whether a LIKE pattern may have a fixed prefix: what it begins
+// with is no wildcard, or not known yet.
+func likePrefix(x plan.Expr) bool {
+	switch x := x.(type) {
+	case *plan.Const:
+		return !x.Val.Null && len(x.Val.B) > 0 && x.Val.B[0] != '%' && x.Val.B[0] != '_'
+	case *plan.Param:
+		return true
+	case *plan.Relabel:
+		return likePrefix(x.X)
+	case *plan.Call: // $1 || '%'
+		return x.Proc.Src == "textcat" && likePrefix(x.Args[0])
+	}
+	return false
+}
+
+// fixedPrefix turns the prefix that all texts begin with for which text ~ x or
+// text ^@ x holds into a LIKE pattern; nil when there is none.
+func fixedPrefix(op string, x plan.Expr) plan.Expr {
+	c, ok := x.(*plan.Const)
+	if !ok || c.Val.Null {
+		return nil
+	}
+	prefix := c.Val.B
+	if op == "~" {
+		prefix = regexPrefix(prefix)
+	}
+	if len(prefix) == 0 {
+		return nil
+	}
+	var like []byte
+	for _, b := range prefix {
+		if b == '%' || b == '_' || b == '\\' {
+			like = append(like, '\\')
+		}
+		like = append(like, b)
+	}
+	return &plan.Const{At: plan.At{T: types.TText, Off: c.Off}, Val: types.Bytes(types.TText, append(like, '%'))}
+}
+
+// regexPrefix is what all matches of a regular expression begin with that is tied to
+// the beginning and has no alternatives; SIMILAR TO makes ^(?:…)$.
+func regexPrefix(re []byte) []byte {
+	re, tied := bytes.CutPrefix(re, []byte("^"))
+	if !tied || bytes.IndexByte(re, '|') >= 0 {
+		return nil
+	}
+	if in, ok := bytes.CutPrefix(re, []byte("(?:")); ok {
+		if in, ok = bytes.CutSuffix(in, []byte(")$")); ok && bytes.IndexByte(in, ')') < 0 {
+			re = in
+		}
+	}
+	var out []byte
+	last := 0 // where the last character of out begins
+	for i := 0; i < len(re); i++ {
+		switch b := re[i]; {
+		case bytes.IndexByte([]byte("*?{"), b) >= 0: // the last character may be missing
+			return out[:last]
+		case b == '\\' && i+1 < len(re) && !isWordByte(re[i+1]):
+			i++
+			last = len(out)
+			out = append(out, re[i])
+		case bytes.IndexByte([]byte("\\.+^$[]()"), b) >= 0:
+			return out
+		default:
+			if b&0xc0 != 0x80 {
+				last = len(out)
+			}
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// isWordByte reports whether a byte behind a backslash may be more than itself.
+func isWordByte(b byte) bool {
+	return b >= 0x80 || b == '_' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
+}
