@@ -96,6 +96,9 @@ func (b *builder) clusterScan(n *plan.ClusterScan) (Operator, error) {
 		op.tails = append(op.tails, tail)
 	}
 	op.out.Cols = newVecs(outTypes(n))
+	if n.Nearest != nil {
+		return newNearestCluster(op), nil
+	}
 	return op, nil
 }
 
@@ -137,6 +140,13 @@ func (op *clusterScan) Open(env *Env) error {
 	}
 	op.walk = table.ScanCluster(env.Ctx, env.reader, spec)
 	return nil
+}
+
+// again walks over the regions of codes, after the walk before has ended.
+func (op *clusterScan) again(codes []spatial.Range) {
+	op.walk.Close()
+	op.codes, op.spec.Codes, op.done = codes, codes, len(codes) == 0
+	op.walk = table.ScanCluster(op.env.Ctx, op.env.reader, &op.spec)
 }
 
 // rowKey looks the first table's row up by its primary key; nil if there is none.

@@ -241,7 +241,7 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
 		return out
 	}
 	if t.Cluster != nil {
-		pairs := p.clusterPairs(t)
+		pairs := p.ownCost(t)
 		out[0].cost, out[0].order = costStart+pairs, nil
 		if a := p.areaOf(r, conj); a != nil {
 			part := p.areaPart(r, a)

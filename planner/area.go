@@ -1,9 +1,6 @@
 package planner
 
 import (
-	"encoding/binary"
-	"math"
-
 	"kvsqld/catalog"
 	"kvsqld/catalog/spatial"
 	"kvsqld/catalog/types"
@@ -79,22 +76,6 @@ func (p *planner) areaOf(r *rel, conj []plan.Expr) *plan.Area {
 		return nil
 	}
 	return a
-}
-
-// distanceFrom takes distance(lat, lon, x, y) of the table's columns apart.
-func (p *planner) distanceFrom(r *rel, e plan.Expr) (lat, lon plan.Expr, ok bool) {
-	c, is := e.(*plan.Call)
-	if !is || c.Proc.OID != catalog.OProcDistance {
-		return nil, nil, false
-	}
-	k := r.table.Cluster
-	for _, from := range []int{0, 2} {
-		if isCol(c.Args[from], r, k.Lat) && isCol(c.Args[from+1], r, k.Lon) {
-			rest := c.Args[2-from : 4-from]
-			return rest[0], rest[1], fixedArgs(rest)
-		}
-	}
-	return nil, nil, false
 }
 
 // isCol reports whether e is a column of r as it is.
@@ -182,79 +163,29 @@ func (p *planner) clusterPairs(t *catalog.Table) float64 {
 	for root.Cluster.ParentTable() != nil {
 		root = root.Cluster.ParentTable()
 	}
-	n := 0.0
-	var walk func(t *catalog.Table)
-	walk = func(t *catalog.Table) {
-		n += p.tableRows(t)
-		for _, c := range p.Snap.ClusterChildren(t) {
-			walk(c)
-		}
+	return p.pairsFrom(root)
+}
+
+// pairsFrom estimates a table's rows and those that are stored below them.
+func (p *planner) pairsFrom(t *catalog.Table) float64 {
+	n := p.tableRows(t)
+	for _, c := range p.Snap.ClusterChildren(t) {
+		n += p.pairsFrom(c)
 	}
-	walk(root)
 	return n
 }
 
-// nearest makes a scan of one region-clustered table go from near to far when the
-// block orders it by distance and wants only the first rows.
-func (p *planner) nearest(s *state, sc *plan.Scan) {
-	b, q := s.b, s.q
-	r := s.cur.base
-	if p.NoOptimizer || r == nil || r.table != sc.Table || r.table.Cluster == nil || !r.table.Cluster.Root() || sc.Index != nil || sc.Ranges != nil ||
-		sc.Area != nil || sc.Lock != nil || q.limit == nil || q.ties || len(q.sort) == 0 || b.grouped || b.distinct || len(b.wins) > 0 || b.hasSRF ||
-		len(b.rels) != 1 || len(b.semis) > 0 || len(q.locks) > 0 {
-		return
-	}
-	k := q.sort[0]
-	if k.desc || k.nullsFirst {
-		return
-	}
-	x := b.targets[k.target].x
-	lat, lon, ok := p.distanceFrom(r, x)
-	planar := false
-	if !ok {
-		lat, lon, ok = p.pointFrom(r, x)
-		planar = ok
-	}
-	if !ok {
-		return
-	}
-	n := &plan.Nearest{Lat: p.place(lat, nil), Lon: p.place(lon, nil), Count: p.place(q.limit, nil), Planar: planar}
-	if q.offset != nil {
-		n.Skip = p.place(q.offset, nil)
-	}
-	sc.Nearest, sc.Access = n, plan.Regions
-	p.note("sort", "rings around the position until the nearest are certain")
-}
+// What it costs to pass over the rows below a row: a search in its page, or in pages
+// of so many pairs each.
+const (
+	costPass  = 4.0
+	pagePairs = 64
+)
 
-// pointFrom takes point(lon, lat) <-> point(x, y) of the table's columns apart.
-func (p *planner) pointFrom(r *rel, e plan.Expr) (lat, lon plan.Expr, ok bool) {
-	c, is := e.(*plan.Call)
-	if !is || c.Op != "<->" || len(c.Args) != 2 {
-		return nil, nil, false
-	}
-	k := r.table.Cluster
-	point := func(e plan.Expr) (x, y plan.Expr, ok bool) {
-		if v, is := e.(*plan.Const); is && v.T.OID == types.OPoint && !v.Val.Null && len(v.Val.B) == 16 {
-			coord := func(b []byte) plan.Expr {
-				return &plan.Const{At: plan.At{T: types.TFloat8, Off: v.Off},
-					Val: types.Float(types.TFloat8, math.Float64frombits(binary.BigEndian.Uint64(b)))}
-			}
-			return coord(v.Val.B[:8]), coord(v.Val.B[8:]), true
-		}
-		c, is := e.(*plan.Call)
-		if !is || c.Proc.Name != "point" || len(c.Args) != 2 || c.Args[0].Type().OID != types.OFloat8 {
-			return nil, nil, false
-		}
-		return c.Args[0], c.Args[1], true
-	}
-	for _, own := range []int{0, 1} {
-		x, y, ok := point(c.Args[own])
-		if !ok || !isCol(x, r, k.Lon) || !isCol(y, r, k.Lat) {
-			continue
-		}
-		if ox, oy, ok := point(c.Args[1-own]); ok && fixedArgs([]plan.Expr{ox, oy}) {
-			return oy, ox, true
-		}
-	}
-	return nil, nil, false
+// ownCost estimates what reading a clustered table alone costs: its rows and those
+// beside them. What lies below its rows is passed over.
+func (p *planner) ownCost(t *catalog.Table) float64 {
+	rows, from := p.tableRows(t), p.pairsFrom(t)
+	below := from - rows
+	return p.clusterPairs(t) - below + min(below, rows*costPass+below/pagePairs)
 }

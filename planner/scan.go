@@ -64,6 +64,7 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 	sc.Cols, sc.Common.Cols = scanCols(r, wanted[r.id], n.lay)
 	sc.Parts = p.partsOf(r, sc.Cols)
 	sc.Area = p.placeArea(best.area)
+	sc.Below = r.table.Cluster != nil && len(p.Snap.ClusterChildren(r.table)) > 0
 	sc.Ranges = p.placeRanges(best.ranges)
 	if best.tail != nil && best.index != nil && best.index.Kind == catalog.KindBtree && (best.access == plan.IndexRange) {
 		sc.Tail, sc.TailAt = &p.placeRanges([]plan.KeyRange{*best.tail})[0], best.tailAt

@@ -11,6 +11,7 @@ import (
 // stepSort is the fifth step: the select list, DISTINCT, ORDER BY and LIMIT.
 // The sort is dropped when the input comes in the wanted order.
 func (p *planner) stepSort(s *state) {
+	p.nearest(s)
 	b, q, in := s.b, s.q, s.cur
 	presorted := p.inOrder(s)
 	sorted := presorted > 0 && presorted == len(q.sort)
@@ -19,9 +20,6 @@ func (p *planner) stepSort(s *state) {
 	}
 	if sorted {
 		p.note("sort", "dropped: the access path delivers the order")
-	}
-	if sc, ok := in.node.(*plan.Scan); ok && !sorted {
-		p.nearest(s, sc)
 	}
 	lockKeys := p.lockTargets(s)
 	p.placeTargets(s, lockKeys)

@@ -73,6 +73,7 @@ func clusterDetails(n *ClusterScan, add func(label, s string)) {
 	if n.Key != nil {
 		add("Key", texts(n.Key))
 	}
+	nearestDetails(n.Nearest, add)
 	for i := range n.Levels {
 		l := &n.Levels[i]
 		s := l.Table.Name
@@ -105,6 +106,26 @@ func clusterTitle(n *ClusterScan) string {
 		s += ", regions"
 	case n.Key != nil:
 		s += ", below one key"
+	case n.Nearest != nil:
+		s += ", from near to far"
 	}
 	return s
+}
+
+// exprs calls f for each expression of the node's rings.
+func (x *Nearest) exprs(f func(*Expr)) {
+	if x == nil {
+		return
+	}
+	f(&x.Lat)
+	f(&x.Lon)
+	f(&x.Count)
+	f(&x.Skip)
+}
+
+// nearestDetails is the line about rings.
+func nearestDetails(x *Nearest, add func(label, s string)) {
+	if x != nil {
+		add("Nearest to", text(x.Lat)+", "+text(x.Lon))
+	}
 }

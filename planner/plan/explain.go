@@ -368,9 +368,7 @@ func details(n Node) []string {
 		if n.Area != nil {
 			add("Regions", areaText(n.Area))
 		}
-		if x := n.Nearest; x != nil {
-			add("Nearest to", text(x.Lat)+", "+text(x.Lon))
-		}
+		nearestDetails(n.Nearest, add)
 		add("Elements", partText(n.Table, n.Parts, text))
 		cond("Filter on entries", n.EntryFilter)
 		cond("Filter", n.Filter)

@@ -61,15 +61,11 @@ func MapExprs(n Node, f func(Expr) Expr) {
 		one(&n.Filter)
 		one(&n.Limit)
 		n.Area.Exprs(one)
-		if x := n.Nearest; x != nil {
-			one(&x.Lat)
-			one(&x.Lon)
-			one(&x.Count)
-			one(&x.Skip)
-		}
+		n.Nearest.exprs(one)
 	case *ClusterScan:
 		n.Area.Exprs(one)
 		list(n.Key)
+		n.Nearest.exprs(one)
 		for i := range n.Levels {
 			ranges(n.Levels[i].Ranges)
 			one(&n.Levels[i].Filter)

@@ -96,6 +96,8 @@ type (
 		Nearest *Nearest
 		Lock    *Lock
 		Cursor  string // of CurrentRow
+		// Below tells that the master file has rows of other tables below the table's.
+		Below bool
 		// Ordered tells that a node above relies on the order.
 		Ordered bool
 		// Narrow are other ways to read the rows, for when a hash join above has
@@ -160,6 +162,8 @@ type (
 		// Of the first level: at most one of these. Without any the whole file is read.
 		Area *Area
 		Key  []Expr // the whole primary key
+		// Nearest as in a Scan, by the first level's position.
+		Nearest *Nearest
 	}
 	// ClusterLevel is a table of a ClusterScan.
 	ClusterLevel struct {

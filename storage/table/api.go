@@ -76,6 +76,9 @@ type ScanSpec struct {
 	// Under restricts a scan of the master file of a region-clustered table to the
 	// rows stored below the row of this key, its own included; instead of Ranges.
 	Under []byte
+	// Below says that rows of other tables lie below those of the table, in the master
+	// file of a cluster: they are passed over without being read.
+	Below bool
 	// NotNull says that the table's NOT NULL constraints hold for all rows that are
 	// read, so that the file of such a column has all of them. It is false for the
 	// queries that check a new constraint.

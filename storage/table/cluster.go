@@ -270,23 +270,29 @@ func (d *Desc) primaryIndex() *index {
 // it has all of this table's tags and nothing after its columns.
 func (k *clusterKeys) owns(d *Desc, key []byte) bool {
 	if k.width >= 0 {
-		if len(key) != k.width {
-			return false
-		}
-		for i := range k.tags {
-			if t := &k.tags[i]; [tagLen]byte(key[t.at:t.at+tagLen]) != t.tag {
-				return false
-			}
-		}
-		return true
+		return len(key) == k.width && k.tagged(key)
 	}
 	n, ok := k.level(d, key)
 	return ok && n == len(key)
 }
 
+// tagged reports whether a key that is not shorter than the table's, which all have
+// one width, has the table's tags.
+func (k *clusterKeys) tagged(key []byte) bool {
+	for i := range k.tags {
+		if t := &k.tags[i]; [tagLen]byte(key[t.at:t.at+tagLen]) != t.tag {
+			return false
+		}
+	}
+	return true
+}
+
 // level returns the length of the part of a key that is a row key of this table:
 // the whole key, or that of the row's parent in this table.
 func (k *clusterKeys) level(d *Desc, key []byte) (int, bool) {
+	if k.width >= 0 {
+		return k.width, len(key) >= k.width && k.tagged(key)
+	}
 	rest, tags := key, k.tags
 	for i := range d.key.Len() {
 		if len(tags) > 0 && tags[0].col == i {

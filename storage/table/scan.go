@@ -35,9 +35,15 @@ type Scanner struct {
 	mkeys   [][]byte
 	used    int // the most keys that there were
 	done    bool
+	skips   func(key []byte) []byte // skipBelow
+	jump    []byte                  // memory of what it returns
 }
 
-var scanners = sync.Pool{New: func() any { return new(Scanner) }}
+var scanners = sync.Pool{New: func() any {
+	s := new(Scanner)
+	s.skips = s.skipBelow
+	return s
+}}
 
 // keyCodec returns the codec of the file's search key and the number of columns
 // of a key with at most one entry, 0 if there is none.
@@ -95,6 +101,9 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 	s.dec.values = s.dec.values || s.entry.on()
 	s.opt.Reverse = spec.Reverse
 	s.opt.KeysOnly = !s.dec.values
+	if spec.Below && x == nil && d.cluster() != nil && s.set.points == nil && !spec.Reverse {
+		s.opt.Skip = s.skips
+	}
 	s.checked = s.dec.values && s.set.points == nil
 	if s.checked {
 		s.opt.Check = s.d.checkOf(s.x)
@@ -204,6 +213,24 @@ func (s *Scanner) readShared(k *clusterKeys, n int) int {
 	}
 	s.chunk = s.chunk[n:]
 	return own
+}
+
+// skipBelow is kv.ScanOpt.Skip in a cluster's file: what lies below a row of the table
+// is of other tables.
+func (s *Scanner) skipBelow(key []byte) []byte {
+	k := s.d.cluster()
+	if len(key) <= k.width {
+		return nil
+	}
+	n, ok := k.level(s.d, key)
+	if !ok || n == len(key) {
+		return nil
+	}
+	next := prefixEnd(s.jump, key[:n])
+	if next != nil {
+		s.jump = next
+	}
+	return next
 }
 
 // openSpan starts the next span; false if there is none.

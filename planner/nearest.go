@@ -1,0 +1,155 @@
+package planner
+
+import (
+	"encoding/binary"
+	"math"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// The first rows by distance. For geo WITH (regions = 'lat, lon') the blocks
+//
+//	SELECT … FROM geo ORDER BY distance(lat, lon, $1, $2) LIMIT $3
+//	SELECT … FROM geo JOIN poi … ORDER BY point(lon, lat) <-> point($1, $2) LIMIT $3
+//
+// with any filter read rings around the position, until no row outside of them can
+// be among the first; the joins are those along the cluster.
+
+// ringRows is how many rows are read for each that is wanted: rings double, and the
+// last of them is read as a whole.
+const ringRows = 4
+
+// nearest makes the scan of a region-clustered table, or the walk over it and the
+// tables stored with it, go from near to far when the block orders its rows by
+// distance and wants only the first of them.
+func (p *planner) nearest(s *state) {
+	top, n := p.nearestTo(s)
+	if n == nil {
+		return
+	}
+	in := s.cur
+	switch node := in.node.(type) {
+	case *plan.Scan:
+		if in.base != top || len(s.units) != 1 || s.units[0].rel != top || node.Table != top.table || node.Area != nil || node.Lock != nil || in.unique || node.Access == plan.CurrentRow {
+			return
+		}
+		rows, cost := in.rows, p.ringCost(s, p.ownCost(top.table))
+		if node.Access != plan.FullScan {
+			if in.cost+rows*costSort < cost {
+				return
+			}
+			// Its conditions become filters.
+			s.cur = p.planScan(s, s.units[0], &path{access: plan.Regions, rows: rows, cost: cost})
+			node = s.cur.node.(*plan.Scan)
+		}
+		s.cur.cost, node.Cost = cost, cost
+		node.Nearest, node.Access = n, plan.Regions
+	case *plan.ClusterScan:
+		if in.group == nil || in.group.levels[0].rel != top || len(in.group.levels) != len(s.b.rels) || node.Area != nil || node.Key != nil {
+			return
+		}
+		node.Nearest = n
+		in.cost = min(in.cost, p.ringCost(s, p.clusterPairs(top.table)))
+		node.Cost = in.cost
+	default:
+		return
+	}
+	p.note("sort", "rings around the position until the nearest are certain")
+}
+
+// nearestTo returns the position that a block orders its rows by the distance from,
+// and the region-clustered table that has the others; nil if it does not, or if rows
+// of that table are not all that its LIMIT counts.
+func (p *planner) nearestTo(s *state) (*rel, *plan.Nearest) {
+	b, q := s.b, s.q
+	if p.NoOptimizer || q.limit == nil || q.ties || len(q.sort) == 0 || b.grouped || b.distinct || len(b.wins) > 0 || b.hasSRF ||
+		len(b.semis) > 0 || len(q.locks) > 0 {
+		return nil, nil
+	}
+	k := q.sort[0]
+	if k.desc || k.nullsFirst {
+		return nil, nil
+	}
+	x := b.targets[k.target].x
+	for _, r := range b.rels {
+		if r.table == nil || r.table.Cluster == nil || !r.table.Cluster.Root() {
+			continue
+		}
+		planar := false
+		lat, lon, ok := p.distanceFrom(r, x)
+		if !ok {
+			lat, lon, ok = p.pointFrom(r, x)
+			planar = ok
+		}
+		if !ok {
+			continue
+		}
+		n := &plan.Nearest{Lat: p.place(lat, nil), Lon: p.place(lon, nil), Count: p.place(q.limit, nil), Planar: planar}
+		if q.offset != nil {
+			n.Skip = p.place(q.offset, nil)
+		}
+		return r, n
+	}
+	return nil, nil
+}
+
+// ringCost estimates what reading rings around a position costs, where reading
+// everything costs all.
+func (p *planner) ringCost(s *state, all float64) float64 {
+	limit := p.limitOf(s)
+	if limit == 0 {
+		limit = s.cur.rows // all, or nobody knows
+	}
+	return 4*costStart + all*min(1, ringRows*limit/max(1, s.cur.rows))
+}
+
+// distanceFrom takes distance(lat, lon, x, y) of the table's columns apart.
+func (p *planner) distanceFrom(r *rel, e plan.Expr) (lat, lon plan.Expr, ok bool) {
+	c, is := e.(*plan.Call)
+	if !is || c.Proc.OID != catalog.OProcDistance {
+		return nil, nil, false
+	}
+	k := r.table.Cluster
+	for _, from := range []int{0, 2} {
+		if isCol(c.Args[from], r, k.Lat) && isCol(c.Args[from+1], r, k.Lon) {
+			rest := c.Args[2-from : 4-from]
+			return rest[0], rest[1], fixedArgs(rest)
+		}
+	}
+	return nil, nil, false
+}
+
+// pointFrom takes point(lon, lat) <-> point(x, y) of the table's columns apart.
+func (p *planner) pointFrom(r *rel, e plan.Expr) (lat, lon plan.Expr, ok bool) {
+	c, is := e.(*plan.Call)
+	if !is || c.Op != "<->" || len(c.Args) != 2 {
+		return nil, nil, false
+	}
+	k := r.table.Cluster
+	point := func(e plan.Expr) (x, y plan.Expr, ok bool) {
+		if v, is := e.(*plan.Const); is && v.T.OID == types.OPoint && !v.Val.Null && len(v.Val.B) == 16 {
+			coord := func(b []byte) plan.Expr {
+				return &plan.Const{At: plan.At{T: types.TFloat8, Off: v.Off},
+					Val: types.Float(types.TFloat8, math.Float64frombits(binary.BigEndian.Uint64(b)))}
+			}
+			return coord(v.Val.B[:8]), coord(v.Val.B[8:]), true
+		}
+		c, is := e.(*plan.Call)
+		if !is || c.Proc.Name != "point" || len(c.Args) != 2 || c.Args[0].Type().OID != types.OFloat8 {
+			return nil, nil, false
+		}
+		return c.Args[0], c.Args[1], true
+	}
+	for _, own := range []int{0, 1} {
+		x, y, ok := point(c.Args[own])
+		if !ok || !isCol(x, r, k.Lon) || !isCol(y, r, k.Lat) {
+			continue
+		}
+		if ox, oy, ok := point(c.Args[1-own]); ok && fixedArgs([]plan.Expr{ox, oy}) {
+			return oy, ox, true
+		}
+	}
+	return nil, nil, false
+}
