@@ -140,7 +140,7 @@ func (d *differ) dropParts() {
 		}
 		for _, t := range droppedTables {
 			for _, fk := range t.ForeignKeys {
-				if fk.Parent != 0 {
+				if fk.Parent != 0 || d.holdsPlace(t, fk) {
 					continue // it goes with that of the parent, or with the table
 				}
 				d.add("ALTER TABLE ", relName(t), " DROP CONSTRAINT ", catalog.QuoteIdent(fk.Name))
@@ -185,10 +185,15 @@ func (d *differ) dropRelations() {
 			}
 		}
 	}
+	var tables []*catalog.Table
 	for _, n := range sortedKeys(d.a.rels) {
 		if t := d.a.table(n); t != nil && d.b.table(n) == nil && !d.goesWithTable(t) {
-			d.add("DROP TABLE ", n)
+			tables = append(tables, t)
 		}
+	}
+	slices.SortStableFunc(tables, func(a, b *catalog.Table) int { return d.depth(b) - d.depth(a) })
+	for _, t := range tables {
+		d.add("DROP TABLE ", relName(t))
 	}
 	for _, n := range sortedKeys(d.a.rels) {
 		q := d.a.sequence(n)

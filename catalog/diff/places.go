@@ -95,6 +95,21 @@ func (d *differ) leavePlaces() {
 	}
 }
 
+// holdsPlace reports whether a table is stored along a foreign key, which cannot be
+// dropped before it.
+func (d *differ) holdsPlace(t *catalog.Table, fk *catalog.ForeignKey) bool {
+	return t.Cluster != nil && t.Cluster.FK == fk.OID && !d.left[relName(t)]
+}
+
+// depth is how many tables a table is still stored below: those at the bottom are
+// dropped first.
+func (d *differ) depth(t *catalog.Table) int {
+	if t.Cluster == nil || d.left[relName(t)] {
+		return 0
+	}
+	return t.ClusterDepth()
+}
+
 // placeTables gives tables that stay a place in a region-clustered file, from the
 // top. New tables have asked for theirs when they were made.
 func (d *differ) placeTables() {

@@ -80,6 +80,14 @@ func TestCatalogDiffOfRegions(t *testing.T) {
 	turn("the lowest leaves")
 	exec(to, "ALTER TABLE lbs.aevent SET (cluster_with = 'lbs.apoi'); ALTER TABLE lbs.apoi ALTER name TYPE varchar(9)")
 	turn("a type among the others")
+	exec(to, "DROP TABLE lbs.aevent")
+	turn("the lowest is dropped")
+	exec(to, `CREATE TABLE lbs.land (id int PRIMARY KEY, lat float8, lon float8) WITH (regions = 'lat, lon');
+CREATE TABLE lbs.town (id int PRIMARY KEY, land int NOT NULL REFERENCES lbs.land) WITH (cluster_with = 'lbs.land');
+CREATE TABLE lbs.zoo (id int PRIMARY KEY, town int NOT NULL REFERENCES lbs.town) WITH (cluster_with = 'lbs.town')`)
+	turn("other places")
+	exec(to, "DROP TABLE lbs.zoo, lbs.town, lbs.land")
+	turn("other places are dropped")
 	exec(to, "DROP SCHEMA lbs CASCADE; "+strings.ReplaceAll(regionsBefore, "int PRIMARY KEY", "bigint PRIMARY KEY"))
 	turn("no regions")
 	exec(to, "DROP SCHEMA lbs CASCADE; "+regionsAfter)
