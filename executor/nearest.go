@@ -21,10 +21,10 @@ func (op *nearestScan) Open(env *Env) error {
 	if err := op.scan.Open(env); err != nil {
 		return err
 	}
-	if err := op.rings.open(env); err != nil {
+	if err := op.rings.open(env, op.spec.Codes); err != nil {
 		return err
 	}
-	if !op.rings.last {
+	if !op.rings.last && !op.done {
 		op.grow()
 	}
 	return nil
@@ -73,7 +73,7 @@ func (op *nearestCluster) Open(env *Env) error {
 	if err := op.clusterScan.Open(env); err != nil {
 		return err
 	}
-	if err := op.rings.open(env); err != nil {
+	if err := op.rings.open(env, op.codes); err != nil {
 		return err
 	}
 	if !op.rings.last {

@@ -24,6 +24,9 @@ type rings struct {
 	read     []spatial.Range
 	dists    []float64 // of the rows that came
 	last     bool      // everything is being read
+	// Where bounded is set, no row outside of within can pass the filter.
+	bounded bool
+	within  []spatial.Range
 }
 
 // firstRing is the first radius, as a part of the larger side of a cell.
@@ -47,9 +50,10 @@ func newRings(near *plan.Nearest, t *catalog.Table, cols []int) rings {
 }
 
 // open begins anew with the present parameters. If last is set then, all rows are
-// wanted at once.
-func (x *rings) open(env *Env) error {
+// wanted at once. within are the codes of an area, nil for none.
+func (x *rings) open(env *Env, within []spatial.Range) error {
 	x.dists, x.read, x.last, x.radius = x.dists[:0], nil, false, 0
+	x.bounded, x.within = within != nil, append(x.within[:0], within...)
 	lat, err := expr.EvalConst(env.Expr, x.near.Lat)
 	if err != nil {
 		return err
@@ -86,6 +90,10 @@ func (x *rings) next() []spatial.Range {
 	if b == spatial.World {
 		x.last = true
 		cover = append(cover, spatial.Range{Lo: spatial.NullCode, Hi: spatial.NullCode})
+	}
+	if x.bounded {
+		x.last = x.last || len(spatial.Subtract(x.within, cover)) == 0
+		cover = spatial.Intersect(cover, x.within)
 	}
 	fresh := append([]spatial.Range{}, spatial.Subtract(cover, x.read)...)
 	x.read = cover

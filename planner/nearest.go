@@ -15,7 +15,8 @@ import (
 //	SELECT … FROM geo JOIN poi … ORDER BY point(lon, lat) <-> point($1, $2) LIMIT $3
 //
 // with any filter read rings around the position, until no row outside of them can
-// be among the first; the joins are those along the cluster.
+// be among the first; the joins are those along the cluster. Where the filter has an
+// area, too, rings end at it.
 
 // ringRows is how many rows are read for each that is wanted: rings double, and the
 // last of them is read as a whole.
@@ -32,14 +33,19 @@ func (p *planner) nearest(s *state) {
 	in := s.cur
 	switch node := in.node.(type) {
 	case *plan.Scan:
-		if in.base != top || len(s.units) != 1 || s.units[0].rel != top || node.Table != top.table || node.Area != nil || node.Lock != nil || in.unique || node.Access == plan.CurrentRow {
+		if in.base != top || len(s.units) != 1 || s.units[0].rel != top || node.Table != top.table || node.Lock != nil || in.unique || node.Access == plan.CurrentRow {
 			return
 		}
-		rows, cost := in.rows, p.ringCost(s, p.ownCost(top.table))
-		if node.Access != plan.FullScan {
-			if in.cost+rows*costSort < cost {
-				return
-			}
+		rows, all := in.rows, p.ownCost(top.table)
+		if node.Area != nil {
+			all = in.cost
+			rows = min(rows, p.tableRows(top.table)*p.areaPart(top, p.areaOf(top, s.units[0].local)))
+		}
+		cost := p.ringCost(s, rows, all)
+		if node.Access != plan.FullScan && in.cost+rows*costSort < cost {
+			return
+		}
+		if node.Access != plan.FullScan && node.Area == nil {
 			// Its conditions become filters.
 			s.cur = p.planScan(s, s.units[0], &path{access: plan.Regions, rows: rows, cost: cost})
 			node = s.cur.node.(*plan.Scan)
@@ -47,11 +53,15 @@ func (p *planner) nearest(s *state) {
 		s.cur.cost, node.Cost = cost, cost
 		node.Nearest, node.Access = n, plan.Regions
 	case *plan.ClusterScan:
-		if in.group == nil || in.group.levels[0].rel != top || len(in.group.levels) != len(s.b.rels) || node.Area != nil || node.Key != nil {
+		if in.group == nil || in.group.levels[0].rel != top || len(in.group.levels) != len(s.b.rels) || node.Key != nil {
+			return
+		}
+		cost := p.ringCost(s, in.rows, in.cost)
+		if node.Area != nil && in.cost+in.rows*costSort < cost {
 			return
 		}
 		node.Nearest = n
-		in.cost = min(in.cost, p.ringCost(s, p.clusterPairs(top.table)))
+		in.cost = min(in.cost, cost)
 		node.Cost = in.cost
 	default:
 		return
@@ -96,13 +106,13 @@ func (p *planner) nearestTo(s *state) (*rel, *plan.Nearest) {
 }
 
 // ringCost estimates what reading rings around a position costs, where reading
-// everything costs all.
-func (p *planner) ringCost(s *state, all float64) float64 {
+// everything gives some rows and costs all.
+func (p *planner) ringCost(s *state, rows, all float64) float64 {
 	limit := p.limitOf(s)
 	if limit == 0 {
-		limit = s.cur.rows // all, or nobody knows
+		limit = rows // all, or nobody knows
 	}
-	return 4*costStart + all*min(1, ringRows*limit/max(1, s.cur.rows))
+	return 4*costStart + all*min(1, ringRows*limit/max(1, rows))
 }
 
 // distanceFrom takes distance(lat, lon, x, y) of the table's columns apart.
