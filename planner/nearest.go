@@ -39,7 +39,11 @@ func (p *planner) nearest(s *state) {
 		rows, all := in.rows, p.ownCost(top.table)
 		if node.Area != nil {
 			all = in.cost
-			rows = min(rows, p.tableRows(top.table)*p.areaPart(top, p.areaOf(top, s.units[0].local)))
+			// An area of which nothing is known may hold many: rings cost little more
+			// than a small one as a whole, which may cost much more than rings.
+			if part := p.areaPart(top, p.areaOf(top, s.units[0].local)); part != areaFraction {
+				rows = min(rows, p.tableRows(top.table)*part)
+			}
 		}
 		cost := p.ringCost(s, rows, all)
 		if node.Access != plan.FullScan && in.cost+rows*costSort < cost {
