@@ -20,9 +20,10 @@ import (
 // of a call does the two in the other order. So one that is cancelled knows it, and
 // its end waits for who does it: the context of the next call is another one.
 type statement struct {
-	seq    atomic.Uint64 // counts begins and ends: odd while a call runs
-	hit    atomic.Bool   // a running call may be being cancelled
-	killed atomic.Pointer[sqlerr.Error]
+	seq     atomic.Uint64 // counts begins and ends: odd while a call runs
+	hit     atomic.Bool   // a running call may be being cancelled
+	killed  atomic.Pointer[sqlerr.Error]
+	severed atomic.Bool // killed, and no call is to begin any more
 
 	ctx context.Context // written by the connection's goroutine alone, which may read it
 	mu  struct {
@@ -78,6 +79,21 @@ func (s *statement) cancel(cause *sqlerr.Error) bool {
 // kill makes the connection end with e when it next rests. The first reason
 // given stays.
 func (s *statement) kill(e *sqlerr.Error) { s.killed.CompareAndSwap(nil, e) }
+
+// sever is kill for a connection whose message may have been read already: the
+// call for it does not begin. One that has begun is to be cancelled afterwards.
+func (s *statement) sever(e *sqlerr.Error) {
+	s.kill(e)
+	s.severed.Store(true)
+}
+
+// refusal is the reason why the call that has just begun must do nothing, or nil.
+func (s *statement) refusal() error {
+	if s.severed.Load() {
+		return s.killed.Load()
+	}
+	return nil
+}
 
 // progress returns a number that changes with every begin and end, and whether
 // a call is running.

@@ -69,3 +69,25 @@ func TestCancelMeetsOneCall(t *testing.T) {
 		t.Error("the running call was not cancelled")
 	}
 }
+
+// TestSeverMeetsEveryCall ends connections at any moment: a call that begins has
+// either been told so or is cancelled.
+func TestSeverMeetsEveryCall(t *testing.T) {
+	end := adminShutdown()
+	for range 2000 {
+		s := new(statement)
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			s.sever(end)
+			s.cancel(end)
+		})
+		ctx := s.begin()
+		if err := s.refusal(); err == nil {
+			<-ctx.Done() // a call that was missed hangs the test
+		} else if err != error(end) {
+			t.Fatalf("refused with %v", err)
+		}
+		s.end()
+		wg.Wait()
+	}
+}

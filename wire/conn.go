@@ -92,7 +92,8 @@ func (c *conn) terminate(e *sqlerr.Error) {
 // cut ends the connection with e, cancelling what it runs; a write that the
 // client does not take fails after a while.
 func (c *conn) cut(e *sqlerr.Error) {
-	c.terminate(e)
+	c.stmt.sever(e)
+	c.interruptRead()
 	c.cancel(e)
 	_ = c.raw.SetWriteDeadline(time.Now().Add(cutTime)) // fails only on a closed socket
 }
@@ -218,7 +219,10 @@ func (c *conn) wakeup() {
 // and with panics caught (W8). A failure is sent; call reports success.
 func (c *conn) call(f func(ctx context.Context) error) (ok bool) {
 	ctx := c.stmt.begin()
-	err := c.protect(ctx, f)
+	err := c.stmt.refusal()
+	if err == nil {
+		err = c.protect(ctx, f)
+	}
 	if err == nil {
 		err = c.results.takeFault()
 	}
