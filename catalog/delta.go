@@ -31,7 +31,29 @@ func (d *Delta) Empty() bool { return d == nil || len(d.Put) == 0 && len(d.Del) 
 func (d *Delta) Mark() DeltaMark { return DeltaMark{len(d.Put), len(d.Del)} }
 
 // RollbackTo forgets what was recorded since the mark.
-func (d *Delta) RollbackTo(m DeltaMark) { d.Put, d.Del = d.Put[:m.put], d.Del[:m.del] }
+func (d *Delta) RollbackTo(m DeltaMark) {
+	put, del := d.Put[m.put:], d.Del[m.del:]
+	d.Put, d.Del = d.Put[:m.put], d.Del[:m.del]
+	kept := make(map[types.OID]bool, len(d.Put)+len(d.Del))
+	for _, o := range d.Put {
+		kept[o.ObjectOID()] = true
+	}
+	for _, oid := range d.Del {
+		kept[oid] = true
+	}
+	// Others may change what is not of the delta any more, before it is again.
+	forget := func(oid types.OID) {
+		if !kept[oid] {
+			delete(d.base, oid)
+		}
+	}
+	for _, o := range put {
+		forget(o.ObjectOID())
+	}
+	for _, oid := range del {
+		forget(oid)
+	}
+}
 
 // Final returns the outcome: the last version of each object that still exists,
 // in the order of first appearance, and the dropped OIDs.
