@@ -69,7 +69,7 @@ type Env struct {
 	// returns false.
 	Virtual func(rel *catalog.Virtual, keyCols []int, keyVals []types.Datum, cols []int, emit func(row []types.Datum) bool) error
 	// SequenceRow returns a sequence's last_value, log_cnt and is_called.
-	SequenceRow func(*catalog.Sequence) (last int64, logCnt int64, called bool, err error)
+	SequenceRow func(context.Context, *catalog.Sequence) (last int64, logCnt int64, called bool, err error)
 	// CursorRow returns the key of the table's row that a cursor stands on.
 	CursorRow func(cursor string, t *catalog.Table) ([]byte, error)
 	// Notice sends a notice to the client; nil drops it.

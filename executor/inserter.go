@@ -54,6 +54,18 @@ func (in *Inserter) Insert(b *vec.Batch) error {
 	return wrapErr(env.Ctx, err)
 }
 
+// Check is the part of Insert that looks at each row by itself, before it is stored:
+// its partition, NOT NULL, CHECK and what generated columns and domains compute.
+func (in *Inserter) Check(b *vec.Batch) error {
+	var err error
+	if in.members != nil {
+		err = in.members.insert(b, false, func(*member, *vec.Batch) error { return nil })
+	} else {
+		_, err = in.w.complete(b)
+	}
+	return wrapErr(in.run.env.Ctx, err)
+}
+
 // insertParts stores rows in the partitions that they belong to.
 func (in *Inserter) insertParts(b *vec.Batch) error {
 	mark := in.run.env.Txn.Savepoint()

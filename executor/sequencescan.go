@@ -24,7 +24,7 @@ func (op *sequenceScan) Next() (*vec.Batch, error) {
 		return nil, nil
 	}
 	op.done = true
-	last, logCnt, called, err := op.env.SequenceRow(op.node.Seq)
+	last, logCnt, called, err := op.env.SequenceRow(op.env.Ctx, op.node.Seq)
 	if err != nil {
 		return nil, err
 	}

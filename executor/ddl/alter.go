@@ -43,6 +43,11 @@ func (x *exec) alterTable(s *ast.AlterTable) error {
 	if err := x.kindIs(r, s.Kind); err != nil {
 		return err
 	}
+	if q, ok := r.(*catalog.Sequence); ok {
+		if err := x.holdSequence(q, kv.AccessExclusive); err != nil {
+			return err
+		}
+	}
 	if t, ok := r.(*catalog.Table); ok {
 		// What is below the table may change with it.
 		x.level = alterLock(s.Actions)

@@ -81,6 +81,8 @@ type Env struct {
 	NewerIndex func(table types.OID)
 	// Restart sets a sequence's next value, for others with the commit.
 	Restart func(q types.OID, v int64)
+	// LastValue tells where a sequence stands; nil: nobody has drawn from it.
+	LastValue func(q *catalog.Sequence) (int64, error)
 	// Address finds an object as pg_get_object_address does.
 	Address func(kind string, names, args []string) (class, oid types.OID, sub int, err error)
 	// LargeObjects is nil where there are none.
@@ -354,6 +356,9 @@ func (x *exec) reconcile(before, after *catalog.Snapshot) error {
 	if err := x.lockGone(old, now); err != nil {
 		return err
 	}
+	if err := x.dropSequences(before, after); err != nil {
+		return err
+	}
 	for oid, t := range old {
 		if now[oid] != nil {
 			continue
@@ -393,6 +398,23 @@ func (x *exec) reconcile(before, after *catalog.Snapshot) error {
 			continue
 		}
 		if err := x.follow(was, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropSequences removes what is stored of sequences that are gone.
+func (x *exec) dropSequences(before, after *catalog.Snapshot) error {
+	for _, r := range before.Relations(x.db()) {
+		q, ok := r.(*catalog.Sequence)
+		if !ok || after.Object(q.OID) != nil {
+			continue
+		}
+		if err := x.holdSequence(q, kv.AccessExclusive); err != nil {
+			return err
+		}
+		if err := x.Tables.DropSequence(x.Txn, q.OID); err != nil {
 			return err
 		}
 	}

@@ -265,6 +265,9 @@ func (x *exec) truncate(s *ast.Truncate) error {
 		if s.RestartIdentity {
 			for i := range t.Columns {
 				if q, ok := x.snap().Object(t.Columns[i].Sequence).(*catalog.Sequence); ok && t.Columns[i].Sequence != 0 {
+					if err := x.holdSequence(q, kv.AccessExclusive); err != nil {
+						return err
+					}
 					x.restart(q, q.Start)
 				}
 			}

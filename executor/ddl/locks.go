@@ -7,6 +7,7 @@ import (
 	"kvsqld/catalog"
 	"kvsqld/parser/ast"
 	"kvsqld/storage/kv"
+	"kvsqld/storage/table"
 )
 
 // A definition takes the table locks that PostgreSQL takes for it, so that it waits for
@@ -25,8 +26,11 @@ func (x *exec) lock(t *catalog.Table, m kv.TableLockMode) error {
 
 // commenting locks what gets a comment.
 func (x *exec) commenting(o catalog.Object) error {
-	if t, ok := o.(*catalog.Table); ok {
-		return x.lock(t, kv.ShareUpdateExclusive)
+	switch o := o.(type) {
+	case *catalog.Table:
+		return x.lock(o, kv.ShareUpdateExclusive)
+	case *catalog.Sequence:
+		return x.holdSequence(o, kv.ShareUpdateExclusive)
 	}
 	return nil
 }
@@ -56,8 +60,16 @@ func (x *exec) hold(t *catalog.Table, m kv.TableLockMode) error {
 	return x.unmoved(t)
 }
 
-func (x *exec) unmoved(t *catalog.Table) error {
-	if x.Moved != nil && x.Moved(t.OID) {
+// holdSequence is hold for a sequence.
+func (x *exec) holdSequence(q *catalog.Sequence, m kv.TableLockMode) error {
+	if err := table.LockSequence(x.Ctx, x.Txn, q.OID, m, x.lockOpt()); err != nil {
+		return err
+	}
+	return x.unmoved(q)
+}
+
+func (x *exec) unmoved(r catalog.Relation) error {
+	if x.Moved != nil && x.Moved(r.ObjectOID()) {
 		return ErrMoved
 	}
 	return nil

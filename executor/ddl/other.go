@@ -9,6 +9,7 @@ import (
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
+	"kvsqld/storage/kv"
 )
 
 func (x *exec) createSequence(s *ast.CreateSequence) error {
@@ -53,6 +54,11 @@ func (x *exec) alterSequence(s *ast.AlterSequence) error {
 // that were the old type's own. Others see a
 // restart after the commit.
 func (x *exec) changeSequence(oid types.OID, opts []ast.Option) error {
+	if q, ok := x.snap().Object(oid).(*catalog.Sequence); ok {
+		if err := x.holdSequence(q, kv.ShareRowExclusive); err != nil {
+			return err
+		}
+	}
 	spec := &catalog.SequenceSpec{}
 	if err := x.sequenceOptions(spec, opts); err != nil {
 		return err
@@ -64,16 +70,29 @@ func (x *exec) changeSequence(oid types.OID, opts []ast.Option) error {
 	q, err := x.Change.AlterSequence(oid, func(q *catalog.Sequence) error {
 		return editSequence(q, spec, opts, &restart)
 	})
-	if err != nil || restart == nil {
+	if err != nil {
 		return err
 	}
-	if *restart < q.Min {
-		return sqlerr.New(sqlerr.InvalidParameterValue, "RESTART value (%d) cannot be less than MINVALUE (%d)", *restart, q.Min)
+	var last int64 // must lie within the bounds, which may be new
+	switch {
+	case restart != nil:
+		last = *restart
+	case x.LastValue == nil:
+		return nil
+	default:
+		if last, err = x.LastValue(q); err != nil {
+			return err
+		}
 	}
-	if *restart > q.Max {
-		return sqlerr.New(sqlerr.InvalidParameterValue, "RESTART value (%d) cannot be greater than MAXVALUE (%d)", *restart, q.Max)
+	if last < q.Min {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "RESTART value (%d) cannot be less than MINVALUE (%d)", last, q.Min)
 	}
-	x.restart(q, *restart)
+	if last > q.Max {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "RESTART value (%d) cannot be greater than MAXVALUE (%d)", last, q.Max)
+	}
+	if restart != nil {
+		x.restart(q, last)
+	}
 	return nil
 }
 

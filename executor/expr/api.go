@@ -85,11 +85,12 @@ type SessionInfo interface {
 	// BackendPID is the connection's process number, as in BackendKeyData.
 	BackendPID() int32
 
-	// Nextval and the others work on a sequence by its OID.
-	Nextval(seq types.OID) (int64, error)
-	Currval(seq types.OID) (int64, error)
-	Lastval() (int64, error)
-	Setval(seq types.OID, value int64, called bool) (int64, error)
+	// Nextval and the others work on a sequence by its OID, which they lock: ctx ends
+	// the wait for who changes it.
+	Nextval(ctx context.Context, seq types.OID) (int64, error)
+	Currval(ctx context.Context, seq types.OID) (int64, error)
+	Lastval(ctx context.Context) (int64, error)
+	Setval(ctx context.Context, seq types.OID, value int64, called bool) (int64, error)
 
 	// RegIn resolves the text of a reg* type (regclass, regtype, regproc …)
 	// to an OID: 42P01, 42704, 42883 … when there is no such object.

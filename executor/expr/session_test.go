@@ -43,11 +43,11 @@ func (s *testSession) SetSetting(name string, value *string, _ bool) (string, er
 	s.settings[name] = *value
 	return *value, nil
 }
-func (s *testSession) BackendPID() int32                { return 4711 }
-func (s *testSession) Nextval(types.OID) (int64, error) { s.seq++; return s.seq, nil }
-func (s *testSession) Currval(types.OID) (int64, error) { return s.seq, nil }
-func (s *testSession) Lastval() (int64, error)          { return s.seq, nil }
-func (s *testSession) Setval(_ types.OID, v int64, called bool) (int64, error) {
+func (s *testSession) BackendPID() int32                                 { return 4711 }
+func (s *testSession) Nextval(context.Context, types.OID) (int64, error) { s.seq++; return s.seq, nil }
+func (s *testSession) Currval(context.Context, types.OID) (int64, error) { return s.seq, nil }
+func (s *testSession) Lastval(context.Context) (int64, error)            { return s.seq, nil }
+func (s *testSession) Setval(_ context.Context, _ types.OID, v int64, called bool) (int64, error) {
 	s.seq = v
 	if !called {
 		s.seq--

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"context"
 	"time"
 
 	"kvsqld/catalog/sqlerr"
@@ -158,16 +159,29 @@ func settingFuncs(r *registry) {
 }
 
 func sequenceFuncs(r *registry) {
-	number := func(v int64, err error) (types.Datum, error) { return intDatum(v), err }
-	r.add(ask(func(s SessionInfo, a []types.Datum) (types.Datum, error) { return number(s.Nextval(types.OID(a[0].I))) }), "nextval_oid")
-	r.add(ask(func(s SessionInfo, a []types.Datum) (types.Datum, error) { return number(s.Currval(types.OID(a[0].I))) }), "currval_oid")
-	r.add(ask(func(s SessionInfo, _ []types.Datum) (types.Datum, error) { return number(s.Lastval()) }), "lastval")
-	r.add(ask(func(s SessionInfo, a []types.Datum) (types.Datum, error) {
-		return number(s.Setval(types.OID(a[0].I), a[1].I, true))
-	}), "setval_oid")
-	r.add(ask(func(s SessionInfo, a []types.Datum) (types.Datum, error) {
-		return number(s.Setval(types.OID(a[0].I), a[1].I, a[2].I != 0))
-	}), "setval3_oid")
+	add := func(name string, f func(ctx context.Context, s SessionInfo, a []types.Datum) (int64, error)) {
+		r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
+			s, err := c.session()
+			if err != nil {
+				return null, err
+			}
+			v, err := f(c.env.Ctx, s, a)
+			return intDatum(v), err
+		}), name)
+	}
+	add("nextval_oid", func(ctx context.Context, s SessionInfo, a []types.Datum) (int64, error) {
+		return s.Nextval(ctx, types.OID(a[0].I))
+	})
+	add("currval_oid", func(ctx context.Context, s SessionInfo, a []types.Datum) (int64, error) {
+		return s.Currval(ctx, types.OID(a[0].I))
+	})
+	add("lastval", func(ctx context.Context, s SessionInfo, _ []types.Datum) (int64, error) { return s.Lastval(ctx) })
+	add("setval_oid", func(ctx context.Context, s SessionInfo, a []types.Datum) (int64, error) {
+		return s.Setval(ctx, types.OID(a[0].I), a[1].I, true)
+	})
+	add("setval3_oid", func(ctx context.Context, s SessionInfo, a []types.Datum) (int64, error) {
+		return s.Setval(ctx, types.OID(a[0].I), a[1].I, a[2].I != 0)
+	})
 }
 
 // lockFuncs registers the advisory locks: pg_[try_]advisory_[xact_]lock[_shared]

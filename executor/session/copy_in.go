@@ -23,7 +23,7 @@ import (
 const (
 	// copyBatchRows is the number of rows that are stored at a time, fewer when
 	// their data is longer than copyBatchBytes.
-	copyBatchRows  = 2048
+	copyBatchRows  = 2 * copyGroupRows
 	copyBatchBytes = 1 << 20
 )
 
@@ -175,6 +175,7 @@ type copyIn struct {
 	column  string   // being read, for errors
 	field   []byte
 	stored  int64
+	alone   bool // PostgreSQL stores each row before it reads the next one
 }
 
 // newCopyIn prepares a load of some columns of a table.
@@ -222,6 +223,7 @@ func (s *Session) newCopyIn(ctx context.Context, snap *catalog.Snapshot, t *cata
 			if c.defaults[i], err = expr.Compile(e); err != nil {
 				return nil, err
 			}
+			c.alone = c.alone || volatileButNextval(e)
 		}
 	}
 	c.numbers, c.raws = make([]int64, copyBatchRows), make([][]byte, copyBatchRows)
@@ -245,6 +247,7 @@ func (c *copyIn) where(s *Session, snap *catalog.Snapshot, x ast.Expr) error {
 				WithDetail("Column \"%s\" is a generated column.", c.table.Columns[i].Name)
 		}
 	}
+	c.alone = c.alone || volatileButNextval(e)
 	c.pred, err = expr.CompilePredicate(e)
 	return err
 }
@@ -273,7 +276,11 @@ func (c *copyIn) load(r wire.CopyReader) error {
 	for ended := false; !ended; {
 		n, err := c.fill()
 		if ended = err == io.EOF; err != nil && !ended {
-			return c.located(err)
+			failed := c.located(err)
+			if err := c.trace(n, nil); err != nil {
+				return err
+			}
+			return failed
 		}
 		if err := c.store(n); err != nil {
 			return err
@@ -412,52 +419,33 @@ func (c *copyIn) store(n int) error {
 		return nil
 	}
 	c.batch.N, c.batch.Sel = n, nil
-	for i, e := range c.defaults {
-		if e == nil {
-			continue
-		}
-		v, err := e.Eval(&c.exprEnv, &vec.Batch{N: n})
-		if err != nil {
-			return err
-		}
-		c.batch.Cols[i] = v
+	err := c.complete(&c.batch)
+	if err == nil && c.batch.Rows() > 0 {
+		err = c.ins.Insert(&c.batch)
 	}
-	if c.pred != nil {
-		if err := c.pred.Select(&c.exprEnv, &c.batch); err != nil {
-			return err
-		}
-		if c.batch.Rows() == 0 {
-			return nil
-		}
-	}
-	if err := c.ins.Insert(&c.batch); err != nil {
-		return c.blame(err)
+	if err != nil {
+		return c.trace(n, err)
 	}
 	c.stored += int64(c.batch.Rows())
 	return nil
 }
 
-// blame finds the row of the batch that cannot be stored, to say where it is.
-func (c *copyIn) blame(err error) error {
-	var e *sqlerr.Error
-	if !errors.As(err, &e) || len(e.Code) != 5 || e.Code[:2] != "23" && e.Code[:2] != "22" {
-		return err
-	}
-	one := vec.Batch{Cols: c.batch.Cols, N: c.batch.N}
-	for i := range c.batch.Rows() {
-		r := c.batch.Row(i)
-		one.Sel = []uint32{uint32(r)}
-		err := c.ins.Insert(&one)
-		if err == nil {
+// complete computes the defaults of rows and leaves those that the condition wants.
+func (c *copyIn) complete(b *vec.Batch) error {
+	for i, e := range c.defaults {
+		if e == nil {
 			continue
 		}
-		raw := c.raws[r]
-		if errors.As(err, &e) && e.Code == sqlerr.UniqueViolation {
-			raw = nil
+		v, err := e.Eval(&c.exprEnv, b)
+		if err != nil {
+			return err
 		}
-		return c.at(err, c.numbers[r], raw)
+		b.Cols[i] = v
 	}
-	return err
+	if c.pred == nil {
+		return nil
+	}
+	return c.pred.Select(&c.exprEnv, b)
 }
 
 // located says where in the data an error of reading it is.

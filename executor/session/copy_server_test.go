@@ -87,7 +87,18 @@ func copyError(err error) string {
 
 const copyTable = `CREATE TABLE t (a int PRIMARY KEY, b text NOT NULL, c int CHECK (c > 0), g int GENERATED ALWAYS AS (a + 1) STORED);
 	CREATE VIEW v AS SELECT * FROM t; CREATE TABLE child (id int REFERENCES t); INSERT INTO t VALUES (100, 'x', 1);
+	CREATE TABLE parts (a int PRIMARY KEY) PARTITION BY RANGE (a);
+	CREATE TABLE parts1 PARTITION OF parts FOR VALUES FROM (1) TO (20);
 	CREATE TABLE d (a int DEFAULT 7, n serial, at date DEFAULT '2024-05-06', b varchar(3) DEFAULT 'q')`
+
+// copyLines are rows of t, from one key to another.
+func copyLines(from, to int) string {
+	var b strings.Builder
+	for i := from; i <= to; i++ {
+		fmt.Fprintf(&b, "%d\ta\t2\n", i)
+	}
+	return b.String()
+}
 
 // The messages and contexts are those of PostgreSQL 15.
 func TestCopyInErrors(t *testing.T) {
@@ -105,6 +116,14 @@ func TestCopyInErrors(t *testing.T) {
 		{"COPY t FROM STDIN", "1\ta\t2\n2\tb\t-1\n", `23514 | new row for relation "t" violates check constraint "t_c_check" | COPY t, line 2: "2	b	-1"`},
 		{"COPY t FROM STDIN", "1\ta\t2\n2\tb\t1\n1\tc\t1\n", `23505 | duplicate key value violates unique constraint "t_pkey" | COPY t, line 3`},
 		{"COPY t FROM STDIN", "1\ta\t2\n100\tb\t1\n", `23505 | duplicate key value violates unique constraint "t_pkey" | COPY t, line 2`},
+		// Of two rows the one that is wrong by itself counts, unless the other was stored before.
+		{"COPY t FROM STDIN", "1\ta\t2\n1\tb\t1\n3\tc\t0\n", `23514 | new row for relation "t" violates check constraint "t_c_check" | COPY t, line 3: "3	c	0"`},
+		{"COPY t FROM STDIN", "1\ta\t2\n2\tb\t0\n1\tc\tx\n", `23514 | new row for relation "t" violates check constraint "t_c_check" | COPY t, line 2: "2	b	0"`},
+		{"COPY t FROM STDIN", "1\ta\t2\n1\tb\t2\n1\tc\tx\n", `22P02 | invalid input syntax for type integer: "x" | COPY t, line 3, column c: "x"`},
+		{"COPY t FROM STDIN", "1\ta\t2\n1\tb\t2\n" + copyLines(3, 1100) + "1\tc\tx\n", `23505 | duplicate key value violates unique constraint "t_pkey" | COPY t, line 2`},
+		{"COPY t FROM STDIN WHERE 1 / (a - 2) < 9", "1\ta\t2\n2\tb\t2\n1\tc\t2\n", `22012 | division by zero | COPY t, line 2: "2	b	2"`},
+		{"COPY t FROM STDIN WHERE random() < 2", "1\ta\t2\n1\tb\t2\n1\tc\tx\n", `23505 | duplicate key value violates unique constraint "t_pkey" | COPY t, line 2: "1	b	2"`},
+		{"COPY parts FROM STDIN", "1\n11\n1\n22\n", `23514 | no partition of relation "parts" found for row | COPY parts, line 4: "22"`},
 		{"COPY t FROM STDIN (HEADER MATCH)", "a\tB\tc\n", `22P04 | column name mismatch in header line field 2: got "B", expected "b" | COPY t, line 1: "a	B	c"`},
 		{"COPY t FROM STDIN (HEADER MATCH)", "a\t\\N\tc\n", `22P04 | column name mismatch in header line field 2: got null value ("\N"), expected "b" | COPY t, line 1: "a	\N	c"`},
 		{"COPY t FROM STDIN (HEADER MATCH, FORMAT csv)", "a,b\n", `22P04 | wrong number of fields in header line: got 2, expected 3 | COPY t, line 1: "a,b"`},

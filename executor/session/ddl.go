@@ -194,6 +194,10 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 		Restart: func(q types.OID, v int64) {
 			t.restarts = append(t.restarts, &restart{seq: q, last: v})
 		},
+		LastValue: func(q *catalog.Sequence) (int64, error) {
+			last, _, _, err := s.sequenceStands(q)
+			return last, err
+		},
 		LargeObjects: lobStore{s, ctx},
 		Address: func(kind string, names, args []string) (class, oid types.OID, sub int, err error) {
 			a, err := s.pgEnv().ObjectAddress(kind, names, args)

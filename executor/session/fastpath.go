@@ -17,9 +17,13 @@ import (
 func (s *Session) FunctionCall(ctx context.Context, f *wire.FunctionCall, w wire.ResultWriter) error {
 	s.begin(w, "<FASTPATH> function call")
 	defer s.rest(w)
-	ctx, cancel := s.withTimeout(ctx)
+	defer s.clock.stop()
+	ctx, cancel, err := s.timed(ctx)
 	defer cancel()
-	return s.fail(ctx, withoutPosition(s.functionCall(ctx, f, w)), "")
+	if err == nil {
+		err = withoutPosition(s.functionCall(ctx, f, w))
+	}
+	return s.fail(ctx, err, "")
 }
 
 func (s *Session) functionCall(ctx context.Context, f *wire.FunctionCall, w wire.ResultWriter) error {
@@ -45,7 +49,7 @@ func (s *Session) functionCall(ctx context.Context, f *wire.FunctionCall, w wire
 			return err
 		}
 	}
-	if _, err := s.runPlanned(ctx, p, params, wireSink{w: w, formats: []int16{f.ResultFormat}}, nil); err != nil {
+	if _, err := s.runPlanned(ctx, p, params, &lateSink{sink: wireSink{w: w, formats: []int16{f.ResultFormat}}}, nil); err != nil {
 		return err
 	}
 	if s.block == idle {

@@ -25,7 +25,7 @@ func TestLargeObjectSnapshot(t *testing.T) {
 	a.must("begin isolation level repeatable read; select lo_open(100, 393216)")
 	b.must("select lo_put(100, 0, 'NEW')")
 	a.want("select encode(loread(0, 9), 'escape')", "(encode)", "old new!", "SELECT 1", "T")
-	a.want("select lowrite(0, '!')", "ERROR 40001: could not serialize access due to concurrent update", "E")
+	a.want("select lowrite(0, '!')", "(lowrite)", "ERROR 40001: could not serialize access due to concurrent update", "E")
 	a.must("rollback")
 	if n := srv.Store.Stats().OpenSnapshots; n != 0 {
 		t.Errorf("%d snapshots are left open", n)
@@ -94,14 +94,14 @@ func TestLargeObjectFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := srv.client(t)
-	c.want("select lo_import('"+dir+"/in', 77), lo_export(77, '"+dir+"/out')", "ERROR 42704: large object 77 does not exist", "I")
+	c.want("select lo_import('"+dir+"/in', 77), lo_export(77, '"+dir+"/out')", "(lo_import,lo_export)", "ERROR 42704: large object 77 does not exist", "I")
 	c.must("select lo_import('" + dir + "/in', 77)")
 	c.must("select lo_export(77, '" + dir + "/out')")
 	if out, err := os.ReadFile(filepath.Join(dir, "out")); err != nil || string(out) != text {
 		t.Errorf("%d bytes, %v", len(out), err)
 	}
-	c.want("select lo_import('"+dir+"/none')", "ERROR 58P01: could not open server file \""+dir+"/none\": No such file or directory", "I")
-	c.want("select lo_export(77, '/etc/x')", "ERROR 42501: path \"/etc/x\" is outside of the directory of server files", "I")
+	c.want("select lo_import('"+dir+"/none')", "(lo_import)", "ERROR 58P01: could not open server file \""+dir+"/none\": No such file or directory", "I")
+	c.want("select lo_export(77, '/etc/x')", "(lo_export)", "ERROR 42501: path \"/etc/x\" is outside of the directory of server files", "I")
 }
 
 // TestFunctionCall calls functions outside of any statement.

@@ -15,6 +15,7 @@ import (
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/storage/kv"
+	"kvsqld/storage/table"
 )
 
 // String is the lock's name as PostgreSQL prints it: database, two halves of
@@ -53,6 +54,8 @@ func relationsBySpace(snap *catalog.Snapshot) map[uint64]lockedRelation {
 			switch r := r.(type) {
 			case *catalog.Table:
 				add(r)
+			case *catalog.Sequence:
+				out[table.SequenceLock(r.OID)] = lockedRelation{r.DB, r.OID, nil}
 			case *catalog.View:
 				if r.Materialized != nil {
 					add(r.Materialized)

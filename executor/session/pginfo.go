@@ -218,7 +218,7 @@ func (s *Session) sequenceState(o types.OID) (int64, bool, error) {
 	if err != nil {
 		return 0, false, err
 	}
-	last, _, called, err := s.sequenceRow(q)
+	last, _, called, err := s.sequenceStands(q)
 	return last, called, err
 }
 

@@ -61,6 +61,11 @@ func (p *portalContext) during(call context.Context) func() bool {
 func (s *Session) Bind(ctx context.Context, b *wire.Bind) error {
 	s.enter(nil)
 	defer s.leave(nil)
+	ctx, cancel, err := s.timed(ctx)
+	defer cancel()
+	if err != nil {
+		return s.fail(ctx, err, "")
+	}
 	ps, err := s.findPrepared(b.Statement)
 	if err == nil {
 		err = s.bind(ctx, ps, b)
@@ -133,6 +138,11 @@ func (s *Session) findPortal(name string) (*portal, error) {
 
 // DescribePortal implements wire.Session.
 func (s *Session) DescribePortal(ctx context.Context, name string) ([]wire.Column, []int16, error) {
+	ctx, cancel, err := s.timed(ctx)
+	defer cancel()
+	if err != nil {
+		return nil, nil, s.fail(ctx, err, "")
+	}
 	p, err := s.findPortal(name)
 	if err != nil {
 		return nil, nil, s.fail(ctx, err, "")
@@ -152,62 +162,70 @@ func (s *Session) Execute(ctx context.Context, name string, maxRows int, w wire.
 		p.made = s.stmtStart
 	}
 	defer s.leave(w)
+	ctx, cancel, late := s.timed(ctx)
+	defer cancel()
+	if late != nil {
+		err = late
+	}
 	if err != nil {
 		return s.fail(ctx, err, "")
 	}
-	ctx, cancel := s.withTimeout(ctx)
-	defer cancel()
-	return s.fail(ctx, s.executePortal(ctx, p, maxRows, w), text)
+	suspended, err := s.executePortal(ctx, p, maxRows, w)
+	if !suspended {
+		s.clock.stop()
+	}
+	return s.fail(ctx, err, text)
 }
 
-func (s *Session) executePortal(ctx context.Context, p *portal, maxRows int, w wire.ResultWriter) error {
+// executePortal reports whether the portal may have more rows.
+func (s *Session) executePortal(ctx context.Context, p *portal, maxRows int, w wire.ResultWriter) (suspended bool, err error) {
 	if p.ps.stmt == nil {
 		w.Empty()
-		return nil
+		return false, nil
 	}
 	if s.block == failed && !isTxnExit(p.ps.stmt) {
-		return errFailedBlock()
+		return false, errFailedBlock()
 	}
 	if p.done && p.cursor == nil {
 		if p.cols == nil {
-			return p.cannotRun()
+			return false, p.cannotRun()
 		}
 		w.Rows(p.cols, p.formats, p.opts)
 		w.Complete(p.tag, min(p.rows, 0))
-		return nil
+		return false, nil
 	}
 	if maxRows <= 0 && !p.started {
 		p.call = call{stmt: p.ps.stmt, text: p.ps.text, planned: p.planned, params: p.params, several: s.tx != nil}
 		p.sink = wireSink{w: w, formats: p.formats}
 		tag, n, err := s.run(ctx, &p.call, &p.sink)
 		if err != nil {
-			return withoutPosition(err)
+			return false, withoutPosition(err)
 		}
 		p.started, p.done, p.tag, p.rows = true, true, tag, n
 		if s.block == idle && p.planned == nil {
 			// Utility statements commit at once, so that their errors are theirs.
 			if _, isTxn := p.ps.stmt.(*ast.Transaction); !isTxn && commitsAlone(p.ps.stmt) {
 				if err := s.commit(ctx); err != nil {
-					return err
+					return false, err
 				}
 			}
 		}
 		w.Complete(tag, n)
-		return nil
+		return false, nil
 	}
 	n, more, err := s.advance(ctx, p, int64(maxRows), wireSink{w: w, formats: p.formats})
 	if err != nil {
-		return withoutPosition(err)
+		return false, withoutPosition(err)
 	}
 	if more {
 		w.Suspended()
-		return nil
+		return true, nil
 	}
 	if p.rows < 0 || p.cols == nil {
 		n = p.rows
 	}
 	w.Complete(p.tag, n)
-	return nil
+	return false, nil
 }
 
 // commitsAlone reports whether a statement ends its own implicit transaction.
@@ -377,6 +395,9 @@ func (s *Session) savepoints() int {
 
 // ClosePortal implements wire.Session.
 func (s *Session) ClosePortal(name string) error {
+	if err := s.clock.overdue(); err != nil {
+		return s.fail(context.Background(), err, "")
+	}
 	s.closePortal(name)
 	return nil
 }
@@ -385,6 +406,11 @@ func (s *Session) ClosePortal(name string) error {
 func (s *Session) Sync(ctx context.Context, w wire.ResultWriter) error {
 	s.enter(w)
 	defer s.rest(w)
+	late := s.clock.overdue()
+	s.clock.stop()
+	if late != nil {
+		return s.fail(ctx, late, "")
+	}
 	if s.block != idle {
 		return nil
 	}

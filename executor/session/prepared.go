@@ -49,7 +49,11 @@ func (p *prepared) sameResult() error {
 func (s *Session) Parse(ctx context.Context, name, sql string, paramOIDs []uint32) error {
 	s.begin(nil, sql)
 	defer s.leave(nil)
-	err := s.parse(ctx, name, sql, paramOIDs)
+	ctx, cancel, err := s.timed(ctx)
+	defer cancel()
+	if err == nil {
+		err = s.parse(ctx, name, sql, paramOIDs)
+	}
 	return s.fail(ctx, err, sql)
 }
 
@@ -202,6 +206,11 @@ func (s *Session) findPrepared(name string) (*prepared, error) {
 func (s *Session) DescribeStatement(ctx context.Context, name string) ([]uint32, []wire.Column, error) {
 	s.begin(nil, "")
 	defer s.leave(nil)
+	ctx, cancel, err := s.timed(ctx)
+	defer cancel()
+	if err != nil {
+		return nil, nil, s.fail(ctx, err, "")
+	}
 	ps, err := s.findPrepared(name)
 	if err != nil {
 		return nil, nil, s.fail(ctx, err, "")
@@ -243,6 +252,9 @@ func (s *Session) describe(ctx context.Context, ps *prepared) ([]wire.Column, er
 
 // CloseStatement implements wire.Session.
 func (s *Session) CloseStatement(name string) error {
+	if err := s.clock.overdue(); err != nil {
+		return s.fail(context.Background(), err, "")
+	}
 	delete(s.prepared, name)
 	return nil
 }
@@ -379,10 +391,12 @@ func (s *Session) execute(ctx context.Context, x *ast.Execute, out sink) (string
 	if err != nil {
 		return "", 0, err
 	}
-	n, err := s.runPlanned(ctx, ps.planned, params, out, nil)
+	late := &lateSink{sink: out} // EXECUTE announces no columns when it fails at once
+	n, err := s.runPlanned(ctx, ps.planned, params, late, nil)
 	if err != nil {
 		return "", 0, withoutPosition(err)
 	}
+	late.announce()
 	return tagOf(ps.planned.q), n, nil
 }
 

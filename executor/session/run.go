@@ -54,6 +54,38 @@ func (k *rowBuffer) batch(b *vec.Batch) error {
 	return nil
 }
 
+func (k *rowBuffer) passTo(out sink) error {
+	out.begin(k.cols, k.opts)
+	for _, b := range k.batches {
+		if err := out.batch(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lateSink announces the columns with the first rows.
+type lateSink struct {
+	sink
+	cols  []wire.Column
+	opts  *types.FmtOpts
+	begun bool
+}
+
+func (k *lateSink) begin(cols []wire.Column, o *types.FmtOpts) { k.cols, k.opts = cols, o }
+
+func (k *lateSink) batch(b *vec.Batch) error {
+	k.announce()
+	return k.sink.batch(b)
+}
+
+func (k *lateSink) announce() {
+	if !k.begun && k.cols != nil {
+		k.begun = true
+		k.sink.begin(k.cols, k.opts)
+	}
+}
+
 // copyBatch copies the selected rows into memory of their own.
 func copyBatch(b *vec.Batch) *vec.Batch {
 	n := b.Rows()
@@ -465,6 +497,10 @@ func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Da
 			if e := s.tx.kv.Refresh(ctx); e != nil {
 				return 0, e
 			}
+		} else if kept != nil && kept.cols != nil && p.streamsRows() {
+			if e := kept.passTo(out); e != nil {
+				return 0, e
+			}
 		}
 		return 0, err
 	}
@@ -474,11 +510,8 @@ func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Da
 	if !p.q.ReadOnly {
 		s.count(p.q, n)
 		if kept != nil {
-			out.begin(kept.cols, kept.opts)
-			for _, x := range kept.batches {
-				if err := out.batch(x); err != nil {
-					return 0, err
-				}
+			if err := kept.passTo(out); err != nil {
+				return 0, err
 			}
 		}
 		s.tx.kv.Release(mark)
@@ -507,6 +540,20 @@ func (p *plannedStmt) locks() bool {
 	return ok && len(x.Locking) > 0
 }
 
+// streamsRows reports whether the client gets rows while the statement runs, so that it
+// has those before one that fails: it is a query, and nothing in it changes data.
+func (p *plannedStmt) streamsRows() bool {
+	if p.q.Tag != "SELECT" || !p.q.Returns {
+		return false
+	}
+	for _, c := range p.q.CTEs {
+		if c.Modifying {
+			return false
+		}
+	}
+	return true
+}
+
 // writes reports whether the plan changes tables, beyond what a read-only
 // transaction may do (sequences of temporary tables aside, nothing).
 func (p *plannedStmt) writes() bool {
@@ -528,9 +575,13 @@ func (s *Session) drain(ctx context.Context, p *plannedStmt, params []types.Datu
 		return 0, err
 	}
 	defer p.release(run)
-	// The columns are announced with the first rows, so that a statement that
-	// fails before sends its error alone.
+	// A query's columns are announced when it starts, those of what changes data
+	// when it has run: it may fail until then.
 	begun := !p.q.Returns
+	if !begun && p.streamsRows() {
+		to.begin(p.cols, s.tx.fmt)
+		begun = true
+	}
 	for {
 		b, err := run.Next()
 		if err != nil {
@@ -623,33 +674,6 @@ func tagOf(q *plan.Query) string {
 		return "INSERT 0"
 	}
 	return q.Tag
-}
-
-// withTimeout applies statement_timeout and transaction_timeout to a call.
-func (s *Session) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
-	d, left := s.settings.stmtTimeout, s.transactionLeft()
-	if left > 0 && (d <= 0 || left < d) {
-		return context.WithTimeoutCause(ctx, left, errTransactionTimeout())
-	}
-	if d <= 0 {
-		return ctx, func() {}
-	}
-	return context.WithTimeoutCause(ctx, d, sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to statement timeout"))
-}
-
-// transactionLeft is the time that transaction_timeout leaves to the open
-// transaction, or to one that begins now; 0 without a timeout.
-func (s *Session) transactionLeft() time.Duration {
-	d := s.settings.txnTimeout
-	if d > 0 && s.tx != nil {
-		d = max(d-time.Since(s.tx.began), 1)
-	}
-	return d
-}
-
-// errTransactionTimeout ends the connection, as later versions of PostgreSQL do.
-func errTransactionTimeout() *sqlerr.Error {
-	return fatal(sqlerr.TransactionTimeout, "terminating connection due to transaction timeout")
 }
 
 func fatal(code sqlerr.Code, msg string) *sqlerr.Error {

@@ -69,12 +69,13 @@ type Session struct {
 	listens      bool // has run LISTEN
 	hasLocks     bool // has taken an advisory lock
 	idleTimer    *time.Timer
+	clock        statementClock
 
 	// Method values that every statement's environment has.
 	currentOfFn   func(cursor string, t *catalog.Table) ([]byte, error)
 	tableExprsFn  func(*catalog.Table) (*plan.TableExprs, error)
 	virtualFn     func(*catalog.Virtual, []int, []types.Datum, []int, func([]types.Datum) bool) error
-	sequenceRowFn func(*catalog.Sequence) (int64, int64, bool, error)
+	sequenceRowFn func(context.Context, *catalog.Sequence) (int64, int64, bool, error)
 	tellFn        func(*sqlerr.Error)
 	infoFn        expr.SessionInfo
 	callSQLFn     func(*expr.Env, *plan.Call, []types.Datum, func(*vec.Batch) (bool, error)) error
@@ -199,8 +200,12 @@ func (s *Session) Simple(ctx context.Context, sql string, w wire.ResultWriter) e
 	s.begin(w, sql)
 	defer s.rest(w)
 	whole := ctx
-	ctx, cancel := s.withTimeout(whole)
+	defer s.clock.stop()
+	ctx, cancel, err := s.timed(whole)
 	defer func() { cancel() }()
+	if err != nil {
+		return s.fail(ctx, err, sql)
+	}
 	s.closePortal("")
 	delete(s.prepared, "") // as PostgreSQL
 	if s.block != failed && len(sql) < longText {
@@ -221,7 +226,10 @@ func (s *Session) Simple(ctx context.Context, sql string, w wire.ResultWriter) e
 	for i := range list {
 		if i > 0 { // each has its own time, and the one before may have changed it
 			cancel()
-			ctx, cancel = s.withTimeout(whole)
+			s.clock.stop()
+			if ctx, cancel, err = s.timed(whole); err != nil {
+				return s.fail(ctx, err, sql)
+			}
 		}
 		err := s.simpleOne(ctx, &list[i], len(list) > 1, i == len(list)-1, w)
 		if err != nil {

@@ -2,7 +2,9 @@ package session
 
 import (
 	"context"
+	"kvsqld/storage/kv"
 	"kvsqld/storage/table"
+	"slices"
 	"time"
 
 	"kvsqld/catalog"
@@ -74,9 +76,40 @@ func (s sessionInfo) sequence(o types.OID) (*catalog.Sequence, error) {
 	return q, nil
 }
 
-// Nextval draws a sequence's next value.
-func (s sessionInfo) Nextval(o types.OID) (int64, error) {
+// lockedSequence is sequence for who works with it: whoever changes or drops it waits
+// until the transaction has ended, and is waited for.
+func (s sessionInfo) lockedSequence(ctx context.Context, o types.OID) (*catalog.Sequence, error) {
 	q, err := s.sequence(o)
+	if err != nil || s.tx == nil || slices.Contains(s.tx.drawn, o) {
+		return q, err
+	}
+	return s.holdSequence(ctx, q, kv.RowExclusive)
+}
+
+// holdSequence takes a lock of a sequence, and returns it as it is then.
+func (s *Session) holdSequence(ctx context.Context, q *catalog.Sequence, m kv.TableLockMode) (*catalog.Sequence, error) {
+	if err := table.LockSequence(ctx, s.tx.kv, q.OID, m, s.lockOpt()); err != nil {
+		return nil, err
+	}
+	if m == kv.RowExclusive {
+		s.tx.drawn = append(s.tx.drawn, q.OID)
+	}
+	if own := s.tx.change; own != nil && s.tx.base.Object(q.OID) != own.Snapshot().Object(q.OID) {
+		return q, nil // this transaction has made or changed it
+	}
+	now, _ := s.srv.Catalog.Current().Object(q.OID).(*catalog.Sequence)
+	switch {
+	case now == nil && m == kv.AccessShare: // of a query that names it
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", q.Name)
+	case now == nil:
+		return nil, sqlerr.New(sqlerr.InternalError, "could not open relation with OID %d", q.OID)
+	}
+	return now, nil
+}
+
+// Nextval draws a sequence's next value.
+func (s sessionInfo) Nextval(ctx context.Context, o types.OID) (int64, error) {
+	q, err := s.lockedSequence(ctx, o)
 	if err != nil {
 		return 0, err
 	}
@@ -118,8 +151,8 @@ func (s sessionInfo) know(o types.OID, v int64) {
 }
 
 // Currval returns the value that nextval gave last in this session.
-func (s sessionInfo) Currval(o types.OID) (int64, error) {
-	q, err := s.sequence(o)
+func (s sessionInfo) Currval(ctx context.Context, o types.OID) (int64, error) {
+	q, err := s.lockedSequence(ctx, o)
 	if err != nil {
 		return 0, err
 	}
@@ -134,18 +167,21 @@ func (s sessionInfo) Currval(o types.OID) (int64, error) {
 }
 
 // Lastval returns the value that nextval gave last, of whatever sequence.
-func (s sessionInfo) Lastval() (int64, error) {
+func (s sessionInfo) Lastval(ctx context.Context) (int64, error) {
 	v, ok := s.seqs.values[s.seqs.last]
 	q, _ := s.snapshot().Object(s.seqs.last).(*catalog.Sequence)
 	if !ok || q == nil {
 		return 0, sqlerr.New(sqlerr.ObjectNotInPrerequisite, "lastval is not yet defined in this session")
 	}
+	if _, err := s.lockedSequence(ctx, q.OID); err != nil {
+		return 0, err
+	}
 	return v, s.mayDraw(q, catalog.PrivUsage|catalog.PrivSelect)
 }
 
 // Setval sets a sequence.
-func (s sessionInfo) Setval(o types.OID, v int64, called bool) (int64, error) {
-	q, err := s.sequence(o)
+func (s sessionInfo) Setval(ctx context.Context, o types.OID, v int64, called bool) (int64, error) {
+	q, err := s.lockedSequence(ctx, o)
 	if err != nil {
 		return 0, err
 	}
@@ -170,7 +206,15 @@ func (s sessionInfo) Setval(o types.OID, v int64, called bool) (int64, error) {
 }
 
 // sequenceRow is the row that SELECT FROM a sequence gives.
-func (s *Session) sequenceRow(q *catalog.Sequence) (last, logCnt int64, called bool, err error) {
+func (s *Session) sequenceRow(ctx context.Context, q *catalog.Sequence) (last, logCnt int64, called bool, err error) {
+	if q, err = s.holdSequence(ctx, q, kv.AccessShare); err != nil {
+		return 0, 0, false, err
+	}
+	return s.sequenceStands(q)
+}
+
+// sequenceStands is the row of a sequence that nobody drops meanwhile.
+func (s *Session) sequenceStands(q *catalog.Sequence) (last, logCnt int64, called bool, err error) {
 	if r := s.tx.restarted(q.OID); r != nil {
 		return r.last, 0, r.called, nil
 	}

@@ -1,9 +1,11 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestEverythingStops lets statement_timeout end statements that would run for
@@ -69,4 +71,65 @@ func TestEverythingStops(t *testing.T) {
 		}
 	}
 	c.want("select count(*), sum(v) from big", "(count,sum)", "20000|990000", "SELECT 1", "I")
+}
+
+// TestTimeoutBetweenMessages has statement_timeout pass while a client of the extended
+// protocol keeps the server waiting: the clock runs from the first message of a statement
+// to its end, and the message that comes too late fails.
+func TestTimeoutBetweenMessages(t *testing.T) {
+	ctx := context.Background()
+	c := newServer(t).client(t)
+	c.must("set statement_timeout = '60ms'")
+	wait := func() { time.Sleep(80 * time.Millisecond) }
+	late := func(what string, err error) {
+		t.Helper()
+		if code(err) != "57014" || err.Error() != "canceling statement due to statement timeout" {
+			t.Errorf("%s: %v", what, err)
+		}
+		if err := c.s.Sync(ctx, &recorder{}); err != nil {
+			t.Errorf("%s: Sync after the error: %v", what, err)
+		}
+	}
+	start := func(rows int) {
+		t.Helper()
+		if err := c.s.Parse(ctx, "", "select generate_series(1, 4)", nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.bind("", ""); err != nil {
+			t.Fatal(err)
+		}
+		if rows >= 0 {
+			if err := c.s.Execute(ctx, "", rows, &recorder{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	start(-1)
+	wait()
+	late("Execute", c.s.Execute(ctx, "", 0, &recorder{}))
+	start(-1)
+	wait()
+	_, _, err := c.s.DescribePortal(ctx, "")
+	late("Describe", err)
+	start(-1)
+	wait()
+	late("Close", c.s.ClosePortal(""))
+	start(2)
+	wait()
+	late("Execute of a suspended portal", c.s.Execute(ctx, "", 2, &recorder{}))
+	start(-1)
+	wait()
+	if err := c.s.Sync(ctx, &recorder{}); code(err) != "57014" {
+		t.Errorf("Sync: %v", err)
+	}
+	start(0) // to its end: the next statement has all its time
+	wait()
+	if err := c.s.Parse(ctx, "", "select 1", nil); err != nil {
+		t.Error(err)
+	}
+	if err := c.s.Sync(ctx, &recorder{}); err != nil {
+		t.Error(err)
+	}
+	wait()
+	c.must("select 1")
 }

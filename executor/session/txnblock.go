@@ -50,6 +50,7 @@ type transaction struct {
 	notes     []notification
 	deltas    map[types.OID]rowDelta
 	restarts  []*restart
+	drawn     []types.OID // the sequences that are locked to be drawn from
 	lobs      lobs
 	exports   []string          // the snapshots that others may import
 	exportNo  uint32            // the transaction's part of their identifiers
@@ -239,6 +240,12 @@ func (s *Session) commit(ctx context.Context) error {
 	if err == nil && len(s.onCommit) > 0 {
 		err = s.runOnCommit(ctx)
 	}
+	for i := 0; err == nil && i < len(t.restarts); i++ {
+		r := t.restarts[i]
+		if _, is := s.snapshot().Object(r.seq).(*catalog.Sequence); is { // was not dropped since
+			err = s.srv.Tables.RestartSequence(t.kv, r.seq, r.last, r.called)
+		}
+	}
 	if err == nil {
 		if len(t.deltas) > 0 {
 			t.kv.OnCommit(func() { s.committed(t) })
@@ -274,15 +281,6 @@ func (s *Session) commit(ctx context.Context) error {
 		s.srv.notify.publish(s, t.notes)
 	}
 	if err == nil {
-		for _, r := range t.restarts {
-			q, _ := s.snapshot().Object(r.seq).(*catalog.Sequence)
-			if q == nil {
-				continue // dropped since
-			}
-			if e := s.srv.Tables.SetVal(context.WithoutCancel(ctx), q, r.last, r.called); e != nil {
-				s.srv.opts.Logger.Warn("a sequence was not restarted", "sequence", q.Name, "error", e)
-			}
-		}
 		for oid := range t.deltas {
 			s.srv.noticeChanges(oid)
 		}
@@ -322,6 +320,7 @@ func (s *Session) rollback() {
 
 // Abort implements wire.Session.
 func (s *Session) Abort() {
+	s.clock.stop()
 	switch s.block {
 	case inBlock:
 		s.block = failed
@@ -332,6 +331,7 @@ func (s *Session) Abort() {
 			// What was written since the last savepoint can only be rolled back now.
 			last := &s.tx.saves[len(s.tx.saves)-1]
 			s.tx.kv.UnlockTo(last.locks)
+			s.tx.drawn = nil // or some of them
 			s.unlockTo(last.advisory)
 			return
 		}
@@ -530,6 +530,7 @@ func (s *Session) rollbackTo(ctx context.Context, name string) error {
 	sp := t.saves[i]
 	t.kv.RollbackTo(sp.kv)
 	t.kv.UnlockTo(sp.locks)
+	t.drawn = nil
 	s.unlockTo(sp.advisory)
 	t.lobs.closeFrom(i + 1)
 	switch {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -150,4 +151,43 @@ func TestSpentTransaction(t *testing.T) {
 	if c.s.spent == nil {
 		t.Error("no portal is open any more")
 	}
+}
+
+// TestSequenceLocks has sequences change beside those who draw from them.
+func TestSequenceLocks(t *testing.T) {
+	srv := newServer(t)
+	a, b := srv.client(t), srv.client(t)
+	a.must("create sequence q; create table t (i int generated always as identity); select nextval('q')")
+	b.must("set lock_timeout = '20ms'")
+	const waits = "ERROR 55P03: canceling statement due to lock timeout"
+	late := func(q string) {
+		t.Helper()
+		if got := b.sql(q); !strings.Contains(got, waits) {
+			t.Errorf("%s: %s", q, got)
+		}
+	}
+	a.must("begin; alter sequence q restart with 50")
+	a.want("select nextval('q')", "(nextval)", "50", "SELECT 1", "T")
+	for _, q := range []string{"select nextval('q')", "select setval('q', 3)", "alter sequence q increment 2", "drop sequence q"} {
+		late(q)
+	}
+	b.want("select last_value from q", "(last_value)", "1", "SELECT 1", "I")
+	a.must("rollback")
+	b.want("select nextval('q')", "(nextval)", "2", "SELECT 1", "I")
+	a.must("begin; alter sequence q restart with 50; alter sequence q increment 5; commit")
+	b.want("select nextval('q'), nextval('q')", "(nextval,nextval)", "50|55", "SELECT 1", "I")
+	a.must("begin; truncate t restart identity")
+	late("select last_value from t_i_seq")
+	a.must("commit; begin; select nextval('q')")
+	late("alter sequence q restart")
+	a.must("rollback")
+	b.want("alter sequence q maxvalue 55", "ERROR 22023: RESTART value (60) cannot be greater than MAXVALUE (55)", "I")
+	// What is dropped and made again begins anew, and leaves nothing behind.
+	a.must("drop sequence q; create sequence q")
+	b.want("select nextval('q')", "(nextval)", "1", "SELECT 1", "I")
+	// A definition that was undone does not count when others change the object.
+	a.must("begin; savepoint s; alter sequence q increment 3; rollback to s")
+	b.must("alter sequence q increment 4")
+	a.must("alter sequence q maxvalue 1000; commit")
+	b.want("select nextval('q')", "(nextval)", "5", "SELECT 1", "I")
 }

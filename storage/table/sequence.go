@@ -89,6 +89,14 @@ func (db *DB) storeSeq(ctx context.Context, oid types.OID, last int64, called bo
 		return err
 	}
 	defer tx.Rollback()
+	// Nobody else writes the key: the caller holds the sequence's mutex.
+	if err := putSeq(tx, oid, last, called); err != nil {
+		return err
+	}
+	return tx.Commit(ctx)
+}
+
+func putSeq(tx kv.Txn, oid types.OID, last int64, called bool) error {
 	b := binary.BigEndian.AppendUint64(nil, uint64(last))
 	if called {
 		b = append(b, 1)
@@ -96,11 +104,7 @@ func (db *DB) storeSeq(ctx context.Context, oid types.OID, last int64, called bo
 		b = append(b, 0)
 	}
 	key := oidKey(oid)
-	// Nobody else writes the key: the caller holds the sequence's mutex.
-	if err := tx.Put(sequenceSpace, key, codec.AppendBlob(nil, key, codec.FormatCounter, b), kv.Covered); err != nil {
-		return err
-	}
-	return tx.Commit(ctx)
+	return tx.Put(sequenceSpace, key, codec.AppendBlob(nil, key, codec.FormatCounter, b), kv.Covered)
 }
 
 // NextOf returns the value after last; 2200H when there is none.
@@ -213,8 +217,48 @@ func (db *DB) SeqLogged(q *catalog.Sequence) int64 {
 	return s.logged
 }
 
-// DropSequence removes the sequence's stored state.
-func DropSequence(tx Txn, oid types.OID) error { return tx.Delete(sequenceSpace, oidKey(oid)) }
+// RestartSequence sets the state of a sequence as part of a transaction, which keeps
+// everybody else from drawing by LockSequence.
+func (db *DB) RestartSequence(tx kv.Txn, oid types.OID, last int64, called bool) error {
+	if err := putSeq(tx, oid, last, called); err != nil {
+		return err
+	}
+	tx.OnCommit(func() { db.setSeq(oid, &seqState{loaded: true, last: last, called: called}) })
+	return nil
+}
+
+// DropSequence removes a sequence's stored state with a transaction that has locked it.
+func (db *DB) DropSequence(tx kv.Txn, oid types.OID) error {
+	if err := tx.Delete(sequenceSpace, oidKey(oid), kv.Covered); err != nil {
+		return err
+	}
+	tx.OnCommit(func() { db.setSeq(oid, nil) })
+	return nil
+}
+
+// setSeq replaces what is known of a sequence, or forgets it. Nobody is at work with
+// the old state, and no lock of its is taken: those who commit must not wait for it.
+func (db *DB) setSeq(oid types.OID, s *seqState) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if delete(db.mu.seqs, oid); s != nil {
+		db.mu.seqs[oid] = s
+	}
+}
+
+// sequenceBit marks the numbers by which sequences are locked, which have no file of
+// their own.
+const sequenceBit = 1 << 62
+
+// SequenceLock returns the number by which LockSequence locks a sequence.
+func SequenceLock(oid types.OID) uint64 { return sequenceBit | uint64(oid) }
+
+// LockSequence takes a lock of the sequence until the transaction ends: RowExclusive
+// to draw from it or to set it, ShareRowExclusive to change it, AccessExclusive to
+// restart it with its table or to drop it, AccessShare to look at its row.
+func LockSequence(ctx context.Context, tx Txn, oid types.OID, m kv.TableLockMode, o LockOpt) error {
+	return tx.LockSpace(ctx, kv.Space{ID: SequenceLock(oid)}, m, o)
+}
 
 // Flush stores the exact state of all sequences, so that a server that ends in
 // order, with room on the disk, skips no values.

@@ -1,0 +1,100 @@
+package session
+
+import (
+	"slices"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/planner/plan"
+)
+
+// Rows of COPY are stored by the batch, and an error of one must be the one that
+// PostgreSQL meets first. It looks at each row by itself as it is read (defaults, the
+// condition, NOT NULL, CHECK), and stores rows together once there are copyGroupRows of
+// them, or copyGroupBytes of their text; so a key that is there twice is found behind a
+// row that is wrong by itself, unless that is of a later group. Where a default or the
+// condition is volatile it stores each row at once: it might look at the table.
+const (
+	copyGroupRows  = 1000
+	copyGroupBytes = 65535
+)
+
+// tracedRow is a row that has no error by itself, in memory of its own.
+type tracedRow struct {
+	at   int // in the batch
+	vals *vec.Batch
+}
+
+// trace finds the error that is to be reported when the first n rows of the vectors
+// could not be stored because of err, or when the row behind them, with err nil, could
+// not be read. It is nil when these rows have no error.
+func (c *copyIn) trace(n int, err error) error {
+	if err != nil && !ofCopiedRow(err) {
+		return err
+	}
+	c.column = ""
+	var group []tracedRow
+	text := 0
+	for r := range n {
+		one := vec.Batch{Cols: slices.Clone(c.batch.Cols), N: n, Sel: []uint32{uint32(r)}}
+		bad := c.complete(&one)
+		if bad == nil && one.Rows() > 0 {
+			bad = c.ins.Check(&one)
+		}
+		if bad != nil {
+			return c.at(bad, c.numbers[r], c.raws[r])
+		}
+		if one.Rows() == 0 {
+			continue
+		}
+		group, text = append(group, tracedRow{r, copyBatch(&one)}), text+len(c.raws[r])
+		if c.alone || len(group) >= copyGroupRows || text >= copyGroupBytes {
+			if bad := c.storeGroup(group); bad != nil {
+				return bad
+			}
+			group, text = group[:0], 0
+		}
+	}
+	if err == nil {
+		return nil // the row that could not be read came before these were stored
+	}
+	if bad := c.storeGroup(group); bad != nil {
+		return bad
+	}
+	return err
+}
+
+// storeGroup stores rows one by one; the text of those that others forbid is not shown.
+func (c *copyIn) storeGroup(rows []tracedRow) error {
+	for _, x := range rows {
+		if err := c.ins.Insert(x.vals); err != nil {
+			raw := c.raws[x.at]
+			if code := sqlerr.CodeOf(err); !c.alone && (code == sqlerr.UniqueViolation || code == sqlerr.ExclusionViolation) {
+				raw = nil
+			}
+			return c.at(err, c.numbers[x.at], raw)
+		}
+	}
+	return nil
+}
+
+// volatileButNextval reports whether an expression is volatile by more than nextval.
+func volatileButNextval(e plan.Expr) bool {
+	found := false
+	plan.Visit(e, func(x plan.Expr) bool {
+		if x, ok := x.(*plan.Call); ok && x.Proc.Volatile == 'v' && x.Proc.Name != "nextval" {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// ofCopiedRow reports whether an error tells of a row's values.
+func ofCopiedRow(err error) bool {
+	switch code := sqlerr.CodeOf(err); code[:min(2, len(code))] {
+	case "21", "22", "23", "42":
+		return true
+	}
+	return false
+}
