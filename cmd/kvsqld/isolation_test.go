@@ -41,7 +41,7 @@ import (
 //
 // A step is one statement of one session; the next one begins when it has ended
 // or waits for a lock (pg_blocking_pids says so); a step marked by "~" ends by
-// itself, by a timeout. A play runs once per isolation
+// itself, by a timeout, and one marked by "?" is left out while its session waits. A play runs once per isolation
 // level, which BEGIN gets, on fresh tables. "differs" names a level at which the
 // outcome is not that of PostgreSQL, and why.
 
@@ -161,6 +161,7 @@ func (p *play) level(level, input string) string {
 			p.t.Fatalf("no session in %q", line)
 		}
 		name, alone := strings.CutSuffix(name, "~")
+		name, unlessWaiting := strings.CutSuffix(name, "?")
 		step++
 		x := players[name]
 		if x == nil {
@@ -170,6 +171,10 @@ func (p *play) level(level, input string) string {
 			}
 			x = &player{name: name, conn: c}
 			players[name] = x
+		}
+		if x.done != nil && unlessWaiting {
+			fmt.Fprintf(&p.out, "%d %s: left out\n", step, name)
+			continue
 		}
 		if x.done != nil {
 			p.t.Fatalf("step %d: session %s still waits in step %d", step, name, x.step)
