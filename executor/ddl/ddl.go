@@ -303,10 +303,13 @@ func (x *exec) run(stmt ast.Stmt) (string, error) {
 }
 
 // changing is for definitions that nobody else meets, as GRANT. Objects that are no
-// tables have no lock.
+// tables and no sequences have no lock.
 func (x *exec) changing(o catalog.Object) error {
-	if t, ok := o.(*catalog.Table); ok {
-		return x.defining(t)
+	switch o := o.(type) {
+	case *catalog.Table:
+		return x.defining(o)
+	case *catalog.Sequence:
+		return x.definingSequence(o)
 	}
 	return nil
 }

@@ -60,9 +60,20 @@ func (x *exec) hold(t *catalog.Table, m kv.TableLockMode) error {
 	return x.unmoved(t)
 }
 
-// holdSequence is hold for a sequence.
+// holdSequence is lock for a sequence.
 func (x *exec) holdSequence(q *catalog.Sequence, m kv.TableLockMode) error {
+	if err := x.definingSequence(q); err != nil {
+		return err
+	}
 	if err := table.LockSequence(x.Ctx, x.Txn, q.OID, m, x.lockOpt()); err != nil {
+		return err
+	}
+	return x.unmoved(q)
+}
+
+// definingSequence is defining for a sequence.
+func (x *exec) definingSequence(q *catalog.Sequence) error {
+	if err := table.LockSequenceDefinition(x.Ctx, x.Txn, q.OID, x.lockOpt()); err != nil {
 		return err
 	}
 	return x.unmoved(q)

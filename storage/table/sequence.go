@@ -260,6 +260,12 @@ func LockSequence(ctx context.Context, tx Txn, oid types.OID, m kv.TableLockMode
 	return tx.LockSpace(ctx, kv.Space{ID: SequenceLock(oid)}, m, o)
 }
 
+// LockSequenceDefinition takes the right to change what the catalog says about a
+// sequence, until the transaction ends.
+func LockSequenceDefinition(ctx context.Context, tx Txn, oid types.OID, o LockOpt) error {
+	return tx.LockSpace(ctx, kv.Space{ID: kv.DefinitionOf(SequenceLock(oid))}, kv.AccessExclusive, o)
+}
+
 // Flush stores the exact state of all sequences, so that a server that ends in
 // order, with room on the disk, skips no values.
 func (db *DB) Flush(ctx context.Context) error {
