@@ -39,7 +39,7 @@ func (b *builder) apply(n *plan.Apply) (Operator, error) {
 		}
 		cond, err := b.predicate(on)
 		op := &apply{node: n, left: l, set: set, bare: on == nil}
-		op.out = newJoinOut(n.Kind, cond, outTypes(n.Left), outTypes(n.Right))
+		op.out = newJoinOut(n.Kind, cond, on, outTypes(n.Left), outTypes(n.Right))
 		return op, err
 	}
 	l, r, cond, err := b.join(n.Left, n.Right, n.Cond)
@@ -56,7 +56,7 @@ func (b *builder) apply(n *plan.Apply) (Operator, error) {
 	}
 	rtypes := outTypes(n.Right)
 	op.rows = newRowStore(rtypes)
-	op.out = newJoinOut(n.Kind, cond, outTypes(n.Left), rtypes)
+	op.out = newJoinOut(n.Kind, cond, n.Cond, outTypes(n.Left), rtypes)
 	return op, nil
 }
 
@@ -69,6 +69,9 @@ func (op *apply) Open(env *Env) error {
 
 func (op *apply) Next() (*vec.Batch, error) {
 	for !op.done {
+		if err := op.out.due(); err != nil {
+			return nil, err
+		}
 		if op.batch == nil {
 			in, err := op.left.Next()
 			if err != nil {

@@ -50,7 +50,7 @@ func (b *builder) hashJoin(n *plan.HashJoin) (Operator, error) {
 	}
 	op := &hashJoin{node: n, left: l, right: r, ltypes: outTypes(n.Left), rtypes: outTypes(n.Right)}
 	rout := op.rtypes
-	op.out = newJoinOut(n.Kind, residual, op.ltypes, rout)
+	op.out = newJoinOut(n.Kind, residual, n.Residual, op.ltypes, rout)
 	if op.lkeys, err = expr.CompileAll(n.LeftKeys); err != nil {
 		return nil, err
 	}
@@ -233,6 +233,9 @@ func (op *hashJoin) Next() (*vec.Batch, error) {
 		}
 	}
 	for !op.ended {
+		if err := op.out.due(); err != nil {
+			return nil, err
+		}
 		if op.batch == nil {
 			more, err := op.nextLeft()
 			if err != nil {

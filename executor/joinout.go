@@ -16,7 +16,9 @@ import (
 type joinOut struct {
 	kind     plan.JoinKind
 	residual expr.Pred
+	cond     plan.Expr // the residual
 	nleft    int
+	fault    rowFault
 
 	l, r    []uint32
 	matched bool   // the left row that is under way has a match
@@ -27,8 +29,8 @@ type joinOut struct {
 }
 
 // newJoinOut returns the output side of a join of rows with the given types.
-func newJoinOut(kind plan.JoinKind, residual expr.Pred, left, right []types.T) joinOut {
-	o := joinOut{kind: kind, residual: residual, nleft: len(left)}
+func newJoinOut(kind plan.JoinKind, residual expr.Pred, cond plan.Expr, left, right []types.T) joinOut {
+	o := joinOut{kind: kind, residual: residual, cond: cond, nleft: len(left)}
 	o.l = make([]uint32, 0, vec.BatchSize)
 	o.r = make([]uint32, 0, vec.BatchSize)
 	all := append(append([]types.T(nil), left...), right...)
@@ -49,7 +51,7 @@ func (o *joinOut) tracksRight() bool { return o.kind == plan.Right || o.kind == 
 
 // open prepares a run against right rows numbered from 0 to n-1.
 func (o *joinOut) open(n int) {
-	o.l, o.r, o.matched = o.l[:0], o.r[:0], false
+	o.l, o.r, o.matched, o.fault = o.l[:0], o.r[:0], false, rowFault{}
 	if o.tracksRight() {
 		o.hits = make([]bool, n)
 	}
@@ -63,17 +65,27 @@ func (o *joinOut) add(l, r uint32) bool {
 }
 
 // flush decides the candidates and returns the output, possibly without rows.
-// It is over the left batch's columns for Semi and Anti, in new vectors else.
+// It is over the left batch's columns for Semi and Anti, in new vectors else. After a
+// candidate that fails no other is decided: the join asks due for the error.
 func (o *joinOut) flush(env *Env, left *vec.Batch, right []*vec.Vec) (*vec.Batch, error) {
 	l, r := o.l, o.r
 	o.l, o.r = o.l[:0], o.r[:0]
 	if o.residual != nil {
 		if err := o.test(env, left, right, l, r); err != nil {
-			return nil, err
+			n, err := o.testEach(env, l, r, err)
+			if err != nil {
+				return nil, err
+			}
+			l, r = l[:n], r[:n]
 		}
 	}
 	if o.marks() || o.residual != nil || o.tracksRight() {
 		l, r = o.resolve(l, r)
+	}
+	if len(l) == 0 {
+		if err := o.due(); err != nil {
+			return nil, err
+		}
 	}
 	if o.kind == plan.Semi || o.kind == plan.Anti {
 		o.out = vec.Batch{Cols: left.Cols, N: left.N, Sel: l}
@@ -103,6 +115,41 @@ func (o *joinOut) test(env *Env, left *vec.Batch, right []*vec.Vec, l, r []uint3
 		return nil
 	}
 	return o.residual.Select(env.Expr, &o.pairs)
+}
+
+// due returns the error that comes after the rows which were passed, once.
+func (o *joinOut) due() error { return o.fault.due() }
+
+// testEach is test after that failed: one candidate after the other, as long as none
+// fails and only where the candidate counts. It returns how many of them are decided.
+func (o *joinOut) testEach(env *Env, l, r []uint32, err error) (int, error) {
+	if !ofRow(err) || !repeatable([]plan.Expr{o.cond}) {
+		return 0, err
+	}
+	var pass []uint32
+	matched, once := o.matched, o.kind == plan.Semi || o.kind == plan.Anti
+	for i, x := range r {
+		if x == noRow {
+			matched = false
+			continue
+		}
+		if once && matched {
+			continue
+		}
+		b := vec.Batch{Cols: o.pairs.Cols, N: len(l), Sel: []uint32{uint32(i)}}
+		if err := o.residual.Select(env.Expr, &b); err != nil {
+			if !ofRow(err) {
+				return 0, err
+			}
+			o.fault.err, o.pairs.Sel = err, pass
+			return i, nil
+		}
+		if b.Rows() > 0 {
+			matched, pass = true, append(pass, uint32(i))
+		}
+	}
+	o.pairs.Sel = pass
+	return len(r), nil
 }
 
 // resolve applies the kind of the join to the candidates, in place.

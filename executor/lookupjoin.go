@@ -46,7 +46,7 @@ func (b *builder) lookupJoin(n *plan.LookupJoin) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	op.out = newJoinOut(n.Kind, residual, op.ltypes, op.rightTypes())
+	op.out = newJoinOut(n.Kind, residual, n.Residual, op.ltypes, op.rightTypes())
 	return op, nil
 }
 
@@ -99,6 +99,9 @@ func (op *lookupJoin) Open(env *Env) error {
 
 func (op *lookupJoin) Next() (*vec.Batch, error) {
 	for {
+		if err := op.out.due(); err != nil {
+			return nil, err
+		}
 		if err := ctxErr(op.env.Ctx); err != nil {
 			return nil, err
 		}
@@ -148,8 +151,12 @@ func (op *lookupJoin) Next() (*vec.Batch, error) {
 func (op *lookupJoin) candidates(probes []uint32) error {
 	f := vec.Batch{Cols: op.found.Cols, N: op.found.N}
 	if op.pred != nil {
-		if err := op.pred.Select(op.env.Expr, &f); err != nil {
-			return err
+		test := func(b *vec.Batch) error { return op.pred.Select(op.env.Expr, b) }
+		if err := test(&f); err != nil {
+			f = vec.Batch{Cols: op.found.Cols, N: op.found.N}
+			if err := op.out.fault.rescue(err, &f, test, op.node.Filter); err != nil {
+				return err
+			}
 		}
 	}
 	marks := op.out.marks()

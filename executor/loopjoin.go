@@ -36,7 +36,7 @@ func (b *builder) loopJoin(n *plan.LoopJoin) (Operator, error) {
 	op := &loopJoin{left: l, right: r, ltypes: outTypes(n.Left)}
 	rtypes := outTypes(n.Right)
 	op.rows = newRowStore(rtypes)
-	op.out = newJoinOut(n.Kind, cond, op.ltypes, rtypes)
+	op.out = newJoinOut(n.Kind, cond, n.Cond, op.ltypes, rtypes)
 	return op, nil
 }
 
@@ -90,6 +90,9 @@ func (op *loopJoin) Next() (*vec.Batch, error) {
 		}
 	}
 	for !op.done {
+		if err := op.out.due(); err != nil {
+			return nil, err
+		}
 		if err := ctxErr(op.env.Ctx); err != nil {
 			return nil, err
 		}

@@ -42,7 +42,7 @@ func (b *builder) mergeJoin(n *plan.MergeJoin) (Operator, error) {
 	op := &mergeJoin{node: n, left: l, right: r, ltypes: outTypes(n.Left)}
 	rtypes := outTypes(n.Right)
 	op.width = len(rtypes)
-	op.out = newJoinOut(n.Kind, residual, op.ltypes, rtypes)
+	op.out = newJoinOut(n.Kind, residual, n.Residual, op.ltypes, rtypes)
 	if op.lkeys, err = expr.CompileAll(n.LeftKeys); err != nil {
 		return nil, err
 	}
@@ -107,6 +107,9 @@ func (op *mergeJoin) Next() (*vec.Batch, error) {
 		}
 	}
 	for !op.done {
+		if err := op.out.due(); err != nil {
+			return nil, err
+		}
 		if op.batch == nil {
 			in, err := op.left.Next()
 			if err != nil {

@@ -28,6 +28,14 @@ func TestRowsBeforeFault(t *testing.T) {
 		{"SELECT s::int FROM t UNION ALL SELECT 0", "1 2 3 22P02: " + x},
 		{"SELECT sum(s::int) FROM t", "22P02: " + x},
 		{"SELECT i FROM (SELECT 3000 - i AS i FROM t) q WHERE 1 / (i - 1) = 0 AND i < 5", "4 3 22012: division by zero"},
+		// Pairs of a join, and a semi join's that do not count any more.
+		{"SELECT a.i FROM t a JOIN t b ON b.i = a.i AND 9 / (a.i + b.i - 8) < 9", "1 2 3 22012: division by zero"},
+		{"SELECT a.i FROM t a LEFT JOIN t b ON b.i = a.i AND 9 / (a.i + b.i - 8) < -2", "1 2 3 22012: division by zero"},
+		{"SELECT a.i FROM t a WHERE EXISTS (SELECT FROM t b WHERE b.i = a.i AND 9 / (a.i + b.i - 8) < 9)", "1 2 3 22012: division by zero"},
+		{"SELECT a.i FROM t a WHERE NOT EXISTS (SELECT FROM t b WHERE b.i = a.i AND 9 / (a.i + b.i - 8) > 9)", "1 2 3 22012: division by zero"},
+		{"SELECT a.i, b.i FROM t a, t b WHERE a.i < 3 AND b.i < 5 AND 9 / (a.i + b.i - 5) < 99", "1|1 2|1 1|2 2|2 1|3 22012: division by zero"},
+		{"SELECT a.i FROM t a, LATERAL (SELECT b.i FROM t b WHERE b.i <= a.i OFFSET 0) b WHERE 9 / (a.i + b.i - 5) < 99 AND a.i < 9", "1 2 2 3 22012: division by zero"},
+		{"SELECT i FROM (VALUES (1), (2)) v(i) WHERE EXISTS (SELECT FROM (VALUES (1), (2), (3)) w(j) WHERE 6 / (i + j - 4) < 0)", "1 2"},
 	} {
 		if got := oneLine(c.sql(q.sql)); got != q.want {
 			t.Errorf("%s\n%s, want %s", q.sql, got, q.want)
@@ -39,6 +47,8 @@ func TestRowsBeforeFault(t *testing.T) {
 		"SELECT unnest(ARRAY[s::int]) FROM t LIMIT 2",
 		"SELECT * FROM (SELECT s::int FROM t OFFSET 0) q LIMIT 2",
 		"SELECT s::int FROM t WHERE s::int > 0 LIMIT 2",
+		"SELECT a.i FROM t a JOIN t b ON b.i = a.i AND 9 / (a.i + b.i - 8) < 9 LIMIT 2",
+		"SELECT a.i FROM t a WHERE EXISTS (SELECT FROM t b WHERE b.i = a.i AND 9 / (a.i + b.i - 8) < 9) LIMIT 2",
 	} {
 		if got := oneLine(c.sql(q)); got != "1 2" {
 			t.Errorf("%s: %s", q, got)
