@@ -63,6 +63,41 @@ func definitions(ctx context.Context, conn *pgx.Conn) ([]int64, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 
+// indexesUntilKilled makes an index of the table that the transfers write, beside them,
+// and drops it, again and again. What the last kill has left, filled or not, goes first.
+func indexesUntilKilled(t *testing.T, ctx context.Context, c *child) {
+	conn, err := c.connect(ctx)
+	if err != nil {
+		return
+	}
+	defer conn.Close(ctx)
+	kinds := []string{"(account, id)", "USING inverted (account)", "(log) WHERE account > 10", "((account % 3), log)"}
+	for i := 0; err == nil && ctx.Err() == nil; i++ {
+		for _, q := range []string{"DROP INDEX CONCURRENTLY IF EXISTS entry_more", "CREATE INDEX CONCURRENTLY entry_more ON entry " + kinds[i%len(kinds)]} {
+			if err == nil {
+				_, err = conn.Exec(ctx, q)
+			}
+		}
+	}
+	if err != nil && !conn.IsClosed() {
+		t.Errorf("indexes: %v", err)
+	}
+}
+
+// verifyIndexes: an index that was being made has all rows, or says that it is not valid
+// and can be made anew.
+func verifyIndexes(t *testing.T, ctx context.Context, conn *pgx.Conn) {
+	t.Helper()
+	var there, valid bool
+	err := conn.QueryRow(ctx, "SELECT count(*) > 0, coalesce(bool_and(indisvalid), true) FROM pg_index WHERE indexrelid = to_regclass('entry_more')").Scan(&there, &valid)
+	if err == nil && there && !valid {
+		_, err = conn.Exec(ctx, "REINDEX INDEX entry_more")
+	}
+	if err != nil {
+		t.Errorf("indexes: %v", err)
+	}
+}
+
 // vacuumUntilKilled rewrites the data file again and again.
 func vacuumUntilKilled(ctx context.Context, c *child) {
 	conn, err := c.connect(ctx)

@@ -150,6 +150,7 @@ func TestCrash(t *testing.T) {
 		ack.mu.Unlock()
 		var wg sync.WaitGroup
 		wg.Go(func() { definitionsUntilKilled(t, ctx, c, ack) })
+		wg.Go(func() { indexesUntilKilled(t, ctx, c) })
 		if cycle%2 == 1 {
 			wg.Go(func() { vacuumUntilKilled(ctx, c) })
 		}
@@ -267,4 +268,5 @@ func verifyAfterCrash(t *testing.T, ctx context.Context, dir string, ack *acknow
 	}
 	verifyEntries(t, ctx, conn)
 	verifyDefinitions(t, ctx, conn)
+	verifyIndexes(t, ctx, conn)
 }

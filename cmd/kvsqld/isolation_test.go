@@ -232,7 +232,7 @@ func (p *play) settle(ctx context.Context, players map[string]*player, newest *p
 // waits for itself over others, which the server is about to notice, nor if it waits
 // for who is about to go on.
 func (p *play) blockers(ctx context.Context, players map[string]*player, x *player, seen []*player) string {
-	sql := fmt.Sprintf("SELECT DISTINCT unnest(pg_blocking_pids(%d))", x.conn.PID())
+	sql := fmt.Sprintf("SELECT DISTINCT unnest(pg_blocking_pids(%[1]d) || pg_safe_snapshot_blocking_pids(%[1]d))", x.conn.PID())
 	res, err := p.admin.Exec(ctx, sql).ReadAll()
 	if err != nil {
 		p.t.Fatalf("step %d: %v", x.step, err)
