@@ -97,6 +97,12 @@ func (s *Snapshot) Tree(t *Table) []*Table {
 	return out
 }
 
+// TreeSeen is Tree for a session with a schema of its own for temporary tables, "" for
+// none: it does not see those of others.
+func (s *Snapshot) TreeSeen(t *Table, temp string) []*Table {
+	return slices.DeleteFunc(s.Tree(t), func(m *Table) bool { return m != t && IsTempSchema(m.Schema) && m.Schema != temp })
+}
+
 // Parent returns the partitioned table that a partition belongs to, or nil.
 func (s *Snapshot) Parent(t *Table) *Table {
 	if t.Bound == nil || len(t.Parents) == 0 {

@@ -34,7 +34,10 @@ func (p *planner) treeOf(t *catalog.Table, only bool) *tree {
 	case only || !p.Snap.HasChildren(t.OID):
 		return nil
 	}
-	return &tree{members: p.Snap.Tree(t)}
+	if members := p.Snap.TreeSeen(t, p.TempSchema); len(members) > 1 {
+		return &tree{members: members}
+	}
+	return nil
 }
 
 // useTree notes the tables of a statement that are read or written together.
@@ -43,7 +46,7 @@ func (p *planner) useTree(t *catalog.Table, only, write bool) {
 	if only {
 		return
 	}
-	for _, m := range p.Snap.Tree(t)[1:] {
+	for _, m := range p.Snap.TreeSeen(t, p.TempSchema)[1:] {
 		p.useMember(m, write)
 	}
 }

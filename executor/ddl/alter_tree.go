@@ -57,6 +57,9 @@ func (x *exec) reach(t *catalog.Table) error {
 	if err := x.owns(t); err != nil {
 		return err
 	}
+	if catalog.IsTempSchema(t.Schema) && x.Temp != "" && t.Schema != x.Temp {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter temporary tables of other sessions")
+	}
 	if x.level == 0 {
 		return x.lock(t, kv.AccessExclusive)
 	}

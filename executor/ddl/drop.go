@@ -69,11 +69,16 @@ func (x *exec) drop(s *ast.Drop) error {
 				if s.Concurrently && t.Key != nil {
 					return sqlerr.New(sqlerr.FeatureNotSupported, "cannot drop partitioned index \"%s\" concurrently", ix.Name)
 				}
-				if err := x.lock(t, kv.AccessExclusive); err != nil {
-					return err
-				}
-				if err := x.unused(t, "DROP INDEX"); err != nil {
-					return err
+				for _, m := range x.snap().Tree(t) {
+					if m != t && t.Key == nil {
+						break // only indexes of partitions are parts of the index
+					}
+					if err := x.lock(m, kv.AccessExclusive); err != nil {
+						return err
+					}
+					if err := x.unused(m, "DROP INDEX"); err != nil {
+						return err
+					}
 				}
 			}
 			oids = append(oids, ix.OID)
@@ -221,7 +226,7 @@ func (x *exec) truncate(s *ast.Truncate) error {
 		}
 		tree := []*catalog.Table{t}
 		if !s.Tables[i].Only {
-			tree = x.snap().Tree(t)
+			tree = x.snap().TreeSeen(t, x.Temp)
 		} else if t.Partitioned() {
 			return sqlerr.New(sqlerr.WrongObjectType, "cannot truncate only a partitioned table").
 				WithHint("Do not specify the ONLY keyword, or use TRUNCATE ONLY on the partitions directly.")

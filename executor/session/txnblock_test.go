@@ -191,3 +191,16 @@ func TestSequenceLocks(t *testing.T) {
 	a.must("alter sequence q maxvalue 1000; commit")
 	b.want("select nextval('q')", "(nextval)", "5", "SELECT 1", "I")
 }
+
+// TestReadOnlyUntilRollback goes back behind SET TRANSACTION READ ONLY.
+func TestReadOnlyUntilRollback(t *testing.T) {
+	c := newServer(t).client(t)
+	c.must("create table t (a int); begin; savepoint s; set transaction read only")
+	c.want("insert into t values (1)", "ERROR 25006: cannot execute INSERT in a read-only transaction", "E")
+	c.must("rollback to s; insert into t values (1); commit")
+	c.must("begin; savepoint s; set transaction read only; select 1; rollback to s; insert into t values (2); commit")
+	c.must("begin; savepoint s; set transaction read only")
+	c.want("set transaction read write", "ERROR 25001: cannot set transaction read-write mode inside a read-only transaction", "E")
+	c.must("rollback")
+	c.want("select sum(a) from t", "(sum)", "3", "SELECT 1", "I")
+}

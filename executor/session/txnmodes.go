@@ -118,7 +118,7 @@ func (s *Session) setReadOnly(ro bool) error {
 	if t == nil || t.readOnly == ro {
 		return nil
 	}
-	if !ro && len(t.saves) > 0 && t.saves[len(t.saves)-1].readOnly {
+	if !ro && len(t.saves) > 0 {
 		return sqlerr.New(sqlerr.ActiveSQLTransaction, "cannot set transaction read-write mode inside a read-only transaction")
 	}
 	if t.used {
@@ -128,10 +128,15 @@ func (s *Session) setReadOnly(ro bool) error {
 		t.readOnly = true
 		return nil
 	}
+	if len(t.saves) > 0 { // what ROLLBACK TO undoes
+		t.readOnly = ro
+		return nil
+	}
 	return s.reopen(t.iso, ro)
 }
 
-// reopen replaces the unused transaction by one with other properties.
+// reopen replaces the unused transaction, which has no savepoints, by one with other
+// properties.
 func (s *Session) reopen(iso kv.Isolation, ro bool) error {
 	t := s.tx
 	k, err := s.beginKV(context.Background(), s.beginOpt(iso, ro))
@@ -140,9 +145,6 @@ func (s *Session) reopen(iso kv.Isolation, ro bool) error {
 	}
 	t.kv.Rollback()
 	t.kv, t.iso, t.readOnly = k, iso, ro
-	for i := range t.saves {
-		t.saves[i].kv, t.saves[i].locks = k.Savepoint(), k.LockMark()
-	}
 	return nil
 }
 

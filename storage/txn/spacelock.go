@@ -256,6 +256,13 @@ func (lt *lockTable) lockTableMode(ctx context.Context, o *owner, id uint64, m k
 	if err := lt.graph.block(o, sl.tableBlockersLocked(w, pos), kv.LockWait{Space: id, TableMode: m}, nil); err != nil {
 		sl.queue = removeWaiter(sl.queue, w)
 		lt.graph.set(o, nil)
+		// Where only those before it in the queue are in the way, and would wait for it
+		// in the end, it passes them.
+		if sl.tableFreeLocked(o, m, hold.modes, false, 0) {
+			sl.grantTableLocked(o, m)
+			hold.modes |= bit
+			err = nil
+		}
 		lt.reblockTableLocked(sl)
 		sl.mu.Unlock()
 		return err
