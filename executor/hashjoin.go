@@ -200,23 +200,22 @@ func (op *hashJoin) nothing() bool {
 	return false
 }
 
-// push hands a filter of the build keys to the left input.
+// push hands filters of the build keys to the left input.
 func (op *hashJoin) push() {
 	switch op.node.Kind {
 	case plan.Inner, plan.Semi, plan.Right:
 	default:
 		return
 	}
-	if len(op.node.LeftKeys) != 1 || op.node.NullEq != nil && op.node.NullEq[0] {
-		return
-	}
-	c, ok := op.node.LeftKeys[0].(*plan.Col)
-	if !ok {
-		return
-	}
-	if f := op.table.filter(); f != nil {
-		own := *f
-		pushFilter(op.left, c.Idx, &own)
+	for i, k := range op.node.LeftKeys {
+		c, ok := plan.KeyCol(k)
+		if !ok || op.node.NullEq != nil && op.node.NullEq[i] {
+			continue
+		}
+		if f := op.table.filter(i); f != nil {
+			own := *f
+			pushFilter(op.left, c.Idx, &own)
+		}
 	}
 }
 

@@ -31,7 +31,7 @@ func TestIntIndexFindsEveryRow(t *testing.T) {
 		probe := append(rapid.SliceOfN(key, 1, 50).Draw(t, "probes"), vals...)
 		tab := &joinTable{rows: newRowStore([]types.T{types.TInt8}), keys: []int{0}, keyCols: []*vec.Vec{intCol(vals, nulls)}, ints: x}
 		tab.rows.n = len(vals)
-		f := tab.newFilter()
+		f := tab.newFilter(0)
 		passed := f.narrow(intCol(probe, nil), nil, len(probe), []uint32{})
 		for i, k := range probe {
 			var want, got []int

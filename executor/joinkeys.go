@@ -22,8 +22,8 @@ type joinTable struct {
 	next    []uint32 // row + 1 of the next row of the chain, 0 at its end
 	hasNull bool     // a row has a NULL key
 
-	once      sync.Once
-	keyFilter *keyFilter
+	once    sync.Once
+	filters []*keyFilter // of each key
 }
 
 func newJoinTable(ts []types.T, keys []int) *joinTable {

@@ -15,7 +15,9 @@ type keyFilter struct {
 	ints     bool
 	exact    bool // a bit for each value from min on
 	min, max int64
-	few      []int64 // the values, where they are integers and not many
+	few      []int64  // the values, where they are integers and not many
+	column   *vec.Vec // … and where they are something else
+	rows     int      // of column
 	bits     []uint64
 	mask     uint64
 	tested   int
@@ -31,15 +33,21 @@ const keyFilterMaxRows = 1 << 20
 // maxFew is the number of keys up to which the rows with them may be looked up.
 const maxFew = 2048
 
-// filter returns the filter of the table's key, nil when there is none worth
+// filter returns the filter of the table's i-th key, nil when there is none worth
 // having. Whoever applies it makes a copy, for the counters.
-func (t *joinTable) filter() *keyFilter {
-	t.once.Do(func() { t.keyFilter = t.newFilter() })
-	return t.keyFilter
+func (t *joinTable) filter(i int) *keyFilter {
+	t.once.Do(func() {
+		for i := range t.keys {
+			t.filters = append(t.filters, t.newFilter(i))
+		}
+	})
+	return t.filters[i]
 }
 
-func (t *joinTable) newFilter() *keyFilter {
-	if len(t.keys) != 1 || t.rows.n > keyFilterMaxRows {
+// newFilter makes the filter of a key. One of several keys says less than all do: it
+// is made only where the rows with its values may be looked up.
+func (t *joinTable) newFilter(i int) *keyFilter {
+	if t.rows.n > keyFilterMaxRows || len(t.keys) > 1 && t.rows.n > maxFew {
 		return nil
 	}
 	if t.ints != nil && t.ints.dense != nil {
@@ -49,9 +57,18 @@ func (t *joinTable) newFilter() *keyFilter {
 	for n < 12*t.rows.n {
 		n *= 2
 	}
-	f := &keyFilter{bits: make([]uint64, n/64), mask: uint64(n - 1), ints: t.ints != nil, min: math.MaxInt64, max: math.MinInt64}
-	col := t.keyCols[0]
-	few := f.ints && t.rows.n <= maxFew
+	col := t.keyCols[i]
+	f := &keyFilter{ints: col.T.Rep() == types.RepInt, bits: make([]uint64, n/64), mask: uint64(n - 1), min: math.MaxInt64, max: math.MinInt64}
+	few := t.rows.n <= maxFew
+	hashes := t.hashes
+	if !f.ints {
+		if len(t.keys) > 1 {
+			hashes = hashRows(t.keyCols[i:i+1], nil, t.rows.n, nil)
+		}
+		if few {
+			f.column, f.rows = col, t.rows.n
+		}
+	}
 	for r := range t.rows.n {
 		if col.IsNull(r) {
 			continue
@@ -65,7 +82,7 @@ func (t *joinTable) newFilter() *keyFilter {
 			}
 			h = types.HashInt(k)
 		} else {
-			h = t.hashes[r]
+			h = hashes[r]
 		}
 		a, b := h&f.mask, h>>32&f.mask
 		f.bits[a>>6] |= 1 << (a & 63)
@@ -92,6 +109,23 @@ func (x *intIndex) filter() *keyFilter {
 		f.few = nil
 	}
 	return f
+}
+
+// values returns the values that may have a partner, as a column's type has them; nil
+// where they are many or not known.
+func (f *keyFilter) values(t types.T) []types.Datum {
+	var out []types.Datum
+	for _, v := range f.few {
+		out = append(out, types.Int(t, v))
+	}
+	for r := range f.rows {
+		if !f.column.IsNull(r) {
+			d := f.column.Get(r)
+			d.T = t
+			out = append(out, d)
+		}
+	}
+	return out
 }
 
 // hasInt reports whether an integer may have a partner.

@@ -52,7 +52,8 @@ const lookupCost = 8
 // cheaper than best.
 func (op *scan) pick(best float64) {
 	for _, f := range op.filters {
-		if len(f.few) == 0 {
+		count := max(len(f.few), f.rows)
+		if count == 0 {
 			continue
 		}
 		for i := range op.node.Narrow {
@@ -67,16 +68,15 @@ func (op *scan) pick(best float64) {
 				}
 				rows = max(1, op.node.Common.Cost/n.Stats.Distinct(op.node.Common.Cost))
 			}
-			cost := float64(len(f.few)) * (lookupCost + 2*rows*n.RowCost)
+			cost := float64(count) * (lookupCost + 2*rows*n.RowCost)
 			if cost >= best {
 				continue
 			}
 			best = cost
 			op.spec.Index, op.spec.IndexOnly = n.Index, n.IndexOnly
-			op.spec.Ranges = make([]types.Range, len(f.few))
-			op.points = make([]types.Datum, len(f.few))
-			for i, v := range f.few {
-				op.points[i] = types.Int(op.types[n.Out], v)
+			op.points = f.values(op.types[n.Out])
+			op.spec.Ranges = make([]types.Range, len(op.points))
+			for i := range op.points {
 				op.spec.Ranges[i].Eq = op.points[i : i+1]
 			}
 			op.narrowed, op.cost = n, cost

@@ -348,3 +348,13 @@ type SortKey struct {
 	Desc       bool
 	NullsFirst bool
 }
+
+// KeyCol is the column that a join key is, be its varchar taken for text or not.
+func KeyCol(e Expr) (*Col, bool) {
+	text := func(t types.T) bool { return t.OID == types.OText || t.OID == types.OVarchar }
+	if r, ok := e.(*Relabel); ok && text(r.T) && text(r.X.Type()) {
+		e = r.X
+	}
+	c, ok := e.(*Col)
+	return c, ok
+}
