@@ -19,6 +19,14 @@ type extensionProc struct {
 	argNames []string
 }
 
+// plpgsql is the extension that every database has, of which there are the catalogs' rows alone.
+const (
+	PlpgsqlName    = "plpgsql"
+	PlpgsqlVersion = "1.0"
+
+	OIDPlpgsql types.OID = 13559
+)
+
 var uuidOf = []types.OID{types.OUUID, types.OText}
 
 var extensionDefs = []*ExtensionDef{

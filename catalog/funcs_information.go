@@ -4,14 +4,14 @@ import "kvsqld/catalog/types"
 
 // informationProcs are the functions of information_schema, which its views are
 // made of in PostgreSQL and which some clients call by name. Their OIDs are those
-// of a server that was just initialised; _pg_expandarray's is its own.
+// of a server that was just initialised.
 func informationProcs() []*Proc {
 	const pgAttribute, pgType types.OID = 75, 71 // the row types
 	procs := []*Proc{
 		{
 			// The elements of a one-dimensional array with their places: drivers take
 			// the key columns of pg_index apart with it.
-			OID: OProcExpandArray, Name: "_pg_expandarray", Schema: SchemaInformation, Src: "pg_expandarray", Kind: 'f', Strict: true, RetSet: true,
+			OID: 13208, Name: "_pg_expandarray", Schema: SchemaInformation, Src: "pg_expandarray", Kind: 'f', Strict: true, RetSet: true,
 			Volatile: 'i', Args: []types.OID{types.OAnyarray}, Ret: types.ORecord, Cost: 100, Rows: 1000, Lang: langInternal, Parallel: 's',
 			AllArgs: []types.OID{types.OAnyarray, types.OAnyelement, types.OInt4}, ArgModes: []byte("ioo"), ArgNames: []string{"", "x", "n"},
 		},

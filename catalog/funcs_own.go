@@ -16,7 +16,7 @@ const (
 	OProcKVReplace
 	OProcKVDelete
 	OProcKVScan
-	OProcExpandArray
+	_ // was information_schema._pg_expandarray
 	OProcInSample
 )
 

@@ -29,7 +29,7 @@ const (
 const (
 	SchemaPgCatalog   = "pg_catalog"
 	SchemaInformation = "information_schema"
-	SchemaToast       = "pg_toast" // always empty: clients expect it to be there
+	SchemaToast       = "pg_toast" // clients expect it to be there; no values are moved out of rows
 	SchemaOwn         = "kvsqld"   // what PostgreSQL has not; not listed by pg_namespace
 	SchemaPublic      = "public"
 )

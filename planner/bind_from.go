@@ -143,6 +143,9 @@ func (p *planner) mustRelation(n *ast.Name) catalog.Relation {
 		return r
 	}
 	schema, name := n.Schema(), n.Last()
+	if schema == catalog.SchemaToast {
+		unsupported(n.Pos(), "reading TOAST tables")
+	}
 	if schema != "" {
 		failf(sqlerr.UndefinedTable, n.Pos(), "relation \"%s.%s\" does not exist", schema, name)
 	}

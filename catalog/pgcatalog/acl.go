@@ -46,18 +46,39 @@ func (env *Env) readableBy(kind catalog.ACLKind, public catalog.Priv) catalog.AC
 // systemACL is the ACL of a system relation.
 func (env *Env) systemACL(r *Relation) catalog.ACL {
 	public, _ := env.Snap.Privileges("", &catalog.Virtual{Common: catalog.Common{Schema: r.Schema, Name: r.Name}})
-	return env.readableBy(catalog.ACLTable, public)
+	if public == 0 && r.Schema == catalog.SchemaInformation {
+		return nil // nothing was granted or revoked
+	}
+	acl := env.readableBy(catalog.ACLTable, public)
+	switch r.Name {
+	case "pg_settings":
+		acl[len(acl)-1].Privs |= catalog.PrivUpdate // what SET does
+	case "pg_shmem_allocations", "pg_backend_memory_contexts":
+		acl = append(acl, catalog.ACLItem{Grantee: "pg_read_all_stats", Grantor: env.systemOwner(), Privs: catalog.PrivSelect})
+	}
+	return acl
 }
 
 // rowsPgInitPrivs lists the ACLs that the server's own objects began with, so
 // that dumps leave them out.
 func rowsPgInitPrivs(w *writer) {
 	for _, n := range w.env.Snap.Schemas(w.env.DB) {
-		if acl := w.env.schemaACL(n); acl != nil && (n.OID < types.FirstUserOID) {
-			w.oid(n.OID).oid(oidPgNamespace).int(0).chr('i').acl(acl).end()
+		switch n.Name {
+		case catalog.SchemaPgCatalog:
+			w.oid(n.OID).oid(oidPgNamespace).int(0).chr('i').acl(w.env.schemaACL(n)).end()
+		case catalog.SchemaPublic:
+			w.oid(n.OID).oid(oidPgNamespace).int(0).chr('i').acl(w.env.Snap.StoredACL(publicSchema)).end()
+		}
+	}
+	for _, p := range catalog.Procs() {
+		if acl := w.env.procACL(p); acl != nil {
+			w.oid(p.OID).oid(oidPgProc).int(0).chr('i').acl(acl).end()
 		}
 	}
 	for _, r := range All() {
+		if r.Schema == catalog.SchemaInformation {
+			continue // whose privileges come after those of a new database
+		}
 		w.oid(r.OID).oid(oidPgClass).int(0).chr('i').acl(w.env.systemACL(r)).end()
 		for i, c := range r.Columns {
 			if c.ACL != nil {
@@ -65,6 +86,14 @@ func rowsPgInitPrivs(w *writer) {
 			}
 		}
 	}
+}
+
+// publicSchema is the schema public as a new database has it.
+var publicSchema = &catalog.Schema{Common: catalog.Common{Name: catalog.SchemaPublic, Owner: "pg_database_owner"}}
+
+// procACL is the ACL of a built-in function.
+func (env *Env) procACL(p *catalog.Proc) catalog.ACL {
+	return catalog.ProcACL(p.OID, env.systemOwner())
 }
 
 func rowsPgDefaultACL(w *writer) {

@@ -49,9 +49,7 @@ const (
 // absentClasses are catalogs without objects here, with what their objects are
 // called.
 var absentClasses = map[types.OID]string{
-	oidPgTrigger: "trigger", oidPgLargeobject: "large object", 3601: "text search parser",
-	3600: "text search dictionary", 3764: "text search template", 3602: "text search configuration", 2328: "foreign-data wrapper",
-	1417: "server", 1418: "user mapping", 3079: "extension", 3466: "event trigger", 6104: "publication",
+	oidPgLargeobject: "large object", 2328: "foreign-data wrapper", 1417: "server", 1418: "user mapping", 3466: "event trigger", 6104: "publication",
 	6237: "publication namespace", 6106: "publication relation", 6100: "subscription", 3576: "transform", 6243: "parameter ACL",
 }
 
@@ -76,6 +74,12 @@ func (env *Env) Identify(a Address) (Identity, error) {
 		return env.identifyRule(a.OID), nil
 	case oidPgDefaultACL:
 		return env.identifyDefaultACL(a.OID), nil
+	case oidPgTrigger:
+		return env.identifyTrigger(a.OID), nil
+	case oidPgExtension:
+		return env.identifyExtension(a.OID), nil
+	case oidPgTSConfig, oidPgTSDict, oidPgTSParser, oidPgTSTemplate:
+		return identifySearch(a), nil
 	case oidPgPolicy:
 		return env.identifyPolicy(a.OID), nil
 	case oidPgStatisticExt:
@@ -125,7 +129,7 @@ func schemaIdentity(kind, schema, name, shown string) Identity {
 
 // relationKinds are what the kinds of pg_class are called.
 var relationKinds = map[byte]string{'r': "table", 'p': "table", 'i': "index", 'I': "index", 'S': "sequence", 'v': "view",
-	'm': "materialized view", 'c': "composite type"}
+	'm': "materialized view", 'c': "composite type", 't': "toast table"}
 
 func (env *Env) identifyClass(a Address) Identity {
 	schema, name, ok := env.RelationName(a.OID)
@@ -174,6 +178,9 @@ func (env *Env) attributeName(a Address) (string, bool) {
 			if u.Kind == 'c' && u.RelOID == a.OID {
 				cols = u.Columns
 			}
+		}
+		if _, ok := env.toastByOID(a.OID); ok {
+			cols = toastColumns
 		}
 	}
 	if a.Sub < 1 || a.Sub > len(cols) || cols[a.Sub-1].Dropped {
@@ -318,14 +325,18 @@ func (env *Env) identifyDefault(o types.OID) Identity {
 
 func (env *Env) identifyRule(o types.OID) Identity {
 	id := Identity{Type: "rule"}
+	for _, r := range catalog.Rules() {
+		if r.OID == o {
+			id.on(r.Name, env.identifyClass(Address{Class: oidPgClass, OID: r.Relation}))
+			return id
+		}
+	}
 	for _, r := range env.Snap.Relations(env.DB) {
 		v, ok := r.(*catalog.View)
 		if !ok || synthOID("rewrite", v.OID, 0) != o {
 			continue
 		}
-		c := env.identifyClass(Address{Class: oidPgClass, OID: v.OID})
-		id.Text, id.Description = catalog.QuoteIdent(ruleName)+" on "+c.Text, "rule "+ruleName+" on "+c.Description
-		id.Names, id.Found = append(c.Names, ruleName), true
+		id.on(ruleName, env.identifyClass(Address{Class: oidPgClass, OID: v.OID}))
 	}
 	return id
 }

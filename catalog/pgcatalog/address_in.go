@@ -42,8 +42,8 @@ var addressForms = map[string]addressForm{
 	"language":                  plainForm, "access method": plainForm, "schema": plainForm, "role": plainForm, "database": plainForm,
 	"tablespace": plainForm, "foreign-data wrapper": plainForm, "server": plainForm, "extension": plainForm, "event trigger": plainForm,
 	"publication": plainForm, "subscription": plainForm, "parameter ACL": plainForm,
-	"text search parser": absentForm, "text search dictionary": absentForm, "text search template": absentForm,
-	"text search configuration": absentForm, "statistics object": {least: 1, args: -1, find: (*Env).statisticsAddress},
+	"text search parser": searchForm, "text search dictionary": searchForm, "text search template": searchForm,
+	"text search configuration": searchForm, "statistics object": {least: 1, args: -1, find: (*Env).statisticsAddress},
 	"user mapping":          {names: 1, args: 1, find: (*Env).absentPair},
 	"publication relation":  {least: 1, args: 1, find: (*Env).publicationAddress},
 	"publication namespace": {names: 1, args: 1, find: (*Env).publicationAddress},
@@ -56,7 +56,7 @@ var (
 	routineForm  = addressForm{least: 1, args: -1, find: (*Env).routineAddress}
 	partForm     = addressForm{least: 1, args: -1, find: (*Env).partAddress}
 	plainForm    = addressForm{names: 1, args: -1, find: (*Env).plainAddress}
-	absentForm   = addressForm{least: 1, args: -1, find: (*Env).absentAddress}
+	searchForm   = addressForm{least: 1, args: -1, find: (*Env).searchAddress}
 )
 
 // unsupportedKinds are those that pg_identify_object_as_address names and
@@ -291,6 +291,17 @@ func (env *Env) partAddress(kind string, names, _ []string) (Address, error) {
 		if _, ok := env.Snap.RelationByOID(env.DB, rel).(*catalog.View); ok && names[n] == ruleName {
 			out = Address{Class: oidPgRewrite, OID: synthOID("rewrite", rel, 0)}
 		}
+		for _, r := range catalog.Rules() {
+			if r.Relation == rel && r.Name == names[n] {
+				out = Address{Class: oidPgRewrite, OID: r.OID}
+			}
+		}
+	case "trigger":
+		env.triggers(func(t *trigger) {
+			if t.table == rel && t.name() == names[n] {
+				out = Address{Class: oidPgTrigger, OID: t.oid}
+			}
+		})
 	}
 	if out.OID != 0 {
 		return out, nil
@@ -466,6 +477,13 @@ func (env *Env) plainAddress(kind string, names, _ []string) (Address, error) {
 		if d := env.Snap.Database(names[0]); d != nil {
 			out = Address{Class: oidPgDatabase, OID: d.OID}
 		}
+	case "extension":
+		out.Class = oidPgExtension
+		if e := env.Snap.Extension(env.DB, names[0]); e != nil {
+			out.OID = e.OID
+		} else if names[0] == catalog.PlpgsqlName {
+			out.OID = catalog.OIDPlpgsql
+		}
 	case "tablespace":
 		out.Class = oidPgTablespace
 		switch names[0] {
@@ -479,14 +497,6 @@ func (env *Env) plainAddress(kind string, names, _ []string) (Address, error) {
 		return out, nil
 	}
 	return Address{}, sqlerr.New(code, "%s \"%s\" does not exist", kind, names[0])
-}
-
-// absentAddress is the error for objects of schemas that there are none of here.
-func (env *Env) absentAddress(kind string, names, _ []string) (Address, error) {
-	if _, _, err := env.builtinName(names); err != nil {
-		return Address{}, err
-	}
-	return Address{}, noObject(kind, names)
 }
 
 func (env *Env) absentPair(_ string, names, args []string) (Address, error) {

@@ -39,8 +39,11 @@ func synthOID(kind string, rel types.OID, sub int) types.OID {
 	h := fnv.New32a()
 	h.Write([]byte(kind))
 	h.Write([]byte{byte(rel), byte(rel >> 8), byte(rel >> 16), byte(rel >> 24), byte(sub), byte(sub >> 8)})
-	return types.OID(h.Sum32() | 0x80000000)
+	return types.OID(h.Sum32()) | firstSynthOID
 }
+
+// firstSynthOID is the least OID that synthOID makes up.
+const firstSynthOID types.OID = 0x80000000
 
 // role returns the OID of a role by name; objects whose owner is gone belong to
 // the superuser.

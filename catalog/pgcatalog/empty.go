@@ -51,12 +51,6 @@ var empty = []emptyRelation{
 	{"pg_subscription", "logical replication is not supported"},
 	{"pg_subscription_rel", "logical replication is not supported"},
 	{"pg_transform", "transforms are not supported"},
-	{"pg_trigger", "triggers are not supported, and foreign keys need none"},
-	{"pg_ts_config", "text search is not supported"},
-	{"pg_ts_config_map", "text search is not supported"},
-	{"pg_ts_dict", "text search is not supported"},
-	{"pg_ts_parser", "text search is not supported"},
-	{"pg_ts_template", "text search is not supported"},
 	{"pg_user_mapping", "foreign data is not supported"},
 	{"pg_user_mappings", "foreign data is not supported"},
 

@@ -42,8 +42,10 @@ func (w *writer) attributesOf(oid types.OID) {
 	for _, u := range env.Snap.UserTypes(env.DB) {
 		if u.Kind == 'c' && u.RelOID == oid {
 			w.attributes(oid, u.Columns, false)
+			return
 		}
 	}
+	w.toastAttributes(oid)
 }
 
 // systemAttributes are the columns that every table has without declaring them.

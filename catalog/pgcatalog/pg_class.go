@@ -20,6 +20,7 @@ type classRow struct {
 	bound                                                  string // of a partition
 	isPart, hasChildren                                    bool
 	rowSecurity, forceRowSecurity                          bool
+	toast                                                  types.OID
 }
 
 func rowsPgClass(w *writer) {
@@ -45,7 +46,7 @@ func (w *writer) class(c *classRow) {
 		file = 0
 	}
 	w.oid(c.oid).str(c.name).oid(c.namespace).oid(c.rowType).oid(c.ofType).oid(c.owner).oid(c.am).oid(file).oid(c.tablespace).
-		int(int64(c.pages)).float(c.rows).int(0).oid(0).bool(c.hasIndex).bool(c.shared).chr(c.persistence).chr(c.kind).
+		int(int64(c.pages)).float(c.rows).int(0).oid(c.toast).bool(c.hasIndex).bool(c.shared).chr(c.persistence).chr(c.kind).
 		int(int64(c.natts)).int(int64(c.checks)).bool(c.rules).bool(c.triggers).bool(c.hasChildren).bool(c.rowSecurity).bool(c.forceRowSecurity).
 		bool(c.populated).chr(c.replident).bool(c.isPart).oid(0).int(0).int(0).acl(c.acl).optArray(c.options).opt(c.bound).end()
 }
@@ -82,12 +83,21 @@ func (env *Env) classes(f func(*classRow) bool) {
 	for _, ix := range catalog.SystemIndexes() {
 		c := classRow{oid: ix.OID, namespace: catalog.OIDPgCatalog, name: ix.Name, owner: catalog.OIDSuperuser, am: catalog.OIDBtreeAm,
 			kind: 'i', persistence: 'p', replident: 'n', natts: len(ix.Keys), populated: true, pages: 1}
-		if r := ByOID(ix.Table); r != nil && slices.Contains(sharedRelations, r.Name) {
+		if r := ByOID(ix.Table); r != nil && shared(r) {
 			c.shared, c.tablespace = true, oidGlobalTablespace
 		}
 		if !f(&c) {
 			return
 		}
+	}
+	more := true
+	env.toasts(func(t *toast) bool {
+		c, ix := t.class(), t.indexClass()
+		more = f(&c) && f(&ix)
+		return more
+	})
+	if !more {
+		return
 	}
 	for _, r := range env.Snap.Relations(env.DB) {
 		c := env.relationClass(r)
@@ -120,6 +130,9 @@ var sharedRelations = []string{
 	"pg_shdepend", "pg_shdescription", "pg_shseclabel", "pg_subscription", "pg_tablespace",
 }
 
+// shared reports whether a system relation is kept once for all databases.
+func shared(r *Relation) bool { return slices.Contains(sharedRelations, r.Name) }
+
 func (env *Env) systemClass(r *Relation) classRow {
 	c := classRow{oid: r.OID, namespace: env.namespace(r.Schema), name: r.Name, owner: catalog.OIDSuperuser, am: catalog.OIDHeapAm,
 		kind: 'r', persistence: 'p', replident: 'n', natts: len(r.Columns), populated: true, rows: -1}
@@ -132,7 +145,12 @@ func (env *Env) systemClass(r *Relation) classRow {
 		c.hasIndex = slices.ContainsFunc(catalog.SystemIndexes(), func(ix catalog.SystemIndex) bool { return ix.Table == r.OID })
 	}
 	c.acl = env.systemACL(r)
-	if c.shared = slices.Contains(sharedRelations, r.Name); c.shared {
+	for _, t := range catalog.Toasts() {
+		if t.Table == r.OID {
+			c.toast = t.OID
+		}
+	}
+	if c.shared = shared(r); c.shared {
 		c.tablespace = oidGlobalTablespace
 	}
 	return c
@@ -143,7 +161,7 @@ func (env *Env) relationClass(r catalog.Relation) classRow {
 	c := classRow{oid: co.OID, namespace: env.namespace(co.Schema), name: co.Name, owner: env.role(co.Owner),
 		persistence: 'p', replident: 'n', natts: len(r.RelColumns()), populated: true}
 	c.rows, c.pages = env.reltuples(co.OID)
-	c.acl = co.ACL
+	c.acl, c.toast = co.ACL, env.toastOID(r)
 	switch x := r.(type) {
 	case *catalog.Table:
 		c.kind, c.am, c.replident, c.rowType = 'r', catalog.OIDHeapAm, 'd', x.RowType

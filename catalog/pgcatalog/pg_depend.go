@@ -13,6 +13,10 @@ import (
 // sequences of columns here.
 func rowsPgDepend(w *writer) {
 	d := newDependWriter(w)
+	catalog.Dependencies(func(x catalog.Dependency) {
+		d.dep(object{class: x.Class, oid: x.OID, sub: x.Sub}, object{class: x.RefClass, oid: x.RefOID, sub: x.RefSub}, x.Kind)
+	})
+	d.triggers()
 	for i, p := range w.env.defaultPrivileges() {
 		if p.Schema != "" {
 			d.dep(object{class: oidPgDefaultACL, oid: synthOID("defaultacl", w.env.DB, i)},
@@ -21,6 +25,7 @@ func rowsPgDepend(w *writer) {
 	}
 	for _, r := range w.env.Snap.Relations(w.env.DB) {
 		d.relation(r)
+		d.toast(r)
 	}
 	for _, u := range w.env.Snap.UserTypes(w.env.DB) {
 		d.userType(u)

@@ -28,6 +28,10 @@ func rowsPgIndex(w *writer) {
 	for _, ix := range catalog.SystemIndexes() {
 		w.systemIndex(&ix)
 	}
+	env.toasts(func(t *toast) bool {
+		w.toastIndex(t)
+		return !w.done
+	})
 	env.tables(func(oid types.OID, t *catalog.Table) {
 		for _, ix := range t.Indexes {
 			w.index(oid, t, ix)

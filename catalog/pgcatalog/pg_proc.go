@@ -49,7 +49,7 @@ func (w *writer) proc(p *catalog.Proc) {
 	} else {
 		intArray(w, p.AllArgs)
 	}
-	w.optArray(letters(p.ArgModes)).optArray(p.ArgNames).opt(strings.Join(p.Defaults, ", ")).null().str(src).nulls(4).end()
+	w.optArray(letters(p.ArgModes)).optArray(p.ArgNames).opt(strings.Join(p.Defaults, ", ")).null().str(src).nulls(3).acl(w.env.procACL(p)).end()
 }
 
 func letters(b []byte) []string {

@@ -40,6 +40,9 @@ func (env *Env) relationOID(schema, name string) types.OID {
 			}
 		}
 	}
+	if schema == catalog.SchemaToast {
+		return env.toastByName(name)
+	}
 	return 0
 }
 
@@ -73,6 +76,12 @@ func (env *Env) RelationName(o types.OID) (schema, name string, ok bool) {
 		if u.RelOID == o && o != 0 {
 			return u.Schema, u.Name, true
 		}
+	}
+	if t, ok := env.toastByOID(o); ok {
+		if o == t.index {
+			return catalog.SchemaToast, t.name() + "_index", true
+		}
+		return catalog.SchemaToast, t.name(), true
 	}
 	return "", "", false
 }
@@ -125,8 +134,8 @@ func (env *Env) TypeIsVisible(o types.OID) (visible, ok bool) {
 // FunctionIsVisible is pg_function_is_visible: no schema before its own in the
 // path has the same name with the same arguments.
 func (env *Env) FunctionIsVisible(o types.OID) (visible, ok bool) {
-	if catalog.ProcByOID(o) != nil {
-		return true, true
+	if p := catalog.ProcByOID(o); p != nil {
+		return p.Schema == "" || slices.Contains(env.path(), p.Schema), true
 	}
 	f, ok := env.Snap.Object(o).(*catalog.Function)
 	if !ok || f.DB != env.DB {
@@ -223,6 +232,9 @@ func (env *Env) procOut(o types.OID, args bool) (string, bool) {
 	var in []types.OID
 	if p := catalog.ProcByOID(o); p != nil {
 		name, in = p.Name, p.Args
+		if p.Schema != "" {
+			schema = p.Schema
+		}
 		if !args && len(catalog.ProcsByName(name)) > 1 {
 			return schema + "." + catalog.QuoteIdent(name), true
 		}

@@ -6,13 +6,9 @@ import (
 	"kvsqld/parser/ast"
 )
 
-// plpgsql is the extension that every database of PostgreSQL has. Databases are made
-// as if it were there, but its language is refused where it is used.
-const plpgsql = "plpgsql"
-
 // createExtension is CREATE EXTENSION.
 func (x *exec) createExtension(s *ast.CreateExtension) error {
-	if s.Name == plpgsql || x.snap().Extension(x.db(), s.Name) != nil {
+	if s.Name == catalog.PlpgsqlName || x.snap().Extension(x.db(), s.Name) != nil {
 		if s.IfNotExists {
 			x.notice(sqlerr.DuplicateObject, "extension \"%s\" already exists, skipping", s.Name)
 			return nil
@@ -56,6 +52,11 @@ func (x *exec) extension(n *ast.Name) (*catalog.Extension, error) {
 	if e := x.snap().Extension(x.db(), n.Last()); e != nil {
 		return e, nil
 	}
+	if n.Last() == catalog.PlpgsqlName { // is no part of a snapshot
+		owner := x.snap().Language(x.db(), catalog.PlpgsqlName).Owner
+		return &catalog.Extension{Common: catalog.Common{OID: catalog.OIDPlpgsql, DB: x.db(), Schema: catalog.SchemaPgCatalog, Name: n.Last(), Owner: owner},
+			Version: catalog.PlpgsqlVersion}, nil
+	}
 	return nil, sqlerr.New(sqlerr.UndefinedObject, "extension \"%s\" does not exist", n.Last())
 }
 
@@ -88,6 +89,9 @@ func (x *exec) alterExtension(s *ast.AlterObject) error {
 		x.notice(sqlerr.SuccessfulCompletion, "version \"%s\" of extension \"%s\" is already installed", to, e.Name)
 		return nil
 	case "SET SCHEMA":
+		if e.OID == catalog.OIDPlpgsql {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "extension \"%s\" does not support SET SCHEMA", e.Name)
+		}
 		if x.snap().Schema(x.db(), s.NewName) == nil {
 			return sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", s.NewName)
 		}
@@ -104,14 +108,18 @@ func (x *exec) dropExtensions(s *ast.Drop, missing func(code sqlerr.Code, what s
 	var names []string
 	for i := range s.Names {
 		n := &s.Names[i]
-		if x.snap().Extension(x.db(), n.Last()) == nil {
+		if x.snap().Extension(x.db(), n.Last()) == nil && n.Last() != catalog.PlpgsqlName {
 			if err := missing(sqlerr.UndefinedObject, "extension", n); err != nil {
 				return err
 			}
 			continue
 		}
-		if _, err := x.ownExtension(n); err != nil {
+		e, err := x.ownExtension(n)
+		if err != nil {
 			return err
+		}
+		if e.OID == catalog.OIDPlpgsql {
+			return sqlerr.Unsupported(int(n.Off), "DROP EXTENSION %s", e.Name)
 		}
 		names = append(names, n.Last())
 	}

@@ -17,6 +17,7 @@ const (
 	classType      types.OID = 1247
 	classRelation  types.OID = 1259
 	classNamespace types.OID = 2615
+	classExtension types.OID = 3079
 )
 
 // commentSystem is COMMENT ON an object that every database has: done is false when the
@@ -93,6 +94,11 @@ func (x *exec) commentSystem(s *ast.Comment, text string) (done bool, err error)
 			return true, denied("must be owner of tablespace %s", t.Name)
 		}
 		return true, x.Change.CommentTablespace(t, text)
+	case "EXTENSION":
+		if n.Last() != catalog.PlpgsqlName {
+			return false, nil
+		}
+		class, oid = classExtension, catalog.OIDPlpgsql
 	case "LANGUAGE", "ACCESS METHOD", "COLLATION", "CONVERSION":
 		if class, oid, sub, err = x.Address(strings.ToLower(s.Kind), n.Parts, nil); err != nil {
 			return true, err

@@ -233,10 +233,13 @@ func definitionFuncs(m map[string]catalogFunc) {
 	// What does not exist here has no definition.
 	for _, n := range []string{
 		"pg_get_replica_identity_index",
-		"pg_get_triggerdef", "pg_get_triggerdef_ext",
 		"pg_collation_actual_version", "pg_column_compression",
 		"pg_tablespace_location", "pg_settings_get_flags"} {
 		m[n] = answerNull
+	}
+	m["pg_get_triggerdef"] = func(c *catalogCall) (types.Datum, error) { return c.text(c.TriggerDef(c.oid(0), false)) }
+	m["pg_get_triggerdef_ext"] = func(c *catalogCall) (types.Datum, error) {
+		return c.text(c.TriggerDef(c.oid(0), c.a[1].I != 0))
 	}
 	aclFuncs(m)
 	recoveryFuncs(m)
@@ -296,8 +299,10 @@ func visibilityFuncs(m map[string]catalogFunc) {
 		}
 		return types.Bool(false), nil
 	}
-	for _, n := range []string{"ts_config", "ts_dict", "ts_parser", "ts_template"} {
-		m["pg_"+n+"_is_visible"] = answerNull // there are none
+	for name, class := range pgcatalog.SearchCatalogs {
+		m["pg_"+name+"_is_visible"] = func(c *catalogCall) (types.Datum, error) {
+			return c.boolean(c.SearchVisible(class, c.oid(0)))
+		}
 	}
 	active := func(c *catalogCall, oid types.OID) (types.Datum, error) {
 		t, ok := c.snapshot().RelationByOID(c.db, oid).(*catalog.Table)
@@ -397,10 +402,8 @@ func visibilityFuncs(m map[string]catalogFunc) {
 func sizeFuncs(m map[string]catalogFunc) {
 	size := func(of func(c *catalogCall, oid types.OID) int64) catalogFunc {
 		return func(c *catalogCall) (types.Datum, error) {
-			if c.snapshot().RelationByOID(c.db, c.oid(0)) == nil {
-				if _, ix := c.snapshot().IndexByOID(c.db, c.oid(0)); ix == nil {
-					return c.null()
-				}
+			if _, _, ok := c.RelationName(c.oid(0)); !ok {
+				return c.null()
 			}
 			return c.integer(of(c, c.oid(0)))
 		}

@@ -236,7 +236,14 @@ func (c *catalogCall) privilegeObject(what string, d types.Datum) (o catalog.Obj
 	if reg == types.ORegtype {
 		return nil, snap.TypeInfo(oid) != nil, nil
 	}
-	return nil, catalog.ProcByOID(oid) != nil, nil
+	p := catalog.ProcByOID(oid)
+	if p != nil {
+		owner := snap.Language(c.db, "internal").Owner
+		if acl := catalog.ProcACL(oid, owner); acl != nil {
+			return &catalog.Function{Common: catalog.Common{OID: oid, DB: c.db, Name: p.Name, Owner: owner, ACL: acl}}, true, nil
+		}
+	}
+	return nil, p != nil, nil
 }
 
 // columnArg resolves the column of has_column_privilege.

@@ -1,0 +1,150 @@
+package pgcatalog
+
+import (
+	"fmt"
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+)
+
+// toast is the TOAST table that pg_class lists for a table, and its index. Long values are
+// kept with their rows here, so that it has no rows; clients that go from a table to its
+// TOAST table find it.
+type toast struct {
+	table, oid, index types.OID
+	owner             types.OID
+	persistence       byte
+	tablespace        types.OID
+}
+
+// toastColumns are the columns of a TOAST table.
+var toastColumns = []catalog.Column{
+	{Name: "chunk_id", Type: types.Of(types.OOid)},
+	{Name: "chunk_seq", Type: types.Of(types.OInt4)},
+	{Name: "chunk_data", Type: types.Of(types.OBytea), Storage: "plain"},
+}
+
+func (t *toast) name() string { return fmt.Sprintf("pg_toast_%d", t.table) }
+
+// toastOf returns the TOAST table of a relation; ok is false when it has none.
+func (env *Env) toastOf(r catalog.Relation) (t toast, ok bool) {
+	co := commonOf(r)
+	table := storageTable(r)
+	if table == nil || !env.Snap.NeedsToast(table) {
+		return t, false
+	}
+	return toast{table: co.OID, oid: synthOID("toast", co.OID, 0), index: synthOID("toast", co.OID, 1), owner: env.role(co.Owner),
+		persistence: tablePersistence(table)}, true
+}
+
+// systemToast returns the TOAST table of a system relation.
+func (env *Env) systemToast(t catalog.Toast) toast {
+	out := toast{table: t.Table, oid: t.OID, index: t.Index, owner: catalog.OIDSuperuser, persistence: 'p'}
+	if r := ByOID(t.Table); r != nil && shared(r) {
+		out.tablespace = oidGlobalTablespace
+	}
+	return out
+}
+
+// toasts calls f for each TOAST table until it returns false.
+func (env *Env) toasts(f func(*toast) bool) {
+	for _, s := range catalog.Toasts() {
+		if t := env.systemToast(s); !f(&t) {
+			return
+		}
+	}
+	for _, r := range env.Snap.Relations(env.DB) {
+		if t, ok := env.toastOf(r); ok && !f(&t) {
+			return
+		}
+	}
+}
+
+// toastByOID returns the TOAST table that has an OID or whose index has it.
+func (env *Env) toastByOID(o types.OID) (found toast, ok bool) {
+	if o >= types.FirstUserOID && o < firstSynthOID {
+		return found, false
+	}
+	env.toasts(func(t *toast) bool {
+		if ok = t.oid == o || t.index == o; ok {
+			found = *t
+		}
+		return !ok
+	})
+	return found, ok
+}
+
+// toastByName returns the OID of the TOAST table or index of that name, or 0.
+func (env *Env) toastByName(name string) (o types.OID) {
+	base, index := strings.CutSuffix(name, "_index")
+	env.toasts(func(t *toast) bool {
+		if t.name() == base {
+			if o = t.oid; index {
+				o = t.index
+			}
+		}
+		return o == 0
+	})
+	return o
+}
+
+// toastOID is pg_class.reltoastrelid.
+func (env *Env) toastOID(r catalog.Relation) types.OID {
+	if t, ok := env.toastOf(r); ok {
+		return t.oid
+	}
+	return 0
+}
+
+// class is the row of pg_class of a TOAST table.
+func (t *toast) class() classRow {
+	return classRow{oid: t.oid, namespace: catalog.OIDToastSchema, name: t.name(), owner: t.owner, am: catalog.OIDHeapAm, kind: 't', persistence: t.persistence,
+		replident: 'n', natts: len(toastColumns), populated: true, rows: -1, hasIndex: true, tablespace: t.tablespace, shared: t.tablespace != 0}
+}
+
+// indexClass is the row of pg_class of a TOAST table's index.
+func (t *toast) indexClass() classRow {
+	return classRow{oid: t.index, namespace: catalog.OIDToastSchema, name: t.name() + "_index", owner: t.owner, am: catalog.OIDBtreeAm, kind: 'i',
+		persistence: t.persistence, replident: 'n', natts: 2, populated: true, pages: 1, tablespace: t.tablespace, shared: t.tablespace != 0}
+}
+
+// toastAttributes writes the columns of a TOAST table or its index.
+func (w *writer) toastAttributes(oid types.OID) {
+	t, ok := w.env.toastByOID(oid)
+	switch {
+	case !ok:
+	case oid == t.oid:
+		w.attributes(oid, toastColumns, true)
+	default:
+		w.attributes(oid, toastColumns[:2], false)
+	}
+}
+
+// toastIndex writes the row of pg_index of a TOAST table's index.
+func (w *writer) toastIndex(t *toast) {
+	w.oid(t.index).oid(t.oid).int(2).int(2).bool(true).bool(false).bool(true).bool(false).bool(true).bool(false).bool(true).bool(false).bool(true).bool(true).bool(false)
+	vector(w, []int{1, 2})
+	vector(w, []int{0, 0})
+	vector(w, []types.OID{oidOidOps, oidInt4Ops})
+	vector(w, []int{0, 0})
+	w.null().null().end()
+}
+
+// The operator classes of a TOAST table's index.
+const (
+	oidOidOps  types.OID = 1981
+	oidInt4Ops types.OID = 1978
+)
+
+// toast tells that a relation's TOAST table goes with it.
+func (d *dependWriter) toast(r catalog.Relation) {
+	t, ok := d.env.toastOf(r)
+	if !ok {
+		return
+	}
+	d.dep(relationObject(t.oid), relationObject(t.table), 'i')
+	for c := range 2 {
+		d.dep(relationObject(t.index), columnObject(t.oid, c), 'a')
+	}
+}
