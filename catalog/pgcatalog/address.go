@@ -284,7 +284,7 @@ func (env *Env) constraintOf(o types.OID) (name string, rel types.OID, dom *cata
 	if rel != 0 {
 		return name, rel, nil
 	}
-	for _, u := range env.Snap.UserTypes(env.DB) {
+	for _, u := range env.checkedTypes() {
 		for _, k := range u.Checks {
 			if k.OID == o {
 				return k.Name, 0, u

@@ -36,6 +36,9 @@ func (env *Env) GetIndexDef(index types.OID, col int, pretty bool) (string, bool
 			}
 			return "", true
 		}
+		if t, ok := env.toastByOID(index); ok && t.index == index {
+			return t.indexDef(col), true
+		}
 		return "", false
 	}
 	switch {
@@ -177,7 +180,7 @@ func (env *Env) GetConstraintDef(oid types.OID, pretty bool) (string, bool) {
 	if ok {
 		return def, true
 	}
-	for _, u := range env.Snap.UserTypes(env.DB) {
+	for _, u := range env.checkedTypes() {
 		for _, k := range u.Checks {
 			if k.OID == oid {
 				return env.checkDef(k, pretty), true
@@ -311,6 +314,11 @@ func (env *Env) GetViewDef(oid types.OID, pretty bool, wrap int) (string, bool) 
 
 // GetRuleDef is pg_get_ruledef: the rule that a view is; false for no rule.
 func (env *Env) GetRuleDef(oid types.OID, pretty bool) (string, bool) {
+	for _, r := range catalog.Rules() {
+		if text := ruleText(&r, pretty); r.OID == oid && text != "" {
+			return text, true
+		}
+	}
 	for _, r := range env.Snap.Relations(env.DB) {
 		v, ok := r.(*catalog.View)
 		if !ok || synthOID("rewrite", v.OID, 0) != oid {

@@ -27,7 +27,6 @@ var empty = []emptyRelation{
 	{"pg_replication_origin", "replication is not supported"},
 	{"pg_replication_origin_status", "replication is not supported"},
 	{"pg_replication_slots", "replication is not supported"},
-	{"pg_rules", "rules are not supported"},
 	{"pg_seclabel", "security labels are not supported"},
 	{"pg_seclabels", "security labels are not supported"},
 	{"pg_shmem_allocations", "there is no shared memory"},
@@ -60,7 +59,6 @@ var empty = []emptyRelation{
 	{"information_schema._pg_foreign_tables", "foreign data is not supported"},
 	{"information_schema._pg_user_mappings", "foreign data is not supported"},
 	{"information_schema.check_constraint_routine_usage", "the functions of checks are not recorded"},
-	{"information_schema.column_column_usage", "shown by pg_depend"},
 	{"information_schema.column_options", "foreign data is not supported"},
 	{"information_schema.foreign_data_wrapper_options", "foreign data is not supported"},
 	{"information_schema.foreign_data_wrappers", "foreign data is not supported"},
@@ -69,7 +67,6 @@ var empty = []emptyRelation{
 	{"information_schema.foreign_table_options", "foreign data is not supported"},
 	{"information_schema.foreign_tables", "foreign data is not supported"},
 	{"information_schema.routine_column_usage", "bodies of functions are not analysed"},
-	{"information_schema.routine_routine_usage", "bodies of functions are not analysed"},
 	{"information_schema.routine_sequence_usage", "bodies of functions are not analysed"},
 	{"information_schema.routine_table_usage", "bodies of functions are not analysed"},
 	{"information_schema.sql_features", "conformance is not declared"},
@@ -81,7 +78,6 @@ var empty = []emptyRelation{
 	{"information_schema.triggers", "triggers are not supported"},
 	{"information_schema.user_mapping_options", "foreign data is not supported"},
 	{"information_schema.user_mappings", "foreign data is not supported"},
-	{"information_schema.view_routine_usage", "the functions of views are not recorded"},
 }
 
 // EmptyReason returns why a relation never has rows here, or "".

@@ -98,7 +98,7 @@ func rowsCheckConstraints(w *writer) {
 			w.str(db).str(r.schema).str(r.name).str(r.clause).end()
 		}
 	}
-	for _, u := range env.Snap.UserTypes(env.DB) {
+	for _, u := range env.checkedTypes() {
 		for _, k := range u.Checks {
 			check(u.Schema, k)
 		}

@@ -59,7 +59,10 @@ func (w *writer) relationGrants(public bool, f func(schema, name string, r catal
 func (env *Env) relationACL(r catalog.Relation) catalog.ACL {
 	if v, ok := r.(*catalog.Virtual); ok {
 		if s := Find(v.Schema, v.Name); s != nil {
-			return env.systemACL(s)
+			if acl := env.systemACL(s); acl != nil {
+				return acl
+			}
+			return env.readableBy(catalog.ACLTable, 0)
 		}
 	}
 	return env.Snap.EffectiveACL(r)

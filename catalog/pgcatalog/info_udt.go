@@ -45,7 +45,11 @@ func rowsDomains(w *writer) {
 	}
 	for _, d := range catalog.InformationDomains() {
 		if d.Kind == 'd' {
-			row(catalog.SchemaInformation, d.Name, "", types.T{OID: d.Base, Mod: d.BaseMod}, "")
+			dflt := ""
+			if d.Name == "time_stamp" {
+				dflt = "CURRENT_TIMESTAMP(2)"
+			}
+			row(catalog.SchemaInformation, d.Name, dflt, types.T{OID: d.Base, Mod: d.BaseMod}, "")
 		}
 	}
 	for _, u := range env.Snap.UserTypes(env.DB) {
@@ -57,7 +61,7 @@ func rowsDomains(w *writer) {
 
 func rowsDomainConstraints(w *writer) {
 	db := w.env.dbName()
-	for _, u := range w.env.Snap.UserTypes(w.env.DB) {
+	for _, u := range w.env.checkedTypes() {
 		for _, k := range u.Checks {
 			w.str(db).str(u.Schema).str(k.Name).str(db).str(u.Schema).str(u.Name).yes(false).yes(false).end()
 		}
@@ -161,6 +165,9 @@ func rowsElementTypes(w *writer) {
 		f := w.env.facts(elem)
 		if d.collation != "" {
 			f.collation = d.collation
+		}
+		if d.kind == "ROUTINE" {
+			f.collation = ""
 		}
 		id := strconv.Itoa(d.id)
 		w.str(db).str(d.schema).str(d.name).str(d.kind).str(id).str(f.dataType).nulls(2).nulls(3).collationColumns(&f).

@@ -55,7 +55,7 @@ func rowsPgConstraint(w *writer) {
 	if byRel && rel != 0 {
 		return
 	}
-	for _, u := range env.Snap.UserTypes(env.DB) {
+	for _, u := range env.checkedTypes() {
 		for _, k := range u.Checks {
 			w.constraint(k.OID, k.Name, env.namespace(u.Schema), 'c', false, false, !k.NotValid, 0, u.OID, 0, 0)
 			w.oid(0).chr(' ').chr(' ').chr(' ').bool(true).int(0).bool(false).nulls(7).str(k.Expr)

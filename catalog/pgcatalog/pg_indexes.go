@@ -9,7 +9,11 @@ func rowsPgIndexes(w *writer) {
 	env := w.env
 	for _, ix := range catalog.SystemIndexes() {
 		if r := ByOID(ix.Table); r != nil {
-			w.str(r.Schema).str(r.Name).str(ix.Name).null().str(systemIndexDef(&ix)).end()
+			space := ""
+			if shared(r) {
+				space = "pg_global"
+			}
+			w.str(r.Schema).str(r.Name).str(ix.Name).opt(space).str(systemIndexDef(&ix)).end()
 		}
 	}
 	env.tables(func(_ types.OID, t *catalog.Table) {

@@ -109,6 +109,17 @@ func (t *toast) indexClass() classRow {
 		persistence: t.persistence, replident: 'n', natts: 2, populated: true, pages: 1, tablespace: t.tablespace, shared: t.tablespace != 0}
 }
 
+// indexDef is pg_get_indexdef of a TOAST table's index.
+func (t *toast) indexDef(col int) string {
+	switch col {
+	case 0:
+		return "CREATE UNIQUE INDEX " + t.name() + "_index ON pg_toast." + t.name() + " USING btree (chunk_id, chunk_seq)"
+	case 1, 2:
+		return toastColumns[col-1].Name
+	}
+	return ""
+}
+
 // toastAttributes writes the columns of a TOAST table or its index.
 func (w *writer) toastAttributes(oid types.OID) {
 	t, ok := w.env.toastByOID(oid)

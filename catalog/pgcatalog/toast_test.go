@@ -24,7 +24,9 @@ func TestTablesOfLongRowsHaveToastTables(t *testing.T) {
 	if got := env.ToRegclass("pg_toast." + found.name); got != c.toast {
 		t.Errorf("pg_toast.%s is %d, want %d", found.name, got, c.toast)
 	}
-	column := func(typ types.OID, mod int32) catalog.Column { return catalog.Column{Type: types.T{OID: typ, Mod: mod}} }
+	column := func(typ types.OID, mod int32) catalog.Column {
+		return catalog.Column{Type: types.T{OID: typ, Mod: mod}}
+	}
 	for _, c := range []struct {
 		want bool
 		cols []catalog.Column
