@@ -88,13 +88,36 @@ func (c *onConflict) write(b *vec.Batch) (*vec.Batch, error) {
 	}
 	if !c.node.DoUpdate || len(res.Conflicts) == 0 && len(inserted) == b.Rows() {
 		c.remember(res)
+		return c.withXmax(out, 0), nil
+	}
+	// Generated columns of the rows that change are computed where those of the inserted
+	// ones are, which are kept therefore.
+	out = c.withXmax(out, 0)
+	kept := newRowStore(typesOf(out.Cols))
+	kept.appendCols(out.Cols, out.Sel, len(out.Sel))
+	updated, rows, err := c.update(b, res)
+	switch {
+	case err != nil:
+		return nil, err
+	case updated.Rows() == 0:
 		return out, nil
 	}
-	updated, rows, err := c.update(b, res)
-	if err != nil {
-		return nil, err
+	return mergeChanged(kept, out.Sel, c.withXmax(updated, 1), rows), nil
+}
+
+// withXmax adds the rows' xmax where RETURNING reads it: 0 of those that were inserted,
+// another number of those that were there and so were locked first.
+func (c *onConflict) withXmax(b *vec.Batch, xmax int64) *vec.Batch {
+	if !c.node.Xmax {
+		return b
 	}
-	return c.merge(out, updated, rows), nil
+	out := *b
+	v := vec.New(types.Of(types.OXid), b.N)
+	for i := range v.I64 {
+		v.I64[i] = xmax
+	}
+	out.Cols = append(slices.Clip(b.Cols[:len(c.w.live)]), v)
+	return &out
 }
 
 func (c *onConflict) remember(res *table.InsertResult) {
@@ -230,26 +253,22 @@ func selectedSet(a, b *vec.Batch, n int) []bool {
 	return out
 }
 
-// merge puts inserted and updated rows into the order of the input.
-func (c *onConflict) merge(ins, upd *vec.Batch, hit []uint32) *vec.Batch {
-	if upd.Rows() == 0 {
-		return ins
-	}
-	s := newRowStore(typesOf(ins.Cols))
-	s.appendCols(ins.Cols, ins.Sel, len(ins.Sel))
-	s.appendCols(upd.Cols[:len(ins.Cols)], upd.Sel, upd.Rows())
-	order := make([]uint32, 0, s.n)
+// mergeChanged puts updated rows between inserted ones, which are kept already, in the order of the
+// input; ins and hit are the numbers of the input's rows.
+func mergeChanged(kept *rowStore, ins []uint32, upd *vec.Batch, hit []uint32) *vec.Batch {
+	kept.appendCols(upd.Cols[:len(kept.cols)], upd.Sel, upd.Rows())
+	order := make([]uint32, 0, kept.n)
 	i, j := 0, 0
-	for i < len(ins.Sel) || j < upd.Rows() {
-		if j == upd.Rows() || i < len(ins.Sel) && ins.Sel[i] < hit[upd.Row(j)] {
+	for i < len(ins) || j < upd.Rows() {
+		if j == upd.Rows() || i < len(ins) && ins[i] < hit[upd.Row(j)] {
 			order = append(order, uint32(i))
 			i++
 		} else {
-			order = append(order, uint32(len(ins.Sel)+j))
+			order = append(order, uint32(len(ins)+j))
 			j++
 		}
 	}
-	out := &vec.Batch{Cols: newVecs(typesOf(ins.Cols)), N: len(order)}
-	gatherBatch(out.Cols, s.cols, order, false)
+	out := &vec.Batch{Cols: newVecs(typesOf(kept.cols)), N: len(order)}
+	gatherBatch(out.Cols, kept.cols, order, false)
 	return out
 }

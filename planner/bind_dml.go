@@ -231,7 +231,9 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 	}
 	p.ready(d, "INSERT", given)
 	if s.OnConflict != nil {
-		ins.OnConflict = p.onConflict(s, d, s.Alias, sc)
+		if ins.OnConflict = p.onConflict(s, d, s.Alias, sc); ins.OnConflict.DoUpdate {
+			d.upsert = ins.OnConflict
+		}
 	}
 	ins.Returning, ins.Cols, ins.Ctid = p.returning(s.Returning, d, s.Alias, nil, sc, s.OnConflict == nil)
 	ins.HasReturning = s.Returning != nil
@@ -311,6 +313,7 @@ func (p *planner) returning(list []ast.Target, d *destination, alias string, ext
 		return nil, nil, false
 	}
 	r := p.entry(d, alias)
+	r.upserted = d.upsert != nil
 	p.watch(r, d.right)
 	bl := &block{rels: map[int]*rel{r.id: r}}
 	ns := []*nsItem{p.ownNames(r, d.shape, alias)}
@@ -346,13 +349,20 @@ func (p *planner) returning(list []ast.Target, d *destination, alias string, ext
 	}
 	xs = replaceIn(xs, replace)
 	if known = known && d.tree == nil; known {
-		ctid = readsCtid(xs, base) != nil
+		ctid = findColumn(xs, base, plan.ColCtid) != nil
 		lay[[2]int{base.id, plan.ColCtid}] = at
 	} else {
 		if d.tree != nil {
 			lay[[2]int{base.id, plan.ColTableOID}] = at
 		}
 		noCtid(xs, base, "RETURNING")
+	}
+	if v := findColumn(xs, base, plan.ColXmax); v != nil {
+		if d.tree != nil {
+			unsupported(v.Off, "xmax in RETURNING of ON CONFLICT where the rows of the table are in several")
+		}
+		d.upsert.Xmax = true
+		lay[[2]int{base.id, plan.ColXmax}] = at
 	}
 	return p.planExprs(xs, lay), cols, ctid
 }
@@ -367,16 +377,16 @@ func (p *planner) beside(d *destination, sc *scope) *scope {
 
 // noCtid refuses the ctid of a row where it is not known.
 func noCtid(xs []plan.Expr, base *rel, clause string) {
-	if v := readsCtid(xs, base); v != nil {
+	if v := findColumn(xs, base, plan.ColCtid); v != nil {
 		unsupported(v.Off, "ctid in %s", clause)
 	}
 }
 
-// readsCtid returns where expressions read the ctid of a row, or nil.
-func readsCtid(xs []plan.Expr, base *rel) (found *plan.Var) {
+// findColumn returns where expressions read a column of a row, or nil.
+func findColumn(xs []plan.Expr, base *rel, col int) (found *plan.Var) {
 	for _, x := range xs {
 		plan.Visit(x, func(e plan.Expr) bool {
-			if v, ok := e.(*plan.Var); ok && v.Rel == base.id && v.Col == plan.ColCtid {
+			if v, ok := e.(*plan.Var); ok && v.Rel == base.id && v.Col == col {
 				found = v
 			}
 			return found == nil

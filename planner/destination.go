@@ -19,10 +19,11 @@ import (
 // The statement is bound over shape, which has the columns of the named
 // relation; references to them are replaced by what they are in the table.
 type destination struct {
-	shape *catalog.Table
-	table *catalog.Table // whose rows change; nil when a view does not lead to one
-	right *catalog.Right // on the named relation
-	views []*destView    // outermost first; nil for a table
+	shape  *catalog.Table
+	table  *catalog.Table   // whose rows change; nil when a view does not lead to one
+	right  *catalog.Right   // on the named relation
+	views  []*destView      // outermost first; nil for a table
+	upsert *plan.OnConflict // of INSERT … ON CONFLICT DO UPDATE
 	// tree are the tables that the rows are in, nil when that is the table alone;
 	// only tells that those below the table are not meant
 	tree []*catalog.Table

@@ -101,6 +101,7 @@ type rel struct {
 	target     bool        // the table that the statement changes
 	cursor     string      // whose current row of the table is meant (WHERE CURRENT OF)
 	proposed   bool        // the row that INSERT proposes, which has no system columns
+	upserted   bool        // the row that ON CONFLICT DO UPDATE inserted or changed
 	tree       *tree       // of a table whose rows are in several, nil for others
 	shown      bool        // the query is bound for its text
 	sample     *sample     // TABLESAMPLE, nil for all rows

@@ -188,7 +188,7 @@ func (it *nsItem) system(name string) plan.Expr {
 			return v(plan.ColTableOID, types.TOid)
 		case it.rel.table != nil:
 			oid = it.rel.table.OID
-		case it.rel.virt != nil:
+		case it.rel.virt != nil && !it.rel.virt.View:
 			oid = it.rel.virt.OID
 		case it.rel.seq != nil:
 			oid = it.rel.seq.OID
@@ -201,8 +201,17 @@ func (it *nsItem) system(name string) plan.Expr {
 			return v(plan.ColCtid, types.Of(types.OTid))
 		}
 	case "xmin", "xmax", "cmin", "cmax":
-		if it.rel.table != nil || it.rel.virt != nil {
-			return &plan.Const{At: plan.At{T: types.Of(types.OXid), Off: -1}, Val: types.Int(types.Of(types.OXid), 1)}
+		if it.rel.table != nil || it.rel.virt != nil && !it.rel.virt.View {
+			t, is := types.Of(types.OXid), int64(0)
+			switch {
+			case name == "xmin":
+				is = 1
+			case name[0] == 'c':
+				t = types.Of(types.OCid)
+			case it.rel.upserted:
+				return v(plan.ColXmax, t)
+			}
+			return &plan.Const{At: plan.At{T: t, Off: -1}, Val: types.Int(t, is)}
 		}
 	}
 	return nil

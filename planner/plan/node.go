@@ -51,6 +51,7 @@ const (
 	ColTableOID = -2 // tableoid
 	ColCtid     = -3 // a tid-like text made from the handle
 	ColXmin     = -4 // constant
+	ColXmax     = -5 // in RETURNING of ON CONFLICT DO UPDATE: 0 of a row that was inserted
 )
 
 // The values of a PartKey: a member's name or an array's subscript; an array of
@@ -491,6 +492,8 @@ type (
 		Where    Expr   // over the same
 		// Existing are checked of the rows that are there, Checks of what they become.
 		Existing, Checks []RowCheck
+		// Xmax: RETURNING reads the xmax of the rows, one more column.
+		Xmax bool
 	}
 	// Update changes rows. Input columns: the row key, the table's live columns,
 	// then one new value per SetCols, then the columns that Returning needs from

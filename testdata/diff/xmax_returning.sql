@@ -1,0 +1,20 @@
+-- The xmax of rows that ON CONFLICT inserted is 0, that of those it changed is not; system columns of catalogs and views.
+create table zz (a int primary key, b int, c text generated always as (b::text) stored);
+insert into zz values (1, 1) on conflict (a) do update set b = 2 returning xmax = 0 as inserted, cmin, a;
+insert into zz values (1, 1), (2, 2), (0, 0) on conflict (a) do update set b = excluded.b + 7 returning a, b, c, (xmax = 0) as inserted, xmax::text <> '0' as changed;
+insert into zz values (1, 1), (21, 2), (2, 3), (22, 4) on conflict (a) do update set b = excluded.b returning *;
+insert into zz values (1, 1), (5, 2) on conflict (a) do update set b = 3 where zz.b > 100 returning a, xmax = 0;
+insert into zz values (1, 1), (6, 2) on conflict (a) do nothing returning a, xmax = 0;
+with w as (insert into zz as k values (6, 1), (9, 2) on conflict (a) do update set b = 4 returning k.xmax = 0 as fresh, *) select count(*) filter (where fresh), count(*) from w;
+insert into zz values (3, 1) returning xmax, tableoid::regclass, pg_typeof(xmax), pg_typeof(cmin);
+update zz set b = 5 where a = 1 returning xmax::text = '0', a;
+delete from zz where a = 1 returning pg_typeof(xmax);
+select xmax, pg_typeof(cmax), a from zz where a = 3;
+select xmax, pg_typeof(cmin), pg_typeof(xmin) from pg_class limit 1;
+create view zv as select a, b from zz;
+insert into zv values (2, 9), (11, 1) on conflict (a) do update set b = 1 returning a, b;
+insert into zv values (2, 9) on conflict (a) do update set b = 1 returning xmax;
+select xmin from zv;
+select xmin from pg_tables limit 1;
+select tableoid from pg_tables limit 1;
+drop table zz cascade;
