@@ -40,7 +40,11 @@ func (w *writer) viewUses(class types.OID, f func(schema, view string, on object
 			continue
 		}
 		seen[u] = true
-		if r := w.env.Snap.RelationByOID(w.env.DB, u.view); r != nil && isView(r) {
+		r := w.env.Snap.RelationByOID(w.env.DB, u.view)
+		if v, ok := r.(*catalog.View); ok && v.Materialized != nil {
+			continue
+		}
+		if r != nil {
 			schema, name := r.RelName()
 			f(schema, name, u.on)
 		}

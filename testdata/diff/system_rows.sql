@@ -56,3 +56,16 @@ select * from pg_get_object_address('text search dictionary', '{pg_catalog,engli
 select * from pg_get_object_address('extension', '{plpgsql}', '{}');
 select * from pg_get_object_address('rule', '{pg_settings,pg_settings_u}', '{}');
 drop schema sr cascade;
+create schema su; set search_path = su;
+create table t (a int primary key, b int, g int generated always as (a + b) stored);
+create view v as select a, upper(b::text) from t; create materialized view mv as select b from t;
+select view_schema, view_name, table_schema, table_name from information_schema.view_table_usage order by 1, 2, 3, 4;
+select view_schema, view_name, table_schema, table_name, column_name from information_schema.view_column_usage order by 1, 2, 3, 4, 5;
+select table_name, specific_name from information_schema.view_routine_usage order by 1, 2;
+select routine_name, specific_name from information_schema.routine_routine_usage order by 1, 2;
+select table_name, column_name, dependent_column from information_schema.column_column_usage where table_schema = 'su' order by 2, 3;
+select constraint_name, domain_name, is_deferrable from information_schema.domain_constraints where domain_schema = 'information_schema' order by constraint_name;
+select constraint_name, check_clause from information_schema.check_constraints where constraint_schema = 'information_schema' order by constraint_name;
+select * from pg_rules; select pg_get_ruledef(12108, true), pg_get_ruledef(12109, true);
+select tablename, tablespace from pg_indexes where schemaname = 'pg_catalog' and tablespace is not null order by 1, 2;
+drop schema su cascade;
