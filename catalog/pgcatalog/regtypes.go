@@ -135,7 +135,7 @@ func (env *Env) TypeIsVisible(o types.OID) (visible, ok bool) {
 // path has the same name with the same arguments.
 func (env *Env) FunctionIsVisible(o types.OID) (visible, ok bool) {
 	if p := catalog.ProcByOID(o); p != nil {
-		return p.Schema == "" || slices.Contains(env.path(), p.Schema), true
+		return p.Schema != catalog.SchemaInformation || slices.Contains(env.path(), p.Schema), true
 	}
 	f, ok := env.Snap.Object(o).(*catalog.Function)
 	if !ok || f.DB != env.DB {
@@ -232,7 +232,7 @@ func (env *Env) procOut(o types.OID, args bool) (string, bool) {
 	var in []types.OID
 	if p := catalog.ProcByOID(o); p != nil {
 		name, in = p.Name, p.Args
-		if p.Schema != "" {
+		if p.Schema == catalog.SchemaInformation {
 			schema = p.Schema
 		}
 		if !args && len(catalog.ProcsByName(name)) > 1 {
