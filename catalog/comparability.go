@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"slices"
 	"sync"
 
 	"kvsqld/catalog/types"
@@ -24,7 +25,7 @@ var builtinComparability = sync.OnceValue(func() map[types.OID]Comparability {
 		c.Order = c.Order || method == OIDBtreeAm
 		m[o] = c
 	}
-	for _, c := range Opclasses() {
+	for _, c := range slices.Concat(Opclasses(), typeOpclasses()) {
 		if !c.Default || c.Method != OIDBtreeAm && c.Method != OIDHashAm {
 			continue
 		}

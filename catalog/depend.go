@@ -259,7 +259,7 @@ func (c *Change) defaultsNeeding(oid types.OID, add func(bool, node)) {
 // typeDependents adds what is made of a type.
 func (c *Change) typeDependents(oid types.OID, add func(bool, node)) {
 	uses := func(t types.T) bool { return t.OID == oid }
-	if in := c.snap.typeInfos[oid]; in != nil && in.Array != 0 {
+	if in := c.snap.TypeInfo(oid); in != nil && in.Array != 0 {
 		add(true, node{kind: nodeType, oid: in.Array})
 	}
 	for _, r := range c.snap.Relations(c.DB) {

@@ -76,6 +76,9 @@ func (c *Change) nameOf(oid types.OID) string {
 	if o := c.snap.objs[oid]; o != nil {
 		return CommonOf(o).Name
 	}
+	if in := types.Lookup(oid); in != nil { // a type of an extension
+		return in.Name
+	}
 	return ""
 }
 

@@ -310,6 +310,9 @@ func (c *Change) DropTypes(cascade bool, oids ...types.OID) error {
 		if u := c.snap.TypeByOID(oid); u != nil && u.Kind == 'm' {
 			return c.requiredBy(n, node{kind: nodeType, oid: u.Range.Pair})
 		}
+		if in := types.Lookup(oid); in != nil && in.Extension != "" {
+			return c.requiredBy(n, node{kind: nodePart, oid: c.snap.Extension(c.DB, in.Extension).OID})
+		}
 		if in := c.snap.typeInfos[oid]; c.snap.isArrayType(oid) {
 			return c.requiredBy(n, node{kind: nodeType, oid: in.Elem})
 		} else if in != nil && c.snap.TypeByOID(oid) == nil {

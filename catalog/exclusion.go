@@ -37,10 +37,25 @@ var btreeGist = func() (out []Opclass) {
 
 // ExtensionOpclasses are the operator classes that the database's extensions add.
 func (s *Snapshot) ExtensionOpclasses(db types.OID) []Opclass {
-	if s.Extension(db, "btree_gist") == nil {
-		return nil
+	var out []Opclass
+	if s.Extension(db, "btree_gist") != nil {
+		out = btreeGist
 	}
-	return btreeGist
+	for _, c := range typeOpclasses() {
+		if s.ExtensionSchema(db, types.Lookup(c.InType).Extension) != "" {
+			out = append(slices.Clip(out), c)
+		}
+	}
+	return out
+}
+
+// OpclassExtension is the name of the extension that an operator class of
+// ExtensionOpclasses comes with.
+func OpclassExtension(c *Opclass) string {
+	if in := types.Lookup(c.InType); in != nil && in.Extension != "" {
+		return in.Extension
+	}
+	return "btree_gist"
 }
 
 // KeyOpclass is the operator class that an index key of type t has: that of the given

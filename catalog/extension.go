@@ -8,9 +8,10 @@ import (
 	"kvsqld/catalog/types"
 )
 
-// Extension is what CREATE EXTENSION made: a set of functions that the server has the
-// implementations of and that a database can do without. The members are functions
-// in the language internal that carry its name; they come and go with it.
+// Extension is what CREATE EXTENSION made: a set of functions and types that the server
+// has the implementations of and that a database can do without. The functions are
+// objects that carry its name; they come and go with it. Its types, operators, casts
+// and operator classes are those of its definition.
 type Extension struct {
 	Common  // Schema is where the members are
 	Version string
@@ -35,12 +36,20 @@ func (s *Snapshot) Members(e *Extension) []*Function {
 }
 
 func (s *Snapshot) linkExtension(e *Extension) error {
+	for _, in := range types.ExtensionTypes(e.Name) {
+		if err := s.name(nameKey{spaceType, e.DB, e.Schema, in.Name}, in.OID, typeExists(in.Name)); err != nil {
+			return err
+		}
+	}
 	return s.name(nameKey{space: spaceExtension, db: e.DB, name: e.Name}, e.OID, func() *sqlerr.Error {
 		return sqlerr.New(sqlerr.DuplicateObject, "extension \"%s\" already exists", e.Name)
 	})
 }
 
 func (s *Snapshot) unlinkExtension(e *Extension) {
+	for _, in := range types.ExtensionTypes(e.Name) {
+		s.unname(nameKey{spaceType, e.DB, e.Schema, in.Name}, in.OID)
+	}
 	s.unname(nameKey{space: spaceExtension, db: e.DB, name: e.Name}, e.OID)
 }
 
@@ -66,15 +75,42 @@ func (c *Change) CreateExtension(def *ExtensionDef, schema string) error {
 	}
 	for _, p := range def.Procs() {
 		f := &Function{Common: Common{Schema: schema, Name: p.Name}, ArgNames: p.ArgNames, Ret: types.Of(p.Ret), Volatile: p.Volatile, Strict: p.Strict,
-			Language: LanguageInternal, Body: p.Src, Cost: float64(p.Cost), Parallel: p.Parallel, Extension: def.Name}
-		for _, a := range p.Args {
-			f.Args = append(f.Args, types.Of(a))
+			Language: LanguageInternal, Body: p.Hidden, Cost: float64(p.Cost), Parallel: p.Parallel, Extension: def.Name}
+		if err := c.member(f, p.Args); err != nil {
+			return err
 		}
-		if _, err := c.CreateFunction(f, false); err != nil {
+	}
+	for _, b := range def.bodies {
+		f := &Function{Common: Common{Schema: schema, Name: b.name}, Ret: types.Of(b.ret), RetSet: b.rows > 0, Rows: b.rows, Volatile: 'i', Strict: true,
+			Language: LanguageSQL, Body: b.body, Parallel: 's', Extension: def.Name}
+		if err := c.member(f, b.args); err != nil {
+			return err
+		}
+	}
+	for _, a := range def.aggregates {
+		agg := &AggregateDef{State: types.Of(a.of), Trans: def.function(a.trans, oids(a.of, a.of))}
+		for _, o := range def.Operators() {
+			if o.Name == a.sortOp && o.Left == a.of && o.Right == a.of {
+				agg.SortOp = o.OID
+			}
+		}
+		agg.Combine = agg.Trans
+		f := &Function{Common: Common{Schema: schema, Name: a.name}, Ret: types.Of(a.of), Volatile: 'i', Language: LanguageInternal,
+			Body: "aggregate_dummy", Cost: 1, Parallel: 's', Agg: agg, Extension: def.Name}
+		if err := c.member(f, oids(a.of)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// member records a function of an extension.
+func (c *Change) member(f *Function, args []types.OID) error {
+	for _, a := range args {
+		f.Args = append(f.Args, types.Of(a))
+	}
+	_, err := c.CreateFunction(f, false)
+	return err
 }
 
 // MoveExtension brings an extension and its functions into another schema.
@@ -113,6 +149,9 @@ func (c *Change) membersOf(oid types.OID, add func(bool, node)) {
 	if e, ok := c.snap.objs[oid].(*Extension); ok {
 		for _, f := range c.snap.Members(e) {
 			add(true, node{kind: nodeFunction, oid: f.OID})
+		}
+		for _, in := range types.ExtensionTypes(e.Name) {
+			add(true, node{kind: nodeType, oid: in.OID})
 		}
 		c.exclusionsOf(e, add)
 	}

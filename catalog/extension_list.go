@@ -7,7 +7,12 @@ import "kvsqld/catalog/types"
 type ExtensionDef struct {
 	Name, Version, Comment string
 
-	procs []extensionProc
+	procs      []extensionProc
+	bodies     []extensionBody
+	operators  []extensionOperator
+	casts      []Cast // their functions are found by the types
+	opclasses  []Opclass
+	aggregates []extensionAggregate
 }
 
 // extensionProc is a function of an extension. They are all strict and cost 1.
@@ -17,6 +22,11 @@ type extensionProc struct {
 	ret      types.OID
 	volatile byte
 	argNames []string
+	src      string // of a built-in function that implements it, "" for one of its own
+}
+
+func proc(name string, args []types.OID, ret types.OID, volatile byte, argNames []string) extensionProc {
+	return extensionProc{name: name, args: args, ret: ret, volatile: volatile, argNames: argNames}
 }
 
 // plpgsql is the extension that every database has, of which there are the catalogs' rows alone.
@@ -34,60 +44,61 @@ var extensionDefs = []*ExtensionDef{
 	// PostgreSQL's indexes call nor the operator <->.
 	{Name: "btree_gist", Version: "1.7", Comment: "support for indexing common datatypes in GiST"},
 	{Name: "fuzzystrmatch", Version: "1.1", Comment: "determine similarities and distance between strings", procs: []extensionProc{
-		{"levenshtein", oids(types.OText, types.OText), types.OInt4, 'i', nil},
-		{"levenshtein", oids(types.OText, types.OText, types.OInt4, types.OInt4, types.OInt4), types.OInt4, 'i', nil},
-		{"levenshtein_less_equal", oids(types.OText, types.OText, types.OInt4), types.OInt4, 'i', nil},
-		{"levenshtein_less_equal", oids(types.OText, types.OText, types.OInt4, types.OInt4, types.OInt4, types.OInt4), types.OInt4, 'i', nil},
-		{"metaphone", oids(types.OText, types.OInt4), types.OText, 'i', nil},
-		{"soundex", oids(types.OText), types.OText, 'i', nil},
-		{"text_soundex", oids(types.OText), types.OText, 'i', nil},
-		{"difference", oids(types.OText, types.OText), types.OInt4, 'i', nil},
-		{"dmetaphone", oids(types.OText), types.OText, 'i', nil},
-		{"dmetaphone_alt", oids(types.OText), types.OText, 'i', nil},
+		proc("levenshtein", oids(types.OText, types.OText), types.OInt4, 'i', nil),
+		proc("levenshtein", oids(types.OText, types.OText, types.OInt4, types.OInt4, types.OInt4), types.OInt4, 'i', nil),
+		proc("levenshtein_less_equal", oids(types.OText, types.OText, types.OInt4), types.OInt4, 'i', nil),
+		proc("levenshtein_less_equal", oids(types.OText, types.OText, types.OInt4, types.OInt4, types.OInt4, types.OInt4), types.OInt4, 'i', nil),
+		proc("metaphone", oids(types.OText, types.OInt4), types.OText, 'i', nil),
+		proc("soundex", oids(types.OText), types.OText, 'i', nil),
+		proc("text_soundex", oids(types.OText), types.OText, 'i', nil),
+		proc("difference", oids(types.OText, types.OText), types.OInt4, 'i', nil),
+		proc("dmetaphone", oids(types.OText), types.OText, 'i', nil),
+		proc("dmetaphone_alt", oids(types.OText), types.OText, 'i', nil),
 	}},
 	{Name: "pgcrypto", Version: "1.3", Comment: "cryptographic functions", procs: []extensionProc{
-		{"digest", oids(types.OText, types.OText), types.OBytea, 'i', nil},
-		{"digest", oids(types.OBytea, types.OText), types.OBytea, 'i', nil},
-		{"hmac", oids(types.OText, types.OText, types.OText), types.OBytea, 'i', nil},
-		{"hmac", oids(types.OBytea, types.OBytea, types.OText), types.OBytea, 'i', nil},
-		{"crypt", oids(types.OText, types.OText), types.OText, 'i', nil},
-		{"gen_salt", oids(types.OText), types.OText, 'v', nil},
-		{"gen_salt", oids(types.OText, types.OInt4), types.OText, 'v', nil},
-		{"encrypt", oids(types.OBytea, types.OBytea, types.OText), types.OBytea, 'i', nil},
-		{"decrypt", oids(types.OBytea, types.OBytea, types.OText), types.OBytea, 'i', nil},
-		{"encrypt_iv", oids(types.OBytea, types.OBytea, types.OBytea, types.OText), types.OBytea, 'i', nil},
-		{"decrypt_iv", oids(types.OBytea, types.OBytea, types.OBytea, types.OText), types.OBytea, 'i', nil},
-		{"gen_random_bytes", oids(types.OInt4), types.OBytea, 'v', nil},
-		{"gen_random_uuid", nil, types.OUUID, 'v', nil},
+		proc("digest", oids(types.OText, types.OText), types.OBytea, 'i', nil),
+		proc("digest", oids(types.OBytea, types.OText), types.OBytea, 'i', nil),
+		proc("hmac", oids(types.OText, types.OText, types.OText), types.OBytea, 'i', nil),
+		proc("hmac", oids(types.OBytea, types.OBytea, types.OText), types.OBytea, 'i', nil),
+		proc("crypt", oids(types.OText, types.OText), types.OText, 'i', nil),
+		proc("gen_salt", oids(types.OText), types.OText, 'v', nil),
+		proc("gen_salt", oids(types.OText, types.OInt4), types.OText, 'v', nil),
+		proc("encrypt", oids(types.OBytea, types.OBytea, types.OText), types.OBytea, 'i', nil),
+		proc("decrypt", oids(types.OBytea, types.OBytea, types.OText), types.OBytea, 'i', nil),
+		proc("encrypt_iv", oids(types.OBytea, types.OBytea, types.OBytea, types.OText), types.OBytea, 'i', nil),
+		proc("decrypt_iv", oids(types.OBytea, types.OBytea, types.OBytea, types.OText), types.OBytea, 'i', nil),
+		proc("gen_random_bytes", oids(types.OInt4), types.OBytea, 'v', nil),
+		proc("gen_random_uuid", nil, types.OUUID, 'v', nil),
 		// The functions of OpenPGP are refused by name when they are called.
-		{"pgp_sym_encrypt", oids(types.OText, types.OText), types.OBytea, 'v', nil},
-		{"pgp_sym_encrypt_bytea", oids(types.OBytea, types.OText), types.OBytea, 'v', nil},
-		{"pgp_sym_encrypt", oids(types.OText, types.OText, types.OText), types.OBytea, 'v', nil},
-		{"pgp_sym_encrypt_bytea", oids(types.OBytea, types.OText, types.OText), types.OBytea, 'v', nil},
-		{"pgp_sym_decrypt", oids(types.OBytea, types.OText), types.OText, 'i', nil},
-		{"pgp_sym_decrypt_bytea", oids(types.OBytea, types.OText), types.OBytea, 'i', nil},
-		{"pgp_sym_decrypt", oids(types.OBytea, types.OText, types.OText), types.OText, 'i', nil},
-		{"pgp_sym_decrypt_bytea", oids(types.OBytea, types.OText, types.OText), types.OBytea, 'i', nil},
-		{"pgp_pub_encrypt", oids(types.OText, types.OBytea), types.OBytea, 'v', nil},
-		{"pgp_pub_encrypt_bytea", oids(types.OBytea, types.OBytea), types.OBytea, 'v', nil},
-		{"pgp_pub_decrypt", oids(types.OBytea, types.OBytea), types.OText, 'i', nil},
-		{"pgp_pub_decrypt_bytea", oids(types.OBytea, types.OBytea), types.OBytea, 'i', nil},
-		{"pgp_key_id", oids(types.OBytea), types.OText, 'i', nil},
-		{"armor", oids(types.OBytea), types.OText, 'i', nil},
-		{"dearmor", oids(types.OText), types.OBytea, 'i', nil},
+		proc("pgp_sym_encrypt", oids(types.OText, types.OText), types.OBytea, 'v', nil),
+		proc("pgp_sym_encrypt_bytea", oids(types.OBytea, types.OText), types.OBytea, 'v', nil),
+		proc("pgp_sym_encrypt", oids(types.OText, types.OText, types.OText), types.OBytea, 'v', nil),
+		proc("pgp_sym_encrypt_bytea", oids(types.OBytea, types.OText, types.OText), types.OBytea, 'v', nil),
+		proc("pgp_sym_decrypt", oids(types.OBytea, types.OText), types.OText, 'i', nil),
+		proc("pgp_sym_decrypt_bytea", oids(types.OBytea, types.OText), types.OBytea, 'i', nil),
+		proc("pgp_sym_decrypt", oids(types.OBytea, types.OText, types.OText), types.OText, 'i', nil),
+		proc("pgp_sym_decrypt_bytea", oids(types.OBytea, types.OText, types.OText), types.OBytea, 'i', nil),
+		proc("pgp_pub_encrypt", oids(types.OText, types.OBytea), types.OBytea, 'v', nil),
+		proc("pgp_pub_encrypt_bytea", oids(types.OBytea, types.OBytea), types.OBytea, 'v', nil),
+		proc("pgp_pub_decrypt", oids(types.OBytea, types.OBytea), types.OText, 'i', nil),
+		proc("pgp_pub_decrypt_bytea", oids(types.OBytea, types.OBytea), types.OBytea, 'i', nil),
+		proc("pgp_key_id", oids(types.OBytea), types.OText, 'i', nil),
+		proc("armor", oids(types.OBytea), types.OText, 'i', nil),
+		proc("dearmor", oids(types.OText), types.OBytea, 'i', nil),
 	}},
 	{Name: "uuid-ossp", Version: "1.1", Comment: "generate universally unique identifiers (UUIDs)", procs: []extensionProc{
-		{"uuid_nil", nil, types.OUUID, 'i', nil},
-		{"uuid_ns_dns", nil, types.OUUID, 'i', nil},
-		{"uuid_ns_url", nil, types.OUUID, 'i', nil},
-		{"uuid_ns_oid", nil, types.OUUID, 'i', nil},
-		{"uuid_ns_x500", nil, types.OUUID, 'i', nil},
-		{"uuid_generate_v1", nil, types.OUUID, 'v', nil},
-		{"uuid_generate_v1mc", nil, types.OUUID, 'v', nil},
-		{"uuid_generate_v3", uuidOf, types.OUUID, 'i', []string{"namespace", "name"}},
-		{"uuid_generate_v4", nil, types.OUUID, 'v', nil},
-		{"uuid_generate_v5", uuidOf, types.OUUID, 'i', []string{"namespace", "name"}},
+		proc("uuid_nil", nil, types.OUUID, 'i', nil),
+		proc("uuid_ns_dns", nil, types.OUUID, 'i', nil),
+		proc("uuid_ns_url", nil, types.OUUID, 'i', nil),
+		proc("uuid_ns_oid", nil, types.OUUID, 'i', nil),
+		proc("uuid_ns_x500", nil, types.OUUID, 'i', nil),
+		proc("uuid_generate_v1", nil, types.OUUID, 'v', nil),
+		proc("uuid_generate_v1mc", nil, types.OUUID, 'v', nil),
+		proc("uuid_generate_v3", uuidOf, types.OUUID, 'i', []string{"namespace", "name"}),
+		proc("uuid_generate_v4", nil, types.OUUID, 'v', nil),
+		proc("uuid_generate_v5", uuidOf, types.OUUID, 'i', []string{"namespace", "name"}),
 	}},
+	citextExtension,
 }
 
 func oids(list ...types.OID) []types.OID { return list }
@@ -111,16 +122,15 @@ const firstExtensionProc types.OID = 9400
 
 // Procs are the implementations of the extension's functions.
 func (d *ExtensionDef) Procs() []*Proc {
-	oid := firstExtensionProc
-	for _, other := range extensionDefs {
-		if other == d {
-			break
-		}
-		oid += 100
-	}
+	oid := firstExtensionProc + 100*d.place()
 	var out []*Proc
 	for i, p := range d.procs {
-		out = append(out, &Proc{OID: oid + types.OID(i), Name: p.name, Schema: SchemaOwn, Src: d.Name + "." + p.name, Kind: 'f', Strict: true,
+		hidden := d.Name + "." + p.name
+		src := hidden
+		if p.src != "" {
+			src = p.src
+		}
+		out = append(out, &Proc{OID: oid + types.OID(i), Name: p.name, Hidden: hidden, Schema: SchemaOwn, Src: src, Kind: 'f', Strict: true,
 			Volatile: p.volatile, Args: p.args, ArgNames: p.argNames, Ret: p.ret, Cost: 1, Lang: langInternal, Parallel: 's'})
 	}
 	return out

@@ -26,6 +26,7 @@ type Proc struct {
 	LeakProof  bool
 	Support    types.OID
 	Schema     string    // "" is pg_catalog
+	Hidden     string    // of an extension: the name by which only its functions call it
 	Modifies   bool      // writes rows, as an INSERT would
 	SQL        *Function // of a user-defined function that has a body in SQL or is an aggregate; nil otherwise
 	Own        *Function // of any user-defined function
@@ -43,6 +44,7 @@ type Operator struct {
 	CanMerge, CanHash bool
 	Rest, Join        types.OID
 	Own               *OwnOperator // of a user-defined operator; nil otherwise
+	Extension         string       // that it comes with, "" for none
 }
 
 // Cast is a row of pg_cast: Context i implicit, a assignment, e explicit only;

@@ -97,8 +97,11 @@ var procs = sync.OnceValue(func() *procTable {
 	for _, p := range extensionProcs() {
 		// Not in pg_proc: they are called through the functions that CREATE EXTENSION
 		// makes, by the name of the implementation, which no function has.
-		t.byOID[p.OID], t.bySrc[p.Src] = p, p
-		t.byName[p.Src] = append(t.byName[p.Src], p)
+		t.byOID[p.OID] = p
+		if t.bySrc[p.Src] == nil {
+			t.bySrc[p.Src] = p
+		}
+		t.byName[p.Hidden] = append(t.byName[p.Hidden], p)
 	}
 	return t
 })
@@ -177,11 +180,11 @@ func ProcBySrc(src string) *Proc { return procs().bySrc[src] }
 // implementation serves, or nil; any tells that it serves others at least.
 func InternalProc(src string, args []types.OID, kind byte) (p *Proc, any bool) {
 	list := procs().all
-	if hidden := procs().byName[src]; len(hidden) > 0 && hidden[0].Schema == SchemaOwn {
+	if hidden := procs().byName[src]; len(hidden) > 0 && hidden[0].Hidden == src {
 		list = hidden
 	}
 	for _, p := range list {
-		if p.Src != src || p.Kind != kind || p.Lang != langInternal || p.Schema == SchemaInformation {
+		if p.Src != src && p.Hidden != src || p.Kind != kind || p.Lang != langInternal || p.Schema == SchemaInformation {
 			continue
 		}
 		any = true
@@ -210,13 +213,20 @@ var operators = sync.OnceValue(func() *operatorTable {
 		t.byOID[o.OID] = o
 		t.byName[o.Name] = append(t.byName[o.Name], o)
 	}
+	for _, d := range extensionDefs {
+		for _, o := range d.Operators() {
+			t.byOID[o.OID] = o
+			t.byName[o.Name] = append(t.byName[o.Name], o)
+		}
+	}
 	return t
 })
 
-// Operators returns every operator in OID order. The slice is shared.
+// Operators returns every operator in OID order, without those of extensions. The
+// slice is shared.
 func Operators() []*Operator { return operators().all }
 
-// OperatorsByName returns the operators of that name.
+// OperatorsByName returns the operators of that name, those of extensions last.
 func OperatorsByName(name string) []*Operator { return operators().byName[name] }
 
 // OperatorByOID returns the operator, or nil.
@@ -236,10 +246,16 @@ var casts = sync.OnceValue(func() *castTable {
 		t.all = append(t.all, c)
 		t.byKey[castKey{c.Source, c.Target}] = c
 	}
+	for _, d := range extensionDefs {
+		for _, c := range d.Casts() {
+			t.byKey[castKey{c.Source, c.Target}] = c
+		}
+	}
 	return t
 })
 
-// Casts returns every cast in OID order. The slice is shared.
+// Casts returns every cast in OID order, without those of extensions. The slice is
+// shared.
 func Casts() []*Cast { return casts().all }
 
 // FindCast returns the cast from src to dst, or nil when pg_cast has none

@@ -117,17 +117,17 @@ func (c *Change) typeName(t types.T) string {
 
 // FormatType is format_type for every type, user-defined ones included.
 func (s *Snapshot) FormatType(t types.T, db types.OID, path []string) string {
-	if types.Lookup(t.OID) != nil || t.OID == 0 {
+	in := s.TypeInfo(t.OID)
+	if t.OID == 0 || types.Lookup(t.OID) != nil && in.Extension == "" {
 		return types.FormatType(types.T{OID: t.OID, Mod: t.Mod})
 	}
-	in := s.TypeInfo(t.OID)
 	if in == nil {
 		return "???"
 	}
 	if in.Kind == types.KArray && in.Elem != 0 && in.Type == 'b' {
 		return s.FormatType(types.Of(in.Elem), db, path) + "[]"
 	}
-	schema := s.TypeSchema(t.OID)
+	schema := s.TypeSchema(db, t.OID)
 	if s.TypeVisible(db, path, schema, in.Name) {
 		return QuoteIdent(in.Name)
 	}

@@ -372,6 +372,9 @@ type Function struct {
 	Extension string
 }
 
+// LanguageSQL is the language of functions whose body is statements.
+const LanguageSQL = "sql"
+
 // LanguageInternal is the language of functions whose body names a built-in
 // implementation.
 const LanguageInternal = "internal"

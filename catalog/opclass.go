@@ -48,11 +48,12 @@ func (s *Snapshot) opclassType(t types.T) types.OID {
 // FindOpclass returns the access method's operator class of that name, or the
 // default one of an input type when name is "", or nil.
 func FindOpclass(method, in types.OID, name string) *Opclass {
-	list := Opclasses()
-	for i := range list {
-		c := &list[i]
-		if c.Method == method && (name == "" && c.Default && c.InType == in || name != "" && c.Name == name) {
-			return c
+	for _, list := range [][]Opclass{Opclasses(), typeOpclasses()} {
+		for i := range list {
+			c := &list[i]
+			if c.Method == method && (name == "" && c.Default && c.InType == in || name != "" && c.Name == name) {
+				return c
+			}
 		}
 	}
 	return nil

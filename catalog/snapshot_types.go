@@ -28,7 +28,10 @@ func (s *Snapshot) Type(db types.OID, schema, name string) *types.Info {
 		}
 		return nil
 	}
-	return s.typeInfos[s.names[nameKey{spaceType, db, schema, name}]]
+	if oid := s.names[nameKey{spaceType, db, schema, name}]; oid != 0 {
+		return s.TypeInfo(oid)
+	}
+	return nil
 }
 
 // TypeInfo returns what is known of a type, built-in or user-defined, or nil.
@@ -51,9 +54,11 @@ func (s *Snapshot) TypeByOID(o types.OID) *UserType {
 	return u
 }
 
-// TypeSchema returns the schema that the type lives in, or "".
-func (s *Snapshot) TypeSchema(o types.OID) string {
-	if types.Lookup(o) != nil {
+// TypeSchema returns the schema in which a database has the type, or "".
+func (s *Snapshot) TypeSchema(db, o types.OID) string {
+	if in := types.Lookup(o); in != nil && in.Extension != "" {
+		return s.ExtensionSchema(db, in.Extension)
+	} else if in != nil {
 		return SchemaPgCatalog
 	}
 	if owner := s.typeOwner(o); owner != nil {
@@ -157,13 +162,16 @@ func (s *Snapshot) UserTypes(db types.OID) []*UserType {
 }
 
 // TypeInfos returns the types that the database's objects brought about (user
-// types, their arrays, row types) in OID order.
+// types, their arrays, row types, types of extensions) in OID order.
 func (s *Snapshot) TypeInfos(db types.OID) []*types.Info {
 	var out []*types.Info
 	for oid, in := range s.typeInfos {
 		if owner := s.typeOwner(oid); owner != nil && owner.common().DB == db {
 			out = append(out, in)
 		}
+	}
+	for _, d := range s.Installed(db) {
+		out = append(out, types.ExtensionTypes(d.Name)...)
 	}
 	slices.SortFunc(out, func(a, b *types.Info) int { return int(int64(a.OID) - int64(b.OID)) })
 	return out

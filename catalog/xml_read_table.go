@@ -39,7 +39,8 @@ func (r *xmlReader) typ(e *element, attr string) types.T {
 	return types.T{OID: in.OID, Mod: r.typmod(e, in.OID, name)}
 }
 
-// typeByXMLName finds a built-in type by the paper's name or by its SQL name.
+// typeByXMLName finds a built-in type by the paper's name or by its SQL name, and one
+// of an extension by its name: a user's type has its schema with it.
 func typeByXMLName(name string) *types.Info {
 	lower := strings.ToLower(name)
 	for oid, n := range paperTypes {
@@ -49,6 +50,13 @@ func typeByXMLName(name string) *types.Info {
 	}
 	if in := types.ByName(name); in != nil {
 		return in
+	}
+	for _, d := range extensionDefs {
+		for _, in := range types.ExtensionTypes(d.Name) {
+			if in.SQLName == name {
+				return in
+			}
+		}
 	}
 	return types.ByName(lower)
 }

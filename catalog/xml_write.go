@@ -403,7 +403,7 @@ func (w *xmlWriter) userTypeAttrs(a *attrList, attr string, t types.T) {
 		a.optNum(attr+"Elem", int64(t.Elem))
 	} else {
 		in := w.snap.TypeInfo(t.OID)
-		schema, suffix := w.snap.TypeSchema(t.OID), ""
+		schema, suffix := w.snap.TypeSchema(0, t.OID), ""
 		if in != nil && in.Kind == types.KArray && in.Elem != 0 && in.Type == 'b' {
 			in, suffix = w.snap.TypeInfo(in.Elem), "[]"
 		}

@@ -16,8 +16,8 @@ func Body(t TextParser, f *catalog.Function) ([]ast.Stmt, error) {
 		return t.ParseBody(f.Body, f.Standard)
 	}
 	name := pr.Name
-	if pr.Schema == catalog.SchemaOwn { // an extension's, which has no other name
-		name = pr.Src
+	if pr.Hidden != "" { // an extension's, which has no other name
+		name = pr.Hidden
 	}
 	call := &ast.Call{Off: -1, Name: ast.Name{Off: -1, Parts: []string{pr.In(), name}}, Variadic: pr.Variadic != 0}
 	for i := range pr.Args {

@@ -84,7 +84,7 @@ func (p *planner) qualify(q ast.Node, with *ast.With, ctes map[string]bool) {
 				break
 			}
 			if in := p.typeByName("", n.Type.Name.Last()); in != nil {
-				if schema := p.Snap.TypeSchema(in.OID); schema != "" && schema != catalog.SchemaPgCatalog {
+				if schema := p.Snap.TypeSchema(p.DB, in.OID); schema != "" && schema != catalog.SchemaPgCatalog {
 					n.Type.Name.Parts = []string{schema, in.Name}
 				}
 			}

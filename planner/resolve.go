@@ -75,6 +75,11 @@ func (p *planner) resolved(e plan.Expr) plan.Expr {
 // the same sides the first in the path is the one.
 func (p *planner) operators(schema, op string) []*catalog.Operator {
 	builtin := catalog.OperatorsByName(op)
+	var added []*catalog.Operator // by extensions
+	if n := len(builtin); n > 0 && builtin[n-1].Extension != "" {
+		i := slices.IndexFunc(builtin, func(o *catalog.Operator) bool { return o.Extension != "" })
+		builtin, added = builtin[:i:i], builtin[i:]
+	}
 	if schema == catalog.SchemaPgCatalog {
 		return builtin
 	}
@@ -83,6 +88,11 @@ func (p *planner) operators(schema, op string) []*catalog.Operator {
 		out = builtin
 	}
 	for _, s := range p.functionPath(schema) {
+		for _, o := range added {
+			if p.Snap.ExtensionSchema(p.DB, o.Extension) == s {
+				out = append(slices.Clip(out), o)
+			}
+		}
 		for _, o := range p.Snap.OwnOperators(p.DB, s, op) {
 			hidden := slices.ContainsFunc(out, func(b *catalog.Operator) bool { return b.Left == o.Left.OID && b.Right == o.Right.OID })
 			if !hidden {

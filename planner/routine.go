@@ -377,9 +377,10 @@ func (p *planner) namedIn(e plan.Expr) plan.Expr {
 	default:
 		return e
 	}
-	if t := e.Type(); t.OID >= types.FirstUserOID {
+	t := e.Type()
+	if in := p.Snap.TypeInfo(t.OID); t.OID >= types.FirstUserOID || in != nil && in.Extension != "" {
 		p.called = append(p.called, t.OID)
-		if in := p.Snap.TypeInfo(t.OID); in != nil && in.Kind == types.KArray && in.Elem != 0 {
+		if in != nil && in.Kind == types.KArray && in.Elem != 0 {
 			p.called = append(p.called, in.Elem)
 		}
 	}

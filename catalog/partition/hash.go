@@ -29,7 +29,7 @@ func Hashable(t types.T) bool {
 	switch t.Kind() {
 	case types.KBool, types.KInt2, types.KInt4, types.KInt8, types.KOid, types.KFloat4, types.KFloat8, types.KDate, types.KTime,
 		types.KTimetz, types.KTimestamp, types.KTimestamptz, types.KInterval, types.KText, types.KBytea, types.KUUID, types.KNumeric,
-		types.KInet, types.KMacaddr, types.KWord, types.KJSONB:
+		types.KInet, types.KMacaddr, types.KWord, types.KJSONB, types.KCitext:
 		return t.OID != types.OJSONPath && t.OID != types.OTxidSnapshot && t.OID != types.OPgSnapshot
 	case types.KArray:
 		return t.OID != types.OInt2Vector && Hashable(t.ElemType())
@@ -67,6 +67,8 @@ func Hash(t types.T, d types.Datum, seed uint64) uint64 {
 	}
 	b := d.B
 	switch t.OID {
+	case types.OCitext:
+		b = types.AppendLower(nil, b)
 	case types.OBpchar:
 		for len(b) > 0 && b[len(b)-1] == ' ' {
 			b = b[:len(b)-1]

@@ -207,7 +207,7 @@ func (env *Env) qualifiedType(o types.OID) string {
 	case sqlSpelled[o]:
 		return types.FormatTypeNoMod(o)
 	}
-	return catalog.QualifiedIdent(env.Snap.TypeSchema(o), in.Name)
+	return catalog.QualifiedIdent(env.Snap.TypeSchema(env.DB, o), in.Name)
 }
 
 func (env *Env) qualifiedTypes(list []types.OID) []string {
@@ -253,7 +253,7 @@ func (env *Env) identifyType(o types.OID) Identity {
 		return Identity{Type: "type"}
 	}
 	text := env.qualifiedType(o)
-	return Identity{Type: "type", Schema: catalog.QuoteIdent(env.Snap.TypeSchema(o)), Name: catalog.QuoteIdent(in.Name), Text: text,
+	return Identity{Type: "type", Schema: catalog.QuoteIdent(env.Snap.TypeSchema(env.DB, o)), Name: catalog.QuoteIdent(in.Name), Text: text,
 		Description: "type " + env.FormatTypeNoMod(o), Names: []string{text}, Found: true}
 }
 

@@ -88,7 +88,7 @@ func (env *Env) baseCollation(t types.T) types.OID {
 		o = env.Snap.BaseType(types.Of(in.Elem)).OID
 	}
 	switch o {
-	case types.OText, types.OVarchar, types.OBpchar, types.OPgNodeTree:
+	case types.OText, types.OVarchar, types.OBpchar, types.OCitext, types.OPgNodeTree:
 		return oidDefaultCollation
 	case types.OName:
 		return oidCollationC

@@ -32,14 +32,14 @@ func (env *Env) facts(t types.T) typeFacts {
 	f := typeFacts{TypeNumbers: NumbersOf(base)}
 	if base.OID != t.OID {
 		if in := env.Snap.TypeInfo(t.OID); in != nil {
-			f.domainSchema, f.domainName = env.Snap.TypeSchema(t.OID), in.Name
+			f.domainSchema, f.domainName = env.Snap.TypeSchema(env.DB, t.OID), in.Name
 		}
 	}
 	in := env.Snap.TypeInfo(base.OID)
 	if in == nil {
 		return f
 	}
-	f.udtSchema, f.udtName = env.Snap.TypeSchema(base.OID), in.Name
+	f.udtSchema, f.udtName = env.Snap.TypeSchema(env.DB, base.OID), in.Name
 	switch {
 	case in.Elem != 0 && in.Len == -1 && in.Category == 'A':
 		f.dataType = "ARRAY"

@@ -8,6 +8,9 @@ import (
 
 func rowsPgCast(w *writer) {
 	list := slices.Clone(catalog.Casts())
+	for _, d := range w.env.Snap.Installed(w.env.DB) {
+		list = append(list, d.Casts()...)
+	}
 	for _, k := range w.env.Snap.AllCasts(w.env.DB) {
 		list = append(list, k.Row())
 	}

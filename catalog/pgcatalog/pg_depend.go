@@ -56,6 +56,7 @@ func rowsPgDepend(w *writer) {
 	}
 	for _, e := range w.env.Snap.Extensions(w.env.DB) {
 		d.inSchema(object{class: oidPgExtension, oid: e.OID}, e.Schema)
+		d.members(e)
 	}
 	for _, e := range w.env.Snap.AllExtStats(w.env.DB) {
 		self := object{class: oidPgStatisticExt, oid: e.OID}
@@ -381,6 +382,36 @@ func (d *dependWriter) userType(u *catalog.UserType) {
 		for _, k := range u.Checks {
 			d.dep(constraintObject(k.OID), self, 'a')
 			d.uses(constraintObject(k.OID), catalog.StoredText{Text: k.Expr, Value: u.Base})
+		}
+	}
+}
+
+// members tells that the types, operators, casts and operator classes of an extension
+// go with it; its functions tell it themselves.
+func (d *dependWriter) members(e *catalog.Extension) {
+	def := catalog.AvailableExtension(e.Name)
+	if def == nil {
+		return
+	}
+	member := func(class, oid types.OID) {
+		d.dep(object{class: class, oid: oid}, object{class: oidPgExtension, oid: e.OID}, 'e')
+	}
+	for _, in := range types.ExtensionTypes(e.Name) {
+		if in.Array != 0 {
+			member(oidPgType, in.OID)
+			d.arrayOf(in.OID)
+		}
+	}
+	for _, o := range def.Operators() {
+		member(oidPgOperator, o.OID)
+	}
+	for _, c := range def.Casts() {
+		member(oidPgCast, c.OID)
+	}
+	for _, c := range d.env.Snap.ExtensionOpclasses(e.DB) {
+		if catalog.OpclassExtension(&c) == e.Name {
+			member(oidPgOpclass, c.OID)
+			member(oidPgOpfamily, c.Family)
 		}
 	}
 }

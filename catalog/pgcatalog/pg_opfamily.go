@@ -8,8 +8,7 @@ func rowsPgOpfamily(w *writer) {
 	for _, f := range catalog.Opfamilies() {
 		w.oid(f.OID).oid(f.Method).str(f.Name).oid(catalog.OIDPgCatalog).oid(catalog.OIDSuperuser).end()
 	}
-	e := w.env.Snap.Extension(w.env.DB, "btree_gist")
 	for _, c := range w.env.Snap.ExtensionOpclasses(w.env.DB) {
-		w.oid(c.Family).oid(c.Method).str(c.Name).oid(w.env.namespace(e.Schema)).oid(catalog.OIDSuperuser).end()
+		w.oid(c.Family).oid(c.Method).str(c.Name).oid(w.env.opclassNamespace(&c)).oid(catalog.OIDSuperuser).end()
 	}
 }

@@ -87,5 +87,5 @@ func (w *writer) typeRow(in *types.Info) {
 }
 
 func (env *Env) typeNamespace(o types.OID) types.OID {
-	return env.namespace(env.Snap.TypeSchema(o))
+	return env.namespace(env.Snap.TypeSchema(env.DB, o))
 }

@@ -89,7 +89,7 @@ func (env *Env) RelationName(o types.OID) (schema, name string, ok bool) {
 // FormatTypeNoMod is format_type with a NULL modifier, which calls bpchar
 // character.
 func (env *Env) FormatTypeNoMod(o types.OID) string {
-	if types.Lookup(o) != nil {
+	if in := types.Lookup(o); in != nil && in.Extension == "" {
 		return types.FormatTypeNoMod(o)
 	}
 	return env.FormatType(o, -1)
@@ -128,7 +128,7 @@ func (env *Env) TypeIsVisible(o types.OID) (visible, ok bool) {
 	if in == nil {
 		return false, false
 	}
-	return env.Snap.TypeVisible(env.DB, env.SearchPath, env.Snap.TypeSchema(o), in.Name), true
+	return env.Snap.TypeVisible(env.DB, env.SearchPath, env.Snap.TypeSchema(env.DB, o), in.Name), true
 }
 
 // FunctionIsVisible is pg_function_is_visible: no schema before its own in the

@@ -82,6 +82,8 @@ func parseBinary(t T, b []byte) (Datum, error) {
 		d.Dec, err = ParseDecimalBinary(b)
 	case KText:
 		d.B, err = parseTextBinary(t, b)
+	case KCitext:
+		d.B, err = parseTextBinary(TText, b)
 	case KEnum:
 		d.B = b
 	case KJSON:

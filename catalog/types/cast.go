@@ -49,9 +49,13 @@ func castValue(d Datum, to T, o *FmtOpts) (Datum, error) {
 		}
 	}
 	switch {
+	case target == KCitext:
+		v, err := castToText(d, Datum{T: TText}, o)
+		r.B = v.B
+		return r, err
 	case target == KText:
 		return castToText(d, r, o)
-	case from == KText:
+	case from == KText || from == KCitext:
 		if d.T.base() == OChar {
 			if target != KInt4 {
 				return r, errNoCast(d.T, to)

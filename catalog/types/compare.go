@@ -85,6 +85,8 @@ func compareBytes(k Kind, a, b Datum) int {
 		return compareMultiranges(a, b)
 	case KJSONB:
 		return compareJSONB(a.B, b.B)
+	case KCitext:
+		return compareCitext(a.B, b.B)
 	case KInet:
 		return compareInet(a.B, b.B)
 	case KBit:
@@ -146,6 +148,8 @@ func Hash(d Datum) uint64 {
 		return hashMultirange(d)
 	case KJSONB:
 		return hashJSONB(d.B)
+	case KCitext:
+		return xxh3.Hash(AppendLower(nil, d.B))
 	case KInet:
 		if len(d.B) > 3 { // a network and an address with its bits are equal
 			return CombineHash(uint64(d.B[0])<<8|uint64(d.B[1]), xxh3.Hash(d.B[3:]))

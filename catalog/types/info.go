@@ -102,6 +102,7 @@ func loadTypes() {
 		r, mr, sub := t.direct[rng], t.direct[m], rangeSubtypes[rng].OID
 		r.Subtype, r.Multirange, mr.Subtype, mr.Range = sub, m, sub, rng
 	}
+	t.loadExtensionTypes()
 	for alias, name := range sqlAliases {
 		if _, taken := t.byName[alias]; !taken {
 			t.byName[alias] = t.byName[name]

@@ -141,6 +141,8 @@ func parseText(t T, s string, o *FmtOpts) (Datum, error) {
 		d.Dec, err = ParseDecimal(s)
 	case KText:
 		d.B, err = parseTextual(t, s)
+	case KCitext:
+		d.B = []byte(s)
 	case KBytea:
 		d.B, err = parseBytea(s)
 	case KDate:

@@ -58,6 +58,7 @@ const (
 	KPseudo           // any, anyelement, internal …: never a value's type
 	KWord             // RepBytes: 8 big-endian bytes, ordered as such (xid8, pg_lsn, macaddr8)
 	KMultirange       // RepBytes: PostgreSQL's binary format
+	KCitext           // RepBytes: UTF-8 as given, compared in lower case
 )
 
 // Rep is the in-memory representation: which slice of a vec.Vec, which field
@@ -85,7 +86,7 @@ var kindRep = [...]Rep{
 	KInterval: RepInterval, KUUID: RepBytes, KArray: RepBytes, KJSON: RepBytes, KJSONB: RepBytes,
 	KEnum: RepBytes, KRecord: RepBytes, KInet: RepBytes, KMacaddr: RepBytes, KBit: RepBytes,
 	KPoint: RepBytes, KRange: RepBytes, KVoid: RepBytes, KPseudo: RepBytes,
-	KWord: RepBytes, KMultirange: RepBytes,
+	KWord: RepBytes, KMultirange: RepBytes, KCitext: RepBytes,
 }
 
 // Kind returns the type's kind.
@@ -106,7 +107,7 @@ func (t T) Kind() Kind {
 // Textual reports whether the binary form of the type is text.
 func (t T) Textual() bool {
 	switch t.Kind() {
-	case KText, KJSON, KJSONB, KEnum:
+	case KText, KJSON, KJSONB, KEnum, KCitext:
 		return true
 	}
 	return false
@@ -147,9 +148,10 @@ type Info struct {
 	RelID                              OID // typrelid of a row type
 	Align                              byte
 	Storage                            byte
-	In, Out, Recv, Send, ModIn, ModOut OID // functions' OIDs
-	Subtype                            OID // of the bounds of a range or multirange type
-	Range, Multirange                  OID // the other of a range type and its multirange type
+	In, Out, Recv, Send, ModIn, ModOut OID    // functions' OIDs
+	Subtype                            OID    // of the bounds of a range or multirange type
+	Range, Multirange                  OID    // the other of a range type and its multirange type
+	Extension                          string // that the type comes with, "" for none
 }
 
 // Interval is months, days and microseconds, kept apart as PostgreSQL does.

@@ -13,6 +13,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"kvsqld/catalog/types"
 )
 
 // The scripts of testdata/sql are sequences of
@@ -229,7 +231,7 @@ func typeName(oid uint32) string {
 	if t, ok := typeNames.TypeForOID(oid); ok {
 		return t.Name
 	}
-	if oid >= firstUserOID {
+	if in := types.Lookup(types.OID(oid)); oid >= firstUserOID || in != nil && in.Extension != "" {
 		return "(a type of the script)" // whose OID may be any
 	}
 	return fmt.Sprint(oid)

@@ -206,7 +206,7 @@ func (x *exec) madeType(n *ast.Name) *types.Info {
 		paths = []string{x.schemaNamed(s)}
 	}
 	for _, s := range paths {
-		if in := x.snap().Type(x.db(), s, n.Last()); in != nil && in.OID >= types.FirstUserOID {
+		if in := x.snap().Type(x.db(), s, n.Last()); in != nil && (in.OID >= types.FirstUserOID || in.Extension != "") {
 			return in
 		}
 	}

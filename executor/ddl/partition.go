@@ -181,7 +181,7 @@ func (b *tableBuilder) keyType(e *ast.IndexElem, strategy byte, c *catalog.PartK
 	switch base.Kind() {
 	case types.KBool, types.KInt2, types.KInt4, types.KInt8, types.KOid, types.KFloat4, types.KFloat8, types.KNumeric, types.KText,
 		types.KBytea, types.KDate, types.KTime, types.KTimetz, types.KTimestamp, types.KTimestamptz, types.KInterval, types.KUUID,
-		types.KEnum, types.KInet, types.KMacaddr, types.KBit, types.KJSONB:
+		types.KEnum, types.KInet, types.KMacaddr, types.KBit, types.KJSONB, types.KCitext:
 		ok = true
 	case types.KArray:
 		// the values of a user-defined type may change inside of a bound

@@ -30,7 +30,7 @@ func newMinMax(t types.T, least bool) Aggregator {
 			keep: func(old, x []byte) []byte { return append(old[:0:cap(old)], x...) }}
 	case types.KNumeric:
 		return &decMinMax{minMax: minMax[types.Decimal]{t: t, least: least, vals: (*vec.Vec).Decimals, cmp: types.Decimal.Cmp}}
-	case types.KArray, types.KTimetz, types.KRecord, types.KEnum, types.KInet:
+	case types.KCitext, types.KArray, types.KTimetz, types.KRecord, types.KEnum, types.KInet:
 		return &datumMinMax{t: t, least: least}
 	}
 	return nil

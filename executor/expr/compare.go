@@ -62,7 +62,7 @@ var comparisons = []struct {
 	{cmpInt, "timestamptz_*_date", "", "date_timestamptz"},
 	{cmpInt, "timestamp_*_timestamptz", "timestamp_timestamptz", ""},
 	{cmpInt, "timestamptz_*_timestamp", "", "timestamp_timestamptz"},
-	{cmpDatum, "interval_* timetz_* jsonb_* enum_* array_* record_* record_image_* oidvector* range_* network_* macaddr_* macaddr8_* multirange_* bit* tid*", "", ""},
+	{cmpDatum, "interval_* timetz_* jsonb_* enum_* array_* record_* record_image_* oidvector* range_* network_* macaddr_* macaddr8_* multirange_* bit* tid* citext.citext_* citext.citext_pattern_*", "", ""},
 }
 
 // signCompared lists the support functions that return -1, 0 or 1.
@@ -81,7 +81,7 @@ func compareFuncs(r *registry) {
 				src := strings.Replace(pattern, "*", name, 1)
 				switch src {
 				case "text_eq", "text_ne", "textlt", "textle", "textgt", "textge",
-					"text_pattern_eq", "text_pattern_ne", "bpchar_pattern_eq", "bpchar_pattern_ne",
+					"text_pattern_eq", "text_pattern_ne", "bpchar_pattern_eq", "bpchar_pattern_ne", "citext.citext_pattern_eq", "citext.citext_pattern_ne",
 					"cidne", "cidlt", "cidle", "cidgt", "cidge", "xidlt", "xidle", "xidgt", "xidge":
 					continue // not in pg_proc
 				case "xidne":

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
 )
 
 func encodeFuncs(r *registry) {
@@ -77,7 +78,7 @@ func errEncoding(name []byte) error {
 }
 
 func encode(c *callCtx, data, format []byte) ([]byte, error) {
-	switch string(appendLower(nil, format)) {
+	switch string(types.AppendLower(nil, format)) {
 	case "hex":
 		out, err := c.text(2 * int64(len(data)))
 		if err != nil {
@@ -125,7 +126,7 @@ func encode(c *callCtx, data, format []byte) ([]byte, error) {
 }
 
 func decode(c *callCtx, text, format []byte) ([]byte, error) {
-	switch string(appendLower(nil, format)) {
+	switch string(types.AppendLower(nil, format)) {
 	case "hex":
 		return decodeHex(c, text)
 	case "base64":

@@ -80,10 +80,10 @@ func functionsDoc() string {
 			}
 		}
 	}
-	for _, o := range catalog.Operators() {
+	addOperator := func(kind, prefix string, o *catalog.Operator) {
 		p := catalog.ProcByOID(o.Proc)
 		if p == nil || !Implemented(p.Src) {
-			continue
+			return
 		}
 		sig := types.FormatTypeNoMod(o.Right)
 		if o.Kind == 'b' {
@@ -91,7 +91,15 @@ func functionsDoc() string {
 		} else {
 			sig = o.Name + " " + sig
 		}
-		add("Operators", o.Name, sig+" → "+types.FormatTypeNoMod(o.Result))
+		add(kind, o.Name, prefix+sig+" → "+types.FormatTypeNoMod(o.Result))
+	}
+	for _, o := range catalog.Operators() {
+		addOperator("Operators", "", o)
+	}
+	for _, d := range catalog.AvailableExtensions() {
+		for _, o := range d.Operators() {
+			addOperator("With CREATE EXTENSION", d.Name+": ", o)
+		}
 	}
 	var b strings.Builder
 	b.WriteString("# Functions and operators\n\nWhat of PostgreSQL 15's built-in functions is supported. This file is generated: `make docs`.\n")

@@ -19,6 +19,7 @@ func hashFuncs(r *registry) {
 		"hashmacaddr8": "hashmacaddr8extended", "hashoidvector": "hashoidvectorextended", "hashtid": "hashtidextended",
 		"hash_array": "hash_array_extended", "hash_range": "hash_range_extended", "hash_multirange": "hash_multirange_extended",
 		"hash_record": "hash_record_extended", "jsonb_hash": "jsonb_hash_extended", "pg_lsn_hash": "pg_lsn_hash_extended",
+		"citext.citext_hash": "citext.citext_hash_extended",
 	} {
 		r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
 			if err := hashable(a[0]); err != nil {

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/planner/plan"
 )
@@ -155,7 +156,7 @@ func (m *likePattern) parseRest(p []byte) {
 
 func (m *likePattern) match(s []byte) bool {
 	if m.fold {
-		m.lower = appendLower(m.lower[:0], s)
+		m.lower = types.AppendLower(m.lower[:0], s)
 		s = m.lower
 	}
 	parts := m.parts

@@ -43,6 +43,7 @@ func families() []func(*registry) {
 		mathFuncs,
 		geoFuncs,
 		uuidFuncs,
+		citextFuncs,
 		cryptoFuncs,
 		fuzzyFuncs,
 		sampleFuncs,

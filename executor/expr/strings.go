@@ -16,7 +16,7 @@ func stringFuncs(r *registry) {
 	r.add(fn1(func(c *callCtx, a []byte) (int64, error) { return int64(len(a)), nil }), "textoctetlen", "byteaoctetlen")
 	r.add(fn1(func(c *callCtx, a []byte) (int64, error) { return int64(len(padded(c, 0, a))), nil }), "bpcharoctetlen")
 	r.add(fn1(func(_ *callCtx, a []byte) (int64, error) { return int64(len(a)) * 8, nil }), "sql_bit_length_1810", "sql_bit_length_1811")
-	r.add(fn1(func(c *callCtx, a []byte) ([]byte, error) { return c.keep(appendLower(c.buf[:0], a)), nil }), "lower")
+	r.add(fn1(func(c *callCtx, a []byte) ([]byte, error) { return c.keep(types.AppendLower(c.buf[:0], a)), nil }), "lower")
 	r.add(fn1(func(c *callCtx, a []byte) ([]byte, error) { return c.keep(appendUpper(c.buf[:0], a)), nil }), "upper")
 	r.add(fn1(initcap), "initcap")
 	r.add(fn2(func(c *callCtx, a, b []byte) ([]byte, error) {
@@ -107,16 +107,6 @@ func padded(c *callCtx, arg int, b []byte) []byte {
 }
 
 // Case mapping follows collation C: ASCII letters alone.
-func appendLower(dst, s []byte) []byte {
-	for _, c := range s {
-		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		dst = append(dst, c)
-	}
-	return dst
-}
-
 func appendUpper(dst, s []byte) []byte {
 	for _, c := range s {
 		if c >= 'a' && c <= 'z' {
@@ -128,7 +118,7 @@ func appendUpper(dst, s []byte) []byte {
 }
 
 func initcap(c *callCtx, s []byte) ([]byte, error) {
-	out := appendLower(c.buf[:0], s)
+	out := types.AppendLower(c.buf[:0], s)
 	inWord := false
 	for i, ch := range out {
 		letter := ch >= 'a' && ch <= 'z'

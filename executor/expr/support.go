@@ -20,6 +20,8 @@ func supportFuncs(r *registry) {
 	}
 	r.add(threeWay(compareDatums), "bttidcmp")
 	r.add(threeWay(func(a, b types.Datum) int { return int(a.I - b.I) }), "btint2cmp")
+	lower := func(d types.Datum) []byte { return types.AppendLower(nil, d.B) }
+	r.add(threeWay(func(a, b types.Datum) int { return byteDistance(lower(a), lower(b)) }), "citext.citext_cmp", "citext.citext_pattern_cmp")
 	byBytes := threeWay(func(a, b types.Datum) int { return byteDistance(textOf(a), textOf(b)) })
 	r.add(byBytes, "bttextcmp", "bpcharcmp", "btnametextcmp", "bttextnamecmp", "byteacmp", "uuid_cmp", "bttext_pattern_cmp",
 		"btbpchar_pattern_cmp", "gin_compare_jsonb")
@@ -61,8 +63,8 @@ func choiceFuncs(r *registry) {
 			return a[1], nil
 		})
 	}
-	r.add(choose(1), "xid8_larger", "pg_lsn_larger", "network_larger", "tidlarger")
-	r.add(choose(-1), "xid8_smaller", "pg_lsn_smaller", "network_smaller", "tidsmaller")
+	r.add(choose(1), "xid8_larger", "pg_lsn_larger", "network_larger", "tidlarger", "citext.citext_larger")
+	r.add(choose(-1), "xid8_smaller", "pg_lsn_smaller", "network_smaller", "tidsmaller", "citext.citext_smaller")
 	// Blanks at the end do not count, and stay.
 	blank := func(keep func(int) bool) builder {
 		return fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {

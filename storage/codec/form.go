@@ -28,6 +28,7 @@ const (
 	formRange
 	formMultirange
 	formJSONB
+	formCitext
 	formBytes // bytes without an order: rows only
 )
 
@@ -87,6 +88,8 @@ func formOf(t types.T) form {
 		return formMultirange
 	case types.KJSONB:
 		return formJSONB
+	case types.KCitext:
+		return formCitext
 	case types.KInvalid, types.KPseudo:
 		return formNone
 	}
@@ -113,7 +116,7 @@ func NarrowScale(t types.T) (int32, bool) {
 // stored in the row as well.
 func LossyKey(t types.T) bool {
 	switch formOf(t) {
-	case formDecimal, formFloat4, formFloat8, formInterval, formArray, formRange, formMultirange, formJSONB:
+	case formDecimal, formFloat4, formFloat8, formInterval, formArray, formRange, formMultirange, formJSONB, formCitext:
 		return true
 	}
 	return false

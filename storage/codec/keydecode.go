@@ -77,7 +77,7 @@ func mask(desc bool) byte {
 func (k *keyCol) valueWidth(b []byte, m byte) (int, error) {
 	n := int(widths[k.form])
 	switch k.form {
-	case formText, formBpchar, formJSONB:
+	case formText, formBpchar, formJSONB, formCitext:
 		return escapedWidth(b, m)
 	case formDecimal:
 		return decimalWidth(b, m)
@@ -233,7 +233,7 @@ func (k *keyCol) value(d *types.Datum, b []byte, a *vec.Arena) error {
 		d.Dec = coefToDec(getInt64(b), k.scale)
 	case formDecimal:
 		return decodeDecimalKey(d, b)
-	case formText, formBpchar:
+	case formText, formBpchar, formCitext:
 		d.B = unescape(b, a)
 	case formUUID, formMacaddr:
 		d.B = b

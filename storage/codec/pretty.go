@@ -17,7 +17,7 @@ func AppendPretty(dst []byte, d types.Datum) []byte {
 	switch d.T.Kind() {
 	case types.KBool, types.KInt2, types.KInt4, types.KInt8, types.KOid, types.KFloat4, types.KFloat8, types.KNumeric:
 		return types.AppendText(dst, d, types.DefaultFmt)
-	case types.KText:
+	case types.KText, types.KCitext:
 		return strconv.AppendQuote(dst, string(d.B))
 	case types.KEnum:
 		return strconv.AppendQuote(dst, string(types.EnumLabel(d.B)))
