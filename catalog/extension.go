@@ -81,9 +81,16 @@ func (c *Change) CreateExtension(def *ExtensionDef, schema string) error {
 		}
 	}
 	for _, b := range def.bodies {
-		f := &Function{Common: Common{Schema: schema, Name: b.name}, Ret: types.Of(b.ret), RetSet: b.rows > 0, Rows: b.rows, Volatile: 'i', Strict: true,
+		f := &Function{Common: Common{Schema: schema, Name: b.name}, Ret: types.Of(b.ret), RetSet: b.rows > 0, Rows: b.rows, Volatile: 'i', Strict: !b.lax,
 			Language: LanguageSQL, Body: b.body, Parallel: 's', Extension: def.Name}
-		if err := c.member(f, b.args); err != nil {
+		args := b.args
+		if b.out != nil {
+			f.ArgNames, f.ArgModes = append([]string{b.in}, b.out...), []byte{'i'}
+			for range b.out {
+				args, f.ArgModes = append(slices.Clip(args), types.OText), append(f.ArgModes, 'o')
+			}
+		}
+		if err := c.member(f, args); err != nil {
 			return err
 		}
 	}
@@ -151,7 +158,9 @@ func (c *Change) membersOf(oid types.OID, add func(bool, node)) {
 			add(true, node{kind: nodeFunction, oid: f.OID})
 		}
 		for _, in := range types.ExtensionTypes(e.Name) {
-			add(true, node{kind: nodeType, oid: in.OID})
+			if in.Array != 0 {
+				add(true, node{kind: nodeType, oid: in.OID})
+			}
 		}
 		c.exclusionsOf(e, add)
 	}

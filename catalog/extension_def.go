@@ -18,6 +18,16 @@ type extensionBody struct {
 	ret  types.OID
 	rows float64 // of a function that returns a set, 0 for others
 	body string
+	in   string   // the name of its argument, "" for none
+	out  []string // the names of its result's columns, which are texts
+	lax  bool     // called with NULLs, too
+}
+
+// extensionCast is a conversion by a function, or with "" one that changes no byte.
+type extensionCast struct {
+	source, target types.OID
+	context        byte // i implicit, a assignment, e explicit only
+	function       string
 }
 
 // extensionAggregate is an aggregate of a type's values whose state is one of them.
@@ -51,6 +61,8 @@ const (
 	selIcNlike, joinIcNlike types.OID = 1815, 1817
 	selIcReg, joinIcReg     types.OID = 1820, 1826
 	selIcNreg, joinIcNreg   types.OID = 1823, 1829
+	selMatching             types.OID = 5040
+	joinMatching            types.OID = 5041
 )
 
 // comparisonOperators are the six operators of a type that its functions prefix_eq,
@@ -113,16 +125,15 @@ func (d *ExtensionDef) function(name string, args []types.OID) types.OID {
 	return 0
 }
 
-// Casts are the conversions that the extension brings. The function of one has the
-// name of the type that it makes.
+// Casts are the conversions that the extension brings.
 func (d *ExtensionDef) Casts() []*Cast {
 	var out []*Cast
 	for i, c := range d.casts {
-		c.OID = firstExtensionCast + 100*d.place() + types.OID(i)
-		if c.Method == 'f' {
-			c.Func = d.function(types.Lookup(c.Target).Name, oids(c.Source))
+		row := &Cast{OID: firstExtensionCast + 100*d.place() + types.OID(i), Source: c.source, Target: c.target, Context: c.context, Method: 'b'}
+		if c.function != "" {
+			row.Method, row.Func = 'f', d.function(c.function, oids(c.source))
 		}
-		out = append(out, &c)
+		out = append(out, row)
 	}
 	return out
 }

@@ -10,12 +10,12 @@ type ExtensionDef struct {
 	procs      []extensionProc
 	bodies     []extensionBody
 	operators  []extensionOperator
-	casts      []Cast // their functions are found by the types
+	casts      []extensionCast
 	opclasses  []Opclass
 	aggregates []extensionAggregate
 }
 
-// extensionProc is a function of an extension. They are all strict and cost 1.
+// extensionProc is a function of an extension. They all cost 1.
 type extensionProc struct {
 	name     string
 	args     []types.OID
@@ -23,6 +23,7 @@ type extensionProc struct {
 	volatile byte
 	argNames []string
 	src      string // of a built-in function that implements it, "" for one of its own
+	lax      bool   // called with NULLs, too
 }
 
 func proc(name string, args []types.OID, ret types.OID, volatile byte, argNames []string) extensionProc {
@@ -99,6 +100,7 @@ var extensionDefs = []*ExtensionDef{
 		proc("uuid_generate_v5", uuidOf, types.OUUID, 'i', []string{"namespace", "name"}),
 	}},
 	citextExtension,
+	hstoreExtension,
 }
 
 func oids(list ...types.OID) []types.OID { return list }
@@ -130,7 +132,7 @@ func (d *ExtensionDef) Procs() []*Proc {
 		if p.src != "" {
 			src = p.src
 		}
-		out = append(out, &Proc{OID: oid + types.OID(i), Name: p.name, Hidden: hidden, Schema: SchemaOwn, Src: src, Kind: 'f', Strict: true,
+		out = append(out, &Proc{OID: oid + types.OID(i), Name: p.name, Hidden: hidden, Schema: SchemaOwn, Src: src, Kind: 'f', Strict: !p.lax,
 			Volatile: p.volatile, Args: p.args, ArgNames: p.argNames, Ret: p.ret, Cost: 1, Lang: langInternal, Parallel: 's'})
 	}
 	return out

@@ -80,6 +80,9 @@ func (ix *Index) Clusterable() error {
 }
 
 func (c *Change) noOpclass(t types.T, method string) error {
+	if c.snap.BaseType(t).Kind() == types.KHstore && method == KindGist {
+		return sqlerr.Unsupported(-1, "an index of type hstore with access method \"%s\"", method)
+	}
 	return sqlerr.New(sqlerr.UndefinedObject, "data type %s has no default operator class for access method \"%s\"",
 		c.typeName(t), method).
 		WithHint("You must specify an operator class for the index or define a default operator class for the data type.")

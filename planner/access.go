@@ -169,7 +169,7 @@ func fits(c, b types.T) (fit, exact bool) {
 		ck == types.KRange, ck == types.KMultirange, ck == types.KJSONB, ck == types.KWord:
 		return c.OID == b.OID, true
 	case ck == types.KOid, ck == types.KBool, ck == types.KFloat8, ck == types.KBytea, ck == types.KDate, ck == types.KTime,
-		ck == types.KTimestamp, ck == types.KTimestamptz, ck == types.KUUID, ck == types.KCitext, ck == types.KInterval, ck == types.KNumeric, ck == types.KFloat4:
+		ck == types.KTimestamp, ck == types.KTimestamptz, ck == types.KUUID, ck == types.KCitext, ck == types.KHstore, ck == types.KInterval, ck == types.KNumeric, ck == types.KFloat4:
 		return true, true
 	}
 	return false, false

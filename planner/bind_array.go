@@ -132,6 +132,9 @@ func (b *binder) subscript(e *ast.Index) plan.Expr {
 	if x.Type().OID == types.OName || x.Type().OID == types.OPoint && len(steps) == 1 && !e.Slice {
 		return b.rawElement(x, e)
 	}
+	if in.Kind == types.KHstore {
+		unsupported(e.Pos(), "a subscript of type %s", in.Name)
+	}
 	if in.Kind != types.KArray || in.Elem == 0 {
 		failf(sqlerr.DatatypeMismatch, e.Pos(), "cannot subscript type %s because it does not support subscripting", b.bareName(x.Type().OID))
 	}

@@ -84,7 +84,7 @@ func (b *binder) subscriptPlace(a *ast.AssignTarget, path []ast.PathStep, st *pl
 		return types.Of(types.OJSONB)
 	case in.Kind == types.KArray && in.Elem != 0 && in.Len == -1:
 		return b.arrayPlace(path, st, in.Elem)
-	case in.Elem != 0:
+	case in.Elem != 0 || in.Kind == types.KHstore:
 		unsupported(a.Pos(), "assignment to an element of type %s", b.bareName(st.base.OID))
 	default:
 		failf(sqlerr.DatatypeMismatch, a.Pos(), "cannot subscript type %s because it does not support subscripting", b.bareName(st.base.OID))

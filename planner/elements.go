@@ -88,10 +88,10 @@ func (p *planner) elementPathsOf(r *rel, ix *catalog.Index, key int, conj []plan
 // elementOp reports whether an operator between a column and a value can be
 // answered by lists of elements of type kt.
 func (p *planner) elementOp(col, val, kt types.T, op string) bool {
-	if col.Kind() == types.KJSONB {
+	if col.Kind() == types.KJSONB || col.Kind() == types.KHstore {
 		switch op {
 		case "@>":
-			return val.Kind() == types.KJSONB
+			return val.Kind() == col.Kind()
 		case "?":
 			return val.Kind() == types.KText
 		case "?|", "?&":

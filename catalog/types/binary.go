@@ -84,6 +84,8 @@ func parseBinary(t T, b []byte) (Datum, error) {
 		d.B, err = parseTextBinary(t, b)
 	case KCitext:
 		d.B, err = parseTextBinary(TText, b)
+	case KHstore:
+		d.B, err = parseHstoreBinary(b)
 	case KEnum:
 		d.B = b
 	case KJSON:

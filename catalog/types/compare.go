@@ -87,6 +87,8 @@ func compareBytes(k Kind, a, b Datum) int {
 		return compareJSONB(a.B, b.B)
 	case KCitext:
 		return compareCitext(a.B, b.B)
+	case KHstore:
+		return compareHstore(a.B, b.B)
 	case KInet:
 		return compareInet(a.B, b.B)
 	case KBit:

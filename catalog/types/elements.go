@@ -10,7 +10,7 @@ import (
 )
 
 // An index by elements has a key for each element of a value: the distinct
-// elements of an array that are not NULL, or the tokens of a jsonb value. A token
+// elements of an array that are not NULL, or the tokens of a jsonb or hstore value. A token
 // is a letter and a text: K for an object's key or a string in an array (which ?
 // takes for the same), S for any other string, N for a number, B for a boolean, Z
 // for null. All tokens of a value are among those of every value that contains it.
@@ -29,7 +29,7 @@ func ElementKeyType(t T) (T, bool) {
 		if in := Lookup(t.OID); in != nil {
 			return Of(in.Elem), true
 		}
-	case KJSONB:
+	case KJSONB, KHstore:
 		return TText, true
 	}
 	return T{}, false
@@ -41,7 +41,9 @@ func ElementKeys(d Datum) (keys []Datum, null bool, err error) {
 	if d.Null {
 		return nil, false, nil
 	}
-	if d.T.Kind() == KJSONB {
+	if d.T.Kind() == KHstore {
+		keys = hstoreTokens(keys, d.B)
+	} else if d.T.Kind() == KJSONB {
 		p := jsonParser{src: string(d.B), build: true}
 		n, err := p.document()
 		if err != nil {
@@ -96,6 +98,8 @@ func PrettyToken(token []byte) string {
 		return text
 	case 'B':
 		return map[string]string{"t": "true", "f": "false"}[text]
+	case 'P':
+		return "pair " + shown
 	case 'Z':
 		return "null"
 	}

@@ -8,11 +8,15 @@ import "cmp"
 const (
 	OCitext    OID = 5900
 	OCitextArr OID = 5901
+	OHstore    OID = 5902
+	OHstoreArr OID = 5903
 )
 
 var extensionTypes = []*Info{
 	{OID: OCitext, Name: "citext", SQLName: "citext", Kind: KCitext, Len: -1, Type: 'b', Category: 'S', Array: OCitextArr, Delim: ',',
 		Align: 'i', Storage: 'x', In: 9800, Out: 9801, Recv: 9802, Send: 9803, Extension: "citext"},
+	{OID: OHstore, Name: "hstore", SQLName: "hstore", Kind: KHstore, Len: -1, Type: 'b', Category: 'U', Array: OHstoreArr, Delim: ',',
+		Align: 'i', Storage: 'x', In: 9900, Out: 9901, Recv: 9902, Send: 9903, Extension: "hstore"},
 }
 
 // ExtensionTypes returns the types of an extension, each followed by its array type.

@@ -143,6 +143,8 @@ func parseText(t T, s string, o *FmtOpts) (Datum, error) {
 		d.B, err = parseTextual(t, s)
 	case KCitext:
 		d.B = []byte(s)
+	case KHstore:
+		d.B, err = parseHstore(s)
 	case KBytea:
 		d.B, err = parseBytea(s)
 	case KDate:
@@ -252,6 +254,8 @@ func AppendText(buf []byte, d Datum, o *FmtOpts) []byte {
 		return appendWord(buf, d)
 	case KRecord:
 		return appendRecord(buf, d, o)
+	case KHstore:
+		return appendHstore(buf, d.B)
 	case KEnum:
 		return append(buf, EnumLabel(d.B)...)
 	}

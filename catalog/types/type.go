@@ -59,6 +59,7 @@ const (
 	KWord             // RepBytes: 8 big-endian bytes, ordered as such (xid8, pg_lsn, macaddr8)
 	KMultirange       // RepBytes: PostgreSQL's binary format
 	KCitext           // RepBytes: UTF-8 as given, compared in lower case
+	KHstore           // RepBytes: PostgreSQL's binary format, see NewHstore
 )
 
 // Rep is the in-memory representation: which slice of a vec.Vec, which field
@@ -86,7 +87,7 @@ var kindRep = [...]Rep{
 	KInterval: RepInterval, KUUID: RepBytes, KArray: RepBytes, KJSON: RepBytes, KJSONB: RepBytes,
 	KEnum: RepBytes, KRecord: RepBytes, KInet: RepBytes, KMacaddr: RepBytes, KBit: RepBytes,
 	KPoint: RepBytes, KRange: RepBytes, KVoid: RepBytes, KPseudo: RepBytes,
-	KWord: RepBytes, KMultirange: RepBytes, KCitext: RepBytes,
+	KWord: RepBytes, KMultirange: RepBytes, KCitext: RepBytes, KHstore: RepBytes,
 }
 
 // Kind returns the type's kind.

@@ -62,7 +62,7 @@ var comparisons = []struct {
 	{cmpInt, "timestamptz_*_date", "", "date_timestamptz"},
 	{cmpInt, "timestamp_*_timestamptz", "timestamp_timestamptz", ""},
 	{cmpInt, "timestamptz_*_timestamp", "", "timestamp_timestamptz"},
-	{cmpDatum, "interval_* timetz_* jsonb_* enum_* array_* record_* record_image_* oidvector* range_* network_* macaddr_* macaddr8_* multirange_* bit* tid* citext.citext_* citext.citext_pattern_*", "", ""},
+	{cmpDatum, "interval_* timetz_* jsonb_* enum_* array_* record_* record_image_* oidvector* range_* network_* macaddr_* macaddr8_* multirange_* bit* tid* citext.citext_* citext.citext_pattern_* hstore.hstore_*", "", ""},
 }
 
 // signCompared lists the support functions that return -1, 0 or 1.
@@ -70,7 +70,7 @@ var signCompared = []string{
 	"btint4cmp", "btint8cmp", "btint24cmp", "btint28cmp", "btint42cmp", "btint48cmp", "btint82cmp", "btint84cmp",
 	"btfloat4cmp", "btfloat8cmp", "btfloat48cmp", "btfloat84cmp", "numeric_cmp", "btboolcmp", "date_cmp", "time_cmp", "timetz_cmp",
 	"timestamp_cmp", "interval_cmp", "jsonb_cmp", "enum_cmp", "btarraycmp", "btoidcmp", "btoidvectorcmp",
-	"macaddr_cmp", "macaddr8_cmp", "range_cmp", "multirange_cmp", "pg_lsn_cmp", "xid8cmp",
+	"macaddr_cmp", "macaddr8_cmp", "hstore.hstore_cmp", "range_cmp", "multirange_cmp", "pg_lsn_cmp", "xid8cmp",
 }
 
 func compareFuncs(r *registry) {

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -279,6 +280,8 @@ func appendJSON(env *Env, out []byte, d types.Datum, names []string) ([]byte, er
 			return nil, err
 		}
 		return appendJSONArray(env, out, p.dims, p.elems, false)
+	case types.KHstore:
+		return appendHstoreJSON(out, d.B, false), nil
 	case types.KRecord:
 		return appendJSONRow(env, out, d, names, false)
 	case types.KDate, types.KTimestamp, types.KTimestamptz:
@@ -337,30 +340,41 @@ func appendJSONArray(env *Env, out []byte, dims []int, elems []types.Datum, pret
 	return append(out, ']'), nil
 }
 
-func appendJSONRow(env *Env, out []byte, d types.Datum, names []string, pretty bool) ([]byte, error) {
-	fields, err := types.RecordFields(d)
-	if err != nil {
-		return nil, err
-	}
+// fieldNames are the names of a row's n fields: those that are known of it, those of
+// its type, or else f1, f2 and so on.
+func fieldNames(env *Env, d types.Datum, n int, known []string) ([]string, error) {
+	names := known
 	switch {
 	case names != nil:
 	case d.T.OID == types.ORecord:
 		names = types.RecordNames(d)
 	case env.Fmt.Reg != nil:
+		var err error
 		if names, _, err = env.Fmt.Reg.Attributes(d.T.OID); err != nil {
 			return nil, err
 		}
+	}
+	names = slices.Clip(names)
+	for i := len(names); i < n; i++ {
+		names = append(names, "f"+strconv.Itoa(i+1))
+	}
+	return names, nil
+}
+
+func appendJSONRow(env *Env, out []byte, d types.Datum, names []string, pretty bool) ([]byte, error) {
+	fields, err := types.RecordFields(d)
+	if err != nil {
+		return nil, err
+	}
+	if names, err = fieldNames(env, d, len(fields), names); err != nil {
+		return nil, err
 	}
 	out = append(out, '{')
 	for i, f := range fields {
 		if i > 0 {
 			out = append(out, jsonComma(pretty)...)
 		}
-		name := "f" + strconv.Itoa(i+1)
-		if i < len(names) {
-			name = names[i]
-		}
-		out = append(types.AppendJSONString(out, []byte(name)), ':')
+		out = append(types.AppendJSONString(out, []byte(names[i])), ':')
 		if out, err = appendJSON(env, out, f, nil); err != nil {
 			return nil, err
 		}

@@ -46,6 +46,7 @@ func families() []func(*registry) {
 		citextFuncs,
 		cryptoFuncs,
 		fuzzyFuncs,
+		hstoreFuncs,
 		sampleFuncs,
 		sizeFuncs,
 		toCharFuncs,

@@ -29,6 +29,7 @@ const (
 	formMultirange
 	formJSONB
 	formCitext
+	formHstore
 	formBytes // bytes without an order: rows only
 )
 
@@ -90,6 +91,8 @@ func formOf(t types.T) form {
 		return formJSONB
 	case types.KCitext:
 		return formCitext
+	case types.KHstore:
+		return formHstore
 	case types.KInvalid, types.KPseudo:
 		return formNone
 	}

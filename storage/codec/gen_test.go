@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
@@ -22,6 +23,7 @@ var keyTypes = []types.T{
 	types.Of(types.OMacaddr), types.Of(types.OVarbit), types.TInt4Arr, types.TTextArr,
 	types.Of(3904), types.Of(3906), types.Of(3908), types.Of(4536), types.Of(4532), // ranges and multiranges
 	types.Of(types.OJSONB), types.Of(3807),
+	types.Of(types.OCitext), types.Of(types.OCitextArr), types.Of(types.OHstore),
 }
 
 // rowTypes are all types that rows hold.
@@ -121,6 +123,19 @@ func gen(r *rand.Rand, t types.T) types.Datum {
 		for t.OID == types.OBpchar && len(d.B) > 0 && d.B[len(d.B)-1] == ' ' {
 			d.B = d.B[:len(d.B)-1]
 		}
+	case types.KCitext:
+		if d.B = genText(r, 6); r.IntN(2) == 0 {
+			d.B = bytes.ToUpper(d.B)
+		}
+	case types.KHstore:
+		pairs := make([]types.HstorePair, r.IntN(4))
+		for i := range pairs {
+			pairs[i] = types.HstorePair{Key: genText(r, 3), Val: genText(r, 3)}
+			if pairs[i].Null = r.IntN(4) == 0; pairs[i].Null {
+				pairs[i].Val = nil
+			}
+		}
+		d.B = types.NewHstore(pairs).B
 	case types.KBytea:
 		d.B = genBytes(r, 6)
 	case types.KUUID:

@@ -31,6 +31,7 @@ import (
 //	text varchar bytea     bytes with 0x00 as 0x00 0xff, then 0x00 0x01
 //	bpchar                 the same without trailing blanks
 //	citext                 the same in lower case
+//	hstore                 keys and values one behind the other, then the value, as bytea
 //	uuid macaddr           16, 6 bytes as they are
 //	interval               whole days of the span as int8, microseconds of the rest as int8
 //	timetz                 microseconds in UTC as int8, zone as int4
@@ -276,6 +277,8 @@ func (k *keyCol) appendDatum(dst []byte, d *types.Datum) []byte {
 		return appendEscaped(dst, bytes.TrimRight(d.B, " "))
 	case formCitext:
 		return appendEscaped(dst, types.AppendLower(nil, d.B))
+	case formHstore:
+		return appendEscaped(appendEscaped(dst, types.HstoreText(d.B)), d.B)
 	case formUUID, formMacaddr:
 		return appendFixed(dst, d.B, int(widths[k.form]))
 	case formInterval:

@@ -79,6 +79,13 @@ func (k *keyCol) valueWidth(b []byte, m byte) (int, error) {
 	switch k.form {
 	case formText, formBpchar, formJSONB, formCitext:
 		return escapedWidth(b, m)
+	case formHstore:
+		first, err := escapedWidth(b, m)
+		if err != nil {
+			return 0, err
+		}
+		second, err := escapedWidth(b[first:], m)
+		return first + second, err
 	case formDecimal:
 		return decimalWidth(b, m)
 	case formInet:
@@ -235,6 +242,12 @@ func (k *keyCol) value(d *types.Datum, b []byte, a *vec.Arena) error {
 		return decodeDecimalKey(d, b)
 	case formText, formBpchar, formCitext:
 		d.B = unescape(b, a)
+	case formHstore:
+		first, err := escapedWidth(b, 0)
+		if err != nil {
+			return err
+		}
+		d.B = unescape(b[first:], a)
 	case formUUID, formMacaddr:
 		d.B = b
 	case formInterval:

@@ -186,7 +186,7 @@ func (c *RowCodec) Column(r *Rows, a int, missing types.Datum, v *vec.Vec, base 
 		if special {
 			return c.columnMixed(r, a, missing, v, base)
 		}
-	case formText, formBpchar, formCitext, formBytes, formInet, formBit, formArray, formRange, formMultirange, formJSONB:
+	case formText, formBpchar, formCitext, formHstore, formBytes, formInet, formBit, formArray, formRange, formMultirange, formJSONB:
 		return c.columnBytes(r, a, v, base)
 	default:
 		return c.columnMixed(r, a, missing, v, base)

@@ -128,7 +128,7 @@ func (x *index) prettySearch(t *catalog.Table, key []byte) (out string, rest []b
 		name, typ = t.Columns[k.Col].Name, t.Columns[k.Col].Type
 	}
 	b, rest := c.AppendPretty(nil, part)
-	if x.elements && typ.Kind() == types.KJSONB {
+	if x.elements && (typ.Kind() == types.KJSONB || typ.Kind() == types.KHstore) {
 		var token [1]types.Datum
 		if _, err := c.Decode(part, token[:]); err == nil {
 			b = append([]byte{'/'}, types.PrettyToken(token[0].B)...)
