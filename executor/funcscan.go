@@ -47,12 +47,14 @@ func (f *setFeed) left() int { return f.batch.Rows() - f.at }
 
 func (b *builder) funcScan(n *plan.FuncScan) (Operator, error) {
 	op := &funcScan{node: n, types: outTypes(n), one: vec.Batch{N: 1}}
-	for _, x := range n.Funcs {
-		s, err := expr.CompileSet(x)
+	c := 0
+	for i, x := range n.Funcs {
+		s, err := expr.CompileRows(x, op.types[c:c+n.FuncCols[i]])
 		if err != nil {
 			return nil, err
 		}
 		op.sets = append(op.sets, s)
+		c += n.FuncCols[i]
 	}
 	op.feed = make([]setFeed, len(op.sets))
 	op.out.Cols = newVecs(op.types)

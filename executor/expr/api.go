@@ -176,6 +176,16 @@ type SetFiller interface {
 // CompileSet compiles a table function's call.
 func CompileSet(e plan.Expr) (SetFunc, error) { return newCompiler().compileSet(e) }
 
+// CompileRows is CompileSet for an expression whose value stands for these columns: a
+// row that is a constant, or that no call makes, does not tell them.
+func CompileRows(e plan.Expr, cols []types.T) (SetFunc, error) {
+	s, err := CompileSet(e)
+	if one, ok := s.(*singleRow); ok && !one.rec && e.Type().Kind() == types.KRecord && (len(cols) != 1 || cols[0] != e.Type()) {
+		one.cols, one.rec = cols, true
+	}
+	return s, err
+}
+
 // Aggregator folds the argument vectors of one aggregate into numbered groups.
 // FILTER, DISTINCT and ORDER BY are the caller's business: they decide which
 // rows are added and in what order.

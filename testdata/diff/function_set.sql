@@ -51,3 +51,8 @@ alter routine pr() reset search_path;
 alter function f() strict immutable cost 5 parallel safe leakproof security definer;
 select pg_get_functiondef('f'::regproc);
 alter function f() called on null input volatile not leakproof security invoker external security invoker;
+create type constant_row as (a int, b text);
+create function same_row(constant_row) returns constant_row immutable language sql as 'select $1';
+select * from same_row(row(1, 'x'));
+select * from same_row(null);
+select b from (values (1), (2)) v(i), same_row(row(7, 'y')) with ordinality;
