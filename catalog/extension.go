@@ -122,6 +122,17 @@ func (c *Change) member(f *Function, args []types.OID) error {
 
 // MoveExtension brings an extension and its functions into another schema.
 func (c *Change) MoveExtension(e *Extension, schema string) error {
+	// Stored texts name the schema of types and operators.
+	inUse := false
+	for _, in := range types.ExtensionTypes(e.Name) {
+		for _, d := range c.dependents(node{kind: nodeType, oid: in.OID}) {
+			f, isFunction := c.snap.objs[d.oid].(*Function)
+			inUse = inUse || !(isFunction && f.Extension == e.Name) && d.oid != in.Array
+		}
+	}
+	if inUse {
+		return sqlerr.Unsupported(-1, "SET SCHEMA of the extension \"%s\", whose types are used,", e.Name)
+	}
 	n := *e
 	n.Schema = schema
 	put := []Object{&n}

@@ -24,7 +24,8 @@ func anyType(t *rapid.T, user []types.T) types.T {
 	pool := []types.T{types.TInt4, types.TInt8, types.TText, types.TBool, types.TFloat8, types.TNumeric, types.TTimestamptz, types.TTextArr,
 		types.TUUID, types.TBytea, types.TDate, types.TInterval, types.Of(types.OChar), types.Of(types.OBpchar), types.TVarchar, types.TName,
 		{OID: types.OVarchar, Mod: 14}, {OID: types.OBpchar, Mod: 5}, {OID: types.ONumeric, Mod: numericMod(12, 2)},
-		{OID: types.ONumeric, Mod: numericMod(5, -3)}, {OID: types.OTimestamp, Mod: 3}, {OID: types.OVarbit, Mod: 9}}
+		{OID: types.ONumeric, Mod: numericMod(5, -3)}, {OID: types.OTimestamp, Mod: 3}, {OID: types.OVarbit, Mod: 9},
+		types.Of(types.OCitext), types.Of(types.OCitextArr), types.Of(types.OHstoreArr)}
 	return rapid.SampledFrom(append(pool, user...)).Draw(t, "type")
 }
 

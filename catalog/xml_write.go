@@ -368,7 +368,7 @@ func (w *xmlWriter) typeAttrs(a *attrList, attr string, t types.T) {
 	if !ok {
 		name = in.SQLName
 	}
-	if back := types.ByName(name); !ok && (back == nil || back.OID != t.OID) {
+	if back := types.ByName(name); !ok && in.Extension == "" && (back == nil || back.OID != t.OID) {
 		name = in.Name
 	}
 	if t.OID == types.OBpchar && t.Mod < 0 {

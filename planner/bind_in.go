@@ -107,7 +107,7 @@ func (b *binder) inList(x plan.Expr, list []plan.Expr, not bool, off int) plan.E
 	for i := range list {
 		list[i] = b.must(list[i], lt, implicit)
 	}
-	return &plan.InList{At: plan.At{T: types.TBool, Off: off}, X: eq.Args[0], List: list, Elem: t, Eq: eq.Proc, Not: not}
+	return &plan.InList{At: plan.At{T: types.TBool, Off: off}, X: eq.Args[0], List: list, Elem: t, Eq: eq.Proc, Not: not, OpSchema: eq.OpSchema}
 }
 
 func (b *binder) coerceKind(e plan.Expr, t types.T) plan.Expr {
@@ -159,7 +159,7 @@ func (b *binder) quantified(e *ast.Quantified) plan.Expr {
 	}
 	if c, ok := elems.(*plan.ArrayCtor); ok && call.Own == nil && constElems(c) && (e.Op == "=" && !e.All || e.Op == "<>" && e.All) {
 		// an IN list is stored in this form: it is the list again
-		eq := b.operator("", "=", &plan.Var{At: plan.At{T: x.Type(), Off: off}, Rel: -2}, ph, off).(*plan.Call)
+		eq := b.operator(e.Schema, "=", &plan.Var{At: plan.At{T: x.Type(), Off: off}, Rel: -2}, ph, off).(*plan.Call)
 		list := make([]plan.Expr, len(c.Elems))
 		for i, l := range c.Elems {
 			list[i] = b.must(l, eq.Args[1].Type(), implicit)
@@ -167,7 +167,7 @@ func (b *binder) quantified(e *ast.Quantified) plan.Expr {
 		if elems != arr {
 			elem = b.T(b.info(c.T.OID).Elem, -1)
 		}
-		return &plan.InList{At: at, X: b.must(x, eq.Args[0].Type(), implicit), List: list, Elem: elem, Eq: eq.Proc, Not: e.All}
+		return &plan.InList{At: at, X: b.must(x, eq.Args[0].Type(), implicit), List: list, Elem: elem, Eq: eq.Proc, Not: e.All, OpSchema: eq.OpSchema}
 	}
 	op := e.Op
 	if call.Own != nil {
@@ -175,6 +175,8 @@ func (b *binder) quantified(e *ast.Quantified) plan.Expr {
 		if call.Proc.SQL != nil {
 			unsupported(off, "operator %s with ANY or ALL of an array", e.Op)
 		}
+	} else if call.OpSchema != "" {
+		op = plan.OperatorIn(call.OpSchema, e.Op)
 	}
 	if call.Args[1].Type() != elem {
 		at := b.info(call.Args[1].Type().OID).Array

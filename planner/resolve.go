@@ -42,7 +42,11 @@ func (p *planner) operator(schema, op string, l, r plan.Expr, off int) plan.Expr
 	if o.Own != nil {
 		return p.ownOperator(o.Own, pr, args, want, off)
 	}
-	return p.makeCall(pr, args, want, op, off)
+	x := p.makeCall(pr, args, want, op, off)
+	if c, ok := x.(*plan.Call); ok && o.Extension != "" {
+		c.OpSchema = p.Snap.ExtensionSchema(p.DB, o.Extension)
+	}
+	return x
 }
 
 // ownOperator is the call of a user-defined operator's function.

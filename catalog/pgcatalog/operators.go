@@ -49,11 +49,16 @@ func (env *Env) OperatorIsVisible(o types.OID) (visible, ok bool) {
 	return slices.ContainsFunc(env.named("", op.Name), func(x *catalog.Operator) bool { return x.OID == o }), true
 }
 
-// operatorShown spells a user-defined operator of a stored expression: its symbol
+// operatorShown spells an operator of a stored expression that is not built in: its symbol
 // where the search path finds it.
 func (env *Env) operatorShown(schema, name string) string {
+	added := func(s string) bool {
+		return slices.ContainsFunc(catalog.OperatorsByName(name), func(o *catalog.Operator) bool {
+			return o.Extension != "" && env.Snap.ExtensionSchema(env.DB, o.Extension) == s
+		})
+	}
 	for _, s := range env.SearchPath {
-		if len(env.Snap.OwnOperators(env.DB, s, name)) > 0 {
+		if len(env.Snap.OwnOperators(env.DB, s, name)) > 0 || added(s) {
 			if s == schema {
 				return name
 			}

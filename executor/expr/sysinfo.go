@@ -277,12 +277,13 @@ func formatType(c *callCtx, a []types.Datum) (types.Datum, error) {
 		return null, nil
 	}
 	o := types.OID(a[0].I)
+	in := types.Lookup(o)
 	switch {
 	case o == 0:
 		return types.Text("-"), nil
-	case types.Lookup(o) == nil && c.env.Session != nil:
+	case (in == nil || in.Extension != "") && c.env.Session != nil:
 		return c.env.Session.Catalog("format_type", a, c.call.T)
-	case types.Lookup(o) == nil:
+	case in == nil:
 		return types.Text("???"), nil
 	case a[1].Null:
 		return types.Text(types.FormatTypeNoMod(o)), nil

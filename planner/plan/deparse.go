@@ -338,11 +338,11 @@ func (d *deparser) caseExpr(e *Case) {
 func (d *deparser) inList(e *InList) {
 	d.str("(")
 	d.expr(e.X, true)
-	op := " ="
+	op := "="
 	if e.Not {
-		op = " <>"
+		op = "<>"
 	}
-	d.str(op + quantifier(e.Not))
+	d.str(" " + OperatorIn(e.OpSchema, op) + quantifier(e.Not))
 	elems := e.List
 	want := e.Eq.Args[1]
 	converted := want != e.Elem.OID && types.Lookup(want) != nil && types.Lookup(want).Array != 0

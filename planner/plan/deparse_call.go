@@ -7,6 +7,14 @@ import (
 	"kvsqld/catalog/types"
 )
 
+// OperatorIn spells an operator of a schema, "" for a built-in one.
+func OperatorIn(schema, name string) string {
+	if schema == "" {
+		return name
+	}
+	return "OPERATOR(" + catalog.QuoteIdent(schema) + "." + name + ")"
+}
+
 // function writes an operator, a conversion by a function, one of the grammar's
 // own forms, or name(arguments).
 func (d *deparser) function(e *Call, implicit bool) {
@@ -21,19 +29,19 @@ func (d *deparser) function(e *Call, implicit bool) {
 		if d.opt.Operator != nil {
 			schema, name = d.opt.Operator(e.Own)
 		}
-		d.str("OPERATOR(" + catalog.QuoteIdent(schema) + "." + name + ") ")
+		d.str(OperatorIn(schema, name) + " ")
 		d.expr(e.Args[len(e.Args)-1], true)
 		d.str(")")
 		return
 	case e.Op != "" && len(e.Args) == 1:
-		d.str("(" + e.Op + " ")
+		d.str("(" + OperatorIn(e.OpSchema, e.Op) + " ")
 		d.expr(e.Args[0], true)
 		d.str(")")
 		return
 	case e.Op != "":
 		d.str("(")
 		d.expr(e.Args[0], true)
-		d.str(" " + e.Op + " ")
+		d.str(" " + OperatorIn(e.OpSchema, e.Op) + " ")
 		d.expr(e.Args[1], true)
 		d.str(")")
 		return

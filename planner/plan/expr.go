@@ -61,6 +61,7 @@ type (
 		Args        []Expr
 		Op          string               // the operator's symbol when written as a built-in one
 		Own         *catalog.OwnOperator // the user-defined operator it was written as, or nil
+		OpSchema    string               // where Op is, which is an extension's; "" for others
 		VariadicArr bool
 		Defaults    int       // how many of the last Args are the function's defaults
 		Written     []Arg     // the arguments as a call by name has them; nil for others
@@ -195,6 +196,8 @@ type (
 		Elem types.T
 		Eq   *catalog.Proc
 		Not  bool
+
+		OpSchema string // where Eq's operator is, which is an extension's; "" for others
 	}
 	// AnyArray is X op ANY|ALL (array).
 	AnyArray struct {
