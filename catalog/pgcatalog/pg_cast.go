@@ -23,6 +23,6 @@ func rowsPgCast(w *writer) {
 		}
 	}
 	for _, c := range list {
-		w.oid(c.OID).oid(c.Source).oid(c.Target).oid(c.Func).chr(c.Context).chr(c.Method).end()
+		w.oid(c.OID).oid(c.Source).oid(c.Target).oid(w.env.shownProc(c.Func)).chr(c.Context).chr(c.Method).end()
 	}
 }

@@ -1,6 +1,9 @@
 package pgcatalog
 
 import (
+	"slices"
+	"strings"
+
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 )
@@ -36,4 +39,20 @@ func rowsPgAvailableExtensionVersions(w *writer) {
 	}
 	w.str(catalog.PlpgsqlName).str(catalog.PlpgsqlVersion).bool(true).bool(true).bool(true).bool(false).str(catalog.SchemaPgCatalog).null().
 		str(catalog.DescriptionOf(oidPgExtension, catalog.OIDPlpgsql)).end()
+}
+
+// shownProc is the function that stands in pg_proc for an implementation: the member
+// of an extension for what only this calls, any other itself.
+func (env *Env) shownProc(o types.OID) types.OID {
+	p := catalog.ProcByOID(o)
+	if p == nil || p.Hidden == "" {
+		return o
+	}
+	ext, _, _ := strings.Cut(p.Hidden, ".")
+	for _, f := range env.Snap.Functions(env.DB, env.Snap.ExtensionSchema(env.DB, ext), p.Name) {
+		if f.Extension == ext && slices.Equal(typeOIDs(f.Inputs()), p.Args) {
+			return f.OID
+		}
+	}
+	return o
 }

@@ -13,7 +13,7 @@ func rowsPgOperator(w *writer) {
 			schema = w.env.namespace(w.env.Snap.ExtensionSchema(w.env.DB, o.Extension))
 		}
 		w.oid(o.OID).str(o.Name).oid(schema).oid(owner).chr(o.Kind).bool(o.CanMerge).bool(o.CanHash).
-			oid(o.Left).oid(o.Right).oid(o.Result).oid(o.Com).oid(o.Negate).oid(o.Proc).oid(o.Rest).oid(o.Join).end()
+			oid(o.Left).oid(o.Right).oid(o.Result).oid(o.Com).oid(o.Negate).oid(w.env.shownProc(o.Proc)).oid(o.Rest).oid(o.Join).end()
 	}
 	for _, o := range catalog.Operators() {
 		row(o)

@@ -82,7 +82,7 @@ func (w *writer) typeRow(in *types.Info) {
 	}
 	w.oid(in.OID).str(in.Name).oid(env.typeNamespace(in.OID)).oid(owner).int(int64(in.Len)).bool(in.ByVal).chr(in.Type).
 		chr(category).bool(in.Preferred).bool(true).chr(in.Delim).oid(in.RelID).oid(subscript).oid(in.Elem).oid(in.Array).
-		oid(in.In).oid(in.Out).oid(in.Recv).oid(in.Send).oid(in.ModIn).oid(in.ModOut).oid(analyze).chr(in.Align).chr(in.Storage).
+		oid(env.shownProc(in.In)).oid(env.shownProc(in.Out)).oid(env.shownProc(in.Recv)).oid(env.shownProc(in.Send)).oid(in.ModIn).oid(in.ModOut).oid(analyze).chr(in.Align).chr(in.Storage).
 		bool(notNull).oid(base).int(int64(baseMod)).int(0).oid(collation).opt(dflt).opt(dflt).acl(acl).end()
 }
 
