@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"slices"
+
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 )
@@ -73,8 +75,8 @@ func (r *xmlReader) functionRef(e *element, attr string) types.OID {
 	}
 	schema := r.str(e, attr+"Schema")
 	if schema == SchemaPgCatalog {
-		for _, p := range Procs() {
-			if p.Schema == "" && p.signature() == sig {
+		for _, p := range slices.Concat(Procs(), extensionProcs()) {
+			if (p.Schema == "" || p.Hidden != "") && p.signature() == sig {
 				return p.OID
 			}
 		}

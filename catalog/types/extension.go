@@ -3,13 +3,14 @@ package types
 import "cmp"
 
 // Types of extensions are held as built-in ones are, with fixed OIDs, so that arrays
-// and rows of them can be read without a catalog. They have no name until a database
+// and rows of them can be read without a catalog. The OIDs are above 10,000: drivers
+// take those below for types that they know, or else refuse. They have no name until a database
 // makes the extension: a catalog's snapshot gives it to them.
 const (
-	OCitext    OID = 5900
-	OCitextArr OID = 5901
-	OHstore    OID = 5902
-	OHstoreArr OID = 5903
+	OCitext    OID = 15900
+	OCitextArr OID = 15901
+	OHstore    OID = 15902
+	OHstoreArr OID = 15903
 )
 
 var extensionTypes = []*Info{

@@ -18,14 +18,13 @@ var pgType string
 
 const (
 	tsvColumns = 27
-	directOIDs = 6000 // OIDs below are looked up by array index
+	directOIDs = FirstUserOID // OIDs below are looked up by array index
 )
 
 type typeTable struct {
 	all    []*Info
 	direct [directOIDs]*Info
 	kinds  [directOIDs]Kind // of direct: T.Kind is asked for at every step
-	high   map[OID]*Info
 	byName map[string]*Info
 }
 
@@ -40,7 +39,7 @@ func Lookup(o OID) *Info {
 	if o < directOIDs {
 		return builtin.direct[o]
 	}
-	return builtin.high[o]
+	return nil
 }
 
 // ByName returns the built-in type with the given typname (int4, _text) or SQL
@@ -73,7 +72,6 @@ func All() []*Info {
 
 func loadTypes() {
 	t := &builtin
-	t.high = make(map[OID]*Info)
 	t.byName = make(map[string]*Info, 1024)
 	for line := range strings.Lines(pgType) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
@@ -82,11 +80,7 @@ func loadTypes() {
 		}
 		in := parseInfo(f)
 		t.all = append(t.all, in)
-		if in.OID < directOIDs {
-			t.direct[in.OID], t.kinds[in.OID] = in, in.Kind
-		} else {
-			t.high[in.OID] = in
-		}
+		t.direct[in.OID], t.kinds[in.OID] = in, in.Kind
 		if _, taken := t.byName[in.Name]; !taken {
 			t.byName[in.Name] = in
 		}

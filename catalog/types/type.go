@@ -99,9 +99,6 @@ func (t T) Kind() Kind {
 		builtinOnce.Do(loadTypes)
 		return builtin.kinds[t.OID]
 	}
-	if in := Lookup(t.OID); in != nil {
-		return in.Kind
-	}
 	return KInvalid
 }
 
