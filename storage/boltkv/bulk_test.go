@@ -85,6 +85,41 @@ func bulkRound(t *testing.T, r *rand.Rand) {
 	must(t, st.Check(ctx, func(fault string) { t.Error(fault) }))
 }
 
+// TestLoadBehindDeleted loads rows in the transaction of the engine that takes the
+// deletion of all others over from the log: every page that it meets is empty.
+func TestLoadBehindDeleted(t *testing.T) {
+	const rows, part, first = 4000, 500, 1 << 20
+	dir := t.TempDir()
+	st := open(t, dir, boltkv.Options{NoSync: true, Log: walkv.Options{DirectBytes: 40 * part, MemBytes: 1 << 20}})
+	must(t, create(st))
+	put := func(from, n int) map[uint64][]byte {
+		model := map[uint64][]byte{}
+		must(t, update(st, func(tx kv.Txn) error {
+			for k := from; k < from+n; k++ {
+				model[uint64(k)] = bytes.Repeat([]byte{byte(k)}, 50)
+				if err := tx.Put(table, number(uint64(k)), model[uint64(k)]); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+		return model
+	}
+	put(first, rows)
+	for from := first; from < first+rows; from += part {
+		must(t, update(st, func(tx kv.Txn) error {
+			for k := from; k < from+part; k++ {
+				if err := tx.Delete(table, number(uint64(k))); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	}
+	sameAs(t, st, put(first+rows, rows))
+	must(t, st.Check(ctx, func(fault string) { t.Error(fault) }))
+}
+
 func number(k uint64) []byte { return binary.BigEndian.AppendUint64(nil, k) }
 
 func reopened(t *testing.T, st kv.Store, dir string, opt boltkv.Options) kv.Store {

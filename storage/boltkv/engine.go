@@ -208,7 +208,9 @@ func (f *dataFile) applyChange(tx *bolt.Tx, p *pager, c *txn.Change, met, final 
 			first = false
 			// Appended rows fill their pages: nothing will come between them.
 			b.FillPercent = bolt.DefaultFillPercent
-			if last, _ := b.Cursor().Last(); last == nil || bytes.Compare(last, k) < 0 {
+			// Cursor.Last does not end where deletions of this transaction have left
+			// nothing but empty pages.
+			if next, _ := b.Cursor().Seek(k); next == nil {
 				b.FillPercent = 1
 				if final {
 					load = f.newBulk(tx, c.Bytes, c.Count)
