@@ -171,7 +171,8 @@ func (p *dtParser) parseClock(s, typ string) error {
 		return nil
 	}
 	// A lone time wants seconds with their fraction where units name the parts.
-	if p.special != specialNone || p.mask&hasTime == 0 || p.secondsOnly {
+	// With a date it is a whole one.
+	if p.special != specialNone || p.mask&hasTime == 0 || p.secondsOnly || p.mask&hasDate != 0 && p.mask&hasDate != hasDate {
 		return dtError(faultFormat, s, typ)
 	}
 	return nil

@@ -108,11 +108,11 @@ func mulPow10(v int64, n int32) (int64, bool) {
 
 func mulInt64(x, y int64) (int64, bool) {
 	hi, lo := bits.Mul64(absU64(x), absU64(y))
+	if (x < 0) != (y < 0) {
+		return -int64(lo), hi == 0 && lo <= 1<<63
+	}
 	if hi != 0 || lo > math.MaxInt64 {
 		return 0, false
-	}
-	if (x < 0) != (y < 0) {
-		return -int64(lo), true
 	}
 	return int64(lo), true
 }
@@ -136,7 +136,7 @@ func (d Decimal) Mul(e Decimal) (Decimal, error) {
 	if scale > maxNumericScale {
 		r = r.Round(maxNumericScale)
 	}
-	return r, r.checkDigits()
+	return r, r.CheckDigits()
 }
 
 func infinity(sign int) Decimal {
@@ -146,9 +146,9 @@ func infinity(sign int) Decimal {
 	return DecimalPosInf
 }
 
-// checkDigits refuses numbers with more digits before the point than the
+// CheckDigits refuses numbers with more digits before the point than the
 // format has.
-func (d Decimal) checkDigits() error {
+func (d Decimal) CheckDigits() error {
 	if d.big == nil || d.big.BitLen() < 435400 { // 10^131072 has 435412 bits
 		return nil
 	}
@@ -246,7 +246,7 @@ func (d Decimal) Div(e Decimal) (Decimal, error) {
 		return Decimal{}, DivisionByZero()
 	}
 	r := divRound(d, e, divScale(d, e))
-	return r, r.checkDigits()
+	return r, r.CheckDigits()
 }
 
 func divSpecial(d, e Decimal) (Decimal, error) {
@@ -379,7 +379,7 @@ func (d Decimal) DivTrunc(e Decimal) (Decimal, error) {
 	}
 	x, y := alignBig(d, e)
 	r := fromBig(new(big.Int).Quo(x, y), 0)
-	return r, r.checkDigits()
+	return r, r.CheckDigits()
 }
 
 // Round rounds half away from zero to n fractional digits (n may be negative)
@@ -408,7 +408,7 @@ func (d Decimal) setScale(n int32, mode rounding) Decimal {
 	if d.form != formFinite || n == d.scale {
 		return d
 	}
-	n = min(max(n, -maxNumericDigits), maxNumericScale)
+	n = min(max(n, -maxNumericDigits-1), maxNumericScale) // the first digit may round up into one more
 	if n > d.scale {
 		if d.big == nil {
 			if c, ok := mulPow10(d.coef, n-d.scale); ok {

@@ -245,7 +245,7 @@ func ParseDecimalBinary(b []byte) (Decimal, error) {
 	if sign == numericNeg {
 		d = d.Neg()
 	}
-	return d, d.checkDigits()
+	return d, d.CheckDigits()
 }
 
 // smallFromGroups is the case of at most four groups, all of whose digits count.

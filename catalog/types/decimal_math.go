@@ -464,7 +464,7 @@ func (d Decimal) powerInt(n int64) (Decimal, error) {
 		}
 	}
 	r := fromAPD(acc, scale)
-	return r, r.checkDigits()
+	return r, r.CheckDigits()
 }
 
 // powerExtreme is the result when an intermediate left the exponent range.

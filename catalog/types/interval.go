@@ -188,7 +188,7 @@ func MakeInterval(years, months, weeks, days, hours, mins int32, secs float64) (
 	m := int64(years)*12 + int64(months)
 	d := int64(weeks)*7 + int64(days)
 	us := math.RoundToEven(secs * 1e6)
-	if m < math.MinInt32 || m > math.MaxInt32 || d < math.MinInt32 || d > math.MaxInt32 || !(math.Abs(us) < 1<<62) {
+	if m < math.MinInt32 || m > math.MaxInt32 || d < math.MinInt32 || d > math.MaxInt32 || !(math.Abs(us) < 1<<63) {
 		return Interval{}, errIntervalRange()
 	}
 	return Interval{int32(m), int32(d), int64(hours)*usecPerHour + int64(mins)*usecPerMin + int64(us)}, nil

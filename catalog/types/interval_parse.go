@@ -137,8 +137,13 @@ func addScaled(sum *int64, v, scale int64) bool {
 	return true
 }
 
-func (b *intervalBuilder) negate() {
+// negate is false where a field has its least value, which has no opposite.
+func (b *intervalBuilder) negate() bool {
+	if b.years == math.MinInt32 || b.months == math.MinInt32 || b.days == math.MinInt32 || b.micros == math.MinInt64 {
+		return false
+	}
 	b.years, b.months, b.days, b.micros = -b.years, -b.months, -b.days, -b.micros
+	return true
 }
 
 func (b *intervalBuilder) interval() (Interval, error) {
@@ -251,8 +256,8 @@ func (b *intervalBuilder) parse(s string, mod int32, o *FmtOpts) fault {
 	if !b.any {
 		return faultFormat
 	}
-	if ago {
-		b.negate()
+	if ago && !b.negate() {
+		return faultField
 	}
 	return faultNone
 }
@@ -284,7 +289,7 @@ func (b *intervalBuilder) time(s string, neg bool, mod int32) fault {
 			return faultField
 		}
 	}
-	return b.use(unitHour, unitMinute, unitSecond)
+	return b.use(unitHour, unitMinute, unitSecond, unitMillisecond, unitMicrosecond)
 }
 
 // number reads a number, or years-months, of the given unit.
@@ -297,10 +302,15 @@ func (b *intervalBuilder) number(s string, unit intervalUnit, allNegative bool) 
 	if n == 0 && !strings.HasPrefix(body, ".") {
 		return faultFormat
 	}
-	var v int64
+	neg = neg || allNegative
+	var v int64 // with its sign: the least int64 has no opposite
 	if n > 0 {
+		digits := body[:n]
+		if neg {
+			digits = "-" + digits
+		}
 		var err error
-		if v, err = strconv.ParseInt(body[:n], 10, 64); err != nil {
+		if v, err = strconv.ParseInt(digits, 10, 64); err != nil {
 			return faultField
 		}
 	}
@@ -312,11 +322,14 @@ func (b *intervalBuilder) number(s string, unit intervalUnit, allNegative bool) 
 				return faultField // a month below zero
 			}
 			mon, k := leadingInt(rest[1:])
-			if mon > 11 || v > math.MaxInt32 {
+			if mon > 11 || !isInt32(v) {
 				return faultField
 			}
 			if k != len(rest)-1 {
 				return faultFormat
+			}
+			if neg {
+				mon = -mon
 			}
 			unit, v = unitMonth, v*12+int64(mon)
 		case '.':
@@ -330,8 +343,8 @@ func (b *intervalBuilder) number(s string, unit intervalUnit, allNegative bool) 
 			return faultFormat
 		}
 	}
-	if neg || allNegative {
-		v, frac = -v, -frac
+	if neg {
+		frac = -frac
 	}
 	if unit == unitAgo {
 		return faultFormat
@@ -357,9 +370,6 @@ func (b *intervalBuilder) parseISO(s string) fault {
 	inTime, haveField := false, false
 	for s != "" {
 		if s[0] == 'T' {
-			if inTime {
-				return faultFormat
-			}
 			inTime, haveField = true, false
 			s = s[1:]
 			continue
@@ -383,11 +393,11 @@ func (b *intervalBuilder) parseISO(s string) fault {
 			case 'D':
 				f = b.add(unitDay, v, frac)
 			case 'T', 0:
-				if haveField || frac != 0 {
+				if haveField {
 					return faultFormat
 				}
-				if skipDigits(s, 0) == 8 { // yyyymmdd
-					f = b.addAll([3]intervalUnit{unitYear, unitMonth, unitDay}, [3]int64{v / 10000, v / 100 % 100, v % 100}, 0)
+				if isoWidth(s) == 8 { // yyyymmdd
+					f = b.addAll([3]intervalUnit{unitYear, unitMonth, unitDay}, [3]int64{v / 10000, v / 100 % 100, v % 100}, frac)
 				} else {
 					f = b.add(unitYear, v, frac)
 				}
@@ -398,7 +408,12 @@ func (b *intervalBuilder) parseISO(s string) fault {
 				}
 				continue
 			case '-':
-				f, s = b.isoDate(v, rest[1:], haveField)
+				if haveField {
+					return faultFormat
+				}
+				if f = b.add(unitYear, v, frac); f == faultNone {
+					f, s = b.isoDate(rest[1:])
+				}
 				if f != faultNone {
 					return f
 				}
@@ -416,9 +431,13 @@ func (b *intervalBuilder) parseISO(s string) fault {
 			case 'S':
 				f = b.add(unitSecond, v, frac)
 			case 0:
-				if skipDigits(s, 0) == 6 && !haveField { // hhmmss
+				if isoWidth(s) == 6 && !haveField { // hhmmss, where a fraction is one of a microsecond
 					b.any = true
-					return b.addAll([3]intervalUnit{unitHour, unitMinute, unitSecond}, [3]int64{v / 10000, v / 100 % 100, v % 100}, frac)
+					f = b.addAll([3]intervalUnit{unitHour, unitMinute, unitSecond}, [3]int64{v / 10000, v / 100 % 100, v % 100}, 0)
+					if f == faultNone && !b.addMicros(0, 1, frac) {
+						f = faultField
+					}
+					return f
 				}
 				b.any = true
 				if haveField {
@@ -430,7 +449,10 @@ func (b *intervalBuilder) parseISO(s string) fault {
 					return faultFormat
 				}
 				b.any = true
-				return b.isoTime(v, rest[1:])
+				if f = b.add(unitHour, v, frac); f != faultNone {
+					return f
+				}
+				return b.isoTime(rest[1:])
 			default:
 				return faultFormat
 			}
@@ -460,80 +482,86 @@ func (b *intervalBuilder) addAll(units [3]intervalUnit, v [3]int64, frac float64
 	return faultNone
 }
 
-// isoDate reads what follows the years of P yyyy-mm[-dd].
-func (b *intervalBuilder) isoDate(years int64, s string, haveField bool) (fault, string) {
-	if haveField {
-		return faultFormat, s
+// isoDate reads what follows the years of P yyyy-mm[-dd], up to the time.
+func (b *intervalBuilder) isoDate(s string) (fault, string) {
+	b.any = true
+	v, frac, rest, f := isoNumber(s)
+	if f == faultNone {
+		f = b.add(unitMonth, v, frac)
 	}
-	mon, _, rest, f := isoNumber(s)
-	if f != faultNone {
-		return f, s
-	}
-	var day int64
-	if strings.HasPrefix(rest, "-") {
-		if day, _, rest, f = isoNumber(rest[1:]); f != faultNone {
-			return f, s
+	if f == faultNone && strings.HasPrefix(rest, "-") {
+		if v, frac, rest, f = isoNumber(rest[1:]); f == faultNone {
+			f = b.add(unitDay, v, frac)
 		}
 	}
-	if rest != "" && rest[0] != 'T' {
-		return faultFormat, s
+	if f == faultNone && rest != "" && rest[0] != 'T' {
+		f = faultFormat
 	}
-	b.any = true
-	return b.addAll([3]intervalUnit{unitYear, unitMonth, unitDay}, [3]int64{years, mon, day}, 0), rest
+	return f, rest
 }
 
 // isoTime reads what follows the hours of T hh:mm[:ss].
-func (b *intervalBuilder) isoTime(hours int64, s string) fault {
-	min, frac, rest, f := isoNumber(s)
-	if f != faultNone {
-		return f
+func (b *intervalBuilder) isoTime(s string) fault {
+	v, frac, rest, f := isoNumber(s)
+	if f == faultNone {
+		f = b.add(unitMinute, v, frac)
 	}
-	if rest == "" {
-		if f := b.add(unitHour, hours, 0); f != faultNone {
-			return f
+	if f == faultNone && strings.HasPrefix(rest, ":") {
+		if v, frac, rest, f = isoNumber(rest[1:]); f == faultNone {
+			f = b.add(unitSecond, v, frac)
 		}
-		return b.add(unitMinute, min, frac)
 	}
-	if rest[0] != ':' || frac != 0 {
+	if f == faultNone && rest != "" {
 		return faultFormat
 	}
-	sec, frac, rest, f := isoNumber(rest[1:])
-	if f != faultNone || rest != "" {
-		return faultFormat
-	}
-	return b.addAll([3]intervalUnit{unitHour, unitMinute, unitSecond}, [3]int64{hours, min, sec}, frac)
+	return f
 }
 
-// isoNumber reads a signed number with an optional fraction.
+// isoWidth is the number of digits before the point.
+func isoWidth(s string) int {
+	start := 0
+	if strings.HasPrefix(s, "-") {
+		start = 1
+	}
+	return skipDigits(s, start) - start
+}
+
+// isoLimit is the greatest number of ISO 8601 input; below it the whole part is exact.
+const isoLimit = 1e15
+
+// isoNumber reads a number as a double, which it has always been here: also with an
+// exponent, and with no more digits behind the point than a double has.
 func isoNumber(s string) (v int64, frac float64, rest string, f fault) {
-	i, neg := 0, false
-	if s != "" && (s[0] == '-' || s[0] == '+') {
-		neg = s[0] == '-'
+	i := 0
+	if strings.HasPrefix(s, "-") {
 		i = 1
 	}
-	start := i
-	i = skipDigits(s, i)
-	whole := s[start:i]
+	digits := skipDigits(s, i) - i
+	i += digits
 	if i < len(s) && s[i] == '.' {
 		j := skipDigits(s, i+1)
-		if j == i+1 && whole == "" {
-			return 0, 0, s, faultFormat
-		}
-		if j > i+1 {
-			frac, _ = strconv.ParseFloat("0"+s[i:j], 64)
-		}
+		digits += j - i - 1
 		i = j
-	} else if whole == "" {
+	}
+	if digits == 0 {
 		return 0, 0, s, faultFormat
 	}
-	if whole != "" {
-		var err error
-		if v, err = strconv.ParseInt(whole, 10, 64); err != nil {
-			return 0, 0, s, faultField
+	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
+		j := i + 1
+		if j < len(s) && (s[j] == '-' || s[j] == '+') {
+			j++
+		}
+		if k := skipDigits(s, j); k > j {
+			i = k
 		}
 	}
-	if neg {
-		v, frac = -v, -frac
+	n, err := strconv.ParseFloat(s[:i], 64)
+	if err != nil {
+		return 0, 0, s, faultFormat
 	}
-	return v, frac, s[i:], faultNone
+	if n < -isoLimit || n > isoLimit {
+		return 0, 0, s, faultField
+	}
+	whole := math.Trunc(n)
+	return int64(whole), n - whole, s[i:], faultNone
 }

@@ -51,14 +51,17 @@ func errNoInput(t T) error {
 }
 
 // parseChar reads "char": one byte, which \ooo gives in octal.
-func parseChar(s string) []byte {
+func parseChar(s string) []byte { return CharOf([]byte(s)) }
+
+// CharOf is the "char" that a text is cast to.
+func CharOf(s []byte) []byte {
 	if len(s) == 4 && s[0] == '\\' && isOctal(s[1]) && isOctal(s[2]) && isOctal(s[3]) {
-		s = string([]byte{(s[1]-'0')<<6 | (s[2]-'0')<<3 | (s[3] - '0')})
+		s = []byte{(s[1]-'0')<<6 | (s[2]-'0')<<3 | (s[3] - '0')}
 	}
-	if s == "" || s[0] == 0 {
+	if len(s) == 0 || s[0] == 0 {
 		return []byte{}
 	}
-	return []byte{s[0]}
+	return s[:1]
 }
 
 // appendTextual appends a string: character(n) padded to its length, and

@@ -61,7 +61,8 @@ type Snapshot struct {
 	Xip        []uint64
 }
 
-// ParseSnapshot reads xmin:xmax:xip,…; ok is false for any other text.
+// ParseSnapshot reads xmin:xmax:xip,…; ok is false for any other text. A number whose
+// lower half is zero is none.
 func ParseSnapshot(s string) (snap Snapshot, ok bool) {
 	parts := strings.Split(s, ":")
 	if len(parts) != 3 {
@@ -70,7 +71,7 @@ func ParseSnapshot(s string) (snap Snapshot, ok bool) {
 	var err1, err2 error
 	snap.Xmin, err1 = strconv.ParseUint(parts[0], 10, 64)
 	snap.Xmax, err2 = strconv.ParseUint(parts[1], 10, 64)
-	if err1 != nil || err2 != nil || snap.Xmin == 0 || snap.Xmax < snap.Xmin {
+	if err1 != nil || err2 != nil || uint32(snap.Xmin) == 0 || uint32(snap.Xmax) == 0 || snap.Xmax < snap.Xmin {
 		return snap, false
 	}
 	if parts[2] == "" {

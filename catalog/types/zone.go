@@ -48,6 +48,63 @@ func AtZone(name string) (*time.Location, error) {
 	return nil, sqlerr.New(sqlerr.InvalidParameterValue, `time zone "%s" not recognized`, name)
 }
 
+// TimeZone is what AT TIME ZONE names: a zone, or an abbreviation whose offset is the
+// one that the zone it belongs to used it for at the time in question.
+type TimeZone struct {
+	*time.Location
+	abbrev string
+}
+
+// TimeZoneNamed resolves what AtZone does.
+func TimeZoneNamed(name string) (TimeZone, error) {
+	loc, err := AtZone(name)
+	z := TimeZone{Location: loc}
+	if lower := strings.ToLower(name); zoneAbbrevs[lower].zone != "" {
+		z.abbrev = lower
+	}
+	return z, err
+}
+
+// AtLocal returns the zone for a local time, in microseconds.
+func (z TimeZone) AtLocal(ts int64) *time.Location {
+	if z.abbrev == "" {
+		return z.Location
+	}
+	return time.FixedZone(z.abbrev, zoneAbbrevs[z.abbrev].abbrevOffset(z.abbrev, floorDiv(ts, usecPerSec)))
+}
+
+// At returns the zone for a moment, in microseconds.
+func (z TimeZone) At(ts int64) *time.Location {
+	if z.abbrev == "" {
+		return z.Location
+	}
+	moment := time.Unix(floorDiv(ts, usecPerSec)+unixEpochSecs, 0)
+	if off, ok := abbrevOffsetAt(z.abbrev, moment, z.Location); ok {
+		return time.FixedZone(z.abbrev, off)
+	}
+	return z.Location
+}
+
+// MakeZone resolves the zone of make_timestamptz for a local time in microseconds. An
+// offset counts east there, as in input.
+func MakeZone(name string, ts int64) (*time.Location, error) {
+	if name != "" && isDigit(name[0]) {
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, `invalid input syntax for type numeric time zone: "%s"`, name).
+			WithHint(`Numeric time zones must have "-" or "+" as first character.`)
+	}
+	switch east, f := decodeOffset(name); f {
+	case faultNone:
+		return FixedZone(east), nil
+	case faultZone:
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, `numeric time zone "%s" out of range`, name)
+	}
+	z, err := TimeZoneNamed(name)
+	if err != nil {
+		return nil, err
+	}
+	return z.AtLocal(ts), nil
+}
+
 // FixedZone returns the zone with a constant offset in seconds east of
 // Greenwich, named as PostgreSQL names SET TIME ZONE's offsets: <+02>-02.
 func FixedZone(east int) *time.Location {
@@ -104,7 +161,7 @@ func decodeOffset(s string) (east int, f fault) {
 	rest, n := s[1:], 0
 	for n = 0; n < 3; n++ {
 		v, size := leadingInt(rest)
-		if size == 0 {
+		if size == 0 && (n == 0 || rest != "") {
 			return 0, faultFormat
 		}
 		if v > math.MaxInt32 {
@@ -166,20 +223,28 @@ func (a zoneAbbrev) abbrevOffset(name string, local int64) int {
 	}
 	// The zone's own use of the abbreviation wins; otherwise its offset then.
 	off := offsetAtLocal(local, loc)
+	if own, ok := abbrevOffsetAt(name, time.Unix(local+unixEpochSecs-int64(off), 0), loc); ok {
+		return own
+	}
+	return off
+}
+
+// abbrevOffsetAt is the offset that the zone last used an abbreviation for, up to the
+// moment.
+func abbrevOffsetAt(name string, moment time.Time, loc *time.Location) (east int, ok bool) {
 	upper := strings.ToUpper(name)
-	probe := time.Unix(local+unixEpochSecs-int64(off), 0)
 	for range 3 {
-		z := probe.In(loc)
+		z := moment.In(loc)
 		if abbrev, o := z.Zone(); abbrev == upper {
-			return o
+			return o, true
 		}
 		start, _ := z.ZoneBounds()
 		if start.IsZero() {
 			break
 		}
-		probe = start.Add(-time.Second)
+		moment = start.Add(-time.Second)
 	}
-	return off
+	return 0, false
 }
 
 // zoneList has the names of the tz database, one a line.

@@ -36,7 +36,10 @@ func decimalFuncs(r *registry) {
 	}), "numeric_sign")
 	r.add(decimal1(func(d types.Decimal) types.Decimal { return d.Round(0) }), "sql_round_1708")
 	r.add(decimal1(func(d types.Decimal) types.Decimal { return d.Trunc(0) }), "sql_trunc_1710")
-	r.add(fn2(func(_ *callCtx, a types.Decimal, n int64) (types.Decimal, error) { return a.Round(int32(n)), nil }), "numeric_round")
+	r.add(fn2(func(_ *callCtx, a types.Decimal, n int64) (types.Decimal, error) {
+		v := a.Round(int32(n))
+		return v, v.CheckDigits()
+	}), "numeric_round")
 	r.add(fn2(func(_ *callCtx, a types.Decimal, n int64) (types.Decimal, error) { return a.Trunc(int32(n)), nil }), "numeric_trunc")
 	r.add(fn1(func(_ *callCtx, a types.Decimal) (types.Decimal, error) { return a.Sqrt() }), "numeric_sqrt")
 	r.add(fn1(func(_ *callCtx, a types.Decimal) (types.Decimal, error) { return a.Exp() }), "numeric_exp")

@@ -61,7 +61,7 @@ func castFuncs(r *registry) {
 	}), "booltext")
 	r.add(fn1(func(_ *callCtx, a []byte) ([]byte, error) { return truncateName(a), nil }), "text_name", "name_bpchar")
 	r.add(fn1(func(_ *callCtx, a []byte) ([]byte, error) { return bytes.TrimRight(truncateName(a), " "), nil }), "bpchar_name")
-	r.add(fn1(func(_ *callCtx, a []byte) ([]byte, error) { return a[:min(1, len(a))], nil }), "text_char")
+	r.add(fn1(func(_ *callCtx, a []byte) ([]byte, error) { return types.CharOf(a), nil }), "text_char")
 	r.add(fn1(func(_ *callCtx, a []byte) (int64, error) {
 		if len(a) == 0 {
 			return 0, nil

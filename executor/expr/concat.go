@@ -452,7 +452,7 @@ func parseIdent(_ *callCtx, a []types.Datum) (types.Datum, error) {
 				}
 				return null, bad("")
 			}
-			parts, s = append(parts, textDatum(truncateName(types.AppendLower(nil, []byte(s[:n]))))), s[n:]
+			parts, s = append(parts, textDatum(types.AppendLower(nil, []byte(s[:n])))), s[n:]
 		}
 		s = strings.TrimLeft(s, " \t\n\r\f\v")
 		if !strings.HasPrefix(s, ".") {

@@ -48,7 +48,7 @@ func datepartFuncs(r *registry) {
 		}
 		loc := c.zone()
 		if len(a) > 6 {
-			if loc, err = types.AtZone(string(a[6].B)); err != nil {
+			if loc, err = types.MakeZone(string(a[6].B), ts); err != nil {
 				return null, err
 			}
 		}
@@ -179,40 +179,40 @@ func civil(days int64) (year, month, day int64) {
 }
 
 func zoneFuncs(r *registry) {
-	named := func(c *callCtx, z []byte) (*time.Location, error) {
+	named := func(c *callCtx, z []byte) (types.TimeZone, error) {
 		// Zones are looked up by name once, not for each row.
 		type cached struct {
 			name string
-			loc  *time.Location
+			zone types.TimeZone
 		}
 		if k, ok := c.state.(cached); ok && k.name == string(z) {
-			return k.loc, nil
+			return k.zone, nil
 		}
-		loc, err := types.AtZone(string(z))
+		zone, err := types.TimeZoneNamed(string(z))
 		if err == nil {
-			c.state = cached{string(z), loc}
+			c.state = cached{string(z), zone}
 		}
-		return loc, err
+		return zone, err
 	}
 	r.add(fn2(func(c *callCtx, z []byte, ts int64) (int64, error) {
 		if ts == types.NoBegin || ts == types.NoEnd {
 			return ts, nil
 		}
-		loc, err := named(c, z)
+		zone, err := named(c, z)
 		if err != nil {
 			return 0, err
 		}
-		return types.TimestampToTimestamptz(ts, loc)
+		return types.TimestampToTimestamptz(ts, zone.AtLocal(ts))
 	}), "timestamp_zone")
 	r.add(fn2(func(c *callCtx, z []byte, ts int64) (int64, error) {
 		if ts == types.NoBegin || ts == types.NoEnd {
 			return ts, nil
 		}
-		loc, err := named(c, z)
+		zone, err := named(c, z)
 		if err != nil {
 			return 0, err
 		}
-		return types.TimestamptzToTimestamp(ts, loc), nil
+		return types.TimestamptzToTimestamp(ts, zone.At(ts)), nil
 	}), "timestamptz_zone")
 	r.add(fn2(func(_ *callCtx, iv types.Interval, ts int64) (int64, error) {
 		if ts == types.NoBegin || ts == types.NoEnd {
@@ -245,11 +245,11 @@ func zoneFuncs(r *registry) {
 		return types.Timetz(us, newWest)
 	}
 	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
-		loc, err := named(c, a[0].B)
+		zone, err := named(c, a[0].B)
 		if err != nil {
 			return null, err
 		}
-		return shift(c, a[1].B, loc), nil
+		return shift(c, a[1].B, zone.At(c.env.TxnStart)), nil
 	}), "timetz_zone")
 	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
 		loc, err := intervalZone(a[0].Iv)

@@ -159,7 +159,7 @@ func (p *dateInput) digitFollows() bool {
 	switch p.next.key {
 	case keyLiteral:
 		return p.next.text[0] >= '0' && p.next.text[0] <= '9'
-	case keyADBC, keyADBCDots, keyAMPM, keyAMPMDots, keyDay, keyDy, keyFF, keyFX, keyMonth, keyMon, keyOF, keyRM, keyTZ, keyTZH:
+	case keyADBC, keyADBCDots, keyAMPM, keyAMPMDots, keyDay, keyDy, keyFX, keyMonth, keyMon, keyOF, keyRM, keyTZ, keyTZH:
 		return false
 	}
 	return true

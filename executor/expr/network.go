@@ -203,8 +203,18 @@ func abbreviate(a netip.Addr, bits int) string {
 		}
 		i += max(n, 1)
 	}
+	// An address of version 4 behind the zeros is written as one.
+	dotted := at == 0 && run != words && (run == 6 || run == 5 && raw[10] == 0xff && raw[11] == 0xff ||
+		run == 7 && raw[14] != 0 && raw[15] != 1)
 	out := ""
 	for i := 0; i < words; i++ {
+		if dotted && i > 5 {
+			out += string(":."[i-6]) + strconv.Itoa(int(raw[2*i]))
+			if i < 7 || bits > 120 {
+				out += "." + strconv.Itoa(int(raw[2*i+1]))
+			}
+			continue
+		}
 		if run > 0 && i >= at && i < at+run {
 			if i == at {
 				out += ":"

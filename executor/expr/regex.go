@@ -132,7 +132,9 @@ func similarToRegex(p, esc []byte, given bool) ([]byte, error) {
 			WithHint("Escape string must be empty or one character.")
 	}
 	out := []byte("^(?:")
-	escaped, inBracket, parts := false, false, 1
+	escaped, parts := false, 1
+	brackets := 0 // how deep, as a class may have [:alpha:] in it
+	begun := 0    // in a class: 0 behind its '[', 1 behind '[^', where ']' is an element
 	for i := 0; i < len(p); {
 		_, w := utf8.DecodeRune(p[i:])
 		ch := p[i : i+w]
@@ -140,7 +142,8 @@ func similarToRegex(p, esc []byte, given bool) ([]byte, error) {
 		switch {
 		case escaped:
 			escaped = false
-			if ch[0] != '"' || inBracket {
+			if ch[0] != '"' || brackets > 0 {
+				begun = 2
 				out = append(append(out, '\\'), ch...)
 				break
 			}
@@ -155,15 +158,25 @@ func similarToRegex(p, esc []byte, given bool) ([]byte, error) {
 			}
 		case len(esc) > 0 && string(ch) == string(esc):
 			escaped = true
-		case inBracket:
+		case brackets > 0:
 			if ch[0] == '\\' {
 				out = append(out, '\\')
 			}
 			out = append(out, ch...)
-			inBracket = ch[0] != ']'
+			switch {
+			case ch[0] == ']' && begun > 1:
+				brackets--
+			case ch[0] == '^':
+				begun++
+			default:
+				if ch[0] == '[' {
+					brackets++
+				}
+				begun = 2
+			}
 		case ch[0] == '[':
 			out = append(out, '[')
-			inBracket = true
+			brackets, begun = 1, 0
 		case ch[0] == '%':
 			out = append(out, ".*"...)
 		case ch[0] == '_':

@@ -170,7 +170,7 @@ func convertDate(c *compiler, call *plan.Call, a Eval, src string, t types.T) (E
 	}
 	conv := *call
 	conv.T = t
-	build := functions().scalar[src]
+	build := fn1(func(c *callCtx, ts int64) (int64, error) { return lateLocal(c, ts), nil })
 	if src != "timestamp_timestamptz" {
 		build = fn1(lateDates(src == "date_timestamptz"))
 	}

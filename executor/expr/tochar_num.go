@@ -438,7 +438,9 @@ func scientificText(d types.Decimal, post int) string {
 			exp = point - first
 		}
 	}
-	// Round to post+1 significant digits by means of a decimal of that scale.
+	// Round to post+1 significant digits by means of a decimal of that scale; the digit
+	// behind them decides alone.
+	digits = digits[:min(len(digits), post+2)]
 	m, err := types.ParseDecimal("0" + digits + "e" + strconv.Itoa(1-len(digits)))
 	if err != nil {
 		m = types.Decimal{}
