@@ -22,10 +22,14 @@ type cte struct {
 	work   *rowStore     // the working table of a recursive one
 	outer  []int         // parameter slots it depends on, set by enclosing operators
 	vals   []types.Datum // their values when it was filled
+	round  int           // of a recursive one: how many working tables it has had
+	within []*plan.CTE   // recursive ones outside whose working table it reads
+	rounds []int         // theirs when it was filled
+	run    *Run
 }
 
 func (b *builder) cte(c *plan.CTE) error {
-	x := &cte{node: c, types: outTypes(c.Plan)}
+	x := &cte{node: c, types: outTypes(c.Plan), run: b.run}
 	x.buf = newBuffer(x.types)
 	if b.run.ctes == nil {
 		b.run.ctes = make(map[*plan.CTE]*cte)
@@ -40,16 +44,24 @@ func (b *builder) cte(c *plan.CTE) error {
 			return err
 		}
 	}
+	use := plan.ParamsOf(c.Plan, c.Step)
 	if b.run.query.NumSlots > len(b.run.query.Params) {
-		x.outer = plan.ParamsOf(c.Plan, c.Step).Outer(len(b.run.query.Params))
+		x.outer = use.Outer(len(b.run.query.Params))
 	}
+	x.within = slices.DeleteFunc(use.Working(), func(w *plan.CTE) bool { return w == c })
+	x.rounds = make([]int, len(x.within))
 	return nil
 }
 
 // current reports whether the rows kept are those for the present values of the
-// outer parameters, which it remembers otherwise.
+// outer parameters and the present working tables, which it remembers otherwise.
 func (c *cte) current(env *Env) bool {
 	same := c.filled
+	for i, w := range c.within {
+		round := c.run.ctes[w].round
+		same = same && c.rounds[i] == round
+		c.rounds[i] = round
+	}
 	for i, idx := range c.outer {
 		d := env.Expr.Params[idx]
 		if same {

@@ -32,6 +32,7 @@ func newRecursion(c *cte, env *Env) *recursion {
 func (c *cte) more() error {
 	l := c.loop
 	done := c.work // read by no one any more
+	c.round++
 	if c.work = l.next; done == nil {
 		l.next = newRowStore(c.types)
 	} else {
@@ -94,18 +95,19 @@ func (c *cte) gather(env *Env, op Operator, seen *keySet, next *rowStore) error 
 
 // workScan reads the working table of a recursive CTE.
 type workScan struct {
-	cte  *cte
+	run  *Run
+	node *plan.CTE // whose operators may be made after those of a query in it
 	work *rowStore
 	at   int
 	view vec.Batch
 }
 
 func (b *builder) workScan(n *plan.WorkScan) (Operator, error) {
-	return &workScan{cte: b.run.ctes[n.CTE]}, nil
+	return &workScan{run: b.run, node: n.CTE}, nil
 }
 
 func (op *workScan) Open(env *Env) error {
-	op.work, op.at = op.cte.work, 0
+	op.work, op.at = op.run.ctes[op.node].work, 0
 	return nil
 }
 

@@ -43,12 +43,19 @@ func (u *ParamUse) Outer(first int) []int {
 // Fixed reports whether the plan has the same rows each time that it runs in a
 // statement, whose own parameters are those below the first-th.
 func (u *ParamUse) Fixed(first int) bool {
+	return !u.Volatile && len(u.Outer(first)) == 0 && len(u.Working()) == 0
+}
+
+// Working lists the recursive queries whose working table is read and that do not run
+// inside.
+func (u *ParamUse) Working() []*CTE {
+	var out []*CTE
 	for c := range u.work {
 		if !u.whole[c] {
-			return false
+			out = append(out, c)
 		}
 	}
-	return !u.Volatile && len(u.Outer(first)) == 0
+	return out
 }
 
 // sets notes the parameters that a subplan or Apply sets. One that it passes on
