@@ -59,6 +59,7 @@ type ConstraintSpec struct {
 
 	Expr     string // of c
 	ExprCols []string
+	TableOID bool // it reads tableoid, too, which counts where a name is made
 	NoInherit,
 	NotValid bool
 	Inherited      // of c
@@ -497,8 +498,11 @@ func (c *Change) addCheck(t *Table, spec *ConstraintSpec) error {
 	name := spec.Name
 	if name == "" {
 		middle := ""
-		if len(cols) == 1 {
+		switch {
+		case len(cols) == 1 && !spec.TableOID:
 			middle = t.Columns[cols[0]].Name
+		case len(cols) == 0 && spec.TableOID:
+			middle = "tableoid"
 		}
 		name = chooseName(t.Name, middle, "check", func(n string) bool { return c.constraintTaken(t.Schema, n) })
 	}

@@ -127,6 +127,7 @@ func (p *planner) columnExpr(x ast.Expr, t *catalog.Table, want types.T, what st
 	lay := layout{}
 	if t != nil {
 		r := p.tableRel(t, t.Name)
+		r.shown = p.rec != nil // the text has tableoid by name: a new table has no number yet
 		lay.addTable(r, liveCols(t), 0)
 		sc.items = []*nsItem{p.ownNames(r, t, "")}
 	}

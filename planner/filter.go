@@ -106,16 +106,20 @@ func (p *planner) lateralDeps(s *state, r *rel) map[int]bool {
 	return in
 }
 
-// outerDeps are the entries outside of a join that LATERAL entries in it read.
+// outerDeps are the entries outside of a join that LATERAL entries in it read, or its
+// conditions, which have come there from such an entry.
 func (p *planner) outerDeps(s *state, j *joinItem) map[int]bool {
 	deps := map[int]bool{}
-	j.rels(func(r *rel) {
-		if r.lateral {
-			maps.Copy(deps, p.lateralDeps(s, r))
+	j.each(func(j *joinItem) {
+		if j.rel != nil && j.rel.lateral {
+			maps.Copy(deps, p.lateralDeps(s, j.rel))
+		}
+		for _, c := range j.on {
+			relsOf(c, deps)
 		}
 	})
 	own := j.ids()
-	maps.DeleteFunc(deps, func(id int, _ bool) bool { return own[id] })
+	maps.DeleteFunc(deps, func(id int, _ bool) bool { return own[id] || s.b.rels[id] == nil })
 	return deps
 }
 

@@ -500,11 +500,18 @@ func placeOfColumn(e ast.Expr, name string) int {
 
 // systemColumn returns a reference of an expression to a system column that a
 // stored expression cannot read: any but tableoid.
-func systemColumn(e ast.Expr, t *catalog.Table) (found *ast.ColumnRef) {
+func systemColumn(e ast.Expr, t *catalog.Table) *ast.ColumnRef {
+	return systemColumnBut(e, t, "tableoid")
+}
+
+// readsSystemColumn reports whether an expression has a system column, tableoid too.
+func readsSystemColumn(e ast.Expr, t *catalog.Table) bool { return systemColumnBut(e, t, "") != nil }
+
+func systemColumnBut(e ast.Expr, t *catalog.Table, but string) (found *ast.ColumnRef) {
 	ast.Walk(e, func(n ast.Node) bool {
 		if r, ok := n.(*ast.ColumnRef); ok && found == nil && len(r.Parts) > 0 {
 			name := r.Parts[len(r.Parts)-1]
-			if catalog.IsSystemColumn(name) && name != "tableoid" && t.Col(name) < 0 {
+			if catalog.IsSystemColumn(name) && name != but && t.Col(name) < 0 {
 				found = r
 			}
 		}
@@ -522,7 +529,7 @@ func (x *exec) bindCheck(k *catalog.ConstraintSpec, e ast.Expr, t *catalog.Table
 	if err != nil {
 		return err
 	}
-	k.Expr, k.ExprCols = s.Text, nil
+	k.Expr, k.ExprCols, k.TableOID = s.Text, nil, readsSystemColumn(e, t)
 	for _, c := range s.Cols {
 		if c >= 0 {
 			k.ExprCols = append(k.ExprCols, t.Columns[c].Name)

@@ -86,6 +86,9 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 func (x *exec) bindIndex(t *catalog.Table, spec *catalog.IndexSpec, elems []ast.IndexElem, where ast.Expr) error {
 	reads := map[string]bool{}
 	bind := func(e ast.Expr, want types.T, what string) (*planner.Stored, error) {
+		if readsSystemColumn(e, t) {
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "index creation on system columns is not supported")
+		}
 		b, err := planner.StoredExpr(x.Planner(), e, t, want, what)
 		if err != nil {
 			return nil, err
