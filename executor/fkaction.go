@@ -3,6 +3,7 @@ package executor
 import (
 	"slices"
 
+	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
@@ -85,6 +86,9 @@ func (r *Run) change(w *tableWriter, e *fkEvent, st fkStatement, cols []int, b *
 		}
 		next.Cols[w.pos[c]] = v
 	}
+	if root, _ := r.env.Snap.RootKey(w.table, e.ref.FK); root != w.table {
+		return r.changeMember(root, w, &change{keys: keys, old: old, next: next, set: cols}, action)
+	}
 	if err := w.lockChanged(keys, old, next, cols); err != nil {
 		return err
 	}
@@ -97,6 +101,29 @@ func (r *Run) change(w *tableWriter, e *fkEvent, st fkStatement, cols []int, b *
 	}
 	// The default may be the very key that goes: check it though it is unchanged.
 	return r.fkInserted(w, next, nil)
+}
+
+// changeMember is change for rows of a partition: the constraint is that of a table
+// above it, where its rows may find another partition.
+func (r *Run) changeMember(root *catalog.Table, w *tableWriter, c *change, action byte) error {
+	m, err := r.newMembers(root, nil)
+	if err != nil {
+		return err
+	}
+	x, err := m.of(w.table)
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = m.update(x, c, func(x *member, rows *vec.Batch) {
+		if action == 'd' && failed == nil {
+			failed = r.fkInserted(x.w, rows, nil)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return failed
 }
 
 // actionValue is the new value of a referencing column for a batch of rows.

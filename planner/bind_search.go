@@ -85,6 +85,12 @@ func (p *planner) walked(def *cteDef, op *ast.SetOp, c *ast.CTE, sc *scope) *que
 		return step
 	}
 
+	if slices.ContainsFunc(all[base:], func(k plan.OutCol) bool {
+		return slices.ContainsFunc(first.cols, func(f plan.OutCol) bool { return f.Name == k.Name })
+	}) {
+		p.bindSelect(op.R, sc)
+		checkWalked(c, first.cols) // refuses it, but says first what is wrong with the term
+	}
 	term := *op.R
 	term.Targets = slices.Clone(term.Targets)
 	for _, k := range all[base:] {

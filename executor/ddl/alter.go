@@ -156,6 +156,9 @@ func (x *exec) alterOne(oid types.OID, a *ast.AlterAction) error {
 			})
 			return err
 		}
+		if err := x.keepsLogged(oid, a.Kind == "LOGGED"); err != nil {
+			return err
+		}
 		_, err := c.EditTable(oid, func(t *catalog.Table) error {
 			t.Unlogged = a.Kind == "UNLOGGED"
 			return nil
@@ -527,6 +530,18 @@ func (x *exec) validateFK(t *catalog.Table, k *catalog.ForeignKey) error {
 		on = append(on, child+" = "+parent)
 		notNull = append(notNull, child+" IS NOT NULL")
 	}
+	violated := sqlerr.New(sqlerr.ForeignKeyViolation, "insert or update on table \"%s\" violates foreign key constraint \"%s\"", t.Name, k.Name)
+	violated.Schema, violated.Table, violated.Constraint = t.Schema, t.Name, k.Name
+	if k.Match == 'f' {
+		mixed, err := x.any("SELECT 1 FROM " + ownRows(t) + " c WHERE (" + strings.Join(notNull, " OR ") + ") AND NOT (" +
+			strings.Join(notNull, " AND ") + ") LIMIT 1")
+		if err != nil {
+			return err
+		}
+		if mixed {
+			return violated.WithDetail("MATCH FULL does not allow mixing of null and nonnull key values.")
+		}
+	}
 	sql := "SELECT " + strings.Join(sel, ", ") + " FROM " + ownRows(t) + " c WHERE " + strings.Join(notNull, " AND ") +
 		" AND NOT EXISTS (SELECT 1 FROM " + referenced(p) + " p WHERE " + strings.Join(on, " AND ") + ") LIMIT 1"
 	vals, err := x.firstTexts(sql, len(sel))
@@ -537,10 +552,7 @@ func (x *exec) validateFK(t *catalog.Table, k *catalog.ForeignKey) error {
 	for _, c := range k.Cols {
 		cols = append(cols, t.Columns[c].Name)
 	}
-	e := sqlerr.New(sqlerr.ForeignKeyViolation, "insert or update on table \"%s\" violates foreign key constraint \"%s\"", t.Name, k.Name).
-		WithDetail("Key (%s)=(%s) is not present in table \"%s\".", strings.Join(cols, ", "), strings.Join(vals, ", "), p.Name)
-	e.Schema, e.Table, e.Constraint = t.Schema, t.Name, k.Name
-	return e
+	return violated.WithDetail("Key (%s)=(%s) is not present in table \"%s\".", strings.Join(cols, ", "), strings.Join(vals, ", "), p.Name)
 }
 
 // alterIndex is ALTER INDEX: renaming, and parameters that mean nothing here.

@@ -539,44 +539,51 @@ func serverFuncs(m map[string]catalogFunc) {
 }
 
 func enumFuncs(m map[string]catalogFunc) {
-	values := func(c *catalogCall) ([]types.Datum, error) {
+	labels := func(c *catalogCall) (*catalog.UserType, []types.Datum, error) {
 		t := c.a[0].T
 		if c.a[0].Null && len(c.a) > 1 && !c.a[1].Null {
 			t = c.a[1].T
 		}
 		u := c.snapshot().TypeByOID(t.OID)
 		if u == nil || u.Kind != 'e' {
-			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "could not determine actual enum type")
+			return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported, "could not determine actual enum type")
 		}
 		out := make([]types.Datum, 0, len(u.Labels))
 		for _, l := range u.Labels {
 			out = append(out, types.Enum(t, l.Order, l.Label))
 		}
-		return out, nil
+		return u, out, nil
+	}
+	usable := func(c *catalogCall, u *catalog.UserType, i int) error {
+		return c.usableLabel(u, u.Labels[i].OID, u.Labels[i].Label)
 	}
 	end := func(first bool) catalogFunc {
 		return func(c *catalogCall) (types.Datum, error) {
-			l, err := values(c)
+			u, l, err := labels(c)
 			if err != nil || len(l) == 0 {
 				return types.Null(c.ret), err
 			}
-			if first {
-				return l[0], nil
+			i := 0
+			if !first {
+				i = len(l) - 1
 			}
-			return l[len(l)-1], nil
+			return l[i], usable(c, u, i)
 		}
 	}
 	m["enum_first"], m["enum_last"] = end(true), end(false)
 	within := func(c *catalogCall) (types.Datum, error) {
-		l, err := values(c)
+		u, l, err := labels(c)
 		if err != nil {
 			return types.Datum{}, err
 		}
 		bounded := len(c.a) > 1
 		var in []types.Datum
-		for _, d := range l {
+		for i, d := range l {
 			if bounded && (!c.a[0].Null && types.Compare(d, c.a[0]) < 0 || !c.a[1].Null && types.Compare(d, c.a[1]) > 0) {
 				continue
+			}
+			if err := usable(c, u, i); err != nil {
+				return types.Datum{}, err
 			}
 			in = append(in, d)
 		}

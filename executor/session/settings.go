@@ -120,7 +120,7 @@ func (s *Session) setSetting(name string, value *string, local bool) error {
 	key := strings.ToLower(name)
 	if d == nil {
 		if !customName(name) {
-			return unknownSetting(name)
+			return unknownOrBadName(name)
 		}
 		if value != nil {
 			s.settings.custom[key] = true
@@ -162,7 +162,23 @@ func (s *Session) setSetting(name string, value *string, local bool) error {
 // customName reports whether an unknown parameter may be made by setting it.
 func customName(name string) bool {
 	parts := strings.Split(name, ".")
-	return len(parts) > 1 && !slices.Contains(parts, "")
+	return len(parts) > 1 && !slices.ContainsFunc(parts, func(part string) bool {
+		return strings.TrimLeftFunc(part, func(c rune) bool {
+			return c == '_' || c >= 0x80 || c|0x20 >= 'a' && c|0x20 <= 'z'
+		}) == part || strings.ContainsFunc(part, func(c rune) bool {
+			return c != '_' && c != '$' && c < 0x80 && (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9')
+		})
+	})
+}
+
+// unknownOrBadName is the error of setting a parameter that there is not: one whose name
+// has a dot could be made, were the name not wrong.
+func unknownOrBadName(name string) error {
+	if !strings.Contains(name, ".") {
+		return unknownSetting(name)
+	}
+	return sqlerr.New(sqlerr.InvalidName, "invalid configuration parameter name \"%s\"", name).
+		WithDetail("Custom parameter names must be two or more simple identifiers separated by dots.")
 }
 
 // settingEffect does what setting some parameters means beside their value.
@@ -510,7 +526,7 @@ func (s *Session) startSettings(db *catalog.Database, role *catalog.Role, packet
 		d := findSetting(p.Name)
 		if d == nil {
 			if !customName(p.Name) {
-				return unknownSetting(p.Name)
+				return unknownOrBadName(p.Name)
 			}
 			g.reset[strings.ToLower(p.Name)] = p.Value
 			continue

@@ -258,6 +258,9 @@ func sixDigits(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
 // show is the value as SHOW prints it: with the greatest unit that fits.
 func (d *setting) show(v string) string {
 	if d.unit == "" || d.kind != "integer" {
+		if d.unit != "" && d.kind == "real" {
+			return d.showReal(v)
+		}
 		return d.octal(v)
 	}
 	n, err := strconv.ParseInt(v, 10, 64)
@@ -268,6 +271,23 @@ func (d *setting) show(v string) string {
 	for _, u := range list {
 		if f := float64(n) * base / u.factor; f >= 1 && f == math.Trunc(f) {
 			return fmt.Sprintf("%d%s", int64(f), u.name)
+		}
+	}
+	return v + d.unit
+}
+
+// showReal takes the greatest unit of which the value is nearly a whole number, else the
+// least.
+func (d *setting) showReal(v string) string {
+	f, err := strconv.ParseFloat(v, 64)
+	if err != nil || f <= 0 {
+		return v
+	}
+	list, base, _ := d.units()
+	for i, u := range list {
+		n := f * base / u.factor
+		if math.Abs(math.RoundToEven(n)/n-1) <= 1e-8 || i == len(list)-1 {
+			return sixDigits(n) + u.name
 		}
 	}
 	return v + d.unit
