@@ -190,8 +190,8 @@ func mustArbitrate(c *ast.OnConflict, bound *plan.OnConflict) {
 // says: with its collation and operator class, where it names them.
 func (p *planner) sameComparison(c *ast.ConflictTarget, t *catalog.Table, k catalog.IndexKey) bool {
 	if c.Collate != nil {
-		have := ""
-		if k.Col >= 0 {
+		have := k.Collation
+		if have == "" && k.Col >= 0 {
 			have = t.Columns[k.Col].Collation
 		}
 		if name := c.Collate.Last(); name != have && (name != "default" || have != "") {
