@@ -333,5 +333,13 @@ func settleGroups(t *Table, alloc Allocator, fileName func(base string) string) 
 			g.File = fileName(fileBase(t.Schema, t.Name) + "." + t.Columns[t.liveCols(g.Cols)[0]].Name)
 		}
 	}
+	// Their order is that of their columns, whatever the table has been before.
+	first := func(g ColumnGroup) int {
+		if live := t.liveCols(g.Cols); len(live) > 0 {
+			return live[0]
+		}
+		return len(t.Columns)
+	}
+	slices.SortStableFunc(groups, func(a, b ColumnGroup) int { return first(a) - first(b) })
 	t.Groups = groups
 }
