@@ -81,12 +81,13 @@ func (x *exec) setStorage(oid types.OID, a *ast.AlterAction) error {
 
 // compression checks a method for values of a type; the default one is "".
 func (x *exec) compression(t types.T, method string) (string, error) {
+	if method == "default" {
+		return "", nil
+	}
 	if !x.varying(t) {
 		return "", sqlerr.New(sqlerr.FeatureNotSupported, "column data type %s does not support compression", x.typeName(t))
 	}
 	switch method {
-	case "default":
-		return "", nil
 	case "pglz", "lz4":
 		return method, nil
 	}
