@@ -38,7 +38,7 @@ func (d *side) parts(t *catalog.Table) []part {
 		p := part{kind: 'u', name: u.Name, oid: u.OID, cols: slices.Clone(u.Cols), comment: u.Comment, index: u.Index, parent: u.Parent,
 			def: d.env.UniqueCommand(t, u)}
 		if ix := t.IndexByOID(u.Index); ix != nil {
-			p.cols = append(p.cols, ix.Include...)
+			p.cols = append(append(p.cols, ix.Include...), ix.ExprCols...)
 			p.indexComment = ix.Comment
 		}
 		add(p)
