@@ -33,7 +33,7 @@ func (p *plannedStmt) suit(ctx context.Context, s *Session, snap *catalog.Snapsh
 		return nil
 	}
 	if p.busy {
-		if p.q.ForValues { // another portal runs it: the plan is no longer this statement's
+		if p.q.ForValues { // who runs it has other values
 			p.run, p.busy, p.q = nil, false, c.generic
 		}
 		return nil

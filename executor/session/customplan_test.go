@@ -61,34 +61,19 @@ func TestCustomPlan(t *testing.T) {
 	}
 }
 
-// TestPortalsOfOneStatement has two portals of a statement, one planned for its values
-// alone, pass rows in turns.
-func TestPortalsOfOneStatement(t *testing.T) {
+// TestRecursionIntoAPlanForValues has a function call itself while the plan of its body
+// is one for the outer call's values alone.
+func TestRecursionIntoAPlanForValues(t *testing.T) {
 	c := newServer(t).client(t)
 	c.must("CREATE TABLE t (k int PRIMARY KEY, a int)")
-	c.must("INSERT INTO t SELECT i, i / 3 FROM generate_series(1, 30000) AS i")
+	c.must("INSERT INTO t SELECT i, i / 3 + 1 FROM generate_series(1, 30000) AS i")
 	c.must("CREATE INDEX ON t (a)")
 	c.must("ANALYZE")
-	c.must("BEGIN")
-	if err := c.s.Parse(context.Background(), "s", "SELECT k FROM t WHERE $1 = 0 OR a = $1", nil); err != nil {
-		t.Fatal(err)
-	}
-	p := c.s.prepared["s"].planned
-	for _, portal := range []string{"5", "6", "0", "7"} {
-		if err := c.bind(portal, "s", portal); err != nil {
-			t.Fatal(err)
+	c.must("CREATE FUNCTION f(n int) RETURNS bigint LANGUAGE sql STABLE AS " +
+		"'SELECT sum(k) + CASE WHEN $1 > 0 THEN f(0) ELSE 0 END FROM t WHERE $1 = 0 OR a = $1'")
+	for range 2 {
+		if got := c.sql("SELECT f(6)"); got != "(f)\n450015048\nSELECT 1\nI" {
+			t.Errorf("f(6): %q", got)
 		}
 	}
-	for _, x := range []struct{ portal, want string }{
-		{"5", "(k)\n15\nsuspended"}, {"6", "(k)\n18\nsuspended"}, {"0", "(k)\n1\nsuspended"}, {"5", "(k)\n16\nsuspended"},
-		{"7", "(k)\n21\nsuspended"}, {"6", "(k)\n19\nsuspended"}, {"0", "(k)\n2\nsuspended"},
-	} {
-		if got := c.exec(x.portal, 1); got != x.want {
-			t.Errorf("portal %s: %q, want %q", x.portal, got, x.want)
-		}
-		if x.portal == "5" && !p.q.ForValues && p.q != p.custom.generic {
-			t.Error("the plan is not one for the values")
-		}
-	}
-	c.sync()
 }
