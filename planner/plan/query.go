@@ -1,0 +1,78 @@
+package plan
+
+import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+)
+
+// Query is a whole planned statement.
+type Query struct {
+	Root Node
+	// Fault is the error of a constant part, which running the query is.
+	Fault error
+	// CTEs in the order in which they must be prepared.
+	CTEs []*CTE
+	// Params are the parameter types, inferred or declared; further slots up to
+	// NumSlots are set by subplans.
+	Params   []types.T
+	NumSlots int
+	// ReadOnly: no row is written, no lock taken, no volatile catalog change.
+	ReadOnly bool
+	// Tag is the command tag's verb: SELECT, INSERT, UPDATE, DELETE.
+	Tag string
+	// Returns tells whether rows come out (SELECT, RETURNING).
+	Returns bool
+	// Tables are the relations that must be locked, with the mode.
+	Tables []TableUse
+	// KeyTables must be locked as well: foreign keys lead from the tables that are
+	// written to them.
+	KeyTables []TableUse
+	// Collations are those of the columns, nil when all have their type's.
+	Collations []OutCollation
+	// Rights are what the statement needs of relations; checked before it runs.
+	Rights []*catalog.Right
+	// RowSecurity tells that the plan is for the role and the setting row_security
+	// that it was made with.
+	RowSecurity bool
+	// ForValues tells that the plan is right only for the values of the parameters that
+	// it was made with.
+	ForValues bool
+	// Calls are the user-defined functions that are called, in views as well.
+	Calls []*catalog.Function
+	// Places are, of a cursor's query, the tables whose rows it stands on.
+	Places []Place
+	// JoinOrder and other lines that EXPLAIN prints for the five steps.
+	Steps []StepNote
+}
+
+// OutCollation is the collation of a column that a statement returns: "" is the type's.
+// Conflict: those of its parts differ.
+type OutCollation struct {
+	Name     string
+	Conflict bool
+}
+
+// Place is a table of a cursor's query of which each result row names a row: Col
+// is the hidden column with the row's key. Locked tells that FOR UPDATE, or one of
+// its relatives, names the table.
+type Place struct {
+	Table  *catalog.Table
+	Col    int
+	Locked bool
+	// Tree are the tables that rows of Table lie in, nil where it is the only one;
+	// OIDCol tells which.
+	Tree   []*catalog.Table
+	OIDCol int
+}
+
+// TableUse is a table that the statement touches.
+type TableUse struct {
+	Table *catalog.Table
+	Write bool
+	Lock  bool // FOR UPDATE/SHARE
+	// Member: the statement names a table above it.
+	Member bool
+}
+
+// StepNote is a line of EXPLAIN about one of the five steps.
+type StepNote struct{ Step, Text string }
