@@ -32,7 +32,7 @@ func parseBits(s string) ([]byte, error) {
 	binary.BigEndian.PutUint32(out, uint32(n))
 	for i := 0; i < len(body); i++ {
 		c := body[i]
-		switch v, ok := hexDigit(c); {
+		switch v, ok := HexDigit(c); {
 		case hexa && !ok:
 			return nil, errBitDigit(body[i:], "hexadecimal")
 		case hexa:

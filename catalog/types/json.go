@@ -430,7 +430,7 @@ func (p *jsonParser) escape(start int) (r rune, size int, err error) {
 			if i == len(p.src) {
 				return 0, 0, p.unclosed(start)
 			}
-			d, ok := hexDigit(p.src[i])
+			d, ok := HexDigit(p.src[i])
 			if !ok {
 				_, n := utf8.DecodeRuneInString(p.src[i:])
 				return 0, 0, p.fail(i+n, "\"\\u\" must be followed by four hexadecimal digits.")

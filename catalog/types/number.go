@@ -85,14 +85,14 @@ func parseXid(s string) uint64 {
 	if len(t) > 1 && t[0] == '0' {
 		base = 8
 		if len(t) > 2 && t[1]|0x20 == 'x' {
-			if _, ok := hexDigit(t[2]); ok {
+			if _, ok := HexDigit(t[2]); ok {
 				base, t = 16, t[2:]
 			}
 		}
 	}
 	var v uint64
 	for i := 0; i < len(t); i++ {
-		c, ok := hexDigit(t[i])
+		c, ok := HexDigit(t[i])
 		if !ok || uint64(c) >= base {
 			break
 		}

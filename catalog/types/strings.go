@@ -158,14 +158,14 @@ func parseHex(s string) ([]byte, error) {
 			i++
 			continue
 		}
-		hi, ok := hexDigit(s[i])
+		hi, ok := HexDigit(s[i])
 		if !ok {
 			return nil, errHexDigit(s[i:])
 		}
 		if i+1 >= len(s) {
 			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "invalid hexadecimal data: odd number of digits")
 		}
-		lo, ok := hexDigit(s[i+1])
+		lo, ok := HexDigit(s[i+1])
 		if !ok {
 			return nil, errHexDigit(s[i+1:])
 		}
@@ -180,7 +180,8 @@ func errHexDigit(at string) error {
 	return sqlerr.New(sqlerr.InvalidParameterValue, `invalid hexadecimal digit: "%s"`, at[:n])
 }
 
-func hexDigit(c byte) (byte, bool) {
+// HexDigit is the value of a hexadecimal digit.
+func HexDigit(c byte) (byte, bool) {
 	switch {
 	case c >= '0' && c <= '9':
 		return c - '0', true
@@ -221,8 +222,8 @@ func parseUUID(s string) ([]byte, error) {
 		if len(src) < 2 {
 			return nil, errSyntax("uuid", s)
 		}
-		hi, ok1 := hexDigit(src[0])
-		lo, ok2 := hexDigit(src[1])
+		hi, ok1 := HexDigit(src[0])
+		lo, ok2 := HexDigit(src[1])
 		if !ok1 || !ok2 {
 			return nil, errSyntax("uuid", s)
 		}

@@ -54,8 +54,8 @@ func parseMacaddr8(s string) ([]byte, error) {
 	var out []byte
 	sep := byte(0)
 	for len(t) >= 2 && len(out) < 8 {
-		hi, ok1 := hexDigit(t[0])
-		lo, ok2 := hexDigit(t[1])
+		hi, ok1 := HexDigit(t[0])
+		lo, ok2 := HexDigit(t[1])
 		if !ok1 || !ok2 {
 			return nil, errSyntax("macaddr8", s)
 		}

@@ -150,7 +150,7 @@ func decodeHex(c *callCtx, s []byte) ([]byte, error) {
 				continue
 			}
 		}
-		v, ok := hexDigit(ch)
+		v, ok := types.HexDigit(ch)
 		if !ok {
 			_, w := utf8.DecodeRune(s[i:])
 			return nil, sqlerr.New(sqlerr.InvalidParameterValue, `invalid hexadecimal digit: "%s"`, s[i:i+w])
@@ -164,18 +164,6 @@ func decodeHex(c *callCtx, s []byte) ([]byte, error) {
 		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "invalid hexadecimal data: odd number of digits")
 	}
 	return c.keep(out), nil
-}
-
-func hexDigit(c byte) (byte, bool) {
-	switch {
-	case c >= '0' && c <= '9':
-		return c - '0', true
-	case c >= 'a' && c <= 'f':
-		return c - 'a' + 10, true
-	case c >= 'A' && c <= 'F':
-		return c - 'A' + 10, true
-	}
-	return 0, false
 }
 
 func decodeBase64(c *callCtx, s []byte) ([]byte, error) {

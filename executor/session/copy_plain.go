@@ -158,7 +158,7 @@ func plainUUID(f []byte) bool {
 			if c != '-' {
 				return false
 			}
-		} else if hexDigit(c) < 0 {
+		} else if _, ok := types.HexDigit(c); !ok {
 			return false
 		}
 	}
@@ -172,7 +172,9 @@ func readUUID(f []byte) (u [16]byte) {
 		if f[i] == '-' {
 			i++
 		}
-		u[n] = byte(hexDigit(f[i])<<4 | hexDigit(f[i+1]))
+		hi, _ := types.HexDigit(f[i])
+		lo, _ := types.HexDigit(f[i+1])
+		u[n] = hi<<4 | lo
 		n++
 	}
 	return u

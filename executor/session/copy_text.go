@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 
+	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/charset"
 	"kvsqld/catalog/types/vec"
 )
@@ -108,30 +109,25 @@ func unescape(dst, f []byte) (out []byte, check bool) {
 			}
 			check = check || c == 0 || c >= 0x80
 		case 'x':
-			if i+1 == len(f) || hexDigit(f[i+1]) < 0 {
-				break
+			n := 0
+			for i+1 < len(f) && n < 2 {
+				v, ok := types.HexDigit(f[i+1])
+				if !ok {
+					break
+				}
+				if n == 0 {
+					c = 0
+				}
+				i, n, c = i+1, n+1, c<<4|v
 			}
-			c = 0
-			for n := 0; n < 2 && i+1 < len(f) && hexDigit(f[i+1]) >= 0; n++ {
-				i++
-				c = c<<4 | byte(hexDigit(f[i]))
+			if n == 0 {
+				break
 			}
 			check = check || c == 0 || c >= 0x80
 		}
 		dst = append(dst, c)
 	}
 	return dst, check
-}
-
-// hexDigit is the value of a hexadecimal digit, or -1.
-func hexDigit(c byte) int {
-	switch {
-	case c >= '0' && c <= '9':
-		return int(c - '0')
-	case c|0x20 >= 'a' && c|0x20 <= 'f':
-		return int(c|0x20-'a') + 10
-	}
-	return -1
 }
 
 // textEscapes has the letter that stands for a control character after a

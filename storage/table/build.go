@@ -91,11 +91,7 @@ func (b *builder) key(e builtEntry) []byte { return b.buf[e.start:e.val] }
 
 func (b *builder) add(ctx context.Context, m *image, i int, keys *vec.Vec, n int) error {
 	x := b.x
-	cols, err := m.indexCols(i)
-	if err != nil {
-		return err
-	}
-	pred, err := m.inIndex(i)
+	cols, pred, err := m.indexed(i)
 	if err != nil {
 		return err
 	}

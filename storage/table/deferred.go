@@ -29,11 +29,7 @@ func (w *Writer) deferKeys(i int, sel []uint32, skip []bool) error {
 		return nil
 	}
 	m := &w.new
-	cols, err := m.indexCols(i)
-	if err != nil {
-		return err
-	}
-	pred, err := m.inIndex(i)
+	cols, pred, err := m.indexed(i)
 	if err != nil {
 		return err
 	}
@@ -59,11 +55,7 @@ func (w *Writer) lockDeferred(ctx context.Context, i int, sel []uint32, skip []b
 		return nil
 	}
 	m := &w.new
-	cols, err := m.indexCols(i)
-	if err != nil {
-		return err
-	}
-	pred, err := m.inIndex(i)
+	cols, pred, err := m.indexed(i)
 	if err != nil {
 		return err
 	}

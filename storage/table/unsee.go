@@ -116,11 +116,7 @@ func (w *Writer) hideEntries(i int, x *index, row int, master []byte) error {
 	if x.master {
 		return nil
 	}
-	cols, err := w.old.indexCols(i)
-	if err != nil {
-		return err
-	}
-	pred, err := w.old.inIndex(i)
+	cols, pred, err := w.old.indexed(i)
 	if err != nil || !isTrue(pred, row) {
 		return err
 	}

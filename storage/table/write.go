@@ -126,6 +126,15 @@ func (m *image) inIndex(i int) (*vec.Vec, error) {
 	return m.ix[i].Pred, nil
 }
 
+// indexed returns what indexCols and inIndex return of index i.
+func (m *image) indexed(i int) (cols []*vec.Vec, pred *vec.Vec, err error) {
+	if cols, err = m.indexCols(i); err != nil {
+		return nil, nil, err
+	}
+	pred, err = m.inIndex(i)
+	return cols, pred, err
+}
+
 func isTrue(pred *vec.Vec, row int) bool {
 	return pred == nil || !pred.IsNull(row) && pred.Bool[pred.Idx(row)]
 }
@@ -314,11 +323,7 @@ var (
 // insertEntries adds the new image's entries to an index.
 func (w *Writer) insertEntries(i int, sel []uint32, skip []bool) error {
 	m, x := &w.new, w.d.indexes[i]
-	cols, err := m.indexCols(i)
-	if err != nil {
-		return err
-	}
-	pred, err := m.inIndex(i)
+	cols, pred, err := m.indexed(i)
 	if err != nil {
 		return err
 	}
@@ -395,11 +400,7 @@ func (w *Writer) Delete(ctx context.Context, keys *vec.Vec, old *vec.Batch, unre
 		if x.master {
 			continue
 		}
-		cols, err := m.indexCols(i)
-		if err != nil {
-			return err
-		}
-		pred, err := m.inIndex(i)
+		cols, pred, err := m.indexed(i)
 		if err != nil {
 			return err
 		}
