@@ -9,6 +9,7 @@ import (
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/storage/boltkv"
+	"kvsqld/storage/codec"
 	"kvsqld/storage/kv"
 	"kvsqld/storage/memkv"
 	"kvsqld/storage/txn"
@@ -42,6 +43,7 @@ func Open(o Options) (kv.Store, error) {
 	case o.Store == "" || o.Store == "bolt":
 		st, err := boltkv.Open(o.Dir, boltkv.Options{
 			Txn: o.Txn, MmapBytes: o.MmapBytes, MaxFileBytes: o.MaxFileBytes, NoSync: o.NoSync, Existing: o.Existing, FS: o.FS,
+			Check: codec.Check,
 		})
 		if err != nil {
 			return nil, err

@@ -23,10 +23,11 @@ import (
 //
 // It begins with a header block: sumMagic, the data file's id, the page size,
 // and the xxh3 of those. Behind it are 8 bytes for each page of the data file,
-// used where a run begins: the xxh3 of the run, seeded with the page's number,
-// and never zero. A commit writes only pages that no earlier state has, and
-// makes their checksums durable before it makes itself valid. So at any moment
-// the file is right for every state that can be found after a crash.
+// used where a run begins: the xxh3 of the run, seeded with the page's number (see
+// seal.go for leaves whose pairs were verified), and never zero. A commit writes only
+// pages that no earlier state has, and makes their checksums durable before it makes
+// itself valid. So at any moment the file is right for every state that can be found
+// after a crash.
 //
 // The header block also has, in two places that are written in turn, a stamp: which
 // state the checksums were made durable for, and whether the store was closed with
@@ -46,13 +47,14 @@ const (
 
 // sums are the checksums of one data file. Chunks are read when they are first
 // needed. Verified pages are remembered until they are written again, and so are
-// leaves whose pairs have passed the check of a scan: within kv.CheckAgain of a scan
-// they are not looked at again, and later by the page's checksum, which costs less than
-// one for each pair.
+// leaves whose pairs have passed the check of a scan, or did as they were written:
+// within kv.CheckAgain of a scan they are not looked at again, and later by the page's
+// checksum, which costs less than one for each pair.
 type sums struct {
 	f      vfs.File
 	path   string
 	noSync bool
+	check  func(key, val []byte) error // Options.Check
 	chunks atomic.Pointer[[]*chunk]
 
 	since atomic.Int64 // when the leaves that passed a check were forgotten last, by checkClock
@@ -64,7 +66,8 @@ type sums struct {
 type chunk struct {
 	sum      [chunkPages]atomic.Uint64
 	verified [chunkPages / 32]atomic.Uint32
-	sound    [chunkPages / 32]atomic.Uint32 // all pairs have passed a check since the page was written
+	sealed   [chunkPages / 32]atomic.Uint32 // the sum is known to be a seal
+	sound    [chunkPages / 32]atomic.Uint32 // all pairs have passed a check, as the page was written or since
 	passed   [chunkPages / 32]atomic.Uint32 // of the sound ones: within kv.CheckAgain
 	lo, hi   int                            // sums to be written, lo < hi; the committer's
 }
@@ -72,20 +75,20 @@ type chunk struct {
 func sumPath(dir, id string) string { return filepath.Join(dir, sumPrefix+id+sumSuffix) }
 
 // createSums makes the empty checksum file of a data file.
-func createSums(fs vfs.FS, dir, id string, page int, noSync bool) (*sums, error) {
+func createSums(dir, id string, page int, opt *Options) (*sums, error) {
 	path := sumPath(dir, id)
-	f, err := fs.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
+	f, err := opt.FS.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := f.WriteAt(sumHead(id, page), 0); err != nil {
-		return nil, errors.Join(err, f.Close(), fs.Remove(path))
+		return nil, errors.Join(err, f.Close(), opt.FS.Remove(path))
 	}
-	return newSums(f, path, noSync), nil
+	return newSums(f, path, opt), nil
 }
 
-func newSums(f vfs.File, path string, noSync bool) *sums {
-	s := &sums{f: f, path: path, noSync: noSync}
+func newSums(f vfs.File, path string, opt *Options) *sums {
+	s := &sums{f: f, path: path, noSync: opt.NoSync, check: opt.Check}
 	s.chunks.Store(new([]*chunk))
 	return s
 }
@@ -100,9 +103,9 @@ func sumHead(id string, page int) []byte {
 }
 
 // openSums opens the checksum file of a data file.
-func openSums(fs vfs.FS, dir, id string, page int, noSync bool) (*sums, error) {
+func openSums(dir, id string, page int, opt *Options) (*sums, error) {
 	path := sumPath(dir, id)
-	f, err := fs.OpenFile(path, os.O_RDWR)
+	f, err := opt.FS.OpenFile(path, os.O_RDWR)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%w: the checksum file %s is missing", kv.ErrCorrupt, filepath.Base(path))
 	}
@@ -113,7 +116,7 @@ func openSums(fs vfs.FS, dir, id string, page int, noSync bool) (*sums, error) {
 	if _, err := f.ReadAt(h, 0); err != nil || string(h[:stampAt]) != string(sumHead(id, page)[:stampAt]) {
 		return nil, errors.Join(fmt.Errorf("%w: the header of %s is damaged", kv.ErrCorrupt, filepath.Base(path)), f.Close())
 	}
-	s := newSums(f, path, noSync)
+	s := newSums(f, path, opt)
 	s.last = lastStamp(h)
 	return s, nil
 }
@@ -165,9 +168,16 @@ func sum(id uint64, run []byte) uint64 { return max(xxh3.HashSeed(run, id), 1) }
 func (s *sums) set(id uint64, run []byte) {
 	c, i := s.chunk(id), int(id%chunkPages)
 	c.verified[i/32].And(^(uint32(1) << (i % 32)))
+	c.sealed[i/32].And(^(uint32(1) << (i % 32)))
 	c.sound[i/32].And(^(uint32(1) << (i % 32)))
 	c.passed[i/32].And(^(uint32(1) << (i % 32)))
-	c.sum[i].Store(sum(id, run))
+	if s.allPass(run) {
+		c.sum[i].Store(seal(id, run))
+		c.sealed[i/32].Or(1 << (i % 32))
+		c.sound[i/32].Or(1 << (i % 32))
+	} else {
+		c.sum[i].Store(sum(id, run))
+	}
 	if c.hi == 0 {
 		c.lo, c.hi = i, i+1
 		s.dirty = append(s.dirty, int(id/chunkPages))
@@ -204,10 +214,15 @@ func (s *sums) seen(id uint64) bool {
 	return s.chunk(id).verified[i/32].Load()&(1<<(i%32)) != 0
 }
 
-// verify compares a run with its checksum.
+// verify compares a run with its checksum. A leaf with a seal passes the check of a scan
+// by that.
 func (s *sums) verify(id uint64, run []byte) bool {
 	c, i := s.chunk(id), id%chunkPages
-	if c.sum[i].Load() != sum(id, run) {
+	switch want := c.sum[i].Load(); {
+	case isLeaf(run) && want == seal(id, run):
+		c.sealed[i/32].Or(1 << (i % 32))
+		s.pass(id)
+	case want != sum(id, run):
 		return false
 	}
 	c.verified[i/32].Or(1 << (i % 32))
@@ -257,7 +272,12 @@ func (s *sums) sounds(id uint64) bool {
 // same reports whether a leaf that is sound is still what was written, by the checksum
 // of its page. Then it passes.
 func (s *sums) same(id uint64, run []byte) bool {
-	if s.chunk(id).sum[id%chunkPages].Load() != sum(id, run) {
+	c, i := s.chunk(id), id%chunkPages
+	of := sum
+	if c.sealed[i/32].Load()&(1<<(i%32)) != 0 {
+		of = seal
+	}
+	if c.sum[i].Load() != of(id, run) {
 		return false
 	}
 	s.pass(id)

@@ -56,8 +56,8 @@ type ScanOpt struct {
 
 	// Check verifies pairs by what their values say. It is called for all that are
 	// delivered, not with KeysOnly, and an error ends the scan. An engine may leave it
-	// out for pairs that have passed it and were not written since: less than CheckAgain
-	// ago, or if a checksum of its own says that they are as they were.
+	// out for pairs that have passed it, as they were written or since: less than
+	// CheckAgain ago, or if a checksum of its own says that they are as they were.
 	Check func(ps []Pair) error
 
 	// Skip, where it is set, tells about a key that is not wanted where the next one may

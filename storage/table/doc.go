@@ -55,8 +55,8 @@
 //	    entry, posting and value of an attribute file belongs to a row.
 //	B2  Every stored value carries a checksum over key and value that is
 //	    verified before a value is used: by a scan, kv.CheckAgain before at
-//	    most; once it was, also by a checksum of its page. A mismatch is
-//	    kv.ErrCorrupt.
+//	    most; once it was, as its page was written or since, also by a checksum
+//	    of its page. A mismatch is kv.ErrCorrupt.
 //	B3  A row key or a unique index key is written under its exclusive lock;
 //	    every other entry is covered by the lock of its row.
 //

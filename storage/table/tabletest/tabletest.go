@@ -37,7 +37,7 @@ type DB struct {
 var Engines = map[string]func(t testing.TB) kv.Store{
 	"mem": func(testing.TB) kv.Store { return memkv.Open(txn.Options{}) },
 	"bolt": func(t testing.TB) kv.Store {
-		st, err := boltkv.Open(t.TempDir(), boltkv.Options{NoSync: true, MmapBytes: 64 << 20})
+		st, err := boltkv.Open(t.TempDir(), boltkv.Options{NoSync: true, MmapBytes: 64 << 20, Check: codec.Check})
 		if err != nil {
 			t.Fatal(err)
 		}
