@@ -12,6 +12,8 @@ import (
 //
 //	WHERE EXISTS (SELECT 1 FROM b WHERE b.x = a.x)       semi join on x
 //	WHERE a.x NOT IN (SELECT x FROM b)                   null-aware anti join
+//	WHERE EXISTS (SELECT 1 FROM b WHERE b.x = a.x GROUP BY y HAVING sum(z) > 5)
+//	                                                     semi join of (SELECT x FROM b GROUP BY y, x HAVING sum(z) > 5)
 //	WHERE a.q < (SELECT avg(q) FROM b WHERE b.x = a.x)   left join of (SELECT x, avg(q) FROM b GROUP BY x)
 //
 // What it cannot turn stays a subplan, run per row with its results kept.
@@ -154,6 +156,9 @@ func (p *planner) semiOf(s *state, sub *subquery) *semi {
 			return nil
 		}
 		return m
+	}
+	if sub.kind == plan.SubExists && q.block != nil && q.block.grouped {
+		return p.groupedSemi(s, m)
 	}
 	if !pullable(q) {
 		return nil
@@ -350,136 +355,3 @@ func (p *planner) semiRel(s *state, m *semi) *rel {
 	s.b.rels[r.id] = r
 	return r
 }
-
-// scalarJoins replaces scalar aggregate subqueries correlated by equalities by
-// columns of left-joined derived tables.
-func (p *planner) scalarJoins(s *state, e plan.Expr) plan.Expr {
-	return plan.Map(e, func(x plan.Expr) plan.Expr {
-		sub, ok := x.(*subquery)
-		if !ok || sub.kind != plan.SubScalar {
-			return x
-		}
-		// an expression such as NULLIF holds its subquery twice
-		y, seen := s.joined[sub.q]
-		if !seen {
-			y = p.scalarJoin(s, sub)
-			if s.joined == nil {
-				s.joined = map[*query]plan.Expr{}
-			}
-			s.joined[sub.q] = y
-		}
-		if y != nil {
-			return y
-		}
-		return x
-	})
-}
-
-func (p *planner) scalarJoin(s *state, sub *subquery) plan.Expr {
-	q := sub.q
-	p.pullUp(q)
-	if q.block == nil || q.setop != nil || q.ref != nil || len(q.ctes) > 0 || q.limit != nil || q.offset != nil || len(s.b.from) == 0 {
-		return nil
-	}
-	b := q.block
-	if !b.grouped || len(b.keys) > 0 || b.sets != nil || len(b.having) > 0 || len(b.wins) > 0 || b.hasSRF || b.distinct || b.ncols != 1 {
-		return nil
-	}
-	for _, a := range b.aggs {
-		if a.Proc.Name == "count" {
-			return nil // not NULL over no rows
-		}
-	}
-	if !nullOverNothing(b.targets[0].x, b.grpRel) || !correlated(q) {
-		return nil
-	}
-	inner := map[int]bool{}
-	ownRels(q, inner)
-	isOwn := func(id int) bool { return inner[id] }
-	var local, ons, keys []plan.Expr
-	for _, c := range b.where {
-		if !outerVars(c, isOwn) {
-			local = append(local, c)
-			continue
-		}
-		l, r, ok := equality(c)
-		if !ok || hasSub(c) || volatileCall(c) {
-			return nil
-		}
-		if outerVars(l, isOwn) {
-			l, r = r, l
-		}
-		// l: inner expression, r: outer expression
-		rin := map[int]bool{}
-		relsOf(r, rin)
-		lin := map[int]bool{}
-		relsOf(l, lin)
-		if outerVars(l, isOwn) || len(lin) == 0 {
-			return nil
-		}
-		for id := range rin {
-			if s.b.rels[id] == nil {
-				return nil
-			}
-		}
-		ons = append(ons, c)
-		keys = append(keys, l)
-	}
-	if len(ons) == 0 {
-		return nil
-	}
-	probe := *b
-	probe.where = local
-	pq := *q
-	pq.block = &probe
-	if correlated(&pq) || p.fewRuns(s, q, keys) {
-		return nil
-	}
-	b.where, b.keys = local, keys
-	// keys come first in the grouping's output
-	n := len(b.keys)
-	shift := func(x plan.Expr) plan.Expr {
-		if v, ok := x.(*plan.Var); ok && v.Rel == b.grpRel {
-			c := *v
-			c.Col += n
-			return &c
-		}
-		return x
-	}
-	b.targets = b.targets[:1]
-	b.targets[0].x = plan.Map(b.targets[0].x, shift)
-	for i, k := range b.keys {
-		b.targets = append(b.targets, target{x: &plan.Var{At: plan.At{T: k.Type(), Off: -1}, Rel: b.grpRel, Col: i}, name: "key"})
-		q.cols = append(q.cols, plan.OutCol{Name: "key", T: k.Type()})
-	}
-	b.ncols = len(b.targets)
-	q.sort = nil
-	r := p.queryRel(q, "subquery")
-	s.b.rels[r.id] = r
-	item := &joinItem{kind: plan.Left, r: &joinItem{rel: r}}
-	for i, c := range ons {
-		key := exprKey(b.keys[i])
-		kv := &plan.Var{At: plan.At{T: b.keys[i].Type(), Off: -1}, Rel: r.id, Col: 1 + i}
-		call := *(c.(*plan.Call))
-		call.Args = slices.Clone(call.Args)
-		for k := range call.Args {
-			if exprKey(call.Args[k]) == key {
-				call.Args[k] = kv
-				break
-			}
-		}
-		item.on = append(item.on, &call)
-	}
-	// the derived table joins what is there so far
-	left := s.b.from[0]
-	for _, f := range s.b.from[1:] {
-		left = &joinItem{kind: plan.Inner, l: left, r: f}
-	}
-	item.l = left
-	s.b.from = []*joinItem{item}
-	return &plan.Var{At: plan.At{T: sub.T, Off: sub.Off}, Rel: r.id, Col: 0}
-}
-
-// nullOverNothing reports whether an expression over aggregates is NULL when
-// they are all NULL, as over no rows.
-func nullOverNothing(e plan.Expr, grp int) bool { return strictVar(e, map[int]bool{grp: true}) }

@@ -331,7 +331,7 @@ func (p *planner) outerUnit(s *state, j *joinItem) *unit {
 		}
 	}
 	rp := p.planTree(s, []*joinItem{r}, rdown)
-	u.node = p.joinNodes(s, kind, lp, rp, on, p.unitOf(r, rdown))
+	u.node = p.joinNodes(s, kind, lp, rp, on, nil, p.unitOf(r, rdown))
 	return u
 }
 
@@ -401,6 +401,7 @@ func (p *planner) planUnit(s *state, u *unit) *pnode {
 	case r.query != nil:
 		p.pushIntoQuery(u)
 		p.dropUnread(r.query, s.need[r.id])
+		p.passesOn(s, u)
 		n.node = p.planQuery(r.query)
 		for c := range r.cols {
 			n.lay[[2]int{r.id, c}] = c

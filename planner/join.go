@@ -78,11 +78,16 @@ func (p *planner) buildStep(s *state, j *joinStep) *pnode {
 		}
 		r = ru.node
 	}
-	return p.joinNodes(s, plan.Inner, l, r, on, ru)
+	var lu *unit
+	if j.l.unit != nil && len(s.semis[j.l]) == 0 && j.l.unit.after == nil {
+		lu = j.l.unit
+	}
+	return p.joinNodes(s, plan.Inner, l, r, on, lu, ru)
 }
 
-// joinNodes joins two planned sides on conjuncts.
-func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan.Expr, ru *unit) *pnode {
+// joinNodes joins two planned sides on conjuncts. lu and ru are the sides that are single
+// entries, which may be read anew for each row of the other; nil: they are not.
+func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan.Expr, lu, ru *unit) *pnode {
 	out := &pnode{lay: layout{}, rels: maps.Clone(l.rels)}
 	maps.Copy(out.rels, r.rels)
 	rows := l.rows * r.rows
@@ -166,7 +171,14 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 		out.node = h
 		return out
 	}
-	if x := p.rangeApply(s, kind, l, ru, on, r.cost+l.rows*r.rows*costPair*float64(len(on)), out.rows); x != nil {
+	pairs := l.rows * r.rows * costPair * float64(len(on))
+	x := p.rangeApply(s, kind, l, ru, on, r.cost+pairs, out.rows)
+	if kind == plan.Inner {
+		if y := p.rangeApply(s, kind, r, lu, on, l.cost+pairs, out.rows); y != nil && (x == nil || y.cost < x.cost) {
+			x = y
+		}
+	}
+	if x != nil {
 		return x
 	}
 	n := &plan.LoopJoin{Kind: kind, Left: l.node, Right: r.node, Cond: cond}
@@ -403,7 +415,7 @@ func (p *planner) applyJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on 
 // semiJoin joins a node with the query of an EXISTS or IN.
 func (p *planner) semiJoin(s *state, l *pnode, m *semi) *pnode {
 	r := p.semiSide(s, m)
-	n := p.joinNodes(s, m.kind, l, r.node, m.conds, r.unit)
+	n := p.joinNodes(s, m.kind, l, r.node, m.conds, nil, r.unit)
 	if h, ok := n.node.(*plan.HashJoin); ok && m.nullAware {
 		h.NullAware = true
 	}

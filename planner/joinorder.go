@@ -77,6 +77,8 @@ type joinGraph struct {
 	// lookups remembers canLookup by the unit and those of the outer units that
 	// share a conjunct with it: no others bear on the answer.
 	lookups map[[2]uint64]bool
+	// ranges remembers canRange in the same way.
+	ranges map[[2]uint64]bool
 }
 
 type joinEdge struct {
@@ -88,7 +90,7 @@ type joinEdge struct {
 }
 
 func newJoinGraph(p *planner, s *state) *joinGraph {
-	g := &joinGraph{p: p, s: s, rowsOf: map[uint64]float64{}, lookups: map[[2]uint64]bool{}}
+	g := &joinGraph{p: p, s: s, rowsOf: map[uint64]float64{}, lookups: map[[2]uint64]bool{}, ranges: map[[2]uint64]bool{}}
 	bit := map[int]uint64{}
 	for i, u := range s.units {
 		b := uint64(1) << (i % 64)
@@ -287,6 +289,12 @@ func (g *joinGraph) join(a, b *joinStep) joinStep {
 	if b.leads(a) {
 		j.l, j.r = b, a
 	}
+	for _, o := range [][2]*joinStep{{a, b}, {b, a}} {
+		c := o[0].cost + o[0].rows*2*costStart + j.rows*costGet
+		if any && c < j.cost && g.canRange(o[1], o[0].set) {
+			j.cost, j.l, j.r = c, o[0], o[1]
+		}
+	}
 	return j
 }
 
@@ -377,6 +385,26 @@ func (g *joinGraph) canLookup(leaf *joinStep, outer uint64) bool {
 	if g.p.NoOptimizer || u.rel == nil || u.rel.table == nil || u.rel.tree != nil || u.after != nil {
 		return false
 	}
+	return g.remembered(g.lookups, leaf, outer, func(ids map[int]bool) bool {
+		return g.p.lookupPath(g.s, u, g.s.conj, ids) != nil
+	})
+}
+
+// canRange reports whether the leaf is a base table of which a key or an index is bounded
+// by columns of the outer set, for rangeApply.
+func (g *joinGraph) canRange(leaf *joinStep, outer uint64) bool {
+	u := leaf.unit
+	if g.p.NoOptimizer || u == nil || u.rel == nil || u.rel.table == nil || u.rel.table.Cluster != nil || u.rel.tree != nil || u.after != nil {
+		return false
+	}
+	return g.remembered(g.ranges, leaf, outer, func(ids map[int]bool) bool {
+		return g.p.bounded(u.rel, g.s.conj, func(in map[int]bool) bool { return len(in) > 0 && subset(in, ids) })
+	})
+}
+
+// remembered is the answer of find, which is given the entries of the outer set, for those
+// of its units that share a conjunct with the leaf.
+func (g *joinGraph) remembered(memo map[[2]uint64]bool, leaf *joinStep, outer uint64, find func(ids map[int]bool) bool) bool {
 	var near uint64
 	for _, e := range g.edges {
 		if e.set&leaf.set != 0 {
@@ -384,7 +412,7 @@ func (g *joinGraph) canLookup(leaf *joinStep, outer uint64) bool {
 		}
 	}
 	key := [2]uint64{leaf.set, outer & near}
-	if can, ok := g.lookups[key]; ok {
+	if can, ok := memo[key]; ok {
 		return can
 	}
 	ids := map[int]bool{}
@@ -395,7 +423,7 @@ func (g *joinGraph) canLookup(leaf *joinStep, outer uint64) bool {
 			}
 		}
 	}
-	can := g.p.lookupPath(g.s, u, g.s.conj, ids) != nil
-	g.lookups[key] = can
+	can := find(ids)
+	memo[key] = can
 	return can
 }

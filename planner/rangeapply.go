@@ -12,7 +12,11 @@ import (
 //	SELECT … FROM days d LEFT JOIN orders o ON o.at >= d.day AND o.at < d.day + 1
 //
 // a day's orders are read by their index, where testing all pairs costs more than that;
-// loop is what the pairs cost. It returns nil otherwise.
+// loop is what the pairs cost. A disjunction bounds the table where each of its arms does:
+//
+//	SELECT … FROM people p JOIN calls c ON c.caller = p.id OR c.callee = p.id
+//
+// It returns nil otherwise.
 func (p *planner) rangeApply(s *state, kind plan.JoinKind, l *pnode, ru *unit, on []plan.Expr, loop, rows float64) *pnode {
 	if p.NoOptimizer || ru == nil || ru.rel == nil || ru.rel.table == nil || ru.rel.table.Cluster != nil || ru.rel.tree != nil || ru.rel.cursor != "" || kind != plan.Inner && kind != plan.Left {
 		return nil
@@ -26,7 +30,7 @@ func (p *planner) rangeApply(s *state, kind plan.JoinKind, l *pnode, ru *unit, o
 			return nil
 		}
 	}
-	if len(p.boundsOf(r, on, func(in map[int]bool) bool { return len(in) > 0 })) == 0 {
+	if !p.bounded(r, on, func(in map[int]bool) bool { return len(in) > 0 }) {
 		return nil
 	}
 	q := &query{block: &block{where: slices.Concat(ru.local, on)}}
@@ -34,9 +38,8 @@ func (p *planner) rangeApply(s *state, kind plan.JoinKind, l *pnode, ru *unit, o
 	inner := *s
 	inner.lead = nil
 	right := p.planScan(&inner, &unit{rel: r, rels: ru.rels, local: r.ordered(q.block.where)}, nil)
-	sc, ok := right.node.(*plan.Scan)
 	cost := l.cost + l.rows*(costStart+right.cost)
-	if !ok || len(sc.Ranges) == 0 || cost >= l.cost+loop {
+	if !ranged(right.node) || cost >= l.cost+loop {
 		return nil
 	}
 	n := &plan.Apply{Kind: kind, Left: l.node, Right: right.node, Outer: subParams(refs, l.lay)}
@@ -56,4 +59,36 @@ func (p *planner) rangeApply(s *state, kind plan.JoinKind, l *pnode, ru *unit, o
 	n.Rows, n.Cost, n.Step = rows, cost, "join"
 	n.Cols = append(slices.Clone(l.node.Base().Cols), right.node.Base().Cols...)
 	return out
+}
+
+// ranged reports whether a node reads parts of a table that its keys or indexes bound.
+func ranged(n plan.Node) bool {
+	switch n := n.(type) {
+	case *plan.Scan:
+		return len(n.Ranges) > 0
+	case *plan.IndexUnion:
+		return true
+	}
+	return false
+}
+
+// bounded reports whether conjuncts, or all arms of a disjunction among them, bound a
+// column with which a key of the table begins, by what foreign allows.
+func (p *planner) bounded(r *rel, conj []plan.Expr, foreign func(map[int]bool) bool) bool {
+	leads := func(conj []plan.Expr, foreign func(map[int]bool) bool) bool {
+		for c := range p.boundsOf(r, conj, foreign) {
+			if c >= 0 && leadsTo(r.table, c) {
+				return true
+			}
+		}
+		return false
+	}
+	if leads(conj, foreign) {
+		return true
+	}
+	free := func(in map[int]bool) bool { return len(in) == 0 || foreign(in) }
+	return slices.ContainsFunc(conj, func(c plan.Expr) bool {
+		or, ok := c.(*plan.Or)
+		return ok && len(or.Args) <= maxUnion && all(or.Args, func(a plan.Expr) bool { return leads(conjuncts(a, nil), free) })
+	})
 }

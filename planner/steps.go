@@ -201,6 +201,7 @@ func (p *planner) planSetOp(q *query) plan.Node {
 	cols := q.cols
 	if q.setop.op == "UNION" {
 		a := &plan.Append{}
+		var members []*query
 		var gather func(q *query, all bool)
 		gather = func(c *query, all bool) {
 			if c.setop != nil && c.setop.op == "UNION" && c.setop.all == all && c.sort == nil && c.limit == nil && c.offset == nil && c.ctes == nil && sameTypes(c.cols, cols) {
@@ -208,16 +209,30 @@ func (p *planner) planSetOp(q *query) plan.Node {
 				gather(c.setop.r, all)
 				return
 			}
-			a.Inputs = append(a.Inputs, p.planQuery(c))
+			members = append(members, c)
 		}
 		gather(q.setop.l, q.setop.all)
 		gather(q.setop.r, q.setop.all)
-		for _, in := range a.Inputs {
+		firsts := p.firstOfEach(q, members)
+		if firsts != nil {
+			members, a.Keys = firsts, setKeys(q)
+		}
+		for _, m := range members {
+			in := p.planQuery(m)
+			if firsts != nil {
+				keepOrder(in)
+			}
+			a.Inputs = append(a.Inputs, in)
 			a.Rows += in.Base().Rows
 			a.Cost += in.Base().Cost
 		}
 		a.Cols = cols
 		n = a
+		if firsts != nil {
+			n := p.sortLimit(a, nil, 0, q, nil, cols)
+			p.hintLimit(n, q)
+			return n
+		}
 		if !q.setop.all {
 			d := &plan.Distinct{Input: n}
 			d.Rows, d.Cols, d.Step = a.Rows*0.5, cols, "group by"
@@ -228,11 +243,17 @@ func (p *planner) planSetOp(q *query) plan.Node {
 		s.Rows, s.Cols, s.Step = s.Left.Base().Rows*0.5, cols, "group by"
 		n = s
 	}
+	return p.sortLimit(n, setKeys(q), 0, q, nil, cols)
+}
+
+// setKeys are ORDER BY's keys over the columns of a set operation.
+func setKeys(q *query) []plan.SortKey {
 	keys := make([]plan.SortKey, len(q.sort))
 	for i, k := range q.sort {
-		keys[i] = plan.SortKey{X: &plan.Col{At: plan.At{T: cols[k.target].T, Off: -1}, Idx: k.target, Name: cols[k.target].Name}, Desc: k.desc, NullsFirst: k.nullsFirst}
+		c := q.cols[k.target]
+		keys[i] = plan.SortKey{X: &plan.Col{At: plan.At{T: c.T, Off: -1}, Idx: k.target, Name: c.Name}, Desc: k.desc, NullsFirst: k.nullsFirst}
 	}
-	return p.sortLimit(n, keys, 0, q, nil, cols)
+	return keys
 }
 
 func sameTypes(a, b []plan.OutCol) bool {
@@ -268,6 +289,12 @@ func (p *planner) sortLimit(n plan.Node, keys []plan.SortKey, presorted int, q *
 	}
 	if len(q.locks) > 0 {
 		n = p.lockRows(n, q, cols)
+	}
+	if q.atMost && limit != nil {
+		if offset == nil {
+			hintRows(n, limit)
+		}
+		return n
 	}
 	if limit != nil || offset != nil {
 		l := &plan.Limit{Input: n, Count: limit, Offset: offset}

@@ -1,0 +1,59 @@
+package planner
+
+import (
+	"slices"
+
+	"kvsqld/planner/plan"
+)
+
+// The first rows of a UNION ALL in some order are among the first rows of its
+// members: given an index on created of each table,
+//
+//	SELECT id, created FROM a UNION ALL SELECT id, created FROM b ORDER BY created LIMIT 5
+//
+// five rows of each are read, and merged. So it is where the UNION ALL is a view or a
+// derived table that a query passes on as it is.
+
+// passesOn moves ORDER BY and LIMIT of a query that does nothing else to the UNION ALL
+// that it reads, where no more rows leave it than are wanted. They stay with the query as
+// well, which has few rows to sort then.
+func (p *planner) passesOn(s *state, u *unit) {
+	q, b, sub := s.q, s.b, u.rel.query
+	if q.limit == nil || len(q.sort) == 0 || len(u.local) > 0 || len(s.conj) > 0 || len(s.units) != 1 || s.part || len(b.semis) > 0 ||
+		b.grouped || b.distinct || len(b.wins) > 0 || b.hasSRF || len(b.having) > 0 || len(q.locks) > 0 || q.ties {
+		return
+	}
+	if sub.setop == nil || len(sub.sort) > 0 || sub.limit != nil || sub.offset != nil || !foreseen(q.limit) || q.offset != nil && !foreseen(q.offset) {
+		return
+	}
+	var keys []sortKey
+	for _, k := range q.sort {
+		v, ok := b.targets[k.target].x.(*plan.Var)
+		if !ok || v.Rel != u.rel.id || v.Col < 0 {
+			return
+		}
+		k.target = v.Col
+		keys = append(keys, k)
+	}
+	c := *sub
+	c.sort, c.limit, c.offset, c.atMost = keys, q.limit, q.offset, true
+	u.rel.query = &c
+}
+
+// firstOfEach has the members of a UNION ALL pass their first rows in its order, as many
+// as are wanted of all. It returns the members, or nil where they have to be read whole.
+func (p *planner) firstOfEach(q *query, members []*query) []*query {
+	if p.NoOptimizer || !q.setop.all || len(q.sort) == 0 || q.limit == nil || q.ties || !foreseen(q.limit) || q.offset != nil && !foreseen(q.offset) {
+		return nil
+	}
+	out := make([]*query, len(members))
+	for i, m := range members {
+		if m.ref != nil || m.dml != nil || len(m.sort) > 0 || m.limit != nil || m.offset != nil || len(m.locks) > 0 || queryVolatile(m) {
+			return nil
+		}
+		c := *m
+		c.sort, c.limit, c.offset, c.atMost = slices.Clone(q.sort), q.limit, q.offset, true
+		out[i] = &c
+	}
+	return out
+}
