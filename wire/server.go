@@ -39,6 +39,7 @@ type Server struct {
 	mockSecret [32]byte
 	metrics    Metrics
 	spinning   atomic.Int32 // connections that look for input instead of waiting
+	busy       crowd
 	crowd      atomic.Int32 // counts those that did not because enough others do
 
 	mu struct {

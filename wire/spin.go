@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"math/bits"
 	"runtime"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -11,9 +13,10 @@ import (
 // as a short statement. So a connection looks for input a little longer than such
 // a client takes before it waits. One that has waited in vain looks again only
 // after a pause, which grows; and only some of the processors are used for it.
-// Where more connections would look than may, there is work enough that none of
-// the server's threads goes to sleep, and a look only takes time from it: then
-// those that look stop as well.
+// Where more connections are busy than there are processors, there is work enough
+// that none of the server's threads goes to sleep, and a look only takes time from
+// it: then nobody looks. Where fewer are, but more would look than may, those that
+// do stop as well.
 //
 // A look wakes no other thread: it keeps its processor, because the runtime wakes
 // a thread for one when a goroutine gives way, and after some that found
@@ -40,6 +43,32 @@ type spinner struct {
 // spinLimit is the number of connections that may look for input at a time: half
 // of the processors that there are when the program starts.
 var spinLimit = int32(max(1, runtime.GOMAXPROCS(0)/2))
+
+// crowdTurns is the number of waits for input after which the connections that they were
+// of are counted.
+const crowdTurns = 512
+
+// crowd counts the connections that are busy.
+type crowd struct {
+	turns atomic.Uint32
+	met   atomic.Uint64 // a bit for each connection, by its number, since they were counted
+	busy  atomic.Int32  // as they were counted last
+}
+
+// meet notes a wait for input of a connection and returns how many are busy.
+func (w *crowd) meet(pid int32) int32 {
+	bit := uint64(1) << (uint32(pid) % 64)
+	if w.met.Load()&bit == 0 {
+		w.met.Or(bit)
+	}
+	if w.turns.Add(1)%crowdTurns == 0 {
+		w.busy.Store(int32(bits.OnesCount64(w.met.Swap(0))))
+	}
+	return w.busy.Load()
+}
+
+// spinCrowd is the number of busy connections up to which any looks for input.
+var spinCrowd = int32(runtime.GOMAXPROCS(0))
 
 func (c *conn) initSpin() {
 	sc, ok := c.nc.(syscall.Conn)                      // not TLS, whose records are read as a whole
@@ -80,6 +109,9 @@ func (c *conn) initSpin() {
 func (c *conn) awaitInput() {
 	s := &c.spin
 	if s.rc == nil || c.rd.buffered() > 0 {
+		return
+	}
+	if c.srv.busy.meet(c.info.PID) > spinCrowd {
 		return
 	}
 	if c.srv.spinning.Load() >= spinLimit {

@@ -129,3 +129,28 @@ func TestSpinEndsInACrowd(t *testing.T) {
 		t.Errorf("%d connections are still looking", n)
 	}
 }
+
+// TestNoSpinAmongMany: where more connections take turns than there are processors, none
+// looks, and again when few are left.
+func TestNoSpinAmongMany(t *testing.T) {
+	c, _ := spinConn(t)
+	looks := 0
+	c.spin.look = func(uintptr) bool { looks++; return true }
+	turns := func(conns int32) (during int) {
+		looks = 0
+		for range 3 * crowdTurns / conns {
+			for pid := range conns {
+				c.info.PID, c.spin.rest = pid, 0
+				c.awaitInput()
+			}
+		}
+		return looks
+	}
+	turns(spinCrowd + 1)
+	if n := turns(spinCrowd + 1); n > 0 {
+		t.Errorf("%d looks among %d connections", n, spinCrowd+1)
+	}
+	if n := turns(spinCrowd); n < crowdTurns {
+		t.Errorf("%d looks among %d connections", n, spinCrowd)
+	}
+}
