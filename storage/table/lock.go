@@ -9,39 +9,46 @@ import (
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/storage/kv"
+	"kvsqld/storage/kv/keysort"
 )
 
 // lockSorted locks keys in sorted order, each once, and returns the results by
 // position in keys.
 func lockSorted(ctx context.Context, tx Txn, sp kv.Space, o LockOpt, keys [][]byte) ([]LockResult, error) {
-	if len(keys) == 0 {
+	sorted, at := distinctKeys(keys)
+	return lockDistinct(ctx, tx, sp, o, sorted, at)
+}
+
+// lockDistinct is lockSorted with what distinctKeys has made of the keys.
+func lockDistinct(ctx context.Context, tx Txn, sp kv.Space, o LockOpt, sorted [][]byte, at []int32) ([]LockResult, error) {
+	if len(sorted) == 0 {
 		return nil, nil
 	}
-	if strictlySorted(keys) {
-		return tx.LockKeys(ctx, sp, o, keys...)
-	}
-	perm := make([]int32, len(keys))
-	for i := range perm {
-		perm[i] = int32(i)
-	}
-	slices.SortFunc(perm, func(a, b int32) int { return bytes.Compare(keys[a], keys[b]) })
-	sorted := make([][]byte, 0, len(keys))
-	at := make([]int32, len(keys)) // by position in keys: position in sorted
-	for _, p := range perm {
-		if n := len(sorted); n == 0 || !bytes.Equal(sorted[n-1], keys[p]) {
-			sorted = append(sorted, keys[p])
-		}
-		at[p] = int32(len(sorted) - 1)
-	}
 	res, err := tx.LockKeys(ctx, sp, o, sorted...)
-	if err != nil {
-		return nil, err
+	if err != nil || at == nil {
+		return res, err
 	}
-	out := make([]LockResult, len(keys))
+	out := make([]LockResult, len(at))
 	for i := range out {
 		out[i] = res[at[i]]
 	}
 	return out, nil
+}
+
+// distinctKeys returns the keys in ascending order, each once, and for each position in
+// keys the one in that list; nil if both are the same.
+func distinctKeys(keys [][]byte) (sorted [][]byte, at []int32) {
+	if strictlySorted(keys) {
+		return keys, nil
+	}
+	sorted, at = make([][]byte, 0, len(keys)), make([]int32, len(keys))
+	for _, it := range keysort.Items(len(keys), func(i int) []byte { return keys[i] }) {
+		if n := len(sorted); n == 0 || !bytes.Equal(sorted[n-1], keys[it.Pos]) {
+			sorted = append(sorted, keys[it.Pos])
+		}
+		at[it.Pos] = int32(len(sorted) - 1)
+	}
+	return sorted, at
 }
 
 func strictlySorted(keys [][]byte) bool {

@@ -113,7 +113,8 @@ func (w *Writer) uniqueKeys(ctx context.Context, i int, sel []uint32, o LockOpt)
 		keys = buf.Keys(nil)
 	}
 	o = LockOpt{Wait: o.Wait, IfAbsent: true}
-	res, err := lockSorted(ctx, w.tx, w.d.fileOf(x), o, keys)
+	sorted, at := distinctKeys(keys)
+	res, err := lockDistinct(ctx, w.tx, w.d.fileOf(x), o, sorted, at)
 	if err != nil {
 		return nil, err
 	}
@@ -130,32 +131,16 @@ func (w *Writer) uniqueKeys(ctx context.Context, i int, sel []uint32, o LockOpt)
 			}
 		}
 	}
-	c.findGroups(keys)
+	if len(sorted) < len(keys) {
+		c.setGroups(at, len(sorted))
+	}
 	return c, nil
 }
 
-// findGroups fills group and taken if keys (of the rows that have one) repeat.
-func (c *uniqueCheck) findGroups(keys [][]byte) {
-	if strictlySorted(keys) {
-		return
-	}
-	perm := make([]int32, len(keys))
-	for i := range perm {
-		perm[i] = int32(i)
-	}
-	slices.SortFunc(perm, func(a, b int32) int { return bytes.Compare(keys[a], keys[b]) })
-	groups := int32(0)
-	of := make([]int32, len(keys))
-	for i, p := range perm {
-		if i > 0 && !bytes.Equal(keys[perm[i-1]], keys[p]) {
-			groups++
-		}
-		of[p] = groups
-	}
-	if int(groups)+1 == len(keys) {
-		return
-	}
-	c.group, c.taken = of, make([]int32, groups+1)
+// setGroups fills group and taken when keys repeat: of tells for each row that has one
+// which of n keys it is.
+func (c *uniqueCheck) setGroups(of []int32, n int) {
+	c.group, c.taken = of, make([]int32, n)
 	for i := range c.taken {
 		c.taken[i] = -1
 	}

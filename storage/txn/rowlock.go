@@ -137,6 +137,7 @@ func (sh *lockShard) changedLocked(l *rowLock, seq uint64) {
 		sh.unlinkLocked(l)
 	}
 	l.lastSeq = seq
+	raise(&l.sl.rowSeq, seq)
 	l.inHist = true
 	l.histPrev, l.histNext = sh.histTail, nil
 	if sh.histTail != nil {
@@ -191,8 +192,15 @@ type rowResult struct {
 
 // lockRow locks a key for o. wait is that of kv.LockOpt; a negative result of
 // a try is kv.ErrLockTimeout. write marks the key as written, for which a lock
-// that excludes other writers is enough.
-func (lt *lockTable) lockRow(ctx context.Context, o *owner, sl *spaceLock, key []byte, opt kv.LockOpt, write bool) (rowResult, error) {
+// that excludes other writers is enough. Of commits up to since, o's snapshot, the
+// result need not tell.
+func (lt *lockTable) lockRow(ctx context.Context, o *owner, sl *spaceLock, key []byte, since uint64, opt kv.LockOpt, write bool) (rowResult, error) {
+	if sl.rowOwner.Load() == o && sl.rowSeq.Load() <= since { // a bulk load's rows, of which no lock says anything
+		if write {
+			o.count(sl).written = true
+		}
+		return rowResult{explicit: true, lastSeq: sl.lastSeq.Load()}, nil
+	}
 	hash := lt.hash(sl.id, key)
 	sh := &lt.shards[hash%numShards]
 	if !sl.enter(o) {
@@ -273,8 +281,8 @@ func (lt *lockTable) lockRow(ctx context.Context, o *owner, sl *spaceLock, key [
 // beingWritten reports whether another owner has written the key, or may have
 // because it has all rows.
 func (lt *lockTable) beingWritten(o *owner, sl *spaceLock, key []byte) bool {
-	if own := sl.rowOwner.Load(); own != nil && own != o {
-		return true
+	if own := sl.rowOwner.Load(); own != nil {
+		return own != o
 	}
 	hash := lt.hash(sl.id, key)
 	sh := &lt.shards[hash%numShards]
@@ -290,8 +298,12 @@ func (lt *lockTable) beingWritten(o *owner, sl *spaceLock, key []byte) bool {
 	return false
 }
 
-// lastChange returns the last commit that is known to have changed the key.
-func (lt *lockTable) lastChange(sl *spaceLock, key []byte) uint64 {
+// lastChange returns the last commit that is known to have changed the key, if it is
+// later than since.
+func (lt *lockTable) lastChange(sl *spaceLock, key []byte, since uint64) uint64 {
+	if sl.rowSeq.Load() <= since {
+		return sl.lastSeq.Load()
+	}
 	hash := lt.hash(sl.id, key)
 	sh := &lt.shards[hash%numShards]
 	sh.mu.Lock()

@@ -21,6 +21,7 @@ type spaceLock struct {
 	rowHeld  atomic.Int64
 	rowOwner atomic.Pointer[owner]
 	lastSeq  atomic.Uint64 // last commit that changed keys without a row lock each
+	rowSeq   atomic.Uint64 // no row lock of the space has, or had, a later lastSeq
 
 	written atomic.Uint64 // last commit with writes to the space, set before its table locks go
 
@@ -114,10 +115,13 @@ func (sl *spaceLock) enter(o *owner) bool {
 }
 
 // wrote notes that a commit has writes to the space.
-func (sl *spaceLock) wrote(seq uint64) {
+func (sl *spaceLock) wrote(seq uint64) { raise(&sl.written, seq) }
+
+// raise makes a number at least seq.
+func raise(n *atomic.Uint64, seq uint64) {
 	for {
-		last := sl.written.Load()
-		if seq <= last || sl.written.CompareAndSwap(last, seq) {
+		last := n.Load()
+		if seq <= last || n.CompareAndSwap(last, seq) {
 			return
 		}
 	}

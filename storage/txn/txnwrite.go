@@ -50,7 +50,7 @@ func (t *Txn) lockForWrite(s *spaceWrites, key []byte, flags uint16) (rowResult,
 	if err != nil {
 		return rowResult{}, err
 	}
-	res, err := t.st.locks.lockRow(context.Background(), &t.owner, s.sl, key, kv.LockOpt{}, true)
+	res, err := t.st.locks.lockRow(context.Background(), &t.owner, s.sl, key, sn.seq, kv.LockOpt{}, true)
 	if err != nil {
 		return res, fmt.Errorf("%w: the key is locked by another transaction", kv.ErrConflict)
 	}
@@ -232,7 +232,7 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 				continue
 			}
 		}
-		res, err := t.st.locks.lockRow(ctx, &t.owner, sl, k, o, false)
+		res, err := t.st.locks.lockRow(ctx, &t.owner, sl, k, sn.seq, o, false)
 		if err != nil {
 			if o.SkipLocked && errors.Is(err, kv.ErrLockTimeout) {
 				out[i].Skipped = true
@@ -280,7 +280,7 @@ func (t *Txn) present(sp kv.Space, sl *spaceLock, key []byte, out *kv.LockResult
 	if err != nil {
 		return 0, err
 	}
-	changed := t.st.locks.lastChange(sl, key)
+	changed := t.st.locks.lastChange(sl, key, sn.seq)
 	if err := t.meet(changed); err != nil {
 		return 0, err
 	}
