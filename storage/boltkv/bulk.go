@@ -8,7 +8,6 @@ import (
 	"unsafe"
 
 	bolt "go.etcd.io/bbolt"
-	bolterr "go.etcd.io/bbolt/errors"
 
 	"kvsqld/storage/kv"
 	"kvsqld/storage/txn"
@@ -165,13 +164,8 @@ func (k *bulk) takeEnd(n int) (uint64, error) {
 
 // add appends a pair, whose bytes stay as they are until the commit.
 func (k *bulk) add(key, val []byte) error {
-	switch {
-	case len(key) == 0:
-		return bolterr.ErrKeyRequired
-	case len(key) > bolt.MaxKeySize:
-		return bolterr.ErrKeyTooLarge
-	case len(val) > bolt.MaxValueSize:
-		return bolterr.ErrValueTooLarge
+	if err := checkPair(key, val); err != nil {
+		return err
 	}
 	n := elemLen + len(key) + len(val)
 	if len(k.held) >= 2 && pageHeader+k.heldBytes+n > k.page {

@@ -200,8 +200,12 @@ func (f *dataFile) applyChange(tx *bolt.Tx, p *pager, c *txn.Change, met, final 
 	first := true
 	var load *bulk
 	var until []byte // keys below it go to a page that is verified
+	var near group   // writes to that page
 	for k, v := range c.Writes {
 		if has && (first || until != nil && bytes.Compare(k, until) >= 0) {
+			if err := near.write(b); err != nil {
+				return putError(err)
+			}
 			until = old.verifyWay(k)
 		}
 		if first {
@@ -217,22 +221,16 @@ func (f *dataFile) applyChange(tx *bolt.Tx, p *pager, c *txn.Change, met, final 
 				}
 			}
 		}
-		switch {
-		case load != nil:
-			err = load.put(b, k, v)
-		case v == nil:
-			err = b.Delete(k)
-		default:
-			err = b.Put(k, v)
-		}
-		if err != nil {
+		if load == nil {
+			near.add(k, v)
+		} else if err := load.put(b, k, v); err != nil {
 			return putError(err)
 		}
 	}
 	if load != nil {
 		return putError(load.finish(b))
 	}
-	return nil
+	return putError(near.write(b))
 }
 
 // putError classifies an error of putting a pair into a bucket.
