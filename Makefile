@@ -105,6 +105,10 @@ powerloss: ## lose power again and again at random moments (CUTS=10000)
 histories: ## random concurrent transactions, checked against their isolation level (ROUNDS=100)
 	KVSQLD_HISTORIES=$(ROUNDS) go test -count=1 -timeout 0 -run 'TestListHistories|TestRegisterHistories' -v ./cmd/kvsqld
 
+.PHONY: autocommit
+autocommit: ## single statements of all kinds at once on few rows; none may fail for it (MINUTES=30)
+	KVSQLD_AUTOCOMMIT=$$(($(MINUTES) * 30)) go test -count=1 -timeout 0 -run TestAutocommitUnderLoad -v ./executor/session
+
 .PHONY: figures
 figures: ## what waiting, checksums and a restart after a crash cost (writes 1 GB)
 	KVSQLD_FIGURES=1 go test -count=1 -timeout 0 -run 'TestChecksumCost' -v ./storage/table | grep -v '^=== '

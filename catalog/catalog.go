@@ -67,7 +67,7 @@ func (c *Catalog) Begin(d *Delta) (*Publication, error) {
 	c.publish.Lock()
 	cur := c.current.Load()
 	put, del := d.Final()
-	del = withStats(cur, del)
+	put, del = withFiles(cur, put), withStats(cur, del)
 	if err := unchanged(cur, d, put, del); err != nil {
 		c.publish.Unlock()
 		return nil, err
@@ -105,7 +105,7 @@ func unchanged(cur *Snapshot, d *Delta, put []Object, del []types.OID) error {
 		if !known || cur.objs[oid] == was {
 			return nil
 		}
-		if _, ok := was.(*Stats); ok {
+		if _, ok := was.(*Stats); ok || gotFiles(was, cur.objs[oid]) {
 			return nil
 		}
 		return sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update")

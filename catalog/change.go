@@ -71,11 +71,29 @@ func (c *Change) RollbackTo(m ChangeMark) {
 	c.delta.RollbackTo(m.delta)
 }
 
+// Changed lists the objects that were changed or dropped since the mark and that others
+// know, but for statistics, which may be overwritten.
+func (c *Change) Changed(since ChangeMark) (oids []types.OID) {
+	add := func(oid types.OID) {
+		was := c.base.objs[oid]
+		if _, stats := was.(*Stats); was != nil && !stats {
+			oids = append(oids, oid)
+		}
+	}
+	for _, o := range c.delta.Put[since.delta.put:] {
+		add(o.ObjectOID())
+	}
+	for _, oid := range c.delta.Del[since.delta.del:] {
+		add(oid)
+	}
+	return oids
+}
+
 // Rebase moves a change onto a newer snapshot: READ COMMITTED statements see
 // what others published meanwhile. It fails when the delta no longer applies.
 func (c *Change) Rebase(s *Snapshot) error {
 	put, del := c.delta.Final()
-	n, err := s.apply(put, withStats(s, del))
+	n, err := s.apply(withFiles(s, put), withStats(s, del))
 	if err != nil {
 		return err
 	}

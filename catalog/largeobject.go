@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -66,6 +67,36 @@ func (c *Change) MakeLargeObjects() error {
 	n := *d
 	n.LargeObjects = LargeObjectFiles{Metadata: c.alloc.AllocSpace(), Pages: c.alloc.AllocSpace()}
 	return c.put(&n)
+}
+
+// withFiles gives databases that a transaction changes the files of large objects which
+// another one has made meanwhile: nobody waits for that.
+func withFiles(cur *Snapshot, put []Object) []Object {
+	for i, o := range put {
+		d, ok := o.(*Database)
+		if !ok || d.LargeObjects != (LargeObjectFiles{}) {
+			continue
+		}
+		if now, _ := cur.objs[d.OID].(*Database); now != nil {
+			n := *d
+			n.LargeObjects = now.LargeObjects
+			put[i] = &n
+		}
+	}
+	return put
+}
+
+// gotFiles reports whether an object is a database that differs from what it was by
+// nothing but the files of large objects that it has got.
+func gotFiles(was, now Object) bool {
+	a, _ := was.(*Database)
+	b, _ := now.(*Database)
+	if a == nil || b == nil || a.LargeObjects != (LargeObjectFiles{}) {
+		return false
+	}
+	n := *b
+	n.LargeObjects = a.LargeObjects
+	return reflect.DeepEqual(a, &n)
 }
 
 // linkLargeObjects makes the tables of a database's large objects. They stay the same

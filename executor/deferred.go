@@ -149,12 +149,18 @@ func (d *DeferredChecks) addChild(c *fkCheck) { d.children = append(d.children, 
 func (d *DeferredChecks) addRemoved(e *fkEvent) { d.removed = append(d.removed, e) }
 
 // Check runs the checks of the constraints that are not deferred (any more), or
-// all of them at the end of the transaction, and forgets them.
-func (d *DeferredChecks) Check(env *Env, end bool) error {
+// all of them at the end of the transaction, and forgets them; after ErrRetry they are
+// all still there, to be run on a new snapshot.
+func (d *DeferredChecks) Check(env *Env, end bool) (err error) {
 	if d.Empty() {
 		return nil
 	}
 	children, removed, uniques := d.children, d.removed, d.uniques
+	defer func() {
+		if errors.Is(err, ErrRetry) {
+			d.children, d.removed, d.uniques = children, removed, uniques
+		}
+	}()
 	d.children, d.removed, d.uniques = nil, nil, nil
 	for _, k := range uniques {
 		if u := uniqueOf(k); !end && d.waits(u.OID, u.Deferrable, u.InitiallyDeferred) {

@@ -129,6 +129,9 @@ func Execute(e *Env, stmt ast.Stmt) (tag string, err error) {
 	if err != nil {
 		return "", err
 	}
+	if err := x.holdObjects(mark); err != nil {
+		return "", err
+	}
 	if err := x.holdNames(mark); err != nil {
 		return "", err
 	}
@@ -141,6 +144,24 @@ func Execute(e *Env, stmt ast.Stmt) (tag string, err error) {
 		}
 	}
 	return tag, nil
+}
+
+// holdObjects takes the right to change the objects that the statement changes or drops,
+// as defining does for tables before anything else: schemas, functions, roles and others
+// have no locks of their own. ErrMoved if others have changed one of them since the
+// state of the catalog that the statement stands on.
+func (x *exec) holdObjects(since catalog.ChangeMark) error {
+	if x.Moved == nil {
+		return nil
+	}
+	objects := x.Change.Changed(since)
+	if err := table.LockObjects(x.Ctx, x.Txn, x.lockOpt(), objects); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(objects, x.Moved) {
+		return ErrMoved
+	}
+	return nil
 }
 
 // holdNames makes sure that no other transaction gives the names that the statement

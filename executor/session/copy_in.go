@@ -114,7 +114,10 @@ func (s *Session) emptied(x *ast.Truncate) {
 // copyTarget finds and locks the table; its definition is not older than the
 // lock (S2).
 func (s *Session) copyTarget(ctx context.Context, n *ast.Name) (*catalog.Table, *catalog.Snapshot, error) {
-	for range maxReplans {
+	for {
+		if err := executor.Interrupted(ctx); err != nil {
+			return nil, nil, err
+		}
 		snap := s.snapshot()
 		rel, err := s.copyRelation(n)
 		if err != nil {
@@ -147,12 +150,12 @@ func (s *Session) copyTarget(ctx context.Context, n *ast.Name) (*catalog.Table, 
 			return t, snap, nil
 		}
 	}
-	return nil, nil, kv.ErrConflict
 }
 
 // copyIn is a running COPY FROM. Rows go from the client's bytes into the
 // columns' vectors, and from there into the table batch by batch.
 type copyIn struct {
+	s     *Session
 	table *catalog.Table
 	opts  *copyOptions
 	src   copySource
@@ -180,7 +183,7 @@ type copyIn struct {
 
 // newCopyIn prepares a load of some columns of a table.
 func (s *Session) newCopyIn(ctx context.Context, snap *catalog.Snapshot, t *catalog.Table, cols []int, o *copyOptions) (*copyIn, error) {
-	c := &copyIn{table: t, opts: o}
+	c := &copyIn{s: s, table: t, opts: o}
 	s.fillEnv(ctx, &c.env, &c.exprEnv, &plannedStmt{q: &plan.Query{Tag: "COPY"}, snap: snap}, nil)
 	ex, err := s.tableExprs(t)
 	if err != nil {
@@ -277,12 +280,12 @@ func (c *copyIn) load(r wire.CopyReader) error {
 		n, err := c.fill()
 		if ended = err == io.EOF; err != nil && !ended {
 			failed := c.located(err)
-			if err := c.trace(n, nil); err != nil {
+			if err := c.s.again(c.env.Ctx, func() error { return c.trace(n, nil) }); err != nil {
 				return err
 			}
 			return failed
 		}
-		if err := c.store(n); err != nil {
+		if err := c.s.again(c.env.Ctx, func() error { return c.store(n) }); err != nil {
 			return err
 		}
 		c.src.release()

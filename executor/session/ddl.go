@@ -109,13 +109,14 @@ func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int6
 }
 
 // define runs the statement over the catalog, again for as long as others change its
-// tables while it waits for their locks.
+// tables while it waits for their locks, or rows that a query or a function in it locks.
 func (s *Session) define(ctx context.Context, c *call) (tag string, err error) {
 	ch, t := s.ddl(), s.tx
-	for range maxReplans {
+	for {
 		mark, changed, restarts := t.kv.Savepoint(), ch.Mark(), len(t.restarts)
 		tag, err = ddl.Execute(s.ddlEnv(ctx, c), c.stmt)
-		if !errors.Is(err, ddl.ErrMoved) {
+		moved := errors.Is(err, ddl.ErrMoved)
+		if !moved && !isRetry(err) {
 			if err == nil {
 				t.kv.Release(mark)
 			}
@@ -125,12 +126,16 @@ func (s *Session) define(ctx context.Context, c *call) (tag string, err error) {
 		t.kv.Release(mark)
 		ch.RollbackTo(changed)
 		t.restarts = t.restarts[:restarts]
+		if !moved {
+			if err := s.readAgain(ctx); err != nil {
+				return "", err
+			}
+		}
 		t.base = nil
 		if err := s.rebase(); err != nil {
 			return "", err
 		}
 	}
-	return "", kv.ErrConflict
 }
 
 func isTempObject(st ast.Stmt) bool {

@@ -17,5 +17,5 @@ func (s *Session) checkDeferred(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.tx.deferred.Check(s.plainEnv(ctx), true)
+	return s.again(ctx, func() error { return s.tx.deferred.Check(s.plainEnv(ctx), true) })
 }

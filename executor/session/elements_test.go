@@ -185,6 +185,9 @@ func (srv *Server) checkTables(t *testing.T) {
 	var tables []*catalog.Table
 	cat := srv.Catalog.Current()
 	for _, db := range cat.Databases() {
+		if metadata, pages := cat.LargeObjects(db.OID); metadata != nil {
+			tables = append(tables, metadata, pages)
+		}
 		for _, r := range cat.Relations(db.OID) {
 			if r, ok := r.(*catalog.Table); ok {
 				tables = append(tables, r)

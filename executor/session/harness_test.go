@@ -51,6 +51,7 @@ type client struct {
 	t    testing.TB
 	s    *Session
 	wake chan struct{}
+	data string // what COPY FROM STDIN gets
 }
 
 func (srv *Server) client(t testing.TB, settings ...wire.Parameter) *client {
@@ -76,6 +77,11 @@ type recorder struct {
 	wire.ResultWriter
 	lines []string
 	opts  *types.FmtOpts
+	data  string // what COPY FROM STDIN gets
+}
+
+func (r *recorder) CopyIn(bool, int) (wire.CopyReader, error) {
+	return &pieces{data: []byte(r.data), size: 5}, nil
 }
 
 func (r *recorder) Rows(cols []wire.Column, _ []int16, o *types.FmtOpts) {
@@ -142,7 +148,7 @@ func (c *client) sql(text string) string {
 }
 
 func (c *client) sqlCtx(ctx context.Context, text string) string {
-	r := &recorder{}
+	r := &recorder{data: c.data}
 	if err := c.s.Simple(ctx, text, r); err != nil {
 		r.fault(err)
 		c.s.Abort()

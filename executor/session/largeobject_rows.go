@@ -52,34 +52,25 @@ func (s *Session) systemRun(ctx context.Context, sql string, params ...types.Dat
 	return n, withoutPosition(err)
 }
 
-// again runs what a statement that is no query does with large objects, and runs it again
-// where a query would begin again.
-func (s *Session) again(ctx context.Context, f func() error) error {
+func oidDatum(o types.OID) types.Datum { return types.Int(types.TOid, int64(o)) }
+
+// makeLobFiles gives the session's database the files of large objects, in a
+// transaction of its own: others that make their first large object do not wait for
+// this session's. A change of the database that is published at the same moment makes it
+// begin again.
+func (s *Session) makeLobFiles(ctx context.Context) error {
+	s.srv.lobFiles.Lock()
+	defer s.srv.lobFiles.Unlock()
 	for {
-		mark := s.tx.kv.Savepoint()
-		err := f()
-		if !isRetry(err) {
-			return err
-		}
-		s.tx.kv.RollbackTo(mark)
-		if err := s.settlePortals(ctx); err != nil {
-			return err
-		}
-		if err := s.tx.kv.Refresh(ctx); err != nil {
+		err := s.tryLobFiles(ctx)
+		if sqlerr.CodeOf(err) != sqlerr.SerializationFailure {
 			return err
 		}
 	}
 }
 
-func oidDatum(o types.OID) types.Datum { return types.Int(types.TOid, int64(o)) }
-
-// makeLobFiles gives the session's database the files of large objects, in a
-// transaction of its own: others that make their first large object do not wait for
-// this session's.
-func (s *Session) makeLobFiles(ctx context.Context) error {
+func (s *Session) tryLobFiles(ctx context.Context) error {
 	srv := s.srv
-	srv.lobFiles.Lock()
-	defer srv.lobFiles.Unlock()
 	ch := catalog.NewChange(srv.Catalog.Current(), s.db, "postgres", nil, srv.Catalog)
 	if err := ch.MakeLargeObjects(); err != nil {
 		return err

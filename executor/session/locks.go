@@ -166,7 +166,7 @@ func (s *Session) setConstraints(ctx context.Context, x *ast.SetConstraints) err
 	if x.Deferred {
 		return nil
 	}
-	return t.deferred.Check(s.plainEnv(ctx), false)
+	return s.again(ctx, func() error { return t.deferred.Check(s.plainEnv(ctx), false) })
 }
 
 // deferrable finds the deferrable constraints of a name, in the first schema of the

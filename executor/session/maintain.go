@@ -86,7 +86,14 @@ func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string,
 			if err != nil {
 				return "", 0, err
 			}
-			if err := s.analyze(ctx, t, cols); err != nil {
+			err = s.analyze(ctx, t, cols)
+			if sqlerr.CodeOf(err) == sqlerr.UndefinedTable { // was dropped while its lock was waited for
+				if x.Tables != nil {
+					s.tell(warning(sqlerr.UndefinedTable, "skipping analyze of \"%s\" --- relation no longer exists", t.Name))
+				}
+				continue
+			}
+			if err != nil {
 				return "", 0, err
 			}
 		}

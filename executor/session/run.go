@@ -222,14 +222,14 @@ func (s *Session) planDuring(ctx context.Context, snap *catalog.Snapshot) *plann
 	return pc
 }
 
-// maxReplans bounds how often a statement is planned again because tables were
-// changed while it waited for their locks.
-const maxReplans = 100
-
 // prepare brings the statement's plan up to date and takes its table locks, so
-// that the plan fits the tables (S2).
+// that the plan fits the tables (S2): again for as long as others publish definitions
+// meanwhile. The locks stay, so that those of its own tables come to an end.
 func (s *Session) prepare(ctx context.Context, p *plannedStmt, params []types.Datum) error {
-	for range maxReplans {
+	for {
+		if err := executor.Interrupted(ctx); err != nil {
+			return err
+		}
 		snap := s.snapshot()
 		if err := p.refresh(ctx, s, snap); err != nil {
 			return err
@@ -254,7 +254,6 @@ func (s *Session) prepare(ctx context.Context, p *plannedStmt, params []types.Da
 			return s.storedAsSeen(p.q)
 		}
 	}
-	return kv.ErrConflict
 }
 
 // storedAsSeen refuses a statement of a transaction that reads an older state than
@@ -490,11 +489,7 @@ func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Da
 			if !p.recheck.Again() {
 				return 0, err
 			}
-			if e := s.settlePortals(ctx); e != nil {
-				return 0, e
-			}
-			s.tx.moves = s.srv.Tables.Moves()
-			if e := s.tx.kv.Refresh(ctx); e != nil {
+			if e := s.readAgain(ctx); e != nil {
 				return 0, e
 			}
 		} else if kept != nil && kept.cols != nil && p.streamsRows() {

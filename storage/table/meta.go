@@ -29,6 +29,16 @@ func LockNames(ctx context.Context, tx Txn, o LockOpt, names []string) error {
 	return err
 }
 
+// LockObjects locks catalog objects, by their OIDs, for who changes them, until the end of
+// the transaction.
+func LockObjects(ctx context.Context, tx Txn, o LockOpt, oids []types.OID) error {
+	names := make([]string, len(oids))
+	for i, oid := range oids {
+		names[i] = "\x00" + string(oidKey(oid)) // no name begins so
+	}
+	return LockNames(ctx, tx, o, names)
+}
+
 // Init makes the files that every store has when they are absent.
 func (db *DB) Init(ctx context.Context) error {
 	tx, err := db.store.Begin(ctx, kv.BeginOpt{})
