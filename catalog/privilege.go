@@ -12,6 +12,9 @@ const (
 	roleDatabaseOwner = "pg_database_owner"
 	roleReadAllData   = "pg_read_all_data"
 	roleWriteAllData  = "pg_write_all_data"
+
+	RoleReadAllStats  = "pg_read_all_stats"
+	RoleSignalBackend = "pg_signal_backend"
 )
 
 // IsSuper reports whether a role is a superuser.

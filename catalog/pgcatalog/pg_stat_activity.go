@@ -29,13 +29,18 @@ func rowsPgStatActivity(w *writer) {
 		w.str(s.Application)
 		addr, err := types.Parse(types.Of(types.OInet), s.ClientAddr, &types.FmtOpts{})
 		if s.ClientAddr == "" || err != nil {
-			w.null().null().int(-1)
+			w.null().null()
+			if s.Hidden {
+				w.null()
+			} else {
+				w.int(-1)
+			}
 		} else {
 			w.next().B = addr.B
 			w.null().int(int64(s.ClientPort))
 		}
 		w.time(s.BackendStart).time(s.XactStart).time(s.QueryStart).time(s.StateChanged).opt(s.WaitEventType).opt(s.WaitEvent).
-			opt(s.State).xid(s.Xid).xid(s.Xmin).null().str(s.Query).str(s.BackendType).end()
+			opt(s.State).xid(s.Xid).xid(s.Xmin).null().str(s.Query).opt(s.BackendType).end()
 	}
 }
 
@@ -44,7 +49,12 @@ func rowsPgStatSSL(w *writer) {
 		return
 	}
 	for _, s := range w.env.Sessions() {
-		w.int(int64(s.PID)).bool(s.TLSVersion != "")
+		w.int(int64(s.PID))
+		if s.Hidden {
+			w.null()
+		} else {
+			w.bool(s.TLSVersion != "")
+		}
 		if s.TLSVersion == "" {
 			w.null().null().null()
 		} else {
@@ -60,6 +70,11 @@ func rowsPgStatGSSAPI(w *writer) {
 		return
 	}
 	for _, s := range w.env.Sessions() {
-		w.int(int64(s.PID)).bool(false).null().bool(false).end()
+		w.int(int64(s.PID))
+		if s.Hidden {
+			w.null().null().null().end()
+		} else {
+			w.bool(false).null().bool(false).end()
+		}
 	}
 }

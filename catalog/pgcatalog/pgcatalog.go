@@ -98,6 +98,7 @@ type SessionInfo struct {
 	BackendType                                       string
 	TLSVersion, TLSCipher                             string // "" without TLS
 	TLSBits                                           int64
+	Hidden                                            bool // only who it is may be seen
 }
 
 // LockInfo is a row of pg_locks.

@@ -55,11 +55,8 @@ func (x *exec) dropDatabase(s *ast.DropDatabase) error {
 	if d.OID == x.db() {
 		return sqlerr.New(sqlerr.ObjectInUse, "cannot drop the currently open database")
 	}
-	if x.InUse != nil {
-		if n := x.InUse(d.OID); n > 0 && !s.Force {
-			return sqlerr.New(sqlerr.ObjectInUse, "database \"%s\" is being accessed by other users", s.Name).
-				WithDetail("There are %d other sessions using the database.", n)
-		}
+	if err := x.vacate(d, s.Force); err != nil {
+		return err
 	}
 	files := slices.Collect(maps.Values(stored(x.snap(), d.OID)))
 	if metadata, pages := x.snap().LargeObjects(d.OID); metadata != nil {
@@ -81,6 +78,22 @@ func (x *exec) dropDatabase(s *ast.DropDatabase) error {
 	return err
 }
 
+// vacate reports 55006 when other sessions stay in a database.
+func (x *exec) vacate(d *catalog.Database, force bool) error {
+	if x.Vacate == nil {
+		return nil
+	}
+	n, err := x.Vacate(d.OID, force)
+	if err != nil || n == 0 {
+		return err
+	}
+	detail := "There are %d other sessions using the database."
+	if n == 1 {
+		detail = "There is %d other session using the database."
+	}
+	return sqlerr.New(sqlerr.ObjectInUse, "database \"%s\" is being accessed by other users", d.Name).WithDetail(detail, n)
+}
+
 // optionBool is the value of an option that is true or false.
 func optionBool(o *ast.Option) (bool, error) {
 	v, ok := catalog.ParseBool(optionText(o))
@@ -94,6 +107,11 @@ func (x *exec) alterDatabase(s *ast.AlterObject) error {
 	name := s.Name.Last()
 	switch s.Action {
 	case "RENAME":
+		if d := x.snap().Database(name); d != nil && d.OID != x.db() && x.snap().Database(s.NewName) == nil {
+			if err := x.vacate(d, false); err != nil {
+				return err
+			}
+		}
 		return x.Change.RenameDatabase(name, s.NewName)
 	case "OWNER":
 		d := x.snap().Database(name)

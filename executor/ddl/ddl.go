@@ -87,8 +87,9 @@ type Env struct {
 	Address func(kind string, names, args []string) (class, oid types.OID, sub int, err error)
 	// LargeObjects is nil where there are none.
 	LargeObjects LargeObjects
-	// InUse counts the other sessions of a database.
-	InUse func(db types.OID) int
+	// Vacate waits a while until no other session is in a database, and returns how
+	// many are left; with force it ends them.
+	Vacate func(db types.OID, force bool) (int, error)
 	// Setting checks the value that SET gives a parameter and returns its text.
 	Setting func(*ast.SetVar) (string, error)
 	// Verifier makes a SCRAM verifier of a password.

@@ -82,7 +82,7 @@ var catalogFuncs = sync.OnceValue(func() map[string]catalogFunc {
 })
 
 // ownersOnly are the functions that superusers alone may call.
-var ownersOnly = map[string]bool{"pg_reload_conf": true, "pg_rotate_logfile": true, "pg_stat_reset": true, "pg_stat_reset_shared": true,
+var ownersOnly = map[string]bool{"pg_reload_conf": true, "pg_rotate_logfile": true, "pg_rotate_logfile_v2": true, "pg_stat_reset": true, "pg_stat_reset_shared": true,
 	"pg_stat_reset_single_table_counters": true, "pg_stat_reset_single_function_counters": true, "pg_stat_reset_slru": true,
 	"pg_stat_reset_replication_slot": true, "pg_stat_reset_subscription_stats": true, "pg_stat_have_stats": true, "pg_current_logfile": true,
 	"pg_promote": true, "pg_wal_replay_pause": true, "pg_wal_replay_resume": true}
@@ -478,12 +478,12 @@ func serverFuncs(m map[string]catalogFunc) {
 		return types.Bytes(types.TVoid, nil), c.addNote(args[0], args[1])
 	}
 	m["pg_notification_queue_usage"] = constant(func(t types.T) types.Datum { return types.Float(t, 0) })
-	m["pg_cancel_backend"] = func(c *catalogCall) (types.Datum, error) { return c.signal(c.srv.Cancel) }
+	m["pg_cancel_backend"] = func(c *catalogCall) (types.Datum, error) { return c.signal(c.srv.Cancel, cancelling) }
 	m["pg_terminate_backend"] = func(c *catalogCall) (types.Datum, error) {
 		if c.num(1) < 0 {
 			return types.Datum{}, sqlerr.New(sqlerr.NumericValueOutOfRange, "\"timeout\" must not be negative")
 		}
-		return c.signal(c.srv.Terminate)
+		return c.signal(c.srv.Terminate, terminating)
 	}
 	m["pg_reload_conf"] = answerTrue
 	xactFuncs(m)
@@ -590,14 +590,4 @@ func enumFuncs(m map[string]catalogFunc) {
 		return types.NewVector(c.a[0].T, in), nil
 	}
 	m["enum_range_all"], m["enum_range_bounds"] = within, within
-}
-
-// signal ends another session's statement or connection, by the wire.
-func (c *catalogCall) signal(send func(pid int32) bool) (types.Datum, error) {
-	pid := int32(c.num(0))
-	if send != nil && send(pid) {
-		return types.Bool(true), nil
-	}
-	c.tell(warning(sqlerr.Warning, "PID %d is not a PostgreSQL backend process", pid))
-	return types.Bool(false), nil
 }

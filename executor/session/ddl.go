@@ -209,7 +209,7 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 			return a.Class, a.OID, a.Sub, err
 		},
 
-		InUse:   func(db types.OID) int { return s.srv.inDatabase(db, s) },
+		Vacate:  func(db types.OID, force bool) (int, error) { return s.vacate(ctx, db, force) },
 		Setting: func(v *ast.SetVar) (string, error) { return s.checkedSetting(ctx, v) },
 		Verifier: func(password string) (string, error) {
 			if strings.HasPrefix(password, "SCRAM-SHA-256$") {

@@ -266,6 +266,14 @@ func (s *Session) sessionRows() []pgcatalog.SessionInfo {
 	waits := s.waitEvents()
 	for _, o := range s.srv.sessions() {
 		a := &o.activity
+		if !s.maySee(o.authUser) {
+			a.mu.Lock()
+			row := pgcatalog.SessionInfo{PID: o.info.PID, DB: o.db, User: o.authUser, Application: a.application,
+				Query: "<insufficient privilege>", Hidden: true}
+			a.mu.Unlock()
+			out = append(out, row)
+			continue
+		}
 		a.mu.Lock()
 		row := pgcatalog.SessionInfo{PID: o.info.PID, DB: o.db, User: o.authUser, Application: a.application,
 			BackendStart: types.TimestampFromTime(o.started), XactStart: a.xactStart, QueryStart: a.queryStart,

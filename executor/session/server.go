@@ -80,6 +80,7 @@ type Server struct {
 	mu struct {
 		sync.Mutex
 		sessions map[int32]*Session
+		left     chan struct{} // closed when a session ends; nil: nobody waits for that
 	}
 }
 
@@ -276,6 +277,10 @@ func (srv *Server) count(of func(s *Session) bool) int {
 func (srv *Server) disconnect(s *Session) {
 	srv.mu.Lock()
 	delete(srv.mu.sessions, s.info.PID)
+	if srv.mu.left != nil {
+		close(srv.mu.left)
+		srv.mu.left = nil
+	}
 	srv.mu.Unlock()
 }
 
@@ -288,17 +293,6 @@ func (srv *Server) sessions() []*Session {
 		out = append(out, s)
 	}
 	return out
-}
-
-// inDatabase counts the sessions connected to a database, other than except.
-func (srv *Server) inDatabase(db types.OID, except *Session) int {
-	n := 0
-	for _, s := range srv.sessions() {
-		if s.db == db && s != except {
-			n++
-		}
-	}
-	return n
 }
 
 // commit makes a transaction's writes durable together with its changes of the
@@ -317,7 +311,16 @@ func (srv *Server) commit(ctx context.Context, tx kv.Txn, d *catalog.Delta) erro
 		return err
 	}
 	tx.OnCommit(pub.Commit)
+	var gone []types.OID
+	for _, o := range del {
+		if _, ok := srv.Catalog.Current().Object(o).(*catalog.Database); ok {
+			gone = append(gone, o)
+		}
+	}
 	tx.OnCommit(func() {
+		for _, o := range gone {
+			srv.end(srv.inDatabase(o, nil)) // who came while it was being dropped
+		}
 		for _, o := range del {
 			srv.cumulative.dropped(o)
 		}

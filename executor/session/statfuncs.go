@@ -186,6 +186,12 @@ func backendFuncs(m map[string]catalogFunc) {
 		}
 		return types.Text(s)
 	}
+	event := func(s *pgcatalog.SessionInfo, e string) types.Datum {
+		if s.Hidden {
+			return text(s.Query)
+		}
+		return optional(e)
+	}
 	for name, of := range map[string]func(c *catalogCall, s *pgcatalog.SessionInfo) types.Datum{
 		"pid": func(_ *catalogCall, s *pgcatalog.SessionInfo) types.Datum {
 			return types.Int(types.TInt4, int64(s.PID))
@@ -198,8 +204,8 @@ func backendFuncs(m map[string]catalogFunc) {
 		"activity_start":  func(_ *catalogCall, s *pgcatalog.SessionInfo) types.Datum { return moment(s.QueryStart) },
 		"xact_start":      func(_ *catalogCall, s *pgcatalog.SessionInfo) types.Datum { return moment(s.XactStart) },
 		"start":           func(_ *catalogCall, s *pgcatalog.SessionInfo) types.Datum { return moment(s.BackendStart) },
-		"wait_event":      func(_ *catalogCall, s *pgcatalog.SessionInfo) types.Datum { return optional(s.WaitEvent) },
-		"wait_event_type": func(_ *catalogCall, s *pgcatalog.SessionInfo) types.Datum { return optional(s.WaitEventType) },
+		"wait_event":      func(_ *catalogCall, s *pgcatalog.SessionInfo) types.Datum { return event(s, s.WaitEvent) },
+		"wait_event_type": func(_ *catalogCall, s *pgcatalog.SessionInfo) types.Datum { return event(s, s.WaitEventType) },
 		"client_addr": func(_ *catalogCall, s *pgcatalog.SessionInfo) types.Datum {
 			d, err := types.Parse(types.Of(types.OInet), s.ClientAddr, &types.FmtOpts{})
 			if s.ClientAddr == "" || err != nil {
@@ -208,7 +214,10 @@ func backendFuncs(m map[string]catalogFunc) {
 			return d
 		},
 		"client_port": func(_ *catalogCall, s *pgcatalog.SessionInfo) types.Datum {
-			if s.ClientAddr == "" {
+			switch {
+			case s.Hidden:
+				return types.Null(types.TInt4)
+			case s.ClientAddr == "":
 				return types.Int(types.TInt4, -1)
 			}
 			return types.Int(types.TInt4, int64(s.ClientPort))
@@ -343,6 +352,10 @@ func (s sessionInfo) activityRows(pid types.Datum) (rows [][]types.Datum) {
 		if x.ClientAddr == "" || err != nil {
 			addr, port = types.Null(types.Of(types.OInet)), types.Int(types.TInt4, -1)
 		}
+		encrypted, gss := types.Bool(x.TLSVersion != ""), types.Bool(false)
+		if x.Hidden {
+			port, encrypted, gss = types.Null(types.TInt4), types.Null(types.TBool), types.Null(types.TBool)
+		}
 		bits := types.Null(types.TInt4)
 		if x.TLSVersion != "" {
 			bits = types.Int(types.TInt4, x.TLSBits)
@@ -357,8 +370,8 @@ func (s sessionInfo) activityRows(pid types.Datum) (rows [][]types.Datum) {
 			types.Int(types.TOid, int64(x.DB)), types.Int(types.TInt4, int64(x.PID)), types.Int(types.TOid, int64(s.snapshot().RoleOID(x.User))),
 			types.Text(x.Application), optional(x.State), types.Text(x.Query), optional(x.WaitEventType), optional(x.WaitEvent),
 			moment(x.XactStart), moment(x.QueryStart), moment(x.BackendStart), moment(x.StateChanged), addr, text, port, xid(x.Xid), xid(x.Xmin),
-			types.Text(x.BackendType), types.Bool(x.TLSVersion != ""), optional(x.TLSVersion), optional(x.TLSCipher), bits,
-			text, types.Null(types.Of(types.ONumeric)), text, types.Bool(false), text, types.Bool(false), types.Null(types.TInt4), types.Null(types.TInt8),
+			optional(x.BackendType), encrypted, optional(x.TLSVersion), optional(x.TLSCipher), bits,
+			text, types.Null(types.Of(types.ONumeric)), text, gss, text, gss, types.Null(types.TInt4), types.Null(types.TInt8),
 		})
 	}
 	return rows
