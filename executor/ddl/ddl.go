@@ -46,6 +46,9 @@ type Env struct {
 	UsesTemp func()
 	// LockTimeout is how long table locks are waited for; 0 waits for ever.
 	LockTimeout time.Duration
+	// Inside runs f as the owner of a schema that comes first in the search path, which
+	// f is told.
+	Inside func(schema, owner string, f func(path []string) error) error
 	// Planner makes a planner context over the change's working snapshot.
 	Planner func() *planner.Context
 	// Exec makes a run of a plan in this transaction, over the working snapshot.
@@ -320,6 +323,9 @@ func (x *exec) run(stmt ast.Stmt) (string, error) {
 			return "REASSIGN OWNED", x.owned(s)
 		}
 		return "DROP OWNED", x.owned(s)
+	}
+	if u, ok := stmt.(*ast.Unsupported); ok { // an element of CREATE SCHEMA
+		return "", sqlerr.Unsupported(u.Pos(), "%s", u.What)
 	}
 	return "", sqlerr.Unsupported(stmt.Pos(), "this statement")
 }

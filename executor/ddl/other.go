@@ -166,33 +166,6 @@ func editSequence(q *catalog.Sequence, spec *catalog.SequenceSpec, opts []ast.Op
 	return nil
 }
 
-func (x *exec) createSchema(s *ast.CreateSchema) error {
-	name := s.Name
-	if name == "" {
-		name = s.Owner
-	}
-	if s.IfNotExists && x.snap().Schema(x.db(), name) != nil {
-		x.notice(sqlerr.DuplicateSchema, "schema \"%s\" already exists, skipping", name)
-		return nil
-	}
-	owner := x.User
-	if s.Owner != "" {
-		owner = x.roleName(s.Owner)
-	}
-	if _, err := x.Change.CreateSchema(name, owner); err != nil {
-		return err
-	}
-	old := x.Path
-	x.Path = append([]string{name}, old...)
-	defer func() { x.Path = old }()
-	for _, e := range s.Elements {
-		if _, err := x.run(e); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // roleName resolves CURRENT_USER and its like.
 func (x *exec) roleName(s string) string {
 	switch strings.ToUpper(s) {

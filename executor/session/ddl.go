@@ -156,6 +156,7 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 	return &ddl.Env{
 		Ctx: ctx, Change: ch, Txn: s.tx.kv, Tables: s.srv.Tables, User: s.user, Path: s.creationPath(), Temp: s.tempName(), UsesTemp: s.useTemp,
 		LockTimeout: s.settings.lockTimeout, BodiesUnchecked: s.settings.get("check_function_bodies") == "off", Text: c.text,
+		Inside: s.inSchema,
 		Planner: func() *planner.Context {
 			p := s.planDuring(ctx, ch.Snapshot())
 			p.ParamTypes = typesOf(c.params)
@@ -222,6 +223,22 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 			return v.String(), nil
 		},
 	}
+}
+
+// inSchema is ddl.Env.Inside.
+func (s *Session) inSchema(schema, owner string, f func(path []string) error) error {
+	g, user, path := s.settings, s.user, s.settings.path
+	defer func() {
+		g.path = path
+		g.epoch++
+		s.actAs(user)
+		s.ddl()
+	}()
+	g.path = append([]string{schema}, path...)
+	g.epoch++
+	s.actAs(owner)
+	s.ddl()
+	return f(s.creationPath())
 }
 
 // lockRead locks the tables of a query that a definition runs; ddl.ErrMoved when one
