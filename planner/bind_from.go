@@ -474,9 +474,6 @@ func (p *planner) join(f *ast.Join, sc *scope, bl *block) (*joinItem, []*nsItem)
 	}
 	if p.rec != nil {
 		p.rec.on[f] = slices.Clone(j.on)
-		if f.Natural || len(f.Using) > 0 {
-			p.rec.using[f] = using
-		}
 	}
 	if f.Alias != "" {
 		// the alias hides what is inside
@@ -561,11 +558,11 @@ func (p *planner) using(f *ast.Join, j *joinItem, using []string, lv, rv []nsCol
 		xs, t := p.toCommon("JOIN/USING", []plan.Expr{l, r})
 		j.on = append(j.on, p.operator("", "=", l, r, f.Pos()))
 		var x plan.Expr
-		switch j.kind {
-		case plan.Inner, plan.Left:
+		switch {
+		case j.kind == plan.Right, j.kind == plan.Inner && xs[0] != l && xs[1] == r:
+			x = xs[1] // of equal values the one that is as it is stored
+		case j.kind == plan.Inner, j.kind == plan.Left:
 			x = xs[0]
-		case plan.Right:
-			x = xs[1]
 		default:
 			x = &plan.Coalesce{At: plan.At{T: t, Off: -1}, Args: xs}
 		}

@@ -287,7 +287,7 @@ func (p *planner) coerceRow(r *plan.RowCtor, to types.T, ctx byte) plan.Expr {
 		}
 		fail(sqlerr.New(sqlerr.CannotCoerce, "cannot cast type %s to %s", p.bareName(r.T.OID), p.bareName(to.OID)).At(r.Off).WithDetail("%s", detail))
 	}
-	out := &plan.RowCtor{At: plan.At{T: to, Off: r.Off}, Elems: make([]plan.Expr, len(cols)), Names: r.Names, Of: r.Of}
+	out := &plan.RowCtor{At: plan.At{T: to, Off: r.Off}, Elems: make([]plan.Expr, len(cols)), Names: r.Names, Of: r.Of, Cast: castForm(ctx)}
 	for i, x := range r.Elems {
 		if c, ok := x.(*plan.Const); ok && c.T.OID == types.OText {
 			x = &plan.Const{At: plan.At{T: types.Of(types.OUnknown), Off: c.Off}, Val: c.Val} // as it was written

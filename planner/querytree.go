@@ -60,8 +60,9 @@ func viewTree(c *Context, v *catalog.View, bare bool) (t *catalog.QueryTree, err
 type treeWriter struct {
 	*planner
 	names *catalog.Snapshot
-	refs  map[int]string    // names of entries
-	cols  map[[2]int]string // names of their columns
+	refs  map[int]string         // names of entries
+	cols  map[[2]int]string      // names of their columns
+	using map[*ast.Join][]string // names of the columns that they merge
 	taken map[string]bool
 	// function is what qualifies the names of parameters in a function's body
 	function string
@@ -73,7 +74,7 @@ type treeWriter struct {
 }
 
 func newTreeWriter(p *planner, names *catalog.Snapshot) *treeWriter {
-	return &treeWriter{planner: p, names: names, refs: map[int]string{}, cols: map[[2]int]string{}, taken: map[string]bool{"old": true, "new": true}}
+	return &treeWriter{planner: p, names: names, refs: map[int]string{}, cols: map[[2]int]string{}, using: map[*ast.Join][]string{}, taken: map[string]bool{"old": true, "new": true}}
 }
 
 // giveUp refuses a query that has no tree.

@@ -31,7 +31,7 @@ func (w *treeWriter) expr(e plan.Expr, implicit bool) catalog.TreeExpr {
 		out.Simple = true
 	}
 	if m, ok := w.rec.merged[e]; ok {
-		out.Var, out.Name = true, m.name
+		out.Var, out.Name = true, w.using[m.join][m.at]
 	}
 	out.Simple = out.Simple || out.Var
 	out.Text = plan.DeparseTop(e, implicit, opt)
@@ -116,7 +116,7 @@ func (w *treeWriter) labelOf(t types.T, label string) (string, bool) {
 // other writes what plan.Deparse does not know, or not under the names here.
 func (w *treeWriter) other(e plan.Expr, sub func(plan.Expr, bool) string) (string, bool) {
 	if m, ok := w.rec.merged[e]; ok {
-		return catalog.QuoteIdent(m.name), true
+		return catalog.QuoteIdent(w.using[m.join][m.at]), true
 	}
 	switch x := e.(type) {
 	case *plan.Var:
@@ -134,7 +134,16 @@ func (w *treeWriter) other(e plan.Expr, sub func(plan.Expr, bool) string) (strin
 		return catalog.QuoteIdent(ref) + "." + catalog.QuoteIdent(name), true
 	case *plan.RowCtor:
 		if x.Of != 0 {
-			return w.piece(catalog.TreePart{Lit: catalog.QuoteIdent(w.refs[x.Of]) + ".*"}), true
+			return w.piece(w.wholeRow(x)), true
+		}
+		return w.rowText(x), true
+	case *plan.AnyArray:
+		if q, ok := x.Array.(*subquery); ok && q.kind == plan.SubScalar { // its array, not its rows
+			word := " ANY ("
+			if x.All {
+				word = " ALL ("
+			}
+			return "(" + sub(x.X, true) + " " + x.Op + word + sub(q, true) + "::" + w.typeText(q.Type()) + "))", true
 		}
 		return "", false
 	case *plan.Param:
@@ -150,7 +159,7 @@ func (w *treeWriter) other(e plan.Expr, sub func(plan.Expr, bool) string) (strin
 		}
 		return x.text(sub), true
 	case *plan.Call, *plan.Const, *plan.And, *plan.Or, *plan.Not, *plan.Is, *plan.Case, *plan.CaseVal, *plan.Coalesce, *plan.NullIf,
-		*plan.MinMax, *plan.IsDistinct, *plan.InList, *plan.AnyArray, *plan.ArrayCtor, *plan.Subscript, *plan.CoerceIO, *plan.Relabel,
+		*plan.MinMax, *plan.IsDistinct, *plan.InList, *plan.ArrayCtor, *plan.Subscript, *plan.CoerceIO, *plan.Relabel,
 		*plan.CoerceMod, *plan.CoerceDomain, *plan.CoerceArray, *plan.FieldOf:
 		return "", false
 	}
@@ -163,6 +172,38 @@ func (w *treeWriter) other(e plan.Expr, sub func(plan.Expr, bool) string) (strin
 	}
 	giveUp(fmt.Sprintf("a %T", e))
 	return "", false
+}
+
+// wholeRow is the row of an entry of FROM.
+func (w *treeWriter) wholeRow(r *plan.RowCtor) catalog.TreePart {
+	return lit(catalog.QuoteIdent(w.refs[r.Of]) + ".*")
+}
+
+// alone writes an expression where a row of an entry, written as such, would be taken
+// for its columns: a cast says that it is one value.
+func (w *treeWriter) alone(e plan.Expr, implicit bool) catalog.TreeExpr {
+	t := w.expr(e, implicit)
+	if r, ok := e.(*plan.RowCtor); ok && r.Of != 0 {
+		t.Pieces[len(t.Pieces)-1][0].Cast = w.typeText(r.T)
+	}
+	return t
+}
+
+// rowText writes ROW(…).
+func (w *treeWriter) rowText(r *plan.RowCtor) string {
+	parts := []catalog.TreePart{lit("ROW(")}
+	for i, x := range r.Elems {
+		if i > 0 {
+			parts = append(parts, lit(", "))
+		}
+		t := w.alone(x, true)
+		parts = append(parts, catalog.TreePart{Expr: &t})
+	}
+	end := lit(")")
+	if r.Cast == plan.CastExplicit && r.T.OID != types.ORecord {
+		end.Cast = w.typeText(r.T)
+	}
+	return w.piece(append(parts, end)...)
 }
 
 // text writes the forms that need no query.

@@ -41,7 +41,7 @@ func (w *treeWriter) from(f ast.FromItem) catalog.FromTree {
 		r := w.rec.froms[f]
 		out := catalog.FromTree{Alias: w.refs[r.id], Lateral: f.Lateral, Query: w.query(w.rec.bound[f.Query], f.Query, nil, true)}
 		names, aliased := w.columnNames(r)
-		if aliased || len(f.Cols) > 0 || f.Query.Values != nil {
+		if aliased || len(f.Cols) > 0 {
 			out.Cols = names
 		}
 		return out
@@ -54,7 +54,7 @@ func (w *treeWriter) from(f ast.FromItem) catalog.FromTree {
 
 func (w *treeWriter) join(j *ast.Join) catalog.FromTree {
 	l, r := w.from(j.L), w.from(j.R)
-	out := catalog.FromTree{L: &l, R: &r, Using: w.rec.using[j], UseAs: j.UsingAlias}
+	out := catalog.FromTree{L: &l, R: &r, Using: w.using[j], UseAs: j.UsingAlias}
 	on := w.rec.on[j]
 	switch j.Kind {
 	case "INNER", "CROSS":
@@ -68,7 +68,7 @@ func (w *treeWriter) join(j *ast.Join) catalog.FromTree {
 		out.On = w.cond(on)
 	}
 	if r := w.rec.joins[j]; r != nil {
-		out.Alias, out.Cols = w.refs[r.id], w.joinNames(j, r)
+		out.Alias, out.Cols = w.refs[r.id], w.joinNames(j)
 	}
 	return out
 }

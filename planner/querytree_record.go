@@ -14,7 +14,6 @@ type recorder struct {
 	froms   map[ast.FromItem]*rel
 	rels    map[int]*rel // the entries of froms and joins by number
 	on      map[*ast.Join][]plan.Expr
-	using   map[*ast.Join][]string
 	merges  map[*ast.Join][]mergedCol
 	joins   map[*ast.Join]*rel      // joins with an alias, as entries
 	under   map[[2]int]plan.Expr    // what the columns of joins with an alias are
@@ -23,11 +22,14 @@ type recorder struct {
 	read    map[[2]int]bool         // the columns that are read, by entry and number
 }
 
-// mergedCol is a column of USING: what it is on the left and on the right.
+// mergedCol is a column of USING: the how-manieth of which join, and what it is on
+// the left and on the right. It may be plain, one of both.
 type mergedCol struct {
-	join *ast.Join
-	name string
-	l, r plan.Expr
+	join  *ast.Join
+	at    int
+	name  string
+	l, r  plan.Expr
+	plain bool
 }
 
 // selectNote is a SELECT core before grouping and windows change it.
@@ -41,7 +43,7 @@ type selectNote struct {
 
 func newRecorder() *recorder {
 	return &recorder{selects: map[*ast.Select]*selectNote{}, queries: map[*query]*ast.Select{}, bound: map[*ast.Select]*query{},
-		froms: map[ast.FromItem]*rel{}, rels: map[int]*rel{}, on: map[*ast.Join][]plan.Expr{}, using: map[*ast.Join][]string{},
+		froms: map[ast.FromItem]*rel{}, rels: map[int]*rel{}, on: map[*ast.Join][]plan.Expr{},
 		merges: map[*ast.Join][]mergedCol{}, joins: map[*ast.Join]*rel{}, under: map[[2]int]plan.Expr{}, exprs: map[ast.Expr]plan.Expr{},
 		merged: map[plan.Expr]mergedCol{}, read: map[[2]int]bool{}}
 }
@@ -56,9 +58,9 @@ func (p *planner) record(x ast.Expr, e plan.Expr) plan.Expr {
 
 // merge remembers a column of USING, whose value is x.
 func (rec *recorder) merge(j *ast.Join, name string, l, r, x plan.Expr) {
-	m := mergedCol{j, name, l, r}
-	rec.merges[j] = append(rec.merges[j], m)
-	if _, plain := x.(*plan.Var); !plain {
+	_, plain := x.(*plan.Var)
+	m := mergedCol{j, len(rec.merges[j]), name, l, r, plain}
+	if rec.merges[j] = append(rec.merges[j], m); !plain {
 		rec.merged[x] = m
 	}
 }

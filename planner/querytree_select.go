@@ -19,7 +19,7 @@ func (w *treeWriter) values(q *query, out *catalog.QueryTree, cols []string) {
 	for _, row := range q.block.values {
 		var l []catalog.TreeExpr
 		for _, x := range row {
-			l = append(l, w.expr(x, false))
+			l = append(l, w.alone(x, false))
 		}
 		rows = append(rows, l)
 	}
@@ -79,11 +79,7 @@ func (w *treeWriter) core(s *ast.Select, q *query, out *catalog.QueryTree, cols 
 		return x
 	}
 	for i := range n.block.ncols {
-		t := catalog.TreeTarget{X: w.expr(final(i), true), Name: n.targets[i].name}
-		if r, ok := final(i).(*plan.RowCtor); ok && r.Of != 0 {
-			last := t.X.Pieces[len(t.X.Pieces)-1]
-			last[0].Cast = w.typeText(r.T)
-		}
+		t := catalog.TreeTarget{X: w.alone(final(i), true), Name: n.targets[i].name}
 		if i < len(cols) {
 			t.Name = cols[i]
 		}

@@ -205,6 +205,9 @@ func (d *deparser) expr(e Expr, implicit bool) {
 		d.expr(e.Val, true)
 	case *RowCtor:
 		d.call("ROW", e.Elems)
+		if e.Cast == CastExplicit && e.T.OID != types.ORecord {
+			d.str("::" + d.opt.TypeName(e.T))
+		}
 	case *FieldOf:
 		name := e.Name
 		if d.opt.Field != nil {

@@ -239,6 +239,8 @@ type (
 		Elems []Expr
 		Names []string
 		Of    int // the range-table entry whose whole row it is, 0 for none
+		// Cast tells that the row was converted to T, a composite type.
+		Cast CastForm
 		// Present is NULL where an outer join has no row and the value is NULL; nil:
 		// there always is one.
 		Present Expr
