@@ -86,7 +86,7 @@ var arrows = map[string][]string{
 var foreign = map[string][]string{
 	"github.com/xwb1989/sqlparser": {"parser"},
 	"go.etcd.io/bbolt":             {"storage/boltkv"},
-	"github.com/tidwall/btree":     {"storage/memkv", "storage/txn", "storage/walkv"},
+	"github.com/tidwall/btree":     {"storage/memkv"},
 	"github.com/jackc/pgproto3/v2": {"wire"},
 	"github.com/xdg-go/scram":      {"wire"},
 }

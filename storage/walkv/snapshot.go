@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"sync/atomic"
 
-	"github.com/tidwall/btree"
-
 	"kvsqld/storage/kv"
 	"kvsqld/storage/txn"
 )
@@ -51,24 +49,18 @@ type snapshot struct {
 
 func (s *snapshot) Seq() uint64 { return s.st.seq }
 
-// trees returns the trees of a space, nil where there is none.
-func (s *snapshot) trees(sp kv.Space) (active, frozen *tree) {
+// trees returns the trees of a space.
+func (s *snapshot) trees(sp kv.Space) (active, frozen view) {
 	return s.st.active.find(sp.ID), s.st.frozen.find(sp.ID)
 }
 
 // lookup returns what the trees say about a key.
-func lookup(active, frozen *tree, key []byte) (val []byte, ok bool) {
-	if active != nil {
-		if w, ok := active.Get(probe(key)); ok {
-			return w.val(), true
-		}
+func lookup(active, frozen view, key []byte) (val []byte, ok bool) {
+	w, ok := active.get(key)
+	if !ok {
+		w, ok = frozen.get(key)
 	}
-	if frozen != nil {
-		if w, ok := frozen.Get(probe(key)); ok {
-			return w.val(), true
-		}
-	}
-	return nil, false
+	return w.val(), ok
 }
 
 // Spaces needs no look at the trees for names: spaces come and go in the base
@@ -88,10 +80,9 @@ func (s *snapshot) Spaces() ([]kv.Space, error) {
 }
 
 func (s *snapshot) Get(sp kv.Space, key []byte) ([]byte, error) {
-	if active, frozen := s.trees(sp); active != nil || frozen != nil {
-		if v, ok := lookup(active, frozen, key); ok {
-			return v, nil
-		}
+	active, frozen := s.trees(sp)
+	if v, ok := lookup(active, frozen, key); ok {
+		return v, nil
 	}
 	return s.EngineSnapshot.Get(sp, key)
 }
@@ -99,7 +90,7 @@ func (s *snapshot) Get(sp kv.Space, key []byte) ([]byte, error) {
 func (s *snapshot) BatchGet(sp kv.Space, keys, out [][]byte) error {
 	err := s.EngineSnapshot.BatchGet(sp, keys, out)
 	active, frozen := s.trees(sp)
-	if err != nil || active == nil && frozen == nil {
+	if err != nil || active.count == 0 && frozen.count == 0 {
 		return err
 	}
 	for i, key := range keys {
@@ -113,7 +104,7 @@ func (s *snapshot) BatchGet(sp kv.Space, keys, out [][]byte) error {
 func (s *snapshot) Scan(sp kv.Space, r kv.Range, o kv.ScanOpt, spent txn.Chunks) txn.Chunks {
 	base := s.EngineSnapshot.Scan(sp, r, o, spent)
 	active, frozen := s.trees(sp)
-	if active == nil && frozen == nil {
+	if active.count == 0 && frozen.count == 0 {
 		return base
 	}
 	a, f := newWalk(active, r, o.Reverse), newWalk(frozen, r, o.Reverse)
@@ -125,7 +116,7 @@ func (s *snapshot) Scan(sp kv.Space, r kv.Range, o kv.ScanOpt, spent txn.Chunks)
 
 // ScanRanges leaves to the base what has no tree.
 func (s *snapshot) ScanRanges(sp kv.Space, r kv.Range, o kv.ScanOpt, spent txn.Chunks) txn.Chunks {
-	if active, frozen := s.trees(sp); active != nil || frozen != nil {
+	if active, frozen := s.trees(sp); active.count > 0 || frozen.count > 0 {
 		return nil
 	}
 	if base, ok := s.EngineSnapshot.(txn.RangesSnapshot); ok {
@@ -136,28 +127,24 @@ func (s *snapshot) ScanRanges(sp kv.Space, r kv.Range, o kv.ScanOpt, spent txn.C
 
 // walk goes over a range of a tree; it stands on cur while ok.
 type walk struct {
-	it      btree.IterG[write]
+	at      cursor
 	r       kv.Range
 	reverse bool
 	cur     kv.Pair
 	ok      bool
 }
 
-func newWalk(t *tree, r kv.Range, reverse bool) walk {
-	w := walk{r: r, reverse: reverse}
-	if t == nil {
-		return w
-	}
-	w.it = t.Iter()
+func newWalk(v view, r kv.Range, reverse bool) walk {
+	w := walk{at: cursor{v: v}, r: r, reverse: reverse}
 	switch {
 	case !reverse && r.Lo == nil:
-		w.ok = w.it.First()
+		w.ok = w.at.first()
 	case !reverse:
-		w.ok = w.it.Seek(probe(r.Lo))
-	case r.Hi != nil && w.it.Seek(probe(r.Hi)):
-		w.ok = w.it.Prev()
+		w.ok = w.at.seek(r.Lo)
+	case r.Hi != nil && w.at.seek(r.Hi):
+		w.ok = w.at.prev()
 	default:
-		w.ok = w.it.Last()
+		w.ok = w.at.last()
 	}
 	w.load()
 	return w
@@ -168,7 +155,7 @@ func (w *walk) load() {
 	if !w.ok {
 		return
 	}
-	w.cur = w.it.Item().pair()
+	w.cur = w.at.write().pair()
 	if w.reverse {
 		w.ok = w.r.Lo == nil || bytes.Compare(w.cur.Key, w.r.Lo) >= 0
 	} else {
@@ -178,15 +165,15 @@ func (w *walk) load() {
 
 // seek goes to the first pair from a key on, which lies behind that of cur.
 func (w *walk) seek(key []byte) {
-	w.ok = w.it.Seek(probe(key))
+	w.ok = w.at.seek(key)
 	w.load()
 }
 
 func (w *walk) next() {
 	if w.reverse {
-		w.ok = w.it.Prev()
+		w.ok = w.at.prev()
 	} else {
-		w.ok = w.it.Next()
+		w.ok = w.at.next()
 	}
 	w.load()
 }

@@ -1,20 +1,14 @@
 package walkv
 
 import (
-	"bytes"
 	"cmp"
 	"math/bits"
 	"slices"
 	"unsafe"
 
-	"github.com/tidwall/btree"
-
 	"kvsqld/storage/kv"
 	"kvsqld/storage/txn"
 )
-
-// tree holds the newest writes to a space.
-type tree = btree.BTreeG[write]
 
 // write is one write to a space as its log record has it: the key, the uvarint
 // n, and n-1 bytes of the value; n = 0 is a deletion. As each batch copies the
@@ -24,14 +18,9 @@ type write struct {
 	klen, n uint32
 }
 
-// probe returns a write to search for; it has a key only.
-func probe(key []byte) write {
-	return write{key: unsafe.SliceData(key), klen: uint32(len(key))}
-}
-
 // writeOf returns the write that decodeBody has found in a record.
 func writeOf(key, val []byte) write {
-	w := probe(key)
+	w := write{key: unsafe.SliceData(key), klen: uint32(len(key))}
 	if val != nil {
 		w.n = uint32(len(val)) + 1
 	}
@@ -51,19 +40,10 @@ func (w write) val() []byte {
 
 func (w write) pair() kv.Pair { return kv.Pair{Key: w.keyBytes(), Val: w.val()} }
 
-func newTree() *tree {
-	return btree.NewBTreeGOptions(func(a, b write) bool { return bytes.Compare(a.keyBytes(), b.keyBytes()) < 0 },
-		btree.Options{NoLocks: true, Degree: treeDegree})
-}
-
-// treeDegree is half the entries of a node. Each batch copies the nodes on the
-// way to its keys, so that nodes are to be small.
-const treeDegree = 8
-
 // table is a published tree.
 type table struct {
-	sp   kv.Space
-	tree *tree
+	sp kv.Space
+	view
 }
 
 // tables are published trees by ascending space ID.
@@ -73,15 +53,15 @@ func (t tables) search(id uint64) (int, bool) {
 	return slices.BinarySearchFunc(t, id, func(a table, id uint64) int { return cmp.Compare(a.sp.ID, id) })
 }
 
-// find returns the tree of a space, or nil.
-func (t tables) find(id uint64) *tree {
+// find returns the tree of a space, or one without a write.
+func (t tables) find(id uint64) view {
 	if len(t) == 0 {
-		return nil
+		return view{}
 	}
 	if i, ok := t.search(id); ok {
-		return t[i].tree
+		return t[i].view
 	}
-	return nil
+	return view{}
 }
 
 // changes returns the content of the trees for the base, without that of the
@@ -91,8 +71,13 @@ func (t tables) changes(dst []txn.Change, gone map[uint64]bool) []txn.Change {
 		if gone[tab.sp.ID] {
 			continue
 		}
-		dst = append(dst, txn.Change{Space: tab.sp, Count: tab.tree.Len(), Writes: func(yield func(k, v []byte) bool) {
-			tab.tree.Scan(func(w write) bool { return yield(w.keyBytes(), w.val()) })
+		dst = append(dst, txn.Change{Space: tab.sp, Count: tab.count, Writes: func(yield func(k, v []byte) bool) {
+			c := cursor{v: tab.view}
+			for ok := c.first(); ok; ok = c.next() {
+				if w := c.write(); !yield(w.keyBytes(), w.val()) {
+					return
+				}
+			}
 		}})
 	}
 	return dst
@@ -100,8 +85,14 @@ func (t tables) changes(dst []txn.Change, gone map[uint64]bool) []txn.Change {
 
 // memtable is the working copy of the active trees.
 type memtable struct {
-	trees map[uint64]*table
+	trees map[uint64]*growing
 	bytes int // of memory, about
+}
+
+// growing is a tree before it is published.
+type growing struct {
+	sp kv.Space
+	tree
 }
 
 // entryBytes is the memory of a tree's entry beside its record.
@@ -110,14 +101,14 @@ const entryBytes = 48
 // insert adds the batch in a record's body and returns the trees with it.
 func (m *memtable) insert(body []byte, old tables) (tables, error) {
 	if m.trees == nil {
-		m.trees = make(map[uint64]*table)
+		m.trees = make(map[uint64]*growing)
 	}
-	var touched []*table
-	var cur *table
+	var touched []*growing
+	var cur *growing
 	err := decodeBody(body, func(id uint64, db, file []byte, count int) {
 		cur = m.trees[id]
 		if cur == nil {
-			cur = &table{sp: kv.Space{ID: id, DB: string(db), File: string(file)}, tree: newTree()}
+			cur = &growing{sp: kv.Space{ID: id, DB: string(db), File: string(file)}}
 			m.trees[id] = cur
 		}
 		if !slices.Contains(touched, cur) {
@@ -125,12 +116,12 @@ func (m *memtable) insert(body []byte, old tables) (tables, error) {
 		}
 		m.bytes += count * entryBytes
 	}, func(key, val []byte) {
-		cur.tree.Set(writeOf(key, val))
+		cur.set(writeOf(key, val))
 	})
 	m.bytes += len(body)
 	next := slices.Clone(old)
 	for _, t := range touched {
-		pub := table{sp: t.sp, tree: t.tree.Copy()}
+		pub := table{t.sp, t.snap()}
 		if i, ok := next.search(t.sp.ID); ok {
 			next[i] = pub
 		} else {
