@@ -185,6 +185,7 @@ func (e *engine) replace(old, to *dataFile) error {
 	if err := e.opt.FS.Rename(e.path+newSuffix, e.path); err != nil {
 		return writeError(err)
 	}
+	defer e.newest.changing()()
 	e.file.Store(to)
 	// Nothing is lost by an error of closing a file that has no name, or by
 	// checksums of it that stay until the next start.

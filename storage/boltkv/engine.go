@@ -27,6 +27,8 @@ type engine struct {
 	lock *os.File
 	file atomic.Pointer[dataFile]
 
+	newest newest
+
 	// mu is held by whoever writes or replaces the data file.
 	mu     sync.Mutex
 	broken atomic.Pointer[error] // set when no further commit may be tried
@@ -49,6 +51,7 @@ func (e *engine) ApplyMark(changes []txn.Change, mark []byte) (seq uint64, err e
 	if b := e.broken.Load(); b != nil {
 		return 0, fmt.Errorf("%w: %w", kv.ErrIO, *b)
 	}
+	defer e.newest.changing()()
 	f := e.file.Load()
 	seq, err = f.apply(changes, mark)
 	if f.w.lost != nil {
@@ -346,6 +349,7 @@ func verifyAll(p *pager) (err error) {
 func (e *engine) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.newest.close()
 	f := e.file.Load()
 	var err error
 	if e.broken.Load() == nil && !f.listed {

@@ -15,12 +15,13 @@ import (
 // snapshot is one state of the data file, used by several goroutines: reading
 // changes nothing in it. Buckets are looked up once.
 type snapshot struct {
-	v       *view
-	seq     uint64
-	p       *pager
-	mu      sync.Mutex // adding to files
-	files   atomic.Pointer[map[uint64]*file]
-	release sync.Once
+	e     *engine
+	v     *view
+	seq   uint64
+	p     *pager
+	mu    sync.Mutex // adding to files
+	files atomic.Pointer[map[uint64]*file]
+	users int // guarded by engine.newest.mu
 }
 
 // file is the bucket of a space, with a cursor for the next point read.
@@ -30,25 +31,24 @@ type file struct {
 	cur atomic.Pointer[cursor]
 }
 
-func (e *engine) Snapshot() (txn.EngineSnapshot, error) {
+// openSnapshot opens the newest state for one user.
+func (e *engine) openSnapshot() (*snapshot, error) {
 	f := e.use()
 	v, err := f.view()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%w: %w", kv.ErrUnavailable, err), f.release())
 	}
-	s := &snapshot{v: v, seq: f.seq(v.tx), p: v.p}
+	s := &snapshot{e: e, v: v, seq: f.seq(v.tx), p: v.p, users: 1}
 	s.files.Store(new(map[uint64]*file))
 	return s, nil
 }
 
 func (s *snapshot) Seq() uint64 { return s.seq }
 
-// Release ends the reading. An error of closing a replaced file concerns nobody.
-func (s *snapshot) Release() {
-	s.release.Do(func() {
-		s.v.end()
-		_ = s.v.f.release()
-	})
+// end ends the reading. An error of closing a replaced file concerns nobody.
+func (s *snapshot) end() {
+	s.v.end()
+	_ = s.v.f.release()
 }
 
 // corrupted turns a panic into an error: a pager's, or bbolt's, which reports
