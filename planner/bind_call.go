@@ -59,10 +59,10 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 	if e.WithinGrp {
 		b.hypothetical(fc, len(e.Args))
 	}
+	b.usable(&e.Name)
 	cand, args := b.findFunction(fc)
 	if cand == nil {
 		b.checkNamespace(&e.Name)
-		b.usable(&e.Name)
 		err := sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", b.signature(fc)).At(off)
 		if e.OrderBy != nil && !e.WithinGrp {
 			err.WithHint("No aggregate function matches the given name and argument types. Perhaps you misplaced ORDER BY; ORDER BY must appear after all regular arguments of the aggregate.")
@@ -469,6 +469,7 @@ func (p *planner) typeNamed(n *ast.TypeName) types.T {
 	case len(parts) == 3 && p.Snap.Database(parts[0]) == nil || len(parts) == 3 && p.Snap.Database(parts[0]).OID != p.DB:
 		failf(sqlerr.FeatureNotSupported, n.Pos(), "cross-database references are not implemented: %s", strings.Join(parts, "."))
 	}
+	p.usable(&n.Name)
 	in := p.typeByName(schema, name)
 	if in == nil {
 		full := name

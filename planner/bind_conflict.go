@@ -124,6 +124,11 @@ func (p *planner) arbiters(c *ast.OnConflict, d *destination) []*catalog.Index {
 	r := p.tableRel(t, t.Name)
 	b := &binder{planner: p, scope: &scope{items: []*nsItem{p.relNames(r, nil)}}, what: "index expressions", noAgg: true, noWin: true, noSub: true}
 	bind := func(x ast.Expr) string { return exprKey(b.known(b.expr(x))) }
+	stored := func(x ast.Expr) string {
+		p.trusted++
+		defer func() { p.trusted-- }()
+		return bind(x)
+	}
 	parse := func(text string) ast.Expr {
 		x, err := p.Texts.ParseExpr(text)
 		if err != nil {
@@ -160,7 +165,7 @@ func (p *planner) arbiters(c *ast.OnConflict, d *destination) []*catalog.Index {
 		for _, k := range ix.Keys {
 			found := false
 			for i := range c.Targets {
-				if (k.Col >= 0 && cols[i] == k.Col || k.Col < 0 && keys[i] != "" && keys[i] == bind(parse(k.Expr))) && p.sameComparison(&c.Targets[i], t, k) {
+				if (k.Col >= 0 && cols[i] == k.Col || k.Col < 0 && keys[i] != "" && keys[i] == stored(parse(k.Expr))) && p.sameComparison(&c.Targets[i], t, k) {
 					used[i], found = true, true
 				}
 			}

@@ -65,6 +65,8 @@ func (p *planner) columnDefault(t *catalog.Table, i int) plan.Expr {
 	if err != nil {
 		fail(err)
 	}
+	p.trusted++
+	defer func() { p.trusted-- }()
 	b := &binder{planner: p, scope: &scope{}, what: "DEFAULT expressions", noAgg: true, noWin: true, noSub: true}
 	return stripPos(p.assign(b.expr(x), c, -1))
 }

@@ -265,9 +265,9 @@ func (p *planner) viewRel(v *catalog.View, alias string) *rel {
 		}
 		return r
 	}
-	p.inView++
+	p.trusted++
 	q := p.bindSelect(s, nil)
-	p.inView--
+	p.trusted--
 	p.as = as
 	p.resolveUnknowns(q)
 	r := p.queryRel(q, alias)

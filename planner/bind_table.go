@@ -116,6 +116,7 @@ func ColumnExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what str
 // textExpr is ColumnExpr for the text of the expression.
 func textExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what string) (e plan.Expr, err error) {
 	p := textPlanner(c)
+	p.trusted = 0
 	defer p.recover(&err)
 	p.rec = newRecorder()
 	e, _ = p.columnExpr(x, t, want, what)
@@ -175,6 +176,7 @@ func conditionOf(what string) string {
 // ResolveType resolves a type name for DDL.
 func ResolveType(c *Context, n *ast.TypeName) (t types.T, err error) {
 	p := newPlanner(c)
+	p.trusted = 0
 	defer p.recover(&err)
 	return p.typeOf(n), nil
 }
@@ -182,6 +184,7 @@ func ResolveType(c *Context, n *ast.TypeName) (t types.T, err error) {
 // TypeOID resolves the name of a type, also of one that values cannot have.
 func TypeOID(c *Context, n *ast.TypeName) (o types.OID, err error) {
 	p := newPlanner(c)
+	p.trusted = 0
 	defer p.recover(&err)
 	return p.typeNamed(n).OID, nil
 }

@@ -29,7 +29,7 @@ func bodyTree(c *Context, f *catalog.Function, names *catalog.Snapshot) (out *ca
 	out = &catalog.BodyTree{}
 	for _, s := range body {
 		p := textPlanner(&in)
-		p.inView, p.stored = 1, true
+		p.stored = true
 		if err := p.bodyQuery(s.(*ast.Select), f, names, out); err != nil {
 			return nil, err
 		}

@@ -24,14 +24,11 @@ func (p *planner) info(o types.OID) *types.Info {
 }
 
 func (p *planner) typeName(t types.T) string {
-	if t.OID >= types.FirstUserOID {
-		return p.info(t.OID).SQLName
-	}
-	return types.FormatType(t)
+	return p.Snap.FormatType(t, p.DB, p.SearchPath)
 }
 
 // bareName is the type's name without its modifier.
-func (p *planner) bareName(o types.OID) string { return p.info(o).SQLName }
+func (p *planner) bareName(o types.OID) string { return p.typeName(types.Of(o)) }
 
 // T makes a value type of an OID; user-defined ones get their kind.
 func (p *planner) T(o types.OID, mod int32) types.T {

@@ -309,7 +309,7 @@ func (p *planner) viewColumns(d *destination, k int, base *rel) (cols []plan.Exp
 	as := p.as
 	p.as = v.as
 	p.watch(entry, v.right)
-	p.inView++
+	p.trusted++
 	bl := &block{rels: map[int]*rel{entry.id: entry}, from: []*joinItem{{rel: entry}}}
 	sc := &scope{block: bl, items: []*nsItem{p.relNames(entry, from.Cols)}}
 	b := &binder{planner: p, scope: sc, noAgg: true, noWin: true}
@@ -318,7 +318,7 @@ func (p *planner) viewColumns(d *destination, k int, base *rel) (cols []plan.Exp
 	}
 	b.what = "WHERE"
 	where := b.cond(v.query.Where)
-	p.inView--
+	p.trusted--
 	p.as = as
 	for i := range bl.targets {
 		x := p.known(bl.targets[i].x)

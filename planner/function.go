@@ -203,6 +203,8 @@ func (p *planner) defaultArg(pr *catalog.Proc, i int) plan.Expr {
 	if err != nil {
 		fail(err)
 	}
+	p.trusted++
+	defer func() { p.trusted-- }()
 	b := &binder{planner: p, what: "DEFAULT"}
 	return b.expr(x)
 }

@@ -97,7 +97,7 @@ type planner struct {
 	as       string                   // owner of the view that is being bound, "" outside
 	parts    map[[2]int]*partUse      // by entry and column: how columns stored by elements are looked at
 	subNames map[*ast.Subquery]string // of the scalar subqueries' columns
-	inView   int                      // views around what is being bound
+	trusted  int                      // stored texts around what is being bound; see usable
 	policing []types.OID              // tables whose policies are being bound
 	secured  bool                     // a table with row-level security was seen
 	// forValues: what the plan leaves out, it does for the values of the parameters
@@ -114,12 +114,13 @@ type planner struct {
 // Plan plans a SELECT, INSERT, UPDATE, DELETE or VALUES statement.
 func Plan(c *Context, stmt ast.Stmt) (q *plan.Query, err error) {
 	p := newPlanner(c)
+	p.trusted = 0
 	defer p.recover(&err)
 	return p.statement(stmt), nil
 }
 
 func newPlanner(c *Context) *planner {
-	p := &planner{Context: c}
+	p := &planner{Context: c, trusted: 1} // who binds what a user has just written says so
 	for _, t := range c.ParamTypes {
 		if t.OID == 0 {
 			t = types.TUnknown

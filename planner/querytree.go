@@ -48,7 +48,7 @@ func viewTree(c *Context, v *catalog.View, bare bool) (t *catalog.QueryTree, err
 	}
 	p := textPlanner(c)
 	defer p.recover(&err)
-	p.inView, p.stored = 1, true
+	p.stored = true
 	q := p.bindForText(s)
 	w := newTreeWriter(p, c.Snap)
 	w.bareNext = bare

@@ -122,8 +122,11 @@ func (p *planner) operatorText(schema, op string, l, r plan.Expr) string {
 // findOperator is oper(): exact match first, then PostgreSQL's candidate rules.
 func (p *planner) findOperator(schema, op string, l, r plan.Expr, off int) *catalog.Operator {
 	l, r = p.resolved(l), p.resolved(r)
-	if schema != "" && p.Snap.Schema(p.DB, schema) == nil {
-		failf(sqlerr.InvalidSchemaName, off, "schema \"%s\" does not exist", schema)
+	if schema != "" {
+		if p.Snap.Schema(p.DB, schema) == nil {
+			failf(sqlerr.InvalidSchemaName, off, "schema \"%s\" does not exist", schema)
+		}
+		p.usableSchema(schema, off)
 	}
 	var lt, rt types.OID
 	kind := byte('b')

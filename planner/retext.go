@@ -28,6 +28,7 @@ type StoredQuery struct {
 // StoreQuery binds the query of a view whose first columns are called cols.
 func StoreQuery(c *Context, s *ast.Select, cols []string, write QueryWriter) (out *StoredQuery, err error) {
 	p := textPlanner(c)
+	p.trusted = 0
 	defer p.recover(&err)
 	q := p.bindForText(s)
 	for i := len(cols); i < len(q.cols); i++ {
@@ -86,7 +87,7 @@ func storedText(p *planner, t *catalog.QueryTree, names *catalog.Snapshot, write
 // of a later one. A text that does not bind stays: it was broken before.
 func Retext(c *Context, t catalog.StoredText, after *catalog.Snapshot, write QueryWriter, body BodyWriter) (string, error) {
 	p := textPlanner(c)
-	p.inView, p.stored = 1, true
+	p.stored = true
 	p.SearchPath = []string{catalog.SchemaPgCatalog}
 	if t.Function != nil {
 		return p.retextBody(t, after, body)

@@ -61,16 +61,21 @@ func (p *planner) readVar(v *plan.Var) {
 }
 
 // usable checks that the schema of a qualified name may be used. The names in a
-// view were checked when it was made.
+// stored text, of a view say, were checked when it was made.
 func (p *planner) usable(n *ast.Name) {
-	schema := n.Schema()
-	if schema == "" || p.User == "" || p.inView > 0 {
+	if schema := n.Schema(); schema != "" {
+		p.usableSchema(schema, n.Pos())
+	}
+}
+
+func (p *planner) usableSchema(schema string, off int) {
+	if p.User == "" || p.trusted > 0 {
 		return
 	}
 	if s := p.Snap.Schema(p.DB, schema); s != nil {
 		if err := p.Snap.CheckPriv(p.User, s, catalog.PrivUsage); err != nil {
 			if e, ok := err.(*sqlerr.Error); ok {
-				err = e.At(n.Pos())
+				err = e.At(off)
 			}
 			fail(err)
 		}

@@ -297,6 +297,8 @@ func (p *planner) planCall(s *ast.CallProc, out *plan.Query) {
 	for _, a := range s.Call.Args {
 		fc.args = append(fc.args, b.expr(a))
 	}
+	p.checkNamespace(&s.Call.Name)
+	p.usable(&s.Call.Name)
 	cand, args := p.findFunction(fc)
 	if cand == nil {
 		for _, pr := range p.procs(fc.schema, fc.name) {
@@ -436,6 +438,7 @@ func CheckBody(c *Context, f *catalog.Function, s ast.Stmt, last bool) error {
 	cols := []types.T(nil)
 	in.ParamTypes = f.Inputs()
 	p := newPlanner(&in)
+	p.trusted = 0
 	for _, col := range p.outCols(p.userProc(f, false), nil) {
 		cols = append(cols, col.T)
 	}

@@ -34,7 +34,6 @@ func (p *planner) analyseView(v *catalog.View) *viewAnalysis {
 		fail(err)
 	}
 	in := newPlanner(p.Context)
-	in.inView = 1
 	in.depth = 0
 	a := in.analyseQuery(s)
 	if a.base != nil {

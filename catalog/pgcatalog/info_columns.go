@@ -17,7 +17,7 @@ func rowsColumns(w *writer) {
 		_, into := env.updatable(r)
 		cols := r.RelColumns()
 		for i := range cols {
-			if c := &cols[i]; !c.Dropped {
+			if c := &cols[i]; !c.Dropped && env.seesColumn(r, i, anyOfColumn) {
 				w.columnRow(db, schema, name, i+1, c, into(i))
 			}
 		}

@@ -34,6 +34,14 @@ func (env *Env) constrained() []*catalog.Table {
 	return append(systemTables(), env.Snap.Tables(env.DB)...)
 }
 
+// relation is what privileges of a table of constrained are on.
+func (env *Env) relation(t *catalog.Table) catalog.Relation {
+	if r := ByOID(t.OID); r != nil {
+		return r.Virtual
+	}
+	return t
+}
+
 // uniqueKeys are a table's primary key and unique constraints: information_schema
 // knows nothing of exclusion constraints.
 func uniqueKeys(t *catalog.Table) []*catalog.Unique {
@@ -52,6 +60,9 @@ func rowsTableConstraints(w *writer) {
 		}
 	}
 	for _, t := range env.constrained() {
+		if !env.seesRelation(env.relation(t), changeTable, changeColumn) {
+			continue
+		}
 		for _, k := range t.Checks {
 			row(t, k.Name, "CHECK", false, false)
 		}
@@ -99,11 +110,17 @@ func rowsCheckConstraints(w *writer) {
 		}
 	}
 	for _, u := range env.checkedTypes() {
+		if !env.owned(u) {
+			continue
+		}
 		for _, k := range u.Checks {
 			check(u.Schema, k)
 		}
 	}
 	for _, t := range env.constrained() {
+		if !env.owned(env.relation(t)) {
+			continue
+		}
 		for _, k := range t.Checks {
 			check(t.Schema, k)
 		}
@@ -123,6 +140,9 @@ func rowsKeyColumnUsage(w *writer) {
 	db := env.dbName()
 	for _, t := range env.constrained() {
 		row := func(name string, i, col, inUnique int) {
+			if !env.seesColumn(env.relation(t), col, anyOfColumn) {
+				return
+			}
 			w.str(db).str(t.Schema).str(name).str(db).str(t.Schema).str(t.Name).str(t.Columns[col].Name).int(int64(i + 1)).num(int64(inUnique)).end()
 		}
 		for _, u := range uniqueKeys(t) {
@@ -154,6 +174,9 @@ func rowsConstraintColumnUsage(w *writer) {
 	db := env.dbName()
 	for _, t := range env.constrained() {
 		row := func(of *catalog.Table, col int, name string) {
+			if !env.owned(env.relation(of)) {
+				return
+			}
 			w.str(db).str(of.Schema).str(of.Name).str(of.Columns[col].Name).str(db).str(t.Schema).str(name).end()
 		}
 		for _, k := range t.Checks {
@@ -181,10 +204,13 @@ func rowsConstraintTableUsage(w *writer) {
 	db := env.dbName()
 	for _, t := range env.constrained() {
 		for _, u := range uniqueKeys(t) {
+			if !env.owned(env.relation(t)) {
+				break
+			}
 			w.str(db).str(t.Schema).str(t.Name).str(db).str(t.Schema).str(u.Name).end()
 		}
 		for _, k := range t.ForeignKeys {
-			if ref := env.Snap.Table(k.RefTable); ref != nil {
+			if ref := env.Snap.Table(k.RefTable); ref != nil && env.owned(ref) {
 				w.str(db).str(ref.Schema).str(ref.Name).str(db).str(t.Schema).str(k.Name).end()
 			}
 		}
@@ -197,6 +223,9 @@ func rowsReferentialConstraints(w *writer) {
 	env := w.env
 	db := env.dbName()
 	for _, t := range env.constrained() {
+		if !env.seesRelation(env.relation(t), changeTable, changeColumn) {
+			continue
+		}
 		for _, k := range t.ForeignKeys {
 			w.str(db).str(t.Schema).str(k.Name)
 			if ref, u := env.referencedKey(k); u != nil {

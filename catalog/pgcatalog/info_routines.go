@@ -24,8 +24,15 @@ func rowsRoutines(w *writer) {
 
 func (w *writer) routine(oid types.OID, kind byte, ret types.T) {
 	r, ok := w.env.routine(oid)
-	if !ok {
+	if !ok || !w.env.mayExecute(oid) {
 		return
+	}
+	body := func(language, text string) {
+		if w.env.ownsRoutine(oid) {
+			w.str(language).str(text)
+		} else {
+			w.str(language).null()
+		}
 	}
 	db, f := w.env.dbName(), w.env.facts(ret)
 	w.str(db).str(r.schema).str(specificName(r.name, oid)).str(db).str(r.schema).str(r.name)
@@ -45,13 +52,17 @@ func (w *writer) routine(oid types.OID, kind byte, ret types.T) {
 	}
 	switch {
 	case r.language == "sql" && (r.standard || oid < types.FirstUserOID): // it is kept as an expression
-		w.str("SQL").str("").null()
+		body("SQL", "")
+		w.null()
 	case r.language == "sql":
-		w.str("SQL").str(r.body).null()
+		body("SQL", r.body)
+		w.null()
 	case r.language == "c":
-		w.str("EXTERNAL").str(r.body).str(r.body)
+		body("EXTERNAL", r.body)
+		w.str(r.body)
 	default:
-		w.str("EXTERNAL").str(r.body).null()
+		body("EXTERNAL", r.body)
+		w.null()
 	}
 	w.str(strings.ToUpper(r.language)).str("GENERAL").yes(r.volatile == 'i').str("MODIFIES")
 	if kind == 'p' {
@@ -78,7 +89,7 @@ func rowsParameters(w *writer) {
 		}
 		w.str(db).str(schema).str(specificName(name, oid)).int(int64(i + 1)).str(parameterModes[mode]).
 			yes(false).yes(false).opt(arg).str(f.dataType).nulls(14).udtColumns(&f).nulls(4).str(strconv.Itoa(i + 1))
-		if dflt, ok := env.GetFunctionArgDefault(oid, i+1); ok {
+		if dflt, ok := env.GetFunctionArgDefault(oid, i+1); ok && env.ownsRoutine(oid) {
 			w.str(dflt).end()
 		} else {
 			w.null().end()
@@ -97,6 +108,9 @@ func rowsParameters(w *writer) {
 		return 'i'
 	}
 	for _, p := range catalog.Procs() {
+		if !env.mayExecute(p.OID) {
+			continue
+		}
 		args := p.Args
 		if p.AllArgs != nil {
 			args = p.AllArgs
@@ -107,6 +121,9 @@ func rowsParameters(w *writer) {
 	}
 	for _, f := range env.Snap.AllFunctions(env.DB) {
 		for i, t := range f.Args {
+			if !env.mayExecute(f.OID) {
+				break
+			}
 			row(f.Schema, f.Name, f.OID, i, mode(f.ArgModes, i), at(f.ArgNames, i), t)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 func rowsSequences(w *writer) {
 	for _, r := range w.env.Snap.Relations(w.env.DB) {
 		q, ok := r.(*catalog.Sequence)
-		if !ok || q.Identity {
+		if !ok || q.Identity || !w.env.sees(q, catalog.PrivSelect|catalog.PrivUpdate|catalog.PrivUsage) {
 			continue
 		}
 		f := w.env.facts(q.Type)

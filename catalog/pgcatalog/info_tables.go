@@ -7,6 +7,9 @@ import (
 func rowsTables(w *writer) {
 	db := w.env.dbName()
 	w.eachRelation(func(schema, name, _ string, r catalog.Relation) {
+		if !w.env.seesRelation(r, anyOfTable, anyOfColumn) {
+			return
+		}
 		kind, insertable := "BASE TABLE", true
 		if t, ok := r.(*catalog.Table); ok && t.Temp {
 			kind = "LOCAL TEMPORARY"

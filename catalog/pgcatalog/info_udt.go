@@ -9,7 +9,7 @@ import (
 
 func rowsUserDefinedTypes(w *writer) {
 	for _, u := range w.env.Snap.UserTypes(w.env.DB) {
-		if u.Kind == 'c' {
+		if u.Kind == 'c' && w.env.sees(u, catalog.PrivUsage) {
 			w.str(w.env.dbName()).str(u.Schema).str(u.Name).str("STRUCTURED").yes(true).nulls(24).end()
 		}
 	}
@@ -18,7 +18,7 @@ func rowsUserDefinedTypes(w *writer) {
 func rowsAttributes(w *writer) {
 	db := w.env.dbName()
 	for _, u := range w.env.Snap.UserTypes(w.env.DB) {
-		if u.Kind != 'c' {
+		if u.Kind != 'c' || !w.env.sees(u, catalog.PrivUsage) {
 			continue
 		}
 		for i := range u.Columns {
@@ -53,7 +53,7 @@ func rowsDomains(w *writer) {
 		}
 	}
 	for _, u := range env.Snap.UserTypes(env.DB) {
-		if u.Kind == 'd' {
+		if u.Kind == 'd' && env.sees(u, catalog.PrivUsage) {
 			row(u.Schema, u.Name, env.exprText(u.Default, false), u.Base, u.Collation)
 		}
 	}
@@ -62,6 +62,9 @@ func rowsDomains(w *writer) {
 func rowsDomainConstraints(w *writer) {
 	db := w.env.dbName()
 	for _, u := range w.env.checkedTypes() {
+		if !w.env.sees(u, catalog.PrivUsage) {
+			continue
+		}
 		for _, k := range u.Checks {
 			w.str(db).str(u.Schema).str(k.Name).str(db).str(u.Schema).str(u.Name).yes(false).yes(false).end()
 		}
@@ -104,28 +107,33 @@ type described struct {
 // and results. The type of attributes and results of procedures is left out.
 func (w *writer) eachDescribed(f func(d described)) {
 	env := w.env
-	columns := func(schema, name, kind string, cols []catalog.Column) {
+	columns := func(schema, name, kind string, cols []catalog.Column, seen func(i int) bool) {
 		for i := range cols {
-			if c := &cols[i]; !c.Dropped {
+			if c := &cols[i]; !c.Dropped && seen(i) {
 				f(described{schema, name, kind, i + 1, c.Type, c.Collation})
 			}
 		}
 	}
-	w.eachRelation(func(schema, name, _ string, r catalog.Relation) { columns(schema, name, "TABLE", r.RelColumns()) })
+	w.eachRelation(func(schema, name, _ string, r catalog.Relation) {
+		columns(schema, name, "TABLE", r.RelColumns(), func(i int) bool { return env.seesColumn(r, i, anyOfColumn) })
+	})
 	for _, d := range catalog.InformationDomains() {
 		f(described{catalog.SchemaInformation, d.Name, "DOMAIN", 1, types.T{OID: d.Base, Mod: d.BaseMod}, ""})
 	}
 	for _, u := range env.Snap.UserTypes(env.DB) {
+		if !env.sees(u, catalog.PrivUsage) {
+			continue
+		}
 		switch u.Kind {
 		case 'c':
-			columns(u.Schema, u.Name, "USER-DEFINED TYPE", u.Columns)
+			columns(u.Schema, u.Name, "USER-DEFINED TYPE", u.Columns, func(int) bool { return true })
 		case 'd':
 			f(described{u.Schema, u.Name, "DOMAIN", 1, u.Base, u.Collation})
 		}
 	}
 	routine := func(oid types.OID) {
 		r, ok := env.routine(oid)
-		if !ok {
+		if !ok || !env.mayExecute(oid) {
 			return
 		}
 		name := specificName(r.name, oid)

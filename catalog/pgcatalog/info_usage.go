@@ -55,7 +55,7 @@ func rowsViewTableUsage(w *writer) {
 	db := w.env.dbName()
 	seen := make(map[[4]string]bool)
 	w.viewUses(oidPgClass, func(schema, view string, on object) {
-		if r := w.env.Snap.RelationByOID(w.env.DB, on.oid); r != nil {
+		if r := w.env.Snap.RelationByOID(w.env.DB, on.oid); r != nil && w.env.owned(r) {
 			s, name := r.RelName()
 			if k := [4]string{schema, view, s, name}; !seen[k] {
 				seen[k] = true
@@ -68,7 +68,7 @@ func rowsViewTableUsage(w *writer) {
 func rowsViewColumnUsage(w *writer) {
 	db := w.env.dbName()
 	w.viewUses(oidPgClass, func(schema, view string, on object) {
-		if r := w.env.Snap.RelationByOID(w.env.DB, on.oid); r != nil && on.sub > 0 && on.sub <= len(r.RelColumns()) {
+		if r := w.env.Snap.RelationByOID(w.env.DB, on.oid); r != nil && w.env.owned(r) && on.sub > 0 && on.sub <= len(r.RelColumns()) {
 			s, name := r.RelName()
 			w.str(db).str(schema).str(view).str(db).str(s).str(name).str(r.RelColumns()[on.sub-1].Name).end()
 		}
@@ -78,7 +78,7 @@ func rowsViewColumnUsage(w *writer) {
 func rowsViewRoutineUsage(w *writer) {
 	db := w.env.dbName()
 	w.viewUses(oidPgProc, func(schema, view string, on object) {
-		if r, ok := w.env.routine(on.oid); ok {
+		if r, ok := w.env.routine(on.oid); ok && w.env.ownsRoutine(on.oid) {
 			w.str(db).str(schema).str(view).str(db).str(r.schema).str(specificName(r.name, on.oid)).end()
 		}
 	})
@@ -92,7 +92,7 @@ func rowsRoutineRoutineUsage(w *writer) {
 		}
 		of, ok := w.env.routine(d.OID)
 		on, known := w.env.routine(d.RefOID)
-		if ok && known {
+		if ok && known && w.env.ownsRoutine(d.RefOID) {
 			w.str(db).str(of.schema).str(specificName(of.name, d.OID)).str(db).str(on.schema).str(specificName(on.name, d.RefOID)).end()
 		}
 	}
@@ -104,7 +104,7 @@ func rowsColumnColumnUsage(w *writer) {
 	w.env.tables(func(_ types.OID, t *catalog.Table) {
 		for i := range t.Columns {
 			c := &t.Columns[i]
-			if !c.Generated || c.Dropped {
+			if !c.Generated || c.Dropped || !w.env.owned(t) {
 				continue
 			}
 			for _, on := range c.DefaultCols {

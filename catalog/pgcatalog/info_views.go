@@ -9,13 +9,17 @@ import (
 func rowsViews(w *writer) {
 	db := w.env.dbName()
 	w.eachRelation(func(schema, name, _ string, r catalog.Relation) {
-		if !isView(r) {
+		if !isView(r) || !w.env.seesRelation(r, anyOfTable, anyOfColumn) {
 			return
 		}
 		check := "NONE"
 		w.str(db).str(schema).str(name)
 		if v, ok := r.(*catalog.View); ok {
-			w.str(w.env.viewText(v, false, 0))
+			if w.env.owned(v) {
+				w.str(w.env.viewText(v, false, 0))
+			} else {
+				w.null()
+			}
 			if v.CheckOption != "" {
 				check = strings.ToUpper(v.CheckOption)
 			}

@@ -18,7 +18,7 @@ func rowsPgSequences(w *writer) {
 				w.err, w.done = err, true
 			}
 		}
-		if called {
+		if called && w.env.sees(q, catalog.PrivSelect|catalog.PrivUsage) {
 			w.int(last)
 		} else {
 			w.null()

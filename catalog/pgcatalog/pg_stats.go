@@ -16,6 +16,9 @@ func rowsPgStats(w *writer) {
 			if i >= len(t.Columns) || t.Columns[i].Dropped || st.Cols[i].NDistinct == 0 && st.Cols[i].NullFrac == 0 {
 				continue
 			}
+			if !env.readsColumn(t, i) || env.Snap.SubjectTo(t, env.User) {
+				continue
+			}
 			c := &st.Cols[i]
 			w.str(t.Schema).str(t.Name).str(t.Columns[i].Name).bool(false).float(c.NullFrac).int(int64(c.AvgWidth)).float(c.NDistinct)
 			w.values(c.MCV)

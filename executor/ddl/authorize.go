@@ -112,6 +112,22 @@ func (x *exec) ownsIndex(ix *catalog.Index) error {
 	return nil
 }
 
+// namespace is usable for the name of a function or a type: its schema must be there.
+func (x *exec) namespace(n *ast.Name) error {
+	if s := n.Schema(); s != "" && x.snap().Schema(x.db(), x.schemaNamed(s)) == nil {
+		return sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", s)
+	}
+	return x.usable(n)
+}
+
+// noType is the error of a type that was not found.
+func (x *exec) noType(n *ast.Name) error {
+	if err := x.namespace(n); err != nil {
+		return err
+	}
+	return sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", fullName(n))
+}
+
 // usable checks the schema of a qualified name.
 func (x *exec) usable(n *ast.Name) error {
 	if s := x.snap().Schema(x.db(), n.Schema()); n.Schema() != "" && s != nil {

@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"cmp"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -19,9 +20,9 @@ func (x *exec) target(n *ast.Name, temp bool) (schema, name string, err error) {
 	name = n.Last()
 	if s := n.Schema(); temp && s != "" && s != "pg_temp" {
 		if x.snap().Schema(x.db(), s) == nil {
-			return "", "", sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", s).At(n.Pos())
+			return "", "", sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", s)
 		}
-		return "", "", sqlerr.New(sqlerr.InvalidTableDefinition, "cannot create temporary relation in non-temporary schema").At(n.Pos())
+		return "", "", sqlerr.New(sqlerr.InvalidTableDefinition, "cannot create temporary relation in non-temporary schema")
 	}
 	if temp {
 		if x.Temp == "" {
@@ -37,7 +38,7 @@ func (x *exec) target(n *ast.Name, temp bool) (schema, name string, err error) {
 			return x.target(&ast.Name{Off: n.Off, Parts: []string{name}}, true)
 		}
 		if x.snap().Schema(x.db(), s) == nil {
-			return "", "", sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", s).At(n.Pos())
+			return "", "", sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", s)
 		}
 		if s == "pg_catalog" || s == "information_schema" {
 			return "", "", sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to create \"%s.%s\"", s, name).
@@ -53,7 +54,7 @@ func (x *exec) target(n *ast.Name, temp bool) (schema, name string, err error) {
 			return s, name, nil
 		}
 	}
-	return "", "", sqlerr.New(sqlerr.InvalidSchemaName, "no schema has been selected to create in").At(n.Pos())
+	return "", "", sqlerr.New(sqlerr.InvalidSchemaName, "no schema has been selected to create in")
 }
 
 // schemaNamed is the schema that a qualifier names: pg_temp is the session's own.
@@ -102,6 +103,10 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 	}
 	schema, name, err := x.target(&s.Name, s.Temp)
 	if err != nil {
+		var e *sqlerr.Error
+		if s.As == nil && s.AsExecute == nil && errors.As(err, &e) {
+			e.At(s.Name.Pos())
+		}
 		return "", err
 	}
 	tag := "CREATE TABLE"

@@ -96,7 +96,7 @@ func notForDomains(k *ast.Constraint) error {
 func (x *exec) alterDomain(s *ast.AlterTable) error {
 	u := x.userType(&s.Name)
 	if u == nil {
-		return sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", fullName(&s.Name))
+		return x.noType(&s.Name)
 	}
 	if u.Kind != 'd' {
 		return sqlerr.New(sqlerr.WrongObjectType, "%s is not a domain", x.typeName(types.Of(u.OID)))

@@ -482,6 +482,9 @@ func (x *exec) alterFunction(s *ast.AlterObject) error {
 // function finds a function by name and, where they were written, argument
 // types. kind is FUNCTION, PROCEDURE or ROUTINE.
 func (x *exec) function(kind string, n *ast.Name, args []ast.TypeName) (*catalog.Function, error) {
+	if err := x.namespace(n); err != nil {
+		return nil, err
+	}
 	paths := slices.DeleteFunc(slices.Clone(x.Planner().SearchPath), catalog.IsTempSchema)
 	if s := n.Schema(); s != "" {
 		paths = []string{x.schemaNamed(s)}

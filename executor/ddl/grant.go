@@ -196,7 +196,7 @@ func (x *exec) grantTargets(s *ast.Grant) ([]catalog.Object, error) {
 						return nil, sqlerr.Unsupported(n.Pos(), "GRANT on built-in type \"%s\"", n.Last())
 					}
 				}
-				return nil, sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", fullName(n))
+				return nil, x.noType(n)
 			}
 			if s.ObjKind == "DOMAIN" && u.Kind != 'd' {
 				return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a domain", n.Last())

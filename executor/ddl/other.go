@@ -415,7 +415,7 @@ func (x *exec) alterObject(s *ast.AlterObject) error {
 	case "TYPE", "DOMAIN":
 		u := x.userType(&s.Name)
 		if u == nil {
-			return sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", fullName(&s.Name))
+			return x.noType(&s.Name)
 		}
 		if s.Kind == "DOMAIN" && u.Kind != 'd' {
 			return notDomain(&s.Name)
@@ -518,7 +518,7 @@ func (x *exec) comment(s *ast.Comment) error {
 	case "DOMAIN CONSTRAINT":
 		u := x.userType(s.On)
 		if u == nil {
-			return sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", fullName(s.On))
+			return x.noType(s.On)
 		}
 		if u.Kind != 'd' {
 			return notDomain(s.On)
@@ -559,7 +559,7 @@ func (x *exec) comment(s *ast.Comment) error {
 		if x.builtinType(&s.Name) != nil {
 			return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a domain", fullName(&s.Name))
 		}
-		return sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", fullName(&s.Name))
+		return x.noType(&s.Name)
 	case "FUNCTION", "PROCEDURE", "ROUTINE", "AGGREGATE":
 		f, err := x.function(s.Kind, &s.Name, s.Args)
 		if err != nil {

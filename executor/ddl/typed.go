@@ -20,7 +20,7 @@ func (x *exec) rowTypeNamed(n *ast.Name) (*catalog.UserType, error) {
 		if in := x.builtinType(n); in != nil && in.Name == n.Last() {
 			return nil, sqlerr.New(sqlerr.WrongObjectType, "type %s is not a composite type", in.SQLName)
 		}
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", fullName(n))
+		return nil, x.noType(n)
 	}
 	u := x.snap().TypeByOID(in.OID)
 	if u == nil || u.Kind != 'c' {

@@ -90,7 +90,7 @@ var ownersOnly = map[string]bool{"pg_reload_conf": true, "pg_rotate_logfile": tr
 // Catalog implements expr.SessionInfo.
 func (s sessionInfo) Catalog(src string, args []types.Datum, ret types.T) (types.Datum, error) {
 	if ownersOnly[src] && !s.isSuper(s.user) {
-		return types.Datum{}, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for function %s", src)
+		return types.Datum{}, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for function %s", strings.TrimSuffix(src, "_v2"))
 	}
 	c := &catalogCall{sessionInfo: s, Env: s.pgEnv(), src: src, a: args, ret: ret}
 	if f := catalogFuncs()[src]; f != nil {

@@ -110,7 +110,8 @@ func (r regNames) EnumIn(t types.T, label string) (types.Datum, error) {
 			return types.Enum(t, l.Order, label), r.s.usableLabel(u, l.OID, label)
 		}
 	}
-	return types.Datum{}, sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input value for enum %s: \"%s\"", u.Name, label)
+	return types.Datum{}, sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input value for enum %s: \"%s\"",
+		r.s.snapshot().FormatType(types.Of(u.OID), r.s.db, r.s.searchPath(true)), label)
 }
 
 // Attributes implements types.RegNames.
