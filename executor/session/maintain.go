@@ -68,8 +68,10 @@ func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string,
 				return "", 0, err
 			}
 		}
-		if err := s.vacuum(ctx, x, o); err != nil {
-			return "", 0, err
+		if s.ownsDatabase() || x.Tables != nil && tables != nil { // else the file is not the role's to write anew
+			if err := s.vacuum(ctx, x, o); err != nil {
+				return "", 0, err
+			}
 		}
 		for _, t := range tables {
 			st := s.srv.cumulative.rel(t.OID)
@@ -109,7 +111,7 @@ func (s *Session) maintained(x *ast.Vacuum) ([]*catalog.Table, error) {
 	}
 	if x.Tables == nil {
 		for _, r := range s.snapshot().Relations(s.db) {
-			if t := storageOfRelation(r); t != nil && s.maintains(t) {
+			if t := storageOfRelation(r); t != nil && s.maintains(x, t) {
 				out = append(out, t)
 			}
 		}
@@ -129,20 +131,26 @@ func (s *Session) maintained(x *ast.Vacuum) ([]*catalog.Table, error) {
 				x.Tables[i].Name.Last(), map[string]string{"VACUUM": "vacuum", "ANALYZE": "analyze"}[x.Kind]))
 			continue
 		}
-		if !s.maintains(t) {
-			s.tell(warning(sqlerr.Warning, "skipping \"%s\" --- only table or database owner can %s it", t.Name, strings.ToLower(x.Kind)))
-			continue
+		if s.maintains(x, t) {
+			out = append(out, t)
 		}
-		out = append(out, t)
 	}
 	return out, nil
 }
 
 // maintains reports whether the current role may VACUUM and ANALYZE a table: it
-// owns the table or the database.
-func (s *Session) maintains(t *catalog.Table) bool {
+// owns the table or the database. Others are warned.
+func (s *Session) maintains(x *ast.Vacuum, t *catalog.Table) bool {
+	if s.snapshot().Owns(s.user, t) || s.ownsDatabase() {
+		return true
+	}
+	s.tell(warning(sqlerr.Warning, "skipping \"%s\" --- only table or database owner can %s it", t.Name, strings.ToLower(x.Kind)))
+	return false
+}
+
+func (s *Session) ownsDatabase() bool {
 	snap := s.snapshot()
-	return snap.Owns(s.user, t) || snap.Owns(s.user, snap.Object(s.db))
+	return snap.Owns(s.user, snap.Object(s.db))
 }
 
 // checkMaintained checks the names in REINDEX and CLUSTER.

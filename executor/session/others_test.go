@@ -108,3 +108,19 @@ func TestOthersSessions(t *testing.T) {
 		}
 	}
 }
+
+// TestVacuumOfOthers: who owns neither tables nor the database vacuums and analyzes
+// nothing, and is told so.
+func TestVacuumOfOthers(t *testing.T) {
+	srv := newServer(t)
+	c := srv.client(t)
+	c.must("CREATE ROLE r LOGIN")
+	c.must("CREATE TABLE mine (a int)")
+	c.must("CREATE TABLE theirs (a int)")
+	c.must("ALTER TABLE theirs OWNER TO r")
+	r := srv.in(t, "postgres", "r")
+	r.want("VACUUM FULL", `WARNING 01000: skipping "mine" --- only table or database owner can vacuum it`, "VACUUM", "I")
+	r.want("VACUUM theirs", "VACUUM", "I")
+	r.want("ANALYZE", `WARNING 01000: skipping "mine" --- only table or database owner can analyze it`, "ANALYZE", "I")
+	r.want("VACUUM (ANALYZE) mine, theirs", `WARNING 01000: skipping "mine" --- only table or database owner can vacuum it`, "VACUUM", "I")
+}
