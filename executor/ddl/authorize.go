@@ -114,7 +114,7 @@ func (x *exec) ownsIndex(ix *catalog.Index) error {
 
 // namespace is usable for the name of a function or a type: its schema must be there.
 func (x *exec) namespace(n *ast.Name) error {
-	if s := n.Schema(); s != "" && x.snap().Schema(x.db(), x.schemaNamed(s)) == nil {
+	if s := n.Schema(); s != "" && x.schemaNamed(s) != x.Temp && x.snap().Schema(x.db(), s) == nil {
 		return sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", s)
 	}
 	return x.usable(n)
