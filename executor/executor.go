@@ -312,7 +312,7 @@ func (r *Run) Close() {
 	for _, w := range r.writers {
 		w.env = nil
 	}
-	r.fks = nil
+	r.fks, r.touched = nil, nil
 	r.ended = true
 	if r.env != nil && r.env.Mem != nil {
 		r.env.Mem.Release()

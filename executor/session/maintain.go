@@ -63,8 +63,8 @@ func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string,
 		}
 	}
 	if x.Kind == "VACUUM" {
-		for _, t := range tables {
-			if err := s.srv.Tables.FoldPostings(ctx, t); err != nil {
+		for _, m := range tables {
+			if err := s.srv.Tables.FoldPostings(ctx, m.table); err != nil {
 				return "", 0, err
 			}
 		}
@@ -73,84 +73,20 @@ func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string,
 				return "", 0, err
 			}
 		}
-		for _, t := range tables {
-			st := s.srv.cumulative.rel(t.OID)
+		for _, m := range tables {
+			st := s.srv.cumulative.rel(m.table.OID)
 			st.vacuumed.Store(st.sum(cntInserted))
 			st.vacuum.done()
 		}
 	}
 	if analyze {
-		for i, t := range tables {
-			if t.Key != nil {
-				continue
-			}
-			cols, err := analyzedColumns(x, i, t)
-			if err != nil {
-				return "", 0, err
-			}
-			err = s.analyze(ctx, t, cols)
-			if sqlerr.CodeOf(err) == sqlerr.UndefinedTable { // was dropped while its lock was waited for
-				if x.Tables != nil {
-					s.tell(warning(sqlerr.UndefinedTable, "skipping analyze of \"%s\" --- relation no longer exists", t.Name))
-				}
-				continue
-			}
-			if err != nil {
+		for _, m := range tables {
+			if err := s.analyzeListed(ctx, m, o.skipLocked); err != nil {
 				return "", 0, err
 			}
 		}
 	}
 	return x.Kind, -1, nil
-}
-
-// maintained lists the tables that a statement names, or all of the database.
-func (s *Session) maintained(x *ast.Vacuum) ([]*catalog.Table, error) {
-	var out []*catalog.Table
-	if x.Kind != "VACUUM" && x.Kind != "ANALYZE" {
-		return nil, s.checkMaintained(x)
-	}
-	if x.Tables == nil {
-		for _, r := range s.snapshot().Relations(s.db) {
-			if t := storageOfRelation(r); t != nil && s.maintains(x, t) {
-				out = append(out, t)
-			}
-		}
-		return out, nil
-	}
-	for i := range x.Tables {
-		r, err := s.mustRelation(&x.Tables[i].Name)
-		if err != nil {
-			return nil, err
-		}
-		t := storageOfRelation(r)
-		if t == nil {
-			if _, virtual := r.(*catalog.Virtual); virtual {
-				continue
-			}
-			s.tell(warning(sqlerr.Warning, "skipping \"%s\" --- cannot %s non-tables or special system tables",
-				x.Tables[i].Name.Last(), map[string]string{"VACUUM": "vacuum", "ANALYZE": "analyze"}[x.Kind]))
-			continue
-		}
-		if s.maintains(x, t) {
-			out = append(out, t)
-		}
-	}
-	return out, nil
-}
-
-// maintains reports whether the current role may VACUUM and ANALYZE a table: it
-// owns the table or the database. Others are warned.
-func (s *Session) maintains(x *ast.Vacuum, t *catalog.Table) bool {
-	if s.snapshot().Owns(s.user, t) || s.ownsDatabase() {
-		return true
-	}
-	s.tell(warning(sqlerr.Warning, "skipping \"%s\" --- only table or database owner can %s it", t.Name, strings.ToLower(x.Kind)))
-	return false
-}
-
-func (s *Session) ownsDatabase() bool {
-	snap := s.snapshot()
-	return snap.Owns(s.user, snap.Object(s.db))
 }
 
 // checkMaintained checks the names in REINDEX and CLUSTER.
@@ -331,78 +267,6 @@ func storageOfRelation(r catalog.Relation) *catalog.Table {
 		return x.Materialized
 	}
 	return nil
-}
-
-// analyzedColumns lists the columns to be analysed, nil for all.
-func analyzedColumns(x *ast.Vacuum, i int, t *catalog.Table) ([]int, error) {
-	if i >= len(x.Tables) || x.Tables[i].Cols == nil {
-		return nil, nil
-	}
-	var out []int
-	for _, n := range x.Tables[i].Cols {
-		c := t.Col(n)
-		if c < 0 {
-			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", n, t.Name)
-		}
-		if slices.Contains(out, c) {
-			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" appears more than once", n, t.Name)
-		}
-		out = append(out, c)
-	}
-	return out, nil
-}
-
-// analyze computes and records a table's statistics.
-func (s *Session) analyze(ctx context.Context, t *catalog.Table, cols []int) error {
-	d, err := s.srv.Tables.For(t)
-	if err != nil {
-		return err
-	}
-	if err := d.LockDefinition(ctx, s.tx.kv, s.lockOpt()); err != nil {
-		return err
-	}
-	t, err = s.lockTable(ctx, t, kv.ShareUpdateExclusive)
-	if err != nil {
-		return err
-	}
-	if d, err = s.srv.Tables.For(t); err != nil {
-		return err
-	}
-	st, err := sampleTable(ctx, d, s.tx.kv, t, cols)
-	if err != nil {
-		return err
-	}
-	if old := s.snapshot().Stats(t.OID); old != nil && cols != nil {
-		keepOther(st, old, cols)
-	}
-	if err := s.ddl().PutStats(st); err != nil {
-		return err
-	}
-	counter := s.srv.rows.of(t.OID)
-	s.tx.kv.OnCommit(func() {
-		counter.delta.Store(0)
-		counter.changed.Store(0)
-		s.srv.cumulative.rel(t.OID).analyze.done()
-	})
-	return nil
-}
-
-// keepOther keeps the statistics of the columns that were not analysed.
-func keepOther(st, old *catalog.Stats, cols []int) {
-	for i := range st.Cols {
-		if i < len(old.Cols) && !contains(cols, i) {
-			st.Cols[i] = old.Cols[i]
-		}
-	}
-}
-
-func contains(l []int, v int) bool {
-	for _, x := range l {
-		if x == v {
-			return true
-		}
-	}
-	return false
 }
 
 const (

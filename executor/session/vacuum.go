@@ -11,7 +11,7 @@ import (
 
 // vacuumOptions are the options of VACUUM, ANALYZE, REINDEX and CLUSTER that
 // change what is done.
-type vacuumOptions struct{ full, analyze bool }
+type vacuumOptions struct{ full, analyze, skipLocked bool }
 
 // maintainKnown lists the options of each statement.
 var maintainKnown = map[string][]string{
@@ -61,7 +61,7 @@ func maintainOptions(x *ast.Vacuum) (o vacuumOptions, err error) {
 		}
 		on[opt.Name] = v
 	}
-	o.full = on["full"]
+	o.full, o.skipLocked = on["full"], on["skip_locked"]
 	o.analyze = o.analyze || on["analyze"]
 	switch {
 	case o.full && parallel:

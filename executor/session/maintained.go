@@ -1,0 +1,178 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/parser/ast"
+	"kvsqld/storage/kv"
+)
+
+// maintained is a table that VACUUM or ANALYZE is to look at.
+type maintained struct {
+	table *catalog.Table
+	cols  []string // to be analysed, nil for all
+	named bool     // by the statement: what happens to it is told
+}
+
+// maintained lists the tables that a statement names, with their partitions, or all of
+// the database.
+func (s *Session) maintained(x *ast.Vacuum) ([]maintained, error) {
+	var out []maintained
+	if x.Kind != "VACUUM" && x.Kind != "ANALYZE" {
+		return nil, s.checkMaintained(x)
+	}
+	if x.Tables == nil {
+		for _, r := range s.snapshot().Relations(s.db) {
+			if t := storageOfRelation(r); t != nil && s.maintains(x, t) {
+				out = append(out, maintained{table: t})
+			}
+		}
+		return out, nil
+	}
+	for i := range x.Tables {
+		ref := &x.Tables[i]
+		r, err := s.mustRelation(&ref.Name)
+		if err != nil {
+			return nil, err
+		}
+		t := storageOfRelation(r)
+		if t == nil {
+			if _, virtual := r.(*catalog.Virtual); virtual {
+				continue
+			}
+			s.tell(warning(sqlerr.Warning, "skipping \"%s\" --- cannot %s non-tables or special system tables",
+				ref.Name.Last(), map[string]string{"VACUUM": "vacuum", "ANALYZE": "analyze"}[x.Kind]))
+			continue
+		}
+		tree := []*catalog.Table{t}
+		if t.Key != nil {
+			tree = s.snapshot().Tree(t)
+		}
+		for _, t := range tree {
+			if s.maintains(x, t) {
+				out = append(out, maintained{table: t, cols: ref.Cols, named: t == tree[0]})
+			}
+		}
+	}
+	return out, nil
+}
+
+// maintains reports whether the current role may VACUUM and ANALYZE a table: it
+// owns the table or the database. Others are warned.
+func (s *Session) maintains(x *ast.Vacuum, t *catalog.Table) bool {
+	if s.snapshot().Owns(s.user, t) || s.ownsDatabase() {
+		return true
+	}
+	s.tell(warning(sqlerr.Warning, "skipping \"%s\" --- only table or database owner can %s it", t.Name, strings.ToLower(x.Kind)))
+	return false
+}
+
+func (s *Session) ownsDatabase() bool {
+	snap := s.snapshot()
+	return snap.Owns(s.user, snap.Object(s.db))
+}
+
+// columns lists the numbers of the columns to be analysed, nil for all.
+func (m *maintained) columns() ([]int, error) {
+	if m.cols == nil {
+		return nil, nil
+	}
+	var out []int
+	for _, n := range m.cols {
+		c := m.table.Col(n)
+		if c < 0 {
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", n, m.table.Name)
+		}
+		if slices.Contains(out, c) {
+			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" appears more than once", n, m.table.Name)
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// analyzeListed analyses a table, unless others have dropped it meanwhile or, with
+// skipLocked, have it locked.
+func (s *Session) analyzeListed(ctx context.Context, m maintained, skipLocked bool) error {
+	cols, err := m.columns()
+	if m.table.Key != nil || err != nil {
+		return err
+	}
+	o := s.lockOpt()
+	if skipLocked {
+		o.Wait = 0
+	}
+	err = s.analyze(ctx, m.table, cols, o)
+	code, why := sqlerr.UndefinedTable, "relation no longer exists"
+	switch {
+	case skipLocked && errors.Is(err, kv.ErrLockTimeout):
+		code, why = sqlerr.LockNotAvailable, "lock not available"
+	case sqlerr.CodeOf(err) != sqlerr.UndefinedTable:
+		return err
+	}
+	if m.named {
+		s.tell(warning(code, "skipping analyze of \"%s\" --- %s", m.table.Name, why))
+	}
+	return nil
+}
+
+// analyze computes and records a table's statistics.
+func (s *Session) analyze(ctx context.Context, t *catalog.Table, cols []int, o kv.LockOpt) error {
+	d, err := s.srv.Tables.For(t)
+	if err != nil {
+		return err
+	}
+	if err := d.LockDefinition(ctx, s.tx.kv, o); err != nil {
+		return err
+	}
+	if err := d.LockTable(ctx, s.tx.kv, kv.ShareUpdateExclusive, o); err != nil {
+		return err
+	}
+	t, err = s.lockTable(ctx, t, kv.ShareUpdateExclusive)
+	if err != nil {
+		return err
+	}
+	if d, err = s.srv.Tables.For(t); err != nil {
+		return err
+	}
+	st, err := sampleTable(ctx, d, s.tx.kv, t, cols)
+	if err != nil {
+		return err
+	}
+	if old := s.snapshot().Stats(t.OID); old != nil && cols != nil {
+		keepOther(st, old, cols)
+	}
+	if err := s.ddl().PutStats(st); err != nil {
+		return err
+	}
+	counter := s.srv.rows.of(t.OID)
+	s.tx.kv.OnCommit(func() {
+		counter.delta.Store(0)
+		counter.changed.Store(0)
+		s.srv.cumulative.rel(t.OID).analyze.done()
+	})
+	return nil
+}
+
+// keepOther keeps the statistics of the columns that were not analysed.
+func keepOther(st, old *catalog.Stats, cols []int) {
+	for i := range st.Cols {
+		if i < len(old.Cols) && !contains(cols, i) {
+			st.Cols[i] = old.Cols[i]
+		}
+	}
+}
+
+func contains(l []int, v int) bool {
+	for _, x := range l {
+		if x == v {
+			return true
+		}
+	}
+	return false
+}
