@@ -161,7 +161,7 @@ func (s *Session) runInBody(ctx context.Context, f *catalog.Function, p *planned
 	}
 	if !p.q.ReadOnly && p.writes() {
 		if f.Volatile != 'v' {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed in a non-volatile function", p.q.Tag)
+			return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed in a non-volatile function", p.command())
 		}
 		if err := s.writable(p.q.Tag); err != nil {
 			return err
