@@ -105,14 +105,15 @@ type filler struct {
 	vals func(live *vec.Batch) (table.IndexVals, error)
 }
 
-// fillTries is how often rows are tried again that are in a circle of waits.
+// fillTries is how often a row is tried again that others change all the time, and then
+// one that is in a circle of waits.
 const fillTries = 100
 
 func (f *filler) all(ctx context.Context) error {
 	var last []byte
 	for {
 		var keys, busy [][]byte
-		err := f.in(ctx, func(tx kv.Txn) (err error) {
+		err := f.in(ctx, kv.ReadCommitted, func(tx kv.Txn) (err error) {
 			if keys, err = f.d.FillKeys(ctx, tx, last); err != nil || len(keys) == 0 {
 				return err
 			}
@@ -138,10 +139,15 @@ func (f *filler) all(ctx context.Context) error {
 	}
 }
 
-// one fills a single row, waiting for who has it.
+// one fills a single row that others have locked: without a lock, or, when they change it
+// each time, waiting for it.
 func (f *filler) one(ctx context.Context, key []byte) (err error) {
-	for range fillTries {
-		err = f.in(ctx, func(tx kv.Txn) error {
+	for try := range 2 * fillTries {
+		iso := kv.Serializable
+		if try >= fillTries {
+			iso = kv.ReadCommitted
+		}
+		err = f.in(ctx, iso, func(tx kv.Txn) error {
 			_, err := f.d.FillIndex(ctx, tx, f.ix, [][]byte{key}, f.s.lockOpt(), f.vals)
 			return err
 		})
@@ -152,9 +158,9 @@ func (f *filler) one(ctx context.Context, key []byte) (err error) {
 	return err
 }
 
-// in runs f in a transaction.
-func (f *filler) in(ctx context.Context, do func(tx kv.Txn) error) error {
-	tx, err := f.s.srv.Store.Begin(ctx, kv.BeginOpt{Client: f.s.info.PID})
+// in runs do in a transaction.
+func (f *filler) in(ctx context.Context, iso kv.Isolation, do func(tx kv.Txn) error) error {
+	tx, err := f.s.srv.Store.Begin(ctx, kv.BeginOpt{Client: f.s.info.PID, Isolation: iso})
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,9 @@ import (
 // An index that is made while writers go on has an empty file at first. They keep it up
 // to date from then on, for the rows that they write; the others get their entries a few
 // at a time, each under a lock of its row, so that its entries are those of the row as
-// it is.
+// it is. A row that somebody else has locked gets its entries without a lock, in a commit
+// that fails if the row has changed since it was read: who changes it afterwards, perhaps
+// the one who has it locked, takes these entries away.
 
 // fillRows is how many rows get their entries in one transaction.
 const fillRows = 500
@@ -40,32 +42,22 @@ func (d *Desc) FillKeys(ctx context.Context, tx Txn, above []byte) ([][]byte, er
 	return keysIn(ctx, tx, d.space, kv.Range{Lo: low}, fillRows, false, nil)
 }
 
-// FillIndex gives rows their entries in an index; tx is a READ COMMITTED transaction
-// that has done nothing else and is to be committed, or rolled back after an error. vals
-// is that of BuildIndex. With o.SkipLocked the rows that others have locked are returned:
-// they are to be filled later, each in a transaction of its own that waits and so is in
-// the way of nobody whom it waits for. 23505 (could not create unique index) on
-// duplicates.
+// FillIndex gives rows their entries in an index; tx is a transaction that has done
+// nothing else and is to be committed, or rolled back after an error. In READ COMMITTED
+// the rows are locked; with o.SkipLocked those that others have locked are returned: they
+// are to be filled later, each in a transaction of its own. In SERIALIZABLE rows are not
+// locked, and the commit fails with kv.ErrConflict if one has changed. vals is that of
+// BuildIndex. 23505 (could not create unique index) on duplicates.
 func (d *Desc) FillIndex(ctx context.Context, tx Txn, ix *catalog.Index, keys [][]byte, o LockOpt, vals func(live *vec.Batch) (IndexVals, error)) (busy [][]byte, err error) {
 	x, err := d.index(ix)
 	if err != nil {
 		return nil, err
 	}
-	o.Mode, o.NoValue = kv.ForShare, true
-	res, err := tx.LockKeys(ctx, d.space, o, keys...)
-	if err != nil {
-		return nil, err
-	}
-	var mine [][]byte
-	for i := range res {
-		if res[i].Skipped {
-			busy = append(busy, keys[i])
-		} else {
-			mine = append(mine, keys[i])
+	mine := keys
+	if tx.Isolation() == kv.ReadCommitted {
+		if mine, busy, err = d.lockToFill(ctx, tx, keys, o); err != nil {
+			return nil, err
 		}
-	}
-	if err := tx.Refresh(ctx); err != nil {
-		return nil, err
 	}
 	var batch vec.Batch
 	if err := d.GetRows(ctx, tx, mine, d.Live, nil, &batch); err != nil {
@@ -123,6 +115,23 @@ func (d *Desc) FillIndex(ctx context.Context, tx Txn, ix *catalog.Index, keys []
 		}
 	}
 	return busy, nil
+}
+
+// lockToFill locks rows, and makes the transaction see them as they are now.
+func (d *Desc) lockToFill(ctx context.Context, tx Txn, keys [][]byte, o LockOpt) (mine, busy [][]byte, err error) {
+	o.Mode, o.NoValue = kv.ForShare, true
+	res, err := tx.LockKeys(ctx, d.space, o, keys...)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range res {
+		if res[i].Skipped {
+			busy = append(busy, keys[i])
+		} else {
+			mine = append(mine, keys[i])
+		}
+	}
+	return mine, busy, tx.Refresh(ctx)
 }
 
 // ClearIndex takes all entries from an index, for who builds it anew.
