@@ -13,6 +13,7 @@ type buffer struct {
 	acct  account
 	rows  *rowStore
 	file  *spillFile
+	taken pieces // of the operator that is drained
 }
 
 func newBuffer(ts []types.T) *buffer { return &buffer{types: ts, rows: newRowStore(ts)} }
@@ -145,9 +146,9 @@ func (b *buffer) drain(env *Env, op Operator) error {
 	if err := op.Open(env); err != nil {
 		return err
 	}
-	var taken pieces
+	b.taken.open()
 	for {
-		in, err := taken.next(op)
+		in, err := b.taken.next(op)
 		if err != nil {
 			return err
 		}

@@ -68,6 +68,9 @@ func (x *Recheck) met(t types.OID) *metRows {
 // statement has read as it is now is like any other; ErrRetry if there is another one.
 func (r *Run) lockRows(t *catalog.Table, desc *table.Desc, keys [][]byte, o table.LockOpt) ([]table.LockResult, error) {
 	res, err := desc.LockRows(r.env.Ctx, r.env.Txn, keys, o)
+	if err == nil {
+		return res, nil
+	}
 	var c *table.ChangedError
 	x := r.env.Recheck
 	if x == nil || !errors.As(err, &c) {

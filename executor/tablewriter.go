@@ -41,6 +41,9 @@ type tableWriter struct {
 	absentKeys *vec.Vec
 	// shown is set while rows are checked that a statement on another table gave.
 	shown *member
+
+	replaced func(keys [][]byte) error // unsee
+	locked   [][]byte                  // memory of lockRows
 }
 
 // check is a compiled CHECK constraint.
@@ -76,7 +79,7 @@ func (r *Run) writer(t *catalog.Table) (*tableWriter, error) {
 		w.desc, w.w = desc, desc.NewWriter(r.env.Txn)
 	}
 	w.env, w.bound = r.env, nil
-	w.w.Replaced = w.unsee
+	w.w.Replaced = w.replaced
 	w.refs = r.env.Snap.Referencing(r.env.DB, t.OID)
 	return w, nil
 }
@@ -87,6 +90,7 @@ func newTableWriter(t *catalog.Table, env *Env) (*tableWriter, error) {
 		return nil, err
 	}
 	w := &tableWriter{table: t, live: ex.Live, plain: true, pos: make([]int, len(t.Columns))}
+	w.replaced = w.unsee
 	for i := range w.pos {
 		w.pos[i] = -1
 	}
@@ -395,13 +399,15 @@ func (w *tableWriter) lockRows(keys *vec.Vec, b *vec.Batch, m kv.RowLockMode) er
 	if b.Rows() == 0 {
 		return nil
 	}
-	list := make([][]byte, b.Rows())
-	for i := range list {
-		list[i] = keys.B[keys.Idx(b.Row(i))]
+	list := w.locked[:0]
+	for i := range b.Rows() {
+		list = append(list, keys.B[keys.Idx(b.Row(i))])
 	}
 	o := lockOpt(w.env)
 	o.NoValue, o.Mode = true, m
 	_, err := w.env.run.lockRows(w.table, w.desc, list, o)
+	clear(list)
+	w.locked = list
 	return err
 }
 

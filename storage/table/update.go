@@ -148,20 +148,20 @@ type indexUpdate struct {
 // indexUpdate returns nil for an index that the update does not concern.
 func (w *Writer) indexUpdate(i int, changed []int, mayMove bool) (*indexUpdate, error) {
 	x := w.d.indexes[i]
-	u := &indexUpdate{i: i, x: x}
-	concerned := mayMove
+	concerned, includes := mayMove, false
 	if !x.master {
 		concerned = concerned || x.cat.Where != ""
 		for _, k := range x.cat.Keys {
 			concerned = concerned || k.Col < 0 || slices.Contains(changed, k.Col)
 		}
 		for _, c := range x.cat.Include {
-			u.includes = u.includes || slices.Contains(changed, c)
+			includes = includes || slices.Contains(changed, c)
 		}
 	}
-	if !concerned && !u.includes {
+	if !concerned && !includes {
 		return nil, nil
 	}
+	u := &indexUpdate{i: i, x: x, includes: includes}
 	var err error
 	if u.oldCols, err = w.old.indexCols(i); err != nil {
 		return nil, err

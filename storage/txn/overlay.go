@@ -173,9 +173,9 @@ func (l *layer) truncate(n int) {
 	l.filter.n = min(l.filter.n, n)
 }
 
-// final returns all writes as windows that are ascending each, oldest first; without
+// final adds all writes to dst, as windows that are ascending each, oldest first; without
 // files it is one, or none.
-func (l *layer) final() []window {
+func (l *layer) final(dst []window) []window {
 	l.settle(0)
 	for len(l.runs) > 1 {
 		a, b := &l.runs[len(l.runs)-2], &l.runs[len(l.runs)-1]
@@ -183,7 +183,7 @@ func (l *layer) final() []window {
 		a.to = b.to
 		l.runs = l.runs[:len(l.runs)-1]
 	}
-	return l.allWindows(make([]window, 0, len(l.sealed)+1))
+	return l.allWindows(dst)
 }
 
 // windows returns the runs cut to a range, oldest first, without empty ones. mark is

@@ -78,7 +78,7 @@ func TestAscendingIsNotSorted(t *testing.T) {
 		}
 	}
 	l.truncate(9000)
-	if len(l.runs) != 1 || l.runs[0].ents != nil || len(l.final()) != 1 || l.final()[0].len() != 9000 {
+	if len(l.runs) != 1 || l.runs[0].ents != nil || len(l.final(nil)) != 1 || l.final(nil)[0].len() != 9000 {
 		t.Fatalf("%d runs", len(l.runs))
 	}
 }

@@ -271,6 +271,9 @@ func (lt *lockTable) lockRow(ctx context.Context, o *owner, sl *spaceLock, key [
 		sl.leave()
 		return res, nil
 	}
+	if o.rows == nil {
+		o.rows = make([]*rowLock, 0, fewLocks)
+	}
 	o.rows = append(o.rows, l)
 	if c := o.count(sl); c.add(lt.escalateAt, opt.Mode.Exclusive()) {
 		lt.escalate(o, c)

@@ -46,6 +46,9 @@ type tableHold struct {
 	modes uint8
 }
 
+// fewLocks is the room for the first locks of a transaction.
+const fewLocks = 4
+
 // spaceCount is what one transaction holds of the rows of one space.
 type spaceCount struct {
 	sl      *spaceLock
@@ -74,6 +77,9 @@ func (o *owner) count(sl *spaceLock) *spaceCount {
 		if o.spaces[i].sl == sl {
 			return &o.spaces[i]
 		}
+	}
+	if o.spaces == nil {
+		o.spaces = make([]spaceCount, 0, fewLocks)
 	}
 	o.spaces = append(o.spaces, spaceCount{sl: sl})
 	return &o.spaces[len(o.spaces)-1]

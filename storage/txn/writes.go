@@ -15,7 +15,9 @@ type spaceWrites struct {
 	sl     *spaceLock
 	index  int // position in writes.list
 	layers []layer
-	first  [1]layer // where layers begins
+	first  [1]layer // where layers begins, and what is in it
+	log    [2]entry
+	runs   [1]run
 }
 
 func (s *spaceWrites) top() *layer { return &s.layers[len(s.layers)-1] }
@@ -39,6 +41,9 @@ type writes struct {
 	marks  []mark // of all savepoints, one after the other
 	points []int  // savepoint i owns marks[points[i]:points[i+1]]
 	dirty  bool   // something was written since the newest savepoint
+
+	someMarks  [8]mark // where marks and points begin
+	somePoints [4]int
 }
 
 // find returns the writes to a space, or nil.
@@ -68,6 +73,7 @@ func (w *writes) space(sp kv.Space, lt *lockTable) *spaceWrites {
 	}
 	s := &spaceWrites{sp: sp, sl: lt.space(sp.ID), index: len(w.list)}
 	s.layers = s.first[:]
+	s.first[0].log, s.first[0].runs = s.log[:0], s.runs[:0]
 	if w.list == nil {
 		w.list = w.some[:0]
 	}
@@ -100,6 +106,9 @@ func (w *writes) markOf(s *spaceWrites) int {
 func (w *writes) savepoint() int {
 	// A new point each time, even without writes in between: release must not
 	// take another's with it.
+	if w.points == nil {
+		w.marks, w.points = w.someMarks[:0], w.somePoints[:0]
+	}
 	w.points = append(w.points, len(w.marks))
 	for _, s := range w.list {
 		w.marks = append(w.marks, mark{layers: len(s.layers), log: s.top().end()})
@@ -156,6 +165,7 @@ func (w *writes) empty() bool {
 func (w *writes) changes() (cs []Change, keys [][]window, size int, err error) {
 	defer faults(debug.SetPanicOnFault(true), &err)
 	cs, keys = make([]Change, 0, len(w.list)), make([][]window, 0, len(w.list))
+	all := make([]window, 0, len(w.list))
 	for _, s := range w.list {
 		if s.empty() {
 			continue
@@ -167,18 +177,21 @@ func (w *writes) changes() (cs []Change, keys [][]window, size int, err error) {
 		if op == opNever {
 			continue
 		}
-		wins := s.top().final()
-		c := Change{Space: s.sp, Op: op}
+		n := len(all)
+		all = s.top().final(all)
+		wins := all[n:len(all):len(all)]
+		cs = append(cs, Change{Space: s.sp, Op: op})
+		c := &cs[len(cs)-1]
 		if len(wins) <= 1 && (len(wins) == 0 || wins[0].sealed == nil) {
 			wins = c.inMemory(wins, s.top().private)
 		} else {
 			c.inFiles(wins, s.top().private)
 		}
 		if op == OpNone && c.Count == 0 {
+			cs = cs[:len(cs)-1]
 			continue
 		}
 		size += c.Bytes
-		cs = append(cs, c)
 		keys = append(keys, wins)
 	}
 	return cs, keys, size, nil

@@ -86,7 +86,8 @@ func (t tables) changes(dst []txn.Change, gone map[uint64]bool) []txn.Change {
 // memtable is the working copy of the active trees.
 type memtable struct {
 	trees map[uint64]*growing
-	bytes int // of memory, about
+	added []*growing // those that the batch under way is inserted into
+	bytes int        // of memory, about
 }
 
 // growing is a tree before it is published.
@@ -103,7 +104,7 @@ func (m *memtable) insert(body []byte, old tables) (tables, error) {
 	if m.trees == nil {
 		m.trees = make(map[uint64]*growing)
 	}
-	var touched []*growing
+	m.added = m.added[:0]
 	var cur *growing
 	err := decodeBody(body, func(id uint64, db, file []byte, count int) {
 		cur = m.trees[id]
@@ -111,8 +112,8 @@ func (m *memtable) insert(body []byte, old tables) (tables, error) {
 			cur = &growing{sp: kv.Space{ID: id, DB: string(db), File: string(file)}}
 			m.trees[id] = cur
 		}
-		if !slices.Contains(touched, cur) {
-			touched = append(touched, cur)
+		if !slices.Contains(m.added, cur) {
+			m.added = append(m.added, cur)
 		}
 		m.bytes += count * entryBytes
 	}, func(key, val []byte) {
@@ -120,7 +121,7 @@ func (m *memtable) insert(body []byte, old tables) (tables, error) {
 	})
 	m.bytes += len(body)
 	next := slices.Clone(old)
-	for _, t := range touched {
+	for _, t := range m.added {
 		pub := table{t.sp, t.snap()}
 		if i, ok := next.search(t.sp.ID); ok {
 			next[i] = pub
