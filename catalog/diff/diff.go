@@ -88,6 +88,7 @@ func Statements(old *catalog.Snapshot, oldDB types.OID, to *catalog.Snapshot, db
 	d.compareTables()
 	d.compareRoutines()
 	d.detachPartitions()
+	d.leaveParents()
 	d.viewsToDrop()
 	d.dropPolicies()
 	d.dropViews()

@@ -20,6 +20,10 @@
 // schema is added again there, gets the values of the old one, and the old one is
 // dropped.
 //
+// A child is made behind the tables that it inherits from, by CREATE TABLE … INHERITS
+// where that gives its columns' order, else alone; then it joins them when the checks are
+// there. The columns of tables that inherit, or are inherited from, are not changed.
+//
 // A difference for which there is no DDL, or whose DDL would take away what stays, is
 // an error that names the object: such are labels that leave an enum type, functions
 // with another result that a table uses, and privileges that someone else than the

@@ -51,19 +51,7 @@ func (d *differ) comparePartitions(n string, old, to *catalog.Table) {
 		def, _ := s.env.GetPartKeyDef(t.OID)
 		return def
 	}
-	parents := func(s *side, t *catalog.Table) string {
-		out := ""
-		if t != nil && t.Bound == nil {
-			for _, p := range t.Parents {
-				out += " " + relName(s.snap.Table(p))
-			}
-		}
-		return out
-	}
-	switch {
-	case parents(d.a, old) != parents(d.b, to):
-		d.refuse("making or changing the parents of table %s in a script of differences", n)
-	case old != nil && to != nil && key(d.a, old) != key(d.b, to):
+	if old != nil && to != nil && key(d.a, old) != key(d.b, to) {
 		d.refuse("changing the partition key of table %s", n)
 	}
 }
@@ -160,7 +148,7 @@ func (d *differ) goesWithParent(c *tableChange, x *part) bool {
 // parent: foreign keys and checks are, unless their names differ.
 func (d *differ) comesWithParent(t *catalog.Table, x *part) bool {
 	if x.kind == 'c' {
-		return x.inherited && d.remains(d.change(relName(t)))
+		return x.inherited && (t.Bound == nil || d.remains(d.change(relName(t))))
 	}
 	if x.kind != 'f' {
 		return false

@@ -130,6 +130,9 @@ func (d *differ) dropParts() {
 				case d.remains(c) && p.inherited: // it goes with the parent's
 				case kind == 'i':
 					d.add("DROP INDEX ", qualified(c.old, p.name))
+				case d.checkOfParents(c, &p) && p.inherited: // it goes with the parents'
+				case d.checkOfParents(c, &p):
+					d.refuse("changing check %s of table %s, which its parents have, too,", p.name, c.name)
 				default:
 					d.add("ALTER TABLE ", c.name, " DROP CONSTRAINT ", catalog.QuoteIdent(p.name))
 				}
@@ -191,7 +194,9 @@ func (d *differ) dropRelations() {
 			tables = append(tables, t)
 		}
 	}
-	slices.SortStableFunc(tables, func(a, b *catalog.Table) int { return d.depth(b) - d.depth(a) })
+	slices.SortStableFunc(tables, func(a, b *catalog.Table) int {
+		return cmp.Or(d.depth(b)-d.depth(a), d.a.generation(b)-d.a.generation(a))
+	})
 	for _, t := range tables {
 		d.add("DROP TABLE ", relName(t))
 	}
@@ -215,6 +220,7 @@ func (d *differ) makeParts() {
 	for _, kind := range []byte{'u', 'c', 'i', 'f'} {
 		if kind == 'f' {
 			d.attachPartitions()
+			d.joinParents()
 			d.attachIndexes()
 		}
 		for _, n := range d.deepestFirst(sortedKeys(d.b.rels)) {

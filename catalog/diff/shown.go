@@ -25,7 +25,7 @@ func (d *differ) shown() {
 				if old == nil || c.moved[x.Name] || c.remade[x.Name] {
 					old = &catalog.Column{Compression: x.Compression} // columnDef has it
 				}
-				d.shownColumn("ALTER TABLE "+n, old, x)
+				d.shownColumn("ALTER TABLE "+d.b.onlyOf(r)+n, old, x)
 			}
 			d.shownTable("ALTER TABLE "+n, was, r)
 			d.shownIndexes(was, r)

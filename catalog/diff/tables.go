@@ -219,7 +219,7 @@ func optionList(m map[string]string) string {
 // makeTables makes new tables and the columns of those that stay. Constraints
 // come later.
 func (d *differ) makeTables() {
-	for _, n := range sortedKeys(d.b.rels) {
+	for _, n := range d.b.parentsFirst(sortedKeys(d.b.rels)) {
 		t := d.b.table(n)
 		if t == nil {
 			continue
@@ -229,8 +229,17 @@ func (d *differ) makeTables() {
 			continue
 		}
 		cols := make([]string, 0, len(t.Columns))
+		inherits := d.inherits(t)
 		for _, x := range live(t) {
-			cols = append(cols, "\n  "+d.columnDef(x, true))
+			def := ""
+			if inherits && x.Parents > 0 {
+				def = d.inheritedDef(x)
+			} else {
+				def = d.columnDef(x, true)
+			}
+			if def != "" {
+				cols = append(cols, "\n  "+def)
+			}
 		}
 		with := ""
 		o := options(t)
@@ -244,13 +253,16 @@ func (d *differ) makeTables() {
 		if t.Unlogged {
 			create = "CREATE UNLOGGED TABLE "
 		}
-		d.add(create, n, " (", strings.Join(cols, ","), "\n)", d.partitionBy(t), with)
+		d.add(create, n, " (", strings.Join(cols, ","), "\n)", d.inheritsClause(t), d.partitionBy(t), with)
+		if inherits {
+			d.ownProperties(n, t)
+		}
 		d.owner("TABLE", n, "", t.Owner)
 	}
 }
 
 func (d *differ) alterTable(c *tableChange) {
-	alter := "ALTER TABLE " + c.name + " "
+	alter := "ALTER TABLE " + d.a.onlyOf(c.old) + c.name + " "
 	d.tableOptions(alter, c)
 	for _, x := range live(c.to) {
 		if !c.retyped[x.Name] {

@@ -46,9 +46,14 @@ ALTER TABLE old DETACH PARTITION old1;
 DROP TABLE old;`
 )
 
-// TestCatalogDiffOfPartitions turns one state into the other and back by the
-// scripts of the differences.
 func TestCatalogDiffOfPartitions(t *testing.T) {
+	diffForthAndBack(t, partitionsBefore, partitionsChange)
+}
+
+// diffForthAndBack turns a schema into what a change makes of it, and back, by the
+// scripts of the differences.
+func diffForthAndBack(t *testing.T, before, change string) {
+	t.Helper()
 	dir := t.TempDir()
 	srv := startServer(t, storage.Options{Store: "mem"})
 	to := startServer(t, storage.Options{Store: "mem"})
@@ -83,16 +88,20 @@ func TestCatalogDiffOfPartitions(t *testing.T) {
 		}
 		return script.String()
 	}
-	exec(srv, partitionsBefore)
-	before := export(srv, "before.xml")
-	exec(to, partitionsBefore)
-	exec(to, partitionsChange)
+	exec(srv, before)
+	old := export(srv, "before.xml")
+	exec(to, before)
+	exec(to, change)
 	after := export(to, "after.xml")
-	for _, x := range []struct{ from, to string }{{before, after}, {after, before}} {
+	for _, x := range []struct{ from, to string }{{old, after}, {after, old}} {
 		script := diff(x.from, x.to)
 		exec(srv, "BEGIN;\n"+script+"COMMIT;")
 		if rest := diff(export(srv, "now.xml"), x.to); rest != "" {
 			t.Fatalf("left:\n%s\nscript:\n%s", rest, script)
+		}
+		want, got := stateOfSequences.ReplaceAllString(string(readFile(t, x.to)), ""), stateOfSequences.ReplaceAllString(string(readFile(t, filepath.Join(dir, "now.xml"))), "")
+		if got != want {
+			t.Fatalf("%s\nscript:\n%s", firstDifference(want, got), script)
 		}
 	}
 }
