@@ -21,38 +21,16 @@ func (op *nearestScan) Open(env *Env) error {
 	if err := op.scan.Open(env); err != nil {
 		return err
 	}
-	if err := op.rings.open(env, op.spec.Codes); err != nil {
-		return err
-	}
-	if !op.rings.last && !op.done {
-		op.grow()
-	}
-	return nil
+	return op.rings.begin(env, op.scan, op.spec.Codes)
 }
 
-// grow goes on to the next ring.
-func (op *nearestScan) grow() {
-	fresh := op.rings.next()
+func (op *nearestScan) Next() (*vec.Batch, error) { return op.rings.pass(op.scan) }
+
+// again goes on with the regions of codes.
+func (op *scan) again(codes []spatial.Range) {
 	op.stop()
-	op.spec = table.ScanSpec{Cols: op.node.Cols, Parts: op.parts, Below: op.node.Below, Codes: fresh}
-	op.done = len(fresh) == 0
-}
-
-func (op *nearestScan) Next() (*vec.Batch, error) {
-	for {
-		b, err := op.scan.Next()
-		if err != nil {
-			return nil, err
-		}
-		if b != nil {
-			op.rings.measure(b)
-			return b, nil
-		}
-		if op.rings.enough() {
-			return nil, nil
-		}
-		op.grow()
-	}
+	op.spec = table.ScanSpec{Cols: op.node.Cols, Parts: op.parts, Below: op.node.Below, Codes: codes}
+	op.done = len(codes) == 0
 }
 
 // regionCodes are the codes that were read, for EXPLAIN.
@@ -73,30 +51,9 @@ func (op *nearestCluster) Open(env *Env) error {
 	if err := op.clusterScan.Open(env); err != nil {
 		return err
 	}
-	if err := op.rings.open(env, op.codes); err != nil {
-		return err
-	}
-	if !op.rings.last {
-		op.again(op.rings.next())
-	}
-	return nil
+	return op.rings.begin(env, op.clusterScan, op.codes)
 }
 
-func (op *nearestCluster) Next() (*vec.Batch, error) {
-	for {
-		b, err := op.clusterScan.Next()
-		if err != nil {
-			return nil, err
-		}
-		if b != nil {
-			op.rings.measure(b)
-			return b, nil
-		}
-		if op.rings.enough() {
-			return nil, nil
-		}
-		op.again(op.rings.next())
-	}
-}
+func (op *nearestCluster) Next() (*vec.Batch, error) { return op.rings.pass(op.clusterScan) }
 
 func (op *nearestCluster) regionCodes() []spatial.Range { return op.rings.read }

@@ -77,6 +77,41 @@ func (x *rings) open(env *Env, within []spatial.Range) error {
 	return nil
 }
 
+// ringReader reads rows by region: again begins with others.
+type ringReader interface {
+	Next() (*vec.Batch, error)
+	again(codes []spatial.Range)
+}
+
+// begin makes op, which was opened with the codes of within, read the first ring.
+func (x *rings) begin(env *Env, op ringReader, within []spatial.Range) error {
+	if err := x.open(env, within); err != nil {
+		return err
+	}
+	if !x.last {
+		op.again(x.next())
+	}
+	return nil
+}
+
+// pass returns the next rows of op, ring by ring until they are enough.
+func (x *rings) pass(op ringReader) (*vec.Batch, error) {
+	for {
+		b, err := op.Next()
+		if err != nil {
+			return nil, err
+		}
+		if b != nil {
+			x.measure(b)
+			return b, nil
+		}
+		if x.enough() {
+			return nil, nil
+		}
+		op.again(x.next())
+	}
+}
+
 // next returns the codes of the next ring.
 func (x *rings) next() []spatial.Range {
 	if x.radius *= 2; x.radius == 0 {
