@@ -63,7 +63,7 @@ func (r *xmlReader) indexFiles(e *element, t *Table) {
 		}
 		r.known(keys, "IAttribute")
 		if inc, err := ie.child("IncludeAttributes"); inc != nil {
-			ix.Include = r.columnRefs(inc, "IAttribute", t.Columns)
+			ix.Include = r.columnList(inc, "IAttribute", t.Columns)
 			r.known(inc, "IAttribute")
 		} else {
 			r.check(err)

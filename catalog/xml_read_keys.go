@@ -55,7 +55,7 @@ func (r *xmlReader) primaryKey(e *element, t *Table) {
 		r.fail(pk, codeXML, "has no element \"pkAttribute\"")
 	}
 	u.Cols = append([]int(nil), t.PK...)
-	ix.Include = r.columnRefs(pk, "includeAttribute", t.Columns)
+	ix.Include = r.columnList(pk, "includeAttribute", t.Columns)
 	r.known(pk, "pkAttribute", "includeAttribute")
 	if r.err != nil {
 		return
@@ -208,8 +208,8 @@ func (r *xmlReader) foreignKeys(e *element, t *Table) {
 		fk.NotValid = r.flag(fe, "notValid")
 		fk.Comment = r.str(fe, "comment")
 		fk.Parent = r.partOf(fe, "parent")
-		fk.Cols = r.columnRefs(fe, "fkAttribute", t.Columns)
-		fk.DelCols = r.columnRefs(fe, "deleteAttribute", t.Columns)
+		fk.Cols = r.columnList(fe, "fkAttribute", t.Columns)
+		fk.DelCols = r.columnList(fe, "deleteAttribute", t.Columns)
 		if len(fk.Cols) == 0 {
 			r.fail(fe, codeXML, "has no element \"fkAttribute\"")
 		}

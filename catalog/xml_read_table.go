@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -294,8 +295,23 @@ func columnByName(cols []Column, name string) int {
 	return -1
 }
 
-// columnRefs reads the children of that name.
+// columnRefs reads the children of that name, each of which names another column.
 func (r *xmlReader) columnRefs(e *element, name string, cols []Column) []int {
+	out, n := r.columnList(e, name, cols), 0
+	for _, ch := range e.children {
+		if ch.name != name {
+			continue
+		}
+		if slices.Contains(out[:n], out[n]) {
+			r.fail(ch, sqlerr.DuplicateColumn, "attribute %d of the table is named twice", out[n]+1)
+		}
+		n++
+	}
+	return out
+}
+
+// columnList is columnRefs where a column may come more than once.
+func (r *xmlReader) columnList(e *element, name string, cols []Column) []int {
 	var out []int
 	for _, ch := range e.children {
 		if ch.name != name {
@@ -307,11 +323,6 @@ func (r *xmlReader) columnRefs(e *element, name string, cols []Column) []int {
 		}
 		if i < 0 {
 			i = r.columnRef(ch, cols)
-		}
-		for _, other := range out {
-			if other == i {
-				r.fail(ch, sqlerr.DuplicateColumn, "attribute %d of the table is named twice", i+1)
-			}
 		}
 		out = append(out, i)
 		r.known(ch)

@@ -92,15 +92,14 @@ func hasCheck(name string) func(t *catalog.Table) bool {
 // columns come first and agree about their defaults.
 func (d *differ) inherits(t *catalog.Table) bool {
 	var order []string
-	defaults := map[string]string{}
 	for _, n := range d.b.parentNames(t) {
 		for _, x := range live(d.b.table(n)) {
 			if !slices.Contains(order, x.Name) {
 				order = append(order, x.Name)
-			} else if defaults[x.Name] != x.Default {
+			}
+			if x.Default != "" && x.Default != d.parentsDefault(t, x.Name) {
 				return false
 			}
-			defaults[x.Name] = x.Default
 		}
 	}
 	for _, x := range live(t) {
@@ -109,6 +108,16 @@ func (d *differ) inherits(t *catalog.Table) bool {
 		}
 	}
 	return len(t.Parents) > 0 && t.Bound == nil && slices.EqualFunc(order, live(t), func(n string, x *catalog.Column) bool { return n == x.Name })
+}
+
+// parentsDefault is the default that CREATE TABLE … INHERITS finds for a column.
+func (d *differ) parentsDefault(t *catalog.Table, col string) string {
+	for _, n := range d.b.parentNames(t) {
+		if x := column(d.b.table(n), col); x != nil && x.Default != "" {
+			return x.Default
+		}
+	}
+	return ""
 }
 
 // inheritedDef is a column that a new table has of its parents; "" if it says nothing of
@@ -135,7 +144,7 @@ func (d *differ) ownProperties(n string, t *catalog.Table) {
 		up := column(d.b.table(d.b.parentNames(t)[i]), x.Name)
 		col := "ALTER TABLE " + n + " ALTER COLUMN " + catalog.QuoteIdent(x.Name) + " "
 		switch {
-		case x.Generated || x.Identity != 0 || x.Default == up.Default:
+		case x.Generated || x.Identity != 0 || x.Default == d.parentsDefault(t, x.Name):
 		case x.Default == "":
 			d.add(col, "DROP DEFAULT")
 		case x.NotLocal:

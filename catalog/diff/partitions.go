@@ -90,6 +90,19 @@ func (d *differ) attachPartitions() {
 	}
 }
 
+// tablePart is a part with its table.
+type tablePart struct {
+	t *catalog.Table
+	p part
+}
+
+// anyHas reports whether a partition of a table has a part of an index.
+func (s *side) anyHas(t *catalog.Table, index types.OID) bool {
+	return slices.ContainsFunc(s.snap.Children(t.OID), func(c *catalog.Table) bool {
+		return slices.ContainsFunc(c.Indexes, func(ix *catalog.Index) bool { return ix.Parent == index })
+	})
+}
+
 // attachIndexes makes new indexes of partitions that remain where they are the
 // parts of those of their parents.
 func (d *differ) attachIndexes() {

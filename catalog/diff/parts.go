@@ -217,11 +217,15 @@ func (d *differ) dropRelations() {
 
 // makeParts makes constraints and indexes; foreign keys last.
 func (d *differ) makeParts() {
+	var partial []tablePart
 	for _, kind := range []byte{'u', 'c', 'i', 'f'} {
 		if kind == 'f' {
 			d.attachPartitions()
 			d.joinParents()
 			d.attachIndexes()
+			for _, x := range partial {
+				d.makePart(x.t, &x.p)
+			}
 		}
 		for _, n := range d.deepestFirst(sortedKeys(d.b.rels)) {
 			t := d.b.table(n)
@@ -238,6 +242,13 @@ func (d *differ) makeParts() {
 						d.partComment(t, &p, old)
 						continue
 					}
+				}
+				if t.Key != nil && kind == 'i' && t.IndexByOID(p.oid).Invalid {
+					if d.b.anyHas(t, p.oid) {
+						d.refuse("making index %s, which some partitions of table %s have and others do not,", p.name, n)
+					}
+					partial = append(partial, tablePart{t, p}) // attaching partitions would give them theirs
+					continue
 				}
 				d.makePart(t, &p)
 			}
