@@ -7,9 +7,11 @@ import (
 
 // Costs in units of one row read in key order. The ratios come from measured
 // figures: a cursor step with decoding takes some 50 ns, a get in a batch of
-// sorted keys ten times as long, a hash insert or probe about as long as a step.
+// sorted keys 25 times as long where the table is much larger than the processor's
+// caches and its order is not the index's (half of that where it is small), a hash
+// insert or probe about as long as a step.
 const (
-	costGet   = 10.0 // one get of a row by its key
+	costGet   = 25.0 // one get of a row by its key
 	costEntry = 1.0  // one index entry
 	// One row of a posting list, of which several hundred are read at a time.
 	costPosting = 0.4
@@ -18,6 +20,9 @@ const (
 	costPair    = 0.05 // one pair tested by a loop join
 	costStart   = 5.0  // opening a cursor
 )
+
+// lookupCost is what a lookup costs that finds rows rows.
+func lookupCost(rows float64) float64 { return costStart + costGet*max(1, rows) }
 
 // Selectivities where nothing is known.
 const (

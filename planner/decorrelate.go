@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"math"
 	"slices"
 
 	"kvsqld/planner/plan"
@@ -32,12 +33,13 @@ func (p *planner) decorrelate(s *state) {
 		keep = append(keep, c)
 	}
 	for i := range keep {
-		keep[i] = p.scalarJoins(s, keep[i])
+		keep[i] = p.keyedExists(s, p.scalarJoins(s, keep[i], math.Inf(1)), math.Inf(1))
 	}
 	s.b.where = keep
 	if !s.b.grouped {
 		for i := range s.b.targets {
-			s.b.targets[i].x = p.scalarJoins(s, s.b.targets[i].x)
+			most := p.rowsOfTarget(s, i)
+			s.b.targets[i].x = p.keyedExists(s, p.scalarJoins(s, s.b.targets[i].x, most), most)
 		}
 	}
 }

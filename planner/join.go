@@ -114,9 +114,8 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 	// lookups, when the outer side is small against the inner one
 	if ru != nil && !p.NoOptimizer && kind != plan.Full && kind != plan.Right {
 		if x := p.lookupPath(s, ru, append(slices.Clone(on), ru.local...), l.rels); x != nil {
-			per := costStart + costGet*max(1, x.rows)
 			hash := r.cost + l.rows*costHash + r.rows*costBuild
-			if l.rows*per < hash || s.leads(l.rels) {
+			if l.rows*lookupCost(x.rows) < hash || s.leads(l.rels) {
 				return p.lookupJoin(s, kind, l, ru, on, x, out)
 			}
 		}
@@ -378,7 +377,7 @@ func (p *planner) lookupJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on
 		out.lay, cols = l.lay, l.node.Base().Cols
 	}
 	out.order = l.order
-	out.cost = l.cost + l.rows*(costStart+costGet*max(1, x.rows))
+	out.cost = l.cost + l.rows*lookupCost(x.rows)
 	n.IndexOnly = x.index != nil && p.covers(r.table, x.index, s.need[r.id])
 	n.Rows, n.Cost, n.Common.Cols, n.Step = out.rows, out.cost, cols, "join"
 	out.node = n

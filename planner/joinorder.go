@@ -74,9 +74,9 @@ type joinGraph struct {
 	edges   []joinEdge
 	lateral bool
 	rowsOf  map[uint64]float64
-	// lookups remembers canLookup by the unit and those of the outer units that
+	// lookups remembers lookupRows by the unit and those of the outer units that
 	// share a conjunct with it: no others bear on the answer.
-	lookups map[[2]uint64]bool
+	lookups map[[2]uint64]float64
 	// ranges remembers canRange in the same way.
 	ranges map[[2]uint64]bool
 }
@@ -90,7 +90,7 @@ type joinEdge struct {
 }
 
 func newJoinGraph(p *planner, s *state) *joinGraph {
-	g := &joinGraph{p: p, s: s, rowsOf: map[uint64]float64{}, lookups: map[[2]uint64]bool{}, ranges: map[[2]uint64]bool{}}
+	g := &joinGraph{p: p, s: s, rowsOf: map[uint64]float64{}, lookups: map[[2]uint64]float64{}, ranges: map[[2]uint64]bool{}}
 	bit := map[int]uint64{}
 	for i, u := range s.units {
 		b := uint64(1) << (i % 64)
@@ -274,10 +274,14 @@ func (g *joinGraph) join(a, b *joinStep) joinStep {
 		j.l, j.r = probe, build
 		j.cost = a.cost + b.cost + probe.rows*costHash + build.rows*costBuild + j.rows*0.5
 		for _, o := range [][2]*joinStep{{a, b}, {b, a}} {
-			// each outer row costs a get, and the inner scan is not done
-			c := o[0].cost + o[0].rows*(costStart+costGet) + j.rows*costGet*0.5
-			if c < j.cost && o[1].unit != nil && g.canLookup(o[1], o[0].set) {
-				j.cost, j.l, j.r = c, o[0], o[1]
+			// each outer row costs its gets, and the inner scan is not done
+			if c := o[0].cost + o[0].rows*(costStart+costGet); c >= j.cost || o[1].unit == nil {
+				continue
+			}
+			if rows := g.lookupRows(o[1], o[0].set); rows > 0 {
+				if c := o[0].cost + o[0].rows*lookupCost(rows) + j.rows*0.5; c < j.cost {
+					j.cost, j.l, j.r = c, o[0], o[1]
+				}
 			}
 		}
 		return j
@@ -378,15 +382,19 @@ func (g *joinGraph) leftDeep(list []*joinStep) *joinStep {
 // written keeps the order of the FROM clause, LATERAL entries after what they read.
 func (g *joinGraph) written() *joinStep { return g.leftDeep(g.leaves) }
 
-// canLookup reports whether the leaf is a base table with an index, or a master
-// key, whose leading columns the outer set's equalities fix.
-func (g *joinGraph) canLookup(leaf *joinStep, outer uint64) bool {
+// lookupRows is the number of rows that each row of the outer set finds in the leaf, a
+// base table, by an index or a master key whose leading columns the outer set's
+// equalities fix; 0 if there is none.
+func (g *joinGraph) lookupRows(leaf *joinStep, outer uint64) float64 {
 	u := leaf.unit
 	if g.p.NoOptimizer || u.rel == nil || u.rel.table == nil || u.rel.tree != nil || u.after != nil {
-		return false
+		return 0
 	}
-	return g.remembered(g.lookups, leaf, outer, func(ids map[int]bool) bool {
-		return g.p.lookupPath(g.s, u, g.s.conj, ids) != nil
+	return remembered(g, g.lookups, leaf, outer, func(ids map[int]bool) float64 {
+		if x := g.p.lookupPath(g.s, u, g.s.conj, ids); x != nil {
+			return x.rows
+		}
+		return 0
 	})
 }
 
@@ -397,14 +405,14 @@ func (g *joinGraph) canRange(leaf *joinStep, outer uint64) bool {
 	if g.p.NoOptimizer || u == nil || u.rel == nil || u.rel.table == nil || u.rel.table.Cluster != nil || u.rel.tree != nil || u.after != nil {
 		return false
 	}
-	return g.remembered(g.ranges, leaf, outer, func(ids map[int]bool) bool {
+	return remembered(g, g.ranges, leaf, outer, func(ids map[int]bool) bool {
 		return g.p.bounded(u.rel, g.s.conj, func(in map[int]bool) bool { return len(in) > 0 && subset(in, ids) })
 	})
 }
 
 // remembered is the answer of find, which is given the entries of the outer set, for those
 // of its units that share a conjunct with the leaf.
-func (g *joinGraph) remembered(memo map[[2]uint64]bool, leaf *joinStep, outer uint64, find func(ids map[int]bool) bool) bool {
+func remembered[T any](g *joinGraph, memo map[[2]uint64]T, leaf *joinStep, outer uint64, find func(ids map[int]bool) T) T {
 	var near uint64
 	for _, e := range g.edges {
 		if e.set&leaf.set != 0 {
@@ -412,8 +420,8 @@ func (g *joinGraph) remembered(memo map[[2]uint64]bool, leaf *joinStep, outer ui
 		}
 	}
 	key := [2]uint64{leaf.set, outer & near}
-	if can, ok := memo[key]; ok {
-		return can
+	if x, ok := memo[key]; ok {
+		return x
 	}
 	ids := map[int]bool{}
 	for _, l := range g.leaves {
@@ -423,7 +431,6 @@ func (g *joinGraph) remembered(memo map[[2]uint64]bool, leaf *joinStep, outer ui
 			}
 		}
 	}
-	can := find(ids)
-	memo[key] = can
-	return can
+	memo[key] = find(ids)
+	return memo[key]
 }

@@ -10,12 +10,12 @@ import (
 // costRun is what a run of a subplan costs beside the rows that it reads.
 const costRun = 30
 
-// fewRuns reports whether a scalar subquery, which finds its rows by equality with
+// fewRuns reports whether a subquery, which finds its rows by equality with
 // the keys, had better run for each row of the block than be joined: few rows are
-// looked at, and an index leads to those of each. Given an index on b.x,
+// looked at, most at most, and an index leads to those of each. Given an index on b.x,
 //
 //	SELECT (SELECT max(y) FROM b WHERE b.x = a.x) FROM a WHERE a.id < 10    runs nine times
-func (p *planner) fewRuns(s *state, q *query, keys []plan.Expr) bool {
+func (p *planner) fewRuns(s *state, q *query, keys []plan.Expr, most float64) bool {
 	b := q.block
 	if len(b.from) != 1 || b.from[0].rel == nil || b.from[0].rel.table == nil || b.from[0].rel.tree != nil {
 		return false
@@ -51,6 +51,7 @@ func (p *planner) fewRuns(s *state, q *query, keys []plan.Expr) bool {
 		}
 		runs = max(runs, p.tableRows(j.rel.table)*p.jointSelectivity(own, s.b.rels))
 	}
+	runs = min(runs, most)
 	return runs*(costRun+matches*costGet) < rows*costBuild
 }
 

@@ -8,30 +8,18 @@ import (
 )
 
 // scalarJoins replaces scalar aggregate subqueries correlated by equalities by
-// columns of left-joined derived tables.
-func (p *planner) scalarJoins(s *state, e plan.Expr) plan.Expr {
+// columns of left-joined derived tables. The expression is computed for most rows at most.
+func (p *planner) scalarJoins(s *state, e plan.Expr, most float64) plan.Expr {
 	return plan.Map(e, func(x plan.Expr) plan.Expr {
 		sub, ok := x.(*subquery)
 		if !ok || sub.kind != plan.SubScalar {
 			return x
 		}
-		// an expression such as NULLIF holds its subquery twice
-		y, seen := s.joined[sub.q]
-		if !seen {
-			y = p.scalarJoin(s, sub)
-			if s.joined == nil {
-				s.joined = map[*query]plan.Expr{}
-			}
-			s.joined[sub.q] = y
-		}
-		if y != nil {
-			return y
-		}
-		return x
+		return s.once(sub.q, x, func() plan.Expr { return p.scalarJoin(s, sub, most) })
 	})
 }
 
-func (p *planner) scalarJoin(s *state, sub *subquery) plan.Expr {
+func (p *planner) scalarJoin(s *state, sub *subquery, most float64) plan.Expr {
 	q := sub.q
 	p.pullUp(q)
 	if q.block == nil || q.setop != nil || q.ref != nil || len(q.ctes) > 0 || q.limit != nil || q.offset != nil || len(s.b.from) == 0 {
@@ -53,7 +41,7 @@ func (p *planner) scalarJoin(s *state, sub *subquery) plan.Expr {
 		}
 	}
 	link := p.keysOf(s, q)
-	if link == nil || p.fewRuns(s, q, link.inner) {
+	if link == nil || p.fewRuns(s, q, link.inner, most) {
 		return nil
 	}
 	// The derived table's columns are the aggregates, then the keys. What is computed

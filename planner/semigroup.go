@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"math"
 	"slices"
 
 	"kvsqld/planner/plan"
@@ -23,7 +24,7 @@ func (p *planner) groupedSemi(s *state, m *semi) *semi {
 	before := b.targets
 	b.targets = nil // whatever they are
 	link := p.keysOf(s, q)
-	if link == nil || p.fewRuns(s, q, link.inner) {
+	if link == nil || p.fewRuns(s, q, link.inner, math.Inf(1)) {
 		b.targets = before
 		return nil
 	}

@@ -382,12 +382,19 @@ func arrayToText(c *callCtx, a []types.Datum) (types.Datum, error) {
 	if a[0].Null || a[1].Null {
 		return null, nil
 	}
-	p, err := partsOf(a[0])
+	it, _, err := c.iter(a[0])
 	if err != nil {
 		return null, err
 	}
 	out, first := c.buf[:0], true
-	for _, d := range p.elems {
+	for {
+		d, ok, err := it.Next()
+		if err != nil {
+			return null, err
+		}
+		if !ok {
+			break
+		}
 		if d.Null && (len(a) < 3 || a[2].Null) {
 			continue
 		}
