@@ -402,6 +402,7 @@ func (p *planner) planUnit(s *state, u *unit) *pnode {
 		p.pushIntoQuery(u)
 		p.dropUnread(r.query, s.need[r.id])
 		p.passesOn(s, u)
+		n.order = p.passesOrder(s, u)
 		n.node = p.planQuery(r.query)
 		for c := range r.cols {
 			n.lay[[2]int{r.id, c}] = c

@@ -305,6 +305,9 @@ func (p *planner) distinctOrder(s *state, r *rel, rows float64) wanted {
 // limitOf is the number of rows that the block's LIMIT and OFFSET read, 0 when
 // there is none.
 func (p *planner) limitOf(s *state) float64 {
+	if s.q.limit == nil && s.q.expect > 0 {
+		return s.q.expect
+	}
 	c, ok := s.q.limit.(*plan.Const)
 	if !ok {
 		if _, prm := s.q.limit.(*plan.Param); prm {

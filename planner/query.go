@@ -18,7 +18,8 @@ type query struct {
 	added         int       // how many of these, the last ones, ORDER BY does not have
 	limit, offset plan.Expr
 	ties          bool
-	atMost        bool // whoever reads it has the LIMIT: it may pass more rows, and should not
+	expect        float64 // rows that are probably read of it, where it has no LIMIT itself; 0: all
+	atMost        bool    // whoever reads it has the LIMIT: it may pass more rows, and should not
 	locks         []lockClause
 	ctes          []*cteDef // its WITH clause
 	ref           *cteDef   // the query is a reference to a WITH query …

@@ -19,8 +19,7 @@ import (
 // well, which has few rows to sort then.
 func (p *planner) passesOn(s *state, u *unit) {
 	q, b, sub := s.q, s.b, u.rel.query
-	if q.limit == nil || len(q.sort) == 0 || len(u.local) > 0 || len(s.conj) > 0 || len(s.units) != 1 || s.part || len(b.semis) > 0 ||
-		b.grouped || b.distinct || len(b.wins) > 0 || b.hasSRF || len(b.having) > 0 || len(q.locks) > 0 || q.ties {
+	if q.limit == nil || len(u.local) > 0 || !passing(s) {
 		return
 	}
 	if sub.setop == nil || len(sub.sort) > 0 || sub.limit != nil || sub.offset != nil || !foreseen(q.limit) || q.offset != nil && !foreseen(q.offset) {

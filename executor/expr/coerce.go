@@ -68,6 +68,9 @@ func (c *compiler) compileCoerceIO(e *plan.CoerceIO) (Eval, error) {
 	case plainText(to.OID):
 		out.f = out.toText
 	case from.Kind() == types.KText && from.OID != types.OBpchar && from.OID != types.OChar:
+		if n := newTextNumber(*out); n != nil {
+			return n, nil
+		}
 		out.f = out.fromText
 	default:
 		out.f = out.through

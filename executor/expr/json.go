@@ -25,12 +25,10 @@ func jsonFuncs(r *registry) {
 		return jsonText(v), nil
 	}
 	for _, p := range []string{"json", "jsonb"} {
-		field := member
-		if p == "json" {
-			field = lastMember
-		}
 		for suffix, out := range map[string]func([]byte) (types.Datum, error){"": found, "_text": text} {
-			r.add(fnD(withTexts(func(_ *callCtx, a []types.Datum) (types.Datum, error) { return out(field(a[0].B, a[1].B)) })), p+"_object_field"+suffix)
+			if p == "json" {
+				r.add(fnD(withTexts(func(_ *callCtx, a []types.Datum) (types.Datum, error) { return out(lastMember(a[0].B, a[1].B)) })), p+"_object_field"+suffix)
+			}
 			r.add(fnD(withTexts(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
 				if k := jsonKind(a[0].B); p == "jsonb" && k != '[' && k != '{' && (a[1].I == 0 || a[1].I == -1) {
 					return out(a[0].B) // a scalar is an array of one
@@ -63,6 +61,8 @@ func jsonFuncs(r *registry) {
 		r.add(jsonStripNulls(p == "jsonb"), p+"_strip_nulls")
 		buildFuncs(r, p)
 	}
+	r.add(fnPart(member), "jsonb_object_field")
+	r.add(fnPart(func(v, key []byte) []byte { return jsonText(member(v, key)).B }), "jsonb_object_field_text")
 	r.add(fnD(jsonbContains), "jsonb_contains")
 	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
 		return jsonbContains(c, []types.Datum{a[1], a[0]})
