@@ -21,8 +21,15 @@ const (
 	costStart   = 5.0  // opening a cursor
 )
 
-// lookupCost is what a lookup costs that finds rows rows.
-func lookupCost(rows float64) float64 { return costStart + costGet*max(1, rows) }
+// lookupCost is what a lookup of a table costs by a path: a get for each row that it
+// finds, unless these lie together, in the master file or in an index that has all that is
+// needed of them.
+func (p *planner) lookupCost(r *rel, x *path, need map[int]bool) float64 {
+	if x.index == nil || p.covers(r.table, x.index, need) {
+		return costStart + costGet + max(1, x.rows)
+	}
+	return costStart + costGet*max(1, x.rows)
+}
 
 // Selectivities where nothing is known.
 const (

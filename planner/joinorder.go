@@ -74,7 +74,7 @@ type joinGraph struct {
 	edges   []joinEdge
 	lateral bool
 	rowsOf  map[uint64]float64
-	// lookups remembers lookupRows by the unit and those of the outer units that
+	// lookups remembers lookupCost by the unit and those of the outer units that
 	// share a conjunct with it: no others bear on the answer.
 	lookups map[[2]uint64]float64
 	// ranges remembers canRange in the same way.
@@ -278,8 +278,8 @@ func (g *joinGraph) join(a, b *joinStep) joinStep {
 			if c := o[0].cost + o[0].rows*(costStart+costGet); c >= j.cost || o[1].unit == nil {
 				continue
 			}
-			if rows := g.lookupRows(o[1], o[0].set); rows > 0 {
-				if c := o[0].cost + o[0].rows*lookupCost(rows) + j.rows*0.5; c < j.cost {
+			if per := g.lookupCost(o[1], o[0].set); per > 0 {
+				if c := o[0].cost + o[0].rows*per + j.rows*0.5; c < j.cost {
 					j.cost, j.l, j.r = c, o[0], o[1]
 				}
 			}
@@ -382,17 +382,17 @@ func (g *joinGraph) leftDeep(list []*joinStep) *joinStep {
 // written keeps the order of the FROM clause, LATERAL entries after what they read.
 func (g *joinGraph) written() *joinStep { return g.leftDeep(g.leaves) }
 
-// lookupRows is the number of rows that each row of the outer set finds in the leaf, a
+// lookupCost is what each row of the outer set costs that finds its rows in the leaf, a
 // base table, by an index or a master key whose leading columns the outer set's
 // equalities fix; 0 if there is none.
-func (g *joinGraph) lookupRows(leaf *joinStep, outer uint64) float64 {
+func (g *joinGraph) lookupCost(leaf *joinStep, outer uint64) float64 {
 	u := leaf.unit
 	if g.p.NoOptimizer || u.rel == nil || u.rel.table == nil || u.rel.tree != nil || u.after != nil {
 		return 0
 	}
 	return remembered(g, g.lookups, leaf, outer, func(ids map[int]bool) float64 {
 		if x := g.p.lookupPath(g.s, u, g.s.conj, ids); x != nil {
-			return x.rows
+			return g.p.lookupCost(u.rel, x, g.s.need[u.rel.id])
 		}
 		return 0
 	})

@@ -106,7 +106,7 @@ func (g *joinGraph) leading(l *lead) *joinStep {
 	for len(left) > 0 {
 		best := -1
 		for i, x := range left {
-			if g.lookupRows(x, cur.set) > 0 && (best < 0 || g.rows(cur.set|x.set) < g.rows(cur.set|left[best].set)) {
+			if g.lookupCost(x, cur.set) > 0 && (best < 0 || g.rows(cur.set|x.set) < g.rows(cur.set|left[best].set)) {
 				best = i
 			}
 		}
