@@ -22,6 +22,7 @@ type SequenceSpec struct {
 	Temp, Unlogged       bool
 	OwnerTable           types.OID
 	OwnerCol             int
+	Made                 types.OID // of a column: the sequence is there already, and becomes the column's
 }
 
 // CreateSequence makes a sequence.

@@ -221,8 +221,11 @@ func (c *Change) ownSequence(table types.OID, col int, spec *SequenceSpec, ident
 	if s.Name == "" {
 		s.Name = c.SequenceName(t.Schema, t.Name, t.Columns[col].Name)
 	}
-	q, err := c.newSequence(&s)
-	if err != nil {
+	var q *Sequence
+	if made, ok := c.snap.Object(s.Made).(*Sequence); ok {
+		own := *made
+		q = &own
+	} else if q, err = c.newSequence(&s); err != nil {
 		return err
 	}
 	q.OwnerTable, q.OwnerCol, q.Identity = t.OID, col, identity

@@ -17,6 +17,8 @@ type FKTarget struct {
 	OID   types.OID
 	Name  string
 	Table types.OID // the partition
+	// Unwatched is ForeignKey.Unwatched for the rows of the partition.
+	Unwatched bool
 }
 
 // TargetFor returns what a foreign key has for a partition, or nil.

@@ -250,6 +250,8 @@ type ForeignKey struct {
 	Comment            string
 	Parent             types.OID // the constraint of the partitioned table that it is a part of, or 0
 	Targets            []FKTarget
+	Unchecked          bool // DISABLE TRIGGER ALL of its table: values that are written are not looked up
+	Unwatched          bool // DISABLE TRIGGER ALL of the referenced table: removed values are not looked for, nothing cascades
 }
 
 // Sequence is a sequence's definition; its current value is stored under its

@@ -285,6 +285,7 @@ func (c *Change) giveForeignKey(parent types.OID, fk *ForeignKey, child types.OI
 	n := copyTable(t)
 	own := *fk
 	own.Parent, own.Comment, own.Targets = fk.OID, "", nil
+	own.Unchecked, own.Unwatched = false, false
 	own.Cols, own.DelCols = mapped(fk.Cols, at), mapped(fk.DelCols, at)
 	i := slices.IndexFunc(n.ForeignKeys, func(x *ForeignKey) bool { return x.Parent == 0 && sameForeignKey(fk, x, at) })
 	if i >= 0 {

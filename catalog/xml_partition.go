@@ -103,6 +103,7 @@ func (w *xmlWriter) targets(fk *ForeignKey) {
 	for _, x := range fk.Targets {
 		a := w.constraintAttrs(x.Name, x.OID)
 		a.num("table", int64(x.Table))
+		a.flag("unwatched", x.Unwatched)
 		w.empty("target", a)
 	}
 }
@@ -113,6 +114,7 @@ func (r *xmlReader) targets(e *element, fk *ForeignKey) {
 		if r.ids && c.name == "target" {
 			x := FKTarget{Table: r.oid(c, "table")}
 			x.OID, x.Name = r.constraint(c)
+			x.Unwatched = r.flag(c, "unwatched")
 			fk.Targets = append(fk.Targets, x)
 			r.known(c)
 		}

@@ -208,6 +208,9 @@ func (r *xmlReader) foreignKeys(e *element, t *Table) {
 		fk.NotValid = r.flag(fe, "notValid")
 		fk.Comment = r.str(fe, "comment")
 		fk.Parent = r.partOf(fe, "parent")
+		if r.ids {
+			fk.Unchecked, fk.Unwatched = r.flag(fe, "unchecked"), r.flag(fe, "unwatched")
+		}
 		fk.Cols = r.columnList(fe, "fkAttribute", t.Columns)
 		fk.DelCols = r.columnList(fe, "deleteAttribute", t.Columns)
 		if len(fk.Cols) == 0 {

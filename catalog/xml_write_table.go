@@ -280,6 +280,10 @@ func (w *xmlWriter) foreignKeys(t *Table) {
 		a.flag("notValid", fk.NotValid)
 		a.opt("comment", fk.Comment)
 		w.partOf(&a, "parent", fk.Parent)
+		if w.ids { // a document has constraints that hold, as a dump
+			a.flag("unchecked", fk.Unchecked)
+			a.flag("unwatched", fk.Unwatched)
+		}
 		w.open("foreignKey", a)
 		w.columnList("fkAttribute", t, fk.Cols)
 		w.columnList("deleteAttribute", t, fk.DelCols)

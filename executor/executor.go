@@ -54,6 +54,9 @@ type Env struct {
 
 	// LockTimeout is how long a lock is waited for; 0 waits for ever.
 	LockTimeout time.Duration
+	// Replica is session_replication_role = replica: foreign keys are neither checked nor
+	// acted on, save where a row is stored under its parent's key.
+	Replica bool
 	// ReadCommitted tells that a changed row means ErrRetry, not 40001.
 	ReadCommitted bool
 	// Recheck is that of the statement's attempts; nil takes a new snapshot for each.

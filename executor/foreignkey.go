@@ -94,6 +94,9 @@ func (r *Run) fkInserted(w *tableWriter, new, old *vec.Batch) error {
 		if k := w.table.Cluster; k != nil && k.FK == c.fk.OID {
 			continue // storage found the parent, under the same lock, to make the row key
 		}
+		if c.fk.Unchecked || r.env.Replica {
+			continue
+		}
 		vals := w.pickCols(new, c.fk.Cols)
 		var was []*vec.Vec
 		if old != nil {
@@ -185,6 +188,10 @@ func (r *Run) fkMoved(w, root *tableWriter, keys *vec.Vec, old, new *vec.Batch) 
 // fkGone queues an event for the rows of w whose values of a referenced key are
 // gone; ref tells where the key is in w.
 func (r *Run) fkGone(w *tableWriter, ref catalog.FKRef, e fkEvent, keys *vec.Vec, old, new *vec.Batch) {
+	under := ref.Table.Cluster != nil && ref.Table.Cluster.FK == ref.FK.OID
+	if r.env.Replica && !under || r.env.Snap.Unwatched(e.ref, e.parent.OID) {
+		return
+	}
 	was := w.pickCols(old, ref.FK.RefCols)
 	var now []*vec.Vec
 	if new != nil {
@@ -216,7 +223,7 @@ rows:
 		e.new = newRowStore(columnTypes(w.table, ref.FK.RefCols))
 		e.new.appendCols(now, sel, len(sel))
 	}
-	if k := ref.Table.Cluster; k != nil && k.FK == ref.FK.OID {
+	if under {
 		for _, row := range sel {
 			e.under = append(e.under, bytes.Clone(keys.B[keys.Idx(int(row))]))
 		}

@@ -601,10 +601,15 @@ func (b *binder) caseExpr(e *ast.Case) plan.Expr {
 
 func (b *binder) cast(e *ast.Cast) plan.Expr {
 	t := b.typeOf(&e.Type)
-	if a, ok := e.X.(*ast.Array); ok && b.info(t.OID).Kind == types.KArray && (!b.stored || len(a.Elems) == 0) {
-		base := b.Snap.BaseType(t)
+	base := b.Snap.BaseType(t)
+	vector := base.OID == types.OOidVector || base.OID == types.OInt2Vector
+	if a, ok := e.X.(*ast.Array); ok && b.info(t.OID).Kind == types.KArray && (!b.stored || len(a.Elems) == 0 || vector) {
 		et := b.T(b.info(base.OID).Elem, base.Mod)
-		return b.must(b.array(a, &et), t, explicit)
+		x := b.array(a, &et)
+		if vector { // which no other array becomes
+			x = &plan.Relabel{At: plan.At{T: base, Off: e.Pos()}, X: x, Cast: plan.CastExplicit}
+		}
+		return b.must(x, t, explicit)
 	}
 	x := b.expr(e.X)
 	off := e.Pos()

@@ -17,6 +17,7 @@ type trigger struct {
 	function                  types.OID
 	other, index, constraint  types.OID
 	deferrable, initiallyDefd bool
+	off                       bool // by DISABLE TRIGGER ALL
 }
 
 // The functions of foreign keys' triggers come in pairs, the second being that of updates.
@@ -57,19 +58,19 @@ func (env *Env) triggers(f func(*trigger)) {
 	env.tables(func(_ types.OID, t *catalog.Table) {
 		for _, k := range t.ForeignKeys {
 			if k.Parent == 0 {
-				env.actionTriggers(t, k, k.OID, 0, f)
+				env.actionTriggers(t, k, k.OID, 0, k.Unwatched, f)
 			}
 			for i := range k.Targets {
 				x := &k.Targets[i]
 				if ref := env.Snap.Table(x.Table); ref != nil {
 					if narrowed := env.targetKey(t, k, ref); narrowed != nil {
-						env.actionTriggers(t, narrowed, x.OID, env.targetParent(k, ref), f)
+						env.actionTriggers(t, narrowed, x.OID, env.targetParent(k, ref), x.Unwatched, f)
 					}
 				}
 			}
 			for _, update := range []bool{false, true} {
 				g := trigger{table: t.OID, update: update, function: oidRICheck, other: k.RefTable, index: k.RefIndex, constraint: k.OID,
-					deferrable: k.Deferrable, initiallyDefd: k.InitiallyDeferred}
+					deferrable: k.Deferrable, initiallyDefd: k.InitiallyDeferred, off: k.Unchecked}
 				g.number(k.Parent)
 				f(&g)
 			}
@@ -79,13 +80,14 @@ func (env *Env) triggers(f func(*trigger)) {
 
 // actionTriggers are the triggers of a foreign key on the referenced table; parent is the
 // constraint that this one is a part of, or 0.
-func (env *Env) actionTriggers(t *catalog.Table, k *catalog.ForeignKey, constraint, parent types.OID, f func(*trigger)) {
+func (env *Env) actionTriggers(t *catalog.Table, k *catalog.ForeignKey, constraint, parent types.OID, off bool, f func(*trigger)) {
 	for _, update := range []bool{false, true} {
 		what := k.OnDelete
 		if update {
 			what = k.OnUpdate
 		}
-		g := trigger{table: k.RefTable, action: true, update: update, function: actionFunctions[what], other: t.OID, index: k.RefIndex, constraint: constraint}
+		g := trigger{table: k.RefTable, action: true, update: update, function: actionFunctions[what], other: t.OID, index: k.RefIndex, constraint: constraint,
+			off: off}
 		if g.function == oidRINoAction {
 			g.deferrable, g.initiallyDefd = k.Deferrable, k.InitiallyDeferred
 		}
@@ -113,11 +115,26 @@ func (t *trigger) number(parent types.OID) {
 
 func rowsPgTrigger(w *writer) {
 	w.env.triggers(func(t *trigger) {
-		w.oid(t.oid).oid(t.table).oid(t.parent).str(t.name()).oid(t.function).int(t.event()).chr('O').bool(true).
+		enabled := byte('O')
+		if t.off {
+			enabled = 'D'
+		}
+		w.oid(t.oid).oid(t.table).oid(t.parent).str(t.name()).oid(t.function).int(t.event()).chr(enabled).bool(true).
 			oid(t.other).oid(t.index).oid(t.constraint).bool(t.deferrable).bool(t.initiallyDefd).int(0)
 		vector(w, []int(nil))
 		w.str("").nulls(3).end()
 	})
+}
+
+// FirstTrigger is the name of the first trigger of a table, by name.
+func (env *Env) FirstTrigger(table types.OID) string {
+	first := ""
+	env.triggers(func(t *trigger) {
+		if n := t.name(); t.table == table && (first == "" || n < first) {
+			first = n
+		}
+	})
+	return first
 }
 
 // TriggerDef is pg_get_triggerdef; ok is false when there is no such trigger.

@@ -350,6 +350,9 @@ func compareArrays(a, b Datum) int {
 			return c
 		}
 	}
+	if a.T.base() == OOidVector && b.T.base() == OOidVector {
+		return 0 // text gives bounds from 0, a constructor from 1
+	}
 	for i := range x.Lbs {
 		if c := cmp.Compare(x.Lbs[i], y.Lbs[i]); c != 0 {
 			return c

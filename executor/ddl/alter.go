@@ -166,9 +166,9 @@ func (x *exec) alterOne(oid types.OID, a *ast.AlterAction) error {
 		return err
 	case "CLUSTER", "SET WITHOUT CLUSTER":
 		return x.clusterOn(oid, a)
-	case "DISABLE TRIGGER ALL":
-		return x.disableTriggers(oid, a)
-	case "SET WITHOUT OIDS", "ENABLE TRIGGER ALL", "ENABLE TRIGGER USER", "DISABLE TRIGGER USER":
+	case "DISABLE TRIGGER ALL", "ENABLE TRIGGER ALL":
+		return x.switchTriggers(oid, a)
+	case "SET WITHOUT OIDS", "ENABLE TRIGGER USER", "DISABLE TRIGGER USER":
 		return nil // how things are here
 	case "REPLICA IDENTITY FULL", "REPLICA IDENTITY DEFAULT", "REPLICA IDENTITY NOTHING", "REPLICA IDENTITY USING INDEX":
 		return x.replicaIdentity(oid, a)

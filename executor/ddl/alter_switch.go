@@ -65,17 +65,31 @@ func noSwitch(t *catalog.Table, a *ast.AlterAction) error {
 	return nil
 }
 
-// disableTriggers is DISABLE TRIGGER ALL, which has an effect on the triggers of foreign
-// keys alone; these cannot be turned off.
-func (x *exec) disableTriggers(oid types.OID, a *ast.AlterAction) error {
-	t, err := x.table(oid)
-	if err != nil {
-		return err
+// switchTriggers is ENABLE and DISABLE TRIGGER ALL, which have an effect on the triggers of
+// foreign keys alone: a table has no others.
+func (x *exec) switchTriggers(oid types.OID, a *ast.AlterAction) error {
+	t, ok := x.snap().RelationByOID(x.db(), oid).(*catalog.Table)
+	if !ok {
+		return notFor(a, x.snap().RelationByOID(x.db(), oid))
 	}
-	if len(t.ForeignKeys) > 0 || len(x.snap().Referencing(x.db(), oid)) > 0 {
-		return sqlerr.Unsupported(int(a.Off), "DISABLE TRIGGER ALL on a table with foreign keys")
+	refs := x.snap().Referencing(x.db(), oid)
+	if len(t.ForeignKeys) == 0 && len(refs) == 0 {
+		return nil
 	}
-	return nil
+	if !x.snap().IsSuper(x.User) {
+		return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied: \"%s\" is a system trigger", x.FirstTrigger(oid))
+	}
+	off := a.Kind == "DISABLE TRIGGER ALL"
+	if off && (t.Cluster != nil || slices.ContainsFunc(refs, func(r catalog.FKRef) bool { return r.Table.Cluster != nil && r.Table.Cluster.FK == r.FK.OID })) {
+		// The key of a stored row begins with that of its parent's row.
+		return sqlerr.Unsupported(int(a.Off), "DISABLE TRIGGER ALL on a table that is stored with the rows of another one")
+	}
+	for _, k := range x.snap().SwitchedKeys(t, x.only, off) {
+		if err := x.defining(k); err != nil {
+			return err
+		}
+	}
+	return x.Change.SwitchKeys(oid, x.only, off)
 }
 
 // knownTablespace refuses tablespaces other than the one that there is.

@@ -160,6 +160,9 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := b.makeSequences(); err != nil {
+		return "", err
+	}
 	if err := b.bindTexts(); err != nil {
 		return "", err
 	}
@@ -194,6 +197,29 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 		err = x.leavesDefault(t.OID)
 	}
 	return tag, err
+}
+
+// makeSequences makes the sequences of the new table's columns before the table, as its
+// expressions may name them.
+func (b *tableBuilder) makeSequences() error {
+	if len(b.defaults)+len(b.genCols)+len(b.checks) == 0 {
+		return nil
+	}
+	for i := range b.spec.Columns {
+		own := b.spec.Columns[i].OwnSequence
+		if own == nil {
+			continue
+		}
+		if own.Schema, own.Temp = b.spec.Schema, b.spec.Temp; own.Name == "" {
+			own.Name = b.Change.SequenceName(b.spec.Schema, b.spec.Name, b.spec.Columns[i].Name)
+		}
+		q, err := b.Change.CreateSequence(own)
+		if err != nil {
+			return err
+		}
+		own.Made = q.OID
+	}
+	return nil
 }
 
 // columns adds the columns of the definition, those of LIKE in their places.

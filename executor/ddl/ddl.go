@@ -57,6 +57,9 @@ type Env struct {
 	Eval func() *expr.Env
 	// QueryText lays a query out as text.
 	QueryText planner.QueryWriter
+	// FirstTrigger is the name of the first of the triggers that a table has for its
+	// foreign keys.
+	FirstTrigger func(table types.OID) string
 	// BodyText does the same with the body of a function.
 	BodyText planner.BodyWriter
 	// BodiesUnchecked is check_function_bodies = off: the text of a function's body is

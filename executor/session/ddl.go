@@ -166,6 +166,10 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 			env := pgcatalog.Env{Snap: names, DB: s.db, SearchPath: []string{catalog.SchemaPgCatalog}}
 			return env.QueryText(t)
 		},
+		FirstTrigger: func(table types.OID) string {
+			env := pgcatalog.Env{Snap: ch.Snapshot(), DB: s.db}
+			return env.FirstTrigger(table)
+		},
 		BodyText: func(t *catalog.BodyTree, names *catalog.Snapshot) string {
 			env := pgcatalog.Env{Snap: names, DB: s.db, SearchPath: []string{catalog.SchemaPgCatalog}}
 			return env.BodyText(t)

@@ -31,6 +31,7 @@ type settings struct {
 	path        []string // search path as written, $user included
 	stmtTimeout time.Duration
 	lockTimeout time.Duration
+	replica     bool          // session_replication_role = replica
 	idleTimeout time.Duration // idle_in_transaction_session_timeout
 	idleSession time.Duration // idle_session_timeout
 	txnTimeout  time.Duration // transaction_timeout
@@ -248,6 +249,8 @@ func (s *Session) settingChanged(key string) {
 		g.stmtTimeout = time.Duration(atoi(v)) * time.Millisecond
 	case "lock_timeout":
 		g.lockTimeout = time.Duration(atoi(v)) * time.Millisecond
+	case "session_replication_role":
+		g.replica = v == "replica"
 	case "idle_in_transaction_session_timeout":
 		g.idleTimeout = time.Duration(atoi(v)) * time.Millisecond
 	case "idle_session_timeout":
