@@ -220,6 +220,8 @@ func (r *exprReader) castOf(x *exprNode, bare bool) *exprNode {
 	case !bare && x.kind == nodeAtom && last != "" && (last[0] == '\'' || last == "NULL"):
 		if t == "regclass" && last[0] == '\'' {
 			last = r.env.shortRegclass(last)
+		} else if last[0] == '\'' {
+			last = r.env.styled(last, t)
 		}
 		return &exprNode{words: []string{last + "::" + t}}
 	case !bare && x.words[0] == "ARRAY[]":

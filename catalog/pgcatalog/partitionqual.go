@@ -67,7 +67,7 @@ func (q *qualWriter) compare(i int, op string, d types.Datum) string {
 
 // value is a constant with its type.
 func (q *qualWriter) value(d types.Datum) string {
-	text := catalog.ConstText(d, nil)
+	text := catalog.ConstText(d, q.env.Fmt)
 	if text[0] != '\'' {
 		return text
 	}

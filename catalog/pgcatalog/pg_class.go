@@ -177,7 +177,7 @@ func (env *Env) relationClass(r catalog.Relation) classRow {
 			c.kind, c.am, c.pages = 'p', 0, 0
 		}
 		if x.Bound != nil {
-			c.isPart, c.bound = true, catalog.BoundText(x.Bound, nil)
+			c.isPart, c.bound = true, catalog.BoundText(x.Bound, env.Fmt)
 		}
 	case *catalog.View:
 		c.kind, c.rules, c.rowType, c.persistence = 'v', true, x.RowType, persistence(x.Temp)

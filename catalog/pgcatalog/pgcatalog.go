@@ -27,9 +27,11 @@ type Env struct {
 	User       string
 	SearchPath []string // schemas in effect, without the implicit pg_catalog
 	TempSchema string   // what pg_temp means, "" if there is none
-	Settings   func() []Setting
-	Sessions   func() []SessionInfo
-	Locks      func() []LockInfo
+	// Fmt is how the session writes dates and intervals; nil for the canonical texts.
+	Fmt      *types.FmtOpts
+	Settings func() []Setting
+	Sessions func() []SessionInfo
+	Locks    func() []LockInfo
 	// The cumulative statistics: of a table or index since the server started, and in the
 	// open transaction; of a database, of the log, and of a function that was called.
 	RelStats, XactStats func(types.OID) RelStats

@@ -24,7 +24,7 @@ func (s *Session) pgEnv() *pgcatalog.Env {
 		path = append([]string{s.tempName()}, path...)
 	}
 	return &pgcatalog.Env{
-		Snap: s.snapshot(), DB: s.db, User: s.user, SearchPath: path, TempSchema: s.tempName(),
+		Snap: s.snapshot(), DB: s.db, User: s.user, SearchPath: path, TempSchema: s.tempName(), Fmt: s.settings.fmt,
 		Settings: s.settingRows, Sessions: s.sessionRows, Locks: s.lockRows, Sequence: s.sequenceState,
 		Prepared: s.preparedRows, Cursors: s.cursorRows, Refused: s.srv.refusals.rows, Regions: s.regionRows, LargeObjects: s.largeObjects,
 		RelStats: s.relStats, XactStats: s.xactStats, DBStats: s.databaseStats, LogStats: s.logStats, FunctionStats: s.functionStats,
