@@ -162,6 +162,9 @@ func (b *binder) subscript(e *ast.Index) plan.Expr {
 	}
 	if s.Slice {
 		s.T = x.Type()
+		if s.T.OID == types.OInt2Vector || s.T.OID == types.OOidVector {
+			s.T = b.T(b.info(in.Elem).Array, -1) // a part of a vector is an array
+		}
 	} else {
 		s.Hi = nil
 		s.T = b.T(in.Elem, x.Type().Mod)

@@ -130,11 +130,15 @@ func (b *binder) quantified(e *ast.Quantified) plan.Expr {
 		if isUnknown(x) {
 			x = b.known(x)
 		}
-		elem = x.Type()
-		elem.Mod = -1
-		if elem.OID == types.OVarchar {
-			elem = types.TText
+		// The elements are what the operator takes at the right of x: of a domain's base
+		// type, text for jsonb ? ANY.
+		null := &plan.Const{At: plan.At{T: types.TUnknown, Off: -1}, Val: types.Null(types.TUnknown)}
+		probe, ok := b.operator(e.Schema, e.Op, &plan.Var{At: plan.At{T: x.Type(), Off: off}, Rel: -2}, null, off).(*plan.Call)
+		if !ok || len(probe.Args) != 2 {
+			failf(sqlerr.WrongObjectType, off, "op ANY/ALL (array) requires operator to yield boolean")
 		}
+		elem = probe.Args[1].Type()
+		elem.Mod = -1
 		ao := b.info(elem.OID).Array
 		if ao == 0 {
 			failf(sqlerr.UndefinedObject, off, "could not find array type for data type %s", b.bareName(elem.OID))

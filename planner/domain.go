@@ -152,3 +152,11 @@ func DomainDefault(c *Context, t types.T) (ast.Expr, error) {
 	}
 	return &ast.Const{Off: -1, Kind: ast.ConstNull}, nil
 }
+
+// DomainValue is a value as one of a domain or of an array of one, an expression whose
+// evaluation checks it; nil when the domain restricts nothing.
+func DomainValue(c *Context, d types.Datum, t types.T) (x plan.Expr, err error) {
+	p := newPlanner(c)
+	defer p.recover(&err)
+	return p.columnDomain(&plan.Const{At: plan.At{T: t, Off: -1}, Val: d}), nil
+}

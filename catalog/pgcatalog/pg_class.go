@@ -40,9 +40,27 @@ func rowsPgClass(w *writer) {
 	})
 }
 
+// stored reports whether a relation has a file of its own.
+func (c *classRow) stored() bool {
+	return c.kind != 'v' && c.kind != 'c' && c.kind != 'p' && c.kind != 'I'
+}
+
+// Filenode is pg_relation_filenode, 0 for a relation without a file. That of a table
+// changes when the table is written anew.
+func (env *Env) Filenode(oid types.OID) int64 {
+	c, ok := env.class(oid)
+	if !ok || !c.stored() {
+		return 0
+	}
+	if t := storageTable(env.Snap.RelationByOID(env.DB, oid)); t != nil {
+		return int64(t.Space)
+	}
+	return int64(oid)
+}
+
 func (w *writer) class(c *classRow) {
 	file := c.oid
-	if c.kind == 'v' || c.kind == 'c' || c.kind == 'p' || c.kind == 'I' {
+	if !c.stored() {
 		file = 0
 	}
 	w.oid(c.oid).str(c.name).oid(c.namespace).oid(c.rowType).oid(c.ofType).oid(c.owner).oid(c.am).oid(file).oid(c.tablespace).

@@ -37,8 +37,11 @@ func parseRecord(t T, s string, o *FmtOpts) (Datum, error) {
 		}
 		rest = after
 		if null {
-			fields[i] = Null(a)
-		} else if fields[i], err = Parse(a, text, o); err != nil {
+			fields[i], err = nullPart(a, o)
+		} else {
+			fields[i], err = parsePart(a, text, o)
+		}
+		if err != nil {
 			return Datum{}, err
 		}
 	}

@@ -33,9 +33,7 @@ func jsonRecordFuncs(r *registry) {
 				if err != nil {
 					return null, err
 				}
-				d := newRecord(fields...)
-				d.T = c.call.T
-				return d, nil
+				return s.row(fields)
 			}), name)
 			r.addSet(func(call *plan.Call) setBody {
 				return rowsSet(func(c *callCtx, in []types.Datum) ([][]types.Datum, error) { return recordRows(c, in, arg) })(call)
@@ -70,8 +68,10 @@ func recordRows(c *callCtx, in []types.Datum, arg int) (rows [][]types.Datum, er
 			return false
 		}
 		if len(c.call.Defined) == 0 {
-			d := newRecord(fields...)
-			d.T = c.call.T
+			var d types.Datum
+			if d, err = s.row(fields); err != nil {
+				return false
+			}
 			fields = []types.Datum{d}
 		}
 		rows = append(rows, fields)
@@ -127,10 +127,31 @@ func rowShape(c *callCtx, in []types.Datum, arg int) (*jsonRow, error) {
 	return s, nil
 }
 
+// domainBase is the type below a domain, or below an array of one; false for other types.
+func (s *jsonRow) domainBase(t types.T) (types.T, bool) {
+	if t.OID < types.FirstUserOID || s.c.env.Fmt.Reg == nil {
+		return t, false
+	}
+	return s.c.env.Fmt.Reg.DomainBase(t)
+}
+
+// row is the value that the call returns for the fields of one object.
+func (s *jsonRow) row(fields []types.Datum) (types.Datum, error) {
+	d := newRecord(fields...)
+	d.T = s.c.call.T
+	if _, ok := s.domainBase(d.T); ok {
+		return s.c.env.Fmt.Reg.InDomain(d.T, d)
+	}
+	return d, nil
+}
+
 // describe takes the columns of a composite type.
 func (s *jsonRow) describe(typ types.OID) (err error) {
 	if s.c.env.Fmt.Reg == nil {
 		return sqlerr.Unsupported(-1, "%s of a composite type here", s.c.call.Proc.Name)
+	}
+	if base, ok := s.domainBase(types.Of(typ)); ok {
+		typ = base.OID
 	}
 	s.names, s.cols, err = s.c.env.Fmt.Reg.Attributes(typ)
 	return err
@@ -153,8 +174,7 @@ func (s *jsonRow) object(v []byte) ([]types.Datum, error) {
 			out[i] = s.base[i]
 			continue
 		case m == nil:
-			out[i] = types.Null(t)
-			continue
+			m = []byte("null") // which a domain may refuse
 		}
 		var err error
 		if out[i], err = s.value(m, t, s.names[i], nil); err != nil {
@@ -166,14 +186,18 @@ func (s *jsonRow) object(v []byte) ([]types.Datum, error) {
 
 // value converts a JSON value to a type; key and at name the place in errors.
 func (s *jsonRow) value(v []byte, t types.T, key string, at []int) (types.Datum, error) {
+	if base, ok := s.domainBase(t); ok {
+		d, err := s.value(v, base, key, at)
+		if err != nil {
+			return null, err
+		}
+		return s.c.env.Fmt.Reg.InDomain(t, d)
+	}
 	kind := jsonKind(v)
 	if kind == 'n' {
 		return types.Null(t), nil
 	}
 	k := t.Kind()
-	if t.OID >= types.FirstUserOID && k != types.KEnum && k != types.KRecord && k != types.KArray {
-		return null, sqlerr.Unsupported(-1, "conversion from JSON to a domain")
-	}
 	switch {
 	case k == types.KJSON || k == types.KJSONB:
 		return types.Parse(t, string(v), s.c.env.Fmt)

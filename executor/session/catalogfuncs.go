@@ -449,8 +449,8 @@ func sizeFuncs(m map[string]catalogFunc) {
 	})
 	m["pg_tablespace_size_oid"] = sized(func(c *catalogCall) bool { return c.oid(0) == 1663 || c.oid(0) == 1664 }, nil)
 	m["pg_relation_filenode"] = func(c *catalogCall) (types.Datum, error) {
-		if t := c.snapshot().Table(c.oid(0)); t != nil {
-			return c.integer(int64(t.Space))
+		if node := c.Filenode(c.oid(0)); node != 0 {
+			return c.integer(node)
 		}
 		return c.null()
 	}

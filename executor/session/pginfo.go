@@ -114,6 +114,30 @@ func (r regNames) EnumIn(t types.T, label string) (types.Datum, error) {
 		r.s.snapshot().FormatType(types.Of(u.OID), r.s.db, r.s.searchPath(true)), label)
 }
 
+// DomainBase implements types.RegNames.
+func (r regNames) DomainBase(t types.T) (types.T, bool) {
+	snap := r.s.snapshot()
+	if u := snap.TypeByOID(t.OID); u != nil && u.Kind == 'd' {
+		return snap.BaseType(types.Of(t.OID)), true
+	}
+	if in := snap.TypeInfo(t.OID); in != nil && in.Kind == types.KArray {
+		if u := snap.TypeByOID(in.Elem); u != nil && u.Kind == 'd' {
+			return snap.T(snap.TypeInfo(snap.BaseType(types.Of(in.Elem)).OID).Array, -1)
+		}
+	}
+	return t, false
+}
+
+// InDomain implements types.RegNames.
+func (r regNames) InDomain(t types.T, d types.Datum) (types.Datum, error) {
+	x, err := planner.DomainValue(r.s.planContext(r.s.snapshot()), d, t)
+	if err == nil && x != nil {
+		d, err = r.s.evalConst(context.Background(), x)
+	}
+	d.T = t
+	return d, err
+}
+
 // Attributes implements types.RegNames.
 func (r regNames) Attributes(typ types.OID) ([]string, []types.T, error) {
 	snap := r.s.snapshot()
