@@ -106,7 +106,7 @@ func (s *Snapshot) T(o types.OID, mod int32) (types.T, bool) {
 		b := s.BaseType(t)
 		switch t.Elem = b.OID; {
 		case in.Kind == types.KArray:
-			t.Elem = s.TypeInfo(b.OID).Elem
+			t.Elem = s.BaseType(types.T{OID: s.TypeInfo(b.OID).Elem, Mod: -1}).OID
 		case b.User == types.KRange || b.User == types.KMultirange:
 			t.Elem = b.Elem
 		}

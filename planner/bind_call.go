@@ -350,7 +350,7 @@ func (b *binder) scalarSub(e *ast.Subquery) plan.Expr {
 	t := q.cols[0].T
 	if e.Array {
 		ao := b.info(t.OID).Array
-		if b.info(t.OID).Kind == types.KArray {
+		if ao == 0 && b.info(t.OID).Kind == types.KArray { // not a vector, which has arrays of its own
 			ao = t.OID
 		}
 		if ao == 0 {

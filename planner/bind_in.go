@@ -125,6 +125,7 @@ func (b *binder) quantified(e *ast.Quantified) plan.Expr {
 	x, arr := b.expr(e.L), b.expr(e.Array)
 	at := plan.At{T: types.TBool, Off: off}
 	var elem types.T
+	arr = b.must(arr, b.Snap.BaseType(arr.Type()), implicit)
 	switch in := b.info(arr.Type().OID); {
 	case isUnknown(arr):
 		if isUnknown(x) {

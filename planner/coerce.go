@@ -62,22 +62,23 @@ func (p *planner) canCoerce(src, dst types.OID, ctx byte) bool {
 	if src == dst || dst == types.OAny || src == types.OUnknown {
 		return true
 	}
+	base := p.Snap.BaseType(p.T(src, -1)).OID
 	switch dst {
 	case types.OAnyelement, types.OAnycompatible:
 		return true
 	case types.OAnyarray, types.OAnycompatiblearray:
-		return p.isArray(src) || src == types.OInt2Vector || src == types.OOidVector
+		return p.isArray(base) || base == types.OInt2Vector || base == types.OOidVector
 	case types.OAnynonarray, types.OAnycompatiblenonarray:
-		return !p.isArray(src)
+		return !p.isArray(base)
 	case types.OAnyenum:
 		return p.info(src).Kind == types.KEnum
 	case types.OAnyrange, types.OAnycompatiblerange:
-		return p.info(src).Kind == types.KRange
+		return p.info(base).Kind == types.KRange
 	case types.OAnymultirange, types.OAnycompatiblemultirange:
-		return p.info(src).Kind == types.KMultirange
+		return p.info(base).Kind == types.KMultirange
 	}
-	if b := p.Snap.BaseType(p.T(src, -1)); b.OID != src {
-		return p.canCoerce(b.OID, dst, ctx)
+	if base != src {
+		return p.canCoerce(base, dst, ctx)
 	}
 	ok, _, _ := p.castPath(src, dst, ctx)
 	return ok
@@ -127,6 +128,9 @@ func (p *planner) castPath(src, dst types.OID, ctx byte) (bool, pathway, *catalo
 	if si.Multirange == dst && src >= types.FirstUserOID {
 		c := p.Snap.MultirangeCast(src, dst)
 		return c != nil && ctx == explicit, pathFunc, c
+	}
+	if si.Type == 'd' { // an element's
+		return p.castPath(p.Snap.BaseType(p.T(src, -1)).OID, dst, ctx)
 	}
 	if di.Type == 'd' {
 		return p.castPath(src, p.Snap.BaseType(p.T(dst, -1)).OID, ctx)

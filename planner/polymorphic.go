@@ -95,7 +95,7 @@ func (p *planner) polyFamily(args, in []types.OID) (f polyTypes, ok bool) {
 				add(e)
 			}
 		case types.OAnycompatiblenonarray:
-			ok = p.info(t).Kind != types.KArray
+			ok = p.info(base).Kind != types.KArray
 			add(t)
 		case types.OAnycompatiblerange:
 			ok = set(&f.commonRange, base)
@@ -120,7 +120,7 @@ func (p *planner) polyFamily(args, in []types.OID) (f polyTypes, ok bool) {
 			return f, false
 		}
 	}
-	if enum && (f.elem == 0 || p.info(f.elem).Kind != types.KEnum) || f.elem != 0 && nonArray && p.isArray(f.elem) {
+	if enum && (f.elem == 0 || p.info(f.elem).Kind != types.KEnum) || f.elem != 0 && nonArray && p.isArray(p.Snap.BaseType(p.T(f.elem, -1)).OID) {
 		return f, false
 	}
 	if f.commonRange != 0 {

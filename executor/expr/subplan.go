@@ -254,7 +254,7 @@ func (e *subEval) value(env *Env) (types.Datum, error) {
 	case plan.SubExists:
 		result = types.Bool(found != e.plan.Not)
 	case plan.SubArray:
-		if e.cols[0].Kind() == types.KArray {
+		if e.cols[0].OID == e.t.OID {
 			return collectArrays(elemType(e.cols[0]), elems)
 		}
 		elem := e.cols[0]
