@@ -140,7 +140,7 @@ func (r *Run) revise(m *metRows, newest kv.Reader) error {
 		r.env.Recheck.fresh = true // perhaps the row has another key now
 		return ErrRetry
 	}
-	oldIx, err := w.indexVals(&old, true)
+	oldIx, err := w.storedIndexVals(&old, true)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
 	"kvsqld/planner/plan"
@@ -189,6 +190,16 @@ func retry(err error) error {
 // columns; nil when all indexes are plain. The vectors are the writer's only
 // until the next call, so copies are made when keep is set.
 func (w *tableWriter) indexVals(b *vec.Batch, keep bool) ([]table.IndexVals, error) {
+	return w.indexValsOf(b, keep, false)
+}
+
+// storedIndexVals is indexVals for rows that are there. An index that is not valid may
+// lack rows for which its expressions fail: these are in no index.
+func (w *tableWriter) storedIndexVals(b *vec.Batch, keep bool) ([]table.IndexVals, error) {
+	return w.indexValsOf(b, keep, true)
+}
+
+func (w *tableWriter) indexValsOf(b *vec.Batch, keep, stored bool) ([]table.IndexVals, error) {
 	if w.plain {
 		return nil, nil
 	}
@@ -213,6 +224,10 @@ func (w *tableWriter) indexVals(b *vec.Batch, keep bool) ([]table.IndexVals, err
 		if w.ixKeys[i] == nil {
 			continue
 		}
+		if stored && w.table.Indexes[i].Invalid {
+			v := w.computable(i, &rows)
+			out[i].Pred, rows.Sel = v, passing(v, &rows, nil)
+		}
 		out[i].Keys = make([]*vec.Vec, len(w.ixKeys[i]))
 		for j, e := range w.ixKeys[i] {
 			if e == nil {
@@ -226,6 +241,25 @@ func (w *tableWriter) indexVals(b *vec.Batch, keep bool) ([]table.IndexVals, err
 		}
 	}
 	return out, nil
+}
+
+// computable tells the rows for which the expressions of an index do not fail.
+func (w *tableWriter) computable(i int, b *vec.Batch) *vec.Vec {
+	out := &vec.Vec{T: types.TBool}
+	out.Reset(types.TBool, b.N)
+	one := *b
+	for k := range b.Rows() {
+		r := b.Row(k)
+		one.Sel = []uint32{uint32(r)}
+		out.Bool[r] = !slices.ContainsFunc(w.ixKeys[i], func(e expr.Eval) bool {
+			if e == nil {
+				return false
+			}
+			_, err := e.Eval(w.env.Expr, &one)
+			return err != nil
+		})
+	}
+	return out
 }
 
 // copyVec copies the selected rows of a vector to the same row numbers.
@@ -336,7 +370,7 @@ func (w *tableWriter) updateThen(keys *vec.Vec, old, new *vec.Batch, changed []i
 	if err := w.room(new); err != nil {
 		return err
 	}
-	oldIx, err := w.indexVals(old, true)
+	oldIx, err := w.storedIndexVals(old, true)
 	if err != nil {
 		return err
 	}
@@ -383,7 +417,7 @@ func (w *tableWriter) remove(keys *vec.Vec, old *vec.Batch, unread []int) error 
 
 // take deletes locked rows without a look at the foreign keys that refer to them.
 func (w *tableWriter) take(keys *vec.Vec, old *vec.Batch, unread []int) error {
-	ix, err := w.indexVals(old, false)
+	ix, err := w.storedIndexVals(old, false)
 	if err != nil {
 		return err
 	}

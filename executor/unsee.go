@@ -20,7 +20,7 @@ func (w *tableWriter) unsee(keys [][]byte) error {
 	if old.Rows() == 0 {
 		return nil
 	}
-	ix, err := w.indexVals(&old, true)
+	ix, err := w.storedIndexVals(&old, true)
 	if err != nil {
 		return err
 	}
