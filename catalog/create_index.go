@@ -95,6 +95,9 @@ func (c *Change) newIndex(t *Table, spec *IndexSpec, label string) (*Index, erro
 		if k.Col != "" {
 			i := t.Col(k.Col)
 			if i < 0 {
+				if slices.Contains(systemColumns, k.Col) {
+					return nil, sqlerr.New(sqlerr.FeatureNotSupported, "index creation on system columns is not supported")
+				}
 				return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", k.Col)
 			}
 			key.Col, key.Expr, key.Type = i, "", t.Columns[i].Type

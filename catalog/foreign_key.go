@@ -111,6 +111,9 @@ func fkColumns(t *Table, names []string) ([]int, error) {
 	var out []int
 	for _, n := range names {
 		i := t.Col(n)
+		if i < 0 && slices.Contains(systemColumns, n) {
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "system columns cannot be used in foreign keys")
+		}
 		if i < 0 {
 			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" referenced in foreign key constraint does not exist", n)
 		}

@@ -171,6 +171,9 @@ func (c *Change) givePart(parent, index, child types.OID) error {
 	if err != nil {
 		return err
 	}
+	if slices.ContainsFunc(t.Indexes, func(x *Index) bool { return x.Parent == index }) {
+		return nil // a part came along with its parent
+	}
 	ix, at := p.IndexByOID(index), ColumnMap(p, t)
 	pu := p.uniqueOf(ix)
 	part := types.OID(0)
@@ -280,6 +283,9 @@ func (c *Change) giveForeignKey(parent types.OID, fk *ForeignKey, child types.OI
 	t, err := c.table(child)
 	if err != nil {
 		return err
+	}
+	if slices.ContainsFunc(t.ForeignKeys, func(x *ForeignKey) bool { return x.Parent == fk.OID }) {
+		return nil // as of an index
 	}
 	at := ColumnMap(p, t)
 	n := copyTable(t)

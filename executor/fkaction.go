@@ -133,11 +133,14 @@ func (r *Run) actionValue(w *tableWriter, e *fkEvent, action byte, col int, b *v
 	case 'n':
 		return vec.NewConst(types.Null(t)), nil
 	case 'd':
-		ex, err := r.env.TableExprs(w.table)
+		// The default is that of the table whose constraint it is, whatever a
+		// partition says of its own.
+		root, _ := r.env.Snap.RootKey(w.table, e.ref.FK)
+		ex, err := r.env.TableExprs(root)
 		if err != nil {
 			return nil, err
 		}
-		d := ex.Defaults[w.pos[col]]
+		d := ex.Defaults[slices.Index(ex.Live, root.Col(w.table.Columns[col].Name))]
 		if d == nil {
 			return vec.NewConst(types.Null(t)), nil
 		}

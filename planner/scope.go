@@ -161,6 +161,9 @@ const systemCol = -100
 // row are NULL where an outer join has no row.
 func (b *binder) system(it *nsItem, name string) plan.Expr {
 	x := it.system(name)
+	if name == "ctid" && it.rel != nil && it.rel.virt != nil && !it.rel.virt.View {
+		unsupported(-1, "ctid of a system relation")
+	}
 	if _, same := x.(*plan.Const); same {
 		if row := b.present(it); row != nil {
 			has := &plan.Is{At: plan.At{T: types.TBool, Off: -1}, X: row, Test: plan.IsNull, Not: true}

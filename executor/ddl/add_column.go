@@ -82,6 +82,9 @@ func (x *exec) columnBelow(p *catalog.Table, n int, t *catalog.Table, new *newCo
 	if err := x.reach(t); err != nil {
 		return err
 	}
+	if t = x.snap().Table(t.OID); t == nil { // another parent may have given it the column
+		return nil
+	}
 	pc := &p.Columns[n]
 	if i := t.Col(pc.Name); i >= 0 {
 		switch was := &t.Columns[i]; {

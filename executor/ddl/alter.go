@@ -566,6 +566,12 @@ func (x *exec) alterIndex(s *ast.AlterTable) error {
 		return nil
 	}
 	if r := x.lookup(&s.Name); r != nil {
+		if len(s.Actions) == 1 && s.Actions[0].Kind == "RENAME" { // which takes any relation
+			table := *s
+			table.Kind = "TABLE"
+			_, err := x.run(&table)
+			return err
+		}
 		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not an index", s.Name.Last())
 	}
 	return x.noRelation(&s.Name)

@@ -307,7 +307,8 @@ func (x *exec) addCheck(t *catalog.Table, spec catalog.ConstraintSpec, below boo
 		if err := x.reach(c); err != nil {
 			return err
 		}
-		if err := x.addCheck(c, inheritedCheck(t, checks[len(checks)-1]), true); err != nil {
+		// As it is now: it may have the check through another of them.
+		if err := x.addCheck(x.snap().Table(c.OID), inheritedCheck(t, checks[len(checks)-1]), true); err != nil {
 			return err
 		}
 	}

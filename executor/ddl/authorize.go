@@ -52,6 +52,8 @@ func (x *exec) authorize(stmt ast.Stmt) error {
 		return x.mayCreate(&s.Name, false)
 	case *ast.CreateAggregate:
 		return x.mayCreate(&s.Name, false)
+	case *ast.CreateOperator:
+		return x.mayCreate(&s.Name, false)
 	case *ast.CreateRole:
 		return x.mayCreateRole(s)
 	case *ast.AlterRole:

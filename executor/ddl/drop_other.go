@@ -76,6 +76,9 @@ func (x *exec) dropAbsent(s *ast.Drop, i int) error {
 			return requiredBySystem(what + " " + n.Last())
 		}
 	case "OPERATOR CLASS", "OPERATOR FAMILY":
+		if m := s.On.Last(); !slices.Contains(builtinNames["ACCESS METHOD"], m) {
+			return sqlerr.New(code, "access method \"%s\" does not exist", m)
+		}
 		missing = what + " " + name + " does not exist for access method \"" + s.On.Last() + "\""
 		if s.IfExists {
 			x.notice(sqlerr.SuccessfulCompletion, "%s, skipping", missing)

@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"slices"
+	"strings"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
@@ -126,6 +127,9 @@ func (m *mergedColumns) parent(p *catalog.Table) error {
 		if err := m.compatible("inherited column", was, c); err != nil {
 			return err
 		}
+		if err := m.sameStorage(was, c); err != nil {
+			return err
+		}
 		if was.Generated != c.Generated {
 			return sqlerr.New(sqlerr.DatatypeMismatch, "inherited column \"%s\" has a generation conflict", c.Name)
 		}
@@ -154,6 +158,34 @@ func (x *exec) compatible(what string, was, c *catalog.Column) error {
 			WithDetail("\"%s\" versus \"%s\"", collationText(was.Collation), collationText(c.Collation))
 	}
 	return nil
+}
+
+// sameStorage checks that two parents keep the values of a column alike.
+func (x *exec) sameStorage(a, b *catalog.Column) error {
+	if s, t := x.storageOf(a), x.storageOf(b); s != t {
+		return sqlerr.New(sqlerr.DatatypeMismatch, "inherited column \"%s\" has a storage parameter conflict", b.Name).
+			WithDetail("%s versus %s", strings.ToUpper(s), strings.ToUpper(t))
+	}
+	if a.Compression != "" && b.Compression != "" && a.Compression != b.Compression {
+		return sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" has a compression method conflict", b.Name).
+			WithDetail("%s versus %s", a.Compression, b.Compression)
+	}
+	return nil
+}
+
+// storageOf is the strategy by which a column's values are kept: its own or its type's.
+func (x *exec) storageOf(c *catalog.Column) string {
+	if c.Storage != "" {
+		return c.Storage
+	}
+	if in := x.snap().TypeInfo(c.Type.OID); in != nil {
+		for name, code := range storageStrategies {
+			if code != 0 && code == in.Storage {
+				return name
+			}
+		}
+	}
+	return "plain"
 }
 
 // collationText names a collation in messages.
@@ -258,6 +290,7 @@ func (b *tableBuilder) mergeColumn(i, k int, c *catalog.ColumnSpec, hasDefault b
 	if c.Compression != "" {
 		was.Compression = c.Compression
 	}
+	was.Comment = c.Comment
 	return nil
 }
 
@@ -276,6 +309,7 @@ func (b *tableBuilder) inheritChecks(inherited []catalog.ConstraintSpec) error {
 			continue
 		}
 		was := &b.spec.Constraints[i]
+		was.Comment = k.Comment
 		first := &catalog.Check{Name: was.Name, Expr: was.Expr, NotValid: was.NotValid, NoInherit: was.NoInherit, Inherited: was.Inherited}
 		if err := mergeCheck(b.spec.Name, first, &k); err != nil {
 			return err

@@ -70,6 +70,9 @@ func (x *exec) createOperator(s *ast.CreateOperator) error {
 		if *side.to, err = x.functionType(n); err != nil {
 			return withoutPosition(err)
 		}
+		if err := x.mayUseType(*side.to); err != nil {
+			return err
+		}
 		in = append(in, *side.to)
 	}
 	switch {
@@ -84,9 +87,17 @@ func (x *exec) createOperator(s *ast.CreateOperator) error {
 	if err != nil {
 		return err
 	}
+	if pr.SQL != nil {
+		if err := x.snap().CheckPriv(x.User, pr.SQL, catalog.PrivExecute); err != nil {
+			return err
+		}
+	}
 	o.Function, o.Result = pr.OID, types.Of(pr.Ret)
 	if t, ok := x.snap().T(pr.Ret, -1); ok {
 		o.Result = t
+	}
+	if err := x.mayUseType(o.Result); err != nil {
+		return err
 	}
 	if o.Restrict, err = x.estimator(p.restrict, types.OInternal, types.OOid, types.OInternal, types.OInt4); err != nil {
 		return err
@@ -233,6 +244,14 @@ func (x *exec) estimator(o *ast.Option, args ...types.OID) (types.OID, error) {
 			map[bool]string{true: "restriction", false: "join"}[o.Name == "restrict"], fullName(&typeOf(o).Name))
 	}
 	return pr.OID, nil
+}
+
+// mayUseType checks the right to build on a user-defined type.
+func (x *exec) mayUseType(t types.T) error {
+	if u := x.snap().TypeByOID(t.OID); u != nil {
+		return x.snap().CheckPriv(x.User, u, catalog.PrivUsage)
+	}
+	return nil
 }
 
 // exactFunction finds the function of a name and of exactly these arguments.
