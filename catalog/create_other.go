@@ -1,10 +1,10 @@
 package catalog
 
 import (
-	"strings"
-
+	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -233,6 +233,10 @@ func (c *Change) replaceable(old *View, cols []Column) error {
 		if o.Type.OID != n.Type.OID || o.Type.Mod != n.Type.Mod {
 			return sqlerr.New(sqlerr.InvalidTableDefinition, "cannot change data type of view column \"%s\" from %s to %s",
 				o.Name, c.snap.FormatType(o.Type, c.DB, c.Path), c.snap.FormatType(n.Type, c.DB, c.Path))
+		}
+		if o.Collation != n.Collation {
+			return sqlerr.New(sqlerr.InvalidTableDefinition, "cannot change collation of view column \"%s\" from \"%s\" to \"%s\"",
+				o.Name, cmp.Or(o.Collation, "default"), cmp.Or(n.Collation, "default"))
 		}
 	}
 	return nil

@@ -106,6 +106,9 @@ func (b *binder) jsonSubscript(x plan.Expr, steps []*ast.Index) plan.Expr {
 	return s
 }
 
+// maxArrayDims is how many dimensions an array may have.
+const maxArrayDims = 6
+
 func (b *binder) subscript(e *ast.Index) plan.Expr {
 	// x[1][2] is one subscript with two dimensions
 	var steps []*ast.Index
@@ -129,6 +132,9 @@ func (b *binder) subscript(e *ast.Index) plan.Expr {
 	if x.Type().OID == types.OJSONB {
 		return b.jsonSubscript(x, steps)
 	}
+	if o := x.Type().OID; (o == types.OName || o == types.OPoint) && slices.ContainsFunc(steps, func(s *ast.Index) bool { return s.Slice }) {
+		failf(sqlerr.FeatureNotSupported, -1, "slices of fixed-length arrays not implemented")
+	}
 	if x.Type().OID == types.OName || x.Type().OID == types.OPoint && len(steps) == 1 && !e.Slice {
 		return b.rawElement(x, e)
 	}
@@ -137,6 +143,9 @@ func (b *binder) subscript(e *ast.Index) plan.Expr {
 	}
 	if in.Kind != types.KArray || in.Elem == 0 {
 		failf(sqlerr.DatatypeMismatch, e.Pos(), "cannot subscript type %s because it does not support subscripting", b.bareName(x.Type().OID))
+	}
+	if n := len(steps); n > maxArrayDims {
+		failf(sqlerr.ProgramLimitExceeded, -1, "number of array dimensions (%d) exceeds the maximum allowed (%d)", n, maxArrayDims)
 	}
 	s := &plan.Subscript{At: plan.At{Off: e.Pos()}, X: x}
 	for _, st := range steps {

@@ -139,6 +139,13 @@ func (q *qualWriter) list(b *catalog.PartBound) []string {
 	case 1:
 		in = "(" + q.operand(0) + " = " + texts[0] + ")"
 	default:
+		if q.parent.Key.Keys[0].Type.Kind() == types.KArray { // which ANY would take apart
+			for i, t := range texts {
+				texts[i] = "(" + q.operand(0) + " = " + t + ")"
+			}
+			in = join(texts, " OR ")
+			break
+		}
 		in = "(" + q.operand(0) + " = ANY (ARRAY[" + strings.Join(texts, ", ") + "]))"
 	}
 	var out []string

@@ -432,6 +432,10 @@ func (x *exec) mayComment(s *ast.Comment) error {
 		if s.On != nil {
 			return relation(s.On)
 		}
+	case "DOMAIN CONSTRAINT":
+		if u := x.userType(s.On); u != nil && u.Kind == 'd' {
+			return x.owns(u)
+		}
 	case "SCHEMA":
 		return x.ownsSchema(s.Name.Last())
 	case "DATABASE":

@@ -128,6 +128,10 @@ func (x *exec) parameters(f *catalog.Function, s *ast.CreateFunction) error {
 		}
 		input := mode != 'o' && mode != 't'
 		switch {
+		case variadic && s.Procedure && mode != 't':
+			return invalidFunction("VARIADIC parameter must be the last parameter")
+		case mode == 'o' && defaults && s.Procedure:
+			return invalidFunction("procedure OUT parameters cannot appear after one with a default value")
 		case input && variadic:
 			return invalidFunction("VARIADIC parameter must be the last input parameter")
 		case input && isPolymorphic(t.OID):
@@ -299,6 +303,9 @@ func (x *exec) functionOptions(f *catalog.Function, opts []ast.Option) error {
 			}
 			f.Window = true
 		case "leakproof":
+			if r := x.snap().Role(x.User); r == nil || !r.Super {
+				return sqlerr.New(sqlerr.InsufficientPrivilege, "only superuser can define a leakproof function")
+			}
 			f.LeakProof = true
 		case "not leakproof":
 			f.LeakProof = false

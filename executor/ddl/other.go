@@ -304,7 +304,9 @@ func (x *exec) roleOptions(r *catalog.Role, opts []ast.Option) error {
 			if err := x.validUntil(r, o); err != nil {
 				return err
 			}
-		case "sysid", "role", "user", "admin":
+		case "sysid":
+			x.notice(sqlerr.SuccessfulCompletion, "SYSID can no longer be specified")
+		case "role", "user", "admin":
 		case "in role", "in group", "in_role", "inrole", "addroleto":
 			for _, e := range append(o.List, o.X) {
 				if e != nil {

@@ -27,8 +27,7 @@ func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string,
 	if x.Kind == "REINDEX" && (x.What == "DATABASE" || x.What == "SYSTEM" || x.What == "SCHEMA") && (s.block != idle || c.several) {
 		return "", 0, inBlockError("REINDEX " + x.What)
 	}
-	if x.Kind == "REINDEX" && (s.block != idle || c.several) &&
-		slices.ContainsFunc(x.Options, func(o ast.Option) bool { return strings.EqualFold(o.Name, "concurrently") }) {
+	if x.Kind == "REINDEX" && (s.block != idle || c.several) && concurrent(x) {
 		return "", 0, inBlockError("REINDEX CONCURRENTLY")
 	}
 	if x.Kind == "VACUUM" && (s.block != idle || c.several) {
@@ -91,9 +90,16 @@ func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string,
 
 // checkMaintained checks the names in REINDEX and CLUSTER.
 func (s *Session) checkMaintained(x *ast.Vacuum) error {
+	beside := x.Kind == "REINDEX" && concurrent(x)
+	system := sqlerr.New(sqlerr.FeatureNotSupported, "cannot reindex system catalogs concurrently")
+	if beside && x.What == "SYSTEM" {
+		return system
+	}
 	for i := range x.Tables {
 		n := &x.Tables[i].Name
 		switch {
+		case x.What == "SCHEMA" && beside && n.Last() == catalog.SchemaPgCatalog:
+			s.tell(notice("WARNING", sqlerr.FeatureNotSupported, "cannot reindex system catalogs concurrently, skipping all"))
 		case x.What == "SCHEMA":
 			if s.snapshot().Schema(s.db, n.Last()) == nil {
 				return sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", n.Last())
@@ -127,6 +133,9 @@ func (s *Session) checkMaintained(x *ast.Vacuum) error {
 				}
 				return err
 			}
+			if _, virtual := r.(*catalog.Virtual); virtual && beside {
+				return system
+			}
 			switch v, isView := r.(*catalog.View); {
 			case isView && v.Materialized == nil:
 				return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table or materialized view", n.Last())
@@ -151,6 +160,11 @@ func (s *Session) checkMaintained(x *ast.Vacuum) error {
 	return nil
 }
 
+// concurrent reports whether a statement has the option CONCURRENTLY.
+func concurrent(x *ast.Vacuum) bool {
+	return slices.ContainsFunc(x.Options, func(o ast.Option) bool { return strings.EqualFold(o.Name, "concurrently") })
+}
+
 // withoutIndexes tells of the table of REINDEX TABLE that has no index.
 func (s *Session) withoutIndexes(x *ast.Vacuum) {
 	for i := range x.Tables {
@@ -163,7 +177,7 @@ func (s *Session) withoutIndexes(x *ast.Vacuum) {
 			continue
 		}
 		what := "to reindex"
-		if slices.ContainsFunc(x.Options, func(o ast.Option) bool { return strings.EqualFold(o.Name, "concurrently") }) {
+		if concurrent(x) {
 			what = "that can be reindexed concurrently"
 		}
 		s.tell(notice("NOTICE", sqlerr.SuccessfulCompletion, "table \"%s\" has no indexes %s", t.Name, what))
@@ -176,7 +190,7 @@ func (s *Session) reindex(ctx context.Context, x *ast.Vacuum, c *call) error {
 	if s.tx == nil || x.What != "TABLE" && x.What != "INDEX" {
 		return nil
 	}
-	concurrently := slices.ContainsFunc(x.Options, func(o ast.Option) bool { return strings.EqualFold(o.Name, "concurrently") })
+	concurrently := concurrent(x)
 	for i := range x.Tables {
 		n := &x.Tables[i].Name
 		t, only := s.findIndex(n)
