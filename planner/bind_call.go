@@ -48,12 +48,10 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 		}
 	}
 	b.sawSRF, b.sawAgg, b.sawWin = b.sawSRF || inner.sawSRF, b.sawAgg || inner.sawAgg, b.sawWin || inner.sawWin
-	if len(fc.args) == 1 && fc.argNames == nil && !e.Star && e.Over == nil && !e.Distinct && e.OrderBy == nil {
+	plain := len(fc.args) == 1 && fc.argNames == nil && !e.Star && e.Over == nil && !e.Distinct && e.OrderBy == nil
+	if plain {
 		if x := b.castCall(fc); x != nil {
 			return x
-		}
-		if cols := b.recordCols(fc.args[0]); fc.schema == "" && slices.ContainsFunc(cols, func(c plan.OutCol) bool { return c.Name == fc.name }) && len(b.procs("", fc.name)) == 0 {
-			return b.field(fc.args[0], fc.name, off)
 		}
 	}
 	if e.WithinGrp {
@@ -62,6 +60,10 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 	b.usable(&e.Name)
 	cand, args := b.findFunction(fc)
 	if cand == nil {
+		// f(row) is row.f where no function takes the row
+		if plain && fc.schema == "" && slices.ContainsFunc(b.recordCols(fc.args[0]), func(c plan.OutCol) bool { return c.Name == fc.name }) {
+			return b.field(fc.args[0], fc.name, off)
+		}
 		b.checkNamespace(&e.Name)
 		err := sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", b.signature(fc)).At(off)
 		if e.OrderBy != nil && !e.WithinGrp {
