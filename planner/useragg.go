@@ -89,7 +89,8 @@ func FindRoutine(c *Context, schema, name string, in []types.T) (pr *catalog.Pro
 	_, ret = p.callArgs(cand.proc, fc.args, cand.args, -1)
 	for k, t := range in {
 		if want := cand.args[k]; want != t.OID && want != types.OAny && !isPoly(want) {
-			if ok, how, _ := p.castPath(t.OID, want, implicit); !ok || how != pathRelabel {
+			// a domain's value is one of its base type as it is
+			if ok, how, _ := p.castPath(p.Snap.BaseType(t).OID, want, implicit); p.Snap.BaseType(t).OID != want && (!ok || how != pathRelabel) {
 				failf(sqlerr.DatatypeMismatch, -1, "function %s requires run-time type coercion", p.signature(&funcCall{name: name, args: typed(p, cand.args)}))
 			}
 		}

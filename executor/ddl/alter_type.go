@@ -20,6 +20,9 @@ func (x *exec) alterType(t *catalog.Table, a *ast.AlterAction) error {
 	if err != nil {
 		return withoutPosition(err)
 	}
+	if err := x.mayUseType(to); err != nil {
+		return err
+	}
 	var collate *ast.Name
 	if a.Column != nil {
 		collate = a.Column.Collate

@@ -138,6 +138,18 @@ func (x *exec) usable(n *ast.Name) error {
 	return nil
 }
 
+// mayUseType checks USAGE on the type of a new column, parameter or operand; an array
+// has the rights of its elements' type.
+func (x *exec) mayUseType(t types.T) error {
+	if in := x.snap().TypeInfo(t.OID); in != nil && in.Elem != 0 {
+		t.OID = in.Elem
+	}
+	if u := x.snap().TypeByOID(t.OID); u != nil {
+		return x.snap().CheckPriv(x.User, u, catalog.PrivUsage)
+	}
+	return nil
+}
+
 // needs checks a privilege on a relation.
 func (x *exec) needs(n *ast.Name, p catalog.Priv) error {
 	if err := x.usable(n); err != nil {

@@ -32,6 +32,11 @@ func (x *exec) createCast(s *ast.CreateCast) error {
 	if !x.ownsType(from) && !x.ownsType(to) {
 		return denied("must be owner of type %s or type %s", x.typeName(from), x.typeName(to))
 	}
+	for _, t := range []types.T{from, to} {
+		if err := x.mayUseType(t); err != nil {
+			return err
+		}
+	}
 	switch {
 	case x.snap().TypeInfo(from.OID).Type == 'd':
 		x.tell("WARNING", sqlerr.WrongObjectType, "cast will be ignored because the source data type is a domain")

@@ -51,6 +51,9 @@ func (b *tableBuilder) column(c *ast.ColumnDef) error {
 		if err := storable(c.Name, t); err != nil {
 			return err
 		}
+		if err := b.mayUseType(t); err != nil {
+			return err
+		}
 		spec.Type, spec.Dims = t, c.Type.Dims
 	}
 	var err error

@@ -35,7 +35,10 @@ func (x *exec) attribute(d *ast.ColumnDef) (c catalog.Column, err error) {
 	if c.Collation, err = x.collation(d.Collate, t); err != nil {
 		return c, err
 	}
-	return c, storable(d.Name, t)
+	if err = storable(d.Name, t); err != nil {
+		return c, err
+	}
+	return c, x.mayUseType(t)
 }
 
 // attributeEdit is the new list of the attributes of a composite type or of a table's

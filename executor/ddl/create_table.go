@@ -370,6 +370,9 @@ func (x *exec) createTableAs(s *ast.CreateTable, spec *catalog.TableSpec) (strin
 		if err := storable(n, c.T); err != nil {
 			return "", err
 		}
+		if err := x.mayUseType(c.T); err != nil {
+			return "", err
+		}
 		col, ok := outCollation(q, i)
 		if !ok {
 			return "", noCollation("no collation was derived for column \"%s\" with collatable type %s", n, x.typeName(c.T))

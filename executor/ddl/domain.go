@@ -23,6 +23,9 @@ func (x *exec) createDomain(s *ast.CreateDomain) error {
 	if k := base.Kind(); k == types.KPseudo || k == types.KVoid || base.OID == types.ORecord {
 		return sqlerr.New(sqlerr.DatatypeMismatch, "\"%s\" is not a valid base type for a domain", x.typeName(base))
 	}
+	if err := x.mayUseType(base); err != nil {
+		return err
+	}
 	collation, err := x.collation(s.Collate, base)
 	if err != nil {
 		return withoutPosition(err)

@@ -123,6 +123,9 @@ func (x *exec) parameters(f *catalog.Function, s *ast.CreateFunction) error {
 		if sqlerr.CodeOf(err) == sqlerr.UndefinedObject && mode != 't' {
 			return sqlerr.New(sqlerr.UndefinedObject, "type %s does not exist", fullName(&p.Type.Name))
 		}
+		if err == nil {
+			err = x.mayUseType(t)
+		}
 		if err != nil {
 			return err
 		}
@@ -217,6 +220,9 @@ func (x *exec) result(f *catalog.Function, s *ast.CreateFunction, out []types.T,
 		f.Ret, f.RetSet = implied, true
 	case s.Returns != nil:
 		t, err := x.functionType(s.Returns)
+		if err == nil {
+			err = x.mayUseType(t)
+		}
 		if err != nil {
 			return err
 		}

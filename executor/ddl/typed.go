@@ -35,6 +35,9 @@ func (b *tableBuilder) typedColumns(s *ast.CreateTable) error {
 	if err != nil {
 		return err
 	}
+	if err := b.snap().CheckPriv(b.User, u, catalog.PrivUsage); err != nil {
+		return err
+	}
 	b.spec.OfType = u.OID
 	for _, c := range u.Columns {
 		b.spec.Columns = append(b.spec.Columns, catalog.ColumnSpec{Column: catalog.Column{Name: c.Name, Type: c.Type, Dims: c.Dims, Collation: c.Collation}})

@@ -102,6 +102,9 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 		if err := storable(n, c.T); err != nil {
 			return "", err
 		}
+		if err := x.mayUseType(c.T); err != nil {
+			return "", err
+		}
 		col, ok := outCollation(q, i)
 		if !ok && s.Materialized {
 			return "", noCollation("no collation was derived for column \"%s\" with collatable type %s", n, x.typeName(c.T))

@@ -55,10 +55,12 @@ func relationsBySpace(snap *catalog.Snapshot) map[uint64]lockedRelation {
 			case *catalog.Table:
 				add(r)
 			case *catalog.Sequence:
-				out[table.SequenceLock(r.OID)] = lockedRelation{r.DB, r.OID, nil}
+				out[table.RelationLock(r.OID)] = lockedRelation{r.DB, r.OID, nil}
 			case *catalog.View:
 				if r.Materialized != nil {
 					add(r.Materialized)
+				} else {
+					out[table.RelationLock(r.OID)] = lockedRelation{r.DB, r.OID, nil}
 				}
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"kvsqld/parser/ast"
 	"kvsqld/planner/plan"
 	"kvsqld/storage/kv"
+	"kvsqld/storage/table"
 )
 
 var lockModes = map[string]kv.TableLockMode{
@@ -97,23 +98,31 @@ func (l *tableLocker) table(t *catalog.Table, only bool) error {
 		if err != nil {
 			return err
 		}
-		if err := d.LockTable(l.ctx, l.s.tx.kv, l.mode, l.o); err != nil {
-			if l.stmt.NoWait && asSQLCode(l.ctx, err) == sqlerr.LockNotAvailable {
-				return sqlerr.New(sqlerr.LockNotAvailable, "could not obtain lock on relation \"%s\"", t.Name)
-			}
+		if err := l.taken(t.Name, d.LockTable(l.ctx, l.s.tx.kv, l.mode, l.o)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// view locks the tables and views that a view reads, as far as its owner may, or the
-// user where the view says so.
+// taken names the relation in the error of a NOWAIT that found it locked.
+func (l *tableLocker) taken(name string, err error) error {
+	if err != nil && l.stmt.NoWait && asSQLCode(l.ctx, err) == sqlerr.LockNotAvailable {
+		return sqlerr.New(sqlerr.LockNotAvailable, "could not obtain lock on relation \"%s\"", name)
+	}
+	return err
+}
+
+// view locks a view, and the tables and views that it reads as far as its owner may, or
+// the user where the view says so.
 func (l *tableLocker) view(v *catalog.View, user string) error {
 	if l.seen[v.OID] {
 		return nil
 	}
 	l.seen[v.OID] = true
+	if err := l.taken(v.Name, table.LockView(l.ctx, l.s.tx.kv, v.OID, l.mode, l.o)); err != nil {
+		return err
+	}
 	if !catalog.BoolOption(v.Options[catalog.OptSecurityInvoker]) {
 		user = v.Owner
 	}

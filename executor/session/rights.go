@@ -82,13 +82,13 @@ func (s *Session) mayCopyInto(t *catalog.Table, cols []int) error {
 	return s.snapshot().CheckRight(s.user, &catalog.Right{Rel: t, Need: catalog.PrivInsert, Insert: slices.Clone(cols)})
 }
 
-// mayLock checks LOCK TABLE's rights: SELECT for the weakest mode, INSERT or
-// better for ROW EXCLUSIVE, and UPDATE, DELETE or TRUNCATE for any.
+// mayLock checks LOCK TABLE's rights: SELECT for the weakest mode; UPDATE, DELETE or
+// TRUNCATE for the others, or INSERT for ROW EXCLUSIVE.
 func (s *Session) mayLock(user string, r catalog.Relation, mode string) error {
 	any := catalog.PrivUpdate | catalog.PrivDelete | catalog.PrivTruncate
 	switch mode {
 	case "ACCESS SHARE":
-		any |= catalog.PrivSelect
+		any = catalog.PrivSelect
 	case "ROW EXCLUSIVE":
 		any |= catalog.PrivInsert
 	}

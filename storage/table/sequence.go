@@ -246,24 +246,29 @@ func (db *DB) setSeq(oid types.OID, s *seqState) {
 	}
 }
 
-// sequenceBit marks the numbers by which sequences are locked, which have no file of
-// their own.
-const sequenceBit = 1 << 62
+// relationBit marks the numbers by which sequences and views are locked, which have no
+// file of their own.
+const relationBit = 1 << 62
 
-// SequenceLock returns the number by which LockSequence locks a sequence.
-func SequenceLock(oid types.OID) uint64 { return sequenceBit | uint64(oid) }
+// RelationLock returns the number by which LockSequence and LockView lock.
+func RelationLock(oid types.OID) uint64 { return relationBit | uint64(oid) }
 
 // LockSequence takes a lock of the sequence until the transaction ends: RowExclusive
 // to draw from it or to set it, ShareRowExclusive to change it, AccessExclusive to
 // restart it with its table or to drop it, AccessShare to look at its row.
 func LockSequence(ctx context.Context, tx Txn, oid types.OID, m kv.TableLockMode, o LockOpt) error {
-	return tx.LockSpace(ctx, kv.Space{ID: SequenceLock(oid)}, m, o)
+	return tx.LockSpace(ctx, kv.Space{ID: RelationLock(oid)}, m, o)
+}
+
+// LockView takes a lock of a view until the transaction ends.
+func LockView(ctx context.Context, tx Txn, oid types.OID, m kv.TableLockMode, o LockOpt) error {
+	return tx.LockSpace(ctx, kv.Space{ID: RelationLock(oid)}, m, o)
 }
 
 // LockSequenceDefinition takes the right to change what the catalog says about a
 // sequence, until the transaction ends.
 func LockSequenceDefinition(ctx context.Context, tx Txn, oid types.OID, o LockOpt) error {
-	return tx.LockSpace(ctx, kv.Space{ID: kv.DefinitionOf(SequenceLock(oid))}, kv.AccessExclusive, o)
+	return tx.LockSpace(ctx, kv.Space{ID: kv.DefinitionOf(RelationLock(oid))}, kv.AccessExclusive, o)
 }
 
 // Flush stores the exact state of all sequences, so that a server that ends in
