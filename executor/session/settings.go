@@ -147,17 +147,25 @@ func (s *Session) setSetting(name string, value *string, local bool) error {
 	if local && s.tx == nil {
 		return nil
 	}
-	if !local {
-		if _, ok := s.settings.local[key]; ok {
-			s.settings.put(key, true, nil)
-		}
+	if key == "session_authorization" { // whoever the session is of now has taken no other role
+		none := "none"
+		s.settings.set("role", local, &none)
 	}
-	s.settings.put(key, local, value)
+	s.settings.set(key, local, value)
 	if s.tx == nil {
 		s.settings.log = s.settings.log[:0]
 	}
 	s.settingChanged(key)
 	return nil
+}
+
+// set is put for a statement: what holds for the session ends what held for the
+// transaction.
+func (g *settings) set(key string, local bool, v *string) {
+	if _, ok := g.local[key]; ok && !local {
+		g.put(key, true, nil)
+	}
+	g.put(key, local, v)
 }
 
 // customName reports whether an unknown parameter may be made by setting it.
@@ -191,7 +199,6 @@ func (s *Session) settingEffect(key string, value *string, local bool) error {
 	switch key {
 	case "role":
 		if value == nil || v == "none" {
-			s.user = s.sessionUser
 			return nil
 		}
 		if s.snapshot().Role(v) == nil {
@@ -202,7 +209,6 @@ func (s *Session) settingEffect(key string, value *string, local bool) error {
 		}
 	case "session_authorization":
 		if value == nil || v == "default" {
-			s.sessionUser, s.user = s.authUser, s.authUser
 			return nil
 		}
 		if s.snapshot().Role(v) == nil {
@@ -313,19 +319,15 @@ func (s *Session) settingChanged(key string) {
 		s.activity.mu.Lock()
 		s.activity.application = v
 		s.activity.mu.Unlock()
-	case "role":
-		if v == "none" || v == "" {
-			s.user = s.sessionUser
-		} else {
+	case "role", "session_authorization":
+		s.sessionUser = s.authUser
+		if v := g.get("session_authorization"); v != "" && v != "default" {
+			s.sessionUser = v
+		}
+		s.user = s.sessionUser
+		if v := g.get("role"); v != "" && v != "none" {
 			s.user = v
 		}
-		g.epoch++
-		g.reportChange("is_superuser")
-	case "session_authorization":
-		if v == "" || v == "default" {
-			v = s.authUser
-		}
-		s.sessionUser, s.user = v, v
 		g.epoch++
 		g.reportChange("is_superuser")
 	}
