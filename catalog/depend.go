@@ -388,7 +388,7 @@ func (c *Change) describe(n node) string {
 		return "type " + c.snap.FormatType(types.Of(n.oid), c.DB, c.Path)
 	case nodeFunction:
 		if f, ok := c.snap.objs[n.oid].(*Function); ok {
-			return routineKind(f) + " " + c.functionText(f)
+			return "function " + c.functionText(f) // a procedure, too
 		}
 	case nodeOperator:
 		if o, ok := c.snap.objs[n.oid].(*OwnOperator); ok {

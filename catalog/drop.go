@@ -404,7 +404,7 @@ func (c *Change) ownerLine(o Object) string {
 	case *ExtStats, *Extension:
 		return "owner of " + c.partText(co.OID)
 	case *Function:
-		return "owner of " + routineKind(x) + " " + c.functionText(x)
+		return "owner of function " + c.functionText(x)
 	}
 	if co.DB != c.DB {
 		return "1 object in another database"

@@ -259,28 +259,18 @@ func (b *binder) recordCols(x plan.Expr) []plan.OutCol {
 // outCols lists the columns of a function with OUT arguments.
 func (p *planner) outCols(pr *catalog.Proc, args []plan.Expr) []plan.OutCol {
 	var out []plan.OutCol
-	var elem types.T
+	in := make([]types.OID, len(args))
 	for i, a := range args {
-		if i >= len(pr.Args) {
-			break
-		}
-		switch pr.Args[i] {
-		case types.OAnyarray, types.OAnycompatiblearray:
-			elem = p.T(p.info(a.Type().OID).Elem, -1)
-		case types.OAnyelement, types.OAnynonarray, types.OAnycompatible:
-			elem = p.T(a.Type().OID, -1)
-		}
+		in[i] = a.Type().OID
 	}
+	family, _ := p.polyFamily(pr.Args, in)
 	for i, m := range pr.ArgModes {
 		if m != 'o' && m != 't' && m != 'b' {
 			continue
 		}
 		t := p.T(pr.AllArgs[i], -1)
-		switch t.OID {
-		case types.OAnyelement, types.OAnynonarray, types.OAnycompatible:
-			t = elem
-		case types.OAnyarray, types.OAnycompatiblearray:
-			t = p.T(p.info(elem.OID).Array, -1)
+		if isPoly(t.OID) {
+			t = p.T(p.concrete(family, t.OID), -1)
 		}
 		name := ""
 		if i < len(pr.ArgNames) {

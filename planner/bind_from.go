@@ -288,9 +288,9 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 	// functions see earlier entries of the same FROM, LATERAL or not
 	b := &binder{planner: p, scope: sc, what: "functions in FROM", noAgg: true, noWin: true, srf: true}
 	seen := map[int]bool{}
-	calls := f.Calls
-	if len(calls) == 1 {
-		calls = spreadUnnest(calls[0])
+	var calls []ast.FuncCall
+	for _, c := range f.Calls {
+		calls = append(calls, spreadUnnest(c)...)
 	}
 	for _, fc := range calls {
 		p.routine = nil
@@ -328,6 +328,11 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 			}
 			call, _ := x.(*plan.Call)
 			if len(cols) > 1 || len(cols) == 1 && x.Type().Kind() == types.KRecord || call != nil && call.Cols != nil {
+				for i := range cols { // OUT parameters may have no name
+					if cols[i].Name == "" {
+						cols[i].Name = fmt.Sprintf("column%d", i+1)
+					}
+				}
 				r.cols = append(r.cols, cols...)
 				n = len(cols)
 				x = withColumns(x, cols)

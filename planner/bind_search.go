@@ -68,6 +68,7 @@ func (p *planner) walked(def *cteDef, op *ast.SetOp, c *ast.CTE, sc *scope) *que
 		b := &binder{planner: p, scope: sc}
 		marks := []plan.Expr{b.expr(y.Value), b.expr(y.Default)}
 		t := p.commonType("CYCLE", marks)
+		p.needEquality(&plan.Const{At: plan.At{T: t, Off: -1}}, -1)
 		if p.rec != nil {
 			p.record(y.Value, p.must(marks[0], t, implicit))
 			p.record(y.Default, p.must(marks[1], t, implicit))

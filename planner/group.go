@@ -34,6 +34,10 @@ func (p *planner) finishGroups(s *state) {
 
 func (p *planner) planGroup(s *state) {
 	b, in := s.b, s.cur
+	if len(b.keys) == 0 && len(b.aggs) == 0 && b.sets == nil {
+		// HAVING alone: there is one group whatever the input has, which is not read
+		in = noInput()
+	}
 	g := &plan.Group{Input: in.node, Sets: b.sets}
 	g.Keys = p.planExprs(b.keys, in.lay)
 	lay := layout{}

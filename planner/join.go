@@ -9,13 +9,18 @@ import (
 	"kvsqld/planner/plan"
 )
 
+// noInput is the input of a query without FROM.
+func noInput() *pnode {
+	v := &plan.Values{Rows: [][]plan.Expr{{}}}
+	v.Common.Rows, v.Common.Cost = 1, 0
+	return &pnode{node: v, lay: layout{}, rels: map[int]bool{}, rows: 1}
+}
+
 // stepJoin is the third step: it builds the join tree, choosing for each join
 // a hash table in memory (spilled when over budget), lookups, or pairs.
 func (p *planner) stepJoin(s *state) {
 	if len(s.units) == 0 {
-		v := &plan.Values{Rows: [][]plan.Expr{{}}}
-		v.Common.Rows, v.Common.Cost = 1, 0
-		s.cur = &pnode{node: v, lay: layout{}, rels: map[int]bool{}, rows: 1}
+		s.cur = noInput()
 	} else {
 		if !s.part {
 			p.placeSemis(s)

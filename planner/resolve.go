@@ -452,8 +452,11 @@ func (p *planner) userProc(f *catalog.Function, all bool) *catalog.Proc {
 		}
 		if m == 'v' {
 			pr.Variadic = p.info(t.OID).Elem
-			if t.OID == types.OAnyarray {
+			switch t.OID {
+			case types.OAnyarray:
 				pr.Variadic = types.OAnyelement
+			case types.OAnycompatiblearray:
+				pr.Variadic = types.OAnycompatible
 			}
 		}
 	}

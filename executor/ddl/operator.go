@@ -246,14 +246,6 @@ func (x *exec) estimator(o *ast.Option, args ...types.OID) (types.OID, error) {
 	return pr.OID, nil
 }
 
-// mayUseType checks the right to build on a user-defined type.
-func (x *exec) mayUseType(t types.T) error {
-	if u := x.snap().TypeByOID(t.OID); u != nil {
-		return x.snap().CheckPriv(x.User, u, catalog.PrivUsage)
-	}
-	return nil
-}
-
 // exactFunction finds the function of a name and of exactly these arguments.
 func (x *exec) exactFunction(n ast.Name, in []types.T) (*catalog.Proc, error) {
 	var oids []types.OID

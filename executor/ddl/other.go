@@ -122,13 +122,14 @@ func editSequence(q *catalog.Sequence, spec *catalog.SequenceSpec, opts []ast.Op
 	for i := range opts {
 		switch o := &opts[i]; o.Name {
 		case "as":
-			lo, hi, err := bounds()
+			// bounds that were those of the old type become those of the new one
+			lo, hi, err := catalog.SequenceRange(q.Type)
 			if err != nil {
 				return err
 			}
 			atLo, atHi := q.Min == lo, q.Max == hi
 			q.Type = spec.Type
-			if lo, hi, err = bounds(); err != nil {
+			if lo, hi, err = catalog.SequenceRange(q.Type); err != nil {
 				return err
 			}
 			if atLo {

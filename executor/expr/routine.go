@@ -95,6 +95,11 @@ func (s *sqlSet) split(b *vec.Batch, i int, line []types.Datum) error {
 	}
 	if len(b.Cols) == 1 && b.Cols[0].T.Kind() == types.KRecord && s.cols[0].Kind() != types.KRecord {
 		d := b.Cols[0].Get(i)
+		if !d.Null {
+			if err := sameFields(d, s.cols); err != nil {
+				return err
+			}
+		}
 		for k, t := range s.cols {
 			line[k] = types.Null(t)
 			if !d.Null {
@@ -114,6 +119,48 @@ func (s *sqlSet) split(b *vec.Batch, i int, line []types.Datum) error {
 		line[k] = b.Cols[k].Get(i)
 	}
 	return nil
+}
+
+// sameFields reports how a row of no declared type differs from the columns of a call.
+func sameFields(d types.Datum, cols []types.T) error {
+	fields, err := types.RecordFields(d)
+	if err != nil {
+		return err
+	}
+	got := make([]types.T, len(fields))
+	for i, f := range fields {
+		if got[i] = f.T; i < len(cols) && cols[i].OID >= types.FirstUserOID {
+			got[i] = cols[i] // the field of a domain has the type below it
+		}
+	}
+	return sameRow(got, cols)
+}
+
+// sameRow reports how a row that a function returns differs from the one that the query
+// says it returns.
+func sameRow(got, want []types.T) error {
+	if len(got) != len(want) {
+		return errRowWidth(len(got), len(want))
+	}
+	for i := range got {
+		if got[i].OID != want[i].OID {
+			return errRowMatch().WithDetail("Returned type %s at ordinal position %d, but query expects %s.",
+				types.FormatTypeNoMod(got[i].OID), i+1, types.FormatTypeNoMod(want[i].OID))
+		}
+	}
+	return nil
+}
+
+func errRowWidth(got, want int) error {
+	what := "attributes"
+	if got == 1 {
+		what = "attribute"
+	}
+	return errRowMatch().WithDetail("Returned row contains %d %s, but query expects %d.", got, what, want)
+}
+
+func errRowMatch() *sqlerr.Error {
+	return sqlerr.New(sqlerr.DatatypeMismatch, "function return row and query-specified return row do not match")
 }
 
 func (s *sqlSet) Next(*Env) (*vec.Batch, error) {

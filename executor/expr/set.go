@@ -210,6 +210,7 @@ type singleRow struct {
 	x    Eval
 	cols []types.T
 	rec  bool
+	own  bool // a user-defined function, whose body may return another row than it says
 	v    *vec.Vec
 	row  int
 	done bool
@@ -223,7 +224,7 @@ func (c *compiler) compileSingle(e plan.Expr) (SetFunc, error) {
 	s := &singleRow{x: x, cols: []types.T{e.Type()}}
 	if call, ok := e.(*plan.Call); ok && e.Type().Kind() == types.KRecord {
 		if cols := setColumns(call); len(cols) > 1 || cols[0] != call.T {
-			s.cols, s.rec = cols, true
+			s.cols, s.rec, s.own = cols, true, call.Proc.SQL != nil
 		}
 	}
 	return s, nil
@@ -247,19 +248,12 @@ func (s *singleRow) Next(*Env) (*vec.Batch, error) {
 		return nil, nil
 	}
 	s.done = true
-	d := s.v.Get(s.row)
-	if !s.rec {
-		return &vec.Batch{Cols: []*vec.Vec{oneRow(d)}, N: 1}, nil
+	row, err := s.values(s.v.Get(s.row))
+	if err != nil {
+		return nil, err
 	}
 	out := &vec.Batch{N: 1}
-	for i, t := range s.cols {
-		f := types.Null(t)
-		if !d.Null {
-			var err error
-			if f, err = field(d.B, i, t); err != nil {
-				return nil, err
-			}
-		}
+	for _, f := range row {
 		out.Cols = append(out.Cols, oneRow(f))
 	}
 	return out, nil
@@ -270,10 +264,22 @@ func (s *singleRow) Fill(_ *Env, b *vec.Builder) (bool, error) {
 		return false, nil
 	}
 	s.done = true
-	d := s.v.Get(s.row)
+	row, err := s.values(s.v.Get(s.row))
+	if err == nil {
+		b.Append(row)
+	}
+	return false, err
+}
+
+// values are the columns that the value d makes.
+func (s *singleRow) values(d types.Datum) ([]types.Datum, error) {
 	if !s.rec {
-		b.Append([]types.Datum{d})
-		return false, nil
+		return []types.Datum{d}, nil
+	}
+	if s.own && !d.Null {
+		if err := sameFields(d, s.cols); err != nil {
+			return nil, err
+		}
 	}
 	row := make([]types.Datum, len(s.cols))
 	for i, t := range s.cols {
@@ -283,11 +289,10 @@ func (s *singleRow) Fill(_ *Env, b *vec.Builder) (bool, error) {
 		}
 		var err error
 		if row[i], err = field(d.B, i, t); err != nil {
-			return false, err
+			return nil, err
 		}
 	}
-	b.Append(row)
-	return false, nil
+	return row, nil
 }
 
 func oneRow(d types.Datum) *vec.Vec {

@@ -262,6 +262,9 @@ func (l *lexer) escape(b *strings.Builder) error {
 			}
 			l.pos += 2
 			low, ok := l.unicode()
+			if ok && low >= 0xD800 && low < 0xDC00 {
+				return errSurrogate("high surrogate must not follow a high surrogate")
+			}
 			if !ok || low < 0xDC00 || low >= 0xE000 {
 				return errSurrogate("low surrogate must follow a high surrogate")
 			}
