@@ -245,8 +245,12 @@ func (b *binder) recordCols(x plan.Expr) []plan.OutCol {
 	case *plan.Var:
 		// a column of a subquery that is a row of no named type
 		if q := b.queries[x.Rel]; x.T.OID == types.ORecord && q != nil {
-			for q.setop != nil {
-				q = q.setop.l
+			for q.setop != nil || q.ref != nil && !q.work {
+				if q.setop != nil {
+					q = q.setop.l
+				} else {
+					q = q.ref.q
+				}
 			}
 			if q.block != nil && x.Col >= 0 && x.Col < len(q.block.targets) {
 				return b.recordCols(q.block.targets[x.Col].x)

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/parser/ast"
 )
@@ -67,6 +69,11 @@ func checkRecursive(c *ast.CTE) {
 	r := &selfRefs{name: c.Name}
 	r.sel(s.SetOp.L, "its non-recursive term")
 	r.sel(s.SetOp.R, "")
+	if s.With != nil && !slices.ContainsFunc(s.With.CTEs, func(w ast.CTE) bool { return w.Name == c.Name }) {
+		for i := range s.With.CTEs {
+			r.stmt(s.With.CTEs[i].Stmt, "a subquery")
+		}
+	}
 	switch {
 	case len(s.OrderBy) > 0:
 		refuse(s.OrderBy[0].X, "ORDER BY")
