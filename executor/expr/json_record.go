@@ -103,28 +103,60 @@ func rowShape(c *callCtx, in []types.Datum, arg int) (*jsonRow, error) {
 			return nil, err
 		}
 	}
-	for _, col := range c.call.Defined {
-		s.names, s.cols = append(s.names, col.Name), append(s.cols, col.T)
-	}
-	if s.cols != nil {
-		return s, nil
-	}
 	if c.call.T.OID != types.ORecord {
 		return s, s.describe(c.call.T.OID)
 	}
-	row, ok := c.call.Args[0].(*plan.RowCtor)
-	if arg == 0 || !ok {
+	var row *plan.RowCtor // a row that is given says what the result is
+	if arg == 1 && !in[0].Null {
+		row, _ = c.call.Args[0].(*plan.RowCtor)
+	}
+	if c.call.Defined != nil {
+		if row != nil {
+			if err := sameRow(exprTypes(row.Elems), columnTypes(c.call.Defined)); err != nil {
+				return nil, err
+			}
+		}
+		for i, col := range c.call.Defined {
+			name := col.Name
+			if row != nil {
+				name = rowFieldName(row, i)
+			}
+			s.names, s.cols = append(s.names, name), append(s.cols, col.T)
+		}
+		return s, nil
+	}
+	if row == nil {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "could not determine row type for result of %s", c.call.Proc.Name).
 			WithHint("Provide a non-null record argument, or call the function in the FROM clause using a column definition list.")
 	}
 	for i, x := range row.Elems {
-		name := "f" + strconv.Itoa(i+1)
-		if i < len(row.Names) {
-			name = row.Names[i]
-		}
-		s.names, s.cols = append(s.names, name), append(s.cols, x.Type())
+		s.names, s.cols = append(s.names, rowFieldName(row, i)), append(s.cols, x.Type())
 	}
 	return s, nil
+}
+
+// rowFieldName is the name of a field of a row constructor.
+func rowFieldName(row *plan.RowCtor, i int) string {
+	if i < len(row.Names) {
+		return row.Names[i]
+	}
+	return "f" + strconv.Itoa(i+1)
+}
+
+func exprTypes(list []plan.Expr) []types.T {
+	out := make([]types.T, len(list))
+	for i, x := range list {
+		out[i] = x.Type()
+	}
+	return out
+}
+
+func columnTypes(cols []plan.OutCol) []types.T {
+	out := make([]types.T, len(cols))
+	for i := range cols {
+		out[i] = cols[i].T
+	}
+	return out
 }
 
 // domainBase is the type below a domain, or below an array of one; false for other types.
@@ -176,18 +208,23 @@ func (s *jsonRow) object(v []byte) ([]types.Datum, error) {
 		case m == nil:
 			m = []byte("null") // which a domain may refuse
 		}
+		base := types.Null(t)
+		if i < len(s.base) {
+			base = s.base[i]
+		}
 		var err error
-		if out[i], err = s.value(m, t, s.names[i], nil); err != nil {
+		if out[i], err = s.value(m, t, base, s.names[i], nil); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// value converts a JSON value to a type; key and at name the place in errors.
-func (s *jsonRow) value(v []byte, t types.T, key string, at []int) (types.Datum, error) {
+// value converts a JSON value to a type; was is the row whose fields stay where an
+// object has no such key, key and at name the place in errors.
+func (s *jsonRow) value(v []byte, t types.T, was types.Datum, key string, at []int) (types.Datum, error) {
 	if base, ok := s.domainBase(t); ok {
-		d, err := s.value(v, base, key, at)
+		d, err := s.value(v, base, was, key, at)
 		if err != nil {
 			return null, err
 		}
@@ -213,6 +250,12 @@ func (s *jsonRow) value(v []byte, t types.T, key string, at []int) (types.Datum,
 		}
 		if err := inner.describe(t.OID); err != nil {
 			return null, err
+		}
+		if !was.Null {
+			var err error
+			if inner.base, err = types.RecordFields(was); err != nil {
+				return null, err
+			}
 		}
 		fields, err := inner.object(v)
 		if err != nil {
@@ -254,7 +297,7 @@ type jsonArrayBuild struct {
 
 func (s *jsonRow) array(v []byte, t types.T, key string) (types.Datum, error) {
 	b := &jsonArrayBuild{row: s, elem: t.ElemType(), key: key}
-	if in := s.c.env.Fmt.Reg; b.elem.OID >= types.FirstUserOID && b.elem.User == types.KInvalid && in != nil {
+	if in := s.c.env.Fmt.Reg; b.elem.OID >= types.FirstUserOID && in != nil {
 		if _, _, err := in.Attributes(b.elem.OID); err == nil {
 			b.elem.User = types.KRecord
 		}
@@ -300,7 +343,7 @@ func (b *jsonArrayBuild) collect(v []byte, at []int) error {
 		if level+1 != b.depth {
 			return errNotJSONArray(b.key, here)
 		}
-		d, err := b.row.value(it, b.elem, b.key, here)
+		d, err := b.row.value(it, b.elem, types.Null(b.elem), b.key, here)
 		if err != nil {
 			return err
 		}
