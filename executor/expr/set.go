@@ -211,6 +211,7 @@ type singleRow struct {
 	cols []types.T
 	rec  bool
 	own  bool // a user-defined function, whose body may return another row than it says
+	reg  types.RegNames
 	v    *vec.Vec
 	row  int
 	done bool
@@ -237,6 +238,9 @@ func (s *singleRow) Start(env *Env, b *vec.Batch, row int) error {
 	if b.N == 0 {
 		one = vec.Batch{N: 1}
 		row = 0
+	}
+	if env.Fmt != nil {
+		s.reg = env.Fmt.Reg
 	}
 	v, err := s.x.Eval(env, &one)
 	s.v, s.row, s.done = v, row, false
@@ -278,6 +282,9 @@ func (s *singleRow) values(d types.Datum) ([]types.Datum, error) {
 	}
 	if s.own && !d.Null {
 		if err := sameFields(d, s.cols); err != nil {
+			if v, ok := s.only(d); ok {
+				return []types.Datum{v}, nil
+			}
 			return nil, err
 		}
 	}
@@ -293,6 +300,20 @@ func (s *singleRow) values(d types.Datum) ([]types.Datum, error) {
 		}
 	}
 	return row, nil
+}
+
+// only is a row that is the value of the only column: what a body returns for one
+// output parameter of a composite type is a row either way.
+func (s *singleRow) only(d types.Datum) (types.Datum, bool) {
+	if len(s.cols) != 1 || s.cols[0].Kind() != types.KRecord || s.reg == nil {
+		return d, false
+	}
+	_, attributes, err := s.reg.Attributes(s.cols[0].OID)
+	if err != nil || sameFields(d, attributes) != nil {
+		return d, false
+	}
+	d.T = s.cols[0]
+	return d, true
 }
 
 func oneRow(d types.Datum) *vec.Vec {

@@ -55,3 +55,10 @@ WITH RECURSIVE x(n) AS (WITH x1 AS (SELECT 1 FROM x) SELECT 0 UNION SELECT * FRO
 WITH RECURSIVE x(n) AS (WITH x1 AS (SELECT 2 FROM x) SELECT * FROM x1 UNION SELECT * FROM x) SELECT * FROM x;
 WITH RECURSIVE x(n) AS (WITH x AS (SELECT 1 AS n) SELECT 0 UNION SELECT n FROM x) SELECT * FROM x ORDER BY 1;
 WITH RECURSIVE x(n) AS (WITH x1 AS (SELECT 1 AS n) SELECT n FROM x1 UNION SELECT n + 1 FROM x WHERE n < 3) SELECT * FROM x ORDER BY 1;
+-- One output parameter of a composite type: a row either way.
+CREATE TYPE sfc_ctx AS (a bigint, b bigint);
+CREATE PROCEDURE sfc_z(INOUT c sfc_ctx) LANGUAGE sql AS 'SELECT row(1::bigint, 2::bigint)';
+CALL sfc_z(NULL);
+CREATE PROCEDURE sfc_w(INOUT c sfc_ctx, INOUT d int) LANGUAGE sql AS 'SELECT row(1::bigint, 2::bigint)::sfc_ctx, 5';
+CALL sfc_w(NULL, 1);
+DROP TYPE sfc_ctx CASCADE;
