@@ -139,6 +139,9 @@ func (x *exec) grantColumns(o catalog.Object, names []string, p catalog.Priv, sp
 	cols := r.RelColumns()
 	for _, n := range names {
 		i := slices.IndexFunc(cols, func(c catalog.Column) bool { return !c.Dropped && c.Name == n })
+		if i < 0 && catalog.IsSystemColumn(n) {
+			return sqlerr.Unsupported(-1, "GRANT on system column \"%s\"", n)
+		}
 		if i < 0 {
 			return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", n, catalog.CommonOf(o).Name)
 		}
