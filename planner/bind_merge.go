@@ -38,6 +38,7 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 		}
 		p.dest.Need |= dmlPrivs[w.Action]
 	}
+	p.dest.Need |= catalog.PrivSelect // whatever ON reads
 	bl := &block{rels: map[int]*rel{}}
 	r := p.tableRel(t, aliasOf(s.Table))
 	p.watch(r, p.dest)
