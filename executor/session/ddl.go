@@ -293,7 +293,11 @@ func (srv *Server) dropObjects(ctx context.Context, db types.OID, oids []types.O
 		of   func(catalog.Object) bool
 		drop func(bool, ...types.OID) error
 	}{
-		{func(o catalog.Object) bool { _, ok := o.(catalog.Relation); return ok }, ch.DropRelations},
+		{func(o catalog.Object) bool {
+			q, sequence := o.(*catalog.Sequence)
+			_, ok := o.(catalog.Relation)
+			return ok && !(sequence && q.Identity) // which goes with its column
+		}, ch.DropRelations},
 		{func(o catalog.Object) bool { _, ok := o.(*catalog.UserType); return ok }, ch.DropTypes},
 		{func(o catalog.Object) bool { _, ok := o.(*catalog.OwnOperator); return ok }, ch.DropOperators},
 		{func(o catalog.Object) bool { _, ok := o.(*catalog.Function); return ok }, ch.DropFunctions},
