@@ -160,6 +160,13 @@ func (p *dropPlan) effects() (put []Object, del []types.OID) {
 		}
 	}
 	put = p.attributesGone(gone)
+	schemas := map[string]string{}
+	for _, t := range p.order {
+		if t.kind == nodeSchema {
+			schemas[CommonOf(s.objs[t.oid]).Name] = ""
+		}
+	}
+	put = append(put, p.c.moveDefaults(schemas)...)
 	for oid, t := range edited {
 		if v, ok := s.objs[oid].(*View); ok {
 			n := *v

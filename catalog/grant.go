@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -314,9 +315,57 @@ func (c *Change) giveDefaults(put []Object) {
 			}
 		}
 		if found && !acl.Equal(DefaultACL(kind, co.Owner)) {
-			co.ACL = acl
+			co.ACL = c.inOrder(acl)
 		}
 	}
+}
+
+// inOrder sorts an ACL by the numbers of its roles, as PostgreSQL does with what it has
+// put together.
+func (c *Change) inOrder(a ACL) ACL {
+	number := func(role string) types.OID {
+		if r := c.snap.Role(role); r != nil {
+			return r.OID
+		}
+		return 0 // PUBLIC
+	}
+	return slices.SortedStableFunc(slices.Values(a), func(x, y ACLItem) int {
+		return cmp.Or(cmp.Compare(number(x.Grantee), number(y.Grantee)), cmp.Compare(number(x.Grantor), number(y.Grantor)))
+	})
+}
+
+// moveDefaults makes the default privileges of schemas those of others; to has "" for a
+// schema that goes. It returns the database, if it changes.
+func (c *Change) moveDefaults(to map[string]string) []Object {
+	d, _ := c.snap.objs[c.DB].(*Database)
+	if d == nil {
+		return nil
+	}
+	n := *d
+	n.Defaults = nil
+	changed := false
+	for _, p := range d.Defaults {
+		if schema, ok := to[p.Schema]; ok {
+			p.Schema, changed = schema, true
+			if schema == "" {
+				continue
+			}
+		}
+		n.Defaults = append(n.Defaults, p)
+	}
+	if !changed {
+		return nil
+	}
+	return []Object{&n}
+}
+
+// base is the ACL that is not worth an entry: what objects have without one, of which
+// those of a schema say only what comes on top.
+func (p *DefaultPrivileges) base() ACL {
+	if p.Schema != "" {
+		return ACL{}
+	}
+	return DefaultACL(p.Kind, p.Role)
 }
 
 // AlterDefaults changes what new objects of a role get.
@@ -325,10 +374,7 @@ func (c *Change) AlterDefaults(role, schema string, kind ACLKind, g *GrantSpec) 
 	if !ok {
 		return sqlerr.New(sqlerr.InvalidCatalogName, "database with OID %d does not exist", c.DB)
 	}
-	base := DefaultACL(kind, role)
-	if schema != "" {
-		base = ACL{}
-	}
+	base := (&DefaultPrivileges{Role: role, Schema: schema, Kind: kind}).base()
 	n := *d
 	n.Defaults = slices.Clone(d.Defaults)
 	at := slices.IndexFunc(n.Defaults, func(p DefaultPrivileges) bool { return p.Role == role && p.Schema == schema && p.Kind == kind })
@@ -470,7 +516,9 @@ func withoutRole(o Object, role string) Object {
 				continue
 			}
 			p.ACL = slices.DeleteFunc(slices.Clone(p.ACL), func(it ACLItem) bool { return it.Grantee == role })
-			rest = append(rest, p)
+			if !p.ACL.Equal(p.base()) {
+				rest = append(rest, p)
+			}
 		}
 		d.Defaults = rest
 	}

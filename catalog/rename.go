@@ -222,6 +222,7 @@ func (c *Change) RenameSchema(old, new string) error {
 			WithDetail("The prefix \"pg_\" is reserved for system schemas.")
 	}
 	put := []Object{withCommon(n, func(co *Common) { co.Name = new })}
+	put = append(put, c.moveDefaults(map[string]string{old: new})...)
 	for _, o := range c.snap.Objects() {
 		if co := CommonOf(o); co.DB == c.DB && co.Schema == old {
 			put = append(put, withCommon(o, func(x *Common) { x.Schema = new }))
