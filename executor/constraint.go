@@ -138,20 +138,42 @@ func (w *tableWriter) mayRead() bool {
 	return has&catalog.PrivSelect != 0
 }
 
+// keyCols lists the columns of keys.
+func keyCols(keys []catalog.IndexKey) []int {
+	cols := make([]int, len(keys))
+	for i, k := range keys {
+		cols[i] = k.Col
+	}
+	return cols
+}
+
+// showsKey reports whether the user may know what a row has in columns of a table: no
+// policy may hide it and he may read them all, of which -1 is an expression.
+func (env *Env) showsKey(t *catalog.Table, cols []int) bool {
+	if env.User == "" {
+		return true
+	}
+	if env.Snap.SubjectTo(t, env.User) {
+		return false
+	}
+	has, _ := env.Snap.Privileges(env.User, t)
+	return has&catalog.PrivSelect != 0 || !slices.ContainsFunc(cols, func(c int) bool {
+		if c < 0 {
+			return true
+		}
+		has, _ := env.Snap.ColumnPrivileges(env.User, t, c)
+		return has&catalog.PrivSelect == 0
+	})
+}
+
 // hideKey takes the key out of the error of a duplicate that the user may not see.
 func (w *tableWriter) hideKey(err error) error {
 	var e *sqlerr.Error
-	if !errors.As(err, &e) || e.Code != sqlerr.UniqueViolation && e.Code != sqlerr.ExclusionViolation || w.env.User == "" || w.mayRead() && !w.env.Snap.SubjectTo(w.table, w.env.User) {
+	if !errors.As(err, &e) || e.Code != sqlerr.UniqueViolation && e.Code != sqlerr.ExclusionViolation || w.env.showsKey(w.table, []int{-1}) {
 		return err
 	}
 	for _, ix := range w.table.Indexes {
-		if ix.Name == e.Constraint && !w.env.Snap.SubjectTo(w.table, w.env.User) && !slices.ContainsFunc(ix.Keys, func(k catalog.IndexKey) bool {
-			if k.Col < 0 {
-				return true
-			}
-			has, _ := w.env.Snap.ColumnPrivileges(w.env.User, w.table, k.Col)
-			return has&catalog.PrivSelect == 0
-		}) {
+		if ix.Name == e.Constraint && w.env.showsKey(w.table, keyCols(ix.Keys)) {
 			return err
 		}
 	}

@@ -312,6 +312,9 @@ func (c *fkCheck) verify(env *Env, recheck bool) error {
 					continue
 				}
 			}
+			if !env.showsKey(c.child, c.fk.Cols) {
+				return c.error(fmt.Sprintf(`Key is not present in table "%s".`, parent.Name))
+			}
 			return c.error(fmt.Sprintf(`Key %s is not present in table "%s".`, keyText(env, c.child, c.fk.Cols, view.Cols, i), parent.Name))
 		}
 	}
@@ -450,6 +453,9 @@ func (e *fkEvent) error(env *Env, key string) error {
 	x := sqlerr.New(sqlerr.ForeignKeyViolation, `update or delete on table "%s" violates foreign key constraint "%s" on table "%s"`,
 		e.parent.Name, name, c.Name).
 		WithDetail(`Key %s is still referenced from table "%s".`, key, c.Name)
+	if !env.showsKey(e.parent, e.ref.FK.RefCols) {
+		x.Detail = fmt.Sprintf(`Key is still referenced from table "%s".`, c.Name)
+	}
 	x.Schema, x.Table, x.Constraint = c.Schema, c.Name, name
 	return x
 }

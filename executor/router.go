@@ -161,9 +161,9 @@ func (r *router) route(b *vec.Batch, out []*catalog.Table) (n int, none, err err
 // noPartition is the error of a row whose key was evaluated last.
 func (r *router) noPartition(row int) error {
 	t := r.set.Table
-	names, vals := make([]string, len(r.keys)), make([]string, len(r.keys))
+	names, vals, cols := make([]string, len(r.keys)), make([]string, len(r.keys)), make([]int, len(r.keys))
 	for i, k := range t.Key.Keys {
-		names[i] = k.Expr
+		names[i], cols[i] = k.Expr, k.Col
 		if k.Col >= 0 {
 			names[i] = catalog.QuoteIdent(t.Columns[k.Col].Name)
 		}
@@ -174,7 +174,7 @@ func (r *router) noPartition(row int) error {
 	}
 	e := sqlerr.New(sqlerr.CheckViolation, `no partition of relation "%s" found for row`, t.Name)
 	e.Schema, e.Table = t.Schema, t.Name
-	if !r.w.mayRead() {
+	if !r.env.showsKey(t, cols) {
 		return e
 	}
 	return e.WithDetail("Partition key of the failing row contains (%s) = (%s).", strings.Join(names, ", "), strings.Join(vals, ", "))

@@ -231,7 +231,7 @@ func (p *planner) relationRel(obj catalog.Relation, alias string, only bool, off
 		return r
 	case *catalog.View:
 		if o.Materialized != nil {
-			if !o.Populated && p.rec == nil && !p.Unpopulated {
+			if !o.Populated && p.rec == nil && !p.Stored {
 				fail(sqlerr.New(sqlerr.ObjectNotInPrerequisite, "materialized view \"%s\" has not been populated", o.Name).
 					WithHint("Use the REFRESH MATERIALIZED VIEW command."))
 			}
@@ -255,9 +255,7 @@ func (p *planner) viewRel(v *catalog.View, alias string) *rel {
 		fail(fmt.Errorf("view %s: %w", v.Name, err))
 	}
 	right, as := p.need(v, catalog.PrivSelect), p.as
-	if !invokerRights(v) {
-		p.as = v.Owner
-	}
+	p.as = viewActor(v)
 	if p.rec != nil { // its text is its own
 		r := &rel{id: p.newRel(), alias: alias, view: v}
 		for i, c := range v.Columns {

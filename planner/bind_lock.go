@@ -45,14 +45,19 @@ func (p *planner) locking(s *ast.Select, q *query, sc *scope) {
 			p.lockRel(it.rel, &c)
 		}
 		p.writes = true
-		for id := range c.rels {
-			if right := p.watched[id]; right != nil {
-				right.Need |= catalog.PrivUpdate
-			}
-		}
+		p.mayLock(&c)
 		q.locks = append(q.locks, c)
 		for _, j := range q.block.from {
 			checkNullable(j, &c, false)
+		}
+	}
+}
+
+// mayLock asks for the right to lock the rows of what a clause names.
+func (p *planner) mayLock(c *lockClause) {
+	for id := range c.rels {
+		if right := p.watched[id]; right != nil {
+			right.Need |= catalog.PrivUpdate
 		}
 	}
 }
@@ -129,6 +134,7 @@ func (p *planner) lockRel(r *rel, c *lockClause) {
 	for _, x := range r.query.block.rels {
 		p.lockRel(x, &in)
 	}
+	p.mayLock(&in)
 	r.query.locks = append(r.query.locks, in)
 	for _, j := range r.query.block.from {
 		checkNullable(j, &in, false)

@@ -55,13 +55,9 @@ func (p *planner) destination(n *ast.Name, only bool, verb string) *destination 
 	p.writes = true
 	d := &destination{shape: viewShape(v), right: p.need(v, dmlPrivs[verb])}
 	p.dest = d.right
-	as := p.as
 	for {
-		if !invokerRights(v) {
-			as = v.Owner
-		}
 		a := p.analyseView(v)
-		step := &destView{viewAnalysis: a, view: v, shape: viewShape(v), as: as}
+		step := &destView{viewAnalysis: a, view: v, shape: viewShape(v), as: viewActor(v)}
 		d.views = append(d.views, step)
 		switch base := a.base.(type) {
 		case *catalog.Table:
@@ -90,10 +86,13 @@ func viewShape(v *catalog.View) *catalog.Table {
 	return &catalog.Table{Common: v.Common, RowType: v.RowType, Columns: v.Columns}
 }
 
-// invokerRights reports whether the user of a view needs the rights on what it
-// reads, not its owner.
-func invokerRights(v *catalog.View) bool {
-	return catalog.BoolOption(v.Options[catalog.OptSecurityInvoker])
+// viewActor is the role that needs the rights on what a view reads: its owner, or ""
+// for the user, even where a view of another role reads this one.
+func viewActor(v *catalog.View) string {
+	if catalog.BoolOption(v.Options[catalog.OptSecurityInvoker]) {
+		return ""
+	}
+	return v.Owner
 }
 
 // barrier reports whether what a view hides must be hidden from the conditions

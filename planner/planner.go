@@ -52,9 +52,10 @@ type Context struct {
 	RowSecurityOff bool
 	// NullEquals reads x = NULL as x IS NULL.
 	NullEquals bool
-	// Unpopulated allows materialized views that have no rows yet: the query is not
-	// going to run.
-	Unpopulated bool
+	// Stored: the query is not going to run, a view or a policy is made of it. It may read
+	// materialized views that have no rows yet, and policies count only where it
+	// is read.
+	Stored bool
 	// System lets the statement read and write the tables behind system relations; it
 	// is the server's own.
 	System bool

@@ -35,7 +35,9 @@ func StorePolicy(c *Context, x ast.Expr, t *catalog.Table, write QueryWriter) (*
 }
 
 func checkPolicy(c *Context, x ast.Expr, t *catalog.Table) (err error) {
-	p := newPlanner(c)
+	stored := *c
+	stored.Stored = true
+	p := newPlanner(&stored)
 	defer p.recover(&err)
 	r := p.tableRel(t, t.Name)
 	b := &binder{planner: p, scope: &scope{items: []*nsItem{p.relNames(r, nil)}}, what: "policy expressions", noAgg: true, noWin: true}
@@ -54,7 +56,7 @@ func (p *planner) actor() string {
 // subject reports whether the policies of a table count for the role that reads or
 // changes it now.
 func (p *planner) subject(t *catalog.Table) bool {
-	if t == nil || !t.RowSecurity || p.rec != nil || p.User == "" {
+	if t == nil || !t.RowSecurity || p.rec != nil || p.Stored || p.User == "" {
 		return false
 	}
 	p.secured = true
@@ -315,7 +317,7 @@ func (p *planner) mergeChecks(t *catalog.Table, whens []plan.MergeWhen) {
 		case plan.MergeDelete:
 			w.Existing = merging(p.rowChecks(t, 'd', false, true))
 		case plan.MergeInsert:
-			w.Checks = p.rowChecks(t, 'a', read, false)
+			w.Checks = p.rowChecks(t, 'a', false, false) // MERGE returns no rows
 		}
 	}
 }

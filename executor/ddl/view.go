@@ -36,7 +36,7 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 		return tag, nil
 	}
 	pc := x.Planner()
-	pc.Unpopulated = !s.Materialized || s.WithNoData
+	pc.Stored = !s.Materialized || s.WithNoData
 	q, err := planner.Plan(pc, s.Query)
 	if err != nil {
 		return "", err
