@@ -69,7 +69,7 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 					if raw.Type().OID == types.OUnknown && i < len(pr.Args) && pr.Args[i] != types.OAny {
 						continue // a literal is not the argument that became a text
 					}
-					if exprKey(arg) == exprKey(x) || exprKey(stripImplicit(arg)) == exprKey(x) {
+					if exprKey(stripImplicit(arg)) == exprKey(x) {
 						found, x = true, arg
 						break
 					}

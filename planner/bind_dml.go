@@ -468,15 +468,25 @@ func (p *planner) assignments(set []ast.Assign, d *destination, r *rel, b *binde
 		}
 		switch x := a.X.(type) {
 		case *ast.Row:
-			if len(x.Elems) != len(a.Targets) {
-				failf(sqlerr.SyntaxError, x.Pos(), "number of columns does not match number of values")
+			type source struct {
+				x   plan.Expr // nil: DEFAULT
+				off int
 			}
-			for k := range a.Targets {
-				if isDefault(x.Elems[k]) {
-					add(&a.Targets[k], nil, true, a.Pos())
+			var from []source
+			for _, el := range x.Elems {
+				if isDefault(el) {
+					from = append(from, source{nil, a.Pos()})
 					continue
 				}
-				add(&a.Targets[k], b.expr(x.Elems[k]), false, x.Elems[k].Pos())
+				for _, v := range b.spread(el) {
+					from = append(from, source{v, el.Pos()})
+				}
+			}
+			if len(from) != len(a.Targets) {
+				failf(sqlerr.SyntaxError, x.Pos(), "number of columns does not match number of values")
+			}
+			for k, v := range from {
+				add(&a.Targets[k], v.x, v.x == nil, v.off)
 			}
 		case *ast.Subquery:
 			q := b.subselect(x.Query, x.Pos())

@@ -131,19 +131,12 @@ func (b *binder) expr(e ast.Expr) plan.Expr {
 	case *ast.Row:
 		r := &plan.RowCtor{At: plan.At{T: types.TRecord, Off: e.Pos()}}
 		for _, x := range e.Elems {
-			if c, ok := x.(*ast.ColumnRef); ok && c.Star && len(c.Parts) > 0 {
-				bl := &block{}
-				b.star(c, b.scope, bl)
-				for _, t := range bl.targets {
-					r.Elems = append(r.Elems, t.x)
+			for _, f := range b.spread(x) {
+				if _, ok := f.(*plan.Param); ok {
+					f = b.settled(f)
 				}
-				continue
+				r.Elems = append(r.Elems, f)
 			}
-			f := b.expr(x)
-			if _, ok := f.(*plan.Param); ok {
-				f = b.settled(f)
-			}
-			r.Elems = append(r.Elems, f)
 		}
 		return r
 	case *ast.Index:

@@ -209,6 +209,23 @@ func (p *planner) target(t *ast.Target, b *binder, bl *block) {
 	bl.targets = append(bl.targets, out)
 }
 
+// spread binds an entry of a list of values, in which t.* and (x).* stand for their
+// columns.
+func (b *binder) spread(x ast.Expr) []plan.Expr {
+	c, column := x.(*ast.ColumnRef)
+	f, field := x.(*ast.Field)
+	if !(column && c.Star && len(c.Parts) > 0) && !(field && f.Name == "*") {
+		return []plan.Expr{b.expr(x)}
+	}
+	bl := &block{}
+	b.target(&ast.Target{X: x}, b, bl)
+	xs := make([]plan.Expr, len(bl.targets))
+	for i, t := range bl.targets {
+		xs[i] = t.x
+	}
+	return xs
+}
+
 // origin notes the table column that a target is, for RowDescription.
 func (p *planner) origin(t *target, bl *block) {
 	if v, ok := t.x.(*plan.Var); ok {

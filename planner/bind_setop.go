@@ -13,16 +13,22 @@ import (
 func (p *planner) bindValues(s *ast.Select, outer *scope) *query {
 	bl := &block{rels: map[int]*rel{}}
 	b := &binder{planner: p, scope: &scope{parent: outer}, what: "VALUES", noAgg: true, noWin: true, srf: false}
-	width := len(s.Values[0])
-	cols := make([][]plan.Expr, width)
-	for _, row := range s.Values {
-		if len(row) != width {
+	var cols [][]plan.Expr
+	for i, row := range s.Values {
+		var xs []plan.Expr
+		for _, x := range row {
+			xs = append(xs, b.spread(x)...)
+		}
+		if i == 0 {
+			cols = make([][]plan.Expr, len(xs))
+		} else if len(xs) != len(cols) {
 			failf(sqlerr.SyntaxError, row[0].Pos(), "VALUES lists must all be the same length")
 		}
-		for i, x := range row {
-			cols[i] = append(cols[i], b.expr(x))
+		for i, x := range xs {
+			cols[i] = append(cols[i], x)
 		}
 	}
+	width := len(cols)
 	if len(s.Locking) > 0 {
 		failf(sqlerr.FeatureNotSupported, -1, "FOR %s cannot be applied to VALUES", s.Locking[0].Strength)
 	}
