@@ -226,6 +226,9 @@ func (p *parser) createSchema(off ast.Off) ast.Stmt {
 	}
 	for {
 		at := p.off()
+		if k := p.tok().Key; s.IfNotExists && (k == kwCreate || k == kwGrant) {
+			p.fail(sqlerr.New(sqlerr.FeatureNotSupported, "CREATE SCHEMA IF NOT EXISTS cannot include schema elements").At(int(at)))
+		}
 		switch p.tok().Key {
 		case kwCreate:
 			switch el := p.create().(type) {
@@ -237,9 +240,6 @@ func (p *parser) createSchema(off ast.Off) ast.Stmt {
 		case kwGrant:
 			s.Elements = append(s.Elements, p.grant())
 		default:
-			if s.Elements != nil && s.IfNotExists {
-				p.unsupported(at, "CREATE SCHEMA IF NOT EXISTS with schema elements")
-			}
 			return s
 		}
 	}

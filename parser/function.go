@@ -150,7 +150,9 @@ func (p *parser) funcOptions(f *ast.CreateFunction) {
 			if f.HasBody {
 				p.failf(o.Off, "conflicting or redundant options")
 			}
+			f.BodyOff = p.off()
 			f.HasBody, f.Body = true, p.sconst()
+			f.BodyText = p.text(f.BodyOff, p.lastEnd())
 			if p.accept(KindComma) {
 				f.Body2 = p.sconst()
 			}

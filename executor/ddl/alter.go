@@ -238,8 +238,15 @@ func (x *exec) alterOne(oid types.OID, a *ast.AlterAction) error {
 		x.after = append(x.after, func() error { return x.checkNotNull(oid, a.Name) })
 		return nil
 	case "DROP NOT NULL":
-		_, err := c.SetNotNull(oid, a.Name, false)
-		return err
+		if _, err := c.SetNotNull(oid, a.Name, false); err != nil {
+			return err
+		}
+		for _, ix := range t.Indexes {
+			if ix.Identity && slices.ContainsFunc(ix.Keys, func(k catalog.IndexKey) bool { return k.Col == t.Col(a.Name) }) {
+				return badTable("column \"%s\" is in index used as replica identity", a.Name)
+			}
+		}
+		return nil
 	case "ADD IDENTITY":
 		i := t.Col(a.Name)
 		if i < 0 {

@@ -251,8 +251,6 @@ func identifies(t *catalog.Table, ix *catalog.Index) error {
 	switch {
 	case !ix.Unique:
 		return bad("non-unique")
-	case ix.Invalid:
-		return bad("invalid")
 	case slices.ContainsFunc(t.Uniques, func(u *catalog.Unique) bool { return u.Index == ix.OID && u.Deferrable }):
 		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot use non-immediate index \"%s\" as replica identity", ix.Name)
 	case slices.ContainsFunc(ix.Keys, func(k catalog.IndexKey) bool { return k.Col < 0 }):

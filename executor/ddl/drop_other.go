@@ -86,6 +86,10 @@ func (x *exec) dropAbsent(s *ast.Drop, i int) error {
 		}
 		return sqlerr.New(code, "%s", missing)
 	case "TRIGGER", "POLICY", "RULE":
+		if sc := s.On.Schema(); s.IfExists && sc != "" && x.snap().Schema(x.db(), x.schemaNamed(sc)) == nil {
+			x.notice(sqlerr.SuccessfulCompletion, "schema \"%s\" does not exist, skipping", sc)
+			return nil
+		}
 		if x.lookup(s.On) == nil {
 			code, missing = sqlerr.UndefinedTable, "relation \""+fullName(s.On)+"\""
 			break

@@ -74,7 +74,7 @@ func (x *exec) createFunction(s *ast.CreateFunction) (string, error) {
 		return tag, nil
 	}
 	// The body may call the function itself, so it is checked when that is there.
-	return tag, x.checkBody(made, body)
+	return tag, x.checkBody(made, s, body)
 }
 
 // functionType resolves the type of a parameter or a result, %TYPE included.
@@ -139,6 +139,8 @@ func (x *exec) parameters(f *catalog.Function, s *ast.CreateFunction) error {
 			return invalidFunction("VARIADIC parameter must be the last input parameter")
 		case input && isPolymorphic(t.OID):
 			poly[strings.HasPrefix(x.typeName(t), "anycompatible")] = true
+		case x.pseudo(t) && !isPolymorphic(t.OID) && f.Language == catalog.LanguageInternal:
+			return sqlerr.Unsupported(p.Pos(), "a function in the language internal with arguments of type %s", x.typeName(t))
 		case x.pseudo(t) && !isPolymorphic(t.OID):
 			return invalidFunction("SQL functions cannot have arguments of type %s", x.typeName(t))
 		}
@@ -409,12 +411,12 @@ func (x *exec) functionBody(f *catalog.Function, s *ast.CreateFunction) ([]ast.S
 		return nil, nil
 	}
 	body, err := x.Planner().Texts.ParseBody(f.Body, false)
-	return body, withoutPosition(err)
+	return body, inBody(s, err)
 }
 
 // checkBody plans the statements of a body as far as the types of the arguments
 // are known.
-func (x *exec) checkBody(f *catalog.Function, body []ast.Stmt) error {
+func (x *exec) checkBody(f *catalog.Function, s *ast.CreateFunction, body []ast.Stmt) error {
 	for _, t := range f.Inputs() {
 		if isPolymorphic(t.OID) {
 			if f.Standard {
@@ -429,7 +431,7 @@ func (x *exec) checkBody(f *catalog.Function, body []ast.Stmt) error {
 	for i, st := range body {
 		if err := planner.CheckBody(x.Planner(), f, st, i == len(body)-1); err != nil {
 			if !f.Standard {
-				err = withoutPosition(err)
+				err = inBody(s, err)
 			}
 			return x.inFunction(f, err)
 		}
@@ -519,15 +521,13 @@ func (x *exec) function(kind string, n *ast.Name, args []ast.TypeName) (*catalog
 	seen := map[string]bool{}
 	for _, s := range paths {
 		for _, f := range x.snap().Functions(x.db(), s, n.Last()) {
-			in := f.Inputs()
-			if f.Procedure && len(in) != len(want) {
-				in = f.Args // OUT arguments may be named or left out
+			match, sig := args == nil, ""
+			for _, in := range [][]types.T{f.Inputs(), f.Args} { // OUT arguments of procedures may be named or left out
+				match = match || (f.Procedure || len(in) == len(f.Inputs())) &&
+					slices.EqualFunc(in, want, func(t types.T, o types.OID) bool { return t.OID == o })
 			}
-			match := args == nil || len(in) == len(want)
-			sig := ""
-			for i := range in {
-				match = match && (args == nil || in[i].OID == want[i])
-				sig += x.typeName(in[i]) + ","
+			for _, t := range f.Inputs() {
+				sig += x.typeName(t) + ","
 			}
 			if match && args == nil && (kind == "FUNCTION" && f.Procedure || kind == "PROCEDURE" && !f.Procedure) {
 				continue
@@ -548,8 +548,12 @@ func (x *exec) function(kind string, n *ast.Name, args []ast.TypeName) (*catalog
 	case len(hits) == 0:
 		return nil, sqlerr.New(sqlerr.UndefinedFunction, "%s %s does not exist", what, sig)
 	case len(hits) > 1:
-		return nil, sqlerr.New(sqlerr.AmbiguousFunction, "%s name \"%s\" is not unique", what, fullName(n)).
-			WithHint("Specify the argument list to select the %s unambiguously.", what)
+		what = strings.ToLower(kind)
+		e := sqlerr.New(sqlerr.AmbiguousFunction, "%s name \"%s\" is not unique", what, fullName(n))
+		if args == nil {
+			e = e.WithHint("Specify the argument list to select the %s unambiguously.", what)
+		}
+		return nil, e
 	}
 	f := hits[0]
 	if args == nil {

@@ -52,7 +52,7 @@ var heapParameters = map[string]storageParameter{
 var indexParameters = map[string]map[string]storageParameter{
 	catalog.KindBtree:    {"fillfactor": {kind: 'i', min: 10, max: 100}, "deduplicate_items": {kind: 'b'}},
 	catalog.KindHash:     {"fillfactor": {kind: 'i', min: 10, max: 100}},
-	catalog.KindGist:     {"fillfactor": {kind: 'i', min: 10, max: 100}},
+	catalog.KindGist:     {"fillfactor": {kind: 'i', min: 10, max: 100}, "buffering": {kind: 'e', words: []string{"on", "off", "auto"}}},
 	catalog.KindSpgist:   {"fillfactor": {kind: 'i', min: 10, max: 100}},
 	catalog.KindInverted: {"fillfactor": {kind: 'i', min: 10, max: 100}, "deduplicate_items": {kind: 'b'}},
 	catalog.KindGin:      {"fastupdate": {kind: 'b'}, "gin_pending_list_limit": {kind: 'i', min: 64, max: math.MaxInt32}},

@@ -218,7 +218,8 @@ type (
 		Body      string // AS 'text'
 		Body2     string // AS 'obj', 'link'
 		SQLBody   []Stmt // RETURN expr or BEGIN ATOMIC
-		BodyText  string
+		BodyText  string // as it was written, with the quotes of a string
+		BodyOff   Off
 		Options   []Option // volatility, strict, security, cost, rows, set …
 	}
 	// FuncParam is a parameter of a function definition.

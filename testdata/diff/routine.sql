@@ -127,3 +127,16 @@ SELECT pg_get_functiondef('n7'::regproc), pg_get_functiondef('p1'::regproc), pg_
 SELECT oid::regprocedure FROM pg_proc WHERE proname = 'poly';
 SELECT routine_name, routine_type, data_type, routine_body, external_language, is_deterministic, is_null_call FROM information_schema.routines WHERE routine_schema = 'public' ORDER BY 1, 2, 3;
 SELECT ordinal_position, parameter_mode, parameter_name, data_type FROM information_schema.parameters WHERE specific_schema = 'public' AND specific_name LIKE 'multi%' ORDER BY 1;
+create procedure amb(out a int, in b int, in c int) language sql as 'select b - c';
+create procedure amb(inout a int, b int, c int) language sql as 'select a + b - c';
+drop procedure amb;
+drop procedure amb(int, int, int);
+drop routine amb;
+drop procedure amb(out int, int, int);
+drop procedure amb(int, int, int);
+create function told() returns int language sql as 'not even SQL';
+create function told() returns int language sql as $b$select nothing$b$;
+create function told() returns int language sql as 'select ''x'', nothing';
+create function told() returns int language sql as e'select \'x\', nothing';
+create function told(int) returns int language sql as 'select $2';
+create function told(cstring) returns int language sql as 'select 1';
