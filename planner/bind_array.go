@@ -190,6 +190,7 @@ func (b *binder) field(x plan.Expr, name string, off int) plan.Expr {
 	if r, ok := x.(*plan.RowCtor); ok {
 		for i, n := range r.Names {
 			if n == name {
+				b.read(r.Elems[i]) // (t).a is a column as t.a is
 				return r.Elems[i]
 			}
 		}
@@ -197,6 +198,7 @@ func (b *binder) field(x plan.Expr, name string, off int) plan.Expr {
 	for i, c := range cols {
 		if c.Name == name {
 			if r, ok := x.(*plan.RowCtor); ok {
+				b.read(r.Elems[i])
 				return r.Elems[i]
 			}
 			return &plan.FieldOf{At: plan.At{T: c.T, Off: off}, X: x, Idx: i, Name: c.Name}
