@@ -348,7 +348,7 @@ func ownedBy(o Object, owner string) Object {
 		o = withCommon(o, func(co *Common) { co.ACL = storedACL(n, &n.Common) })
 	}
 	if CommonOf(o).ACL != nil || hasColumnACL(o) {
-		o = renameInACLs(o, old, owner)
+		o = renameInGrants(o, old, owner)
 	}
 	return withCommon(o, func(co *Common) { co.Owner = owner })
 }

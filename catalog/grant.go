@@ -207,17 +207,25 @@ func mentions(o Object, role string) bool {
 	return slices.ContainsFunc(columnsIn(o), func(c Column) bool { return c.ACL.mentions(role) })
 }
 
-// renameInACLs returns an object with a role's name changed in its grants; the
-// same object when the role is in none.
-func renameInACLs(o Object, old, new string) Object {
-	if !mentions(o, old) {
-		return o
-	}
+// renameInGrants returns an object with a role's name changed in the grants on it and
+// on its columns.
+func renameInGrants(o Object, old, new string) Object {
 	o = withCommon(withColumns(o), func(co *Common) { co.ACL = co.ACL.rename(old, new) })
 	cols := columnsIn(o)
 	for i := range cols {
 		cols[i].ACL = cols[i].ACL.rename(old, new)
 	}
+	return o
+}
+
+// renameInACLs returns an object with a role's name changed in all ACLs that it keeps,
+// those of default privileges and of policies among them; the same object when the
+// role is in none.
+func renameInACLs(o Object, old, new string) Object {
+	if !mentions(o, old) {
+		return o
+	}
+	o = renameInGrants(o, old, new)
 	if d, ok := o.(*Database); ok {
 		d.Notes = changedNotes(d.Notes, func(a ACL) ACL { return a.rename(old, new) })
 		d.Defaults = slices.Clone(d.Defaults)
