@@ -171,13 +171,20 @@ func (r *xmlReader) database(e *element, base *Snapshot, d *Delta) string {
 	return db.Name
 }
 
-// addTo adds the settings, the comment and the privileges that a document has for
-// a database that exists.
+// addTo adds the settings, the comment, the owner and the privileges that a document
+// has for a database that exists.
 func (r *xmlReader) addTo(e *element, old, doc *Database, d *Delta) *Database {
 	db := *old
 	db.Settings = mergePairs(old.Settings, doc.Settings)
-	if doc.Comment != "" {
+	given := func(attr string) bool {
+		_, ok := e.attr(attr)
+		return ok
+	}
+	if given("comment") {
 		db.Comment = doc.Comment
+	}
+	if given("owner") {
+		db.Owner = doc.Owner
 	}
 	if doc.ACL != nil {
 		db.ACL = doc.ACL
@@ -188,10 +195,6 @@ func (r *xmlReader) addTo(e *element, old, doc *Database, d *Delta) *Database {
 	if doc.Notes != nil {
 		db.Notes = doc.Notes
 	}
-	given := func(attr string) bool {
-		_, ok := e.attr(attr)
-		return ok
-	}
 	if given("connLimit") {
 		db.ConnLimit = doc.ConnLimit
 	}
@@ -201,7 +204,7 @@ func (r *xmlReader) addTo(e *element, old, doc *Database, d *Delta) *Database {
 	if given("template") {
 		db.Template = doc.Template
 	}
-	if doc.ACL == nil && doc.Defaults == nil && doc.Notes == nil && db.Comment == old.Comment && db.ConnLimit == old.ConnLimit && db.Closed == old.Closed &&
+	if doc.ACL == nil && doc.Defaults == nil && doc.Notes == nil && db.Comment == old.Comment && db.Owner == old.Owner && db.ConnLimit == old.ConnLimit && db.Closed == old.Closed &&
 		db.Template == old.Template && maps.Equal(db.Settings, old.Settings) {
 		return old
 	}
@@ -281,7 +284,7 @@ func (r *xmlReader) schemas(list []*element, db *Database, base *Snapshot, d *De
 			continue
 		}
 		x, doc := *old, n.(*Schema)
-		if doc.Comment != "" {
+		if _, given := e.attr("comment"); given {
 			x.Comment = doc.Comment
 		}
 		if _, given := e.attr("owner"); given && builtinSchemas[name] == nil {

@@ -78,7 +78,7 @@ func (w *xmlWriter) roles() {
 // database writes a DataBase element with everything in it.
 func (w *xmlWriter) database(d *Database) {
 	a := w.common(&d.Common, "dataBaseName")
-	aclAttr(&a, d.ACL)
+	w.ownership(&a, &d.Common)
 	connections(&a, d)
 	w.open("DataBase", a)
 	w.settings(d.Settings)
@@ -167,8 +167,25 @@ func (w *xmlWriter) common(c *Common, nameAttr string) attrList {
 // ownership adds what comes last among an object's attributes.
 func (w *xmlWriter) ownership(a *attrList, c *Common) {
 	a.opt("owner", c.Owner)
-	a.opt("comment", c.Comment)
+	if c.Comment != "" || w.born(c) {
+		a.set("comment", c.Comment)
+	}
 	aclAttr(a, c.ACL)
+}
+
+// born reports whether a new server has the object, with a comment: a document says
+// that it has none, as what it does not mention stays.
+func (w *xmlWriter) born(c *Common) bool {
+	if w.ids {
+		return false
+	}
+	switch o := w.snap.objs[c.OID].(type) {
+	case *Schema:
+		return o.Name == SchemaPublic
+	case *Database:
+		return o.OID == OIDPostgres || o.OID == OIDTemplate0 || o.OID == OIDTemplate1
+	}
+	return false
 }
 
 // aclAttr writes an ACL that is not the default.
