@@ -68,6 +68,7 @@ type differ struct {
 	dropped               map[string]bool // views and routines
 	left                  map[string]bool // taken out of region-clustered files
 	unchecked             bool            // the script has turned check_function_bodies off
+	suspended             bool            // the old default privileges are gone
 	err                   error
 }
 
@@ -98,6 +99,7 @@ func Statements(old *catalog.Snapshot, oldDB types.OID, to *catalog.Snapshot, db
 	d.dropOperators()
 	d.dropRoutines(true)
 	d.dropRelations()
+	d.suspendDefaults()
 	d.schemas()
 	d.extensions()
 	d.userTypes()
@@ -256,12 +258,8 @@ func settingValue(k, v string) string {
 // settings are those of the database.
 func (d *differ) settings() {
 	old, to := d.a.database(), d.b.database()
-	name := catalog.QuoteIdent(to.Name)
-	if old.Name != to.Name {
-		// The statements run in the old database, whatever its name.
-		name = catalog.QuoteIdent(old.Name)
-	}
-	d.owner("DATABASE", name, old.Owner, to.Owner)
+	// The statements run in the old database, whatever its name.
+	name := catalog.QuoteIdent(old.Name)
 	d.pairs("ALTER DATABASE "+name, old.Settings, to.Settings)
 	if old.ConnLimit != to.ConnLimit {
 		d.add("ALTER DATABASE ", name, " CONNECTION LIMIT ", strconv.Itoa(to.ConnLimit))

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ var defaultNouns = map[catalog.ACLKind]string{catalog.ACLTable: "TABLES", catalo
 // there. The script is run by a superuser, whose grants are the owner's.
 func (d *differ) privileges() {
 	old, to := d.a.database(), d.b.database()
+	d.owner("DATABASE", catalog.QuoteIdent(old.Name), old.Owner, to.Owner)
 	d.object(catalog.ACLDatabase, catalog.QuoteIdent(old.Name), old, to)
 	oldSchemas, schemas := d.a.userSchemas(), d.b.userSchemas()
 	for _, n := range sortedKeys(schemas) {
@@ -136,13 +138,13 @@ func (d *differ) objectAs(noun string, kind catalog.ACLKind, name string, old, t
 	target := noun + " " + name
 	after := d.b.snap.EffectiveACL(to)
 	owner := catalog.CommonOf(to).Owner
-	if old != nil || len(d.a.database().Defaults) == 0 {
+	if old != nil || len(d.oldDefaults()) == 0 {
 		d.grants(kind, target, "", d.before(kind, old, to), after, owner)
 		return
 	}
 	// A new object has what default privileges gave it.
 	who := map[string]bool{"": true, owner: true}
-	for _, p := range d.a.database().Defaults {
+	for _, p := range d.oldDefaults() {
 		who[p.Role] = true
 		for _, it := range p.ACL {
 			who[it.Grantee] = true
@@ -261,26 +263,59 @@ func (d *differ) grantsAs(words string, kind catalog.ACLKind, target, col string
 	}
 }
 
-// defaults are what ALTER DEFAULT PRIVILEGES has set.
-func (d *differ) defaults() {
+// oldDefaults are the default privileges that objects get which are made now.
+func (d *differ) oldDefaults() []catalog.DefaultPrivileges {
+	if d.suspended {
+		return nil
+	}
+	return d.a.database().Defaults
+}
+
+// suspendDefaults takes the default privileges away before something is made on which no
+// later statement can revoke them: the members of extensions, of which documents do not
+// tell, and the sequences of identity columns.
+func (d *differ) suspendDefaults() {
+	old := d.a.installed()
+	unnamed := slices.ContainsFunc(slices.Collect(maps.Keys(d.b.installed())), func(n string) bool { return old[n] == nil })
+	for n, r := range d.b.rels {
+		if q, ok := r.(*catalog.Sequence); ok && d.b.identity[q.OID] {
+			unnamed = unnamed || !d.keepsIdentity(n, q)
+		}
+	}
+	if unnamed && len(d.oldDefaults()) > 0 {
+		d.changeDefaults(d.oldDefaults(), nil)
+		d.suspended = true
+	}
+}
+
+// keepsIdentity reports whether the sequence of an identity column is not made again.
+func (d *differ) keepsIdentity(n string, q *catalog.Sequence) bool {
+	table, column := d.b.ownerOf(q)
+	c := d.change(table)
+	was, ok := d.a.rels[n].(*catalog.Sequence)
+	return ok && d.a.identity[was.OID] && c != nil && !c.moved[column] && !c.remade[column]
+}
+
+// defaults makes the default privileges what they are in the new schema.
+func (d *differ) defaults() { d.changeDefaults(d.oldDefaults(), d.b.database().Defaults) }
+
+// changeDefaults turns some default privileges into others.
+func (d *differ) changeDefaults(from, to []catalog.DefaultPrivileges) {
 	type key struct {
 		role, schema string
 		kind         catalog.ACLKind
 	}
-	lists := func(s *side) map[key]catalog.ACL {
+	lists := func(list []catalog.DefaultPrivileges) map[key]catalog.ACL {
 		m := map[key]catalog.ACL{}
-		for _, p := range s.database().Defaults {
+		for _, p := range list {
 			m[key{p.Role, p.Schema, p.Kind}] = p.ACL
 		}
 		return m
 	}
-	old, to := lists(d.a), lists(d.b)
-	var keys []key
-	for k := range old {
-		keys = append(keys, k)
-	}
-	for k := range to {
-		if _, both := old[k]; !both {
+	was, is := lists(from), lists(to)
+	keys := slices.Collect(maps.Keys(was))
+	for k := range is {
+		if _, both := was[k]; !both {
 			keys = append(keys, k)
 		}
 	}
@@ -301,7 +336,7 @@ func (d *differ) defaults() {
 		if k.schema != "" {
 			words += " IN SCHEMA " + catalog.QuoteIdent(k.schema)
 		}
-		d.grantsAs(words+" ", k.kind, " ON "+defaultNouns[k.kind], "", list(old), list(to), k.role)
+		d.grantsAs(words+" ", k.kind, " ON "+defaultNouns[k.kind], "", list(was), list(is), k.role)
 	}
 }
 

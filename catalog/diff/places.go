@@ -3,6 +3,7 @@ package diff
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"kvsqld/catalog"
 )
@@ -114,13 +115,19 @@ func (d *differ) depth(t *catalog.Table) int {
 // top. New tables have asked for theirs when they were made.
 func (d *differ) placeTables() {
 	var list []*catalog.Table
+	told := map[*catalog.Table]bool{} // roots that had another region_rows, perhaps
 	for _, c := range d.tables {
 		if c.to.Cluster != nil && (d.left[c.name] || place(d.a, c.old) != place(d.b, c.to)) {
 			list = append(list, c.to)
+			told[c.to] = c.old.Cluster != nil && c.old.Cluster.Root() && c.to.Cluster.Root()
 		}
 	}
 	byDepth(list)
 	for _, t := range list {
-		d.add("ALTER TABLE ", relName(t), " SET (", optionList(t.ClusterSpec().Options()), ")")
+		options := t.ClusterSpec().Options()
+		if told[t] {
+			options["region_rows"] = strconv.Itoa(t.Cluster.MaxRows)
+		}
+		d.add("ALTER TABLE ", relName(t), " SET (", optionList(options), ")")
 	}
 }

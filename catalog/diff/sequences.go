@@ -47,13 +47,23 @@ func (d *differ) sequences() {
 		old := d.a.sequence(n)
 		switch {
 		case old == nil:
-			d.add("CREATE SEQUENCE ", n, " AS ", d.b.typ(q.Type), d.b.sequenceOptions(q))
+			kind := "CREATE SEQUENCE "
+			if q.Unlogged {
+				kind = "CREATE UNLOGGED SEQUENCE "
+			}
+			d.add(kind, n, " AS ", d.b.typ(q.Type), d.b.sequenceOptions(q))
 		case d.a.typ(old.Type) != d.b.typ(q.Type) || d.a.sequenceOptions(old) != d.b.sequenceOptions(q):
 			d.add("ALTER SEQUENCE ", n, " AS ", d.b.typ(q.Type), d.b.sequenceOptions(q))
 		}
 		was := ""
 		if old != nil {
 			was = old.Owner
+			switch {
+			case q.Unlogged && !old.Unlogged:
+				d.add("ALTER SEQUENCE ", n, " SET UNLOGGED")
+			case old.Unlogged && !q.Unlogged:
+				d.add("ALTER SEQUENCE ", n, " SET LOGGED")
+			}
 		}
 		if table, _ := d.b.ownerOf(q); table == "" {
 			d.owner("SEQUENCE", n, was, q.Owner)
