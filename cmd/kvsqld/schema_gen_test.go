@@ -98,7 +98,11 @@ func (g *schemaGen) statements() []string {
 		}
 	}
 	out = append(out, g.tableDetails(tables)...)
-	return append(append(out, g.rules(tables)...), g.privileges(tables)...)
+	out = append(out, g.viewsOfShapes(tables)...)
+	out = append(out, g.trees(schemas)...)
+	out = append(out, g.rules(tables)...)
+	out = append(out, g.privileges(tables)...)
+	return append(out, g.notes(tables)...)
 }
 
 // privileges returns roles, and grants on the tables and what else there is.

@@ -88,7 +88,7 @@ func (s *schemaServer) tables() []string {
 func (s *schemaServer) keys() map[string]string {
 	out := map[string]string{}
 	for _, t := range s.tables() {
-		out[t] = strings.Join(s.strings("SELECT coalesce(k::text, 'NULL') FROM "+t+" ORDER BY k"), " ")
+		out[t] = strings.Join(s.strings("SELECT coalesce(k::text, 'NULL') FROM ONLY "+t+" ORDER BY k"), " ")
 	}
 	return out
 }
@@ -182,7 +182,7 @@ func firstDifference(want, got string) string {
 // stateOfSequences is no part of what a diff makes equal, nor are statistics and
 // the names of files.
 // Grants are compared as rights: two lists of them can mean the same.
-var stateOfSequences = regexp.MustCompile(` (lastValue|isCalled|fileName|validUntil|acl)="[^"]*"|(?s)<Statistics>.*?</Statistics>|\s*<DefaultPrivileges>.*?</DefaultPrivileges>`)
+var stateOfSequences = regexp.MustCompile(` (lastValue|isCalled|fileName|regionFile|validUntil|acl)="[^"]*"|(?s)<Statistics>.*?</Statistics>|\s*<DefaultPrivileges>.*?</DefaultPrivileges>`)
 
 // rights are all grants of the database and the memberships of roles.
 const rights = `
