@@ -8,7 +8,6 @@ import (
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
-	"kvsqld/catalog/types/vec"
 	"kvsqld/storage/table"
 )
 
@@ -200,36 +199,3 @@ func (e *fkEvent) now(env *Env) *fkEvent {
 	}
 	return nil
 }
-
-// VerifyForeignKey checks all rows of a table against one of its foreign keys,
-// as ALTER TABLE … ADD CONSTRAINT and VALIDATE CONSTRAINT do.
-func VerifyForeignKey(env *Env, t *catalog.Table, fk *catalog.ForeignKey) error {
-	desc, err := env.Tables.For(t)
-	if err != nil {
-		return err
-	}
-	sc, err := desc.Scan(env.Ctx, env.Txn, scanOf(fk.Cols))
-	if err != nil {
-		return wrapErr(env.Ctx, err)
-	}
-	defer sc.Close()
-	var b vec.Batch
-	for {
-		if err := ctxErr(env.Ctx); err != nil {
-			return err
-		}
-		b.Sel = nil
-		if err := sc.Next(&b); err != nil || b.N == 0 {
-			return wrapErr(env.Ctx, err)
-		}
-		c := &fkCheck{child: t, fk: fk, keys: newKeySet(columnTypes(t, fk.Cols))}
-		if err := c.add(b.Cols, nil, &b); err != nil {
-			return err
-		}
-		if err := c.verify(env, false); err != nil {
-			return wrapErr(env.Ctx, err)
-		}
-	}
-}
-
-func scanOf(cols []int) *table.ScanSpec { return &table.ScanSpec{Cols: cols} }

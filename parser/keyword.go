@@ -54,13 +54,6 @@ func lookupKeyword(word string) Keyword {
 	return keywordMap[string(buf[:len(word)])]
 }
 
-// KeywordCategory returns a word's category and whether it may be a column
-// label without AS. Words are compared without case; NotKeyword is any other.
-func KeywordCategory(word string) (cat Category, bareLabel bool) {
-	k := keywordTable[lookupKeyword(word)]
-	return k.cat, k.bare
-}
-
 // Keywords calls f for each keyword, in byte order.
 func Keywords(f func(word string, cat Category, bareLabel bool)) {
 	for _, k := range keywordTable[1:] {

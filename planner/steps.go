@@ -10,28 +10,23 @@ import (
 // and EXPLAIN prints them by these names.
 type step struct {
 	name string
-	doc  string
 	run  func(p *planner, s *state)
 }
 
 // fiveSteps lists the steps in their order.
 func fiveSteps() []step {
 	return []step{
-		{"filter", "each conjunct goes to the first table that can answer it; the access path of each table is chosen", (*planner).stepFilter},
-		{"join order", "by estimated rows: dynamic programming up to ten relations, greedy beyond", (*planner).stepJoinOrder},
-		{"join", "in memory by hash, by lookups, or pair by pair", (*planner).stepJoin},
-		{"group by", "hash or ordered aggregation, then HAVING and window functions", (*planner).stepGroup},
-		{"sort", "projection, DISTINCT, ORDER BY and LIMIT; dropped where the access path delivers the order", (*planner).stepSort},
+		// each conjunct goes to the first table that can answer it; the access path of each table is chosen
+		{"filter", (*planner).stepFilter},
+		// by estimated rows: dynamic programming up to ten relations, greedy beyond
+		{"join order", (*planner).stepJoinOrder},
+		// in memory by hash, by lookups, or pair by pair
+		{"join", (*planner).stepJoin},
+		// hash or ordered aggregation, then HAVING and window functions
+		{"group by", (*planner).stepGroup},
+		// projection, DISTINCT, ORDER BY and LIMIT; dropped where the access path delivers the order
+		{"sort", (*planner).stepSort},
 	}
-}
-
-// Steps lists the names and one line about each of the five steps.
-func Steps() [][2]string {
-	var out [][2]string
-	for _, s := range fiveSteps() {
-		out = append(out, [2]string{s.name, s.doc})
-	}
-	return out
 }
 
 // state is a block on its way through the steps.

@@ -2,8 +2,6 @@ package spatial
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 )
 
 // Region is a cell of a grid or, divided Depth times into four, a part of one:
@@ -66,29 +64,6 @@ func (r Region) String() string {
 		b = append(b, '0'+byte(r.Lo>>(30-2*d)&3))
 	}
 	return string(b)
-}
-
-// ParseRegion reads a RegionID.
-func ParseRegion(s string) (Region, error) {
-	bad := fmt.Errorf("%q is not a region", s)
-	if s == "null" {
-		return NullRegion, nil
-	}
-	cell, path, _ := strings.Cut(s, "/")
-	row, col, ok := strings.Cut(cell, "-")
-	y, err := strconv.ParseUint(row, 10, 16)
-	x, err2 := strconv.ParseUint(col, 10, 16)
-	if !ok || err != nil || err2 != nil || len(path) > MaxDepth {
-		return Region{}, bad
-	}
-	r := Region{Lo: y<<48 | x<<32}
-	for _, c := range path {
-		if c < '0' || c > '3' {
-			return Region{}, bad
-		}
-		r = r.Quarters()[c-'0']
-	}
-	return r, nil
 }
 
 // Touched counts the cells of the grid that a box overlaps.

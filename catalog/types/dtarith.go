@@ -112,27 +112,6 @@ func Age(a, b int64, loc *time.Location) (Interval, error) {
 	return r, nil
 }
 
-// AddDays adds days to a date; 22008 out of range.
-func AddDays(d, days int64) (int64, error) {
-	if d == DateNoBegin || d == DateNoEnd {
-		return d, nil
-	}
-	r := d + days
-	if r < minDate || r >= endDate || (r > d) != (days > 0) {
-		return 0, errDateRange()
-	}
-	return r, nil
-}
-
-// AddTime adds an interval's time to a time of day, wrapping around midnight.
-func AddTime(t int64, iv Interval) int64 {
-	r := (t + iv.Micros%usecPerDay) % usecPerDay
-	if r < 0 {
-		r += usecPerDay
-	}
-	return r
-}
-
 // MakeDate is make_date: negative years are BC.
 func MakeDate(year, month, day int32) (int64, error) {
 	y, ok := makeYear(year)
@@ -195,15 +174,6 @@ func MakeTimestamp(year, month, day, hour, min int32, sec float64) (int64, error
 		return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "timestamp out of range: %d-%02d-%02d %d:%02d:%02s", year, month, day, hour, min, formatSeconds(sec))
 	}
 	return ts, nil
-}
-
-// MakeTimestamptz is make_timestamptz, in local time of loc.
-func MakeTimestamptz(year, month, day, hour, min int32, sec float64, loc *time.Location) (int64, error) {
-	ts, err := MakeTimestamp(year, month, day, hour, min, sec)
-	if err != nil {
-		return 0, err
-	}
-	return TimestampToTimestamptz(ts, loc)
 }
 
 // DateBin is date_bin: the start of the stride, counted from origin, that ts

@@ -148,6 +148,9 @@ func makeCase(fn, a string, o *FmtOpts, num func(T, int64, error) string, span f
 		d, err := MakeTimestamp(v[0], v[1], v[2], v[3], v[4], sec)
 		return num(TTimestamp, d, err)
 	}
-	d, err := MakeTimestamptz(v[0], v[1], v[2], v[3], v[4], sec, o.Loc)
+	d, err := MakeTimestamp(v[0], v[1], v[2], v[3], v[4], sec)
+	if err == nil {
+		d, err = TimestampToTimestamptz(d, o.Loc)
+	}
 	return num(TTimestamptz, d, err)
 }

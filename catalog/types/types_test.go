@@ -192,22 +192,6 @@ func TestHostileArrays(t *testing.T) {
 	}
 }
 
-func TestDateAndTimeSteps(t *testing.T) {
-	for _, c := range []struct{ d, n, want int64 }{{0, 5, 5}, {DateNoEnd, 5, DateNoEnd}, {minDate, 0, minDate}} {
-		if got, err := AddDays(c.d, c.n); err != nil || got != c.want {
-			t.Errorf("AddDays(%d, %d) = %d, %v", c.d, c.n, got, err)
-		}
-	}
-	for _, n := range []int64{-1, math.MaxInt64, math.MinInt64} {
-		if _, err := AddDays(minDate, n); sqlerr.CodeOf(err) != sqlerr.DatetimeFieldOverflow {
-			t.Errorf("AddDays(first day, %d): %v", n, err)
-		}
-	}
-	if got := AddTime(usecPerHour, Interval{Micros: -2 * usecPerHour, Days: 3}); got != 23*usecPerHour {
-		t.Errorf("01:00 - 02:00 = %d", got)
-	}
-}
-
 func TestRecordText(t *testing.T) {
 	d := NewRecord([]Datum{Int(TInt4, 7), Text(`a "b" \,`), Null(TText), Text(""), Bool(true)})
 	if got, want := string(AppendText(nil, d, nil)), `(7,"a ""b"" \\,",,"",t)`; got != want {

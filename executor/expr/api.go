@@ -101,7 +101,7 @@ type SessionInfo interface {
 	RegOut(t types.T, o types.OID) string
 
 	// Catalog answers a function of the system information families whose
-	// answer is the catalog's or the server's: src is one of SessionFuncs.
+	// answer is the catalog's or the server's; src is its prosrc.
 	// Arguments are not NULL where the function is strict.
 	Catalog(src string, args []types.Datum, ret types.T) (types.Datum, error)
 	// CatalogRows is Catalog for set-returning functions: one datum per column.
@@ -232,10 +232,6 @@ func Implemented(src string) bool {
 	}
 	return ok
 }
-
-// SessionFuncs returns the prosrc names that are passed on to
-// SessionInfo.Catalog and SessionInfo.CatalogRows.
-func SessionFuncs() []string { return functions().sessionNames() }
 
 // EvalConst evaluates an expression without input columns to a value that the
 // caller may keep. Constants, parameters and conversions of them do not build

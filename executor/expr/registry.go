@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"sort"
 	"sync"
 
 	"kvsqld/planner/plan"
@@ -108,13 +107,4 @@ func (r *registry) addSet(b setBuilder, srcs ...string) {
 		}
 		r.sets[s] = b
 	}
-}
-
-func (r *registry) sessionNames() []string {
-	names := make([]string, 0, len(r.session))
-	for s := range r.session {
-		names = append(names, s)
-	}
-	sort.Strings(names)
-	return names
 }
