@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"time"
 
 	"github.com/jackc/pgproto3/v2"
 
@@ -75,6 +76,27 @@ func (r *copyReader) Next() ([]byte, error) {
 		}
 	}
 	return nil, r.done
+}
+
+// Await uses the read deadline, by which others interrupt a read: whoever did so
+// meanwhile has ended the statement's context first, which is looked at after
+// the deadline was set for the last time.
+func (r *copyReader) Await(patience time.Duration) bool {
+	if r.done != nil || r.c.rd.buffered() > 0 {
+		return true
+	}
+	if r.c.raw.SetReadDeadline(time.Now().Add(patience)) != nil {
+		return true // closed: Next has the error
+	}
+	err := context.Cause(r.ctx)
+	if err == nil {
+		err = r.c.rd.fill(1) // Next meets any error but a timeout again
+	}
+	if r.c.resumeReads() != nil {
+		return true
+	}
+	r.done = context.Cause(r.ctx)
+	return r.done != nil || !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 // readFailed returns the error to report for a failed read, or nil when the

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"strconv"
+	"time"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -277,6 +278,9 @@ type CopyReader interface {
 	// io.EOF after CopyDone, 57014 after CopyFail, the context's cause after a
 	// cancel, or a connection failure.
 	Next() ([]byte, error)
+	// Await waits for the client at most that long and reports whether Next has
+	// something to return: false is a client that takes its time.
+	Await(patience time.Duration) bool
 }
 
 // CopyWriter sends COPY data to the client.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -35,6 +36,8 @@ func (p *pieces) Next() ([]byte, error) {
 	p.data = p.data[n:]
 	return p.own, nil
 }
+
+func (p *pieces) Await(time.Duration) bool { return true }
 
 var _ wire.CopyReader = (*pieces)(nil)
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/parser/ast"
@@ -165,6 +166,9 @@ func (r *fileReader) Next() ([]byte, error) {
 	}
 	return nil, io.EOF
 }
+
+// Await implements wire.CopyReader: a file does not let wait.
+func (r *fileReader) Await(time.Duration) bool { return true }
 
 // fileWriter is a file as the destination of a COPY TO.
 type fileWriter struct {

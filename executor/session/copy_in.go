@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"kvsqld/catalog"
@@ -25,6 +26,9 @@ const (
 	// their data is longer than copyBatchBytes.
 	copyBatchRows  = 2 * copyGroupRows
 	copyBatchBytes = 1 << 20
+	// copyPatience is how long complete rows wait for more before they are
+	// stored: the client of a slow stream learns of a bad row soon.
+	copyPatience = 20 * time.Millisecond
 )
 
 // copyFrom is COPY table FROM STDIN: it returns the number of rows stored.
@@ -339,7 +343,7 @@ func (c *copyIn) fill() (n int, err error) {
 	}
 	c.text.arena.Reset()
 	c.csv.arena.Reset()
-	for n < copyBatchRows && c.src.pos < copyBatchBytes {
+	for n < copyBatchRows && c.src.pos < copyBatchBytes && (n == 0 || c.src.ready()) {
 		c.column, c.field = "", nil
 		if c.opts.format == copyBinary {
 			err = c.binaryRow(n)

@@ -56,6 +56,11 @@ func (s *copySource) more() (ok bool, err error) {
 	return false, nil
 }
 
+// ready reports whether more of the data has come, or its end, or comes soon.
+func (s *copySource) ready() bool {
+	return s.pos < len(s.buf) || s.eof || s.r.Await(copyPatience)
+}
+
 // maxCopyLine is the longest row, as in PostgreSQL.
 const maxCopyLine = 1<<30 - 1
 

@@ -325,6 +325,44 @@ func TestCopyCancel(t *testing.T) {
 	}
 }
 
+// A client that sends rows slowly hears of a bad one before it sends the rest.
+func TestCopySlowClient(t *testing.T) {
+	conn, _ := serveCopy(t, storage.Options{Store: "mem"})
+	c := conn.PgConn()
+	execAll(t, c, "CREATE TABLE slow (a int NOT NULL)")
+	fe := c.Frontend()
+	fe.Send(&pgproto3.Query{String: "COPY slow FROM STDIN"})
+	fe.Send(&pgproto3.CopyData{Data: []byte("1\n2\n\\N\n")})
+	if err := fe.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Conn().SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		m, err := fe.Receive()
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch m := m.(type) {
+		case *pgproto3.CopyInResponse:
+			continue
+		case *pgproto3.ErrorResponse:
+			if m.Code != "23502" || m.Where != "COPY slow, line 3: \"\\N\"" {
+				t.Errorf("%+v", m)
+			}
+			continue
+		case *pgproto3.ReadyForQuery:
+		default:
+			t.Errorf("%+v", m)
+		}
+		break
+	}
+	if got := copyOutText(t, c, "COPY slow TO STDOUT"); got != "" {
+		t.Errorf("the table has %q", got)
+	}
+}
+
 // Drivers copy in their own ways: pgx prepares, describes and sends the binary
 // format; lib/pq runs a simple query and sends text row by row.
 func TestCopyDrivers(t *testing.T) {
