@@ -128,6 +128,21 @@ func (c *Change) record(put []Object, del []types.OID) error {
 			}
 		}
 	}
+	c.keep(put, del, next)
+	return nil
+}
+
+// adopt applies objects of another database as they are.
+func (c *Change) adopt(put []Object) error {
+	next, err := c.snap.apply(put, nil)
+	if err == nil {
+		c.keep(put, nil, next)
+	}
+	return err
+}
+
+// keep adds objects and drops that lead to the snapshot next to the delta.
+func (c *Change) keep(put []Object, del []types.OID, next *Snapshot) {
 	for _, o := range put {
 		c.delta.remember(o.ObjectOID(), c.snap.objs[o.ObjectOID()])
 		c.delta.Add(o)
@@ -137,7 +152,6 @@ func (c *Change) record(put []Object, del []types.OID) error {
 		c.delta.Drop(oid)
 	}
 	c.snap = next
-	return nil
 }
 
 func (c *Change) put(objs ...Object) error { return c.record(objs, nil) }

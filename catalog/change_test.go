@@ -285,12 +285,12 @@ func TestRolesAndDatabases(t *testing.T) {
 	d.must(d.SetOwner(h.OID, "rr"))
 	err = d.DropRole("rr")
 	wantErr(t, err, `2BP01 role "rr" cannot be dropped because some objects depend on it`, "owner of table h\nowner of sequence h_b_seq", "")
-	db, err := d.CreateDatabase("shop", "", "")
+	made, err := d.CreateDatabase("shop", "", "", nil)
 	d.must(err)
-	if d.Snapshot().Schema(db.OID, "public") == nil {
+	if d.Snapshot().Schema(made.DB.OID, "public") == nil {
 		t.Error("a new database has no schema public")
 	}
-	_, err = d.CreateDatabase("shop", "", "")
+	_, err = d.CreateDatabase("shop", "", "", nil)
 	wantErr(t, err, `42P04 database "shop" already exists`, "", "")
 	_, err = d.DropDatabase("postgres")
 	wantErr(t, err, "55006 cannot drop the currently open database", "", "")

@@ -186,6 +186,11 @@ func (c *Change) invertedKeys(t *Table, ix *Index) error {
 		if !elements || et.Kind() == types.KJSON {
 			return c.noOpclass(k.Type, ix.Kind)
 		}
+		if et.User != types.KInvalid {
+			if of, _ := c.snap.T(et.OID, -1); of.User != types.KEnum {
+				return sqlerr.Unsupported(-1, "an index by elements of type %s", c.snap.FormatType(of, c.DB, c.Path))
+			}
+		}
 		byElements++
 	}
 	if byElements > 0 && byElements < len(ix.Keys) {

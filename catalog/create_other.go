@@ -266,32 +266,6 @@ func (c *Change) CreateSchema(name, owner string) (*Schema, error) {
 	return n, c.put(n)
 }
 
-// CreateDatabase makes a database with an empty schema public. The template can
-// only be one without objects: template0, template1 or another empty database.
-func (c *Change) CreateDatabase(name, owner, template string) (*Database, error) {
-	if c.snap.Database(name) != nil {
-		return nil, sqlerr.New(sqlerr.DuplicateDatabase, "database \"%s\" already exists", name)
-	}
-	if template == "" {
-		template = "template1"
-	}
-	from := c.snap.Database(template)
-	if from == nil {
-		return nil, sqlerr.New(sqlerr.InvalidCatalogName, "template database \"%s\" does not exist", template)
-	}
-	if len(c.snap.Relations(from.OID)) > 0 || len(c.snap.UserTypes(from.OID)) > 0 || len(c.snap.AllFunctions(from.OID)) > 0 ||
-		len(c.snap.AllOperators(from.OID)) > 0 || len(c.snap.AllCasts(from.OID)) > 0 || from.LargeObjects != (LargeObjectFiles{}) {
-		return nil, sqlerr.Unsupported(-1, "CREATE DATABASE from template \"%s\", which is not empty,", template)
-	}
-	d := &Database{Common: c.common("", name), ConnLimit: -1}
-	d.DB = 0
-	if owner != "" {
-		d.Owner = owner
-	}
-	pub := &Schema{Common{OID: c.alloc.AllocOID(), DB: d.OID, Name: SchemaPublic, Owner: "pg_database_owner", Comment: "standard public schema"}}
-	return d, c.put(d, pub)
-}
-
 // DropDatabase removes a database with everything in it.
 func (c *Change) DropDatabase(name string) (*Database, error) {
 	d := c.snap.Database(name)

@@ -10,27 +10,44 @@ import (
 	"kvsqld/planner/plan"
 )
 
+// tableBinder binds expressions over a table's live columns.
+type tableBinder struct {
+	*planner
+	lay layout
+	ns  []*nsItem
+}
+
+func (p *planner) tableBinder(t *catalog.Table) *tableBinder {
+	r := p.tableRel(t, t.Name)
+	b := &tableBinder{planner: p, lay: layout{}, ns: []*nsItem{p.ownNames(r, t, "")}}
+	b.lay.addTable(r, liveCols(t), 0)
+	return b
+}
+
+// bind parses and binds a text of the catalog.
+func (p *tableBinder) bind(text, what string) plan.Expr {
+	x, err := p.Texts.ParseExpr(text)
+	if err != nil {
+		fail(err)
+	}
+	b := &binder{planner: p.planner, scope: &scope{items: p.ns}, what: what, noAgg: true, noWin: true, noSub: true}
+	return b.expr(x)
+}
+
+// place gives a bound expression the places of the live columns.
+func (p *tableBinder) place(x plan.Expr) plan.Expr {
+	return stripPos(p.planExprs([]plan.Expr{x}, p.lay)[0])
+}
+
 // TableExprs binds what writing to a table needs, over its live columns.
 func TableExprs(c *Context, t *catalog.Table) (out *plan.TableExprs, err error) {
-	p := newPlanner(c)
-	defer p.recover(&err)
+	all := newPlanner(c)
+	defer all.recover(&err)
+	p := all.tableBinder(t)
 	live := liveCols(t)
 	out = &plan.TableExprs{Live: live, Defaults: make([]plan.Expr, len(live)), Generated: make([]plan.Expr, len(live))}
-	r := p.tableRel(t, t.Name)
-	lay := layout{}
-	lay.addTable(r, live, 0)
-	ns := []*nsItem{p.ownNames(r, t, "")}
-	bind := func(text, what string) plan.Expr {
-		x, err := p.Texts.ParseExpr(text)
-		if err != nil {
-			fail(err)
-		}
-		b := &binder{planner: p, scope: &scope{items: ns}, what: what, noAgg: true, noWin: true, noSub: true}
-		return b.expr(x)
-	}
-	place := func(x plan.Expr) plan.Expr { return stripPos(p.planExprs([]plan.Expr{x}, lay)[0]) }
 	for _, ck := range t.Checks {
-		out.Checks = append(out.Checks, place(p.mustBool(bind(ck.Expr, "check constraints"), "CHECK")))
+		out.Checks = append(out.Checks, p.place(p.mustBool(p.bind(ck.Expr, "check constraints"), "CHECK")))
 	}
 	for i, c := range live {
 		col := &t.Columns[c]
@@ -38,7 +55,7 @@ func TableExprs(c *Context, t *catalog.Table) (out *plan.TableExprs, err error) 
 			out.Domains = append(out.Domains, x)
 		}
 		if col.Generated {
-			out.Generated[i] = place(p.assign(bind(col.Default, "column generation expressions"), col, -1))
+			out.Generated[i] = p.place(p.assign(p.bind(col.Default, "column generation expressions"), col, -1))
 		} else if col.Default != "" || p.domainDefault(col.Type) != "" || col.Identity != 0 || col.Sequence != 0 {
 			out.Defaults[i] = p.planExprs([]plan.Expr{p.columnDefault(t, c)}, nil)[0]
 		}
@@ -47,26 +64,41 @@ func TableExprs(c *Context, t *catalog.Table) (out *plan.TableExprs, err error) 
 		out.PartKeys = make([]plan.Expr, len(t.Key.Keys))
 		for i, k := range t.Key.Keys {
 			if k.Col < 0 {
-				out.PartKeys[i] = place(p.known(bind(k.Expr, "partition key expressions")))
+				out.PartKeys[i] = p.place(p.known(p.bind(k.Expr, "partition key expressions")))
 			}
 		}
 	}
+	out.IndexKeys, out.Preds = p.indexExprs(t)
 	for _, ix := range t.Indexes {
-		keys := make([]plan.Expr, len(ix.Keys))
-		for i, k := range ix.Keys {
-			if k.Col < 0 {
-				keys[i] = place(p.known(bind(k.Expr, "index expressions")))
-			}
-		}
-		out.IndexKeys = append(out.IndexKeys, keys)
-		var pred plan.Expr
-		if ix.Where != "" {
-			pred = place(p.mustBool(bind(ix.Where, "index predicates"), "WHERE"))
-		}
-		out.Preds = append(out.Preds, pred)
 		out.Exclusions = append(out.Exclusions, p.exclusionTests(t, ix))
 	}
 	return out, nil
+}
+
+// IndexExprs is the part of TableExprs that fills indexes: for each index the
+// expressions among its keys, and its predicate.
+func IndexExprs(c *Context, t *catalog.Table) (keys [][]plan.Expr, preds []plan.Expr, err error) {
+	p := newPlanner(c)
+	defer p.recover(&err)
+	keys, preds = p.tableBinder(t).indexExprs(t)
+	return keys, preds, nil
+}
+
+func (p *tableBinder) indexExprs(t *catalog.Table) (keys [][]plan.Expr, preds []plan.Expr) {
+	for _, ix := range t.Indexes {
+		list := make([]plan.Expr, len(ix.Keys))
+		for i, k := range ix.Keys {
+			if k.Col < 0 {
+				list[i] = p.place(p.known(p.bind(k.Expr, "index expressions")))
+			}
+		}
+		var pred plan.Expr
+		if ix.Where != "" {
+			pred = p.place(p.mustBool(p.bind(ix.Where, "index predicates"), "WHERE"))
+		}
+		keys, preds = append(keys, list), append(preds, pred)
+	}
+	return keys, preds
 }
 
 // exclusionTests binds the operators of an exclusion constraint, nil for other

@@ -23,11 +23,8 @@ const maxToken = 256
 func ElementKeyType(t T) (T, bool) {
 	switch t.Kind() {
 	case KArray:
-		if t.Elem != 0 {
-			return Of(t.Elem), true
-		}
-		if in := Lookup(t.OID); in != nil {
-			return Of(in.Elem), true
+		if e := t.ElemType(); e.OID != 0 {
+			return T{OID: e.OID, Mod: -1, User: e.User}, true
 		}
 	case KJSONB, KHstore:
 		return TText, true

@@ -42,6 +42,7 @@ func (x *exec) authorize(stmt ast.Stmt) error {
 		if r := x.snap().Role(x.User); r == nil || !r.CreateDB {
 			return denied("permission denied to create database")
 		}
+		return x.mayCopyDatabase(s)
 	case *ast.DropDatabase:
 		return x.ownsDatabase(s.Name)
 	case *ast.CreateType:

@@ -37,7 +37,7 @@ func (x *exec) createDatabase(s *ast.CreateDatabase) error {
 			return sqlerr.New(sqlerr.SyntaxError, "option \"%s\" not recognized", o.Name).At(o.Pos())
 		}
 	}
-	if _, err := x.Change.CreateDatabase(s.Name, owner, template); err != nil {
+	if err := x.copyDatabase(s.Name, owner, template); err != nil {
 		return err
 	}
 	return x.databaseOptions(s.Name, options)
@@ -55,7 +55,7 @@ func (x *exec) dropDatabase(s *ast.DropDatabase) error {
 	if d.OID == x.db() {
 		return sqlerr.New(sqlerr.ObjectInUse, "cannot drop the currently open database")
 	}
-	if err := x.vacate(d, s.Force); err != nil {
+	if err := x.vacate(d, "database", s.Force); err != nil {
 		return err
 	}
 	files := slices.Collect(maps.Values(stored(x.snap(), d.OID)))
@@ -78,8 +78,8 @@ func (x *exec) dropDatabase(s *ast.DropDatabase) error {
 	return err
 }
 
-// vacate reports 55006 when other sessions stay in a database.
-func (x *exec) vacate(d *catalog.Database, force bool) error {
+// vacate reports 55006 when other sessions stay in a database, which is called what.
+func (x *exec) vacate(d *catalog.Database, what string, force bool) error {
 	if x.Vacate == nil {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (x *exec) vacate(d *catalog.Database, force bool) error {
 	if n == 1 {
 		detail = "There is %d other session using the database."
 	}
-	return sqlerr.New(sqlerr.ObjectInUse, "database \"%s\" is being accessed by other users", d.Name).WithDetail(detail, n)
+	return sqlerr.New(sqlerr.ObjectInUse, "%s \"%s\" is being accessed by other users", what, d.Name).WithDetail(detail, n)
 }
 
 // optionBool is the value of an option that is true or false.
@@ -108,7 +108,7 @@ func (x *exec) alterDatabase(s *ast.AlterObject) error {
 	switch s.Action {
 	case "RENAME":
 		if d := x.snap().Database(name); d != nil && d.OID != x.db() && x.snap().Database(s.NewName) == nil {
-			if err := x.vacate(d, false); err != nil {
+			if err := x.vacate(d, "database", false); err != nil {
 				return err
 			}
 		}

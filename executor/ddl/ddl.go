@@ -232,6 +232,9 @@ type rewrite struct {
 	// place tells that the table has another place in a region-clustered file, or
 	// none any more.
 	place bool
+	// renumber gives the OIDs in values that are copied into another database; nil
+	// keeps them.
+	renumber func(types.OID) types.OID
 }
 
 func (x *exec) snap() *catalog.Snapshot { return x.Change.Snapshot() }

@@ -202,6 +202,9 @@ func volatileBelow(e plan.Expr, promise byte) bool {
 		case *plan.Call:
 			less(y.Proc)
 		case *plan.CoerceIO:
+			if _, literal := y.X.(*plan.Const); literal {
+				break // a value as soon as the expression is written down
+			}
 			from, to := types.Lookup(y.X.Type().OID), types.Lookup(y.T.OID)
 			if from == nil || to == nil { // the functions of all types that users define look at the catalog
 				found = found || promise == 'i'

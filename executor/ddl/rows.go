@@ -69,7 +69,9 @@ func (x *exec) copyRows(old kv.Reader, from, to *table.Desc, rw rewrite) error {
 		nb.N, nb.Cols = b.N, nb.Cols[:0]
 		for i, c := range want {
 			src := vec.NewConst(types.Null(t.Columns[c].Type))
-			if evals[i] != nil {
+			if rw.renumber != nil {
+				src = b.Cols[i] // both have the same columns, but for dropped ones
+			} else if evals[i] != nil {
 				if src, err = evals[i].Eval(env, &b); err != nil {
 					return err
 				}
@@ -79,6 +81,11 @@ func (x *exec) copyRows(old kv.Reader, from, to *table.Desc, rw rewrite) error {
 			v, err := rewritten(t, c, src, b.N)
 			if err != nil {
 				return err
+			}
+			if rw.renumber != nil && types.HoldsOIDs(v.T) {
+				for r := range nb.N {
+					v.Set(r, types.Renumber(v.Get(r), rw.renumber))
+				}
 			}
 			nb.Cols = append(nb.Cols, v)
 		}
@@ -164,23 +171,23 @@ func (x *exec) indexVals(t *catalog.Table) (func(*vec.Batch) ([]table.IndexVals,
 	if plain {
 		return func(*vec.Batch) ([]table.IndexVals, error) { return nil, nil }, nil
 	}
-	ex, err := planner.TableExprs(x.Planner(), t)
+	exprs, where, err := planner.IndexExprs(x.Planner(), t)
 	if err != nil {
 		return nil, err
 	}
 	keys := make([][]expr.Eval, len(t.Indexes))
 	preds := make([]expr.Eval, len(t.Indexes))
 	for i := range t.Indexes {
-		keys[i] = make([]expr.Eval, len(ex.IndexKeys[i]))
-		for k, e := range ex.IndexKeys[i] {
+		keys[i] = make([]expr.Eval, len(exprs[i]))
+		for k, e := range exprs[i] {
 			if e != nil {
 				if keys[i][k], err = expr.Compile(e); err != nil {
 					return nil, err
 				}
 			}
 		}
-		if ex.Preds[i] != nil {
-			if preds[i], err = expr.Compile(ex.Preds[i]); err != nil {
+		if where[i] != nil {
+			if preds[i], err = expr.Compile(where[i]); err != nil {
 				return nil, err
 			}
 		}
