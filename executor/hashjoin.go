@@ -71,7 +71,7 @@ func (b *builder) hashJoin(n *plan.HashJoin) (Operator, error) {
 }
 
 func (op *hashJoin) Open(env *Env) error {
-	op.Close()
+	op.stop()
 	op.env = env
 	if op.table != nil { // of the run before
 		op.built, op.ended, op.tail = false, false, 0
@@ -369,6 +369,13 @@ func (op *hashJoin) finish() (*vec.Batch, error) {
 }
 
 func (op *hashJoin) Close() {
+	op.stop()
+	op.left.Close() // opened or not, it may have been handed filters
+}
+
+// stop ends a run. A left input that was not opened yet keeps the filters that it has
+// been handed for the next one.
+func (op *hashJoin) stop() {
 	if op.lopen {
 		op.left.Close()
 		op.lopen = false
