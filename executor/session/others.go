@@ -64,8 +64,11 @@ const leaveTime = 5 * time.Second
 // vacate waits until no other session is in a database, and returns how many are
 // left after leaveTime. With force it ends them first: 42501 where it may not.
 func (s *Session) vacate(ctx context.Context, db types.OID, force bool) (int, error) {
+	others := s.srv.inDatabase(db, s)
+	if len(others) == 0 {
+		return 0, nil
+	}
 	if force {
-		others := s.srv.inDatabase(db, s)
 		for _, o := range others {
 			if err := s.maySignal(o.authUser, terminating); err != nil {
 				return 0, err
