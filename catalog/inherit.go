@@ -111,6 +111,10 @@ func (c *Change) columnGoes(table types.OID, name string, only, below bool, gone
 			WithHint("Do not specify the ONLY keyword.")
 	}
 	for _, child := range children {
+		// As it is now: it may be a child of another child, too.
+		if child, err = c.table(child.OID); err != nil {
+			return err
+		}
 		k := child.Col(name)
 		if col := child.Columns[k]; !only && col.Parents == 1 && col.NotLocal {
 			err = c.columnGoes(child.OID, name, only, true, gone)
@@ -174,6 +178,9 @@ func (c *Change) constraintGoes(table types.OID, name string, cascade, only, bel
 			WithHint("Do not specify the ONLY keyword.")
 	}
 	for _, child := range children {
+		if child, err = c.table(child.OID); err != nil {
+			return err
+		}
 		i := slices.IndexFunc(child.Checks, func(k *Check) bool { return k.Name == name })
 		if k := child.Checks[i]; !only && k.Parents == 1 && k.NotLocal {
 			err = c.constraintGoes(child.OID, name, cascade, only, true)
