@@ -14,7 +14,8 @@
 // the default privileges; then what functions, types, schemas and roles are left over
 // goes. A function that was bound to tables or views is made behind them; bodies that
 // are texts are made unchecked, as pg_dump makes them. Tables of a type are no such while
-// something of them changes, and a layout is set when all columns are there.
+// something of them changes, and a layout is set when all columns are there. The old
+// default privileges go first where they would reach what no statement names.
 //
 // ALTER TABLE adds columns at the end. A column that has another place in the new
 // schema is added again there, gets the values of the old one, and the old one is

@@ -272,11 +272,15 @@ func (d *differ) oldDefaults() []catalog.DefaultPrivileges {
 }
 
 // suspendDefaults takes the default privileges away before something is made on which no
-// later statement can revoke them: the members of extensions, of which documents do not
-// tell, and the sequences of identity columns.
+// later statement can revoke them: the members of extensions and the constructors of range
+// types, of which documents do not tell, and the sequences of identity columns.
 func (d *differ) suspendDefaults() {
 	old := d.a.installed()
 	unnamed := slices.ContainsFunc(slices.Collect(maps.Keys(d.b.installed())), func(n string) bool { return old[n] == nil })
+	types := d.a.userTypes()
+	for n, u := range d.b.userTypes() {
+		unnamed = unnamed || u.Kind == 'r' && types[n] == nil
+	}
 	for n, r := range d.b.rels {
 		if q, ok := r.(*catalog.Sequence); ok && d.b.identity[q.OID] {
 			unnamed = unnamed || !d.keepsIdentity(n, q)
