@@ -47,8 +47,10 @@ func (s *Session) copyFrom(ctx context.Context, x *ast.Copy, o *copyOptions) (in
 	if s.snapshot().SubjectTo(t, s.user) {
 		return 0, sqlerr.New(sqlerr.FeatureNotSupported, "COPY FROM not supported with row-level security").WithHint("Use INSERT statements instead.")
 	}
-	if err := s.writable("COPY FROM"); err != nil {
-		return 0, err
+	if !catalog.IsTempSchema(t.Schema) {
+		if err := s.writable("COPY FROM"); err != nil {
+			return 0, err
+		}
 	}
 	c, err := s.newCopyIn(ctx, snap, t, cols, o)
 	if err != nil {

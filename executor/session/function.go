@@ -163,8 +163,10 @@ func (s *Session) runInBody(ctx context.Context, f *catalog.Function, p *planned
 		if f.Volatile != 'v' {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed in a non-volatile function", p.command())
 		}
-		if err := s.writable(p.q.Tag); err != nil {
-			return err
+		if p.writesKept() {
+			if err := s.writable(p.q.Tag); err != nil {
+				return err
+			}
 		}
 	}
 	if f.Volatile == 'v' {

@@ -210,7 +210,7 @@ func (s *Session) planContext(snap *catalog.Snapshot) *planner.Context {
 	return &planner.Context{
 		Snap: snap, DB: s.db, SearchPath: s.searchPath(true), Fmt: f, Consts: constants{s, context.Background()}, Texts: texts{},
 		NoOptimizer: !s.settings.optimizer, TempSchema: s.tempSchema(), User: s.user, Rows: s.srv.estimate(snap),
-		RowSecurityOff: s.settings.rowSecurityOff, NullEquals: s.settings.nullEquals, Notice: s.tell,
+		RowSecurityOff: s.settings.rowSecurityOff, NoViews: s.settings.noViews, NullEquals: s.settings.nullEquals, Notice: s.tell,
 	}
 }
 
@@ -469,8 +469,10 @@ func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Da
 	var open lobMark
 	var kept *rowBuffer // a statement that may run again shows its rows at its end
 	if !p.q.ReadOnly {
-		if s.readOnly() && p.writes() {
-			return 0, s.writable(p.command())
+		if p.writesKept() {
+			if err := s.writable(p.command()); err != nil {
+				return 0, err
+			}
 		}
 		mark, marked = s.tx.kv.Savepoint(), true
 		open = s.tx.lobs.mark()
@@ -557,6 +559,17 @@ func (p *plannedStmt) writes() bool {
 	}
 	for i := range p.q.Tables {
 		if p.q.Tables[i].Write || p.q.Tables[i].Lock {
+			return true
+		}
+	}
+	return false
+}
+
+// writesKept reports whether the statement itself writes or locks rows of tables that
+// are not temporary, which no read-only transaction may.
+func (p *plannedStmt) writesKept() bool {
+	for i := range p.q.Tables {
+		if u := &p.q.Tables[i]; (u.Write || u.Lock) && !catalog.IsTempSchema(u.Table.Schema) {
 			return true
 		}
 	}

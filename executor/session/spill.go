@@ -45,7 +45,8 @@ func (s *Session) beginOpt(iso kv.Isolation, readOnly bool) kv.BeginOpt {
 			return nil
 		}
 	}
-	return kv.BeginOpt{Isolation: iso, ReadOnly: readOnly, Client: s.info.PID, Grow: s.srv.grow, Spill: &w.Spill}
+	// A read-only transaction may write the session's temporary tables.
+	return kv.BeginOpt{Isolation: iso, ReadOnly: readOnly && !s.hasTemp, Client: s.info.PID, Grow: s.srv.grow, Spill: &w.Spill}
 }
 
 // growWrites takes memory for the writes of a transaction, or gives it back.

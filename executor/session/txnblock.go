@@ -415,6 +415,7 @@ func (s *Session) transaction(ctx context.Context, x *ast.Transaction) (string, 
 			return "", err
 		}
 		s.tx.kv.Release(s.tx.saves[i].kv)
+		s.tx.readOnly = s.tx.saves[i].readOnly // what was set since was the subtransaction's
 		s.tx.saves = s.tx.saves[:i]
 		s.tx.lobs.released(i)
 		for rel, level := range s.tx.emptied {
