@@ -55,6 +55,11 @@ func (s *Snapshot) Texts(db types.OID) []OwnedText {
 				add(StoredText{Text: k.Expr, Table: t}, "index", ix.Name)
 			}
 		}
+		if t.Key != nil {
+			for _, k := range t.Key.Keys {
+				add(StoredText{Text: k.Expr, Table: t}, "table", t.Name)
+			}
+		}
 	}
 	for _, v := range objectsOf(s, func(v *View) bool { return v.DB == db }) {
 		add(StoredText{Text: v.Query, View: v}, "view", v.Name)
@@ -151,6 +156,10 @@ func (c *Change) textsUsing(oid types.OID, name string, add func(bool, node)) {
 
 func (c *Change) tableTextsUsing(t *Table, uses func(StoredText) bool, add func(bool, node)) {
 	of := func(text string) bool { return text != "" && uses(StoredText{Text: text, Table: t}) }
+	if t.Key != nil && slices.ContainsFunc(t.Key.Keys, func(k PartKeyCol) bool { return of(k.Expr) }) {
+		add(false, node{kind: nodeRelation, oid: t.OID})
+		return
+	}
 	for i := range t.Columns {
 		col := &t.Columns[i]
 		if col.Dropped || !of(col.Default) {

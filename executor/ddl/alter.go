@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -534,8 +535,11 @@ func (x *exec) validateFK(t *catalog.Table, k *catalog.ForeignKey) error {
 	for i, c := range k.Cols {
 		child, parent := "c."+ast.QuoteIdent(t.Columns[c].Name), "p."+ast.QuoteIdent(p.Columns[k.RefCols[i]].Name)
 		sel = append(sel, child+"::text")
+		if own, other := t.Columns[c].Collation, p.Columns[k.RefCols[i]].Collation; own != other {
+			child += " COLLATE " + ast.QuoteIdent(cmp.Or(other, "default")) // what the referenced values are compared by
+		}
 		on = append(on, child+" = "+parent)
-		notNull = append(notNull, child+" IS NOT NULL")
+		notNull = append(notNull, "c."+ast.QuoteIdent(t.Columns[c].Name)+" IS NOT NULL")
 	}
 	violated := sqlerr.New(sqlerr.ForeignKeyViolation, "insert or update on table \"%s\" violates foreign key constraint \"%s\"", t.Name, k.Name)
 	violated.Schema, violated.Table, violated.Constraint = t.Schema, t.Name, k.Name

@@ -116,3 +116,15 @@ CREATE TABLE bad (a int, b text) PARTITION BY RANGE ();
 CREATE TABLE bad (a int, b text) PARTITION BY MAGIC (a);
 CREATE TABLE bad (a int) PARTITION BY RANGE (a, a);
 CREATE TABLE bad2 (a int[], b record) PARTITION BY LIST (a);
+-- what a key needs is not dropped without its table
+create function key_plus(int) returns int language sql immutable as 'select $1 + 1';
+create domain key_dom as int;
+create table kf(a int) partition by range (key_plus(a));
+create table kd(a int) partition by list ((a::key_dom));
+drop function key_plus(int);
+drop domain key_dom;
+alter function key_plus(int) rename to key_more;
+select pg_get_partkeydef('kf'::regclass);
+drop function key_more(int) cascade;
+drop domain key_dom cascade;
+select to_regclass('kf'), to_regclass('kd');
