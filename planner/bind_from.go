@@ -263,6 +263,7 @@ func (p *planner) viewRel(v *catalog.View, alias string) *rel {
 		}
 		return r
 	}
+	p.restricted(v)
 	p.trusted++
 	q := p.bindSelect(s, nil)
 	p.trusted--
@@ -278,6 +279,13 @@ func (p *planner) viewRel(v *catalog.View, alias string) *rel {
 		r.cols[i].Table, r.cols[i].AttNum = v.OID, int16(i+1)
 	}
 	return r
+}
+
+// restricted refuses views where the user wants none.
+func (p *planner) restricted(v *catalog.View) {
+	if p.NoViews && !p.Stored {
+		fail(sqlerr.New(sqlerr.ObjectNotInPrerequisite, "access to non-system view \"%s\" is restricted", v.Name))
+	}
 }
 
 // funcRef binds table functions.

@@ -56,6 +56,7 @@ func (p *planner) destination(n *ast.Name, only bool, verb string) *destination 
 	d := &destination{shape: viewShape(v), right: p.need(v, dmlPrivs[verb])}
 	p.dest = d.right
 	for {
+		p.restricted(v)
 		a := p.analyseView(v)
 		step := &destView{viewAnalysis: a, view: v, shape: viewShape(v), as: viewActor(v)}
 		d.views = append(d.views, step)

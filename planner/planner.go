@@ -50,6 +50,8 @@ type Context struct {
 	User string
 	// RowSecurityOff makes it an error that policies would hide rows.
 	RowSecurityOff bool
+	// NoViews makes it an error to read or change views that are not the system's.
+	NoViews bool
 	// NullEquals reads x = NULL as x IS NULL.
 	NullEquals bool
 	// Stored: the query is not going to run, a view or a policy is made of it. It may read

@@ -45,6 +45,7 @@ type settings struct {
 	rowSecurityOff bool
 	trackFunctions bool // track_functions = all: those of SQL
 	nullEquals     bool // transform_null_equals
+	noViews        bool // restrict_nonsystem_relation_kind has view
 	durability     kv.Durability
 	minLevel       int
 	newIso         kv.Isolation // of transactions to come, as the next three
@@ -297,6 +298,9 @@ func (s *Session) settingChanged(key string) {
 		g.epoch++
 	case "transform_null_equals":
 		g.nullEquals = v == "on"
+		g.epoch++
+	case "restrict_nonsystem_relation_kind":
+		g.noViews = slices.Contains(restrictedKinds(v), "view")
 		g.epoch++
 	case "row_security":
 		g.rowSecurityOff = v == "off"
@@ -552,7 +556,7 @@ func (s *Session) startSettings(db *catalog.Database, role *catalog.Role, packet
 	}
 	for _, n := range []string{"datestyle", "search_path", "statement_timeout", "lock_timeout",
 		"idle_in_transaction_session_timeout", "idle_session_timeout", "transaction_timeout", "temp_file_limit", "work_mem", "max_parallel_workers_per_gather", "min_parallel_table_scan_size", "synchronous_commit", "default_transaction_isolation",
-		"default_transaction_read_only", "default_transaction_deferrable", "kvsqld.optimizer", "row_security", "transform_null_equals",
+		"default_transaction_read_only", "default_transaction_deferrable", "kvsqld.optimizer", "row_security", "restrict_nonsystem_relation_kind", "transform_null_equals",
 		"client_min_messages", "client_encoding", "application_name"} {
 		s.settingChanged(n)
 	}

@@ -22,6 +22,8 @@ func checkOf(name string) func(*Session, string) (string, error) {
 		return checkClientEncoding
 	case "search_path":
 		return checkNames
+	case "restrict_nonsystem_relation_kind":
+		return checkRestrictedKinds
 	case "application_name":
 		return checkASCII
 	case "quote_all_identifiers":
@@ -206,6 +208,29 @@ func checkNames(_ *Session, v string) (string, error) {
 		return "", badValue("search_path", v).WithDetail("List syntax is invalid.")
 	}
 	return v, nil
+}
+
+// checkRestrictedKinds knows the kinds of relations that a user may do without.
+// There are no foreign tables, so that restricting them changes nothing.
+func checkRestrictedKinds(_ *Session, v string) (string, error) {
+	if _, ok := splitNames(v); !ok {
+		return "", badValue("restrict_nonsystem_relation_kind", v).WithDetail("List syntax is invalid.")
+	}
+	for _, k := range restrictedKinds(v) {
+		if k != "view" && k != "foreign-table" {
+			return "", badValue("restrict_nonsystem_relation_kind", v).WithDetail("Unrecognized key word: \"%s\".", k)
+		}
+	}
+	return v, nil
+}
+
+// restrictedKinds takes the value of restrict_nonsystem_relation_kind apart.
+func restrictedKinds(v string) []string {
+	names, _ := splitNames(v)
+	for i := range names {
+		names[i] = strings.ToLower(names[i])
+	}
+	return names
 }
 
 // checkASCII replaces what is not printable ASCII, as PostgreSQL does in names
