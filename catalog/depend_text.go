@@ -114,7 +114,8 @@ func (c *Change) textsUsing(oid types.OID, name string, add func(bool, node)) {
 		if f.Agg != nil && slices.Contains(f.Agg.Uses(), oid) {
 			add(false, node{kind: nodeFunction, oid: f.OID})
 		}
-		if f.Standard && f.OID != oid && uses(StoredText{Text: f.Body, Function: f}) {
+		given := slices.ContainsFunc(f.Defaults, func(d string) bool { return uses(StoredText{Text: d}) })
+		if f.OID != oid && (given || f.Standard && uses(StoredText{Text: f.Body, Function: f})) {
 			add(false, node{kind: nodeFunction, oid: f.OID})
 		}
 	}

@@ -389,6 +389,13 @@ func (p *planner) namedIn(e plan.Expr) plan.Expr {
 	return e
 }
 
+// bindNamed binds a query for what it names.
+func (p *planner) bindNamed(s *ast.Select) (err error) {
+	defer p.recover(&err)
+	mapQuery(p.bindForText(s), p.namedIn)
+	return nil
+}
+
 func (p *planner) bindText(t catalog.StoredText) (err error) {
 	defer p.recover(&err)
 	switch {
@@ -402,17 +409,27 @@ func (p *planner) bindText(t catalog.StoredText) (err error) {
 			in.Routine = RoutineOf(t.Function, false, t.Function.Ret, nil)
 			in.ParamTypes = t.Function.Inputs()
 			q := newPlanner(&in)
-			if err := q.bindStatement(s); err != nil {
+			if query, ok := s.(*ast.Select); !ok {
+				err = q.bindStatement(s)
+			} else {
+				err = q.bindNamed(query)
+			}
+			if err != nil {
 				return err
 			}
-			p.called, p.uses = append(p.called, q.called...), append(p.uses, q.uses...)
+			p.called = append(p.called, q.called...)
+			for _, r := range q.rights {
+				if r.As == "" { // the body names it, and no view that it reads
+					p.called = append(p.called, r.Rel.ObjectOID())
+				}
+			}
 		}
 	case t.View != nil:
 		s, err := p.Texts.ParseQuery(t.Text)
 		if err != nil {
 			return err
 		}
-		mapQuery(p.bindForText(s), p.namedIn)
+		return p.bindNamed(s)
 	default:
 		x, err := p.Texts.ParseExpr(t.Text)
 		if err != nil {
