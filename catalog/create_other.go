@@ -460,8 +460,11 @@ func (f *Function) names(of func(mode byte) bool) []string {
 }
 
 func routineKind(f *Function) string {
-	if f.Procedure {
+	switch {
+	case f.Procedure:
 		return "procedure"
+	case f.Agg != nil:
+		return "aggregate"
 	}
 	return "function"
 }

@@ -162,7 +162,7 @@ func (c *Change) SetSchema(oid types.OID, schema string) error {
 		if f, ok := o.(*Function); ok {
 			for _, other := range c.snap.Functions(c.DB, schema, f.Name) {
 				if sameArgs(other.inputs(), f.inputs()) {
-					return sqlerr.New(sqlerr.DuplicateFunction, "%s %s already exists in schema \"%s\"", routineKind(f), c.functionText(f), schema)
+					return sqlerr.New(sqlerr.DuplicateFunction, "function %s already exists in schema \"%s\"", c.functionText(f), schema)
 				}
 			}
 		}
@@ -198,7 +198,7 @@ func (c *Change) RenameFunction(oid types.OID, new string) error {
 	}
 	for _, o := range c.snap.Functions(c.DB, f.Schema, new) {
 		if sameArgs(o.inputs(), f.inputs()) {
-			return sqlerr.New(sqlerr.DuplicateFunction, "%s %s already exists in schema \"%s\"", routineKind(f),
+			return sqlerr.New(sqlerr.DuplicateFunction, "function %s already exists in schema \"%s\"",
 				strings.Replace(c.functionText(f), QuoteIdent(f.Name), QuoteIdent(new), 1), f.Schema)
 		}
 	}

@@ -542,6 +542,9 @@ func (x *exec) function(kind string, n *ast.Name, args []ast.TypeName) (*catalog
 		what = "function"
 	}
 	sig := fullName(n) + "(" + strings.Join(shown, ", ") + ")"
+	if kind == "AGGREGATE" && len(want) == 0 {
+		sig = fullName(n) + "(*)"
+	}
 	switch {
 	case len(hits) == 0 && args == nil:
 		return nil, sqlerr.New(sqlerr.UndefinedFunction, "could not find a %s named \"%s\"", what, fullName(n))
