@@ -137,7 +137,10 @@ func (p *parser) limitClause(q *ast.Select) {
 			p.next()
 			if t.Key == kwFetch {
 				p.fetchFirst(q)
-			} else if !p.acceptKw(kwAll) {
+			} else if p.isKw(kwAll) {
+				q.Limit = &ast.Const{Off: p.off(), Kind: ast.ConstNull} // as LIMIT NULL, which is the same
+				p.next()
+			} else {
 				q.Limit = p.expr()
 				if p.is(KindComma) {
 					p.next()

@@ -18,17 +18,33 @@ func (p *planner) groupBy(s *ast.Select, b *binder, bl *block) {
 	if len(s.GroupBy) == 0 {
 		return
 	}
+	special := slices.ContainsFunc(s.GroupBy, func(g ast.GroupItem) bool { return g.Kind != "" })
 	index := map[string]int{}
 	key := func(x ast.Expr) int {
-		e := p.record(x, p.groupKey(x, b, bl))
+		e, t := p.groupKey(x, b, bl)
+		e = p.record(x, e)
 		p.needEquality(e, startOf(x))
 		k := exprKey(e)
+		if t < 0 && special {
+			t = slices.IndexFunc(bl.targets[:bl.ncols], func(o target) bool { return exprKey(o.x) == k })
+		}
+		if t >= 0 && special {
+			// two output columns are two keys, also if they compute the same: a set
+			// may have one and not the other
+			k = "output " + strconv.Itoa(t)
+		}
 		if i, ok := index[k]; ok {
 			return i
 		}
 		bl.keys = append(bl.keys, e)
 		index[k] = len(bl.keys) - 1
-		return len(bl.keys) - 1
+		if t >= 0 && special {
+			if bl.ownKeys == nil {
+				bl.ownKeys = map[int]int{}
+			}
+			bl.ownKeys[t] = index[k]
+		}
+		return index[k]
 	}
 	keysOf := func(x ast.Expr) []int {
 		if r, ok := x.(*ast.Row); ok && !r.Explicit {
@@ -40,24 +56,20 @@ func (p *planner) groupBy(s *ast.Select, b *binder, bl *block) {
 		}
 		return []int{key(x)}
 	}
-	special := false
 	var expand func(g *ast.GroupItem) [][]int
 	expand = func(g *ast.GroupItem) [][]int {
 		switch g.Kind {
 		case "":
 			return [][]int{keysOf(g.Exprs[0])}
 		case "EMPTY":
-			special = true
 			return [][]int{{}}
 		case "SETS":
-			special = true
 			var out [][]int
 			for i := range g.Sets {
 				out = append(out, expand(&g.Sets[i])...)
 			}
 			return out
 		}
-		special = true
 		var parts [][]int
 		for _, x := range g.Exprs {
 			parts = append(parts, keysOf(x))
@@ -133,8 +145,9 @@ func distinctSets(sets [][]int) [][]int {
 }
 
 // groupKey binds one grouping expression: an input column, else an output
-// name, a position, or an expression.
-func (p *planner) groupKey(x ast.Expr, b *binder, bl *block) plan.Expr {
+// name, a position, or an expression. It tells which output column was named, -1
+// for none.
+func (p *planner) groupKey(x ast.Expr, b *binder, bl *block) (plan.Expr, int) {
 	if c, ok := x.(*ast.Const); ok {
 		if c.Kind != ast.ConstInt {
 			failf(sqlerr.SyntaxError, x.Pos(), "non-integer constant in GROUP BY")
@@ -143,7 +156,7 @@ func (p *planner) groupKey(x ast.Expr, b *binder, bl *block) plan.Expr {
 		if err != nil || v < 1 || v > bl.ncols {
 			failf(sqlerr.InvalidColumnReference, x.Pos(), "GROUP BY position %s is not in select list", c.Val)
 		}
-		return p.targetKey(v-1, bl)
+		return p.targetKey(v-1, bl), v - 1
 	}
 	if c, ok := x.(*ast.ColumnRef); ok && len(c.Parts) == 1 && !c.Star && !localColumn(b.scope, c.Parts[0]) {
 		hit := -1
@@ -152,14 +165,16 @@ func (p *planner) groupKey(x ast.Expr, b *binder, bl *block) plan.Expr {
 				if hit >= 0 && exprKey(bl.targets[hit].x) != exprKey(bl.targets[i].x) {
 					failf(sqlerr.AmbiguousColumn, x.Pos(), "GROUP BY \"%s\" is ambiguous", c.Parts[0])
 				}
-				hit = i
+				if hit < 0 {
+					hit = i
+				}
 			}
 		}
 		if hit >= 0 {
-			return p.targetKey(hit, bl)
+			return p.targetKey(hit, bl), hit
 		}
 	}
-	return p.known(b.expr(x))
+	return p.known(b.expr(x)), -1
 }
 
 // targetKey is an output column as a grouping expression. One that waits for a type
@@ -197,12 +212,18 @@ func (p *planner) group(bl *block) {
 	bl.grpRel = p.newRel()
 	keys := map[string]int{}
 	for i, k := range bl.keys {
-		keys[exprKey(k)] = i
+		if _, ok := keys[exprKey(k)]; !ok {
+			keys[exprKey(k)] = i
+		}
 	}
 	written := len(bl.keys)
 	g := &grouper{planner: p, bl: bl, keys: keys, written: written, aggs: map[string]int{}}
 	for i := range bl.targets {
 		x := bl.targets[i].x
+		if k, ok := bl.ownKeys[i]; ok {
+			bl.targets[i].x = g.keyVar(k, x.Pos())
+			continue
+		}
 		if isLiteral(x) && bl.sets != nil {
 			if k, ok := keys[exprKey(p.known(x))]; ok {
 				bl.targets[i].x = g.keyVar(k, x.Pos()) // NULL where the set does not have it

@@ -63,9 +63,18 @@ func (p *planner) limits(q *query, s *ast.Select, sc *scope) {
 	if c, ok := s.Limit.(*ast.Const); ok && q.ties && c.Kind == ast.ConstNull {
 		failf(sqlerr.InvalidRowCountInLimit, -1, "row count cannot be null in FETCH FIRST ... WITH TIES clause")
 	}
+	if noLimit(q.limit) && p.rec == nil {
+		q.limit = nil
+	}
 	if q.ties && len(q.sort) == 0 {
 		failf(sqlerr.SyntaxError, -1, "WITH TIES cannot be specified without ORDER BY clause")
 	}
+}
+
+// noLimit reports whether a bound LIMIT is LIMIT ALL or LIMIT NULL.
+func noLimit(e plan.Expr) bool {
+	c, ok := e.(*plan.Const)
+	return ok && c.Val.Null
 }
 
 func (p *planner) bindCore(s *ast.Select, outer *scope) *query {

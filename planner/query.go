@@ -47,6 +47,7 @@ type block struct {
 	where      []plan.Expr // conjuncts
 	grouped    bool
 	keys       []plan.Expr // GROUP BY
+	ownKeys    map[int]int // targets that GROUP BY names, with grouping sets: each one's key
 	sets       [][]int     // grouping sets; nil: one set of all keys
 	aggs       []plan.Agg
 	grpRel     int // entry number of the grouping's output: keys, then aggregates, then GROUPING mask

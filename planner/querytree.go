@@ -113,7 +113,10 @@ func (w *treeWriter) query(q *query, s *ast.Select, cols []string, visible bool)
 		t := in.expr(e, false)
 		return &t
 	}
-	if s.Limit != nil {
+	switch {
+	case s.Limit != nil && noLimit(q.limit):
+		out.Limit = &catalog.TreeExpr{Text: "ALL"}
+	case s.Limit != nil:
 		out.Limit = opt(q.limit)
 	}
 	if s.Offset != nil {

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"maps"
+	"slices"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/planner/plan"
@@ -111,6 +112,48 @@ func projectSets(n plan.Node, xs []plan.Expr, cols []plan.OutCol) plan.Node {
 	pr := &plan.Project{Input: n, Exprs: xs}
 	over(pr.Base(), cols)
 	return pr
+}
+
+// lateSets tells which targets are computed above ORDER BY and DISTINCT ON but
+// below LIMIT, nil if none are: those with set-returning calls, where neither
+// clause reads such a call. The rows of a set then stay together and in its
+// order, and DISTINCT ON is decided before there are sets:
+//
+//	SELECT DISTINCT ON (a) a, generate_series(1, b) FROM t ORDER BY a, b
+//
+// gives b rows for every a.
+func lateSets(s *state, sorted bool) []bool {
+	b, q := s.b, s.q
+	if !b.hasSRF || len(q.sort) == q.added || sorted && b.distinctOn == nil || b.distinct && b.distinctOn == nil {
+		return nil
+	}
+	late := make([]bool, len(b.targets))
+	for i := range b.targets {
+		late[i] = holdsSet(b.targets[i].x)
+	}
+	if !slices.Contains(late, true) || slices.ContainsFunc(b.distinctOn, func(t int) bool { return late[t] }) ||
+		slices.ContainsFunc(q.sort, func(k sortKey) bool { return late[k.target] }) {
+		return nil
+	}
+	return late
+}
+
+// setsAbove computes all targets above n, which has the early part of them.
+func (p *planner) setsAbove(s *state, n plan.Node, late []bool, at []int, lay layout) plan.Node {
+	b := s.b
+	xs := make([]plan.Expr, len(b.targets))
+	cols := make([]plan.OutCol, len(b.targets))
+	for i := range b.targets {
+		t := &b.targets[i]
+		if late[i] {
+			xs[i] = p.place(t.x, lay)
+		} else {
+			xs[i] = &plan.Col{At: plan.At{T: t.x.Type(), Off: -1}, Idx: at[i], Name: t.name}
+		}
+		cols[i] = t.out(xs[i])
+		cols[i].Hidden = i >= b.ncols
+	}
+	return projectSets(n, xs, cols)
 }
 
 // liftSets computes the set-returning calls of expressions that GROUP BY or

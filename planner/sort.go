@@ -23,15 +23,19 @@ func (p *planner) stepSort(s *state) {
 	}
 	lockKeys := p.lockTargets(s)
 	p.placeTargets(s, lockKeys)
-	late := p.lateTargets(s, sorted)
+	late, sets := p.lateTargets(s, sorted), lateSets(s, sorted)
 	var cols []plan.OutCol
 	var at []int
 	var lay layout
 	var n plan.Node
-	if late != nil {
+	switch {
+	case late != nil:
 		n, at, lay = p.earlyPart(s, late)
 		cols = n.Base().Cols
-	} else {
+	case sets != nil:
+		n, at, lay = p.earlyPart(s, sets)
+		cols = n.Base().Cols
+	default:
 		n = p.projectTargets(s)
 		cols = n.Base().Cols
 	}
@@ -64,8 +68,23 @@ func (p *planner) stepSort(s *state) {
 			n = so
 		}
 		d := &plan.Distinct{Input: n, On: b.distinctOn, Ordered: true}
+		if at != nil {
+			d.On = make([]int, len(b.distinctOn))
+			for i, t := range b.distinctOn {
+				d.On[i] = at[t]
+			}
+		}
 		d.Rows, d.Cost, d.Cols, d.Step = max(1, in.rows*0.5), n.Base().Cost, cols, "group by"
 		n, keys = d, nil
+	}
+	if sets != nil {
+		if len(keys) > 0 {
+			so := &plan.Sort{Input: n, Keys: keys, Presorted: presorted}
+			so.Rows, so.Cost, so.Cols, so.Step = in.rows, in.cost+in.rows*costSort, cols, "sort"
+			n, keys = so, nil
+		}
+		n, at = p.setsAbove(s, n, sets, at, lay), nil
+		cols = n.Base().Cols
 	}
 	q2 := *q
 	if len(lockKeys) > 0 {

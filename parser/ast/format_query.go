@@ -38,7 +38,11 @@ func (p *printer) query(q *Select) {
 func (p *printer) limit(q *Select) {
 	if q.Limit != nil && !q.WithTies {
 		p.put(" LIMIT ")
-		p.expr(q.Limit, 0)
+		if c, ok := q.Limit.(*Const); ok && c.Kind == ConstNull {
+			p.put("ALL")
+		} else {
+			p.expr(q.Limit, 0)
+		}
 	}
 	if q.Offset != nil {
 		p.put(" OFFSET ")

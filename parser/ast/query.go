@@ -57,7 +57,7 @@ type (
 		Windows    []Window
 
 		OrderBy  []SortItem
-		Limit    Expr // nil: none; LIMIT ALL is nil
+		Limit    Expr // nil: none; LIMIT ALL is NULL
 		Offset   Expr
 		WithTies bool
 		Locking  []Locking
