@@ -20,6 +20,14 @@ type target struct {
 	auto     bool // goes without CASCADE
 }
 
+// whole is the table or type that a column is one of; of anything else, no node.
+func (t *target) whole() node {
+	if t.sub == 0 || t.kind != nodeRelation && t.kind != nodeType {
+		return node{}
+	}
+	return node{kind: t.kind, oid: t.oid}
+}
+
 // dropPlan collects targets in the order in which they can be deleted.
 type dropPlan struct {
 	c     *Change
@@ -68,7 +76,7 @@ func (p *dropPlan) report(cascade bool, names []node) error {
 	total := 0
 	for i := len(p.order) - 1; i >= 0; i-- {
 		t := p.order[i]
-		if t.original || t.auto {
+		if t.original || t.auto || p.seen[t.whole()] != nil {
 			continue
 		}
 		total++

@@ -111,6 +111,15 @@ func (op *merge) decide(in *vec.Batch) ([]int, error) {
 	return clause, nil
 }
 
+// proposed completes the rows that a clause is about to store, for the checks of
+// policies: those of a partitioned table have not been given to a partition yet.
+func (op *merge) proposed(b *vec.Batch) (*vec.Batch, error) {
+	if op.w.table.Key != nil {
+		return op.w.completePart(b)
+	}
+	return op.w.complete(b)
+}
+
 // apply does what clause k says for rows.
 func (op *merge) apply(k int, rows *vec.Batch) error {
 	w, when := op.w, &op.node.Whens[k]
@@ -121,7 +130,7 @@ func (op *merge) apply(k int, rows *vec.Batch) error {
 	}
 	if when.Action == plan.MergeInsert {
 		if len(op.whens[k].checks) > 0 {
-			b, err := w.complete(&vec.Batch{Cols: values, N: rows.N, Sel: rows.Sel})
+			b, err := op.proposed(&vec.Batch{Cols: values, N: rows.N, Sel: rows.Sel})
 			if err == nil {
 				_, err = op.whens[k].checks.failing(op.env, b)
 			}
@@ -152,7 +161,7 @@ func (op *merge) apply(k int, rows *vec.Batch) error {
 		for i, c := range when.Cols {
 			next.Cols[w.pos[c]] = values[i]
 		}
-		next, err := w.complete(next)
+		next, err := op.proposed(next)
 		if err == nil {
 			_, err = op.whens[k].checks.failing(op.env, next)
 		}

@@ -96,7 +96,7 @@ func (b *binder) column(name string, off int) plan.Expr {
 			if !it.colsVisible || it.joined {
 				continue
 			}
-			if x := b.system(it, name); x != nil {
+			if x := b.system(it, name, off); x != nil {
 				if hit != nil {
 					failf(sqlerr.AmbiguousColumn, off, "column reference \"%s\" is ambiguous", name)
 				}
@@ -143,7 +143,7 @@ func (b *binder) columnOf(it *nsItem, name string, off int) plan.Expr {
 		}
 	}
 	if hit == nil {
-		hit = b.system(it, name)
+		hit = b.system(it, name, off)
 	}
 	if hit == nil {
 		return nil
@@ -159,8 +159,11 @@ const systemCol = -100
 
 // system resolves the system columns of a table. Those that are the same in each
 // row are NULL where an outer join has no row.
-func (b *binder) system(it *nsItem, name string) plan.Expr {
+func (b *binder) system(it *nsItem, name string, off int) plan.Expr {
 	x := it.system(name)
+	if x != nil && b.what == whenAnd && name != "tableoid" {
+		failf(sqlerr.InvalidColumnReference, off, "cannot use system column \"%s\" in MERGE WHEN condition", name)
+	}
 	if name == "ctid" && it.rel != nil && it.rel.virt != nil && !it.rel.virt.View {
 		unsupported(-1, "ctid of a system relation")
 	}

@@ -72,6 +72,11 @@ func (x *exec) alterType(t *catalog.Table, a *ast.AlterAction) error {
 	}); err != nil {
 		return err
 	}
+	if c := &t.Columns[i]; c.Identity != 0 && c.Sequence != 0 && from.OID != to.OID {
+		if err := x.changeSequence(c.Sequence, []ast.Option{{Off: -1, Name: "as", X: &ast.Cast{Off: -1, Type: *a.Type}}}); err != nil {
+			return err
+		}
+	}
 	if from != to || a.Using != nil {
 		x.rewriteWith(t.OID, i, e)
 		// indexes over the column are filled again with the rows

@@ -77,6 +77,8 @@ func (x *exec) copyRows(old kv.Reader, from, to *table.Desc, rw rewrite) error {
 				}
 			} else if p, ok := pos[c]; ok {
 				src = b.Cols[p]
+			} else if d := t.Columns[c].Missing; d != nil { // new, and what old rows have in it is known
+				src = vec.NewConst(*d)
 			}
 			v, err := rewritten(t, c, src, b.N)
 			if err != nil {
