@@ -81,7 +81,10 @@ type pathRun struct {
 	vars []byte
 	tz   bool // conversions may use the session's time zone
 	// loose ignores structural errors, as inside of .**
-	loose   bool
+	loose bool
+	// probe tells that of the walk under way only whether it finds an item counts,
+	// so that what comes to nothing is passed over and not an error
+	probe   bool
 	current pathItem // @
 	size    int      // of the innermost subscripted array, -1 outside
 	regexes map[*jsonpath.Item]*pattern
@@ -98,6 +101,19 @@ func (r *pathRun) next(it *jsonpath.Item, v pathItem, emit emitItem) (bool, erro
 		return emit(v), nil
 	}
 	return r.item(it.Next, v, r.lax(), emit)
+}
+
+// exists tells whether a path finds an item. Strict ones are walked to the end, for
+// their errors.
+func (r *pathRun) exists(it *jsonpath.Item, v pathItem) (found bool, err error) {
+	outer := r.probe
+	r.probe = r.lax()
+	defer func() { r.probe = outer }()
+	_, err = r.item(it, v, r.lax(), func(pathItem) bool {
+		found = true
+		return !r.lax()
+	})
+	return found, err
 }
 
 // each applies f to the elements of an array.
@@ -328,6 +344,9 @@ func (r *pathRun) index(it *jsonpath.Item, v pathItem) (int, error) {
 // collect returns all items of it; in lax mode unwrap replaces arrays by their
 // elements.
 func (r *pathRun) collect(it *jsonpath.Item, v pathItem, unwrap bool) (found []pathItem, err error) {
+	outer := r.probe
+	r.probe = false
+	defer func() { r.probe = outer }()
 	_, err = r.item(it, v, r.lax(), func(x pathItem) bool {
 		if unwrap && r.lax() && x.kind() == '[' {
 			for _, e := range jsonElements(x.b) {
@@ -381,6 +400,9 @@ func (r *pathRun) sign(it *jsonpath.Item, v pathItem, emit emitItem) (bool, erro
 	}
 	for _, x := range found {
 		if !x.isNumber() {
+			if r.probe && it.Next == nil {
+				continue
+			}
 			return false, pathFail(sqlerr.JSONNumberNotFound, "operand of unary jsonpath operator %s is not a numeric value", it.Kind.Operator())
 		}
 		if it.Kind == jsonpath.Minus {

@@ -102,11 +102,7 @@ func pathExists(c *callCtx, a []types.Datum, tz bool) (types.Datum, error) {
 	if err != nil {
 		return null, err
 	}
-	exists := false
-	_, err = r.item(r.path.Root, pathItem{b: r.root}, r.lax(), func(pathItem) bool {
-		exists = true
-		return !r.lax()
-	})
+	exists, err := r.exists(r.path.Root, pathItem{b: r.root})
 	if silent && isPathError(err) {
 		return null, nil
 	}

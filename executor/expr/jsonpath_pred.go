@@ -42,11 +42,7 @@ func (r *pathRun) predicate(it *jsonpath.Item, v pathItem) (truth, error) {
 		t, err := r.predicate(it.Left, v)
 		return truthOf(t == pathUnknown), err
 	case jsonpath.Exists:
-		found := false
-		_, err := r.item(it.Left, v, r.lax(), func(pathItem) bool {
-			found = true
-			return !r.lax() // strict paths are walked to the end, for their errors
-		})
+		found, err := r.exists(it.Left, v)
 		return r.outcome(truthOf(found), err)
 	case jsonpath.LikeRegex:
 		re, err := r.regex(it)
