@@ -112,8 +112,8 @@ func (c *Change) newIndex(t *Table, spec *IndexSpec, label string) (*Index, erro
 				return nil, err
 			}
 		}
-		if (ix.Kind == KindGist || ix.Kind == KindSpgist) && c.snap.BaseType(key.Type).OID == types.OPoint {
-			return nil, sqlerr.Unsupported(-1, "access method \"%s\" for type point", ix.Kind)
+		if (ix.Kind == KindGist || ix.Kind == KindSpgist) && c.snap.BaseType(key.Type).Kind() == types.KGeometry {
+			return nil, sqlerr.Unsupported(-1, "access method \"%s\" for type %s", ix.Kind, types.FormatTypeNoMod(c.snap.BaseType(key.Type).OID))
 		}
 		ix.Keys = append(ix.Keys, key)
 	}

@@ -169,7 +169,7 @@ func fits(c, b types.T) (fit, exact bool) {
 		ck == types.KRange, ck == types.KMultirange, ck == types.KJSONB, ck == types.KWord:
 		return c.OID == b.OID, true
 	case ck == types.KOid, ck == types.KBool, ck == types.KFloat8, ck == types.KBytea, ck == types.KDate, ck == types.KTime,
-		ck == types.KTimestamp, ck == types.KTimestamptz, ck == types.KUUID, ck == types.KCitext, ck == types.KHstore, ck == types.KInterval, ck == types.KNumeric, ck == types.KFloat4:
+		ck == types.KTimestamp, ck == types.KTimestamptz, ck == types.KUUID, ck == types.KCitext, ck == types.KHstore, ck == types.KInterval, ck == types.KNumeric, ck == types.KFloat4, ck == types.KMoney:
 		return true, true
 	}
 	return false, false
@@ -358,7 +358,7 @@ func (p *planner) covers(t *catalog.Table, ix *catalog.Index, need map[int]bool)
 // exactKey reports whether a value can be read back from its key.
 func exactKey(t types.T) bool {
 	switch t.Kind() {
-	case types.KBool, types.KInt2, types.KInt4, types.KInt8, types.KOid, types.KBytea, types.KDate, types.KTime, types.KTimestamp, types.KTimestamptz, types.KUUID:
+	case types.KBool, types.KInt2, types.KInt4, types.KInt8, types.KOid, types.KBytea, types.KDate, types.KTime, types.KTimestamp, types.KTimestamptz, types.KUUID, types.KMoney:
 		return true
 	case types.KText:
 		return t.OID != types.OBpchar

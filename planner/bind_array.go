@@ -62,7 +62,7 @@ func (b *binder) array(e *ast.Array, elem *types.T) plan.Expr {
 }
 
 // rawElement is x[i] of a type of fixed size, counted from 0: the bytes of a
-// name as "char", the coordinates of a point; NULL past the end.
+// name as "char", the coordinates of a point or the points of a box; NULL past the end.
 func (b *binder) rawElement(x plan.Expr, e *ast.Index) plan.Expr {
 	i := b.coerce(b.expr(e.Lo), types.TInt4, assignment)
 	if i == nil {
@@ -132,10 +132,11 @@ func (b *binder) subscript(e *ast.Index) plan.Expr {
 	if x.Type().OID == types.OJSONB {
 		return b.jsonSubscript(x, steps)
 	}
-	if o := x.Type().OID; (o == types.OName || o == types.OPoint) && slices.ContainsFunc(steps, func(s *ast.Index) bool { return s.Slice }) {
+	raw := x.Type().Kind() == types.KGeometry && in.Elem != 0
+	if (x.Type().OID == types.OName || raw) && slices.ContainsFunc(steps, func(s *ast.Index) bool { return s.Slice }) {
 		failf(sqlerr.FeatureNotSupported, -1, "slices of fixed-length arrays not implemented")
 	}
-	if x.Type().OID == types.OName || x.Type().OID == types.OPoint && len(steps) == 1 && !e.Slice {
+	if x.Type().OID == types.OName || raw && len(steps) == 1 && !e.Slice {
 		return b.rawElement(x, e)
 	}
 	if in.Kind == types.KHstore {

@@ -436,7 +436,7 @@ func (b *binder) rowSub(l *ast.Row, s *ast.Subquery, op string, off int) plan.Ex
 // typeOf resolves the type of a value.
 func (p *planner) typeOf(n *ast.TypeName) types.T {
 	t := p.typeNamed(n)
-	if base := t.OID; base == types.OMoney || base == types.OXML {
+	if base := t.OID; base == types.OXML {
 		unsupported(n.Pos(), "type %s", types.FormatTypeNoMod(base))
 	}
 	return t

@@ -273,7 +273,7 @@ func finerTime(a, b types.T) bool {
 
 func hashable(t types.T) bool {
 	switch t.Kind() {
-	case types.KRecord, types.KJSON, types.KPoint, types.KInvalid:
+	case types.KRecord, types.KJSON, types.KGeometry, types.KInvalid:
 		return false
 	}
 	return true

@@ -241,7 +241,7 @@ const (
 // scalar maps values of types that lie on a line to a number.
 func scalar(d types.Datum) (float64, line) {
 	switch d.T.Kind() {
-	case types.KInt2, types.KInt4, types.KInt8, types.KOid:
+	case types.KInt2, types.KInt4, types.KInt8, types.KOid, types.KMoney:
 		return float64(d.I), numberLine
 	case types.KFloat4, types.KFloat8:
 		return d.F, lineOf(d.F)

@@ -51,7 +51,7 @@ func storedWidth(elem T) int {
 		return 2
 	case KInt4, KOid, KDate, KFloat4:
 		return 4
-	case KInt8, KTime, KTimestamp, KTimestamptz, KFloat8:
+	case KInt8, KTime, KTimestamp, KTimestamptz, KFloat8, KMoney:
 		return 8
 	case KUUID, KInterval:
 		return 16
@@ -106,7 +106,7 @@ func (t T) BytewiseEqual() bool {
 		return false
 	}
 	switch t.Kind() {
-	case KBool, KInt2, KInt4, KInt8, KOid, KDate, KTime, KTimestamp, KTimestamptz, KBytea, KUUID:
+	case KBool, KInt2, KInt4, KInt8, KOid, KDate, KTime, KTimestamp, KTimestamptz, KBytea, KUUID, KMoney:
 		return true
 	case KText:
 		return t.OID == OText || t.OID == OVarchar || t.OID == OName

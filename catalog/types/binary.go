@@ -145,8 +145,12 @@ func parseBinary(t T, b []byte) (Datum, error) {
 		d.B, err = b, bytesOf(b, 6)
 	case KBit:
 		d.B, err = bitsBinary(b)
-	case KPoint:
-		d.B, err = b, fixed(b, 16)
+	case KGeometry:
+		d.B, err = geometryBinary(t.base(), b)
+	case KMoney:
+		if err = fixed(b, 8); err == nil {
+			d.I = int64(binary.BigEndian.Uint64(b))
+		}
 	case KRange:
 		return parseRangeBinary(t, b)
 	case KMultirange:
@@ -224,7 +228,7 @@ func AppendBinary(buf []byte, d Datum) []byte {
 		return binary.BigEndian.AppendUint16(buf, uint16(d.I))
 	case KInt4, KOid, KDate:
 		return binary.BigEndian.AppendUint32(buf, uint32(d.I))
-	case KInt8, KTime, KTimestamp, KTimestamptz:
+	case KInt8, KTime, KTimestamp, KTimestamptz, KMoney:
 		return binary.BigEndian.AppendUint64(buf, uint64(d.I))
 	case KFloat4:
 		return binary.BigEndian.AppendUint32(buf, math.Float32bits(float32(d.F)))

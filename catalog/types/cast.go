@@ -43,11 +43,6 @@ func errNoCast(from, to T) error {
 func castValue(d Datum, to T, o *FmtOpts) (Datum, error) {
 	from, target := d.T.Kind(), to.Kind()
 	r := Datum{T: T{OID: to.OID, Mod: -1, User: to.User, Elem: to.Elem}}
-	if to.base() == OMoney || d.T.base() == OMoney {
-		if to.base() != d.T.base() {
-			return r, sqlerr.Unsupported(-1, "type money")
-		}
-	}
 	switch {
 	case target == KCitext:
 		v, err := castToText(d, Datum{T: TText}, o)
@@ -92,6 +87,8 @@ func castValue(d Datum, to T, o *FmtOpts) (Datum, error) {
 		case KInt4:
 			r.I, ok = int64(int32(d.I)), true
 		}
+	case KMoney:
+		r.I, ok = d.I, target == KMoney
 	case KBool:
 		if target == KBool || target == KInt4 {
 			r.I, ok = d.I, true
@@ -140,7 +137,7 @@ func castValue(d Datum, to T, o *FmtOpts) (Datum, error) {
 			r.B, ok = d.B, d.T.base() == to.base()
 		}
 	default:
-		r.B, ok = d.B, from == target
+		r.B, ok = d.B, from == target && (from != KGeometry || d.T.base() == to.base())
 	}
 	if err == nil && !ok {
 		err = errNoCast(d.T, to)

@@ -93,13 +93,6 @@ func compareBytes(k Kind, a, b Datum) int {
 		return compareInet(a.B, b.B)
 	case KBit:
 		return compareBits(a.B, b.B)
-	case KPoint:
-		ax, ay := PointXY(a)
-		bx, by := PointXY(b)
-		if c := CompareFloat(ax, bx); c != 0 {
-			return c
-		}
-		return CompareFloat(ay, by)
 	}
 	return bytes.Compare(a.B, b.B)
 }
@@ -156,9 +149,6 @@ func Hash(d Datum) uint64 {
 		if len(d.B) > 3 { // a network and an address with its bits are equal
 			return CombineHash(uint64(d.B[0])<<8|uint64(d.B[1]), xxh3.Hash(d.B[3:]))
 		}
-	case KPoint:
-		x, y := PointXY(d)
-		return CombineHash(HashFloat(x), HashFloat(y))
 	}
 	return xxh3.Hash(d.B)
 }

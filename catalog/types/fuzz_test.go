@@ -11,7 +11,7 @@ import (
 var ioTypes = []T{
 	TBool, TInt2, TInt4, TInt8, TOid, TFloat4, TFloat8, TNumeric, TText, TVarchar, TBpchar, TName, TBytea,
 	TDate, TTime, TTimetz, TTimestamp, TTimestamptz, TInterval, TUUID, TTextArr, TInt4Arr, TInt2Vector, TOidVector,
-	Of(OJSON), Of(OJSONB), Of(OInet), Of(OCidr), Of(OMacaddr), Of(OBit), Of(OVarbit), Of(OPoint), Of(ONumericArr),
+	Of(OJSON), Of(OJSONB), Of(OInet), Of(OCidr), Of(OMacaddr), Of(OBit), Of(OVarbit), Of(OPoint), Of(OLseg), Of(OPath), Of(OBox), Of(OPolygon), Of(OLine), Of(OCircle), Of(OMoney), Of(ONumericArr),
 	Of(oInt4Range), Of(oNumRange), Of(oDateRange), Of(oTSRange), Of(OXid), Of(OChar), {OID: ONumeric, Mod: 5<<16 | 2 + 4},
 	{OID: OVarchar, Mod: 7}, {OID: OBpchar, Mod: 7}, {OID: OBit, Mod: 5}, {OID: OTimestamp, Mod: 2}, {OID: OInterval, Mod: 8 << 16},
 }
@@ -60,7 +60,8 @@ func checkValue(t *testing.T, d Datum, o *FmtOpts) {
 
 func FuzzParse(f *testing.F) {
 	for i, s := range []string{"t", "12", "-32768", "1.5e10", "NaN", "2001-02-03 04:05:06.789+02", "1 year -2 mons 3:04", "P1Y2M", "{a,\"b\",NULL}",
-		"[0:1]={1,2}", `{"a":[1,2.50,"\u0041"]}`, `\x0102`, "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "1.2.3.4/24", "10101", "(1,2)", "[1,5)", "J2451187", "08-Jan-99 BC"} {
+		"[0:1]={1,2}", `{"a":[1,2.50,"\u0041"]}`, `\x0102`, "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "1.2.3.4/24", "10101", "(1,2)", "[1,5)", "J2451187", "08-Jan-99 BC",
+		"[(1,2),(3,4)]", "((1,2),(3,4e-5))", "<(1,2),3>", "{1,-2,0.5}", "1,2,3,0x1p3", "-$1,234.567", "($1)"} {
 		f.Add(uint8(i*3), uint8(0), s)
 	}
 	f.Fuzz(func(t *testing.T, typ, style uint8, s string) {

@@ -144,7 +144,8 @@ var kindByOID = map[OID]Kind{
 	OFloat4: KFloat4, OFloat8: KFloat8, ONumeric: KNumeric, OBytea: KBytea,
 	ODate: KDate, OTime: KTime, OTimetz: KTimetz, OTimestamp: KTimestamp, OTimestamptz: KTimestamptz,
 	OInterval: KInterval, OUUID: KUUID, OJSON: KJSON, OJSONB: KJSONB,
-	OInet: KInet, OCidr: KInet, OMacaddr: KMacaddr, OBit: KBit, OVarbit: KBit, OPoint: KPoint,
+	OInet: KInet, OCidr: KInet, OMacaddr: KMacaddr, OBit: KBit, OVarbit: KBit, OPoint: KGeometry,
+	OLseg: KGeometry, OPath: KGeometry, OBox: KGeometry, OPolygon: KGeometry, OLine: KGeometry, OCircle: KGeometry, OMoney: KMoney,
 	OMacaddr8: KWord, OXid8: KWord, OPgLSN: KWord,
 	OInt2Vector: KArray, OOidVector: KArray,
 	OUnknown: KText, OCstring: KText, ORecord: KRecord, OVoid: KVoid, ORecordArr: KArray,
@@ -168,6 +169,6 @@ func kindOf(in *Info) Kind {
 	case in.Category == 'A':
 		return KArray
 	}
-	// Everything else is held as its text: text, varchar, name, xml, money …
+	// Everything else is held as its text: text, varchar, name, xml …
 	return KText
 }

@@ -21,6 +21,12 @@ const (
 	OXML                     OID = 142
 	OPgNodeTree              OID = 194
 	OPoint                   OID = 600
+	OLseg                    OID = 601
+	OPath                    OID = 602
+	OBox                     OID = 603
+	OPolygon                 OID = 604
+	OLine                    OID = 628
+	OCircle                  OID = 718
 	OFloat4                  OID = 700
 	OFloat8                  OID = 701
 	OUnknown                 OID = 705

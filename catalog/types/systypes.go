@@ -13,7 +13,6 @@ import (
 // unsupportedText are the types without input here: their text has a syntax of
 // its own that nothing would check.
 var unsupportedText = map[OID]bool{
-	OMoney: true, 601: true, 602: true, 603: true, 604: true, 628: true, 718: true, // lseg, path, box, polygon, line, circle
 	3614: true, 3615: true, 3642: true, // tsvector, tsquery, gtsvector
 }
 
@@ -147,45 +146,4 @@ func snapshotText(b []byte) ([]byte, error) {
 		return nil, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "invalid external pg_snapshot data")
 	}
 	return again.text(), nil
-}
-
-// parsePoint reads (x,y) or x,y.
-func parsePoint(s string) ([]byte, error) {
-	t := trimSpace(s)
-	if strings.HasPrefix(t, "(") && strings.HasSuffix(t, ")") {
-		t = t[1 : len(t)-1]
-	}
-	xs, ys, ok := strings.Cut(t, ",")
-	if !ok || !floatSyntax(trimSpace(xs)) || !floatSyntax(trimSpace(ys)) {
-		return nil, errSyntax("point", s)
-	}
-	x, err := parseFloat(xs, "double precision", 64)
-	if err != nil {
-		return nil, err
-	}
-	y, err := parseFloat(ys, "double precision", 64)
-	if err != nil {
-		return nil, err
-	}
-	return NewPoint(x, y).B, nil
-}
-
-// NewPoint makes a point.
-func NewPoint(x, y float64) Datum {
-	b := binary.BigEndian.AppendUint64(make([]byte, 0, 16), math.Float64bits(x))
-	return Datum{T: Of(OPoint), B: binary.BigEndian.AppendUint64(b, math.Float64bits(y))}
-}
-
-// PointXY returns a point's coordinates.
-func PointXY(d Datum) (x, y float64) {
-	if len(d.B) != 16 {
-		return 0, 0
-	}
-	return math.Float64frombits(binary.BigEndian.Uint64(d.B)), math.Float64frombits(binary.BigEndian.Uint64(d.B[8:]))
-}
-
-func appendPoint(buf, b []byte, o *FmtOpts) []byte {
-	x, y := PointXY(Datum{B: b})
-	buf = appendFloat(append(buf, '('), x, 64, o.ExtraFloatDigits)
-	return append(appendFloat(append(buf, ','), y, 64, o.ExtraFloatDigits), ')')
 }

@@ -184,8 +184,10 @@ func parseText(t T, s string, o *FmtOpts) (Datum, error) {
 		d.B, err = parseMacaddr(s)
 	case KBit:
 		d.B, err = parseBits(s)
-	case KPoint:
-		d.B, err = parsePoint(s)
+	case KGeometry:
+		d.B, err = parseGeometry(t.base(), s)
+	case KMoney:
+		d.I, err = parseMoney(s)
 	case KRange:
 		return parseRange(t, s, o)
 	case KMultirange:
@@ -250,8 +252,10 @@ func AppendText(buf []byte, d Datum, o *FmtOpts) []byte {
 		return appendMacaddr(buf, d.B)
 	case KBit:
 		return appendBits(buf, d.B)
-	case KPoint:
-		return appendPoint(buf, d.B, o)
+	case KGeometry:
+		return appendGeometry(buf, d, o)
+	case KMoney:
+		return AppendMoney(buf, d.I)
 	case KRange:
 		return appendRange(buf, d, o)
 	case KMultirange:

@@ -52,7 +52,7 @@ const (
 	KInet             // RepBytes: PostgreSQL's binary format (inet, cidr)
 	KMacaddr          // RepBytes
 	KBit              // RepBytes: PostgreSQL's binary format (bit, varbit)
-	KPoint            // RepBytes: two big-endian float64
+	KGeometry         // RepBytes: PostgreSQL's binary format (point, lseg, line, box, path, polygon, circle)
 	KRange            // RepBytes: PostgreSQL's binary format
 	KVoid             // RepBytes, empty
 	KPseudo           // any, anyelement, internal …: never a value's type
@@ -60,6 +60,7 @@ const (
 	KMultirange       // RepBytes: PostgreSQL's binary format
 	KCitext           // RepBytes: UTF-8 as given, compared in lower case
 	KHstore           // RepBytes: PostgreSQL's binary format, see NewHstore
+	KMoney            // RepInt: hundredths
 )
 
 // Rep is the in-memory representation: which slice of a vec.Vec, which field
@@ -86,8 +87,8 @@ var kindRep = [...]Rep{
 	KDate: RepInt, KTime: RepInt, KTimetz: RepBytes, KTimestamp: RepInt, KTimestamptz: RepInt,
 	KInterval: RepInterval, KUUID: RepBytes, KArray: RepBytes, KJSON: RepBytes, KJSONB: RepBytes,
 	KEnum: RepBytes, KRecord: RepBytes, KInet: RepBytes, KMacaddr: RepBytes, KBit: RepBytes,
-	KPoint: RepBytes, KRange: RepBytes, KVoid: RepBytes, KPseudo: RepBytes,
-	KWord: RepBytes, KMultirange: RepBytes, KCitext: RepBytes, KHstore: RepBytes,
+	KGeometry: RepBytes, KRange: RepBytes, KVoid: RepBytes, KPseudo: RepBytes,
+	KWord: RepBytes, KMultirange: RepBytes, KCitext: RepBytes, KHstore: RepBytes, KMoney: RepInt,
 }
 
 // Kind returns the type's kind.

@@ -19,7 +19,9 @@ const module = "kvsqld/"
 var arrows = map[string][]string{
 	"catalog/sqlerr":  nil,
 	"catalog/spatial": nil,
-	"catalog/types":   {"catalog/sqlerr", "catalog/spatial", "catalog/types/jsonpath", "catalog/types/charset"},
+	"catalog/types":   {"catalog/sqlerr", "catalog/spatial", "catalog/types/jsonpath", "catalog/types/charset", "catalog/types/plane"},
+	// Overflows are 22003.
+	"catalog/types/plane": {"catalog/sqlerr"},
 	// The paths of jsonpath values are what the executor walks.
 	"catalog/types/jsonpath": {"catalog/sqlerr"},
 	"catalog/types/vec":      {"catalog/types"},
@@ -58,7 +60,7 @@ var arrows = map[string][]string{
 
 	// The function table in catalog is what the registry of kernels implements.
 	"executor/expr": {"planner/plan", "catalog", "catalog/partition", "catalog/types", "catalog/types/vec", "catalog/types/jsonpath", "catalog/types/charset",
-		"catalog/spatial", "catalog/sqlerr", "executor/regex"},
+		"catalog/types/plane", "catalog/spatial", "catalog/sqlerr", "executor/regex"},
 	"executor/regex": nil,
 	// Operators take transactions, locks and isolation levels from storage/kv;
 	// an interface of their own would repeat it word for word.

@@ -181,19 +181,22 @@ func (b *tableBuilder) keyType(e *ast.IndexElem, strategy byte, c *catalog.PartK
 	switch base.Kind() {
 	case types.KBool, types.KInt2, types.KInt4, types.KInt8, types.KOid, types.KFloat4, types.KFloat8, types.KNumeric, types.KText,
 		types.KBytea, types.KDate, types.KTime, types.KTimetz, types.KTimestamp, types.KTimestamptz, types.KInterval, types.KUUID,
-		types.KEnum, types.KInet, types.KMacaddr, types.KBit, types.KJSONB, types.KCitext:
+		types.KEnum, types.KInet, types.KMacaddr, types.KBit, types.KJSONB, types.KCitext, types.KMoney:
 		ok = true
 	case types.KArray:
 		// the values of a user-defined type may change inside of a bound
 		if ok = base.Elem < types.FirstUserOID; !ok {
 			return sqlerr.Unsupported(e.Pos(), "a partition key of type %s", b.typeName(c.Type))
 		}
-	case types.KJSON, types.KPoint:
+	case types.KJSON, types.KGeometry:
 	default:
 		return sqlerr.Unsupported(e.Pos(), "a partition key of type %s", b.typeName(c.Type))
 	}
 	if strategy == catalog.PartHash {
 		am = "hash"
+		if base.Kind() == types.KMoney {
+			ok = false // there is no hash of it in PostgreSQL
+		}
 		if ok && !partition.Hashable(base) {
 			return sqlerr.Unsupported(e.Pos(), "hash partitions by values of type %s", b.typeName(c.Type))
 		}

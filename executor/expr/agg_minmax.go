@@ -10,7 +10,7 @@ import (
 func newMinMax(t types.T, least bool) Aggregator {
 	t.Mod = -1
 	switch t.Kind() {
-	case types.KInt2, types.KInt4, types.KInt8, types.KOid, types.KDate, types.KTime, types.KTimestamp, types.KTimestamptz:
+	case types.KInt2, types.KInt4, types.KInt8, types.KOid, types.KDate, types.KTime, types.KTimestamp, types.KTimestamptz, types.KMoney:
 		return &minMax[int64]{t: t, least: least, vals: func(v *vec.Vec) []int64 { return v.I64 },
 			cmp: func(a, b int64) int {
 				if a < b {

@@ -21,6 +21,10 @@ func sumOrAvg(kind types.Kind, avg bool) Aggregator {
 		return &decSum{avg: avg}
 	case types.KInterval:
 		return &intervalSum{avg: avg}
+	case types.KMoney:
+		if !avg {
+			return &moneySum{}
+		}
 	}
 	return nil
 }

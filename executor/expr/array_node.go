@@ -156,7 +156,7 @@ func equalInts(a, b []int) bool {
 
 func (c *compiler) compileSubscript(e *plan.Subscript) (Eval, error) {
 	if e.X.Type().Kind() != types.KArray {
-		if o := e.X.Type().OID; (o == types.OName || o == types.OPoint) && !e.Slice && len(e.Lo) == 1 {
+		if o := e.X.Type().OID; (o == types.OName || e.X.Type().Kind() == types.KGeometry) && !e.Slice && len(e.Lo) == 1 {
 			return c.compileRawElement(e)
 		}
 		if e.X.Type().Kind() == types.KJSONB && !e.Slice {
@@ -191,7 +191,8 @@ func (c *compiler) compileSubscript(e *plan.Subscript) (Eval, error) {
 }
 
 // rawElementEval is X[i] of a name, the byte at i, which is 0 up to the name's
-// fixed size; or of a point, a coordinate. Outside of the value it is NULL.
+// fixed size; or of a point, a line, a segment or a box, as types.RawElem has it.
+// Outside of the value it is NULL.
 type rawElementEval struct {
 	t    types.T
 	x, i Eval
@@ -223,15 +224,15 @@ func (e *rawElementEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 	for _, r := range rowsOf(b) {
 		i := int(r)
 		k := at.Get(i).I
-		if e.t.Kind() == types.KFloat8 {
-			switch px, py := types.PointXY(x.Get(i)); {
-			case x.IsNull(i) || at.IsNull(i) || k < 0 || k > 1:
-				e.out.Set(i, types.Null(e.t))
-			case k == 0:
-				e.out.Set(i, types.Float(e.t, px))
-			default:
-				e.out.Set(i, types.Float(e.t, py))
+		if x.T.Kind() == types.KGeometry {
+			d, ok := types.Datum{}, false
+			if !x.IsNull(i) && !at.IsNull(i) {
+				d, ok = types.RawElem(x.Get(i), k)
 			}
+			if !ok {
+				d = types.Null(e.t)
+			}
+			e.out.Set(i, d)
 			continue
 		}
 		if x.IsNull(i) || at.IsNull(i) || k < 0 || k > nameLen {

@@ -123,8 +123,11 @@ func floatToSingle(_ *callCtx, a float64) (float64, error) {
 	return f, nil
 }
 
-func numericToInt(c *callCtx, a types.Decimal) (int64, error) {
-	k := c.call.T.Kind()
+func numericToInt(c *callCtx, a types.Decimal) (int64, error) { return numericToKind(c.call.T, a) }
+
+// numericToKind rounds to an integer of type t.
+func numericToKind(t types.T, a types.Decimal) (int64, error) {
+	k := t.Kind()
 	name := map[types.Kind]string{types.KInt2: "smallint", types.KInt4: "integer", types.KInt8: "bigint"}[k]
 	if a.IsNaN() {
 		return 0, sqlerr.New(sqlerr.FeatureNotSupported, "cannot convert NaN to %s", name)
@@ -134,7 +137,7 @@ func numericToInt(c *callCtx, a types.Decimal) (int64, error) {
 	}
 	v, _, ok := a.Round(0).Small()
 	if lo, hi := intLimits(k); !ok || v < lo || v > hi {
-		return 0, intRange(c.call.T)
+		return 0, intRange(t)
 	}
 	return v, nil
 }

@@ -50,7 +50,7 @@ var comparisons = []struct {
 	// left and right turn an argument into the form that is compared; "" keeps it
 	left, right string
 }{
-	{cmpInt, "int2* int4* int8* int24* int28* int42* int48* int82* int84* oid* xid* cid* date_* time_* timestamp_*", "", ""},
+	{cmpInt, "int2* int4* int8* int24* int28* int42* int48* int82* int84* oid* xid* cid* date_* time_* timestamp_* cash_*", "", ""},
 	{cmpFloat, "float4* float8* float48* float84*", "", ""},
 	{cmpBytes, "text_* text* bpchar* name* char* bytea* uuid_* name*text text*name xid8* pg_lsn_*", "", ""},
 	{cmpBytes, "text_pattern_* bpchar_pattern_*", "", ""},
@@ -70,7 +70,7 @@ var signCompared = []string{
 	"btint4cmp", "btint8cmp", "btint24cmp", "btint28cmp", "btint42cmp", "btint48cmp", "btint82cmp", "btint84cmp",
 	"btfloat4cmp", "btfloat8cmp", "btfloat48cmp", "btfloat84cmp", "numeric_cmp", "btboolcmp", "date_cmp", "time_cmp", "timetz_cmp",
 	"timestamp_cmp", "interval_cmp", "jsonb_cmp", "enum_cmp", "btarraycmp", "btoidcmp", "btoidvectorcmp",
-	"macaddr_cmp", "macaddr8_cmp", "hstore.hstore_cmp", "range_cmp", "multirange_cmp", "pg_lsn_cmp", "xid8cmp",
+	"macaddr_cmp", "macaddr8_cmp", "hstore.hstore_cmp", "range_cmp", "multirange_cmp", "pg_lsn_cmp", "xid8cmp", "cash_cmp",
 }
 
 func compareFuncs(r *registry) {

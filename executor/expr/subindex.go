@@ -23,7 +23,7 @@ func indexable(a, b types.T) bool {
 		return true
 	}
 	switch a.Kind() {
-	case types.KRecord, types.KJSON, types.KPoint, types.KInvalid:
+	case types.KRecord, types.KJSON, types.KGeometry, types.KInvalid:
 		return false
 	}
 	return a.OID == b.OID

@@ -18,7 +18,8 @@ var ioTypes = []types.OID{
 	types.OTimestamp, types.OTimestamptz, types.OInterval, types.OTimetz, types.OBit, types.OVarbit, types.ONumeric,
 	types.ORegprocedure, types.ORegoper, types.ORegoperator, types.ORegclass, types.ORegtype, types.ORegrole, types.ORegnamespace,
 	types.ORegcollation, types.OUUID, types.OJSONB, types.OJSONPath, types.ORecord, types.OCstring, types.OVoid, types.OMacaddr8,
-	types.OXid8, types.OPgLSN, types.OTxidSnapshot, types.OPgSnapshot, types.OInt4Arr, int4Range, int4Multirange,
+	types.OXid8, types.OPgLSN, types.OTxidSnapshot, types.OPgSnapshot, types.OInt4Arr, types.OLseg, types.OPath,
+	types.OBox, types.OPolygon, types.OLine, types.OCircle, types.OMoney, int4Range, int4Multirange,
 }
 
 // One type of each kind stands for all.

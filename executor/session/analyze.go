@@ -224,7 +224,7 @@ func widthOf(v *vec.Vec, row int) int {
 // ordered reports whether a type's values can be compared here.
 func ordered(t types.T) bool {
 	switch t.Kind() {
-	case types.KJSON, types.KPoint, types.KVoid, types.KPseudo, types.KInvalid:
+	case types.KJSON, types.KGeometry, types.KVoid, types.KPseudo, types.KInvalid:
 		return false
 	}
 	return true

@@ -49,7 +49,7 @@ func formOf(t types.T) form {
 		return formInt2
 	case types.KInt4, types.KDate:
 		return formInt4
-	case types.KInt8, types.KTime, types.KTimestamp, types.KTimestamptz:
+	case types.KInt8, types.KTime, types.KTimestamp, types.KTimestamptz, types.KMoney:
 		return formInt8
 	case types.KOid:
 		return formOid

@@ -27,7 +27,7 @@ var keyTypes = []types.T{
 }
 
 // rowTypes are all types that rows hold.
-var rowTypes = append([]types.T{types.Of(types.OJSON), types.Of(types.OPoint)}, keyTypes...)
+var rowTypes = append([]types.T{types.Of(types.OJSON), types.Of(types.OPoint), types.Of(types.OMoney)}, keyTypes...)
 
 var interestingInts = []int64{0, 1, -1, 2, 127, 128, 255, 256, -128, -256, math.MaxInt16, math.MinInt16,
 	math.MaxInt32, math.MinInt32, math.MaxInt64, math.MinInt64}
@@ -95,7 +95,7 @@ func gen(r *rand.Rand, t types.T) types.Datum {
 		d.I = genInt(r, math.MinInt16, math.MaxInt16)
 	case types.KInt4, types.KDate:
 		d.I = genInt(r, math.MinInt32, math.MaxInt32)
-	case types.KInt8, types.KTimestamp, types.KTimestamptz:
+	case types.KInt8, types.KMoney, types.KTimestamp, types.KTimestamptz:
 		d.I = genInt(r, math.MinInt64, math.MaxInt64)
 	case types.KTime:
 		d.I = genInt(r, 0, 86_400_000_000)

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -175,7 +176,7 @@ func TestKeyVectorsAndDatumsAgree(t *testing.T) {
 }
 
 func TestUnorderedTypesAreRefused(t *testing.T) {
-	for _, o := range []types.OID{types.OJSON, types.OPoint, types.ORecord} {
+	for _, o := range []types.OID{types.OJSON, types.OPoint, types.OBox, types.OCircle, types.OPolygon, types.ORecord} {
 		if _, err := NewKeyCodec([]KeyCol{{T: types.Of(o)}}); err == nil {
 			t.Errorf("a key of type %d was accepted", o)
 		}
@@ -326,5 +327,22 @@ func BenchmarkKeyDecodeVec(b *testing.B) {
 		if err := c.DecodeVec(1, keys, v, 0, &a); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// Money is kept as the integers are: its keys are exact and in order.
+func TestKeysOfMoney(t *testing.T) {
+	c := mustKeyCodec(t, KeyCol{T: types.Of(types.OMoney)})
+	var before []byte
+	for _, v := range []int64{math.MinInt64, -101, -1, 0, 1, 99, 100, math.MaxInt64} {
+		key := c.AppendDatums(nil, []types.Datum{types.Int(types.Of(types.OMoney), v)})
+		back := make([]types.Datum, 1)
+		if _, err := c.Decode(key, back); err != nil || back[0].I != v || back[0].T.OID != types.OMoney {
+			t.Errorf("the key of %d reads back as %v, %v", v, back[0], err)
+		}
+		if bytes.Compare(before, key) >= 0 {
+			t.Errorf("the key %x of %d is not behind %x", key, v, before)
+		}
+		before = key
 	}
 }

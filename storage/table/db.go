@@ -251,7 +251,7 @@ func noOrder(err error) error {
 		return err
 	}
 	switch e.T.Kind() {
-	case types.KJSON, types.KPoint, types.KVoid, types.KPseudo, types.KInvalid:
+	case types.KJSON, types.KGeometry, types.KVoid, types.KPseudo, types.KInvalid:
 	default:
 		// Types that have an order, but no encoding that keeps it.
 		if e.T.Kind() == types.KRecord {

@@ -58,7 +58,7 @@ func AppendBinary(buf []byte, v *Vec, row int) []byte {
 		return binary.BigEndian.AppendUint16(buf, uint16(v.I64[i]))
 	case types.KInt4, types.KOid, types.KDate:
 		return binary.BigEndian.AppendUint32(buf, uint32(v.I64[i]))
-	case types.KInt8, types.KTime, types.KTimestamp, types.KTimestamptz:
+	case types.KInt8, types.KTime, types.KTimestamp, types.KTimestamptz, types.KMoney:
 		return binary.BigEndian.AppendUint64(buf, uint64(v.I64[i]))
 	case types.KFloat8:
 		return binary.BigEndian.AppendUint64(buf, types.FloatBits(v.F64[i]))
