@@ -62,13 +62,18 @@ func (b *binder) array(e *ast.Array, elem *types.T) plan.Expr {
 }
 
 // rawElement is x[i] of a type of fixed size, counted from 0: the bytes of a
-// name as "char", the coordinates of a point or the points of a box; NULL past the end.
-func (b *binder) rawElement(x plan.Expr, e *ast.Index) plan.Expr {
-	i := b.coerce(b.expr(e.Lo), types.TInt4, assignment)
-	if i == nil {
-		failf(sqlerr.DatatypeMismatch, e.Lo.Pos(), "array subscript must have type integer")
+// name as "char", the coordinates of a point or the points of a box; NULL past the end,
+// and of several subscripts, as it has one dimension.
+func (b *binder) rawElement(x plan.Expr, steps []*ast.Index) plan.Expr {
+	s := &plan.Subscript{At: plan.At{T: b.T(b.info(x.Type().OID).Elem, -1), Off: steps[len(steps)-1].Pos()}, X: x, Hi: make([]plan.Expr, len(steps))}
+	for _, st := range steps {
+		i := b.coerce(b.expr(st.Lo), types.TInt4, assignment)
+		if i == nil {
+			failf(sqlerr.DatatypeMismatch, st.Lo.Pos(), "array subscript must have type integer")
+		}
+		s.Lo = append(s.Lo, i)
 	}
-	return &plan.Subscript{At: plan.At{T: b.T(b.info(x.Type().OID).Elem, -1), Off: e.Pos()}, X: x, Lo: []plan.Expr{i}, Hi: []plan.Expr{nil}}
+	return s
 }
 
 // slicePos is where PostgreSQL reports the bounds of a slice: at the upper one if there
@@ -136,14 +141,14 @@ func (b *binder) subscript(e *ast.Index) plan.Expr {
 	if (x.Type().OID == types.OName || raw) && slices.ContainsFunc(steps, func(s *ast.Index) bool { return s.Slice }) {
 		failf(sqlerr.FeatureNotSupported, -1, "slices of fixed-length arrays not implemented")
 	}
-	if x.Type().OID == types.OName || raw && len(steps) == 1 && !e.Slice {
-		return b.rawElement(x, e)
+	if x.Type().OID == types.OName || raw {
+		return b.rawElement(x, steps)
 	}
 	if in.Kind == types.KHstore {
 		unsupported(e.Pos(), "a subscript of type %s", in.Name)
 	}
 	if in.Kind != types.KArray || in.Elem == 0 {
-		failf(sqlerr.DatatypeMismatch, e.Pos(), "cannot subscript type %s because it does not support subscripting", b.bareName(x.Type().OID))
+		failf(sqlerr.DatatypeMismatch, x.Pos(), "cannot subscript type %s because it does not support subscripting", b.bareName(x.Type().OID))
 	}
 	if n := len(steps); n > maxArrayDims {
 		failf(sqlerr.ProgramLimitExceeded, -1, "number of array dimensions (%d) exceeds the maximum allowed (%d)", n, maxArrayDims)

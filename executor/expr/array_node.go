@@ -156,7 +156,7 @@ func equalInts(a, b []int) bool {
 
 func (c *compiler) compileSubscript(e *plan.Subscript) (Eval, error) {
 	if e.X.Type().Kind() != types.KArray {
-		if o := e.X.Type().OID; (o == types.OName || e.X.Type().Kind() == types.KGeometry) && !e.Slice && len(e.Lo) == 1 {
+		if o := e.X.Type().OID; (o == types.OName || e.X.Type().Kind() == types.KGeometry) && !e.Slice {
 			return c.compileRawElement(e)
 		}
 		if e.X.Type().Kind() == types.KJSONB && !e.Slice {
@@ -196,6 +196,7 @@ func (c *compiler) compileSubscript(e *plan.Subscript) (Eval, error) {
 type rawElementEval struct {
 	t    types.T
 	x, i Eval
+	past bool // there are further subscripts: nothing is there
 	out  vec.Vec
 }
 
@@ -208,7 +209,7 @@ func (c *compiler) compileRawElement(e *plan.Subscript) (Eval, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rawElementEval{t: e.T, x: x, i: i}, nil
+	return &rawElementEval{t: e.T, x: x, i: i, past: len(e.Lo) > 1}, nil
 }
 
 func (e *rawElementEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
@@ -224,6 +225,10 @@ func (e *rawElementEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 	for _, r := range rowsOf(b) {
 		i := int(r)
 		k := at.Get(i).I
+		if e.past {
+			e.out.Set(i, types.Null(e.t))
+			continue
+		}
 		if x.T.Kind() == types.KGeometry {
 			d, ok := types.Datum{}, false
 			if !x.IsNull(i) && !at.IsNull(i) {

@@ -95,6 +95,6 @@ func polygonFuncs(r *registry) {
 	geo1(r, types.PolygonOf, countDatum, func(_ *plane.Calc, p plane.Polygon) int { return len(p) }, "poly_npoints")
 	geo1(r, types.PolygonOf, types.CircleDatum, (*plane.Calc).PolygonCircle, "poly_circle")
 	geo1(r, types.PolygonOf, types.PointDatum, func(c *plane.Calc, p plane.Polygon) plane.Point { return c.PolygonCircle(p).Center }, "poly_center")
-	geo1(r, types.PolygonOf, types.BoxDatum, func(_ *plane.Calc, p plane.Polygon) plane.Box { return plane.Bounds(p) }, "poly_box")
+	geo1(r, types.PolygonOf, types.BoxDatum, func(_ *plane.Calc, p plane.Polygon) plane.Box { return plane.Bounds(p) }, "poly_box", "spg_poly_quad_compress")
 	geo1(r, types.PolygonOf, types.PathDatum, func(_ *plane.Calc, p plane.Polygon) plane.Path { return plane.Path{Closed: true, Points: p} }, "poly_path")
 }
