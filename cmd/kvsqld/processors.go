@@ -5,17 +5,23 @@ import (
 	"runtime"
 )
 
-// spareProcessor lets one more goroutine run at a time than there are
+// spareCount is how many more goroutines run at a time than there are processors.
+const spareCount = 2
+
+// spareProcessors lets spareCount more goroutines run at a time than there are
 // processors, unless the environment says how many, until the returned function
 // is called. Nearly always one of a busy server's threads waits for the log to
-// reach the disk. The runtime counts such a thread as running until its monitor
-// looks, which may be after the wait: without a spare, others that could run
-// wait as well, on two processors for half of them.
-func spareProcessor() (restore func()) {
+// reach the disk, and often another for a page of a mapped file or is put aside by
+// the kernel for a client that it has just answered. The runtime counts such a
+// thread as running: the first until its monitor looks, which may be after the
+// wait, the others for as long as it lasts. Without a spare, goroutines that could
+// run wait as well, on two processors for half of them. Each thread more is one
+// more that goes to sleep and is woken, so that more than two gain little.
+func spareProcessors() (restore func()) {
 	if os.Getenv("GOMAXPROCS") != "" {
 		return func() {}
 	}
 	n := runtime.GOMAXPROCS(0)
-	runtime.GOMAXPROCS(n + 1)
+	runtime.GOMAXPROCS(n + spareCount)
 	return func() { runtime.GOMAXPROCS(n) }
 }

@@ -149,7 +149,7 @@ func runServe(cmd *cobra.Command, _ []string) (err error) {
 	}
 	srv.Cancel, srv.Terminate = w.Cancel, w.Terminate
 	defer paceHeap()() // not before: what opening leaves behind goes by the runtime's own rule
-	defer spareProcessor()()
+	defer spareProcessors()()
 	endProfile, err := profileTo(str("cpu-profile"))
 	if err != nil {
 		return fmt.Errorf("--cpu-profile: %w", err)
