@@ -66,10 +66,24 @@ func (s *syncer) await(seq uint64) error {
 		}
 		s.busy = make(chan struct{})
 		s.mu.Unlock()
-		if s.writers.Load() > 1 {
-			runtime.Gosched() // others may have a batch for the same sync
-		}
+		s.gather(runtime.Gosched)
 		s.sync()
+	}
+}
+
+// gather gives way to others for as long as that brings further batches: a sync for
+// all costs hardly more than one for the first, and most of those who have
+// committed wait for that sync then. Those who do not, and come again, cannot hold it
+// up for ever: it waits for no more batches than there are other writers.
+func (s *syncer) gather(giveWay func()) {
+	seq := uint64(0)
+	for range s.writers.Load() - 1 {
+		now := s.snaps.applied()
+		if now == seq {
+			return
+		}
+		seq = now
+		giveWay()
 	}
 }
 
