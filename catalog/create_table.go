@@ -51,6 +51,7 @@ type ConstraintSpec struct {
 	UsingIndex       string // p, u: an existing index becomes the constraint's
 	NullsNotDistinct bool
 	IndexOptions     map[string]string // of WITH
+	IndexComment     string            // of LIKE … INCLUDING COMMENTS
 	IndexKind        string            // "" is btree
 	IndexFile        string            // "" for a name made from the index's
 
@@ -356,7 +357,7 @@ func (c *Change) addUnique(t *Table, spec *ConstraintSpec) error {
 	u := &Unique{OID: c.alloc.AllocOID(), Name: name, Primary: primary, Cols: cols,
 		Deferrable: spec.Deferrable, InitiallyDeferred: spec.InitiallyDeferred}
 	ix := &Index{OID: c.alloc.AllocOID(), Name: name, Unique: true, Primary: primary, Kind: "btree", Include: include,
-		Constraint: u.OID, NullsNotDistinct: spec.NullsNotDistinct, Options: spec.IndexOptions}
+		Constraint: u.OID, NullsNotDistinct: spec.NullsNotDistinct, Options: spec.IndexOptions, Comment: spec.IndexComment}
 	if spec.IndexKind != "" {
 		ix.Kind = spec.IndexKind
 	}

@@ -309,6 +309,14 @@ func (in *binder) windowKeys(w *ast.Window, named bool, r *winRef) {
 	}
 }
 
+// sortedAs is the type whose operators sort t.
+func sortedAs(t types.T) types.OID {
+	if t.OID == types.OVarchar {
+		return types.OText
+	}
+	return t.OID
+}
+
 // rangeOffset gives the offset of a RANGE frame the type that the order column
 // is compared with.
 func (b *binder) rangeOffset(x plan.Expr, t types.T) plan.Expr {
@@ -323,7 +331,7 @@ func (b *binder) rangeOffset(x plan.Expr, t types.T) plan.Expr {
 	case types.ODate, types.OTimestamp, types.OTimestamptz, types.OTime, types.OTimetz, types.OInterval:
 		want = []types.T{types.TInterval}
 	default:
-		failf(sqlerr.FeatureNotSupported, leftmost(x), "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s", b.bareName(t.OID))
+		failf(sqlerr.FeatureNotSupported, leftmost(x), "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s", b.bareName(sortedAs(t)))
 	}
 	if isUnknown(x) && len(want) > 1 {
 		want = []types.T{b.noMod(t)}

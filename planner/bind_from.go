@@ -301,6 +301,7 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 	for _, fc := range calls {
 		p.routine = nil
 		x := b.known(b.expr(fc.X))
+		noSetWithin(x)
 		relsOf(x, seen)
 		name := p.figureName(fc.X)
 		if r.alias == "" {

@@ -121,7 +121,42 @@ func (w *treeWriter) functions(f *ast.FuncRef) catalog.FromTree {
 	if defined && !out.RowsFrom {
 		return out
 	}
-	out.Cols, _ = w.columnNames(r)
+	names, _ := w.columnNames(r)
+	col = 0
+	for i, x := range r.funcs {
+		out.Cols = append(out.Cols, w.rowNames(x, names[col:col+r.fcols[i]])...)
+		col += r.fcols[i]
+	}
+	out.Cols = append(out.Cols, names[col:]...)
+	return out
+}
+
+// rowNames are the names of the columns of a function that had names when the query
+// was bound: a relation whose rows it returns may have got or lost some since.
+func (w *treeWriter) rowNames(f plan.Expr, names []string) []string {
+	in := w.Snap.TypeInfo(f.Type().OID)
+	if in == nil || in.RelID == 0 {
+		return names
+	}
+	was, now := w.Snap.RelationByOID(w.DB, in.RelID), w.names.RelationByOID(w.DB, in.RelID)
+	if was == nil || now == nil {
+		return names
+	}
+	var out []string
+	k := 0
+	for i, c := range now.RelColumns() {
+		had := i < len(was.RelColumns()) && !was.RelColumns()[i].Dropped && k < len(names)
+		switch {
+		case c.Dropped:
+		case had:
+			out = append(out, names[k])
+		default:
+			out = append(out, c.Name)
+		}
+		if had {
+			k++
+		}
+	}
 	return out
 }
 

@@ -41,6 +41,7 @@ func StoreQuery(c *Context, s *ast.Select, cols []string, write QueryWriter) (ou
 	for _, r := range p.rec.rels {
 		rel := r.relation()
 		if rel == nil {
+			out.functionRows(p, r)
 			continue
 		}
 		oid := rel.ObjectOID()
@@ -72,6 +73,39 @@ func StoreQuery(c *Context, s *ast.Select, cols []string, write QueryWriter) (ou
 		return a.Col - b.Col
 	})
 	return out, nil
+}
+
+// functionRows notes the relations whose rows functions in FROM return, and the
+// columns that are read of them.
+func (out *StoredQuery) functionRows(p *planner, r *rel) {
+	at := 0
+	for i, f := range r.funcs {
+		first := at
+		at += r.fcols[i]
+		in := p.Snap.TypeInfo(f.Type().OID)
+		if in == nil || in.RelID < types.FirstUserOID {
+			continue
+		}
+		of := p.Snap.RelationByOID(p.DB, in.RelID)
+		if of == nil {
+			continue
+		}
+		if !slices.Contains(out.Deps, in.RelID) {
+			out.Deps = append(out.Deps, in.RelID)
+		}
+		col := first
+		for k, c := range of.RelColumns() {
+			if c.Dropped {
+				continue
+			}
+			if col < at && p.rec.read[[2]int{r.id, col}] {
+				if ref := (catalog.ColRef{Rel: in.RelID, Col: k}); !slices.Contains(out.ColDeps, ref) {
+					out.ColDeps = append(out.ColDeps, ref)
+				}
+			}
+			col++
+		}
+	}
 }
 
 // storedText is a tree's text in the spelling of stored queries: one line.

@@ -57,6 +57,17 @@ func innermost(x plan.Expr) bool {
 	return true
 }
 
+// noSetWithin refuses set-returning calls in a function of FROM other than the
+// function itself.
+func noSetWithin(x plan.Expr) {
+	plan.Visit(x, func(y plan.Expr) bool {
+		if y != x && isSet(y) {
+			failf(sqlerr.FeatureNotSupported, y.Pos(), "set-returning functions must appear at top level of FROM")
+		}
+		return true
+	})
+}
+
 // projectSets computes expressions over a node's columns, of which some hold
 // set-returning calls: a ProjectSet for each level of nesting, and a projection
 // above where a call is part of an expression.

@@ -346,6 +346,9 @@ func (r *exprReader) items(n *exprNode, end string) {
 		case t == ":":
 			r.pos++
 			word(":")
+		case r.peek(1) == "=>": // the name of a parameter
+			r.pos += 2
+			word(t + " => ")
 		case slices.Contains(argWords, t):
 			r.pos++
 			if last := n.words[len(n.words)-1]; len(n.kids) > 0 && last == "" || strings.HasSuffix(last, "BOTH") || strings.HasSuffix(last, "ING") {

@@ -134,6 +134,9 @@ func (b *tableBuilder) like(l *ast.Like) error {
 			if ix.Kind != catalog.KindBtree {
 				spec.IndexKind = ix.Kind
 			}
+			if in["COMMENTS"] {
+				spec.IndexComment = ix.Comment
+			}
 		}
 		b.spec.Constraints, b.keys = append(b.spec.Constraints, spec), append(b.keys, nil)
 	}
