@@ -1,6 +1,10 @@
 package parser
 
-import "kvsqld/parser/ast"
+import (
+	"slices"
+
+	"kvsqld/parser/ast"
+)
 
 // createFunction is CREATE [OR REPLACE] FUNCTION or PROCEDURE.
 func (p *parser) createFunction(off ast.Off, replace bool) ast.Stmt {
@@ -249,8 +253,11 @@ func (p *parser) funcWithArgs() (name ast.Name, args []ast.TypeName) {
 		return name, []ast.TypeName{}
 	}
 	args = []ast.TypeName{}
-	for _, f := range p.funcParams(false) {
+	params := p.funcParams(false)
+	moded := slices.ContainsFunc(params, func(f ast.FuncParam) bool { return f.Mode != "" })
+	for _, f := range params {
 		if f.Mode != "OUT" {
+			f.Type.In = moded
 			args = append(args, f.Type)
 		}
 	}

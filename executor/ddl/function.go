@@ -517,13 +517,14 @@ func (x *exec) function(kind string, n *ast.Name, args []ast.TypeName) (*catalog
 		want = append(want, t.OID)
 		shown = append(shown, x.typeName(t))
 	}
+	moded := slices.ContainsFunc(args, func(t ast.TypeName) bool { return t.In })
 	var hits []*catalog.Function
 	seen := map[string]bool{}
 	for _, s := range paths {
 		for _, f := range x.snap().Functions(x.db(), s, n.Last()) {
 			match, sig := args == nil, ""
 			for _, in := range [][]types.T{f.Inputs(), f.Args} { // OUT arguments of procedures may be named or left out
-				match = match || (f.Procedure || len(in) == len(f.Inputs())) &&
+				match = match || (f.Procedure && !moded || len(in) == len(f.Inputs())) &&
 					slices.EqualFunc(in, want, func(t types.T, o types.OID) bool { return t.OID == o })
 			}
 			for _, t := range f.Inputs() {

@@ -64,5 +64,6 @@ type TypeName struct {
 	Dims     int    // number of [] pairs
 	Interval string // fields of an interval, upper case: "DAY TO SECOND"
 	SetOf    bool   // SETOF, in function definitions
+	In       bool   // of an argument of a routine that is named by its input arguments
 	PctType  bool   // table.column%TYPE
 }

@@ -11,6 +11,7 @@ var grammarNames = map[string]string{
 }
 
 func (p *printer) typeName(t TypeName) {
+	p.putIf(t.In, "IN ")
 	p.putIf(t.SetOf, "SETOF ")
 	p.baseType(t)
 	p.putIf(t.PctType, "%TYPE")

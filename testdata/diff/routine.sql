@@ -132,8 +132,9 @@ create procedure amb(inout a int, b int, c int) language sql as 'select a + b - 
 drop procedure amb;
 drop procedure amb(int, int, int);
 drop routine amb;
+drop procedure amb(in int, int, int);
+drop procedure amb(inout int, int, int);
 drop procedure amb(out int, int, int);
-drop procedure amb(int, int, int);
 create function told() returns int language sql as 'not even SQL';
 create function told() returns int language sql as $b$select nothing$b$;
 create function told() returns int language sql as 'select ''x'', nothing';
