@@ -198,13 +198,16 @@ func (fc *funcCall) written(k *candidate) []plan.Arg {
 	return out
 }
 
+// defaultArg is the default of an argument. What it calls is needed by pr, and not by
+// the text that calls pr.
 func (p *planner) defaultArg(pr *catalog.Proc, i int) plan.Expr {
 	x, err := p.Texts.ParseExpr(pr.Defaults[i])
 	if err != nil {
 		fail(err)
 	}
+	called := p.called
 	p.trusted++
-	defer func() { p.trusted-- }()
+	defer func() { p.trusted--; p.called = slices.Clip(called) }()
 	b := &binder{planner: p, what: "DEFAULT"}
 	return b.expr(x)
 }

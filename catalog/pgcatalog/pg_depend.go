@@ -438,11 +438,17 @@ func (d *dependWriter) function(f *catalog.Function) {
 	for _, t := range f.Args {
 		d.needsType(self, t)
 	}
-	if !f.Standard || d.env.Uses == nil {
+	if d.env.Uses == nil {
 		return
 	}
-	var done []types.OID
-	for _, o := range d.env.Uses(catalog.StoredText{Text: f.Body, Function: f}) {
+	var used, done []types.OID
+	if f.Standard {
+		used = d.env.Uses(catalog.StoredText{Text: f.Body, Function: f})
+	}
+	for _, x := range f.Defaults {
+		used = append(used, d.env.Uses(catalog.StoredText{Text: x})...)
+	}
+	for _, o := range used {
 		if !slices.Contains(done, o) && o >= types.FirstUserOID {
 			done = append(done, o)
 			d.dep(self, d.classOf(o), 'n')
