@@ -185,7 +185,7 @@ func (p *play) level(level, input string) string {
 		x.step, x.done = step, make(chan string, 1)
 		go func() { x.done <- p.outcome(ctx, x.conn, sql) }()
 		if alone {
-			x.print(&p.out, <-x.done)
+			p.ended(ctx, x, <-x.done)
 			continue
 		}
 		p.settle(ctx, players, x)
@@ -193,10 +193,21 @@ func (p *play) level(level, input string) string {
 	return p.out.String()
 }
 
-// print shows what has become of the running step.
-func (x *player) print(out *strings.Builder, text string) {
-	fmt.Fprintf(out, "%d %s: %s\n", x.step, x.name, text)
+// ended shows what has become of the running step. PostgreSQL's answer is out before
+// its session waits for the next statement, which other sessions see: not so kvsqld's.
+func (p *play) ended(ctx context.Context, x *player, text string) {
+	fmt.Fprintf(&p.out, "%d %s: %s\n", x.step, x.name, text)
 	x.done = nil
+	sql := fmt.Sprintf("SELECT FROM pg_stat_activity WHERE pid = %d AND wait_event IS DISTINCT FROM 'ClientRead'", x.conn.PID())
+	for p.postgres {
+		res, err := p.admin.Exec(ctx, sql).ReadAll()
+		if err != nil {
+			p.t.Fatalf("step %d: %v", x.step, err)
+		}
+		if res[0].CommandTag.RowsAffected() == 0 {
+			return
+		}
+	}
 }
 
 // settle waits until each running step has ended or waits, and prints what has
@@ -214,7 +225,7 @@ func (p *play) settle(ctx context.Context, players map[string]*player, newest *p
 		for blockers == "" && x.done != nil {
 			select {
 			case text := <-x.done:
-				x.print(&p.out, text)
+				p.ended(ctx, x, text)
 			default:
 				// Once more: a circle may have been broken in the middle of the first look.
 				if blockers = p.blockers(ctx, players, x, nil); blockers != "" {
