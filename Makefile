@@ -34,7 +34,7 @@ run: build ## serve the sample data on 127.0.0.1:5433, loading it the first time
 	  bin/kvsqld load --data $(DATA).new $(LBS)/derive.sql && \
 	  mv $(DATA).new $(DATA) || { rm -rf $(DATA).new; exit 1; }; \
 	fi
-	@echo "try: psql -h 127.0.0.1 -p 5433 -U postgres postgres -f $(LBS)/query.sql"
+	@echo "try: psql -h $(firstword $(subst :, ,$(LISTEN))) -p $(lastword $(subst :, ,$(LISTEN))) -U postgres postgres -f $(LBS)/query.sql"
 	bin/kvsqld serve --data $(DATA) --listen $(LISTEN)
 
 .PHONY: test
