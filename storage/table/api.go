@@ -43,8 +43,9 @@ type ScanSpec struct {
 	// Ranges of the file's key, in any order, possibly overlapping: a row is
 	// returned once. nil is the whole file, an empty list no row.
 	Ranges []types.Range
-	// Intersect wants the rows that are in all of the ranges of an index by
-	// elements, instead of those that are in one of them.
+	// Intersect wants at least the rows that are in all of the ranges of an index by
+	// elements, instead of those that are in one of them. Others may be among them:
+	// ranges of many rows are left out where others have few.
 	Intersect bool
 	// ElemKey is the key column of an index by elements that the ranges are of.
 	ElemKey int

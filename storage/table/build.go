@@ -73,7 +73,8 @@ type builder struct {
 	buf []byte
 	// entries are pieces of buf: key, then value.
 	entries []builtEntry
-	flushed bool // entries were written before: duplicates may lie among them
+	flushed bool   // entries were written before: duplicates may lie among them
+	highest []byte // row key in the lists that were written before
 
 	group   [builtGroup]builtEntry // of gather
 	touched byte                   // keeps the loads of gather from being left out
@@ -200,13 +201,18 @@ func (b *builder) gather(items []keysort.Item) []builtEntry {
 	return b.group[:len(items)]
 }
 
-// flushLists writes the postings collected, in key order. Lists that were written
-// before get deltas, which a folding brings together.
+// flushLists writes the postings collected, in key order: chunks of rows that are all
+// above those of lists that were written before, as rows come in the order of their
+// keys, and deltas of few rows, which a folding brings together.
 func (b *builder) flushLists(items []keysort.Item) error {
 	var search []byte
 	var rows [][]byte
+	highest := b.highest
 	write := func() error {
-		if !b.flushed && len(rows) >= foldMin {
+		if len(rows) > 0 && bytes.Compare(rows[len(rows)-1], highest) > 0 {
+			highest = rows[len(rows)-1]
+		}
+		if len(rows) >= foldMin && bytes.Compare(rows[0], b.highest) > 0 {
 			return putChunks(b.tx, b.x, search, rows)
 		}
 		for _, row := range rows {
@@ -234,6 +240,7 @@ func (b *builder) flushLists(items []keysort.Item) error {
 	if err := write(); err != nil {
 		return err
 	}
+	b.highest = bytes.Clone(highest)
 	b.buf, b.entries, b.flushed = b.buf[:0], b.entries[:0], true
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"kvsqld/catalog"
-	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/storage/codec"
 	"kvsqld/storage/kv"
@@ -30,15 +29,20 @@ const (
 	tagChunk = 2
 )
 
+// enoughPostings is the number of rows from which on a batch takes no further chunk.
+const enoughPostings = 1024
+
 // postings passes the posting lists of an inverted index as a kv.Iter of pairs
 // like those of a btree index: search key and row key, without a value. Rows of
 // one search key come in no particular order.
 type postings struct {
-	ctx context.Context
-	r   Reader
-	x   *index
-	rev bool
-	it  kv.Iter
+	ctx  context.Context
+	r    Reader
+	x    *index
+	rev  bool
+	bare bool // without the search key: of one list
+	it   kv.Iter
+	rest []kv.Pair // of the last batch of it, not taken yet
 
 	search []byte       // search key of the list being read
 	deltas [][]byte     // its row keys with a delta, ascending
@@ -64,6 +68,10 @@ func (d *Desc) scanFile(ctx context.Context, r Reader, x *index, span kv.Range, 
 		return r.Scan(ctx, d.fileOf(x), span, o)
 	}
 	o.KeysOnly, o.Limit, o.Check = false, 0, nil // it verifies the values that it takes apart
+	return openPostings(ctx, r, x, span, o)
+}
+
+func openPostings(ctx context.Context, r Reader, x *index, span kv.Range, o kv.ScanOpt) *postings {
 	return &postings{ctx: ctx, r: r, x: x, rev: o.Reverse, it: r.Scan(ctx, x.space, span, o),
 		postingBufs: postingPool.Get().(*postingBufs)}
 }
@@ -180,18 +188,19 @@ func room(pairs []kv.Pair) int {
 func (p *postings) Next() ([]kv.Pair, error) {
 	p.keys.Reset()
 	for p.keys.Len() == 0 {
-		pairs, err := p.it.Next()
-		if err != nil {
-			return nil, err
+		if len(p.rest) == 0 {
+			var err error
+			if p.rest, err = p.it.Next(); err != nil || len(p.rest) == 0 {
+				return nil, err
+			}
 		}
-		if len(pairs) == 0 {
-			return nil, nil
-		}
-		p.keys.Grow(room(pairs))
-		for _, pair := range pairs {
+		p.keys.Grow(room(p.rest))
+		for len(p.rest) > 0 && p.keys.Len() < enoughPostings {
+			pair := p.rest[0]
 			if err := p.take(pair); err != nil {
 				return nil, corrupt(p.x.space, pair.Key, err)
 			}
+			p.rest = p.rest[1:]
 		}
 	}
 	// The keys live as long as the snapshot, as a kv.Iter's do: their memory is not
@@ -211,7 +220,7 @@ func (p *postings) Rescan(r kv.Range, then ...kv.Range) bool {
 	if len(then) > 0 || !rescan(p.it, r) {
 		return false
 	}
-	p.search, p.deltas, p.known = nil, p.deltas[:0], false
+	p.rest, p.search, p.deltas, p.known = nil, nil, p.deltas[:0], false
 	return true
 }
 
@@ -243,7 +252,7 @@ func (p *postings) take(pair kv.Pair) error {
 		}
 	}
 	if len(p.deltas) == 0 {
-		return codec.OpenPosting(pair.Key, pair.Val, search, &p.keys)
+		return codec.OpenPosting(pair.Key, pair.Val, p.prefix(search), &p.keys)
 	}
 	p.rows.Reset()
 	if err := codec.OpenPosting(pair.Key, pair.Val, nil, &p.rows); err != nil {
@@ -259,7 +268,15 @@ func (p *postings) take(pair kv.Pair) error {
 }
 
 func (p *postings) emit(search, row []byte) {
-	p.keys.Add(func(dst []byte) []byte { return append(append(dst, search...), row...) })
+	p.keys.Add(func(dst []byte) []byte { return append(append(dst, p.prefix(search)...), row...) })
+}
+
+// prefix is what a row key comes behind.
+func (p *postings) prefix(search []byte) []byte {
+	if p.bare {
+		return nil
+	}
+	return search
 }
 
 // readDeltas reads the deltas of the list ahead of its chunks, which come first
@@ -288,68 +305,4 @@ func (p *postings) Close() {
 		postingPool.Put(p.postingBufs)
 		p.postingBufs = nil
 	}
-}
-
-// gather collects the row keys of ranges of an index by elements of one of its columns,
-// as points of the master file: those in one of the ranges, or in all of them.
-func (d *Desc) gather(ctx context.Context, r Reader, x *index, ranges []types.Range, column int, all bool) (spanSet, error) {
-	if ranges == nil {
-		return spanSet{}, sqlerr.New(sqlerr.InternalError, "index \"%s\" does not have all rows", x.cat.Name)
-	}
-	var rows [][]byte
-	for i := range ranges {
-		var list [][]byte
-		span, ok := x.elementSpan(column, &ranges[i])
-		if !ok {
-			if all {
-				rows = nil
-				break
-			}
-			continue
-		}
-		it := d.scanFile(ctx, r, x, span, kv.ScanOpt{})
-		for {
-			pairs, err := it.Next()
-			if err != nil {
-				it.Close()
-				return spanSet{}, err
-			}
-			if len(pairs) == 0 {
-				break
-			}
-			for _, p := range pairs {
-				row, err := x.masterKey(p.Key, codec.Entry{})
-				if err != nil {
-					it.Close()
-					return spanSet{}, corrupt(x.space, p.Key, err)
-				}
-				list = append(list, row)
-			}
-		}
-		it.Close()
-		slices.SortFunc(list, bytes.Compare)
-		list = slices.CompactFunc(list, bytes.Equal)
-		switch {
-		case i == 0:
-			rows = list
-		case all:
-			rows = slices.DeleteFunc(rows, func(row []byte) bool {
-				_, has := slices.BinarySearchFunc(list, row, bytes.Compare)
-				return !has
-			})
-		default:
-			rows = append(rows, list...)
-		}
-		if all && len(rows) == 0 {
-			break
-		}
-	}
-	if !all {
-		slices.SortFunc(rows, bytes.Compare)
-		rows = slices.CompactFunc(rows, bytes.Equal)
-	}
-	if rows == nil {
-		rows = [][]byte{} // no point, rather than no list of points
-	}
-	return spanSet{points: rows}, nil
 }

@@ -90,6 +90,53 @@ func TestLongPostingList(t *testing.T) {
 }
 
 // appendInt4 is the row key of a table whose primary key is an int4.
+// TestLongListsAreBuiltAsChunks builds an index of more entries than are sorted at
+// once: its lists are chunks all the same, each of many rows.
+func TestLongListsAreBuiltAsChunks(t *testing.T) {
+	const rows, elements = 11_000, 100
+	elems := make([]types.Datum, elements)
+	for i := range elems {
+		elems[i] = types.Int(types.TInt4, int64(i))
+	}
+	tags := types.NewArray(types.TInt4, []int{elements}, []int{1}, elems)
+	db := tabletest.Open(t)
+	d := db.Create("p", []catalog.Column{tabletest.Col("id", types.TInt4), tabletest.Col("tags", tags.T)}, []int{0})
+	db.Tx(func(tx table.Txn) error {
+		for i := 0; i < rows; i += 1000 {
+			batch := make([][]types.Datum, 1000)
+			for k := range batch {
+				batch[k] = []types.Datum{types.Int(types.TInt4, int64(i+k)), tags}
+			}
+			if _, err := d.NewWriter(tx).Insert(ctx, tabletest.Batch(d, batch...), nil, table.InsertOpt{}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	ix := tabletest.Inverted("p_tags", 1)
+	ix.OID, ix.Space, ix.File = 20_000, 1000, "p_tags"
+	tab := *d.Table
+	tab.Indexes = append(slices.Clone(tab.Indexes), ix)
+	wide, err := db.For(&tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.Tx(func(tx table.Txn) error {
+		if err := wide.CreateIndex(tx, ix); err != nil {
+			return err
+		}
+		if err := wide.BuildIndex(ctx, tx, ix, nil); err != nil {
+			return err
+		}
+		return db.DB.Check(ctx, tx, []*catalog.Table{&tab}, func(p table.Problem) { t.Error(p) })
+	})
+	got, keys := countRows(t, db, wide, ix, 7)
+	if got != rows || keys > rows/100 {
+		t.Errorf("a list of %d rows has %d in %d keys", rows, got, keys)
+	}
+	db.Tx(func(tx table.Txn) error { return wide.DropIndex(tx, ix) })
+}
+
 func appendInt4(v int32) []byte {
 	u := uint32(v) ^ 1<<31
 	return []byte{byte(u >> 24), byte(u >> 16), byte(u >> 8), byte(u)}
