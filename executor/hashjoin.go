@@ -41,6 +41,10 @@ type hashJoin struct {
 	inRow  bool
 	tail   int // right rows passed without a match
 	ended  bool
+
+	steady  bool // the residual may be computed in any order, and again
+	lead    *leadColumn
+	probing onceProbe
 }
 
 func (b *builder) hashJoin(n *plan.HashJoin) (Operator, error) {
@@ -51,6 +55,10 @@ func (b *builder) hashJoin(n *plan.HashJoin) (Operator, error) {
 	op := &hashJoin{node: n, left: l, right: r, ltypes: outTypes(n.Left), rtypes: outTypes(n.Right)}
 	rout := op.rtypes
 	op.out = newJoinOut(n.Kind, residual, n.Residual, op.ltypes, rout)
+	op.steady = n.Residual != nil && repeatable([]plan.Expr{n.Residual})
+	if op.once() {
+		op.lead = leadOf(n.Residual, len(op.ltypes))
+	}
 	if op.lkeys, err = expr.CompileAll(n.LeftKeys); err != nil {
 		return nil, err
 	}
@@ -178,7 +186,7 @@ func (op *hashJoin) store(cols []*vec.Vec, sel []uint32, n int) error {
 
 // ready ends the build of the table in memory.
 func (op *hashJoin) ready() error {
-	op.table.index(op.node.NullEq)
+	op.table.index(op.node.NullEq, op.lead)
 	op.hasNull = op.hasNull || op.table.hasNull
 	if err := op.acct.set(op.table.bytes()); err != nil {
 		return err
@@ -248,19 +256,41 @@ func (op *hashJoin) Next() (*vec.Batch, error) {
 				continue
 			}
 		}
-		done := op.probe()
-		out, err := op.out.flush(op.env, op.batch, op.table.rows.cols[:len(op.rtypes)-len(op.rkeys)])
+		out, err := op.join()
 		if err != nil {
 			return nil, err
-		}
-		if done {
-			op.batch = nil
 		}
 		if out.Rows() > 0 {
 			return out, nil
 		}
 	}
 	return nil, nil
+}
+
+// join returns the output of the left batch or a part of it, possibly without rows.
+func (op *hashJoin) join() (*vec.Batch, error) {
+	if op.pos == 0 && !op.inRow && op.once() {
+		out, err := op.probeOnce()
+		if err == nil {
+			op.batch = nil
+			return out, nil
+		}
+		if !ofRow(err) {
+			return nil, err
+		}
+		op.pos = 0
+	}
+	done := op.probe()
+	out, err := op.out.flush(op.env, op.batch, op.tableCols())
+	if done {
+		op.batch = nil
+	}
+	return out, err
+}
+
+// tableCols are the right columns of the rows in the table.
+func (op *hashJoin) tableCols() []*vec.Vec {
+	return op.table.rows.cols[:len(op.rtypes)-len(op.rkeys)]
 }
 
 // nextLeft fetches the next left batch with its keys and hashes.
@@ -360,7 +390,7 @@ func (op *hashJoin) first(r int) uint32 {
 // finish passes right rows without a match, then turns to the next partition.
 func (op *hashJoin) finish() (*vec.Batch, error) {
 	rows := op.table.rows
-	if b := op.out.finish(&op.tail, rows.n, op.ltypes, rows.cols[:len(op.rtypes)-len(op.rkeys)]); b != nil {
+	if b := op.out.finish(&op.tail, rows.n, op.ltypes, op.tableCols()); b != nil {
 		return b, nil
 	}
 	more, err := op.spill.nextPartition(op)

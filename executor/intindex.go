@@ -14,6 +14,7 @@ type intIndex struct {
 	min   int64
 	slots []intSlot // open addressing; nil if dense
 	shift uint      // of a hash to its slot
+	keys  int       // number of different keys
 	dups  bool      // a key has several rows
 }
 
@@ -28,8 +29,8 @@ type intSlot struct {
 const denseFactor = 4
 
 // newIntIndex indexes the n rows of a column but for those with NULL, and links
-// rows of one key in next.
-func newIntIndex(col *vec.Vec, n int, next []uint32) *intIndex {
+// rows of one key in next, in an order of all rows, nil for that of arrival.
+func newIntIndex(col *vec.Vec, n int, next, order []uint32) *intIndex {
 	x := &intIndex{}
 	keys := col.I64[:n]
 	nulls := col.Nulls.Any()
@@ -51,12 +52,20 @@ func newIntIndex(col *vec.Vec, n int, next []uint32) *intIndex {
 		lg := bits.Len(uint(2*n + 8))
 		x.slots, x.shift = make([]intSlot, 1<<lg), uint(64-lg)
 	}
-	for r := n - 1; r >= 0; r-- {
+	for i := n - 1; i >= 0; i-- {
+		r := i
+		if order != nil {
+			r = int(order[i])
+		}
 		if nulls && col.Nulls.Get(r) {
 			continue
 		}
 		first := x.place(keys[r])
-		x.dups = x.dups || *first != 0
+		if *first == 0 {
+			x.keys++
+		} else {
+			x.dups = true
+		}
 		next[r] = *first
 		*first = uint32(r + 1)
 	}

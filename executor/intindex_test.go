@@ -27,7 +27,7 @@ func TestIntIndexFindsEveryRow(t *testing.T) {
 		vals := rapid.SliceOfN(key, 1, 200).Draw(t, "keys")
 		nulls := rapid.SliceOfN(rapid.IntRange(0, len(vals)-1), 0, 5).Draw(t, "nulls")
 		next := make([]uint32, len(vals))
-		x := newIntIndex(intCol(vals, nulls), len(vals), next)
+		x := newIntIndex(intCol(vals, nulls), len(vals), next, nil)
 		probe := append(rapid.SliceOfN(key, 1, 50).Draw(t, "probes"), vals...)
 		tab := &joinTable{rows: newRowStore([]types.T{types.TInt8}), keys: []int{0}, keyCols: []*vec.Vec{intCol(vals, nulls)}, ints: x}
 		tab.rows.n = len(vals)

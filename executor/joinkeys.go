@@ -8,7 +8,8 @@ import (
 )
 
 // joinTable is the build side of a hash join: rows with their keys, found by
-// hash. Rows of equal hash are chained in the order of arrival.
+// hash. Rows of equal hash are chained in the order of arrival, or, where there are
+// many of them, in that of a leadColumn.
 type joinTable struct {
 	rows    *rowStore
 	keys    []int // columns of rows
@@ -21,6 +22,8 @@ type joinTable struct {
 	hashes  []uint64
 	next    []uint32 // row + 1 of the next row of the chain, 0 at its end
 	hasNull bool     // a row has a NULL key
+	heads   int      // number of chains
+	led     bool     // they have the order of the leadColumn
 
 	once    sync.Once
 	filters []*keyFilter // of each key
@@ -44,9 +47,21 @@ func (t *joinTable) bytes() int64 {
 // bytesBuilt estimates bytes after index has been called.
 func (t *joinTable) bytesBuilt() int64 { return t.rows.size + 24*int64(t.rows.n) }
 
+// longChain is the number of rows of one key from which on their order is worth it.
+const longChain = 8
+
 // index makes the rows findable. Rows with a NULL in a key that nullEq does not
-// allow are left out.
-func (t *joinTable) index(nullEq []bool) {
+// allow are left out. lead, if not nil, is what chains are to be ordered by.
+func (t *joinTable) index(nullEq []bool, lead *leadColumn) {
+	t.link(nullEq, nil)
+	if lead != nil && t.rows.n >= longChain*t.heads {
+		t.led = true
+		t.link(nullEq, lead.order(t.rows.cols[lead.right], t.rows.n))
+	}
+}
+
+// link chains the rows in an order, nil for that of arrival.
+func (t *joinTable) link(nullEq []bool, order []uint32) {
 	n := t.rows.n
 	t.next = make([]uint32, n)
 	t.keyCols = t.keyCols[:0]
@@ -54,7 +69,8 @@ func (t *joinTable) index(nullEq []bool) {
 		t.keyCols = append(t.keyCols, t.rows.cols[k])
 	}
 	if t.single && (nullEq == nil || !nullEq[0]) {
-		t.ints = newIntIndex(t.keyCols[0], n, t.next)
+		t.ints = newIntIndex(t.keyCols[0], n, t.next, order)
+		t.heads = t.ints.keys
 		t.hasNull = t.keyCols[0].Nulls.Any()
 		return
 	}
@@ -65,20 +81,27 @@ func (t *joinTable) index(nullEq []bool) {
 	t.slots = make([]uint32, size)
 	t.mask = uint64(size - 1)
 	t.hashes = hashRows(t.keyCols, nil, n, nil)
-	t.hasNull = false
+	t.hasNull, t.heads = false, 0
 	skip := nullRows(t.keyCols, nullEq)
-	for r := n - 1; r >= 0; r-- {
+	for i := n - 1; i >= 0; i-- {
+		r := i
+		if order != nil {
+			r = int(order[i])
+		}
 		if skip != nil && skip(r) {
 			t.hasNull = true
 			continue
 		}
 		h := t.hashes[r]
-		i := h & t.mask
-		for t.slots[i] != 0 && t.hashes[t.slots[i]-1] != h {
-			i = (i + 1) & t.mask
+		at := h & t.mask
+		for t.slots[at] != 0 && t.hashes[t.slots[at]-1] != h {
+			at = (at + 1) & t.mask
 		}
-		t.next[r] = t.slots[i]
-		t.slots[i] = uint32(r + 1)
+		if t.slots[at] == 0 {
+			t.heads++
+		}
+		t.next[r] = t.slots[at]
+		t.slots[at] = uint32(r + 1)
 	}
 }
 

@@ -88,8 +88,7 @@ func (o *joinOut) flush(env *Env, left *vec.Batch, right []*vec.Vec) (*vec.Batch
 		}
 	}
 	if o.kind == plan.Semi || o.kind == plan.Anti {
-		o.out = vec.Batch{Cols: left.Cols, N: left.N, Sel: l}
-		return &o.out, nil
+		return o.chosen(left, l), nil
 	}
 	gatherBatch(o.out.Cols[:o.nleft], left.Cols, l, false)
 	gatherBatch(o.out.Cols[o.nleft:], right, r, o.marks())
@@ -115,6 +114,20 @@ func (o *joinOut) test(env *Env, left *vec.Batch, right []*vec.Vec, l, r []uint3
 		return nil
 	}
 	return o.residual.Select(env.Expr, &o.pairs)
+}
+
+// passing returns which of the pairs satisfy the residual, by their number.
+func (o *joinOut) passing(env *Env, left *vec.Batch, right []*vec.Vec, l, r []uint32) ([]uint32, error) {
+	if err := o.test(env, left, right, l, r); err != nil {
+		return nil, err
+	}
+	return o.pairs.Sel, nil
+}
+
+// chosen is the output of a semi or anti join that has decided left rows itself.
+func (o *joinOut) chosen(left *vec.Batch, rows []uint32) *vec.Batch {
+	o.out = vec.Batch{Cols: left.Cols, N: left.N, Sel: rows}
+	return &o.out
 }
 
 // due returns the error that comes after the rows which were passed, once.

@@ -145,11 +145,12 @@ func (e *subEval) row(env *Env, xs []*vec.Vec, i int) (types.Datum, error) {
 	if e.test == nil {
 		return e.value(env)
 	}
-	rows, err := e.collect(env)
-	if err != nil {
-		return null, err
-	}
-	return e.quantified(env, xs, i, rows)
+	q := e.quantify(xs, i)
+	err := env.RunSub(env, e.plan, func(b *vec.Batch) (bool, error) {
+		err := q.look(env, b)
+		return !q.decided, err
+	})
+	return q.result(), err
 }
 
 // once evaluates an uncorrelated subplan, which runs at most once per statement.
@@ -343,29 +344,59 @@ func account(env *Env, bytes int64) error {
 
 // quantified tests one row's left values against all rows of the subquery.
 func (e *subEval) quantified(env *Env, xs []*vec.Vec, i int, rows *subRows) (types.Datum, error) {
-	all := e.plan.Kind == plan.SubAll
-	left := make([]*vec.Vec, len(xs))
+	q := e.quantify(xs, i)
+	for _, b := range rows.batches {
+		if err := q.look(env, b); err != nil || q.decided {
+			return q.result(), err
+		}
+	}
+	return q.result(), nil
+}
+
+// quantifier is ANY or ALL for the left values of one row.
+type quantifier struct {
+	e       *subEval
+	left    []*vec.Vec
+	decided bool // by a row for which the test says so
+	unknown bool // for a row
+}
+
+func (e *subEval) quantify(xs []*vec.Vec, i int) *quantifier {
+	q := &quantifier{e: e, left: make([]*vec.Vec, len(xs))}
 	for k, x := range xs {
-		left[k] = vec.NewConst(x.Get(i))
+		q.left[k] = vec.NewConst(x.Get(i))
 	}
-	unknown := false
-	for _, rb := range rows.batches {
-		b := &vec.Batch{Cols: append(left[:len(left):len(left)], rb.Cols...), N: rb.N}
-		v, err := e.test.Eval(env, b)
-		if err != nil {
-			return null, err
+	return q
+}
+
+// look tests further rows, to the first that decides.
+func (q *quantifier) look(env *Env, rows *vec.Batch) error {
+	b := &vec.Batch{Cols: append(q.left[:len(q.left):len(q.left)], rows.Cols...), N: rows.N, Sel: rows.Sel}
+	v, err := q.e.test.Eval(env, b)
+	if err != nil {
+		return err
+	}
+	all := q.e.plan.Kind == plan.SubAll
+	for _, row := range rowsOf(b) {
+		switch k := int(row); {
+		case v.IsNull(k):
+			q.unknown = true
+		case v.Bool[v.Idx(k)] != all:
+			q.decided = true
+			return nil
 		}
-		for k := range rb.N {
-			switch {
-			case v.IsNull(k):
-				unknown = true
-			case v.Bool[v.Idx(k)] != all:
-				return types.Bool(!all != e.plan.Not), nil
-			}
-		}
 	}
-	if unknown {
-		return types.Null(e.t), nil
+	return nil
+}
+
+// result is that of the rows looked at.
+func (q *quantifier) result() types.Datum {
+	all := q.e.plan.Kind == plan.SubAll
+	switch {
+	case q.decided:
+		return types.Bool(!all != q.e.plan.Not)
+	case q.unknown:
+		return types.Null(q.e.t)
 	}
-	return types.Bool(all != e.plan.Not), nil
+	return types.Bool(all != q.e.plan.Not)
 }

@@ -52,6 +52,10 @@ func TestMemoryLimits(t *testing.T) {
 				t.Errorf("what a transaction writes does not go to a file: %.200s", got)
 			}
 			c.must("drop table t")
+			c.must("create table t (i int)")
+			c.must("insert into t select generate_series(1, 1000)")
+			c.want("select count(*) from t x where x.i not in (select y.i from t y where y.i <> x.i)", "(count)", "1000", "SELECT 1", "I")
+			c.must("drop table t")
 			c.want("select 1 as one", "(one)", "1", "SELECT 1", "I")
 			if n := srv.memory.Used(); n != 0 {
 				t.Errorf("%d bytes are still accounted for", n)
