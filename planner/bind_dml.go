@@ -104,11 +104,20 @@ func (p *planner) assign(x plan.Expr, c *catalog.Column, off int) plan.Expr {
 
 func (p *planner) noMod(t types.T) types.T { t.Mod = -1; return t }
 
-func generatedError(t *catalog.Table, c *catalog.Column, insert bool, off int) error {
-	if insert {
-		return sqlerr.New(sqlerr.GeneratedAlways, "cannot insert a non-DEFAULT value into column \"%s\"", c.Name).
-			WithDetail("Column \"%s\" is a generated column.", c.Name)
+// insertable fails if INSERT cannot give the column a value that is not its default.
+func insertable(c *catalog.Column, overriding string) {
+	err := sqlerr.New(sqlerr.GeneratedAlways, "cannot insert a non-DEFAULT value into column \"%s\"", c.Name)
+	switch {
+	case c.Generated:
+		fail(err.WithDetail("Column \"%s\" is a generated column.", c.Name))
+	case c.Identity == 'a' && overriding != "SYSTEM" && overriding != "USER":
+		fail(err.WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", c.Name).
+			WithHint("Use OVERRIDING SYSTEM VALUE to override."))
 	}
+}
+
+// generatedError is the error of an UPDATE that gives a generated column a value.
+func generatedError(c *catalog.Column) error {
 	return sqlerr.New(sqlerr.GeneratedAlways, "column \"%s\" can only be updated to DEFAULT", c.Name).
 		WithDetail("Column \"%s\" is a generated column.", c.Name)
 }
@@ -141,15 +150,9 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 		}
 		return -1
 	}
-	check := func(i int, isDefault bool, off int) {
-		c := d.descriptor(cols[i])
-		if c.Generated && !isDefault {
-			fail(generatedError(t, c, true, off))
-		}
-		if c.Identity == 'a' && !isDefault && s.Overriding != "SYSTEM" && s.Overriding != "USER" {
-			fail(sqlerr.New(sqlerr.GeneratedAlways, "cannot insert a non-DEFAULT value into column \"%s\"", c.Name).
-				WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", c.Name).
-				WithHint("Use OVERRIDING SYSTEM VALUE to override."))
+	check := func(i int, isDefault bool) {
+		if !isDefault {
+			insertable(d.descriptor(cols[i]), s.Overriding)
 		}
 	}
 	number := func(n int, off int) {
@@ -167,27 +170,30 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 	case s.Query.Values != nil && s.Query.With == nil && s.Query.OrderBy == nil && s.Query.Limit == nil && s.Query.Offset == nil && s.Query.Locking == nil:
 		b := &binder{planner: p, scope: &scope{parent: sc}, what: "VALUES", noAgg: true, noWin: true, srf: len(s.Query.Values) == 1}
 		v := &plan.Values{}
-		n := len(s.Query.Values[0])
-		number(n, exprOff(s.Query.Values[0], len(cols)))
-		rowCols := cols[:n]
-		for _, row := range s.Query.Values {
-			if len(row) != n {
+		var rowCols []int
+		for r, row := range s.Query.Values {
+			row, out := b.spreadRow(row)
+			if r == 0 {
+				number(len(row), exprOff(row, len(cols)))
+				rowCols = cols[:len(row)]
+			}
+			if len(row) != len(rowCols) {
 				failf(sqlerr.SyntaxError, row[0].Pos(), "VALUES lists must all be the same length")
 			}
-			out := make([]plan.Expr, n)
 			for i, x := range row { // all, before one of them says what a parameter is
-				if sp, ok := x.(*ast.Special); !ok || sp.Kind != "DEFAULT" {
+				if sp, ok := x.(*ast.Special); out[i] == nil && (!ok || sp.Kind != "DEFAULT") {
 					out[i] = b.expr(x)
 				}
 			}
 			for i, x := range row {
 				if sp, ok := x.(*ast.Special); ok && sp.Kind == "DEFAULT" {
 					noDefault(places[i].a)
-					check(i, true, -1)
+					v, _ := d.viewDefault(cols[i])
+					check(i, v == nil)
 					out[i] = p.defaultOf(d, cols[i])
 					continue
 				}
-				check(i, false, x.Pos())
+				check(i, false)
 				if d.descriptor(cols[i]).Identity != 0 && s.Overriding == "USER" {
 					out[i] = p.defaultOf(d, cols[i])
 					continue
@@ -211,7 +217,7 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 		q := p.bindSelect(s.Query, p.beside(d, sc))
 		number(len(q.cols), p.colOff(q, len(cols)))
 		for i := range q.cols {
-			check(i, false, -1)
+			check(i, false)
 			if q.cols[i].T.OID == types.OUnknown {
 				p.castColumn(q, i, p.noMod(places[i].t))
 			}
@@ -242,7 +248,7 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 	if s.OnConflict != nil {
 		mustArbitrate(s.OnConflict, ins.OnConflict)
 	}
-	width = p.insertThrough(d, width)
+	width = p.insertThrough(d, width, s.Overriding)
 	t = d.table
 	ins.Table, ins.Tree = t, d.tree
 	live := liveCols(t)
@@ -270,6 +276,26 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 	ins.Common.Rows = src.Base().Rows
 	p.prepareCTEs(defs)
 	return ins
+}
+
+// spreadRow is a row of VALUES in which every t.* and (x).* is as many entries as it has
+// columns; those are bound, the others are not yet.
+func (b *binder) spreadRow(row []ast.Expr) ([]ast.Expr, []plan.Expr) {
+	if !slices.ContainsFunc(row, isSpread) {
+		return row, make([]plan.Expr, len(row))
+	}
+	var entries []ast.Expr
+	var bound []plan.Expr
+	for _, x := range row {
+		if !isSpread(x) {
+			entries, bound = append(entries, x), append(bound, nil)
+			continue
+		}
+		for _, v := range b.spread(x) {
+			entries, bound = append(entries, x), append(bound, v)
+		}
+	}
+	return entries, bound
 }
 
 func exprOff(row []ast.Expr, i int) int {
@@ -431,7 +457,7 @@ func (p *planner) assignments(set []ast.Assign, d *destination, r *rel, b *binde
 		}
 		if !isDefault || d.givesNull(c) {
 			if col.Generated {
-				fail(generatedError(t, col, false, off))
+				fail(generatedError(col))
 			}
 			if col.Identity == 'a' {
 				fail(sqlerr.New(sqlerr.GeneratedAlways, "column \"%s\" can only be updated to DEFAULT", col.Name).

@@ -383,6 +383,8 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 func (p *planner) checkDefinitions(b *binder, call ast.Expr, x plan.Expr, defs []ast.ColDef, f *ast.FuncRef) {
 	off := defs[0].Pos()
 	switch c, ok := x.(*plan.Call); {
+	case p.rowColumns(x.Type()) != nil:
+		failf(sqlerr.SyntaxError, off, "a column definition list is redundant for a function returning a named composite type")
 	case x.Type().OID != types.ORecord:
 		failf(sqlerr.SyntaxError, off, "a column definition list is only allowed for functions returning \"record\"")
 	case ok && len(p.outCols(c.Proc, c.Args)) > 0:

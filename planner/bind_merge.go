@@ -172,15 +172,16 @@ func (p *planner) mergeWhen(w *ast.MergeWhen, t *catalog.Table, r *rel, both, so
 func (p *planner) mergeInsert(w *ast.MergeWhen, t *catalog.Table, b *binder) []plan.Expr {
 	live := liveCols(t)
 	places := b.insertPlaces(w.Cols, t)
+	values, bound := b.spreadRow(w.Values)
 	switch {
 	case w.Default:
-	case len(w.Values) > len(places):
-		failf(sqlerr.SyntaxError, w.Values[len(places)].Pos(), "INSERT has more expressions than target columns")
-	case len(w.Values) < len(places) && w.Cols != nil:
-		failf(sqlerr.SyntaxError, w.Cols[len(w.Values)].Pos(), "INSERT has more target columns than expressions")
+	case len(values) > len(places):
+		failf(sqlerr.SyntaxError, values[len(places)].Pos(), "INSERT has more expressions than target columns")
+	case len(values) < len(places) && w.Cols != nil:
+		failf(sqlerr.SyntaxError, w.Cols[len(values)].Pos(), "INSERT has more target columns than expressions")
 	}
 	width := make([]plan.Expr, len(t.Columns))
-	for i, x := range w.Values {
+	for i, x := range values {
 		c := &t.Columns[places[i].col]
 		sp, ok := x.(*ast.Special)
 		isDefault := ok && sp.Kind == "DEFAULT"
@@ -190,15 +191,11 @@ func (p *planner) mergeInsert(w *ast.MergeWhen, t *catalog.Table, b *binder) []p
 		if isDefault || c.Identity != 0 && w.Overriding == "USER" {
 			continue
 		}
-		if c.Generated {
-			fail(generatedError(t, c, true, x.Pos()))
+		insertable(c, w.Overriding)
+		if bound[i] == nil {
+			bound[i] = b.expr(x)
 		}
-		if c.Identity == 'a' && w.Overriding == "" {
-			fail(sqlerr.New(sqlerr.GeneratedAlways, "cannot insert a non-DEFAULT value into column \"%s\"", c.Name).
-				WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", c.Name).
-				WithHint("Use OVERRIDING SYSTEM VALUE to override."))
-		}
-		places[i].put(p, t, width, places[i].value(p, t, b.expr(x), x.Pos()))
+		places[i].put(p, t, width, places[i].value(p, t, bound[i], x.Pos()))
 	}
 	out := make([]plan.Expr, len(live))
 	for i, c := range live {

@@ -196,18 +196,11 @@ func (p *planner) checkDistinctOn(q *query, bl *block, s *ast.Select) {
 // target binds an entry of the select list, expanding stars.
 func (p *planner) target(t *ast.Target, b *binder, bl *block) {
 	if c, ok := t.X.(*ast.ColumnRef); ok && c.Star {
-		p.star(c, b.scope, bl)
+		b.star(c, bl)
 		return
 	}
 	if f, ok := t.X.(*ast.Field); ok && f.Name == "*" {
-		x := b.expr(f.X)
-		cols := b.recordCols(x)
-		if cols == nil {
-			failf(sqlerr.WrongObjectType, f.Pos(), "type %s is not composite", p.bareName(x.Type().OID))
-		}
-		for i, c := range cols {
-			bl.targets = append(bl.targets, target{x: &plan.FieldOf{At: plan.At{T: c.T, Off: f.Pos()}, X: x, Idx: i, Name: c.Name}, name: c.Name})
-		}
+		b.fields(b.expr(f.X), f.Pos(), bl)
 		return
 	}
 	out := target{x: b.expr(t.X), name: t.Alias}
@@ -218,12 +211,33 @@ func (p *planner) target(t *ast.Target, b *binder, bl *block) {
 	bl.targets = append(bl.targets, out)
 }
 
+// fields adds the columns of a composite value to the select list.
+func (b *binder) fields(x plan.Expr, off int, bl *block) {
+	cols := b.recordCols(x)
+	if cols == nil {
+		failf(sqlerr.WrongObjectType, off, "type %s is not composite", b.bareName(x.Type().OID))
+	}
+	for i, c := range cols {
+		bl.targets = append(bl.targets, target{x: &plan.FieldOf{At: plan.At{T: c.T, Off: off}, X: x, Idx: i, Name: c.Name}, name: c.Name})
+	}
+}
+
+// isSpread reports whether an entry of a list of values is t.* or (x).*, which stands
+// for several.
+func isSpread(x ast.Expr) bool {
+	switch x := x.(type) {
+	case *ast.ColumnRef:
+		return x.Star && len(x.Parts) > 0
+	case *ast.Field:
+		return x.Name == "*"
+	}
+	return false
+}
+
 // spread binds an entry of a list of values, in which t.* and (x).* stand for their
 // columns.
 func (b *binder) spread(x ast.Expr) []plan.Expr {
-	c, column := x.(*ast.ColumnRef)
-	f, field := x.(*ast.Field)
-	if !(column && c.Star && len(c.Parts) > 0) && !(field && f.Name == "*") {
+	if !isSpread(x) {
 		return []plan.Expr{b.expr(x)}
 	}
 	bl := &block{}
@@ -244,8 +258,9 @@ func (p *planner) origin(t *target, bl *block) {
 	}
 }
 
-// star expands * and t.*.
-func (p *planner) star(c *ast.ColumnRef, sc *scope, bl *block) {
+// star expands * and t.*, where t may be an argument of the function whose body it is.
+func (b *binder) star(c *ast.ColumnRef, bl *block) {
+	p, sc := b.planner, b.scope
 	add := func(it *nsItem) {
 		for _, col := range it.cols {
 			if col.hidden {
@@ -277,7 +292,10 @@ func (p *planner) star(c *ast.ColumnRef, sc *scope, bl *block) {
 	}
 	it := sc.item(schema, c.Parts[n-1], c.Pos())
 	if it == nil {
-		b := &binder{planner: p, scope: sc}
+		if x := b.argument(c.Parts, c.Pos()); x != nil {
+			b.fields(x, c.Pos(), bl)
+			return
+		}
 		fail(b.noRelation(c.Parts[n-1], c.Pos()))
 	}
 	add(it)

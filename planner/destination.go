@@ -188,18 +188,30 @@ func (d *destination) descriptor(c int) *catalog.Column {
 // defaultOf is the default of a column of the named relation: that of the
 // outermost view that has one, or the table's. nil: there is none.
 func (p *planner) defaultOf(d *destination, c int) plan.Expr {
-	for _, v := range d.views {
-		if v.view.Columns[c].Default != "" {
-			return p.columnDefault(v.shape, c)
-		}
-		if v.cols == nil {
-			return nil
-		}
-		if c = v.cols[c]; c < 0 {
-			return nil
-		}
+	if v, c := d.viewDefault(c); v != nil {
+		return p.columnDefault(v.shape, c)
+	}
+	if c = d.column(c); c < 0 {
+		return nil
 	}
 	return p.columnDefault(d.table, c)
+}
+
+// viewDefault finds the outermost view that has a default of its own for a column of
+// the named relation, and the column there.
+func (d *destination) viewDefault(c int) (*destView, int) {
+	for _, v := range d.views {
+		if v.view.Columns[c].Default != "" {
+			return v, c
+		}
+		if v.cols == nil {
+			break
+		}
+		if c = v.cols[c]; c < 0 {
+			break
+		}
+	}
+	return nil, -1
 }
 
 // updateDefault is what SET column = DEFAULT assigns: a view without a default
@@ -219,19 +231,27 @@ func (d *destination) givesNull(c int) bool {
 
 // insertThrough maps the values of a new row from the columns of the named
 // relation to the table's, with the views' defaults for those without one.
-func (p *planner) insertThrough(d *destination, width []plan.Expr) []plan.Expr {
+func (p *planner) insertThrough(d *destination, width []plan.Expr, overriding string) []plan.Expr {
+	filled := make([]bool, len(width)) // by a default of a view
 	for _, v := range d.views {
-		below := make([]plan.Expr, len(v.below.Columns))
+		below, filledBelow := make([]plan.Expr, len(v.below.Columns)), make([]bool, len(v.below.Columns))
 		for i := range v.view.Columns {
 			x := width[i]
 			if x == nil && v.view.Columns[i].Default != "" {
 				x = p.columnDefault(v.shape, i)
+				filled[i] = true
 			}
 			if x != nil {
-				below[v.updatable("insert into", []int{i})[0]] = x
+				b := v.updatable("insert into", []int{i})[0]
+				below[b], filledBelow[b] = x, filled[i]
 			}
 		}
-		width = below
+		width, filled = below, filledBelow
+	}
+	for c, is := range filled {
+		if is {
+			insertable(&d.table.Columns[c], overriding)
+		}
 	}
 	return width
 }

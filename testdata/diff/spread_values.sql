@@ -1,0 +1,32 @@
+-- t.* and (x).* are as many values as they have columns, in VALUES of INSERT and MERGE.
+create type pair as (a int, t text);
+create table pairs (a int, t text default 'none');
+insert into pairs values ((row(1, 'x')::pair).*);
+insert into pairs values ((row(2, 'y')::pair).*), (3, default);
+insert into pairs (a, t) values (default, (row(1, 'x')::pair).*);
+insert into pairs (a, t) values ((row(1, 'x')::pair).*, 4), (5, 'z');
+insert into pairs values (6, 'z'), ((row(7, 'x')::pair).*, 8);
+insert into pairs values ((1).*);
+insert into pairs values (nope.*);
+insert into pairs values ((array_fill(row(7, 'q')::pair, array[2]))[1].*);
+insert into pairs (t, a) values ((row(7, 'q')::pair).*);
+insert into pairs (t, a) values ((row('q', 8)).*);
+merge into pairs using (values (20, 'm')) s (a, t) on pairs.a = s.a when not matched then insert values (s.*);
+merge into pairs using (values (21, 'm')) s (a, t) on pairs.a = s.a when not matched then insert (a) values (s.*);
+merge into pairs using (values (22, 'm')) s (a, t) on pairs.a = s.a when not matched then insert values ((s).*, 1);
+select * from pairs order by a, t;
+-- An argument of a composite type has columns of its own.
+create function put(v pair) returns void language sql as 'insert into pairs values (v.*)';
+create function puts(v pair) returns void language sql as 'select put(puts.v.*)';
+create function parts(v pair) returns setof pair language sql as 'select v.* union all select parts.v.*';
+create function whole(v pair) returns bool language sql as 'select v.* is not null';
+create function scalar(v int) returns int language sql as 'select v.*';
+select put((30, 'one'));
+select puts((31, 'two'));
+select * from parts((32, 'three'));
+select whole((1, null)), whole((1, 'x'));
+select * from pairs where a >= 30 order by a;
+prepare p(pair) as insert into pairs values (($1).*) returning *;
+execute p((40, 'p'));
+create function rows_of() returns setof pair language sql as 'select 1, null::text';
+select * from rows_of() as t(x int, y text);
