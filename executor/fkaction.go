@@ -87,7 +87,7 @@ func (r *Run) change(w *tableWriter, e *fkEvent, st fkStatement, cols []int, b *
 		next.Cols[w.pos[c]] = v
 	}
 	if root, _ := r.env.Snap.RootKey(w.table, e.ref.FK); root != w.table {
-		return r.changeMember(root, w, &change{keys: keys, old: old, next: next, set: cols}, action)
+		return r.changeMember(root, w, &change{keys: keys, old: old, next: next, set: cols})
 	}
 	if err := w.lockChanged(keys, old, next, cols); err != nil {
 		return err
@@ -96,16 +96,12 @@ func (r *Run) change(w *tableWriter, e *fkEvent, st fkStatement, cols []int, b *
 	if err != nil {
 		return err
 	}
-	if err := w.update(keys, old, next, w.changed(cols), nil, nil); err != nil || action != 'd' {
-		return err
-	}
-	// The default may be the very key that goes: check it though it is unchanged.
-	return r.fkInserted(w, next, nil)
+	return w.update(keys, old, next, w.changed(cols), nil, nil)
 }
 
 // changeMember is change for rows of a partition: the constraint is that of a table
 // above it, where its rows may find another partition.
-func (r *Run) changeMember(root *catalog.Table, w *tableWriter, c *change, action byte) error {
+func (r *Run) changeMember(root *catalog.Table, w *tableWriter, c *change) error {
 	m, err := r.newMembers(root, nil)
 	if err != nil {
 		return err
@@ -114,16 +110,7 @@ func (r *Run) changeMember(root *catalog.Table, w *tableWriter, c *change, actio
 	if err != nil {
 		return err
 	}
-	var failed error
-	err = m.update(x, c, func(x *member, rows *vec.Batch) {
-		if action == 'd' && failed == nil {
-			failed = r.fkInserted(x.w, rows, nil)
-		}
-	})
-	if err != nil {
-		return err
-	}
-	return failed
+	return m.update(x, c, func(*member, *vec.Batch) {})
 }
 
 // actionValue is the new value of a referencing column for a batch of rows.

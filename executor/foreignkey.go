@@ -251,6 +251,11 @@ func (q *fkQueue) finish(env *Env) error {
 			if err := env.run.act(&e); err != nil {
 				return err
 			}
+			if e.action() == 'd' { // the default may be the very key that goes
+				if err := e.verify(env); err != nil {
+					return err
+				}
+			}
 		default:
 			q.removed = append(q.removed, e)
 		}

@@ -181,10 +181,11 @@ func (b *binder) completeArgs(c *candidate, args []plan.Expr) []plan.Expr {
 }
 
 // castCall treats name(x) as a cast when name is a type, no function has exactly
-// such an argument, and the cast needs no function of its own.
+// such an argument, and the cast needs no function of its own. Like functions, types of
+// the temporary schema must be asked for by its name.
 func (b *binder) castCall(fc *funcCall) plan.Expr {
 	in := b.typeByName(fc.schema, fc.name)
-	if in == nil || in.Type == 'p' || in.RelID != 0 {
+	if in == nil || in.Type == 'p' || in.RelID != 0 || fc.schema == "" && in == b.Snap.Type(b.DB, b.TempSchema, fc.name) {
 		return nil
 	}
 	src := fc.args[0].Type().OID

@@ -28,7 +28,7 @@ var actionNames = map[string]string{
 // before a constraint of the same statement reads it, wherever it is written.
 var passes = map[string]int{
 	"DROP COLUMN": -6, "DROP CONSTRAINT": -6, "DROP NOT NULL": -6, "DROP EXPRESSION": -6, "DROP DEFAULT": -6, "DROP IDENTITY": -6,
-	"ALTER COLUMN TYPE": -5, "ADD COLUMN": -4, "SET NOT NULL": -3, "SET IDENTITY": -3, "ADD CONSTRAINT": -1, "SET DEFAULT": -1, "ADD IDENTITY": -1,
+	"ALTER COLUMN TYPE": -5, "ADD COLUMN": -4, "SET NOT NULL": -3, "ADD CONSTRAINT": -1, "SET DEFAULT": -1, "ADD IDENTITY": -1,
 }
 
 // inPasses returns the actions of a statement in the order in which they are run.

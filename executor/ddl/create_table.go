@@ -409,7 +409,11 @@ func (x *exec) filled(q *plan.Query, t func() *catalog.Table) (string, error) {
 		return "", err
 	}
 	x.before = x.snap()
-	n, err := x.fill(t(), q)
+	table := t()
+	n, err := x.fill(table, q)
+	if err == nil && n > 0 && x.Filled != nil {
+		x.Filled(table.OID, n)
+	}
 	x.done = true
 	return "SELECT " + strconv.FormatInt(n, 10), err
 }

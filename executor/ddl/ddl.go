@@ -72,6 +72,8 @@ type Env struct {
 	// Unfilled is told of the index that CREATE INDEX CONCURRENTLY has made and the
 	// caller fills; nil: it is made like any other.
 	Unfilled func(index types.OID)
+	// Filled is told of the rows that a new relation was made with.
+	Filled func(table types.OID, rows int64)
 	// Moved reports whether others have changed a relation since the state of the
 	// catalog that Change stands on; nil: nobody can.
 	Moved func(relation types.OID) bool

@@ -190,6 +190,10 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 		},
 		Notice:   s.tell,
 		Unfilled: func(index types.OID) { c.unfilled = index },
+		Filled: func(table types.OID, rows int64) {
+			s.countRows(table, rows, rows)
+			s.tally.Rel(table).Inserted += rows
+		},
 		Moved: func(relation types.OID) bool {
 			return s.srv.Catalog.Current().Object(relation) != t.base.Object(relation)
 		},

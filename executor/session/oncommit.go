@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/executor/ddl"
 	"kvsqld/parser/ast"
@@ -30,26 +31,64 @@ func (s *Session) noteOnCommit(st *ast.CreateTable) {
 // runOnCommit drops or empties the temporary tables that ask for it, inside of
 // the transaction that is about to commit.
 func (s *Session) runOnCommit(ctx context.Context) error {
+	var drop, empty []*catalog.Table
 	for _, oid := range slices.Sorted(maps.Keys(s.onCommit)) {
 		t, ok := s.snapshot().Object(oid).(*catalog.Table)
-		if !ok {
+		switch {
+		case !ok:
 			delete(s.onCommit, oid)
-			continue
-		}
-		name := ast.Name{Off: -1, Parts: []string{t.Schema, t.Name}}
-		var st ast.Stmt = &ast.Drop{Kind: "TABLE", Names: []ast.Name{name}, Cascade: true}
-		if s.onCommit[oid] == "DELETE ROWS" {
-			if _, written := s.tx.deltas[oid]; !written {
-				continue
+		case s.onCommit[oid] == "DROP":
+			drop = append(drop, t)
+		default:
+			if err := s.emptiesTogether(t); err != nil {
+				return err
 			}
-			st = &ast.Truncate{Tables: []ast.TableRef{{Off: -1, Name: name}}}
+			if _, written := s.tx.deltas[oid]; written {
+				empty = append(empty, t)
+			}
 		}
-		env := s.ddlEnv(ctx, &call{stmt: st})
-		env.Notice = nil
-		if _, err := ddl.Execute(env, st); err != nil {
+	}
+	for _, t := range drop {
+		if err := s.atCommit(ctx, &ast.Drop{Kind: "TABLE", Names: []ast.Name{nameOf(t)}, Cascade: true}); err != nil {
 			return err
 		}
-		s.settings.epoch++
+	}
+	if empty == nil {
+		return nil
+	}
+	st := &ast.Truncate{}
+	for i := 0; i < len(empty); i++ {
+		st.Tables = append(st.Tables, ast.TableRef{Off: -1, Name: nameOf(empty[i])})
+		for _, ref := range s.snapshot().Referencing(s.db, empty[i].OID) { // TRUNCATE asks for them
+			if !slices.Contains(empty, ref.Table) {
+				empty = append(empty, ref.Table)
+			}
+		}
+	}
+	return s.atCommit(ctx, st)
+}
+
+// emptiesTogether fails if a table that the end of each transaction empties is
+// referenced by one that keeps its rows.
+func (s *Session) emptiesTogether(t *catalog.Table) error {
+	for _, ref := range s.snapshot().Referencing(s.db, t.OID) {
+		if s.onCommit[ref.Table.OID] != "DELETE ROWS" {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "unsupported ON COMMIT and foreign key combination").
+				WithDetail("Table \"%s\" references \"%s\", but they do not have the same ON COMMIT setting.", ref.Table.Name, t.Name)
+		}
 	}
 	return nil
+}
+
+func nameOf(t *catalog.Table) ast.Name {
+	return ast.Name{Off: -1, Parts: []string{t.Schema, t.Name}}
+}
+
+// atCommit runs a definition that the end of the transaction asks for, silently.
+func (s *Session) atCommit(ctx context.Context, st ast.Stmt) error {
+	env := s.ddlEnv(ctx, &call{stmt: st})
+	env.Notice = nil
+	_, err := ddl.Execute(env, st)
+	s.settings.epoch++
+	return err
 }

@@ -83,3 +83,8 @@ RESET ROLE;
 DROP ROLE stv_role;
 DROP FUNCTION stv_f;
 DROP TABLE stv, stv_plain;
+-- The rows that a table is made with are inserted.
+begin;
+create table counted_rows as select generate_series(1, 1000) a;
+select n_tup_ins from pg_stat_xact_user_tables where relname = 'counted_rows';
+commit;
