@@ -422,9 +422,24 @@ func (x *exec) mayAlterObject(s *ast.AlterObject) error {
 		if err := x.owns(f); err != nil {
 			return err
 		}
-		if s.Action == "OWNER" {
-			return x.mayGive(f.Schema, x.roleName(s.NewName))
-		}
+		return x.mayMove(s, f.Schema)
+	}
+	return nil
+}
+
+// mayMove checks the rights that a new name, schema or owner needs besides the
+// ownership of the object, which is in that schema now.
+func (x *exec) mayMove(s *ast.AlterObject, schema string) error {
+	if x.snap().IsSuper(x.User) {
+		return nil // the new owner needs no rights either
+	}
+	switch s.Action {
+	case "RENAME":
+		return x.mayCreateIn(schema, x.User)
+	case "SET SCHEMA":
+		return x.mayCreateIn(s.NewName, x.User)
+	case "OWNER":
+		return x.mayGive(schema, x.roleName(s.NewName))
 	}
 	return nil
 }

@@ -195,6 +195,9 @@ func (x *exec) alterStatistics(s *ast.AlterObject) error {
 		return nil
 	}
 	e, err := x.ownStatistics(&s.Name)
+	if err == nil {
+		err = x.mayMove(s, e.Schema)
+	}
 	if err != nil {
 		return err
 	}

@@ -393,6 +393,9 @@ func (x *exec) absentSchema(s *ast.Drop, n *ast.Name) bool {
 // alterOperator is ALTER OPERATOR.
 func (x *exec) alterOperator(s *ast.AlterObject) error {
 	o, err := x.ownOperator(&s.Name, s.Args)
+	if err == nil {
+		err = x.mayMove(s, o.Schema)
+	}
 	if err != nil {
 		return err
 	}

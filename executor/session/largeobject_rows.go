@@ -322,14 +322,19 @@ func (s *Session) readLob(ctx context.Context, d *lobDescriptor, n int64) ([]byt
 	}
 	var out []byte
 	granted := 0
-	err := s.pages(ctx, d, d.at/lobPage, (d.at+n-1)/lobPage, func(no int64, data []byte) (bool, error) {
+	room := func(want int) error { // what is read is copied when it grows
+		if want <= granted {
+			return nil
+		}
+		granted = 2 * want
+		return s.roomFn(int64(want))
+	}
+	last := (d.at + n - 1) / lobPage
+	err := s.pages(ctx, d, d.at/lobPage, last, func(no int64, data []byte) (bool, error) {
 		begin, end := no*lobPage, no*lobPage+int64(len(data))
 		here := d.at + int64(len(out))
-		if want := int(min(end, d.at+n) - d.at); want > granted {
-			if err := s.roomFn(int64(want)); err != nil { // what is read is copied when it grows
-				return false, err
-			}
-			granted = 2 * want
+		if err := room(int(min(end, d.at+n) - d.at)); err != nil {
+			return false, err
 		}
 		if gap := begin - here; gap > 0 {
 			out = append(out, make([]byte, gap)...)
@@ -341,6 +346,15 @@ func (s *Session) readLob(ctx context.Context, d *lobDescriptor, n int64) ([]byt
 		}
 		return int64(len(out)) < n, nil
 	})
+	if err == nil && int64(len(out)) < n { // zeros, if there is a page behind
+		err = s.pages(ctx, d, last+1, lobMax/lobPage, func(int64, []byte) (bool, error) {
+			err := room(int(n))
+			if err == nil {
+				out = append(out, make([]byte, n-int64(len(out)))...)
+			}
+			return false, err
+		})
+	}
 	d.at += int64(len(out))
 	return out, err
 }

@@ -118,3 +118,18 @@ select octet_length(lo_get(lo_from_bytea(5010, repeat('x', 100000)::bytea))), md
 select count(*) from pg_largeobject where loid = 5010;
 select lo_get(4712::int8);
 select lo_create(-1);
+-- A hole, or what lo_truncate adds, is zeros up to the end.
+begin;
+select lo_create(5011);
+select lo_open(5011, x'60000'::int) = 0;
+select lowrite(0, 'abcdefghijklmnopqrst');
+select lo_truncate(0, 11), lo_lseek(0, 0, 0), loread(0, 15);
+select lo_truncate(0, 10000);
+select loread(0, 10), lo_tell(0);
+select lo_lseek(0, 9995, 0), loread(0, 10);
+select loread(0, 10);
+select lo_lseek(0, 30000, 0), lowrite(0, 'x');
+select lo_lseek(0, 12000, 0), loread(0, 10);
+select lo_lseek(0, 29999, 0), loread(0, 10);
+select length(lo_get(5011)), lo_get(5011, 9990, 4);
+rollback;
