@@ -50,6 +50,8 @@ func (c *Change) MayAttach(p, t *Table) error {
 	switch {
 	case t.Bound != nil:
 		return wrong("\"%s\" is already a partition", t.Name)
+	case t.OfType != 0:
+		return wrong("cannot attach a typed table as partition")
 	case len(t.Parents) > 0:
 		return wrong("cannot attach inheritance child as partition")
 	case t.Key == nil && c.snap.HasChildren(t.OID):
@@ -65,6 +67,11 @@ func (c *Change) MayAttach(p, t *Table) error {
 		if col := &t.Columns[i]; !col.Dropped && p.Col(col.Name) < 0 {
 			return sqlerr.New(sqlerr.DatatypeMismatch, "table \"%s\" contains column \"%s\" not found in parent \"%s\"", t.Name, col.Name, p.Name).
 				WithDetail("The new partition may contain only the columns present in parent.")
+		}
+	}
+	for _, fk := range p.ForeignKeys { // its part would be a foreign key of the table to itself
+		if slices.ContainsFunc(c.snap.Tree(t), func(m *Table) bool { return m.OID == fk.RefTable }) {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "cannot attach table \"%s\" as a partition because it is referenced by foreign key \"%s\"", t.Name, fk.Name)
 		}
 	}
 	return nil
@@ -197,7 +204,7 @@ func (c *Change) AttachIndex(parent, index types.OID) error {
 	p, ix := c.snap.IndexByOID(c.DB, parent)
 	t, own := c.snap.IndexByOID(c.DB, index)
 	if own.Parent == parent {
-		return nil
+		return c.completeIndex(parent) // its last part may have become valid since
 	}
 	refused := func(code sqlerr.Code, detail string, args ...any) error {
 		return sqlerr.New(code, "cannot attach index \"%s\" as a partition of index \"%s\"", own.Name, ix.Name).WithDetail(detail, args...)

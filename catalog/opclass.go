@@ -75,6 +75,8 @@ func (ix *Index) Clusterable() error {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot cluster on index \"%s\" because access method does not support clustering", ix.Name)
 	case ix.Where != "":
 		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot cluster on partial index \"%s\"", ix.Name)
+	case ix.Invalid:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot cluster on invalid index \"%s\"", ix.Name)
 	}
 	return nil
 }

@@ -33,10 +33,10 @@ func (t *Table) uniqueOf(ix *Index) *Unique {
 }
 
 // findPart returns an index of the partition that can be the part of an index of
-// its parent: one of the same definition that is no part yet.
-func findPart(parent *Table, ix *Index, child *Table, at []int) *Index {
+// its parent: one of the same definition that is no part yet, and is valid if it must be.
+func findPart(parent *Table, ix *Index, child *Table, at []int, valid bool) *Index {
 	for _, own := range child.Indexes {
-		if own.Parent == 0 && !own.Invalid && samePart(parent, ix, child, own, at) {
+		if own.Parent == 0 && !(valid && own.Invalid) && samePart(parent, ix, child, own, at) {
 			return own
 		}
 	}
@@ -102,7 +102,7 @@ func (c *Change) giveParts(parent, child types.OID) error {
 		return err
 	}
 	for _, ix := range p.Indexes {
-		if err := c.givePart(parent, ix.OID, child); err != nil {
+		if err := c.givePart(parent, ix.OID, child, true); err != nil {
 			return err
 		}
 	}
@@ -154,15 +154,16 @@ func (c *Change) spreadIndex(table, index types.OID) error {
 		if child.Bound == nil {
 			continue
 		}
-		if err := c.givePart(table, index, child.OID); err != nil {
+		if err := c.givePart(table, index, child.OID, false); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// givePart gives a partition its part of an index: one that it has, or a new one.
-func (c *Change) givePart(parent, index, child types.OID) error {
+// givePart gives a partition its part of an index: one that it has, or a new one. A new
+// index of the parent also takes one that is not valid, and is not valid itself then.
+func (c *Change) givePart(parent, index, child types.OID, valid bool) error {
 	p, err := c.table(parent)
 	if err != nil {
 		return err
@@ -176,17 +177,23 @@ func (c *Change) givePart(parent, index, child types.OID) error {
 	}
 	ix, at := p.IndexByOID(index), ColumnMap(p, t)
 	pu := p.uniqueOf(ix)
-	part := types.OID(0)
-	if own := findPart(p, ix, t, at); own != nil {
-		part = own.OID
-		err = c.joinPart(t, own, ix, pu)
-	} else {
-		part, err = c.newPart(p, t, ix, pu, at)
+	if own := findPart(p, ix, t, at, valid); own != nil { // with parts of its own, or waiting for them
+		if err := c.joinPart(t, own, ix, pu); err != nil || !own.Invalid {
+			return err
+		}
+		return c.EditIndex(index, func(ix *Index) { ix.Invalid = true })
 	}
+	part, err := c.newPart(p, t, ix, pu, at)
 	if err != nil || t.Key == nil {
 		return err
 	}
-	return c.spreadIndex(child, part)
+	if err := c.spreadIndex(child, part); err != nil {
+		return err
+	}
+	if _, made := c.snap.IndexByOID(c.DB, part); made.Invalid {
+		return c.EditIndex(index, func(ix *Index) { ix.Invalid = true })
+	}
+	return nil
 }
 
 // joinPart makes an index of a partition the part of its parent's.

@@ -228,7 +228,7 @@ func linkParts(tables []*Table, alloc Allocator) {
 		p := byOID[t.Parents[0]]
 		at := ColumnMap(p, t)
 		for _, ix := range p.Indexes {
-			if part := findPart(p, ix, t, at); part != nil {
+			if part := findPart(p, ix, t, at, true); part != nil {
 				part.Parent = ix.OID
 				if u, pu := t.uniqueOf(part), p.uniqueOf(ix); u != nil && pu != nil {
 					u.Parent = pu.OID

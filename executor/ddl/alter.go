@@ -601,6 +601,9 @@ func (x *exec) alterIndexByName(s *ast.AlterTable) (bool, error) {
 				return true, err
 			}
 		case "ATTACH PARTITION":
+			if a.Bound != nil { // ALTER TABLE
+				return true, sqlerr.New(sqlerr.InvalidObjectDefinition, "\"%s\" is not a partitioned table", ix.Name)
+			}
 			if err := x.attachIndex(ix, a); err != nil {
 				return true, err
 			}

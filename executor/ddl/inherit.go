@@ -127,7 +127,7 @@ func (m *mergedColumns) parent(p *catalog.Table) error {
 		if err := m.compatible("inherited column", was, c); err != nil {
 			return err
 		}
-		if err := m.sameStorage(was, c); err != nil {
+		if err := m.sameStorage("inherited column", was, c); err != nil {
 			return err
 		}
 		if was.Generated != c.Generated {
@@ -160,10 +160,10 @@ func (x *exec) compatible(what string, was, c *catalog.Column) error {
 	return nil
 }
 
-// sameStorage checks that two parents keep the values of a column alike.
-func (x *exec) sameStorage(a, b *catalog.Column) error {
+// sameStorage checks that two definitions of a column keep its values alike.
+func (x *exec) sameStorage(what string, a, b *catalog.Column) error {
 	if s, t := x.storageOf(a), x.storageOf(b); s != t {
-		return sqlerr.New(sqlerr.DatatypeMismatch, "inherited column \"%s\" has a storage parameter conflict", b.Name).
+		return sqlerr.New(sqlerr.DatatypeMismatch, "%s \"%s\" has a storage parameter conflict", what, b.Name).
 			WithDetail("%s versus %s", strings.ToUpper(s), strings.ToUpper(t))
 	}
 	if a.Compression != "" && b.Compression != "" && a.Compression != b.Compression {
@@ -284,8 +284,12 @@ func (b *tableBuilder) mergeColumn(i, k int, c *catalog.ColumnSpec, hasDefault b
 	}
 	was.Generated = was.Generated || c.Generated
 	was.Identity, was.OwnSequence = c.Identity, c.OwnSequence
-	if c.Storage != "" {
-		was.Storage = c.Storage
+	own := c.Column
+	if own.Storage == "" { // says nothing
+		own.Storage = was.Storage
+	}
+	if err := b.sameStorage("column", &was.Column, &own); err != nil {
+		return err
 	}
 	if c.Compression != "" {
 		was.Compression = c.Compression

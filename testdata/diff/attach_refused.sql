@@ -1,0 +1,25 @@
+-- What cannot become a partition, or a part of a merged column.
+create table lp (a int not null) partition by list (a);
+create type lp_type as (a int);
+create table lp_typed of lp_type;
+alter table lp attach partition lp_typed for values in (1);
+create table rp (a int primary key);
+create table fp (a int references rp) partition by list (a);
+alter table fp attach partition rp for values in (1);
+create table ix (a int) partition by list (a);
+create table ix1 partition of ix for values in (1);
+create index ix_only on only ix (a);
+create index ix1_a on ix1 (a);
+alter table ix_only attach partition ix1_a for values in (10);
+alter index ix_only attach partition ix1_a;
+create table st_plain (a text);
+create table st_main (a text);
+alter table st_main alter a set storage main;
+create table st_wrong (like st_main including storage) inherits (st_plain);
+create table st_right (like st_main) inherits (st_plain);
+create table st_same (like st_main including storage) inherits (st_main);
+create table co_pglz (a text compression pglz);
+create table co_wrong (a text compression lz4) inherits (co_pglz);
+create table co_own (a text compression lz4) inherits (st_plain);
+create table co_same (a text compression pglz) inherits (co_pglz);
+select attrelid::regclass, attstorage, attcompression from pg_attribute where attname = 'a' and attrelid::regclass::text ~ '^(st|co)_' order by 1;

@@ -1,0 +1,44 @@
+-- A new index of a partitioned table takes an index of a partition that is not valid, and is not valid with it.
+create table ip (a int, b int) partition by range (a);
+create table ip1 partition of ip for values from (0) to (100);
+create table ip2 partition of ip for values from (100) to (1000) partition by range (a);
+create table ip21 partition of ip2 for values from (100) to (200);
+create table ip22 partition of ip2 for values from (200) to (300);
+create index on ip22 (a);
+create index on only ip2 (a);
+create index on ip (a);
+select indexrelid::regclass, indisvalid, inhparent::regclass from pg_index left join pg_inherits on indexrelid = inhrelid where indrelid::regclass::text like 'ip%' order by 1;
+alter index ip2_a_idx attach partition ip22_a_idx;
+alter index ip2_a_idx attach partition ip22_a_idx;
+select indexrelid::regclass, indisvalid, inhparent::regclass from pg_index left join pg_inherits on indexrelid = inhrelid where indrelid::regclass::text like 'ip%' order by 1;
+create index on ip21 (a);
+alter index ip2_a_idx attach partition ip21_a_idx;
+select indexrelid::regclass, indisvalid, inhparent::regclass from pg_index left join pg_inherits on indexrelid = inhrelid where indrelid::regclass::text like 'ip%' order by 1;
+create table ip3 partition of ip for values from (1000) to (2000);
+insert into ip select i, i from generate_series(1, 290, 7) i;
+select count(*) from ip where a between 150 and 250;
+drop table ip;
+-- One whose filling failed is not valid either.
+create table ic (a int, b int) partition by range (a);
+create table ic1 partition of ic for values from (1) to (10) partition by range (a);
+create table ic2 partition of ic for values from (10) to (20) partition by range (a);
+create table ic11 partition of ic1 for values from (1) to (5);
+create table ic12 partition of ic1 for values from (5) to (10);
+insert into ic11 values (1, 0);
+create index concurrently ic_11 on ic11 ((a/b));
+create index ic_idx on ic ((a/b));
+select indexrelid::regclass::text, indisvalid, indrelid::regclass, inhparent::regclass from pg_index left join pg_inherits on indexrelid = inhrelid where indrelid::regclass::text like 'ic%' order by 1;
+delete from ic11;
+reindex index ic_11;
+select indexrelid::regclass::text, indisvalid from pg_index where indrelid::regclass::text like 'ic%' order by 1;
+alter index ic1_expr_idx attach partition ic_11;
+select indexrelid::regclass::text, indisvalid from pg_index where indrelid::regclass::text like 'ic%' order by 1;
+insert into ic values (1, 0);
+insert into ic values (1, 1), (6, 3);
+select * from ic where a/b = 2;
+cluster ic using ic_idx;
+-- CLUSTER does not take one that is not valid.
+create table icl (a int) partition by range (a);
+create table icl1 partition of icl for values from (1) to (10);
+create index icl_only on only icl (a);
+cluster icl using icl_only;
