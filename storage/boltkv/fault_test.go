@@ -1,6 +1,7 @@
 package boltkv_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -287,4 +288,34 @@ func TestMappingFails(t *testing.T) {
 		t.Error("something is lost or there by half")
 	}
 	must(t, again.Check(ctx, func(fault string) { t.Error(fault) }))
+}
+
+// TestCommitWritesPagesTogether: a large commit of bbolt's own writes pages that lie side
+// by side at once, and does not make the file grow again and again, each time with a sync.
+func TestCommitWritesPagesTogether(t *testing.T) {
+	ops := map[string]int{}
+	opt := boltkv.Options{MaxFileBytes: 1 << 30, FS: vfstest.Faulty{FS: noSyncs{vfs.OS}, Fail: func(op, name string) error {
+		if name == boltkv.FileName {
+			ops[op]++
+		}
+		return nil
+	}}}
+	st := open(t, t.TempDir(), opt)
+	must(t, create(st))
+	clear(ops)
+	const rows, size = 20000, 1000
+	must(t, update(st, func(tx kv.Txn) error {
+		for i := range rows {
+			if err := tx.Put(table, binary.BigEndian.AppendUint32(nil, uint32(i)), make([]byte, size)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	if pages := rows * size / os.Getpagesize(); ops["write"] > pages/10 {
+		t.Errorf("%d pages at least were written by %d calls", pages, ops["write"])
+	}
+	if ops["sync"] > 8 {
+		t.Errorf("%d syncs while %d bytes were written", ops["sync"], rows*size)
+	}
 }

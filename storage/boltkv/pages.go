@@ -33,21 +33,35 @@ type pageWriter struct {
 	lost   error  // set when no commit may follow
 
 	refused error // nothing is written, this is the answer
+
+	// Of the commit that is written: pages side by side that wait for being written
+	// together, the place of the first one, and by how much the file has grown last.
+	side   []byte
+	sideAt int64
+	grown  int64
 }
 
 // A data file grows by growStep at least, and where much is written by an eighth, up to
-// growMost.
+// growMost; for a commit, of which nobody knows how much is to come, each time by twice
+// as much. Every growth is a sync of its own.
 const (
 	growStep = 1 << 20
 	growMost = 64 << 20
 )
 
-// WriteAt is bbolt's way to write: a run of pages, or a meta page at last.
+// sideMost is how many bytes of a commit wait for being written together.
+const sideMost = 256 << 10
+
+// WriteAt is bbolt's way to write: a run of pages, or a meta page at last. bbolt uses b
+// again.
 func (w *pageWriter) WriteAt(b []byte, off int64) (int, error) {
 	if w.refused != nil {
 		return 0, w.refused
 	}
 	n, err := w.write(b, off)
+	if err != nil {
+		w.side, w.grown = w.side[:0], 0 // the commit fails
+	}
 	return n, w.noted(err)
 }
 
@@ -85,14 +99,35 @@ func (w *pageWriter) write(b []byte, off int64) (int, error) {
 		return 0, fmt.Errorf("%w: %d bytes side by side", kv.ErrTooLarge, len(b))
 	}
 	if end := off + int64(len(b)); end > w.size {
-		if err := w.grow(max(end, w.size+growStep)); err != nil {
+		w.grown = min(max(growStep, 2*w.grown), growMost)
+		if err := w.grow(max(end, w.size+w.grown)); err != nil {
 			return 0, err
 		}
 	}
 	if w.sums != nil {
 		w.sums.set(uint64(off/w.page), b)
 	}
-	return w.f.WriteAt(b, off)
+	if off != w.sideAt+int64(len(w.side)) || len(w.side)+len(b) > sideMost {
+		if err := w.writeSide(); err != nil {
+			return 0, err
+		}
+		w.sideAt = off
+	}
+	if len(b) > sideMost {
+		return w.f.WriteAt(b, off)
+	}
+	w.side = append(w.side, b...)
+	return len(b), nil
+}
+
+// writeSide writes the pages that wait.
+func (w *pageWriter) writeSide() error {
+	if len(w.side) == 0 {
+		return nil
+	}
+	_, err := w.f.WriteAt(w.side, w.sideAt)
+	w.side = w.side[:0]
+	return err
 }
 
 // grow makes room whose size is durable before it is used.
@@ -111,6 +146,10 @@ func (w *pageWriter) grow(size int64) error {
 
 func (w *pageWriter) writeMeta(b []byte, off int64) (int, error) {
 	w.txn = native.Uint64(b[metaAt+metaTxn:])
+	w.grown = 0
+	if err := w.writeSide(); err != nil {
+		return 0, err
+	}
 	if err := w.syncPages(); err != nil {
 		return 0, err
 	}

@@ -24,10 +24,11 @@ type Txn struct {
 
 	light bool // it has ended, with table locks at most: nobody has its owner any more
 
-	w      *writes // nil until the first write
-	held   int64   // bytes of memory that the writes take, about
-	told   int64   // bytes that BeginOpt.Grow knows of
-	remark bool    // written marks of locks exceed the writes (see lockTable.remark)
+	w      *writes  // nil until the first write
+	held   int64    // bytes of memory that the writes take, about
+	told   int64    // bytes that BeginOpt.Grow knows of
+	remark bool     // written marks of locks exceed the writes (see lockTable.remark)
+	read   [][]byte // memory of readAhead
 	stats  *kv.Stats
 	reads  *readSet // Serializable only
 	hooks  []func()

@@ -47,23 +47,29 @@ const batchStep = 1024
 
 func (t *Txn) BatchGet(ctx context.Context, sp kv.Space, keys [][]byte) ([][]byte, error) {
 	out := make([][]byte, len(keys))
+	if err := t.getAll(ctx, sp, keys, out); err != nil {
+		return nil, err
+	}
+	t.noteGets(sp, keys, out, func(k []byte) bool { return t.hasOwn(sp, k) })
+	return out, nil
+}
+
+// getAll is get for several keys, whose values it puts into out; that is empty.
+func (t *Txn) getAll(ctx context.Context, sp kv.Space, keys, out [][]byte) error {
 	s := t.own(sp)
 	if s == nil || s.top().op == OpNone {
 		sn, err := t.snapshot()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if err := batchGet(ctx, sn, sp, keys, out); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if s != nil {
-		if err := t.getWritten(s, keys, out); err != nil {
-			return nil, err
-		}
+	if s == nil {
+		return nil
 	}
-	t.noteGets(sp, keys, out, func(k []byte) bool { return t.hasOwn(sp, k) })
-	return out, nil
+	return t.getWritten(s, keys, out)
 }
 
 // noteGets records point reads and what they found. own tells which keys the
