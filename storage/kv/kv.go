@@ -325,6 +325,9 @@ type Txn interface {
 	// COMMITTED statement answers Changed by RollbackTo(start of statement)
 	// and running again, after Refresh or with the row read from Newest.
 	LockKeys(ctx context.Context, sp Space, o LockOpt, keys ...[]byte) ([]LockResult, error)
+	// AllLocked reports whether the transaction has the locks of all keys of the space,
+	// so that LockKeys would lock nothing more.
+	AllLocked(sp Space) bool
 	// LockSpace takes a table lock. Only Wait of the options is used.
 	LockSpace(ctx context.Context, sp Space, m TableLockMode, o LockOpt) error
 

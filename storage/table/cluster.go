@@ -186,53 +186,97 @@ func (k *clusterKeys) code(t *catalog.Table, m *image, row int) (uint64, error) 
 	return k.root.Grid.Code(y, x), nil
 }
 
-// parents returns the row keys of the parents of the image's rows.
+// parents returns the row keys of the parents of the image's rows, valid until the next
+// call.
 func (k *clusterKeys) parents(ctx context.Context, d *Desc, m *image, sel []uint32) ([][]byte, error) {
 	x := k.parent.primaryIndex()
 	vals := make([]*vec.Vec, len(k.fk))
 	for i, c := range k.fk {
 		vals[i] = m.cols[c]
 	}
-	var buf codec.KeyBuf
+	// Rows of one parent often come one after the other: they look for it once.
+	f := &m.found
+	f.reset()
 	for _, row := range sel {
 		for _, c := range k.fk {
 			if m.cols[c].IsNull(int(row)) {
 				return nil, notNull(d.Table, c)
 			}
 		}
-		buf.Add(func(dst []byte) []byte { return x.key.Append(dst, vals, int(row)) })
+		f.buf = x.key.Append(f.buf[:0], vals, int(row))
+		f.add(row)
 	}
-	keys := buf.Keys(nil)
-	entries := make([][]byte, len(keys))
-	if m.tx != nil {
-		// Not key share: the parent must not move to another region meanwhile.
-		o := LockOpt{Wait: m.lock.Wait, Mode: kv.ForShare, AtSnapshot: m.tx.Isolation() != kv.ReadCommitted, IfPresent: true}
-		res, err := lockSorted(ctx, m.tx, x.space, o, keys)
-		if err != nil {
-			return nil, err
-		}
-		for i := range res {
-			if entries[i] = res[i].Val; entries[i] == nil && res[i].Changed && o.AtSnapshot {
-				return nil, kv.ErrConflict // it may have been there at the snapshot
-			}
-		}
-	} else {
-		var err error
-		if entries, err = m.r.BatchGet(ctx, x.space, keys); err != nil {
-			return nil, err
-		}
+	f.list = f.keys.Keys(f.list[:0])
+	if err := f.find(ctx, m, x.space); err != nil {
+		return nil, err
 	}
-	for i, val := range entries {
+	for i, val := range f.entries {
 		if val == nil {
-			return nil, k.orphan(d, vals, int(sel[i]))
+			return nil, k.orphan(d, vals, int(f.first[i]))
 		}
-		e, err := codec.OpenEntry(keys[i], val)
+		e, err := codec.OpenEntry(f.list[i], val)
 		if err != nil {
-			return nil, corrupt(x.space, keys[i], err)
+			return nil, corrupt(x.space, f.list[i], err)
 		}
-		entries[i] = e.Master
+		f.entries[i] = e.Master
 	}
-	return entries, nil
+	for _, n := range f.of {
+		f.masters = append(f.masters, f.entries[n])
+	}
+	return f.masters, nil
+}
+
+// parentKeys are the keys of the parents of a batch of rows.
+type parentKeys struct {
+	keys    codec.KeyBuf
+	list    [][]byte // keys
+	first   []uint32 // by key, the first row that has it
+	of      []int32  // by row, its key
+	entries [][]byte // by key, what the parents' index has
+	masters [][]byte // by row
+	buf     []byte
+	sorter  keySorter
+}
+
+func (f *parentKeys) reset() {
+	f.keys.Reset()
+	f.first, f.of, f.masters = f.first[:0], f.of[:0], f.masters[:0]
+}
+
+// add takes the key in buf as that of the next row.
+func (f *parentKeys) add(row uint32) {
+	if n := f.keys.Len(); n == 0 || !bytes.Equal(f.keys.Key(n-1), f.buf) {
+		f.keys.Add(func(dst []byte) []byte { return append(dst, f.buf...) })
+		f.first = append(f.first, row)
+	}
+	f.of = append(f.of, int32(f.keys.Len()-1))
+}
+
+// find looks the keys up: under locks where there is a transaction.
+func (f *parentKeys) find(ctx context.Context, m *image, sp kv.Space) (err error) {
+	if m.tx == nil {
+		f.entries, err = m.r.BatchGet(ctx, sp, f.list)
+		return err
+	}
+	// Not key share: the parent must not move to another region meanwhile.
+	o := LockOpt{Wait: m.lock.Wait, Mode: kv.ForShare, AtSnapshot: m.tx.Isolation() != kv.ReadCommitted, IfPresent: true}
+	sorted, at := f.sorter.distinct(f.list)
+	res, err := m.tx.LockKeys(ctx, sp, o, sorted...)
+	if err != nil {
+		return err
+	}
+	f.entries = f.entries[:0]
+	for i := range f.list {
+		k := i
+		if at != nil {
+			k = int(at[i])
+		}
+		if res[k].Val == nil && res[k].Changed && o.AtSnapshot {
+			return kv.ErrConflict // it may have been there at the snapshot
+		}
+		f.entries = append(f.entries, res[k].Val)
+	}
+	return nil
 }
 
 // orphan is the error of a row without a parent.

@@ -15,15 +15,10 @@ import (
 // lockSorted locks keys in sorted order, each once, and returns the results by
 // position in keys.
 func lockSorted(ctx context.Context, tx Txn, sp kv.Space, o LockOpt, keys [][]byte) ([]LockResult, error) {
-	sorted, at := distinctKeys(keys)
-	return lockDistinct(ctx, tx, sp, o, sorted, at)
-}
-
-// lockDistinct is lockSorted with what distinctKeys has made of the keys.
-func lockDistinct(ctx context.Context, tx Txn, sp kv.Space, o LockOpt, sorted [][]byte, at []int32) ([]LockResult, error) {
-	if len(sorted) == 0 {
+	if len(keys) == 0 {
 		return nil, nil
 	}
+	sorted, at := new(keySorter).distinct(keys)
 	res, err := tx.LockKeys(ctx, sp, o, sorted...)
 	if err != nil || at == nil {
 		return res, err
@@ -35,19 +30,27 @@ func lockDistinct(ctx context.Context, tx Txn, sp kv.Space, o LockOpt, sorted []
 	return out, nil
 }
 
-// distinctKeys returns the keys in ascending order, each once, and for each position in
-// keys the one in that list; nil if both are the same.
-func distinctKeys(keys [][]byte) (sorted [][]byte, at []int32) {
+// keySorter puts lists of keys in order, with memory that is used again.
+type keySorter struct {
+	sort   keysort.Sorter
+	sorted [][]byte
+}
+
+// distinct returns the keys in ascending order, each once, and for each position in
+// keys the one in that list; nil if both are the same. The list is valid until the next
+// call, and no longer than keys.
+func (s *keySorter) distinct(keys [][]byte) (sorted [][]byte, at []int32) {
 	if strictlySorted(keys) {
 		return keys, nil
 	}
-	sorted, at = make([][]byte, 0, len(keys)), make([]int32, len(keys))
-	for _, it := range keysort.Items(len(keys), func(i int) []byte { return keys[i] }) {
+	sorted, at = slices.Grow(s.sorted[:0], len(keys)), make([]int32, len(keys))
+	for _, it := range s.sort.Items(len(keys), func(i int) []byte { return keys[i] }) {
 		if n := len(sorted); n == 0 || !bytes.Equal(sorted[n-1], keys[it.Pos]) {
 			sorted = append(sorted, keys[it.Pos])
 		}
 		at[it.Pos] = int32(len(sorted) - 1)
 	}
+	s.sorted = sorted
 	return sorted, at
 }
 

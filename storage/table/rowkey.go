@@ -95,6 +95,7 @@ type keyImage struct {
 	keyCols []*vec.Vec // by column of the row key
 	keys    codec.KeyBuf
 	list    [][]byte // row keys by position in the selection
+	found   parentKeys
 
 	// Where the keys of other rows are looked up: a transaction, whose locks are
 	// taken as lock says, or else r.

@@ -15,12 +15,21 @@ import (
 type uniqueCheck struct {
 	x    *index
 	cols []*vec.Vec
-	res  []LockResult // by position in the selection; Val is what exists
-	has  []bool       // false: the row has no unique key here (nil: all have)
-	// group numbers rows with equal keys, and taken has for each group the position
-	// of the row that was inserted, or -1. Both are nil when all keys differ.
-	group []int32
+	res  []LockResult // by key, each once; Val is what exists
+	// of has for each position in the selection the number of the row's key, -1 if it has
+	// no unique key here; nil: each row has the key of its position.
+	of []int32
+	// taken has for each key the position of the row that was inserted, or -1; nil when
+	// all rows' keys differ.
 	taken []int32
+}
+
+// key returns the number of the key of the row at p, -1 if it has none.
+func (c *uniqueCheck) key(p int) int {
+	if c.of == nil {
+		return p
+	}
+	return int(c.of[p])
 }
 
 // checkInsert locks the new unique keys of the new image and decides which rows
@@ -99,74 +108,75 @@ func (w *Writer) uniqueKeys(ctx context.Context, i int, sel []uint32, o LockOpt)
 		if err != nil {
 			return nil, err
 		}
-		var buf codec.KeyBuf
-		c.has = make([]bool, len(sel))
-		for p, row := range sel {
-			if isTrue(pred, int(row)) && x.distinct(c.cols, int(row)) {
-				c.has[p] = true
-				buf.Add(func(dst []byte) []byte { return x.key.Append(dst, c.cols, int(row)) })
-			}
-		}
-		if buf.Len() == 0 {
+		if keys = w.searchKeys(c, pred, sel); len(keys) == 0 {
 			return nil, nil
 		}
-		keys = buf.Keys(nil)
 	}
+	sorted, at := w.sorter.distinct(keys)
 	o = LockOpt{Wait: o.Wait, IfAbsent: true}
-	sorted, at := distinctKeys(keys)
-	res, err := lockDistinct(ctx, w.tx, w.d.fileOf(x), o, sorted, at)
-	if err != nil {
+	if c.res, err = w.tx.LockKeys(ctx, w.d.fileOf(x), o, sorted...); err != nil {
 		return nil, err
 	}
 	if x.master {
-		w.noteGone(res, keys)
-	}
-	if c.res = res; c.has != nil {
-		c.res = make([]LockResult, len(sel))
-		k := 0
-		for p, has := range c.has {
-			if has {
-				c.res[p] = res[k]
-				k++
-			}
-		}
+		w.noteGone(c.res, sorted)
 	}
 	if len(sorted) < len(keys) {
-		c.setGroups(at, len(sorted))
+		c.taken = make([]int32, len(sorted))
+		for i := range c.taken {
+			c.taken[i] = -1
+		}
+	}
+	switch {
+	case c.of == nil:
+		c.of = at
+	case at != nil:
+		for p, k := range c.of {
+			if k >= 0 {
+				c.of[p] = at[k]
+			}
+		}
 	}
 	return c, nil
 }
 
-// setGroups fills group and taken when keys repeat: of tells for each row that has one
-// which of n keys it is.
-func (c *uniqueCheck) setGroups(of []int32, n int) {
-	c.group, c.taken = of, make([]int32, n)
-	for i := range c.taken {
-		c.taken[i] = -1
-	}
-	if c.has != nil {
-		c.group = make([]int32, len(c.has))
-		k := 0
-		for p, has := range c.has {
-			if has {
-				c.group[p] = of[k]
-				k++
+// searchKeys encodes the keys that rows have in a unique index, in the order of the
+// rows, and tells in c.of which is whose unless all have one. They are valid until the
+// next call.
+func (w *Writer) searchKeys(c *uniqueCheck, pred *vec.Vec, sel []uint32) [][]byte {
+	buf := &w.unique
+	buf.Reset()
+	for p, row := range sel {
+		if !isTrue(pred, int(row)) || !c.x.distinct(c.cols, int(row)) {
+			if c.of == nil {
+				c.of = make([]int32, len(sel))
+				for i := range p {
+					c.of[i] = int32(i)
+				}
 			}
+			c.of[p] = -1
+			continue
 		}
+		if c.of != nil {
+			c.of[p] = int32(buf.Len())
+		}
+		buf.Add(func(dst []byte) []byte { return c.x.key.Append(dst, c.cols, int(row)) })
 	}
+	w.list = buf.Keys(w.list[:0])
+	return w.list
 }
 
 // firstConflict returns the first index that has the key of the row at p, and
 // whether a row of the same batch is the one it has.
 func firstConflict(checks []*uniqueCheck, p int) (*uniqueCheck, bool) {
 	for _, c := range checks {
-		if c.has != nil && !c.has[p] {
+		k := c.key(p)
+		if k < 0 {
 			continue
 		}
-		if c.res[p].Val != nil {
+		if c.res[k].Val != nil {
 			return c, false
 		}
-		if c.group != nil && c.taken[c.group[p]] >= 0 {
+		if c.taken != nil && c.taken[k] >= 0 {
 			return c, true
 		}
 	}
@@ -175,8 +185,8 @@ func firstConflict(checks []*uniqueCheck, p int) (*uniqueCheck, bool) {
 
 // take notes that the row at p gets its key.
 func (c *uniqueCheck) take(p int) {
-	if c.group != nil && (c.has == nil || c.has[p]) {
-		c.taken[c.group[p]] = int32(p)
+	if k := c.key(p); k >= 0 && c.taken != nil {
+		c.taken[k] = int32(p)
 	}
 }
 
@@ -186,14 +196,14 @@ func (c *uniqueCheck) take(p int) {
 func (w *Writer) conflict(ctx context.Context, c *uniqueCheck, p int, row uint32, same bool, o InsertOpt) (Conflict, error) {
 	out := Conflict{Row: row, Index: c.x.cat, Same: same}
 	if same {
-		out.Key = w.new.list[c.taken[c.group[p]]]
+		out.Key = w.new.list[c.taken[c.key(p)]]
 		return out, nil
 	}
 	if c.x.master {
 		out.Key = w.new.list[p]
 	} else {
 		key := c.x.key.Append(nil, c.cols, int(row))
-		e, err := codec.OpenEntry(key, c.res[p].Val)
+		e, err := codec.OpenEntry(key, c.res[c.key(p)].Val)
 		if err != nil {
 			return out, corrupt(c.x.space, key, err)
 		}
@@ -202,7 +212,7 @@ func (w *Writer) conflict(ctx context.Context, c *uniqueCheck, p int, row uint32
 	if o.Conflict == ConflictSkip && w.tx.Isolation() == kv.ReadCommitted {
 		return out, nil
 	}
-	if w.tx.Isolation() != kv.ReadCommitted && c.res[p].Changed {
+	if w.tx.Isolation() != kv.ReadCommitted && c.res[c.key(p)].Changed {
 		return out, kv.ErrConflict
 	}
 	if o.Conflict == ConflictReport {

@@ -29,6 +29,9 @@ type Writer struct {
 	entries  codec.KeyBuf // of one row in one index
 	after    codec.KeyBuf
 	valBuf   []byte
+	unique   codec.KeyBuf // of all rows in one unique index
+	sorter   keySorter
+	list     [][]byte // of the keys in unique
 	deferred []*DeferredKeys
 	gone     [][]byte // see noteGone
 	private  bool     // see Revise
@@ -46,7 +49,7 @@ const keepBytes = 64 << 10
 // Renew makes the writer one of another transaction, for another statement. What
 // it has returned before is no longer valid.
 func (w *Writer) Renew(tx Txn) {
-	kept := cap(w.keyBuf) + cap(w.valBuf) + w.entries.Cap() + w.after.Cap() + w.old.keys.Cap() + w.new.keys.Cap()
+	kept := cap(w.keyBuf) + cap(w.valBuf) + w.entries.Cap() + w.after.Cap() + w.old.keys.Cap() + w.new.keys.Cap() + w.unique.Cap()
 	if kept > keepBytes {
 		*w = Writer{d: w.d, tx: tx}
 		return
@@ -56,7 +59,7 @@ func (w *Writer) Renew(tx Txn) {
 	clear(w.parts)
 	w.parts = w.parts[:0]
 	for _, m := range []*image{&w.old, &w.new} {
-		m.ix, m.r, m.tx = nil, nil, nil
+		m.ix, m.r, m.tx, m.found = nil, nil, nil, parentKeys{}
 	}
 }
 
@@ -309,8 +312,11 @@ func (w *Writer) Insert(ctx context.Context, rows *vec.Batch, ix []IndexVals, o 
 // lockNew locks the new image's row keys where no index's check does. Others find
 // out by the locks that a row has appeared.
 func (w *Writer) lockNew(ctx context.Context, o LockOpt) error {
-	o = LockOpt{Wait: o.Wait, NoValue: true}
-	_, err := lockSorted(ctx, w.tx, w.d.space, o, w.new.list)
+	if w.tx.AllLocked(w.d.space) {
+		return nil
+	}
+	sorted, _ := w.sorter.distinct(w.new.list)
+	_, err := w.tx.LockKeys(ctx, w.d.space, LockOpt{Wait: o.Wait, NoValue: true}, sorted...)
 	return err
 }
 

@@ -337,3 +337,47 @@ func sharedIf(shared bool) kv.RowLockMode {
 	}
 	return kv.ForUpdate
 }
+
+// TestLockKeysReadsTogether: keys whose values are wanted are read side by side, and who
+// has all rows of a space is told so.
+func TestLockKeysReadsTogether(t *testing.T) {
+	e, st := newFake(t, Options{})
+	st.locks.escalateAt = 50
+	begin := func() kv.Txn {
+		tx, err := st.Begin(ctx, kv.BeginOpt{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(tx.Rollback)
+		return tx
+	}
+	tx, other := begin(), begin()
+	if err := tx.Put(sp, []byte("own"), []byte("v")); err != nil {
+		t.Fatal(err)
+	}
+	keys := [][]byte{[]byte("own")}
+	for i := range 60 {
+		keys = append(keys, fmt.Appendf(nil, "row %2d", i))
+	}
+	for _, o := range []kv.LockOpt{{IfPresent: true}, {IfAbsent: true}} {
+		if tx.AllLocked(sp) {
+			t.Error("all rows are locked before they are")
+		}
+		e.gets, e.batches = 0, 0
+		res, err := tx.LockKeys(ctx, sp, o, keys...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.gets != 0 || e.batches != 1 {
+			t.Errorf("%d keys were read by %d calls of Get and %d of BatchGet", len(keys), e.gets, e.batches)
+		}
+		for i := range res {
+			if want := map[bool]string{true: "v"}[i == 0]; string(res[i].Val) != want {
+				t.Errorf("%s has %q, want %q", keys[i], res[i].Val, want)
+			}
+		}
+	}
+	if !tx.AllLocked(sp) || other.AllLocked(sp) {
+		t.Errorf("all rows are locked for the one that has them: %v, for another: %v", tx.AllLocked(sp), other.AllLocked(sp))
+	}
+}

@@ -18,6 +18,8 @@ type fakeEngine struct {
 	open    int // snapshots
 	applied [][]Change
 	fail    func(cs []Change) error // nil = succeed
+	gets    int                     // calls of Get
+	batches int                     // calls of BatchGet
 }
 
 func (e *fakeEngine) Limits() (int, int)                              { return 100, 1000 }
@@ -54,9 +56,19 @@ type fakeSnapshot struct {
 func (s *fakeSnapshot) Seq() uint64                                        { return s.seq }
 func (s *fakeSnapshot) Spaces() ([]kv.Space, error)                        { return nil, nil }
 func (s *fakeSnapshot) HasSpace(kv.Space) (bool, error)                    { return true, nil }
-func (s *fakeSnapshot) Get(kv.Space, []byte) ([]byte, error)               { return nil, nil }
-func (s *fakeSnapshot) BatchGet(kv.Space, [][]byte, [][]byte) error        { return nil }
 func (s *fakeSnapshot) Scan(kv.Space, kv.Range, kv.ScanOpt, Chunks) Chunks { return fakeChunks{} }
+func (s *fakeSnapshot) Get(kv.Space, []byte) ([]byte, error) {
+	s.e.mu.Lock()
+	defer s.e.mu.Unlock()
+	s.e.gets++
+	return nil, nil
+}
+func (s *fakeSnapshot) BatchGet(kv.Space, [][]byte, [][]byte) error {
+	s.e.mu.Lock()
+	defer s.e.mu.Unlock()
+	s.e.batches++
+	return nil
+}
 func (s *fakeSnapshot) Release() {
 	s.e.mu.Lock()
 	s.e.open--

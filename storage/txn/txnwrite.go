@@ -287,6 +287,11 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 	return out, nil
 }
 
+func (t *Txn) AllLocked(sp kv.Space) bool {
+	s := t.own(sp)
+	return s != nil && s.sl.rowOwner.Load() == &t.owner
+}
+
 // readAhead reads what the transaction sees of keys that are to be locked, and whose
 // values are wanted: side by side, which costs less than one after the other. nil if it
 // is not worth it.

@@ -16,12 +16,19 @@ type Item struct {
 }
 
 // Items returns the n keys in ascending order, equal ones by their positions.
-func Items(n int, key func(i int) []byte) []Item {
+func Items(n int, key func(i int) []byte) []Item { return new(Sorter).Items(n, key) }
+
+// Sorter sorts keys with memory that is used again.
+type Sorter struct{ items, other []Item }
+
+// Items is the function of that name; what it returns is valid until the next call.
+func (s *Sorter) Items(n int, key func(i int) []byte) []Item {
 	if n == 0 {
 		return nil
 	}
 	places := telling(n, key)
-	items := make([]Item, n)
+	s.items = slices.Grow(s.items[:0], n)
+	items := s.items[:n]
 	for i := range items {
 		items[i] = Item{Prefix: places.of(key(i)), Pos: uint32(i)}
 	}
@@ -43,7 +50,8 @@ func Items(n int, key func(i int) []byte) []Item {
 		slices.SortFunc(items, compare)
 		return items
 	}
-	items = radixSort(items)
+	s.other = slices.Grow(s.other[:0], n)
+	items = radixSort(items, s.other[:n])
 	if places.whole {
 		return items
 	}
@@ -123,12 +131,12 @@ func (p *places) of(key []byte) (prefix uint64) {
 }
 
 // radixMin is the number of items from which counting passes beat comparing.
-const radixMin = 2048
+const radixMin = 512
 
 // radixSort sorts by prefix, least significant byte first; bytes that are the
 // same in all items cost no pass. It is stable, so equal prefixes keep the order
-// of their positions.
-func radixSort(items []Item) []Item {
+// of their positions. What it returns is one of items and other, which is as long.
+func radixSort(items, other []Item) []Item {
 	var counts [8][256]uint32
 	for _, it := range items {
 		p := it.Prefix
@@ -136,7 +144,6 @@ func radixSort(items []Item) []Item {
 			counts[b][byte(p>>(8*b))]++
 		}
 	}
-	other := make([]Item, len(items))
 	for b := range 8 {
 		c := &counts[b]
 		shift := 8 * b

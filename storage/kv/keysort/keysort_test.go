@@ -3,6 +3,7 @@ package keysort
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -64,5 +65,29 @@ func BenchmarkItems(b *testing.B) {
 	}
 	for b.Loop() {
 		Items(n, func(i int) []byte { return keys[17*i : 17*i+17] })
+	}
+}
+
+// BenchmarkItemsOfBatch sorts the keys of a batch of rows: two numbers of few bytes that differ.
+func BenchmarkItemsOfBatch(b *testing.B) {
+	for _, n := range []int{256, 512, 1024} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			r := rand.New(rand.NewPCG(2, 2))
+			keys := make([]byte, 0, 14*n)
+			for i := range n {
+				if i%10 == 0 {
+					keys = append(keys, 0x10)
+					keys = binary.BigEndian.AppendUint32(keys, r.Uint32N(40_000_000))
+				} else {
+					keys = append(keys, keys[len(keys)-14:len(keys)-9]...)
+				}
+				keys = append(keys, 0x20)
+				keys = binary.BigEndian.AppendUint64(keys, 8e17+uint64(r.IntN(56*24))*3600e6)
+			}
+			var s Sorter
+			for b.Loop() {
+				s.Items(n, func(i int) []byte { return keys[14*i : 14*i+14] })
+			}
+		})
 	}
 }
