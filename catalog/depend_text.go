@@ -23,54 +23,68 @@ type StoredText struct {
 type OwnedText struct {
 	StoredText
 	Owner string
+	node  node
+	check string // the domain's constraint
 }
+
+// Describe names what has the text as messages about dependencies do.
+func (c *Change) Describe(t OwnedText) string {
+	if t.check != "" {
+		return "constraint " + QuoteIdent(t.check)
+	}
+	return c.describe(t.node)
+}
+
+// Before reports whether what has the text was made before what has another one.
+func (t OwnedText) Before(o OwnedText) bool { return t.node.oid < o.node.oid }
 
 // Texts lists the texts of a database that are bound when they are used and were
 // when they were stored: those of views, of functions with bound bodies, of
 // columns, CHECKs, indexes and domains.
 func (s *Snapshot) Texts(db types.OID) []OwnedText {
 	var out []OwnedText
-	add := func(t StoredText, kind, name string) {
+	add := func(t StoredText, n node, kind, name string) {
 		if t.Text != "" {
-			out = append(out, OwnedText{t, kind + " \"" + name + "\""})
+			out = append(out, OwnedText{StoredText: t, Owner: kind + " \"" + name + "\"", node: n})
 		}
 	}
 	for _, f := range s.AllFunctions(db) {
 		if f.Standard {
-			add(StoredText{Text: f.Body, Function: f}, "function", f.Name)
+			add(StoredText{Text: f.Body, Function: f}, node{kind: nodeFunction, oid: f.OID}, "function", f.Name)
 		}
 	}
 	for _, t := range s.Tables(db) {
 		for i := range t.Columns {
 			if col := &t.Columns[i]; !col.Dropped {
-				add(StoredText{Text: col.Default, Table: t}, "column", col.Name)
+				add(StoredText{Text: col.Default, Table: t}, node{kind: nodeDefault, oid: t.OID, sub: i + 1}, "column", col.Name)
 			}
 		}
 		for _, k := range t.Checks {
-			add(StoredText{Text: k.Expr, Table: t}, "constraint", k.Name)
+			add(StoredText{Text: k.Expr, Table: t}, node{kind: nodeConstraint, oid: k.OID, table: t.OID}, "constraint", k.Name)
 		}
 		for _, ix := range t.Indexes {
-			add(StoredText{Text: ix.Where, Table: t}, "index", ix.Name)
+			add(StoredText{Text: ix.Where, Table: t}, node{kind: nodeIndex, oid: ix.OID, table: t.OID}, "index", ix.Name)
 			for _, k := range ix.Keys {
-				add(StoredText{Text: k.Expr, Table: t}, "index", ix.Name)
+				add(StoredText{Text: k.Expr, Table: t}, node{kind: nodeIndex, oid: ix.OID, table: t.OID}, "index", ix.Name)
 			}
 		}
 		if t.Key != nil {
 			for _, k := range t.Key.Keys {
-				add(StoredText{Text: k.Expr, Table: t}, "table", t.Name)
+				add(StoredText{Text: k.Expr, Table: t}, node{kind: nodeRelation, oid: t.OID}, "table", t.Name)
 			}
 		}
 	}
 	for _, v := range objectsOf(s, func(v *View) bool { return v.DB == db }) {
-		add(StoredText{Text: v.Query, View: v}, "view", v.Name)
+		add(StoredText{Text: v.Query, View: v}, node{kind: nodeRelation, oid: v.OID}, "view", v.Name)
 	}
 	for _, p := range s.AllPolicies(db) {
-		add(StoredText{Text: p.Using.Query, View: p.Using.View(&p.Common)}, "policy", p.Name)
-		add(StoredText{Text: p.Check.Query, View: p.Check.View(&p.Common)}, "policy", p.Name)
+		add(StoredText{Text: p.Using.Query, View: p.Using.View(&p.Common)}, node{kind: nodePart, oid: p.OID}, "policy", p.Name)
+		add(StoredText{Text: p.Check.Query, View: p.Check.View(&p.Common)}, node{kind: nodePart, oid: p.OID}, "policy", p.Name)
 	}
 	for _, u := range s.UserTypes(db) {
 		for _, k := range u.Checks {
-			add(StoredText{Text: k.Expr, Value: u.Base}, "type", u.Name)
+			out = append(out, OwnedText{StoredText: StoredText{Text: k.Expr, Value: u.Base}, Owner: "type \"" + u.Name + "\"",
+				node: node{kind: nodeType, oid: u.OID}, check: k.Name})
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -71,18 +72,16 @@ func (w *treeWriter) deparseOptions() plan.DeparseOptions {
 	}
 	opt.Field = func(x plan.Expr, idx int) string {
 		b := &binder{planner: w.planner}
-		if u := w.names.TypeByOID(x.Type().OID); u != nil && idx < len(u.Columns) {
-			return u.Columns[idx].Name
+		if u := w.names.TypeByOID(x.Type().OID); u != nil {
+			if was := w.Snap.TypeByOID(u.OID); was != nil && idx < len(was.Columns) {
+				return attributeNow(was.Columns, u.Columns, idx)
+			}
 		}
 		if in := w.names.TypeInfo(x.Type().OID); in != nil && in.RelID != 0 {
-			if r := w.names.RelationByOID(w.DB, in.RelID); r != nil {
-				for _, c := range r.RelColumns() {
-					if c.Dropped {
-						continue
-					}
-					if idx--; idx < 0 {
-						return c.Name
-					}
+			was, now := w.Snap.RelationByOID(w.DB, in.RelID), w.names.RelationByOID(w.DB, in.RelID)
+			if was != nil && now != nil {
+				if name := columnNow(was.RelColumns(), now.RelColumns(), idx); name != "" {
+					return name
 				}
 			}
 		}
@@ -344,4 +343,30 @@ func (w *treeWriter) queryPart(q *query) catalog.TreePart {
 		giveUp("this subquery")
 	}
 	return catalog.TreePart{Query: w.query(q, s, nil, false)}
+}
+
+// attributeNow is the name that an attribute of a composite type has got: its own, if
+// there still is one of that name, or that of the one in its place after a renaming.
+func attributeNow(was, now []catalog.Column, idx int) string {
+	name := was[idx].Name
+	if len(was) != len(now) || slices.ContainsFunc(now, func(c catalog.Column) bool { return c.Name == name }) {
+		return name
+	}
+	return now[idx].Name
+}
+
+// columnNow is the name that the idx-th column of a relation has got, "" if it is gone.
+func columnNow(was, now []catalog.Column, idx int) string {
+	for i, c := range was {
+		if c.Dropped {
+			continue
+		}
+		if idx--; idx < 0 {
+			if i < len(now) && !now[i].Dropped {
+				return now[i].Name
+			}
+			break
+		}
+	}
+	return ""
 }

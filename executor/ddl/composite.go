@@ -1,7 +1,9 @@
 package ddl
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
@@ -74,6 +76,9 @@ func (x *exec) alterComposite(s *ast.AlterTable) error {
 	for i := range s.Actions {
 		a := &s.Actions[i]
 		tables, err := x.typedTables(u, a.Cascade)
+		if err == nil && a.Kind == "DROP ATTRIBUTE" {
+			err = x.attributeUnused(u, a)
+		}
 		if err != nil {
 			return err
 		}
@@ -97,16 +102,75 @@ func (x *exec) alterComposite(s *ast.AlterTable) error {
 	if err := x.convertStored(s.Pos(), e); err != nil {
 		return err
 	}
-	broken := map[string]bool{} // though the names in texts follow
+	if user := x.brokenText(before); user != "" {
+		return sqlerr.Unsupported(s.Pos(), "changing attribute \"%s\" of type %s, which %s uses", changed, x.typeName(types.Of(u.OID)), user)
+	}
+	return nil
+}
+
+// attributeUnused fails if a stored text reads the attribute that an action drops: one
+// that would follow a new name of it.
+func (x *exec) attributeUnused(u *catalog.UserType, a *ast.AlterAction) error {
+	at := slices.IndexFunc(u.Columns, func(c catalog.Column) bool { return c.Name == a.Name })
+	if at < 0 {
+		return nil
+	}
+	cols := slices.Clone(u.Columns)
+	for slices.ContainsFunc(u.Columns, func(c catalog.Column) bool { return c.Name == cols[at].Name }) {
+		cols[at].Name += "_"
+	}
+	before, mark := x.snap().Texts(x.db()), x.Change.Mark()
+	err := x.Change.SetAttributes(u.OID, cols)
+	after := x.snap().Texts(x.db())
+	x.Change.RollbackTo(mark)
+	if err != nil {
+		return err
+	}
+	column := fmt.Sprintf("column %s of composite type %s", a.Name, x.typeName(types.Of(u.OID)))
+	var users []catalog.OwnedText
+	for i := range before {
+		if before[i].Text != after[i].Text {
+			users = append(users, before[i])
+		}
+	}
+	switch {
+	case users == nil:
+		return nil
+	case a.Cascade:
+		return sqlerr.Unsupported(a.Pos(), "DROP ATTRIBUTE CASCADE of an attribute that %s uses", users[0].Owner)
+	}
+	slices.SortStableFunc(users, func(a, b catalog.OwnedText) int {
+		switch {
+		case a.Before(b):
+			return -1
+		case b.Before(a):
+			return 1
+		}
+		return 0
+	})
+	var details []string
+	for _, t := range users {
+		details = append(details, fmt.Sprintf("%s depends on %s", x.Change.Describe(t), column))
+	}
+	details = slices.Compact(details)
+	return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s because other objects depend on it", column).
+		WithDetail("%s", strings.Join(details, "\n")).
+		WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
+}
+
+// brokenText names the owner of one of the texts, which were bound before the
+// statement, that cannot be bound any more though the names in it follow; "" for none.
+func (x *exec) brokenText(before []catalog.OwnedText) string {
+	broken := map[string]bool{}
 	for _, t := range x.snap().Texts(x.db()) {
 		broken[t.Owner] = broken[t.Owner] || planner.Binds(x.Planner(), t.StoredText) != nil
 	}
 	for _, t := range before {
 		if broken[t.Owner] {
-			return sqlerr.Unsupported(s.Pos(), "changing attribute \"%s\" of type %s, which %s uses", changed, x.typeName(types.Of(u.OID)), t.Owner)
+			return t.Owner
 		}
 	}
-	return nil
+	return ""
 }
 
 // boundTexts lists the stored texts that can be bound.

@@ -7,6 +7,7 @@ import (
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
+	"kvsqld/planner"
 	"kvsqld/planner/plan"
 	"kvsqld/storage/kv"
 )
@@ -64,16 +65,22 @@ func (x *exec) followRowTypes(off int) error {
 // attributes from.
 func (x *exec) followAttributes(off int) error {
 	for _, u := range x.snap().UserTypes(x.db()) {
-		was := x.before.TypeByOID(u.OID)
-		if was == nil || len(was.Columns) == len(u.Columns) {
+		old := x.before.TypeByOID(u.OID)
+		if old == nil || len(old.Columns) == len(u.Columns) {
 			continue
 		}
-		e := &attributeEdit{typ: u.OID, was: was.Columns, cols: u.Columns}
+		e := &attributeEdit{typ: u.OID, was: old.Columns, cols: u.Columns}
 		for _, c := range u.Columns {
-			e.from = append(e.from, slices.IndexFunc(was.Columns, func(o catalog.Column) bool { return o.Name == c.Name }))
+			e.from = append(e.from, slices.IndexFunc(old.Columns, func(o catalog.Column) bool { return o.Name == c.Name }))
 		}
 		if err := x.convertStored(off, e); err != nil {
 			return err
+		}
+		was := *x.Planner()
+		was.Snap = x.before
+		bound := slices.DeleteFunc(x.before.Texts(x.db()), func(t catalog.OwnedText) bool { return planner.Binds(&was, t.StoredText) != nil })
+		if user := x.brokenText(bound); user != "" {
+			return sqlerr.Unsupported(off, "DROP CASCADE of an attribute of type %s that %s uses", x.typeName(types.Of(u.OID)), user)
 		}
 	}
 	return nil

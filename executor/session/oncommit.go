@@ -49,6 +49,9 @@ func (s *Session) runOnCommit(ctx context.Context) error {
 		}
 	}
 	for _, t := range drop {
+		if s.snapshot().Object(t.OID) == nil {
+			continue // it went with its parent
+		}
 		if err := s.atCommit(ctx, &ast.Drop{Kind: "TABLE", Names: []ast.Name{nameOf(t)}, Cascade: true}); err != nil {
 			return err
 		}

@@ -1,0 +1,52 @@
+-- What reads an attribute of a composite type, and what a dropped one leaves.
+create type ad as (a int, b int, c int);
+create table ad_t (x int, y ad check ((y).b > 0));
+create view ad_v as select (y).c, (y).b from ad_t;
+create index ad_i on ad_t (((y).c));
+create function ad_f(ad) returns int language sql begin atomic select ($1).c; end;
+insert into ad_t values (1, (1, 2, 3));
+alter type ad drop attribute a;
+select * from ad_v;
+select pg_get_viewdef('ad_v');
+select pg_get_constraintdef(oid) from pg_constraint where conname = 'ad_t_y_check';
+select pg_get_indexdef('ad_i'::regclass);
+insert into ad_t values (2, (0, 4));
+select ad_f((7, 8)), * from ad_t;
+alter type ad drop attribute b;
+alter type ad drop attribute if exists a, drop attribute c;
+alter type ad rename attribute b to d;
+select pg_get_constraintdef(oid) from pg_constraint where conname = 'ad_t_y_check';
+select * from ad_v;
+drop view ad_v;
+alter type ad drop attribute d;
+alter table ad_t drop constraint ad_t_y_check;
+alter type ad drop attribute d;
+select ad_f(row(8)::ad), * from ad_t;
+-- A domain over one.
+create type ac as (r float8, i float8);
+create domain ad_d as ac check ((value).r > 0);
+alter type ac drop attribute r;
+alter type ac drop attribute i;
+select row(0)::ad_d;
+select row(1)::ad_d;
+alter type ac drop attribute r;
+-- The columns of a row type are found by name and place as well.
+create table ad_base (a int, b int, c int);
+create table ad_rows (r ad_base, check ((r).b > 0));
+create view ad_w as select (r).c, (r).b from ad_rows;
+insert into ad_rows values ((1, 2, 3));
+alter table ad_base drop column a;
+select * from ad_w;
+insert into ad_rows values ((0, 4));
+alter table ad_base rename b to e;
+select pg_get_viewdef('ad_w');
+-- Types of attributes that are dropped take the attributes along.
+create type ad_en as enum ('x');
+create type ad_2 as (a ad_en, b int, c int);
+create table ad_u (y ad_2, check ((y).b > 0));
+create view ad_x as select (y).c from ad_u;
+insert into ad_u values (('x', 1, 2));
+drop type ad_en cascade;
+select * from ad_x;
+insert into ad_u values ((0, 1));
+select * from ad_u;
