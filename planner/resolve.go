@@ -519,7 +519,19 @@ func (p *planner) callArgs(pr *catalog.Proc, args []plan.Expr, want []types.OID,
 	if !ok {
 		failf(sqlerr.DatatypeMismatch, off, "arguments declared with polymorphic types are not all alike")
 	}
-	if f.elem == 0 {
+	if f.elem == 0 && f.array == types.OAnyarray { // of what, only each value says, as in pg_stats
+		several := 0
+		for _, o := range want {
+			if isPoly(o) {
+				several++
+			}
+		}
+		for _, o := range append(slices.Clone(want), pr.Ret) {
+			if several > 1 || isPoly(o) && o != types.OAnyarray {
+				failf(sqlerr.DatatypeMismatch, -1, "cannot determine element type of \"anyarray\" argument")
+			}
+		}
+	} else if f.elem == 0 {
 		for _, w := range want {
 			if isPoly(w) && !isCompatible(w) {
 				failf(sqlerr.DatatypeMismatch, -1, "could not determine polymorphic type because input has type unknown")

@@ -340,7 +340,7 @@ func optionInt(o *ast.Option) (int64, error) {
 
 // storable refuses types that no column of a table or view has.
 func storable(column string, t types.T) error {
-	if k := t.Kind(); k == types.KPseudo || k == types.KVoid || t.OID == types.ORecord || t.OID == types.ORecordArr || t.OID == types.OUnknown {
+	if k := t.Kind(); k == types.KPseudo || k == types.KVoid || t.OID == types.ORecord || t.OID == types.ORecordArr || t.OID == types.OUnknown || t.OID == types.OAnyarray {
 		return sqlerr.New(sqlerr.InvalidTableDefinition, "column \"%s\" has pseudo-type %s", column, types.FormatType(t))
 	}
 	return nil
