@@ -100,7 +100,7 @@ type Env struct {
 	Vacate func(db types.OID, force bool) (int, error)
 	// Setting checks the value that SET gives a parameter and returns its text.
 	Setting func(*ast.SetVar) (string, error)
-	// Verifier makes a SCRAM verifier of a password.
+	// Verifier makes a SCRAM verifier of a password, "" of the empty one.
 	Verifier func(password string) (string, error)
 }
 

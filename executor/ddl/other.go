@@ -294,6 +294,9 @@ func (x *exec) roleOptions(r *catalog.Role, opts []ast.Option) error {
 			if err != nil {
 				return err
 			}
+			if ver == "" {
+				x.notice(sqlerr.SuccessfulCompletion, "empty string is not a valid password, clearing password")
+			}
 			r.Verifier = ver
 		case "connection limit", "connection_limit", "connectionlimit":
 			n, err := optionInt(o)

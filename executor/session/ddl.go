@@ -6,8 +6,8 @@ package session
 import (
 	"context"
 	"errors"
+	"regexp"
 	"slices"
-	"strings"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/pgcatalog"
@@ -218,19 +218,28 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 			return a.Class, a.OID, a.Sub, err
 		},
 
-		Vacate:  func(db types.OID, force bool) (int, error) { return s.vacate(ctx, db, force) },
-		Setting: func(v *ast.SetVar) (string, error) { return s.checkedSetting(ctx, v) },
-		Verifier: func(password string) (string, error) {
-			if strings.HasPrefix(password, "SCRAM-SHA-256$") {
-				return password, nil
-			}
-			v, err := wire.NewVerifier(password)
-			if err != nil {
-				return "", err
-			}
-			return v.String(), nil
-		},
+		Vacate:   func(db types.OID, force bool) (int, error) { return s.vacate(ctx, db, force) },
+		Setting:  func(v *ast.SetVar) (string, error) { return s.checkedSetting(ctx, v) },
+		Verifier: verifierOf,
 	}
+}
+
+// md5Secret is how PostgreSQL stores a password that was hashed with MD5.
+var md5Secret = regexp.MustCompile(`^md5[0-9a-f]{32}$`)
+
+// verifierOf is ddl.Env.Verifier: what CREATE ROLE is given may be a verifier already.
+func verifierOf(password string) (string, error) {
+	if md5Secret.MatchString(password) {
+		return "", sqlerr.Unsupported(-1, "an MD5 password")
+	}
+	v, err := wire.ParseVerifier(password)
+	if err != nil {
+		v, err = wire.NewVerifier(password)
+	}
+	if err != nil || password == "" || v.Check("") {
+		return "", err
+	}
+	return v.String(), nil
 }
 
 // inSchema is ddl.Env.Inside.
