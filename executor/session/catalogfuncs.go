@@ -519,6 +519,14 @@ func serverFuncs(m map[string]catalogFunc) {
 	m["pg_blocking_pids"] = func(c *catalogCall) (types.Datum, error) {
 		return int4Array(c.srv.blockingPIDs(int32(c.num(0)))), nil
 	}
+	m["pg_isolation_test_session_is_blocked"] = func(c *catalogCall) (types.Datum, error) {
+		_, _, _, pids, err := types.ArrayElems(c.a[1])
+		if err != nil {
+			return types.Datum{}, err
+		}
+		blocking := c.srv.blockingPIDs(int32(c.num(0)))
+		return types.Bool(slices.ContainsFunc(pids, func(d types.Datum) bool { return !d.Null && slices.Contains(blocking, int32(d.I)) })), nil
+	}
 	m["pg_trigger_depth"] = answerZero
 	m["pg_sequence_last_value"] = func(c *catalogCall) (types.Datum, error) {
 		last, called, err := c.sequenceState(c.oid(0))

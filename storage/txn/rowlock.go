@@ -232,6 +232,9 @@ func (lt *lockTable) lockRow(ctx context.Context, o *owner, sl *spaceLock, key [
 		l = sh.makeLocked(sl, hash, key)
 	}
 	state := l.tryLocked(o, opt.Mode, write)
+	if state != lockBusy && len(l.queue) > 0 {
+		lt.reblockLocked(l) // they may wait for o as well now
+	}
 	if state == lockBusy {
 		if opt.Wait == 0 || opt.SkipLocked {
 			sh.mu.Unlock()
@@ -326,8 +329,9 @@ const (
 	lockBusy
 )
 
-// tryLocked takes the lock if nobody holds it, or waits for it, in a mode that
-// conflicts. Who has a lock passes those who wait.
+// tryLocked takes the lock if nobody holds it in a mode that conflicts. Who need not
+// wait for a holder passes those who wait, as in PostgreSQL: another row of a child
+// table is not held up by somebody who waits to delete the parent.
 func (l *rowLock) tryLocked(o *owner, m kv.RowLockMode, write bool) lockState {
 	if h := l.heldBy(o); h != nil {
 		if h.mode <= m || write && h.mode.Exclusive() {
@@ -342,11 +346,6 @@ func (l *rowLock) tryLocked(o *owner, m kv.RowLockMode, write bool) lockState {
 	}
 	if l.conflictsLocked(o, m) {
 		return lockBusy
-	}
-	for _, w := range l.queue {
-		if m.Conflicts(w.row) {
-			return lockBusy
-		}
 	}
 	l.holders = append(l.holders, rowHolder{o: o, mode: m})
 	return lockGranted
