@@ -52,6 +52,7 @@ type sqlSet struct {
 	cols []types.T
 	rows []*vec.Batch
 	at   int
+	held int64 // bytes accounted for rows
 }
 
 func newSQLSet(call *plan.Call, args []Eval) *sqlSet {
@@ -61,7 +62,7 @@ func newSQLSet(call *plan.Call, args []Eval) *sqlSet {
 func (s *sqlSet) Cols() []types.T { return s.cols }
 
 func (s *sqlSet) Start(env *Env, b *vec.Batch, row int) error {
-	s.rows, s.at = nil, 0
+	s.rows, s.at, s.held = nil, 0, 0
 	vals, ok, err := argValues(env, s.env.call, s.args, b, row)
 	if err != nil || !ok {
 		return err
@@ -78,7 +79,9 @@ func (s *sqlSet) Start(env *Env, b *vec.Batch, row int) error {
 				s.rows = append(s.rows, build.Finish())
 			}
 		}
-		return true, account(env, int64(b.Rows()*len(line))*32)
+		n := int64(b.Rows()*len(line)) * 32
+		s.held += n
+		return true, account(env, n)
 	})
 	if build.Len() > 0 {
 		s.rows = append(s.rows, build.Finish())
@@ -163,10 +166,11 @@ func errRowMatch() *sqlerr.Error {
 	return sqlerr.New(sqlerr.DatatypeMismatch, "function return row and query-specified return row do not match")
 }
 
-func (s *sqlSet) Next(*Env) (*vec.Batch, error) {
+func (s *sqlSet) Next(env *Env) (*vec.Batch, error) {
 	if s.at >= len(s.rows) {
-		s.rows = nil
-		return nil, nil
+		n := s.held
+		s.rows, s.held = nil, 0
+		return nil, account(env, -n)
 	}
 	s.at++
 	return s.rows[s.at-1], nil

@@ -207,29 +207,15 @@ func (e *subEval) once(env *Env, b *vec.Batch) (*vec.Vec, error) {
 
 // value runs a scalar, EXISTS, ARRAY or row subquery.
 func (e *subEval) value(env *Env) (types.Datum, error) {
+	if e.plan.Kind == plan.SubArray {
+		return e.array(env)
+	}
 	result, found := types.Null(e.t), false
-	var elems []types.Datum
-	held := int64(0) // by elems
-	defer func() {
-		if held > 0 {
-			_ = account(env, -held) // giving back does not fail
-		}
-	}()
 	err := env.RunSub(env, e.plan, func(b *vec.Batch) (bool, error) {
-		if e.plan.Kind == plan.SubArray {
-			n, err := env.holdElements(b, len(elems), cap(elems))
-			if held += n; err != nil {
-				return false, err
-			}
-		}
 		for _, i := range rowsOf(b) {
-			switch e.plan.Kind {
-			case plan.SubExists:
+			if e.plan.Kind == plan.SubExists {
 				found = true
 				return false, nil
-			case plan.SubArray:
-				elems = append(elems, own(b.Cols[0].Get(int(i))))
-				continue
 			}
 			if found {
 				return false, sqlerr.New(sqlerr.CardinalityViolation,
@@ -251,23 +237,50 @@ func (e *subEval) value(env *Env) (types.Datum, error) {
 	if err != nil {
 		return result, err
 	}
-	switch e.plan.Kind {
-	case plan.SubExists:
+	if e.plan.Kind == plan.SubExists {
 		result = types.Bool(found != e.plan.Not)
-	case plan.SubArray:
-		if e.cols[0].OID == e.t.OID {
-			return collectArrays(elemType(e.cols[0]), elems)
-		}
-		elem := e.cols[0]
-		elem.Mod = -1
-		if len(elems) == 0 {
-			result = types.NewArray(elem, nil, nil, nil)
-		} else {
-			result = types.NewArray(elem, []int{len(elems)}, []int{1}, elems)
-		}
 	}
 	result.T = e.t
 	return result, nil
+}
+
+// array runs an ARRAY subquery, as array_agg collects but for no rows.
+func (e *subEval) array(env *Env) (types.Datum, error) {
+	elem := e.cols[0]
+	elem.Mod = -1
+	var all Aggregator = &arrayAgg{elem: elem}
+	if elem.OID == e.t.OID {
+		all = &nestedArrayAgg{t: elem}
+	}
+	all.Grow(1)
+	held, none := int64(0), true
+	defer func() { _ = account(env, -held) }() // giving back does not fail
+	var groups []uint32
+	err := env.RunSub(env, e.plan, func(b *vec.Batch) (bool, error) {
+		groups = append(groups[:0], make([]uint32, b.Rows())...)
+		none = none && len(groups) == 0
+		if err := all.Add(env, groups, b.Cols[:1], b.Sel); err != nil {
+			return false, err
+		}
+		n := all.Bytes() - held
+		held += n
+		return true, account(env, n)
+	})
+	if err != nil || none {
+		if elem.OID == e.t.OID {
+			elem = elemType(elem)
+		}
+		d := types.NewArray(elem, nil, nil, nil)
+		d.T = e.t
+		return d, err
+	}
+	out := vec.Vec{T: e.t}
+	if err := all.Result(env, &out, 0, 1); err != nil {
+		return null, err
+	}
+	d := out.Get(0)
+	d.T = e.t
+	return d, nil
 }
 
 // collect runs an ANY or ALL subquery and keeps its rows.
@@ -309,30 +322,6 @@ func (e *subEval) collect(env *Env) (*subRows, error) {
 		rows.index.finish(rows.batches)
 	}
 	return rows, err
-}
-
-// holdElements accounts for a batch's first column as elements of a list that has
-// have of them, and makes sure that there is room when the list must grow. It returns
-// what it has taken.
-func (env *Env) holdElements(b *vec.Batch, have, fit int) (int64, error) {
-	rows := rowsOf(b)
-	if have+len(rows) > fit {
-		if err := env.room(int64(max(2*fit, len(rows))) * datumBytes); err != nil {
-			return 0, err
-		}
-	}
-	n := int64(len(rows)) * datumBytes
-	if v := b.Cols[0]; v.T.Rep() == types.RepBytes {
-		for _, i := range rows {
-			if !v.IsNull(int(i)) {
-				n += int64(len(v.B[v.Idx(int(i))]))
-			}
-		}
-	}
-	if err := account(env, n); err != nil {
-		return 0, err
-	}
-	return n, nil
 }
 
 func account(env *Env, bytes int64) error {

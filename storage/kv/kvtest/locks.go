@@ -198,20 +198,28 @@ func testLockQueue(t *testing.T, st kv.Store) {
 	must(t, err)
 	late.Rollback()
 
-	// Somebody who gives up does not hold up those behind.
+	// Who conflicts with no holder does not wait for those who do.
 	s1, x, s2 := begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{})
 	_, err = lock(s1, sp, kv.LockOpt{Mode: kv.ForShare}, "k")
 	must(t, err)
 	cctx, cancel := context.WithCancel(ctx)
 	xch := async(t, st, func() error { _, err := x.LockKeys(cctx, sp, forever, []byte("k")); return err })
-	sch := async(t, st, func() error {
-		_, err := lock(s2, sp, kv.LockOpt{Wait: kv.WaitForever, Mode: kv.ForShare}, "k")
-		return err
-	})
-	waiting(t, sch)
+	waiting(t, xch)
+	_, err = lock(s2, sp, kv.LockOpt{Mode: kv.ForShare}, "k")
+	must(t, err)
+	s1.Rollback()
+	waiting(t, xch)
+
+	// Somebody who gives up does not hold up those behind.
+	s3 := begin(t, st, kv.BeginOpt{})
+	ch := async(t, st, func() error { _, err := lock(s3, sp, forever, "k"); return err })
+	waiting(t, ch)
 	cancel()
 	wantErr(t, result(t, xch), context.Canceled)
-	must(t, result(t, sch))
+	waiting(t, ch)
+	s2.Rollback()
+	must(t, result(t, ch))
+	s3.Rollback()
 }
 
 func testDeadlock(t *testing.T, st kv.Store) {
