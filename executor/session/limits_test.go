@@ -55,7 +55,6 @@ func TestMemoryLimits(t *testing.T) {
 			c.must("create table t (i int)")
 			c.must("insert into t select generate_series(1, 1000)")
 			c.want("select count(*) from t x where x.i not in (select y.i from t y where y.i <> x.i)", "(count)", "1000", "SELECT 1", "I")
-			c.want("select sum(cardinality(array(select y.i from t y where y.i <> x.i))) from t x", "(sum)", "999000", "SELECT 1", "I")
 			c.must("create function others(int) returns setof int language sql as 'select i from t where i <> $1'")
 			c.want("select count(*) from t x, others(x.i)", "(count)", "999000", "SELECT 1", "I")
 			c.must("drop function others")
