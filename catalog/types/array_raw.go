@@ -66,7 +66,7 @@ func StoredElem(elem T, b []byte) (Datum, error) {
 		switch elem.Kind() {
 		case KText:
 			switch elem.OID {
-			case OText, OVarchar, OName:
+			case OText, OVarchar, OName, OPgNodeTree, 3361, 3402, 5017: // the last four cannot be read from text
 				return Datum{T: elem, B: b}, nil
 			}
 		case KJSON:
