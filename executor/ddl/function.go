@@ -22,7 +22,7 @@ func (x *exec) createFunction(s *ast.CreateFunction) (string, error) {
 	if s.Procedure {
 		tag = "CREATE PROCEDURE"
 	}
-	lang := strings.ToLower(s.Language)
+	lang := s.Language
 	switch lang {
 	case "sql":
 	case "":
