@@ -113,9 +113,19 @@ func (c *Change) AlterType(table types.OID, name string, typ types.T) (*Table, e
 				n.Keys = slices.Clone(ix.Keys)
 				for p := range n.Keys {
 					n.Keys[p].StatTarget = 0 // it is another index in PostgreSQL
-					if n.Keys[p].Col == i {
-						n.Keys[p].Type, n.Keys[p].Opclass = typ, ""
+					if n.Keys[p].Col != i {
+						continue
 					}
+					method := keyMethods[ix.Kind]
+					if ix.Kind == KindGin {
+						method = OIDGinAm
+					}
+					if method != 0 && n.Keys[p].Opclass != "" {
+						if n.Keys[p].Opclass, err = c.resolveOpclass(method, n.Keys[p].Opclass, typ); err != nil {
+							return err
+						}
+					}
+					n.Keys[p].Type = typ
 				}
 				t.Indexes[k] = &n
 			}

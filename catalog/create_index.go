@@ -107,8 +107,14 @@ func (c *Change) newIndex(t *Table, spec *IndexSpec, label string) (*Index, erro
 		} else {
 			addName("expr")
 		}
-		if method := keyMethods[ix.Kind]; method != 0 && key.Opclass == "" {
-			if err := c.hasOpclass(method, ix.Kind, key.Type); err != nil {
+		if method := keyMethods[ix.Kind]; method != 0 {
+			var err error
+			if key.Opclass == "" {
+				err = c.hasOpclass(method, ix.Kind, key.Type)
+			} else {
+				key.Opclass, err = c.resolveOpclass(method, key.Opclass, key.Type)
+			}
+			if err != nil {
 				return nil, err
 			}
 		}

@@ -59,6 +59,30 @@ func FindOpclass(method, in types.OID, name string) *Opclass {
 	return nil
 }
 
+// OpclassAccepts reports whether values of a type can be keys of an operator class:
+// whether they are of its input type, or become so without a change.
+func (s *Snapshot) OpclassAccepts(c *Opclass, t types.T) bool {
+	of := s.BaseType(t).OID
+	if c.InType == of || c.InType == s.opclassType(t) {
+		return true
+	}
+	cast := FindCast(of, c.InType)
+	return cast != nil && cast.Method == 'b'
+}
+
+// resolveOpclass returns the name by which a key of the type keeps an operator class
+// that was given by name: "" for the type's default one.
+func (c *Change) resolveOpclass(method types.OID, name string, t types.T) (string, error) {
+	class := c.snap.KeyOpclass(c.DB, method, t, name)
+	if class == nil || !c.snap.OpclassAccepts(class, t) {
+		return "", sqlerr.New(sqlerr.DatatypeMismatch, "operator class \"%s\" does not accept data type %s", name, c.typeName(t))
+	}
+	if d := c.snap.KeyOpclass(c.DB, method, t, ""); d != nil && d.OID == class.OID {
+		return "", nil
+	}
+	return name, nil
+}
+
 // hasOpclass checks that a type can be a key of the access method: that its values
 // have an order, or a hash.
 func (c *Change) hasOpclass(method types.OID, name string, t types.T) error {

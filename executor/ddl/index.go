@@ -111,8 +111,13 @@ func (x *exec) bindIndex(t *catalog.Table, spec *catalog.IndexSpec, elems []ast.
 		}
 		var err error
 		if e.Opclass != nil {
-			if k.Opclass, err = x.opclass(e.Opclass, spec.Kind); err != nil {
+			class, err := x.opclass(e.Opclass, spec.Kind)
+			if err != nil {
 				return err
+			}
+			// Indexes by elements have keys of several types: their default is their kind's.
+			if byElements := spec.Kind == catalog.KindGin || spec.Kind == catalog.KindInverted; !byElements || !class.Default {
+				k.Opclass = class.Name
 			}
 		}
 		if c, ok := e.X.(*ast.ColumnRef); ok && e.Col == "" && len(c.Parts) == 1 {
@@ -169,22 +174,18 @@ func accessMethod(name string, pos int) error {
 var opclassMethods = map[string]types.OID{catalog.KindBtree: catalog.OIDBtreeAm, catalog.KindInverted: catalog.OIDBtreeAm,
 	catalog.KindGin: catalog.OIDGinAm, catalog.KindHash: catalog.OIDHashAm, catalog.KindGist: catalog.OIDGistAm, catalog.KindSpgist: catalog.OIDSpgistAm}
 
-// opclass checks the name of an operator class; a type's default one is "".
-func (x *exec) opclass(n *ast.Name, method string) (string, error) {
+// opclass finds an operator class.
+func (x *exec) opclass(n *ast.Name, method string) (*catalog.Opclass, error) {
 	if method == "" {
 		method = catalog.KindBtree
 	}
 	am := opclassMethods[method]
 	for _, o := range append(slices.Clip(catalog.Opclasses()), x.snap().ExtensionOpclasses(x.db())...) {
-		if o.Name != n.Last() || o.Method != am {
-			continue
+		if o.Name == n.Last() && o.Method == am {
+			return &o, nil
 		}
-		if o.Default {
-			return "", nil
-		}
-		return o.Name, nil
 	}
-	return "", sqlerr.New(sqlerr.UndefinedObject, "operator class \"%s\" does not exist for access method \"%s\"", n.Last(), method).At(n.Pos())
+	return nil, sqlerr.New(sqlerr.UndefinedObject, "operator class \"%s\" does not exist for access method \"%s\"", n.Last(), method).At(n.Pos())
 }
 
 // volatileBelow reports whether an expression calls a function that keeps less

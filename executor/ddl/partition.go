@@ -216,16 +216,15 @@ func (b *tableBuilder) keyType(e *ast.IndexElem, strategy byte, c *catalog.PartK
 // keyOpclass checks the operator class of a key column; the type's default one is
 // "". The classes of patterns order texts as collation C does.
 func (x *exec) keyOpclass(n *ast.Name, am string, t types.T) (string, error) {
-	name, err := x.opclass(n, am)
+	class, err := x.opclass(n, am)
 	if err != nil {
 		return "", err
 	}
-	of := types.OID(0)
-	for _, o := range catalog.Opclasses() {
-		if o.Name == n.Last() && o.Method == opclassMethods[am] {
-			of = o.InType
-		}
+	name := class.Name
+	if class.Default {
+		name = ""
 	}
+	of := class.InType
 	if in := t.OID; of != in && !(of == types.OText && (in == types.OVarchar || name != "")) {
 		return "", sqlerr.New(sqlerr.DatatypeMismatch, "operator class \"%s\" does not accept data type %s", n.Last(), x.typeName(t))
 	}

@@ -88,22 +88,7 @@ func collatable(x *exec, t types.T) bool {
 // subtypeOpclass finds the order of a range type's bounds: the named operator class
 // of btree, or the default one of the subtype.
 func (x *exec) subtypeOpclass(sub types.T, o *ast.Option) (types.OID, error) {
-	accepts := func(c *catalog.Opclass) bool {
-		if c.InType == sub.OID {
-			return true
-		}
-		in := x.snap().TypeInfo(sub.OID)
-		switch c.InType {
-		case types.OAnyarray:
-			return in.Kind == types.KArray
-		case types.OAnyenum:
-			return in.Kind == types.KEnum
-		case types.ORecord:
-			return in.Kind == types.KRecord
-		}
-		cast := catalog.FindCast(sub.OID, c.InType)
-		return cast != nil && cast.Method == 'b'
-	}
+	accepts := func(c *catalog.Opclass) bool { return x.snap().OpclassAccepts(c, sub) }
 	found := false
 	for _, c := range catalog.Opclasses() {
 		switch {

@@ -1,0 +1,31 @@
+-- The operator class of an index key is for the key's type, when the index is made
+-- and when the type of the column changes; CREATE FUNCTION takes a quoted language as it is written.
+CREATE TABLE o (a text, b varchar(10), c char(3), i int, r varchar(4)[], x cidr);
+CREATE INDEX o1 ON o (a text_pattern_ops);
+CREATE INDEX o2 ON o (b varchar_pattern_ops);
+CREATE INDEX o3 ON o (c bpchar_pattern_ops);
+CREATE INDEX o4 ON o (b text_pattern_ops DESC);
+CREATE INDEX o5 ON o (i text_pattern_ops);
+CREATE INDEX o5 ON o (a int4_ops);
+CREATE INDEX o5 ON o (i int8_ops);
+CREATE INDEX o5 ON o (lower(a) int4_ops);
+CREATE INDEX o5 ON o (i nope_ops);
+CREATE INDEX o5 ON o (i int4_ops, b text_ops, a varchar_ops, r array_ops, x inet_ops);
+CREATE INDEX o6 ON o USING hash (b text_ops);
+CREATE INDEX o7 ON o USING hash (i text_ops);
+SELECT indexdef FROM pg_indexes WHERE tablename = 'o' ORDER BY indexname;
+ALTER TABLE o ALTER b TYPE varchar(20);
+ALTER TABLE o ALTER a TYPE varchar(20);
+SELECT indexdef FROM pg_indexes WHERE tablename = 'o' ORDER BY indexname;
+DROP INDEX o5, o6;
+ALTER TABLE o ALTER a TYPE int USING 1;
+ALTER TABLE o ALTER c TYPE text;
+ALTER TABLE o ALTER b TYPE text;
+ALTER TABLE o ALTER b TYPE char(4);
+ALTER TABLE o ALTER b TYPE int USING 1;
+SELECT indexdef FROM pg_indexes WHERE tablename = 'o' ORDER BY indexname;
+CREATE FUNCTION f1() RETURNS int LANGUAGE 'SQL' AS 'SELECT 1';
+CREATE FUNCTION f2() RETURNS int LANGUAGE 'sql' AS 'SELECT 1';
+CREATE FUNCTION f3() RETURNS int LANGUAGE SQL AS 'SELECT 1';
+CREATE FUNCTION f4() RETURNS int LANGUAGE "SQL" AS 'SELECT 1';
+CREATE FUNCTION f5() RETURNS int LANGUAGE 'PLPGSQL' AS 'SELECT 1';
