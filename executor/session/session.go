@@ -33,14 +33,13 @@ type Session struct {
 	user        string // after SET ROLE: the current user
 	settings    *settings
 
-	block     block
-	tx        *transaction
-	spent     *transaction // that has ended, for the next one to use its memory
-	spill     writesSpill
-	failedIso kv.Isolation // of the transaction of a failed block that is gone
-	failedRO  bool
-	received  time.Time // when the message that is served came
-	stmtStart int64     // the same
+	block       block
+	tx          *transaction
+	spent       *transaction // that has ended, for the next one to use its memory
+	spill       writesSpill
+	failedModes txModes   // of a failed block; without savepoints an error takes back what was set in it
+	received    time.Time // when the message that is served came
+	stmtStart   int64     // the same
 
 	prepared map[string]*prepared
 	portals  portalSet

@@ -27,9 +27,10 @@ type transaction struct {
 	kv       kv.Txn
 	iso      kv.Isolation
 	readOnly bool
-	dirty    bool // READ UNCOMMITTED was asked for: it is shown, and is READ COMMITTED
-	waitSafe bool // DEFERRABLE; every snapshot is a safe one, so that nothing follows from it
-	used     bool // a statement has run: the isolation level is fixed
+	dirty    bool    // READ UNCOMMITTED was asked for: it is shown, and is READ COMMITTED
+	initial  txModes // before BEGIN and SET TRANSACTION said something
+	waitSafe bool    // DEFERRABLE; every snapshot is a safe one, so that nothing follows from it
+	used     bool    // a statement has run: the isolation level is fixed
 	start    int64
 	began    time.Time
 	fmtBuf   types.FmtOpts
@@ -129,6 +130,7 @@ func (s *Session) openTx(ctx context.Context, iso kv.Isolation, readOnly bool) (
 	}
 	*t = transaction{kv: k, iso: iso, readOnly: readOnly, began: s.received, start: s.stmtStart,
 		dirty: s.settings.newDirty, waitSafe: s.settings.newDefer}
+	t.initial = txModes{iso, readOnly, t.waitSafe, t.dirty}
 	t.fmtBuf = *s.settings.fmt
 	t.fmtBuf.Now = t.start
 	t.fmt = &t.fmtBuf
@@ -324,7 +326,10 @@ func (s *Session) Abort() {
 	switch s.block {
 	case inBlock:
 		s.block = failed
-		s.failedIso, s.failedRO = s.isolation(), s.readOnly()
+		s.failedModes = s.modes()
+		if s.tx != nil && len(s.tx.saves) == 0 {
+			s.failedModes = s.tx.initial
+		}
 		if s.tx != nil && len(s.tx.saves) > 0 {
 			s.tx.lobs.closeFrom(len(s.tx.saves))
 			s.dropPortalsFrom(len(s.tx.saves)) // the others may go on after ROLLBACK TO
@@ -485,23 +490,37 @@ func (s *Session) commitStmt(ctx context.Context, x *ast.Transaction) (string, e
 // endBlock ends the block with end, and with AND CHAIN begins the next one with
 // the same properties.
 func (s *Session) endBlock(ctx context.Context, chain bool, end func() error) error {
-	iso, ro, safe := s.isolation(), s.readOnly(), s.tx != nil && s.tx.waitSafe
-	dirty := s.tx != nil && s.tx.dirty
-	if s.block == failed && s.tx == nil {
-		iso, ro = s.failedIso, s.failedRO
+	modes := s.failedModes
+	if s.block != failed {
+		modes = s.modes()
 	}
 	err := end()
 	s.block = idle
 	if err != nil || !chain {
 		return err
 	}
-	tx, err := s.openTx(ctx, iso, ro)
+	tx, err := s.openTx(ctx, modes.iso, modes.readOnly)
 	if err != nil {
 		return err
 	}
-	tx.waitSafe, tx.dirty = safe, dirty
+	tx.waitSafe, tx.dirty = modes.waitSafe, modes.dirty
+	tx.initial = modes
 	s.block = inBlock
 	return nil
+}
+
+// txModes are the properties of a transaction that AND CHAIN gives to the next one.
+type txModes struct {
+	iso                       kv.Isolation
+	readOnly, waitSafe, dirty bool // as in tx
+}
+
+func (s *Session) modes() txModes {
+	m := txModes{iso: s.isolation(), readOnly: s.readOnly()}
+	if s.tx != nil {
+		m.waitSafe, m.dirty = s.tx.waitSafe, s.tx.dirty
+	}
+	return m
 }
 
 func (s *Session) findSavepoint(name string) (int, error) {
