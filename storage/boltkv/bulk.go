@@ -17,7 +17,8 @@ import (
 // not handed to bbolt one by one: it would keep each of them in memory as a node's
 // element, all in one node, until it commits. They are written into leaf pages here,
 // which go to the file at once, and bbolt is given the branches' elements that lead
-// to these pages. It divides and writes the branches itself.
+// to these pages. It divides and writes the branches itself. A goroutine writes the pages
+// while the next ones are laid out (bulkWriter).
 //
 // The pages are free ones, or behind the end of the last state, so until bbolt's
 // commit nothing leads to them. bbolt exports neither its list of free pages nor its
@@ -118,6 +119,7 @@ type bulk struct {
 	buf       []byte    // pages that wait for being written, without their numbers
 	runs      []bulkLeaf
 	leaves    []boltInode // pages written
+	writer    *bulkWriter // nil before the first buffer
 }
 
 // bulkLeaf is a leaf in the buffer: where its pages begin.
@@ -222,7 +224,7 @@ func (k *bulk) flush() error {
 	}
 	next := k.takeFree(len(k.buf) / k.page)
 	together, free := next != 0, true
-	from, at := 0, uint64(0) // what is to be written next: of the buffer, and its first page
+	var parts []part
 	for i, r := range k.runs {
 		end := len(k.buf)
 		if i+1 < len(k.runs) {
@@ -242,21 +244,25 @@ func (k *bulk) flush() error {
 		}
 		native.PutUint64(k.buf[r.at:], id)
 		k.leaves = append(k.leaves, boltInode{pgid: id, key: r.key})
-		if i > 0 && id != next {
-			if err := k.f.w.writeRuns(k.buf[from:r.at], int64(at)*int64(k.page)); err != nil {
-				return err
-			}
-		}
 		if i == 0 || id != next {
-			from, at = r.at, id
+			parts = append(parts, part{from: r.at, off: int64(id) * int64(k.page)})
 		}
 		next = id + uint64(pages)
 	}
-	if err := k.f.w.writeRuns(k.buf[from:], int64(at)*int64(k.page)); err != nil {
-		return err
+	if k.writer == nil {
+		k.writer = newBulkWriter(k.f.w)
 	}
-	k.buf, k.runs = k.buf[:0], k.runs[:0]
+	k.buf, k.runs = k.writer.write(laidOut{k.buf, parts}), k.runs[:0]
 	return nil
+}
+
+// stop waits for the goroutine that writes, if there is one. It has to be called whatever
+// happens, before anything else of the transaction writes.
+func (k *bulk) stop() error {
+	if k == nil || k.writer == nil {
+		return nil
+	}
+	return k.writer.stop()
 }
 
 // rightmost returns the last leaf of a bucket, in which bbolt has just put a pair.
@@ -336,6 +342,9 @@ func (k *bulk) finish(b *bolt.Bucket) error {
 	if err := k.flush(); err != nil {
 		return err
 	}
+	if err := k.stop(); err != nil {
+		return err
+	}
 	if k.last.parent == nil {
 		*rootOf(b) = &boltNode{bucket: b, pgid: k.last.pgid, inodes: k.leaves} // frees the only page
 	} else {
@@ -394,6 +403,7 @@ func (f *dataFile) rewrite(tx *bolt.Tx, c *txn.Change, old bucket) (done bool, e
 	if load == nil {
 		return false, nil
 	}
+	defer func() { _ = load.stop() }()
 	old.walk(func(uint64) {}) // verifies what bbolt will free
 	db := tx.Bucket([]byte(c.Space.DB))
 	if err := db.DeleteBucket([]byte(c.Space.File)); err != nil {

@@ -202,6 +202,7 @@ func (f *dataFile) applyChange(tx *bolt.Tx, p *pager, c *txn.Change, met, final 
 	has = has && c.Op == txn.OpNone
 	first := true
 	var load *bulk
+	defer func() { _ = load.stop() }()
 	var until []byte // keys below it go to a page that is verified
 	var near group   // writes to that page
 	for k, v := range c.Writes {

@@ -176,6 +176,12 @@ func (l *layer) truncate(n int) {
 // final adds all writes to dst, as windows that are ascending each, oldest first; without
 // files it is one, or none.
 func (l *layer) final(dst []window) []window {
+	l.join()
+	return l.allWindows(dst)
+}
+
+// join makes one run of all in the log.
+func (l *layer) join() {
 	l.settle(0)
 	for len(l.runs) > 1 {
 		a, b := &l.runs[len(l.runs)-2], &l.runs[len(l.runs)-1]
@@ -183,7 +189,6 @@ func (l *layer) final(dst []window) []window {
 		a.to = b.to
 		l.runs = l.runs[:len(l.runs)-1]
 	}
-	return l.allWindows(dst)
 }
 
 // windows returns the runs cut to a range, oldest first, without empty ones. mark is

@@ -1,8 +1,11 @@
 package txn
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"runtime"
 	"sync"
 	"testing"
@@ -305,5 +308,47 @@ func TestMaxTxnBytes(t *testing.T) {
 	}
 	if err := tx.Put(sp, []byte("l"), make([]byte, 400)); !errors.Is(err, kv.ErrTooLarge) {
 		t.Errorf("got %v, want ErrTooLarge", err)
+	}
+}
+
+// TestLargeChangesAreSorted: writes to several spaces, of which some have so many that
+// they are sorted at the same time, come to the engine in the order of their keys, the
+// last one of each key.
+func TestLargeChangesAreSorted(t *testing.T) {
+	e, st := newFake(t, Options{})
+	tx, err := st.Begin(ctx, kv.BeginOpt{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[uint64]int{1: joinFrom + 500, 2: 100, 3: joinFrom}
+	for id, n := range counts {
+		for i := range 2 * n {
+			key := uint32(i%n) * 2654435761 // all differ, in no order
+			if err := tx.Put(kv.Space{ID: id, DB: "db", File: "f"}, binary.BigEndian.AppendUint32(nil, key), fmt.Append(nil, i/n), kv.Covered); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := tx.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if len(e.applied) != 1 || len(e.applied[0]) != len(counts) {
+		t.Fatalf("%d commits", len(e.applied))
+	}
+	for _, c := range e.applied[0] {
+		var last []byte
+		n := 0
+		for k, v := range c.Writes {
+			if last != nil && bytes.Compare(last, k) >= 0 {
+				t.Fatalf("space %d: %x comes after %x", c.Space.ID, k, last)
+			}
+			if last = k; string(v) != "1" {
+				t.Fatalf("space %d: %x has %q", c.Space.ID, k, v)
+			}
+			n++
+		}
+		if n != counts[c.Space.ID] || c.Count != n {
+			t.Errorf("space %d: %d writes, %d told, want %d", c.Space.ID, n, c.Count, counts[c.Space.ID])
+		}
 	}
 }

@@ -164,6 +164,7 @@ func (w *writes) empty() bool {
 // space beside it, and their total size in bytes.
 func (w *writes) changes() (cs []Change, keys [][]window, size int, err error) {
 	defer faults(debug.SetPanicOnFault(true), &err)
+	w.joinLarge()
 	cs, keys = make([]Change, 0, len(w.list)), make([][]window, 0, len(w.list))
 	all := make([]window, 0, len(w.list))
 	for _, s := range w.list {
@@ -195,6 +196,20 @@ func (w *writes) changes() (cs []Change, keys [][]window, size int, err error) {
 		keys = append(keys, wins)
 	}
 	return cs, keys, size, nil
+}
+
+// joinFrom is the number of writes from which sorting them is work for a goroutine.
+const joinFrom = 20_000
+
+// joinLarge sorts the writes to the spaces that have many, at the same time.
+func (w *writes) joinLarge() {
+	var large sync.WaitGroup
+	for _, s := range w.list {
+		if l := s.top(); len(l.log) >= joinFrom {
+			large.Go(l.join)
+		}
+	}
+	large.Wait()
 }
 
 // inMemory makes the writes those of a run in memory, if there is one, without those
