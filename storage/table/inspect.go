@@ -48,9 +48,10 @@ func (d *Desc) Inspect(ctx context.Context, r Reader, ix *catalog.Index, o Inspe
 	}
 	if x == nil {
 		for _, g := range d.groups {
+			first := int64(1) // subscript of the array whose header came last
 			pretty := func(p kv.Pair) (string, string) {
 				if g.elements {
-					return d.prettyElement(g, p)
+					return d.prettyElement(g, p, &first)
 				}
 				return d.PrettyKey(p.Key), g.row.Pretty(p.Key, p.Val, g.names(d.Table))
 			}
@@ -274,8 +275,9 @@ func (d *Desc) PrettyPair(ix *catalog.Index, key, val []byte) (k, v string) {
 	return string(out), v
 }
 
-// prettyElement shows the header or an element of a value.
-func (d *Desc) prettyElement(g *groupFile, p kv.Pair) (k, v string) {
+// prettyElement shows the header or an element of a value: those of an array by their
+// subscripts. first is that of the first element, which the header tells.
+func (d *Desc) prettyElement(g *groupFile, p kv.Pair, first *int64) (k, v string) {
 	out, place := d.key.AppendPretty(nil, p.Key)
 	k = string(out)
 	t := d.Table.Columns[g.cols[0]].Type
@@ -289,6 +291,7 @@ func (d *Desc) prettyElement(g *groupFile, p kv.Pair) (k, v string) {
 			return k, "NULL"
 		case arrayValue:
 			lower, n := binary.Varint(rest)
+			*first = lower
 			count, _ := binary.Uvarint(rest[max(n, 0):])
 			return k, fmt.Sprintf("array of %d from %d", count, lower)
 		case objectValue:
@@ -305,7 +308,7 @@ func (d *Desc) prettyElement(g *groupFile, p kv.Pair) (k, v string) {
 		return k, "<" + err.Error() + ">"
 	}
 	if t.Kind() == types.KArray {
-		return k + " [" + strconv.FormatUint(uint64(binary.BigEndian.Uint32(place)), 10) + "]", string(codec.AppendPretty(nil, elem))
+		return k + " [" + strconv.FormatInt(*first+int64(binary.BigEndian.Uint32(place)), 10) + "]", string(codec.AppendPretty(nil, elem))
 	}
 	return k + " " + strconv.Quote(string(place[4:])), string(memberValue(elem.B))
 }
