@@ -45,16 +45,30 @@ func (x *exec) alterType(t *catalog.Table, a *ast.AlterAction) error {
 	var src ast.Expr = &ast.ColumnRef{Off: -1, Parts: []string{a.Name}}
 	if a.Using != nil {
 		src = a.Using
+		if _, _, err := planner.ColumnExpr(x.Planner(), src, x.base(t), types.T{}, "transform expressions"); err != nil {
+			return err
+		}
 	}
 	e, _, err := planner.ColumnExpr(x.Planner(), src, x.base(t), to, "transform expressions")
 	if err != nil {
-		if se, ok := err.(*sqlerr.Error); ok && se.Code == sqlerr.DatatypeMismatch && a.Using == nil {
+		switch {
+		case sqlerr.CodeOf(err) != sqlerr.DatatypeMismatch:
+		case a.Using != nil:
+			return sqlerr.New(sqlerr.DatatypeMismatch, "result of USING clause for column \"%s\" cannot be cast automatically to type %s", a.Name, x.typeName(to)).
+				WithHint("You might need to add an explicit cast.")
+		default:
 			return sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" cannot be cast automatically to type %s", a.Name, x.typeName(to)).
 				WithHint("You might need to specify \"USING %s::%s\".", ast.QuoteIdent(a.Name), x.typeName(to))
 		}
 		return err
 	}
-	if d := t.Columns[i].Default; d != "" && !t.Columns[i].Generated && t.Columns[i].Sequence == 0 {
+	d := t.Columns[i].Default
+	if t.Columns[i].Sequence != 0 {
+		if d = ""; t.Columns[i].Identity == 0 {
+			d = "0::bigint" // of the type of nextval
+		}
+	}
+	if d != "" && !t.Columns[i].Generated {
 		de, err := planner.DefaultFits(x.Planner(), d, to)
 		if err != nil || !de {
 			return sqlerr.New(sqlerr.DatatypeMismatch, "default for column \"%s\" cannot be cast automatically to type %s", a.Name, x.typeName(to))

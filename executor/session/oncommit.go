@@ -48,6 +48,11 @@ func (s *Session) runOnCommit(ctx context.Context) error {
 			}
 		}
 	}
+	if empty != nil {
+		if err := s.emptyTables(ctx, empty); err != nil {
+			return err
+		}
+	}
 	for _, t := range drop {
 		if s.snapshot().Object(t.OID) == nil {
 			continue // it went with its parent
@@ -56,9 +61,11 @@ func (s *Session) runOnCommit(ctx context.Context) error {
 			return err
 		}
 	}
-	if empty == nil {
-		return nil
-	}
+	return nil
+}
+
+// emptyTables empties tables, and with them those that refer to them.
+func (s *Session) emptyTables(ctx context.Context, empty []*catalog.Table) error {
 	st := &ast.Truncate{}
 	for i := 0; i < len(empty); i++ {
 		st.Tables = append(st.Tables, ast.TableRef{Off: -1, Name: nameOf(empty[i])})

@@ -33,6 +33,13 @@ create temp table self (a int primary key, b int references self) on commit dele
 insert into self values (1, 1);
 commit;
 select * from self;
+begin;
+create temp table whole (a int) partition by list (a) on commit drop;
+create temp table whole1 partition of whole for values in (1) on commit delete rows;
+create temp table whole2 partition of whole for values in (2) on commit drop;
+insert into whole values (1), (2);
+commit;
+select relname from pg_class where relname like 'whole%';
 -- Types of the temporary schema are not called like functions without its name.
 set search_path = pg_temp, public;
 create domain pg_temp.filled as text check (value <> '');
