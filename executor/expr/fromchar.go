@@ -14,15 +14,7 @@ func fromCharFuncs(r *registry) {
 		if err != nil {
 			return 0, err
 		}
-		t, err := p.resolve()
-		if err != nil {
-			return 0, err
-		}
-		d, ok := types.DateOf(t.year, t.month, t.day)
-		if !ok {
-			return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, `date out of range: "%s"`, s)
-		}
-		return d, nil
+		return p.date()
 	}), "to_date")
 	r.add(fn2(func(c *callCtx, s, f []byte) (int64, error) {
 		p, err := parseByTemplate(string(s), dateTemplate(c, f), false)
@@ -416,6 +408,19 @@ func roundMicros(ts int64, digits int) int64 {
 
 // zone is the offset given, in seconds east.
 func (p *dateInput) zone() int { return p.zoneSign * (p.zoneHour*3600 + p.zoneMin*60) }
+
+// date is the day of the fields.
+func (p *dateInput) date() (int64, error) {
+	t, err := p.resolve()
+	if err != nil {
+		return 0, err
+	}
+	d, ok := types.DateOf(t.year, t.month, t.day)
+	if !ok {
+		return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, `date out of range: "%s"`, p.whole)
+	}
+	return d, nil
+}
 
 // local is the time of the fields without regard to a zone.
 func (p *dateInput) local() (int64, error) {

@@ -182,7 +182,13 @@ func timeByNodes(text string, nodes []dateNode) (d types.Datum, zone int, err er
 	if err != nil {
 		return d, 0, err
 	}
-	if !hasDate && hasTime {
+	switch {
+	case hasDate && hasZone && !hasTime:
+		return d, 0, badDateTime("datetime format is zoned but not timed")
+	case hasDate && !hasTime:
+		day, err := p.date()
+		return types.Int(types.Of(types.ODate), day), 0, err
+	case !hasDate && hasTime:
 		p.year, p.month, p.day = 2000, 1, 1
 	}
 	ts, err := p.local()
@@ -193,10 +199,6 @@ func timeByNodes(text string, nodes []dateNode) (d types.Datum, zone int, err er
 	switch {
 	case hasDate && hasTime && hasZone:
 		t = types.OTimestamptz
-	case hasDate && hasZone:
-		return d, 0, badDateTime("datetime format is zoned but not timed")
-	case hasDate && !hasTime:
-		return types.Int(types.Of(types.ODate), types.TimestampToDate(ts)), 0, nil
 	case hasTime && hasZone && !hasDate:
 		t = types.OTimetz
 	case hasTime && !hasDate:

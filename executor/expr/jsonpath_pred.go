@@ -197,8 +197,18 @@ func (r *pathRun) compareTimes(a, b types.Datum) (c int, ok bool, err error) {
 		return 0, false, sqlerr.New(sqlerr.FeatureNotSupported, "cannot convert value from %s to %s without time zone usage",
 			shortTimeName(from.T.OID), shortTimeName(into.T.OID)).WithHint("Use *_tz() function for time zone support.")
 	}
-	if a, err = types.Cast(a, types.Of(to), r.c.env.Fmt, true); err == nil {
-		b, err = types.Cast(b, types.Of(to), r.c.env.Fmt, true)
+	convert := func(d types.Datum) (types.Datum, error) {
+		switch {
+		case d.T.OID == types.ODate: // as comparisons of SQL do, out of the range of timestamps as well
+			v, err := lateDates(to == types.OTimestamptz)(r.c, d.I)
+			return types.Int(types.Of(to), v), err
+		case d.T.OID == types.OTimestamp && to == types.OTimestamptz:
+			return types.Int(types.Of(to), lateLocal(r.c, d.I)), nil
+		}
+		return types.Cast(d, types.Of(to), r.c.env.Fmt, true)
+	}
+	if a, err = convert(a); err == nil {
+		b, err = convert(b)
 	}
 	if err != nil {
 		return 0, false, pathError{err}

@@ -77,7 +77,10 @@ func sizeBytes(_ *callCtx, text []byte) (int64, error) {
 	}
 	bad := sqlerr.New(sqlerr.InvalidParameterValue, `invalid size: "%s"`, text)
 	d, err := types.ParseDecimal(s[:n])
-	if err != nil {
+	switch {
+	case sqlerr.CodeOf(err) == sqlerr.NumericValueOutOfRange:
+		return 0, err
+	case err != nil:
 		return 0, bad
 	}
 	unit := strings.ToLower(strings.TrimSpace(s[n:]))

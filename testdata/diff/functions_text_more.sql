@@ -82,3 +82,6 @@ select parse_ident('"a');
 select similar_to_escape('a%b_c'), similar_to_escape('a|b','#'), like_escape('a#%b','#');
 select 'é' < 'f', 'a' < 'B', 'a' < 'b' collate "C", upper('ß'), length('日本'), substr('日本語',2,1), '日本' ~ '^..$';
 select string_agg(x::text,'') from generate_series(1,3) x, string_agg('a','b');
+select pg_size_bytes('1e1000000000000000000');
+select pg_size_bytes('1e100 gb');
+select pg_size_bytes('1e gb');

@@ -83,3 +83,9 @@ INSERT INTO jp VALUES (1, '$.a', '{"a":1}'), (2, '$.b', '{"a":2}'), (3, '$.a ? (
 SELECT id, jsonb_path_query_first(d, p), d @? p FROM jp ORDER BY id;
 SELECT p FROM jp ORDER BY id;
 SELECT count(*) FROM jp WHERE d @@ '$.a > 1';
+-- Dates that timestamps do not reach are after them all.
+select jsonb_path_query('"1000000-01-01"', '$.datetime() > "2020-01-01 12:00:00".datetime()');
+select jsonb_path_query('"2020-01-01 12:00:00"', '$.datetime() < "1000000-01-01".datetime()');
+select jsonb_path_query_tz('"1000000-01-01"', '$.datetime() > "2020-01-01 12:00:00 +02".datetime()');
+select jsonb_path_query_tz('"2020-01-01 12:00:00"', '$.datetime() == "2020-01-01 12:00:00 +00".datetime()');
+select jsonb_path_query_tz('"2020-01-01"', '$.datetime() < "2020-01-01 12:00:00 +00".datetime()');
