@@ -147,6 +147,7 @@ func (s *Session) analyze(ctx context.Context, t *catalog.Table, cols []int, o k
 	if old := s.snapshot().Stats(t.OID); old != nil && cols != nil {
 		keepOther(st, old, cols)
 	}
+	s.tx.kv.AllowWrites() // statistics are no data: READ ONLY allows them
 	if err := s.ddl().PutStats(st); err != nil {
 		return err
 	}

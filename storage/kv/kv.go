@@ -372,8 +372,10 @@ type Txn interface {
 	Assigned() uint64
 	Reading() (seq uint64, reads bool)
 
-	// ReadOnly reports whether writes are refused.
-	ReadOnly() bool
+	// AllowWrites lets a transaction write that was begun as a read-only one. What it
+	// reads is still not checked at the commit of a SERIALIZABLE one: it is for what is
+	// kept about rows, and not for what follows from them.
+	AllowWrites()
 	// Isolation returns the level the transaction was begun with.
 	Isolation() Isolation
 	// Wrote reports whether the transaction has put or deleted a key, or all keys of

@@ -121,7 +121,7 @@ func (t *Txn) Seq() uint64 {
 	return sn.seq
 }
 
-func (t *Txn) ReadOnly() bool          { return t.opt.ReadOnly }
+func (t *Txn) AllowWrites()            { t.opt.ReadOnly = false }
 func (t *Txn) Isolation() kv.Isolation { return t.opt.Isolation }
 func (t *Txn) SetStats(s *kv.Stats)    { t.stats = s }
 func (t *Txn) OnCommit(f func())       { t.hooks = append(t.hooks, f) }

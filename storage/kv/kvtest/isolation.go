@@ -36,6 +36,16 @@ func testBasics(t *testing.T, st kv.Store) {
 	_, err = lock(tx, sp, kv.LockOpt{}, "a")
 	wantErr(t, err, kv.ErrReadOnly)
 
+	allowed := begin(t, st, kv.BeginOpt{ReadOnly: true, Isolation: kv.Serializable})
+	wantValue(t, allowed, sp, "a", "va2")
+	allowed.AllowWrites()
+	must(t, allowed.Put(sp, []byte("d"), []byte("vd")))
+	must(t, allowed.Commit(ctx))
+	update(t, st, func(tx kv.Txn) {
+		wantValue(t, tx, sp, "d", "vd")
+		must(t, tx.Delete(sp, []byte("d")))
+	})
+
 	w := begin(t, st, kv.BeginOpt{})
 	wantErr(t, w.Put(sp, nil, []byte("x")), kv.ErrTooLarge)
 	wantErr(t, w.Put(sp, []byte("x"), nil), kv.ErrTooLarge)
