@@ -25,10 +25,15 @@ func checkFlip(key, val []byte) error {
 // scanChecked scans a store's table and counts the pairs that are asked about.
 func scanChecked(t *testing.T, st kv.Store) (checked int, err error) {
 	t.Helper()
+	return scanCheckedIn(t, st, false)
+}
+
+func scanCheckedIn(t *testing.T, st kv.Store, reverse bool) (checked int, err error) {
+	t.Helper()
 	s, err := st.Snapshot(ctx)
 	must(t, err)
 	defer s.Close()
-	it := s.Scan(ctx, table, kv.Range{}, kv.ScanOpt{Check: func(ps []kv.Pair) error {
+	it := s.Scan(ctx, table, kv.Range{}, kv.ScanOpt{Reverse: reverse, Check: func(ps []kv.Pair) error {
 		checked += len(ps)
 		for _, p := range ps {
 			if err := checkFlip(p.Key, p.Val); err != nil {
@@ -65,8 +70,10 @@ func TestSeals(t *testing.T) {
 		if before == "compaction" {
 			must(t, st.Compact(ctx))
 		}
-		if n, err := scanChecked(t, st); n != 0 || err != nil {
-			t.Errorf("after %s %d pairs are asked about: %v", before, n, err)
+		for _, reverse := range []bool{true, false} {
+			if n, err := scanCheckedIn(t, st, reverse); n != 0 || err != nil {
+				t.Errorf("after %s %d pairs are asked about, reverse %v: %v", before, n, reverse, err)
+			}
 		}
 		must(t, st.Check(ctx, func(fault string) { t.Error(fault) }))
 		must(t, st.Close())

@@ -235,8 +235,7 @@ func (c *chunks) Fill(dst []kv.Pair) (n int, err error) {
 		c.start()
 	}
 	if c.opt.Reverse {
-		n = c.fillReverse(dst)
-		err = c.opt.Checked(dst[:n])
+		n, err = c.fillReverse(dst)
 	} else {
 		n, err = c.fillForward(dst)
 	}
@@ -356,18 +355,36 @@ func (c *chunks) nextRange(nd *node, i int) bool {
 	return false
 }
 
-func (c *chunks) fillReverse(dst []kv.Pair) (n int) {
+// fillReverse takes the pairs of one leaf before the other, each from its end.
+func (c *chunks) fillReverse(dst []kv.Pair) (n int, err error) {
 	for c.more && n < len(dst) {
-		p := c.c.pair()
-		if c.r.Lo != nil && bytes.Compare(p.Key, c.r.Lo) < 0 {
-			c.more = false
-			break
+		nd, i := c.c.at()
+		from, start := n, 0
+		if c.r.Lo != nil && bytes.Compare(nd.leafKey(0), c.r.Lo) < 0 {
+			start = nd.lower(c.r.Lo)
 		}
-		dst[n] = p
-		n++
-		c.more = c.c.prev()
+		for ; i >= start && n < len(dst); i-- {
+			dst[n] = nd.pair(i)
+			n++
+		}
+		if c.opt.Check != nil && !c.opt.KeysOnly {
+			// nd.n is no element: pieces of a leaf are met from its end, which check
+			// does not add up.
+			if err := c.check(nd, nd.n, dst[from:n]); err != nil {
+				return from, err
+			}
+		}
+		switch {
+		case i >= start:
+			c.c.stack[len(c.c.stack)-1].i = i
+		case start > 0:
+			c.more = false
+		default:
+			c.c.stack[len(c.c.stack)-1].i = 0
+			c.more = c.c.prev()
+		}
 	}
-	return n
+	return n, nil
 }
 
 // Close gives the cursor back for the next read.
