@@ -1,19 +1,16 @@
 package parser
 
-import (
-	"strings"
+import "kvsqld/parser/ast"
 
-	"kvsqld/parser/ast"
-)
-
-// relOptions is (name [= value], …), where names may have a namespace.
+// relOptions is (name [= value], …), where names may have a namespace. A quoted
+// name keeps its case, so that "Fillfactor" is no parameter.
 func (p *parser) relOptions() []ast.Option {
 	p.expect(KindLParen)
 	var l []ast.Option
 	for {
-		o := ast.Option{Off: p.off(), Name: strings.ToLower(p.colLabel())}
+		o := ast.Option{Off: p.off(), Name: p.colLabel()}
 		if p.accept(KindDot) {
-			o.Name += "." + strings.ToLower(p.colLabel())
+			o.Name += "." + p.colLabel()
 		}
 		if p.accept(KindEqual) {
 			o.X = p.defArg()
@@ -67,7 +64,7 @@ func (p *parser) genericOptions() []ast.Option {
 	p.expect(KindLParen)
 	var l []ast.Option
 	for {
-		o := ast.Option{Off: p.off(), Name: strings.ToLower(p.colLabel())}
+		o := ast.Option{Off: p.off(), Name: p.colLabel()}
 		switch t := p.tok(); {
 		case t.Kind == KindComma, t.Kind == KindRParen:
 		case t.Kind == KindLParen:

@@ -37,3 +37,12 @@ select 1 union (select a from lockable for share);
 select a from lockable union select 1 for update;
 (select a from lockable limit 1 for update) intersect (select 1);
 drop table lockable;
+-- A quoted name of a parameter keeps its case.
+create table quoted_of with ("Fillfactor" = 10) as select 1 a;
+create table quoted_of ("A" int) with (Autovacuum_Enabled = off);
+create index quoted_with on quoted_of ("A") with ("FILLFACTOR" = 50);
+alter table quoted_of set ("Fillfactor" = 60);
+alter table quoted_of reset ("Fillfactor");
+create view quoted_view with ("Security_Barrier") as select 1 a;
+alter table quoted_of alter "A" set ("N_distinct" = 5);
+select reloptions from pg_class where relname = 'quoted_of';
