@@ -105,9 +105,13 @@ func (ix *Index) Clusterable() error {
 	return nil
 }
 
+// oidTSVector is the type that gin knows in PostgreSQL and does not here.
+const oidTSVector types.OID = 3614
+
 func (c *Change) noOpclass(t types.T, method string) error {
-	if c.snap.BaseType(t).Kind() == types.KHstore && method == KindGist {
-		return sqlerr.Unsupported(-1, "an index of type hstore with access method \"%s\"", method)
+	of := c.snap.BaseType(t)
+	if of.Kind() == types.KHstore && method == KindGist || of.OID == oidTSVector && method == KindGin {
+		return sqlerr.Unsupported(-1, "an index of type %s with access method \"%s\"", c.typeName(of), method)
 	}
 	return sqlerr.New(sqlerr.UndefinedObject, "data type %s has no default operator class for access method \"%s\"",
 		c.typeName(t), method).
