@@ -173,13 +173,14 @@ func (sh *lockShard) pruneLocked(min uint64) {
 	}
 }
 
-// prune forgets old changes in all shards.
+// prune forgets old changes in all shards. The oldest snapshot is asked for in each:
+// of a change that comes to a later one meanwhile, a snapshot opened meanwhile may be in
+// doubt.
 func (lt *lockTable) prune() {
-	m := lt.snaps.min.Load()
 	for i := range lt.shards {
 		sh := &lt.shards[i]
 		sh.mu.Lock()
-		sh.pruneLocked(m)
+		sh.pruneLocked(lt.snaps.min.Load())
 		sh.mu.Unlock()
 	}
 }
