@@ -65,6 +65,9 @@ type Env struct {
 	// checks all at the end of the statement.
 	Deferred *DeferredChecks
 
+	// Behind reports whether an index lacks rows of what is read: see planner.Context.
+	// nil: none does.
+	Behind func(*catalog.Index) bool
 	// TableExprs returns the bound expressions that writing to the table needs.
 	TableExprs func(*catalog.Table) (*plan.TableExprs, error)
 	// Virtual emits the rows of a declared relation, of which the columns cols are

@@ -502,7 +502,7 @@ func newChildFinder(env *Env, t *catalog.Table, fk *catalog.ForeignKey) *childFi
 		return f
 	}
 	for _, ix := range t.Indexes {
-		if ix.Primary && t.KeyIsRowKey() || ix.Invalid || ix.Where != "" || ix.ByElements(t) {
+		if ix.Primary && t.KeyIsRowKey() || ix.Invalid || ix.Where != "" || ix.ByElements(t) || env.Behind != nil && env.Behind(ix) {
 			continue
 		}
 		cols := make([]int, len(ix.Keys))

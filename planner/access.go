@@ -223,6 +223,18 @@ func runsOnce(s *subquery) bool {
 	return (s.kind == plan.SubScalar || s.kind == plan.SubArray) && len(s.x) == 0 && !correlated(s.q) && !queryVolatile(s.q)
 }
 
+// readable reports whether the index has an entry of each row that the statement may see.
+func (p *planner) readable(ix *catalog.Index) bool {
+	if ix.Invalid {
+		return false
+	}
+	if p.Behind != nil && p.Behind(ix) {
+		p.passes = true
+		return false
+	}
+	return true
+}
+
 // paths lists the ways to read a base table under its conjuncts.
 func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
 	if r.cursor != "" {
@@ -266,7 +278,7 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
 		}
 	}
 	for _, ix := range t.Indexes {
-		if ix.Primary && t.KeyIsRowKey() || ix.Invalid {
+		if ix.Primary && t.KeyIsRowKey() || !p.readable(ix) {
 			continue
 		}
 		if ix.ByElements(t) {

@@ -73,7 +73,7 @@ func (p *planner) loadExprs(r *rel) {
 	}
 	r.parts = map[*catalog.Index]indexParts{}
 	for _, ix := range r.table.Indexes {
-		if ix.Invalid || ix.Where == "" && !slices.ContainsFunc(ix.Keys, func(k catalog.IndexKey) bool { return k.Col < 0 }) || ix.ByElements(r.table) {
+		if !p.readable(ix) || ix.Where == "" && !slices.ContainsFunc(ix.Keys, func(k catalog.IndexKey) bool { return k.Col < 0 }) || ix.ByElements(r.table) {
 			continue
 		}
 		parts := p.partsOfIndex(r, ix)

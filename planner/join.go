@@ -317,7 +317,7 @@ func (p *planner) lookupPath(s *state, u *unit, conj []plan.Expr, outer map[int]
 		try(p.match(r, nil, keys, true, bounds, rows))
 	}
 	for _, ix := range r.table.Indexes {
-		if ix.Primary && r.table.KeyIsRowKey() || ix.Invalid || ix.Where != "" || ix.ByElements(r.table) {
+		if ix.Primary && r.table.KeyIsRowKey() || !p.readable(ix) || ix.Where != "" || ix.ByElements(r.table) {
 			continue
 		}
 		try(p.match(r, ix, ix.Keys, ix.Unique && !r.table.Deferrable(ix), bounds, rows))

@@ -59,7 +59,7 @@ func (p *planner) narrowBy(h *plan.HashJoin, c *plan.Col) {
 		need[c] = true
 	}
 	for _, ix := range t.Indexes {
-		if ix.Primary && t.KeyIsRowKey() || ix.Invalid || ix.Where != "" || ix.Kind != catalog.KindBtree || ix.Keys[0].Col != col {
+		if ix.Primary && t.KeyIsRowKey() || !p.readable(ix) || ix.Where != "" || ix.Kind != catalog.KindBtree || ix.Keys[0].Col != col {
 			continue
 		}
 		n := plan.Narrow{Index: ix, RowCost: costEntry + costGet}

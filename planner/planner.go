@@ -61,6 +61,9 @@ type Context struct {
 	// System lets the statement read and write the tables behind system relations; it
 	// is the server's own.
 	System bool
+	// Behind reports whether an index became valid after the snapshot that the statement
+	// reads, in which it lacks rows: it is not read. nil: none is.
+	Behind func(*catalog.Index) bool
 	// Rows estimates a table's rows from a live counter; nil or -1: not known.
 	Rows func(*catalog.Table) float64
 	// Interrupted is asked now and then and ends the planning with its error: the
@@ -103,6 +106,7 @@ type planner struct {
 	trusted  int                      // stored texts around what is being bound; see usable
 	policing []types.OID              // tables whose policies are being bound
 	secured  bool                     // a table with row-level security was seen
+	passes   bool                     // an index was left out, see Context.Behind
 	// forValues: what the plan leaves out, it does for the values of the parameters
 	forValues bool
 	implied   map[*plan.Or]float64 // share of rows that the restrictions drawn from it leave
@@ -220,7 +224,7 @@ func (p *planner) statement(stmt ast.Stmt) *plan.Query {
 	out.ReadOnly = !p.writes
 	out.Tables, out.KeyTables = p.uses, p.keyUses(out)
 	out.Rights, out.Calls = p.rights, p.calls
-	out.RowSecurity, out.ForValues = p.secured, p.forValues
+	out.RowSecurity, out.ForValues, out.Passes = p.secured, p.forValues, p.passes
 	out.Steps = p.steps
 	out.Fault = p.fault
 	number(out)

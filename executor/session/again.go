@@ -1,6 +1,10 @@
 package session
 
-import "context"
+import (
+	"context"
+
+	"kvsqld/storage/kv"
+)
 
 // again runs f, a part of a statement that is no query, and where a query would begin
 // again (executor.ErrRetry) undoes what f has written and runs it again on a new snapshot.
@@ -27,5 +31,8 @@ func (s *Session) readAgain(ctx context.Context) error {
 		return err
 	}
 	s.tx.moves = s.srv.Tables.Moves()
+	if s.tx.iso == kv.ReadCommitted {
+		s.tx.seen = s.srv.Catalog.Current()
+	}
 	return s.tx.kv.Refresh(ctx)
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -80,5 +81,49 @@ func TestIndexThatFails(t *testing.T) {
 	if got := c.sql("INSERT INTO t VALUES (4000, 1999)"); !strings.Contains(got, "23505") {
 		t.Errorf("after REINDEX: %s", got)
 	}
+	srv.checkTables(t)
+}
+
+// TestIndexNewerThanSnapshots: an index becomes valid while others read a snapshot that has
+// not all of its entries: a statement that runs again as a row has changed, one that calls a
+// function, and a transaction that keeps its snapshot.
+func TestIndexNewerThanSnapshots(t *testing.T) {
+	srv := newServer(t)
+	admin, old, writer, waiter, maker := srv.client(t), srv.client(t), srv.client(t), srv.client(t), srv.client(t)
+	caller, keeper := srv.client(t), srv.client(t)
+	admin.must("CREATE TABLE t (id int PRIMARY KEY, v int, n int); INSERT INTO t SELECT i, i % 500, 0 FROM generate_series(1, 5000) i; ANALYZE t")
+	admin.must("CREATE TABLE one (a int); INSERT INTO one VALUES (7)")
+	admin.must("CREATE FUNCTION f(int) RETURNS bigint STABLE LANGUAGE sql AS 'SELECT 1; SELECT count(*) FROM t WHERE v = $1'")
+	admin.must("SELECT pg_advisory_lock(5)")
+	until := func(locked string) {
+		for !strings.Contains(admin.sql("SELECT count(*) FROM pg_locks WHERE NOT granted AND "+locked), "\n1\n") {
+			runtime.Gosched()
+		}
+	}
+	old.must("BEGIN; UPDATE t SET n = 1 WHERE id = 1")
+	var wg sync.WaitGroup
+	wg.Go(func() { maker.must("CREATE INDEX CONCURRENTLY i ON t (v)") })
+	until("relation = 't'::regclass AND mode = 'ShareLock'")
+	keeper.must("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM one")
+	called := make(chan string)
+	go func() { called <- caller.sql("SELECT a, pg_advisory_lock(5) IS NULL, f(a) FROM one") }()
+	until("locktype = 'advisory'")
+	writer.must("BEGIN; UPDATE t SET n = 1 WHERE id = 7")
+	got := make(chan string)
+	go func() { got <- waiter.sql("UPDATE t SET n = n + 1 WHERE v = 7") }()
+	until("locktype = 'transactionid'")
+	old.must("COMMIT")
+	wg.Wait()
+	writer.must("COMMIT")
+	if got := <-got; got != "UPDATE 10\nI" {
+		t.Errorf("got %s", got)
+	}
+	keeper.want("SELECT count(*), sum(n) FROM t WHERE v = 7", "(count,sum)", "10|0", "SELECT 1", "T")
+	keeper.must("COMMIT")
+	admin.must("SELECT pg_advisory_unlock(5)")
+	if got := <-called; got != "(a,?column?,f)\n7|f|10\nSELECT 1\nI" {
+		t.Errorf("got %s", got)
+	}
+	admin.want("SELECT sum(n) FROM t WHERE v = 7", "(sum)", "11", "SELECT 1", "I")
 	srv.checkTables(t)
 }

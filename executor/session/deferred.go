@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+
+	"kvsqld/storage/kv"
 )
 
 // checkDeferred runs the checks that were put off to the end of the transaction.
@@ -9,11 +11,8 @@ func (s *Session) checkDeferred(ctx context.Context) error {
 	if s.tx.deferred.Empty() {
 		return nil
 	}
-	if s.tx.iso == 0 {
-		if err := s.settlePortals(ctx); err != nil {
-			return err
-		}
-		if err := s.tx.kv.Refresh(ctx); err != nil {
+	if s.tx.iso == kv.ReadCommitted {
+		if err := s.readAgain(ctx); err != nil {
 			return err
 		}
 	}

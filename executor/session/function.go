@@ -150,13 +150,10 @@ func (s *Session) runInBody(ctx context.Context, f *catalog.Function, p *planned
 			}
 		}
 	}
-	if err := p.refresh(ctx, s, s.snapshot()); err != nil {
+	if err := s.settlePlan(ctx, p, nil); err != nil {
 		return err
 	}
-	if err := s.checkRights(p.q); err != nil {
-		return err
-	}
-	if err := s.lockTables(ctx, p.q); err != nil {
+	if err := s.storedAsSeen(p.q); err != nil {
 		return err
 	}
 	if !p.q.ReadOnly && p.writes() {

@@ -142,8 +142,9 @@ type plannedStmt struct {
 	x    expr.Env
 	mem  executor.Memory
 
-	allowed string // the role that was found to have the plan's rights
-	role    string // that the plan was made for; it counts where the plan says so
+	allowed string            // the role that was found to have the plan's rights
+	role    string            // that the plan was made for; it counts where the plan says so
+	seen    *catalog.Snapshot // what seenBefore was: indexes that it has not are not read
 
 	system  bool // a statement of the server's own, which needs no rights
 	inOrder bool // full scans give the rows in the order of the table's key
@@ -162,7 +163,11 @@ func plannable(st ast.Stmt) bool {
 
 // fits reports whether there is a plan for the snapshot and the settings.
 func (p *plannedStmt) fits(s *Session, snap *catalog.Snapshot) bool {
-	return p.q != nil && p.snap == snap && p.epoch == s.settings.epoch && (!p.q.RowSecurity || p.role == s.user)
+	if p.q == nil || p.snap != snap || p.epoch != s.settings.epoch || p.q.RowSecurity && p.role != s.user {
+		return false
+	}
+	before := s.seenBefore(snap)
+	return p.seen == before || before == nil && !p.q.Passes
 }
 
 // refresh makes the plan if there is none for the snapshot and the settings.
@@ -181,6 +186,7 @@ func (p *plannedStmt) refresh(ctx context.Context, s *Session, snap *catalog.Sna
 	}
 	p.run = nil
 	p.q, p.snap, p.epoch, p.allowed, p.role = q, snap, s.settings.epoch, "", s.user
+	p.seen = s.seenBefore(snap)
 	p.custom = customPlan{generic: q}
 	p.cols = nil
 	if q.Returns {
@@ -219,13 +225,49 @@ func (s *Session) planDuring(ctx context.Context, snap *catalog.Snapshot) *plann
 	pc := s.planContext(snap)
 	pc.Consts = constants{s, ctx}
 	pc.Interrupted = func() error { return executor.Interrupted(ctx) }
+	if s.seenBefore(snap) != nil {
+		pc.Behind = s.behind
+	}
 	return pc
 }
 
-// prepare brings the statement's plan up to date and takes its table locks, so
+// seenBefore returns the catalog of before the open transaction's snapshot, nil if that
+// is snap or there is none.
+func (s *Session) seenBefore(snap *catalog.Snapshot) *catalog.Snapshot {
+	if s.tx == nil || s.tx.seen == snap {
+		return nil
+	}
+	return s.tx.seen
+}
+
+// behind reports whether an index that others have made became valid after the snapshot
+// of the open transaction, which does not have all of its entries.
+func (s *Session) behind(ix *catalog.Index) bool {
+	valid := func(snap *catalog.Snapshot) bool {
+		t := snap.TableOfIndex(s.db, ix.OID)
+		if t == nil {
+			return false
+		}
+		x := t.IndexByOID(ix.OID)
+		return x != nil && !x.Invalid
+	}
+	return valid(s.srv.Catalog.Current()) && !valid(s.tx.seen)
+}
+
+// prepare brings the statement's plan up to date, takes its table locks and opens what
+// it reads.
+func (s *Session) prepare(ctx context.Context, p *plannedStmt, params []types.Datum) error {
+	if err := s.settlePlan(ctx, p, params); err != nil {
+		return err
+	}
+	s.look()
+	return s.storedAsSeen(p.q)
+}
+
+// settlePlan brings the statement's plan up to date and takes its table locks, so
 // that the plan fits the tables (S2): again for as long as others publish definitions
 // meanwhile. The locks stay, so that those of its own tables come to an end.
-func (s *Session) prepare(ctx context.Context, p *plannedStmt, params []types.Datum) error {
+func (s *Session) settlePlan(ctx context.Context, p *plannedStmt, params []types.Datum) error {
 	for {
 		if err := executor.Interrupted(ctx); err != nil {
 			return err
@@ -250,8 +292,7 @@ func (s *Session) prepare(ctx context.Context, p *plannedStmt, params []types.Da
 			return err
 		}
 		if s.snapshot() == snap {
-			s.look()
-			return s.storedAsSeen(p.q)
+			return nil
 		}
 	}
 }
@@ -395,6 +436,9 @@ func (s *Session) fillEnv(ctx context.Context, env *executor.Env, x *expr.Env, p
 		WorkMem: s.settings.workMem, TempDir: s.srv.opts.TempDir, MaxParallel: s.srv.opts.MaxParallel, ParallelFrom: s.settings.parallelFrom,
 		LockTimeout: s.settings.lockTimeout, ReadCommitted: t.iso == kv.ReadCommitted, Replica: s.settings.replica,
 		Tally: &s.tally, CursorRow: s.currentOfFn, TableExprs: s.tableExprsFn, Virtual: s.virtualFn, SequenceRow: s.sequenceRowFn, Notice: s.tellFn,
+	}
+	if s.seenBefore(p.snap) != nil {
+		env.Behind = s.behind
 	}
 	if env.Mem = &p.mem; env != &p.env {
 		env.Mem = new(executor.Memory)

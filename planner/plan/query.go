@@ -37,6 +37,8 @@ type Query struct {
 	// ForValues tells that the plan is right only for the values of the parameters that
 	// it was made with.
 	ForValues bool
+	// Passes tells that the plan does without an index that the snapshot is too old for.
+	Passes bool
 	// Calls are the user-defined functions that are called, in views as well.
 	Calls []*catalog.Function
 	// Places are, of a cursor's query, the tables whose rows it stands on.
