@@ -169,7 +169,10 @@ type Index struct {
 	// Constraint is the OID of the UNIQUE or PRIMARY KEY constraint it serves, or 0.
 	Constraint       types.OID
 	NullsNotDistinct bool
-	Invalid          bool
+	Invalid          bool // rows may lack their entries: it is not read
+	// Unready tells that writers take entries away but make none: the first state of an
+	// index that is made beside them, which is Invalid as well.
+	Unready bool
 	// Clustered and Identity mark the index that CLUSTER ON and REPLICA IDENTITY
 	// named, Options are those of WITH (fillfactor = …); they are only shown.
 	Clustered, Identity bool

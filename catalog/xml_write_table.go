@@ -408,6 +408,7 @@ func (w *xmlWriter) indexFile(t *Table, ix *Index) {
 	a.set("indexType", paperIndexTypes[ix.Kind])
 	a.flag("nullsNotDistinct", ix.NullsNotDistinct)
 	a.flag("invalid", ix.Invalid)
+	a.flag("unready", ix.Unready)
 	indexMarks(&a, ix)
 	a.opt("where", ix.Where)
 	a.opt("comment", ix.Comment)

@@ -59,7 +59,7 @@ func (w *writer) index(rel types.OID, t *catalog.Table, ix *catalog.Index) {
 	}
 	keys := indexColumns(ix)
 	w.oid(ix.OID).oid(rel).int(int64(len(keys))).int(int64(len(ix.Keys))).bool(ix.Unique).bool(ix.NullsNotDistinct).
-		bool(ix.Primary).bool(t.Exclusion(ix) != nil).bool(immediate).bool(ix.Clustered).bool(!ix.Invalid).bool(false).bool(true).bool(true).bool(ix.Identity)
+		bool(ix.Primary).bool(t.Exclusion(ix) != nil).bool(immediate).bool(ix.Clustered).bool(!ix.Invalid).bool(false).bool(!ix.Unready).bool(true).bool(ix.Identity)
 	vector(w, keys)
 	vector(w, colls)
 	vector(w, classes)

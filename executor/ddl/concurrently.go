@@ -9,10 +9,13 @@ import (
 	"kvsqld/storage/table"
 )
 
-// CREATE INDEX CONCURRENTLY makes an index that is not valid and has no entries, which
-// others begin to write to when that is committed. The session then gives it the entries
-// of the rows that there are (Filler), and makes it valid. Whatever ends it in between
-// leaves an index that is not valid, as in PostgreSQL; REINDEX or DROP INDEX mend that.
+// CREATE INDEX CONCURRENTLY makes an index that is neither ready nor valid and has no
+// entries. When that is committed, and those who write without knowing of it have ended,
+// the session makes it ready: others begin to write to it. One who does not know yet
+// takes entries away all the same, so that none of a row that he changes stays. Then,
+// when these have ended too, the session gives it the entries of the rows that there are
+// (Filler), and makes it valid. Whatever ends it in between leaves an index that is not
+// valid, as in PostgreSQL; REINDEX or DROP INDEX mend that.
 
 // fillLater marks a new index that is to be filled by Env.Unfilled. Indexes that
 // cannot be filled beside writers are made at once, and keep them out.
@@ -25,7 +28,7 @@ func (x *exec) fillLater(t *catalog.Table, ix *catalog.Index) error {
 	if t.Temp || !d.Fillable(ix) {
 		return x.hold(t, indexLock)
 	}
-	if err := x.Change.EditIndex(ix.OID, func(ix *catalog.Index) { ix.Invalid = true }); err != nil {
+	if err := x.Change.EditIndex(ix.OID, func(ix *catalog.Index) { ix.Invalid, ix.Unready = true, true }); err != nil {
 		return err
 	}
 	x.unfilled = ix.OID
@@ -89,5 +92,5 @@ func Rebuild(env *Env, t *catalog.Table, index types.OID) error {
 			return err
 		}
 	}
-	return x.Change.EditIndex(index, func(ix *catalog.Index) { ix.Invalid = false })
+	return x.Change.EditIndex(index, func(ix *catalog.Index) { ix.Invalid, ix.Unready = false, false })
 }

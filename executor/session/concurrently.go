@@ -14,51 +14,66 @@ import (
 )
 
 // fillIndex is the rest of CREATE INDEX CONCURRENTLY, in transactions of its own, while
-// others write: it commits the index, which is not valid yet, gives it the entries of
-// the rows that there were before, and leaves it to the statement's end to make it valid.
+// others write: it commits the index, which is neither ready nor valid yet, makes it ready
+// when nobody writes any more without knowing of it, gives it the entries of the rows that
+// there were before when nobody writes any more as if it were not ready, and leaves it to
+// the statement's end to make it valid.
 func (s *Session) fillIndex(ctx context.Context, c *call, index types.OID) error {
-	if err := s.commit(ctx); err != nil {
+	nothing := func(*catalog.Table, *table.Desc, *catalog.Index) error { return nil }
+	t, err := s.besideWriters(ctx, index, nothing)
+	if err != nil {
 		return err
 	}
-	if _, err := s.ensureTx(ctx); err != nil {
+	if err := s.editUnfinished(ctx, t, index, func(ix *catalog.Index) { ix.Unready = false }); err != nil {
 		return err
+	}
+	t, err = s.besideWriters(ctx, index, func(t *catalog.Table, d *table.Desc, ix *catalog.Index) error {
+		vals, err := ddl.Filler(s.ddlEnv(ctx, c), t, index)
+		if err != nil {
+			return err
+		}
+		f := filler{s: s, d: d, ix: ix, vals: vals}
+		return f.all(ctx)
+	})
+	if err != nil {
+		return err
+	}
+	return s.editUnfinished(ctx, t, index, func(ix *catalog.Index) { ix.Invalid = false })
+}
+
+// besideWriters commits what has been done to an unfinished index, waits until those who
+// write to its table know of that, and calls do, while nobody may change the table's form.
+func (s *Session) besideWriters(ctx context.Context, index types.OID, do func(*catalog.Table, *table.Desc, *catalog.Index) error) (*catalog.Table, error) {
+	if err := s.commit(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := s.ensureTx(ctx); err != nil {
+		return nil, err
 	}
 	guard, err := s.srv.Store.Begin(ctx, kv.BeginOpt{Client: s.info.PID})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer guard.Rollback()
-	t := s.srv.Catalog.Current().TableOfIndex(s.db, index)
-	d, _, err := s.unfinished(t, index)
+	d, _, err := s.unfinished(s.srv.Catalog.Current().TableOfIndex(s.db, index), index)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	// Nobody may change the table's form meanwhile.
 	if err := d.LockDefinition(ctx, guard, s.lockOpt()); err != nil {
-		return err
+		return nil, err
 	}
 	if err := d.LockTable(ctx, guard, kv.ShareUpdateExclusive, s.lockOpt()); err != nil {
-		return err
+		return nil, err
 	}
-	t = s.srv.Catalog.Current().TableOfIndex(s.db, index)
+	t := s.srv.Catalog.Current().TableOfIndex(s.db, index)
 	d, ix, err := s.unfinished(t, index)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	// Those who write without knowing of the index have to end first.
 	if err := d.AwaitWriters(ctx, guard, s.lockOpt()); err != nil {
-		return err
+		return nil, err
 	}
-	vals, err := ddl.Filler(s.ddlEnv(ctx, c), t, index)
-	if err != nil {
-		return err
-	}
-	f := filler{s: s, d: d, ix: ix, vals: vals}
-	if err := f.all(ctx); err != nil {
-		return err
-	}
-	guard.Rollback()
-	return s.validateIndex(ctx, t, index)
+	return t, do(t, d, ix)
 }
 
 // unfinished finds an index that is being made.
@@ -74,8 +89,8 @@ func (s *Session) unfinished(t *catalog.Table, index types.OID) (*table.Desc, *c
 	return nil, nil, sqlerr.New(sqlerr.UndefinedObject, "index with OID %d does not exist", index)
 }
 
-// validateIndex makes the index that is whole now usable.
-func (s *Session) validateIndex(ctx context.Context, t *catalog.Table, index types.OID) error {
+// editUnfinished changes the definition of an unfinished index, in the open transaction.
+func (s *Session) editUnfinished(ctx context.Context, t *catalog.Table, index types.OID, edit func(*catalog.Index)) error {
 	d, err := s.srv.Tables.For(t)
 	if err != nil {
 		return err
@@ -94,7 +109,7 @@ func (s *Session) validateIndex(ctx context.Context, t *catalog.Table, index typ
 	if _, _, err := s.unfinished(ch.Snapshot().TableOfIndex(s.db, index), index); err != nil {
 		return err
 	}
-	return ch.EditIndex(index, func(ix *catalog.Index) { ix.Invalid = false })
+	return ch.EditIndex(index, edit)
 }
 
 // filler gives an index the entries of the rows of its table.

@@ -90,29 +90,28 @@ func TestIndexThatFails(t *testing.T) {
 func TestIndexNewerThanSnapshots(t *testing.T) {
 	srv := newServer(t)
 	admin, old, writer, waiter, maker := srv.client(t), srv.client(t), srv.client(t), srv.client(t), srv.client(t)
-	caller, keeper := srv.client(t), srv.client(t)
+	older, caller, keeper := srv.client(t), srv.client(t), srv.client(t)
 	admin.must("CREATE TABLE t (id int PRIMARY KEY, v int, n int); INSERT INTO t SELECT i, i % 500, 0 FROM generate_series(1, 5000) i; ANALYZE t")
 	admin.must("CREATE TABLE one (a int); INSERT INTO one VALUES (7)")
 	admin.must("CREATE FUNCTION f(int) RETURNS bigint STABLE LANGUAGE sql AS 'SELECT 1; SELECT count(*) FROM t WHERE v = $1'")
 	admin.must("SELECT pg_advisory_lock(5)")
-	until := func(locked string) {
-		for !strings.Contains(admin.sql("SELECT count(*) FROM pg_locks WHERE NOT granted AND "+locked), "\n1\n") {
-			runtime.Gosched()
-		}
-	}
+	waits := "relation = 't'::regclass AND mode = 'ShareLock'"
 	old.must("BEGIN; UPDATE t SET n = 1 WHERE id = 1")
 	var wg sync.WaitGroup
 	wg.Go(func() { maker.must("CREATE INDEX CONCURRENTLY i ON t (v)") })
-	until("relation = 't'::regclass AND mode = 'ShareLock'")
+	until(admin, waits) // for those who do not know the index
+	older.must("BEGIN; UPDATE t SET n = 1 WHERE id = 2")
+	old.must("COMMIT")
+	until(admin, waits+" AND (SELECT indisready FROM pg_index WHERE indexrelid = 'i'::regclass)") // for those who make no entries
 	keeper.must("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM one")
 	called := make(chan string)
 	go func() { called <- caller.sql("SELECT a, pg_advisory_lock(5) IS NULL, f(a) FROM one") }()
-	until("locktype = 'advisory'")
+	until(admin, "locktype = 'advisory'")
 	writer.must("BEGIN; UPDATE t SET n = 1 WHERE id = 7")
 	got := make(chan string)
 	go func() { got <- waiter.sql("UPDATE t SET n = n + 1 WHERE v = 7") }()
-	until("locktype = 'transactionid'")
-	old.must("COMMIT")
+	until(admin, "locktype = 'transactionid'")
+	older.must("COMMIT")
 	wg.Wait()
 	writer.must("COMMIT")
 	if got := <-got; got != "UPDATE 10\nI" {
@@ -126,4 +125,30 @@ func TestIndexNewerThanSnapshots(t *testing.T) {
 	}
 	admin.want("SELECT sum(n) FROM t WHERE v = 7", "(sum)", "11", "SELECT 1", "I")
 	srv.checkTables(t)
+}
+
+// TestIndexBesideOldPlans: a statement that was planned before there was an index changes a
+// row after one that knows of the index has. No entry of the row stays behind.
+func TestIndexBesideOldPlans(t *testing.T) {
+	for _, change := range []string{"UPDATE t SET w = 'x' WHERE id =", "DELETE FROM t WHERE id ="} {
+		srv := newServer(t)
+		admin, old, maker := srv.client(t), srv.client(t), srv.client(t)
+		admin.must("CREATE TABLE t (id int PRIMARY KEY, v int, w text); INSERT INTO t SELECT i, i, 'w' FROM generate_series(1, 20) i")
+		admin.must("SELECT pg_advisory_lock(5)")
+		var wg sync.WaitGroup
+		wg.Go(func() { old.must(change + " (SELECT 7 FROM (SELECT pg_advisory_lock(5)) x)") })
+		until(admin, "locktype = 'advisory'")
+		wg.Go(func() { maker.must("CREATE INDEX CONCURRENTLY i ON t (w, v)") })
+		until(admin, "relation = 't'::regclass AND mode = 'ShareLock'")
+		admin.must("UPDATE t SET v = 1000, w = 'new' WHERE id = 7; SELECT pg_advisory_unlock(5)")
+		wg.Wait()
+		srv.checkTables(t)
+	}
+}
+
+// until waits until another session waits for a lock.
+func until(c *client, locked string) {
+	for !strings.Contains(c.sql("SELECT count(*) FROM pg_locks WHERE NOT granted AND "+locked), "\n1\n") {
+		runtime.Gosched()
+	}
 }

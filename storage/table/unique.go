@@ -38,7 +38,7 @@ func (c *uniqueCheck) key(p int) int {
 func (w *Writer) checkInsert(ctx context.Context, sel []uint32, o InsertOpt, res *InsertResult) ([]bool, error) {
 	var checks []*uniqueCheck
 	for i, x := range w.d.indexes {
-		if !x.unique {
+		if !x.unique || x.cat.Unready {
 			continue
 		}
 		c, err := w.uniqueKeys(ctx, i, sel, o.Lock)
@@ -258,4 +258,30 @@ func (w *Writer) stillConflicts(ctx context.Context, c *uniqueCheck, row uint32,
 		return ErrChanged
 	}
 	return nil
+}
+
+// owns reports whether a row's entry in an index may be removed or replaced. In a unique
+// index that is not valid the uniqueness of older rows was not checked: another row may
+// have the entry of the key. The key is locked then.
+func (w *Writer) owns(ctx context.Context, x *index, key, master []byte, o LockOpt) (bool, error) {
+	if !x.cat.Invalid || !x.unique {
+		return true, nil
+	}
+	res, err := w.tx.LockKeys(ctx, x.space, LockOpt{Wait: o.Wait}, key)
+	if err != nil {
+		return false, err
+	}
+	return x.entryOf(key, res[0].Val, master)
+}
+
+// entryOf reports whether a stored entry, nil for none, is of the row under a key.
+func (x *index) entryOf(key, val, master []byte) (bool, error) {
+	if val == nil {
+		return true, nil
+	}
+	e, err := codec.OpenEntry(key, val)
+	if err != nil {
+		return false, corrupt(x.space, key, err)
+	}
+	return e.Master == nil || bytes.Equal(e.Master, master), nil
 }

@@ -73,7 +73,7 @@ func (w *Writer) replace(ctx context.Context, sel []uint32, n int, changed []int
 			continue
 		}
 		switch {
-		case u.x.unique:
+		case u.x.unique && !u.x.cat.Unready:
 			err = w.checkUpdate(ctx, u, sel, o)
 		case u.x.deferred:
 			err = w.lockSearchKeys(ctx, u.x, u.oldCols, u.oldPred, sel, o)
@@ -98,7 +98,7 @@ func (w *Writer) replace(ctx context.Context, sel []uint32, n int, changed []int
 		}
 	}
 	for _, u := range parts {
-		if err := w.deleteChanged(u, sel); err != nil {
+		if err := w.deleteChanged(ctx, u, sel, o); err != nil {
 			return nil, err
 		}
 	}
@@ -196,19 +196,21 @@ func (u *indexUpdate) searchKeys(w *Writer, p, row int) (before, after []byte) {
 func (w *Writer) checkUpdate(ctx context.Context, u *indexUpdate, sel []uint32, o LockOpt) error {
 	type move struct {
 		row           int
+		master        []byte // of the row before
 		before, after []byte
 	}
-	var moves []move
+	var moves, keeps []move
 	var keys, kept [][]byte
 	for p, row := range sel {
 		before, after := u.searchKeys(w, p, int(row))
 		if bytes.Equal(before, after) {
 			if after != nil && !u.x.master && (u.includes || !bytes.Equal(w.old.list[p], w.new.list[p])) {
 				kept = append(kept, after) // the entry's value is written again
+				keeps = append(keeps, move{row: int(row), master: w.old.list[p]})
 			}
 			continue
 		}
-		moves = append(moves, move{int(row), before, after})
+		moves = append(moves, move{int(row), w.old.list[p], before, after})
 		if before != nil && !u.x.master {
 			keys = append(keys, before) // the caller holds the lock of a master key
 		}
@@ -216,8 +218,19 @@ func (w *Writer) checkUpdate(ctx context.Context, u *indexUpdate, sel []uint32, 
 			keys = append(keys, after)
 		}
 	}
-	if _, err := lockSorted(ctx, w.tx, w.d.fileOf(u.x), LockOpt{Wait: o.Wait, Mode: kv.ForNoKeyUpdate, NoValue: true}, kept); err != nil {
+	unproven := u.x.cat.Invalid && !u.x.master // another row may have the entry, see owns
+	held, err := lockSorted(ctx, w.tx, w.d.fileOf(u.x), LockOpt{Wait: o.Wait, Mode: kv.ForNoKeyUpdate, NoValue: !unproven}, kept)
+	if err != nil {
 		return err
+	}
+	if unproven {
+		for i := range held {
+			if own, err := u.x.entryOf(kept[i], held[i].Val, keeps[i].master); err != nil {
+				return err
+			} else if !own {
+				return w.d.uniqueViolation(u.x, u.newCols, keeps[i].row)
+			}
+		}
 	}
 	if len(keys) == 0 {
 		return nil
@@ -231,12 +244,24 @@ func (w *Writer) checkUpdate(ctx context.Context, u *indexUpdate, sel []uint32, 
 		w.noteGone(res, keys)
 	}
 	exists := make(map[string]bool, len(keys))
+	vals := make(map[string][]byte)
 	for i, k := range keys {
 		exists[string(k)] = res[i].Val != nil
+		if unproven {
+			vals[string(k)] = res[i].Val
+		}
 	}
 	for _, m := range moves {
 		if m.before != nil {
-			exists[string(m.before)] = false
+			own := true
+			if unproven {
+				if own, err = u.x.entryOf(m.before, vals[string(m.before)], m.master); err != nil {
+					return err
+				}
+			}
+			if own {
+				exists[string(m.before)] = false
+			}
 		}
 		if m.after == nil {
 			continue
@@ -306,7 +331,7 @@ func (u *indexUpdate) movedPostings(w *Writer, p, row int, gone bool, f func(key
 	return nil
 }
 
-func (w *Writer) deleteChanged(u *indexUpdate, sel []uint32) error {
+func (w *Writer) deleteChanged(ctx context.Context, u *indexUpdate, sel []uint32, o LockOpt) error {
 	if u.x.master {
 		return nil
 	}
@@ -321,7 +346,12 @@ func (w *Writer) deleteChanged(u *indexUpdate, sel []uint32) error {
 	}
 	for p, row := range sel {
 		before, after := u.entryKeys(w, p, int(row))
-		if before == nil || bytes.Equal(before, after) {
+		if before == nil || bytes.Equal(before, after) && !(u.x.cat.Unready && u.includes) {
+			continue
+		}
+		if own, err := w.owns(ctx, u.x, before, w.old.list[p], o); err != nil {
+			return err
+		} else if !own {
 			continue
 		}
 		if err := w.tx.Delete(u.x.space, before, w.flags(u.x, u.oldCols, int(row))...); err != nil {
@@ -332,7 +362,7 @@ func (w *Writer) deleteChanged(u *indexUpdate, sel []uint32) error {
 }
 
 func (w *Writer) insertChanged(u *indexUpdate, sel []uint32) error {
-	if u.x.master {
+	if u.x.master || u.x.cat.Unready {
 		return nil
 	}
 	if u.x.inverted {

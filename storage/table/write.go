@@ -329,6 +329,9 @@ var (
 // insertEntries adds the new image's entries to an index.
 func (w *Writer) insertEntries(i int, sel []uint32, skip []bool) error {
 	m, x := &w.new, w.d.indexes[i]
+	if x.cat.Unready {
+		return nil
+	}
 	cols, pred, err := m.indexed(i)
 	if err != nil {
 		return err
@@ -419,11 +422,17 @@ func (w *Writer) Delete(ctx context.Context, keys *vec.Vec, old *vec.Batch, unre
 			if !isTrue(pred, int(row)) {
 				continue
 			}
+			master := keys.B[keys.Idx(int(row))]
 			w.entries.Reset()
-			if err := x.entryKeys(&w.entries, cols, int(row), keys.B[keys.Idx(int(row))]); err != nil {
+			if err := x.entryKeys(&w.entries, cols, int(row), master); err != nil {
 				return err
 			}
 			for i := range w.entries.Len() {
+				if own, err := w.owns(ctx, x, w.entries.Key(i), master, o); err != nil {
+					return err
+				} else if !own {
+					continue
+				}
 				if err := w.removeEntry(x, w.entries.Key(i), w.flags(x, cols, int(row))...); err != nil {
 					return err
 				}
