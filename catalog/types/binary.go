@@ -244,6 +244,12 @@ func AppendBinary(buf []byte, d Datum) []byte {
 		return append(append(buf, 1), d.B...)
 	case KText:
 		return appendTextBinary(buf, d)
+	case KInet:
+		buf = append(buf, d.B...)
+		if len(d.B) > 2 { // a cidr that became an inet keeps its bytes
+			buf[len(buf)-len(d.B)+2] = inetFlag(d.T.base() == OCidr)
+		}
+		return buf
 	}
 	return append(buf, d.B...)
 }

@@ -92,12 +92,16 @@ func encodeInet(addr netip.Addr, bits int, cidr bool) []byte {
 	if addr.Is6() {
 		family = family6
 	}
-	flag := byte(0)
-	if cidr {
-		flag = 1
-	}
 	raw := addr.AsSlice()
-	return append([]byte{family, byte(bits), flag, byte(len(raw))}, raw...)
+	return append([]byte{family, byte(bits), inetFlag(cidr), byte(len(raw))}, raw...)
+}
+
+// inetFlag is the byte that tells a cidr from an inet.
+func inetFlag(cidr bool) byte {
+	if cidr {
+		return 1
+	}
+	return 0
 }
 
 func decodeInet(b []byte) (addr netip.Addr, bits int) {
@@ -114,11 +118,7 @@ func inetBinary(b []byte, cidr bool) ([]byte, error) {
 	if err := checkInet(b, cidr); err != nil {
 		return nil, err
 	}
-	flag := byte(0)
-	if cidr {
-		flag = 1
-	}
-	if b[2] != flag {
+	if flag := inetFlag(cidr); b[2] != flag {
 		b = append([]byte(nil), b...)
 		b[2] = flag
 	}

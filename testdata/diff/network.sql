@@ -56,3 +56,4 @@ SELECT '31:12:'::pg_snapshot;
 SELECT '0:1:'::txid_snapshot;
 SELECT '12:16:14,13'::txid_snapshot;
 DROP TABLE mm;
+SELECT inet_send('10.0.0.5/32'::cidr::inet), inet_send(network('10.0.0.5/32')), cidr_send('10.0.0.5/32'::cidr), inet_send(set_masklen('10.0.0.5'::inet, 8)), inet_send(coalesce(NULL::inet, network('::1')));
