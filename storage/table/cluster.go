@@ -132,7 +132,8 @@ func (d *Desc) cluster() *clusterKeys {
 }
 
 // assign makes the row keys; those of children under their parents' newest keys.
-// A parent that does not exist is 23503.
+// A parent that does not exist is 23503, at once or, where the image keeps orphans,
+// when adopted finds that nothing has left the row out.
 func (k *clusterKeys) assign(ctx context.Context, d *Desc, m *image, sel []uint32) (bool, error) {
 	m.keyCols = m.keyCols[:0]
 	for _, c := range k.own {
@@ -157,7 +158,7 @@ func (k *clusterKeys) assign(ctx context.Context, d *Desc, m *image, sel []uint3
 		m.keys.Add(func(dst []byte) []byte {
 			if k.root != nil {
 				dst = binary.BigEndian.AppendUint64(dst, code)
-			} else {
+			} else if parents[i] != nil {
 				dst = append(append(dst, parents[i]...), k.tag[:]...)
 			}
 			return k.tail.Append(dst, m.keyCols, int(row))
@@ -186,14 +187,34 @@ func (k *clusterKeys) code(t *catalog.Table, m *image, row int) (uint64, error) 
 	return k.root.Grid.Code(y, x), nil
 }
 
-// parents returns the row keys of the parents of the image's rows, valid until the next
-// call.
-func (k *clusterKeys) parents(ctx context.Context, d *Desc, m *image, sel []uint32) ([][]byte, error) {
-	x := k.parent.primaryIndex()
+// adopted is the error of a row that assign found no parent for, if there is one
+// beside those that are left out.
+func (k *clusterKeys) adopted(d *Desc, m *image, sel []uint32, skip []bool) error {
+	if k.root != nil {
+		return nil
+	}
+	for i, parent := range m.found.masters {
+		if parent == nil && (skip == nil || !skip[i]) {
+			return k.orphan(d, k.parentVals(m), int(sel[i]))
+		}
+	}
+	return nil
+}
+
+// parentVals are the vectors of the parent's key.
+func (k *clusterKeys) parentVals(m *image) []*vec.Vec {
 	vals := make([]*vec.Vec, len(k.fk))
 	for i, c := range k.fk {
 		vals[i] = m.cols[c]
 	}
+	return vals
+}
+
+// parents returns the row keys of the parents of the image's rows, nil for a parent that
+// does not exist, valid until the next call.
+func (k *clusterKeys) parents(ctx context.Context, d *Desc, m *image, sel []uint32) ([][]byte, error) {
+	x := k.parent.primaryIndex()
+	vals := k.parentVals(m)
 	// Rows of one parent often come one after the other: they look for it once.
 	f := &m.found
 	f.reset()
@@ -212,7 +233,10 @@ func (k *clusterKeys) parents(ctx context.Context, d *Desc, m *image, sel []uint
 	}
 	for i, val := range f.entries {
 		if val == nil {
-			return nil, k.orphan(d, vals, int(f.first[i]))
+			if !m.orphans {
+				return nil, k.orphan(d, vals, int(f.first[i]))
+			}
+			continue
 		}
 		e, err := codec.OpenEntry(f.list[i], val)
 		if err != nil {

@@ -96,6 +96,7 @@ type keyImage struct {
 	keys    codec.KeyBuf
 	list    [][]byte // row keys by position in the selection
 	found   parentKeys
+	orphans bool // rows without a parent get keys of their own: a conflict may leave them out
 
 	// Where the keys of other rows are looked up: a transaction, whose locks are
 	// taken as lock says, or else r.

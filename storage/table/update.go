@@ -39,7 +39,7 @@ func (w *Writer) Update(ctx context.Context, keys *vec.Vec, old, new *vec.Batch,
 	}
 	mayMove := slices.ContainsFunc(d.columns(), func(c int) bool { return slices.Contains(changed, c) })
 	if mayMove {
-		w.new.tx, w.new.lock = w.tx, o
+		w.new.tx, w.new.lock, w.new.orphans = w.tx, o, false
 		if _, err := d.assign(ctx, d, &w.new, sel); err != nil {
 			return nil, err
 		}

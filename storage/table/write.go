@@ -255,7 +255,7 @@ func (w *Writer) Insert(ctx context.Context, rows *vec.Batch, ix []IndexVals, o 
 		return res, nil
 	}
 	var flags []kv.Flag
-	m.tx, m.lock = w.tx, o.Lock
+	m.tx, m.lock, m.orphans = w.tx, o.Lock, o.Conflict != ConflictError
 	fresh, err := d.assign(ctx, d, m, sel)
 	if err != nil {
 		return nil, err
@@ -271,6 +271,11 @@ func (w *Writer) Insert(ctx context.Context, rows *vec.Batch, ix []IndexVals, o 
 	skip, err := w.checkInsert(ctx, sel, o, res)
 	if err != nil {
 		return nil, err
+	}
+	if k := d.cluster(); k != nil && m.orphans {
+		if err := k.adopted(d, m, sel, skip); err != nil {
+			return nil, err
+		}
 	}
 	if err := w.unsee(); err != nil {
 		return nil, err
