@@ -160,7 +160,21 @@ func (g *diffGen) scalar(t diffType, scope []diffColumn, depth int) string {
 			return fmt.Sprintf("%s(%s, %s)", g.pick("greatest", "least"), e(t), e(t))
 		}
 	}
+	if g.chance(18) {
+		if x := g.of(t, e); x != "" {
+			return x
+		}
+	}
+	// In bounds, products of columns, and days, stay in those of their types.
+	within := func(x string) string {
+		if g.safe {
+			return "(" + x + " % 1009)"
+		}
+		return x
+	}
 	switch t {
+	case diffTime, diffInet, diffBytes, diffTexts, diffEnum, diffPair, diffMulti:
+		return g.special(t, e)
 	case diffInt:
 		switch g.Intn(6) {
 		case 0:
@@ -174,15 +188,18 @@ func (g *diffGen) scalar(t diffType, scope []diffColumn, depth int) string {
 		case 4:
 			return g.pick("("+e(diffInt)+" % 3)", "cardinality("+e(diffInts)+")", "("+e(diffInts)+")[1]")
 		}
-		return "(" + e(diffInt) + g.pick(" + ", " - ", " * ") + g.columnOf(diffInt, scope) + ")"
+		return "(" + within(e(diffInt)) + g.pick(" + ", " - ", " * ") + within(g.columnOf(diffInt, scope)) + ")"
 	case diffBig:
 		switch g.Intn(4) {
 		case 0:
 			return "(" + e(diffInt) + ")::bigint"
 		case 1:
+			if g.safe {
+				return "least(greatest(" + e(diffNum) + ", -99999), 99999)::bigint"
+			}
 			return "(" + e(diffNum) + ")::bigint"
 		}
-		return "(" + e(diffBig) + g.pick(" + ", " - ", " * ") + g.pick("2", g.columnOf(diffBig, scope), e(diffInt)) + ")"
+		return "(" + within(e(diffBig)) + g.pick(" + ", " - ", " * ") + within(g.pick("2", g.columnOf(diffBig, scope), e(diffInt))) + ")"
 	case diffNum:
 		switch g.Intn(6) {
 		case 0:
@@ -258,7 +275,7 @@ func (g *diffGen) scalar(t diffType, scope []diffColumn, depth int) string {
 		case 0:
 			return "(" + e(diffStamp) + " - " + e(diffStamp) + ")"
 		case 1:
-			return "make_interval(days => " + e(diffInt) + ")"
+			return "make_interval(days => " + within(e(diffInt)) + ")"
 		case 2:
 			return "(" + e(diffInterval) + " * " + g.pick("2", "0.5", "-1") + ")"
 		}
@@ -275,7 +292,7 @@ func (g *diffGen) scalar(t diffType, scope []diffColumn, depth int) string {
 		if g.chance(30) {
 			return "(" + e(diffStamp) + ")::date"
 		}
-		return "(" + e(diffDate) + g.pick(" + ", " - ") + g.columnOf(diffInt, scope) + ")"
+		return "(" + e(diffDate) + g.pick(" + ", " - ") + within(g.columnOf(diffInt, scope)) + ")"
 	default:
 		if g.chance(30) {
 			return "(" + e(diffDate) + ")::timestamp"
@@ -284,7 +301,7 @@ func (g *diffGen) scalar(t diffType, scope []diffColumn, depth int) string {
 			return "date_trunc('" + g.pick("month", "day", "year", "hour") + "', " + e(diffStamp) + ")"
 		}
 		return "(" + e(diffStamp) + g.pick(" + ", " - ") + g.pick("interval '1 month'", "interval '1 day 2 hours'",
-			"make_interval(days => "+g.columnOf(diffInt, scope)+")") + ")"
+			"make_interval(days => "+within(g.columnOf(diffInt, scope))+")") + ")"
 	}
 }
 
@@ -356,6 +373,10 @@ func (g *diffGen) condition(scope []diffColumn, depth int) string {
 			return e(t) + g.pick(" = ", " < ", " >= ", " <> ") + "(" + g.scalarQuery(t, scope, depth-2) + ")"
 		case 7:
 			return e(t) + g.pick(" = ANY", " <> ALL", " < ALL", " > ANY", " = ALL") + " (" + g.body([]diffType{t}, scope, depth-2) + ")"
+		case 8:
+			if len(scope) > 0 && g.chance(60) {
+				return g.chain(scope, 1+g.Intn(2))
+			}
 		}
 	}
 	switch g.Intn(14) {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math/rand"
+	"slices"
 	"strings"
 )
 
@@ -24,10 +25,21 @@ const (
 	diffJSON
 	diffInterval
 	diffRange
+	diffTime
+	diffInet
+	diffBytes
+	diffTexts
+	diffEnum
+	diffPair
+	diffMulti
 	diffTypes
 )
 
-var diffCast = [diffTypes]string{"int", "bigint", "numeric", "float8", "text", "bool", "date", "timestamp", "timestamptz", "uuid", "int[]", "jsonb", "interval", "int4range"}
+var diffCast = [diffTypes]string{"int", "bigint", "numeric", "float8", "text", "bool", "date", "timestamp", "timestamptz", "uuid", "int[]", "jsonb", "interval", "int4range",
+	"time", "inet", "bytea", "text[]", "mood", "pair", "int4multirange"}
+
+// diffOID are the types' OIDs; those that the schema makes have none that is known.
+var diffOID = [diffTypes]uint32{23, 20, 1700, 701, 25, 16, 1082, 1114, 1184, 2950, 1007, 3802, 1186, 3904, 1083, 869, 17, 1009, 0, 0, 4451}
 
 type diffColumn struct {
 	name string // with its qualifier in a scope
@@ -38,6 +50,8 @@ type diffTable struct {
 	name    string
 	columns []diffColumn
 	view    bool
+	fixed   bool // columns beside a are not to be set
+	through bool // a view that may be written through
 }
 
 // diffGen writes random statements over its tables.
@@ -45,9 +59,21 @@ type diffGen struct {
 	*rand.Rand
 	tables []*diffTable
 	alias  int
+	params *diffParams // of the query that is written, where it may have any
+	resets []string    // statements that fill the tables as schema did
+	safe   bool        // values stay in bounds: no statement fails for one
+	zone   string
+	domain int  // how many numbers there are
+	bare   bool // tables have no keys and indexes
 }
 
-func newDiffGen(r *rand.Rand) *diffGen { return &diffGen{Rand: r} }
+func newDiffGen(r *rand.Rand) *diffGen {
+	g := &diffGen{Rand: r}
+	g.safe = g.chance(75)
+	g.domain, g.bare = g.pickInt(3, 5, 12, 12), g.chance(30)
+	g.zone = g.pick("UTC", "UTC", "Europe/Bucharest", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata")
+	return g
+}
 
 func (g *diffGen) chance(percent int) bool { return g.Intn(100) < percent }
 
@@ -60,7 +86,7 @@ func (g *diffGen) newAlias(prefix string) string {
 
 // schema creates and fills the tables.
 func (g *diffGen) schema() []string {
-	var out []string
+	out := diffTypesSQL
 	n := 2 + g.Intn(3)
 	for i := range n {
 		t := &diffTable{name: fmt.Sprintf("t%d", i)}
@@ -73,31 +99,40 @@ func (g *diffGen) schema() []string {
 			spelled := diffCast[typ]
 			switch typ {
 			case diffNum:
-				spelled = g.pick("numeric", "numeric(8,2)", "numeric(10)")
+				spelled = g.pick("numeric", "numeric", "numeric(8,2)", "numeric(10)")
 			case diffText:
-				spelled = g.pick("text", "varchar(12)", "varchar", "text", "char(6)")
+				spelled = g.pick("text", "varchar(12)", "varchar", "text", "char(6)", "dtext")
 			case diffInt:
-				spelled = g.pick("int", "smallint")
+				spelled = g.pick("int", "smallint", "dint")
 			}
 			def = append(def, c.name+" "+spelled)
 		}
-		switch g.Intn(4) {
-		case 0, 1:
+		switch n := g.Intn(4); {
+		case g.bare:
+		case n < 2:
 			def = append(def, "PRIMARY KEY (id)")
-		case 2:
+		case n == 2:
 			def = append(def, "UNIQUE (id)")
 		}
 		if i > 0 && g.chance(50) {
 			def = append(def, "ref int")
 			t.columns = append(t.columns, diffColumn{"ref", diffInt})
 		}
-		out = append(out, fmt.Sprintf("CREATE TABLE %s (%s)", t.name, strings.Join(def, ", ")))
+		if g.chance(25) {
+			c := diffColumn{"gen", diffInt}
+			t.columns = append(t.columns, c)
+			def = append(def, "gen int GENERATED ALWAYS AS ("+g.pick("a + 1", "coalesce(a, id)", "CASE WHEN a > 2 THEN id END")+") STORED")
+		}
+		out = append(out, fmt.Sprintf("CREATE TABLE %s (%s)%s", t.name, strings.Join(def, ", "), g.layout(t)))
 		g.tables = append(g.tables, t)
 		out = append(out, g.fill(t, g.pickInt(0, 1, 6, 9, 14, 20), 0)...)
 		for k := range g.Intn(4) {
+			if g.bare {
+				break
+			}
 			var keys []string
 			for _, c := range g.columns(t, 1+g.Intn(3)) {
-				if c.typ == diffJSON || c.typ == diffRange {
+				if c.typ == diffJSON || c.typ == diffRange || c.typ == diffPair || c.typ == diffMulti {
 					continue // kvsqld refuses some by name
 				}
 				key := c.name
@@ -128,12 +163,13 @@ func (g *diffGen) schema() []string {
 			out = append(out, "ANALYZE "+t.name)
 		}
 	}
-	for range g.Intn(3) {
+	for range g.Intn(5) {
 		out = g.family(out)
 	}
+	g.resets = diffResets(out, g.tables)
 	for i := 1; i < n; i++ {
 		t := g.tables[i]
-		if p := g.tables[g.Intn(i)]; t.columns[len(t.columns)-1].name == "ref" {
+		if p := g.tables[g.Intn(i)]; slices.ContainsFunc(t.columns, func(c diffColumn) bool { return c.name == "ref" }) {
 			out = append(out, fmt.Sprintf("ALTER TABLE %s ADD FOREIGN KEY (ref) REFERENCES %s (id) ON DELETE %s ON UPDATE %s",
 				t.name, p.name, g.pick("NO ACTION", "CASCADE", "SET NULL"), g.pick("NO ACTION", "CASCADE", "SET NULL")))
 		}
@@ -154,11 +190,18 @@ func (g *diffGen) fill(t *diffTable, rows, first int) []string {
 	for i := range rows {
 		v := []string{fmt.Sprint(first + i)}
 		for _, c := range t.columns[1:] {
-			if c.name == "ref" {
+			switch c.name {
+			case "ref":
 				v = append(v, g.pick("NULL", "1", "2", "3", "4"))
-				continue
+			case "place":
+				v = append(v, g.pick("1", "2", "3", "4"))
+			case "gen":
+				v = append(v, "DEFAULT")
+			case "lat", "lon":
+				v = append(v, g.pick("'1'::float8", "'2.5'::float8", "'-1.25'::float8", "'4'::float8", "'2.5'::float8"))
+			default:
+				v = append(v, g.value(c.typ))
 			}
-			v = append(v, g.value(c.typ))
 		}
 		values = append(values, "("+strings.Join(v, ", ")+")")
 	}
@@ -183,13 +226,16 @@ func (g *diffGen) value(typ diffType) string {
 }
 
 func (g *diffGen) constant(typ diffType) string {
+	if p, ok := g.param(typ); ok {
+		return p
+	}
 	switch typ {
 	case diffInt, diffBig:
-		return fmt.Sprint(g.Intn(12) - 2)
+		return fmt.Sprint(g.Intn(g.domain) - g.domain/6)
 	case diffNum:
-		return g.pick("0", "1", "2", "1.5", "1.50", "-0.25", "3.00", "10", "7.125")
+		return g.pick("0", "1", "2", "1.5", "1.50", "-0.25", "3.00", "10", "7.125", "'NaN'::numeric", "1e-20", "12345678.9")
 	case diffFloat:
-		return g.pick("'0'::float8", "'1'::float8", "'2.5'::float8", "'-1.25'::float8", "'4'::float8", "'1e3'::float8")
+		return g.pick("'0'::float8", "'1'::float8", "'2.5'::float8", "'-1.25'::float8", "'4'::float8", "'1e3'::float8", "'-0'::float8", "'NaN'::float8", "'Infinity'::float8", "'-Infinity'::float8", "'0.1'::float8")
 	case diffText:
 		return g.pick("''", "'a'", "'ab'", "'B'", "'abc'", "'b '", "'ba'", "'é'", "'a_c'", "'10'", `E'a\nb'`, `E'\x01'`, "'q''s'", `'\\'`)
 	case diffBool:
@@ -197,7 +243,8 @@ func (g *diffGen) constant(typ diffType) string {
 	case diffDate:
 		return g.pick("date '2020-01-31'", "date '2020-02-29'", "date '2021-03-01'", "date '1999-12-31'")
 	case diffStampTZ:
-		return g.pick("timestamptz '2020-01-31 10:00:00+00'", "timestamptz '2020-01-31 10:00:00+02'", "timestamptz '1999-12-31 23:30:00-05'")
+		return g.pick("timestamptz '2020-01-31 10:00:00+00'", "timestamptz '2020-01-31 10:00:00+02'", "timestamptz '1999-12-31 23:30:00-05'", "timestamptz '2021-03-28 00:59:59+00'",
+			"timestamptz '2021-10-31 01:30:00+00'", "timestamptz '2021-03-14 02:30:00-05'", "timestamptz '2021-04-04 02:00:00+11'")
 	case diffUUID:
 		return g.pick("uuid '00000000-0000-0000-0000-000000000000'", "uuid 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'", "uuid 'ffffffff-ffff-ffff-ffff-fffffffffffe'")
 	case diffInts:
@@ -210,9 +257,11 @@ func (g *diffGen) constant(typ diffType) string {
 		return g.pick("interval '1 day'", "interval '0'", "interval '25 hours'", "interval '1 month -1 day'", "interval '-3 hours'")
 	case diffRange:
 		return g.pick("'[1,5)'::int4range", "'empty'::int4range", "'[3,)'::int4range", "'(,2]'::int4range", "'[2,4]'::int4range")
+	case diffTime, diffInet, diffBytes, diffTexts, diffEnum, diffPair, diffMulti:
+		return g.pick(diffConstants[typ]...)
 	default:
 		return g.pick("timestamp '2020-01-31 10:00:00'", "timestamp '2020-01-31'", "timestamp '2021-03-01 23:59:59.5'",
-			"timestamp '1999-12-31 00:00:01'")
+			"timestamp '1999-12-31 00:00:01'", "timestamp '2021-03-28 03:30:00'", "timestamp '2021-10-31 03:30:00'")
 	}
 }
 
@@ -220,11 +269,14 @@ func (g *diffGen) constant(typ diffType) string {
 func (g *diffGen) statement() diffStatement {
 	g.alias = 0
 	switch n := g.Intn(100); {
-	case n < 80:
+	case n < 70:
 		q, ordered := g.query(3)
 		return diffStatement{sql: q, ordered: ordered}
-	case n < 84:
+	case n < 74:
 		return diffStatement{sql: "SELECT " + g.scalar(diffType(g.Intn(int(diffTypes))), nil, 4)}
+	case n < 82:
+		q, ordered := g.chained()
+		return diffStatement{sql: q, ordered: ordered}
 	case n < 86:
 		return g.cursor()
 	case n < 89:
@@ -266,6 +318,9 @@ func (g *diffGen) table() *diffTable { return g.tables[g.Intn(len(g.tables))] }
 // write is a random INSERT, UPDATE or DELETE.
 func (g *diffGen) write() string {
 	t := g.written()
+	if v := g.table(); v.through {
+		t = v
+	}
 	var scope []diffColumn
 	for _, c := range t.columns {
 		scope = append(scope, diffColumn{t.name + "." + c.name, c.typ})
@@ -277,7 +332,7 @@ func (g *diffGen) write() string {
 			returning = " RETURNING " + g.scalar(g.anyType(), scope, 2) + ", " + t.name + ".id"
 		}
 	}
-	c := g.columns(t, 2)
+	c := g.settable(t)
 	switch g.Intn(9) {
 	case 8:
 		o := g.table()
@@ -290,16 +345,17 @@ func (g *diffGen) write() string {
 	case 0, 1:
 		var names, values []string
 		for _, c := range t.columns[1:] {
-			names = append(names, c.name)
-			values = append(values, g.value(c.typ))
+			if v := g.value(c.typ); c.name != "gen" && c.name != "lat" && c.name != "lon" {
+				names, values = append(names, c.name), append(values, v)
+			}
 		}
 		conflict := ""
 		switch g.Intn(4) {
 		case 0:
 			conflict = " ON CONFLICT DO NOTHING"
 		case 1:
-			conflict = fmt.Sprintf(" ON CONFLICT (id) DO UPDATE SET %s = %s", c[0].name,
-				g.scalar(c[0].typ, append(scope, diffColumn{"excluded." + c[0].name, c[0].typ}), 1))
+			conflict = fmt.Sprintf(" ON CONFLICT (id) DO UPDATE SET %s = %s", c.name,
+				g.bounded(c.typ, g.scalar(c.typ, append(scope, diffColumn{"excluded." + c.name, c.typ}), 1)))
 		}
 		return fmt.Sprintf("INSERT INTO %s (id, %s) VALUES (%d, %s)%s%s", t.name, strings.Join(names, ", "), g.Intn(100),
 			strings.Join(values, ", "), conflict, returning)
@@ -314,7 +370,7 @@ func (g *diffGen) write() string {
 			where = t.name + ".a = u.a AND " + where
 			scope = append(scope, diffColumn{"u.m", diffInt})
 		}
-		return fmt.Sprintf("UPDATE %s SET %s = %s%s WHERE %s%s", t.name, c[0].name, g.scalar(c[0].typ, scope, 2), from, where, returning)
+		return fmt.Sprintf("UPDATE %s SET %s = %s%s WHERE %s%s", t.name, c.name, g.bounded(c.typ, g.scalar(c.typ, scope, 2)), from, where, returning)
 	case 6:
 		return fmt.Sprintf("UPDATE %s SET id = id + %d WHERE %s%s", t.name, 1+g.Intn(200), g.condition(scope, 1), returning)
 	default:

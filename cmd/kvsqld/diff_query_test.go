@@ -28,7 +28,9 @@ func (g *diffGen) query(depth int) (sql string, ordered bool) {
 		sql += " ORDER BY " + strings.Join(keys, ", ")
 		ordered = true
 		if g.chance(60) {
-			sql += fmt.Sprintf(" LIMIT %d", g.Intn(12))
+			if sql += fmt.Sprintf(" LIMIT %d", g.Intn(12)); g.params != nil && g.chance(40) && len(g.params.types) < maxDiffParams {
+				sql = sql[:strings.LastIndex(sql, " LIMIT ")] + g.limit()
+			}
 		}
 		if g.chance(30) {
 			sql += fmt.Sprintf(" OFFSET %d", g.Intn(6))
@@ -144,8 +146,9 @@ func (g *diffGen) grouped(types []diffType, from, where string, scope, all []dif
 		names = append(names, scope[i].name)
 	}
 	if g.chance(25) {
-		// a grouped expression is a column of what follows
-		t := g.pickType(diffInt, diffText, diffBool)
+		// A grouped expression is a column of what follows. It should not fold to a constant,
+		// which PostgreSQL takes for equal in all rows, also where a set does not have it.
+		t := g.pickType(diffInt, diffText)
 		if e := g.scalar(t, scope, 1); strings.Contains(e, ".") && !strings.Contains(e, "SELECT") {
 			keys, names = append(keys, diffColumn{e, t}), append(names, e)
 		}
@@ -154,7 +157,9 @@ func (g *diffGen) grouped(types []diffType, from, where string, scope, all []dif
 	if len(keys) > 0 {
 		group = " GROUP BY " + strings.Join(names, ", ")
 		if g.chance(25) {
-			switch g.Intn(3) {
+			switch g.Intn(4) {
+			case 3:
+				group = g.grouping(names)
 			case 0:
 				group = " GROUP BY ROLLUP (" + strings.Join(names, ", ") + ")"
 			case 1:
@@ -201,6 +206,9 @@ func (g *diffGen) grouped(types []diffType, from, where string, scope, all []dif
 
 // aggregate is an aggregate call of a type.
 func (g *diffGen) aggregate(t diffType, scope []diffColumn) string {
+	if g.chance(25) {
+		return g.ordered(t, scope)
+	}
 	filter := ""
 	if g.chance(20) {
 		filter = " FILTER (WHERE " + g.condition(scope, 0) + ")"
@@ -230,7 +238,7 @@ func (g *diffGen) aggregate(t diffType, scope []diffColumn) string {
 		return g.pick("min", "max") + "(" + e(diffText) + ")" + filter
 	case diffBool:
 		return g.pick("bool_and", "bool_or", "every") + "(" + e(diffBool) + ")" + filter
-	case diffUUID, diffJSON, diffRange:
+	case diffUUID, diffJSON, diffRange, diffBytes, diffPair, diffMulti:
 		x := e(t)
 		return "(array_agg(" + x + " ORDER BY " + x + ")" + filter + ")[1]"
 	case diffInts:
@@ -245,6 +253,9 @@ func (g *diffGen) pickType(of ...diffType) diffType { return of[g.Intn(len(of))]
 
 // window is a window call whose value does not depend on the order of peers.
 func (g *diffGen) window(t diffType, scope []diffColumn) string {
+	if g.chance(35) {
+		return g.framedRows(t, scope)
+	}
 	var part, order, total []string
 	if g.chance(60) {
 		part = append(part, scope[g.Intn(len(scope))].name)
@@ -288,7 +299,7 @@ func (g *diffGen) window(t diffType, scope []diffColumn) string {
 	case diffNum:
 		return "avg((" + e(diffNum) + ")::numeric)" + over(order, "")
 	default:
-		if t == diffUUID || t == diffJSON || t == diffBool || t == diffRange {
+		if t == diffUUID || t == diffJSON || t == diffBool || t == diffRange || t == diffBytes || t == diffPair || t == diffMulti {
 			return g.pick("lag", "lead", "first_value", "last_value") + "(" + e(t) + ")" + over(full, "")
 		}
 		if g.chance(15) {

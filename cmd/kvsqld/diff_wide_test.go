@@ -16,7 +16,13 @@ func (g *diffGen) family(out []string) []string {
 	cols := []diffColumn{{"id", diffInt}, {"a", diffInt}, {"b", diffText}, {"c", diffNum}, {"d", diffDate}}
 	const def = "(id int, a int, b text, c numeric(8,2), d date"
 	t := &diffTable{name: name, columns: cols}
-	switch g.Intn(5) {
+	switch g.Intn(9) {
+	case 6:
+		return g.checked(out, name)
+	case 3, 4:
+		return g.deepView(out, name)
+	case 5:
+		return g.regions(out, name)
 	case 0:
 		out = append(out, "CREATE TABLE "+name+" "+def+") PARTITION BY LIST (a)",
 			fmt.Sprintf("CREATE TABLE %s_1 PARTITION OF %s FOR VALUES IN (1, 2, NULL)", name, name),

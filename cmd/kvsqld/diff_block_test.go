@@ -1,0 +1,133 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Scripts of transaction blocks: cursors that outlive changes and the block itself,
+// writes and queries between savepoints.
+
+// block is a script of one of these kinds.
+func (g *diffGen) block() diffScript {
+	g.alias = 0
+	if g.chance(50) {
+		return g.heldCursor()
+	}
+	return g.savepoints()
+}
+
+// heldCursor passes a query in steps while its tables change.
+func (g *diffGen) heldCursor() diffScript {
+	q, ordered := g.query(2)
+	for !ordered {
+		q, ordered = g.query(2)
+	}
+	scroll, hold := g.chance(70), g.chance(60)
+	declare := "DECLARE c"
+	fetches := []string{"FETCH c", "FETCH 2 FROM c", "MOVE 1 IN c", "FETCH FORWARD 3 FROM c"}
+	if scroll {
+		declare += " SCROLL"
+		fetches = append(fetches, "FETCH PRIOR FROM c", "FETCH BACKWARD 2 FROM c", "FETCH FIRST FROM c", "FETCH LAST FROM c", "FETCH ABSOLUTE 3 FROM c",
+			"FETCH RELATIVE -1 FROM c", "FETCH RELATIVE 0 FROM c", "FETCH ABSOLUTE 0 FROM c", "MOVE BACKWARD ALL IN c", "FETCH BACKWARD ALL FROM c", "MOVE ABSOLUTE -1 IN c")
+	} else {
+		declare += " NO SCROLL"
+	}
+	declare += " CURSOR"
+	if hold {
+		declare += " WITH HOLD"
+	}
+	s := diffScript{reset: g.resets, steps: []diffStep{{sql: "BEGIN"}}}
+	if g.chance(30) {
+		s.steps = append(s.steps, g.moved())
+	}
+	s.steps = append(s.steps, diffStep{sql: declare + " FOR " + q})
+	point := false
+	some := func() {
+		for range g.Intn(4) {
+			switch g.Intn(5) {
+			case 0:
+				s.steps = append(s.steps, g.moved())
+			case 1:
+				if point = !point; point {
+					s.steps = append(s.steps, diffStep{sql: "SAVEPOINT s"})
+				} else {
+					s.steps = append(s.steps, diffStep{sql: g.pick("ROLLBACK TO s", "RELEASE s")})
+				}
+			default:
+				s.steps = append(s.steps, diffStep{sql: g.pick(fetches...), ordered: true})
+			}
+		}
+	}
+	some()
+	some()
+	if hold {
+		point = true // gone with the block
+		s.steps = append(s.steps, diffStep{sql: "COMMIT"})
+		for range 2 {
+			s.steps = append(s.steps, g.moved(), diffStep{sql: g.pick(fetches...), ordered: true})
+		}
+	}
+	s.steps = append(s.steps, diffStep{sql: "FETCH ALL FROM c", ordered: true}, diffStep{sql: "CLOSE c"})
+	return s
+}
+
+// moved is a change of rows: an open cursor forbids those of indexes.
+func (g *diffGen) moved() diffStep {
+	for {
+		if c := g.change(); !strings.Contains(c.sql, " INDEX ") {
+			return c
+		}
+	}
+}
+
+// savepoints are writes and queries of which some are undone.
+func (g *diffGen) savepoints() diffScript {
+	s := diffScript{reset: g.resets, steps: []diffStep{{sql: g.pick("BEGIN", "BEGIN ISOLATION LEVEL SERIALIZABLE")}}}
+	q, ordered := g.chained()
+	open := 0
+	for range 4 + g.Intn(6) {
+		switch g.Intn(7) {
+		case 0, 1:
+			s.steps = append(s.steps, g.moved())
+		case 2:
+			s.steps = append(s.steps, diffStep{sql: g.write()})
+		case 3:
+			open++
+			s.steps = append(s.steps, diffStep{sql: fmt.Sprintf("SAVEPOINT s%d", open)})
+		case 4:
+			if open > 0 {
+				open = 1 + g.Intn(open)
+				s.steps = append(s.steps, diffStep{sql: fmt.Sprintf("%s s%d", g.pick("ROLLBACK TO", "ROLLBACK TO", "RELEASE"), open)})
+				if strings.HasPrefix(s.steps[len(s.steps)-1].sql, "RELEASE") {
+					open--
+				}
+			}
+		default:
+			s.steps = append(s.steps, diffStep{sql: q, ordered: ordered})
+		}
+	}
+	return diffScript{reset: s.reset, steps: append(s.steps, diffStep{sql: q, ordered: ordered}, diffStep{sql: g.pick("COMMIT", "COMMIT", "ROLLBACK")}, diffStep{sql: q, ordered: ordered})}
+}
+
+// checked is a view that may be written through, with a condition on the rows.
+func (g *diffGen) checked(out []string, name string) []string {
+	var plain []*diffTable
+	for _, t := range g.tables {
+		if !t.fixed && (!t.view || t.through) {
+			plain = append(plain, t)
+		}
+	}
+	if len(plain) == 0 {
+		return out
+	}
+	o := plain[g.Intn(len(plain))]
+	t := &diffTable{name: name, view: true, through: true, columns: []diffColumn{{"id", diffInt}, {"a", diffInt}}}
+	where := g.pick("a > 0", "a IS NOT NULL", "a < 6 OR id > 10", "id % 2 = 0")
+	if g.chance(30) {
+		where = "a IN (SELECT x.a FROM " + g.table().name + " x)"
+	}
+	g.tables = append(g.tables, t)
+	return append(out, fmt.Sprintf("CREATE VIEW %s AS SELECT id, a FROM %s WHERE %s%s", name, o.name, where,
+		g.pick("", " WITH CHECK OPTION", " WITH LOCAL CHECK OPTION", " WITH CASCADED CHECK OPTION")))
+}
