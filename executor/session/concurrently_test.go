@@ -152,3 +152,31 @@ func until(c *client, locked string) {
 		runtime.Gosched()
 	}
 }
+
+// TestIndexOfANewerState: a transaction that keeps its snapshot goes on when others make an
+// index, which lacks rows of that snapshot. A unique one says something about the rows.
+func TestIndexOfANewerState(t *testing.T) {
+	srv := newServer(t)
+	keeper, admin := srv.client(t), srv.client(t)
+	admin.must("CREATE TABLE o (a int); CREATE TABLE t (id int PRIMARY KEY, v int REFERENCES t, n int)")
+	admin.must("INSERT INTO t SELECT i, i % 500 + 1, 0 FROM generate_series(1, 5000) i; ANALYZE t")
+	keeper.must("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT * FROM o")
+	admin.must("CREATE INDEX i ON t (v); CREATE INDEX j ON t (n) WHERE n = 0")
+	keeper.want("SELECT count(*) FROM t WHERE v = 7", "(count)", "10", "SELECT 1", "T")
+	keeper.want("SELECT count(*) FROM t a JOIN t b ON b.v = a.id WHERE a.id < 3 AND b.n = 0", "(count)", "20", "SELECT 1", "T")
+	keeper.want("UPDATE t SET n = 1, v = 8 WHERE v = 7", "UPDATE 10", "T")
+	keeper.want("INSERT INTO t VALUES (9000, 7, 0), (9001, 9000, 0)", "INSERT 0 2", "T")
+	keeper.want("DELETE FROM t WHERE id = 9000", "ERROR 23503: update or delete on table \"t\" violates foreign key constraint \"t_v_fkey\" on table \"t\"", "E")
+	keeper.must("ROLLBACK; BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT * FROM o")
+	admin.must("DROP INDEX i; CREATE INDEX k ON t (v)")
+	keeper.want("UPDATE t SET n = 1, v = 8 WHERE v = 7", "UPDATE 10", "T")
+	keeper.want("DELETE FROM t WHERE id = 3", "ERROR 23503: update or delete on table \"t\" violates foreign key constraint \"t_v_fkey\" on table \"t\"", "E")
+	keeper.must("ROLLBACK; BEGIN ISOLATION LEVEL REPEATABLE READ; UPDATE t SET n = 1, v = 8 WHERE v = 7; COMMIT")
+	keeper.want("SELECT count(*) FROM t WHERE v = 8", "(count)", "20", "SELECT 1", "I")
+	keeper.must("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT * FROM o")
+	admin.must("CREATE UNIQUE INDEX u ON t (n, id)")
+	if got := keeper.sql("SELECT count(*) FROM t WHERE v = 8"); !strings.Contains(got, "40001") {
+		t.Error(got)
+	}
+	srv.checkTables(t)
+}

@@ -110,7 +110,8 @@ func (d *Desc) Moves(was *Desc) bool {
 }
 
 // Reads reports whether what is stored of the table as was describes it can be read
-// by d: all files of d are there, with keys and values of the same types.
+// by d: all files of d are there, with keys and values of the same types, but for
+// indexes that say nothing about the rows: those are not read where they lack rows.
 func (d *Desc) Reads(was *Desc) bool {
 	t, old := d.Table, was.Table
 	if !slices.Equal(t.PK, old.PK) || len(t.Columns) < len(old.Columns) {
@@ -121,8 +122,13 @@ func (d *Desc) Reads(was *Desc) bool {
 			return false
 		}
 	}
-	have := was.files()
-	return !slices.ContainsFunc(d.files(), func(sp kv.Space) bool { return !slices.Contains(have, sp) }) && !d.Moves(was) && !d.Fills(was)
+	need, have := d.files(), was.files()
+	for _, x := range d.indexes {
+		if !x.master && !x.cat.Unique && x.cat.Constraint == 0 && d.Table.Exclusion(x.cat) == nil {
+			have = append(have, x.space)
+		}
+	}
+	return !slices.ContainsFunc(need, func(sp kv.Space) bool { return !slices.Contains(have, sp) }) && !d.Moves(was) && !d.Fills(was)
 }
 
 // Fills reports whether the table takes an attribute file to have all rows that it did
