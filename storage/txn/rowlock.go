@@ -499,9 +499,11 @@ func (lt *lockTable) releaseWritten(o *owner, seq uint64) {
 }
 
 // releaseRows gives back all row locks of o. seq is the commit that made its
-// writes visible, 0 after a rollback.
+// writes visible, 0 after a rollback. The last goes first: a lock that stands for others,
+// as that of a search key does for its entries, was taken before them, and who gets it
+// next takes these to be free (lockForWrite).
 func (lt *lockTable) releaseRows(o *owner, seq uint64) {
-	for _, l := range o.rows {
+	for _, l := range slices.Backward(o.rows) {
 		sh := l.shard
 		sh.mu.Lock()
 		if h := l.heldBy(o); h != nil {

@@ -1,6 +1,10 @@
 package txn
 
-import "kvsqld/storage/kv"
+import (
+	"slices"
+
+	"kvsqld/storage/kv"
+)
 
 // lockMark is what a transaction held when LockMark was called.
 type lockMark struct {
@@ -61,8 +65,8 @@ func (lt *lockTable) undoUpgrades(o *owner, n int) {
 // left. Those of a space whose rows the owner has all are kept: it has not noted
 // which came later.
 func (lt *lockTable) releaseRowsFrom(o *owner, n int) {
-	kept := o.rows[:n]
-	for _, l := range o.rows[n:] {
+	var kept []*rowLock
+	for _, l := range slices.Backward(o.rows[n:]) { // see releaseRows
 		sl := l.sl
 		c := o.count(sl)
 		if c.owned {
@@ -88,6 +92,7 @@ func (lt *lockTable) releaseRowsFrom(o *owner, n int) {
 		}
 		sl.leave()
 	}
-	clear(o.rows[len(kept):])
-	o.rows = kept
+	clear(o.rows[n:])
+	slices.Reverse(kept)
+	o.rows = append(o.rows[:n], kept...)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -134,5 +135,67 @@ func TestUnlockToWakes(t *testing.T) {
 	}
 	if err := b.LockSpace(ctx, sp, kv.Share, kv.LockOpt{}); !errors.Is(err, kv.ErrLockTimeout) {
 		t.Errorf("the kept table lock: %v", err)
+	}
+}
+
+// TestLocksGoBackwards: a transaction locks a key and then another that the first one
+// stands for. Who waits for the first has it when the other is free as well.
+func TestLocksGoBackwards(t *testing.T) {
+	_, st := newFake(t, Options{})
+	shard := func(key []byte) *lockShard { return &st.locks.shards[st.locks.hash(sp.ID, key)%numShards] }
+	first, second := []byte("first"), []byte("second 0")
+	for n := 1; shard(first) == shard(second); n++ {
+		second = fmt.Appendf(nil, "second %d", n)
+	}
+	for range 50 {
+		holder, err := st.Begin(ctx, kv.BeginOpt{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := holder.LockKeys(ctx, sp, kv.LockOpt{NoValue: true}, first, second); err != nil {
+			t.Fatal(err)
+		}
+		waiter, err := st.Begin(ctx, kv.BeginOpt{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make(chan error, 1)
+		go func() {
+			_, err := waiter.LockKeys(ctx, sp, kv.LockOpt{NoValue: true, Wait: kv.WaitForever}, first)
+			if err == nil {
+				err = waiter.Put(sp, second, []byte("v"))
+			}
+			got <- err
+		}()
+		for st.Stats().LockWaits == 0 {
+			runtime.Gosched()
+		}
+		shard(second).mu.Lock()
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			holder.Rollback()
+		}()
+		for range 20 {
+			runtime.Gosched()
+		}
+		if l := shard(first); !l.mu.TryLock() {
+			t.Log("the first key's shard is in use")
+		} else {
+			x := l.lookupLocked(st.locks.space(sp.ID), st.locks.hash(sp.ID, first), first)
+			if x.heldBy(&holder.(*Txn).owner) == nil {
+				t.Error("the first key is free before the second")
+			}
+			l.mu.Unlock()
+		}
+		shard(second).mu.Unlock()
+		<-ended
+		if err := <-got; err != nil {
+			t.Error(err)
+		}
+		waiter.Rollback()
+		st.locks.graph.mu.Lock()
+		st.locks.graph.waits = 0
+		st.locks.graph.mu.Unlock()
 	}
 }
