@@ -180,3 +180,24 @@ func TestIndexOfANewerState(t *testing.T) {
 	}
 	srv.checkTables(t)
 }
+
+// TestReindexBesideDefinitions: REINDEX waits for who makes another index, and goes on.
+func TestReindexBesideDefinitions(t *testing.T) {
+	srv := newServer(t)
+	admin, other, rebuilder := srv.client(t), srv.client(t), srv.client(t)
+	admin.must("CREATE TABLE t (id int PRIMARY KEY, v int); INSERT INTO t VALUES (1, 1), (2, 1)")
+	if got := admin.sql("CREATE UNIQUE INDEX CONCURRENTLY u ON t (v)"); !strings.Contains(got, "23505") {
+		t.Fatal(got)
+	}
+	admin.must("UPDATE t SET v = id")
+	other.must("BEGIN; CREATE INDEX i ON t (v)")
+	got := make(chan string)
+	go func() { got <- rebuilder.sql("REINDEX TABLE t") }()
+	until(admin, "true")
+	other.must("COMMIT")
+	if got := <-got; got != "REINDEX\nI" {
+		t.Error(got)
+	}
+	admin.want("SELECT indisvalid, indisready FROM pg_index WHERE indexrelid = 'u'::regclass", "(indisvalid,indisready)", "t|t", "SELECT 1", "I")
+	srv.checkTables(t)
+}

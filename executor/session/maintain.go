@@ -185,7 +185,6 @@ func (s *Session) reindex(ctx context.Context, x *ast.Vacuum, c *call) error {
 	if s.tx == nil || x.What != "TABLE" && x.What != "INDEX" {
 		return nil
 	}
-	concurrently := concurrent(x)
 	for i := range x.Tables {
 		n := &x.Tables[i].Name
 		t, only := s.findIndex(n)
@@ -199,32 +198,45 @@ func (s *Session) reindex(ctx context.Context, x *ast.Vacuum, c *call) error {
 		if t == nil || t.Partitioned() {
 			continue
 		}
-		var broken []types.OID
-		for _, ix := range t.Indexes {
-			if ix.Invalid && (x.What == "TABLE" || ix.OID == only.OID) {
-				broken = append(broken, ix.OID)
-			}
-		}
+		wanted := func(ix *catalog.Index) bool { return ix.Invalid && (x.What == "TABLE" || ix.OID == only.OID) }
 		mode := kv.Share
-		if concurrently && broken == nil {
+		if concurrent(x) && !slices.ContainsFunc(t.Indexes, wanted) {
 			mode = kv.ShareUpdateExclusive
 		}
-		t, err := s.lockTable(ctx, t, mode)
-		if err != nil {
+		if err := s.rebuild(ctx, c, t, mode, wanted); err != nil {
 			return err
-		}
-		for _, ix := range broken {
-			if err := ddl.Rebuild(s.ddlEnv(ctx, c), t, ix); err != nil {
-				return err
-			}
-			if t = storageOf(s.snapshot(), t); t == nil {
-				break
-			}
-			s.settings.epoch++
-			s.tx.rewrites++
 		}
 	}
 	return nil
+}
+
+// rebuild locks a table and builds those of its indexes anew that are wanted then: again
+// for as long as others change the table while its locks are waited for.
+func (s *Session) rebuild(ctx context.Context, c *call, t *catalog.Table, mode kv.TableLockMode, wanted func(*catalog.Index) bool) error {
+	for {
+		now, err := s.lockTable(ctx, t, mode)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(now.Indexes, wanted)
+		if i < 0 {
+			return nil
+		}
+		if mode < kv.Share { // it was the lock of one that has nothing to build
+			mode = kv.Share
+			continue
+		}
+		err = ddl.Rebuild(s.ddlEnv(ctx, c), now, now.Indexes[i].OID)
+		if errors.Is(err, ddl.ErrMoved) {
+			s.tx.base = nil
+			err = s.rebase()
+		}
+		if err != nil {
+			return err
+		}
+		s.settings.epoch++
+		s.tx.rewrites++
+	}
 }
 
 // clusterTables marks the index that CLUSTER names; without one the table must have
