@@ -7,7 +7,8 @@
 // they are, Backend.Connect yields a Session, and conn.go reads messages until
 // Terminate; simple.go and extended.go turn them into session calls, encode.go
 // turns vectors into DataRows, errors.go turns errors into ErrorResponses. Below
-// them, socket_linux.go makes the system calls, and spin.go looks for input.
+// them, socket_linux.go makes the system calls, spin.go looks for input, and
+// crowd.go counts those that are busy.
 //
 // Invariants, cited in the code by number:
 //

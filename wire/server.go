@@ -21,7 +21,10 @@ type Options struct {
 	// Room asks whether there is memory for so many more bytes of large messages, in
 	// or out; an error refuses the message (53200). nil does not ask. It is called by
 	// many connections at once.
-	Room           func(bytes int64) error
+	Room func(bytes int64) error
+	// Crowded is told when more connections are busy with short messages than there
+	// are processors, and when they no longer are. nil is not told.
+	Crowded        func(crowded bool)
 	StartupTimeout time.Duration // from accept to the first ReadyForQuery; default 60 s
 	Logger         *slog.Logger  // default slog.Default()
 
@@ -81,6 +84,7 @@ func NewServer(b Backend, o Options) (*Server, error) {
 		o.Logger = slog.Default()
 	}
 	s := &Server{backend: b, opts: o, done: make(chan struct{})}
+	s.busy.tell = o.Crowded
 	s.mu.listeners = make(map[net.Listener]struct{})
 	s.conns.mu.conns = make(map[*conn]struct{})
 	s.conns.mu.byPID = make(map[int32]*conn)

@@ -1,9 +1,7 @@
 package wire
 
 import (
-	"math/bits"
 	"runtime"
-	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -43,29 +41,6 @@ type spinner struct {
 // spinLimit is the number of connections that may look for input at a time: half
 // of the processors that there are when the program starts.
 var spinLimit = int32(max(1, runtime.GOMAXPROCS(0)/2))
-
-// crowdTurns is the number of waits for input after which the connections that they were
-// of are counted.
-const crowdTurns = 512
-
-// crowd counts the connections that are busy.
-type crowd struct {
-	turns atomic.Uint32
-	met   atomic.Uint64 // a bit for each connection, by its number, since they were counted
-	busy  atomic.Int32  // as they were counted last
-}
-
-// meet notes a wait for input of a connection and returns how many are busy.
-func (w *crowd) meet(pid int32) int32 {
-	bit := uint64(1) << (uint32(pid) % 64)
-	if w.met.Load()&bit == 0 {
-		w.met.Or(bit)
-	}
-	if w.turns.Add(1)%crowdTurns == 0 {
-		w.busy.Store(int32(bits.OnesCount64(w.met.Swap(0))))
-	}
-	return w.busy.Load()
-}
 
 // spinCrowd is the number of busy connections up to which any looks for input.
 var spinCrowd = int32(runtime.GOMAXPROCS(0))

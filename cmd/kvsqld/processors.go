@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log/slog"
 	"os"
 	"runtime"
 )
@@ -24,4 +25,17 @@ func spareProcessors() (restore func()) {
 	n := runtime.GOMAXPROCS(0)
 	runtime.GOMAXPROCS(n + spareCount)
 	return func() { runtime.GOMAXPROCS(n) }
+}
+
+// adaptTurns returns what lets the server's threads have long turns while it is crowded;
+// nil where set is. Where that fails, the turns stay as they are.
+func adaptTurns(set func(long bool) error, log *slog.Logger) (crowded func(bool)) {
+	if set == nil {
+		return nil
+	}
+	return func(crowded bool) {
+		if err := set(crowded); err != nil {
+			log.Debug("threads keep their turns", "err", err)
+		}
+	}
 }

@@ -143,7 +143,9 @@ func runServe(cmd *cobra.Command, _ []string) (err error) {
 		return openError(dir, err)
 	}
 	defer func() { err = errors.Join(err, srv.Close(ctx)) }()
-	w, err := wire.NewServer(srv, wire.Options{TLS: cert, MaxConnections: num("max-connections"), Room: srv.Room, Logger: log})
+	w, err := wire.NewServer(srv, wire.Options{
+		TLS: cert, MaxConnections: num("max-connections"), Room: srv.Room, Crowded: adaptTurns(longTurns(), log), Logger: log,
+	})
 	if err != nil {
 		return err
 	}
