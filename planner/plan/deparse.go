@@ -339,13 +339,18 @@ func (d *deparser) caseExpr(e *Case) {
 // inList writes x = ANY (ARRAY[…]); the array is of the list's common type and
 // converted as a whole when the operator wants another one.
 func (d *deparser) inList(e *InList) {
-	d.str("(")
-	d.expr(e.X, true)
 	op := "="
 	if e.Not {
 		op = "<>"
 	}
-	d.str(" " + OperatorIn(e.OpSchema, op) + quantifier(e.Not))
+	op = " " + OperatorIn(e.OpSchema, op)
+	if e.Elem.Kind() == types.KArray {
+		d.inArrays(e, op)
+		return
+	}
+	d.str("(")
+	d.expr(e.X, true)
+	d.str(op + quantifier(e.Not))
 	elems := e.List
 	want := e.Eq.Args[1]
 	converted := want != e.Elem.OID && types.Lookup(want) != nil && types.Lookup(want).Array != 0
@@ -370,6 +375,27 @@ func (d *deparser) inList(e *InList) {
 		d.str(")::" + d.opt.TypeName(types.Of(types.Lookup(want).Array)))
 	}
 	d.str("))")
+}
+
+// inArrays writes ((x = a) OR (x = b)): an array of arrays would have the elements of
+// these.
+func (d *deparser) inArrays(e *InList, op string) {
+	d.str(strings.Repeat("(", len(e.List)-1))
+	for i, elem := range e.List {
+		if i > 0 && e.Not {
+			d.str(" AND ")
+		} else if i > 0 {
+			d.str(" OR ")
+		}
+		d.str("(")
+		d.expr(e.X, true)
+		d.str(op + " ")
+		d.expr(elem, true)
+		d.str(")")
+		if i > 0 {
+			d.str(")")
+		}
+	}
 }
 
 // converts returns what an added conversion is applied to.
