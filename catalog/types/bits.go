@@ -9,6 +9,10 @@ import (
 	"kvsqld/catalog/sqlerr"
 )
 
+func errBitLength() error {
+	return sqlerr.New(sqlerr.ProgramLimitExceeded, "bit string length exceeds the maximum allowed (%d)", maxBitLength)
+}
+
 // parseBits reads a bit string: digits, or B… in binary, or X… in hexadecimal.
 func parseBits(s string) ([]byte, error) {
 	hexa := false
@@ -26,7 +30,7 @@ func parseBits(s string) ([]byte, error) {
 		n *= 4
 	}
 	if n > maxBitLength {
-		return nil, sqlerr.New(sqlerr.ProgramLimitExceeded, "bit string length exceeds the maximum allowed (%d)", maxBitLength)
+		return nil, errBitLength()
 	}
 	out := make([]byte, 4+(n+7)/8)
 	binary.BigEndian.PutUint32(out, uint32(n))

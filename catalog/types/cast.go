@@ -70,6 +70,9 @@ func castValue(d Datum, to T, o *FmtOpts) (Datum, error) {
 	}
 	if target == KBit && (from == KInt4 || from == KInt8) && to.base() == OBit {
 		// The length decides which bits are kept: the last ones.
+		if to.Mod > maxBitLength {
+			return r, errBitLength()
+		}
 		r.B = bitsFromInt(d.I, max(int(to.Mod), 1))
 		return r, nil
 	}

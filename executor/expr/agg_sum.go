@@ -188,6 +188,9 @@ func (a *floatSum) Add(_ *Env, groups []uint32, args []*vec.Vec, sel []uint32) e
 
 func (a *floatSum) fold(s *floatSumState, x float64, n int64) error {
 	sum := s.sum + x
+	if s.n == 0 {
+		sum = x // 0 + -0 is 0
+	}
 	if a.single {
 		sum = float64(float32(sum))
 	}

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 
 	"kvsqld/catalog/sqlerr"
@@ -43,7 +44,11 @@ func copyBits(dst []byte, to int, src []byte, from, n int) {
 
 func bitFuncs(r *registry) {
 	r.add(fnD(func(_ *callCtx, in []types.Datum) (types.Datum, error) {
-		return types.Cast(in[0], types.T{OID: types.OBit, Mod: int32(in[1].I)}, nil, true)
+		n := in[1].I
+		if n <= 0 || n > math.MaxInt32-7 {
+			n = 1 // no length: as bit without one
+		}
+		return types.Cast(in[0], types.T{OID: types.OBit, Mod: int32(n)}, nil, true)
 	}), "bitfromint4", "bitfromint8")
 	r.add(fnD(func(c *callCtx, in []types.Datum) (types.Datum, error) { return types.Cast(in[0], c.call.T, nil, true) }), "bittoint4", "bittoint8")
 	r.add(fnD(func(c *callCtx, in []types.Datum) (types.Datum, error) {

@@ -42,7 +42,7 @@ func appendSize(out []byte, n int64) []byte {
 
 func sizeDecimal(c *callCtx, d types.Decimal) ([]byte, error) {
 	if !d.IsFinite() {
-		return c.keepString(d.String() + " bytes"), nil
+		return c.keepString(d.String() + " " + sizeUnits[len(sizeUnits)-1]), nil // beyond every unit
 	}
 	limit, half := types.NewDecimal(10240, 0), types.NewDecimal(20479, 0)
 	if d.Abs().Cmp(limit) < 0 {

@@ -42,3 +42,4 @@ SELECT ('[1,2]'::jsonb)[0:1];
 SELECT ('[1,2]'::jsonb)[1.5];
 SELECT ('[1,2]'::jsonb)[true];
 SELECT ('[1,2]'::json)[0];
+SELECT pg_catalog.bit(5, 2147483647), pg_catalog.bit(4, 0), pg_catalog.bit(-3::bigint, -1), pg_catalog.bit(5, 4);

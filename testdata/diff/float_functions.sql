@@ -34,3 +34,5 @@ SELECT 12.345::numeric(+3);
 SELECT 12.345::int4(4);
 SELECT 12.345::pg_catalog.float8(4);
 SELECT 'x'::text(a);
+SELECT sum(x) FROM (VALUES ('-0'::float8), (NULL)) v(x);
+SELECT i, sum(x) OVER w, sum(x::float8) OVER w FROM (VALUES (1, '-0'::float4), (2, NULL), (3, '-0')) v(i, x) WINDOW w AS (ORDER BY i ROWS BETWEEN 1 PRECEDING AND CURRENT ROW);

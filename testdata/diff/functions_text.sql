@@ -50,3 +50,4 @@ SELECT length('x'::bytea, 'nosuch');
 SELECT 'é' IS NOT NORMALIZED, U&'e\0301' IS NORMALIZED, U&'e\0301' IS NFD NORMALIZED, NULL IS NORMALIZED;
 SELECT 1 IS NORMALIZED;
 SELECT lpad('x', 1000000000);
+SELECT pg_size_pretty('NaN'::numeric), pg_size_pretty('Infinity'::numeric), pg_size_pretty('-Infinity'::numeric);
