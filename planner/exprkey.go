@@ -44,7 +44,9 @@ func (k *keyWriter) expr(e plan.Expr) {
 		k.list(e.Args)
 	case *subquery:
 		k.subquery(e)
-	case *aggRef, *groupingRef, *plan.SubPlan:
+	case *aggRef:
+		k.aggregate(e)
+	case *groupingRef, *plan.SubPlan:
 		fmt.Fprintf(k, "%T%p", e, e)
 	default:
 		fmt.Fprintf(k, "%T:%d/%d", e, e.Type().OID, e.Type().Mod)
@@ -81,5 +83,26 @@ func (k *keyWriter) expr(e plan.Expr) {
 			return x
 		})
 		k.WriteByte(')')
+	}
+}
+
+// aggregate writes an aggregate or a window function. Whether its window is one of the
+// clause WINDOW or is written out makes no difference.
+func (k *keyWriter) aggregate(a *aggRef) {
+	fmt.Fprintf(k, "agg%d/%d%v%v%p", a.agg.Proc.OID, a.agg.Direct, a.agg.Star, a.agg.Distinct, a.owner)
+	k.list(a.agg.Args)
+	if a.agg.Filter != nil {
+		k.WriteString("filter")
+		k.expr(a.agg.Filter)
+	}
+	for _, o := range a.agg.OrderBy {
+		fmt.Fprintf(k, "order%v%v", o.Desc, o.NullsFirst)
+		k.expr(o.X)
+	}
+	if w := a.win; w != nil {
+		f := w.frame
+		fmt.Fprintf(k, "over%s;%s,%s,%s,%s", w.key, f.Mode, f.StartKind, f.EndKind, f.Exclude)
+		k.expr(f.Start)
+		k.expr(f.End)
 	}
 }
