@@ -11,10 +11,24 @@ import (
 // block is a script of one of these kinds.
 func (g *diffGen) block() diffScript {
 	g.alias = 0
-	if g.chance(50) {
+	switch g.Intn(3) {
+	case 0:
 		return g.heldCursor()
+	case 1:
+		return g.savepoints()
 	}
-	return g.savepoints()
+	return g.stored()
+}
+
+// stored asks a query as it is kept in a view.
+func (g *diffGen) stored() diffScript {
+	types := []diffType{diffInt, g.anyType(), g.anyType()}
+	s := diffScript{reset: append([]string{"DROP VIEW IF EXISTS step_v"}, g.resets...)}
+	for range 2 {
+		s.steps = append(s.steps, diffStep{sql: "DROP VIEW IF EXISTS step_v"}, diffStep{sql: "CREATE VIEW step_v (x, y, z) AS " + g.body(types, nil, 2)},
+			diffStep{sql: "SELECT * FROM step_v"})
+	}
+	return s
 }
 
 // heldCursor passes a query in steps while its tables change.
@@ -72,10 +86,10 @@ func (g *diffGen) heldCursor() diffScript {
 	return s
 }
 
-// moved is a change of rows: an open cursor forbids those of indexes.
+// moved is a change of rows: an open cursor forbids those of the table.
 func (g *diffGen) moved() diffStep {
 	for {
-		if c := g.change(); !strings.Contains(c.sql, " INDEX ") {
+		if c := g.change(); !strings.Contains(c.sql, " INDEX ") && !strings.HasPrefix(c.sql, "ALTER ") {
 			return c
 		}
 	}

@@ -164,6 +164,7 @@ func (g *diffGen) runs(s *diffScript, types []diffType, run func([]string) diffS
 		}
 	}
 	var first []string
+	defer func() { s.reset = append(columnsGone(s.steps), s.reset...) }()
 	for range 3 + g.Intn(5) {
 		var v []string
 		for _, p := range pools {
@@ -193,7 +194,9 @@ func (g *diffGen) runs(s *diffScript, types []diffType, run func([]string) diffS
 // change is a statement between two runs.
 func (g *diffGen) change() diffStep {
 	t := g.written()
-	switch g.Intn(10) {
+	switch g.Intn(11) {
+	case 10:
+		return diffStep{sql: "ALTER TABLE " + t.name + g.pick(diffAddColumn, " DROP COLUMN IF EXISTS z")}
 	case 0, 1:
 		return diffStep{sql: "DELETE FROM " + t.name}
 	case 2:
@@ -209,3 +212,17 @@ func (g *diffGen) change() diffStep {
 	}
 	return diffStep{sql: fmt.Sprintf("UPDATE %s SET a = %s WHERE id %% 2 = %d", t.name, g.pick("a + 1", "NULL", "3", "id"), g.Intn(2))}
 }
+
+// columnsGone drops the columns that steps may have added.
+func columnsGone(steps []diffStep) []string {
+	var out []string
+	for _, st := range steps {
+		if name, ok := strings.CutSuffix(st.sql, diffAddColumn); ok {
+			out = append(out, name+" DROP COLUMN IF EXISTS z")
+		}
+	}
+	return out
+}
+
+// diffAddColumn ends a statement that gives a table one more column.
+const diffAddColumn = " ADD COLUMN IF NOT EXISTS z int DEFAULT 3"
