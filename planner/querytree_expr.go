@@ -40,6 +40,16 @@ func (w *treeWriter) expr(e plan.Expr, implicit bool) catalog.TreeExpr {
 	return out
 }
 
+// key is what rows are ordered, grouped or told apart by. A constant has its type: a bare
+// number would be the position of an output column.
+func (w *treeWriter) key(e plan.Expr) catalog.TreeExpr {
+	t := w.expr(e, true)
+	if c, ok := e.(*plan.Const); ok && !strings.Contains(t.Text, "::") {
+		t.Text += "::" + w.typeText(c.T)
+	}
+	return t
+}
+
 // deparseOptions spell an expression with the names of the writer's snapshot.
 func (w *treeWriter) deparseOptions() plan.DeparseOptions {
 	opt := deparseOptions(w.Context)
@@ -251,7 +261,7 @@ func (w *treeWriter) aggregate(a *aggRef) string {
 			if i > 0 {
 				add(lit(", "))
 			}
-			t := catalog.SortTree{X: w.expr(k.X, true), Desc: k.Desc, NullsFirst: k.NullsFirst}
+			t := catalog.SortTree{X: w.key(k.X), Desc: k.Desc, NullsFirst: k.NullsFirst}
 			add(catalog.TreePart{Sort: &t})
 		}
 	}

@@ -90,7 +90,7 @@ func (w *treeWriter) core(s *ast.Select, q *query, out *catalog.QueryTree, cols 
 	}
 	out.Distinct = s.Distinct && len(s.DistinctOn) == 0
 	for _, i := range n.distinctOn {
-		out.On = append(out.On, w.expr(final(i), true))
+		out.On = append(out.On, w.key(final(i)))
 	}
 	out.Where, out.Having = w.cond(n.where), w.cond(n.having)
 	out.GroupDis = s.GroupDist
@@ -103,7 +103,7 @@ func (w *treeWriter) core(s *ast.Select, q *query, out *catalog.QueryTree, cols 
 		out.Windows = append(out.Windows, d)
 	}
 	for _, k := range n.sort {
-		out.OrderBy = append(out.OrderBy, catalog.SortTree{X: w.expr(final(k.target), true), Desc: k.desc, NullsFirst: k.nullsFirst})
+		out.OrderBy = append(out.OrderBy, catalog.SortTree{X: w.key(final(k.target)), Desc: k.desc, NullsFirst: k.nullsFirst})
 	}
 }
 
@@ -129,11 +129,11 @@ func (w *treeWriter) group(g *ast.GroupItem) catalog.GroupTree {
 		if r, ok := x.(*ast.Row); ok {
 			l := catalog.GroupTree{Kind: "LIST"}
 			for _, e := range r.Elems {
-				l.Sets = append(l.Sets, catalog.GroupTree{X: w.expr(w.noted(e), true)})
+				l.Sets = append(l.Sets, catalog.GroupTree{X: w.key(w.noted(e))})
 			}
 			return l
 		}
-		return catalog.GroupTree{X: w.expr(w.noted(x), true)}
+		return catalog.GroupTree{X: w.key(w.noted(x))}
 	}
 	if g.Kind == "" {
 		return element(g.Exprs[0])
@@ -151,10 +151,10 @@ func (w *treeWriter) group(g *ast.GroupItem) catalog.GroupTree {
 func (w *treeWriter) window(x *ast.Window) catalog.WindowTree {
 	out := catalog.WindowTree{Name: x.Name, Base: x.Base}
 	for _, e := range x.PartitionBy {
-		out.Partition = append(out.Partition, w.expr(w.noted(e), true))
+		out.Partition = append(out.Partition, w.key(w.noted(e)))
 	}
 	for _, o := range x.OrderBy {
-		k := catalog.SortTree{X: w.expr(w.noted(o.X), true), Desc: o.Desc || o.Using == ">"}
+		k := catalog.SortTree{X: w.key(w.noted(o.X)), Desc: o.Desc || o.Using == ">"}
 		if k.NullsFirst = k.Desc; o.NullsFirst != nil {
 			k.NullsFirst = *o.NullsFirst
 		}

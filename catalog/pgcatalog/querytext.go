@@ -536,6 +536,10 @@ func (w *queryWriter) sort(s *catalog.SortTree) {
 // sortExpr writes an expression to sort or group by: a call in parentheses, for
 // a name before a parenthesis would be read as something else.
 func (w *queryWriter) sortExpr(x *catalog.TreeExpr) {
+	if n, t, ok := strings.Cut(x.Text, "::"); ok && x.Simple && (t == "integer" || t == "numeric" || t == "boolean") && !strings.HasPrefix(n, "'") {
+		w.str(x.Text) // a constant, whose type stands behind it without parentheses here
+		return
+	}
 	paren := !x.Simple && (w.pretty || x.Call)
 	if paren {
 		w.str("(")
