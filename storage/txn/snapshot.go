@@ -257,9 +257,10 @@ func (s *snapshots) show(seq uint64) {
 		}
 		s.cur = nil
 	}
-	if s.ahead != nil && s.newest == seq {
-		// It is the visible state from now on.
-		if s.cur == nil {
+	if s.ahead != nil && s.ahead.seq <= seq {
+		// It is the visible state from now on, or older: a sync may show a batch before
+		// endApply has told of it.
+		if s.cur == nil && s.ahead.seq == seq {
 			s.cur = s.ahead
 		} else if s.ahead.refs == 0 {
 			idle = append(idle, s.ahead)
