@@ -641,7 +641,7 @@ func (f *childFinder) unseen(vals []*vec.Vec, n int, fail func(probe uint32) err
 	if own, err := desc.Rewritten(env.Txn, f.index); own || err != nil {
 		return err
 	}
-	snap, err := env.Tables.Store().Snapshot(env.Ctx)
+	snap, err := env.Txn.Newest() // with what the transaction builds on, durable or not
 	if err != nil {
 		return err
 	}

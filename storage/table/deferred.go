@@ -97,7 +97,7 @@ func (d *Desc) VerifyUnique(ctx context.Context, tx Txn, k *DeferredKeys, o Lock
 	if _, err := lockSorted(ctx, tx, x.space, o, keys); err != nil {
 		return err
 	}
-	newest, err := d.db.store.Snapshot(ctx)
+	newest, err := tx.Newest()
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (d *Desc) VerifyExcluded(ctx context.Context, tx Txn, k *DeferredKeys, e *E
 	if err := x.lockGates(ctx, tx, cols, len(keys), e, o); err != nil {
 		return err
 	}
-	newest, err := d.db.store.Snapshot(ctx)
+	newest, err := tx.Newest()
 	if err != nil {
 		return err
 	}
