@@ -8,6 +8,7 @@ N      ?= 100000
 SEED   ?= 1
 ROUNDS ?= 100
 MINUTES ?= 30
+TIMES  ?= 30
 SIZE   ?= 0
 # the time for one package's tests; a slow machine may need much
 LIMIT  ?= 90m
@@ -108,6 +109,11 @@ histories: ## random concurrent transactions, checked against their isolation le
 .PHONY: autocommit
 autocommit: ## single statements of all kinds at once on few rows; none may fail for it (MINUTES=30)
 	KVSQLD_AUTOCOMMIT=$$(($(MINUTES) * 30)) go test -count=1 -timeout 0 -run TestAutocommitUnderLoad -v ./executor/session
+
+.PHONY: pauses
+pauses: ## tests under load, with pauses where others may come in between (TIMES=30)
+	go test -tags pauses -count=$(TIMES) -timeout 0 -run 'UnderLoad|Beside|Writers|ConcurrentDDL|Exclude|Locks' ./executor/session ./storage/txn
+	go test -tags pauses -count=$(TIMES) -timeout 0 -run 'Histories|ManyWriters|Concurrently' ./cmd/kvsqld
 
 .PHONY: figures
 figures: ## what waiting, checksums and a restart after a crash cost (writes 1 GB)

@@ -273,6 +273,7 @@ func (s *Session) settlePlan(ctx context.Context, p *plannedStmt, params []types
 			return err
 		}
 		snap := s.snapshot()
+		kv.Pause()
 		if err := p.refresh(ctx, s, snap); err != nil {
 			return err
 		}
@@ -507,6 +508,7 @@ func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Da
 	if err := s.prepare(ctx, p, params); err != nil {
 		return 0, err
 	}
+	kv.Pause()
 	p.recheck.Begin(s.tx.moves)
 	s.tx.kv.SetAhead(!p.q.ReadOnly && !p.q.Returns && stats == nil)
 	mark, marked, to := 0, false, out

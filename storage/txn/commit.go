@@ -173,6 +173,7 @@ func (st *Store) commitBatch(batch []*commitReq) {
 		return
 	}
 	seq, err := st.apply(ok)
+	kv.Pause()
 	if err != nil {
 		if len(ok) > 1 && !errors.Is(err, kv.ErrUndetermined) {
 			for i := range ok {
@@ -230,7 +231,9 @@ func (st *Store) apply(reqs []*commitReq) (seq uint64, err error) {
 			seq, err = 0, fmt.Errorf("%w: applying a commit panicked: %v", kv.ErrUnavailable, p)
 		}
 		if err == nil {
+			kv.Pause()
 			st.log.add(seq, reqs)
+			kv.Pause()
 			st.numbers.committed(seq, reqs)
 		} else {
 			seq = 0
@@ -292,6 +295,7 @@ func (t *Txn) Commit(ctx context.Context) error {
 	if t.remark {
 		t.st.locks.remark(&t.owner, t.w)
 	}
+	kv.Pause()
 	r.done = make(chan struct{})
 	t.mu.Lock()
 	t.releaseSnap() // T1
@@ -320,6 +324,7 @@ func (t *Txn) Commit(ctx context.Context) error {
 			return err
 		}
 	}
+	kv.Pause()
 	seq = r.seq
 	for _, s := range t.w.list {
 		if !s.empty() {

@@ -178,6 +178,7 @@ func (sh *lockShard) pruneLocked(min uint64) {
 // doubt.
 func (lt *lockTable) prune() {
 	for i := range lt.shards {
+		kv.Pause()
 		sh := &lt.shards[i]
 		sh.mu.Lock()
 		sh.pruneLocked(lt.snaps.min.Load())
@@ -504,6 +505,7 @@ func (lt *lockTable) releaseWritten(o *owner, seq uint64) {
 // next takes these to be free (lockForWrite).
 func (lt *lockTable) releaseRows(o *owner, seq uint64) {
 	for _, l := range slices.Backward(o.rows) {
+		kv.Pause()
 		sh := l.shard
 		sh.mu.Lock()
 		if h := l.heldBy(o); h != nil {

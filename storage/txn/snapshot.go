@@ -81,7 +81,9 @@ func (s *snapshots) acquireAt(ahead bool) (*sharedSnap, error) {
 	s.updateMinLocked()
 	s.mu.Unlock()
 
+	kv.Pause()
 	es, err := open()
+	kv.Pause()
 
 	s.mu.Lock()
 	s.opening--

@@ -87,6 +87,9 @@ const janitorInterval = time.Second
 
 func (st *Store) janitor() {
 	every := janitorInterval
+	if kv.Pauses {
+		every = 5 * time.Millisecond
+	}
 	for _, d := range []time.Duration{st.opt.WarnSnapshotAge, st.opt.MaxSnapshotAge} {
 		if d > 0 {
 			every = min(every, max(d/4, time.Millisecond))

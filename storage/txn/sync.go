@@ -43,7 +43,9 @@ func (s *syncer) reachedLocked(seq uint64) {
 
 // show makes batch seq visible to new snapshots.
 func (s *syncer) show(seq uint64) {
+	kv.Pause()
 	s.snaps.show(seq)
+	kv.Pause()
 	s.log.show(seq) // after the snapshots, so that nobody opens an older one any more
 }
 

@@ -64,7 +64,9 @@ func (t *Txn) snapshot() (*sharedSnap, error) {
 		}
 		ahead = false
 	}
+	kv.Pause()
 	sn, err := t.st.snaps.acquireAt(ahead)
+	kv.Pause()
 	if err != nil {
 		return nil, err
 	}
@@ -197,6 +199,7 @@ func (t *Txn) end(seq uint64) {
 	t.mu.Lock()
 	t.releaseSnap()
 	t.mu.Unlock()
+	kv.Pause()
 	number := t.owner.number.Load()
 	t.light = number == 0 && t.w == nil && t.reads == nil && len(t.owner.rows) == 0 && len(t.owner.spaces) == 0
 	if t.reads != nil {
@@ -208,6 +211,7 @@ func (t *Txn) end(seq uint64) {
 	if len(t.owner.rows) > 0 || len(t.owner.spaces) > 0 {
 		t.st.locks.releaseRows(&t.owner, seq)
 	}
+	kv.Pause()
 	if len(t.owner.tables) > 0 {
 		t.st.locks.releaseTables(&t.owner)
 	}

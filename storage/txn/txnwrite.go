@@ -255,6 +255,7 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 				continue
 			}
 		}
+		kv.Pause()
 		res, err := t.st.locks.lockRow(ctx, &t.owner, sl, k, sn.seq, o, false)
 		if err != nil {
 			if o.SkipLocked && errors.Is(err, kv.ErrLockTimeout) {
@@ -263,6 +264,7 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 			}
 			return nil, err
 		}
+		kv.Pause()
 		if err := t.meet(res.lastSeq); err != nil {
 			return nil, err
 		}
