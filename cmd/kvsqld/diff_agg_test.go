@@ -34,7 +34,7 @@ func (g *diffGen) ordered(t diffType, scope []diffColumn) string {
 		return g.pick("string_agg("+y+", '' ORDER BY "+y+order+")"+filter, "string_agg("+distinct+y+", '-' ORDER BY "+y+order+")"+filter,
 			"percentile_disc(0.5) WITHIN GROUP (ORDER BY "+y+order+")"+filter)
 	case diffJSON:
-		return g.pick("jsonb_agg("+x+" ORDER BY "+x+order+")"+filter, "jsonb_agg("+distinct+e(diffInt)+")"+filter, "jsonb_object_agg(coalesce("+e(diffInt)+", 0), 1)"+filter)
+		return g.pick("jsonb_agg("+x+" ORDER BY "+x+order+")"+filter, "jsonb_agg(DISTINCT "+e(diffInt)+")"+filter, "jsonb_object_agg(coalesce("+e(diffInt)+", 0), 1)"+filter)
 	case diffMulti:
 		return "range_agg(" + e(diffRange) + ")" + filter
 	case diffRange:

@@ -269,6 +269,9 @@ func (d *differ) write(ctx context.Context, s diffStatement) {
 		if a.state == "" {
 			for _, t := range d.tables {
 				tables = append(tables, diffAsk(ctx, c, "TABLE "+t))
+				if tables[len(tables)-1].state != "" { // the block is aborted
+					break
+				}
 			}
 		}
 		return a, tables
@@ -280,9 +283,10 @@ func (d *differ) write(ctx context.Context, s diffStatement) {
 		one.sql = sql
 		kind, detail = d.judge(one, want, got)
 		done = want.state == "" && got.state == ""
+		done = done && len(before) == len(after)
 		for i := range before {
 			done = done && before[i].state == "" && i < len(after) && after[i].state == ""
-			if kind == "" && want.state == "" && got.state == "" {
+			if kind == "" && want.state == "" && got.state == "" && i < len(after) {
 				if kind, detail = d.judge(one, before[i], after[i]); kind != "" {
 					kind = "table after: " + kind
 				}
