@@ -33,9 +33,18 @@ func (t *Txn) ReadNewest() (end func(), err error) {
 	}, nil
 }
 
+// acquireNewest opens the newest state that the transaction may read, with all that it
+// has met.
+func (t *Txn) acquireNewest() (*sharedSnap, error) {
+	if t.ahead {
+		return t.st.snaps.acquireAt(true, t.seen)
+	}
+	return t.st.snaps.acquire()
+}
+
 // Newest implements kv.Txn.
 func (t *Txn) Newest() (kv.Snapshot, error) {
-	sn, err := t.st.snaps.acquireAt(t.ahead)
+	sn, err := t.acquireNewest()
 	if err != nil {
 		return nil, err
 	}

@@ -56,21 +56,22 @@ func newSnapshots(eng Engine) *snapshots {
 }
 
 // acquire returns a snapshot that contains every acknowledged commit.
-func (s *snapshots) acquire() (*sharedSnap, error) { return s.acquireAt(false) }
+func (s *snapshots) acquire() (*sharedSnap, error) { return s.acquireAt(false, 0) }
 
 // acquireAt is acquire. Ahead, the snapshot also contains the commits that are
-// not durable yet.
-func (s *snapshots) acquireAt(ahead bool) (*sharedSnap, error) {
+// not durable yet, and commit least, which the caller has seen: the engine has it,
+// perhaps before endApply has told of it.
+func (s *snapshots) acquireAt(ahead bool, least uint64) (*sharedSnap, error) {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
 		return nil, errClosed
 	}
 	open, cache := s.eng.Snapshot, &s.cur
-	if p, ok := s.eng.(Pipelined); ok && ahead && s.newest > s.visible.Load() {
+	if p, ok := s.eng.(Pipelined); ok && ahead && max(s.newest, least) > s.visible.Load() {
 		open, cache = p.Newest, &s.ahead
 	}
-	if sn := *cache; sn != nil {
+	if sn := *cache; sn != nil && sn.seq >= least {
 		sn.refs++
 		s.mu.Unlock()
 		return sn, nil

@@ -37,7 +37,7 @@ func TestShownBeforeTold(t *testing.T) {
 		s := newSnapshots(e)
 		open := func(ahead bool, want uint64) *sharedSnap {
 			t.Helper()
-			sn, err := s.acquireAt(ahead)
+			sn, err := s.acquireAt(ahead, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,6 +64,40 @@ func TestShownBeforeTold(t *testing.T) {
 		if used {
 			s.release(older)
 		}
+		s.dropIdle()
+		if e.fakeEngine.open != 0 || len(s.open) != 0 {
+			t.Errorf("%d snapshots are open", e.fakeEngine.open)
+		}
+	}
+}
+
+// TestSeenBeforeTold: a transaction that goes ahead reads a batch that has been appended
+// and not been told of. Until that is, and when others have opened an older state, it
+// goes on to read no less.
+func TestSeenBeforeTold(t *testing.T) {
+	for _, shown := range []uint64{0, 1} {
+		e := &aheadEngine{}
+		s := newSnapshots(e)
+		e.Append(nil, false)
+		s.endApply(1)
+		if shown > 0 {
+			e.Sync()
+			s.show(shown)
+		}
+		other, err := s.acquireAt(true, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Append(nil, false)
+		sn, err := s.acquireAt(true, 2) // 2 was read from another state
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sn.seq != 2 {
+			t.Errorf("shown %d: state %d, want 2", shown, sn.seq)
+		}
+		s.release(sn)
+		s.release(other)
 		s.dropIdle()
 		if e.fakeEngine.open != 0 || len(s.open) != 0 {
 			t.Errorf("%d snapshots are open", e.fakeEngine.open)

@@ -65,7 +65,11 @@ func (t *Txn) snapshot() (*sharedSnap, error) {
 		ahead = false
 	}
 	kv.Pause()
-	sn, err := t.st.snaps.acquireAt(ahead)
+	least := uint64(0)
+	if ahead {
+		least = t.seen
+	}
+	sn, err := t.st.snaps.acquireAt(ahead, least)
 	kv.Pause()
 	if err != nil {
 		return nil, err

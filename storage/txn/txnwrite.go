@@ -185,7 +185,7 @@ func (t *Txn) newer(sp kv.Space, key []byte) ([]byte, error) {
 			return v, err
 		}
 	}
-	newest, err := t.st.snaps.acquireAt(t.ahead)
+	newest, err := t.acquireNewest()
 	if err != nil {
 		return nil, err
 	}
