@@ -22,8 +22,8 @@ type project struct {
 	at       int
 	sel      [1]uint32
 
-	// Several calls of functions that change something are made row by row, as
-	// they see each other's effects; rows then collects the results.
+	// Calls that see each other's effects are made row by row; rows then collects
+	// the results.
 	rows *rowStore
 	one  []*vec.Vec
 	view vec.Batch
@@ -44,16 +44,7 @@ func projectOver(in Operator, n *plan.Project) (Operator, error) {
 		return nil, err
 	}
 	op := &project{input: in, exprs: n.Exprs, taken: pieces{lengthy: expr.Lengthy(n.Exprs...)}, evals: evals, out: vec.Batch{Cols: make([]*vec.Vec, len(evals))}, stepwise: n.Stepwise}
-	effects := 0
-	for _, x := range n.Exprs {
-		plan.Visit(x, func(y plan.Expr) bool {
-			if c, ok := y.(*plan.Call); ok && c.Proc.SQL != nil && c.Proc.Volatile == 'v' {
-				effects++
-			}
-			return true
-		})
-	}
-	if effects > 1 {
+	if inTurn(n.Exprs) {
 		op.rows, op.one = newRowStore(exprTypes(n.Exprs)), make([]*vec.Vec, len(evals))
 	}
 	return op, nil

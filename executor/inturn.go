@@ -1,0 +1,91 @@
+package executor
+
+import (
+	"kvsqld/catalog/types"
+	"kvsqld/planner/plan"
+)
+
+// What calls change or look at beside their arguments. Sequences are told apart where
+// the call names a constant one: the numbers of two serial columns are still drawn
+// column by column.
+type effects struct {
+	bodies   int // volatile functions with bodies, which may do anything
+	any      int // calls that see or change something
+	drawn    map[types.OID]int
+	seen     map[types.OID]int
+	anyDrawn int // of whichever sequence the call is told
+	last     int // lastval, setting aside what it is of
+	set      int // set_config
+	read     int // current_setting
+}
+
+// inTurn reports whether calls among the expressions see each other's effects, so that
+// those of one row have to be made after those of the row before: nextval and currval
+// of one sequence, set_config and current_setting, functions with bodies of statements.
+func inTurn(es []plan.Expr) bool {
+	var f effects
+	for _, e := range es {
+		plan.Visit(e, func(x plan.Expr) bool {
+			if c, ok := x.(*plan.Call); ok {
+				f.add(c)
+			}
+			return true
+		})
+	}
+	if f.any < 2 {
+		return false
+	}
+	draws := f.anyDrawn
+	for seq, n := range f.drawn {
+		if n > 1 || f.seen[seq] > 0 {
+			return true
+		}
+		draws += n
+	}
+	switch sees := len(f.seen) + f.last; {
+	case f.bodies > 0, f.anyDrawn > 0 && draws+sees > 1, draws > 0 && f.last+f.seen[0] > 0:
+		return true
+	}
+	return f.set > 1 || f.set > 0 && f.read > 0
+}
+
+func (f *effects) add(c *plan.Call) {
+	var seq types.OID // 0: only the call knows
+	if len(c.Args) > 0 {
+		if k, ok := c.Args[0].(*plan.Const); ok && !k.Val.Null {
+			seq = types.OID(k.Val.I)
+		}
+	}
+	switch {
+	case c.Proc.SQL != nil && c.Proc.Volatile == 'v':
+		f.bodies++
+	case c.Proc.Schema != "":
+		return
+	default:
+		switch c.Proc.Src {
+		case "nextval_oid", "setval_oid", "setval3_oid":
+			if seq == 0 {
+				f.anyDrawn++
+				break
+			}
+			if f.drawn == nil {
+				f.drawn = map[types.OID]int{}
+			}
+			f.drawn[seq]++
+		case "currval_oid":
+			if f.seen == nil {
+				f.seen = map[types.OID]int{}
+			}
+			f.seen[seq]++
+		case "lastval":
+			f.last++
+		case "set_config_by_name":
+			f.set++
+		case "show_config_by_name", "show_config_by_name_missing_ok":
+			f.read++
+		default:
+			return
+		}
+	}
+	f.any++
+}

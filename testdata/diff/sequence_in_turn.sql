@@ -1,0 +1,20 @@
+-- Calls that see each other's effects: those of one row come after those of the row before.
+CREATE SEQUENCE s1;
+CREATE SEQUENCE s2;
+SELECT nextval('s1'), currval('s1') FROM generate_series(1, 3);
+SELECT currval('s1'), nextval('s1') FROM generate_series(1, 3);
+SELECT nextval('s1') - currval('s1') AS d, lastval() FROM generate_series(1, 3);
+SELECT setval('s1', g + 100), nextval('s1') FROM generate_series(1, 3) g;
+SELECT nextval('s1'), nextval('s2'), lastval(), nextval(s::regclass) FROM generate_series(1, 2), (VALUES ('s1'), ('s2')) v(s);
+SELECT currval('s1'), setval('s2', g), currval('s2') FROM generate_series(1, 3) g;
+CREATE TABLE sq (x int DEFAULT nextval('s1'), z int DEFAULT -currval('s1'), t int CHECK (x + z = 0));
+INSERT INTO sq (t) SELECT g FROM generate_series(1, 4) g RETURNING *;
+INSERT INTO sq (t) VALUES (1), (2), (3);
+INSERT INTO sq VALUES (default, default, 4), (default, default, 5);
+TABLE sq;
+UPDATE sq SET x = nextval('s1'), z = -lastval() RETURNING x, z;
+CREATE TABLE sr (a serial, b serial, c text DEFAULT lastval());
+INSERT INTO sr (c) VALUES ('x'), ('y');
+INSERT INTO sr VALUES (default, default, default), (default, default, default);
+TABLE sr;
+SELECT set_config('a.b', g::text, false), current_setting('a.b') FROM generate_series(1, 3) g;
