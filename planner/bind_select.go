@@ -321,6 +321,14 @@ func (p *planner) figureName(e ast.Expr) string {
 	return "?column?"
 }
 
+// IndexColumnName names the column of an index over an expression; "" leaves it to
+// the catalog. Like an output column it takes the name of the function or of the column
+// that is converted.
+func IndexColumnName(x ast.Expr) string {
+	n, _ := new(planner).figure(x)
+	return n
+}
+
 // figure returns a name and how sure it is: 2 certain, 1 weak.
 func (p *planner) figure(e ast.Expr) (string, int) {
 	switch e := e.(type) {

@@ -105,6 +105,7 @@ func (x *exec) bindIndex(t *catalog.Table, spec *catalog.IndexSpec, elems []ast.
 	}
 	for i := range elems {
 		e := &elems[i]
+		liftCollation(e)
 		k := catalog.IndexKeySpec{Col: e.Col, Desc: e.Desc, NullsFirst: e.Desc}
 		if e.NullsFirst != nil {
 			k.NullsFirst = *e.NullsFirst
@@ -129,9 +130,7 @@ func (x *exec) bindIndex(t *catalog.Table, spec *catalog.IndexSpec, elems []ast.
 				return err
 			}
 			k.Type, k.Expr = b.Expr.Type(), b.Text
-			if c, ok := e.X.(*ast.Call); ok {
-				k.Name = c.Name.Last()
-			}
+			k.Name = planner.IndexColumnName(e.X)
 			if b.Conflict && e.Collate == nil && collatable(x, k.Type) {
 				return noCollation("could not determine which collation to use for index expression")
 			}
@@ -156,6 +155,20 @@ func (x *exec) bindIndex(t *catalog.Table, spec *catalog.IndexSpec, elems []ast.
 		spec.ExprCols = append(spec.ExprCols, c)
 	}
 	return nil
+}
+
+// liftCollation makes the outermost COLLATE of a key's expression that of the key, as
+// PostgreSQL does: (a COLLATE "C") is column a then. One beside the parentheses wins.
+func liftCollation(e *ast.IndexElem) {
+	for {
+		c, ok := e.X.(*ast.Collate)
+		if !ok {
+			return
+		}
+		if e.X = c.X; e.Collate == nil {
+			e.Collate = &c.Name
+		}
+	}
 }
 
 // accessMethod refuses the name of an access method that indexes cannot have.

@@ -130,6 +130,7 @@ func (b *tableBuilder) keyColumn(e *ast.IndexElem, t *catalog.Table) (catalog.Pa
 	bad := func(format string, args ...any) (catalog.PartKeyCol, error) {
 		return catalog.PartKeyCol{}, sqlerr.New(sqlerr.InvalidObjectDefinition, format, args...).At(e.Pos())
 	}
+	liftCollation(e)
 	name := e.Col
 	if r, ok := e.X.(*ast.ColumnRef); ok && len(r.Parts) == 1 && !r.Star {
 		name = r.Parts[0] // a column in parentheses

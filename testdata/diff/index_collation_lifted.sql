@@ -1,0 +1,20 @@
+-- The outermost COLLATE of a key in parentheses is the key's own.
+CREATE TABLE t (a int, b text, c varchar);
+CREATE INDEX t1 ON t ((b COLLATE "POSIX"));
+CREATE INDEX t2 ON t (((b || 'foo') COLLATE "POSIX"));
+CREATE INDEX t3 ON t ((c::text COLLATE "C"), lower(b));
+CREATE INDEX t4 ON t ((b COLLATE "POSIX") COLLATE "C");
+CREATE UNIQUE INDEX t5 ON t (((b COLLATE "POSIX") COLLATE "C"), a) WHERE b COLLATE "C" > 'x';
+CREATE INDEX bad ON t ((a COLLATE "C"));
+SELECT indexdef FROM pg_indexes WHERE tablename = 't' ORDER BY indexname;
+SELECT attrelid::regclass, attnum, attcollation::regcollation FROM pg_attribute WHERE attrelid IN ('t1'::regclass, 't2'::regclass, 't3'::regclass, 't5'::regclass) ORDER BY 1, attnum;
+CREATE TABLE p (a text, b int) PARTITION BY LIST ((a COLLATE "C"));
+CREATE TABLE q (a text, b int) PARTITION BY RANGE (((a || 'x') COLLATE "POSIX"), (b));
+SELECT pg_get_partkeydef('p'::regclass), pg_get_partkeydef('q'::regclass);
+INSERT INTO t SELECT g, 'k' || g, 'c' FROM generate_series(1, 9) g;
+SELECT a FROM t WHERE b COLLATE "POSIX" = 'k3';
+CREATE TABLE u (a int, b text, d date, j jsonb);
+CREATE INDEX ON u ((a::text));
+CREATE INDEX ON u ((coalesce(a, 1)), (extract(year from d)), (j->>'x'), (j->'y'), (a + 1), (('x' || b)::varchar), trim(b), (CASE WHEN a > 1 THEN b END));
+CREATE INDEX ON u ((CASE WHEN a > 1 THEN 1 ELSE a END), (greatest(a, 2)), (ROW(a, 1) IS NULL), (b IS NOT NULL), (ARRAY[a]), ((ARRAY[a])[1]), (a IN (1, 2)), (nullif(a, 2)), (b LIKE 'x'));
+SELECT indexrelid::regclass FROM pg_index WHERE indrelid = 'u'::regclass ORDER BY 1;
