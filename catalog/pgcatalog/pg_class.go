@@ -101,7 +101,7 @@ func (env *Env) classes(f func(*classRow) bool) {
 	for _, ix := range catalog.SystemIndexes() {
 		c := classRow{oid: ix.OID, namespace: catalog.OIDPgCatalog, name: ix.Name, owner: catalog.OIDSuperuser, am: catalog.OIDBtreeAm,
 			kind: 'i', persistence: 'p', replident: 'n', natts: len(ix.Keys), populated: true, pages: 1}
-		if r := ByOID(ix.Table); r != nil && shared(r) {
+		if r := ByOID(ix.Table); r != nil && Shared(r) {
 			c.shared, c.tablespace = true, oidGlobalTablespace
 		}
 		if !f(&c) {
@@ -148,8 +148,8 @@ var sharedRelations = []string{
 	"pg_shdepend", "pg_shdescription", "pg_shseclabel", "pg_subscription", "pg_tablespace",
 }
 
-// shared reports whether a system relation is kept once for all databases.
-func shared(r *Relation) bool { return slices.Contains(sharedRelations, r.Name) }
+// Shared reports whether a system relation is kept once for all databases.
+func Shared(r *Relation) bool { return slices.Contains(sharedRelations, r.Name) }
 
 func (env *Env) systemClass(r *Relation) classRow {
 	c := classRow{oid: r.OID, namespace: env.namespace(r.Schema), name: r.Name, owner: catalog.OIDSuperuser, am: catalog.OIDHeapAm,
@@ -168,7 +168,7 @@ func (env *Env) systemClass(r *Relation) classRow {
 			c.toast = t.OID
 		}
 	}
-	if c.shared = shared(r); c.shared {
+	if c.shared = Shared(r); c.shared {
 		c.tablespace = oidGlobalTablespace
 	}
 	return c

@@ -10,7 +10,7 @@ func rowsPgIndexes(w *writer) {
 	for _, ix := range catalog.SystemIndexes() {
 		if r := ByOID(ix.Table); r != nil {
 			space := ""
-			if shared(r) {
+			if Shared(r) {
 				space = "pg_global"
 			}
 			w.str(r.Schema).str(r.Name).str(ix.Name).opt(space).str(systemIndexDef(&ix)).end()

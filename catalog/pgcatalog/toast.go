@@ -41,7 +41,7 @@ func (env *Env) toastOf(r catalog.Relation) (t toast, ok bool) {
 // systemToast returns the TOAST table of a system relation.
 func (env *Env) systemToast(t catalog.Toast) toast {
 	out := toast{table: t.Table, oid: t.OID, index: t.Index, owner: catalog.OIDSuperuser, persistence: 'p'}
-	if r := ByOID(t.Table); r != nil && shared(r) {
+	if r := ByOID(t.Table); r != nil && Shared(r) {
 		out.tablespace = oidGlobalTablespace
 	}
 	return out

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
-	"kvsqld/executor/ddl"
 	"kvsqld/parser/ast"
 	"kvsqld/storage/kv"
 )
@@ -42,9 +40,6 @@ func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string,
 	tables, err := s.maintained(x)
 	if err != nil {
 		return "", 0, err
-	}
-	if x.Kind == "REINDEX" && x.What == "TABLE" {
-		s.withoutIndexes(x)
 	}
 	if x.Kind == "REINDEX" {
 		if err := s.reindex(ctx, x, c); err != nil {
@@ -153,90 +148,6 @@ func (s *Session) checkMaintained(x *ast.Vacuum) error {
 		}
 	}
 	return nil
-}
-
-// concurrent reports whether a statement has the option CONCURRENTLY.
-func concurrent(x *ast.Vacuum) bool {
-	return slices.ContainsFunc(x.Options, func(o ast.Option) bool { return strings.EqualFold(o.Name, "concurrently") })
-}
-
-// withoutIndexes tells of the table of REINDEX TABLE that has no index.
-func (s *Session) withoutIndexes(x *ast.Vacuum) {
-	for i := range x.Tables {
-		r, err := s.mustRelation(&x.Tables[i].Name)
-		if err != nil {
-			return
-		}
-		t := storageOfRelation(r)
-		if t == nil || len(t.Indexes) > 0 || t.Partitioned() {
-			continue
-		}
-		what := "to reindex"
-		if concurrent(x) {
-			what = "that can be reindexed concurrently"
-		}
-		s.tell(notice("NOTICE", sqlerr.SuccessfulCompletion, "table \"%s\" has no indexes %s", t.Name, what))
-	}
-}
-
-// reindex takes the locks of REINDEX TABLE and INDEX, and builds indexes that are not
-// valid anew; the others are in order.
-func (s *Session) reindex(ctx context.Context, x *ast.Vacuum, c *call) error {
-	if s.tx == nil || x.What != "TABLE" && x.What != "INDEX" {
-		return nil
-	}
-	for i := range x.Tables {
-		n := &x.Tables[i].Name
-		t, only := s.findIndex(n)
-		if x.What == "TABLE" {
-			r, err := s.mustRelation(n)
-			if err != nil {
-				return err
-			}
-			t = storageOfRelation(r)
-		}
-		if t == nil || t.Partitioned() {
-			continue
-		}
-		wanted := func(ix *catalog.Index) bool { return ix.Invalid && (x.What == "TABLE" || ix.OID == only.OID) }
-		mode := kv.Share
-		if concurrent(x) && !slices.ContainsFunc(t.Indexes, wanted) {
-			mode = kv.ShareUpdateExclusive
-		}
-		if err := s.rebuild(ctx, c, t, mode, wanted); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// rebuild locks a table and builds those of its indexes anew that are wanted then: again
-// for as long as others change the table while its locks are waited for.
-func (s *Session) rebuild(ctx context.Context, c *call, t *catalog.Table, mode kv.TableLockMode, wanted func(*catalog.Index) bool) error {
-	for {
-		now, err := s.lockTable(ctx, t, mode)
-		if err != nil {
-			return err
-		}
-		i := slices.IndexFunc(now.Indexes, wanted)
-		if i < 0 {
-			return nil
-		}
-		if mode < kv.Share { // it was the lock of one that has nothing to build
-			mode = kv.Share
-			continue
-		}
-		err = ddl.Rebuild(s.ddlEnv(ctx, c), now, now.Indexes[i].OID)
-		if errors.Is(err, ddl.ErrMoved) {
-			s.tx.base = nil
-			err = s.rebase()
-		}
-		if err != nil {
-			return err
-		}
-		s.settings.epoch++
-		s.tx.rewrites++
-	}
 }
 
 // clusterTables marks the index that CLUSTER names; without one the table must have

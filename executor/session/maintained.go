@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kvsqld/catalog"
+	"kvsqld/catalog/pgcatalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/parser/ast"
 	"kvsqld/storage/kv"
@@ -42,7 +43,7 @@ func (s *Session) maintained(x *ast.Vacuum) ([]maintained, error) {
 		}
 		t := storageOfRelation(r)
 		if t == nil {
-			if _, virtual := r.(*catalog.Virtual); virtual {
+			if v, virtual := r.(*catalog.Virtual); virtual && (!s.maintainsSystem(x, v) || !v.View) {
 				continue
 			}
 			s.tell(warning(sqlerr.Warning, "skipping \"%s\" --- cannot %s non-tables or special system tables",
@@ -69,6 +70,19 @@ func (s *Session) maintains(x *ast.Vacuum, t *catalog.Table) bool {
 		return true
 	}
 	s.tell(warning(sqlerr.Warning, "skipping \"%s\" --- only table or database owner can %s it", t.Name, strings.ToLower(x.Kind)))
+	return false
+}
+
+// maintainsSystem is maintains for a relation of the catalog, which has no rows to look at.
+func (s *Session) maintainsSystem(x *ast.Vacuum, v *catalog.Virtual) bool {
+	who := "superuser or database owner"
+	if r := pgcatalog.ByOID(v.OID); r != nil && pgcatalog.Shared(r) {
+		who = "superuser"
+	}
+	if s.isSuper(s.user) || who != "superuser" && s.ownsDatabase() {
+		return true
+	}
+	s.tell(warning(sqlerr.Warning, "skipping \"%s\" --- only %s can %s it", v.Name, who, strings.ToLower(x.Kind)))
 	return false
 }
 

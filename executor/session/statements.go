@@ -251,7 +251,7 @@ func (s *Session) discard(ctx context.Context, x *ast.Discard, several bool) err
 }
 
 // inBlockError refuses what cannot be part of a transaction.
-func inBlockError(what string) error {
+func inBlockError(what string) *sqlerr.Error {
 	return sqlerr.New(sqlerr.ActiveSQLTransaction, "%s cannot run inside a transaction block", what)
 }
 
