@@ -165,7 +165,7 @@ func (s *Snapshot) Privileges(role string, o Object) (privs, grant Priv) {
 		return kind.All(), kind.All()
 	}
 	if v, ok := o.(*Virtual); ok {
-		if !secretRelations[v.Name] {
+		if !secretRelations[v.Name] || statsRelations[v.Name] && s.HasRole(db, role, RoleReadAllStats) {
 			privs = PrivSelect
 		}
 		return privs, 0
@@ -201,6 +201,9 @@ var secretRelations = map[string]bool{
 	"_pg_foreign_data_wrappers": true, "_pg_foreign_servers": true, "_pg_foreign_table_columns": true, "_pg_foreign_tables": true,
 	"_pg_user_mappings": true, "sql_parts": true, "transforms": true,
 }
+
+// statsRelations are those of them that members of pg_read_all_stats read, too.
+var statsRelations = map[string]bool{"pg_shmem_allocations": true, "pg_backend_memory_contexts": true}
 
 // secretColumns are the columns that make a relation secret; the others of it are
 // read by everybody.

@@ -1,6 +1,9 @@
 package parser
 
-import "kvsqld/parser/ast"
+import (
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/parser/ast"
+)
 
 // dropOther is DROP of the objects that tables, types and functions do not need:
 // operators, casts, and the many kinds that exist only by name.
@@ -107,7 +110,8 @@ func (p *parser) operatorWithArgs() (ast.Name, []ast.TypeName) {
 	}
 	l := side()
 	if p.is(KindRParen) {
-		p.failf(p.off(), "missing argument")
+		p.fail(sqlerr.New(sqlerr.SyntaxError, "missing argument").At(int(p.off())).
+			WithHint("Use NONE to denote the missing argument of a unary operator."))
 	}
 	p.expect(KindComma)
 	args := []ast.TypeName{l, side()}

@@ -592,6 +592,20 @@ func (b *binder) caseExpr(e *ast.Case) plan.Expr {
 	return c
 }
 
+// vectorElems refuses the array constructors that are no int2vector or oidvector: these
+// have one dimension and no NULL.
+func (b *binder) vectorElems(a *ast.Array, t types.T) {
+	ok := len(a.Elems) > 0
+	for _, x := range a.Elems {
+		k, constant := x.(*ast.Const)
+		_, nested := x.(*ast.Array)
+		ok = ok && !nested && !(constant && k.Kind == ast.ConstNull)
+	}
+	if !ok {
+		failf(sqlerr.DatatypeMismatch, -1, "array is not a valid %s", types.FormatTypeNoMod(t.OID))
+	}
+}
+
 func (b *binder) cast(e *ast.Cast) plan.Expr {
 	t := b.typeOf(&e.Type)
 	base := b.Snap.BaseType(t)
@@ -600,6 +614,7 @@ func (b *binder) cast(e *ast.Cast) plan.Expr {
 		et := b.T(b.info(base.OID).Elem, base.Mod)
 		x := b.array(a, &et)
 		if vector { // which no other array becomes
+			b.vectorElems(a, base)
 			x = &plan.Relabel{At: plan.At{T: base, Off: e.Pos()}, X: x, Cast: plan.CastExplicit}
 		}
 		return b.must(x, t, explicit)

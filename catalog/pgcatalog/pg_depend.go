@@ -342,11 +342,10 @@ func (d *dependWriter) index(oid types.OID, t *catalog.Table, ix *catalog.Index)
 	if ix.Constraint != 0 {
 		return
 	}
-	for _, list := range [][]int{ix.KeyCols(), ix.Include, ix.ExprCols} {
-		for _, c := range list {
-			if c >= 0 {
-				d.dep(self, columnObject(oid, c), 'a')
-			}
+	cols := slices.Concat(ix.KeyCols(), ix.Include, ix.ExprCols)
+	for i, c := range cols {
+		if c >= 0 && slices.Index(cols, c) == i {
+			d.dep(self, columnObject(oid, c), 'a')
 		}
 	}
 	if len(ix.Include) == 0 && !slices.ContainsFunc(ix.Keys, func(k catalog.IndexKey) bool { return k.Col >= 0 }) {

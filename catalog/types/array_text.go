@@ -235,7 +235,7 @@ func (p *arrayParser) level(depth int) error {
 		}
 		c := p.rest[0]
 		if c != p.delim && c != '}' {
-			return errArray(p.src, "Unexpected array element.")
+			return errArray(p.src, "%s", p.unexpected())
 		}
 		p.rest = p.rest[1:]
 		if c == '}' {
@@ -261,10 +261,18 @@ func errMultiDim(s string) error {
 	return errArray(s, "Multidimensional arrays must have sub-arrays with matching dimensions.")
 }
 
+// unexpected says what stands where no value may begin.
+func (p *arrayParser) unexpected() string {
+	if p.rest[0] == '\\' {
+		return "Unexpected \"\\\" character."
+	}
+	return "Unexpected array element."
+}
+
 // element reads one value.
 func (p *arrayParser) element(depth int) error {
 	if p.seenLeaf && depth < p.leafLevel {
-		return errArray(p.src, "Unexpected array element.")
+		return errArray(p.src, "%s", p.unexpected())
 	}
 	p.seenLeaf, p.leafLevel = true, depth
 	text, quoted, err := p.token()

@@ -608,6 +608,9 @@ func (x *exec) alterIndexByName(s *ast.AlterTable) (bool, error) {
 				return true, err
 			}
 		case "SET OPTIONS", "RESET OPTIONS":
+			if a.Name != "" {
+				return true, x.noColumnOptions(ix, a)
+			}
 			if err := x.alterIndexOptions(ix, a); err != nil {
 				return true, err
 			}
@@ -624,6 +627,17 @@ func (x *exec) alterIndexByName(s *ast.AlterTable) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// noColumnOptions is the error of ALTER COLUMN … SET (…) of an index.
+func (x *exec) noColumnOptions(ix *catalog.Index, a *ast.AlterAction) error {
+	kind := "indexes"
+	if t, _ := x.snap().IndexByOID(x.db(), ix.OID); t.Partitioned() {
+		kind = "partitioned indexes"
+	}
+	column := *a
+	column.Kind = "ALTER COLUMN ... " + strings.TrimSuffix(a.Kind, " OPTIONS")
+	return actionFails(&column, ix.Name, kind)
 }
 
 // indexStatistics is ALTER INDEX … ALTER COLUMN number SET STATISTICS, which is for

@@ -28,6 +28,13 @@ func (x *exec) createRange(s *ast.CreateType, schema, name string) error {
 	}
 	spec := &catalog.RangeSpec{Schema: schema, Name: name}
 	if o := given["multirange_type_name"]; o != nil {
+		n := &typeOf(o).Name
+		if s := n.Schema(); s == catalog.SchemaPgCatalog && types.ByName(n.Last()) != nil {
+			return sqlerr.New(sqlerr.DuplicateObject, "type \"%s\" already exists", n.Last())
+		}
+		if err := x.mayCreate(n, false); err != nil {
+			return err
+		}
 		var err error
 		if spec.MultirangeSchema, spec.MultirangeName, err = x.target(&typeOf(o).Name, false); err != nil {
 			return err

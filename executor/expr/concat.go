@@ -452,10 +452,10 @@ func parseIdent(_ *callCtx, a []types.Datum) (types.Datum, error) {
 			}
 			if n == 0 {
 				switch {
-				case len(parts) > 0 && s == "":
-					return null, bad(`No valid identifier after ".".`)
 				case strings.HasPrefix(s, "."):
 					return null, bad(`No valid identifier before ".".`)
+				case len(parts) > 0:
+					return null, bad(`No valid identifier after ".".`)
 				}
 				return null, bad("")
 			}

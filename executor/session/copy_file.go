@@ -75,9 +75,6 @@ func (s *Session) mayCopyFile(x *ast.Copy) error {
 		return sqlerr.New(sqlerr.InsufficientPrivilege, "must be superuser or have privileges of the %s role to COPY %s", role, what).
 			WithHint("Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone.")
 	}
-	if !x.From && !filepath.IsAbs(x.File) {
-		return sqlerr.New(sqlerr.InvalidName, "relative path not allowed for COPY to file")
-	}
 	return nil
 }
 

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/binary"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,14 +18,6 @@ import (
 // copyTo is COPY TO STDOUT: it returns the number of rows sent.
 func (s *Session) copyTo(ctx context.Context, x *ast.Copy, o *copyOptions) (int64, error) {
 	out := &copyOut{w: s.w, opts: o, room: s.roomFn}
-	if x.File != "" {
-		f, err := s.srv.opts.Files.create(x.File)
-		if err != nil {
-			return 0, err
-		}
-		defer f.Close() // after an error; otherwise it has been closed
-		out.to = &fileWriter{f: f}
-	}
 	query := x.Query
 	if x.Table != nil {
 		rel, err := s.copyRelation(x.Table)
@@ -37,6 +30,17 @@ func (s *Session) copyTo(ctx context.Context, x *ast.Copy, o *copyOptions) (int6
 	}
 	if err := copyable(query); err != nil {
 		return 0, err
+	}
+	if x.File != "" {
+		if !filepath.IsAbs(x.File) {
+			return 0, sqlerr.New(sqlerr.InvalidName, "relative path not allowed for COPY to file")
+		}
+		f, err := s.srv.opts.Files.create(x.File)
+		if err != nil {
+			return 0, err
+		}
+		defer f.Close() // after an error; otherwise it has been closed
+		out.to = &fileWriter{f: f}
 	}
 	// A dump of a table is the same each time.
 	p := &plannedStmt{stmt: query, inOrder: x.Table != nil}

@@ -298,7 +298,7 @@ type call struct {
 // or -1.
 func (s *Session) run(ctx context.Context, c *call, out sink) (string, int64, error) {
 	if x, ok := c.stmt.(*ast.Transaction); ok {
-		tag, err := s.transaction(ctx, x)
+		tag, err := s.transaction(ctx, x, c.several)
 		return tag, -1, err
 	}
 	if tag, n, done, err := s.runSession(ctx, c, out); done {

@@ -372,8 +372,9 @@ func isTxnExit(st ast.Stmt) bool {
 	return false
 }
 
-// transaction runs a transaction statement and returns its tag.
-func (s *Session) transaction(ctx context.Context, x *ast.Transaction) (string, error) {
+// transaction runs a transaction statement and returns its tag. Several statements of one
+// message are a block of their own.
+func (s *Session) transaction(ctx context.Context, x *ast.Transaction, several bool) (string, error) {
 	switch x.Kind {
 	case "BEGIN":
 		tag := "BEGIN"
@@ -433,7 +434,12 @@ func (s *Session) transaction(ctx context.Context, x *ast.Transaction) (string, 
 	case "ROLLBACK TO":
 		return "ROLLBACK", s.rollbackTo(ctx, x.Name)
 	case "SET TRANSACTION":
-		if s.block == idle {
+		if several {
+			if _, err := s.ensureTx(ctx); err != nil {
+				return "", err
+			}
+		}
+		if s.block == idle && !several {
 			s.tell(warning(sqlerr.NoActiveSQLTransaction, "SET TRANSACTION can only be used in transaction blocks"))
 			if x.Modes.Snapshot == "" {
 				return "SET", nil

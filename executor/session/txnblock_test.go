@@ -37,6 +37,9 @@ func TestImplicitTransaction(t *testing.T) {
 	c.want("select a from t", "(a)", "1", "SELECT 1", "I")
 	c.want(";", "empty", "I")
 	c.want("-- ping", "empty", "I")
+	c.want("set transaction isolation level serializable; show transaction_isolation", "SET", "(transaction_isolation)", "serializable", "SHOW", "I")
+	c.want("set transaction read only; insert into t values (9)", "SET", "ERROR 25006: cannot execute INSERT in a read-only transaction", "I")
+	c.want("show transaction_isolation", "(transaction_isolation)", "read committed", "SHOW", "I")
 	c.want("vacuum; select 1", "ERROR 25001: VACUUM cannot run inside a transaction block", "I")
 }
 
