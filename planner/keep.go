@@ -40,12 +40,12 @@ func (p *planner) keepParts(n plan.Node) plan.Node {
 			return x
 		}
 	case *plan.HashJoin:
-		if plan.ParamsOf(n.Right).Fixed(slotBase) {
+		if plan.ParamsOf(n.Right).Fixed(slotBase) && allSameInRuns(n.RightKeys) {
 			n.Retain = true
 			n.Left = p.keepParts(n.Left)
 			return n
 		}
-		if n.Kind == plan.Inner && n.NullEq == nil && !ordered(n.Left) && plan.ParamsOf(n.Left).Fixed(slotBase) {
+		if n.Kind == plan.Inner && n.NullEq == nil && !ordered(n.Left) && plan.ParamsOf(n.Left).Fixed(slotBase) && allSameInRuns(n.LeftKeys) {
 			return p.exchanged(n)
 		}
 	case *plan.LockRows, *plan.Insert, *plan.Update, *plan.Delete, *plan.Merge:
@@ -191,6 +191,12 @@ func reach(e plan.Expr) (cols, params, ok bool) {
 func sameInRuns(e plan.Expr) bool {
 	_, params, ok := reach(e)
 	return ok && !params
+}
+
+// allSameInRuns reports whether the keys of a build side are the same in all runs: only
+// then its hash table may be kept.
+func allSameInRuns(keys []plan.Expr) bool {
+	return !slices.ContainsFunc(keys, func(e plan.Expr) bool { return !sameInRuns(e) })
 }
 
 // plainKey reports whether a key is a column, perhaps as a wider number.

@@ -42,6 +42,9 @@ select count(*), sum(v), count(*) filter (where s = 'new') from kept_a;
 insert into kept_b select id + 1000, k, (select count(*) from kept_b c where c.k = kept_b.k), s from kept_b;
 select count(*), sum(v) from kept_b;
 rollback;
+-- a key of the side that is kept, with a value of the run in it
+select a.id, l.* from kept_a a cross join lateral (select b.id, c.id from kept_b b join kept_a c on b.v = c.k + a.k order by 1, 2 limit 2) l(b, c) where a.id < 30 order by 1, 2, 3;
+select sum((select count(*) from kept_b b join kept_a c on b.v - a.id = c.k)), sum((select count(*) from kept_b b left join kept_a c on b.v = c.k + a.id)), sum((select count(*) from kept_b b where b.v not in (select c.k + a.k from kept_a c where c.k is not null and a.k is not null))) from kept_a a where a.id < 60;
 -- one plan, run several times with other parameters and rows
 prepare kept_p(int) as select count(*), sum((select count(*) from kept_b b where b.k = a.k and b.v > $1)) from kept_a a;
 execute kept_p(10);
