@@ -91,7 +91,7 @@ func (c *cte) fill(env *Env) error {
 		return c.buf.drain(env, c.op)
 	}
 	if c.loop != nil {
-		c.loop.acct.close()
+		c.loop.stop()
 	}
 	c.loop = newRecursion(c, env)
 	if c.scans == 1 && !c.node.Modifying {
@@ -119,7 +119,7 @@ func (c *cte) close() {
 	}
 	c.buf.close()
 	if c.loop != nil {
-		c.loop.acct.close()
+		c.loop.stop()
 		c.loop = nil
 	}
 	c.work = nil

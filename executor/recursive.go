@@ -8,12 +8,16 @@ import (
 // recursion is a recursive CTE under way: the first term's rows are the first
 // working table; the recursive term runs over each working table and its rows are
 // the next one, until there are none. Without ALL, rows seen before are dropped.
+// A term's rows are passed on as they come: one that has no end, since it reads
+// another recursion, may still be under a LIMIT.
 type recursion struct {
-	env  *Env
-	term Operator // to run next
-	seen *keySet  // nil with ALL
-	next *rowStore
-	acct account
+	env   *Env
+	term  Operator // under way, or to run next
+	under bool     // the term is open
+	taken pieces   // of the term
+	seen  *keySet  // nil with ALL
+	next  *rowStore
+	acct  account
 
 	hashes []uint64 // scratch of one batch, and its new rows
 	fresh  []uint32
@@ -28,8 +32,46 @@ func newRecursion(c *cte, env *Env) *recursion {
 	return l
 }
 
-// more runs one term; the recursion ends with one that has no rows.
+// stop ends the recursion, wherever it is.
+func (l *recursion) stop() {
+	if l.under {
+		l.term.Close()
+		l.under = false
+	}
+	l.acct.close()
+}
+
+// more takes one batch of the term under way; the recursion ends with a term that
+// has no rows.
 func (c *cte) more() error {
+	l := c.loop
+	if err := ctxErr(l.env.Ctx); err != nil {
+		return err
+	}
+	if !l.under {
+		if err := c.begin(); err != nil {
+			return err
+		}
+	}
+	in, err := l.taken.next(l.term)
+	if err != nil {
+		return err
+	}
+	if in != nil {
+		return c.take(in)
+	}
+	l.term.Close()
+	l.under, l.term = false, c.step
+	if l.next.n > 0 {
+		return nil
+	}
+	l.stop()
+	c.loop, c.work = nil, nil
+	return c.buf.finish()
+}
+
+// begin opens a term over the rows of the one before.
+func (c *cte) begin() error {
 	l := c.loop
 	done := c.work // read by no one any more
 	c.round++
@@ -39,10 +81,30 @@ func (c *cte) more() error {
 		done.recycle()
 		l.next = done
 	}
-	if err := c.gather(l.env, l.term, l.seen, l.next); err != nil {
+	l.under = true
+	l.taken.open()
+	return l.term.Open(l.env)
+}
+
+// take adds the new rows of a batch to the result and to the next working table.
+func (c *cte) take(in *vec.Batch) error {
+	l := c.loop
+	sel, n := in.Sel, in.Rows()
+	if l.seen != nil {
+		l.hashes = hashRows(in.Cols, in.Sel, n, l.hashes)
+		l.fresh = l.fresh[:0]
+		for i := range n {
+			r := in.Row(i)
+			if _, isNew := l.seen.findOrAdd(in.Cols, r, l.hashes[i]); isNew {
+				l.fresh = append(l.fresh, uint32(r))
+			}
+		}
+		sel, n = l.fresh, len(l.fresh)
+	}
+	l.next.appendCols(in.Cols, sel, n)
+	if err := c.buf.add(in.Cols, sel, n); err != nil {
 		return err
 	}
-	l.term = c.step
 	held := l.next.size
 	if c.work != nil {
 		held += c.work.size
@@ -50,47 +112,7 @@ func (c *cte) more() error {
 	if l.seen != nil {
 		held += l.seen.bytes()
 	}
-	if err := l.acct.set(held); err != nil || l.next.n > 0 {
-		return err
-	}
-	l.acct.close()
-	c.loop, c.work = nil, nil
-	return c.buf.finish()
-}
-
-// gather runs one term and adds its new rows to the result and to next.
-func (c *cte) gather(env *Env, op Operator, seen *keySet, next *rowStore) error {
-	defer op.Close()
-	if err := op.Open(env); err != nil {
-		return err
-	}
-	l := c.loop
-	var taken pieces
-	for {
-		if err := ctxErr(env.Ctx); err != nil {
-			return err
-		}
-		in, err := taken.next(op)
-		if in == nil || err != nil {
-			return err
-		}
-		sel, n := in.Sel, in.Rows()
-		if seen != nil {
-			l.hashes = hashRows(in.Cols, in.Sel, n, l.hashes)
-			l.fresh = l.fresh[:0]
-			for i := range n {
-				r := in.Row(i)
-				if _, isNew := seen.findOrAdd(in.Cols, r, l.hashes[i]); isNew {
-					l.fresh = append(l.fresh, uint32(r))
-				}
-			}
-			sel, n = l.fresh, len(l.fresh)
-		}
-		next.appendCols(in.Cols, sel, n)
-		if err := c.buf.add(in.Cols, sel, n); err != nil {
-			return err
-		}
-	}
+	return l.acct.set(held)
 }
 
 // workScan reads the working table of a recursive CTE.

@@ -22,3 +22,12 @@ select v.id, x from vr v left join lateral length(v.name) x on x > 2 order by 1 
 select v.id, d.* from vr v, lateral pg_input_is_valid('1','int') d;
 select v.id, t.* from vr v, lateral jsonb_populate_record(null::vr, jsonb_build_object('id', v.up)) t order by 1 limit 4;
 drop table vr;
+-- a recursive term that has no end by itself, under a LIMIT
+create table recursion_dept (id int primary key, parent int references recursion_dept, name text);
+insert into recursion_dept values (0, null, 'root'), (1, 0, 'a'), (2, 1, 'b'), (3, 2, 'c');
+with recursive q as (select * from recursion_dept union all (with recursive x as (select * from recursion_dept union all (select * from q union all select * from x)) select * from x)) select * from q limit 24;
+with recursive q as (select * from recursion_dept union all (with recursive x as (select * from recursion_dept union all select * from x) select * from x where id > 1)) select count(*), sum(id) from (select * from q limit 50) l;
+with recursive q(n) as (select 1 union all select m from q, lateral (with recursive x(m) as (select n union all select m + 1 from x) select m from x) l) select n from q limit 12;
+with recursive q(n) as (values (1), (2) union select g from q, generate_series(1, 5000) g where n < 3) select count(*), sum(n) from q;
+select d.id, l.* from recursion_dept d, lateral (with recursive q(n, p) as (select d.id, 1 union all (with recursive x(m) as (select n union all select m + 1 from x) select m, p + 1 from q, x)) select * from q limit 3) l order by 1, 2, 3;
+drop table recursion_dept;
