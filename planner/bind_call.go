@@ -125,11 +125,7 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 			failf(sqlerr.WrongObjectType, off, "OVER specified, but %s is not a window function nor an aggregate function", strings.Join(e.Name.Parts, "."))
 		}
 		if pr.RetSet {
-			if !b.srf {
-				failf(sqlerr.FeatureNotSupported, off, "set-returning functions are not allowed in %s", b.clause())
-			}
-			b.sawSRF = true
-			b.sets.saw(off)
+			b.setCall(off)
 		}
 		c := &plan.Call{At: plan.At{T: ret, Off: off}, Proc: pr, Args: args, VariadicArr: e.Variadic, Syntax: e.Form, Defaults: cand.defaults, Written: fc.written(cand)}
 		if pr.SQL != nil {

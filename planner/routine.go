@@ -508,6 +508,9 @@ func (b *binder) functionOf(row plan.Expr, name string, off int) plan.Expr {
 					continue
 				}
 				pr := b.userProc(f, false)
+				if pr.RetSet {
+					b.setCall(off)
+				}
 				return b.routineCall(&plan.Call{At: plan.At{T: f.Ret, Off: off}, Proc: pr, Args: []plan.Expr{b.coerce(row, in[0], implicit)}})
 			}
 		}

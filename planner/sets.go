@@ -29,6 +29,15 @@ func (s *setCalls) none(before setCalls, msg string) {
 	}
 }
 
+// setCall notes a set-returning call, where the clause may have one.
+func (b *binder) setCall(off int) {
+	if !b.srf {
+		failf(sqlerr.FeatureNotSupported, off, "set-returning functions are not allowed in %s", b.clause())
+	}
+	b.sawSRF = true
+	b.sets.saw(off)
+}
+
 func isSet(x plan.Expr) bool {
 	c, ok := x.(*plan.Call)
 	return ok && c.Proc.RetSet

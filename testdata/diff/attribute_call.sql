@@ -6,3 +6,16 @@ SELECT text(h) FROM ac_hobby h;
 SELECT pg_typeof(name('x'));
 SELECT length(h) FROM ac_hobby h;
 SELECT name(name) FROM ac_hobby ORDER BY 1;
+-- a function of the row that returns a set
+CREATE FUNCTION ac_hobbies(ac_hobby) RETURNS SETOF ac_hobby LANGUAGE sql AS 'SELECT * FROM ac_hobby WHERE person <= $1.person';
+CREATE FUNCTION ac_letters(ac_hobby) RETURNS SETOF text LANGUAGE sql AS 'SELECT * FROM regexp_split_to_table($1.name, ''s|o'')';
+SELECT h.name, h.ac_letters FROM ac_hobby h ORDER BY 1, 2;
+SELECT h.name, name(h.ac_hobbies) FROM ac_hobby h ORDER BY 1, 2;
+SELECT h.name, (h.ac_hobbies).name, (h.ac_hobbies).ac_letters FROM ac_hobby h ORDER BY 1, 2, 3;
+SELECT h.name, (h.ac_hobbies).ac_hobbies.person FROM ac_hobby h ORDER BY 1, 2;
+SELECT DISTINCT h.ac_hobbies FROM ac_hobby h ORDER BY 1;
+SELECT h.name FROM ac_hobby h WHERE (h.ac_hobbies).name = 'golf';
+SELECT count(h.ac_letters) FROM ac_hobby h;
+SELECT CASE WHEN h.name = 'golf' THEN h.ac_letters END FROM ac_hobby h;
+SELECT h.name, count(*) FROM ac_hobby h GROUP BY 1, h.ac_letters ORDER BY 1, 2;
+DROP FUNCTION ac_hobbies, ac_letters;
