@@ -149,7 +149,8 @@ func (c *fkCheck) error(detail string) error {
 }
 
 // fkRemoved queues the key values that are gone with deleted rows (new nil) or
-// updated ones.
+// updated ones, be it that they are only written in another way: CASCADE writes them so
+// in the referencing rows, too.
 func (r *Run) fkRemoved(w *tableWriter, keys *vec.Vec, old, new *vec.Batch) error {
 	for _, ref := range w.refs {
 		if ref.Table.Key != nil {
@@ -210,7 +211,7 @@ rows:
 				continue rows
 			}
 		}
-		if now == nil || !eq.equal(was, row, now, row) {
+		if now == nil || !eq.same(was, row, now, row) {
 			sel = append(sel, uint32(row))
 		}
 	}

@@ -95,6 +95,24 @@ func equalAt(x *vec.Vec, xr int, y *vec.Vec, yr int, raw bool) bool {
 	return types.Equal(x.Get(xr), y.Get(yr))
 }
 
+// same reports whether a row of a and one of b, that have no NULLs, have the same key
+// to the byte: 1.0 and 1.00 are equal, and not the same.
+func (e *keyEq) same(a []*vec.Vec, ar int, b []*vec.Vec, br int) bool {
+	for i, x := range a {
+		if !equalAt(x, ar, b[i], br, e.bytewise[i]) {
+			return false
+		}
+		switch x.T.Rep() {
+		case types.RepInt, types.RepBool:
+			continue
+		}
+		if !bytes.Equal(types.AppendBinary(nil, x.Get(ar)), types.AppendBinary(nil, b[i].Get(br))) {
+			return false
+		}
+	}
+	return true
+}
+
 // hashIndex finds rows of a store by hash: open addressing with linear probing
 // over slots that hold row number + 1.
 type hashIndex struct {

@@ -378,7 +378,29 @@ func (x *exec) dropConstraint(t *catalog.Table, a *ast.AlterAction) error {
 			return err
 		}
 	}
+	for _, fk := range t.ForeignKeys {
+		if fk.Name == a.Name {
+			if err := x.unwaited(fk); err != nil {
+				return err
+			}
+		}
+	}
 	return x.Change.DropConstraint(t.OID, a.Name, a.Cascade, x.only)
+}
+
+// unwaited fails if rows of the referenced table wait for being checked by a foreign
+// key that is to go.
+func (x *exec) unwaited(fk *catalog.ForeignKey) error {
+	p := x.snap().Table(fk.RefTable)
+	if p == nil {
+		return nil
+	}
+	for _, m := range x.snap().Tree(p) {
+		if err := x.unused(m, "ALTER TABLE"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // alterConstraint changes when a foreign key is checked, in the partitions of a
