@@ -142,10 +142,11 @@ const OIDBtreeAm types.OID = 403
 // collationC is the OID of the collation that compares bytes.
 const collationC types.OID = 950
 
-// OIDGistAm and OIDSpgistAm are the access methods gist and spgist.
+// OIDGistAm, OIDSpgistAm and OIDBrinAm are the access methods gist, spgist and brin.
 const (
 	OIDGistAm   types.OID = 783
 	OIDSpgistAm types.OID = 4000
+	OIDBrinAm   types.OID = 3580
 )
 
 // OIDHashAm is the access method of hash indexes and of hash partitions.

@@ -118,7 +118,7 @@ func (c *Change) newIndex(t *Table, spec *IndexSpec, label string) (*Index, erro
 				return nil, err
 			}
 		}
-		if (ix.Kind == KindGist || ix.Kind == KindSpgist) && c.snap.BaseType(key.Type).Kind() == types.KGeometry {
+		if slices.Contains([]string{KindGist, KindSpgist, KindBrin}, ix.Kind) && c.snap.BaseType(key.Type).Kind() == types.KGeometry {
 			return nil, sqlerr.Unsupported(-1, "access method \"%s\" for type %s", ix.Kind, types.FormatTypeNoMod(c.snap.BaseType(key.Type).OID))
 		}
 		ix.Keys = append(ix.Keys, key)
@@ -168,8 +168,12 @@ func plainSpec(spec *IndexSpec) error {
 		return lacks("multicolumn indexes")
 	}
 	for _, k := range spec.Keys {
-		if spec.Kind != KindInverted && (k.Desc || k.NullsFirst) {
+		switch {
+		case spec.Kind == KindInverted:
+		case k.Desc:
 			return lacks("ASC/DESC options")
+		case k.NullsFirst:
+			return lacks("NULLS FIRST/LAST options")
 		}
 	}
 	return nil
@@ -177,7 +181,7 @@ func plainSpec(spec *IndexSpec) error {
 
 // keyMethods are the access methods that ask for an operator class of each key,
 // by the kinds of index.
-var keyMethods = map[string]types.OID{KindBtree: OIDBtreeAm, KindHash: OIDHashAm, KindGist: OIDGistAm, KindSpgist: OIDSpgistAm}
+var keyMethods = map[string]types.OID{KindBtree: OIDBtreeAm, KindHash: OIDHashAm, KindGist: OIDGistAm, KindSpgist: OIDSpgistAm, KindBrin: OIDBrinAm}
 
 // invertedKeys checks the key columns of an inverted index: arrays and jsonb are
 // indexed by elements, and then all columns are; gin has nothing else.

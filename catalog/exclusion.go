@@ -145,7 +145,7 @@ func (c *Change) addExclusion(t *Table, spec *ConstraintSpec) error {
 	index := *spec.Index
 	index.Name = spec.Name
 	switch index.Kind {
-	case KindInverted, KindGin:
+	case KindInverted, KindGin, KindBrin:
 		return sqlerr.New(sqlerr.FeatureNotSupported, "access method \"%s\" does not support exclusion constraints", index.Kind)
 	}
 	if spec.Name != "" && slices.Contains(t.constraintNames(), spec.Name) && !c.relationTaken(t.Schema, spec.Name) {

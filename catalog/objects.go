@@ -191,8 +191,8 @@ const (
 	KindInverted = "inverted"
 	// KindGin is KindInverted under PostgreSQL's name, for arrays and jsonb alone.
 	KindGin = "gin"
-	// KindGist and KindSpgist are KindBtree under PostgreSQL's names.
-	KindGist, KindSpgist = "gist", "spgist"
+	// KindGist, KindSpgist and KindBrin are KindBtree under PostgreSQL's names.
+	KindGist, KindSpgist, KindBrin = "gist", "spgist", "brin"
 )
 
 // IndexKey is a column or an expression of an index.

@@ -272,7 +272,7 @@ func validateIndex(t *Table, ix *Index) error {
 	if len(ix.Keys) == 0 || len(ix.Keys)+len(ix.Include) > MaxIndexColumns {
 		return sqlerr.New(sqlerr.TooManyColumns, "cannot use more than %d columns in an index", MaxIndexColumns)
 	}
-	if !slices.Contains([]string{KindBtree, KindHash, KindInverted, KindGin, KindGist, KindSpgist}, ix.Kind) {
+	if !slices.Contains([]string{KindBtree, KindHash, KindInverted, KindGin, KindGist, KindSpgist, KindBrin}, ix.Kind) {
 		return sqlerr.New(sqlerr.UndefinedObject, "access method \"%s\" does not exist", ix.Kind)
 	}
 	for _, k := range ix.Keys {

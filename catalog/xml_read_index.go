@@ -85,7 +85,7 @@ func (r *xmlReader) indexKind(e *element) string {
 			return kind
 		}
 	}
-	r.fail(e, sqlerr.UndefinedObject, "attribute \"indexType\" must be BTree, Hash, Inverted, GIN, GiST or SP-GiST, not \"%s\"", v)
+	r.fail(e, sqlerr.UndefinedObject, "attribute \"indexType\" must be BTree, Hash, Inverted, GIN, GiST, SP-GiST or BRIN, not \"%s\"", v)
 	return "btree"
 }
 

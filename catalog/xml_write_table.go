@@ -372,7 +372,7 @@ func (w *xmlWriter) checks(t *Table, list []*Check) {
 }
 
 // paperIndexTypes maps an index's kind to the paper's indexType.
-var paperIndexTypes = map[string]string{"btree": "BTree", "inverted": "Inverted", "gin": "GIN", "hash": "Hash", "gist": "GiST", "spgist": "SP-GiST"}
+var paperIndexTypes = map[string]string{"btree": "BTree", "inverted": "Inverted", "gin": "GIN", "hash": "Hash", "gist": "GiST", "spgist": "SP-GiST", "brin": "BRIN"}
 
 func (w *xmlWriter) indexFiles(t *Table) {
 	if !slices.ContainsFunc(t.Indexes, func(ix *Index) bool { return !ix.Primary }) {

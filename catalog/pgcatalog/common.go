@@ -213,6 +213,8 @@ func (env *Env) opclass(ix *catalog.Index, k *catalog.IndexKey) types.OID {
 		method = catalog.OIDGistAm
 	case catalog.KindSpgist:
 		method = catalog.OIDSpgistAm
+	case catalog.KindBrin:
+		method = catalog.OIDBrinAm
 	}
 	for _, name := range []string{k.Opclass, ""} {
 		if c := env.Snap.KeyOpclass(env.DB, method, k.Type, name); c != nil {
@@ -235,6 +237,8 @@ func am(ix *catalog.Index) types.OID {
 		return catalog.OIDGistAm
 	case catalog.KindSpgist:
 		return catalog.OIDSpgistAm
+	case catalog.KindBrin:
+		return catalog.OIDBrinAm
 	}
 	return catalog.OIDBtreeAm
 }

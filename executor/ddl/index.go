@@ -174,10 +174,8 @@ func liftCollation(e *ast.IndexElem) {
 // accessMethod refuses the name of an access method that indexes cannot have.
 func accessMethod(name string, pos int) error {
 	switch name {
-	case "", catalog.KindBtree, catalog.KindHash, catalog.KindInverted, catalog.KindGin, catalog.KindGist, catalog.KindSpgist:
+	case "", catalog.KindBtree, catalog.KindHash, catalog.KindInverted, catalog.KindGin, catalog.KindGist, catalog.KindSpgist, catalog.KindBrin:
 		return nil
-	case "brin":
-		return sqlerr.Unsupported(pos, "access method \"%s\"", name)
 	}
 	return sqlerr.New(sqlerr.UndefinedObject, "access method \"%s\" does not exist", name).At(pos)
 }
@@ -185,7 +183,8 @@ func accessMethod(name string, pos int) error {
 // opclassMethods are the access methods whose operator classes are used; inverted
 // indexes have those of btree.
 var opclassMethods = map[string]types.OID{catalog.KindBtree: catalog.OIDBtreeAm, catalog.KindInverted: catalog.OIDBtreeAm,
-	catalog.KindGin: catalog.OIDGinAm, catalog.KindHash: catalog.OIDHashAm, catalog.KindGist: catalog.OIDGistAm, catalog.KindSpgist: catalog.OIDSpgistAm}
+	catalog.KindGin: catalog.OIDGinAm, catalog.KindHash: catalog.OIDHashAm, catalog.KindGist: catalog.OIDGistAm, catalog.KindSpgist: catalog.OIDSpgistAm,
+	catalog.KindBrin: catalog.OIDBrinAm}
 
 // opclass finds an operator class.
 func (x *exec) opclass(n *ast.Name, method string) (*catalog.Opclass, error) {

@@ -54,6 +54,7 @@ var indexParameters = map[string]map[string]storageParameter{
 	catalog.KindHash:     {"fillfactor": {kind: 'i', min: 10, max: 100}},
 	catalog.KindGist:     {"fillfactor": {kind: 'i', min: 10, max: 100}, "buffering": {kind: 'e', words: []string{"on", "off", "auto"}}},
 	catalog.KindSpgist:   {"fillfactor": {kind: 'i', min: 10, max: 100}},
+	catalog.KindBrin:     {"pages_per_range": {kind: 'i', min: 1, max: 131072}, "autosummarize": {kind: 'b'}},
 	catalog.KindInverted: {"fillfactor": {kind: 'i', min: 10, max: 100}, "deduplicate_items": {kind: 'b'}},
 	catalog.KindGin:      {"fastupdate": {kind: 'b'}, "gin_pending_list_limit": {kind: 'i', min: 64, max: math.MaxInt32}},
 }

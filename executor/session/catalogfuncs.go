@@ -327,61 +327,7 @@ func visibilityFuncs(m map[string]catalogFunc) {
 	m["pg_column_is_updatable"] = func(c *catalogCall) (types.Datum, error) {
 		return c.boolean(c.ColumnIsUpdatable(c.oid(0), int(c.num(1))), true)
 	}
-	m["pg_index_column_has_property"] = func(c *catalogCall) (types.Datum, error) {
-		_, ix := c.snapshot().IndexByOID(c.db, c.oid(0))
-		if ix == nil || c.num(1) < 1 || int(c.num(1)) > len(ix.Keys) {
-			return c.null()
-		}
-		k := ix.Keys[c.num(1)-1]
-		if ix.Kind != catalog.KindBtree { // without an order
-			switch strings.ToLower(c.str(2)) {
-			case "asc", "desc", "nulls_first", "nulls_last", "search_array", "search_nulls", "orderable", "distance_orderable", "returnable":
-				return c.boolean(false, true)
-			}
-			return c.null()
-		}
-		switch strings.ToLower(c.str(2)) {
-		case "asc":
-			return c.boolean(!k.Desc, true)
-		case "desc":
-			return c.boolean(k.Desc, true)
-		case "nulls_first":
-			return c.boolean(k.NullsFirst, true)
-		case "nulls_last":
-			return c.boolean(!k.NullsFirst, true)
-		case "orderable", "returnable", "search_array", "search_nulls":
-			return c.boolean(true, true)
-		case "distance_orderable":
-			return c.boolean(false, true)
-		}
-		return c.null()
-	}
-	m["pg_index_has_property"] = func(c *catalogCall) (types.Datum, error) {
-		_, ix := c.snapshot().IndexByOID(c.db, c.oid(0))
-		if ix == nil {
-			return c.null()
-		}
-		switch strings.ToLower(c.str(1)) {
-		case "index_scan", "backward_scan":
-			return c.boolean(ix.Kind == catalog.KindBtree || ix.Kind == catalog.KindHash, true)
-		case "clusterable", "bitmap_scan":
-			return c.boolean(false, true)
-		}
-		return c.null()
-	}
-	m["pg_indexam_has_property"] = func(c *catalogCall) (types.Datum, error) {
-		method := c.oid(0)
-		if method != catalog.OIDBtreeAm && method != catalog.OIDGinAm && method != catalog.OIDInvertedAm && method != catalog.OIDHashAm {
-			return c.null()
-		}
-		switch strings.ToLower(c.str(1)) {
-		case "can_order", "can_unique", "can_include", "can_multi_col":
-			return c.boolean(method == catalog.OIDBtreeAm, true)
-		case "can_exclude":
-			return c.boolean(false, true)
-		}
-		return c.null()
-	}
+	indexFuncs(m)
 	m["pg_my_temp_schema"] = func(c *catalogCall) (types.Datum, error) {
 		if !c.hasTemp {
 			return c.integer(0)

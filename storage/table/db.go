@@ -182,7 +182,7 @@ func (d *Desc) newIndex(ix *catalog.Index) (*index, error) {
 		return x, nil
 	}
 	switch ix.Kind {
-	case "", catalog.KindBtree, catalog.KindHash, catalog.KindGist, catalog.KindSpgist:
+	case "", catalog.KindBtree, catalog.KindHash, catalog.KindGist, catalog.KindSpgist, catalog.KindBrin:
 	case catalog.KindInverted, catalog.KindGin:
 		x.inverted = true
 	default:
