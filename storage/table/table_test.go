@@ -241,7 +241,7 @@ func TestUnsupportedKeysAreNamed(t *testing.T) {
 		code sqlerr.Code
 		text string
 	}{
-		{catalog.Table{Columns: col, Indexes: []*catalog.Index{{Kind: "brin"}}}, sqlerr.FeatureNotSupported, `access method "brin" is not supported`},
+		{catalog.Table{Columns: col, Indexes: []*catalog.Index{{Kind: "bloom"}}}, sqlerr.FeatureNotSupported, `access method "bloom" is not supported`},
 		{catalog.Table{Columns: []catalog.Column{tabletest.Col("a", types.TRecord)}, PK: []int{0}}, sqlerr.FeatureNotSupported,
 			"an index on a column of a composite type is not supported"},
 		{catalog.Table{Columns: col, PK: []int{0}}, sqlerr.UndefinedObject, `data type json has no default operator class for access method "btree"`},
