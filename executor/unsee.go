@@ -7,6 +7,9 @@ import (
 // unsee hides rows of the transaction's snapshot that others have deleted since and
 // whose keys are about to be given to new rows. Nothing of this counts as read: whether
 // the old rows were there decides nothing.
+//
+// The values of the new rows' indexes are in use meanwhile: those of the old ones are
+// computed by another writer.
 func (w *tableWriter) unsee(keys [][]byte) error {
 	sn, err := w.env.Txn.Export()
 	if err != nil {
@@ -20,7 +23,12 @@ func (w *tableWriter) unsee(keys [][]byte) error {
 	if old.Rows() == 0 {
 		return nil
 	}
-	ix, err := w.storedIndexVals(&old, true)
+	other, err := newTableWriter(w.table, w.env)
+	if err != nil {
+		return err
+	}
+	other.env = w.env
+	ix, err := other.storedIndexVals(&old, false)
 	if err != nil {
 		return err
 	}
