@@ -184,9 +184,9 @@ func (b *tableBuilder) keyType(e *ast.IndexElem, strategy byte, c *catalog.PartK
 		types.KBytea, types.KDate, types.KTime, types.KTimetz, types.KTimestamp, types.KTimestamptz, types.KInterval, types.KUUID,
 		types.KEnum, types.KInet, types.KMacaddr, types.KBit, types.KJSONB, types.KCitext, types.KMoney:
 		ok = true
-	case types.KArray:
+	case types.KArray, types.KRange, types.KMultirange:
 		// the values of a user-defined type may change inside of a bound
-		if ok = base.Elem < types.FirstUserOID; !ok {
+		if ok = base.OID < types.FirstUserOID && base.Elem < types.FirstUserOID; !ok {
 			return sqlerr.Unsupported(e.Pos(), "a partition key of type %s", b.typeName(c.Type))
 		}
 	case types.KJSON, types.KGeometry:
@@ -215,7 +215,8 @@ func (b *tableBuilder) keyType(e *ast.IndexElem, strategy byte, c *catalog.PartK
 }
 
 // keyOpclass checks the operator class of a key column; the type's default one is
-// "". The classes of patterns order texts as collation C does.
+// "". The classes of patterns order texts as collation C does, and those of the
+// default one's family as that does.
 func (x *exec) keyOpclass(n *ast.Name, am string, t types.T) (string, error) {
 	class, err := x.opclass(n, am)
 	if err != nil {
@@ -225,11 +226,10 @@ func (x *exec) keyOpclass(n *ast.Name, am string, t types.T) (string, error) {
 	if class.Default {
 		name = ""
 	}
-	of := class.InType
-	if in := t.OID; of != in && !(of == types.OText && (in == types.OVarchar || name != "")) {
+	if !x.snap().OpclassAccepts(class, t) {
 		return "", sqlerr.New(sqlerr.DatatypeMismatch, "operator class \"%s\" does not accept data type %s", n.Last(), x.typeName(t))
 	}
-	if name != "" && !strings.HasSuffix(name, "_pattern_ops") {
+	if d := x.snap().DefaultOpclass(class.Method, t); name != "" && !strings.HasSuffix(name, "_pattern_ops") && (d == nil || d.Family != class.Family) {
 		return "", sqlerr.Unsupported(n.Pos(), "operator class \"%s\" in a partition key", name)
 	}
 	return name, nil
