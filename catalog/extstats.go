@@ -35,6 +35,17 @@ func (s *Snapshot) ExtStats(db types.OID, schema, name string) *ExtStats {
 	return e
 }
 
+// FindExtStats returns the statistics object that a name alone stands for, or nil. Those
+// of temporary schemas are only found by their full names.
+func (s *Snapshot) FindExtStats(db types.OID, path []string, name string) *ExtStats {
+	for _, schema := range path {
+		if e := s.ExtStats(db, schema, name); e != nil && !IsTempSchema(schema) {
+			return e
+		}
+	}
+	return nil
+}
+
 func (s *Snapshot) linkExtStats(e *ExtStats) error {
 	err := s.name(nameKey{spaceStatistics, e.DB, e.Schema, e.Name}, e.OID, func() *sqlerr.Error {
 		return sqlerr.New(sqlerr.DuplicateObject, "statistics object \"%s\" already exists", e.Name)

@@ -36,12 +36,7 @@ func (env *Env) identifyStatistics(o types.OID) Identity {
 
 // visibleStatistics reports whether a statistics object is found by its name alone.
 func (env *Env) visibleStatistics(e *catalog.ExtStats) bool {
-	for _, s := range env.SearchPath {
-		if found := env.Snap.ExtStats(env.DB, s, e.Name); found != nil {
-			return found == e
-		}
-	}
-	return false
+	return env.Snap.FindExtStats(env.DB, env.SearchPath, e.Name) == e
 }
 
 // statisticsAddress finds a statistics object.
@@ -53,16 +48,14 @@ func (env *Env) statisticsAddress(kind string, names, _ []string) (Address, erro
 	if err != nil {
 		return Address{}, err
 	}
-	path := env.SearchPath
-	if schema != "" {
-		path = []string{schema}
+	e := env.Snap.ExtStats(env.DB, schema, name)
+	if schema == "" {
+		e = env.Snap.FindExtStats(env.DB, env.SearchPath, name)
 	}
-	for _, s := range path {
-		if e := env.Snap.ExtStats(env.DB, s, name); e != nil {
-			return Address{Class: oidPgStatisticExt, OID: e.OID}, nil
-		}
+	if e == nil {
+		return Address{}, noObject(kind, names)
 	}
-	return Address{}, noObject(kind, names)
+	return Address{Class: oidPgStatisticExt, OID: e.OID}, nil
 }
 
 // allCasts are the built-in casts and the user's own.

@@ -163,21 +163,19 @@ func statisticsKindsOf(e *catalog.ExtStats, s *ast.CreateStatistics) error {
 // statistics finds a statistics object along the search path, or nil.
 func (x *exec) statistics(n *ast.Name) *catalog.ExtStats {
 	if s := n.Schema(); s != "" {
+		if s == "pg_temp" {
+			s = x.Temp
+		}
 		return x.snap().ExtStats(x.db(), s, n.Last())
 	}
-	for _, s := range x.Planner().SearchPath {
-		if e := x.snap().ExtStats(x.db(), s, n.Last()); e != nil {
-			return e
-		}
-	}
-	return nil
+	return x.snap().FindExtStats(x.db(), x.Planner().SearchPath, n.Last())
 }
 
 // ownStatistics finds a statistics object that the current role must own.
 func (x *exec) ownStatistics(n *ast.Name) (*catalog.ExtStats, error) {
 	e := x.statistics(n)
 	if e == nil {
-		if s := n.Schema(); s != "" && x.snap().Schema(x.db(), s) == nil {
+		if s := n.Schema(); s != "" && s != "pg_temp" && x.snap().Schema(x.db(), s) == nil {
 			return nil, sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", s)
 		}
 		return nil, sqlerr.New(sqlerr.UndefinedObject, "statistics object \"%s\" does not exist", fullName(n))

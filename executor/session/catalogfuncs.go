@@ -292,12 +292,7 @@ func visibilityFuncs(m map[string]catalogFunc) {
 		if !ok {
 			return types.Null(c.ret), nil
 		}
-		for _, s := range c.searchPath(true) {
-			if found := c.snapshot().ExtStats(c.db, s, e.Name); found != nil {
-				return types.Bool(found == e), nil
-			}
-		}
-		return types.Bool(false), nil
+		return types.Bool(c.snapshot().FindExtStats(c.db, c.searchPath(true), e.Name) == e), nil
 	}
 	for name, class := range pgcatalog.SearchCatalogs {
 		m["pg_"+name+"_is_visible"] = func(c *catalogCall) (types.Datum, error) {

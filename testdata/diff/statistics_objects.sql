@@ -50,3 +50,14 @@ create table u(a int, b int);
 create statistics us on a,b from u;
 create table u2 (like u including statistics);
 create table u3 (like u including all);
+-- one in a temporary schema is only found by its full name
+create statistics pg_temp.st_temp on a, b from u;
+select stxname, pg_statistics_obj_is_visible(oid), pg_describe_object(tableoid, oid, 0) ~ '^statistics object pg_temp_\d+\.st_temp$' from pg_statistic_ext where stxname = 'st_temp';
+drop statistics st_temp;
+alter statistics st_temp rename to st_other;
+create statistics st_temp on a, b from u;
+comment on statistics st_temp is 'which';
+select stxname, obj_description(oid, 'pg_statistic_ext'), pg_statistics_obj_is_visible(oid) from pg_statistic_ext where stxname = 'st_temp' order by 3;
+drop statistics st_temp;
+drop statistics pg_temp.st_temp;
+drop statistics pg_temp.st_temp;
