@@ -385,7 +385,7 @@ func (c *Change) DropRole(name string, also ...string) error {
 	var owned []string
 	var put []Object
 	for _, o := range c.snap.Objects() {
-		if CommonOf(o).Owner == name {
+		if f, ok := o.(*Function); CommonOf(o).Owner == name && !(ok && f.RangeType != 0) { // that goes with its type
 			owned = append(owned, c.ownerLine(o))
 		}
 		if other, ok := o.(*Role); ok && slices.Contains(other.MemberOf, name) {

@@ -52,7 +52,11 @@ func rowsPgShdepend(w *writer) {
 		needs(env.DB, object{class: oidPgType, oid: u.OID}, u.Owner, u.ACL)
 	}
 	for _, f := range env.Snap.AllFunctions(env.DB) {
-		needs(env.DB, object{class: oidPgProc, oid: f.OID}, f.Owner, f.ACL)
+		owner := f.Owner
+		if f.RangeType != 0 {
+			owner = "" // that of the type
+		}
+		needs(env.DB, object{class: oidPgProc, oid: f.OID}, owner, f.ACL)
 	}
 	for _, e := range env.Snap.Extensions(env.DB) {
 		needs(env.DB, object{class: oidPgExtension, oid: e.OID}, e.Owner, nil)

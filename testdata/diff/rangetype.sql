@@ -73,3 +73,12 @@ select h('{[ok,happy]}'::moodmultirange);
 create function r2(anyelement) returns anyrange language sql as 'select null';
 drop type moodrange restrict;
 drop type mood cascade;
+-- the functions that make ranges go with the type, and are nobody else's
+create role range_owner;
+create type owned_range as range (subtype = int8);
+alter type owned_range owner to range_owner;
+select pg_describe_object(classid, objid, objsubid), deptype from pg_shdepend where refobjid = 'range_owner'::regrole and dbid = (select oid from pg_database where datname = current_database()) order by 1;
+drop role range_owner;
+drop owned by range_owner;
+select count(*) from pg_proc where proname = 'owned_range';
+drop role range_owner;
