@@ -41,11 +41,26 @@ func (p *planner) dmlTable(n *ast.Name, only bool, verb string) *catalog.Table {
 	case *catalog.View:
 		failf(sqlerr.WrongObjectType, -1, "cannot change materialized view \"%s\"", o.Name)
 	case *catalog.Virtual:
-		failf(sqlerr.InsufficientPrivilege, n.Pos(), "permission denied: \"%s\" is a system catalog", o.Name)
+		p.systemFixed(o, p.as, dmlPrivs[verb], n.Pos())
 	case *catalog.Sequence:
 		failf(sqlerr.WrongObjectType, -1, "cannot change sequence \"%s\"", o.Name)
 	}
 	return nil
+}
+
+// systemFixed refuses to change a system catalog, which PostgreSQL allows to those who
+// have the right.
+func (p *planner) systemFixed(v catalog.Relation, as string, need catalog.Priv, off int) {
+	if as == "" {
+		as = p.User
+	}
+	if as != "" {
+		if err := p.Snap.CheckPriv(as, v, need); err != nil {
+			fail(err)
+		}
+	}
+	_, name := v.RelName()
+	unsupported(off, "changing the system catalog \"%s\"", name)
 }
 
 // columnDefault is the bound default of a column, or NULL of its type.

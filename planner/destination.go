@@ -125,8 +125,7 @@ func (p *planner) ready(d *destination, verb string, set []int) {
 		}
 		set = v.updatable(w.column, set)
 		if v.base != nil && v.below == nil {
-			_, name := v.base.RelName()
-			failf(sqlerr.InsufficientPrivilege, -1, "permission denied: \"%s\" is a system catalog", name)
+			p.systemFixed(v.base, v.as, dmlPrivs[verb], -1)
 		}
 		if v.right == nil {
 			as := p.as

@@ -315,7 +315,7 @@ func (s *Session) sizeOfLob(ctx context.Context, d *lobDescriptor) (size int64, 
 // readLob reads up to n bytes at the descriptor's place and moves it on.
 func (s *Session) readLob(ctx context.Context, d *lobDescriptor, n int64) ([]byte, error) {
 	if n > lobMaxRead {
-		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "large object read request is too large")
+		return nil, sqlerr.New(sqlerr.ProgramLimitExceeded, "large object read request is too large")
 	}
 	if n <= 0 {
 		return nil, nil
