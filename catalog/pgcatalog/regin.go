@@ -223,8 +223,8 @@ func (env *Env) functions(s string) (oids []types.OID, args [][]types.OID, err e
 		}
 	}
 	for _, p := range schemas {
-		if p == catalog.SchemaPgCatalog {
-			for _, f := range catalog.ProcsByName(name) {
+		for _, f := range catalog.ProcsByName(name) {
+			if f.In() == p {
 				add(f.OID, f.Args)
 			}
 		}

@@ -137,3 +137,10 @@ SELECT has_database_privilege('nothing', 'nothing');
 SELECT has_schema_privilege('nothing', 'nothing');
 SELECT has_parameter_privilege('work_mem', 'nothing');
 SELECT has_parameter_privilege('work_mem', 'SET, ALTER SYSTEM WITH GRANT OPTION');
+-- functions of information_schema
+select 'information_schema._pg_expandarray'::regproc, to_regproc('information_schema._pg_truetypid'), to_regprocedure('information_schema._pg_index_position(oid, smallint)');
+select '_pg_expandarray'::regproc;
+select to_regproc('pg_catalog._pg_expandarray'), to_regproc('information_schema.abs'), to_regproc('_pg_truetypid');
+set search_path = information_schema;
+select to_regproc('_pg_truetypid');
+reset search_path;
