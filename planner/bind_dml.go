@@ -112,8 +112,11 @@ func (p *planner) assign(x plan.Expr, c *catalog.Column, off int) plan.Expr {
 	if y := p.coerce(x, c.Type, assignment); y != nil {
 		return unchecked(y)
 	}
+	if at := leftmost(x); at >= 0 {
+		off = at
+	}
 	fail(sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" is of type %s but expression is of type %s", c.Name, p.bareName(c.Type.OID), p.bareName(x.Type().OID)).
-		At(max(off, x.Pos())).WithHint("You will need to rewrite or cast the expression."))
+		At(off).WithHint("You will need to rewrite or cast the expression."))
 	return nil
 }
 

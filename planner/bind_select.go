@@ -56,7 +56,7 @@ func (p *planner) limits(q *query, s *ast.Select, sc *scope) {
 		if c := p.coerce(e, types.TInt8, assignment); c != nil {
 			return c
 		}
-		failf(sqlerr.DatatypeMismatch, x.Pos(), "argument of %s must be type bigint, not type %s", what, p.bareName(e.Type().OID))
+		failf(sqlerr.DatatypeMismatch, leftmost(e), "argument of %s must be type bigint, not type %s", what, p.bareName(e.Type().OID))
 		return nil
 	}
 	q.limit, q.offset, q.ties = one(s.Limit, "LIMIT"), one(s.Offset, "OFFSET"), s.WithTies

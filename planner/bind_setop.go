@@ -169,7 +169,7 @@ func (p *planner) colOff(q *query, i int) int {
 		return p.colOff(q.setop.l, i)
 	}
 	if q.block != nil && i < len(q.block.targets) {
-		return q.block.targets[i].x.Pos()
+		return leftmost(q.block.targets[i].x)
 	}
 	return -1
 }

@@ -522,7 +522,7 @@ func (p *planner) commonType(what string, exprs []plan.Expr) types.T {
 			if what == "" {
 				return types.T{}
 			}
-			failf(sqlerr.DatatypeMismatch, e.Pos(), "%s types %s and %s cannot be matched", what, p.bareName(best.OID), p.bareName(n.OID))
+			failf(sqlerr.DatatypeMismatch, leftmost(e), "%s types %s and %s cannot be matched", what, p.bareName(best.OID), p.bareName(n.OID))
 		}
 		if !bi.Preferred && p.canCoerce(best.OID, n.OID, implicit) && !p.canCoerce(n.OID, best.OID, implicit) {
 			best = n

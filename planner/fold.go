@@ -11,7 +11,7 @@ import (
 // left for execution: the row that would raise it may never come.
 func (p *planner) fold(e plan.Expr) plan.Expr {
 	if c, ok := e.(*plan.Call); ok && p.nullCall(c) && !slices.ContainsFunc(c.Args, readsMore) {
-		return &plan.Const{At: c.At, Val: types.Null(c.T)}
+		return &plan.Const{At: plan.At{T: c.T, Off: leftmost(c)}, Val: types.Null(c.T)}
 	}
 	if p.Consts == nil || !foldable(e) {
 		return e
@@ -21,7 +21,7 @@ func (p *planner) fold(e plan.Expr) plan.Expr {
 		return e
 	}
 	d.T = e.Type()
-	return &plan.Const{At: plan.At{T: e.Type(), Off: e.Pos()}, Val: d}
+	return &plan.Const{At: plan.At{T: e.Type(), Off: leftmost(e)}, Val: d}
 }
 
 // maxGrown is the length of a value that a plan keeps though no text was so long.

@@ -246,6 +246,11 @@ func TestPlanErrors(t *testing.T) {
 		{"INSERT INTO t (a, a) VALUES (1, 2)", sqlerr.DuplicateColumn, 19},
 		{"INSERT INTO t VALUES (1, 2, 3, 4, 5)", sqlerr.SyntaxError, 35},
 		{"INSERT INTO t (a) VALUES (true)", sqlerr.DatatypeMismatch, 27},
+		{"INSERT INTO t (a) VALUES ('x'::text)", sqlerr.DatatypeMismatch, 27},
+		{"INSERT INTO t (a) SELECT c || b FROM t", sqlerr.DatatypeMismatch, 26},
+		{"UPDATE t SET a = (1.5)::text", sqlerr.DatatypeMismatch, 19},
+		{"SELECT a FROM t LIMIT 'x'::text", sqlerr.DatatypeMismatch, 23},
+		{"SELECT ARRAY[a, c || c] FROM t", sqlerr.DatatypeMismatch, 17},
 		{"SELECT 1::nope", sqlerr.UndefinedObject, 11},
 		{"SELECT a FROM t ORDER BY 3", sqlerr.InvalidColumnReference, 26},
 	}
