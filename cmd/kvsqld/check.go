@@ -62,7 +62,7 @@ func (l *local) check(ctx context.Context, out io.Writer) error {
 	}
 	defer s.Close()
 	problem := func(p table.Problem) { report(p.String()) }
-	if err := l.srv.Tables.Check(ctx, s, tables, problem); err != nil {
+	if err := l.srv.CheckTables(ctx, s, tables, problem); err != nil {
 		return err
 	}
 	if err := l.srv.Tables.CheckFiles(ctx, tables, problem); err != nil {

@@ -179,7 +179,7 @@ func (s *server) check(t testing.TB) {
 	}
 	defer snap.Close()
 	report := func(p table.Problem) { t.Errorf("check: %s", p) }
-	if err := s.Tables.Check(ctx, snap, tables, report); err != nil {
+	if err := s.CheckTables(ctx, snap, tables, report); err != nil {
 		t.Errorf("check of the tables: %v", err)
 	}
 	if err := s.Tables.CheckFiles(ctx, tables, report); err != nil {

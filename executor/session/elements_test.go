@@ -204,7 +204,7 @@ func (srv *Server) checkTables(t *testing.T) {
 	}
 	defer snap.Close()
 	report := func(p table.Problem) { t.Errorf("check: %s", p) }
-	if err := srv.Tables.Check(context.Background(), snap, tables, report); err != nil {
+	if err := srv.CheckTables(context.Background(), snap, tables, report); err != nil {
 		t.Errorf("check: %v", err)
 	}
 	if err := srv.Tables.CheckFiles(context.Background(), tables, report); err != nil {

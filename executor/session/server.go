@@ -240,15 +240,8 @@ func (srv *Server) connect(p *wire.StartupParams, info *wire.ConnInfo) (*Session
 	if n := srv.count(func(s *Session) bool { return s.authUser == role.Name }); role.ConnLimit >= 0 && n >= role.ConnLimit && !role.Super {
 		return nil, fatal(sqlerr.TooManyConnections, "too many connections for role \""+role.Name+"\"")
 	}
-	s := &Session{
-		srv: srv, info: info, db: db.OID, dbName: db.Name, authUser: role.Name, sessionUser: role.Name, user: role.Name,
-		settings: newSettings(), prepared: map[string]*prepared{}, started: time.Now(),
-	}
-	s.cache.init()
-	s.tableExprsFn, s.virtualFn, s.sequenceRowFn, s.tellFn, s.currentOfFn = s.tableExprs, s.virtualRows, s.sequenceRow, s.tell, s.currentOf
-	s.grants = srv.memory.Grants()
-	s.infoFn, s.callSQLFn, s.roomFn = sessionInfo{s}, s.callSQL, s.grants.Room
-	if err := s.startSettings(db, role, p.Settings); err != nil {
+	s, err := srv.newSession(db, role, p.Settings, info)
+	if err != nil {
 		return nil, err
 	}
 	srv.mu.Lock()
@@ -259,6 +252,19 @@ func (srv *Server) connect(p *wire.StartupParams, info *wire.ConnInfo) (*Session
 	srv.mu.sessions[info.PID] = s
 	s.startCounting()
 	return s, nil
+}
+
+// newSession makes a session that nobody else knows of.
+func (srv *Server) newSession(db *catalog.Database, role *catalog.Role, packet []wire.Parameter, info *wire.ConnInfo) (*Session, error) {
+	s := &Session{
+		srv: srv, info: info, db: db.OID, dbName: db.Name, authUser: role.Name, sessionUser: role.Name, user: role.Name,
+		settings: newSettings(), prepared: map[string]*prepared{}, started: time.Now(),
+	}
+	s.cache.init()
+	s.tableExprsFn, s.virtualFn, s.sequenceRowFn, s.tellFn, s.currentOfFn = s.tableExprs, s.virtualRows, s.sequenceRow, s.tell, s.currentOf
+	s.grants = srv.memory.Grants()
+	s.infoFn, s.callSQLFn, s.roomFn = sessionInfo{s}, s.callSQL, s.grants.Room
+	return s, s.startSettings(db, role, packet)
 }
 
 // count returns how many sessions there are of a kind.

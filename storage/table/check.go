@@ -26,12 +26,15 @@ func (p Problem) String() string {
 	return fmt.Sprintf("table %s, file %s, key %x: %s", p.Table, p.File, p.Key, p.Text)
 }
 
+// RowValues computes the expressions and predicates of a table's indexes for live columns.
+type RowValues func(live *vec.Batch) ([]IndexVals, error)
+
 // Check verifies tables (B1, B2): keys and rows decode, checksums hold, every
-// index entry has its row with the same key, and every row its entries. What
-// expressions and predicates of an index say is not computed: such an index is
-// checked for entries without a row, and without a predicate also for their
-// number. The error is one of reading; faults are reported.
-func (db *DB) Check(ctx context.Context, r Reader, tables []*catalog.Table, report func(Problem)) error {
+// index entry has its row with the same key, and every row its entries. values gives
+// what computes indexes' expressions and predicates. Where it, or its result, is nil,
+// such an index is checked for entries without a row, and without a predicate also for
+// their number. The error is one of reading; faults are reported.
+func (db *DB) Check(ctx context.Context, r Reader, tables []*catalog.Table, values func(t *catalog.Table) (RowValues, error), report func(Problem)) error {
 	for _, t := range tables {
 		if t.Partitioned() {
 			continue
@@ -40,7 +43,12 @@ func (db *DB) Check(ctx context.Context, r Reader, tables []*catalog.Table, repo
 		if err != nil {
 			return err
 		}
-		c := &checker{ctx: ctx, r: r, d: d, report: report, wanted: make([]postingSum, len(d.indexes))}
+		c := &checker{ctx: ctx, r: r, d: d, report: report, wanted: make([]postingSum, len(d.indexes)), entries: make([]int, len(d.indexes))}
+		if values != nil {
+			if c.values, err = values(t); err != nil {
+				return err
+			}
+		}
 		if err := c.table(); err != nil {
 			return err
 		}
@@ -91,8 +99,12 @@ type checker struct {
 	r      Reader
 	d      *Desc
 	report func(Problem)
+	values RowValues
 	rows   int
-	wanted []postingSum // by index: what inverted ones should have
+
+	// By index:
+	wanted  []postingSum // what inverted ones should have
+	entries []int        // how many the others should have
 }
 
 func (c *checker) fault(sp kv.Space, key []byte, format string, args ...any) {
@@ -150,7 +162,7 @@ func (c *checker) table() error {
 			}
 			continue
 		}
-		entries := 0
+		entries, wanted := 0, c.entries[i]
 		err := c.each(x.space, func(pairs []kv.Pair) error {
 			entries += len(pairs)
 			return c.indexChunk(i, pairs)
@@ -158,8 +170,14 @@ func (c *checker) table() error {
 		if err != nil {
 			return err
 		}
-		if x.cat.Where == "" && !x.cat.Invalid && entries != c.rows {
-			c.fault(x.space, nil, "%d entries for %d rows", entries, c.rows)
+		if !c.computes(x) {
+			if x.cat.Where != "" {
+				continue
+			}
+			wanted = c.rows
+		}
+		if !x.cat.Invalid && entries != wanted {
+			c.fault(x.space, nil, "%d entries for %d rows", entries, wanted)
 		}
 	}
 	return nil
@@ -182,12 +200,23 @@ func (c *checker) decodeRow(m *image, key, val []byte) bool {
 		return false
 	}
 	b.N = 1
-	if err := m.set(d, &b, nil); err != nil {
+	var ix []IndexVals
+	if c.values != nil {
+		var err error
+		if ix, err = c.values(&b); err != nil {
+			c.fault(d.space, key, "an index's expression: %v", err)
+			return false
+		}
+	}
+	if err := m.set(d, &b, ix); err != nil {
 		c.fault(d.space, key, "%v", err)
 		return false
 	}
 	return true
 }
+
+// computes reports whether it is known what entries a row has in an index.
+func (c *checker) computes(x *index) bool { return c.values != nil || x.plain() }
 
 // plain reports whether the index's entries follow from the columns alone.
 func (x *index) plain() bool {
@@ -219,13 +248,17 @@ func (c *checker) masterChunk(pairs []kv.Pair) error {
 			}
 		}
 		for i, x := range d.indexes {
-			if x.master || !x.plain() {
+			if x.master || !c.computes(x) {
 				continue
 			}
-			cols, err := m.indexCols(i)
+			cols, pred, err := m.indexed(i)
 			if err != nil {
 				return err
 			}
+			if !isTrue(pred, 0) {
+				continue
+			}
+			c.entries[i]++
 			if x.inverted {
 				if err := x.eachPosting(cols, p.Key, c.wanted[i].add); err != nil {
 					return err
@@ -344,12 +377,16 @@ func (c *checker) indexChunk(i int, pairs []kv.Pair) error {
 			continue
 		}
 		var m image
-		if !x.plain() || !c.decodeRow(&m, masters[j], v) {
+		if !c.computes(x) || !c.decodeRow(&m, masters[j], v) {
 			continue
 		}
-		cols, err := m.indexCols(i)
+		cols, pred, err := m.indexed(i)
 		if err != nil {
 			return err
+		}
+		if !isTrue(pred, 0) {
+			c.fault(x.space, keys[j], "entry of a row that the index's predicate leaves out")
+			continue
 		}
 		if want := x.entryKey(nil, cols, 0, masters[j]); !bytes.Equal(want, keys[j]) {
 			c.fault(x.space, keys[j], "the row's entry belongs under key %x", want)

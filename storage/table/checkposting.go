@@ -70,7 +70,7 @@ func (c *checker) postings(i int, x *index) error {
 		for _, p := range pairs {
 			have.add(p.Key)
 		}
-		if x.plain() {
+		if c.computes(x) {
 			return nil
 		}
 		rows := make([][]byte, len(pairs))
@@ -98,7 +98,7 @@ func (c *checker) postings(i int, x *index) error {
 	if !x.elements && x.cat.Where == "" && have.n != c.rows {
 		c.fault(x.space, nil, "%d postings for %d rows", have.n, c.rows)
 	}
-	if !x.plain() || have == c.wanted[i] {
+	if !c.computes(x) || have == c.wanted[i] {
 		return nil
 	}
 	parts := uint64(1 + max(have.n, c.wanted[i].n)/postingsAtOnce)
@@ -117,15 +117,15 @@ const postingsAtOnce = 1 << 20
 // few.
 func (c *checker) comparePostings(i int, x *index, in func(key []byte) bool) error {
 	wanted := map[string]bool{}
-	quiet := &checker{ctx: c.ctx, r: c.r, d: c.d, report: func(Problem) {}} // rows were checked before
+	quiet := &checker{ctx: c.ctx, r: c.r, d: c.d, values: c.values, report: func(Problem) {}} // rows were checked before
 	err := c.each(c.d.space, func(pairs []kv.Pair) error {
 		for _, p := range c.d.keep(pairs) {
 			var m image
 			if !quiet.decodeRow(&m, p.Key, p.Val) {
 				continue
 			}
-			cols, err := m.indexCols(i)
-			if err == nil {
+			cols, pred, err := m.indexed(i)
+			if err == nil && isTrue(pred, 0) {
 				err = x.eachPosting(cols, p.Key, func(key []byte) {
 					if in(key) {
 						wanted[string(key)] = true

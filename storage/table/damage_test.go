@@ -70,7 +70,7 @@ func TestFlippedBitsAreReported(t *testing.T) {
 				t.Errorf("scan of a damaged file: %v", err)
 			}
 			faults := 0
-			if err := db.DB.Check(ctx, tx, []*catalog.Table{d.Table}, func(table.Problem) { faults++ }); err != nil || faults == 0 {
+			if err := db.DB.Check(ctx, tx, []*catalog.Table{d.Table}, nil, func(table.Problem) { faults++ }); err != nil || faults == 0 {
 				t.Errorf("Check of a damaged file: %d faults, %v", faults, err)
 			}
 		})
@@ -102,7 +102,7 @@ func TestCheckFindsWhatIsMissing(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			if err := db.DB.Check(ctx, tx, []*catalog.Table{d.Table}, func(p table.Problem) { got = append(got, p.String()) }); err != nil {
+			if err := db.DB.Check(ctx, tx, []*catalog.Table{d.Table}, nil, func(p table.Problem) { got = append(got, p.String()) }); err != nil {
 				t.Fatal(err)
 			}
 			if len(got) != 2 {

@@ -128,7 +128,7 @@ func TestLongListsAreBuiltAsChunks(t *testing.T) {
 		if err := wide.BuildIndex(ctx, tx, ix, nil); err != nil {
 			return err
 		}
-		return db.DB.Check(ctx, tx, []*catalog.Table{&tab}, func(p table.Problem) { t.Error(p) })
+		return db.DB.Check(ctx, tx, []*catalog.Table{&tab}, nil, func(p table.Problem) { t.Error(p) })
 	})
 	got, keys := countRows(t, db, wide, ix, 7)
 	if got != rows || keys > rows/100 {
@@ -245,7 +245,7 @@ func TestCheckComparesPostings(t *testing.T) {
 					t.Fatal(err)
 				}
 				var got []string
-				if err := db.DB.Check(ctx, tx, []*catalog.Table{d.Table}, func(p table.Problem) { got = append(got, p.Text) }); err != nil {
+				if err := db.DB.Check(ctx, tx, []*catalog.Table{d.Table}, nil, func(p table.Problem) { got = append(got, p.Text) }); err != nil {
 					t.Fatal(err)
 				}
 				if !slices.Equal(got, tt.want) {

@@ -108,7 +108,7 @@ func TestAddedAndDroppedColumns(t *testing.T) {
 		if want := []string{`1 "one" 1.5 NULL 16384 `, `2 "two" 0.7 8 16384 `}; !slices.Equal(got, want) {
 			t.Errorf("rows %q, want %q", got, want)
 		}
-		return db.DB.Check(ctx, tx, []*catalog.Table{&tab}, func(p table.Problem) { t.Error(p) })
+		return db.DB.Check(ctx, tx, []*catalog.Table{&tab}, nil, func(p table.Problem) { t.Error(p) })
 	})
 }
 
@@ -183,7 +183,7 @@ func TestBuildIndex(t *testing.T) {
 			if err := wide.BuildIndex(ctx, tx, ix, nil); err != nil {
 				return err
 			}
-			if err := db.DB.Check(ctx, tx, []*catalog.Table{&tab}, func(p table.Problem) { t.Error(p) }); err != nil {
+			if err := db.DB.Check(ctx, tx, []*catalog.Table{&tab}, nil, func(p table.Problem) { t.Error(p) }); err != nil {
 				return err
 			}
 			return wide.DropIndex(tx, ix)

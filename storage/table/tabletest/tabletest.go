@@ -79,7 +79,7 @@ func (db *DB) Check() {
 	}
 	defer snap.Close()
 	report := func(p table.Problem) { db.t.Error(p) }
-	if err := db.DB.Check(context.Background(), snap, db.tables, report); err != nil {
+	if err := db.DB.Check(context.Background(), snap, db.tables, nil, report); err != nil {
 		db.t.Error(err)
 	}
 	if err := db.DB.CheckFiles(context.Background(), db.tables, report); err != nil {
