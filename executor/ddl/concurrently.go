@@ -54,8 +54,8 @@ func Filler(env *Env, t *catalog.Table, ix types.OID) (func(live *vec.Batch) (ta
 	}, nil
 }
 
-// Rebuild builds an index that is not valid anew, and makes it valid. The caller keeps
-// writers out of the table.
+// Rebuild builds an index anew, and makes it valid. The caller keeps writers out of the
+// table.
 func Rebuild(env *Env, t *catalog.Table, index types.OID) error {
 	x := &exec{Env: env}
 	if err := x.defining(t); err != nil {
@@ -77,10 +77,12 @@ func Rebuild(env *Env, t *catalog.Table, index types.OID) error {
 		return err
 	}
 	defer end()
+	valid := true
 	for _, ix := range t.Indexes {
-		if ix.OID != index {
+		if ix.OID != index || d.InMaster(ix) {
 			continue
 		}
+		valid = !ix.Invalid
 		vals, err := Filler(env, t, index)
 		if err != nil {
 			return err
@@ -91,6 +93,9 @@ func Rebuild(env *Env, t *catalog.Table, index types.OID) error {
 		if err := d.BuildIndex(x.Ctx, x.Txn, ix, vals); err != nil {
 			return err
 		}
+	}
+	if valid {
+		return nil
 	}
 	return x.Change.EditIndex(index, func(ix *catalog.Index) { ix.Invalid, ix.Unready = false, false })
 }

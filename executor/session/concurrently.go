@@ -154,6 +154,26 @@ func (f *filler) all(ctx context.Context) error {
 	}
 }
 
+// sweep takes away the entries that are not of the rows they lead to.
+func (f *filler) sweep(ctx context.Context) error {
+	var last []byte
+	for tries := 0; ; {
+		var next []byte
+		err := f.in(ctx, kv.ReadCommitted, func(tx kv.Txn) (err error) {
+			next, err = f.d.SweepIndex(ctx, tx, f.ix, last, f.s.lockOpt(), f.vals)
+			return err
+		})
+		switch {
+		case (errors.Is(err, kv.ErrDeadlock) || errors.Is(err, kv.ErrConflict)) && tries < fillTries:
+			tries++
+			continue
+		case err != nil || next == nil:
+			return err
+		}
+		last, tries = next, 0
+	}
+}
+
 // one fills a single row that others have locked: without a lock, or, when they change it
 // each time, waiting for it.
 func (f *filler) one(ctx context.Context, key []byte) (err error) {

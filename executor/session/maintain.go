@@ -13,9 +13,9 @@ import (
 	"kvsqld/storage/kv"
 )
 
-// maintain runs VACUUM, ANALYZE, REINDEX, CLUSTER and CHECKPOINT. Files are in
-// order always: REINDEX and CLUSTER have nothing to do. VACUUM folds the posting
-// lists of inverted indexes as well.
+// maintain runs VACUUM, ANALYZE, REINDEX, CLUSTER and CHECKPOINT. Rows are in the order of
+// their keys always: CLUSTER has nothing to do. VACUUM folds the posting lists of inverted
+// indexes as well.
 func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string, int64, error) {
 	o, err := maintainOptions(x)
 	if err != nil {

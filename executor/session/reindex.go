@@ -26,47 +26,35 @@ func maintainOption(x *ast.Vacuum, name string) (on bool) {
 	return on
 }
 
-// reindex takes the locks of REINDEX TABLE and INDEX, and builds indexes that are not
-// valid anew; the others are in order.
+// reindex makes the entries of indexes those of the rows: it builds each anew in a
+// transaction that keeps writers out of its table or, CONCURRENTLY, compares an index with
+// the rows while others write, and puts right what differs. Tables are a transaction each
+// where they are several.
 func (s *Session) reindex(ctx context.Context, x *ast.Vacuum, c *call) error {
-	if s.tx == nil || x.What != "TABLE" && x.What != "INDEX" {
-		return nil
+	units, err := s.reindexedTables(x, c)
+	if err != nil {
+		return err
 	}
-	for i := range x.Tables {
-		n := &x.Tables[i].Name
-		t, only := s.findIndex(n)
-		if x.What == "TABLE" {
-			r, err := s.mustRelation(n)
-			if err != nil {
+	for _, u := range units {
+		if u.apart {
+			if err := s.commit(ctx); err != nil {
 				return err
 			}
-			t, only = storageOfRelation(r), nil
 		}
-		switch {
-		case t == nil:
-			continue
-		case t.Partitioned():
-			if s.block != idle || c.several {
-				err := inBlockError("REINDEX " + x.What)
-				kind, of := "table", t.Name
-				if only != nil {
-					kind, of = "index", only.Name
-				}
-				err.Where = "while reindexing partitioned " + kind + " \"" + t.Schema + "." + of + "\""
-				return err
+		if _, err := s.ensureTx(ctx); err != nil {
+			return err
+		}
+		t := u.table
+		if u.apart {
+			if t, _ = s.snapshot().Object(t.OID).(*catalog.Table); t == nil {
+				continue // dropped meanwhile
 			}
-			continue
 		}
-		wanted, err := s.reindexed(x, t, only)
+		wanted, err := s.reindexed(x, t, u.only)
 		if err != nil {
 			return err
 		}
-		build := func(ix *catalog.Index) bool { return ix.Invalid && slices.Contains(wanted, ix.OID) }
-		mode := kv.Share
-		if concurrent(x) && !slices.ContainsFunc(t.Indexes, build) {
-			mode = kv.ShareUpdateExclusive
-		}
-		if err := s.rebuild(ctx, c, t, mode, build); err != nil {
+		if err := s.reindexTable(ctx, x, c, t, wanted); err != nil {
 			return err
 		}
 		if maintainOption(x, "verbose") {
@@ -78,6 +66,92 @@ func (s *Session) reindex(ctx context.Context, x *ast.Vacuum, c *call) error {
 		}
 	}
 	return nil
+}
+
+// reindexUnit is a table whose indexes are to be made anew.
+type reindexUnit struct {
+	table *catalog.Table
+	only  *catalog.Index // this one alone
+	apart bool           // in a transaction of its own
+}
+
+// reindexedTables lists the tables that REINDEX names, or that are in what it names.
+func (s *Session) reindexedTables(x *ast.Vacuum, c *call) (out []reindexUnit, err error) {
+	snap := s.snapshot()
+	if x.What != "TABLE" && x.What != "INDEX" {
+		for _, r := range snap.Relations(s.db) {
+			t := storageOfRelation(r)
+			if t == nil || t.Partitioned() || x.What == "SYSTEM" || catalog.IsTempSchema(t.Schema) && t.Schema != s.tempName() {
+				continue
+			}
+			if x.What == "DATABASE" || t.Schema == x.Tables[0].Name.Last() {
+				out = append(out, reindexUnit{table: t, apart: true})
+			}
+		}
+		return out, nil
+	}
+	for i := range x.Tables {
+		n := &x.Tables[i].Name
+		t, only := s.findIndex(n)
+		if x.What == "TABLE" {
+			r, err := s.mustRelation(n)
+			if err != nil {
+				return nil, err
+			}
+			t, only = storageOfRelation(r), nil
+		}
+		switch {
+		case t == nil:
+			continue
+		case !t.Partitioned():
+			out = append(out, reindexUnit{table: t, only: only})
+			continue
+		case s.block != idle || c.several:
+			err := inBlockError("REINDEX " + x.What)
+			kind, of := "table", t.Name
+			if only != nil {
+				kind, of = "index", only.Name
+			}
+			err.Where = "while reindexing partitioned " + kind + " \"" + t.Schema + "." + of + "\""
+			return nil, err
+		}
+		for _, part := range snap.Tree(t) {
+			switch {
+			case part.Partitioned():
+			case only == nil:
+				out = append(out, reindexUnit{table: part, apart: true})
+			default:
+				if ix := snap.PartOf(only.OID, part); ix != nil {
+					out = append(out, reindexUnit{table: part, only: ix, apart: true})
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// reindexTable makes indexes of a table anew.
+func (s *Session) reindexTable(ctx context.Context, x *ast.Vacuum, c *call, t *catalog.Table, wanted []types.OID) error {
+	if !concurrent(x) {
+		return s.rebuild(ctx, c, t, wanted)
+	}
+	d, err := s.srv.Tables.For(t)
+	if err != nil {
+		return err
+	}
+	var build []types.OID
+	for _, ix := range t.Indexes {
+		switch {
+		case !slices.Contains(wanted, ix.OID) || d.InMaster(ix):
+		case ix.Invalid || !d.Fillable(ix):
+			build = append(build, ix.OID)
+		default:
+			if err := s.mendIndex(ctx, c, t, ix.OID); err != nil {
+				return err
+			}
+		}
+	}
+	return s.rebuild(ctx, c, t, build)
 }
 
 // reindexed lists the indexes that REINDEX is to look at: only, or all of the table. What
@@ -111,24 +185,18 @@ func (s *Session) reindexed(x *ast.Vacuum, t *catalog.Table, only *catalog.Index
 	return out, nil
 }
 
-// rebuild locks a table and builds those of its indexes anew that are wanted then: again
-// for as long as others change the table while its locks are waited for.
-func (s *Session) rebuild(ctx context.Context, c *call, t *catalog.Table, mode kv.TableLockMode, wanted func(*catalog.Index) bool) error {
-	for {
-		now, err := s.lockTable(ctx, t, mode)
+// rebuild keeps writers out of a table and builds indexes of it anew: again for as long as
+// others change the table while its locks are waited for.
+func (s *Session) rebuild(ctx context.Context, c *call, t *catalog.Table, wanted []types.OID) error {
+	for len(wanted) > 0 {
+		now, err := s.lockTable(ctx, t, kv.Share)
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(now.Indexes, wanted)
-		if i < 0 {
-			return nil
-		}
-		if mode < kv.Share { // it was the lock of one that has nothing to build
-			mode = kv.Share
-			continue
-		}
-		err = ddl.Rebuild(s.ddlEnv(ctx, c), now, now.Indexes[i].OID)
-		if errors.Is(err, ddl.ErrMoved) {
+		err = ddl.Rebuild(s.ddlEnv(ctx, c), now, wanted[0])
+		if err == nil {
+			wanted = wanted[1:]
+		} else if errors.Is(err, ddl.ErrMoved) {
 			s.tx.base = nil
 			err = s.rebase()
 		}
@@ -138,4 +206,31 @@ func (s *Session) rebuild(ctx context.Context, c *call, t *catalog.Table, mode k
 		s.settings.epoch++
 		s.tx.rewrites++
 	}
+	return nil
+}
+
+// mendIndex compares an index with the rows of its table, in transactions of its own while
+// others write, and puts right what differs.
+func (s *Session) mendIndex(ctx context.Context, c *call, t *catalog.Table, index types.OID) error {
+	now, err := s.lockTable(ctx, t, kv.ShareUpdateExclusive)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(now.Indexes, func(ix *catalog.Index) bool { return ix.OID == index })
+	if i < 0 {
+		return nil // dropped meanwhile
+	}
+	d, err := s.srv.Tables.For(now)
+	if err != nil {
+		return err
+	}
+	vals, err := ddl.Filler(s.ddlEnv(ctx, c), now, index)
+	if err != nil {
+		return err
+	}
+	f := filler{s: s, d: d, ix: now.Indexes[i], vals: vals}
+	if err := f.sweep(ctx); err != nil {
+		return err
+	}
+	return f.all(ctx)
 }

@@ -26,6 +26,12 @@ func (d *Desc) Fillable(ix *catalog.Index) bool {
 	return err == nil && x != nil && !x.master && !x.inverted && !x.deferred && d.Revisable() && !ix.ByElements(d.Table)
 }
 
+// InMaster reports whether an index is the order of the rows' own file.
+func (d *Desc) InMaster(ix *catalog.Index) bool {
+	x, err := d.index(ix)
+	return err == nil && x == nil
+}
+
 // AwaitWriters waits for those who write to the table, or have kept others from it,
 // since before the call.
 func (d *Desc) AwaitWriters(ctx context.Context, tx Txn, o LockOpt) error {
@@ -60,32 +66,15 @@ func (d *Desc) FillIndex(ctx context.Context, tx Txn, ix *catalog.Index, keys []
 		}
 	}
 	var batch vec.Batch
-	if err := d.GetRows(ctx, tx, mine, d.Live, nil, &batch); err != nil {
+	if mine, err = d.present(ctx, tx, mine, &batch); err != nil {
 		return nil, err
-	}
-	if batch.Sel != nil { // some are gone
-		kept := make([][]byte, len(batch.Sel))
-		for i, row := range batch.Sel {
-			kept[i] = mine[row]
-		}
-		mine, batch = kept, vec.Batch{}
-		if err := d.GetRows(ctx, tx, mine, d.Live, nil, &batch); err != nil {
-			return nil, err
-		}
 	}
 	if len(mine) == 0 {
 		return busy, nil
 	}
-	i := slices.Index(d.indexes, x)
-	var all []IndexVals
-	if vals != nil {
-		all = make([]IndexVals, len(d.indexes))
-		if all[i], err = vals(&batch); err != nil {
-			return nil, err
-		}
-	}
 	var m image
-	if err := m.set(d, &batch, all); err != nil {
+	i, err := d.imageOf(&m, x, &batch, vals)
+	if err != nil {
 		return nil, err
 	}
 	b := &builder{d: d, x: x, tx: tx}
@@ -115,6 +104,32 @@ func (d *Desc) FillIndex(ctx context.Context, tx Txn, ix *catalog.Index, keys []
 		}
 	}
 	return busy, nil
+}
+
+// present reads those of the rows that there are, and returns their keys.
+func (d *Desc) present(ctx context.Context, r Reader, keys [][]byte, out *vec.Batch) ([][]byte, error) {
+	if err := d.GetRows(ctx, r, keys, d.Live, nil, out); err != nil || out.Sel == nil {
+		return keys, err
+	}
+	kept := make([][]byte, len(out.Sel))
+	for i, row := range out.Sel {
+		kept[i] = keys[row]
+	}
+	*out = vec.Batch{}
+	return kept, d.GetRows(ctx, r, kept, d.Live, nil, out)
+}
+
+// imageOf makes the image of rows in an index and returns the index's number.
+func (d *Desc) imageOf(m *image, x *index, rows *vec.Batch, vals func(live *vec.Batch) (IndexVals, error)) (i int, err error) {
+	i = slices.Index(d.indexes, x)
+	var all []IndexVals
+	if vals != nil {
+		all = make([]IndexVals, len(d.indexes))
+		if all[i], err = vals(rows); err != nil {
+			return 0, err
+		}
+	}
+	return i, m.set(d, rows, all)
 }
 
 // lockToFill locks rows, and makes the transaction see them as they are now.
