@@ -181,6 +181,10 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 			}
 			s.fillEnv(ctx, &p.env, &p.x, p, c.params)
 			p.env.Unproven = true
+			if c.stats != nil {
+				*c.stats = *executor.NewStats() // of the last attempt
+				c.took, p.env.Stats = q, c.stats
+			}
 			return executor.Build(q, &p.env)
 		},
 		Eval: func() *expr.Env {

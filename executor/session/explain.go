@@ -116,7 +116,17 @@ func (s *Session) explain(ctx context.Context, c *call, x *ast.Explain, out sink
 	if p == nil {
 		return "EXPLAIN", -1, explainRows(out, o.format, s.settings.fmt, utilityPlan(o.format))
 	}
-	if o.Analyze && !plannable(x.Stmt) && !isExecute(x.Stmt) {
+	_, stores := created(x.Stmt)
+	if stores {
+		there, err := s.storesNothing(x.Stmt)
+		if err != nil {
+			return "", 0, err
+		}
+		if there {
+			return "EXPLAIN", -1, explainRows(out, o.format, s.settings.fmt, nothingStored(o.format, x.Stmt))
+		}
+	}
+	if o.Analyze && !plannable(x.Stmt) && !isExecute(x.Stmt) && !stores {
 		return "", 0, sqlerr.Unsupported(x.Stmt.Pos(), "EXPLAIN ANALYZE of this statement")
 	}
 	start := time.Now()
@@ -124,12 +134,21 @@ func (s *Session) explain(ctx context.Context, c *call, x *ast.Explain, out sink
 		return "", 0, err
 	}
 	planning := plan.Millis(float64(time.Since(start).Microseconds()) / 1000)
+	shown := p.q
 	var running plan.Millis
 	actual := map[int]plan.NodeActual{}
 	if o.Analyze {
 		start = time.Now()
 		st := executor.NewStats()
-		if _, err := s.runPlanned(ctx, p, params, discardSink{}, st); err != nil {
+		if stores {
+			q, err := s.storing(ctx, c, x.Stmt, st)
+			if err != nil {
+				return "", 0, err
+			}
+			if q != nil {
+				shown = q
+			}
+		} else if _, err := s.runPlanned(ctx, p, params, discardSink{}, st); err != nil {
 			return "", 0, err
 		}
 		running = plan.Millis(float64(time.Since(start).Microseconds()) / 1000)
@@ -140,7 +159,7 @@ func (s *Session) explain(ctx context.Context, c *call, x *ast.Explain, out sink
 		used = s.planSettings()
 	}
 	if o.format == "text" {
-		lines := plan.Explain(p.q, o.ExplainOptions, actual)
+		lines := plan.Explain(shown, o.ExplainOptions, actual)
 		if used != nil {
 			lines = append(lines, "Settings: "+settingsText(used))
 		}
@@ -152,7 +171,7 @@ func (s *Session) explain(ctx context.Context, c *call, x *ast.Explain, out sink
 		}
 		return "EXPLAIN", -1, explainRows(out, o.format, s.settings.fmt, lines)
 	}
-	doc := plan.ExplainTree(p.q, o.ExplainOptions, actual)
+	doc := plan.ExplainTree(shown, o.ExplainOptions, actual)
 	if used != nil {
 		doc = append(doc, plan.Property{Key: "Settings", Value: plan.Object(used)})
 	}
@@ -167,6 +186,47 @@ func (s *Session) explain(ctx context.Context, c *call, x *ast.Explain, out sink
 	}
 	print := map[string]func(plan.Object) string{"json": plan.FormatJSON, "xml": plan.FormatXML, "yaml": plan.FormatYAML}[o.format]
 	return "EXPLAIN", -1, explainRows(out, o.format, s.settings.fmt, []string{print(doc)})
+}
+
+// storing runs the statement that stores a query's rows, and returns the plan that it
+// took them from, nil for WITH NO DATA.
+func (s *Session) storing(ctx context.Context, c *call, st ast.Stmt, stats *executor.Stats) (*plan.Query, error) {
+	run := &call{stmt: st, text: c.text, params: c.params, several: c.several, stats: stats}
+	_, _, err := s.definition(ctx, run, nil)
+	return run.took, err
+}
+
+// storesNothing reports whether a statement that stores a query's rows passes over a
+// relation that is there already, and says so; without IF NOT EXISTS that is an error.
+func (s *Session) storesNothing(st ast.Stmt) (bool, error) {
+	var n *ast.Name
+	ifNot, temp := false, false
+	switch x := st.(type) {
+	case *ast.CreateTable:
+		n, ifNot, temp = &x.Name, x.IfNotExists, x.Temp
+	case *ast.CreateView:
+		n, ifNot = &x.Name, x.IfNotExists
+	case *ast.Select:
+		n = x.Into
+	default:
+		return false, nil
+	}
+	if temp || n.Schema() == "" && len(s.creationPath()) == 0 {
+		return false, nil // the statement itself finds out
+	}
+	schema := s.schemaName(n.Schema())
+	if schema == "" {
+		schema = s.creationPath()[0]
+	}
+	if s.snapshot().Relation(s.db, schema, n.Last()) == nil {
+		return false, nil
+	}
+	exists := sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", n.Last())
+	if !ifNot {
+		return false, exists
+	}
+	s.tell(notice("NOTICE", sqlerr.DuplicateTable, "relation \"%s\" already exists, skipping", n.Last()))
+	return true, nil
 }
 
 // actuals is what the operators counted.
@@ -186,16 +246,33 @@ func actuals(st *executor.Stats) map[int]plan.NodeActual {
 
 // utilityPlan says that a statement has no plan.
 func utilityPlan(format string) []string {
-	const text = "Utility statements have no plan structure"
+	if format == "text" {
+		return []string{"Utility statements have no plan structure"}
+	}
+	return []string{emptyGroup(format, "Utility Statement")}
+}
+
+// nothingStored is what EXPLAIN shows of a statement whose relation is there already.
+func nothingStored(format string, st ast.Stmt) []string {
+	if format == "text" {
+		return nil
+	}
+	name := "CREATE TABLE AS"
+	if _, ok := st.(*ast.CreateView); ok {
+		name = "CREATE MATERIALIZED VIEW"
+	}
+	return []string{emptyGroup(format, name)}
+}
+
+// emptyGroup is a document with nothing but a name.
+func emptyGroup(format, name string) string {
 	switch format {
 	case "json":
-		return []string{"[\n  \"" + text + "\"\n]"}
+		return "[\n  \"" + name + "\"\n]"
 	case "xml":
-		return []string{"<explain xmlns=\"http://www.postgresql.org/2009/explain\">\n  <Utility-Statement>" + text + "</Utility-Statement>\n</explain>"}
-	case "yaml":
-		return []string{"- \"" + text + "\""}
+		return "<explain xmlns=\"http://www.postgresql.org/2009/explain\">\n  <" + strings.ReplaceAll(name, " ", "-") + " />\n</explain>"
 	}
-	return []string{text}
+	return "- \"" + name + "\""
 }
 
 // explainRows sends lines of text, or a document as one value.

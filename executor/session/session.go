@@ -292,6 +292,10 @@ type call struct {
 	params   []types.Datum
 	several  bool      // other statements share the implicit transaction
 	unfilled types.OID // the index that CREATE INDEX CONCURRENTLY has begun
+
+	// EXPLAIN ANALYZE of what stores a query's rows: counters of its plan, and the plan.
+	stats *executor.Stats
+	took  *plan.Query
 }
 
 // run executes a statement and returns its tag, with the number that follows it
