@@ -120,23 +120,29 @@ func mulInt64(x, y int64) (int64, bool) {
 // Mul returns the exact product, rounded only if its scale passes the format's
 // limit; 22003 if it has too many digits.
 func (d Decimal) Mul(e Decimal) (Decimal, error) {
-	if d.form|e.form != formFinite {
-		if d.form == formNaN || e.form == formNaN || d.IsZero() || e.IsZero() {
-			return DecimalNaN, nil
-		}
-		return infinity(d.Sign() * e.Sign()), nil
-	}
-	scale := d.scale + e.scale
-	if d.big == nil && e.big == nil {
-		if p, ok := mulInt64(d.coef, e.coef); ok && scale <= maxNumericScale {
-			return Decimal{coef: p, scale: scale}, nil
-		}
-	}
-	r := fromBig(new(big.Int).Mul(d.bigCoef(), e.bigCoef()), scale)
-	if scale > maxNumericScale {
+	r := d.MulExact(e)
+	if r.form == formFinite && r.scale > maxNumericScale {
 		r = r.Round(maxNumericScale)
 	}
 	return r, r.CheckDigits()
+}
+
+// MulExact is Mul with all digits, and with more than a numeric may have: for results on
+// the way to another.
+func (d Decimal) MulExact(e Decimal) Decimal {
+	if d.form|e.form != formFinite {
+		if d.form == formNaN || e.form == formNaN || d.IsZero() || e.IsZero() {
+			return DecimalNaN
+		}
+		return infinity(d.Sign() * e.Sign())
+	}
+	scale := d.scale + e.scale
+	if d.big == nil && e.big == nil {
+		if p, ok := mulInt64(d.coef, e.coef); ok {
+			return Decimal{coef: p, scale: scale}
+		}
+	}
+	return fromBig(new(big.Int).Mul(d.bigCoef(), e.bigCoef()), scale)
 }
 
 func infinity(sign int) Decimal {

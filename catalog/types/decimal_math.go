@@ -435,12 +435,18 @@ func (d Decimal) powerInt(n int64) (Decimal, error) {
 	if m < 0 {
 		m = -m
 	}
-	// Exact when that is cheap, else with as many digits as the result shows.
-	if t := d.TrimScale(); int64(t.digits())*m <= 4096 {
+	// Exact when that is cheap, else with as many digits as the result shows; exact, too,
+	// where the result is beyond what the library of decimals has exponents for.
+	most := int64(4096)
+	if n > 0 && f > 0.9*apd.MaxExponent {
+		most = 8 * maxNumericDigits
+	}
+	if t := d.TrimScale(); int64(t.digits())*m <= most {
 		r := fromBig(new(big.Int).Exp(t.bigCoef(), big.NewInt(m), nil), 0)
 		s := int64(t.scale) * m
 		if n > 0 {
-			return divRound(r, fromBig(pow10Big(int32(s)), 0), scale), nil
+			r = divRound(r, fromBig(pow10Big(int32(s)), 0), scale)
+			return r, r.CheckDigits()
 		}
 		return divRound(fromBig(new(big.Int).Set(pow10Big(int32(s))), 0), r, scale), nil
 	}

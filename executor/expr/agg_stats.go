@@ -129,10 +129,7 @@ func (a *decVariance) Add(_ *Env, groups []uint32, args []*vec.Vec, sel []uint32
 		default:
 			d = v.Dec[i]
 		}
-		sq, err := d.Mul(d)
-		if err != nil {
-			return err
-		}
+		sq := d.MulExact(d)
 		s := &a.state[groups[k]]
 		s.n++
 		s.sx, s.sxx = s.sx.Add(d), s.sxx.Add(sq)
@@ -176,23 +173,11 @@ func (s *decMoments) variance(d int64) (types.Decimal, error) {
 		return types.DecimalNaN, nil
 	}
 	n := types.NewDecimal(s.n, 0)
-	a, err := s.sxx.Mul(n)
-	if err != nil {
-		return a, err
-	}
-	b, err := s.sx.Mul(s.sx)
-	if err != nil {
-		return b, err
-	}
-	num := a.Sub(b)
+	num := s.sxx.MulExact(n).Sub(s.sx.MulExact(s.sx))
 	if num.Sign() <= 0 {
 		return types.NewDecimal(0, 0), nil
 	}
-	den, err := n.Mul(types.NewDecimal(d, 0))
-	if err != nil {
-		return den, err
-	}
-	return num.Div(den)
+	return num.Div(n.MulExact(types.NewDecimal(d, 0)))
 }
 
 func (a *decVariance) Reset(g int)  { a.state[g] = decMoments{} }

@@ -393,8 +393,11 @@ func (a *decSum) Result(_ *Env, out *vec.Vec, from, to int) error {
 			continue
 		}
 		d := a.total(from + k)
+		err := d.CheckDigits()
+		if err != nil {
+			return err
+		}
 		if a.avg {
-			var err error
 			if d, err = d.Div(types.NewDecimal(n, 0)); err != nil {
 				return err
 			}

@@ -245,6 +245,10 @@ func (e *decArith) wide(rows []uint32, n int) error {
 				return err
 			}
 			e.dec[i] = p
+			continue
+		}
+		if err := e.dec[i].CheckDigits(); err != nil {
+			return err
 		}
 	}
 	return nil
