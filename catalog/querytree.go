@@ -93,11 +93,12 @@ type TreeTarget struct {
 }
 
 // SortTree is an entry of ORDER BY: the number of an output column, or an
-// expression.
+// expression. Using is an operator that is not the type's own < or >.
 type SortTree struct {
 	Num              int
 	X                TreeExpr
 	Desc, NullsFirst bool
+	Using            string
 }
 
 // GroupTree is an entry of GROUP BY: Kind is "", EMPTY, ROLLUP, CUBE, SETS or
@@ -167,5 +168,6 @@ type SampleTree struct {
 // unnest.
 type FuncTree struct {
 	Call, Arg TreeExpr
+	Cast      string // the type of CAST (… AS type), which stands for a function, too
 	Defs      []string
 }

@@ -459,7 +459,7 @@ func (p *parser) alterObject(off ast.Off) ast.Stmt {
 	a := &ast.AlterObject{Off: off, Kind: upper(k)}
 	switch k {
 	case kwFunction, kwProcedure, kwRoutine, kwAggregate:
-		a.Name, a.Args = p.funcWithArgs()
+		a.Name, a.Args = p.routineWithArgs(k == kwAggregate)
 	case kwSchema, kwExtension:
 		at := p.off()
 		a.Name = ast.Name{Off: at, Parts: []string{p.colID()}}

@@ -63,7 +63,7 @@ func (p *parser) dropFunction(d *ast.Drop) ast.Stmt {
 	d.IfExists = p.ifExists()
 	any := false
 	for {
-		name, args := p.funcWithArgs()
+		name, args := p.routineWithArgs(d.Kind == "AGGREGATE")
 		if args == nil && d.Kind == "AGGREGATE" {
 			p.syntaxErr()
 		}
@@ -190,7 +190,7 @@ func (p *parser) commentOn(c *ast.Comment) ast.Stmt {
 	case k == kwFunction, k == kwProcedure, k == kwRoutine, k == kwAggregate:
 		p.next()
 		c.Kind = upper(k)
-		c.Name, c.Args = p.funcWithArgs()
+		c.Name, c.Args = p.routineWithArgs(k == kwAggregate)
 	case k == kwCast:
 		p.next()
 		c.Kind, c.Name = "CAST", ast.Name{Off: p.off(), Parts: []string{"cast"}}

@@ -3,6 +3,7 @@ package parser
 import (
 	"slices"
 
+	"kvsqld/catalog/sqlerr"
 	"kvsqld/parser/ast"
 )
 
@@ -252,8 +253,43 @@ func (p *parser) funcWithArgs() (name ast.Name, args []ast.TypeName) {
 		p.expect(KindRParen)
 		return name, []ast.TypeName{}
 	}
-	args = []ast.TypeName{}
-	params := p.funcParams(false)
+	return name, inputTypes(p.funcParams(false))
+}
+
+// routineWithArgs is a reference to a function or, with ORDER BY before the arguments
+// that are sorted, to an aggregate.
+func (p *parser) routineWithArgs(aggregate bool) (name ast.Name, args []ast.TypeName) {
+	n := 1
+	for p.peek(n).Kind == KindDot {
+		n += 2
+	}
+	if !aggregate || p.peek(n).Kind != KindLParen || p.peek(n+1).Kind == KindRParen || p.peek(n+1).Kind == KindStar {
+		return p.funcWithArgs()
+	}
+	name = p.funcName()
+	p.expect(KindLParen)
+	var direct, sorted []ast.FuncParam
+	if !p.isKw(kwOrder) {
+		direct = p.aggregateParams()
+	}
+	if p.acceptKw(kwOrder) {
+		p.expectKw(kwBy)
+		sorted = p.aggregateParams()
+	}
+	p.expect(KindRParen)
+	if k := len(direct) - 1; k >= 0 && sorted != nil && direct[k].Mode == "VARIADIC" {
+		// They are the same arguments, as many as the call has.
+		if len(sorted) != 1 || sorted[0].Mode != "VARIADIC" {
+			p.fail(sqlerr.New(sqlerr.FeatureNotSupported, "an ordered-set aggregate with a VARIADIC direct argument must have one VARIADIC aggregated argument of the same data type").At(int(direct[k].Off)))
+		}
+		sorted = nil
+	}
+	return name, inputTypes(append(direct, sorted...))
+}
+
+// inputTypes are the types of parameters but those that only return.
+func inputTypes(params []ast.FuncParam) []ast.TypeName {
+	args := []ast.TypeName{}
 	moded := slices.ContainsFunc(params, func(f ast.FuncParam) bool { return f.Mode != "" })
 	for _, f := range params {
 		if f.Mode != "OUT" {
@@ -261,5 +297,5 @@ func (p *parser) funcWithArgs() (name ast.Name, args []ast.TypeName) {
 			args = append(args, f.Type)
 		}
 	}
-	return name, args
+	return args
 }

@@ -133,8 +133,10 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 // query's.
 func (b *binder) own(a *aggRef, seen map[int]bool) {
 	in := map[int]bool{}
-	maps.Copy(in, seen) // constants may have been folded over columns
-	for _, x := range a.agg.Args {
+	if a.agg.Direct == 0 {
+		maps.Copy(in, seen) // constants may have been folded over columns
+	}
+	for _, x := range a.agg.Args[a.agg.Direct:] {
 		relsOf(x, in)
 	}
 	if a.agg.Filter != nil {
@@ -147,8 +149,14 @@ func (b *binder) own(a *aggRef, seen map[int]bool) {
 	if owner.noAgg && owner.what == "FILTER" {
 		failf(sqlerr.GroupingError, a.Off, "aggregate functions are not allowed in FILTER")
 	}
-	if owner.inAgg || owner != b && aggOf(a, owner.scope.block) {
+	if owner.inAgg {
 		failf(sqlerr.GroupingError, a.Off, "aggregate function calls cannot be nested")
+	}
+	if owner != b {
+		if off := aggOf(a, owner.scope.block); off >= 0 {
+			failf(sqlerr.GroupingError, off, "aggregate function calls cannot be nested")
+		}
+		b.noLower(a.agg.Args[:a.agg.Direct], owner)
 	}
 	if owner.noAgg {
 		failf(sqlerr.GroupingError, a.Off, "aggregate functions are not allowed in %s", owner.clause())
@@ -187,19 +195,36 @@ func (s *scope) owns(ids map[int]bool) bool {
 	return false
 }
 
-// aggOf reports whether the arguments of an aggregate hold one of the block.
-func aggOf(a *aggRef, bl *block) bool {
-	found := false
+// noLower refuses columns of queries below owner, which an aggregate of owner's is
+// computed without, in its direct arguments.
+func (b *binder) noLower(direct []plan.Expr, owner *binder) {
+	for _, e := range direct {
+		plan.Visit(e, func(x plan.Expr) bool {
+			if v, ok := x.(*plan.Var); ok {
+				for s := b.scope; s != owner.scope; s = s.parent {
+					if s.owns(map[int]bool{v.Rel: true}) {
+						failf(sqlerr.GroupingError, v.Pos(), "outer-level aggregate cannot contain a lower-level variable in its direct arguments")
+					}
+				}
+			}
+			return true
+		})
+	}
+}
+
+// aggOf is the offset of an aggregate of the block in the arguments of another, or -1.
+func aggOf(a *aggRef, bl *block) int {
+	off := -1
 	a.MapChildren(func(e plan.Expr) plan.Expr {
 		plan.Visit(e, func(x plan.Expr) bool {
 			if o, ok := x.(*aggRef); ok && o.win == nil && o.owner == bl {
-				found = true
+				off = o.Off
 			}
-			return !found
+			return off < 0
 		})
 		return e
 	})
-	return found
+	return off
 }
 
 func sortSpec(p *planner, x plan.Expr, s ast.SortItem) plan.SortKey {

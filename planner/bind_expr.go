@@ -619,7 +619,14 @@ func (b *binder) cast(e *ast.Cast) plan.Expr {
 		}
 		return b.must(x, t, explicit)
 	}
-	x := b.expr(e.X)
+	of := e.X
+	if c, ok := of.(*ast.Collate); ok && !b.collatable(t) {
+		if _, literal := c.X.(*ast.Const); literal { // it becomes a value of the type at once
+			b.namedCollation(c)
+			of = c.X
+		}
+	}
+	x := b.expr(of)
 	off := e.Pos()
 	if c, ok := x.(*plan.Const); ok && isUnknown(x) && !c.Val.Null {
 		return b.coerceUnknown(x, t, explicit)
@@ -639,8 +646,8 @@ func (b *binder) cast(e *ast.Cast) plan.Expr {
 	return r
 }
 
-func (b *binder) collate(e *ast.Collate) plan.Expr {
-	x := b.expr(e.X)
+// namedCollation refuses a COLLATE with a collation that is not there.
+func (b *binder) namedCollation(e *ast.Collate) {
 	if s := e.Name.Schema(); s != "" && s != catalog.SchemaPgCatalog {
 		if b.Snap.Schema(b.DB, s) == nil {
 			failf(sqlerr.InvalidSchemaName, e.Pos(), "schema \"%s\" does not exist", s)
@@ -650,6 +657,11 @@ func (b *binder) collate(e *ast.Collate) plan.Expr {
 	if err := KnownCollation(&e.Name); err != nil {
 		fail(err)
 	}
+}
+
+func (b *binder) collate(e *ast.Collate) plan.Expr {
+	x := b.expr(e.X)
+	b.namedCollation(e)
 	x = b.known(x)
 	if c := b.info(x.Type().OID); c.Category != 'S' && c.Kind != types.KArray {
 		failf(sqlerr.DatatypeMismatch, e.Pos(), "collations are not supported by type %s", b.bareName(x.Type().OID))

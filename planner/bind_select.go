@@ -400,6 +400,7 @@ func lower(s string) string {
 func (p *planner) orderTarget(o ast.SortItem, s *ast.Select, b *binder, bl *block) sortKey {
 	k := sortKey{target: p.outputTarget(o.X, b, bl, false)}
 	k.desc, k.nullsFirst = p.direction(o, bl.targets[k.target].x)
+	k.using = usingOther(o)
 	return k
 }
 

@@ -148,6 +148,7 @@ func (p *planner) bindSetOp(s *ast.Select, outer *scope) *query {
 		}
 		col := &plan.Const{At: plan.At{T: q.cols[k.target].T, Off: -1}, Val: types.Null(q.cols[k.target].T)}
 		k.desc, k.nullsFirst = p.direction(o, col)
+		k.using = usingOther(o)
 		q.sort = append(q.sort, k)
 	}
 	p.limits(q, s, &scope{parent: outer})

@@ -99,12 +99,31 @@ func (p *planner) recursive(def *cteDef, s *ast.Select, c *ast.CTE, sc, outer *s
 		}
 		p.castColumn(step, i, t)
 	}
+	p.sameCollations(def, step, c.Name)
 	if !s.SetOp.All {
 		for i, c := range def.q.cols {
 			p.needEquality(&plan.Const{At: plan.At{T: c.T}}, p.colOff(def.q, i))
 		}
 	}
 	def.recursive, def.stepQ = true, step
+}
+
+// sameCollations refuses a recursive query whose columns have other collations than its
+// first part gives them.
+func (p *planner) sameCollations(def *cteDef, step *query, name string) {
+	if !p.coll.any {
+		return
+	}
+	first, then := p.queryCollations(def.q), p.queryCollations(step)
+	for i := range min(len(first), len(then)) {
+		both := first[i].merge(then[i])
+		if both.strength == collNone || both.strength == collConflict || both.name == first[i].name {
+			continue
+		}
+		fail(sqlerr.New(sqlerr.CollationMismatch, "recursive query \"%s\" column %d has collation \"%s\" in non-recursive term but collation \"%s\" overall",
+			name, i+1, first[i].shown(), both.shown()).At(p.colOff(def.q, i)).
+			WithHint("Use the COLLATE clause to set the collation of the non-recursive term."))
+	}
 }
 
 // cteRel makes a range-table entry of a reference to a WITH query.

@@ -333,6 +333,11 @@ func (p *planner) queryCollations(q *query) []coll {
 			if i < len(q.block.targets) {
 				list[i] = w.of(q.block.targets[i].x)
 			}
+			for _, row := range q.block.values {
+				if list[i] = list[i].merge(w.of(row[i])); list[i].strength == collExplicit {
+					list[i].strength = collImplicit
+				}
+			}
 		}
 	}
 	p.coll.memo[q] = list

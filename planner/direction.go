@@ -15,6 +15,22 @@ var (
 	descending = []string{">", "~>~"}
 )
 
+// usingName is the name of the operator of ORDER BY … USING, without its schema.
+func usingName(o ast.SortItem) string { return o.Using[strings.LastIndexByte(o.Using, '.')+1:] }
+
+// usingOther is the operator of an ORDER BY entry that is not the type's own < or >.
+func usingOther(o ast.SortItem) string {
+	if n := usingName(o); n != "<" && n != ">" {
+		return n
+	}
+	return ""
+}
+
+// descends reports whether an ORDER BY entry that is bound is one from the greatest on.
+func descends(o ast.SortItem) bool {
+	return o.Desc || o.Using != "" && slices.Contains(descending, usingName(o))
+}
+
 // notOrdering refuses an operator that does not sort.
 func (p *planner) notOrdering(name string, off int) {
 	fail(sqlerr.New(sqlerr.WrongObjectType, "operator %s is not a valid ordering operator", name).At(off).
@@ -28,7 +44,7 @@ func (p *planner) direction(o ast.SortItem, x plan.Expr) (desc, nullsFirst bool)
 		p.needOrder(x, startOf(o.X))
 		desc = o.Desc
 	} else {
-		name := o.Using[strings.LastIndexByte(o.Using, '.')+1:]
+		name := usingName(o)
 		found := p.findOperator("", name, x, x, o.OpOff.Pos())
 		switch {
 		case found.Own != nil:

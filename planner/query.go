@@ -38,6 +38,7 @@ type setop struct {
 type sortKey struct {
 	target           int
 	desc, nullsFirst bool
+	using            string // the operator, where it is not the type's own
 }
 
 // block is one SELECT core.

@@ -140,7 +140,7 @@ func unconverted(q *query) *query {
 func numbered(keys []sortKey) []catalog.SortTree {
 	var out []catalog.SortTree
 	for _, k := range keys {
-		out = append(out, catalog.SortTree{Num: k.target + 1, Desc: k.desc, NullsFirst: k.nullsFirst})
+		out = append(out, catalog.SortTree{Num: k.target + 1, Desc: k.desc, NullsFirst: k.nullsFirst, Using: k.using})
 	}
 	return out
 }

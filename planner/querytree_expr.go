@@ -262,6 +262,9 @@ func (w *treeWriter) aggregate(a *aggRef) string {
 				add(lit(", "))
 			}
 			t := catalog.SortTree{X: w.key(k.X), Desc: k.Desc, NullsFirst: k.NullsFirst}
+			if i < len(call.OrderBy) {
+				t.Using = usingOther(call.OrderBy[i])
+			}
 			add(catalog.TreePart{Sort: &t})
 		}
 	}

@@ -102,6 +102,11 @@ func (w *treeWriter) functions(f *ast.FuncRef) catalog.FromTree {
 	unnest, col := true, 0
 	for i, x := range r.funcs {
 		t := catalog.FuncTree{Call: w.expr(x, true)}
+		if len(f.Calls) == len(r.funcs) {
+			if _, cast := f.Calls[i].X.(*ast.Cast); cast {
+				t.Cast = w.typeText(x.Type())
+			}
+		}
 		c, ok := x.(*plan.Call)
 		unnest = unnest && ok && c.Proc.Name == "unnest" && len(c.Args) == 1
 		if defined || i < len(f.Calls) && len(f.Calls[i].Cols) > 0 {

@@ -24,7 +24,7 @@ func (w *treeWriter) values(q *query, out *catalog.QueryTree, cols []string) {
 		rows = append(rows, l)
 	}
 	for _, k := range q.sort {
-		out.OrderBy = append(out.OrderBy, catalog.SortTree{X: w.valuesSort(q, k.target), Desc: k.desc, NullsFirst: k.nullsFirst})
+		out.OrderBy = append(out.OrderBy, catalog.SortTree{X: w.valuesSort(q, k.target), Desc: k.desc, NullsFirst: k.nullsFirst, Using: k.using})
 	}
 	renamed := false
 	for i, c := range cols {
@@ -103,7 +103,7 @@ func (w *treeWriter) core(s *ast.Select, q *query, out *catalog.QueryTree, cols 
 		out.Windows = append(out.Windows, d)
 	}
 	for _, k := range n.sort {
-		out.OrderBy = append(out.OrderBy, catalog.SortTree{X: w.key(final(k.target)), Desc: k.desc, NullsFirst: k.nullsFirst})
+		out.OrderBy = append(out.OrderBy, catalog.SortTree{X: w.key(final(k.target)), Desc: k.desc, NullsFirst: k.nullsFirst, Using: k.using})
 	}
 }
 
@@ -154,7 +154,7 @@ func (w *treeWriter) window(x *ast.Window) catalog.WindowTree {
 		out.Partition = append(out.Partition, w.key(w.noted(e)))
 	}
 	for _, o := range x.OrderBy {
-		k := catalog.SortTree{X: w.key(w.noted(o.X)), Desc: o.Desc || o.Using == ">"}
+		k := catalog.SortTree{X: w.key(w.noted(o.X)), Desc: descends(o), Using: usingOther(o)}
 		if k.NullsFirst = k.Desc; o.NullsFirst != nil {
 			k.NullsFirst = *o.NullsFirst
 		}

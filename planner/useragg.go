@@ -86,8 +86,14 @@ func FindRoutine(c *Context, schema, name string, in []types.T) (pr *catalog.Pro
 	if cand == nil || cand.defaults > 0 {
 		missing()
 	}
-	_, ret = p.callArgs(cand.proc, fc.args, cand.args, -1)
+	args, ret := p.callArgs(cand.proc, fc.args, cand.args, -1)
 	for k, t := range in {
+		if want := cand.args[k]; isPoly(want) && k < len(args) && args[k].Type().OID != t.OID {
+			// as it is taken with the other arguments
+			if _, how, _ := p.castPath(p.Snap.BaseType(t).OID, args[k].Type().OID, implicit); how != pathRelabel {
+				failf(sqlerr.DatatypeMismatch, -1, "function %s requires run-time type coercion", p.signature(&funcCall{name: name, args: args}))
+			}
+		}
 		if want := cand.args[k]; want != t.OID && want != types.OAny && !isPoly(want) {
 			// a domain's value is one of its base type as it is
 			if ok, how, _ := p.castPath(p.Snap.BaseType(t).OID, want, implicit); p.Snap.BaseType(t).OID != want && (!ok || how != pathRelabel) {

@@ -419,7 +419,13 @@ func (w *queryWriter) functions(f *catalog.FromTree) {
 			w.expr(&c.Arg)
 			continue
 		}
+		if c.Cast != "" {
+			w.str("CAST(")
+		}
 		w.expr(&c.Call)
+		if c.Cast != "" {
+			w.str(" AS " + c.Cast + ")")
+		}
 		if f.RowsFrom && c.Defs != nil {
 			w.str(" AS (" + strings.Join(c.Defs, ", ") + ")")
 		}
@@ -524,6 +530,10 @@ func (w *queryWriter) sort(s *catalog.SortTree) {
 		w.sortExpr(&s.X)
 	}
 	switch {
+	case s.Using != "" && s.NullsFirst:
+		w.str(" USING " + s.Using + " NULLS FIRST")
+	case s.Using != "":
+		w.str(" USING " + s.Using + " NULLS LAST")
 	case s.Desc && s.NullsFirst:
 		w.str(" DESC")
 	case s.Desc:

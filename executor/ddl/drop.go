@@ -125,7 +125,7 @@ func (x *exec) drop(s *ast.Drop) error {
 			f, err := x.function(s.Kind, n, argsOf(s, i))
 			if err != nil {
 				if pr := x.builtinRoutine(s.Kind, n, argsOf(s, i)); pr != nil {
-					return requiredBySystem("function " + pr.Name + "(" + x.typeNames(pr.Args) + ")")
+					return requiredBySystem("function " + pr.Name + "(" + strings.ReplaceAll(x.typeNames(pr.Args), ", ", ",") + ")")
 				}
 				if code := sqlerr.CodeOf(err); s.IfExists && (code == sqlerr.UndefinedFunction || code == sqlerr.UndefinedObject || code == sqlerr.InvalidSchemaName) {
 					x.skipRoutine(s, i)
