@@ -118,9 +118,6 @@ func (c *Change) newIndex(t *Table, spec *IndexSpec, label string) (*Index, erro
 				return nil, err
 			}
 		}
-		if slices.Contains([]string{KindGist, KindSpgist, KindBrin}, ix.Kind) && c.snap.BaseType(key.Type).Kind() == types.KGeometry {
-			return nil, sqlerr.Unsupported(-1, "access method \"%s\" for type %s", ix.Kind, types.FormatTypeNoMod(c.snap.BaseType(key.Type).OID))
-		}
 		ix.Keys = append(ix.Keys, key)
 	}
 	for _, n := range spec.Include {

@@ -43,6 +43,7 @@ import (
 //	                       no upper one, or 0x10, value, a byte: 0 for a lower bound in
 //	                       the range and an upper one outside, else 1
 //	multiranges            each range as above; 0x08
+//	point box circle …     of an Unordered column: the bytes as bytea, in no order of theirs
 //
 // A descending column has all bytes after the tag inverted.
 const (
@@ -74,6 +75,7 @@ type KeyCol struct {
 	Nullable   bool // NULLs are allowed: every value has a tag
 	Desc       bool
 	NullsFirst bool
+	Unordered  bool // the values need not sort as they do in SQL: geometric types, which do not, are taken
 }
 
 type keyCol struct {
@@ -127,7 +129,9 @@ func NewKeyCodec(cols []KeyCol) (*KeyCodec, error) {
 
 func newKeyCol(k KeyCol) (*keyCol, error) {
 	kc := &keyCol{KeyCol: k, form: formOf(k.T)}
-	if !Orderable(k.T) {
+	if k.Unordered && k.T.Kind() == types.KGeometry {
+		kc.form = formText
+	} else if !Orderable(k.T) {
 		return nil, &NoOrderError{T: k.T}
 	}
 	kc.scale, _ = NarrowScale(k.T)

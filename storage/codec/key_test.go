@@ -183,6 +183,24 @@ func TestUnorderedTypesAreRefused(t *testing.T) {
 	}
 }
 
+func TestUnorderedColumnsKeepGeometries(t *testing.T) {
+	for _, o := range []types.OID{types.OPoint, types.OBox, types.OPolygon} {
+		typ := types.Of(o)
+		c := mustKeyCodec(t, KeyCol{T: typ, Nullable: true, Unordered: true}, KeyCol{T: types.TInt4})
+		for _, b := range []string{"", "\x00\x01\xff", "a value of any length \x00"} {
+			in := []types.Datum{types.Bytes(typ, []byte(b)), types.Int(types.TInt4, 7)}
+			key, out := append(c.AppendDatums(nil, in), "rest"...), make([]types.Datum, 2)
+			rest, err := c.Decode(key, out)
+			if err != nil || string(rest) != "rest" || string(out[0].B) != b || out[1].I != 7 {
+				t.Errorf("%q came back as %q, %d, rest %q: %v", b, out[0].B, out[1].I, rest, err)
+			}
+		}
+	}
+	if _, err := NewKeyCodec([]KeyCol{{T: types.Of(types.OJSON), Unordered: true}}); err == nil {
+		t.Error("a key of type json was accepted")
+	}
+}
+
 func TestPrefixEnd(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{"a", "b"}, {"a\xff", "b"}, {"\xff\xff", ""}, {"", ""}, {"ab\x00", "ab\x01"},

@@ -174,6 +174,12 @@ func newDesc(db *DB, t *catalog.Table) (*Desc, error) {
 	return d, nil
 }
 
+// unordered reports whether PostgreSQL's indexes of a kind keep no order, so that they
+// hold values of types that have none.
+func unordered(kind string) bool {
+	return kind == catalog.KindGist || kind == catalog.KindSpgist || kind == catalog.KindBrin
+}
+
 func (d *Desc) newIndex(ix *catalog.Index) (*index, error) {
 	x := &index{cat: ix, n: len(ix.Keys), deferred: d.Table.Deferrable(ix) || d.Table.Exclusion(ix) != nil, tails: make([]*codec.KeyCodec, len(ix.Keys))}
 	x.unique = ix.Unique && !x.deferred
@@ -192,7 +198,7 @@ func (d *Desc) newIndex(ix *catalog.Index) (*index, error) {
 	x.check = check(x.space)
 	cols := make([]codec.KeyCol, len(ix.Keys))
 	for i, k := range ix.Keys {
-		cols[i] = codec.KeyCol{T: k.Type, Nullable: true, Desc: k.Desc, NullsFirst: k.NullsFirst}
+		cols[i] = codec.KeyCol{T: k.Type, Nullable: true, Desc: k.Desc, NullsFirst: k.NullsFirst, Unordered: unordered(ix.Kind)}
 		if k.Col >= 0 {
 			cols[i].T = d.Table.Columns[k.Col].Type
 		}
