@@ -35,7 +35,7 @@ func (b *builder) insert(n *plan.Insert) (Operator, error) {
 			return nil, err
 		}
 		op.conflict.views = op.views
-		op.begin = func() { op.conflict.open(op.w) }
+		op.prepare = func() error { return op.conflict.open(op.w) }
 	}
 	return op, nil
 }

@@ -3,6 +3,7 @@ package executor
 import (
 	"slices"
 
+	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
@@ -22,9 +23,10 @@ type onConflict struct {
 	// there, checks of what these become.
 	views, existing, checks rowChecks
 
-	w       *tableWriter
-	mode    kv.RowLockMode  // of existing rows
-	touched map[string]bool // row keys inserted or updated by this statement
+	w        *tableWriter
+	excluded []excludedBy    // exclusion constraints whose conflicts leave rows out
+	mode     kv.RowLockMode  // of existing rows
+	touched  map[string]bool // row keys inserted or updated by this statement
 }
 
 func newOnConflict(n *plan.OnConflict) (*onConflict, error) {
@@ -48,12 +50,34 @@ func newOnConflict(n *plan.OnConflict) (*onConflict, error) {
 	return c, err
 }
 
-func (c *onConflict) open(w *tableWriter) {
-	c.w, c.mode = w, kv.ForNoKeyUpdate
+// excludedBy is an exclusion constraint of DO NOTHING.
+type excludedBy struct {
+	index *catalog.Index
+	test  *table.Excluded
+}
+
+func (c *onConflict) open(w *tableWriter) error {
+	c.w, c.mode, c.excluded = w, kv.ForNoKeyUpdate, nil
+	for _, ix := range w.table.Indexes {
+		if w.table.Exclusion(ix) == nil || c.node.DoUpdate ||
+			c.node.Indexes != nil && !slices.ContainsFunc(c.node.Indexes, func(a *catalog.Index) bool { return a.OID == ix.OID }) {
+			continue
+		}
+		ex, err := w.env.TableExprs(w.table)
+		if err != nil {
+			return err
+		}
+		test, err := NewExcluded(w.table, ix, ex, w.env.Expr)
+		if err != nil {
+			return err
+		}
+		c.excluded = append(c.excluded, excludedBy{ix, test})
+	}
 	if slices.ContainsFunc(w.changed(c.node.SetCols), w.isKey) {
 		c.mode = kv.ForUpdate
 	}
 	c.touched = make(map[string]bool)
+	return nil
 }
 
 func errSecondHit() error {
@@ -71,6 +95,14 @@ func (c *onConflict) write(b *vec.Batch) (*vec.Batch, error) {
 	bad, err := c.views.failing(c.w.env, b)
 	if err != nil {
 		return nil, err
+	}
+	if len(c.excluded) > 0 {
+		inserted, err := c.insertFree(b, o)
+		if err != nil {
+			return nil, err
+		}
+		out := &vec.Batch{Cols: b.Cols, N: b.N, Sel: inserted}
+		return c.withXmax(out, 0), bad.of(c.w, out)
 	}
 	res, err := c.w.insert(b, o)
 	if err != nil {
@@ -103,6 +135,52 @@ func (c *onConflict) write(b *vec.Batch) (*vec.Batch, error) {
 		return out, nil
 	}
 	return mergeChanged(kept, out.Sel, c.withXmax(updated, 1), rows), nil
+}
+
+// insertFree inserts one row after the other where no exclusion constraint has a conflict
+// with it, and returns the numbers of those that were inserted.
+func (c *onConflict) insertFree(b *vec.Batch, o table.InsertOpt) ([]uint32, error) {
+	inserted := make([]uint32, 0, b.Rows())
+	for i := range b.Rows() {
+		r := b.Row(i)
+		one := vec.Batch{Cols: b.Cols, N: b.N, Sel: []uint32{uint32(r)}}
+		taken, err := c.taken(&one, r)
+		if err != nil {
+			return nil, err
+		}
+		if taken {
+			continue
+		}
+		res, err := c.w.insert(&one, o)
+		if err != nil {
+			return nil, err
+		}
+		if res.Keys[r] != nil {
+			inserted = append(inserted, uint32(r))
+		}
+	}
+	return inserted, nil
+}
+
+// taken reports whether an exclusion constraint has a conflict with a row.
+func (c *onConflict) taken(one *vec.Batch, row int) (bool, error) {
+	w := c.w
+	for _, x := range c.excluded {
+		vals, err := w.indexVals(one, false)
+		if err != nil {
+			return false, err
+		}
+		conflict, newer, err := w.w.Excluded(w.env.Ctx, x.index, x.test, one, vals, row, lockOpt(w.env))
+		switch {
+		case err != nil:
+			return false, retry(err)
+		case newer && !w.env.ReadCommitted:
+			return false, sqlerr.New(sqlerr.SerializationFailure, msgConcurrentUpdate)
+		case conflict:
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // withXmax adds the rows' xmax where RETURNING reads it: 0 of those that were inserted,

@@ -95,7 +95,9 @@ func (op *treeInsert) conflictOf(x *member) (*onConflict, error) {
 	if c.views, err = newRowChecks(x.placeChecks(op.node.Checks)); err != nil {
 		return nil, err
 	}
-	c.open(x.w)
+	if err := c.open(x.w); err != nil {
+		return nil, err
+	}
 	op.conflict[x] = c
 	return c, nil
 }

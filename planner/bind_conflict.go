@@ -20,11 +20,8 @@ func (p *planner) onConflict(s *ast.Insert, d *destination, alias string, sc *sc
 				if u.Deferrable {
 					fail(errDeferrableArbiter(c.Pos()))
 				}
-				if u.Exclude != nil {
-					if c.DoUpdate {
-						failf(sqlerr.WrongObjectType, -1, "ON CONFLICT DO UPDATE not supported with exclusion constraints")
-					}
-					unsupported(c.Pos(), "ON CONFLICT with an exclusion constraint")
+				if u.Exclude != nil && c.DoUpdate {
+					failf(sqlerr.WrongObjectType, -1, "ON CONFLICT DO UPDATE not supported with exclusion constraints")
 				}
 				out.Indexes = append(out.Indexes, t.IndexByOID(u.Index))
 			}
@@ -41,9 +38,6 @@ func (p *planner) onConflict(s *ast.Insert, d *destination, alias string, sc *sc
 		for _, ix := range d.table.Indexes {
 			if d.table.Deferrable(ix) {
 				fail(errDeferrableArbiter(-1))
-			}
-			if d.table.Exclusion(ix) != nil {
-				unsupported(c.Pos(), "ON CONFLICT with an exclusion constraint")
 			}
 		}
 	default:

@@ -74,6 +74,52 @@ func (d *Desc) VerifyExcluded(ctx context.Context, tx Txn, k *DeferredKeys, e *E
 	return v.run(ctx, tx, newest, o)
 }
 
+// Excluded reports whether a row that is not written yet would conflict by an exclusion
+// constraint, in the newest committed state or with the transaction's own rows; newer
+// tells that its snapshot has no such row. Others who write rows that may conflict wait
+// from here on until the transaction ends.
+func (w *Writer) Excluded(ctx context.Context, ix *catalog.Index, e *Excluded, rows *vec.Batch, vals []IndexVals, row int, o LockOpt) (conflict, newer bool, err error) {
+	d, m := w.d, &w.new
+	if err := m.set(d, rows, vals); err != nil {
+		return false, false, err
+	}
+	x, err := d.index(ix)
+	if err != nil {
+		return false, false, err
+	}
+	cols, pred, err := m.indexed(slices.Index(d.indexes, x))
+	if err != nil || !isTrue(pred, row) || anyNull(cols, row) {
+		return false, false, err
+	}
+	keys := [][]byte{x.key.Append(nil, cols, row)}
+	key, err := x.decodeKeys(keys)
+	if err != nil {
+		return false, false, err
+	}
+	o = LockOpt{Wait: o.Wait, NoValue: true}
+	if err := x.lockGates(ctx, w.tx, key, 1, e, o); err != nil {
+		return false, false, err
+	}
+	newest, err := w.tx.Newest()
+	if err != nil {
+		return false, false, err
+	}
+	defer newest.Close()
+	found := func(newest Reader) (bool, error) {
+		v := verifier{d: d, x: x, e: e, keys: keys, cols: key, candidate: true}
+		err := v.run(ctx, w.tx, newest, o)
+		if sqlerr.CodeOf(err) == sqlerr.ExclusionViolation {
+			return true, nil
+		}
+		return false, err
+	}
+	if conflict, err = found(newest); err != nil || !conflict {
+		return false, false, err
+	}
+	seen, err := found(nil)
+	return true, !seen, err
+}
+
 // sortedOnce sorts keys and leaves one of equal ones; first tells where each was first.
 func sortedOnce(keys [][]byte) (out [][]byte, first []int) {
 	perm := make([]int, len(keys))
@@ -168,6 +214,8 @@ type verifier struct {
 	cols   []*vec.Vec // of keys
 	adding bool       // the constraint is new
 
+	candidate bool // the keys are of rows that are not written yet
+
 	found []foundEntries // by key
 }
 
@@ -247,7 +295,7 @@ func (v *verifier) apart(ctx context.Context, readers []Reader) (bool, error) {
 				return false, err
 			}
 			own, err := keysIn(ctx, r, v.x.space, kv.Prefix(key), 2, false, nil)
-			if err != nil || len(own) > 1 {
+			if err != nil || len(own) > 1 || v.candidate && len(own) > 0 {
 				return false, err
 			}
 			next, err := keysIn(ctx, r, v.x.space, kv.Range{Lo: after, Hi: group.Hi}, 1, false, nil)
@@ -331,11 +379,17 @@ func (v *verifier) judge(ctx context.Context, tx Txn, i int, o LockOpt) error {
 		}
 		return v.d.living(ctx, tx, v.x, list, o)
 	}
+	if v.candidate {
+		if f.self {
+			f.other = append(f.other, f.own...)
+		}
+		f.own = nil
+	}
 	if len(f.other) == 0 && (!f.self || len(f.own) < 2) {
 		return nil
 	}
 	own, err := lives(f.own)
-	if err != nil || len(own) == 0 {
+	if err != nil || len(own) == 0 && !v.candidate {
 		return err
 	}
 	if f.self && len(own) > 1 {
