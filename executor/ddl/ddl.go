@@ -74,6 +74,8 @@ type Env struct {
 	Unfilled func(index types.OID)
 	// Filled is told of the rows that a new relation was made with.
 	Filled func(table types.OID, rows int64)
+	// Emptied is told of a table that TRUNCATE has emptied; nil: nobody counts rows.
+	Emptied func(table types.OID)
 	// Moved reports whether others have changed a relation since the state of the
 	// catalog that Change stands on; nil: nobody can.
 	Moved func(relation types.OID) bool

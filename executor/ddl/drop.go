@@ -267,6 +267,9 @@ func (x *exec) truncate(s *ast.Truncate) error {
 		if err := d.Truncate(x.Txn); err != nil {
 			return err
 		}
+		if x.Emptied != nil {
+			x.Emptied(t.OID)
+		}
 		if s.RestartIdentity {
 			for i := range t.Columns {
 				if q, ok := x.snap().Object(t.Columns[i].Sequence).(*catalog.Sequence); ok && t.Columns[i].Sequence != 0 {

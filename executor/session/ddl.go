@@ -198,6 +198,7 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 			s.countRows(table, rows, rows)
 			s.tally.Rel(table).Inserted += rows
 		},
+		Emptied: s.countEmptied,
 		Moved: func(relation types.OID) bool {
 			return s.srv.Catalog.Current().Object(relation) != t.base.Object(relation)
 		},

@@ -165,6 +165,9 @@ func (s *Session) analyze(ctx context.Context, t *catalog.Table, cols []int, o k
 	if err := s.ddl().PutStats(st); err != nil {
 		return err
 	}
+	if _, ok := s.tx.deltas[t.OID]; ok {
+		s.tx.deltas[t.OID] = rowDelta{} // the sample has what the transaction did
+	}
 	counter := s.srv.rows.of(t.OID)
 	s.tx.kv.OnCommit(func() {
 		counter.delta.Store(0)

@@ -700,7 +700,20 @@ func (s *Session) countRows(t types.OID, delta, changed int64) {
 		s.tx.deltas = make(map[types.OID]rowDelta)
 	}
 	d := s.tx.deltas[t]
-	s.tx.deltas[t] = rowDelta{d.delta + delta, d.changed + changed}
+	d.delta += delta
+	d.changed += changed
+	s.tx.deltas[t] = d
+}
+
+// countEmptied is countRows for TRUNCATE, whose lock keeps others from the table and from
+// its statistics until the commit.
+func (s *Session) countEmptied(t types.OID) {
+	s.countRows(t, 0, 0)
+	d := rowDelta{changed: s.tx.deltas[t].changed, emptied: true}
+	if st := s.snapshot().Stats(t); st != nil {
+		d.known = int64(st.Rows)
+	}
+	s.tx.deltas[t] = d
 }
 
 // estimate returns the planner's source of row numbers.

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"kvsqld/catalog"
@@ -78,8 +79,14 @@ func (t *transaction) restarted(seq types.OID) *restart {
 	return nil
 }
 
-// rowDelta is what a transaction did to a table's number of rows.
-type rowDelta struct{ delta, changed int64 }
+// rowDelta is what a transaction did to a table's number of rows, since TRUNCATE where
+// that emptied it; then known is the number of the statistics, from which the counters
+// count.
+type rowDelta struct {
+	delta, changed int64
+	emptied        bool
+	known          int64
+}
 
 // savepoint is a named mark in everything that a transaction changes.
 type savepoint struct {
@@ -90,6 +97,7 @@ type savepoint struct {
 	settings int
 	notes    int
 	restarts int
+	deltas   map[types.OID]rowDelta
 	readOnly bool
 	snap     *catalog.Snapshot // when it was set
 	deferred executor.DeferredMark
@@ -301,7 +309,11 @@ func (t *transaction) plain() bool {
 func (s *Session) committed(t *transaction) {
 	for oid, d := range t.deltas {
 		c := s.srv.rows.of(oid)
-		c.delta.Add(d.delta)
+		if d.emptied {
+			c.delta.Store(d.delta - d.known)
+		} else {
+			c.delta.Add(d.delta)
+		}
 		c.changed.Add(d.changed)
 	}
 }
@@ -405,7 +417,7 @@ func (s *Session) transaction(ctx context.Context, x *ast.Transaction, several b
 			return "", noBlock("SAVEPOINT")
 		}
 		t := s.tx
-		sp := savepoint{name: x.Name, kv: t.kv.Savepoint(), settings: s.settings.mark(), notes: len(t.notes), restarts: len(t.restarts), readOnly: t.readOnly,
+		sp := savepoint{name: x.Name, kv: t.kv.Savepoint(), settings: s.settings.mark(), notes: len(t.notes), restarts: len(t.restarts), deltas: maps.Clone(t.deltas), readOnly: t.readOnly,
 			deferred: t.deferred.Mark(), locks: t.kv.LockMark(), advisory: s.advisoryMark()}
 		if sp.snap = s.snapshot(); t.change != nil {
 			sp.change, sp.changed = t.change.Mark(), true
@@ -569,6 +581,7 @@ func (s *Session) rollbackTo(ctx context.Context, name string) error {
 	s.rollbackSettings(sp.settings)
 	t.notes = t.notes[:sp.notes]
 	t.restarts = t.restarts[:sp.restarts]
+	t.deltas = maps.Clone(sp.deltas)
 	t.readOnly = sp.readOnly
 	if t.deferred != nil {
 		t.deferred.RollbackTo(sp.deferred)
