@@ -66,7 +66,7 @@ func (x *exec) drop(s *ast.Drop) error {
 				continue
 			}
 			if t := x.snap().TableOfIndex(x.db(), ix.OID); t != nil {
-				if s.Concurrently && t.Key != nil {
+				if s.Concurrently && t.Key != nil && !t.Temp {
 					return sqlerr.New(sqlerr.FeatureNotSupported, "cannot drop partitioned index \"%s\" concurrently", ix.Name)
 				}
 				for _, m := range x.snap().Tree(t) {

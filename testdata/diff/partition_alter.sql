@@ -126,3 +126,12 @@ ALTER TABLE ep DETACH PARTITION ep1;
 SELECT attname, attinhcount, attislocal FROM pg_attribute WHERE attrelid = 'ep1'::regclass AND attnum > 0 ORDER BY attnum;
 ALTER TABLE ep1 ADD COLUMN own int;
 DROP TABLE s2.pp;
+-- CONCURRENTLY says nothing for temporary tables
+create temp table pa_temp (a int) partition by range (a);
+create temp table pa_temp1 partition of pa_temp for values from (0) to (10);
+create index concurrently pa_temp1_own on pa_temp1 (a);
+create index pa_temp_a on pa_temp (a);
+drop index concurrently pa_temp_a;
+drop index concurrently pa_temp1_own;
+select relname, relkind from pg_class where relname like 'pa\_temp%' order by 1;
+drop table pa_temp;
