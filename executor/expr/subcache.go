@@ -2,7 +2,7 @@ package expr
 
 import "kvsqld/planner/plan"
 
-// SubCache keeps what uncorrelated subplans returned, so that each runs once.
+// SubCache keeps what steady subplans returned, so that each runs once.
 //
 // A subplan nested in a correlated one may depend on the parameters that the
 // outer one sets. So entries remember how many correlated runs enclosed their
@@ -10,6 +10,7 @@ import "kvsqld/planner/plan"
 type SubCache struct {
 	depth   int
 	entries map[*plan.SubPlan]subEntry
+	alloc   func(bytes int64) error // what accounts for them
 }
 
 type subEntry struct {
@@ -31,6 +32,9 @@ func (c *SubCache) Enter() {
 	}
 	for k, e := range c.entries {
 		if e.depth > c.depth {
+			if rows, ok := e.value.(*subRows); ok && c.alloc != nil {
+				_ = c.alloc(-rows.bytes) // giving back does not fail
+			}
 			delete(c.entries, k)
 		}
 	}
@@ -52,8 +56,9 @@ func (c *SubCache) get(s *plan.SubPlan) (any, bool) {
 	return e.value, ok
 }
 
-func (c *SubCache) put(s *plan.SubPlan, v any) {
+func (c *SubCache) put(env *Env, s *plan.SubPlan, v any) {
 	if c != nil {
+		c.alloc = env.Alloc
 		if c.entries == nil {
 			c.entries = make(map[*plan.SubPlan]subEntry)
 		}

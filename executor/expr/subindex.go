@@ -103,7 +103,7 @@ func (e *subEval) among(env *Env, xs []*vec.Vec, i int, rows *subRows) (types.Da
 
 // indexes reports whether the rows of the subquery are looked up by hash.
 func (e *subEval) indexes() bool {
-	if e.hash || !e.plan.Hash || e.plan.Kind != plan.SubAny || len(e.plan.Outer) > 0 || len(e.plan.X) != len(e.cols) {
+	if e.hash || !e.plan.Hash || e.plan.Kind != plan.SubAny || !e.steady || len(e.plan.X) != len(e.cols) {
 		return false
 	}
 	for k, x := range e.plan.X {

@@ -8,8 +8,11 @@ import (
 )
 
 func (c *compiler) compileSubPlan(e *plan.SubPlan) (Eval, error) {
-	out := &subEval{plan: e, t: e.T}
+	out := &subEval{plan: e, t: e.T, steady: true}
 	for _, o := range e.Outer {
+		if _, ok := o.X.(*plan.Param); !ok {
+			out.steady = false
+		}
 		x, err := c.compile(o.X)
 		if err != nil {
 			return nil, err
@@ -31,7 +34,7 @@ func (c *compiler) compileSubPlan(e *plan.SubPlan) (Eval, error) {
 	if out.test, err = newCompiler().compile(e.Test); err != nil {
 		return nil, err
 	}
-	out.hash = e.Hash && e.Kind == plan.SubAny && len(e.Outer) == 0 && len(e.X) == 1 && len(out.cols) == 1 &&
+	out.hash = e.Hash && e.Kind == plan.SubAny && out.steady && len(e.X) == 1 && len(out.cols) == 1 &&
 		sameFamily(e.X[0].Type(), out.cols[0])
 	out.index = out.indexes()
 	return out, nil
@@ -62,13 +65,16 @@ type subEval struct {
 	t     types.T
 	outer []Eval
 	cols  []types.T // the subquery's visible columns
-	x     []Eval
-	test  Eval
-	hash  bool // rows go to a valueSet …
-	index bool // … or to a rowIndex
-	out   vec.Vec
-	vecs  []*vec.Vec
-	probe []types.Datum
+	// steady says that the subplan depends on no column of the rows that are under way,
+	// but at most on parameters that were set further out: it is the same for all rows.
+	steady bool
+	x      []Eval
+	test   Eval
+	hash   bool // rows go to a valueSet …
+	index  bool // … or to a rowIndex
+	out    vec.Vec
+	vecs   []*vec.Vec
+	probe  []types.Datum
 }
 
 // subRows are the kept rows of an ANY or ALL subquery.
@@ -76,6 +82,12 @@ type subRows struct {
 	batches []*vec.Batch
 	set     *valueSet // of a single column, when it can be hashed
 	index   *rowIndex // of others that can
+	bytes   int64
+}
+
+func (r *subRows) grow(env *Env, bytes int64) error {
+	r.bytes += bytes
+	return account(env, bytes)
 }
 
 func (e *subEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
@@ -96,9 +108,12 @@ func (e *subEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 		}
 		e.vecs = append(e.vecs, v)
 	}
-	xs, err := e.left(env, b)
-	if err != nil {
-		return nil, err
+	var xs []*vec.Vec
+	if !e.steady {
+		var err error
+		if xs, err = e.left(env, b); err != nil {
+			return nil, err
+		}
 	}
 	saved := make([]types.Datum, len(e.outer))
 	for k, o := range e.plan.Outer {
@@ -112,6 +127,12 @@ func (e *subEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 			env.Params[o.Idx] = saved[k]
 		}
 	}()
+	if e.steady {
+		for k, o := range e.plan.Outer {
+			env.Params[o.Idx] = e.vecs[k].Get(0)
+		}
+		return e.once(env, b)
+	}
 	e.out.Reset(e.t, max(b.N, 1))
 	for _, i := range rowsOf(b) {
 		for k, o := range e.plan.Outer {
@@ -153,7 +174,8 @@ func (e *subEval) row(env *Env, xs []*vec.Vec, i int) (types.Datum, error) {
 	return q.result(), err
 }
 
-// once evaluates an uncorrelated subplan, which runs at most once per statement.
+// once evaluates a steady subplan, which runs at most once while the parameters that it
+// depends on stay.
 func (e *subEval) once(env *Env, b *vec.Batch) (*vec.Vec, error) {
 	kept, ok := env.Subs.get(e.plan)
 	if !ok {
@@ -166,7 +188,7 @@ func (e *subEval) once(env *Env, b *vec.Batch) (*vec.Vec, error) {
 		if err != nil {
 			return nil, err
 		}
-		env.Subs.put(e.plan, kept)
+		env.Subs.put(env, e.plan, kept)
 	}
 	if e.test == nil {
 		d := kept.(types.Datum)
@@ -292,7 +314,7 @@ func (e *subEval) collect(env *Env) (*subRows, error) {
 			for _, i := range rowsOf(b) {
 				rows.set.add(b.Cols[0].Get(int(i)))
 			}
-			return true, account(env, int64(b.Rows())*32)
+			return true, rows.grow(env, int64(b.Rows())*32)
 		})
 	}
 	if e.index {
@@ -313,7 +335,7 @@ func (e *subEval) collect(env *Env) (*subRows, error) {
 				rows.batches = append(rows.batches, build.Finish())
 			}
 		}
-		return true, account(env, int64(b.Rows()*len(row))*32)
+		return true, rows.grow(env, int64(b.Rows()*len(row))*32)
 	})
 	if build.Len() > 0 {
 		rows.batches = append(rows.batches, build.Finish())

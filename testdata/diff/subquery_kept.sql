@@ -45,6 +45,10 @@ rollback;
 -- a key of the side that is kept, with a value of the run in it
 select a.id, l.* from kept_a a cross join lateral (select b.id, c.id from kept_b b join kept_a c on b.v = c.k + a.k order by 1, 2 limit 2) l(b, c) where a.id < 30 order by 1, 2, 3;
 select sum((select count(*) from kept_b b join kept_a c on b.v - a.id = c.k)), sum((select count(*) from kept_b b left join kept_a c on b.v = c.k + a.id)), sum((select count(*) from kept_b b where b.v not in (select c.k + a.k from kept_a c where c.k is not null and a.k is not null))) from kept_a a where a.id < 60;
+-- subqueries in subqueries that only depend on what is further out
+select o.k, (select count(*) from kept_a a where (a.k, a.v) not in (select b.k, b.v from kept_b b where b.v > 100 + o.k and b.k is not null)), (select count(*) from kept_a a where a.k < 50 or (a.k, a.s) in (select b.k, b.s from kept_b b where b.v > o.k)), (select count(*) from kept_a a where a.v > all (select b.v from kept_b b where b.k = o.k)), (select sum((select max(b.v) from kept_b b where b.k <= o.k)) from kept_a a where a.k < 9), (select count(*) from kept_a a where a.v = 5 or exists (select 1 from kept_b b where b.v = o.k)) from (values (0), (50), (400), (null), (50)) o(k);
+select o.k, l.* from (values (0), (50), (400), (50)) o(k), lateral (select count(*), count(*) filter (where a.v in (select b.v from kept_b b where b.k > o.k) or a.v < 3), sum(case when a.k > 200 then (select min(b.id) from kept_b b where b.v >= o.k) else 0 end) from kept_a a where (a.k, a.s) not in (select b.k, b.s from kept_b b where b.v < o.k and b.k is not null and b.s is not null)) l order by 1;
+select o.k, (select sum((select count(*) from kept_b b where b.k = a.k and b.v in (select c.v from kept_a c where c.id > o.k))) from kept_a a where a.id < 40 and a.v not in (select c.v from kept_b c where c.id = o.k)) from generate_series(1, 30, 7) o(k);
 -- one plan, run several times with other parameters and rows
 prepare kept_p(int) as select count(*), sum((select count(*) from kept_b b where b.k = a.k and b.v > $1)) from kept_a a;
 execute kept_p(10);
