@@ -134,15 +134,7 @@ func (p *planner) semiOf(s *state, sub *subquery) *semi {
 	}
 	switch sub.kind {
 	case plan.SubExists:
-		if q.block != nil && !q.block.grouped && q.setop == nil && q.ref == nil {
-			q.limit = dropConstLimit(q)
-			q.sort, q.block.distinct = nil, false
-			if len(q.block.wins) == 0 && !q.block.hasSRF {
-				for i := range q.block.targets {
-					q.block.targets[i].x = constBool(true)
-				}
-			}
-		}
+		onlyExistence(q)
 	case plan.SubAny:
 		if !sub.eq {
 			return nil
@@ -226,6 +218,22 @@ func (p *planner) semiOf(s *state, sub *subquery) *semi {
 	// columns that the condition reads become the query's output
 	m.conds = p.exportCols(q, conds)
 	return m
+}
+
+// onlyExistence drops what a query computes that is only asked whether it has rows: the
+// select list is not even evaluated, as by PostgreSQL.
+func onlyExistence(q *query) {
+	b := q.block
+	if b == nil || b.grouped || b.values != nil || q.setop != nil || q.ref != nil || q.offset != nil || len(q.locks) > 0 || q.dml != nil {
+		return
+	}
+	q.limit = dropConstLimit(q)
+	q.sort, b.distinct, b.distinctOn = nil, false, nil
+	if len(b.wins) == 0 && !b.hasSRF {
+		for i := range b.targets {
+			b.targets[i].x = constBool(true)
+		}
+	}
 }
 
 func dropConstLimit(q *query) plan.Expr {

@@ -151,6 +151,9 @@ func subParams(outer []outerRef, lay layout) []plan.SubParam {
 func (p *planner) planSub(s *subquery, lay layout) plan.Expr {
 	done := p.subs[s.q]
 	if done == nil {
+		if s.kind == plan.SubExists {
+			onlyExistence(s.q)
+		}
 		done = &plannedSub{outer: p.outerParams(s.q, lay)}
 		if s.kind == plan.SubExists && s.q.block != nil && !s.q.block.grouped && s.q.limit == nil && s.q.block.values == nil {
 			// only existence counts

@@ -160,6 +160,7 @@ func (u *puller) simple(r *rel, c pullContext) *block {
 		q = q.ref.q
 		p.checkCollations(q)
 	}
+	q = singleRow(q)
 	if !pullable(q) || len(q.sort) > 0 || q.block.distinct || len(q.block.semis) > 0 {
 		return nil
 	}
@@ -202,6 +203,21 @@ func (u *puller) simple(r *rel, c pullContext) *block {
 		return nil
 	}
 	return b
+}
+
+// singleRow is a list of values with one row as SELECT without FROM; other queries are
+// returned as they are.
+func singleRow(q *query) *query {
+	if q.block == nil || len(q.block.values) != 1 {
+		return q
+	}
+	b := &block{rels: map[int]*rel{}, ncols: len(q.cols)}
+	for i, x := range q.block.values[0] {
+		b.targets = append(b.targets, target{x: x, name: q.cols[i].Name})
+	}
+	out := *q
+	out.block = b
+	return &out
 }
 
 // beside reports whether the block of a LATERAL derived table may stand beside the
