@@ -324,6 +324,8 @@ func mapQuery(q *query, f func(plan.Expr) plan.Expr) {
 		}
 		for i := range w.funcs {
 			agg(&w.funcs[i].Agg)
+			fr := &w.funcs[i].Frame
+			fr.Start, fr.End = deep(fr.Start), deep(fr.End)
 		}
 	}
 	for i := range b.targets {

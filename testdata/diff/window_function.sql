@@ -32,3 +32,9 @@ CREATE PROCEDURE pw() LANGUAGE sql WINDOW AS 'SELECT 1';
 CREATE FUNCTION twice() RETURNS bigint LANGUAGE internal WINDOW WINDOW AS 'window_row_number';
 DROP FUNCTION rank_of();
 SELECT lag(v) OVER (ORDER BY v), lead(v, 2) OVER (ORDER BY v), lead(v, 2, 0) OVER (ORDER BY v), ntile(2) OVER (ORDER BY v), cume_dist() OVER (ORDER BY v) FROM t ORDER BY v;
+-- offsets of frames that read what is further out
+select k, l.* from (values (0), (1), (2)) o(k), lateral (select g, sum(g) over (order by g rows between k preceding and k + 1 following), count(*) over (order by g / 2 groups between k preceding and current row), max(g) over (order by g range between k + 1 preceding and k following) from generate_series(1, 5) g) l order by 1, 2;
+select k, (select string_agg(s::text, ',' order by s) from (select sum(g) over (order by g rows between k preceding and current row) s from generate_series(1, 4) g) x) from (values (0), (2), (0)) o(k);
+select k, (select sum(g) over (order by g rows between o.k preceding and (select o.k) following) from generate_series(1, 6) g order by g limit 1 offset 2) from generate_series(0, 2) o(k);
+select k, (select sum(g) over (rows between o.k preceding and 1 following) from generate_series(1, 6) g limit 1) from generate_series(-1, 0) o(k);
+select (select sum(g) over (order by g rows between k preceding and current row) from generate_series(1, 3) g order by 1 desc limit 1) from (values (1), (null)) o(k);
