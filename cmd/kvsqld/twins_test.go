@@ -54,6 +54,11 @@ var twins = []struct {
 		CREATE INDEX indexes_j ON indexes ((j->>'k')) WHERE b > 2; CREATE INDEX indexes_p ON indexes USING inverted (c, b)`,
 		[]string{"CREATE UNIQUE INDEX CONCURRENTLY indexes_x ON indexes (u, id)", "DROP INDEX indexes_x", "REINDEX TABLE CONCURRENTLY indexes",
 			"CREATE INDEX indexes_y ON indexes (a) WHERE c IS NOT NULL", "DROP INDEX CONCURRENTLY indexes_y", "REINDEX INDEX indexes_u"}},
+	{"constraints", `CREATE TABLE constraints (id int, a int, b int, c text, arr int[], j jsonb, lat float8, lon float8, u int,
+			g int GENERATED ALWAYS AS (a * 2) STORED, UNIQUE (id) DEFERRABLE INITIALLY DEFERRED, UNIQUE (u) DEFERRABLE, EXCLUDE USING btree (id WITH =), CHECK (g = 2 * a));
+		CREATE INDEX constraints_g ON constraints (g) WHERE c IS NOT NULL; CREATE INDEX constraints_b ON constraints ((b::text || c))`,
+		[]string{"REINDEX TABLE constraints", "REINDEX TABLE CONCURRENTLY constraints", "ALTER TABLE constraints ADD CONSTRAINT x CHECK (id < 1000) NOT VALID",
+			"ALTER TABLE constraints VALIDATE CONSTRAINT x", "ALTER TABLE constraints DROP CONSTRAINT x", "ALTER TABLE constraints ALTER g SET STATISTICS 10"}},
 }
 
 // twinQuestions have the same answer on each of them.
@@ -67,6 +72,8 @@ var twinQuestions = []string{
 	"SELECT count(*), sum(id), min((j->>'k')::int), max(u) FROM table_ WHERE b > 2 AND j->>'k' = ($1 % 10)::text",
 	"SELECT count(*), sum(id), min(a), max(u) FROM table_ WHERE lower(c) = 'c' || $1 % 10",
 	"SELECT count(*), sum(id), min(a), max(u) FROM table_ WHERE u = $1",
+	"SELECT count(*), sum(id), min(a), max(u) FROM table_ WHERE a * 2 = $1 AND c IS NOT NULL",
+	"SELECT count(*), sum(id), min(a), max(u) FROM table_ WHERE b::text || c = ($1 % 10)::text || 'c' || $1 % 10",
 	"SELECT count(*), sum(id), min(a), max(u) FROM table_ WHERE id BETWEEN $1 % 100 AND $1 % 100 + 3",
 	"SELECT count(*), sum(id), min(a), max(u) FROM table_ WHERE distance(lat, lon, $1 % 60, 20) < 1500000",
 	"SELECT count(*), sum(id), min(a), max(u) FROM (SELECT * FROM table_ ORDER BY b, a DESC, id LIMIT 1 + $1 % 7) x",
@@ -122,7 +129,7 @@ func (w *twinLoad) run(ctx context.Context) {
 	for i := range 2 {
 		r := rand.New(rand.NewPCG(uint64(200+i), uint64(w.end.UnixNano())))
 		wg.Go(func() {
-			w.client(ctx, r, w.define, "42P07", "42704", "42701", "42703", "55P03", "55000", "22023", "42P01")
+			w.client(ctx, r, w.define, "42P07", "42710", "42704", "42701", "42703", "55P03", "55000", "22023", "42P01")
 		})
 	}
 	wg.Wait()
@@ -316,7 +323,9 @@ func (w *twinLoad) change(ctx context.Context, c *pgx.Conn, r *rand.Rand) error 
 				return err
 			}
 		}
-		if r.IntN(3) > 0 {
+		// Who keeps a snapshot may see a row of it that others have deleted beside the one
+		// that has its key now: in PostgreSQL always, here where they lie apart.
+		if r.IntN(3) > 0 || level != isolationLevels[0] {
 			return nil
 		}
 		if err := w.ask(ctx, tx, r); err != nil || r.IntN(2) > 0 {
@@ -341,8 +350,7 @@ func (w *twinLoad) step(ctx context.Context, tx pgx.Tx, r *rand.Rand, level stri
 	plain, other, args := "", "", []any{id, x}
 	switch r.IntN(20) {
 	case 0, 1:
-		plain, args = insert+" ON CONFLICT DO NOTHING", row
-		other = plain
+		plain, other, args = insert+" ON CONFLICT DO NOTHING", insert, row
 	case 2:
 		plain, other, args = insert+" ON CONFLICT (id) DO UPDATE SET a = excluded.a, c = excluded.c", merge, row
 	case 3:
