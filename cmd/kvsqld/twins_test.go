@@ -91,23 +91,79 @@ func TestTwins(t *testing.T) {
 	}
 	for _, store := range []string{"mem", "bolt"} {
 		t.Run(store, func(t *testing.T) {
-			o := storage.Options{Store: store, NoSync: true}
-			w := &twinLoad{t: t, srv: startServer(t, o), codes: map[string]int{}, end: time.Now().Add(time.Duration(seconds) * time.Second)}
-			w.run(t.Context())
+			ctx, srv := t.Context(), startServer(t, storage.Options{Store: store, NoSync: true})
+			c := srv.pgx(ctx, t)
+			w := &twinLoad{t: t, dsn: srv.dsn(), codes: map[string]int{}, end: time.Now().Add(time.Duration(seconds) * time.Second)}
+			w.create(ctx, c)
+			w.run(ctx)
+			t.Logf("by SQLSTATE: %v", w.codes)
+			if w.codes[""] == 0 {
+				t.Error("no transaction has committed")
+			}
+			w.verify(ctx, c)
 		})
 	}
 }
 
+// TestCrashTwins kills a server under the load of TestTwins, again and again over the same
+// files. It takes a tenth of KVSQLD_CRASH_CYCLES, 2 unless that is given.
+func TestCrashTwins(t *testing.T) {
+	cycles := 2
+	if v := os.Getenv("KVSQLD_CRASH_CYCLES"); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cycles = max(cycles, n/10)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(cycles)*time.Minute)
+	defer cancel()
+	dir, commits := t.TempDir(), 0
+	for cycle := range cycles {
+		child := startChild(t, dir)
+		end, _ := ctx.Deadline()
+		w := &twinLoad{t: t, dsn: "postgres://postgres@" + child.addr + "/postgres?sslmode=disable", codes: map[string]int{}, end: end,
+			kill: func() { child.cmd.Process.Kill() }, limit: 20 + rand.IntN(300)}
+		if cycle == 0 {
+			c, err := child.connect(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.create(ctx, c)
+			c.Close(ctx)
+		}
+		w.run(ctx)
+		child.kill()
+		commits += w.codes[""]
+		srv, err := openServer(storage.Options{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := pgx.Connect(ctx, srv.dsn())
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.verify(ctx, c)
+		c.Close(ctx)
+		srv.checkAndStop(t)
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("%d commits in %d cycles", commits, cycles)
+}
+
 type twinLoad struct {
 	t     *testing.T
-	srv   *server
+	dsn   string
 	end   time.Time
+	kill  func() // called after limit commits, nil: never
+	limit int
 	mu    sync.Mutex
 	codes map[string]int // SQLSTATEs by number; "" are transactions that have committed
 }
 
-func (w *twinLoad) run(ctx context.Context) {
-	c := w.srv.pgx(ctx, w.t)
+func (w *twinLoad) create(ctx context.Context, c *pgx.Conn) {
 	script := `CREATE TABLE plain (id int PRIMARY KEY, a int, b int, c text, arr int[], j jsonb, lat float8, lon float8, u int UNIQUE);
 		CREATE TABLE plain_child (id int PRIMARY KEY, pid int NOT NULL REFERENCES plain ON DELETE CASCADE ON UPDATE CASCADE, v int);
 		INSERT INTO plain SELECT i, i, i % 10, 'c' || i % 10, ARRAY[i % 20, 7], jsonb_build_object('k', i % 10), i % 60, i % 70, i FROM generate_series(1, 100) i;`
@@ -117,26 +173,25 @@ func (w *twinLoad) run(ctx context.Context) {
 	if _, err := c.Exec(ctx, script); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// run has clients write, read and define until the end, or until the server is killed.
+func (w *twinLoad) run(ctx context.Context) {
 	var wg sync.WaitGroup
-	for i := range 8 {
-		r := rand.New(rand.NewPCG(uint64(i), uint64(w.end.UnixNano())))
-		wg.Go(func() { w.client(ctx, r, w.change) })
+	some := func(n int, one func(ctx context.Context, c *pgx.Conn, r *rand.Rand) error, also ...string) {
+		for range n {
+			r := rand.New(rand.NewPCG(rand.Uint64(), 1))
+			wg.Go(func() { w.client(ctx, r, one, also...) })
+		}
 	}
-	for i := range 2 {
-		r := rand.New(rand.NewPCG(uint64(100+i), uint64(w.end.UnixNano())))
-		wg.Go(func() { w.client(ctx, r, w.look) })
-	}
-	for i := range 2 {
-		r := rand.New(rand.NewPCG(uint64(200+i), uint64(w.end.UnixNano())))
-		wg.Go(func() {
-			w.client(ctx, r, w.define, "42P07", "42710", "42704", "42701", "42703", "55P03", "55000", "22023", "42P01")
-		})
-	}
+	some(8, w.change)
+	some(2, w.look)
+	some(2, w.define, "42P07", "42710", "42704", "42701", "42703", "55P03", "55000", "22023", "42P01")
 	wg.Wait()
-	w.t.Logf("by SQLSTATE: %v", w.codes)
-	if w.codes[""] == 0 {
-		w.t.Error("no transaction has committed")
-	}
+}
+
+// verify compares all that there is.
+func (w *twinLoad) verify(ctx context.Context, c *pgx.Conn) {
 	r := rand.New(rand.NewPCG(1, 1))
 	err := pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
 		for i := range twins {
@@ -180,14 +235,16 @@ func (w *twinLoad) client(ctx context.Context, r *rand.Rand, one func(ctx contex
 	}()
 	for time.Now().Before(w.end) && !w.t.Failed() {
 		if c == nil || c.IsClosed() {
-			config, err := pgx.ParseConfig(w.srv.dsn())
+			config, err := pgx.ParseConfig(w.dsn)
 			if err != nil {
 				w.t.Error(err)
 				return
 			}
 			config.Tracer = &said
 			if c, err = pgx.ConnectConfig(ctx, config); err != nil {
-				w.t.Error(err)
+				if w.kill == nil {
+					w.t.Error(err)
+				}
 				return
 			}
 		}
@@ -206,7 +263,11 @@ func (w *twinLoad) client(ctx context.Context, r *rand.Rand, one func(ctx contex
 		}
 		w.mu.Lock()
 		w.codes[code]++
+		full := w.kill != nil && w.codes[""] >= w.limit
 		w.mu.Unlock()
+		if full {
+			w.kill()
+		}
 		switch code {
 		case "", "40001", "40P01", "57014":
 		case "connection":
