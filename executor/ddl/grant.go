@@ -194,7 +194,11 @@ func (x *exec) grantTargets(s *ast.Grant) ([]catalog.Object, error) {
 		case "TYPE", "DOMAIN":
 			u := x.userType(n)
 			if u == nil {
-				for _, sc := range x.Planner().SearchPath {
+				path := x.Planner().SearchPath
+				if sc := n.Schema(); sc != "" {
+					path = []string{sc}
+				}
+				for _, sc := range path {
 					if x.snap().Type(x.db(), sc, n.Last()) != nil {
 						return nil, sqlerr.Unsupported(n.Pos(), "GRANT on built-in type \"%s\"", n.Last())
 					}
