@@ -70,7 +70,8 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 						continue // a literal is not the argument that became a text
 					}
 					if exprKey(stripImplicit(arg)) == exprKey(x) {
-						found, x = true, arg
+						// of the argument's type, which is what is sorted
+						found, a.OrderBy[len(a.OrderBy)-1] = true, sortSpec(b.planner, arg, s)
 						break
 					}
 				}

@@ -24,3 +24,14 @@ select string_agg(distinct v, ',' order by v::text) from vct;
 select string_agg(distinct v::text, ',' order by v::text) from vct;
 select string_agg(distinct v::text, ',' order by v) from vct;
 drop table vct;
+-- in views, where the argument has a cast
+create table ado_v (f1 varchar, f2 char(3), f3 int);
+insert into ado_v values ('b', 'x', 2), ('a', 'y', 1), ('b', 'x', 2), (null, null, null), ('B', 'z', 10);
+create view ado_v1 as select string_agg(distinct f1, ',' order by f1), string_agg(distinct f1, ',' order by f1 desc) filter (where f3 > 1), string_agg(distinct f2, '' order by f2), array_agg(distinct f3 order by f3 desc nulls last) from ado_v;
+select pg_get_viewdef('ado_v1');
+table ado_v1;
+create view ado_v2 as select f3 % 2 as k, string_agg(distinct f1, f2 order by f1, f2) from ado_v group by 1;
+select pg_get_viewdef('ado_v2', true);
+select * from ado_v2 order by 1;
+select string_agg(distinct f1, ',' order by f1), corr(distinct f3, f3 order by f3), json_object_agg(distinct f1, f3 order by f1) filter (where f1 is not null) from ado_v;
+drop table ado_v cascade;
