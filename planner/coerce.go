@@ -192,6 +192,9 @@ func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		return p.domain(x, to, ctx)
 	}
 	if r, isRow := e.(*plan.RowCtor); isRow && to.OID == types.ORecord {
+		if p.rec != nil { // written down, the row keeps its type
+			return &plan.Relabel{At: plan.At{T: to, Off: e.Pos()}, X: e, Cast: plan.CastImplicit}
+		}
 		row := *r // keeps the columns' names; a table's are its own, whatever its alias says
 		if cols := p.rowColumns(r.T); len(cols) == len(r.Elems) {
 			row.Names = nil
@@ -240,6 +243,9 @@ func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
 	case pathIO:
 		x = &plan.CoerceIO{At: plan.At{T: plain, Off: e.Pos()}, X: e, Explicit: ctx == explicit, Cast: castForm(ctx)}
 	case pathRow:
+		if p.rec != nil {
+			return &plan.Relabel{At: plan.At{T: to, Off: e.Pos()}, X: e, Cast: castForm(ctx)}
+		}
 		return &plan.Relabel{At: plan.At{T: to, Off: e.Pos()}, X: p.rowAs(e, to), Cast: castForm(ctx)}
 	case pathArray:
 		et := p.T(p.info(to.OID).Elem, to.Mod)

@@ -127,6 +127,9 @@ func (w *treeWriter) other(e plan.Expr, sub func(plan.Expr, bool) string) (strin
 	if m, ok := w.rec.merged[e]; ok {
 		return catalog.QuoteIdent(w.using[m.join][m.at]), true
 	}
+	if r, ok := e.(*plan.Relabel); ok && r.T.OID == types.ORecord && r.X.Type().OID != types.ORecord {
+		return sub(r.X, true), true // a row is a record without a conversion
+	}
 	switch x := e.(type) {
 	case *plan.Var:
 		ref, known := w.refs[x.Rel]
