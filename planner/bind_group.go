@@ -36,6 +36,10 @@ func (p *planner) groupBy(s *ast.Select, b *binder, bl *block) {
 		if i, ok := index[k]; ok {
 			return i
 		}
+		if same := exprKey(e); p.rec != nil && special && slices.ContainsFunc(bl.keys, func(o plan.Expr) bool { return exprKey(o) == same }) {
+			// written down, both would be the first one
+			unsupported(startOf(x), "the text of a query with grouping sets of equal expressions")
+		}
 		bl.keys = append(bl.keys, e)
 		index[k] = len(bl.keys) - 1
 		if t >= 0 && special {
