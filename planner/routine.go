@@ -469,8 +469,10 @@ func CheckBody(c *Context, f *catalog.Function, s ast.Stmt, last bool) error {
 	switch s.(type) {
 	case nil:
 		return p.noStatement()
-	case *ast.Select, *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge, *ast.CallProc:
+	case *ast.Select, *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge:
 		return p.bindStatement(s)
+	case *ast.CallProc:
+		return p.bindCall(s, f)
 	}
 	if last && in.Routine.Ret != nil {
 		return p.noStatement()
@@ -488,6 +490,19 @@ func (p *planner) noStatement() (err error) {
 func (p *planner) bindStatement(s ast.Stmt) (err error) {
 	defer p.recover(&err)
 	p.statement(s)
+	return nil
+}
+
+// bindCall binds CALL in a function's body: what the procedure gives back would have no
+// place to go.
+func (p *planner) bindCall(s ast.Stmt, f *catalog.Function) (err error) {
+	defer p.recover(&err)
+	if f.Standard {
+		failf(sqlerr.FeatureNotSupported, -1, "CALL is not yet supported in unquoted SQL function body")
+	}
+	if p.statement(s).Returns {
+		failf(sqlerr.FeatureNotSupported, -1, "calling procedures with output arguments is not supported in SQL functions")
+	}
 	return nil
 }
 
