@@ -190,10 +190,15 @@ func (m *Matcher) divideSequence(p *part, b, e int) bool {
 
 // divideRepetition tries for each repetition the ends from the one preferred.
 func (m *Matcher) divideRepetition(p *part, b, e int) bool {
+	x := p.subs[0]
 	if b == e && p.min == 0 {
+		// Nothing is matched once, if it can be, rather than not at all: the groups are set.
+		if p.max != 0 && m.ends(x, b, e).has(b) && m.divide(x, b, b) {
+			return true
+		}
+		m.forget(x)
 		return true
 	}
-	x := p.subs[0]
 	least, most := max(p.min, 1), e-b
 	if p.max != unbounded {
 		most = min(most, p.max)

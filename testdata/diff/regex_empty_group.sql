@@ -1,0 +1,3 @@
+-- A group that is repeated any number of times matches nothing once where it can, rather than not at all.
+select regexp_match('b','(a*)*'), regexp_match('b','(a|)*b'), regexp_match('b','(a)*b'), regexp_match('','()*'), regexp_match('','(())*'), regexp_match('','((a)|())*'), regexp_match('','(a*){0,3}'), regexp_match('','(a*)?'), regexp_match('','(a*){0}'), regexp_match('aa','(a*)*'), regexp_match('ab','(a*)*?b'), regexp_match('b','(a*)*?b');
+select 'a' ~ '()*\1', 'a' ~ '^()*\1a$', 'x' ~ '(a*)*\1x', 'x' ~ '^(a*)?\1x', 'aa' ~ '^(a*)*\1$', 'x' ~ '^(a)*\1x', 'x' ~ '^(a*){0}\1x', 'bb' ~ '^(()|b)*\1$', 'x' ~ '^(?:(a*))*\1x', 'x' ~ '^((a*))*\2x', regexp_replace('xay', '(b*)*\1', '[\1]', 'g'), regexp_replace('xay', '(b*)*', '[\1]', 'g');
