@@ -91,7 +91,7 @@ func (c *Change) newIndex(t *Table, spec *IndexSpec, label string) (*Index, erro
 		names = append(names, n)
 	}
 	for _, k := range spec.Keys {
-		key := IndexKey{Col: -1, Expr: k.Expr, Type: k.Type, Desc: k.Desc, NullsFirst: k.NullsFirst, Opclass: k.Opclass, Collation: k.Collation}
+		key := IndexKey{Col: -1, Expr: k.Expr, Name: k.Name, Type: k.Type, Desc: k.Desc, NullsFirst: k.NullsFirst, Opclass: k.Opclass, Collation: k.Collation}
 		if k.Col != "" {
 			i := t.Col(k.Col)
 			if i < 0 {
@@ -100,12 +100,15 @@ func (c *Change) newIndex(t *Table, spec *IndexSpec, label string) (*Index, erro
 				}
 				return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", k.Col)
 			}
-			key.Col, key.Expr, key.Type = i, "", t.Columns[i].Type
+			key.Col, key.Expr, key.Name, key.Type = i, "", "", t.Columns[i].Type
 			addName(k.Col)
 		} else if k.Name != "" {
 			addName(k.Name)
 		} else {
 			addName("expr")
+		}
+		if key.Name == callName(key.Expr) {
+			key.Name = "" // it can be told from the text
 		}
 		if method := keyMethods[ix.Kind]; method != 0 {
 			var err error

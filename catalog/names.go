@@ -83,8 +83,16 @@ func dropColumnName(attnum int) string {
 	return "........pg.dropped." + strconv.Itoa(attnum) + "........"
 }
 
-// CallName returns the function that an expression calls outermost, or expr.
-func CallName(expr string) string {
+// ColumnName is what the index calls the column of an expression.
+func (k *IndexKey) ColumnName() string {
+	if k.Name != "" {
+		return k.Name
+	}
+	return callName(k.Expr)
+}
+
+// callName returns the function that an expression calls outermost, or expr.
+func callName(expr string) string {
 	name, _, call := strings.Cut(expr, "(")
 	if !call || name == "" || strings.ContainsAny(name, " ':[") {
 		return "expr"

@@ -199,6 +199,7 @@ const (
 type IndexKey struct {
 	Col        int    // index into Table.Columns; -1 for an expression
 	Expr       string // SQL text of the expression
+	Name       string // of an expression: what the index calls the column, where that is not the function it calls
 	Type       types.T
 	Desc       bool
 	NullsFirst bool

@@ -228,7 +228,7 @@ func (c *Change) newPart(p, t *Table, ix *Index, pu *Unique, at []int) (types.OI
 	for i := range own.Keys {
 		k := &own.Keys[i]
 		if k.Col < 0 {
-			names = append(names, CallName(k.Expr))
+			names = append(names, k.ColumnName())
 			continue
 		}
 		k.Col = at[k.Col]

@@ -603,7 +603,7 @@ func (t *Table) IndexColumnNames(ix *Index) []string {
 		if k.Col >= 0 {
 			add(t.Columns[k.Col].Name)
 		} else {
-			add(CallName(k.Expr))
+			add(k.ColumnName())
 		}
 	}
 	for _, c := range ix.Include {

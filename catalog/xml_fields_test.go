@@ -221,9 +221,9 @@ func TestXMLKeepsEveryField(t *testing.T) {
 			t.Indexes = append([]*Index{{OID: 901, Name: "pk", Unique: true, Primary: true, Kind: "btree", Constraint: 900,
 				Keys: []IndexKey{{Col: t.PK[0]}}}}, t.Indexes...)
 			other := *t.Indexes[1]
-			other.Keys = []IndexKey{{Col: -1, Expr: "x", Type: types.TInt4, Desc: true, NullsFirst: true, Opclass: "o", StatTarget: 100}}
+			other.Keys = []IndexKey{{Col: -1, Expr: "x", Name: "n", Type: types.TInt4, Desc: true, NullsFirst: true, Opclass: "o", StatTarget: 100}}
 			t.Indexes[1].Primary, other.Primary = false, false
-			t.Indexes[1].Keys[0].Expr = ""
+			t.Indexes[1].Keys[0].Expr, t.Indexes[1].Keys[0].Name = "", ""
 			other.Name = "other"
 			t.Indexes = append(t.Indexes, &other)
 		}},
@@ -232,7 +232,7 @@ func TestXMLKeepsEveryField(t *testing.T) {
 			v.Deps, v.ColDeps = []types.OID{5}, []ColRef{{5, 1}}
 			v.Materialized.Cluster = nil // nor regions
 			v.Materialized.Indexes[0].Primary = false
-			v.Materialized.Indexes[0].Keys[0].Expr = ""
+			v.Materialized.Indexes[0].Keys[0].Expr, v.Materialized.Indexes[0].Keys[0].Name = "", ""
 			v.Materialized.Columns = v.Columns
 		}},
 		{&UserType{}, func(o Object) {

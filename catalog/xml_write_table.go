@@ -449,6 +449,7 @@ func (w *xmlWriter) indexKey(t *Table, k *IndexKey) {
 	case k.Col < 0:
 		w.typeAttrs(&a, "type", k.Type)
 		a.set("expression", k.Expr)
+		a.opt("columnName", k.Name)
 		w.empty("IAttribute", a)
 	case w.ids:
 		a.num("position", int64(k.Col+1))

@@ -6,7 +6,6 @@ import (
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
-	"kvsqld/parser"
 	"kvsqld/parser/ast"
 	"kvsqld/storage/kv"
 )
@@ -192,12 +191,7 @@ func likeIndex(t *catalog.Table, ix *catalog.Index, names func([]int) []string) 
 		if k.Col >= 0 {
 			key.Col = t.Columns[k.Col].Name
 		} else {
-			key.Type, key.Expr = k.Type, k.Expr
-			if x, err := parser.ParseExpr(k.Expr); err == nil {
-				if c, ok := x.(*ast.Call); ok {
-					key.Name = c.Name.Last()
-				}
-			}
+			key.Type, key.Expr, key.Name = k.Type, k.Expr, k.ColumnName()
 		}
 		spec.Keys = append(spec.Keys, key)
 	}
