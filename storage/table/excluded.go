@@ -77,7 +77,7 @@ func (d *Desc) VerifyExcluded(ctx context.Context, tx Txn, k *DeferredKeys, e *E
 // Excluded reports whether a row that is not written yet would conflict by an exclusion
 // constraint, in the newest committed state or with the transaction's own rows; newer
 // tells that its snapshot has no such row. Others who write rows that may conflict wait
-// from here on until the transaction ends.
+// from here on until the transaction ends, unless there is a conflict.
 func (w *Writer) Excluded(ctx context.Context, ix *catalog.Index, e *Excluded, rows *vec.Batch, vals []IndexVals, row int, o LockOpt) (conflict, newer bool, err error) {
 	d, m := w.d, &w.new
 	if err := m.set(d, rows, vals); err != nil {
@@ -97,6 +97,12 @@ func (w *Writer) Excluded(ctx context.Context, ix *catalog.Index, e *Excluded, r
 		return false, false, err
 	}
 	o = LockOpt{Wait: o.Wait, NoValue: true}
+	mark := w.tx.LockMark()
+	defer func() {
+		if conflict {
+			w.tx.UnlockTo(mark)
+		}
+	}()
 	if err := x.lockGates(ctx, w.tx, key, 1, e, o); err != nil {
 		return false, false, err
 	}
