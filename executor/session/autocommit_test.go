@@ -33,6 +33,8 @@ var autocommitTables = []string{
 	"CREATE TABLE numbered (id serial PRIMARY KEY, x int, no int DEFAULT bump(), t text)",
 	"CREATE TABLE queue (id int PRIMARY KEY, n int DEFAULT 0)",
 	"CREATE TABLE spare (id int, v int)",
+	"CREATE EXTENSION btree_gist",
+	"CREATE TABLE booking (id int PRIMARY KEY, room int, during int4range, EXCLUDE USING gist (room WITH =, during WITH &&), EXCLUDE USING gist (during WITH =) WHERE (room > 1))",
 	"CREATE INDEX ON child (p) INCLUDE (n)",
 	"CREATE INDEX ON loose USING inverted (b)",
 	"CREATE INDEX ON loose USING gin (tags)",
@@ -48,11 +50,17 @@ var autocommitTables = []string{
 	"INSERT INTO shop SELECT i, i % 8 + 1 FROM generate_series(1, 16) i",
 	"INSERT INTO counter VALUES (1, 0), (2, 0)",
 	"INSERT INTO queue SELECT i FROM generate_series(1, 8) i",
+	"INSERT INTO booking SELECT i, i % 3, int4range(i, i + 2) FROM generate_series(1, 8) i ON CONFLICT DO NOTHING",
 }
 
 // autocommitStatements are single statements; $1, $2 and $3 are small random
 // numbers, $W is the client's number.
 var autocommitStatements = []string{
+	"INSERT INTO booking VALUES ($1, $2 % 3, int4range($3, $3 + 2))",
+	"INSERT INTO booking VALUES ($1, $2 % 3, int4range($3, $3 + 2)) ON CONFLICT DO NOTHING",
+	"UPDATE booking SET during = int4range($2, $2 + 1) WHERE id = $1",
+	"UPDATE booking SET room = $2 % 3 WHERE during && int4range($1, $1 + 3)",
+	"DELETE FROM booking WHERE id = $1 OR during @> $2",
 	"UPDATE parent SET n = n + 1 WHERE id BETWEEN $1 AND $2",
 	"UPDATE parent SET id = -id WHERE abs(id) = $1",
 	"UPDATE parent SET id = id + 20 * (CASE WHEN id > 10 THEN -1 ELSE 1 END) WHERE id % 20 = $1",

@@ -149,8 +149,8 @@ func keysIn(ctx context.Context, r Reader, sp kv.Space, in kv.Range, limit int, 
 }
 
 // living returns those entries that exist in the newest committed state with the
-// transaction's own writes. Who writes one of them holds its search key, and is waited
-// for; whoever comes later is not kept from it: his write waits for no entry.
+// transaction's own writes. Who writes one of them has it locked, and is waited for;
+// whoever comes later is not kept from it.
 func (d *Desc) living(ctx context.Context, tx Txn, x *index, entries [][]byte, o LockOpt) (out [][]byte, err error) {
 	mark := tx.LockMark()
 	defer tx.UnlockTo(mark)

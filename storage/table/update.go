@@ -76,7 +76,7 @@ func (w *Writer) replace(ctx context.Context, sel []uint32, n int, changed []int
 		case u.x.unique && !u.x.cat.Unready:
 			err = w.checkUpdate(ctx, u, sel, o)
 		case u.x.deferred:
-			err = w.lockSearchKeys(ctx, u.x, u.oldCols, u.oldPred, sel, o)
+			err = w.lockSearchKeys(ctx, u.x, u.oldCols, u.oldPred, sel, w.old.list, o)
 		}
 		if err != nil {
 			return nil, err

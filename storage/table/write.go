@@ -419,7 +419,7 @@ func (w *Writer) Delete(ctx context.Context, keys *vec.Vec, old *vec.Batch, unre
 			return err
 		}
 		if x.cat.Unique || x.deferred {
-			if err := w.lockSearchKeys(ctx, x, cols, pred, sel, o); err != nil {
+			if err := w.lockSearchKeys(ctx, x, cols, pred, sel, list, o); err != nil {
 				return err
 			}
 		}
@@ -448,12 +448,16 @@ func (w *Writer) Delete(ctx context.Context, keys *vec.Vec, old *vec.Batch, unre
 }
 
 // lockSearchKeys locks the unique keys of rows about to be removed, so that who
-// inserts or verifies one of them waits for the outcome.
-func (w *Writer) lockSearchKeys(ctx context.Context, x *index, cols []*vec.Vec, pred *vec.Vec, sel []uint32, o LockOpt) error {
+// inserts or verifies one of them waits for the outcome; and the entries of a deferrable
+// constraint, at which who verifies it may be looking (living).
+func (w *Writer) lockSearchKeys(ctx context.Context, x *index, cols []*vec.Vec, pred *vec.Vec, sel []uint32, masters [][]byte, o LockOpt) error {
 	var keys codec.KeyBuf
-	for _, row := range sel {
+	for p, row := range sel {
 		if isTrue(pred, int(row)) && (x.deferred || x.distinct(cols, int(row))) {
 			keys.Add(func(dst []byte) []byte { return x.key.Append(dst, cols, int(row)) })
+			if x.deferred {
+				keys.Add(func(dst []byte) []byte { return x.entryKey(dst, cols, int(row), masters[p]) })
+			}
 		}
 	}
 	o = LockOpt{Wait: o.Wait, NoValue: true}
