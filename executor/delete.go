@@ -40,15 +40,15 @@ func (op *deleteOp) write(in *vec.Batch) (*vec.Batch, error) {
 	if err := w.lockRows(in.Cols[0], rows, kv.ForUpdate); err != nil {
 		return nil, err
 	}
+	keys := in.Cols[0]
+	system, err := w.system(op.node.System, rows, func(r int) []byte { return keys.B[keys.Idx(r)] })
+	if err != nil {
+		return nil, err
+	}
 	old := &vec.Batch{Cols: in.Cols[1 : 1+live], N: in.N, Sel: rows.Sel}
-	if err := w.remove(in.Cols[0], old, op.node.Unread); err != nil {
+	if err := w.remove(keys, old, op.node.Unread); err != nil {
 		return nil, err
 	}
 	extra := in.Cols[len(in.Cols)-op.node.Extra:]
-	out := &vec.Batch{Cols: append(slices.Clone(old.Cols), extra...), N: in.N, Sel: rows.Sel}
-	if op.node.Ctid {
-		keys := in.Cols[0]
-		out.Cols = append(out.Cols, w.desc.Ctids(out, func(r int) []byte { return keys.B[keys.Idx(r)] }))
-	}
-	return out, nil
+	return &vec.Batch{Cols: slices.Concat(old.Cols, extra, system), N: in.N, Sel: rows.Sel}, nil
 }

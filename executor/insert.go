@@ -13,7 +13,7 @@ type insert struct {
 	dml
 	views    rowChecks
 	conflict *onConflict
-	ctid     bool // RETURNING reads it
+	system   []int // the system columns that RETURNING reads
 }
 
 func (b *builder) insert(n *plan.Insert) (Operator, error) {
@@ -25,7 +25,7 @@ func (b *builder) insert(n *plan.Insert) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	op := &insert{dml: d, ctid: n.Ctid}
+	op := &insert{dml: d, system: n.System}
 	op.dml.write = op.write
 	if op.views, err = newRowChecks(n.Checks); err != nil {
 		return nil, err
@@ -58,10 +58,14 @@ func (op *insert) write(in *vec.Batch) (*vec.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := bad.of(op.w, b); err != nil || !op.ctid {
+	if err := bad.of(op.w, b); err != nil || len(op.system) == 0 {
 		return b, err
 	}
+	system, err := op.w.system(op.system, b, func(r int) []byte { return done.Keys[r] })
+	if err != nil {
+		return nil, err
+	}
 	out := *b
-	out.Cols = append(slices.Clip(b.Cols), op.w.desc.Ctids(b, func(r int) []byte { return done.Keys[r] }))
+	out.Cols = append(slices.Clip(b.Cols), system...)
 	return &out, nil
 }

@@ -366,7 +366,7 @@ func (w *tableWriter) update(keys *vec.Vec, old, new *vec.Batch, changed []int, 
 
 // updateThen is update that calls then, unless it is nil, with the row keys that the rows
 // have got, by row number, before foreign keys change more rows.
-func (w *tableWriter) updateThen(keys *vec.Vec, old, new *vec.Batch, changed []int, parts []table.Part, unread []int, then func(now [][]byte)) error {
+func (w *tableWriter) updateThen(keys *vec.Vec, old, new *vec.Batch, changed []int, parts []table.Part, unread []int, then func(now [][]byte) error) error {
 	if err := w.room(new); err != nil {
 		return err
 	}
@@ -383,7 +383,9 @@ func (w *tableWriter) updateThen(keys *vec.Vec, old, new *vec.Batch, changed []i
 		return w.hideKey(retry(err))
 	}
 	if then != nil {
-		then(now)
+		if err := then(now); err != nil {
+			return err
+		}
 	}
 	w.env.Tally.Rel(w.table.OID).Updated += int64(new.Rows())
 	w.deferUniques()
@@ -396,6 +398,23 @@ func (w *tableWriter) updateThen(keys *vec.Vec, old, new *vec.Batch, changed []i
 		return err
 	}
 	return w.env.run.fkRemoved(w, keys, old, new)
+}
+
+// system reads system columns of the selected rows of a batch, which are stored under
+// keys.
+func (w *tableWriter) system(cols []int, b *vec.Batch, key func(row int) []byte) ([]*vec.Vec, error) {
+	out := make([]*vec.Vec, len(cols))
+	for i, c := range cols {
+		if c == plan.ColCtid {
+			out[i] = w.desc.Ctids(b, key)
+			continue
+		}
+		var err error
+		if out[i], err = w.desc.Xmins(w.env.Ctx, w.env.Txn, b, key); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // deferUniques queues the checks of deferrable unique constraints.

@@ -85,10 +85,13 @@ func (op *update) write(in *vec.Batch) (*vec.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	var then func([][]byte)
-	var ctids *vec.Vec
-	if op.node.Ctid {
-		then = func(now [][]byte) { ctids = w.desc.Ctids(rows, func(r int) []byte { return now[r] }) }
+	var then func([][]byte) error
+	var system []*vec.Vec
+	if len(op.node.System) > 0 {
+		then = func(now [][]byte) error {
+			system, err = w.system(op.node.System, rows, func(r int) []byte { return now[r] })
+			return err
+		}
 	}
 	if err := w.updateThen(keys, old, next, w.changed(op.node.SetCols), op.parts, op.node.Unread, then); err != nil {
 		return nil, err
@@ -97,10 +100,7 @@ func (op *update) write(in *vec.Batch) (*vec.Batch, error) {
 		return nil, err
 	}
 	extra := in.Cols[len(in.Cols)-op.node.Extra:]
-	op.out = vec.Batch{Cols: append(append(op.out.Cols[:0], next.Cols...), extra...), N: in.N, Sel: rows.Sel}
-	if op.node.Ctid {
-		op.out.Cols = append(op.out.Cols, ctids)
-	}
+	op.out = vec.Batch{Cols: append(append(append(op.out.Cols[:0], next.Cols...), extra...), system...), N: in.N, Sel: rows.Sel}
 	return &op.out, nil
 }
 

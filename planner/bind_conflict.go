@@ -75,7 +75,7 @@ func (p *planner) onConflict(s *ast.Insert, d *destination, alias string, sc *sc
 		base, replace, _ := p.through(d, named)
 		lay.addTable(base, live, i*len(live))
 		xs = replaceIn(xs, replace)
-		noCtid(xs, base, "ON CONFLICT")
+		notKnown(xs, base, "ON CONFLICT")
 	}
 	xs = p.planExprs(xs, lay)
 	out.SetCols, out.Set = d.columns(set), xs[:len(set)]

@@ -261,7 +261,7 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 			d.upsert = ins.OnConflict
 		}
 	}
-	ins.Returning, ins.Cols, ins.Ctid = p.returning(s.Returning, d, s.Alias, nil, sc, s.OnConflict == nil)
+	ins.Returning, ins.Cols, ins.System = p.returning(s.Returning, d, s.Alias, nil, sc, s.OnConflict == nil)
 	ins.HasReturning = s.Returning != nil
 	if s.OnConflict != nil {
 		mustArbitrate(s.OnConflict, ins.OnConflict)
@@ -351,12 +351,12 @@ func (l layout) addTable(r *rel, live []int, base int) {
 	}
 }
 
-// returning binds RETURNING over the changed row and the extra columns. ctid tells
-// that it reads the row's ctid, which then follows these; it can where known says that
-// the writing of the rows tells their keys.
-func (p *planner) returning(list []ast.Target, d *destination, alias string, extra *fromExtra, sc *scope, known bool) (out []plan.Expr, cols []plan.OutCol, ctid bool) {
+// returning binds RETURNING over the changed row and the extra columns. system
+// are the system columns that it reads, which then follow these; it can where known
+// says that the writing of the rows tells their keys.
+func (p *planner) returning(list []ast.Target, d *destination, alias string, extra *fromExtra, sc *scope, known bool) (out []plan.Expr, cols []plan.OutCol, system []int) {
 	if list == nil {
-		return nil, nil, false
+		return nil, nil, nil
 	}
 	r := p.entry(d, alias)
 	r.upserted = d.upsert != nil
@@ -395,13 +395,17 @@ func (p *planner) returning(list []ast.Target, d *destination, alias string, ext
 	}
 	xs = replaceIn(xs, replace)
 	if known = known && d.tree == nil; known {
-		ctid = findColumn(xs, base, plan.ColCtid) != nil
-		lay[[2]int{base.id, plan.ColCtid}] = at
+		for _, c := range []int{plan.ColCtid, plan.ColXmin} {
+			if findColumn(xs, base, c) != nil {
+				lay[[2]int{base.id, c}] = at + len(system)
+				system = append(system, c)
+			}
+		}
 	} else {
 		if d.tree != nil {
 			lay[[2]int{base.id, plan.ColTableOID}] = at
 		}
-		noCtid(xs, base, "RETURNING")
+		notKnown(xs, base, "RETURNING")
 	}
 	if v := findColumn(xs, base, plan.ColXmax); v != nil {
 		if d.tree != nil {
@@ -410,7 +414,7 @@ func (p *planner) returning(list []ast.Target, d *destination, alias string, ext
 		d.upsert.Xmax = true
 		lay[[2]int{base.id, plan.ColXmax}] = at
 	}
-	return p.planExprs(xs, lay), cols, ctid
+	return p.planExprs(xs, lay), cols, system
 }
 
 // beside is the scope around the query of an INSERT: hints tell of the table, which
@@ -421,10 +425,12 @@ func (p *planner) beside(d *destination, sc *scope) *scope {
 	return &scope{parent: sc, block: &block{rels: map[int]*rel{r.id: r}}}
 }
 
-// noCtid refuses the ctid of a row where it is not known.
-func noCtid(xs []plan.Expr, base *rel, clause string) {
-	if v := findColumn(xs, base, plan.ColCtid); v != nil {
-		unsupported(v.Off, "ctid in %s", clause)
+// notKnown refuses the system columns of a row where they are not known.
+func notKnown(xs []plan.Expr, base *rel, clause string) {
+	for _, c := range []int{plan.ColCtid, plan.ColXmin} {
+		if v := findColumn(xs, base, c); v != nil {
+			unsupported(v.Off, "%s in %s", v.Name, clause)
+		}
 	}
 }
 
@@ -667,7 +673,7 @@ func (p *planner) planUpdate(s *ast.Update, outer *scope) plan.Node {
 	in, set, extra, n, parts, unread := p.changeInput(s.Table, s.From, s.Where, s.Current, d, "UPDATE", sc, s.Set, s.Returning != nil)
 	u := &plan.Update{Table: d.table, Tree: d.tree, Input: in, SetCols: set, Parts: parts, Unread: unread, Extra: n, HasReturning: s.Returning != nil}
 	u.Common.Rows = in.Base().Rows
-	u.Returning, u.Cols, u.Ctid = p.returning(s.Returning, d, s.Table.Alias, extra, sc, true)
+	u.Returning, u.Cols, u.System = p.returning(s.Returning, d, s.Table.Alias, extra, sc, true)
 	u.Checks = append(p.updateChecks(d, s.Returning != nil), p.viewChecks(d, liveCols(d.table))...)
 	d.grant()
 	p.prepareCTEs(defs)
@@ -683,7 +689,7 @@ func (p *planner) planDelete(s *ast.Delete, outer *scope) plan.Node {
 	in, _, extra, n, _, unread := p.changeInput(s.Table, s.Using, s.Where, s.Current, d, "DELETE", sc, nil, s.Returning != nil)
 	del := &plan.Delete{Table: d.table, Tree: d.tree, Input: in, Unread: unread, Extra: n, HasReturning: s.Returning != nil}
 	del.Common.Rows = in.Base().Rows
-	del.Returning, del.Cols, del.Ctid = p.returning(s.Returning, d, s.Table.Alias, extra, sc, true)
+	del.Returning, del.Cols, del.System = p.returning(s.Returning, d, s.Table.Alias, extra, sc, true)
 	d.grant()
 	p.prepareCTEs(defs)
 	return del

@@ -82,6 +82,10 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 			}
 		}
 	}
+	for _, c := range []int{plan.ColCtid, plan.ColXmin} {
+		lay[[2]int{r.id, c}] = len(bl.targets) - 1
+		addVar(r, c, outCol(r, c).T)
+	}
 	sources := bl.targets[1+len(live):]
 	if r.tree != nil {
 		lay[[2]int{r.id, plan.ColTableOID}] = len(bl.targets) - 1
@@ -104,7 +108,7 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 	return m
 }
 
-// dropUnused replaces the source's columns that no WHEN clause reads by NULL; first is
+// dropUnused replaces the source's and the system columns that no WHEN clause reads by NULL; first is
 // the number of the first one in the clauses' input.
 func dropUnused(m *plan.Merge, sources []target, first int) {
 	used := map[int]bool{}

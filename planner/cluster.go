@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"kvsqld/catalog"
-	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
 )
 
@@ -248,16 +247,7 @@ func (p *planner) clusterNode(s *state, g *clusterGroup) *pnode {
 			lay[[2]int{r.id, c}] = len(level.Cols)
 			out.lay[[2]int{r.id, c}] = len(n.Common.Cols)
 			level.Cols = append(level.Cols, c)
-			oc := plan.OutCol{Name: "ctid", T: types.Of(types.OTid)}
-			switch {
-			case c >= 0:
-				oc = r.cols[c]
-			case c == plan.ColRowKey:
-				oc = plan.OutCol{Name: "rowkey", T: types.TBytea, Hidden: true}
-			case c == plan.ColTableOID:
-				oc = plan.OutCol{Name: "tableoid", T: types.TOid}
-			}
-			n.Common.Cols = append(n.Common.Cols, oc)
+			n.Common.Cols = append(n.Common.Cols, outCol(r, c))
 		}
 		if x := conjunction(byCost(rest)); x != nil {
 			level.Filter = p.place(x, lay)

@@ -348,13 +348,7 @@ func (p *planner) lookupJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on
 		inner[[2]int{r.id, c}] = i
 		both[[2]int{r.id, c}] = width + i
 		n.Cols = append(n.Cols, c)
-		oc := plan.OutCol{Name: "rowkey", T: types.TBytea, Hidden: true}
-		if c >= 0 {
-			oc = r.cols[c]
-		} else if c != plan.ColRowKey {
-			oc = plan.OutCol{Name: "ctid", T: types.Of(types.OTid)}
-		}
-		cols = append(cols, oc)
+		cols = append(cols, outCol(r, c))
 	}
 	n.Parts = p.partsOf(r, n.Cols)
 	var filter, residual []plan.Expr

@@ -81,7 +81,7 @@ func (p *planner) planMembers(s *state, u *unit) *pnode {
 	out := slices.Sorted(maps.Keys(s.need[r.id]))
 	for i, c := range out {
 		n.lay[[2]int{r.id, c}] = i
-		a.Cols = append(a.Cols, memberCol(r, c))
+		a.Cols = append(a.Cols, outCol(r, c))
 	}
 	keep, run := p.prune(r, down)
 	want := p.membersOrder(s, r, n.lay, down)
@@ -151,8 +151,8 @@ func (p *planner) membersOrder(s *state, r *rel, lay layout, conj []plan.Expr) w
 	return w
 }
 
-// memberCol describes a column of an entry with a tree.
-func memberCol(r *rel, c int) plan.OutCol {
+// outCol describes a column of an entry as a scan passes it.
+func outCol(r *rel, c int) plan.OutCol {
 	switch {
 	case c >= 0:
 		return r.cols[c]
@@ -160,6 +160,8 @@ func memberCol(r *rel, c int) plan.OutCol {
 		return plan.OutCol{Name: "rowkey", T: types.TBytea, Hidden: true}
 	case c == plan.ColTableOID:
 		return plan.OutCol{Name: "tableoid", T: types.TOid}
+	case c == plan.ColXmin:
+		return plan.OutCol{Name: "xmin", T: types.Of(types.OXid)}
 	}
 	return plan.OutCol{Name: "ctid", T: types.Of(types.OTid)}
 }
@@ -231,7 +233,7 @@ func (p *planner) planMember(r *rel, m *catalog.Table, conj []plan.Expr, out []i
 		}
 		k := n.lay[[2]int{mr.id, col(c)}]
 		same = same && k == i
-		pr.Exprs = append(pr.Exprs, &plan.Col{At: plan.At{T: memberCol(r, c).T, Off: -1}, Idx: k})
+		pr.Exprs = append(pr.Exprs, &plan.Col{At: plan.At{T: outCol(r, c).T, Off: -1}, Idx: k})
 	}
 	if same {
 		return n.node, order

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
@@ -164,6 +165,9 @@ func (b *binder) system(it *nsItem, name string, off int) plan.Expr {
 	if x != nil && b.what == whenAnd && name != "tableoid" {
 		failf(sqlerr.InvalidColumnReference, off, "cannot use system column \"%s\" in MERGE WHEN condition", name)
 	}
+	if y, ok := x.(*plan.Var); ok && y.Col == plan.ColXmin {
+		it.rel.oneValue(off)
+	}
 	if name == "ctid" && it.rel != nil && it.rel.virt != nil && !it.rel.virt.View {
 		unsupported(-1, "ctid of a system relation")
 	}
@@ -174,6 +178,20 @@ func (b *binder) system(it *nsItem, name string, off int) plan.Expr {
 		}
 	}
 	return x
+}
+
+// oneValue refuses xmin of tables whose rows are in several values: none tells of
+// changes to the others.
+func (r *rel) oneValue(off int) {
+	tables := []*catalog.Table{r.table}
+	if r.tree != nil {
+		tables = r.tree.members
+	}
+	for _, t := range tables {
+		if len(t.Groups) > 0 {
+			unsupported(off, "xmin of table \"%s\" (stored by columns or elements)", t.Name)
+		}
+	}
 }
 
 func (it *nsItem) system(name string) plan.Expr {
@@ -210,6 +228,8 @@ func (it *nsItem) system(name string) plan.Expr {
 		if it.rel.table != nil || it.rel.virt != nil && !it.rel.virt.View {
 			t, is := types.Of(types.OXid), int64(0)
 			switch {
+			case name == "xmin" && it.rel.table != nil:
+				return v(plan.ColXmin, t)
 			case name == "xmin":
 				is = 1
 			case name[0] == 'c':

@@ -83,16 +83,7 @@ func scanCols(r *rel, wanted map[int]bool, lay layout) (cols []int, out []plan.O
 	for i, c := range slices.Sorted(maps.Keys(wanted)) {
 		lay[[2]int{r.id, c}] = i
 		cols = append(cols, c)
-		switch {
-		case c >= 0:
-			out = append(out, r.cols[c])
-		case c == plan.ColRowKey:
-			out = append(out, plan.OutCol{Name: "rowkey", T: types.TBytea, Hidden: true})
-		case c == plan.ColTableOID:
-			out = append(out, plan.OutCol{Name: "tableoid", T: types.TOid})
-		default:
-			out = append(out, plan.OutCol{Name: "ctid", T: types.Of(types.OTid)})
-		}
+		out = append(out, outCol(r, c))
 	}
 	return cols, out
 }

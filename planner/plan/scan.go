@@ -9,7 +9,7 @@ const (
 	ColRowKey   = -1 // the encoded master key, bytea: the row's handle for DML and locking
 	ColTableOID = -2 // tableoid
 	ColCtid     = -3 // a tid-like text made from the handle
-	ColXmin     = -4 // constant
+	ColXmin     = -4 // xid: the checksum of the row as it is stored, another one for other values
 	ColXmax     = -5 // in RETURNING of ON CONFLICT DO UPDATE: 0 of a row that was inserted
 )
 

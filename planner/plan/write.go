@@ -37,7 +37,7 @@ type (
 		OnConflict   *OnConflict
 		Returning    []Expr
 		HasReturning bool
-		Ctid         bool // Returning reads the row's ctid, one more column
+		System       []int // the system columns that Returning reads, which follow the others: ColCtid, ColXmin
 		Checks       []RowCheck
 	}
 
@@ -82,7 +82,7 @@ type (
 		Extra        int    // number of trailing input columns
 		Returning    []Expr
 		HasReturning bool
-		Ctid         bool // Returning reads the row's ctid, one more column
+		System       []int // the system columns that Returning reads, which follow the others: ColCtid, ColXmin
 		Checks       []RowCheck
 	}
 
@@ -97,7 +97,7 @@ type (
 		Extra        int
 		Returning    []Expr
 		HasReturning bool
-		Ctid         bool // Returning reads the row's ctid, one more column
+		System       []int // the system columns that Returning reads, which follow the others: ColCtid, ColXmin
 	}
 
 	// Merge inserts, updates and deletes rows. Input columns: the row key, NULL

@@ -57,6 +57,9 @@ func Check(key, val []byte) error {
 	return err
 }
 
+// Checksum returns the checksum of a stored value that was verified before.
+func Checksum(val []byte) uint32 { return binary.LittleEndian.Uint32(val[len(val)-checksumLen:]) }
+
 // opened is Open for a value that was verified before.
 func opened(val []byte) ([]byte, error) {
 	n := len(val) - checksumLen

@@ -29,7 +29,7 @@ const (
 	ColRowKey   = -1 // the row key, bytea
 	ColTableOID = -2 // tableoid, oid
 	ColCtid     = -3 // a tid made from the row key
-	ColXmin     = -4 // constant, xid
+	ColXmin     = -4 // xid: the checksum of the row as it is stored, another one for other values
 )
 
 // EntryFilter narrows the selection of a batch.

@@ -42,7 +42,7 @@ func (x *decoder) init(d *Desc, cols []int) {
 	x.d, x.cols, x.values, x.attrs, x.lead = d, cols, false, false, -1
 	x.initGroups()
 	for _, c := range cols {
-		if c >= 0 || c == ColRowKey || c == ColCtid {
+		if c >= 0 || c == ColRowKey || c == ColCtid || c == ColXmin {
 			x.values = true
 		}
 		if c >= 0 && d.groupOf[c] < 0 && d.attrOf[c] >= 0 {
@@ -95,9 +95,6 @@ func (d *Desc) colType(c int) types.T {
 	return d.Table.Columns[c].Type
 }
 
-// frozenXID is the xmin of every row: visible to all.
-const frozenXID = 2
-
 // prepare makes b a batch with room for n rows.
 func (x *decoder) prepare(b *vec.Batch, n int) {
 	if len(b.Cols) != len(x.cols) {
@@ -110,13 +107,10 @@ func (x *decoder) prepare(b *vec.Batch, n int) {
 		}
 		v := b.Cols[i]
 		switch c {
-		case ColTableOID, ColXmin:
+		case ColTableOID:
 			v.Reset(x.d.colType(c), 1)
 			v.Const = true
-			v.I64[0] = frozenXID
-			if c == ColTableOID {
-				v.I64[0] = int64(x.d.Table.OID)
-			}
+			v.I64[0] = int64(x.d.Table.OID)
 		default:
 			codec.ResetVec(v, x.d.colType(c), n)
 		}
@@ -144,6 +138,10 @@ func (x *decoder) master(b *vec.Batch, base int, keys, vals [][]byte) error {
 		case c == ColCtid:
 			for j, key := range keys {
 				v.B[base+j] = d.ctid(key)
+			}
+		case c == ColXmin:
+			for j, val := range vals {
+				v.I64[base+j] = xmin(val)
 			}
 		case c < 0 || d.groupOf[c] >= 0:
 		case d.attrOf[c] >= 0:
@@ -187,6 +185,37 @@ func (d *Desc) ctid(key []byte) []byte {
 	out := strconv.AppendInt([]byte{'('}, page, 10)
 	out = strconv.AppendInt(append(out, ','), line, 10)
 	return append(out, ')')
+}
+
+// xmin makes a transaction's number of a stored row: of its checksum, since rows do not
+// keep the numbers of those that wrote them. As with PostgreSQL's, a row that has
+// another one was changed; a row that got its former values again has its former one.
+func xmin(val []byte) int64 {
+	return max(int64(codec.Checksum(val)), firstXID)
+}
+
+// firstXID is the least number of a transaction: those below have other meanings.
+const firstXID = 3
+
+// Xmins reads the xmin of the selected rows of a batch, which are stored under keys.
+func (d *Desc) Xmins(ctx context.Context, r Reader, b *vec.Batch, key func(row int) []byte) (*vec.Vec, error) {
+	keys := make([][]byte, b.Rows())
+	for i := range keys {
+		keys[i] = key(b.Row(i))
+	}
+	var x decoder
+	vals, err := x.batchGet(ctx, r, d.space, keys)
+	if err != nil {
+		return nil, err
+	}
+	out := codec.NewVec(types.Of(types.OXid), max(b.N, 1))
+	for i, val := range vals {
+		if err := codec.Check(keys[i], val); err != nil {
+			return nil, corrupt(d.space, keys[i], err)
+		}
+		out.I64[b.Row(i)] = xmin(val)
+	}
+	return out, nil
 }
 
 // check returns what verifies the pairs of a file for a scan: see kv.ScanOpt.
@@ -379,6 +408,9 @@ func (x *index) place(d *Desc, c int, equal bool) (pos, where int) {
 // covers reports whether all columns can be read from an entry of the index.
 func (x *index) covers(d *Desc, cols []int) bool {
 	for _, c := range cols {
+		if c == ColXmin {
+			return false
+		}
 		if c < 0 {
 			continue
 		}
