@@ -124,14 +124,16 @@ func (p *planner) noMod(t types.T) types.T { t.Mod = -1; return t }
 
 // insertable fails if INSERT cannot give the column a value that is not its default.
 func insertable(c *catalog.Column, overriding string) {
-	err := sqlerr.New(sqlerr.GeneratedAlways, "cannot insert a non-DEFAULT value into column \"%s\"", c.Name)
-	switch {
-	case c.Generated:
-		fail(err.WithDetail("Column \"%s\" is a generated column.", c.Name))
-	case c.Identity == 'a' && overriding != "SYSTEM" && overriding != "USER":
-		fail(err.WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", c.Name).
-			WithHint("Use OVERRIDING SYSTEM VALUE to override."))
+	always := c.Identity == 'a' && overriding != "SYSTEM" && overriding != "USER"
+	if !c.Generated && !always {
+		return // of every value of a long VALUES list
 	}
+	err := sqlerr.New(sqlerr.GeneratedAlways, "cannot insert a non-DEFAULT value into column \"%s\"", c.Name)
+	if c.Generated {
+		fail(err.WithDetail("Column \"%s\" is a generated column.", c.Name))
+	}
+	fail(err.WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", c.Name).
+		WithHint("Use OVERRIDING SYSTEM VALUE to override."))
 }
 
 // generatedError is the error of an UPDATE that gives a generated column a value.
