@@ -56,7 +56,7 @@ func TestNoRoom(t *testing.T) {
 	execOK(t, conn, "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1)")
 	on.Store(true)
 	execOK(t, conn, "INSERT INTO t VALUES (2)")
-	for _, q := range []string{"CREATE TABLE u (id int)", "INSERT INTO t SELECT * FROM generate_series(10, 100000)", "VACUUM FULL"} {
+	for _, q := range []string{"CREATE TABLE u (id int)", "INSERT INTO t SELECT * FROM generate_series(10, 500000)", "VACUUM FULL"} {
 		if _, err := conn.Exec(context.Background(), q); sqlState(err) != "53100" {
 			t.Errorf("%s: %v", q, err)
 		}

@@ -46,7 +46,7 @@ func fillAndDelete(t *testing.T, st kv.Store) {
 // numbers rise, and all that is found again after a restart.
 func TestCompact(t *testing.T) {
 	dir := t.TempDir()
-	st, err := boltkv.Open(dir, boltkv.Options{NoSync: true})
+	st, err := boltkv.Open(dir, boltkv.Options{NoSync: true, Log: walkv.Options{DirectBytes: 512 << 10}})
 	must(t, err)
 	fillAndDelete(t, st)
 	must(t, update(st, func(tx kv.Txn) error { return tx.Put(index, []byte("k"), []byte("in the log")) }))

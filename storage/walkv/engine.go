@@ -32,7 +32,8 @@ type Options struct {
 	// into the base. As much again may wait for being moved. 0 = 32 MiB.
 	MemBytes int
 	// DirectBytes is the size from which a batch goes to the base at once.
-	// 0 = 512 KiB.
+	// 0 = 4 MiB: moving it later together with others is cheaper by more than
+	// logging it costs, up to that.
 	DirectBytes int
 	// Interval is how long a batch stays in the log at most. 0 = 30 s.
 	Interval time.Duration
@@ -99,7 +100,7 @@ func Open(base Base, dir string, opt Options) (*Engine, error) {
 		opt.MemBytes = 32 << 20
 	}
 	if opt.DirectBytes == 0 {
-		opt.DirectBytes = 512 << 10
+		opt.DirectBytes = 4 << 20
 	}
 	opt.DirectBytes = min(opt.DirectBytes, maxBody/2)
 	if opt.Interval == 0 {

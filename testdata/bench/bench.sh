@@ -92,6 +92,8 @@ awk 'BEGIN {printf "INSERT INTO log (a, b) VALUES "; for (i = 1; i <= 10000; i++
   printf "%s(%d, '\''a note of row %d'\'')", (i > 1 ? "," : ""), i, i; print ";"}' >"$TMP/values.sql"
 awk 'BEGIN {print "BEGIN;"; for (i = 1; i <= 20000; i++)
   printf "INSERT INTO log (a, b) VALUES (%d, '\''a note of row %d'\'');\n", i, i; print "COMMIT;"}' >"$TMP/singles.sql"
+awk 'BEGIN {for (i = 1; i <= 20; i++)
+  print "INSERT INTO entry (a, b) SELECT g * 7919 % 10007, '\''a note'\'' FROM generate_series(1, 10000) AS g;"}' >"$TMP/entries.sql"
 
 printf '%-50s %11s %11s %-4s %6s %7s\n' '' kvsqld PostgreSQL unit ratio target
 start_kvsqld; start_postgres
@@ -117,6 +119,7 @@ turns 'TPC-B-like, prepared, 8 clients' 1.3 tps more tps prepared 8 tpcb.sql
 turns 'TPC-B-like, prepared, 32 clients' 2.0 tps more tps prepared 32 tpcb.sql
 turns 'script of one INSERT with 10,000 rows' 1.0 ms less file values.sql
 turns 'script of 20,000 INSERTs in a transaction' '' ms less file singles.sql
+turns 'script of 20 INSERTs of 10,000 rows with an index' '' ms less file entries.sql
 turns 'UPDATE of 100,000 rows' '' ms less undone 'UPDATE bench SET a = a + 1 WHERE id <= 100000'
 turns 'UPDATE of 100,000 rows and their index' '' ms less undone 'UPDATE bench SET c = c + 1 WHERE id <= 100000'
 turns 'DELETE of 100,000 rows' '' ms less undone 'DELETE FROM bench WHERE id <= 100000'
