@@ -37,6 +37,10 @@ type Options struct {
 	DirectBytes int
 	// Interval is how long a batch stays in the log at most. 0 = 30 s.
 	Interval time.Duration
+	// LargeBytes is the size from which a batch stays no longer than LargeInterval:
+	// scans pass what is in the base faster. 0 = 512 KiB and 250 ms.
+	LargeBytes    int
+	LargeInterval time.Duration
 	// NoSync leaves out all syncs of the log.
 	NoSync bool
 	// FS has the log files. nil = the operating system's.
@@ -105,6 +109,12 @@ func Open(base Base, dir string, opt Options) (*Engine, error) {
 	opt.DirectBytes = min(opt.DirectBytes, maxBody/2)
 	if opt.Interval == 0 {
 		opt.Interval = 30 * time.Second
+	}
+	if opt.LargeBytes == 0 {
+		opt.LargeBytes = 512 << 10
+	}
+	if opt.LargeInterval == 0 {
+		opt.LargeInterval = 250 * time.Millisecond
 	}
 	if opt.FS == nil {
 		opt.FS = vfs.OS
@@ -253,7 +263,8 @@ func (e *Engine) logged(changes []txn.Change, size int) (uint64, error) {
 	}
 	e.counts.records.Add(1)
 	e.counts.bytes.Add(uint64(len(rec)))
-	if e.mem.bytes == 0 {
+	if first, large := e.mem.bytes == 0, size >= e.opt.LargeBytes; first || large && !e.mem.large {
+		e.mem.large = large
 		e.arm()
 	}
 	active, err := e.mem.insert(rec[recordHeader:], st.active)
@@ -420,6 +431,7 @@ func (e *Engine) moveInBackground(st *state) {
 	e.done.Broadcast()
 	if err != nil {
 		e.lostFrozen(err)
+		e.mem.large = false // no hurry
 		e.arm()
 		return
 	}
@@ -471,15 +483,19 @@ func (e *Engine) flush() error {
 	return nil
 }
 
-// arm makes sure that the trees are moved after the interval.
+// arm makes sure that the trees are moved after their interval.
 func (e *Engine) arm() {
 	if e.closed {
 		return
 	}
+	after := e.opt.Interval
+	if e.mem.large {
+		after = min(after, e.opt.LargeInterval)
+	}
 	if e.timer == nil {
-		e.timer = time.AfterFunc(e.opt.Interval, e.tick)
+		e.timer = time.AfterFunc(after, e.tick)
 	} else {
-		e.timer.Reset(e.opt.Interval)
+		e.timer.Reset(after)
 	}
 }
 

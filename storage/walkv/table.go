@@ -88,6 +88,7 @@ type memtable struct {
 	trees map[uint64]*growing
 	added []*growing // those that the batch under way is inserted into
 	bytes int        // of memory, about
+	large bool       // a batch of LargeBytes or more is in them
 }
 
 // growing is a tree before it is published.
