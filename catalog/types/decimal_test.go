@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -204,6 +205,29 @@ func BenchmarkLn(b *testing.B) {
 	d := NewDecimal(123456789, 3)
 	for b.Loop() {
 		if _, err := d.Ln(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// TestBigOf: numbers of up to and beyond two words are those of their digits.
+func TestBigOf(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		digits := make([]byte, 1+r.IntN(60))
+		for i := range digits {
+			digits[i] = "0123456789999"[r.IntN(13)]
+		}
+		want, _ := new(big.Int).SetString(string(digits), 10)
+		if got := bigOf(digits); got.Cmp(want) != 0 {
+			t.Fatalf("%s: %s", digits, got)
+		}
+	}
+}
+
+func BenchmarkParseQuotient(b *testing.B) {
+	for b.Loop() {
+		if _, err := ParseDecimal("14285.7142857142857143"); err != nil {
 			b.Fatal(err)
 		}
 	}
