@@ -19,8 +19,9 @@ const (
 	chunkMax  = 2 * chunkRows
 	// foldMin is the number of deltas of a list from which they are worth a chunk.
 	foldMin = 4
-	// foldBatch is the number of rows that are locked at a time.
-	foldBatch = 4000
+	// foldBatch is the number of rows that are locked at a time: whoever changes many
+	// rows meanwhile meets some of them again and again.
+	foldBatch = 500
 	// foldEvery is the least number of deltas written to an index between two
 	// foldings that nobody asked for.
 	foldEvery = 8192
