@@ -331,13 +331,17 @@ func (c *Change) keyedBy(t *Table, i int) *Table {
 
 // schemaContents adds everything in a schema.
 func (c *Change) schemaContents(oid types.OID, add func(bool, node)) {
-	n := c.snap.SchemaByOID(oid)
-	if n == nil {
-		return
+	if n := c.snap.SchemaByOID(oid); n != nil {
+		c.contentsOf(n.DB, n.Name, add)
 	}
+}
+
+// contentsOf adds everything in a schema, which may be a temporary one: there is no
+// object for those.
+func (c *Change) contentsOf(db types.OID, schema string, add func(bool, node)) {
 	for _, o := range c.snap.objs {
 		co := CommonOf(o)
-		if co.DB != n.DB || co.Schema != n.Name {
+		if co.DB != db || co.Schema != schema {
 			continue
 		}
 		switch x := o.(type) {

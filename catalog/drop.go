@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -367,6 +368,14 @@ func (c *Change) DropSchemas(cascade bool, schemas ...string) error {
 		names = append(names, node{kind: nodeSchema, oid: n.OID})
 	}
 	return c.drop(cascade, names...)
+}
+
+// DropContents drops everything in a schema, and what depends on it.
+func (c *Change) DropContents(schema string) error {
+	var names []node
+	c.contentsOf(c.DB, schema, func(_ bool, n node) { names = append(names, n) })
+	slices.SortFunc(names, func(a, b node) int { return cmp.Compare(a.oid, b.oid) })
+	return c.drop(true, names...)
 }
 
 // DropRole drops a role that owns nothing; memberships in it end. also says what it has

@@ -4,6 +4,10 @@ package parser
 // and as it is understood.
 type LongName struct{ Written, Cut string }
 
+// CutName returns a name as it is understood: its first 63 bytes, without a part of a
+// character.
+func CutName(name string) string { return truncateIdent(name) }
+
 // LongNames lists the identifiers of a text that are cut, in their order. The
 // text parses.
 func (st *Strings) LongNames(sql string) []LongName {

@@ -298,7 +298,22 @@ func (b *binder) param(e *ast.Param) plan.Expr {
 	for len(b.params) < e.Num {
 		b.params = append(b.params, types.TUnknown)
 	}
-	return &plan.Param{At: plan.At{T: b.params[e.Num-1], Off: e.Pos()}, Idx: e.Num - 1}
+	x := &plan.Param{At: plan.At{T: b.params[e.Num-1], Off: e.Pos()}, Idx: e.Num - 1}
+	if b.Routine != nil { // whose call has checked it
+		return x
+	}
+	return b.told(x, x.T)
+}
+
+// told is a parameter of the type that it was told to have. What a client passes for
+// one of a domain is of the domain by name only: its checks are still to be made.
+func (p *planner) told(x *plan.Param, t types.T) plan.Expr {
+	c := *x
+	c.T = t
+	if checked := p.columnDomain(&c); checked != nil {
+		return checked
+	}
+	return &c
 }
 
 func (b *binder) unary(e *ast.Unary) plan.Expr {

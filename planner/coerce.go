@@ -430,22 +430,19 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		c := &plan.Const{At: plan.At{T: plain, Off: x.Off}, Val: d}
 		return p.coerceMod(c, to, ctx)
 	case *plan.Param:
-		if b := p.Snap.BaseType(to); b.OID != to.OID {
-			return p.domain(p.coerceUnknown(e, b, ctx), to, ctx)
-		}
 		if x.Idx < len(p.params) {
 			if cur := p.params[x.Idx]; cur.OID == types.OUnknown {
 				t := to
 				t.Mod = -1
 				p.params[x.Idx] = t
-				return p.coerceMod(&plan.Param{At: plan.At{T: t, Off: x.Off}, Idx: x.Idx}, to, ctx)
+				return p.coerceMod(p.told(x, t), to, ctx)
 			}
 			cur := p.params[x.Idx] // another place, bound since, has said what it is
 			if cur.OID != to.OID {
 				fail(sqlerr.New(sqlerr.AmbiguousParameter, "inconsistent types deduced for parameter $%d", x.Idx+1).At(x.Off).
 					WithDetail("%s versus %s", p.bareName(cur.OID), p.bareName(to.OID)))
 			}
-			return p.coerce(&plan.Param{At: plan.At{T: cur, Off: x.Off}, Idx: x.Idx}, to, ctx)
+			return p.coerce(p.told(x, cur), to, ctx)
 		}
 	}
 	// an unknown column of a subquery: through text

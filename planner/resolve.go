@@ -70,7 +70,7 @@ func (p *planner) ownOperator(o *catalog.OwnOperator, pr *catalog.Proc, args []p
 // found for it, as in $1 BETWEEN 1 AND 2.
 func (p *planner) resolved(e plan.Expr) plan.Expr {
 	if x, ok := e.(*plan.Param); ok && isUnknown(x) && x.Idx < len(p.params) && p.params[x.Idx].OID != types.OUnknown {
-		return &plan.Param{At: plan.At{T: p.params[x.Idx], Off: x.Off}, Idx: x.Idx}
+		return p.told(x, p.params[x.Idx])
 	}
 	return e
 }

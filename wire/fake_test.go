@@ -75,7 +75,10 @@ type fakeSession struct {
 }
 
 func (s *fakeSession) Parameters() []Parameter { return s.params }
-func (s *fakeSession) TxStatus() byte          { return s.status }
+
+func (s *fakeSession) Notices() []*sqlerr.Error { return nil }
+
+func (s *fakeSession) TxStatus() byte { return s.status }
 
 func (s *fakeSession) Encoding() *charset.Encoding { return nil }
 

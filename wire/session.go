@@ -154,6 +154,9 @@ type Session interface {
 	// notices; an error is sent and, when FATAL, ends the connection.
 	Wakeup(ctx context.Context, w ResultWriter) error
 
+	// Notices returns what the client is told before Parameters, once.
+	Notices() []*sqlerr.Error
+
 	// Parameters returns the settings that every client is told at startup;
 	// later changes go through ResultWriter.ParameterStatus.
 	Parameters() []Parameter

@@ -167,6 +167,9 @@ func (c *conn) open(ctx context.Context, p *StartupParams) error {
 			return err
 		}
 		c.sess = sess
+		for _, n := range sess.Notices() {
+			c.results.Notice(n)
+		}
 		for _, s := range sess.Parameters() {
 			c.results.ParameterStatus(s.Name, s.Value)
 		}

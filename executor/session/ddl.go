@@ -298,8 +298,8 @@ func (s *Session) unused(ctx context.Context, t *catalog.Table, command string) 
 	return err
 }
 
-// dropRelations drops relations outside of any session's transaction.
-func (srv *Server) dropObjects(ctx context.Context, db types.OID, oids []types.OID) error {
+// dropContents drops what is in a schema outside of any session's transaction.
+func (srv *Server) dropContents(ctx context.Context, db types.OID, schema string) error {
 	tx, err := srv.Store.Begin(ctx, kv.BeginOpt{})
 	if err != nil {
 		return err
@@ -307,27 +307,8 @@ func (srv *Server) dropObjects(ctx context.Context, db types.OID, oids []types.O
 	defer tx.Rollback()
 	ch := catalog.NewChange(srv.Catalog.Current(), db, "postgres", nil, srv.Catalog)
 	before := ch.Snapshot()
-	kinds := []struct {
-		of   func(catalog.Object) bool
-		drop func(bool, ...types.OID) error
-	}{
-		{func(o catalog.Object) bool {
-			q, sequence := o.(*catalog.Sequence)
-			_, ok := o.(catalog.Relation)
-			return ok && !(sequence && q.Identity) // which goes with its column
-		}, ch.DropRelations},
-		{func(o catalog.Object) bool { _, ok := o.(*catalog.UserType); return ok }, ch.DropTypes},
-		{func(o catalog.Object) bool { _, ok := o.(*catalog.OwnOperator); return ok }, ch.DropOperators},
-		{func(o catalog.Object) bool { _, ok := o.(*catalog.Function); return ok }, ch.DropFunctions},
-	}
-	for _, k := range kinds { // each may take objects of the next along
-		left := slices.DeleteFunc(slices.Clone(oids), func(o types.OID) bool { x := ch.Snapshot().Object(o); return x == nil || !k.of(x) })
-		if len(left) == 0 {
-			continue
-		}
-		if err := k.drop(true, left...); err != nil {
-			return err
-		}
+	if err := ch.DropContents(schema); err != nil {
+		return err
 	}
 	if err := ddl.Reconcile(ctx, srv.Tables, tx, db, before, ch.Snapshot()); err != nil {
 		return err

@@ -275,3 +275,44 @@ func TestPortalRunsOnce(t *testing.T) {
 		t.Errorf("a simple query ends the unnamed statement: %v", err)
 	}
 }
+
+// TestDomainParameters: a client sees that a parameter is of a domain, and what it passes
+// is checked whether it was told or said so itself.
+func TestDomainParameters(t *testing.T) {
+	ctx := context.Background()
+	c := newServer(t).client(t)
+	c.must("create domain positive as int check (value > 0); create table t (p positive, ps positive[])")
+	c.must("create table plain (p int)")
+	if err := c.s.Parse(ctx, "told", "insert into t values ($1, $2)", nil); err != nil {
+		t.Fatal(err)
+	}
+	oids, _, err := c.s.DescribeStatement(ctx, "told")
+	if err != nil || len(oids) != 2 {
+		t.Fatal(oids, err)
+	}
+	c.want(fmt.Sprintf("select %d::regtype, %d::regtype", oids[0], oids[1]), "(regtype,regtype)", "positive|positive[]", "SELECT 1", "I")
+	for _, tt := range []struct {
+		sql, values, want string
+		declared          []uint32
+	}{
+		{"insert into t values ($1, $2)", "1 {2}", "INSERT 0 1", nil},
+		{"insert into t values ($1, $2)", "0 {2}", "ERROR 23514", nil},
+		{"insert into t values ($1, $2)", "1 {0}", "ERROR 23514", nil},
+		{"select $1", "1", "(?column?)\n1\nSELECT 1", oids[:1]},
+		{"select $1", "0", "ERROR 23514", oids[:1]},
+		{"insert into plain values ($1), ($1 + 1)", "-5", "ERROR 23514", oids[:1]},
+		{"select $1, $2", "1 {0}", "ERROR 23514", oids},
+		{"select $1::positive + 1", "-1", "ERROR 23514", nil},
+	} {
+		if err := c.s.Parse(ctx, "", tt.sql, tt.declared); err != nil {
+			t.Fatal(tt.sql, err)
+		}
+		if err := c.bind("", "", strings.Fields(tt.values)...); err != nil {
+			t.Fatal(tt.sql, err)
+		}
+		if got := c.exec("", 0); !strings.Contains(got, tt.want) {
+			t.Errorf("%s with %s: %s", tt.sql, tt.values, got)
+		}
+		c.sync()
+	}
+}

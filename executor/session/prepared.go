@@ -330,7 +330,11 @@ func (s *Session) readText(t types.T, text string) (types.Datum, error) {
 		}
 		return types.Parse(t, text, f)
 	}
-	d, err := types.Parse(s.snapshot().BaseType(t), text, f)
+	base := s.snapshot().BaseType(t)
+	if base.OID == types.OBpchar {
+		text = strings.TrimRight(text, " ")
+	}
+	d, err := types.Parse(base, text, f)
 	if err != nil {
 		return d, err
 	}

@@ -116,9 +116,7 @@ func Open(ctx context.Context, store kv.Store, o Options) (*Server, error) {
 		return nil, err
 	}
 	srv.numberXacts()
-	if err := srv.dropTemp(ctx, 0, ""); err != nil {
-		return nil, err
-	}
+	_ = srv.dropTemp(ctx, 0, "") // the log has it
 	srv.ctx, srv.stop = context.WithCancel(context.WithoutCancel(ctx))
 	srv.stale, srv.analyzerDone = make(chan types.OID, 64), make(chan struct{})
 	go srv.analyzer()

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,6 +33,7 @@ type Session struct {
 	sessionUser string // after SET SESSION AUTHORIZATION
 	user        string // after SET ROLE: the current user
 	settings    *settings
+	greeting    []*sqlerr.Error // notices about what the client asked for as it connected
 
 	block       block
 	tx          *transaction
@@ -184,6 +186,13 @@ func (s *Session) rest(w wire.ResultWriter) {
 	a.mu.Unlock()
 }
 
+// Notices implements wire.Session.
+func (s *Session) Notices() []*sqlerr.Error {
+	out := slices.DeleteFunc(s.greeting, func(n *sqlerr.Error) bool { return noticeLevel(n.Severity) < s.settings.minLevel })
+	s.greeting = nil
+	return out
+}
+
 // Parameters implements wire.Session.
 func (s *Session) Parameters() []wire.Parameter {
 	out := make([]wire.Parameter, 0, len(reported))
@@ -241,8 +250,13 @@ func (s *Session) Simple(ctx context.Context, sql string, w wire.ResultWriter) e
 // tellLongNames says which names of a text are cut.
 func (s *Session) tellLongNames(sql string) {
 	for _, n := range s.settings.literals.LongNames(sql) {
-		s.tell(notice("NOTICE", sqlerr.NameTooLong, "identifier \"%s\" will be truncated to \"%s\"", n.Written, n.Cut))
+		s.tell(cutNotice(n.Written, n.Cut))
 	}
+}
+
+// cutNotice says that a name is too long.
+func cutNotice(written, cut string) *sqlerr.Error {
+	return notice("NOTICE", sqlerr.NameTooLong, "identifier \"%s\" will be truncated to \"%s\"", written, cut)
 }
 
 // fail turns an error into the client's form, after what it means for the

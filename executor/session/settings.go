@@ -548,6 +548,9 @@ func (s *Session) startSettings(db *catalog.Database, role *catalog.Role, packet
 		if err := d.allowed(s.srv.Catalog.Current(), role.Name); err != nil {
 			return err
 		}
+		if cut := parser.CutName(p.Value); d.name == "application_name" && cut != p.Value {
+			s.greeting = append(s.greeting, cutNotice(p.Value, cut))
+		}
 		v, err := d.canonical(s, p.Value)
 		if err != nil {
 			return err

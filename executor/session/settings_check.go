@@ -8,6 +8,7 @@ import (
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/charset"
+	"kvsqld/parser"
 )
 
 // checkOf returns the rule of a single parameter, beyond that of its type, or
@@ -25,7 +26,7 @@ func checkOf(name string) func(*Session, string) (string, error) {
 	case "restrict_nonsystem_relation_kind":
 		return checkRestrictedKinds
 	case "application_name":
-		return checkASCII
+		return checkApplication
 	case "quote_all_identifiers":
 		return only("quote_all_identifiers", "off")
 	case "default_with_oids":
@@ -233,10 +234,14 @@ func restrictedKinds(v string) []string {
 	return names
 }
 
-// checkASCII replaces what is not printable ASCII, as PostgreSQL does in names
-// that appear in logs.
-func checkASCII(_ *Session, v string) (string, error) {
-	b := []byte(v)
+// checkApplication cuts a name that is too long and replaces what is not printable
+// ASCII, as PostgreSQL does in names that appear in logs.
+func checkApplication(s *Session, v string) (string, error) {
+	cut := parser.CutName(v)
+	if cut != v {
+		s.tell(cutNotice(v, cut))
+	}
+	b := []byte(cut)
 	for i, c := range b {
 		if c < 32 || c > 126 {
 			b[i] = '?'

@@ -53,7 +53,6 @@ func (s *Session) dropTempSchema() {
 		return
 	}
 	if err := s.srv.dropTemp(context.Background(), s.db, s.tempName()); err != nil {
-		s.srv.opts.Logger.Warn("temporary tables were not dropped", "error", err)
 		return
 	}
 	s.hasTemp = false
@@ -61,25 +60,26 @@ func (s *Session) dropTempSchema() {
 }
 
 // dropTemp drops what is in temporary schemas: one of a database, or with name
-// "" all of them, which sessions of an earlier process have left behind.
+// "" all of them, which sessions of an earlier process have left behind. What cannot
+// be dropped stays, which the log tells: a server starts all the same.
 func (srv *Server) dropTemp(ctx context.Context, db types.OID, name string) error {
 	type place struct {
 		db     types.OID
 		schema string
 	}
-	found := make(map[place][]types.OID)
+	found := make(map[place]bool)
 	for _, o := range srv.Catalog.Current().Objects() {
 		c := catalog.CommonOf(o)
-		if c == nil || !catalog.IsTempSchema(c.Schema) || name != "" && (c.Schema != name || c.DB != db) {
-			continue
-		}
-		p := place{c.DB, c.Schema}
-		found[p] = append(found[p], c.OID)
-	}
-	for p, oids := range found {
-		if err := srv.dropObjects(ctx, p.db, oids); err != nil {
-			return err
+		if c != nil && catalog.IsTempSchema(c.Schema) && (name == "" || c.Schema == name && c.DB == db) {
+			found[place{c.DB, c.Schema}] = true
 		}
 	}
-	return nil
+	var failed error
+	for p := range found {
+		if err := srv.dropContents(ctx, p.db, p.schema); err != nil {
+			srv.opts.Logger.Warn("temporary objects were not dropped", "schema", p.schema, "error", err)
+			failed = err
+		}
+	}
+	return failed
 }
