@@ -137,11 +137,9 @@ func (x *exec) placeColumn(t *catalog.Table, col *newColumn) (*catalog.Table, er
 	}
 	switch {
 	case spec.Generated:
-		e, _, err := planner.ColumnExpr(x.Planner(), col.gen, t, spec.Type, "column generation expressions")
-		if err != nil {
+		if _, _, err := planner.ColumnExpr(x.Planner(), col.gen, t, spec.Type, "column generation expressions"); err != nil {
 			return nil, err
 		}
-		rewriteExpr = e
 	case initial != nil && (spec.Default != "" || col.initial == nil):
 		e, _, err := planner.ColumnExpr(x.Planner(), initial, nil, spec.Type, "DEFAULT expressions")
 		if err != nil {
@@ -171,23 +169,35 @@ func (x *exec) placeColumn(t *catalog.Table, col *newColumn) (*catalog.Table, er
 			return nil, err
 		}
 	}
-	if rewriteExpr != nil {
+	if spec.Generated {
+		x.regenerate(t.OID, n)
+	} else if rewriteExpr != nil {
 		x.rewriteWith(t.OID, n, rewriteExpr)
 	}
-	if spec.NotNull && rewriteExpr == nil && (spec.Missing == nil || spec.Missing.Null) {
+	if spec.NotNull && !spec.Generated && rewriteExpr == nil && (spec.Missing == nil || spec.Missing.Null) {
 		x.after = append(x.after, func() error { return x.checkNotNull(t.OID, spec.Name) })
 	}
 	return after, nil
 }
 
+// rewriteWith computes a column of an expression over the old row.
 func (x *exec) rewriteWith(oid types.OID, col int, e plan.Expr) {
+	x.recompute(oid, func(rw *rewrite) { rw.cols[col] = e })
+}
+
+// regenerate computes a generated column of the new row.
+func (x *exec) regenerate(oid types.OID, col int) {
+	x.recompute(oid, func(rw *rewrite) { rw.generated[col] = true })
+}
+
+func (x *exec) recompute(oid types.OID, add func(*rewrite)) {
 	if x.rewrites == nil {
 		x.rewrites = map[types.OID]rewrite{}
 	}
 	rw := x.rewrites[oid]
 	if rw.cols == nil {
-		rw.cols, rw.turn = map[int]plan.Expr{}, len(x.rewrites)+1
+		rw.cols, rw.generated, rw.turn = map[int]plan.Expr{}, map[int]bool{}, len(x.rewrites)+1
 	}
-	rw.cols[col] = e
+	add(&rw)
 	x.rewrites[oid] = rw
 }

@@ -232,7 +232,10 @@ type rewrite struct {
 	// cols maps the new table's live columns to expressions over the old one's;
 	// nil entries copy the column of the same number.
 	cols map[int]plan.Expr
-	turn int // tables are rewritten in the order in which this was asked for, from 1
+	// generated are the columns that are computed anew by their generation
+	// expressions, over the new row.
+	generated map[int]bool
+	turn      int // tables are rewritten in the order in which this was asked for, from 1
 	// place tells that the table has another place in a region-clustered file, or
 	// none any more.
 	place bool

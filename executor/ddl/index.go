@@ -215,7 +215,7 @@ func volatileBelow(e plan.Expr, promise byte) bool {
 		case *plan.Call:
 			less(y.Proc)
 		case *plan.CoerceIO:
-			if _, literal := y.X.(*plan.Const); literal {
+			if y.Literal {
 				break // a value as soon as the expression is written down
 			}
 			from, to := types.Lookup(y.X.Type().OID), types.Lookup(y.T.OID)

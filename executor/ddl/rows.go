@@ -48,9 +48,13 @@ func (x *exec) copyRows(old kv.Reader, from, to *table.Desc, rw rewrite) error {
 		pos[c] = i
 	}
 	want := live(t)
-	evals := make([]expr.Eval, len(want))
+	evals, generated := make([]expr.Eval, len(want)), make([]expr.Eval, len(want))
 	for i, c := range want {
-		if e := rw.cols[c]; e != nil {
+		if rw.generated[c] {
+			if generated[i], err = x.generation(t, c); err != nil {
+				return err
+			}
+		} else if e := rw.cols[c]; e != nil {
 			if evals[i], err = expr.Compile(e); err != nil {
 				return err
 			}
@@ -80,6 +84,10 @@ func (x *exec) copyRows(old kv.Reader, from, to *table.Desc, rw rewrite) error {
 			} else if d := t.Columns[c].Missing; d != nil { // new, and what old rows have in it is known
 				src = vec.NewConst(*d)
 			}
+			if generated[i] != nil { // of the other columns, when all of them are there
+				nb.Cols = append(nb.Cols, src)
+				continue
+			}
 			v, err := rewritten(t, c, src, b.N)
 			if err != nil {
 				return err
@@ -91,10 +99,35 @@ func (x *exec) copyRows(old kv.Reader, from, to *table.Desc, rw rewrite) error {
 			}
 			nb.Cols = append(nb.Cols, v)
 		}
+		for i, g := range generated {
+			if g == nil {
+				continue
+			}
+			v, err := g.Eval(env, &nb)
+			if err != nil {
+				return err
+			}
+			if nb.Cols[i], err = rewritten(t, want[i], v, nb.N); err != nil {
+				return err
+			}
+		}
 		if err := w.insert(&nb); err != nil {
 			return err
 		}
 	}
+}
+
+// generation computes a generated column of the row's other columns.
+func (x *exec) generation(t *catalog.Table, c int) (expr.Eval, error) {
+	text, err := x.Planner().Texts.ParseExpr(t.Columns[c].Default)
+	if err != nil {
+		return nil, err
+	}
+	e, _, err := planner.ColumnExpr(x.Planner(), text, t, t.Columns[c].Type, "column generation expressions")
+	if err != nil {
+		return nil, err
+	}
+	return expr.Compile(e)
 }
 
 // rowWriter stores rows in a new or rewritten table.
