@@ -47,7 +47,7 @@ func (p *planner) blockFaults(b *block) {
 	})
 }
 
-// constFault evaluates the calls over constants that folding left in an expression
+// constFault evaluates the calls and conversions of constants that folding left in an expression
 // of the block, which it leaves where they fail, and keeps the first error.
 func (p *planner) constFault(b *block, e plan.Expr) {
 	if e == nil || p.fault != nil {
@@ -100,7 +100,7 @@ func (p *planner) constFault(b *block, e plan.Expr) {
 			}
 		}
 		return
-	case *plan.Call:
+	case *plan.Call, *plan.CoerceMod, *plan.CoerceIO:
 		if foldable(e) {
 			if _, err := p.Consts.EvalConst(e); err != nil {
 				p.fault = err
