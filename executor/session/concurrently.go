@@ -128,7 +128,7 @@ func (f *filler) all(ctx context.Context) error {
 	var last []byte
 	for {
 		var keys, busy [][]byte
-		err := f.in(ctx, kv.ReadCommitted, func(tx kv.Txn) (err error) {
+		err := f.in(ctx, kv.BeginOpt{}, func(tx kv.Txn) (err error) {
 			if keys, err = f.d.FillKeys(ctx, tx, last); err != nil || len(keys) == 0 {
 				return err
 			}
@@ -159,7 +159,7 @@ func (f *filler) sweep(ctx context.Context) error {
 	var last []byte
 	for tries := 0; ; {
 		var next []byte
-		err := f.in(ctx, kv.ReadCommitted, func(tx kv.Txn) (err error) {
+		err := f.in(ctx, kv.BeginOpt{}, func(tx kv.Txn) (err error) {
 			next, err = f.d.SweepIndex(ctx, tx, f.ix, last, f.s.lockOpt(), f.vals)
 			return err
 		})
@@ -178,11 +178,11 @@ func (f *filler) sweep(ctx context.Context) error {
 // each time, waiting for it.
 func (f *filler) one(ctx context.Context, key []byte) (err error) {
 	for try := range 2 * fillTries {
-		iso := kv.Serializable
+		o := kv.BeginOpt{Isolation: kv.Serializable, Unchanged: true}
 		if try >= fillTries {
-			iso = kv.ReadCommitted
+			o = kv.BeginOpt{}
 		}
-		err = f.in(ctx, iso, func(tx kv.Txn) error {
+		err = f.in(ctx, o, func(tx kv.Txn) error {
 			_, err := f.d.FillIndex(ctx, tx, f.ix, [][]byte{key}, f.s.lockOpt(), f.vals)
 			return err
 		})
@@ -194,8 +194,9 @@ func (f *filler) one(ctx context.Context, key []byte) (err error) {
 }
 
 // in runs do in a transaction.
-func (f *filler) in(ctx context.Context, iso kv.Isolation, do func(tx kv.Txn) error) error {
-	tx, err := f.s.srv.Store.Begin(ctx, kv.BeginOpt{Client: f.s.info.PID, Isolation: iso})
+func (f *filler) in(ctx context.Context, o kv.BeginOpt, do func(tx kv.Txn) error) error {
+	o.Client = f.s.info.PID
+	tx, err := f.s.srv.Store.Begin(ctx, o)
 	if err != nil {
 		return err
 	}

@@ -138,9 +138,10 @@ const (
 	ReadCommitted Isolation = iota
 	// RepeatableRead reads one snapshot; Refresh does nothing.
 	RepeatableRead
-	// Serializable is RepeatableRead plus: Commit of a transaction that wrote
-	// something fails with ErrConflict when a key or range it read has been
-	// changed by a commit after its snapshot.
+	// Serializable is RepeatableRead plus: the transactions of this level that commit
+	// have a serial order, in which who began after another's end comes later. Commit
+	// fails with ErrConflict where there may be none; not for a transaction that was begun
+	// as a read-only one.
 	Serializable
 )
 
@@ -169,6 +170,10 @@ const LazyDelay = 200 * time.Millisecond
 type BeginOpt struct {
 	ReadOnly  bool
 	Isolation Isolation
+	// Unchanged lets Commit of a SERIALIZABLE transaction that wrote something fail with
+	// ErrConflict when anything that it read has been changed since its snapshot, by
+	// whomever: for what is derived from rows without a lock.
+	Unchanged bool
 	Client    int32 // names the client in LockWait and LockInfo; 0 = nobody
 	// Grow is told of the bytes of memory that the transaction's writes take, in
 	// large steps, and at its end of what they give back (negative). Its error
@@ -278,7 +283,7 @@ type Txn interface {
 
 	// ReadNewest lets the transaction read, and write on, the newest committed state
 	// under its own writes until end is called, whatever its isolation level; what
-	// it reads meanwhile is not checked at Commit. It is for statements that have
+	// it reads meanwhile may be changed before Commit. It is for statements that have
 	// to meet every row of a table, and hold a lock that keeps writers out. As for
 	// Refresh, no iterator may be open, neither at the call nor at that of end.
 	ReadNewest() (end func(), err error)
@@ -295,7 +300,7 @@ type Txn interface {
 	// for it closes it.
 	Export() (Snapshot, error)
 	// Adopt lets a transaction that has read and written nothing, and keeps its
-	// snapshot, read an exported one. A SERIALIZABLE transaction that writes may only
+	// snapshot, read an exported one. A SERIALIZABLE transaction may only
 	// adopt that of another which is still open: what was committed since is
 	// remembered for that one.
 	Adopt(Snapshot) error

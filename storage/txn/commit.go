@@ -12,14 +12,14 @@ import (
 
 // commitReq is one transaction in the commit queue.
 type commitReq struct {
-	changes []Change
-	keys    [][]window // sorted writes, by change
-	size    int        // bytes
-	reads   *readSet   // SERIALIZABLE: to be checked
-	hooks   []func()
-	mode    kv.Durability
-	number  uint64        // of the transaction, 0 for none
-	done    chan struct{} // closed when seq and err are set
+	writeSet
+	size   int        // bytes
+	serial *serialTxn // SERIALIZABLE: to be checked
+	out    uint64     // see loggedCommit
+	hooks  []func()
+	mode   kv.Durability
+	number uint64        // of the transaction, 0 for none
+	done   chan struct{} // closed when seq and err are set
 
 	seq       uint64
 	err       error
@@ -157,15 +157,13 @@ func (st *Store) commitAlone(r *commitReq) bool {
 func (st *Store) commitBatch(batch []*commitReq) {
 	ok := make([]*commitReq, 0, len(batch))
 	for _, r := range batch {
-		if r.reads != nil {
-			valid, err := st.log.valid(r, ok)
-			if err == nil && !valid {
-				err = &kv.ConflictError{Read: true, Detail: "something read by the transaction was changed by a later commit"}
-			}
-			if err != nil {
-				r.finish(err)
-				continue
-			}
+		admitted, err := st.log.admit(r)
+		if err == nil && !admitted {
+			err = errSerial()
+		}
+		if err != nil {
+			r.finish(err)
+			continue
 		}
 		ok = append(ok, r)
 	}
@@ -232,11 +230,12 @@ func (st *Store) apply(reqs []*commitReq) (seq uint64, err error) {
 		}
 		if err == nil {
 			kv.Pause()
-			st.log.add(seq, reqs)
+			st.log.applied(seq)
 			kv.Pause()
 			st.numbers.committed(seq, reqs)
 		} else {
 			seq = 0
+			st.log.applied(0)
 		}
 		st.snaps.endApply(seq)
 		if err == nil && durable {
@@ -281,7 +280,7 @@ func (t *Txn) Commit(ctx context.Context) error {
 	if t.w == nil || t.w.empty() {
 		return t.commitNothing()
 	}
-	r := &commitReq{reads: t.reads, hooks: t.hooks, mode: t.durability, number: t.owner.number.Load()}
+	r := &commitReq{serial: t.serial, hooks: t.hooks, mode: t.durability, number: t.owner.number.Load()}
 	if t.st.sync.eng == nil {
 		r.mode = kv.Synced
 	}
@@ -350,6 +349,15 @@ func (t *Txn) Commit(ctx context.Context) error {
 func (t *Txn) commitNothing() error {
 	if err := t.Settle(); err != nil {
 		return err
+	}
+	if t.serial != nil {
+		ok, err := t.st.log.finish(t.serial)
+		if err == nil && !ok {
+			err = errSerial()
+		}
+		if err != nil {
+			return err
+		}
 	}
 	for _, f := range t.hooks {
 		f()

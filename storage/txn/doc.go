@@ -45,9 +45,10 @@
 // may be reading its memory: it only refuses the next call.
 //
 // T7. The writes of a commit are kept until it is visible, and for as long as a
-// SERIALIZABLE transaction with an older snapshot is open. The committer compares what such
-// a transaction has read with them, in commit order; so the commit order is a
-// serial order.
+// SERIALIZABLE transaction with an older snapshot is open; what such transactions have read
+// is kept until those that may write, and that they overlapped, have ended. The committer
+// compares reads with writes, in commit order, and refuses who would close
+// a circle of dependencies (commitlog.go).
 //
 // T8. Mutexes are taken in the order lock shard or space, then wait graph; the
 // mutex of the snapshots is never held while the engine is called, except to

@@ -40,10 +40,8 @@ func (t *Txn) Adopt(from kv.Snapshot) error {
 	case t.snap.Load() != nil || t.opt.Isolation == kv.ReadCommitted:
 		return fmt.Errorf("%w: the transaction can not keep another's snapshot", kv.ErrConflict)
 	}
-	if t.reads != nil {
-		t.st.log.begin(t)
-		t.reads.seq = sn.seq
-		t.st.log.opened(t, sn.seq)
+	if t.serial != nil && !t.st.log.adopt(t.serial, sn.seq) {
+		return errSerial()
 	}
 	t.snap.Store(t.st.snaps.share(sn))
 	return nil

@@ -22,7 +22,9 @@ func (t *Txn) ReadNewest() (end func(), err error) {
 	reads := t.reads
 	t.mu.Lock()
 	t.snap.Store(newest)
-	t.reads = nil
+	if t.serial != nil {
+		t.reads = &t.serial.newest
+	}
 	t.mu.Unlock()
 	return func() {
 		t.mu.Lock()
@@ -52,6 +54,9 @@ func (t *Txn) Newest() (kv.Snapshot, error) {
 		t.seen = max(t.seen, sn.seq)
 	}
 	s := &Snapshot{st: t.st}
+	if t.serial != nil {
+		s.reads = &t.serial.newest
+	}
 	s.sn.Store(sn)
 	return s, nil
 }

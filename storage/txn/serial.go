@@ -2,16 +2,16 @@ package txn
 
 import (
 	"bytes"
-	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"kvsqld/storage/kv"
 )
 
 // readSet is what a SERIALIZABLE transaction has read, as key ranges by space.
 type readSet struct {
-	seq uint64 // of its snapshot
+	off atomic.Bool // nobody will ask: nothing is noted any more
 
 	mu     sync.Mutex
 	spaces map[uint64][]kv.Range
@@ -22,12 +22,18 @@ type readSet struct {
 const maxReads = 10_000
 
 func (r *readSet) addKey(space uint64, key []byte) {
+	if r.off.Load() {
+		return
+	}
 	k := append(make([]byte, 0, len(key)+1), key...)
 	r.add(space, kv.Range{Lo: k, Hi: append(k[:len(k):len(k)], 0)})
 }
 
 // addRange records a scan and returns the number to give to narrow.
 func (r *readSet) addRange(space uint64, g kv.Range) int {
+	if r.off.Load() {
+		return wholeSpace
+	}
 	return r.add(space, kv.Range{Lo: slices.Clone(g.Lo), Hi: slices.Clone(g.Hi)})
 }
 
@@ -81,8 +87,13 @@ func (r *readSet) has(space uint64, key []byte) bool {
 }
 
 // hits reports whether the writes touch anything that was read.
-func (r *readSet) hits(cs []Change, keys [][]window) bool {
-	for i, c := range cs {
+func (r *readSet) hits(w *writeSet) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.spaces) == 0 {
+		return false
+	}
+	for i, c := range w.changes {
 		gs := r.spaces[c.Space.ID]
 		if len(gs) == 0 {
 			continue
@@ -90,7 +101,7 @@ func (r *readSet) hits(cs []Change, keys [][]window) bool {
 		if c.Op != OpNone {
 			return true
 		}
-		for _, w := range keys[i] {
+		for _, w := range w.keys[i] {
 			for _, g := range gs {
 				p := w.cut(g)
 				for i := range p.len() {
@@ -104,94 +115,57 @@ func (r *readSet) hits(cs []Change, keys [][]window) bool {
 	return false
 }
 
-// commitLog keeps the writes of recent commits for as long as a SERIALIZABLE
-// transaction that started before them is open (T7).
-type commitLog struct {
-	mu      sync.Mutex
-	active  map[*Txn]uint64 // seq of the snapshot, 0 while it is being opened
-	commits []loggedCommit  // ascending seq
-	visible uint64          // the last commit that new snapshots contain
+// size is the number of ranges.
+func (r *readSet) size() (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, gs := range r.spaces {
+		n += len(gs)
+	}
+	return n
 }
 
-type loggedCommit struct {
-	seq     uint64
+// writeSet is what one commit writes: the changes and, for each, the sorted keys.
+type writeSet struct {
 	changes []Change
 	keys    [][]window
 }
 
-func (l *commitLog) begin(t *Txn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.active == nil {
-		l.active = make(map[*Txn]uint64)
-	}
-	l.active[t] = 0
-}
-
-func (l *commitLog) opened(t *Txn, seq uint64) {
-	l.mu.Lock()
-	l.active[t] = seq
-	l.mu.Unlock()
-}
-
-func (l *commitLog) end(t *Txn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.active, t)
-	l.trimLocked()
-}
-
-// show notes that snapshots opened from now on contain commit seq.
-func (l *commitLog) show(seq uint64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.visible = max(l.visible, seq)
-	l.trimLocked()
-}
-
-// trimLocked drops what no snapshot of now or later needs.
-func (l *commitLog) trimLocked() {
-	low := l.visible
-	for _, seq := range l.active {
-		low = min(low, seq)
-	}
-	n := 0
-	for n < len(l.commits) && l.commits[n].seq <= low {
-		n++
-	}
-	if n == len(l.commits) {
-		l.commits = nil
-		return
-	}
-	l.commits = slices.Delete(l.commits, 0, n)
-}
-
-// add remembers the requests that became commit seq, until show and the end of
-// the transactions that may ask.
-func (l *commitLog) add(seq uint64, reqs []*commitReq) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, r := range reqs {
-		l.commits = append(l.commits, loggedCommit{seq: seq, changes: r.changes, keys: r.keys})
-	}
-}
-
-// valid reports whether nothing that r has read was changed after its
-// snapshot, neither by a logged commit nor by an earlier one of its batch. Changes may
-// be in temporary files: where one cannot be read nobody knows.
-func (l *commitLog) valid(r *commitReq, batch []*commitReq) (ok bool, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	defer faults(debug.SetPanicOnFault(true), &err)
-	for i := len(l.commits) - 1; i >= 0 && l.commits[i].seq > r.reads.seq; i-- {
-		if r.reads.hits(l.commits[i].changes, l.commits[i].keys) {
-			return false, nil
+// overlaps reports whether both write a key, or one all of a space of the other.
+func (a *writeSet) overlaps(b *writeSet) bool {
+	for i, c := range a.changes {
+		for j, d := range b.changes {
+			if c.Space.ID != d.Space.ID {
+				continue
+			}
+			if c.Op != OpNone || d.Op != OpNone {
+				return true
+			}
+			for _, v := range a.keys[i] {
+				for _, w := range b.keys[j] {
+					if sharesKey(v, w) {
+						return true
+					}
+				}
+			}
 		}
 	}
-	for _, b := range batch {
-		if r.reads.hits(b.changes, b.keys) {
-			return false, nil
+	return false
+}
+
+// sharesKey reports whether both windows have a key that is committed.
+func sharesKey(v, w window) bool {
+	if v.len() > w.len() {
+		v, w = w, v
+	}
+	for i := range v.len() {
+		e := v.at(i)
+		if e.private() {
+			continue
+		}
+		if j := w.search(e.key()); j < w.len() && !w.at(j).private() && bytes.Equal(w.at(j).key(), e.key()) {
+			return true
 		}
 	}
-	return true, nil
+	return false
 }

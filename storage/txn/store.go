@@ -132,10 +132,9 @@ func (st *Store) Begin(ctx context.Context, o kv.BeginOpt) (kv.Txn, error) {
 		t = &Txn{st: st, opt: o}
 	}
 	t.client = o.Client
-	if o.Isolation == kv.Serializable && !o.ReadOnly {
-		// A read-only transaction needs no check: each snapshot is a prefix
-		// of the serial order.
-		t.reads = new(readSet)
+	if o.Isolation == kv.Serializable {
+		t.serial = &serialTxn{readOnly: o.ReadOnly, strict: o.Unchanged}
+		t.reads = &t.serial.reads
 	}
 	return t, nil
 }
@@ -226,6 +225,8 @@ func (st *Store) Close() error {
 type Snapshot struct {
 	st *Store
 	sn atomic.Pointer[sharedSnap]
+
+	reads *readSet // of a SERIALIZABLE transaction that looks at it
 }
 
 func (s *Snapshot) get() (*sharedSnap, error) {
@@ -269,6 +270,9 @@ func (s *Snapshot) Get(_ context.Context, sp kv.Space, key []byte) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
+	if s.reads != nil {
+		s.reads.addKey(sp.ID, key)
+	}
 	v, err := sn.es.Get(sp, key)
 	if v == nil && err == nil {
 		err = kv.ErrNotFound
@@ -282,6 +286,11 @@ func (s *Snapshot) BatchGet(ctx context.Context, sp kv.Space, keys [][]byte) ([]
 	if err != nil {
 		return nil, err
 	}
+	if s.reads != nil {
+		for _, k := range keys {
+			s.reads.addKey(sp.ID, k)
+		}
+	}
 	out := make([][]byte, len(keys))
 	return out, batchGet(ctx, sn, sp, keys, out)
 }
@@ -292,7 +301,9 @@ func (s *Snapshot) Scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanO
 	if err != nil {
 		return failedScan(err)
 	}
-	return newScan(ctx, sn, &s.sn, sp, r, o, false)
+	it := newScan(ctx, sn, &s.sn, sp, r, o, false)
+	it.read(s.reads, sp, r, o.Then)
+	return it
 }
 
 // sweep lets the runtime find the mappings of ended transactions that nobody uses any

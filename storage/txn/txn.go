@@ -30,7 +30,8 @@ type Txn struct {
 	remark bool     // written marks of locks exceed the writes (see lockTable.remark)
 	read   [][]byte // memory of readAhead
 	stats  *kv.Stats
-	reads  *readSet // Serializable only
+	serial *serialTxn // Serializable only
+	reads  *readSet   // what a read is noted in, of serial
 	hooks  []func()
 
 	nothing    bool // it has committed, and had written nothing
@@ -54,8 +55,15 @@ func (t *Txn) snapshot() (*sharedSnap, error) {
 	if sn := t.snap.Load(); sn != nil {
 		return sn, sn.check()
 	}
-	if t.reads != nil {
-		t.st.log.begin(t)
+	if t.serial != nil {
+		for _, r := range t.st.log.begin(t.serial) {
+			if <-r.done; r.err != nil {
+				continue
+			}
+			if err := t.st.sync.await(r.seq); err != nil {
+				return nil, err
+			}
+		}
 	}
 	ahead := t.seen > t.st.snaps.visible.Load()
 	if ahead && !t.ahead {
@@ -81,9 +89,8 @@ func (t *Txn) snapshot() (*sharedSnap, error) {
 			return nil, fmt.Errorf("%w: a commit that the transaction built on was lost", kv.ErrIO)
 		}
 	}
-	if t.reads != nil {
-		t.reads.seq = sn.seq
-		t.st.log.opened(t, sn.seq)
+	if t.serial != nil {
+		t.st.log.opened(t.serial, sn.seq)
 	}
 	t.snap.Store(sn)
 	return sn, nil
@@ -205,9 +212,9 @@ func (t *Txn) end(seq uint64) {
 	t.mu.Unlock()
 	kv.Pause()
 	number := t.owner.number.Load()
-	t.light = number == 0 && t.w == nil && t.reads == nil && len(t.owner.rows) == 0 && len(t.owner.spaces) == 0
-	if t.reads != nil {
-		t.st.log.end(t)
+	t.light = number == 0 && t.w == nil && t.serial == nil && len(t.owner.rows) == 0 && len(t.owner.spaces) == 0
+	if t.serial != nil {
+		t.st.log.leave(t.serial)
 	}
 	if number != 0 { // those who wait for its locks find that it has ended
 		t.st.numbers.end(number, t.nothing)

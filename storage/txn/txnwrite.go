@@ -26,6 +26,9 @@ func (t *Txn) writable(sp kv.Space) (*spaceWrites, error) {
 		t.w = new(writes)
 		t.st.sync.writers.Add(1)
 	}
+	if t.serial != nil {
+		t.serial.wrote.Store(true)
+	}
 	return t.w.space(sp, t.st.locks), nil
 }
 
@@ -61,6 +64,9 @@ func (t *Txn) lockForWrite(s *spaceWrites, key []byte, flags uint16) (rowResult,
 	if res.lastSeq > sn.seq && flags&flagNewest == 0 && (!res.explicit || t.opt.Isolation != kv.ReadCommitted) && !t.Wrote(s.sp, key) {
 		t.remark = true
 		return res, fmt.Errorf("%w: the key was changed by commit %d", kv.ErrConflict, res.lastSeq)
+	}
+	if t.serial != nil && res.lastSeq > sn.seq {
+		t.serial.met.Store(true)
 	}
 	return res, nil
 }
@@ -151,6 +157,7 @@ func (t *Txn) Insert(sp kv.Space, key, val []byte) error {
 	}
 	old, err := t.current(sp, key, res.lastSeq)
 	if err == nil && old != nil {
+		t.noteLook(sp, key, false)
 		err = kv.ErrExists
 	}
 	if err != nil {
@@ -252,6 +259,7 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 				return nil, err
 			}
 			if (out[i].Val != nil) == o.IfAbsent {
+				t.noteLook(sp, k, out[i].Changed)
 				continue
 			}
 		}
@@ -276,6 +284,9 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 			}
 			return nil, &kv.ConflictError{Deleted: v == nil, Detail: fmt.Sprintf("the key was changed by commit %d", res.lastSeq)}
 		}
+		if out[i].Changed || !o.NoValue && !o.IfAbsent && o.Mode != kv.ForKeyShare {
+			t.noteLook(sp, k, out[i].Changed)
+		}
 		if o.NoValue || seen != 0 && res.lastSeq <= seen {
 			continue
 		}
@@ -287,6 +298,20 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 		}
 	}
 	return out, nil
+}
+
+// noteLook notes for a SERIALIZABLE transaction that it has seen what a key has now.
+// Of a key that stays locked only others that come later need to know it, and
+// not of one that is about to be written; nor of one that was only found to be there,
+// which is true for those who delete it later and see what rests on it.
+func (t *Txn) noteLook(sp kv.Space, key []byte, changed bool) {
+	switch {
+	case t.serial == nil:
+	case changed:
+		t.serial.met.Store(true)
+	case !t.hasOwn(sp, key):
+		t.reads.addKey(sp.ID, key)
+	}
 }
 
 func (t *Txn) AllLocked(sp kv.Space) bool {

@@ -117,6 +117,18 @@ func testSerializable(t *testing.T, st kv.Store) {
 	put(t, st, sp, "a", "on")
 	put(t, st, sp, "b", "on")
 	ser := kv.BeginOpt{Isolation: kv.Serializable}
+	// skewed commits a write by a transaction that has read "sum", which the other one
+	// is about to write.
+	skewed := func(key, val string, f ...kv.Flag) {
+		t.Helper()
+		tx := begin(t, st, ser)
+		_, err := tx.Get(ctx, sp, []byte("sum"))
+		if err != nil && !errors.Is(err, kv.ErrNotFound) {
+			t.Fatal(err)
+		}
+		must(t, tx.Put(sp, []byte(key), []byte(val), f...))
+		must(t, tx.Commit(ctx))
+	}
 
 	t.Run("write skew over a range", func(t *testing.T) {
 		t1, t2 := begin(t, st, ser), begin(t, st, ser)
@@ -131,27 +143,131 @@ func testSerializable(t *testing.T, st kv.Store) {
 		t1 := begin(t, st, ser)
 		wantValue(t, t1, sp, "new", "")
 		must(t, t1.Put(sp, []byte("sum"), []byte("0")))
-		put(t, st, sp, "new", "1")
+		skewed("new", "1")
 		wantErr(t, t1.Commit(ctx), kv.ErrConflict)
 	})
 	t.Run("other keys do not matter", func(t *testing.T) {
 		t1 := begin(t, st, ser)
 		wantValue(t, t1, sp, "b", "on")
 		must(t, t1.Put(sp, []byte("sum"), []byte("1")))
-		put(t, st, sp, "c", "1")
+		skewed("c", "1")
 		must(t, t1.Commit(ctx))
 	})
-	t.Run("who wrote nothing is not checked", func(t *testing.T) {
+	t.Run("who wrote nothing comes before a write", func(t *testing.T) {
+		t1 := begin(t, st, ser)
+		wantValue(t, t1, sp, "b", "on")
+		skewed("b", "off")
+		must(t, t1.Commit(ctx))
+		put(t, st, sp, "b", "on")
+	})
+	t.Run("who overwrites what nobody has read comes before a write", func(t *testing.T) {
 		t1 := begin(t, st, ser)
 		wantValue(t, t1, sp, "b", "on")
 		put(t, st, sp, "b", "off")
+		must(t, t1.Put(sp, []byte("sum"), []byte("1")))
 		must(t, t1.Commit(ctx))
+		put(t, st, sp, "b", "on")
+	})
+	t.Run("unless what it has read is to stay as it is", func(t *testing.T) {
+		t1 := begin(t, st, kv.BeginOpt{Isolation: kv.Serializable, Unchanged: true})
+		wantValue(t, t1, sp, "b", "on")
+		put(t, st, sp, "b", "off")
+		must(t, t1.Put(sp, []byte("sum"), []byte("1")))
+		wantErr(t, t1.Commit(ctx), kv.ErrConflict)
+		put(t, st, sp, "b", "on")
+	})
+	// The pivot reads b, which another overwrites, and writes a. Whoever sees the one
+	// write and not the other sees a state of no order.
+	pivot := func() kv.Txn {
+		tx := begin(t, st, ser)
+		wantValue(t, tx, sp, "b", "on")
+		must(t, tx.Put(sp, []byte("a"), []byte("off")))
+		put(t, st, sp, "b", "off")
+		return tx
+	}
+	restore := func() {
+		put(t, st, sp, "a", "on")
+		put(t, st, sp, "b", "on")
+	}
+	restore()
+	t.Run("a pivot fails beside a reader", func(t *testing.T) {
+		t1 := pivot()
+		t2 := begin(t, st, ser)
+		wantValue(t, t2, sp, "a", "on")
+		wantErr(t, t1.Commit(ctx), kv.ErrConflict)
+		wantValue(t, t2, sp, "b", "off")
+		must(t, t2.Commit(ctx))
+		restore()
+	})
+	t.Run("a pivot fails after a reader", func(t *testing.T) {
+		t1 := pivot()
+		t2 := begin(t, st, ser)
+		wantValue(t, t2, sp, "a", "on")
+		wantValue(t, t2, sp, "b", "off")
+		must(t, t2.Commit(ctx))
+		wantErr(t, t1.Commit(ctx), kv.ErrConflict)
+		restore()
+	})
+	t.Run("who reads after the commit of a pivot fails", func(t *testing.T) {
+		t1 := pivot()
+		t2 := begin(t, st, ser)
+		wantValue(t, t2, sp, "b", "off")
+		must(t, t1.Commit(ctx))
+		wantValue(t, t2, sp, "a", "on")
+		wantErr(t, t2.Commit(ctx), kv.ErrConflict)
+		restore()
+	})
+	t.Run("READ ONLY never fails", func(t *testing.T) {
+		t1 := pivot()
+		t2 := begin(t, st, kv.BeginOpt{ReadOnly: true, Isolation: kv.Serializable})
+		wantValue(t, t2, sp, "b", "off")
+		wantErr(t, t1.Commit(ctx), kv.ErrConflict)
+		wantValue(t, t2, sp, "a", "on")
+		must(t, t2.Commit(ctx))
+		restore()
+	})
+	t.Run("a reader from before both sees neither", func(t *testing.T) {
+		for _, o := range []kv.BeginOpt{ser, {ReadOnly: true, Isolation: kv.Serializable}} {
+			t2 := begin(t, st, o)
+			wantValue(t, t2, sp, "b", "on")
+			t1 := pivot()
+			must(t, t1.Commit(ctx))
+			wantValue(t, t2, sp, "a", "on")
+			must(t, t2.Commit(ctx))
+			restore()
+		}
+	})
+	t.Run("a pivot has looked at nothing newer", func(t *testing.T) {
+		for _, look := range []bool{false, true} {
+			t1 := pivot()
+			if look {
+				newest, err := t1.Newest()
+				must(t, err)
+				wantValue(t, newest, sp, "b", "off")
+				newest.Close()
+				wantErr(t, t1.Commit(ctx), kv.ErrConflict)
+			} else {
+				must(t, t1.Commit(ctx))
+			}
+			restore()
+		}
+	})
+	t.Run("a lock counts as a read", func(t *testing.T) {
+		t1, t2 := begin(t, st, ser), begin(t, st, ser)
+		wantValue(t, t1, sp, "b", "on")
+		_, err := lock(t2, sp, kv.LockOpt{AtSnapshot: true}, "a")
+		must(t, err)
+		must(t, t2.Put(sp, []byte("b"), []byte("off")))
+		must(t, t2.Commit(ctx))
+		must(t, t1.Put(sp, []byte("a"), []byte("off")))
+		wantErr(t, t1.Commit(ctx), kv.ErrConflict)
+		restore()
 	})
 	t.Run("covered writes count", func(t *testing.T) {
 		t1 := begin(t, st, ser)
 		all(t, t1, sp, kv.Prefix([]byte("i/")), kv.ScanOpt{})
 		must(t, t1.Put(sp, []byte("sum"), []byte("2")))
-		update(t, st, func(tx kv.Txn) { must(t, tx.Put(sp, []byte("i/1"), []byte("x"), kv.Covered)) })
+		skewed("i/1", "x", kv.Covered)
 		wantErr(t, t1.Commit(ctx), kv.ErrConflict)
 	})
 	t.Run("a scan that ended early read only so far", func(t *testing.T) {
@@ -161,13 +277,13 @@ func testSerializable(t *testing.T, st kv.Store) {
 				t.Fatalf("scan gives %q", got)
 			}
 			must(t, t1.Put(sp, []byte("sum"), []byte("3")))
-			put(t, st, sp, "ax", "1") // between a and b
+			skewed("ax", "1") // between a and b
 			must(t, t1.Commit(ctx))
 
 			t2 := begin(t, st, ser)
 			all(t, t2, sp, kv.Range{Lo: []byte("a"), Hi: []byte("c")}, o)
 			must(t, t2.Put(sp, []byte("sum"), []byte("4")))
-			put(t, st, sp, map[bool]string{false: "a", true: "b"}[o.Reverse], "on")
+			skewed(map[bool]string{false: "a", true: "b"}[o.Reverse], "on")
 			wantErr(t, t2.Commit(ctx), kv.ErrConflict)
 		}
 	})
@@ -185,7 +301,7 @@ func testSerializable(t *testing.T, st kv.Store) {
 			}
 			it.Close()
 			must(t, t1.Put(sp, []byte("sum"), []byte("5")))
-			put(t, st, sp, k, "1")
+			skewed(k, "1")
 			wantErr(t, t1.Commit(ctx), kv.ErrConflict)
 		}
 	})
