@@ -185,7 +185,10 @@ func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		return p.coerce(&plan.Relabel{At: plan.At{T: b, Off: e.Pos()}, X: e}, to, ctx)
 	}
 	if b := p.Snap.BaseType(to); b.OID != to.OID {
-		x := p.coerce(e, b, ctx)
+		x := p.rowTo(e, b, to.OID, ctx)
+		if x == nil {
+			x = p.coerce(e, b, ctx)
+		}
 		if x == nil {
 			return nil
 		}
@@ -205,11 +208,8 @@ func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		row.T = to
 		return &row
 	}
-	if r, ok := e.(*plan.RowCtor); ok && from.OID == types.ORecord && to.OID != types.ORecord && p.info(to.OID).Kind == types.KRecord {
-		return p.coerceRow(r, to, ctx)
-	}
-	if from.OID == types.ORecord && to.OID != types.ORecord && p.info(to.OID).Kind == types.KRecord {
-		failf(sqlerr.CannotCoerce, e.Pos(), "cannot cast type %s to %s", p.bareName(from.OID), p.bareName(to.OID))
+	if x := p.rowTo(e, to, to.OID, ctx); x != nil {
+		return x
 	}
 	// (a, b) and other rows pass as record
 	ok, how, c := p.castPath(from.OID, to.OID, ctx)
@@ -284,25 +284,41 @@ func (p *planner) ownConversion(c *plan.Call) plan.Expr {
 	return x
 }
 
+// rowTo makes a value of a composite type of a row of type record, which only ROW(…)
+// can become; nil when the types are others. named is the type that messages name, which
+// may be a domain over it.
+func (p *planner) rowTo(e plan.Expr, to types.T, named types.OID, ctx byte) plan.Expr {
+	if e.Type().OID != types.ORecord || to.OID == types.ORecord || p.info(to.OID).Kind != types.KRecord {
+		return nil
+	}
+	if r, ok := e.(*plan.RowCtor); ok {
+		return p.coerceRow(r, to, named, ctx)
+	}
+	failf(sqlerr.CannotCoerce, e.Pos(), "cannot cast type %s to %s", p.bareName(e.Type().OID), p.bareName(named))
+	return nil
+}
+
 // coerceRow makes a value of a composite type of ROW(…), field by field.
-func (p *planner) coerceRow(r *plan.RowCtor, to types.T, ctx byte) plan.Expr {
+func (p *planner) coerceRow(r *plan.RowCtor, to types.T, named types.OID, ctx byte) plan.Expr {
 	cols := p.rowColumns(to)
-	if len(cols) != len(r.Elems) {
-		detail := "Input has too few columns."
-		if len(r.Elems) > len(cols) {
-			detail = "Input has too many columns."
-		}
-		fail(sqlerr.New(sqlerr.CannotCoerce, "cannot cast type %s to %s", p.bareName(r.T.OID), p.bareName(to.OID)).At(r.Off).WithDetail("%s", detail))
+	refuse := func(format string, args ...any) {
+		fail(sqlerr.New(sqlerr.CannotCoerce, "cannot cast type %s to %s", p.bareName(r.T.OID), p.bareName(named)).At(r.Off).WithDetail(format, args...))
 	}
 	out := &plan.RowCtor{At: plan.At{T: to, Off: r.Off}, Elems: make([]plan.Expr, len(cols)), Names: r.Names, Of: r.Of, Cast: castForm(ctx)}
-	for i, x := range r.Elems {
+	for i, col := range cols {
+		if i >= len(r.Elems) {
+			refuse("Input has too few columns.")
+		}
+		x := r.Elems[i]
 		if c, ok := x.(*plan.Const); ok && c.T.OID == types.OText {
 			x = &plan.Const{At: plan.At{T: types.Of(types.OUnknown), Off: c.Off}, Val: c.Val} // as it was written
 		}
-		if out.Elems[i] = p.coerce(x, cols[i].T, ctx); out.Elems[i] == nil {
-			fail(sqlerr.New(sqlerr.CannotCoerce, "cannot cast type %s to %s", p.bareName(r.T.OID), p.bareName(to.OID)).At(r.Off).
-				WithDetail("Cannot cast type %s to %s in column %d.", p.bareName(x.Type().OID), p.bareName(cols[i].T.OID), i+1))
+		if out.Elems[i] = p.coerce(x, col.T, ctx); out.Elems[i] == nil {
+			refuse("Cannot cast type %s to %s in column %d.", p.bareName(x.Type().OID), p.bareName(col.T.OID), i+1)
 		}
+	}
+	if len(r.Elems) > len(cols) {
+		refuse("Input has too many columns.")
 	}
 	return out
 }

@@ -13,8 +13,9 @@ import (
 // Routine is the function whose body a statement is of: its statements may name
 // the parameters, and the last one must return what the function does.
 type Routine struct {
-	Name  string
-	Names []string // of the parameters by number, "" for none
+	Name      string
+	Procedure bool
+	Names     []string // of the parameters by number, "" for none
 	// Ret is what rows are returned as, by the last statement alone: nil checks
 	// and converts nothing. Cols are the columns that Ret stands for when it is a
 	// row; nil: whatever the statement returns.
@@ -26,7 +27,7 @@ type Routine struct {
 // the statement is the one that returns, ret what, and cols what columns a row
 // of that has.
 func RoutineOf(f *catalog.Function, last bool, ret types.T, cols []types.T) *Routine {
-	r := &Routine{Name: f.Name}
+	r := &Routine{Name: f.Name, Procedure: f.Procedure}
 	for i := range f.Args {
 		if m := f.Mode(i); m == 'o' || m == 't' {
 			continue
@@ -94,7 +95,15 @@ func (p *planner) returned(q *plan.Query) {
 			cols = append(cols, c)
 		}
 	}
-	in := func(i int) plan.Expr { return &plan.Col{At: plan.At{T: cols[i].T, Off: -1}, Idx: i} }
+	// in is column i as it is converted to t: a row that the statement writes down
+	// has types for its fields, which another row of type record has not.
+	in := func(i int, t types.T) plan.Expr {
+		col := &plan.Col{At: plan.At{T: cols[i].T, Off: -1}, Idx: i}
+		if row := writtenRow(q.Root, i); row != nil && p.rowColumns(p.Snap.BaseType(t)) != nil {
+			return rowOver(row, col)
+		}
+		return col
+	}
 	to := func(xs []plan.Expr) {
 		pr := &plan.Project{Input: q.Root, Exprs: xs}
 		pr.Common.Rows, pr.Cost = q.Root.Base().Rows, q.Root.Base().Cost
@@ -113,15 +122,23 @@ func (p *planner) returned(q *plan.Query) {
 		if len(cols) != 1 {
 			mismatch("Final statement must return exactly one column.")
 		}
-		x := p.coerce(in(0), *r.Ret, assignment)
+		x := p.coerce(in(0, *r.Ret), *r.Ret, assignment)
 		if x == nil {
 			mismatch("Actual return type is %s.", p.typeName(p.noMod(cols[0].T)))
 		}
 		to([]plan.Expr{x})
 		return
 	}
-	if len(cols) == 1 && (cols[0].T.OID == r.Ret.OID || r.Ret.OID != types.ORecord && p.canCoerce(cols[0].T.OID, r.Ret.OID, assignment)) {
-		return
+	// a procedure gives its output parameters back and no row as a whole
+	if len(cols) == 1 && !r.Procedure {
+		t := cols[0].T
+		if t.OID == r.Ret.OID || r.Ret.OID == types.ORecord && t.Kind() == types.KRecord {
+			return
+		}
+		if r.Ret.OID != types.ORecord && p.canCoerce(t.OID, r.Ret.OID, assignment) {
+			to([]plan.Expr{p.must(in(0, *r.Ret), *r.Ret, assignment)})
+			return
+		}
 	}
 	if r.Cols == nil {
 		return
@@ -131,7 +148,7 @@ func (p *planner) returned(q *plan.Query) {
 		if i >= len(cols) {
 			mismatch("Final statement returns too few columns.")
 		}
-		x := p.coerce(in(i), t, assignment)
+		x := p.coerce(in(i, t), t, assignment)
 		if x == nil {
 			mismatch("Final statement returns %s instead of %s at column %d.", p.typeName(p.noMod(cols[i].T)), p.typeName(p.noMod(t)), i+1)
 		}
@@ -141,6 +158,52 @@ func (p *planner) returned(q *plan.Query) {
 		mismatch("Final statement returns too many columns.")
 	}
 	to(xs)
+}
+
+// rowOver writes a row down again, of the fields of its value x.
+func rowOver(row *plan.RowCtor, x plan.Expr) *plan.RowCtor {
+	out := &plan.RowCtor{At: plan.At{T: row.T, Off: -1}}
+	for k, e := range row.Elems {
+		var f plan.Expr = &plan.FieldOf{At: plan.At{T: e.Type(), Off: -1}, X: x, Idx: k}
+		if r, ok := e.(*plan.RowCtor); ok && r.T.OID == types.ORecord {
+			f = rowOver(r, f)
+		}
+		out.Elems = append(out.Elems, f)
+	}
+	return out
+}
+
+// writtenRow is the ROW(…) that column i of a statement's result is, nil for none.
+func writtenRow(n plan.Node, i int) *plan.RowCtor {
+	for {
+		var out []plan.Expr
+		switch x := n.(type) {
+		case *plan.Project:
+			if c, ok := x.Exprs[i].(*plan.Col); ok {
+				n, i = x.Input, c.Idx
+				continue
+			}
+			out = x.Exprs
+		case *plan.Limit:
+			n = x.Input
+			continue
+		case *plan.Sort:
+			n = x.Input
+			continue
+		case *plan.Insert:
+			out = x.Returning
+		case *plan.Update:
+			out = x.Returning
+		case *plan.Delete:
+			out = x.Returning
+		}
+		if i < len(out) {
+			if e, ok := out[i].(*plan.RowCtor); ok && e.T.OID == types.ORecord {
+				return e
+			}
+		}
+		return nil
+	}
 }
 
 // rowColumns lists the columns of a composite type or of a table's rows, nil for

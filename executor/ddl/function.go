@@ -439,10 +439,12 @@ func (x *exec) checkBody(f *catalog.Function, s *ast.CreateFunction, body []ast.
 	return nil
 }
 
-// inFunction says of which function's definition an error is.
+// inFunction says of which function's definition an error is that points at no place in
+// it. What is wrong with the statements of a body in standard form, its result aside,
+// is an error of the definition itself.
 func (x *exec) inFunction(f *catalog.Function, err error) error {
 	e, ok := err.(*sqlerr.Error)
-	if !ok || e.Code != sqlerr.InvalidFunctionDefinition || e.Where != "" {
+	if !ok || e.Pos > 0 || e.Where != "" || f.Standard && e.Code != sqlerr.InvalidFunctionDefinition {
 		return err
 	}
 	c := *e

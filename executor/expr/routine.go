@@ -13,7 +13,7 @@ func callSQL(c *callCtx, args []types.Datum) (types.Datum, error) {
 	out, found := types.Null(c.call.T), false
 	err := runSQL(c.env, c.call, args, func(b *vec.Batch) (bool, error) {
 		if !found && b.Rows() > 0 {
-			out, found = own(rowValue(c.call.T, b, b.Row(0))), true
+			out, found = own(rowValue(c.call, b, b.Row(0))), true
 		}
 		return !found, nil
 	})
@@ -27,14 +27,20 @@ func runSQL(env *Env, c *plan.Call, args []types.Datum, yield func(*vec.Batch) (
 	return env.CallSQL(env, c, args, yield)
 }
 
-// rowValue is a row of a result as one value of type t: its column, or a row
+// rowValue is a row of a body's result as one value of the call's type: its column, or a row
 // made of its columns.
-func rowValue(t types.T, b *vec.Batch, i int) types.Datum {
-	if t.Kind() != types.KRecord || len(b.Cols) == 1 && b.Cols[0].T.Kind() == types.KRecord {
+func rowValue(c *plan.Call, b *vec.Batch, i int) types.Datum {
+	t := c.T
+	if t.Kind() != types.KRecord || wholeRow(c, b) {
 		d := b.Cols[0].Get(i)
 		d.T = t
 		return d
 	}
+	return rowOf(t, b, i)
+}
+
+// rowOf is a row of a batch as one value of a row's type t.
+func rowOf(t types.T, b *vec.Batch, i int) types.Datum {
 	fields := make([]types.Datum, len(b.Cols))
 	for k, c := range b.Cols {
 		fields[k] = c.Get(i)
@@ -93,10 +99,10 @@ func (s *sqlSet) Start(env *Env, b *vec.Batch, row int) error {
 // has columns, and made when it has none.
 func (s *sqlSet) split(b *vec.Batch, i int, line []types.Datum) error {
 	if len(s.env.call.Cols) == 0 {
-		line[0] = rowValue(s.env.call.T, b, i)
+		line[0] = rowValue(s.env.call, b, i)
 		return nil
 	}
-	if len(b.Cols) == 1 && b.Cols[0].T.Kind() == types.KRecord && s.cols[0].Kind() != types.KRecord {
+	if wholeRow(s.env.call, b) {
 		d := b.Cols[0].Get(i)
 		if !d.Null {
 			if err := sameFields(d, s.cols); err != nil {
@@ -122,6 +128,16 @@ func (s *sqlSet) split(b *vec.Batch, i int, line []types.Datum) error {
 		line[k] = b.Cols[k].Get(i)
 	}
 	return nil
+}
+
+// wholeRow tells whether the one column of a body's result is the row that the call
+// returns, rather than that row's first column.
+func wholeRow(c *plan.Call, b *vec.Batch) bool {
+	if len(b.Cols) != 1 || c.Proc.SQL.Procedure {
+		return false
+	}
+	t := b.Cols[0].T
+	return t.Kind() == types.KRecord && (t.OID == c.T.OID || t.OID == types.ORecord || c.T.OID == types.ORecord)
 }
 
 // sameFields reports how a row of no declared type differs from the columns of a call.
@@ -205,11 +221,12 @@ func CompileSetValue(e plan.Expr) (SetFunc, error) {
 	if err != nil || e.Type().Kind() != types.KRecord {
 		return s, err
 	}
-	if cols := s.Cols(); len(cols) == 1 && cols[0].Kind() == types.KRecord {
+	call, isCall := e.(*plan.Call)
+	if cols := s.Cols(); len(cols) == 1 && cols[0].Kind() == types.KRecord && !(isCall && len(call.Cols) == 1) {
 		return s, nil
 	}
 	set := &rowSet{SetFunc: s, t: e.Type(), build: vec.NewBuilder([]types.T{e.Type()})}
-	if call, ok := e.(*plan.Call); ok {
+	if isCall {
 		set.names = outNames(call)
 	}
 	return set, nil
@@ -231,7 +248,7 @@ func (s *rowSet) Next(env *Env) (*vec.Batch, error) {
 		return nil, err
 	}
 	for _, i := range rowsOf(b) {
-		s.build.Append([]types.Datum{withNames(rowValue(s.t, b, int(i)), s.names)})
+		s.build.Append([]types.Datum{withNames(rowOf(s.t, b, int(i)), s.names)})
 	}
 	return s.build.Finish(), nil
 }
