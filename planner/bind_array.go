@@ -207,6 +207,7 @@ func (b *binder) field(x plan.Expr, name string, off int) plan.Expr {
 				b.read(r.Elems[i])
 				return r.Elems[i]
 			}
+			b.readField(x.Type(), i)
 			return &plan.FieldOf{At: plan.At{T: c.T, Off: off}, X: x, Idx: i, Name: c.Name}
 		}
 	}

@@ -18,7 +18,7 @@ func (p *planner) onConflict(s *ast.Insert, d *destination, alias string, sc *sc
 		for _, u := range t.Uniques {
 			if u.Name == c.Constraint {
 				if u.Deferrable {
-					fail(errDeferrableArbiter(c.Pos()))
+					fail(errDeferrableArbiter())
 				}
 				if u.Exclude != nil && c.DoUpdate {
 					failf(sqlerr.WrongObjectType, -1, "ON CONFLICT DO UPDATE not supported with exclusion constraints")
@@ -33,11 +33,11 @@ func (p *planner) onConflict(s *ast.Insert, d *destination, alias string, sc *sc
 			failf(sqlerr.UndefinedObject, -1, "constraint \"%s\" for table \"%s\" does not exist", c.Constraint, t.Name)
 		}
 	case len(c.Targets) > 0:
-		out.Indexes = p.arbiters(c, d)
+		out.Indexes = p.arbiters(c, d, alias)
 	case !c.DoUpdate:
 		for _, ix := range d.table.Indexes {
 			if d.table.Deferrable(ix) {
-				fail(errDeferrableArbiter(-1))
+				fail(errDeferrableArbiter())
 			}
 		}
 	default:
@@ -111,7 +111,8 @@ func conjunctionOr(l []plan.Expr) plan.Expr {
 
 // arbiters finds the unique indexes whose keys are exactly the conflict target,
 // and whose rows are among those of its WHERE.
-func (p *planner) arbiters(c *ast.OnConflict, d *destination) []*catalog.Index {
+func (p *planner) arbiters(c *ast.OnConflict, d *destination, alias string) []*catalog.Index {
+	p.checkTarget(c, d, alias)
 	t := d.table
 	cols := make([]int, len(c.Targets))
 	keys := make([]string, len(c.Targets)) // of expressions
@@ -137,21 +138,16 @@ func (p *planner) arbiters(c *ast.OnConflict, d *destination) []*catalog.Index {
 		}
 		switch x := c.Targets[i].X.(type) {
 		case *ast.ColumnRef:
-			col := d.shape.Col(x.Parts[len(x.Parts)-1])
-			if col < 0 {
-				failf(sqlerr.UndefinedColumn, c.TargetOff.Pos(), "column \"%s\" does not exist", x.Parts[len(x.Parts)-1])
-			}
-			cols[i] = d.column(col) // -1, which no index has, for what is no column of the table
+			if col := d.shape.Col(x.Parts[len(x.Parts)-1]); col >= 0 {
+				cols[i] = d.column(col)
+			} // else -1, which no index has, as for what is no column of the table
 		default:
-			if d.views != nil {
-				x = parse(p.baseText(d, x))
-			}
-			keys[i] = bind(x)
+			keys[i] = bind(parse(p.baseText(d, alias, x)))
 		}
 	}
 	var out []*catalog.Index
 	for _, ix := range t.Indexes {
-		if !ix.Unique || ix.Invalid || ix.Where != "" && !p.impliesText(t, c.Where, d, ix.Where) {
+		if !ix.Unique || ix.Invalid || ix.Where != "" && !p.impliesText(t, c.Where, d, alias, ix.Where) {
 			continue
 		}
 		used := make([]bool, len(c.Targets))
@@ -171,10 +167,41 @@ func (p *planner) arbiters(c *ast.OnConflict, d *destination) []*catalog.Index {
 	}
 	for _, ix := range out {
 		if t.Deferrable(ix) {
-			fail(errDeferrableArbiter(-1))
+			fail(errDeferrableArbiter())
 		}
 	}
 	return out
+}
+
+// checkTarget resolves the names of a conflict target, which are those of the named
+// relation.
+func (p *planner) checkTarget(c *ast.OnConflict, d *destination, alias string) {
+	r := p.entry(d, alias)
+	items := []*nsItem{p.ownNames(r, d.shape, alias)}
+	if c.DoUpdate {
+		items = append(items, p.outOfReach(d))
+	}
+	b := &binder{planner: p, scope: &scope{items: items}, what: "index expressions", noAgg: true, noWin: true, noSub: true}
+	for i := range c.Targets {
+		x := c.Targets[i].X
+		if ref, ok := x.(*ast.ColumnRef); ok && len(ref.Parts) == 1 {
+			x = &ast.ColumnRef{Off: c.TargetOff, Parts: ref.Parts}
+		}
+		b.expr(x)
+	}
+	if c.Where != nil {
+		b.what = "index predicates"
+		b.expr(c.Where)
+	}
+}
+
+// outOfReach is the proposed row where it cannot be named, which hints know.
+func (p *planner) outOfReach(d *destination) *nsItem {
+	x := p.entry(d, "excluded")
+	x.proposed = true
+	it := p.relNames(x, nil)
+	it.relVisible, it.colsVisible = false, false
+	return it
 }
 
 // mustArbitrate fails if nothing enforces what ON CONFLICT names. The whole statement
@@ -209,29 +236,37 @@ func (p *planner) sameComparison(c *ast.ConflictTarget, t *catalog.Table, k cata
 	return have != nil && have.Family == named.Family && have.InType == named.InType
 }
 
-func errDeferrableArbiter(pos int) error {
-	e := sqlerr.New(sqlerr.ObjectNotInPrerequisite, "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters")
-	if pos >= 0 {
-		return e.At(pos)
-	}
-	return e
+func errDeferrableArbiter() error {
+	return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters")
 }
 
-// baseText is an expression over the columns of the named relation with the
-// names that these have in the table.
-func (p *planner) baseText(d *destination, x ast.Expr) string {
-	if d.views == nil {
+// baseText is an expression over the columns of the named relation, which has an alias
+// or not, with the names that these have in the table.
+func (p *planner) baseText(d *destination, alias string, x ast.Expr) string {
+	if d.views == nil && alias == "" {
 		return ast.Format(x)
 	}
 	y, err := p.Texts.ParseExpr(ast.Format(x))
 	if err != nil {
 		fail(err)
 	}
+	if alias == "" {
+		alias = d.shape.Name
+	}
 	ast.Walk(y, func(n ast.Node) bool {
-		if ref, ok := n.(*ast.ColumnRef); ok && len(ref.Parts) == 1 {
-			if c := d.shape.Col(ref.Parts[0]); c >= 0 && d.column(c) >= 0 {
-				ref.Parts = []string{d.table.Columns[d.column(c)].Name}
-			}
+		ref, ok := n.(*ast.ColumnRef)
+		if !ok || ref.Star {
+			return true
+		}
+		parts := ref.Parts
+		if len(parts) == 2 && parts[0] == alias {
+			parts = parts[1:]
+		}
+		if len(parts) != 1 {
+			return true
+		}
+		if c := d.shape.Col(parts[0]); c >= 0 && d.column(c) >= 0 {
+			ref.Parts = []string{d.table.Columns[d.column(c)].Name}
 		}
 		return true
 	})

@@ -365,6 +365,9 @@ func (p *planner) returning(list []ast.Target, d *destination, alias string, ext
 	p.watch(r, d.right)
 	bl := &block{rels: map[int]*rel{r.id: r}}
 	ns := []*nsItem{p.ownNames(r, d.shape, alias)}
+	if r.upserted {
+		ns = append(ns, p.outOfReach(d))
+	}
 	live := liveCols(d.table)
 	lay := layout{}
 	if extra != nil {

@@ -218,6 +218,7 @@ func (b *binder) fields(x plan.Expr, off int, bl *block) {
 		failf(sqlerr.WrongObjectType, off, "type %s is not composite", b.bareName(x.Type().OID))
 	}
 	for i, c := range cols {
+		b.readField(x.Type(), i)
 		bl.targets = append(bl.targets, target{x: &plan.FieldOf{At: plan.At{T: c.T, Off: off}, X: x, Idx: i, Name: c.Name}, name: c.Name})
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // impliesText reports whether a condition over the named relation makes the
 // stored predicate of an index of its table true.
-func (p *planner) impliesText(t *catalog.Table, where ast.Expr, d *destination, predicate string) bool {
+func (p *planner) impliesText(t *catalog.Table, where ast.Expr, d *destination, alias, predicate string) bool {
 	if where == nil {
 		return false
 	}
@@ -24,7 +24,7 @@ func (p *planner) impliesText(t *catalog.Table, where ast.Expr, d *destination, 
 		}
 		return b.cond(x)
 	}
-	have := bind(p.baseText(d, where))
+	have := bind(p.baseText(d, alias, where))
 	p.trusted++
 	defer func() { p.trusted-- }()
 	for _, want := range bind(predicate) {

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
 	"kvsqld/planner/plan"
 )
@@ -20,6 +22,7 @@ type recorder struct {
 	exprs   map[ast.Expr]plan.Expr  // GROUP BY, LIMIT, windows, functions in FROM
 	merged  map[plan.Expr]mergedCol // columns of USING that are no column of either side
 	read    map[[2]int]bool         // the columns that are read, by entry and number
+	fields  []catalog.ColRef        // the columns of tables that are taken from values of their row types
 }
 
 // mergedCol is a column of USING: the how-manieth of which join, and what it is on
@@ -107,4 +110,30 @@ func (s *shown) MapChildren(f func(plan.Expr) plan.Expr) plan.Expr {
 		c.args[i] = f(x)
 	}
 	return &c
+}
+
+// readField notes that the i-th field of a value of type t is taken: of a table's row it
+// is the table's column.
+func (p *planner) readField(t types.T, i int) {
+	if p.rec == nil {
+		return
+	}
+	in := p.Snap.TypeInfo(p.Snap.BaseType(t).OID)
+	if in == nil || in.RelID < types.FirstUserOID || in.Elem != 0 {
+		return
+	}
+	rel := p.Snap.RelationByOID(p.DB, in.RelID)
+	if rel == nil {
+		return
+	}
+	for k, c := range rel.RelColumns() {
+		if c.Dropped {
+			continue
+		}
+		if i == 0 {
+			p.rec.fields = append(p.rec.fields, catalog.ColRef{Rel: in.RelID, Col: k})
+			return
+		}
+		i--
+	}
 }

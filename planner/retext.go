@@ -60,6 +60,14 @@ func StoreQuery(c *Context, s *ast.Select, cols []string, write QueryWriter) (ou
 			}
 		}
 	}
+	for _, ref := range p.rec.fields {
+		if !slices.Contains(out.Deps, ref.Rel) {
+			out.Deps = append(out.Deps, ref.Rel)
+		}
+		if !slices.Contains(out.ColDeps, ref) {
+			out.ColDeps = append(out.ColDeps, ref)
+		}
+	}
 	slices.Sort(out.Deps)
 	for _, d := range out.Deps {
 		if !slices.ContainsFunc(out.ColDeps, func(r catalog.ColRef) bool { return r.Rel == d }) {

@@ -209,9 +209,25 @@ func DateToTimestamp(d int64) (int64, error) {
 	case d == DateNoEnd:
 		return NoEnd, nil
 	case d >= endTSDate || d < minDate:
-		return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "date out of range for timestamp")
+		return 0, errDateTimestamp()
 	}
 	return d * usecPerDay, nil
+}
+
+// DateToTimestamptz is a date's midnight in loc; 22008 out of range.
+func DateToTimestamptz(d int64, loc *time.Location) (int64, error) {
+	ts, err := DateToTimestamp(d)
+	if err != nil {
+		return 0, err
+	}
+	if ts, err = TimestampToTimestamptz(ts, loc); err != nil {
+		return 0, errDateTimestamp()
+	}
+	return ts, nil
+}
+
+func errDateTimestamp() error {
+	return sqlerr.New(sqlerr.DatetimeFieldOverflow, "date out of range for timestamp")
 }
 
 // TimestampToDate is the day of a timestamp.

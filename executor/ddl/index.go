@@ -197,7 +197,7 @@ func (x *exec) opclass(n *ast.Name, method string) (*catalog.Opclass, error) {
 			return &o, nil
 		}
 	}
-	return nil, sqlerr.New(sqlerr.UndefinedObject, "operator class \"%s\" does not exist for access method \"%s\"", n.Last(), method).At(n.Pos())
+	return nil, sqlerr.New(sqlerr.UndefinedObject, "operator class \"%s\" does not exist for access method \"%s\"", n.Last(), method)
 }
 
 // volatileBelow reports whether an expression calls a function that keeps less

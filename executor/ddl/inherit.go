@@ -232,8 +232,7 @@ func (b *tableBuilder) mergeColumns(m *mergedColumns) error {
 			continue
 		}
 		if m.cols[k].Generated {
-			return sqlerr.New(sqlerr.InvalidColumnDefinition, "column \"%s\" inherits conflicting generation expressions", m.cols[k].Name).
-				WithHint("To resolve the conflict, specify a generation expression explicitly.")
+			return sqlerr.New(sqlerr.InvalidColumnDefinition, "column \"%s\" inherits conflicting generation expressions", m.cols[k].Name)
 		}
 		return sqlerr.New(sqlerr.InvalidColumnDefinition, "column \"%s\" inherits conflicting default values", m.cols[k].Name).
 			WithHint("To resolve the conflict, specify a default explicitly.")

@@ -112,7 +112,7 @@ func (b *tableBuilder) partitionKey(k *ast.PartitionKey) error {
 	}
 	t := b.probe()
 	for i := range k.Elems {
-		c, err := b.keyColumn(&k.Elems[i], t)
+		c, err := b.keyColumn(i+1, &k.Elems[i], t)
 		if err != nil {
 			return err
 		}
@@ -125,8 +125,8 @@ func (b *tableBuilder) partitionKey(k *ast.PartitionKey) error {
 	return nil
 }
 
-// keyColumn reads a column or an expression of a partition key.
-func (b *tableBuilder) keyColumn(e *ast.IndexElem, t *catalog.Table) (catalog.PartKeyCol, error) {
+// keyColumn reads a column or an expression of a partition key, the number-th part of it.
+func (b *tableBuilder) keyColumn(number int, e *ast.IndexElem, t *catalog.Table) (catalog.PartKeyCol, error) {
 	bad := func(format string, args ...any) (catalog.PartKeyCol, error) {
 		return catalog.PartKeyCol{}, sqlerr.New(sqlerr.InvalidObjectDefinition, format, args...).At(e.Pos())
 	}
@@ -138,6 +138,9 @@ func (b *tableBuilder) keyColumn(e *ast.IndexElem, t *catalog.Table) (catalog.Pa
 	if name != "" {
 		switch name {
 		case "tableoid", "ctid", "xmin", "xmax", "cmin", "cmax":
+			if e.Col == "" {
+				return catalog.PartKeyCol{}, sqlerr.New(sqlerr.InvalidObjectDefinition, "partition key expressions cannot contain system column references")
+			}
 			return bad("cannot use system column \"%s\" in partition key", name)
 		}
 		i := t.Col(name)
@@ -155,7 +158,10 @@ func (b *tableBuilder) keyColumn(e *ast.IndexElem, t *catalog.Table) (catalog.Pa
 	}
 	x, err := planner.StoredExpr(b.Planner(), e.X, t, types.T{}, "partition key expressions")
 	if err != nil {
-		return catalog.PartKeyCol{}, err
+		return catalog.PartKeyCol{}, withoutPosition(err)
+	}
+	if pseudo := pseudoType(e.X, x.Expr.Type()); pseudo != "" {
+		return catalog.PartKeyCol{}, sqlerr.New(sqlerr.InvalidTableDefinition, "partition key column %d has pseudo-type %s", number, pseudo)
 	}
 	for _, c := range x.Cols {
 		if c >= 0 && t.Columns[c].Generated {
@@ -172,6 +178,18 @@ func (b *tableBuilder) keyColumn(e *ast.IndexElem, t *catalog.Table) (catalog.Pa
 	k := catalog.PartKeyCol{Col: -1, Expr: x.Text, ExprCols: x.Cols, Type: x.Expr.Type()}
 	k.Collation, err = b.keyCollation(e.Collate, k.Type, x.Collation)
 	return k, err
+}
+
+// pseudoType is the name of the type of an expression that no column can have, "" for
+// others: an untyped literal has unknown.
+func pseudoType(x ast.Expr, t types.T) string {
+	if c, ok := x.(*ast.Const); ok && (c.Kind == ast.ConstString || c.Kind == ast.ConstNull) {
+		return "unknown"
+	}
+	if t.OID == types.OUnknown || t.OID == types.ORecord {
+		return types.FormatType(t)
+	}
+	return ""
 }
 
 // keyType checks that values of the key can be told apart as the strategy does.
@@ -202,7 +220,10 @@ func (b *tableBuilder) keyType(e *ast.IndexElem, strategy byte, c *catalog.PartK
 			return sqlerr.Unsupported(e.Pos(), "hash partitions by values of type %s", b.typeName(c.Type))
 		}
 	}
-	if !ok {
+	if base.Kind() == types.KOid { // xid has equality alone
+		ok = b.snap().DefaultOpclass(opclassMethods[am], base) != nil
+	}
+	if !ok && e.Opclass == nil {
 		return sqlerr.New(sqlerr.UndefinedObject, "data type %s has no default operator class for access method \"%s\"", b.typeName(c.Type), am).
 			WithHint("You must specify a %s operator class or define a default %s operator class for the data type.", am, am)
 	}
@@ -222,17 +243,17 @@ func (x *exec) keyOpclass(n *ast.Name, am string, t types.T) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name := class.Name
-	if class.Default {
-		name = ""
-	}
 	if !x.snap().OpclassAccepts(class, t) {
 		return "", sqlerr.New(sqlerr.DatatypeMismatch, "operator class \"%s\" does not accept data type %s", n.Last(), x.typeName(t))
 	}
-	if d := x.snap().DefaultOpclass(class.Method, t); name != "" && !strings.HasSuffix(name, "_pattern_ops") && (d == nil || d.Family != class.Family) {
-		return "", sqlerr.Unsupported(n.Pos(), "operator class \"%s\" in a partition key", name)
+	d := x.snap().DefaultOpclass(class.Method, t)
+	switch {
+	case d != nil && d.OID == class.OID:
+		return "", nil
+	case !strings.HasSuffix(class.Name, "_pattern_ops") && (d == nil || d.Family != class.Family):
+		return "", sqlerr.Unsupported(n.Pos(), "operator class \"%s\" in a partition key", class.Name)
 	}
-	return name, nil
+	return class.Name, nil
 }
 
 // bound reads the bound of a partition and checks it against those that are there.

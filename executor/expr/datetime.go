@@ -63,11 +63,7 @@ func dateCasts(r *registry) {
 	}), "sql_timestamptz_1176")
 	r.add(fn1(func(_ *callCtx, d int64) (int64, error) { return types.DateToTimestamp(d) }), "date_timestamp")
 	r.add(fn1(func(c *callCtx, d int64) (int64, error) {
-		ts, err := types.DateToTimestamp(d)
-		if err != nil {
-			return 0, err
-		}
-		return types.TimestampToTimestamptz(ts, c.zone())
+		return types.DateToTimestamptz(d, c.zone())
 	}), "date_timestamptz")
 	r.add(fn1(func(_ *callCtx, ts int64) (int64, error) { return types.TimestampToDate(ts), nil }), "timestamp_date")
 	r.add(fn1(func(c *callCtx, ts int64) (int64, error) {

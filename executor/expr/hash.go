@@ -22,13 +22,13 @@ func hashFuncs(r *registry) {
 		"citext.citext_hash": "citext.citext_hash_extended",
 	} {
 		r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
-			if err := hashable(a[0]); err != nil {
+			if err := hashable(a[0], "a hash function"); err != nil {
 				return null, err
 			}
 			return intDatum(int64(int32(partition.Hash(a[0].T, a[0], 0)))), nil
 		}), plain)
 		r.add(fnD(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
-			if err := hashable(a[0]); err != nil {
+			if err := hashable(a[0], "an extended hash function"); err != nil {
 				return null, err
 			}
 			return intDatum(int64(partition.Hash(a[0].T, a[0], uint64(a[1].I)))), nil
@@ -36,8 +36,8 @@ func hashFuncs(r *registry) {
 	}
 }
 
-// hashable refuses values whose parts have no hash.
-func hashable(d types.Datum) error {
+// hashable refuses values whose parts have no hash of the kind that what names.
+func hashable(d types.Datum, what string) error {
 	list := []types.Datum{d}
 	if d.T.Kind() == types.KRecord {
 		var err error
@@ -55,7 +55,7 @@ func hashable(d types.Datum) error {
 		case t.Kind() == types.KEnum:
 			return sqlerr.Unsupported(-1, "the hash of an enum's value")
 		default:
-			return sqlerr.New(sqlerr.UndefinedFunction, "could not identify a hash function for type %s", types.FormatType(types.Of(t.OID)))
+			return sqlerr.New(sqlerr.UndefinedFunction, "could not identify %s for type %s", what, types.FormatType(types.Of(t.OID)))
 		}
 	}
 	return nil

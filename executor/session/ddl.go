@@ -71,8 +71,15 @@ func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int6
 	if x, ok := c.stmt.(*ast.CreateIndex); ok && x.Concurrently && (s.block != idle || c.several) {
 		return "", 0, inBlockError("CREATE INDEX CONCURRENTLY")
 	}
-	if x, ok := c.stmt.(*ast.Drop); ok && x.Concurrently && (s.block != idle || c.several) {
-		return "", 0, inBlockError("DROP INDEX CONCURRENTLY")
+	if x, ok := c.stmt.(*ast.Drop); ok && x.Concurrently {
+		switch {
+		case s.block != idle || c.several:
+			return "", 0, inBlockError("DROP INDEX CONCURRENTLY")
+		case len(x.Names) > 1:
+			return "", 0, sqlerr.New(sqlerr.FeatureNotSupported, "DROP INDEX CONCURRENTLY does not support dropping multiple objects")
+		case x.Cascade:
+			return "", 0, sqlerr.New(sqlerr.FeatureNotSupported, "DROP INDEX CONCURRENTLY does not support CASCADE")
+		}
 	}
 	if detachesConcurrently(c.stmt) && s.block != idle {
 		return "", 0, inBlockError("ALTER TABLE ... DETACH CONCURRENTLY")

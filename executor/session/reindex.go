@@ -50,7 +50,7 @@ func (s *Session) reindex(ctx context.Context, x *ast.Vacuum, c *call) error {
 				continue // dropped meanwhile
 			}
 		}
-		wanted, err := s.reindexed(x, t, u.only)
+		wanted, err := s.reindexed(x, u, t)
 		if err != nil {
 			return err
 		}
@@ -156,8 +156,9 @@ func (s *Session) reindexTable(ctx context.Context, x *ast.Vacuum, c *call, t *c
 
 // reindexed lists the indexes that REINDEX is to look at: only, or all of the table. What
 // PostgreSQL does not build beside writers is refused if it is asked for by name, and
-// passed over with a word otherwise; so is a table without any.
-func (s *Session) reindexed(x *ast.Vacuum, t *catalog.Table, only *catalog.Index) (out []types.OID, err error) {
+// passed over with a word otherwise; so is a table without any that the statement names.
+func (s *Session) reindexed(x *ast.Vacuum, u reindexUnit, t *catalog.Table) (out []types.OID, err error) {
+	only := u.only
 	const skipped = "cannot reindex %s index \"%s.%s\" concurrently, skipping"
 	for _, ix := range t.Indexes {
 		switch {
@@ -175,7 +176,7 @@ func (s *Session) reindexed(x *ast.Vacuum, t *catalog.Table, only *catalog.Index
 		}
 		out = append(out, ix.OID)
 	}
-	if out == nil && !s.snapshot().NeedsToast(t) { // PostgreSQL has an index of the TOAST table
+	if out == nil && !u.apart && !s.snapshot().NeedsToast(t) { // PostgreSQL has an index of the TOAST table
 		what := "to reindex"
 		if concurrent(x) {
 			what = "that can be reindexed concurrently"
