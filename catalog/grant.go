@@ -144,13 +144,13 @@ func (c *Change) warnMissing(g *GrantSpec, privs, can Priv, name string) {
 	if got == privs || g.All && got != 0 {
 		return
 	}
-	code, what := sqlerr.PrivilegeNotGranted, "granted"
+	code, what := sqlerr.PrivilegeNotGranted, "were granted"
 	if g.Revoke {
-		code, what = sqlerr.PrivilegeNotRevoked, "revoked"
+		code, what = sqlerr.PrivilegeNotRevoked, "could be revoked"
 	}
-	text := "not all privileges were " + what + " for \"%s\""
+	text := "not all privileges " + what + " for \"%s\""
 	if got == 0 {
-		text = "no privileges were " + what + " for \"%s\""
+		text = "no privileges " + what + " for \"%s\""
 	}
 	n := sqlerr.New(code, text, name)
 	n.Severity = "WARNING"

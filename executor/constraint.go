@@ -9,6 +9,7 @@ import (
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
+	"kvsqld/storage/table"
 )
 
 // verify checks NOT NULL and CHECK on rows of live columns. Of several faults
@@ -177,9 +178,7 @@ func (w *tableWriter) hideKey(err error) error {
 			return err
 		}
 	}
-	hidden := *e
-	hidden.Detail = ""
-	return &hidden
+	return table.WithoutKeys(e)
 }
 
 // known lists the live columns, by position, that the user may read or has

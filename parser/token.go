@@ -200,6 +200,8 @@ func decodeEscapes(s string, off int) (string, error) {
 				}
 				b = utf8.AppendRune(b, 0x10000+(pair-0xD800)<<10+(r-0xDC00))
 				pair = 0
+			case pair != 0 && kind != escRune:
+				return "", badPair(off+i, s[i:i+1])
 			case pair != 0:
 				return "", badPair(off+i, s[i:i+n])
 			case kind == escRune:

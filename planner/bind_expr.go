@@ -403,9 +403,9 @@ func (b *binder) rowOp(ls, rs []plan.Expr, op string, off int) plan.Expr {
 			return &plan.And{At: boolAt, Args: args}
 		}
 		return &plan.Or{At: boolAt, Args: args}
-	case "<", "<=", ">", ">=":
+	case "<", "<=", ">", ">=", "~<~", "~<=~", "~>~", "~>=~":
 		// (a,b) < (c,d)  is  a < c OR (a = c AND b < d)
-		strict := op[:1]
+		strict := strings.Replace(op, "=", "", 1)
 		last := len(ls) - 1
 		x := b.operator("", op, ls[last], rs[last], off)
 		for i := last - 1; i >= 0; i-- {

@@ -146,6 +146,11 @@ func (p *planner) mustRelation(n *ast.Name) catalog.Relation {
 	if schema == catalog.SchemaToast {
 		unsupported(n.Pos(), "reading TOAST tables")
 	}
+	if in := p.typeByName(schema, name); in != nil {
+		if u := p.Snap.TypeByOID(in.OID); u != nil && u.Kind == 'c' {
+			failf(sqlerr.WrongObjectType, n.Pos(), "\"%s\" is a composite type", name)
+		}
+	}
 	if schema != "" {
 		failf(sqlerr.UndefinedTable, n.Pos(), "relation \"%s.%s\" does not exist", schema, name)
 	}
@@ -394,7 +399,7 @@ func (p *planner) checkDefinitions(b *binder, call ast.Expr, x plan.Expr, defs [
 			WithHint("Put the column definition list inside ROWS FROM()."))
 	}
 	if _, plain := call.(*ast.Call); !plain {
-		failf(sqlerr.SyntaxError, off, "a column definition list is only allowed for functions returning \"record\"")
+		unsupported(off, "a column definition list of an expression")
 	}
 	seen := map[string]bool{}
 	for _, d := range defs {

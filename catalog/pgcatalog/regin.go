@@ -74,7 +74,8 @@ func missing(code sqlerr.Code, format string, args ...any) error {
 	return e
 }
 
-var errNameSyntax = sqlerr.New(sqlerr.InvalidName, "invalid name syntax")
+// errNameSyntax makes an error for each use: whoever knows the place sets it in there.
+func errNameSyntax() error { return sqlerr.New(sqlerr.InvalidName, "invalid name syntax") }
 
 // objectName splits the name of an object other than a relation into the schema,
 // which is "" if the name is not qualified, and the name.
@@ -82,7 +83,7 @@ func (env *Env) objectName(s string) (schema, name string, err error) {
 	p := splitName(s)
 	switch {
 	case p == nil:
-		return "", "", errNameSyntax
+		return "", "", errNameSyntax()
 	case len(p) > 3:
 		return "", "", sqlerr.New(sqlerr.SyntaxError, "improper qualified name (too many dotted names): %s", strings.Join(p, "."))
 	case len(p) == 3 && p[0] != env.dbName():
@@ -127,7 +128,7 @@ func (env *Env) RegIn(typ types.OID, s string) (types.OID, error) {
 	case types.ORegrole, types.ORegnamespace:
 		p := splitName(s)
 		if len(p) != 1 {
-			return 0, errNameSyntax
+			return 0, errNameSyntax()
 		}
 		if typ == types.ORegnamespace {
 			return env.namespace(p[0]), env.existing(p[0])
@@ -163,7 +164,7 @@ func (env *Env) classIn(s string) (types.OID, error) {
 	p := splitName(s)
 	switch {
 	case p == nil:
-		return 0, errNameSyntax
+		return 0, errNameSyntax()
 	case len(p) > 3:
 		return 0, sqlerr.New(sqlerr.SyntaxError, "improper relation name (too many dotted names): %s", strings.Join(p, "."))
 	case len(p) == 3 && p[0] != env.dbName():
@@ -331,7 +332,7 @@ func (env *Env) nameAndTypes(s string, none bool) (name string, list []types.OID
 		return bad("left parenthesis")
 	}
 	if splitName(s[:open]) == nil {
-		return "", nil, errNameSyntax
+		return "", nil, errNameSyntax()
 	}
 	rest, ok := strings.CutSuffix(strings.TrimRight(s[open+1:], nameSpace), ")")
 	if !ok {

@@ -177,7 +177,8 @@ func (p *jsonParser) value(what string) (n jsonNode, err error) {
 	switch c := p.src[p.pos]; {
 	case c == '{' || c == '[':
 		if p.depth++; p.depth > maxJSONDepth {
-			return n, sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded")
+			return n, sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded").
+				WithHint("JSON values may be nested %d deep.", maxJSONDepth)
 		}
 		if c == '{' {
 			n, err = p.object()

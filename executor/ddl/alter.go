@@ -31,11 +31,7 @@ func (x *exec) alterTable(s *ast.AlterTable) error {
 				return err
 			}
 		}
-		if s.IfExists {
-			x.notice(sqlerr.SuccessfulCompletion, "relation \"%s\" does not exist, skipping", s.Name.Last())
-			return nil
-		}
-		return x.noRelation(&s.Name)
+		return x.noAltered(s)
 	}
 	if _, err := x.relation(&s.Name); err != nil {
 		return err
@@ -572,10 +568,6 @@ func (x *exec) alterIndex(s *ast.AlterTable) error {
 	if done {
 		return err
 	}
-	if s.IfExists {
-		x.notice(sqlerr.SuccessfulCompletion, "relation \"%s\" does not exist, skipping", s.Name.Last())
-		return nil
-	}
 	if r := x.lookup(&s.Name); r != nil {
 		if len(s.Actions) == 1 && s.Actions[0].Kind == "RENAME" { // which takes any relation
 			table := *s
@@ -585,7 +577,20 @@ func (x *exec) alterIndex(s *ast.AlterTable) error {
 		}
 		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not an index", s.Name.Last())
 	}
-	return x.noRelation(&s.Name)
+	return x.noAltered(s)
+}
+
+// noAltered is what ALTER says of a name that no relation has.
+func (x *exec) noAltered(s *ast.AlterTable) error {
+	e := x.noRelation(&s.Name)
+	switch {
+	case e.Code == sqlerr.WrongObjectType && (s.Kind == "TABLE" || s.Kind == "INDEX"):
+		return e.WithHint("Use ALTER TYPE instead.")
+	case s.IfExists && e.Code != sqlerr.WrongObjectType:
+		x.notice(sqlerr.SuccessfulCompletion, "relation \"%s\" does not exist, skipping", s.Name.Last())
+		return nil
+	}
+	return e
 }
 
 func (x *exec) alterIndexByName(s *ast.AlterTable) (bool, error) {

@@ -178,9 +178,12 @@ func (x *exec) editIndexes(t *catalog.Table, edit func(ix *catalog.Index)) error
 }
 
 // indexNamed finds an index of a table by its name.
-func indexNamed(t *catalog.Table, name string) (*catalog.Index, error) {
+func (x *exec) indexNamed(t *catalog.Table, name string) (*catalog.Index, error) {
 	i := slices.IndexFunc(t.Indexes, func(ix *catalog.Index) bool { return ix.Name == name })
 	if i < 0 {
+		if x.findIndex(&ast.Name{Parts: []string{t.Schema, name}}) != nil {
+			return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not an index for table \"%s\"", name, t.Name)
+		}
 		return nil, sqlerr.New(sqlerr.UndefinedObject, "index \"%s\" for table \"%s\" does not exist", name, t.Name)
 	}
 	return t.Indexes[i], nil
@@ -196,7 +199,7 @@ func (x *exec) clusterOn(oid types.OID, a *ast.AlterAction) error {
 	}
 	chosen := types.OID(0)
 	if a.Kind == "CLUSTER" {
-		ix, err := indexNamed(t, a.Name)
+		ix, err := x.indexNamed(t, a.Name)
 		if err != nil {
 			return err
 		}
@@ -224,7 +227,7 @@ func (x *exec) replicaIdentity(oid types.OID, a *ast.AlterAction) error {
 	case "REPLICA IDENTITY NOTHING":
 		code = 'n'
 	case "REPLICA IDENTITY USING INDEX":
-		ix, err := indexNamed(t, a.Name)
+		ix, err := x.indexNamed(t, a.Name)
 		if err != nil {
 			return err
 		}

@@ -38,6 +38,9 @@ func (x *exec) drop(s *ast.Drop) error {
 				if x.findIndex(n) != nil {
 					return wrongKind(n.Last(), what, "index")
 				}
+				if x.composite(n) != nil {
+					return wrongKind(n.Last(), what, "type")
+				}
 				if err := missing(sqlerr.UndefinedTable, what, n); err != nil {
 					return err
 				}
@@ -59,6 +62,9 @@ func (x *exec) drop(s *ast.Drop) error {
 			if ix == nil {
 				if r := x.lookup(n); r != nil {
 					return wrongKind(n.Last(), "index", relationKind(r))
+				}
+				if x.composite(n) != nil {
+					return wrongKind(n.Last(), "index", "type")
 				}
 				if err := missing(sqlerr.UndefinedObject, "index", n); err != nil {
 					return err
@@ -194,6 +200,15 @@ func wrongKind(name, want, is string) error {
 func (x *exec) userType(n *ast.Name) *catalog.UserType {
 	if in := x.madeType(n); in != nil {
 		return x.snap().TypeByOID(in.OID)
+	}
+	return nil
+}
+
+// composite returns the composite type of a name, which stands among the relations in
+// PostgreSQL, or nil.
+func (x *exec) composite(n *ast.Name) *catalog.UserType {
+	if u := x.userType(n); u != nil && u.Kind == 'c' {
+		return u
 	}
 	return nil
 }

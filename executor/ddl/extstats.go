@@ -22,11 +22,19 @@ var statisticsKinds = map[string]string{"ndistinct": "d", "dependencies": "f", "
 // createStatistics is CREATE STATISTICS.
 func (x *exec) createStatistics(s *ast.CreateStatistics) error {
 	ref, ok := s.From[0].(*ast.TableRef)
-	if len(s.From) != 1 || !ok {
+	if !ok || ref.Tablesample != nil {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "CREATE STATISTICS only supports relation names in the FROM clause")
+	}
+	if len(s.From) != 1 {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "only a single relation is allowed in CREATE STATISTICS")
 	}
-	if x.lookup(&ref.Name) == nil && x.findIndex(&ref.Name) != nil {
-		return noStatistics(ref.Name.Last(), "indexes")
+	if x.lookup(&ref.Name) == nil {
+		if x.findIndex(&ref.Name) != nil {
+			return noStatistics(ref.Name.Last(), "indexes")
+		}
+		if x.composite(&ref.Name) != nil {
+			return noStatistics(ref.Name.Last(), "composite types")
+		}
 	}
 	r, err := x.relation(&ref.Name)
 	if err != nil {

@@ -1,8 +1,6 @@
 package ddl
 
 import (
-	"strings"
-
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -187,9 +185,7 @@ func (x *exec) asBuildError(t *catalog.Table, err error) error {
 	}
 	c := *e
 	c.Message = "could not create unique index \"" + e.Constraint + "\""
-	if key, ok := strings.CutSuffix(c.Detail, " already exists."); ok {
-		c.Detail = key + " is duplicated."
-	}
+	table.AsDuplicated(&c)
 	return &c
 }
 

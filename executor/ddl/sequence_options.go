@@ -87,7 +87,7 @@ func optionType(o *ast.Option) *ast.TypeName {
 	if c, ok := o.X.(*ast.Cast); ok {
 		return &c.Type
 	}
-	return &ast.TypeName{Off: o.Off, Name: ast.Name{Off: o.Off, Parts: strings.Split(optionText(o), ".")}}
+	return &ast.TypeName{Off: ast.Off(o.X.Pos()), Name: ast.Name{Off: ast.Off(o.X.Pos()), Parts: strings.Split(optionText(o), ".")}}
 }
 
 func (x *exec) ownedBy(s *catalog.SequenceSpec, o *ast.Option) error {
@@ -96,9 +96,9 @@ func (x *exec) ownedBy(s *catalog.SequenceSpec, o *ast.Option) error {
 		return sqlerr.New(sqlerr.SyntaxError, "invalid OWNED BY option").WithHint("Specify OWNED BY table.column or OWNED BY NONE.")
 	}
 	n := len(parts) - 1
-	t, err := x.findTable(&ast.Name{Off: o.Off, Parts: parts[:n]})
+	t, err := x.ownerOfSequence(&ast.Name{Off: o.Off, Parts: parts[:n]})
 	if err != nil {
-		return withoutPosition(err)
+		return err
 	}
 	c := t.Col(parts[n])
 	if c < 0 {
@@ -106,4 +106,29 @@ func (x *exec) ownedBy(s *catalog.SequenceSpec, o *ast.Option) error {
 	}
 	s.OwnerTable, s.OwnerCol = t.OID, c
 	return nil
+}
+
+// ownerOfSequence returns the table that may own a sequence.
+func (x *exec) ownerOfSequence(n *ast.Name) (*catalog.Table, error) {
+	r, kind := x.lookup(n), ""
+	switch r := r.(type) {
+	case *catalog.Table:
+		return r, nil
+	case *catalog.View:
+		return nil, sqlerr.Unsupported(n.Pos(), "a sequence owned by a view")
+	case *catalog.Sequence:
+		kind = "sequences"
+	case nil:
+		if x.findIndex(n) != nil {
+			kind = "indexes"
+		} else if x.composite(n) != nil {
+			kind = "composite types"
+		}
+	}
+	if kind != "" {
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "sequence cannot be owned by relation \"%s\"", n.Last()).
+			WithDetail("This operation is not supported for %s.", kind)
+	}
+	t, err := x.findTable(n)
+	return t, withoutPosition(err)
 }

@@ -74,11 +74,11 @@ func (p *storageParameter) check(name, v string) error {
 			return wrong("boolean")
 		}
 	case 'i':
-		n, err := strconv.ParseInt(v, 10, 32)
-		if err != nil {
+		n, err := strconv.ParseFloat(v, 64) // fractions are rounded, as those of settings are
+		if n = math.RoundToEven(n); err != nil || !(math.Abs(n) <= math.MaxInt32) {
 			return wrong("integer")
 		}
-		if float64(n) < p.min || float64(n) > p.max {
+		if n < p.min || n > p.max {
 			return bounds(strconv.FormatInt(int64(p.min), 10), strconv.FormatInt(int64(p.max), 10))
 		}
 	case 'f':
@@ -128,6 +128,9 @@ func indexOptions(kind string, opts []ast.Option) (map[string]string, error) {
 	out := make(map[string]string, len(opts))
 	for i := range opts {
 		o := &opts[i]
+		if space, _, qualified := strings.Cut(o.Name, "."); qualified {
+			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter namespace \"%s\"", space)
+		}
 		p, ok := indexParameters[kind][o.Name]
 		if !ok {
 			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", o.Name)

@@ -17,6 +17,7 @@ import (
 	"kvsqld/parser/ast"
 	"kvsqld/planner/plan"
 	"kvsqld/storage/kv"
+	"kvsqld/storage/table"
 	"kvsqld/wire"
 )
 
@@ -265,7 +266,7 @@ func (s *Session) fail(ctx context.Context, err error, text string) error {
 	if err == nil {
 		return nil
 	}
-	err = s.explainDeadlock(finishError(ctx, err, text))
+	err = table.Explain(s.explainDeadlock(finishError(ctx, err, text)), s.settings.fmt)
 	if e := new(sqlerr.Error); errors.As(err, &e) && e.Code == sqlerr.DeadlockDetected {
 		s.activity.mu.Lock()
 		s.activity.done.deadlocks++

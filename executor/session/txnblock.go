@@ -12,6 +12,7 @@ import (
 	"kvsqld/executor"
 	"kvsqld/parser/ast"
 	"kvsqld/storage/kv"
+	"kvsqld/storage/table"
 )
 
 // block says what the client believes about its transaction.
@@ -243,7 +244,7 @@ func (s *Session) commit(ctx context.Context) error {
 	s.endExports()
 	err := s.holdCursors(ctx)
 	if err == nil && t.deferred != nil {
-		err = s.checkDeferred(ctx)
+		err = table.Explain(s.checkDeferred(ctx), s.settings.fmt) // SET LOCAL ends with the transaction
 	}
 	s.dropPortals()
 	t.lobs.closeFrom(0)

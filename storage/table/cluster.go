@@ -306,22 +306,25 @@ func (f *parentKeys) find(ctx context.Context, m *image, sp kv.Space) (err error
 // orphan is the error of a row without a parent.
 func (k *clusterKeys) orphan(d *Desc, vals []*vec.Vec, row int) error {
 	t, fk := d.Table, d.Table.ClusterKey()
-	names, texts := make([]string, len(fk.Cols)), make([]string, len(fk.Cols))
+	key := &KeyError{
+		form: "Key %s is not present in table \"" + strings.ReplaceAll(k.parent.Table.Name, "%", "%%") + "\".",
+		keys: [][]types.Datum{make([]types.Datum, len(fk.Cols))},
+	}
 	for i, c := range fk.Cols {
-		names[i] = t.Columns[c].Name
+		key.names = append(key.names, t.Columns[c].Name)
 		for j, have := range k.fk {
 			if have == c {
-				texts[i] = string(types.AppendText(nil, vals[j].Get(row), types.DefaultFmt))
+				v := vals[j].Get(row)
+				v.B = bytes.Clone(v.B)
+				key.keys[0][i] = v
 			}
 		}
 	}
-	return &sqlerr.Error{
+	return keyError(&sqlerr.Error{
 		Code:    sqlerr.ForeignKeyViolation,
 		Message: fmt.Sprintf("insert or update on table \"%s\" violates foreign key constraint \"%s\"", t.Name, fk.Name),
-		Detail: fmt.Sprintf("Key (%s)=(%s) is not present in table \"%s\".", strings.Join(names, ", "), strings.Join(texts, ", "),
-			k.parent.Table.Name),
-		Schema: t.Schema, Table: t.Name, Constraint: fk.Name,
-	}
+		Schema:  t.Schema, Table: t.Name, Constraint: fk.Name,
+	}, key)
 }
 
 // primaryIndex returns the primary key's index.

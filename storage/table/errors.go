@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -79,27 +80,95 @@ func notNull(t *catalog.Table, col int) error {
 	}
 }
 
-// keyDetail returns (a, b)=(1, 2).
-func (d *Desc) keyDetail(x *index, cols []*vec.Vec, row int) string {
-	names, vals := make([]string, x.n), make([]string, x.n)
-	for i, k := range x.cat.Keys {
-		names[i] = k.Expr
-		if k.Col >= 0 {
-			names[i] = d.Table.Columns[k.Col].Name
+// KeyError is the cause of an error that shows keys. Its texts are in the forms that
+// a session asks for, which files do not know: the error's detail has the shipped forms
+// until Explain gives it the session's.
+type KeyError struct {
+	form  string // with %s for each key
+	names []string
+	keys  [][]types.Datum
+}
+
+func (e *KeyError) Error() string { return e.text(types.DefaultFmt) }
+
+func (e *KeyError) text(o *types.FmtOpts) string {
+	out := make([]any, len(e.keys))
+	for i, key := range e.keys {
+		vals := make([]string, len(key))
+		for k, v := range key {
+			vals[k] = "null"
+			if !v.Null {
+				vals[k] = string(types.AppendText(nil, v, o))
+			}
 		}
-		vals[i] = "null"
-		if v := cols[i].Get(row); !v.Null {
-			vals[i] = string(types.AppendText(nil, v, types.DefaultFmt))
+		out[i] = "(" + strings.Join(e.names, ", ") + ")=(" + strings.Join(vals, ", ") + ")"
+	}
+	return fmt.Sprintf(e.form, out...)
+}
+
+// Explain returns err with the keys of its detail in the forms of o.
+func Explain(err error, o *types.FmtOpts) error {
+	var e *sqlerr.Error
+	var key *KeyError
+	if !errors.As(err, &e) || !errors.As(e.Cause, &key) {
+		return err
+	}
+	c := *e
+	c.Detail, c.Cause = key.text(o), nil // the forms of a later moment are not those of the error
+	return &c
+}
+
+// WithoutKeys returns e for a user who may not see its keys.
+func WithoutKeys(e *sqlerr.Error) *sqlerr.Error {
+	c := *e
+	c.Detail, c.Cause = "", nil
+	return &c
+}
+
+// AsDuplicated rewords the detail of a key that exists for rows that were there before.
+func AsDuplicated(e *sqlerr.Error) {
+	var key *KeyError
+	if errors.As(e.Cause, &key) {
+		keyError(e, &KeyError{form: "Key %s is duplicated.", names: key.names, keys: key.keys})
+	}
+}
+
+// keyError makes key the cause and the detail of e.
+func keyError(e *sqlerr.Error, key *KeyError) *sqlerr.Error {
+	e.Detail, e.Cause = key.Error(), key
+	return e
+}
+
+// keysShown is the KeyError with the keys of index x in rows of columns.
+func (d *Desc) keysShown(x *index, form string, keys ...shownKey) *KeyError {
+	e := &KeyError{form: form, names: make([]string, x.n)}
+	for i, k := range x.cat.Keys {
+		e.names[i] = k.Expr
+		if k.Col >= 0 {
+			e.names[i] = d.Table.Columns[k.Col].Name
 		}
 	}
-	return "(" + strings.Join(names, ", ") + ")=(" + strings.Join(vals, ", ") + ")"
+	for _, k := range keys {
+		vals := make([]types.Datum, x.n)
+		for i := range vals {
+			vals[i] = k.cols[i].Get(k.row)
+			vals[i].B = bytes.Clone(vals[i].B)
+		}
+		e.keys = append(e.keys, vals)
+	}
+	return e
+}
+
+// shownKey is a key in a row of columns.
+type shownKey struct {
+	cols []*vec.Vec
+	row  int
 }
 
 func (d *Desc) uniqueViolation(x *index, cols []*vec.Vec, row int) error {
-	return &sqlerr.Error{
+	return keyError(&sqlerr.Error{
 		Code:    sqlerr.UniqueViolation,
 		Message: fmt.Sprintf("duplicate key value violates unique constraint \"%s\"", x.cat.Name),
-		Detail:  fmt.Sprintf("Key %s already exists.", d.keyDetail(x, cols, row)),
 		Schema:  d.Table.Schema, Table: d.Table.Name, Constraint: x.cat.Name,
-	}
+	}, d.keysShown(x, "Key %s already exists.", shownKey{cols, row}))
 }

@@ -415,11 +415,11 @@ func (v *verifier) violation(i int, entry []byte) error {
 	}
 	name := v.x.cat.Name
 	e := &sqlerr.Error{Code: sqlerr.ExclusionViolation, Schema: v.d.Table.Schema, Table: v.d.Table.Name, Constraint: name,
-		Message: fmt.Sprintf("conflicting key value violates exclusion constraint \"%s\"", name),
-		Detail:  fmt.Sprintf("Key %s conflicts with existing key %s.", v.d.keyDetail(v.x, v.cols, i), v.d.keyDetail(v.x, cols, 0))}
+		Message: fmt.Sprintf("conflicting key value violates exclusion constraint \"%s\"", name)}
+	form := "Key %s conflicts with existing key %s."
 	if v.adding {
 		e.Message = fmt.Sprintf("could not create exclusion constraint \"%s\"", name)
-		e.Detail = fmt.Sprintf("Key %s conflicts with key %s.", v.d.keyDetail(v.x, v.cols, i), v.d.keyDetail(v.x, cols, 0))
+		form = "Key %s conflicts with key %s."
 	}
-	return e
+	return keyError(e, v.d.keysShown(v.x, form, shownKey{v.cols, i}, shownKey{cols, 0}))
 }
