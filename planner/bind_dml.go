@@ -290,10 +290,10 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 	}
 	ins.Input = src
 	if !identity {
-		pr.Common.Rows = src.Base().Rows
+		pr.Common.Rows, pr.Cost = src.Base().Rows, src.Base().Cost
 		ins.Input = pr
 	}
-	ins.Common.Rows = src.Base().Rows
+	ins.Common.Rows, ins.Cost = src.Base().Rows, src.Base().Cost
 	p.prepareCTEs(defs)
 	return ins
 }
@@ -677,7 +677,7 @@ func (p *planner) planUpdate(s *ast.Update, outer *scope) plan.Node {
 	d := p.destination(&s.Table.Name, s.Table.Only, "UPDATE")
 	in, set, extra, n, parts, unread := p.changeInput(s.Table, s.From, s.Where, s.Current, d, "UPDATE", sc, s.Set, s.Returning != nil)
 	u := &plan.Update{Table: d.table, Tree: d.tree, Input: in, SetCols: set, Parts: parts, Unread: unread, Extra: n, HasReturning: s.Returning != nil}
-	u.Common.Rows = in.Base().Rows
+	u.Common.Rows, u.Cost = in.Base().Rows, in.Base().Cost
 	u.Returning, u.Cols, u.System = p.returning(s.Returning, d, s.Table.Alias, extra, sc, true)
 	u.Checks = append(p.updateChecks(d, s.Returning != nil), p.viewChecks(d, liveCols(d.table))...)
 	d.grant()
@@ -693,7 +693,7 @@ func (p *planner) planDelete(s *ast.Delete, outer *scope) plan.Node {
 	d := p.destination(&s.Table.Name, s.Table.Only, "DELETE")
 	in, _, extra, n, _, unread := p.changeInput(s.Table, s.Using, s.Where, s.Current, d, "DELETE", sc, nil, s.Returning != nil)
 	del := &plan.Delete{Table: d.table, Tree: d.tree, Input: in, Unread: unread, Extra: n, HasReturning: s.Returning != nil}
-	del.Common.Rows = in.Base().Rows
+	del.Common.Rows, del.Cost = in.Base().Rows, in.Base().Cost
 	del.Returning, del.Cols, del.System = p.returning(s.Returning, d, s.Table.Alias, extra, sc, true)
 	d.grant()
 	p.prepareCTEs(defs)

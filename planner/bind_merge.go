@@ -103,7 +103,7 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 	p.mergeChecks(t, m.Whens)
 	dropUnused(m, sources, len(live))
 	m.Input = p.planQuery(q)
-	m.Common.Rows = m.Input.Base().Rows
+	m.Common.Rows, m.Cost = m.Input.Base().Rows, m.Input.Base().Cost
 	p.prepareCTEs(defs)
 	return m
 }

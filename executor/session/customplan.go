@@ -38,7 +38,7 @@ func (p *plannedStmt) suit(ctx context.Context, s *Session, snap *catalog.Snapsh
 		}
 		return nil
 	}
-	cost := c.generic.Root.Base().Cost
+	cost := c.generic.Cost()
 	if cost <= maxGenericCost {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (p *plannedStmt) suit(ctx context.Context, s *Session, snap *catalog.Snapsh
 		return err
 	}
 	c.tries++
-	c.cost += q.Root.Base().Cost + planningCost*float64(1+len(q.Tables))
+	c.cost += q.Cost() + planningCost*float64(1+len(q.Tables))
 	p.use(q)
 	return nil
 }

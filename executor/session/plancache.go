@@ -38,6 +38,12 @@ type cacheEntry struct {
 	// plain says that statements of this pattern are better planned as written:
 	// they are no patterns, or did not plan.
 	plain bool
+	// costly says that statements of this pattern are planned with their literals.
+	// asWritten is the plan of the text that came last, made when it came again: what
+	// polls a queue or refreshes a dashboard sends one text over and over.
+	costly    bool
+	text      string
+	asWritten *plannedStmt
 }
 
 func (c *planCache) init() {
@@ -82,6 +88,11 @@ func (s *Session) runCached(ctx context.Context, sql string, w wire.ResultWriter
 		return false, nil
 	}
 	p := e.planned
+	if e.costly {
+		if p = e.again(s, sql); p == nil {
+			return false, nil
+		}
+	}
 	if _, err := s.ensureTx(ctx); err != nil {
 		return true, err
 	}
@@ -92,16 +103,22 @@ func (s *Session) runCached(ctx context.Context, sql string, w wire.ResultWriter
 		e.plain = true
 		return false, nil
 	}
-	if len(p.q.Params) > 0 && p.q.Root.Base().Cost > maxGenericCost {
-		e.plain = true
-		return false, nil
-	}
-	params, ok := s.literals(p)
-	if !ok {
-		return false, nil
+	var params []types.Datum
+	if !e.costly {
+		if len(p.q.Params) > 0 && p.q.Cost() > maxGenericCost {
+			e.costly, e.planned = true, nil
+			return false, nil
+		}
+		var ok bool
+		if params, ok = s.literals(p); !ok {
+			return false, nil
+		}
 	}
 	n, err := s.runPlanned(ctx, p, params, wireSink{w: w}, nil)
 	if err != nil {
+		if e.costly {
+			return true, err
+		}
 		return true, withoutPosition(err)
 	}
 	if s.block == idle {
@@ -111,6 +128,23 @@ func (s *Session) runCached(ctx context.Context, sql string, w wire.ResultWriter
 	}
 	w.Complete(tagOf(p.q), n)
 	return true, nil
+}
+
+// again returns the plan of a costly statement's text if that is the one that came last,
+// nil if it has to be run as written.
+func (e *cacheEntry) again(s *Session, sql string) *plannedStmt {
+	if e.text != sql {
+		e.text, e.asWritten = sql, nil
+		return nil
+	}
+	if e.asWritten == nil {
+		list, err := s.strings(sql).Parse(sql)
+		if err != nil || len(list) != 1 || len(s.settings.literals.LongNames(sql)) > 0 { // notices
+			return nil
+		}
+		e.asWritten = &plannedStmt{stmt: list[0].Stmt}
+	}
+	return e.asWritten
 }
 
 // newCacheEntry parses the statement with its literals taken out.

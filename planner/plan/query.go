@@ -47,6 +47,17 @@ type Query struct {
 	Steps []StepNote
 }
 
+// Cost is what the query is estimated to cost, its common table expressions included.
+func (q *Query) Cost() float64 {
+	sum := q.Root.Base().Cost
+	for _, c := range q.CTEs {
+		if c.Plan != nil {
+			sum += c.Plan.Base().Cost
+		}
+	}
+	return sum
+}
+
 // OutCollation is the collation of a column that a statement returns: "" is the type's.
 // Conflict: those of its parts differ.
 type OutCollation struct {
