@@ -33,6 +33,7 @@ func (p *planner) stepFilter(s *state) {
 // LATERAL entries wait for the join that sets their parameters.
 func (p *planner) planUnits(s *state) {
 	p.distribute(s)
+	p.carryOver(s)
 	p.stepCluster(s)
 	for _, c := range s.conj {
 		needOf(c, s.need)
@@ -329,6 +330,9 @@ func (p *planner) outerUnit(s *state, j *joinItem) *unit {
 		if u.node = p.clusterLeft(s, l, lp, down, r, rdown, on); u.node != nil {
 			return u
 		}
+	}
+	if kind == plan.Left && r.rel != nil {
+		rdown = append(rdown, p.carry(r.rel, down, on)...)
 	}
 	rp := p.planTree(s, []*joinItem{r}, rdown)
 	u.node = p.joinNodes(s, kind, lp, rp, on, nil, p.unitOf(r, rdown))
