@@ -21,6 +21,16 @@ const (
 	costStart   = 5.0  // opening a cursor
 )
 
+// pairCost is what testing conditions on one pair costs. What they compute of it costs
+// several times as much as a comparison of columns.
+func pairCost(on []plan.Expr) float64 {
+	sum := 0.0
+	for _, c := range on {
+		sum += costPair * (1 + 4*max(exprCost(c)-1, 0))
+	}
+	return sum
+}
+
 // lookupCost is what a lookup of a table costs by a path: a get for each row that it
 // finds, unless these lie together, in the master file or in an index that has all that is
 // needed of them.

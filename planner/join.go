@@ -175,7 +175,7 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 		out.node = h
 		return out
 	}
-	pairs := l.rows * r.rows * costPair * float64(len(on))
+	pairs := l.rows * r.rows * pairCost(on)
 	x := p.rangeApply(s, kind, l, ru, on, r.cost+pairs, out.rows)
 	if kind == plan.Inner {
 		if y := p.rangeApply(s, kind, r, lu, on, l.cost+pairs, out.rows); y != nil && (x == nil || y.cost < x.cost) {

@@ -103,7 +103,10 @@ func between(lo, hi, rows float64) float64 {
 // jointSelectivity estimates the fraction of rows for which all conjuncts hold:
 // two bounds of one column are a range, everything else is independent.
 func (p *planner) jointSelectivity(conj []plan.Expr, rels map[int]*rel) float64 {
-	type side struct{ lo, hi float64 } // 0: no bound
+	type side struct {
+		lo, hi     float64 // 0: no bound
+		from, upto plan.Expr
+	}
 	ranges := map[[2]int]side{}
 	var order [][2]int // the same product each time
 	out := 1.0
@@ -121,9 +124,9 @@ func (p *planner) jointSelectivity(conj []plan.Expr, rels map[int]*rel) float64 
 		}
 		switch {
 		case below && r.hi == 0:
-			r.hi = s
+			r.hi, r.upto = s, c
 		case !below && r.lo == 0:
-			r.lo = s
+			r.lo, r.from = s, c
 		default:
 			out *= s
 		}
@@ -137,14 +140,90 @@ func (p *planner) jointSelectivity(conj []plan.Expr, rels map[int]*rel) float64 
 		case r.hi == 0:
 			out *= r.lo
 		default:
-			rows := 0.0
-			if t := rels[key[0]]; t != nil && t.table != nil {
-				rows = p.tableRows(t.table)
-			}
-			out *= between(r.lo, r.hi, rows)
+			out *= p.spanSel(rels[key[0]], key[1], r.lo, r.hi, r.from, r.upto)
 		}
 	}
 	return out
+}
+
+// spanSel is the share of an entry's rows in which a column is between two bounds: from
+// and upto are the comparisons, lo and hi their shares.
+func (p *planner) spanSel(r *rel, col int, lo, hi float64, from, upto plan.Expr) float64 {
+	if r == nil || r.table == nil {
+		return between(lo, hi, 0)
+	}
+	if lo == selRange && hi == selRange {
+		if share, ok := p.widthSel(r, col, from, upto); ok {
+			return share
+		}
+	}
+	return between(lo, hi, p.tableRows(r.table))
+}
+
+// widthSel is the share of a column's range that lies between two bounds which are a
+// known distance apart, wherever they are: of
+//
+//	o.at >= d.day AND o.at < d.day + interval '1 day'
+//
+// a day's share of the time between the first and the last row.
+func (p *planner) widthSel(r *rel, col int, from, upto plan.Expr) (float64, bool) {
+	lo, a := apart(from)
+	hi, b := apart(upto)
+	if a == nil && b == nil || exprKey(lo) != exprKey(hi) {
+		return 0, false
+	}
+	st := p.colStats(r, col)
+	if st == nil || len(st.Histogram) < 2 {
+		return 0, false
+	}
+	first, line := scalar(st.Histogram[0])
+	last, _ := scalar(st.Histogram[len(st.Histogram)-1])
+	if line == noLine || !(last > first) || math.IsInf(last-first, 0) {
+		return 0, false
+	}
+	width := distance(b, line) - distance(a, line)
+	return min(max(width/(last-first), 1/max(p.tableRows(r.table), 1)), 1), true
+}
+
+// apart takes the bound of a comparison with a column apart: the expression that it is
+// made of, and the call that adds a constant to it or subtracts one, nil if there is none.
+func apart(cond plan.Expr) (base plan.Expr, by *plan.Call) {
+	c, ok := cond.(*plan.Call)
+	if !ok || len(c.Args) != 2 {
+		return cond, nil
+	}
+	x := c.Args[1]
+	if _, ok := bareVar(c.Args[0]); !ok {
+		x = c.Args[0]
+	}
+	call, ok := x.(*plan.Call)
+	if !ok || len(call.Args) != 2 || call.Op != "+" && call.Op != "-" {
+		return x, nil
+	}
+	if k, ok := call.Args[1].(*plan.Const); !ok || k.Val.Null {
+		return x, nil
+	}
+	return call.Args[0], call
+}
+
+// distance is what the call adds, on a line.
+func distance(call *plan.Call, l line) float64 {
+	if call == nil {
+		return 0
+	}
+	const day = 86400e6
+	k := call.Args[1].(*plan.Const).Val
+	d, on := scalar(k)
+	switch {
+	case k.T.Kind() == types.KInterval:
+		d = float64(k.Iv.Months)*30*day + float64(k.Iv.Days)*day + float64(k.Iv.Micros)
+	case on == numberLine && l == timeLine: // days
+		d *= day
+	}
+	if call.Op == "-" {
+		return -d
+	}
+	return d
 }
 
 // boundOf returns the column that a comparison bounds, from above if below is
