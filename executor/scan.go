@@ -119,7 +119,13 @@ func (op *scan) Open(env *Env) error {
 			return err
 		}
 		if !absent && k < vec.BatchSize {
-			op.spec.Limit = int(k)
+			skip, _, err := rowCount(env, n.Skip, true)
+			if err != nil {
+				return err
+			}
+			if skip < vec.BatchSize {
+				op.spec.Limit = int(k + skip)
+			}
 		}
 	}
 	if op.spec.Ranges != nil && len(op.spec.Ranges) == 0 {

@@ -1,6 +1,9 @@
 package planner
 
 import (
+	"maps"
+	"slices"
+
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
@@ -235,8 +238,9 @@ func (p *planner) readable(ix *catalog.Index) bool {
 	return true
 }
 
-// paths lists the ways to read a base table under its conjuncts.
-func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
+// paths lists the ways to read a base table under its conjuncts. need are the columns
+// that are read, out those that are wanted whether or not the conjuncts are tested.
+func (p *planner) paths(r *rel, conj []plan.Expr, need, out map[int]bool) []path {
 	if r.cursor != "" {
 		return []path{{access: plan.CurrentRow, rows: 1, cost: costStart}}
 	}
@@ -248,16 +252,16 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
 	for _, c := range conj {
 		sel *= p.selectivity(c, rels)
 	}
-	out := []path{{access: plan.FullScan, rows: rows, cost: costStart + rows, order: masterOrder(r)}}
+	list := []path{{access: plan.FullScan, rows: rows, cost: costStart + rows, order: masterOrder(r)}}
 	if p.NoOptimizer {
-		return out
+		return list
 	}
 	if t.Cluster != nil {
 		pairs := p.ownCost(t)
-		out[0].cost, out[0].order = costStart+pairs, nil
+		list[0].cost, list[0].order = costStart+pairs, nil
 		if a := p.areaOf(r, conj); a != nil {
 			part := p.areaPart(r, a)
-			out = append(out, path{access: plan.Regions, area: a, rows: max(1, rows*part), cost: 4*costStart + pairs*part})
+			list = append(list, path{access: plan.Regions, area: a, rows: max(1, rows*part), cost: 4*costStart + pairs*part})
 		}
 	}
 	bounds := p.boundsOf(r, conj, func(in map[int]bool) bool { return len(in) == 0 })
@@ -274,7 +278,7 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
 				x.access = plan.RangeScan
 			}
 			x.cost = costStart*float64(len(x.ranges)) + x.rows
-			out = append(out, *x)
+			list = append(list, *x)
 		}
 	}
 	for _, ix := range t.Indexes {
@@ -285,14 +289,18 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
 			if ix.Where != "" {
 				continue
 			}
-			out = append(out, p.elementPaths(r, ix, conj, rows)...)
+			list = append(list, p.elementPaths(r, ix, conj, rows)...)
 			continue
 		}
 		same, share, ok := p.holdsAll(r, r.parts[ix].preds, conj)
 		if !ok {
 			continue
 		}
-		only := p.covers(t, ix, need)
+		read := need
+		if len(same) > 0 {
+			read = without(r, conj, same, out)
+		}
+		only := p.covers(t, ix, read)
 		entry := costEntry
 		if ix.Kind == catalog.KindInverted || ix.Kind == catalog.KindGin {
 			entry = costPosting
@@ -328,9 +336,21 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need map[int]bool) []path {
 		if ix.Kind != catalog.KindHash {
 			x.order = indexOrder(r, ix)
 		}
-		out = append(out, *x)
+		list = append(list, *x)
 	}
-	return out
+	return list
+}
+
+// without are the columns out and those of the conjuncts that are tested: of a partial
+// index, all but those that it holds for.
+func without(r *rel, conj, held []plan.Expr, out map[int]bool) map[int]bool {
+	need := map[int]map[int]bool{r.id: maps.Clone(out)}
+	for _, c := range conj {
+		if !slices.Contains(held, c) {
+			needOf(c, need)
+		}
+	}
+	return need[r.id]
 }
 
 // equalities are the bounds that a hash index answers.
@@ -359,6 +379,9 @@ func (p *planner) covers(t *catalog.Table, ix *catalog.Index, need map[int]bool)
 			has[c] = true
 		}
 	}
+	for _, c := range ix.Include {
+		has[c] = true
+	}
 	for c := range need {
 		if !has[c] {
 			return false
@@ -370,8 +393,12 @@ func (p *planner) covers(t *catalog.Table, ix *catalog.Index, need map[int]bool)
 // exactKey reports whether a value can be read back from its key.
 func exactKey(t types.T) bool {
 	switch t.Kind() {
-	case types.KBool, types.KInt2, types.KInt4, types.KInt8, types.KOid, types.KBytea, types.KDate, types.KTime, types.KTimestamp, types.KTimestamptz, types.KUUID, types.KMoney:
+	case types.KBool, types.KInt2, types.KInt4, types.KInt8, types.KOid, types.KBytea, types.KDate, types.KTime, types.KTimestamp, types.KTimestamptz, types.KUUID, types.KMoney,
+		types.KEnum, types.KTimetz, types.KInet, types.KMacaddr, types.KBit, types.KWord:
 		return true
+	case types.KNumeric:
+		_, ok := types.NarrowScale(t)
+		return ok
 	case types.KText:
 		return t.OID != types.OBpchar
 	}
@@ -445,7 +472,7 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 				take(hi)
 				h := p.selectivity(hi.conj, rels)
 				if lo != nil {
-					s = between(s, h, rows)
+					s = p.spanSel(r, col, s, h, lo.conj, hi.conj)
 				} else {
 					s = h
 				}

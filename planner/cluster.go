@@ -208,7 +208,7 @@ func (p *planner) worthWalking(s *state, g *clusterGroup) bool {
 		for _, c := range l.local {
 			needOf(c, need)
 		}
-		for _, x := range p.paths(l.rel, l.local, need[l.rel.id]) {
+		for _, x := range p.paths(l.rel, l.local, need[l.rel.id], s.need[l.rel.id]) {
 			if x.access != plan.FullScan && x.cost < cost/4 && x.rows < p.tableRows(l.rel.table)/20 {
 				return false
 			}

@@ -29,7 +29,7 @@ func (p *planner) keepParts(n plan.Node) plan.Node {
 			return n
 		}
 		in := *n
-		in.Filter, in.Limit = nil, nil
+		in.Filter, in.Limit, in.Skip = nil, nil, nil
 		return p.keptUnder(n, &in, &in.Filter, n.Filter)
 	case *plan.VirtualScan:
 		in := *n

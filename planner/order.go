@@ -331,8 +331,8 @@ const costSort = 2.0
 // bestPath chooses among the paths of a table of which rows rows pass the
 // conjuncts: the cheapest, with what is left to sort. cost is for the rows that
 // are taken.
-func (p *planner) bestPath(r *rel, conj []plan.Expr, need map[int]bool, rows float64, w wanted) (best *path, cost float64) {
-	paths := p.paths(r, conj, need)
+func (p *planner) bestPath(r *rel, conj []plan.Expr, need, out map[int]bool, rows float64, w wanted) (best *path, cost float64) {
+	paths := p.paths(r, conj, need, out)
 	var fixed map[int]bool
 	if len(w.cols) > 0 {
 		fixed = fixedCols(p.boundsOf(r, conj, func(in map[int]bool) bool { return len(in) == 0 }))
@@ -466,35 +466,38 @@ func keepOrder(n plan.Node) {
 	}
 }
 
-// hintRows tells the scan below a node that count rows are probably enough.
-func hintRows(n plan.Node, count plan.Expr) {
+// hintRows tells the scan below a node that count rows behind the first skip are probably
+// enough.
+func hintRows(n plan.Node, count, skip plan.Expr) {
 	switch n := n.(type) {
 	case *plan.Scan:
-		n.Limit = count
+		n.Limit, n.Skip = count, skip
+	case *plan.LockRows:
+		hintRows(n.Input, count, skip)
 	case *plan.Project:
-		hintRows(n.Input, count)
+		hintRows(n.Input, count, skip)
 	case *plan.Sort:
 		if n.Presorted > 0 {
-			hintRows(n.Input, count)
+			hintRows(n.Input, count, skip)
 		}
 	case *plan.LookupJoin:
-		hintRows(n.Left, count)
+		hintRows(n.Left, count, skip)
 	case *plan.Apply:
-		hintRows(n.Left, count)
+		hintRows(n.Left, count, skip)
 	case *plan.Group:
 		if n.Ordered {
-			hintRows(n.Input, count)
+			hintRows(n.Input, count, skip)
 		}
 	case *plan.Distinct:
 		if n.Ordered {
-			hintRows(n.Input, count)
+			hintRows(n.Input, count, skip)
 		}
 	case *plan.Window:
-		hintRows(n.Input, count)
+		hintRows(n.Input, count, skip)
 	case *plan.Append:
 		if n.Keys != nil {
 			for _, in := range n.Inputs {
-				hintRows(in, count)
+				hintRows(in, count, skip)
 			}
 		}
 	}
@@ -582,7 +585,7 @@ func (p *planner) extremes(s *state) *pnode {
 			continue
 		}
 		var cost float64
-		if e.path, cost = p.bestPath(r, e.local, cols, rows, w); e.path.single {
+		if e.path, cost = p.bestPath(r, e.local, cols, cols, rows, w); e.path.single {
 			return nil
 		}
 		if n, _ := orderedBy(pathOrder(r, e.path, nil), w.cols); n == 0 {
@@ -600,7 +603,7 @@ func (p *planner) extremes(s *state) *pnode {
 		if total >= 2*rows {
 			return nil
 		}
-	} else if _, cost := p.bestPath(r, conj, all[r.id], rows, wanted{}); total >= cost+rows {
+	} else if _, cost := p.bestPath(r, conj, all[r.id], all[r.id], rows, wanted{}); total >= cost+rows {
 		return nil
 	}
 	var cur *pnode
@@ -611,7 +614,7 @@ func (p *planner) extremes(s *state) *pnode {
 			in = p.planScan(sub, &unit{rel: r, rels: map[int]bool{r.id: true}, local: r.ordered(e.local)}, e.path)
 		}
 		keepOrder(in.node)
-		hintRows(in.node, oneRow)
+		hintRows(in.node, oneRow, nil)
 		l := &plan.Limit{Input: in.node, Count: oneRow}
 		l.Rows, l.Cost, l.Cols = 1, costStart+in.cost/in.rows, in.node.Base().Cols
 		g := &plan.Group{Input: l}

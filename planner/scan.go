@@ -35,7 +35,7 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 	if best == nil {
 		want := p.wantedOrder(s, r, rows)
 		var cost float64
-		best, cost = p.bestPath(r, u.local, all[r.id], rows, want)
+		best, cost = p.bestPath(r, u.local, all[r.id], need, rows, want)
 		if arms, c := p.unionOf(r, u.local); arms != nil && !best.single {
 			sort := 0.0
 			if len(want.cols) > 0 {

@@ -165,8 +165,8 @@ func (p *planner) projectTargets(s *state) plan.Node {
 
 // hintLimit tells the scan below a LIMIT how many rows are wanted.
 func (p *planner) hintLimit(n plan.Node, q *query) {
-	if l, ok := n.(*plan.Limit); ok && q.offset == nil && l.Count != nil {
-		hintRows(l.Input, l.Count)
+	if l, ok := n.(*plan.Limit); ok && l.Count != nil && (l.Offset == nil || !volatileCall(l.Offset)) {
+		hintRows(l.Input, l.Count, l.Offset)
 	}
 }
 

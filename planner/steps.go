@@ -287,7 +287,7 @@ func (p *planner) sortLimit(n plan.Node, keys []plan.SortKey, presorted int, q *
 	}
 	if q.atMost && limit != nil {
 		if offset == nil {
-			hintRows(n, limit)
+			hintRows(n, limit, nil)
 		}
 		return n
 	}

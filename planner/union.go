@@ -32,7 +32,7 @@ func (p *planner) unionOf(r *rel, conj []plan.Expr) (arms []path, cost float64) 
 		sum := 0.0
 		for _, a := range or.Args {
 			var best *path
-			for _, x := range p.paths(r, conjuncts(a, nil), need) {
+			for _, x := range p.paths(r, conjuncts(a, nil), need, need) {
 				if len(x.ranges) > 0 && !x.byElems && x.area == nil && (best == nil || x.cost < best.cost) {
 					best = &x
 				}

@@ -128,3 +128,16 @@ func modBits(b []byte, n int, varying, explicit bool) ([]byte, error) {
 	maskBits(out, n)
 	return out, nil
 }
+
+// maxNarrow is the greatest precision of numerics that are stored as an int64.
+const maxNarrow = 18
+
+// NarrowScale returns the scale of a numeric(p,s) that is held as an int64
+// coefficient; false for other types, domains over such a type included.
+func NarrowScale(t T) (int32, bool) {
+	if t.OID != ONumeric || t.Mod < 4 {
+		return 0, false
+	}
+	p, s := NumericMod(t.Mod)
+	return s, p <= maxNarrow && s >= 0 && s <= maxNarrow
+}

@@ -60,6 +60,7 @@ func MapExprs(n Node, f func(Expr) Expr) {
 		one(&n.EntryFilter)
 		one(&n.Filter)
 		one(&n.Limit)
+		one(&n.Skip)
 		n.Area.Exprs(one)
 		n.Nearest.exprs(one)
 	case *ClusterScan:

@@ -47,7 +47,9 @@ type (
 		TailAt int
 		// IndexOnly: all Cols are in the index's key, its INCLUDE or the master key.
 		IndexOnly bool
-		Limit     Expr // stop early hint, or nil
+		// Limit and Skip say that Limit rows behind the first Skip are probably enough;
+		// nil: all, and none.
+		Limit, Skip Expr
 		// Area restricts a region-clustered table to the regions of a place, instead
 		// of Ranges. Filter decides about each row.
 		Area *Area

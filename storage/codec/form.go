@@ -58,7 +58,7 @@ func formOf(t types.T) form {
 	case types.KFloat8:
 		return formFloat8
 	case types.KNumeric:
-		if _, ok := NarrowScale(t); ok {
+		if _, ok := types.NarrowScale(t); ok {
 			return formDec64
 		}
 		return formDecimal
@@ -97,21 +97,6 @@ func formOf(t types.T) form {
 		return formNone
 	}
 	return formBytes
-}
-
-// maxNarrow is the greatest precision of numerics that are stored as an int64.
-const maxNarrow = 18
-
-// NarrowScale returns the scale of a numeric(p,s) that is held as an int64
-// coefficient; false for other types, domains over such a type included.
-func NarrowScale(t types.T) (int32, bool) {
-	if t.OID != types.ONumeric || t.Mod < 4 {
-		return 0, false
-	}
-	m := t.Mod - 4
-	// The scale is 11 bits with a sign.
-	p, s := m>>16&0xffff, (m&0x7ff^1024)-1024
-	return s, p <= maxNarrow && s >= 0 && s <= maxNarrow
 }
 
 // LossyKey reports whether a value of the type cannot be read back from its key

@@ -110,7 +110,7 @@ func gen(r *rand.Rand, t types.T) types.Datum {
 			d.F = float64(float32(d.F))
 		}
 	case types.KNumeric:
-		if s, ok := NarrowScale(t); ok {
+		if s, ok := types.NarrowScale(t); ok {
 			d.Dec = types.NewDecimal(genInt(r, -maxCoef+1, maxCoef-1), s)
 			if r.IntN(20) == 0 {
 				d.Dec = types.DecimalNaN

@@ -134,7 +134,7 @@ func newKeyCol(k KeyCol) (*keyCol, error) {
 	} else if !Orderable(k.T) {
 		return nil, &NoOrderError{T: k.T}
 	}
-	kc.scale, _ = NarrowScale(k.T)
+	kc.scale, _ = types.NarrowScale(k.T)
 	var err error
 	switch kc.form {
 	case formArray:

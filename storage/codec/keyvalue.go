@@ -202,7 +202,7 @@ func Fit(t types.T, d types.Datum) (types.Datum, Fitting) {
 			d.F, f = float64(g), FitBelow
 		}
 	case formDec64:
-		s, _ := NarrowScale(t)
+		s, _ := types.NarrowScale(t)
 		var c int64
 		if c, f = fitCoef(d.Dec, s); f != FitNone {
 			d.Dec = coefToDec(c, s)

@@ -98,7 +98,7 @@ func NewRowCodec(ts []types.T) *RowCodec {
 	for i, t := range ts {
 		a := attr{t: t, form: formOf(t)}
 		a.width = int(widths[min(a.form, formBytes)])
-		a.scale, _ = NarrowScale(t)
+		a.scale, _ = types.NarrowScale(t)
 		c.attrs[i] = a
 		c.fixed[i+1], c.vars[i+1] = c.fixed[i]+a.width, c.vars[i]
 		if a.width == 0 {

@@ -302,7 +302,7 @@ func (a *attr) getFixed(d *types.Datum, b []byte) {
 // ResetVec prepares v for n rows of type t as decoders fill it: numerics that
 // are stored as an int64 in the narrow form, everything else as vec.Vec.Reset.
 func ResetVec(v *vec.Vec, t types.T, n int) {
-	if s, ok := NarrowScale(t); ok {
+	if s, ok := types.NarrowScale(t); ok {
 		v.T, v.Const = t, false
 		v.Nulls.Clear()
 		v.SetNarrow(n, s)

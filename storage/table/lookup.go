@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"kvsqld/catalog"
+	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/storage/codec"
 	"kvsqld/storage/kv"
@@ -123,7 +124,7 @@ func fitsAlways(c codec.KeyCol, v *vec.Vec) bool {
 	if c.T == v.T {
 		return true
 	}
-	if _, narrow := codec.NarrowScale(c.T); narrow {
+	if _, narrow := types.NarrowScale(c.T); narrow {
 		return false
 	}
 	return c.T.Kind() == v.T.Kind()

@@ -40,7 +40,7 @@ func genValue(r *rand.Rand, t types.T, null bool) types.Datum {
 		d.F = []float64{0, 1, -1.5, 2, 3, 4, 5, 1e300}[r.IntN(8)] * float64(r.IntN(5))
 	case types.KNumeric:
 		d.Dec = types.NewDecimal(int64(r.IntN(60)-30)*10, 2)
-		if _, narrow := codec.NarrowScale(t); !narrow && r.IntN(2) == 0 {
+		if _, narrow := types.NarrowScale(t); !narrow && r.IntN(2) == 0 {
 			d.Dec = types.NewDecimal(int64(r.IntN(60)-30), 1)
 		}
 	}
