@@ -530,7 +530,7 @@ func (x *exec) validateFK(t *catalog.Table, k *catalog.ForeignKey) error {
 	var sel, on, notNull []string
 	for i, c := range k.Cols {
 		child, parent := "c."+ast.QuoteIdent(t.Columns[c].Name), "p."+ast.QuoteIdent(p.Columns[k.RefCols[i]].Name)
-		sel = append(sel, child+"::text")
+		sel = append(sel, child)
 		if own, other := t.Columns[c].Collation, p.Columns[k.RefCols[i]].Collation; own != other {
 			child += " COLLATE " + ast.QuoteIdent(cmp.Or(other, "default")) // what the referenced values are compared by
 		}

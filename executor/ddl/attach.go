@@ -242,7 +242,7 @@ func (x *exec) unreferenced(t *catalog.Table) error {
 		for i, c := range ref.FK.Cols {
 			name := ref.Table.Columns[c].Name
 			cols = append(cols, name)
-			sel = append(sel, "c."+ast.QuoteIdent(name)+"::text")
+			sel = append(sel, "c."+ast.QuoteIdent(name))
 			on = append(on, "c."+ast.QuoteIdent(name)+" = p."+ast.QuoteIdent(t.Columns[ref.FK.RefCols[i]].Name))
 		}
 		vals, err := x.firstTexts("SELECT "+strings.Join(sel, ", ")+" FROM "+ownRows(ref.Table)+" c WHERE EXISTS (SELECT 1 FROM "+

@@ -291,7 +291,7 @@ func (x *exec) any(sql string) (found bool, err error) {
 	return found, err
 }
 
-// firstTexts returns the first n columns, which are texts, of the first row of a
+// firstTexts returns the first n columns of the first row of a
 // query of our own making; nil when it returns none.
 func (x *exec) firstTexts(sql string, n int) (vals []string, err error) {
 	err = x.query(sql, func(b *vec.Batch) bool {
@@ -299,7 +299,7 @@ func (x *exec) firstTexts(sql string, n int) (vals []string, err error) {
 			return true
 		}
 		for _, c := range b.Cols[:n] {
-			vals = append(vals, string(c.Get(b.Row(0)).B))
+			vals = append(vals, string(types.AppendText(nil, c.Get(b.Row(0)), x.Planner().Fmt)))
 		}
 		return false
 	})
