@@ -51,6 +51,10 @@ type serialTxn struct {
 
 func (s *serialTxn) hits(w *writeSet) bool { return s.reads.hits(w) || s.newest.hits(w) }
 
+// overlaps reports whether s, which has ended, had not when o opened its snapshot: a
+// commit ends before it is visible.
+func (s *serialTxn) overlaps(o *serialTxn) bool { return s.ended > o.began || s.seq > o.snap }
+
 // building reports whether it may have built on commits that its snapshot does not contain.
 func (s *serialTxn) building() bool { return s.met.Load() || s.newest.size() > 0 }
 
@@ -78,8 +82,8 @@ type commitLog struct {
 	last    uint64         // seq of the last commit
 	visible uint64         // the last commit that new snapshots contain
 
-	// What is known of those that ended had no room for: the last end and limit.
-	lostEnd, lostLimit uint64
+	// What is known of those that ended had no room for: the last end, commit and limit.
+	lostEnd, lostSeq, lostLimit uint64
 }
 
 // maxKept is the number of ranges in ended from which the oldest are forgotten, at
@@ -176,7 +180,7 @@ func (l *commitLog) endLocked(s *serialTxn, seq uint64) {
 	l.kept += s.reads.size() + s.newest.size()
 	for l.kept > maxKept && len(l.ended) > 1 {
 		o := l.ended[0]
-		l.lostEnd, l.lostLimit = o.ended, max(l.lostLimit, o.limit())
+		l.lostEnd, l.lostSeq, l.lostLimit = o.ended, max(l.lostSeq, o.seq), max(l.lostLimit, o.limit())
 		l.dropLocked(1)
 	}
 	l.trimLocked()
@@ -207,14 +211,14 @@ func (l *commitLog) trimLocked() {
 		}
 	}
 	n := 0
-	for n < len(l.ended) && l.ended[n].ended < began {
+	for n < len(l.ended) && l.ended[n].ended < began && l.ended[n].seq <= low {
 		n++
 	}
 	if n > 0 {
 		l.dropLocked(n)
 	}
-	if l.lostEnd < began {
-		l.lostEnd, l.lostLimit = 0, 0
+	if l.lostEnd < began && l.lostSeq <= low {
+		l.lostEnd, l.lostSeq, l.lostLimit = 0, 0, 0
 	}
 	n = 0
 	for n < len(l.commits) && l.commits[n].seq <= low {
@@ -316,11 +320,11 @@ func (l *commitLog) checkLocked(r *commitReq, s *serialTxn) bool {
 			return false
 		}
 	}
-	if s.began < l.lostEnd && out <= l.lostLimit {
+	if (s.began < l.lostEnd || s.snap < l.lostSeq) && out <= l.lostLimit {
 		return false
 	}
 	for _, o := range l.ended {
-		if o.ended > s.began && out <= o.limit() && o.hits(&r.writeSet) {
+		if o.overlaps(s) && out <= o.limit() && o.hits(&r.writeSet) {
 			return false
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"kvsqld/storage/boltkv"
 	"kvsqld/storage/kv"
 	"kvsqld/storage/memkv"
 	"kvsqld/storage/txn"
@@ -117,13 +118,27 @@ func (x *serialTxn) step(rnd *rand.Rand, keys []string) error {
 // TestSerialOrder runs SERIALIZABLE transactions step by step beside each other: those
 // that commit have a serial order, in which who began after another's end comes later.
 func TestSerialOrder(t *testing.T) {
-	rounds := 3000
+	t.Run("mem", func(t *testing.T) {
+		serialRounds(t, 2000, func() *txn.Store { return memkv.Open(txn.Options{}) })
+	})
+	t.Run("bolt", func(t *testing.T) { // where commits are applied before they are visible
+		serialRounds(t, 60, func() *txn.Store {
+			st, err := boltkv.Open(t.TempDir(), boltkv.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return st
+		})
+	})
+}
+
+func serialRounds(t *testing.T, rounds int, open func() *txn.Store) {
 	if testing.Short() {
-		rounds = 300
+		rounds /= 10
 	}
 	committed, failed, beside := 0, 0, 0
 	for seed := range uint64(rounds) {
-		done, lost := serialRound(t, seed)
+		done, lost := serialRound(t, open(), seed)
 		committed += len(done)
 		failed += lost
 		if c := circle(done); c != nil {
@@ -147,10 +162,9 @@ func TestSerialOrder(t *testing.T) {
 	}
 }
 
-func serialRound(t *testing.T, seed uint64) (done []*serialTxn, failed int) {
+func serialRound(t *testing.T, st *txn.Store, seed uint64) (done []*serialTxn, failed int) {
 	ctx := context.Background()
 	rnd := rand.New(rand.NewPCG(seed, 1))
-	st := memkv.Open(txn.Options{})
 	defer st.Close()
 	setup, err := st.Begin(ctx, kv.BeginOpt{})
 	if err == nil {
@@ -162,18 +176,22 @@ func serialRound(t *testing.T, seed uint64) (done []*serialTxn, failed int) {
 	keys := []string{"a", "b", "c", "d", "e", "f", "g", "h"}[:2+rnd.IntN(7)]
 	var clock atomic.Int64
 	var open []*serialTxn
-	for begun := 0; begun < 25 || len(open) > 0; {
+	begun := 0
+	start := func() *serialTxn {
+		begun++
+		x := &serialTxn{id: begun, begin: clock.Add(1), readOnly: rnd.IntN(4) == 0, reads: map[string]int{}, writes: map[string]int{}}
+		x.tx, err = st.Begin(ctx, kv.BeginOpt{Isolation: kv.Serializable, ReadOnly: x.readOnly && rnd.IntN(2) == 0})
+		if err == nil {
+			x.before, err = x.tx.Export()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	for begun < 25 || len(open) > 0 {
 		if begun < 25 && (len(open) == 0 || len(open) < 5 && rnd.IntN(4) == 0) {
-			begun++
-			x := &serialTxn{id: begun, begin: clock.Add(1), readOnly: rnd.IntN(4) == 0, reads: map[string]int{}, writes: map[string]int{}}
-			x.tx, err = st.Begin(ctx, kv.BeginOpt{Isolation: kv.Serializable, ReadOnly: x.readOnly && rnd.IntN(2) == 0})
-			if err == nil {
-				x.before, err = x.tx.Export()
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			open = append(open, x)
+			open = append(open, start())
 			continue
 		}
 		if rnd.IntN(5) > 0 {
@@ -205,6 +223,13 @@ func serialRound(t *testing.T, seed uint64) (done []*serialTxn, failed int) {
 				errs[i] = x.tx.Commit(ctx)
 				x.end = clock.Add(1)
 			})
+		}
+		for begun < 25 && rnd.IntN(2) == 0 { // some begin before the commits are visible
+			x := start()
+			open = append(open, x)
+			if err := x.step(rnd, keys); err != nil && !errors.Is(err, kv.ErrConflict) && !errors.Is(err, kv.ErrLockTimeout) {
+				t.Fatal(err)
+			}
 		}
 		wg.Wait()
 		for i, x := range open[:n] {
