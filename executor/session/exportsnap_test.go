@@ -48,7 +48,7 @@ func TestImportSerializable(t *testing.T) {
 	a.must("create table t(id int primary key, n int); insert into t values (1, 10), (2, 20)")
 	a.must("begin isolation level serializable; select n from t where id = 1")
 	id := a.export()
-	c.must("update t set n = 11 where id = 1")
+	c.must("begin isolation level serializable; select n from t where id = 2; update t set n = 11 where id = 1; commit")
 	b.must("begin isolation level serializable; set transaction snapshot '" + id + "'")
 	a.must("rollback")
 	b.want("select n from t where id = 1", "(n)", "10", "SELECT 1", "T")
