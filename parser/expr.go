@@ -172,8 +172,10 @@ func (p *parser) infixPrec(t Token, b bool) int {
 		case kwBetween, kwIn, kwLike, kwIlike, kwSimilar:
 			return precIn
 		}
-	case kwAt:
-		return precAt
+	case kwAt: // else a label without AS
+		if p.peek(1).Key == kwTime {
+			return precAt
+		}
 	case kwCollate:
 		return precCollate
 	}
@@ -213,7 +215,8 @@ func (p *parser) infix(left ast.Expr, min int, b bool) ast.Expr {
 			}
 		case precAt:
 			p.next()
-			p.expectKws(kwTime, kwZone)
+			p.next()
+			p.expectKw(kwZone)
 			zone := p.exprMin(precAt+1, b)
 			left = &ast.Call{Off: ast.Off(t.Off), Name: systemName(t, "timezone"), Args: []ast.Expr{zone, left}, Form: "timezone"}
 		case precCollate:

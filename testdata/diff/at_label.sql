@@ -1,0 +1,10 @@
+select 1 at;
+select 1 at time;
+select 1 at zone;
+select timestamptz '2026-01-02 03:04:05Z' at, 1 time;
+select 1 at order by at;
+select (select 1 at) at;
+select timestamptz '2026-01-02 03:04:05Z' at time zone;
+select timestamptz '2026-01-02 03:04:05Z' at time zone 'UTC' is not null at;
+select 1 as x group by 1 at;
+SELECT avg(p.at - v.at) FROM (SELECT max(x) at FROM generate_series(1, 3) x) p, (SELECT min(x) at FROM generate_series(1, 3) x) v WHERE p.at > v.at;
