@@ -32,7 +32,7 @@ const maxCompareReports = 20
 // compares the texts of errors and notices.
 func TestCompare(t *testing.T) {
 	known := knownDifferences(t)
-	seen := map[string]bool{}
+	seen, ran := map[string]bool{}, map[string]bool{}
 	dirs := []string{compareDir}
 	if d := os.Getenv("KVSQLD_COMPARE_DIR"); d != "" {
 		dirs = []string{d}
@@ -46,6 +46,7 @@ func TestCompare(t *testing.T) {
 		for _, path := range paths {
 			name := strings.TrimSuffix(filepath.Base(path), ".sql")
 			t.Run(name, func(t *testing.T) {
+				ran[name] = true
 				n, d := compareScript(t, path, name, known, seen)
 				total += n
 				differ += d
@@ -55,7 +56,7 @@ func TestCompare(t *testing.T) {
 	t.Logf("%d statements, %d differ, %d of them are known", total, differ, len(seen))
 	if os.Getenv("KVSQLD_COMPARE_DIR") == "" && !t.Failed() {
 		for k := range known {
-			if !seen[k] {
+			if script, _, _ := strings.Cut(k, "\t"); ran[script] && !seen[k] {
 				t.Errorf("known.tsv lists a statement that does not differ: %s", strings.ReplaceAll(k, "\t", ": "))
 			}
 		}
