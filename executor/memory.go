@@ -58,8 +58,9 @@ func heapInUse() int64 {
 // grant counts until the next, when its value is in memory or given up, so that several
 // sessions are not granted the same room. Several goroutines may use it.
 type Grants struct {
-	pool *Pool
-	last atomic.Int64
+	pool  *Pool
+	last  atomic.Int64
+	asked atomic.Int64
 }
 
 // Grants returns a session's grants.
@@ -67,6 +68,7 @@ func (p *Pool) Grants() *Grants { return &Grants{pool: p} }
 
 // Room is the pool's Room, with the room kept for the session.
 func (g *Grants) Room(n int64) error {
+	g.asked.Add(1)
 	g.Release()
 	g.pool.granted.Add(n)
 	if err := g.pool.Room(0); err != nil {
@@ -76,6 +78,9 @@ func (g *Grants) Room(n int64) error {
 	g.pool.granted.Add(-g.last.Swap(n))
 	return nil
 }
+
+// Asked returns how often room was asked for.
+func (g *Grants) Asked() int64 { return g.asked.Load() }
 
 // Release gives back what was granted last.
 func (g *Grants) Release() {

@@ -11,9 +11,22 @@ type compiledCache[V any] struct {
 
 const maxCompiled = 64
 
+// compiledBytes is about what a pattern's elements take for a byte of its text, while
+// their list grows.
+const compiledBytes = 100
+
+// pollNow asks poll now and then, in a loop that did n rounds, whether to go on.
+func pollNow(n int, poll func() error) error {
+	const every = 1 << 16
+	if n%every != every-1 || poll == nil {
+		return nil
+	}
+	return poll()
+}
+
 // compiled returns what build makes of the pattern, built once as long as the
 // pattern comes again. A call uses it for one kind of pattern.
-func compiled[V any](c *callCtx, text []byte, build func(string) (V, error)) (V, error) {
+func compiled[V any](c *callCtx, text []byte, build func(text string, poll func() error) (V, error)) (V, error) {
 	k, _ := c.state.(*compiledCache[V])
 	if k == nil {
 		k = &compiledCache[V]{}
@@ -24,8 +37,11 @@ func compiled[V any](c *callCtx, text []byte, build func(string) (V, error)) (V,
 	}
 	v, ok := k.more[string(text)]
 	if !ok {
-		var err error
-		if v, err = build(string(text)); err != nil {
+		err := c.room(compiledBytes * int64(len(text)))
+		if err != nil {
+			return v, err
+		}
+		if v, err = build(string(text), c.poll()); err != nil {
 			return v, err
 		}
 		switch {

@@ -10,19 +10,27 @@ import (
 
 func fromCharFuncs(r *registry) {
 	r.add(fn2(func(c *callCtx, s, f []byte) (int64, error) {
-		p, err := parseByTemplate(string(s), dateTemplate(c, f), false)
+		p, err := readByTemplate(c, s, f)
 		if err != nil {
 			return 0, err
 		}
 		return p.date()
 	}), "to_date")
 	r.add(fn2(func(c *callCtx, s, f []byte) (int64, error) {
-		p, err := parseByTemplate(string(s), dateTemplate(c, f), false)
+		p, err := readByTemplate(c, s, f)
 		if err != nil {
 			return 0, err
 		}
 		return p.timestamp(c.zone())
 	}), "to_timestamp")
+}
+
+func readByTemplate(c *callCtx, s, f []byte) (*dateInput, error) {
+	nodes, err := dateTemplate(c, f)
+	if err != nil {
+		return nil, err
+	}
+	return parseByTemplate(string(s), nodes, false)
 }
 
 // first runs the steps until one fails.

@@ -129,7 +129,8 @@ var pathTimes = sync.OnceValue(func() (out [][]dateNode) {
 		forms = append(forms, "yyyy-mm-dd "+t, `yyyy-mm-dd"T"`+t)
 	}
 	for _, f := range forms {
-		out = append(out, parseDateTemplate(f))
+		nodes, _ := parseDateTemplate(f, nil)
+		out = append(out, nodes)
 	}
 	return out
 })
@@ -140,7 +141,14 @@ func (r *pathRun) datetime(it *jsonpath.Item, v pathItem) (pathItem, error) {
 	}
 	text := string(jsonString(v.b))
 	if it.Left != nil {
-		d, zone, err := timeByTemplate(text, it.Left.Text)
+		if err := r.c.room(compiledBytes * int64(len(it.Left.Text))); err != nil {
+			return v, err
+		}
+		nodes, err := parseDateTemplate(it.Left.Text, r.c.poll())
+		if err != nil {
+			return v, err
+		}
+		d, zone, err := timeByNodes(text, nodes)
 		if err != nil {
 			return v, pathError{err}
 		}
@@ -155,12 +163,8 @@ func (r *pathRun) datetime(it *jsonpath.Item, v pathItem) (pathItem, error) {
 		WithHint("Use a datetime template argument to specify the input data format.")}
 }
 
-// timeByTemplate reads a date or time by a template, all of it, and returns the
-// type that the template's fields ask for.
-func timeByTemplate(text, template string) (d types.Datum, zone int, err error) {
-	return timeByNodes(text, parseDateTemplate(template))
-}
-
+// timeByNodes reads a date or time by a template, all of it, and returns the type that
+// the template's fields ask for.
 func timeByNodes(text string, nodes []dateNode) (d types.Datum, zone int, err error) {
 	var hasDate, hasTime, hasZone bool
 	for _, n := range nodes {

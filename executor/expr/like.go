@@ -41,6 +41,7 @@ func (e *likeEval) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.m.poll = e.poll()
 	for _, i := range rows {
 		ok, err := e.match(int(i))
 		if err != nil {
@@ -55,6 +56,7 @@ func (e *likeEval) Select(env *Env, b *vec.Batch) error {
 	if _, err := e.evalArgs(env, b); err != nil {
 		return err
 	}
+	e.m.poll = e.poll()
 	found := room(e.found, b)
 	for _, i := range rowsOf(b) {
 		if e.vecs[0].IsNull(int(i)) || e.vecs[1].IsNull(int(i)) {
@@ -76,10 +78,16 @@ func (e *likeEval) match(i int) (bool, error) {
 	x, p := e.vecs[0], e.vecs[1]
 	pattern := p.B[p.Idx(i)]
 	if !e.valid || !bytes.Equal(pattern, e.last) {
+		if err := e.room(likeBytes * int64(len(pattern))); err != nil {
+			return false, err
+		}
 		e.last, e.valid = append(e.last[:0], pattern...), true
 		e.m.parse(e.last)
 	}
 	ok := e.m.match(padded(&e.callCtx, 0, x.B[x.Idx(i)]))
+	if e.m.stopped != nil {
+		return false, e.m.stopped
+	}
 	if ok && e.m.dangling {
 		return false, sqlerr.New(sqlerr.InvalidEscapeSequence, "LIKE pattern must not end with escape character")
 	}
@@ -95,7 +103,15 @@ type likePattern struct {
 	open     [2]bool
 	dangling bool // the pattern ended with its escape character
 	lower    []byte
+	// poll is asked in long searches whether to go on; if not, stopped is its error and
+	// the answer is worth nothing.
+	poll    func() error
+	work    int
+	stopped error
 }
+
+// likeBytes is about what a parsed pattern takes for a byte of its text.
+const likeBytes = 60
 
 type likePart struct {
 	lit  []byte
@@ -218,6 +234,16 @@ func (m *likePattern) prefix(p *likePart, s []byte) int {
 	return at + len(p.lit) - from
 }
 
+// stops reports whether a search for the part has to end, as poll says.
+func (m *likePattern) stops(p *likePart) bool {
+	const every = 1 << 20
+	if m.work += len(p.wild); m.work < every || m.poll == nil {
+		return false
+	}
+	m.work, m.stopped = 0, m.poll()
+	return m.stopped != nil
+}
+
 // find returns the end of the part's first occurrence in s, or -1.
 func (m *likePattern) find(p *likePart, s []byte) int {
 	if len(p.wild) == 0 {
@@ -230,7 +256,7 @@ func (m *likePattern) find(p *likePart, s []byte) int {
 		if n := m.prefix(p, s[at:]); n >= 0 {
 			return at + n
 		}
-		if at == len(s) {
+		if at == len(s) || m.stops(p) {
 			break
 		}
 		_, w := utf8.DecodeRune(s[at:])
@@ -251,7 +277,7 @@ func (m *likePattern) suffix(p *likePart, s []byte) bool {
 		if n := m.prefix(p, s[at:]); n == len(s)-at {
 			return true
 		}
-		if at == len(s) {
+		if at == len(s) || m.stops(p) {
 			break
 		}
 		_, w := utf8.DecodeRune(s[at:])

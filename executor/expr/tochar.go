@@ -96,9 +96,12 @@ var dateWords = []struct {
 	{"WW", keyWW}, {"W", keyW}, {"Y,YYY", keyYcYYY}, {"YYYY", keyYYYY}, {"YYY", keyYYY}, {"YY", keyYY}, {"Y", keyY},
 }
 
-// parseDateTemplate splits a template. A literal is one character.
-func parseDateTemplate(f string) (nodes []dateNode) {
+// parseDateTemplate splits a template. A literal is one character. The error is poll's.
+func parseDateTemplate(f string, poll func() error) (nodes []dateNode, err error) {
 	for f != "" {
+		if err := pollNow(len(nodes), poll); err != nil {
+			return nil, err
+		}
 		n := dateNode{}
 		if len(f) >= 2 {
 			switch f[:2] {
@@ -146,7 +149,7 @@ func parseDateTemplate(f string) (nodes []dateNode) {
 		}
 		nodes = append(nodes, n)
 	}
-	return nodes
+	return nodes, nil
 }
 
 // written reports whether text is the keyword in a case that it may have.
@@ -274,10 +277,25 @@ func appendName(out []byte, name, word string, width int) []byte {
 }
 
 // dateTemplate is parseDateTemplate, kept from row to row.
-func dateTemplate(c *callCtx, f []byte) []dateNode {
-	nodes, _ := compiled(c, f, func(f string) ([]dateNode, error) { return parseDateTemplate(f), nil })
-	return nodes
+func dateTemplate(c *callCtx, f []byte) ([]dateNode, error) {
+	return compiled(c, f, parseDateTemplate)
 }
+
+// dateByTemplate writes b by a template.
+func dateByTemplate(c *callCtx, f []byte, b *brokenTime) (types.Datum, error) {
+	nodes, err := dateTemplate(c, f)
+	if err != nil {
+		return null, err
+	}
+	if err := c.room(dateTextBytes * int64(len(f))); err != nil {
+		return null, err
+	}
+	out, err := formatDateTime(c.buf[:0], nodes, b)
+	return textDatum(c.keep(out)), err
+}
+
+// dateTextBytes is about what a byte of a template becomes at most.
+const dateTextBytes = 12
 
 // formatDateTime writes b by the template.
 func formatDateTime(out []byte, nodes []dateNode, b *brokenTime) ([]byte, error) {
@@ -562,8 +580,7 @@ func toCharFuncs(r *registry) {
 				loc = c.zone()
 			}
 			b := breakTimestamp(a[0].I, loc)
-			out, err := formatDateTime(c.buf[:0], dateTemplate(c, a[1].B), &b)
-			return textDatum(c.keep(out)), err
+			return dateByTemplate(c, a[1].B, &b)
 		})
 	}
 	r.add(stamp(false), "timestamp_to_char")
@@ -573,7 +590,6 @@ func toCharFuncs(r *registry) {
 			return null, nil
 		}
 		b := breakInterval(a[0].Iv)
-		out, err := formatDateTime(c.buf[:0], dateTemplate(c, a[1].B), &b)
-		return textDatum(c.keep(out)), err
+		return dateByTemplate(c, a[1].B, &b)
 	}), "interval_to_char")
 }

@@ -64,9 +64,12 @@ func errFormat(format string, args ...any) error {
 	return sqlerr.New(sqlerr.SyntaxError, format, args...)
 }
 
-func parseNumFormat(f string) (*numFormat, error) {
+func parseNumFormat(f string, poll func() error) (*numFormat, error) {
 	n := &numFormat{}
 	for f != "" {
+		if err := pollNow(len(n.nodes), poll); err != nil {
+			return nil, err
+		}
 		if f[0] == '"' {
 			lit, rest := quotedLiteral(f[1:])
 			n.nodes, f = append(n.nodes, numNode{text: lit}), rest

@@ -125,6 +125,7 @@ func (p *parser) bracket() *node {
 	negated := p.accept("^")
 	var pairs []rune
 	for first := true; ; first = false {
+		p.count()
 		if p.end() {
 			panic(errBrackets)
 		}

@@ -79,3 +79,18 @@ func (f flags) with(g flags) flags { return (f | g).up() | f.first(g) }
 
 // divided reports whether the part has to be divided.
 func (f flags) divided() bool { return f&(mixed|groups|backs) != 0 }
+
+// size is about the number of instructions of the node's automaton, at least 1, and at
+// most maxInstrs + 1: it stops there.
+func (n *node) size() int {
+	s := 1
+	for _, x := range n.subs {
+		if s += x.size(); s > maxInstrs {
+			return maxInstrs + 1
+		}
+	}
+	if n.op == opRepeat {
+		s *= max(n.max, n.min+1)
+	}
+	return min(s, maxInstrs+1)
+}

@@ -79,10 +79,20 @@ type parser struct {
 	closed map[int]*node // groups that back references may name
 	look   int           // lookaround around the present place
 	depth  int
+	read   int // branches, pieces and elements of brackets
 }
 
 // maxDepth bounds nested parentheses.
 const maxDepth = 1000
+
+// maxRead bounds what is read of a pattern before the size of its automaton is known.
+const maxRead = 4 * maxInstrs
+
+func (p *parser) count() {
+	if p.read++; p.read > maxRead {
+		panic(errSize)
+	}
+}
 
 func parse(src string, f Flags) (n *node, groups int, err error) {
 	defer func() {
@@ -211,6 +221,7 @@ func (p *parser) one(r rune) *node {
 func (p *parser) literal() *node {
 	n := &node{op: opCat}
 	for !p.end() {
+		p.count()
 		n.subs = append(n.subs, p.one(p.rune()))
 	}
 	return n
@@ -244,6 +255,7 @@ func (p *parser) alternatives() *node {
 }
 
 func (p *parser) branch() *node {
+	p.count()
 	n := &node{op: opCat}
 	for p.skip(); !p.end() && !p.closes() && (p.flags.Basic || p.peek(0) != '|'); p.skip() {
 		if p.depth == 0 && p.peek(0) == ')' && p.advanced() {
@@ -264,6 +276,7 @@ func (p *parser) branch() *node {
 // piece reads an atom with its quantifier, or a constraint. It is nil for an atom
 // that is to be repeated zero times.
 func (p *parser) piece(first bool) *node {
+	p.count()
 	if c := p.constraint(first); c != nil {
 		return c
 	}

@@ -26,8 +26,12 @@ type program struct {
 	id       int // of one that answers lookaround, from 1
 }
 
-// maxInstrs bounds an automaton, as PostgreSQL bounds its own.
-const maxInstrs = 100000
+// maxInstrs bounds the automaton of a pattern, as PostgreSQL bounds its own, and maxTotal
+// those of all its parts together.
+const (
+	maxInstrs = 100_000
+	maxTotal  = 10 * maxInstrs
+)
 
 // compiler makes the automata of one pattern.
 type compiler struct {
@@ -49,7 +53,7 @@ type progBuilder struct {
 }
 
 func (b *progBuilder) add(i instr) int32 {
-	if b.c.total++; b.c.total > maxInstrs {
+	if b.c.total++; b.c.total > maxTotal {
 		panic(errSize)
 	}
 	b.p.ins = append(b.p.ins, i)

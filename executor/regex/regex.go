@@ -18,7 +18,8 @@ type Regexp struct {
 	program   *program
 }
 
-// Compile reads a pattern. The error is an Error.
+// Compile reads a pattern. The error is an Error. Memory and time are bounded, for any
+// pattern: by maxInstrs.
 func Compile(src string, f Flags) (re *Regexp, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -32,6 +33,9 @@ func Compile(src string, f Flags) (re *Regexp, err error) {
 	n, k, err := parse(src, f)
 	if err != nil {
 		return nil, err
+	}
+	if n.size() > maxInstrs {
+		return nil, errSize
 	}
 	re = &Regexp{tree: n, groups: k, whole: partOf(n)}
 	re.short = re.whole.flags&shorter != 0

@@ -80,11 +80,33 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %v", pattern, err, want)
 		}
 	}
+	for _, part := range []string{"a", "|", "()", "a?", "[ab]", "(?:a|b)*", `(a)`, `\101`, "^", "(?=a)", "[[:alpha:]]{255}"} {
+		if _, err := Compile(strings.Repeat(part, 500_000), Flags{}); !errors.Is(err, errSize) {
+			t.Errorf("%s, many times: %v, want %v", part, err, errSize)
+		}
+	}
+	for _, pattern := range []string{
+		"[" + strings.Repeat("ax", 500_000) + "]", strings.Repeat("(", 500) + strings.Repeat("){255}", 500), "(a)" + doubled(200),
+	} {
+		if _, err := Compile(pattern, Flags{}); !errors.Is(err, errSize) {
+			t.Errorf("%.20s…: %v, want %v", pattern, err, errSize)
+		}
+	}
 	for _, pattern := range []string{"a{,3}", "a{", "[]", "", "()", "|", "a||b", `\.`, "[[:<:]]a"} {
 		if _, err := Compile(pattern, Flags{}); err != nil && pattern != "[]" {
 			t.Errorf("%s: %v", pattern, err)
 		}
 	}
+}
+
+// doubled is n groups, each of which is the one before, twice.
+func doubled(n int) string {
+	var b strings.Builder
+	for i := range n {
+		k := strconv.Itoa(i + 1)
+		b.WriteString(`(\` + k + "(?:)" + `\` + k + ")")
+	}
+	return b.String()
 }
 
 // Patterns that take other engines exponential time take this one few steps, and one

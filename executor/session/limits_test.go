@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -64,6 +65,51 @@ func TestMemoryLimits(t *testing.T) {
 				t.Errorf("%d bytes are still accounted for", n)
 			}
 		})
+	}
+}
+
+// TestLongPatterns lets patterns and templates of megabytes need more than there is, or
+// than the time; and looks for what is left of long values when the statement, whose plan
+// is kept, has ended.
+func TestLongPatterns(t *testing.T) {
+	srv := newServer(t)
+	srv.memory.Limit = 256 << 20
+	c := srv.client(t)
+	heap := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := heap()
+	for _, tt := range []struct{ expr, want string }{
+		{"'x' ~ repeat('ab', 5000000)", "2201B"},
+		{"to_char(now(), repeat('Day', 1000000))", "53200"},
+		{"to_char(1, repeat('x', 3000000))", "53200"},
+		{"to_date('2020', repeat('x', 3000000))", "53200"},
+		{`'"1"'::jsonb @? ('$.datetime("' || repeat('x', 3000000) || '")')::jsonpath`, "53200"},
+		{"'a' like repeat('%a', 3000000)", "53200"},
+		{"length(to_char(now(), repeat('D', 1000000)))", "1000000"},
+		{"length(repeat('x', 50000000))", "50000000"},
+		{"repeat('a', 1000000) like repeat('%a', 1000000)", "t"},
+		{"translate(repeat('a', 10000000), 'a', 'b') is null", "f"},
+	} {
+		q := "select " + tt.expr
+		if got := c.sql(q); !strings.Contains(got, tt.want) {
+			t.Errorf("%s: want %s, got %.200s", q, tt.want, got)
+		}
+		if left := heap() - before; left > 16<<20 {
+			t.Errorf("%s leaves %d bytes", q, left)
+		}
+	}
+	c.must("set statement_timeout = '200ms'")
+	for _, q := range []string{
+		"select repeat('a', 1000000) like '%' || repeat('_a', 400000) || 'b'",
+		`select count(*) from generate_series(1, 1000) i where '"1"'::jsonb @? ('$.datetime("' || repeat('x', 100000 + i) || '")')::jsonpath`,
+	} {
+		if got := c.sql(q); !strings.Contains(got, "57014") {
+			t.Errorf("%s: want 57014, got %.200s", q, got)
+		}
 	}
 }
 
