@@ -61,14 +61,19 @@ type Grants struct {
 	pool  *Pool
 	last  atomic.Int64
 	asked atomic.Int64
+	limit int64 // of one statement, in bytes; 0: none
 }
 
-// Grants returns a session's grants.
-func (p *Pool) Grants() *Grants { return &Grants{pool: p} }
+// Grants returns a session's grants, none of which is larger than a statement may be:
+// limit, in bytes, unless it is 0.
+func (p *Pool) Grants(limit int64) *Grants { return &Grants{pool: p, limit: limit} }
 
 // Room is the pool's Room, with the room kept for the session.
 func (g *Grants) Room(n int64) error {
 	g.asked.Add(1)
+	if g.limit > 0 && n > g.limit {
+		return errStatementMemory(g.limit)
+	}
 	g.Release()
 	g.pool.granted.Add(n)
 	if err := g.pool.Room(0); err != nil {
@@ -103,6 +108,11 @@ type Memory struct {
 	looked    atomic.Int64 // used, when the process' memory was last looked at
 }
 
+func errStatementMemory(limit int64) error {
+	return sqlerr.New(sqlerr.OutOfMemory, "out of memory").
+		WithDetail("The statement needs more than its limit of %d bytes.", limit)
+}
+
 // lookEvery is how much a statement takes between two looks at what the process has
 // in use: not all that a statement makes is accounted for.
 const lookEvery = 16 << 20
@@ -131,8 +141,7 @@ func (m *Memory) Grow(n int64) error {
 		if m.Pool != nil {
 			m.Pool.used.Add(-n)
 		}
-		return sqlerr.New(sqlerr.OutOfMemory, "out of memory").
-			WithDetail("The statement needs more than its limit of %d bytes.", m.Limit)
+		return errStatementMemory(m.Limit)
 	}
 	if last := m.looked.Load(); now > last+lookEvery || now < last {
 		m.looked.Store(now)

@@ -117,7 +117,7 @@ func TestPace(t *testing.T) {
 // has made its value.
 func TestRoomIsGrantedOnce(t *testing.T) {
 	p := &Pool{Limit: heapInUse() + 900<<20}
-	one, other := p.Grants(), p.Grants()
+	one, other := p.Grants(0), p.Grants(0)
 	if err := one.Room(600 << 20); err != nil {
 		t.Fatal(err)
 	}

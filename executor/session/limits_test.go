@@ -39,6 +39,7 @@ func TestMemoryLimits(t *testing.T) {
 			for _, q := range []string{
 				"select array_agg(repeat('x', 1000) || i) from generate_series(1, 100000) i",
 				"insert into t select i, repeat('x', 1000) from generate_series(1, 20000) i returning *",
+				"select length(repeat('x', 100000000))",
 			} {
 				c.must("create table t (id int, v text)")
 				got := c.sql(q)

@@ -260,7 +260,7 @@ func (srv *Server) newSession(db *catalog.Database, role *catalog.Role, packet [
 	}
 	s.cache.init()
 	s.tableExprsFn, s.virtualFn, s.sequenceRowFn, s.tellFn, s.currentOfFn = s.tableExprs, s.virtualRows, s.sequenceRow, s.tell, s.currentOf
-	s.grants = srv.memory.Grants()
+	s.grants = srv.memory.Grants(srv.opts.MaxStatementMemory)
 	s.infoFn, s.callSQLFn, s.roomFn = sessionInfo{s}, s.callSQL, s.grants.Room
 	return s, s.startSettings(db, role, packet)
 }
