@@ -7,6 +7,7 @@ import (
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/parser/ast"
+	"kvsqld/storage/kv"
 )
 
 // vacuumOptions are the options of VACUUM, ANALYZE, REINDEX and CLUSTER that
@@ -119,11 +120,13 @@ const (
 // rewrites the file if much of it is free, and VACUUM FULL rewrites it always.
 // Readers and writers go on meanwhile.
 func (s *Session) vacuum(ctx context.Context, x *ast.Vacuum, o vacuumOptions) error {
-	if !o.full {
-		st := s.srv.Store.Stats()
-		if x.Tables != nil || st.FreeBytes < vacuumFreeBytes || st.FreeBytes*vacuumFreePart < st.FileBytes {
-			return nil
-		}
+	switch {
+	case o.full:
+		return s.srv.Store.Compact(ctx, nil)
+	case x.Tables != nil:
+		return nil
 	}
-	return s.srv.Store.Compact(ctx)
+	return s.srv.Store.Compact(ctx, func(st *kv.StoreStats) bool {
+		return st.FreeBytes >= vacuumFreeBytes && st.FreeBytes*vacuumFreePart >= st.FileBytes
+	})
 }

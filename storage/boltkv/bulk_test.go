@@ -78,7 +78,7 @@ func bulkRound(t *testing.T, r *rand.Rand) {
 			st = reopened(t, st, dir, opt)
 		}
 		if step%20 == 15 {
-			must(t, st.Compact(ctx))
+			must(t, st.Compact(ctx, nil))
 		}
 		sameAs(t, st, model)
 	}

@@ -30,7 +30,13 @@ const (
 // Compact rewrites the data file without free space. kv.ErrDiskFull if there is
 // no room for a second file; then, as after any error but a failed rename's
 // sync (kv.ErrIO), everything is as it was.
-func (e *engine) Compact(ctx context.Context) error {
+func (e *engine) Compact(ctx context.Context, worth func(*kv.StoreStats) bool) error {
+	if worth != nil {
+		var s kv.StoreStats
+		if e.Stats(&s); !worth(&s) {
+			return nil
+		}
+	}
 	select {
 	case e.compacting <- struct{}{}:
 		defer func() { <-e.compacting }()

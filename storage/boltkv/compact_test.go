@@ -53,7 +53,7 @@ func TestCompact(t *testing.T) {
 	old, err := st.Snapshot(ctx)
 	must(t, err)
 	before, seq := st.Stats().FileBytes, st.Stats().Seq
-	must(t, st.Compact(ctx))
+	must(t, st.Compact(ctx, nil))
 	after := st.Stats()
 	if after.FileBytes > before/4 || after.Seq != seq {
 		t.Errorf("%d bytes and number %d before, %d and %d after", before, seq, after.FileBytes, after.Seq)
@@ -67,7 +67,7 @@ func TestCompact(t *testing.T) {
 	old.Close()
 	must(t, update(st, func(tx kv.Txn) error { return tx.Put(table, []byte("new"), []byte("v")) }))
 	must(t, update(st, func(tx kv.Txn) error { return tx.ClearSpace(index) }))
-	must(t, st.Compact(ctx))
+	must(t, st.Compact(ctx, nil))
 	if s := st.Stats().Seq; s != seq+2 {
 		t.Errorf("number %d after two more commits, %d before", s, seq)
 	}
@@ -127,7 +127,7 @@ func TestCompactBusy(t *testing.T) {
 		}
 	})
 	for range 15 {
-		must(t, st.Compact(ctx))
+		must(t, st.Compact(ctx, nil))
 		s, err := st.Snapshot(ctx)
 		must(t, err)
 		if rows, entries := dump(t, s, table), dump(t, s, index); rows != entries {
@@ -137,7 +137,7 @@ func TestCompactBusy(t *testing.T) {
 	}
 	cctx, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := st.Compact(cctx); !errors.Is(err, context.Canceled) {
+	if err := st.Compact(cctx, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled compaction gives %v", err)
 	}
 	close(stop)
@@ -152,11 +152,11 @@ func TestCompactFullDisk(t *testing.T) {
 	st := open(t, dir, boltkv.Options{NoSync: true, MaxFileBytes: 20 << 20})
 	fillAndDelete(t, st)
 	must(t, os.Mkdir(filepath.Join(dir, "kvsqld.db.new"), 0o700)) // cannot be opened
-	if err := st.Compact(ctx); err == nil {
+	if err := st.Compact(ctx, nil); err == nil {
 		t.Error("compacting into a directory succeeds")
 	}
 	must(t, os.RemoveAll(filepath.Join(dir, "kvsqld.db.new")))
-	must(t, st.Compact(ctx))
+	must(t, st.Compact(ctx, nil))
 	if len(value(t, st, "03/00040")) != 500 {
 		t.Error("a row is lost")
 	}

@@ -101,7 +101,7 @@ func faultSteps(t *testing.T, dir string, f *nth) (done []outcome, opened bool) 
 		case 10:
 			other = known(update(st, func(tx kv.Txn) error { return tx.CreateSpace(kv.Space{ID: 9, DB: "other", File: "f"}) }))
 		case 12:
-			known(st.Compact(ctx))
+			known(st.Compact(ctx, nil))
 		case 14:
 			if other != committed {
 				continue

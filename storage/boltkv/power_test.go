@@ -111,7 +111,7 @@ func powerLoad(t *testing.T, st kv.Store, p *vfstest.Power, from []int, commits 
 				}),
 				update(st, func(tx kv.Txn) error { return tx.DropSpace(sp) }))
 			if err == nil && i == 1 {
-				err = st.Compact(ctx)
+				err = st.Compact(ctx, nil)
 			}
 			if err != nil {
 				t.Error(err)

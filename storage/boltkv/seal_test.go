@@ -68,7 +68,7 @@ func TestSeals(t *testing.T) {
 			boltkv.PassTime(kv.CheckAgain)
 		}
 		if before == "compaction" {
-			must(t, st.Compact(ctx))
+			must(t, st.Compact(ctx, nil))
 		}
 		for _, reverse := range []bool{true, false} {
 			if n, err := scanCheckedIn(t, st, reverse); n != 0 || err != nil {

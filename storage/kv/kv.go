@@ -435,8 +435,9 @@ type Store interface {
 	Stats() StoreStats
 	// Compact gives the space of deleted data back to the operating system, as
 	// far as the engine keeps any. Reads and commits go on meanwhile; a crash
-	// leaves the store as it was before or after.
-	Compact(ctx context.Context) error
+	// leaves the store as it was before or after. worth, unless it is nil, is asked
+	// whether it is worth the work, when all that is committed counts in the sizes.
+	Compact(ctx context.Context, worth func(*StoreStats) bool) error
 	// Check verifies the engine's own structures and reports each fault.
 	Check(ctx context.Context, report func(fault string)) error
 	// Close waits for the commit being applied and releases everything. Open

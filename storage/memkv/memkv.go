@@ -58,12 +58,12 @@ type snapshot struct {
 	spaces map[uint64]*space
 }
 
-func (e *engine) Limits() (int, int)                        { return maxKey, maxVal }
-func (e *engine) Close() error                              { return nil }
-func (e *engine) Stats(s *kv.StoreStats)                    { s.Seq = e.cur.Load().seq }
-func (e *engine) Compact(context.Context) error             { return nil }
-func (e *engine) Check(context.Context, func(string)) error { return nil }
-func (e *engine) Snapshot() (txn.EngineSnapshot, error)     { return e.cur.Load(), nil }
+func (e *engine) Limits() (int, int)                                       { return maxKey, maxVal }
+func (e *engine) Close() error                                             { return nil }
+func (e *engine) Stats(s *kv.StoreStats)                                   { s.Seq = e.cur.Load().seq }
+func (e *engine) Compact(context.Context, func(*kv.StoreStats) bool) error { return nil }
+func (e *engine) Check(context.Context, func(string)) error                { return nil }
+func (e *engine) Snapshot() (txn.EngineSnapshot, error)                    { return e.cur.Load(), nil }
 
 // Apply checks all changes first, so that it cannot fail halfway.
 func (e *engine) Apply(changes []txn.Change) (uint64, error) {

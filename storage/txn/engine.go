@@ -23,7 +23,7 @@ type Engine interface {
 	// Stats, Compact and Check are those of kv.Store; Stats fills in the sizes
 	// only. Compact may be called at any time, also while Apply runs.
 	Stats(s *kv.StoreStats)
-	Compact(ctx context.Context) error
+	Compact(ctx context.Context, worth func(*kv.StoreStats) bool) error
 	Check(ctx context.Context, report func(fault string)) error
 	// Close is called once, after the last snapshot was released.
 	Close() error

@@ -176,11 +176,11 @@ func (st *Store) Stats() kv.StoreStats {
 }
 
 // Compact gives free space back.
-func (st *Store) Compact(ctx context.Context) error {
+func (st *Store) Compact(ctx context.Context, worth func(*kv.StoreStats) bool) error {
 	if err := st.open(); err != nil {
 		return err
 	}
-	err := st.eng.Compact(ctx)
+	err := st.eng.Compact(ctx, worth)
 	st.snaps.dropIdle() // which may keep the space
 	return err
 }

@@ -25,11 +25,11 @@ type fakeEngine struct {
 	batches int                     // calls of BatchGet
 }
 
-func (e *fakeEngine) Limits() (int, int)                              { return 100, 1000 }
-func (e *fakeEngine) Stats(*kv.StoreStats)                            {}
-func (e *fakeEngine) Compact(context.Context) error                   { return nil }
-func (e *fakeEngine) Check(context.Context, func(fault string)) error { return nil }
-func (e *fakeEngine) Close() error                                    { return nil }
+func (e *fakeEngine) Limits() (int, int)                                       { return 100, 1000 }
+func (e *fakeEngine) Stats(*kv.StoreStats)                                     {}
+func (e *fakeEngine) Compact(context.Context, func(*kv.StoreStats) bool) error { return nil }
+func (e *fakeEngine) Check(context.Context, func(fault string)) error          { return nil }
+func (e *fakeEngine) Close() error                                             { return nil }
 
 func (e *fakeEngine) Snapshot() (EngineSnapshot, error) {
 	e.mu.Lock()

@@ -528,7 +528,7 @@ func (e *Engine) Stats(s *kv.StoreStats) {
 
 // Compact moves what is in the trees, deletions above all, into the base while
 // the log goes on, and compacts that.
-func (e *Engine) Compact(ctx context.Context) error {
+func (e *Engine) Compact(ctx context.Context, worth func(*kv.StoreStats) bool) error {
 	e.mu.Lock()
 	err := e.usable()
 	if err == nil {
@@ -540,7 +540,7 @@ func (e *Engine) Compact(ctx context.Context) error {
 	if err != nil && !errors.Is(err, kv.ErrDiskFull) { // which is why one compacts
 		return err
 	}
-	return e.base.Compact(ctx)
+	return e.base.Compact(ctx, worth)
 }
 
 // Check verifies the base with everything in it. Trees that cannot be moved

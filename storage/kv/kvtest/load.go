@@ -253,7 +253,7 @@ func testCompact(t *testing.T, st kv.Store) {
 		}
 	})
 	done := make(chan error, 1)
-	go func() { done <- st.Compact(ctx) }()
+	go func() { done <- st.Compact(ctx, nil) }()
 	last := st.Stats().Seq
 	for i := range 50 {
 		put(t, st, sp, fmt.Sprintf("new %02d", i), "v")
@@ -264,7 +264,7 @@ func testCompact(t *testing.T, st kv.Store) {
 		}
 	}
 	must(t, <-done)
-	must(t, st.Compact(ctx))
+	must(t, st.Compact(ctx, nil))
 	tx := begin(t, st, kv.BeginOpt{})
 	defer tx.Rollback()
 	if n := len(all(t, tx, sp, kv.Range{}, kv.ScanOpt{})); n != 20+50 {
