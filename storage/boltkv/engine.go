@@ -315,9 +315,9 @@ func (e *engine) Stats(s *kv.StoreStats) {
 	s.Seq = f.lastSeq()
 }
 
-// Check verifies the checksums of all pages and walks over them. It keeps
-// commits waiting, because it compares with the list of free pages, which only
-// a writer may read.
+// Check verifies the checksums of all pages and reports each page that is damaged,
+// whatever lies below it. Where all are whole, it compares them with the list of free
+// pages; it keeps commits waiting, because only a writer may read that.
 func (e *engine) Check(ctx context.Context, report func(fault string)) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -327,8 +327,8 @@ func (e *engine) Check(ctx context.Context, report func(fault string)) error {
 		return writeError(err)
 	}
 	defer tx.Rollback()
-	if err := verifyAll(f.pager(tx)); err != nil {
-		report(err.Error())
+	if f.pager(tx).verifyAll(func(fault error) { report(fault.Error()) }) {
+		return context.Cause(ctx) // bbolt believes what is on a page, and may die of it
 	}
 	for fault := range tx.Check() { // read to its end also when nobody listens
 		if ctx.Err() == nil {
@@ -336,13 +336,6 @@ func (e *engine) Check(ctx context.Context, report func(fault string)) error {
 		}
 	}
 	return context.Cause(ctx)
-}
-
-// verifyAll compares all pages with their checksums, also those verified before.
-func verifyAll(p *pager) (err error) {
-	defer corrupted(&err)
-	p.top().walk(p.verify)
-	return nil
 }
 
 // Close writes the list of free pages and closes the file, whose checksums then tell

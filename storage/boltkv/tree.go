@@ -305,6 +305,51 @@ func (b bucket) walkLeaf(nd node, f func(id uint64)) {
 	}
 }
 
+// verifyAll compares all pages with their checksums, also those verified before, and
+// reports each that is damaged. What only such a page leads to is not looked at.
+func (p *pager) verifyAll(report func(error)) (damaged bool) {
+	var look func(id uint64, deep int)
+	guard := func(f func()) {
+		var err error
+		func() {
+			defer corrupted(&err)
+			f()
+		}()
+		if err != nil {
+			damaged = true
+			report(err)
+		}
+	}
+	bucketOf := func(b bucket) {
+		if b.root != 0 {
+			look(b.root, 0)
+			return
+		}
+		b.walkLeaf(b.first(), p.verify)
+	}
+	look = func(id uint64, deep int) {
+		guard(func() {
+			if p.sums != nil {
+				p.verify(id)
+			}
+			nd := p.node(id)
+			if deep > maxTreeDeep {
+				panic(fault{fmt.Sprintf("page %d lies too deep", id)})
+			}
+			for i := range nd.n {
+				switch {
+				case !nd.leaf:
+					look(nd.child(i), deep+1)
+				case nd.isBucket(i):
+					guard(func() { bucketOf(p.open(nd.pair(i).Val)) })
+				}
+			}
+		})
+	}
+	guard(func() { bucketOf(p.top()) })
+	return damaged
+}
+
 // cursor walks over a bucket's elements.
 type cursor struct {
 	b     bucket
