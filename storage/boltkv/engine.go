@@ -189,13 +189,13 @@ func (f *dataFile) lastSeq() uint64 {
 // applyChange makes one change. met tells that a change of the transaction to the same
 // space has come before, final that none follows.
 func (f *dataFile) applyChange(tx *bolt.Tx, p *pager, c *txn.Change, met, final bool) error {
-	old, has := verifyBucket(p, c)
+	old, has, whole := verifyBucket(p, c)
 	if has && final && !met {
 		if done, err := f.rewrite(tx, c, old); done {
 			return putError(err)
 		}
 	}
-	b, err := changeBucket(tx, c)
+	b, err := changeBucket(tx, c, whole)
 	if err != nil || c.Count == 0 {
 		return err
 	}
@@ -249,24 +249,36 @@ func putError(err error) error {
 }
 
 // verifyBucket verifies the pages that bbolt reads to find a bucket, and all of
-// one that it is to delete; it returns the bucket as it was. What bbolt reads
-// itself it believes, and a damaged page would be written again with a checksum
-// that is right.
-func verifyBucket(p *pager, c *txn.Change) (old bucket, has bool) {
+// one that it is to delete, which may be damaged; it returns the bucket as it was.
+// What bbolt reads itself it believes, and a damaged page would be written again
+// with a checksum that is right.
+func verifyBucket(p *pager, c *txn.Change) (old bucket, has, whole bool) {
 	p.top().verifyWay([]byte(c.Space.DB))
 	db, has := p.top().sub([]byte(c.Space.DB))
 	if !has {
-		return bucket{}, false
+		return bucket{}, false, true
 	}
 	db.verifyWay([]byte(c.Space.File))
 	if old, has = db.sub([]byte(c.Space.File)); has && (c.Op == txn.OpClear || c.Op == txn.OpDrop) {
-		old.walk(func(uint64) {})
+		func() {
+			var err error
+			defer func() { whole = err == nil }()
+			defer corrupted(&err)
+			old.walk(func(uint64) {})
+		}()
+		if !whole {
+			p.top().verifyWay([]byte(metaBucket))
+			m, _ := p.top().sub([]byte(metaBucket))
+			m.verifyWay([]byte(lostBucket))
+		}
+		return old, has, whole
 	}
-	return old, has
+	return old, has, true
 }
 
-// changeBucket creates, clears or drops the bucket as wanted and returns it.
-func changeBucket(tx *bolt.Tx, c *txn.Change) (*bolt.Bucket, error) {
+// changeBucket creates, clears or drops the bucket as wanted and returns it. whole tells
+// that bbolt may read all of the old one.
+func changeBucket(tx *bolt.Tx, c *txn.Change, whole bool) (*bolt.Bucket, error) {
 	name := []byte(c.Space.File)
 	if c.Op == txn.OpCreate {
 		db, err := tx.CreateBucketIfNotExists([]byte(c.Space.DB))
@@ -289,7 +301,11 @@ func changeBucket(tx *bolt.Tx, c *txn.Change) (*bolt.Bucket, error) {
 	if c.Op == txn.OpNone {
 		return b, nil
 	}
-	if err := db.DeleteBucket(name); err != nil {
+	drop := db.DeleteBucket
+	if !whole {
+		drop = func(name []byte) error { return putAway(tx, db, name) }
+	}
+	if err := drop(name); err != nil {
 		return nil, err
 	}
 	if c.Op == txn.OpClear {

@@ -278,7 +278,7 @@ func TestDamagedPages(t *testing.T) {
 			bad := slices.Clone(b)
 			for range 1 + rnd.IntN(20) {
 				at := 4096 * (2 + rnd.IntN(len(bad)/4096-2)) // the meta pages are for Open
-				for range 4 { // among a page's elements: where keys and values are, and how long
+				for range 4 {                                // among a page's elements: where keys and values are, and how long
 					bad[at+16+rnd.IntN(512)] ^= 1 << rnd.IntN(8)
 				}
 			}
@@ -290,6 +290,65 @@ func TestDamagedPages(t *testing.T) {
 			must(t, err)
 			must(t, st.Check(ctx, func(string) {})) // which bbolt's own might not survive
 			must(t, st.Close())
+		}
+	})
+	// A damaged file does not keep the others from being read and written, also after a
+	// crash, when the pages in use are searched for; and it can be dropped.
+	t.Run("after a crash", func(t *testing.T) {
+		dir := build()
+		st, err := boltkv.Open(dir, boltkv.Options{Log: walkv.Options{DirectBytes: 1}})
+		must(t, err)
+		must(t, update(st, func(tx kv.Txn) error {
+			var errs []error
+			for i := range 5000 { // shorter pairs: more of them are on a page
+				errs = append(errs, tx.Put(index, fmt.Appendf(nil, "%05d", i), []byte("v")))
+			}
+			return errors.Join(errs...)
+		}))
+		crashed := t.TempDir()
+		must(t, os.CopyFS(crashed, os.DirFS(dir)))
+		must(t, st.Close())
+		damage(t, crashed, 60, 1000)
+		opt := boltkv.Options{Log: walkv.Options{DirectBytes: 1}}
+		for range 2 {
+			st, err := boltkv.Open(crashed, opt)
+			must(t, err)
+			if v := value(t, st, "02500"); len(v) != 100 {
+				t.Errorf("a row of a whole file is %q", v)
+			}
+			s, err := st.Snapshot(ctx)
+			must(t, err)
+			if _, err := s.Get(ctx, index, []byte("02500")); !errors.Is(err, kv.ErrCorrupt) {
+				t.Errorf("Get from the damaged file gives %v", err)
+			}
+			s.Close()
+			must(t, update(st, func(tx kv.Txn) error { return tx.Put(table, []byte("new"), []byte("v")) }))
+			next := t.TempDir()
+			must(t, os.CopyFS(next, os.DirFS(crashed)))
+			must(t, st.Close())
+			crashed = next
+		}
+		st, err = boltkv.Open(crashed, opt)
+		must(t, err)
+		must(t, update(st, func(tx kv.Txn) error { return tx.ClearSpace(index) }))
+		must(t, update(st, func(tx kv.Txn) error { return tx.Put(index, []byte("k"), []byte("v")) }))
+		faults := 0
+		must(t, st.Check(ctx, func(string) { faults++ }))
+		if faults == 0 {
+			t.Error("Check found nothing before the damaged pages were removed")
+		}
+		must(t, st.Compact(ctx, nil))
+		must(t, st.Check(ctx, func(fault string) { t.Error(fault) }))
+		must(t, st.Close())
+		again := open(t, crashed, opt)
+		s, err := again.Snapshot(ctx)
+		must(t, err)
+		defer s.Close()
+		if v, err := s.Get(ctx, index, []byte("k")); err != nil || string(v) != "v" {
+			t.Errorf("after all, the new file has %q, %v", v, err)
+		}
+		if v := value(t, again, "new"); v != "v" {
+			t.Errorf("a row written beside the damage is %q", v)
 		}
 	})
 	t.Run("the list of databases", func(t *testing.T) {

@@ -136,6 +136,12 @@ func openData(path string, opt *Options) (*dataFile, error) {
 	if err != nil {
 		return nil, err
 	}
+	if h.damage != nil {
+		if err := listNothing(path, opt, h.sums, h.meta); err != nil {
+			return nil, errors.Join(err, h.close())
+		}
+		h.listed = true
+	}
 	f, err := openFile(path, opt, h.sums)
 	if err != nil {
 		return nil, errors.Join(err, h.close())
@@ -164,6 +170,8 @@ type head struct {
 	shift  uint64
 	listed bool  // the list of free pages is in the file
 	sums   *sums // from format 2 on
+	meta   meta
+	damage error // of pages that bbolt would rely on
 }
 
 func (h *head) close() error {
@@ -175,13 +183,13 @@ func (h *head) close() error {
 
 // inspect looks whether the file is ours, and verifies what bbolt will rely on
 // when it opens it for writing: the list of free pages, or, where that has to be
-// searched for, all pages.
+// searched for, all pages. Damage of that kind is in the head; an error is more.
 func inspect(path string, opt *Options) (_ *head, err error) {
 	m, ok, err := readMeta(path)
 	if err != nil {
 		return nil, err
 	}
-	h := &head{listed: ok && m.free != noFreeList}
+	h := &head{listed: ok && m.free != noFreeList, meta: m}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, h.close())
@@ -222,12 +230,18 @@ func inspect(path string, opt *Options) (_ *head, err error) {
 			return err
 		}
 		p.sums = h.sums
+		_, _ = p.top().sub([]byte(metaBucket)) // what was read above
 		if h.listed {
-			p.verify(m.free)
-			_, _ = p.top().sub([]byte(metaBucket)) // what was read above
+			func() {
+				defer corrupted(&h.damage)
+				p.verify(m.free)
+			}()
+			if h.damage != nil {
+				p.top().walkFiles()
+			}
 			return nil
 		}
-		p.top().walk(func(uint64) {})
+		h.damage = p.search()
 		return nil
 	})
 }
