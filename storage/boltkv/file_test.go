@@ -351,6 +351,51 @@ func TestDamagedPages(t *testing.T) {
 			t.Errorf("a row written beside the damage is %q", v)
 		}
 	})
+	// What the log has for a damaged file keeps everything from being written, until the
+	// file is dropped.
+	t.Run("under the log", func(t *testing.T) {
+		dir := build()
+		opt := boltkv.Options{Log: walkv.Options{Interval: time.Hour}}
+		st, err := boltkv.Open(dir, opt)
+		must(t, err)
+		must(t, update(st, func(tx kv.Txn) error {
+			return errors.Join(tx.Put(table, []byte("02500"), []byte("v")), tx.Put(index, []byte("k"), []byte("v")))
+		}))
+		crashed := t.TempDir()
+		must(t, os.CopyFS(crashed, os.DirFS(dir)))
+		must(t, st.Close())
+		damage(t, crashed, 10, 1000) // of the table
+		for range 2 {
+			st, err = boltkv.Open(crashed, opt)
+			must(t, err)
+			s, err := st.Snapshot(ctx)
+			must(t, err)
+			if v, err := s.Get(ctx, index, []byte("k")); err != nil || string(v) != "v" {
+				t.Errorf("what is in the log is %q, %v", v, err)
+			}
+			s.Close()
+			if err := update(st, func(tx kv.Txn) error { return tx.Put(index, []byte("l"), []byte("v")) }); !errors.Is(err, kv.ErrCorrupt) {
+				t.Errorf("writing gives %v", err)
+			}
+			if err := st.Close(); !errors.Is(err, kv.ErrCorrupt) {
+				t.Errorf("closing gives %v", err)
+			}
+		}
+		st, err = boltkv.Open(crashed, opt)
+		must(t, err)
+		must(t, update(st, func(tx kv.Txn) error { return tx.DropSpace(table) }))
+		must(t, update(st, func(tx kv.Txn) error { return tx.Put(index, []byte("l"), []byte("w")) }))
+		must(t, st.Close())
+		again := open(t, crashed, opt)
+		s, err := again.Snapshot(ctx)
+		must(t, err)
+		defer s.Close()
+		for key, want := range map[string]string{"k": "v", "l": "w"} {
+			if v, err := s.Get(ctx, index, []byte(key)); err != nil || string(v) != want {
+				t.Errorf("%s is %q, %v", key, v, err)
+			}
+		}
+	})
 	t.Run("the list of databases", func(t *testing.T) {
 		dir := build()
 		damage(t, dir, 0, 10)

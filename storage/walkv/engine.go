@@ -67,7 +67,9 @@ type Engine struct {
 	mu      sync.Mutex // W7
 	done    sync.Cond  // the background checkpoint has ended
 	running bool       // a background checkpoint runs
-	// unrecovered: the base had no room for what the last crash left in the log.
+	// unrecovered: the base had no room for what the last crash left in the log, or is
+	// damaged where that belongs. Until it can be moved nothing is written, save what
+	// takes a table or an index away: that may be what is needed.
 	unrecovered bool
 	left        uint64 // the epoch of that log
 	closed      bool
@@ -163,7 +165,10 @@ func (e *Engine) Append(changes []txn.Change, show bool) (seq uint64, durable bo
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.usable(); err != nil {
-		return 0, false, err
+		if e.unrecovered && len(removed(changes)) > 0 { // it may take away what is in the way
+			seq, err = e.finishRecovery(changes)
+		}
+		return seq, err == nil, err
 	}
 	size := 0
 	add := func(k, v []byte) bool { size += len(k) + len(v); return size < e.opt.DirectBytes }
@@ -209,9 +214,22 @@ func (e *Engine) usable() error {
 		return fmt.Errorf("%w: %w", kv.ErrIO, err)
 	}
 	if e.unrecovered {
-		return e.finishRecovery()
+		_, err := e.finishRecovery(nil)
+		return err
 	}
 	return nil
+}
+
+// removed is the spaces whose keys a batch takes away, by their ids.
+func removed(changes []txn.Change) map[uint64]bool {
+	gone := make(map[uint64]bool)
+	for i := range changes {
+		switch changes[i].Op {
+		case txn.OpClear, txn.OpDrop:
+			gone[changes[i].Space.ID] = true
+		}
+	}
+	return gone
 }
 
 // exist returns an error unless all spaces exist.
@@ -339,13 +357,7 @@ func (e *Engine) direct(changes []txn.Change) (uint64, error) {
 	if err := e.usable(); err != nil {
 		return 0, err
 	}
-	gone := make(map[uint64]bool)
-	for i := range changes {
-		switch changes[i].Op {
-		case txn.OpClear, txn.OpDrop:
-			gone[changes[i].Space.ID] = true
-		}
-	}
+	gone := removed(changes)
 	st := e.cur.Load()
 	seq := st.seq + 1
 	e.buf = st.frozen.changes(e.buf[:0], gone)

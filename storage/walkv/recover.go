@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"kvsqld/storage/kv"
+	"kvsqld/storage/txn"
 	"kvsqld/storage/vfs"
 )
 
@@ -105,9 +106,10 @@ func (e *Engine) recover() error {
 			return err
 		}
 		if err != nil {
-			// What is readable can be read. A full disk may get room again.
+			// What is readable can be read. A full disk may get room again, and what is
+			// damaged may be dropped.
 			e.left = epoch
-			if e.unrecovered = errors.Is(err, kv.ErrDiskFull); !e.unrecovered {
+			if e.unrecovered = errors.Is(err, kv.ErrDiskFull) || errors.Is(err, kv.ErrCorrupt); !e.unrecovered {
 				defer e.fail(err)
 			}
 			e.publish(&state{seq: max(last, base), base: base, active: active, activeSeq: applied})
@@ -119,17 +121,23 @@ func (e *Engine) recover() error {
 	return removeLogs(e.opt.FS, e.dir, e.opt.NoSync)
 }
 
-// finishRecovery is the end of recover for a base that had no room.
-func (e *Engine) finishRecovery() error {
+// finishRecovery is the end of recover for a base that had no room or is damaged, and
+// writes a batch with it, if there is one.
+func (e *Engine) finishRecovery(batch []txn.Change) (uint64, error) {
 	st := e.cur.Load()
-	base, err := e.base.ApplyMark(st.active.changes(nil, nil), endMark(e.left, st.seq))
+	seq := st.seq
+	if batch != nil {
+		seq++
+	}
+	changes := append(st.active.changes(nil, removed(batch)), batch...)
+	base, err := e.base.ApplyMark(changes, endMark(e.left, seq))
 	if err != nil {
-		e.lost(err, st.seq)
-		return err
+		e.lost(err, seq)
+		return 0, err
 	}
 	e.unrecovered = false
-	e.empty(st.seq, base)
-	return removeLogs(e.opt.FS, e.dir, e.opt.NoSync)
+	e.empty(seq, base)
+	return seq, removeLogs(e.opt.FS, e.dir, e.opt.NoSync)
 }
 
 // replay returns the trees of all records above applied, and the number of the
