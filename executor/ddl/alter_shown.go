@@ -150,8 +150,8 @@ func (x *exec) columnOptions(oid types.OID, a *ast.AlterAction) error {
 			if o.Name != "n_distinct" && o.Name != "n_distinct_inherited" {
 				return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", o.Name)
 			}
-			v, err := strconv.ParseFloat(optionText(o), 64)
-			if err != nil {
+			v, ok := parameterNumber(optionText(o), false)
+			if !ok {
 				return sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for floating point option \"%s\": %s", o.Name, optionText(o))
 			}
 			if v < -1 {

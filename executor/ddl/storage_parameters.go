@@ -9,6 +9,7 @@ import (
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
 )
 
@@ -74,16 +75,16 @@ func (p *storageParameter) check(name, v string) error {
 			return wrong("boolean")
 		}
 	case 'i':
-		n, err := strconv.ParseFloat(v, 64) // fractions are rounded, as those of settings are
-		if n = math.RoundToEven(n); err != nil || !(math.Abs(n) <= math.MaxInt32) {
+		n, ok := parameterNumber(v, true) // fractions are rounded, as those of settings are
+		if n = math.RoundToEven(n); !ok || !(math.Abs(n) <= math.MaxInt32) {
 			return wrong("integer")
 		}
 		if n < p.min || n > p.max {
 			return bounds(strconv.FormatInt(int64(p.min), 10), strconv.FormatInt(int64(p.max), 10))
 		}
 	case 'f':
-		n, err := strconv.ParseFloat(v, 64)
-		if err != nil {
+		n, ok := parameterNumber(v, false)
+		if !ok {
 			return wrong("floating point")
 		}
 		if n < p.min || n > p.max {
@@ -95,6 +96,12 @@ func (p *storageParameter) check(name, v string) error {
 		}
 	}
 	return nil
+}
+
+// parameterNumber reads a number as storage parameters are read.
+func parameterNumber(v string, whole bool) (float64, bool) {
+	n, rest, ok := types.CNumber(v, whole)
+	return n, ok && n == n && strings.TrimSpace(rest) == ""
 }
 
 // heapParameter checks a storage parameter of a table.

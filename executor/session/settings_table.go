@@ -203,22 +203,9 @@ func (d *setting) units() (list []unit, base float64, hint string) {
 
 // number reads a number with an optional unit and converts it to base units.
 func (d *setting) number(v string) (string, error) {
-	t := strings.TrimSpace(v)
-	end := len(t)
-	for end > 0 && (t[end-1] >= 'a' && t[end-1] <= 'z' || t[end-1] >= 'A' && t[end-1] <= 'Z') {
-		end--
-	}
-	num, suffix := strings.TrimSpace(t[:end]), t[end:]
-	if strings.HasPrefix(strings.ToLower(t), "0x") {
-		num, suffix = t, ""
-	}
-	f, err := strconv.ParseFloat(num, 64)
-	if err != nil {
-		i, err2 := strconv.ParseInt(t, 0, 64)
-		if err2 != nil {
-			return "", badValue(d.name, v)
-		}
-		f = float64(i)
+	f, suffix, ok := types.CNumber(v, d.kind == "integer")
+	if suffix = strings.TrimSpace(suffix); !ok || f != f {
+		return "", badValue(d.name, v)
 	}
 	if suffix != "" {
 		list, base, hint := d.units()
@@ -253,7 +240,12 @@ func (d *setting) number(v string) (string, error) {
 }
 
 // sixDigits writes a number as messages about settings do.
-func sixDigits(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
+func sixDigits(f float64) string {
+	if math.IsInf(f, 0) {
+		return types.FloatText(f)
+	}
+	return strconv.FormatFloat(f, 'g', 6, 64)
+}
 
 // show is the value as SHOW prints it: with the greatest unit that fits.
 func (d *setting) show(v string) string {
