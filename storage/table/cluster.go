@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"strings"
 
 	"kvsqld/catalog"
@@ -168,23 +169,31 @@ func (k *clusterKeys) assign(ctx context.Context, d *Desc, m *image, sel []uint3
 	return false, nil
 }
 
-// code returns the code of a row's position.
+// code returns the code of a row's position. What is known of one must be in range,
+// also where the other half of it is not known.
 func (k *clusterKeys) code(t *catalog.Table, m *image, row int) (uint64, error) {
-	lat, lon := m.cols[k.root.Lat], m.cols[k.root.Lon]
-	if lat.IsNull(row) || lon.IsNull(row) {
+	var at [2]float64
+	known := true
+	for i, half := range []struct {
+		col  int
+		most float64
+	}{{k.root.Lat, 90}, {k.root.Lon, 180}} {
+		v := m.cols[half.col]
+		if v.IsNull(row) {
+			known = false
+			continue
+		}
+		if at[i] = v.F64[v.Idx(row)]; !(math.Abs(at[i]) <= half.most) {
+			name := t.Columns[half.col].Name
+			return 0, &sqlerr.Error{Code: sqlerr.NumericValueOutOfRange,
+				Message: fmt.Sprintf("%s %s is not between -%g and %g", name, types.FloatText(at[i]), half.most, half.most),
+				Schema:  t.Schema, Table: t.Name, Column: name}
+		}
+	}
+	if !known {
 		return spatial.NullCode, nil
 	}
-	y, x := lat.F64[lat.Idx(row)], lon.F64[lon.Idx(row)]
-	if !spatial.Valid(y, x) {
-		col, v, most := k.root.Lat, y, 90
-		if y >= -90 && y <= 90 {
-			col, v, most = k.root.Lon, x, 180
-		}
-		return 0, &sqlerr.Error{Code: sqlerr.NumericValueOutOfRange,
-			Message: fmt.Sprintf("%s %s is not between -%d and %d", t.Columns[col].Name, types.FloatText(v), most, most),
-			Schema:  t.Schema, Table: t.Name, Column: t.Columns[col].Name}
-	}
-	return k.root.Grid.Code(y, x), nil
+	return k.root.Grid.Code(at[0], at[1]), nil
 }
 
 // adopted is the error of a row that assign found no parent for, if there is one
