@@ -20,7 +20,7 @@ const NullCode = math.MaxUint64
 // smaller when the size does not divide the whole.
 type Grid struct{ LatSize, LonSize float64 }
 
-// ParseGrid reads "LAT x LON" in degrees.
+// ParseGrid reads "LAT x LON" in degrees, which are plain decimal numbers.
 func ParseGrid(s string) (Grid, error) {
 	a, b, ok := strings.Cut(strings.ToLower(s), "x")
 	if !ok {
@@ -32,10 +32,11 @@ func ParseGrid(s string) (Grid, error) {
 		max  float64
 		to   *float64
 	}{{a, 180, &g.LatSize}, {b, 360, &g.LonSize}} {
-		v, err := strconv.ParseFloat(strings.TrimSpace(side.text), 64)
+		text := strings.Trim(side.text, " \t\r\n")
+		v, err := strconv.ParseFloat(text, 64)
 		switch {
-		case err != nil || v != v:
-			return Grid{}, fmt.Errorf("%q is not a number of degrees", strings.TrimSpace(side.text))
+		case err != nil || !plainDecimal(strings.TrimPrefix(text, "-")):
+			return Grid{}, fmt.Errorf("%q is not a number of degrees", text)
 		case v <= 0:
 			return Grid{}, fmt.Errorf("the sides of a region must be greater than zero")
 		case v < MinCell || v > side.max:
@@ -46,9 +47,15 @@ func ParseGrid(s string) (Grid, error) {
 	return g, nil
 }
 
+// plainDecimal reports whether s has digits only, with one point at most.
+func plainDecimal(s string) bool {
+	before, after, _ := strings.Cut(s, ".")
+	return before+after != "" && strings.Trim(before+after, "0123456789") == ""
+}
+
 // String is the grid in the form that ParseGrid reads.
 func (g Grid) String() string {
-	return strconv.FormatFloat(g.LatSize, 'g', -1, 64) + " x " + strconv.FormatFloat(g.LonSize, 'g', -1, 64)
+	return strconv.FormatFloat(g.LatSize, 'f', -1, 64) + " x " + strconv.FormatFloat(g.LonSize, 'f', -1, 64)
 }
 
 // bitsIn is the number of bits of a coordinate inside its cell.

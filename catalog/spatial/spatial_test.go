@@ -147,7 +147,8 @@ func TestFourRegions(t *testing.T) {
 }
 
 func TestParseGrid(t *testing.T) {
-	for _, s := range []string{"", "1", "0 x 1", "-1 x 1", "1 x 0", "1 x -2", "a x b", "NaN x 1", "0.001 x 1", "181 x 1", "1 x 361"} {
+	for _, s := range []string{"", "1", "0 x 1", "-1 x 1", "1 x 0", "1 x -2", "a x b", "NaN x 1", "0.001 x 1", "181 x 1", "1 x 361",
+		"1_0 x 5", "0x1 x 5", "1 x 0x5", "Inf x 5", "1e1 x 5", "+1 x 5", "1. x 1,5", ". x 1", "1 x 2 x 3", "--1 x 1", "1 x 1°"} {
 		if g, err := ParseGrid(s); err == nil {
 			t.Errorf("%q is taken as %v", s, g)
 		}
@@ -171,6 +172,53 @@ func TestDistance(t *testing.T) {
 			t.Errorf("%v: %v", c, d)
 		}
 	}
+}
+
+// What is the same place has the same distances, to the last bit from itself.
+func TestSamePlace(t *testing.T) {
+	for _, c := range [][4]float64{{0, 180, 0, -180}, {51.25, -180, 51.25, 180}, {90, 0, 90, 123}, {-90, -180, -90, 17.5}} {
+		if d := Distance(c[0], c[1], c[2], c[3]); d != 0 {
+			t.Errorf("%v: %v", c, d)
+		}
+	}
+	for _, c := range [][4]float64{{0, 0, 0, 180}, {0, 0, 0, -180}, {45, 10, -45, -170}, {90, 3, -90, 77}} {
+		if d := Distance(c[0], c[1], c[2], c[3]); d != math.Pi*EarthRadius {
+			t.Errorf("%v: %v", c, d)
+		}
+	}
+}
+
+// The distance is within a micrometre of the angle between the positions' vectors,
+// which is well conditioned everywhere, and the same from both ends.
+func TestDistanceRounding(t *testing.T) {
+	vector := func(lat, lon float64) [3]float64 {
+		sin, cos := math.Sincos(lat * rad)
+		sinLon, cosLon := math.Sincos(lon * rad)
+		return [3]float64{cos * cosLon, cos * sinLon, sin}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		lat, lon := anyLat.Draw(t, "lat"), anyLon.Draw(t, "lon")
+		lat2, lon2 := anyLat.Draw(t, "lat2"), anyLon.Draw(t, "lon2")
+		if place := rapid.IntRange(0, 2).Draw(t, "place"); place > 0 {
+			d := math.Pow(10, -rapid.Float64Range(0, 14).Draw(t, "digits"))
+			lat2, lon2 = min(90, max(-90, lat+rapid.Float64Range(-d, d).Draw(t, "dlat"))), lon
+			if place == 2 {
+				lat2, lon2 = -lat2, lon+180
+			}
+			if lon2 += rapid.Float64Range(-d, d).Draw(t, "dlon"); lon2 > 180 {
+				lon2 -= 360
+			} else if lon2 < -180 {
+				lon2 += 360
+			}
+		}
+		a, b := vector(lat, lon), vector(lat2, lon2)
+		cross := math.Hypot(math.Hypot(a[1]*b[2]-a[2]*b[1], a[2]*b[0]-a[0]*b[2]), a[0]*b[1]-a[1]*b[0])
+		want := EarthRadius * math.Atan2(cross, a[0]*b[0]+a[1]*b[1]+a[2]*b[2])
+		got := Distance(lat, lon, lat2, lon2)
+		if math.Abs(got-want) > 1e-6 || got != Distance(lat2, lon2, lat, lon) {
+			t.Fatalf("%v, %v from %v, %v: %v and %v, not %v", lat, lon, lat2, lon2, got, Distance(lat2, lon2, lat, lon), want)
+		}
+	})
 }
 
 func BenchmarkCover(b *testing.B) {
