@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/xml"
 	"errors"
@@ -27,8 +28,10 @@ import (
 
 // Limits of a document; larger ones are refused before they are built.
 const (
-	maxXMLBytes = 64 << 20
-	maxXMLDepth = 24
+	maxXMLBytes    = 64 << 20
+	maxXMLDepth    = 24
+	maxXMLAttrs    = 256     // of one element
+	maxXMLElements = 2 << 20 // of the document
 )
 
 const codeXML sqlerr.Code = "2200M" // invalid_xml_document
@@ -40,6 +43,7 @@ type element struct {
 	attrs    []xmlAttr
 	children []*element
 	text     string
+	textUsed bool
 }
 
 type xmlAttr struct {
@@ -49,7 +53,7 @@ type xmlAttr struct {
 
 // xmlError is a fault of the document at an element.
 func (e *element) fail(code sqlerr.Code, format string, args ...any) error {
-	return sqlerr.New(code, "line %d: element \"%s\": %s", e.line, e.name, fmt.Sprintf(format, args...))
+	return sqlerr.New(code, "line %d: element \"%s\": %s", e.line, clipName(e.name, maxNameLen), fmt.Sprintf(format, args...))
 }
 
 // attr returns an attribute's value, and whether it is there. The founding
@@ -69,13 +73,21 @@ func (e *element) attr(name string) (string, bool) {
 // namespaces.
 func parseXML(r io.Reader) (*element, error) {
 	limited := &io.LimitedReader{R: r, N: maxXMLBytes + 1}
-	dec := xml.NewDecoder(limited)
-	dec.CharsetReader = func(charset string, _ io.Reader) (io.Reader, error) {
-		return nil, fmt.Errorf("encoding %q is not UTF-8", charset)
+	buffered := bufio.NewReader(limited)
+	if err := byteOrderMark(buffered); err != nil {
+		return nil, err
+	}
+	dec := xml.NewDecoder(buffered)
+	var charset error
+	dec.CharsetReader = func(name string, _ io.Reader) (io.Reader, error) {
+		charset = wrongEncoding(name)
+		return nil, charset
 	}
 	dec.Entity = map[string]string{}
 	var root *element
 	var open []*element
+	var texts [][]byte // of the open elements
+	elements := 0
 	for {
 		line, _ := dec.InputPos()
 		tok, err := dec.Token()
@@ -84,6 +96,9 @@ func parseXML(r io.Reader) (*element, error) {
 		}
 		if errors.Is(err, io.EOF) {
 			break
+		}
+		if charset != nil {
+			return nil, charset
 		}
 		if err != nil {
 			var syntax *xml.SyntaxError
@@ -105,6 +120,9 @@ func parseXML(r io.Reader) (*element, error) {
 			if len(open) >= maxXMLDepth {
 				return nil, e.fail(sqlerr.ProgramLimitExceeded, "elements are nested more than %d deep", maxXMLDepth)
 			}
+			if elements++; elements > maxXMLElements {
+				return nil, e.fail(sqlerr.ProgramLimitExceeded, "the document has more than %d elements", maxXMLElements)
+			}
 			if len(open) > 0 {
 				parent := open[len(open)-1]
 				parent.children = append(parent.children, e)
@@ -113,16 +131,17 @@ func parseXML(r io.Reader) (*element, error) {
 			} else {
 				root = e
 			}
-			open = append(open, e)
+			open, texts = append(open, e), append(texts, nil)
 		case xml.EndElement:
 			top := open[len(open)-1]
-			if len(top.children) > 0 && strings.TrimSpace(top.text) != "" {
-				return nil, top.fail(codeXML, "unexpected text \"%s\"", clipName(strings.TrimSpace(top.text), 40))
+			top.text = string(texts[len(open)-1])
+			if text := strings.TrimSpace(top.text); text != "" && len(top.children) > 0 {
+				return nil, top.unexpected(text)
 			}
-			open = open[:len(open)-1]
+			open, texts = open[:len(open)-1], texts[:len(open)-1]
 		case xml.CharData:
-			if len(open) > 0 {
-				open[len(open)-1].text += string(t)
+			if n := len(open); n > 0 {
+				texts[n-1] = append(texts[n-1], t...)
 			} else if strings.TrimSpace(string(t)) != "" {
 				return nil, sqlerr.New(codeXML, "line %d: unexpected text \"%s\"", line, clipName(strings.TrimSpace(string(t)), 40))
 			}
@@ -143,14 +162,41 @@ func parseXML(r io.Reader) (*element, error) {
 	return root, nil
 }
 
+// byteOrderMark skips the mark of UTF-8, and refuses the other encodings that a
+// document's first bytes tell.
+func byteOrderMark(r *bufio.Reader) error {
+	start, err := r.Peek(3)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	switch {
+	case bytes.HasPrefix(start, []byte("\xef\xbb\xbf")):
+		_, err := r.Discard(3)
+		return err
+	case bytes.HasPrefix(start, []byte("\xff\xfe")), bytes.HasPrefix(start, []byte("\xfe\xff")),
+		bytes.HasPrefix(start, []byte("<\x00")), bytes.HasPrefix(start, []byte("\x00<")):
+		return wrongEncoding("UTF-16")
+	case bytes.HasPrefix(start, []byte("\x00\x00")):
+		return wrongEncoding("UTF-32")
+	}
+	return nil
+}
+
+func wrongEncoding(name string) error {
+	return sqlerr.New(codeXML, "line 1: encoding \"%s\" is not UTF-8", clipName(name, maxNameLen))
+}
+
 func (e *element) readAttrs(attrs []xml.Attr) error {
+	if len(attrs) > maxXMLAttrs {
+		return e.fail(sqlerr.ProgramLimitExceeded, "has %d attributes, more than %d", len(attrs), maxXMLAttrs)
+	}
 	for _, a := range attrs {
 		if a.Name.Space != "" || a.Name.Local == "xmlns" {
-			return e.fail(codeXML, "attribute \"%s\": namespaces are not allowed", a.Name.Local)
+			return e.fail(codeXML, "attribute \"%s\": namespaces are not allowed", clipName(a.Name.Local, maxNameLen))
 		}
 		for _, other := range e.attrs {
 			if other.name == a.Name.Local {
-				return e.fail(codeXML, "attribute \"%s\" is given twice", a.Name.Local)
+				return e.fail(codeXML, "attribute \"%s\" is given twice", clipName(a.Name.Local, maxNameLen))
 			}
 		}
 		e.attrs = append(e.attrs, xmlAttr{name: a.Name.Local, value: unescapeXML(a.Value)})
@@ -160,14 +206,34 @@ func (e *element) readAttrs(attrs []xml.Attr) error {
 
 // content returns the element's text. Names and flags are trimmed by the
 // callers; expressions are taken as they are.
-func (e *element) content() string { return unescapeXML(e.text) }
+func (e *element) content() string {
+	e.textUsed = true
+	return unescapeXML(e.text)
+}
+
+// unread is the error of an element with text that nobody asked for.
+func (e *element) unread() error {
+	if text := strings.TrimSpace(e.text); text != "" && !e.textUsed {
+		return e.unexpected(text)
+	}
+	for _, c := range e.children {
+		if err := c.unread(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *element) unexpected(text string) error {
+	return e.fail(codeXML, "unexpected text \"%s\"", clipName(text, 40))
+}
 
 // known refuses children that are not in the list, and attributes that nobody
 // asked for.
 func (e *element) known(children ...string) error {
 	for i := range e.attrs {
 		if !e.attrs[i].used {
-			return e.fail(codeXML, "unknown attribute \"%s\"", e.attrs[i].name)
+			return e.fail(codeXML, "unknown attribute \"%s\"", clipName(e.attrs[i].name, maxNameLen))
 		}
 	}
 next:

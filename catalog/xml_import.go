@@ -96,6 +96,9 @@ func Import(in io.Reader, base *Snapshot, alloc Allocator, owner string) (*Docum
 	default:
 		r.fail(root, codeXML, "is not \"Databases\"")
 	}
+	if r.err == nil {
+		r.err = root.unread()
+	}
 	if r.err != nil {
 		return nil, r.err
 	}

@@ -2,10 +2,12 @@ package catalog
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func importFile(t *testing.T, name string) (*Snapshot, error) {
@@ -114,6 +116,13 @@ func TestImportRefuses(t *testing.T) {
 		{"elements too deep", strings.Repeat("<a>", 100), "nested more than"},
 		{"an unclosed element", "<Databases><DataBase>", "XML"},
 		{"no element", "", "has no element"},
+		{"UTF-16", "\xff\xfe<\x00D\x00/\x00>\x00", `encoding "UTF-16" is not UTF-8`},
+		{"bytes that are not UTF-8", table("<Structure><Attribute attributeName=\"\xe9\" type=\"int\"/></Structure>"), "line 2: invalid UTF-8"},
+		{"an entity by its name", table(`<Structure><Attribute attributeName="&e;" type="int"/></Structure>`), "line 2: invalid character entity &e;"},
+		{"an attribute given twice", table(`<Structure><Attribute attributeName="a" attributeName="b" type="int"/></Structure>`), `attribute "attributeName" is given twice`},
+		{"more attributes than any element has", table(`<Structure><Attribute ` + manyAttributes(1000) + `/></Structure>`), `line 2: element "Attribute": has 1000 attributes, more than 256`},
+		{"a name without end", "<" + strings.Repeat("a", 1<<20) + "/>", `element "` + strings.Repeat("a", maxNameLen) + `": is not`},
+		{"text where none belongs", table("<Structure>\n" + attr + "</Structure><IndexFiles>hello</IndexFiles>"), `line 3: element "IndexFiles": unexpected text "hello"`},
 		{"text between elements", "<Databases>hello<DataBase dbName=\"d\"/></Databases>", `unexpected text "hello"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -123,6 +132,39 @@ func TestImportRefuses(t *testing.T) {
 				t.Errorf("error = %v, want %q", err, tt.want)
 			}
 		})
+	}
+}
+
+func manyAttributes(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, " a%d='1'", i)
+	}
+	return b.String()
+}
+
+// A start tag of a million attributes, and text in a million pieces, are read or
+// refused in time that grows with their size alone.
+func TestImportOfLongTagsAndText(t *testing.T) {
+	for _, doc := range []string{
+		"<Databases" + manyAttributes(1<<20) + "/>",
+		"<Databases>" + strings.Repeat("a<!---->", 1<<20) + "</Databases>",
+	} {
+		c := New(nil)
+		start := time.Now()
+		if _, err := Import(strings.NewReader(doc), c.Current(), c, "postgres"); err == nil {
+			t.Errorf("%.40s is imported", doc)
+		}
+		if d := time.Since(start); d > time.Minute {
+			t.Errorf("%.40s takes %v", doc, d)
+		}
+	}
+}
+
+func TestImportSkipsAByteOrderMark(t *testing.T) {
+	c := New(nil)
+	if _, err := Import(strings.NewReader("\xef\xbb\xbf<Databases/>"), c.Current(), c, "postgres"); err != nil {
+		t.Error(err)
 	}
 }
 
