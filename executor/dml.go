@@ -24,16 +24,26 @@ type dml struct {
 	done  bool
 }
 
-// newDML makes the driver of a statement that writes t; stream as in dmlInput.
-func (b *builder) newDML(t *catalog.Table, in plan.Node, stream, returns bool, list []plan.Expr) (dml, error) {
+// newDML makes the driver of a statement that writes t and reads all of its input first.
+func (b *builder) newDML(t *catalog.Table, in plan.Node, returns bool, list []plan.Expr) (dml, error) {
 	op, err := b.node(in)
 	if err != nil {
 		return dml{}, err
 	}
-	return newDMLOver(t, op, in, stream, returns, list)
+	return newDMLOver(t, op, in, false, returns, list)
 }
 
-// newDMLOver is newDML with the input's operator.
+// inserted makes the driver of an INSERT.
+func (b *builder) inserted(n *plan.Insert, stream bool) (dml, error) {
+	op, err := b.node(n.Input)
+	if err != nil {
+		return dml{}, err
+	}
+	stream = n.OnConflict == nil && stream || !locksRows(n.Input) && rowByRow(op)
+	return newDMLOver(n.Table, op, n.Input, stream, n.HasReturning, n.Returning)
+}
+
+// newDMLOver is newDML with the input's operator; stream as in dmlInput.
 func newDMLOver(t *catalog.Table, op Operator, in plan.Node, stream, returns bool, list []plan.Expr) (dml, error) {
 	d := dml{table: t, input: newDMLInput(op, outTypes(in), stream)}
 	var err error

@@ -85,6 +85,10 @@ type Env struct {
 	// Tally counts for the cumulative statistics; attach makes one if it is nil.
 	Tally *Tally
 
+	// From is what the body of a stable function reads: the state that the statement
+	// which calls it reads. nil: Txn.
+	From kv.Reader
+
 	run *Run
 	// reader is what scans read: Txn, or the state before the statement when WITH
 	// queries change tables that others read.
@@ -159,6 +163,9 @@ func Build(q *plan.Query, env *Env) (*Run, error) {
 func (r *Run) attach(env *Env) {
 	r.env = env
 	env.run, env.reader, env.met = r, env.Txn, nil
+	if env.From != nil {
+		env.reader = env.From
+	}
 	r.acting = false
 	if env.Mem == nil {
 		env.Mem = new(Memory)

@@ -20,8 +20,7 @@ func (b *builder) insert(n *plan.Insert) (Operator, error) {
 	if n.Tree != nil {
 		return b.treeInsert(n)
 	}
-	stream := n.OnConflict == nil && !sees(n.Input, n.Table.OID)
-	d, err := b.newDML(n.Table, n.Input, stream, n.HasReturning, n.Returning)
+	d, err := b.inserted(n, !sees(n.Input, n.Table.OID))
 	if err != nil {
 		return nil, err
 	}

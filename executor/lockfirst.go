@@ -18,29 +18,33 @@ type lockFirst struct {
 	locked bool
 }
 
-// updateInput builds the input of an UPDATE.
-func (b *builder) updateInput(t *catalog.Table, tree []*catalog.Table, in plan.Node) (Operator, error) {
+// updateInput builds the input of an UPDATE; stream as in dmlInput.
+func (b *builder) updateInput(t *catalog.Table, tree []*catalog.Table, in plan.Node) (op Operator, stream bool, err error) {
 	p, ok := in.(*plan.Project)
 	if !ok || !volatile(p.Exprs) {
-		return b.node(in)
+		op, err = b.node(in)
+		return op, false, err
 	}
 	key, ok := p.Exprs[0].(*plan.Col)
 	if !ok {
-		return b.node(in)
+		op, err = b.node(in)
+		return op, false, err
 	}
 	lock := plan.Lock{Table: t, Tree: tree, KeyCol: key.Idx, Strength: "NO KEY UPDATE"}
 	if tree != nil {
 		oid, ok := p.Exprs[len(p.Exprs)-1].(*plan.Col)
 		if !ok {
-			return b.node(in)
+			op, err = b.node(in)
+			return op, false, err
 		}
 		lock.OIDCol = oid.Idx
 	}
 	below, err := b.node(p.Input)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return projectOver(&lockFirst{input: below, rows: newBuffer(outTypes(p.Input)), locker: newRowLocker([]plan.Lock{lock})}, p)
+	op, err = projectOver(&lockFirst{input: below, rows: newBuffer(outTypes(p.Input)), locker: newRowLocker([]plan.Lock{lock})}, p)
+	return op, err == nil && rowByRow(op), err
 }
 
 // volatile reports whether one of the expressions calls a volatile function.

@@ -6,15 +6,19 @@ import (
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
+	"kvsqld/storage/kv"
 )
 
 // readBefore makes scans read the state before the statement when a WITH query
 // changes a table that another part of the statement reads, or RETURNING the
 // table that is written: all parts see one state, whatever the order they run
-// in.
+// in. So do they when functions may see something else.
 func (r *Run) readBefore() {
-	if r.overlaps() {
+	if r.env.From == nil && (r.callsBodies() || r.overlaps()) {
 		r.env.reader = r.env.Txn.Before()
+	}
+	if r.env.Expr.Reads = nil; r.env.reader != kv.Reader(r.env.Txn) {
+		r.env.Expr.Reads = r.env.reader
 	}
 }
 

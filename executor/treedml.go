@@ -24,8 +24,7 @@ type treeInsert struct {
 }
 
 func (b *builder) treeInsert(n *plan.Insert) (Operator, error) {
-	stream := n.OnConflict == nil && !seesAny(n.Input, n.Tree)
-	d, err := b.newDML(n.Table, n.Input, stream, n.HasReturning, n.Returning)
+	d, err := b.inserted(n, !seesAny(n.Input, n.Tree))
 	if err != nil {
 		return nil, err
 	}
@@ -197,11 +196,11 @@ func (op *treeChange) output(in *vec.Batch) *output {
 }
 
 func (b *builder) treeChange(n plan.Node, root *plan.Update) (*treeChange, error) {
-	in, err := b.updateInput(root.Table, root.Tree, root.Input)
+	in, stream, err := b.updateInput(root.Table, root.Tree, root.Input)
 	if err != nil {
 		return nil, err
 	}
-	d, err := newDMLOver(root.Table, in, root.Input, false, root.HasReturning, root.Returning)
+	d, err := newDMLOver(root.Table, in, root.Input, stream, root.HasReturning, root.Returning)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,9 @@ type values struct {
 	at    int
 	out   vec.Batch
 	one   vec.Batch
-	held  int64 // bytes of the values in out that were copied, as the budget knows
+	// single passes a row at a time: see rowByRow.
+	single bool
+	held   int64 // bytes of the values in out that were copied, as the budget knows
 }
 
 func (b *builder) values(n *plan.Values) (Operator, error) {
@@ -60,6 +62,9 @@ func (op *values) Next() (*vec.Batch, error) {
 		return nil, err
 	}
 	n := min(len(rows)-op.at, vec.BatchSize)
+	if op.single {
+		n = 1
+	}
 	op.letGo()
 	for i, c := range op.out.Cols {
 		c.Reset(op.types[i], n)

@@ -47,6 +47,9 @@ type Env struct {
 	// arguments, and calls yield with each batch of rows of its last statement
 	// until yield returns false. Set by the session.
 	CallSQL func(env *Env, c *plan.Call, args []types.Datum, yield func(*vec.Batch) (bool, error)) error
+	// Reads is what the statement reads if it is not the transaction's newest state,
+	// for the bodies of stable functions. Set by the executor.
+	Reads any
 	// Alloc accounts for memory that outlives a batch, in bytes (negative when
 	// freed); nil does not count. An error ends the statement.
 	Alloc func(bytes int64) error

@@ -11,6 +11,7 @@ import (
 	"kvsqld/executor/expr"
 	"kvsqld/planner"
 	"kvsqld/planner/plan"
+	"kvsqld/storage/kv"
 )
 
 const (
@@ -34,6 +35,11 @@ func (s *Session) callSQL(x *expr.Env, c *plan.Call, args []types.Datum, yield f
 		return sqlerr.New(sqlerr.InternalError, "a function is called outside of a transaction")
 	}
 	f := c.Proc.SQL
+	outer := s.bodyReads
+	defer func() { s.bodyReads = outer }()
+	if s.bodyReads = nil; f.Volatile != 'v' {
+		s.bodyReads, _ = x.Reads.(kv.Reader)
+	}
 	if s.settings.trackFunctions {
 		defer s.timeCall(f.OID)()
 	}

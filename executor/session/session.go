@@ -63,6 +63,7 @@ type Session struct {
 	fastCalls map[types.OID]*plannedStmt
 	bodies    map[*plan.Call]*routineBody // of functions that were called
 	depth     int                         // of functions that call each other
+	bodyReads kv.Reader                   // what the body of the stable function that runs reads; nil: the newest state
 	// The epochs of settings inside of functions that set some, and the last given.
 	configEpochs map[configEpoch]uint64
 	lastConfig   uint64
