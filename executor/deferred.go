@@ -171,6 +171,8 @@ func (d *DeferredChecks) Check(env *Env, end bool) (err error) {
 	for _, c := range children {
 		if !end && d.takes(c.fk) {
 			d.children = append(d.children, c)
+		} else if c.dropped(env) {
+			continue
 		} else if err := c.verify(env, true); err != nil {
 			return wrapErr(env.Ctx, err)
 		}
@@ -185,6 +187,13 @@ func (d *DeferredChecks) Check(env *Env, end bool) (err error) {
 		}
 	}
 	return nil
+}
+
+// dropped reports whether the transaction itself has dropped the constraint, maybe
+// with the referenced table.
+func (c *fkCheck) dropped(env *Env) bool {
+	t := env.Snap.Table(c.child.OID)
+	return t == nil || !slices.ContainsFunc(t.ForeignKeys, func(fk *catalog.ForeignKey) bool { return fk.OID == c.fk.OID })
 }
 
 // now is the event for the constraint as it is by now: the transaction may have
