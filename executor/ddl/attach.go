@@ -220,7 +220,7 @@ func (x *exec) detach(p *catalog.Table, a *ast.AlterAction) error {
 	if err := x.unreferenced(t); err != nil {
 		return err
 	}
-	if how == "concurrently" {
+	if how == "concurrently" && p.Key.Strategy != catalog.PartHash { // that of a hash names the parent, which may be dropped
 		if err := x.keepBound(t); err != nil {
 			return err
 		}
