@@ -437,6 +437,7 @@ func (c *Change) ReassignOwned(roles []string, to string) error {
 // DropOwned drops what roles own in the database, and their grants.
 func (c *Change) DropOwned(roles []string, cascade bool) error {
 	var put []Object
+	var names []node
 	for _, o := range c.snap.Objects() {
 		if co := CommonOf(o); co.DB != 0 && co.DB != c.DB {
 			continue
@@ -447,7 +448,9 @@ func (c *Change) DropOwned(roles []string, cascade bool) error {
 				n = withoutRole(n, r)
 			}
 		}
-		if n != o {
+		if p, ok := n.(*Policy); ok && n != o && len(p.Roles) == 0 { // a policy for nobody would be one for all
+			names = append(names, node{kind: nodePart, oid: p.OID})
+		} else if n != o {
 			put = append(put, n)
 		}
 	}
@@ -456,7 +459,6 @@ func (c *Change) DropOwned(roles []string, cascade bool) error {
 			return err
 		}
 	}
-	var names []node
 	for _, o := range c.snap.Objects() {
 		_, co := c.snap.KindOf(o)
 		if co == nil || co.DB != c.DB || !slices.Contains(roles, co.Owner) {
