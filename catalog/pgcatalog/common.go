@@ -274,8 +274,22 @@ func tablePersistence(t *catalog.Table) byte {
 func options(m map[string]string) []string {
 	var out []string
 	for k, v := range m {
-		if !strings.HasPrefix(k, "toast.") { // those are of the table with long values
+		if !strings.HasPrefix(k, toastPrefix) {
 			out = append(out, k+"="+v)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// toastPrefix begins the names of the options that are of the table with long values.
+const toastPrefix = "toast."
+
+func toastOptions(m map[string]string) []string {
+	var out []string
+	for k, v := range m {
+		if name, ok := strings.CutPrefix(k, toastPrefix); ok {
+			out = append(out, name+"="+v)
 		}
 	}
 	slices.Sort(out)

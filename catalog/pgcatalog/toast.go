@@ -16,6 +16,7 @@ type toast struct {
 	owner             types.OID
 	persistence       byte
 	tablespace        types.OID
+	options           []string
 }
 
 // toastColumns are the columns of a TOAST table.
@@ -35,7 +36,7 @@ func (env *Env) toastOf(r catalog.Relation) (t toast, ok bool) {
 		return t, false
 	}
 	return toast{table: co.OID, oid: synthOID("toast", co.OID, 0), index: synthOID("toast", co.OID, 1), owner: env.role(co.Owner),
-		persistence: tablePersistence(table)}, true
+		persistence: tablePersistence(table), options: toastOptions(table.Options)}, true
 }
 
 // systemToast returns the TOAST table of a system relation.
@@ -100,7 +101,7 @@ func (env *Env) toastOID(r catalog.Relation) types.OID {
 // class is the row of pg_class of a TOAST table.
 func (t *toast) class() classRow {
 	return classRow{oid: t.oid, namespace: catalog.OIDToastSchema, name: t.name(), owner: t.owner, am: catalog.OIDHeapAm, kind: 't', persistence: t.persistence,
-		replident: 'n', natts: len(toastColumns), populated: true, rows: -1, hasIndex: true, tablespace: t.tablespace, shared: t.tablespace != 0}
+		replident: 'n', natts: len(toastColumns), populated: true, rows: -1, hasIndex: true, options: t.options, tablespace: t.tablespace, shared: t.tablespace != 0}
 }
 
 // indexClass is the row of pg_class of a TOAST table's index.

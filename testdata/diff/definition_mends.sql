@@ -101,3 +101,8 @@ create table ge2 (a int, b int generated always as (a*3) stored);
 create table ge3 () inherits (ge, ge2);
 create table ge4 (b int generated always as (a*4) stored) inherits (ge, ge2);
 drop index concurrently if exists nosuch1 cascade;
+CREATE TABLE toasted (s text) WITH (toast.autovacuum_vacuum_cost_delay = 23, fillfactor = 40, toast.vacuum_truncate = false);
+SELECT c.reloptions, t.reloptions FROM pg_class c JOIN pg_class t ON t.oid = c.reltoastrelid WHERE c.relname = 'toasted';
+ALTER TABLE toasted SET (toast.vacuum_truncate = true);
+ALTER TABLE toasted RESET (toast.autovacuum_vacuum_cost_delay);
+SELECT c.reloptions, t.reloptions FROM pg_class c JOIN pg_class t ON t.oid = c.reltoastrelid WHERE c.relname = 'toasted';
