@@ -33,6 +33,11 @@ const (
 
 // copyFrom is COPY table FROM STDIN: it returns the number of rows stored.
 func (s *Session) copyFrom(ctx context.Context, x *ast.Copy, o *copyOptions) (int64, error) {
+	if rel, err := s.copyRelation(x.Table); err == nil {
+		if _, ok := rel.(*catalog.Table); !ok {
+			return 0, s.copyAside(ctx, x, o, rel)
+		}
+	}
 	t, snap, err := s.copyTarget(ctx, x.Table)
 	if err != nil {
 		return 0, err
@@ -83,6 +88,25 @@ func (s *Session) copyFrom(ctx context.Context, x *ast.Copy, o *copyOptions) (in
 	return c.stored, nil
 }
 
+// copyAside refuses COPY FROM into a relation that is no table, when the data are asked
+// for: a client that sends them whatever the answer is, as psql does in scripts, shall
+// not have them taken for statements.
+func (s *Session) copyAside(ctx context.Context, x *ast.Copy, o *copyOptions, rel catalog.Relation) error {
+	cols, err := copyColumns(rel, x.Cols)
+	if err != nil {
+		return err
+	}
+	if err := s.mayCopyInto(rel, cols); err != nil {
+		return err
+	}
+	_, done, err := s.copyInput(ctx, x, o.format == copyBinary, len(cols))
+	if err != nil {
+		return err
+	}
+	done()
+	return notCopied(rel, "to")
+}
+
 // mayFreeze applies PostgreSQL's rule for COPY FREEZE: nobody else can see the
 // table's rows yet. Rows here need no freezing, so there is nothing more to do.
 func (s *Session) mayFreeze(t *catalog.Table) error {
@@ -130,7 +154,7 @@ func (s *Session) copyTarget(ctx context.Context, n *ast.Name) (*catalog.Table, 
 			return nil, nil, err
 		}
 		t, ok := rel.(*catalog.Table)
-		if !ok {
+		if !ok { // since copyAside was asked
 			return nil, nil, notCopied(rel, "to")
 		}
 		tables := []*catalog.Table{t}

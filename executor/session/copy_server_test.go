@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -149,6 +150,34 @@ func TestCopyInErrors(t *testing.T) {
 	var n int
 	if err := conn.QueryRow(context.Background(), "SELECT count(*) FROM t").Scan(&n); err != nil || n != 1 {
 		t.Errorf("%d rows after failed copies, %v", n, err)
+	}
+}
+
+// The lines that a script has for a view are data, not statements.
+func TestCopyIntoView(t *testing.T) {
+	conn, _ := serveCopy(t, storage.Options{Store: "mem"})
+	c := conn.PgConn()
+	execAll(t, c, copyTable)
+	fe := c.Frontend()
+	fe.Send(&pgproto3.Query{String: "COPY v FROM STDIN"})
+	fe.Send(&pgproto3.CopyData{Data: []byte("DROP TABLE t;\n")})
+	fe.Send(&pgproto3.CopyDone{})
+	if err := fe.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for {
+		m, err := fe.Receive()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%T", m))
+		if _, ok := m.(*pgproto3.ReadyForQuery); ok {
+			break
+		}
+	}
+	if want := []string{"*pgproto3.CopyInResponse", "*pgproto3.ErrorResponse", "*pgproto3.ReadyForQuery"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

@@ -75,11 +75,11 @@ func columnsOfRelation(r catalog.Relation) []int {
 }
 
 // mayCopyInto checks COPY FROM's rights.
-func (s *Session) mayCopyInto(t *catalog.Table, cols []int) error {
+func (s *Session) mayCopyInto(r catalog.Relation, cols []int) error {
 	if len(cols) == 0 {
-		cols = columnsOfRelation(t)
+		cols = columnsOfRelation(r)
 	}
-	return s.snapshot().CheckRight(s.user, &catalog.Right{Rel: t, Need: catalog.PrivInsert, Insert: slices.Clone(cols)})
+	return s.snapshot().CheckRight(s.user, &catalog.Right{Rel: r, Need: catalog.PrivInsert, Insert: slices.Clone(cols)})
 }
 
 // mayLock checks LOCK TABLE's rights: SELECT for the weakest mode; UPDATE, DELETE or
