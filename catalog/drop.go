@@ -277,6 +277,16 @@ func (c *Change) requiredBy(what, by node) error {
 		WithHint("You can drop %s instead.", c.describe(by))
 }
 
+// DropReturnRule is the error of dropping the rule that a view's query is in PostgreSQL.
+func (c *Change) DropReturnRule(view types.OID) error {
+	v := c.describeRelation(view)
+	return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop rule %s on %s because %s requires it", QuoteIdent(ReturnRule), v, v).
+		WithHint("You can drop %s instead.", v)
+}
+
+// ReturnRule is the name of that rule.
+const ReturnRule = "_RETURN"
+
 // DropIndexes drops indexes that do not belong to constraints.
 func (c *Change) DropIndexes(cascade bool, oids ...types.OID) error {
 	var names []node

@@ -195,6 +195,15 @@ const (
 	KindGist, KindSpgist, KindBrin = "gist", "spgist", "brin"
 )
 
+// IsIndexMethod tells the access methods of indexes.
+func IsIndexMethod(name string) bool {
+	switch name {
+	case KindBtree, KindHash, KindInverted, KindGin, KindGist, KindSpgist, KindBrin:
+		return true
+	}
+	return false
+}
+
 // IndexKey is a column or an expression of an index.
 type IndexKey struct {
 	Col        int    // index into Table.Columns; -1 for an expression

@@ -130,5 +130,8 @@ func knownAccessMethod(name string) error {
 	if name == "" || name == "heap" {
 		return nil
 	}
+	if catalog.IsIndexMethod(name) {
+		return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "access method \"%s\" is not of type TABLE", name)
+	}
 	return sqlerr.New(sqlerr.UndefinedObject, "access method \"%s\" does not exist", name)
 }

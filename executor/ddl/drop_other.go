@@ -86,13 +86,20 @@ func (x *exec) dropAbsent(s *ast.Drop, i int) error {
 		}
 		return sqlerr.New(code, "%s", missing)
 	case "TRIGGER", "POLICY", "RULE":
-		if sc := s.On.Schema(); s.IfExists && sc != "" && x.snap().Schema(x.db(), x.schemaNamed(sc)) == nil {
-			x.notice(sqlerr.SuccessfulCompletion, "schema \"%s\" does not exist, skipping", sc)
-			return nil
+		if sc := s.On.Schema(); sc != "" && x.snap().Schema(x.db(), x.schemaNamed(sc)) == nil {
+			code, missing = sqlerr.InvalidSchemaName, "schema \""+sc+"\""
+			break
 		}
-		if x.lookup(s.On) == nil {
+		r := x.lookup(s.On)
+		if r == nil {
 			code, missing = sqlerr.UndefinedTable, "relation \""+fullName(s.On)+"\""
 			break
+		}
+		if v, ok := r.(*catalog.View); ok && s.Kind == "RULE" && n.Last() == catalog.ReturnRule {
+			if err := x.owns(v); err != nil {
+				return err
+			}
+			return x.Change.DropReturnRule(v.OID)
 		}
 		notice = what + " " + name + " for relation \"" + s.On.Last() + "\""
 		missing = what + " " + name + " for table \"" + s.On.Last() + "\""

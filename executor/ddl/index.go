@@ -173,8 +173,7 @@ func liftCollation(e *ast.IndexElem) {
 
 // accessMethod refuses the name of an access method that indexes cannot have.
 func accessMethod(name string, pos int) error {
-	switch name {
-	case "", catalog.KindBtree, catalog.KindHash, catalog.KindInverted, catalog.KindGin, catalog.KindGist, catalog.KindSpgist, catalog.KindBrin:
+	if name == "" || catalog.IsIndexMethod(name) {
 		return nil
 	}
 	return sqlerr.New(sqlerr.UndefinedObject, "access method \"%s\" does not exist", name).At(pos)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/charset"
@@ -186,6 +187,9 @@ func checkAccessMethod(_ *Session, v string) (string, error) {
 		return v, nil
 	case "":
 		return "", badValue("default_table_access_method", v).WithDetail("default_table_access_method cannot be empty.")
+	}
+	if catalog.IsIndexMethod(v) {
+		return "", sqlerr.New(sqlerr.ObjectNotInPrerequisite, "access method \"%s\" is not of type TABLE", v)
 	}
 	return "", badValue("default_table_access_method", v).WithDetail("Table access method \"%s\" does not exist.", v)
 }
