@@ -71,6 +71,7 @@ type joinGraph struct {
 	p       *planner
 	s       *state
 	leaves  []*joinStep
+	bit     map[int]uint64 // the unit of an entry of FROM
 	edges   []joinEdge
 	lateral bool
 	rowsOf  map[uint64]float64
@@ -90,8 +91,8 @@ type joinEdge struct {
 }
 
 func newJoinGraph(p *planner, s *state) *joinGraph {
-	g := &joinGraph{p: p, s: s, rowsOf: map[uint64]float64{}, lookups: map[[2]uint64]float64{}, ranges: map[[2]uint64]bool{}}
 	bit := map[int]uint64{}
+	g := &joinGraph{p: p, s: s, bit: bit, rowsOf: map[uint64]float64{}, lookups: map[[2]uint64]float64{}, ranges: map[[2]uint64]bool{}}
 	for i, u := range s.units {
 		b := uint64(1) << (i % 64)
 		for id := range u.rels {
@@ -379,8 +380,31 @@ func (g *joinGraph) leftDeep(list []*joinStep) *joinStep {
 	return cur
 }
 
-// written keeps the order of the FROM clause, LATERAL entries after what they read.
-func (g *joinGraph) written() *joinStep { return g.leftDeep(g.leaves) }
+// written keeps the order of the FROM clause, in which LATERAL entries are after what
+// they read, but that an entry without a condition on those before it waits for one that
+// has something to do with them: of FROM a, b, LATERAL f(a.x) l WHERE b.y = l.y, b is last.
+func (g *joinGraph) written() *joinStep {
+	rest := slices.Clone(g.leaves)
+	if g.p.NoOptimizer || len(rest) > 64 {
+		return g.leftDeep(rest)
+	}
+	list, have := []*joinStep{rest[0]}, rest[0].set
+	for rest = rest[1:]; len(rest) > 0; {
+		next := slices.IndexFunc(rest, func(l *joinStep) bool {
+			for id := range l.unit.after {
+				if g.bit[id]&^have != 0 {
+					return false
+				}
+			}
+			linked, _ := g.connected(have, l.set)
+			return linked || len(l.unit.after) > 0
+		})
+		next = max(next, 0)
+		list, have = append(list, rest[next]), have|rest[next].set
+		rest = slices.Delete(rest, next, next+1)
+	}
+	return g.leftDeep(list)
+}
 
 // lookupCost is what each row of the outer set costs that finds its rows in the leaf, a
 // base table, by an index or a master key whose leading columns the outer set's
