@@ -81,6 +81,9 @@ func (p *planner) distinct(e plan.Expr, rels map[int]*rel, rows float64) float64
 		return max(1, min(rows, 200))
 	}
 	r := rels[v.Rel]
+	if r != nil && r.query != nil {
+		return p.queryDistinct(r.query, v.Col, rows)
+	}
 	if r == nil || r.table == nil {
 		return max(1, rows*0.5)
 	}

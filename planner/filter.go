@@ -17,6 +17,7 @@ type unit struct {
 	item  *joinItem    // a join to be planned under its LATERAL parameters
 	local []plan.Expr  // its own conjuncts
 	after map[int]bool // entries that must be joined before (LATERAL)
+	semi  bool         // the query of a semi join
 }
 
 // stepFilter is the first step: conjuncts go down to the entries that can

@@ -52,6 +52,9 @@ func (p *planner) buildStep(s *state, j *joinStep) *pnode {
 		return j.unit.node
 	}
 	l := p.buildJoin(s, j.l)
+	if j.semi != nil {
+		return p.semiJoin(s, l, j.semi)
+	}
 	var ru *unit
 	if j.r.unit != nil && len(s.semis[j.r]) == 0 {
 		ru = j.r.unit
@@ -113,7 +116,7 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 	case plan.Full:
 		rows = max(rows, max(l.rows, r.rows))
 	case plan.Semi, plan.Anti:
-		rows = max(1, l.rows*0.5)
+		rows = l.rows * p.semiShare(s, kind, on, r)
 	}
 	out.rows = max(rows, 1)
 	// lookups, when the outer side is small against the inner one
@@ -246,8 +249,7 @@ func (p *planner) keyPair(a, b plan.Expr) (plan.Expr, plan.Expr, bool) {
 	if at.Kind() == bt.Kind() && at.OID != types.OBpchar && bt.OID != types.OBpchar {
 		return a, b, hashable(at)
 	}
-	isInt := func(t types.T) bool { k := t.Kind(); return k == types.KInt2 || k == types.KInt4 || k == types.KInt8 }
-	if isInt(at) && isInt(bt) {
+	if integer(at) && integer(bt) {
 		return p.must(a, types.TInt8, implicit), p.must(b, types.TInt8, implicit), true
 	}
 	isFloat := func(t types.T) bool { k := t.Kind(); return k == types.KFloat4 || k == types.KFloat8 }
@@ -412,7 +414,11 @@ func (p *planner) applyJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on 
 
 // semiJoin joins a node with the query of an EXISTS or IN.
 func (p *planner) semiJoin(s *state, l *pnode, m *semi) *pnode {
-	r := p.semiSide(s, m)
+	r := m.inner
+	if r == nil {
+		side := p.semiSide(s, m)
+		r = &side
+	}
 	n := p.joinNodes(s, m.kind, l, r.node, m.conds, nil, r.unit)
 	if h, ok := n.node.(*plan.HashJoin); ok && m.nullAware {
 		h.NullAware = true

@@ -3,7 +3,6 @@ package planner
 import (
 	"math/bits"
 	"slices"
-	"strings"
 
 	"kvsqld/catalog"
 	"kvsqld/planner/plan"
@@ -16,6 +15,7 @@ type joinStep struct {
 	set  uint64
 	rows float64
 	cost float64
+	semi *semi // l is joined with it, r is its query
 }
 
 // maxExact is the number of units up to which all join orders are compared.
@@ -33,6 +33,7 @@ func (p *planner) stepJoinOrder(s *state) {
 		return
 	}
 	g := newJoinGraph(p, s)
+	g.addSemis()
 	if s.lead != nil && n <= maxExact && !g.lateral {
 		if j := g.leading(s.lead); j != nil {
 			s.order = []*joinStep{j}
@@ -49,21 +50,31 @@ func (p *planner) stepJoinOrder(s *state) {
 	default:
 		s.order = []*joinStep{g.greedy()}
 	}
-	if n > 1 {
+	g.joinedSemis(s.order[0])
+	if n+len(g.semis) > 1 {
 		p.note("join order", describeOrder(s.order[0]))
 	}
 }
 
 func describeOrder(j *joinStep) string {
 	if j.unit != nil {
-		if j.unit.rel != nil {
+		switch {
+		case j.unit.rel != nil:
 			return j.unit.rel.alias
+		case j.unit.semi:
+			return "subquery"
 		}
-		var names []string
-		names = append(names, "outer join")
-		return strings.Join(names, " ")
+		return "outer join"
 	}
-	return "(" + describeOrder(j.l) + " " + describeOrder(j.r) + ")"
+	link := " "
+	switch {
+	case j.semi == nil:
+	case j.semi.kind == plan.Anti:
+		link = " without "
+	default:
+		link = " with "
+	}
+	return "(" + describeOrder(j.l) + link + describeOrder(j.r) + ")"
 }
 
 // joinGraph has the units as bits and the conjuncts between them as edges.
@@ -71,7 +82,9 @@ type joinGraph struct {
 	p       *planner
 	s       *state
 	leaves  []*joinStep
-	bit     map[int]uint64 // the unit of an entry of FROM
+	semis   []*semiLeaf
+	bit     map[int]uint64 // of each entry's unit
+	conj    []plan.Expr    // what lookups may use
 	edges   []joinEdge
 	lateral bool
 	rowsOf  map[uint64]float64
@@ -88,46 +101,50 @@ type joinEdge struct {
 	equi bool
 	l, r uint64 // sides of an equality
 	conj plan.Expr
+	semi uint64 // of the semi join that it belongs to
 }
 
 func newJoinGraph(p *planner, s *state) *joinGraph {
-	bit := map[int]uint64{}
-	g := &joinGraph{p: p, s: s, bit: bit, rowsOf: map[uint64]float64{}, lookups: map[[2]uint64]float64{}, ranges: map[[2]uint64]bool{}}
+	g := &joinGraph{p: p, s: s, rowsOf: map[uint64]float64{}, lookups: map[[2]uint64]float64{}, ranges: map[[2]uint64]bool{}, bit: map[int]uint64{}, conj: s.conj}
 	for i, u := range s.units {
 		b := uint64(1) << (i % 64)
 		for id := range u.rels {
-			bit[id] = b
+			g.bit[id] = b
 		}
 		if u.after != nil {
 			g.lateral = true
 		}
 		g.leaves = append(g.leaves, &joinStep{unit: u, set: b, rows: u.node.rows, cost: u.node.cost})
 	}
-	setOf := func(e plan.Expr) uint64 {
-		in := map[int]bool{}
-		relsOf(e, in)
-		var m uint64
-		for id := range in {
-			m |= bit[id]
-		}
-		return m
-	}
 	for _, c := range s.conj {
-		e := joinEdge{set: setOf(c), sel: p.selectivity(c, s.b.rels)}
-		if l, r, ok := equality(c); ok {
-			e.l, e.r = setOf(l), setOf(r)
-			if e.l != 0 && e.r != 0 && e.l&e.r == 0 {
-				e.equi = true
-				e.sel = 1 / max(1, max(p.joinDistinct(l, s), p.joinDistinct(r, s)))
-			}
-		}
-		if bits.OnesCount64(e.set) > 1 {
-			e.conj = c
+		if e := g.edge(c); bits.OnesCount64(e.set) > 1 {
 			g.edges = append(g.edges, e)
 		}
 	}
 	g.correlate()
 	return g
+}
+
+// edge is a conjunct as an edge between the units that it reads.
+func (g *joinGraph) edge(c plan.Expr) joinEdge {
+	setOf := func(e plan.Expr) uint64 {
+		in := map[int]bool{}
+		relsOf(e, in)
+		var m uint64
+		for id := range in {
+			m |= g.bit[id]
+		}
+		return m
+	}
+	e := joinEdge{set: setOf(c), sel: g.p.selectivity(c, g.s.b.rels), conj: c}
+	if l, r, ok := equality(c); ok {
+		e.l, e.r = setOf(l), setOf(r)
+		if e.l != 0 && e.r != 0 && e.l&e.r == 0 {
+			e.equi = true
+			e.sel = 1 / max(1, max(g.p.joinDistinct(l, g.s), g.p.joinDistinct(r, g.s)))
+		}
+	}
+	return e
 }
 
 // correlate corrects the share of several equalities between the same two units:
@@ -241,11 +258,11 @@ func (g *joinGraph) rows(set uint64) float64 {
 		}
 	}
 	for _, e := range g.edges {
-		if e.set&^set == 0 {
+		if e.set&^set == 0 && !g.ignored(e, set) {
 			r *= e.sel
 		}
 	}
-	r = max(r, 1)
+	r = max(g.semiRows(set, r), 1)
 	g.rowsOf[set] = r
 	return r
 }
@@ -311,13 +328,16 @@ func (j *joinStep) leads(o *joinStep) bool {
 
 // exact compares all orders by dynamic programming over subsets.
 func (g *joinGraph) exact() *joinStep {
-	n := len(g.leaves)
+	n := len(g.leaves) + len(g.semis)
 	best := make([]*joinStep, 1<<n)
 	for i, l := range g.leaves {
 		best[1<<i] = l
 	}
+	for _, x := range g.semis {
+		best[x.set] = x.unique
+	}
 	for set := 1; set < 1<<n; set++ {
-		if best[set] != nil {
+		if best[set] != nil || set&(set-1) == 0 {
 			continue
 		}
 		for pass := 0; pass < 2 && best[set] == nil; pass++ {
@@ -339,6 +359,7 @@ func (g *joinGraph) exact() *joinStep {
 				}
 			}
 		}
+		g.semiSteps(uint64(set), best)
 	}
 	return best[1<<n-1]
 }
@@ -415,7 +436,7 @@ func (g *joinGraph) lookupCost(leaf *joinStep, outer uint64) float64 {
 		return 0
 	}
 	return remembered(g, g.lookups, leaf, outer, func(ids map[int]bool) float64 {
-		if x := g.p.lookupPath(g.s, u, g.s.conj, ids); x != nil {
+		if x := g.p.lookupPath(g.s, u, g.conj, ids); x != nil {
 			return g.p.lookupCost(u.rel, x, g.s.need[u.rel.id])
 		}
 		return 0
@@ -448,11 +469,9 @@ func remembered[T any](g *joinGraph, memo map[[2]uint64]T, leaf *joinStep, outer
 		return x
 	}
 	ids := map[int]bool{}
-	for _, l := range g.leaves {
-		if l.set&outer != 0 {
-			for id := range l.unit.rels {
-				ids[id] = true
-			}
+	for id, b := range g.bit {
+		if b&outer != 0 {
+			ids[id] = true
 		}
 	}
 	memo[key] = find(ids)

@@ -78,8 +78,12 @@ func oneForm(a, b types.T) bool {
 			return true
 		}
 	}
-	integer := func(t types.T) bool { k := t.Kind(); return k == types.KInt2 || k == types.KInt4 || k == types.KInt8 }
 	return integer(a) && integer(b)
+}
+
+func integer(t types.T) bool {
+	k := t.Kind()
+	return k == types.KInt2 || k == types.KInt4 || k == types.KInt8
 }
 
 // once is what find makes of an expression over a query, x itself where that is nil: an

@@ -176,6 +176,7 @@ type semi struct {
 	q         *query      // the inner query without its correlated conjuncts
 	conds     []plan.Expr // join condition over the outer's Vars and the inner's
 	nullAware bool
+	inner     *semiInner // once it is planned
 }
 
 // subquery is a subquery in an expression, not yet planned.

@@ -26,6 +26,8 @@ func (p *planner) selectivity(e plan.Expr, rels map[int]*rel) float64 {
 			return min(1, s/before)
 		}
 		return s
+	case *plan.Var:
+		return p.trueSel(x, rels)
 	case *plan.Not:
 		return 1 - p.selectivity(x.X, rels)
 	case *plan.Is:
@@ -58,6 +60,15 @@ func (p *planner) selectivity(e plan.Expr, rels map[int]*rel) float64 {
 		}
 	}
 	return selBool
+}
+
+// trueSel is the fraction of rows of which a boolean column is true.
+func (p *planner) trueSel(v *plan.Var, rels map[int]*rel) float64 {
+	st := p.colStats(rels[v.Rel], v.Col)
+	if st == nil || st.NDistinct == 0 {
+		return selBool
+	}
+	return eqShare(st, types.Bool(true), p.tableRows(rels[v.Rel].table))
 }
 
 func maybeNot(s float64, not bool) float64 {
