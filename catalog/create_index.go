@@ -55,6 +55,7 @@ func (c *Change) CreateIndex(table types.OID, spec *IndexSpec) (*Index, error) {
 			return nil, err
 		}
 	}
+	ix.ByLength = (ix.Kind == KindGist || ix.Kind == KindSpgist) && slices.ContainsFunc(ix.Keys, func(k IndexKey) bool { return types.KeptByLength(k.Type) })
 	c.indexFile(t, ix, spec.File)
 	mark := c.Mark()
 	err = c.editStorage(table, func(t *Table) { t.Indexes = append(t.Indexes, ix) })

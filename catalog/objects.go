@@ -177,7 +177,10 @@ type Index struct {
 	// named, Options are those of WITH (fillfactor = …); they are only shown.
 	Clustered, Identity bool
 	Options             map[string]string
-	Parent              types.OID // the index of the partitioned table that it is a part of, or 0
+	// ByLength keeps ranges with whole numbers as bounds by their length (see
+	// types.KeptByLength), so that those are found that overlap one.
+	ByLength bool
+	Parent   types.OID // the index of the partitioned table that it is a part of, or 0
 }
 
 // The kinds of an index, as USING names them.

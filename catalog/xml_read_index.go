@@ -51,6 +51,7 @@ func (r *xmlReader) indexFiles(e *element, t *Table) {
 		ix.Kind = r.indexKind(ie)
 		ix.NullsNotDistinct = r.flag(ie, "nullsNotDistinct")
 		ix.Invalid, ix.Unready = r.flag(ie, "invalid"), r.flag(ie, "unready")
+		ix.ByLength = r.flag(ie, "byLength")
 		r.indexMarks(ie, ix)
 		ix.Where, ix.Comment = r.str(ie, "where"), r.str(ie, "comment")
 		keys, err := ie.child("IndexAttributes")

@@ -409,6 +409,7 @@ func (w *xmlWriter) indexFile(t *Table, ix *Index) {
 	a.flag("nullsNotDistinct", ix.NullsNotDistinct)
 	a.flag("invalid", ix.Invalid)
 	a.flag("unready", ix.Unready)
+	a.flag("byLength", ix.ByLength)
 	indexMarks(&a, ix)
 	a.opt("where", ix.Where)
 	a.opt("comment", ix.Comment)

@@ -82,6 +82,14 @@ func (m *ranges) evalRange(env *Env, k *plan.KeyRange, keys []types.T) error {
 		m.out = append(m.out, r)
 		return nil
 	}
+	if k.Test != nil {
+		d, err := expr.EvalConst(env.Expr, k.Test)
+		if err == nil && !d.Null {
+			r.Test = &types.RangeTest{Op: k.TestOp, X: d}
+			m.out = append(m.out, r)
+		}
+		return err
+	}
 	if k.EqAny != nil {
 		return m.evalEqAny(env, k, r, keys)
 	}

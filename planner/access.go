@@ -37,11 +37,12 @@ type path struct {
 // bound is what a conjunct says about one column.
 type bound struct {
 	conj  plan.Expr
-	kind  string // "eq", "any", "null", "not null", "lo", "hi", "like"
+	kind  string // "eq", "any", "null", "not null", "lo", "hi", "like", "range"
 	x     plan.Expr
 	inc   bool
 	exact bool       // the range answers the conjunct exactly
 	rest  []colBound // of a row: the columns after the first
+	op    string     // of "range": &&, @> or <@
 }
 
 // boundsOf reads conjuncts of the form column op value, where value has no
@@ -73,6 +74,10 @@ func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(map[int]bool) 
 				continue
 			}
 			ct := r.colType(v)
+			if rangeTest(ct, rt.Type(), op) {
+				add(v.Col, bound{conj: c, kind: "range", x: rt, op: op})
+				continue
+			}
 			if op == "" && x.Proc.Name == "starts_with" {
 				op = "^@"
 			}
@@ -396,6 +401,8 @@ func exactKey(t types.T) bool {
 	case types.KBool, types.KInt2, types.KInt4, types.KInt8, types.KOid, types.KBytea, types.KDate, types.KTime, types.KTimestamp, types.KTimestamptz, types.KUUID, types.KMoney,
 		types.KEnum, types.KTimetz, types.KInet, types.KMacaddr, types.KBit, types.KWord:
 		return true
+	case types.KRange:
+		return types.KeptByLength(t)
 	case types.KNumeric:
 		_, ok := types.NarrowScale(t)
 		return ok
@@ -420,7 +427,9 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 	n := 0
 	for i, k := range keys {
 		if ranged {
-			x.tail, x.tailAt = tailOf(k.Col, find), n
+			if !keptByLength(r, ix, k.Col) {
+				x.tail, x.tailAt = tailOf(k.Col, find), n
+			}
 			break
 		}
 		col := r.keyCol(ix, i, k)
@@ -453,6 +462,10 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 			take(b)
 			x.rows *= selNull
 			n++
+			break
+		}
+		if keptByLength(r, ix, col) {
+			n += p.matchRange(&kr, x, find, col, rels)
 			break
 		}
 		lo, hi := find(col, "lo"), find(col, "hi")

@@ -43,7 +43,7 @@ func indexOrder(r *rel, ix *catalog.Index) []orderCol {
 	var out []orderCol
 	for i, k := range ix.Keys {
 		col := r.keyCol(ix, i, k)
-		if col < 0 {
+		if col < 0 || keptByLength(r, ix, col) {
 			return out
 		}
 		out = append(out, orderCol{rel: r.id, col: col, desc: k.Desc, nullsFirst: k.NullsFirst, notNull: k.Col >= 0 && r.table.Columns[k.Col].NotNull})

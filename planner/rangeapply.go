@@ -76,9 +76,11 @@ func ranged(n plan.Node) bool {
 // column with which a key of the table begins, by what foreign allows.
 func (p *planner) bounded(r *rel, conj []plan.Expr, foreign func(map[int]bool) bool) bool {
 	leads := func(conj []plan.Expr, foreign func(map[int]bool) bool) bool {
-		for c := range p.boundsOf(r, conj, foreign) {
-			if c >= 0 && leadsTo(r.table, c) {
-				return true
+		for c, list := range p.boundsOf(r, conj, foreign) {
+			for _, b := range list {
+				if c >= 0 && (b.kind == "range" && p.rangesBy(r, c) || b.kind != "range" && leadsTo(r.table, c)) {
+					return true
+				}
 			}
 		}
 		return false

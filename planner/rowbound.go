@@ -31,7 +31,8 @@ func sides(r *rel, c *plan.Call, usable func(plan.Expr) bool) (v *plan.Var, op s
 	if v, ok = r.column(c.Args[1]); !ok || !usable(c.Args[0]) {
 		return nil, "", nil, false
 	}
-	op, ok = map[string]string{"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}[op]
+	op, ok = map[string]string{"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<=",
+		"&&": "&&", "@>": "<@", "<@": "@>"}[op]
 	return v, op, c.Args[0], ok
 }
 

@@ -100,7 +100,7 @@ func (p *planner) placeRanges(list []plan.KeyRange) []plan.KeyRange {
 			}
 			return p.place(e, nil)
 		}
-		kr.EqAny, kr.Lo, kr.Hi, kr.Like, kr.Elems = one(kr.EqAny), one(kr.Lo), one(kr.Hi), one(kr.Like), one(kr.Elems)
+		kr.EqAny, kr.Lo, kr.Hi, kr.Like, kr.Elems, kr.Test = one(kr.EqAny), one(kr.Lo), one(kr.Hi), one(kr.Like), one(kr.Elems), one(kr.Test)
 		out = append(out, kr)
 	}
 	return out

@@ -55,7 +55,9 @@ func (p *planner) selectivity(e plan.Expr, rels map[int]*rel) float64 {
 			return p.matchSel(x, selLike, rels)
 		case "!~~", "!~~*", "!~", "!~*":
 			return p.matchSel(x, 1-selLike, rels)
-		case "@>", "<@", "&&", "?", "?|", "?&":
+		case "@>", "<@", "&&":
+			return p.overlapSel(x, rels)
+		case "?", "?|", "?&":
 			return selElements
 		}
 	}

@@ -20,16 +20,19 @@ type Range struct {
 	// NotNull says that the column after Eq must not be NULL; it is implied by
 	// Lo and Hi. WithNull adds the NULLs of that column to the bounded range.
 	NotNull, WithNull bool
+	// Test is what the column after Eq, of ranges kept by length, has to fulfil. Rows that
+	// do not may be in the range as well.
+	Test *RangeTest
 }
 
 // Point reports whether the range fixes exactly the leading columns and
 // nothing else.
 func (r *Range) Point() bool {
-	return r.Lo == nil && r.Hi == nil && !r.NotNull
+	return r.Lo == nil && r.Hi == nil && !r.NotNull && r.Test == nil
 }
 
 // Bounded reports whether the column after Eq is restricted.
-func (r *Range) Bounded() bool { return r.Lo != nil || r.Hi != nil || r.NotNull }
+func (r *Range) Bounded() bool { return r.Lo != nil || r.Hi != nil || r.NotNull || r.Test != nil }
 
 // Empty reports whether no key can lie in the range: its bounds are inverted.
 func (r *Range) Empty() bool {

@@ -24,8 +24,18 @@ func highest(s []types.RangeValue) types.Bound { return types.UpperBound(s[len(s
 
 func multirangeFuncs(r *registry) {
 	// Each test is defined for every pair of ranges and multiranges.
+	whole := map[string]func(a, b *wholeBounds) bool{
+		"range_overlaps": (*wholeBounds).overlaps, "range_contains": (*wholeBounds).contains,
+		"range_contained_by": func(a, b *wholeBounds) bool { return b.contains(a) },
+	}
 	test := func(f func(a, b []types.RangeValue) bool, srcs ...string) {
+		fast := whole[srcs[0]]
 		r.add(fnD(func(_ *callCtx, in []types.Datum) (types.Datum, error) {
+			if fast != nil {
+				if a, b := readWhole(&in[0]), readWhole(&in[1]); a.known && b.known {
+					return types.Bool(fast(&a, &b)), nil
+				}
+			}
 			a, err := spans(in[0])
 			if err != nil {
 				return null, err

@@ -32,6 +32,9 @@ func adjacent(a, b types.RangeValue) bool {
 }
 
 func containsValue(rd, v types.Datum) (types.Datum, error) {
+	if a := readWhole(&rd); a.known && v.T.Rep() == types.RepInt {
+		return types.Bool(a.contains(&wholeBounds{lo: v.I, hi: v.I})), nil
+	}
 	r, err := types.DecodeRange(rd)
 	if err != nil {
 		return null, err

@@ -491,6 +491,8 @@ func rangeOf(r *KeyRange, name func(i int) string) string {
 		out = append(out, text(r.Elems)+" = ANY "+next)
 	case r.Elems != nil:
 		out = append(out, next+" "+r.ElemOp+" "+text(r.Elems))
+	case r.Test != nil:
+		out = append(out, next+" "+r.TestOp+" "+text(r.Test))
 	case r.EqAny != nil:
 		out = append(out, next+" = ANY "+text(r.EqAny))
 	case r.IsNull:

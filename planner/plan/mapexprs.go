@@ -44,6 +44,7 @@ func MapExprs(n Node, f func(Expr) Expr) {
 			one(&r.Lo)
 			one(&r.Hi)
 			one(&r.Like)
+			one(&r.Test)
 			list(r.LoRest)
 			list(r.HiRest)
 		}

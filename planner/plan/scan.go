@@ -174,6 +174,10 @@ type (
 		Elems   Expr
 		ElemOp  string
 		ElemKey int
+		// Test: the next column, of ranges kept by length, and this expression satisfy
+		// TestOp: && @> or <@. The range finds rows that may; the filter decides.
+		Test   Expr
+		TestOp string
 		// Like: the next column matches this LIKE pattern's fixed prefix.
 		Like Expr
 	}

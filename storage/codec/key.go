@@ -42,6 +42,8 @@ import (
 //	ranges                 0x04 empty, or 0x10 and the bounds: 0x08 no lower bound, 0x18
 //	                       no upper one, or 0x10, value, a byte: 0 for a lower bound in
 //	                       the range and an upper one outside, else 1
+//	                       the range and an upper one outside, else 1. Of a ByLength column
+//	                       a byte before that has the part by length
 //	multiranges            each range as above; 0x08
 //	point box circle …     of an Unordered column: the bytes as bytea, in no order of theirs
 //
@@ -75,6 +77,7 @@ type KeyCol struct {
 	Nullable   bool // NULLs are allowed: every value has a tag
 	Desc       bool
 	NullsFirst bool
+	ByLength   bool // ranges are kept by their length, in no order of theirs
 	Unordered  bool // the values need not sort as they do in SQL: geometric types, which do not, are taken
 }
 

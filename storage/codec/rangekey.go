@@ -26,7 +26,13 @@ func rangeElem(t types.T) types.T {
 
 func (k *keyCol) appendRange(dst []byte, d *types.Datum) []byte {
 	r, err := types.DecodeRange(*d)
-	if err != nil || r.Empty {
+	if err != nil {
+		r = types.RangeValue{Empty: true}
+	}
+	if k.ByLength {
+		dst = append(dst, r.LengthPart())
+	}
+	if r.Empty {
 		return append(dst, rangeEmpty)
 	}
 	return k.appendBounds(append(dst, rangeValues), &r)
@@ -68,6 +74,9 @@ func flag(v bool) byte {
 // rangeWidth is the number of bytes of a range or multirange, xored with m.
 func (k *keyCol) rangeWidth(b []byte, m byte) (int, error) {
 	n := 0
+	if k.ByLength {
+		n = 1
+	}
 	for {
 		if n >= len(b) {
 			return 0, corrupt("key ends in a range")
@@ -109,6 +118,9 @@ func (k *keyCol) rangeWidth(b []byte, m byte) (int, error) {
 // decodeRanges reads a range or multirange, whose width is known to be right.
 func (k *keyCol) decodeRanges(d *types.Datum, b []byte) error {
 	var list []types.RangeValue
+	if k.ByLength {
+		b = b[1:]
+	}
 	for b[0] == rangeValues {
 		r := types.RangeValue{}
 		b = b[1:]

@@ -202,6 +202,7 @@ func (d *Desc) newIndex(ix *catalog.Index) (*index, error) {
 		if k.Col >= 0 {
 			cols[i].T = d.Table.Columns[k.Col].Type
 		}
+		cols[i].ByLength = ix.ByLength && types.KeptByLength(cols[i].T)
 		if t, ok := types.ElementKeyType(cols[i].T); ok && x.inverted {
 			x.elements = true
 			cols[i] = codec.KeyCol{T: t}

@@ -388,7 +388,8 @@ const (
 // place returns where an entry of the index has a column exactly as it was; with
 // equal, also where it has an equal value, as 0 for -0 and 1.0 for 1.00.
 func (x *index) place(d *Desc, c int, equal bool) (pos, where int) {
-	lossy := !equal && codec.LossyKey(d.Table.Columns[c].Type)
+	t := d.Table.Columns[c].Type
+	lossy := !equal && codec.LossyKey(t) && !types.KeptByLength(t) // ranges of whole numbers are the same again
 	for i, k := range x.cat.Keys {
 		if k.Col == c && !lossy && !x.elements {
 			return i, inKey

@@ -87,6 +87,9 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 		c, whole := d.keyCodec(x)
 		s.set = spans(c, spec.Ranges, whole)
 	}
+		if !spec.Reverse && spec.Limit == 0 && len(s.set.spans) > 2 && tested(spec.Ranges) {
+			s.opt.Skip = s.set.join()
+		}
 	s.dec.init(d, spec.Cols)
 	s.dec.setParts(spec.Parts)
 	if x != nil && x.elements {

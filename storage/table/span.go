@@ -114,6 +114,12 @@ func (s *spanSet) addBounded(c *codec.KeyCodec, r *types.Range, prefix []byte) {
 		values = append(values, codec.ValueTag)
 	}
 	span := prefixSpan(values)
+	if r.Test != nil {
+		for _, t := range c.RangeSpans(prefix, j, r.Test) {
+			s.spans = append(s.spans, kv.Range{Lo: t[0], Hi: t[1]})
+		}
+		return
+	}
 	lo, ok := lowerBound(col.T, r)
 	if !ok {
 		return
@@ -216,4 +222,29 @@ func merge(spans []kv.Range) []kv.Range {
 		out = append(out, s)
 	}
 	return out
+}
+
+// tested reports whether one of the ranges tests ranges kept by length, which has many
+// spans with little or nothing in them.
+func tested(ranges []types.Range) bool {
+	return slices.ContainsFunc(ranges, func(r types.Range) bool { return r.Test != nil })
+}
+
+// join makes the spans one, and returns what leads over the gaps between them: see
+// kv.ScanOpt.Skip.
+func (s *spanSet) join() func(key []byte) []byte {
+	spans := s.spans
+	s.spans = []kv.Range{{Lo: spans[0].Lo, Hi: spans[len(spans)-1].Hi}}
+	return func(key []byte) []byte {
+		i, _ := slices.BinarySearchFunc(spans, key, func(r kv.Range, key []byte) int {
+			if r.Hi != nil && bytes.Compare(r.Hi, key) <= 0 {
+				return -1
+			}
+			return 1
+		})
+		if i == len(spans) || bytes.Compare(spans[i].Lo, key) <= 0 {
+			return nil
+		}
+		return spans[i].Lo
+	}
 }

@@ -1,0 +1,108 @@
+package types
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Ranges whose bounds are whole numbers are kept by their length in some indexes: first
+// the empty ones, then those of length 0, 1, 2 to 3, 4 to 7 and so on, each by their
+// bounds, then those without an upper bound and those without a lower one alone. What
+// overlaps a range is found in each part between two keys, as its ranges reach no farther
+// than they are long.
+const (
+	LengthEmpty   = 0  // the empty range
+	LengthOne     = 1  // the first of 65 parts of ranges that have both bounds
+	LengthNoUpper = 66 // there is no upper bound
+	LengthNoLower = 67 // there is an upper bound alone
+)
+
+// KeptByLength reports whether ranges of a type can be kept by their length.
+func KeptByLength(t T) bool {
+	if t.Kind() != KRange {
+		return false
+	}
+	b, ok := RangeElem(t)
+	if !ok {
+		return false
+	}
+	switch b.Kind() {
+	case KInt4, KInt8, KDate, KTimestamp, KTimestamptz:
+		return true
+	}
+	return false
+}
+
+// LengthPart is the part of a range.
+func (r *RangeValue) LengthPart() byte {
+	switch {
+	case r.Empty:
+		return LengthEmpty
+	case r.Hi == nil:
+		return LengthNoUpper
+	case r.Lo == nil:
+		return LengthNoLower
+	}
+	return LengthOne + byte(bits.Len64(uint64(r.Hi.I)-uint64(r.Lo.I)))
+}
+
+// LongestOf is the greatest length in a part of ranges with both bounds.
+func LongestOf(part byte) uint64 { return 1<<(part-LengthOne) - 1 }
+
+// RangeTest is what ranges have to fulfil: Op, which is && (to overlap), @> (to contain)
+// or <@ (to be contained by), with X, a range of the same type or, for @>, a value of
+// its bounds' type.
+type RangeTest struct {
+	Op string
+	X  Datum
+}
+
+// WholeRange is a range whose bounds are whole numbers: those of the values that
+// KeptByLength allows.
+type WholeRange struct {
+	Lo, Hi       int64
+	LoInc, HiInc bool
+	NoLo, NoHi   bool
+	Empty        bool
+}
+
+// ReadWholeRange reads a range without making values of its bounds, which keep their
+// order; ok is false for other ranges and what is none.
+func ReadWholeRange(d Datum) (r WholeRange, ok bool) {
+	var width int
+	switch builtinRange(d.T) {
+	case oInt4Range, oDateRange:
+		width = 4
+	case oInt8Range, oTSRange, oTSTZRange:
+		width = 8
+	default:
+		return r, false
+	}
+	if len(d.B) == 0 {
+		return r, false
+	}
+	flags, b := d.B[0], d.B[1:]
+	r.Empty, r.NoLo, r.NoHi = flags&rangeEmpty != 0, flags&rangeLoInf != 0, flags&rangeHiInf != 0
+	r.LoInc, r.HiInc = flags&rangeLoInc != 0, flags&rangeHiInc != 0
+	if r.Empty {
+		return r, len(b) == 0
+	}
+	for _, p := range [...]struct {
+		none bool
+		to   *int64
+	}{{r.NoLo, &r.Lo}, {r.NoHi, &r.Hi}} {
+		if p.none {
+			continue
+		}
+		if len(b) < 4+width || binary.BigEndian.Uint32(b) != uint32(width) {
+			return r, false
+		}
+		if width == 4 {
+			*p.to = int64(int32(binary.BigEndian.Uint32(b[4:])))
+		} else {
+			*p.to = int64(binary.BigEndian.Uint64(b[4:]))
+		}
+		b = b[4+width:]
+	}
+	return r, len(b) == 0
+}
