@@ -63,6 +63,19 @@ func rowCount(env *Env, e plan.Expr, offset bool) (n int64, absent bool, err err
 	return d.I, false, nil
 }
 
+// passOver has an operator pass over its first n rows, if it can; it is called after Open.
+func passOver(op Operator, n int64) bool {
+	switch op := op.(type) {
+	case *statsOp:
+		return passOver(op.Operator, n)
+	case *project:
+		return passOver(op.input, n)
+	case *scan:
+		return op.passOver(n)
+	}
+	return false
+}
+
 func (op *limit) Open(env *Env) error {
 	op.env, op.done = env, false
 	n, absent, err := rowCount(env, op.node.Count, false)
@@ -85,6 +98,9 @@ func (op *limit) Open(env *Env) error {
 	}
 	if err := op.input.Open(env); err != nil {
 		return err
+	}
+	if op.node.Pass && op.skip > 0 && passOver(op.input, op.skip) {
+		op.skip = 0
 	}
 	if op.left > 0 && op.ties == nil {
 		demand(op.input, op.skip+op.left)

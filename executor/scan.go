@@ -134,6 +134,15 @@ func (op *scan) Open(env *Env) error {
 	return nil
 }
 
+// passOver has the scan begin behind its first n rows.
+func (op *scan) passOver(n int64) bool {
+	if op.point || op.done || op.node.Filter != nil || op.node.Access == plan.CurrentRow || op.env.Split.of(op.node) != nil {
+		return false
+	}
+	op.spec.Skip = n
+	return true
+}
+
 // start begins the scan at the first Next: by then key filters have come in and
 // it is certain that rows are wanted.
 func (op *scan) start() error {
@@ -141,7 +150,7 @@ func (op *scan) start() error {
 	if part == nil {
 		op.narrow()
 	}
-	if op.parallel() {
+	if op.spec.Skip == 0 && op.parallel() {
 		parts, err := op.desc.SplitScan(op.env.Ctx, op.env.source(op.spec.Cols), &op.spec, op.env.MaxParallel)
 		if err != nil {
 			return err

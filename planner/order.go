@@ -143,6 +143,7 @@ type wanted struct {
 	rest  bool    // more follows that no access path gives
 	whole bool    // a part of it is of no use
 	limit float64 // rows that are taken; 0: all
+	skip  float64 // those of them that OFFSET passes over, if it need not read them
 }
 
 // wantedOrder is the order that the block would like of the rows of r, of which
@@ -178,6 +179,10 @@ func (p *planner) wantedOrder(s *state, r *rel, rows float64) wanted {
 func (p *planner) sortOrder(s *state) wanted {
 	b := s.b
 	w := wanted{limit: p.limitOf(s)}
+	if o, ok := s.q.offset.(*plan.Const); ok && !o.Val.Null && len(s.q.locks) == 0 && len(b.rels) == 1 && !b.grouped && !b.distinct && len(b.wins) == 0 && !b.hasSRF &&
+		(!s.q.ties && b.distinctOn == nil || all(b.targets, func(t target) bool { return neverFails(t.x) })) { // others are computed above: see lateTargets
+		w.skip = min(float64(max(o.Val.I, 0)), w.limit)
+	}
 	var only *rel
 	if len(b.rels) == 1 && !b.grouped {
 		for _, r := range b.rels {
@@ -341,7 +346,11 @@ func (p *planner) bestPath(r *rel, conj []plan.Expr, need, out map[int]bool, row
 		x := &paths[i]
 		c := x.cost
 		if len(w.cols) > 0 && !x.single {
-			c = p.orderCost(r, x, pathOrder(r, x, fixed), rows, w)
+			of := w
+			if slices.ContainsFunc(conj, func(c plan.Expr) bool { return !x.used[c] && !p.onEntry(r, x, c) }) {
+				of.skip = 0
+			}
+			c = p.orderCost(r, x, pathOrder(r, x, fixed), rows, of)
 		}
 		if best == nil || c < cost {
 			best, cost = x, c
@@ -361,7 +370,7 @@ func (p *planner) orderCost(r *rel, x *path, order []orderCol, rows float64, w w
 	read := rows
 	if n == len(w.cols) && !w.rest {
 		if w.limit > 0 && rows > w.limit {
-			return costStart + x.cost*w.limit/rows
+			return costStart + w.skip*costEntry + x.cost*(w.limit-w.skip)/rows
 		}
 		return x.cost
 	}
@@ -464,6 +473,18 @@ func keepOrder(n plan.Node) {
 			keepOrder(in)
 		}
 	}
+}
+
+// passable reports whether rows of a node that nobody wants need not be read: they come
+// from a scan as they are, and nothing is computed of them that could fail.
+func passable(n plan.Node) bool {
+	switch n := n.(type) {
+	case *plan.Scan:
+		return n.Filter == nil && n.Lock == nil && n.Nearest == nil && n.Cursor == ""
+	case *plan.Project:
+		return all(n.Exprs, neverFails) && passable(n.Input)
+	}
+	return false
 }
 
 // hintRows tells the scan below a node that count rows behind the first skip are probably

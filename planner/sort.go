@@ -167,6 +167,7 @@ func (p *planner) projectTargets(s *state) plan.Node {
 func (p *planner) hintLimit(n plan.Node, q *query) {
 	if l, ok := n.(*plan.Limit); ok && l.Count != nil && (l.Offset == nil || !volatileCall(l.Offset)) {
 		hintRows(l.Input, l.Count, l.Offset)
+		l.Pass = l.Offset != nil && passable(l.Input)
 	}
 }
 

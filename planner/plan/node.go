@@ -154,6 +154,8 @@ type (
 		Input         Node
 		Count, Offset Expr
 		TieKeys       []SortKey
+		// Pass: the scan below may pass over the rows of Offset without reading them.
+		Pass bool
 	}
 
 	// Append passes the rows of its inputs one after the other: those of UNION ALL,

@@ -69,6 +69,8 @@ type ScanSpec struct {
 	// there are many. nil: all are wanted. Not for an inverted index.
 	Tail   []types.Range
 	TailAt int
+	// Skip is the number of rows that are passed over at first.
+	Skip int64
 	// Limit is a hint that so many rows are probably enough; 0 is none.
 	Limit int
 	// Codes restricts a scan of the master file of a cluster's root to positions

@@ -20,8 +20,9 @@ type Scanner struct {
 	// checked tells that the iterator verifies pairs, not who decodes them.
 	checked bool
 	opt     kv.ScanOpt
-	batch   int // rows of the next batch: small at first when few may be enough
-	most    int // rows of a full batch
+	batch   int   // rows of the next batch: small at first when few may be enough
+	most    int   // rows of a full batch
+	skip    int64 // rows still to be passed over
 	set     spanSet
 	rev     bool
 	iter    kv.Iter
@@ -68,7 +69,7 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 	}
 	s := scanners.Get().(*Scanner)
 	s.ctx, s.r, s.d, s.x, s.rev, s.batch, s.only, s.done = ctx, r, d, x, spec.Reverse, spec.BatchRows, false, false
-	s.opt, s.set = kv.ScanOpt{}, spanSet{}
+	s.opt, s.set, s.skip = kv.ScanOpt{}, spanSet{}, spec.Skip
 	if s.batch <= 0 {
 		s.batch = vec.BatchSize
 	}
@@ -86,6 +87,9 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 	default:
 		c, whole := d.keyCodec(x)
 		s.set = spans(c, spec.Ranges, whole)
+		if !spec.Reverse && spec.Limit == 0 && len(s.set.spans) > 2 && tested(spec.Ranges) {
+			s.opt.Skip = s.set.join()
+		}
 	}
 		if !spec.Reverse && spec.Limit == 0 && len(s.set.spans) > 2 && tested(spec.Ranges) {
 			s.opt.Skip = s.set.join()
@@ -137,7 +141,11 @@ func (s *Scanner) lead() {
 func (s *Scanner) Next(b *vec.Batch) error {
 	s.dec.prepare(b, s.batch)
 	for b.N < s.batch && !s.done {
-		n, err := s.read(s.batch - b.N)
+		most := s.batch - b.N
+		if s.skip > 0 {
+			most = int(min(s.skip, vec.BatchSize))
+		}
+		n, err := s.read(most)
 		if err != nil {
 			return err
 		}
@@ -152,6 +160,10 @@ func (s *Scanner) Next(b *vec.Batch) error {
 			if n = len(s.keys); n == 0 {
 				continue
 			}
+		}
+		if s.skip > 0 { // n is at most that
+			s.skip -= int64(n)
+			continue
 		}
 		if err := s.decode(b); err != nil {
 			return err
