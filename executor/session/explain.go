@@ -158,6 +158,8 @@ func (s *Session) explain(ctx context.Context, c *call, x *ast.Explain, out sink
 	if o.settings {
 		used = s.planSettings()
 	}
+	snap, path := s.snapshot(), s.searchPath(true)
+	o.Spell.TypeName = func(t types.T) string { return snap.FormatType(t, s.db, path) }
 	if o.format == "text" {
 		lines := plan.Explain(shown, o.ExplainOptions, actual)
 		if used != nil {

@@ -31,22 +31,22 @@ func (a *Area) Exprs(f func(*Expr)) {
 }
 
 // areaText describes an area for EXPLAIN.
-func areaText(a *Area) string {
+func (w speller) areaText(a *Area) string {
 	var out []string
 	for _, c := range a.Circles {
-		out = append(out, "within "+text(c.Metres)+" of ("+text(c.Lat)+", "+text(c.Lon)+")")
+		out = append(out, "within "+w.text(c.Metres)+" of ("+w.text(c.Lat)+", "+w.text(c.Lon)+")")
 	}
 	for _, b := range a.Boxes {
-		out = append(out, "box ("+text(b.South)+", "+text(b.West)+") to ("+text(b.North)+", "+text(b.East)+")")
+		out = append(out, "box ("+w.text(b.South)+", "+w.text(b.West)+") to ("+w.text(b.North)+", "+w.text(b.East)+")")
 	}
 	span := func(name string, lo, hi Expr) {
 		switch {
 		case lo != nil && hi != nil:
-			out = append(out, name+" from "+text(lo)+" to "+text(hi))
+			out = append(out, name+" from "+w.text(lo)+" to "+w.text(hi))
 		case lo != nil:
-			out = append(out, name+" from "+text(lo))
+			out = append(out, name+" from "+w.text(lo))
 		case hi != nil:
-			out = append(out, name+" to "+text(hi))
+			out = append(out, name+" to "+w.text(hi))
 		}
 	}
 	span("latitude", a.South, a.North)
@@ -66,14 +66,14 @@ func regionList(names []string) string {
 }
 
 // clusterDetails are the lines of a ClusterScan.
-func clusterDetails(n *ClusterScan, add func(label, s string)) {
+func (w speller) clusterDetails(n *ClusterScan, add func(label, s string)) {
 	if n.Area != nil {
-		add("Regions", areaText(n.Area))
+		add("Regions", w.areaText(n.Area))
 	}
 	if n.Key != nil {
-		add("Key", texts(n.Key))
+		add("Key", w.texts(n.Key))
 	}
-	nearestDetails(n.Nearest, add)
+	w.nearestDetails(n.Nearest, add)
 	for i := range n.Levels {
 		l := &n.Levels[i]
 		s := l.Table.Name
@@ -81,7 +81,7 @@ func clusterDetails(n *ClusterScan, add func(label, s string)) {
 			s += " (left)"
 		}
 		for i := range l.Ranges {
-			s += ", key " + rangeOf(&l.Ranges[i], func(i int) string {
+			s += ", key " + w.rangeOf(&l.Ranges[i], func(i int) string {
 				if tail := l.Table.ClusterTail(); i < len(tail) {
 					return l.Table.Columns[tail[i]].Name
 				}
@@ -89,7 +89,7 @@ func clusterDetails(n *ClusterScan, add func(label, s string)) {
 			})
 		}
 		if l.Filter != nil {
-			s += ", " + text(l.Filter)
+			s += ", " + w.text(l.Filter)
 		}
 		add("Level", s)
 	}
@@ -124,8 +124,8 @@ func (x *Nearest) exprs(f func(*Expr)) {
 }
 
 // nearestDetails is the line about rings.
-func nearestDetails(x *Nearest, add func(label, s string)) {
+func (w speller) nearestDetails(x *Nearest, add func(label, s string)) {
 	if x != nil {
-		add("Nearest to", text(x.Lat)+", "+text(x.Lon))
+		add("Nearest to", w.text(x.Lat)+", "+w.text(x.Lon))
 	}
 }

@@ -16,6 +16,8 @@ type ExplainOptions struct {
 	KV      bool // gets, scans, keys and bytes per file
 	Verbose bool // output columns
 	Timing  bool
+	// Spell is how expressions are written: what types that users made are called.
+	Spell DeparseOptions
 }
 
 // NodeActual is what a node did, for EXPLAIN ANALYZE.
@@ -41,7 +43,7 @@ var stepNames = []string{"filter", "join order", "join", "group by", "sort"}
 // Explain prints a plan: first the five steps with what each of them chose,
 // then the tree of operators.
 func Explain(q *Query, o ExplainOptions, actual map[int]NodeActual) []string {
-	x := &explainer{o: o, actual: actual}
+	x := &explainer{speller: speller{o.Spell}, o: o, actual: actual}
 	x.out = append(x.out, "Steps:")
 	texts := stepTexts(q)
 	for i, name := range stepNames {
@@ -145,6 +147,7 @@ func stepTexts(q *Query) map[string][]string {
 }
 
 type explainer struct {
+	speller
 	o      ExplainOptions
 	actual map[int]NodeActual
 	out    []string
@@ -175,7 +178,7 @@ func (x *explainer) node(n Node, depth int) {
 	}
 	x.line(depth, "%s", head)
 	d := depth + 2
-	for _, s := range details(n) {
+	for _, s := range x.details(n) {
 		x.line(d, "%s", s)
 	}
 	for _, s := range b.Notes {
@@ -319,20 +322,23 @@ func title(n Node) string {
 	return strings.TrimPrefix(fmt.Sprintf("%T", n), "*plan.")
 }
 
-func text(e Expr) string { return Deparse(e, DeparseOptions{}) }
+// speller writes the expressions of a plan.
+type speller struct{ spell DeparseOptions }
 
-func texts(l []Expr) string {
+func (w speller) text(e Expr) string { return Deparse(e, w.spell) }
+
+func (w speller) texts(l []Expr) string {
 	var out []string
 	for _, e := range l {
-		out = append(out, text(e))
+		out = append(out, w.text(e))
 	}
 	return strings.Join(out, ", ")
 }
 
-func sortTexts(keys []SortKey) string {
+func (w speller) sortTexts(keys []SortKey) string {
 	var out []string
 	for _, k := range keys {
-		s := text(k.X)
+		s := w.text(k.X)
 		if k.Desc {
 			s += " DESC"
 		}
@@ -345,7 +351,7 @@ func sortTexts(keys []SortKey) string {
 }
 
 // details are the lines below a node's title.
-func details(n Node) []string {
+func (w speller) details(n Node) []string {
 	var out []string
 	add := func(label, s string) {
 		if s != "" {
@@ -354,40 +360,40 @@ func details(n Node) []string {
 	}
 	cond := func(label string, e Expr) {
 		if e != nil {
-			add(label, text(e))
+			add(label, w.text(e))
 		}
 	}
 	switch n := n.(type) {
 	case *Scan:
 		for _, r := range n.Ranges {
-			add("Key", rangeText(n, &r))
+			add("Key", w.rangeText(n, &r))
 		}
 		if n.Cursor != "" {
 			add("Cursor", n.Cursor)
 		}
 		if n.Area != nil {
-			add("Regions", areaText(n.Area))
+			add("Regions", w.areaText(n.Area))
 		}
-		nearestDetails(n.Nearest, add)
-		add("Elements", partText(n.Table, n.Parts, text))
+		w.nearestDetails(n.Nearest, add)
+		add("Elements", partText(n.Table, n.Parts, w.text))
 		cond("Filter on entries", n.EntryFilter)
 		cond("Filter", n.Filter)
 	case *ClusterScan:
-		clusterDetails(n, add)
+		w.clusterDetails(n, add)
 	case *IndexUnion:
-		add("Elements", partText(n.Table, n.Parts, text))
+		add("Elements", partText(n.Table, n.Parts, w.text))
 		cond("Filter", n.Filter)
 	case *VirtualScan:
-		add("Key", texts(n.KeyVals))
+		add("Key", w.texts(n.KeyVals))
 		cond("Filter", n.Filter)
 	case *FuncScan:
-		add("Call", texts(n.Funcs))
+		add("Call", w.texts(n.Funcs))
 	case *Append:
-		add("Keys", sortTexts(n.Keys))
+		add("Keys", w.sortTexts(n.Keys))
 		if n.Table != nil {
 			add("Tables", fmt.Sprintf("%d of %d", len(n.Inputs), n.Total))
 			if n.Prune != nil {
-				add("At the start", n.Prune.Cond.text(n.Prune.Set))
+				add("At the start", n.Prune.Cond.text(n.Prune.Set, w))
 			}
 		}
 	case *Filter:
@@ -397,35 +403,35 @@ func details(n Node) []string {
 	case *HashJoin:
 		var eqs []string
 		for i := range n.LeftKeys {
-			eqs = append(eqs, text(n.LeftKeys[i])+" = "+text(n.RightKeys[i]))
+			eqs = append(eqs, w.text(n.LeftKeys[i])+" = "+w.text(n.RightKeys[i]))
 		}
 		add("On", strings.Join(eqs, " AND "))
 		cond("Filter", n.Residual)
 	case *LookupJoin:
-		add("Key", texts(n.Keys))
-		add("Elements", partText(n.Table, n.Parts, text))
+		add("Key", w.texts(n.Keys))
+		add("Elements", partText(n.Table, n.Parts, w.text))
 		cond("Filter on entries", n.EntryFilter)
 		cond("Filter", n.Filter)
 		cond("Join filter", n.Residual)
 	case *MergeJoin:
-		add("On", texts(n.LeftKeys)+" = "+texts(n.RightKeys))
+		add("On", w.texts(n.LeftKeys)+" = "+w.texts(n.RightKeys))
 		cond("Filter", n.Residual)
 	case *LoopJoin:
 		cond("On", n.Cond)
 	case *Apply:
 		cond("On", n.Cond)
 	case *Group:
-		add("Keys", texts(n.Keys))
+		add("Keys", w.texts(n.Keys))
 		if n.Sets != nil {
 			add("Sets", fmt.Sprint(len(n.Sets)))
 		}
 	case *Window:
-		add("Partition", texts(n.Partition))
-		add("Order", sortTexts(n.OrderBy))
+		add("Partition", w.texts(n.Partition))
+		add("Order", w.sortTexts(n.OrderBy))
 		cond("Run Condition", n.Stop)
 	case *Sort:
-		add("Keys", sortTexts(n.Keys))
-		add("Presorted", sortTexts(n.Keys[:n.Presorted]))
+		add("Keys", w.sortTexts(n.Keys))
+		add("Presorted", w.sortTexts(n.Keys[:n.Presorted]))
 		cond("Limit", n.Limit)
 	case *Limit:
 		cond("Count", n.Count)
@@ -457,8 +463,8 @@ func partText(t *catalog.Table, parts []Part, text func(Expr) string) string {
 }
 
 // rangeText prints a key range over the names of the key's columns.
-func rangeText(n *Scan, r *KeyRange) string {
-	return rangeOf(r, func(i int) string {
+func (w speller) rangeText(n *Scan, r *KeyRange) string {
+	return w.rangeOf(r, func(i int) string {
 		if n.Index != nil {
 			if i < len(n.Index.Keys) {
 				if c := n.Index.Keys[i].Col; c >= 0 {
@@ -474,10 +480,10 @@ func rangeText(n *Scan, r *KeyRange) string {
 }
 
 // rangeOf describes a range; name gives the names of the key's columns.
-func rangeOf(r *KeyRange, name func(i int) string) string {
+func (w speller) rangeOf(r *KeyRange, name func(i int) string) string {
 	var out []string
 	for i, e := range r.Eq {
-		out = append(out, name(i)+" = "+text(e))
+		out = append(out, name(i)+" = "+w.text(e))
 	}
 	next := name(len(r.Eq) + r.ElemKey)
 	op := func(inc bool, s string) string {
@@ -488,33 +494,33 @@ func rangeOf(r *KeyRange, name func(i int) string) string {
 	}
 	switch {
 	case r.Elems != nil && r.ElemOp == "=":
-		out = append(out, text(r.Elems)+" = ANY "+next)
+		out = append(out, w.text(r.Elems)+" = ANY "+next)
 	case r.Elems != nil:
-		out = append(out, next+" "+r.ElemOp+" "+text(r.Elems))
+		out = append(out, next+" "+r.ElemOp+" "+w.text(r.Elems))
 	case r.Test != nil:
-		out = append(out, next+" "+r.TestOp+" "+text(r.Test))
+		out = append(out, next+" "+r.TestOp+" "+w.text(r.Test))
 	case r.EqAny != nil:
-		out = append(out, next+" = ANY "+text(r.EqAny))
+		out = append(out, next+" = ANY "+w.text(r.EqAny))
 	case r.IsNull:
 		out = append(out, next+" IS NULL")
 	case r.NotNull:
 		out = append(out, next+" IS NOT NULL")
 	case r.Like != nil:
-		out = append(out, next+" has the prefix of "+text(r.Like))
+		out = append(out, next+" has the prefix of "+w.text(r.Like))
 	}
 	side := func(x Expr, rest []Expr, op string) {
 		if x == nil {
 			return
 		}
 		if len(rest) == 0 {
-			out = append(out, next+op+text(x))
+			out = append(out, next+op+w.text(x))
 			return
 		}
 		names := next
 		for i := range rest {
 			names += ", " + name(len(r.Eq)+1+i)
 		}
-		out = append(out, "("+names+")"+op+"("+text(x)+", "+texts(rest)+")")
+		out = append(out, "("+names+")"+op+"("+w.text(x)+", "+w.texts(rest)+")")
 	}
 	side(r.Lo, r.LoRest, op(r.LoInc, ">"))
 	side(r.Hi, r.HiRest, op(r.HiInc, "<"))

@@ -38,7 +38,7 @@ func (o *Object) text(key, v string) {
 // Project is part of the node below it, and a join by lookups is a nested loop
 // over an index scan. "Steps" says what the five steps did.
 func ExplainTree(q *Query, o ExplainOptions, actual map[int]NodeActual) Object {
-	x := &treeExplainer{o: o, actual: actual}
+	x := &treeExplainer{speller: speller{o.Spell}, o: o, actual: actual}
 	root := x.node(q.Root, "")
 	var ctes []Object
 	for _, c := range q.CTEs {
@@ -88,6 +88,7 @@ func withPlans(o Object, list []Object) Object {
 }
 
 type treeExplainer struct {
+	speller
 	o      ExplainOptions
 	actual map[int]NodeActual
 	subs   int
@@ -108,7 +109,7 @@ func (x *treeExplainer) node(n Node, role string) Object {
 	o.text("Parent Relationship", role)
 	o.add("Parallel Aware", false)
 	o.add("Async Capable", false)
-	nodeProperties(shown, &o, x.o.Verbose)
+	x.nodeProperties(shown, &o, x.o.Verbose)
 	b := n.Base()
 	if x.o.Costs {
 		o.add("Startup Cost", Cost(0))
@@ -217,8 +218,8 @@ func (x *treeExplainer) lookup(l *LookupJoin) Object {
 		o.add("Schema", l.Table.Schema)
 	}
 	o.add("Alias", l.Table.Name)
-	o.text("Index Cond", texts(l.Keys))
-	condText(&o, "Filter", l.Filter)
+	o.text("Index Cond", x.texts(l.Keys))
+	x.condText(&o, "Filter", l.Filter)
 	return o
 }
 
@@ -246,9 +247,9 @@ func width(cols []OutCol) int64 {
 	return w
 }
 
-func condText(o *Object, key string, e Expr) {
+func (w speller) condText(o *Object, key string, e Expr) {
 	if e != nil {
-		o.text(key, text(e))
+		o.text(key, w.text(e))
 	}
 }
 
@@ -345,7 +346,7 @@ func nodeType(n Node, o *Object) {
 }
 
 // nodeProperties adds what PostgreSQL tells of a node of the type.
-func nodeProperties(n Node, o *Object, verbose bool) {
+func (w speller) nodeProperties(n Node, o *Object, verbose bool) {
 	relation := func(schema, name string) {
 		o.add("Relation Name", name)
 		if verbose {
@@ -360,14 +361,14 @@ func nodeProperties(n Node, o *Object, verbose bool) {
 	pairs := func(l, r []Expr) string {
 		var eqs []string
 		for i := range l {
-			eqs = append(eqs, "("+text(l[i])+" = "+text(r[i])+")")
+			eqs = append(eqs, "("+w.text(l[i])+" = "+w.text(r[i])+")")
 		}
 		return strings.Join(eqs, " AND ")
 	}
 	list := func(key string, l []Expr) {
 		var out []string
 		for _, e := range l {
-			out = append(out, text(e))
+			out = append(out, w.text(e))
 		}
 		if out != nil {
 			o.add(key, out)
@@ -386,20 +387,20 @@ func nodeProperties(n Node, o *Object, verbose bool) {
 		relation(n.Table.Schema, n.Table.Name)
 		var keys []string
 		for i := range n.Ranges {
-			keys = append(keys, rangeText(n, &n.Ranges[i]))
+			keys = append(keys, w.rangeText(n, &n.Ranges[i]))
 		}
 		o.text("Index Cond", strings.Join(keys, " OR "))
-		condText(o, "Filter", n.Filter)
+		w.condText(o, "Filter", n.Filter)
 	case *IndexUnion:
 		relation(n.Table.Schema, n.Table.Name)
-		condText(o, "Filter", n.Filter)
+		w.condText(o, "Filter", n.Filter)
 	case *VirtualScan:
 		relation(n.Rel.Schema, n.Rel.Name)
-		condText(o, "Filter", n.Filter)
+		w.condText(o, "Filter", n.Filter)
 	case *SequenceScan:
 		relation(n.Seq.Schema, n.Seq.Name)
 	case *ClusterScan:
-		for _, s := range details(n) {
+		for _, s := range w.details(n) {
 			if k, v, ok := strings.Cut(s, ": "); ok {
 				o.add(k, v)
 			}
@@ -407,32 +408,32 @@ func nodeProperties(n Node, o *Object, verbose bool) {
 	case *FuncScan:
 		list("Function Call", n.Funcs)
 	case *Filter:
-		condText(o, "Filter", n.Cond)
+		w.condText(o, "Filter", n.Cond)
 	case *Kept:
-		condText(o, "Filter", n.Cond)
+		w.condText(o, "Filter", n.Cond)
 	case *HashJoin:
 		join(n.Kind)
 		o.text("Hash Cond", pairs(n.LeftKeys, n.RightKeys))
-		condText(o, "Join Filter", n.Residual)
+		w.condText(o, "Join Filter", n.Residual)
 	case *MergeJoin:
 		join(n.Kind)
 		o.text("Merge Cond", pairs(n.LeftKeys, n.RightKeys))
-		condText(o, "Join Filter", n.Residual)
+		w.condText(o, "Join Filter", n.Residual)
 	case *LookupJoin:
 		join(n.Kind)
-		condText(o, "Join Filter", n.Residual)
+		w.condText(o, "Join Filter", n.Residual)
 	case *LoopJoin:
 		join(n.Kind)
-		condText(o, "Join Filter", n.Cond)
+		w.condText(o, "Join Filter", n.Cond)
 	case *Apply:
 		join(n.Kind)
-		condText(o, "Join Filter", n.Cond)
+		w.condText(o, "Join Filter", n.Cond)
 	case *Group:
 		list("Group Key", n.Keys)
 	case *Sort:
 		var keys []string
 		for i := range n.Keys {
-			keys = append(keys, sortTexts(n.Keys[i:i+1]))
+			keys = append(keys, w.sortTexts(n.Keys[i:i+1]))
 		}
 		o.add("Sort Key", keys)
 		if n.Presorted > 0 {

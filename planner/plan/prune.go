@@ -34,7 +34,7 @@ func (c *PruneCond) exprs(f func(*Expr)) {
 }
 
 // text shows the condition with the names of the partitioned table's columns.
-func (c *PruneCond) text(s *partition.Set) string {
+func (c *PruneCond) text(s *partition.Set, w speller) string {
 	col := ""
 	if c.Op != partition.And && c.Op != partition.Or {
 		col = s.Table.Columns[c.Col].Name
@@ -47,7 +47,7 @@ func (c *PruneCond) text(s *partition.Set) string {
 		}
 		var parts []string
 		for i := range c.List {
-			parts = append(parts, c.List[i].text(s))
+			parts = append(parts, c.List[i].text(s, w))
 		}
 		return "(" + strings.Join(parts, word) + ")"
 	case partition.IsNull:
@@ -55,8 +55,8 @@ func (c *PruneCond) text(s *partition.Set) string {
 	case partition.NotNull:
 		return col + " IS NOT NULL"
 	case partition.In:
-		return col + " = ANY (" + text(c.X) + ")"
+		return col + " = ANY (" + w.text(c.X) + ")"
 	}
 	return col + map[partition.Op]string{partition.Eq: " = ", partition.Lt: " < ", partition.Le: " <= ", partition.Gt: " > ",
-		partition.Ge: " >= "}[c.Op] + text(c.X)
+		partition.Ge: " >= "}[c.Op] + w.text(c.X)
 }
