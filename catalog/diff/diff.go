@@ -57,6 +57,9 @@ type differ struct {
 	out  []string
 	// changes of the tables that both have.
 	tables []*tableChange
+	// leads and follows tell of tables whose columns change together with those below or
+	// above them.
+	leads, follows map[*tableChange]bool
 	// again are the views of the old schema that are dropped, by qualified name,
 	// and made again if the new schema has them.
 	again map[string]*catalog.View
@@ -87,6 +90,7 @@ func Statements(old *catalog.Snapshot, oldDB types.OID, to *catalog.Snapshot, db
 	d := &differ{a: newSide(old, oldDB), b: newSide(to, db), again: map[string]*catalog.View{}, made: map[string]bool{}, dropped: map[string]bool{}}
 	d.roles()
 	d.compareTables()
+	d.compareTrees()
 	d.compareRoutines()
 	d.detachPartitions()
 	d.leaveParents()

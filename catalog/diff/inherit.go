@@ -48,7 +48,7 @@ func (d *differ) keptParents(c *tableChange) []string {
 // longer.
 func (d *differ) leaveParents() {
 	for _, c := range d.tables {
-		if (d.a.related(c.old) || d.b.related(c.to)) && !d.sameColumns(c) {
+		if (d.a.related(c.old) || d.b.related(c.to)) && !d.sameColumns(c) && !d.leads[c] && !d.follows[c] {
 			d.refuse("changing the columns of table %s, which inherits or is inherited from, in a script of differences", c.name)
 		}
 		kept := d.keptParents(c)

@@ -60,7 +60,7 @@ func (d *differ) comparePartitions(n string, old, to *catalog.Table) {
 // have no more.
 func (d *differ) detachPartitions() {
 	for _, c := range d.tables {
-		if (inTree(c.old) || inTree(c.to)) && !d.sameColumns(c) {
+		if (inTree(c.old) || inTree(c.to)) && !d.sameColumns(c) && !d.leads[c] && !d.follows[c] {
 			d.refuse("changing the columns of table %s, which is partitioned or a partition, in a script of differences", c.name)
 		}
 		if c.old.Bound != nil && !d.remains(c) {

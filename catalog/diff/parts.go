@@ -164,6 +164,9 @@ func (d *differ) dropParts() {
 	}
 	for _, c := range d.tables {
 		alter := "ALTER TABLE " + c.name + " "
+		if d.follows[c] {
+			continue
+		}
 		for _, x := range live(c.old) {
 			n := catalog.QuoteIdent(x.Name)
 			if d.dropsDefault(c, x) {
@@ -180,6 +183,9 @@ func (d *differ) dropParts() {
 // dropRelations drops columns, tables and sequences.
 func (d *differ) dropRelations() {
 	for _, c := range d.tables {
+		if d.follows[c] {
+			continue
+		}
 		for _, pass := range []bool{true, false} { // generated columns read others
 			for _, x := range live(c.old) {
 				if x.Generated == pass && (c.remade[x.Name] || slices.Contains(c.gone, x.Name)) {

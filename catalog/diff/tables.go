@@ -264,6 +264,14 @@ func (d *differ) makeTables() {
 func (d *differ) alterTable(c *tableChange) {
 	alter := "ALTER TABLE " + d.a.onlyOf(c.old) + c.name + " "
 	d.tableOptions(alter, c)
+	if !d.follows[c] {
+		d.alterColumns("ALTER TABLE "+d.onlyTable(c)+c.name+" ", c)
+	}
+	d.layout(alter, c)
+	d.owner("TABLE", c.name, c.old.Owner, c.to.Owner)
+}
+
+func (d *differ) alterColumns(alter string, c *tableChange) {
 	for _, x := range live(c.to) {
 		if !c.retyped[x.Name] {
 			continue
@@ -284,8 +292,6 @@ func (d *differ) alterTable(c *tableChange) {
 			d.alterColumn(alter, c, was, x)
 		}
 	}
-	d.layout(alter, c)
-	d.owner("TABLE", c.name, c.old.Owner, c.to.Owner)
 }
 
 func (d *differ) tableOptions(alter string, c *tableChange) {

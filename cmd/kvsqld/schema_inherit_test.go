@@ -54,7 +54,7 @@ func TestCatalogDiffOfInheritance(t *testing.T) { diffForthAndBack(t, inheritBef
 func TestCatalogDiffRefusesInheritance(t *testing.T) {
 	const base = "CREATE TABLE p (a int); "
 	for _, x := range []struct{ old, to, want string }{
-		{base + "CREATE TABLE c () INHERITS (p)", base + "CREATE TABLE c () INHERITS (p); ALTER TABLE p ADD b int", "changing the columns of table public.c"},
+		{base + "CREATE TABLE c () INHERITS (p)", base + "CREATE TABLE c () INHERITS (p); ALTER TABLE p ADD b int; ALTER TABLE c ALTER b SET DEFAULT 4", "changing the columns of table public.c"},
 		{base + "CREATE TABLE c (a int)", base + "CREATE TABLE c () INHERITS (p)", "changing whether column a of table public.c is its parents' alone"},
 		{base + "CREATE TABLE c (a int)", base + "CREATE TABLE c (a int); ALTER TABLE c INHERIT p; ALTER TABLE p ADD CHECK (a > 0)",
 			"changing whether check p_a_check of table public.c is its parents' alone"},
@@ -87,4 +87,20 @@ func TestCatalogDiffRefusesInheritance(t *testing.T) {
 			t.Errorf("%s: %v\n%s", x.to, err, script.String())
 		}
 	}
+}
+
+// Columns of a table and of those that inherit from it change together.
+func TestCatalogDiffOfInheritedColumns(t *testing.T) {
+	diffForthAndBack(t, `
+CREATE TABLE up (a int, b text DEFAULT 'b');
+CREATE TABLE mid (c int) INHERITS (up);
+CREATE TABLE low () INHERITS (mid);
+CREATE TABLE side (y int) INHERITS (up);
+CREATE TABLE alone (a int);
+CREATE TABLE own (v int) INHERITS (alone);
+INSERT INTO low VALUES (1, 'x', 2);`, `
+ALTER TABLE up ADD z int DEFAULT 4;
+ALTER TABLE up ALTER a TYPE bigint, ALTER a SET NOT NULL, ALTER b SET DEFAULT 'c';
+ALTER TABLE own ALTER v TYPE bigint, ADD w int NOT NULL DEFAULT 1;
+CREATE TABLE more (x int) INHERITS (up);`)
 }

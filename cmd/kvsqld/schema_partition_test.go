@@ -109,3 +109,27 @@ func diffForthAndBack(t *testing.T, before, change string) {
 		}
 	}
 }
+
+// Columns of a whole tree of partitions come and go, and change.
+func TestCatalogDiffOfColumnsOfPartitions(t *testing.T) {
+	diffForthAndBack(t, `
+CREATE TABLE m (d int NOT NULL, v int, e text DEFAULT 'e', z numeric) PARTITION BY RANGE (d);
+CREATE TABLE m1 PARTITION OF m FOR VALUES FROM (1) TO (10);
+CREATE TABLE m2 PARTITION OF m FOR VALUES FROM (10) TO (20) PARTITION BY LIST (e);
+CREATE TABLE m2a PARTITION OF m2 FOR VALUES IN ('e');
+CREATE TABLE gone PARTITION OF m2 FOR VALUES IN ('f');
+CREATE TABLE leaves PARTITION OF m FOR VALUES FROM (20) TO (30);
+CREATE INDEX mv ON m (v);
+CREATE VIEW mview AS SELECT d, v FROM m;
+INSERT INTO m VALUES (2, 7, 'x', 1), (11, 8, 'e', 2);`, `
+ALTER TABLE m DETACH PARTITION leaves;
+DROP TABLE gone;
+ALTER TABLE m DROP COLUMN z;
+DROP VIEW mview;
+ALTER TABLE m ALTER v TYPE bigint, ALTER v SET NOT NULL, ALTER d SET DEFAULT 5;
+ALTER TABLE m ALTER e DROP DEFAULT;
+ALTER TABLE m ADD n int NOT NULL DEFAULT 4, ADD o text;
+CREATE VIEW mview AS SELECT d, v, n FROM m;
+CREATE INDEX mn ON m (n) WHERE o IS NULL;
+CREATE TABLE new PARTITION OF m FOR VALUES FROM (30) TO (40);`)
+}
