@@ -13,8 +13,10 @@ import (
 //
 //	SELECT … FROM geo ORDER BY distance(lat, lon, $1, $2) LIMIT $3
 //	SELECT … FROM geo JOIN poi … ORDER BY point(lon, lat) <-> point($1, $2) LIMIT $3
+//	SELECT … FROM geo ORDER BY location <-> point($1, $2) LIMIT $3
 //
-// with any filter read rings around the position, until no row outside of them can
+// where location is GENERATED ALWAYS AS (point(lon, lat)) STORED, and a point may have
+// its latitude first, with any filter read rings around the position, until no row outside of them can
 // be among the first; the joins are those along the cluster. Where the filter has an
 // area, too, rings end at it.
 
@@ -94,7 +96,7 @@ func (p *planner) nearestTo(s *state) (*rel, *plan.Nearest) {
 		planar := false
 		lat, lon, ok := p.distanceFrom(r, x)
 		if !ok {
-			lat, lon, ok = p.pointFrom(r, x)
+			lat, lon, ok = pointFrom(r, x)
 			planar = ok
 		}
 		if !ok {
@@ -107,6 +109,25 @@ func (p *planner) nearestTo(s *state) (*rel, *plan.Nearest) {
 		return r, n
 	}
 	return nil, nil
+}
+
+// needPosition has the scan deliver the position where the rows are ordered by a column
+// that is generated of it: rings are measured by the position.
+func needPosition(s *state) {
+	if s.q.limit == nil || len(s.q.sort) == 0 {
+		return
+	}
+	for _, r := range s.b.rels {
+		if r.table == nil || r.table.Cluster == nil || !r.table.Cluster.Root() {
+			continue
+		}
+		if _, _, ok := pointFrom(r, s.b.targets[s.q.sort[0].target].x); ok {
+			if s.need[r.id] == nil {
+				s.need[r.id] = map[int]bool{}
+			}
+			s.need[r.id][r.table.Cluster.Lat], s.need[r.id][r.table.Cluster.Lon] = true, true
+		}
+	}
 }
 
 // ringCost estimates what reading rings around a position costs, where reading
@@ -135,8 +156,9 @@ func (p *planner) distanceFrom(r *rel, e plan.Expr) (lat, lon plan.Expr, ok bool
 	return nil, nil, false
 }
 
-// pointFrom takes point(lon, lat) <-> point(x, y) of the table's columns apart.
-func (p *planner) pointFrom(r *rel, e plan.Expr) (lat, lon plan.Expr, ok bool) {
+// pointFrom takes point(lon, lat) <-> point(x, y) of the table's columns apart, or
+// point(lat, lon), or that of a column which is generated so.
+func pointFrom(r *rel, e plan.Expr) (lat, lon plan.Expr, ok bool) {
 	c, is := e.(*plan.Call)
 	if !is || c.Op != "<->" || len(c.Args) != 2 {
 		return nil, nil, false
@@ -157,13 +179,39 @@ func (p *planner) pointFrom(r *rel, e plan.Expr) (lat, lon plan.Expr, ok bool) {
 		return c.Args[0], c.Args[1], true
 	}
 	for _, own := range []int{0, 1} {
-		x, y, ok := point(c.Args[own])
-		if !ok || !isCol(x, r, k.Lon) || !isCol(y, r, k.Lat) {
+		latFirst, is := pointColumn(r, c.Args[own])
+		if !is {
+			x, y, ok := point(c.Args[own])
+			latFirst = ok && isCol(x, r, k.Lat) && isCol(y, r, k.Lon)
+			is = latFirst || ok && isCol(x, r, k.Lon) && isCol(y, r, k.Lat)
+		}
+		if !is {
 			continue
 		}
 		if ox, oy, ok := point(c.Args[1-own]); ok && fixedArgs([]plan.Expr{ox, oy}) {
+			if latFirst {
+				return ox, oy, true
+			}
 			return oy, ox, true
 		}
 	}
 	return nil, nil, false
+}
+
+// pointColumn reports whether an expression is a column that is generated as the point
+// of the table's position, and whether that has the latitude first.
+func pointColumn(r *rel, e plan.Expr) (latFirst, is bool) {
+	v, ok := e.(*plan.Var)
+	if !ok || v.Rel != r.id || v.Col < 0 || v.Col >= len(r.table.Columns) || v.T.OID != types.OPoint {
+		return false, false
+	}
+	x, k := &r.table.Columns[v.Col], r.table.Cluster
+	lat, lon := &r.table.Columns[k.Lat], &r.table.Columns[k.Lon]
+	if !x.Generated || lat.Type.OID != types.OFloat8 || lon.Type.OID != types.OFloat8 {
+		return false, false
+	}
+	of := func(a, b *catalog.Column) string {
+		return "point(" + catalog.QuoteIdent(a.Name) + ", " + catalog.QuoteIdent(b.Name) + ")"
+	}
+	return x.Default == of(lat, lon), x.Default == of(lat, lon) || x.Default == of(lon, lat)
 }

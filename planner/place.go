@@ -246,6 +246,7 @@ func blockNeeds(s *state) {
 	for _, t := range b.targets {
 		needOf(t.x, s.need)
 	}
+	needPosition(s)
 	for _, m := range b.semis {
 		list(m.conds)
 	}
