@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"kvsqld/catalog"
+	"kvsqld/catalog/types"
 )
 
 func (d *side) userTypes() map[string]*catalog.UserType {
@@ -217,16 +218,22 @@ func (d *differ) alterDomain(name string, was, u *catalog.UserType) {
 // must come first and in their order.
 func (d *differ) alterComposite(name string, was, u *catalog.UserType) {
 	alter := "ALTER TYPE " + name + " "
-	var add []string
+	var add, retype []string
 	for i := range u.Columns {
 		x := &u.Columns[i]
 		if x.Dropped {
 			continue
 		}
-		if old := attribute(was, x.Name); old == nil {
+		switch old := attribute(was, x.Name); {
+		case old == nil:
 			add = append(add, "ADD ATTRIBUTE "+d.b.attributeDef(x))
-		} else if len(add) > 0 || d.a.attributeDef(old) != d.b.attributeDef(x) {
-			d.refuse("changing attribute \"%s\" of type %s, or its place,", x.Name, name)
+		case len(add) > 0:
+			d.refuse("changing the place of attribute \"%s\" of type %s", x.Name, name)
+		case d.a.attributeDef(old) != d.b.attributeDef(x):
+			if user := d.holder(was); user != "" {
+				d.refuse("changing attribute \"%s\" of type %s, which %s has,", x.Name, name, user)
+			}
+			retype = append(retype, "ALTER ATTRIBUTE "+catalog.QuoteIdent(x.Name)+" TYPE "+strings.TrimPrefix(d.b.attributeDef(x), catalog.QuoteIdent(x.Name)+" "))
 		}
 	}
 	at := 0
@@ -245,9 +252,26 @@ func (d *differ) alterComposite(name string, was, u *catalog.UserType) {
 			at++
 		}
 	}
-	for _, s := range add {
+	for _, s := range append(retype, add...) {
 		d.add(alter, s)
 	}
+}
+
+// holder names what has values of a composite type, which keeps its attributes from
+// getting other types: a table that stays, or another type; "" for nothing.
+func (d *differ) holder(u *catalog.UserType) string {
+	is := func(t types.T) bool { return t.OID == u.OID || t.OID == u.Array }
+	for _, c := range d.tables {
+		if c.old.OfType == u.OID || slices.ContainsFunc(live(c.old), func(x *catalog.Column) bool { return is(x.Type) }) {
+			return "table " + c.name
+		}
+	}
+	for n, o := range d.a.userTypes() {
+		if is(o.Base) || slices.ContainsFunc(o.Columns, func(x catalog.Column) bool { return is(x.Type) }) {
+			return "type " + n
+		}
+	}
+	return ""
 }
 
 // collate is the COLLATE clause for a kept collation.

@@ -269,3 +269,16 @@ func TestCatalogDiff(t *testing.T) {
 		})
 	})
 }
+
+// Attributes of a composite type that nothing has values of get other types.
+func TestCatalogDiffOfAttributes(t *testing.T) {
+	diffForthAndBack(t, `
+CREATE TYPE small AS (a int, b text, c date);
+CREATE TYPE odd AS ("A b" int);
+CREATE FUNCTION f(small) RETURNS int LANGUAGE sql AS 'SELECT 1';
+CREATE TABLE goes (s small);`, `
+DROP TABLE goes;
+ALTER TYPE small ALTER ATTRIBUTE b TYPE varchar(9) COLLATE "C", ALTER ATTRIBUTE a TYPE bigint, ADD ATTRIBUTE d int;
+ALTER TYPE odd ALTER ATTRIBUTE "A b" TYPE numeric(5, 2);
+CREATE TABLE comes (o odd[]);`)
+}
