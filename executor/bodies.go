@@ -1,9 +1,14 @@
 package executor
 
 import (
+	"bytes"
+	"math"
 	"slices"
 
 	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
 	"kvsqld/planner/plan"
 )
 
@@ -16,6 +21,42 @@ import (
 func (r *Run) callsBodies() bool {
 	calls := r.query.Calls
 	return len(calls) > 0 && (!r.query.ReadOnly || slices.ContainsFunc(calls, func(f *catalog.Function) bool { return f.Volatile == 'v' }))
+}
+
+// unmodified fails if a function that the statement calls has changed, or deleted, rows
+// that the statement is about to change: their old values are not in the indexes any more.
+func (w *tableWriter) unmodified(keys *vec.Vec, old *vec.Batch, unread []int, verb string) error {
+	if !slices.ContainsFunc(w.env.run.query.Calls, func(f *catalog.Function) bool { return f.Volatile == 'v' }) {
+		return nil
+	}
+	list := make([][]byte, old.Rows())
+	for i := range list {
+		list[i] = keys.B[keys.Idx(old.Row(i))]
+	}
+	cols := slices.DeleteFunc(slices.Clone(w.live), func(c int) bool { return slices.Contains(unread, c) })
+	var now vec.Batch
+	if err := w.desc.GetRows(w.env.Ctx, w.env.Txn, list, cols, nil, &now); err != nil {
+		return err
+	}
+	same := now.Rows() == len(list)
+	for i := 0; same && i < len(list); i++ {
+		for k, c := range cols {
+			same = same && stored(old.Cols[w.pos[c]].Get(old.Row(i)), now.Cols[k].Get(i))
+		}
+	}
+	if same {
+		return nil
+	}
+	return sqlerr.New(sqlerr.TriggeredDataChange, "tuple to be %s was already modified by an operation triggered by the current command", verb).
+		WithHint("Consider using an AFTER trigger instead of a BEFORE trigger to propagate changes to other rows.")
+}
+
+// stored reports whether two values are stored alike.
+func stored(a, b types.Datum) bool {
+	if a.Null || b.Null {
+		return a.Null == b.Null
+	}
+	return a.I == b.I && math.Float64bits(a.F) == math.Float64bits(b.F) && bytes.Equal(a.B, b.B) && a.Iv == b.Iv && a.Dec.String() == b.Dec.String()
 }
 
 // rowByRow makes the input of a statement that writes compute a row when those before

@@ -370,6 +370,9 @@ func (w *tableWriter) updateThen(keys *vec.Vec, old, new *vec.Batch, changed []i
 	if err := w.room(new); err != nil {
 		return err
 	}
+	if err := w.unmodified(keys, old, unread, "updated"); err != nil {
+		return err
+	}
 	oldIx, err := w.storedIndexVals(old, true)
 	if err != nil {
 		return err
@@ -436,6 +439,9 @@ func (w *tableWriter) remove(keys *vec.Vec, old *vec.Batch, unread []int) error 
 
 // take deletes locked rows without a look at the foreign keys that refer to them.
 func (w *tableWriter) take(keys *vec.Vec, old *vec.Batch, unread []int) error {
+	if err := w.unmodified(keys, old, unread, "deleted"); err != nil {
+		return err
+	}
 	ix, err := w.storedIndexVals(old, false)
 	if err != nil {
 		return err

@@ -76,6 +76,7 @@ const (
 	InFailedSQLTransaction       Code = "25P02"
 	IdleInTransactionTimeout     Code = "25P03"
 	TransactionTimeout           Code = "25P04"
+	TriggeredDataChange          Code = "27000"
 	InvalidSQLStatementName      Code = "26000"
 	InvalidAuthorization         Code = "28000"
 	InvalidPassword              Code = "28P01"
