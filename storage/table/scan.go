@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"sync"
@@ -25,6 +26,8 @@ type Scanner struct {
 	skip    int64 // rows still to be passed over
 	set     spanSet
 	rev     bool
+	late    bool     // the attribute files are read from the first row on that is wanted …
+	span    kv.Range // … within this span
 	iter    kv.Iter
 	inSpan  bool      // iter is in the span that was opened last
 	chunk   []kv.Pair // of the last Next, what is not used yet
@@ -69,7 +72,7 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 	}
 	s := scanners.Get().(*Scanner)
 	s.ctx, s.r, s.d, s.x, s.rev, s.batch, s.only, s.done = ctx, r, d, x, spec.Reverse, spec.BatchRows, false, false
-	s.opt, s.set, s.skip = kv.ScanOpt{}, spanSet{}, spec.Skip
+	s.opt, s.set, s.skip, s.late = kv.ScanOpt{}, spanSet{}, spec.Skip, false
 	if s.batch <= 0 {
 		s.batch = vec.BatchSize
 	}
@@ -91,9 +94,9 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 			s.opt.Skip = s.set.join()
 		}
 	}
-		if !spec.Reverse && spec.Limit == 0 && len(s.set.spans) > 2 && tested(spec.Ranges) {
-			s.opt.Skip = s.set.join()
-		}
+	if !spec.Reverse && spec.Limit == 0 && len(s.set.spans) > 2 && tested(spec.Ranges) {
+		s.opt.Skip = s.set.join()
+	}
 	s.dec.init(d, spec.Cols)
 	s.dec.setParts(spec.Parts)
 	if x != nil && x.elements {
@@ -164,6 +167,9 @@ func (s *Scanner) Next(b *vec.Batch) error {
 		if s.skip > 0 { // n is at most that
 			s.skip -= int64(n)
 			continue
+		}
+		if s.late {
+			s.openLate()
 		}
 		if err := s.decode(b); err != nil {
 			return err
@@ -272,10 +278,27 @@ func (s *Scanner) openSpan() bool {
 			s.iter = s.d.scanFile(s.ctx, s.r, s.x, span, s.opt)
 		}
 	}
-	if s.x == nil {
+	if s.late = s.skip > 0; s.late {
+		s.span = span
+	} else if s.x == nil {
 		s.dec.openGroups(s.ctx, s.r, span, s.opt)
 	}
 	return true
+}
+
+// openLate begins to read the attribute files at the first row that is not passed over.
+func (s *Scanner) openLate() {
+	s.late = false
+	if s.x != nil || len(s.keys) == 0 {
+		return
+	}
+	first := bytes.Clone(s.keys[0])
+	if s.rev {
+		s.span.Hi = append(first, 0)
+	} else {
+		s.span.Lo = first
+	}
+	s.dec.openGroups(s.ctx, s.r, s.span, s.opt)
 }
 
 // rescan goes on with another range in an iterator that can.
