@@ -10,7 +10,8 @@ import (
 	"kvsqld/storage/table"
 )
 
-// indexUnion reads the row keys that several scans find, then the rows, once each
+// indexUnion reads the row keys that several scans find, one of them or, with All, each
+// of them, then the rows, once each
 // and in the order of their keys.
 type indexUnion struct {
 	node  *plan.IndexUnion
@@ -60,7 +61,11 @@ func (op *indexUnion) Open(env *Env) error {
 func (op *indexUnion) collect() error {
 	op.read = true
 	size := int64(0)
-	for _, s := range op.scans {
+	for i, s := range op.scans {
+		before := op.keys
+		if op.node.All {
+			op.keys = nil
+		}
 		if err := s.Open(op.env); err != nil {
 			return err
 		}
@@ -83,10 +88,39 @@ func (op *indexUnion) collect() error {
 			}
 		}
 		s.Close()
+		if op.node.All && i > 0 {
+			if op.keys = inBoth(before, op.keys); len(op.keys) == 0 {
+				return nil
+			}
+		} else if op.node.All {
+			sortKeys(&op.keys)
+		}
 	}
-	slices.SortFunc(op.keys, bytes.Compare)
-	op.keys = slices.CompactFunc(op.keys, bytes.Equal)
+	if !op.node.All {
+		sortKeys(&op.keys)
+	}
 	return nil
+}
+
+// sortKeys brings keys into order, once each.
+func sortKeys(keys *[][]byte) {
+	slices.SortFunc(*keys, bytes.Compare)
+	*keys = slices.CompactFunc(*keys, bytes.Equal)
+}
+
+// inBoth are the keys of a, which is in order, that b has as well.
+func inBoth(a, b [][]byte) [][]byte {
+	sortKeys(&b)
+	out, i := b[:0], 0
+	for _, key := range b {
+		for i < len(a) && bytes.Compare(a[i], key) < 0 {
+			i++
+		}
+		if i < len(a) && bytes.Equal(a[i], key) {
+			out = append(out, key)
+		}
+	}
+	return out
 }
 
 func (op *indexUnion) Next() (*vec.Batch, error) {

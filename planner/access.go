@@ -23,6 +23,7 @@ type path struct {
 	ranges  []plan.KeyRange
 	used    map[plan.Expr]bool // conjuncts that the ranges answer exactly
 	byElems bool               // of an index by elements: in no order, not from entries
+	elems   plan.Expr          // … and the conjunct that it answers
 	rows    float64            // rows that come out of the file
 	cost    float64
 	only    bool // index-only

@@ -51,8 +51,8 @@ func (p *planner) elementPathsOf(r *rel, ix *catalog.Index, key int, conj []plan
 		return len(in) == 0 && !volatileExpr(e)
 	}
 	var out []path
-	add := func(op string, x plan.Expr) {
-		out = append(out, path{index: ix, access: plan.IndexRange, used: map[plan.Expr]bool{}, byElems: true,
+	add := func(c plan.Expr, op string, x plan.Expr) {
+		out = append(out, path{index: ix, access: plan.IndexRange, used: map[plan.Expr]bool{}, byElems: true, elems: c,
 			ranges: []plan.KeyRange{{Elems: x, ElemOp: op, ElemKey: key}}, rows: max(1, rows*selElements),
 			cost: costStart + max(1, rows*selElements)*(costEntry+costGet)})
 	}
@@ -71,14 +71,14 @@ func (p *planner) elementPathsOf(r *rel, ix *catalog.Index, key int, conj []plan
 				l, rt, op = rt, l, flip
 			}
 			if constant(rt) && p.elementOp(l.Type(), rt.Type(), kt, op) {
-				add(op, rt)
+				add(c, op, rt)
 			}
 		case *plan.AnyArray:
 			if x.All || !isCol(x.Array) || !constant(x.X) || x.Proc.OID != eqProc(x.Proc) {
 				continue
 			}
 			if fit, _ := fits(kt, x.X.Type()); fit {
-				add("=", x.X)
+				add(c, "=", x.X)
 			}
 		}
 	}

@@ -36,14 +36,19 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 		want := p.wantedOrder(s, r, rows)
 		var cost float64
 		best, cost = p.bestPath(r, u.local, all[r.id], need, rows, want)
-		if arms, c := p.unionOf(r, u.local); arms != nil && !best.single {
-			sort := 0.0
-			if len(want.cols) > 0 {
-				sort = rows * costSort
+		sort := 0.0
+		if len(want.cols) > 0 {
+			sort = rows * costSort
+		}
+		arms, c := p.unionOf(r, u.local)
+		all := false
+		if cost > fewGets && !best.single {
+			if both, c2 := p.intersectionOf(r, u.local); both != nil && (arms == nil || c2 < c) {
+				arms, c, all = both, c2, true
 			}
-			if c+sort < cost {
-				return p.planUnion(s, u, arms, rows, c)
-			}
+		}
+		if arms != nil && !best.single && c+sort < cost {
+			return p.planUnion(s, u, arms, all, rows, c)
 		}
 	}
 	sc := &plan.Scan{Table: r.table, Cursor: r.cursor, Index: best.index, Access: best.access, IndexOnly: best.only, Reverse: best.reverse, Ordered: best.reverse}

@@ -50,11 +50,11 @@ func (p *planner) unionOf(r *rel, conj []plan.Expr) (arms []path, cost float64) 
 	return arms, cost
 }
 
-// planUnion reads a table by the arms of a disjunction. All conjuncts are tested on
-// its rows.
-func (p *planner) planUnion(s *state, u *unit, arms []path, rows, cost float64) *pnode {
+// planUnion reads a table by the arms of a disjunction or, with all, by paths that each
+// find all of its rows. All conjuncts are tested on these.
+func (p *planner) planUnion(s *state, u *unit, arms []path, all bool, rows, cost float64) *pnode {
 	r := u.rel
-	n := &plan.IndexUnion{Table: r.table}
+	n := &plan.IndexUnion{Table: r.table, All: all}
 	wanted := map[int]map[int]bool{r.id: maps.Clone(s.need[r.id])}
 	for _, c := range u.local {
 		needOf(c, wanted)

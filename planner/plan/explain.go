@@ -108,7 +108,11 @@ func stepTexts(q *Query) map[string][]string {
 		case *VirtualScan:
 			add("filter", n.Rel.Name+": from the catalog")
 		case *IndexUnion:
-			add("filter", n.Table.Name+": union of indexes")
+			how := "union"
+			if n.All {
+				how = "intersection"
+			}
+			add("filter", n.Table.Name+": "+how+" of indexes")
 		case *HashJoin:
 			add("join", "hash join ("+n.Kind.String()+")")
 		case *LookupJoin:
@@ -279,6 +283,9 @@ func title(n Node) string {
 		}
 		return "Group, hash"
 	case *IndexUnion:
+		if n.All {
+			return "Intersection of indexes of " + n.Table.Name
+		}
 		return "Union of indexes of " + n.Table.Name
 	case *Distinct:
 		if n.Ordered {

@@ -182,12 +182,14 @@ type (
 		Like Expr
 	}
 
-	// IndexUnion passes the rows of a table whose keys one or more of Scans pass, in the
+	// IndexUnion passes the rows of a table whose keys one or more of Scans pass, or, with
+	// All, each of them, in the
 	// order of the keys, if they satisfy Filter. Output: Cols in order.
 	IndexUnion struct {
 		Common
 		Table  *catalog.Table
 		Scans  []Node // of row keys
+		All    bool
 		Cols   []int
 		Parts  []Part
 		Filter Expr // over Cols

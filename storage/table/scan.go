@@ -24,6 +24,7 @@ type Scanner struct {
 	batch   int   // rows of the next batch: small at first when few may be enough
 	most    int   // rows of a full batch
 	skip    int64 // rows still to be passed over
+	bare    bool  // points are keys of rows that are there, and nothing else is wanted
 	set     spanSet
 	rev     bool
 	late    bool     // the attribute files are read from the first row on that is wanted …
@@ -72,7 +73,7 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 	}
 	s := scanners.Get().(*Scanner)
 	s.ctx, s.r, s.d, s.x, s.rev, s.batch, s.only, s.done = ctx, r, d, x, spec.Reverse, spec.BatchRows, false, false
-	s.opt, s.set, s.skip, s.late = kv.ScanOpt{}, spanSet{}, spec.Skip, false
+	s.opt, s.set, s.skip, s.bare, s.late = kv.ScanOpt{}, spanSet{}, spec.Skip, false, false
 	if s.batch <= 0 {
 		s.batch = vec.BatchSize
 	}
@@ -104,6 +105,7 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 			return nil, err
 		}
 		s.x, x = nil, nil
+		s.bare = len(spec.Cols) > 0 && len(spec.Parts) == 0 && !slices.ContainsFunc(spec.Cols, func(c int) bool { return c != ColRowKey })
 	}
 	s.only = x != nil && (spec.IndexOnly || !s.dec.values) && x.covers(d, spec.Cols)
 	s.entry.init(d, x, spec.EntryCols, spec.EntryFilter)
@@ -323,6 +325,10 @@ func (s *Scanner) readPoints(n int) (int, error) {
 		keys = points[:n]
 		s.set.points = points[n:]
 	}
+	if s.bare && !s.rev {
+		s.keys = append(s.keys, keys...)
+		return n, nil
+	}
 	vals, err := s.r.BatchGet(s.ctx, s.d.fileOf(s.x), keys)
 	if err != nil {
 		return 0, err
@@ -344,6 +350,11 @@ func (s *Scanner) decode(b *vec.Batch) error {
 	s.dec.checked = s.checked
 	switch {
 	case !s.dec.values:
+		return nil
+	case s.bare && !s.rev:
+		for _, v := range b.Cols {
+			copy(v.B[b.N:], s.keys)
+		}
 		return nil
 	case s.x == nil:
 		return s.dec.rows(s.ctx, s.r, b, b.N, s.keys, s.vals)
