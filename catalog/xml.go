@@ -28,10 +28,10 @@ import (
 
 // Limits of a document; larger ones are refused before they are built.
 const (
-	maxXMLBytes    = 64 << 20
+	maxXMLBytes    = 256 << 20 // some 5,000 tables with their statistics
 	maxXMLDepth    = 24
 	maxXMLAttrs    = 256     // of one element
-	maxXMLElements = 2 << 20 // of the document
+	maxXMLElements = 8 << 20 // of the document
 )
 
 const codeXML sqlerr.Code = "2200M" // invalid_xml_document
@@ -88,6 +88,7 @@ func parseXML(r io.Reader) (*element, error) {
 	var open []*element
 	var texts [][]byte // of the open elements
 	elements := 0
+	names := xmlNames{}
 	for {
 		line, _ := dec.InputPos()
 		tok, err := dec.Token()
@@ -110,11 +111,11 @@ func parseXML(r io.Reader) (*element, error) {
 		switch t := tok.(type) {
 		case xml.StartElement:
 			line, _ = dec.InputPos()
-			e := &element{name: t.Name.Local, line: line}
+			e := &element{name: names.one(t.Name.Local), line: line}
 			if t.Name.Space != "" {
 				return nil, e.fail(codeXML, "namespaces are not allowed")
 			}
-			if err := e.readAttrs(t.Attr); err != nil {
+			if err := e.readAttrs(t.Attr, names); err != nil {
 				return nil, err
 			}
 			if len(open) >= maxXMLDepth {
@@ -186,7 +187,20 @@ func wrongEncoding(name string) error {
 	return sqlerr.New(codeXML, "line 1: encoding \"%s\" is not UTF-8", clipName(name, maxNameLen))
 }
 
-func (e *element) readAttrs(attrs []xml.Attr) error {
+// xmlNames has one copy of each name of a document: few come again and again.
+type xmlNames map[string]string
+
+func (n xmlNames) one(name string) string {
+	if s, ok := n[name]; ok {
+		return s
+	}
+	if len(n) < 1024 && len(name) <= maxNameLen {
+		n[name] = name
+	}
+	return name
+}
+
+func (e *element) readAttrs(attrs []xml.Attr, names xmlNames) error {
 	if len(attrs) > maxXMLAttrs {
 		return e.fail(sqlerr.ProgramLimitExceeded, "has %d attributes, more than %d", len(attrs), maxXMLAttrs)
 	}
@@ -199,7 +213,10 @@ func (e *element) readAttrs(attrs []xml.Attr) error {
 				return e.fail(codeXML, "attribute \"%s\" is given twice", clipName(a.Name.Local, maxNameLen))
 			}
 		}
-		e.attrs = append(e.attrs, xmlAttr{name: a.Name.Local, value: unescapeXML(a.Value)})
+		if e.attrs == nil {
+			e.attrs = make([]xmlAttr, 0, len(attrs))
+		}
+		e.attrs = append(e.attrs, xmlAttr{name: names.one(a.Name.Local), value: unescapeXML(a.Value)})
 	}
 	return nil
 }
