@@ -63,6 +63,18 @@ func runInspect(cmd *cobra.Command, args []string) (err error) {
 	var o table.InspectOpt
 	o.Limit, _ = cmd.Flags().GetInt("limit")
 	o.Width, _ = cmd.Flags().GetInt("width")
+	if t.Cluster != nil && ix == nil {
+		for _, other := range snap.Tables(db.OID) {
+			if other.Cluster == nil || other.Space != t.Space || other == t {
+				continue
+			}
+			b, err := l.srv.Tables.For(other)
+			if err != nil {
+				return err
+			}
+			o.Beside = append(o.Beside, b)
+		}
+	}
 	s, err := l.store.Snapshot(cmd.Context())
 	if err != nil {
 		return err

@@ -23,6 +23,9 @@ import (
 type InspectOpt struct {
 	Limit int // pairs of each file; 0: all
 	Width int // characters of a key, a value or its bytes; 0: all
+	// Beside are other tables that are stored in the same file: their rows are readable,
+	// too, behind the table's name.
+	Beside []*Desc
 }
 
 // Inspect prints keys and values of the master file (ix nil) or an index, readable
@@ -37,7 +40,13 @@ func (d *Desc) Inspect(ctx context.Context, r Reader, ix *catalog.Index, o Inspe
 		return err
 	}
 	out := bufio.NewWriter(w)
-	pretty := func(p kv.Pair) (string, string) { return d.PrettyPair(ix, p.Key, p.Val) }
+	pretty := func(p kv.Pair) (string, string) {
+		if own := d.ownerOf(p.Key, o.Beside); x == nil && own != d {
+			k, v := own.PrettyPair(nil, p.Key, p.Val)
+			return own.Table.Name + " " + k, v
+		}
+		return d.PrettyPair(ix, p.Key, p.Val)
+	}
 	if err := inspectFile(ctx, r, d.fileOf(x), o, out, pretty); err != nil {
 		return err
 	}
@@ -61,6 +70,17 @@ func (d *Desc) Inspect(ctx context.Context, r Reader, ix *catalog.Index, o Inspe
 		}
 	}
 	return out.Flush()
+}
+
+// ownerOf returns the table that a key of a file of several tables belongs to, d itself
+// where it is none of the others.
+func (d *Desc) ownerOf(key []byte, others []*Desc) *Desc {
+	for _, o := range others {
+		if k := o.cluster(); o != d && k != nil && o.space == d.space && k.owns(o, key) {
+			return o
+		}
+	}
+	return d
 }
 
 // Totals prints one line for each of the table's files: its pairs, the bytes of
