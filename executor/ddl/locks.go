@@ -111,8 +111,30 @@ func actionLock(a *ast.AlterAction) kv.TableLockMode {
 		if a.Name != "" || !slices.ContainsFunc(a.Options, func(o ast.Option) bool { return !upkeepOption(o.Name) }) {
 			return kv.ShareUpdateExclusive
 		}
+		if !slices.ContainsFunc(a.Options, func(o ast.Option) bool { return !upkeepOption(o.Name) && !layoutOption(o.Name) }) {
+			return kv.Exclusive // while the rows are written anew: see readersGo
+		}
 	}
 	return kv.AccessExclusive
+}
+
+// layoutOption reports whether a storage parameter has the rows written anew, and changes
+// nothing else.
+func layoutOption(name string) bool { return name == "layout" || name == "groups" || name == "elements" }
+
+// readersGo lets readers of a table go on until its rows have been written anew, in files
+// that nobody sees before the commit: the statement waits for them then.
+func (x *exec) readersGo(t *catalog.Table) {
+	if x.level != kv.Exclusive {
+		return
+	}
+	x.after = append(x.after, func() error {
+		now, err := x.table(t.OID)
+		if err != nil {
+			return err
+		}
+		return x.hold(now, kv.AccessExclusive)
+	})
 }
 
 // upkeepOption reports whether a storage parameter neither moves rows nor changes what

@@ -25,6 +25,7 @@ func (x *exec) tableParameters(t *catalog.Table, a *ast.AlterAction) error {
 	if spec.Options == nil {
 		spec.Options = map[string]string{}
 	}
+	x.readersGo(t)
 	layout, groups := t.Layout, [][]string(nil)
 	changed := false
 	if reset {
