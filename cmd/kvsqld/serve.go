@@ -134,6 +134,9 @@ func runServe(cmd *cobra.Command, _ []string) (err error) {
 		}
 		defer func() { err = errors.Join(err, files.Close()) }()
 	}
+	if d := st.Stats().Damage; d != "" {
+		log.Warn("the data file is damaged; all else is served. kvsqld check names the damaged pages", "data", dir, "fault", d)
+	}
 	srv, err := session.Open(ctx, st, session.Options{
 		Files: files, Auth: str("auth"), MaxConnections: num("max-connections"), MaxParallel: num("max-parallel"), TempDir: str("temp-dir"), Logger: log,
 		MaxStatementMemory: stmtMem, MaxMemory: maxMem,

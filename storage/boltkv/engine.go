@@ -146,7 +146,7 @@ func (f *dataFile) giveBack(tx *bolt.Tx, err error) {
 
 // maxListed is the number of free pages up to which each commit writes their
 // list. Without it the start after a crash has to search the file.
-const maxListed = 1 << 18
+var maxListed = 1 << 18 // a variable for the tests
 
 func (f *dataFile) chooseList() {
 	st := f.db.Stats()
@@ -329,6 +329,7 @@ func (e *engine) Stats(s *kv.StoreStats) {
 	st := f.db.Stats()
 	s.FreeBytes = int64(st.FreePageN+st.PendingPageN) * f.w.page
 	s.Seq = f.lastSeq()
+	s.Damage = f.damage
 }
 
 // Check verifies the checksums of all pages and reports each page that is damaged,

@@ -34,3 +34,11 @@ func WriteFormat(dir string, format int) error {
 	})
 	return errors.Join(err, f.sealSums(), f.close())
 }
+
+// ListNever keeps the list of free pages out of the file, so that they have to be searched
+// for after a crash, until the returned function is called.
+func ListNever() func() {
+	was := maxListed
+	maxListed = -1
+	return func() { maxListed = was }
+}

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -296,6 +297,7 @@ func TestDamagedPages(t *testing.T) {
 	// crash, when the pages in use are searched for; and it can be dropped.
 	t.Run("after a crash", func(t *testing.T) {
 		dir := build()
+		defer boltkv.ListNever()()
 		st, err := boltkv.Open(dir, boltkv.Options{Log: walkv.Options{DirectBytes: 1}})
 		must(t, err)
 		must(t, update(st, func(tx kv.Txn) error {
@@ -313,6 +315,9 @@ func TestDamagedPages(t *testing.T) {
 		for range 2 {
 			st, err := boltkv.Open(crashed, opt)
 			must(t, err)
+			if !strings.Contains(st.Stats().Damage, "checksum") {
+				t.Errorf("the store tells of damage %q", st.Stats().Damage)
+			}
 			if v := value(t, st, "02500"); len(v) != 100 {
 				t.Errorf("a row of a whole file is %q", v)
 			}
@@ -350,6 +355,35 @@ func TestDamagedPages(t *testing.T) {
 		if v := value(t, again, "new"); v != "v" {
 			t.Errorf("a row written beside the damage is %q", v)
 		}
+	})
+	t.Run("the list of free pages", func(t *testing.T) {
+		dir := build()
+		path := filepath.Join(dir, boltkv.FileName)
+		b, err := os.ReadFile(path)
+		must(t, err)
+		n := 0
+		for at := 2 * 4096; at < len(b); at += 4096 {
+			if binary.NativeEndian.Uint16(b[at+8:]) == 0x10 { // bbolt's flag of such a page
+				b[at+20] ^= 1
+				n++
+			}
+		}
+		if n == 0 {
+			t.Fatal("found no list")
+		}
+		must(t, os.WriteFile(path, b, 0o600))
+		st, err := boltkv.Open(dir, boltkv.Options{Log: walkv.Options{DirectBytes: 1}})
+		must(t, err)
+		if !strings.Contains(st.Stats().Damage, "checksum") {
+			t.Errorf("the store tells of damage %q", st.Stats().Damage)
+		}
+		must(t, update(st, func(tx kv.Txn) error { return tx.Put(table, []byte("new"), []byte("v")) }))
+		must(t, st.Compact(ctx, nil))
+		must(t, st.Check(ctx, func(fault string) { t.Error(fault) }))
+		if len(value(t, st, "02500")) != 100 || value(t, st, "new") != "v" {
+			t.Error("something is lost")
+		}
+		must(t, st.Close())
 	})
 	// What the log has for a damaged file keeps everything from being written, until the
 	// file is dropped.

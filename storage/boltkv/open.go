@@ -147,6 +147,9 @@ func openData(path string, opt *Options) (*dataFile, error) {
 		return nil, errors.Join(err, h.close())
 	}
 	f.shift, f.listed = h.shift, h.listed
+	if h.damage != nil {
+		f.damage = h.damage.Error()
+	}
 	switch h.format {
 	case 1:
 		if h.id, err = f.upgrade(dir, opt); err != nil {

@@ -206,6 +206,8 @@ type dataFile struct {
 	maps  *mappings // nil where bbolt keeps them
 	// listed says that the newest state has the list of free pages in the file.
 	listed bool
+	// damage is what was found damaged when the file was opened, "" for nothing.
+	damage string
 	// taken says that pages were taken from the list of free ones for the transaction
 	// that runs, before its commit.
 	taken bool

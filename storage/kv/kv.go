@@ -461,6 +461,10 @@ type StoreStats struct {
 
 	LogRecords, LogBytes, LogSyncs uint64 // written to a write-ahead log since opening
 	Checkpoints                    CheckpointStats
+
+	// Damage is what was found damaged when the store was opened, "" for nothing. Not all
+	// is looked at then.
+	Damage string
 }
 
 // CheckpointStats count how often what a write-ahead log has was moved into the data
