@@ -3,7 +3,7 @@ package catalog
 import "kvsqld/catalog/types"
 
 // hstoreExtension is the type of maps from texts to texts. What PostgreSQL has besides
-// is its index access method gist, subscripts, and functions of indexes.
+// is its index access method gist, and functions of indexes.
 var hstoreExtension = &ExtensionDef{
 	Name: "hstore", Version: "1.8", Comment: "data type for storing sets of (key, value) pairs",
 	procs: []extensionProc{
@@ -51,6 +51,7 @@ var hstoreExtension = &ExtensionDef{
 		proc("hstore_hash", oneHstore, types.OInt4, 'i', nil),
 		proc("hstore_hash_extended", oids(types.OHstore, types.OInt8), types.OInt8, 'i', nil),
 		proc("hstore_version_diag", oneHstore, types.OInt4, 'i', nil),
+		proc("hstore_subscript_handler", oids(types.OInternal), types.OInternal, 'i', nil),
 	},
 	bodies: []extensionBody{
 		{name: "skeys", args: oneHstore, ret: types.OText, rows: 1000, body: `SELECT pg_catalog.unnest(kvsqld."hstore.akeys"($1))`},

@@ -111,6 +111,19 @@ func (b *binder) jsonSubscript(x plan.Expr, steps []*ast.Index) plan.Expr {
 	return s
 }
 
+// hstoreKey binds the subscript of an hstore; more tells that it is not the only one,
+// or a slice.
+func (b *binder) hstoreKey(e ast.Expr, more bool) plan.Expr {
+	if more {
+		failf(sqlerr.FeatureNotSupported, -1, "hstore allows only one subscript")
+	}
+	key := b.coerce(b.expr(e), types.TText, assignment)
+	if key == nil {
+		failf(sqlerr.DatatypeMismatch, e.Pos(), "hstore subscript must have type text")
+	}
+	return key
+}
+
 // maxArrayDims is how many dimensions an array may have.
 const maxArrayDims = 6
 
@@ -145,7 +158,8 @@ func (b *binder) subscript(e *ast.Index) plan.Expr {
 		return b.rawElement(x, steps)
 	}
 	if in.Kind == types.KHstore {
-		unsupported(e.Pos(), "a subscript of type %s", in.Name)
+		key := b.hstoreKey(steps[0].Lo, len(steps) > 1 || steps[0].Slice)
+		return &plan.Subscript{At: plan.At{T: types.TText, Off: e.Pos()}, X: x, Lo: []plan.Expr{key}}
 	}
 	if in.Kind != types.KArray || in.Elem == 0 {
 		failf(sqlerr.DatatypeMismatch, x.Pos(), "cannot subscript type %s because it does not support subscripting", b.bareName(x.Type().OID))

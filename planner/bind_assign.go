@@ -20,7 +20,7 @@ type assignPlace struct {
 }
 
 // placeStep is one way down into a value: a field of a row, or the subscripts of
-// an array or a jsonb value.
+// an array, a jsonb value or an hstore.
 type placeStep struct {
 	t, base types.T // of the container, and without its domain
 	field   int     // of a row; -1 for subscripts
@@ -69,8 +69,8 @@ func (b *binder) fieldPlace(a *ast.AssignTarget, name, field string, st *placeSt
 	return cols[st.field].T
 }
 
-// subscriptPlace binds the subscripts of an array or a jsonb value and returns the
-// type of the part.
+// subscriptPlace binds the subscripts of an array, a jsonb value or an hstore and
+// returns the type of the part.
 func (b *binder) subscriptPlace(a *ast.AssignTarget, path []ast.PathStep, st *placeStep) types.T {
 	in := b.info(st.base.OID)
 	switch {
@@ -84,7 +84,10 @@ func (b *binder) subscriptPlace(a *ast.AssignTarget, path []ast.PathStep, st *pl
 		return types.Of(types.OJSONB)
 	case in.Kind == types.KArray && in.Elem != 0 && in.Len == -1:
 		return b.arrayPlace(path, st, in.Elem)
-	case in.Elem != 0 || in.Kind == types.KHstore:
+	case in.Kind == types.KHstore:
+		st.lo = []plan.Expr{b.hstoreKey(path[0].Lo, len(path) > 1 || path[0].Slice)}
+		return types.TText
+	case in.Elem != 0:
 		unsupported(a.Pos(), "assignment to an element of type %s", b.bareName(st.base.OID))
 	default:
 		failf(sqlerr.DatatypeMismatch, a.Pos(), "cannot subscript type %s because it does not support subscripting", b.bareName(st.base.OID))

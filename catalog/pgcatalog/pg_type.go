@@ -51,6 +51,8 @@ func (w *writer) typeRow(in *types.Info) {
 	switch {
 	case in.OID == types.OJSONB:
 		subscript = procJSONBSubscript
+	case in.OID == types.OHstore:
+		subscript = env.shownProc(catalog.ProcBySrc("hstore.hstore_subscript_handler").OID)
 	case in.OID == types.ORecordArr:
 		subscript, analyze = procArraySubscript, procArrayAnalyze
 	case in.Category == 'A' && in.Type == 'b' && in.Elem != 0 && in.Len == -1 && in.OID != types.OInt2Vector && in.OID != types.OOidVector:

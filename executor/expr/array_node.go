@@ -162,6 +162,9 @@ func (c *compiler) compileSubscript(e *plan.Subscript) (Eval, error) {
 		if e.X.Type().Kind() == types.KJSONB && !e.Slice {
 			return c.compileJSONSubscript(e)
 		}
+		if e.X.Type().Kind() == types.KHstore && !e.Slice {
+			return c.compileHstoreSubscript(e)
+		}
 		return nil, sqlerr.Unsupported(e.Off, "subscripting of type %s", types.FormatType(e.X.Type()))
 	}
 	out := &subscriptEval{t: e.T, slice: e.Slice}

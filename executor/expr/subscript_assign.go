@@ -7,8 +7,8 @@ import (
 	"kvsqld/planner/plan"
 )
 
-// subscriptAssign is a container, an array or a jsonb value, with another value
-// in one place.
+// subscriptAssign is a container, an array, a jsonb value or an hstore, with another
+// value in one place.
 type subscriptAssign struct {
 	t      types.T
 	x, val Eval
@@ -83,9 +83,12 @@ func (e *subscriptAssign) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 	for _, r := range rowsOf(b) {
 		i := int(r)
 		var d types.Datum
-		if e.t.Kind() == types.KJSONB {
+		switch e.t.Kind() {
+		case types.KJSONB:
 			d, err = e.json(env, x.Get(i), val.Get(i), i)
-		} else {
+		case types.KHstore:
+			d, err = e.hstore(x.Get(i), val.Get(i), i)
+		default:
 			d, err = e.array(x.Get(i), val.Get(i), i)
 		}
 		if err != nil {
