@@ -191,9 +191,9 @@ func (s *Snapshot) validateTable(t *Table) error {
 			return sqlerr.New(sqlerr.DuplicateColumn, "column name \"%s\" conflicts with a system column name", c.Name)
 		}
 		if c.Storage == StorageElements && !c.Dropped {
-			if _, ok := types.ElementKeyType(c.Type); !ok || c.Type.Kind() == types.KHstore {
+			if _, ok := types.ElementKeyType(c.Type); !ok {
 				return sqlerr.New(sqlerr.InvalidParameterValue, "column \"%s\" of type %s cannot be stored by elements", c.Name, s.FormatType(c.Type, t.DB, nil)).
-					WithDetail("Arrays and jsonb have elements.")
+					WithDetail("Arrays, jsonb and hstore have elements.")
 			}
 			if slices.Contains(t.PK, i) {
 				return sqlerr.New(sqlerr.InvalidParameterValue, "column \"%s\" is in the primary key and cannot be stored by elements", c.Name)

@@ -45,7 +45,7 @@ next:
 func addElements(p *table.Part, d types.Datum, how plan.PartHow) (whole bool, err error) {
 	switch how {
 	case plan.PartMembers:
-		keys, _, _ := types.JSONMembers(d.B)
+		keys, _, _ := types.Members(d)
 		p.Keys = append(p.Keys, keys...)
 	case plan.PartFirst, plan.PartEach:
 		_, _, _, names, err := types.ArrayElems(d)

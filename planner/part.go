@@ -114,8 +114,8 @@ func colOf(e plan.Expr) *plan.Var {
 	}
 }
 
-// elementFuncs are the functions of a jsonb value that look at members alone,
-// which their second argument names.
+// elementFuncs are the functions of a map that look at members alone, which their
+// second argument names.
 var elementFuncs = map[string]plan.PartHow{
 	"jsonb_object_field":      plan.PartOne,
 	"jsonb_object_field_text": plan.PartOne,
@@ -128,7 +128,45 @@ var elementFuncs = map[string]plan.PartHow{
 	"jsonb_exists_any":         plan.PartEach,
 	"jsonb_exists_all":         plan.PartEach,
 	"jsonb_contains":           plan.PartMembers,
+
+	"hstore.fetchval":    plan.PartOne,
+	"hstore.exist":       plan.PartOne,
+	"hstore.isexists":    plan.PartOne,
+	"hstore.defined":     plan.PartOne,
+	"hstore.isdefined":   plan.PartOne,
+	"hstore.exists_any":  plan.PartEach,
+	"hstore.exists_all":  plan.PartEach,
+	"hstore.slice":       plan.PartEach,
+	"hstore.slice_array": plan.PartEach,
+	"hstore.hs_contains": plan.PartMembers,
 }
+
+// editHow tells which members a function gives other values, or takes away, of the
+// map that is its first argument: the second one names them.
+func editHow(e *plan.Call) (how plan.PartHow, ok bool) {
+	if !ours(e.Proc) || len(e.Args) < 2 {
+		return 0, false
+	}
+	switch e.Proc.Src {
+	case "jsonb_set":
+		return plan.PartFirst, true
+	case "hstore.hs_concat":
+		return plan.PartMembers, true
+	case "hstore.delete":
+		switch e.Args[1].Type().Kind() {
+		case types.KHstore:
+			return plan.PartMembers, true
+		case types.KArray:
+			return plan.PartEach, true
+		}
+		return plan.PartOne, true
+	}
+	return 0, false
+}
+
+// ours reports whether a function is built in, or comes with an extension: its source
+// says what it does.
+func ours(p *catalog.Proc) bool { return p.Schema == "" || p.Hidden != "" }
 
 // boundFuncs are the functions of an array that look at its bounds alone.
 var boundFuncs = map[string]bool{
@@ -150,7 +188,7 @@ func elementsOf(e plan.Expr) (v *plan.Var, keys []plan.PartKey, span bool) {
 		}
 		return colOf(e.X), []plan.PartKey{{X: e.Lo[0]}}, false
 	case *plan.Call:
-		if len(e.Args) == 0 || e.Proc.Schema != "" {
+		if len(e.Args) == 0 || !ours(e.Proc) {
 			return nil, nil, false
 		}
 		if boundFuncs[e.Proc.Src] {
@@ -196,10 +234,11 @@ func assignedKeys(x plan.Expr, rel, col int) (keys []plan.PartKey, filled, ok bo
 			keys = append(keys, plan.PartKey{X: e.Lo[0]})
 			x = e.X
 		case *plan.Call:
-			if e.Proc.Schema != "" || e.Proc.Src != "jsonb_set" || !foreseen(e.Args[1]) {
+			how, ok := editHow(e)
+			if !ok || !foreseen(e.Args[1]) {
 				return nil, false, false
 			}
-			keys = append(keys, plan.PartKey{X: e.Args[1], How: plan.PartFirst})
+			keys = append(keys, plan.PartKey{X: e.Args[1], How: how})
 			x, filled = e.Args[0], false
 		default:
 			return nil, false, false

@@ -1,7 +1,6 @@
 package types
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"slices"
@@ -143,25 +142,4 @@ func trimNumber(b []byte) []byte {
 		b = b[:len(b)-1]
 	}
 	return b
-}
-
-// JSONMembers returns the keys of a jsonb object in order, and each member as its
-// text "key": value; false for other values. The value is not checked again.
-func JSONMembers(b []byte) (keys, members [][]byte, ok bool) {
-	n := parseStoredJSONB(b)
-	if n.kind != jsonObject {
-		return nil, nil, false
-	}
-	for i := range n.items {
-		one := jsonNode{kind: jsonObject, keys: n.keys[i : i+1], items: n.items[i : i+1]}
-		text := one.append(nil)
-		members = append(members, text[1:len(text)-1])
-	}
-	return n.keys, members, true
-}
-
-// JoinJSONMembers is the inverse of JSONMembers.
-func JoinJSONMembers(members [][]byte) []byte {
-	out := append(append([]byte{'{'}, bytes.Join(members, []byte(", "))...), '}')
-	return out
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // elementGen makes statements about a table t (id int, n int, j jsonb, a int[], b
-// jsonb NOT NULL).
+// jsonb NOT NULL, h hstore).
 type elementGen struct{ *rand.Rand }
 
 // form fills in what a pattern mentions.
@@ -69,6 +69,17 @@ func (g elementGen) array() string {
 	return "'{1,2,NULL,4,5}'"
 }
 
+func (g elementGen) hstore() string {
+	if g.IntN(8) == 0 {
+		return "NULL"
+	}
+	var parts []string
+	for range g.IntN(5) {
+		parts = append(parts, fmt.Sprintf(`"%s"=>%s`, g.key(), pick(g, "NULL", `""`, "1", `"two words"`)))
+	}
+	return "'" + strings.Join(parts, ", ") + "'"
+}
+
 func (g elementGen) sub() string { return fmt.Sprint(pick(g, -2, 0, 1, 2, 3, 5, 6, 9, 300)) }
 
 // read is an expression that looks at elements, or at more.
@@ -80,7 +91,10 @@ func (g elementGen) read() string {
 		"%[1]s#>'{%[4]s,b}'", "%[1]s#>>'{}'", "jsonb_extract_path(%[1]s, 'a', 'b')", "%[1]s ? '%[2]s'", "%[1]s ?| '{a,b}'", "%[1]s ?& '{a,0}'",
 		"%[1]s @> '{\"a\": %[3]s}'", "%[1]s @> '5'", "'{\"a\": 1, \"b\": 2}' @> %[1]s", "%[1]s IS NULL", "jsonb_typeof(%[1]s)", "%[1]s - 'a'",
 		"a[%[3]s]", "a[%[3]s][1]", "a[%[3]s:5]", "array_length(a, 1)", "cardinality(a)", "array_lower(a, 1)", "array_dims(a)", "a IS NOT NULL", "2 = ANY (a)",
-		"coalesce(%[1]s->'a', %[1]s->'b')", "(SELECT %[1]s->'a')", "jsonb_set(%[1]s, '{a}', '1')", "%[1]s"), j, k, g.sub(), pick(g, "a", "nested", "0"))
+		"coalesce(%[1]s->'a', %[1]s->'b')", "(SELECT %[1]s->'a')", "jsonb_set(%[1]s, '{a}', '1')", "%[1]s",
+		"h->'%[2]s'", "h['%[2]s']", "h[%[3]s]", "h ? '%[2]s'", "h ?| '{a,b}'", "h ?& '{a,%[4]s}'", "h->'{b,a,%[4]s}'::text[]", "slice(h, '{a,%[4]s}')",
+		"h @> '%[4]s=>1'", "h @> 'a=>NULL'", "h @> ''", "h <@ 'a=>1,b=>NULL,0=>1'", "h IS NULL", "exist(h, 'a')", "defined(h, '%[2]s')",
+		"h - 'a'::text", "h || 'a=>1'", "akeys(h)", "h['a'] || h['%[2]s']", "h"), j, k, g.sub(), pick(g, "a", "nested", "0"))
 }
 
 func (g elementGen) where() string {
@@ -101,14 +115,17 @@ func (g elementGen) set() string {
 		"j['%[1]s'] = %[2]s", "b['%[1]s'] = %[2]s", "j['%[1]s']['b'] = %[2]s", "j[%[3]s] = %[2]s", "j['a'] = %[2]s, j['b'] = b->'a'",
 		"j = jsonb_set(j, '{%[1]s}', %[2]s)", "j = jsonb_set(jsonb_set(j, '{a}', '1'), '{b}', %[2]s, false)", "b = jsonb_set(b, '{nested,a}', %[2]s)",
 		"a[%[3]s] = %[4]d", "a[%[3]s] = NULL", "a[%[3]s] = a[1], a[%[5]s] = 9", "a[%[3]s] = array_length(a, 1)", "a[2:3] = '{8,9}'", "a[%[3]s][1] = 5", "a[NULL] = 1",
-		"j['a'] = to_jsonb(coalesce((j->>'n')::int, 0) + 1), a[%[3]s] = n", "n = n + 1", "j = %[2]s", "a = NULL", "id = id", "b = NULL", "j['a'] = j"),
-		g.key(), val, g.sub(), g.IntN(50), g.sub())
+		"j['a'] = to_jsonb(coalesce((j->>'n')::int, 0) + 1), a[%[3]s] = n", "n = n + 1", "j = %[2]s", "a = NULL", "id = id", "b = NULL", "j['a'] = j",
+		"h['%[1]s'] = 'v'", "h['%[1]s'] = NULL", "h['a'] = n, h['b'] = h['a']", "h[%[3]s] = a[1], j['a'] = to_jsonb(h['b'])", "h[NULL] = 'x'",
+		"h = h - '%[1]s'::text", "h = h - '{a,b,0}'::text[]", "h = (h - %[6]s::hstore) || 'a=>NULL'", "h = h || %[6]s", "h = %[6]s", "h = h || h", "h = slice(h, '{a,b}')", "h = NULL"),
+		g.key(), val, g.sub(), g.IntN(50), g.sub(), g.hstore())
 }
 
 func (g elementGen) statement() string {
 	switch n := g.IntN(20); {
 	case n < 4:
-		return fmt.Sprintf("INSERT INTO t VALUES (%d, %d, %s, %s, '%s') ON CONFLICT (id) DO UPDATE SET j['up'] = '1', a = excluded.a", g.IntN(6), g.IntN(3), g.jsonValue(), g.array(), g.json(2))
+		return fmt.Sprintf("INSERT INTO t VALUES (%d, %d, %s, %s, '%s', %s) ON CONFLICT (id) DO UPDATE SET j['up'] = '1', a = excluded.a, h['up'] = excluded.h['a']",
+			g.IntN(6), g.IntN(3), g.jsonValue(), g.array(), g.json(2), g.hstore())
 	case n < 10:
 		up := "UPDATE t SET " + g.set() + g.where()
 		if g.IntN(4) == 0 {
@@ -147,10 +164,11 @@ func TestElementsModel(t *testing.T) {
 			clients := map[string]*client{"plain": srv.client(t), "elem": srv.client(t)}
 			for name, c := range clients {
 				c.must("CREATE SCHEMA " + name)
-				c.must("SET search_path = " + name)
-				c.must(fmt.Sprintf("CREATE TABLE t (id int PRIMARY KEY, n int, j jsonb, a int[], b jsonb NOT NULL) WITH (layout = '%s')", layout))
+				c.must("CREATE EXTENSION IF NOT EXISTS hstore SCHEMA public")
+				c.must("SET search_path = " + name + ", public")
+				c.must(fmt.Sprintf("CREATE TABLE t (id int PRIMARY KEY, n int, j jsonb, a int[], b jsonb NOT NULL, h hstore) WITH (layout = '%s')", layout))
 			}
-			clients["elem"].must("ALTER TABLE t ALTER j SET STORAGE elements, ALTER a SET STORAGE elements, ALTER b SET STORAGE elements")
+			clients["elem"].must("ALTER TABLE t ALTER j SET STORAGE elements, ALTER a SET STORAGE elements, ALTER b SET STORAGE elements, ALTER h SET STORAGE elements")
 			var log []string
 			for range n {
 				q := g.statement()

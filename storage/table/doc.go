@@ -41,7 +41,7 @@
 // DISTINCT. Bytes: package codec.
 //
 // Posting lists. An inverted index has a list of row keys for each search key, or
-// for each element of an array or jsonb column: chunks of row keys, and deltas,
+// for each element of an array, jsonb or hstore column: chunks of row keys, and deltas,
 // one key for each row that came or went since (posting.go). Transactions write
 // deltas alone, so that no two of them meet in a list. Folding (fold.go) moves
 // deltas of rows that nobody has locked into chunks, in transactions of its own:

@@ -16,17 +16,18 @@ import (
 //	row key → header: kind, then what the elements do not say
 //	row key, place → element
 //
-// The place of an array's element is its number, that of an object's member the
-// length and the bytes of its key: both in four bytes, so that places sort as the
-// elements do. An element is a row of one attribute: the array's element, or the
-// member's text. Values that have no elements (arrays of no or several dimensions,
-// jsonb scalars and arrays) are in the header. NULL has no header, unless rows
+// The place of an array's element is its number, that of a map's member (of a jsonb
+// object or an hstore) the length and the bytes of its key: both in four bytes, so
+// that places sort as the elements do. An element is a row of one attribute: the
+// array's element, the text of the object's member, or the value of the hstore's key.
+// Values that have no elements (arrays of no or several dimensions, jsonb scalars and
+// arrays) are in the header. NULL has no header, unless rows
 // without one have the default of a column that is younger than they are.
 const (
-	nullValue   = 'n'
-	wholeValue  = 'v' // the value's bytes follow
-	arrayValue  = 'a' // lower bound as varint and number of elements as uvarint follow
-	objectValue = 'o' // number of members as uvarint follows
+	nullValue  = 'n'
+	wholeValue = 'v' // the value's bytes follow
+	arrayValue = 'a' // lower bound as varint and number of elements as uvarint follow
+	mapValue   = 'o' // number of members as uvarint follows
 )
 
 // valuePairs are the keys of one value, in order, with what is stored under them.
@@ -69,15 +70,16 @@ func (g *groupFile) takeApart(p *valuePairs, key []byte, d types.Datum) error {
 		}
 		return nil
 	}
-	keys, members, ok := types.JSONMembers(d.B)
+	keys, members, ok := types.Members(d)
 	if !ok {
 		head(header{kind: wholeValue, whole: d.B})
 		return nil
 	}
-	head(header{kind: objectValue, count: len(keys)})
+	head(header{kind: mapValue, count: len(keys)})
 	v := codec.NewVec(types.TText, 1)
 	for i, k := range keys {
-		v.Set(0, types.Bytes(types.TText, members[i]))
+		v.Nulls.Clear()
+		v.Set(0, members[i])
 		at = appendMemberKey(at[:0], key, k)
 		p.add(at, g.row.Append(nil, []*vec.Vec{v}, 0, at))
 	}
@@ -113,16 +115,17 @@ func (g *groupFile) putTogether(t types.T, pairs []kv.Pair) (types.Datum, error)
 	if err := g.row.Column(&rows, 0, types.Null(et), v, 0); err != nil {
 		return types.Datum{}, err
 	}
-	if h.kind == objectValue {
-		members := make([][]byte, count)
-		for i := range members {
-			members[i] = v.Get(i).B
-		}
-		return types.Bytes(t, types.JoinJSONMembers(members)), nil
-	}
 	elems := make([]types.Datum, count)
 	for i := range elems {
 		elems[i] = v.Get(i)
+	}
+	if h.kind == mapValue {
+		for i, k := range keys {
+			if keys[i] = memberOf(k[len(pairs[0].Key):]); keys[i] == nil {
+				return types.Datum{}, fmt.Errorf("%w: not a key of an element", codec.ErrCorrupt)
+			}
+		}
+		return types.JoinMembers(t, keys, elems), nil
 	}
 	d := types.NewArray(et, []int{count}, []int{h.lower}, elems)
 	d.T = t

@@ -16,12 +16,12 @@ import (
 )
 
 // Part names the elements of a column stored by elements that are looked at. What
-// is read of the column's value has those alone: an object the members, an array
+// is read of the column's value has those alone: a map the members, an array
 // of one dimension the elements at their subscripts, NULLs between them. NULL and
 // values that have no elements are read as they are.
 type Part struct {
 	Col  int
-	Keys [][]byte // of an object
+	Keys [][]byte // of a map
 	Subs []int    // of an array
 	// Span wants an array with its own bounds; elements that are not looked at are
 	// NULL.
@@ -82,7 +82,7 @@ func parseHeader(key, val []byte) (header, error) {
 	case arrayValue:
 		lower, n := binary.Varint(rest)
 		h.lower, rest = int(lower), rest[max(n, 0):]
-	case objectValue:
+	case mapValue:
 	default:
 		return h, fmt.Errorf("%w: unknown kind %q of a value", codec.ErrCorrupt, h.kind)
 	}
@@ -117,6 +117,14 @@ func appendMemberKey(dst, row, member []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(append(dst, row...), uint32(len(member))), member...)
 }
 
+// memberOf returns the key of the member at a place, or nil if it is none of a map.
+func memberOf(place []byte) []byte {
+	if len(place) < 4 || int(binary.BigEndian.Uint32(place)) != len(place)-4 {
+		return nil
+	}
+	return place[4:]
+}
+
 // readPart reads the part of the column's values: the headers of all rows at once,
 // then the elements of all.
 func (q *groupRead) readPart(ctx context.Context, x *decoder, r Reader, keys [][]byte, put func(i int, d types.Datum)) error {
@@ -133,7 +141,7 @@ func (q *groupRead) readPart(ctx context.Context, x *decoder, r Reader, keys [][
 			return corrupt(q.g.space, key, err)
 		}
 		switch hs[i].kind {
-		case objectValue:
+		case mapValue:
 			for _, m := range q.part.Keys {
 				want.Add(func(dst []byte) []byte { return appendMemberKey(dst, key, m) })
 			}
@@ -156,20 +164,21 @@ func (q *groupRead) readPart(ctx context.Context, x *decoder, r Reader, keys [][
 			put(i, types.Null(t))
 		case wholeValue:
 			put(i, types.Bytes(t, h.whole))
-		case objectValue:
+		case mapValue:
 			n := len(q.part.Keys)
 			elems, err := q.g.elems(t, list[:n], vals[:n])
 			if err != nil {
 				return corrupt(q.g.space, key, err)
 			}
-			list, vals = list[n:], vals[n:]
-			var members [][]byte
-			for _, e := range elems {
-				if !e.Null {
-					members = append(members, e.B)
+			var names [][]byte
+			var members []types.Datum
+			for k, e := range elems {
+				if vals[k] != nil {
+					names, members = append(names, q.part.Keys[k]), append(members, e)
 				}
 			}
-			put(i, types.Bytes(t, types.JoinJSONMembers(members)))
+			list, vals = list[n:], vals[n:]
+			put(i, types.JoinMembers(t, names, members))
 		case arrayValue:
 			subs := q.part.inside(h)
 			n := len(subs)
@@ -270,7 +279,7 @@ func (w *Writer) putPart(ctx context.Context, g *groupFile, p *Part, row int, ke
 		}
 	}
 	switch {
-	case h.kind == objectValue && to.kind == objectValue:
+	case h.kind == mapValue && to.kind == mapValue:
 		if err := g.takeApart(&old, key, w.old.value(g.cols[0], row)); err != nil {
 			return err
 		}

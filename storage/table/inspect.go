@@ -314,8 +314,11 @@ func (d *Desc) prettyElement(g *groupFile, p kv.Pair, first *int64) (k, v string
 			*first = lower
 			count, _ := binary.Uvarint(rest[max(n, 0):])
 			return k, fmt.Sprintf("array of %d from %d", count, lower)
-		case objectValue:
+		case mapValue:
 			count, _ := binary.Uvarint(rest)
+			if t.Kind() == types.KHstore {
+				return k, fmt.Sprintf("hstore of %d", count)
+			}
 			return k, fmt.Sprintf("object of %d", count)
 		}
 		return k, string(codec.AppendPretty(nil, types.Bytes(t, head[1:])))
@@ -330,7 +333,11 @@ func (d *Desc) prettyElement(g *groupFile, p kv.Pair, first *int64) (k, v string
 	if t.Kind() == types.KArray {
 		return k + " [" + strconv.FormatInt(*first+int64(binary.BigEndian.Uint32(place)), 10) + "]", string(codec.AppendPretty(nil, elem))
 	}
-	return k + " " + strconv.Quote(string(place[4:])), string(memberValue(elem.B))
+	k += " " + strconv.Quote(string(place[4:]))
+	if t.Kind() == types.KHstore {
+		return k, string(codec.AppendPretty(nil, elem))
+	}
+	return k, string(memberValue(elem.B))
 }
 
 // memberValue is the value of a member of an object, given as "key": value.

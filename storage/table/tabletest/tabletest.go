@@ -128,7 +128,8 @@ func (db *DB) Create(name string, cols []catalog.Column, pk []int, indexes ...*c
 }
 
 // CreateColumns is Create with the column layout. groups are the column groups;
-// all other columns outside of the primary key have one of their own.
+// all other columns outside of the primary key have one of their own, by elements if
+// their storage is.
 func (db *DB) CreateColumns(name string, groups [][]int, cols []catalog.Column, pk []int, indexes ...*catalog.Index) *table.Desc {
 	db.t.Helper()
 	t := &catalog.Table{Columns: cols, PK: pk, Layout: catalog.LayoutColumn}
@@ -137,7 +138,7 @@ func (db *DB) CreateColumns(name string, groups [][]int, cols []catalog.Column, 
 	}
 	for c := range cols {
 		if t.GroupOf(c) < 0 && !slices.Contains(pk, c) && !cols[c].Dropped {
-			t.Groups = append(t.Groups, catalog.ColumnGroup{Cols: []int{c}})
+			t.Groups = append(t.Groups, catalog.ColumnGroup{Cols: []int{c}, Elements: cols[c].Storage == catalog.StorageElements})
 		}
 	}
 	for i := range t.Groups {

@@ -16,7 +16,8 @@ CREATE TABLE sale_grp (id int PRIMARY KEY, a int NOT NULL, b int NOT NULL, note 
 CREATE TABLE visit (id int PRIMARY KEY, n_bt int, n_inv int, tags text[], j jsonb);
 
 -- Maps and arrays with a key for each element.
-CREATE TABLE profile (id int PRIMARY KEY, j jsonb STORAGE elements, a int[] STORAGE elements);
+CREATE EXTENSION hstore;
+CREATE TABLE profile (id int PRIMARY KEY, j jsonb STORAGE elements, a int[] STORAGE elements, m hstore STORAGE elements);
 
 -- Keys and values; keys are entity:account:attribute.
 CREATE TABLE ui (key text PRIMARY KEY, value text);
