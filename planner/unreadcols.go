@@ -71,7 +71,8 @@ func dropUnreadAggs(q *query) {
 		for k, x := range a.Args {
 			a.Args[k] = nullOf(x)
 		}
-		a.Filter, a.Distinct = nil, false
+		// No row counts: some aggregates fail for NULL, as jsonb_object_agg does.
+		a.Filter, a.Distinct = constBool(false), false
 	}
 }
 

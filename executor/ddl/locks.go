@@ -120,7 +120,9 @@ func actionLock(a *ast.AlterAction) kv.TableLockMode {
 
 // layoutOption reports whether a storage parameter has the rows written anew, and changes
 // nothing else.
-func layoutOption(name string) bool { return name == "layout" || name == "groups" || name == "elements" }
+func layoutOption(name string) bool {
+	return name == "layout" || name == "groups" || name == "elements"
+}
 
 // readersGo lets readers of a table go on until its rows have been written anew, in files
 // that nobody sees before the commit: the statement waits for them then.

@@ -81,3 +81,8 @@ drop view v2;
 drop view v;
 drop table t, g;
 drop sequence s;
+
+-- Aggregates that nobody reads do not fail for what they are given instead.
+SELECT n FROM (SELECT count(*) AS n, jsonb_object_agg(i, 1) AS o, json_object_agg('k' || i, i) AS p FROM generate_series(1, 5) i GROUP BY i % 2) s ORDER BY n;
+SELECT n FROM (SELECT count(*) AS n, jsonb_object_agg(NULL::text, 1) AS o FROM generate_series(1, 5) i) s;
+SELECT n FROM (SELECT count(*) AS n, string_agg(i::text, ','), array_agg(i) FILTER (WHERE i > 2), sum(DISTINCT i), max(i) FROM generate_series(1, 5) i GROUP BY ROLLUP (i % 2)) s GROUP BY n ORDER BY n;
