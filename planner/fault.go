@@ -119,25 +119,80 @@ func (p *planner) constFault(b *block, e plan.Expr) {
 	})
 }
 
-// truth is the value of a condition where that is known, whatever its columns are.
-func truth(x plan.Expr) (v, known bool) {
+// truth is whether a condition holds, where that is known whatever its columns are.
+func truth(x plan.Expr) (holds, known bool) {
+	v := verdict(x)
+	return v == isTrue, v != isOpen
+}
+
+// verdictKind is the value of a condition.
+type verdictKind uint8
+
+const (
+	isOpen verdictKind = iota // not known
+	isTrue
+	isFalse
+	isNull
+)
+
+func verdict(x plan.Expr) verdictKind {
 	switch x := x.(type) {
 	case *plan.Const:
-		return !x.Val.Null && x.Val.I != 0, true
-	case *plan.And:
-		for _, a := range x.Args {
-			if v, known := truth(a); known && !v {
-				return false, true
-			}
+		switch {
+		case x.Val.Null:
+			return isNull
+		case x.Val.I != 0:
+			return isTrue
 		}
+		return isFalse
+	case *plan.Not:
+		switch v := verdict(x.X); v {
+		case isTrue:
+			return isFalse
+		case isFalse:
+			return isTrue
+		default:
+			return v
+		}
+	case *plan.And:
+		return verdictOf(x.Args, isFalse, isTrue)
 	case *plan.Or:
-		for _, a := range x.Args {
-			if v, _ := truth(a); v {
-				return true, true
-			}
+		return verdictOf(x.Args, isTrue, isFalse)
+	case *plan.Is:
+		v := isOpen
+		if k, ok := x.X.(*plan.Const); ok && k.Val.Null {
+			v = isNull
+		} else if x.X.Type().OID == types.OBool {
+			v = verdict(x.X)
+		} else if ok && (x.Whole || x.X.Type().Kind() != types.KRecord) {
+			v = isFalse // whatever it is, but not NULL
+		}
+		if v == isOpen {
+			return isOpen
+		}
+		want := map[plan.IsTest]verdictKind{plan.IsNull: isNull, plan.IsUnknown: isNull, plan.IsTrue: isTrue, plan.IsFalse: isFalse}[x.Test]
+		if (v == want) != x.Not {
+			return isTrue
+		}
+		return isFalse
+	}
+	return isOpen
+}
+
+// verdictOf is that of AND or OR: one argument may decide, otherwise all are needed.
+func verdictOf(args []plan.Expr, decides, other verdictKind) verdictKind {
+	all := other
+	for _, a := range args {
+		switch v := verdict(a); {
+		case v == decides:
+			return decides
+		case v == isOpen || all == isOpen:
+			all = isOpen
+		case v == isNull:
+			all = isNull
 		}
 	}
-	return false, false
+	return all
 }
 
 // withCaseVal puts a CASE's operand in its place in a condition of it. Within

@@ -84,3 +84,12 @@ SELECT numeric '123456'::numeric(4,2) FROM nothing;
 SELECT CASE WHEN b = 1 THEN numeric '123456'::numeric(4,2) END FROM nothing;
 SELECT CASE WHEN true THEN 1 ELSE numeric '123456'::numeric(4,2) END FROM nothing;
 SELECT coalesce(b, 'x'::text::int) FROM nothing;
+
+-- Conditions of constants decide, however they are written.
+SELECT CASE WHEN (NOT FALSE) THEN 1::bigint ELSE ('NaN'::numeric)::bigint END;
+SELECT CASE WHEN NOT (1 = 2) THEN 1 ELSE 1/0 END, CASE WHEN NULL IS NULL THEN 1 ELSE 1/0 END, CASE WHEN (true AND NOT false) OR NULL THEN 1 ELSE 1/0 END;
+SELECT CASE WHEN NOT NULL THEN 1/0 ELSE 2 END, CASE WHEN (1 IS NOT NULL) IS TRUE THEN 1 ELSE 1/0 END, CASE WHEN 'a' IS NULL THEN 1/0 ELSE 3 END;
+SELECT CASE WHEN x = 1 OR (true) IS NOT FALSE THEN 1 ELSE 1/0 END FROM generate_series(1, 2) x;
+SELECT CASE WHEN x IS NULL OR NOT (NULL IS UNKNOWN) THEN 1/0 ELSE 2 END FROM generate_series(1, 2) x;
+SELECT CASE WHEN NOT (x IS NULL) THEN 1/0 ELSE 2 END FROM generate_series(1, 0) x;
+SELECT 1/0 FROM generate_series(1, 0) x WHERE NOT true;
