@@ -91,9 +91,6 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 	default:
 		c, whole := d.keyCodec(x)
 		s.set = spans(c, spec.Ranges, whole)
-		if !spec.Reverse && spec.Limit == 0 && len(s.set.spans) > 2 && tested(spec.Ranges) {
-			s.opt.Skip = s.set.join()
-		}
 	}
 	if !spec.Reverse && spec.Limit == 0 && len(s.set.spans) > 2 && tested(spec.Ranges) {
 		s.opt.Skip = s.set.join()
