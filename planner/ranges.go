@@ -135,9 +135,9 @@ func rangeHolds(d types.Datum, op string, q types.RangeValue) bool {
 	case !ok:
 		return false
 	case op == "<@":
-		r, q = q, r
+		return types.RangeContains(q, r)
 	case op == "&&":
-		return !r.Empty && !q.Empty && types.LowerBound(r).Cmp(types.UpperBound(q)) <= 0 && types.LowerBound(q).Cmp(types.UpperBound(r)) <= 0
+		return types.RangesOverlap(r, q)
 	}
-	return q.Empty || !r.Empty && types.LowerBound(r).Cmp(types.LowerBound(q)) <= 0 && types.UpperBound(r).Cmp(types.UpperBound(q)) >= 0
+	return types.RangeContains(r, q)
 }

@@ -12,6 +12,16 @@ func LowerBound(r RangeValue) Bound { return Bound{r.Lo, r.LoInc, true} }
 // UpperBound returns the upper end.
 func UpperBound(r RangeValue) Bound { return Bound{r.Hi, r.HiInc, false} }
 
+// RangesOverlap reports whether two ranges have a value in common.
+func RangesOverlap(a, b RangeValue) bool {
+	return !a.Empty && !b.Empty && LowerBound(a).Cmp(UpperBound(b)) <= 0 && LowerBound(b).Cmp(UpperBound(a)) <= 0
+}
+
+// RangeContains reports whether all of b is in a.
+func RangeContains(a, b RangeValue) bool {
+	return b.Empty || !a.Empty && LowerBound(a).Cmp(LowerBound(b)) <= 0 && UpperBound(a).Cmp(UpperBound(b)) >= 0
+}
+
 // Cmp orders bounds as points: an exclusive lower bound lies just above its
 // value, an exclusive upper bound just below.
 func (a Bound) Cmp(b Bound) int {

@@ -57,13 +57,35 @@ type RangeTest struct {
 	X  Datum
 }
 
-// WholeRange is a range whose bounds are whole numbers: those of the values that
-// KeptByLength allows.
+// WholeRange is a range whose bounds are whole numbers, of a type that KeptByLength
+// allows. Its ends are points: an exclusive lower bound lies half a step above its value,
+// an exclusive upper one below.
 type WholeRange struct {
-	Lo, Hi       int64
-	LoInc, HiInc bool
-	NoLo, NoHi   bool
-	Empty        bool
+	Lo, Hi     int64
+	LoAt, HiAt int8 // half steps that the end lies from its value
+	NoLo, NoHi bool
+	Empty      bool
+}
+
+// startsBy reports whether a begins at or before the end of b.
+func (a *WholeRange) startsBy(b *WholeRange) bool {
+	return a.NoLo || b.NoHi || a.Lo < b.Hi || a.Lo == b.Hi && a.LoAt <= b.HiAt
+}
+
+// Overlaps is RangesOverlap.
+func (a *WholeRange) Overlaps(b *WholeRange) bool {
+	return !a.Empty && !b.Empty && a.startsBy(b) && b.startsBy(a)
+}
+
+// Contains is RangeContains.
+func (a *WholeRange) Contains(b *WholeRange) bool {
+	switch {
+	case b.Empty:
+		return true
+	case a.Empty, b.NoLo && !a.NoLo, b.NoHi && !a.NoHi:
+		return false
+	}
+	return (a.NoLo || a.Lo < b.Lo || a.Lo == b.Lo && a.LoAt <= b.LoAt) && (a.NoHi || a.Hi > b.Hi || a.Hi == b.Hi && a.HiAt >= b.HiAt)
 }
 
 // ReadWholeRange reads a range without making values of its bounds, which keep their
@@ -83,7 +105,12 @@ func ReadWholeRange(d Datum) (r WholeRange, ok bool) {
 	}
 	flags, b := d.B[0], d.B[1:]
 	r.Empty, r.NoLo, r.NoHi = flags&rangeEmpty != 0, flags&rangeLoInf != 0, flags&rangeHiInf != 0
-	r.LoInc, r.HiInc = flags&rangeLoInc != 0, flags&rangeHiInc != 0
+	if flags&rangeLoInc == 0 {
+		r.LoAt = 1
+	}
+	if flags&rangeHiInc == 0 {
+		r.HiAt = -1
+	}
 	if r.Empty {
 		return r, len(b) == 0
 	}

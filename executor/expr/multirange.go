@@ -24,15 +24,16 @@ func highest(s []types.RangeValue) types.Bound { return types.UpperBound(s[len(s
 
 func multirangeFuncs(r *registry) {
 	// Each test is defined for every pair of ranges and multiranges.
-	whole := map[string]func(a, b *wholeBounds) bool{
-		"range_overlaps": (*wholeBounds).overlaps, "range_contains": (*wholeBounds).contains,
-		"range_contained_by": func(a, b *wholeBounds) bool { return b.contains(a) },
+	whole := map[string]func(a, b *types.WholeRange) bool{
+		"range_overlaps": (*types.WholeRange).Overlaps, "range_contains": (*types.WholeRange).Contains,
+		"range_contained_by": func(a, b *types.WholeRange) bool { return b.Contains(a) },
 	}
 	test := func(f func(a, b []types.RangeValue) bool, srcs ...string) {
 		fast := whole[srcs[0]]
 		r.add(fnD(func(_ *callCtx, in []types.Datum) (types.Datum, error) {
 			if fast != nil {
-				if a, b := readWhole(&in[0]), readWhole(&in[1]); a.known && b.known {
+				a, known := types.ReadWholeRange(in[0])
+				if b, both := types.ReadWholeRange(in[1]); known && both {
 					return types.Bool(fast(&a, &b)), nil
 				}
 			}
@@ -166,7 +167,7 @@ func multirangeFuncs(r *registry) {
 
 func spansOverlap(a, b []types.RangeValue) bool {
 	for len(a) > 0 && len(b) > 0 {
-		if overlaps(a[0], b[0]) {
+		if types.RangesOverlap(a[0], b[0]) {
 			return true
 		}
 		if types.UpperBound(a[0]).Cmp(types.UpperBound(b[0])) < 0 {
@@ -199,7 +200,7 @@ func spansIntersect(t types.T, a, b []types.RangeValue) ([]types.RangeValue, err
 	var out []types.RangeValue
 	for _, x := range a {
 		for _, y := range b {
-			if overlaps(x, y) {
+			if types.RangesOverlap(x, y) {
 				lo, hi := larger(types.LowerBound(x), types.LowerBound(y)), lesser(types.UpperBound(x), types.UpperBound(y))
 				out = append(out, types.RangeValue{Lo: lo.Val, LoInc: lo.Inc, Hi: hi.Val, HiInc: hi.Inc})
 			}
@@ -214,7 +215,7 @@ func spansMinus(t types.T, a, b []types.RangeValue) ([]types.RangeValue, error) 
 	for _, y := range b {
 		var next []types.RangeValue
 		for _, x := range rest {
-			if !overlaps(x, y) {
+			if !types.RangesOverlap(x, y) {
 				next = append(next, x)
 				continue
 			}

@@ -23,17 +23,13 @@ func twoRanges(in []types.Datum) (a, b types.RangeValue, err error) {
 	return a, b, err
 }
 
-func overlaps(a, b types.RangeValue) bool {
-	return !a.Empty && !b.Empty && types.LowerBound(a).Cmp(types.UpperBound(b)) <= 0 && types.LowerBound(b).Cmp(types.UpperBound(a)) <= 0
-}
-
 func adjacent(a, b types.RangeValue) bool {
 	return !a.Empty && !b.Empty && (types.UpperBound(a).Touches(types.LowerBound(b)) || types.UpperBound(b).Touches(types.LowerBound(a)))
 }
 
 func containsValue(rd, v types.Datum) (types.Datum, error) {
-	if a := readWhole(&rd); a.known && v.T.Rep() == types.RepInt {
-		return types.Bool(a.contains(&wholeBounds{lo: v.I, hi: v.I})), nil
+	if a, known := types.ReadWholeRange(rd); known && v.T.Rep() == types.RepInt {
+		return types.Bool(a.Contains(&types.WholeRange{Lo: v.I, Hi: v.I})), nil
 	}
 	r, err := types.DecodeRange(rd)
 	if err != nil {
@@ -102,7 +98,7 @@ func rangeUnion(c *callCtx, in []types.Datum) (types.Datum, error) {
 		return in[1], nil
 	case b.Empty:
 		return in[0], nil
-	case !overlaps(a, b) && !adjacent(a, b):
+	case !types.RangesOverlap(a, b) && !adjacent(a, b):
 		return null, sqlerr.New(sqlerr.DataException, "result of range union would not be contiguous")
 	}
 	return between(c, lesser(types.LowerBound(a), types.LowerBound(b)), larger(types.UpperBound(a), types.UpperBound(b)))
@@ -113,7 +109,7 @@ func rangeIntersect(c *callCtx, in []types.Datum) (types.Datum, error) {
 	if err != nil {
 		return null, err
 	}
-	if !overlaps(a, b) {
+	if !types.RangesOverlap(a, b) {
 		return types.NewRange(c.call.T, types.RangeValue{Empty: true})
 	}
 	return between(c, larger(types.LowerBound(a), types.LowerBound(b)), lesser(types.UpperBound(a), types.UpperBound(b)))
@@ -121,7 +117,7 @@ func rangeIntersect(c *callCtx, in []types.Datum) (types.Datum, error) {
 
 func rangeMinus(c *callCtx, in []types.Datum) (types.Datum, error) {
 	a, b, err := twoRanges(in)
-	if err != nil || !overlaps(a, b) {
+	if err != nil || !types.RangesOverlap(a, b) {
 		return in[0], err
 	}
 	left := types.LowerBound(a).Cmp(types.LowerBound(b)) < 0
