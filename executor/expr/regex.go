@@ -106,19 +106,16 @@ type regexKey struct {
 
 const maxCachedRegexes = 64
 
-// regexBytes is about what a compiled pattern takes for a byte of its text, up to
-// regexLongest bytes: a longer one is refused.
-const (
-	regexBytes   = 1000
-	regexLongest = 100_000
-)
+// regexBytes is about what a compiled pattern takes for a byte of its text, as far as it
+// is not refused for its size.
+const regexBytes = 1000
 
 func regexOf(c *callCtx, src []byte, f regexFlags) (*pattern, error) {
 	cache, _ := c.state.(regexCache)
 	if p := cache[regexKey{string(src), f.Flags}]; p != nil {
 		return p, nil
 	}
-	if err := c.room(regexBytes*int64(min(len(src), regexLongest)) + int64(len(src))); err != nil {
+	if err := c.room(regexBytes*int64(min(len(src), regex.MaxInstrs)) + int64(len(src))); err != nil {
 		return nil, err
 	}
 	p, err := compileRegex(string(src), f.Flags)

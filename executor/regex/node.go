@@ -81,16 +81,16 @@ func (f flags) with(g flags) flags { return (f | g).up() | f.first(g) }
 func (f flags) divided() bool { return f&(mixed|groups|backs) != 0 }
 
 // size is about the number of instructions of the node's automaton, at least 1, and at
-// most maxInstrs + 1: it stops there.
+// most MaxInstrs + 1: it stops there.
 func (n *node) size() int {
 	s := 1
 	for _, x := range n.subs {
-		if s += x.size(); s > maxInstrs {
-			return maxInstrs + 1
+		if s += x.size(); s > MaxInstrs {
+			return MaxInstrs + 1
 		}
 	}
 	if n.op == opRepeat {
 		s *= max(n.max, n.min+1)
 	}
-	return min(s, maxInstrs+1)
+	return min(s, MaxInstrs+1)
 }

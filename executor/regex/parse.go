@@ -86,7 +86,7 @@ type parser struct {
 const maxDepth = 1000
 
 // maxRead bounds what is read of a pattern before the size of its automaton is known.
-const maxRead = 4 * maxInstrs
+const maxRead = 4 * MaxInstrs
 
 func (p *parser) count() {
 	if p.read++; p.read > maxRead {

@@ -26,11 +26,11 @@ type program struct {
 	id       int // of one that answers lookaround, from 1
 }
 
-// maxInstrs bounds the automaton of a pattern, as PostgreSQL bounds its own, and maxTotal
+// MaxInstrs bounds the automaton of a pattern, as PostgreSQL bounds its own, and maxTotal
 // those of all its parts together.
 const (
-	maxInstrs = 100_000
-	maxTotal  = 10 * maxInstrs
+	MaxInstrs = 100_000
+	maxTotal  = 10 * MaxInstrs
 )
 
 // compiler makes the automata of one pattern.

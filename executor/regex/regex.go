@@ -19,7 +19,7 @@ type Regexp struct {
 }
 
 // Compile reads a pattern. The error is an Error. Memory and time are bounded, for any
-// pattern: by maxInstrs.
+// pattern: by MaxInstrs.
 func Compile(src string, f Flags) (re *Regexp, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -34,7 +34,7 @@ func Compile(src string, f Flags) (re *Regexp, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if n.size() > maxInstrs {
+	if n.size() > MaxInstrs {
 		return nil, errSize
 	}
 	re = &Regexp{tree: n, groups: k, whole: partOf(n)}
