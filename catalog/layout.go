@@ -273,6 +273,20 @@ func (c *Change) setLayout(t *Table, layout string, groups [][]string) error {
 	return nil
 }
 
+// MoveRows gives the rows of a table files of their own: other ones than they have, also
+// where the layout is what it was. The rows are the caller's business. It is not for
+// temporary tables, nor for those that are stored with others.
+func (c *Change) MoveRows(table types.OID) (*Table, error) {
+	return c.edit(table, func(t *Table) error {
+		t.Space = c.alloc.AllocSpace()
+		t.File = c.fileName(fileBase(t.Schema, t.Name), ".kv", t.OID)
+		for i := range t.Groups {
+			t.Groups[i].Space, t.Groups[i].File = 0, "" // settleGroups gives them others
+		}
+		return nil
+	})
+}
+
 func (t *Table) hasElements() bool {
 	return slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Storage == StorageElements && !c.Dropped })
 }

@@ -84,6 +84,23 @@ func indexesUntilKilled(t *testing.T, ctx context.Context, c *child) {
 	}
 }
 
+// layoutsUntilKilled gives the table that the transfers write another layout beside them,
+// again and again.
+func layoutsUntilKilled(t *testing.T, ctx context.Context, c *child) {
+	conn, err := c.connect(ctx)
+	if err != nil {
+		return
+	}
+	defer conn.Close(ctx)
+	for i := 0; err == nil && ctx.Err() == nil; i++ {
+		set := []string{"SET (layout = 'column')", "RESET (layout)"}[i%2]
+		_, err = conn.Exec(ctx, "ALTER TABLE entry "+set)
+	}
+	if err != nil && !conn.IsClosed() {
+		t.Errorf("layouts: %v", err)
+	}
+}
+
 // verifyIndexes: an index that was being made has all rows, or says that it is not valid
 // and can be made anew.
 func verifyIndexes(t *testing.T, ctx context.Context, conn *pgx.Conn) {

@@ -154,6 +154,9 @@ func TestCrash(t *testing.T) {
 		if cycle%2 == 1 {
 			wg.Go(func() { vacuumUntilKilled(ctx, c) })
 		}
+		if cycle%3 == 1 {
+			wg.Go(func() { layoutsUntilKilled(t, ctx, c) })
+		}
 		for w := range crashWriters {
 			wg.Go(func() {
 				if err := writeUntilKilled(ctx, c, w, ack, limit); err != nil {

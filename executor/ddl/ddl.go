@@ -72,6 +72,9 @@ type Env struct {
 	// Unfilled is told of the index that CREATE INDEX CONCURRENTLY has made and the
 	// caller fills; nil: it is made like any other.
 	Unfilled func(index types.OID)
+	// Beside has what a definition needs that copies rows while others write; nil where
+	// the statement is not alone in its transaction.
+	Beside *Beside
 	// Filled is told of the rows that a new relation was made with.
 	Filled func(table types.OID, rows int64)
 	// Emptied is told of a table that TRUNCATE has emptied; nil: nobody counts rows.
@@ -219,12 +222,13 @@ type exec struct {
 	before   *catalog.Snapshot
 	after    []func() error // run when the files are there: filling and checking
 	rewrites map[types.OID]rewrite
-	done     bool             // files follow the catalog already
-	unfilled types.OID        // the index that is to be filled later
-	level    kv.TableLockMode // the lock of the ALTER TABLE that runs; 0: AccessExclusive
-	only     bool             // ALTER TABLE ONLY
-	ofType   types.OID        // whose change its typed tables follow just now
-	retyped  []retyped        // by ALTER TABLE
+	done     bool               // files follow the catalog already
+	unfilled types.OID          // the index that is to be filled later
+	level    kv.TableLockMode   // the lock of the ALTER TABLE that runs; 0: AccessExclusive
+	moved    map[types.OID]bool // tables whose rows get other files while others write
+	only     bool               // ALTER TABLE ONLY
+	ofType   types.OID          // whose change its typed tables follow just now
+	retyped  []retyped          // by ALTER TABLE
 }
 
 // rewrite says how the rows of a table are computed anew.
@@ -553,6 +557,9 @@ func (x *exec) follow(was, t *catalog.Table) error {
 	d, err := x.Tables.For(t)
 	if err != nil {
 		return err
+	}
+	if x.moved[t.OID] {
+		return x.copyBeside(wd, d)
 	}
 	oldIx, newIx := map[catalog.SpaceID]*catalog.Index{}, map[catalog.SpaceID]*catalog.Index{}
 	for _, ix := range was.Indexes {

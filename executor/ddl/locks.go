@@ -112,7 +112,7 @@ func actionLock(a *ast.AlterAction) kv.TableLockMode {
 			return kv.ShareUpdateExclusive
 		}
 		if !slices.ContainsFunc(a.Options, func(o ast.Option) bool { return !upkeepOption(o.Name) && !layoutOption(o.Name) }) {
-			return kv.Exclusive // while the rows are written anew: see readersGo
+			return kv.Exclusive // while the rows are written anew: see othersGo
 		}
 	}
 	return kv.AccessExclusive
@@ -124,10 +124,19 @@ func layoutOption(name string) bool {
 	return name == "layout" || name == "groups" || name == "elements"
 }
 
-// readersGo lets readers of a table go on until its rows have been written anew, in files
-// that nobody sees before the commit: the statement waits for them then.
-func (x *exec) readersGo(t *catalog.Table) {
-	if x.level != kv.Exclusive {
+// layoutLock is the lock for changing nothing but a table's layout: others go on until the
+// rows have been written anew, in files that nobody sees before the commit.
+func (x *exec) layoutLock(t *catalog.Table) kv.TableLockMode {
+	if x.copies(t) {
+		return kv.ShareUpdateExclusive
+	}
+	return kv.Exclusive
+}
+
+// othersGo has the statement keep everybody out at its end, where the change of a layout
+// has not done so from its beginning.
+func (x *exec) othersGo(t *catalog.Table) {
+	if x.level == kv.AccessExclusive || x.level == 0 {
 		return
 	}
 	x.after = append(x.after, func() error {

@@ -6,6 +6,7 @@ import (
 
 	"kvsqld/catalog"
 	"kvsqld/parser/ast"
+	"kvsqld/storage/kv"
 )
 
 // tableParameters is ALTER TABLE … SET (…) and RESET (…). The parameters that say
@@ -25,7 +26,9 @@ func (x *exec) tableParameters(t *catalog.Table, a *ast.AlterAction) error {
 	if spec.Options == nil {
 		spec.Options = map[string]string{}
 	}
-	x.readersGo(t)
+	if slices.ContainsFunc(a.Options, func(o ast.Option) bool { return layoutOption(o.Name) }) {
+		x.othersGo(t)
+	}
 	layout, groups := t.Layout, [][]string(nil)
 	changed := false
 	if reset {
@@ -62,9 +65,12 @@ func (x *exec) tableParameters(t *catalog.Table, a *ast.AlterAction) error {
 			return err
 		}
 	}
-	_, err := x.Change.EditTable(t.OID, func(t *catalog.Table) error {
+	now, err := x.Change.EditTable(t.OID, func(t *catalog.Table) error {
 		t.Options = spec.Options
 		return nil
 	})
-	return err
+	if err != nil || x.level != kv.ShareUpdateExclusive || !x.copies(now) {
+		return err
+	}
+	return x.moveRows(now)
 }

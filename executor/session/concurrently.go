@@ -55,17 +55,23 @@ func (s *Session) besideWriters(ctx context.Context, index types.OID, do func(*c
 		return nil, err
 	}
 	defer guard.Rollback()
-	d, _, err := s.unfinished(s.srv.Catalog.Current().TableOfIndex(s.db, index), index)
+	present := func() *catalog.Table { return s.srv.Catalog.Current().TableOfIndex(s.db, index) }
+	t := present()
+	if _, _, err := s.unfinished(t, index); err != nil {
+		return nil, err
+	}
+	t, err = s.whereItIs(t, func(d *table.Desc) (*catalog.Table, error) {
+		if err := d.LockDefinition(ctx, guard, s.lockOpt()); err != nil {
+			return nil, err
+		}
+		if err := d.LockTable(ctx, guard, kv.ShareUpdateExclusive, s.lockOpt()); err != nil {
+			return nil, err
+		}
+		return present(), nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	if err := d.LockDefinition(ctx, guard, s.lockOpt()); err != nil {
-		return nil, err
-	}
-	if err := d.LockTable(ctx, guard, kv.ShareUpdateExclusive, s.lockOpt()); err != nil {
-		return nil, err
-	}
-	t := s.srv.Catalog.Current().TableOfIndex(s.db, index)
 	d, ix, err := s.unfinished(t, index)
 	if err != nil {
 		return nil, err
@@ -91,14 +97,7 @@ func (s *Session) unfinished(t *catalog.Table, index types.OID) (*table.Desc, *c
 
 // editUnfinished changes the definition of an unfinished index, in the open transaction.
 func (s *Session) editUnfinished(ctx context.Context, t *catalog.Table, index types.OID, edit func(*catalog.Index)) error {
-	d, err := s.srv.Tables.For(t)
-	if err != nil {
-		return err
-	}
-	if err := d.LockDefinition(ctx, s.tx.kv, s.lockOpt()); err != nil {
-		return err
-	}
-	if _, err := s.lockTable(ctx, t, kv.ShareUpdateExclusive); err != nil {
+	if _, err := s.lockDefined(ctx, t, s.lockOpt()); err != nil {
 		return err
 	}
 	ch := s.ddl()

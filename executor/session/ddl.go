@@ -20,6 +20,7 @@ import (
 	"kvsqld/planner"
 	"kvsqld/planner/plan"
 	"kvsqld/storage/kv"
+	"kvsqld/storage/table"
 	"kvsqld/wire"
 )
 
@@ -132,6 +133,7 @@ func (s *Session) define(ctx context.Context, c *call) (tag string, err error) {
 		t.kv.RollbackTo(mark)
 		t.kv.Release(mark)
 		ch.RollbackTo(changed)
+		s.dropScratch(t)
 		t.restarts = t.restarts[:restarts]
 		if !moved {
 			if err := s.readAgain(ctx); err != nil {
@@ -201,6 +203,7 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 		},
 		Notice:   s.tell,
 		Unfilled: func(index types.OID) { c.unfilled = index },
+		Beside:   s.beside(ctx, c),
 		Filled: func(table types.OID, rows int64) {
 			s.countRows(table, rows, rows)
 			s.tally.Rel(table).Inserted += rows
@@ -396,14 +399,16 @@ func (s *Session) findIndex(n *ast.Name) (*catalog.Table, *catalog.Index) {
 
 // lockTable takes a table lock and returns the table as it is then.
 func (s *Session) lockTable(ctx context.Context, t *catalog.Table, m kv.TableLockMode) (*catalog.Table, error) {
-	d, err := s.srv.Tables.For(t)
+	now, err := s.whereItIs(t, func(d *table.Desc) (*catalog.Table, error) {
+		if err := d.LockTable(ctx, s.tx.kv, m, s.lockOpt()); err != nil {
+			return nil, err
+		}
+		if err := s.rebase(); err != nil {
+			return nil, err
+		}
+		return storageOf(s.snapshot(), t), nil
+	})
 	if err != nil {
-		return nil, err
-	}
-	if err := d.LockTable(ctx, s.tx.kv, m, s.lockOpt()); err != nil {
-		return nil, err
-	}
-	if err := s.rebase(); err != nil {
 		return nil, err
 	}
 	if s.tx.iso == kv.ReadCommitted {
@@ -415,11 +420,26 @@ func (s *Session) lockTable(ctx context.Context, t *catalog.Table, m kv.TableLoc
 			return nil, err
 		}
 	}
-	now := storageOf(s.snapshot(), t)
 	if now == nil {
 		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", t.Name)
 	}
 	return now, nil
+}
+
+// whereItIs locks a table by take, which returns the table as it is then, again for as long
+// as others have given it another master file meanwhile: that is what its locks are on.
+func (s *Session) whereItIs(t *catalog.Table, take func(*table.Desc) (*catalog.Table, error)) (*catalog.Table, error) {
+	for {
+		d, err := s.srv.Tables.For(t)
+		if err != nil {
+			return nil, err
+		}
+		now, err := take(d)
+		if err != nil || now == nil || now.Space == t.Space {
+			return now, err
+		}
+		t = now
+	}
 }
 
 // storageOf returns the present version of a table, or of the table inside a

@@ -94,11 +94,16 @@ func (l *tableLocker) table(t *catalog.Table, only bool) error {
 		tree = l.s.snapshot().Tree(t)
 	}
 	for _, t := range tree {
-		d, err := l.s.srv.Tables.For(t)
+		_, err := l.s.whereItIs(t, func(d *table.Desc) (*catalog.Table, error) {
+			if err := l.taken(t.Name, d.LockTable(l.ctx, l.s.tx.kv, l.mode, l.o)); err != nil {
+				return nil, err
+			}
+			if err := l.s.rebase(); err != nil {
+				return nil, err
+			}
+			return storageOf(l.s.snapshot(), t), nil
+		})
 		if err != nil {
-			return err
-		}
-		if err := l.taken(t.Name, d.LockTable(l.ctx, l.s.tx.kv, l.mode, l.o)); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/parser/ast"
 	"kvsqld/storage/kv"
+	"kvsqld/storage/table"
 )
 
 // maintained is a table that VACUUM or ANALYZE is to look at.
@@ -135,23 +136,28 @@ func (s *Session) analyzeListed(ctx context.Context, m maintained, skipLocked bo
 	return nil
 }
 
+// lockDefined takes the right to define a table, and the lock of those who work on one
+// beside writers, and returns the table as it is then.
+func (s *Session) lockDefined(ctx context.Context, t *catalog.Table, o kv.LockOpt) (*catalog.Table, error) {
+	return s.whereItIs(t, func(d *table.Desc) (*catalog.Table, error) {
+		if err := d.LockDefinition(ctx, s.tx.kv, o); err != nil {
+			return nil, err
+		}
+		if err := d.LockTable(ctx, s.tx.kv, kv.ShareUpdateExclusive, o); err != nil {
+			return nil, err
+		}
+		return s.lockTable(ctx, d.Table, kv.ShareUpdateExclusive)
+	})
+}
+
 // analyze computes and records a table's statistics.
 func (s *Session) analyze(ctx context.Context, t *catalog.Table, cols []int, o kv.LockOpt) error {
+	t, err := s.lockDefined(ctx, t, o)
+	if err != nil {
+		return err
+	}
 	d, err := s.srv.Tables.For(t)
 	if err != nil {
-		return err
-	}
-	if err := d.LockDefinition(ctx, s.tx.kv, o); err != nil {
-		return err
-	}
-	if err := d.LockTable(ctx, s.tx.kv, kv.ShareUpdateExclusive, o); err != nil {
-		return err
-	}
-	t, err = s.lockTable(ctx, t, kv.ShareUpdateExclusive)
-	if err != nil {
-		return err
-	}
-	if d, err = s.srv.Tables.For(t); err != nil {
 		return err
 	}
 	st, err := sampleTable(ctx, d, s.tx.kv, t, cols)

@@ -115,6 +115,13 @@ func Open(ctx context.Context, store kv.Store, o Options) (*Server, error) {
 	if err := srv.load(ctx); err != nil {
 		return nil, err
 	}
+	last, err := srv.Tables.DropScratch(ctx)
+	if err != nil {
+		o.Logger.Warn("files of tables that were being copied were not dropped", "error", err)
+	}
+	for uint64(srv.Catalog.AllocSpace()) < last { // numbers are not used again
+		continue
+	}
 	srv.numberXacts()
 	_ = srv.dropTemp(ctx, 0, "") // the log has it
 	srv.ctx, srv.stop = context.WithCancel(context.WithoutCancel(ctx))

@@ -58,6 +58,7 @@ type transaction struct {
 	exports   []string          // the snapshots that others may import
 	exportNo  uint32            // the transaction's part of their identifiers
 	emptied   map[types.OID]int // the savepoints that were open when a TRUNCATE named a table, for COPY FREEZE
+	scratch   []*table.Desc     // whose files are scratch unless the transaction commits
 }
 
 // restart is the state of a sequence that the transaction has restarted. Others see
@@ -279,6 +280,9 @@ func (s *Session) commit(ctx context.Context) error {
 	}
 	t.kv.Rollback()
 	s.tx = nil
+	if err != nil {
+		s.dropScratch(t)
+	}
 	s.flushCounts(err == nil)
 	s.block = idle
 	s.endSettings(err == nil)
@@ -325,8 +329,10 @@ func (s *Session) rollback() {
 	if s.tx != nil {
 		s.endExports()
 		s.tx.lobs.closeFrom(0)
-		s.tx.kv.Rollback()
+		t := s.tx
+		t.kv.Rollback()
 		s.tx = nil
+		s.dropScratch(t)
 		s.flushCounts(false)
 	}
 	s.endSettings(false)

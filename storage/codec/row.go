@@ -23,6 +23,7 @@ const (
 	FormatHeader  = 0x15 // header of a value that is stored by elements
 	FormatXML     = 0x20 // catalog fragment
 	FormatCounter = 0x21 // counters and sequences
+	FormatScratch = 0x22 // database and file of rows that are being copied
 )
 
 const (

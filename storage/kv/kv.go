@@ -428,6 +428,9 @@ type Store interface {
 	Begin(ctx context.Context, o BeginOpt) (Txn, error)
 	// Snapshot opens the newest committed state for reading.
 	Snapshot(ctx context.Context) (Snapshot, error)
+	// Watch begins to tell which keys of the spaces commits change. It waits until
+	// snapshots have all commits that it does not tell of.
+	Watch(ctx context.Context, spaces ...Space) (Watch, error)
 	// SplitAt hints that a space should be cut at the keys; a no-op where
 	// nothing is sharded.
 	SplitAt(ctx context.Context, sp Space, keys ...[]byte) error
@@ -443,6 +446,19 @@ type Store interface {
 	// Close waits for the commit being applied and releases everything. Open
 	// transactions get ErrUnavailable from then on.
 	Close() error
+}
+
+// Watch tells which keys of some spaces commits change, for who copies them while
+// others write: of a copy that was made of a snapshot, opened after the call of Watch, the
+// keys that Take(seq) returns are all that differ in a snapshot with number seq.
+type Watch interface {
+	// Take returns, by the spaces that are watched, the keys that commits up to seq have
+	// put or deleted, and forgets them. A key may come several times; a Touch is no
+	// change. ErrTooLarge if there were too many to be kept, or a space was cleared or
+	// dropped: then nothing is known any more.
+	Take(seq uint64) ([][][]byte, error)
+	// Close ends the watch. It may be called more than once.
+	Close()
 }
 
 // StoreStats is what Store.Stats reports. A field that an engine cannot know

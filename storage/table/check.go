@@ -82,8 +82,16 @@ func (db *DB) CheckFiles(ctx context.Context, tables []*catalog.Table, report fu
 	if err != nil {
 		return err
 	}
+	scratch, err := scratchFiles(ctx, s)
+	if err != nil {
+		return err
+	}
+	ours := map[name]bool{{scratchSpace.DB, scratchSpace.File}: true} // which stores of older versions lack
+	for _, sp := range scratch {
+		ours[name{sp.DB, sp.File}] = true
+	}
 	for _, sp := range stored {
-		if _, ok := wanted[name{sp.DB, sp.File}]; !ok {
+		if _, ok := wanted[name{sp.DB, sp.File}]; !ok && !ours[name{sp.DB, sp.File}] {
 			report(Problem{File: sp.DB + "/" + sp.File, Text: "belongs to no table"})
 		}
 		delete(wanted, name{sp.DB, sp.File})

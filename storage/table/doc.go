@@ -40,6 +40,10 @@
 // with a NULL among its keys is made unique the same way, unless NULLS NOT
 // DISTINCT. Bytes: package codec.
 //
+// Other layouts. The rows of a table are copied to files of another layout while others
+// write (copyrows.go). Until the table takes them these are scratch files, which a list in
+// the store names, so that those of a copy that ended half-way are found (scratch.go).
+//
 // Posting lists. An inverted index has a list of row keys for each search key, or
 // for each element of an array, jsonb or hstore column: chunks of row keys, and deltas,
 // one key for each row that came or went since (posting.go). Transactions write

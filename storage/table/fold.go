@@ -112,8 +112,11 @@ func (d *Desc) foldFrom(ctx context.Context, x *index, from []byte, size *int) (
 	if err := d.LockTable(ctx, tx, kv.RowExclusive, kv.LockOpt{}); err != nil {
 		return nil, err
 	}
-	if has, err := tx.HasSpace(x.space); err != nil || !has {
-		return nil, err
+	// A table that has got another master file since has its locks there.
+	for _, sp := range []kv.Space{d.space, x.space} {
+		if has, err := tx.HasSpace(sp); err != nil || !has {
+			return nil, err
+		}
 	}
 	it := tx.Scan(ctx, x.space, kv.Range{Lo: from}, kv.ScanOpt{})
 	defer it.Close()

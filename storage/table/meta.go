@@ -14,6 +14,7 @@ import (
 var (
 	catalogSpace  = kv.Space{ID: math.MaxUint64, DB: "server", File: "catalog"}
 	sequenceSpace = kv.Space{ID: math.MaxUint64 - 1, DB: "server", File: "sequences"}
+	scratchSpace  = kv.Space{ID: math.MaxUint64 - 3, DB: "server", File: "scratch"}
 	nameSpace     = kv.Space{ID: math.MaxUint64 - 2, DB: "server", File: "names"} // has locks and no file
 )
 
@@ -46,7 +47,7 @@ func (db *DB) Init(ctx context.Context) error {
 		return err
 	}
 	defer tx.Rollback()
-	for _, sp := range []kv.Space{catalogSpace, sequenceSpace} {
+	for _, sp := range []kv.Space{catalogSpace, sequenceSpace, scratchSpace} {
 		has, err := tx.HasSpace(sp)
 		if err != nil {
 			return err

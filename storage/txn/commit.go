@@ -233,6 +233,7 @@ func (st *Store) apply(reqs []*commitReq) (seq uint64, err error) {
 			st.log.applied(seq)
 			kv.Pause()
 			st.numbers.committed(seq, reqs)
+			st.watches.applied(seq, reqs)
 		} else {
 			seq = 0
 			st.log.applied(0)

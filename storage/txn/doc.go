@@ -68,4 +68,7 @@
 // (spill.go). No run reaches over a position to which a RollbackTo may go back. Bytes of
 // a file are read by a mapping, which stays while anything leads to its runs; outside
 // of the package only Engine.Apply gets them as they are, all others a copy.
+//
+// T11. A watch (watch.go) has the keys of a batch before a snapshot contains it, and begins
+// when snapshots contain every batch that it does not have.
 package txn

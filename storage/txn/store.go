@@ -52,6 +52,7 @@ type Store struct {
 	sync  syncer
 
 	numbers numbers
+	watches watches
 
 	committing sync.Mutex   // held by whoever applies a batch
 	pending    atomic.Int32 // commits with writes that have not returned

@@ -50,6 +50,8 @@ func Run(t *testing.T, open func(t *testing.T) kv.Store) {
 		{"compaction", testCompact},
 		{"same-key order", testSameKeyOrder},
 		{"bank transfers", testBank},
+		{"watched keys", testWatch},
+		{"copy of watched keys", testWatchCopy},
 		{"hooks", testHooks},
 		{"counters", testCounters},
 		{"ended transactions", testEnded},

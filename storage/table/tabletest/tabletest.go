@@ -181,6 +181,36 @@ func (db *DB) create(t *catalog.Table, name string, indexes []*catalog.Index) *t
 	return d
 }
 
+// Moved describes a table with the other layout and row files of other names, which the
+// test is to make.
+func (db *DB) Moved(d *table.Desc) *table.Desc {
+	db.t.Helper()
+	t := *d.Table
+	t.Space, t.File = db.nextSpace(), "moved."+t.File
+	t.Groups = nil
+	if t.Layout == catalog.LayoutColumn {
+		t.Layout = catalog.LayoutRow
+	} else {
+		t.Layout = catalog.LayoutColumn
+		for c := range t.Columns {
+			if !slices.Contains(t.PK, c) && !t.Columns[c].Dropped {
+				g := catalog.ColumnGroup{Cols: []int{c}, Space: db.nextSpace(), File: fmt.Sprintf("moved.%s.%d.col", t.Name, c)}
+				t.Groups = append(t.Groups, g)
+			}
+		}
+	}
+	to, err := db.For(&t)
+	if err != nil {
+		db.t.Fatal(err)
+	}
+	return to
+}
+
+// Replace has a table checked at the end as another descriptor describes it.
+func (db *DB) Replace(was, is *table.Desc) {
+	db.tables[slices.Index(db.tables, was.Table)] = is.Table
+}
+
 func (db *DB) nextOID() types.OID { db.oid++; return db.oid - 1 }
 
 func (db *DB) nextSpace() catalog.SpaceID { db.space++; return db.space - 1 }
