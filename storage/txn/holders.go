@@ -19,6 +19,10 @@ func (t *Txn) AwaitHolders(ctx context.Context, sp kv.Space, m kv.TableLockMode,
 	if t.done.Load() {
 		return kv.ErrTxnDone
 	}
+	return t.st.locks.passing(func() error { return t.awaitHolders(ctx, sp, m, opt) })
+}
+
+func (t *Txn) awaitHolders(ctx context.Context, sp kv.Space, m kv.TableLockMode, opt kv.LockOpt) error {
 	lt, sl := t.st.locks, t.st.locks.space(sp.ID)
 	sl.mu.Lock()
 	x := &holdersWait{w: &waiter{o: &t.owner, ch: make(chan struct{}), mode: m}}

@@ -111,7 +111,7 @@ func (st *Store) Blockers(client int32) []int32 {
 
 // WaitOutside implements kv.Waits.
 func (st *Store) WaitOutside(w kv.LockWait, blockers []int32) error {
-	return st.locks.graph.blockClient(w, blockers)
+	return st.locks.passing(func() error { return st.locks.graph.blockClient(w, blockers) })
 }
 
 // EndWait implements kv.Waits.

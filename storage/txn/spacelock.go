@@ -369,13 +369,18 @@ func (lt *lockTable) grantTablesLocked(sl *spaceLock) {
 			i++
 			continue
 		}
-		sl.grantTableLocked(w.o, w.mode)
-		sl.queue = removeWaiter(sl.queue, w)
-		w.granted = true
-		lt.graph.set(w.o, nil)
-		close(w.ch)
+		lt.grantWaiterLocked(sl, w)
 	}
 	lt.reblockTableLocked(sl)
+}
+
+// grantWaiterLocked gives one of the queue its lock.
+func (lt *lockTable) grantWaiterLocked(sl *spaceLock, w *waiter) {
+	sl.grantTableLocked(w.o, w.mode)
+	sl.queue = removeWaiter(sl.queue, w)
+	w.granted = true
+	lt.graph.set(w.o, nil)
+	close(w.ch)
 }
 
 func (lt *lockTable) reblockTableLocked(sl *spaceLock) {

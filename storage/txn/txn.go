@@ -166,7 +166,7 @@ func (t *Txn) LockSpace(ctx context.Context, sp kv.Space, m kv.TableLockMode, o 
 	if t.done.Load() {
 		return kv.ErrTxnDone
 	}
-	return t.st.locks.lockTableMode(ctx, &t.owner, sp.ID, m, o)
+	return t.st.locks.passing(func() error { return t.st.locks.lockTableMode(ctx, &t.owner, sp.ID, m, o) })
 }
 
 // beginning is the savepoint of a transaction that had written nothing yet.

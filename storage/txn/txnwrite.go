@@ -264,7 +264,11 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 			}
 		}
 		kv.Pause()
-		res, err := t.st.locks.lockRow(ctx, &t.owner, sl, k, sn.seq, o, false)
+		var res rowResult
+		err := t.st.locks.passing(func() (err error) {
+			res, err = t.st.locks.lockRow(ctx, &t.owner, sl, k, sn.seq, o, false)
+			return err
+		})
 		if err != nil {
 			if o.SkipLocked && errors.Is(err, kv.ErrLockTimeout) {
 				out[i].Skipped = true

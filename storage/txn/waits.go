@@ -2,6 +2,8 @@ package txn
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -57,6 +59,7 @@ type waiter struct {
 type waitGraph struct {
 	mu       sync.Mutex
 	searches uint64
+	circle   []*owner // of the last search that found one: who waits in it
 	waits    uint64
 	dead     uint64
 	owners   map[*owner]struct{}     // who waits for locks of the store
@@ -70,20 +73,84 @@ type externalWait struct {
 	visited  uint64
 }
 
+// circleError is a kv.DeadlockError with the owners in the circle, besides the one that
+// would close it.
+type circleError struct {
+	*kv.DeadlockError
+	owners []*owner
+}
+
+func (e *circleError) Unwrap() error { return e.DeadlockError }
+
+// deadLocked is the error of w, which would close the circle that was found.
+func (g *waitGraph) deadLocked(w kv.LockWait, path []kv.LockWait) error {
+	g.dead++
+	return &circleError{&kv.DeadlockError{Waits: append([]kv.LockWait{w}, path...)}, slices.Clone(g.circle)}
+}
+
+// passing runs lock, which may wait, again for as long as it would close a circle that
+// somebody in it can be taken out of (letPass).
+func (lt *lockTable) passing(lock func() error) error {
+	for {
+		err := lock()
+		if err == nil {
+			return nil
+		}
+		var c *circleError
+		if !errors.As(err, &c) {
+			return err
+		}
+		if !lt.letPass(c.owners) {
+			return c.DeadlockError
+		}
+	}
+}
+
+// letPass gives one of the owners the table lock that it waits for, if no holder is in the
+// way: it waits because others came first, who wait themselves, in the end for it. So does
+// PostgreSQL, which rearranges the queue before it ends anybody.
+func (lt *lockTable) letPass(owners []*owner) bool {
+	g := &lt.graph
+	for _, o := range owners {
+		g.mu.Lock()
+		_, waits := g.owners[o]
+		wait := o.wait
+		g.mu.Unlock()
+		if !waits || wait.Row {
+			continue
+		}
+		sl := lt.space(wait.Space)
+		sl.mu.Lock()
+		i := slices.IndexFunc(sl.queue, func(w *waiter) bool { return w.o == o })
+		if i < 0 || !sl.tableFreeLocked(o, sl.queue[i].mode, sl.heldBy(o), false, 0) {
+			sl.mu.Unlock()
+			continue
+		}
+		lt.grantWaiterLocked(sl, sl.queue[i])
+		lt.reblockTableLocked(sl)
+		sl.mu.Unlock()
+		g.mu.Lock()
+		g.dead--
+		g.mu.Unlock()
+		return true
+	}
+	return false
+}
+
 // block records that o waits for the blockers, in the queue of a row lock or for
-// something else, or returns *kv.DeadlockError, recording nothing, if that closes a
+// something else, or returns *circleError, recording nothing, if that closes a
 // circle.
 func (g *waitGraph) block(o *owner, blockers []*owner, w kv.LockWait, queued *rowLock) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.waits++
 	g.searches++
+	g.circle = g.circle[:0]
 	w.Client = o.client
 	for _, b := range blockers {
 		if path, dead := g.reaches(b, o, o.client); dead {
-			g.dead++
 			w.Blocker, w.Number = b.client, b.number.Load()
-			return &kv.DeadlockError{Waits: append([]kv.LockWait{w}, path...)}
+			return g.deadLocked(w, path)
 		}
 	}
 	if g.owners == nil {
@@ -99,11 +166,11 @@ func (g *waitGraph) blockClient(w kv.LockWait, blockers []int32) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.searches++
+	g.circle = g.circle[:0]
 	for _, b := range blockers {
 		if path, dead := g.clientReaches(b, nil, w.Client); dead {
-			g.dead++
 			w.Blocker = b
-			return &kv.DeadlockError{Waits: append([]kv.LockWait{w}, path...)}
+			return g.deadLocked(w, path)
 		}
 	}
 	if g.clients == nil {
@@ -133,6 +200,7 @@ func (g *waitGraph) reaches(from, to *owner, client int32) ([]kv.LockWait, bool)
 		if path, ok := g.reaches(b, to, client); ok {
 			w := from.wait
 			w.Blocker, w.Number = b.client, b.number.Load()
+			g.circle = append(g.circle, from)
 			return append([]kv.LockWait{w}, path...), true
 		}
 	}
