@@ -480,7 +480,7 @@ func (c *Change) functionText(f *Function) string {
 		if i > 0 {
 			out += ","
 		}
-		out += c.snap.FormatType(types.T{OID: t.OID, Mod: -1, User: t.User, Elem: t.Elem}, c.DB, c.Path)
+		out += c.typeName(t)
 	}
 	return out + ")"
 }

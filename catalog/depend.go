@@ -400,7 +400,7 @@ func (c *Change) describe(n node) string {
 		}
 	case nodeCast:
 		if k, ok := c.snap.objs[n.oid].(*OwnCast); ok {
-			return "cast from " + c.snap.FormatType(types.Of(k.Source.OID), c.DB, c.Path) + " to " + c.snap.FormatType(types.Of(k.Target.OID), c.DB, c.Path)
+			return "cast from " + c.typeName(k.Source) + " to " + c.typeName(k.Target)
 		}
 	case nodePart:
 		return c.partText(n.oid)

@@ -280,7 +280,7 @@ func (c *Change) requiredBy(what, by node) error {
 // DropReturnRule is the error of dropping the rule that a view's query is in PostgreSQL.
 func (c *Change) DropReturnRule(view types.OID) error {
 	v := c.describeRelation(view)
-	return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop rule %s on %s because %s requires it", QuoteIdent(ReturnRule), v, v).
+	return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop rule %s on %s because %s requires it", ReturnRule, v, v).
 		WithHint("You can drop %s instead.", v)
 }
 

@@ -109,10 +109,16 @@ func (s *Snapshot) RelationText(db types.OID, path []string, schema, name string
 
 // typeName is how messages call a type: without its modifier.
 func (c *Change) typeName(t types.T) string {
-	if types.Lookup(t.OID) != nil {
-		return types.FormatTypeNoMod(t.OID)
+	return c.snap.FormatTypeNoMod(t.OID, c.DB, c.Path)
+}
+
+// FormatTypeNoMod is format_type with a NULL modifier for every type, as messages name
+// them: bpchar is character there.
+func (s *Snapshot) FormatTypeNoMod(o types.OID, db types.OID, path []string) string {
+	if in := types.Lookup(o); in != nil && in.Extension == "" {
+		return types.FormatTypeNoMod(o)
 	}
-	return c.snap.FormatType(t, c.DB, c.Path)
+	return s.FormatType(types.Of(o), db, path)
 }
 
 // FormatType is format_type for every type, user-defined ones included.

@@ -112,7 +112,7 @@ func (s *Snapshot) linkCast(k *OwnCast) error {
 	key := k.key()
 	if other, taken := s.casts[key]; taken && other != k.OID {
 		return sqlerr.New(sqlerr.DuplicateObject, "cast from type %s to type %s already exists",
-			s.FormatType(types.Of(k.Source.OID), k.DB, nil), s.FormatType(types.Of(k.Target.OID), k.DB, nil))
+			s.FormatTypeNoMod(k.Source.OID, k.DB, nil), s.FormatTypeNoMod(k.Target.OID, k.DB, nil))
 	}
 	s.casts[key] = k.OID
 	return nil
@@ -182,7 +182,7 @@ func (c *Change) operatorText(o *OwnOperator) string {
 		if t.OID == 0 {
 			return "NONE"
 		}
-		return c.snap.FormatType(types.T{OID: t.OID, Mod: -1, User: t.User, Elem: t.Elem}, c.DB, c.Path)
+		return c.typeName(t)
 	}
 	return out + "(" + side(o.Left) + "," + side(o.Right) + ")"
 }

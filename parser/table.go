@@ -519,7 +519,6 @@ func (p *parser) exclude(c *ast.Constraint) {
 // of constraint.
 func (p *parser) constraintAttributes(c *ast.Constraint, kind string) {
 	yes, no := true, false
-	at := p.off()
 	var refused string
 	refuse := func(what string, kinds ...string) {
 		if refused == "" && !slices.Contains(kinds, kind) {
@@ -558,7 +557,8 @@ func (p *parser) constraintAttributes(c *ast.Constraint, kind string) {
 			c.Initially = "IMMEDIATE"
 		default:
 			if refused != "" {
-				p.fail(sqlerr.New(sqlerr.FeatureNotSupported, "%s constraints cannot be marked %s", kind, refused).At(int(at)))
+				// without a position, as the list of attributes begins with nothing in PostgreSQL's grammar
+				p.fail(sqlerr.New(sqlerr.FeatureNotSupported, "%s constraints cannot be marked %s", kind, refused))
 			}
 			return
 		}

@@ -23,12 +23,16 @@ func (p *planner) info(o types.OID) *types.Info {
 	return types.Lookup(types.OText)
 }
 
+// typeName is how messages name a type with its modifier.
 func (p *planner) typeName(t types.T) string {
+	if t.Mod < 0 {
+		return p.bareName(t.OID)
+	}
 	return p.Snap.FormatType(t, p.DB, p.SearchPath)
 }
 
 // bareName is the type's name without its modifier.
-func (p *planner) bareName(o types.OID) string { return p.typeName(types.Of(o)) }
+func (p *planner) bareName(o types.OID) string { return p.Snap.FormatTypeNoMod(o, p.DB, p.SearchPath) }
 
 // T makes a value type of an OID; user-defined ones get their kind.
 func (p *planner) T(o types.OID, mod int32) types.T {

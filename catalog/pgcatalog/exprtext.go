@@ -73,6 +73,10 @@ func (env *Env) exprText(text string, pretty bool) string {
 	return string(w.buf)
 }
 
+// IndexExprText is an expression of an index as the errors about its keys have it, with
+// few parentheses.
+func (env *Env) IndexExprText(text string) string { return env.indexExprText(text, true) }
+
 // indexExprText is an expression in an index's definition: a call as it is,
 // anything else in parentheses of its own.
 func (env *Env) indexExprText(text string, pretty bool) string {

@@ -38,7 +38,7 @@ func (x *exec) addColumn(t *catalog.Table, a *ast.AlterAction) error {
 		err = x.notItself(t, b.spec.Columns[n].Type)
 	}
 	if err == nil {
-		err = b.bindTexts()
+		err = withoutPosition(b.bindTexts())
 	}
 	if err != nil {
 		return err

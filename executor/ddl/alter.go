@@ -223,7 +223,7 @@ func (x *exec) alterOne(oid types.OID, a *ast.AlterAction) error {
 		}
 		text, deps, err := x.defaultText(a.Expr, t.Columns[i].Type, a.Name)
 		if err != nil {
-			return err
+			return withoutPosition(err)
 		}
 		_, err = c.SetDefault(oid, a.Name, text, deps)
 		return err
@@ -350,20 +350,20 @@ func (x *exec) addConstraint(t *catalog.Table, a *ast.AlterAction) error {
 	}
 	if spec.Kind == 'c' {
 		if err := x.bindCheck(spec, a.Constraint.Expr, t); err != nil {
-			return err
+			return withoutPosition(err)
 		}
 	}
 	if spec.Kind == 'x' {
 		if t.Key != nil {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "exclusion constraints are not supported on partitioned tables").At(a.Constraint.Pos())
 		}
-		if err := x.bindExclusion(spec, a.Constraint, t); err != nil {
+		if err := x.bindExclusion(spec, a.Constraint, t, -1); err != nil {
 			return err
 		}
 	}
 	if spec.Kind == 'p' || spec.Kind == 'u' {
-		if err := spec.CheckKey(t); err != nil {
-			return positioned(err, a.Constraint.Pos())
+		if err := x.newKey(t, spec, a.Constraint.Pos()); err != nil {
+			return err
 		}
 		if spec.IndexOptions, err = indexOptions(catalog.KindBtree, a.Constraint.With); err != nil {
 			return err
@@ -378,6 +378,30 @@ func (x *exec) addConstraint(t *catalog.Table, a *ast.AlterAction) error {
 		}
 	}
 	return x.addTableConstraint(t.OID, spec)
+}
+
+// newKey checks the columns of a primary key or unique constraint that a table gets. Those
+// that the table does not have are missed without a position, as the columns of the table
+// as it is then are looked up, by a primary key for their NOT NULL first.
+func (x *exec) newKey(t *catalog.Table, spec *catalog.ConstraintSpec, pos int) error {
+	if spec.UsingIndex == "" {
+		for _, name := range spec.Cols {
+			switch system := catalog.IsSystemColumn(name); {
+			case t.Col(name) >= 0:
+			case spec.Kind == 'p' && system:
+				return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter system column \"%s\"", name)
+			case system:
+				return sqlerr.New(sqlerr.FeatureNotSupported, "index creation on system columns is not supported")
+			case spec.Kind == 'p':
+				return noColumn(t, name)
+			}
+		}
+	}
+	err := spec.CheckKey(t)
+	if e, ok := err.(*sqlerr.Error); ok && e.Code == sqlerr.UndefinedColumn {
+		return err
+	}
+	return positioned(err, pos)
 }
 
 // addTableConstraint adds a constraint to a table and to what is below it.

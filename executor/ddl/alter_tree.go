@@ -246,6 +246,10 @@ func (x *exec) alterTypes(t *catalog.Table, a *ast.AlterAction) error {
 			return badTable("cannot alter column \"%s\" because it is part of the partition key of relation \"%s\"", a.Name, m.Name)
 		}
 	}
+	if len(tree) > 1 && a.Using != nil && wholeRow(a.Using, t) >= 0 {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot convert whole-row table reference").
+			WithDetail("USING expression contains a whole-row table reference.")
+	}
 	for _, m := range tree {
 		x.retyped = append(x.retyped, retyped{m.OID, a.Name})
 		if err := x.alterType(x.snap().Table(m.OID), a); err != nil {
@@ -412,13 +416,17 @@ func (x *exec) alterConstraint(t *catalog.Table, a *ast.AlterAction) error {
 	}
 	at := slices.IndexFunc(t.ForeignKeys, func(k *catalog.ForeignKey) bool { return k.Name == a.Name })
 	fk := t.ForeignKeys[at]
-	if p := x.snap().Parent(t); p != nil && fk.Parent != 0 {
+	if fk.Parent != 0 {
 		e := sqlerr.New(sqlerr.InternalError, "cannot alter constraint \"%s\" on relation \"%s\"", a.Name, t.Name).
-			WithHint("You may alter the constraint it derives from instead.")
-		for _, k := range p.ForeignKeys {
-			if k.OID == fk.Parent {
-				e = e.WithDetail("Constraint \"%s\" is derived from constraint \"%s\" of relation \"%s\".", a.Name, k.Name, p.Name)
+			WithHint("You may alter the constraint it derives from, instead.")
+		for p, of := x.snap().Parent(t), fk.Parent; p != nil && of != 0; p = x.snap().Parent(p) {
+			at := slices.IndexFunc(p.ForeignKeys, func(k *catalog.ForeignKey) bool { return k.OID == of })
+			if at < 0 {
+				break
 			}
+			k := p.ForeignKeys[at] // the topmost is named
+			e = e.WithDetail("Constraint \"%s\" is derived from constraint \"%s\" of relation \"%s\".", a.Name, k.Name, p.Name)
+			of = k.Parent
 		}
 		return e
 	}

@@ -1,6 +1,8 @@
 package ddl
 
 import (
+	"strings"
+
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -313,7 +315,7 @@ func (x *exec) mayDrop(s *ast.Drop) error {
 			}
 		case "FUNCTION", "PROCEDURE", "ROUTINE", "AGGREGATE":
 			if f, e := x.function(s.Kind, n, argsOf(s, i)); e == nil && !x.ownsSchemaOf(f) {
-				err = x.owns(f)
+				err = x.ownsRoutine(f, s.Kind)
 			}
 		}
 		if err != nil {
@@ -321,6 +323,14 @@ func (x *exec) mayDrop(s *ast.Drop) error {
 		}
 	}
 	return nil
+}
+
+// ownsRoutine is owns of a function that a statement calls one of a kind.
+func (x *exec) ownsRoutine(f *catalog.Function, kind string) error {
+	if x.snap().Owns(x.User, f) {
+		return nil
+	}
+	return denied("must be owner of %s %s", strings.ToLower(kind), f.Name)
 }
 
 func (x *exec) ownsSchemaOf(o catalog.Object) bool {
@@ -419,7 +429,20 @@ func (x *exec) mayAlterObject(s *ast.AlterObject) error {
 		if err != nil {
 			return nil
 		}
-		if err := x.owns(f); err != nil {
+		kind := s.Kind
+		switch s.Action {
+		case "RENAME", "OWNER", "SET SCHEMA": // go by where the object is kept
+			kind = "FUNCTION"
+		}
+		if s.Action == "SET SCHEMA" { // is looked at first
+			if x.snap().Schema(x.db(), s.NewName) == nil {
+				return nil
+			}
+			if err := x.mayMove(s, f.Schema); err != nil {
+				return err
+			}
+		}
+		if err := x.ownsRoutine(f, kind); err != nil {
 			return err
 		}
 		return x.mayMove(s, f.Schema)
@@ -484,7 +507,7 @@ func (x *exec) mayComment(s *ast.Comment) error {
 		}
 	case "FUNCTION", "PROCEDURE", "ROUTINE", "AGGREGATE":
 		if f, err := x.function(s.Kind, &s.Name, s.Args); err == nil {
-			return x.owns(f)
+			return x.ownsRoutine(f, s.Kind)
 		}
 	}
 	return nil

@@ -95,7 +95,10 @@ func (b *tableBuilder) columnConstraints(i int, c *ast.ColumnDef, serial bool) e
 			}
 			nullSeen = true
 		case "DEFAULT":
-			if serial || b.defaults[i] != nil {
+			if serial {
+				return sqlerr.New(sqlerr.SyntaxError, "multiple default values specified for column \"%s\" of table \"%s\"", c.Name, b.spec.Name)
+			}
+			if b.defaults[i] != nil {
 				return sqlerr.New(sqlerr.SyntaxError, "multiple default values specified for column \"%s\" of table \"%s\"", c.Name, b.spec.Name).At(k.Pos())
 			}
 			if b.defaults == nil {
@@ -422,12 +425,14 @@ func (b *tableBuilder) bindTexts() error {
 			return sqlerr.New(sqlerr.InvalidColumnReference, "cannot use system column \"%s\" in column generation expression", r.Parts[len(r.Parts)-1]).At(r.Pos())
 		}
 		x, err := planner.StoredExpr(b.Planner(), e, t, c.Type, "column generation expressions")
-		if err != nil {
-			return ofColumn(err, c.Name)
-		}
-		if at := wholeRow(e, t); at >= 0 {
+		// the whole row is found before the expression's type is looked at
+		mistyped, _ := err.(*sqlerr.Error)
+		if at := wholeRow(e, t); at >= 0 && (err == nil || mistyped != nil && mistyped.Code == sqlerr.DatatypeMismatch) {
 			return sqlerr.New(sqlerr.InvalidObjectDefinition, "cannot use whole-row variable in column generation expression").
 				At(at).WithDetail("This would cause the generated column to depend on its own value.")
+		}
+		if err != nil {
+			return ofColumn(err, c.Name)
 		}
 		for _, k := range x.Cols {
 			if k >= 0 && t.Columns[k].Generated {
@@ -446,23 +451,25 @@ func (b *tableBuilder) bindTexts() error {
 		}
 	}
 	for _, i := range slices.Sorted(maps.Keys(b.exclusions)) {
-		if err := b.bindExclusion(&b.spec.Constraints[i], b.exclusions[i], t); err != nil {
+		if err := b.bindExclusion(&b.spec.Constraints[i], b.exclusions[i], t, b.exclusions[i].Pos()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// bindExclusion gives an exclusion constraint its index and its operators.
-func (x *exec) bindExclusion(spec *catalog.ConstraintSpec, k *ast.Constraint, t *catalog.Table) error {
-	if err := accessMethod(k.Method, -1); err != nil {
-		return err
-	}
-	options, err := indexOptions(k.Method, k.With)
+// bindExclusion gives an exclusion constraint its index and its operators; a column that
+// is missing is so at pos.
+func (x *exec) bindExclusion(spec *catalog.ConstraintSpec, k *ast.Constraint, t *catalog.Table, pos int) error {
+	method, err := x.accessMethod(k.Method)
 	if err != nil {
 		return err
 	}
-	spec.Index = &catalog.IndexSpec{Kind: k.Method, Include: k.Include, Options: options}
+	options, err := indexOptions(method, k.With)
+	if err != nil {
+		return err
+	}
+	spec.Index = &catalog.IndexSpec{Kind: method, Include: k.Include, Options: options}
 	elems := make([]ast.IndexElem, len(k.Exclude))
 	for i := range k.Exclude {
 		e := &k.Exclude[i]
@@ -471,7 +478,7 @@ func (x *exec) bindExclusion(spec *catalog.ConstraintSpec, k *ast.Constraint, t 
 		}
 		elems[i], spec.Exclude = e.IndexElem, append(spec.Exclude, e.Op)
 		if e.Col != "" && t.Col(e.Col) < 0 {
-			return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" named in key does not exist", e.Col).At(k.Pos())
+			return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" named in key does not exist", e.Col).At(pos)
 		}
 	}
 	return x.bindIndex(t, spec.Index, elems, k.Where)

@@ -143,7 +143,11 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 		checks, err = b.inherit(s)
 	}
 	for i := 0; i < len(s.Constraints) && err == nil; i++ {
-		err = b.constraint(&s.Constraints[i], "")
+		if k := &s.Constraints[i]; k.Kind == "EXCLUDE" && s.PartitionBy != nil {
+			err = sqlerr.New(sqlerr.FeatureNotSupported, "exclusion constraints are not supported on partitioned tables").At(k.Pos())
+		} else {
+			err = b.constraint(k, "")
+		}
 	}
 	if err == nil {
 		err = b.checkKeys()

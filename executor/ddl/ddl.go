@@ -251,7 +251,13 @@ type rewrite struct {
 func (x *exec) snap() *catalog.Snapshot { return x.Change.Snapshot() }
 
 // typeName is a type's name as messages give it.
-func (x *exec) typeName(t types.T) string { return x.snap().FormatType(t, x.db(), x.Change.Path) }
+// typeName is how messages name a type, with its modifier if it has one.
+func (x *exec) typeName(t types.T) string {
+	if t.Mod < 0 {
+		return x.snap().FormatTypeNoMod(t.OID, x.db(), x.Change.Path)
+	}
+	return x.snap().FormatType(t, x.db(), x.Change.Path)
+}
 
 func (x *exec) db() types.OID { return x.Change.DB }
 

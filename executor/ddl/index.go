@@ -41,10 +41,11 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 			return nil
 		}
 	}
-	if err := accessMethod(s.Method, s.Pos()); err != nil {
+	method, err := x.accessMethod(s.Method)
+	if err != nil {
 		return err
 	}
-	options, err := indexOptions(s.Method, s.With)
+	options, err := indexOptions(method, s.With)
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 			}
 		}
 	}
-	spec := &catalog.IndexSpec{Only: s.Only, Name: s.Name, Kind: s.Method, Unique: s.Unique, Include: s.Include, NullsNotDistinct: s.NullsNotDist, Options: options}
+	spec := &catalog.IndexSpec{Only: s.Only, Name: s.Name, Kind: method, Unique: s.Unique, Include: s.Include, NullsNotDistinct: s.NullsNotDist, Options: options}
 	if err := x.bindIndex(t, spec, s.Elems, s.Where); err != nil {
 		return err
 	}
@@ -105,7 +106,7 @@ func (x *exec) bindIndex(t *catalog.Table, spec *catalog.IndexSpec, elems []ast.
 	}
 	for i := range elems {
 		e := &elems[i]
-		liftCollation(e)
+		collated := liftCollation(e)
 		k := catalog.IndexKeySpec{Col: e.Col, Desc: e.Desc, NullsFirst: e.Desc}
 		if e.NullsFirst != nil {
 			k.NullsFirst = *e.NullsFirst
@@ -135,11 +136,11 @@ func (x *exec) bindIndex(t *catalog.Table, spec *catalog.IndexSpec, elems []ast.
 				return noCollation("could not determine which collation to use for index expression")
 			}
 			if k.Collation, err = x.keyCollation(e.Collate, k.Type, b.Collation); err != nil {
-				return err
+				return positioned(err, collated)
 			}
 		} else if at := t.Col(k.Col); at >= 0 {
 			if k.Collation, err = x.keyCollation(e.Collate, t.Columns[at].Type, t.Columns[at].Collation); err != nil {
-				return err
+				return positioned(err, collated)
 			}
 		}
 		spec.Keys = append(spec.Keys, k)
@@ -159,24 +160,31 @@ func (x *exec) bindIndex(t *catalog.Table, spec *catalog.IndexSpec, elems []ast.
 
 // liftCollation makes the outermost COLLATE of a key's expression that of the key, as
 // PostgreSQL does: (a COLLATE "C") is column a then. One beside the parentheses wins.
-func liftCollation(e *ast.IndexElem) {
+// It returns where the expression's is, -1 without one.
+func liftCollation(e *ast.IndexElem) int {
+	at := -1
 	for {
 		c, ok := e.X.(*ast.Collate)
 		if !ok {
-			return
+			return at
 		}
+		at = c.Pos()
 		if e.X = c.X; e.Collate == nil {
 			e.Collate = &c.Name
 		}
 	}
 }
 
-// accessMethod refuses the name of an access method that indexes cannot have.
-func accessMethod(name string, pos int) error {
-	if name == "" || catalog.IsIndexMethod(name) {
-		return nil
+// accessMethod is the access method of a name, which is refused where indexes cannot have it.
+func (x *exec) accessMethod(name string) (string, error) {
+	if name == "rtree" {
+		x.notice(sqlerr.SuccessfulCompletion, "substituting access method \"gist\" for obsolete method \"rtree\"")
+		return catalog.KindGist, nil
 	}
-	return sqlerr.New(sqlerr.UndefinedObject, "access method \"%s\" does not exist", name).At(pos)
+	if name == "" || catalog.IsIndexMethod(name) {
+		return name, nil
+	}
+	return "", sqlerr.New(sqlerr.UndefinedObject, "access method \"%s\" does not exist", name)
 }
 
 // opclassMethods are the access methods whose operator classes are used; inverted

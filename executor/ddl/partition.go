@@ -144,12 +144,19 @@ func (b *tableBuilder) keyColumn(number int, e *ast.IndexElem, t *catalog.Table)
 			return bad("cannot use system column \"%s\" in partition key", name)
 		}
 		i := t.Col(name)
+		if i < 0 && name == t.Name && e.Col == "" { // the whole row
+			for _, c := range t.Columns {
+				if c.Generated {
+					return catalog.PartKeyCol{}, generatedKey(&c).At(e.Pos())
+				}
+			}
+			return catalog.PartKeyCol{}, sqlerr.Unsupported(e.Pos(), "a partition key that reads the whole row")
+		}
 		if i < 0 {
 			return catalog.PartKeyCol{}, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" named in partition key does not exist", name).At(e.Pos())
 		}
 		if t.Columns[i].Generated {
-			return catalog.PartKeyCol{}, sqlerr.New(sqlerr.InvalidObjectDefinition, "cannot use generated column in partition key").
-				WithDetail("Column \"%s\" is a generated column.", name).At(e.Pos())
+			return catalog.PartKeyCol{}, generatedKey(&t.Columns[i]).At(e.Pos())
 		}
 		k := catalog.PartKeyCol{Col: i, Type: t.Columns[i].Type}
 		var err error
@@ -165,8 +172,7 @@ func (b *tableBuilder) keyColumn(number int, e *ast.IndexElem, t *catalog.Table)
 	}
 	for _, c := range x.Cols {
 		if c >= 0 && t.Columns[c].Generated {
-			return catalog.PartKeyCol{}, sqlerr.New(sqlerr.InvalidObjectDefinition, "cannot use generated column in partition key").
-				WithDetail("Column \"%s\" is a generated column.", t.Columns[c].Name).At(e.Pos())
+			return catalog.PartKeyCol{}, generatedKey(&t.Columns[c]).At(e.Pos())
 		}
 	}
 	if volatileBelow(x.Expr, 'i') {
@@ -178,6 +184,12 @@ func (b *tableBuilder) keyColumn(number int, e *ast.IndexElem, t *catalog.Table)
 	k := catalog.PartKeyCol{Col: -1, Expr: x.Text, ExprCols: x.Cols, Type: x.Expr.Type()}
 	k.Collation, err = b.keyCollation(e.Collate, k.Type, x.Collation)
 	return k, err
+}
+
+// generatedKey refuses a partition key that reads a generated column.
+func generatedKey(c *catalog.Column) *sqlerr.Error {
+	return sqlerr.New(sqlerr.InvalidObjectDefinition, "cannot use generated column in partition key").
+		WithDetail("Column \"%s\" is a generated column.", c.Name)
 }
 
 // pseudoType is the name of the type of an expression that no column can have, "" for

@@ -44,8 +44,11 @@ func (b *tableBuilder) typedColumns(s *ast.CreateTable) error {
 	}
 	for i := range s.Columns {
 		for _, k := range s.Columns[i].Constraints {
-			if k.Kind == "IDENTITY" {
+			switch k.Kind {
+			case "IDENTITY":
 				return sqlerr.New(sqlerr.FeatureNotSupported, "identity columns are not supported on typed tables")
+			case "GENERATED":
+				return sqlerr.New(sqlerr.FeatureNotSupported, "generated columns are not supported on typed tables")
 			}
 		}
 	}

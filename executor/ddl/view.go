@@ -225,7 +225,7 @@ func (x *exec) alterView(v *catalog.View, a *ast.AlterAction) error {
 		if a.Kind == "SET DEFAULT" {
 			var err error
 			if text, deps, err = x.defaultText(a.Expr, v.Columns[i].Type, a.Name); err != nil {
-				return err
+				return withoutPosition(err)
 			}
 		}
 		return x.Change.EditView(v.OID, func(v *catalog.View) error {

@@ -25,7 +25,7 @@ func newAggregator(a *plan.Agg, direct []types.Datum) (Aggregator, error) {
 	}
 	name := a.Proc.Name
 	if arg.OID != 0 {
-		return nil, sqlerr.Unsupported(a.Off, "aggregate %s(%s)", name, types.FormatType(types.Of(arg.OID)))
+		return nil, sqlerr.Unsupported(a.Off, "aggregate %s(%s)", name, types.FormatTypeNoMod(arg.OID))
 	}
 	return nil, sqlerr.Unsupported(a.Off, "aggregate %s", name)
 }

@@ -35,7 +35,7 @@ func part(t types.T) types.T {
 
 // partName is the name of a type that cannot be compared: all such are built in.
 func partName(t types.T) string {
-	return types.FormatType(types.Of(partOID(t)))
+	return types.FormatTypeNoMod(partOID(t))
 }
 
 // partOID is a built-in type: that below a domain.

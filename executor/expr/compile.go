@@ -138,7 +138,7 @@ func (c *compiler) compileCall(e *plan.Call) (Eval, error) {
 func unsupportedCall(e *plan.Call) error {
 	var names []string
 	for _, a := range e.Args {
-		names = append(names, types.FormatType(types.Of(a.Type().OID)))
+		names = append(names, types.FormatTypeNoMod(a.Type().OID))
 	}
 	what := "function " + e.Proc.Name + "(" + strings.Join(names, ", ") + ")"
 	if e.Op != "" {

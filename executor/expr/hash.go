@@ -55,7 +55,7 @@ func hashable(d types.Datum, what string) error {
 		case t.Kind() == types.KEnum:
 			return sqlerr.Unsupported(-1, "the hash of an enum's value")
 		default:
-			return sqlerr.New(sqlerr.UndefinedFunction, "could not identify %s for type %s", what, types.FormatType(types.Of(t.OID)))
+			return sqlerr.New(sqlerr.UndefinedFunction, "could not identify %s for type %s", what, types.FormatTypeNoMod(t.OID))
 		}
 	}
 	return nil

@@ -170,7 +170,7 @@ func timeByNodes(text string, nodes []dateNode) (d types.Datum, zone int, err er
 	for _, n := range nodes {
 		switch n.key {
 		case keyLiteral:
-			if n.kind != literalText && !strings.Contains("-./,':; ", n.text) {
+			if n.bare && !strings.Contains("-./,':; ", n.text) {
 				return d, 0, badDateTime("invalid datetime format separator: \"%s\"", n.text)
 			}
 		case keyFX:

@@ -205,7 +205,7 @@ func compareRows(a, b types.Datum, by func(a, b types.Datum) int, need func(type
 	for i := range min(len(x), len(y)) {
 		if x[i].T.OID != y[i].T.OID {
 			return 0, sqlerr.New(sqlerr.DatatypeMismatch, "cannot compare dissimilar column types %s and %s at record column %d",
-				types.FormatType(types.Of(x[i].T.OID)), types.FormatType(types.Of(y[i].T.OID)), i+1)
+				types.FormatTypeNoMod(x[i].T.OID), types.FormatTypeNoMod(y[i].T.OID), i+1)
 		}
 		if err := need(x[i].T); err != nil {
 			return 0, err

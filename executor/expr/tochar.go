@@ -19,6 +19,7 @@ type dateNode struct {
 	local bool   // TM: names of the locale, which are never padded
 	th    byte   // 'T' for TH, 't' for th
 	kind  literalKind
+	bare  bool // of a literal outside of quotes
 }
 
 // literalKind says how input has to follow a literal.
@@ -134,7 +135,7 @@ func parseDateTemplate(f string, poll func() error) (nodes []dateNode, err error
 				f = f[1:]
 			}
 			_, w := utf8.DecodeRuneInString(f)
-			n = dateNode{text: f[:w]}
+			n = dateNode{text: f[:w], bare: true}
 			switch {
 			case isSeparator(f[0]):
 				n.kind = literalSeparator

@@ -53,6 +53,10 @@ func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string,
 	}
 	if x.Kind == "VACUUM" {
 		for _, m := range tables {
+			if o.parallel && catalog.IsTempSchema(m.table.Schema) && len(m.table.Indexes) > 1 {
+				s.tell(notice("WARNING", sqlerr.Warning,
+					"disabling parallel option of vacuum on \"%s\" --- cannot vacuum temporary tables in parallel", m.table.Name))
+			}
 			if err := s.srv.Tables.FoldPostings(ctx, m.table); err != nil {
 				return "", 0, err
 			}

@@ -32,6 +32,9 @@ func (s *Session) pgEnv() *pgcatalog.Env {
 	}
 }
 
+// indexExpr is an expression of an index as errors show it.
+func (s *Session) indexExpr(text string) string { return s.pgEnv().IndexExprText(text) }
+
 // updatable tells which changes a view takes; one whose query cannot be bound
 // any more takes none.
 func (s *Session) updatable(v *catalog.View) (int, []bool) {

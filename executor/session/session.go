@@ -267,7 +267,7 @@ func (s *Session) fail(ctx context.Context, err error, text string) error {
 	if err == nil {
 		return nil
 	}
-	err = table.Explain(s.explainDeadlock(finishError(ctx, err, text)), s.settings.fmt)
+	err = table.Explain(s.explainDeadlock(finishError(ctx, err, text)), s.settings.fmt, s.indexExpr)
 	if e := new(sqlerr.Error); errors.As(err, &e) && e.Code == sqlerr.DeadlockDetected {
 		s.activity.mu.Lock()
 		s.activity.done.deadlocks++

@@ -245,7 +245,7 @@ func (s *Session) commit(ctx context.Context) error {
 	s.endExports()
 	err := s.holdCursors(ctx)
 	if err == nil && t.deferred != nil {
-		err = table.Explain(s.checkDeferred(ctx), s.settings.fmt) // SET LOCAL ends with the transaction
+		err = table.Explain(s.checkDeferred(ctx), s.settings.fmt, s.indexExpr) // SET LOCAL ends with the transaction
 	}
 	s.dropPortals()
 	t.lobs.closeFrom(0)

@@ -12,7 +12,7 @@ import (
 
 // vacuumOptions are the options of VACUUM, ANALYZE, REINDEX and CLUSTER that
 // change what is done.
-type vacuumOptions struct{ full, analyze, skipLocked bool }
+type vacuumOptions struct{ full, analyze, skipLocked, parallel bool }
 
 // maintainKnown lists the options of each statement.
 var maintainKnown = map[string][]string{
@@ -41,6 +41,7 @@ func maintainOptions(x *ast.Vacuum) (o vacuumOptions, err error) {
 				return o, err
 			}
 			parallel = n > 0
+			o.parallel = parallel
 			continue
 		case opt.Name == "index_cleanup":
 			if k, ok := opt.X.(*ast.Const); ok && strings.EqualFold(k.Val, "auto") {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"kvsqld/catalog"
@@ -86,12 +87,21 @@ func notNull(t *catalog.Table, col int) error {
 type KeyError struct {
 	form  string // with %s for each key
 	names []string
+	exprs []bool // the names that are texts of expressions, as the catalog has them
 	keys  [][]types.Datum
 }
 
-func (e *KeyError) Error() string { return e.text(types.DefaultFmt) }
+func (e *KeyError) Error() string {
+	return e.text(types.DefaultFmt, func(expr string) string { return expr })
+}
 
-func (e *KeyError) text(o *types.FmtOpts) string {
+func (e *KeyError) text(o *types.FmtOpts, shown func(expr string) string) string {
+	names := slices.Clone(e.names)
+	for i, expr := range e.exprs {
+		if expr {
+			names[i] = shown(names[i])
+		}
+	}
 	out := make([]any, len(e.keys))
 	for i, key := range e.keys {
 		vals := make([]string, len(key))
@@ -101,20 +111,21 @@ func (e *KeyError) text(o *types.FmtOpts) string {
 				vals[k] = string(types.AppendText(nil, v, o))
 			}
 		}
-		out[i] = "(" + strings.Join(e.names, ", ") + ")=(" + strings.Join(vals, ", ") + ")"
+		out[i] = "(" + strings.Join(names, ", ") + ")=(" + strings.Join(vals, ", ") + ")"
 	}
 	return fmt.Sprintf(e.form, out...)
 }
 
-// Explain returns err with the keys of its detail in the forms of o.
-func Explain(err error, o *types.FmtOpts) error {
+// Explain returns err with the keys of its detail in the forms of o, and their expressions
+// as shown writes them.
+func Explain(err error, o *types.FmtOpts, shown func(expr string) string) error {
 	var e *sqlerr.Error
 	var key *KeyError
 	if !errors.As(err, &e) || !errors.As(e.Cause, &key) {
 		return err
 	}
 	c := *e
-	c.Detail, c.Cause = key.text(o), nil // the forms of a later moment are not those of the error
+	c.Detail, c.Cause = key.text(o, shown), nil // the forms of a later moment are not those of the error
 	return &c
 }
 
@@ -129,7 +140,7 @@ func WithoutKeys(e *sqlerr.Error) *sqlerr.Error {
 func AsDuplicated(e *sqlerr.Error) {
 	var key *KeyError
 	if errors.As(e.Cause, &key) {
-		keyError(e, &KeyError{form: "Key %s is duplicated.", names: key.names, keys: key.keys})
+		keyError(e, &KeyError{form: "Key %s is duplicated.", names: key.names, exprs: key.exprs, keys: key.keys})
 	}
 }
 
@@ -141,11 +152,11 @@ func keyError(e *sqlerr.Error, key *KeyError) *sqlerr.Error {
 
 // keysShown is the KeyError with the keys of index x in rows of columns.
 func (d *Desc) keysShown(x *index, form string, keys ...shownKey) *KeyError {
-	e := &KeyError{form: form, names: make([]string, x.n)}
+	e := &KeyError{form: form, names: make([]string, x.n), exprs: make([]bool, x.n)}
 	for i, k := range x.cat.Keys {
-		e.names[i] = k.Expr
+		e.names[i], e.exprs[i] = k.Expr, k.Col < 0
 		if k.Col >= 0 {
-			e.names[i] = d.Table.Columns[k.Col].Name
+			e.names[i] = catalog.QuoteIdent(d.Table.Columns[k.Col].Name)
 		}
 	}
 	for _, k := range keys {
