@@ -30,7 +30,10 @@ func (s sessionInfo) SessionUser() string { return s.sessionUser }
 func (s sessionInfo) Database() string { return s.dbName }
 
 // SearchPath lists the schemas in which names are looked up.
-func (s sessionInfo) SearchPath(implicit bool) []string { return s.searchPath(implicit) }
+func (s sessionInfo) SearchPath(implicit bool) []string {
+	s.firstTemp()
+	return s.searchPath(implicit)
+}
 
 // Setting returns a run-time parameter.
 func (s sessionInfo) Setting(name string) (string, bool, error) {

@@ -2,10 +2,12 @@ package session
 
 import (
 	"context"
+	"maps"
 	"strconv"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
+	"kvsqld/storage/kv"
 )
 
 // tempName is the name of the session's schema for temporary objects. It exists
@@ -25,6 +27,60 @@ func (s *Session) useTemp() {
 	if !s.hasTemp {
 		s.hasTemp = true
 		s.settings.epoch++
+	}
+	if s.tx != nil {
+		s.tx.temp = true
+	}
+}
+
+// usedTemp reports whether the transaction has made, changed, dropped or locked anything
+// temporary, be it only to read it.
+func (s *Session) usedTemp() bool {
+	if !s.hasTemp || s.tx == nil {
+		return false
+	}
+	if s.tx.temp {
+		return true
+	}
+	was, now := s.srv.Catalog.Current(), s.snapshot()
+	mine := func(snap *catalog.Snapshot) map[catalog.Object]bool {
+		out := make(map[catalog.Object]bool)
+		for _, o := range snap.Objects() {
+			if c := catalog.CommonOf(o); c != nil && c.DB == s.db && c.Schema == s.tempName() {
+				out[o] = true
+			}
+		}
+		return out
+	}
+	if was != now && !maps.Equal(mine(was), mine(now)) {
+		return true
+	}
+	if s.srv.advisory.waits == nil {
+		return false
+	}
+	temp := make(map[uint64]bool)
+	for space, at := range relationsBySpace(now) {
+		r := now.RelationByOID(at.db, at.rel)
+		if r == nil {
+			continue // an index
+		}
+		if schema, _ := r.RelName(); schema == s.tempName() {
+			temp[space] = true
+		}
+	}
+	for _, l := range s.srv.advisory.waits.Locks() {
+		if l.Kind == kv.TableLock && l.Granted && uint32(l.Client) == uint32(s.info.PID) && temp[l.Space] {
+			return true
+		}
+	}
+	return false
+}
+
+// firstTemp begins the schema for temporary objects if it is the first of the search
+// path, for who asks which schema that is.
+func (s *Session) firstTemp() {
+	if path := s.settings.path; !s.hasTemp && len(path) > 0 && (path[0] == "pg_temp" || path[0] == s.tempName()) {
+		s.useTemp()
 	}
 }
 

@@ -57,6 +57,7 @@ type transaction struct {
 	lobs      lobs
 	exports   []string          // the snapshots that others may import
 	exportNo  uint32            // the transaction's part of their identifiers
+	temp      bool              // the schema for temporary objects was begun
 	emptied   map[types.OID]int // the savepoints that were open when a TRUNCATE named a table, for COPY FREEZE
 	scratch   []*table.Desc     // whose files are scratch unless the transaction commits
 }
@@ -486,10 +487,14 @@ func (s *Session) prepareTransaction() (string, error) {
 		s.tell(warning(sqlerr.NoActiveSQLTransaction, "there is no transaction in progress"))
 		return "ROLLBACK", nil
 	}
+	temp := was != failed && s.usedTemp()
 	s.rollback()
 	s.block = idle
 	if was == failed {
 		return "ROLLBACK", nil
+	}
+	if temp {
+		return "", sqlerr.New(sqlerr.FeatureNotSupported, "cannot PREPARE a transaction that has operated on temporary objects")
 	}
 	return "", sqlerr.New(sqlerr.ObjectNotInPrerequisite, "prepared transactions are disabled").
 		WithHint("Set max_prepared_transactions to a nonzero value.")
