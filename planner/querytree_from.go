@@ -64,7 +64,7 @@ func (w *treeWriter) join(j *ast.Join) catalog.FromTree {
 	default:
 		out.Kind = j.Kind + " JOIN"
 	}
-	if len(out.Using) == 0 {
+	if len(out.Using) == 0 && !j.Natural {
 		out.On = w.cond(on)
 	}
 	if r := w.rec.joins[j]; r != nil {

@@ -585,6 +585,9 @@ func simpleIn(n, parent *exprNode) bool {
 	case nodeHidden:
 		return true // has its own
 	case nodeCast:
+		if parent.kind == nodeAny && n.kids[0].isQuery() {
+			return true // the cast tells the query's array from its rows
+		}
 		return !n.thin || simpleIn(n.kids[0], n)
 	case nodeOp:
 		if parent.kind == nodeOp {
@@ -594,12 +597,16 @@ func simpleIn(n, parent *exprNode) bool {
 	case nodeTest:
 		return parent.kind == nodeBool
 	case nodePiece: // a query is no more than a test, an aggregate is a call
-		isQuery := slices.ContainsFunc(n.parts, func(p catalog.TreePart) bool { return p.Query != nil })
-		return !isQuery || parent.kind == nodeBool
+		return !n.isQuery() || parent.kind == nodeBool
 	case nodeBool:
 		return parent.kind == nodeBool && (parent.op == "OR" || parent.op == "AND" && n.op != "OR")
 	}
 	return true
+}
+
+// isQuery reports whether n is a query in parentheses.
+func (n *exprNode) isQuery() bool {
+	return n.kind == nodePiece && slices.ContainsFunc(n.parts, func(p catalog.TreePart) bool { return p.Query != nil })
 }
 
 // bindsCloser compares the arithmetic operators, the only ones whose

@@ -229,6 +229,7 @@ type exec struct {
 	only     bool               // ALTER TABLE ONLY
 	ofType   types.OID          // whose change its typed tables follow just now
 	retyped  []retyped          // by ALTER TABLE
+	merging  bool               // a key that is there twice is the fault of a row, not of the index
 }
 
 // rewrite says how the rows of a table are computed anew.

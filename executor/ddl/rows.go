@@ -180,7 +180,7 @@ func containsNulls(t *catalog.Table, c int) error {
 // asBuildError rewords a duplicate found while a constraint is being added.
 func (x *exec) asBuildError(t *catalog.Table, err error) error {
 	e, ok := err.(*sqlerr.Error)
-	if !ok || e.Code != sqlerr.UniqueViolation {
+	if !ok || e.Code != sqlerr.UniqueViolation || x.merging {
 		return err
 	}
 	c := *e

@@ -371,9 +371,25 @@ func (x *exec) refresh(s *ast.Refresh) error {
 	}
 	if q != nil {
 		x.after = append(x.after, func() error {
+			x.merging = s.Concurrently
 			_, err := x.fill(x.snap().RelationByOID(x.db(), v.OID).(*catalog.View).Materialized, q)
+			if e, ok := err.(*sqlerr.Error); ok && s.Concurrently && e.Code == sqlerr.UniqueViolation {
+				return x.duplicateRows(v, err)
+			}
 			return err
 		})
 	}
 	return nil
+}
+
+// duplicateRows is the error of REFRESH … CONCURRENTLY, which would compare the new rows
+// with the old ones: rows that are equal and without NULL cannot be told apart. Others
+// have err.
+func (x *exec) duplicateRows(v *catalog.View, err error) error {
+	row, failed := x.firstTexts("SELECT n::text FROM ("+v.Query+") AS n WHERE n IS NOT NULL GROUP BY n HAVING count(*) > 1 LIMIT 1", 1)
+	if failed != nil || row == nil {
+		return err
+	}
+	return sqlerr.New(sqlerr.CardinalityViolation, "new data for materialized view \"%s\" contains duplicate rows without any null columns", v.Name).
+		WithDetail("Row: %s", row[0])
 }
