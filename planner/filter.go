@@ -336,7 +336,7 @@ func (p *planner) outerUnit(s *state, j *joinItem) *unit {
 		rdown = append(rdown, p.carry(r.rel, down, on)...)
 	}
 	rp := p.planTree(s, []*joinItem{r}, rdown)
-	u.node = p.joinNodes(s, kind, lp, rp, on, nil, p.unitOf(r, rdown))
+	u.node = p.joinNodes(s, kind, lp, rp, on, nil, p.unitOf(r, rdown), 0)
 	return u
 }
 

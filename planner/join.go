@@ -80,6 +80,11 @@ func (p *planner) buildStep(s *state, j *joinStep) *pnode {
 		}
 	}
 	s.conj = rest
+	if r != nil {
+		on = s.onceEach(on, l.rels, r.rels)
+	} else {
+		on = s.onceEach(on, l.rels, ru.rels)
+	}
 	if ru != nil {
 		if ru.after != nil {
 			return p.applyJoin(s, plan.Inner, l, ru, on)
@@ -90,12 +95,13 @@ func (p *planner) buildStep(s *state, j *joinStep) *pnode {
 	if j.l.unit != nil && len(s.semis[j.l]) == 0 && j.l.unit.after == nil {
 		lu = j.l.unit
 	}
-	return p.joinNodes(s, plan.Inner, l, r, on, lu, ru)
+	return p.joinNodes(s, plan.Inner, l, r, on, lu, ru, j.rows)
 }
 
 // joinNodes joins two planned sides on conjuncts. lu and ru are the sides that are single
-// entries, which may be read anew for each row of the other; nil: they are not.
-func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan.Expr, lu, ru *unit) *pnode {
+// entries, which may be read anew for each row of the other; nil: they are not. joined is
+// the number of rows, if the join order has told it.
+func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan.Expr, lu, ru *unit, joined float64) *pnode {
 	out := &pnode{lay: layout{}, rels: maps.Clone(l.rels)}
 	maps.Copy(out.rels, r.rels)
 	rows := l.rows * r.rows
@@ -117,6 +123,9 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 		rows = max(rows, max(l.rows, r.rows))
 	case plan.Semi, plan.Anti:
 		rows = l.rows * p.semiShare(s, kind, on, r)
+	}
+	if joined > 0 {
+		rows = joined
 	}
 	out.rows = max(rows, 1)
 	// lookups, when the outer side is small against the inner one
@@ -419,7 +428,7 @@ func (p *planner) semiJoin(s *state, l *pnode, m *semi) *pnode {
 		side := p.semiSide(s, m)
 		r = &side
 	}
-	n := p.joinNodes(s, m.kind, l, r.node, m.conds, nil, r.unit)
+	n := p.joinNodes(s, m.kind, l, r.node, m.conds, nil, r.unit, 0)
 	if h, ok := n.node.(*plan.HashJoin); ok && m.nullAware {
 		h.NullAware = true
 	}

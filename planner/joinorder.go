@@ -34,6 +34,7 @@ func (p *planner) stepJoinOrder(s *state) {
 	}
 	g := newJoinGraph(p, s)
 	g.addSemis()
+	g.link()
 	if s.lead != nil && n <= maxExact && !g.lateral {
 		if j := g.leading(s.lead); j != nil {
 			s.order = []*joinStep{j}
@@ -88,11 +89,18 @@ type joinGraph struct {
 	edges   []joinEdge
 	lateral bool
 	rowsOf  map[uint64]float64
+	// pairs are corrections of the share of pairs of two units that several equalities link.
+	pairs map[uint64]float64
+	// near are the units that share a conjunct with a unit that is of no class, links those
+	// that any edge between two links with it; wide are edges between more.
+	near, links, equis map[uint64]uint64
+	wide               []joinEdge
 	// lookups remembers lookupCost by the unit and those of the outer units that
-	// share a conjunct with it: no others bear on the answer.
-	lookups map[[2]uint64]float64
+	// share a conjunct with it, or whether any has a column of a class of it: no others
+	// bear on the answer.
+	lookups map[[3]uint64]float64
 	// ranges remembers canRange in the same way.
-	ranges map[[2]uint64]bool
+	ranges map[[3]uint64]bool
 }
 
 type joinEdge struct {
@@ -102,10 +110,12 @@ type joinEdge struct {
 	l, r uint64 // sides of an equality
 	conj plan.Expr
 	semi uint64 // of the semi join that it belongs to
+	// that the equality is of, nil: of none
+	class *equalClass
 }
 
 func newJoinGraph(p *planner, s *state) *joinGraph {
-	g := &joinGraph{p: p, s: s, rowsOf: map[uint64]float64{}, lookups: map[[2]uint64]float64{}, ranges: map[[2]uint64]bool{}, bit: map[int]uint64{}, conj: s.conj}
+	g := &joinGraph{p: p, s: s, rowsOf: map[uint64]float64{}, lookups: map[[3]uint64]float64{}, ranges: map[[3]uint64]bool{}, pairs: map[uint64]float64{}, bit: map[int]uint64{}, conj: s.conj}
 	for i, u := range s.units {
 		b := uint64(1) << (i % 64)
 		for id := range u.rels {
@@ -121,8 +131,34 @@ func newJoinGraph(p *planner, s *state) *joinGraph {
 			g.edges = append(g.edges, e)
 		}
 	}
+	s.classes, s.classOf = nil, map[plan.Expr]*equalClass{}
+	g.classes()
 	g.correlate()
 	return g
+}
+
+// link enters the edges into the maps by which units are found that are joined with others.
+func (g *joinGraph) link() {
+	g.near, g.links, g.equis = map[uint64]uint64{}, map[uint64]uint64{}, map[uint64]uint64{}
+	for _, e := range g.edges {
+		if e.class == nil {
+			for u := e.set; u != 0; u &= u - 1 {
+				g.near[u&-u] |= e.set
+			}
+		}
+		if bits.OnesCount64(e.set) != 2 {
+			g.wide = append(g.wide, e)
+			continue
+		}
+		a := e.set & -e.set
+		b := e.set &^ a
+		g.links[a] |= b
+		g.links[b] |= a
+		if e.equi {
+			g.equis[a] |= b
+			g.equis[b] |= a
+		}
+	}
 }
 
 // edge is a conjunct as an edge between the units that it reads.
@@ -141,7 +177,7 @@ func (g *joinGraph) edge(c plan.Expr) joinEdge {
 		e.l, e.r = setOf(l), setOf(r)
 		if e.l != 0 && e.r != 0 && e.l&e.r == 0 {
 			e.equi = true
-			e.sel = 1 / max(1, max(g.p.joinDistinct(l, g.s), g.p.joinDistinct(r, g.s)))
+			e.sel = g.p.equiSel(l, r, g.s)
 		}
 	}
 	return e
@@ -160,6 +196,9 @@ func (g *joinGraph) correlate() {
 		if len(edges) < 2 {
 			continue
 		}
+		edges = slices.DeleteFunc(edges, func(i int) bool { // a class counts once
+			return g.edges[i].class != nil && slices.ContainsFunc(edges, func(k int) bool { return k < i && g.edges[k].class == g.edges[i].class })
+		})
 		sel, rows := 1.0, 1.0
 		var conj []plan.Expr
 		for _, i := range edges {
@@ -172,7 +211,7 @@ func (g *joinGraph) correlate() {
 			}
 		}
 		if least := g.p.leastEquiSel(conj, rows, g.s.b.rels); sel < least {
-			g.edges[edges[0]].sel *= least / sel
+			g.pairs[set] = least / sel
 		}
 	}
 }
@@ -224,15 +263,29 @@ func all[T any](list []T, is func(T) bool) bool {
 	return !slices.ContainsFunc(list, func(x T) bool { return !is(x) })
 }
 
+// joinDistinct is the number of values of one side of an equality between units.
 func (p *planner) joinDistinct(e plan.Expr, s *state) float64 {
 	rows := 1000.0
 	if v, ok := bareVar(e); ok {
+		var local []plan.Expr
 		for _, u := range s.units {
 			if u.rels[v.Rel] {
-				rows = u.node.rows
+				rows, local = u.node.rows, u.local
 			}
 		}
-		return min(p.distinct(e, s.b.rels, rows), max(rows, 1))
+		if r := s.b.rels[v.Rel]; r == nil || r.table == nil {
+			return min(p.distinct(e, s.b.rels, rows), max(rows, 1))
+		}
+		// Conditions on other columns take rows away, and not values from those that the
+		// other side meets: of a table's foreign keys as many lead to a filtered part of the
+		// other table as that has rows of all.
+		n := p.distinct(e, s.b.rels, rows)
+		for _, c := range local {
+			if o := oneSided(c); o != nil && o.Rel == v.Rel && o.Col == v.Col {
+				n *= p.selectivity(c, s.b.rels)
+			}
+		}
+		return max(n, 1)
 	}
 	return min(200, rows)
 }
@@ -258,8 +311,16 @@ func (g *joinGraph) rows(set uint64) float64 {
 		}
 	}
 	for _, e := range g.edges {
-		if e.set&^set == 0 && !g.ignored(e, set) {
+		if e.class == nil && e.set&^set == 0 && !g.ignored(e, set) {
 			r *= e.sel
+		}
+	}
+	for _, c := range g.s.classes {
+		r *= g.classSel(c, set)
+	}
+	for pair, more := range g.pairs {
+		if pair&^set == 0 {
+			r *= more
 		}
 	}
 	r = max(g.semiRows(set, r), 1)
@@ -269,7 +330,13 @@ func (g *joinGraph) rows(set uint64) float64 {
 
 func (g *joinGraph) connected(a, b uint64) (any, equi bool) {
 	g.p.tick()
-	for _, e := range g.edges {
+	var linked, equal uint64
+	for u := a; u != 0; u &= u - 1 {
+		linked |= g.links[u&-u]
+		equal |= g.equis[u&-u]
+	}
+	any, equi = linked&b != 0, equal&b != 0
+	for _, e := range g.wide {
 		if e.set&a != 0 && e.set&b != 0 && e.set&^(a|b) == 0 {
 			any = true
 			if e.equi && (e.l&^a == 0 && e.r&^b == 0 || e.l&^b == 0 && e.r&^a == 0) {
@@ -396,7 +463,7 @@ func (g *joinGraph) greedy() *joinStep {
 func (g *joinGraph) leftDeep(list []*joinStep) *joinStep {
 	cur := list[0]
 	for _, l := range list[1:] {
-		cur = &joinStep{l: cur, r: l, rows: cur.rows, cost: cur.cost + l.cost}
+		cur = &joinStep{l: cur, r: l, cost: cur.cost + l.cost}
 	}
 	return cur
 }
@@ -457,14 +524,13 @@ func (g *joinGraph) canRange(leaf *joinStep, outer uint64) bool {
 
 // remembered is the answer of find, which is given the entries of the outer set, for those
 // of its units that share a conjunct with the leaf.
-func remembered[T any](g *joinGraph, memo map[[2]uint64]T, leaf *joinStep, outer uint64, find func(ids map[int]bool) T) T {
-	var near uint64
-	for _, e := range g.edges {
-		if e.set&leaf.set != 0 {
-			near |= e.set
+func remembered[T any](g *joinGraph, memo map[[3]uint64]T, leaf *joinStep, outer uint64, find func(ids map[int]bool) T) T {
+	key := [3]uint64{leaf.set, outer & g.near[leaf.set]}
+	for i, c := range g.s.classes {
+		if c.set&leaf.set != 0 && c.set&outer != 0 {
+			key[2] |= 1 << (i % 64)
 		}
 	}
-	key := [2]uint64{leaf.set, outer & near}
 	if x, ok := memo[key]; ok {
 		return x
 	}

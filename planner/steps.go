@@ -41,6 +41,9 @@ type state struct {
 	part  bool                  // a side of an outer join: the block's semi joins come above it
 	semis map[*joinStep][]*semi // those that are applied within the join tree
 	lead  *lead                 // the table that the join begins with, nil: any
+	// the columns that are equal in several units, and the conjuncts that say so
+	classes []*equalClass
+	classOf map[plan.Expr]*equalClass
 	// the columns that scalar subqueries became, nil for those that stay
 	joined map[*query]plan.Expr
 }
