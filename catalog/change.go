@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"kvsqld/catalog/sqlerr"
@@ -290,7 +291,8 @@ func column(t *Table, name string) (int, error) {
 }
 
 // fileName returns a file name that no table of the database uses: base, and
-// when that is taken, base with the OID.
+// when that is taken, base with the OID, and a number where that is taken as well: the
+// files of a table that gets others are there until the commit.
 func (c *Change) fileName(base, ext string, oid types.OID) string {
 	name := base
 	if !strings.HasSuffix(name, ext) {
@@ -299,7 +301,12 @@ func (c *Change) fileName(base, ext string, oid types.OID) string {
 	if !c.fileTaken(name) {
 		return name
 	}
-	return strings.TrimSuffix(base, ext) + "." + oidString(oid) + ext
+	base = strings.TrimSuffix(base, ext) + "." + oidString(oid)
+	name = base + ext
+	for n := 2; c.fileTaken(name); n++ {
+		name = base + "." + strconv.Itoa(n) + ext
+	}
+	return name
 }
 
 func (c *Change) fileTaken(name string) bool {

@@ -116,7 +116,7 @@ func (x *exec) copyBeside(was, d *table.Desc) error {
 
 // copyAll copies all rows to new scratch files, a part at a time.
 func (x *exec) copyAll(was, d *table.Desc) error {
-	if err := x.beside(d.CreateScratch); err != nil {
+	if err := x.beside(func(tx kv.Txn) error { return d.CreateScratch(x.Ctx, tx) }); err != nil {
 		return err
 	}
 	for last := []byte(nil); ; {

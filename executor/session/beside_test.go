@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"kvsqld/storage"
 	"kvsqld/storage/kv"
 )
 
@@ -44,8 +45,8 @@ func (w *hookedWatch) Take(seq uint64) ([][][]byte, error) {
 
 // copied makes two tables alike, of which the first one is to get other layouts, and what
 // its hooks do to both.
-func copied(t *testing.T) (srv *Server, st *hookedStore, a *client, change func()) {
-	srv = newServer(t)
+func copied(t *testing.T, o storage.Options) (srv *Server, st *hookedStore, a *client, change func()) {
+	srv = newServerOn(t, o)
 	st = &hookedStore{Store: srv.Store}
 	srv.Store = st
 	a = srv.client(t)
@@ -104,7 +105,15 @@ func layouts() []string {
 // TestAlterLayoutBesideWriters has another session write to a table while its rows are
 // copied, and while the changed ones are: it waits for nobody, and nothing of it is lost.
 func TestAlterLayoutBesideWriters(t *testing.T) {
-	_, st, a, change := copied(t)
+	for name, o := range map[string]storage.Options{
+		"mem": {Store: "mem"}, "disk": {Dir: t.TempDir(), NoSync: true},
+	} {
+		t.Run(name, func(t *testing.T) { alterBesideWriters(t, o) })
+	}
+}
+
+func alterBesideWriters(t *testing.T, o storage.Options) {
+	_, st, a, change := copied(t, o)
 	st.watching = change
 	st.take = func(n int, _ [][][]byte, err error) error {
 		if n == 1 {
@@ -112,7 +121,8 @@ func TestAlterLayoutBesideWriters(t *testing.T) {
 		}
 		return err
 	}
-	for i, set := range layouts() {
+	// Each file gets another name than the one that it takes the place of.
+	for i, set := range append(layouts(), layouts()...) {
 		if set == "elements = ''" {
 			set = "" // RESET
 			a.must("ALTER TABLE t RESET (elements)")
@@ -138,7 +148,7 @@ func TestAlterLayoutBesideWriters(t *testing.T) {
 
 // TestAlterLayoutManyWrites has others change more than is kept.
 func TestAlterLayoutManyWrites(t *testing.T) {
-	_, st, a, change := copied(t)
+	_, st, a, change := copied(t, storage.Options{Store: "mem"})
 	st.watching = change
 	st.take = func(int, [][][]byte, error) error { return fmt.Errorf("%w: too many", kv.ErrTooLarge) }
 	for _, set := range layouts()[:4] {
@@ -149,7 +159,7 @@ func TestAlterLayoutManyWrites(t *testing.T) {
 
 // TestAlterLayoutFails ends the copy of a table with an error: no file of it stays.
 func TestAlterLayoutFails(t *testing.T) {
-	srv, st, a, change := copied(t)
+	srv, st, a, change := copied(t, storage.Options{Store: "mem"})
 	files := func() int {
 		s, err := srv.Store.Snapshot(context.Background())
 		if err != nil {
@@ -195,7 +205,7 @@ func TestAlterLayoutFails(t *testing.T) {
 // TestAlterLayoutAlone lists statements that change the layout of what only their own
 // transaction sees, or may see: they keep writers out.
 func TestAlterLayoutAlone(t *testing.T) {
-	_, st, a, _ := copied(t)
+	_, st, a, _ := copied(t, storage.Options{Store: "mem"})
 	a.must("CREATE FUNCTION f() RETURNS void LANGUAGE sql BEGIN ATOMIC END")
 	for _, sql := range []string{
 		"BEGIN; UPDATE t SET a = 0; ALTER TABLE t SET (layout = 'column'); ROLLBACK",

@@ -13,16 +13,20 @@ import (
 // at a time, with random changes in between: the copy has the rows, and the old indexes
 // lead to them.
 func TestCopyAgainstModel(t *testing.T) {
-	db := tabletest.Open(t)
-	for n, d := range shapes(db) {
-		m := &model{t: t, r: rand.New(rand.NewPCG(11, uint64(n))), db: db, d: d, rows: map[string][]types.Datum{}}
-		for range 2 {
-			for range 8 {
+	for name, open := range tabletest.Engines {
+		t.Run(name, func(t *testing.T) {
+			db := tabletest.OpenStore(t, open(t))
+			for n, d := range shapes(db) {
+				m := &model{t: t, r: rand.New(rand.NewPCG(11, uint64(n))), db: db, d: d, rows: map[string][]types.Datum{}}
+				for range 2 {
+					for range 8 {
+						m.transaction()
+					}
+					m.move()
+				}
 				m.transaction()
 			}
-			m.move()
-		}
-		m.transaction()
+		})
 	}
 }
 
@@ -40,7 +44,7 @@ func (m *model) move() {
 	must(err)
 	defer w.Close()
 	to := m.db.Moved(was)
-	m.db.Tx(to.CreateScratch)
+	m.db.Tx(func(tx table.Txn) error { return to.CreateScratch(ctx, tx) })
 	last, more := []byte(nil), true
 	for more {
 		m.db.Tx(func(tx table.Txn) (err error) {
@@ -82,7 +86,7 @@ func TestScratchLeft(t *testing.T) {
 				m.transaction()
 			}
 			to := db.Moved(d)
-			db.Tx(to.CreateScratch)
+			db.Tx(func(tx table.Txn) error { return to.CreateScratch(ctx, tx) })
 			db.Tx(func(tx table.Txn) error {
 				_, err := to.CopyRows(ctx, tx, d, nil, 5)
 				return err

@@ -13,18 +13,20 @@ import (
 // own, before the table has them: the scratch file of the store lists them, by the space's
 // number, so that those which a crash leaves behind are found and dropped.
 
-// CreateScratch makes empty files for the table's rows, as scratch.
-func (d *Desc) CreateScratch(tx Txn) error {
+// CreateScratch makes empty files for the table's rows, as scratch. Scratch files of the
+// same names go: the caller has the right to define the table that names its files so, and
+// an earlier attempt has left them.
+func (d *Desc) CreateScratch(ctx context.Context, tx Txn) error {
+	left, err := scratchFiles(ctx, tx)
+	if err != nil {
+		return err
+	}
 	for _, sp := range d.rowFile.files() {
-		// What an earlier attempt has left under the name is nobody's: the caller has
-		// the right to define the table that names its files so.
-		has, err := tx.HasSpace(sp)
-		if err != nil {
-			return err
-		}
-		if has {
-			if err := tx.DropSpace(sp); err != nil {
-				return err
+		for _, old := range left {
+			if old.DB == sp.DB && old.File == sp.File {
+				if err := dropScratch(tx, old); err != nil {
+					return err
+				}
 			}
 		}
 		if err := tx.CreateSpace(sp); err != nil {
