@@ -51,7 +51,7 @@ while True:
         break
 for i in range(8):  # the sixth run is prepared
     print(conn.execute("SELECT name, price FROM item WHERE id = %s AND name = %s", (i, "n%d" % (i - 1))).fetchall())
-print(conn.execute("SELECT statement, parameter_types FROM pg_prepared_statements WHERE statement LIKE '%%item%%'").fetchall())
+print(conn.execute("SELECT statement, parameter_types FROM pg_prepared_statements WHERE statement LIKE '%%item%%' ORDER BY 1").fetchall())
 conn.execute("ALTER TABLE item ADD COLUMN extra int DEFAULT 5")
 for q in ("SELECT * FROM item WHERE id = %s",) * 7:
     r = conn.execute(q, (1,)).fetchone()
