@@ -157,7 +157,11 @@ func (b *binder) expr(e ast.Expr) plan.Expr {
 				failf(sqlerr.UndefinedColumn, c.Pos(), "column %s.%s does not exist", c.Parts[len(c.Parts)-1], e.Name)
 			}
 		}
-		return b.field(x, e.Name, e.X.Pos())
+		at := leftmost(x)
+		if at < 0 {
+			at = e.X.Pos()
+		}
+		return b.field(x, e.Name, at)
 	}
 	unsupported(e.Pos(), "this expression")
 	return nil

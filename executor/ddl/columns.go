@@ -27,6 +27,7 @@ type tableBuilder struct {
 	keys       []*ast.Constraint    // per primary key and unique constraint of the spec its definition, nil for those of LIKE
 	indexes    []*catalog.IndexSpec // of LIKE … INCLUDING INDEXES, beside the constraints'
 	statistics []likeStatistics
+	stored     map[string]bool // the columns of LIKE … INCLUDING STORAGE
 }
 
 var serials = map[string]types.T{"serial": types.TInt4, "serial4": types.TInt4, "bigserial": types.TInt8, "serial8": types.TInt8,

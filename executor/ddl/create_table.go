@@ -104,7 +104,7 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 	schema, name, err := x.target(&s.Name, s.Temp)
 	if err != nil {
 		var e *sqlerr.Error
-		if s.As == nil && s.AsExecute == nil && errors.As(err, &e) {
+		if s.As == nil && s.AsExecute == nil && errors.As(err, &e) && e.Code != sqlerr.InsufficientPrivilege {
 			e.At(s.Name.Pos())
 		}
 		return "", err
@@ -206,9 +206,6 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 // makeSequences makes the sequences of the new table's columns before the table, as its
 // expressions may name them.
 func (b *tableBuilder) makeSequences() error {
-	if len(b.defaults)+len(b.genCols)+len(b.checks) == 0 {
-		return nil
-	}
 	for i := range b.spec.Columns {
 		own := b.spec.Columns[i].OwnSequence
 		if own == nil {

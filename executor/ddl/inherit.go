@@ -284,7 +284,7 @@ func (b *tableBuilder) mergeColumn(i, k int, c *catalog.ColumnSpec, hasDefault b
 	was.Generated = was.Generated || c.Generated
 	was.Identity, was.OwnSequence = c.Identity, c.OwnSequence
 	own := c.Column
-	if own.Storage == "" { // says nothing
+	if own.Storage == "" && !b.stored[c.Name] { // says nothing
 		own.Storage = was.Storage
 	}
 	if err := b.sameStorage("column", &was.Column, &own); err != nil {

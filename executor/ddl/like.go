@@ -150,6 +150,10 @@ func (b *tableBuilder) likeColumn(c *catalog.Column, cols []catalog.Column, in m
 	}
 	if in["STORAGE"] {
 		spec.Storage = c.Storage
+		if b.stored == nil {
+			b.stored = map[string]bool{}
+		}
+		b.stored[c.Name] = true
 	}
 	if in["COMPRESSION"] {
 		spec.Compression = c.Compression

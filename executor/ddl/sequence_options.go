@@ -116,6 +116,8 @@ func (x *exec) ownerOfSequence(n *ast.Name) (*catalog.Table, error) {
 		return r, nil
 	case *catalog.View:
 		return nil, sqlerr.Unsupported(n.Pos(), "a sequence owned by a view")
+	case *catalog.Virtual: // in a schema that no sequence can be in
+		return nil, sqlerr.New(sqlerr.ObjectNotInPrerequisite, "sequence must be in same schema as table it is linked to")
 	case *catalog.Sequence:
 		kind = "sequences"
 	case nil:
