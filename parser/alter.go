@@ -400,14 +400,15 @@ func (p *parser) alterRole(off ast.Off) ast.Stmt {
 	p.next()
 	r := &ast.AlterRole{Off: off}
 	at := p.off()
-	if p.acceptKw(kwAll) {
-		r.Name = "all"
-	} else {
+	all := p.acceptKw(kwAll)
+	if !all && p.peek(1).Key == kwRename {
+		r.Name = p.roleID()
+	} else if r.Name = ast.AllRoles; !all {
 		r.Name = p.roleName()
 	}
-	if p.acceptKws(kwRename, kwTo) {
+	if !all && p.acceptKws(kwRename, kwTo) {
 		return &ast.AlterObject{Off: off, Kind: "ROLE", Name: ast.Name{Off: at, Parts: []string{r.Name}},
-			Action: "RENAME", NewName: p.colID()}
+			Action: "RENAME", NewName: p.roleID()}
 	}
 	if p.acceptKw(kwIn) {
 		p.expectKw(kwDatabase)
@@ -421,7 +422,7 @@ func (p *parser) alterRole(off ast.Off) ast.Stmt {
 	case p.acceptKw(kwReset):
 		v.Reset, v.Name = true, p.settingName()
 		r.Set = v
-	case r.InDB != "":
+	case r.InDB != "" || all:
 		p.syntaxErr()
 	default:
 		p.acceptKw(kwWith)
@@ -433,10 +434,19 @@ func (p *parser) alterRole(off ast.Off) ast.Stmt {
 func (p *parser) alterGroup(off ast.Off) ast.Stmt {
 	p.next()
 	at := p.off()
-	a := &ast.AlterObject{Off: off, Kind: "GROUP", Name: ast.Name{Off: at, Parts: []string{p.roleName()}}}
+	renamed := p.peek(1).Key == kwRename
+	name := ""
+	if renamed {
+		name = p.roleID()
+	} else {
+		name = p.roleName()
+	}
+	a := &ast.AlterObject{Off: off, Kind: "GROUP", Name: ast.Name{Off: at, Parts: []string{name}}}
 	switch {
-	case p.acceptKws(kwRename, kwTo):
-		a.Kind, a.Action, a.NewName = "ROLE", "RENAME", p.colID()
+	case renamed:
+		p.next()
+		p.expectKw(kwTo)
+		a.Kind, a.Action, a.NewName = "ROLE", "RENAME", p.roleID()
 		return a
 	case p.acceptKw(kwAdd):
 		a.Action = "ADD USER"

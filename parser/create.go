@@ -245,14 +245,34 @@ func (p *parser) createSchema(off ast.Off) ast.Stmt {
 	}
 }
 
+// roleWords stand for the roles that they tell.
+var roleWords = map[Keyword]string{kwCurrentUser: ast.CurrentUser, kwCurrentRole: ast.CurrentRole, kwSessionUser: ast.SessionUser}
+
 // roleName is the name of a role, or one of the words for a current one.
 func (p *parser) roleName() string {
-	switch k := p.tok().Key; k {
-	case kwCurrentUser, kwCurrentRole, kwSessionUser:
+	if w := roleWords[p.tok().Key]; w != "" {
 		p.next()
-		return k.String()
+		return w
 	}
-	return p.nonReserved()
+	at := p.off()
+	name := p.nonReserved()
+	if name == "none" {
+		p.fail(sqlerr.New(sqlerr.ReservedName, "role name \"none\" is reserved").At(int(at)))
+	}
+	return name
+}
+
+// roleID is the name of a role that is made or renamed, which no word can stand for.
+func (p *parser) roleID() string {
+	at := p.off()
+	name := p.roleName()
+	if w := ast.RoleWord(name); w != "" {
+		p.fail(sqlerr.New(sqlerr.ReservedName, "%s cannot be used as a role name here", w).At(int(at)))
+	}
+	if name == ast.PublicRole {
+		p.fail(sqlerr.New(sqlerr.ReservedName, "role name \"public\" is reserved").At(int(at)))
+	}
+	return name
 }
 
 func (p *parser) createDatabase(off ast.Off) ast.Stmt {
@@ -341,7 +361,7 @@ func (p *parser) createDomain(off ast.Off) ast.Stmt {
 
 func (p *parser) createRole(off ast.Off) ast.Stmt {
 	r := &ast.CreateRole{Off: off, Kind: upper(p.next().Key)}
-	r.Name = p.roleName()
+	r.Name = p.roleID()
 	p.acceptKw(kwWith)
 	r.Options = p.roleOptions(true)
 	return r

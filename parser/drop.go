@@ -164,7 +164,7 @@ func (p *parser) commentOn(c *ast.Comment) ast.Stmt {
 		p.next()
 		c.Kind = "ROLE"
 		at := p.off()
-		c.Name = ast.Name{Off: at, Parts: []string{p.roleName()}}
+		c.Name = ast.Name{Off: at, Parts: []string{p.colID()}}
 	case p.acceptKws(kwMaterialized, kwView):
 		c.Kind, c.Name = "MATERIALIZED VIEW", p.anyName()
 	case k == kwConstraint:

@@ -250,7 +250,7 @@ func (x *exec) mayCreateRole(s *ast.CreateRole) error {
 }
 
 func (x *exec) mayAlterRole(s *ast.AlterRole) error {
-	if s.Name == "all" {
+	if s.Name == ast.AllRoles {
 		return x.ownsDatabase(s.InDB)
 	}
 	name := x.roleName(s.Name)
@@ -291,6 +291,9 @@ func (x *exec) mayDrop(s *ast.Drop) error {
 			return denied("permission denied to drop role")
 		}
 		for _, n := range s.Names {
+			if noOneRole(n.Last()) {
+				return nil
+			}
 			if x.snap().IsSuper(n.Last()) {
 				return denied("must be superuser to drop superusers")
 			}

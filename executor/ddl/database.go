@@ -37,6 +37,14 @@ func (x *exec) createDatabase(s *ast.CreateDatabase) error {
 			return sqlerr.New(sqlerr.SyntaxError, "option \"%s\" not recognized", o.Name).At(o.Pos())
 		}
 	}
+	if x.snap().Role(owner) == nil {
+		return noRole(owner)
+	}
+	if !x.snap().IsSuper(x.User) {
+		if err := x.memberOf(owner); err != nil {
+			return err
+		}
+	}
 	if err := x.copyDatabase(s.Name, owner, template); err != nil {
 		return err
 	}

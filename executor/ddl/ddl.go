@@ -38,6 +38,8 @@ type Env struct {
 	Txn    kv.Txn
 	Tables *table.DB
 	User   string
+	// SessionUser is what User is without SET ROLE.
+	SessionUser string
 	// Path is the search path without the implicit schemas; the first existing
 	// schema is where new objects go. Temp is the session's temporary schema.
 	Path []string

@@ -148,6 +148,9 @@ func (x *exec) drop(s *ast.Drop) error {
 		return x.Change.DropFunctions(s.Cascade, oids...)
 	case "ROLE", "USER", "GROUP":
 		for _, n := range s.Names {
+			if noOneRole(n.Last()) {
+				return sqlerr.New(sqlerr.InvalidParameterValue, "cannot use special role specifier in DROP ROLE")
+			}
 			if x.snap().Role(n.Last()) == nil {
 				if err := missing(sqlerr.UndefinedObject, "role", &n); err != nil {
 					return err

@@ -167,11 +167,16 @@ func editSequence(q *catalog.Sequence, spec *catalog.SequenceSpec, opts []ast.Op
 	return nil
 }
 
+// noOneRole reports whether something else than a role's name stands for roles.
+func noOneRole(s string) bool { return s == ast.PublicRole || ast.RoleWord(s) != "" }
+
 // roleName resolves CURRENT_USER and its like.
 func (x *exec) roleName(s string) string {
-	switch strings.ToUpper(s) {
-	case "CURRENT_USER", "SESSION_USER", "CURRENT_ROLE":
+	switch s {
+	case ast.CurrentUser, ast.CurrentRole:
 		return x.User
+	case ast.SessionUser:
+		return x.SessionUser
 	}
 	return s
 }
@@ -325,7 +330,7 @@ func (x *exec) roleOptions(r *catalog.Role, opts []ast.Option) error {
 }
 
 func (x *exec) alterRole(s *ast.AlterRole) error {
-	if s.Name == "all" { // a role of this name is refused to exist
+	if s.Name == ast.AllRoles {
 		if s.InDB == "" {
 			if !x.snap().IsSuper(x.User) {
 				return denied("must be superuser to alter settings globally")

@@ -15,6 +15,9 @@ func (x *exec) createSchema(s *ast.CreateSchema) error {
 	if name == "" {
 		name = x.roleName(s.Owner)
 	}
+	if s.Owner != "" && x.snap().Role(x.roleName(s.Owner)) == nil {
+		return noRole(s.Owner)
+	}
 	if s.IfNotExists && x.snap().Schema(x.db(), name) != nil {
 		x.notice(sqlerr.DuplicateSchema, "schema \"%s\" already exists, skipping", name)
 		return nil

@@ -163,7 +163,7 @@ func isTempObject(st ast.Stmt) bool {
 func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 	ch, t := s.ddl(), s.tx
 	return &ddl.Env{
-		Ctx: ctx, Change: ch, Txn: s.tx.kv, Tables: s.srv.Tables, User: s.user, Path: s.creationPath(), Temp: s.tempName(), UsesTemp: s.useTemp,
+		Ctx: ctx, Change: ch, Txn: s.tx.kv, Tables: s.srv.Tables, User: s.user, SessionUser: s.sessionUser, Path: s.creationPath(), Temp: s.tempName(), UsesTemp: s.useTemp,
 		LockTimeout: s.settings.lockTimeout, BodiesUnchecked: s.settings.get("check_function_bodies") == "off", Text: c.text,
 		Inside: s.inSchema,
 		Planner: func() *planner.Context {

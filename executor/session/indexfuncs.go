@@ -50,7 +50,7 @@ func indexFuncs(m map[string]catalogFunc) {
 		case "orderable":
 			return c.boolean(is.order && at < len(ix.Keys), true)
 		case "distance_orderable":
-			return c.boolean(true, true) // what it stands for is read row by row
+			return c.boolean(false, true)
 		case "returnable":
 			return c.boolean(is.returned || at >= len(ix.Keys), true)
 		case "search_array":
@@ -80,7 +80,7 @@ func indexFuncs(m map[string]catalogFunc) {
 		case "clusterable":
 			return c.boolean(is.cluster, true)
 		case "bitmap_scan":
-			return c.boolean(false, true)
+			return c.boolean(true, true) // of all methods; rows are fetched as they are found
 		}
 		return c.null()
 	}

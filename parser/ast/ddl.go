@@ -237,7 +237,7 @@ type (
 		Name    string
 		Options []Option
 	}
-	// AlterRole is ALTER ROLE.
+	// AlterRole is ALTER ROLE. Name is AllRoles for the settings of all.
 	AlterRole struct {
 		Off
 		Name    string

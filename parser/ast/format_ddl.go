@@ -453,12 +453,11 @@ func (p *printer) createView(s *CreateView) {
 	p.putIf(s.WithNoData, " WITH NO DATA")
 }
 
-// role writes a role's name or one of the words for a current one.
+// role writes a role's name or what stands for one.
 func (p *printer) role(name string) {
-	switch name {
-	case "current_user", "current_role", "session_user":
-		p.put(name)
-	default:
+	if w := RoleWord(name); w != "" {
+		p.put(w)
+	} else {
 		p.ident(name)
 	}
 }
@@ -543,11 +542,7 @@ func (p *printer) roleOptions(l []Option) {
 
 func (p *printer) alterRole(s *AlterRole) {
 	p.put("ALTER ROLE ")
-	if s.Name == "all" {
-		p.put("ALL")
-	} else {
-		p.role(s.Name)
-	}
+	p.role(s.Name)
 	if s.InDB != "" {
 		p.put(" IN DATABASE ")
 		p.ident(s.InDB)
