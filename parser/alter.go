@@ -420,7 +420,7 @@ func (p *parser) alterRole(off ast.Off) ast.Stmt {
 		p.setRest(v)
 		r.Set = v
 	case p.acceptKw(kwReset):
-		v.Reset, v.Name = true, p.settingName()
+		p.resetName(v)
 		r.Set = v
 	case r.InDB != "" || all:
 		p.syntaxErr()

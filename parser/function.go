@@ -229,7 +229,8 @@ func (p *parser) funcOptions(f *ast.CreateFunction) {
 		case kwReset:
 			p.next()
 			start := p.off()
-			o.Set = &ast.SetVar{Off: start, Reset: true, Name: p.settingName()}
+			o.Set = &ast.SetVar{Off: start}
+			p.resetName(o.Set)
 			word("reset", p.text(start, p.lastEnd()))
 		case kwTransform:
 			p.unsupported(p.off(), "TRANSFORM of CREATE FUNCTION")

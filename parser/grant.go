@@ -3,6 +3,7 @@ package parser
 import (
 	"strings"
 
+	"kvsqld/catalog/sqlerr"
 	"kvsqld/parser/ast"
 )
 
@@ -78,6 +79,9 @@ func (p *parser) grantOn(objects func(*parser, *ast.Grant)) *ast.Grant {
 	words := p.privileges()
 	if p.acceptKw(kwOn) {
 		for _, w := range words {
+			if !w.all && strings.EqualFold(w.word, "all") { // a name, not the word
+				p.fail(sqlerr.New(sqlerr.SyntaxError, "unrecognized privilege type \"%s\"", w.word))
+			}
 			g.Privileges = append(g.Privileges, strings.ToUpper(w.word))
 			g.Cols = append(g.Cols, w.cols)
 		}

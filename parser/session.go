@@ -352,8 +352,14 @@ func (p *parser) zoneValue(v *ast.SetVar) {
 func (p *parser) resetVar() ast.Stmt {
 	v := &ast.SetVar{Off: p.off(), Reset: true}
 	p.next()
-	v.Name = p.settingName()
+	p.resetName(v)
 	return v
+}
+
+// resetName reads what RESET names; a setting that is called so is not ALL.
+func (p *parser) resetName(v *ast.SetVar) {
+	v.Reset, v.All = true, p.isKw(kwAll)
+	v.Name = p.settingName()
 }
 
 // settingName is the name of a setting in SHOW and RESET.

@@ -129,7 +129,7 @@ func (x *exec) alterDatabase(s *ast.AlterObject) error {
 		return x.Change.SetOwner(d.OID, x.roleName(s.NewName))
 	case "SET", "RESET":
 		o := &s.Options[0]
-		return x.alterDatabaseSetting(name, &ast.SetVar{Off: o.Off, Name: o.Name, Reset: s.Action == "RESET",
+		return x.alterDatabaseSetting(name, &ast.SetVar{Off: o.Off, Name: o.Name, Reset: s.Action == "RESET", All: s.Action == "RESET" && o.Name == "all",
 			Values: o.List, FromCurrent: o.X != nil, Default: o.List == nil && o.X == nil})
 	case "OPTIONS":
 		var options []*ast.Option

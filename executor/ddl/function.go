@@ -37,8 +37,7 @@ func (x *exec) createFunction(s *ast.CreateFunction) (string, error) {
 	case "plpgsql", "c":
 		return "", sqlerr.Unsupported(s.Pos(), "%s in language \"%s\"", tag, lang)
 	default:
-		return "", sqlerr.New(sqlerr.UndefinedObject, "language \"%s\" does not exist", s.Language).
-			WithHint("Use CREATE EXTENSION to load the language into the database.")
+		return "", sqlerr.New(sqlerr.UndefinedObject, "language \"%s\" does not exist", s.Language)
 	}
 	schema, name, err := x.target(&s.Name, false)
 	if err != nil {
@@ -353,7 +352,7 @@ func (x *exec) functionOptions(f *catalog.Function, opts []ast.Option) error {
 func (x *exec) functionSetting(f *catalog.Function, s *ast.SetVar) error {
 	name := strings.ToLower(s.Name)
 	is := func(kv string) bool { return strings.HasPrefix(strings.ToLower(kv), name+"=") }
-	if s.Reset && name == "all" {
+	if s.All {
 		f.Config = nil
 		return nil
 	}

@@ -369,7 +369,7 @@ func (x *exec) alterRole(s *ast.AlterRole) error {
 // withSetting is the settings of a role or database after SET or RESET.
 func (x *exec) withSetting(have map[string]string, s *ast.SetVar) (map[string]string, error) {
 	m := map[string]string{}
-	if s.Reset && (s.Name == "all" || len(have) == 0) {
+	if s.All || s.Reset && len(have) == 0 {
 		return m, nil // the name is not even looked at where nothing is set
 	}
 	maps.Copy(m, have)

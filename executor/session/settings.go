@@ -209,7 +209,7 @@ func (s *Session) settingEffect(key string, value *string, local bool) error {
 			return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to set role \"%s\"", v)
 		}
 	case "session_authorization":
-		if value == nil || v == "default" {
+		if value == nil {
 			return nil
 		}
 		if s.snapshot().Role(v) == nil {

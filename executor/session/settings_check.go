@@ -114,9 +114,6 @@ func checkDateStyle(s *Session, v string) (string, error) {
 }
 
 func checkTimeZone(_ *Session, v string) (string, error) {
-	if strings.EqualFold(v, "default") || strings.EqualFold(v, "local") {
-		v = "UTC"
-	}
 	loc, err := types.LoadZone(v)
 	if err != nil {
 		return "", badValue("TimeZone", v)

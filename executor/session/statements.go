@@ -41,7 +41,7 @@ func (s *Session) setVar(ctx context.Context, x *ast.SetVar, several bool) (stri
 	if x.Reset {
 		tag = "RESET"
 	}
-	if x.Name == "all" && x.Reset {
+	if x.All {
 		s.resetAll()
 		return tag, nil
 	}

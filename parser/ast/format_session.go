@@ -193,7 +193,11 @@ func (p *printer) setting(name string) {
 func (p *printer) setVar(v *SetVar) {
 	if v.Reset {
 		p.put("RESET ")
-		p.setting(v.Name)
+		if v.All {
+			p.put("ALL")
+		} else {
+			p.dotted(strings.Split(v.Name, "."))
+		}
 		return
 	}
 	p.put("SET ")

@@ -24,7 +24,8 @@ type (
 	// ROLE role, SET SESSION AUTHORIZATION session_authorization.
 	SetVar struct {
 		Off
-		Name        string // lower case; "all" for RESET ALL
+		Name        string // lower case; "all" with All
+		All         bool   // RESET ALL
 		Values      []Expr // Const, or Cast for SET TIME ZONE INTERVAL
 		Default     bool   // TO DEFAULT
 		Reset       bool

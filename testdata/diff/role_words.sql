@@ -109,3 +109,20 @@ drop owned by rw_x1;
 drop schema rw_s2;
 drop role if exists rw_x1, rw_x2, rw_x3, rw_x4, rw_x5, rw_x6;
 drop role rw_other;
+
+-- Names that are called like words of settings.
+set work_mem to '7MB';
+reset "all";
+reset all;
+set session authorization "default";
+set session authorization default;
+set time zone "local";
+set time zone 'local';
+set time zone local;
+set time zone 'default';
+create function f() returns int language sql set work_mem to '5MB' as 'select 1';
+alter function f() reset "all";
+alter function f() reset all;
+select proconfig from pg_proc where proname = 'f';
+grant "all" on t to public;
+create function g() returns int language nosuch as 'x';
