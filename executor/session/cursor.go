@@ -45,6 +45,7 @@ func (s *Session) declare(ctx context.Context, x *ast.DeclareCursor, c *call) er
 	if x.Binary {
 		po.formats = []int16{1}
 	}
+	po.locked = s.lockedRows(p)
 	s.portals.put(po)
 	// The cursor sees the data of this moment: its snapshot is opened now.
 	if err := s.startPortal(ctx, po); err != nil {

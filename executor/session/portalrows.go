@@ -27,6 +27,8 @@ type portalRows struct {
 	err     error // of a run that was ended early: after the rows kept
 	store   func([]wire.Column) *executor.KeptRows
 
+	locked *lockedRows // of a cursor that locks its rows, else nil
+
 	back bool  // passed rows are kept
 	at   int64 // current row: 0 before the first, read+1 after the last
 }
@@ -56,6 +58,7 @@ func (k *keptSink) batch(b *vec.Batch) error {
 		k.p.all = k.p.planned.rowCols()
 	}
 	k.p.read += int64(b.Rows())
+	k.p.locked.took(b)
 	return k.p.keep(b)
 }
 
@@ -103,6 +106,7 @@ func (p *portalRows) row(n int64) (*vec.Batch, int, error) {
 			continue
 		}
 		p.read += int64(b.Rows())
+		p.locked.took(b)
 		if p.back {
 			if err := p.keep(b); err != nil {
 				return nil, 0, err
@@ -141,6 +145,15 @@ func (p *portalRows) forward(limit int64, out sink) (n int64, err error) {
 		to := b.Rows()
 		if limit > 0 && int64(to-i) > limit-n {
 			to = i + int(limit-n)
+		}
+		if p.locked.gone(b, i) {
+			p.at++
+			continue
+		}
+		for k := i + 1; k < to; k++ {
+			if p.locked.gone(b, k) {
+				to = k
+			}
 		}
 		if err := p.send(b, i, to, out); err != nil {
 			return n, err
@@ -191,6 +204,7 @@ func (p *portalRows) settle(ctx context.Context) error {
 			break
 		}
 		p.read += int64(b.Rows())
+		p.locked.took(b)
 		if err := p.keep(b); err != nil {
 			return err
 		}

@@ -161,3 +161,7 @@ func (d *Desc) Appeared(tx Txn, keys [][]byte) error {
 	}
 	return nil
 }
+
+// RowWritten reports whether the transaction itself has written the row of a key, or
+// deleted it.
+func (d *Desc) RowWritten(tx kv.Txn, key []byte) bool { return tx.Wrote(d.space, key) }
