@@ -406,8 +406,9 @@ func (p *planner) planUnit(s *state, u *unit) *pnode {
 	case r.query != nil:
 		p.pushIntoQuery(u)
 		p.dropUnread(r.query, s.need[r.id])
-		p.passesOn(s, u)
-		n.order = p.passesOrder(s, u)
+		if n.order = p.passesOn(s, u); n.order == nil {
+			n.order = p.passesOrder(s, u)
+		}
 		n.node = p.planQuery(r.query)
 		for c := range r.cols {
 			n.lay[[2]int{r.id, c}] = c

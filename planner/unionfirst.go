@@ -15,28 +15,31 @@ import (
 // derived table that a query passes on as it is.
 
 // passesOn moves ORDER BY and LIMIT of a query that does nothing else to the UNION ALL
-// that it reads, where no more rows leave it than are wanted. They stay with the query as
-// well, which has few rows to sort then.
-func (p *planner) passesOn(s *state, u *unit) {
+// that it reads, where no more rows are sorted than are wanted. It returns the order in
+// terms of the UNION ALL's columns, in which the query has its rows then; nil if it cannot.
+func (p *planner) passesOn(s *state, u *unit) []orderCol {
 	q, b, sub := s.q, s.b, u.rel.query
 	if q.limit == nil || len(u.local) > 0 || !passing(s) {
-		return
+		return nil
 	}
 	if sub.setop == nil || len(sub.sort) > 0 || sub.limit != nil || sub.offset != nil || !foreseen(q.limit) || q.offset != nil && !foreseen(q.offset) {
-		return
+		return nil
 	}
 	var keys []sortKey
+	var order []orderCol
 	for _, k := range q.sort {
 		v, ok := b.targets[k.target].x.(*plan.Var)
 		if !ok || v.Rel != u.rel.id || v.Col < 0 {
-			return
+			return nil
 		}
+		order = append(order, orderCol{rel: u.rel.id, col: v.Col, desc: k.desc, nullsFirst: k.nullsFirst})
 		k.target = v.Col
 		keys = append(keys, k)
 	}
 	c := *sub
 	c.sort, c.limit, c.offset, c.atMost = keys, q.limit, q.offset, true
 	u.rel.query = &c
+	return order
 }
 
 // firstOfEach has the members of a UNION ALL pass their first rows in its order, as many
