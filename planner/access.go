@@ -15,6 +15,7 @@ import (
 //
 //	WHERE a = 1 AND b > 5    range of i: Eq (1), Lo 5
 //	WHERE a IN (1, 2)        two ranges of i
+//	WHERE (a, b) IN (…)      a range of i for each row; see armranges.go
 //	WHERE b = 5              i does not help: its first column is free
 //	ORDER BY a LIMIT 10      whole i in order, ten rows
 type path struct {
@@ -271,12 +272,17 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need, out map[int]bool) []path
 		}
 	}
 	bounds := p.boundsOf(r, conj, func(in map[int]bool) bool { return len(in) == 0 })
+	ors := p.orsOf(r, conj, bounds)
 	if t.KeyIsRowKey() {
 		keys := make([]catalog.IndexKey, len(t.PK))
 		for i, c := range t.PK {
 			keys[i] = catalog.IndexKey{Col: c, Type: t.Columns[c].Type}
 		}
-		if x := p.match(r, nil, keys, true, bounds, rows); x != nil {
+		x := p.match(r, nil, keys, true, bounds, rows)
+		for _, x := range append(p.matchArms(r, nil, keys, true, ors, rows), x) {
+			if x == nil {
+				continue
+			}
 			x.order = masterOrder(r)
 			if x.access == plan.UniqueGet {
 				x.access = plan.PointGet
@@ -319,30 +325,38 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need, out map[int]bool) []path
 		if ix.Kind == catalog.KindHash {
 			of = equalities(bounds)
 		}
-		x := p.match(r, ix, ix.Keys, ix.Unique && !t.Deferrable(ix), of, rows)
-		if x == nil && ix.Kind == catalog.KindHash {
-			continue
-		}
-		if x == nil {
-			x = &path{index: ix, access: plan.IndexFull, rows: max(1, rows*share), used: map[plan.Expr]bool{}}
-		} else if x.access != plan.UniqueGet {
-			x.access = plan.IndexRange
-		}
-		if ix.Where != "" && x.access == plan.IndexRange {
-			x.rows = max(1, x.rows*share)
-		}
-		for _, c := range same {
-			x.used[c] = true
-		}
-		x.index, x.only = ix, only
-		x.cost = costStart*float64(max(1, len(x.ranges))) + x.rows*per
-		if !only && !x.single {
-			x.cost = costStart*float64(max(1, len(x.ranges))) + x.rows*(entry+costGet*p.entrySel(r, x, conj))
-		}
+		unique := ix.Unique && !t.Deferrable(ix)
+		found := []*path{p.match(r, ix, ix.Keys, unique, of, rows)}
 		if ix.Kind != catalog.KindHash {
-			x.order = indexOrder(r, ix)
+			found = append(found, p.matchArms(r, ix, ix.Keys, unique, ors, rows)...)
 		}
-		list = append(list, *x)
+		for i, x := range found {
+			if x == nil && ix.Kind == catalog.KindHash {
+				continue
+			}
+			if x == nil {
+				x = &path{index: ix, access: plan.IndexFull, rows: max(1, rows*share), used: map[plan.Expr]bool{}}
+			} else if x.access != plan.UniqueGet {
+				x.access = plan.IndexRange
+			}
+			if ix.Where != "" && x.access == plan.IndexRange {
+				x.rows = max(1, x.rows*share)
+			}
+			for _, c := range same {
+				x.used[c] = true
+			}
+			x.index, x.only = ix, only
+			x.cost = costStart*float64(max(1, len(x.ranges))) + x.rows*per
+			if !only && !x.single {
+				x.cost = costStart*float64(max(1, len(x.ranges))) + x.rows*(entry+costGet*p.entrySel(r, x, conj))
+			}
+			if ix.Kind != catalog.KindHash {
+				x.order = indexOrder(r, ix)
+			}
+			if i == 0 || x.cost < list[len(list)-1].cost {
+				list = append(list, *x)
+			}
+		}
 	}
 	return list
 }

@@ -66,13 +66,21 @@ func (p *planner) sameGround(r *rel, x, y *path) bool {
 
 // restricted are the columns of which a path's range knows something.
 func restricted(r *rel, x *path) (cols []int) {
-	kr := &x.ranges[0]
-	n := len(kr.Eq)
-	if kr.EqAny != nil || kr.IsNull || kr.NotNull || kr.Lo != nil || kr.Hi != nil || kr.Like != nil || kr.Test != nil {
-		n++
+	n := 0
+	for i := range x.ranges {
+		n = max(n, restrictedBy(&x.ranges[i]))
 	}
 	for i, k := range x.index.Keys[:min(n, len(x.index.Keys))] {
 		cols = append(cols, r.keyCol(x.index, i, k))
 	}
 	return cols
+}
+
+// restrictedBy is the number of key columns that a range restricts.
+func restrictedBy(kr *plan.KeyRange) int {
+	n := len(kr.Eq)
+	if kr.EqAny != nil || kr.IsNull || kr.NotNull || kr.Lo != nil || kr.Hi != nil || kr.Like != nil || kr.Test != nil {
+		n++
+	}
+	return n
 }

@@ -16,6 +16,10 @@ import (
 // maxUnion bounds the arms of a disjunction that is read arm by arm.
 const maxUnion = 64
 
+// costArm is what opening the scan of an arm costs. Arms of one index are cheaper as
+// ranges of one scan.
+const costArm = 50.0
+
 // unionOf finds the cheapest disjunction among the conjuncts that is read arm by
 // arm, with the path of each arm; nil if there is none.
 func (p *planner) unionOf(r *rel, conj []plan.Expr) (arms []path, cost float64) {
@@ -41,7 +45,7 @@ func (p *planner) unionOf(r *rel, conj []plan.Expr) (arms []path, cost float64) 
 				break
 			}
 			list = append(list, *best)
-			sum += best.cost + best.rows*costGet
+			sum += costArm + best.cost + best.rows*costGet
 		}
 		if len(list) == len(or.Args) && (arms == nil || sum < cost) {
 			arms, cost = list, sum

@@ -9,6 +9,9 @@ import (
 	"kvsqld/catalog"
 )
 
+// shownRanges is the number of a scan's ranges that are shown one by one.
+const shownRanges = 8
+
 // ExplainOptions choose what EXPLAIN prints.
 type ExplainOptions struct {
 	Costs   bool // estimates
@@ -372,8 +375,11 @@ func (w speller) details(n Node) []string {
 	}
 	switch n := n.(type) {
 	case *Scan:
-		for _, r := range n.Ranges {
-			add("Key", w.rangeText(n, &r))
+		for i := range n.Ranges[:min(len(n.Ranges), shownRanges)] {
+			add("Key", w.rangeText(n, &n.Ranges[i]))
+		}
+		if more := len(n.Ranges) - shownRanges; more > 0 {
+			add("Key", fmt.Sprint(more, " more"))
 		}
 		if n.Cursor != "" {
 			add("Cursor", n.Cursor)
