@@ -1,6 +1,10 @@
 package catalog
 
-import "kvsqld/catalog/types"
+import (
+	"slices"
+
+	"kvsqld/catalog/types"
+)
 
 // Stats is what is known of a table's contents: the outcome of ANALYZE. It is an
 // object of its own, so that new statistics do not rewrite the table.
@@ -28,6 +32,22 @@ type ColStats struct {
 	// that are not in MCV, ascending.
 	Histogram   []types.Datum
 	Correlation float64 // of the column's order with the key's order, -1 … 1
+	// Elems are the most common elements of arrays, or what an index by elements keeps of
+	// other values, ascending, and ElemFreq the fractions of values, NULLs not counted,
+	// that have them. One that is not among Elems is taken to be in ElemRest of the values.
+	// ElemNull is the fraction of arrays with a NULL in them.
+	Elems              []types.Datum
+	ElemFreq           []float64
+	ElemRest, ElemNull float64
+}
+
+// ElemShare is the fraction of values, NULLs not counted, that have an element.
+func (c *ColStats) ElemShare(elem types.Datum) float64 {
+	i, found := slices.BinarySearchFunc(c.Elems, elem, types.Compare)
+	if found {
+		return c.ElemFreq[i]
+	}
+	return c.ElemRest
 }
 
 // Distinct returns the estimated number of distinct values among rows rows.

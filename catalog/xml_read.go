@@ -480,9 +480,15 @@ func (r *xmlReader) stats(e *element, c Common) Object {
 				col.MCV = append(col.MCV, r.datum(v))
 			case "Bound":
 				col.Histogram = append(col.Histogram, r.datum(v))
+			case "Element":
+				col.ElemFreq = append(col.ElemFreq, r.float(v, "frequency"))
+				col.Elems = append(col.Elems, r.datum(v))
 			}
 		}
-		r.known(ce, "Common", "Bound")
+		if len(col.Elems) > 0 {
+			col.ElemRest, col.ElemNull = r.float(ce, "otherElements"), r.float(ce, "nullElements")
+		}
+		r.known(ce, "Common", "Bound", "Element")
 		st.Cols = append(st.Cols, col)
 	}
 	r.known(e, "AttributeStatistics")

@@ -562,6 +562,10 @@ func (w *xmlWriter) stats(st *Stats) {
 		ca.set("distinct", formatFloat(c.NDistinct))
 		ca.set("averageWidth", formatFloat(c.AvgWidth))
 		ca.set("correlation", formatFloat(c.Correlation))
+		if len(c.Elems) > 0 {
+			ca.set("otherElements", formatFloat(c.ElemRest))
+			ca.set("nullElements", formatFloat(c.ElemNull))
+		}
 		w.open("AttributeStatistics", ca)
 		for k := range c.MCV {
 			var f float64
@@ -572,6 +576,9 @@ func (w *xmlWriter) stats(st *Stats) {
 		}
 		for _, d := range c.Histogram {
 			w.datum("Bound", d, "", "")
+		}
+		for k, d := range c.Elems {
+			w.datum("Element", d, "frequency", formatFloat(c.ElemFreq[k]))
 		}
 		w.close("AttributeStatistics")
 	}

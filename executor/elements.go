@@ -53,7 +53,7 @@ func (op *scan) evalElements(k *plan.KeyRange) error {
 			return nil
 		}
 	}
-	op.spec.Intersect, op.spec.ElemKey = all, k.ElemKey
+	op.spec.Intersect, op.spec.ElemKey, op.spec.Listed = all, k.ElemKey, k.ElemAll
 	if all && len(keys) == 0 {
 		op.spec.Index, op.spec.Ranges = nil, nil
 	}

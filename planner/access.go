@@ -301,7 +301,7 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need, out map[int]bool) []path
 			if ix.Where != "" {
 				continue
 			}
-			list = append(list, p.elementPaths(r, ix, conj, rows)...)
+			list = append(list, p.elementPaths(r, ix, conj, rows, out)...)
 			continue
 		}
 		same, share, ok := p.holdsAll(r, r.parts[ix].preds, conj)
@@ -357,6 +357,17 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need, out map[int]bool) []path
 				list = append(list, *x)
 			}
 		}
+	}
+	// what tests of elements cost on each row that is read
+	for i := range list {
+		x := &list[i]
+		tests := 0.0
+		for _, c := range conj {
+			if !x.used[c] && testsElements(c) {
+				tests++
+			}
+		}
+		x.cost += tests * x.rows * costElements
 	}
 	return list
 }

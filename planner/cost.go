@@ -19,6 +19,8 @@ const (
 	costBuild   = 2.0  // one row put into a hash table
 	costPair    = 0.05 // one pair tested by a loop join
 	costStart   = 5.0  // opening a cursor
+	// one test of an array's elements or a document's, which are taken apart for it
+	costElements = 6.0
 )
 
 // pairCost is what testing conditions on one pair costs. What they compute of it costs

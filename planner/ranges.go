@@ -76,6 +76,9 @@ func (p *planner) overlapSel(x *plan.Call, rels map[int]*rel) float64 {
 		op = map[string]string{"&&": "&&", "@>": "<@", "<@": "@>"}[op]
 	}
 	st := p.colStats(rels[v.Rel], v.Col)
+	if st != nil && len(st.Elems) > 0 {
+		return p.elementSel(st, op, x.Args[1-at])
+	}
 	if st == nil || x.Args[at].Type().Kind() != types.KRange || len(st.Histogram) < 10 {
 		return selElements
 	}

@@ -58,6 +58,11 @@ func (p *planner) selectivity(e plan.Expr, rels map[int]*rel) float64 {
 		case "@>", "<@", "&&":
 			return p.overlapSel(x, rels)
 		case "?", "?|", "?&":
+			if v, ok := bareVar(x.Args[0]); ok {
+				if st := p.colStats(rels[v.Rel], v.Col); st != nil && len(st.Elems) > 0 {
+					return p.elementSel(st, x.Op, x.Args[1])
+				}
+			}
 			return selElements
 		}
 	}
@@ -99,6 +104,11 @@ const unknownElems = 10
 func (p *planner) anySel(x *plan.AnyArray, rels map[int]*rel) float64 {
 	if x.Op != "=" || x.All {
 		return selBool
+	}
+	if v, ok := bareVar(x.Array); ok {
+		if st := p.colStats(rels[v.Rel], v.Col); st != nil && len(st.Elems) > 0 {
+			return p.elementSel(st, "=", x.X)
+		}
 	}
 	if a, ok := x.Array.(*plan.ArrayCtor); ok && !a.Nested {
 		s := 0.0

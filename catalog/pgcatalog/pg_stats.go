@@ -1,6 +1,8 @@
 package pgcatalog
 
 import (
+	"slices"
+
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 )
@@ -24,7 +26,15 @@ func rowsPgStats(w *writer) {
 			w.values(c.MCV)
 			w.floats(c.MCF)
 			w.values(c.Histogram)
-			w.float(c.Correlation).nulls(3).end()
+			w.float(c.Correlation)
+			if len(c.Elems) > 0 && t.Columns[i].Type.Kind() == types.KArray {
+				w.values(c.Elems)
+				// PostgreSQL has the least, the greatest and NULL's behind them
+				w.floats(append(slices.Clone(c.ElemFreq), slices.Min(c.ElemFreq), slices.Max(c.ElemFreq), c.ElemNull))
+				w.nulls(1).end()
+			} else {
+				w.nulls(3).end()
+			}
 		}
 	})
 }

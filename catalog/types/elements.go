@@ -67,6 +67,9 @@ func ElementKeys(d Datum) (keys []Datum, null bool, err error) {
 // a string in an array, of this text has.
 func KeyToken(text []byte) Datum { return token('K', text) }
 
+// IsKeyToken reports whether a token is that of an object key.
+func IsKeyToken(token []byte) bool { return len(token) > 0 && token[0] == 'K' }
+
 func token(kind byte, text []byte) Datum {
 	if len(text) > maxToken {
 		sum := sha256.Sum256(text)

@@ -18,6 +18,8 @@ const (
 	statsTarget  = 100   // most common values, and buckets of a histogram
 	maxStatWidth = 1024  // wider values are not kept
 	pageBytes    = 8192
+	elemTarget   = 10 * statsTarget // most common elements
+	maxElemStat  = 128              // longer elements are not kept
 )
 
 // sample is a random sample of a table's rows, by column. A row that is taken is
@@ -179,6 +181,9 @@ func (s *sample) column(i int) catalog.ColStats {
 	if nonNull > 0 {
 		c.AvgWidth = width / float64(nonNull)
 	}
+	if len(vals) > 0 {
+		elements(&c, col.v, vals)
+	}
 	if len(vals) == 0 || !ordered(col.v.T) {
 		return c
 	}
@@ -200,6 +205,74 @@ func (s *sample) column(i int) catalog.ColStats {
 	}
 	c.Correlation = correlation(vals, sorted)
 	return c
+}
+
+// elements computes the most common elements of the values vals of a column that an index
+// by elements can have.
+func elements(c *catalog.ColStats, v *vec.Vec, vals []uint32) {
+	if _, ok := types.ElementKeyType(v.T); !ok {
+		return
+	}
+	type element struct {
+		d types.Datum
+		n int
+	}
+	found := map[string]*element{}
+	var b []byte
+	nulls := 0
+	for _, row := range vals {
+		keys, null, err := types.ElementKeys(v.Get(int(row)))
+		if err != nil {
+			return
+		}
+		if null {
+			nulls++
+		}
+		for _, d := range keys {
+			if b = types.AppendText(b[:0], d, types.DefaultFmt); len(b) > maxElemStat {
+				continue
+			}
+			e := found[string(b)]
+			if e == nil {
+				d.B = slices.Clone(d.B)
+				e = &element{d: d}
+				found[string(b)] = e
+			}
+			e.n++
+		}
+	}
+	list := make([]*element, 0, len(found))
+	for _, e := range found {
+		list = append(list, e)
+	}
+	// equal elements may be written differently, as 1.0 and 1.00
+	slices.SortFunc(list, func(a, b *element) int { return types.Compare(a.d, b.d) })
+	kept := list[:0]
+	for _, e := range list {
+		if n := len(kept); n > 0 && types.Equal(kept[n-1].d, e.d) {
+			kept[n-1].n += e.n
+			continue
+		}
+		kept = append(kept, e)
+	}
+	list = slices.DeleteFunc(kept, func(e *element) bool { return e.n == 1 })
+	slices.SortFunc(list, func(a, b *element) int {
+		return cmp.Or(cmp.Compare(b.n, a.n), types.Compare(a.d, b.d))
+	})
+	// what is left out is at most as frequent as the last one that is kept
+	rest := 1
+	if len(list) > elemTarget {
+		list, rest = list[:elemTarget], list[elemTarget].n
+	}
+	slices.SortFunc(list, func(a, b *element) int { return types.Compare(a.d, b.d) })
+	for _, e := range list {
+		c.Elems = append(c.Elems, e.d)
+		c.ElemFreq = append(c.ElemFreq, float64(e.n)/float64(len(vals)))
+	}
+	if len(list) > 0 {
+		c.ElemRest = float64(rest) / float64(len(vals)) / 2
+		c.ElemNull = float64(nulls) / float64(len(vals))
+	}
 }
 
 // datumOf is a row's value with bytes of its own, so that a few values of the

@@ -174,6 +174,8 @@ type (
 		Elems   Expr
 		ElemOp  string
 		ElemKey int
+		// ElemAll: what the lists say is all that is wanted, no row is read.
+		ElemAll bool
 		// Test: the next column, of ranges kept by length, and this expression satisfy
 		// TestOp: && @> or <@. The range finds rows that may; the filter decides.
 		Test   Expr

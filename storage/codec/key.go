@@ -421,6 +421,32 @@ func (b *KeyBuf) Keys(dst [][]byte) [][]byte {
 	return dst
 }
 
+// Words appends the keys to dst as numbers that sort as they do, if all of them are as
+// long as width says; of a width of 0, which is set, as the first one. false: they are
+// not, or longer than a number.
+func (b *KeyBuf) Words(dst []uint64, width *int) ([]uint64, bool) {
+	if len(b.ends) > 0 && *width == 0 {
+		*width = b.ends[0]
+	}
+	w := *width
+	if w == 0 || w > 8 {
+		return dst, false
+	}
+	n, at := len(dst), 0
+	for _, end := range b.ends {
+		if end-at != w {
+			return dst[:n], false
+		}
+		var v uint64
+		for _, c := range b.buf[at:end] {
+			v = v<<8 | uint64(c)
+		}
+		dst = append(dst, v)
+		at = end
+	}
+	return dst, true
+}
+
 // AppendRows adds one key per row of cols (nil rows: 0 … n-1).
 func (c *KeyCodec) AppendRows(b *KeyBuf, cols []*vec.Vec, n int, rows []uint32) {
 	if rows != nil {

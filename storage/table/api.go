@@ -47,6 +47,8 @@ type ScanSpec struct {
 	// elements, instead of those that are in one of them. Others may be among them:
 	// ranges of many rows are left out where others have few.
 	Intersect bool
+	// Listed wants the keys of just the rows that lists of elements name: none is read.
+	Listed bool
 	// ElemKey is the key column of an index by elements that the ranges are of.
 	ElemKey int
 	// Cols are the columns wanted, in the order of the output's columns: indexes

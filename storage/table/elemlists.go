@@ -2,11 +2,13 @@ package table
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/binary"
 	"slices"
 
 	"kvsqld/catalog/sqlerr"
-	"kvsqld/catalog/types"
+	"kvsqld/storage/codec"
 	"kvsqld/storage/kv"
 )
 
@@ -17,32 +19,100 @@ const longList = 8
 // elementList is the posting list of one element, as it is read.
 type elementList struct {
 	it    *postings
-	rows  [][]byte // row keys, when it has ended ascending
+	rows  listedRows // ascending, when it has ended
 	ended bool
+}
+
+// listedRows are keys of rows: as numbers, if all of them are equally long and short enough,
+// which are sorted and compared without following pointers.
+type listedRows struct {
+	words []uint64
+	width int // bytes of each of words
+	keys  [][]byte
+}
+
+func (k *listedRows) len() int { return len(k.words) + len(k.keys) }
+
+// add appends keys, and takes their memory over if it keeps them as they are.
+func (k *listedRows) add(buf *codec.KeyBuf) {
+	if k.keys == nil {
+		var ok bool
+		if k.words, ok = buf.Words(k.words, &k.width); ok {
+			return
+		}
+		k.spell()
+	}
+	k.keys = buf.Keys(k.keys)
+	buf.Leave()
+}
+
+// spell turns numbers into keys.
+func (k *listedRows) spell() {
+	mem := make([]byte, 0, len(k.words)*k.width)
+	k.keys = slices.Grow(k.keys, len(k.words))
+	var b [8]byte
+	for _, w := range k.words {
+		binary.BigEndian.PutUint64(b[:], w)
+		n := len(mem)
+		mem = append(mem, b[8-k.width:]...)
+		k.keys = append(k.keys, mem[n:len(mem):len(mem)])
+	}
+	k.words = nil
+}
+
+// sort brings the keys into order, each once.
+func (k *listedRows) sort() {
+	if !slices.IsSorted(k.words) {
+		slices.Sort(k.words)
+	}
+	k.words = slices.Compact(k.words)
+	if !slices.IsSortedFunc(k.keys, bytes.Compare) {
+		slices.SortFunc(k.keys, bytes.Compare)
+	}
+	k.keys = slices.CompactFunc(k.keys, bytes.Equal)
+}
+
+// alike makes the keys of lists numbers of one width, or none of them numbers.
+func alike(lists []*elementList) {
+	width := 0
+	for _, l := range lists {
+		switch {
+		case l.rows.len() == 0:
+			continue
+		case l.rows.keys != nil, width > 0 && width != l.rows.width:
+			for _, l := range lists {
+				l.rows.spell()
+			}
+			return
+		}
+		width = l.rows.width
+	}
 }
 
 // read takes the next batch.
 func (l *elementList) read() error {
-	pairs, err := l.it.Next()
-	if err != nil {
+	l.it.into = &l.rows
+	before := l.rows.len()
+	if err := l.it.fill(); err != nil {
 		return err
 	}
-	if len(pairs) == 0 {
+	if l.it.keys.Len() == 0 && l.rows.len() == before {
 		l.ended = true
-		slices.SortFunc(l.rows, bytes.Compare) // deltas come first
-		l.rows = slices.CompactFunc(l.rows, bytes.Equal)
+		l.rows.sort() // deltas come first
 		return nil
 	}
-	for _, p := range pairs {
-		l.rows = append(l.rows, p.Key)
+	if l.it.keys.Len() > 0 {
+		l.rows.add(&l.it.keys)
 	}
 	return nil
 }
 
 // gather collects the row keys of lists of an index by elements of one of its columns,
 // as points of the master file: those of rows in one of the lists, or, with all, a
-// superset of those in all of them, of which long lists are not read to their end.
-func (d *Desc) gather(ctx context.Context, r Reader, x *index, ranges []types.Range, column int, all bool) (spanSet, error) {
+// superset of those in all of them, of which long lists are not read to their end unless
+// the spec wants just what is listed.
+func (d *Desc) gather(ctx context.Context, r Reader, x *index, spec *ScanSpec) (spanSet, error) {
+	ranges, column, all := spec.Ranges, spec.ElemKey, spec.Intersect
 	if ranges == nil {
 		return spanSet{}, sqlerr.New(sqlerr.InternalError, "index \"%s\" does not have all rows", x.cat.Name)
 	}
@@ -63,72 +133,93 @@ func (d *Desc) gather(ctx context.Context, r Reader, x *index, ranges []types.Ra
 			lists = append(lists, &elementList{it: it})
 		}
 	}
-	collect := inAny
+	var rows listedRows
+	var err error
 	if all {
-		collect = inAll
+		rows, err = inAll(lists, spec.Listed)
+	} else {
+		rows, err = inAny(lists)
 	}
-	rows, err := collect(lists)
-	if rows == nil {
-		rows = [][]byte{} // no point, rather than no list of points
+	if err != nil {
+		return spanSet{}, err
 	}
-	return spanSet{points: rows}, err
+	rows.spell()
+	if rows.keys == nil {
+		rows.keys = [][]byte{} // no point, rather than no list of points
+	}
+	return spanSet{points: rows.keys}, nil
 }
 
 // inAny returns the rows of all lists.
-func inAny(lists []*elementList) (rows [][]byte, err error) {
+func inAny(lists []*elementList) (rows listedRows, err error) {
 	for _, l := range lists {
 		for !l.ended {
 			if err := l.read(); err != nil {
-				return nil, err
+				return listedRows{}, err
 			}
 		}
-		rows = append(rows, l.rows...)
 	}
-	if len(lists) == 1 {
-		return rows, nil
+	alike(lists)
+	for i, l := range lists {
+		if i == 0 {
+			rows = l.rows
+			continue
+		}
+		if rows.width == 0 {
+			rows.width = l.rows.width
+		}
+		rows.words = append(rows.words, l.rows.words...)
+		rows.keys = append(rows.keys, l.rows.keys...)
 	}
-	slices.SortFunc(rows, bytes.Compare)
-	return slices.CompactFunc(rows, bytes.Equal), nil
+	if len(lists) > 1 {
+		rows.sort()
+	}
+	return rows, nil
 }
 
 // inAll reads the lists side by side until the first one ends, and leaves of its rows
 // those that the others have as well, apart from lists so long that it is quicker to
-// look at the rows themselves.
-func inAll(lists []*elementList) ([][]byte, error) {
+// look at the rows themselves; whole: of all lists.
+func inAll(lists []*elementList, whole bool) (listedRows, error) {
 	var least *elementList
 	for least == nil && len(lists) > 0 {
 		for _, l := range lists {
 			if err := l.read(); err != nil {
-				return nil, err
+				return listedRows{}, err
 			}
-			if l.ended && (least == nil || len(l.rows) < len(least.rows)) {
+			if l.ended && (least == nil || l.rows.len() < least.rows.len()) {
 				least = l
 			}
 		}
 	}
 	if least == nil {
-		return nil, nil
+		return listedRows{}, nil
 	}
-	rows := least.rows
 	for _, l := range lists {
-		for !l.ended && len(l.rows) < longList*len(rows) {
+		for !l.ended && (whole || l.rows.len() < longList*least.rows.len()) {
 			if err := l.read(); err != nil {
-				return nil, err
+				return listedRows{}, err
 			}
 		}
-		if l != least && l.ended {
-			rows = common(rows, l.rows)
+	}
+	lists = slices.DeleteFunc(slices.Clone(lists), func(l *elementList) bool { return !l.ended })
+	alike(lists)
+	rows := least.rows
+	for _, l := range lists {
+		if l != least {
+			rows.words = common(rows.words, l.rows.words, cmp.Compare)
+			rows.keys = common(rows.keys, l.rows.keys, bytes.Compare)
 		}
 	}
 	return rows, nil
 }
 
 // common leaves of ascending keys those that are among others, ascending as well.
-func common(keys, others [][]byte) [][]byte {
-	return slices.DeleteFunc(keys, func(key []byte) bool {
-		for len(others) > 0 && bytes.Compare(others[0], key) < 0 {
+func common[T any](keys, others []T, compare func(a, b T) int) []T {
+	return slices.DeleteFunc(keys, func(key T) bool {
+		for len(others) > 0 && compare(others[0], key) < 0 {
 			others = others[1:]
 		}
-		return len(others) == 0 || !bytes.Equal(others[0], key)
+		return len(others) == 0 || compare(others[0], key) != 0
 	})
 }

@@ -47,6 +47,7 @@ type postings struct {
 	search []byte       // search key of the list being read
 	deltas [][]byte     // its row keys with a delta, ascending
 	known  bool         // deltas has all of them: they were read before the chunks
+	into   *listedRows  // takes chunks as numbers, if it can
 	rows   codec.KeyBuf // of a chunk
 	keys   codec.KeyBuf // handed out
 	*postingBufs
@@ -186,22 +187,8 @@ func room(pairs []kv.Pair) int {
 }
 
 func (p *postings) Next() ([]kv.Pair, error) {
-	p.keys.Reset()
-	for p.keys.Len() == 0 {
-		if len(p.rest) == 0 {
-			var err error
-			if p.rest, err = p.it.Next(); err != nil || len(p.rest) == 0 {
-				return nil, err
-			}
-		}
-		p.keys.Grow(room(p.rest))
-		for len(p.rest) > 0 && p.keys.Len() < enoughPostings {
-			pair := p.rest[0]
-			if err := p.take(pair); err != nil {
-				return nil, corrupt(p.x.space, pair.Key, err)
-			}
-			p.rest = p.rest[1:]
-		}
+	if err := p.fill(); err != nil || p.keys.Len() == 0 {
+		return nil, err
 	}
 	// The keys live as long as the snapshot, as a kv.Iter's do: their memory is not
 	// used again.
@@ -213,6 +200,35 @@ func (p *postings) Next() ([]kv.Pair, error) {
 	p.most = max(p.most, len(p.out))
 	p.keys.Leave()
 	return p.out, nil
+}
+
+// fill puts the next batch into p.keys, and what p.into can take there, nothing at the end.
+func (p *postings) fill() error {
+	p.keys.Reset()
+	taken := func() int { return p.keys.Len() }
+	if p.into != nil {
+		before := p.into.len()
+		taken = func() int { return p.keys.Len() + p.into.len() - before }
+	}
+	for taken() == 0 {
+		if len(p.rest) == 0 {
+			var err error
+			if p.rest, err = p.it.Next(); err != nil || len(p.rest) == 0 {
+				return err
+			}
+		}
+		if p.into == nil {
+			p.keys.Grow(room(p.rest))
+		}
+		for len(p.rest) > 0 && taken() < enoughPostings {
+			pair := p.rest[0]
+			if err := p.take(pair); err != nil {
+				return corrupt(p.x.space, pair.Key, err)
+			}
+			p.rest = p.rest[1:]
+		}
+	}
+	return nil
 }
 
 // Rescan implements kv.Rescanner.
@@ -248,6 +264,12 @@ func (p *postings) take(pair kv.Pair) error {
 	}
 	if p.rev && !p.known {
 		if err := p.readDeltas(); err != nil {
+			return err
+		}
+	}
+	if len(p.deltas) == 0 && p.into != nil && p.into.keys == nil {
+		var ok bool
+		if p.into.words, ok, err = codec.PostingWords(pair.Key, pair.Val, p.into.words, &p.into.width); ok || err != nil {
 			return err
 		}
 	}

@@ -98,11 +98,11 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 	s.dec.init(d, spec.Cols)
 	s.dec.setParts(spec.Parts)
 	if x != nil && x.elements {
-		if s.set, err = d.gather(ctx, r, x, spec.Ranges, spec.ElemKey, spec.Intersect); err != nil {
+		if s.set, err = d.gather(ctx, r, x, spec); err != nil {
 			return nil, err
 		}
 		s.x, x = nil, nil
-		s.bare = len(spec.Cols) > 0 && len(spec.Parts) == 0 && !slices.ContainsFunc(spec.Cols, func(c int) bool { return c != ColRowKey })
+		s.bare = spec.Listed && len(spec.Parts) == 0 && !s.dec.values || len(spec.Cols) > 0 && len(spec.Parts) == 0 && !slices.ContainsFunc(spec.Cols, func(c int) bool { return c != ColRowKey })
 	}
 	s.only = x != nil && (spec.IndexOnly || !s.dec.values) && x.covers(d, spec.Cols)
 	s.entry.init(d, x, spec.EntryCols, spec.EntryFilter)
