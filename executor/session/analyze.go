@@ -195,7 +195,7 @@ func (s *sample) column(i int) catalog.ColStats {
 		start = end
 	}
 	c.NDistinct = s.distinct(groups, all, nonNull, wide)
-	common := commonValues(groups, c.NDistinct)
+	common := commonValues(groups, c.NDistinct > 0 || s.rows == int64(all))
 	for _, g := range common {
 		c.MCV = append(c.MCV, datumOf(col.v, g.row))
 		c.MCF = append(c.MCF, float64(g.n)/float64(all))
@@ -340,8 +340,8 @@ func (s *sample) distinct(groups []group, sampled, nonNull, wide int) float64 {
 }
 
 // commonValues returns the values that are clearly more common than others, or
-// all when there are few.
-func commonValues(groups []group, ndistinct float64) []group {
+// all when there are few and the table has no others, as far as is known.
+func commonValues(groups []group, known bool) []group {
 	list := make([]group, 0, len(groups))
 	for _, g := range groups {
 		if g.n > 1 {
@@ -349,7 +349,7 @@ func commonValues(groups []group, ndistinct float64) []group {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b group) int { return cmp.Compare(b.n, a.n) })
-	if len(list) == len(groups) && len(groups) <= statsTarget && ndistinct > 0 {
+	if len(list) == len(groups) && len(groups) <= statsTarget && known {
 		return list
 	}
 	total := 0
