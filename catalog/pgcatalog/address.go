@@ -44,13 +44,14 @@ const (
 	oidPgTablespace  types.OID = 1213
 	oidPgTrigger     types.OID = 2620
 	oidPgLargeobject types.OID = 2613
+	oidPgParameter   types.OID = 6243
 )
 
 // absentClasses are catalogs without objects here, with what their objects are
 // called.
 var absentClasses = map[types.OID]string{
 	oidPgLargeobject: "large object", 2328: "foreign-data wrapper", 1417: "server", 1418: "user mapping", 3466: "event trigger", 6104: "publication",
-	6237: "publication namespace", 6106: "publication relation", 6100: "subscription", 3576: "transform", 6243: "parameter ACL",
+	6237: "publication namespace", 6106: "publication relation", 6100: "subscription", 3576: "transform",
 }
 
 // Identify finds an object by its address. The error tells of a catalog whose rows
@@ -90,6 +91,13 @@ func (env *Env) Identify(a Address) (Identity, error) {
 			return Identity{Type: "large object", Text: text, Description: "large object " + text, Names: []string{text}, Found: true}, nil
 		}
 		return Identity{Type: "large object"}, nil
+	case oidPgParameter:
+		for _, p := range env.Snap.Parameters() {
+			if parameterOID(p) == a.OID { // its name is one of no list of words
+				return Identity{Type: "parameter ACL", Text: p.Name, Description: "parameter " + p.Name, Names: []string{p.Name}, Found: true}, nil
+			}
+		}
+		return Identity{Type: "parameter ACL"}, nil
 	case oidPgNamespace:
 		if n := env.Snap.SchemaByOID(a.OID); n != nil {
 			return plainIdentity("schema", n.Name), nil

@@ -484,6 +484,13 @@ func (env *Env) plainAddress(kind string, names, _ []string) (Address, error) {
 		} else if names[0] == catalog.PlpgsqlName {
 			out.OID = catalog.OIDPlpgsql
 		}
+	case "parameter ACL":
+		out.Class = oidPgParameter
+		for _, p := range env.Snap.Parameters() {
+			if strings.EqualFold(p.Name, names[0]) {
+				out.OID = parameterOID(p)
+			}
+		}
 	case "tablespace":
 		out.Class = oidPgTablespace
 		switch names[0] {

@@ -1,5 +1,10 @@
 package pgcatalog
 
+import (
+	"kvsqld/catalog"
+	"kvsqld/catalog/types"
+)
+
 // Tablespaces cannot be made; the two of a new PostgreSQL server are shown.
 func rowsPgTablespace(w *writer) {
 	for _, t := range w.env.Snap.Tablespaces() {
@@ -10,9 +15,12 @@ func rowsPgTablespace(w *writer) {
 }
 
 // rowsPgParameterACL lists the parameters that privileges were granted on.
+// parameterOID is the OID of a parameter's privileges.
+func parameterOID(p *catalog.Parameter) types.OID { return synthOID("parameter "+p.Name, 0, 0) }
+
 func rowsPgParameterACL(w *writer) {
 	for _, p := range w.env.Snap.Parameters() {
-		w.oid(synthOID("parameter "+p.Name, 0, 0)).str(p.Name)
+		w.oid(parameterOID(p)).str(p.Name)
 		w.acl(p.ACL)
 		w.end()
 	}
