@@ -12,9 +12,10 @@
 //     same: no lookaround, no back references, no one-sided word boundaries. Then
 //     package regexp finds out whether there is a match, and, for a pattern that
 //     prefers the longest match, where.
-//  3. Otherwise program.go makes an automaton, which simulate.go runs over the text:
-//     the leftmost match, of these the longest, or the shortest for a pattern that
-//     prefers it. The time is proportional to the text's length.
+//  3. Otherwise program.go makes an automaton, which dfa.go makes deterministic while it
+//     runs over the text, or simulate.go runs where it has lookaround: the leftmost match,
+//     of these the longest, or the shortest for a pattern that prefers it. The time is
+//     proportional to the text's length.
 //  4. Where the groups are wanted, divide.go divides the match between the parts of
 //     the pattern: the parts that begin earlier first, each of them as long (or as
 //     short) as its own greediness asks for and the rest allows.

@@ -24,6 +24,9 @@ type program struct {
 	start    int32
 	reversed bool
 	id       int // of one that answers lookaround, from 1
+
+	examined, looks    bool // whether it has lookaround, once that was asked
+	anchored, floating *dfa // made when they are needed
 }
 
 // MaxInstrs bounds the automaton of a pattern, as PostgreSQL bounds its own, and maxTotal

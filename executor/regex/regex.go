@@ -16,6 +16,8 @@ type Regexp struct {
 	whole     *part
 	compiler  compiler
 	program   *program
+	backward  *program // of the whole pattern, reversed
+	text      []rune   // memory
 }
 
 // Compile reads a pattern. The error is an Error. Memory and time are bounded, for any
@@ -55,6 +57,14 @@ func (re *Regexp) automaton() *program {
 	return re.program
 }
 
+// reversal is that of the whole pattern, reversed.
+func (re *Regexp) reversal() *program {
+	if re.backward == nil {
+		re.backward = re.compiler.compile([]*node{re.tree}, true)
+	}
+	return re.backward
+}
+
 // Groups returns the number of groups.
 func (re *Regexp) Groups() int { return re.groups }
 
@@ -64,8 +74,29 @@ func (re *Regexp) Match(text []byte, poll func() error) (bool, error) {
 	if re.linear != nil {
 		return re.linear.Match(text), nil
 	}
+	if d := re.automaton().deterministic(true); d != nil && !re.backs {
+		return re.On(text, false, poll).any(d)
+	}
 	m, err := re.On(text, false, poll).Next(0)
 	return m != nil, err
+}
+
+// any reports whether there is a match.
+func (m *Matcher) any(d *dfa) (ok bool, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s, is := r.(stopped)
+			if !is {
+				panic(r)
+			}
+			err = s.err
+		}
+	}()
+	// the text's memory is used again, as nobody keeps this matcher
+	m.text = m.re.text[:0]
+	m.decode()
+	m.re.text = m.text
+	return m.matches(d), nil
 }
 
 // Matcher looks for matches in one text.
@@ -77,6 +108,7 @@ type Matcher struct {
 	text    []rune // nil until it is needed
 	offsets []int  // of the text's characters in src; nil: the same
 	groups  []int
+	begins  places // where matches of the pattern begin, once that was asked
 	idle    []*run
 	seen    [][]uint8 // answers of lookaround: by automaton and position, 1 is no, 2 is yes
 	work    int
@@ -90,10 +122,12 @@ func (re *Regexp) On(text []byte, wanted bool, poll func() error) *Matcher {
 
 // decode makes the characters of the text.
 func (m *Matcher) decode() {
-	if m.text != nil {
+	if len(m.text) > 0 {
 		return
 	}
-	m.text = make([]rune, 0, len(m.src)+1)
+	if cap(m.text) <= len(m.src) {
+		m.text = make([]rune, 0, len(m.src)+1)
+	}
 	for i := 0; i < len(m.src); {
 		r, w := rune(m.src[i]), 1
 		if r >= utf8.RuneSelf {
@@ -196,14 +230,13 @@ func (m *Matcher) trial(from int) []int {
 			return nil
 		}
 		ends := m.reach(re.automaton(), b, b, len(m.text))
-		for k := range len(m.text) - b + 1 {
-			e := len(m.text) - k
-			if re.short {
-				e = b + k
-			}
-			if !ends.has(e) {
-				continue
-			}
+		next := func(e int) int { return ends.to(e - 1) }
+		e := ends.to(len(m.text))
+		if re.short {
+			next = func(e int) int { return ends.from(e + 1) }
+			e = ends.from(b)
+		}
+		for ; e >= 0; e = next(e) {
 			if m.clear(); m.divide(re.whole, b, e) {
 				return m.result(b, e)
 			}

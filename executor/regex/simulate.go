@@ -1,5 +1,7 @@
 package regex
 
+import "math/bits"
+
 // pollEvery is the number of steps between two looks at whether to go on.
 const pollEvery = 1 << 14
 
@@ -109,6 +111,9 @@ func (r *run) step(i, limit int) (best int) {
 // search finds the leftmost match that begins at start or later, and of those the
 // longest or the shortest.
 func (m *Matcher) search(p *program, start int, short bool) (b, e int, ok bool) {
+	if d := p.deterministic(false); d != nil {
+		return m.leftmost(d, start, short)
+	}
 	r := m.start(p)
 	defer r.done()
 	b = -1
@@ -156,10 +161,41 @@ func newPlaces(low, high int) places { return places{low, make([]uint64, (high-l
 func (s places) set(i int)      { s.bits[(i-s.low)/64] |= 1 << ((i - s.low) % 64) }
 func (s places) has(i int) bool { return s.bits[(i-s.low)/64]&(1<<((i-s.low)%64)) != 0 }
 
+// from returns the first marked position that is i or later, to the last one that is i or
+// earlier; -1 if there is none.
+func (s places) from(i int) int {
+	for k := max(i-s.low, 0); k < 64*len(s.bits); k = k&^63 + 64 {
+		if w := s.bits[k/64] >> (k % 64); w != 0 {
+			return s.low + k + bits.TrailingZeros64(w)
+		}
+	}
+	return -1
+}
+
+func (s places) to(i int) int {
+	for k := min(i-s.low, 64*len(s.bits)-1); k >= 0; k = k&^63 - 1 {
+		if w := s.bits[k/64] << (63 - k%64); w != 0 {
+			return s.low + k - bits.LeadingZeros64(w)
+		}
+	}
+	return -1
+}
+
 // reach marks the positions between low and high up to which the automaton matches
 // from at: behind it, or before it when it is reversed.
 func (m *Matcher) reach(p *program, at, low, high int) places {
 	out := newPlaces(low, high)
+	if d := p.deterministic(false); d != nil {
+		to := high
+		if p.reversed {
+			to = low
+		}
+		m.each(d, at, to, func(i int) bool {
+			out.set(i)
+			return true
+		})
+		return out
+	}
 	r := m.start(p)
 	defer r.done()
 	if r.add(&r.cur, p.start, at, 0) {
