@@ -29,9 +29,18 @@ func (w *tableWriter) unmodified(keys *vec.Vec, old *vec.Batch, unread []int, ve
 	if !slices.ContainsFunc(w.env.run.query.Calls, func(f *catalog.Function) bool { return f.Volatile == 'v' }) {
 		return nil
 	}
-	list := make([][]byte, old.Rows())
-	for i := range list {
-		list[i] = keys.B[keys.Idx(old.Row(i))]
+	list := make([][]byte, 0, old.Rows())
+	rows := make([]int, 0, old.Rows())
+	met := w.env.Recheck.met(w.table.OID)
+	for i := range old.Rows() {
+		key := keys.B[keys.Idx(old.Row(i))]
+		if met != nil && met.has[string(key)] && !w.desc.RowWritten(w.env.Txn, key) {
+			continue // as others have left it, which is newer than the snapshot
+		}
+		list, rows = append(list, key), append(rows, old.Row(i))
+	}
+	if len(list) == 0 {
+		return nil
 	}
 	cols := slices.DeleteFunc(slices.Clone(w.live), func(c int) bool { return slices.Contains(unread, c) })
 	var now vec.Batch
@@ -41,7 +50,7 @@ func (w *tableWriter) unmodified(keys *vec.Vec, old *vec.Batch, unread []int, ve
 	same := now.Rows() == len(list)
 	for i := 0; same && i < len(list); i++ {
 		for k, c := range cols {
-			same = same && stored(old.Cols[w.pos[c]].Get(old.Row(i)), now.Cols[k].Get(i))
+			same = same && stored(old.Cols[w.pos[c]].Get(rows[i]), now.Cols[k].Get(i))
 		}
 	}
 	if same {
