@@ -1,9 +1,11 @@
 package session
 
 import (
+	"errors"
 	"slices"
 
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/planner/plan"
 )
@@ -42,7 +44,10 @@ func (c *copyIn) trace(n int, err error) error {
 			bad = c.ins.Check(&one)
 		}
 		if bad != nil {
-			return c.at(bad, c.numbers[r], c.raws[r])
+			c.ofDomain(bad, r)
+			bad = c.at(bad, c.numbers[r], c.raws[r])
+			c.column = ""
+			return bad
 		}
 		if one.Rows() == 0 {
 			continue
@@ -62,6 +67,59 @@ func (c *copyIn) trace(n int, err error) error {
 		return bad
 	}
 	return err
+}
+
+// ofDomain makes the column whose value a domain refuses the place of the error: PostgreSQL
+// finds it when it reads the value.
+func (c *copyIn) ofDomain(err error, row int) {
+	var e *sqlerr.Error
+	if !errors.As(err, &e) || e.DataType == "" || e.Code != sqlerr.NotNullViolation && e.Code != sqlerr.CheckViolation {
+		return
+	}
+	var fields [][]byte
+	if raw := c.raws[row]; raw != nil {
+		var bad error
+		if fields, bad = c.split(raw); bad != nil || len(fields) != len(c.cols) {
+			return
+		}
+	}
+	found := -1
+	for i, k := range c.cols {
+		whole := e.Code == sqlerr.NotNullViolation && c.s.snapshot().BaseType(k.t).Kind() != types.KArray
+		if !c.hasDomain(k.t, e) || whole && !k.v.Nulls.Get(row) {
+			continue
+		}
+		if found >= 0 && !whole {
+			return // one of several
+		}
+		if found < 0 {
+			found = i
+		}
+	}
+	if found >= 0 {
+		c.column, c.field = c.cols[found].name, nil
+		if fields != nil {
+			c.field = fields[found]
+		}
+	}
+}
+
+// hasDomain reports whether values of a type, or their elements, are of the domain of an
+// error.
+func (c *copyIn) hasDomain(t types.T, e *sqlerr.Error) bool {
+	for {
+		u := c.s.snapshot().TypeByOID(t.OID)
+		switch {
+		case u != nil && u.Kind == 'd' && u.Schema == e.Schema && u.Name == e.DataType:
+			return true
+		case u != nil && u.Kind == 'd':
+			t = u.Base
+		case t.Kind() == types.KArray:
+			t = t.ElemType()
+		default:
+			return false
+		}
+	}
 }
 
 // storeGroup stores rows one by one; the text of those that others forbid is not shown.

@@ -510,8 +510,11 @@ func (c *copyIn) at(err error, number int64, raw []byte) error {
 		w += ", column " + c.column
 		shown = c.field
 	}
-	if shown != nil {
+	switch {
+	case shown != nil:
 		w += ": \"" + clip(shown) + "\""
+	case c.column != "" && raw != nil:
+		w += ": null input"
 	}
 	out := *e
 	if out.Where != "" {
