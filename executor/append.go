@@ -14,6 +14,19 @@ type appendOp struct {
 	env    *Env
 	at     int
 	open   bool
+	// by column, what a join above knows of the rows: see keyFilter
+	filters []pushedFilter
+}
+
+type pushedFilter struct {
+	col int
+	f   *keyFilter
+}
+
+// pushFilter hands a filter from above to each of the inputs, before it is opened.
+func (op *appendOp) pushFilter(col int, f *keyFilter) bool {
+	op.filters = append(op.filters, pushedFilter{col, f})
+	return true
 }
 
 func (b *builder) append(n *plan.Append) (Operator, error) {
@@ -29,7 +42,7 @@ func (b *builder) append(n *plan.Append) (Operator, error) {
 }
 
 func (op *appendOp) Open(env *Env) error {
-	op.Close()
+	op.stop()
 	op.env, op.at, op.skip = env, 0, nil
 	if op.node.Prune == nil {
 		return nil
@@ -48,6 +61,10 @@ func (op *appendOp) Next() (*vec.Batch, error) {
 		in := op.inputs[op.at]
 		if !op.open {
 			op.open = true
+			for _, x := range op.filters {
+				own := *x.f
+				pushFilter(in, x.col, &own)
+			}
 			if err := in.Open(op.env); err != nil {
 				return nil, err
 			}
@@ -64,6 +81,12 @@ func (op *appendOp) Next() (*vec.Batch, error) {
 }
 
 func (op *appendOp) Close() {
+	op.stop()
+	op.filters = nil
+}
+
+// stop closes the input that is open.
+func (op *appendOp) stop() {
 	if op.open {
 		op.inputs[op.at].Close()
 		op.open = false

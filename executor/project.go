@@ -56,6 +56,15 @@ func (op *project) Open(env *Env) error {
 	return op.input.Open(env)
 }
 
+// pushFilter hands a filter of a column that is the input's to the input.
+func (op *project) pushFilter(col int, f *keyFilter) bool {
+	if op.stepwise || op.rows != nil || col >= len(op.exprs) {
+		return false
+	}
+	c, ok := op.exprs[col].(*plan.Col)
+	return ok && pushFilter(op.input, c.Idx, f)
+}
+
 func (op *project) Next() (*vec.Batch, error) {
 	if op.stepwise {
 		return op.step()

@@ -38,13 +38,18 @@ func narrowable(t types.T) bool {
 }
 
 func (p *planner) narrowBy(h *plan.HashJoin, c *plan.Col) {
-	sc := probeScan(h.Left, c.Idx)
-	if sc == nil || sc.Cols[c.Idx] < 0 {
-		return
-	}
-	t, col := sc.Table, sc.Cols[c.Idx]
+	probeScans(h.Left, c.Idx, func(sc *plan.Scan, out int) {
+		if sc.Cols[out] >= 0 {
+			p.narrowScan(sc, out)
+		}
+	})
+}
+
+// narrowScan lists the files for a key that column out of a scan is.
+func (p *planner) narrowScan(sc *plan.Scan, out int) {
+	t, col := sc.Table, sc.Cols[out]
 	add := func(n plan.Narrow) {
-		n.Out = c.Idx
+		n.Out = out
 		if st := p.Snap.Stats(t.OID); st != nil && col < len(st.Cols) {
 			n.Stats = &st.Cols[col]
 		}
@@ -70,22 +75,32 @@ func (p *planner) narrowBy(h *plan.HashJoin, c *plan.Col) {
 	}
 }
 
-// probeScan finds the scan of a whole table whose column col of the output is the
-// node's, on the probe sides of the joins in between.
-func probeScan(n plan.Node, col int) *plan.Scan {
+// probeScans finds the scans of whole tables whose column gives column col of a node's
+// output, on the probe sides of the joins in between: several below a UNION ALL or of a
+// partitioned table.
+func probeScans(n plan.Node, col int, found func(sc *plan.Scan, col int)) {
 	switch n := n.(type) {
 	case *plan.Scan:
 		if n.Access == plan.FullScan && n.Table.Cluster == nil && !n.Ordered && n.Limit == nil && n.Lock == nil && n.Nearest == nil && col < len(n.Cols) {
-			return n
+			found(n, col)
 		}
 	case *plan.HashJoin:
 		if n.Kind != plan.Full && n.Kind != plan.Right && col < len(n.Left.Base().Cols) {
-			return probeScan(n.Left, col)
+			probeScans(n.Left, col, found)
 		}
 	case *plan.LookupJoin:
 		if n.Kind != plan.Full && n.Kind != plan.Right && col < len(n.Left.Base().Cols) {
-			return probeScan(n.Left, col)
+			probeScans(n.Left, col, found)
+		}
+	case *plan.Append:
+		if len(n.Keys) == 0 {
+			for _, in := range n.Inputs {
+				probeScans(in, col, found)
+			}
+		}
+	case *plan.Project:
+		if c, ok := n.Exprs[col].(*plan.Col); ok {
+			probeScans(n.Input, c.Idx, found)
 		}
 	}
-	return nil
 }
