@@ -410,6 +410,9 @@ func (p *planner) planUnit(s *state, u *unit) *pnode {
 			n.order = p.passesOrder(s, u)
 		}
 		n.node = p.planQuery(r.query)
+		if n.order == nil {
+			n.order = p.orderOf(r)
+		}
 		for c := range r.cols {
 			n.lay[[2]int{r.id, c}] = c
 		}

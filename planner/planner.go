@@ -109,10 +109,11 @@ type planner struct {
 	passes   bool                     // an index was left out, see Context.Behind
 	// forValues: what the plan leaves out, it does for the values of the parameters
 	forValues bool
-	implied   map[*plan.Or]float64 // share of rows that the restrictions drawn from it leave
-	rec       *recorder            // nil unless the query is bound for its text
-	stored    bool                 // the text that is bound was written by the binder
-	coll      collated             // what it has of collations
+	implied   map[*plan.Or]float64  // share of rows that the restrictions drawn from it leave
+	orders    map[*query][]orderCol // in which queries with windows have their rows, by target
+	rec       *recorder             // nil unless the query is bound for its text
+	stored    bool                  // the text that is bound was written by the binder
+	coll      collated              // what it has of collations
 
 	cursorQuery *query // whose rows a cursor passes
 	places      []plan.Place

@@ -109,8 +109,11 @@ func (p *planner) planBlock(q *query) plan.Node {
 	lead := p.leadOf(s)
 	for _, st := range fiveSteps() {
 		st.run(p, s)
-		if st.name == "join" && lead != nil {
+		switch {
+		case st.name == "join" && lead != nil:
 			p.joinInOrder(s, lead)
+		case st.name == "group by":
+			p.noteOrder(s)
 		}
 	}
 	return s.cur.node

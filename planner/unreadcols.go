@@ -47,6 +47,28 @@ func (p *planner) dropUnread(q *query, read map[int]bool) {
 		b.targets[i].x = nullOf(x)
 	}
 	dropUnreadAggs(q)
+	dropUnreadWindows(q)
+}
+
+// dropUnreadWindows takes windows of which no function is read out of a query, which
+// PostgreSQL does not compute either.
+func dropUnreadWindows(q *query) {
+	b := q.block
+	b.wins = slices.DeleteFunc(b.wins, func(w *winGroup) bool {
+		read := len(w.stop) > 0 || slices.ContainsFunc(w.funcs, func(f plan.WindowFunc) bool {
+			return slices.ContainsFunc(f.Args, hasEffect) || f.Filter != nil && hasEffect(f.Filter)
+		})
+		if read {
+			return false
+		}
+		mapQuery(q, func(e plan.Expr) plan.Expr {
+			if v, ok := e.(*plan.Var); ok && v.Rel == w.rel {
+				read = true
+			}
+			return e
+		})
+		return !read
+	})
 }
 
 // dropUnreadAggs has aggregates that nothing reads compute nothing: they keep their

@@ -74,3 +74,48 @@ func (w *winGroup) sortKeys() []plan.SortKey {
 	}
 	return out
 }
+
+// noteOrder remembers the order in which a query's windows leave its rows, for who reads
+// the query: given
+//
+//	SELECT sum(gap) OVER (PARTITION BY a ORDER BY b) FROM
+//	  (SELECT a, b, b - lag(b) OVER (PARTITION BY a ORDER BY b) AS gap FROM t) x
+//
+// the rows of t are sorted once.
+func (p *planner) noteOrder(s *state) {
+	b := s.b
+	if len(b.wins) == 0 || b.distinct || b.hasSRF || len(s.q.sort) > 0 || p.NoOptimizer {
+		return
+	}
+	var out []orderCol
+	for _, o := range s.cur.order {
+		at := slices.IndexFunc(b.targets[:b.ncols], func(t target) bool {
+			v, ok := t.x.(*plan.Var)
+			return ok && v.Level == 0 && v.Rel == o.rel && v.Col == o.col
+		})
+		if at < 0 {
+			break
+		}
+		o.col = at
+		out = append(out, o)
+	}
+	if len(out) > 0 {
+		if p.orders == nil {
+			p.orders = map[*query][]orderCol{}
+		}
+		p.orders[s.q] = out
+	}
+}
+
+// orderOf is the order of a derived table's rows, in terms of its columns.
+func (p *planner) orderOf(r *rel) []orderCol {
+	q := r.query
+	if q.ref != nil && p.inlined(q.ref) {
+		q = q.ref.q
+	}
+	out := slices.Clone(p.orders[q])
+	for i := range out {
+		out[i].rel = r.id
+	}
+	return out
+}
