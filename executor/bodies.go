@@ -31,11 +31,10 @@ func (w *tableWriter) unmodified(keys *vec.Vec, old *vec.Batch, unread []int, ve
 	}
 	list := make([][]byte, 0, old.Rows())
 	rows := make([]int, 0, old.Rows())
-	met := w.env.Recheck.met(w.table.OID)
 	for i := range old.Rows() {
 		key := keys.B[keys.Idx(old.Row(i))]
-		if met != nil && met.has[string(key)] && !w.desc.RowWritten(w.env.Txn, key) {
-			continue // as others have left it, which is newer than the snapshot
+		if w.desc.Untouched(w.env.Txn, key) {
+			continue // it may be as others have left it, which is newer than the snapshot
 		}
 		list, rows = append(list, key), append(rows, old.Row(i))
 	}

@@ -163,5 +163,14 @@ func (d *Desc) Appeared(tx Txn, keys [][]byte) error {
 }
 
 // RowWritten reports whether the transaction itself has written the row of a key, or
-// deleted it.
-func (d *Desc) RowWritten(tx kv.Txn, key []byte) bool { return tx.Wrote(d.space, key) }
+// deleted it; of values that are stored by their elements that is not known.
+func (d *Desc) RowWritten(tx kv.Txn, key []byte) bool {
+	return tx.Wrote(d.space, key) ||
+		slices.ContainsFunc(d.groups, func(g *groupFile) bool { return !g.elements && tx.Wrote(g.space, key) })
+}
+
+// Untouched reports whether the transaction itself has surely written no part of the row
+// of a key.
+func (d *Desc) Untouched(tx kv.Txn, key []byte) bool {
+	return !slices.ContainsFunc(d.groups, func(g *groupFile) bool { return g.elements }) && !d.RowWritten(tx, key)
+}
