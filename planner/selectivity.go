@@ -33,11 +33,7 @@ func (p *planner) selectivity(e plan.Expr, rels map[int]*rel) float64 {
 	case *plan.Is:
 		return p.isSel(x, rels)
 	case *plan.InList:
-		s := 0.0
-		for _, el := range x.List {
-			s += p.eqSel(x.X, el, rels)
-		}
-		return maybeNot(min(1, s), x.Not)
+		return maybeNot(p.inSel(x.X, x.List, rels), x.Not)
 	case *plan.AnyArray:
 		return p.anySel(x, rels)
 	case *plan.Call:
@@ -111,22 +107,87 @@ func (p *planner) anySel(x *plan.AnyArray, rels map[int]*rel) float64 {
 		}
 	}
 	if a, ok := x.Array.(*plan.ArrayCtor); ok && !a.Nested {
-		s := 0.0
-		for _, el := range a.Elems {
-			s += p.eqSel(x.X, el, rels)
-		}
-		return min(1, s)
+		return p.inSel(x.X, a.Elems, rels)
 	}
 	if d, ok := p.estimate(x.Array); ok {
 		if _, _, _, elems, err := types.ArrayElems(d); err == nil {
-			s := 0.0
-			for _, el := range elems {
-				s += p.eqSel(x.X, &plan.Const{At: plan.At{T: el.T}, Val: el}, rels)
+			list := make([]plan.Expr, len(elems))
+			for i, el := range elems {
+				list[i] = &plan.Const{At: plan.At{T: el.T}, Val: el}
 			}
-			return min(1, s)
+			return p.inSel(x.X, list, rels)
 		}
 	}
 	return min(1, p.eqSel(x.X, nil, rels)*unknownElems)
+}
+
+// fewValues is the length of a list up to which each value is looked for among the common
+// ones.
+const fewValues = 8
+
+// inSel is the fraction of rows where a equals one of a list of values.
+func (p *planner) inSel(a plan.Expr, list []plan.Expr, rels map[int]*rel) float64 {
+	s := 0.0
+	if common := p.commonOfList(a, list, rels); common != nil {
+		for _, el := range list {
+			d, ok := p.estimate(el)
+			if !ok {
+				s += p.eqSel(a, el, rels)
+				continue
+			}
+			k, _ := commonOf(d)
+			if f, is := common.freq[k]; is {
+				s += f
+			} else {
+				s += common.others
+			}
+		}
+		return min(1, s)
+	}
+	for _, el := range list {
+		s += p.eqSel(a, el, rels)
+	}
+	return min(1, s)
+}
+
+// commonValues are the frequencies of a column's values, for many of them.
+type commonValues struct {
+	freq   map[commonKey]float64
+	others float64 // of each value that is not common
+}
+
+// commonOfList is those of a column that is compared with a long list of values of its
+// own type, nil where each value has to be compared.
+func (p *planner) commonOfList(a plan.Expr, list []plan.Expr, rels map[int]*rel) *commonValues {
+	v, ok := bareVar(a)
+	if len(list) <= fewValues || !ok || rels[v.Rel] == nil || rels[v.Rel].table == nil || uniqueColumn(rels[v.Rel], v.Col) {
+		return nil
+	}
+	st := p.colStats(rels[v.Rel], v.Col)
+	if st == nil || st.NDistinct == 0 {
+		return nil
+	}
+	for _, el := range list {
+		if et := el.Type(); et.Kind() != v.T.Kind() && !(integer(et) && integer(v.T)) || et.OID == types.OBpchar || v.T.OID == types.OBpchar {
+			return nil
+		}
+	}
+	rows := p.tableRows(rels[v.Rel].table)
+	out := &commonValues{freq: make(map[commonKey]float64, len(st.MCV))}
+	left := 1 - st.NullFrac
+	for i, m := range st.MCV {
+		k, ok := commonOf(m)
+		if !ok {
+			return nil
+		}
+		out.freq[k] = st.MCF[i]
+		left -= st.MCF[i]
+	}
+	if _, ok := commonOf(types.Datum{T: v.T}); !ok {
+		return nil
+	}
+	out.others = max(left/max(st.Distinct(rows)-float64(len(st.MCV)), 1), 1/max(rows, 1))
+	return out
 }
 
 // eqSel is the fraction of rows where a equals b; b is nil for an unknown value.
