@@ -29,16 +29,6 @@ type classMember struct {
 	values float64 // how many it has
 }
 
-// member is that of a unit, or of any of several; nil if there is none.
-func (c *equalClass) member(units uint64) *classMember {
-	for i := range c.members {
-		if c.members[i].unit&units != 0 {
-			return &c.members[i]
-		}
-	}
-	return nil
-}
-
 // equal is the equality of two members.
 func (c *equalClass) equal(a, b *classMember) plan.Expr {
 	x := *c.call
