@@ -40,7 +40,7 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 		if len(want.cols) > 0 {
 			sort = rows * costSort
 		}
-		arms, c := p.unionOf(r, u.local)
+		arms, c := p.unionOf(r, u.local, best)
 		all := false
 		if cost > fewGets && !best.single {
 			if both, c2 := p.intersectionOf(r, u.local); both != nil && (arms == nil || c2 < c) {

@@ -21,15 +21,16 @@ const maxUnion = 64
 const costArm = 50.0
 
 // unionOf finds the cheapest disjunction among the conjuncts that is read arm by
-// arm, with the path of each arm; nil if there is none.
-func (p *planner) unionOf(r *rel, conj []plan.Expr) (arms []path, cost float64) {
+// arm, with the path of each arm; nil if there is none. best is a path that was found:
+// where its ranges are the arms already, they are not looked at again.
+func (p *planner) unionOf(r *rel, conj []plan.Expr, best *path) (arms []path, cost float64) {
 	if p.NoOptimizer || r.cursor != "" || r.table.Cluster != nil {
 		return nil, 0
 	}
 	need := map[int]bool{plan.ColRowKey: true}
 	for _, c := range conj {
 		or, ok := c.(*plan.Or)
-		if !ok || len(or.Args) > maxUnion || hasSub(c) || volatileCall(c) {
+		if !ok || len(or.Args) > maxUnion || len(best.ranges) == len(or.Args) || hasSub(c) || volatileCall(c) {
 			continue
 		}
 		var list []path
