@@ -88,6 +88,16 @@ func (p *planner) implies(have, want plan.Expr) bool {
 	return false
 }
 
+// impliesNow is implies for the present values of the parameters. The plan is then one for
+// these values alone.
+func (p *planner) impliesNow(have, want plan.Expr) bool {
+	if len(p.ParamValues) == 0 || !p.implies(p.withValues(have), want) {
+		return false
+	}
+	p.forValues = true
+	return true
+}
+
 // comparison takes x op constant, or constant op x, apart.
 func comparison(e plan.Expr) (x plan.Expr, k *plan.Const, op string, ok bool) {
 	c, is := e.(*plan.Call)

@@ -144,7 +144,7 @@ func (p *planner) holdsAll(r *rel, preds, conj []plan.Expr) (same []plan.Expr, s
 		switch {
 		case i >= 0:
 			same = append(same, conj[i])
-		case !slices.ContainsFunc(conj, func(c plan.Expr) bool { return p.implies(c, want) }):
+		case !slices.ContainsFunc(conj, func(c plan.Expr) bool { return p.implies(c, want) || p.impliesNow(c, want) }):
 			return nil, 0, false
 		}
 		share *= p.selectivity(want, rels)

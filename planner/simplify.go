@@ -181,7 +181,7 @@ func (p *planner) decided(e plan.Expr) (types.Datum, bool) {
 // withValues puts the values of the parameters into an expression.
 func (p *planner) withValues(e plan.Expr) plan.Expr {
 	return plan.Map(e, func(x plan.Expr) plan.Expr {
-		if prm, is := x.(*plan.Param); is {
+		if prm, is := x.(*plan.Param); is && prm.Idx < len(p.ParamValues) {
 			return &plan.Const{At: prm.At, Val: p.ParamValues[prm.Idx]}
 		}
 		return x

@@ -11,17 +11,38 @@ import (
 
 // customPlan decides whether a costly statement is planned again for the values
 // of its parameters: it is at first, and from then on if those plans were so much
-// cheaper that they paid for the planning.
+// cheaper that they paid for the planning. Plans that do the same as the one without
+// values are not: what is cheaper is the estimate, where a radius or a bound is known.
 type customPlan struct {
 	generic *plan.Query // the plan without values
 	tries   int
-	cost    float64 // of all tries, planning included
+	run     float64 // what the plans of all tries cost
+	planned float64 // what making them did
+	shape   string  // of generic, from the first try on
+	differs bool    // one of the tries had another shape
+	uses    int     // of generic since the last try
+}
+
+// worse reports whether plans for the values of the parameters are not worth making,
+// where the one without values costs so much.
+func (c *customPlan) worse(cost float64) bool {
+	switch n := float64(c.tries); {
+	case c.tries < customTries:
+		return false
+	case (c.run+c.planned)/n >= cost:
+		return true
+	}
+	// Other values may ask for another plan, which a try shows once in a while.
+	return !c.differs && c.run < c.planned && c.uses < alikeUses
 }
 
 const (
 	// customTries is the number of executions planned with their values before
 	// the costs are compared.
 	customTries = 5
+	// alikeUses is how often the plan without values is run, because those for values were
+	// like it, before one is made again.
+	alikeUses = 100
 	// planningCost is what planning costs per table, in the planner's units.
 	planningCost = 2000
 )
@@ -42,7 +63,8 @@ func (p *plannedStmt) suit(ctx context.Context, s *Session, snap *catalog.Snapsh
 	if cost <= maxGenericCost {
 		return nil
 	}
-	if c.tries >= customTries && c.cost/float64(c.tries) >= cost {
+	if c.worse(cost) {
+		c.uses++
 		if p.q != c.generic {
 			p.use(c.generic)
 		}
@@ -55,7 +77,15 @@ func (p *plannedStmt) suit(ctx context.Context, s *Session, snap *catalog.Snapsh
 		return err
 	}
 	c.tries++
-	c.cost += q.Cost() + planningCost*float64(1+len(q.Tables))
+	c.uses = 0
+	c.run += q.Cost()
+	c.planned += planningCost * float64(1+len(q.Tables))
+	if !c.differs {
+		if c.shape == "" {
+			c.shape = plan.Shape(c.generic)
+		}
+		c.differs = plan.Shape(q) != c.shape
+	}
 	p.use(q)
 	return nil
 }

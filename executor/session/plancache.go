@@ -105,7 +105,7 @@ func (s *Session) runCached(ctx context.Context, sql string, w wire.ResultWriter
 	}
 	var params []types.Datum
 	if !e.costly {
-		if len(p.q.Params) > 0 && p.q.Cost() > maxGenericCost {
+		if g := p.custom.generic; len(g.Params) > 0 && g.Cost() > maxGenericCost && p.custom.differs {
 			e.costly, e.planned = true, nil
 			return false, nil
 		}
