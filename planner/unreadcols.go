@@ -51,11 +51,14 @@ func (p *planner) dropUnread(q *query, read map[int]bool) {
 }
 
 // dropUnreadWindows takes windows of which no function is read out of a query, which
-// PostgreSQL does not compute either.
+// PostgreSQL does not compute either; but it computes what they order rows by.
 func dropUnreadWindows(q *query) {
 	b := q.block
 	b.wins = slices.DeleteFunc(b.wins, func(w *winGroup) bool {
-		read := len(w.stop) > 0 || slices.ContainsFunc(w.funcs, func(f plan.WindowFunc) bool {
+		read := len(w.stop) > 0 || slices.ContainsFunc(w.sortKeys(), func(k plan.SortKey) bool {
+			_, column := k.X.(*plan.Var)
+			return !column
+		}) || slices.ContainsFunc(w.funcs, func(f plan.WindowFunc) bool {
 			return slices.ContainsFunc(f.Args, hasEffect) || f.Filter != nil && hasEffect(f.Filter)
 		})
 		if read {
