@@ -11,6 +11,9 @@ import (
 // ConstEvaluator evaluates an expression without columns; the executor has it.
 type ConstEvaluator interface {
 	EvalConst(e plan.Expr) (types.Datum, error)
+	// HoldsFor tells for which values a condition over one column, number 0 and of type t,
+	// is true.
+	HoldsFor(cond plan.Expr, t types.T, vals ...[]types.Datum) ([]bool, error)
 }
 
 // TextParser parses the SQL texts that the catalog stores.

@@ -265,26 +265,25 @@ func (p *planner) matchSel(x *plan.Call, otherwise float64, rels map[int]*rel) f
 	if st == nil || !known {
 		return otherwise
 	}
-	matches := func(d types.Datum) bool {
-		at := plan.At{T: x.Args[0].Type()}
-		d.T = at.T
-		c := *x
-		c.Args = []plan.Expr{&plan.Const{At: at, Val: d}, &plan.Const{At: plan.At{T: pattern.T}, Val: pattern}}
-		got, err := p.Consts.EvalConst(&c)
-		return err == nil && !got.Null && got.I != 0
+	at := plan.At{T: x.Args[0].Type()}
+	over := *x
+	over.Args = []plan.Expr{&plan.Col{At: at}, &plan.Const{At: plan.At{T: pattern.T}, Val: pattern}}
+	holds, err := p.Consts.HoldsFor(&over, at.T, st.MCV, st.Histogram)
+	if err != nil {
+		return otherwise
 	}
 	common, left := 0.0, 1-st.NullFrac
-	for i, m := range st.MCV {
+	for i := range st.MCV {
 		left -= st.MCF[i]
-		if matches(m) {
+		if holds[i] {
 			common += st.MCF[i]
 		}
 	}
 	share := otherwise
 	if n := len(st.Histogram); n >= 10 {
 		hits := 0
-		for _, h := range st.Histogram {
-			if matches(h) {
+		for i := range st.Histogram {
+			if holds[len(st.MCV)+i] {
 				hits++
 			}
 		}

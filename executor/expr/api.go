@@ -241,6 +241,35 @@ func Implemented(src string) bool {
 // batches.
 func EvalConst(env *Env, e plan.Expr) (types.Datum, error) { return evalConst(env, e) }
 
+// HoldsFor tells for which values a condition over one column, number 0 and of type t, is
+// true.
+func HoldsFor(env *Env, cond plan.Expr, t types.T, vals ...[]types.Datum) ([]bool, error) {
+	ev, err := Compile(cond)
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	for _, list := range vals {
+		n += len(list)
+	}
+	col, out := vec.New(t, n), make([]bool, n)
+	i := 0
+	for _, list := range vals {
+		for _, d := range list {
+			col.Set(i, d)
+			i++
+		}
+	}
+	v, err := ev.Eval(env, &vec.Batch{N: n, Cols: []*vec.Vec{col}})
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i] = !v.IsNull(i) && v.Bool[v.Idx(i)]
+	}
+	return out, nil
+}
+
 // Instant returns the wall clock in microseconds since 2000-01-01 UTC.
 func (env *Env) Instant() int64 {
 	if env.Clock != nil {

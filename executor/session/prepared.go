@@ -468,6 +468,13 @@ func (c constants) EvalConst(e plan.Expr) (types.Datum, error) {
 	return c.s.evalConst(c.ctx, e)
 }
 
+// HoldsFor implements planner.ConstEvaluator.
+func (c constants) HoldsFor(cond plan.Expr, t types.T, vals ...[]types.Datum) ([]bool, error) {
+	var env expr.Env
+	c.s.fillExpr(c.ctx, &env, nil)
+	return expr.HoldsFor(&env, cond, t, vals...)
+}
+
 // texts parses the catalog's texts for the planner.
 type texts struct{}
 
