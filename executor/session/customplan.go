@@ -23,17 +23,32 @@ type customPlan struct {
 	uses    int     // of generic since the last try
 }
 
-// worse reports whether plans for the values of the parameters are not worth making,
-// where the one without values costs so much.
-func (c *customPlan) worse(cost float64) bool {
-	switch n := float64(c.tries); {
-	case c.tries < customTries:
-		return false
-	case (c.run+c.planned)/n >= cost:
-		return true
+// tried notes a plan for values.
+func (c *customPlan) tried(q *plan.Query) {
+	c.tries++
+	c.uses = 0
+	c.run += q.Cost()
+	c.planned += planningCost * float64(1+len(q.Tables))
+	if c.differs {
+		return
 	}
-	// Other values may ask for another plan, which a try shows once in a while.
-	return !c.differs && c.run < c.planned && c.uses < alikeUses
+	if c.shape == "" {
+		c.shape = plan.Shape(c.generic)
+	}
+	c.differs = plan.Shape(q) != c.shape
+}
+
+// worse reports whether plans for values are not worth making, where the one without
+// values costs so much.
+func (c *customPlan) worse(cost float64) bool {
+	return c.tries >= customTries && (c.run+c.planned)/float64(c.tries) >= cost || c.alike()
+}
+
+// alike reports whether plans for values do what the one without values does, and cost
+// less than making them. Other values may ask for another plan, which a try shows once in
+// a while.
+func (c *customPlan) alike() bool {
+	return c.tries >= customTries && !c.differs && c.run < c.planned && c.uses < alikeUses
 }
 
 const (
@@ -76,16 +91,7 @@ func (p *plannedStmt) suit(ctx context.Context, s *Session, snap *catalog.Snapsh
 	if err != nil {
 		return err
 	}
-	c.tries++
-	c.uses = 0
-	c.run += q.Cost()
-	c.planned += planningCost * float64(1+len(q.Tables))
-	if !c.differs {
-		if c.shape == "" {
-			c.shape = plan.Shape(c.generic)
-		}
-		c.differs = plan.Shape(q) != c.shape
-	}
+	c.tried(q)
 	p.use(q)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"kvsqld/parser"
 	"kvsqld/parser/ast"
 	"kvsqld/planner"
+	"kvsqld/planner/plan"
 	"kvsqld/wire"
 )
 
@@ -38,10 +39,11 @@ type cacheEntry struct {
 	// plain says that statements of this pattern are better planned as written:
 	// they are no patterns, or did not plan.
 	plain bool
-	// costly says that statements of this pattern are planned with their literals.
-	// asWritten is the plan of the text that came last, made when it came again: what
-	// polls a queue or refreshes a dashboard sends one text over and over.
-	costly    bool
+	// written are plans of texts with their literals, tried where the pattern's is costly:
+	// is it like them?
+	written customPlan
+	// asWritten is the plan of the costly text that came last, made when it came again:
+	// what polls a queue or refreshes a dashboard sends one text over and over.
 	text      string
 	asWritten *plannedStmt
 }
@@ -88,11 +90,6 @@ func (s *Session) runCached(ctx context.Context, sql string, w wire.ResultWriter
 		return false, nil
 	}
 	p := e.planned
-	if e.costly {
-		if p = e.again(s, sql); p == nil {
-			return false, nil
-		}
-	}
 	if _, err := s.ensureTx(ctx); err != nil {
 		return true, err
 	}
@@ -104,11 +101,15 @@ func (s *Session) runCached(ctx context.Context, sql string, w wire.ResultWriter
 		return false, nil
 	}
 	var params []types.Datum
-	if !e.costly {
-		if g := p.custom.generic; len(g.Params) > 0 && g.Cost() > maxGenericCost && p.custom.differs {
-			e.costly, e.planned = true, nil
+	costly := e.costly(ctx, s, sql)
+	if costly {
+		if p = e.again(s, sql); p == nil {
 			return false, nil
 		}
+		if err := p.refresh(ctx, s, s.snapshot()); err != nil {
+			return false, nil // for the error's position
+		}
+	} else {
 		var ok bool
 		if params, ok = s.literals(p); !ok {
 			return false, nil
@@ -116,7 +117,7 @@ func (s *Session) runCached(ctx context.Context, sql string, w wire.ResultWriter
 	}
 	n, err := s.runPlanned(ctx, p, params, wireSink{w: w}, nil)
 	if err != nil {
-		if e.costly {
+		if costly {
 			return true, err
 		}
 		return true, withoutPosition(err)
@@ -128,6 +129,35 @@ func (s *Session) runCached(ctx context.Context, sql string, w wire.ResultWriter
 	}
 	w.Complete(tagOf(p.q), n)
 	return true, nil
+}
+
+// costly reports whether a text is to be planned with its literals: the pattern's plan
+// costs much, and those of texts are not like it, or cost so much themselves that making
+// them does not count.
+func (e *cacheEntry) costly(ctx context.Context, s *Session, sql string) bool {
+	g := e.planned.custom.generic
+	if len(g.Params) == 0 || g.Cost() <= maxGenericCost {
+		return false
+	}
+	c := &e.written
+	if c.generic != g {
+		*c = customPlan{generic: g}
+	}
+	if c.alike() {
+		c.uses++
+		return false
+	}
+	if c.tries < customTries && !c.differs || c.uses >= alikeUses {
+		st, err := s.strings(sql).ParseOne(sql)
+		if err == nil {
+			var q *plan.Query
+			if q, err = planner.Plan(s.planDuring(ctx, s.snapshot()), st.Stmt); err == nil {
+				c.tried(q)
+			}
+		}
+		c.differs = c.differs || err != nil
+	}
+	return true
 }
 
 // again returns the plan of a costly statement's text if that is the one that came last,
