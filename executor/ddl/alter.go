@@ -48,7 +48,7 @@ func (x *exec) alterTable(s *ast.AlterTable) error {
 	if t, ok := r.(*catalog.Table); ok {
 		// What is below the table may change with it.
 		if x.level = alterLock(s.Actions); x.level == kv.Exclusive {
-			x.level = x.layoutLock(t)
+			x.level = x.layoutLock(t, s.Actions)
 		}
 		for _, t := range x.snap().Tree(t) {
 			if t.OID != oid && (s.Only || s.Actions[0].Kind == "ATTACH PARTITION") {

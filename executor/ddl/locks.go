@@ -112,7 +112,7 @@ func actionLock(a *ast.AlterAction) kv.TableLockMode {
 			return kv.ShareUpdateExclusive
 		}
 		if !slices.ContainsFunc(a.Options, func(o ast.Option) bool { return !upkeepOption(o.Name) && !layoutOption(o.Name) }) {
-			return kv.Exclusive // while the rows are written anew: see othersGo
+			return kv.Exclusive // while the rows are written anew: see layoutLock
 		}
 	}
 	return kv.AccessExclusive
@@ -124,18 +124,23 @@ func layoutOption(name string) bool {
 	return name == "layout" || name == "groups" || name == "elements"
 }
 
-// layoutLock is the lock for changing nothing but a table's layout: others go on until the
-// rows have been written anew, in files that nobody sees before the commit.
-func (x *exec) layoutLock(t *catalog.Table) kv.TableLockMode {
-	if x.copies(t) {
+// layoutLock is the lock of an ALTER TABLE of which the strongest action changes the layout:
+// others go on until the rows have been written anew, in files that nobody sees before the
+// commit. Writers do so only if no other action keeps them out.
+func (x *exec) layoutLock(t *catalog.Table, actions []ast.AlterAction) kv.TableLockMode {
+	keepsOut := func(a ast.AlterAction) bool {
+		m := actionLock(&a)
+		return m > kv.ShareUpdateExclusive && m != kv.Exclusive
+	}
+	if x.copies(t) && !slices.ContainsFunc(actions, keepsOut) {
 		return kv.ShareUpdateExclusive
 	}
 	return kv.Exclusive
 }
 
-// othersGo has the statement keep everybody out at its end, where the change of a layout
+// excludeAtEnd has the statement keep everybody out at its end, where the change of a layout
 // has not done so from its beginning.
-func (x *exec) othersGo(t *catalog.Table) {
+func (x *exec) excludeAtEnd(t *catalog.Table) {
 	if x.level == kv.AccessExclusive || x.level == 0 {
 		return
 	}

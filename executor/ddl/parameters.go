@@ -27,7 +27,7 @@ func (x *exec) tableParameters(t *catalog.Table, a *ast.AlterAction) error {
 		spec.Options = map[string]string{}
 	}
 	if slices.ContainsFunc(a.Options, func(o ast.Option) bool { return layoutOption(o.Name) }) {
-		x.othersGo(t)
+		x.excludeAtEnd(t)
 	}
 	layout, groups := t.Layout, [][]string(nil)
 	changed := false

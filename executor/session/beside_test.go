@@ -214,6 +214,9 @@ func TestAlterLayoutAlone(t *testing.T) {
 	} {
 		a.must(sql)
 	}
+	a.must("CREATE TABLE parent (id int PRIMARY KEY); INSERT INTO parent SELECT generate_series(0, 9)")
+	a.must("ALTER TABLE t SET (groups = '(a, b)'), ADD FOREIGN KEY (a) REFERENCES parent NOT VALID") // which keeps writers out
+	a.must("ALTER TABLE t DROP CONSTRAINT t_a_fkey")
 	a.must("CREATE TABLE root (a int); CREATE TABLE leaf () INHERITS (root)")
 	a.must("INSERT INTO leaf VALUES (1)")
 	a.must("ALTER TABLE root SET (layout = 'column')")
