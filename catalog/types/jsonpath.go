@@ -17,7 +17,7 @@ func ParseJSONPath(s string) (*jsonpath.Path, error) {
 	return jsonpath.Parse(s, func(num string) (string, error) {
 		d, err := ParseDecimal(num)
 		return d.String(), err
-	})
+	}, AppendJSONString)
 }
 
 func canonicalJSONPath(s string) ([]byte, error) {

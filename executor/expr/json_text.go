@@ -179,6 +179,9 @@ func member(s []byte, key []byte) []byte {
 		if !ok {
 			return nil
 		}
+		if len(k)-2 < len(key) { // escapes only make it longer
+			continue
+		}
 		if text := jsonString(k); len(text) >= len(key) {
 			if bytes.Equal(text, key) {
 				return v

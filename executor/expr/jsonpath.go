@@ -85,8 +85,9 @@ type pathRun struct {
 	// probe tells that of the walk under way only whether it finds an item counts,
 	// so that what comes to nothing is passed over and not an error
 	probe   bool
-	current pathItem // @
-	size    int      // of the innermost subscripted array, -1 outside
+	current pathItem   // @
+	size    int        // of the innermost subscripted array, -1 outside
+	found   []pathItem // a stack of what collect found, see there
 	regexes map[*jsonpath.Item]*pattern
 }
 
@@ -109,11 +110,61 @@ func (r *pathRun) exists(it *jsonpath.Item, v pathItem) (found bool, err error) 
 	outer := r.probe
 	r.probe = r.lax()
 	defer func() { r.probe = outer }()
+	if _, found, ok, err := r.direct(it, v); ok {
+		return found, err
+	}
 	_, err = r.item(it, v, r.lax(), func(pathItem) bool {
 		found = true
 		return !r.lax()
 	})
 	return found, err
+}
+
+// direct follows a path along which each step finds one item or none, as most do:
+// without a walk's closures. ok is false where a step may find several, or fail;
+// the path is walked then.
+func (r *pathRun) direct(it *jsonpath.Item, v pathItem) (x pathItem, found, ok bool, err error) {
+	for x = v; it != nil; it = it.Next {
+		switch it.Kind {
+		case jsonpath.Null, jsonpath.String, jsonpath.Number, jsonpath.Bool:
+			x = pathItem{b: it.JSON}
+		case jsonpath.Root:
+			x = pathItem{b: r.root}
+		case jsonpath.Current:
+			x = r.current
+		case jsonpath.Key:
+			if x.kind() != '{' {
+				return x, false, false, nil
+			}
+			m := member(x.b, []byte(it.Text))
+			if m == nil {
+				return x, false, !r.path.Strict, nil
+			}
+			x = pathItem{b: m}
+		case jsonpath.Variable:
+			if x, err = r.variable(it.Text); err != nil {
+				return x, false, true, err
+			}
+		case jsonpath.Filter: // only once for each item, so nothing that may have to be walked comes after
+			if x.kind() == '[' || it.Next != nil {
+				return x, false, false, nil
+			}
+			t, err := r.filter(it, x)
+			return x, t == pathTrue, true, err
+		default:
+			return x, false, false, nil
+		}
+	}
+	return x, true, true, r.c.env.Ctx.Err()
+}
+
+// filter evaluates a filter's predicate, in which @ is v.
+func (r *pathRun) filter(it *jsonpath.Item, v pathItem) (truth, error) {
+	outer := r.current
+	r.current = v
+	t, err := r.predicate(it.Left, v)
+	r.current = outer
+	return t, err
 }
 
 // each applies f to the elements of an array.
@@ -139,14 +190,8 @@ func (r *pathRun) item(it *jsonpath.Item, v pathItem, unwrap bool, emit emitItem
 	}
 	array := v.kind() == '['
 	switch it.Kind {
-	case jsonpath.Null:
-		return r.next(it, pathItem{b: []byte("null")}, emit)
-	case jsonpath.String:
-		return r.next(it, textItem(it.Text), emit)
-	case jsonpath.Number:
-		return r.next(it, pathItem{b: []byte(it.Text)}, emit)
-	case jsonpath.Bool:
-		return r.next(it, boolItem(it.Truth), emit)
+	case jsonpath.Null, jsonpath.String, jsonpath.Number, jsonpath.Bool:
+		return r.next(it, pathItem{b: it.JSON}, emit)
 	case jsonpath.Variable:
 		x, err := r.variable(it.Text)
 		if err != nil {
@@ -204,11 +249,7 @@ func (r *pathRun) item(it *jsonpath.Item, v pathItem, unwrap bool, emit emitItem
 		if unwrap && array {
 			return r.unwrapped(it, v, emit)
 		}
-		outer := r.current
-		r.current = v
-		t, err := r.predicate(it.Left, v)
-		r.current = outer
-		if err != nil || t != pathTrue {
+		if t, err := r.filter(it, v); err != nil || t != pathTrue {
 			return true, err
 		}
 		return r.next(it, v, emit)
@@ -327,6 +368,7 @@ func (r *pathRun) subscripts(it *jsonpath.Item, v pathItem, emit emitItem) (bool
 }
 
 func (r *pathRun) index(it *jsonpath.Item, v pathItem) (int, error) {
+	defer r.release(len(r.found))
 	found, err := r.collect(it, v, false)
 	if err != nil {
 		return 0, err
@@ -342,25 +384,47 @@ func (r *pathRun) index(it *jsonpath.Item, v pathItem) (int, error) {
 }
 
 // collect returns all items of it; in lax mode unwrap replaces arrays by their
-// elements.
-func (r *pathRun) collect(it *jsonpath.Item, v pathItem, unwrap bool) (found []pathItem, err error) {
+// elements. The items are on top of a stack: who has collected calls release with
+// its height before.
+func (r *pathRun) collect(it *jsonpath.Item, v pathItem, unwrap bool) ([]pathItem, error) {
 	outer := r.probe
 	r.probe = false
 	defer func() { r.probe = outer }()
-	_, err = r.item(it, v, r.lax(), func(x pathItem) bool {
-		if unwrap && r.lax() && x.kind() == '[' {
-			for _, e := range jsonElements(x.b) {
-				found = append(found, pathItem{b: e})
-			}
-			return true
+	unwrap = unwrap && r.lax()
+	from := len(r.found)
+	if x, found, ok, err := r.direct(it, v); ok {
+		if found {
+			r.push(x, unwrap)
 		}
-		found = append(found, x)
+		return r.found[from:], err
+	}
+	r.found = r.found[:from]
+	_, err := r.item(it, v, r.lax(), func(x pathItem) bool {
+		r.push(x, unwrap)
 		return true
 	})
-	return found, err
+	return r.found[from:], err
+}
+
+func (r *pathRun) push(x pathItem, unwrap bool) {
+	if !unwrap || x.kind() != '[' {
+		r.found = append(r.found, x)
+		return
+	}
+	eachElement(x.b, func(e []byte) bool {
+		r.found = append(r.found, pathItem{b: e})
+		return true
+	})
+}
+
+// release forgets what was collected since the stack had the given height.
+func (r *pathRun) release(height int) {
+	clear(r.found[height:])
+	r.found = r.found[:height]
 }
 
 func (r *pathRun) arithmetic(it *jsonpath.Item, v pathItem) (pathItem, error) {
+	defer r.release(len(r.found))
 	var ops [2]types.Decimal
 	for i, x := range []*jsonpath.Item{it.Left, it.Right} {
 		found, err := r.collect(x, v, true)
@@ -394,6 +458,7 @@ func (r *pathRun) arithmetic(it *jsonpath.Item, v pathItem) (pathItem, error) {
 }
 
 func (r *pathRun) sign(it *jsonpath.Item, v pathItem, emit emitItem) (bool, error) {
+	defer r.release(len(r.found))
 	found, err := r.collect(it.Left, v, true)
 	if err != nil {
 		return false, err

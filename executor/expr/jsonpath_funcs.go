@@ -45,10 +45,12 @@ func jsonpathFuncs(r *registry) {
 	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) { return pathMatch(c, a, false) }), "jsonb_path_match_opr")
 }
 
-// compiledPath is the path of the last call, which is most often the next one's.
+// compiledPath is the path of the last call, which is most often the next one's, and
+// the run of it, whose room serves again.
 type compiledPath struct {
 	text string
 	path *jsonpath.Path
+	run  pathRun
 }
 
 // newPathRun prepares a call: document, path, and for the functions also the
@@ -61,10 +63,12 @@ func newPathRun(c *callCtx, a []types.Datum, tz bool) (r *pathRun, silent bool, 
 		if err != nil {
 			return nil, false, err
 		}
-		p = &compiledPath{string(a[1].B), path}
+		p = &compiledPath{text: string(a[1].B), path: path}
 		c.state = p
 	}
-	r = &pathRun{c: c, path: p.path, root: a[0].B, tz: tz, size: -1}
+	r = &p.run
+	r.release(0)
+	*r = pathRun{c: c, path: p.path, root: a[0].B, tz: tz, size: -1, found: r.found, regexes: r.regexes}
 	if len(a) < 4 {
 		return r, true, nil
 	}
@@ -113,6 +117,13 @@ func pathMatch(c *callCtx, a []types.Datum, tz bool) (types.Datum, error) {
 	r, silent, err := newPathRun(c, a, tz)
 	if err != nil {
 		return null, err
+	}
+	if root := r.path.Root; root.Kind.IsPredicate() && root.Next == nil {
+		t, err := r.predicate(root, pathItem{b: r.root})
+		if err != nil || t == pathUnknown {
+			return null, err
+		}
+		return types.Bool(t == pathTrue), nil
 	}
 	found, err := r.query()
 	if err != nil && !(silent && isPathError(err)) {

@@ -78,12 +78,15 @@ func (r *pathRun) outcome(t truth, err error) (truth, error) {
 // pairs applies a test to every pair of the operands' items. A lax path is true
 // with the first true pair; a strict one unknown with the first unknown one.
 func (r *pathRun) pairs(it *jsonpath.Item, v pathItem, test func(a, b pathItem) (truth, error)) (truth, error) {
+	defer r.release(len(r.found))
 	left, err := r.collect(it.Left, v, true)
 	if err != nil {
 		return r.outcome(pathUnknown, err)
 	}
-	right := []pathItem{{}}
-	if it.Right != nil {
+	var right []pathItem
+	if it.Right == nil {
+		right = noOperand
+	} else {
 		if right, err = r.collect(it.Right, v, it.Kind != jsonpath.StartsWith); err != nil {
 			return r.outcome(pathUnknown, err)
 		}
@@ -115,6 +118,9 @@ func (r *pathRun) pairs(it *jsonpath.Item, v pathItem, test func(a, b pathItem) 
 	}
 	return pathFalse, nil
 }
+
+// noOperand stands for the second operand of a test that has one.
+var noOperand = []pathItem{{}}
 
 // compare compares two items; values of different kinds are not comparable,
 // except with null, which differs from everything else.

@@ -8,13 +8,14 @@ import (
 	"kvsqld/catalog/sqlerr"
 )
 
-// Parse reads a path. number gives a numeric literal its canonical text. Errors
-// have PostgreSQL's SQLSTATEs. Patterns of like_regex are not looked into.
-func Parse(src string, number func(string) (string, error)) (*Path, error) {
+// Parse reads a path. number gives a numeric literal its canonical text, quote appends
+// a text as JSON. Errors have PostgreSQL's SQLSTATEs. Patterns of like_regex are not
+// looked into.
+func Parse(src string, number func(string) (string, error), quote func(dst, s []byte) []byte) (*Path, error) {
 	if strings.IndexByte(src, 0) >= 0 || !utf8.ValidString(src) {
 		return nil, errNear("syntax error", "") // no text of a database has these
 	}
-	p := &parser{lex: lexer{src: src}, number: number}
+	p := &parser{lex: lexer{src: src}, number: number, quote: quote}
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
@@ -45,6 +46,7 @@ type parser struct {
 	lex    lexer
 	tok    token
 	number func(string) (string, error)
+	quote  func(dst, s []byte) []byte
 	items  int
 	depth  int
 	// What is around: @ needs a filter, last a subscript.
@@ -323,7 +325,7 @@ func (p *parser) primary() (*Item, error) {
 	var it Item
 	switch t := p.tok; t.kind {
 	case tokString:
-		it = Item{Kind: String, Text: t.text}
+		it = Item{Kind: String, Text: t.text, JSON: p.quote(nil, []byte(t.text))}
 	case tokVariable:
 		it = Item{Kind: Variable, Text: t.text}
 	case tokNumber:
@@ -331,13 +333,13 @@ func (p *parser) primary() (*Item, error) {
 		if err != nil {
 			return nil, err
 		}
-		it = Item{Kind: Number, Text: n}
+		it = Item{Kind: Number, Text: n, JSON: []byte(n)}
 	case tokWord:
 		switch {
 		case t.text == "true", t.text == "false":
-			it = Item{Kind: Bool, Truth: t.text == "true"}
+			it = Item{Kind: Bool, Truth: t.text == "true", JSON: []byte(t.text)}
 		case t.text == "null":
-			it = Item{Kind: Null}
+			it = Item{Kind: Null, JSON: []byte(t.text)}
 		case p.isWord("last"):
 			if p.subscripts == 0 {
 				return nil, sqlerr.New(sqlerr.SyntaxError, "LAST is allowed only in array subscripts")
