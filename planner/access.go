@@ -53,6 +53,10 @@ func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(map[int]bool) 
 	out := map[int][]bound{}
 	add := func(col int, b bound) { out[col] = append(out[col], b) }
 	usable := func(x plan.Expr) bool {
+		switch x.(type) {
+		case *plan.Const, *plan.Param:
+			return foreign(nil)
+		}
 		if volatileExpr(x) {
 			return false
 		}

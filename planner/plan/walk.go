@@ -159,6 +159,10 @@ func Visit(e Expr, f func(Expr) bool) {
 	if e == nil || !f(e) {
 		return
 	}
+	switch e.(type) {
+	case *Const, *Param, *Var: // have no children; lists of a thousand are visited many times
+		return
+	}
 	c := childrenOf(e)
 	for _, x := range c.head {
 		Visit(x, f)
