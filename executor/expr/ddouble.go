@@ -27,7 +27,8 @@ func doubleOfBig(x *big.Float) double {
 }
 
 var (
-	ln2 = doubleOf("0.693147180559945309417232121458176568075500134360255254120680009")
+	ln2    = doubleOf("0.693147180559945309417232121458176568075500134360255254120680009")
+	halfPi = doubleOf("1.570796326794896619231321691639751442098584699687552910487472296")
 	// ln2 and π/2 in parts of few bits, whose products with small integers are exact.
 	ln2Parts  = parts("0.693147180559945309417232121458176568075500134360255254120680009", 32)
 	halfParts = parts("1.570796326794896619231321691639751442098584699687552910487472296", 32)
@@ -249,13 +250,7 @@ func reduce(x float64) (r double, quadrant int) {
 // sincos are the sine and cosine of any finite number.
 func sincos(x float64) (sin, cos double) {
 	r, q := reduce(x)
-	sq := r.mul(r)
-	s, c := invFact[27], invFact[26]
-	for i := 25; i >= 1; i -= 2 {
-		s = invFact[i].sub(s.mul(sq))
-		c = invFact[i-1].sub(c.mul(sq))
-	}
-	s = s.mul(r)
+	s, c := sincosOf(r)
 	switch q {
 	case 1:
 		s, c = c, s.neg()
@@ -265,6 +260,17 @@ func sincos(x float64) (sin, cos double) {
 		s, c = c.neg(), s
 	}
 	return s, c
+}
+
+// sincosOf are those of an angle up to π/4.
+func sincosOf(r double) (sin, cos double) {
+	sq := r.mul(r)
+	s, c := invFact[27], invFact[26]
+	for i := 25; i >= 1; i -= 2 {
+		s = invFact[i].sub(s.mul(sq))
+		c = invFact[i-1].sub(c.mul(sq))
+	}
+	return s.mul(r), c
 }
 
 // atan2 is the angle of the point (x, y), which is neither far from nor near

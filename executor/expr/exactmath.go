@@ -16,6 +16,9 @@ func exactExp(x float64) float64 {
 	if isSpecial(x) || math.Abs(x) > 760 {
 		return math.Exp(x)
 	}
+	if m, k := expQuick(x); k > -1020 && m.settled(m.h*quickError) {
+		return math.Ldexp(m.h, k)
+	}
 	m, k := double{h: x}.exp()
 	return m.scale(k)
 }
@@ -23,6 +26,11 @@ func exactExp(x float64) float64 {
 func exactLog(x float64) float64 {
 	if isSpecial(x) || x <= 0 {
 		return math.Log(x)
+	}
+	if x >= 0x1p-1000 {
+		if y, err := logQuick(x); y.settled(err) {
+			return y.h
+		}
 	}
 	return logOf(x).h
 }
@@ -94,6 +102,9 @@ func exactSin(x float64) float64 {
 	if isSpecial(x) || math.Abs(x) < tiny {
 		return math.Sin(x)
 	}
+	if s, _, ok := sincosQuick(x); ok && s.settled(s.h*quickError) {
+		return s.h
+	}
 	s, _ := sincos(x)
 	return s.h
 }
@@ -101,6 +112,9 @@ func exactSin(x float64) float64 {
 func exactCos(x float64) float64 {
 	if isSpecial(x) {
 		return math.Cos(x)
+	}
+	if _, c, ok := sincosQuick(x); ok && c.settled(c.h*quickError) {
+		return c.h
 	}
 	_, c := sincos(x)
 	return c.h
@@ -110,6 +124,11 @@ func exactTan(x float64) float64 {
 	if isSpecial(x) || math.Abs(x) < tiny {
 		return math.Tan(x)
 	}
+	if s, c, ok := sincosQuick(x); ok {
+		if t := s.div(c); t.settled(4 * t.h * quickError) {
+			return t.h
+		}
+	}
 	s, c := sincos(x)
 	return s.div(c).h
 }
@@ -118,14 +137,22 @@ func exactAsin(x float64) float64 {
 	if !(math.Abs(x) < 1) || math.Abs(x) < tiny {
 		return math.Asin(x)
 	}
-	return atan2(double{h: x}, cathetus(x)).h
+	return angle(double{h: x}, cathetus(x))
 }
 
 func exactAcos(x float64) float64 {
 	if !(math.Abs(x) < 1) {
 		return math.Acos(x)
 	}
-	return atan2(cathetus(x), double{h: x}).h
+	return angle(cathetus(x), double{h: x})
+}
+
+// angle is atan2, rounded.
+func angle(y, x double) float64 {
+	if a, ok := atan2Quick(y, x); ok && a.settled(a.h*quickError) {
+		return a.h
+	}
+	return atan2(y, x).h
 }
 
 // cathetus is √(1 - x²).
@@ -154,7 +181,7 @@ func exactAtan2(y, x float64) float64 {
 	case math.Abs(a) < 0x1p-200:
 		return math.Copysign(math.Pi/2, y)
 	}
-	return atan2(double{h: b}, double{h: a}).h
+	return angle(double{h: b}, double{h: a})
 }
 
 // hugeExp is where e^-x adds nothing to e^x.

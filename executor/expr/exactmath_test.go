@@ -117,6 +117,60 @@ func TestExactMathRelations(t *testing.T) {
 	}
 }
 
+// The quick results are as near to those with all bits as they say.
+func TestQuickMath(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	off := func(what string, x float64, got, want double, err float64) {
+		if d := math.Abs(got.sub(want).h); !(d <= err/4) {
+			t.Fatalf("%s of %v: %v, %v", what, x, got, want)
+		}
+	}
+	slow := 0
+	const times = 50_000
+	for i := range times {
+		x := (rnd.Float64() - 0.5) * math.Pow(10, float64(rnd.IntN(6)-3))
+		if i%5 == 0 { // near the places where a table's entry or a piece changes
+			x = float64(rnd.IntN(2000)-1000)*math.Pi/512 + rnd.NormFloat64()*math.Pow(10, -float64(rnd.IntN(14)))
+		}
+		if s, c, ok := sincosQuick(x); ok {
+			ws, wc := sincos(x)
+			off("sin", x, s, ws, math.Abs(ws.h)*quickError)
+			off("cos", x, c, wc, math.Abs(wc.h)*quickError)
+			if !s.settled(s.h * quickError) {
+				slow++
+			}
+		} else {
+			slow++
+		}
+		if math.Abs(x) < 700 {
+			m, k := expQuick(x)
+			wm, wk := double{h: x}.exp()
+			off("exp", x, m.times(math.Ldexp(1, k-wk)), wm, wm.h*quickError)
+		}
+		p := math.Abs(x) * math.Pow(2, float64(rnd.IntN(1800)-900))
+		if i%3 == 0 {
+			p = 1 + x*1e-3
+		}
+		if y, err := logQuick(p); p > 0 {
+			off("ln", p, y, double{h: p}.log(), err)
+		}
+		y := rnd.NormFloat64()
+		if a, ok := atan2Quick(double{h: y}, double{h: x}); ok {
+			w := atan2(double{h: y}, double{h: x})
+			off("atan2", y, a, w, math.Abs(w.h)*quickError)
+		}
+		if x = math.Mod(x, 1); math.Abs(x) > tiny {
+			if a, ok := atan2Quick(cathetus(x), double{h: x}); ok {
+				w := atan2(cathetus(x), double{h: x})
+				off("acos", x, a, w, w.h*quickError)
+			}
+		}
+	}
+	if slow > times/50 {
+		t.Errorf("%d of %d are computed twice", slow, times)
+	}
+}
+
 func BenchmarkExactMath(b *testing.B) {
 	for _, f := range []struct {
 		name string
