@@ -356,7 +356,46 @@ func (d Decimal) AppendText(buf []byte) []byte {
 	if d.big == nil {
 		return appendScaled(buf, d.coef, d.scale)
 	}
-	return insertPoint(d.big.Append(buf, 10), len(buf), int(d.scale))
+	start := len(buf)
+	if hi, lo, ok := twoWords(d.big); ok && hi < digits19 {
+		if d.big.Sign() < 0 {
+			buf = append(buf, '-')
+		}
+		buf = appendTwoWords(buf, hi, lo)
+	} else {
+		buf = d.big.Append(buf, 10)
+	}
+	return insertPoint(buf, start, int(d.scale))
+}
+
+// digits19 is the power of ten with the most zeros that fits a word.
+const digits19 = 1e19
+
+// twoWords is the absolute value of b if it fits 128 bits.
+func twoWords(b *big.Int) (hi, lo uint64, ok bool) {
+	w := b.Bits()
+	if bits.UintSize != 64 || len(w) > 2 {
+		return 0, 0, false
+	}
+	if len(w) > 1 {
+		hi = uint64(w[1])
+	}
+	if len(w) > 0 {
+		lo = uint64(w[0])
+	}
+	return hi, lo, true
+}
+
+// appendTwoWords appends the digits of a number with hi < digits19.
+func appendTwoWords(buf []byte, hi, lo uint64) []byte {
+	q, r := bits.Div64(hi, lo, digits19)
+	if q > 0 {
+		buf = strconv.AppendUint(buf, q, 10)
+		for low := uint64(digits19 / 10); low > r && low > 1; low /= 10 {
+			buf = append(buf, '0')
+		}
+	}
+	return strconv.AppendUint(buf, r, 10)
 }
 
 // appendScaled appends coef / 10^scale.

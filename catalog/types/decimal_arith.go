@@ -327,6 +327,9 @@ func divSmall(x, y int64, k, scale int32) (Decimal, bool) {
 }
 
 func bigFromU128(hi, lo uint64) *big.Int {
+	if bits.UintSize == 64 {
+		return new(big.Int).SetBits([]big.Word{big.Word(lo), big.Word(hi)})
+	}
 	b := new(big.Int).SetUint64(hi)
 	b.Lsh(b, 64)
 	return b.Or(b, new(big.Int).SetUint64(lo))

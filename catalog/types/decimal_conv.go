@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/big"
+	"math/bits"
 	"strconv"
 
 	"kvsqld/catalog/sqlerr"
@@ -47,15 +48,38 @@ func (d Decimal) ToFloat() float64 {
 	if d.big == nil && absU64(d.coef) < 1<<53 && int(d.scale) < len(floatPow10) {
 		return float64(d.coef) / floatPow10[d.scale]
 	}
+	if d.big != nil {
+		if hi, lo, ok := twoWords(d.big); ok && d.scale > 0 {
+			hi, lo, scale := withoutZeros(hi, lo, int(d.scale))
+			if hi == 0 && lo < 1<<53 && scale < len(floatPow10) {
+				return math.Copysign(float64(lo)/floatPow10[scale], float64(d.big.Sign()))
+			}
+		}
+	}
 	var tmp [64]byte
 	f, _ := strconv.ParseFloat(string(d.AppendText(tmp[:0])), 64)
 	return f
 }
 
+// withoutZeros takes zeros off the end of a fraction. Quotients have many.
+func withoutZeros(hi, lo uint64, scale int) (uint64, uint64, int) {
+	for n := 16; n > 0; n /= 2 {
+		if n > scale {
+			continue
+		}
+		div := uint64(pow10[n])
+		qh := hi / div
+		if ql, r := bits.Div64(hi%div, lo, div); r == 0 {
+			hi, lo, scale = qh, ql, scale-n
+		}
+	}
+	return hi, lo, scale
+}
+
 // toFloat is the cast to real (bits 32) or double precision (64): 22003 when
 // the number is out of range.
 func (d Decimal) toFloat(bits int) (float64, error) {
-	if bits == 64 && d.big == nil {
+	if bits == 64 && (d.big == nil || d.big.BitLen() <= 128) {
 		return d.ToFloat(), nil
 	}
 	typ := "double precision"

@@ -225,6 +225,47 @@ func TestBigOf(t *testing.T) {
 	}
 }
 
+// TestTwoWords: numbers of up to and beyond two words are printed and become floats as
+// by the general way.
+func TestTwoWords(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 20000 {
+		digits := make([]byte, 1+r.IntN(45))
+		zeros := r.IntN(2 * len(digits)) // from there on
+		for i := range digits {
+			digits[i] = '0'
+			if i < zeros {
+				digits[i] = "0123456789"[r.IntN(10)]
+			}
+		}
+		b, _ := new(big.Int).SetString(string(digits), 10)
+		if r.IntN(2) == 0 {
+			b.Neg(b)
+		}
+		d := fromBig(new(big.Int).Set(b), int32(r.IntN(30)))
+		want := string(insertPoint(b.Append(nil, 10), 0, int(d.scale)))
+		if got := d.String(); got != want {
+			t.Fatalf("%s for %s", got, want)
+		}
+		f, _ := strconv.ParseFloat(want, 64)
+		if got, err := d.toFloat(64); got != f || err != nil {
+			t.Fatalf("%s: %v, not %v", want, got, f)
+		}
+	}
+}
+
+func BenchmarkQuotientToFloat(b *testing.B) {
+	d, err := ParseDecimal("47.000079190000000000000000")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if d.ToFloat() < 47 {
+			b.Fatal()
+		}
+	}
+}
+
 func BenchmarkParseQuotient(b *testing.B) {
 	for b.Loop() {
 		if _, err := ParseDecimal("14285.7142857142857143"); err != nil {
