@@ -152,6 +152,9 @@ func (d Decimal) Cmp(e Decimal) int {
 	if s, t := d.Sign(), e.Sign(); s != t {
 		return cmp.Compare(s, t)
 	}
+	if c, ok := compareWide(d, e); ok {
+		return c
+	}
 	x, y := alignBig(d, e)
 	return x.Cmp(y)
 }

@@ -54,6 +54,9 @@ func (d Decimal) Add(e Decimal) Decimal {
 			return Decimal{coef: s, scale: scale}
 		}
 	}
+	if r, ok := addWide(d, e, false); ok {
+		return r
+	}
 	x, y := alignBig(d, e)
 	return fromBig(new(big.Int).Add(x, y), max(d.scale, e.scale))
 }
@@ -68,6 +71,9 @@ func (d Decimal) Sub(e Decimal) Decimal {
 		if s := x - y; ok && (s < x) == (y > 0) {
 			return Decimal{coef: s, scale: scale}
 		}
+	}
+	if r, ok := addWide(d, e, true); ok {
+		return r
 	}
 	x, y := alignBig(d, e)
 	return fromBig(new(big.Int).Sub(x, y), max(d.scale, e.scale))
@@ -311,19 +317,7 @@ func divSmall(x, y int64, k, scale int32) (Decimal, bool) {
 		ql, carry = bits.Add64(ql, 1, 0)
 		qh += carry
 	}
-	neg := (x < 0) != (y < 0)
-	if qh == 0 && ql <= math.MaxInt64 {
-		v := int64(ql)
-		if neg {
-			v = -v
-		}
-		return Decimal{coef: v, scale: scale}, true
-	}
-	b := bigFromU128(qh, ql)
-	if neg {
-		b.Neg(b)
-	}
-	return fromBig(b, scale), true
+	return wide{qh, ql, (x < 0) != (y < 0)}.decimal(scale), true
 }
 
 func bigFromU128(hi, lo uint64) *big.Int {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	mrand "math/rand"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -250,6 +251,37 @@ func TestTwoWords(t *testing.T) {
 		f, _ := strconv.ParseFloat(want, 64)
 		if got, err := d.toFloat(64); got != f || err != nil {
 			t.Fatalf("%s: %v, not %v", want, got, f)
+		}
+	}
+}
+
+// TestWide: sums, differences and comparisons of numbers of two words are those of
+// big.Int.
+func TestWide(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	number := func() Decimal {
+		b := new(big.Int).Rand(mrand.New(mrand.NewSource(r.Int64())), new(big.Int).Lsh(big.NewInt(1), uint(1+r.IntN(130))))
+		if r.IntN(2) == 0 {
+			b.Neg(b)
+		}
+		return fromBig(b, int32(r.IntN(25)))
+	}
+	for range 20000 {
+		d, e := number(), number()
+		if r.IntN(5) == 0 {
+			e = d.Add(NewDecimal(int64(r.IntN(3)-1), 0))
+		}
+		x, y := alignBig(d, e)
+		scale := max(d.scale, e.scale)
+		for _, c := range []struct{ got, want Decimal }{
+			{d.Add(e), fromBig(new(big.Int).Add(x, y), scale)}, {d.Sub(e), fromBig(new(big.Int).Sub(x, y), scale)},
+		} {
+			if c.got.String() != c.want.String() || (c.got.big == nil) != (c.want.big == nil) {
+				t.Fatalf("%s and %s: %s, not %s", d, e, c.got, c.want)
+			}
+		}
+		if c := d.Cmp(e); c != x.Cmp(y) {
+			t.Fatalf("%s compared with %s: %d", d, e, c)
 		}
 	}
 }
