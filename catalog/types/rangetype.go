@@ -176,7 +176,7 @@ func NewRange(t T, r RangeValue) (Datum, error) {
 	if err := r.canonical(builtin); err != nil {
 		return Datum{}, err
 	}
-	return Datum{T: t, B: append(userHead(nil, t, userRange), r.encode()...)}, nil
+	return Datum{T: t, B: r.append(userHead(make([]byte, 0, fixedRange), t, userRange))}, nil
 }
 
 // canonical gives discrete ranges the form [lo,hi) and finds empty ones.
@@ -244,9 +244,14 @@ func stepBound(o OID, b **Datum) error {
 	return nil
 }
 
-func (r *RangeValue) encode() []byte {
+func (r *RangeValue) encode() []byte { return r.append(make([]byte, 0, fixedRange)) }
+
+// fixedRange is room for a range of numbers or times.
+const fixedRange = 40
+
+func (r *RangeValue) append(b []byte) []byte {
 	if r.Empty {
-		return []byte{rangeEmpty}
+		return append(b, rangeEmpty)
 	}
 	var flags byte
 	set := func(on bool, bit byte) {
@@ -258,7 +263,7 @@ func (r *RangeValue) encode() []byte {
 	set(r.HiInc, rangeHiInc)
 	set(r.Lo == nil, rangeLoInf)
 	set(r.Hi == nil, rangeHiInf)
-	b := []byte{flags}
+	b = append(b, flags)
 	for _, d := range [...]*Datum{r.Lo, r.Hi} {
 		if d == nil {
 			continue
