@@ -80,6 +80,9 @@ func valueCmp(t types.T) func(a *vec.Vec, i int, b *vec.Vec, j int) int {
 	case types.RepBytes:
 		switch k := t.Kind(); {
 		case t.OID == types.OBpchar:
+			return func(a *vec.Vec, i int, b *vec.Vec, j int) int {
+				return bytes.Compare(bytes.TrimRight(a.B[i], " "), bytes.TrimRight(b.B[j], " "))
+			}
 		case k == types.KText, k == types.KBytea, k == types.KUUID, k == types.KMacaddr, k == types.KWord:
 			return func(a *vec.Vec, i int, b *vec.Vec, j int) int { return bytes.Compare(a.B[i], b.B[j]) }
 		}
