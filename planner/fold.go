@@ -89,6 +89,15 @@ func (p *planner) foldNulls(bl *block) {
 		return ok
 	}
 	fold := func(e plan.Expr) plan.Expr {
+		nulls := false
+		plan.Visit(e, func(x plan.Expr) bool {
+			c, ok := x.(*plan.Call)
+			nulls = nulls || ok && p.nullCall(c)
+			return !nulls
+		})
+		if !nulls {
+			return e
+		}
 		return plan.Map(e, func(x plan.Expr) plan.Expr {
 			if c, ok := x.(*plan.Call); ok && p.nullCall(c) && !slices.ContainsFunc(c.Args, func(a plan.Expr) bool { return !own(a) }) {
 				return &plan.Const{At: c.At, Val: types.Null(c.T)}

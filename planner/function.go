@@ -27,9 +27,9 @@ func (p *planner) findFunction(c *funcCall) (*candidate, []plan.Expr) {
 	if c.procedure {
 		list = p.procedures(c.schema, c.name)
 	}
-	var cands []candidate
+	cands := make([]candidate, 0, len(list))
 	for _, pr := range list {
-		for _, k := range signatures(pr, c) {
+		if k, ok := signature(pr, c); ok {
 			cands = addCandidate(cands, k)
 		}
 	}
@@ -68,36 +68,36 @@ func (p *planner) notUnique(c *funcCall) {
 		WithHint("Could not choose a best candidate %s. You might need to add explicit type casts.", what))
 }
 
-// signatures lists the ways in which a function takes as many arguments as the
-// call has: as they are, with defaults, or with a VARIADIC parameter expanded.
-func signatures(pr *catalog.Proc, c *funcCall) []candidate {
+// signature is the way in which a function takes as many arguments as the call has,
+// if there is one: as they are, with defaults, or with a VARIADIC parameter expanded.
+func signature(pr *catalog.Proc, c *funcCall) (k candidate, ok bool) {
 	n := len(c.args)
 	if len(c.argNames) > 0 {
 		if k := namedCandidate(pr, c); k != nil {
-			return []candidate{*k}
+			return *k, true
 		}
-		return nil
+		return k, false
 	}
 	if pr.Variadic == 0 || c.variadic {
 		switch {
 		case len(pr.Args) == n:
-			return []candidate{{proc: pr, args: pr.Args}}
+			return candidate{proc: pr, args: pr.Args}, true
 		case pr.Variadic == 0 && !c.variadic && len(pr.Args) > n && len(pr.Args)-len(pr.Defaults) <= n:
-			return []candidate{{proc: pr, args: pr.Args[:n], defaults: len(pr.Args) - n}}
+			return candidate{proc: pr, args: pr.Args[:n], defaults: len(pr.Args) - n}, true
 		}
-		return nil
+		return k, false
 	}
 	if n >= 1 && n >= len(pr.Args) {
 		args := slices.Clone(pr.Args[:len(pr.Args)-1])
 		for len(args) < n {
 			args = append(args, pr.Variadic)
 		}
-		return []candidate{{proc: pr, args: args, variadic: true}}
+		return candidate{proc: pr, args: args, variadic: true}, true
 	}
 	if len(pr.Args) > n && len(pr.Args)-len(pr.Defaults) <= n { // the VARIADIC parameter has a default
-		return []candidate{{proc: pr, args: pr.Args[:n], defaults: len(pr.Args) - n}}
+		return candidate{proc: pr, args: pr.Args[:n], defaults: len(pr.Args) - n}, true
 	}
-	return nil
+	return k, false
 }
 
 // addCandidate adds a candidate unless another takes the same arguments: then

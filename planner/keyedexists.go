@@ -17,6 +17,9 @@ import (
 // it becomes (a.x IN (SELECT DISTINCT x FROM b WHERE y > 5)) IS TRUE. Few rows, at most
 // most, for which an index leads to those of the query, run it each.
 func (p *planner) keyedExists(s *state, e plan.Expr, most float64) plan.Expr {
+	if !hasSub(e) {
+		return e
+	}
 	return plan.Map(e, func(x plan.Expr) plan.Expr {
 		sub, ok := x.(*subquery)
 		if !ok || sub.kind != plan.SubExists {

@@ -69,8 +69,8 @@ func (p *planner) rangeSel(x *plan.Call, rels map[int]*rel) float64 {
 		return selRange
 	}
 	common, left := 0.0, 1-st.NullFrac
-	for i, m := range st.MCV {
-		c, ok := order(m, val)
+	for i := range st.MCV {
+		c, ok := order(&st.MCV[i], &val)
 		if !ok {
 			return selRange
 		}
@@ -81,7 +81,7 @@ func (p *planner) rangeSel(x *plan.Call, rels map[int]*rel) float64 {
 	}
 	share := selRange
 	if len(st.Histogram) >= 2 {
-		if _, ok := order(st.Histogram[0], val); !ok {
+		if _, ok := order(&st.Histogram[0], &val); !ok {
 			return selRange
 		}
 		if share = position(st.Histogram, val); !below {
@@ -251,7 +251,7 @@ func boundOf(e plan.Expr) (v *plan.Var, below bool) {
 // position is the share of a histogram's values that are below val, with values
 // spread evenly inside of a bucket.
 func position(h []types.Datum, val types.Datum) float64 {
-	i := sort.Search(len(h), func(i int) bool { c, _ := order(h[i], val); return c >= 0 })
+	i := sort.Search(len(h), func(i int) bool { c, _ := order(&h[i], &val); return c >= 0 })
 	switch i {
 	case 0:
 		return 0
@@ -262,12 +262,15 @@ func position(h []types.Datum, val types.Datum) float64 {
 }
 
 // order compares values of one type, or of types whose values lie on one line.
-func order(a, b types.Datum) (int, bool) {
-	if a.T.Kind() == b.T.Kind() {
-		return types.Compare(a, b), true
+func order(a, b *types.Datum) (int, bool) {
+	if k := a.T.Kind(); k == b.T.Kind() {
+		if k.Rep() == types.RepInt && !a.Null && !b.Null {
+			return cmp.Compare(a.I, b.I), true
+		}
+		return types.Compare(*a, *b), true
 	}
-	x, lineX := scalar(a)
-	y, lineY := scalar(b)
+	x, lineX := scalar(*a)
+	y, lineY := scalar(*b)
 	return cmp.Compare(x, y), lineX != noLine && lineX == lineY
 }
 

@@ -10,6 +10,9 @@ import (
 // scalarJoins replaces scalar aggregate subqueries correlated by equalities by
 // columns of left-joined derived tables. The expression is computed for most rows at most.
 func (p *planner) scalarJoins(s *state, e plan.Expr, most float64) plan.Expr {
+	if !hasSub(e) {
+		return e
+	}
 	return plan.Map(e, func(x plan.Expr) plan.Expr {
 		sub, ok := x.(*subquery)
 		if !ok || sub.kind != plan.SubScalar {

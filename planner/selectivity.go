@@ -225,8 +225,8 @@ func (p *planner) eqSel(a, b plan.Expr, rels map[int]*rel) float64 {
 // the others have equal parts of what is left.
 func eqShare(st *catalog.ColStats, val types.Datum, rows float64) float64 {
 	left := 1 - st.NullFrac
-	for i, m := range st.MCV {
-		if c, ok := order(m, val); ok && c == 0 {
+	for i := range st.MCV {
+		if c, ok := order(&st.MCV[i], &val); ok && c == 0 {
 			return st.MCF[i]
 		}
 		left -= st.MCF[i]
