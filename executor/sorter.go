@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"math"
@@ -233,23 +234,78 @@ func (s *sorter) sortBy(items []sortItem, k int) {
 		s.sortByKeys(vals, k)
 		return
 	}
-	exact := setPrefixes(vals, col, key.desc)
-	s.radix(vals)
-	for lo := 0; lo < len(vals); {
+	s.sortByPrefixes(vals, k, 0)
+}
+
+// sortByPrefixes orders items, none of them NULL, whose k-th key is the same up to the
+// byte from: texts often begin alike, and are told apart by what follows.
+func (s *sorter) sortByPrefixes(items []sortItem, k, from int) {
+	exact := setPrefixes(items, s.rows.cols[s.order.keys[k].col], from, s.order.keys[k].desc)
+	s.radix(items)
+	for lo := 0; lo < len(items); {
 		hi := lo + 1
-		for hi < len(vals) && vals[hi].prefix == vals[lo].prefix {
+		for hi < len(items) && items[hi].prefix == items[lo].prefix {
 			hi++
 		}
-		run := vals[lo:hi]
-		switch {
-		case len(run) < 2:
-		case exact || len(run) > sorterSmall && s.allEqual(run, k):
-			s.sortBy(run, k+1)
-		default:
-			s.compareSort(run, k)
-		}
+		s.sortRun(items[lo:hi], k, from, exact)
 		lo = hi
 	}
+}
+
+// sortRun orders items whose prefixes are the same.
+func (s *sorter) sortRun(run []sortItem, k, from int, exact bool) {
+	col := s.rows.cols[s.order.keys[k].col]
+	switch {
+	case len(run) < 2:
+	case exact:
+		s.sortBy(run, k+1)
+	case len(run) <= sorterSmall:
+		s.compareSort(run, k)
+	case prefixed(col.T):
+		switch to, equal := shared(run, col, from); {
+		case equal:
+			s.sortBy(run, k+1)
+		case to < from+prefixBytes: // one ends in bytes that others have as zeros
+			s.compareSort(run, k)
+		default:
+			s.sortByPrefixes(run, k, to)
+		}
+	case s.allEqual(run, k):
+		s.sortBy(run, k+1)
+	default:
+		s.compareSort(run, k)
+	}
+}
+
+// shared is where values cease to be the same, which they are up to from, and whether
+// all are equal.
+func shared(items []sortItem, col *vec.Vec, from int) (to int, equal bool) {
+	first := col.B[items[0].row]
+	to, equal = len(first), true
+	for _, it := range items[1:] {
+		b := col.B[it.row]
+		equal = equal && len(b) == len(first)
+		to = min(to, len(b))
+		if !bytes.Equal(first[from:to], b[from:to]) {
+			n := from
+			for first[n] == b[n] {
+				n++
+			}
+			to, equal = n, false
+		}
+	}
+	return to, equal
+}
+
+// prefixed reports whether values are ordered by their bytes.
+func prefixed(t types.T) bool {
+	switch t.Kind() {
+	case types.KText:
+		return t.OID != types.OBpchar
+	case types.KBytea, types.KUUID, types.KMacaddr, types.KWord:
+		return true
+	}
+	return false
 }
 
 // sortByKeys orders items, none of them NULL, by bytes that sort as the k-th key
@@ -336,9 +392,9 @@ func (s *sorter) reserve(n int) {
 	}
 }
 
-// setPrefixes computes the prefixes of non-null rows, and reports whether equal
-// prefixes mean equal values.
-func setPrefixes(items []sortItem, col *vec.Vec, desc bool) (exact bool) {
+// setPrefixes computes the prefixes of non-null rows, of bytes those that begin at
+// from, and reports whether equal prefixes mean equal values.
+func setPrefixes(items []sortItem, col *vec.Vec, from int, desc bool) (exact bool) {
 	flip := uint64(0)
 	if desc {
 		flip = math.MaxUint64
@@ -360,15 +416,14 @@ func setPrefixes(items []sortItem, col *vec.Vec, desc bool) (exact bool) {
 		}
 		return true
 	}
-	switch k := col.T.Kind(); {
-	case col.T.OID != types.OBpchar && (k == types.KText || k == types.KBytea || k == types.KUUID || k == types.KMacaddr || k == types.KWord):
+	if prefixed(col.T) {
 		for i := range items {
-			items[i].prefix = bytesPrefix(col.B[items[i].row]) ^ flip
+			items[i].prefix = bytesPrefix(col.B[items[i].row][from:]) ^ flip
 		}
-	default:
-		for i := range items {
-			items[i].prefix = 0
-		}
+		return false
+	}
+	for i := range items {
+		items[i].prefix = 0
 	}
 	return false
 }
@@ -387,11 +442,14 @@ func floatPrefix(f float64) uint64 {
 	return b | 1<<63
 }
 
+// prefixBytes is the number of bytes that a prefix has of a value.
+const prefixBytes = 8
+
 func bytesPrefix(b []byte) uint64 {
-	if len(b) >= 8 {
+	if len(b) >= prefixBytes {
 		return binary.BigEndian.Uint64(b)
 	}
-	var p [8]byte
+	var p [prefixBytes]byte
 	copy(p[:], b)
 	return binary.BigEndian.Uint64(p[:])
 }
