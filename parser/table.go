@@ -74,10 +74,10 @@ func (p *parser) tableClauses(t *ast.CreateTable) {
 		t.Using = p.colID()
 	}
 	switch {
-	case p.isKw(kwWith) && p.peek(1).Kind == KindLParen:
-		p.next()
+	case p.acceptKw(kwWith):
 		t.With = p.relOptions()
-	case p.acceptKws(kwWithout, kwOids):
+	case p.acceptKw(kwWithout):
+		p.expectKw(kwOids)
 	}
 	if p.acceptKws(kwOn, kwCommit) {
 		switch {
@@ -316,8 +316,7 @@ func (p *parser) nullsNotDistinct() bool {
 
 // indexParameters is WITH (…) and USING INDEX TABLESPACE of UNIQUE and PRIMARY KEY.
 func (p *parser) indexParameters(c *ast.Constraint) {
-	if p.isKw(kwWith) && p.peek(1).Kind == KindLParen {
-		p.next()
+	if p.acceptKw(kwWith) {
 		c.With = p.relOptions()
 	}
 	if p.isKws(kwUsing, kwIndex, kwTablespace) {
