@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -46,18 +47,12 @@ func (t *Table) ClusterDepth() int { return clusterDepth(t) }
 // ClusterWaits reports whether the table has options of a region-clustered table
 // that wait for its keys.
 func (t *Table) ClusterWaits() bool {
-	return t.Cluster == nil && (t.Options["regions"] != "" || t.Options["cluster_with"] != "")
+	return t.Cluster == nil && (t.Options.Value("regions") != "" || t.Options.Value("cluster_with") != "")
 }
 
 // ForgetClusterOptions removes the options that wait.
 func (t *Table) ForgetClusterOptions() {
-	rest := make(map[string]string, len(t.Options))
-	for name, v := range t.Options {
-		if !slices.Contains(clusterOptionNames, name) {
-			rest[name] = v
-		}
-	}
-	t.Options = rest
+	t.Options = t.Options.Without(clusterOptionNames...)
 }
 
 // Clusterable reports whether a table has the keys that a place needs.
@@ -187,8 +182,9 @@ func (c *Change) laterCluster(t *Table, spec *ClusterSpec) error {
 		}
 		t.Cluster = nil
 	}
-	for name, v := range spec.Options() {
-		t.Options[name] = v
+	given := spec.Options()
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		t.Options = t.Options.With(name, given[name])
 	}
 	return nil
 }

@@ -19,8 +19,8 @@ type IndexSpec struct {
 	// ExprCols are the columns that the predicate and the expressions read.
 	ExprCols         []string
 	NullsNotDistinct bool
-	Options          map[string]string // of WITH
-	File             string            // "" for a name made from the index's
+	Options          Options // of WITH
+	File             string  // "" for a name made from the index's
 	Comment          string
 	Only             bool // of a partitioned table: its partitions get no part of it
 }

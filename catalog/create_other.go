@@ -174,7 +174,7 @@ type ViewSpec struct {
 	Deps         []types.OID
 	ColDeps      []ColRef
 	CheckOption  string
-	Options      map[string]string
+	Options      Options
 	Temp         bool
 	Replace      bool
 	Materialized bool

@@ -17,7 +17,7 @@ type TableSpec struct {
 	Constraints  []ConstraintSpec
 	Temp         bool
 	Unlogged     bool
-	Options      map[string]string
+	Options      Options
 	Layout       string     // "" is LayoutRow
 	Groups       [][]string // of the column layout, by column name
 	Elements     []string   // columns that are stored by elements; nil: those whose Storage says so
@@ -50,10 +50,10 @@ type ConstraintSpec struct {
 	Include          []string
 	UsingIndex       string // p, u: an existing index becomes the constraint's
 	NullsNotDistinct bool
-	IndexOptions     map[string]string // of WITH
-	IndexComment     string            // of LIKE … INCLUDING COMMENTS
-	IndexKind        string            // "" is btree
-	IndexFile        string            // "" for a name made from the index's
+	IndexOptions     Options // of WITH
+	IndexComment     string  // of LIKE … INCLUDING COMMENTS
+	IndexKind        string  // "" is btree
+	IndexFile        string  // "" for a name made from the index's
 
 	Index   *IndexSpec // of x
 	Exclude []string   // of x, see Unique

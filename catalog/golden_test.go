@@ -40,7 +40,7 @@ func shop(t *testing.T) *ddl {
 		ConstraintSpec{Kind: 'u', Cols: []string{"email"}},
 		ConstraintSpec{Kind: 'c', Expr: "(balance >= ('-100'::integer)::numeric)", ExprCols: []string{"balance"}})
 	d.must(d.SetComment(customers.OID, "people who buy <things> & pay"))
-	orders, err := d.CreateTable(&TableSpec{Schema: "shop", Name: "orders", Options: map[string]string{"fillfactor": "70"}, Columns: []ColumnSpec{
+	orders, err := d.CreateTable(&TableSpec{Schema: "shop", Name: "orders", Options: Options{{"fillfactor", "70"}}, Columns: []ColumnSpec{
 		{Column: Column{Name: "id", Type: types.TInt8, Identity: 'd'}, OwnSequence: &SequenceSpec{}},
 		col("customer", types.OInt4),
 		{Column: Column{Name: "placed", Type: types.T{OID: types.OTimestamp, Mod: 3}, NotNull: true, Default: "CURRENT_TIMESTAMP"}},

@@ -94,7 +94,7 @@ type Table struct {
 	ForeignKeys []*ForeignKey
 	Temp        bool // lives in memory until the session ends
 	Unlogged    bool // was asked for; its rows are as safe as any
-	Options     map[string]string
+	Options     Options
 	Layout      string // LayoutRow or LayoutColumn
 	// Groups are the attribute files: all columns outside of the primary key in the
 	// column layout, and those stored by elements in any.
@@ -137,11 +137,11 @@ type Column struct {
 	// Storage is StorageElements, or the strategy of SET STORAGE, which is only
 	// shown, as Compression and Options are; "" is the type's.
 	Storage     string
-	Compression string            // "" for the default method
-	Options     map[string]string // of SET (n_distinct = …)
-	StatTarget  int               // of SET STATISTICS; 0: the default, -1: no statistics
-	Collation   string            // that COLLATE named; "" is the type's
-	ACL         ACL               // nil: none
+	Compression string  // "" for the default method
+	Options     Options // of SET (n_distinct = …)
+	StatTarget  int     // of SET STATISTICS; 0: the default, -1: no statistics
+	Collation   string  // that COLLATE named; "" is the type's
+	ACL         ACL     // nil: none
 	Inherited
 }
 
@@ -176,7 +176,7 @@ type Index struct {
 	// Clustered and Identity mark the index that CLUSTER ON and REPLICA IDENTITY
 	// named, Options are those of WITH (fillfactor = …); they are only shown.
 	Clustered, Identity bool
-	Options             map[string]string
+	Options             Options
 	// ByLength keeps ranges with whole numbers as bounds by their length (see
 	// types.KeptByLength), so that those are found that overlap one.
 	ByLength bool
@@ -294,7 +294,7 @@ type View struct {
 	Materialized *Table // rows of a materialized view; nil for a plain view
 	Populated    bool
 	CheckOption  string
-	Options      map[string]string
+	Options      Options
 	// Deps are the OIDs of the relations that the query reads.
 	Deps []types.OID
 	// ColDeps are the columns that it reads; one with the column -1 says that of the

@@ -55,15 +55,8 @@ func (v *View) SetViewOption(name, value string, set bool) error {
 			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", name)
 		}
 	}
-	opts := map[string]string{}
-	for k, o := range v.Options {
-		opts[k] = o
-	}
-	if delete(opts, name); set {
-		opts[name] = value
-	}
-	if v.Options = opts; len(opts) == 0 {
-		v.Options = nil
+	if v.Options = v.Options.Without(name); set {
+		v.Options = v.Options.With(name, value)
 	}
 	return nil
 }
@@ -71,10 +64,8 @@ func (v *View) SetViewOption(name, value string, set bool) error {
 // RelOptions are the view's options as pg_class has them, the check option last.
 func (v *View) RelOptions() []string {
 	var out []string
-	for _, name := range []string{OptSecurityBarrier, OptSecurityInvoker} {
-		if o, ok := v.Options[name]; ok {
-			out = append(out, name+"="+o)
-		}
+	for _, o := range v.Options {
+		out = append(out, o.Name+"="+o.Value)
 	}
 	if v.CheckOption != "" {
 		out = append(out, OptCheckOption+"="+v.CheckOption)

@@ -77,7 +77,7 @@ func anySchema(t *rapid.T) (*Catalog, *Snapshot) {
 		case 3:
 			_, _ = d.CreateSequence(&SequenceSpec{Schema: schema, Name: name, Cycle: i%2 == 0})
 		case 4, 5:
-			spec := &TableSpec{Schema: schema, Name: name, Options: map[string]string{"fillfactor": "70"}}
+			spec := &TableSpec{Schema: schema, Name: name, Options: Options{{"fillfactor", "70"}}}
 			for k := range rapid.IntRange(1, 4).Draw(t, "columns") {
 				cs := ColumnSpec{Column: Column{Name: names(t, "column"), Type: anyType(t, user), Comment: names(t, "comment")}}
 				if k == 0 && i%2 == 0 {

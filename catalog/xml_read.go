@@ -272,16 +272,22 @@ func (r *xmlReader) schemaOf(c *Common) {
 }
 
 func (r *xmlReader) pairs(e *element, list, item string) map[string]string {
-	var out map[string]string
+	given := r.options(e, list, item)
+	if given == nil {
+		return nil
+	}
+	return given.Map()
+}
+
+// options reads pairs of which the order matters.
+func (r *xmlReader) options(e *element, list, item string) Options {
+	var out Options
 	for _, p := range r.each(e, list, item) {
-		if out == nil {
-			out = make(map[string]string)
-		}
 		k := r.need(p, "name")
-		if _, twice := out[k]; twice {
+		if _, twice := out.Get(k); twice {
 			r.fail(p, codeXML, "attribute \"name\": \"%s\" is given twice", k)
 		}
-		out[k] = r.str(p, "value")
+		out = append(out, Option{k, r.str(p, "value")})
 		r.known(p)
 	}
 	return out

@@ -97,14 +97,13 @@ func (r *xmlReader) indexMarks(e *element, ix *Index) {
 	if list == "" {
 		return
 	}
-	ix.Options = map[string]string{}
 	for _, o := range strings.Split(list, ",") {
 		name, v, ok := strings.Cut(o, "=")
 		if !ok || name == "" {
 			r.fail(e, codeXML, "attribute \"storageParameters\": \"%s\" is not name=value", o)
 			return
 		}
-		ix.Options[name] = v
+		ix.Options = append(ix.Options, Option{name, v})
 	}
 }
 

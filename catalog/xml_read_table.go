@@ -91,7 +91,7 @@ func (r *xmlReader) table(e *element, c Common) Object {
 	r.schemaOf(&t.Common)
 	r.tableAttrs(e, t)
 	t.Temp = r.flag(e, "temp")
-	t.Options = r.pairs(e, "Options", "Option")
+	t.Options = r.options(e, "Options", "Option")
 	t.Columns = r.structure(e)
 	r.primaryKey(e, t)
 	r.uniqueKeys(e, t)
@@ -180,7 +180,7 @@ func (r *xmlReader) attributes(list []*element, parent *element) []Column {
 		r.columnSequence(e, &col)
 		col.Dims = int(r.num(e, "dimensions", 0, 6, 0))
 		col.Storage = r.str(e, "storage")
-		col.Compression, col.Options = r.str(e, "compression"), r.pairs(e, "Options", "Option")
+		col.Compression, col.Options = r.str(e, "compression"), r.options(e, "Options", "Option")
 		col.StatTarget = int(r.num(e, "statisticsTarget", -1, 10000, 0))
 		col.Collation = r.str(e, "collation")
 		col.Comment = r.str(e, "comment")
@@ -356,7 +356,7 @@ func (r *xmlReader) view(e *element, c Common) Object {
 	}
 	v.Query = q.content()
 	r.known(q)
-	v.Options = r.pairs(e, "Options", "Option")
+	v.Options = r.options(e, "Options", "Option")
 	v.Columns = r.structure(e)
 	for _, d := range e.children {
 		if d.name == "dependency" {

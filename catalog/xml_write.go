@@ -287,12 +287,28 @@ func (w *xmlWriter) pairs(list, item string, m map[string]string) {
 	slices.Sort(keys)
 	w.open(list, nil)
 	for _, k := range keys {
-		var a attrList
-		a.set("name", k)
-		a.set("value", m[k])
-		w.empty(item, a)
+		w.pair(item, k, m[k])
 	}
 	w.close(list)
+}
+
+func (w *xmlWriter) pair(item, name, value string) {
+	var a attrList
+	a.set("name", name)
+	a.set("value", value)
+	w.empty(item, a)
+}
+
+// options writes parameters in their order.
+func (w *xmlWriter) options(list Options) {
+	if len(list) == 0 {
+		return
+	}
+	w.open("Options", nil)
+	for _, o := range list {
+		w.pair("Option", o.Name, o.Value)
+	}
+	w.close("Options")
 }
 
 func (w *xmlWriter) role(r *Role) {

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -71,7 +70,7 @@ func (w *xmlWriter) rowArray(a *attrList, oid types.OID) {
 }
 
 func (w *xmlWriter) tableBody(t *Table) {
-	w.pairs("Options", "Option", t.Options)
+	w.options(t.Options)
 	w.open("Structure", nil)
 	for i := range t.Columns {
 		if w.ids || !t.Columns[i].Dropped {
@@ -148,7 +147,7 @@ func (w *xmlWriter) attribute(t *Table, pos int, c *Column) {
 		return
 	}
 	w.open("Attribute", a)
-	w.pairs("Options", "Option", c.Options)
+	w.options(c.Options)
 	if missing {
 		w.datum("Missing", *c.Missing, "", "")
 	}
@@ -433,8 +432,8 @@ func indexMarks(a *attrList, ix *Index) {
 	a.flag("clustered", ix.Clustered)
 	a.flag("replicaIdentity", ix.Identity)
 	var options []string
-	for _, name := range slices.Sorted(maps.Keys(ix.Options)) {
-		options = append(options, name+"="+ix.Options[name])
+	for _, o := range ix.Options {
+		options = append(options, o.Name+"="+o.Value)
 	}
 	a.opt("storageParameters", strings.Join(options, ","))
 }
@@ -479,7 +478,7 @@ func (w *xmlWriter) view(v *View) {
 	w.ownership(&a, &v.Common)
 	w.open(name, a)
 	w.text("Query", nil, v.Query)
-	w.pairs("Options", "Option", v.Options)
+	w.options(v.Options)
 	w.open("Structure", nil)
 	for i := range v.Columns {
 		w.attribute(nil, i, &v.Columns[i])

@@ -90,7 +90,7 @@ func viewShape(v *catalog.View) *catalog.Table {
 // viewActor is the role that needs the rights on what a view reads: its owner, or ""
 // for the user, even where a view of another role reads this one.
 func viewActor(v *catalog.View) string {
-	if catalog.BoolOption(v.Options[catalog.OptSecurityInvoker]) {
+	if catalog.BoolOption(v.Options.Value(catalog.OptSecurityInvoker)) {
 		return ""
 	}
 	return v.Owner
@@ -99,7 +99,7 @@ func viewActor(v *catalog.View) string {
 // barrier reports whether what a view hides must be hidden from the conditions
 // of its user.
 func barrier(v *catalog.View) bool {
-	return v != nil && catalog.BoolOption(v.Options[catalog.OptSecurityBarrier])
+	return v != nil && catalog.BoolOption(v.Options.Value(catalog.OptSecurityBarrier))
 }
 
 // viewVerbs are the words of messages about changing a view.

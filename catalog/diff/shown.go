@@ -54,14 +54,15 @@ func (d *differ) shownColumn(alter string, was, x *catalog.Column) {
 		}
 		d.add(col, "SET COMPRESSION ", method)
 	}
-	for _, k := range sortedKeys(was.Options) {
-		if _, ok := x.Options[k]; !ok {
+	old, to := was.Options.Map(), x.Options.Map()
+	for _, k := range sortedKeys(old) {
+		if _, ok := to[k]; !ok {
 			d.add(col, "RESET (", k, ")")
 		}
 	}
-	for _, k := range sortedKeys(x.Options) {
-		if v, ok := was.Options[k]; !ok || v != x.Options[k] {
-			d.add(col, "SET (", k, " = ", x.Options[k], ")")
+	for _, k := range sortedKeys(to) {
+		if v, ok := old[k]; !ok || v != to[k] {
+			d.add(col, "SET (", k, " = ", to[k], ")")
 		}
 	}
 }

@@ -177,10 +177,7 @@ func (d *differ) identity(x *catalog.Column) string {
 
 // options are a table's storage parameters, the layout among them.
 func options(t *catalog.Table) map[string]string {
-	m := map[string]string{}
-	for k, v := range t.Options {
-		m[k] = v
-	}
+	m := t.Options.Map()
 	if t.Layout == catalog.LayoutColumn {
 		m["layout"] = t.Layout
 		if g := groups(t); g != "" {

@@ -30,7 +30,7 @@ func (d *side) viewText(v *catalog.View) string {
 	}
 	s += relName(v) + " (" + quote(cols) + ")"
 	if len(with) > 0 {
-		s += " WITH (" + optionList(with) + ")"
+		s += " WITH (" + optionList(with.Map()) + ")"
 	}
 	def, _ := d.env.GetViewDef(v.OID, false, 0)
 	s += " AS\n" + strings.TrimSuffix(def, ";")

@@ -2,7 +2,6 @@ package pgcatalog
 
 import (
 	"hash/fnv"
-	"slices"
 	"strings"
 
 	"kvsqld/catalog"
@@ -271,28 +270,26 @@ func tablePersistence(t *catalog.Table) byte {
 	return persistence(t.Temp)
 }
 
-func options(m map[string]string) []string {
+func options(list catalog.Options) []string {
 	var out []string
-	for k, v := range m {
-		if !strings.HasPrefix(k, toastPrefix) {
-			out = append(out, k+"="+v)
+	for _, o := range list {
+		if !strings.HasPrefix(o.Name, toastPrefix) {
+			out = append(out, o.Name+"="+o.Value)
 		}
 	}
-	slices.Sort(out)
 	return out
 }
 
 // toastPrefix begins the names of the options that are of the table with long values.
 const toastPrefix = "toast."
 
-func toastOptions(m map[string]string) []string {
+func toastOptions(list catalog.Options) []string {
 	var out []string
-	for k, v := range m {
-		if name, ok := strings.CutPrefix(k, toastPrefix); ok {
-			out = append(out, name+"="+v)
+	for _, o := range list {
+		if name, ok := strings.CutPrefix(o.Name, toastPrefix); ok {
+			out = append(out, name+"="+o.Value)
 		}
 	}
-	slices.Sort(out)
 	return out
 }
 

@@ -240,9 +240,9 @@ func (env *Env) exclusionDef(t *catalog.Table, u *catalog.Unique, ix *catalog.In
 
 // withOptions is WITH of an index, "" without options. Values that are no names are
 // quoted.
-func withOptions(m map[string]string) string {
+func withOptions(given catalog.Options) string {
 	var list []string
-	for _, o := range options(m) {
+	for _, o := range options(given) {
 		name, v, _ := strings.Cut(o, "=")
 		if catalog.QuoteIdent(v) != v {
 			v = catalog.QuoteLiteral(v)

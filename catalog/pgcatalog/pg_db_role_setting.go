@@ -1,6 +1,7 @@
 package pgcatalog
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -16,16 +17,17 @@ var settingNames = sync.OnceValue(func() map[string]string {
 	return m
 })
 
-// settingList is options for run-time parameters, whose names may have capitals.
+// settingList is "name=value" for run-time parameters, whose names may have capitals.
 func settingList(m map[string]string) []string {
-	shown := make(map[string]string, len(m))
+	var out []string
 	for k, v := range m {
 		if n := settingNames()[k]; n != "" {
 			k = n
 		}
-		shown[k] = v
+		out = append(out, k+"="+v)
 	}
-	return options(shown)
+	slices.Sort(out)
+	return out
 }
 
 func rowsPgDbRoleSetting(w *writer) {

@@ -1,7 +1,6 @@
 package ddl
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -137,14 +136,11 @@ func (x *exec) setStatistics(oid types.OID, a *ast.AlterAction) error {
 // PostgreSQL's planner.
 func (x *exec) columnOptions(oid types.OID, a *ast.AlterAction) error {
 	return x.editStored(oid, a.Name, func(_ *catalog.Table, col *catalog.Column) error {
-		opts := maps.Clone(col.Options)
-		if opts == nil {
-			opts = map[string]string{}
-		}
+		opts := col.Options
 		for i := range a.Options {
 			o := &a.Options[i]
 			if a.Kind == "RESET OPTIONS" {
-				delete(opts, o.Name)
+				opts = opts.Without(o.Name)
 				continue
 			}
 			if o.Name != "n_distinct" && o.Name != "n_distinct_inherited" {
@@ -158,11 +154,9 @@ func (x *exec) columnOptions(oid types.OID, a *ast.AlterAction) error {
 				return sqlerr.New(sqlerr.InvalidParameterValue, "value %s out of bounds for option \"%s\"", optionText(o), o.Name).
 					WithDetail("Valid values are between \"%f\" and \"%f\".", -1.0, math.MaxFloat64)
 			}
-			opts[o.Name] = optionText(o)
+			opts = opts.With(o.Name, optionText(o))
 		}
-		if col.Options = opts; len(opts) == 0 {
-			col.Options = nil
-		}
+		col.Options = opts
 		return nil
 	})
 }

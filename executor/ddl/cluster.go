@@ -273,8 +273,8 @@ func (x *exec) placeWaiting() error {
 				continue
 			}
 			var opts []ast.Option
-			for name, v := range t.Options {
-				opts = append(opts, ast.Option{Name: name, X: &ast.Const{Val: v}})
+			for _, o := range t.Options {
+				opts = append(opts, ast.Option{Name: o.Name, X: &ast.Const{Val: o.Value}})
 			}
 			spec := &catalog.TableSpec{Schema: t.Schema, Name: t.Name}
 			if err := x.clusterOptions(spec, opts); err != nil {
@@ -297,10 +297,10 @@ func (x *exec) placeWaiting() error {
 func (x *exec) tellWaiting(t *catalog.Table) {
 	switch {
 	case !t.ClusterWaits():
-	case t.Options["regions"] != "":
+	case t.Options.Value("regions") != "":
 		x.notice(sqlerr.SuccessfulCompletion, "table \"%s\" will be stored by regions when it has a primary key", t.Name)
 	default:
-		x.notice(sqlerr.SuccessfulCompletion, "table \"%s\" will be stored with \"%s\" when it has a primary key and a foreign key to it", t.Name, t.Options["cluster_with"])
+		x.notice(sqlerr.SuccessfulCompletion, "table \"%s\" will be stored with \"%s\" when it has a primary key and a foreign key to it", t.Name, t.Options.Value("cluster_with"))
 	}
 }
 

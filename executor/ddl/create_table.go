@@ -123,7 +123,7 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 	case s.Unlogged && temp:
 		return "", sqlerr.New(sqlerr.InvalidTableDefinition, "only temporary relations may be created in temporary schemas").At(s.Name.Pos())
 	}
-	spec := &catalog.TableSpec{Schema: schema, Name: name, Temp: temp, Unlogged: s.Unlogged, Options: map[string]string{}}
+	spec := &catalog.TableSpec{Schema: schema, Name: name, Temp: temp, Unlogged: s.Unlogged}
 	if s.As != nil {
 		if err := x.tableOptions(spec, s.With); err != nil {
 			return "", err
@@ -299,7 +299,7 @@ func (x *exec) tableOptions(spec *catalog.TableSpec, opts []ast.Option) error {
 			if err := heapParameter(&o); err != nil {
 				return err
 			}
-			spec.Options[o.Name] = v
+			spec.Options = spec.Options.With(o.Name, v)
 		}
 	}
 	return nil

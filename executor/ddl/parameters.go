@@ -1,7 +1,6 @@
 package ddl
 
 import (
-	"maps"
 	"slices"
 
 	"kvsqld/catalog"
@@ -22,10 +21,7 @@ func (x *exec) tableParameters(t *catalog.Table, a *ast.AlterAction) error {
 			return err
 		}
 	}
-	spec := &catalog.TableSpec{Options: maps.Clone(t.Options)}
-	if spec.Options == nil {
-		spec.Options = map[string]string{}
-	}
+	spec := &catalog.TableSpec{Options: t.Options}
 	if slices.ContainsFunc(a.Options, func(o ast.Option) bool { return layoutOption(o.Name) }) {
 		x.excludeAtEnd(t)
 	}
@@ -41,7 +37,7 @@ func (x *exec) tableParameters(t *catalog.Table, a *ast.AlterAction) error {
 			case "elements":
 				spec.Elements = []string{}
 			default:
-				delete(spec.Options, name)
+				spec.Options = spec.Options.Without(name)
 			}
 		}
 	} else {

@@ -1,7 +1,6 @@
 package ddl
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -122,7 +121,7 @@ func heapParameter(o *ast.Option) error {
 
 // indexOptions checks WITH (…) of an index or of the constraint that it serves, and
 // returns the values, nil for none.
-func indexOptions(kind string, opts []ast.Option) (map[string]string, error) {
+func indexOptions(kind string, opts []ast.Option) (catalog.Options, error) {
 	if len(opts) == 0 {
 		return nil, nil
 	}
@@ -132,7 +131,7 @@ func indexOptions(kind string, opts []ast.Option) (map[string]string, error) {
 	if err := oncePerOption(opts); err != nil {
 		return nil, err
 	}
-	out := make(map[string]string, len(opts))
+	var out catalog.Options
 	for i := range opts {
 		o := &opts[i]
 		if space, _, qualified := strings.Cut(o.Name, "."); qualified {
@@ -145,30 +144,26 @@ func indexOptions(kind string, opts []ast.Option) (map[string]string, error) {
 		if err := p.check(o.Name, optionText(o)); err != nil {
 			return nil, err
 		}
-		out[o.Name] = optionText(o)
+		out = append(out, catalog.Option{Name: o.Name, Value: optionText(o)})
 	}
 	return out, nil
 }
 
 // alterIndexOptions is ALTER INDEX … SET (…) and RESET (…).
 func (x *exec) alterIndexOptions(ix *catalog.Index, a *ast.AlterAction) error {
-	options := maps.Clone(ix.Options)
-	if options == nil {
-		options = map[string]string{}
-	}
+	options := ix.Options
 	if a.Kind == "RESET OPTIONS" {
 		for i := range a.Options {
-			delete(options, a.Options[i].Name)
+			options = options.Without(a.Options[i].Name)
 		}
 	} else {
 		set, err := indexOptions(ix.Kind, a.Options)
 		if err != nil {
 			return err
 		}
-		maps.Copy(options, set)
-	}
-	if len(options) == 0 {
-		options = nil
+		for _, o := range set {
+			options = options.With(o.Name, o.Value)
+		}
 	}
 	return x.Change.EditIndex(ix.OID, func(ix *catalog.Index) { ix.Options = options })
 }

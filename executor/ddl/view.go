@@ -1,7 +1,6 @@
 package ddl
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -155,7 +154,7 @@ func viewForm(s *ast.CreateView) error {
 // viewOptions reads WITH (…) and WITH CHECK OPTION of a view.
 func (x *exec) viewOptions(spec *catalog.ViewSpec, s *ast.CreateView, q *ast.Select) error {
 	if s.Materialized {
-		t := &catalog.TableSpec{Options: map[string]string{}}
+		t := &catalog.TableSpec{}
 		if err := x.tableOptions(t, s.With); err != nil {
 			return err
 		}
@@ -247,13 +246,10 @@ func (x *exec) alterMaterialized(v *catalog.View, a *ast.AlterAction) error {
 		if a.Name != "" {
 			return x.columnOptions(v.OID, a)
 		}
-		t := &catalog.TableSpec{Options: maps.Clone(v.Materialized.Options)}
-		if t.Options == nil {
-			t.Options = map[string]string{}
-		}
+		t := &catalog.TableSpec{Options: v.Materialized.Options}
 		if a.Kind == "RESET OPTIONS" {
 			for i := range a.Options {
-				delete(t.Options, a.Options[i].Name)
+				t.Options = t.Options.Without(a.Options[i].Name)
 			}
 		} else if err := x.tableOptions(t, a.Options); err != nil {
 			return err

@@ -128,7 +128,7 @@ func (l *tableLocker) view(v *catalog.View, user string) error {
 	if err := l.taken(v.Name, table.LockView(l.ctx, l.s.tx.kv, v.OID, l.mode, l.o)); err != nil {
 		return err
 	}
-	if !catalog.BoolOption(v.Options[catalog.OptSecurityInvoker]) {
+	if !catalog.BoolOption(v.Options.Value(catalog.OptSecurityInvoker)) {
 		user = v.Owner
 	}
 	for _, oid := range v.Deps {
