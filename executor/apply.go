@@ -25,6 +25,8 @@ type apply struct {
 	held  *vec.Batch
 	taken pieces // of the right input
 	done  bool
+
+	pushed []pushedFilter // to the left input
 }
 
 func (b *builder) apply(n *plan.Apply) (Operator, error) {
@@ -60,8 +62,21 @@ func (b *builder) apply(n *plan.Apply) (Operator, error) {
 	return op, nil
 }
 
+// pushFilter hands a filter from above to the left input, each row of which gives rows of
+// its own.
+func (op *apply) pushFilter(col int, f *keyFilter) bool {
+	if col >= len(op.node.Left.Base().Cols) || !pushFilter(op.left, col, f) {
+		return false
+	}
+	op.pushed = append(op.pushed, pushedFilter{col, f})
+	return true
+}
+
 func (op *apply) Open(env *Env) error {
-	op.Close()
+	op.shut()
+	for _, p := range op.pushed {
+		pushFilter(op.left, p.col, p.f)
+	}
 	op.env, op.done = env, false
 	op.out.open(0)
 	return op.left.Open(env)
@@ -228,6 +243,11 @@ func (op *apply) end() {
 }
 
 func (op *apply) Close() {
+	op.shut()
+	op.pushed = nil
+}
+
+func (op *apply) shut() {
 	op.end()
 	op.left.Close()
 	op.batch = nil

@@ -1,6 +1,9 @@
 package executor
 
 import (
+	"cmp"
+	"slices"
+
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
@@ -13,6 +16,11 @@ type virtualScan struct {
 	node  *plan.VirtualScan
 	types []types.T
 	pred  expr.Pred
+
+	// few are the values that a join above has partners for in the column fewCol, by
+	// which rows are looked up.
+	few    []types.Datum
+	fewCol int
 
 	env  *Env
 	rows *rowStore
@@ -38,6 +46,23 @@ func (op *virtualScan) Open(env *Env) error {
 	return nil
 }
 
+// lookupRows is how many rows of a declared relation cost what a lookup in it does at
+// worst: some go through all objects for it.
+const lookupRows = 50
+
+// pushFilter has the rows of few keys looked up, where the relation can.
+func (op *virtualScan) pushFilter(col int, f *keyFilter) bool {
+	n, c := op.node, op.node.Cols[col]
+	if n.KeyCols != nil || len(f.few) == 0 || float64(len(f.few)*lookupRows) > n.Rows ||
+		!slices.ContainsFunc(n.Rel.Keys, func(k []int) bool { return len(k) == 1 && k[0] == c }) {
+		return false
+	}
+	op.few, op.fewCol = f.values(op.types[col]), c
+	slices.SortFunc(op.few, func(a, b types.Datum) int { return cmp.Compare(a.I, b.I) })
+	op.few = slices.CompactFunc(op.few, func(a, b types.Datum) bool { return a.I == b.I })
+	return true
+}
+
 func (op *virtualScan) fill() error {
 	op.read = true
 	n := op.node
@@ -54,7 +79,7 @@ func (op *virtualScan) fill() error {
 	}
 	row := make([]types.Datum, len(n.Cols))
 	var stopped error
-	err := op.env.Virtual(n.Rel, n.KeyCols, vals, n.Cols, func(full []types.Datum) bool {
+	emit := func(full []types.Datum) bool {
 		for i, c := range n.Cols {
 			switch {
 			case c >= 0:
@@ -70,7 +95,16 @@ func (op *virtualScan) fill() error {
 			stopped = ctxErr(op.env.Ctx)
 		}
 		return stopped == nil
-	})
+	}
+	var err error
+	if op.few == nil {
+		err = op.env.Virtual(n.Rel, n.KeyCols, vals, n.Cols, emit)
+	}
+	for i := range op.few {
+		if err == nil && stopped == nil {
+			err = op.env.Virtual(n.Rel, []int{op.fewCol}, op.few[i:i+1], n.Cols, emit)
+		}
+	}
 	op.env.Tally.tableScanned(n.Rel.OID, 1, int64(op.rows.n), 0)
 	if err == nil {
 		err = stopped
@@ -108,4 +142,7 @@ func (op *virtualScan) Next() (*vec.Batch, error) {
 
 func (op *virtualScan) test(b *vec.Batch) error { return op.pred.Select(op.env.Expr, b) }
 
-func (op *virtualScan) Close() { op.rows.release() }
+func (op *virtualScan) Close() {
+	op.few = nil
+	op.rows.release()
+}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
 )
@@ -385,9 +386,9 @@ func (p *planner) planUnit(s *state, u *unit) *pnode {
 			v.Common.Cols = append(v.Common.Cols, r.cols[c])
 		}
 		rest := p.virtualKeys(r, v, u.local)
-		v.Step, v.Rows = "filter", 200
-		if v.KeyCols != nil {
-			v.Rows = 5
+		v.Step, v.Rows = "filter", 5
+		if v.KeyCols == nil {
+			v.Rows = p.virtualRows(r.virt)
 		}
 		v.Cost = v.Rows
 		if x := conjunction(byCost(rest)); x != nil {
@@ -439,6 +440,16 @@ func (p *planner) planUnit(s *state, u *unit) *pnode {
 		n.node, n.rows, n.cost = v, v.Common.Rows, v.Common.Rows
 	}
 	return p.filterOn(s, n, u.local)
+}
+
+// virtualRows estimates a whole declared relation. Those with lookups have rows for each
+// of the database's relations.
+func (p *planner) virtualRows(v *catalog.Virtual) float64 {
+	const some = 200
+	if len(v.Keys) == 0 {
+		return some
+	}
+	return max(some, float64(len(p.Snap.Relations(p.DB))))
 }
 
 // virtualKeys picks an equality lookup that the relation offers.

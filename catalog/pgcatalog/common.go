@@ -165,6 +165,19 @@ func (env *Env) tables(f func(oid types.OID, t *catalog.Table)) {
 	}
 }
 
+// tablesOf is tables, of one relation where it is given.
+func (env *Env) tablesOf(one types.OID, given bool, f func(oid types.OID, t *catalog.Table)) {
+	if !given {
+		env.tables(f)
+		return
+	}
+	if r := env.Snap.RelationByOID(env.DB, one); r != nil {
+		if t := storageTable(r); t != nil {
+			f(one, t)
+		}
+	}
+}
+
 // ginOpclass returns the operator class of a key of a gin index, or nil.
 func (env *Env) ginOpclass(k *catalog.IndexKey) *catalog.Opclass {
 	in := env.Snap.BaseType(k.Type).OID

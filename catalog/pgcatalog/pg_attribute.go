@@ -11,7 +11,7 @@ func rowsPgAttribute(w *writer) {
 		w.attributesOf(oid)
 		return
 	}
-	env.classes(func(c *classRow) bool {
+	env.classes("", func(c *classRow) bool {
 		w.attributesOf(c.oid)
 		return !w.done
 	})

@@ -2,6 +2,7 @@ package pgcatalog
 
 import (
 	"slices"
+	"strings"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
@@ -32,10 +33,11 @@ func rowsPgClass(w *writer) {
 		return
 	}
 	name, byName := w.wantName("relname")
-	env.classes(func(c *classRow) bool {
-		if !byName || c.name == name {
-			w.class(c)
-		}
+	if byName && name == "" {
+		return
+	}
+	env.classes(name, func(c *classRow) bool {
+		w.class(c)
 		return !w.done
 	})
 }
@@ -82,7 +84,7 @@ func (env *Env) class(oid types.OID) (classRow, bool) {
 	}
 	var found classRow
 	ok := false
-	env.classes(func(c *classRow) bool {
+	env.classes("", func(c *classRow) bool {
 		if c.oid == oid {
 			found, ok = *c, true
 		}
@@ -91,14 +93,22 @@ func (env *Env) class(oid types.OID) (classRow, bool) {
 	return found, ok
 }
 
-// classes calls f for every row of pg_class until it returns false.
-func (env *Env) classes(f func(*classRow) bool) {
+// classes calls f for the rows of pg_class with a name, or for every row where it is "",
+// until f returns false.
+func (env *Env) classes(name string, f func(*classRow) bool) {
+	other := func(n string) bool { return name != "" && n != name }
 	for _, r := range All() {
+		if other(r.Name) {
+			continue
+		}
 		if c := env.systemClass(r); !f(&c) {
 			return
 		}
 	}
 	for _, ix := range catalog.SystemIndexes() {
+		if other(ix.Name) {
+			continue
+		}
 		c := classRow{oid: ix.OID, namespace: catalog.OIDPgCatalog, name: ix.Name, owner: catalog.OIDSuperuser, am: catalog.OIDBtreeAm,
 			kind: 'i', persistence: 'p', replident: 'n', natts: len(ix.Keys), populated: true, pages: 1}
 		if r := ByOID(ix.Table); r != nil && Shared(r) {
@@ -109,21 +119,27 @@ func (env *Env) classes(f func(*classRow) bool) {
 		}
 	}
 	more := true
-	env.toasts(func(t *toast) bool {
-		c, ix := t.class(), t.indexClass()
-		more = f(&c) && f(&ix)
-		return more
-	})
+	if name == "" || strings.HasPrefix(name, "pg_toast_") {
+		env.toasts(func(t *toast) bool {
+			c, ix := t.class(), t.indexClass()
+			more = (other(c.name) || f(&c)) && (other(ix.name) || f(&ix))
+			return more
+		})
+	}
 	if !more {
 		return
 	}
 	for _, r := range env.Snap.Relations(env.DB) {
-		c := env.relationClass(r)
-		if !f(&c) {
-			return
+		if !other(commonOf(r).Name) {
+			if c := env.relationClass(r); !f(&c) {
+				return
+			}
 		}
 		if t := storageTable(r); t != nil {
 			for _, ix := range t.Indexes {
+				if other(ix.Name) {
+					continue
+				}
 				if c := env.indexClass(t, ix); !f(&c) {
 					return
 				}
@@ -131,7 +147,7 @@ func (env *Env) classes(f func(*classRow) bool) {
 		}
 	}
 	for _, u := range env.Snap.UserTypes(env.DB) {
-		if u.Kind != 'c' {
+		if u.Kind != 'c' || other(u.Name) {
 			continue
 		}
 		c := classRow{oid: u.RelOID, namespace: env.namespace(u.Schema), rowType: u.OID, name: u.Name, owner: env.role(u.Owner),

@@ -8,10 +8,7 @@ import (
 func rowsPgConstraint(w *writer) {
 	env := w.env
 	rel, byRel := w.wantOID("conrelid")
-	env.tables(func(oid types.OID, t *catalog.Table) {
-		if byRel && oid != rel {
-			return
-		}
+	env.tablesOf(rel, byRel, func(oid types.OID, t *catalog.Table) {
 		ns := env.namespace(t.Schema)
 		for _, k := range t.Checks {
 			w.constraint(k.OID, k.Name, ns, 'c', false, false, !k.NotValid, t.OID, 0, 0, 0)

@@ -21,6 +21,8 @@ func rowsPgIndex(w *writer) {
 				for _, ix := range t.Indexes {
 					w.index(oid, t, ix)
 				}
+			}
+			if _, system := r.(*catalog.Virtual); !system {
 				return
 			}
 		}
