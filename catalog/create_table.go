@@ -55,6 +55,8 @@ type ConstraintSpec struct {
 	IndexKind        string  // "" is btree
 	IndexFile        string  // "" for a name made from the index's
 
+	Copied bool // of p, u, x: it is one of LIKE
+
 	Index   *IndexSpec // of x
 	Exclude []string   // of x, see Unique
 

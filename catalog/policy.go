@@ -139,6 +139,16 @@ func (s *Snapshot) SubjectTo(t *Table, role string) bool {
 	return t.ForceRowSecurity || !s.Owns(role, t)
 }
 
+// PoliciesCount is the error of a query with row_security off to whose role the policies
+// of a table apply.
+func (s *Snapshot) PoliciesCount(t *Table, role string) *sqlerr.Error {
+	e := sqlerr.New(sqlerr.InsufficientPrivilege, "query would be affected by row-level security policy for table \"%s\"", t.Name)
+	if s.Owns(role, t) {
+		e = e.WithHint("To disable the policy for the table's owner, use ALTER TABLE NO FORCE ROW LEVEL SECURITY.")
+	}
+	return e
+}
+
 // policiesNeeding adds the policies whose conditions need a relation, or one of its
 // columns, and those of the table itself.
 func (c *Change) policiesNeeding(n node, add func(bool, node)) {

@@ -1,6 +1,12 @@
 package parser
 
-import "kvsqld/parser/ast"
+import (
+	"math"
+	"strconv"
+
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/parser/ast"
+)
 
 // alter is ALTER; the words behind it decide.
 func (p *parser) alter() ast.Stmt {
@@ -243,9 +249,13 @@ func (p *parser) setAction(act *ast.AlterAction) {
 // alterColumn is ALTER [COLUMN] name ….
 func (p *parser) alterColumn(act *ast.AlterAction) {
 	if p.is(KindInt) {
+		off := p.off()
 		act.Name = p.next().Text(p.lx.src)
 		if !p.isKws(kwSet, kwStatistics) {
 			p.syntaxErr()
+		}
+		if n, err := strconv.ParseInt(act.Name, 10, 16); err != nil || n == 0 {
+			p.fail(sqlerr.New(sqlerr.InvalidParameterValue, "column number must be in range from 1 to %d", math.MaxInt16).At(int(off)))
 		}
 	} else {
 		act.Name = p.colID()

@@ -349,8 +349,11 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 				n = len(cols)
 				x = withColumns(x, cols)
 			} else {
-				if x.Type().OID == types.ORecord {
+				switch x.Type().OID {
+				case types.ORecord:
 					fail(sqlerr.New(sqlerr.SyntaxError, "a column definition list is required for functions returning \"record\"").At(x.Pos()))
+				case types.OAnyarray:
+					failf(sqlerr.DatatypeMismatch, x.Pos(), "function \"%s\" in FROM has unsupported return type %s", name, p.bareName(x.Type().OID))
 				}
 				if c := p.routine; c != nil && isCallOf(fc.X, c.Proc.Name) {
 					cols = p.outCols(c.Proc, c.Args)

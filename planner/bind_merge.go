@@ -20,7 +20,7 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 	sc, defs := (*scope)(nil), []*cteDef(nil)
 	if s.With != nil {
 		if s.With.Recursive {
-			failf(sqlerr.FeatureNotSupported, s.With.Pos(), "WITH RECURSIVE is not supported for MERGE statement")
+			failf(sqlerr.SyntaxError, -1, "WITH RECURSIVE is not supported for MERGE statement")
 		}
 		sc, defs = p.with(s.With, nil)
 	}

@@ -45,9 +45,11 @@ func (p *planner) walked(def *cteDef, op *ast.SetOp, c *ast.CTE, sc *scope) *que
 		failf(sqlerr.SyntaxError, -1, "with a SEARCH or CYCLE clause, the right side of the UNION must be a SELECT")
 	}
 	self := ""
-	for _, f := range op.R.From {
-		if self == "" {
-			self = selfName(f, c.Name)
+	if with := op.R.With; with == nil || !slices.ContainsFunc(with.CTEs, func(o ast.CTE) bool { return o.Name == c.Name }) {
+		for _, f := range op.R.From {
+			if self == "" {
+				self = selfName(f, c.Name)
+			}
 		}
 	}
 	if self == "" {

@@ -128,13 +128,14 @@ func (r *selfRefs) stmt(s ast.Stmt, within string) {
 
 func (r *selfRefs) sel(s *ast.Select, within string) {
 	if s.With != nil {
-		for i := range s.With.CTEs {
-			if s.With.CTEs[i].Name == r.name {
-				return // another query of that name
-			}
+		hides := slices.IndexFunc(s.With.CTEs, func(c ast.CTE) bool { return c.Name == r.name })
+		if hides >= 0 && s.With.Recursive {
+			return // another query of that name
 		}
 		for i := range s.With.CTEs {
-			r.stmt(s.With.CTEs[i].Stmt, within)
+			if r.stmt(s.With.CTEs[i].Stmt, within); i == hides {
+				return // the queries after it mean it
+			}
 		}
 	}
 	if s.SetOp != nil {

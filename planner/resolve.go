@@ -544,6 +544,9 @@ func (p *planner) callArgs(pr *catalog.Proc, args []plan.Expr, want []types.OID,
 	concrete := func(o types.OID) types.T {
 		t := p.concrete(f, o)
 		if t == 0 {
+			if o == types.OAnycompatiblemultirange && (pr.Ret == types.OAnycompatiblerange || slices.Contains(want, types.OAnycompatiblerange)) {
+				o = types.OAnycompatiblerange
+			}
 			failf(sqlerr.DatatypeMismatch, -1, "could not determine polymorphic type %s because input has type unknown", p.bareName(o))
 		}
 		return p.T(t, -1)

@@ -2,7 +2,6 @@ package ddl
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -681,8 +680,6 @@ func (x *exec) indexStatistics(ix *catalog.Index, a *ast.AlterAction) error {
 		if n = slices.Index(t.IndexColumnNames(ix), a.Name) + 1; n == 0 {
 			return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", a.Name, ix.Name)
 		}
-	case n < 1:
-		return sqlerr.New(sqlerr.InvalidParameterValue, "column number must be in range from 1 to %d", math.MaxInt16)
 	}
 	switch {
 	case n > len(ix.Keys)+len(ix.Include):

@@ -268,10 +268,12 @@ func (b *tableBuilder) checkKeys() error {
 		if next++; k == nil {
 			k = &ast.Constraint{Off: -1}
 		}
-		if s.Kind == 'p' && primary {
-			return sqlerr.New(sqlerr.InvalidTableDefinition, "multiple primary keys for table \"%s\" are not allowed", t.Name).At(k.Pos())
+		if s.Kind == 'p' && k.Off >= 0 { // that of LIKE comes last, wherever it stands
+			if primary {
+				return sqlerr.New(sqlerr.InvalidTableDefinition, "multiple primary keys for table \"%s\" are not allowed", t.Name).At(k.Pos())
+			}
+			primary = true
 		}
-		primary = primary || s.Kind == 'p'
 		if err := s.CheckKey(t); err != nil {
 			return positioned(err, k.Pos())
 		}
@@ -295,7 +297,8 @@ func (b *tableBuilder) checkKeys() error {
 }
 
 // dropRepeatedKeys leaves one of several constraints that would have the same index: the
-// primary key or else the first, which takes the name of another if it has none.
+// primary key or else the first, which takes the name of another if it has none. Those
+// of LIKE all stay.
 func (b *tableBuilder) dropRepeatedKeys() {
 	keyed := func(s *catalog.ConstraintSpec) bool { return s.Kind == 'p' || s.Kind == 'u' || s.Kind == 'x' }
 	same := func(a, o *catalog.ConstraintSpec) bool {
@@ -304,14 +307,14 @@ func (b *tableBuilder) dropRepeatedKeys() {
 			a.Deferrable == o.Deferrable && a.InitiallyDeferred == o.InitiallyDeferred
 	}
 	var kept []catalog.ConstraintSpec
-	primary := slices.IndexFunc(b.spec.Constraints, func(s catalog.ConstraintSpec) bool { return s.Kind == 'p' })
+	primary := slices.IndexFunc(b.spec.Constraints, func(s catalog.ConstraintSpec) bool { return s.Kind == 'p' && !s.Copied })
 	for i := range b.spec.Constraints {
 		s := &b.spec.Constraints[i]
 		var before *catalog.ConstraintSpec
-		if keyed(s) && i != primary {
+		if keyed(s) && !s.Copied && i != primary {
 			if primary > i && same(&b.spec.Constraints[primary], s) {
 				before = &b.spec.Constraints[primary]
-			} else if k := slices.IndexFunc(kept, func(o catalog.ConstraintSpec) bool { return keyed(&o) && same(&o, s) }); k >= 0 {
+			} else if k := slices.IndexFunc(kept, func(o catalog.ConstraintSpec) bool { return keyed(&o) && !o.Copied && same(&o, s) }); k >= 0 {
 				before = &kept[k]
 			}
 		}

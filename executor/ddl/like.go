@@ -119,7 +119,7 @@ func (b *tableBuilder) like(l *ast.Like) error {
 		b.indexes = append(b.indexes, spec)
 	}
 	for _, u := range t.Uniques {
-		spec := catalog.ConstraintSpec{Kind: 'u', Cols: names(u.Cols), Deferrable: u.Deferrable, InitiallyDeferred: u.InitiallyDeferred}
+		spec := catalog.ConstraintSpec{Kind: 'u', Copied: true, Cols: names(u.Cols), Deferrable: u.Deferrable, InitiallyDeferred: u.InitiallyDeferred}
 		if u.Exclude != nil {
 			spec.Kind, spec.Cols, spec.Exclude, spec.Index = 'x', nil, u.Exclude, likeIndex(t, t.IndexByOID(u.Index), names)
 			b.spec.Constraints = append(b.spec.Constraints, spec)

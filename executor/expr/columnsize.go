@@ -231,14 +231,26 @@ func recordSize(d types.Datum) (int, error) {
 // each key and value, then the keys and the values.
 func jsonbSize(b []byte) int {
 	if isContainer(b) {
-		return jsonbContainer(varHead, b) - varHead
+		return jsonbContainer(varHead, b, nil) - varHead
 	}
 	// A scalar is the one element of an array.
-	return jsonbValue(varHead+4+jsonbEntry, b) - varHead
+	return jsonbValue(varHead+4+jsonbEntry, b, nil) - varHead
 }
 
-// jsonbContainer is where a container that begins at n ends.
-func jsonbContainer(n int, b []byte) int {
+// jsonbPlaces are the places of a document's containers in the binary form, by the
+// capacity of their texts, which are parts of the document's.
+func jsonbPlaces(b []byte) map[int]int {
+	places := map[int]int{}
+	jsonbContainer(0, b, func(n int, b []byte) { places[cap(b)] = n })
+	return places
+}
+
+// jsonbContainer is where a container that begins at n ends; seen, if there is one, is
+// called with it and those inside.
+func jsonbContainer(n int, b []byte, seen func(n int, b []byte)) int {
+	if seen != nil {
+		seen(n, b)
+	}
 	n += 4
 	var values [][]byte
 	if jsonKind(b) == '{' {
@@ -257,16 +269,16 @@ func jsonbContainer(n int, b []byte) int {
 		n += jsonbEntry * len(values)
 	}
 	for _, v := range values {
-		n = jsonbValue(n, v)
+		n = jsonbValue(n, v, seen)
 	}
 	return n
 }
 
 // jsonbValue is where a value behind n bytes ends. Numbers and containers are aligned.
-func jsonbValue(n int, v []byte) int {
+func jsonbValue(n int, v []byte, seen func(n int, b []byte)) int {
 	switch k := jsonKind(v); k {
 	case '{', '[':
-		return jsonbContainer(alignTo(n, 4), v)
+		return jsonbContainer(alignTo(n, 4), v, seen)
 	case '"':
 		return n + len(jsonString(v))
 	case 't', 'f', 'n':

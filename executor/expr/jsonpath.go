@@ -79,7 +79,9 @@ type pathRun struct {
 	path *jsonpath.Path
 	root []byte
 	vars []byte
-	tz   bool // conversions may use the session's time zone
+	// places of the document's containers in its binary form, made when first asked for
+	places map[int]int
+	tz     bool // conversions may use the session's time zone
 	// loose ignores structural errors, as inside of .**
 	loose bool
 	// probe tells that of the walk under way only whether it finds an item counts,

@@ -99,14 +99,17 @@ func (r *pathRun) double(v pathItem) (pathItem, error) {
 }
 
 // keyValue gives the members of an object as objects. The id tells which
-// object a member is of: it is made of where the object stands in the document.
+// object a member is of: it is where the object stands in the document's binary form.
 func (r *pathRun) keyValue(it *jsonpath.Item, v pathItem, emit emitItem) (more bool, err error) {
 	if v.kind() != '{' {
 		return false, pathFail(sqlerr.JSONObjectNotFound, "jsonpath item method .keyvalue() can only be applied to an object")
 	}
 	id := int64(0)
 	if off := cap(r.root) - cap(v.b); cap(r.root) > 0 && off > 0 && off < len(r.root) {
-		id = int64(off)
+		if r.places == nil {
+			r.places = jsonbPlaces(r.root)
+		}
+		id = int64(r.places[cap(v.b)])
 	} else if off != 0 {
 		id = keyValueStride
 	}

@@ -71,3 +71,12 @@ create index mi on m (b);
 alter materialized view m alter a set storage main, alter a set statistics 9;
 alter materialized view m cluster on mi;
 create index si2 on s (b);
+-- a key of LIKE is one more, whatever the table has
+create table inhx (x text primary key);
+create table inhy (y text primary key);
+create table inhg (x text, like inhx including indexes, primary key (x));
+create table inhg (x text primary key, like inhy including indexes);
+create table inhg (like inhx including indexes, primary key (x));
+create table inhg (like inhx including indexes, unique (x));
+select conname, contype from pg_constraint where conrelid = 'inhg'::regclass order by 1;
+drop table inhx, inhy, inhg;

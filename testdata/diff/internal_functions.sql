@@ -50,3 +50,4 @@ DROP PROCEDURE i8;
 CREATE FUNCTION body1(a int, b int DEFAULT 2) RETURNS int LANGUAGE sql BEGIN ATOMIC SELECT a + b; SELECT a - b, 5 FROM (SELECT a * b) s; SELECT a AS c; END;
 CREATE FUNCTION body1(a int, b int DEFAULT 2) RETURNS int LANGUAGE sql BEGIN ATOMIC SELECT a + b; SELECT a - b AS c; END;
 SELECT pg_get_functiondef('body1'::regproc);
+select * from array_in('{1,2,3}', 'int4'::regtype, -1);

@@ -89,3 +89,6 @@ select jsonb_path_query('"2020-01-01 12:00:00"', '$.datetime() < "1000000-01-01"
 select jsonb_path_query_tz('"1000000-01-01"', '$.datetime() > "2020-01-01 12:00:00 +02".datetime()');
 select jsonb_path_query_tz('"2020-01-01 12:00:00"', '$.datetime() == "2020-01-01 12:00:00 +00".datetime()');
 select jsonb_path_query_tz('"2020-01-01"', '$.datetime() < "2020-01-01 12:00:00 +00".datetime()');
+-- the id of keyvalue() is the object's place in the binary form
+select jsonb_path_query('[{"a": 1, "b": [1, 2]}, {"c": {"a": "bbb"}}]', '$[*].keyvalue()');
+select jsonb_path_query('[{"a": 1.5, "b": [1, 2]}, {"cc": {"a": "bbb"}}, {"x": [{}, {"y": 2}], "z": 1e40}]', '$.** ? (@.type() == "object").keyvalue()');

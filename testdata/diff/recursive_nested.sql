@@ -31,3 +31,10 @@ WITH RECURSIVE
   )
 SELECT * FROM iter;
 select k, (with recursive x(a) as (values (k) union all (with z as materialized (select a+1 as a from x where a < k + 3) select z.a from z)) select string_agg(a::text, ',') from x) from generate_series(1, 3) k;
+-- a query of the same name within reads the one around it, unless it is recursive
+with recursive x(col) as (select 1 union (with x as (select * from x) select * from x)) select * from x;
+with recursive x(col) as (select 1 union all (with x as (select col + 1 from x where col < 3), z as (select * from x) select * from z)) select * from x;
+with recursive x(col) as (select 1 union all (with y as (select col + 1 from x where col < 3), x as (select 7) select * from y)) select * from x;
+with recursive x(col) as (select 1 union all (with recursive x as (select 1) select * from x)) select * from x;
+with recursive x(col) as (select 1 union all (with a as (select * from x), x as (select * from x) select * from x)) select * from x;
+with recursive x(col) as (select 1 union (with x as (select * from x) select * from x)) search depth first by col set seq select * from x;

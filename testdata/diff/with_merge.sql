@@ -109,3 +109,7 @@ execute m(900);
 execute m(900);
 select * from t where a = 900;
 with recursive r(n) as (select 1 union all select n+1 from r) select n from r limit 3;
+-- WITH RECURSIVE is not for MERGE
+create table with_m (k int, v text);
+with recursive c as (select 1 a) merge into with_m using (select 0 k) o on with_m.k = o.k when not matched then insert values (o.k, 'x');
+drop table with_m;
