@@ -220,6 +220,28 @@ func (c *Change) foreignKeysComparable(t *Table, i int, typ types.T) error {
 	return nil
 }
 
+// SetLogged makes a table, with the sequences of its columns, logged or unlogged.
+func (c *Change) SetLogged(table types.OID, logged bool) error {
+	if t, err := c.table(table); err != nil || t.Unlogged == !logged {
+		return err
+	}
+	if _, err := c.EditTable(table, func(t *Table) error {
+		t.Unlogged = !logged
+		return nil
+	}); err != nil {
+		return err
+	}
+	for _, q := range c.ownedSequences(table) {
+		if _, err := c.AlterSequence(q.OID, func(q *Sequence) error {
+			q.Unlogged = !logged
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // AddIdentity makes an identity column of a NOT NULL column. kind is 'a' for
 // ALWAYS, 'd' for BY DEFAULT.
 func (c *Change) AddIdentity(table types.OID, name string, kind byte, spec *SequenceSpec) (*Table, error) {

@@ -220,7 +220,7 @@ func (c *Change) ownSequence(table types.OID, col int, spec *SequenceSpec, ident
 		return err
 	}
 	s := *spec
-	s.Schema, s.Temp = t.Schema, t.Temp
+	s.Schema, s.Temp, s.Unlogged = t.Schema, t.Temp, t.Unlogged
 	if s.Name == "" {
 		s.Name = c.SequenceName(t.Schema, t.Name, t.Columns[col].Name)
 	}

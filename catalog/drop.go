@@ -230,7 +230,7 @@ func (p *dropPlan) disown(oid types.OID, edit func(types.OID) *Table) {
 // have its values.
 func removeColumn(t *Table, i int) {
 	old := t.Columns[i]
-	t.Columns[i] = Column{Name: dropColumnName(i + 1), Type: old.Type, Dropped: true, Missing: old.Missing, Storage: old.Storage}
+	t.Columns[i] = Column{Name: DroppedColumnName(i + 1), Type: old.Type, Dropped: true, Missing: old.Missing, Storage: old.Storage}
 }
 
 func removeDefault(col *Column) {

@@ -78,8 +78,8 @@ func joinColumnNames(cols []string) string {
 	return b.String()
 }
 
-// dropColumnName is what PostgreSQL renames a dropped column to.
-func dropColumnName(attnum int) string {
+// DroppedColumnName is what PostgreSQL renames a dropped column to.
+func DroppedColumnName(attnum int) string {
 	return "........pg.dropped." + strconv.Itoa(attnum) + "........"
 }
 

@@ -224,9 +224,6 @@ func (env *Env) relationClass(r catalog.Relation) classRow {
 		}
 	case *catalog.Sequence:
 		c.kind, c.persistence, c.rows, c.pages = 'S', persistence(x.Temp), 1, 1
-		if t := env.Snap.Table(x.OwnerTable); t != nil {
-			c.persistence = tablePersistence(t)
-		}
 		if x.Unlogged {
 			c.persistence = 'u'
 		}

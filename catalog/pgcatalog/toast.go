@@ -160,3 +160,21 @@ func (d *dependWriter) toast(r catalog.Relation) {
 		d.dep(relationObject(t.index), columnObject(t.oid, c), 'a')
 	}
 }
+
+// HiddenStorage tells of a name in pg_catalog or pg_toast that is an index of a system
+// relation, a TOAST table or the index of one; of is the relation that has it.
+func (env *Env) HiddenStorage(schema, name string) (of types.OID, index, ok bool) {
+	switch schema {
+	case catalog.SchemaPgCatalog:
+		for _, ix := range catalog.SystemIndexes() {
+			if ix.Name == name {
+				return ix.Table, true, true
+			}
+		}
+	case catalog.SchemaToast:
+		if t, found := env.toastByOID(env.toastByName(name)); found {
+			return t.table, t.name() != name, true
+		}
+	}
+	return 0, false, false
+}

@@ -157,11 +157,7 @@ func (x *exec) alterOne(oid types.OID, a *ast.AlterAction) error {
 		if err := x.keepsLogged(oid, a.Kind == "LOGGED"); err != nil {
 			return err
 		}
-		_, err := c.EditTable(oid, func(t *catalog.Table) error {
-			t.Unlogged = a.Kind == "UNLOGGED"
-			return nil
-		})
-		return err
+		return c.SetLogged(oid, a.Kind == "LOGGED")
 	case "CLUSTER", "SET WITHOUT CLUSTER":
 		return x.clusterOn(oid, a)
 	case "DISABLE TRIGGER ALL", "ENABLE TRIGGER ALL":

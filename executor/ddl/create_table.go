@@ -211,7 +211,7 @@ func (b *tableBuilder) makeSequences() error {
 		if own == nil {
 			continue
 		}
-		if own.Schema, own.Temp = b.spec.Schema, b.spec.Temp; own.Name == "" {
+		if own.Schema, own.Temp, own.Unlogged = b.spec.Schema, b.spec.Temp, b.spec.Unlogged; own.Name == "" {
 			own.Name = b.Change.SequenceName(b.spec.Schema, b.spec.Name, b.spec.Columns[i].Name)
 		}
 		q, err := b.Change.CreateSequence(own)

@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"slices"
 	"strings"
 
 	"kvsqld/catalog"
@@ -121,7 +122,7 @@ func (x *exec) ownerOfSequence(n *ast.Name) (*catalog.Table, error) {
 	case *catalog.Sequence:
 		kind = "sequences"
 	case nil:
-		if x.findIndex(n) != nil {
+		if x.findIndex(n) != nil || systemIndex(n) {
 			kind = "indexes"
 		} else if x.composite(n) != nil {
 			kind = "composite types"
@@ -133,4 +134,10 @@ func (x *exec) ownerOfSequence(n *ast.Name) (*catalog.Table, error) {
 	}
 	t, err := x.findTable(n)
 	return t, withoutPosition(err)
+}
+
+// systemIndex reports whether a name stands for an index of a system relation.
+func systemIndex(n *ast.Name) bool {
+	return (n.Schema() == "" || n.Schema() == catalog.SchemaPgCatalog) &&
+		slices.ContainsFunc(catalog.SystemIndexes(), func(ix catalog.SystemIndex) bool { return ix.Name == n.Last() })
 }

@@ -1,9 +1,11 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"kvsqld/catalog"
@@ -78,6 +80,11 @@ func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string,
 				return "", 0, err
 			}
 		}
+		for _, m := range tables {
+			if err := s.analyzeTree(m.table); err != nil {
+				return "", 0, err
+			}
+		}
 	}
 	return x.Kind, -1, nil
 }
@@ -91,7 +98,12 @@ func (s *Session) checkMaintained(x *ast.Vacuum) error {
 	}
 	for i := range x.Tables {
 		n := &x.Tables[i].Name
+		hidden, err := s.checkHidden(x, n, beside)
 		switch {
+		case err != nil:
+			return err
+		case hidden:
+		case x.What == "SCHEMA" && n.Last() == s.tempName():
 		case x.What == "SCHEMA" && beside && n.Last() == catalog.SchemaPgCatalog:
 			s.tell(notice("WARNING", sqlerr.FeatureNotSupported, "cannot reindex system catalogs concurrently, skipping all"))
 		case x.What == "SCHEMA":
@@ -152,6 +164,44 @@ func (s *Session) checkMaintained(x *ast.Vacuum) error {
 		}
 	}
 	return nil
+}
+
+// checkHidden is checkMaintained for a name of REINDEX that stands for an index of the
+// catalog, a TOAST table or the index of one: there is nothing that could be made anew.
+func (s *Session) checkHidden(x *ast.Vacuum, n *ast.Name, beside bool) (hidden bool, err error) {
+	if x.Kind != "REINDEX" || x.What != "TABLE" && x.What != "INDEX" {
+		return false, nil
+	}
+	of, index, hidden := s.hiddenStorage(n)
+	if !hidden {
+		return false, nil
+	}
+	kind := strings.ToLower(x.What)
+	switch {
+	case index && x.What == "TABLE":
+		err = sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table or materialized view", n.Last())
+	case !index && x.What == "INDEX":
+		err = sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not an index", n.Last())
+	case !s.snapshot().Owns(s.user, of):
+		err = sqlerr.New(sqlerr.InsufficientPrivilege, "must be owner of %s %s", kind, n.Last())
+	case beside && of.ObjectOID() < types.FirstUserOID:
+		err = sqlerr.New(sqlerr.FeatureNotSupported, "cannot reindex system catalogs concurrently")
+	}
+	return true, err
+}
+
+// hiddenStorage returns the relation whose index of the catalog, TOAST table or index of
+// that has the name.
+func (s *Session) hiddenStorage(n *ast.Name) (of catalog.Relation, index, ok bool) {
+	schema := cmp.Or(n.Schema(), catalog.SchemaPgCatalog)
+	if schema != catalog.SchemaPgCatalog && schema != catalog.SchemaToast {
+		return nil, false, false
+	}
+	oid, index, ok := s.pgEnv().HiddenStorage(schema, n.Last())
+	if ok {
+		of = s.snapshot().RelationByOID(s.db, oid)
+	}
+	return of, index, of != nil
 }
 
 // clusterTables marks the index that CLUSTER names; without one the table must have

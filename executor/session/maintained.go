@@ -136,6 +136,22 @@ func (s *Session) analyzeListed(ctx context.Context, m maintained, skipLocked bo
 	return nil
 }
 
+// analyzeTree records how many rows the partitions of a partitioned table have, which are
+// its own statistics.
+func (s *Session) analyzeTree(t *catalog.Table) error {
+	if t = s.snapshot().Table(t.OID); t == nil || t.Key == nil {
+		return nil
+	}
+	st := &catalog.Stats{Table: t.OID}
+	for _, part := range s.snapshot().Tree(t) {
+		if of := s.snapshot().Stats(part.OID); of != nil && part.Key == nil {
+			st.Rows += of.Rows
+		}
+	}
+	s.tx.kv.AllowWrites()
+	return s.ddl().PutStats(st)
+}
+
 // lockDefined takes the right to define a table, and the lock of those who work on one
 // beside writers, and returns the table as it is then.
 func (s *Session) lockDefined(ctx context.Context, t *catalog.Table, o kv.LockOpt) (*catalog.Table, error) {
@@ -164,6 +180,7 @@ func (s *Session) analyze(ctx context.Context, t *catalog.Table, cols []int, o k
 	if err != nil {
 		return err
 	}
+	s.warnOfSets(t, cols)
 	if old := s.snapshot().Stats(t.OID); old != nil && cols != nil {
 		keepOther(st, old, cols)
 	}
@@ -181,6 +198,20 @@ func (s *Session) analyze(ctx context.Context, t *catalog.Table, cols []int, o k
 		s.srv.cumulative.rel(t.OID).analyze.done()
 	})
 	return nil
+}
+
+// warnOfSets tells of the statistics objects of a table that have columns of which nothing
+// was computed.
+func (s *Session) warnOfSets(t *catalog.Table, cols []int) {
+	for _, set := range s.snapshot().ExtStatsOf(t.OID) {
+		none := func(c int) bool { return t.Columns[c].StatTarget < 0 || cols != nil && !contains(cols, c) }
+		if slices.ContainsFunc(set.Cols, none) {
+			w := warning(sqlerr.InvalidObjectDefinition, "statistics object \"%s.%s\" could not be computed for relation \"%s.%s\"",
+				set.Schema, set.Name, t.Schema, t.Name)
+			w.Schema, w.Table = t.Schema, t.Name
+			s.tell(w)
+		}
+	}
 }
 
 // keepOther keeps the statistics of the columns that were not analysed.

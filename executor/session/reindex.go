@@ -92,6 +92,9 @@ func (s *Session) reindexedTables(x *ast.Vacuum, c *call) (out []reindexUnit, er
 	}
 	for i := range x.Tables {
 		n := &x.Tables[i].Name
+		if _, _, hidden := s.hiddenStorage(n); hidden {
+			continue
+		}
 		t, only := s.findIndex(n)
 		if x.What == "TABLE" {
 			r, err := s.mustRelation(n)

@@ -257,6 +257,9 @@ func (c *catalogCall) columnArg(r catalog.Relation, d types.Datum) (i int, known
 		if !cols[i].Dropped && cols[i].Name == string(d.B) {
 			return i, true, nil
 		}
+		if cols[i].Dropped && catalog.DroppedColumnName(i+1) == string(d.B) {
+			return i, false, nil
+		}
 	}
 	return 0, false, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", d.B, catalog.CommonOf(r).Name)
 }

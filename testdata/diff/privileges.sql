@@ -269,3 +269,10 @@ DELETE FROM kr;
 RESET ROLE;
 DROP TABLE kp, kc, kr;
 DROP ROLE keyless;
+-- the name of a dropped column is that of a column
+create table with_dropped (f1 int, f2 int, f3 int);
+alter table with_dropped drop column f2;
+select has_column_privilege('with_dropped', 'f2', 'select');
+select has_column_privilege('with_dropped', '........pg.dropped.2........', 'select');
+select has_column_privilege('with_dropped', '........pg.dropped.3........', 'select');
+drop table with_dropped;

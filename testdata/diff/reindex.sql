@@ -35,3 +35,17 @@ RESET ROLE;
 ANALYZE pg_user;
 VACUUM pg_class;
 DROP ROLE rega_owner;
+-- indexes of the catalog, TOAST tables and the session's temporary schema
+reindex index pg_class_oid_index;
+reindex index concurrently pg_class_oid_index;
+reindex table pg_class_oid_index;
+reindex table concurrently pg_toast.pg_toast_1260;
+reindex index concurrently pg_toast.pg_toast_1260_index;
+reindex index pg_toast.pg_toast_1260;
+create role reindex_nobody;
+set role reindex_nobody;
+reindex table pg_toast.pg_toast_1260;
+reindex index pg_toast.pg_toast_1260_index;
+reindex index pg_class_oid_index;
+reset role;
+drop role reindex_nobody;

@@ -61,3 +61,25 @@ select stxname, obj_description(oid, 'pg_statistic_ext'), pg_statistics_obj_is_v
 drop statistics st_temp;
 drop statistics pg_temp.st_temp;
 drop statistics pg_temp.st_temp;
+-- a set with a column of which nothing is computed is told of; a partitioned table has the rows of its partitions
+create table set_warn (a int, b int);
+insert into set_warn select a, a % 23 from generate_series(1, 1000) a;
+create statistics set_warn_s on a, b from set_warn;
+alter table set_warn alter a set statistics 0;
+analyze set_warn;
+alter table set_warn alter a set statistics -1;
+analyze set_warn;
+analyze set_warn (a);
+alter statistics set_warn_s set statistics 0;
+analyze set_warn (a);
+drop table set_warn;
+create table part_rows (i int) partition by list (i);
+create table part_rows_1 partition of part_rows for values in (1);
+create table part_rows_2 partition of part_rows for values in (2) partition by list (i);
+create table part_rows_21 partition of part_rows_2 for values in (2);
+insert into part_rows values (1), (1), (2);
+select relname, reltuples from pg_class where relname like 'part_rows%' order by 1;
+analyze part_rows;
+select relname, reltuples from pg_class where relname like 'part_rows%' order by 1;
+select tablename, attname, n_distinct from pg_stats where tablename like 'part_rows%' and not inherited order by 1;
+drop table part_rows;
