@@ -154,14 +154,14 @@ func (c *Change) addTargets(t *Table, fk *ForeignKey) {
 	}
 }
 
-// below returns the partitions below a table, each behind the one that it is a
-// partition of and before the next one of that.
+// below returns the partitions below a table in the order of their bounds, each behind
+// the one that it is a partition of and before the next one of that.
 func (s *Snapshot) below(table types.OID) []*Table {
+	parts := slices.DeleteFunc(s.Children(table), func(c *Table) bool { return c.Bound == nil })
+	slices.SortStableFunc(parts, func(a, b *Table) int { return CompareBounds(a.Bound, b.Bound) })
 	var out []*Table
-	for _, c := range s.Children(table) {
-		if c.Bound != nil {
-			out = append(append(out, c), s.below(c.OID)...)
-		}
+	for _, c := range parts {
+		out = append(append(out, c), s.below(c.OID)...)
 	}
 	return out
 }

@@ -49,7 +49,7 @@ func (s *Set) fitsHash(name string, b *catalog.PartBound, at func(i int) int) er
 		return e.WithDetail("The new modulus %d is not a factor of %d, the modulus of existing partition \"%s\".", factorOf, of, part.Table.Name)
 	}
 	// the partitions are sorted by modulus: the one before the new one and the one behind
-	i := slices.IndexFunc(s.Parts, func(p Part) bool { return compareBounds(p.Table.Bound, b) > 0 })
+	i := slices.IndexFunc(s.Parts, func(p Part) bool { return catalog.CompareBounds(p.Table.Bound, b) > 0 })
 	if i < 0 {
 		i = len(s.Parts)
 	}
@@ -76,19 +76,19 @@ func (s *Set) fitsHash(name string, b *catalog.PartBound, at func(i int) int) er
 }
 
 func (s *Set) fitsRange(name string, b *catalog.PartBound, at func(i int) int) error {
-	if c := CompareRange(b.From, b.To); c >= 0 {
+	if c := catalog.CompareRange(b.From, b.To); c >= 0 {
 		return sqlerr.New(sqlerr.InvalidObjectDefinition, "empty range bound specified for partition \"%s\"", name).
 			WithDetail("Specified lower bound %s is greater than or equal to upper bound %s.",
 				catalog.RangeText(b.From, types.DefaultFmt), catalog.RangeText(b.To, types.DefaultFmt)).At(at(0))
 	}
 	for k := range s.ranges() {
 		o := s.Parts[k].Table.Bound
-		if CompareRange(b.From, o.To) >= 0 || CompareRange(o.From, b.To) >= 0 {
+		if catalog.CompareRange(b.From, o.To) >= 0 || catalog.CompareRange(o.From, b.To) >= 0 {
 			continue
 		}
 		// The place is that of the value by which the first overlap shows.
 		place := at(0)
-		if CompareRange(b.From, o.From) < 0 {
+		if catalog.CompareRange(b.From, o.From) < 0 {
 			place = at(len(b.From) + differs(b.To, o.From))
 		} else if d := differs(b.From, o.To); d >= 0 {
 			place = at(d)
@@ -102,7 +102,7 @@ func (s *Set) fitsRange(name string, b *catalog.PartBound, at func(i int) int) e
 // they do not.
 func differs(a, b []catalog.BoundValue) int {
 	for i := range a {
-		if compareValue(a[i], b[i]) != 0 {
+		if catalog.CompareBoundValue(a[i], b[i]) != 0 {
 			return i
 		}
 	}

@@ -345,10 +345,10 @@ func (s *Set) covered(l *limits) bool {
 	}
 	for i := range s.ranges() {
 		b := s.Parts[i].Table.Bound
-		if compareValue(b.To[0], at) <= 0 {
+		if catalog.CompareBoundValue(b.To[0], at) <= 0 {
 			continue
 		}
-		if compareValue(b.From[0], at) > 0 {
+		if catalog.CompareBoundValue(b.From[0], at) > 0 {
 			break
 		}
 		at = b.To[0]
@@ -356,7 +356,7 @@ func (s *Set) covered(l *limits) bool {
 	if l.hi == nil {
 		return at.Inf > 0
 	}
-	c := compareValue(at, catalog.BoundValue{Val: *l.hi})
+	c := catalog.CompareBoundValue(at, catalog.BoundValue{Val: *l.hi})
 	return c > 0 || c == 0 && !l.hiInc
 }
 

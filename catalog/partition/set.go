@@ -1,7 +1,6 @@
 package partition
 
 import (
-	"cmp"
 	"slices"
 	"sort"
 
@@ -49,7 +48,7 @@ func Of(s *catalog.Snapshot, t *catalog.Table) *Set {
 
 // arrange sorts the partitions and makes what Find looks into.
 func (s *Set) arrange() {
-	slices.SortStableFunc(s.Parts, func(a, b Part) int { return compareBounds(a.Table.Bound, b.Table.Bound) })
+	slices.SortStableFunc(s.Parts, func(a, b Part) int { return catalog.CompareBounds(a.Table.Bound, b.Table.Bound) })
 	for i := range s.Parts {
 		b := s.Parts[i].Table.Bound
 		if b.Default {
@@ -74,49 +73,6 @@ func (s *Set) arrange() {
 			}
 		}
 	}
-}
-
-// compareBounds orders the bounds of partitions of one table.
-func compareBounds(a, b *catalog.PartBound) int {
-	switch {
-	case a.Default || b.Default:
-		return boolInt(a.Default) - boolInt(b.Default)
-	case a.From != nil && b.From != nil:
-		return CompareRange(a.From, b.From)
-	case a.Modulus > 0:
-		return cmp.Or(cmp.Compare(a.Modulus, b.Modulus), cmp.Compare(a.Remainder, b.Remainder))
-	}
-	least := func(b *catalog.PartBound) types.Datum {
-		return slices.MinFunc(b.In, types.Compare) // NULL is the greatest
-	}
-	return types.Compare(least(a), least(b))
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// CompareRange orders two bounds of ranges.
-func CompareRange(a, b []catalog.BoundValue) int {
-	for i := range min(len(a), len(b)) {
-		if c := compareValue(a[i], b[i]); c != 0 {
-			return c
-		}
-		if a[i].Inf != 0 {
-			break // what follows MINVALUE or MAXVALUE does not count
-		}
-	}
-	return 0
-}
-
-func compareValue(a, b catalog.BoundValue) int {
-	if a.Inf != 0 || b.Inf != 0 {
-		return cmp.Compare(a.Inf, b.Inf)
-	}
-	return types.Compare(a.Val, b.Val)
 }
 
 // compareKey orders a key and a bound of a range.

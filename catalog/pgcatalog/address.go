@@ -284,7 +284,7 @@ func (env *Env) constraintOf(o types.OID) (name string, rel types.OID, dom *cata
 			}
 			for i := range k.Targets {
 				if k.Targets[i].OID == o {
-					name, rel = k.Name, oid
+					name, rel = k.Targets[i].Name, oid
 				}
 			}
 		}

@@ -410,6 +410,16 @@ func (x *exec) unwaited(fk *catalog.ForeignKey) error {
 // alterConstraint changes when a foreign key is checked, in the partitions of a
 // table, too.
 func (x *exec) alterConstraint(t *catalog.Table, a *ast.AlterAction) error {
+	underived := func() *sqlerr.Error {
+		return sqlerr.New(sqlerr.InternalError, "cannot alter constraint \"%s\" on relation \"%s\"", a.Name, t.Name).
+			WithHint("You may alter the constraint it derives from, instead.")
+	}
+	const derived = "Constraint \"%s\" is derived from constraint \"%s\" of relation \"%s\"."
+	for _, k := range t.ForeignKeys {
+		if slices.ContainsFunc(k.Targets, func(x catalog.FKTarget) bool { return x.Name == a.Name }) {
+			return underived().WithDetail(derived, a.Name, k.Name, t.Name)
+		}
+	}
 	deferrable, deferred := a.Constraint.Deferrable != nil && *a.Constraint.Deferrable, a.Constraint.Initially == "DEFERRED"
 	if err := x.Change.AlterConstraint(t.OID, a.Name, deferrable, deferred); err != nil {
 		return err
@@ -417,15 +427,14 @@ func (x *exec) alterConstraint(t *catalog.Table, a *ast.AlterAction) error {
 	at := slices.IndexFunc(t.ForeignKeys, func(k *catalog.ForeignKey) bool { return k.Name == a.Name })
 	fk := t.ForeignKeys[at]
 	if fk.Parent != 0 {
-		e := sqlerr.New(sqlerr.InternalError, "cannot alter constraint \"%s\" on relation \"%s\"", a.Name, t.Name).
-			WithHint("You may alter the constraint it derives from, instead.")
+		e := underived()
 		for p, of := x.snap().Parent(t), fk.Parent; p != nil && of != 0; p = x.snap().Parent(p) {
 			at := slices.IndexFunc(p.ForeignKeys, func(k *catalog.ForeignKey) bool { return k.OID == of })
 			if at < 0 {
 				break
 			}
 			k := p.ForeignKeys[at] // the topmost is named
-			e = e.WithDetail("Constraint \"%s\" is derived from constraint \"%s\" of relation \"%s\".", a.Name, k.Name, p.Name)
+			e = e.WithDetail(derived, a.Name, k.Name, p.Name)
 			of = k.Parent
 		}
 		return e
