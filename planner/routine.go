@@ -534,8 +534,12 @@ func CheckBody(c *Context, f *catalog.Function, s ast.Stmt, last bool) error {
 		return p.noStatement()
 	case *ast.Select, *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge:
 		return p.bindStatement(s)
-	case *ast.CallProc:
-		return p.bindCall(s, f)
+	}
+	if f.Standard {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not yet supported in unquoted SQL function body", ast.Command(s))
+	}
+	if _, call := s.(*ast.CallProc); call {
+		return p.bindCall(s)
 	}
 	if last && in.Routine.Ret != nil {
 		return p.noStatement()
@@ -558,11 +562,8 @@ func (p *planner) bindStatement(s ast.Stmt) (err error) {
 
 // bindCall binds CALL in a function's body: what the procedure gives back would have no
 // place to go.
-func (p *planner) bindCall(s ast.Stmt, f *catalog.Function) (err error) {
+func (p *planner) bindCall(s ast.Stmt) (err error) {
 	defer p.recover(&err)
-	if f.Standard {
-		failf(sqlerr.FeatureNotSupported, -1, "CALL is not yet supported in unquoted SQL function body")
-	}
 	if p.statement(s).Returns {
 		failf(sqlerr.FeatureNotSupported, -1, "calling procedures with output arguments is not supported in SQL functions")
 	}

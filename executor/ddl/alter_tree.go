@@ -256,7 +256,19 @@ func (x *exec) alterTypes(t *catalog.Table, a *ast.AlterAction) error {
 			return err
 		}
 	}
+	for _, m := range tree[1:] {
+		for _, k := range m.Checks { // made anew where they are their own, then merged
+			if k.Parents > 0 && !k.NotLocal && slices.Contains(k.Cols, m.Col(a.Name)) {
+				x.tellMerged(k.Name)
+			}
+		}
+	}
 	return nil
+}
+
+// tellMerged tells that a check is both a table's own and its parents'.
+func (x *exec) tellMerged(check string) {
+	x.notice(sqlerr.SuccessfulCompletion, "merging constraint \"%s\" with inherited definition", check)
 }
 
 func (x *exec) validateConstraint(t *catalog.Table, a *ast.AlterAction) error {
@@ -292,7 +304,7 @@ func (x *exec) addCheck(t *catalog.Table, spec catalog.ConstraintSpec, below boo
 		if err := mergeCheck(t.Name, k, &spec); err != nil {
 			return err
 		}
-		x.notice(sqlerr.SuccessfulCompletion, "merging constraint \"%s\" with inherited definition", k.Name)
+		x.tellMerged(k.Name)
 		return x.Change.EditCheck(t.OID, k.Name, func(k *catalog.Check) {
 			if k.NotLocal = k.NotLocal && below || t.Bound != nil; below {
 				k.Parents++

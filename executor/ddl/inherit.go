@@ -317,7 +317,7 @@ func (b *tableBuilder) inheritChecks(inherited []catalog.ConstraintSpec) error {
 		if err := mergeCheck(b.spec.Name, first, &k); err != nil {
 			return err
 		}
-		b.notice(sqlerr.SuccessfulCompletion, "merging constraint \"%s\" with inherited definition", k.Name)
+		b.tellMerged(k.Name)
 		was.Inherited.NotLocal = b.spec.Bound != nil // a partition has nothing of its own that its parent has
 	}
 	return nil

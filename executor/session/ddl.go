@@ -36,7 +36,7 @@ func detachesConcurrently(stmt ast.Stmt) bool {
 // by catalog.Change, the files follow in the same transaction, and both become
 // visible at the commit.
 func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int64, error) {
-	what := noun(c.stmt)
+	what := ast.Command(c.stmt)
 	if err := s.writable(what); err != nil {
 		return "", 0, err
 	}

@@ -9,6 +9,7 @@ import (
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
+	"kvsqld/parser/ast"
 	"kvsqld/planner"
 	"kvsqld/planner/plan"
 	"kvsqld/storage/kv"
@@ -142,7 +143,7 @@ func (s *Session) bodyOf(c *plan.Call) (*routineBody, error) {
 // wanted. A statement that writes runs to its end whatever yield says.
 func (s *Session) runInBody(ctx context.Context, f *catalog.Function, p *plannedStmt, args []types.Datum, yield func(*vec.Batch) (bool, error)) error {
 	if !plannable(p.stmt) {
-		return sqlerr.Unsupported(-1, "%s in the body of a function", noun(p.stmt))
+		return sqlerr.Unsupported(-1, "%s in the body of a function", ast.Command(p.stmt))
 	}
 	if f.Definer && s.user != f.Owner {
 		outer := s.user

@@ -2,8 +2,6 @@ package session
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/parser/ast"
@@ -43,42 +41,4 @@ func (s *Session) utility(ctx context.Context, c *call, out sink) (tag string, n
 		return "", 0, sqlerr.Unsupported(x.Pos(), "%s", x.What)
 	}
 	return s.definition(ctx, c, out)
-}
-
-// noun names a statement for the refusal in a read-only transaction.
-func noun(st ast.Stmt) string {
-	switch x := st.(type) {
-	case *ast.CreateTable:
-		if x.As != nil {
-			return "CREATE TABLE AS"
-		}
-		return "CREATE TABLE"
-	case *ast.Drop:
-		return "DROP " + x.Kind
-	case *ast.AlterTable:
-		return "ALTER " + x.Kind
-	case *ast.AlterObject:
-		return "ALTER " + x.Kind
-	case *ast.CreateView:
-		if x.Materialized {
-			return "CREATE MATERIALIZED VIEW"
-		}
-		return "CREATE VIEW"
-	case *ast.Truncate:
-		return "TRUNCATE TABLE"
-	case *ast.Refresh:
-		return "REFRESH MATERIALIZED VIEW"
-	case *ast.Comment:
-		return "COMMENT"
-	}
-	// *ast.CreateIndex → CREATE INDEX
-	name := strings.TrimPrefix(fmt.Sprintf("%T", st), "*ast.")
-	var b strings.Builder
-	for i, r := range name {
-		if i > 0 && r >= 'A' && r <= 'Z' {
-			b.WriteByte(' ')
-		}
-		b.WriteRune(r)
-	}
-	return strings.ToUpper(b.String())
 }

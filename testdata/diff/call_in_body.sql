@@ -12,3 +12,13 @@ CALL p4();
 CREATE FUNCTION f2() RETURNS bigint LANGUAGE sql AS $$ CALL p4(); SELECT count(*) FROM cp; $$;
 SELECT f2();
 TABLE cp;
+-- a body in standard form has no commands
+create procedure atomic_p() language sql begin atomic call atomic_p(); end;
+create procedure atomic_p() language sql begin atomic create table x (a int); end;
+create procedure atomic_p() language sql begin atomic truncate x; end;
+create procedure atomic_p() language sql begin atomic drop table if exists y; end;
+create procedure atomic_p() language sql begin atomic set a.b = 1; end;
+create procedure atomic_p() language sql begin atomic notify x; end;
+create procedure atomic_p() language sql begin atomic create index on x (a); end;
+create procedure atomic_p() language sql begin atomic commit; end;
+create procedure atomic_p() language sql begin atomic lock table x; end;

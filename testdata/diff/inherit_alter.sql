@@ -165,3 +165,12 @@ ALTER TABLE g1 ALTER g DROP EXPRESSION IF EXISTS;
 INSERT INTO g3 VALUES (5) RETURNING *;
 DROP TABLE d, e;
 DROP TABLE a CASCADE;
+-- a check that a table has itself and from its parent is merged again when its column gets another type
+create table merged_again (a int, b float);
+create table merged_again_child () inherits (merged_again);
+alter table merged_again_child add constraint merged check (b > 1);
+alter table merged_again add constraint merged check (b > 1);
+alter table merged_again add constraint inherited check (b > 2);
+alter table merged_again alter column b type numeric;
+alter table merged_again alter column a type bigint;
+drop table merged_again cascade;
