@@ -41,7 +41,7 @@ func (op *deleteOp) write(in *vec.Batch) (*vec.Batch, error) {
 		return nil, err
 	}
 	keys := in.Cols[0]
-	system, err := w.system(op.node.System, rows, func(r int) []byte { return keys.B[keys.Idx(r)] })
+	system, err := w.system(op.node.System, rows, 0, func(r int) []byte { return keys.B[keys.Idx(r)] })
 	if err != nil {
 		return nil, err
 	}

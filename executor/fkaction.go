@@ -110,7 +110,7 @@ func (r *Run) changeMember(root *catalog.Table, w *tableWriter, c *change) error
 	if err != nil {
 		return err
 	}
-	return m.update(x, c, func(*member, *vec.Batch) {})
+	return m.update(x, c, func(*member, *vec.Batch, []*vec.Vec) {})
 }
 
 // actionValue is the new value of a referencing column for a batch of rows.

@@ -4,7 +4,6 @@ import (
 	"kvsqld/catalog/types/vec"
 	"kvsqld/planner/plan"
 	"kvsqld/storage/table"
-	"slices"
 )
 
 // insert stores its input's rows: generated columns, NOT NULL, CHECK, unique
@@ -33,7 +32,7 @@ func (b *builder) insert(n *plan.Insert) (Operator, error) {
 		if op.conflict, err = newOnConflict(n.OnConflict); err != nil {
 			return nil, err
 		}
-		op.conflict.views = op.views
+		op.conflict.views, op.conflict.system = op.views, n.System
 		op.prepare = func() error { return op.conflict.open(op.w) }
 	}
 	return op, nil
@@ -57,14 +56,8 @@ func (op *insert) write(in *vec.Batch) (*vec.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := bad.of(op.w, b); err != nil || len(op.system) == 0 {
+	if err := bad.of(op.w, b); err != nil {
 		return b, err
 	}
-	system, err := op.w.system(op.system, b, func(r int) []byte { return done.Keys[r] })
-	if err != nil {
-		return nil, err
-	}
-	out := *b
-	out.Cols = append(slices.Clip(b.Cols), system...)
-	return &out, nil
+	return op.w.withSystem(op.system, b, 0, func(r int) []byte { return done.Keys[r] })
 }

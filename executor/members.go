@@ -200,6 +200,8 @@ type change struct {
 	old  *vec.Batch // live columns of the member
 	next *vec.Batch
 	set  []int // columns of the member that are set
+	// system are the system columns that RETURNING reads
+	system []int
 }
 
 // columns returns the rows of a member with all its columns: those that the root
@@ -243,7 +245,7 @@ func (m *members) columns(x *member, keys *vec.Vec, b *vec.Batch) (*vec.Batch, e
 
 // update changes rows of a member. Rows whose new partition is another one move
 // there. each gets the rows as they are stored.
-func (m *members) update(x *member, c *change, each func(x *member, rows *vec.Batch)) error {
+func (m *members) update(x *member, c *change, each func(x *member, rows *vec.Batch, system []*vec.Vec)) error {
 	w := x.w
 	if m.router == nil || !m.routed(x, c.set) {
 		if err := w.lockChanged(c.keys, c.old, c.next, c.set); err != nil {
@@ -253,9 +255,7 @@ func (m *members) update(x *member, c *change, each func(x *member, rows *vec.Ba
 		if err != nil {
 			return err
 		}
-		each(x, next)
-		m.run.count(w.table, RowChange{Updated: int64(next.Rows())})
-		return w.update(c.keys, c.old, next, w.changed(c.set), nil, nil)
+		return m.updateIn(x, c, next, each)
 	}
 	rows := relayout(c.next, x.toRoot, c.next.Sel)
 	n, bad, err := m.place(rows)
@@ -271,7 +271,7 @@ func (m *members) update(x *member, c *change, each func(x *member, rows *vec.Ba
 		}
 		part := slices.Clone(sel[from:to])
 		run := &change{keys: c.keys, old: &vec.Batch{Cols: c.old.Cols, N: c.old.N, Sel: part},
-			next: &vec.Batch{Cols: c.next.Cols, N: c.next.N, Sel: part}, set: c.set}
+			next: &vec.Batch{Cols: c.next.Cols, N: c.next.N, Sel: part}, set: c.set, system: c.system}
 		if t.OID == w.table.OID {
 			if err := w.lockChanged(run.keys, run.old, run.next, run.set); err != nil {
 				return err
@@ -280,17 +280,34 @@ func (m *members) update(x *member, c *change, each func(x *member, rows *vec.Ba
 			if err != nil {
 				return err
 			}
-			if err := w.update(run.keys, run.old, next, w.changed(run.set), nil, nil); err != nil {
+			if err := m.updateIn(x, run, next, each); err != nil {
 				return err
 			}
-			each(x, next)
-			m.run.count(w.table, RowChange{Updated: int64(next.Rows())})
 		} else if err := m.move(x, run, t, each); err != nil {
 			return err
 		}
 		from = to
 	}
 	return bad
+}
+
+// updateIn changes rows of a member that stay in it; next are the rows complete.
+func (m *members) updateIn(x *member, c *change, next *vec.Batch, each func(x *member, rows *vec.Batch, system []*vec.Vec)) error {
+	w := x.w
+	var system []*vec.Vec
+	var then func([][]byte) error
+	if len(c.system) > 0 {
+		then = func(now [][]byte) (err error) {
+			system, err = w.system(c.system, next, 0, func(r int) []byte { return now[r] })
+			return err
+		}
+	}
+	if err := w.updateThen(c.keys, c.old, next, w.changed(c.set), nil, nil, then); err != nil {
+		return err
+	}
+	each(x, next, system)
+	m.run.count(w.table, RowChange{Updated: int64(next.Rows())})
+	return nil
 }
 
 // routed reports whether setting columns of a member may move its rows.
@@ -318,7 +335,7 @@ func (m *members) routed(x *member, set []int) bool {
 }
 
 // move takes rows out of a member and stores them in another one.
-func (m *members) move(x *member, c *change, t *catalog.Table, each func(x *member, rows *vec.Batch)) error {
+func (m *members) move(x *member, c *change, t *catalog.Table, each func(x *member, rows *vec.Batch, system []*vec.Vec)) error {
 	to, err := m.of(t)
 	if err != nil {
 		return err
@@ -337,10 +354,15 @@ func (m *members) move(x *member, c *change, t *catalog.Table, each func(x *memb
 	if err := m.run.fkMoved(x.w, m.root, c.keys, c.old, c.next); err != nil {
 		return err
 	}
-	if _, err := to.w.insert(own, table.InsertOpt{}); err != nil {
+	done, err := to.w.insert(own, table.InsertOpt{})
+	if err != nil {
 		return err
 	}
-	each(to, own)
+	system, err := to.w.system(c.system, own, 0, func(r int) []byte { return done.Keys[r] })
+	if err != nil {
+		return err
+	}
+	each(to, own, system)
 	m.run.count(x.w.table, RowChange{Deleted: int64(own.Rows())})
 	m.run.count(t, RowChange{Inserted: int64(own.Rows())})
 	return nil

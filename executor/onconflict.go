@@ -22,6 +22,7 @@ type onConflict struct {
 	// views are checked of the rows that are to be inserted, existing of those that are
 	// there, checks of what these become.
 	views, existing, checks rowChecks
+	system                  []int // the system columns that RETURNING reads
 
 	w        *tableWriter
 	excluded []excludedBy    // exclusion constraints whose conflicts leave rows out
@@ -97,12 +98,15 @@ func (c *onConflict) write(b *vec.Batch) (*vec.Batch, error) {
 		return nil, err
 	}
 	if len(c.excluded) > 0 {
-		inserted, err := c.insertFree(b, o)
+		inserted, keys, err := c.insertFree(b, o)
 		if err != nil {
 			return nil, err
 		}
 		out := &vec.Batch{Cols: b.Cols, N: b.N, Sel: inserted}
-		return c.withXmax(out, 0), bad.of(c.w, out)
+		if err := bad.of(c.w, out); err != nil {
+			return nil, err
+		}
+		return c.w.withSystem(c.system, out, 0, func(r int) []byte { return keys[r] })
 	}
 	res, err := c.w.insert(b, o)
 	if err != nil {
@@ -118,13 +122,15 @@ func (c *onConflict) write(b *vec.Batch) (*vec.Batch, error) {
 	if err := bad.of(c.w, out); err != nil {
 		return nil, err
 	}
+	if out, err = c.w.withSystem(c.system, out, 0, func(r int) []byte { return res.Keys[r] }); err != nil {
+		return nil, err
+	}
 	if !c.node.DoUpdate || len(res.Conflicts) == 0 && len(inserted) == b.Rows() {
 		c.remember(res)
-		return c.withXmax(out, 0), nil
+		return out, nil
 	}
 	// Generated columns of the rows that change are computed where those of the inserted
 	// ones are, which are kept therefore.
-	out = c.withXmax(out, 0)
 	kept := newRowStore(typesOf(out.Cols))
 	kept.appendCols(out.Cols, out.Sel, len(out.Sel))
 	updated, rows, err := c.update(b, res)
@@ -134,32 +140,33 @@ func (c *onConflict) write(b *vec.Batch) (*vec.Batch, error) {
 	case updated.Rows() == 0:
 		return out, nil
 	}
-	return mergeChanged(kept, out.Sel, c.withXmax(updated, 1), rows), nil
+	return mergeChanged(kept, out.Sel, updated, rows), nil
 }
 
 // insertFree inserts one row after the other where no exclusion constraint has a conflict
-// with it, and returns the numbers of those that were inserted.
-func (c *onConflict) insertFree(b *vec.Batch, o table.InsertOpt) ([]uint32, error) {
-	inserted := make([]uint32, 0, b.Rows())
+// with it, and returns the numbers of those that were inserted, and their keys by number.
+func (c *onConflict) insertFree(b *vec.Batch, o table.InsertOpt) (inserted []uint32, keys [][]byte, err error) {
+	inserted, keys = make([]uint32, 0, b.Rows()), make([][]byte, b.N)
 	for i := range b.Rows() {
 		r := b.Row(i)
 		one := vec.Batch{Cols: b.Cols, N: b.N, Sel: []uint32{uint32(r)}}
 		taken, err := c.taken(&one, r)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if taken {
 			continue
 		}
 		res, err := c.w.insert(&one, o)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if res.Keys[r] != nil {
 			inserted = append(inserted, uint32(r))
+			keys[r] = res.Keys[r]
 		}
 	}
-	return inserted, nil
+	return inserted, keys, nil
 }
 
 // taken reports whether an exclusion constraint has a conflict with a row.
@@ -181,21 +188,6 @@ func (c *onConflict) taken(one *vec.Batch, row int) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// withXmax adds the rows' xmax where RETURNING reads it: 0 of those that were inserted,
-// another number of those that were there and so were locked first.
-func (c *onConflict) withXmax(b *vec.Batch, xmax int64) *vec.Batch {
-	if !c.node.Xmax {
-		return b
-	}
-	out := *b
-	v := vec.New(types.Of(types.OXid), b.N)
-	for i := range v.I64 {
-		v.I64[i] = xmax
-	}
-	out.Cols = append(slices.Clip(b.Cols[:len(c.w.live)]), v)
-	return &out
 }
 
 func (c *onConflict) remember(res *table.InsertResult) {
@@ -264,10 +256,16 @@ func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := w.update(kv, prev, next, w.changed(c.node.SetCols), nil, nil); err != nil {
+	shown := next
+	then := func(now [][]byte) (err error) {
+		// What was there was locked first, which its xmax tells.
+		shown, err = w.withSystem(c.system, next, 1, func(r int) []byte { return now[r] })
+		return err
+	}
+	if err := w.updateThen(kv, prev, next, w.changed(c.node.SetCols), nil, nil, then); err != nil {
 		return nil, nil, err
 	}
-	return next, hit, bad.of(w, next)
+	return shown, hit, bad.of(w, next)
 }
 
 // existingRows reads the live columns of rows that conflict, those that others have

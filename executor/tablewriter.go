@@ -404,20 +404,52 @@ func (w *tableWriter) updateThen(keys *vec.Vec, old, new *vec.Batch, changed []i
 }
 
 // system reads system columns of the selected rows of a batch, which are stored under
-// keys.
-func (w *tableWriter) system(cols []int, b *vec.Batch, key func(row int) []byte) ([]*vec.Vec, error) {
+// keys; xmax is that of all of them.
+func (w *tableWriter) system(cols []int, b *vec.Batch, xmax int64, key func(row int) []byte) ([]*vec.Vec, error) {
 	out := make([]*vec.Vec, len(cols))
 	for i, c := range cols {
-		if c == plan.ColCtid {
-			out[i] = w.desc.Ctids(b, key)
-			continue
-		}
 		var err error
-		if out[i], err = w.desc.Xmins(w.env.Ctx, w.env.Txn, b, key); err != nil {
+		switch c {
+		case plan.ColCtid:
+			out[i] = w.desc.Ctids(b, key)
+		case plan.ColXmax:
+			out[i] = vec.New(types.Of(types.OXid), b.N)
+			for k := range out[i].I64 {
+				out[i].I64[k] = xmax
+			}
+		default:
+			out[i], err = w.desc.Xmins(w.env.Ctx, w.env.Txn, b, key)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// withSystem adds system columns to rows with the live columns.
+func (w *tableWriter) withSystem(cols []int, b *vec.Batch, xmax int64, key func(row int) []byte) (*vec.Batch, error) {
+	if len(cols) == 0 {
+		return b, nil
+	}
+	system, err := w.system(cols, b, xmax, key)
+	if err != nil {
+		return nil, err
+	}
+	out := *b
+	out.Cols = append(slices.Clip(b.Cols[:len(w.live)]), system...)
+	return &out, nil
+}
+
+// systemTypes are the types of system columns.
+func systemTypes(cols []int) []types.T {
+	out := make([]types.T, len(cols))
+	for i, c := range cols {
+		if out[i] = types.Of(types.OXid); c == plan.ColCtid {
+			out[i] = types.Of(types.OTid)
+		}
+	}
+	return out
 }
 
 // deferUniques queues the checks of deferrable unique constraints.

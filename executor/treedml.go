@@ -46,11 +46,14 @@ func (op *treeInsert) write(in *vec.Batch) (*vec.Batch, error) {
 	if !op.returning.wanted && op.node.OnConflict == nil {
 		return b, op.members.insert(b, false, op.store)
 	}
-	out := newOutput(op.w, nil)
+	out := newOutput(op.w, systemTypes(op.node.System))
 	err := op.members.insert(b, true, func(x *member, rows *vec.Batch) error {
 		if op.node.OnConflict == nil {
-			out.add(x, rows, nil)
-			return op.store(x, rows)
+			done, err := op.stored(x, rows)
+			if err == nil {
+				out.add(x, done, done.Cols[len(x.w.live):])
+			}
+			return err
 		}
 		c, err := op.conflictOf(x)
 		if err != nil {
@@ -60,7 +63,7 @@ func (op *treeInsert) write(in *vec.Batch) (*vec.Batch, error) {
 		done, err := c.write(rows)
 		x.w.shown = nil
 		if err == nil {
-			out.add(x, done, nil)
+			out.add(x, done, done.Cols[len(x.w.live):])
 			op.env.run.count(x.w.table, RowChange{Inserted: int64(done.Rows())})
 		}
 		return err
@@ -70,16 +73,28 @@ func (op *treeInsert) write(in *vec.Batch) (*vec.Batch, error) {
 
 // store inserts rows into a member.
 func (op *treeInsert) store(x *member, rows *vec.Batch) error {
+	_, err := op.stored(x, rows)
+	return err
+}
+
+// stored is store that returns the rows with the system columns that RETURNING reads.
+func (op *treeInsert) stored(x *member, rows *vec.Batch) (*vec.Batch, error) {
 	root := relayout(rows, x.toRoot, rows.Sel)
 	bad, err := op.views.failing(op.env, root)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if _, err := x.w.insert(rows, table.InsertOpt{}); err != nil {
-		return err
+	done, err := x.w.insert(rows, table.InsertOpt{})
+	if err != nil {
+		return nil, err
 	}
 	op.env.run.count(x.w.table, RowChange{Inserted: int64(rows.Rows())})
-	return bad.of(op.w, root)
+	if err := bad.of(op.w, root); err != nil {
+		return nil, err
+	}
+	out := *rows
+	out.Cols = rows.Cols[:len(x.w.live)]
+	return x.w.withSystem(op.node.System, &out, 0, func(r int) []byte { return done.Keys[r] })
 }
 
 // conflictOf returns ON CONFLICT as it is for a member.
@@ -94,6 +109,7 @@ func (op *treeInsert) conflictOf(x *member) (*onConflict, error) {
 	if c.views, err = newRowChecks(x.placeChecks(op.node.Checks)); err != nil {
 		return nil, err
 	}
+	c.system = op.node.System
 	if err := c.open(x.w); err != nil {
 		return nil, err
 	}
@@ -151,6 +167,7 @@ type treeChange struct {
 	members *members
 	rows    distinctRows
 	extra   int
+	system  []int // the system columns that RETURNING reads
 }
 
 // each calls f for the rows of the input, those of a member together as far as
@@ -192,7 +209,7 @@ func (op *treeChange) output(in *vec.Batch) *output {
 	for _, v := range op.extraCols(in) {
 		ts = append(ts, v.T)
 	}
-	return newOutput(op.w, ts)
+	return newOutput(op.w, append(ts, systemTypes(op.system)...))
 }
 
 func (b *builder) treeChange(n plan.Node, root *plan.Update) (*treeChange, error) {
@@ -204,7 +221,7 @@ func (b *builder) treeChange(n plan.Node, root *plan.Update) (*treeChange, error
 	if err != nil {
 		return nil, err
 	}
-	op := &treeChange{dml: d, extra: root.Extra,
+	op := &treeChange{dml: d, extra: root.Extra, system: root.System,
 		rows: distinctRows{once: passesOnce(root.Input), oid: len(root.Input.Base().Cols) - 1}}
 	op.begin = op.rows.reset
 	op.dml.prepare = func() (err error) {
@@ -242,15 +259,15 @@ func (op *treeUpdate) write(in *vec.Batch) (*vec.Batch, error) {
 		if err != nil {
 			return err
 		}
-		c := &change{keys: in.Cols[0], old: old, next: &vec.Batch{Cols: slices.Clone(old.Cols), N: in.N, Sel: rows.Sel}}
+		c := &change{keys: in.Cols[0], old: old, next: &vec.Batch{Cols: slices.Clone(old.Cols), N: in.N, Sel: rows.Sel}, system: op.system}
 		for i, col := range op.node.SetCols {
 			at := x.toRoot[op.w.pos[col]]
 			c.next.Cols[at] = in.Cols[1+live+i]
 			c.set = append(c.set, x.w.live[at])
 		}
 		var outside error
-		err = op.members.update(x, c, func(x *member, rows *vec.Batch) {
-			out.add(x, rows, op.extraCols(in))
+		err = op.members.update(x, c, func(x *member, rows *vec.Batch, system []*vec.Vec) {
+			out.add(x, rows, slices.Concat(op.extraCols(in), system))
 			if outside != nil || len(op.views) == 0 {
 				return
 			}
@@ -271,7 +288,7 @@ type treeDelete struct {
 }
 
 func (b *builder) treeDelete(n *plan.Delete) (Operator, error) {
-	c, err := b.treeChange(n, &plan.Update{Table: n.Table, Tree: n.Tree, Input: n.Input, Extra: n.Extra, HasReturning: n.HasReturning, Returning: n.Returning})
+	c, err := b.treeChange(n, &plan.Update{Table: n.Table, Tree: n.Tree, Input: n.Input, Extra: n.Extra, System: n.System, HasReturning: n.HasReturning, Returning: n.Returning})
 	if err != nil {
 		return nil, err
 	}
@@ -291,10 +308,15 @@ func (op *treeDelete) write(in *vec.Batch) (*vec.Batch, error) {
 		if err != nil {
 			return err
 		}
-		if err := x.w.remove(in.Cols[0], old, nil); err != nil {
+		keys := in.Cols[0]
+		system, err := x.w.system(op.system, old, 0, func(r int) []byte { return keys.B[keys.Idx(r)] })
+		if err != nil {
 			return err
 		}
-		out.add(x, old, op.extraCols(in))
+		if err := x.w.remove(keys, old, nil); err != nil {
+			return err
+		}
+		out.add(x, old, slices.Concat(op.extraCols(in), system))
 		op.env.run.count(x.w.table, RowChange{Deleted: int64(old.Rows())})
 		return nil
 	})
@@ -346,5 +368,5 @@ func (m *members) mergeChange(x *member, when *plan.MergeWhen, rows *vec.Batch, 
 		c.next.Cols[at] = values[i]
 		c.set = append(c.set, x.w.live[at])
 	}
-	return m.update(x, c, func(*member, *vec.Batch) {})
+	return m.update(x, c, func(*member, *vec.Batch, []*vec.Vec) {})
 }

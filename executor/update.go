@@ -89,7 +89,7 @@ func (op *update) write(in *vec.Batch) (*vec.Batch, error) {
 	var system []*vec.Vec
 	if len(op.node.System) > 0 {
 		then = func(now [][]byte) error {
-			system, err = w.system(op.node.System, rows, func(r int) []byte { return now[r] })
+			system, err = w.system(op.node.System, rows, 0, func(r int) []byte { return now[r] })
 			return err
 		}
 	}

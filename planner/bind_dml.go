@@ -263,7 +263,7 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 			d.upsert = ins.OnConflict
 		}
 	}
-	ins.Returning, ins.Cols, ins.System = p.returning(s.Returning, d, s.Alias, nil, sc, s.OnConflict == nil)
+	ins.Returning, ins.Cols, ins.System = p.returning(s.Returning, d, s.Alias, nil, sc)
 	ins.HasReturning = s.Returning != nil
 	if s.OnConflict != nil {
 		mustArbitrate(s.OnConflict, ins.OnConflict)
@@ -354,9 +354,8 @@ func (l layout) addTable(r *rel, live []int, base int) {
 }
 
 // returning binds RETURNING over the changed row and the extra columns. system
-// are the system columns that it reads, which then follow these; it can where known
-// says that the writing of the rows tells their keys.
-func (p *planner) returning(list []ast.Target, d *destination, alias string, extra *fromExtra, sc *scope, known bool) (out []plan.Expr, cols []plan.OutCol, system []int) {
+// are the system columns that it reads, which then follow these.
+func (p *planner) returning(list []ast.Target, d *destination, alias string, extra *fromExtra, sc *scope) (out []plan.Expr, cols []plan.OutCol, system []int) {
 	if list == nil {
 		return nil, nil, nil
 	}
@@ -399,25 +398,14 @@ func (p *planner) returning(list []ast.Target, d *destination, alias string, ext
 		at += len(extra.lay)
 	}
 	xs = replaceIn(xs, replace)
-	if known = known && d.tree == nil; known {
-		for _, c := range []int{plan.ColCtid, plan.ColXmin} {
-			if findColumn(xs, base, c) != nil {
-				lay[[2]int{base.id, c}] = at + len(system)
-				system = append(system, c)
-			}
+	for _, c := range []int{plan.ColCtid, plan.ColXmin, plan.ColXmax} {
+		if findColumn(xs, base, c) != nil {
+			lay[[2]int{base.id, c}] = at + len(system)
+			system = append(system, c)
 		}
-	} else {
-		if d.tree != nil {
-			lay[[2]int{base.id, plan.ColTableOID}] = at
-		}
-		notKnown(xs, base, "RETURNING")
 	}
-	if v := findColumn(xs, base, plan.ColXmax); v != nil {
-		if d.tree != nil {
-			unsupported(v.Off, "xmax in RETURNING of ON CONFLICT where the rows of the table are in several")
-		}
-		d.upsert.Xmax = true
-		lay[[2]int{base.id, plan.ColXmax}] = at
+	if d.tree != nil {
+		lay[[2]int{base.id, plan.ColTableOID}] = at + len(system)
 	}
 	return p.planExprs(xs, lay), cols, system
 }
@@ -678,7 +666,7 @@ func (p *planner) planUpdate(s *ast.Update, outer *scope) plan.Node {
 	in, set, extra, n, parts, unread := p.changeInput(s.Table, s.From, s.Where, s.Current, d, "UPDATE", sc, s.Set, s.Returning != nil)
 	u := &plan.Update{Table: d.table, Tree: d.tree, Input: in, SetCols: set, Parts: parts, Unread: unread, Extra: n, HasReturning: s.Returning != nil}
 	u.Common.Rows, u.Cost = in.Base().Rows, in.Base().Cost
-	u.Returning, u.Cols, u.System = p.returning(s.Returning, d, s.Table.Alias, extra, sc, true)
+	u.Returning, u.Cols, u.System = p.returning(s.Returning, d, s.Table.Alias, extra, sc)
 	u.Checks = append(p.updateChecks(d, s.Returning != nil), p.viewChecks(d, liveCols(d.table))...)
 	d.grant()
 	p.prepareCTEs(defs)
@@ -694,7 +682,7 @@ func (p *planner) planDelete(s *ast.Delete, outer *scope) plan.Node {
 	in, _, extra, n, _, unread := p.changeInput(s.Table, s.Using, s.Where, s.Current, d, "DELETE", sc, nil, s.Returning != nil)
 	del := &plan.Delete{Table: d.table, Tree: d.tree, Input: in, Unread: unread, Extra: n, HasReturning: s.Returning != nil}
 	del.Common.Rows, del.Cost = in.Base().Rows, in.Base().Cost
-	del.Returning, del.Cols, del.System = p.returning(s.Returning, d, s.Table.Alias, extra, sc, true)
+	del.Returning, del.Cols, del.System = p.returning(s.Returning, d, s.Table.Alias, extra, sc)
 	d.grant()
 	p.prepareCTEs(defs)
 	return del

@@ -535,11 +535,13 @@ func CheckBody(c *Context, f *catalog.Function, s ast.Stmt, last bool) error {
 	case *ast.Select, *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge:
 		return p.bindStatement(s)
 	}
+	if _, call := s.(*ast.CallProc); call {
+		if err := p.bindCall(s); err != nil || !f.Standard {
+			return err
+		}
+	}
 	if f.Standard {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not yet supported in unquoted SQL function body", ast.Command(s))
-	}
-	if _, call := s.(*ast.CallProc); call {
-		return p.bindCall(s)
 	}
 	if last && in.Routine.Ret != nil {
 		return p.noStatement()

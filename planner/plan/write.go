@@ -37,7 +37,7 @@ type (
 		OnConflict   *OnConflict
 		Returning    []Expr
 		HasReturning bool
-		System       []int // the system columns that Returning reads, which follow the others: ColCtid, ColXmin
+		System       []int // the system columns that Returning reads, which follow the others: ColCtid, ColXmin, ColXmax
 		Checks       []RowCheck
 	}
 
@@ -62,8 +62,6 @@ type (
 		Where    Expr   // over the same
 		// Existing are checked of the rows that are there, Checks of what they become.
 		Existing, Checks []RowCheck
-		// Xmax: RETURNING reads the xmax of the rows, one more column.
-		Xmax bool
 	}
 
 	// Update changes rows. Input columns: the row key, the table's live columns,
@@ -82,7 +80,7 @@ type (
 		Extra        int    // number of trailing input columns
 		Returning    []Expr
 		HasReturning bool
-		System       []int // the system columns that Returning reads, which follow the others: ColCtid, ColXmin
+		System       []int // the system columns that Returning reads, which follow the others: ColCtid, ColXmin, ColXmax
 		Checks       []RowCheck
 	}
 
@@ -97,7 +95,7 @@ type (
 		Extra        int
 		Returning    []Expr
 		HasReturning bool
-		System       []int // the system columns that Returning reads, which follow the others: ColCtid, ColXmin
+		System       []int // the system columns that Returning reads, which follow the others: ColCtid, ColXmin, ColXmax
 	}
 
 	// Merge inserts, updates and deletes rows. Input columns: the row key, NULL

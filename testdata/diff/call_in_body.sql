@@ -13,7 +13,8 @@ CREATE FUNCTION f2() RETURNS bigint LANGUAGE sql AS $$ CALL p4(); SELECT count(*
 SELECT f2();
 TABLE cp;
 -- a body in standard form has no commands
-create procedure atomic_p() language sql begin atomic call atomic_p(); end;
+create procedure atomic_q() language sql begin atomic select 1; end;
+create procedure atomic_p() language sql begin atomic call atomic_q(); end;
 create procedure atomic_p() language sql begin atomic create table x (a int); end;
 create procedure atomic_p() language sql begin atomic truncate x; end;
 create procedure atomic_p() language sql begin atomic drop table if exists y; end;
@@ -22,3 +23,4 @@ create procedure atomic_p() language sql begin atomic notify x; end;
 create procedure atomic_p() language sql begin atomic create index on x (a); end;
 create procedure atomic_p() language sql begin atomic commit; end;
 create procedure atomic_p() language sql begin atomic lock table x; end;
+drop procedure atomic_q();

@@ -41,3 +41,13 @@ select id, a from xo where id in (1, 3) order by 1;
 select xmin from nowhere;
 select v.xmin from (select 1) v;
 drop table xo, xo_seen, xp, xp_seen;
+-- of rows that ON CONFLICT inserted or changed
+create table xc (id int primary key, a int, g int generated always as (a + 1) stored);
+create table xc_seen (id int, x xid);
+with n as (insert into xc values (1, 1), (2, 2) on conflict (id) do update set a = excluded.a returning id, xmin) insert into xc_seen select * from n;
+with n as (insert into xc values (1, 5), (3, 7), (2, 9), (4, 1) on conflict (id) do update set a = excluded.a where xc.id <> 2 returning id, xmin, xmax = 0 as fresh, ctid is null as none, g) insert into xc_seen select id + 10 * fresh::int, xmin from n where not none;
+select s.id, c.id, c.xmin = s.x as same from xc_seen s join xc c on c.id = s.id % 10 order by 1, 2, 3;
+with n as (insert into xc values (4, 1), (5, 5) on conflict do nothing returning id, xmin) select n.id, n.xmin is null from n;
+create table xc_free (r int4range, exclude using gist (r with &&));
+insert into xc_free values ('[1,3]'), ('[2,4]'), ('[5,6]') on conflict do nothing returning r, xmin is null, xmax, ctid is null;
+drop table xc, xc_seen, xc_free;
