@@ -171,6 +171,7 @@ type ViewSpec struct {
 	Schema, Name string
 	Query        string
 	Columns      []Column
+	MadeAliases  []string
 	Deps         []types.OID
 	ColDeps      []ColRef
 	CheckOption  string
@@ -186,7 +187,7 @@ func (c *Change) CreateView(spec *ViewSpec) (*View, error) {
 	if err := c.creatable(spec.Schema, spec.Name); err != nil {
 		return nil, err
 	}
-	v := &View{Query: spec.Query, Columns: spec.Columns, Deps: spec.Deps, ColDeps: spec.ColDeps, CheckOption: spec.CheckOption,
+	v := &View{Query: spec.Query, Columns: spec.Columns, MadeAliases: spec.MadeAliases, Deps: spec.Deps, ColDeps: spec.ColDeps, CheckOption: spec.CheckOption,
 		Options: spec.Options, Temp: spec.Temp, Populated: spec.Populated || !spec.Materialized}
 	if old := c.snap.Relation(c.DB, spec.Schema, spec.Name); old != nil && spec.Replace && !spec.Materialized {
 		was, ok := old.(*View)

@@ -17,6 +17,8 @@ type StoredText struct {
 	Value    types.T
 	Function *Function
 	View     *View
+	// MadeAliases, if it is there, gets those of the text that is written.
+	MadeAliases *[]string
 }
 
 // OwnedText is a stored text and what it belongs to, as messages say it.

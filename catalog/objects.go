@@ -295,6 +295,9 @@ type View struct {
 	Populated    bool
 	CheckOption  string
 	Options      Options
+	// MadeAliases are the aliases in the query that nobody wrote: relations without one that
+	// had the name of another entry. They follow when the relation is renamed.
+	MadeAliases []string
 	// Deps are the OIDs of the relations that the query reads.
 	Deps []types.OID
 	// ColDeps are the columns that it reads; one with the column -1 says that of the

@@ -124,6 +124,7 @@ func (c *Change) retextObject(old, now Object, r *renames, next *Snapshot) (Obje
 			return
 		}
 		// One that names nothing of what was renamed keeps the form that it has.
+		t.MadeAliases = nil
 		if same, err := c.Retext(t, c.snap, c.snap); err == nil && same == n {
 			return
 		}
@@ -136,7 +137,10 @@ func (c *Change) retextObject(old, now Object, r *renames, next *Snapshot) (Obje
 		n := *x
 		n.Columns = slices.Clone(x.Columns)
 		if r.in(x.Query) || slices.ContainsFunc(x.Deps, func(d types.OID) bool { return r.relations[d] }) {
-			text(&was.Query, &n.Query, StoredText{View: was})
+			made := x.MadeAliases
+			if text(&was.Query, &n.Query, StoredText{View: was, MadeAliases: &made}); n.Query != x.Query {
+				n.MadeAliases = made
+			}
 		}
 		for i := range min(len(was.Columns), len(n.Columns)) {
 			if r.in(n.Columns[i].Default) {

@@ -359,15 +359,19 @@ func (r *xmlReader) view(e *element, c Common) Object {
 	v.Options = r.options(e, "Options", "Option")
 	v.Columns = r.structure(e)
 	for _, d := range e.children {
-		if d.name == "dependency" {
+		switch d.name {
+		case "dependency":
 			r.viewDependency(d, v)
+		case "madeAlias":
+			v.MadeAliases = append(v.MadeAliases, r.str(d, "name"))
+			r.known(d)
 		}
 	}
 	if v.Materialized != nil {
 		v.Materialized.Columns = append([]Column(nil), v.Columns...)
 		r.indexFiles(e, v.Materialized)
 	}
-	r.known(e, "Query", "Options", "Structure", "dependency", "IndexFiles")
+	r.known(e, "Query", "madeAlias", "Options", "Structure", "dependency", "IndexFiles")
 	return v
 }
 

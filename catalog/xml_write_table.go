@@ -478,6 +478,11 @@ func (w *xmlWriter) view(v *View) {
 	w.ownership(&a, &v.Common)
 	w.open(name, a)
 	w.text("Query", nil, v.Query)
+	for _, n := range v.MadeAliases {
+		var a attrList
+		a.set("name", n)
+		w.empty("madeAlias", a)
+	}
 	w.options(v.Options)
 	w.open("Structure", nil)
 	for i := range v.Columns {

@@ -51,7 +51,7 @@ func viewTree(c *Context, v *catalog.View, bare bool) (t *catalog.QueryTree, err
 	p.stored = true
 	q := p.bindForText(s)
 	w := newTreeWriter(p, c.Snap)
-	w.bareNext = bare
+	w.bareNext, w.made = bare, v.MadeAliases
 	return w.query(q, s, columnNamesOf(c.Snap, v), true), nil
 }
 
@@ -64,6 +64,9 @@ type treeWriter struct {
 	cols  map[[2]int]string      // names of their columns
 	using map[*ast.Join][]string // names of the columns that they merge
 	taken map[string]bool
+	// made are the aliases of the text before that nobody wrote, given those of this one
+	made  []string
+	given *[]string
 	// function is what qualifies the names of parameters in a function's body
 	function string
 	// bare writes columns without the names of their entries, bareNext those of the
@@ -74,7 +77,7 @@ type treeWriter struct {
 }
 
 func newTreeWriter(p *planner, names *catalog.Snapshot) *treeWriter {
-	return &treeWriter{planner: p, names: names, refs: map[int]string{}, cols: map[[2]int]string{}, using: map[*ast.Join][]string{}, taken: map[string]bool{"old": true, "new": true}}
+	return &treeWriter{planner: p, names: names, refs: map[int]string{}, cols: map[[2]int]string{}, using: map[*ast.Join][]string{}, given: new([]string), taken: map[string]bool{"old": true, "new": true}}
 }
 
 // giveUp refuses a query that has no tree.

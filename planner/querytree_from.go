@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
@@ -88,7 +90,7 @@ func (w *treeWriter) table(f *ast.TableRef) catalog.FromTree {
 			out.Cols = names
 		}
 	}
-	if f.Alias == "" && out.Cols == nil && out.Alias == out.Table {
+	if (f.Alias == "" || slices.Contains(w.made, f.Alias)) && out.Cols == nil && out.Alias == out.Table {
 		out.Alias = ""
 	}
 	return out

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 
 	"kvsqld/catalog"
@@ -52,14 +53,21 @@ func (w *treeWriter) nameEntries(f ast.FromItem) {
 	}
 	forget(r)
 	name := r.alias
-	if t, ok := f.(*ast.TableRef); ok && r.relation() != nil {
-		// An alias that is the table's own name was added with those of columns.
-		_, own := r.relation().RelName()
-		if t.Alias == "" || t.Alias == own && len(t.Cols) > 0 {
-			_, name = w.now(r).RelName()
-		}
+	t, ok := f.(*ast.TableRef)
+	if !ok || r.relation() == nil {
+		w.refs[r.id] = w.free(name)
+		return
+	}
+	// An alias that is the table's own name was added with those of columns.
+	_, own := r.relation().RelName()
+	unnamed := t.Alias == "" || t.Alias == own && len(t.Cols) > 0 || slices.Contains(w.made, t.Alias)
+	if unnamed {
+		_, name = w.now(r).RelName()
 	}
 	w.refs[r.id] = w.free(name)
+	if alias := w.refs[r.id]; unnamed && alias != name && !slices.Contains(*w.given, alias) {
+		*w.given = append(*w.given, alias)
+	}
 }
 
 // free makes a name that no entry has, here or around.

@@ -19,10 +19,12 @@ type BodyWriter func(t *catalog.BodyTree, names *catalog.Snapshot) string
 // StoredQuery is a query that the catalog keeps: its text, which means the same
 // whatever the search path and whatever columns its tables get, and what it reads.
 type StoredQuery struct {
-	Text    string
-	Deps    []types.OID      // relations
-	ColDeps []catalog.ColRef // their columns; Col -1: of the relation none
-	Temp    bool             // one of them is temporary
+	Text string
+	// MadeAliases are those that nobody wrote
+	MadeAliases []string
+	Deps        []types.OID      // relations
+	ColDeps     []catalog.ColRef // their columns; Col -1: of the relation none
+	Temp        bool             // one of them is temporary
 }
 
 // StoreQuery binds the query of a view whose first columns are called cols.
@@ -35,9 +37,11 @@ func StoreQuery(c *Context, s *ast.Select, cols []string, write QueryWriter) (ou
 		cols = append(cols, q.cols[i].Name)
 	}
 	out = &StoredQuery{}
-	if out.Text, err = storedText(p, newTreeWriter(p, c.Snap).query(q, s, cols, true), c.Snap, write); err != nil {
+	w := newTreeWriter(p, c.Snap)
+	if out.Text, err = storedText(p, w.query(q, s, cols, true), c.Snap, write); err != nil {
 		return nil, err
 	}
+	out.MadeAliases = *w.given
 	for _, r := range p.rec.rels {
 		rel := r.relation()
 		if rel == nil {
@@ -143,7 +147,7 @@ func Retext(c *Context, t catalog.StoredText, after *catalog.Snapshot, write Que
 		if err != nil {
 			return t.Text, nil
 		}
-		return p.retextView(t.View, q, s, after, write)
+		return p.retextView(t, q, s, after, write)
 	}
 	return p.retextExpr(t, after)
 }
@@ -153,9 +157,15 @@ func (p *planner) tryBind(s *ast.Select) (q *query, err error) {
 	return p.bindForText(s), nil
 }
 
-func (p *planner) retextView(v *catalog.View, q *query, s *ast.Select, after *catalog.Snapshot, write QueryWriter) (text string, err error) {
+func (p *planner) retextView(t catalog.StoredText, q *query, s *ast.Select, after *catalog.Snapshot, write QueryWriter) (text string, err error) {
 	defer p.recover(&err)
-	return storedText(p, newTreeWriter(p, after).query(q, s, columnNamesOf(after, v), true), after, write)
+	w := newTreeWriter(p, after)
+	w.made = t.View.MadeAliases
+	text, err = storedText(p, w.query(q, s, columnNamesOf(after, t.View), true), after, write)
+	if t.MadeAliases != nil {
+		*t.MadeAliases = *w.given
+	}
+	return text, err
 }
 
 // columnNamesOf are the names of a view's columns in a snapshot.

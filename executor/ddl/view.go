@@ -84,7 +84,7 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 		}
 	}
 	spec := &catalog.ViewSpec{Schema: schema, Name: name, Replace: s.OrReplace, Materialized: s.Materialized, Temp: temp,
-		Query: stored.Text, Deps: stored.Deps, ColDeps: stored.ColDeps}
+		Query: stored.Text, MadeAliases: stored.MadeAliases, Deps: stored.Deps, ColDeps: stored.ColDeps}
 	if err := x.viewOptions(spec, s, s.Query); err != nil {
 		return "", err
 	}
