@@ -455,8 +455,9 @@ func serverFuncs(m map[string]catalogFunc) {
 	m["inet_server_addr"] = func(c *catalogCall) (types.Datum, error) { return address(c.info.LocalAddr, c) }
 	m["inet_client_port"] = func(c *catalogCall) (types.Datum, error) { return port(c.info.RemoteAddr, c) }
 	m["inet_server_port"] = func(c *catalogCall) (types.Datum, error) { return port(c.info.LocalAddr, c) }
-	none := func(c *catalogCall) (types.Datum, error) { return types.NewVector(types.TInt4, nil), nil }
-	m["pg_safe_snapshot_blocking_pids"] = none
+	m["pg_safe_snapshot_blocking_pids"] = func(c *catalogCall) (types.Datum, error) {
+		return int4Array(c.srv.unsafeFor(int32(c.num(0)))), nil
+	}
 	m["pg_blocking_pids"] = func(c *catalogCall) (types.Datum, error) {
 		return int4Array(c.srv.blockingPIDs(int32(c.num(0)))), nil
 	}
@@ -465,7 +466,8 @@ func serverFuncs(m map[string]catalogFunc) {
 		if err != nil {
 			return types.Datum{}, err
 		}
-		blocking := c.srv.blockingPIDs(int32(c.num(0)))
+		pid := int32(c.num(0))
+		blocking := append(c.srv.blockingPIDs(pid), c.srv.unsafeFor(pid)...)
 		return types.Bool(slices.ContainsFunc(pids, func(d types.Datum) bool { return !d.Null && slices.Contains(blocking, int32(d.I)) })), nil
 	}
 	m["pg_trigger_depth"] = answerZero

@@ -94,6 +94,8 @@ func (s *Session) importSnapshot(id string) error {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "a serializable transaction cannot import a snapshot from a non-serializable transaction")
 	case s.isolation() == kv.Serializable && x.readOnly && !s.readOnly():
 		return sqlerr.New(sqlerr.FeatureNotSupported, "a non-read-only serializable transaction cannot import a snapshot from a read-only transaction")
+	case s.isolation() == kv.Serializable && s.readOnly() && t != nil && t.waitSafe:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "a snapshot-importing transaction must not be READ ONLY DEFERRABLE")
 	case x.db != s.db:
 		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot import a snapshot from a different database")
 	case t == nil:

@@ -183,6 +183,17 @@ func (srv *Server) blockingPIDs(pid int32) []int32 {
 	return slices.DeleteFunc(slices.Compact(out), func(p int32) bool { return p == 0 })
 }
 
+// unsafeFor returns the connections that one waits for to have a safe snapshot.
+func (srv *Server) unsafeFor(pid int32) []int32 {
+	s := srv.session(pid)
+	if s == nil {
+		return nil
+	}
+	s.activity.mu.Lock()
+	defer s.activity.mu.Unlock()
+	return slices.Clone(s.activity.unsafe)
+}
+
 // waitEvents maps the clients that wait for a lock to the wait event's name.
 func (s *Session) waitEvents() map[int32]string {
 	out := make(map[int32]string)

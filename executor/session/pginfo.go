@@ -306,6 +306,7 @@ func (s *Session) sessionRows() []pgcatalog.SessionInfo {
 		row := pgcatalog.SessionInfo{PID: o.info.PID, DB: o.db, User: o.authUser, Application: a.application,
 			BackendStart: types.TimestampFromTime(o.started), XactStart: a.xactStart, QueryStart: a.queryStart,
 			StateChanged: a.stateChanged, State: a.state, Query: a.query, BackendType: "client backend"}
+		unsafe := len(a.unsafe) > 0
 		a.mu.Unlock()
 		if x := xacts[row.PID]; x != nil {
 			row.Xid, row.Xmin = x.number, x.xmin
@@ -314,6 +315,8 @@ func (s *Session) sessionRows() []pgcatalog.SessionInfo {
 			row.WaitEventType, row.WaitEvent = "Client", "ClientRead"
 		} else if e := waits[row.PID]; e != "" {
 			row.WaitEventType, row.WaitEvent = "Lock", e
+		} else if unsafe {
+			row.WaitEventType, row.WaitEvent = "IPC", "SafeSnapshot"
 		}
 		if t, ok := o.info.RemoteAddr.(*net.TCPAddr); ok {
 			row.ClientAddr, row.ClientPort = t.IP.String(), int32(t.Port)

@@ -31,7 +31,7 @@ type transaction struct {
 	readOnly bool
 	dirty    bool    // READ UNCOMMITTED was asked for: it is shown, and is READ COMMITTED
 	initial  txModes // before BEGIN and SET TRANSACTION said something
-	waitSafe bool    // DEFERRABLE; every snapshot is a safe one, so that nothing follows from it
+	waitSafe bool    // DEFERRABLE
 	used     bool    // a statement has run: the isolation level is fixed
 	start    int64
 	began    time.Time
@@ -219,12 +219,28 @@ func (s *Session) newStatement(ctx context.Context) error {
 		}
 	}
 	if t.first = !t.used; t.first {
+		if err := s.awaitSafe(ctx); err != nil {
+			return err
+		}
 		t.seen, t.blurred = s.srv.Catalog.Current(), true
 	} else if t.iso == kv.ReadCommitted {
 		t.seen = s.srv.Catalog.Current() // for who imports what the statement reads
 	}
 	t.used, t.lobs.before = true, nil
 	return s.rebase()
+}
+
+// awaitSafe gives a SERIALIZABLE READ ONLY DEFERRABLE transaction its snapshot.
+func (s *Session) awaitSafe(ctx context.Context) error {
+	t := s.tx
+	if !t.waitSafe || !t.readOnly || t.iso != kv.Serializable {
+		return nil
+	}
+	return asSQL(ctx, t.kv.AwaitSafe(ctx, func(clients []int32) {
+		s.activity.mu.Lock()
+		s.activity.unsafe = clients
+		s.activity.mu.Unlock()
+	}))
 }
 
 // writable fails with 25006 in a read-only transaction.

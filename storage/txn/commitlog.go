@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"context"
 	"math"
 	"runtime/debug"
 	"slices"
@@ -26,7 +27,8 @@ import (
 // and whoever commits before it is known. The pivot of an out that committed
 // before it fails if in has read already what it writes; else in fails when it
 // commits. A transaction that was begun READ ONLY never fails: the pivot does that
-// could be one for something that it may read later.
+// could be one for something that it may read later. One that waits for a safe snapshot
+// (Txn.AwaitSafe) is no part of this.
 //
 // That out is first rests on this: whoever sees what another wrote began after its
 // commit. A transaction that has looked at a newer state than its snapshot (a unique key,
@@ -39,7 +41,9 @@ type serialTxn struct {
 	newest   readSet     // read in newer states than that of the snapshot
 	met      atomic.Bool // it has built on changes that its snapshot does not contain
 	wrote    atomic.Bool
+	client   int32
 	readOnly bool // it cannot write
+	safe     bool // its snapshot is to be a safe one (AwaitSafe): it is never in the way of others
 	strict   bool // what it has read may not have changed (kv.BeginOpt.Unchanged)
 
 	// Guarded by commitLog.mu.
@@ -75,12 +79,14 @@ type commitLog struct {
 	mu      sync.Mutex
 	tick    uint64
 	active  map[*serialTxn]struct{}
-	ended   []*serialTxn   // that have overlapped an active one, by their ends
-	kept    int            // ranges of ended
-	pending []*commitReq   // checked, in commit order, and being applied
-	commits []loggedCommit // ascending seq
-	last    uint64         // seq of the last commit
-	visible uint64         // the last commit that new snapshots contain
+	waiting map[*serialTxn]struct{} // for a safe snapshot; they are not active
+	left    chan struct{}           // closed when one of active ends, for those of waiting
+	ended   []*serialTxn            // that have overlapped an active one, by their ends
+	kept    int                     // ranges of ended
+	pending []*commitReq            // checked, in commit order, and being applied
+	commits []loggedCommit          // ascending seq
+	last    uint64                  // seq of the last commit
+	visible uint64                  // the last commit that new snapshots contain
 
 	// What is known of those that ended had no room for: the last end, commit and limit.
 	lostEnd, lostSeq, lostLimit uint64
@@ -105,7 +111,14 @@ func (l *commitLog) begin(s *serialTxn) (await []*commitReq) {
 	if l.active == nil {
 		l.active = make(map[*serialTxn]struct{})
 	}
-	l.active[s] = struct{}{}
+	if s.safe {
+		if l.waiting == nil {
+			l.waiting = make(map[*serialTxn]struct{})
+		}
+		l.waiting[s] = struct{}{}
+	} else {
+		l.active[s] = struct{}{}
+	}
 	l.tick++
 	s.began = l.tick
 	if !s.readOnly {
@@ -130,7 +143,7 @@ func (l *commitLog) opened(s *serialTxn, seq uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s.snap = seq
-	if !s.readOnly {
+	if !s.readOnly || s.safe {
 		return
 	}
 	for o := range l.active {
@@ -165,7 +178,17 @@ func (l *commitLog) leave(s *serialTxn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.active, s)
+	delete(l.waiting, s)
+	l.leftLocked()
 	l.trimLocked()
+}
+
+// leftLocked wakes those who wait for others to end.
+func (l *commitLog) leftLocked() {
+	if l.left != nil {
+		close(l.left)
+		l.left = nil
+	}
 }
 
 // endLocked ends a transaction that has committed.
@@ -174,6 +197,7 @@ func (l *commitLog) endLocked(s *serialTxn, seq uint64) {
 		return
 	}
 	delete(l.active, s)
+	l.leftLocked()
 	l.tick++
 	s.ended, s.seq = l.tick, seq
 	l.ended = append(l.ended, s)
@@ -210,6 +234,9 @@ func (l *commitLog) trimLocked() {
 			low, began = min(low, s.snap), min(began, s.began)
 		}
 	}
+	for s := range l.waiting {
+		low = min(low, s.snap)
+	}
 	n := 0
 	for n < len(l.ended) && l.ended[n].ended < began && l.ended[n].seq <= low {
 		n++
@@ -229,6 +256,56 @@ func (l *commitLog) trimLocked() {
 		return
 	}
 	l.commits = slices.Delete(l.commits, 0, n)
+}
+
+// settle waits until nobody is open who may write and was when s, which is one of waiting,
+// opened its snapshot. It reports whether the snapshot is safe: none of them has
+// committed as the pivot of an out that the snapshot contains. Who began later has that
+// out in its own snapshot, too.
+func (l *commitLog) settle(ctx context.Context, s *serialTxn, stop <-chan struct{}, wait func(clients []int32)) (safe bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer delete(l.waiting, s)
+	var others []*serialTxn
+	for o := range l.active {
+		if !o.readOnly {
+			others = append(others, o)
+		}
+	}
+	for {
+		pivot := func(seq, out uint64) bool { return seq > s.snap && out != 0 && out <= s.snap }
+		if slices.ContainsFunc(l.commits, func(c loggedCommit) bool { return pivot(c.seq, c.out) }) {
+			return false, nil
+		}
+		var clients []int32
+		others = slices.DeleteFunc(others, func(o *serialTxn) bool {
+			_, open := l.active[o]
+			if open {
+				clients = append(clients, o.client)
+			}
+			return !open
+		})
+		if len(others) == 0 {
+			return true, nil
+		}
+		if l.left == nil {
+			l.left = make(chan struct{})
+		}
+		left := l.left
+		l.mu.Unlock()
+		wait(clients)
+		select {
+		case <-left:
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		case <-stop:
+			err = errClosed
+		}
+		l.mu.Lock()
+		if err != nil {
+			return false, err
+		}
+	}
 }
 
 // applied makes the pending requests commit seq, remembered until show and the

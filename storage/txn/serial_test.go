@@ -165,6 +165,8 @@ func serialRounds(t *testing.T, rounds int, open func() *txn.Store) {
 func serialRound(t *testing.T, st *txn.Store, seed uint64) (done []*serialTxn, failed int) {
 	ctx := context.Background()
 	rnd := rand.New(rand.NewPCG(seed, 1))
+	var safe sync.WaitGroup
+	defer safe.Wait() // for who waits still where the test fails: Close ends that
 	defer st.Close()
 	setup, err := st.Begin(ctx, kv.BeginOpt{})
 	if err == nil {
@@ -189,7 +191,37 @@ func serialRound(t *testing.T, st *txn.Store, seed uint64) (done []*serialTxn, f
 		}
 		return x
 	}
+	// Some wait for a safe snapshot beside all that, and none of them fails.
+	readers := make([]*serialTxn, rnd.IntN(4))
+	readSafely := func(x *serialTxn) error {
+		if err := x.tx.AwaitSafe(ctx, func([]int32) {}); err != nil {
+			return err
+		}
+		for _, k := range keys {
+			v, err := x.get(x.tx, k)
+			if err != nil {
+				return err
+			}
+			x.saw(k, v)
+		}
+		return x.tx.Commit(ctx)
+	}
+	waiting := 0
 	for begun < 25 || len(open) > 0 {
+		if waiting < len(readers) && rnd.IntN(8) == 0 {
+			x := &serialTxn{id: -1 - waiting, begin: clock.Add(1), readOnly: true, reads: map[string]int{}}
+			if x.tx, err = st.Begin(ctx, kv.BeginOpt{Isolation: kv.Serializable, ReadOnly: true}); err != nil {
+				t.Fatal(err)
+			}
+			readers[waiting] = x
+			waiting++
+			safe.Go(func() {
+				if err := readSafely(x); err != nil {
+					t.Errorf("seed %d: a safe snapshot: %v", seed, err)
+				}
+				x.end = clock.Add(1)
+			})
+		}
 		if begun < 25 && (len(open) == 0 || len(open) < 5 && rnd.IntN(4) == 0) {
 			open = append(open, start())
 			continue
@@ -244,7 +276,8 @@ func serialRound(t *testing.T, st *txn.Store, seed uint64) (done []*serialTxn, f
 		}
 		open = slices.Delete(open, 0, n)
 	}
-	return done, failed
+	safe.Wait()
+	return append(done, readers[:waiting]...), failed
 }
 
 // precedes reports whether x has read what y replaced.

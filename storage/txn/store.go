@@ -134,7 +134,7 @@ func (st *Store) Begin(ctx context.Context, o kv.BeginOpt) (kv.Txn, error) {
 	}
 	t.client = o.Client
 	if o.Isolation == kv.Serializable {
-		t.serial = &serialTxn{readOnly: o.ReadOnly, strict: o.Unchanged}
+		t.serial = &serialTxn{client: o.Client, readOnly: o.ReadOnly, strict: o.Unchanged}
 		t.reads = &t.serial.reads
 	}
 	return t, nil
