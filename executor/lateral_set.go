@@ -46,7 +46,7 @@ func (b *builder) lateralSet(n *plan.Apply) (*lateralSet, plan.Expr, error) {
 	if call == nil {
 		return nil, nil, nil
 	}
-	set, err := expr.CompileSet(call)
+	set, err := expr.CompileRows(call, outTypes(fs)[:fs.FuncCols[0]])
 	if err != nil {
 		return nil, nil, err
 	}

@@ -401,11 +401,15 @@ func (p *planner) checkDefinitions(b *binder, call ast.Expr, x plan.Expr, defs [
 		fail(sqlerr.New(sqlerr.SyntaxError, "WITH ORDINALITY cannot be used with a column definition list").At(off).
 			WithHint("Put the column definition list inside ROWS FROM()."))
 	}
-	if _, plain := call.(*ast.Call); !plain {
-		unsupported(off, "a column definition list of an expression")
-	}
+	_, plain := call.(*ast.Call)
 	seen := map[string]bool{}
 	for _, d := range defs {
+		if !plain && d.Type != nil {
+			// the row has its fields as they are, which these are not
+			if t := p.typeOf(d.Type); t.Mod >= 0 || p.Snap.BaseType(t) != t {
+				unsupported(d.Pos(), "a column of a domain or with a type modifier in the column definition list of an expression")
+			}
+		}
 		if seen[d.Name] {
 			failf(sqlerr.DuplicateColumn, -1, "column name \"%s\" specified more than once", d.Name)
 		}

@@ -317,9 +317,9 @@ func (x *exec) mayAdmin(role string) error {
 func (x *exec) addMember(role, member string, admin bool) error {
 	switch {
 	case role == "pg_database_owner":
-		return sqlerr.New(sqlerr.InvalidGrantOperation, "role \"%s\" cannot have explicit members", role)
+		return sqlerr.New(sqlerr.InternalError, "role \"%s\" cannot have explicit members", role)
 	case member == "pg_database_owner":
-		return sqlerr.New(sqlerr.InvalidGrantOperation, "role \"%s\" cannot be a member of any role", member)
+		return sqlerr.New(sqlerr.InternalError, "role \"%s\" cannot be a member of any role", member)
 	}
 	if err := x.mayAdmin(role); err != nil {
 		return err

@@ -184,7 +184,7 @@ func CompileSet(e plan.Expr) (SetFunc, error) { return newCompiler().compileSet(
 func CompileRows(e plan.Expr, cols []types.T) (SetFunc, error) {
 	s, err := CompileSet(e)
 	if one, ok := s.(*singleRow); ok && !one.rec && e.Type().Kind() == types.KRecord && (len(cols) != 1 || cols[0] != e.Type()) {
-		one.cols, one.rec = cols, true
+		one.cols, one.rec, one.free = cols, true, e.Type().OID == types.ORecord
 	}
 	return s, err
 }

@@ -211,6 +211,7 @@ type singleRow struct {
 	cols []types.T
 	rec  bool
 	own  bool // a user-defined function, whose body may return another row than it says
+	free bool // a row of no declared type, which may be another one than the query says
 	reg  types.RegNames
 	v    *vec.Vec
 	row  int
@@ -285,6 +286,11 @@ func (s *singleRow) values(d types.Datum) ([]types.Datum, error) {
 			if v, ok := s.only(d); ok {
 				return []types.Datum{v}, nil
 			}
+			return nil, err
+		}
+	}
+	if s.free && !d.Null {
+		if err := sameFields(d, s.cols); err != nil {
 			return nil, err
 		}
 	}

@@ -45,3 +45,23 @@ drop table fr_l, fr_m, fr_n;
 
 -- A frame with offsets over a varchar is over text.
 select sum(i) over (order by v range between 1 preceding and current row) from (values ('a'::varchar, 1)) t (v, i);
+-- a column definition list for the row that an expression is
+create table cd_t (a int, b int);
+insert into cd_t values (1, 2);
+with a(b) as (values (row(1, 2, 3))) select * from a, coalesce(b) as c(d int, e int);
+with a(b) as (values (row(1, 2, 3))) select * from a, coalesce(b) as c(d int, e int, f int, g int);
+with a(b) as (values (row(1, 2, 3))) select * from a, coalesce(b) as c(d int, e int, f float);
+with a(b) as (values (row(1, 2, 3))) select * from a, coalesce(b) as c(d int, e int, f int);
+select * from coalesce(row(1, 'a'::text), null) as x(a int, b text);
+select * from coalesce(row(1, 'a'::varchar)) as x(a int, b text);
+select * from coalesce(row(1, 'a')) as x(a int, b text);
+select * from coalesce(null::record) as x(a int, b text);
+select * from rows from (coalesce(row(1, 2)) as (a int, b int), generate_series(1, 2)) as y;
+-- one that reads columns beside it
+select * from cd_t, coalesce(cd_t) as x;
+select * from cd_t, coalesce(cd_t) with ordinality as x(p, q, n);
+select * from cd_t left join coalesce(cd_t) as x on x.a > 1 on true;
+select * from cd_t left join lateral coalesce(cd_t) as x on x.b > 1;
+select * from cd_t, coalesce(row(a, b)) as x(p int, q int) where q > 1;
+select * from cd_t, lateral (select row(a, b) as r) s, coalesce(r) as x(p int, q int);
+drop table cd_t;

@@ -126,3 +126,9 @@ alter function f() reset all;
 select proconfig from pg_proc where proname = 'f';
 grant "all" on t to public;
 create function g() returns int language nosuch as 'x';
+-- pg_database_owner has no members of its own and is none
+create role db_owner_member;
+grant pg_database_owner to db_owner_member;
+grant db_owner_member to pg_database_owner;
+create role db_owner_other in role pg_database_owner;
+drop role db_owner_member;
