@@ -196,6 +196,7 @@ func (p *planner) retextExpr(t catalog.StoredText, after *catalog.Snapshot) (tex
 		}
 		if table != nil {
 			r = p.tableRel(table, table.Name)
+			r.shown = true // the text has tableoid by name
 			b.scope.items = []*nsItem{p.relNames(r, nil)}
 		}
 		return p.known(b.expr(x)), r, nil

@@ -3,6 +3,7 @@ package ddl
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -167,7 +168,11 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 	if err := b.makeSequences(); err != nil {
 		return "", err
 	}
-	if err := b.bindTexts(); err != nil {
+	if err := b.bindTexts(); sqlerr.CodeOf(err) == sqlerr.UndefinedTable {
+		if err := b.bindTextsWithin(); err != nil {
+			return "", err
+		}
+	} else if err != nil {
 		return "", err
 	}
 	b.dropRepeatedKeys()
@@ -201,6 +206,28 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 		err = x.leavesDefault(t.OID)
 	}
 	return tag, err
+}
+
+// bindTextsWithin is bindTexts for expressions that may name the table itself, as
+// 'itself'::regclass does: one with its columns is there meanwhile.
+func (b *tableBuilder) bindTextsWithin() error {
+	mark := b.Change.Mark()
+	bare := &catalog.TableSpec{Schema: b.spec.Schema, Name: b.spec.Name, Temp: b.spec.Temp}
+	for i := range b.spec.Columns {
+		c := &b.spec.Columns[i].Column
+		bare.Columns = append(bare.Columns, catalog.ColumnSpec{Column: catalog.Column{Name: c.Name, Type: c.Type}})
+	}
+	t, err := b.Change.CreateTable(bare)
+	if err != nil {
+		return err
+	}
+	err = b.bindTexts()
+	b.Change.RollbackTo(mark)
+	for i := range b.spec.Columns {
+		c := &b.spec.Columns[i]
+		c.DefaultDeps = slices.DeleteFunc(c.DefaultDeps, func(o types.OID) bool { return o == t.OID })
+	}
+	return err
 }
 
 // makeSequences makes the sequences of the new table's columns before the table, as its
