@@ -23,12 +23,15 @@ type NewName struct {
 // NewNames lists the names of what was recorded since the mark which the catalog did
 // not have before, but for those of temporary objects.
 func (c *Change) NewNames(since ChangeMark) (out []NewName) {
+	listed := map[string]bool{}
 	for _, o := range c.delta.Put[since.delta.put:] {
 		for _, n := range namesOf(o) {
-			if !IsTempSchema(n.key.schema) && !n.in(since.snap) && !slices.ContainsFunc(out, func(p NewName) bool { return p.Key() == n.Key() }) {
-				n.base = c.base
-				out = append(out, n)
+			if IsTempSchema(n.key.schema) || n.in(since.snap) || listed[n.Key()] {
+				continue
 			}
+			listed[n.Key()] = true
+			n.base = c.base
+			out = append(out, n)
 		}
 	}
 	return out
