@@ -184,7 +184,7 @@ func (c *Change) typeChangeable(t *Table, i int) error {
 	}
 	var view *View
 	c.viewsReading(node{kind: nodeRelation, oid: t.OID, sub: i + 1}, func(_ bool, n node) {
-		if v, ok := c.snap.objs[n.oid].(*View); ok && view == nil {
+		if v, ok := c.snap.objs.get(n.oid).(*View); ok && view == nil {
 			view = v
 		}
 	})
@@ -365,7 +365,7 @@ func (c *Change) SetOwner(oid types.OID, owner string) error {
 	if c.snap.Role(owner) == nil {
 		return sqlerr.New(sqlerr.UndefinedObject, "role \"%s\" does not exist", owner)
 	}
-	put := []Object{ownedBy(c.snap.objs[oid], owner)}
+	put := []Object{ownedBy(c.snap.objs.get(oid), owner)}
 	for _, q := range c.ownedSequences(oid) {
 		put = append(put, ownedBy(q, owner))
 	}

@@ -37,21 +37,26 @@ func (s *Snapshot) apply(put []Object, del []types.OID) (*Snapshot, error) {
 	n := s.clone()
 	n.Version++
 	for _, oid := range del {
-		if old, ok := n.objs[oid]; ok {
+		if old, ok := n.objs.lookup(oid); ok {
 			n.unlink(old)
-			delete(n.objs, oid)
-			delete(n.lobs, oid)
+			n.unlinkFiles(old)
+			n.countConstraints(old, -1)
+			n.objs.delete(oid)
+			n.lobs.delete(oid)
 		}
 	}
 	// All old versions go before the first new one comes, so that objects may
 	// exchange names within one delta.
 	for _, o := range put {
-		if old, ok := n.objs[o.ObjectOID()]; ok {
+		if old, ok := n.objs.lookup(o.ObjectOID()); ok {
 			n.unlink(old)
+			n.unlinkFiles(old)
+			n.countConstraints(old, -1)
 		}
 	}
 	for _, o := range put {
-		n.objs[o.ObjectOID()] = o
+		n.objs.set(o.ObjectOID(), o)
+		n.countConstraints(o, 1)
 	}
 	// Types first: the descriptions of domains look at their base types.
 	for _, types := range []bool{true, false} {
@@ -64,25 +69,31 @@ func (s *Snapshot) apply(put []Object, del []types.OID) (*Snapshot, error) {
 		}
 	}
 	n.linkClusters(put)
-	if err := n.validateChange(s, put, del); err != nil {
+	for _, o := range put {
+		if err := n.linkFiles(o); err != nil {
+			return nil, err
+		}
+	}
+	if err := n.validateChange(put, del); err != nil {
 		return nil, err
 	}
+	n.settle()
 	return n, nil
 }
 
 // name enters a name, or fails when the name space has it already.
 func (s *Snapshot) name(k nameKey, oid types.OID, dup func() *sqlerr.Error) error {
-	if other, taken := s.names[k]; taken && other != oid {
+	if other, taken := s.names.lookup(k); taken && other != oid {
 		return dup()
 	}
-	s.names[k] = oid
+	s.names.set(k, oid)
 	return nil
 }
 
 // unname removes a name if it is the object's.
 func (s *Snapshot) unname(k nameKey, oid types.OID) {
-	if s.names[k] == oid {
-		delete(s.names, k)
+	if s.names.get(k) == oid {
+		s.names.delete(k)
 	}
 }
 
@@ -126,7 +137,7 @@ func (s *Snapshot) link(o Object) error {
 			s.addRef(fk.RefTable, x.OID)
 		}
 		for _, p := range x.Parents {
-			addSorted(s.children, p, x.OID)
+			addSorted(&s.children, p, x.OID)
 		}
 		return s.linkIndexes(x, x.OID)
 	case *View:
@@ -147,8 +158,8 @@ func (s *Snapshot) link(o Object) error {
 				return sqlerr.New(sqlerr.DuplicateFunction, "function \"%s\" already exists with same argument types", x.Name)
 			}
 		}
-		if !slices.Contains(s.funcs[k], x.OID) {
-			s.funcs[k] = append(slices.Clone(s.funcs[k]), x.OID)
+		if !slices.Contains(s.funcs.get(k), x.OID) {
+			s.funcs.set(k, append(slices.Clone(s.funcs.get(k)), x.OID))
 		}
 	case *OwnOperator:
 		return s.linkOperator(x)
@@ -161,7 +172,7 @@ func (s *Snapshot) link(o Object) error {
 	case *Extension:
 		return s.linkExtension(x)
 	case *Stats:
-		s.stats[x.Table] = x.OID
+		s.stats.set(x.Table, x.OID)
 	}
 	return nil
 }
@@ -178,7 +189,7 @@ func (s *Snapshot) linkRelation(c *Common, rowType, array types.OID) error {
 	}
 	in := rowTypeInfo(rowType, c.Name, c.OID)
 	in.Array = array
-	s.typeInfos[rowType] = in
+	s.typeInfos.set(rowType, in)
 	s.linkArray(c, in)
 	return nil
 }
@@ -188,7 +199,7 @@ func (s *Snapshot) linkIndexes(t *Table, owner types.OID) error {
 		if err := s.name(nameKey{spaceRelation, t.DB, t.Schema, ix.Name}, ix.OID, relationExists(ix.Name)); err != nil {
 			return err
 		}
-		s.indexTable[ix.OID] = owner
+		s.indexTable.set(ix.OID, owner)
 	}
 	return nil
 }
@@ -207,7 +218,7 @@ func (s *Snapshot) linkType(u *UserType) error {
 		base = s.TypeInfo(of)
 		if base == nil {
 			// It may be a type of the same delta that comes later.
-			if b, ok := s.objs[of].(*UserType); ok {
+			if b, ok := s.objs.get(of).(*UserType); ok {
 				if err := s.linkType(b); err != nil {
 					return err
 				}
@@ -216,7 +227,7 @@ func (s *Snapshot) linkType(u *UserType) error {
 		}
 	}
 	in := userTypeInfo(u, base)
-	s.typeInfos[u.OID] = in
+	s.typeInfos.set(u.OID, in)
 	s.linkArray(&u.Common, in)
 	return nil
 }
@@ -225,11 +236,11 @@ func (s *Snapshot) linkType(u *UserType) error {
 // another one.
 func (s *Snapshot) nameType(c *Common, oid types.OID) error {
 	k := nameKey{spaceType, c.DB, c.Schema, c.Name}
-	if other := s.names[k]; other != oid && s.isArrayType(other) {
-		delete(s.names, k)
-		s.names[k] = oid
-		arr := *s.typeInfos[other]
-		s.nameArray(c, &arr, s.typeInfos[arr.Elem].Name)
+	if other := s.names.get(k); other != oid && s.isArrayType(other) {
+		s.names.delete(k)
+		s.names.set(k, oid)
+		arr := *s.typeInfos.get(other)
+		s.nameArray(c, &arr, s.typeInfos.get(arr.Elem).Name)
 		return nil
 	}
 	return s.name(k, oid, typeExists(c.Name))
@@ -247,43 +258,70 @@ func (s *Snapshot) linkArray(c *Common, elem *types.Info) {
 func (s *Snapshot) nameArray(c *Common, arr *types.Info, elem string) {
 	for arr.Name = arrayTypeName(elem); ; arr.Name = arrayTypeName(arr.Name) {
 		k := nameKey{spaceType, c.DB, c.Schema, arr.Name}
-		if other, taken := s.names[k]; !taken || other == arr.OID {
-			s.names[k] = arr.OID
+		if other, taken := s.names.lookup(k); !taken || other == arr.OID {
+			s.names.set(k, arr.OID)
 			break
 		}
 	}
-	s.typeInfos[arr.OID] = arr
+	s.typeInfos.set(arr.OID, arr)
 }
 
 // unlinkArray removes an array type; 0 is none.
 func (s *Snapshot) unlinkArray(c *Common, array types.OID) {
-	if in := s.typeInfos[array]; in != nil {
+	if in := s.typeInfos.get(array); in != nil {
 		s.unname(nameKey{spaceType, c.DB, c.Schema, in.Name}, array)
-		delete(s.typeInfos, array)
+		s.typeInfos.delete(array)
 	}
 }
 
 // isArrayType reports whether the type is the array type of a user-defined type.
 func (s *Snapshot) isArrayType(oid types.OID) bool {
-	in := s.typeInfos[oid]
+	in := s.typeInfos.get(oid)
 	return in != nil && in.Type == 'b' && in.Kind == types.KArray
 }
 
-func (s *Snapshot) addRef(target, from types.OID) { addSorted(s.refs, target, from) }
+func (s *Snapshot) addRef(target, from types.OID) { addSorted(&s.refs, target, from) }
 
 // addSorted enters an OID into the list of another.
-func addSorted(m map[types.OID][]types.OID, of, oid types.OID) {
-	if !slices.Contains(m[of], oid) {
-		list := append(slices.Clone(m[of]), oid)
+func addSorted(m *layered[types.OID, []types.OID], of, oid types.OID) {
+	if was := m.get(of); !slices.Contains(was, oid) {
+		list := append(slices.Clone(was), oid)
 		slices.Sort(list)
-		m[of] = list
+		m.set(of, list)
 	}
 }
 
 // removeFrom takes an OID out of the list of another.
-func removeFrom(m map[types.OID][]types.OID, of, oid types.OID) {
-	if list := m[of]; slices.Contains(list, oid) {
-		m[of] = slices.DeleteFunc(slices.Clone(list), func(o types.OID) bool { return o == oid })
+func removeFrom(m *layered[types.OID, []types.OID], of, oid types.OID) {
+	list := m.get(of)
+	if !slices.Contains(list, oid) {
+		return
+	}
+	if list = slices.DeleteFunc(slices.Clone(list), func(o types.OID) bool { return o == oid }); len(list) == 0 {
+		m.delete(of)
+		return
+	}
+	m.set(of, list)
+}
+
+// countConstraints adds to the number of constraints of each name for those of an object.
+func (s *Snapshot) countConstraints(o Object, by int) {
+	var names []string
+	switch x := o.(type) {
+	case *Table:
+		names = x.constraintNames()
+	case *UserType:
+		for _, c := range x.Checks {
+			names = append(names, c.Name)
+		}
+	}
+	for _, name := range names {
+		k := constraintKey{CommonOf(o).DB, CommonOf(o).Schema, name}
+		if n := s.constraints.get(k) + by; n == 0 {
+			s.constraints.delete(k)
+		} else {
+			s.constraints.set(k, n)
+		}
 	}
 }
 
@@ -299,10 +337,10 @@ func (s *Snapshot) unlink(o Object) {
 	case *Table:
 		s.unlinkRelation(&x.Common, x.RowType, x.RowArray)
 		for _, fk := range x.ForeignKeys {
-			removeFrom(s.refs, fk.RefTable, x.OID)
+			removeFrom(&s.refs, fk.RefTable, x.OID)
 		}
 		for _, p := range x.Parents {
-			removeFrom(s.children, p, x.OID)
+			removeFrom(&s.children, p, x.OID)
 		}
 		s.unlinkIndexes(x)
 	case *View:
@@ -315,27 +353,27 @@ func (s *Snapshot) unlink(o Object) {
 	case *UserType:
 		s.unname(nameKey{spaceType, x.DB, x.Schema, x.Name}, x.OID)
 		s.unname(nameKey{spaceRelation, x.DB, x.Schema, x.Name}, x.OID)
-		delete(s.typeInfos, x.OID)
+		s.typeInfos.delete(x.OID)
 		s.unlinkArray(&x.Common, x.Array)
 	case *Function:
 		k := nameKey{spaceFunction, x.DB, x.Schema, x.Name}
-		s.funcs[k] = slices.DeleteFunc(slices.Clone(s.funcs[k]), func(o types.OID) bool { return o == x.OID })
-		if len(s.funcs[k]) == 0 {
-			delete(s.funcs, k)
+		s.funcs.set(k, slices.DeleteFunc(slices.Clone(s.funcs.get(k)), func(o types.OID) bool { return o == x.OID }))
+		if len(s.funcs.get(k)) == 0 {
+			s.funcs.delete(k)
 		}
 	case *OwnOperator:
 		s.unlinkOperator(x)
 	case *OwnCast:
 		s.unlinkCast(x)
 	case *Policy:
-		removeFrom(s.parts, x.Table, x.OID)
+		removeFrom(&s.parts, x.Table, x.OID)
 	case *ExtStats:
 		s.unlinkExtStats(x)
 	case *Extension:
 		s.unlinkExtension(x)
 	case *Stats:
-		if s.stats[x.Table] == x.OID {
-			delete(s.stats, x.Table)
+		if s.stats.get(x.Table) == x.OID {
+			s.stats.delete(x.Table)
 		}
 	}
 }
@@ -344,7 +382,7 @@ func (s *Snapshot) unlinkRelation(c *Common, rowType, array types.OID) {
 	s.unname(nameKey{spaceRelation, c.DB, c.Schema, c.Name}, c.OID)
 	if rowType != 0 {
 		s.unname(nameKey{spaceType, c.DB, c.Schema, c.Name}, rowType)
-		delete(s.typeInfos, rowType)
+		s.typeInfos.delete(rowType)
 		s.unlinkArray(c, array)
 	}
 }
@@ -352,7 +390,7 @@ func (s *Snapshot) unlinkRelation(c *Common, rowType, array types.OID) {
 func (s *Snapshot) unlinkIndexes(t *Table) {
 	for _, ix := range t.Indexes {
 		s.unname(nameKey{spaceRelation, t.DB, t.Schema, ix.Name}, ix.OID)
-		delete(s.indexTable, ix.OID)
+		s.indexTable.delete(ix.OID)
 	}
 }
 

@@ -102,10 +102,10 @@ func unchanged(cur *Snapshot, d *Delta, put []Object, del []types.OID) error {
 	}
 	check := func(oid types.OID) error {
 		was, known := d.base[oid]
-		if !known || cur.objs[oid] == was {
+		if !known || cur.objs.get(oid) == was {
 			return nil
 		}
-		if _, ok := was.(*Stats); ok || gotFiles(was, cur.objs[oid]) {
+		if _, ok := was.(*Stats); ok || gotFiles(was, cur.objs.get(oid)) {
 			return nil
 		}
 		return sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update")

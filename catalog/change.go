@@ -76,7 +76,7 @@ func (c *Change) RollbackTo(m ChangeMark) {
 // know, but for statistics, which may be overwritten.
 func (c *Change) Changed(since ChangeMark) (oids []types.OID) {
 	add := func(oid types.OID) {
-		was := c.base.objs[oid]
+		was := c.base.objs.get(oid)
 		if _, stats := was.(*Stats); was != nil && !stats {
 			oids = append(oids, oid)
 		}
@@ -145,11 +145,11 @@ func (c *Change) adopt(put []Object) error {
 // keep adds objects and drops that lead to the snapshot next to the delta.
 func (c *Change) keep(put []Object, del []types.OID, next *Snapshot) {
 	for _, o := range put {
-		c.delta.remember(o.ObjectOID(), c.snap.objs[o.ObjectOID()])
+		c.delta.remember(o.ObjectOID(), c.snap.objs.get(o.ObjectOID()))
 		c.delta.Add(o)
 	}
 	for _, oid := range del {
-		c.delta.remember(oid, c.snap.objs[oid])
+		c.delta.remember(oid, c.snap.objs.get(oid))
 		c.delta.Drop(oid)
 	}
 	c.snap = next
@@ -204,35 +204,19 @@ func (c *Change) freeRowType(schema, name string) error {
 // typeTaken reports whether a type has the name. Array types make room: they get
 // another name.
 func (c *Change) typeTaken(schema, name string) bool {
-	oid, taken := c.snap.names[nameKey{spaceType, c.DB, schema, name}]
+	oid, taken := c.snap.names.lookup(nameKey{spaceType, c.DB, schema, name})
 	return taken && !c.snap.isArrayType(oid)
 }
 
 func (c *Change) relationTaken(schema, name string) bool {
-	_, taken := c.snap.names[nameKey{spaceRelation, c.DB, schema, name}]
+	_, taken := c.snap.names.lookup(nameKey{spaceRelation, c.DB, schema, name})
 	return taken
 }
 
-// constraintTaken reports whether any table of the schema has a constraint of
+// constraintTaken reports whether any table or domain of the schema has a constraint of
 // the name: generated names are unique in the schema.
 func (c *Change) constraintTaken(schema, name string) bool {
-	for _, o := range c.snap.objs {
-		switch x := o.(type) {
-		case *Table:
-			if x.DB == c.DB && x.Schema == schema && slices.Contains(x.constraintNames(), name) {
-				return true
-			}
-		case *UserType:
-			if x.DB == c.DB && x.Schema == schema {
-				for _, k := range x.Checks {
-					if k.Name == name {
-						return true
-					}
-				}
-			}
-		}
-	}
-	return false
+	return c.snap.constraints.get(constraintKey{c.DB, schema, name}) > 0
 }
 
 // common returns the common part of a new object.
@@ -315,26 +299,8 @@ func (c *Change) fileTaken(name string) bool {
 }
 
 func fileIn(s *Snapshot, db types.OID, name string) bool {
-	for _, o := range s.objs {
-		t := tableIn(o)
-		if t == nil || t.DB != db {
-			continue
-		}
-		if strings.EqualFold(t.File, name) || t.Cluster != nil && strings.EqualFold(t.Cluster.File, name) {
-			return true
-		}
-		for _, ix := range t.Indexes {
-			if strings.EqualFold(ix.File, name) {
-				return true
-			}
-		}
-		for _, g := range t.Groups {
-			if strings.EqualFold(g.File, name) {
-				return true
-			}
-		}
-	}
-	return false
+	_, taken := s.files.lookup(fileKey{db, strings.ToLower(name)})
+	return taken
 }
 
 // fileBase is the file name of a relation without its ending.

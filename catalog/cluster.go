@@ -226,7 +226,7 @@ func (t *Table) keyToParent() (*ForeignKey, error) {
 func (s *Snapshot) linkClusters(put []Object) {
 	for _, o := range put {
 		if t, ok := o.(*Table); ok && t.Cluster != nil && t.Cluster.parent == nil && t.Cluster.Parent != 0 {
-			t.Cluster.parent, _ = s.objs[t.Cluster.Parent].(*Table)
+			t.Cluster.parent, _ = s.objs.get(t.Cluster.Parent).(*Table)
 		}
 	}
 	for _, o := range put {

@@ -7,7 +7,7 @@ import (
 
 // SetComment sets an object's comment; "" removes it.
 func (c *Change) SetComment(oid types.OID, text string) error {
-	o := c.snap.objs[oid]
+	o := c.snap.objs.get(oid)
 	if o == nil {
 		return sqlerr.New(sqlerr.UndefinedObject, "object with OID %d does not exist", oid)
 	}
@@ -16,7 +16,7 @@ func (c *Change) SetComment(oid types.OID, text string) error {
 
 // SetColumnComment sets the comment of a column of a table or view.
 func (c *Change) SetColumnComment(rel types.OID, name, text string) error {
-	if v, ok := c.snap.objs[rel].(*View); ok {
+	if v, ok := c.snap.objs.get(rel).(*View); ok {
 		n := *v
 		n.Columns = append([]Column(nil), v.Columns...)
 		for i := range n.Columns {
@@ -36,7 +36,7 @@ func (c *Change) SetColumnComment(rel types.OID, name, text string) error {
 
 // SetAttributeComment sets the comment of an attribute of a composite type.
 func (c *Change) SetAttributeComment(typ types.OID, name, text string) error {
-	u, ok := c.snap.objs[typ].(*UserType)
+	u, ok := c.snap.objs.get(typ).(*UserType)
 	if !ok {
 		return sqlerr.New(sqlerr.UndefinedObject, "object with OID %d does not exist", typ)
 	}

@@ -213,7 +213,7 @@ func (c *Change) invertedKeys(t *Table, ix *Index) error {
 // editStorage changes the table with the rows of a relation: the table itself,
 // or the one inside a materialized view.
 func (c *Change) editStorage(oid types.OID, change func(t *Table)) error {
-	switch x := c.snap.objs[oid].(type) {
+	switch x := c.snap.objs.get(oid).(type) {
 	case *Table:
 		n := copyTable(x)
 		change(n)
@@ -231,7 +231,7 @@ func (c *Change) editStorage(oid types.OID, change func(t *Table)) error {
 
 // EditIndex changes a copy of an index: its comment, options, validity.
 func (c *Change) EditIndex(index types.OID, change func(ix *Index)) error {
-	owner := c.snap.indexTable[index]
+	owner := c.snap.indexTable.get(index)
 	return c.editStorage(owner, func(t *Table) {
 		for i, ix := range t.Indexes {
 			if ix.OID == index {

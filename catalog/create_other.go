@@ -108,7 +108,7 @@ func CheckSequence(s *Snapshot, q *Sequence) error {
 
 // AlterSequence records a changed sequence: change edits a copy.
 func (c *Change) AlterSequence(oid types.OID, change func(q *Sequence) error) (*Sequence, error) {
-	old, ok := c.snap.objs[oid].(*Sequence)
+	old, ok := c.snap.objs.get(oid).(*Sequence)
 	if !ok {
 		return nil, sqlerr.New(sqlerr.UndefinedTable, "sequence with OID %d does not exist", oid)
 	}
@@ -147,14 +147,14 @@ func (c *Change) serialColumn(t *Table, i int) {
 	if col.Identity != 0 {
 		return
 	}
-	if q, ok := c.snap.objs[col.Sequence].(*Sequence); ok && (q.OwnerTable != t.OID || q.OwnerCol != i) {
+	if q, ok := c.snap.objs.get(col.Sequence).(*Sequence); ok && (q.OwnerTable != t.OID || q.OwnerCol != i) {
 		col.Sequence = 0
 		if col.Default != "" {
 			col.DefaultDeps = append(slices.Clip(col.DefaultDeps), q.OID)
 		}
 	}
 	for k, dep := range col.DefaultDeps {
-		q, ok := c.snap.objs[dep].(*Sequence)
+		q, ok := c.snap.objs.get(dep).(*Sequence)
 		if ok && q.OwnerTable == t.OID && q.OwnerCol == i && col.Default == nextvalText(q) {
 			col.Sequence = dep
 			col.DefaultDeps = slices.Delete(slices.Clone(col.DefaultDeps), k, k+1)
@@ -245,7 +245,7 @@ func (c *Change) replaceable(old *View, cols []Column) error {
 
 // SetPopulated records whether a materialized view has rows.
 func (c *Change) SetPopulated(view types.OID, populated bool) error {
-	old, ok := c.snap.objs[view].(*View)
+	old, ok := c.snap.objs.get(view).(*View)
 	if !ok || old.Materialized == nil {
 		return sqlerr.New(sqlerr.WrongObjectType, "relation with OID %d is not a materialized view", view)
 	}
@@ -410,7 +410,7 @@ func (c *Change) CreateFunction(f *Function, replace bool) (*Function, error) {
 
 // AlterFunction changes a copy of a function.
 func (c *Change) AlterFunction(oid types.OID, change func(f *Function)) error {
-	old, ok := c.snap.objs[oid].(*Function)
+	old, ok := c.snap.objs.get(oid).(*Function)
 	if !ok {
 		return sqlerr.New(sqlerr.UndefinedFunction, "function with OID %d does not exist", oid)
 	}

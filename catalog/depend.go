@@ -49,7 +49,7 @@ func (c *Change) dependents(n node) []dependent {
 	add := func(auto bool, d node) { out = append(out, dependent{d, auto}) }
 	switch n.kind {
 	case nodeRelation:
-		switch x := c.snap.objs[n.oid].(type) {
+		switch x := c.snap.objs.get(n.oid).(type) {
 		case *Table:
 			c.tableDependents(x, n.sub, add)
 		case *View:
@@ -243,14 +243,16 @@ func (v *View) reads(rel types.OID, col int) bool {
 
 // defaultsNeeding adds the column defaults that need a sequence, function or type.
 func (c *Change) defaultsNeeding(oid types.OID, add func(bool, node)) {
-	for _, t := range c.snap.Tables(c.DB) {
-		for i := range t.Columns {
-			col := &t.Columns[i]
-			if col.Dropped || col.Default == "" {
-				continue
-			}
-			if col.Sequence == oid && col.Identity == 0 || slices.Contains(col.DefaultDeps, oid) {
-				add(false, node{kind: nodeDefault, oid: t.OID, sub: i + 1})
+	needs := func(col Column) bool {
+		return !col.Dropped && col.Default != "" && (col.Sequence == oid && col.Identity == 0 || slices.Contains(col.DefaultDeps, oid))
+	}
+	for _, r := range c.snap.RelationsWhere(c.DB, func(r Relation) bool {
+		t, ok := r.(*Table)
+		return ok && slices.ContainsFunc(t.Columns, needs)
+	}) {
+		for i, col := range r.RelColumns() {
+			if needs(col) {
+				add(false, node{kind: nodeDefault, oid: r.ObjectOID(), sub: i + 1})
 			}
 		}
 	}
@@ -262,9 +264,15 @@ func (c *Change) typeDependents(oid types.OID, add func(bool, node)) {
 	if in := c.snap.TypeInfo(oid); in != nil && in.Array != 0 {
 		add(true, node{kind: nodeType, oid: in.Array})
 	}
-	for _, r := range c.snap.Relations(c.DB) {
-		if t, ok := r.(*Table); ok && t.OfType == oid {
-			add(false, node{kind: nodeRelation, oid: t.OID})
+	of := func(r Relation) bool {
+		t, ok := r.(*Table)
+		return ok && t.OfType == oid
+	}
+	for _, r := range c.snap.RelationsWhere(c.DB, func(r Relation) bool {
+		return of(r) || slices.ContainsFunc(r.RelColumns(), func(col Column) bool { return uses(col.Type) })
+	}) {
+		if of(r) {
+			add(false, node{kind: nodeRelation, oid: r.ObjectOID()})
 		}
 		for i, col := range r.RelColumns() {
 			if col.Dropped || !uses(col.Type) {
@@ -339,7 +347,7 @@ func (c *Change) schemaContents(oid types.OID, add func(bool, node)) {
 // contentsOf adds everything in a schema, which may be a temporary one: there is no
 // object for those.
 func (c *Change) contentsOf(db types.OID, schema string, add func(bool, node)) {
-	for _, o := range c.snap.objs {
+	for _, o := range c.snap.objs.all() {
 		co := CommonOf(o)
 		if co.DB != db || co.Schema != schema {
 			continue
@@ -369,7 +377,7 @@ func (c *Change) describe(n node) string {
 		if n.sub == 0 {
 			return text
 		}
-		if r := asRelation(c.snap.objs[n.oid]); r != nil && n.sub <= len(r.RelColumns()) {
+		if r := asRelation(c.snap.objs.get(n.oid)); r != nil && n.sub <= len(r.RelColumns()) {
 			return "column " + r.RelColumns()[n.sub-1].Name + " of " + text
 		}
 		return text
@@ -391,15 +399,15 @@ func (c *Change) describe(n node) string {
 		}
 		return "type " + c.snap.FormatType(types.Of(n.oid), c.DB, c.Path)
 	case nodeFunction:
-		if f, ok := c.snap.objs[n.oid].(*Function); ok {
+		if f, ok := c.snap.objs.get(n.oid).(*Function); ok {
 			return "function " + c.functionText(f) // a procedure, too
 		}
 	case nodeOperator:
-		if o, ok := c.snap.objs[n.oid].(*OwnOperator); ok {
+		if o, ok := c.snap.objs.get(n.oid).(*OwnOperator); ok {
 			return "operator " + c.operatorText(o)
 		}
 	case nodeCast:
-		if k, ok := c.snap.objs[n.oid].(*OwnCast); ok {
+		if k, ok := c.snap.objs.get(n.oid).(*OwnCast); ok {
 			return "cast from " + c.typeName(k.Source) + " to " + c.typeName(k.Target)
 		}
 	case nodePart:
@@ -413,7 +421,7 @@ func (c *Change) describe(n node) string {
 }
 
 func (c *Change) describeRelation(oid types.OID) string {
-	r := asRelation(c.snap.objs[oid])
+	r := asRelation(c.snap.objs.get(oid))
 	if r == nil {
 		return "relation " + oidString(oid)
 	}

@@ -94,7 +94,7 @@ func (s *Snapshot) Texts(db types.OID) []OwnedText {
 
 // nameOf is the name of an object, "" for none.
 func (c *Change) nameOf(oid types.OID) string {
-	if o := c.snap.objs[oid]; o != nil {
+	if o := c.snap.objs.get(oid); o != nil {
 		return CommonOf(o).Name
 	}
 	if in := types.Lookup(oid); in != nil { // a type of an extension
@@ -107,7 +107,7 @@ func (c *Change) nameOf(oid types.OID) string {
 // sequence, and the functions with bound bodies that name a relation. Only texts in
 // which the name occurs are looked into; a cast has none.
 func (c *Change) textsUsing(oid types.OID, name string, add func(bool, node)) {
-	if _, cast := c.snap.objs[oid].(*OwnCast); c.Uses == nil || name == "" && !cast {
+	if _, cast := c.snap.objs.get(oid).(*OwnCast); c.Uses == nil || name == "" && !cast {
 		return
 	}
 	uses := func(t StoredText) bool {
@@ -135,7 +135,7 @@ func (c *Change) textsUsing(oid types.OID, name string, add func(bool, node)) {
 			add(false, node{kind: nodeFunction, oid: f.OID})
 		}
 	}
-	switch c.snap.objs[oid].(type) {
+	switch c.snap.objs.get(oid).(type) {
 	case *Table, *View: // what reads them is known without looking into texts
 		return
 	}
@@ -208,7 +208,7 @@ func (c *Change) tableTextsUsing(t *Table, uses func(StoredText) bool, add func(
 
 // bodiesReading adds the functions of which the bound bodies name a column.
 func (c *Change) bodiesReading(n node, add func(bool, node)) {
-	r := asRelation(c.snap.objs[n.oid])
+	r := asRelation(c.snap.objs.get(n.oid))
 	if c.BodyReads == nil || r == nil || n.sub > len(r.RelColumns()) {
 		return
 	}

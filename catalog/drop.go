@@ -118,7 +118,7 @@ func (p *dropPlan) effects() (put []Object, del []types.OID) {
 	for _, t := range p.order {
 		switch {
 		case t.kind == nodeRelation && t.sub == 0, t.kind == nodeFunction, t.kind == nodeSchema, t.kind == nodeOperator, t.kind == nodeCast, t.kind == nodePart,
-			t.kind == nodeType && t.sub == 0 && s.objs[t.oid] != nil:
+			t.kind == nodeType && t.sub == 0 && s.objs.get(t.oid) != nil:
 			if !gone[t.oid] {
 				gone[t.oid] = true
 				del = append(del, t.oid)
@@ -136,7 +136,7 @@ func (p *dropPlan) effects() (put []Object, del []types.OID) {
 		if t := edited[oid]; t != nil {
 			return t
 		}
-		switch x := s.objs[oid].(type) {
+		switch x := s.objs.get(oid).(type) {
 		case *Table:
 			edited[oid] = copyTable(x)
 		case *View:
@@ -172,12 +172,12 @@ func (p *dropPlan) effects() (put []Object, del []types.OID) {
 	schemas := map[string]string{}
 	for _, t := range p.order {
 		if t.kind == nodeSchema {
-			schemas[CommonOf(s.objs[t.oid]).Name] = ""
+			schemas[CommonOf(s.objs.get(t.oid)).Name] = ""
 		}
 	}
 	put = append(put, p.c.moveDefaults(schemas)...)
 	for oid, t := range edited {
-		if v, ok := s.objs[oid].(*View); ok {
+		if v, ok := s.objs.get(oid).(*View); ok {
 			n := *v
 			n.Materialized = t
 			put = append(put, &n)
@@ -217,7 +217,7 @@ func (p *dropPlan) attributesGone(gone map[types.OID]bool) (put []Object) {
 
 // disown makes the column of a dropped sequence forget it.
 func (p *dropPlan) disown(oid types.OID, edit func(types.OID) *Table) {
-	q, ok := p.c.snap.objs[oid].(*Sequence)
+	q, ok := p.c.snap.objs.get(oid).(*Sequence)
 	if !ok || q.OwnerTable == 0 {
 		return
 	}
@@ -264,7 +264,7 @@ func removeConstraint(t *Table, oid types.OID) {
 func (c *Change) DropRelations(cascade bool, oids ...types.OID) error {
 	var names []node
 	for _, oid := range oids {
-		if q, ok := c.snap.objs[oid].(*Sequence); ok && q.Identity {
+		if q, ok := c.snap.objs.get(oid).(*Sequence); ok && q.Identity {
 			return c.requiredBy(node{kind: nodeRelation, oid: oid}, node{kind: nodeRelation, oid: q.OwnerTable, sub: q.OwnerCol + 1})
 		}
 		names = append(names, node{kind: nodeRelation, oid: oid})
@@ -291,14 +291,14 @@ const ReturnRule = "_RETURN"
 func (c *Change) DropIndexes(cascade bool, oids ...types.OID) error {
 	var names []node
 	for _, oid := range oids {
-		owner := c.snap.indexTable[oid]
+		owner := c.snap.indexTable.get(oid)
 		t, ix := c.snap.IndexByOID(c.DB, oid)
 		if ix == nil {
 			return sqlerr.New(sqlerr.UndefinedObject, "index with OID %d does not exist", oid)
 		}
 		n := node{kind: nodeIndex, oid: oid, table: owner}
 		if ix.Parent != 0 {
-			return c.requiredBy(n, node{kind: nodeIndex, oid: ix.Parent, table: c.snap.indexTable[ix.Parent]})
+			return c.requiredBy(n, node{kind: nodeIndex, oid: ix.Parent, table: c.snap.indexTable.get(ix.Parent)})
 		}
 		if ix.Constraint != 0 {
 			return c.requiredBy(n, node{kind: nodeConstraint, oid: ix.Constraint, table: t.OID})
@@ -339,7 +339,7 @@ func (c *Change) DropTypes(cascade bool, oids ...types.OID) error {
 		if in := types.Lookup(oid); in != nil && in.Extension != "" {
 			return c.requiredBy(n, node{kind: nodePart, oid: c.snap.Extension(c.DB, in.Extension).OID})
 		}
-		if in := c.snap.typeInfos[oid]; c.snap.isArrayType(oid) {
+		if in := c.snap.typeInfos.get(oid); c.snap.isArrayType(oid) {
 			return c.requiredBy(n, node{kind: nodeType, oid: in.Elem})
 		} else if in != nil && c.snap.TypeByOID(oid) == nil {
 			return c.requiredBy(n, node{kind: nodeRelation, oid: in.RelID})
@@ -354,7 +354,7 @@ func (c *Change) DropFunctions(cascade bool, oids ...types.OID) error {
 	var names []node
 	for _, oid := range oids {
 		n := node{kind: nodeFunction, oid: oid}
-		if f, ok := c.snap.objs[oid].(*Function); ok && f.RangeType != 0 {
+		if f, ok := c.snap.objs.get(oid).(*Function); ok && f.RangeType != 0 {
 			return c.requiredBy(n, node{kind: nodeType, oid: f.RangeType})
 		} else if ok && f.Extension != "" {
 			return c.requiredBy(n, node{kind: nodePart, oid: c.snap.Extension(f.DB, f.Extension).OID})

@@ -26,7 +26,7 @@ func (s *Snapshot) Extensions(db types.OID) []*Extension {
 
 // Extension returns the extension of that name, or nil.
 func (s *Snapshot) Extension(db types.OID, name string) *Extension {
-	e, _ := s.objs[s.names[nameKey{space: spaceExtension, db: db, name: name}]].(*Extension)
+	e, _ := s.objs.get(s.names.get(nameKey{space: spaceExtension, db: db, name: name})).(*Extension)
 	return e
 }
 
@@ -126,7 +126,7 @@ func (c *Change) MoveExtension(e *Extension, schema string) error {
 	inUse := false
 	for _, in := range types.ExtensionTypes(e.Name) {
 		for _, d := range c.dependents(node{kind: nodeType, oid: in.OID}) {
-			f, isFunction := c.snap.objs[d.oid].(*Function)
+			f, isFunction := c.snap.objs.get(d.oid).(*Function)
 			inUse = inUse || !(isFunction && f.Extension == e.Name) && d.oid != in.Array
 		}
 	}
@@ -164,7 +164,7 @@ func (c *Change) DropExtensions(cascade bool, names ...string) error {
 
 // membersOf adds the functions of an extension.
 func (c *Change) membersOf(oid types.OID, add func(bool, node)) {
-	if e, ok := c.snap.objs[oid].(*Extension); ok {
+	if e, ok := c.snap.objs.get(oid).(*Extension); ok {
 		for _, f := range c.snap.Members(e) {
 			add(true, node{kind: nodeFunction, oid: f.OID})
 		}

@@ -31,7 +31,7 @@ func (s *Snapshot) AllExtStats(db types.OID) []*ExtStats {
 
 // ExtStats returns the statistics object of a schema and name, or nil.
 func (s *Snapshot) ExtStats(db types.OID, schema, name string) *ExtStats {
-	e, _ := s.objs[s.names[nameKey{spaceStatistics, db, schema, name}]].(*ExtStats)
+	e, _ := s.objs.get(s.names.get(nameKey{spaceStatistics, db, schema, name})).(*ExtStats)
 	return e
 }
 
@@ -51,14 +51,14 @@ func (s *Snapshot) linkExtStats(e *ExtStats) error {
 		return sqlerr.New(sqlerr.DuplicateObject, "statistics object \"%s\" already exists", e.Name)
 	})
 	if err == nil {
-		addSorted(s.parts, e.Table, e.OID)
+		addSorted(&s.parts, e.Table, e.OID)
 	}
 	return err
 }
 
 func (s *Snapshot) unlinkExtStats(e *ExtStats) {
 	s.unname(nameKey{spaceStatistics, e.DB, e.Schema, e.Name}, e.OID)
-	removeFrom(s.parts, e.Table, e.OID)
+	removeFrom(&s.parts, e.Table, e.OID)
 }
 
 // PutExtStats records a new or changed statistics object; a new one has no OID yet.
@@ -76,7 +76,7 @@ func (c *Change) PutExtStats(e *ExtStats) error {
 // CopyExtStats makes a statistics object like another one, over a table that has all
 // of its columns by the same names.
 func (c *Change) CopyExtStats(e *ExtStats, comment bool, t *Table) error {
-	from := asRelation(c.snap.objs[e.Table]).RelColumns()
+	from := asRelation(c.snap.objs.get(e.Table)).RelColumns()
 	n := &ExtStats{Table: t.OID, Exprs: e.Exprs, Kinds: e.Kinds, Target: -1}
 	words := ""
 	place := func(list []int, named bool) (out []int) {
@@ -122,7 +122,7 @@ func (c *Change) statisticsOf(n node, add func(bool, node)) {
 }
 
 func (s *Snapshot) validateExtStats(e *ExtStats) error {
-	r := asRelation(s.objs[e.Table])
+	r := asRelation(s.objs.get(e.Table))
 	if r == nil {
 		return sqlerr.New(sqlerr.UndefinedTable, "statistics object \"%s\" is of relation with OID %d, which does not exist", e.Name, e.Table)
 	}
@@ -153,7 +153,7 @@ func (w *xmlWriter) extStats(e *ExtStats) {
 	w.open("ExtendedStatistics", a)
 	var t *Table
 	if !w.ids {
-		t = &Table{Columns: asRelation(w.snap.objs[e.Table]).RelColumns()}
+		t = &Table{Columns: asRelation(w.snap.objs.get(e.Table)).RelColumns()}
 	}
 	w.columnList("stAttribute", t, e.Cols)
 	for _, x := range e.Exprs {

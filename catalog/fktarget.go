@@ -129,7 +129,7 @@ func (s *Snapshot) narrow(ref FKRef, t *Table, at []int) *FKRef {
 // referencing returns the foreign keys that name the table.
 func (s *Snapshot) referencing(db, table types.OID) []FKRef {
 	var out []FKRef
-	for _, oid := range s.refs[table] {
+	for _, oid := range s.refs.get(table) {
 		t := s.Table(oid)
 		if t == nil || t.DB != db {
 			continue

@@ -22,7 +22,7 @@ type GrantSpec struct {
 
 // Grant changes the privileges on an object in the name of the current role.
 func (c *Change) Grant(oid types.OID, g *GrantSpec) error {
-	o := c.snap.objs[oid]
+	o := c.snap.objs.get(oid)
 	kind, co := c.snap.KindOf(o)
 	if co == nil {
 		return sqlerr.New(sqlerr.UndefinedObject, "object with OID %d does not exist", oid)
@@ -299,13 +299,13 @@ func defaultPrivilegesLine(p *DefaultPrivileges, role string) string {
 // giveDefaults gives new objects the privileges that ALTER DEFAULT PRIVILEGES
 // has set for their kind.
 func (c *Change) giveDefaults(put []Object) {
-	d, _ := c.snap.objs[c.DB].(*Database)
+	d, _ := c.snap.objs.get(c.DB).(*Database)
 	if d == nil || len(d.Defaults) == 0 {
 		return
 	}
 	for _, o := range put {
 		kind, co := c.snap.KindOf(o)
-		if co == nil || co.ACL != nil || c.snap.objs[o.ObjectOID()] != nil {
+		if co == nil || co.ACL != nil || c.snap.objs.get(o.ObjectOID()) != nil {
 			continue
 		}
 		acl, found := DefaultACL(kind, co.Owner), false
@@ -345,7 +345,7 @@ func (c *Change) inOrder(a ACL) ACL {
 // moveDefaults makes the default privileges of schemas those of others; to has "" for a
 // schema that goes. It returns the database, if it changes.
 func (c *Change) moveDefaults(to map[string]string) []Object {
-	d, _ := c.snap.objs[c.DB].(*Database)
+	d, _ := c.snap.objs.get(c.DB).(*Database)
 	if d == nil {
 		return nil
 	}
@@ -378,7 +378,7 @@ func (p *DefaultPrivileges) base() ACL {
 
 // AlterDefaults changes what new objects of a role get.
 func (c *Change) AlterDefaults(role, schema string, kind ACLKind, g *GrantSpec) error {
-	d, ok := c.snap.objs[c.DB].(*Database)
+	d, ok := c.snap.objs.get(c.DB).(*Database)
 	if !ok {
 		return sqlerr.New(sqlerr.InvalidCatalogName, "database with OID %d does not exist", c.DB)
 	}

@@ -75,7 +75,7 @@ func (s *Snapshot) RelationVisible(db types.OID, path []string, schema, name str
 		if p == schema {
 			return true
 		}
-		if _, ok := s.names[nameKey{spaceRelation, db, p, name}]; ok {
+		if _, ok := s.names.lookup(nameKey{spaceRelation, db, p, name}); ok {
 			return false
 		}
 		if s.overlay != nil && builtinSchemas[p] != nil && s.overlay.VirtualRelation(p, name) != nil {

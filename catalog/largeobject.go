@@ -39,7 +39,7 @@ type largeObjectTables struct {
 // row for each object (its OID, its owner's, its ACL as the session writes it, its
 // comment), one with its pages. They are nil as long as there was no large object.
 func (s *Snapshot) LargeObjects(db types.OID) (metadata, pages *Table) {
-	if t := s.lobs[db]; t != nil {
+	if t := s.lobs.get(db); t != nil {
 		return t.metadata, t.pages
 	}
 	return nil, nil
@@ -60,7 +60,7 @@ func (s *Snapshot) Stored(db types.OID, v *Virtual, all bool) *Table {
 
 // MakeLargeObjects gives a database the files of large objects, if it has none.
 func (c *Change) MakeLargeObjects() error {
-	d, _ := c.snap.objs[c.DB].(*Database)
+	d, _ := c.snap.objs.get(c.DB).(*Database)
 	if d == nil || d.LargeObjects != (LargeObjectFiles{}) {
 		return nil
 	}
@@ -77,7 +77,7 @@ func withFiles(cur *Snapshot, put []Object) []Object {
 		if !ok || d.LargeObjects != (LargeObjectFiles{}) {
 			continue
 		}
-		if now, _ := cur.objs[d.OID].(*Database); now != nil {
+		if now, _ := cur.objs.get(d.OID).(*Database); now != nil {
 			n := *d
 			n.LargeObjects = now.LargeObjects
 			put[i] = &n
@@ -102,10 +102,10 @@ func gotFiles(was, now Object) bool {
 // linkLargeObjects makes the tables of a database's large objects. They stay the same
 // as long as the files do.
 func (s *Snapshot) linkLargeObjects(d *Database) {
-	t := s.lobs[d.OID]
+	t := s.lobs.get(d.OID)
 	switch {
 	case d.LargeObjects == LargeObjectFiles{}:
-		delete(s.lobs, d.OID)
+		s.lobs.delete(d.OID)
 		return
 	case t != nil && t.files == d.LargeObjects:
 		return
@@ -125,14 +125,14 @@ func (s *Snapshot) linkLargeObjects(d *Database) {
 	column := func(name string, t types.OID, notNull bool) Column {
 		return Column{Name: name, Type: types.Of(t), NotNull: notNull}
 	}
-	s.lobs[d.OID] = &largeObjectTables{
+	s.lobs.set(d.OID, &largeObjectTables{
 		files: d.LargeObjects,
 		metadata: table(OIDLargeObjectMetadata, "pg_largeobject_metadata", d.LargeObjects.Metadata,
 			oidLargeObjectMetadataIndex, "pg_largeobject_metadata_oid_index", []int{0},
 			column("oid", types.OOid, true), column("lomowner", types.OOid, true), column("lomacl", types.OText, false), column("comment", types.OText, false)),
 		pages: table(OIDLargeObject, "pg_largeobject", d.LargeObjects.Pages, oidLargeObjectIndex, "pg_largeobject_loid_pn_index", []int{0, 1},
 			column("loid", types.OOid, true), column("pageno", types.OInt4, true), column("data", types.OBytea, true)),
-	}
+	})
 }
 
 // LargeObject is a large object as a statement sees it. Its row is in the table that
@@ -180,7 +180,7 @@ func (a ACL) withRoles(word func(string) string) ACL {
 // roleByNumber is the name of the role with an OID, or the OID where there is none.
 func (s *Snapshot) roleByNumber(oid string) string {
 	n, err := strconv.ParseUint(oid, 10, 32)
-	if r, ok := s.objs[types.OID(n)].(*Role); ok && err == nil {
+	if r, ok := s.objs.get(types.OID(n)).(*Role); ok && err == nil {
 		return r.Name
 	}
 	return oid

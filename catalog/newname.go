@@ -40,7 +40,7 @@ func (c *Change) NewNames(since ChangeMark) (out []NewName) {
 // in reports whether the snapshot has the name.
 func (n *NewName) in(s *Snapshot) bool {
 	if n.key.space != spaceFunction {
-		_, ok := s.names[n.key]
+		_, ok := s.names.lookup(n.key)
 		return ok
 	}
 	return slices.ContainsFunc(s.Functions(n.key.db, n.key.schema, n.key.name), func(f *Function) bool { return sameArgs(f.inputs(), n.args) })

@@ -53,8 +53,8 @@ func castName(source, target types.OID) string { return oidString(source) + ":" 
 // OwnOperators returns the user-defined operators of a schema and name.
 func (s *Snapshot) OwnOperators(db types.OID, schema, name string) []*OwnOperator {
 	var out []*OwnOperator
-	for _, oid := range s.funcs[nameKey{spaceOperator, db, schema, name}] {
-		if o, ok := s.objs[oid].(*OwnOperator); ok {
+	for _, oid := range s.funcs.get(nameKey{spaceOperator, db, schema, name}) {
+		if o, ok := s.objs.get(oid).(*OwnOperator); ok {
 			out = append(out, o)
 		}
 	}
@@ -84,7 +84,7 @@ func (s *Snapshot) AllCasts(db types.OID) []*OwnCast {
 
 // OwnCast returns the user-defined cast between two types, or nil.
 func (s *Snapshot) OwnCast(db, source, target types.OID) *OwnCast {
-	k, _ := s.objs[s.casts[ownCastKey{db, source, target}]].(*OwnCast)
+	k, _ := s.objs.get(s.casts.get(ownCastKey{db, source, target})).(*OwnCast)
 	return k
 }
 
@@ -94,33 +94,33 @@ func (s *Snapshot) linkOperator(o *OwnOperator) error {
 		return sqlerr.New(sqlerr.DuplicateFunction, "operator %s already exists", o.Name)
 	}
 	k := nameKey{spaceOperator, o.DB, o.Schema, o.Name}
-	if !slices.Contains(s.funcs[k], o.OID) {
-		s.funcs[k] = append(slices.Clone(s.funcs[k]), o.OID)
+	if !slices.Contains(s.funcs.get(k), o.OID) {
+		s.funcs.set(k, append(slices.Clone(s.funcs.get(k)), o.OID))
 	}
 	return nil
 }
 
 func (s *Snapshot) unlinkOperator(o *OwnOperator) {
 	k := nameKey{spaceOperator, o.DB, o.Schema, o.Name}
-	s.funcs[k] = slices.DeleteFunc(slices.Clone(s.funcs[k]), func(oid types.OID) bool { return oid == o.OID })
-	if len(s.funcs[k]) == 0 {
-		delete(s.funcs, k)
+	s.funcs.set(k, slices.DeleteFunc(slices.Clone(s.funcs.get(k)), func(oid types.OID) bool { return oid == o.OID }))
+	if len(s.funcs.get(k)) == 0 {
+		s.funcs.delete(k)
 	}
 }
 
 func (s *Snapshot) linkCast(k *OwnCast) error {
 	key := k.key()
-	if other, taken := s.casts[key]; taken && other != k.OID {
+	if other, taken := s.casts.lookup(key); taken && other != k.OID {
 		return sqlerr.New(sqlerr.DuplicateObject, "cast from type %s to type %s already exists",
 			s.FormatTypeNoMod(k.Source.OID, k.DB, nil), s.FormatTypeNoMod(k.Target.OID, k.DB, nil))
 	}
-	s.casts[key] = k.OID
+	s.casts.set(key, k.OID)
 	return nil
 }
 
 func (s *Snapshot) unlinkCast(k *OwnCast) {
-	if key := k.key(); s.casts[key] == k.OID {
-		delete(s.casts, key)
+	if key := k.key(); s.casts.get(key) == k.OID {
+		s.casts.delete(key)
 	}
 }
 
@@ -249,7 +249,7 @@ func (w *xmlWriter) operatorRef(a *attrList, attr string, oid types.OID) {
 	case w.ids:
 		a.num(attr+"OID", int64(oid))
 	default:
-		if o, ok := w.snap.objs[oid].(*OwnOperator); ok {
+		if o, ok := w.snap.objs.get(oid).(*OwnOperator); ok {
 			a.set(attr, o.Name)
 			a.set(attr+"Schema", o.Schema)
 		} else if o := OperatorByOID(oid); o != nil {

@@ -73,7 +73,7 @@ func (t *Table) Partitioned() bool { return t.Key != nil }
 // Children returns the tables that have t as a parent, in the order of their OIDs.
 func (s *Snapshot) Children(t types.OID) []*Table {
 	var out []*Table
-	for _, oid := range s.children[t] {
+	for _, oid := range s.children.get(t) {
 		if c := s.Table(oid); c != nil {
 			out = append(out, c)
 		}
@@ -82,7 +82,7 @@ func (s *Snapshot) Children(t types.OID) []*Table {
 }
 
 // HasChildren reports whether any table has t as a parent.
-func (s *Snapshot) HasChildren(t types.OID) bool { return len(s.children[t]) > 0 }
+func (s *Snapshot) HasChildren(t types.OID) bool { return len(s.children.get(t)) > 0 }
 
 // Tree returns the table and all below it, each once, parents first.
 func (s *Snapshot) Tree(t *Table) []*Table {

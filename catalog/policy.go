@@ -67,8 +67,8 @@ func (s *Snapshot) AllPolicies(db types.OID) []*Policy {
 // of their names.
 func partsOf[T Object](s *Snapshot, rel types.OID) []T {
 	var out []T
-	for _, oid := range s.parts[rel] {
-		if p, ok := s.objs[oid].(T); ok {
+	for _, oid := range s.parts.get(rel) {
+		if p, ok := s.objs.get(oid).(T); ok {
 			out = append(out, p)
 		}
 	}
@@ -80,13 +80,13 @@ func (s *Snapshot) linkPolicy(p *Policy) error {
 	if other := s.Policy(p.Table, p.Name); other != nil && other.OID != p.OID {
 		return sqlerr.New(sqlerr.DuplicateObject, "policy \"%s\" for table \"%s\" already exists", p.Name, s.relationName(p.Table))
 	}
-	addSorted(s.parts, p.Table, p.OID)
+	addSorted(&s.parts, p.Table, p.OID)
 	return nil
 }
 
 // relationName is the name of a relation, "" for none.
 func (s *Snapshot) relationName(oid types.OID) string {
-	if r := asRelation(s.objs[oid]); r != nil {
+	if r := asRelation(s.objs.get(oid)); r != nil {
 		_, name := r.RelName()
 		return name
 	}
@@ -164,7 +164,7 @@ func (c *Change) policiesNeeding(n node, add func(bool, node)) {
 
 // partText names what belongs to a relation as messages do: policy p on table t.
 func (c *Change) partText(oid types.OID) string {
-	switch x := c.snap.objs[oid].(type) {
+	switch x := c.snap.objs.get(oid).(type) {
 	case *Policy:
 		return "policy " + QuoteIdent(x.Name) + " on " + c.describeRelation(x.Table)
 	case *Extension:
@@ -179,7 +179,7 @@ func (c *Change) partText(oid types.OID) string {
 }
 
 func (s *Snapshot) validatePolicy(p *Policy) error {
-	if _, ok := s.objs[p.Table].(*Table); !ok {
+	if _, ok := s.objs.get(p.Table).(*Table); !ok {
 		return sqlerr.New(sqlerr.UndefinedTable, "policy \"%s\" is of table with OID %d, which does not exist", p.Name, p.Table)
 	}
 	if !strings.ContainsRune("*rawd", rune(p.Command)) {
@@ -233,7 +233,7 @@ func (r *xmlReader) policy(e *element, c Common) Object {
 func (w *xmlWriter) partRef(a *attrList, rel types.OID) {
 	if w.ids {
 		a.num("table", int64(rel))
-	} else if r := asRelation(w.snap.objs[rel]); r != nil {
+	} else if r := asRelation(w.snap.objs.get(rel)); r != nil {
 		w.relRef(a, "tableName", "tableSchema", r)
 	}
 }

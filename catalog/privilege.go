@@ -47,7 +47,7 @@ func (s *Snapshot) member(db types.OID, role, of string, inherit bool, seen map[
 	if r == nil || inherit && !r.Inherit {
 		return false
 	}
-	if d, ok := s.objs[db].(*Database); ok && d.Owner == role && s.member(db, roleDatabaseOwner, of, inherit, seen) {
+	if d, ok := s.objs.get(db).(*Database); ok && d.Owner == role && s.member(db, roleDatabaseOwner, of, inherit, seen) {
 		return true
 	}
 	return slices.ContainsFunc(r.MemberOf, func(m string) bool { return s.member(db, m, of, inherit, seen) })
@@ -72,7 +72,7 @@ func (s *Snapshot) IsAdmin(db types.OID, role, of string) bool {
 func (s *Snapshot) KindOf(o Object) (ACLKind, *Common) {
 	switch x := o.(type) {
 	case *Table:
-		if v, ok := s.objs[x.OID].(*View); ok {
+		if v, ok := s.objs.get(x.OID).(*View); ok {
 			return ACLTable, &v.Common
 		}
 		return ACLTable, &x.Common
@@ -222,7 +222,7 @@ func (s *Snapshot) ColumnPrivileges(role string, r Relation, col int) (privs, gr
 // aclColumns are the columns whose ACLs count.
 func (s *Snapshot) aclColumns(r Relation) []Column {
 	if t, ok := r.(*Table); ok {
-		if v, ok := s.objs[t.OID].(*View); ok {
+		if v, ok := s.objs.get(t.OID).(*View); ok {
 			return v.Columns
 		}
 	}
@@ -344,7 +344,7 @@ func ObjectKind(o Object) string {
 func (s *Snapshot) Denied(o Object) error {
 	kind := ObjectKind(o)
 	if t, ok := o.(*Table); ok {
-		if _, mat := s.objs[t.OID].(*View); mat {
+		if _, mat := s.objs.get(t.OID).(*View); mat {
 			kind = "materialized view"
 		}
 	}
@@ -361,7 +361,7 @@ func (s *Snapshot) NotOwner(o Object) error {
 	switch o.(type) {
 	case *Table, *View:
 		if t, ok := o.(*Table); ok {
-			if _, mat := s.objs[t.OID].(*View); mat {
+			if _, mat := s.objs.get(t.OID).(*View); mat {
 				kind = "materialized view"
 			}
 		}

@@ -100,7 +100,7 @@ func (s *Snapshot) MultirangeCast(from, to types.OID) *Cast {
 		return nil
 	}
 	m := s.TypeByOID(to)
-	for _, f := range s.objs {
+	for _, f := range s.objs.all() {
 		if f, ok := f.(*Function); ok && f.RangeType == m.OID && f.Body == "multirange_constructor1" {
 			return &Cast{Source: from, Target: to, Func: f.OID, Context: 'e', Method: 'f'}
 		}

@@ -11,7 +11,7 @@ import (
 
 // RenameColumn renames a column of a table, a view or a composite type.
 func (c *Change) RenameColumn(rel types.OID, old, new string) error {
-	switch x := c.snap.objs[rel].(type) {
+	switch x := c.snap.objs.get(rel).(type) {
 	case *Table:
 		return c.renameTableColumn(x, old, new)
 	case *View:
@@ -65,7 +65,7 @@ func (c *Change) renameTableColumn(t *Table, old, new string) error {
 
 // RenameRelation renames a table, view or sequence.
 func (c *Change) RenameRelation(oid types.OID, new string) error {
-	r := asRelation(c.snap.objs[oid])
+	r := asRelation(c.snap.objs.get(oid))
 	if r == nil {
 		return sqlerr.New(sqlerr.UndefinedTable, "relation with OID %d does not exist", oid)
 	}
@@ -83,7 +83,7 @@ func (c *Change) RenameRelation(oid types.OID, new string) error {
 
 // RenameIndex renames an index, and the constraint that it serves.
 func (c *Change) RenameIndex(index types.OID, new string) error {
-	owner := c.snap.indexTable[index]
+	owner := c.snap.indexTable.get(index)
 	t := c.snap.storageTable(owner, c.DB)
 	if t == nil {
 		return sqlerr.New(sqlerr.UndefinedObject, "index with OID %d does not exist", index)
@@ -138,7 +138,7 @@ func (c *Change) RenameConstraint(table types.OID, old, new string) error {
 // SetSchema moves a relation, type or function to another schema; a table takes
 // its indexes and sequences along.
 func (c *Change) SetSchema(oid types.OID, schema string) error {
-	o := c.snap.objs[oid]
+	o := c.snap.objs.get(oid)
 	co := CommonOf(o)
 	if co == nil {
 		return sqlerr.New(sqlerr.UndefinedObject, "object with OID %d does not exist", oid)
@@ -192,7 +192,7 @@ func (c *Change) RenameType(oid types.OID, new string) error {
 
 // RenameFunction renames a function.
 func (c *Change) RenameFunction(oid types.OID, new string) error {
-	f, ok := c.snap.objs[oid].(*Function)
+	f, ok := c.snap.objs.get(oid).(*Function)
 	if !ok {
 		return sqlerr.New(sqlerr.UndefinedFunction, "function with OID %d does not exist", oid)
 	}

@@ -22,7 +22,7 @@ type renames struct {
 func (c *Change) renamesIn(put []Object) *renames {
 	r := &renames{relations: map[types.OID]bool{}, words: map[string]bool{}}
 	for _, o := range put {
-		old := c.snap.objs[o.ObjectOID()]
+		old := c.snap.objs.get(o.ObjectOID())
 		if old == nil || old == o {
 			continue
 		}
@@ -85,11 +85,20 @@ func (c *Change) follow(put []Object, del []types.OID, next *Snapshot) ([]Object
 	if len(r.relations) == 0 && len(r.words) == 0 {
 		return nil, nil
 	}
-	var out []Object
-	for _, o := range c.snap.Objects() {
-		if CommonOf(o).DB != c.DB || slices.Contains(del, o.ObjectOID()) {
-			continue
+	named := objectsOf(c.snap, func(o Object) bool {
+		if o.DatabaseOID() != c.DB || slices.Contains(del, o.ObjectOID()) {
+			return false
 		}
+		switch o.(type) {
+		case *View, *Policy: // the texts that read relations
+			return true
+		case *Schema, *Sequence, *Stats:
+			return false
+		}
+		return len(r.words) > 0
+	})
+	var out []Object
+	for _, o := range named {
 		now := o
 		if i := slices.IndexFunc(put, func(p Object) bool { return p.ObjectOID() == o.ObjectOID() }); i >= 0 {
 			now = put[i]
@@ -158,6 +167,9 @@ func (c *Change) retextObject(old, now Object, r *renames, next *Snapshot) (Obje
 		}
 		out = &n
 	case *Table:
+		if !x.anyText(r.in) {
+			return nil, nil
+		}
 		was := old.(*Table)
 		n := copyTable(x)
 		texts := copyTable(was).texts()
@@ -219,6 +231,15 @@ func (c *Change) retextObject(old, now Object, r *renames, next *Snapshot) (Obje
 		return nil, fail
 	}
 	return out, fail
+}
+
+// anyText reports whether f holds for one of the texts of a table.
+func (t *Table) anyText(f func(text string) bool) bool {
+	keys := func(ks []IndexKey) bool { return slices.ContainsFunc(ks, func(k IndexKey) bool { return f(k.Expr) }) }
+	return slices.ContainsFunc(t.Columns, func(c Column) bool { return f(c.Default) }) ||
+		slices.ContainsFunc(t.Checks, func(c *Check) bool { return f(c.Expr) }) ||
+		slices.ContainsFunc(t.Indexes, func(ix *Index) bool { return f(ix.Where) || keys(ix.Keys) }) ||
+		t.Key != nil && slices.ContainsFunc(t.Key.Keys, func(k PartKeyCol) bool { return f(k.Expr) })
 }
 
 // texts are the expressions of a table, which is a copy that may be changed: of

@@ -19,7 +19,7 @@ const (
 // What belongs to the server and not to one database is kept with the first
 // superuser, whom nobody can drop.
 func (s *Snapshot) first() *Role {
-	r, _ := s.objs[OIDSuperuser].(*Role)
+	r, _ := s.objs.get(OIDSuperuser).(*Role)
 	if r == nil {
 		return &Role{}
 	}

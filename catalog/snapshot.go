@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -41,23 +40,33 @@ type Snapshot struct {
 	Version uint64
 
 	overlay    Overlay
-	objs       map[types.OID]Object
-	names      map[nameKey]types.OID
-	funcs      map[nameKey][]types.OID
-	indexTable map[types.OID]types.OID   // index OID to table OID
-	typeInfos  map[types.OID]*types.Info // user types, their arrays, row types
-	refs       map[types.OID][]types.OID // table OID to the tables with foreign keys on it
-	stats      map[types.OID]types.OID   // table OID to the OID of its statistics
-	children   map[types.OID][]types.OID // table OID to the tables that have it as a parent
-	casts      map[ownCastKey]types.OID
-	parts      map[types.OID][]types.OID        // relation OID to the policies and statistics objects that it has
-	lobs       map[types.OID]*largeObjectTables // by database
-	lists      *listCache
+	objs       layered[types.OID, Object]
+	names      layered[nameKey, types.OID]
+	funcs      layered[nameKey, []types.OID]
+	indexTable layered[types.OID, types.OID]   // index OID to table OID
+	typeInfos  layered[types.OID, *types.Info] // user types, their arrays, row types
+	refs       layered[types.OID, []types.OID] // table OID to the tables with foreign keys on it
+	stats      layered[types.OID, types.OID]   // table OID to the OID of its statistics
+	children   layered[types.OID, []types.OID] // table OID to the tables that have it as a parent
+	casts      layered[ownCastKey, types.OID]
+	parts      layered[types.OID, []types.OID]        // relation OID to the policies and statistics objects that it has
+	lobs       layered[types.OID, *largeObjectTables] // by database
+	files      layered[fileKey, types.OID]            // the table or index that a file, and that a space, belongs to
+	spaces     layered[SpaceID, types.OID]
+	// constraints counts those of tables and domains by their names, which several may have.
+	constraints layered[constraintKey, int]
+	lists       *listCache
 }
 
 // nameKey identifies a name within one name space of one schema.
 type nameKey struct {
 	space        byte
+	db           types.OID
+	schema, name string
+}
+
+// constraintKey is the name of constraints within a schema.
+type constraintKey struct {
 	db           types.OID
 	schema, name string
 }
@@ -97,33 +106,37 @@ type FKRef struct {
 	Named types.OID // the table that it names: this one, or one that it is a partition of
 }
 
-func newSnapshot() *Snapshot {
-	return &Snapshot{
-		objs:       make(map[types.OID]Object),
-		names:      make(map[nameKey]types.OID),
-		funcs:      make(map[nameKey][]types.OID),
-		indexTable: make(map[types.OID]types.OID),
-		typeInfos:  make(map[types.OID]*types.Info),
-		refs:       make(map[types.OID][]types.OID),
-		stats:      make(map[types.OID]types.OID),
-		children:   make(map[types.OID][]types.OID),
-		casts:      make(map[ownCastKey]types.OID),
-		parts:      make(map[types.OID][]types.OID),
-		lobs:       make(map[types.OID]*largeObjectTables),
-		lists:      &listCache{},
-	}
-}
+func newSnapshot() *Snapshot { return &Snapshot{lists: &listCache{}} }
 
-// clone copies the maps, so that the copy can be changed before it is published.
+// clone copies the maps (see layered), so that the copy can be changed before it is published.
 func (s *Snapshot) clone() *Snapshot {
 	return &Snapshot{
 		Version: s.Version, overlay: s.overlay,
-		objs: maps.Clone(s.objs), names: maps.Clone(s.names), funcs: maps.Clone(s.funcs),
-		indexTable: maps.Clone(s.indexTable), typeInfos: maps.Clone(s.typeInfos),
-		refs: maps.Clone(s.refs), stats: maps.Clone(s.stats), children: maps.Clone(s.children),
-		casts: maps.Clone(s.casts), parts: maps.Clone(s.parts), lobs: maps.Clone(s.lobs),
+		objs: s.objs.copy(), names: s.names.copy(), funcs: s.funcs.copy(),
+		indexTable: s.indexTable.copy(), typeInfos: s.typeInfos.copy(),
+		refs: s.refs.copy(), stats: s.stats.copy(), children: s.children.copy(),
+		casts: s.casts.copy(), parts: s.parts.copy(), lobs: s.lobs.copy(),
+		files: s.files.copy(), spaces: s.spaces.copy(), constraints: s.constraints.copy(),
 		lists: &listCache{},
 	}
+}
+
+// settle ends the making of a snapshot.
+func (s *Snapshot) settle() {
+	s.objs.settle()
+	s.names.settle()
+	s.funcs.settle()
+	s.indexTable.settle()
+	s.typeInfos.settle()
+	s.refs.settle()
+	s.stats.settle()
+	s.children.settle()
+	s.casts.settle()
+	s.parts.settle()
+	s.lobs.settle()
+	s.files.settle()
+	s.spaces.settle()
+	s.constraints.settle()
 }
 
 // WithVirtual returns the snapshot with computed relations in it.
@@ -139,12 +152,25 @@ func (s *Snapshot) Overlay() Overlay { return s.overlay }
 
 // Object returns the object of the OID, or nil. Indexes and constraints are
 // part of their table and are not found here.
-func (s *Snapshot) Object(o types.OID) Object { return s.objs[o] }
+func (s *Snapshot) Object(o types.OID) Object { return s.objs.get(o) }
+
+// Differing returns the OIDs, in order, of the objects that another snapshot has not or
+// has in another version, and of those that only the other one has. It is quick where
+// one was made of the other by few changes.
+func (s *Snapshot) Differing(other *Snapshot) (oids []types.OID) {
+	for oid := range s.objs.differ(&other.objs) {
+		if s.objs.get(oid) != other.objs.get(oid) {
+			oids = append(oids, oid)
+		}
+	}
+	slices.Sort(oids)
+	return oids
+}
 
 // Objects returns all objects in OID order.
 func (s *Snapshot) Objects() []Object {
-	out := make([]Object, 0, len(s.objs))
-	for _, o := range s.objs {
+	out := make([]Object, 0, s.objs.n)
+	for _, o := range s.objs.all() {
 		out = append(out, o)
 	}
 	slices.SortFunc(out, func(a, b Object) int { return cmp.Compare(a.ObjectOID(), b.ObjectOID()) })
@@ -154,7 +180,7 @@ func (s *Snapshot) Objects() []Object {
 // objectsOf returns the objects of one Go type in OID order.
 func objectsOf[T Object](s *Snapshot, keep func(T) bool) []T {
 	var out []T
-	for _, o := range s.objs {
+	for _, o := range s.objs.all() {
 		if t, ok := o.(T); ok && keep(t) {
 			out = append(out, t)
 		}
@@ -164,11 +190,11 @@ func objectsOf[T Object](s *Snapshot, keep func(T) bool) []T {
 }
 
 func lookup[T Object](s *Snapshot, k nameKey) (zero T) {
-	oid, ok := s.names[k]
+	oid, ok := s.names.lookup(k)
 	if !ok {
 		return zero
 	}
-	t, ok := s.objs[oid].(T)
+	t, ok := s.objs.get(oid).(T)
 	if !ok {
 		return zero
 	}
@@ -192,7 +218,7 @@ func (s *Snapshot) Role(name string) *Role {
 
 // RoleOID returns the OID of the role, or 0.
 func (s *Snapshot) RoleOID(name string) types.OID {
-	return s.names[nameKey{space: spaceRole, name: name}]
+	return s.names.get(nameKey{space: spaceRole, name: name})
 }
 
 // Roles returns the roles in OID order.
@@ -227,7 +253,7 @@ func (s *Snapshot) SchemaByOID(o types.OID) *Schema {
 			return b
 		}
 	}
-	n, _ := s.objs[o].(*Schema)
+	n, _ := s.objs.get(o).(*Schema)
 	return n
 }
 
@@ -257,17 +283,17 @@ func (s *Snapshot) Relation(db types.OID, schema, name string) Relation {
 		}
 		return nil
 	}
-	oid, ok := s.names[nameKey{spaceRelation, db, schema, name}]
+	oid, ok := s.names.lookup(nameKey{spaceRelation, db, schema, name})
 	if !ok {
 		return nil
 	}
-	return asRelation(s.objs[oid])
+	return asRelation(s.objs.get(oid))
 }
 
 // RelationByOID returns the relation, or nil. Relations of other databases are
 // not found.
 func (s *Snapshot) RelationByOID(db, oid types.OID) Relation {
-	if o, ok := s.objs[oid]; ok {
+	if o, ok := s.objs.lookup(oid); ok {
 		if o.DatabaseOID() != db {
 			return nil
 		}
@@ -296,7 +322,7 @@ func asRelation(o Object) Relation {
 
 // Table returns the base table of the OID, or nil.
 func (s *Snapshot) Table(oid types.OID) *Table {
-	t, _ := s.objs[oid].(*Table)
+	t, _ := s.objs.get(oid).(*Table)
 	return t
 }
 
@@ -308,10 +334,20 @@ func (s *Snapshot) Relations(db types.OID) []Relation {
 	if list, ok := s.lists.rels[db]; ok {
 		return list
 	}
-	var list []Relation
-	for _, o := range s.objs {
+	list := s.RelationsWhere(db, func(Relation) bool { return true })
+	if s.lists.rels == nil {
+		s.lists.rels = make(map[types.OID][]Relation)
+	}
+	s.lists.rels[db] = list
+	return list
+}
+
+// RelationsWhere returns the relations of the database for which keep holds, sorted by
+// schema and name.
+func (s *Snapshot) RelationsWhere(db types.OID, keep func(Relation) bool) (list []Relation) {
+	for _, o := range s.objs.all() {
 		if o.DatabaseOID() == db {
-			if r := asRelation(o); r != nil {
+			if r := asRelation(o); r != nil && keep(r) {
 				list = append(list, r)
 			}
 		}
@@ -321,10 +357,6 @@ func (s *Snapshot) Relations(db types.OID) []Relation {
 		bs, bn := b.RelName()
 		return cmp.Or(strings.Compare(as, bs), strings.Compare(an, bn))
 	})
-	if s.lists.rels == nil {
-		s.lists.rels = make(map[types.OID][]Relation)
-	}
-	s.lists.rels[db] = list
 	return list
 }
 
@@ -343,12 +375,12 @@ func (s *Snapshot) Tables(db types.OID) []*Table {
 // TableOfIndex returns the table (or materialized view's table) of the index,
 // or nil.
 func (s *Snapshot) TableOfIndex(db, index types.OID) *Table {
-	return s.storageTable(s.indexTable[index], db)
+	return s.storageTable(s.indexTable.get(index), db)
 }
 
 // storageTable returns the table with the rows of a relation.
 func (s *Snapshot) storageTable(oid, db types.OID) *Table {
-	switch r := s.objs[oid].(type) {
+	switch r := s.objs.get(oid).(type) {
 	case *Table:
 		if r.DB == db {
 			return r
@@ -363,7 +395,7 @@ func (s *Snapshot) storageTable(oid, db types.OID) *Table {
 
 // IndexByName returns the index of that name and its table, or nils.
 func (s *Snapshot) IndexByName(db types.OID, schema, name string) (*Table, *Index) {
-	oid, ok := s.names[nameKey{spaceRelation, db, schema, name}]
+	oid, ok := s.names.lookup(nameKey{spaceRelation, db, schema, name})
 	if !ok {
 		return nil, nil
 	}
@@ -382,8 +414,8 @@ func (s *Snapshot) IndexByOID(db, oid types.OID) (*Table, *Index) {
 // Functions returns the user-defined functions of that name.
 func (s *Snapshot) Functions(db types.OID, schema, name string) []*Function {
 	var out []*Function
-	for _, oid := range s.funcs[nameKey{spaceFunction, db, schema, name}] {
-		if f, ok := s.objs[oid].(*Function); ok {
+	for _, oid := range s.funcs.get(nameKey{spaceFunction, db, schema, name}) {
+		if f, ok := s.objs.get(oid).(*Function); ok {
 			out = append(out, f)
 		}
 	}
@@ -397,6 +429,6 @@ func (s *Snapshot) AllFunctions(db types.OID) []*Function {
 
 // Stats returns the statistics of the table, or nil when it was never analysed.
 func (s *Snapshot) Stats(table types.OID) *Stats {
-	st, _ := s.objs[s.stats[table]].(*Stats)
+	st, _ := s.objs.get(s.stats.get(table)).(*Stats)
 	return st
 }

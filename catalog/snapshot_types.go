@@ -28,7 +28,7 @@ func (s *Snapshot) Type(db types.OID, schema, name string) *types.Info {
 		}
 		return nil
 	}
-	if oid := s.names[nameKey{spaceType, db, schema, name}]; oid != 0 {
+	if oid := s.names.get(nameKey{spaceType, db, schema, name}); oid != 0 {
 		return s.TypeInfo(oid)
 	}
 	return nil
@@ -39,7 +39,7 @@ func (s *Snapshot) TypeInfo(o types.OID) *types.Info {
 	if in := types.Lookup(o); in != nil {
 		return in
 	}
-	if in := s.typeInfos[o]; in != nil {
+	if in := s.typeInfos.get(o); in != nil {
 		return in
 	}
 	if o < types.FirstUserOID {
@@ -50,7 +50,7 @@ func (s *Snapshot) TypeInfo(o types.OID) *types.Info {
 
 // TypeByOID returns the enum, domain or composite type, or nil.
 func (s *Snapshot) TypeByOID(o types.OID) *UserType {
-	u, _ := s.objs[o].(*UserType)
+	u, _ := s.objs.get(o).(*UserType)
 	return u
 }
 
@@ -73,21 +73,21 @@ func (s *Snapshot) TypeSchema(db, o types.OID) string {
 // typeOwner returns the object that brought a type about: the user type itself
 // (also for its array), or the relation of a row type.
 func (s *Snapshot) typeOwner(o types.OID) commoner {
-	in := s.typeInfos[o]
+	in := s.typeInfos.get(o)
 	if in == nil {
 		return nil
 	}
 	if s.isArrayType(o) {
-		if o = in.Elem; s.typeInfos[o] != nil {
-			in = s.typeInfos[o]
+		if o = in.Elem; s.typeInfos.get(o) != nil {
+			in = s.typeInfos.get(o)
 		}
 	}
 	if in.RelID != 0 && in.Elem == 0 {
-		if owner, ok := s.objs[in.RelID].(commoner); ok {
+		if owner, ok := s.objs.get(in.RelID).(commoner); ok {
 			return owner
 		}
 	}
-	owner, _ := s.objs[o].(commoner)
+	owner, _ := s.objs.get(o).(commoner)
 	return owner
 }
 
@@ -124,7 +124,7 @@ func (s *Snapshot) T(o types.OID, mod int32) (types.T, bool) {
 // the modifier that applies. Other types are returned unchanged.
 func (s *Snapshot) BaseType(t types.T) types.T {
 	for {
-		if u, ok := s.objs[t.OID].(*UserType); ok && u.Kind == 'd' {
+		if u, ok := s.objs.get(t.OID).(*UserType); ok && u.Kind == 'd' {
 			t = u.Base
 			continue
 		}
@@ -145,11 +145,11 @@ func (s *Snapshot) TypeCollation(t types.T) string {
 	if t.OID < types.FirstUserOID {
 		return ""
 	}
-	if u, ok := s.objs[t.OID].(*UserType); ok {
+	if u, ok := s.objs.get(t.OID).(*UserType); ok {
 		return u.Collation
 	}
 	if in := s.TypeInfo(t.OID); in != nil && in.Kind == types.KArray {
-		if u, ok := s.objs[in.Elem].(*UserType); ok {
+		if u, ok := s.objs.get(in.Elem).(*UserType); ok {
 			return u.Collation
 		}
 	}
@@ -165,7 +165,7 @@ func (s *Snapshot) UserTypes(db types.OID) []*UserType {
 // types, their arrays, row types, types of extensions) in OID order.
 func (s *Snapshot) TypeInfos(db types.OID) []*types.Info {
 	var out []*types.Info
-	for oid, in := range s.typeInfos {
+	for oid, in := range s.typeInfos.all() {
 		if owner := s.typeOwner(oid); owner != nil && owner.common().DB == db {
 			out = append(out, in)
 		}

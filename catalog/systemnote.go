@@ -22,7 +22,7 @@ const OIDLanguageClass types.OID = 2612
 
 // SystemNotes lists what a database keeps about built-in objects.
 func (s *Snapshot) SystemNotes(db types.OID) []SystemNote {
-	if d, ok := s.objs[db].(*Database); ok {
+	if d, ok := s.objs.get(db).(*Database); ok {
 		return d.Notes
 	}
 	return nil
@@ -40,7 +40,7 @@ func (s *Snapshot) SystemNote(db, class, oid types.OID, sub int) (SystemNote, bo
 
 // note changes what the database keeps about a built-in object.
 func (c *Change) note(class, oid types.OID, sub int, change func(*SystemNote)) error {
-	d, ok := c.snap.objs[c.DB].(*Database)
+	d, ok := c.snap.objs.get(c.DB).(*Database)
 	if !ok {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (s *Snapshot) Language(db types.OID, name string) *DatabaseLanguage {
 	for _, l := range Languages() {
 		if l.Name == name {
 			owner := "postgres"
-			if r, ok := s.objs[OIDSuperuser].(*Role); ok {
+			if r, ok := s.objs.get(OIDSuperuser).(*Role); ok {
 				owner = r.Name
 			}
 			n, _ := s.SystemNote(db, OIDLanguageClass, l.OID, 0)

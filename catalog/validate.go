@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -45,14 +44,9 @@ var systemColumns = []string{"tableoid", "cmax", "xmax", "cmin", "xmin", "ctid"}
 func IsSystemColumn(name string) bool { return slices.Contains(systemColumns, name) }
 
 // validateChange checks the rules for what a delta touched.
-func (s *Snapshot) validateChange(old *Snapshot, put []Object, del []types.OID) error {
+func (s *Snapshot) validateChange(put []Object, del []types.OID) error {
 	for _, o := range put {
 		if err := s.validateObject(o); err != nil {
-			return err
-		}
-	}
-	if touchesFiles(old, put) {
-		if err := s.validateFiles(put); err != nil {
 			return err
 		}
 	}
@@ -62,15 +56,15 @@ func (s *Snapshot) validateChange(old *Snapshot, put []Object, del []types.OID) 
 	return nil
 }
 
-// Validate checks the rules for the whole snapshot.
+// Validate checks the rules for the whole snapshot, but for those of names and files:
+// it could not have been made otherwise (see apply).
 func (s *Snapshot) Validate() error {
-	all := s.Objects()
-	for _, o := range all {
+	for _, o := range s.Objects() {
 		if err := s.validateObject(o); err != nil {
 			return err
 		}
 	}
-	return s.validateFiles(all)
+	return nil
 }
 
 func (s *Snapshot) validateObject(o Object) error {
@@ -85,7 +79,7 @@ func (s *Snapshot) validateObject(o Object) error {
 			return err
 		}
 		for _, dep := range x.Deps {
-			if s.objs[dep] == nil && dep >= types.FirstUserOID {
+			if s.objs.get(dep) == nil && dep >= types.FirstUserOID {
 				return sqlerr.New(sqlerr.UndefinedTable, "view \"%s\" refers to relation with OID %d, which does not exist", x.Name, dep)
 			}
 		}
@@ -135,7 +129,7 @@ func (s *Snapshot) validatePlace(o Object) error {
 	case *Database, *Role:
 		return nil
 	}
-	if _, ok := s.objs[co.DB].(*Database); !ok {
+	if _, ok := s.objs.get(co.DB).(*Database); !ok {
 		return sqlerr.New(sqlerr.InvalidCatalogName, "database with OID %d does not exist", co.DB)
 	}
 	switch o.(type) {
@@ -200,7 +194,7 @@ func (s *Snapshot) validateTable(t *Table) error {
 			}
 		}
 		if c.Sequence != 0 {
-			if _, ok := s.objs[c.Sequence].(*Sequence); !ok {
+			if _, ok := s.objs.get(c.Sequence).(*Sequence); !ok {
 				return sqlerr.New(sqlerr.InvalidObjectDefinition, "column \"%s\" of table \"%s\" refers to a sequence that does not exist", c.Name, t.Name)
 			}
 		}
@@ -410,27 +404,6 @@ func (s *Snapshot) validateType(u *UserType) error {
 	return nil
 }
 
-// touchesFiles reports whether the objects bring files that were not there.
-func touchesFiles(old *Snapshot, put []Object) bool {
-	for _, o := range put {
-		t := tableIn(o)
-		if t == nil {
-			continue
-		}
-		was := tableIn(old.objs[o.ObjectOID()])
-		if was == nil || was.File != t.File || was.Space != t.Space || len(was.Indexes) != len(t.Indexes) ||
-			!slices.EqualFunc(was.Groups, t.Groups, func(a, b ColumnGroup) bool { return a.Space == b.Space && a.File == b.File }) {
-			return true
-		}
-		for i, ix := range t.Indexes {
-			if was.Indexes[i].Space != ix.Space || was.Indexes[i].File != ix.File {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // tableIn returns the table with an object's rows, or nil.
 func tableIn(o Object) *Table {
 	switch x := o.(type) {
@@ -442,102 +415,13 @@ func tableIn(o Object) *Table {
 	return nil
 }
 
-// fileKey is a file within a database. A person may keep the files on a file
-// system that folds case, so that names differ by more than that.
-type fileKey struct {
-	db   types.OID
-	name string
-}
-
-// fileSet has files and spaces with the relation or index that each belongs to.
-type fileSet struct {
-	files  map[fileKey]types.OID
-	spaces map[SpaceID]types.OID
-}
-
-// eachFile calls f for the files of a table and its indexes.
-func eachFile(t *Table, f func(oid types.OID, file string, space SpaceID) error) error {
-	owner := t.OID
-	if root := t.clusterRoot(); root != nil {
-		owner = root.OID // its file is the file of all that are stored with it
-	}
-	if err := f(owner, t.File, t.Space); err != nil {
-		return err
-	}
-	if k := t.Cluster; k != nil && k.Parent == 0 {
-		if err := f(t.RowType, k.File, k.Regions); err != nil {
-			return err
-		}
-	}
-	for _, ix := range t.Indexes {
-		if err := f(ix.OID, ix.File, ix.Space); err != nil {
-			return err
-		}
-	}
-	for _, g := range t.Groups {
-		if err := f(t.OID, g.File, g.Space); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// validateFiles checks C8 for the files of the objects given, against each other
-// and against all others.
-func (s *Snapshot) validateFiles(put []Object) error {
-	set := fileSet{make(map[fileKey]types.OID), make(map[SpaceID]types.OID)}
-	for _, o := range put {
-		t := tableIn(o)
-		if t == nil {
-			continue
-		}
-		err := eachFile(t, func(oid types.OID, file string, space SpaceID) error {
-			if err := set.conflict(t.DB, oid, file, space); err != nil {
-				return err
-			}
-			if file != "" {
-				set.files[fileKey{t.DB, strings.ToLower(file)}] = oid
-			}
-			if space != 0 {
-				set.spaces[space] = oid
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	for _, o := range s.objs {
-		if t := tableIn(o); t != nil {
-			err := eachFile(t, func(oid types.OID, file string, space SpaceID) error {
-				return set.conflict(t.DB, oid, file, space)
-			})
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// conflict reports a file or space that belongs to something else in the set.
-func (f *fileSet) conflict(db, oid types.OID, file string, space SpaceID) error {
-	if other, taken := f.files[fileKey{db, strings.ToLower(file)}]; taken && other != oid {
-		return sqlerr.New(sqlerr.DuplicateObject, "file \"%s\" is used twice", file)
-	}
-	if other, taken := f.spaces[space]; taken && other != oid {
-		return sqlerr.New(sqlerr.DuplicateObject, "key space %d is used twice", space)
-	}
-	return nil
-}
-
 // validateDropped checks C9.
 func (s *Snapshot) validateDropped(del []types.OID) error {
 	gone := make(map[types.OID]bool, len(del))
 	for _, o := range del {
 		gone[o] = true
 	}
-	for _, o := range s.objs {
+	for _, o := range s.objs.all() {
 		co := CommonOf(o)
 		if gone[co.DB] {
 			return stillNeeded("database", co.DB, co.Name)

@@ -75,7 +75,7 @@ func (v *View) RelOptions() []string {
 
 // EditView changes a copy of a view that is not materialized.
 func (c *Change) EditView(oid types.OID, edit func(v *View) error) error {
-	old, ok := c.snap.objs[oid].(*View)
+	old, ok := c.snap.objs.get(oid).(*View)
 	if !ok {
 		return sqlerr.New(sqlerr.UndefinedTable, "relation with OID %d does not exist", oid)
 	}

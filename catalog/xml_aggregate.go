@@ -31,7 +31,7 @@ func (w *xmlWriter) functionRef(a *attrList, attr string, oid types.OID) {
 	case w.ids:
 		a.num(attr+"OID", int64(oid))
 	default:
-		if f, ok := w.snap.objs[oid].(*Function); ok {
+		if f, ok := w.snap.objs.get(oid).(*Function); ok {
 			a.set(attr, w.signature(f))
 			a.set(attr+"Schema", f.Schema)
 		} else if p := ProcByOID(oid); p != nil {

@@ -133,7 +133,7 @@ func section[T commoner](w *xmlWriter, name string, list []T) {
 func (w *xmlWriter) sortKey(o commoner) [3]string {
 	co := o.common()
 	if st, ok := o.(*Stats); ok {
-		if r := asRelation(w.snap.objs[st.Table]); r != nil {
+		if r := asRelation(w.snap.objs.get(st.Table)); r != nil {
 			schema, name := r.RelName()
 			return [3]string{schema, name}
 		}
@@ -179,7 +179,7 @@ func (w *xmlWriter) born(c *Common) bool {
 	if w.ids {
 		return false
 	}
-	switch o := w.snap.objs[c.OID].(type) {
+	switch o := w.snap.objs.get(c.OID).(type) {
 	case *Schema:
 		return o.Name == SchemaPublic
 	case *Database:
@@ -564,7 +564,7 @@ func (w *xmlWriter) stats(st *Stats) {
 	if w.ids {
 		a = w.common(&st.Common, "")
 		a.num("table", int64(st.Table))
-	} else if r := asRelation(w.snap.objs[st.Table]); r != nil {
+	} else if r := asRelation(w.snap.objs.get(st.Table)); r != nil {
 		w.relRef(&a, "tableName", "schema", r)
 	}
 	a.set("rows", formatFloat(st.Rows))

@@ -128,7 +128,7 @@ func (w *xmlWriter) attribute(t *Table, pos int, c *Column) {
 	if c.Sequence != 0 {
 		if w.ids {
 			a.num("sequence", int64(c.Sequence))
-		} else if q, ok := w.snap.objs[c.Sequence].(*Sequence); ok {
+		} else if q, ok := w.snap.objs.get(c.Sequence).(*Sequence); ok {
 			w.relRef(&a, "sequence", "sequenceSchema", q)
 		}
 	}
@@ -179,7 +179,7 @@ func (w *xmlWriter) dependency(oid types.OID) {
 		w.empty("DefaultDependency", a)
 		return
 	}
-	switch x := w.snap.objs[oid].(type) {
+	switch x := w.snap.objs.get(oid).(type) {
 	case *Sequence:
 		w.relRef(&a, "sequence", "schema", x)
 	case *UserType:
@@ -500,7 +500,7 @@ func (w *xmlWriter) view(v *View) {
 // documents by name, as OIDs differ between servers.
 func (w *xmlWriter) dependencies(v *View) {
 	name := func(o types.OID) string {
-		if r := asRelation(w.snap.objs[o]); r != nil {
+		if r := asRelation(w.snap.objs.get(o)); r != nil {
 			return QualifiedIdent(r.RelName())
 		}
 		return ""
@@ -509,7 +509,7 @@ func (w *xmlWriter) dependencies(v *View) {
 		var da attrList
 		if w.ids {
 			da.num("oid", int64(dep))
-		} else if r := asRelation(w.snap.objs[dep]); r != nil {
+		} else if r := asRelation(w.snap.objs.get(dep)); r != nil {
 			w.relRef(&da, "relation", "schema", r)
 		} else {
 			continue
@@ -526,7 +526,7 @@ func (w *xmlWriter) dependencies(v *View) {
 		w.open("dependency", da)
 		var t *Table
 		if !w.ids {
-			t = &Table{Columns: asRelation(w.snap.objs[dep]).RelColumns()}
+			t = &Table{Columns: asRelation(w.snap.objs.get(dep)).RelColumns()}
 		}
 		w.columnList("depAttribute", t, cols)
 		w.close("dependency")

@@ -122,7 +122,7 @@ func (x *exec) setStatistics(oid types.OID, a *ast.AlterAction) error {
 		return err
 	}
 	if _, err := strconv.Atoi(a.Name); err == nil {
-		if t, ok := stored(x.snap(), x.db())[oid]; ok && t.Col(a.Name) < 0 {
+		if t := x.storedAs(oid); t != nil && t.Col(a.Name) < 0 {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "cannot refer to non-index column by number")
 		}
 	}
@@ -186,8 +186,8 @@ func (x *exec) indexNamed(t *catalog.Table, name string) (*catalog.Index, error)
 // clusterOn is CLUSTER ON and SET WITHOUT CLUSTER; rows are in the order of the
 // primary key whatever is named.
 func (x *exec) clusterOn(oid types.OID, a *ast.AlterAction) error {
-	t, ok := stored(x.snap(), x.db())[oid]
-	if !ok {
+	t := x.storedAs(oid)
+	if t == nil {
 		_, err := x.table(oid)
 		return err
 	}

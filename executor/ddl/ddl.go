@@ -388,16 +388,30 @@ func (x *exec) lockOpt() kv.LockOpt {
 func stored(s *catalog.Snapshot, db types.OID) map[types.OID]*catalog.Table {
 	out := map[types.OID]*catalog.Table{}
 	for _, r := range s.Relations(db) {
-		switch r := r.(type) {
-		case *catalog.Table:
-			out[r.OID] = r
-		case *catalog.View:
-			if r.Materialized != nil {
-				out[r.OID] = r.Materialized
-			}
+		if t := storedTable(r); t != nil {
+			out[r.ObjectOID()] = t
 		}
 	}
 	return out
+}
+
+// storedTable is the table with the files of a relation, nil for other objects.
+func storedTable(o catalog.Object) *catalog.Table {
+	switch o := o.(type) {
+	case *catalog.Table:
+		return o
+	case *catalog.View:
+		return o.Materialized
+	}
+	return nil
+}
+
+// storedAs is the table with the files of a relation of the database.
+func (x *exec) storedAs(oid types.OID) *catalog.Table {
+	if t := storedTable(x.snap().Object(oid)); t != nil && t.DB == x.db() {
+		return t
+	}
+	return nil
 }
 
 // reconcile makes the files follow the catalog: new tables and indexes get
@@ -406,14 +420,23 @@ func (x *exec) reconcile(before, after *catalog.Snapshot) error {
 	if before == after {
 		return nil
 	}
-	old, now := stored(before, x.db()), stored(after, x.db())
+	changed := before.Differing(after)
+	old, now := map[types.OID]*catalog.Table{}, map[types.OID]*catalog.Table{} // of changed
+	for _, oid := range changed {
+		if t := storedTable(before.Object(oid)); t != nil && t.DB == x.db() {
+			old[oid] = t
+		}
+		if t := storedTable(after.Object(oid)); t != nil && t.DB == x.db() {
+			now[oid] = t
+		}
+	}
 	if err := x.lockReferenced(old, now); err != nil {
 		return err
 	}
 	if err := x.lockGone(old, now); err != nil {
 		return err
 	}
-	if err := x.dropSequences(before, after); err != nil {
+	if err := x.dropSequences(changed, before, after); err != nil {
 		return err
 	}
 	for oid, t := range old {
@@ -462,10 +485,10 @@ func (x *exec) reconcile(before, after *catalog.Snapshot) error {
 }
 
 // dropSequences removes what is stored of sequences that are gone.
-func (x *exec) dropSequences(before, after *catalog.Snapshot) error {
-	for _, r := range before.Relations(x.db()) {
-		q, ok := r.(*catalog.Sequence)
-		if !ok || after.Object(q.OID) != nil {
+func (x *exec) dropSequences(changed []types.OID, before, after *catalog.Snapshot) error {
+	for _, oid := range changed {
+		q, ok := before.Object(oid).(*catalog.Sequence)
+		if !ok || q.DB != x.db() || after.Object(oid) != nil {
 			continue
 		}
 		if err := x.holdSequence(q, kv.AccessExclusive); err != nil {
@@ -522,7 +545,7 @@ func (x *exec) lockGone(old, now map[types.OID]*catalog.Table) error {
 			also = append(also, was.Parents...)
 		}
 		for _, p := range also {
-			if p := now[p]; p != nil {
+			if p := x.storedAs(p); p != nil {
 				if err := x.hold(p, kv.AccessExclusive); err != nil {
 					return err
 				}

@@ -146,16 +146,14 @@ func (x *exec) convertStored(off int, e *attributeEdit) error {
 	if len(e.from) == len(e.was) && slices.IsSorted(e.from) && !slices.Contains(e.from, -1) {
 		return nil // the fields are what they were
 	}
-	for _, r := range x.snap().Relations(x.db()) {
+	holds := func(r catalog.Relation) bool { return x.holdsType(r.RelColumns(), e.typ) }
+	for _, r := range x.snap().RelationsWhere(x.db(), holds) {
 		switch r := r.(type) {
 		case *catalog.View:
-			if r.Materialized != nil && x.holdsType(r.Columns, e.typ) {
+			if r.Materialized != nil {
 				return sqlerr.Unsupported(off, "changing the attributes of a type that materialized view \"%s\" holds", r.Name)
 			}
 		case *catalog.Table:
-			if !x.holdsType(r.Columns, e.typ) {
-				continue
-			}
 			if err := x.lock(r, kv.AccessExclusive); err != nil {
 				return err
 			}
