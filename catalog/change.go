@@ -244,6 +244,7 @@ func copyTable(t *Table) *Table {
 	n.Checks = slices.Clone(t.Checks)
 	n.ForeignKeys = slices.Clone(t.ForeignKeys)
 	n.Groups = slices.Clone(t.Groups)
+	n.SystemGrants = slices.Clone(t.SystemGrants)
 	return &n
 }
 

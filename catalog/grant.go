@@ -44,6 +44,10 @@ func (c *Change) Grant(oid types.OID, g *GrantSpec) error {
 		for i := range c.snap.aclColumns(o.(Relation)) {
 			cols[i] = g.Privs&ACLColumn.All() | g.Cols[i]
 		}
+		for _, name := range systemColumns {
+			i := SystemColumn(name)
+			cols[i] = g.Privs&ACLColumn.All() | g.Cols[i]
+		}
 	}
 	if len(cols) > 0 {
 		var err error
@@ -56,6 +60,11 @@ func (c *Change) Grant(oid types.OID, g *GrantSpec) error {
 
 func (c *Change) grantColumns(o Object, cols map[int]Priv, g *GrantSpec) (Object, error) {
 	o = withColumns(o)
+	if t, ok := o.(*Table); ok {
+		if err := c.grantSystem(t, cols, g); err != nil {
+			return nil, err
+		}
+	}
 	list := columnsIn(o)
 	for i := range list {
 		p := cols[i]
@@ -74,6 +83,37 @@ func (c *Change) grantColumns(o Object, cols map[int]Priv, g *GrantSpec) (Object
 	return o, nil
 }
 
+// grantSystem changes the privileges on a table's system columns.
+func (c *Change) grantSystem(t *Table, cols map[int]Priv, g *GrantSpec) error {
+	var out []SystemGrant
+	for _, name := range systemColumns {
+		col := SystemColumn(name)
+		acl := t.systemACL(col)
+		if p := cols[col]; p != 0 && (g.Cols[col] != 0 || acl != nil) {
+			var err error
+			if acl, err = c.changedACL(t, ACLColumn, name, col, p, acl, g); err != nil {
+				return err
+			}
+		}
+		if len(acl) > 0 {
+			out = append(out, SystemGrant{Column: name, ACL: acl})
+		}
+	}
+	t.SystemGrants = out
+	return nil
+}
+
+// systemACL is the ACL of the system column at a place.
+func (t *Table) systemACL(col int) ACL {
+	name := systemColumnAt(col)
+	for _, g := range t.SystemGrants {
+		if g.Column == name {
+			return g.ACL
+		}
+	}
+	return nil
+}
+
 // changedACL applies a grant or revoke to one ACL. The grantor is the owner when
 // the current role may act for it, and otherwise the role, with the grant
 // options that it has.
@@ -82,7 +122,7 @@ func (c *Change) changedACL(o Object, kind ACLKind, name string, col int, privs 
 	owner, grantor := co.Owner, co.Owner
 	if !c.snap.Owns(c.Owner, o) {
 		held, options := c.snap.Privileges(c.Owner, o)
-		if col >= 0 {
+		if col != -1 {
 			h, op := c.snap.ColumnPrivileges(c.Owner, o.(Relation), col)
 			held, options = held|h, options|op
 		}
@@ -132,9 +172,12 @@ func (c *Change) bestGrantor(db types.OID, acl ACL, privs Priv) string {
 }
 
 func (c *Change) deniedFor(o Object, col int) error {
-	if col >= 0 {
-		return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for column \"%s\" of relation \"%s\"",
-			columnsIn(o)[col].Name, CommonOf(o).Name)
+	if col != -1 {
+		name := systemColumnAt(col)
+		if name == "" {
+			name = columnsIn(o)[col].Name
+		}
+		return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for column \"%s\" of relation \"%s\"", name, CommonOf(o).Name)
 	}
 	return c.snap.Denied(o)
 }
@@ -182,7 +225,15 @@ func columnsIn(o Object) []Column {
 }
 
 func hasColumnACL(o Object) bool {
-	return slices.ContainsFunc(columnsIn(o), func(c Column) bool { return c.ACL != nil })
+	return len(systemGrants(o)) > 0 || slices.ContainsFunc(columnsIn(o), func(c Column) bool { return c.ACL != nil })
+}
+
+// systemGrants are the ACLs of an object's system columns.
+func systemGrants(o Object) []SystemGrant {
+	if t, ok := o.(*Table); ok {
+		return t.SystemGrants
+	}
+	return nil
 }
 
 // mentions reports whether a role is in an object's grants.
@@ -204,7 +255,8 @@ func mentions(o Object, role string) bool {
 	case *Policy:
 		return slices.Contains(x.Roles, role)
 	}
-	return slices.ContainsFunc(columnsIn(o), func(c Column) bool { return c.ACL.mentions(role) })
+	return slices.ContainsFunc(columnsIn(o), func(c Column) bool { return c.ACL.mentions(role) }) ||
+		slices.ContainsFunc(systemGrants(o), func(g SystemGrant) bool { return g.ACL.mentions(role) })
 }
 
 // renameInGrants returns an object with a role's name changed in the grants on it and
@@ -214,6 +266,10 @@ func renameInGrants(o Object, old, new string) Object {
 	cols := columnsIn(o)
 	for i := range cols {
 		cols[i].ACL = cols[i].ACL.rename(old, new)
+	}
+	system := systemGrants(o)
+	for i := range system {
+		system[i].ACL = system[i].ACL.rename(old, new)
 	}
 	return o
 }
@@ -266,6 +322,11 @@ func (c *Change) privilegeLines(o Object, role string) []string {
 	}
 	if CommonOf(o).ACL.mentions(role) && CommonOf(o).Owner != role {
 		out = append(out, "privileges for "+what)
+	}
+	for _, g := range systemGrants(o) {
+		if g.ACL.mentions(role) && CommonOf(o).Owner != role {
+			out = append(out, "privileges for column "+QuoteIdent(g.Column)+" of "+what)
+		}
 	}
 	for _, col := range columnsIn(o) {
 		if col.ACL.mentions(role) && CommonOf(o).Owner != role {
@@ -512,6 +573,15 @@ func withoutRole(o Object, role string) Object {
 		if cols[i].ACL = without(cols[i].ACL); len(cols[i].ACL) == 0 {
 			cols[i].ACL = nil
 		}
+	}
+	if t, ok := o.(*Table); ok {
+		var rest []SystemGrant
+		for _, g := range t.SystemGrants {
+			if g.ACL = without(g.ACL); len(g.ACL) > 0 {
+				rest = append(rest, g)
+			}
+		}
+		t.SystemGrants = rest
 	}
 	if r, ok := o.(*Role); ok {
 		r.Notes = slices.DeleteFunc(changedNotes(r.Notes, without), func(n SystemNote) bool {

@@ -112,6 +112,14 @@ type Table struct {
 	ReplicaIdentity byte
 	// RowSecurity makes the table's policies count, ForceRowSecurity for its owner too.
 	RowSecurity, ForceRowSecurity bool
+	// SystemGrants are the privileges on system columns that have any.
+	SystemGrants []SystemGrant
+}
+
+// SystemGrant is the ACL of a system column.
+type SystemGrant struct {
+	Column string
+	ACL    ACL
 }
 
 // Column is an attribute.

@@ -211,6 +211,9 @@ var secretColumns = map[string]string{"pg_subscription": "subconninfo"}
 
 // ColumnPrivileges returns what the ACL of a relation's column gives a role.
 func (s *Snapshot) ColumnPrivileges(role string, r Relation, col int) (privs, grant Priv) {
+	if t, ok := r.(*Table); ok && col < -1 && len(t.SystemGrants) > 0 {
+		return s.holds(t.DB, role, t.systemACL(col))
+	}
 	cols := s.aclColumns(r)
 	if col < 0 || col >= len(cols) || cols[col].ACL == nil {
 		return 0, 0

@@ -43,6 +43,26 @@ var systemColumns = []string{"tableoid", "cmax", "xmax", "cmin", "xmin", "ctid"}
 // declaring it.
 func IsSystemColumn(name string) bool { return slices.Contains(systemColumns, name) }
 
+// SystemColumn is the place of a system column among a table's columns: one less
+// than its attribute number, as those of the table's own columns are, so it is
+// below -1.
+func SystemColumn(name string) int {
+	return slices.Index(systemColumns, name) - len(systemColumns) - 1
+}
+
+// systemColumnAt is the system column at a place that SystemColumn gives; "" for
+// places of others.
+func systemColumnAt(col int) string {
+	if i := col + len(systemColumns) + 1; col < -1 && i >= 0 {
+		return systemColumns[i]
+	}
+	return ""
+}
+
+// IsSystemColumnAt reports whether a place among a table's columns is that of a
+// system column.
+func IsSystemColumnAt(col int) bool { return systemColumnAt(col) != "" }
+
 // validateChange checks the rules for what a delta touched.
 func (s *Snapshot) validateChange(put []Object, del []types.OID) error {
 	for _, o := range put {

@@ -24,6 +24,7 @@ var notKept = map[string]string{
 	"View.Materialized.Common.Comment":        "is the view's",
 	"View.Materialized.Common.ACL":            "is the view's",
 	"View.Materialized.Columns[].ACL":         "are the view's",
+	"View.Materialized.SystemGrants":          "are refused",
 	"Stats.Common.ACL":                        "nor privileges",
 	"View.Materialized.Groups":                "nor files of attributes",
 	"View.Materialized.PK":                    "materialized views have no keys",

@@ -104,8 +104,12 @@ func (r *xmlReader) table(e *element, c Common) Object {
 	r.clusterIndex(t)
 	r.columnGroups(e, t)
 	r.partition(e, t)
+	for _, g := range r.each(e, "SystemGrants", "SystemGrant") {
+		t.SystemGrants = append(t.SystemGrants, SystemGrant{Column: r.need(g, "attributeName"), ACL: r.acl(g)})
+		r.known(g)
+	}
 	r.known(e, "Options", "Structure", "primaryKey", "foreignKeys", "uniqueKeys", "exclusions", "checks", "IndexFiles", "ColumnGroups",
-		"Parents", "PartitionBound", "PartitionKey")
+		"Parents", "PartitionBound", "PartitionKey", "SystemGrants")
 	return t
 }
 

@@ -86,6 +86,22 @@ func (w *xmlWriter) tableBody(t *Table) {
 	w.indexFiles(t)
 	w.columnGroups(t)
 	w.partition(t)
+	w.systemGrants(t)
+}
+
+// systemGrants writes the ACLs of system columns.
+func (w *xmlWriter) systemGrants(t *Table) {
+	if len(t.SystemGrants) == 0 {
+		return
+	}
+	w.open("SystemGrants", nil)
+	for _, g := range t.SystemGrants {
+		var a attrList
+		a.set("attributeName", g.Column)
+		aclAttr(&a, g.ACL)
+		w.empty("SystemGrant", a)
+	}
+	w.close("SystemGrants")
 }
 
 // columnGroups writes the attribute files.

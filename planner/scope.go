@@ -162,6 +162,11 @@ const systemCol = -100
 // row are NULL where an outer join has no row.
 func (b *binder) system(it *nsItem, name string, off int) plan.Expr {
 	x := it.system(name)
+	if x != nil && it.rel != nil {
+		if right := b.watched[it.rel.id]; right != nil {
+			right.Read(catalog.SystemColumn(name))
+		}
+	}
 	if x != nil && b.what == whenAnd && name != "tableoid" {
 		failf(sqlerr.InvalidColumnReference, off, "cannot use system column \"%s\" in MERGE WHEN condition", name)
 	}

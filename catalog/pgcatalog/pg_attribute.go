@@ -59,12 +59,22 @@ var systemAttributes = []struct {
 }
 
 func (w *writer) attributes(rel types.OID, cols []catalog.Column, stored bool) {
+	var granted []catalog.SystemGrant
+	if t, ok := w.env.Snap.Object(rel).(*catalog.Table); ok {
+		granted = t.SystemGrants
+	}
 	for i := range cols {
 		w.attribute(rel, i+1, &cols[i])
 	}
 	if stored {
 		for _, s := range systemAttributes {
-			w.attribute(rel, s.num, &catalog.Column{Name: s.name, Type: types.Of(s.typ), NotNull: true})
+			col := &catalog.Column{Name: s.name, Type: types.Of(s.typ), NotNull: true}
+			for _, g := range granted {
+				if g.Column == s.name {
+					col.ACL = g.ACL
+				}
+			}
+			w.attribute(rel, s.num, col)
 		}
 	}
 }

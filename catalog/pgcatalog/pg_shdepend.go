@@ -41,10 +41,18 @@ func rowsPgShdepend(w *writer) {
 	for _, r := range env.Snap.Relations(env.DB) {
 		co := commonOf(r)
 		needs(env.DB, relationObject(co.OID), co.Owner, co.ACL)
+		column := func(i int, acl catalog.ACL) {
+			needs(env.DB, columnObject(co.OID, i), "", slices.DeleteFunc(slices.Clone(acl), func(a catalog.ACLItem) bool { return a.Grantee == co.Owner }))
+		}
+		if t, ok := r.(*catalog.Table); ok {
+			for _, g := range t.SystemGrants {
+				column(catalog.SystemColumn(g.Column), g.ACL)
+			}
+		}
 		cols := r.RelColumns()
 		for i := range cols {
 			if acl := cols[i].ACL; acl != nil && !cols[i].Dropped {
-				needs(env.DB, columnObject(co.OID, i), "", slices.DeleteFunc(slices.Clone(acl), func(a catalog.ACLItem) bool { return a.Grantee == co.Owner }))
+				column(i, acl)
 			}
 		}
 	}

@@ -140,7 +140,14 @@ func (x *exec) grantColumns(o catalog.Object, names []string, p catalog.Priv, sp
 	for _, n := range names {
 		i := slices.IndexFunc(cols, func(c catalog.Column) bool { return !c.Dropped && c.Name == n })
 		if i < 0 && catalog.IsSystemColumn(n) {
-			return sqlerr.Unsupported(-1, "GRANT on system column \"%s\"", n)
+			v, view := o.(*catalog.View)
+			if _, table := o.(*catalog.Table); table {
+				spec.Cols[catalog.SystemColumn(n)] |= p
+				continue
+			}
+			if !view || v.Materialized != nil {
+				return sqlerr.Unsupported(-1, "GRANT on system column \"%s\" of %s \"%s\"", n, catalog.ObjectKind(o), catalog.CommonOf(o).Name)
+			}
 		}
 		if i < 0 {
 			return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", n, catalog.CommonOf(o).Name)

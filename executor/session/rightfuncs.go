@@ -246,12 +246,26 @@ func (c *catalogCall) privilegeObject(what string, d types.Datum) (o catalog.Obj
 	return nil, p != nil, nil
 }
 
+// stored reports whether a relation has system columns.
+func stored(r catalog.Relation) bool {
+	switch x := r.(type) {
+	case *catalog.View:
+		return x.Materialized != nil
+	case *catalog.Virtual:
+		return !x.View
+	}
+	return true
+}
+
 // columnArg resolves the column of has_column_privilege.
 func (c *catalogCall) columnArg(r catalog.Relation, d types.Datum) (i int, known bool, err error) {
 	cols := r.RelColumns()
 	if !isName(d) {
 		i = int(d.I) - 1
-		return i, i >= 0 && i < len(cols) && !cols[i].Dropped, nil
+		return i, i >= 0 && i < len(cols) && !cols[i].Dropped || stored(r) && catalog.IsSystemColumnAt(i), nil
+	}
+	if name := string(d.B); stored(r) && catalog.IsSystemColumn(name) {
+		return catalog.SystemColumn(name), true, nil
 	}
 	for i := range cols {
 		if !cols[i].Dropped && cols[i].Name == string(d.B) {
