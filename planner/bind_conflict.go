@@ -77,6 +77,9 @@ func (p *planner) onConflict(s *ast.Insert, d *destination, alias string, sc *sc
 		xs = replaceIn(xs, replace)
 		notKnown(xs, base, "ON CONFLICT")
 	}
+	for _, x := range xs {
+		p.constFault(&block{}, x)
+	}
 	xs = p.planExprs(xs, lay)
 	out.SetCols, out.Set = d.columns(set), xs[:len(set)]
 	if c.UpdWhere != nil {

@@ -242,6 +242,7 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 				p.castColumn(q, i, p.noMod(places[i].t))
 			}
 		}
+		given := constTargets(q)
 		src = p.planQuery(q)
 		for i := range q.cols {
 			if d.descriptor(cols[i]).Identity != 0 && s.Overriding == "USER" {
@@ -249,6 +250,9 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 			}
 			off := p.colOff(q, i)
 			places[i].put(p, t, width, places[i].value(p, t, &plan.Col{At: plan.At{T: q.cols[i].T, Off: off}, Idx: i}, off))
+			if k := given[i]; k != nil {
+				p.constFault(q.block, places[i].value(p, t, k, off))
+			}
 		}
 	}
 	var given []int
@@ -655,6 +659,23 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 	}
 	in = p.planQuery(q)
 	return in, setCols, extra, nExtra, p.partsOf(r, setCols), unread
+}
+
+// constTargets are the columns of a query that are constants whatever its rows are, by
+// their place: what an INSERT makes of them is a constant, too.
+func constTargets(q *query) map[int]*plan.Const {
+	b := q.block
+	if q.setop != nil || q.dml != nil || q.ref != nil || b == nil || b.values != nil || b.grouped || b.distinct || b.hasSRF || len(b.wins) > 0 ||
+		q.limit != nil || q.offset != nil || len(q.sort) > 0 || len(q.ctes) > 0 || len(q.locks) > 0 {
+		return nil
+	}
+	out := map[int]*plan.Const{}
+	for i := range q.cols {
+		if k, ok := b.targets[i].x.(*plan.Const); ok {
+			out[i] = k
+		}
+	}
+	return out
 }
 
 func (p *planner) planUpdate(s *ast.Update, outer *scope) plan.Node {

@@ -107,6 +107,10 @@ func (p *planner) constFault(b *block, e plan.Expr) {
 			}
 			return
 		}
+		if p.doubtful(e) {
+			p.doubts = append(p.doubts, e)
+			return
+		}
 	case *subquery:
 		for _, x := range e.x {
 			p.constFault(b, x)
@@ -117,6 +121,58 @@ func (p *planner) constFault(b *block, e plan.Expr) {
 		p.constFault(b, x)
 		return x
 	})
+}
+
+// doubtful reports whether an expression is a call or conversion of constants and of the
+// statement's parameters alone, which values of these may make fail.
+func (p *planner) doubtful(e plan.Expr) bool {
+	if len(p.params) == 0 || p.Routine != nil || widens(e) {
+		return false
+	}
+	param := false
+	var fixed func(x plan.Expr) bool
+	fixed = func(x plan.Expr) bool {
+		switch x := x.(type) {
+		case *plan.Const:
+			return true
+		case *plan.Param:
+			param = true
+			return x.Idx < len(p.params)
+		case *plan.Call:
+			if x.Proc.Volatile != 'i' || x.Proc.RetSet || x.Proc.Kind != 'f' || x.T.OID == types.ORecord {
+				return false
+			}
+			for _, a := range x.Args {
+				if !fixed(a) {
+					return false
+				}
+			}
+			return true
+		case *plan.Relabel:
+			return fixed(x.X)
+		case *plan.CoerceMod:
+			return fixed(x.X)
+		case *plan.CoerceIO:
+			return stableText(x.X.Type()) && stableText(x.T) && fixed(x.X)
+		}
+		return false
+	}
+	return fixed(e) && param
+}
+
+// widens reports whether an expression is the conversion of a parameter to a type of
+// numbers that has all values of the parameter's.
+func widens(e plan.Expr) bool {
+	c, ok := e.(*plan.Call)
+	if !ok || c.Cast == plan.CastNone || len(c.Args) != 1 {
+		return false
+	}
+	if _, ok := c.Args[0].(*plan.Param); !ok {
+		return false
+	}
+	rank := map[types.OID]int{types.OInt2: 1, types.OInt4: 2, types.OInt8: 3, types.ONumeric: 4, types.OFloat4: 4, types.OFloat8: 4}
+	from, to := rank[c.Args[0].Type().OID], rank[c.T.OID]
+	return from > 0 && from < to
 }
 
 // truth is whether a condition holds, where that is known whatever its columns are.

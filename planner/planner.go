@@ -90,6 +90,7 @@ type planner struct {
 	ticks    int
 	base     map[int]bool // entries that are tables
 	fault    error        // of a constant part, see blockFaults
+	doubts   []plan.Expr  // parts that parameters may make one
 	subs     map[*query]*plannedSub
 	domains  map[types.OID]*plan.CoerceDomain // rules of domains met so far, nil: none
 	called   []types.OID                      // user-defined functions
@@ -230,7 +231,7 @@ func (p *planner) statement(stmt ast.Stmt) *plan.Query {
 	out.Rights, out.Calls = p.rights, p.calls
 	out.RowSecurity, out.ForValues, out.Passes = p.secured, p.forValues, p.passes
 	out.Steps = p.steps
-	out.Fault = p.fault
+	out.Fault, out.Doubts = p.fault, p.doubts
 	number(out)
 	return out
 }

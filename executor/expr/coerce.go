@@ -57,7 +57,7 @@ func (c *compiler) compileCoerceIO(e *plan.CoerceIO) (Eval, error) {
 		return nil, err
 	}
 	out := &coerceIO{unary: unary{x: x, t: e.T}, pos: -1}
-	if _, ok := e.X.(*plan.Const); ok {
+	if _, ok := e.X.(*plan.Const); ok && e.X.Type().OID == types.OUnknown {
 		out.pos = e.X.Pos()
 	}
 	switch from, to := e.X.Type(), e.T; {

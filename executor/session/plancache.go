@@ -8,6 +8,8 @@ import (
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/executor/expr"
 	"kvsqld/parser"
 	"kvsqld/parser/ast"
 	"kvsqld/planner"
@@ -46,6 +48,7 @@ type cacheEntry struct {
 	// what polls a queue or refreshes a dashboard sends one text over and over.
 	text      string
 	asWritten *plannedStmt
+	doubts    doubts
 }
 
 func (c *planCache) init() {
@@ -111,7 +114,7 @@ func (s *Session) runCached(ctx context.Context, sql string, w wire.ResultWriter
 		}
 	} else {
 		var ok bool
-		if params, ok = s.literals(p); !ok {
+		if params, ok = s.literals(p); !ok || e.doubted(ctx, s, params) {
 			return false, nil
 		}
 	}
@@ -231,6 +234,41 @@ func (s *Session) literals(p *plannedStmt) ([]types.Datum, bool) {
 		s.lits = append(s.lits, d)
 	}
 	return s.lits, true
+}
+
+// doubted reports whether a part of the statement that its literals make a constant fails.
+// Whether that fails the statement is told by the plan of it as written.
+func (e *cacheEntry) doubted(ctx context.Context, s *Session, params []types.Datum) bool {
+	q := e.planned.q
+	if len(q.Doubts) == 0 {
+		return false
+	}
+	d := &e.doubts
+	if d.of != q {
+		*d = doubts{of: q, row: vec.Batch{N: 1}}
+		for _, x := range q.Doubts {
+			ev, err := expr.Compile(x)
+			if err != nil {
+				return true
+			}
+			d.parts = append(d.parts, ev)
+		}
+	}
+	s.fillExpr(ctx, &d.env, params)
+	for _, ev := range d.parts {
+		if _, err := ev.Eval(&d.env, &d.row); err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// doubts are the compiled plan.Query.Doubts of a plan.
+type doubts struct {
+	of    *plan.Query
+	parts []expr.Eval
+	env   expr.Env
+	row   vec.Batch
 }
 
 // withoutPosition removes the position from an error of a remembered plan: it

@@ -10,6 +10,10 @@ type Query struct {
 	Root Node
 	// Fault is the error of a constant part, which running the query is.
 	Fault error
+	// Doubts are the parts that would be constant, were the parameters constants, and
+	// that may fail then: whoever has put parameters in the place of literals evaluates
+	// them before.
+	Doubts []Expr
 	// CTEs in the order in which they must be prepared.
 	CTEs []*CTE
 	// Params are the parameter types, inferred or declared; further slots up to
