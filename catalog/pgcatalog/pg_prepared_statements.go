@@ -7,6 +7,6 @@ func rowsPgPreparedStatements(w *writer) {
 	for _, p := range w.env.Prepared() {
 		w.str(p.Name).str(p.Statement).int(p.PrepareTime)
 		intArray(w, p.Params)
-		w.bool(p.FromSQL).int(0).int(0).end()
+		w.bool(p.FromSQL).int(p.Generic).int(p.Custom).end()
 	}
 }

@@ -126,6 +126,9 @@ type PreparedInfo struct {
 	PrepareTime     int64
 	Params          []types.OID
 	FromSQL         bool
+	// Generic and Custom count the executions by plans without and with the values
+	// of the parameters.
+	Generic, Custom int64
 }
 
 // CursorInfo is a row of pg_cursors.

@@ -74,11 +74,15 @@ func (p *plannedStmt) suit(ctx context.Context, s *Session, snap *catalog.Snapsh
 		}
 		return nil
 	}
+	mode := planAuto
+	if p.uses != nil {
+		mode = s.settings.planMode
+	}
 	cost := c.generic.Cost()
-	if cost <= maxGenericCost {
+	if mode == planAuto && cost <= maxGenericCost && p.q == c.generic {
 		return nil
 	}
-	if c.worse(cost) {
+	if mode == planGeneric || mode == planAuto && (cost <= maxGenericCost || c.worse(cost)) {
 		c.uses++
 		if p.q != c.generic {
 			p.use(c.generic)
@@ -87,6 +91,7 @@ func (p *plannedStmt) suit(ctx context.Context, s *Session, snap *catalog.Snapsh
 	}
 	pc := s.planDuring(ctx, snap)
 	pc.ParamTypes, pc.ParamValues = p.declared, params
+	pc.Routine, pc.Cursor, pc.System = p.routine, p.cursor, p.system
 	q, err := planner.Plan(pc, p.stmt)
 	if err != nil {
 		return err
@@ -94,6 +99,55 @@ func (p *plannedStmt) suit(ctx context.Context, s *Session, snap *catalog.Snapsh
 	c.tried(q)
 	p.use(q)
 	return nil
+}
+
+// planMode is plan_cache_mode.
+type planMode uint8
+
+const (
+	planAuto planMode = iota
+	planGeneric
+	planCustom
+)
+
+// planModeOf reads plan_cache_mode.
+func planModeOf(v string) planMode {
+	switch v {
+	case "force_generic_plan":
+		return planGeneric
+	case "force_custom_plan":
+		return planCustom
+	}
+	return planAuto
+}
+
+// planUses counts the executions of a prepared statement by plans without and with the
+// values of its parameters.
+type planUses struct{ generic, custom int64 }
+
+// countIn makes the next run, of a prepared statement, count in its uses.
+func (p *plannedStmt) countIn(u *planUses) {
+	if p != nil {
+		p.uses, p.counted = u, false
+	}
+}
+
+// count counts the plan that is about to run.
+func (p *plannedStmt) count() {
+	if p.uses == nil || p.counted {
+		return
+	}
+	p.uses.planned(p.q != p.custom.generic)
+	p.counted = true
+}
+
+// planned counts an execution by a plan with the values of the parameters or without.
+func (u *planUses) planned(forValues bool) {
+	if forValues {
+		u.custom++
+	} else {
+		u.generic++
+	}
 }
 
 // use makes q the plan that is run next.

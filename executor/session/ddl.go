@@ -54,6 +54,7 @@ func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int6
 		if !ok {
 			return "", 0, sqlerr.New(sqlerr.WrongObjectType, "prepared statement is not a SELECT")
 		}
+		ps.uses.planned(len(params) > 0)
 		c.params = params
 		made := *x
 		made.As, made.AsExecute = q, nil

@@ -336,7 +336,7 @@ func (s *Session) preparedRows() []pgcatalog.PreparedInfo {
 		if p.name == "" {
 			continue
 		}
-		row := pgcatalog.PreparedInfo{Name: p.name, Statement: p.text, PrepareTime: p.made, FromSQL: p.fromSQL}
+		row := pgcatalog.PreparedInfo{Name: p.name, Statement: p.text, PrepareTime: p.made, FromSQL: p.fromSQL, Generic: p.uses.generic, Custom: p.uses.custom}
 		if p.planned != nil {
 			for _, t := range p.planned.q.Params {
 				row.Params = append(row.Params, t.OID)

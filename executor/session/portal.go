@@ -197,6 +197,7 @@ func (s *Session) executePortal(ctx context.Context, p *portal, maxRows int, w w
 	if maxRows <= 0 && !p.started {
 		p.call = call{stmt: p.ps.stmt, text: p.ps.text, planned: p.planned, params: p.params, several: s.tx != nil}
 		p.sink = wireSink{w: w, formats: p.formats}
+		p.planned.countIn(&p.ps.uses)
 		tag, n, err := s.run(ctx, &p.call, &p.sink)
 		if err != nil {
 			return false, withoutPosition(err)
@@ -296,6 +297,7 @@ func rowsOf(b *vec.Batch, from, to int) *vec.Batch {
 // run again on a newer snapshot (executor.ErrRetry), before a row of it was seen.
 func (s *Session) startPortal(ctx context.Context, p *portal) error {
 	p.store = func(cols []wire.Column) *executor.KeptRows { return s.keptRows(cols) }
+	p.planned.countIn(&p.ps.uses)
 	if p.planned == nil || !s.streams(ctx, p) {
 		keep := &keptSink{p: p}
 		tag, n, err := s.run(ctx, &call{stmt: p.ps.stmt, text: p.ps.text, planned: p.planned, params: p.params, several: s.tx != nil}, keep)

@@ -27,6 +27,7 @@ type prepared struct {
 	made    int64
 	fromSQL bool
 	cols    []wire.Column // of the result, when it was prepared
+	uses    planUses
 }
 
 // sameResult refuses a statement whose result has other columns than it had
@@ -413,6 +414,7 @@ func (s *Session) executeArgs(ctx context.Context, x *ast.Execute) (*prepared, [
 	if ps.planned == nil {
 		return nil, nil, sqlerr.Unsupported(x.Pos(), "EXECUTE of a utility statement")
 	}
+	ps.planned.countIn(&ps.uses)
 	if err := s.planNow(ctx, ps.planned); err != nil {
 		return nil, nil, err
 	}

@@ -134,7 +134,9 @@ type plannedStmt struct {
 	recheck  executor.Recheck // of the attempts to run it
 	rechecks bool             // recheck is in use: a statement within another has no attempts of its own
 
-	custom customPlan
+	custom  customPlan
+	uses    *planUses // of the prepared statement that it is run for; nil for others
+	counted bool      // in uses, with the attempt before
 
 	run  *executor.Run
 	busy bool
@@ -296,6 +298,7 @@ func (s *Session) settlePlan(ctx context.Context, p *plannedStmt, params []types
 			return err
 		}
 		if s.snapshot() == snap {
+			p.count()
 			return nil
 		}
 	}

@@ -53,7 +53,8 @@ type settings struct {
 	newReadOnly    bool
 	newDefer       bool
 	// epoch grows with each change of something that plans depend on.
-	epoch uint64
+	epoch    uint64
+	planMode planMode // plan_cache_mode
 	// literals is how string literals are read; nil: as the standard has them.
 	literals *parser.Strings
 	enc      *charset.Encoding // of the client's texts; nil: UTF-8, or as they are
@@ -296,6 +297,8 @@ func (s *Session) settingChanged(key string) {
 	case "kvsqld.optimizer":
 		g.optimizer = v != "off"
 		g.epoch++
+	case "plan_cache_mode":
+		g.planMode = planModeOf(v)
 	case "transform_null_equals":
 		g.nullEquals = v == "on"
 		g.epoch++
