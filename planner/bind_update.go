@@ -1,0 +1,259 @@
+package planner
+
+import (
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
+	"kvsqld/parser/ast"
+	"kvsqld/planner/plan"
+)
+
+// assignments binds a SET list to columns of the table, which is entry r.
+func (p *planner) assignments(set []ast.Assign, d *destination, r *rel, b *binder) ([]int, []plan.Expr) {
+	t := d.shape
+	var cols []int
+	var xs []plan.Expr
+	parts := map[int]bool{} // columns of which parts are assigned
+	add := func(a *ast.AssignTarget, x plan.Expr, isDefault bool, off int) {
+		if isDefault {
+			noDefault(a)
+		}
+		pl := b.assignPlace(t, a)
+		c := pl.col
+		p.dest.Need |= catalog.PrivUpdate
+		p.dest.Update = append(p.dest.Update, c)
+		at := slices.Index(cols, c)
+		if at >= 0 && (len(a.Path) == 0 || !parts[c]) {
+			failf(sqlerr.SyntaxError, -1, "multiple assignments to same column \"%s\"", a.Col)
+		}
+		col := d.descriptor(c)
+		if isDefault {
+			if col.Generated && !d.givesNull(c) {
+				return
+			}
+			x = p.updateDefault(d, c)
+		}
+		if !isDefault || d.givesNull(c) {
+			if col.Generated {
+				fail(generatedError(col))
+			}
+			if col.Identity == 'a' {
+				fail(sqlerr.New(sqlerr.GeneratedAlways, "column \"%s\" can only be updated to DEFAULT", col.Name).
+					WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", col.Name))
+			}
+		}
+		if !isDefault {
+			x = pl.value(p, t, x, off)
+		}
+		if len(a.Path) > 0 {
+			parts[c] = true
+			if at >= 0 {
+				xs[at] = pl.into(p, t, xs[at], x)
+				return
+			}
+			x = pl.into(p, t, &plan.Var{At: plan.At{T: t.Columns[c].Type, Off: -1}, Rel: r.id, Col: c, Name: a.Col}, x)
+		}
+		cols = append(cols, c)
+		xs = append(xs, x)
+	}
+	isDefault := func(x ast.Expr) bool {
+		s, ok := x.(*ast.Special)
+		return ok && s.Kind == "DEFAULT"
+	}
+	for i := range set {
+		a := &set[i]
+		if !a.Multi {
+			if isDefault(a.X) {
+				add(&a.Targets[0], nil, true, a.Pos())
+				continue
+			}
+			add(&a.Targets[0], b.expr(a.X), false, a.X.Pos())
+			continue
+		}
+		switch x := a.X.(type) {
+		case *ast.Row:
+			type source struct {
+				x   plan.Expr // nil: DEFAULT
+				off int
+			}
+			var from []source
+			for _, el := range x.Elems {
+				if isDefault(el) {
+					from = append(from, source{nil, a.Pos()})
+					continue
+				}
+				for _, v := range b.spread(el) {
+					from = append(from, source{v, el.Pos()})
+				}
+			}
+			if len(from) != len(a.Targets) {
+				failf(sqlerr.SyntaxError, x.Pos(), "number of columns does not match number of values")
+			}
+			for k, v := range from {
+				add(&a.Targets[k], v.x, v.x == nil, v.off)
+			}
+		case *ast.Subquery:
+			q := b.subselect(x.Query, x.Pos())
+			if len(q.cols) != len(a.Targets) {
+				failf(sqlerr.SyntaxError, x.Pos(), "number of columns does not match number of values")
+			}
+			row := &subquery{At: plan.At{T: types.TRecord, Off: x.Pos()}, kind: plan.SubRow, q: q}
+			for k := range a.Targets {
+				off := max(p.colOff(q, k), x.Pos())
+				add(&a.Targets[k], &plan.FieldOf{At: plan.At{T: q.cols[k].T, Off: off}, X: row, Idx: k}, false, off)
+			}
+		default:
+			failf(sqlerr.FeatureNotSupported, a.X.Pos(), "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression")
+		}
+	}
+	return cols, xs
+}
+
+// changeInput plans the rows that UPDATE or DELETE works on: the row key, the
+// live columns, the new values, then the columns of other entries that
+// RETURNING needs. parts are the columns of which old and new value are in part, unread those for
+// which NULL stands.
+// With cursor there is no condition but that the row is the one that the cursor
+// stands on.
+func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.Expr, cursor string, d *destination, verb string,
+	sc *scope, set []ast.Assign, returning bool) (in plan.Node, setCols []int, extra *fromExtra, nExtra int, parts []plan.Part, unread []int) {
+	bl := &block{rels: map[int]*rel{}}
+	r := p.entry(d, ref.Alias)
+	r.target = true
+	if d.tree != nil {
+		if d.views == nil {
+			r.tree = p.treeOf(d.table, d.only)
+		}
+	}
+	p.watch(r, d.right)
+	bl.rels[r.id] = r
+	bl.from = []*joinItem{{rel: r}}
+	inner := &scope{parent: sc, block: bl}
+	it := p.ownNames(r, d.shape, ref.Alias)
+	p.addNames(inner, []*nsItem{it}, 0)
+	n := len(inner.items)
+	it.lateralBad = true // FROM does not see the table that changes
+	p.fromList(from, inner, bl)
+	it.lateralBad = false
+	others := append([]*nsItem(nil), inner.items[n:]...)
+	wb := &binder{planner: p, scope: inner, what: "WHERE", noAgg: true, noWin: true}
+	bl.where = wb.cond(where)
+	var values []plan.Expr
+	if set != nil {
+		sb := &binder{planner: p, scope: inner, what: "UPDATE", noAgg: true, noWin: true}
+		setCols, values = p.assignments(set, d, r, sb)
+	}
+	p.ready(d, verb, setCols)
+	named := r
+	r, replace, conds := p.through(d, named)
+	if d.tree != nil {
+		r.tree = p.treeOf(d.table, d.only)
+	}
+	r.needKey, r.target, r.cursor = true, true, cursor
+	p.secureTarget(d, r, verb, returning)
+	if replace != nil {
+		if cursor != "" {
+			failf(sqlerr.FeatureNotSupported, -1, "WHERE CURRENT OF on a view is not implemented")
+		}
+		delete(bl.rels, named.id)
+		bl.rels[r.id], bl.from[0] = r, &joinItem{rel: r}
+		values = replaceIn(values, replace)
+		mapQuery(&query{block: bl}, replace)
+		bl.where = d.filterThrough(bl.where, conds)
+		setCols = d.columns(setCols)
+	}
+	t := d.table
+	p.foldNulls(bl)
+	live := liveCols(t)
+	addVar := func(rel *rel, col int, ty types.T) {
+		bl.targets = append(bl.targets, target{x: &plan.Var{At: plan.At{T: ty, Off: -1}, Rel: rel.id, Col: col}})
+	}
+	addVar(r, plan.ColRowKey, types.TBytea)
+	for _, c := range live {
+		addVar(r, c, t.Columns[c].Type)
+	}
+	switch {
+	case returning || r.tree != nil || d.tree != nil:
+	case set == nil:
+		unread = p.undeleted(t)
+	case d.views == nil:
+		unread = p.unread(t, setCols)
+	}
+	for _, c := range unread {
+		bl.targets[1+slices.Index(live, c)].x = nullConst(t.Columns[c].Type)
+	}
+	if set != nil {
+		for _, x := range values {
+			bl.targets = append(bl.targets, target{x: x})
+		}
+		if !returning && d.views == nil {
+			p.partAssigned(r, setCols, values)
+		}
+	}
+	extra = &fromExtra{ns: others, lay: layout{}, bl: bl}
+	if returning {
+		for _, o := range bl.rels {
+			if o.id == r.id {
+				continue
+			}
+			for c := range o.cols {
+				if o.cols[c].Name == "" {
+					continue
+				}
+				extra.lay[[2]int{o.id, c}] = nExtra
+				nExtra++
+				addVar(o, c, o.cols[c].T)
+			}
+		}
+	}
+	if r.tree != nil {
+		addVar(r, plan.ColTableOID, types.TOid)
+	}
+	bl.ncols = len(bl.targets)
+	q := &query{rel: p.newRel(), block: bl}
+	for i := range bl.targets {
+		q.cols = append(q.cols, plan.OutCol{T: bl.targets[i].x.Type()})
+	}
+	in = p.planQuery(q)
+	return in, setCols, extra, nExtra, p.partsOf(r, setCols), unread
+}
+
+func (p *planner) planUpdate(s *ast.Update, outer *scope) plan.Node {
+	sc, defs := outer, []*cteDef(nil)
+	if s.With != nil {
+		sc, defs = p.with(s.With, outer)
+	}
+	d := p.destination(&s.Table.Name, s.Table.Only, "UPDATE")
+	in, set, extra, n, parts, unread := p.changeInput(s.Table, s.From, s.Where, s.Current, d, "UPDATE", sc, s.Set, s.Returning != nil)
+	u := &plan.Update{Table: d.table, Tree: d.tree, Input: in, SetCols: set, Parts: parts, Unread: unread, Extra: n, HasReturning: s.Returning != nil}
+	u.Common.Rows, u.Cost = in.Base().Rows, in.Base().Cost
+	u.Returning, u.Cols, u.System = p.returning(s.Returning, d, s.Table.Alias, extra, sc)
+	u.Checks = append(p.updateChecks(d, s.Returning != nil), p.viewChecks(d, liveCols(d.table))...)
+	d.grant()
+	p.prepareCTEs(defs)
+	return u
+}
+
+func (p *planner) planDelete(s *ast.Delete, outer *scope) plan.Node {
+	sc, defs := outer, []*cteDef(nil)
+	if s.With != nil {
+		sc, defs = p.with(s.With, outer)
+	}
+	d := p.destination(&s.Table.Name, s.Table.Only, "DELETE")
+	in, _, extra, n, _, unread := p.changeInput(s.Table, s.Using, s.Where, s.Current, d, "DELETE", sc, nil, s.Returning != nil)
+	del := &plan.Delete{Table: d.table, Tree: d.tree, Input: in, Unread: unread, Extra: n, HasReturning: s.Returning != nil}
+	del.Common.Rows, del.Cost = in.Base().Rows, in.Base().Cost
+	del.Returning, del.Cols, del.System = p.returning(s.Returning, d, s.Table.Alias, extra, sc)
+	d.grant()
+	p.prepareCTEs(defs)
+	return del
+}
+
+func aliasOf(r *ast.TableRef) string {
+	if r.Alias != "" {
+		return r.Alias
+	}
+	return r.Name.Last()
+}
