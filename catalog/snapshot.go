@@ -89,6 +89,23 @@ const (
 type listCache struct {
 	mu   sync.Mutex
 	rels map[types.OID][]Relation
+	memo map[any]any
+}
+
+// Memo returns what make has returned for the key at the first call: something that is
+// made of the snapshot alone. Others may wait for it meanwhile; make must not call Memo,
+// nor Relations.
+func (s *Snapshot) Memo(key any, make func() any) any {
+	s.lists.mu.Lock()
+	defer s.lists.mu.Unlock()
+	v, ok := s.lists.memo[key]
+	if !ok {
+		if v = make(); s.lists.memo == nil {
+			s.lists.memo = map[any]any{}
+		}
+		s.lists.memo[key] = v
+	}
+	return v
 }
 
 // Overlay provides relations whose rows are computed (pg_catalog,

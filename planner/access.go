@@ -87,6 +87,12 @@ func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(map[int]bool) 
 			if op == "" && x.Proc.Name == "starts_with" {
 				op = "^@"
 			}
+			if op == "~" && ct.Kind() == types.KText && ct.OID != types.OBpchar {
+				if text := exactText(rt, ct); text != nil {
+					add(v.Col, bound{conj: c, kind: "eq", x: text})
+					continue
+				}
+			}
 			fit, exact := fits(ct, rt.Type())
 			if !fit {
 				if rt, exact = p.keyBound(ct, rt, op); rt == nil {

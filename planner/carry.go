@@ -7,7 +7,8 @@ import (
 )
 
 // A condition on one side of an equality holds for the other side as well. Derived and
-// partitioned tables, which no lookup reads, get it in this way: in
+// partitioned tables, which no lookup reads, and the catalogs, which only constants are
+// looked up in, get it in this way: in
 //
 //	SELECT … FROM customers c
 //	LEFT JOIN (SELECT customer, sum(total) FROM orders GROUP BY customer) o ON o.customer = c.id
@@ -19,7 +20,7 @@ import (
 // carry returns the conditions on columns of an entry that follow from what is known of
 // other entries' columns and from equalities with these.
 func (p *planner) carry(r *rel, known, equal []plan.Expr) []plan.Expr {
-	if p.NoOptimizer || r.lateral || r.tree == nil && (r.query == nil || barrier(r.view)) {
+	if p.NoOptimizer || r.lateral || r.tree == nil && (r.query == nil || barrier(r.view)) && !keyed(r) {
 		return nil
 	}
 	type column = [2]int
@@ -66,6 +67,38 @@ func (p *planner) carry(r *rel, known, equal []plan.Expr) []plan.Expr {
 				}
 			}
 		}
+	}
+	return out
+}
+
+// keyed reports whether an entry is a declared relation that can be looked up in.
+func keyed(r *rel) bool { return r.virt != nil && len(r.virt.Keys) > 0 }
+
+// carryInto returns what follows from the block's conditions for the declared relations
+// within its outer joins, of which these are planned first.
+func (p *planner) carryInto(s *state) (out []plan.Expr) {
+	var within func(j *joinItem)
+	within = func(j *joinItem) {
+		if j.rel == nil {
+			within(j.l)
+			within(j.r)
+		} else if keyed(j.rel) {
+			out = append(out, p.carry(j.rel, s.conj, s.conj)...)
+		}
+	}
+	var walk func(j *joinItem)
+	walk = func(j *joinItem) {
+		switch {
+		case j.rel != nil:
+		case j.kind == plan.Inner:
+			walk(j.l)
+			walk(j.r)
+		default:
+			within(j)
+		}
+	}
+	for _, j := range s.b.from {
+		walk(j)
 	}
 	return out
 }

@@ -26,6 +26,7 @@ type unit struct {
 func (p *planner) stepFilter(s *state) {
 	blockNeeds(s)
 	s.conj = p.factorOrs(p.simplify(s.b.where))
+	s.conj = append(s.conj, p.carryInto(s)...)
 	s.units = p.flatten(s, s.b.from)
 	s.conj = append(s.conj, p.impliedByOrs(s)...)
 	p.planUnits(s)

@@ -47,6 +47,47 @@ func fixedPrefix(op string, x plan.Expr) plan.Expr {
 	return &plan.Const{At: plan.At{T: types.TText, Off: c.Off}, Val: types.Bytes(types.TText, append(like, '%'))}
 }
 
+// exactText is the only text of type t for which text ~ x holds, nil when there is none or
+// more than one.
+func exactText(x plan.Expr, t types.T) plan.Expr {
+	if r, ok := x.(*plan.Relabel); ok {
+		x = r.X
+	}
+	c, ok := x.(*plan.Const)
+	if !ok || c.Val.Null {
+		return nil
+	}
+	re, from := bytes.CutPrefix(c.Val.B, []byte("^"))
+	re, to := bytes.CutSuffix(re, []byte("$"))
+	if !from || !to {
+		return nil
+	}
+	for _, open := range []string{"(?:", "("} {
+		if in, ok := bytes.CutPrefix(re, []byte(open)); ok {
+			if in, ok = bytes.CutSuffix(in, []byte(")")); ok {
+				re = in
+			}
+			break
+		}
+	}
+	var out []byte
+	for i := 0; i < len(re); i++ {
+		switch b := re[i]; {
+		case b == '\\' && i+1 < len(re) && !isWordByte(re[i+1]):
+			i++
+			out = append(out, re[i])
+		case bytes.IndexByte([]byte("\\.+*?{|^$[]()"), b) >= 0:
+			return nil
+		default:
+			out = append(out, b)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return &plan.Const{At: plan.At{T: t, Off: c.Off}, Val: types.Bytes(t, out)}
+}
+
 // regexPrefix is what all matches of a regular expression begin with that is tied to
 // the beginning and has no alternatives; SIMILAR TO makes ^(?:…)$.
 func regexPrefix(re []byte) []byte {

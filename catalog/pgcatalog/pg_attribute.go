@@ -39,11 +39,9 @@ func (w *writer) attributesOf(oid types.OID) {
 			return
 		}
 	}
-	for _, u := range env.Snap.UserTypes(env.DB) {
-		if u.Kind == 'c' && u.RelOID == oid {
-			w.attributes(oid, u.Columns, false)
-			return
-		}
+	if u := env.composites()[oid]; u != nil {
+		w.attributes(oid, u.Columns, false)
+		return
 	}
 	w.toastAttributes(oid)
 }

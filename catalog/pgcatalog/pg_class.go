@@ -82,15 +82,49 @@ func (env *Env) class(oid types.OID) (classRow, bool) {
 	if t, ix := env.Snap.IndexByOID(env.DB, oid); ix != nil {
 		return env.indexClass(t, ix), true
 	}
-	var found classRow
-	ok := false
-	env.classes("", func(c *classRow) bool {
-		if c.oid == oid {
-			found, ok = *c, true
+	for _, ix := range catalog.SystemIndexes() {
+		if ix.OID == oid {
+			return systemIndexClass(&ix), true
 		}
-		return !ok
-	})
-	return found, ok
+	}
+	if u := env.composites()[oid]; u != nil {
+		return env.compositeClass(u), true
+	}
+	if t, ok := env.toastByOID(oid); ok {
+		if t.oid == oid {
+			return t.class(), true
+		}
+		return t.indexClass(), true
+	}
+	return classRow{}, false
+}
+
+// composites are the composite types by the OIDs of the relations that stand for them.
+func (env *Env) composites() map[types.OID]*catalog.UserType {
+	type key struct{ db types.OID }
+	return env.Snap.Memo(key{env.DB}, func() any {
+		m := map[types.OID]*catalog.UserType{}
+		for _, u := range env.Snap.UserTypes(env.DB) {
+			if u.Kind == 'c' && u.RelOID != 0 {
+				m[u.RelOID] = u
+			}
+		}
+		return m
+	}).(map[types.OID]*catalog.UserType)
+}
+
+func (env *Env) compositeClass(u *catalog.UserType) classRow {
+	return classRow{oid: u.RelOID, namespace: env.namespace(u.Schema), rowType: u.OID, name: u.Name, owner: env.role(u.Owner),
+		kind: 'c', persistence: 'p', replident: 'n', natts: len(u.Columns), populated: true}
+}
+
+func systemIndexClass(ix *catalog.SystemIndex) classRow {
+	c := classRow{oid: ix.OID, namespace: catalog.OIDPgCatalog, name: ix.Name, owner: catalog.OIDSuperuser, am: catalog.OIDBtreeAm,
+		kind: 'i', persistence: 'p', replident: 'n', natts: len(ix.Keys), populated: true, pages: 1}
+	if r := ByOID(ix.Table); r != nil && Shared(r) {
+		c.shared, c.tablespace = true, oidGlobalTablespace
+	}
+	return c
 }
 
 // classes calls f for the rows of pg_class with a name, or for every row where it is "",
@@ -109,12 +143,7 @@ func (env *Env) classes(name string, f func(*classRow) bool) {
 		if other(ix.Name) {
 			continue
 		}
-		c := classRow{oid: ix.OID, namespace: catalog.OIDPgCatalog, name: ix.Name, owner: catalog.OIDSuperuser, am: catalog.OIDBtreeAm,
-			kind: 'i', persistence: 'p', replident: 'n', natts: len(ix.Keys), populated: true, pages: 1}
-		if r := ByOID(ix.Table); r != nil && Shared(r) {
-			c.shared, c.tablespace = true, oidGlobalTablespace
-		}
-		if !f(&c) {
+		if c := systemIndexClass(&ix); !f(&c) {
 			return
 		}
 	}
@@ -150,9 +179,7 @@ func (env *Env) classes(name string, f func(*classRow) bool) {
 		if u.Kind != 'c' || other(u.Name) {
 			continue
 		}
-		c := classRow{oid: u.RelOID, namespace: env.namespace(u.Schema), rowType: u.OID, name: u.Name, owner: env.role(u.Owner),
-			kind: 'c', persistence: 'p', replident: 'n', natts: len(u.Columns), populated: true}
-		if !f(&c) {
+		if c := env.compositeClass(u); !f(&c) {
 			return
 		}
 	}

@@ -23,7 +23,13 @@ func rowsPgDepend(w *writer) {
 				object{class: oidPgNamespace, oid: w.env.namespace(p.Schema)}, 'a')
 		}
 	}
-	for _, r := range w.env.Snap.Relations(w.env.DB) {
+	rels := w.env.Snap.Relations(w.env.DB)
+	if d.one {
+		if r, ok := w.env.Snap.Object(d.want).(catalog.Relation); ok && r.DatabaseOID() == w.env.DB {
+			rels = []catalog.Relation{r}
+		}
+	}
+	for _, r := range rels {
 		d.relation(r)
 		d.toast(r)
 	}
@@ -82,10 +88,14 @@ type dependWriter struct {
 	*writer
 	functions []string // the names of user-defined functions and operators
 	casts     bool     // there are user-defined casts, which have no names
+
+	want types.OID // with one: the object whose rows are asked for
+	one  bool
 }
 
 func newDependWriter(w *writer) *dependWriter {
 	d := &dependWriter{writer: w, casts: len(w.env.Snap.AllCasts(w.env.DB)) > 0}
+	d.want, d.one = w.wantOID("objid")
 	for _, f := range w.env.Snap.AllFunctions(w.env.DB) {
 		d.functions = append(d.functions, f.Name)
 	}
@@ -102,6 +112,9 @@ type object struct {
 }
 
 func (d *dependWriter) dep(of, on object, kind byte) {
+	if d.one && of.oid != d.want {
+		return
+	}
 	d.oid(of.class).oid(of.oid).int(int64(of.sub)).oid(on.class).oid(on.oid).int(int64(on.sub)).chr(kind).end()
 }
 

@@ -2,6 +2,7 @@ package pgcatalog
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"kvsqld/catalog"
@@ -30,13 +31,17 @@ func (t *toast) name() string { return fmt.Sprintf("pg_toast_%d", t.table) }
 
 // toastOf returns the TOAST table of a relation; ok is false when it has none.
 func (env *Env) toastOf(r catalog.Relation) (t toast, ok bool) {
-	co := commonOf(r)
-	table := storageTable(r)
-	if table == nil || !env.Snap.NeedsToast(table) {
+	if !env.toastable(r) {
 		return t, false
 	}
+	co, table := commonOf(r), storageTable(r)
 	return toast{table: co.OID, oid: synthOID("toast", co.OID, 0), index: synthOID("toast", co.OID, 1), owner: env.role(co.Owner),
 		persistence: tablePersistence(table), options: toastOptions(table.Options)}, true
+}
+
+func (env *Env) toastable(r catalog.Relation) bool {
+	table := storageTable(r)
+	return table != nil && env.Snap.NeedsToast(table)
 }
 
 // systemToast returns the TOAST table of a system relation.
@@ -62,32 +67,62 @@ func (env *Env) toasts(f func(*toast) bool) {
 	}
 }
 
+// toastedTables is the key of what a snapshot keeps for a database: the relations that
+// have a TOAST table, by its OID and that of its index.
+type toastedTables struct{ db types.OID }
+
 // toastByOID returns the TOAST table that has an OID or whose index has it.
 func (env *Env) toastByOID(o types.OID) (found toast, ok bool) {
 	if o >= types.FirstUserOID && o < firstSynthOID {
 		return found, false
 	}
-	env.toasts(func(t *toast) bool {
-		if ok = t.oid == o || t.index == o; ok {
-			found = *t
+	for _, s := range catalog.Toasts() {
+		if s.OID == o || s.Index == o {
+			return env.systemToast(s), true
 		}
-		return !ok
-	})
-	return found, ok
+	}
+	if o < firstSynthOID {
+		return found, false
+	}
+	of := env.Snap.Memo(toastedTables{env.DB}, func() any {
+		m := map[types.OID]types.OID{}
+		for _, r := range env.Snap.RelationsWhere(env.DB, func(r catalog.Relation) bool { return env.toastable(r) }) {
+			rel := r.ObjectOID()
+			m[synthOID("toast", rel, 0)], m[synthOID("toast", rel, 1)] = rel, rel
+		}
+		return m
+	}).(map[types.OID]types.OID)
+	if r := env.Snap.RelationByOID(env.DB, of[o]); r != nil {
+		return env.toastOf(r)
+	}
+	return found, false
 }
 
 // toastByName returns the OID of the TOAST table or index of that name, or 0.
-func (env *Env) toastByName(name string) (o types.OID) {
+func (env *Env) toastByName(name string) types.OID {
 	base, index := strings.CutSuffix(name, "_index")
-	env.toasts(func(t *toast) bool {
-		if t.name() == base {
-			if o = t.oid; index {
-				o = t.index
-			}
+	number, _ := strings.CutPrefix(base, "pg_toast_")
+	n, err := strconv.ParseUint(number, 10, 32)
+	if err != nil {
+		return 0
+	}
+	var t toast
+	ok := false
+	for _, s := range catalog.Toasts() {
+		if s.Table == types.OID(n) {
+			t, ok = env.systemToast(s), true
 		}
-		return o == 0
-	})
-	return o
+	}
+	if r := env.Snap.RelationByOID(env.DB, types.OID(n)); r != nil && !ok {
+		t, ok = env.toastOf(r)
+	}
+	switch {
+	case !ok || t.name() != base:
+		return 0
+	case index:
+		return t.index
+	}
+	return t.oid
 }
 
 // toastOID is pg_class.reltoastrelid.

@@ -3,6 +3,7 @@ package expr
 import (
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 
 	"kvsqld/catalog/sqlerr"
@@ -460,8 +461,10 @@ func (r *pathRun) arithmetic(it *jsonpath.Item, v pathItem) (pathItem, error) {
 }
 
 func (r *pathRun) sign(it *jsonpath.Item, v pathItem, emit emitItem) (bool, error) {
-	defer r.release(len(r.found))
+	height := len(r.found)
 	found, err := r.collect(it.Left, v, true)
+	found = slices.Clone(found) // what is emitted may be collected
+	r.release(height)
 	if err != nil {
 		return false, err
 	}

@@ -69,7 +69,7 @@ type Item struct {
 	Next        *Item
 	Text        string  // of String, Number (as numeric prints it), Variable, Key; the pattern of LikeRegex
 	Truth       bool    // of Bool
-	JSON        []byte  // the value of String, Number, Bool and Null
+	JSON        []byte  // the value of String, Number, Bool and Null; nobody looks at it for others
 	Left, Right *Item   // operands; Left alone for unary ones, filters and Exists; the template of Datetime
 	Subscripts  []Range // of Index
 	First, Deep int     // levels of Any, AnyDepth for last

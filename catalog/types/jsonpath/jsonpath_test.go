@@ -5,6 +5,7 @@ import (
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/jsonpath"
 )
 
 func canonical(s string) (string, error) {
@@ -90,4 +91,34 @@ func FuzzCanonicalText(f *testing.F) {
 			t.Fatalf("%q: its text %q is read as %q, %v", s, text, again, err)
 		}
 	})
+}
+
+// TestLiterals: the items that stand for a value have it.
+func TestLiterals(t *testing.T) {
+	for src, want := range map[string]string{
+		`1`: `1`, `-1`: `-1`, `- -1.50`: `1.50`, `+2`: `2`, `-0`: `0`, `"a\nb"`: `"a\nb"`, `true`: `true`, `false`: `false`, `null`: `null`,
+		`$ starts with "x"`: `"x"`, `$[-1]`: `-1`, `$ ? (@ == -2.5)`: `-2.5`,
+	} {
+		p, err := types.ParseJSONPath(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var last *jsonpath.Item
+		var walk func(it *jsonpath.Item)
+		walk = func(it *jsonpath.Item) {
+			for ; it != nil; it = it.Next {
+				if it.Kind <= jsonpath.Bool {
+					last = it
+				}
+				walk(it.Left)
+				walk(it.Right)
+				for _, s := range it.Subscripts {
+					walk(s.From)
+				}
+			}
+		}
+		if walk(p.Root); last == nil || string(last.JSON) != want {
+			t.Errorf("%s: %v", src, last)
+		}
+	}
 }

@@ -194,7 +194,7 @@ func (p *parser) startsWith(left *Item) (*Item, error) {
 	default:
 		return nil, p.unexpected()
 	}
-	right, err := p.new(Item{Kind: kind, Text: p.tok.text})
+	right, err := p.new(Item{Kind: kind, Text: p.tok.text, JSON: p.quote(nil, []byte(p.tok.text))})
 	if err != nil {
 		return nil, err
 	}
@@ -314,6 +314,7 @@ func (p *parser) unary() (*Item, error) {
 			} else {
 				x.Text = "-" + x.Text
 			}
+			x.JSON = []byte(x.Text)
 		}
 		return x, nil
 	}
@@ -550,7 +551,7 @@ func (p *parser) call(kind Kind) (Item, error) {
 	}
 	if kind == Datetime && p.tok.kind == tokString {
 		var err error
-		if it.Left, err = p.new(Item{Kind: String, Text: p.tok.text}); err != nil {
+		if it.Left, err = p.new(Item{Kind: String, Text: p.tok.text, JSON: p.quote(nil, []byte(p.tok.text))}); err != nil {
 			return it, err
 		}
 		if err := p.advance(); err != nil {
