@@ -45,9 +45,9 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 		cols = append(cols, places[i].col)
 	}
 	implicitCols := s.Cols == nil
-	p.dest.Insert = cols
-	if implicitCols {
-		p.dest.Insert = liveCols(t)
+	right := p.dest
+	if right.Insert = cols; implicitCols {
+		right.Insert = nil // those that get values
 	}
 	ins := &plan.Insert{}
 	width := make([]plan.Expr, len(t.Columns)) // expression per table column over the source
@@ -70,6 +70,7 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 		if n < len(cols) && !implicitCols {
 			failf(sqlerr.SyntaxError, colOff(n), "INSERT has more target columns than expressions")
 		}
+		right.Insert = cols[:n]
 	}
 	switch {
 	case s.Default:

@@ -1,0 +1,21 @@
+-- INSERT without a list of columns needs the right to those that its values go to.
+create table is_t (a int, b int default 7, c int);
+create role is_r;
+grant insert (a, b), select on is_t to is_r;
+set role is_r;
+insert into is_t values (1, 2);
+insert into is_t values (1);
+insert into is_t values (1, 2, 3);
+insert into is_t select 4, 5;
+insert into is_t select 4, 5, 6;
+insert into is_t default values;
+insert into is_t (c) values (1);
+insert into is_t values (2, default), (3, 4);
+select * from is_t;
+reset role;
+revoke insert (a, b) on is_t from is_r;
+set role is_r;
+insert into is_t default values;
+reset role;
+drop table is_t;
+drop role is_r;
