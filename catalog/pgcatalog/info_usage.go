@@ -98,6 +98,65 @@ func rowsRoutineRoutineUsage(w *writer) {
 	}
 }
 
+// routineUses writes the names of routines and of the relations that they use, each
+// pair once: of columns for those with a number, of the relation for 0.
+func (w *writer) routineUses(wanted func(r catalog.Relation, col int) bool, more func(r catalog.Relation, col int)) {
+	db := w.env.dbName()
+	type pair struct {
+		routine, rel types.OID
+		col          int
+	}
+	seen := make(map[pair]bool)
+	for _, d := range w.env.dependencies() {
+		if d.Class != oidPgProc || d.RefClass != oidPgClass {
+			continue
+		}
+		of, ok := w.env.routine(d.OID)
+		r := w.env.Snap.RelationByOID(w.env.DB, d.RefOID)
+		if !ok || r == nil || !w.env.owned(r) || !wanted(r, d.RefSub) {
+			continue
+		}
+		k := pair{routine: d.OID, rel: d.RefOID}
+		if more != nil {
+			k.col = d.RefSub
+		}
+		if seen[k] {
+			continue
+		}
+		seen[k] = true
+		schema, name := r.RelName()
+		w.str(db).str(of.schema).str(specificName(of.name, d.OID)).str(db).str(of.schema).str(of.name).str(db).str(schema).str(name)
+		if more != nil {
+			more(r, d.RefSub)
+		}
+		w.end()
+	}
+}
+
+// holdsTable reports whether a relation is a table or a plain view.
+func holdsTable(r catalog.Relation) bool {
+	switch x := r.(type) {
+	case *catalog.View:
+		return x.Materialized == nil
+	case *catalog.Sequence:
+		return false
+	}
+	return true
+}
+
+func rowsRoutineTableUsage(w *writer) {
+	w.routineUses(func(r catalog.Relation, _ int) bool { return holdsTable(r) }, nil)
+}
+
+func rowsRoutineSequenceUsage(w *writer) {
+	w.routineUses(func(r catalog.Relation, _ int) bool { _, is := r.(*catalog.Sequence); return is }, nil)
+}
+
+func rowsRoutineColumnUsage(w *writer) {
+	w.routineUses(func(r catalog.Relation, col int) bool { return holdsTable(r) && col > 0 && col <= len(r.RelColumns()) },
+		func(r catalog.Relation, col int) { w.str(r.RelColumns()[col-1].Name) })
+}
+
 // rowsColumnColumnUsage lists the columns that generated columns are computed from.
 func rowsColumnColumnUsage(w *writer) {
 	db := w.env.dbName()

@@ -461,8 +461,20 @@ func (d *dependWriter) function(f *catalog.Function) {
 		used = append(used, d.env.Uses(catalog.StoredText{Text: x})...)
 	}
 	for _, o := range used {
-		if !slices.Contains(done, o) && o >= types.FirstUserOID {
-			done = append(done, o)
+		if slices.Contains(done, o) || o < types.FirstUserOID {
+			continue
+		}
+		done = append(done, o)
+		var cols []int
+		if f.Standard && d.env.BodyReads != nil && d.env.Snap.RelationByOID(d.env.DB, o) != nil {
+			cols = d.env.BodyReads(f, o)
+			slices.Sort(cols)
+			cols = slices.DeleteFunc(slices.Compact(cols), func(c int) bool { return c < 0 })
+		}
+		for _, c := range cols {
+			d.dep(self, columnObject(o, c), 'n')
+		}
+		if len(cols) == 0 {
 			d.dep(self, d.classOf(o), 'n')
 		}
 	}

@@ -59,6 +59,8 @@ type Env struct {
 	ViewTree func(*catalog.View) (*catalog.QueryTree, error)
 	// ConditionTree analyses a query that stands for a condition; nil as ViewTree.
 	ConditionTree func(*catalog.View) (*catalog.QueryTree, error)
+	// BodyReads tells which columns of a relation a function's body names; nil as ViewTree.
+	BodyReads func(f *catalog.Function, rel types.OID) []int
 	// BodyTree analyses a function's body; nil as ViewTree.
 	BodyTree func(*catalog.Function) (*catalog.BodyTree, error)
 	// Uses lists the functions that a stored text calls and the relations that it

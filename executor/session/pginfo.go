@@ -28,7 +28,7 @@ func (s *Session) pgEnv() *pgcatalog.Env {
 		Settings: s.settingRows, Sessions: s.sessionRows, Locks: s.lockRows, Sequence: s.sequenceState,
 		Prepared: s.preparedRows, Cursors: s.cursorRows, Refused: s.srv.refusals.rows, Regions: s.regionRows, LargeObjects: s.largeObjects,
 		RelStats: s.relStats, XactStats: s.xactStats, DBStats: s.databaseStats, LogStats: s.logStats, FunctionStats: s.functionStats,
-		Updatable: s.updatable, ViewTree: s.viewTree, ConditionTree: s.conditionTree, BodyTree: s.bodyTree, Uses: s.textUses, TypeName: s.typeName, Now: now(),
+		Updatable: s.updatable, ViewTree: s.viewTree, ConditionTree: s.conditionTree, BodyTree: s.bodyTree, BodyReads: s.bodyColumns, Uses: s.textUses, TypeName: s.typeName, Now: now(),
 	}
 }
 
@@ -58,6 +58,11 @@ func (s *Session) conditionTree(v *catalog.View) (*catalog.QueryTree, error) {
 // textUses lists the functions and relations of a text of the catalog.
 func (s *Session) textUses(t catalog.StoredText) []types.OID {
 	return planner.TextUses(s.planContext(s.snapshot()), t)
+}
+
+// bodyColumns tells which columns of a relation a function's body names.
+func (s *Session) bodyColumns(f *catalog.Function, rel types.OID) []int {
+	return planner.BodyReads(s.planContext(s.snapshot()), f, rel)
 }
 
 // bodyTree analyses a function's body for its text.
