@@ -163,7 +163,7 @@ func parseMultirange(t T, s string, o *FmtOpts) (Datum, error) {
 		case !found:
 			return bad("Expected range start.")
 		}
-		d, err := parseRange(elem, rest[:n], o)
+		d, err := parseRangeOf(t, elem, rest[:n], o)
 		if err != nil {
 			return Datum{}, err
 		}

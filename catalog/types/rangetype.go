@@ -345,7 +345,11 @@ func errRange(s, detail string) error {
 	return sqlerr.New(sqlerr.InvalidTextRepresentation, `malformed range literal: "%s"`, s).WithDetail("%s", detail)
 }
 
-func parseRange(t T, s string, o *FmtOpts) (Datum, error) {
+func parseRange(t T, s string, o *FmtOpts) (Datum, error) { return parseRangeOf(t, t, s, o) }
+
+// parseRangeOf is parseRange of a part of a multirange of type whole, or of a whole
+// itself.
+func parseRangeOf(whole, t T, s string, o *FmtOpts) (Datum, error) {
 	elem, _, ok := boundType(t)
 	if !ok {
 		return Datum{}, sqlerr.Unsupported(-1, "type %s", FormatType(t))
@@ -388,6 +392,9 @@ func parseRange(t T, s string, o *FmtOpts) (Datum, error) {
 			continue
 		}
 		v, err := parseText(elem, b.text, o)
+		if err == nil && whole.OID >= FirstUserOID && o != nil && o.Reg != nil {
+			v, err = o.Reg.InBounds(whole, v)
+		}
 		if err != nil {
 			return Datum{}, err
 		}

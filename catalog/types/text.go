@@ -55,6 +55,9 @@ type RegNames interface {
 	// InDomain returns a value of the type that DomainBase gives, or NULL, as one of the
 	// type t, whose domain it must satisfy.
 	InDomain(t T, d Datum) (Datum, error)
+	// InBounds returns a bound of a range or multirange type that a user made, of which it
+	// must be a possible bound: the bounds may be of a domain.
+	InBounds(t T, d Datum) (Datum, error)
 	// ACLIn reads an aclitem, whose roles must exist.
 	ACLIn(text string) (string, error)
 }

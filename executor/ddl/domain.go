@@ -185,7 +185,8 @@ func (x *exec) addDomainConstraint(u *catalog.UserType, a *ast.AlterAction) erro
 }
 
 // domainValues tests the stored values of a domain against a check, or for
-// NULLs when check is "". Domains inside of arrays and rows cannot be altered.
+// NULLs when check is "". Domains inside of arrays, ranges and rows
+// cannot be altered.
 func (x *exec) domainValues(u *catalog.UserType, check string) error {
 	for _, r := range x.snap().Relations(x.db()) {
 		t, ok := r.(*catalog.Table)
@@ -254,6 +255,9 @@ func (x *exec) madeOfDomain(t types.T, domain types.OID) bool {
 	}
 	if in.Kind == types.KArray && in.Elem != 0 {
 		return x.madeOfDomain(types.T{OID: in.Elem, Mod: -1}, domain)
+	}
+	if in.Type != 'd' && in.Subtype != 0 {
+		return x.madeOfDomain(types.T{OID: in.Subtype, Mod: -1}, domain)
 	}
 	if u := x.snap().TypeByOID(t.OID); u != nil {
 		if u.Kind == 'd' {

@@ -48,8 +48,6 @@ func (x *exec) createRange(s *ast.CreateType, schema, name string) error {
 	switch {
 	case in.Type == 'p':
 		return sqlerr.New(sqlerr.DatatypeMismatch, "range subtype cannot be %s", x.typeName(sub))
-	case in.Type == 'd':
-		return sqlerr.Unsupported(s.Pos(), "a range type over a domain")
 	case in.Subtype != 0:
 		return sqlerr.Unsupported(s.Pos(), "a range type over a range type")
 	}

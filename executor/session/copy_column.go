@@ -241,7 +241,13 @@ func (s *Session) readBinary(t types.T, raw []byte) (types.Datum, error) {
 		return s.readText(t, string(raw))
 	}
 	if base.User == types.KRange || base.User == types.KMultirange {
-		d, err := types.ParseRangeBinary(base, raw, s.readBound)
+		d, err := types.ParseRangeBinary(base, raw, func(bound types.T, raw []byte) (types.Datum, error) {
+			d, err := s.readBound(bound, raw)
+			if err != nil {
+				return d, err
+			}
+			return s.settings.fmt.Reg.InBounds(base, d)
+		})
 		d.T = t
 		return d, err
 	}

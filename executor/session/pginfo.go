@@ -146,6 +146,23 @@ func (r regNames) InDomain(t types.T, d types.Datum) (types.Datum, error) {
 	return d, err
 }
 
+// InBounds implements types.RegNames.
+func (r regNames) InBounds(t types.T, d types.Datum) (types.Datum, error) {
+	snap := r.s.snapshot()
+	in := snap.TypeInfo(t.OID)
+	if in == nil || in.Subtype < types.FirstUserOID {
+		return d, nil
+	}
+	if u := snap.TypeByOID(in.Subtype); u == nil || u.Kind != 'd' {
+		return d, nil
+	}
+	plain := d.T
+	bound, _ := snap.T(in.Subtype, -1)
+	d, err := r.InDomain(bound, d)
+	d.T = plain
+	return d, err
+}
+
 // Attributes implements types.RegNames.
 func (r regNames) Attributes(typ types.OID) ([]string, []types.T, error) {
 	snap := r.s.snapshot()
