@@ -158,6 +158,7 @@ func (b *binder) own(a *aggRef, seen map[int]bool) {
 			failf(sqlerr.GroupingError, off, "aggregate function calls cannot be nested")
 		}
 		b.noLower(a.agg.Args[:a.agg.Direct], owner)
+		b.noLowerCTE(a, owner)
 	}
 	if owner.noAgg {
 		failf(sqlerr.GroupingError, a.Off, "aggregate functions are not allowed in %s", owner.clause())
@@ -211,6 +212,61 @@ func (b *binder) noLower(direct []plan.Expr, owner *binder) {
 			return true
 		})
 	}
+}
+
+// noLowerCTE refuses WITH queries of queries below owner in an aggregate of owner's.
+func (b *binder) noLowerCTE(a *aggRef, owner *binder) {
+	a.MapChildren(func(e plan.Expr) plan.Expr {
+		plan.Visit(e, func(x plan.Expr) bool {
+			if sub, ok := x.(*subquery); ok {
+				withUses(sub.q, func(def *cteDef) {
+					for s := b.scope; s != owner.scope; s = s.parent {
+						if s.ctes[def.name] == def {
+							fail(sqlerr.New(sqlerr.FeatureNotSupported, "outer-level aggregate cannot use a nested CTE").At(a.Off).
+								WithDetail("CTE \"%s\" is below the aggregate's semantic level.", def.name))
+						}
+					}
+				})
+			}
+			return true
+		})
+		return e
+	})
+}
+
+// withUses calls f with the WITH queries that a query reads, in its subqueries as well.
+func withUses(q *query, f func(*cteDef)) {
+	var from func(q *query)
+	from = func(q *query) {
+		switch {
+		case q == nil:
+			return
+		case q.ref != nil:
+			f(q.ref)
+			return
+		case q.setop != nil:
+			from(q.setop.l)
+			from(q.setop.r)
+		}
+		for _, c := range q.ctes {
+			from(c.q)
+			from(c.stepQ)
+		}
+		if q.block != nil {
+			q.block.eachItem(func(j *joinItem) {
+				if j.rel != nil {
+					from(j.rel.query)
+				}
+			})
+		}
+	}
+	from(q)
+	mapQuery(q, func(x plan.Expr) plan.Expr {
+		if s, ok := x.(*subquery); ok {
+			from(s.q)
+		}
+		return x
+	})
 }
 
 // aggOf is the offset of an aggregate of the block in the arguments of another, or -1.

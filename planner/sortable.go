@@ -21,14 +21,16 @@ func (p *planner) comparabilityOf(t types.T) catalog.Comparability {
 	switch in.Kind {
 	case types.KArray:
 		return p.comparabilityOf(p.T(in.Elem, -1))
-	case types.KEnum, types.KRange, types.KMultirange:
-		return catalog.Comparability{Equality: true, Order: true}
+	case types.KEnum:
+		return catalog.Comparability{Equality: true, Order: true, Hash: true}
+	case types.KRange, types.KMultirange: // whose bounds are hashed
+		return catalog.Comparability{Equality: true, Order: true, Hash: p.comparabilityOf(p.T(in.Subtype, -1)).Hash}
 	case types.KRecord:
-		all := catalog.Comparability{Equality: true, Order: true}
+		all := catalog.Comparability{Equality: true, Order: true, Hash: true}
 		cols := p.rowColumns(t)
 		for _, c := range cols {
 			f := p.comparabilityOf(c.T)
-			all.Equality, all.Order = all.Equality && f.Equality, all.Order && f.Order
+			all.Equality, all.Order, all.Hash = all.Equality && f.Equality, all.Order && f.Order, all.Hash && f.Hash
 		}
 		return all
 	}

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
 )
@@ -181,10 +182,21 @@ func (p *planner) cte(def *cteDef) *plan.CTE {
 	def.planned = c
 	c.Plan = p.planQuery(def.q)
 	if def.stepQ != nil {
+		p.hashed(def)
 		c.Step = p.planQuery(def.stepQ)
 	}
 	p.ctes = append(p.ctes, c)
 	return c
+}
+
+// hashed refuses a recursive UNION of types without a hash, by which it finds the rows
+// that came before.
+func (p *planner) hashed(def *cteDef) {
+	for _, c := range def.q.cols {
+		if !def.unionAll && !p.Stored && !p.comparabilityOf(c.T).Hash {
+			fail(sqlerr.New(sqlerr.FeatureNotSupported, "could not implement recursive UNION").WithDetail("All column datatypes must be hashable."))
+		}
+	}
 }
 
 // prepareCTEs plans the kept queries of a WITH clause in their order.
