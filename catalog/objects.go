@@ -239,6 +239,7 @@ type Unique struct {
 	InitiallyDeferred bool
 	Comment           string
 	Parent            types.OID // the constraint of the partitioned table that it is a part of, or 0
+	Derived           bool      // was made for such a constraint, and has not become its part; only shown
 	// Exclude are the built-in operators of an EXCLUDE constraint, one for each key of
 	// the index: no two rows may have keys for which all of them are true.
 	Exclude []string

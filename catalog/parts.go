@@ -250,6 +250,7 @@ func (c *Change) newPart(p, t *Table, ix *Index, pu *Unique, at []int) (types.OI
 	if pu != nil {
 		u := *pu
 		u.OID, u.Name, u.Index, u.Parent, u.Comment = c.alloc.AllocOID(), own.Name, own.OID, pu.OID, ""
+		u.Derived = true
 		u.Cols = mapped(pu.Cols, at)
 		own.Constraint = u.OID
 		if pu.Primary {

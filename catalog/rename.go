@@ -114,10 +114,11 @@ func renameIndexIn(t *Table, index types.OID, new string) {
 // RenameConstraint renames a constraint of a table, and its index.
 func (c *Change) RenameConstraint(table types.OID, old, new string) error {
 	_, err := c.edit(table, func(t *Table) error {
-		if t.ConstraintOID(old) == 0 {
+		fk, at := t.targetNamed(old)
+		if t.ConstraintOID(old) == 0 && fk < 0 {
 			return sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" for table \"%s\" does not exist", old, t.Name)
 		}
-		if t.ConstraintOID(new) != 0 {
+		if other, _ := t.targetNamed(new); t.ConstraintOID(new) != 0 || other >= 0 {
 			return sqlerr.New(sqlerr.DuplicateObject, "constraint \"%s\" for relation \"%s\" already exists", new, t.Name)
 		}
 		for _, u := range t.Uniques {
@@ -129,10 +130,30 @@ func (c *Change) RenameConstraint(table types.OID, old, new string) error {
 				return nil
 			}
 		}
+		if fk >= 0 {
+			k := *t.ForeignKeys[fk]
+			k.Targets = slices.Clone(k.Targets)
+			k.Targets[at].Name = new
+			t.ForeignKeys[fk] = &k
+			return nil
+		}
 		t.editConstraint(old, func(name, _ *string) { *name = new })
 		return nil
 	})
 	return err
+}
+
+// targetNamed finds the constraint of a name that a foreign key has for a partition of
+// the table that it refers to: the key and the target, or -1.
+func (t *Table) targetNamed(name string) (fk, target int) {
+	for i, k := range t.ForeignKeys {
+		for j := range k.Targets {
+			if k.Targets[j].Name == name {
+				return i, j
+			}
+		}
+	}
+	return -1, -1
 }
 
 // SetSchema moves a relation, type or function to another schema; a table takes

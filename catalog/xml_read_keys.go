@@ -31,7 +31,7 @@ func (r *xmlReader) primaryKey(e *element, t *Table) {
 	}
 	u.Deferrable, u.InitiallyDeferred = r.flag(pk, "deferrable"), r.flag(pk, "initiallyDeferred")
 	u.Comment = r.str(pk, "comment")
-	u.Parent = r.partOf(pk, "parent")
+	u.Parent, u.Derived = r.partOf(pk, "parent"), r.flag(pk, "derived")
 	ix := &Index{Unique: true, Primary: true, Kind: "btree", Name: r.str(pk, "indexName"), Comment: r.str(pk, "indexComment")}
 	r.indexMarks(pk, ix)
 	if k := r.str(pk, "indexType"); k != "" {
@@ -75,7 +75,7 @@ func (r *xmlReader) uniqueKeys(e *element, t *Table) {
 		u.OID, u.Name = r.constraint(ue)
 		u.Deferrable, u.InitiallyDeferred = r.flag(ue, "deferrable"), r.flag(ue, "initiallyDeferred")
 		u.Comment = r.str(ue, "comment")
-		u.Parent = r.partOf(ue, "parent")
+		u.Parent, u.Derived = r.partOf(ue, "parent"), r.flag(ue, "derived")
 		u.Cols = r.columnRefs(ue, "ukAttribute", t.Columns)
 		if len(u.Cols) == 0 {
 			r.fail(ue, codeXML, "has no element \"ukAttribute\"")

@@ -243,6 +243,7 @@ func (w *xmlWriter) uniqueAttrs(u *Unique) attrList {
 	a.flag("initiallyDeferred", u.InitiallyDeferred)
 	a.opt("comment", u.Comment)
 	w.partOf(&a, "parent", u.Parent)
+	a.flag("derived", u.Derived)
 	return a
 }
 

@@ -35,6 +35,43 @@ func (p *planner) impliesText(t *catalog.Table, where ast.Expr, d *destination, 
 	return true
 }
 
+// ImpliedByChecks reports whether a condition over a table's row cannot be false, for
+// what the table's checks and NOT NULL say of its rows.
+func ImpliedByChecks(c *Context, t *catalog.Table, cond string) (implied bool, err error) {
+	p := newPlanner(c)
+	defer p.recover(&err)
+	r := p.tableRel(t, t.Name)
+	b := &binder{planner: p, scope: &scope{items: []*nsItem{p.relNames(r, nil)}}, what: "CHECK", noAgg: true, noWin: true, noSub: true}
+	bind := func(text string) []plan.Expr {
+		x, err := p.Texts.ParseExpr(text)
+		if err != nil {
+			fail(err)
+		}
+		return b.cond(x)
+	}
+	var have []plan.Expr
+	for _, k := range t.Checks {
+		if !k.NotValid {
+			have = append(have, bind(k.Expr)...)
+		}
+	}
+	for _, want := range bind(cond) {
+		is, null := want.(*plan.Is)
+		null = null && is.Test == plan.IsNull && is.Not
+		if null {
+			if v, ok := is.X.(*plan.Var); ok && v.Col >= 0 && t.Columns[v.Col].NotNull {
+				continue
+			}
+		}
+		if !slices.ContainsFunc(have, func(x plan.Expr) bool {
+			return exprKey(x) == exprKey(want) || !null && p.implies(x, want) // a check holds for NULL, too
+		}) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
 // implies reports whether want is true wherever have is: they are the same,
 // have compares what want says is not NULL, or both compare one expression with
 // constants,

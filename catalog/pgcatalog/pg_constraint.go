@@ -25,7 +25,7 @@ func rowsPgConstraint(w *writer) {
 				continue
 			}
 			w.constraint(u.OID, u.Name, ns, kind, u.Deferrable, u.InitiallyDeferred, true, t.OID, 0, u.Index, u.Parent)
-			w.oid(0).chr(' ').chr(' ').chr(' ').bool(u.Parent == 0).int(count(u.Parent)).bool(u.Parent == 0).attnums(u.Cols).nulls(7)
+			w.oid(0).chr(' ').chr(' ').chr(' ').bool(u.Parent == 0).int(count(u.Parent)).bool(!u.Derived).attnums(u.Cols).nulls(7)
 			w.end()
 		}
 		for _, k := range t.ForeignKeys {

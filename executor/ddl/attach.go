@@ -10,6 +10,7 @@ import (
 	"kvsqld/catalog/types"
 	"kvsqld/parser"
 	"kvsqld/parser/ast"
+	"kvsqld/planner"
 	"kvsqld/storage/kv"
 )
 
@@ -281,10 +282,8 @@ func (x *exec) keepBound(t *catalog.Table) error {
 	if err := x.bindCheck(spec, e, t); err != nil {
 		return err
 	}
-	for _, k := range t.Checks {
-		if k.Expr == spec.Expr && !k.NotValid {
-			return nil
-		}
+	if implied, err := planner.ImpliedByChecks(x.Planner(), t, spec.Expr); err != nil || implied {
+		return err
 	}
 	_, err = x.Change.AddConstraint(t.OID, spec)
 	return err
