@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"kvsqld/catalog"
@@ -621,6 +622,29 @@ func (s *Session) countEmptied(t types.OID) {
 		d.known = int64(st.Rows)
 	}
 	s.tx.deltas[t] = d
+	n := s.tally.Rel(t)
+	s.tx.uncounted = append(s.tx.uncounted, uncounted{t, len(s.tx.saves), n.Inserted, n.Updated, n.Deleted})
+	n.Inserted, n.Updated, n.Deleted = 0, 0, 0
+}
+
+// uncounted is what the cumulative statistics forget of a table that TRUNCATE has emptied
+// while as many savepoints were open.
+type uncounted struct {
+	table                      types.OID
+	level                      int
+	inserted, updated, deleted int64
+}
+
+// recount brings back what TRUNCATE has made the statistics forget since there were more
+// than level savepoints, in the place of what came after: it did not happen.
+func (t *transaction) recount(tally *executor.Tally, level int) {
+	for i := len(t.uncounted) - 1; i >= 0; i-- {
+		if u := t.uncounted[i]; u.level > level {
+			n := tally.Rel(u.table)
+			n.Inserted, n.Updated, n.Deleted = u.inserted, u.updated, u.deleted
+			t.uncounted = slices.Delete(t.uncounted, i, i+1)
+		}
+	}
 }
 
 // estimate returns the planner's source of row numbers.

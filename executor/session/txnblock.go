@@ -59,6 +59,7 @@ type transaction struct {
 	exportNo  uint32            // the transaction's part of their identifiers
 	temp      bool              // the schema for temporary objects was begun
 	emptied   map[types.OID]int // the savepoints that were open when a TRUNCATE named a table, for COPY FREEZE
+	uncounted []uncounted       // by TRUNCATE, in order
 	scratch   []*table.Desc     // whose files are scratch unless the transaction commits
 }
 
@@ -299,6 +300,7 @@ func (s *Session) commit(ctx context.Context) error {
 	s.tx = nil
 	if err != nil {
 		s.dropScratch(t)
+		t.recount(&s.tally, -1)
 	}
 	s.flushCounts(err == nil)
 	s.block = idle
@@ -350,6 +352,7 @@ func (s *Session) rollback() {
 		t.kv.Rollback()
 		s.tx = nil
 		s.dropScratch(t)
+		t.recount(&s.tally, -1)
 		s.flushCounts(false)
 	}
 	s.endSettings(false)
@@ -462,6 +465,9 @@ func (s *Session) transaction(ctx context.Context, x *ast.Transaction, several b
 		s.tx.lobs.released(i)
 		for rel, level := range s.tx.emptied {
 			s.tx.emptied[rel] = min(level, i)
+		}
+		for k := range s.tx.uncounted {
+			s.tx.uncounted[k].level = min(s.tx.uncounted[k].level, i)
 		}
 		for p := range s.portals.all {
 			p.level = min(p.level, i)
@@ -620,6 +626,7 @@ func (s *Session) rollbackTo(ctx context.Context, name string) error {
 			delete(t.emptied, rel)
 		}
 	}
+	t.recount(&s.tally, i)
 	s.block = inBlock
 	return s.rebase()
 }
