@@ -103,7 +103,7 @@ func diffForthAndBack(t *testing.T, before, change string) {
 		if rest := diff(export(srv, "now.xml"), x.to); rest != "" {
 			t.Fatalf("left:\n%s\nscript:\n%s", rest, script)
 		}
-		want, got := notDescribed.ReplaceAllString(string(readFile(t, x.to)), ""), notDescribed.ReplaceAllString(string(readFile(t, filepath.Join(dir, "now.xml"))), "")
+		want, got := described(string(readFile(t, x.to))), described(string(readFile(t, filepath.Join(dir, "now.xml"))))
 		if got != want {
 			t.Fatalf("%s\nscript:\n%s", firstDifference(want, got), script)
 		}

@@ -185,13 +185,10 @@ func (srv *Server) blockingPIDs(pid int32) []int32 {
 
 // unsafeFor returns the connections that one waits for to have a safe snapshot.
 func (srv *Server) unsafeFor(pid int32) []int32 {
-	s := srv.session(pid)
-	if s == nil {
+	if srv.advisory.waits == nil {
 		return nil
 	}
-	s.activity.mu.Lock()
-	defer s.activity.mu.Unlock()
-	return slices.Clone(s.activity.unsafe)
+	return srv.advisory.waits.Unsafe(pid)
 }
 
 // waitEvents maps the clients that wait for a lock to the wait event's name.

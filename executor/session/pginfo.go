@@ -328,7 +328,6 @@ func (s *Session) sessionRows() []pgcatalog.SessionInfo {
 		row := pgcatalog.SessionInfo{PID: o.info.PID, DB: o.db, User: o.authUser, Application: a.application,
 			BackendStart: types.TimestampFromTime(o.started), XactStart: a.xactStart, QueryStart: a.queryStart,
 			StateChanged: a.stateChanged, State: a.state, Query: a.query, BackendType: "client backend"}
-		unsafe := len(a.unsafe) > 0
 		a.mu.Unlock()
 		if x := xacts[row.PID]; x != nil {
 			row.Xid, row.Xmin = x.number, x.xmin
@@ -337,7 +336,7 @@ func (s *Session) sessionRows() []pgcatalog.SessionInfo {
 			row.WaitEventType, row.WaitEvent = "Client", "ClientRead"
 		} else if e := waits[row.PID]; e != "" {
 			row.WaitEventType, row.WaitEvent = "Lock", e
-		} else if unsafe {
+		} else if len(s.srv.unsafeFor(row.PID)) > 0 {
 			row.WaitEventType, row.WaitEvent = "IPC", "SafeSnapshot"
 		}
 		if t, ok := o.info.RemoteAddr.(*net.TCPAddr); ok {

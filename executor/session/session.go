@@ -107,9 +107,8 @@ type activity struct {
 	queryStart   int64
 	stateChanged int64
 	xactStart    int64
-	xact         kv.Txn  // of which others may ask what anybody may; nil for none
-	xacts        uint64  // transactions that the session has begun
-	unsafe       []int32 // whom it waits for to have a safe snapshot
+	xact         kv.Txn // of which others may ask what anybody may; nil for none
+	xacts        uint64 // transactions that the session has begun
 	application  string
 	done         dbCounts
 	expired      *sqlerr.Error // what ends the connection that has been idle for too long

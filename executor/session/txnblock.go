@@ -237,11 +237,7 @@ func (s *Session) awaitSafe(ctx context.Context) error {
 	if !t.waitSafe || !t.readOnly || t.iso != kv.Serializable {
 		return nil
 	}
-	return asSQL(ctx, t.kv.AwaitSafe(ctx, func(clients []int32) {
-		s.activity.mu.Lock()
-		s.activity.unsafe = clients
-		s.activity.mu.Unlock()
-	}))
+	return asSQL(ctx, t.kv.AwaitSafe(ctx))
 }
 
 // writable fails with 25006 in a read-only transaction.

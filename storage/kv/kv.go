@@ -275,9 +275,8 @@ type Txn interface {
 	// AwaitSafe waits until a READ ONLY SERIALIZABLE transaction that has not read yet
 	// has a snapshot with which it can be in no circle of conflicts, so that neither it
 	// nor, because of it, another one fails: until all that may write have ended who
-	// were open when it was taken. wait is told whom it waits for (BeginOpt.Client),
-	// nobody at the end. It does nothing to other transactions.
-	AwaitSafe(ctx context.Context, wait func(clients []int32)) error
+	// were open when it was taken (Waits.Unsafe). It does nothing to other transactions.
+	AwaitSafe(ctx context.Context) error
 	// Before returns a reader of what the transaction sees now, which does not
 	// see its later writes. It may be used until the next Refresh or RollbackTo,
 	// or the end.

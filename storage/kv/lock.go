@@ -133,6 +133,8 @@ type Waits interface {
 	// Blockers lists the clients that client waits for, directly, in the store
 	// or by WaitOutside.
 	Blockers(client int32) []int32
+	// Unsafe returns the clients that one waits for in Txn.AwaitSafe.
+	Unsafe(client int32) []int32
 	// WaitOutside says that w.Client is about to wait for the blockers, outside
 	// of the store; *DeadlockError when that closes a circle. EndWait, or
 	// another WaitOutside of the client, ends it.

@@ -76,17 +76,18 @@ func (s *serialTxn) limit() uint64 {
 // commitLog keeps what SERIALIZABLE transactions have to know of commits and of each
 // other (T7).
 type commitLog struct {
-	mu      sync.Mutex
-	tick    uint64
-	active  map[*serialTxn]struct{}
-	waiting map[*serialTxn]struct{} // for a safe snapshot; they are not active
-	left    chan struct{}           // closed when one of active ends, for those of waiting
-	ended   []*serialTxn            // that have overlapped an active one, by their ends
-	kept    int                     // ranges of ended
-	pending []*commitReq            // checked, in commit order, and being applied
-	commits []loggedCommit          // ascending seq
-	last    uint64                  // seq of the last commit
-	visible uint64                  // the last commit that new snapshots contain
+	mu     sync.Mutex
+	tick   uint64
+	active map[*serialTxn]struct{}
+	// waiting are those that wait for a safe snapshot, and for whom. They are not active.
+	waiting map[*serialTxn][]*serialTxn
+	left    chan struct{}  // closed when one of active ends, for those of waiting
+	ended   []*serialTxn   // that have overlapped an active one, by their ends
+	kept    int            // ranges of ended
+	pending []*commitReq   // checked, in commit order, and being applied
+	commits []loggedCommit // ascending seq
+	last    uint64         // seq of the last commit
+	visible uint64         // the last commit that new snapshots contain
 
 	// What is known of those that ended had no room for: the last end, commit and limit.
 	lostEnd, lostSeq, lostLimit uint64
@@ -113,9 +114,9 @@ func (l *commitLog) begin(s *serialTxn) (await []*commitReq) {
 	}
 	if s.safe {
 		if l.waiting == nil {
-			l.waiting = make(map[*serialTxn]struct{})
+			l.waiting = make(map[*serialTxn][]*serialTxn)
 		}
-		l.waiting[s] = struct{}{}
+		l.waiting[s] = nil
 	} else {
 		l.active[s] = struct{}{}
 	}
@@ -262,14 +263,13 @@ func (l *commitLog) trimLocked() {
 // opened its snapshot. It reports whether the snapshot is safe: none of them has
 // committed as the pivot of an out that the snapshot contains. Who began later has that
 // out in its own snapshot, too.
-func (l *commitLog) settle(ctx context.Context, s *serialTxn, stop <-chan struct{}, wait func(clients []int32)) (safe bool, err error) {
+func (l *commitLog) settle(ctx context.Context, s *serialTxn, stop <-chan struct{}) (safe bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer delete(l.waiting, s)
-	var others []*serialTxn
 	for o := range l.active {
 		if !o.readOnly {
-			others = append(others, o)
+			l.waiting[s] = append(l.waiting[s], o)
 		}
 	}
 	for {
@@ -277,15 +277,7 @@ func (l *commitLog) settle(ctx context.Context, s *serialTxn, stop <-chan struct
 		if slices.ContainsFunc(l.commits, func(c loggedCommit) bool { return pivot(c.seq, c.out) }) {
 			return false, nil
 		}
-		var clients []int32
-		others = slices.DeleteFunc(others, func(o *serialTxn) bool {
-			_, open := l.active[o]
-			if open {
-				clients = append(clients, o.client)
-			}
-			return !open
-		})
-		if len(others) == 0 {
+		if len(l.openLocked(l.waiting[s])) == 0 {
 			return true, nil
 		}
 		if l.left == nil {
@@ -293,7 +285,6 @@ func (l *commitLog) settle(ctx context.Context, s *serialTxn, stop <-chan struct
 		}
 		left := l.left
 		l.mu.Unlock()
-		wait(clients)
 		select {
 		case <-left:
 		case <-ctx.Done():
@@ -306,6 +297,28 @@ func (l *commitLog) settle(ctx context.Context, s *serialTxn, stop <-chan struct
 			return false, err
 		}
 	}
+}
+
+// openLocked returns the clients of those transactions that have not ended.
+func (l *commitLog) openLocked(all []*serialTxn) (clients []int32) {
+	for _, s := range all {
+		if _, open := l.active[s]; open {
+			clients = append(clients, s.client)
+		}
+	}
+	return clients
+}
+
+// unsafe returns the clients whose transactions one waits for to have a safe snapshot.
+func (l *commitLog) unsafe(client int32) []int32 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for s, others := range l.waiting {
+		if s.client == client {
+			return l.openLocked(others)
+		}
+	}
+	return nil
 }
 
 // applied makes the pending requests commit seq, remembered until show and the

@@ -109,6 +109,9 @@ func (st *Store) Blockers(client int32) []int32 {
 	return out
 }
 
+// Unsafe implements kv.Waits.
+func (st *Store) Unsafe(client int32) []int32 { return st.log.unsafe(client) }
+
 // WaitOutside implements kv.Waits.
 func (st *Store) WaitOutside(w kv.LockWait, blockers []int32) error {
 	return st.locks.passing(func() error { return st.locks.graph.blockClient(w, blockers) })

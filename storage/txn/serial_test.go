@@ -194,7 +194,7 @@ func serialRound(t *testing.T, st *txn.Store, seed uint64) (done []*serialTxn, f
 	// Some wait for a safe snapshot beside all that, and none of them fails.
 	readers := make([]*serialTxn, rnd.IntN(4))
 	readSafely := func(x *serialTxn) error {
-		if err := x.tx.AwaitSafe(ctx, func([]int32) {}); err != nil {
+		if err := x.tx.AwaitSafe(ctx); err != nil {
 			return err
 		}
 		for _, k := range keys {

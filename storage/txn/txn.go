@@ -96,18 +96,17 @@ func (t *Txn) snapshot() (*sharedSnap, error) {
 	return sn, nil
 }
 
-func (t *Txn) AwaitSafe(ctx context.Context, wait func(clients []int32)) error {
+func (t *Txn) AwaitSafe(ctx context.Context) error {
 	if t.serial == nil || !t.serial.readOnly || t.snap.Load() != nil {
 		return nil
 	}
-	defer wait(nil)
 	t.serial.safe = true
 	t.serial.reads.off.Store(true)
 	for {
 		if _, err := t.snapshot(); err != nil {
 			return err
 		}
-		if safe, err := t.st.log.settle(ctx, t.serial, t.st.stop, wait); safe || err != nil {
+		if safe, err := t.st.log.settle(ctx, t.serial, t.st.stop); safe || err != nil {
 			return err
 		}
 		t.releaseSnap()
