@@ -103,9 +103,15 @@ func runLists(t *testing.T, srv *server, level string, seed uint64) []*listTxn {
 		})
 	}
 	wg.Wait()
+	// At once: the last COMMIT, whose client has left, may come at any time.
+	tx, err := admin.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(ctx)
 	end := &listTxn{id: len(all), session: historyClients}
 	for k := range historyKeys {
-		list, err := readList(ctx, admin, k)
+		list, err := readList(ctx, tx, k)
 		if err != nil {
 			t.Fatal(err)
 		}
