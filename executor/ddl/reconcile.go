@@ -207,7 +207,7 @@ func (x *exec) follow(was, t *catalog.Table) error {
 		return nil
 	}
 	rw, forced := x.rewrites[t.OID]
-	keyChanged := !equalInts(was.PK, t.PK) || was.KeyIsRowKey() != t.KeyIsRowKey()
+	keyChanged := !slices.Equal(was.PK, t.PK) || was.KeyIsRowKey() != t.KeyIsRowKey()
 	for _, c := range t.PK {
 		if c < len(was.Columns) && was.Columns[c].Type != t.Columns[c].Type {
 			keyChanged = true
@@ -348,16 +348,4 @@ func indexPos(t *catalog.Table, ix *catalog.Index) int {
 		}
 	}
 	return -1
-}
-
-func equalInts(a, b []int) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"strconv"
 
 	"kvsqld/catalog/sqlerr"
@@ -164,17 +165,17 @@ func arrayCat(c *callCtx, in []types.Datum) (types.Datum, error) {
 	case na == 0:
 		return in[1], nil
 	case na == nb:
-		if !equalInts(a.Dims[1:], b.Dims[1:]) || !equalInts(a.Lbs[1:], b.Lbs[1:]) {
+		if !slices.Equal(a.Dims[1:], b.Dims[1:]) || !slices.Equal(a.Lbs[1:], b.Lbs[1:]) {
 			return null, mismatch("element ")
 		}
 		first = a.Dims[0] + b.Dims[0]
 	case na == nb+1:
-		if !equalInts(a.Dims[1:], b.Dims) || !equalInts(a.Lbs[1:], b.Lbs) {
+		if !slices.Equal(a.Dims[1:], b.Dims) || !slices.Equal(a.Lbs[1:], b.Lbs) {
 			return null, mismatch("")
 		}
 		first = a.Dims[0] + 1
 	case nb == na+1:
-		if !equalInts(b.Dims[1:], a.Dims) || !equalInts(b.Lbs[1:], a.Lbs) {
+		if !slices.Equal(b.Dims[1:], a.Dims) || !slices.Equal(b.Lbs[1:], a.Lbs) {
 			return null, mismatch("")
 		}
 		dims, lbs, first = b.Dims, b.Lbs, b.Dims[0]+1

@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"slices"
+
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
@@ -122,7 +124,7 @@ func nestArrays(elem types.T, row []types.Datum) (types.Datum, error) {
 				return d, errDimensions()
 			}
 			dims, lbs = dd, ll
-		} else if !equalInts(dims, dd) || !equalInts(lbs, ll) {
+		} else if !slices.Equal(dims, dd) || !slices.Equal(lbs, ll) {
 			return d, errDimensions()
 		}
 		all = append(all, elems...)
@@ -141,18 +143,6 @@ func nestArrays(elem types.T, row []types.Datum) (types.Datum, error) {
 }
 
 const maxArrayDims = 6
-
-func equalInts(a, b []int) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
 
 func (c *compiler) compileSubscript(e *plan.Subscript) (Eval, error) {
 	if e.X.Type().Kind() != types.KArray {
