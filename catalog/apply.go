@@ -40,6 +40,7 @@ func (s *Snapshot) apply(put []Object, del []types.OID) (*Snapshot, error) {
 		if old, ok := n.objs.lookup(oid); ok {
 			n.unlink(old)
 			n.unlinkFiles(old)
+			n.unlinkUsers(old)
 			n.countConstraints(old, -1)
 			n.objs.delete(oid)
 			n.lobs.delete(oid)
@@ -51,11 +52,13 @@ func (s *Snapshot) apply(put []Object, del []types.OID) (*Snapshot, error) {
 		if old, ok := n.objs.lookup(o.ObjectOID()); ok {
 			n.unlink(old)
 			n.unlinkFiles(old)
+			n.unlinkUsers(old)
 			n.countConstraints(old, -1)
 		}
 	}
 	for _, o := range put {
 		n.objs.set(o.ObjectOID(), o)
+		n.linkUsers(o)
 		n.countConstraints(o, 1)
 	}
 	// Types first: the descriptions of domains look at their base types.
@@ -74,7 +77,7 @@ func (s *Snapshot) apply(put []Object, del []types.OID) (*Snapshot, error) {
 			return nil, err
 		}
 	}
-	if err := n.validateChange(put, del); err != nil {
+	if err := n.validateChange(s, put, del); err != nil {
 		return nil, err
 	}
 	n.settle()

@@ -199,20 +199,23 @@ func (c *Change) tableDependents(t *Table, sub int, add func(bool, node)) {
 
 // ownedSequences returns the sequences that belong to columns of the table.
 func (c *Change) ownedSequences(table types.OID) []*Sequence {
-	return objectsOf(c.snap, func(q *Sequence) bool { return q.OwnerTable == table })
+	return usersOf[*Sequence](c.snap, c.DB, table)
 }
 
 // viewsReading adds the views that read a relation or one of its columns.
 func (c *Change) viewsReading(n node, add func(bool, node)) {
-	for _, v := range objectsOf(c.snap, func(v *View) bool { return v.DB == c.DB }) {
-		if !slices.Contains(v.Deps, n.oid) {
-			continue
-		}
+	for _, v := range c.viewsOf(n.oid) {
 		if n.sub != 0 && !v.reads(n.oid, n.sub-1) {
 			continue
 		}
 		add(false, node{kind: nodeRelation, oid: v.OID})
 	}
+}
+
+// viewsOf returns the views that read a relation.
+func (c *Change) viewsOf(rel types.OID) []*View {
+	views := usersOf[*View](c.snap, c.DB, rel)
+	return slices.DeleteFunc(views, func(v *View) bool { return !slices.Contains(v.Deps, rel) })
 }
 
 // viewsGrouping adds the views that are only right as a primary key determines
@@ -221,7 +224,7 @@ func (c *Change) viewsGrouping(t *Table, u *Unique, add func(bool, node)) {
 	if !u.Primary || c.Uses == nil {
 		return
 	}
-	for _, v := range objectsOf(c.snap, func(v *View) bool { return v.DB == c.DB && slices.Contains(v.Deps, t.OID) }) {
+	for _, v := range c.viewsOf(t.OID) {
 		if slices.Contains(c.Uses(StoredText{Text: v.Query, View: v}), u.OID) {
 			add(false, node{kind: nodeRelation, oid: v.OID})
 		}
@@ -246,13 +249,10 @@ func (c *Change) defaultsNeeding(oid types.OID, add func(bool, node)) {
 	needs := func(col Column) bool {
 		return !col.Dropped && col.Default != "" && (col.Sequence == oid && col.Identity == 0 || slices.Contains(col.DefaultDeps, oid))
 	}
-	for _, r := range c.snap.RelationsWhere(c.DB, func(r Relation) bool {
-		t, ok := r.(*Table)
-		return ok && slices.ContainsFunc(t.Columns, needs)
-	}) {
-		for i, col := range r.RelColumns() {
+	for _, t := range usersOf[*Table](c.snap, c.DB, oid) {
+		for i, col := range t.Columns {
 			if needs(col) {
-				add(false, node{kind: nodeDefault, oid: r.ObjectOID(), sub: i + 1})
+				add(false, node{kind: nodeDefault, oid: t.OID, sub: i + 1})
 			}
 		}
 	}
@@ -264,15 +264,9 @@ func (c *Change) typeDependents(oid types.OID, add func(bool, node)) {
 	if in := c.snap.TypeInfo(oid); in != nil && in.Array != 0 {
 		add(true, node{kind: nodeType, oid: in.Array})
 	}
-	of := func(r Relation) bool {
-		t, ok := r.(*Table)
-		return ok && t.OfType == oid
-	}
-	for _, r := range c.snap.RelationsWhere(c.DB, func(r Relation) bool {
-		return of(r) || slices.ContainsFunc(r.RelColumns(), func(col Column) bool { return uses(col.Type) })
-	}) {
-		if of(r) {
-			add(false, node{kind: nodeRelation, oid: r.ObjectOID()})
+	for _, r := range usersOf[Relation](c.snap, c.DB, oid) {
+		if t, isTable := r.(*Table); isTable && t.OfType == oid {
+			add(false, node{kind: nodeRelation, oid: t.OID})
 		}
 		for i, col := range r.RelColumns() {
 			if col.Dropped || !uses(col.Type) {
@@ -292,7 +286,7 @@ func (c *Change) typeDependents(oid types.OID, add func(bool, node)) {
 			add(false, node{kind: nodeRelation, oid: r.ObjectOID(), sub: i + 1})
 		}
 	}
-	for _, u := range c.snap.UserTypes(c.DB) {
+	for _, u := range usersOf[*UserType](c.snap, c.DB, oid) {
 		if u.Range != nil && u.Range.Pair == oid {
 			if u.Kind == 'm' {
 				add(true, node{kind: nodeType, oid: u.OID})
@@ -309,7 +303,7 @@ func (c *Change) typeDependents(oid types.OID, add func(bool, node)) {
 			}
 		}
 	}
-	for _, f := range c.snap.AllFunctions(c.DB) {
+	for _, f := range usersOf[*Function](c.snap, c.DB, oid) {
 		if f.RangeType != 0 {
 			if f.RangeType == oid {
 				add(true, node{kind: nodeFunction, oid: f.OID})

@@ -121,52 +121,58 @@ func (c *Change) textsUsing(oid types.OID, name string, add func(bool, node)) {
 		}
 		return false
 	}
-	for _, u := range c.snap.UserTypes(c.DB) {
+	for _, u := range usersOf[*UserType](c.snap, c.DB, oid) {
 		if u.Kind == 'r' && u.Range.Diff == oid {
 			add(false, node{kind: nodeType, oid: u.OID})
 		}
 	}
-	for _, f := range c.snap.AllFunctions(c.DB) {
+	for _, f := range usersOf[*Function](c.snap, c.DB, oid) {
 		if f.Agg != nil && slices.Contains(f.Agg.Uses(), oid) {
 			add(false, node{kind: nodeFunction, oid: f.OID})
 		}
-		given := slices.ContainsFunc(f.Defaults, func(d string) bool { return uses(StoredText{Text: d}) })
-		if f.OID != oid && (given || f.Standard && uses(StoredText{Text: f.Body, Function: f})) {
-			add(false, node{kind: nodeFunction, oid: f.OID})
-		}
 	}
+	bodiesOnly := false
 	switch c.snap.objs.get(oid).(type) {
-	case *Table, *View: // what reads them is known without looking into texts
-		return
+	case *Table, *View: // what else reads them is known without looking into texts
+		bodiesOnly = true
 	}
-	for _, t := range c.snap.Tables(c.DB) {
-		c.tableTextsUsing(t, uses, add)
-	}
-	for _, v := range objectsOf(c.snap, func(v *View) bool { return v.DB == c.DB }) {
-		if uses(StoredText{Text: v.Query, View: v}) {
-			add(false, node{kind: nodeRelation, oid: v.OID})
+	for _, o := range c.snap.objs.all() {
+		if f, ok := o.(*Function); o.DatabaseOID() != c.DB || bodiesOnly && !ok || ok && f.OID == oid {
+			continue
 		}
+		c.objectTextsUsing(o, uses, add)
 	}
-	for _, p := range c.snap.AllPolicies(c.DB) {
-		for _, q := range []*BoundQuery{&p.Using, &p.Check} {
-			if uses(StoredText{Text: q.Query, View: q.View(&p.Common)}) {
-				add(false, node{kind: nodePart, oid: p.OID})
+}
+
+// objectTextsUsing adds what has a text that uses something: the object or parts of it.
+func (c *Change) objectTextsUsing(o Object, uses func(StoredText) bool, add func(bool, node)) {
+	switch x := o.(type) {
+	case *Table:
+		c.tableTextsUsing(x, uses, add)
+	case *Function:
+		given := slices.ContainsFunc(x.Defaults, func(d string) bool { return uses(StoredText{Text: d}) })
+		if given || x.Standard && uses(StoredText{Text: x.Body, Function: x}) {
+			add(false, node{kind: nodeFunction, oid: x.OID})
+		}
+	case *View:
+		if uses(StoredText{Text: x.Query, View: x}) {
+			add(false, node{kind: nodeRelation, oid: x.OID})
+		}
+	case *Policy:
+		for _, q := range []*BoundQuery{&x.Using, &x.Check} {
+			if uses(StoredText{Text: q.Query, View: q.View(&x.Common)}) {
+				add(false, node{kind: nodePart, oid: x.OID})
 				break
 			}
 		}
-	}
-	for _, e := range c.snap.AllExtStats(c.DB) {
-		t := e.table(c.snap)
-		if t != nil && slices.ContainsFunc(e.Exprs, func(x string) bool { return uses(StoredText{Text: x, Table: t}) }) {
-			add(false, node{kind: nodePart, oid: e.OID})
+	case *ExtStats:
+		t := x.table(c.snap)
+		if t != nil && slices.ContainsFunc(x.Exprs, func(e string) bool { return uses(StoredText{Text: e, Table: t}) }) {
+			add(false, node{kind: nodePart, oid: x.OID})
 		}
-	}
-	for _, u := range c.snap.UserTypes(c.DB) {
-		for _, k := range u.Checks {
-			if uses(StoredText{Text: k.Expr, Value: u.Base}) {
-				add(false, node{kind: nodeType, oid: u.OID})
-				break
-			}
+	case *UserType:
+		if slices.ContainsFunc(x.Checks, func(k *Check) bool { return uses(StoredText{Text: k.Expr, Value: x.Base}) }) {
+			add(false, node{kind: nodeType, oid: x.OID})
 		}
 	}
 }

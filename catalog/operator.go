@@ -189,12 +189,12 @@ func (c *Change) operatorText(o *OwnOperator) string {
 
 // operatorsOver adds the operators and casts that need a type or a function.
 func (c *Change) operatorsOver(oid types.OID, add func(bool, node)) {
-	for _, o := range c.snap.AllOperators(c.DB) {
+	for _, o := range usersOf[*OwnOperator](c.snap, c.DB, oid) {
 		if o.Left.OID == oid || o.Right.OID == oid || o.Result.OID == oid || o.Function == oid {
 			add(false, node{kind: nodeOperator, oid: o.OID})
 		}
 	}
-	for _, k := range c.snap.AllCasts(c.DB) {
+	for _, k := range usersOf[*OwnCast](c.snap, c.DB, oid) {
 		if k.Source.OID == oid || k.Target.OID == oid || k.Function == oid {
 			add(false, node{kind: nodeCast, oid: k.OID})
 		}
@@ -203,7 +203,7 @@ func (c *Change) operatorsOver(oid types.OID, add func(bool, node)) {
 
 // aggregatesSortedBy adds the aggregates that name an operator as their order.
 func (c *Change) aggregatesSortedBy(oid types.OID, add func(bool, node)) {
-	for _, f := range c.snap.AllFunctions(c.DB) {
+	for _, f := range usersOf[*Function](c.snap, c.DB, oid) {
 		if f.Agg != nil && f.Agg.SortOp == oid {
 			add(false, node{kind: nodeFunction, oid: f.OID})
 		}

@@ -152,7 +152,7 @@ func (s *Snapshot) PoliciesCount(t *Table, role string) *sqlerr.Error {
 // policiesNeeding adds the policies whose conditions need a relation, or one of its
 // columns, and those of the table itself.
 func (c *Change) policiesNeeding(n node, add func(bool, node)) {
-	for _, p := range c.snap.AllPolicies(c.DB) {
+	for _, p := range append(partsOf[*Policy](c.snap, n.oid), usersOf[*Policy](c.snap, c.DB, n.oid)...) {
 		switch {
 		case p.Table == n.oid && n.sub == 0:
 			add(true, node{kind: nodePart, oid: p.OID})

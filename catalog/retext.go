@@ -15,12 +15,13 @@ import (
 // renames are the names that a change takes away.
 type renames struct {
 	relations map[types.OID]bool // with another name, or other names of columns
-	words     map[string]bool    // that occur in texts which name something that was renamed
+	words     map[string]bool    // names and labels, which occur in texts that name what was renamed
+	fields    map[string]bool    // names of columns and attributes
 }
 
 // renamesIn compares objects with what they were.
 func (c *Change) renamesIn(put []Object) *renames {
-	r := &renames{relations: map[types.OID]bool{}, words: map[string]bool{}}
+	r := &renames{relations: map[types.OID]bool{}, words: map[string]bool{}, fields: map[string]bool{}}
 	for _, o := range put {
 		old := c.snap.objs.get(o.ObjectOID())
 		if old == nil || old == o {
@@ -58,31 +59,67 @@ func (r *renames) columns(old, now []Column) (changed bool) {
 		if old[i].Name != now[i].Name || old[i].Dropped != now[i].Dropped {
 			changed = true
 			if !now[i].Dropped {
-				r.words[old[i].Name] = true
+				r.fields[old[i].Name] = true
 			}
 		}
 	}
 	return changed
 }
 
-// in reports whether a text may name something that was renamed.
-func (r *renames) in(text string) bool {
+// in reports whether a text may name something that was renamed. The text is one of the
+// object of, and names the columns of that alone without a point before them, or one that
+// reads any relations, where of is 0.
+func (r *renames) in(text string, of types.OID) bool {
 	if text == "" {
 		return false
 	}
+	before := "."
+	if of == 0 || r.relations[of] {
+		before = ""
+	}
 	for w := range r.words {
-		if strings.Contains(text, w) || strings.ContainsAny(w, `'"`) {
+		if mayName(text, w, "") {
+			return true
+		}
+	}
+	for w := range r.fields {
+		if mayName(text, w, before) {
 			return true
 		}
 	}
 	return false
 }
 
+// mayName reports whether a word, which is not a part of a longer one, may stand in a
+// text behind before: as a name, or within a literal.
+func mayName(text, word, before string) bool {
+	if strings.ContainsAny(word, `'"\`) {
+		return strings.ContainsAny(text, `'"`) // it is written otherwise there
+	}
+	for at := 0; ; at++ {
+		i := strings.Index(text[at:], word)
+		if i < 0 {
+			return false
+		}
+		at += i
+		end := at + len(word)
+		alone := (at == 0 || !inWord(text[at-1]) || !inWord(word[0])) && (end == len(text) || !inWord(text[end]) || !inWord(word[len(word)-1]))
+		if alone && strings.HasSuffix(strings.TrimSuffix(text[:at], `"`), before) {
+			return true
+		}
+	}
+}
+
+// inWord reports whether a name that is not quoted may have the byte.
+func inWord(c byte) bool {
+	return c == '_' || c == '$' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
 // follow returns the objects of which texts name what put renames, with texts
 // that say the same over next.
 func (c *Change) follow(put []Object, del []types.OID, next *Snapshot) ([]Object, error) {
 	r := c.renamesIn(put)
-	if len(r.relations) == 0 && len(r.words) == 0 {
+	if len(r.relations) == 0 && len(r.words) == 0 && len(r.fields) == 0 {
 		return nil, nil
 	}
 	named := objectsOf(c.snap, func(o Object) bool {
@@ -95,7 +132,7 @@ func (c *Change) follow(put []Object, del []types.OID, next *Snapshot) ([]Object
 		case *Schema, *Sequence, *Stats:
 			return false
 		}
-		return len(r.words) > 0
+		return len(r.words)+len(r.fields) > 0
 	})
 	var out []Object
 	for _, o := range named {
@@ -145,14 +182,14 @@ func (c *Change) retextObject(old, now Object, r *renames, next *Snapshot) (Obje
 		was := old.(*View)
 		n := *x
 		n.Columns = slices.Clone(x.Columns)
-		if r.in(x.Query) || slices.ContainsFunc(x.Deps, func(d types.OID) bool { return r.relations[d] }) {
+		if r.in(x.Query, 0) || slices.ContainsFunc(x.Deps, func(d types.OID) bool { return r.relations[d] }) {
 			made := x.MadeAliases
 			if text(&was.Query, &n.Query, StoredText{View: was, MadeAliases: &made}); n.Query != x.Query {
 				n.MadeAliases = made
 			}
 		}
 		for i := range min(len(was.Columns), len(n.Columns)) {
-			if r.in(n.Columns[i].Default) {
+			if r.in(n.Columns[i].Default, x.OID) {
 				text(&was.Columns[i].Default, &n.Columns[i].Default, StoredText{})
 			}
 		}
@@ -160,21 +197,21 @@ func (c *Change) retextObject(old, now Object, r *renames, next *Snapshot) (Obje
 			n.Materialized = copyTable(m)
 			texts := copyTable(was.Materialized).texts()
 			for i, s := range n.Materialized.texts() {
-				if i < len(texts) && r.in(*s) {
+				if i < len(texts) && r.in(*s, x.OID) {
 					text(texts[i], s, StoredText{Table: was.Materialized})
 				}
 			}
 		}
 		out = &n
 	case *Table:
-		if !x.anyText(r.in) {
+		if !x.anyText(func(text string) bool { return r.in(text, x.OID) }) {
 			return nil, nil
 		}
 		was := old.(*Table)
 		n := copyTable(x)
 		texts := copyTable(was).texts()
 		for i, s := range n.texts() {
-			if i < len(texts) && r.in(*s) {
+			if i < len(texts) && r.in(*s, x.OID) {
 				text(texts[i], s, StoredText{Table: was})
 			}
 		}
@@ -183,7 +220,7 @@ func (c *Change) retextObject(old, now Object, r *renames, next *Snapshot) (Obje
 		was := old.(*Policy)
 		n := *x
 		for _, q := range [][2]*BoundQuery{{&was.Using, &n.Using}, {&was.Check, &n.Check}} {
-			if r.in(q[1].Query) || slices.ContainsFunc(q[1].Deps, func(d types.OID) bool { return r.relations[d] }) {
+			if r.in(q[1].Query, 0) || slices.ContainsFunc(q[1].Deps, func(d types.OID) bool { return r.relations[d] }) {
 				text(&q[0].Query, &q[1].Query, StoredText{View: q[0].View(&was.Common)})
 			}
 		}
@@ -193,7 +230,7 @@ func (c *Change) retextObject(old, now Object, r *renames, next *Snapshot) (Obje
 		n := *x
 		n.Exprs = slices.Clone(x.Exprs)
 		for i := range n.Exprs {
-			if t := was.table(c.snap); t != nil && i < len(was.Exprs) && r.in(n.Exprs[i]) {
+			if t := was.table(c.snap); t != nil && i < len(was.Exprs) && r.in(n.Exprs[i], x.Table) {
 				text(&was.Exprs[i], &n.Exprs[i], StoredText{Table: t})
 			}
 		}
@@ -205,23 +242,23 @@ func (c *Change) retextObject(old, now Object, r *renames, next *Snapshot) (Obje
 		for i := range n.Checks {
 			cp := *n.Checks[i]
 			n.Checks[i] = &cp
-			if i < len(was.Checks) && r.in(cp.Expr) {
+			if i < len(was.Checks) && r.in(cp.Expr, x.OID) {
 				text(&was.Checks[i].Expr, &cp.Expr, StoredText{Value: was.Base})
 			}
 		}
-		if r.in(n.Default) {
+		if r.in(n.Default, x.OID) {
 			text(&was.Default, &n.Default, StoredText{})
 		}
 		out = &n
 	case *Function:
 		was := old.(*Function)
 		n := *x
-		if x.Standard && r.in(x.Body) {
+		if x.Standard && r.in(x.Body, 0) {
 			text(&was.Body, &n.Body, StoredText{Function: was})
 		}
 		n.Defaults = slices.Clone(x.Defaults)
 		for i := range min(len(n.Defaults), len(was.Defaults)) {
-			if r.in(n.Defaults[i]) {
+			if r.in(n.Defaults[i], x.OID) {
 				text(&was.Defaults[i], &n.Defaults[i], StoredText{})
 			}
 		}

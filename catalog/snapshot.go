@@ -48,6 +48,7 @@ type Snapshot struct {
 	refs       layered[types.OID, []types.OID] // table OID to the tables with foreign keys on it
 	stats      layered[types.OID, types.OID]   // table OID to the OID of its statistics
 	children   layered[types.OID, []types.OID] // table OID to the tables that have it as a parent
+	users      layered[types.OID, []types.OID] // OID to the objects that reference it (see references)
 	casts      layered[ownCastKey, types.OID]
 	parts      layered[types.OID, []types.OID]        // relation OID to the policies and statistics objects that it has
 	lobs       layered[types.OID, *largeObjectTables] // by database
@@ -131,7 +132,7 @@ func (s *Snapshot) clone() *Snapshot {
 		Version: s.Version, overlay: s.overlay,
 		objs: s.objs.copy(), names: s.names.copy(), funcs: s.funcs.copy(),
 		indexTable: s.indexTable.copy(), typeInfos: s.typeInfos.copy(),
-		refs: s.refs.copy(), stats: s.stats.copy(), children: s.children.copy(),
+		refs: s.refs.copy(), stats: s.stats.copy(), children: s.children.copy(), users: s.users.copy(),
 		casts: s.casts.copy(), parts: s.parts.copy(), lobs: s.lobs.copy(),
 		files: s.files.copy(), spaces: s.spaces.copy(), constraints: s.constraints.copy(),
 		lists: &listCache{},
@@ -148,6 +149,7 @@ func (s *Snapshot) settle() {
 	s.refs.settle()
 	s.stats.settle()
 	s.children.settle()
+	s.users.settle()
 	s.casts.settle()
 	s.parts.settle()
 	s.lobs.settle()

@@ -63,17 +63,14 @@ func systemColumnAt(col int) string {
 // system column.
 func IsSystemColumnAt(col int) bool { return systemColumnAt(col) != "" }
 
-// validateChange checks the rules for what a delta touched.
-func (s *Snapshot) validateChange(put []Object, del []types.OID) error {
+// validateChange checks the rules for what a delta touched of the snapshot before.
+func (s *Snapshot) validateChange(before *Snapshot, put []Object, del []types.OID) error {
 	for _, o := range put {
 		if err := s.validateObject(o); err != nil {
 			return err
 		}
 	}
-	if len(del) > 0 {
-		return s.validateDropped(del)
-	}
-	return nil
+	return s.validateDropped(before, del)
 }
 
 // Validate checks the rules for the whole snapshot, but for those of names and files:
@@ -435,57 +432,60 @@ func tableIn(o Object) *Table {
 	return nil
 }
 
-// validateDropped checks C9.
-func (s *Snapshot) validateDropped(del []types.OID) error {
-	gone := make(map[types.OID]bool, len(del))
-	for _, o := range del {
-		gone[o] = true
-	}
-	for _, o := range s.objs.all() {
-		co := CommonOf(o)
-		if gone[co.DB] {
-			return stillNeeded("database", co.DB, co.Name)
-		}
-		switch x := o.(type) {
-		case *Table:
-			for _, fk := range x.ForeignKeys {
-				if gone[fk.RefTable] {
-					return stillNeeded("table", fk.RefTable, x.Name)
-				}
+// validateDropped checks C9 for what was there before.
+func (s *Snapshot) validateDropped(before *Snapshot, del []types.OID) error {
+	for _, oid := range del {
+		switch x := before.objs.get(oid).(type) {
+		case *Database:
+			if o := s.anyObject(func(c *Common) bool { return c.DB == oid }); o != nil {
+				return stillNeeded("database", oid, CommonOf(o).Name)
 			}
-			for i := range x.Columns {
-				if c := &x.Columns[i]; !c.Dropped && (gone[c.Sequence] || s.typeGone(c.Type, gone)) {
-					return stillNeeded("object", c.Type.OID, x.Name)
-				}
-			}
-		case *View:
-			for _, dep := range x.Deps {
-				if gone[dep] {
-					return stillNeeded("relation", dep, x.Name)
-				}
-			}
-		case *Sequence:
-			if gone[x.OwnerTable] {
-				return stillNeeded("table", x.OwnerTable, x.Name)
-			}
-		case *UserType:
-			if x.Kind == 'd' && s.typeGone(x.Base, gone) {
-				return stillNeeded("type", x.Base.OID, x.Name)
-			}
-		case *Stats:
-			if gone[x.Table] {
-				return stillNeeded("table", x.Table, x.Name)
+		case *Schema:
+			again := s.Schema(x.DB, x.Name) != nil // made anew
+			if !again && s.anyObject(func(c *Common) bool { return c.DB == x.DB && c.Schema == x.Name }) != nil {
+				return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop schema %s because other objects depend on it", x.Name)
 			}
 		}
-		if co.Schema != "" && !IsTempSchema(co.Schema) && s.Schema(co.DB, co.Schema) == nil {
-			return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop schema %s because other objects depend on it", co.Schema)
+		if refs := s.refs.get(oid); len(refs) > 0 {
+			return stillNeeded("table", oid, s.relationName(refs[0]))
+		}
+		if st := s.Stats(oid); st != nil {
+			return stillNeeded("table", oid, st.Name)
+		}
+		for _, user := range s.users.get(oid) {
+			if o := s.objs.get(user); cannotDoWithout(o, oid) {
+				return stillNeeded("object", oid, CommonOf(o).Name)
+			}
 		}
 	}
 	return nil
 }
 
-func (s *Snapshot) typeGone(t types.T, gone map[types.OID]bool) bool {
-	return gone[t.OID] || t.User == types.KArray && gone[t.Elem]
+// anyObject returns an object for which keep holds, or nil.
+func (s *Snapshot) anyObject(keep func(*Common) bool) Object {
+	for _, o := range s.objs.all() {
+		if keep(CommonOf(o)) {
+			return o
+		}
+	}
+	return nil
+}
+
+// cannotDoWithout reports whether a reference of o is one that must not be left without
+// the object.
+func cannotDoWithout(o Object, oid types.OID) bool {
+	is := func(t types.T) bool { return t.OID == oid || t.User == types.KArray && t.Elem == oid }
+	switch x := o.(type) {
+	case *Table:
+		return slices.ContainsFunc(x.Columns, func(c Column) bool { return !c.Dropped && (c.Sequence == oid || is(c.Type)) })
+	case *View:
+		return slices.Contains(x.Deps, oid)
+	case *Sequence:
+		return x.OwnerTable == oid
+	case *UserType:
+		return x.Kind == 'd' && is(x.Base)
+	}
+	return false
 }
 
 func stillNeeded(kind string, oid types.OID, by string) error {

@@ -58,11 +58,8 @@ func (d *differ) sequences() {
 		was := ""
 		if old != nil {
 			was = old.Owner
-			switch {
-			case q.Unlogged && !old.Unlogged:
-				d.add("ALTER SEQUENCE ", n, " SET UNLOGGED")
-			case old.Unlogged && !q.Unlogged:
-				d.add("ALTER SEQUENCE ", n, " SET LOGGED")
+			if q.Unlogged != old.Unlogged {
+				d.add("ALTER SEQUENCE ", n, " ", persistence(q.Unlogged))
 			}
 		}
 		if table, _ := d.b.ownerOf(q); table == "" {
@@ -76,12 +73,19 @@ func (d *differ) sequences() {
 	}
 }
 
-// linkSequences gives sequences to columns.
+// linkSequences gives sequences to columns. One that a table has taken along when it
+// became logged or unlogged gets back what it shall be.
 func (d *differ) linkSequences() {
 	for _, n := range sortedKeys(d.b.rels) {
 		q := d.b.sequence(n)
 		if q == nil {
 			continue
+		}
+		if old := d.a.sequence(n); old != nil {
+			of, _ := d.a.ownerOf(old)
+			if t := d.switched(of); t != nil && q.Unlogged != t.Unlogged {
+				d.add("ALTER SEQUENCE ", n, " ", persistence(q.Unlogged))
+			}
 		}
 		table, column := d.b.ownerOf(q)
 		if table == "" {
@@ -97,6 +101,25 @@ func (d *differ) linkSequences() {
 		d.add("ALTER SEQUENCE ", n, " OWNER TO ", catalog.QuoteIdent(q.Owner))
 		d.add("ALTER SEQUENCE ", n, " OWNED BY ", table, ".", catalog.QuoteIdent(column))
 	}
+}
+
+// persistence is the action of ALTER that makes a relation unlogged or logged.
+func persistence(unlogged bool) string {
+	if unlogged {
+		return "SET UNLOGGED"
+	}
+	return "SET LOGGED"
+}
+
+// switched returns a table that stays and becomes logged or unlogged, as it shall be; nil
+// for another one.
+func (d *differ) switched(table string) *catalog.Table {
+	for _, c := range d.tables {
+		if c.name == table && c.old.Unlogged != c.to.Unlogged {
+			return c.to
+		}
+	}
+	return nil
 }
 
 // detached reports whether the column was dropped and made again.

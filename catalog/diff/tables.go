@@ -292,11 +292,8 @@ func (d *differ) alterColumns(alter string, c *tableChange) {
 }
 
 func (d *differ) tableOptions(alter string, c *tableChange) {
-	switch {
-	case c.to.Unlogged && !c.old.Unlogged:
-		d.add(alter, "SET UNLOGGED")
-	case c.old.Unlogged && !c.to.Unlogged:
-		d.add(alter, "SET LOGGED")
+	if c.to.Unlogged != c.old.Unlogged {
+		d.add(alter, persistence(c.to.Unlogged))
 	}
 	old, to := options(c.old), options(c.to)
 	set := map[string]string{}

@@ -297,3 +297,17 @@ ALTER TYPE small ALTER ATTRIBUTE b TYPE varchar(9) COLLATE "C", ALTER ATTRIBUTE 
 ALTER TYPE odd ALTER ATTRIBUTE "A b" TYPE numeric(5, 2);
 CREATE TABLE comes (o odd[]);`)
 }
+
+// A table that becomes unlogged takes its sequences along, but for those that became
+// logged again.
+func TestCatalogDiffOfSequences(t *testing.T) {
+	diffForthAndBack(t, `
+CREATE TABLE t (k int, i bigint GENERATED ALWAYS AS IDENTITY, s serial);
+CREATE SEQUENCE logged OWNED BY t.k;
+CREATE UNLOGGED TABLE u (k int, s serial);
+CREATE UNLOGGED SEQUENCE unlogged OWNED BY u.k;`, `
+ALTER TABLE t SET UNLOGGED;
+ALTER SEQUENCE logged SET LOGGED;
+ALTER TABLE u SET LOGGED;
+ALTER SEQUENCE unlogged SET UNLOGGED;`)
+}

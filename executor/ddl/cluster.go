@@ -265,13 +265,14 @@ func (x *exec) place(t *catalog.Table, spec *catalog.ClusterSpec) error {
 // placeWaiting gives the tables a place whose options have waited for keys that are
 // there now, from the top.
 func (x *exec) placeWaiting() error {
+	waits := func(r catalog.Relation) bool {
+		t, ok := r.(*catalog.Table)
+		return ok && t.ClusterWaits()
+	}
 	for again := true; again; {
 		again = false
-		for _, r := range x.snap().Relations(x.db()) {
-			t, ok := r.(*catalog.Table)
-			if !ok || !t.ClusterWaits() {
-				continue
-			}
+		for _, r := range x.snap().RelationsWhere(x.db(), waits) {
+			t := r.(*catalog.Table)
 			var opts []ast.Option
 			for _, o := range t.Options {
 				opts = append(opts, ast.Option{Name: o.Name, X: &ast.Const{Val: o.Value}})

@@ -188,7 +188,7 @@ func (x *exec) addDomainConstraint(u *catalog.UserType, a *ast.AlterAction) erro
 // NULLs when check is "". Domains inside of arrays, ranges and rows
 // cannot be altered.
 func (x *exec) domainValues(u *catalog.UserType, check string) error {
-	for _, r := range x.snap().Relations(x.db()) {
+	for _, r := range x.snap().Holding(x.db(), u.OID) {
 		t, ok := r.(*catalog.Table)
 		if !ok {
 			continue

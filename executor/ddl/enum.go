@@ -22,7 +22,7 @@ func (x *exec) renameEnumValue(s *ast.AlterObject, u *catalog.UserType, old, lab
 	}
 	was, now := ast.QuoteLiteral(old), ast.QuoteLiteral(label)
 	cast := "::" + x.snap().FormatType(types.Of(u.OID), x.db(), []string{catalog.SchemaPgCatalog})
-	for _, r := range x.snap().Relations(x.db()) {
+	for _, r := range x.snap().Holding(x.db(), u.OID) {
 		switch r := r.(type) {
 		case *catalog.View:
 			if r.Materialized != nil && x.holdsType(r.Columns, u.OID) {

@@ -1,7 +1,6 @@
 package ddl
 
 import (
-	"cmp"
 	"slices"
 
 	"kvsqld/catalog"
@@ -20,9 +19,9 @@ import (
 // the statement gave the types' tables.
 func (x *exec) followRowTypes(off int) error {
 	var edits []*attributeEdit
-	for _, t := range x.snap().Tables(x.db()) {
-		was := x.before.Table(t.OID)
-		if was == nil || was == t || t.RowType == 0 {
+	for _, oid := range x.snap().Differing(x.before) {
+		t, was := x.snap().Table(oid), x.before.Table(oid)
+		if t == nil || was == nil || t.DB != x.db() || t.RowType == 0 {
 			continue
 		}
 		e := &attributeEdit{typ: t.RowType}
@@ -64,9 +63,9 @@ func (x *exec) followRowTypes(off int) error {
 // followAttributes does the same for composite types that DROP … CASCADE took
 // attributes from.
 func (x *exec) followAttributes(off int) error {
-	for _, u := range x.snap().UserTypes(x.db()) {
-		old := x.before.TypeByOID(u.OID)
-		if old == nil || len(old.Columns) == len(u.Columns) {
+	for _, oid := range x.snap().Differing(x.before) {
+		u, old := x.snap().TypeByOID(oid), x.before.TypeByOID(oid)
+		if u == nil || old == nil || u.DB != x.db() || len(old.Columns) == len(u.Columns) {
 			continue
 		}
 		e := &attributeEdit{typ: u.OID, was: old.Columns, cols: u.Columns}
@@ -99,16 +98,8 @@ func (x *exec) rowUser(typ types.OID) string {
 			return user
 		}
 	}
-	var objs []catalog.Object
-	for _, t := range x.snap().Tables(x.db()) {
-		objs = append(objs, t)
-	}
-	for _, u := range x.snap().UserTypes(x.db()) {
-		objs = append(objs, u)
-	}
-	slices.SortFunc(objs, func(a, b catalog.Object) int { return cmp.Compare(a.ObjectOID(), b.ObjectOID()) })
 	uses := func(c catalog.Column) bool { return !c.Dropped && c.Type.OID == typ }
-	for _, o := range objs {
+	for _, o := range x.snap().Users(x.db(), typ) {
 		switch o := o.(type) {
 		case *catalog.Table:
 			if i := slices.IndexFunc(o.Columns, uses); i >= 0 {
@@ -146,8 +137,10 @@ func (x *exec) convertStored(off int, e *attributeEdit) error {
 	if len(e.from) == len(e.was) && slices.IsSorted(e.from) && !slices.Contains(e.from, -1) {
 		return nil // the fields are what they were
 	}
-	holds := func(r catalog.Relation) bool { return x.holdsType(r.RelColumns(), e.typ) }
-	for _, r := range x.snap().RelationsWhere(x.db(), holds) {
+	for _, r := range x.snap().Holding(x.db(), e.typ) {
+		if !x.holdsType(r.RelColumns(), e.typ) {
+			continue
+		}
 		switch r := r.(type) {
 		case *catalog.View:
 			if r.Materialized != nil {
