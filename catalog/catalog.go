@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -175,7 +174,7 @@ func (c *Catalog) Load(fragments [][]byte) error {
 	for _, f := range fragments {
 		o, counters, err := decodeFragment(f)
 		if err != nil {
-			return errors.Join(sqlerr.New(sqlerr.DataCorrupted, "catalog fragment is damaged: %v", err), err)
+			return sqlerr.New(sqlerr.DataCorrupted, "a part of the catalog is damaged, or was written by a newer kvsqld: %v", err)
 		}
 		if counters != nil {
 			maxOID = max(maxOID, counters.OID-1)
