@@ -27,20 +27,74 @@ type QueryTree struct {
 	Locking  []LockTree
 }
 
-// BodyTree is the body of a function: what it returns, or its queries.
+// BodyTree is the body of a function: what it returns, or its statements.
 type BodyTree struct {
-	Return  *TreeExpr
-	Queries []*QueryTree
+	Return *TreeExpr
+	Stmts  []StmtTree
 }
 
-// WithTree is a query of WITH.
+// StmtTree is a statement of a body: one of RETURN, a query and a change.
+type StmtTree struct {
+	Return *TreeExpr
+	Query  *QueryTree
+	Change *ChangeTree
+}
+
+// WithTree is a query, or a change, of WITH.
 type WithTree struct {
 	Name         string
 	Cols         []string
 	Materialized *bool
 	Query        *QueryTree
+	Change       *ChangeTree
 	Search       *SearchTree
 	Cycle        *CycleTree
+}
+
+// ChangeTree is INSERT, UPDATE or DELETE.
+type ChangeTree struct {
+	Verb      string
+	Recursive bool
+	With      []WithTree
+
+	Schema, Table string
+	Only          bool
+	Alias         string // "" for none
+
+	Cols       [][]TreePart // of INSERT: columns, or parts of them
+	Overriding string
+	Source     *QueryTree
+	Values     [][]TreeExpr // an expression without text is DEFAULT
+	Conflict   *ConflictTree
+
+	Set       []SetTree
+	From      []FromTree // or USING
+	Where     *TreeExpr
+	Returning []TreeTarget
+}
+
+// ConflictTree is ON CONFLICT.
+type ConflictTree struct {
+	Keys       []ConflictKeyTree
+	KeyWhere   *TreeExpr
+	Constraint string
+	Update     bool
+	Set        []SetTree
+	Where      *TreeExpr
+}
+
+// ConflictKeyTree is a column or an expression that must not be in the table twice.
+type ConflictKeyTree struct {
+	X                TreeExpr
+	Collate, Opclass string
+}
+
+// SetTree is an assignment of SET: to one place, or to several what a query returns.
+type SetTree struct {
+	Places  [][]TreePart
+	Several bool
+	X       TreeExpr // without text DEFAULT
+	Query   *QueryTree
 }
 
 // SearchTree is SEARCH DEPTH or BREADTH FIRST BY … SET …

@@ -34,6 +34,9 @@ func (c *Change) renamesIn(put []Object) *renames {
 			if r.columns(asRelation(old).RelColumns(), asRelation(o).RelColumns()) || moved {
 				r.relations[o.ObjectOID()] = true
 			}
+			if t, ok := o.(*Table); ok {
+				r.uniques(old, t)
+			}
 		case *UserType:
 			r.columns(old.(*UserType).Columns, x.Columns)
 			for i, l := range old.(*UserType).Labels {
@@ -64,6 +67,22 @@ func (r *renames) columns(old, now []Column) (changed bool) {
 		}
 	}
 	return changed
+}
+
+// uniques compares the unique constraints of a table with what they were: ON CONFLICT
+// names them.
+func (r *renames) uniques(old Object, now *Table) {
+	was, ok := old.(*Table)
+	if !ok {
+		return
+	}
+	for _, u := range was.Uniques {
+		for _, v := range now.Uniques {
+			if u.OID == v.OID && u.Name != v.Name {
+				r.words[u.Name] = true
+			}
+		}
+	}
 }
 
 // in reports whether a text may name something that was renamed. The text is one of the

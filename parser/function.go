@@ -54,7 +54,7 @@ func (p *parser) returnStmt() ast.Stmt {
 	off := p.off()
 	p.expectKw(kwReturn)
 	at := p.off()
-	return &ast.Select{Off: off, Targets: []ast.Target{{Off: at, X: p.expr()}}}
+	return &ast.Select{Off: off, Return: true, Targets: []ast.Target{{Off: at, X: p.expr()}}}
 }
 
 // atomicBody is BEGIN ATOMIC statement; … END.

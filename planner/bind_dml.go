@@ -261,6 +261,11 @@ func constTargets(q *query) map[int]*plan.Const {
 
 // modifyingCTE plans INSERT, UPDATE or DELETE in WITH.
 func (p *planner) modifyingCTE(def *cteDef, s ast.Stmt, sc *scope) {
+	def.dml = true
+	if p.rec != nil {
+		def.q = &query{rel: p.newRel(), cols: p.noteChange(s, sc).columns()}
+		return
+	}
 	var n plan.Node
 	switch s := s.(type) {
 	case *ast.Insert:
@@ -272,6 +277,5 @@ func (p *planner) modifyingCTE(def *cteDef, s ast.Stmt, sc *scope) {
 	default:
 		unsupported(s.Pos(), "this statement in WITH")
 	}
-	def.dml = true
 	def.q = &query{rel: p.newRel(), dml: n, cols: append([]plan.OutCol(nil), n.Base().Cols...)}
 }

@@ -76,7 +76,7 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 	case s.Default:
 		src = &plan.Values{Rows: [][]plan.Expr{{}}}
 		src.Base().Rows = 1
-	case s.Query.Values != nil && s.Query.With == nil && s.Query.OrderBy == nil && s.Query.Limit == nil && s.Query.Offset == nil && s.Query.Locking == nil:
+	case plainValues(s.Query):
 		b := &binder{planner: p, scope: &scope{parent: sc}, what: "VALUES", noAgg: true, noWin: true, srf: len(s.Query.Values) == 1}
 		v := &plan.Values{}
 		var rowCols []int
@@ -90,12 +90,12 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 				failf(sqlerr.SyntaxError, row[0].Pos(), "VALUES lists must all be the same length")
 			}
 			for i, x := range row { // all, before one of them says what a parameter is
-				if sp, ok := x.(*ast.Special); out[i] == nil && (!ok || sp.Kind != "DEFAULT") {
+				if out[i] == nil && !isDefault(x) {
 					out[i] = b.expr(x)
 				}
 			}
 			for i, x := range row {
-				if sp, ok := x.(*ast.Special); ok && sp.Kind == "DEFAULT" {
+				if isDefault(x) {
 					noDefault(places[i].a)
 					v, _ := d.viewDefault(cols[i])
 					check(i, v == nil)
@@ -189,6 +189,12 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 	ins.Common.Rows, ins.Cost = src.Base().Rows, src.Base().Cost
 	p.prepareCTEs(defs)
 	return ins
+}
+
+// plainValues reports whether the query of an INSERT is VALUES without more, in which
+// DEFAULT may stand.
+func plainValues(q *ast.Select) bool {
+	return q.Values != nil && q.With == nil && q.OrderBy == nil && q.Limit == nil && q.Offset == nil && q.Locking == nil
 }
 
 // spreadRow is a row of VALUES in which every t.* and (x).* is as many entries as it has

@@ -314,12 +314,15 @@ func startOf(x ast.Expr) int {
 	return off
 }
 
+// noName is what an output column is called that has no name.
+const noName = "?column?"
+
 // figureName is the name of an unnamed output column (FigureColname).
 func (p *planner) figureName(e ast.Expr) string {
 	if n, _ := p.figure(e); n != "" {
 		return n
 	}
-	return "?column?"
+	return noName
 }
 
 // IndexColumnName names the column of an index over an expression; "" leaves it to
@@ -453,7 +456,7 @@ func (p *planner) outputTarget(x ast.Expr, b *binder, bl *block, inputFirst bool
 			}
 		}
 	}
-	bl.targets = append(bl.targets, target{x: e, name: "?column?"})
+	bl.targets = append(bl.targets, target{x: e, name: noName})
 	return len(bl.targets) - 1
 }
 

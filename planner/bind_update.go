@@ -58,10 +58,6 @@ func (p *planner) assignments(set []ast.Assign, d *destination, r *rel, b *binde
 		cols = append(cols, c)
 		xs = append(xs, x)
 	}
-	isDefault := func(x ast.Expr) bool {
-		s, ok := x.(*ast.Special)
-		return ok && s.Kind == "DEFAULT"
-	}
 	for i := range set {
 		a := &set[i]
 		if !a.Multi {
@@ -111,6 +107,31 @@ func (p *planner) assignments(set []ast.Assign, d *destination, r *rel, b *binde
 	return cols, xs
 }
 
+// changeNames binds what UPDATE or DELETE names but for SET and RETURNING: the entry of
+// the table that changes, others beside it, and the condition. inner sees them all.
+func (p *planner) changeNames(ref *ast.TableRef, from []ast.FromItem, where ast.Expr, d *destination, sc *scope) (r *rel, inner *scope, others []*nsItem) {
+	bl := &block{rels: map[int]*rel{}}
+	r = p.entry(d, ref.Alias)
+	r.target = true
+	if d.tree != nil && d.views == nil {
+		r.tree = p.treeOf(d.table, d.only)
+	}
+	p.watch(r, d.right)
+	bl.rels[r.id] = r
+	bl.from = []*joinItem{{rel: r}}
+	inner = &scope{parent: sc, block: bl}
+	it := p.ownNames(r, d.shape, ref.Alias)
+	p.addNames(inner, []*nsItem{it}, 0)
+	n := len(inner.items)
+	it.lateralBad = true // FROM does not see the table that changes
+	p.fromList(from, inner, bl)
+	it.lateralBad = false
+	others = append([]*nsItem(nil), inner.items[n:]...)
+	wb := &binder{planner: p, scope: inner, what: "WHERE", noAgg: true, noWin: true}
+	bl.where = wb.cond(where)
+	return r, inner, others
+}
+
 // changeInput plans the rows that UPDATE or DELETE works on: the row key, the
 // live columns, the new values, then the columns of other entries that
 // RETURNING needs. parts are the columns of which old and new value are in part, unread those for
@@ -119,27 +140,8 @@ func (p *planner) assignments(set []ast.Assign, d *destination, r *rel, b *binde
 // stands on.
 func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.Expr, cursor string, d *destination, verb string,
 	sc *scope, set []ast.Assign, returning bool) (in plan.Node, setCols []int, extra *fromExtra, nExtra int, parts []plan.Part, unread []int) {
-	bl := &block{rels: map[int]*rel{}}
-	r := p.entry(d, ref.Alias)
-	r.target = true
-	if d.tree != nil {
-		if d.views == nil {
-			r.tree = p.treeOf(d.table, d.only)
-		}
-	}
-	p.watch(r, d.right)
-	bl.rels[r.id] = r
-	bl.from = []*joinItem{{rel: r}}
-	inner := &scope{parent: sc, block: bl}
-	it := p.ownNames(r, d.shape, ref.Alias)
-	p.addNames(inner, []*nsItem{it}, 0)
-	n := len(inner.items)
-	it.lateralBad = true // FROM does not see the table that changes
-	p.fromList(from, inner, bl)
-	it.lateralBad = false
-	others := append([]*nsItem(nil), inner.items[n:]...)
-	wb := &binder{planner: p, scope: inner, what: "WHERE", noAgg: true, noWin: true}
-	bl.where = wb.cond(where)
+	r, inner, others := p.changeNames(ref, from, where, d, sc)
+	bl := inner.block
 	var values []plan.Expr
 	if set != nil {
 		sb := &binder{planner: p, scope: inner, what: "UPDATE", noAgg: true, noWin: true}

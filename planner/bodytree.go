@@ -12,16 +12,31 @@ import (
 	"kvsqld/planner/plan"
 )
 
-// BodyTree takes the body of a function apart that is bound when it is made:
-// RETURN, or BEGIN ATOMIC with queries. It is nil for other bodies, those that
-// change tables among them.
+// BodyTree takes the body of a function apart that is bound when it is made: RETURN, or
+// BEGIN ATOMIC with queries and changes of tables. It is nil for other bodies.
 func BodyTree(c *Context, f *catalog.Function) (*catalog.BodyTree, error) {
-	return bodyTree(c, f, c.Snap)
+	return bodyTree(c, f, c.Snap, f.Name)
 }
 
-func bodyTree(c *Context, f *catalog.Function, names *catalog.Snapshot) (out *catalog.BodyTree, err error) {
+// BodyText is the text of a body as it is stored: it means the same whatever the search
+// path and whatever columns its tables get. "" for a body that has no tree.
+func BodyText(c *Context, f *catalog.Function, write BodyWriter) string {
+	tree, err := bodyTree(c, f, c.Snap, "")
+	if err != nil || tree == nil {
+		return ""
+	}
+	text := write(tree, c.Snap)
+	if _, err := c.Texts.ParseBody(text, true); err != nil {
+		return ""
+	}
+	return text
+}
+
+// bodyTree is BodyTree with the names of a snapshot. Parameters have their names, which
+// qualifier goes before where columns could have them; without one they have numbers.
+func bodyTree(c *Context, f *catalog.Function, names *catalog.Snapshot, qualifier string) (out *catalog.BodyTree, err error) {
 	body, err := c.Texts.ParseBody(f.Body, true)
-	if err != nil || !f.Standard || slices.ContainsFunc(body, func(s ast.Stmt) bool { _, query := s.(*ast.Select); return !query }) {
+	if err != nil || !f.Standard || slices.ContainsFunc(body, func(s ast.Stmt) bool { return !hasTree(s) }) {
 		return nil, err
 	}
 	in := *c
@@ -30,36 +45,56 @@ func bodyTree(c *Context, f *catalog.Function, names *catalog.Snapshot) (out *ca
 	for _, s := range body {
 		p := textPlanner(&in)
 		p.stored = true
-		if err := p.bodyQuery(s.(*ast.Select), f, names, out); err != nil {
+		t, err := p.bodyStmt(s, names, qualifier)
+		if err != nil {
 			return nil, err
 		}
+		out.Stmts = append(out.Stmts, t)
+	}
+	if len(f.Body) >= 6 && strings.EqualFold(f.Body[:6], "return") {
+		out.Return, out.Stmts = out.Stmts[0].Return, nil
 	}
 	return out, nil
 }
 
-func (p *planner) bodyQuery(s *ast.Select, f *catalog.Function, names *catalog.Snapshot, out *catalog.BodyTree) (err error) {
-	defer p.recover(&err)
-	q := p.bindForText(s)
-	w := newTreeWriter(p, names)
-	w.function = f.Name
-	if now, ok := names.Object(f.OID).(*catalog.Function); ok {
-		w.function = now.Name
+func hasTree(s ast.Stmt) bool {
+	switch s.(type) {
+	case *ast.Select, *ast.Insert, *ast.Update, *ast.Delete:
+		return true
 	}
-	t := w.query(q, s, nil, false)
-	if len(f.Body) >= 6 && strings.EqualFold(f.Body[:6], "return") {
-		out.Return = &t.Targets[0].X
-		return nil
-	}
-	out.Queries = append(out.Queries, t)
-	return nil
+	return false
 }
 
-// param writes a parameter of the function by its name, which is qualified where
-// columns could have it.
+func (p *planner) bodyStmt(s ast.Stmt, names *catalog.Snapshot, qualifier string) (out catalog.StmtTree, err error) {
+	defer p.recover(&err)
+	writer := func() *treeWriter {
+		w := newTreeWriter(p, names)
+		w.function, w.named = qualifier, qualifier == ""
+		return w
+	}
+	sel, ok := s.(*ast.Select)
+	if !ok {
+		p.rec = newRecorder()
+		p.noteChange(s, nil)
+		out.Change = writer().change(s, false)
+		return out, nil
+	}
+	q := p.bindForText(sel)
+	w := writer()
+	if t := w.query(q, sel, nil, false); sel.Return {
+		out.Return = &t.Targets[0].X
+	} else {
+		out.Query = t
+	}
+	return out, nil
+}
+
+// param writes a parameter of the function: by its name, which is qualified where columns
+// could have it, or by its number.
 func (w *treeWriter) param(x *plan.Param) string {
-	if r := w.Routine; r != nil && x.Idx < len(r.Names) && r.Names[x.Idx] != "" {
+	if r := w.Routine; w.function != "" && r != nil && x.Idx < len(r.Names) && r.Names[x.Idx] != "" {
 		name := catalog.QuoteIdent(r.Names[x.Idx])
-		if len(w.rec.rels) > 0 {
+		if len(w.taken) > len(reservedRefs) {
 			name = catalog.QuoteIdent(w.function) + "." + name
 		}
 		return name
@@ -67,10 +102,10 @@ func (w *treeWriter) param(x *plan.Param) string {
 	return "$" + strconv.Itoa(x.Idx+1)
 }
 
-// retextBody is Retext of a function's body. A body that changes tables cannot be
-// written anew: it is refused to rename what it names.
+// retextBody is Retext of a function's body. One without a tree cannot be written anew:
+// it is refused to rename what it names.
 func (p *planner) retextBody(t catalog.StoredText, after *catalog.Snapshot, write BodyWriter) (string, error) {
-	tree, err := bodyTree(p.Context, t.Function, after)
+	tree, err := bodyTree(p.Context, t.Function, after, "")
 	if err != nil {
 		return t.Text, nil
 	}

@@ -292,9 +292,9 @@ func bare(q *query) {
 		return
 	}
 	one := &plan.Const{At: plan.At{T: types.TInt4, Off: -1}, Val: types.Int(types.TInt4, 1)}
-	b.targets = []target{{x: one, name: "?column?"}}
+	b.targets = []target{{x: one, name: noName}}
 	b.ncols = 1
-	q.cols = []plan.OutCol{{Name: "?column?", T: types.TInt4}}
+	q.cols = []plan.OutCol{{Name: noName, T: types.TInt4}}
 }
 
 // mayBeConst reports whether a condition reads a column that PostgreSQL would have

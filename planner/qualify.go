@@ -18,22 +18,13 @@ func QualifyBody(c *Context, body []ast.Stmt) {
 			p.qualifyTable(&s.Table)
 			p.qualify(s, s.With, nil)
 		case *ast.Update:
-			p.qualifyTarget(s.Table)
+			p.qualifyTable(&s.Table.Name)
 			p.qualify(s, s.With, nil)
 		case *ast.Delete:
-			p.qualifyTarget(s.Table)
+			p.qualifyTable(&s.Table.Name)
 			p.qualify(s, s.With, nil)
 		}
 	}
-}
-
-// qualifyTarget qualifies the table that a statement changes, under the name
-// that it has there.
-func (p *planner) qualifyTarget(t *ast.TableRef) {
-	if t.Alias == "" {
-		t.Alias = t.Name.Last()
-	}
-	p.qualifyTable(&t.Name)
 }
 
 func (p *planner) qualifyTable(n *ast.Name) {

@@ -67,8 +67,12 @@ type treeWriter struct {
 	// made are the aliases of the text before that nobody wrote, given those of this one
 	made  []string
 	given *[]string
-	// function is what qualifies the names of parameters in a function's body
+	// function is what qualifies the names of parameters in a function's body; they
+	// have numbers if it is ""
 	function string
+	// named gives output columns that have no name their name all the same: the text will
+	// be read again, and might give them another one then
+	named bool
 	// bare writes columns without the names of their entries, bareNext those of the
 	// next query alone
 	bare, bareNext bool
@@ -76,8 +80,11 @@ type treeWriter struct {
 	pieces [][]catalog.TreePart
 }
 
+// reservedRefs are names that no entry gets, for rules have them.
+var reservedRefs = map[string]bool{"old": true, "new": true}
+
 func newTreeWriter(p *planner, names *catalog.Snapshot) *treeWriter {
-	return &treeWriter{planner: p, names: names, refs: map[int]string{}, cols: map[[2]int]string{}, using: map[*ast.Join][]string{}, given: new([]string), taken: map[string]bool{"old": true, "new": true}}
+	return &treeWriter{planner: p, names: names, refs: map[int]string{}, cols: map[[2]int]string{}, using: map[*ast.Join][]string{}, given: new([]string), taken: maps.Clone(reservedRefs)}
 }
 
 // giveUp refuses a query that has no tree.
@@ -96,7 +103,7 @@ func (w *treeWriter) query(q *query, s *ast.Select, cols []string, visible bool)
 	out := &catalog.QueryTree{}
 	in.nameList(s.From)
 	if s.With != nil {
-		in.with(s.With, out)
+		out.Recursive, out.With = in.with(s.With)
 	}
 	switch {
 	case s.SetOp != nil:
@@ -179,15 +186,16 @@ func eachEntry(from []ast.FromItem, f func(ast.FromItem)) {
 	}
 }
 
-func (w *treeWriter) with(s *ast.With, out *catalog.QueryTree) {
-	out.Recursive = s.Recursive
+func (w *treeWriter) with(s *ast.With) (recursive bool, out []catalog.WithTree) {
 	for i := range s.CTEs {
 		c := &s.CTEs[i]
+		t := catalog.WithTree{Name: c.Name, Cols: c.Cols, Materialized: c.Materialized}
 		sel, ok := c.Stmt.(*ast.Select)
 		if !ok {
-			giveUp("a data-modifying WITH")
+			t.Change = w.change(c.Stmt, true)
+			out = append(out, t)
+			continue
 		}
-		t := catalog.WithTree{Name: c.Name, Cols: c.Cols, Materialized: c.Materialized}
 		if q := w.rec.bound[sel]; q != nil {
 			t.Query = w.query(q, sel, nil, true)
 		} else { // a recursive one: its sides are bound apart
@@ -201,6 +209,7 @@ func (w *treeWriter) with(s *ast.With, out *catalog.QueryTree) {
 		if x := c.Cycle; x != nil {
 			t.Cycle = &catalog.CycleTree{Cols: x.Cols, Mark: x.Mark, Path: x.Path, Value: w.expr(w.noted(x.Value), false), Default: w.expr(w.noted(x.Default), false)}
 		}
-		out.With = append(out.With, t)
+		out = append(out, t)
 	}
+	return s.Recursive, out
 }

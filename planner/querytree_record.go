@@ -23,6 +23,7 @@ type recorder struct {
 	merged  map[plan.Expr]mergedCol // columns of USING that are no column of either side
 	read    map[[2]int]bool         // the columns that are read, by entry and number
 	fields  []catalog.ColRef        // the columns of tables that are taken from values of their row types
+	changes map[ast.Stmt]*changeNote
 }
 
 // mergedCol is a column of USING: the how-manieth of which join, and what it is on
@@ -48,7 +49,7 @@ func newRecorder() *recorder {
 	return &recorder{selects: map[*ast.Select]*selectNote{}, queries: map[*query]*ast.Select{}, bound: map[*ast.Select]*query{},
 		froms: map[ast.FromItem]*rel{}, rels: map[int]*rel{}, on: map[*ast.Join][]plan.Expr{},
 		merges: map[*ast.Join][]mergedCol{}, joins: map[*ast.Join]*rel{}, under: map[[2]int]plan.Expr{}, exprs: map[ast.Expr]plan.Expr{},
-		merged: map[plan.Expr]mergedCol{}, read: map[[2]int]bool{}}
+		merged: map[plan.Expr]mergedCol{}, read: map[[2]int]bool{}, changes: map[ast.Stmt]*changeNote{}}
 }
 
 // record remembers what an expression of a clause was bound to, and returns it.

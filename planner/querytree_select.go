@@ -79,14 +79,11 @@ func (w *treeWriter) core(s *ast.Select, q *query, out *catalog.QueryTree, cols 
 		return x
 	}
 	for i := range n.block.ncols {
-		t := catalog.TreeTarget{X: w.alone(final(i), true), Name: n.targets[i].name}
+		name := n.targets[i].name
 		if i < len(cols) {
-			t.Name = cols[i]
+			name = cols[i]
 		}
-		if !visible && !t.X.Var && t.Name == "?column?" || t.X.Var && t.X.Name == t.Name {
-			t.Name = ""
-		}
-		out.Targets = append(out.Targets, t)
+		out.Targets = append(out.Targets, w.targetTree(final(i), name, visible))
 	}
 	out.Distinct = s.Distinct && len(s.DistinctOn) == 0
 	for _, i := range n.distinctOn {
@@ -105,6 +102,15 @@ func (w *treeWriter) core(s *ast.Select, q *query, out *catalog.QueryTree, cols 
 	for _, k := range n.sort {
 		out.OrderBy = append(out.OrderBy, catalog.SortTree{X: w.key(final(k.target)), Desc: k.desc, NullsFirst: k.nullsFirst, Using: k.using})
 	}
+}
+
+// targetTree is an output column with its name, where that is not to be seen already.
+func (w *treeWriter) targetTree(x plan.Expr, name string, visible bool) catalog.TreeTarget {
+	t := catalog.TreeTarget{X: w.alone(x, true), Name: name}
+	if !visible && !w.named && !t.X.Var && name == noName || t.X.Var && t.X.Name == name {
+		t.Name = ""
+	}
+	return t
 }
 
 func (w *treeWriter) cond(list []plan.Expr) *catalog.TreeExpr {

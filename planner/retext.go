@@ -38,6 +38,7 @@ func StoreQuery(c *Context, s *ast.Select, cols []string, write QueryWriter) (ou
 	}
 	out = &StoredQuery{}
 	w := newTreeWriter(p, c.Snap)
+	w.named = true
 	if out.Text, err = storedText(p, w.query(q, s, cols, true), c.Snap, write); err != nil {
 		return nil, err
 	}
@@ -160,7 +161,7 @@ func (p *planner) tryBind(s *ast.Select) (q *query, err error) {
 func (p *planner) retextView(t catalog.StoredText, q *query, s *ast.Select, after *catalog.Snapshot, write QueryWriter) (text string, err error) {
 	defer p.recover(&err)
 	w := newTreeWriter(p, after)
-	w.made = t.View.MadeAliases
+	w.made, w.named = t.View.MadeAliases, true
 	text, err = storedText(p, w.query(q, s, columnNamesOf(after, t.View), true), after, write)
 	if t.MadeAliases != nil {
 		*t.MadeAliases = *w.given

@@ -563,7 +563,13 @@ func (w *exprWriter) node(n *exprNode) {
 // word writes a word; behind a lineBreak a line begins at the depth of CASE.
 func (w *exprWriter) word(s string) {
 	for i, line := range strings.Split(s, lineBreak) {
-		if i > 0 {
+		switch {
+		case i == 0:
+		case w.query != nil && w.query.flat:
+			if !strings.HasPrefix(line, "CASE") {
+				w.buf = append(w.buf, ' ')
+			}
+		default:
 			if line == "END" {
 				w.indent -= 4
 			}

@@ -23,30 +23,13 @@ type queryWriter struct {
 	env    *Env
 	buf    []byte
 	pretty bool
-	wrap   int // columns are put on one line up to this length; 0: one each, -1: all
+	flat   bool // everything is on one line
+	wrap   int  // columns are put on one line up to this length; 0: one each, -1: all
 	indent int
 }
 
 // QueryText writes a query with the names of the environment's search path.
 func (env *Env) QueryText(t *catalog.QueryTree) string { return env.queryText(t, false, -1) }
-
-// BodyText writes the body of a function as pg_get_function_sqlbody does.
-func (env *Env) BodyText(t *catalog.BodyTree) string {
-	w := &queryWriter{env: env}
-	if t.Return != nil {
-		w.str("RETURN ")
-		w.expr(t.Return)
-		return string(w.buf)
-	}
-	w.str("BEGIN ATOMIC\n")
-	for _, q := range t.Queries {
-		w.indent = 1
-		w.query(q)
-		w.str(";\n")
-	}
-	w.str("END")
-	return string(w.buf)
-}
 
 // queryText writes a query as pg_get_viewdef does.
 func (env *Env) queryText(t *catalog.QueryTree, pretty bool, wrap int) string {
@@ -59,6 +42,10 @@ func (w *queryWriter) str(s string) { w.buf = append(w.buf, s...) }
 
 // keyword begins a line with a word; the depth changes before and after it.
 func (w *queryWriter) keyword(s string, before, after, plus int) {
+	if w.flat {
+		w.str(s)
+		return
+	}
 	w.indent += before
 	w.buf = append(bytes.TrimRight(w.buf, " "), '\n')
 	n := max(w.indent, 0)
@@ -69,18 +56,25 @@ func (w *queryWriter) keyword(s string, before, after, plus int) {
 	w.indent = max(w.indent+after, 0)
 }
 
+// open goes down to the clauses of a statement.
+func (w *queryWriter) open() {
+	if !w.flat {
+		w.indent += indentStep
+		w.str(" ")
+	}
+}
+
 // clause begins the line of a clause of SELECT.
 func (w *queryWriter) clause(s string, plus int) { w.keyword(s, -indentStep, indentStep, plus) }
 
 // query writes a query at the depth of the writer, which stays.
 func (w *queryWriter) query(t *catalog.QueryTree) {
 	depth := w.indent
-	w.with(t)
+	w.with(t.Recursive, t.With)
 	if t.SetOp != "" {
 		w.setOp(t)
 	} else {
-		w.indent += indentStep
-		w.str(" ")
+		w.open()
 		w.core(t)
 	}
 	for i := range t.OrderBy {
@@ -116,18 +110,18 @@ func (w *queryWriter) query(t *catalog.QueryTree) {
 	w.indent = depth
 }
 
-func (w *queryWriter) with(t *catalog.QueryTree) {
-	if len(t.With) == 0 {
+func (w *queryWriter) with(recursive bool, list []catalog.WithTree) {
+	if len(list) == 0 {
 		return
 	}
-	w.indent += indentStep
-	w.str(" ")
+	depth := w.indent
+	w.open()
 	sep := "WITH "
-	if t.Recursive {
+	if recursive {
 		sep = "WITH RECURSIVE "
 	}
-	for i := range t.With {
-		c := &t.With[i]
+	for i := range list {
+		c := &list[i]
 		w.str(sep + catalog.QuoteIdent(c.Name))
 		w.names(c.Cols)
 		w.str(" AS ")
@@ -139,14 +133,27 @@ func (w *queryWriter) with(t *catalog.QueryTree) {
 		}
 		w.str("(")
 		w.keyword("", 0, 0, 0)
-		w.query(c.Query)
+		if c.Change != nil {
+			w.change(c.Change)
+		} else {
+			w.query(c.Query)
+		}
 		w.keyword("", 0, 0, 0)
 		w.str(")")
 		w.walk(c)
 		sep = ", "
 	}
-	w.indent -= indentStep
-	w.keyword("", 0, 0, 0)
+	w.indent = depth
+	w.line()
+}
+
+// line ends a line where they have ends, and a word elsewhere.
+func (w *queryWriter) line() {
+	if w.flat {
+		w.str(" ")
+	} else {
+		w.keyword("", 0, 0, 0)
+	}
 }
 
 // walk writes SEARCH and CYCLE of a recursive query.
@@ -206,13 +213,13 @@ func (w *queryWriter) setOp(t *catalog.QueryTree) {
 		}
 		w.setOp(t.L)
 		if same {
-			w.keyword("", 0, 0, 0)
+			w.line()
 		} else {
 			w.keyword(") ", -sub, 0, 0)
 		}
 	} else {
 		w.operand(t.L)
-		w.keyword("", 0, 0, 0)
+		w.line()
 	}
 	w.str(t.SetOp + " ")
 	if t.All {
@@ -246,17 +253,7 @@ func (w *queryWriter) operand(t *catalog.QueryTree) {
 // core writes SELECT to WINDOW, or VALUES.
 func (w *queryWriter) core(t *catalog.QueryTree) {
 	if t.Values != nil {
-		w.str("VALUES ")
-		for i, row := range t.Values {
-			w.str([]string{"(", ", ("}[min(i, 1)])
-			for k := range row {
-				if k > 0 {
-					w.str(",")
-				}
-				w.expr(&row[k])
-			}
-			w.str(")")
-		}
+		w.rows(t.Values)
 		return
 	}
 	w.str("SELECT")
@@ -271,11 +268,8 @@ func (w *queryWriter) core(t *catalog.QueryTree) {
 		w.str(")")
 	}
 	w.targets(t.Targets)
-	w.from(t.From)
-	if t.Where != nil {
-		w.clause(" WHERE ", 1)
-		w.expr(t.Where)
-	}
+	w.from(" FROM ", t.From)
+	w.where(t.Where)
 	if len(t.Group) > 0 {
 		w.clause(" GROUP BY ", 1)
 		if t.GroupDis {
@@ -309,7 +303,7 @@ func (w *queryWriter) targets(list []catalog.TreeTarget) {
 	for i := range list {
 		w.str([]string{" ", ", "}[min(i, 1)])
 		t := &list[i]
-		in := &queryWriter{env: w.env, pretty: w.pretty, wrap: w.wrap, indent: w.indent}
+		in := &queryWriter{env: w.env, pretty: w.pretty, flat: w.flat, wrap: w.wrap, indent: w.indent}
 		in.expr(&t.X)
 		if t.Name != "" {
 			in.str(" AS " + catalog.QuoteIdent(t.Name))
@@ -334,15 +328,15 @@ func (w *queryWriter) targets(list []catalog.TreeTarget) {
 // lineLen is the length of the line that is being written.
 func (w *queryWriter) lineLen() int { return len(w.buf) - 1 - bytes.LastIndexByte(w.buf, '\n') }
 
-func (w *queryWriter) from(list []catalog.FromTree) {
+func (w *queryWriter) from(word string, list []catalog.FromTree) {
 	for i := range list {
 		if i == 0 {
-			w.keyword(" FROM ", -indentStep, indentStep, 2)
+			w.keyword(word, -indentStep, indentStep, 2)
 			w.fromItem(&list[i])
 			continue
 		}
 		w.str(", ")
-		in := &queryWriter{env: w.env, pretty: w.pretty, wrap: w.wrap, indent: w.indent}
+		in := &queryWriter{env: w.env, pretty: w.pretty, flat: w.flat, wrap: w.wrap, indent: w.indent}
 		in.fromItem(&list[i])
 		if w.wrap >= 0 {
 			if bytes.HasPrefix(in.buf, []byte("\n")) {

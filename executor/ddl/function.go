@@ -73,7 +73,13 @@ func (x *exec) createFunction(s *ast.CreateFunction) (string, error) {
 		return tag, nil
 	}
 	// The body may call the function itself, so it is checked when that is there.
-	return tag, x.checkBody(made, s, body)
+	if err := x.checkBody(made, s, body); err != nil || !f.Standard {
+		return tag, err
+	}
+	if text := planner.BodyText(x.Planner(), made, x.BodyText); text != "" {
+		return tag, x.Change.AlterFunction(made.OID, func(f *catalog.Function) { f.Body = text })
+	}
+	return tag, nil
 }
 
 // functionType resolves the type of a parameter or a result, %TYPE included.
@@ -454,7 +460,7 @@ func (x *exec) inFunction(f *catalog.Function, err error) error {
 // standardText writes RETURN … or BEGIN ATOMIC … END with the statements.
 func standardText(old string, body []ast.Stmt) string {
 	if len(old) >= 6 && strings.EqualFold(old[:6], "return") {
-		return "RETURN " + ast.Format(body[0].(*ast.Select).Targets[0].X)
+		return ast.Format(body[0])
 	}
 	var b strings.Builder
 	b.WriteString("BEGIN ATOMIC\n")

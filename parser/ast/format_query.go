@@ -72,7 +72,11 @@ func (p *printer) operandQuery(q *Select) {
 }
 
 func (p *printer) core(q *Select) {
-	p.put("SELECT")
+	if q.Return {
+		p.put("RETURN")
+	} else {
+		p.put("SELECT")
+	}
 	switch {
 	case q.DistinctOn != nil:
 		p.put(" DISTINCT ON ")

@@ -45,6 +45,7 @@ type (
 		Values [][]Expr
 
 		// the core
+		Return     bool // RETURN expr in a function's body
 		Distinct   bool
 		DistinctOn []Expr
 		Targets    []Target
