@@ -529,6 +529,14 @@ func CheckBody(c *Context, f *catalog.Function, s ast.Stmt, last bool) error {
 		}
 	}
 	in.Routine = RoutineOf(f, last, f.Ret, cols)
+	if q, ok := s.(*ast.Select); ok && q.Into != nil && !f.Standard {
+		if in.Routine.Ret != nil {
+			return p.noStatement()
+		}
+		made := *q
+		made.Into = nil
+		return p.bindStatement(&made)
+	}
 	switch s.(type) {
 	case nil:
 		return p.noStatement()
@@ -546,7 +554,13 @@ func CheckBody(c *Context, f *catalog.Function, s ast.Stmt, last bool) error {
 	if last && in.Routine.Ret != nil {
 		return p.noStatement()
 	}
-	return sqlerr.Unsupported(s.Pos(), "this statement in the body of a function")
+	switch s := s.(type) {
+	case *ast.Unsupported:
+		return sqlerr.Unsupported(s.Pos(), "%s", s.What)
+	case *ast.Do, *ast.Copy, *ast.Explain, *ast.Show, *ast.Prepare, *ast.Execute, *ast.Deallocate, *ast.DeclareCursor, *ast.Fetch, *ast.CloseCursor, *ast.Backup:
+		return sqlerr.Unsupported(s.Pos(), "%s in the body of a function", ast.Command(s))
+	}
+	return nil // it is read when it runs
 }
 
 // noStatement checks a body whose end returns no rows.

@@ -50,6 +50,9 @@ type Env struct {
 	// Reads is what the statement reads if it is not the transaction's newest state,
 	// for the bodies of stable functions. Set by the executor.
 	Reads any
+	// ReadsNothing tells that the statement reads no tables, so that the bodies of
+	// functions may change whatever they want. Set by the session.
+	ReadsNothing bool
 	// Alloc accounts for memory that outlives a batch, in bytes (negative when
 	// freed); nil does not count. An error ends the statement.
 	Alloc func(bytes int64) error

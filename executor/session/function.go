@@ -9,7 +9,6 @@ import (
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
-	"kvsqld/parser/ast"
 	"kvsqld/planner"
 	"kvsqld/planner/plan"
 	"kvsqld/storage/kv"
@@ -41,6 +40,9 @@ func (s *Session) callSQL(x *expr.Env, c *plan.Call, args []types.Datum, yield f
 	if s.bodyReads = nil; f.Volatile != 'v' {
 		s.bodyReads, _ = x.Reads.(kv.Reader)
 	}
+	alone := s.readsNothing
+	defer func() { s.readsNothing = alone }()
+	s.readsNothing = x.ReadsNothing && (alone || s.depth == 0)
 	if s.settings.trackFunctions {
 		defer s.timeCall(f.OID)()
 	}
@@ -129,6 +131,9 @@ func (s *Session) bodyOf(c *plan.Call) (*routineBody, error) {
 		declared[i] = a.Type()
 	}
 	for i, st := range list {
+		if err := allowedInBody(f, st); err != nil {
+			return nil, err
+		}
 		p := &plannedStmt{stmt: st, declared: declared, routine: planner.RoutineOf(f, i == len(list)-1, c.T, c.Cols)}
 		b.stmts = append(b.stmts, p)
 	}
@@ -143,7 +148,7 @@ func (s *Session) bodyOf(c *plan.Call) (*routineBody, error) {
 // wanted. A statement that writes runs to its end whatever yield says.
 func (s *Session) runInBody(ctx context.Context, f *catalog.Function, p *plannedStmt, args []types.Datum, yield func(*vec.Batch) (bool, error)) error {
 	if !plannable(p.stmt) {
-		return sqlerr.Unsupported(-1, "%s in the body of a function", ast.Command(p.stmt))
+		return s.utilityInBody(ctx, f, p.stmt)
 	}
 	if f.Definer && s.user != f.Owner {
 		outer := s.user

@@ -421,6 +421,7 @@ func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Da
 	s.tx.kv.SetAhead(!p.q.ReadOnly && !p.q.Returns && stats == nil)
 	mark, marked, to := 0, false, out
 	var open lobMark
+	var bodies bodyMark
 	var kept *rowBuffer // a statement that may run again shows its rows at its end
 	if !p.q.ReadOnly {
 		if p.writesKept() {
@@ -430,6 +431,9 @@ func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Da
 		}
 		mark, marked = s.tx.kv.Savepoint(), true
 		open = s.tx.lobs.mark()
+		if len(p.q.Calls) > 0 {
+			bodies = s.markBodies()
+		}
 		if p.q.Returns {
 			kept = &rowBuffer{mem: executor.Memory{Limit: s.srv.opts.MaxStatementMemory, Pool: &s.srv.memory}}
 			defer kept.mem.Release()
@@ -442,6 +446,11 @@ func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Da
 			s.tx.kv.RollbackTo(mark)
 			s.tx.lobs.rollbackTo(open)
 			s.tx.lobs.before = nil
+			if len(p.q.Calls) > 0 {
+				if e := s.undoBodies(bodies); e != nil {
+					return 0, e
+				}
+			}
 			if !p.recheck.Again() {
 				return 0, err
 			}

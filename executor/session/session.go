@@ -64,6 +64,8 @@ type Session struct {
 	bodies    map[*plan.Call]*routineBody // of functions that were called
 	depth     int                         // of functions that call each other
 	bodyReads kv.Reader                   // what the body of the stable function that runs reads; nil: the newest state
+	// readsNothing tells that none of the statements around the body that runs reads a table
+	readsNothing bool
 	// The epochs of settings inside of functions that set some, and the last given.
 	configEpochs map[configEpoch]uint64
 	lastConfig   uint64

@@ -99,6 +99,7 @@ func (s *Session) fillEnv(ctx context.Context, env *executor.Env, x *expr.Env, p
 		env.Deferred = t.deferred
 	}
 	s.fillExpr(ctx, x, params)
+	x.ReadsNothing = len(p.q.Tables) == 0
 }
 
 // fillExpr makes the environment of expressions. Parameters are copied: slots of
