@@ -117,7 +117,7 @@ type TreeExpr struct {
 	Text   string
 	Pieces [][]TreePart
 	Var    bool // nothing but a column
-	Simple bool // a column or a constant
+	Simple bool // a column, a whole row or a constant
 	Call   bool // a function, aggregate or window function
 	// Name is what a Var is called, which needs no AS.
 	Name string

@@ -204,8 +204,9 @@ func (b *binder) subscript(e *ast.Index) plan.Expr {
 	return s
 }
 
-// field selects a named field of a row value.
-func (b *binder) field(x plan.Expr, name string, off int) plan.Expr {
+// field selects a named field of a row value, or calls the function of that name with
+// the value. The value was bound from of.
+func (b *binder) field(of ast.Expr, x plan.Expr, name string, off int) plan.Expr {
 	cols := b.recordCols(x)
 	if r, ok := x.(*plan.RowCtor); ok {
 		for i, n := range r.Names {
@@ -228,11 +229,11 @@ func (b *binder) field(x plan.Expr, name string, off int) plan.Expr {
 	if v, ok := x.(*plan.Var); ok && cols == nil && v.T.OID == types.ORecord {
 		failf(sqlerr.WrongObjectType, -1, "record type has not been registered")
 	}
+	if f := b.functionOf(of, x, name, off); f != nil {
+		return f
+	}
 	if cols == nil {
 		failf(sqlerr.WrongObjectType, off, "column notation .%s applied to type %s, which is not a composite type", name, b.bareName(x.Type().OID))
-	}
-	if f := b.functionOf(x, name, off); f != nil {
-		return f
 	}
 	if x.Type().OID == types.ORecord {
 		failf(sqlerr.UndefinedColumn, off, "could not identify column \"%s\" in record data type", name)

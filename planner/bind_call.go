@@ -48,6 +48,13 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 		}
 	}
 	b.sawSRF, b.sawAgg, b.sawWin = b.sawSRF || inner.sawSRF, b.sawAgg || inner.sawAgg, b.sawWin || inner.sawWin
+	return b.callOf(e, fc, &inner, before)
+}
+
+// callOf is the call e once its arguments are bound, by inner, where there were the
+// set-returning calls of before.
+func (b *binder) callOf(e *ast.Call, fc *funcCall, inner *binder, before setCalls) plan.Expr {
+	off := e.Pos()
 	plain := len(fc.args) == 1 && fc.argNames == nil && !e.Star && e.Over == nil && !e.Distinct && e.OrderBy == nil
 	if plain {
 		if x := b.castCall(fc); x != nil {
@@ -62,7 +69,7 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 	if cand == nil {
 		// f(row) is row.f where no function takes the row
 		if plain && fc.schema == "" && slices.ContainsFunc(b.recordCols(fc.args[0]), func(c plan.OutCol) bool { return c.Name == fc.name }) {
-			return b.field(fc.args[0], fc.name, off)
+			return b.field(e.Args[0], fc.args[0], fc.name, off)
 		}
 		b.checkNamespace(&e.Name)
 		err := sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", b.signature(fc)).At(off)
@@ -143,7 +150,7 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 		kind = "window"
 	}
 	b.sets.none(before, kind+" function calls cannot contain set-returning function calls")
-	return b.aggregate(e, pr, args, ret, &inner)
+	return b.aggregate(e, pr, args, ret, inner)
 }
 
 // isVoidParam reports whether an argument is a parameter declared void: drivers

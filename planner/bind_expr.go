@@ -152,16 +152,19 @@ func (b *binder) expr(e ast.Expr) plan.Expr {
 			of = &ast.ColumnRef{Off: c.Off, Parts: c.Parts} // t.* is the row itself
 		}
 		x := b.expr(of)
-		if r, ok := x.(*plan.RowCtor); ok && r.Names != nil && !slices.Contains(r.Names, e.Name) {
-			if c, ok := of.(*ast.ColumnRef); ok && len(b.procs("", e.Name)) == 0 {
-				failf(sqlerr.UndefinedColumn, c.Pos(), "column %s.%s does not exist", c.Parts[len(c.Parts)-1], e.Name)
-			}
-		}
 		at := leftmost(x)
 		if at < 0 {
 			at = e.X.Pos()
 		}
-		return b.field(x, e.Name, at)
+		if r, ok := x.(*plan.RowCtor); ok && r.Names != nil && !slices.Contains(r.Names, e.Name) {
+			if f := b.functionOf(of, x, e.Name, at); f != nil {
+				return f
+			}
+			if c, ok := of.(*ast.ColumnRef); ok {
+				failf(sqlerr.UndefinedColumn, c.Pos(), "column %s.%s does not exist", c.Parts[len(c.Parts)-1], e.Name)
+			}
+		}
+		return b.field(of, x, e.Name, at)
 	}
 	unsupported(e.Pos(), "this expression")
 	return nil

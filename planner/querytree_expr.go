@@ -30,6 +30,8 @@ func (w *treeWriter) expr(e plan.Expr, implicit bool) catalog.TreeExpr {
 		out.Call = x.Op == "" && x.Own == nil
 	case *plan.Const:
 		out.Simple = true
+	case *plan.RowCtor:
+		out.Simple = x.Of > 0 // the whole row t.* is read as a column is
 	}
 	if m, ok := w.rec.merged[e]; ok {
 		out.Var, out.Name = true, w.using[m.join][m.at]

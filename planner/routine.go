@@ -58,6 +58,7 @@ func (b *binder) argument(parts []string, off int) plan.Expr {
 		return nil
 	}
 	var x plan.Expr
+	whole := parts
 	if len(parts) > 1 && parts[0] == r.Name {
 		if x = find(parts[1]); x != nil {
 			parts = parts[2:]
@@ -69,8 +70,9 @@ func (b *binder) argument(parts []string, off int) plan.Expr {
 		}
 		parts = parts[1:]
 	}
-	for _, name := range parts {
-		x = b.field(x, name, off)
+	for i, name := range parts {
+		of := &ast.ColumnRef{Off: ast.Off(off), Parts: whole[:len(whole)-len(parts)+i]}
+		x = b.field(of, x, name, off)
 	}
 	return x
 }
@@ -586,29 +588,18 @@ func (p *planner) bindCall(s ast.Stmt) (err error) {
 	return nil
 }
 
-// rowFunction is t.f where f is no column but a function of the rows of t; nil
-// for anything else.
-func (b *binder) rowFunction(it *nsItem, name string, off int) plan.Expr {
-	return b.functionOf(b.wholeRow(it, off), name, off)
-}
-
-// functionOf is row.f where f is a function of such rows, nil for anything else.
-func (b *binder) functionOf(row plan.Expr, name string, off int) plan.Expr {
-	typ := row.Type().OID
-	for _, exact := range []bool{true, false} {
-		for _, s := range b.functionPath("") {
-			for _, f := range b.Snap.Functions(b.DB, s, name) {
-				in := f.Inputs()
-				if len(in) != 1 || f.Procedure || in[0].OID != typ && (exact || !b.rowFits(typ, in[0].OID)) {
-					continue
-				}
-				pr := b.userProc(f, false)
-				if pr.RetSet {
-					b.setCall(off)
-				}
-				return b.routineCall(&plan.Call{At: plan.At{T: f.Ret, Off: off}, Proc: pr, Args: []plan.Expr{b.coerce(row, in[0], implicit)}})
-			}
+// functionOf is x.f where f is no field of x but a function, a cast or an aggregate that
+// takes it: f(x). It is nil where none does; x was bound from of.
+func (b *binder) functionOf(of ast.Expr, x plan.Expr, name string, off int) plan.Expr {
+	fc := &funcCall{name: name, args: []plan.Expr{x}, off: off}
+	if b.castCall(fc) == nil {
+		if cand, _ := b.findFunction(fc); cand == nil {
+			return nil
 		}
 	}
-	return nil
+	e := &ast.Call{Off: ast.Off(off), Name: ast.Name{Parts: []string{name}}, Args: []ast.Expr{of}}
+	if b.isAggName("", name) {
+		return b.call(e) // binds the argument as an aggregate's
+	}
+	return b.callOf(e, fc, b, b.sets)
 }

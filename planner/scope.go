@@ -323,7 +323,7 @@ func (b *binder) resolveColumn(r *ast.ColumnRef) plan.Expr {
 		if x := b.columnOf(it, r.Parts[n-1], off); x != nil {
 			return x
 		}
-		if x := b.rowFunction(it, r.Parts[n-1], off); x != nil {
+		if x := b.functionOf(&ast.ColumnRef{Off: r.Off, Parts: r.Parts[:n-1]}, b.wholeRow(it, off), r.Parts[n-1], off); x != nil {
 			return x
 		}
 		fail(b.noColumn(r.Parts[n-2], r.Parts[n-1], off))
