@@ -1,8 +1,8 @@
 package catalog
 
 import (
+	"cmp"
 	"slices"
-	"strconv"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -83,14 +83,6 @@ func (c *Change) newIndex(t *Table, spec *IndexSpec, label string) (*Index, erro
 		}
 	}
 	var names []string
-	addName := func(n string) {
-		base := n
-		for i := 1; slices.Contains(names, n); i++ {
-			suffix := strconv.Itoa(i)
-			n = clipName(base, maxNameLen-len(suffix)) + suffix
-		}
-		names = append(names, n)
-	}
 	for _, k := range spec.Keys {
 		key := IndexKey{Col: -1, Expr: k.Expr, Name: k.Name, Type: k.Type, Desc: k.Desc, NullsFirst: k.NullsFirst, Opclass: k.Opclass, Collation: k.Collation}
 		if k.Col != "" {
@@ -102,11 +94,9 @@ func (c *Change) newIndex(t *Table, spec *IndexSpec, label string) (*Index, erro
 				return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", k.Col)
 			}
 			key.Col, key.Expr, key.Name, key.Type = i, "", "", t.Columns[i].Type
-			addName(k.Col)
-		} else if k.Name != "" {
-			addName(k.Name)
+			names = addName(names, k.Col)
 		} else {
-			addName("expr")
+			names = addName(names, cmp.Or(k.Name, "expr"))
 		}
 		if key.Name == callName(key.Expr) {
 			key.Name = "" // it can be told from the text
@@ -130,7 +120,7 @@ func (c *Change) newIndex(t *Table, spec *IndexSpec, label string) (*Index, erro
 			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", n)
 		}
 		ix.Include = append(ix.Include, i)
-		addName(n)
+		names = addName(names, n)
 	}
 	for _, n := range spec.ExprCols {
 		i := t.Col(n)

@@ -346,7 +346,11 @@ func (c *Change) addUnique(t *Table, spec *ConstraintSpec) error {
 	if name == "" {
 		middle := ""
 		if !primary {
-			middle = joinColumnNames(append(slices.Clone(spec.Cols), spec.Include...))
+			var names []string
+			for _, n := range slices.Concat(spec.Cols, spec.Include) {
+				names = addName(names, n)
+			}
+			middle = joinColumnNames(names)
 		}
 		name = chooseName(t.Name, middle, label, func(n string) bool {
 			return c.relationTaken(t.Schema, n) || c.constraintTaken(t.Schema, n)

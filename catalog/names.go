@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -61,6 +62,17 @@ func chooseName(name1, name2, label string, taken func(string) bool) string {
 			return name
 		}
 	}
+}
+
+// addName appends the name that an index calls a column, numbered where another column
+// has it already.
+func addName(names []string, n string) []string {
+	base := n
+	for i := 1; slices.Contains(names, n); i++ {
+		suffix := strconv.Itoa(i)
+		n = clipName(base, maxNameLen-len(suffix)) + suffix
+	}
+	return append(names, n)
 }
 
 // joinColumnNames is the middle part of a generated index or constraint name.

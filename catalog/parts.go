@@ -228,14 +228,14 @@ func (c *Change) newPart(p, t *Table, ix *Index, pu *Unique, at []int) (types.OI
 	for i := range own.Keys {
 		k := &own.Keys[i]
 		if k.Col < 0 {
-			names = append(names, k.ColumnName())
+			names = addName(names, k.ColumnName())
 			continue
 		}
 		k.Col = at[k.Col]
-		names = append(names, t.Columns[k.Col].Name)
+		names = addName(names, t.Columns[k.Col].Name)
 	}
 	for _, i := range own.Include {
-		names = append(names, t.Columns[i].Name)
+		names = addName(names, t.Columns[i].Name)
 	}
 	label, middle := "idx", joinColumnNames(names)
 	switch {

@@ -3,7 +3,6 @@ package catalog
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -495,25 +494,18 @@ func stillNeeded(kind string, oid types.OID, by string) error {
 // IndexColumnNames are the names that the columns of an index have: those of the
 // table's columns, or of the functions of expressions, numbered where one is taken.
 func (t *Table) IndexColumnNames(ix *Index) []string {
-	var out []string
-	add := func(n string) {
-		base := n
-		for i := 1; slices.Contains(out, n); i++ {
-			n = base + strconv.Itoa(i)
-		}
-		out = append(out, n)
-	}
+	var names []string
 	for _, k := range ix.Keys {
 		if k.Col >= 0 {
-			add(t.Columns[k.Col].Name)
+			names = addName(names, t.Columns[k.Col].Name)
 		} else {
-			add(k.ColumnName())
+			names = addName(names, k.ColumnName())
 		}
 	}
 	for _, c := range ix.Include {
-		add(t.Columns[c].Name)
+		names = addName(names, t.Columns[c].Name)
 	}
-	return out
+	return names
 }
 
 // KeyCols returns the columns of the index's key, -1 for expressions.

@@ -34,7 +34,8 @@ func (x *exec) alterTable(s *ast.AlterTable) error {
 		return err
 	}
 	oid := r.ObjectOID()
-	if err := x.kindIs(r, s.Kind); err != nil {
+	// Columns are renamed in relations of any kind.
+	if err := x.kindIs(r, s.Kind); err != nil && s.Actions[0].Kind != "RENAME COLUMN" {
 		return err
 	}
 	if q, ok := r.(*catalog.Sequence); ok {

@@ -97,12 +97,14 @@ func (x *exec) bindIndex(t *catalog.Table, spec *catalog.IndexSpec, elems []ast.
 		if volatileBelow(b.Expr, 'i') {
 			return nil, sqlerr.New(sqlerr.InvalidObjectDefinition, "functions in %s must be marked IMMUTABLE", strings.TrimSuffix(what, "s"))
 		}
+		return b, nil
+	}
+	read := func(b *planner.Stored) {
 		for _, c := range b.Cols {
 			if c >= 0 {
 				reads[t.Columns[c].Name] = true
 			}
 		}
-		return b, nil
 	}
 	for i := range elems {
 		e := &elems[i]
@@ -125,21 +127,27 @@ func (x *exec) bindIndex(t *catalog.Table, spec *catalog.IndexSpec, elems []ast.
 		if c, ok := e.X.(*ast.ColumnRef); ok && e.Col == "" && len(c.Parts) == 1 {
 			k.Col = c.Parts[0] // a column in parentheses
 		}
+		var b *planner.Stored
 		if k.Col == "" {
-			b, err := bind(e.X, types.T{}, "index expressions")
-			if err != nil {
+			if b, err = bind(e.X, types.T{}, "index expressions"); err != nil {
 				return err
 			}
+			if _, ok := b.Expr.(*plan.Col); ok {
+				k.Col = t.Columns[b.Cols[0]].Name // a column that is cast to its own type
+			}
+		}
+		if at := t.Col(k.Col); at >= 0 {
+			if k.Collation, err = x.keyCollation(e.Collate, t.Columns[at].Type, t.Columns[at].Collation); err != nil {
+				return positioned(err, collated)
+			}
+		} else if k.Col == "" {
+			read(b)
 			k.Type, k.Expr = b.Expr.Type(), b.Text
 			k.Name = planner.IndexColumnName(e.X)
 			if b.Conflict && e.Collate == nil && collatable(x, k.Type) {
 				return noCollation("could not determine which collation to use for index expression")
 			}
 			if k.Collation, err = x.keyCollation(e.Collate, k.Type, b.Collation); err != nil {
-				return positioned(err, collated)
-			}
-		} else if at := t.Col(k.Col); at >= 0 {
-			if k.Collation, err = x.keyCollation(e.Collate, t.Columns[at].Type, t.Columns[at].Collation); err != nil {
 				return positioned(err, collated)
 			}
 		}
@@ -150,6 +158,7 @@ func (x *exec) bindIndex(t *catalog.Table, spec *catalog.IndexSpec, elems []ast.
 		if err != nil {
 			return err
 		}
+		read(b)
 		spec.Where = b.Text
 	}
 	for c := range reads {

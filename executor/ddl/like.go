@@ -6,6 +6,7 @@ import (
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
+	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
 	"kvsqld/storage/kv"
 )
@@ -177,9 +178,10 @@ func (b *tableBuilder) likeColumn(c *catalog.Column, cols []catalog.Column, in m
 	b.spec.Columns = append(b.spec.Columns, spec)
 }
 
-// likeSequence is a sequence with the options of another column's.
+// likeSequence is a sequence with the options of another column's, and, as in PostgreSQL,
+// of bigint whatever the column's type.
 func (b *tableBuilder) likeSequence(c *catalog.Column) *catalog.SequenceSpec {
-	spec := &catalog.SequenceSpec{Type: c.Type}
+	spec := &catalog.SequenceSpec{Type: types.TInt8}
 	if q, ok := b.snap().Object(c.Sequence).(*catalog.Sequence); ok {
 		spec.Start, spec.Inc, spec.Min, spec.Max, spec.Cache, spec.Cycle = &q.Start, &q.Inc, &q.Min, &q.Max, &q.Cache, q.Cycle
 	}
