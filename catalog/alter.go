@@ -172,8 +172,8 @@ func (c *Change) Retype(table types.OID, n Retyped) error {
 	return err
 }
 
-// typeChangeable refuses what PostgreSQL refuses: columns that views or
-// generated columns read.
+// typeChangeable refuses what PostgreSQL refuses: columns that generated columns, views,
+// policies or bound bodies of functions read.
 func (c *Change) typeChangeable(t *Table, i int) error {
 	name := t.Columns[i].Name
 	for k := range t.Columns {
@@ -182,15 +182,24 @@ func (c *Change) typeChangeable(t *Table, i int) error {
 				WithDetail("Column \"%s\" is used by generated column \"%s\".", name, g.Name)
 		}
 	}
-	var view *View
-	c.viewsReading(node{kind: nodeRelation, oid: t.OID, sub: i + 1}, func(_ bool, n node) {
-		if v, ok := c.snap.objs.get(n.oid).(*View); ok && view == nil {
-			view = v
+	col := node{kind: nodeRelation, oid: t.OID, sub: i + 1}
+	for _, users := range []struct {
+		what string
+		list func(node, func(bool, node))
+	}{{"by a view or rule", c.viewsReading}, {"in a policy definition", c.policiesNeeding}, {"by a function or procedure", c.bodiesReading}} {
+		var user string
+		users.list(col, func(_ bool, n node) {
+			if user != "" {
+				return
+			}
+			if user = c.describe(n); n.kind == nodeRelation {
+				user = "rule _RETURN on " + user
+			}
+		})
+		if user != "" {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter type of a column used %s", users.what).
+				WithDetail("%s depends on column \"%s\"", user, name)
 		}
-	})
-	if view != nil {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter type of a column used by a view or rule").
-			WithDetail("rule _RETURN on %s depends on column \"%s\"", c.describeRelation(view.OID), name)
 	}
 	return nil
 }
