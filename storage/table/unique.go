@@ -37,6 +37,10 @@ func (c *uniqueCheck) key(p int) int {
 // with a lock does not make others wait. Conflicts are reported in res or returned as 23505.
 func (w *Writer) checkInsert(ctx context.Context, sel []uint32, o InsertOpt, res *InsertResult) ([]bool, error) {
 	var checks []*uniqueCheck
+	var mark kv.LockMark
+	if o.Conflict != ConflictError {
+		mark = w.tx.LockMark()
+	}
 	for i, x := range w.d.indexes {
 		if !x.unique || x.cat.Unready {
 			continue
@@ -56,7 +60,7 @@ func (w *Writer) checkInsert(ctx context.Context, sel []uint32, o InsertOpt, res
 		// Arbiters decide before other indexes may fail.
 		slices.SortStableFunc(checks, func(a, b *uniqueCheck) int { return o.rank(a.x) - o.rank(b.x) })
 	}
-	var skip []bool
+	var left []leftOut
 	for p, row := range sel {
 		c, same := firstConflict(checks, p)
 		if c == nil {
@@ -68,17 +72,32 @@ func (w *Writer) checkInsert(ctx context.Context, sel []uint32, o InsertOpt, res
 		if o.Conflict == ConflictError || o.rank(c.x) > 0 {
 			return nil, w.d.uniqueViolation(c.x, c.cols, int(row))
 		}
-		if skip == nil {
-			skip = make([]bool, len(sel))
-		}
-		skip[p] = true
-		conflict, err := w.conflict(ctx, c, p, row, same, o)
+		left = append(left, leftOut{c, p, same})
+	}
+	if left == nil {
+		return nil, nil
+	}
+	if len(left) == len(sel) {
+		w.tx.UnlockTo(mark) // other keys of the rows, which nobody has to wait for
+	}
+	skip := make([]bool, len(sel))
+	for _, l := range left {
+		skip[l.p] = true
+		conflict, err := w.conflict(ctx, l.c, l.p, sel[l.p], l.same, o)
 		if err != nil {
 			return nil, err
 		}
 		res.Conflicts = append(res.Conflicts, conflict)
 	}
 	return skip, nil
+}
+
+// leftOut is a row, by its place, that is not inserted as an index has its key already;
+// same: for one of the rows before it.
+type leftOut struct {
+	c    *uniqueCheck
+	p    int
+	same bool
 }
 
 // rank is 0 for arbiter indexes, 1 for others.

@@ -265,6 +265,7 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 		}
 		kv.Pause()
 		var res rowResult
+		held := len(t.owner.rows)
 		err := t.st.locks.passing(func() (err error) {
 			res, err = t.st.locks.lockRow(ctx, &t.owner, sl, k, sn.seq, o, false)
 			return err
@@ -291,14 +292,26 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 		if out[i].Changed || !o.NoValue && !o.IfAbsent && o.Mode != kv.ForKeyShare {
 			t.noteLook(sp, k, out[i].Changed)
 		}
-		if o.NoValue || seen != 0 && res.lastSeq <= seen {
+		gone := o.IfStill && out[i].Changed
+		if o.NoValue && !gone || seen != 0 && res.lastSeq <= seen {
 			continue
 		}
-		if out[i].Val, err = current(i, res.lastSeq); err != nil {
+		v, err := current(i, res.lastSeq)
+		if err != nil {
 			return nil, err
+		}
+		if !o.NoValue {
+			out[i].Val = v
 		}
 		if err := t.appeared(sp, k, &out[i], o); err != nil {
 			return nil, err
+		}
+		// After a wait for who made or deleted it, it is not a key that was to be locked.
+		if v == nil && (gone || o.IfPresent) || v != nil && o.IfAbsent {
+			t.noteLook(sp, k, out[i].Changed)
+			if len(t.owner.rows) > held {
+				t.st.locks.releaseRowsFrom(&t.owner, held)
+			}
 		}
 	}
 	return out, nil

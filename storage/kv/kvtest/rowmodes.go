@@ -58,9 +58,75 @@ func testRowModes(t *testing.T, st kv.Store) {
 	})
 	t.Run("IfAbsent", func(t *testing.T) { testIfAbsent(t, st, sp) })
 	t.Run("IfPresent", func(t *testing.T) { testIfPresent(t, st, sp) })
+	t.Run("what is not to be locked is not after a wait", func(t *testing.T) { testNotAfterWait(t, st, sp) })
 	if n := st.Stats().RowLocks; n != 0 {
 		t.Errorf("%d row locks are left", n)
 	}
+}
+
+// testNotAfterWait waits for transactions that make and delete keys: the locks that it
+// waited for are not kept where the keys are not those that were to be locked, but for
+// one that it had before.
+func testNotAfterWait(t *testing.T, st kv.Store, sp kv.Space) {
+	for _, c := range []struct {
+		name    string
+		was     bool
+		o       kv.LockOpt
+		deletes bool
+		kept    bool
+	}{
+		{"IfAbsent, made", false, kv.LockOpt{IfAbsent: true}, false, false},
+		{"IfAbsent, deleted", true, kv.LockOpt{IfAbsent: true}, true, true},
+		{"IfPresent, deleted", true, kv.LockOpt{IfPresent: true}, true, false},
+		{"IfPresent, changed", true, kv.LockOpt{IfPresent: true}, false, true},
+		{"IfStill, deleted", true, kv.LockOpt{IfStill: true, NoValue: true}, true, false},
+		{"IfStill, changed", true, kv.LockOpt{IfStill: true, NoValue: true}, false, true},
+		{"deleted", true, kv.LockOpt{}, true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			key := "wait " + c.name
+			if c.was {
+				put(t, st, sp, key, "1")
+			}
+			writer, tx, other := begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{})
+			defer tx.Rollback()
+			defer other.Rollback()
+			if c.deletes {
+				must(t, writer.Delete(sp, []byte(key)))
+			} else {
+				must(t, writer.Put(sp, []byte(key), []byte("2")))
+			}
+			o := c.o
+			o.Wait = kv.WaitForever
+			var r kv.LockResult
+			ch := async(t, st, func() (err error) {
+				r, err = lock(tx, sp, o, key)
+				return err
+			})
+			waiting(t, ch)
+			must(t, writer.Commit(ctx))
+			must(t, result(t, ch))
+			if there := !c.deletes; !r.Changed || !o.NoValue && (r.Val != nil) != there {
+				t.Errorf("result %+v", r)
+			}
+			_, err := lock(other, sp, kv.LockOpt{}, key)
+			if c.kept {
+				wantErr(t, err, kv.ErrLockTimeout)
+			} else {
+				must(t, err)
+			}
+		})
+	}
+	put(t, st, sp, "mine", "1")
+	tx, other := begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{})
+	defer tx.Rollback()
+	defer other.Rollback()
+	_, err := lock(tx, sp, kv.LockOpt{}, "mine")
+	must(t, err)
+	_, err = lock(tx, sp, kv.LockOpt{IfAbsent: true}, "mine")
+	must(t, err)
+	_, err = lock(other, sp, kv.LockOpt{}, "mine")
+	wantErr(t, err, kv.ErrLockTimeout)
 }
 
 // testIfPresent locks keys that exist and only reports those that do not.
