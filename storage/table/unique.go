@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"slices"
 
 	"kvsqld/catalog/types/vec"
 	"kvsqld/storage/codec"
@@ -36,29 +35,13 @@ func (c *uniqueCheck) key(p int) int {
 // are left out (nil: none). A key that exists is not locked: who only reads its row
 // with a lock does not make others wait. Conflicts are reported in res or returned as 23505.
 func (w *Writer) checkInsert(ctx context.Context, sel []uint32, o InsertOpt, res *InsertResult) ([]bool, error) {
-	var checks []*uniqueCheck
 	var mark kv.LockMark
 	if o.Conflict != ConflictError {
 		mark = w.tx.LockMark()
 	}
-	for i, x := range w.d.indexes {
-		if !x.unique || x.cat.Unready {
-			continue
-		}
-		c, err := w.uniqueKeys(ctx, i, sel, o.Lock)
-		if err != nil {
-			return nil, err
-		}
-		if c != nil {
-			checks = append(checks, c)
-		}
-	}
-	if len(checks) == 0 {
-		return nil, nil
-	}
-	if o.Conflict != ConflictError {
-		// Arbiters decide before other indexes may fail.
-		slices.SortStableFunc(checks, func(a, b *uniqueCheck) int { return o.rank(a.x) - o.rank(b.x) })
+	checks, err := w.uniqueChecks(ctx, sel, o)
+	if err != nil || len(checks) == 0 {
+		return nil, err
 	}
 	var left []leftOut
 	for p, row := range sel {
@@ -90,6 +73,44 @@ func (w *Writer) checkInsert(ctx context.Context, sel []uint32, o InsertOpt, res
 		res.Conflicts = append(res.Conflicts, conflict)
 	}
 	return skip, nil
+}
+
+// uniqueChecks locks the new keys of the unique indexes: where conflicts leave rows out, of
+// those that decide about that first, and no further when all rows have conflicts.
+func (w *Writer) uniqueChecks(ctx context.Context, sel []uint32, o InsertOpt) (checks []*uniqueCheck, err error) {
+	ranks := 1
+	if o.Conflict != ConflictError && o.Arbiters != nil {
+		ranks = 2
+	}
+	for rank := range ranks {
+		for i, x := range w.d.indexes {
+			if !x.unique || x.cat.Unready || ranks > 1 && o.rank(x) != rank {
+				continue
+			}
+			c, err := w.uniqueKeys(ctx, i, sel, o.Lock)
+			if err != nil {
+				return nil, err
+			}
+			if c == nil {
+				continue
+			}
+			checks = append(checks, c)
+			if o.Conflict != ConflictError && allConflict(checks, len(sel)) {
+				return checks, nil
+			}
+		}
+	}
+	return checks, nil
+}
+
+// allConflict reports whether each of n rows has a key that exists.
+func allConflict(checks []*uniqueCheck, n int) bool {
+	for p := range n {
+		if c, same := firstConflict(checks, p); c == nil || same {
+			return false
+		}
+	}
+	return true
 }
 
 // leftOut is a row, by its place, that is not inserted as an index has its key already;
