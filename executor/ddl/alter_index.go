@@ -75,8 +75,10 @@ func (x *exec) alterIndexByName(s *ast.AlterTable) (bool, error) {
 			if err := knownTablespace(a.NewName); err != nil {
 				return true, err
 			}
-		default:
+		case "RENAME COLUMN":
 			return true, sqlerr.Unsupported(a.Pos(), "ALTER INDEX %s", a.Kind)
+		default:
+			return true, actionFails(a, ix.Name, x.indexKind(ix))
 		}
 	}
 	return true, nil
@@ -84,13 +86,17 @@ func (x *exec) alterIndexByName(s *ast.AlterTable) (bool, error) {
 
 // noColumnOptions is the error of ALTER COLUMN … SET (…) of an index.
 func (x *exec) noColumnOptions(ix *catalog.Index, a *ast.AlterAction) error {
-	kind := "indexes"
-	if t, _ := x.snap().IndexByOID(x.db(), ix.OID); t.Partitioned() {
-		kind = "partitioned indexes"
-	}
 	column := *a
 	column.Kind = "ALTER COLUMN ... " + strings.TrimSuffix(a.Kind, " OPTIONS")
-	return actionFails(&column, ix.Name, kind)
+	return actionFails(&column, ix.Name, x.indexKind(ix))
+}
+
+// indexKind is what messages call such indexes.
+func (x *exec) indexKind(ix *catalog.Index) string {
+	if t, _ := x.snap().IndexByOID(x.db(), ix.OID); t.Partitioned() {
+		return "partitioned indexes"
+	}
+	return "indexes"
 }
 
 // indexStatistics is ALTER INDEX … ALTER COLUMN number SET STATISTICS, which is for

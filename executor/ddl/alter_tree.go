@@ -18,6 +18,9 @@ import (
 // alterAction runs an action on a table and, as far as it goes there, on those below.
 func (x *exec) alterAction(r catalog.Relation, a *ast.AlterAction) error {
 	t, ok := r.(*catalog.Table)
+	if v, ok := r.(*catalog.View); ok && lacks(v, a.Kind) {
+		return notFor(a, r)
+	}
 	if !ok {
 		return x.alterOne(r.ObjectOID(), a)
 	}
@@ -50,6 +53,18 @@ func (x *exec) alterAction(r catalog.Relation, a *ast.AlterAction) error {
 		return x.setParent(t, a)
 	}
 	return one(t)
+}
+
+// lacks reports whether a view has no action of a kind because it has no place for what
+// that changes: a materialized one has rows, and neither has parents.
+func lacks(v *catalog.View, kind string) bool {
+	switch kind {
+	case "INHERIT", "NO INHERIT", "OF", "NOT OF", "LOGGED", "UNLOGGED":
+		return true
+	case "SET STATISTICS", "CLUSTER", "SET WITHOUT CLUSTER", "REPLICA IDENTITY DEFAULT", "REPLICA IDENTITY FULL", "REPLICA IDENTITY NOTHING", "REPLICA IDENTITY USING INDEX":
+		return v.Materialized == nil
+	}
+	return false
 }
 
 // reach prepares a table that a statement does not name for a change.
