@@ -334,7 +334,7 @@ func (c *Change) privilegeLines(o Object, role string) []string {
 		}
 	}
 	if d, ok := o.(*Database); ok && d.OID == c.DB {
-		out = append(out, noteLines(d.Notes, role)...)
+		out = append(out, c.snap.noteLines(d.Notes, role)...)
 		for _, p := range d.Defaults {
 			if p.Role == role || p.ACL.mentions(role) {
 				out = append(out, defaultPrivilegesLine(&p, role))

@@ -117,6 +117,9 @@ func (s *Snapshot) EffectiveACL(o Object) ACL {
 	if acl := storedACL(o, co); acl != nil {
 		return acl
 	}
+	if v, ok := o.(*Virtual); ok {
+		return s.SystemACL(v.Name)
+	}
 	return DefaultACL(kind, co.Owner)
 }
 
@@ -164,11 +167,8 @@ func (s *Snapshot) Privileges(role string, o Object) (privs, grant Priv) {
 	if s.IsSuper(role) {
 		return kind.All(), kind.All()
 	}
-	if v, ok := o.(*Virtual); ok {
-		if !secretRelations[v.Name] || statsRelations[v.Name] && s.HasRole(db, role, RoleReadAllStats) {
-			privs = PrivSelect
-		}
-		return privs, 0
+	if _, ok := o.(*Virtual); ok {
+		return s.holds(db, role, s.EffectiveACL(o))
 	}
 	privs, grant = s.holds(db, role, s.EffectiveACL(o))
 	if s.HasRole(db, role, co.Owner) {

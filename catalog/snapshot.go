@@ -298,7 +298,7 @@ func IsTempSchema(name string) bool { return strings.HasPrefix(name, "pg_temp_")
 func (s *Snapshot) Relation(db types.OID, schema, name string) Relation {
 	if s.overlay != nil && builtinSchemas[schema] != nil {
 		if v := s.overlay.VirtualRelation(schema, name); v != nil {
-			return v
+			return s.granted(db, v)
 		}
 		return nil
 	}
@@ -320,7 +320,7 @@ func (s *Snapshot) RelationByOID(db, oid types.OID) Relation {
 	}
 	if s.overlay != nil {
 		if v := s.overlay.VirtualByOID(oid); v != nil {
-			return v
+			return s.granted(db, v)
 		}
 	}
 	return nil

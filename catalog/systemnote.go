@@ -1,8 +1,10 @@
 package catalog
 
 import (
+	"cmp"
 	"slices"
 
+	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 )
 
@@ -90,10 +92,108 @@ func (c *Change) GrantLanguage(l *DatabaseLanguage, g *GrantSpec) error {
 	return c.note(OIDLanguageClass, l.OID, 0, func(n *SystemNote) { n.ACL = acl })
 }
 
+// OIDRelationClass is the OID of pg_class.
+const OIDRelationClass types.OID = 1259
+
+// granted is a system relation with the privileges that GRANT has given on it in a
+// database: itself where there are none.
+func (s *Snapshot) granted(db types.OID, v *Virtual) *Virtual {
+	out := v
+	for _, n := range s.SystemNotes(db) {
+		if n.Class != OIDRelationClass || n.OID != v.OID || n.ACL == nil {
+			continue
+		}
+		if out == v {
+			out = s.inDatabase(db, v)
+		}
+		if n.Sub == 0 {
+			out.ACL = n.ACL
+		} else if n.Sub <= len(out.Columns) {
+			out.Columns[n.Sub-1].ACL = n.ACL
+		}
+	}
+	return out
+}
+
+// inDatabase is a copy of a system relation for a database, whose owner is the server's.
+func (s *Snapshot) inDatabase(db types.OID, v *Virtual) *Virtual {
+	c := *v
+	c.DB, c.Owner, c.Columns = db, s.first().Name, slices.Clone(v.Columns)
+	return &c
+}
+
+// SystemACL is the ACL that a system relation begins with: everybody may read it unless
+// it has secrets.
+func (s *Snapshot) SystemACL(name string) ACL {
+	owner := s.first().Name
+	acl := DefaultACL(ACLTable, owner)
+	if !secretRelations[name] {
+		privs := PrivSelect
+		if name == "pg_settings" {
+			privs |= PrivUpdate // what SET does
+		}
+		acl = append(acl, ACLItem{Grantor: owner, Privs: privs})
+	}
+	if statsRelations[name] {
+		acl = append(acl, ACLItem{Grantee: RoleReadAllStats, Grantor: owner, Privs: PrivSelect})
+	}
+	return acl
+}
+
+// GrantSystem changes the privileges on a system relation.
+func (c *Change) GrantSystem(v *Virtual, g *GrantSpec) error {
+	if !g.Revoke && g.Option && slices.Contains(g.Grantees, "") {
+		return sqlerr.New(sqlerr.InvalidGrantOperation, "grant options can only be granted to roles")
+	}
+	v = c.snap.inDatabase(c.DB, v)
+	if g.Privs != 0 {
+		acl, err := c.changedACL(v, ACLTable, v.Name, -1, g.Privs, c.snap.EffectiveACL(v), g)
+		if err != nil {
+			return err
+		}
+		if acl.Equal(c.snap.SystemACL(v.Name)) {
+			acl = nil
+		}
+		if err := c.note(OIDRelationClass, v.OID, 0, func(n *SystemNote) { n.ACL = acl }); err != nil {
+			return err
+		}
+	}
+	first := c.snap.overlay.VirtualByOID(v.OID)
+	for i := range v.Columns {
+		p := g.Cols[i]
+		if g.Revoke {
+			p |= g.Privs & ACLColumn.All() // what was granted on single columns goes, too
+		}
+		if p == 0 || g.Cols[i] == 0 && v.Columns[i].ACL == nil {
+			continue
+		}
+		acl, err := c.changedACL(v, ACLColumn, v.Columns[i].Name, i, p, v.Columns[i].ACL, g)
+		if err != nil {
+			return err
+		}
+		if len(acl) == 0 && first.Columns[i].ACL == nil {
+			acl = nil
+		}
+		if err := c.note(OIDRelationClass, v.OID, i+1, func(n *SystemNote) { n.ACL = acl }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // noteLines says in which privileges on built-in objects a role is that is to be dropped.
-func noteLines(notes []SystemNote, role string) (out []string) {
+func (s *Snapshot) noteLines(notes []SystemNote, role string) (out []string) {
+	notes = slices.SortedStableFunc(slices.Values(notes), func(a, b SystemNote) int { return cmp.Or(cmp.Compare(a.OID, b.OID), a.Sub-b.Sub) })
 	for _, n := range notes {
 		if !n.ACL.mentions(role) {
+			continue
+		}
+		if n.Class == OIDRelationClass && s.overlay != nil {
+			if v := s.overlay.VirtualByOID(n.OID); v != nil && n.Sub == 0 {
+				out = append(out, "privileges for "+RelationKind(v)+" "+QuoteIdent(v.Name))
+			} else if v != nil {
+				out = append(out, "privileges for column "+QuoteIdent(v.Columns[n.Sub-1].Name)+" of "+RelationKind(v)+" "+QuoteIdent(v.Name))
+			}
 			continue
 		}
 		for _, l := range Languages() {

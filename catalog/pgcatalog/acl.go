@@ -43,18 +43,27 @@ func (env *Env) readableBy(kind catalog.ACLKind, public catalog.Priv) catalog.AC
 	return out
 }
 
-// systemACL is the ACL of a system relation.
-func (env *Env) systemACL(r *Relation) catalog.ACL {
-	public, _ := env.Snap.Privileges("", &catalog.Virtual{Common: catalog.Common{Schema: r.Schema, Name: r.Name}})
-	if public == 0 && r.Schema == catalog.SchemaInformation {
-		return nil // nothing was granted or revoked
+// granted is a system relation with what GRANT has given on it in the database.
+func (env *Env) granted(r *Relation) *catalog.Virtual {
+	if v, ok := env.Snap.RelationByOID(env.DB, r.OID).(*catalog.Virtual); ok {
+		return v
 	}
-	acl := env.readableBy(catalog.ACLTable, public)
-	switch r.Name {
-	case "pg_settings":
-		acl[len(acl)-1].Privs |= catalog.PrivUpdate // what SET does
-	case "pg_shmem_allocations", "pg_backend_memory_contexts":
-		acl = append(acl, catalog.ACLItem{Grantee: "pg_read_all_stats", Grantor: env.systemOwner(), Privs: catalog.PrivSelect})
+	return r.Virtual
+}
+
+// systemACL is the stored ACL of a system relation.
+func (env *Env) systemACL(r *Relation) catalog.ACL {
+	if v := env.granted(r); v.ACL != nil {
+		return v.ACL
+	}
+	return env.firstACL(r)
+}
+
+// firstACL is what a system relation begins with.
+func (env *Env) firstACL(r *Relation) catalog.ACL {
+	acl := env.Snap.SystemACL(r.Name)
+	if len(acl) == 1 && r.Schema == catalog.SchemaInformation {
+		return nil // the owner's alone: nothing was granted or revoked
 	}
 	return acl
 }
@@ -79,7 +88,7 @@ func rowsPgInitPrivs(w *writer) {
 		if r.Schema == catalog.SchemaInformation {
 			continue // whose privileges come after those of a new database
 		}
-		w.oid(r.OID).oid(oidPgClass).int(0).chr('i').acl(w.env.systemACL(r)).end()
+		w.oid(r.OID).oid(oidPgClass).int(0).chr('i').acl(w.env.firstACL(r)).end()
 		for i, c := range r.Columns {
 			if c.ACL != nil {
 				w.oid(r.OID).oid(oidPgClass).int(int64(i + 1)).chr('i').acl(c.ACL).end()

@@ -49,23 +49,10 @@ func (env *Env) grants(acl catalog.ACL, owner string, seen map[string]bool, publ
 func (w *writer) relationGrants(public bool, f func(schema, name string, r catalog.Relation, g grantRow)) {
 	seen := w.env.enabledNames()
 	w.eachRelation(func(schema, name, owner string, r catalog.Relation) {
-		for _, g := range w.env.grants(w.env.relationACL(r), owner, seen, public) {
+		for _, g := range w.env.grants(w.env.Snap.EffectiveACL(r), owner, seen, public) {
 			f(schema, name, r, g)
 		}
 	})
-}
-
-// relationACL is a relation's ACL with defaults filled in.
-func (env *Env) relationACL(r catalog.Relation) catalog.ACL {
-	if v, ok := r.(*catalog.Virtual); ok {
-		if s := Find(v.Schema, v.Name); s != nil {
-			if acl := env.systemACL(s); acl != nil {
-				return acl
-			}
-			return env.readableBy(catalog.ACLTable, 0)
-		}
-	}
-	return env.Snap.EffectiveACL(r)
 }
 
 func rowsTablePrivileges(w *writer)  { w.tablePrivileges(true) }
@@ -99,7 +86,7 @@ func (w *writer) columnPrivileges(public bool) {
 	})
 	seen := w.env.enabledNames()
 	w.eachRelation(func(schema, name, owner string, r catalog.Relation) {
-		whole := w.env.grants(w.env.relationACL(r), owner, seen, public)
+		whole := w.env.grants(w.env.Snap.EffectiveACL(r), owner, seen, public)
 		for _, c := range r.RelColumns() {
 			for _, g := range w.env.grants(c.ACL, owner, seen, public) {
 				if !c.Dropped && !slices.Contains(whole, g) {

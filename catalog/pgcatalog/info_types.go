@@ -139,7 +139,7 @@ func (w *writer) udtColumns(f *typeFacts) *writer {
 // views; materialized views and sequences are not in information_schema.
 func (w *writer) eachRelation(f func(schema, name, owner string, r catalog.Relation)) {
 	for _, r := range All() {
-		f(r.Schema, r.Name, "postgres", r.Virtual)
+		f(r.Schema, r.Name, "postgres", w.env.granted(r))
 	}
 	for _, r := range w.env.Snap.Relations(w.env.DB) {
 		co := commonOf(r)

@@ -21,7 +21,7 @@ func rowsPgAttribute(w *writer) {
 func (w *writer) attributesOf(oid types.OID) {
 	env := w.env
 	if r := ByOID(oid); r != nil {
-		w.attributes(oid, r.Columns, !r.View)
+		w.attributes(oid, env.granted(r).Columns, !r.View)
 		return
 	}
 	if r := env.Snap.RelationByOID(env.DB, oid); r != nil {

@@ -48,7 +48,12 @@ func (x *exec) grant(s *ast.Grant) error {
 		if o == nil {
 			continue
 		}
-		if err := x.Change.Grant(o.ObjectOID(), spec); err != nil {
+		if v, ok := o.(*catalog.Virtual); ok {
+			err = x.Change.GrantSystem(v, spec)
+		} else {
+			err = x.Change.Grant(o.ObjectOID(), spec)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -176,9 +181,6 @@ func (x *exec) grantTargets(s *ast.Grant) ([]catalog.Object, error) {
 				}
 				return nil, x.noRelation(n)
 			}
-			if _, virt := r.(*catalog.Virtual); virt {
-				return nil, sqlerr.Unsupported(n.Pos(), "GRANT on system relation \"%s\"", n.Last())
-			}
 			if _, is := r.(*catalog.Sequence); !is && s.ObjKind == "SEQUENCE" {
 				return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a sequence", n.Last())
 			}
@@ -268,6 +270,13 @@ func (x *exec) allIn(kind string, schema *ast.Name) ([]catalog.Object, error) {
 			_, seq := r.(*catalog.Sequence)
 			if sc == schema.Last() && seq == strings.Contains(kind, "SEQUENCES") {
 				out = append(out, r)
+			}
+		}
+		if catalog.IsBuiltinSchema(schema.Last()) && strings.Contains(kind, "TABLES") {
+			for _, v := range x.snap().Overlay().Virtuals() {
+				if v.Schema == schema.Last() {
+					out = append(out, x.snap().Relation(x.db(), v.Schema, v.Name))
+				}
 			}
 		}
 		return out, nil
