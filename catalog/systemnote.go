@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -181,6 +182,37 @@ func (c *Change) GrantSystem(v *Virtual, g *GrantSpec) error {
 	return nil
 }
 
+// OIDFunctionClass is the OID of pg_proc.
+const OIDFunctionClass types.OID = 1255
+
+// BuiltinFunction is a built-in function with the privileges that it has in a database. It
+// is no part of a snapshot.
+func (s *Snapshot) BuiltinFunction(db types.OID, p *Proc) *Function {
+	co := Common{OID: p.OID, DB: db, Schema: p.In(), Name: p.Name, Owner: s.first().Name, ACL: s.FunctionACL(db, p.OID)}
+	return &Function{Common: co}
+}
+
+// FunctionACL is the ACL of a built-in function in a database, nil where everybody may
+// execute it.
+func (s *Snapshot) FunctionACL(db, oid types.OID) ACL {
+	if n, ok := s.SystemNote(db, OIDFunctionClass, oid, 0); ok && n.ACL != nil {
+		return n.ACL
+	}
+	return ProcACL(oid, s.first().Name)
+}
+
+// GrantBuiltin changes the privileges on a built-in function.
+func (c *Change) GrantBuiltin(f *Function, g *GrantSpec) error {
+	acl, err := c.changedACL(f, ACLFunction, f.Name, -1, g.Privs, c.snap.EffectiveACL(f), g)
+	if err != nil {
+		return err
+	}
+	if first := ProcACL(f.OID, f.Owner); first != nil && acl.Equal(first) {
+		acl = nil
+	}
+	return c.note(OIDFunctionClass, f.OID, 0, func(n *SystemNote) { n.ACL = acl })
+}
+
 // noteLines says in which privileges on built-in objects a role is that is to be dropped.
 func (s *Snapshot) noteLines(notes []SystemNote, role string) (out []string) {
 	notes = slices.SortedStableFunc(slices.Values(notes), func(a, b SystemNote) int { return cmp.Or(cmp.Compare(a.OID, b.OID), a.Sub-b.Sub) })
@@ -195,6 +227,13 @@ func (s *Snapshot) noteLines(notes []SystemNote, role string) (out []string) {
 				out = append(out, "privileges for column "+QuoteIdent(v.Columns[n.Sub-1].Name)+" of "+RelationKind(v)+" "+QuoteIdent(v.Name))
 			}
 			continue
+		}
+		if p := ProcByOID(n.OID); p != nil && n.Class == OIDFunctionClass {
+			var args []string
+			for _, a := range p.Args {
+				args = append(args, types.FormatTypeNoMod(a))
+			}
+			out = append(out, "privileges for function "+QuoteIdent(p.Name)+"("+strings.Join(args, ",")+")")
 		}
 		for _, l := range Languages() {
 			if n.Class == OIDLanguageClass && l.OID == n.OID {

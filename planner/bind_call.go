@@ -87,6 +87,7 @@ func (b *binder) callOf(e *ast.Call, fc *funcCall, inner *binder, before setCall
 	if pr.Kind == 'a' && fc.argNames != nil {
 		failf(sqlerr.FeatureNotSupported, off, "aggregates cannot use named arguments")
 	}
+	b.limit(pr)
 	want := cand.args
 	if fc.variadic && pr.Variadic == types.OAny {
 		last := args[len(args)-1]

@@ -102,6 +102,7 @@ type planner struct {
 	lockRels map[int]*rel
 	rights   []*catalog.Right
 	calls    []*catalog.Function      // that the caller must be allowed to execute
+	limited  []*catalog.Function      // the same, of built-in ones
 	watched  map[int]*catalog.Right   // by range-table entry
 	dest     *catalog.Right           // of the table that is being changed
 	as       string                   // owner of the view that is being bound, "" outside
@@ -228,7 +229,7 @@ func (p *planner) statement(stmt ast.Stmt) *plan.Query {
 	out.CTEs = p.ctes
 	out.ReadOnly = !p.writes
 	out.Tables, out.KeyTables = p.uses, p.keyUses(out)
-	out.Rights, out.Calls = p.rights, p.calls
+	out.Rights, out.Calls, out.Limited = p.rights, p.calls, p.limited
 	out.RowSecurity, out.ForValues, out.Passes = p.secured, p.forValues, p.passes
 	out.Steps = p.steps
 	out.Fault, out.Doubts = p.fault, p.doubts

@@ -18,6 +18,13 @@ func (p *planner) need(obj catalog.Relation, what catalog.Priv) *catalog.Right {
 	return r
 }
 
+// limit notes the call of a built-in function that not everybody may execute.
+func (p *planner) limit(pr *catalog.Proc) {
+	if pr.SQL == nil && !p.System && p.Snap.FunctionACL(p.DB, pr.OID) != nil {
+		p.limited = append(p.limited, p.Snap.BuiltinFunction(p.DB, pr))
+	}
+}
+
 // watch makes references to an entry's columns count for a right.
 func (p *planner) watch(r *rel, right *catalog.Right) {
 	if right == nil {

@@ -80,7 +80,7 @@ func rowsPgInitPrivs(w *writer) {
 		}
 	}
 	for _, p := range catalog.Procs() {
-		if acl := w.env.procACL(p); acl != nil {
+		if acl := catalog.ProcACL(p.OID, w.env.systemOwner()); acl != nil {
 			w.oid(p.OID).oid(oidPgProc).int(0).chr('i').acl(acl).end()
 		}
 	}
@@ -102,7 +102,7 @@ var publicSchema = &catalog.Schema{Common: catalog.Common{Name: catalog.SchemaPu
 
 // procACL is the ACL of a built-in function.
 func (env *Env) procACL(p *catalog.Proc) catalog.ACL {
-	return catalog.ProcACL(p.OID, env.systemOwner())
+	return env.Snap.FunctionACL(env.DB, p.OID)
 }
 
 func rowsPgDefaultACL(w *writer) {

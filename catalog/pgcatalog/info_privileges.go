@@ -109,9 +109,8 @@ func (w *writer) routinePrivileges(public bool) {
 				str(g.privilege).yes(g.grantable).end()
 		}
 	}
-	acl := catalog.DefaultACL(catalog.ACLFunction, env.systemOwner())
 	for _, p := range catalog.Procs() {
-		row(p.In(), p.Name, p.OID, acl, env.systemOwner())
+		row(p.In(), p.Name, p.OID, env.Snap.EffectiveACL(env.Snap.BuiltinFunction(env.DB, p)), env.systemOwner())
 	}
 	for _, f := range env.Snap.AllFunctions(env.DB) {
 		row(f.Schema, f.Name, f.OID, env.Snap.EffectiveACL(f), f.Owner)

@@ -48,9 +48,14 @@ func (x *exec) grant(s *ast.Grant) error {
 		if o == nil {
 			continue
 		}
-		if v, ok := o.(*catalog.Virtual); ok {
+		v, virtual := o.(*catalog.Virtual)
+		f, function := o.(*catalog.Function)
+		switch {
+		case virtual:
 			err = x.Change.GrantSystem(v, spec)
-		} else {
+		case function && f.OID < types.FirstUserOID:
+			err = x.Change.GrantBuiltin(f, spec)
+		default:
 			err = x.Change.Grant(o.ObjectOID(), spec)
 		}
 		if err != nil {
@@ -162,8 +167,8 @@ func (x *exec) grantColumns(o catalog.Object, names []string, p catalog.Priv, sp
 	return nil
 }
 
-// grantTargets resolves the objects of a grant. Built-in functions and types keep
-// the rights that everybody has: grants on them are refused.
+// grantTargets resolves the objects of a grant. Built-in types and schemas keep the rights
+// that everybody has: grants on them are refused.
 func (x *exec) grantTargets(s *ast.Grant) ([]catalog.Object, error) {
 	var out []catalog.Object
 	for i := range s.Objects {
@@ -250,10 +255,13 @@ func (x *exec) grantedFunction(s *ast.Grant, i int) (*catalog.Function, error) {
 	if err == nil {
 		return f, nil
 	}
-	for _, p := range catalog.ProcsByName(n.Last()) {
-		if n.Schema() == "" || n.Schema() == catalog.SchemaPgCatalog {
-			return nil, sqlerr.Unsupported(n.Pos(), "GRANT on built-in function \"%s\"", p.Name)
+	if p := x.builtinRoutine(s.ObjKind, n, args); p != nil {
+		if args == nil && len(catalog.ProcsByName(p.Name)) > 1 {
+			what := strings.ToLower(s.ObjKind)
+			return nil, sqlerr.New(sqlerr.AmbiguousFunction, "%s name \"%s\" is not unique", what, fullName(n)).
+				WithHint("Specify the argument list to select the %s unambiguously.", what)
 		}
+		return x.snap().BuiltinFunction(x.db(), p), nil
 	}
 	return nil, err
 }
@@ -280,6 +288,9 @@ func (x *exec) allIn(kind string, schema *ast.Name) ([]catalog.Object, error) {
 			}
 		}
 		return out, nil
+	}
+	if schema.Last() == catalog.SchemaPgCatalog {
+		return nil, sqlerr.Unsupported(schema.Pos(), "GRANT on all functions of schema \"%s\"", schema.Last())
 	}
 	for _, f := range x.snap().AllFunctions(x.db()) {
 		if f.Schema != schema.Last() || strings.Contains(kind, "PROCEDURES") && !f.Procedure || strings.Contains(kind, "FUNCTIONS") && f.Procedure {

@@ -81,15 +81,24 @@ var catalogFuncs = sync.OnceValue(func() map[string]catalogFunc {
 	return m
 })
 
-// ownersOnly are the functions that superusers alone may call.
+// ownersOnly are the functions that superusers alone may call unless GRANT says otherwise,
+// also where nobody asks for the rights of a statement: in definitions.
 var ownersOnly = map[string]bool{"pg_reload_conf": true, "pg_rotate_logfile": true, "pg_rotate_logfile_v2": true, "pg_stat_reset": true, "pg_stat_reset_shared": true,
 	"pg_stat_reset_single_table_counters": true, "pg_stat_reset_single_function_counters": true, "pg_stat_reset_slru": true,
 	"pg_stat_reset_replication_slot": true, "pg_stat_reset_subscription_stats": true, "pg_stat_have_stats": true, "pg_current_logfile": true,
 	"pg_promote": true, "pg_wal_replay_pause": true, "pg_wal_replay_resume": true}
 
+// mayCall reports whether the current role may execute a built-in function.
+func (s *Session) mayCall(src string) bool {
+	snap := s.snapshot()
+	return snap.IsSuper(s.user) || slices.ContainsFunc(catalog.Procs(), func(p *catalog.Proc) bool {
+		return p.Src == src && snap.CheckPriv(s.user, snap.BuiltinFunction(s.db, p), catalog.PrivExecute) == nil
+	})
+}
+
 // Catalog implements expr.SessionInfo.
 func (s sessionInfo) Catalog(src string, args []types.Datum, ret types.T) (types.Datum, error) {
-	if ownersOnly[src] && !s.isSuper(s.user) {
+	if ownersOnly[src] && !s.mayCall(src) {
 		return types.Datum{}, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for function %s", strings.TrimSuffix(src, "_v2"))
 	}
 	c := &catalogCall{sessionInfo: s, Env: s.pgEnv(), src: src, a: args, ret: ret}

@@ -425,7 +425,7 @@ func (s *Session) truncateLob(ctx context.Context, d *lobDescriptor, size int64)
 // was opened.
 func (s *Session) serverFile(function string) error {
 	switch {
-	case !s.isSuper(s.user):
+	case !s.mayCall("be_" + function):
 		return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for function %s", function)
 	case s.srv.opts.Files == nil:
 		return sqlerr.Unsupported(-1, "%s of a server file", function).

@@ -238,12 +238,9 @@ func (c *catalogCall) privilegeObject(what string, d types.Datum) (o catalog.Obj
 	}
 	p := catalog.ProcByOID(oid)
 	if p != nil {
-		owner := snap.Language(c.db, "internal").Owner
-		if acl := catalog.ProcACL(oid, owner); acl != nil {
-			return &catalog.Function{Common: catalog.Common{OID: oid, DB: c.db, Name: p.Name, Owner: owner, ACL: acl}}, true, nil
-		}
+		return snap.BuiltinFunction(c.db, p), true, nil
 	}
-	return nil, p != nil, nil
+	return nil, false, nil
 }
 
 // stored reports whether a relation has system columns.

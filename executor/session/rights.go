@@ -19,7 +19,7 @@ func (s *Session) mayBecome(name string) bool {
 // role may not use as a statement does.
 func (s *Session) checkRights(q *plan.Query) error {
 	snap := s.snapshot()
-	for _, f := range q.Calls {
+	for _, f := range slices.Concat(q.Calls, q.Limited) {
 		if err := snap.CheckPriv(s.user, f, catalog.PrivExecute); err != nil {
 			return err
 		}

@@ -45,6 +45,8 @@ type Query struct {
 	Passes bool
 	// Calls are the user-defined functions that are called, in views as well.
 	Calls []*catalog.Function
+	// Limited are the built-in functions that are called and that not everybody may execute.
+	Limited []*catalog.Function
 	// Places are, of a cursor's query, the tables whose rows it stands on.
 	Places []Place
 	// JoinOrder and other lines that EXPLAIN prints for the five steps.
