@@ -33,7 +33,7 @@ var sessionScalars = append(append(privilegeNames(), statSources()...), strings.
 	pg_event_trigger_table_rewrite_oid pg_event_trigger_table_rewrite_reason pg_stat_get_snapshot_timestamp
 	pg_partition_root pg_current_wal_lsn pg_current_wal_insert_lsn pg_current_wal_flush_lsn enum_first enum_last enum_range_all
 	enum_range_bounds oidvectortypes pg_column_compression
-	pg_describe_object pg_identify_object pg_identify_object_as_address pg_get_object_address satisfies_hash_partition
+	pg_describe_object pg_identify_object pg_identify_object_as_address pg_get_object_address satisfies_hash_partition currtid_byrelname
 	_pg_index_position _pg_truetypid _pg_truetypmod _pg_char_max_length _pg_char_octet_length _pg_numeric_precision
 	_pg_numeric_precision_radix _pg_numeric_scale _pg_datetime_precision _pg_interval_type
 `)...)

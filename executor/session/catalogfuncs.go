@@ -78,6 +78,7 @@ var catalogFuncs = sync.OnceValue(func() map[string]catalogFunc {
 	addressFuncs(m)
 	informationFuncs(m)
 	m["satisfies_hash_partition"] = (*catalogCall).satisfiesHashPartition
+	m["currtid_byrelname"] = (*catalogCall).currentTid
 	return m
 })
 
