@@ -260,12 +260,13 @@ func IsBuiltinSchema(name string) bool { return builtinSchemas[name] != nil }
 // Schema returns the schema of the database, or nil.
 func (s *Snapshot) Schema(db types.OID, name string) *Schema {
 	if b := builtinSchemas[name]; b != nil {
-		return b
+		return s.grantedSchema(db, b)
 	}
 	return lookup[*Schema](s, nameKey{space: spaceSchema, db: db, name: name})
 }
 
-// SchemaByOID returns the schema, or nil.
+// SchemaByOID returns the schema, or nil. A built-in one is without the privileges that
+// a database has given on it.
 func (s *Snapshot) SchemaByOID(o types.OID) *Schema {
 	for _, b := range builtinSchemas {
 		if b.OID == o {
@@ -283,7 +284,7 @@ func (s *Snapshot) Schemas(db types.OID) []*Schema {
 	out := objectsOf(s, func(n *Schema) bool { return n.DB == db })
 	for _, b := range builtinSchemas {
 		if b.Name != SchemaOwn {
-			out = append(out, b)
+			out = append(out, s.grantedSchema(db, b))
 		}
 	}
 	slices.SortFunc(out, func(a, b *Schema) int { return cmp.Compare(a.OID, b.OID) })

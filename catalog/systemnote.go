@@ -182,6 +182,52 @@ func (c *Change) GrantSystem(v *Virtual, g *GrantSpec) error {
 	return nil
 }
 
+// OIDSchemaClass is the OID of pg_namespace.
+const OIDSchemaClass types.OID = 2615
+
+// grantedSchema is a built-in schema with the privileges that GRANT has given on it in a
+// database: itself where there are none.
+func (s *Snapshot) grantedSchema(db types.OID, b *Schema) *Schema {
+	n, ok := s.SystemNote(db, OIDSchemaClass, b.OID, 0)
+	if !ok || n.ACL == nil {
+		return b
+	}
+	c := *b
+	c.DB, c.Owner, c.ACL = db, s.first().Name, n.ACL
+	return &c
+}
+
+// SchemaACL is the ACL that a built-in schema begins with: everybody may use it, but for
+// that of TOAST tables.
+func (s *Snapshot) SchemaACL(name string) ACL {
+	owner := s.first().Name
+	acl := DefaultACL(ACLSchema, owner)
+	if name != SchemaToast {
+		acl = append(acl, ACLItem{Grantor: owner, Privs: PrivUsage})
+	}
+	return acl
+}
+
+// GrantSchema changes the privileges on a built-in schema.
+func (c *Change) GrantSchema(n *Schema, g *GrantSpec) error {
+	if !g.Revoke && g.Option && slices.Contains(g.Grantees, "") {
+		return sqlerr.New(sqlerr.InvalidGrantOperation, "grant options can only be granted to roles")
+	}
+	in := *n
+	in.DB, in.Owner = c.DB, c.snap.first().Name
+	if in.ACL == nil {
+		in.ACL = c.snap.SchemaACL(n.Name)
+	}
+	acl, err := c.changedACL(&in, ACLSchema, n.Name, -1, g.Privs, in.ACL, g)
+	if err != nil {
+		return err
+	}
+	if acl.Equal(c.snap.SchemaACL(n.Name)) {
+		acl = nil
+	}
+	return c.note(OIDSchemaClass, n.OID, 0, func(n *SystemNote) { n.ACL = acl })
+}
+
 // OIDFunctionClass is the OID of pg_proc.
 const OIDFunctionClass types.OID = 1255
 
@@ -227,6 +273,9 @@ func (s *Snapshot) noteLines(notes []SystemNote, role string) (out []string) {
 				out = append(out, "privileges for column "+QuoteIdent(v.Columns[n.Sub-1].Name)+" of "+RelationKind(v)+" "+QuoteIdent(v.Name))
 			}
 			continue
+		}
+		if b := s.SchemaByOID(n.OID); b != nil && n.Class == OIDSchemaClass {
+			out = append(out, "privileges for schema "+QuoteIdent(b.Name))
 		}
 		if p := ProcByOID(n.OID); p != nil && n.Class == OIDFunctionClass {
 			var args []string

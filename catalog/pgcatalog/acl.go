@@ -26,21 +26,10 @@ func (env *Env) systemOwner() string {
 
 // schemaACL is a schema's stored ACL; everybody may use the built-in ones.
 func (env *Env) schemaACL(n *catalog.Schema) catalog.ACL {
-	if n.Name == catalog.SchemaPgCatalog || n.Name == catalog.SchemaInformation {
-		return env.readableBy(catalog.ACLSchema, catalog.PrivUsage)
+	if n.ACL == nil && (n.Name == catalog.SchemaPgCatalog || n.Name == catalog.SchemaInformation) {
+		return env.Snap.SchemaACL(n.Name)
 	}
 	return env.Snap.StoredACL(n)
-}
-
-// readableBy is the ACL of an object of the server's own that everybody has a
-// privilege on.
-func (env *Env) readableBy(kind catalog.ACLKind, public catalog.Priv) catalog.ACL {
-	owner := env.systemOwner()
-	out := catalog.DefaultACL(kind, owner)
-	if public != 0 {
-		out = append(out, catalog.ACLItem{Grantor: owner, Privs: public})
-	}
-	return out
 }
 
 // granted is a system relation with what GRANT has given on it in the database.
@@ -74,7 +63,7 @@ func rowsPgInitPrivs(w *writer) {
 	for _, n := range w.env.Snap.Schemas(w.env.DB) {
 		switch n.Name {
 		case catalog.SchemaPgCatalog:
-			w.oid(n.OID).oid(oidPgNamespace).int(0).chr('i').acl(w.env.schemaACL(n)).end()
+			w.oid(n.OID).oid(oidPgNamespace).int(0).chr('i').acl(w.env.Snap.SchemaACL(n.Name)).end()
 		case catalog.SchemaPublic:
 			w.oid(n.OID).oid(oidPgNamespace).int(0).chr('i').acl(w.env.Snap.StoredACL(publicSchema)).end()
 		}

@@ -50,7 +50,10 @@ func (x *exec) grant(s *ast.Grant) error {
 		}
 		v, virtual := o.(*catalog.Virtual)
 		f, function := o.(*catalog.Function)
+		n, schema := o.(*catalog.Schema)
 		switch {
+		case schema && catalog.IsBuiltinSchema(n.Name):
+			err = x.Change.GrantSchema(n, spec)
 		case virtual:
 			err = x.Change.GrantSystem(v, spec)
 		case function && f.OID < types.FirstUserOID:
@@ -167,8 +170,8 @@ func (x *exec) grantColumns(o catalog.Object, names []string, p catalog.Priv, sp
 	return nil
 }
 
-// grantTargets resolves the objects of a grant. Built-in types and schemas keep the rights
-// that everybody has: grants on them are refused.
+// grantTargets resolves the objects of a grant. Built-in types keep the rights that everybody
+// has: grants on them are refused.
 func (x *exec) grantTargets(s *ast.Grant) ([]catalog.Object, error) {
 	var out []catalog.Object
 	for i := range s.Objects {
@@ -194,9 +197,6 @@ func (x *exec) grantTargets(s *ast.Grant) ([]catalog.Object, error) {
 			sc := x.snap().Schema(x.db(), n.Last())
 			if sc == nil {
 				return nil, sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", n.Last())
-			}
-			if catalog.IsBuiltinSchema(sc.Name) {
-				return nil, sqlerr.Unsupported(n.Pos(), "GRANT on schema \"%s\"", sc.Name)
 			}
 			o = sc
 		case "DATABASE":

@@ -168,6 +168,9 @@ func (c *catalogCall) privilegeObject(what string, d types.Datum) (o catalog.Obj
 		switch {
 		case !isName(d):
 			if n := snap.SchemaByOID(oid); n != nil && what == "schema" {
+				if catalog.IsBuiltinSchema(n.Name) {
+					n = snap.Schema(c.db, n.Name)
+				}
 				return n, true, nil
 			}
 			if db, ok := snap.Object(oid).(*catalog.Database); ok && what == "database" {
