@@ -133,7 +133,7 @@ func (r *xmlReader) database(e *element, base *Snapshot, d *Delta) string {
 	r.connections(e, db)
 	db.Settings = r.pairs(e, "Settings", "Setting")
 	db.Defaults, db.Notes = r.defaultPrivileges(e), r.notes(e)
-	allowed := []string{"Settings", "DefaultPrivileges"}
+	allowed := []string{"Settings", "DefaultPrivileges", "SystemNotes"}
 	for _, s := range docSections {
 		allowed = append(allowed, s.list)
 	}

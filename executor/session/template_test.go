@@ -44,6 +44,11 @@ CREATE TABLE el (id int PRIMARY KEY, j jsonb STORAGE elements, a mood[] STORAGE 
 INSERT INTO el VALUES (1, '{"a": 1}', '{ok,sad}');
 COMMENT ON TABLE b IS 'bees';
 SELECT lo_from_bytea(77777, 'hello');
+COMMENT ON FUNCTION lower(text) IS 'small';
+REVOKE SELECT ON pg_stat_activity FROM public;
+GRANT USAGE ON SCHEMA pg_toast TO public;
+REVOKE EXECUTE ON FUNCTION pg_sleep(float8) FROM public;
+CREATE FUNCTION filled(n int) RETURNS void LANGUAGE sql BEGIN ATOMIC INSERT INTO b (a_id) VALUES (n); UPDATE b SET a_id = n + 1 WHERE a_id = n; END;
 `
 
 var templateQueries = []string{
@@ -57,6 +62,8 @@ var templateQueries = []string{
 	"SELECT tableoid::regclass, * FROM pt",
 	"SELECT count(*), sum(n) FROM geo JOIN place USING (id) WHERE distance(lat, lon, 46.5, 23) < 30000",
 	"SELECT j, a, a[2] FROM el",
+	"SELECT obj_description('lower(text)'::regprocedure, 'pg_proc'), has_table_privilege('public', 'pg_stat_activity', 'select'), has_schema_privilege('public', 'pg_toast', 'usage'), has_function_privilege('public', 'pg_sleep(float8)', 'execute')",
+	"SELECT pg_get_function_sqlbody('filled'::regproc)",
 	"SELECT obj_description('b'::regclass), convert_from(lo_get(77777), 'UTF8')",
 	"SELECT nextval('s.a_id_seq')",
 	"INSERT INTO s.a (m) VALUES ('happy') RETURNING m, e, d",
