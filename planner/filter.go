@@ -76,9 +76,13 @@ func (p *planner) flatten(s *state, items []*joinItem) []*unit {
 			p.reduce(s, j)
 		}
 		if j.kind == plan.Inner {
+			on := p.factorOrs(p.simplify(j.on))
+			n := len(s.above)
+			s.above = append(s.above, on...)
 			walk(j.l)
 			walk(j.r)
-			s.conj = append(s.conj, p.factorOrs(p.simplify(j.on))...)
+			s.above = s.above[:n]
+			s.conj = append(s.conj, on...)
 			return
 		}
 		if deps := p.outerDeps(s, j); len(deps) > 0 {
@@ -127,15 +131,16 @@ func (p *planner) outerDeps(s *state, j *joinItem) map[int]bool {
 	return deps
 }
 
-// reduce turns an outer join into a stricter one when a conjunct above it
-// rejects the rows that it would pad with NULLs.
+// reduce turns an outer join into a stricter one when a condition above it, also that of a
+// join, rejects the rows that it would pad with NULLs.
 func (p *planner) reduce(s *state, j *joinItem) {
 	if p.NoOptimizer {
 		return
 	}
 	rejects := func(side *joinItem) bool {
 		ids := side.ids()
-		return slices.ContainsFunc(s.conj, func(c plan.Expr) bool { return nullRejecting(c, ids) })
+		reject := func(c plan.Expr) bool { return nullRejecting(c, ids) }
+		return slices.ContainsFunc(s.conj, reject) || slices.ContainsFunc(s.above, reject)
 	}
 	switch j.kind {
 	case plan.Left:
@@ -317,7 +322,11 @@ func (p *planner) outerUnit(s *state, j *joinItem) *unit {
 		}
 	}
 	s.conj = up
-	lp := p.planTree(s, []*joinItem{l}, down)
+	var above []plan.Expr // rejects rows of the preserved side as they are
+	if kind == plan.Left {
+		above = slices.Concat(s.above, up)
+	}
+	lp := p.planPart(s, []*joinItem{l}, down, above)
 	u := &unit{rels: map[int]bool{}}
 	maps.Copy(u.rels, lids)
 	maps.Copy(u.rels, rids)
@@ -337,7 +346,11 @@ func (p *planner) outerUnit(s *state, j *joinItem) *unit {
 	if kind == plan.Left && r.rel != nil {
 		rdown = append(rdown, p.carry(r.rel, down, on)...)
 	}
-	rp := p.planTree(s, []*joinItem{r}, rdown)
+	above = nil
+	if kind == plan.Left {
+		above = on // other rows of this side find no partner
+	}
+	rp := p.planPart(s, []*joinItem{r}, rdown, above)
 	u.node = p.joinNodes(s, kind, lp, rp, on, nil, p.unitOf(r, rdown), 0)
 	return u
 }
@@ -352,7 +365,12 @@ func (p *planner) unitOf(j *joinItem, local []plan.Expr) *unit {
 
 // planTree plans a part of the FROM clause on its own.
 func (p *planner) planTree(s *state, items []*joinItem, conj []plan.Expr) *pnode {
-	sub := &state{q: s.q, b: s.b, need: s.need, conj: conj, part: true, lead: s.lead}
+	return p.planPart(s, items, conj, nil)
+}
+
+// planPart is planTree under conditions of joins above, which reject rows as conj does.
+func (p *planner) planPart(s *state, items []*joinItem, conj, above []plan.Expr) *pnode {
+	sub := &state{q: s.q, b: s.b, need: s.need, conj: conj, above: above, part: true, lead: s.lead}
 	sub.units = p.flatten(sub, items)
 	p.planUnits(sub)
 	p.stepJoinOrder(sub)

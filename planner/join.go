@@ -106,16 +106,14 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 	maps.Copy(out.rels, r.rels)
 	rows := l.rows * r.rows
 	var equi []plan.Expr
-	sel := 1.0
 	for _, c := range on {
-		if a, b, ok := equality(c); ok {
-			sel /= max(1, max(p.distinctIn(a, s, l, r), p.distinctIn(b, s, l, r)))
+		if _, _, ok := equality(c); ok {
 			equi = append(equi, c)
 			continue
 		}
 		rows *= p.selectivity(c, s.b.rels)
 	}
-	rows *= max(sel, p.leastEquiSel(equi, max(l.rows, r.rows), s.b.rels))
+	rows *= p.equiShare(s, equi, l, r)
 	switch kind {
 	case plan.Left:
 		rows = max(rows, l.rows)
@@ -138,8 +136,9 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 		}
 	}
 	var lk, rk, residual []plan.Expr
+	late := p.lateKeys(s, equi, l, r)
 	for _, c := range on {
-		if a, b, ok := p.splitEq(c, l.rels, r.rels, s); ok && !p.NoOptimizer {
+		if a, b, ok := p.splitEq(c, l.rels, r.rels, s); ok && !p.NoOptimizer && !slices.Contains(late, c) {
 			lk, rk = append(lk, a), append(rk, b)
 		} else {
 			residual = append(residual, c)
@@ -202,6 +201,48 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 	n.Rows, n.Cost, n.Cols, n.Step = out.rows, out.cost, cols, "join"
 	out.node = n
 	return out
+}
+
+// equiShare estimates the share of pairs of two sides for which all equalities hold.
+func (p *planner) equiShare(s *state, equi []plan.Expr, l, r *pnode) float64 {
+	share := 1.0
+	for _, c := range equi {
+		a, b, _ := equality(c)
+		share /= max(1, max(p.distinctIn(a, s, l, r), p.distinctIn(b, s, l, r)))
+	}
+	return max(share, p.leastEquiSel(equi, max(l.rows, r.rows), s.b.rels))
+}
+
+// lateKeys are the equalities that read values from texts where the others leave no more
+// pairs than there are rows. They are tested on those pairs and are no keys of a hash
+// join, which would read every text, those too that are no such value:
+//
+//	f.id = v.field AND d.due = v.content::date
+func (p *planner) lateKeys(s *state, equi []plan.Expr, l, r *pnode) []plan.Expr {
+	var late, keys []plan.Expr
+	for _, c := range equi {
+		if p.readsText(c) {
+			late = append(late, c)
+		} else if _, _, ok := p.splitEq(c, l.rels, r.rels, s); ok {
+			keys = append(keys, c)
+		}
+	}
+	if len(late) == 0 || len(keys) == 0 || l.rows*r.rows*p.equiShare(s, keys, l, r) > l.rows+r.rows {
+		return nil
+	}
+	return late
+}
+
+// readsText reports whether e converts a text that is no constant to another kind of value.
+func (p *planner) readsText(e plan.Expr) bool {
+	found := false
+	plan.Visit(e, func(x plan.Expr) bool {
+		if c, ok := x.(*plan.CoerceIO); ok && !c.Literal {
+			found = found || p.info(c.X.Type().OID).Category == 'S' && p.info(c.T.OID).Category != 'S'
+		}
+		return !found
+	})
+	return found
 }
 
 func (p *planner) distinctIn(e plan.Expr, s *state, l, r *pnode) float64 {

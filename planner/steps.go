@@ -36,6 +36,7 @@ type state struct {
 	b     *block
 	need  map[int]map[int]bool // columns wanted, per range-table entry
 	conj  []plan.Expr          // conjuncts not yet applied
+	above []plan.Expr          // conditions of joins above, of which only that they reject rows matters here
 	units []*unit
 	order []*joinStep
 	cur   *pnode
