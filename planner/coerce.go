@@ -239,6 +239,7 @@ func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		if len(pr.Args) > 2 {
 			args = append(args, &plan.Const{At: plan.At{T: types.TBool, Off: -1}, Val: types.Bool(ctx == explicit)})
 		}
+		p.limit(pr)
 		call := &plan.Call{At: plan.At{T: plain, Off: e.Pos()}, Proc: pr, Args: args, Cast: castForm(ctx)}
 		x = call
 		if pr.Own != nil {

@@ -490,6 +490,7 @@ func (p *planner) makeCall(pr *catalog.Proc, args []plan.Expr, want []types.OID,
 		p.volatil = true
 	}
 	p.writes = p.writes || pr.Modifies
+	p.limit(pr)
 	return p.fold(&plan.Call{At: plan.At{T: ret, Off: off}, Proc: pr, Args: args, Op: op})
 }
 
