@@ -142,6 +142,9 @@ func Execute(e *Env, stmt ast.Stmt) (tag string, err error) {
 	if err != nil {
 		return "", err
 	}
+	if err := x.holdDropped(before, e.Change.Snapshot()); err != nil {
+		return "", err
+	}
 	if err := x.holdObjects(mark); err != nil {
 		return "", err
 	}

@@ -12,16 +12,20 @@ import (
 
 // A definition takes the table locks that PostgreSQL takes for it, so that it waits for
 // those that it waits for there. Besides, whoever changes what the catalog says about a
-// table has the right to do so, before any table lock: the changed object is written as
-// a whole, so that of two changes at once one would be lost, also where their table
-// locks do not exclude each other.
+// table has the right to do so: the changed object is written as a whole, so that of two
+// changes at once one would be lost, also where their table locks do not exclude each
+// other.
 
 // lock takes the right to define a table, and a table lock.
 func (x *exec) lock(t *catalog.Table, m kv.TableLockMode) error {
-	if err := x.defining(t); err != nil {
+	d, err := x.Tables.For(t)
+	if err != nil {
 		return err
 	}
-	return x.hold(t, m)
+	if err := d.LockDefined(x.Ctx, x.Txn, m, x.lockOpt()); err != nil {
+		return err
+	}
+	return x.unmoved(t)
 }
 
 // commenting locks what gets a comment.
@@ -62,10 +66,7 @@ func (x *exec) hold(t *catalog.Table, m kv.TableLockMode) error {
 
 // holdSequence is lock for a sequence.
 func (x *exec) holdSequence(q *catalog.Sequence, m kv.TableLockMode) error {
-	if err := x.definingSequence(q); err != nil {
-		return err
-	}
-	if err := table.LockSequence(x.Ctx, x.Txn, q.OID, m, x.lockOpt()); err != nil {
+	if err := table.LockSequenceDefined(x.Ctx, x.Txn, q.OID, m, x.lockOpt()); err != nil {
 		return err
 	}
 	return x.unmoved(q)

@@ -45,6 +45,31 @@ func (x *exec) storedAs(oid types.OID) *catalog.Table {
 	return nil
 }
 
+// holdDropped takes the locks of the tables and sequences that are gone, before anything
+// that others meet who have them already: these pass who waits.
+func (x *exec) holdDropped(before, after *catalog.Snapshot) error {
+	if before == after {
+		return nil
+	}
+	for _, oid := range before.Differing(after) {
+		was := before.Object(oid)
+		if was == nil || was.DatabaseOID() != x.db() {
+			continue
+		}
+		var err error
+		switch q, ok := was.(*catalog.Sequence); {
+		case ok && after.Object(oid) == nil:
+			err = x.holdSequence(q, kv.AccessExclusive)
+		case storedTable(was) != nil && storedTable(after.Object(oid)) == nil:
+			err = x.lock(storedTable(was), kv.AccessExclusive)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // reconcile makes the files follow the catalog: new tables and indexes get
 // theirs, dropped ones lose them, rewritten tables are written anew.
 func (x *exec) reconcile(before, after *catalog.Snapshot) error {
@@ -76,9 +101,6 @@ func (x *exec) reconcile(before, after *catalog.Snapshot) error {
 		}
 		d, err := x.Tables.For(t)
 		if err != nil {
-			return err
-		}
-		if err := x.lock(t, kv.AccessExclusive); err != nil {
 			return err
 		}
 		if before.Table(oid) != nil {
@@ -121,9 +143,6 @@ func (x *exec) dropSequences(changed []types.OID, before, after *catalog.Snapsho
 		q, ok := before.Object(oid).(*catalog.Sequence)
 		if !ok || q.DB != x.db() || after.Object(oid) != nil {
 			continue
-		}
-		if err := x.holdSequence(q, kv.AccessExclusive); err != nil {
-			return err
 		}
 		if err := x.Tables.DropSequence(x.Txn, q.OID); err != nil {
 			return err

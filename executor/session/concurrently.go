@@ -61,10 +61,7 @@ func (s *Session) besideWriters(ctx context.Context, index types.OID, do func(*c
 		return nil, err
 	}
 	t, err = s.whereItIs(t, func(d *table.Desc) (*catalog.Table, error) {
-		if err := d.LockDefinition(ctx, guard, s.lockOpt()); err != nil {
-			return nil, err
-		}
-		if err := d.LockTable(ctx, guard, kv.ShareUpdateExclusive, s.lockOpt()); err != nil {
+		if err := d.LockDefined(ctx, guard, kv.ShareUpdateExclusive, s.lockOpt()); err != nil {
 			return nil, err
 		}
 		return present(), nil

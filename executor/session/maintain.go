@@ -378,11 +378,7 @@ func (srv *Server) autoAnalyze(ctx context.Context, oid types.OID) (done bool, e
 	if err != nil {
 		return false, err
 	}
-	err = d.LockDefinition(ctx, tx, kv.LockOpt{})
-	if err == nil {
-		err = d.LockTable(ctx, tx, kv.ShareUpdateExclusive, kv.LockOpt{})
-	}
-	if err != nil {
+	if err := d.LockDefined(ctx, tx, kv.ShareUpdateExclusive, kv.LockOpt{}); err != nil {
 		return false, err
 	}
 	if snap = srv.Catalog.Current(); storageOf(snap, t) != t {

@@ -156,10 +156,7 @@ func (s *Session) analyzeTree(t *catalog.Table) error {
 // beside writers, and returns the table as it is then.
 func (s *Session) lockDefined(ctx context.Context, t *catalog.Table, o kv.LockOpt) (*catalog.Table, error) {
 	return s.whereItIs(t, func(d *table.Desc) (*catalog.Table, error) {
-		if err := d.LockDefinition(ctx, s.tx.kv, o); err != nil {
-			return nil, err
-		}
-		if err := d.LockTable(ctx, s.tx.kv, kv.ShareUpdateExclusive, o); err != nil {
+		if err := d.LockDefined(ctx, s.tx.kv, kv.ShareUpdateExclusive, o); err != nil {
 			return nil, err
 		}
 		return s.lockTable(ctx, d.Table, kv.ShareUpdateExclusive)

@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"kvsqld/catalog"
@@ -236,4 +237,28 @@ func (d *Desc) LockTable(ctx context.Context, tx Txn, m kv.TableLockMode, o Lock
 // the transaction ends.
 func (d *Desc) LockDefinition(ctx context.Context, tx Txn, o LockOpt) error {
 	return tx.LockSpace(ctx, kv.Space{ID: kv.DefinitionOf(d.space.ID)}, kv.AccessExclusive, o)
+}
+
+// LockDefined takes a table lock and the right of LockDefinition, and waits for neither
+// while it keeps others from the other one: who holds a lock of the table may want to
+// define it, too, and passes those who wait for the table.
+func (d *Desc) LockDefined(ctx context.Context, tx Txn, m kv.TableLockMode, o LockOpt) error {
+	return lockBoth(tx, o, func(o LockOpt) error { return d.LockTable(ctx, tx, m, o) },
+		func(o LockOpt) error { return d.LockDefinition(ctx, tx, o) })
+}
+
+// lockBoth takes two locks: it waits for one at a time, and tries the other one then.
+func lockBoth(tx Txn, o LockOpt, first, second func(LockOpt) error) error {
+	for {
+		mark := tx.LockMark()
+		if err := first(o); err != nil {
+			return err
+		}
+		err := second(LockOpt{})
+		if o.Wait == 0 || !errors.Is(err, kv.ErrLockTimeout) {
+			return err
+		}
+		tx.UnlockTo(mark)
+		first, second = second, first
+	}
 }

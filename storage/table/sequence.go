@@ -271,6 +271,12 @@ func LockSequenceDefinition(ctx context.Context, tx Txn, oid types.OID, o LockOp
 	return tx.LockSpace(ctx, kv.Space{ID: kv.DefinitionOf(RelationLock(oid))}, kv.AccessExclusive, o)
 }
 
+// LockSequenceDefined takes both locks of a sequence, as Desc.LockDefined does.
+func LockSequenceDefined(ctx context.Context, tx Txn, oid types.OID, m kv.TableLockMode, o LockOpt) error {
+	return lockBoth(tx, o, func(o LockOpt) error { return LockSequence(ctx, tx, oid, m, o) },
+		func(o LockOpt) error { return LockSequenceDefinition(ctx, tx, oid, o) })
+}
+
 // Flush stores the exact state of all sequences, so that a server that ends in
 // order, with room on the disk, skips no values.
 func (db *DB) Flush(ctx context.Context) error {
