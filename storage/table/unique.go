@@ -76,7 +76,8 @@ func (w *Writer) checkInsert(ctx context.Context, sel []uint32, o InsertOpt, res
 }
 
 // uniqueChecks locks the new keys of the unique indexes: where conflicts leave rows out, of
-// those that decide about that first, and no further when all rows have conflicts.
+// those that decide about that first, and no further when all rows have conflicts. A
+// single row fails by the first index that has its key.
 func (w *Writer) uniqueChecks(ctx context.Context, sel []uint32, o InsertOpt) (checks []*uniqueCheck, err error) {
 	ranks := 1
 	if o.Conflict != ConflictError && o.Arbiters != nil {
@@ -95,7 +96,7 @@ func (w *Writer) uniqueChecks(ctx context.Context, sel []uint32, o InsertOpt) (c
 				continue
 			}
 			checks = append(checks, c)
-			if o.Conflict != ConflictError && allConflict(checks, len(sel)) {
+			if (o.Conflict != ConflictError || len(sel) == 1) && allConflict(checks, len(sel)) {
 				return checks, nil
 			}
 		}
