@@ -20,6 +20,7 @@ type SequenceSpec struct {
 	Cache                *int64
 	Cycle                bool
 	Temp, Unlogged       bool
+	Owner                string // for whom a table of another owner is refused
 	OwnerTable           types.OID
 	OwnerCol             int
 	Made                 types.OID // of a column: the sequence is there already, and becomes the column's
@@ -381,6 +382,8 @@ func (c *Change) CreateFunction(f *Function, replace bool) (*Function, error) {
 		switch {
 		case !replace:
 			return nil, sqlerr.New(sqlerr.DuplicateFunction, "function \"%s\" already exists with same argument types", f.Name)
+		case !c.snap.Owns(c.Owner, old):
+			return nil, c.snap.NotOwner(old)
 		case old.Procedure != f.Procedure || old.Window != f.Window || (old.Agg == nil) != (f.Agg == nil):
 			kind := routineKind(old)
 			kind = "a " + kind

@@ -433,6 +433,9 @@ func noCollation(format string, args ...any) error {
 // filled makes the files of a new relation, fills it with a query's rows and
 // returns the tag, which carries their number.
 func (x *exec) filled(q *plan.Query, t func() *catalog.Table) (string, error) {
+	if err := x.MayRun(q); err != nil {
+		return "", err
+	}
 	if err := x.reconcile(x.before, x.snap()); err != nil {
 		return "", err
 	}

@@ -48,6 +48,11 @@ type Env struct {
 	// Inside runs f as the owner of a schema that comes first in the search path, which
 	// f is told.
 	Inside func(schema, owner string, f func(path []string) error) error
+	// MayRun checks the current role's rights on what a plan uses. Exec does not ask: what
+	// a definition runs of its own needs none.
+	MayRun func(q *plan.Query) error
+	// As runs f as another role.
+	As func(role string, f func() error) error
 	// Planner makes a planner context over the change's working snapshot.
 	Planner func() *planner.Context
 	// Exec makes a run of a plan in this transaction, over the working snapshot.

@@ -20,7 +20,7 @@ func (x *exec) createSequence(s *ast.CreateSequence) error {
 	if x.exists(schema, name, s.IfNotExists) {
 		return nil
 	}
-	spec := &catalog.SequenceSpec{Schema: schema, Name: name, Temp: catalog.IsTempSchema(schema), Unlogged: s.Unlogged}
+	spec := &catalog.SequenceSpec{Schema: schema, Name: name, Owner: x.User, Temp: catalog.IsTempSchema(schema), Unlogged: s.Unlogged}
 	if err := x.sequenceOptions(spec, s.Options); err != nil {
 		return err
 	}
@@ -60,6 +60,9 @@ func (x *exec) changeSequence(oid types.OID, opts []ast.Option) error {
 		}
 	}
 	spec := &catalog.SequenceSpec{}
+	if q, ok := x.snap().Object(oid).(*catalog.Sequence); ok {
+		spec.Schema, spec.Owner = q.Schema, q.Owner
+	}
 	if err := x.sequenceOptions(spec, opts); err != nil {
 		return err
 	}

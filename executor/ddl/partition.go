@@ -23,6 +23,9 @@ func (b *tableBuilder) partitionOf(s *ast.CreateTable) ([]catalog.ConstraintSpec
 	if err := b.lock(p, kv.AccessExclusive); err != nil {
 		return nil, err
 	}
+	if err := b.owns(p); err != nil {
+		return nil, err
+	}
 	if p.Temp != b.spec.Temp {
 		kinds := [2]string{"permanent", "temporary"}
 		if p.Temp {

@@ -101,6 +101,12 @@ func (x *exec) ownedBy(s *catalog.SequenceSpec, o *ast.Option) error {
 	if err != nil {
 		return err
 	}
+	switch {
+	case t.Owner != s.Owner:
+		return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "sequence must have same owner as table it is linked to")
+	case t.Schema != s.Schema:
+		return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "sequence must be in same schema as table it is linked to")
+	}
 	c := t.Col(parts[n])
 	if c < 0 {
 		return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", parts[n], t.Name)

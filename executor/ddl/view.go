@@ -355,7 +355,12 @@ func (x *exec) refresh(s *ast.Refresh) error {
 		if err != nil {
 			return err
 		}
-		if q, err = planner.Plan(x.Planner(), sel); err != nil {
+		if err := x.As(v.Owner, func() (err error) {
+			if q, err = planner.Plan(x.Planner(), sel); err == nil {
+				err = x.MayRun(q)
+			}
+			return err
+		}); err != nil {
 			return err
 		}
 	}
@@ -368,7 +373,10 @@ func (x *exec) refresh(s *ast.Refresh) error {
 	if q != nil {
 		x.after = append(x.after, func() error {
 			x.merging = s.Concurrently
-			_, err := x.fill(x.snap().RelationByOID(x.db(), v.OID).(*catalog.View).Materialized, q)
+			err := x.As(v.Owner, func() error {
+				_, err := x.fill(x.snap().RelationByOID(x.db(), v.OID).(*catalog.View).Materialized, q)
+				return err
+			})
 			if e, ok := err.(*sqlerr.Error); ok && s.Concurrently && e.Code == sqlerr.UniqueViolation {
 				return x.duplicateRows(v, err)
 			}

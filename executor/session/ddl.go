@@ -167,6 +167,12 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 		Ctx: ctx, Change: ch, Txn: s.tx.kv, Tables: s.srv.Tables, User: s.user, SessionUser: s.sessionUser, Path: s.creationPath(), Temp: s.tempName(), UsesTemp: s.useTemp,
 		LockTimeout: s.settings.lockTimeout, BodiesUnchecked: s.settings.get("check_function_bodies") == "off", Text: c.text,
 		Inside: s.inSchema,
+		MayRun: s.checkRights,
+		As: func(role string, f func() error) error {
+			defer s.actAs(s.user)
+			s.actAs(role)
+			return f()
+		},
 		Planner: func() *planner.Context {
 			p := s.planDuring(ctx, ch.Snapshot())
 			p.ParamTypes = typesOf(c.params)
