@@ -294,6 +294,24 @@ func (s *Snapshot) Schemas(db types.OID) []*Schema {
 // IsTempSchema reports whether the name is that of a session's temporary schema.
 func IsTempSchema(name string) bool { return strings.HasPrefix(name, "pg_temp_") }
 
+// tempSchemasOf is the key of a database's TempSchemas.
+type tempSchemasOf types.OID
+
+// TempSchemas returns the temporary schemas of all sessions in which the database has
+// something, sorted. The slice is shared.
+func (s *Snapshot) TempSchemas(db types.OID) []string {
+	return s.Memo(tempSchemasOf(db), func() any {
+		var list []string
+		for _, o := range s.objs.all() {
+			if c := CommonOf(o); c != nil && c.DB == db && IsTempSchema(c.Schema) && !slices.Contains(list, c.Schema) {
+				list = append(list, c.Schema)
+			}
+		}
+		slices.Sort(list)
+		return list
+	}).([]string)
+}
+
 // Relation returns the table, view, sequence or computed relation of that name,
 // or nil.
 func (s *Snapshot) Relation(db types.OID, schema, name string) Relation {

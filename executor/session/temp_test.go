@@ -99,3 +99,17 @@ func TestTemporaryObjectsGo(t *testing.T) {
 	<-srv.analyzerDone
 	gone(open(), "by a server that died")
 }
+
+// TestTemporarySchemasOfOthers: what lists the objects of all sessions, as pg_dump does,
+// finds their schemas, too.
+func TestTemporarySchemasOfOthers(t *testing.T) {
+	srv := newServer(t)
+	c := srv.client(t)
+	for _, sql := range temporaries {
+		c.must(sql)
+	}
+	srv.client(t).want(`SELECT count(*) > 5 AS some, count(n.oid) = count(*) AS same FROM pg_class c LEFT JOIN pg_namespace n ON n.oid = relnamespace WHERE relpersistence = 't'`,
+		"(some,same)", "t|t", "SELECT 1", "I")
+	c.s.Close()
+	srv.client(t).want("SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'pg\\_temp\\_%'", "(count)", "0", "SELECT 1", "I")
+}
