@@ -229,9 +229,10 @@ func (c *Change) foreignKeysComparable(t *Table, i int, typ types.T) error {
 	return nil
 }
 
-// SetLogged makes a table, with the sequences of its columns, logged or unlogged.
+// SetLogged makes a table, with the sequences of its columns, logged or unlogged. A
+// partitioned table has no rows of its own and stays as it is.
 func (c *Change) SetLogged(table types.OID, logged bool) error {
-	if t, err := c.table(table); err != nil || t.Unlogged == !logged {
+	if t, err := c.table(table); err != nil || t.Unlogged == !logged || t.Partitioned() {
 		return err
 	}
 	if _, err := c.EditTable(table, func(t *Table) error {

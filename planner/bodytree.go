@@ -146,7 +146,6 @@ func (p *planner) renamed(oid types.OID, after *catalog.Snapshot) string {
 // BodyReads tells which columns of a relation a function's body names.
 func BodyReads(c *Context, f *catalog.Function, rel types.OID) []int {
 	in := *c
-	in.Consts = nil
 	body, err := c.Texts.ParseBody(f.Body, true)
 	if err != nil {
 		return nil
@@ -154,9 +153,16 @@ func BodyReads(c *Context, f *catalog.Function, rel types.OID) []int {
 	in.Routine, in.ParamTypes = RoutineOf(f, false, f.Ret, nil), f.Inputs()
 	var out []int
 	for _, s := range body {
-		p := newPlanner(&in)
+		p := textPlanner(&in)
+		var fields []catalog.ColRef
+		p.fields = &fields
 		if p.bindStatement(s) != nil {
 			return nil
+		}
+		for _, ref := range fields {
+			if ref.Rel == rel {
+				out = append(out, ref.Col)
+			}
 		}
 		for _, r := range p.rights {
 			if r.Rel.ObjectOID() == rel && r.As == "" {

@@ -117,6 +117,7 @@ type planner struct {
 	implied   map[*plan.Or]float64  // share of rows that the restrictions drawn from it leave
 	orders    map[*query][]orderCol // in which queries with windows have their rows, by target
 	rec       *recorder             // nil unless the query is bound for its text
+	fields    *[]catalog.ColRef     // what readField notes without a recorder
 	stored    bool                  // the text that is bound was written by the binder
 	coll      collated              // what it has of collations
 

@@ -116,7 +116,11 @@ func (s *shown) MapChildren(f func(plan.Expr) plan.Expr) plan.Expr {
 // readField notes that the i-th field of a value of type t is taken: of a table's row it
 // is the table's column.
 func (p *planner) readField(t types.T, i int) {
-	if p.rec == nil {
+	to := p.fields
+	if p.rec != nil {
+		to = &p.rec.fields
+	}
+	if to == nil {
 		return
 	}
 	in := p.Snap.TypeInfo(p.Snap.BaseType(t).OID)
@@ -132,7 +136,7 @@ func (p *planner) readField(t types.T, i int) {
 			continue
 		}
 		if i == 0 {
-			p.rec.fields = append(p.rec.fields, catalog.ColRef{Rel: in.RelID, Col: k})
+			*to = append(*to, catalog.ColRef{Rel: in.RelID, Col: k})
 			return
 		}
 		i--

@@ -134,6 +134,10 @@ func (x *exec) alterOne(oid types.OID, a *ast.AlterAction) error {
 		}
 		return c.SetSchema(oid, a.NewName)
 	case "OWNER":
+		if q, ok := x.snap().Object(oid).(*catalog.Sequence); ok && q.OwnerTable != 0 && q.Owner != x.roleName(a.NewName) {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "cannot change owner of sequence \"%s\"", q.Name).
+				WithDetail("Sequence \"%s\" is linked to table \"%s\".", q.Name, x.snap().Table(q.OwnerTable).Name)
+		}
 		return c.SetOwner(oid, x.roleName(a.NewName))
 	case "SET STORAGE":
 		return x.setStorage(oid, a)

@@ -64,6 +64,9 @@ func (x *exec) alterIndexByName(s *ast.AlterTable) (bool, error) {
 			if a.Name != "" {
 				return true, x.noColumnOptions(ix, a)
 			}
+			if t, _ := x.snap().IndexByOID(x.db(), ix.OID); t.Partitioned() {
+				return true, actionFails(a, ix.Name, x.indexKind(ix))
+			}
 			if err := x.alterIndexOptions(ix, a); err != nil {
 				return true, err
 			}

@@ -242,7 +242,7 @@ func (x *exec) alterTypes(t *catalog.Table, a *ast.AlterAction) error {
 	if t.InKey(i) {
 		return badTable("cannot alter column \"%s\" because it is part of the partition key of relation \"%s\"", a.Name, t.Name)
 	}
-	if slices.Contains(x.retyped, retyped{t.OID, a.Name}) {
+	if was := x.before.Table(t.OID); slices.Contains(x.retyped, retyped{t.OID, a.Name}) && was != nil && i < len(was.Columns) && was.Columns[i].Type != t.Columns[i].Type {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter type of column \"%s\" twice", a.Name)
 	}
 	tree := x.snap().Tree(t)
