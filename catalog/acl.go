@@ -300,15 +300,14 @@ func (a ACL) mentions(role string) bool {
 	return slices.ContainsFunc(a, func(it ACLItem) bool { return it.Grantee == role || it.Grantor == role })
 }
 
-// heldBy returns the privileges that a grantee has, and those that it may grant on.
-func (a ACL) heldBy(grantee string) (privs, grant Priv) {
+// grantableBy returns the privileges that a grantee may grant on.
+func (a ACL) grantableBy(grantee string) (grant Priv) {
 	for _, it := range a {
 		if it.Grantee == grantee {
-			privs |= it.Privs
 			grant |= it.Grant
 		}
 	}
-	return privs, grant
+	return grant
 }
 
 // granted adds privileges that grantor gives. An owner's grants need no option;
@@ -366,7 +365,7 @@ func (a ACL) revoked(owner, grantee, grantor string, privs Priv, optionOnly, cas
 	if !found || grantee == "" || grantee == owner {
 		return out, nil
 	}
-	_, still := out.heldBy(grantee)
+	still := out.grantableBy(grantee)
 	lost := privs &^ still
 	for lost != 0 {
 		i := slices.IndexFunc(out, func(it ACLItem) bool { return it.Grantor == grantee && it.Privs&lost != 0 })

@@ -138,7 +138,7 @@ func (c *Change) newIndex(t *Table, spec *IndexSpec, label string) (*Index, erro
 		return nil, sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", ix.Name)
 	}
 	if ix.Kind == KindInverted || ix.Kind == KindGin {
-		if err := c.invertedKeys(t, ix); err != nil {
+		if err := c.invertedKeys(ix); err != nil {
 			return nil, err
 		}
 	}
@@ -176,7 +176,7 @@ var keyMethods = map[string]types.OID{KindBtree: OIDBtreeAm, KindHash: OIDHashAm
 
 // invertedKeys checks the key columns of an inverted index: arrays and jsonb are
 // indexed by elements, and then all columns are; gin has nothing else.
-func (c *Change) invertedKeys(t *Table, ix *Index) error {
+func (c *Change) invertedKeys(ix *Index) error {
 	byElements := 0
 	for _, k := range ix.Keys {
 		kt := c.snap.BaseType(k.Type)

@@ -163,7 +163,7 @@ func (c *Change) bestGrantor(db types.OID, acl ACL, privs Priv) string {
 		if it.Grantee == "" || !c.snap.HasRole(db, c.Owner, it.Grantee) {
 			continue
 		}
-		_, options := acl.heldBy(it.Grantee)
+		options := acl.grantableBy(it.Grantee)
 		if k := len((options & privs).Names()); k > n || k == n && k > 0 && it.Grantee == c.Owner {
 			best, n = it.Grantee, k
 		}

@@ -183,7 +183,7 @@ func (c *Change) givePart(parent, index, child types.OID, valid bool) error {
 		}
 		return c.EditIndex(index, func(ix *Index) { ix.Invalid = true })
 	}
-	part, err := c.newPart(p, t, ix, pu, at)
+	part, err := c.newPart(t, ix, pu, at)
 	if err != nil || t.Key == nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (c *Change) joinPart(t *Table, own, ix *Index, pu *Unique) error {
 }
 
 // newPart makes a partition's part of an index of its parent.
-func (c *Change) newPart(p, t *Table, ix *Index, pu *Unique, at []int) (types.OID, error) {
+func (c *Change) newPart(t *Table, ix *Index, pu *Unique, at []int) (types.OID, error) {
 	n := copyTable(t)
 	own := *ix
 	own.OID, own.Parent, own.Comment, own.Constraint, own.Invalid = c.alloc.AllocOID(), ix.OID, "", 0, false

@@ -131,7 +131,7 @@ var docSections = []struct {
 func (r *xmlReader) database(e *element, base *Snapshot, d *Delta) string {
 	db := &Database{Common: r.common(e, Common{}, "dataBaseName")}
 	r.connections(e, db)
-	db.Settings = r.pairs(e, "Settings", "Setting")
+	db.Settings = r.settings(e, "Settings")
 	db.Defaults, db.Notes = r.defaultPrivileges(e), r.notes(e)
 	allowed := []string{"Settings", "DefaultPrivileges", "SystemNotes"}
 	for _, s := range docSections {

@@ -163,7 +163,7 @@ func (r *xmlReader) object(e *element, c Common) Object {
 			d.LargeObjects.Metadata = SpaceID(r.num(e, "largeObjectSpace", 0, math.MaxInt64, 0))
 			d.LargeObjects.Pages = SpaceID(r.num(e, "pageSpace", 0, math.MaxInt64, 0))
 		}
-		d.Settings = r.pairs(e, "Settings", "Setting")
+		d.Settings = r.settings(e, "Settings")
 		d.Defaults, d.Notes = r.defaultPrivileges(e), r.notes(e)
 		r.known(e, "Settings", "DefaultPrivileges", "SystemNotes")
 		return d
@@ -271,8 +271,8 @@ func (r *xmlReader) schemaOf(c *Common) {
 	}
 }
 
-func (r *xmlReader) pairs(e *element, list, item string) map[string]string {
-	given := r.options(e, list, item)
+func (r *xmlReader) settings(e *element, list string) map[string]string {
+	given := r.options(e, list, "Setting")
 	if given == nil {
 		return nil
 	}
@@ -314,7 +314,7 @@ func (r *xmlReader) role(e *element, c Common) Object {
 			r.known(ch)
 		}
 	}
-	role.Settings = r.pairs(e, "Settings", "Setting")
+	role.Settings = r.settings(e, "Settings")
 	for _, p := range r.each(e, "DatabaseSettings", "Setting") {
 		if role.InDatabase == nil {
 			role.InDatabase = make(map[string]map[string]string)
@@ -329,7 +329,7 @@ func (r *xmlReader) role(e *element, c Common) Object {
 		role.InDatabase[db][k] = r.str(p, "value")
 		r.known(p)
 	}
-	role.Everybody, role.Notes = r.pairs(e, "Everybody", "Setting"), r.notes(e)
+	role.Everybody, role.Notes = r.settings(e, "Everybody"), r.notes(e)
 	r.known(e, "memberOf", "Settings", "DatabaseSettings", "Everybody", "SystemNotes")
 	return role
 }

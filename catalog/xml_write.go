@@ -480,7 +480,7 @@ func (w *xmlWriter) userType(u *UserType) {
 		w.text("Label", la, l.Label)
 	}
 	for i := range u.Columns {
-		w.attribute(nil, i, &u.Columns[i])
+		w.attribute(nil, &u.Columns[i])
 	}
 	w.checks(nil, u.Checks)
 	w.close(name)

@@ -74,7 +74,7 @@ func (w *xmlWriter) tableBody(t *Table) {
 	w.open("Structure", nil)
 	for i := range t.Columns {
 		if w.ids || !t.Columns[i].Dropped {
-			w.attribute(t, i, &t.Columns[i])
+			w.attribute(t, &t.Columns[i])
 		}
 	}
 	w.close("Structure")
@@ -130,7 +130,7 @@ func (w *xmlWriter) columnGroups(t *Table) {
 }
 
 // attribute writes a column; t is nil for those of composite types.
-func (w *xmlWriter) attribute(t *Table, pos int, c *Column) {
+func (w *xmlWriter) attribute(t *Table, c *Column) {
 	var a attrList
 	a.set("attributeName", c.Name)
 	w.typeAttrs(&a, "type", c.Type)
@@ -503,7 +503,7 @@ func (w *xmlWriter) view(v *View) {
 	w.options(v.Options)
 	w.open("Structure", nil)
 	for i := range v.Columns {
-		w.attribute(nil, i, &v.Columns[i])
+		w.attribute(nil, &v.Columns[i])
 	}
 	w.close("Structure")
 	w.dependencies(v)

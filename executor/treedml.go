@@ -212,7 +212,7 @@ func (op *treeChange) output(in *vec.Batch) *output {
 	return newOutput(op.w, append(ts, systemTypes(op.system)...))
 }
 
-func (b *builder) treeChange(n plan.Node, root *plan.Update) (*treeChange, error) {
+func (b *builder) treeChange(root *plan.Update) (*treeChange, error) {
 	in, stream, err := b.updateInput(root.Table, root.Tree, root.Input)
 	if err != nil {
 		return nil, err
@@ -239,7 +239,7 @@ type treeUpdate struct {
 }
 
 func (b *builder) treeUpdate(n *plan.Update) (Operator, error) {
-	c, err := b.treeChange(n, n)
+	c, err := b.treeChange(n)
 	if err != nil {
 		return nil, err
 	}
@@ -288,7 +288,7 @@ type treeDelete struct {
 }
 
 func (b *builder) treeDelete(n *plan.Delete) (Operator, error) {
-	c, err := b.treeChange(n, &plan.Update{Table: n.Table, Tree: n.Tree, Input: n.Input, Extra: n.Extra, System: n.System, HasReturning: n.HasReturning, Returning: n.Returning})
+	c, err := b.treeChange(&plan.Update{Table: n.Table, Tree: n.Tree, Input: n.Input, Extra: n.Extra, System: n.System, HasReturning: n.HasReturning, Returning: n.Returning})
 	if err != nil {
 		return nil, err
 	}

@@ -277,7 +277,7 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need, out map[int]bool) []path
 		pairs := p.ownCost(t)
 		list[0].cost, list[0].order = costStart+pairs, nil
 		if a := p.areaOf(r, conj); a != nil {
-			part := p.areaPart(r, a)
+			part := p.areaPart(a)
 			list = append(list, path{access: plan.Regions, area: a, rows: max(1, rows*part), cost: 4*costStart + pairs*part})
 		}
 	}

@@ -97,7 +97,7 @@ func fixedArgs(list []plan.Expr) bool {
 }
 
 // areaPart estimates the part of the rows that lie in the area.
-func (p *planner) areaPart(r *rel, a *plan.Area) float64 {
+func (p *planner) areaPart(a *plan.Area) float64 {
 	value := func(e plan.Expr, otherwise float64) (float64, bool) {
 		if e == nil {
 			return otherwise, true

@@ -44,7 +44,7 @@ func (b *binder) clause() string {
 
 const maxExprDepth = 5000
 
-func (b *binder) enter(off int) func() {
+func (b *binder) enter() func() {
 	b.tick()
 	b.depth++
 	if b.depth > maxExprDepth {
@@ -56,7 +56,7 @@ func (b *binder) enter(off int) func() {
 
 // expr binds e; the result may still be of type unknown.
 func (b *binder) expr(e ast.Expr) plan.Expr {
-	defer b.enter(e.Pos())()
+	defer b.enter()()
 	switch e := e.(type) {
 	case *ast.Const:
 		return b.constant(e)

@@ -14,15 +14,14 @@ import (
 // fromList binds a FROM list into the block and its names into the scope.
 func (p *planner) fromList(list []ast.FromItem, sc *scope, bl *block) {
 	for _, f := range list {
-		before := len(sc.items)
 		item, ns := p.fromItem(f, sc, bl)
-		p.addNames(sc, ns, before)
+		p.addNames(sc, ns)
 		bl.from = append(bl.from, item)
 	}
 }
 
 // addNames makes entries visible, refusing a name that is there already.
-func (p *planner) addNames(sc *scope, ns []*nsItem, before int) {
+func (p *planner) addNames(sc *scope, ns []*nsItem) {
 	for _, n := range ns {
 		if n.name == "" || !n.relVisible {
 			continue
@@ -319,7 +318,7 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 		n := 0
 		switch {
 		case len(defs) > 0 && defs[0].Type != nil:
-			p.checkDefinitions(b, fc.X, x, defs, f)
+			p.checkDefinitions(fc.X, x, defs, f)
 			call, _ := x.(*plan.Call)
 			for _, d := range defs {
 				if d.Type.SetOf {
@@ -388,7 +387,7 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 
 // checkDefinitions refuses a column definition list where the function's columns
 // are known, and those that define a column twice.
-func (p *planner) checkDefinitions(b *binder, call ast.Expr, x plan.Expr, defs []ast.ColDef, f *ast.FuncRef) {
+func (p *planner) checkDefinitions(call ast.Expr, x plan.Expr, defs []ast.ColDef, f *ast.FuncRef) {
 	off := defs[0].Pos()
 	switch c, ok := x.(*plan.Call); {
 	case p.rowColumns(x.Type()) != nil:
@@ -469,8 +468,8 @@ func (p *planner) join(f *ast.Join, sc *scope, bl *block) (*joinItem, []*nsItem)
 	kinds := map[string]plan.JoinKind{"INNER": plan.Inner, "CROSS": plan.Inner, "LEFT": plan.Left, "RIGHT": plan.Right, "FULL": plan.Full}
 	j := &joinItem{kind: kinds[f.Kind], l: l, r: r}
 	both := &scope{parent: sc.parent, ctes: sc.ctes, block: sc.block, joins: []*joinItem{l, r}}
-	p.addNames(both, ln, 0)
-	p.addNames(both, rn, 0)
+	p.addNames(both, ln)
+	p.addNames(both, rn)
 	var ns []*nsItem
 	using := f.Using
 	lv, rv := visibleCols(ln), visibleCols(rn)

@@ -47,7 +47,7 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 	bl.rels[r.id] = r
 	both := &scope{parent: sc, block: bl}
 	it := p.ownNames(r, t, s.Table.Alias)
-	p.addNames(both, []*nsItem{it}, 0)
+	p.addNames(both, []*nsItem{it})
 	it.lateralBad, it.hidden = true, true // the source does not see the table that changes
 	item, others := p.fromItem(s.Using, both, bl)
 	it.lateralBad, it.hidden = false, false
@@ -57,7 +57,7 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 				WithDetail("The name is used both as MERGE target table and data source."))
 		}
 	}
-	p.addNames(both, others, 0)
+	p.addNames(both, others)
 	source := &scope{parent: sc, block: bl, items: others}
 	join := &joinItem{kind: kind, l: item, r: &joinItem{rel: r}}
 	on := &binder{planner: p, scope: both, what: "JOIN/ON", noAgg: true, noWin: true}

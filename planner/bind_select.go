@@ -109,7 +109,7 @@ func (p *planner) bindCore(s *ast.Select, outer *scope) *query {
 	// ORDER BY and GROUP BY may name output columns
 	ob := &binder{planner: p, scope: sc, what: "ORDER BY", srf: true, windows: wins}
 	for _, o := range s.OrderBy {
-		q.sort = append(q.sort, p.orderTarget(o, s, ob, bl))
+		q.sort = append(q.sort, p.orderTarget(o, ob, bl))
 	}
 	gb := &binder{planner: p, scope: sc, what: "GROUP BY", noAgg: true, noWin: true, srf: true}
 	p.groupBy(s, gb, bl)
@@ -401,7 +401,7 @@ func lower(s string) string {
 
 // orderTarget finds or adds the target that an ORDER BY entry sorts by: an
 // output name, a position, or an expression.
-func (p *planner) orderTarget(o ast.SortItem, s *ast.Select, b *binder, bl *block) sortKey {
+func (p *planner) orderTarget(o ast.SortItem, b *binder, bl *block) sortKey {
 	k := sortKey{target: p.outputTarget(o.X, b, bl, false)}
 	k.desc, k.nullsFirst = p.direction(o, bl.targets[k.target].x)
 	k.using = usingOther(o)

@@ -61,7 +61,7 @@ func (p *planner) bindValues(s *ast.Select, outer *scope) *query {
 	bl.ncols = len(bl.targets)
 	ob := &binder{planner: p, scope: sc, what: "ORDER BY", noAgg: true, noWin: true}
 	for _, o := range s.OrderBy {
-		q.sort = append(q.sort, p.orderTarget(o, s, ob, bl))
+		q.sort = append(q.sort, p.orderTarget(o, ob, bl))
 	}
 	p.limits(q, s, sc)
 	for i := 0; i < bl.ncols; i++ {

@@ -121,7 +121,7 @@ func (p *planner) changeNames(ref *ast.TableRef, from []ast.FromItem, where ast.
 	bl.from = []*joinItem{{rel: r}}
 	inner = &scope{parent: sc, block: bl}
 	it := p.ownNames(r, d.shape, ref.Alias)
-	p.addNames(inner, []*nsItem{it}, 0)
+	p.addNames(inner, []*nsItem{it})
 	n := len(inner.items)
 	it.lateralBad = true // FROM does not see the table that changes
 	p.fromList(from, inner, bl)

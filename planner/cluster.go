@@ -220,7 +220,7 @@ func (p *planner) worthWalking(s *state, g *clusterGroup) bool {
 func (p *planner) walkCost(g *clusterGroup, area *plan.Area) float64 {
 	part := 1.0
 	if area != nil {
-		part = p.areaPart(g.levels[0].rel, area)
+		part = p.areaPart(area)
 	}
 	return 4*costStart + part*p.clusterPairs(g.levels[0].rel.table)
 }
@@ -265,7 +265,7 @@ func (p *planner) clusterNode(s *state, g *clusterGroup) *pnode {
 			}
 		case key != nil:
 		case area != nil:
-			part = p.tableRows(r.table) * p.areaPart(r, area)
+			part = p.tableRows(r.table) * p.areaPart(area)
 		default:
 			part *= p.tableRows(r.table)
 		}

@@ -128,7 +128,7 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 	out.rows = max(rows, 1)
 	// lookups, when the outer side is small against the inner one
 	if ru != nil && !p.NoOptimizer && kind != plan.Full && kind != plan.Right {
-		if x := p.lookupPath(s, ru, append(slices.Clone(on), ru.local...), l.rels); x != nil {
+		if x := p.lookupPath(ru, append(slices.Clone(on), ru.local...), l.rels); x != nil {
 			hash := r.cost + l.rows*costHash + r.rows*costBuild
 			if l.rows*p.lookupCost(ru.rel, x, s.need[ru.rel.id]) < hash || s.leads(l.rels) {
 				return p.lookupJoin(s, kind, l, ru, on, x, out)
@@ -138,7 +138,7 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 	var lk, rk, residual []plan.Expr
 	late := p.lateKeys(s, equi, l, r)
 	for _, c := range on {
-		if a, b, ok := p.splitEq(c, l.rels, r.rels, s); ok && !p.NoOptimizer && !slices.Contains(late, c) {
+		if a, b, ok := p.splitEq(c, l.rels, r.rels); ok && !p.NoOptimizer && !slices.Contains(late, c) {
 			lk, rk = append(lk, a), append(rk, b)
 		} else {
 			residual = append(residual, c)
@@ -223,7 +223,7 @@ func (p *planner) lateKeys(s *state, equi []plan.Expr, l, r *pnode) []plan.Expr 
 	for _, c := range equi {
 		if p.readsText(c) {
 			late = append(late, c)
-		} else if _, _, ok := p.splitEq(c, l.rels, r.rels, s); ok {
+		} else if _, _, ok := p.splitEq(c, l.rels, r.rels); ok {
 			keys = append(keys, c)
 		}
 	}
@@ -255,7 +255,7 @@ func (p *planner) distinctIn(e plan.Expr, s *state, l, r *pnode) float64 {
 
 // splitEq splits an equality into a key of each side. Both sides of a hash key
 // must have one representation, so mixed widths are widened.
-func (p *planner) splitEq(c plan.Expr, lr, rr map[int]bool, s *state) (a, b plan.Expr, ok bool) {
+func (p *planner) splitEq(c plan.Expr, lr, rr map[int]bool) (a, b plan.Expr, ok bool) {
 	l, r, ok := equality(c)
 	if !ok {
 		return nil, nil, false
@@ -333,7 +333,7 @@ func hashable(t types.T) bool {
 
 // lookupPath finds the master key or index of u by which rows of the outer
 // entries find their matches.
-func (p *planner) lookupPath(s *state, u *unit, conj []plan.Expr, outer map[int]bool) *path {
+func (p *planner) lookupPath(u *unit, conj []plan.Expr, outer map[int]bool) *path {
 	r := u.rel
 	if r == nil || r.table == nil || r.tree != nil || r.lateral || r.cursor != "" {
 		return nil

@@ -43,7 +43,7 @@ func (p *planner) nearest(s *state) {
 			all = in.cost
 			// An area of which nothing is known may hold many: rings cost little more
 			// than a small one as a whole, which may cost much more than rings.
-			if part := p.areaPart(top, p.areaOf(top, s.units[0].local)); part != areaFraction {
+			if part := p.areaPart(p.areaOf(top, s.units[0].local)); part != areaFraction {
 				rows = min(rows, p.tableRows(top.table)*part)
 			}
 		}

@@ -105,7 +105,7 @@ func (p *planner) stepSort(s *state) {
 		l.TieKeys = tie
 	}
 	if q.limit != nil {
-		p.hintLimit(n, q)
+		p.hintLimit(n)
 	}
 	switch {
 	case late != nil:
@@ -164,7 +164,7 @@ func (p *planner) projectTargets(s *state) plan.Node {
 }
 
 // hintLimit tells the scan below a LIMIT how many rows are wanted.
-func (p *planner) hintLimit(n plan.Node, q *query) {
+func (p *planner) hintLimit(n plan.Node) {
 	if l, ok := n.(*plan.Limit); ok && l.Count != nil && (l.Offset == nil || !volatileCall(l.Offset)) {
 		hintRows(l.Input, l.Count, l.Offset)
 		l.Pass = l.Offset != nil && passable(l.Input)

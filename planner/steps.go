@@ -244,7 +244,7 @@ func (p *planner) planSetOp(q *query) plan.Node {
 		n = a
 		if firsts != nil {
 			n := p.sortLimit(a, nil, 0, q, nil, cols)
-			p.hintLimit(n, q)
+			p.hintLimit(n)
 			return n
 		}
 		if !q.setop.all {

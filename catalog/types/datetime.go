@@ -187,7 +187,7 @@ func parseTime(s string, o *FmtOpts) (int64, error) {
 		return TimestampTime(TimestamptzToTimestamp(o.now(), o.loc())), nil
 	}
 	if p.zone != nil && p.mask&hasDate != hasDate {
-		if _, fixed := fixedOffset(p.zone); !fixed {
+		if !fixedOffset(p.zone) {
 			return 0, dtError(faultFormat, s, "time")
 		}
 	}
@@ -217,7 +217,7 @@ func parseTimetz(t T, s string, o *FmtOpts) (Datum, error) {
 			return Datum{}, dtError(faultField, s, typ)
 		}
 	} else if p.zone != nil {
-		if _, fixed := fixedOffset(p.zone); !fixed {
+		if !fixedOffset(p.zone) {
 			return Datum{}, dtError(faultFormat, s, typ)
 		}
 	}

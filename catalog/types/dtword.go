@@ -193,8 +193,8 @@ func (p *dtParser) east(days int64) int {
 	return p.offset
 }
 
-func fixedOffset(loc *time.Location) (int, bool) {
+// fixedOffset reports whether a zone has one offset at all times.
+func fixedOffset(loc *time.Location) bool {
 	start, end := time.Unix(0, 0).In(loc).ZoneBounds()
-	_, off := time.Unix(0, 0).In(loc).Zone()
-	return off, start.IsZero() && end.IsZero()
+	return start.IsZero() && end.IsZero()
 }

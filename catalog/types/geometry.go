@@ -86,9 +86,6 @@ func pointsAt(b []byte, i int) []plane.Point {
 // PointOf reads a point.
 func PointOf(d Datum) plane.Point { return pointAt(d.B, 0) }
 
-// PointXY returns a point's coordinates.
-func PointXY(d Datum) (x, y float64) { return coordinate(d.B, 0), coordinate(d.B, 8) }
-
 // LsegOf reads a line segment.
 func LsegOf(d Datum) plane.Lseg { return plane.Lseg{pointAt(d.B, 0), pointAt(d.B, 16)} }
 

@@ -7,8 +7,8 @@ import (
 	"kvsqld/parser/ast"
 )
 
-func badCast(format string, args ...any) error {
-	return sqlerr.New(sqlerr.InvalidObjectDefinition, format, args...)
+func badCast(message string) error {
+	return sqlerr.New(sqlerr.InvalidObjectDefinition, "%s", message)
 }
 
 // createCast is CREATE CAST.

@@ -148,7 +148,7 @@ func (w *rowWriter) insert(b *vec.Batch) error {
 		return err
 	}
 	if _, err = w.w.Insert(w.x.Ctx, b, ix, table.InsertOpt{Lock: w.x.lockOpt()}); err != nil {
-		return w.x.asBuildError(w.t, err)
+		return w.x.asBuildError(err)
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func containsNulls(t *catalog.Table, c int) error {
 }
 
 // asBuildError rewords a duplicate found while a constraint is being added.
-func (x *exec) asBuildError(t *catalog.Table, err error) error {
+func (x *exec) asBuildError(err error) error {
 	e, ok := err.(*sqlerr.Error)
 	if !ok || e.Code != sqlerr.UniqueViolation || x.merging {
 		return err

@@ -88,7 +88,7 @@ func (a *orderedAgg) Result(env *Env, out *vec.Vec, from, to int) error {
 		if a.ndirect > 0 {
 			a.direct = a.directs[from+k]
 		}
-		d, err := a.value(env, a.groups[from+k])
+		d, err := a.value(a.groups[from+k])
 		if err != nil {
 			return err
 		}
@@ -100,12 +100,12 @@ func (a *orderedAgg) Result(env *Env, out *vec.Vec, from, to int) error {
 	return nil
 }
 
-func (a *orderedAgg) value(env *Env, rows []int32) (types.Datum, error) {
+func (a *orderedAgg) value(rows []int32) (types.Datum, error) {
 	if a.hypothetical() {
-		return a.rank(env, rows)
+		return a.rank(rows), nil
 	}
 	if a.name == "mode" {
-		return a.mode(env, rows)
+		return a.mode(rows), nil
 	}
 	if len(a.direct) == 0 || a.direct[0].Null {
 		return null, nil
@@ -172,7 +172,7 @@ func (a *orderedAgg) percentile(rows []int32, f float64) (types.Datum, error) {
 }
 
 // mode is the most frequent value; of several, the first in order.
-func (a *orderedAgg) mode(env *Env, rows []int32) (types.Datum, error) {
+func (a *orderedAgg) mode(rows []int32) types.Datum {
 	best, bestRun := null, 0
 	var last types.Datum
 	run := 0
@@ -192,17 +192,14 @@ func (a *orderedAgg) mode(env *Env, rows []int32) (types.Datum, error) {
 			best, bestRun = last, run
 		}
 	}
-	return best, nil
+	return best
 }
 
 // rank places the direct arguments among the group's rows.
-func (a *orderedAgg) rank(env *Env, rows []int32) (types.Datum, error) {
+func (a *orderedAgg) rank(rows []int32) types.Datum {
 	before, peers, distinct := 0, 0, 0
 	for k, r := range rows {
-		c, err := a.compareDirect(env, int(r))
-		if err != nil {
-			return null, err
-		}
+		c := a.compareDirect(int(r))
 		switch {
 		case c < 0:
 			before++
@@ -216,16 +213,16 @@ func (a *orderedAgg) rank(env *Env, rows []int32) (types.Datum, error) {
 	n := len(rows)
 	switch a.name {
 	case "rank":
-		return intDatum(int64(before + 1)), nil
+		return intDatum(int64(before + 1))
 	case "dense_rank":
-		return intDatum(int64(distinct + 1)), nil
+		return intDatum(int64(distinct + 1))
 	case "percent_rank":
 		if n == 0 {
-			return types.Float(a.t, 0), nil
+			return types.Float(a.t, 0)
 		}
-		return types.Float(a.t, float64(before)/float64(n)), nil
+		return types.Float(a.t, float64(before)/float64(n))
 	}
-	return types.Float(a.t, float64(before+peers+1)/float64(n+1)), nil
+	return types.Float(a.t, float64(before+peers+1)/float64(n+1))
 }
 
 func (a *orderedAgg) sameRows(r, s int) bool {
@@ -238,7 +235,7 @@ func (a *orderedAgg) sameRows(r, s int) bool {
 }
 
 // compareDirect compares row r with the hypothetical row in the sort order.
-func (a *orderedAgg) compareDirect(env *Env, r int) (int, error) {
+func (a *orderedAgg) compareDirect(r int) int {
 	for k, col := range a.cols {
 		if k >= len(a.direct) {
 			break
@@ -253,19 +250,19 @@ func (a *orderedAgg) compareDirect(env *Env, r int) (int, error) {
 				continue
 			}
 			if x.Null == key.NullsFirst {
-				return -1, nil
+				return -1
 			}
-			return 1, nil
+			return 1
 		}
 		c := compareDatums(x, y)
 		if key.Desc {
 			c = -c
 		}
 		if c != 0 {
-			return c, nil
+			return c
 		}
 	}
-	return 0, nil
+	return 0
 }
 
 func (a *orderedAgg) Reset(g int) {

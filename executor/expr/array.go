@@ -82,7 +82,7 @@ func arrayFuncs(r *registry) {
 }
 
 // sameValue compares elements as IS NOT DISTINCT FROM.
-func sameValue(env *Env, a, b types.Datum) (bool, error) {
+func sameValue(a, b types.Datum) (bool, error) {
 	if err := needEqual(a.T); err != nil {
 		return false, err
 	}

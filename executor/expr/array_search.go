@@ -37,7 +37,6 @@ func arrayDatum(b []byte) types.Datum { return types.Datum{B: b} }
 // elemFinder compares elements of arrays with one value as IS NOT DISTINCT FROM,
 // by their stored bytes where these decide.
 type elemFinder struct {
-	env   *Env
 	elem  types.T
 	value types.Datum
 	raw   []byte // nil: values are compared
@@ -45,7 +44,7 @@ type elemFinder struct {
 
 func (c *callCtx) finder(elem types.T, value types.Datum) *elemFinder {
 	s := c.arrays()
-	s.find = elemFinder{env: c.env, elem: elem, value: value}
+	s.find = elemFinder{elem: elem, value: value}
 	if bytewise(elem, value.T) && !value.Null {
 		value.T = elem
 		s.needle = types.AppendBinary(s.needle[:0], value)
@@ -72,7 +71,7 @@ func (f *elemFinder) same(raw []byte, isNull bool) (bool, error) {
 			return false, err
 		}
 	}
-	return sameValue(f.env, d, f.value)
+	return sameValue(d, f.value)
 }
 
 // containsAll reports whether every element of b is one of a; NULLs match nothing.
@@ -91,7 +90,7 @@ func (c *callCtx) search(ad, bd types.Datum, all bool) (types.Datum, error) {
 		return null, err
 	}
 	if !bytewise(a.Elem, b.Elem) {
-		return c.searchValues(ad, bd, all)
+		return searchValues(ad, bd, all)
 	}
 	for {
 		y, isNull, ok, err := b.NextRaw()
@@ -125,7 +124,7 @@ func hasRaw(a *types.ArrayIter, y []byte) (bool, error) {
 }
 
 // searchValues is search for elements whose values have to be compared.
-func (c *callCtx) searchValues(ad, bd types.Datum, all bool) (types.Datum, error) {
+func searchValues(ad, bd types.Datum, all bool) (types.Datum, error) {
 	a, err := partsOf(ad)
 	if err != nil {
 		return null, err
@@ -135,7 +134,7 @@ func (c *callCtx) searchValues(ad, bd types.Datum, all bool) (types.Datum, error
 		return null, err
 	}
 	for _, y := range b.elems {
-		found, err := hasElement(c.env, a.elems, y)
+		found, err := hasElement(a.elems, y)
 		if err != nil {
 			return null, err
 		}
@@ -146,7 +145,7 @@ func (c *callCtx) searchValues(ad, bd types.Datum, all bool) (types.Datum, error
 	return types.Bool(all), nil
 }
 
-func hasElement(env *Env, elems []types.Datum, y types.Datum) (bool, error) {
+func hasElement(elems []types.Datum, y types.Datum) (bool, error) {
 	if y.Null {
 		return false, nil
 	}
@@ -154,7 +153,7 @@ func hasElement(env *Env, elems []types.Datum, y types.Datum) (bool, error) {
 		if x.Null {
 			continue
 		}
-		if same, err := sameValue(env, x, y); same || err != nil {
+		if same, err := sameValue(x, y); same || err != nil {
 			return same, err
 		}
 	}

@@ -12,28 +12,28 @@ import (
 )
 
 func jsonFuncs(r *registry) {
-	found := func(v []byte) (types.Datum, error) {
+	found := func(v []byte) types.Datum {
 		if v == nil {
-			return null, nil
+			return null
 		}
-		return types.Datum{B: v}, nil
+		return types.Datum{B: v}
 	}
-	text := func(v []byte) (types.Datum, error) {
+	text := func(v []byte) types.Datum {
 		if v == nil {
-			return null, nil
+			return null
 		}
-		return jsonText(v), nil
+		return jsonText(v)
 	}
 	for _, p := range []string{"json", "jsonb"} {
-		for suffix, out := range map[string]func([]byte) (types.Datum, error){"": found, "_text": text} {
+		for suffix, out := range map[string]func([]byte) types.Datum{"": found, "_text": text} {
 			if p == "json" {
-				r.add(fnD(withTexts(func(_ *callCtx, a []types.Datum) (types.Datum, error) { return out(lastMember(a[0].B, a[1].B)) })), p+"_object_field"+suffix)
+				r.add(fnD(withTexts(func(_ *callCtx, a []types.Datum) (types.Datum, error) { return out(lastMember(a[0].B, a[1].B)), nil })), p+"_object_field"+suffix)
 			}
 			r.add(fnD(withTexts(func(_ *callCtx, a []types.Datum) (types.Datum, error) {
 				if k := jsonKind(a[0].B); p == "jsonb" && k != '[' && k != '{' && (a[1].I == 0 || a[1].I == -1) {
-					return out(a[0].B) // a scalar is an array of one
+					return out(a[0].B), nil // a scalar is an array of one
 				}
-				return out(element(a[0].B, a[1].I))
+				return out(element(a[0].B, a[1].I)), nil
 			})), p+"_array_element"+suffix)
 			r.add(fnD(withTexts(func(c *callCtx, a []types.Datum) (types.Datum, error) {
 				path, _, err := c.iter(a[1])
@@ -47,7 +47,7 @@ func jsonFuncs(r *registry) {
 						return null, err
 					}
 					if !ok {
-						return out(v)
+						return out(v), nil
 					}
 					v = jsonStep(v, name, p == "jsonb")
 				}
@@ -125,7 +125,7 @@ func jsonArrayLength(_ *callCtx, a []types.Datum) (types.Datum, error) {
 // jsonParts is the set of the parts of a value: its elements or members, which out
 // turns into results; keyed sets have the keys in a column of their own, alone when
 // there is no out. Of json, checked sets read all strings first.
-func jsonParts(fault func(fn string, v []byte) error, out func([]byte) (types.Datum, error), checked, keyed bool) setBuilder {
+func jsonParts(fault func(fn string, v []byte) error, out func([]byte) types.Datum, checked, keyed bool) setBuilder {
 	return func(*plan.Call) setBody {
 		var at jsonCursor
 		put := func(b *vec.Builder, col, n int, d types.Datum) {
@@ -146,8 +146,7 @@ func jsonParts(fault func(fn string, v []byte) error, out func([]byte) (types.Da
 					col = 1
 				}
 				if out != nil {
-					d, _ := out(val)
-					put(e.b, col, n, d)
+					put(e.b, col, n, out(val))
 				}
 			}
 			return true, nil

@@ -14,7 +14,7 @@ const maxJSONGap = 10_000_000
 // json puts a value, NULL being the JSON null, at a path of keys and numbers.
 // What is missing on the way is made: an array where the next key is a number,
 // with nulls before it, and an object elsewhere.
-func (e *subscriptAssign) json(env *Env, x, val types.Datum, row int) (types.Datum, error) {
+func (e *subscriptAssign) json(x, val types.Datum, row int) (types.Datum, error) {
 	path := make([][]byte, len(e.lo))
 	for k, v := range e.vecs[0] {
 		if v.IsNull(row) {

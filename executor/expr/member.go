@@ -118,7 +118,7 @@ func (s *valueSet) has(v *vec.Vec, i int) bool {
 
 // setRep returns the representation by which the equality function compares,
 // or false when it is not a comparison of equal representations.
-func setRep(src string, t types.T) (types.Rep, bool) {
+func setRep(src string) (types.Rep, bool) {
 	kind, ok := functions().equality[src]
 	if !ok {
 		return 0, false
@@ -145,7 +145,7 @@ func (c *compiler) compileInList(e *plan.InList) (Eval, error) {
 	if err != nil {
 		return nil, err
 	}
-	if rep, ok := setRep(e.Eq.Src, e.X.Type()); ok {
+	if rep, ok := setRep(e.Eq.Src); ok {
 		values := make([]types.Datum, 0, len(list))
 		for _, l := range list {
 			d, isConst := constant(l)
@@ -263,7 +263,7 @@ func (c *compiler) compileAnyArray(e *plan.AnyArray) (Eval, error) {
 		return nil, err
 	}
 	out := &anyArray{t: e.T, x: x, array: arr, all: e.All, lh: &holder{}, rh: &holder{}}
-	if rep, ok := setRep(e.Proc.Src, e.X.Type()); ok && !e.All {
+	if rep, ok := setRep(e.Proc.Src); ok && !e.All {
 		out.set = &inSet{x: &out.xh, t: e.T}
 		out.rep = rep
 	}

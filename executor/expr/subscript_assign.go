@@ -85,7 +85,7 @@ func (e *subscriptAssign) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 		var d types.Datum
 		switch e.t.Kind() {
 		case types.KJSONB:
-			d, err = e.json(env, x.Get(i), val.Get(i), i)
+			d, err = e.json(x.Get(i), val.Get(i), i)
 		case types.KHstore:
 			d, err = e.hstore(x.Get(i), val.Get(i), i)
 		default:

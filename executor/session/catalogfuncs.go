@@ -50,9 +50,9 @@ func (c *catalogCall) boolean(v, ok bool) (types.Datum, error) {
 	return types.Bool(v), nil
 }
 
-// relation resolves a relation named in an argument.
-func (c *catalogCall) relation(i int) (types.OID, error) {
-	return c.pgEnv().RegIn(types.ORegclass, c.str(i))
+// relation resolves the relation that the first argument names.
+func (c *catalogCall) relation() (types.OID, error) {
+	return c.pgEnv().RegIn(types.ORegclass, c.str(0))
 }
 
 // constant answers with a fixed value.
@@ -167,14 +167,14 @@ func definitionFuncs(m map[string]catalogFunc) {
 	m["pg_get_viewdef_ext"] = func(c *catalogCall) (types.Datum, error) { return view(c, c.oid(0), c.flag(1), 0) }
 	m["pg_get_viewdef_wrap"] = func(c *catalogCall) (types.Datum, error) { return view(c, c.oid(0), true, int(c.num(1))) }
 	m["pg_get_viewdef_name"] = func(c *catalogCall) (types.Datum, error) {
-		o, err := c.relation(0)
+		o, err := c.relation()
 		if err != nil {
 			return types.Datum{}, err
 		}
 		return view(c, o, false, 0)
 	}
 	m["pg_get_viewdef_name_ext"] = func(c *catalogCall) (types.Datum, error) {
-		o, err := c.relation(0)
+		o, err := c.relation()
 		if err != nil {
 			return types.Datum{}, err
 		}
@@ -193,7 +193,7 @@ func definitionFuncs(m map[string]catalogFunc) {
 		return c.text(s, ok)
 	}
 	m["pg_get_serial_sequence"] = func(c *catalogCall) (types.Datum, error) {
-		o, err := c.relation(0)
+		o, err := c.relation()
 		if err != nil {
 			return types.Datum{}, err
 		}
@@ -315,7 +315,7 @@ func visibilityFuncs(m map[string]catalogFunc) {
 	}
 	m["row_security_active"] = func(c *catalogCall) (types.Datum, error) { return active(c, c.oid(0)) }
 	m["row_security_active_name"] = func(c *catalogCall) (types.Datum, error) {
-		oid, err := c.relation(0)
+		oid, err := c.relation()
 		if err != nil {
 			return types.Datum{}, err
 		}

@@ -47,7 +47,7 @@ func (s *Session) besideWriters(ctx context.Context, index types.OID, do func(*c
 	if err := s.commit(ctx); err != nil {
 		return nil, err
 	}
-	if _, err := s.ensureTx(ctx); err != nil {
+	if err := s.ensureTx(ctx); err != nil {
 		return nil, err
 	}
 	guard, err := s.srv.Store.Begin(ctx, kv.BeginOpt{Client: s.info.PID})

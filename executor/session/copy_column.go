@@ -35,13 +35,13 @@ type copyColumn struct {
 const narrowDigits = 18
 
 // newCopyColumn returns the reader of a table's column.
-func (s *Session) newCopyColumn(snap *catalog.Snapshot, col *catalog.Column) (*copyColumn, error) {
+func (s *Session) newCopyColumn(col *catalog.Column) *copyColumn {
 	t := col.Type
 	c := &copyColumn{name: col.Name, t: t, v: vec.New(t, 0), read: s.readText, readBin: s.readBinary}
 	if t.OID < types.FirstUserOID {
 		c.plainForms(s.tx.fmt)
 	}
-	return c, nil
+	return c
 }
 
 // plainForms decides which values of the column's built-in type are read without

@@ -224,10 +224,7 @@ func (s *Session) newCopyIn(ctx context.Context, snap *catalog.Snapshot, t *cata
 	}
 	byCol := make(map[int]*copyColumn)
 	for _, i := range cols {
-		k, err := s.newCopyColumn(snap, &t.Columns[i])
-		if err != nil {
-			return nil, err
-		}
+		k := s.newCopyColumn(&t.Columns[i])
 		byCol[i] = k
 		c.cols = append(c.cols, k)
 	}

@@ -37,7 +37,7 @@ func (s *Session) functionCall(ctx context.Context, f *wire.FunctionCall, w wire
 	if len(f.Args) != len(p.declared) {
 		return sqlerr.New(sqlerr.ProtocolViolation, "function call message contains %d arguments but function requires %d", len(f.Args), len(p.declared))
 	}
-	if _, err := s.ensureTx(ctx); err != nil {
+	if err := s.ensureTx(ctx); err != nil {
 		return err
 	}
 	if err := s.newStatement(ctx); err != nil {

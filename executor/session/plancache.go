@@ -93,7 +93,7 @@ func (s *Session) runCached(ctx context.Context, sql string, w wire.ResultWriter
 		return false, nil
 	}
 	p := e.planned
-	if _, err := s.ensureTx(ctx); err != nil {
+	if err := s.ensureTx(ctx); err != nil {
 		return true, err
 	}
 	if err := s.newStatement(ctx); err != nil {

@@ -311,7 +311,7 @@ func (s *Session) startPortal(ctx context.Context, p *portal) error {
 		p.visible = len(p.cols)
 		return nil
 	}
-	if _, err := s.ensureTx(ctx); err != nil {
+	if err := s.ensureTx(ctx); err != nil {
 		return err
 	}
 	if err := s.newStatement(ctx); err != nil {

@@ -41,7 +41,7 @@ func (s *Session) reindex(ctx context.Context, x *ast.Vacuum, c *call) error {
 				return err
 			}
 		}
-		if _, err := s.ensureTx(ctx); err != nil {
+		if err := s.ensureTx(ctx); err != nil {
 			return err
 		}
 		t := u.table

@@ -326,7 +326,7 @@ func (s *Session) run(ctx context.Context, c *call, out sink) (string, int64, er
 	if tag, n, done, err := s.runSession(ctx, c, out); done {
 		return tag, n, err
 	}
-	if _, err := s.ensureTx(ctx); err != nil {
+	if err := s.ensureTx(ctx); err != nil {
 		return "", 0, err
 	}
 	if err := s.newStatement(ctx); err != nil {

@@ -142,7 +142,7 @@ func (s *Session) setSetting(name string, value *string, local bool) error {
 			}
 			value = &v
 		}
-		if err := s.settingEffect(key, value, local); err != nil {
+		if err := s.settingEffect(key, value); err != nil {
 			return err
 		}
 	}
@@ -193,7 +193,7 @@ func unknownOrBadName(name string) error {
 }
 
 // settingEffect does what setting some parameters means beside their value.
-func (s *Session) settingEffect(key string, value *string, local bool) error {
+func (s *Session) settingEffect(key string, value *string) error {
 	v := ""
 	if value != nil {
 		v = *value

@@ -21,7 +21,7 @@ func (s *Session) runSession(ctx context.Context, c *call, out sink) (tag string
 	case *ast.Show:
 		tag, err = "SHOW", s.show(x, out)
 	case *ast.Discard:
-		tag, err = "DISCARD "+x.What, s.discard(ctx, x, c.several)
+		tag, err = "DISCARD "+x.What, s.discard(x, c.several)
 	case *ast.Deallocate:
 		tag, err = s.deallocate(x)
 	case *ast.CloseCursor:
@@ -52,7 +52,7 @@ func (s *Session) setVar(ctx context.Context, x *ast.SetVar, several bool) (stri
 		s.tell(warning(sqlerr.NoActiveSQLTransaction, "RESET TRANSACTION can only be used in transaction blocks"))
 	}
 	if x.Local || several {
-		if _, err := s.ensureTx(ctx); err != nil {
+		if err := s.ensureTx(ctx); err != nil {
 			return "", err
 		}
 	}
@@ -217,7 +217,7 @@ func settingLabel(name string) string {
 	return name
 }
 
-func (s *Session) discard(ctx context.Context, x *ast.Discard, several bool) error {
+func (s *Session) discard(x *ast.Discard, several bool) error {
 	switch x.What {
 	case "PLANS":
 		s.cache.clear()

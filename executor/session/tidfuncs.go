@@ -12,7 +12,7 @@ import (
 // changed. Here a row keeps its tid for as long as it keeps its key: it is the answer.
 func (c *catalogCall) currentTid() (types.Datum, error) {
 	none := types.Datum{}
-	oid, err := c.relation(0)
+	oid, err := c.relation()
 	if err != nil {
 		return none, err
 	}

@@ -121,11 +121,12 @@ func errFailedBlock() error {
 }
 
 // ensureTx opens a transaction if none is open.
-func (s *Session) ensureTx(ctx context.Context) (*transaction, error) {
+func (s *Session) ensureTx(ctx context.Context) error {
 	if s.tx != nil {
-		return s.tx, nil
+		return nil
 	}
-	return s.openTx(ctx, s.settings.newIso, s.settings.newReadOnly)
+	_, err := s.openTx(ctx, s.settings.newIso, s.settings.newReadOnly)
+	return err
 }
 
 func (s *Session) openTx(ctx context.Context, iso kv.Isolation, readOnly bool) (*transaction, error) {
@@ -420,7 +421,7 @@ func (s *Session) transaction(ctx context.Context, x *ast.Transaction, several b
 			s.tell(warning(sqlerr.ActiveSQLTransaction, "there is already a transaction in progress"))
 			return tag, s.setModes(x.Modes)
 		}
-		if _, err := s.ensureTx(ctx); err != nil {
+		if err := s.ensureTx(ctx); err != nil {
 			return "", err
 		}
 		s.block = inBlock
@@ -473,7 +474,7 @@ func (s *Session) transaction(ctx context.Context, x *ast.Transaction, several b
 		return "ROLLBACK", s.rollbackTo(ctx, x.Name)
 	case "SET TRANSACTION":
 		if several {
-			if _, err := s.ensureTx(ctx); err != nil {
+			if err := s.ensureTx(ctx); err != nil {
 				return "", err
 			}
 		}

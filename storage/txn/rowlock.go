@@ -524,7 +524,7 @@ func (lt *lockTable) releaseRows(o *owner, seq uint64) {
 	}
 	o.rows, o.upgrades = nil, nil
 	for i := range o.spaces {
-		lt.releaseSpace(o, &o.spaces[i], seq)
+		lt.releaseSpace(&o.spaces[i], seq)
 	}
 	o.spaces = nil
 }

@@ -211,7 +211,7 @@ func (lt *lockTable) wakeSpace(sl *spaceLock) {
 	sl.waiters = nil
 }
 
-func (lt *lockTable) releaseSpace(o *owner, c *spaceCount, seq uint64) {
+func (lt *lockTable) releaseSpace(c *spaceCount, seq uint64) {
 	if c.owned {
 		if c.written && seq > 0 {
 			c.sl.lastSeq.Store(seq)
