@@ -75,7 +75,7 @@ func (c *Change) newSequence(spec *SequenceSpec) (*Sequence, error) {
 	if spec.Start != nil {
 		q.Start = *spec.Start
 	}
-	return q, CheckSequence(c.snap, q)
+	return q, checkSequence(c.snap, q)
 }
 
 // SequenceRange returns the values that a sequence of the type can have.
@@ -91,8 +91,8 @@ func SequenceRange(t types.T) (lo, hi int64, err error) {
 	return 0, 0, sqlerr.New(sqlerr.InvalidParameterValue, "sequence type must be smallint, integer, or bigint")
 }
 
-// CheckSequence checks a sequence's options: bounds within its type and C7.
-func CheckSequence(s *Snapshot, q *Sequence) error {
+// checkSequence checks a sequence's options: bounds within its type and C7.
+func checkSequence(s *Snapshot, q *Sequence) error {
 	lo, hi, err := SequenceRange(q.Type)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (c *Change) AlterSequence(oid types.OID, change func(q *Sequence) error) (*
 	if err := change(&q); err != nil {
 		return nil, err
 	}
-	if err := CheckSequence(c.snap, &q); err != nil {
+	if err := checkSequence(c.snap, &q); err != nil {
 		return nil, err
 	}
 	if err := c.put(&q); err != nil {

@@ -52,9 +52,9 @@ func (t *Table) GroupOf(col int) int {
 	return slices.IndexFunc(t.Groups, func(g ColumnGroup) bool { return slices.Contains(g.Cols, col) })
 }
 
-// NamedGroups returns the column groups of several columns as the option groups
+// namedGroups returns the column groups of several columns as the option groups
 // gives them, "" when there are none.
-func (t *Table) NamedGroups() string {
+func (t *Table) namedGroups() string {
 	var out []string
 	for _, g := range t.Groups {
 		var names []string
@@ -93,7 +93,7 @@ func (t *Table) MappingOptions() []string {
 		out = append(out, "elements="+strings.Join(elements, ", "))
 	}
 	if t.Layout == LayoutColumn {
-		if g := t.NamedGroups(); g != "" {
+		if g := t.namedGroups(); g != "" {
 			out = append(out, "groups="+g)
 		}
 		out = append(out, "layout="+LayoutColumn)

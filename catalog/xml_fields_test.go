@@ -263,7 +263,7 @@ func TestXMLKeepsEveryField(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := DecodeObject(frag)
+		back, _, err := decodeFragment(frag)
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, frag)
 		}

@@ -135,7 +135,7 @@ func TestFragmentsKeepEverything(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			back, err := DecodeObject(f)
+			back, _, err := decodeFragment(f)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, f)
 			}

@@ -119,15 +119,6 @@ func (r *xmlReader) char(e *element, name, allowed string, otherwise byte) byte 
 	return v[0]
 }
 
-// DecodeObject reads a fragment that EncodeObject wrote.
-func DecodeObject(fragment []byte) (Object, error) {
-	o, counters, err := decodeFragment(fragment)
-	if err == nil && counters != nil {
-		return nil, sqlerr.New(codeXML, "fragment holds counters and no object")
-	}
-	return o, err
-}
-
 // counters are the next identifiers to give out.
 type counters struct {
 	OID   types.OID

@@ -38,6 +38,6 @@
 // Nesting is bounded (54001): the recursion never exhausts the stack, and no
 // tree is deeper than the bound on chains of operators.
 //
-// Fingerprint (fingerprint.go) is the fast way around all of it: one pass that
+// Fingerprinter (fingerprint.go) is the fast way around all of it: one pass that
 // takes the literals out of a statement and yields a key for a plan cache.
 package parser

@@ -32,13 +32,6 @@ type Fingerprinter struct {
 	Lits []Literal
 }
 
-// Fingerprint is Fingerprinter.Run with the key appended to buf[:0].
-func Fingerprint(sql string, buf []byte) (key []byte, lits []Literal, ok bool) {
-	f := Fingerprinter{Key: buf}
-	ok = f.Run(sql)
-	return f.Key, f.Lits, ok
-}
-
 // Codes that begin a token in a key. Kinds of tokens are below 0x80.
 const (
 	keyKeyword = 0x80 + iota // and two bytes of the keyword's number

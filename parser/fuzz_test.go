@@ -64,7 +64,7 @@ func FuzzParse(f *testing.F) {
 func FuzzFingerprint(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, sql string) {
-		_, lits, ok := Fingerprint(sql, nil)
+		_, lits, ok := fingerprint(sql, nil)
 		if !ok {
 			return
 		}

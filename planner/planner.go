@@ -20,7 +20,6 @@ type ConstEvaluator interface {
 type TextParser interface {
 	ParseExpr(sql string) (ast.Expr, error)
 	ParseQuery(sql string) (*ast.Select, error)
-	ParseTypeName(sql string) (ast.TypeName, error)
 	// ParseBody parses the body of a function: statements, or with standard RETURN
 	// or BEGIN ATOMIC.
 	ParseBody(sql string, standard bool) ([]ast.Stmt, error)

@@ -15,8 +15,7 @@ import (
 
 type texts struct{}
 
-func (texts) ParseExpr(s string) (ast.Expr, error)         { return parser.ParseExpr(s) }
-func (texts) ParseTypeName(s string) (ast.TypeName, error) { return parser.ParseTypeName(s) }
+func (texts) ParseExpr(s string) (ast.Expr, error) { return parser.ParseExpr(s) }
 func (texts) ParseBody(s string, standard bool) ([]ast.Stmt, error) {
 	return parser.ParseBody(s, standard)
 }

@@ -1,9 +1,5 @@
 package pgcatalog
 
-import (
-	"kvsqld/catalog"
-)
-
 // emptyRelation is a relation that never has rows here, with the reason.
 type emptyRelation struct{ name, reason string }
 
@@ -75,17 +71,4 @@ var empty = []emptyRelation{
 	{"information_schema.triggers", "triggers are not supported"},
 	{"information_schema.user_mapping_options", "foreign data is not supported"},
 	{"information_schema.user_mappings", "foreign data is not supported"},
-}
-
-// EmptyReason returns why a relation never has rows here, or "".
-func EmptyReason(schema, name string) string {
-	if schema == catalog.SchemaInformation {
-		name = schema + "." + name
-	}
-	for _, e := range empty {
-		if e.name == name {
-			return e.reason
-		}
-	}
-	return ""
 }

@@ -634,9 +634,9 @@ func bindsCloser(n, parent *exprNode) bool {
 // shortRegclass shortens the name of a relation in a literal as far as the
 // search path allows.
 func (env *Env) shortRegclass(literal string) string {
-	oid := env.ToRegclass(strings.ReplaceAll(literal[1:len(literal)-1], "''", "'"))
+	oid := env.toRegclass(strings.ReplaceAll(literal[1:len(literal)-1], "''", "'"))
 	if oid == 0 {
 		return literal
 	}
-	return "'" + strings.ReplaceAll(env.RegclassOut(oid), "'", "''") + "'"
+	return "'" + strings.ReplaceAll(env.regclassOut(oid), "'", "''") + "'"
 }

@@ -162,13 +162,13 @@ func (env *Env) triggerText(t *trigger, pretty bool) string {
 			deferring = "DEFERRABLE INITIALLY DEFERRED"
 		}
 	}
-	on := env.RegclassOut(t.table)
+	on := env.regclassOut(t.table)
 	if schema, name, ok := env.RelationName(t.table); ok && !pretty {
 		on = catalog.QualifiedIdent(schema, name)
 	}
 	function, _ := env.procOut(t.function, false)
 	return fmt.Sprintf("CREATE CONSTRAINT TRIGGER %s AFTER %s ON %s FROM %s %s FOR EACH ROW EXECUTE FUNCTION %s()",
-		catalog.QuoteIdent(t.name()), event, on, env.RegclassOut(t.other), deferring, function)
+		catalog.QuoteIdent(t.name()), event, on, env.regclassOut(t.other), deferring, function)
 }
 
 // triggers tells that a foreign key's triggers go with it.

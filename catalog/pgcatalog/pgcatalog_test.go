@@ -142,7 +142,7 @@ func TestEveryRelationProducesWellFormedRows(t *testing.T) {
 				}
 			}
 		}
-		if len(got) > 0 && EmptyReason(r.Schema, r.Name) != "" {
+		if len(got) > 0 && emptyReason(r.Schema, r.Name) != "" {
 			t.Errorf("%s is declared empty and has rows", r.Name)
 		}
 	}
@@ -196,7 +196,7 @@ func TestDefinitionsAreSpelledAsPostgreSQLSpellsThem(t *testing.T) {
 		"orders_customer_idx": "CREATE INDEX orders_customer_idx ON public.orders USING btree (customer_id, placed DESC)",
 		"shop.items_sku_uq":   "CREATE UNIQUE INDEX items_sku_uq ON shop.items USING btree (lower((sku)::text)) WHERE (qty > 1)",
 	} {
-		if got, ok := env.GetIndexDef(env.ToRegclass(name), 0, false); !ok || got != want {
+		if got, ok := env.GetIndexDef(env.toRegclass(name), 0, false); !ok || got != want {
 			t.Errorf("index %s: %s, want %s", name, got, want)
 		}
 	}
@@ -217,14 +217,14 @@ func TestDefinitionsAreSpelledAsPostgreSQLSpellsThem(t *testing.T) {
 			}
 		}
 	}
-	if got, _ := env.GetViewDef(env.ToRegclass("ids"), false, 0); got != " SELECT orders.id\n   FROM orders;" {
+	if got, _ := env.GetViewDef(env.toRegclass("ids"), false, 0); got != " SELECT orders.id\n   FROM orders;" {
 		t.Errorf("view: %q", got)
 	}
 	id := env.Snap.Relation(env.DB, "public", "customers").RelColumns()[0]
 	if got := env.GetExpr(id.Default, 0, false); got != "nextval('customers_id_seq'::regclass)" {
 		t.Errorf("default: %s", got)
 	}
-	if got, _ := env.GetSerialSequence(env.ToRegclass("customers"), "id"); got != "public.customers_id_seq" {
+	if got, _ := env.GetSerialSequence(env.toRegclass("customers"), "id"); got != "public.customers_id_seq" {
 		t.Errorf("serial sequence: %s", got)
 	}
 }
@@ -236,12 +236,12 @@ func TestNamesOfObjects(t *testing.T) {
 		{"pg_class", "pg_class"}, {"information_schema.tables", "information_schema.tables"}, {"CUSTOMERS", "customers"},
 		{"pg_class_oid_index", "pg_class_oid_index"},
 	} {
-		o := env.ToRegclass(tt.in)
-		if got := env.RegclassOut(o); o == 0 || got != tt.want {
+		o := env.toRegclass(tt.in)
+		if got := env.regclassOut(o); o == 0 || got != tt.want {
 			t.Errorf("regclass %s: %d %s, want %s", tt.in, o, got, tt.want)
 		}
 	}
-	if env.ToRegclass("nosuch") != 0 || env.ToRegclass("a.b.c.d") != 0 {
+	if env.toRegclass("nosuch") != 0 || env.toRegclass("a.b.c.d") != 0 {
 		t.Error("names of nothing resolve")
 	}
 	if _, err := env.RegIn(types.ORegclass, "nosuch"); err == nil || err.Error() != `relation "nosuch" does not exist` {
@@ -306,4 +306,17 @@ func TestDefinitionsOfFunctions(t *testing.T) {
 	if got, _ := env.RegOut(types.ORegprocedure, f1); got != "f1(integer,text)" {
 		t.Errorf("regprocedure: %s", got)
 	}
+}
+
+// emptyReason returns why a relation never has rows here, or "".
+func emptyReason(schema, name string) string {
+	if schema == catalog.SchemaInformation {
+		name = schema + "." + name
+	}
+	for _, e := range empty {
+		if e.name == name {
+			return e.reason
+		}
+	}
+	return ""
 }

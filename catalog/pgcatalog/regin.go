@@ -154,8 +154,8 @@ func (env *Env) RegFind(typ types.OID, s string) (types.OID, error) {
 	return o, err
 }
 
-// ToRegclass is the OID of the relation or index of a name, or 0.
-func (env *Env) ToRegclass(name string) types.OID {
+// toRegclass is the OID of the relation or index of a name, or 0.
+func (env *Env) toRegclass(name string) types.OID {
 	o, _ := env.classIn(name)
 	return o
 }

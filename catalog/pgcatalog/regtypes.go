@@ -46,9 +46,9 @@ func (env *Env) relationOID(schema, name string) types.OID {
 	return 0
 }
 
-// RegclassOut is regclass's output: the name, qualified when the name alone
+// regclassOut is regclass's output: the name, qualified when the name alone
 // would not be found; the number for OIDs of nothing.
-func (env *Env) RegclassOut(o types.OID) string {
+func (env *Env) regclassOut(o types.OID) string {
 	if schema, name, ok := env.RelationName(o); ok {
 		return env.Snap.RelationText(env.DB, env.SearchPath, schema, name)
 	}
@@ -104,8 +104,8 @@ func (env *Env) FormatType(o types.OID, mod int32) string {
 	return env.Snap.FormatType(t, env.DB, env.SearchPath)
 }
 
-// RegtypeOut is regtype's output.
-func (env *Env) RegtypeOut(o types.OID) string {
+// regtypeOut is regtype's output.
+func (env *Env) regtypeOut(o types.OID) string {
 	if env.Snap.TypeInfo(o) == nil {
 		return strconv.FormatUint(uint64(o), 10)
 	}
@@ -170,11 +170,11 @@ func (env *Env) RegOut(typ, o types.OID) (string, bool) {
 	switch typ {
 	case types.ORegclass:
 		if _, _, ok := env.RelationName(o); ok {
-			return env.RegclassOut(o), true
+			return env.regclassOut(o), true
 		}
 	case types.ORegtype:
 		if env.Snap.TypeInfo(o) != nil {
-			return env.RegtypeOut(o), true
+			return env.regtypeOut(o), true
 		}
 	case types.ORegproc, types.ORegprocedure:
 		return env.procOut(o, typ == types.ORegprocedure)

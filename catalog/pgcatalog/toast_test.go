@@ -21,7 +21,7 @@ func TestTablesOfLongRowsHaveToastTables(t *testing.T) {
 	if !ok || found.kind != 't' || found.namespace != catalog.OIDToastSchema {
 		t.Errorf("the TOAST table of customers is %+v", found)
 	}
-	if got := env.ToRegclass("pg_toast." + found.name); got != c.toast {
+	if got := env.toRegclass("pg_toast." + found.name); got != c.toast {
 		t.Errorf("pg_toast.%s is %d, want %d", found.name, got, c.toast)
 	}
 	column := func(typ types.OID, mod int32) catalog.Column {

@@ -65,16 +65,3 @@ func (r Region) String() string {
 	}
 	return string(b)
 }
-
-// Touched counts the cells of the grid that a box overlaps.
-func (g Grid) Touched(b Box) int {
-	if b.South > b.North {
-		return 0
-	}
-	rows := int(g.latFixed(b.North)>>bitsIn) - int(g.latFixed(b.South)>>bitsIn) + 1
-	cols := func(west, east float64) int { return int(g.lonFixed(east)>>bitsIn) - int(g.lonFixed(west)>>bitsIn) + 1 }
-	if b.West > b.East {
-		return rows * min(cols(-180, 180), cols(b.West, 180)+cols(-180, b.East))
-	}
-	return rows * cols(b.West, b.East)
-}

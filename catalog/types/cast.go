@@ -116,7 +116,7 @@ func castValue(d Datum, to T, o *FmtOpts) (Datum, error) {
 		}
 	case KRange, KMultirange:
 		r.B, ok = d.B, d.T.OID == to.OID
-		if target == KMultirange && MultirangeOf(d.T.OID) == to.OID {
+		if target == KMultirange && multirangeOf(d.T.OID) == to.OID {
 			var v RangeValue
 			if v, err = DecodeRange(d); err == nil {
 				return mustMultirange(r.T, []RangeValue{v}), nil

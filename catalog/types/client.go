@@ -16,7 +16,7 @@ func AppendClient(buf []byte, d Datum) []byte {
 	case k == KEnum:
 		return append(buf, EnumLabel(d.B)...)
 	case d.T.User == KRange || d.T.User == KMultirange:
-		return append(buf, RangeBinary(d)...)
+		return append(buf, rangeBinary(d)...)
 	case d.T.User == KArray || k == KArray && d.T.ElemType().Kind() == KRecord:
 		return appendClientArray(buf, d)
 	case k == KRecord:

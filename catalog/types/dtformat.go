@@ -60,8 +60,8 @@ func appendCivil(buf []byte, y, m, day int, o *FmtOpts) []byte {
 	return appendYear(buf, y)
 }
 
-// AppendTime appends a time of day in microseconds.
-func AppendTime(buf []byte, t int64) []byte {
+// appendTime appends a time of day in microseconds.
+func appendTime(buf []byte, t int64) []byte {
 	h, m, s, us := clock(t)
 	buf = append(append2(buf, h), ':')
 	buf = append(append2(buf, m), ':')
@@ -104,7 +104,7 @@ func appendOffset(buf []byte, east int) []byte {
 
 func appendTimetz(buf []byte, d Datum) []byte {
 	micros, zone := TimetzParts(d)
-	return appendOffset(AppendTime(buf, micros), int(-zone))
+	return appendOffset(appendTime(buf, micros), int(-zone))
 }
 
 // AppendTimestamp appends a timestamp (microseconds since 2000-01-01 00:00).
@@ -139,10 +139,10 @@ func appendTimestamp(buf []byte, ts int64, o *FmtOpts, zoned bool, east int, abb
 			buf = append(append(buf, monthNames[m]...), ' ')
 			buf = append2(buf, d)
 		}
-		buf = AppendTime(append(buf, ' '), micros)
+		buf = appendTime(append(buf, ' '), micros)
 		buf = appendYear(append(buf, ' '), y)
 	} else {
-		buf = AppendTime(append(appendCivil(buf, y, m, d, o), ' '), micros)
+		buf = appendTime(append(appendCivil(buf, y, m, d, o), ' '), micros)
 	}
 	if zoned {
 		switch {

@@ -227,8 +227,8 @@ func (iv Interval) parts() (year, mon, day, hour, min, sec, us int64) {
 		iv.Micros / usecPerHour, iv.Micros / usecPerMin % 60, iv.Micros / usecPerSec % 60, iv.Micros % usecPerSec
 }
 
-// AppendInterval appends an interval in the session's IntervalStyle.
-func AppendInterval(buf []byte, iv Interval, o *FmtOpts) []byte {
+// appendInterval appends an interval in the session's IntervalStyle.
+func appendInterval(buf []byte, iv Interval, o *FmtOpts) []byte {
 	switch o.IntervalStyle {
 	case IntervalPostgresVerbose:
 		return appendIntervalVerbose(buf, iv)

@@ -5,12 +5,12 @@ package types
 func JSONEnd(s []byte, i int) int {
 	switch s[i] {
 	case '"':
-		return JSONStringEnd(s, i)
+		return jSONStringEnd(s, i)
 	case '{', '[':
 		for depth := 0; i < len(s); i++ {
 			switch s[i] {
 			case '"':
-				i = JSONStringEnd(s, i) - 1
+				i = jSONStringEnd(s, i) - 1
 			case '{', '[':
 				depth++
 			case '}', ']':
@@ -27,8 +27,8 @@ func JSONEnd(s []byte, i int) int {
 	return i
 }
 
-// JSONStringEnd returns the end of the string that starts at s[i].
-func JSONStringEnd(s []byte, i int) int {
+// jSONStringEnd returns the end of the string that starts at s[i].
+func jSONStringEnd(s []byte, i int) int {
 	for i++; i < len(s); i++ {
 		switch s[i] {
 		case '\\':

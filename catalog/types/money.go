@@ -95,8 +95,8 @@ func parseMoney(s string) (int64, error) {
 	return -value, nil
 }
 
-// AppendMoney appends an amount: -$1,234.56.
-func AppendMoney(buf []byte, v int64) []byte {
+// appendMoney appends an amount: -$1,234.56.
+func appendMoney(buf []byte, v int64) []byte {
 	u := uint64(v)
 	if v < 0 {
 		buf, u = append(buf, '-'), -u

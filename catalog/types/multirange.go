@@ -14,8 +14,8 @@ var multirangeTypes = map[OID]OID{
 	oInt4Range: 4451, oNumRange: 4532, oTSRange: 4533, oTSTZRange: 4534, oDateRange: 4535, oInt8Range: 4536,
 }
 
-// MultirangeOf returns the multirange type of a range type, or 0.
-func MultirangeOf(rng OID) OID { return multirangeTypes[rng] }
+// multirangeOf returns the multirange type of a range type, or 0.
+func multirangeOf(rng OID) OID { return multirangeTypes[rng] }
 
 // MultirangeElem returns the range type of a multirange type, or 0.
 func MultirangeElem(m OID) OID {

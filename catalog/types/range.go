@@ -25,12 +25,6 @@ type Range struct {
 	Test *RangeTest
 }
 
-// Point reports whether the range fixes exactly the leading columns and
-// nothing else.
-func (r *Range) Point() bool {
-	return r.Lo == nil && r.Hi == nil && !r.NotNull && r.Test == nil
-}
-
 // Bounded reports whether the column after Eq is restricted.
 func (r *Range) Bounded() bool { return r.Lo != nil || r.Hi != nil || r.NotNull || r.Test != nil }
 

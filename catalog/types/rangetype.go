@@ -94,10 +94,10 @@ func withoutHead(d Datum, head byte) ([]byte, error) {
 	return d.B[userRangeHead:], nil
 }
 
-// RangeBinary returns the binary form of a range or multirange of a type that a
+// rangeBinary returns the binary form of a range or multirange of a type that a
 // user made: without what tells the type of its bounds, and of enum bounds the
 // labels alone.
-func RangeBinary(d Datum) []byte {
+func rangeBinary(d Datum) []byte {
 	if builtinRange(d.T) != 0 {
 		return d.B
 	}

@@ -236,7 +236,7 @@ func AppendText(buf []byte, d Datum, o *FmtOpts) []byte {
 	case KDate:
 		return AppendDate(buf, d.I, o)
 	case KTime:
-		return AppendTime(buf, d.I)
+		return appendTime(buf, d.I)
 	case KTimetz:
 		return appendTimetz(buf, d)
 	case KTimestamp:
@@ -244,7 +244,7 @@ func AppendText(buf []byte, d Datum, o *FmtOpts) []byte {
 	case KTimestamptz:
 		return AppendTimestamptz(buf, d.I, o)
 	case KInterval:
-		return AppendInterval(buf, d.Iv, o)
+		return appendInterval(buf, d.Iv, o)
 	case KUUID:
 		return appendUUID(buf, d.B)
 	case KArray:
@@ -258,7 +258,7 @@ func AppendText(buf []byte, d Datum, o *FmtOpts) []byte {
 	case KGeometry:
 		return appendGeometry(buf, d, o)
 	case KMoney:
-		return AppendMoney(buf, d.I)
+		return appendMoney(buf, d.I)
 	case KRange:
 		return appendRange(buf, d, o)
 	case KMultirange:

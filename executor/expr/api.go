@@ -179,13 +179,10 @@ type SetFiller interface {
 	Fill(env *Env, b *vec.Builder) (more bool, err error)
 }
 
-// CompileSet compiles a table function's call.
-func CompileSet(e plan.Expr) (SetFunc, error) { return newCompiler().compileSet(e) }
-
-// CompileRows is CompileSet for an expression whose value stands for these columns: a
+// CompileRows compiles an expression in FROM whose value stands for these columns: a
 // row that is a constant, or that no call makes, does not tell them.
 func CompileRows(e plan.Expr, cols []types.T) (SetFunc, error) {
-	s, err := CompileSet(e)
+	s, err := newCompiler().compileSet(e)
 	if one, ok := s.(*singleRow); ok && !one.rec && e.Type().Kind() == types.KRecord && (len(cols) != 1 || cols[0] != e.Type()) {
 		one.cols, one.rec, one.free = cols, true, e.Type().OID == types.ORecord
 	}
@@ -273,8 +270,8 @@ func HoldsFor(env *Env, cond plan.Expr, t types.T, vals ...[]types.Datum) ([]boo
 	return out, nil
 }
 
-// Instant returns the wall clock in microseconds since 2000-01-01 UTC.
-func (env *Env) Instant() int64 {
+// instant returns the wall clock in microseconds since 2000-01-01 UTC.
+func (env *Env) instant() int64 {
 	if env.Clock != nil {
 		return types.TimestampFromTime(env.Clock())
 	}

@@ -42,7 +42,7 @@ func datetimeFuncs(r *registry) {
 
 	r.add(fn0(func(c *callCtx) (int64, error) { return c.env.TxnStart, nil }), "now")
 	r.add(fn0(func(c *callCtx) (int64, error) { return c.env.StmtStart, nil }), "statement_timestamp")
-	r.add(fn0(func(c *callCtx) (int64, error) { return c.env.Instant(), nil }), "clock_timestamp")
+	r.add(fn0(func(c *callCtx) (int64, error) { return c.env.instant(), nil }), "clock_timestamp")
 	r.add(fn0(func(c *callCtx) ([]byte, error) {
 		now := time.Now()
 		if c.env.Clock != nil {

@@ -220,7 +220,7 @@ func argValues(env *Env, call *plan.Call, args []Eval, b *vec.Batch, row int) ([
 // CompileSetValue compiles a set-returning call of a select list, whose rows
 // are one value each: those of several columns become row values.
 func CompileSetValue(e plan.Expr) (SetFunc, error) {
-	s, err := CompileSet(e)
+	s, err := newCompiler().compileSet(e)
 	if err != nil || e.Type().Kind() != types.KRecord {
 		return s, err
 	}

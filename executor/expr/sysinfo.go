@@ -244,7 +244,7 @@ func lockFuncs(r *registry) {
 		return types.Datum{}, sleep(c, time.Duration(us)*time.Microsecond)
 	}), "sql_pg_sleep_for_3935")
 	r.add(fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
-		return types.Datum{}, sleep(c, time.Duration(a[0].I-c.env.Instant())*time.Microsecond)
+		return types.Datum{}, sleep(c, time.Duration(a[0].I-c.env.instant())*time.Microsecond)
 	}), "sql_pg_sleep_until_3936")
 }
 

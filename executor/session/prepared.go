@@ -480,8 +480,7 @@ func (c constants) HoldsFor(cond plan.Expr, t types.T, vals ...[]types.Datum) ([
 // texts parses the catalog's texts for the planner.
 type texts struct{}
 
-func (texts) ParseExpr(sql string) (ast.Expr, error)         { return parser.ParseExpr(sql) }
-func (texts) ParseTypeName(sql string) (ast.TypeName, error) { return parser.ParseTypeName(sql) }
+func (texts) ParseExpr(sql string) (ast.Expr, error) { return parser.ParseExpr(sql) }
 
 func (texts) ParseBody(sql string, standard bool) ([]ast.Stmt, error) {
 	return parser.ParseBody(sql, standard)

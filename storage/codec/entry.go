@@ -21,7 +21,7 @@ func AppendEntry(dst, key, master []byte, include *RowCodec, cols []*vec.Vec, ro
 	default:
 		dst = append(dst, FormatEntry)
 	}
-	return Seal(dst, start, key)
+	return seal(dst, start, key)
 }
 
 // Entry is a verified index entry's value.
@@ -75,7 +75,7 @@ func (c *RowCodec) IncludeAttr(e Entry, a int) (types.Datum, bool, error) {
 // AppendBlob appends a value of another format than rows and index entries.
 func AppendBlob(dst, key []byte, format byte, b []byte) []byte {
 	start := len(dst)
-	return Seal(append(append(dst, format), b...), start, key)
+	return seal(append(append(dst, format), b...), start, key)
 }
 
 // OpenBlob is the inverse of AppendBlob.

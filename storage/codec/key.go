@@ -190,14 +190,6 @@ func (c *KeyCodec) Append(dst []byte, cols []*vec.Vec, row int) []byte {
 	return dst
 }
 
-// AppendDatums appends the first len(vals) columns of a key.
-func (c *KeyCodec) AppendDatums(dst []byte, vals []types.Datum) []byte {
-	for i := range vals {
-		dst = c.AppendCol(dst, i, vals[i])
-	}
-	return dst
-}
-
 // AppendCol appends the value of one column.
 func (c *KeyCodec) AppendCol(dst []byte, i int, d types.Datum) []byte {
 	k := &c.cols[i]

@@ -62,7 +62,7 @@ func TestKeyOrderOfEveryType(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, uint64(typ.OID)))
 			for range 3000 {
 				a, b := []types.Datum{genNullable(r, col)}, []types.Datum{genNullable(r, col)}
-				ka, kb := c.AppendDatums(nil, a), c.AppendDatums(nil, b)
+				ka, kb := c.appendDatums(nil, a), c.appendDatums(nil, b)
 				want := compareRows([]KeyCol{col}, a, b)
 				if got := bytes.Compare(ka, kb); got != want {
 					t.Fatalf("%s desc=%v: keys %x and %x compare as %d, values %s and %s as %d",
@@ -89,7 +89,7 @@ func TestKeyOrderOfSeveralColumns(t *testing.T) {
 					b[i] = a[i]
 				}
 			}
-			ka, kb := c.AppendDatums(nil, a), c.AppendDatums(nil, b)
+			ka, kb := c.appendDatums(nil, a), c.appendDatums(nil, b)
 			if got, want := bytes.Compare(ka, kb), compareRows(cols, a, b); got != want {
 				t.Fatalf("%+v: keys %x and %x compare as %d, want %d", cols, ka, kb, got, want)
 			}
@@ -106,7 +106,7 @@ func TestKeyRoundTrip(t *testing.T) {
 			r := rand.New(rand.NewPCG(3, uint64(typ.OID)))
 			for range 500 {
 				in := []types.Datum{genNullable(r, col), types.Int(types.TInt4, int64(r.IntN(100)))}
-				key := append(c.AppendDatums(nil, in), "rest"...)
+				key := append(c.appendDatums(nil, in), "rest"...)
 				out := make([]types.Datum, 2)
 				rest, err := c.Decode(key, out)
 				if err != nil || string(rest) != "rest" {
@@ -150,7 +150,7 @@ func TestKeyVectorsAndDatumsAgree(t *testing.T) {
 			d := []types.Datum{types.Int(types.TInt8, int64(i)), genNullable(r, col)}
 			vecs[0].Set(i, d[0])
 			vecs[1].Set(i, d[1])
-			keys = append(keys, c.AppendDatums(nil, d))
+			keys = append(keys, c.appendDatums(nil, d))
 		}
 		var buf KeyBuf
 		c.AppendRows(&buf, vecs, n, nil)
@@ -189,7 +189,7 @@ func TestUnorderedColumnsKeepGeometries(t *testing.T) {
 		c := mustKeyCodec(t, KeyCol{T: typ, Nullable: true, Unordered: true}, KeyCol{T: types.TInt4})
 		for _, b := range []string{"", "\x00\x01\xff", "a value of any length \x00"} {
 			in := []types.Datum{types.Bytes(typ, []byte(b)), types.Int(types.TInt4, 7)}
-			key, out := append(c.AppendDatums(nil, in), "rest"...), make([]types.Datum, 2)
+			key, out := append(c.appendDatums(nil, in), "rest"...), make([]types.Datum, 2)
 			rest, err := c.Decode(key, out)
 			if err != nil || string(rest) != "rest" || string(out[0].B) != b || out[1].I != 7 {
 				t.Errorf("%q came back as %q, %d, rest %q: %v", b, out[0].B, out[1].I, rest, err)
@@ -252,7 +252,7 @@ func FuzzKeyDecode(f *testing.F) {
 	r := rand.New(rand.NewPCG(5, 5))
 	for i, typ := range keyTypes {
 		c := mustKeyCodec(f, KeyCol{T: typ, Nullable: i%2 == 0, Desc: i%3 == 0})
-		f.Add(byte(i), c.AppendDatums(nil, []types.Datum{gen(r, typ)}))
+		f.Add(byte(i), c.appendDatums(nil, []types.Datum{gen(r, typ)}))
 	}
 	f.Fuzz(func(t *testing.T, which byte, key []byte) {
 		i := int(which) % len(keyTypes)
@@ -300,7 +300,7 @@ func TestKeyDecodeVec(t *testing.T) {
 			for i, col := range cols {
 				row[i] = genNullable(r, col)
 			}
-			key := c.AppendDatums(nil, row)
+			key := c.appendDatums(nil, row)
 			if r.IntN(3) == 0 {
 				key = key[:r.IntN(len(key)+1)]
 			}
@@ -337,7 +337,7 @@ func BenchmarkKeyDecodeVec(b *testing.B) {
 	r := rand.New(rand.NewPCG(6, 6))
 	keys := make([][]byte, 1024)
 	for i := range keys {
-		keys[i] = c.AppendDatums(nil, []types.Datum{types.Float(types.TFloat8, r.Float64()), types.Float(types.TFloat8, r.Float64()), types.Int(types.TInt4, int64(i))})
+		keys[i] = c.appendDatums(nil, []types.Datum{types.Float(types.TFloat8, r.Float64()), types.Float(types.TFloat8, r.Float64()), types.Int(types.TInt4, int64(i))})
 	}
 	v := NewVec(types.TFloat8, 1024)
 	var a vec.Arena
@@ -353,7 +353,7 @@ func TestKeysOfMoney(t *testing.T) {
 	c := mustKeyCodec(t, KeyCol{T: types.Of(types.OMoney)})
 	var before []byte
 	for _, v := range []int64{math.MinInt64, -101, -1, 0, 1, 99, 100, math.MaxInt64} {
-		key := c.AppendDatums(nil, []types.Datum{types.Int(types.Of(types.OMoney), v)})
+		key := c.appendDatums(nil, []types.Datum{types.Int(types.Of(types.OMoney), v)})
 		back := make([]types.Datum, 1)
 		if _, err := c.Decode(key, back); err != nil || back[0].I != v || back[0].T.OID != types.OMoney {
 			t.Errorf("the key of %d reads back as %v, %v", v, back[0], err)
@@ -363,4 +363,12 @@ func TestKeysOfMoney(t *testing.T) {
 		}
 		before = key
 	}
+}
+
+// appendDatums appends the first len(vals) columns of a key.
+func (c *KeyCodec) appendDatums(dst []byte, vals []types.Datum) []byte {
+	for i := range vals {
+		dst = c.AppendCol(dst, i, vals[i])
+	}
+	return dst
 }

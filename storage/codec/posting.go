@@ -19,7 +19,7 @@ func AppendPosting(dst, key []byte, rows [][]byte) []byte {
 		dst = append(dst, row[n:]...)
 		prev = row
 	}
-	return Seal(dst, start, key)
+	return seal(dst, start, key)
 }
 
 // OpenPosting verifies a chunk and appends its row keys to buf, each behind prefix.

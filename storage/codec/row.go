@@ -34,8 +34,8 @@ const (
 // checksum covers the key and the value without its checksum.
 func checksum(key, val []byte) uint32 { return uint32(xxh3.HashSeed(val, xxh3.Hash(key))) }
 
-// Seal appends the checksum to the value that starts at dst[start].
-func Seal(dst []byte, start int, key []byte) []byte {
+// seal appends the checksum to the value that starts at dst[start].
+func seal(dst []byte, start int, key []byte) []byte {
 	return binary.LittleEndian.AppendUint32(dst, checksum(key, dst[start:]))
 }
 
@@ -116,7 +116,7 @@ func (c *RowCodec) Len() int { return len(c.attrs) }
 // (nil: NULL in every row), key is the row's key.
 func (c *RowCodec) Append(dst []byte, cols []*vec.Vec, row int, key []byte) []byte {
 	start := len(dst)
-	return Seal(c.appendBody(dst, cols, row), start, key)
+	return seal(c.appendBody(dst, cols, row), start, key)
 }
 
 // appendBody appends a row without a checksum.

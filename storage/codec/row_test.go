@@ -169,7 +169,7 @@ func TestEntryRoundTrip(t *testing.T) {
 
 func TestPretty(t *testing.T) {
 	k := mustKeyCodec(t, KeyCol{T: types.TInt4}, KeyCol{T: types.TText, Nullable: true})
-	key := k.AppendDatums(nil, []types.Datum{types.Int(types.TInt4, 42), types.Text("a/b")})
+	key := k.appendDatums(nil, []types.Datum{types.Int(types.TInt4, 42), types.Text("a/b")})
 	if got, want := k.Pretty(append(key, 1, 2)), `/42/"a/b"/0x0102`; got != want {
 		t.Errorf("Pretty = %s, want %s", got, want)
 	}
@@ -199,7 +199,7 @@ func FuzzRowDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, row []byte) {
 		// The checksum is made to fit: what lies behind it must not panic either.
 		key := []byte("k")
-		val := Seal(bytes.Clone(row), 0, key)
+		val := seal(bytes.Clone(row), 0, key)
 		if e, err := OpenEntry(key, val); err == nil && e.Include != nil {
 			for a := range ts {
 				_, _, _ = c.IncludeAttr(e, a)

@@ -20,9 +20,6 @@ type (
 	LockResult = kv.LockResult
 )
 
-// WaitForever is the LockOpt.Wait of a lock without a timeout.
-const WaitForever = kv.WaitForever
-
 // Special column numbers beside indexes into Table.Columns. They equal those of
 // the plan.
 const (

@@ -137,7 +137,7 @@ func (d *Desc) TakeFiles(ctx context.Context, tx Txn, was *Desc, changed [][]byt
 	if err := d.CopyChanged(ctx, tx, was, changed); err != nil {
 		return err
 	}
-	if err := d.KeepScratch(tx); err != nil {
+	if err := d.keepScratch(tx); err != nil {
 		return err
 	}
 	for _, sp := range was.rowFile.files() {

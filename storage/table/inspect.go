@@ -42,10 +42,10 @@ func (d *Desc) Inspect(ctx context.Context, r Reader, ix *catalog.Index, o Inspe
 	out := bufio.NewWriter(w)
 	pretty := func(p kv.Pair) (string, string) {
 		if own := d.ownerOf(p.Key, o.Beside); x == nil && own != d {
-			k, v := own.PrettyPair(nil, p.Key, p.Val)
+			k, v := own.prettyPair(nil, p.Key, p.Val)
 			return own.Table.Name + " " + k, v
 		}
-		return d.PrettyPair(ix, p.Key, p.Val)
+		return d.prettyPair(ix, p.Key, p.Val)
 	}
 	if err := inspectFile(ctx, r, d.fileOf(x), o, out, pretty); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (d *Desc) Inspect(ctx context.Context, r Reader, ix *catalog.Index, o Inspe
 				if g.elements {
 					return d.prettyElement(g, p, &first)
 				}
-				return d.PrettyKey(p.Key), g.row.Pretty(p.Key, p.Val, g.names(d.Table))
+				return d.prettyKey(p.Key), g.row.Pretty(p.Key, p.Val, g.names(d.Table))
 			}
 			if err := inspectFile(ctx, r, g.space, o, out, pretty); err != nil {
 				return err
@@ -253,9 +253,9 @@ func (g *groupFile) names(t *catalog.Table) []string {
 	return out
 }
 
-// PrettyPair returns a pair of the master file (ix nil) or an index in readable
+// prettyPair returns a pair of the master file (ix nil) or an index in readable
 // form.
-func (d *Desc) PrettyPair(ix *catalog.Index, key, val []byte) (k, v string) {
+func (d *Desc) prettyPair(ix *catalog.Index, key, val []byte) (k, v string) {
 	x, err := d.index(ix)
 	if k := d.cluster(); x == nil && k != nil && !k.owns(d, key) {
 		// A row of another table: of its key what the tables have in common can be told.
@@ -268,14 +268,14 @@ func (d *Desc) PrettyPair(ix *catalog.Index, key, val []byte) (k, v string) {
 				names[a] = d.Table.Columns[c].Name
 			}
 		}
-		return d.PrettyKey(key), d.row.Pretty(key, val, names)
+		return d.prettyKey(key), d.row.Pretty(key, val, names)
 	}
 	if x.inverted {
 		return d.prettyPosting(x, key, val)
 	}
 	out, rest := x.key.AppendPretty(nil, key)
 	if len(rest) > 0 {
-		out = append(append(out, " +"...), d.PrettyKey(rest)...)
+		out = append(append(out, " +"...), d.prettyKey(rest)...)
 	}
 	e, err := codec.OpenEntry(key, val)
 	if err != nil {
@@ -283,7 +283,7 @@ func (d *Desc) PrettyPair(ix *catalog.Index, key, val []byte) (k, v string) {
 	}
 	v = "-"
 	if e.Master != nil {
-		v = d.PrettyKey(e.Master)
+		v = d.prettyKey(e.Master)
 	}
 	if e.Include != nil {
 		names := make([]string, len(x.cat.Include))
@@ -381,8 +381,8 @@ func (d *Desc) prettyPosting(x *index, key, val []byte) (k, v string) {
 	return k, "[" + strings.Join(list, " ") + "]"
 }
 
-// PrettyKey returns a row key in readable form.
-func (d *Desc) PrettyKey(key []byte) string {
+// prettyKey returns a row key in readable form.
+func (d *Desc) prettyKey(key []byte) string {
 	s := d.key.Pretty(slices.Clip(key))
 	if d.cluster() == nil {
 		return s

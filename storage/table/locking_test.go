@@ -82,7 +82,7 @@ func TestDeferredUniqueSeesOthers(t *testing.T) {
 		}
 		done := make(chan error)
 		go func() {
-			done <- d.VerifyUnique(ctx, second, b[0], table.LockOpt{Wait: table.WaitForever})
+			done <- d.VerifyUnique(ctx, second, b[0], table.LockOpt{Wait: kv.WaitForever})
 		}()
 		if err := first.Commit(ctx); err != nil {
 			t.Fatal(err)
@@ -104,7 +104,7 @@ func TestDeferredUniqueSeesOthers(t *testing.T) {
 	}
 	k := write(keeper, 51, "gone")
 	done := make(chan error)
-	go func() { done <- d.VerifyUnique(ctx, keeper, k[0], table.LockOpt{Wait: table.WaitForever}) }()
+	go func() { done <- d.VerifyUnique(ctx, keeper, k[0], table.LockOpt{Wait: kv.WaitForever}) }()
 	if err := remover.Commit(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestInsertWaitsForTheHolderOfAKey(t *testing.T) {
 		done := make(chan error)
 		go func() {
 			done <- db.TryTx(func(tx table.Txn) error {
-				_, err := insert(tx, d, table.InsertOpt{Lock: table.LockOpt{Wait: table.WaitForever}}, row(i4(2), types.Text("x")))
+				_, err := insert(tx, d, table.InsertOpt{Lock: table.LockOpt{Wait: kv.WaitForever}}, row(i4(2), types.Text("x")))
 				return err
 			})
 		}()

@@ -165,7 +165,7 @@ func TestConcurrentPostings(t *testing.T) {
 				if errs2 == nil && i%3 == 0 {
 					errs2 = db.TryTx(func(tx table.Txn) error {
 						key := keyVec([]string{string(appendInt4(int32(id)))})
-						if _, err := d.LockRows(ctx, tx, key.B, table.LockOpt{Wait: table.WaitForever}); err != nil {
+						if _, err := d.LockRows(ctx, tx, key.B, table.LockOpt{Wait: kv.WaitForever}); err != nil {
 							return err
 						}
 						old := tabletest.Batch(d, []types.Datum{types.Int(types.TInt4, int64(id)), types.Int(types.TInt4, 1)})

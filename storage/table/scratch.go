@@ -41,9 +41,9 @@ func (d *Desc) CreateScratch(ctx context.Context, tx Txn) error {
 	return nil
 }
 
-// KeepScratch makes scratch files those of the table, which gets them in the same
+// keepScratch makes scratch files those of the table, which gets them in the same
 // transaction.
-func (d *Desc) KeepScratch(tx Txn) error {
+func (d *Desc) keepScratch(tx Txn) error {
 	for _, sp := range d.rowFile.files() {
 		if err := tx.Delete(scratchSpace, scratchKey(sp), kv.Covered); err != nil {
 			return err

@@ -59,9 +59,9 @@ func (b Box) ContainsPoint(p Point) bool {
 	return b.High.X >= p.X && b.Low.X <= p.X && b.High.Y >= p.Y && b.Low.Y <= p.Y
 }
 
-// Sides are the left, the upper, the lower and the right one, each from the
+// sides are the left, the upper, the lower and the right one, each from the
 // corner Low or High.
-func (b Box) Sides() [4]Lseg {
+func (b Box) sides() [4]Lseg {
 	upperLeft, lowerRight := Point{b.Low.X, b.High.Y}, Point{b.High.X, b.Low.Y}
 	return [4]Lseg{{b.Low, upperLeft}, {b.High, upperLeft}, {b.Low, lowerRight}, {b.High, lowerRight}}
 }
@@ -83,7 +83,7 @@ func (c *Calc) BoxNearest(b Box, p Point) (Point, float64) {
 	if b.ContainsPoint(p) {
 		return p, 0
 	}
-	sides := b.Sides()
+	sides := b.sides()
 	at, dist := c.LsegNearest(sides[0], p)
 	for _, s := range sides[1:] {
 		if q, d := c.LsegNearest(s, p); less(d, dist) {
@@ -101,7 +101,7 @@ func (c *Calc) BoxMeetsLseg(b Box, s Lseg) bool {
 	if b.ContainsPoint(s[0]) || b.ContainsPoint(s[1]) {
 		return true
 	}
-	for _, side := range b.Sides() {
+	for _, side := range b.sides() {
 		if _, ok := c.LsegsMeet(side, s); ok {
 			return true
 		}
@@ -116,7 +116,7 @@ func (c *Calc) BoxNearestLseg(b Box, s Lseg) (Point, float64) {
 		at, _ := c.LsegNearest(s, c.BoxCenter(b))
 		return at, 0
 	}
-	sides := b.Sides()
+	sides := b.sides()
 	at, dist := c.LsegNearestLseg(sides[0], s)
 	for _, side := range sides[1:] {
 		if q, d := c.LsegNearestLseg(side, s); less(d, dist) {
