@@ -113,12 +113,8 @@ func (p *parser) alterRelation(off ast.Off, kind string, words int) ast.Stmt {
 		a.Actions = []ast.AlterAction{act}
 		return a
 	}
-	for {
-		a.Actions = append(a.Actions, p.alterAction())
-		if !p.accept(KindComma) {
-			return a
-		}
-	}
+	a.Actions = commaList(p, p.alterAction)
+	return a
 }
 
 // renameAction is RENAME or SET SCHEMA, which stand alone.
@@ -465,12 +461,8 @@ func (p *parser) alterGroup(off ast.Off) ast.Stmt {
 		a.Action = "DROP USER"
 	}
 	p.expectKw(kwUser)
-	for {
-		a.Options = append(a.Options, ast.Option{Off: p.off(), Name: p.roleName()})
-		if !p.accept(KindComma) {
-			return a
-		}
-	}
+	a.Options = commaList(p, func() ast.Option { return ast.Option{Off: p.off(), Name: p.roleName()} })
+	return a
 }
 
 // alterObject is ALTER SCHEMA, TYPE, DOMAIN, FUNCTION, …, EXTENSION.

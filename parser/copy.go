@@ -109,13 +109,7 @@ func (p *parser) forceOption(o *ast.Option) {
 		p.expectKw(kwNull)
 		o.Name = "force_null"
 	}
-	for {
-		off := p.off()
-		o.List = append(o.List, &ast.Const{Off: off, Kind: ast.ConstString, Val: p.colID()})
-		if !p.accept(KindComma) {
-			return
-		}
-	}
+	o.List = commaList(p, func() ast.Expr { return &ast.Const{Off: p.off(), Kind: ast.ConstString, Val: p.colID()} })
 }
 
 // explain is EXPLAIN [(options) | ANALYZE VERBOSE] statement.

@@ -222,12 +222,7 @@ func (p *parser) groupItem() ast.GroupItem {
 		p.next()
 		p.expect(KindLParen)
 		g := ast.GroupItem{Off: off, Kind: "SETS"}
-		for {
-			g.Sets = append(g.Sets, p.groupItem())
-			if !p.accept(KindComma) {
-				break
-			}
-		}
+		g.Sets = commaList(p, p.groupItem)
 		p.expect(KindRParen)
 		return g
 	}

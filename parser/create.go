@@ -320,14 +320,8 @@ func (p *parser) createType(off ast.Off) ast.Stmt {
 	case p.acceptKws(kwAs, kwEnum):
 		t.Kind = "ENUM"
 		p.expect(KindLParen)
-		for !p.is(KindRParen) {
-			t.Labels = append(t.Labels, p.sconst())
-			if !p.accept(KindComma) {
-				break
-			}
-			if p.is(KindRParen) {
-				p.syntaxErr()
-			}
+		if !p.is(KindRParen) {
+			t.Labels = commaList(p, p.sconst)
 		}
 		p.expect(KindRParen)
 	case p.acceptKws(kwAs, kwRange):
@@ -335,14 +329,8 @@ func (p *parser) createType(off ast.Off) ast.Stmt {
 	case p.acceptKw(kwAs):
 		t.Kind = "COMPOSITE"
 		p.expect(KindLParen)
-		for !p.is(KindRParen) {
-			t.Columns = append(t.Columns, p.attribute())
-			if !p.accept(KindComma) {
-				break
-			}
-			if p.is(KindRParen) {
-				p.syntaxErr()
-			}
+		if !p.is(KindRParen) {
+			t.Columns = commaList(p, p.attribute)
 		}
 		p.expect(KindRParen)
 	}
@@ -372,13 +360,7 @@ func (p *parser) createRole(off ast.Off) ast.Stmt {
 func (p *parser) roleOptions(create bool) []ast.Option {
 	var l []ast.Option
 	roles := func(o *ast.Option) {
-		for {
-			off := p.off()
-			o.List = append(o.List, &ast.Const{Off: off, Kind: ast.ConstString, Val: p.roleName()})
-			if !p.accept(KindComma) {
-				return
-			}
-		}
+		o.List = commaList(p, func() ast.Expr { return &ast.Const{Off: p.off(), Kind: ast.ConstString, Val: p.roleName()} })
 	}
 	for {
 		o := ast.Option{Off: p.off()}

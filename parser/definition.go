@@ -7,17 +7,13 @@ import "kvsqld/parser/ast"
 // ast.ColumnRef of its schema and symbol).
 func (p *parser) definition() []ast.Option {
 	p.expect(KindLParen)
-	var l []ast.Option
-	for {
+	l := commaList(p, func() ast.Option {
 		o := ast.Option{Off: p.off(), Name: p.colLabel()}
 		if p.accept(KindEqual) {
 			o.X = p.definitionValue()
 		}
-		l = append(l, o)
-		if !p.accept(KindComma) {
-			break
-		}
-	}
+		return o
+	})
 	p.expect(KindRParen)
 	return l
 }
@@ -72,11 +68,7 @@ func (p *parser) createAggregate(off ast.Off, replace bool) ast.Stmt {
 }
 
 func (p *parser) aggregateParams() []ast.FuncParam {
-	l := []ast.FuncParam{p.funcParam()}
-	for p.accept(KindComma) {
-		l = append(l, p.funcParam())
-	}
-	return l
+	return commaList(p, p.funcParam)
 }
 
 // createCast is CREATE CAST.

@@ -108,12 +108,7 @@ func (p *parser) setInto(s *skeleton) {
 		l := assignLeft{off: ast.Off(t.Off)}
 		if p.accept(KindLParen) {
 			l.multi = true
-			for {
-				l.targets = append(l.targets, p.assignTarget())
-				if !p.accept(KindComma) {
-					break
-				}
-			}
+			l.targets = commaList(p, p.assignTarget)
 			p.expect(KindRParen)
 		} else {
 			l.targets = []ast.AssignTarget{p.assignTarget()}
@@ -341,12 +336,7 @@ func (p *parser) setList() []ast.Assign {
 func (p *parser) mergeInsert(w *ast.MergeWhen) {
 	w.Action = "INSERT"
 	if p.accept(KindLParen) {
-		for {
-			w.Cols = append(w.Cols, p.assignTarget())
-			if !p.accept(KindComma) {
-				break
-			}
-		}
+		w.Cols = commaList(p, p.assignTarget)
 		p.expect(KindRParen)
 	}
 	if p.acceptKw(kwOverriding) {

@@ -33,13 +33,8 @@ func (p *parser) drop() ast.Stmt {
 		p.next()
 		d.Kind = upper(k)
 		d.IfExists = p.ifExists()
-		for {
-			at := p.off()
-			d.Names = append(d.Names, ast.Name{Off: at, Parts: []string{p.roleName()}})
-			if !p.accept(KindComma) {
-				return d
-			}
-		}
+		d.Names = commaList(p, func() ast.Name { return ast.Name{Off: p.off(), Parts: []string{p.roleName()}} })
+		return d
 	case kwOwned:
 		p.next()
 		p.expectKw(kwBy)
@@ -49,12 +44,7 @@ func (p *parser) drop() ast.Stmt {
 		return p.dropOther(d)
 	}
 	d.IfExists = p.ifExists()
-	for {
-		d.Names = append(d.Names, p.anyName())
-		if !p.accept(KindComma) {
-			break
-		}
-	}
+	d.Names = commaList(p, p.anyName)
 	d.Cascade = p.cascade()
 	return d
 }

@@ -72,10 +72,7 @@ func (p *parser) otherNames(d *ast.Drop) {
 			one()
 		}
 	default:
-		d.Names = append(d.Names, p.anyName())
-		for p.accept(KindComma) {
-			d.Names = append(d.Names, p.anyName())
-		}
+		d.Names = commaList(p, p.anyName)
 	}
 }
 

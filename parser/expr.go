@@ -32,11 +32,7 @@ func (p *parser) bExpr() ast.Expr { return p.exprMin(precNone, true) }
 
 // exprList is a comma list of expressions.
 func (p *parser) exprList() []ast.Expr {
-	l := []ast.Expr{p.expr()}
-	for p.accept(KindComma) {
-		l = append(l, p.expr())
-	}
-	return l
+	return commaList(p, p.expr)
 }
 
 // exprMin parses an expression whose infix operators bind at least as tightly

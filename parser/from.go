@@ -399,18 +399,14 @@ func (p *parser) funcAlias(f *ast.FuncRef) {
 // columnDefList is (name type [COLLATE c], …).
 func (p *parser) columnDefList() []ast.ColDef {
 	p.expect(KindLParen)
-	var l []ast.ColDef
-	for {
+	l := commaList(p, func() ast.ColDef {
 		off, name := p.off(), p.colID()
 		t := p.typeName()
 		if p.isKw(kwCollate) {
 			p.unsupported(p.off(), "COLLATE in a column definition list")
 		}
-		l = append(l, ast.ColDef{Off: off, Name: name, Type: &t})
-		if !p.accept(KindComma) {
-			break
-		}
-	}
+		return ast.ColDef{Off: off, Name: name, Type: &t}
+	})
 	p.expect(KindRParen)
 	return l
 }

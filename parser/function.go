@@ -16,14 +16,9 @@ func (p *parser) createFunction(off ast.Off, replace bool) ast.Stmt {
 	if !f.Procedure && p.acceptKw(kwReturns) {
 		if p.acceptKw(kwTable) {
 			p.expect(KindLParen)
-			for {
-				c := ast.FuncParam{Off: p.off(), Name: p.typeFuncName()}
-				c.Type = p.funcTypeName()
-				f.RetTable = append(f.RetTable, c)
-				if !p.accept(KindComma) {
-					break
-				}
-			}
+			f.RetTable = commaList(p, func() ast.FuncParam {
+				return ast.FuncParam{Off: p.off(), Name: p.typeFuncName(), Type: p.funcTypeName()}
+			})
 			p.expect(KindRParen)
 		} else {
 			t := p.funcTypeName()
@@ -82,20 +77,16 @@ func (p *parser) atomicBody(f *ast.CreateFunction) {
 // or of a reference to it, where defaults are not allowed.
 func (p *parser) funcParams(defaults bool) []ast.FuncParam {
 	p.expect(KindLParen)
-	var l []ast.FuncParam
 	if p.accept(KindRParen) {
-		return l
+		return nil
 	}
-	for {
+	l := commaList(p, func() ast.FuncParam {
 		f := p.funcParam()
 		if defaults && (p.acceptKw(kwDefault) || p.accept(KindEqual)) {
 			f.Default = p.expr()
 		}
-		l = append(l, f)
-		if !p.accept(KindComma) {
-			break
-		}
-	}
+		return f
+	})
 	p.expect(KindRParen)
 	return l
 }

@@ -25,12 +25,7 @@ func (p *parser) alterDefaults(off ast.Off) ast.Stmt {
 			continue
 		case p.acceptKw(kwIn):
 			p.expectKw(kwSchema)
-			for {
-				a.Schemas = append(a.Schemas, p.colID())
-				if !p.accept(KindComma) {
-					break
-				}
-			}
+			a.Schemas = append(a.Schemas, p.nameList()...)
 			continue
 		}
 		break
@@ -57,13 +52,7 @@ func (p *parser) alterDefaults(off ast.Off) ast.Stmt {
 
 // roleNames is a list of roles.
 func (p *parser) roleNames() []string {
-	var l []string
-	for {
-		l = append(l, p.roleName())
-		if !p.accept(KindComma) {
-			return l
-		}
-	}
+	return commaList(p, p.roleName)
 }
 
 // grantOn reads a GRANT or REVOKE whose objects are read by a function.
@@ -197,12 +186,8 @@ func (p *parser) grantObjects(g *ast.Grant) {
 		g.ObjKind = "PARAMETER"
 	case p.acceptKws(kwLarge, kwObject):
 		g.ObjKind = ast.LargeObject
-		for {
-			g.Objects = append(g.Objects, p.largeObject())
-			if !p.accept(KindComma) {
-				return
-			}
-		}
+		g.Objects = commaList(p, p.largeObject)
+		return
 	}
 	g.Objects = p.qualifiedNames()
 }

@@ -61,12 +61,7 @@ func (p *parser) createIndex(off ast.Off) ast.Stmt {
 		x.Method = p.colID()
 	}
 	p.expect(KindLParen)
-	for {
-		x.Elems = append(x.Elems, p.indexElem())
-		if !p.accept(KindComma) {
-			break
-		}
-	}
+	x.Elems = commaList(p, p.indexElem)
 	p.expect(KindRParen)
 	if p.acceptKw(kwInclude) {
 		x.Include = p.parenNames()

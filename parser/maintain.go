@@ -25,12 +25,8 @@ func (p *parser) vacuum() ast.Stmt {
 	if p.is(KindEOF) || p.is(KindSemi) {
 		return v
 	}
-	for {
-		v.Tables = append(v.Tables, ast.VacuumTable{Name: p.qualifiedName(), Cols: p.optParenNames()})
-		if !p.accept(KindComma) {
-			return v
-		}
-	}
+	v.Tables = commaList(p, func() ast.VacuumTable { return ast.VacuumTable{Name: p.qualifiedName(), Cols: p.optParenNames()} })
+	return v
 }
 
 // reindex is REINDEX [(options)] kind [CONCURRENTLY] name.

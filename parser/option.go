@@ -6,8 +6,7 @@ import "kvsqld/parser/ast"
 // name keeps its case, so that "Fillfactor" is no parameter.
 func (p *parser) relOptions() []ast.Option {
 	p.expect(KindLParen)
-	var l []ast.Option
-	for {
+	l := commaList(p, func() ast.Option {
 		o := ast.Option{Off: p.off(), Name: p.colLabel()}
 		if p.accept(KindDot) {
 			o.Name += "." + p.colLabel()
@@ -15,11 +14,8 @@ func (p *parser) relOptions() []ast.Option {
 		if p.accept(KindEqual) {
 			o.X = p.defArg()
 		}
-		l = append(l, o)
-		if !p.accept(KindComma) {
-			break
-		}
-	}
+		return o
+	})
 	p.expect(KindRParen)
 	return l
 }
@@ -69,12 +65,7 @@ func (p *parser) genericOptions() []ast.Option {
 		case t.Kind == KindComma, t.Kind == KindRParen:
 		case t.Kind == KindLParen:
 			p.next()
-			for {
-				o.List = append(o.List, p.varValue())
-				if !p.accept(KindComma) {
-					break
-				}
-			}
+			o.List = commaList(p, p.varValue)
 			p.expect(KindRParen)
 		case t.Kind == KindStar:
 			p.next()

@@ -168,6 +168,17 @@ func (p *parser) accept(k Kind) bool {
 	return true
 }
 
+// commaList parses items with commas between them, one at least.
+func commaList[T any](p *parser, item func() T) []T {
+	var l []T
+	for {
+		l = append(l, item())
+		if !p.accept(KindComma) {
+			return l
+		}
+	}
+}
+
 func (p *parser) expect(k Kind) Token {
 	if p.tok().Kind != k {
 		p.syntaxErr()
@@ -351,11 +362,7 @@ func joinDots(parts []string) string {
 
 // nameList is a comma list of column names.
 func (p *parser) nameList() []string {
-	l := []string{p.colID()}
-	for p.accept(KindComma) {
-		l = append(l, p.colID())
-	}
-	return l
+	return commaList(p, p.colID)
 }
 
 // parenNames is a name list in parentheses.
@@ -376,11 +383,7 @@ func (p *parser) optParenNames() []string {
 
 // qualifiedNames is a comma list of relation names.
 func (p *parser) qualifiedNames() []ast.Name {
-	l := []ast.Name{p.qualifiedName()}
-	for p.accept(KindComma) {
-		l = append(l, p.qualifiedName())
-	}
-	return l
+	return commaList(p, p.qualifiedName)
 }
 
 // sconst is a string literal, decoded.

@@ -9,12 +9,7 @@ import (
 func (p *parser) partitionKey() *ast.PartitionKey {
 	k := &ast.PartitionKey{Off: p.off(), Strategy: p.colID()}
 	p.expect(KindLParen)
-	for {
-		k.Elems = append(k.Elems, p.keyElem())
-		if !p.accept(KindComma) {
-			break
-		}
-	}
+	k.Elems = commaList(p, p.keyElem)
 	p.expect(KindRParen)
 	return k
 }

@@ -70,12 +70,7 @@ func (p *parser) createStatistics(off ast.Off) ast.Stmt {
 		s.Kinds = p.optParenNames()
 	}
 	p.expectKw(kwOn)
-	for {
-		s.Exprs = append(s.Exprs, p.statisticsItem())
-		if !p.accept(KindComma) {
-			break
-		}
-	}
+	s.Exprs = commaList(p, p.statisticsItem)
 	p.expectKw(kwFrom)
 	s.From = p.fromList()
 	return s

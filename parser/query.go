@@ -269,7 +269,7 @@ func (p *parser) search() *ast.Search {
 		p.expectKw(kwDepth)
 	}
 	p.expectKws(kwFirst, kwBy)
-	s.By = p.colIDs()
+	s.By = p.nameList()
 	p.expectKw(kwSet)
 	s.Set = p.colID()
 	return s
@@ -280,7 +280,7 @@ func (p *parser) cycle() *ast.Cycle {
 	c := &ast.Cycle{Off: p.off(), Value: &ast.Const{Off: -1, Kind: ast.ConstBool, Val: "true"},
 		Default: &ast.Const{Off: -1, Kind: ast.ConstBool, Val: "false"}}
 	p.next()
-	c.Cols = p.colIDs()
+	c.Cols = p.nameList()
 	p.expectKw(kwSet)
 	c.Mark = p.colID()
 	if p.acceptKw(kwTo) {
@@ -291,15 +291,6 @@ func (p *parser) cycle() *ast.Cycle {
 	p.expectKw(kwUsing)
 	c.Path = p.colID()
 	return c
-}
-
-// colIDs is a list of column names without parentheses.
-func (p *parser) colIDs() []string {
-	l := []string{p.colID()}
-	for p.accept(KindComma) {
-		l = append(l, p.colID())
-	}
-	return l
 }
 
 // literal is a constant, possibly with its type in front of it.

@@ -255,12 +255,8 @@ func (p *parser) setRest(v *ast.SetVar) {
 		v.Default = true
 		return
 	}
-	for {
-		v.Values = append(v.Values, p.varValue())
-		if !p.accept(KindComma) {
-			return
-		}
-	}
+	v.Values = commaList(p, p.varValue)
+	return
 }
 
 // varName is the name of a setting, dots included.
@@ -410,12 +406,7 @@ func (p *parser) prepare() ast.Stmt {
 	}
 	s := &ast.Prepare{Off: off, Name: p.colID()}
 	if p.accept(KindLParen) {
-		for {
-			s.Types = append(s.Types, p.typeName())
-			if !p.accept(KindComma) {
-				break
-			}
-		}
+		s.Types = commaList(p, p.typeName)
 		p.expect(KindRParen)
 	}
 	p.expectKw(kwAs)
@@ -591,13 +582,7 @@ func (p *parser) lock() ast.Stmt {
 }
 
 func (p *parser) relations() []ast.TableRef {
-	var l []ast.TableRef
-	for {
-		l = append(l, *p.relation())
-		if !p.accept(KindComma) {
-			return l
-		}
-	}
+	return commaList(p, func() ast.TableRef { return *p.relation() })
 }
 
 func (p *parser) lockMode() string {
