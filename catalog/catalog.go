@@ -201,7 +201,7 @@ func (c *Catalog) Load(fragments [][]byte) error {
 func highest(o Object) (types.OID, SpaceID) {
 	oid, space := o.ObjectOID(), SpaceID(0)
 	see := func(os ...types.OID) { oid = max(oid, max(os[0], os[len(os)-1])) }
-	if t := tableIn(o); t != nil {
+	if t := StorageOf(o); t != nil {
 		see(t.RowType, t.RowArray)
 		space = t.Space
 		if t.Cluster != nil {

@@ -105,7 +105,7 @@ func (c *Change) Rebase(s *Snapshot) error {
 // record applies objects and drops to the working snapshot.
 func (c *Change) record(put []Object, del []types.OID) error {
 	for _, o := range put {
-		if t := tableIn(o); t != nil && t.Key == nil && (t.Layout == LayoutColumn || len(t.Groups) > 0 || t.hasElements()) {
+		if t := StorageOf(o); t != nil && t.Key == nil && (t.Layout == LayoutColumn || len(t.Groups) > 0 || t.hasElements()) {
 			settleGroups(t, c.alloc, func(base string) string { return c.fileName(base, ".col", t.OID) })
 		}
 	}

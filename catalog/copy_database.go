@@ -93,7 +93,7 @@ func (s *Snapshot) byIdentity(db types.OID) map[string][]Object {
 	w := &xmlWriter{snap: s}
 	out := make(map[string][]Object)
 	for _, o := range objectsOf(s, func(o Object) bool { return o.DatabaseOID() == db }) {
-		if t := tableIn(o); t != nil && t.Temp {
+		if t := StorageOf(o); t != nil && t.Temp {
 			continue
 		}
 		if c, ok := o.(commoner); ok {

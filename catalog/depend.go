@@ -441,23 +441,3 @@ func RelationKind(r Relation) string {
 	}
 	return "table"
 }
-
-// constraintName returns the name of a constraint of the table, or "".
-func (t *Table) constraintName(oid types.OID) string {
-	for _, u := range t.Uniques {
-		if u.OID == oid {
-			return u.Name
-		}
-	}
-	for _, k := range t.Checks {
-		if k.OID == oid {
-			return k.Name
-		}
-	}
-	for _, k := range t.ForeignKeys {
-		if k.OID == oid {
-			return k.Name
-		}
-	}
-	return ""
-}

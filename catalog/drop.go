@@ -308,26 +308,6 @@ func (c *Change) DropIndexes(cascade bool, oids ...types.OID) error {
 	return c.drop(cascade, names...)
 }
 
-// ConstraintOID returns the OID of the table's constraint, or 0.
-func (t *Table) ConstraintOID(name string) types.OID {
-	for _, u := range t.Uniques {
-		if u.Name == name {
-			return u.OID
-		}
-	}
-	for _, k := range t.Checks {
-		if k.Name == name {
-			return k.OID
-		}
-	}
-	for _, k := range t.ForeignKeys {
-		if k.Name == name {
-			return k.OID
-		}
-	}
-	return 0
-}
-
 // DropTypes drops user-defined types.
 func (c *Change) DropTypes(cascade bool, oids ...types.OID) error {
 	var names []node

@@ -44,7 +44,7 @@ func eachFile(t *Table, f func(oid types.OID, file string, space SpaceID) error)
 // linkFiles enters an object's files, or fails where one belongs to another table or
 // index (C8).
 func (s *Snapshot) linkFiles(o Object) error {
-	t := tableIn(o)
+	t := StorageOf(o)
 	if t == nil {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (s *Snapshot) linkFiles(o Object) error {
 // unlinkFiles takes an object's files out, but for one that it shares with the table
 // that it is stored with.
 func (s *Snapshot) unlinkFiles(o Object) {
-	t := tableIn(o)
+	t := StorageOf(o)
 	if t == nil {
 		return
 	}

@@ -416,6 +416,17 @@ func (s *Snapshot) TableOfIndex(db, index types.OID) *Table {
 	return s.storageTable(s.indexTable.get(index), db)
 }
 
+// StorageOf returns the table with an object's rows, or nil.
+func StorageOf(o Object) *Table {
+	switch x := o.(type) {
+	case *Table:
+		return x
+	case *View:
+		return x.Materialized
+	}
+	return nil
+}
+
 // storageTable returns the table with the rows of a relation.
 func (s *Snapshot) storageTable(oid, db types.OID) *Table {
 	switch r := s.objs.get(oid).(type) {

@@ -420,17 +420,6 @@ func (s *Snapshot) validateType(u *UserType) error {
 	return nil
 }
 
-// tableIn returns the table with an object's rows, or nil.
-func tableIn(o Object) *Table {
-	switch x := o.(type) {
-	case *Table:
-		return x
-	case *View:
-		return x.Materialized
-	}
-	return nil
-}
-
 // validateDropped checks C9 for what was there before.
 func (s *Snapshot) validateDropped(before *Snapshot, del []types.OID) error {
 	for _, oid := range del {

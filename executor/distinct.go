@@ -179,7 +179,7 @@ func (op *distinct) divert(in *vec.Batch, n int) error {
 		r := in.Row(i)
 		h := op.hashes[i]
 		if op.seen.find(op.keys, r, h) < 0 {
-			p := h >> (60 - groupFanBits*op.depth) & (groupFan - 1)
+			p := groupPartOf(h, op.depth)
 			away[p] = append(away[p], uint32(r))
 		}
 	}

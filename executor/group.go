@@ -66,6 +66,11 @@ const (
 	groupMaxDepth = 8
 )
 
+// groupPartOf returns the partition of the rows of a hash in a pass of that depth.
+func groupPartOf(hash uint64, depth int) uint64 {
+	return hash >> (60 - groupFanBits*depth) & (groupFan - 1)
+}
+
 func (b *builder) group(n *plan.Group) (Operator, error) {
 	in, err := b.node(n.Input)
 	if err != nil {
@@ -370,7 +375,7 @@ func (op *group) assign(s *groupState, cols []*vec.Vec, sel []uint32, n int, gro
 			kept = append(kept, uint32(g))
 			continue
 		}
-		p := h >> (60 - groupFanBits*s.depth) & (groupFan - 1)
+		p := groupPartOf(h, s.depth)
 		away[p] = append(away[p], uint32(r))
 	}
 	op.rows = rows

@@ -103,7 +103,7 @@ func (op *setOp) countRight(in *vec.Batch) error {
 			if k := op.set.find(in.Cols, r, op.hashes[i]); k >= 0 {
 				op.count[k]++
 			} else {
-				p := op.partOf(op.hashes[i])
+				p := groupPartOf(op.hashes[i], op.depth)
 				away[p] = append(away[p], uint32(r))
 			}
 			continue
@@ -133,10 +133,6 @@ func (op *setOp) divide() {
 	for i := range op.parts {
 		op.parts[i] = setPart{newSpillFile(op.types), newSpillFile(op.types), op.depth + 1}
 	}
-}
-
-func (op *setOp) partOf(hash uint64) uint64 {
-	return hash >> (60 - groupFanBits*op.depth) & (groupFan - 1)
 }
 
 func (op *setOp) account() error { return op.acct.set(op.set.bytes() + 8*int64(len(op.count))) }
@@ -192,7 +188,7 @@ func (op *setOp) passLeft(in *vec.Batch) error {
 		r := in.Row(i)
 		k := op.set.find(in.Cols, r, op.hashes[i])
 		if k < 0 && op.parts != nil {
-			p := op.partOf(op.hashes[i])
+			p := groupPartOf(op.hashes[i], op.depth)
 			if noRight := op.parts[p].right.rows == 0; !noRight || !op.intersect && !op.node.All {
 				away[p] = append(away[p], uint32(r))
 			} else if !op.intersect {

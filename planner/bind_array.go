@@ -171,21 +171,8 @@ func (b *binder) subscript(e *ast.Index) plan.Expr {
 	for _, st := range steps {
 		s.Slice = s.Slice || st.Slice
 	}
-	idx := func(x ast.Expr) plan.Expr {
-		if x == nil {
-			return nil
-		}
-		v := b.coerce(b.expr(x), types.TInt4, assignment)
-		if v == nil {
-			failf(sqlerr.DatatypeMismatch, x.Pos(), "array subscript must have type integer")
-		}
-		return v
-	}
 	for _, st := range steps {
-		lo, hi := idx(st.Lo), idx(st.Hi)
-		if s.Slice && !st.Slice {
-			lo, hi = constInt4(1), lo
-		}
+		lo, hi := b.arrayBounds(st.Lo, st.Hi, s.Slice && !st.Slice)
 		s.Lo = append(s.Lo, lo)
 		s.Hi = append(s.Hi, hi)
 	}
@@ -202,6 +189,28 @@ func (b *binder) subscript(e *ast.Index) plan.Expr {
 		}
 	}
 	return s
+}
+
+// arrayBounds binds a subscript of an array. One that is widened, because another one
+// beside it is a slice, ends a slice that begins at 1.
+func (b *binder) arrayBounds(lo, hi ast.Expr, widened bool) (plan.Expr, plan.Expr) {
+	first, last := b.arrayIndex(lo), b.arrayIndex(hi)
+	if widened {
+		return constInt4(1), first
+	}
+	return first, last
+}
+
+// arrayIndex binds a bound of a subscript; nil stays nil.
+func (b *binder) arrayIndex(x ast.Expr) plan.Expr {
+	if x == nil {
+		return nil
+	}
+	v := b.coerce(b.expr(x), types.TInt4, assignment)
+	if v == nil {
+		failf(sqlerr.DatatypeMismatch, x.Pos(), "array subscript must have type integer")
+	}
+	return v
 }
 
 // field selects a named field of a row value, or calls the function of that name with

@@ -100,21 +100,8 @@ func (b *binder) arrayPlace(path []ast.PathStep, st *placeStep, elem types.OID) 
 	for i := range path {
 		st.slice = st.slice || path[i].Slice
 	}
-	index := func(x ast.Expr) plan.Expr {
-		if x == nil {
-			return nil
-		}
-		v := b.coerce(b.expr(x), types.TInt4, assignment)
-		if v == nil {
-			failf(sqlerr.DatatypeMismatch, x.Pos(), "array subscript must have type integer")
-		}
-		return v
-	}
 	for i := range path {
-		lo, hi := index(path[i].Lo), index(path[i].Hi)
-		if st.slice && !path[i].Slice {
-			lo, hi = constInt4(1), lo
-		}
+		lo, hi := b.arrayBounds(path[i].Lo, path[i].Hi, st.slice && !path[i].Slice)
 		st.lo, st.hi = append(st.lo, lo), append(st.hi, hi)
 	}
 	if st.slice {

@@ -268,20 +268,12 @@ func (env *Env) identifyType(o types.OID) Identity {
 // constraintOf finds a constraint: its name and the table or the domain that has it.
 func (env *Env) constraintOf(o types.OID) (name string, rel types.OID, dom *catalog.UserType) {
 	env.tables(func(oid types.OID, t *catalog.Table) {
-		for _, u := range t.Uniques {
-			if u.OID == o {
-				name, rel = u.Name, oid
-			}
-		}
-		for _, k := range t.Checks {
-			if k.OID == o {
-				name, rel = k.Name, oid
+		for c, n := range t.Constraints() {
+			if c == o {
+				name, rel = n, oid
 			}
 		}
 		for _, k := range t.ForeignKeys {
-			if k.OID == o {
-				name, rel = k.Name, oid
-			}
 			for i := range k.Targets {
 				if k.Targets[i].OID == o {
 					name, rel = k.Targets[i].Name, oid

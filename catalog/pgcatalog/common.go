@@ -136,17 +136,6 @@ func (env *Env) systemCollation(t types.T) types.OID {
 	return 0
 }
 
-// storageTable returns the table with a relation's rows, or nil.
-func storageTable(r catalog.Relation) *catalog.Table {
-	switch x := r.(type) {
-	case *catalog.Table:
-		return x
-	case *catalog.View:
-		return x.Materialized
-	}
-	return nil
-}
-
 // commonOf returns what every object has.
 func commonOf(o catalog.Object) *catalog.Common {
 	if c := catalog.CommonOf(o); c != nil {
@@ -159,7 +148,7 @@ func commonOf(o catalog.Object) *catalog.Common {
 // tables and materialized views. oid is the relation's.
 func (env *Env) tables(f func(oid types.OID, t *catalog.Table)) {
 	for _, r := range env.Snap.Relations(env.DB) {
-		if t := storageTable(r); t != nil {
+		if t := catalog.StorageOf(r); t != nil {
 			f(r.ObjectOID(), t)
 		}
 	}
@@ -172,7 +161,7 @@ func (env *Env) tablesOf(one types.OID, given bool, f func(oid types.OID, t *cat
 		return
 	}
 	if r := env.Snap.RelationByOID(env.DB, one); r != nil {
-		if t := storageTable(r); t != nil {
+		if t := catalog.StorageOf(r); t != nil {
 			f(one, t)
 		}
 	}
@@ -255,7 +244,7 @@ func am(ix *catalog.Index) types.OID {
 	return catalog.OIDBtreeAm
 }
 
-// hasIndex, hasTriggers and so on are flags of pg_class.
+// hasTriggers is a flag of pg_class: foreign keys are triggers there.
 func (env *Env) hasTriggers(t *catalog.Table) bool {
 	return len(t.ForeignKeys) > 0 || len(env.Snap.Referencing(env.DB, t.OID)) > 0
 }

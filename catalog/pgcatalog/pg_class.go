@@ -54,7 +54,7 @@ func (env *Env) Filenode(oid types.OID) int64 {
 	if !ok || !c.stored() {
 		return 0
 	}
-	if t := storageTable(env.Snap.RelationByOID(env.DB, oid)); t != nil {
+	if t := catalog.StorageOf(env.Snap.RelationByOID(env.DB, oid)); t != nil {
 		return int64(t.Space)
 	}
 	return int64(oid)
@@ -164,7 +164,7 @@ func (env *Env) classes(name string, f func(*classRow) bool) {
 				return
 			}
 		}
-		if t := storageTable(r); t != nil {
+		if t := catalog.StorageOf(r); t != nil {
 			for _, ix := range t.Indexes {
 				if other(ix.Name) {
 					continue

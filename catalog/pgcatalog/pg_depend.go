@@ -194,7 +194,7 @@ func (d *dependWriter) relation(r catalog.Relation) {
 			d.dep(self, object{class: oidPgType, oid: x.OfType}, 'n')
 		}
 	}
-	if t := storageTable(r); t != nil {
+	if t := catalog.StorageOf(r); t != nil {
 		d.table(co.OID, t)
 	}
 }

@@ -33,7 +33,7 @@ func rowsPgDescription(w *writer) {
 		for i, c := range r.RelColumns() {
 			put(co.OID, oidPgClass, i+1, c.Comment)
 		}
-		t := storageTable(r)
+		t := catalog.StorageOf(r)
 		if t == nil {
 			continue
 		}

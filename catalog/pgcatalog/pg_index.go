@@ -17,7 +17,7 @@ func rowsPgIndex(w *writer) {
 	}
 	if oid, ok := w.wantOID("indrelid"); ok {
 		if r := env.Snap.RelationByOID(env.DB, oid); r != nil {
-			if t := storageTable(r); t != nil {
+			if t := catalog.StorageOf(r); t != nil {
 				for _, ix := range t.Indexes {
 					w.index(oid, t, ix)
 				}

@@ -34,13 +34,13 @@ func (env *Env) toastOf(r catalog.Relation) (t toast, ok bool) {
 	if !env.toastable(r) {
 		return t, false
 	}
-	co, table := commonOf(r), storageTable(r)
+	co, table := commonOf(r), catalog.StorageOf(r)
 	return toast{table: co.OID, oid: synthOID("toast", co.OID, 0), index: synthOID("toast", co.OID, 1), owner: env.role(co.Owner),
 		persistence: tablePersistence(table), options: toastOptions(table.Options)}, true
 }
 
 func (env *Env) toastable(r catalog.Relation) bool {
-	table := storageTable(r)
+	table := catalog.StorageOf(r)
 	return table != nil && env.Snap.NeedsToast(table)
 }
 

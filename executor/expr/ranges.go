@@ -91,17 +91,13 @@ func larger(a, b types.Bound) types.Bound {
 
 func rangeUnion(c *callCtx, in []types.Datum) (types.Datum, error) {
 	a, b, err := twoRanges(in)
-	switch {
-	case err != nil:
+	if err != nil {
 		return null, err
-	case a.Empty:
-		return in[1], nil
-	case b.Empty:
-		return in[0], nil
-	case !types.RangesOverlap(a, b) && !adjacent(a, b):
+	}
+	if !a.Empty && !b.Empty && !types.RangesOverlap(a, b) && !adjacent(a, b) {
 		return null, sqlerr.New(sqlerr.DataException, "result of range union would not be contiguous")
 	}
-	return between(c, lesser(types.LowerBound(a), types.LowerBound(b)), larger(types.UpperBound(a), types.UpperBound(b)))
+	return spanning(c, in, a, b)
 }
 
 func rangeIntersect(c *callCtx, in []types.Datum) (types.Datum, error) {
@@ -138,9 +134,15 @@ func rangeMinus(c *callCtx, in []types.Datum) (types.Datum, error) {
 // rangeMerge is the smallest range that holds both.
 func rangeMerge(c *callCtx, in []types.Datum) (types.Datum, error) {
 	a, b, err := twoRanges(in)
-	switch {
-	case err != nil:
+	if err != nil {
 		return null, err
+	}
+	return spanning(c, in, a, b)
+}
+
+// spanning is the smallest range that holds a and b, which are in.
+func spanning(c *callCtx, in []types.Datum, a, b types.RangeValue) (types.Datum, error) {
+	switch {
 	case a.Empty:
 		return in[1], nil
 	case b.Empty:

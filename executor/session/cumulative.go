@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"kvsqld/catalog"
 	"kvsqld/catalog/pgcatalog"
 	"kvsqld/catalog/types"
 	"kvsqld/executor"
@@ -344,7 +345,7 @@ func (s *Session) resetDatabase() {
 	c := &s.srv.cumulative
 	for _, r := range s.snapshot().Relations(s.db) {
 		c.forget(r.ObjectOID())
-		if t := storageOfRelation(r); t != nil {
+		if t := catalog.StorageOf(r); t != nil {
 			for _, ix := range t.Indexes {
 				c.forget(ix.OID)
 			}

@@ -149,7 +149,7 @@ func (s *Session) checkMaintained(x *ast.Vacuum) error {
 				return s.snapshot().NotOwner(r)
 			}
 			if cols := x.Tables[i].Cols; x.Kind == "CLUSTER" && len(cols) > 0 {
-				t := storageOfRelation(r)
+				t := catalog.StorageOf(r)
 				at := -1
 				if t != nil {
 					at = slices.IndexFunc(t.Indexes, func(ix *catalog.Index) bool { return ix.Name == cols[0] })
@@ -212,7 +212,7 @@ func (s *Session) clusterTables(ctx context.Context, x *ast.Vacuum, c *call) err
 		if err != nil {
 			return err
 		}
-		t := storageOfRelation(r)
+		t := catalog.StorageOf(r)
 		if t == nil {
 			continue
 		}
@@ -242,16 +242,6 @@ func (s *Session) clusterTables(ctx context.Context, x *ast.Vacuum, c *call) err
 			return err
 		}
 		s.settings.epoch++
-	}
-	return nil
-}
-
-func storageOfRelation(r catalog.Relation) *catalog.Table {
-	switch x := r.(type) {
-	case *catalog.Table:
-		return x
-	case *catalog.View:
-		return x.Materialized
 	}
 	return nil
 }

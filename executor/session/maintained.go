@@ -30,7 +30,7 @@ func (s *Session) maintained(x *ast.Vacuum) ([]maintained, error) {
 	}
 	if x.Tables == nil {
 		for _, r := range s.snapshot().Relations(s.db) {
-			if t := storageOfRelation(r); t != nil && s.maintains(x, t) {
+			if t := catalog.StorageOf(r); t != nil && s.maintains(x, t) {
 				out = append(out, maintained{table: t})
 			}
 		}
@@ -42,7 +42,7 @@ func (s *Session) maintained(x *ast.Vacuum) ([]maintained, error) {
 		if err != nil {
 			return nil, err
 		}
-		t := storageOfRelation(r)
+		t := catalog.StorageOf(r)
 		if t == nil {
 			if v, virtual := r.(*catalog.Virtual); virtual && (!s.maintainsSystem(x, v) || !v.View) {
 				continue

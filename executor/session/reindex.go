@@ -80,7 +80,7 @@ func (s *Session) reindexedTables(x *ast.Vacuum, c *call) (out []reindexUnit, er
 	snap := s.snapshot()
 	if x.What != "TABLE" && x.What != "INDEX" {
 		for _, r := range snap.Relations(s.db) {
-			t := storageOfRelation(r)
+			t := catalog.StorageOf(r)
 			if t == nil || t.Partitioned() || x.What == "SYSTEM" || catalog.IsTempSchema(t.Schema) && t.Schema != s.tempName() {
 				continue
 			}
@@ -101,7 +101,7 @@ func (s *Session) reindexedTables(x *ast.Vacuum, c *call) (out []reindexUnit, er
 			if err != nil {
 				return nil, err
 			}
-			t, only = storageOfRelation(r), nil
+			t, only = catalog.StorageOf(r), nil
 		}
 		switch {
 		case t == nil:
