@@ -10,166 +10,206 @@ import (
 	"kvsqld/storage/kv"
 )
 
+// drop is DROP of what the catalog keeps.
 func (x *exec) drop(s *ast.Drop) error {
-	missing := func(code sqlerr.Code, what string, n *ast.Name) error {
-		name := n.Last()
-		if sc := n.Schema(); sc != "" {
-			if what == "type" {
-				name = fullName(n)
-			}
-			if x.snap().Schema(x.db(), sc) == nil {
-				code, what, name = sqlerr.InvalidSchemaName, "schema", sc
-			}
-		}
-		if s.IfExists {
-			x.notice(sqlerr.SuccessfulCompletion, "%s \"%s\" does not exist, skipping", what, name)
-			return nil
-		}
-		return sqlerr.New(code, "%s \"%s\" does not exist", what, name)
-	}
-	var oids []types.OID
 	switch s.Kind {
 	case "TABLE", "VIEW", "MATERIALIZED VIEW", "SEQUENCE":
-		what := strings.ToLower(s.Kind)
-		for i := range s.Names {
-			n := &s.Names[i]
-			r := x.lookup(n)
-			if r == nil {
-				if x.findIndex(n) != nil {
-					return wrongKind(n.Last(), what, "index")
-				}
-				if x.composite(n) != nil {
-					return wrongKind(n.Last(), what, "type")
-				}
-				if err := missing(sqlerr.UndefinedTable, what, n); err != nil {
-					return err
-				}
-				continue
-			}
-			if _, err := x.relation(n); err != nil {
-				return err
-			}
-			if is := relationKind(r); is != what {
-				return wrongKind(n.Last(), what, is)
-			}
-			oids = append(oids, r.ObjectOID())
-		}
-		return x.Change.DropRelations(s.Cascade, oids...)
+		return x.dropRelations(s)
 	case "INDEX":
-		for i := range s.Names {
-			n := &s.Names[i]
-			ix := x.findIndex(n)
-			if ix == nil {
-				if r := x.lookup(n); r != nil {
-					return wrongKind(n.Last(), "index", relationKind(r))
-				}
-				if x.composite(n) != nil {
-					return wrongKind(n.Last(), "index", "type")
-				}
-				if err := missing(sqlerr.UndefinedObject, "index", n); err != nil {
-					return err
-				}
-				continue
-			}
-			if t := x.snap().TableOfIndex(x.db(), ix.OID); t != nil {
-				if s.Concurrently && t.Key != nil && !t.Temp {
-					return sqlerr.New(sqlerr.FeatureNotSupported, "cannot drop partitioned index \"%s\" concurrently", ix.Name)
-				}
-				for _, m := range x.snap().Tree(t) {
-					if m != t && t.Key == nil {
-						break // only indexes of partitions are parts of the index
-					}
-					if err := x.lock(m, kv.AccessExclusive); err != nil {
-						return err
-					}
-					if err := x.unused(m, "DROP INDEX"); err != nil {
-						return err
-					}
-				}
-			}
-			oids = append(oids, ix.OID)
-		}
-		return x.Change.DropIndexes(s.Cascade, oids...)
+		return x.dropIndexes(s)
 	case "SCHEMA":
-		var names []string
-		for _, n := range s.Names {
-			if x.snap().Schema(x.db(), n.Last()) == nil {
-				if err := missing(sqlerr.InvalidSchemaName, "schema", &n); err != nil {
-					return err
-				}
-				continue
-			}
-			names = append(names, n.Last())
-		}
-		return x.Change.DropSchemas(s.Cascade, names...)
+		return x.dropSchemas(s)
 	case "TYPE", "DOMAIN":
-		for i := range s.Names {
-			n := &s.Names[i]
-			u := x.userType(n)
-			if u == nil {
-				if in := x.madeType(n); in != nil && s.Kind == "TYPE" {
-					oids = append(oids, in.OID) // an array type or a row type, which cannot go alone
-					continue
-				}
-				if in := x.builtinType(n); in != nil {
-					return requiredBySystem("type " + in.SQLName)
-				}
-				if err := missing(sqlerr.UndefinedObject, "type", n); err != nil {
-					return err
-				}
-				continue
-			}
-			if s.Kind == "DOMAIN" && u.Kind != 'd' {
-				return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a domain", fullName(n))
-			}
-			oids = append(oids, u.OID)
-		}
-		return x.Change.DropTypes(s.Cascade, oids...)
+		return x.dropTypes(s)
 	case "FUNCTION", "PROCEDURE", "ROUTINE", "AGGREGATE":
-		for i := range s.Names {
-			n := &s.Names[i]
-			f, err := x.function(s.Kind, n, argsOf(s, i))
-			if err != nil {
-				if pr := x.builtinRoutine(s.Kind, n, argsOf(s, i)); pr != nil {
-					return requiredBySystem("function " + pr.Name + "(" + strings.ReplaceAll(x.typeNames(pr.Args), ", ", ",") + ")")
-				}
-				if code := sqlerr.CodeOf(err); s.IfExists && (code == sqlerr.UndefinedFunction || code == sqlerr.UndefinedObject || code == sqlerr.InvalidSchemaName) {
-					x.skipRoutine(s, i)
-					continue
-				}
-				return err
-			}
-			if f.Agg != nil && s.Kind == "FUNCTION" {
-				return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is an aggregate function", fullName(n)).
-					WithHint("Use DROP AGGREGATE to drop aggregate functions.")
-			}
-			oids = append(oids, f.OID)
-		}
-		return x.Change.DropFunctions(s.Cascade, oids...)
+		return x.dropRoutines(s)
 	case "ROLE", "USER", "GROUP":
-		for _, n := range s.Names {
-			if noOneRole(n.Last()) {
-				return sqlerr.New(sqlerr.InvalidParameterValue, "cannot use special role specifier in DROP ROLE")
-			}
-			if x.snap().Role(n.Last()) == nil {
-				if err := missing(sqlerr.UndefinedObject, "role", &n); err != nil {
-					return err
-				}
-				continue
-			}
-			large, err := x.largeObjectsOf(n.Last())
-			if err != nil {
-				return err
-			}
-			if err := x.Change.DropRole(n.Last(), large...); err != nil {
-				return err
-			}
-		}
-		return nil
+		return x.dropRoles(s)
 	case "EXTENSION":
-		return x.dropExtensions(s, missing)
+		return x.dropExtensions(s)
 	}
 	return x.dropOther(s)
+}
+
+// missing is the error of a name that DROP finds nothing under; with IF EXISTS a notice.
+func (x *exec) missing(s *ast.Drop, code sqlerr.Code, what string, n *ast.Name) error {
+	name := n.Last()
+	if sc := n.Schema(); sc != "" {
+		if what == "type" {
+			name = fullName(n)
+		}
+		if x.snap().Schema(x.db(), sc) == nil {
+			code, what, name = sqlerr.InvalidSchemaName, "schema", sc
+		}
+	}
+	if s.IfExists {
+		x.notice(sqlerr.SuccessfulCompletion, "%s \"%s\" does not exist, skipping", what, name)
+		return nil
+	}
+	return sqlerr.New(code, "%s \"%s\" does not exist", what, name)
+}
+
+func (x *exec) dropRelations(s *ast.Drop) error {
+	var oids []types.OID
+	what := strings.ToLower(s.Kind)
+	for i := range s.Names {
+		n := &s.Names[i]
+		r := x.lookup(n)
+		if r == nil {
+			if x.findIndex(n) != nil {
+				return wrongKind(n.Last(), what, "index")
+			}
+			if x.composite(n) != nil {
+				return wrongKind(n.Last(), what, "type")
+			}
+			if err := x.missing(s, sqlerr.UndefinedTable, what, n); err != nil {
+				return err
+			}
+			continue
+		}
+		if _, err := x.relation(n); err != nil {
+			return err
+		}
+		if is := relationKind(r); is != what {
+			return wrongKind(n.Last(), what, is)
+		}
+		oids = append(oids, r.ObjectOID())
+	}
+	return x.Change.DropRelations(s.Cascade, oids...)
+}
+
+func (x *exec) dropIndexes(s *ast.Drop) error {
+	var oids []types.OID
+	for i := range s.Names {
+		n := &s.Names[i]
+		ix := x.findIndex(n)
+		if ix == nil {
+			if r := x.lookup(n); r != nil {
+				return wrongKind(n.Last(), "index", relationKind(r))
+			}
+			if x.composite(n) != nil {
+				return wrongKind(n.Last(), "index", "type")
+			}
+			if err := x.missing(s, sqlerr.UndefinedObject, "index", n); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := x.lockForDropIndex(s, ix); err != nil {
+			return err
+		}
+		oids = append(oids, ix.OID)
+	}
+	return x.Change.DropIndexes(s.Cascade, oids...)
+}
+
+// lockForDropIndex locks the tables that have an index or parts of it.
+func (x *exec) lockForDropIndex(s *ast.Drop, ix *catalog.Index) error {
+	t := x.snap().TableOfIndex(x.db(), ix.OID)
+	if t == nil {
+		return nil
+	}
+	if s.Concurrently && t.Key != nil && !t.Temp {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot drop partitioned index \"%s\" concurrently", ix.Name)
+	}
+	for _, m := range x.snap().Tree(t) {
+		if m != t && t.Key == nil {
+			break // only indexes of partitions are parts of the index
+		}
+		if err := x.lock(m, kv.AccessExclusive); err != nil {
+			return err
+		}
+		if err := x.unused(m, "DROP INDEX"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *exec) dropSchemas(s *ast.Drop) error {
+	var names []string
+	for _, n := range s.Names {
+		if x.snap().Schema(x.db(), n.Last()) == nil {
+			if err := x.missing(s, sqlerr.InvalidSchemaName, "schema", &n); err != nil {
+				return err
+			}
+			continue
+		}
+		names = append(names, n.Last())
+	}
+	return x.Change.DropSchemas(s.Cascade, names...)
+}
+
+func (x *exec) dropTypes(s *ast.Drop) error {
+	var oids []types.OID
+	for i := range s.Names {
+		n := &s.Names[i]
+		u := x.userType(n)
+		if u == nil {
+			if in := x.madeType(n); in != nil && s.Kind == "TYPE" {
+				oids = append(oids, in.OID) // an array type or a row type, which cannot go alone
+				continue
+			}
+			if in := x.builtinType(n); in != nil {
+				return requiredBySystem("type " + in.SQLName)
+			}
+			if err := x.missing(s, sqlerr.UndefinedObject, "type", n); err != nil {
+				return err
+			}
+			continue
+		}
+		if s.Kind == "DOMAIN" && u.Kind != 'd' {
+			return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a domain", fullName(n))
+		}
+		oids = append(oids, u.OID)
+	}
+	return x.Change.DropTypes(s.Cascade, oids...)
+}
+
+func (x *exec) dropRoutines(s *ast.Drop) error {
+	var oids []types.OID
+	for i := range s.Names {
+		n := &s.Names[i]
+		f, err := x.function(s.Kind, n, argsOf(s, i))
+		if err != nil {
+			if pr := x.builtinRoutine(s.Kind, n, argsOf(s, i)); pr != nil {
+				return requiredBySystem("function " + pr.Name + "(" + strings.ReplaceAll(x.typeNames(pr.Args), ", ", ",") + ")")
+			}
+			if code := sqlerr.CodeOf(err); s.IfExists && (code == sqlerr.UndefinedFunction || code == sqlerr.UndefinedObject || code == sqlerr.InvalidSchemaName) {
+				x.skipRoutine(s, i)
+				continue
+			}
+			return err
+		}
+		if f.Agg != nil && s.Kind == "FUNCTION" {
+			return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is an aggregate function", fullName(n)).
+				WithHint("Use DROP AGGREGATE to drop aggregate functions.")
+		}
+		oids = append(oids, f.OID)
+	}
+	return x.Change.DropFunctions(s.Cascade, oids...)
+}
+
+func (x *exec) dropRoles(s *ast.Drop) error {
+	for _, n := range s.Names {
+		if noOneRole(n.Last()) {
+			return sqlerr.New(sqlerr.InvalidParameterValue, "cannot use special role specifier in DROP ROLE")
+		}
+		if x.snap().Role(n.Last()) == nil {
+			if err := x.missing(s, sqlerr.UndefinedObject, "role", &n); err != nil {
+				return err
+			}
+			continue
+		}
+		large, err := x.largeObjectsOf(n.Last())
+		if err != nil {
+			return err
+		}
+		if err := x.Change.DropRole(n.Last(), large...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func argsOf(s *ast.Drop, i int) []ast.TypeName {

@@ -104,12 +104,12 @@ func (x *exec) alterExtension(s *ast.AlterObject) error {
 }
 
 // dropExtensions is DROP EXTENSION.
-func (x *exec) dropExtensions(s *ast.Drop, missing func(code sqlerr.Code, what string, n *ast.Name) error) error {
+func (x *exec) dropExtensions(s *ast.Drop) error {
 	var names []string
 	for i := range s.Names {
 		n := &s.Names[i]
 		if x.snap().Extension(x.db(), n.Last()) == nil && n.Last() != catalog.PlpgsqlName {
-			if err := missing(sqlerr.UndefinedObject, "extension", n); err != nil {
+			if err := x.missing(s, sqlerr.UndefinedObject, "extension", n); err != nil {
 				return err
 			}
 			continue
