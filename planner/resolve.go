@@ -215,8 +215,7 @@ func (p *planner) selectCandidate(cands []candidate, in []types.OID) *candidate 
 	if len(cands) == 1 {
 		return &cands[0]
 	}
-	n := len(in)
-	base := make([]types.OID, n)
+	base := make([]types.OID, len(in))
 	unknowns := 0
 	for i, t := range in {
 		base[i] = t
@@ -226,157 +225,109 @@ func (p *planner) selectCandidate(cands []candidate, in []types.OID) *candidate 
 			base[i] = p.Snap.BaseType(p.T(t, -1)).OID
 		}
 	}
-	keepBest := func(cs []candidate, score func(c *candidate) int) []candidate {
-		best, out := -1, []candidate(nil)
-		for i := range cs {
-			s := score(&cs[i])
-			if s > best {
-				best, out = s, nil
-			}
-			if s == best {
-				out = append(out, cs[i])
-			}
-		}
-		return out
-	}
-	// most exact matches
-	cands = keepBest(cands, func(c *candidate) int {
-		k := 0
-		for i := range in {
-			if base[i] != types.OUnknown && c.args[i] == base[i] {
-				k++
-			}
-		}
-		return k
-	})
+	cands = mostMatches(cands, base, func(t, given types.OID) bool { return t == given })
 	if len(cands) == 1 {
 		return &cands[0]
 	}
-	// most exact or preferred
-	cands = keepBest(cands, func(c *candidate) int {
-		k := 0
-		for i := range in {
-			if base[i] == types.OUnknown {
-				continue
-			}
-			if c.args[i] == base[i] || p.preferred(c.args[i], base[i]) {
-				k++
-			}
-		}
-		return k
-	})
+	cands = mostMatches(cands, base, func(t, given types.OID) bool { return t == given || p.preferred(t, given) })
 	if len(cands) == 1 {
 		return &cands[0]
 	}
 	if unknowns == 0 {
 		return nil
 	}
-	// categories of the unknown arguments
-	cat := make([]byte, n)
-	prefer := make([]bool, n)
-	resolved := true
-	for i := range in {
-		if base[i] != types.OUnknown {
+	cands = p.byCategory(cands, base)
+	if len(cands) == 1 {
+		return &cands[0]
+	}
+	if unknowns < len(in) {
+		return p.bySameType(cands, base)
+	}
+	return nil
+}
+
+// mostMatches keeps the candidates of which the most types match those of the arguments
+// that are known.
+func mostMatches(cands []candidate, in []types.OID, matches func(t, given types.OID) bool) []candidate {
+	most, out := -1, []candidate(nil)
+	for _, c := range cands {
+		n := 0
+		for i, given := range in {
+			if given != types.OUnknown && matches(c.args[i], given) {
+				n++
+			}
+		}
+		if n > most {
+			most, out = n, nil
+		}
+		if n == most {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// byCategory keeps the candidates that take the unknown arguments as of the categories
+// to assume for them, all where a category is open or none takes them so.
+func (p *planner) byCategory(cands []candidate, in []types.OID) []candidate {
+	out := cands
+	for i, t := range in {
+		if t != types.OUnknown {
 			continue
 		}
-		var category byte
-		pref, conflict := false, false
-		for k := range cands {
-			ci := p.info(cands[k].args[i])
-			switch {
-			case category == 0:
-				category, pref = ci.Category, ci.Preferred
-			case category == ci.Category:
-				pref = pref || ci.Preferred
-			case ci.Category == 'S':
-				category, pref = 'S', ci.Preferred
-			case category == 'S':
-			default:
-				conflict = true
+		category, preferred := p.assumedCategory(cands, i)
+		if category == 0 {
+			return cands
+		}
+		var fit []candidate
+		for _, c := range out {
+			if ci := p.info(c.args[i]); ci.Category == category && (ci.Preferred || !preferred) {
+				fit = append(fit, c)
 			}
 		}
-		// 'S' wins when any candidate takes it
-		for k := range cands {
-			if p.info(cands[k].args[i]).Category == 'S' {
-				category, conflict = 'S', false
-				pref = false
-				for m := range cands {
-					if mi := p.info(cands[m].args[i]); mi.Category == 'S' && mi.Preferred {
-						pref = true
-					}
-				}
-				break
-			}
-		}
-		if conflict {
-			resolved = false
+		out = fit
+	}
+	if len(out) == 0 {
+		return cands
+	}
+	return out
+}
+
+// assumedCategory is the category to assume for unknown argument i, 0 when the candidates
+// differ about it: strings if any candidate takes one. It also reports whether one takes
+// the category's preferred type.
+func (p *planner) assumedCategory(cands []candidate, i int) (category byte, preferred bool) {
+	category = p.info(cands[0].args[i]).Category
+	for _, c := range cands {
+		if other := p.info(c.args[i]).Category; other == 'S' {
+			category = 'S'
 			break
-		}
-		cat[i], prefer[i] = category, pref
-	}
-	if resolved {
-		var out []candidate
-		for _, c := range cands {
-			ok := true
-			for i := range in {
-				if base[i] != types.OUnknown {
-					continue
-				}
-				ci := p.info(c.args[i])
-				if ci.Category != cat[i] || prefer[i] && !ci.Preferred {
-					ok = false
-					break
-				}
-			}
-			if ok {
-				out = append(out, c)
-			}
-		}
-		if len(out) > 0 {
-			cands = out
-			if len(cands) == 1 {
-				return &cands[0]
-			}
+		} else if other != category {
+			category = 0
 		}
 	}
-	// all known arguments of one type: assume it for the unknown ones
-	if unknowns < n {
-		var same types.OID
-		for _, t := range base {
-			if t == types.OUnknown {
-				continue
-			}
-			if same == 0 {
-				same = t
-			} else if same != t {
-				same = 0
-				break
-			}
+	for _, c := range cands {
+		ci := p.info(c.args[i])
+		preferred = preferred || ci.Category == category && ci.Preferred
+	}
+	return category, preferred
+}
+
+// bySameType is the candidate that takes, where all known arguments are of one type, the
+// unknown ones as of that type too; nil when it is not one.
+func (p *planner) bySameType(cands []candidate, in []types.OID) *candidate {
+	var same types.OID
+	for _, t := range in {
+		switch {
+		case t == types.OUnknown || t == same:
+		case same == 0:
+			same = t
+		default:
+			return nil
 		}
-		if same != 0 {
-			as := make([]types.OID, n)
-			for i := range as {
-				as[i] = same
-			}
-			var hit *candidate
-			k := 0
-			for i := range cands {
-				ok := true
-				for j := range as {
-					if !p.canCoerce(as[j], cands[i].args[j], implicit) {
-						ok = false
-						break
-					}
-				}
-				if ok && p.polyConsistent(cands[i].args, as) {
-					k++
-					hit = &cands[i]
-				}
-			}
-			if k == 1 {
-				return hit
-			}
-		}
+	}
+	if m := p.matching(cands, slices.Repeat([]types.OID{same}, len(in))); len(m) == 1 {
+		return &m[0]
 	}
 	return nil
 }
