@@ -51,7 +51,7 @@ type xmlAttr struct {
 	used        bool
 }
 
-// xmlError is a fault of the document at an element.
+// fail is a fault of the document at an element.
 func (e *element) fail(code sqlerr.Code, format string, args ...any) error {
 	return sqlerr.New(code, "line %d: element \"%s\": %s", e.line, clipName(e.name, maxNameLen), fmt.Sprintf(format, args...))
 }

@@ -21,7 +21,7 @@ import (
 // parent's deletion or change of that key locks it for update, so one of two
 // transactions waits; other changes of the parent do not. A child row that was
 // committed after the parent's statement began is found by looking once more in
-// the newest state (unseenChildren).
+// the newest state (childFinder.unseen).
 
 // fkQueue collects the checks and actions of one statement.
 type fkQueue struct {

@@ -256,7 +256,6 @@ func (p *parser) setRest(v *ast.SetVar) {
 		return
 	}
 	v.Values = commaList(p, p.varValue)
-	return
 }
 
 // varName is the name of a setting, dots included.

@@ -120,8 +120,8 @@ func (p *planner) assign(x plan.Expr, c *catalog.Column, off int) plan.Expr {
 
 func (p *planner) noMod(t types.T) types.T { t.Mod = -1; return t }
 
-// tableScope makes a scope with the table's live columns at positions first….
-// The expressions are Vars of the returned entry, mapped to columns by cols.
+// tableRel makes a range-table entry of a table. Its columns have the positions that they
+// have in the table, dropped ones included.
 func (p *planner) tableRel(t *catalog.Table, alias string) *rel {
 	r := &rel{id: p.newRel(), alias: alias, table: t}
 	if p.base == nil {

@@ -14,10 +14,10 @@ func rowsPgTablespace(w *writer) {
 	}
 }
 
-// rowsPgParameterACL lists the parameters that privileges were granted on.
 // parameterOID is the OID of a parameter's privileges.
 func parameterOID(p *catalog.Parameter) types.OID { return synthOID("parameter "+p.Name, 0, 0) }
 
+// rowsPgParameterACL lists the parameters that privileges were granted on.
 func rowsPgParameterACL(w *writer) {
 	for _, p := range w.env.Snap.Parameters() {
 		w.oid(parameterOID(p)).str(p.Name)

@@ -86,7 +86,7 @@ func appendArrayOf(b []byte, elem OID, dims, lbs []int, elems []Datum) []byte {
 
 func appendArrayHeader(b []byte, elem OID, dims, lbs []int) []byte {
 	b = binary.BigEndian.AppendUint32(b, uint32(len(dims)))
-	b = binary.BigEndian.AppendUint32(b, 0) // flags: see setNullFlag
+	b = binary.BigEndian.AppendUint32(b, 0) // flags: see appendElement
 	b = binary.BigEndian.AppendUint32(b, uint32(elem))
 	for i, n := range dims {
 		lb := 1

@@ -12,7 +12,7 @@ import (
 	"kvsqld/catalog/sqlerr"
 )
 
-// maxZoneSeconds bounds numeric zone displacements (exclusive): 15:59:59.
+// maxZoneHours bounds the hours of numeric zone displacements, which end at 15:59:59.
 const maxZoneHours = 15
 
 var zoneCache sync.Map // lower-case name → *time.Location, or nil when unknown

@@ -186,6 +186,7 @@ func (x *exec) databaseOptions(name string, options []*ast.Option) error {
 	})
 }
 
+// alterDatabaseSetting sets or resets a parameter for all sessions of a database.
 func (x *exec) alterDatabaseSetting(db string, s *ast.SetVar) error {
 	return x.Change.EditDatabase(db, func(d *catalog.Database) (err error) {
 		d.Settings, err = x.withSetting(d.Settings, s)

@@ -368,7 +368,6 @@ func (x *exec) alterRole(s *ast.AlterRole) error {
 	})
 }
 
-// alterDatabaseSetting sets or resets a parameter for all sessions of a database.
 // withSetting is the settings of a role or database after SET or RESET.
 func (x *exec) withSetting(have map[string]string, s *ast.SetVar) (map[string]string, error) {
 	m := map[string]string{}

@@ -14,7 +14,7 @@
 //  2. A hit gives a planned statement; its parameters are made from the
 //     literals by types.Parse. A miss goes on with parser.ParseNormalized, and
 //     when anything fails there, with parser.Parse as if there were no cache.
-//  3. beginImplicit opens a transaction (kv.Store.Begin, which is cheap: the
+//  3. ensureTx opens a transaction (kv.Store.Begin, which is cheap: the
 //     store's snapshot is opened by the first read).
 //  4. plannedStmt.refresh calls planner.Plan over the catalog's snapshot, unless
 //     the plan was made for this very snapshot and these settings.

@@ -295,7 +295,7 @@ func (srv *Server) disconnect(s *Session) {
 	srv.mu.Unlock()
 }
 
-// sessionsOf returns the live sessions.
+// sessions returns the live sessions.
 func (srv *Server) sessions() []*Session {
 	srv.mu.Lock()
 	defer srv.mu.Unlock()

@@ -466,7 +466,7 @@ func onOff(b bool) string {
 	return "off"
 }
 
-// settingsMark and settingsRollback keep settings in step with savepoints.
+// mark and rollbackSettings keep settings in step with savepoints.
 func (g *settings) mark() int { return len(g.log) }
 
 // rollbackSettings undoes the changes since a mark.

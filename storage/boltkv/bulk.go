@@ -31,7 +31,7 @@ const (
 // bulkBytes is the size of a change that is worth it.
 var bulkBytes = 256 << 10
 
-// boltNode and boltInode are bbolt's node and common.Inode, for nodesMatch.
+// boltNode and boltInode are bbolt's node and common.Inode; bulkFits checks that they are.
 type boltNode struct {
 	bucket     *bolt.Bucket
 	isLeaf     bool
