@@ -22,60 +22,66 @@ import (
 
 const lbsDir = "../../testdata/samples/lbs"
 
-// lbsCity is what the sample's rule needs of a source row.
-type lbsCity struct {
-	id       int
-	name     string
-	lat, lon float64
-}
-
 // readCities reads every step-th city, and all that lie in the query's box.
-func readCities(t *testing.T, step int) (cities []lbsCity, csvText string) {
+func readCities(t *testing.T, step int) (cities []lbsPlace, csvText string) {
 	t.Helper()
-	f, err := os.Open(filepath.Join(lbsDir, "cities.csv.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := csv.NewReader(z)
 	var out strings.Builder
 	w := csv.NewWriter(&out)
-	for line := 0; ; line++ {
-		rec, err := r.Read()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	eachCity(t, func(line int, rec []string) {
 		if line == 0 {
 			w.Write(rec)
-			continue
+			return
 		}
-		c := lbsCity{name: rec[1]}
-		c.id, _ = strconv.Atoi(rec[0])
-		c.lat, _ = strconv.ParseFloat(rec[7], 64)
-		c.lon, _ = strconv.ParseFloat(rec[8], 64)
+		c := placeOf(rec)
 		if line%step == 0 || c.inBox() {
 			cities = append(cities, c)
 			w.Write(rec)
 		}
-	}
+	})
 	w.Flush()
 	return cities, out.String()
 }
 
-func (c *lbsCity) inBox() bool {
+// eachCity reads the file of real places; line 0 is the header.
+func eachCity(t *testing.T, f func(line int, rec []string)) {
+	t.Helper()
+	file, err := os.Open(filepath.Join(lbsDir, "cities.csv.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	z, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := csv.NewReader(z)
+	for line := 0; ; line++ {
+		rec, err := r.Read()
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(line, rec)
+	}
+}
+
+func placeOf(rec []string) lbsPlace {
+	c := lbsPlace{name: rec[1]}
+	c.id, _ = strconv.Atoi(rec[0])
+	c.lat, _ = strconv.ParseFloat(rec[7], 64)
+	c.lon, _ = strconv.ParseFloat(rec[8], 64)
+	return c
+}
+
+func (c *lbsPlace) inBox() bool {
 	return c.lat >= 46.6 && c.lat <= 46.9 && c.lon >= 23.4 && c.lon <= 23.8
 }
 
 // lbsAnswer computes the answer of query.sql from the source rows, by the rule
 // of derive.sql but without a database.
-func lbsAnswer(cities []lbsCity) []string {
+func lbsAnswer(cities []lbsPlace) []string {
 	categories := []string{"concert", "cinema", "theatre", "sport", "fair"}
 	monday := time.Date(2026, 11, 2, 18, 0, 0, 0, time.UTC)
 	from := time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC)

@@ -2,16 +2,10 @@ package main
 
 import (
 	"cmp"
-	"compress/gzip"
-	"encoding/csv"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -50,34 +44,12 @@ func sortPlaces(places []lbsPlace) {
 
 // readPlaces reads the real positions.
 func readPlaces(t *testing.T) []lbsPlace {
-	f, err := os.Open(filepath.Join(lbsDir, "cities.csv.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := csv.NewReader(z)
 	var out []lbsPlace
-	for line := 0; ; line++ {
-		rec, err := r.Read()
-		if err == io.EOF {
-			break
+	eachCity(t, func(line int, rec []string) {
+		if line > 0 {
+			out = append(out, placeOf(rec))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if line == 0 {
-			continue
-		}
-		p := lbsPlace{name: rec[1]}
-		p.id, _ = strconv.Atoi(rec[0])
-		p.lat, _ = strconv.ParseFloat(rec[7], 64)
-		p.lon, _ = strconv.ParseFloat(rec[8], 64)
-		out = append(out, p)
-	}
+	})
 	sortPlaces(out)
 	return out
 }
