@@ -72,6 +72,28 @@ func (st *Strings) ParseOne(sql string) (Statement, error) {
 	return list[0], nil
 }
 
+// Texts parses what the catalog keeps as text, for the planner.
+type Texts struct{}
+
+func (Texts) ParseExpr(sql string) (ast.Expr, error) { return ParseExpr(sql) }
+
+func (Texts) ParseBody(sql string, standard bool) ([]ast.Stmt, error) {
+	return ParseBody(sql, standard)
+}
+
+// ParseQuery parses the text of a view.
+func (Texts) ParseQuery(sql string) (*ast.Select, error) {
+	st, err := ParseOne(strings.TrimSpace(sql))
+	if err != nil {
+		return nil, err
+	}
+	q, ok := st.Stmt.(*ast.Select)
+	if !ok {
+		return nil, sqlerr.New(sqlerr.DataCorrupted, "the stored text of a view is no query")
+	}
+	return q, nil
+}
+
 // ParseExpr parses sql as one value expression.
 func ParseExpr(sql string) (x ast.Expr, err error) {
 	if err := checkEncoding(sql); err != nil {

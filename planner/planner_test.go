@@ -9,24 +9,8 @@ import (
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/parser"
-	"kvsqld/parser/ast"
 	"kvsqld/planner/plan"
 )
-
-type texts struct{}
-
-func (texts) ParseExpr(s string) (ast.Expr, error) { return parser.ParseExpr(s) }
-func (texts) ParseBody(s string, standard bool) ([]ast.Stmt, error) {
-	return parser.ParseBody(s, standard)
-}
-
-func (texts) ParseQuery(s string) (*ast.Select, error) {
-	st, err := parser.ParseOne(s)
-	if err != nil {
-		return nil, err
-	}
-	return st.Stmt.(*ast.Select), nil
-}
 
 // testContext has tables t(a int primary key, b int, c text, d numeric(10,2)),
 // u(x bigint primary key, y int, z text) with an index on y, and a view v.
@@ -56,7 +40,7 @@ func testContext(t testing.TB) *Context {
 	if _, err := ch.CreateIndex(u.OID, &catalog.IndexSpec{Keys: []catalog.IndexKeySpec{{Col: "y"}}}); err != nil {
 		t.Fatal(err)
 	}
-	return &Context{Snap: ch.Snapshot(), DB: db, SearchPath: []string{"pg_catalog", "public"}, Fmt: &types.FmtOpts{}, Texts: texts{}}
+	return &Context{Snap: ch.Snapshot(), DB: db, SearchPath: []string{"pg_catalog", "public"}, Fmt: &types.FmtOpts{}, Texts: parser.Texts{}}
 }
 
 func typeName(n plan.Node) string { return fmt.Sprintf("%T", n) }

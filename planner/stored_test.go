@@ -18,7 +18,7 @@ func storedContext(t testing.TB) (*Context, *catalog.Table) {
 	cat := catalog.New(nil)
 	db := cat.Current().Database("postgres").OID
 	ch := catalog.NewChange(cat.Current(), db, "postgres", []string{"public"}, cat)
-	c := &Context{Snap: ch.Snapshot(), DB: db, SearchPath: []string{"pg_catalog", "public"}, Fmt: types.DefaultFmt, Texts: texts{}}
+	c := &Context{Snap: ch.Snapshot(), DB: db, SearchPath: []string{"pg_catalog", "public"}, Fmt: types.DefaultFmt, Texts: parser.Texts{}}
 	spec := &catalog.TableSpec{Schema: "public", Name: "t"}
 	for _, def := range strings.Split(`qty int, a int, b int, c text, v varchar(20), ch char(5), d numeric(12;2), f float8, r real,
 		bo boolean, ts timestamp, tz timestamptz, dt date, tm time, iv interval, j jsonb, arr int[], ta text[], u uuid,

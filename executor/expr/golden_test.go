@@ -21,7 +21,6 @@ import (
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
 	"kvsqld/parser"
-	"kvsqld/parser/ast"
 	"kvsqld/planner"
 	"kvsqld/planner/plan"
 )
@@ -29,21 +28,6 @@ import (
 // server, when given, is a PostgreSQL 15 connection string: the golden files'
 // answers are taken from it anew.
 var server = flag.String("server", "", "rewrite testdata with the answers of this PostgreSQL server")
-
-type texts struct{}
-
-func (texts) ParseExpr(s string) (ast.Expr, error) { return parser.ParseExpr(s) }
-func (texts) ParseBody(s string, standard bool) ([]ast.Stmt, error) {
-	return parser.ParseBody(s, standard)
-}
-
-func (texts) ParseQuery(s string) (*ast.Select, error) {
-	st, err := parser.ParseOne(s)
-	if err != nil {
-		return nil, err
-	}
-	return st.Stmt.(*ast.Select), nil
-}
 
 var snapshot = catalog.New(nil).Current()
 
@@ -54,7 +38,7 @@ func bind(sql string) (plan.Expr, error) {
 		return nil, err
 	}
 	q, err := planner.Plan(&planner.Context{Snap: snapshot, DB: snapshot.Database("postgres").OID,
-		SearchPath: []string{"pg_catalog", "public"}, Fmt: types.DefaultFmt, Texts: texts{}}, st.Stmt)
+		SearchPath: []string{"pg_catalog", "public"}, Fmt: types.DefaultFmt, Texts: parser.Texts{}}, st.Stmt)
 	if err != nil {
 		return nil, err
 	}

@@ -105,7 +105,7 @@ func bindColumns(sql string) (plan.Expr, error) {
 		return nil, err
 	}
 	q, err := planner.Plan(&planner.Context{Snap: snapshot, DB: snapshot.Database("postgres").OID, SearchPath: []string{"pg_catalog", "public"},
-		Fmt: types.DefaultFmt, Texts: texts{}, ParamTypes: vectorColumns}, st.Stmt)
+		Fmt: types.DefaultFmt, Texts: parser.Texts{}, ParamTypes: vectorColumns}, st.Stmt)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
+	"kvsqld/parser"
 	"kvsqld/planner"
 	"kvsqld/planner/plan"
 	"kvsqld/storage/kv"
@@ -118,7 +119,7 @@ func (s *Session) bodyOf(c *plan.Call) (*routineBody, error) {
 	if b := s.bodies[c]; b != nil && b.f == f {
 		return b, nil
 	}
-	list, err := planner.Body(texts{}, f)
+	list, err := planner.Body(parser.Texts{}, f)
 	if err == nil && len(list) == 0 { // made while check_function_bodies was off, perhaps
 		err = planner.CheckBody(s.planContext(s.snapshot()), f, nil, true)
 	}

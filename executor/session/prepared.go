@@ -10,7 +10,6 @@ import (
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/executor/expr"
-	"kvsqld/parser"
 	"kvsqld/parser/ast"
 	"kvsqld/planner"
 	"kvsqld/planner/plan"
@@ -475,25 +474,4 @@ func (c constants) HoldsFor(cond plan.Expr, t types.T, vals ...[]types.Datum) ([
 	var env expr.Env
 	c.s.fillExpr(c.ctx, &env, nil)
 	return expr.HoldsFor(&env, cond, t, vals...)
-}
-
-// texts parses the catalog's texts for the planner.
-type texts struct{}
-
-func (texts) ParseExpr(sql string) (ast.Expr, error) { return parser.ParseExpr(sql) }
-
-func (texts) ParseBody(sql string, standard bool) ([]ast.Stmt, error) {
-	return parser.ParseBody(sql, standard)
-}
-
-func (texts) ParseQuery(sql string) (*ast.Select, error) {
-	st, err := parser.ParseOne(strings.TrimSpace(sql))
-	if err != nil {
-		return nil, err
-	}
-	q, ok := st.Stmt.(*ast.Select)
-	if !ok {
-		return nil, sqlerr.New(sqlerr.DataCorrupted, "the stored text of a view is no query")
-	}
-	return q, nil
 }

@@ -11,6 +11,7 @@ import (
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor"
 	"kvsqld/executor/expr"
+	"kvsqld/parser"
 	"kvsqld/parser/ast"
 	"kvsqld/planner"
 	"kvsqld/planner/plan"
@@ -220,7 +221,7 @@ func (s *Session) planContext(snap *catalog.Snapshot) *planner.Context {
 		f = s.tx.fmt
 	}
 	return &planner.Context{
-		Snap: snap, DB: s.db, SearchPath: s.searchPath(true), Fmt: f, Consts: constants{s, context.Background()}, Texts: texts{},
+		Snap: snap, DB: s.db, SearchPath: s.searchPath(true), Fmt: f, Consts: constants{s, context.Background()}, Texts: parser.Texts{},
 		NoOptimizer: !s.settings.optimizer, TempSchema: s.tempSchema(), User: s.user, Rows: s.srv.estimate(snap),
 		RowSecurityOff: s.settings.rowSecurityOff, NoViews: s.settings.noViews, NullEquals: s.settings.nullEquals, Notice: s.tell,
 	}
