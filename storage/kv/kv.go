@@ -93,7 +93,6 @@ type LockOpt struct {
 	Mode       RowLockMode   // the zero value is ForUpdate
 	IfAbsent   bool          // a key that exists, and that nobody else is writing, is reported and not locked
 	IfPresent  bool          // a key that does not exist yet, though another may be writing it, is reported and not locked
-	IfStill    bool          // a key that was deleted since the snapshot is reported as Changed and not locked
 	SkipLocked bool          // a key that is not to be had at once is skipped and reported, not waited for
 	NoValue    bool          // LockResult.Val is not wanted: saves one read per key
 }

@@ -15,7 +15,7 @@ import (
 
 // shareKeys is LockRows for kv.ForKeyShare.
 func (d *Desc) shareKeys(ctx context.Context, tx Txn, keys [][]byte, o LockOpt) ([]LockResult, error) {
-	o.NoValue, o.IfStill = true, true
+	o.NoValue = true
 	res, err := lockSorted(ctx, tx, d.space, o, keys)
 	if err != nil {
 		return nil, err

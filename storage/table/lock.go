@@ -66,14 +66,14 @@ func strictlySorted(keys [][]byte) bool {
 // LockRows locks rows by key (in sorted order) and returns one result per key, in
 // the order of keys. When rows that were locked have changed or gone since the snapshot
 // it is *ChangedError with their keys (kv.ErrConflict above READ COMMITTED); for
-// kv.ForKeyShare only when their keys have. Those that have gone are not locked. Skipped
-// rows are reported in the results.
+// kv.ForKeyShare only when their keys have. Those that have gone stay locked, too, as who
+// goes on with them reads them later. Skipped rows are reported in the results.
 func (d *Desc) LockRows(ctx context.Context, tx Txn, keys [][]byte, o LockOpt) ([]LockResult, error) {
 	if o.Mode == kv.ForKeyShare {
 		return d.shareKeys(ctx, tx, keys, o)
 	}
 	o.AtSnapshot = tx.Isolation() != kv.ReadCommitted
-	o.NoValue, o.IfStill = true, true
+	o.NoValue = true
 	res, err := lockSorted(ctx, tx, d.space, o, keys)
 	if err != nil {
 		return nil, err

@@ -292,22 +292,17 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 		if out[i].Changed || !o.NoValue && !o.IfAbsent && o.Mode != kv.ForKeyShare {
 			t.noteLook(sp, k, out[i].Changed)
 		}
-		gone := o.IfStill && out[i].Changed
-		if o.NoValue && !gone || seen != 0 && res.lastSeq <= seen {
+		if o.NoValue || seen != 0 && res.lastSeq <= seen {
 			continue
 		}
-		v, err := current(i, res.lastSeq)
-		if err != nil {
+		if out[i].Val, err = current(i, res.lastSeq); err != nil {
 			return nil, err
-		}
-		if !o.NoValue {
-			out[i].Val = v
 		}
 		if err := t.appeared(sp, k, &out[i], o); err != nil {
 			return nil, err
 		}
 		// After a wait for who made or deleted it, it is not a key that was to be locked.
-		if v == nil && (gone || o.IfPresent) || v != nil && o.IfAbsent {
+		if there := out[i].Val != nil; there && o.IfAbsent || !there && o.IfPresent {
 			t.noteLook(sp, k, out[i].Changed)
 			if len(t.owner.rows) > held {
 				t.st.locks.releaseRowsFrom(&t.owner, held)
