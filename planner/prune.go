@@ -104,7 +104,7 @@ func (p *planner) constantCond(c *plan.PruneCond) (out partition.Cond, all bool)
 	case partition.IsNull, partition.NotNull:
 		return out, true
 	}
-	if !isConstant(c.X) {
+	if p.Consts == nil || !isConstant(c.X) { // without Consts nothing is to be evaluated yet
 		return nothing, false
 	}
 	d, err := p.Consts.EvalConst(c.X)

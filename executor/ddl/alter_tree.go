@@ -32,7 +32,7 @@ func (x *exec) alterAction(r catalog.Relation, a *ast.AlterAction) error {
 		return x.renameConstraint(t, a)
 	case "ALTER COLUMN TYPE":
 		return x.alterTypes(t, a)
-	case "SET DEFAULT", "DROP DEFAULT", "SET STATISTICS", "SET STORAGE", "SET COMPRESSION":
+	case "SET DEFAULT", "DROP DEFAULT", "SET STATISTICS", "SET STORAGE":
 		return x.eachBelow(t, one)
 	case "SET NOT NULL":
 		if t.Key != nil && x.only {

@@ -7,10 +7,16 @@ import (
 )
 
 // keepsLogged refuses to make a table logged, or unlogged, where a logged table would
-// then refer to an unlogged one.
+// then refer to an unlogged one, and where the statement has changed that already.
 func (x *exec) keepsLogged(oid types.OID, logged bool) error {
 	t := x.snap().Table(oid)
-	if t == nil || t.Unlogged != logged {
+	if t == nil {
+		return nil
+	}
+	if was := x.before.Table(oid); was != nil && was.Unlogged != t.Unlogged {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot change persistence setting twice")
+	}
+	if t.Unlogged != logged {
 		return nil // nothing changes
 	}
 	refuse := func(to string, fk *catalog.ForeignKey, other *catalog.Table, kind string) error {

@@ -34,3 +34,18 @@ CREATE TABLE df_w (b text);
 INSERT INTO df_w VALUES ('abc'), (NULL);
 ALTER TABLE df_w ALTER b TYPE text USING b || 'x', ALTER b TYPE int USING length(b);
 SELECT * FROM df_w;
+ALTER TABLE df_w SET UNLOGGED, SET UNLOGGED;
+ALTER TABLE df_w SET LOGGED, SET UNLOGGED;
+ALTER TABLE df_w SET UNLOGGED, SET UNLOGGED;
+ALTER TABLE df_w SET LOGGED, SET UNLOGGED;
+SELECT relpersistence FROM pg_class WHERE relname = 'df_w';
+-- A bound body that reads partitions; compression, which is no matter of those below.
+CREATE TABLE df_q (a int, b text, c text) PARTITION BY LIST (a);
+CREATE TABLE df_q1 PARTITION OF df_q FOR VALUES IN (3, NULL);
+CREATE FUNCTION df_h() RETURNS bigint LANGUAGE sql RETURN (SELECT count(b) FROM df_q WHERE a = 3);
+SELECT refobjid::regclass, refobjsubid FROM pg_depend WHERE objid = 'df_h'::regproc AND refclassid = 'pg_class'::regclass ORDER BY 1, 2;
+ALTER TABLE df_q DROP b;
+ALTER TABLE df_q DROP c;
+ALTER TABLE df_q ALTER b SET COMPRESSION pglz;
+ALTER TABLE df_q ALTER b SET STORAGE EXTERNAL;
+SELECT attrelid::regclass, attcompression, attstorage FROM pg_attribute WHERE attname = 'b' AND attrelid::regclass::text LIKE 'df\_q%' ORDER BY 1;
