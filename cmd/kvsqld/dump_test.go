@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -27,14 +28,23 @@ type dumpSite struct {
 // run runs one of PostgreSQL's programs on the database.
 func (d *dumpSite) run(name string, input []byte, args ...string) []byte {
 	d.t.Helper()
+	out, err := d.try(name, input, args...)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return out
+}
+
+// try runs one of PostgreSQL's programs, which may fail.
+func (d *dumpSite) try(name string, input []byte, args ...string) ([]byte, error) {
 	cmd := exec.Command(filepath.Join(d.bin, name), append([]string{"-h", d.host, "-p", d.port, "-U", "postgres", "-d", d.db}, args...)...)
 	cmd.Stdin = bytes.NewReader(input)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
-		d.t.Fatalf("%s on %s: %v\n%s", name, d.db, err, errs.Bytes())
+		return nil, fmt.Errorf("%s on %s: %w\n%s", name, d.db, err, errs.Bytes())
 	}
-	return out.Bytes()
+	return out.Bytes(), nil
 }
 
 // load runs SQL in the database; the first error ends the test.
@@ -47,8 +57,12 @@ func (d *dumpSite) load(sql []byte) {
 // the name of the server.
 func (d *dumpSite) dump() []byte {
 	d.t.Helper()
-	var out []byte
-	for l := range bytes.Lines(d.run("pg_dump", nil)) {
+	return sameInDumps(d.run("pg_dump", nil))
+}
+
+// sameInDumps leaves out the lines that differ from dump to dump.
+func sameInDumps(dump []byte) (out []byte) {
+	for l := range bytes.Lines(dump) {
 		if s := string(l); !strings.HasPrefix(s, `\restrict`) && !strings.HasPrefix(s, `\unrestrict`) && !strings.HasPrefix(s, "-- Dumped from") {
 			out = append(out, l...)
 		}
