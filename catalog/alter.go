@@ -14,7 +14,7 @@ func (c *Change) AddColumn(table types.OID, spec *ColumnSpec) (*Table, error) {
 	mark := c.Mark()
 	t, err := c.edit(table, func(t *Table) error {
 		if t.Col(spec.Name) >= 0 {
-			return sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", spec.Name, t.Name)
+			return ColumnExists(spec.Name, t.Name)
 		}
 		t.Columns = append(t.Columns, spec.Column)
 		return nil

@@ -20,7 +20,7 @@ func (c *Change) RenameColumn(rel types.OID, old, new string) error {
 			return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", old)
 		}
 		if slices.ContainsFunc(x.Columns, func(col Column) bool { return col.Name == new }) {
-			return columnExists(new, x.Name)
+			return ColumnExists(new, x.Name)
 		}
 		v := *x
 		v.Columns = slices.Clone(x.Columns)
@@ -43,7 +43,8 @@ func (c *Change) RenameColumn(rel types.OID, old, new string) error {
 	return sqlerr.New(sqlerr.UndefinedTable, "relation with OID %d does not exist", rel)
 }
 
-func columnExists(name, rel string) error {
+// ColumnExists refuses a second column of a name.
+func ColumnExists(name, rel string) error {
 	return sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", name, rel)
 }
 
@@ -56,7 +57,7 @@ func (c *Change) renameTableColumn(t *Table, old, new string) error {
 		return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", old)
 	}
 	if t.Col(new) >= 0 {
-		return columnExists(new, t.Name)
+		return ColumnExists(new, t.Name)
 	}
 	n := copyTable(t)
 	n.Columns[i].Name = new

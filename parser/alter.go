@@ -301,9 +301,7 @@ func (p *parser) alterType(act *ast.AlterAction) {
 		act.Column = &ast.ColumnDef{Off: act.Off, Name: act.Name, Type: t, Collate: n}
 	}
 	if p.acceptKw(kwUsing) {
-		start := p.off()
 		act.Using = p.expr()
-		act.Text = p.text(start, p.lastEnd())
 	}
 }
 
@@ -591,9 +589,7 @@ func (p *parser) alterDefault(act *ast.AlterAction) bool {
 	switch {
 	case p.acceptKws(kwSet, kwDefault):
 		act.Kind = "SET DEFAULT"
-		start := p.off()
 		act.Expr = p.expr()
-		act.Text = p.text(start, p.lastEnd())
 	case p.acceptKws(kwDrop, kwDefault):
 		act.Kind = "DROP DEFAULT"
 	case p.acceptKws(kwSet, kwNot, kwNull):

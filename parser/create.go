@@ -161,7 +161,7 @@ func (p *parser) createView(off ast.Off, replace, temp bool) *ast.CreateView {
 		v.With = p.relOptions()
 	}
 	p.expectKw(kwAs)
-	p.viewQuery(v)
+	v.Query = p.query()
 	if v.CheckOff = p.off(); p.acceptKw(kwWith) {
 		v.CheckOption = "CASCADED"
 		if p.acceptKw(kwLocal) {
@@ -174,33 +174,23 @@ func (p *parser) createView(off ast.Off, replace, temp bool) *ast.CreateView {
 	return v
 }
 
-func (p *parser) viewQuery(v *ast.CreateView) {
-	start := p.off()
-	v.Query = p.query()
-	v.Text = p.text(start, p.lastEnd())
-}
-
 func (p *parser) createMatView(off ast.Off) *ast.CreateView {
 	v := &ast.CreateView{Off: off, Materialized: true}
 	p.expectKws(kwMaterialized, kwView)
 	v.IfNotExists = p.acceptKws(kwIf, kwNot, kwExists)
 	v.Name = p.qualifiedName()
 	v.Cols = p.optParenNames()
-	if off := p.off(); p.acceptKw(kwUsing) {
-		if p.colID() != "heap" {
-			p.unsupported(off, "USING of CREATE MATERIALIZED VIEW")
-		}
+	if p.acceptKw(kwUsing) {
+		v.Using = p.colID()
 	}
 	if p.acceptKw(kwWith) {
 		v.With = p.relOptions()
 	}
-	if off := p.off(); p.acceptKw(kwTablespace) {
-		if p.colID() != "pg_default" {
-			p.unsupported(off, "TABLESPACE of CREATE MATERIALIZED VIEW")
-		}
+	if p.acceptKw(kwTablespace) {
+		v.Tablespace = p.colID()
 	}
 	p.expectKw(kwAs)
-	p.viewQuery(v)
+	v.Query = p.query()
 	v.WithNoData = p.withNoData()
 	return v
 }
@@ -286,7 +276,7 @@ func (p *parser) createDatabase(off ast.Off) ast.Stmt {
 	return d
 }
 
-// databaseOption is name [=] value of CREATE and ALTER DATABASE.
+// databaseOption is name [=] value of CREATE and ALTER DATABASE; DEFAULT is no value.
 func (p *parser) databaseOption() ast.Option {
 	o := ast.Option{Off: p.off()}
 	switch {
@@ -302,9 +292,7 @@ func (p *parser) databaseOption() ast.Option {
 		o.Name = p.takeName()
 	}
 	p.accept(KindEqual)
-	if p.isKw(kwDefault) {
-		o.X = p.labelConst()
-	} else {
+	if !p.acceptKw(kwDefault) {
 		o.X = p.varValue()
 	}
 	return o

@@ -42,7 +42,7 @@ func forgetOffsets(v reflect.Value) {
 			f := v.Field(i)
 			switch name := v.Type().Field(i).Name; {
 			case v.Type() == reflect.TypeOf(ast.Comment{}) && name == "Text":
-			case f.Type() == offType, name == "TextOff", name == "Text", name == "WhereText", name == "BodyText":
+			case f.Type() == offType, name == "Text", name == "BodyText":
 				f.SetZero()
 			default:
 				forgetOffsets(f)

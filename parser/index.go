@@ -74,9 +74,7 @@ func (p *parser) createIndex(off ast.Off) ast.Stmt {
 		x.Tablespace = p.colID()
 	}
 	if p.acceptKw(kwWhere) {
-		start := p.off()
 		x.Where = p.expr()
-		x.WhereText = p.text(start, p.lastEnd())
 	}
 	return x
 }

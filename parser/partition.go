@@ -44,18 +44,17 @@ func (p *parser) hashBound(b *ast.PartitionBound) {
 	for {
 		at := p.off()
 		name := p.nonReserved()
-		n := p.off()
 		if !p.is(KindInt) {
 			p.syntaxErr()
 		}
 		v := int(p.signedInt())
 		switch {
 		case name == "modulus" && b.Modulus < 0:
-			b.Modulus, b.ModulusAt = v, n
+			b.Modulus = v
 		case name == "modulus":
 			p.fail(sqlerr.New(sqlerr.DuplicateObject, "modulus for hash partition provided more than once").At(int(at)))
 		case name == "remainder" && b.Remainder < 0:
-			b.Remainder, b.RemainderAt = v, n
+			b.Remainder = v
 		case name == "remainder":
 			p.fail(sqlerr.New(sqlerr.DuplicateObject, "remainder for hash partition provided more than once").At(int(at)))
 		default:

@@ -409,10 +409,9 @@ func (p *parser) prepare() ast.Stmt {
 		p.expect(KindRParen)
 	}
 	p.expectKw(kwAs)
-	start, outer := p.off(), p.params
+	outer := p.params
 	s.Stmt = p.preparable()
 	p.params = outer // its $n are EXECUTE's, not the protocol's
-	s.Text, s.TextOff = p.text(start, p.lastEnd()), int(start)
 	return s
 }
 
@@ -470,9 +469,7 @@ options:
 	case p.acceptKws(kwWithout, kwHold):
 	}
 	p.expectKw(kwFor)
-	start := p.off()
 	d.Query = p.query()
-	d.Text = p.text(start, p.lastEnd())
 	return d
 }
 

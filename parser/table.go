@@ -291,9 +291,7 @@ func (p *parser) columnConstraint(c *ast.Constraint) bool {
 	case kwDefault:
 		p.next()
 		c.Kind = "DEFAULT"
-		start := p.off()
 		c.Expr = p.bExpr()
-		c.Text = p.text(start, p.lastEnd())
 	case kwGenerated:
 		p.next()
 		p.generated(c)
@@ -321,7 +319,7 @@ func (p *parser) indexParameters(c *ast.Constraint) {
 	}
 	if p.isKws(kwUsing, kwIndex, kwTablespace) {
 		p.acceptKws(kwUsing, kwIndex, kwTablespace)
-		p.colID()
+		c.Tablespace = p.colID()
 	}
 }
 
@@ -330,9 +328,7 @@ func (p *parser) check(c *ast.Constraint) {
 	p.next()
 	c.Kind = "CHECK"
 	p.expect(KindLParen)
-	start := p.off()
 	c.Expr = p.expr()
-	c.Text = p.text(start, p.lastEnd())
 	p.expect(KindRParen)
 }
 
@@ -346,9 +342,7 @@ func (p *parser) generated(c *ast.Constraint) {
 	}
 	c.Kind = "GENERATED"
 	p.expect(KindLParen)
-	start := p.off()
 	c.Expr = p.expr()
-	c.Text = p.text(start, p.lastEnd())
 	p.expect(KindRParen)
 	p.expectKw(kwStored)
 	if !c.Always {

@@ -370,6 +370,7 @@ func (b *binder) scalarSub(e *ast.Subquery) plan.Expr {
 
 // quantSub is x op ANY|ALL (query), and x IN (query).
 func (b *binder) quantSub(l ast.Expr, s *ast.Select, schema, op string, all bool, off int) plan.Expr {
+	q := b.subselect(s, off) // which PostgreSQL looks at first
 	before := b.sets
 	var xs []plan.Expr
 	if r, ok := l.(*ast.Row); ok {
@@ -379,7 +380,6 @@ func (b *binder) quantSub(l ast.Expr, s *ast.Select, schema, op string, all bool
 	} else {
 		xs = []plan.Expr{b.expr(l)}
 	}
-	q := b.subselect(s, off)
 	b.noSetIn(before, xs, off)
 	switch {
 	case len(q.cols) < len(xs):

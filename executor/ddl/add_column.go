@@ -33,6 +33,9 @@ func (x *exec) addColumn(t *catalog.Table, a *ast.AlterAction) error {
 		b.spec.Columns = append(b.spec.Columns, catalog.ColumnSpec{Column: t.Columns[i]})
 	}
 	n := len(b.spec.Columns)
+	if t.Col(a.Column.Name) >= 0 {
+		return catalog.ColumnExists(a.Column.Name, t.Name)
+	}
 	err := b.column(a.Column)
 	if err == nil {
 		err = x.notItself(t, b.spec.Columns[n].Type)

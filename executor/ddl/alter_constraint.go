@@ -40,7 +40,7 @@ func (x *exec) addConstraint(t *catalog.Table, a *ast.AlterAction) error {
 		if err := x.newKey(t, spec, a.Constraint.Pos()); err != nil {
 			return err
 		}
-		if spec.IndexOptions, err = indexOptions(catalog.KindBtree, a.Constraint.With); err != nil {
+		if spec.IndexOptions, err = keyOptions(catalog.KindBtree, a.Constraint); err != nil {
 			return err
 		}
 		if spec.UsingIndex != "" {

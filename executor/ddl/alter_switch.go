@@ -93,7 +93,7 @@ func (x *exec) switchTriggers(oid types.OID, a *ast.AlterAction) error {
 	return x.Change.SwitchKeys(oid, x.only, off)
 }
 
-// knownTablespace refuses tablespaces other than the one that there is.
+// knownTablespace refuses tablespaces for relations other than the one that there is.
 func knownTablespace(name string) error {
 	switch name {
 	case "", "pg_default":
@@ -101,7 +101,7 @@ func knownTablespace(name string) error {
 	case "pg_global":
 		return sqlerr.New(sqlerr.InvalidParameterValue, "only shared relations can be placed in pg_global tablespace")
 	}
-	return sqlerr.New(sqlerr.UndefinedObject, "tablespace \"%s\" does not exist", name)
+	return noTablespace(name)
 }
 
 // moveAll is ALTER TABLE ALL IN TABLESPACE and the like. As everything is in the one

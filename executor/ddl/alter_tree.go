@@ -184,7 +184,7 @@ func (x *exec) renameColumn(t *catalog.Table, a *ast.AlterAction) error {
 			return badTable("cannot rename inherited column \"%s\"", a.Name)
 		}
 		if i >= 0 && m.Col(a.NewName) >= 0 {
-			return sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", a.NewName, m.Name)
+			return catalog.ColumnExists(a.NewName, m.Name)
 		}
 	}
 	if i := t.Col(a.Name); i >= 0 && t.Columns[i].Parents > 0 {

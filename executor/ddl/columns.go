@@ -138,7 +138,7 @@ func (b *tableBuilder) columnConstraints(i int, c *ast.ColumnDef, serial bool) e
 			}
 			for i := range k.SeqOptions {
 				if o := &k.SeqOptions[i]; o.Name == "as" {
-					return sqlerr.New(sqlerr.SyntaxError, "conflicting or redundant options").At(o.Pos())
+					return redundant(o)
 				}
 			}
 			seq := &catalog.SequenceSpec{Type: col.Type}
@@ -289,7 +289,7 @@ func (b *tableBuilder) checkKeys() error {
 			continue // of LIKE
 		}
 		var err error
-		if s.IndexOptions, err = indexOptions(catalog.KindBtree, k.With); err != nil {
+		if s.IndexOptions, err = keyOptions(catalog.KindBtree, k); err != nil {
 			return err
 		}
 	}
@@ -469,7 +469,7 @@ func (x *exec) bindExclusion(spec *catalog.ConstraintSpec, k *ast.Constraint, t 
 	if err != nil {
 		return err
 	}
-	options, err := indexOptions(method, k.With)
+	options, err := keyOptions(method, k)
 	if err != nil {
 		return err
 	}

@@ -184,7 +184,7 @@ func (x *exec) boundTexts() []catalog.OwnedText {
 func (x *exec) editAttribute(u *catalog.UserType, a *ast.AlterAction, e *attributeEdit) (bool, error) {
 	noAttribute := sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", a.Name, u.Name)
 	taken := func(name string) error {
-		return sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", name, u.Name)
+		return catalog.ColumnExists(name, u.Name)
 	}
 	at := e.find(a.Name)
 	switch a.Kind {

@@ -2,9 +2,7 @@ package ddl
 
 import (
 	"maps"
-	"math"
 	"slices"
-	"strings"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
@@ -13,30 +11,15 @@ import (
 )
 
 func (x *exec) createDatabase(s *ast.CreateDatabase) error {
-	owner, template := x.User, "template1"
-	var options []*ast.Option
-	for i := range s.Options {
-		o := &s.Options[i]
-		switch o.Name {
-		case "owner":
-			owner = x.roleName(optionText(o))
-		case "template":
-			template = optionText(o)
-		case "encoding":
-			if v := strings.ToUpper(strings.ReplaceAll(optionText(o), "-", "")); v != "UTF8" && v != "UNICODE" && v != "DEFAULT" && v != "6" {
-				return sqlerr.Unsupported(o.Pos(), "encoding \"%s\"", optionText(o))
-			}
-		case "lc_collate", "lc_ctype", "locale":
-			if v := strings.ToUpper(optionText(o)); v != "C" && v != "POSIX" && v != "DEFAULT" && !strings.HasPrefix(v, "C.") {
-				return sqlerr.Unsupported(o.Pos(), "locale \"%s\"", optionText(o))
-			}
-		case "allow_connections", "connection_limit", "is_template":
-			options = append(options, o)
-		case "tablespace", "locale_provider", "strategy", "oid":
-		default:
-			return sqlerr.New(sqlerr.SyntaxError, "option \"%s\" not recognized", o.Name).At(o.Pos())
-		}
+	given, err := readDatabaseOptions(s.Options, "owner", "template", "encoding", "locale", "lc_collate", "lc_ctype", "icu_locale",
+		"locale_provider", "collation_version", "strategy", "tablespace", "oid", "is_template", "allow_connections", "connection_limit")
+	if err != nil {
+		return err
 	}
+	if err := given.creatable(x); err != nil {
+		return err
+	}
+	owner := x.roleName(given.text("owner", x.User))
 	if x.snap().Role(owner) == nil {
 		return noRole(owner)
 	}
@@ -45,10 +28,10 @@ func (x *exec) createDatabase(s *ast.CreateDatabase) error {
 			return err
 		}
 	}
-	if err := x.copyDatabase(s.Name, owner, template); err != nil {
+	if err := x.copyDatabase(s.Name, owner, given.text("template", "template1")); err != nil {
 		return err
 	}
-	return x.databaseOptions(s.Name, options)
+	return given.apply(x, s.Name)
 }
 
 func (x *exec) dropDatabase(s *ast.DropDatabase) error {
@@ -58,7 +41,7 @@ func (x *exec) dropDatabase(s *ast.DropDatabase) error {
 			x.notice(sqlerr.SuccessfulCompletion, "database \"%s\" does not exist, skipping", s.Name)
 			return nil
 		}
-		return sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", s.Name)
+		return noDatabase(s.Name)
 	}
 	if d.OID == x.db() {
 		return sqlerr.New(sqlerr.ObjectInUse, "cannot drop the currently open database")
@@ -106,7 +89,7 @@ func (x *exec) vacate(d *catalog.Database, what string, force bool) error {
 func optionBool(o *ast.Option) (bool, error) {
 	v, ok := catalog.ParseBool(optionText(o))
 	if !ok {
-		return false, sqlerr.New(sqlerr.SyntaxError, "%s requires a Boolean value", o.Name).At(o.Pos())
+		return false, sqlerr.New(sqlerr.SyntaxError, "%s requires a Boolean value", o.Name)
 	}
 	return v, nil
 }
@@ -124,66 +107,35 @@ func (x *exec) alterDatabase(s *ast.AlterObject) error {
 	case "OWNER":
 		d := x.snap().Database(name)
 		if d == nil {
-			return sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", name)
+			return noDatabase(name)
 		}
 		return x.Change.SetOwner(d.OID, x.roleName(s.NewName))
 	case "SET", "RESET":
 		o := &s.Options[0]
 		return x.alterDatabaseSetting(name, &ast.SetVar{Off: o.Off, Name: o.Name, Reset: s.Action == "RESET", All: s.Action == "RESET" && o.Name == "all",
 			Values: o.List, FromCurrent: o.X != nil, Default: o.List == nil && o.X == nil})
-	case "OPTIONS":
-		var options []*ast.Option
-		for i := range s.Options {
-			options = append(options, &s.Options[i])
+	case "SET TABLESPACE":
+		return x.moveDatabase(name, s.NewName)
+	case "REFRESH COLLATION VERSION":
+		if x.snap().Database(name) == nil {
+			return noDatabase(name)
 		}
-		return x.databaseOptions(name, options)
+		x.notice(sqlerr.SuccessfulCompletion, "version has not changed")
+		return nil
+	case "OPTIONS":
+		given, err := readDatabaseOptions(s.Options, "is_template", "allow_connections", "connection_limit", "tablespace")
+		if err != nil {
+			return err
+		}
+		if o := given["tablespace"]; o != nil {
+			if len(s.Options) > 1 {
+				return sqlerr.New(sqlerr.FeatureNotSupported, "option \"%s\" cannot be specified with other options", o.Name).At(o.Pos())
+			}
+			return x.moveDatabase(name, optionText(o))
+		}
+		return given.apply(x, name)
 	}
 	return sqlerr.Unsupported(s.Off.Pos(), "ALTER DATABASE %s", s.Action)
-}
-
-// databaseOptions changes who may connect to a database, and copy it.
-func (x *exec) databaseOptions(name string, options []*ast.Option) error {
-	return x.Change.EditDatabase(name, func(d *catalog.Database) error {
-		for _, o := range options {
-			switch o.Name {
-			case "connection_limit":
-				n, err := optionInt(o)
-				if err != nil {
-					return err
-				}
-				if n < -1 || n > math.MaxInt32 {
-					return sqlerr.New(sqlerr.InvalidParameterValue, "invalid connection limit: %d", n)
-				}
-				d.ConnLimit = int(n)
-			case "allow_connections":
-				allow, err := optionBool(o)
-				if err != nil {
-					return err
-				}
-				if !allow && d.OID == x.db() {
-					return sqlerr.New(sqlerr.InvalidParameterValue, "cannot disallow connections for current database")
-				}
-				if d.OID == catalog.OIDTemplate0 && allow {
-					return sqlerr.Unsupported(o.Pos(), "connecting to template0")
-				}
-				d.Closed = !allow
-			case "is_template":
-				template, err := optionBool(o)
-				if err != nil {
-					return err
-				}
-				if (d.OID == catalog.OIDTemplate0 || d.OID == catalog.OIDTemplate1) && !template {
-					return sqlerr.Unsupported(o.Pos(), "IS_TEMPLATE false for database \"%s\"", d.Name)
-				}
-				d.Template = template
-			case "tablespace":
-				return sqlerr.Unsupported(o.Pos(), "ALTER DATABASE SET TABLESPACE")
-			default:
-				return sqlerr.New(sqlerr.SyntaxError, "option \"%s\" not recognized", o.Name).At(o.Pos())
-			}
-		}
-		return nil
-	})
 }
 
 // alterDatabaseSetting sets or resets a parameter for all sessions of a database.

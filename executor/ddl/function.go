@@ -295,7 +295,7 @@ func (x *exec) functionOptions(f *catalog.Function, opts []ast.Option) error {
 			continue
 		}
 		if seen[kind] {
-			return sqlerr.New(sqlerr.SyntaxError, "conflicting or redundant options").At(o.Pos())
+			return redundant(o)
 		}
 		seen[kind] = true
 		if f.Procedure && kind != "security" && kind != "set" && kind != "reset" {

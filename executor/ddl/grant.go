@@ -21,6 +21,15 @@ func (x *exec) grant(s *ast.Grant) error {
 		}
 		return sqlerr.New(sqlerr.FeatureNotSupported, "grantor must be current user")
 	}
+	var targets []catalog.Object
+	var err error
+	switch s.ObjKind {
+	case ast.LargeObject, "LANGUAGE", "TABLESPACE", "PARAMETER":
+	default:
+		if targets, err = x.grantTargets(s); err != nil {
+			return err
+		}
+	}
 	grantees, err := x.grantees(s)
 	if err != nil {
 		return err
@@ -32,10 +41,6 @@ func (x *exec) grant(s *ast.Grant) error {
 		return x.grantLanguages(s, grantees)
 	case "TABLESPACE", "PARAMETER":
 		return x.grantShared(s, grantees)
-	}
-	targets, err := x.grantTargets(s)
-	if err != nil {
-		return err
 	}
 	for _, o := range targets {
 		if err := x.changing(o); err != nil {
@@ -202,7 +207,7 @@ func (x *exec) grantTargets(s *ast.Grant) ([]catalog.Object, error) {
 		case "DATABASE":
 			d := x.snap().Database(n.Last())
 			if d == nil {
-				return nil, sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", n.Last())
+				return nil, noDatabase(n.Last())
 			}
 			o = d
 		case "TYPE", "DOMAIN":

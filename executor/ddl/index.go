@@ -41,6 +41,9 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 			return nil
 		}
 	}
+	if err := knownTablespace(s.Tablespace); err != nil {
+		return err
+	}
 	method, err := x.accessMethod(s.Method)
 	if err != nil {
 		return err

@@ -256,7 +256,7 @@ func (x *exec) roleOptions(r *catalog.Role, opts []ast.Option) error {
 		o := &opts[i]
 		kind := strings.TrimPrefix(o.Name, "no")
 		if given[kind] {
-			return sqlerr.New(sqlerr.SyntaxError, "conflicting or redundant options").At(o.Pos())
+			return redundant(o)
 		}
 		given[kind] = true
 		v := o.X == nil || optionText(o) != "false"
@@ -342,10 +342,10 @@ func (x *exec) alterRole(s *ast.AlterRole) error {
 		}
 		return x.alterDatabaseSetting(s.InDB, s.Set)
 	}
-	if s.InDB != "" && x.snap().Database(s.InDB) == nil {
-		return sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", s.InDB)
-	}
 	return x.Change.EditRole(x.roleName(s.Name), func(r *catalog.Role) (err error) {
+		if s.InDB != "" && x.snap().Database(s.InDB) == nil {
+			return noDatabase(s.InDB)
+		}
 		if s.Set != nil && s.InDB != "" {
 			m, err := x.withSetting(r.InDatabase[s.InDB], s.Set)
 			switch {

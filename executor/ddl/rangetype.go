@@ -19,7 +19,7 @@ func (x *exec) createRange(s *ast.CreateType, schema, name string) error {
 			return sqlerr.New(sqlerr.SyntaxError, "type attribute \"%s\" not recognized", o.Name)
 		}
 		if given[o.Name] != nil {
-			return sqlerr.New(sqlerr.SyntaxError, "conflicting or redundant options").At(o.Pos())
+			return redundant(o)
 		}
 		given[o.Name] = o
 	}

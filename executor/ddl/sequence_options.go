@@ -17,7 +17,7 @@ func (x *exec) sequenceOptions(s *catalog.SequenceSpec, opts []ast.Option) error
 		o := &opts[i]
 		what := strings.TrimPrefix(o.Name, "no ")
 		if seen[what] {
-			return sqlerr.New(sqlerr.SyntaxError, "conflicting or redundant options").At(o.Pos())
+			return redundant(o)
 		}
 		seen[what] = true
 		val := func(dst **int64) error {

@@ -119,6 +119,14 @@ func heapParameter(o *ast.Option) error {
 	return p.check(name, optionText(o))
 }
 
+// keyOptions is indexOptions of a constraint, whose index stands in the one tablespace.
+func keyOptions(kind string, k *ast.Constraint) (catalog.Options, error) {
+	if err := knownTablespace(k.Tablespace); err != nil {
+		return nil, err
+	}
+	return indexOptions(kind, k.With)
+}
+
 // indexOptions checks WITH (…) of an index or of the constraint that it serves, and
 // returns the values, nil for none.
 func indexOptions(kind string, opts []ast.Option) (catalog.Options, error) {

@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 	if s.Materialized {
 		tag = "CREATE MATERIALIZED VIEW"
 	}
-	if err := viewForm(s); err != nil {
+	if err := cmp.Or(viewForm(s), knownAccessMethod(s.Using), knownTablespace(s.Tablespace)); err != nil {
 		return "", err
 	}
 	if s.Recursive {

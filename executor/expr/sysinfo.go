@@ -9,8 +9,8 @@ import (
 	"kvsqld/planner/plan"
 )
 
-// serverVersion is the version of PostgreSQL whose behaviour is followed.
-const serverVersion = "15.0"
+// PostgresVersion is the version of PostgreSQL whose behaviour is followed.
+const PostgresVersion = "15.18"
 
 // session returns the session, or the refusal of a function that needs one.
 func (c *callCtx) session() (SessionInfo, error) {
@@ -53,9 +53,9 @@ func sysinfoFuncs(r *registry) {
 	}), "current_schemas")
 	r.add(ask(func(s SessionInfo, _ []types.Datum) (types.Datum, error) { return intDatum(int64(s.BackendPID())), nil }), "pg_backend_pid")
 	r.add(fn0(func(*callCtx) ([]byte, error) {
-		return []byte("PostgreSQL " + serverVersion + " (kvsqld) on x86_64-pc-linux-gnu, compiled by gc, 64-bit"), nil
+		return []byte("PostgreSQL " + PostgresVersion + " (kvsqld) on x86_64-pc-linux-gnu, compiled by gc, 64-bit"), nil
 	}), "pgsql_version")
-	r.add(fn0(func(*callCtx) ([]byte, error) { return []byte("kvsqld (PostgreSQL " + serverVersion + ")"), nil }), "kvsqld_version")
+	r.add(fn0(func(*callCtx) ([]byte, error) { return []byte("kvsqld (PostgreSQL " + PostgresVersion + ")"), nil }), "kvsqld_version")
 	r.add(fn0(func(*callCtx) (bool, error) { return false, nil }), "pg_is_in_recovery")
 	r.add(fn0(func(*callCtx) ([]byte, error) { return []byte("UTF8"), nil }), "getdatabaseencoding")
 	r.add(ask(func(s SessionInfo, _ []types.Datum) (types.Datum, error) {

@@ -11,6 +11,7 @@ import (
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
+	"kvsqld/executor/expr"
 )
 
 // setting describes one run-time parameter.
@@ -73,7 +74,7 @@ var shipped = map[string]string{
 
 // ServerVersion is what server_version says. Tools choose their catalog queries
 // by the number in front.
-const ServerVersion = "15.18 (kvsqld)"
+const ServerVersion = expr.PostgresVersion + " (kvsqld)"
 
 // reported are the settings whose changes clients are told.
 var reported = []string{

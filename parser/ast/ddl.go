@@ -17,13 +17,13 @@ type (
 		Name string // "" if not named
 		Kind string // NOT NULL, NULL, DEFAULT, CHECK, UNIQUE, PRIMARY KEY, FOREIGN KEY, IDENTITY, GENERATED, EXCLUDE
 		Expr Expr   // of DEFAULT, CHECK, GENERATED
-		Text string // the expression as written
 
 		Cols         []string // table form of UNIQUE, PRIMARY KEY, FOREIGN KEY
 		Include      []string
 		UsingIndex   string
 		NullsNotDist bool
 		With         []Option
+		Tablespace   string // of the index
 
 		RefTable *Name
 		RefCols  []string
@@ -105,8 +105,6 @@ type (
 		From, To           []Expr // MINVALUE and MAXVALUE are column references
 		Hash               bool
 		Modulus, Remainder int
-		// where the two numbers stand
-		ModulusAt, RemainderAt Off
 	}
 	// IndexElem is a column or expression of an index.
 	IndexElem struct {
@@ -135,9 +133,8 @@ type (
 		With         []Option
 		Tablespace   string
 		Where        Expr
-		WhereText    string
 	}
-	// CreateView is CREATE [MATERIALIZED] VIEW; Text is the query as written.
+	// CreateView is CREATE [MATERIALIZED] VIEW.
 	CreateView struct {
 		Off
 		Name         Name
@@ -149,9 +146,10 @@ type (
 		Materialized bool
 		IfNotExists  bool
 		Cols         []string
+		Using        string // of a materialized view
 		With         []Option
+		Tablespace   string // of a materialized view
 		Query        *Select
-		Text         string
 		CheckOption  string
 		CheckOff     Off // of WITH CHECK OPTION
 		WithNoData   bool
@@ -299,7 +297,6 @@ type (
 		Type       *TypeName
 		Using      Expr
 		Expr       Expr
-		Text       string // default expression as written
 		Options    []Option
 		Other      *Name           // of INHERIT, NO INHERIT, ATTACH PARTITION, DETACH PARTITION, OF
 		Bound      *PartitionBound // of ATTACH PARTITION; nil for an index

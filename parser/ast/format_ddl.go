@@ -243,6 +243,10 @@ func (p *printer) keyParts(c *Constraint) {
 		p.parenIdents(c.Include)
 	}
 	p.withOptions(c.With)
+	if c.Tablespace != "" {
+		p.put(" USING INDEX")
+		p.tablespace(c.Tablespace)
+	}
 }
 
 func (p *printer) references(c *Constraint) {
@@ -314,10 +318,7 @@ func (p *printer) createTable(s *CreateTable) {
 	default:
 		p.put(" ON COMMIT ", s.OnCommit)
 	}
-	if s.Tablespace != "" {
-		p.put(" TABLESPACE ")
-		p.ident(s.Tablespace)
-	}
+	p.tablespace(s.Tablespace)
 	switch {
 	case s.As != nil:
 		p.put(" AS ")
@@ -428,11 +429,15 @@ func (p *printer) createIndex(s *CreateIndex) {
 	}
 	p.putIf(s.NullsNotDist, " NULLS NOT DISTINCT")
 	p.withOptions(s.With)
-	if s.Tablespace != "" {
-		p.put(" TABLESPACE ")
-		p.ident(s.Tablespace)
-	}
+	p.tablespace(s.Tablespace)
 	p.where(" WHERE ", s.Where)
+}
+
+func (p *printer) tablespace(name string) {
+	if name != "" {
+		p.put(" TABLESPACE ")
+		p.ident(name)
+	}
 }
 
 func (p *printer) createView(s *CreateView) {
@@ -444,7 +449,12 @@ func (p *printer) createView(s *CreateView) {
 	p.put("VIEW ", ifNotExists(s.IfNotExists))
 	p.name(s.Name)
 	p.parenIdents(s.Cols)
+	if s.Using != "" {
+		p.put(" USING ")
+		p.ident(s.Using)
+	}
 	p.withOptions(s.With)
+	p.tablespace(s.Tablespace)
 	p.put(" AS ")
 	p.query(s.Query)
 	if s.CheckOption != "" {
@@ -485,7 +495,10 @@ func (p *printer) databaseOptions(l []Option) {
 		} else {
 			p.put(o.Name)
 		}
-		p.put(" = ")
+		if p.put(" = "); o.X == nil {
+			p.put("DEFAULT")
+			continue
+		}
 		p.expr(o.X, 0)
 	}
 }

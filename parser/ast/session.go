@@ -43,15 +43,12 @@ type (
 		Off
 		What string
 	}
-	// Prepare is PREPARE name (types) AS stmt; Text is the statement's own text
-	// and TextOff its offset.
+	// Prepare is PREPARE name (types) AS stmt.
 	Prepare struct {
 		Off
-		Name    string
-		Types   []TypeName
-		Stmt    Stmt
-		Text    string
-		TextOff int
+		Name  string
+		Types []TypeName
+		Stmt  Stmt
 	}
 	// Execute is EXECUTE name (args).
 	Execute struct {
@@ -90,7 +87,6 @@ type (
 		Scroll      *bool
 		Hold        bool
 		Query       *Select
-		Text        string
 		Insensitive bool
 		Asensitive  bool
 		BothScroll  bool // SCROLL as well as NO SCROLL, which is refused
