@@ -242,7 +242,9 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 
 		Vacate:   func(db types.OID, force bool) (int, error) { return s.vacate(ctx, db, force) },
 		Setting:  func(v *ast.SetVar) (string, error) { return s.checkedSetting(ctx, v) },
-		Verifier: verifierOf,
+		Verifier: func(password string) (string, error) {
+			return verifierOf(password, s.settings.get("password_encryption") == "md5")
+		},
 	}
 }
 
@@ -250,12 +252,17 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 var md5Secret = regexp.MustCompile(`^md5[0-9a-f]{32}$`)
 
 // verifierOf is ddl.Env.Verifier: what CREATE ROLE is given may be a verifier already.
-func verifierOf(password string) (string, error) {
+// A password that is to be hashed with MD5 is refused.
+func verifierOf(password string, md5 bool) (string, error) {
 	if md5Secret.MatchString(password) {
 		return "", sqlerr.Unsupported(-1, "an MD5 password")
 	}
 	v, err := wire.ParseVerifier(password)
-	if err != nil {
+	switch {
+	case err == nil:
+	case md5 && password != "":
+		return "", sqlerr.Unsupported(-1, "password_encryption \"md5\"")
+	default:
 		v, err = wire.NewVerifier(password)
 	}
 	if err != nil || password == "" || v.Check("") {
