@@ -154,7 +154,7 @@ func until(c *client, locked string) {
 }
 
 // TestIndexOfANewerState: a transaction that keeps its snapshot goes on when others make an
-// index, which lacks rows of that snapshot. A unique one says something about the rows.
+// index, which lacks rows of that snapshot. Who writes needs what a unique one says of them.
 func TestIndexOfANewerState(t *testing.T) {
 	srv := newServer(t)
 	keeper, admin := srv.client(t), srv.client(t)
@@ -175,7 +175,8 @@ func TestIndexOfANewerState(t *testing.T) {
 	keeper.want("SELECT count(*) FROM t WHERE v = 8", "(count)", "20", "SELECT 1", "I")
 	keeper.must("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT * FROM o")
 	admin.must("CREATE UNIQUE INDEX u ON t (n, id)")
-	if got := keeper.sql("SELECT count(*) FROM t WHERE v = 8"); !strings.Contains(got, "40001") {
+	keeper.want("SELECT count(*) FROM t WHERE n = 1 AND id = 6", "(count)", "1", "SELECT 1", "T")
+	if got := keeper.sql("UPDATE t SET n = 2 WHERE v = 8"); !strings.Contains(got, "40001") {
 		t.Error(got)
 	}
 	srv.checkTables(t)

@@ -16,7 +16,11 @@ func TestOldSnapshotMeetsDDL(t *testing.T) {
 	}{
 		{"CREATE INDEX ON t (a)", "SELECT id FROM t WHERE a = 7", false},
 		{"CREATE INDEX ON t USING inverted (a)", "SELECT id FROM t WHERE a = 7", false},
-		{"CREATE UNIQUE INDEX ON t (a)", "SELECT id FROM t WHERE a = 7", true},
+		{"CREATE UNIQUE INDEX ON t (a)", "SELECT id FROM t WHERE a = 7", false},
+		{"ALTER TABLE t ADD UNIQUE (a)", "SELECT id FROM t WHERE a = 7", false},
+		{"UPDATE t SET a = 7 WHERE id < 7; UPDATE t SET a = -id; ALTER TABLE t ADD UNIQUE (a)", "SELECT count(*) AS n, max(id) FROM t x WHERE EXISTS (SELECT 1 FROM t WHERE a = x.b AND a = 7)", false},
+		{"CREATE UNIQUE INDEX ON t (a)", "SELECT id FROM t WHERE a = 7 FOR UPDATE", true},
+		{"CREATE UNIQUE INDEX ON t (a)", "UPDATE t SET a = a WHERE a = 7 RETURNING id", true},
 		{"ALTER TABLE t SET (layout = 'column')", "SELECT id FROM t WHERE id = 7 AND a = 7", true},
 		{"ALTER TABLE t ALTER COLUMN a TYPE bigint", "SELECT id FROM t WHERE id = 7 AND a = 7", true},
 		{"ALTER TABLE t DROP CONSTRAINT t_pkey", "SELECT id FROM t WHERE id = 7 AND a = 7", true},

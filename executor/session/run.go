@@ -321,7 +321,8 @@ func (s *Session) storedAsSeen(q *plan.Query) error {
 		return nil
 	}
 	for i := range len(q.Tables) + len(q.KeyTables) {
-		oid := tableUse(q, i).Table.OID
+		use := tableUse(q, i)
+		oid := use.Table.OID
 		was, is := t.seen.Table(oid), now.Table(oid)
 		if was == is || is == nil || was == nil && !t.blurred {
 			continue // made later, or by this transaction
@@ -336,7 +337,7 @@ func (s *Session) storedAsSeen(q *plan.Query) error {
 			if err != nil {
 				return err
 			}
-			fits = d.Reads(old)
+			fits = d.Reads(old, use.Write || use.Lock || i >= len(q.Tables))
 		}
 		if !fits {
 			e := sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update")

@@ -112,8 +112,9 @@ func (d *Desc) Moves(was *Desc) bool {
 
 // Reads reports whether what is stored of the table as was describes it can be read
 // by d: all files of d are there, with keys and values of the same types, but for
-// indexes that say nothing about the rows: those are not read where they lack rows.
-func (d *Desc) Reads(was *Desc) bool {
+// indexes that are not read where they lack rows. Who writes needs those that say
+// something about the rows.
+func (d *Desc) Reads(was *Desc, write bool) bool {
 	t, old := d.Table, was.Table
 	if !slices.Equal(t.PK, old.PK) || len(t.Columns) < len(old.Columns) {
 		return false
@@ -125,7 +126,7 @@ func (d *Desc) Reads(was *Desc) bool {
 	}
 	need, have := d.files(), was.files()
 	for _, x := range d.indexes {
-		if !x.master && !x.cat.Unique && x.cat.Constraint == 0 && d.Table.Exclusion(x.cat) == nil {
+		if !x.master && (!write || !x.cat.Unique && x.cat.Constraint == 0 && d.Table.Exclusion(x.cat) == nil) {
 			have = append(have, x.space)
 		}
 	}
