@@ -135,6 +135,7 @@ func (b *binder) callOf(e *ast.Call, fc *funcCall, inner *binder, before setCall
 		if pr.RetSet {
 			b.setCall(off)
 		}
+		b.mustRun(pr, args, "", off)
 		c := &plan.Call{At: plan.At{T: ret, Off: off}, Proc: pr, Args: args, VariadicArr: e.Variadic, Syntax: e.Form, Defaults: cand.defaults, Written: fc.written(cand)}
 		if pr.SQL != nil {
 			x := b.routineCall(c)

@@ -66,6 +66,9 @@ type Context struct {
 	// Behind reports whether an index became valid after the snapshot that the statement
 	// reads, in which it lacks rows: it is not read. nil: none is.
 	Behind func(*catalog.Index) bool
+	// Runs reports whether there is code for a built-in function, by its prosrc: others
+	// are refused by name where they are called. nil: there is for all.
+	Runs func(src string) bool
 	// Rows estimates a table's rows from a live counter; nil or -1: not known.
 	Rows func(*catalog.Table) float64
 	// Interrupted is asked now and then and ends the planning with its error: the

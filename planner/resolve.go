@@ -442,7 +442,24 @@ func (p *planner) makeCall(pr *catalog.Proc, args []plan.Expr, want []types.OID,
 	}
 	p.writes = p.writes || pr.Modifies
 	p.limit(pr)
+	p.mustRun(pr, args, op, off)
 	return p.fold(&plan.Call{At: plan.At{T: ret, Off: off}, Proc: pr, Args: args, Op: op})
+}
+
+// mustRun refuses a built-in function, or the operator op that it is behind, for which
+// there is no code: also in what is only stored, like a view.
+func (p *planner) mustRun(pr *catalog.Proc, args []plan.Expr, op string, off int) {
+	if p.Runs == nil || pr.SQL != nil || pr.Own != nil || p.Runs(pr.Src) {
+		return
+	}
+	names := make([]string, len(args))
+	for i, a := range args {
+		names[i] = p.bareName(a.Type().OID)
+	}
+	if op != "" {
+		unsupported(off, "operator %s of %s", op, strings.Join(names, " and "))
+	}
+	unsupported(off, "function %s(%s)", pr.Name, strings.Join(names, ", "))
 }
 
 // callArgs converts the arguments to the declared types, polymorphic ones to

@@ -69,7 +69,7 @@ var arrows = map[string][]string{
 	// Definitions run whole statements below them: CREATE TABLE AS and the checks
 	// of ALTER TABLE are planned and executed; view and default texts are parsed.
 	"executor/ddl": {"executor", "executor/expr", "parser", "parser/ast", "planner", "planner/plan", "catalog", "catalog/partition",
-		"catalog/types", "catalog/types/vec", "catalog/spatial", "catalog/sqlerr", "storage/table", "storage/kv"},
+		"catalog/types", "catalog/types/vec", "catalog/types/charset", "catalog/spatial", "catalog/sqlerr", "storage/table", "storage/kv"},
 	// A session implements wire.Session and so names its value types.
 	"executor/session": {"executor", "executor/ddl", "executor/expr", "parser", "parser/ast", "planner", "planner/plan",
 		"catalog", "catalog/partition", "catalog/pgcatalog", "catalog/types", "catalog/types/vec", "catalog/types/charset", "catalog/sqlerr",

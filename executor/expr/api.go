@@ -226,7 +226,7 @@ func NewAggregator(a *plan.Agg, direct []types.Datum) (Aggregator, error) {
 	return newAggregator(a, direct)
 }
 
-// Implemented reports whether the function with that prosrc can be called.
+// Implemented reports whether the built-in function with that prosrc can be called.
 func Implemented(src string) bool {
 	r := functions()
 	_, ok := r.scalar[src]

@@ -222,7 +222,7 @@ func (s *Session) planContext(snap *catalog.Snapshot) *planner.Context {
 	}
 	return &planner.Context{
 		Snap: snap, DB: s.db, SearchPath: s.searchPath(true), Fmt: f, Consts: constants{s, context.Background()}, Texts: parser.Texts{},
-		NoOptimizer: !s.settings.optimizer, TempSchema: s.tempSchema(), User: s.user, Rows: s.srv.estimate(snap),
+		NoOptimizer: !s.settings.optimizer, TempSchema: s.tempSchema(), User: s.user, Rows: s.srv.estimate(snap), Runs: expr.Implemented,
 		RowSecurityOff: s.settings.rowSecurityOff, NoViews: s.settings.noViews, NullEquals: s.settings.nullEquals, Notice: s.tell,
 	}
 }
