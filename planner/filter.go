@@ -398,7 +398,7 @@ func (p *planner) planUnit(s *state, u *unit) *pnode {
 	n := &pnode{lay: layout{}, rels: u.rels}
 	switch {
 	case r.virt != nil:
-		v := &plan.VirtualScan{Rel: r.virt}
+		v := &plan.VirtualScan{Rel: r.virt, Alias: r.alias}
 		for i, c := range cols {
 			n.lay[[2]int{r.id, c}] = i
 			v.Cols = append(v.Cols, c)

@@ -379,7 +379,7 @@ func (p *planner) lookupPath(u *unit, conj []plan.Expr, outer map[int]bool) *pat
 
 func (p *planner) lookupJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on []plan.Expr, x *path, out *pnode) *pnode {
 	r := u.rel
-	n := &plan.LookupJoin{Kind: kind, Left: l.node, Table: r.table, Index: x.index}
+	n := &plan.LookupJoin{Kind: kind, Left: l.node, Table: r.table, Alias: r.alias, Index: x.index}
 	n.Keys = p.planExprs(x.ranges[0].Eq, l.lay)
 	var entry []plan.Expr
 	for _, c := range append(slices.Clone(u.local), on...) {

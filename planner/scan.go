@@ -51,7 +51,7 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 			return p.planUnion(s, u, arms, all, rows, c)
 		}
 	}
-	sc := &plan.Scan{Table: r.table, Cursor: r.cursor, Index: best.index, Access: best.access, IndexOnly: best.only, Reverse: best.reverse, Ordered: best.reverse}
+	sc := &plan.Scan{Table: r.table, Alias: r.alias, Cursor: r.cursor, Index: best.index, Access: best.access, IndexOnly: best.only, Reverse: best.reverse, Ordered: best.reverse}
 	n := &pnode{lay: layout{}, rels: u.rels, base: r, cost: best.cost}
 	wanted := map[int]map[int]bool{r.id: maps.Clone(need)}
 	var rest, entry []plan.Expr

@@ -59,7 +59,7 @@ func (p *planner) unionOf(r *rel, conj []plan.Expr, best *path) (arms []path, co
 // find all of its rows. All conjuncts are tested on these.
 func (p *planner) planUnion(s *state, u *unit, arms []path, all bool, rows, cost float64) *pnode {
 	r := u.rel
-	n := &plan.IndexUnion{Table: r.table, All: all}
+	n := &plan.IndexUnion{Table: r.table, Alias: r.alias, All: all}
 	wanted := map[int]map[int]bool{r.id: maps.Clone(s.need[r.id])}
 	for _, c := range u.local {
 		needOf(c, wanted)

@@ -95,7 +95,7 @@ func stepTexts(q *Query) map[string][]string {
 		}
 		switch n := n.(type) {
 		case *Scan:
-			t := n.Table.Name + ": " + n.Access.String()
+			t := aliased(n.Table.Name, n.Alias) + ": " + n.Access.String()
 			if n.Index != nil {
 				t += " " + n.Index.Name
 			}
@@ -109,13 +109,13 @@ func stepTexts(q *Query) map[string][]string {
 			}
 			add("join", "by the order of the keys, without an operator")
 		case *VirtualScan:
-			add("filter", n.Rel.Name+": from the catalog")
+			add("filter", aliased(n.Rel.Name, n.Alias)+": from the catalog")
 		case *IndexUnion:
 			how := "union"
 			if n.All {
 				how = "intersection"
 			}
-			add("filter", n.Table.Name+": "+how+" of indexes")
+			add("filter", aliased(n.Table.Name, n.Alias)+": "+how+" of indexes")
 		case *HashJoin:
 			add("join", "hash join ("+n.Kind.String()+")")
 		case *LookupJoin:
@@ -123,7 +123,7 @@ func stepTexts(q *Query) map[string][]string {
 			if n.Index != nil {
 				how = n.Index.Name
 			}
-			add("join", n.Table.Name+" by "+how+" lookups ("+n.Kind.String()+")")
+			add("join", aliased(n.Table.Name, n.Alias)+" by "+how+" lookups ("+n.Kind.String()+")")
 		case *MergeJoin:
 			add("join", "merge join ("+n.Kind.String()+")")
 		case *LoopJoin:
@@ -229,10 +229,18 @@ func (x *explainer) node(n Node, depth int) {
 	})
 }
 
+// aliased is a relation's name with the one that the query gives it, if that is another.
+func aliased(name, alias string) string {
+	if alias == "" || alias == name {
+		return name
+	}
+	return name + " " + alias
+}
+
 func title(n Node) string {
 	switch n := n.(type) {
 	case *Scan:
-		s := "Scan " + n.Table.Name
+		s := "Scan " + aliased(n.Table.Name, n.Alias)
 		if n.Index != nil {
 			s += " by " + n.Index.Name
 		}
@@ -247,7 +255,7 @@ func title(n Node) string {
 	case *ClusterScan:
 		return clusterTitle(n)
 	case *VirtualScan:
-		return "Scan " + n.Rel.Name + ", from the catalog"
+		return "Scan " + aliased(n.Rel.Name, n.Alias) + ", from the catalog"
 	case *SequenceScan:
 		return "Scan sequence " + n.Seq.Name
 	case *Values:
@@ -266,7 +274,7 @@ func title(n Node) string {
 		}
 		return s
 	case *LookupJoin:
-		s := "Lookup join, " + n.Kind.String() + ", into " + n.Table.Name
+		s := "Lookup join, " + n.Kind.String() + ", into " + aliased(n.Table.Name, n.Alias)
 		if n.Index != nil {
 			s += " by " + n.Index.Name
 		}
@@ -287,9 +295,9 @@ func title(n Node) string {
 		return "Group, hash"
 	case *IndexUnion:
 		if n.All {
-			return "Intersection of indexes of " + n.Table.Name
+			return "Intersection of indexes of " + aliased(n.Table.Name, n.Alias)
 		}
-		return "Union of indexes of " + n.Table.Name
+		return "Union of indexes of " + aliased(n.Table.Name, n.Alias)
 	case *Distinct:
 		if n.Ordered {
 			return "Distinct, ordered"

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -217,7 +218,7 @@ func (x *treeExplainer) lookup(l *LookupJoin) Object {
 	if x.o.Verbose {
 		o.add("Schema", l.Table.Schema)
 	}
-	o.add("Alias", l.Table.Name)
+	o.add("Alias", cmp.Or(l.Alias, l.Table.Name))
 	o.text("Index Cond", x.texts(l.Keys))
 	x.condText(&o, "Filter", l.Filter)
 	return o
@@ -347,12 +348,12 @@ func nodeType(n Node, o *Object) {
 
 // nodeProperties adds what PostgreSQL tells of a node of the type.
 func (w speller) nodeProperties(n Node, o *Object, verbose bool) {
-	relation := func(schema, name string) {
+	relation := func(schema, name, alias string) {
 		o.add("Relation Name", name)
 		if verbose {
 			o.text("Schema", schema)
 		}
-		o.add("Alias", name)
+		o.add("Alias", cmp.Or(alias, name))
 	}
 	join := func(k JoinKind) {
 		s := k.String()
@@ -384,7 +385,7 @@ func (w speller) nodeProperties(n Node, o *Object, verbose bool) {
 			o.add("Scan Direction", dir)
 			o.text("Index Name", scanIndex(n))
 		}
-		relation(n.Table.Schema, n.Table.Name)
+		relation(n.Table.Schema, n.Table.Name, n.Alias)
 		var keys []string
 		for i := range n.Ranges {
 			keys = append(keys, w.rangeText(n, &n.Ranges[i]))
@@ -392,13 +393,13 @@ func (w speller) nodeProperties(n Node, o *Object, verbose bool) {
 		o.text("Index Cond", strings.Join(keys, " OR "))
 		w.condText(o, "Filter", n.Filter)
 	case *IndexUnion:
-		relation(n.Table.Schema, n.Table.Name)
+		relation(n.Table.Schema, n.Table.Name, n.Alias)
 		w.condText(o, "Filter", n.Filter)
 	case *VirtualScan:
-		relation(n.Rel.Schema, n.Rel.Name)
+		relation(n.Rel.Schema, n.Rel.Name, n.Alias)
 		w.condText(o, "Filter", n.Filter)
 	case *SequenceScan:
-		relation(n.Seq.Schema, n.Seq.Name)
+		relation(n.Seq.Schema, n.Seq.Name, "")
 	case *ClusterScan:
 		for _, s := range w.details(n) {
 			if k, v, ok := strings.Cut(s, ": "); ok {
@@ -446,13 +447,13 @@ func (w speller) nodeProperties(n Node, o *Object, verbose bool) {
 		o.add("CTE Name", n.CTE.Name)
 		o.add("Alias", n.CTE.Name)
 	case *Insert:
-		relation(n.Table.Schema, n.Table.Name)
+		relation(n.Table.Schema, n.Table.Name, "")
 	case *Update:
-		relation(n.Table.Schema, n.Table.Name)
+		relation(n.Table.Schema, n.Table.Name, "")
 	case *Delete:
-		relation(n.Table.Schema, n.Table.Name)
+		relation(n.Table.Schema, n.Table.Name, "")
 	case *Merge:
-		relation(n.Table.Schema, n.Table.Name)
+		relation(n.Table.Schema, n.Table.Name, "")
 	}
 }
 

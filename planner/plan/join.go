@@ -43,6 +43,7 @@ type (
 		Kind     JoinKind
 		Left     Node
 		Table    *catalog.Table
+		Alias    string         // what the query calls the table, for EXPLAIN
 		Index    *catalog.Index // nil or primary: the master file
 		Keys     []Expr         // over Left's columns: equality on the first len(Keys) key columns
 		Cols     []int

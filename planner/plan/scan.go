@@ -30,6 +30,7 @@ type (
 	Scan struct {
 		Common
 		Table   *catalog.Table
+		Alias   string         // what the query calls the table, for EXPLAIN
 		Index   *catalog.Index // nil: the master file. The primary key's index means the master as well.
 		Access  Access
 		Ranges  []KeyRange // nil: the whole file
@@ -190,6 +191,7 @@ type (
 	IndexUnion struct {
 		Common
 		Table  *catalog.Table
+		Alias  string
 		Scans  []Node // of row keys
 		All    bool
 		Cols   []int
@@ -202,6 +204,7 @@ type (
 	VirtualScan struct {
 		Common
 		Rel     *catalog.Virtual
+		Alias   string
 		Cols    []int
 		KeyCols []int
 		KeyVals []Expr
