@@ -450,7 +450,7 @@ func (g *grouper) agg(a *aggRef) plan.Expr {
 			key += exprKey(x) + ","
 		}
 		if i, ok := g.aggs[key]; ok {
-			return &plan.Var{At: a.At, Rel: g.bl.grpRel, Col: aggBase + i}
+			return &plan.Var{At: a.At, Rel: g.bl.grpRel, Col: aggBase + i, Name: a.agg.Proc.Name}
 		}
 	}
 	g.bl.aggs = append(g.bl.aggs, a.agg)
@@ -468,7 +468,7 @@ func (g *grouper) grouping(x *groupingRef) plan.Expr {
 		failf(sqlerr.TooManyArguments, x.Off, "GROUPING must have fewer than 32 arguments")
 	}
 	var sum plan.Expr = constInt4(0)
-	mask := &plan.Var{At: plan.At{T: types.TInt4, Off: -1}, Rel: g.bl.grpRel, Col: maskCol}
+	mask := &plan.Var{At: plan.At{T: types.TInt4, Off: -1}, Rel: g.bl.grpRel, Col: maskCol, Name: "grouping"}
 	for i, a := range x.args {
 		k, ok := g.keys[exprKey(a)]
 		if !ok {

@@ -112,7 +112,7 @@ func (d *deparser) expr(e Expr, implicit bool) {
 	case *Param:
 		d.str("$" + strconv.Itoa(e.Idx+1))
 	case *SubPlan:
-		d.str("(SubPlan " + strconv.Itoa(e.Plan.Base().ID) + ")")
+		d.str("(" + subPlanName(e) + ")")
 	case *CaseVal:
 		d.str("CASE_TEST_EXPR")
 	case *Call:

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -192,11 +193,7 @@ func (x *explainer) node(n Node, depth int) {
 		x.line(d, "%s", s)
 	}
 	if x.o.Verbose && len(b.Cols) > 0 {
-		var names []string
-		for _, c := range b.Cols {
-			names = append(names, c.Name)
-		}
-		x.line(d, "Output: %s", strings.Join(names, ", "))
+		x.line(d, "Output: %s", strings.Join(x.outputs(n), ", "))
 	}
 	if x.o.Analyze && a.Spilled > 0 {
 		x.line(d, "Spilled: %d bytes", a.Spilled)
@@ -215,12 +212,10 @@ func (x *explainer) node(n Node, depth int) {
 	for _, c := range n.Children() {
 		x.node(c, depth+1)
 	}
-	k := 0
 	MapExprs(n, func(e Expr) Expr {
 		Visit(e, func(y Expr) bool {
 			if s, ok := y.(*SubPlan); ok {
-				k++
-				x.line(d, "SubPlan %d", k)
+				x.line(d, "%s", subPlanName(s))
 				x.node(s.Plan, depth+3)
 			}
 			return true
@@ -370,6 +365,7 @@ func (w speller) sortTexts(keys []SortKey) string {
 
 // details are the lines below a node's title.
 func (w speller) details(n Node) []string {
+	w = w.over(n.Children()...)
 	var out []string
 	add := func(label, s string) {
 		if s != "" {
@@ -424,18 +420,18 @@ func (w speller) details(n Node) []string {
 	case *HashJoin:
 		var eqs []string
 		for i := range n.LeftKeys {
-			eqs = append(eqs, w.text(n.LeftKeys[i])+" = "+w.text(n.RightKeys[i]))
+			eqs = append(eqs, w.text(n.LeftKeys[i])+" = "+w.over(n.Right).text(n.RightKeys[i]))
 		}
 		add("On", strings.Join(eqs, " AND "))
 		cond("Filter", n.Residual)
 	case *LookupJoin:
-		add("Key", w.texts(n.Keys))
+		add("Key", w.lookupText(n))
 		add("Elements", partText(n.Table, n.Parts, w.text))
 		cond("Filter on entries", n.EntryFilter)
 		cond("Filter", n.Filter)
 		cond("Join filter", n.Residual)
 	case *MergeJoin:
-		add("On", w.texts(n.LeftKeys)+" = "+w.texts(n.RightKeys))
+		add("On", w.texts(n.LeftKeys)+" = "+w.over(n.Right).texts(n.RightKeys))
 		cond("Filter", n.Residual)
 	case *LoopJoin:
 		cond("On", n.Cond)
@@ -485,20 +481,85 @@ func partText(t *catalog.Table, parts []Part, text func(Expr) string) string {
 
 // rangeText prints a key range over the names of the key's columns.
 func (w speller) rangeText(n *Scan, r *KeyRange) string {
-	return w.rangeOf(r, func(i int) string {
-		if n.Index != nil {
-			if i < len(n.Index.Keys) {
-				if c := n.Index.Keys[i].Col; c >= 0 {
-					return n.Table.Columns[c].Name
-				}
-				return n.Index.Keys[i].Expr
+	return w.rangeOf(r, keyNames(n.Table, n.Index))
+}
+
+// lookupText is rangeText for the keys that a join looks for.
+func (w speller) lookupText(n *LookupJoin) string {
+	return w.rangeOf(&KeyRange{Eq: n.Keys}, keyNames(n.Table, n.Index))
+}
+
+// keyNames returns the names of the columns of an index, or of the table's key.
+func keyNames(t *catalog.Table, ix *catalog.Index) func(i int) string {
+	return func(i int) string {
+		switch {
+		case ix != nil && i < len(ix.Keys):
+			if c := ix.Keys[i].Col; c >= 0 {
+				return t.Columns[c].Name
 			}
-		} else if i < len(n.Table.PK) {
-			return n.Table.Columns[n.Table.PK[i]].Name
+			return ix.Keys[i].Expr
+		case ix == nil && i < len(t.PK):
+			return t.Columns[t.PK[i]].Name
 		}
 		return "?"
-	})
+	}
 }
+
+// outputs names the columns of a node; one without a name is told by what computes it.
+func (w speller) outputs(n Node) []string {
+	var out []string
+	for i := range n.Base().Cols {
+		out = append(out, w.column(n, i))
+	}
+	return out
+}
+
+// column is the name of a column of a node, or what computes it.
+func (w speller) column(n Node, i int) string {
+	if name := n.Base().Cols[i].Name; name != "" && name != "?column?" {
+		return name
+	}
+	switch n := n.(type) {
+	case *Project:
+		return w.over(n.Input).text(n.Exprs[i])
+	case *ProjectSet:
+		return w.over(n.Input).text(n.Exprs[i])
+	case *Group:
+		if i < len(n.Keys) {
+			return w.over(n.Input).text(n.Keys[i])
+		}
+	case *Sort, *Limit, *Filter, *Distinct, *LockRows, *Kept:
+		if in := n.Children()[0]; i < len(in.Base().Cols) {
+			return w.column(in, i)
+		}
+	}
+	return "?column?"
+}
+
+// over is a speller for expressions over the columns of nodes, one after the other.
+func (w speller) over(inputs ...Node) speller {
+	own, other := w.spell, w.spell.Other
+	own.Other = func(e Expr, part func(Expr, bool) string) (string, bool) {
+		if c, ok := e.(*Col); ok && (c.Name == "" || c.Name == "?column?") {
+			i := c.Idx
+			for _, in := range inputs {
+				n := len(in.Base().Cols)
+				if i < n {
+					return w.column(in, i), true
+				}
+				i -= n
+			}
+		}
+		if other != nil {
+			return other(e, part)
+		}
+		return "", false
+	}
+	return speller{own}
+}
+
+// subPlanName is what expressions call the plan of a subquery.
+func subPlanName(s *SubPlan) string { return "SubPlan " + strconv.Itoa(s.Plan.Base().ID) }
 
 // rangeOf describes a range; name gives the names of the key's columns.
 func (w speller) rangeOf(r *KeyRange, name func(i int) string) string {

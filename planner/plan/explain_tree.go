@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 )
 
@@ -92,7 +93,6 @@ type treeExplainer struct {
 	speller
 	o      ExplainOptions
 	actual map[int]NodeActual
-	subs   int
 }
 
 // node describes a node and what is below it; role is its Parent Relationship.
@@ -120,11 +120,7 @@ func (x *treeExplainer) node(n Node, role string) Object {
 	}
 	x.actuals(n, shown, &o)
 	if x.o.Verbose && len(b.Cols) > 0 {
-		var names []string
-		for _, c := range b.Cols {
-			names = append(names, c.Name)
-		}
-		o.add("Output", names)
+		o.add("Output", x.outputs(n))
 	}
 	if notes := shown.Base().Notes; len(notes) > 0 {
 		o.add("Notes", notes)
@@ -187,9 +183,7 @@ func (x *treeExplainer) subPlans(n Node) []Object {
 	MapExprs(n, func(e Expr) Expr {
 		Visit(e, func(y Expr) bool {
 			if s, ok := y.(*SubPlan); ok {
-				x.subs++
-				name := fmt.Sprintf("SubPlan %d", x.subs)
-				out = append(out, insertAfter(x.node(s.Plan, "SubPlan"), "Parent Relationship", Property{"Subplan Name", name}))
+				out = append(out, insertAfter(x.node(s.Plan, "SubPlan"), "Parent Relationship", Property{"Subplan Name", subPlanName(s)}))
 			}
 			return true
 		})
@@ -201,10 +195,7 @@ func (x *treeExplainer) subPlans(n Node) []Object {
 // lookup describes the inner side of a join by lookups.
 func (x *treeExplainer) lookup(l *LookupJoin) Object {
 	var o Object
-	typ, index := "Index Scan", ""
-	if l.Index != nil {
-		index = l.Index.Name
-	}
+	typ := "Index Scan"
 	if l.IndexOnly {
 		typ = "Index Only Scan"
 	}
@@ -213,13 +204,13 @@ func (x *treeExplainer) lookup(l *LookupJoin) Object {
 	o.add("Parallel Aware", false)
 	o.add("Async Capable", false)
 	o.add("Scan Direction", "Forward")
-	o.text("Index Name", index)
+	o.text("Index Name", indexName(l.Table, l.Index))
 	o.add("Relation Name", l.Table.Name)
 	if x.o.Verbose {
 		o.add("Schema", l.Table.Schema)
 	}
 	o.add("Alias", cmp.Or(l.Alias, l.Table.Name))
-	o.text("Index Cond", x.texts(l.Keys))
+	o.text("Index Cond", x.lookupText(l))
 	x.condText(&o, "Filter", l.Filter)
 	return o
 }
@@ -348,6 +339,7 @@ func nodeType(n Node, o *Object) {
 
 // nodeProperties adds what PostgreSQL tells of a node of the type.
 func (w speller) nodeProperties(n Node, o *Object, verbose bool) {
+	w = w.over(n.Children()...)
 	relation := func(schema, name, alias string) {
 		o.add("Relation Name", name)
 		if verbose {
@@ -359,10 +351,10 @@ func (w speller) nodeProperties(n Node, o *Object, verbose bool) {
 		s := k.String()
 		o.add("Join Type", strings.ToUpper(s[:1])+s[1:])
 	}
-	pairs := func(l, r []Expr) string {
+	pairs := func(l, r []Expr, right Node) string {
 		var eqs []string
 		for i := range l {
-			eqs = append(eqs, "("+w.text(l[i])+" = "+w.text(r[i])+")")
+			eqs = append(eqs, "("+w.text(l[i])+" = "+w.over(right).text(r[i])+")")
 		}
 		return strings.Join(eqs, " AND ")
 	}
@@ -383,7 +375,7 @@ func (w speller) nodeProperties(n Node, o *Object, verbose bool) {
 				dir = "Backward"
 			}
 			o.add("Scan Direction", dir)
-			o.text("Index Name", scanIndex(n))
+			o.text("Index Name", indexName(n.Table, n.Index))
 		}
 		relation(n.Table.Schema, n.Table.Name, n.Alias)
 		var keys []string
@@ -414,11 +406,11 @@ func (w speller) nodeProperties(n Node, o *Object, verbose bool) {
 		w.condText(o, "Filter", n.Cond)
 	case *HashJoin:
 		join(n.Kind)
-		o.text("Hash Cond", pairs(n.LeftKeys, n.RightKeys))
+		o.text("Hash Cond", pairs(n.LeftKeys, n.RightKeys, n.Right))
 		w.condText(o, "Join Filter", n.Residual)
 	case *MergeJoin:
 		join(n.Kind)
-		o.text("Merge Cond", pairs(n.LeftKeys, n.RightKeys))
+		o.text("Merge Cond", pairs(n.LeftKeys, n.RightKeys, n.Right))
 		w.condText(o, "Join Filter", n.Residual)
 	case *LookupJoin:
 		join(n.Kind)
@@ -457,16 +449,14 @@ func (w speller) nodeProperties(n Node, o *Object, verbose bool) {
 	}
 }
 
-// scanIndex is the name of the index that a scan goes by: that of the primary key
-// where it goes by the master file's keys.
-func scanIndex(n *Scan) string {
-	if n.Index != nil {
-		return n.Index.Name
+// indexName is the name of the index that a table is read by: that of the primary key
+// where it is read by the master file's keys.
+func indexName(t *catalog.Table, ix *catalog.Index) string {
+	if ix == nil {
+		ix = t.PrimaryIndex()
 	}
-	for _, ix := range n.Table.Indexes {
-		if ix.Primary {
-			return ix.Name
-		}
+	if ix == nil {
+		return ""
 	}
-	return ""
+	return ix.Name
 }
