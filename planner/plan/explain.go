@@ -1,9 +1,9 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -335,37 +335,9 @@ func title(n Node) string {
 	return strings.TrimPrefix(fmt.Sprintf("%T", n), "*plan.")
 }
 
-// speller writes the expressions of a plan.
-type speller struct{ spell DeparseOptions }
-
-func (w speller) text(e Expr) string { return Deparse(e, w.spell) }
-
-func (w speller) texts(l []Expr) string {
-	var out []string
-	for _, e := range l {
-		out = append(out, w.text(e))
-	}
-	return strings.Join(out, ", ")
-}
-
-func (w speller) sortTexts(keys []SortKey) string {
-	var out []string
-	for _, k := range keys {
-		s := w.text(k.X)
-		if k.Desc {
-			s += " DESC"
-		}
-		if k.NullsFirst != k.Desc {
-			s += map[bool]string{true: " NULLS FIRST", false: " NULLS LAST"}[k.NullsFirst]
-		}
-		out = append(out, s)
-	}
-	return strings.Join(out, ", ")
-}
-
 // details are the lines below a node's title.
 func (w speller) details(n Node) []string {
-	w = w.over(n.Children()...)
+	w = w.inputsOf(n)
 	var out []string
 	add := func(label, s string) {
 		if s != "" {
@@ -420,7 +392,7 @@ func (w speller) details(n Node) []string {
 	case *HashJoin:
 		var eqs []string
 		for i := range n.LeftKeys {
-			eqs = append(eqs, w.text(n.LeftKeys[i])+" = "+w.over(n.Right).text(n.RightKeys[i]))
+			eqs = append(eqs, w.text(n.LeftKeys[i])+" = "+w.among(n.Right).text(n.RightKeys[i]))
 		}
 		add("On", strings.Join(eqs, " AND "))
 		cond("Filter", n.Residual)
@@ -431,7 +403,7 @@ func (w speller) details(n Node) []string {
 		cond("Filter", n.Filter)
 		cond("Join filter", n.Residual)
 	case *MergeJoin:
-		add("On", w.texts(n.LeftKeys)+" = "+w.over(n.Right).texts(n.RightKeys))
+		add("On", w.texts(n.LeftKeys)+" = "+w.among(n.Right).texts(n.RightKeys))
 		cond("Filter", n.Residual)
 	case *LoopJoin:
 		cond("On", n.Cond)
@@ -486,7 +458,13 @@ func (w speller) rangeText(n *Scan, r *KeyRange) string {
 
 // lookupText is rangeText for the keys that a join looks for.
 func (w speller) lookupText(n *LookupJoin) string {
-	return w.rangeOf(&KeyRange{Eq: n.Keys}, keyNames(n.Table, n.Index))
+	name, of := keyNames(n.Table, n.Index), cmp.Or(n.Alias, n.Table.Name)
+	return w.inputsOf(n).rangeOf(&KeyRange{Eq: n.Keys}, func(i int) string {
+		if i < len(n.Keys) && !strings.Contains(name(i), "(") {
+			return of + "." + name(i)
+		}
+		return name(i)
+	})
 }
 
 // keyNames returns the names of the columns of an index, or of the table's key.
@@ -504,62 +482,6 @@ func keyNames(t *catalog.Table, ix *catalog.Index) func(i int) string {
 		return "?"
 	}
 }
-
-// outputs names the columns of a node; one without a name is told by what computes it.
-func (w speller) outputs(n Node) []string {
-	var out []string
-	for i := range n.Base().Cols {
-		out = append(out, w.column(n, i))
-	}
-	return out
-}
-
-// column is the name of a column of a node, or what computes it.
-func (w speller) column(n Node, i int) string {
-	if name := n.Base().Cols[i].Name; name != "" && name != "?column?" {
-		return name
-	}
-	switch n := n.(type) {
-	case *Project:
-		return w.over(n.Input).text(n.Exprs[i])
-	case *ProjectSet:
-		return w.over(n.Input).text(n.Exprs[i])
-	case *Group:
-		if i < len(n.Keys) {
-			return w.over(n.Input).text(n.Keys[i])
-		}
-	case *Sort, *Limit, *Filter, *Distinct, *LockRows, *Kept:
-		if in := n.Children()[0]; i < len(in.Base().Cols) {
-			return w.column(in, i)
-		}
-	}
-	return "?column?"
-}
-
-// over is a speller for expressions over the columns of nodes, one after the other.
-func (w speller) over(inputs ...Node) speller {
-	own, other := w.spell, w.spell.Other
-	own.Other = func(e Expr, part func(Expr, bool) string) (string, bool) {
-		if c, ok := e.(*Col); ok && (c.Name == "" || c.Name == "?column?") {
-			i := c.Idx
-			for _, in := range inputs {
-				n := len(in.Base().Cols)
-				if i < n {
-					return w.column(in, i), true
-				}
-				i -= n
-			}
-		}
-		if other != nil {
-			return other(e, part)
-		}
-		return "", false
-	}
-	return speller{own}
-}
-
-// subPlanName is what expressions call the plan of a subquery.
-func subPlanName(s *SubPlan) string { return "SubPlan " + strconv.Itoa(s.Plan.Base().ID) }
 
 // rangeOf describes a range; name gives the names of the key's columns.
 func (w speller) rangeOf(r *KeyRange, name func(i int) string) string {

@@ -339,7 +339,7 @@ func nodeType(n Node, o *Object) {
 
 // nodeProperties adds what PostgreSQL tells of a node of the type.
 func (w speller) nodeProperties(n Node, o *Object, verbose bool) {
-	w = w.over(n.Children()...)
+	w = w.inputsOf(n)
 	relation := func(schema, name, alias string) {
 		o.add("Relation Name", name)
 		if verbose {
@@ -354,7 +354,7 @@ func (w speller) nodeProperties(n Node, o *Object, verbose bool) {
 	pairs := func(l, r []Expr, right Node) string {
 		var eqs []string
 		for i := range l {
-			eqs = append(eqs, "("+w.text(l[i])+" = "+w.over(right).text(r[i])+")")
+			eqs = append(eqs, "("+w.text(l[i])+" = "+w.among(right).text(r[i])+")")
 		}
 		return strings.Join(eqs, " AND ")
 	}
