@@ -326,7 +326,7 @@ func (p *planner) bareBody(e ast.Expr, want types.T) (x plan.Expr, ok bool) {
 	return p.coerce(p.known(b.expr(e)), want, assignment), true
 }
 
-// bareExpr reports whether a query is SELECT expression and nothing more.
+// bareExpr reports whether a query is SELECT expression, or RETURN expression, and nothing more.
 func bareExpr(s *ast.Select) bool {
 	if len(s.Targets) != 1 {
 		return false
@@ -334,7 +334,7 @@ func bareExpr(s *ast.Select) bool {
 	if c, ok := s.Targets[0].X.(*ast.ColumnRef); ok && c.Star {
 		return false
 	}
-	bare := ast.Select{Off: s.Off, Targets: s.Targets}
+	bare := ast.Select{Off: s.Off, Targets: s.Targets, Return: s.Return}
 	return ast.Format(s) == ast.Format(&bare)
 }
 
