@@ -53,14 +53,13 @@ func (b *tableBuilder) inherit(s *ast.CreateTable) ([]catalog.ConstraintSpec, er
 			if k.NoInherit {
 				continue
 			}
-			spec := inheritedCheck(p, k)
+			spec := newInheritedCheck(p, k)
 			i := slices.IndexFunc(checks, func(o catalog.ConstraintSpec) bool { return o.Name == k.Name })
 			switch {
 			case i < 0:
 				checks = append(checks, spec)
 			case checks[i].Expr == k.Expr:
 				checks[i].Inherited.Parents++
-				checks[i].NotValid = checks[i].NotValid && k.NotValid
 			default:
 				return nil, sqlerr.New(sqlerr.DuplicateObject, "check constraint name \"%s\" appears multiple times but with different expressions", k.Name)
 			}
@@ -359,6 +358,14 @@ func inheritedColumn(c *catalog.Column) catalog.Column {
 func inheritedCheck(p *catalog.Table, k *catalog.Check) catalog.ConstraintSpec {
 	spec := catalog.ConstraintSpec{Kind: 'c', Name: k.Name, Expr: k.Expr, NotValid: k.NotValid, ExprCols: namesOf(p, k.Cols)}
 	spec.Inherited = catalog.Inherited{Parents: 1, NotLocal: true}
+	return spec
+}
+
+// newInheritedCheck is a check as a new child has it from its parent: valid, as there
+// are no rows.
+func newInheritedCheck(p *catalog.Table, k *catalog.Check) catalog.ConstraintSpec {
+	spec := inheritedCheck(p, k)
+	spec.NotValid = false
 	return spec
 }
 

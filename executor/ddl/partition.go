@@ -10,6 +10,7 @@ import (
 	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
 	"kvsqld/planner"
+	"kvsqld/planner/plan"
 	"kvsqld/storage/kv"
 )
 
@@ -52,7 +53,7 @@ func (b *tableBuilder) partitionOf(s *ast.CreateTable) ([]catalog.ConstraintSpec
 	}
 	var checks []catalog.ConstraintSpec
 	for _, k := range p.Checks {
-		checks = append(checks, inheritedCheck(p, k))
+		checks = append(checks, newInheritedCheck(p, k))
 	}
 	return checks, nil
 }
@@ -158,17 +159,14 @@ func (b *tableBuilder) keyColumn(number int, e *ast.IndexElem, t *catalog.Table)
 		if i < 0 {
 			return catalog.PartKeyCol{}, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" named in partition key does not exist", name).At(e.Pos())
 		}
-		if t.Columns[i].Generated {
-			return catalog.PartKeyCol{}, generatedKey(&t.Columns[i]).At(e.Pos())
-		}
-		k := catalog.PartKeyCol{Col: i, Type: t.Columns[i].Type}
-		var err error
-		k.Collation, err = b.keyCollation(e.Collate, k.Type, t.Columns[i].Collation)
-		return k, err
+		return b.wholeColumn(i, e, t)
 	}
 	x, err := planner.StoredExpr(b.Planner(), e.X, t, types.T{}, "partition key expressions")
 	if err != nil {
 		return catalog.PartKeyCol{}, withoutPosition(err)
+	}
+	if _, ok := x.Expr.(*plan.Col); ok && x.Cols[0] >= 0 { // a column that is cast to its own type
+		return b.wholeColumn(x.Cols[0], e, t)
 	}
 	if pseudo := pseudoType(e.X, x.Expr.Type()); pseudo != "" {
 		return catalog.PartKeyCol{}, sqlerr.New(sqlerr.InvalidTableDefinition, "partition key column %d has pseudo-type %s", number, pseudo)
@@ -186,6 +184,17 @@ func (b *tableBuilder) keyColumn(number int, e *ast.IndexElem, t *catalog.Table)
 	}
 	k := catalog.PartKeyCol{Col: -1, Expr: x.Text, ExprCols: x.Cols, Type: x.Expr.Type()}
 	k.Collation, err = b.keyCollation(e.Collate, k.Type, x.Collation)
+	return k, err
+}
+
+// wholeColumn is a part of a partition key that is a column, that of number i.
+func (b *tableBuilder) wholeColumn(i int, e *ast.IndexElem, t *catalog.Table) (catalog.PartKeyCol, error) {
+	if t.Columns[i].Generated {
+		return catalog.PartKeyCol{}, generatedKey(&t.Columns[i]).At(e.Pos())
+	}
+	k := catalog.PartKeyCol{Col: i, Type: t.Columns[i].Type}
+	var err error
+	k.Collation, err = b.keyCollation(e.Collate, k.Type, t.Columns[i].Collation)
 	return k, err
 }
 
