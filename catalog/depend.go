@@ -383,7 +383,7 @@ func (c *Change) describe(n node) string {
 		}
 	case nodeConstraint:
 		if t := c.snap.Table(n.table); t != nil {
-			return "constraint " + QuoteIdent(t.constraintName(n.oid)) + " on " + c.describeRelation(n.table)
+			return "constraint " + t.constraintName(n.oid) + " on " + c.describeRelation(n.table)
 		}
 	case nodeDefault:
 		return "default value for " + c.describe(node{kind: nodeRelation, oid: n.oid, sub: n.sub})
@@ -408,7 +408,7 @@ func (c *Change) describe(n node) string {
 		return c.partText(n.oid)
 	case nodeSchema:
 		if s := c.snap.SchemaByOID(n.oid); s != nil {
-			return "schema " + QuoteIdent(s.Name)
+			return "schema " + s.Name
 		}
 	}
 	return "object " + oidString(n.oid)

@@ -32,7 +32,7 @@ type OwnedText struct {
 // Describe names what has the text as messages about dependencies do.
 func (c *Change) Describe(t OwnedText) string {
 	if t.check != "" {
-		return "constraint " + QuoteIdent(t.check)
+		return "constraint " + t.check
 	}
 	return c.describe(t.node)
 }
@@ -84,6 +84,7 @@ func (s *Snapshot) Texts(db types.OID) []OwnedText {
 		add(StoredText{Text: p.Check.Query, View: p.Check.View(&p.Common)}, node{kind: nodePart, oid: p.OID}, "policy", p.Name)
 	}
 	for _, u := range s.UserTypes(db) {
+		add(StoredText{Text: u.Default}, node{kind: nodeType, oid: u.OID}, "type", u.Name)
 		for _, k := range u.Checks {
 			out = append(out, OwnedText{StoredText: StoredText{Text: k.Expr, Value: u.Base}, Owner: "type \"" + u.Name + "\"",
 				node: node{kind: nodeType, oid: u.OID}, check: k.Name})
@@ -171,7 +172,8 @@ func (c *Change) objectTextsUsing(o Object, uses func(StoredText) bool, add func
 			add(false, node{kind: nodePart, oid: x.OID})
 		}
 	case *UserType:
-		if slices.ContainsFunc(x.Checks, func(k *Check) bool { return uses(StoredText{Text: k.Expr, Value: x.Base}) }) {
+		given := x.Default != "" && uses(StoredText{Text: x.Default})
+		if given || slices.ContainsFunc(x.Checks, func(k *Check) bool { return uses(StoredText{Text: k.Expr, Value: x.Base}) }) {
 			add(false, node{kind: nodeType, oid: x.OID})
 		}
 	}

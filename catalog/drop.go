@@ -408,9 +408,9 @@ func (c *Change) ownerLine(o Object) string {
 	co := CommonOf(o)
 	switch x := o.(type) {
 	case *Database:
-		return "owner of database " + QuoteIdent(co.Name)
+		return "owner of database " + co.Name
 	case *Schema:
-		return "owner of schema " + QuoteIdent(co.Name)
+		return "owner of schema " + co.Name
 	case *UserType:
 		return "owner of type " + c.snap.FormatType(types.Of(co.OID), c.DB, c.Path)
 	case *OwnOperator:

@@ -156,7 +156,16 @@ func (d *dependWriter) needsType(of object, t types.T) {
 // uses tells which functions a text calls. Only texts with a name in them are
 // looked into.
 func (d *dependWriter) uses(of object, t catalog.StoredText) {
-	if t.Text == "" || d.env.Uses == nil || !d.casts && !slices.ContainsFunc(d.functions, func(n string) bool { return strings.Contains(t.Text, n) }) {
+	if !d.casts && !slices.ContainsFunc(d.functions, func(n string) bool { return strings.Contains(t.Text, n) }) {
+		return
+	}
+	d.usesAny(of, t, false)
+}
+
+// usesAny tells which functions a text calls, and which sequences it names if these
+// are told by nothing else.
+func (d *dependWriter) usesAny(of object, t catalog.StoredText, sequences bool) {
+	if t.Text == "" || d.env.Uses == nil {
 		return
 	}
 	var done []types.OID
@@ -168,6 +177,10 @@ func (d *dependWriter) uses(of object, t catalog.StoredText) {
 		case *catalog.Function, *catalog.OwnOperator, *catalog.OwnCast:
 			done = append(done, o)
 			d.dep(of, d.classOf(o), 'n')
+		case *catalog.Sequence:
+			if done = append(done, o); sequences {
+				d.dep(of, relationObject(o), 'n')
+			}
 		}
 	}
 }
@@ -226,7 +239,35 @@ func (d *dependWriter) reads(of object, v *catalog.View, own types.OID) {
 			d.dep(of, relationObject(o), 'n')
 		}
 	}
+	d.groups(of, v)
 	d.uses(of, catalog.StoredText{Text: v.Query, View: v})
+}
+
+// groups tells which primary keys a query needs, as they determine the other columns of
+// what it groups by. Only one with GROUP BY that reads a table with such a key is
+// looked into.
+func (d *dependWriter) groups(of object, v *catalog.View) {
+	if d.env.Uses == nil || !strings.Contains(v.Query, "GROUP BY") {
+		return
+	}
+	var used []types.OID
+	for _, o := range v.Deps {
+		t := d.env.Snap.Table(o)
+		if t == nil {
+			continue
+		}
+		for _, u := range t.Uniques {
+			if !u.Primary {
+				continue
+			}
+			if used == nil {
+				used = d.env.Uses(catalog.StoredText{Text: v.Query, View: v})
+			}
+			if slices.Contains(used, u.OID) {
+				d.dep(of, constraintObject(u.OID), 'n')
+			}
+		}
+	}
 }
 
 // columns tells what the columns of a relation need: their types, and what their
@@ -259,7 +300,7 @@ func (d *dependWriter) columns(oid types.OID, t *catalog.Table, cols []catalog.C
 		for _, o := range c.DefaultDeps {
 			d.dep(dflt, d.classOf(o), 'n')
 		}
-		if t != nil && (c.Generated || len(c.DefaultDeps) == 0) {
+		if t != nil {
 			d.uses(dflt, catalog.StoredText{Text: c.Default, Table: t})
 		}
 	}
@@ -391,6 +432,7 @@ func (d *dependWriter) userType(u *catalog.UserType) {
 	}
 	if u.Kind == 'd' {
 		d.needsType(self, u.Base)
+		d.usesAny(self, catalog.StoredText{Text: u.Default}, true)
 		for _, k := range u.Checks {
 			d.dep(constraintObject(k.OID), self, 'a')
 			d.uses(constraintObject(k.OID), catalog.StoredText{Text: k.Expr, Value: u.Base})

@@ -1,0 +1,12 @@
+-- Messages do not quote the names of constraints; views need the primary key that they group by.
+create table t (c int, b text);
+alter table t add constraint "K 3" check (c > 0), add constraint "U 3" unique (b);
+create table u (a text constraint "F 4" references t (b));
+drop table t cascade;
+create table t (a int primary key, d text);
+create view v as select d, count(*) from t group by a;
+create view w as select d, count(*) from t group by d;
+select regexp_replace(pg_describe_object(classid, objid, objsubid), 'rewrite.*', ''), pg_describe_object(refclassid, refobjid, refobjsubid), deptype from pg_depend where objid in (select oid from pg_rewrite where ev_class in ('v'::regclass, 'w'::regclass)) order by 1, 2, 3;
+alter table t drop constraint t_pkey;
+create domain d as int constraint "D 1" check (value > 0);
+alter table t drop constraint t_pkey cascade;
