@@ -23,17 +23,26 @@ type GrantSpec struct {
 // Grant changes the privileges on an object in the name of the current role.
 func (c *Change) Grant(oid types.OID, g *GrantSpec) error {
 	o := c.snap.objs.get(oid)
-	kind, co := c.snap.KindOf(o)
-	if co == nil {
+	if _, co := c.snap.KindOf(o); co == nil {
 		return sqlerr.New(sqlerr.UndefinedObject, "object with OID %d does not exist", oid)
 	}
 	if !g.Revoke && g.Option && slices.Contains(g.Grantees, "") {
 		return sqlerr.New(sqlerr.InvalidGrantOperation, "grant options can only be granted to roles")
 	}
+	o, err := c.granted(o, g)
+	if err != nil {
+		return err
+	}
+	return c.put(o)
+}
+
+// granted returns an object with the privileges that a GRANT or REVOKE leaves.
+func (c *Change) granted(o Object, g *GrantSpec) (Object, error) {
+	kind, co := c.snap.KindOf(o)
 	if g.Privs != 0 {
 		acl, err := c.changedACL(o, kind, co.Name, -1, g.Privs, c.snap.EffectiveACL(o), g)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		o = withCommon(o, func(co *Common) { co.ACL = acl })
 	}
@@ -50,12 +59,9 @@ func (c *Change) Grant(oid types.OID, g *GrantSpec) error {
 		}
 	}
 	if len(cols) > 0 {
-		var err error
-		if o, err = c.grantColumns(o, cols, g); err != nil {
-			return err
-		}
+		return c.grantColumns(o, cols, g)
 	}
-	return c.put(o)
+	return o, nil
 }
 
 func (c *Change) grantColumns(o Object, cols map[int]Priv, g *GrantSpec) (Object, error) {
@@ -506,7 +512,10 @@ func (c *Change) DropOwned(roles []string, cascade bool) error {
 		n := o
 		for _, r := range roles {
 			if mentions(o, r) {
-				n = withoutRole(n, r)
+				var err error
+				if n, err = c.withoutGrants(n, r); err != nil {
+					return err
+				}
 			}
 		}
 		if p, ok := n.(*Policy); ok && n != o && len(p.Roles) == 0 { // a policy for nobody would be one for all
@@ -548,6 +557,16 @@ func (c *Change) DropOwned(roles []string, cascade bool) error {
 		return nil
 	}
 	return c.drop(cascade, names...)
+}
+
+// withoutGrants returns an object without the grants to a role that the current one can
+// revoke, which are all of them on what it owns.
+func (c *Change) withoutGrants(o Object, role string) (Object, error) {
+	kind, _ := c.snap.KindOf(o)
+	if kind == 0 || kind == ACLDatabase || c.snap.Owns(c.Owner, o) {
+		return withoutRole(o, role), nil
+	}
+	return c.granted(o, &GrantSpec{Revoke: true, Privs: kind.All(), All: true, Grantees: []string{role}, Cascade: true})
 }
 
 // withoutRole returns an object without the grants of and to a role, but for

@@ -386,6 +386,9 @@ func (x *exec) mayGive(schema, role string) error {
 func (x *exec) mayAlterObject(s *ast.AlterObject) error {
 	switch s.Kind {
 	case "SCHEMA":
+		if n := x.snap().Schema(x.db(), s.Name.Last()); n != nil && x.stays(s, n) {
+			return nil
+		}
 		if err := x.ownsSchema(s.Name.Last()); err != nil {
 			return err
 		}
@@ -396,6 +399,9 @@ func (x *exec) mayAlterObject(s *ast.AlterObject) error {
 		}
 		return x.mayInDatabase(catalog.PrivCreate)
 	case "DATABASE":
+		if d := x.snap().Database(s.Name.Last()); d != nil && x.stays(s, d) {
+			return nil
+		}
 		if err := x.ownsDatabase(s.Name.Last()); err != nil {
 			return err
 		}
@@ -415,7 +421,7 @@ func (x *exec) mayAlterObject(s *ast.AlterObject) error {
 		}
 	case "TYPE", "DOMAIN":
 		u := x.userType(&s.Name)
-		if u == nil {
+		if u == nil || s.Action == "OWNER" && x.stays(s, u) {
 			return nil
 		}
 		if err := x.owns(u); err != nil {
@@ -429,7 +435,7 @@ func (x *exec) mayAlterObject(s *ast.AlterObject) error {
 		}
 	case "FUNCTION", "PROCEDURE", "ROUTINE", "AGGREGATE":
 		f, err := x.function(s.Kind, &s.Name, s.Args)
-		if err != nil {
+		if err != nil || x.stays(s, f) {
 			return nil
 		}
 		kind := s.Kind
@@ -451,6 +457,18 @@ func (x *exec) mayAlterObject(s *ast.AlterObject) error {
 		return x.mayMove(s, f.Schema)
 	}
 	return nil
+}
+
+// stays reports whether an object is where, or whose, a statement wants it to be: that
+// is no change, which asks for no rights.
+func (x *exec) stays(s *ast.AlterObject, o catalog.Object) bool {
+	switch co := catalog.CommonOf(o); s.Action {
+	case "OWNER":
+		return co.Owner == x.roleName(s.NewName)
+	case "SET SCHEMA":
+		return co.Schema == s.NewName
+	}
+	return false
 }
 
 // mayMove checks the rights that a new name, schema or owner needs besides the

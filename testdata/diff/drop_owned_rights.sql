@@ -1,0 +1,28 @@
+-- DROP OWNED by who does not own the object revokes what that role has granted; what stays as it is asks for no rights.
+create role drop_owned_x;
+create role drop_owned_y;
+create table t (a int);
+grant usage, create on schema public to drop_owned_x;
+grant select on t to drop_owned_x with grant option;
+create function f() returns int language sql as 'select 1';
+create type e as enum ('a');
+set role drop_owned_x;
+grant select on t to drop_owned_y;
+drop owned by drop_owned_x;
+alter function f() owner to postgres;
+alter function f() owner to drop_owned_x;
+alter function f() set schema public;
+alter function f() set schema pg_catalog;
+alter type e owner to postgres;
+alter type e owner to drop_owned_x;
+alter type e set schema public;
+alter schema public owner to pg_database_owner;
+alter table t owner to postgres;
+reset role;
+select relacl from pg_class where relname = 't';
+select nspacl from pg_namespace where nspname = 'public';
+drop role drop_owned_x;
+drop owned by drop_owned_x;
+drop owned by drop_owned_y;
+select relacl from pg_class where relname = 't';
+drop role drop_owned_x, drop_owned_y;
