@@ -161,13 +161,22 @@ func (x *exec) bindIndex(t *catalog.Table, spec *catalog.IndexSpec, elems []ast.
 		if err != nil {
 			return err
 		}
-		read(b)
-		spec.Where = b.Text
+		if !always(where) {
+			read(b)
+			spec.Where = b.Text
+		}
 	}
 	for c := range reads {
 		spec.ExprCols = append(spec.ExprCols, c)
 	}
 	return nil
+}
+
+// always reports whether a predicate is the constant true, with which an index is as
+// without one.
+func always(where ast.Expr) bool {
+	k, ok := where.(*ast.Const)
+	return ok && k.Kind == ast.ConstBool && strings.EqualFold(k.Val, "true")
 }
 
 // liftCollation makes the outermost COLLATE of a key's expression that of the key, as
