@@ -30,7 +30,8 @@ type IndexKeySpec struct {
 	Col  string // column name, or
 	Expr string // SQL text
 	// Name is what a generated index name calls an expression: the name of its
-	// outermost function, "" for "expr".
+	// outermost function, "" for "expr"; of a column that LIKE copies an index of, what
+	// the index calls it, "" for its name.
 	Name       string
 	Type       types.T // of an expression
 	Desc       bool
@@ -94,12 +95,13 @@ func (c *Change) newIndex(t *Table, spec *IndexSpec, label string) (*Index, erro
 				return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", k.Col)
 			}
 			key.Col, key.Expr, key.Name, key.Type = i, "", "", t.Columns[i].Type
-			names = addName(names, k.Col)
+			names = addName(names, cmp.Or(k.Name, k.Col))
 		} else {
+			key.Name = ""
 			names = addName(names, cmp.Or(k.Name, "expr"))
 		}
-		if key.Name == callName(key.Expr) {
-			key.Name = "" // it can be told from the text
+		if k.Name != t.KeyName(&key) {
+			key.Name = k.Name // it cannot be told from the rest
 		}
 		if method := keyMethods[ix.Kind]; method != 0 {
 			var err error

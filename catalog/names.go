@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -95,12 +96,36 @@ func DroppedColumnName(attnum int) string {
 	return "........pg.dropped." + strconv.Itoa(attnum) + "........"
 }
 
-// ColumnName is what the index calls the column of an expression.
-func (k *IndexKey) ColumnName() string {
-	if k.Name != "" {
+// KeyName is what an index of the table calls the column of a key.
+func (t *Table) KeyName(k *IndexKey) string {
+	switch {
+	case k.Name != "":
 		return k.Name
+	case k.Col >= 0:
+		return t.Columns[k.Col].Name
 	}
 	return callName(k.Expr)
+}
+
+// keepKeyNames has the indexes of a table, which is a copy, call their columns as before
+// when the column i, which had the name old, has got another one.
+func (t *Table) keepKeyNames(i int, old string) {
+	for n, ix := range t.Indexes {
+		at := slices.IndexFunc(ix.Keys, func(k IndexKey) bool { return k.Col == i })
+		if at < 0 {
+			continue
+		}
+		own := *ix
+		own.Keys = slices.Clone(ix.Keys)
+		for ; at < len(own.Keys); at++ {
+			if k := &own.Keys[at]; k.Col == i {
+				if k.Name = cmp.Or(k.Name, old); k.Name == t.Columns[i].Name {
+					k.Name = ""
+				}
+			}
+		}
+		t.Indexes[n] = &own
+	}
 }
 
 // callName returns the function that an expression calls outermost, or expr.

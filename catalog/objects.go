@@ -219,7 +219,7 @@ func IsIndexMethod(name string) bool {
 type IndexKey struct {
 	Col        int    // index into Table.Columns; -1 for an expression
 	Expr       string // SQL text of the expression
-	Name       string // of an expression: what the index calls the column, where that is not the function it calls
+	Name       string // what the index calls the column, where that is not the column's name or the function that the expression calls
 	Type       types.T
 	Desc       bool
 	NullsFirst bool

@@ -183,7 +183,7 @@ func (c *Change) givePart(parent, index, child types.OID, valid bool) error {
 		}
 		return c.EditIndex(index, func(ix *Index) { ix.Invalid = true })
 	}
-	part, err := c.newPart(t, ix, pu, at)
+	part, err := c.newPart(p, t, ix, pu, at)
 	if err != nil || t.Key == nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (c *Change) joinPart(t *Table, own, ix *Index, pu *Unique) error {
 }
 
 // newPart makes a partition's part of an index of its parent.
-func (c *Change) newPart(t *Table, ix *Index, pu *Unique, at []int) (types.OID, error) {
+func (c *Change) newPart(parent, t *Table, ix *Index, pu *Unique, at []int) (types.OID, error) {
 	n := copyTable(t)
 	own := *ix
 	own.OID, own.Parent, own.Comment, own.Constraint, own.Invalid = c.alloc.AllocOID(), ix.OID, "", 0, false
@@ -227,12 +227,13 @@ func (c *Change) newPart(t *Table, ix *Index, pu *Unique, at []int) (types.OID, 
 	var names []string
 	for i := range own.Keys {
 		k := &own.Keys[i]
-		if k.Col < 0 {
-			names = addName(names, k.ColumnName())
-			continue
+		name := parent.KeyName(k)
+		names = addName(names, name)
+		if k.Col >= 0 {
+			if k.Col, k.Name = at[k.Col], name; name == t.Columns[k.Col].Name {
+				k.Name = ""
+			}
 		}
-		k.Col = at[k.Col]
-		names = addName(names, t.Columns[k.Col].Name)
 	}
 	for _, i := range own.Include {
 		names = addName(names, t.Columns[i].Name)

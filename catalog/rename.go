@@ -28,6 +28,7 @@ func (c *Change) RenameColumn(rel types.OID, old, new string) error {
 		if v.Materialized != nil {
 			v.Materialized = copyTable(v.Materialized)
 			v.Materialized.Columns[i].Name = new
+			v.Materialized.keepKeyNames(i, old)
 		}
 		return c.put(&v)
 	case *UserType:
@@ -61,6 +62,7 @@ func (c *Change) renameTableColumn(t *Table, old, new string) error {
 	}
 	n := copyTable(t)
 	n.Columns[i].Name = new
+	n.keepKeyNames(i, old)
 	return c.put(n)
 }
 

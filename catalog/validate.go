@@ -481,15 +481,12 @@ func stillNeeded(kind string, oid types.OID, by string) error {
 }
 
 // IndexColumnNames are the names that the columns of an index have: those of the
-// table's columns, or of the functions of expressions, numbered where one is taken.
+// table's columns when it was made, or of the functions of expressions, numbered where
+// one is taken.
 func (t *Table) IndexColumnNames(ix *Index) []string {
 	var names []string
-	for _, k := range ix.Keys {
-		if k.Col >= 0 {
-			names = addName(names, t.Columns[k.Col].Name)
-		} else {
-			names = addName(names, k.ColumnName())
-		}
+	for i := range ix.Keys {
+		names = addName(names, t.KeyName(&ix.Keys[i]))
 	}
 	for _, c := range ix.Include {
 		names = addName(names, t.Columns[c].Name)

@@ -109,9 +109,9 @@ func (r *xmlReader) indexMarks(e *element, ix *Index) {
 
 func (r *xmlReader) indexKey(e *element, t *Table) IndexKey {
 	k := IndexKey{Desc: r.flag(e, "desc"), NullsFirst: r.flag(e, "nullsFirst"), Opclass: r.str(e, "opclass"),
-		Collation: r.str(e, "collation"), StatTarget: int(r.num(e, "statisticsTarget", -1, 10000, 0))}
+		Collation: r.str(e, "collation"), Name: r.str(e, "columnName"), StatTarget: int(r.num(e, "statisticsTarget", -1, 10000, 0))}
 	if expr, ok := e.attr("expression"); ok {
-		k.Col, k.Expr, k.Name, k.Type = -1, expr, r.str(e, "columnName"), r.typ(e, "type")
+		k.Col, k.Expr, k.Type = -1, expr, r.typ(e, "type")
 		r.known(e)
 		return k
 	}

@@ -462,11 +462,11 @@ func (w *xmlWriter) indexKey(t *Table, k *IndexKey) {
 	a.opt("opclass", k.Opclass)
 	a.opt("collation", k.Collation)
 	a.optNum("statisticsTarget", int64(k.StatTarget))
+	a.opt("columnName", k.Name)
 	switch {
 	case k.Col < 0:
 		w.typeAttrs(&a, "type", k.Type)
 		a.set("expression", k.Expr)
-		a.opt("columnName", k.Name)
 		w.empty("IAttribute", a)
 	case w.ids:
 		a.num("position", int64(k.Col+1))

@@ -120,7 +120,7 @@ func (x *exec) indexStatistics(ix *catalog.Index, a *ast.AlterAction) error {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter statistics on included column \"%s\" of index \"%s\"",
 			t.Columns[ix.Include[n-len(ix.Keys)-1]].Name, ix.Name)
 	case ix.Keys[n-1].Col >= 0:
-		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter statistics on non-expression column \"%s\" of index \"%s\"", t.Columns[ix.Keys[n-1].Col].Name, ix.Name).
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter statistics on non-expression column \"%s\" of index \"%s\"", t.KeyName(&ix.Keys[n-1]), ix.Name).
 			WithHint("Alter statistics on table column instead.")
 	}
 	target, err := x.statTarget(a.Expr)

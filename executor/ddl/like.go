@@ -197,8 +197,9 @@ func likeIndex(t *catalog.Table, ix *catalog.Index, names func([]int) []string) 
 		if k.Col >= 0 {
 			key.Col = t.Columns[k.Col].Name
 		} else {
-			key.Type, key.Expr, key.Name = k.Type, k.Expr, k.ColumnName()
+			key.Type, key.Expr = k.Type, k.Expr
 		}
+		key.Name = t.KeyName(&k)
 		spec.Keys = append(spec.Keys, key)
 	}
 	return spec
