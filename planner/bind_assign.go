@@ -87,6 +87,8 @@ func (b *binder) subscriptPlace(a *ast.AssignTarget, path []ast.PathStep, st *pl
 	case in.Kind == types.KHstore:
 		st.lo = []plan.Expr{b.hstoreKey(path[0].Lo, len(path) > 1 || path[0].Slice)}
 		return types.TText
+	case st.base.Kind() == types.KGeometry && in.Elem != 0:
+		return b.arrayPlace(path, st, in.Elem)
 	case in.Elem != 0:
 		unsupported(a.Pos(), "assignment to an element of type %s", b.bareName(st.base.OID))
 	default:

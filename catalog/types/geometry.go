@@ -3,6 +3,7 @@ package types
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types/plane"
@@ -124,6 +125,22 @@ func RawElem(d Datum, i int64) (Datum, bool) {
 		return PointDatum(pointAt(d.B, int(16*i))), true
 	}
 	return Datum{}, false
+}
+
+// SetRawElem is a value with another element at i, as RawElem has it; false outside of
+// the value.
+func SetRawElem(d Datum, i int64, elem Datum) (Datum, bool) {
+	old, ok := RawElem(d, i)
+	if !ok {
+		return Datum{}, false
+	}
+	part := elem.B
+	if old.T.OID == OFloat8 {
+		part = appendFloats(nil, elem.F)
+	}
+	d.B = slices.Clone(d.B)
+	copy(d.B[int(i)*len(part):], part)
+	return d, true
 }
 
 // geometryBinary checks a value's binary form and brings it into the one that is

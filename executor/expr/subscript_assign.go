@@ -7,8 +7,8 @@ import (
 	"kvsqld/planner/plan"
 )
 
-// subscriptAssign is a container, an array, a jsonb value or an hstore, with another
-// value in one place.
+// subscriptAssign is a container, an array, a jsonb value, an hstore or a geometric value
+// of fixed size, with another value in one place.
 type subscriptAssign struct {
 	t      types.T
 	x, val Eval
@@ -88,6 +88,8 @@ func (e *subscriptAssign) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 			d, err = e.json(x.Get(i), val.Get(i), i)
 		case types.KHstore:
 			d, err = e.hstore(x.Get(i), val.Get(i), i)
+		case types.KGeometry:
+			d, err = e.raw(x.Get(i), val.Get(i), i)
 		default:
 			d, err = e.array(x.Get(i), val.Get(i), i)
 		}
@@ -115,6 +117,25 @@ func (e *subscriptAssign) bounds(side, row int) (at []int, given []bool, err err
 		at[k], given[k] = int(v.I64[v.Idx(row)]), true
 	}
 	return at, given, nil
+}
+
+// raw sets an element of a geometric value. Where one of the two is NULL, the value stays.
+func (e *subscriptAssign) raw(x, val types.Datum, row int) (types.Datum, error) {
+	at, _, err := e.bounds(0, row)
+	if err != nil || x.Null || val.Null {
+		return x, err
+	}
+	switch {
+	case e.slice:
+		return null, sqlerr.New(sqlerr.FeatureNotSupported, "updates on slices of fixed-length arrays not implemented")
+	case len(at) != 1:
+		return null, sqlerr.New(sqlerr.ArraySubscriptError, "wrong number of array subscripts")
+	}
+	out, ok := types.SetRawElem(x, int64(at[0]), val)
+	if !ok {
+		return null, sqlerr.New(sqlerr.ArraySubscriptError, "array subscript out of range")
+	}
+	return out, nil
 }
 
 func (e *subscriptAssign) array(x, val types.Datum, row int) (types.Datum, error) {

@@ -222,7 +222,7 @@ type (
 		Lo    []Expr // indexes, or lower bounds (nil entries: open)
 		Hi    []Expr
 	}
-	// SubscriptAssign is X, an array, jsonb or hstore value or NULL, with Val in the place
+	// SubscriptAssign is X, an array, jsonb, hstore or point value or NULL, with Val in the place
 	// that the subscripts name, as in Subscript.
 	SubscriptAssign struct {
 		At

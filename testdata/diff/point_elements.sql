@@ -1,0 +1,26 @@
+-- Assignment to the elements of geometric values of fixed size.
+create table p (id int, f1 point, b box, l lseg);
+insert into p values (1, '(1,2)', '(3,4),(1,2)', '[(0,0),(1,1)]');
+update p set f1[0] = 10;
+update p set f1[1] = 7, f1[0] = 3 where id = 1;
+table p;
+update p set f1[2] = 1;
+update p set f1[-1] = 1;
+update p set f1[0][1] = 1;
+update p set f1[null] = 1;
+update p set f1['0'] = 5, f1[1::bigint] = 4;
+update p set f1[0] = null;
+insert into p (id, f1[0]) values (2, 1);
+insert into p (id, f1[0], f1[1]) values (2, 1, 2);
+update p set f1[0:1] = '{1,2}';
+update p set f1[0:1] = '(1,2)';
+update p set b[0] = '(9,9)', l[1] = '(9,9)';
+update p set b[0][1] = 1;
+select *, b[0], l[1], (b[0])[1] from p;
+prepare q(float8, int) as update p set f1[$2] = $1 where id = 1 returning f1;
+execute q(0.5, 1);
+create type held as (n int, at point);
+create table h (v held);
+insert into h values (row(1, '(1,2)'));
+update h set v.at[0] = 6;
+table h;
