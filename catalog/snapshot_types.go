@@ -70,6 +70,14 @@ func (s *Snapshot) TypeSchema(db, o types.OID) string {
 	return ""
 }
 
+// TypeOwner returns the role that owns a type, "" for one that no object brought about.
+func (s *Snapshot) TypeOwner(o types.OID) string {
+	if owner := s.typeOwner(o); owner != nil {
+		return owner.common().Owner
+	}
+	return ""
+}
+
 // typeOwner returns the object that brought a type about: the user type itself
 // (also for its array), or the relation of a row type.
 func (s *Snapshot) typeOwner(o types.OID) commoner {

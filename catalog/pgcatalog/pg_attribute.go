@@ -112,11 +112,7 @@ func (w *writer) attributeWith(rel types.OID, num int, col *catalog.Column, coll
 	if col.Compression != "" {
 		compression = col.Compression[0]
 	}
-	dims := col.Dims
-	if dims == 0 && in.Kind == types.KArray && in.Category == 'A' && rel >= types.FirstUserOID {
-		dims = 1
-	}
-	w.oid(rel).str(col.Name).oid(typ).int(int64(target)).int(int64(in.Len)).int(int64(num)).int(int64(dims)).int(-1).
+	w.oid(rel).str(col.Name).oid(typ).int(int64(target)).int(int64(in.Len)).int(int64(num)).int(int64(col.Dims)).int(-1).
 		int(int64(col.Type.Mod)).bool(in.ByVal).chr(in.Align).chr(storage).chr(compression).bool(col.NotNull).
 		bool(col.Default != "").bool(col.Missing != nil).chr(col.Identity).chr(generated).bool(col.Dropped).bool(!col.NotLocal).int(int64(col.Parents)).
 		oid(collation).acl(col.ACL).optArray(options(col.Options)).null().null().end()
@@ -131,7 +127,7 @@ func (w *writer) indexAttributes(t *catalog.Table, ix *catalog.Index) {
 		k := &ix.Keys[i]
 		col := &catalog.Column{Name: names[i], Type: w.env.indexColumnType(ix, k), StatTarget: k.StatTarget}
 		if k.Col >= 0 && t.Columns[k.Col].Type == col.Type {
-			col.Storage = t.Columns[k.Col].Storage
+			col.Storage, col.Dims = t.Columns[k.Col].Storage, t.Columns[k.Col].Dims
 		}
 		w.attributeWith(ix.OID, i+1, col, w.env.keyCollation(t, k))
 	}

@@ -43,9 +43,12 @@ const (
 func (w *writer) typeRow(in *types.Info) {
 	env := w.env
 	owner, acl := catalog.OIDSuperuser, catalog.ACL(nil)
+	if name := env.Snap.TypeOwner(in.OID); name != "" {
+		owner = env.role(name)
+	}
 	u := env.Snap.TypeByOID(in.OID)
 	if u != nil {
-		owner, acl = env.role(u.Owner), u.ACL
+		acl = u.ACL
 	}
 	var subscript, analyze types.OID
 	switch {

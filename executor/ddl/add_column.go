@@ -106,6 +106,7 @@ func (x *exec) columnBelow(p *catalog.Table, n int, t *catalog.Table, new *newCo
 	}
 	own := *new
 	own.ColumnSpec = catalog.ColumnSpec{Column: inheritedColumn(pc)}
+	own.Dims = pc.Dims // as written; a new child's are not written
 	own.DefaultCols = nil
 	for _, c := range pc.DefaultCols {
 		own.DefaultCols = append(own.DefaultCols, t.Col(p.Columns[c].Name))

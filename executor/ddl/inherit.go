@@ -344,7 +344,7 @@ func mergeCheck(table string, was *catalog.Check, k *catalog.ConstraintSpec) err
 // inheritedColumn is a column as a child has it from its parent.
 func inheritedColumn(c *catalog.Column) catalog.Column {
 	out := catalog.Column{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Default: c.Default, Generated: c.Generated,
-		DefaultCols: c.DefaultCols, DefaultDeps: c.DefaultDeps, Dims: c.Dims, Storage: c.Storage,
+		DefaultCols: c.DefaultCols, DefaultDeps: c.DefaultDeps, Storage: c.Storage,
 		Compression: c.Compression, Collation: c.Collation}
 	if c.Sequence != 0 && c.Identity == 0 && c.Default != "" {
 		// the sequence stays the parent's

@@ -145,7 +145,7 @@ func (b *tableBuilder) like(l *ast.Like) error {
 
 // likeColumn adds a column like one of another relation's columns.
 func (b *tableBuilder) likeColumn(c *catalog.Column, cols []catalog.Column, in map[string]bool) {
-	spec := catalog.ColumnSpec{Column: catalog.Column{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Dims: c.Dims, Collation: c.Collation}}
+	spec := catalog.ColumnSpec{Column: catalog.Column{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Collation: c.Collation}}
 	if in["COMMENTS"] {
 		spec.Comment = c.Comment
 	}

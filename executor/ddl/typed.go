@@ -40,7 +40,7 @@ func (b *tableBuilder) typedColumns(s *ast.CreateTable) error {
 	}
 	b.spec.OfType = u.OID
 	for _, c := range u.Columns {
-		b.spec.Columns = append(b.spec.Columns, catalog.ColumnSpec{Column: catalog.Column{Name: c.Name, Type: c.Type, Dims: c.Dims, Collation: c.Collation}})
+		b.spec.Columns = append(b.spec.Columns, catalog.ColumnSpec{Column: catalog.Column{Name: c.Name, Type: c.Type, Collation: c.Collation}})
 	}
 	for i := range s.Columns {
 		for _, k := range s.Columns[i].Constraints {

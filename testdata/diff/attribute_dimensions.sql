@@ -1,0 +1,27 @@
+-- attndims is what the definition of the column says.
+create type mood2 as enum('a');
+create table b(a int[], c text[][], d int array, e int array[4], f mood2[], g oidvector, h int2vector);
+create table t as select * from b;
+create view v as select * from b;
+create materialized view m as select a from b;
+create type ct as (x int[]);
+create domain da as int[];
+create table dd (x da, y da[]);
+create index on b(a);
+create function f(out x int[], out y int) returns setof record language sql as 'select null::int[], 1';
+create table l (like b);
+create table ofc of ct;
+create view v2 as select * from f();
+alter table b add z int[];
+alter table b alter a type text[] using a::text[];
+alter table b alter d type text using a::text;
+select attrelid::regclass, attname, attndims from pg_attribute where attnum>0 and attrelid in ('b'::regclass,'t'::regclass,'v'::regclass,'m'::regclass,'ct'::regclass,'dd'::regclass,'l'::regclass,'ofc'::regclass,'v2'::regclass,'b_a_idx'::regclass) and not attisdropped order by 1,attnum;
+select attrelid::regclass, attname, attndims from pg_attribute where attndims > 0 and attrelid < 16384 and attrelid in (select oid from pg_class where relkind='v') order by 1,2 limit 10;
+create table p(a int[], c text[][]) partition by list (a);
+create table p1 partition of p default;
+create table i1 () inherits (b);
+create table i2 (a int[]) inherits (b);
+alter table p add z int[];
+alter table b add zz int[];
+create index on p ((a || a), a);
+select attrelid::regclass, attname, attndims from pg_attribute where attnum>0 and attrelid in ('p'::regclass,'p1'::regclass,'i1'::regclass,'i2'::regclass,'p_expr_a_idx'::regclass) and not attisdropped order by 1,attnum;
