@@ -19,7 +19,7 @@ func rowsColumnUdtUsage(w *writer) {
 	db := w.env.dbName()
 	w.eachRelation(func(schema, name, _ string, r catalog.Relation) {
 		for _, c := range r.RelColumns() {
-			if f := w.env.facts(c.Type); !c.Dropped && w.env.ownsType(w.env.Snap.BaseType(c.Type).OID) {
+			if f := w.env.facts(c.Type); !c.Dropped && w.env.ownsType(w.env.over(c.Type).OID) {
 				w.udtColumns(&f).str(db).str(schema).str(name).str(c.Name).end()
 			}
 		}

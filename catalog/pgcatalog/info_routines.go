@@ -34,7 +34,7 @@ func (w *writer) routine(oid types.OID, kind byte, ret types.T) {
 			w.str(language).null()
 		}
 	}
-	db, f := w.env.dbName(), w.env.facts(ret)
+	db, f := w.env.dbName(), w.env.ownFacts(ret)
 	w.str(db).str(r.schema).str(specificName(r.name, oid)).str(db).str(r.schema).str(r.name)
 	switch kind {
 	case 'f':
@@ -83,7 +83,7 @@ func rowsParameters(w *writer) {
 	env := w.env
 	db := env.dbName()
 	row := func(schema, name string, oid types.OID, i int, mode byte, arg string, t types.T) {
-		f := env.facts(t)
+		f := env.ownFacts(t)
 		if f.dataType == "" {
 			f.dataType = "USER-DEFINED"
 		}

@@ -25,26 +25,41 @@ type typeFacts struct {
 	udtSchema, udtName       string
 }
 
-// facts returns what information_schema says of a column's type: for a domain
-// that of its base type.
+// facts returns what information_schema says of a column's type: for a domain that of
+// the type that it is over, which may be another domain.
 func (env *Env) facts(t types.T) typeFacts {
-	base := env.Snap.BaseType(t)
-	f := typeFacts{TypeNumbers: NumbersOf(base)}
+	base := env.over(t)
+	f := env.ownFacts(base)
 	if base.OID != t.OID {
 		if in := env.Snap.TypeInfo(t.OID); in != nil {
 			f.domainSchema, f.domainName = env.Snap.TypeSchema(env.DB, t.OID), in.Name
 		}
+		f.collation = env.collationShown(&catalog.Column{Type: t, Collation: env.Snap.TypeCollation(t)})
 	}
-	in := env.Snap.TypeInfo(base.OID)
+	return f
+}
+
+// over is the type that a domain is over, and any other type itself.
+func (env *Env) over(t types.T) types.T {
+	if u := env.Snap.TypeByOID(t.OID); u != nil && u.Kind == 'd' {
+		return u.Base
+	}
+	return env.Snap.BaseType(t) // the domains of information_schema are over no others
+}
+
+// ownFacts returns what information_schema says of a type where it looks into no domain.
+func (env *Env) ownFacts(t types.T) typeFacts {
+	f := typeFacts{TypeNumbers: NumbersOf(t)}
+	in := env.Snap.TypeInfo(t.OID)
 	if in == nil {
 		return f
 	}
-	f.udtSchema, f.udtName = env.Snap.TypeSchema(env.DB, base.OID), in.Name
+	f.udtSchema, f.udtName = env.Snap.TypeSchema(env.DB, t.OID), in.Name
 	switch {
 	case in.Elem != 0 && in.Len == -1 && in.Category == 'A':
 		f.dataType = "ARRAY"
 	case f.udtSchema == catalog.SchemaPgCatalog:
-		f.dataType = types.FormatTypeNoMod(base.OID)
+		f.dataType = types.FormatTypeNoMod(t.OID)
 	default:
 		f.dataType = "USER-DEFINED"
 	}

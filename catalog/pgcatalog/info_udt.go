@@ -23,7 +23,8 @@ func rowsAttributes(w *writer) {
 		}
 		for i := range u.Columns {
 			c := &u.Columns[i]
-			f := w.env.facts(c.Type)
+			f := w.env.ownFacts(c.Type)
+			f.TypeNumbers = w.env.facts(c.Type).TypeNumbers
 			f.collation = w.env.collationShown(c)
 			w.str(db).str(u.Schema).str(u.Name).str(c.Name).int(int64(i + 1)).null().yes(!c.NotNull).str(f.dataType).num(f.CharMax).num(f.Octets).
 				nulls(3).collationColumns(&f).numberColumns(&f).udtColumns(&f).nulls(4).str(strconv.Itoa(i + 1)).yes(false).end()
@@ -35,7 +36,13 @@ func rowsDomains(w *writer) {
 	env := w.env
 	db := env.dbName()
 	row := func(schema, name, dflt string, base types.T, collation string) {
-		f := env.facts(base)
+		f := env.ownFacts(base)
+		if f.dataType == "ARRAY" { // of which information_schema knows in columns alone
+			f.dataType = "USER-DEFINED"
+			if f.udtSchema == catalog.SchemaPgCatalog {
+				f.dataType = types.FormatTypeNoMod(base.OID)
+			}
+		}
 		f.collation = env.collationShown(&catalog.Column{Type: base, Collation: collation})
 		if schema == catalog.SchemaInformation && env.systemCollation(base) != 0 {
 			f.collation = "C"
@@ -80,7 +87,7 @@ func rowsDomainUdtUsage(w *writer) {
 		if u := env.Snap.TypeByOID(base.OID); u != nil {
 			owner = u.Owner
 		}
-		if f := env.facts(base); seen[owner] {
+		if f := env.ownFacts(base); seen[owner] {
 			w.udtColumns(&f).str(env.dbName()).str(schema).str(name).end()
 		}
 	}
@@ -165,12 +172,12 @@ func rowsDataTypePrivileges(w *writer) {
 func rowsElementTypes(w *writer) {
 	db := w.env.dbName()
 	w.eachDescribed(func(d described) {
-		in := w.env.Snap.TypeInfo(w.env.Snap.BaseType(d.t).OID)
+		in := w.env.Snap.TypeInfo(d.t.OID)
 		if in == nil || in.Elem == 0 || in.Category != 'A' {
 			return
 		}
 		elem, _ := w.env.Snap.T(in.Elem, -1)
-		f := w.env.facts(elem)
+		f := w.env.ownFacts(elem)
 		if d.collation != "" {
 			f.collation = d.collation
 		}

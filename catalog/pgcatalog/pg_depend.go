@@ -335,6 +335,9 @@ func (d *dependWriter) table(oid types.OID, t *catalog.Table) {
 			d.dep(c, columnObject(oid, i), 'a')
 			d.dep(c, columnObject(oid, i), 'n')
 		}
+		if len(k.Cols) == 0 {
+			d.dep(c, self, 'a')
+		}
 		d.uses(c, catalog.StoredText{Text: k.Expr, Table: t})
 	}
 	for _, k := range t.ForeignKeys {
