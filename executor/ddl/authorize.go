@@ -490,7 +490,13 @@ func (x *exec) mayMove(s *ast.AlterObject, schema string) error {
 
 func (x *exec) mayComment(s *ast.Comment) error {
 	relation := func(n *ast.Name) error {
-		if r := x.lookup(n); r != nil && !x.snap().Owns(x.User, r) {
+		var o catalog.Object
+		if r := x.lookup(n); r != nil {
+			o = r
+		} else if u := x.composite(n); u != nil {
+			o = u
+		}
+		if o != nil && !x.snap().Owns(x.User, o) {
 			return denied("must be owner of relation %s", n.Last())
 		}
 		return nil
