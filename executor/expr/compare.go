@@ -88,16 +88,29 @@ func compareFuncs(r *registry) {
 					src = "xidneq"
 				}
 				r.add(comparison(cmpOp(op), fam.kind, fam.left, fam.right), src)
-				if cmpOp(op) == opEQ && fam.left+fam.right == "" {
-					r.equality[src] = fam.kind
-					if src == "bpchareq" {
-						r.equality[src] = cmpDatum // lists may hold values of any length
+				if fam.left+fam.right == "" {
+					switch kind := listKind(pattern, fam.kind); cmpOp(op) {
+					case opEQ:
+						r.equality[src] = kind
+					case opNE:
+						r.inequality[src] = kind
 					}
 				}
 			}
 		}
 	}
 	r.add(comparison(opEQ, cmpDatum, "", ""), "aclitem_eq")
+}
+
+// listKind says how values are compared with those of a list.
+func listKind(family string, kind cmpKind) cmpKind {
+	switch family {
+	case "bpchar*":
+		return cmpDatum // lists may hold values of any length
+	case "tid*":
+		return cmpBytes // equal ones have one text
+	}
+	return kind
 }
 
 // comparison returns the builder of a comparison operator.

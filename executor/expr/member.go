@@ -116,10 +116,10 @@ func (s *valueSet) has(v *vec.Vec, i int) bool {
 	return ok
 }
 
-// setRep returns the representation by which the equality function compares,
+// setRep returns the representation by which the function compares that is one of kinds,
 // or false when it is not a comparison of equal representations.
-func setRep(src string) (types.Rep, bool) {
-	kind, ok := functions().equality[src]
+func setRep(kinds map[string]cmpKind, src string) (types.Rep, bool) {
+	kind, ok := kinds[src]
 	if !ok {
 		return 0, false
 	}
@@ -145,7 +145,7 @@ func (c *compiler) compileInList(e *plan.InList) (Eval, error) {
 	if err != nil {
 		return nil, err
 	}
-	if rep, ok := setRep(e.Eq.Src); ok {
+	if rep, ok := setRep(functions().equality, e.Eq.Src); ok {
 		values := make([]types.Datum, 0, len(list))
 		for _, l := range list {
 			d, isConst := constant(l)
@@ -201,7 +201,7 @@ type inSet struct {
 	not  bool
 	out  vec.Vec
 	sel  []uint32
-	last types.Datum // of = ANY: the array that set was made from
+	last types.Datum // of = ANY and <> ALL: the array that set was made from
 }
 
 func (e *inSet) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
@@ -263,8 +263,12 @@ func (c *compiler) compileAnyArray(e *plan.AnyArray) (Eval, error) {
 		return nil, err
 	}
 	out := &anyArray{t: e.T, x: x, array: arr, all: e.All, lh: &holder{}, rh: &holder{}}
-	if rep, ok := setRep(e.Proc.Src); ok && !e.All {
-		out.set = &inSet{x: &out.xh, t: e.T}
+	kinds := functions().equality // = ANY
+	if e.All {
+		kinds = functions().inequality // <> ALL
+	}
+	if rep, ok := setRep(kinds, e.Proc.Src); ok {
+		out.set = &inSet{x: &out.xh, t: e.T, not: e.All}
 		out.rep = rep
 	}
 	call := &plan.Call{At: plan.At{T: types.TBool, Off: e.Off}, Proc: e.Proc, Args: []plan.Expr{e.X, e.Array}}
@@ -281,7 +285,7 @@ func (c *compiler) compileAnyArray(e *plan.AnyArray) (Eval, error) {
 	return out, nil
 }
 
-// anyArray is X op ANY|ALL (array). A constant array of an equality becomes a
+// anyArray is X op ANY|ALL (array). A constant array of = ANY and <> ALL becomes a
 // set; other constant arrays are tested element by element over the batch. Of
 // arrays that differ from row to row, integers and texts are compared with an
 // equality in their stored form; for other operators all elements of the batch

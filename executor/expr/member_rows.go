@@ -11,7 +11,7 @@ import (
 func (e *anyArray) perRow(env *Env, b *vec.Batch, x, arr *vec.Vec) error {
 	e.out.Reset(e.t, max(b.N, 1))
 	elem := arr.T.ElemType()
-	if e.set != nil && elem.User == types.KInvalid {
+	if e.set != nil && !e.all && elem.User == types.KInvalid {
 		switch rep := elem.Rep(); {
 		case e.rep == types.RepInt && rep == types.RepInt:
 			kind := elem.Kind()

@@ -16,7 +16,8 @@ type registry struct {
 	session map[string]bool
 	// equality has the comparison kind of equality functions whose arguments
 	// are compared as they are.
-	equality map[string]cmpKind
+	equality   map[string]cmpKind
+	inequality map[string]cmpKind // the same of functions that say that they differ
 }
 
 // families lists every file's registrations.
@@ -85,7 +86,7 @@ func functions() *registry {
 			scalar:   make(map[string]builder, 2048),
 			sets:     make(map[string]setBuilder, 64),
 			session:  make(map[string]bool, 128),
-			equality: make(map[string]cmpKind, 64),
+			equality: make(map[string]cmpKind, 64), inequality: make(map[string]cmpKind, 64),
 		}
 		for _, f := range families() {
 			f(r)
