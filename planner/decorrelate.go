@@ -24,6 +24,7 @@ func (p *planner) decorrelate(s *state) {
 	}
 	var keep []plan.Expr
 	for _, c := range s.b.where {
+		c = p.anyOfCtids(c)
 		if sub, ok := c.(*subquery); ok {
 			if m := p.semiOf(s, sub); m != nil {
 				s.b.semis = append(s.b.semis, m)
@@ -42,6 +43,7 @@ func (p *planner) decorrelate(s *state) {
 			s.b.targets[i].x = p.keyedExists(s, p.scalarJoins(s, s.b.targets[i].x, most), most)
 		}
 	}
+	p.sameRows(s)
 }
 
 // pullable reports whether a query is a plain block whose rows can be matched

@@ -55,7 +55,8 @@ type cteDef struct {
 	materialized *bool
 	dml          bool
 	planned      *plan.CTE
-	stepQ        *query // recursive term
+	keys         map[int]*keptKey // what it passes on beside its ctids, once it is planned
+	stepQ        *query           // recursive term
 	unionAll     bool
 	binding      bool // its own body is being bound
 	extra        int  // columns of SEARCH and CYCLE: the last ones

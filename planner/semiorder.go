@@ -219,8 +219,8 @@ func (p *planner) semiShare(s *state, kind plan.JoinKind, conds []plan.Expr, inn
 }
 
 // distinctSide is a semi join's query as a side of an inner join, nil if it is none: rows
-// that are equal must have one partner, which is so if they are compared by all that the
-// query gives, column by column of one type.
+// that are equal must have one partner, which is so if they are compared column by column
+// of one type.
 func (p *planner) distinctSide(s *state, m *semi, side semiInner) *unit {
 	if m.kind != plan.Semi || queryVolatile(m.q) {
 		return nil
@@ -247,9 +247,7 @@ func (p *planner) distinctSide(s *state, m *semi, side semiInner) *unit {
 			u := *side.unit
 			return &u
 		}
-	case len(cols) != len(m.q.cols):
-		return nil
-	case uniqueRows(m.q):
+	case len(cols) == len(m.q.cols) && uniqueRows(m.q):
 		return &unit{node: n, rels: n.rels, semi: true}
 	}
 	out := &pnode{lay: layout{}, rels: n.rels, rows: 1}

@@ -146,7 +146,11 @@ func (p *planner) planRef(q *query) plan.Node {
 	}
 	c := p.cte(def)
 	n := &plan.CTEScan{CTE: c}
-	n.Cols, n.Rows = q.cols, c.Plan.Base().Rows
+	n.Cols, n.Rows = c.Plan.Base().Cols, c.Plan.Base().Rows
+	if len(q.cols) < len(n.Cols) {
+		return firstCols(n, q.cols)
+	}
+	n.Cols = q.cols
 	return n
 }
 
@@ -180,6 +184,7 @@ func (p *planner) cte(def *cteDef) *plan.CTE {
 		return def.planned
 	}
 	c := &plan.CTE{ID: len(p.ctes) + 1, Name: def.name, Modifying: def.dml, Recursive: def.recursive, UnionAll: def.unionAll}
+	p.keepKeys(def)
 	def.planned = c
 	c.Plan = p.planQuery(def.q)
 	if def.stepQ != nil {
