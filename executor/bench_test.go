@@ -92,6 +92,15 @@ func BenchmarkGroupText(b *testing.B) {
 	bench(b, n, million, func(op Operator) { op.(*group).input = &feed{rows: rows} })
 }
 
+// BenchmarkGroupRollup groups by a text and two numbers, and by fewer of them.
+func BenchmarkGroupRollup(b *testing.B) {
+	rows := benchRows(million, 1000)
+	n := &plan.Group{Common: outCols([]types.T{types.TText, benchTypes[0], benchTypes[1], types.TInt8, types.TInt4}), Input: valuesNode(benchTypes, nil),
+		Keys: []plan.Expr{col(benchTypes, 3), col(benchTypes, 0), col(benchTypes, 1)},
+		Aggs: []plan.Agg{agg("count", types.TInt8)}, Sets: [][]int{{0, 1}, {0, 2}, {0}, {}}}
+	bench(b, n, million, func(op Operator) { op.(*group).input = &feed{rows: rows} })
+}
+
 func BenchmarkHashJoin(b *testing.B) {
 	probe, build := benchRows(million, 100_000), benchRows(100_000, 100_000)
 	keys := []plan.Expr{col(benchTypes, 0)}

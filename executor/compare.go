@@ -114,7 +114,15 @@ func compareDec(a *vec.Vec, i int, b *vec.Vec, j int) int {
 	if a.Dec == nil && b.Dec == nil && a.Scale == b.Scale {
 		return cmp.Compare(a.I64[i], b.I64[j])
 	}
-	return a.Get(i).Dec.Cmp(b.Get(j).Dec)
+	return decAt(a, i).Cmp(decAt(b, j))
+}
+
+// decAt is a numeric of either form.
+func decAt(v *vec.Vec, i int) types.Decimal {
+	if v.Dec == nil {
+		return types.NewDecimal(v.I64[i], v.Scale)
+	}
+	return v.Dec[i]
 }
 
 // sortExprs returns the expressions of sort keys.

@@ -35,7 +35,8 @@ type group struct {
 	seq     []uint32
 	burst   int // groups after which ordered input pauses
 	at      int
-	mask    []int32 // of each grouping set: bit k says that key k is not in it
+	mask    []int32    // of each grouping set: bit k says that key k is not in it
+	byKey   [][]uint64 // hashes of each key of a batch, for the grouping sets
 	in      []*vec.Vec
 	hashes  []uint64
 	groups  []uint32
@@ -258,53 +259,13 @@ func (op *group) addRuns(s *groupState, in *vec.Batch) error {
 	return nil
 }
 
-// addSets adds the batch once per grouping set, with the keys that are not in
-// the set replaced by NULL.
-func (op *group) addSets(s *groupState, in *vec.Batch) error {
-	cols := append([]*vec.Vec(nil), op.in...)
-	for i, set := range op.node.Sets {
-		op.setKeys(cols, i, set)
-		if err := op.add(s, cols, in.Sel, in.Rows()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (op *group) setKeys(cols []*vec.Vec, i int, set []int) {
-	for k := range op.nkeys {
-		cols[k] = nil
-	}
-	for _, k := range set {
-		cols[k] = op.in[k]
-	}
-	for k := range op.nkeys {
-		if cols[k] == nil {
-			cols[k] = vec.NewConst(types.Null(op.ktypes[k]))
-		}
-	}
-	// The set's number, not its mask, keeps equal sets apart.
-	cols[op.nkeys] = vec.NewConst(types.Int(types.TInt4, int64(i)))
-}
-
-func (op *group) addEmptySets(s *groupState) error {
-	for i, set := range op.node.Sets {
-		if len(set) > 0 {
-			continue
-		}
-		cols := make([]*vec.Vec, len(op.ktypes))
-		op.setKeys(cols, i, nil)
-		op.hashes = hashRows(cols, nil, 1, op.hashes)
-		if s.set.find(cols, 0, op.hashes[0]) < 0 && len(s.parts) == 0 {
-			s.set.add(cols, 0, op.hashes[0])
-			s.ngrp = s.set.len()
-		}
-	}
-	return nil
-}
-
 // add folds n rows of keys and aggregate inputs into the state's groups.
 func (op *group) add(s *groupState, cols []*vec.Vec, sel []uint32, n int) error {
+	return op.addHashed(s, cols, sel, n, nil)
+}
+
+// addHashed is add with the hashes of the keys, if they are known.
+func (op *group) addHashed(s *groupState, cols []*vec.Vec, sel []uint32, n int, hashes []uint64) error {
 	if n == 0 {
 		return nil
 	}
@@ -316,7 +277,7 @@ func (op *group) add(s *groupState, cols []*vec.Vec, sel []uint32, n int) error 
 		clear(groups)
 	} else {
 		var err error
-		if sel, groups, err = op.assign(s, cols, sel, n, groups); err != nil {
+		if sel, groups, err = op.assign(s, cols, sel, n, groups, hashes); err != nil {
 			return err
 		}
 	}
@@ -337,18 +298,21 @@ func (op *group) bytes(s *groupState) int64 {
 	return n
 }
 
-// assign finds each row's group. Once memory is short, rows of new groups are
-// spilled and left out of the lists returned.
-func (op *group) assign(s *groupState, cols []*vec.Vec, sel []uint32, n int, groups []uint32) ([]uint32, []uint32, error) {
+// assign finds each row's group, by the hashes of the keys where they are known. Once
+// memory is short, rows of new groups are spilled and left out of the lists returned.
+func (op *group) assign(s *groupState, cols []*vec.Vec, sel []uint32, n int, groups []uint32, hashes []uint64) ([]uint32, []uint32, error) {
 	keys := cols[:len(op.ktypes)]
 	if s.recent.serves(keys) && s.parts == nil && !op.acct.over() {
 		op.probeRecent(s, keys, sel, groups)
 		s.ngrp = s.set.len()
 		return sel, groups, nil
 	}
-	op.hashes = hashRows(keys, sel, n, op.hashes)
+	if hashes == nil {
+		op.hashes = hashRows(keys, sel, n, op.hashes)
+		hashes = op.hashes
+	}
 	if s.parts == nil && (op.node.Ordered || !op.acct.over() || s.depth >= groupMaxDepth) {
-		op.probe(s, keys, sel, groups)
+		op.probe(s, keys, sel, groups, hashes)
 		s.ngrp = s.set.len()
 		return sel, groups, nil
 	}
@@ -369,7 +333,7 @@ func (op *group) assign(s *groupState, cols []*vec.Vec, sel []uint32, n int, gro
 		if sel != nil {
 			r = int(sel[i])
 		}
-		h := op.hashes[i]
+		h := hashes[i]
 		if g := s.set.find(keys, r, h); g >= 0 {
 			rows = append(rows, uint32(r))
 			kept = append(kept, uint32(g))
@@ -403,8 +367,8 @@ func (op *group) keep(cols []*vec.Vec, sel []uint32, n int) []*vec.Vec {
 
 // probe is the hot loop: one lookup per row, with a shortcut for runs of equal
 // keys.
-func (op *group) probe(s *groupState, keys []*vec.Vec, sel, groups []uint32) {
-	s.set.near(op.hashes)
+func (op *group) probe(s *groupState, keys []*vec.Vec, sel, groups []uint32, hashes []uint64) {
+	s.set.near(hashes)
 	var lastHash uint64
 	last := -1
 	for i := range groups {
@@ -412,7 +376,7 @@ func (op *group) probe(s *groupState, keys []*vec.Vec, sel, groups []uint32) {
 		if sel != nil {
 			r = int(sel[i])
 		}
-		h := op.hashes[i]
+		h := hashes[i]
 		if last >= 0 && h == lastHash && s.set.eq.equal(s.set.keys.cols, last, keys, r) {
 			groups[i] = uint32(last)
 			continue

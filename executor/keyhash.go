@@ -10,14 +10,25 @@ import (
 // hashRows returns one well-mixed hash per selected row over the key columns;
 // NULLs hash like values. buf is used when it is large enough.
 func hashRows(keys []*vec.Vec, sel []uint32, n int, buf []uint64) []uint64 {
+	buf = zeroHashes(buf, n)
+	for _, k := range keys {
+		vec.Hash(k, sel, buf)
+	}
+	return finishHashes(buf)
+}
+
+// zeroHashes is n zeros, with which hashes of several columns begin, in buf if it is
+// large enough.
+func zeroHashes(buf []uint64, n int) []uint64 {
 	if cap(buf) < n {
 		buf = make([]uint64, max(n, vec.BatchSize))
 	}
 	buf = buf[:n]
 	clear(buf)
-	for _, k := range keys {
-		vec.Hash(k, sel, buf)
-	}
+	return buf
+}
+
+func finishHashes(buf []uint64) []uint64 {
 	for i, h := range buf {
 		buf[i] = finishHash(h)
 	}

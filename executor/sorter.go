@@ -280,10 +280,11 @@ func (s *sorter) sortRun(run []sortItem, k, from int, exact bool) {
 // shared is where values cease to be the same, which they are up to from, and whether
 // all are equal.
 func shared(items []sortItem, col *vec.Vec, from int) (to int, equal bool) {
-	first := col.B[items[0].row]
+	keys := newByteKeys(col)
+	first := keys.at(items[0].row)
 	to, equal = len(first), true
 	for _, it := range items[1:] {
-		b := col.B[it.row]
+		b := keys.at(it.row)
 		equal = equal && len(b) == len(first)
 		to = min(to, len(b))
 		if !bytes.Equal(first[from:to], b[from:to]) {
@@ -297,15 +298,31 @@ func shared(items []sortItem, col *vec.Vec, from int) (to int, equal bool) {
 	return to, equal
 }
 
-// prefixed reports whether values are ordered by their bytes.
+// prefixed reports whether values are ordered by their bytes: those of byteKeys.
 func prefixed(t types.T) bool {
 	switch t.Kind() {
-	case types.KText:
-		return t.OID != types.OBpchar
-	case types.KBytea, types.KUUID, types.KMacaddr, types.KWord:
+	case types.KText, types.KBytea, types.KUUID, types.KMacaddr, types.KWord:
 		return true
 	}
 	return false
+}
+
+// byteKeys are the bytes by which values of a column are ordered: character's without
+// the blanks at their ends.
+type byteKeys struct {
+	vals   [][]byte
+	blanks bool
+}
+
+func newByteKeys(col *vec.Vec) byteKeys {
+	return byteKeys{vals: col.B, blanks: col.T.OID == types.OBpchar}
+}
+
+func (k byteKeys) at(row uint32) []byte {
+	if k.blanks {
+		return bytes.TrimRight(k.vals[row], " ")
+	}
+	return k.vals[row]
 }
 
 // sortByKeys orders items, none of them NULL, by bytes that sort as the k-th key
@@ -410,6 +427,12 @@ func setPrefixes(items []sortItem, col *vec.Vec, from int, desc bool) (exact boo
 			items[i].prefix = floatPrefix(col.F64[items[i].row]) ^ flip
 		}
 		return true
+	case col.T.Rep() == types.RepDec:
+		// The nearest floats are in the order of the numbers, some of them the same.
+		for i := range items {
+			items[i].prefix = floatPrefix(col.Dec[items[i].row].ToFloat()) ^ flip
+		}
+		return false
 	case col.T.Rep() == types.RepBool:
 		for i := range items {
 			items[i].prefix = uint64(boolInt(col.Bool[items[i].row])) ^ flip
@@ -417,8 +440,9 @@ func setPrefixes(items []sortItem, col *vec.Vec, from int, desc bool) (exact boo
 		return true
 	}
 	if prefixed(col.T) {
+		keys := newByteKeys(col)
 		for i := range items {
-			items[i].prefix = bytesPrefix(col.B[items[i].row][from:]) ^ flip
+			items[i].prefix = bytesPrefix(keys.at(items[i].row)[from:]) ^ flip
 		}
 		return false
 	}

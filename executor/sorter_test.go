@@ -14,7 +14,7 @@ import (
 // ordered as by comparing them.
 func TestSorter(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, typ := range []types.T{types.TText, types.Of(types.OBytea), types.Of(types.OBpchar), types.TInt8} {
+	for _, typ := range []types.T{types.TText, types.Of(types.OBytea), types.Of(types.OBpchar), types.TInt8, types.TNumeric} {
 		for round := range 60 {
 			letters := []byte("ab")
 			if typ.Kind() == types.KBytea {
@@ -31,7 +31,7 @@ func TestSorter(t *testing.T) {
 					for range r.IntN(1 + round%20) {
 						b = append(b, letters[r.IntN(len(letters))])
 					}
-					d = types.Datum{T: typ, B: b, I: int64(r.IntN(20))}
+					d = types.Datum{T: typ, B: b, I: int64(r.IntN(20)), Dec: someNumeric(r)}
 				}
 				first.Set(i, d)
 				second.Set(i, types.Int(types.TInt8, int64(r.IntN(3))))
@@ -51,6 +51,25 @@ func TestSorter(t *testing.T) {
 	}
 }
 
+// someNumeric is one of few numbers, of several display scales, some of which are the
+// same as floats.
+func someNumeric(r *rand.Rand) types.Decimal {
+	switch r.IntN(20) {
+	case 0:
+		return types.DecimalNaN
+	case 1:
+		return types.DecimalNegInf
+	case 2:
+		return types.NewDecimal(1<<60+r.Int64N(5)-2, 3)
+	}
+	scale := r.Int32N(3)
+	d, err := types.NewDecimal(r.Int64N(5)-2, scale).Mul(types.NewDecimal(1+9*r.Int64N(2), 0))
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
 // BenchmarkSortTexts sorts texts of which all begin alike.
 func BenchmarkSortTexts(b *testing.B) {
 	const n = 100_000
@@ -60,6 +79,21 @@ func BenchmarkSortTexts(b *testing.B) {
 	}
 	for b.Loop() {
 		s := newSorter([]types.T{types.TText}, []keyOrder{{col: 0}})
+		s.rows.appendCols([]*vec.Vec{col}, nil, n)
+		s.sort()
+	}
+}
+
+// BenchmarkSortNumerics sorts numbers of two display scales, as sums of columns of
+// both kinds are.
+func BenchmarkSortNumerics(b *testing.B) {
+	const n = 100_000
+	col := vec.New(types.TNumeric, n)
+	for i := range n {
+		col.Set(i, types.Datum{T: types.TNumeric, Dec: types.NewDecimal(int64(i)*7919%1_000_003, int32(i%2))})
+	}
+	for b.Loop() {
+		s := newSorter([]types.T{types.TNumeric}, []keyOrder{{col: 0, desc: true}})
 		s.rows.appendCols([]*vec.Vec{col}, nil, n)
 		s.sort()
 	}

@@ -44,8 +44,11 @@ func hashRow(v *Vec, i int) uint64 {
 	case types.RepFloat:
 		return types.HashFloat(v.F64[i])
 	case types.RepBytes:
-		if plainBytes(v.T) {
+		switch {
+		case plainBytes(v.T):
 			return types.HashBytes(v.B[i])
+		case v.T.OID == types.OBpchar:
+			return types.HashBytes(bytes.TrimRight(v.B[i], " "))
 		}
 	}
 	return types.Hash(v.Get(i))
