@@ -311,29 +311,52 @@ func uniqueRows(q *query) bool {
 	return true
 }
 
-// queryDistinct estimates how many values a column of a query has among its rows.
+// queryDistinct estimates how many values a column of a query has among its rows, of
+// which rows are read.
 func (p *planner) queryDistinct(q *query, col int, rows float64) float64 {
-	unknown := max(1, rows*0.5)
-	b := q.block
-	if b == nil || q.setop != nil || b.values != nil || col < 0 || col >= len(b.targets) {
-		return unknown
+	if n, ok := p.columnDistinct(q, col, rows); ok {
+		return max(1, min(n, rows))
 	}
-	if b.ncols == 1 && uniqueRows(q) {
-		return max(1, rows)
-	}
-	v, ok := b.targets[col].x.(*plan.Var)
-	if ok && b.grouped && v.Rel == b.grpRel && v.Col >= 0 && v.Col < len(b.keys) {
-		v, ok = b.keys[v.Col].(*plan.Var)
-	}
-	if r := b.rels[relOf(v, ok)]; r != nil {
-		return max(1, min(p.distinct(v, b.rels, rows), rows))
-	}
-	return unknown
+	return max(1, rows*0.5)
 }
 
-func relOf(v *plan.Var, ok bool) int {
-	if !ok {
-		return -1
+// columnDistinct is queryDistinct where that is known of the tables below. The halves of
+// a union mostly refer to the same things: it has as many values as the one with more.
+func (p *planner) columnDistinct(q *query, col int, rows float64) (float64, bool) {
+	if q.ref != nil && !q.work && !q.ref.recursive && q.ref.q != nil {
+		return p.columnDistinct(q.ref.q, col, rows)
 	}
-	return v.Rel
+	if q.setop != nil {
+		l, known := p.columnDistinct(q.setop.l, col, rows)
+		if !known || q.setop.op == "EXCEPT" {
+			return l, known
+		}
+		r, known := p.columnDistinct(q.setop.r, col, rows)
+		if q.setop.op == "INTERSECT" {
+			return min(l, r), known
+		}
+		return max(l, r), known
+	}
+	b := q.block
+	if b == nil || b.values != nil || col < 0 || col >= len(b.targets) {
+		return 0, false
+	}
+	if b.ncols == 1 && uniqueRows(q) {
+		return rows, true
+	}
+	x := b.targets[col].x
+	if v, ok := x.(*plan.Var); ok && b.grouped && v.Rel == b.grpRel && v.Col >= 0 && v.Col < len(b.keys) {
+		x = b.keys[v.Col]
+	}
+	switch x := x.(type) {
+	case *plan.Const:
+		return 1, true
+	case *plan.Var:
+		r := b.rels[x.Rel]
+		if r != nil && r.query != nil {
+			return p.columnDistinct(r.query, x.Col, rows)
+		}
+		return p.distinct(x, b.rels, rows), r != nil
+	}
+	return 0, false
 }
