@@ -69,7 +69,7 @@ func (p *planner) planMembers(s *state, u *unit) *pnode {
 	r := u.rel
 	var down, above []plan.Expr
 	for _, c := range u.local {
-		if hasSub(c) || volatileCall(c) {
+		if volatileCall(c) || !steadySubs(c) {
 			above = append(above, c)
 			needOf(c, s.need)
 		} else {
@@ -129,6 +129,21 @@ func (p *planner) planMembers(s *state, u *unit) *pnode {
 	a.Prune, a.Step = run, "filter"
 	n.node, n.rows, n.cost = a, max(a.Rows, 1), a.Cost
 	return p.filterOn(s, n, above)
+}
+
+// steadySubs reports whether the subqueries of a conjunct, if it has any, have one value
+// for all rows of the statement:
+//
+//	at BETWEEN (SELECT first FROM season) AND (SELECT last FROM season)
+func steadySubs(c plan.Expr) bool {
+	steady := true
+	plan.Visit(c, func(x plan.Expr) bool {
+		if s, ok := x.(*subquery); ok {
+			steady = steady && s.kind == plan.SubScalar && !correlated(s.q) && !queryVolatile(s.q)
+		}
+		return steady
+	})
+	return steady
 }
 
 // membersOrder is the order that the block would like of the rows of an entry with a

@@ -46,6 +46,7 @@ func (p *planner) place(e plan.Expr, lay layout) plan.Expr {
 type plannedSub struct {
 	node  plan.Node
 	outer []outerRef
+	once  *plan.SubPlan // of one that has the same value wherever it stands
 }
 
 type outerRef struct {
@@ -169,6 +170,9 @@ func (p *planner) planSub(s *subquery, lay layout) plan.Expr {
 		}
 		p.subs[s.q] = done
 	}
+	if done.once != nil && done.once.Kind == s.kind && done.once.Not == s.not {
+		return done.once
+	}
 	out := &plan.SubPlan{At: s.At, Kind: s.kind, Plan: done.node, Outer: subParams(done.outer, lay), Not: s.not, Hash: s.eq && s.kind == plan.SubAny}
 	out.X = s.x // placed by the caller's Map already
 	if s.test != nil {
@@ -180,6 +184,9 @@ func (p *planner) planSub(s *subquery, lay layout) plan.Expr {
 			l[[2]int{s.q.rel, i}] = len(s.x) + i
 		}
 		out.Test = p.place(s.test, l)
+	}
+	if len(done.outer) == 0 && len(s.x) == 0 && s.test == nil {
+		done.once = out // it runs once for all of them
 	}
 	return out
 }

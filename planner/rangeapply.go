@@ -18,7 +18,7 @@ import (
 //
 // It returns nil otherwise.
 func (p *planner) rangeApply(s *state, kind plan.JoinKind, l *pnode, ru *unit, on []plan.Expr, loop, rows float64) *pnode {
-	if p.NoOptimizer || ru == nil || ru.rel == nil || ru.rel.table == nil || ru.rel.table.Cluster != nil || ru.rel.tree != nil || ru.rel.cursor != "" || kind != plan.Inner && kind != plan.Left {
+	if p.NoOptimizer || ru == nil || ru.rel == nil || ru.rel.table == nil || ru.rel.table.Cluster != nil || ru.rel.cursor != "" || kind != plan.Inner && kind != plan.Left {
 		return nil
 	}
 	r := ru.rel
@@ -37,7 +37,7 @@ func (p *planner) rangeApply(s *state, kind plan.JoinKind, l *pnode, ru *unit, o
 	refs := p.outerParams(q, l.lay)
 	inner := *s
 	inner.lead = nil
-	right := p.planScan(&inner, &unit{rel: r, rels: ru.rels, local: r.ordered(q.block.where)}, nil)
+	right := p.planUnit(&inner, &unit{rel: r, rels: ru.rels, local: q.block.where})
 	cost := l.cost + l.rows*(costStart+right.cost)
 	if !ranged(right.node) || cost >= l.cost+loop {
 		return nil
@@ -68,6 +68,10 @@ func ranged(n plan.Node) bool {
 		return len(n.Ranges) > 0
 	case *plan.IndexUnion:
 		return true
+	case *plan.Project:
+		return ranged(n.Input)
+	case *plan.Append:
+		return len(n.Inputs) > 0 && all(n.Inputs, ranged)
 	}
 	return false
 }
