@@ -3,6 +3,7 @@ package regex
 import (
 	"encoding/binary"
 	"slices"
+	"unicode/utf8"
 )
 
 // dfa is an automaton made deterministic as it is run: sets of the automaton's states
@@ -13,11 +14,12 @@ import (
 // conditions on the position ask for the characters on both sides of it, of which the next
 // one is not known yet.
 type dfa struct {
-	p      *program
-	again  bool // matches begin at every position
-	states map[string]*dfaState
-	starts [sideOther + 1]*dfaState // where nothing was read
-	work   int                      // of the last step, if it was computed
+	p       *program
+	again   bool // matches begin at every position
+	states  map[string]*dfaState
+	starts  [sideOther + 1]*dfaState // where nothing was read
+	work    int                      // of the last step, if it was computed
+	renewed int                      // how often it began anew
 	// memory of a step
 	seen   []bool
 	met    []int32
@@ -39,6 +41,10 @@ const asciiEnd = 128
 // maxStates is the number of states with which a dfa begins anew: each takes a kilobyte,
 // and there can be very many.
 const maxStates = 300
+
+// mostRenewals is the number of times to begin anew from which its states are taken for
+// too many to be worth remembering.
+const mostRenewals = 8
 
 // side is what conditions on a position ask of a character beside it.
 type side uint8
@@ -128,6 +134,7 @@ func (d *dfa) step(s *dfaState, c rune) (next *dfaState, accepts bool) {
 		// the states before are let go of, also by the way that leads to them
 		clear(d.states)
 		clear(d.starts[:])
+		d.renewed++
 		return d.state(next.last), accepts
 	}
 	if i <= asciiEnd && c < asciiEnd {
@@ -230,10 +237,43 @@ func (m *Matcher) each(d *dfa, from, to int, found func(i int) bool) {
 	}
 }
 
-// matches reports whether the pattern matches somewhere.
-func (m *Matcher) matches(d *dfa) (ok bool) {
-	m.each(d, 0, len(m.text), func(int) bool { ok = true; return false })
-	return ok
+// matches reports whether the pattern matches somewhere, or where the text begins.
+// Characters of ASCII whose way is known, nearly all of them, cost one look at a table.
+func (m *Matcher) matches(d *dfa) bool {
+	s, src := d.begin(-1), m.src
+	work := 0
+	for i := 0; i < len(src); {
+		c, width := rune(src[i]), 1
+		if c < utf8.RuneSelf {
+			if n := s.next[c]; n != nil {
+				if s.accepts[c] {
+					return true
+				}
+				if s = n; !d.again && d.dead(n) {
+					return false
+				}
+				i++
+				continue
+			}
+		} else {
+			c, width = utf8.DecodeRune(src[i:])
+		}
+		next, accepts := d.step(s, c)
+		if accepts {
+			return true
+		}
+		if d.dead(next) {
+			return false
+		}
+		s = next
+		i += width
+		if work, d.work = work+d.work+1, 0; work >= 1024 {
+			m.tick(work)
+			work = 0
+		}
+	}
+	_, accepts := d.step(s, -1)
+	return accepts
 }
 
 // leftmost finds the leftmost match that begins at start or later, and of those the

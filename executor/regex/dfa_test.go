@@ -41,6 +41,7 @@ func TestDeterministic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		golang := re.linear
 		re.linear, slow.linear = nil, nil
 		for range 5 {
 			var text []rune
@@ -50,6 +51,11 @@ func TestDeterministic(t *testing.T) {
 			got, want := all(t, re, string(text), false), all(t, slow, string(text), true)
 			if got != want {
 				t.Fatalf("%q on %q\ngot  %s\nwant %s", src, string(text), got, want)
+			}
+			if golang != nil {
+				if is, err := re.Match([]byte(string(text)), nil); err != nil || is != golang.MatchString(string(text)) {
+					t.Fatalf("%q on %q: %v, not what package regexp says; %v", src, string(text), is, err)
+				}
 			}
 			compared++
 		}
@@ -123,5 +129,23 @@ func TestManyStates(t *testing.T) {
 		if n := len(re.automaton().floating.states); n > maxStates {
 			t.Errorf("%d states are kept", n)
 		}
+	}
+}
+
+// BenchmarkMatch looks for patterns in texts of 330 bytes.
+func BenchmarkMatch(b *testing.B) {
+	text := []byte(strings.Repeat("a5f0c3de-91b7 some words, ", 13))
+	for _, pattern := range []string{"[0-9]{6}[a-f]{5}", `^\d+$`, `\yword\y`, "(foo|bar|baz)[0-9]*", `[a-z]+@[a-z]+\.[a-z]{2,}`, "wordy", "(a|c).*(x|y).*z"} {
+		b.Run(pattern, func(b *testing.B) {
+			re, err := Compile(pattern, Flags{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if _, err := re.Match(text, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -94,3 +94,25 @@ func (n *node) size() int {
 	}
 	return min(s, MaxInstrs+1)
 }
+
+// pinned reports whether what matches n begins where the text does.
+func (n *node) pinned() bool {
+	switch n.op {
+	case opAssert:
+		return n.kind == textStart
+	case opGroup:
+		return n.subs[0].pinned()
+	case opRepeat:
+		return n.min > 0 && n.subs[0].pinned()
+	case opCat:
+		return len(n.subs) > 0 && n.subs[0].pinned()
+	case opAlt:
+		for _, x := range n.subs {
+			if !x.pinned() {
+				return false
+			}
+		}
+		return len(n.subs) > 0
+	}
+	return false
+}

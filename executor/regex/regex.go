@@ -12,12 +12,13 @@ type Regexp struct {
 	linear    *regexp.Regexp // of package regexp, nil where it cannot do it
 	positions bool
 	short     bool // prefers the shortest match
+	headed    bool // all matches begin with bytes that package regexp looks for
+	pinned    bool // all matches begin where the text does
 	backs     bool
 	whole     *part
 	compiler  compiler
 	program   *program
 	backward  *program // of the whole pattern, reversed
-	text      []rune   // memory
 }
 
 // Compile reads a pattern. The error is an Error. Memory and time are bounded, for any
@@ -45,7 +46,11 @@ func Compile(src string, f Flags) (re *Regexp, err error) {
 	re.linear, re.positions = golang(n)
 	if re.linear == nil {
 		re.automaton()
+	} else {
+		head, _ := re.linear.LiteralPrefix()
+		re.headed = head != ""
 	}
+	re.pinned = n.pinned()
 	return re, nil
 }
 
@@ -71,10 +76,13 @@ func (re *Regexp) Groups() int { return re.groups }
 // Match reports whether the pattern matches somewhere in the text. poll is asked
 // now and then whether to go on; its error is returned.
 func (re *Regexp) Match(text []byte, poll func() error) (bool, error) {
-	if re.linear != nil {
+	if re.linear != nil && re.headed {
 		return re.linear.Match(text), nil
 	}
-	if d := re.automaton().deterministic(true); d != nil && !re.backs {
+	if d := re.automaton().deterministic(!re.pinned); d != nil && !re.backs {
+		if re.linear != nil && d.renewed > mostRenewals {
+			return re.linear.Match(text), nil
+		}
 		return re.On(text, false, poll).any(d)
 	}
 	m, err := re.On(text, false, poll).Next(0)
@@ -92,10 +100,6 @@ func (m *Matcher) any(d *dfa) (ok bool, err error) {
 			err = s.err
 		}
 	}()
-	// the text's memory is used again, as nobody keeps this matcher
-	m.text = m.re.text[:0]
-	m.decode()
-	m.re.text = m.text
 	return m.matches(d), nil
 }
 
