@@ -88,22 +88,34 @@ func (a *WholeRange) Contains(b *WholeRange) bool {
 	return (a.NoLo || a.Lo < b.Lo || a.Lo == b.Lo && a.LoAt <= b.LoAt) && (a.NoHi || a.Hi > b.Hi || a.Hi == b.Hi && a.HiAt >= b.HiAt)
 }
 
+// WholeWidth is the number of bytes that a bound takes in ranges of a type whose bounds
+// are whole numbers, 0 for other types.
+func WholeWidth(t T) int {
+	switch builtinRange(t) {
+	case oInt4Range, oDateRange:
+		return 4
+	case oInt8Range, oTSRange, oTSTZRange:
+		return 8
+	}
+	return 0
+}
+
 // ReadWholeRange reads a range without making values of its bounds, which keep their
 // order; ok is false for other ranges and what is none.
 func ReadWholeRange(d Datum) (r WholeRange, ok bool) {
-	var width int
-	switch builtinRange(d.T) {
-	case oInt4Range, oDateRange:
-		width = 4
-	case oInt8Range, oTSRange, oTSTZRange:
-		width = 8
-	default:
+	width := WholeWidth(d.T)
+	if width == 0 {
 		return r, false
 	}
-	if len(d.B) == 0 {
+	return ParseWholeRange(width, d.B)
+}
+
+// ParseWholeRange is ReadWholeRange of a type with this WholeWidth.
+func ParseWholeRange(width int, b []byte) (r WholeRange, ok bool) {
+	if len(b) == 0 {
 		return r, false
 	}
-	flags, b := d.B[0], d.B[1:]
+	flags, b := b[0], b[1:]
 	r.Empty, r.NoLo, r.NoHi = flags&rangeEmpty != 0, flags&rangeLoInf != 0, flags&rangeHiInf != 0
 	if flags&rangeLoInc == 0 {
 		r.LoAt = 1
@@ -132,4 +144,37 @@ func ReadWholeRange(d Datum) (r WholeRange, ok bool) {
 		b = b[4+width:]
 	}
 	return r, len(b) == 0
+}
+
+// AppendWholeRange appends the value that NewRange makes of a range that begins with its
+// lower bound and ends before its upper one; ok is false where these are inverted.
+func AppendWholeRange(b []byte, width int, r *WholeRange) (out []byte, ok bool) {
+	if !r.NoLo && !r.NoHi && r.Lo >= r.Hi {
+		return append(b, rangeEmpty), r.Lo == r.Hi
+	}
+	flags := byte(0)
+	if r.NoLo {
+		flags |= rangeLoInf
+	} else {
+		flags |= rangeLoInc
+	}
+	if r.NoHi {
+		flags |= rangeHiInf
+	}
+	b = append(b, flags)
+	if !r.NoLo {
+		b = appendWhole(b, width, r.Lo)
+	}
+	if !r.NoHi {
+		b = appendWhole(b, width, r.Hi)
+	}
+	return b, true
+}
+
+func appendWhole(b []byte, width int, v int64) []byte {
+	b = binary.BigEndian.AppendUint32(b, uint32(width))
+	if width == 4 {
+		return binary.BigEndian.AppendUint32(b, uint32(v))
+	}
+	return binary.BigEndian.AppendUint64(b, uint64(v))
 }

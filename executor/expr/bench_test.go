@@ -18,7 +18,8 @@ func BenchmarkEval(b *testing.B) {
 		"extract(year from $7)", "substr($5, 1, 2)", "$1::text", "to_char($8, 'YYYY-MM-DD HH24:MI')", "to_number(abs($1) || '.5', '99.9')",
 		"$1 = any($10)", "$1 > all($10)", "$10 @> array[1]", "$10[2]", "$10[1:2]", "$10 || $1", "array_position($10, 3)", "array[$1, $2]", "$10 = array[1, 2]",
 		"jsonb_build_object($5, $1)->>'ab'", "jsonb_build_object('a', $1, 'b', $10)", "jsonb_build_object('b', $1) @> '{\"b\": 3}'",
-		"jsonb_build_array($1, $5) = '[1, \"a\"]'", "jsonb_set('{\"a\": [1, 2]}', '{a,1}', to_jsonb($5))"} {
+		"jsonb_build_array($1, $5) = '[1, \"a\"]'", "jsonb_set('{\"a\": [1, 2]}', '{a,1}', to_jsonb($5))",
+		"int4range($1, null) && int4range('[3,7)')", "lower(int4range($1, null))", "($8, $8) overlaps ($8, timestamp '2024-06-01')"} {
 		b.Run(sql, func(b *testing.B) {
 			e, err := bindColumns(sql)
 			if err != nil {

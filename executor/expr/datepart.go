@@ -271,7 +271,7 @@ func intervalZone(iv types.Interval) (*time.Location, error) {
 // overlapsFuncs registers (start, end) OVERLAPS (start, end), whose ends may be
 // given as intervals.
 func overlapsFuncs(r *registry) {
-	r.add(fnD(overlapsWith(nil)), "overlaps_timestamp", "overlaps_time", "overlaps_timetz")
+	r.add(periodBuilder(overlapsWith(nil)), "overlaps_timestamp", "overlaps_time", "overlaps_timetz")
 	r.add(fnD(overlapsWith(func(_ *callCtx, t int64, iv types.Interval) (int64, error) {
 		return types.AddInterval(t, iv, nil)
 	})), "sql_overlaps_2042", "sql_overlaps_2043", "sql_overlaps_2044")

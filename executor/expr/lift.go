@@ -333,17 +333,25 @@ func (e *callN) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := e.each(rows); err != nil {
+		return nil, err
+	}
+	return &e.out, nil
+}
+
+// each computes the result of some rows, of which the arguments are evaluated.
+func (e *callN) each(rows []uint32) error {
 	for _, i := range rows {
 		for k, v := range e.vecs {
 			e.row[k] = v.Get(int(i))
 		}
 		d, err := e.body(&e.callCtx, e.row)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		e.out.Set(int(i), d)
 	}
-	return &e.out, nil
+	return nil
 }
 
 // null is the result of a datumBody that is NULL.

@@ -29,21 +29,19 @@ func multirangeFuncs(r *registry) {
 		"range_contained_by": func(a, b *types.WholeRange) bool { return b.Contains(a) },
 	}
 	test := func(f func(a, b []types.RangeValue) bool, srcs ...string) {
-		fast := whole[srcs[0]]
-		r.add(fnD(func(_ *callCtx, in []types.Datum) (types.Datum, error) {
-			if fast != nil {
-				a, known := types.ReadWholeRange(in[0])
-				if b, both := types.ReadWholeRange(in[1]); known && both {
-					return types.Bool(fast(&a, &b)), nil
-				}
-			}
+		body := func(_ *callCtx, in []types.Datum) (types.Datum, error) {
 			a, err := spans(in[0])
 			if err != nil {
 				return null, err
 			}
 			b, err := spans(in[1])
 			return types.Bool(err == nil && f(a, b)), err
-		}), srcs...)
+		}
+		if fast := whole[srcs[0]]; fast != nil {
+			r.add(wholeTest(fast, body), srcs...)
+			return
+		}
+		r.add(fnD(body), srcs...)
 	}
 	swap := func(f func(a, b []types.RangeValue) bool) func(a, b []types.RangeValue) bool {
 		return func(a, b []types.RangeValue) bool { return f(b, a) }
@@ -77,14 +75,17 @@ func multirangeFuncs(r *registry) {
 	r.add(fnD(func(_ *callCtx, in []types.Datum) (types.Datum, error) { return elem(in[0], in[1]) }), "multirange_contains_elem")
 	r.add(fnD(func(_ *callCtx, in []types.Datum) (types.Datum, error) { return elem(in[1], in[0]) }), "elem_contained_by_multirange")
 
-	part := func(f func(s []types.RangeValue) types.Datum, name string) {
-		r.add(fnD(func(_ *callCtx, in []types.Datum) (types.Datum, error) {
+	body := func(f func(s []types.RangeValue) types.Datum) datumBody {
+		return func(_ *callCtx, in []types.Datum) (types.Datum, error) {
 			s, err := spans(in[0])
 			if err != nil {
 				return null, err
 			}
 			return f(s), nil
-		}), "range_"+name, "multirange_"+name)
+		}
+	}
+	part := func(f func(s []types.RangeValue) types.Datum, name string) {
+		r.add(fnD(body(f)), "range_"+name, "multirange_"+name)
 	}
 	end := func(of func([]types.RangeValue) types.Bound) func([]types.RangeValue) types.Datum {
 		return func(s []types.RangeValue) types.Datum {
@@ -94,8 +95,8 @@ func multirangeFuncs(r *registry) {
 			return *of(s).Val
 		}
 	}
-	part(end(lowest), "lower")
-	part(end(highest), "upper")
+	r.add(endBuilder(false, body(end(lowest))), "range_lower", "multirange_lower")
+	r.add(endBuilder(true, body(end(highest))), "range_upper", "multirange_upper")
 	part(func(s []types.RangeValue) types.Datum { return types.Bool(len(s) == 0) }, "empty")
 	part(func(s []types.RangeValue) types.Datum { return types.Bool(len(s) > 0 && lowest(s).Inc) }, "lower_inc")
 	part(func(s []types.RangeValue) types.Datum { return types.Bool(len(s) > 0 && highest(s).Inc) }, "upper_inc")

@@ -8,7 +8,7 @@ import (
 func rangeOpFuncs(r *registry) {
 	r.add(fnD(func(_ *callCtx, in []types.Datum) (types.Datum, error) { return containsValue(in[0], in[1]) }), "range_contains_elem")
 	r.add(fnD(func(_ *callCtx, in []types.Datum) (types.Datum, error) { return containsValue(in[1], in[0]) }), "elem_contained_by_range")
-	r.add(fnD(rangeConstructor), "range_constructor2", "range_constructor3")
+	r.add(rangeBuilder, "range_constructor2", "range_constructor3")
 	r.add(fnD(rangeUnion), "range_union")
 	r.add(fnD(rangeIntersect), "range_intersect")
 	r.add(fnD(rangeMinus), "range_minus")

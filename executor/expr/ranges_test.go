@@ -10,7 +10,7 @@ import (
 
 // TestRanges calls the functions of ranges directly; "" stands for NULL.
 func TestRanges(t *testing.T) {
-	ir, i4 := types.Of(3904), types.TInt4
+	ir, nr, i4 := types.Of(3904), types.Of(3906), types.TInt4
 	tests := []struct {
 		src  string
 		args []types.T
@@ -41,6 +41,16 @@ func TestRanges(t *testing.T) {
 		{"range_lower", []types.T{ir}, []string{"[1,5)"}, i4, "1"},
 		{"range_upper", []types.T{ir}, []string{"[1,5)"}, i4, "5"},
 		{"range_lower", []types.T{ir}, []string{"(,5)"}, i4, "NULL"},
+		{"range_lower", []types.T{ir}, []string{"empty"}, i4, "NULL"},
+		{"range_upper", []types.T{ir}, []string{"[1,)"}, i4, "NULL"},
+		{"range_upper", []types.T{nr}, []string{"[1.5,2.5]"}, types.TNumeric, "2.5"},
+		{"range_constructor2", []types.T{i4, i4}, []string{"3", "3"}, ir, "empty"},
+		{"range_constructor2", []types.T{types.TNumeric, types.TNumeric}, []string{"1.5", "2"}, nr, "[1.5,2)"},
+		{"range_constructor2", []types.T{types.TDate, types.TDate}, []string{"-infinity", "2024-01-02"}, types.Of(3912), "[-infinity,2024-01-02)"},
+		{"range_overlaps", []types.T{ir, ir}, []string{"empty", "(,)"}, types.TBool, "f"},
+		{"range_overlaps", []types.T{nr, nr}, []string{"[1,5)", "[5,8)"}, types.TBool, "f"},
+		{"range_contains", []types.T{ir, ir}, []string{"[1,5)", "empty"}, types.TBool, "t"},
+		{"range_contained_by", []types.T{ir, ir}, []string{"[2,5)", "[2,)"}, types.TBool, "t"},
 		{"range_empty", []types.T{ir}, []string{"empty"}, types.TBool, "t"},
 		{"range_lower_inc", []types.T{ir}, []string{"[1,5)"}, types.TBool, "t"},
 		{"range_upper_inf", []types.T{ir}, []string{"[1,)"}, types.TBool, "t"},
