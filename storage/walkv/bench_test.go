@@ -87,3 +87,62 @@ func BenchmarkCommitMany(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkCommitDeletes is the commit, on disk, of one transaction that deletes 60,000
+// rows of 600,000, each of 200 bytes and from all over the file, with their entries in
+// three indexes: at once, and by the log.
+func BenchmarkCommitDeletes(b *testing.B) {
+	const all, part = 600_000, 10
+	for _, direct := range []int{512 << 10, 4 << 20} {
+		b.Run(fmt.Sprintf("direct=%dKiB", direct>>10), func(b *testing.B) {
+			st := open(b, b.TempDir(), boltkv.Options{MmapBytes: 4 << 30, Log: walkv.Options{DirectBytes: direct}})
+			var spaces []kv.Space
+			for i := range 4 {
+				spaces = append(spaces, kv.Space{ID: uint64(i + 1), DB: "db", File: fmt.Sprint("file", i)})
+				must(b, update(st, func(tx kv.Txn) error { return tx.CreateSpace(spaces[i]) }))
+			}
+			key := func(i, file int) []byte {
+				id := binary.BigEndian.AppendUint64(nil, uint64(i))
+				if file == 0 {
+					return id
+				}
+				return append(binary.BigEndian.AppendUint64(nil, uint64(i*[]int{7919, 104729, 31}[file-1]%all)), id...)
+			}
+			row, entry := make([]byte, 200), make([]byte, 5)
+			fill := func() {
+				must(b, update(st, func(tx kv.Txn) error {
+					for i := range all {
+						for k, sp := range spaces {
+							val := entry
+							if k == 0 {
+								val = row
+							}
+							if err := tx.Put(sp, key(i, k), val); err != nil {
+								return err
+							}
+						}
+					}
+					return nil
+				}))
+			}
+			fill()
+			for n := 0; b.Loop(); n++ {
+				if n > 0 && n%(part-1) == 0 {
+					b.StopTimer()
+					fill()
+					b.StartTimer()
+				}
+				must(b, update(st, func(tx kv.Txn) error {
+					for i := n % (part - 1); i < all; i += part {
+						for k, sp := range spaces {
+							if err := tx.Delete(sp, key(i, k)); err != nil {
+								return err
+							}
+						}
+					}
+					return nil
+				}))
+			}
+		})
+	}
+}

@@ -33,7 +33,8 @@ type Options struct {
 	MemBytes int
 	// DirectBytes is the size from which a batch goes to the base at once.
 	// 0 = 4 MiB: moving it later together with others is cheaper by more than
-	// logging it costs, up to that.
+	// logging it costs, up to that. Keys that are deleted count half: a record has little
+	// of them, and they lie all over the base, which writes a page for nearly each.
 	DirectBytes int
 	// Interval is how long a batch stays in the log at most. 0 = 30 s.
 	Interval time.Duration
@@ -170,19 +171,27 @@ func (e *Engine) Append(changes []txn.Change, show bool) (seq uint64, durable bo
 		}
 		return seq, err == nil, err
 	}
-	size := 0
-	add := func(k, v []byte) bool { size += len(k) + len(v); return size < e.opt.DirectBytes }
+	size, weight := 0, 0
+	add := func(k, v []byte) bool {
+		n := len(k) + len(v)
+		size += n
+		if v == nil { // see DirectBytes
+			n /= 2
+		}
+		weight += n
+		return weight < e.opt.DirectBytes
+	}
 	for i := range changes {
 		c := &changes[i]
 		if c.Op != txn.OpNone {
-			size = e.opt.DirectBytes
+			weight = e.opt.DirectBytes
 			break
 		}
-		if c.Writes(add); size >= e.opt.DirectBytes {
+		if c.Writes(add); weight >= e.opt.DirectBytes {
 			break
 		}
 	}
-	if size >= e.opt.DirectBytes {
+	if weight >= e.opt.DirectBytes {
 		seq, err = e.direct(changes)
 		return seq, err == nil, err
 	}
