@@ -2,6 +2,7 @@ package expr
 
 import (
 	"math"
+	"math/bits"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -360,6 +361,9 @@ func widthBucketDecimal(_ *callCtx, a []types.Datum) (types.Datum, error) {
 		}
 		return intDatum(n + 1), nil
 	}
+	if k, ok := smallBucket(x.Sub(lo), hi.Sub(lo), uint64(n)); ok {
+		return intDatum(k + 1), nil
+	}
 	p, err := x.Sub(lo).Mul(types.NewDecimal(n, 0))
 	if err != nil {
 		return null, err
@@ -370,6 +374,33 @@ func widthBucketDecimal(_ *callCtx, a []types.Datum) (types.Datum, error) {
 	}
 	k, err := q.ToInt64()
 	return intDatum(k + 1), err
+}
+
+// smallBucket is the whole part of x * n / width, of numbers that are not negative, where
+// 128 bits are enough; the result is less than n.
+func smallBucket(x, width types.Decimal, n uint64) (k int64, ok bool) {
+	a, as, small := x.Small()
+	b, bs, both := width.Small()
+	if !small || !both || max(as-bs, bs-as) > 18 {
+		return 0, false
+	}
+	u, v := uint64(a), uint64(b)
+	var over uint64
+	for ; as < bs && over == 0; as++ {
+		over, u = bits.Mul64(u, 10)
+	}
+	for ; bs < as && over == 0; bs++ {
+		over, v = bits.Mul64(v, 10)
+	}
+	if over != 0 {
+		return 0, false
+	}
+	high, low := bits.Mul64(u, n)
+	if high >= v {
+		return 0, false
+	}
+	q, _ := bits.Div64(high, low, v)
+	return int64(q), true
 }
 
 // widthBucketArray counts the thresholds that are not greater than the operand.
