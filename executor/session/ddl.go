@@ -240,8 +240,8 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 			return a.Class, a.OID, a.Sub, err
 		},
 
-		Vacate:   func(db types.OID, force bool) (int, error) { return s.vacate(ctx, db, force) },
-		Setting:  func(v *ast.SetVar) (string, error) { return s.checkedSetting(ctx, v) },
+		Vacate:  func(db types.OID, force bool) (int, error) { return s.vacate(ctx, db, force) },
+		Setting: func(v *ast.SetVar) (string, error) { return s.checkedSetting(ctx, v) },
 		Verifier: func(password string) (string, error) {
 			return verifierOf(password, s.settings.get("password_encryption") == "md5")
 		},
