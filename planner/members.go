@@ -87,6 +87,7 @@ func (p *planner) planMembers(s *state, u *unit) *pnode {
 	want := p.membersOrder(s, r, n.lay, down)
 	for {
 		sorted := len(want.cols)
+		loose, looseRows := map[int]bool{}, 0.0 // members that are not in order
 		for i, m := range r.tree.members {
 			if keep != nil && !keep[i] {
 				continue
@@ -100,27 +101,39 @@ func (p *planner) planMembers(s *state, u *unit) *pnode {
 				run.Leaf = append(run.Leaf, i)
 			}
 			k, reverse := orderedBy(order, want.cols)
-			if reverse || want.whole && k < len(want.cols) {
-				k = 0
+			if k == 0 || reverse || want.whole && k < len(want.cols) {
+				loose[len(a.Inputs)-1] = true
+				looseRows += in.Base().Rows
+				continue
 			}
 			sorted = min(sorted, k)
 		}
 		if len(want.cols) == 0 {
 			break
 		}
-		if sorted > 0 && len(a.Inputs) > 0 {
+		// A few rows, of a partition that has just begun, are sorted before they are merged
+		// with the others.
+		if len(loose) < len(a.Inputs) && 2*looseRows <= a.Rows {
 			n.order = want.cols[:sorted]
 			for _, o := range n.order {
 				k := n.lay[[2]int{r.id, o.col}]
 				x := &plan.Col{At: plan.At{T: a.Cols[k].T, Off: -1}, Idx: k, Name: a.Cols[k].Name}
 				a.Keys = append(a.Keys, plan.SortKey{X: x, Desc: o.desc, NullsFirst: o.nullsFirst})
 			}
-			for _, in := range a.Inputs {
-				keepOrder(in)
+			for i, in := range a.Inputs {
+				if !loose[i] {
+					keepOrder(in)
+					continue
+				}
+				so := &plan.Sort{Input: in, Keys: a.Keys}
+				so.Rows, so.Cols, so.Step = in.Base().Rows, a.Cols, "filter"
+				so.Cost = in.Base().Cost + so.Rows*costSort
+				a.Inputs[i] = so
+				a.Cost += so.Rows * costSort
 			}
 			break
 		}
-		// One of them is not in order: none need be.
+		// Most of them are not in order: none need be.
 		want, a.Inputs, a.Rows, a.Cost = wanted{}, nil, 0, 0
 		if run != nil {
 			run.Leaf = nil
