@@ -162,9 +162,9 @@ func (d *dependWriter) uses(of object, t catalog.StoredText) {
 	d.usesAny(of, t, false)
 }
 
-// usesAny tells which functions a text calls, and which sequences it names if these
-// are told by nothing else.
-func (d *dependWriter) usesAny(of object, t catalog.StoredText, sequences bool) {
+// usesAny tells which functions a text calls, and which relations its literals name if
+// these are told by nothing else.
+func (d *dependWriter) usesAny(of object, t catalog.StoredText, relations bool) {
 	if t.Text == "" || d.env.Uses == nil {
 		return
 	}
@@ -177,8 +177,8 @@ func (d *dependWriter) usesAny(of object, t catalog.StoredText, sequences bool) 
 		case *catalog.Function, *catalog.OwnOperator, *catalog.OwnCast:
 			done = append(done, o)
 			d.dep(of, d.classOf(o), 'n')
-		case *catalog.Sequence:
-			if done = append(done, o); sequences {
+		case *catalog.Sequence, *catalog.Table, *catalog.View:
+			if done = append(done, o); relations {
 				d.dep(of, relationObject(o), 'n')
 			}
 		}
@@ -323,7 +323,11 @@ func (d *dependWriter) table(oid types.OID, t *catalog.Table) {
 	}
 	for _, u := range t.Uniques {
 		c := constraintObject(u.OID)
-		for _, i := range u.Cols {
+		cols := u.Cols
+		if ix := t.IndexByOID(u.Index); ix != nil {
+			cols = slices.Concat(cols, ix.Include)
+		}
+		for _, i := range cols {
 			d.dep(c, columnObject(oid, i), 'a')
 		}
 		d.dep(relationObject(u.Index), c, 'i')

@@ -16,3 +16,6 @@ drop function f cascade;
 \d t
 drop sequence s cascade;
 \d t
+create table named (a int);
+create domain h as oid default 'named'::regclass;
+select pg_describe_object(classid, objid, objsubid), pg_describe_object(refclassid, refobjid, refobjsubid), deptype from pg_depend where refobjid = 'named'::regclass order by 1, 2;
