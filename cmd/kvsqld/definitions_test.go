@@ -18,9 +18,9 @@ import (
 
 // TestRandomDefinitions sends scripts of random definitions (tables, partitions, views,
 // types, grants, …) with a few rows to kvsqld and to PostgreSQL, and compares whether
-// each is refused, its tag and its notices; at the end what pg_dump and psql say of the
-// schema, and the rows. The first difference of a script is reported with the statements
-// that lead to it, made as few and short as it stays one. A run is determined by
+// each is refused, its tag and its notices; at the end what pg_dump, psql and the catalog
+// say of the schema, and the rows. The first difference of a script is reported with the
+// statements that lead to it, made as few and short as it stays one. A run is determined by
 // KVSQLD_DEFS_SEED; KVSQLD_DEFS_N is the number of statements.
 func TestRandomDefinitions(t *testing.T) {
 	pg := requirePostgres(t)
@@ -194,6 +194,7 @@ var defLooks = []struct {
 	{"dump", (*defSide).dumped},
 	{"psql", (*defSide).described},
 	{"rows", (*defSide).rows},
+	{"catalog", (*defSide).asked},
 }
 
 // dumped is the schema as pg_dump writes it; rows are compared on their own.
