@@ -156,11 +156,14 @@ func parseBinary(t T, b []byte) (Datum, error) {
 	case KMultirange:
 		return parseMultirangeBinary(t, b)
 	case KWord:
-		if t.base() == OMacaddr8 {
+		switch t.base() {
+		case OMacaddr8:
 			d.B, err = macaddr8Binary(b)
-			break
+		case OTid:
+			d.B, err = b, fixed(b, 6)
+		default:
+			d.B, err = b, fixed(b, 8)
 		}
-		d.B, err = b, fixed(b, 8)
 	case KVoid:
 		d.B = []byte{}
 	default:
@@ -176,8 +179,6 @@ func parseTextBinary(t T, b []byte) ([]byte, error) {
 			return b, err
 		}
 		return []byte{}, nil
-	case OTid:
-		return tidText(b)
 	case OJSONPath:
 		return jsonPathText(b)
 	case OTxidSnapshot, OPgSnapshot:
@@ -260,8 +261,6 @@ func appendTextBinary(buf []byte, d Datum) []byte {
 		if len(d.B) == 0 {
 			return append(buf, 0)
 		}
-	case OTid:
-		return appendTid(buf, d.B)
 	case OTxidSnapshot, OPgSnapshot:
 		return appendSnapshot(buf, d.B)
 	case OJSONPath:

@@ -64,9 +64,6 @@ func compareBytes(k Kind, a, b Datum) int {
 		if a.T.base() == OBpchar || b.T.base() == OBpchar {
 			return bytes.Compare(trimBlanks(a.B), trimBlanks(b.B))
 		}
-		if a.T.base() == OTid && b.T.base() == OTid {
-			return bytes.Compare(appendTid(nil, a.B), appendTid(nil, b.B))
-		}
 	case KTimetz:
 		am, az := timetzParts(a.B)
 		bm, bz := timetzParts(b.B)

@@ -146,7 +146,7 @@ var kindByOID = map[OID]Kind{
 	OInterval: KInterval, OUUID: KUUID, OJSON: KJSON, OJSONB: KJSONB,
 	OInet: KInet, OCidr: KInet, OMacaddr: KMacaddr, OBit: KBit, OVarbit: KBit, OPoint: KGeometry,
 	OLseg: KGeometry, OPath: KGeometry, OBox: KGeometry, OPolygon: KGeometry, OLine: KGeometry, OCircle: KGeometry, OMoney: KMoney,
-	OMacaddr8: KWord, OXid8: KWord, OPgLSN: KWord,
+	OMacaddr8: KWord, OXid8: KWord, OPgLSN: KWord, OTid: KWord,
 	OInt2Vector: KArray, OOidVector: KArray,
 	OUnknown: KText, OCstring: KText, ORecord: KRecord, OVoid: KVoid, ORecordArr: KArray,
 	// anyarray columns of the statistics catalogs hold arrays.

@@ -32,8 +32,8 @@ func parseTextual(t T, s string) ([]byte, error) {
 		return []byte(TruncateName(s)), nil
 	case OChar:
 		return parseChar(s), nil
-	case OTid, OTxidSnapshot, OPgSnapshot:
-		return parseSystemValue(o, s)
+	case OTxidSnapshot, OPgSnapshot:
+		return parseSnapshot(s)
 	case OJSONPath:
 		return canonicalJSONPath(s)
 	case OPgNodeTree, 3361, 3402, 5017: // pg_ndistinct, pg_dependencies, pg_mcv_list

@@ -3,7 +3,6 @@ package types
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -14,43 +13,6 @@ import (
 // its own that nothing would check.
 var unsupportedText = map[OID]bool{
 	3614: true, 3615: true, 3642: true, // tsvector, tsquery, gtsvector
-}
-
-// parseSystemValue reads tid and snapshots into their canonical text.
-func parseSystemValue(o OID, s string) ([]byte, error) {
-	if o != OTid {
-		return parseSnapshot(s)
-	}
-	// What stands before the parenthesis and behind the other is not looked at.
-	_, inner, ok := strings.Cut(s, "(")
-	block, offset, ok2 := strings.Cut(inner, ",")
-	offset, _, ok3 := strings.Cut(offset, ")")
-	number := func(s string) (int64, error) { // an empty text is zero
-		if s == "" {
-			return 0, nil
-		}
-		return strconv.ParseInt(strings.TrimLeft(s, " \t\n\r\v\f"), 10, 64)
-	}
-	b, err1 := number(block)
-	i, err2 := number(offset)
-	if !ok || !ok2 || !ok3 || err1 != nil || err2 != nil || b < math.MinInt32 || b > math.MaxUint32 || i < 0 || i > math.MaxUint16 {
-		return nil, errSyntax("tid", s)
-	}
-	return fmt.Appendf(nil, "(%d,%d)", uint32(b), i), nil
-}
-
-func tidText(b []byte) ([]byte, error) {
-	if err := fixed(b, 6); err != nil {
-		return nil, err
-	}
-	return fmt.Appendf(nil, "(%d,%d)", binary.BigEndian.Uint32(b), binary.BigEndian.Uint16(b[4:])), nil
-}
-
-func appendTid(buf, text []byte) []byte {
-	block, offset, _ := strings.Cut(strings.Trim(string(text), "()"), ",")
-	b, _ := strconv.ParseUint(block, 10, 32)
-	o, _ := strconv.ParseUint(offset, 10, 16)
-	return binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint32(buf, uint32(b)), uint16(o))
 }
 
 // Snapshot is a value of pg_snapshot: transactions below Xmin have ended, those

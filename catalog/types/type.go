@@ -56,7 +56,7 @@ const (
 	KRange            // RepBytes: PostgreSQL's binary format
 	KVoid             // RepBytes, empty
 	KPseudo           // any, anyelement, internal …: never a value's type
-	KWord             // RepBytes: 8 big-endian bytes, ordered as such (xid8, pg_lsn, macaddr8)
+	KWord             // RepBytes: 8 big-endian bytes, ordered as such (xid8, pg_lsn, macaddr8), or 6 (tid)
 	KMultirange       // RepBytes: PostgreSQL's binary format
 	KCitext           // RepBytes: UTF-8 as given, compared in lower case
 	KHstore           // RepBytes: PostgreSQL's binary format, see NewHstore

@@ -22,6 +22,8 @@ func WordValue(b []byte) uint64 {
 
 func parseWord(o OID, s string) ([]byte, error) {
 	switch o {
+	case OTid:
+		return parseTid(s)
 	case OXid8:
 		return Word(T{}, parseXid(s)).B, nil
 	case OPgLSN:
@@ -39,6 +41,8 @@ func parseWord(o OID, s string) ([]byte, error) {
 func appendWord(buf []byte, d Datum) []byte {
 	v := WordValue(d.B)
 	switch d.T.base() {
+	case OTid:
+		return appendTid(buf, d.B)
 	case OXid8:
 		return strconv.AppendUint(buf, v, 10)
 	case OPgLSN:

@@ -52,7 +52,7 @@ var comparisons = []struct {
 }{
 	{cmpInt, "int2* int4* int8* int24* int28* int42* int48* int82* int84* oid* xid* cid* date_* time_* timestamp_* cash_*", "", ""},
 	{cmpFloat, "float4* float8* float48* float84*", "", ""},
-	{cmpBytes, "text_* text* bpchar* name* char* bytea* uuid_* name*text text*name xid8* pg_lsn_*", "", ""},
+	{cmpBytes, "text_* text* bpchar* name* char* bytea* uuid_* name*text text*name xid8* pg_lsn_* tid*", "", ""},
 	{cmpBytes, "text_pattern_* bpchar_pattern_*", "", ""},
 	{cmpDec, "numeric_*", "", ""},
 	{cmpBool, "bool*", "", ""},
@@ -62,7 +62,7 @@ var comparisons = []struct {
 	{cmpInt, "timestamptz_*_date", "", "date_timestamptz"},
 	{cmpInt, "timestamp_*_timestamptz", "timestamp_timestamptz", ""},
 	{cmpInt, "timestamptz_*_timestamp", "", "timestamp_timestamptz"},
-	{cmpDatum, "interval_* timetz_* jsonb_* enum_* array_* record_* record_image_* oidvector* range_* network_* macaddr_* macaddr8_* multirange_* bit* tid* citext.citext_* citext.citext_pattern_* hstore.hstore_*", "", ""},
+	{cmpDatum, "interval_* timetz_* jsonb_* enum_* array_* record_* record_image_* oidvector* range_* network_* macaddr_* macaddr8_* multirange_* bit* citext.citext_* citext.citext_pattern_* hstore.hstore_*", "", ""},
 }
 
 // signCompared lists the support functions that return -1, 0 or 1.
@@ -89,7 +89,11 @@ func compareFuncs(r *registry) {
 				}
 				r.add(comparison(cmpOp(op), fam.kind, fam.left, fam.right), src)
 				if fam.left+fam.right == "" {
-					switch kind := listKind(pattern, fam.kind); cmpOp(op) {
+					kind := fam.kind
+					if pattern == "bpchar*" {
+						kind = cmpDatum // lists may hold values of any length
+					}
+					switch cmpOp(op) {
 					case opEQ:
 						r.equality[src] = kind
 					case opNE:
@@ -100,17 +104,6 @@ func compareFuncs(r *registry) {
 		}
 	}
 	r.add(comparison(opEQ, cmpDatum, "", ""), "aclitem_eq")
-}
-
-// listKind says how values are compared with those of a list.
-func listKind(family string, kind cmpKind) cmpKind {
-	switch family {
-	case "bpchar*":
-		return cmpDatum // lists may hold values of any length
-	case "tid*":
-		return cmpBytes // equal ones have one text
-	}
-	return kind
 }
 
 // comparison returns the builder of a comparison operator.

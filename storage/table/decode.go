@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"slices"
-	"strconv"
 
 	"github.com/zeebo/xxh3"
 
@@ -179,12 +178,10 @@ func (d *Desc) Tid(key []byte) (page, line int64) {
 	return int64(n / rowsPerPage & (1<<32 - 1)), int64(n%rowsPerPage + 1)
 }
 
-// ctid is the text of the row's tid.
+// ctid is the row's tid as a value.
 func (d *Desc) ctid(key []byte) []byte {
 	page, line := d.Tid(key)
-	out := strconv.AppendInt([]byte{'('}, page, 10)
-	out = strconv.AppendInt(append(out, ','), line, 10)
-	return append(out, ')')
+	return types.Tid(uint32(page), uint16(line))
 }
 
 // xmin makes a transaction's number of a stored row: of its checksum, since rows do not
