@@ -31,7 +31,7 @@ func narrowable(t types.T) bool {
 	switch t.Kind() {
 	case types.KText:
 		return t.OID != types.OBpchar
-	case types.KUUID, types.KBytea:
+	case types.KUUID, types.KBytea, types.KWord:
 		return true
 	}
 	return t.Rep() == types.RepInt
@@ -39,8 +39,12 @@ func narrowable(t types.T) bool {
 
 func (p *planner) narrowBy(h *plan.HashJoin, c *plan.Col) {
 	probeScans(h.Left, c.Idx, func(sc *plan.Scan, out int) {
-		if sc.Cols[out] >= 0 {
+		switch col := sc.Cols[out]; {
+		case col >= 0:
 			p.narrowScan(sc, out)
+		case col == plan.ColCtid && !sc.Table.KeyIsRowKey():
+			// The master file has row numbers as keys, of which the ctid is made.
+			sc.Narrow = append(sc.Narrow, plan.Narrow{Out: out, RowCost: 1})
 		}
 	})
 }

@@ -70,7 +70,7 @@ type (
 
 	// Narrow is a file whose key begins with column Cols[Out] of a scan of the whole
 	// table: its range between two values of that column has all rows with such a
-	// value.
+	// value. A ctid stands for the row number that it is made of.
 	Narrow struct {
 		Out       int
 		Index     *catalog.Index // nil: the master file

@@ -178,6 +178,13 @@ func (d *Desc) Tid(key []byte) (page, line int64) {
 	return int64(n / rowsPerPage & (1<<32 - 1)), int64(n%rowsPerPage + 1)
 }
 
+// NumberOfTid is the row number that a tid was made of, which is the key of a table
+// without another; false if none is that tid's.
+func NumberOfTid(tid []byte) (int64, bool) {
+	page, line := types.TidParts(tid)
+	return int64(page)*rowsPerPage + int64(line), 0 < line && line <= rowsPerPage
+}
+
 // ctid is the row's tid as a value.
 func (d *Desc) ctid(key []byte) []byte {
 	page, line := d.Tid(key)
