@@ -145,7 +145,10 @@ func (srv *Server) load(ctx context.Context) error {
 		return err
 	}
 	if len(list) > 0 {
-		return srv.Catalog.Load(list)
+		if err := srv.Catalog.Load(list); err != nil {
+			return err
+		}
+		return srv.refuseOldTids(ctx)
 	}
 	tx, err := srv.Store.Begin(ctx, kv.BeginOpt{})
 	if err != nil {
