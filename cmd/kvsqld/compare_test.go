@@ -80,8 +80,9 @@ func knownDifferences(t *testing.T) map[string]string {
 	return known
 }
 
-// compareScript returns the numbers of statements and of differences.
-func compareScript(t *testing.T, path, name string, known map[string]string, seen map[string]bool) (total, differ int) {
+// scriptStatements reads the statements of a file, without lines that are comments.
+func scriptStatements(t *testing.T, path string) []string {
+	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -92,6 +93,11 @@ func compareScript(t *testing.T, path, name string, known map[string]string, see
 			sql.WriteString(line)
 		}
 	}
+	return statements(sql.String())
+}
+
+// compareScript returns the numbers of statements and of differences.
+func compareScript(t *testing.T, path, name string, known map[string]string, seen map[string]bool) (total, differ int) {
 	ours := &script{t: t, connect: startServer(t, storage.Options{Store: "mem"}).connect, conns: map[string]*pgconn.PgConn{}}
 	theirs := &script{t: t, connect: postgresScratch(t), conns: map[string]*pgconn.PgConn{}}
 	defer ours.close()
@@ -107,7 +113,7 @@ func compareScript(t *testing.T, path, name string, known map[string]string, see
 		}
 		return withoutMessages(s.out.String())
 	}
-	for _, q := range statements(sql.String()) {
+	for _, q := range scriptStatements(t, path) {
 		total++
 		want, got := answer(theirs, q), answer(ours, q)
 		if got == want {

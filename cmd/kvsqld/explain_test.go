@@ -6,7 +6,6 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -32,19 +31,9 @@ func TestExplainForms(t *testing.T) {
 		if filepath.Base(path) == "encoding.sql" {
 			continue // its clients do not read UTF-8
 		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var sql strings.Builder
-		for line := range strings.Lines(string(text)) {
-			if !strings.HasPrefix(line, "--") {
-				sql.WriteString(line)
-			}
-		}
 		s := &script{t: t, connect: startServer(t, storage.Options{Store: "mem"}).connect, conns: map[string]*pgconn.PgConn{}}
 		ctx := context.Background()
-		for _, q := range statements(sql.String()) {
+		for _, q := range scriptStatements(t, path) {
 			c := s.conn(ctx, "")
 			if planned(q) && c.TxStatus() == 'I' {
 				if tree := explainedAs(ctx, c, "JSON", q); tree != "" {
