@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -13,9 +14,11 @@ import (
 //	SELECT … FROM orders o JOIN customers c ON c.id = o.customer ORDER BY o.id DESC LIMIT 20
 //
 // twenty rows of each are read. Inner joins and outer joins that keep the table's
-// rows pass them in order.
+// rows pass them in order. Where no order is asked for, it may begin with any table: one
+// of those that have most rows, as the others are looked up for each of its rows.
 
-// lead is a table that a join begins with, and the order in which it is read.
+// lead is a table that a join begins with, and the order in which it is read; no columns
+// are any order.
 type lead struct {
 	rel  *rel
 	want wanted
@@ -24,13 +27,32 @@ type lead struct {
 // leadOf is the table, nil if there is none, in whose order the block's first rows
 // are wanted.
 func (p *planner) leadOf(s *state) *lead {
-	b, q := s.b, s.q
-	if p.NoOptimizer || p.limitOf(s) == 0 || len(q.sort) == 0 || len(b.rels) < 2 || b.grouped || b.distinct || len(b.wins) > 0 || b.hasSRF || len(b.semis) > 0 {
+	if len(s.q.sort) == 0 || !p.mayLead(s) {
 		return nil
+	}
+	w := p.sortOrder(s)
+	if len(w.cols) == 0 {
+		return nil
+	}
+	r := s.b.rels[w.cols[0].rel]
+	if r == nil {
+		return nil
+	}
+	if i := slices.IndexFunc(w.cols, func(o orderCol) bool { return o.rel != r.id }); i >= 0 {
+		w.cols, w.rest = w.cols[:i], true
+	}
+	return &lead{r, w}
+}
+
+// mayLead reports whether a few rows of a join of tables are wanted as they come.
+func (p *planner) mayLead(s *state) bool {
+	b := s.b
+	if p.NoOptimizer || p.limitOf(s) == 0 || len(b.rels) < 2 || b.grouped || b.distinct || len(b.wins) > 0 || b.hasSRF || len(b.semis) > 0 {
+		return false
 	}
 	for _, r := range b.rels {
 		if r.table == nil || r.tree != nil || r.lateral || r.cursor != "" || r.table.Cluster != nil || len(r.secure) > 0 {
-			return nil
+			return false
 		}
 	}
 	plain := true
@@ -41,18 +63,70 @@ func (p *planner) leadOf(s *state) *lead {
 	}
 	check(b.where)
 	b.eachItem(func(j *joinItem) { check(j.on) })
-	w := p.sortOrder(s)
-	if !plain || len(w.cols) == 0 {
+	return plain
+}
+
+// maxLeads is the number of tables with which a join without an order is tried to begin.
+const maxLeads = 2
+
+// anyLeads are leads for a block that is planned to its join, of which a few rows are
+// wanted in no order: the largest of the tables whose rows its joins keep.
+func (p *planner) anyLeads(s *state) []*lead {
+	if len(s.q.sort) > 0 || !p.mayLead(s) {
 		return nil
 	}
-	r := b.rels[w.cols[0].rel]
-	if r == nil {
+	limit := p.limitOf(s)
+	if s.cur.rows <= 2*limit || firstRows(s.cur.node, limit/s.cur.rows) <= costStart+limit*costGet {
 		return nil
 	}
-	if i := slices.IndexFunc(w.cols, func(o orderCol) bool { return o.rel != r.id }); i >= 0 {
-		w.cols, w.rest = w.cols[:i], true
+	var rels []*rel
+	var add func(j *joinItem)
+	add = func(j *joinItem) {
+		switch {
+		case j.rel != nil:
+			rels = append(rels, j.rel)
+		default:
+			if j.kind == plan.Inner || j.kind == plan.Left {
+				add(j.l)
+			}
+			if j.kind == plan.Inner || j.kind == plan.Right {
+				add(j.r)
+			}
+		}
 	}
-	return &lead{r, w}
+	for _, j := range s.b.from {
+		add(j)
+	}
+	slices.SortStableFunc(rels, func(a, b *rel) int { return cmp.Compare(p.tableRows(b.table), p.tableRows(a.table)) })
+	var out []*lead
+	for _, r := range rels[:min(len(rels), maxLeads)] {
+		out = append(out, &lead{r, wanted{limit: limit}})
+	}
+	return out
+}
+
+// firstRows is what a share of a node's rows costs, if nobody asks for the others.
+func firstRows(n plan.Node, share float64) float64 {
+	start, all := startCost(n), n.Base().Cost
+	return start + max(all-start, 0)*min(share, 1)
+}
+
+// startCost is what a node costs before its first row comes.
+func startCost(n plan.Node) float64 {
+	switch n := n.(type) {
+	case *plan.Scan, *plan.VirtualScan, *plan.Values, *plan.FuncScan:
+		return 0
+	case *plan.HashJoin:
+		r := n.Right.Base()
+		return startCost(n.Left) + r.Cost + r.Rows*costBuild
+	case *plan.LoopJoin:
+		return startCost(n.Left) + n.Right.Base().Cost
+	case *plan.LookupJoin, *plan.Apply, *plan.Project, *plan.Filter, *plan.Append, *plan.Limit:
+		if in := n.Children(); len(in) > 0 {
+			return startCost(in[0])
+		}
+	}
+	return n.Base().Cost
 }
 
 // joinInOrder plans the block's joins so that they begin with its lead, and puts
@@ -72,11 +146,17 @@ func (p *planner) joinInOrder(s *state, l *lead) {
 	p.stepJoin(alt)
 	took = append(took, p.steps...)
 	p.steps = notes
+	rows := alt.cur.rows
+	if len(l.want.cols) == 0 {
+		if firstRows(alt.cur.node, l.want.limit/rows) < firstRows(s.cur.node, l.want.limit/s.cur.rows) {
+			s.cur, s.order, p.steps = alt.cur, alt.order, took
+		}
+		return
+	}
 	n, reverse := orderedBy(alt.cur.order, l.want.cols)
 	if n == 0 || reverse {
 		return
 	}
-	rows := alt.cur.rows
 	read, sort := min(rows, l.want.limit), 0.0
 	if n < len(l.want.cols) || l.want.rest {
 		runs := 1.0

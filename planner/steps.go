@@ -114,6 +114,10 @@ func (p *planner) planBlock(q *query) plan.Node {
 		switch {
 		case st.name == "join" && lead != nil:
 			p.joinInOrder(s, lead)
+		case st.name == "join":
+			for _, l := range p.anyLeads(s) {
+				p.joinInOrder(s, l)
+			}
 		case st.name == "group by":
 			p.noteOrder(s)
 		}
