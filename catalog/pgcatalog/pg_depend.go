@@ -400,16 +400,16 @@ func (d *dependWriter) foreignKey(oid types.OID, k *catalog.ForeignKey) {
 func (d *dependWriter) index(oid types.OID, t *catalog.Table, ix *catalog.Index) {
 	self := relationObject(ix.OID)
 	d.part(self, relationObject(ix.Parent), oid)
-	if ix.Constraint != 0 {
-		return
+	cols := ix.ExprCols
+	if ix.Constraint == 0 { // which needs the plain columns otherwise
+		cols = slices.Concat(ix.KeyCols(), ix.Include, ix.ExprCols)
 	}
-	cols := slices.Concat(ix.KeyCols(), ix.Include, ix.ExprCols)
 	for i, c := range cols {
 		if c >= 0 && slices.Index(cols, c) == i {
 			d.dep(self, columnObject(oid, c), 'a')
 		}
 	}
-	if len(ix.Include) == 0 && !slices.ContainsFunc(ix.Keys, func(k catalog.IndexKey) bool { return k.Col >= 0 }) {
+	if ix.Constraint == 0 && len(ix.Include) == 0 && !slices.ContainsFunc(ix.Keys, func(k catalog.IndexKey) bool { return k.Col >= 0 }) {
 		d.dep(self, relationObject(oid), 'a')
 	}
 	for _, k := range ix.Keys {

@@ -10,3 +10,10 @@ select regexp_replace(pg_describe_object(classid, objid, objsubid), 'rewrite.*',
 alter table t drop constraint t_pkey;
 create domain d as int constraint "D 1" check (value > 0);
 alter table t drop constraint t_pkey cascade;
+-- The index of a constraint needs what its expressions and its predicate read.
+CREATE TABLE depend_part (a int, b int, c int, EXCLUDE (a WITH =, (b + c) WITH =) WHERE (c > 1 AND abs(b) > 2), UNIQUE (a), PRIMARY KEY (b));
+SELECT DISTINCT pg_describe_object(classid, objid, objsubid) AS o, pg_describe_object(refclassid, refobjid, refobjsubid) AS r, deptype
+  FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid IN (SELECT indexrelid FROM pg_index WHERE indrelid = 'depend_part'::regclass) ORDER BY 1, 2, 3;
+SELECT DISTINCT pg_describe_object(classid, objid, objsubid) AS o, pg_describe_object(refclassid, refobjid, refobjsubid) AS r, deptype
+  FROM pg_depend WHERE classid = 'pg_constraint'::regclass AND objid IN (SELECT oid FROM pg_constraint WHERE conrelid = 'depend_part'::regclass) ORDER BY 1, 2, 3;
+DROP TABLE depend_part;
