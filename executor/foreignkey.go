@@ -627,8 +627,8 @@ func (f *childFinder) scan(desc *table.Desc, r table.Reader, cols []int, vals []
 }
 
 // unseen looks for referencing rows that were committed after the transaction's
-// snapshot. They are rows of the newest state that the transaction does not see
-// and did not delete itself. The statement runs again then; a transaction that keeps
+// snapshot. They are rows of the newest state that the transaction does not see, or sees
+// with other values, and did not change or delete itself. The statement runs again then; a transaction that keeps
 // its snapshot will never see them: fail, if there is one, words the error for the
 // number of the value that such a row has.
 func (f *childFinder) unseen(vals []*vec.Vec, n int, fail func(probe uint32) error) error {
@@ -650,18 +650,26 @@ func (f *childFinder) unseen(vals []*vec.Vec, n int, fail func(probe uint32) err
 	if snap.Seq() == env.Txn.Seq() {
 		return nil
 	}
+	cols := f.fk.Cols
+	eq := newKeyEq(columnTypes(f.table, cols))
 	return f.find(snap, vals, n, func(b *vec.Batch, probes []uint32) (bool, error) {
 		keys := make([][]byte, b.Rows())
 		for i := range keys {
 			keys[i] = b.Cols[0].B[b.Row(i)]
 		}
 		var own vec.Batch
-		if err := desc.GetRows(env.Ctx, env.Txn, keys, []int{table.ColRowKey}, nil, &own); err != nil {
+		if err := desc.GetRows(env.Ctx, env.Txn, keys, cols, nil, &own); err != nil {
 			return false, err
 		}
+		now := make([]*vec.Vec, len(cols))
+		for i, c := range cols {
+			now[i] = b.Cols[1+slices.Index(desc.Live, c)]
+		}
+		// A row that had another value before refers to this one as a new row does.
 		seen := make([]bool, len(keys))
 		for i := range own.Rows() {
-			seen[own.Row(i)] = true
+			r := own.Row(i)
+			seen[r] = eq.equal(own.Cols, r, now, b.Row(r))
 		}
 		for i, k := range keys {
 			if seen[i] {

@@ -153,10 +153,11 @@ func (d *Desc) Revisable() bool {
 }
 
 // Appeared returns kv.ErrConflict, or ErrChanged in READ COMMITTED, if one of the rows,
-// which a newer state has and the transaction does not see, was not deleted by itself.
+// which a newer state has and the transaction does not see like that, was not changed or
+// deleted by itself.
 func (d *Desc) Appeared(tx Txn, keys [][]byte) error {
 	for _, k := range keys {
-		if !tx.Wrote(d.space, k) {
+		if !d.RowWritten(tx, k) {
 			return changed(tx)
 		}
 	}
