@@ -203,3 +203,25 @@ func exportString(t *rapid.T, s *Snapshot) string {
 func importString(doc string, c *Catalog) (*Document, error) {
 	return Import(strings.NewReader(doc), c.Current(), c, "postgres")
 }
+
+// TestOldTidFragments reads what data files of the formats before 4 say of tids: values
+// and domains over them are texts there.
+func TestOldTidFragments(t *testing.T) {
+	tid := types.Of(types.OTid)
+	domain := types.T{OID: 70000, Mod: -1, User: types.KText, Elem: types.OTid}
+	was := &Table{Common: Common{OID: 70001, DB: 5, Name: "t", Schema: "public", Owner: "postgres"}, Columns: []Column{
+		{Name: "x", Type: domain, Missing: &types.Datum{T: tid, B: []byte("(1,2)")}},
+	}}
+	f, err := EncodeObject(was)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, _, err := decodeFragment(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &o.(*Table).Columns[0]
+	if c.Type.Kind() != types.KWord || string(c.Missing.B) != string(types.Tid(1, 2)) {
+		t.Errorf("kind %v, value %q", c.Type.Kind(), c.Missing.B)
+	}
+}

@@ -517,6 +517,7 @@ func (r *xmlReader) datum(e *element) types.Datum {
 		if encoding == "base64" {
 			d.B, err = base64.StdEncoding.DecodeString(text)
 		}
+		d.B, _ = types.RenewTid(d.T, d.B)
 	}
 	if err != nil {
 		r.fail(e, codeXML, "value \"%s\" cannot be read: %v", clipName(text, 40), err)

@@ -14,10 +14,14 @@ import (
 func (r *xmlReader) typ(e *element, attr string) types.T {
 	if r.ids {
 		if o := r.oid(e, attr+"OID"); o != 0 {
-			return types.T{
+			t := types.T{
 				OID: o, Mod: int32(r.num(e, "typmod", -1, math.MaxInt32, -1)),
 				User: types.Kind(r.num(e, attr+"Kind", 0, math.MaxUint8, 0)), Elem: r.oid(e, attr+"Elem"),
 			}
+			if t.User == types.KText && t.Elem == types.OTid { // a domain of the formats before 4
+				t.User = types.KWord
+			}
+			return t
 		}
 	}
 	name := r.need(e, attr)

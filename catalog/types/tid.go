@@ -3,6 +3,7 @@ package types
 import (
 	"encoding/binary"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -18,6 +19,23 @@ func TidParts(b []byte) (page uint32, line uint16) {
 		return 0, 0
 	}
 	return binary.BigEndian.Uint32(b), binary.BigEndian.Uint16(b[4:])
+}
+
+// oldTid is a tid as data files of the formats before 4 have it: as a text. A word of six
+// bytes that looks like one is of a page that hardly any table has.
+var oldTid = regexp.MustCompile(`^\(\d+,\d+\)$`)
+
+// RenewTid returns a stored value of type tid, or of a domain over it, in the form of this
+// version, and whether it was one of an older form. Other values it returns as they are.
+func RenewTid(t T, b []byte) ([]byte, bool) {
+	if t.base() != OTid || !oldTid.Match(b) {
+		return b, false
+	}
+	v, err := parseTid(string(b))
+	if err != nil {
+		return b, false
+	}
+	return v, true
 }
 
 func parseTid(s string) ([]byte, error) {

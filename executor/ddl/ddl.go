@@ -254,6 +254,8 @@ type rewrite struct {
 	// renumber gives the OIDs in values that are copied into another database; nil
 	// keeps them.
 	renumber func(types.OID) types.OID
+	// renewTids tells that tids may be in the form of an older format.
+	renewTids bool
 }
 
 func (x *exec) snap() *catalog.Snapshot { return x.Change.Snapshot() }

@@ -95,6 +95,11 @@ func (x *exec) copyRows(old kv.Reader, from, to *table.Desc, rw rewrite) error {
 					v.Set(r, types.Renumber(v.Get(r), rw.renumber))
 				}
 			}
+			if rw.renewTids && v.T.Kind() == types.KWord {
+				for r := range nb.N {
+					v.B[r], _ = types.RenewTid(v.T, v.B[r])
+				}
+			}
 			nb.Cols = append(nb.Cols, v)
 		}
 		for i, g := range generated {

@@ -25,7 +25,7 @@ func (srv *Server) CheckTables(ctx context.Context, r table.Reader, tables []*ca
 		s := sessions[t.DB]
 		if s == nil {
 			var err error
-			if s, err = srv.ownSession(ctx, t.DB); err != nil {
+			if s, err = srv.ownSession(ctx, t.DB, true); err != nil {
 				return nil, err
 			}
 			sessions[t.DB] = s
@@ -34,9 +34,8 @@ func (srv *Server) CheckTables(ctx context.Context, r table.Reader, tables []*ca
 	}, report)
 }
 
-// ownSession is a session of the server itself in a database, inside of a transaction that
-// reads only.
-func (srv *Server) ownSession(ctx context.Context, db types.OID) (*Session, error) {
+// ownSession is a session of the server itself in a database, inside of a transaction.
+func (srv *Server) ownSession(ctx context.Context, db types.OID, readOnly bool) (*Session, error) {
 	snap := srv.Catalog.Current()
 	all := snap.Databases()
 	d := all[slices.IndexFunc(all, func(d *catalog.Database) bool { return d.OID == db })]
@@ -44,6 +43,6 @@ func (srv *Server) ownSession(ctx context.Context, db types.OID) (*Session, erro
 	if err != nil {
 		return nil, err
 	}
-	_, err = s.openTx(ctx, kv.RepeatableRead, true)
+	_, err = s.openTx(ctx, kv.RepeatableRead, readOnly)
 	return s, err
 }

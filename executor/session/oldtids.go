@@ -1,48 +1,72 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"regexp"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
+	"kvsqld/executor/ddl"
 	"kvsqld/storage/kv"
 	"kvsqld/storage/table"
 )
 
-// tidText is a tid as a text of six bytes, which as a word would be one of a page that
-// hardly any table has.
-var tidText = regexp.MustCompile(`^\((\d,\d\d|\d\d,\d)\)$`)
-
-// refuseOldTids refuses stored values of type tid that an older version has written, as
-// texts: they would be read as others. Hardly any table has such a column.
-func (srv *Server) refuseOldTids(ctx context.Context) error {
+// renewTids writes tables anew whose values of type tid have the form of an older format:
+// those of a database in one transaction. Hardly any table has such a column.
+func (srv *Server) renewTids(ctx context.Context) error {
 	snap := srv.Catalog.Current()
 	for _, db := range snap.Databases() {
-		for _, t := range snap.Tables(db.OID) {
-			for i := range t.Columns {
-				c := &t.Columns[i]
-				if c.Dropped || snap.BaseType(c.Type).OID != types.OTid || t.Key != nil {
-					continue
-				}
-				old, err := srv.oldTids(ctx, t, i)
-				if err != nil {
-					return err
-				}
-				if old {
-					return fmt.Errorf("column \"%s\" of table \"%s\" in database \"%s\" has values of type tid in the form of an older version: change it to text with that version, and back with this one",
-						c.Name, t.Name, db.Name)
-				}
+		var list []*catalog.Table
+		for _, r := range snap.Relations(db.OID) {
+			t := catalog.StorageOf(r)
+			if t == nil {
+				continue
+			}
+			old, err := srv.hasOldTids(ctx, snap, t)
+			if err != nil {
+				return err
+			}
+			if old {
+				list = append(list, t)
 			}
 		}
+		if list == nil {
+			continue
+		}
+		if err := srv.renewIn(ctx, db.OID, list); err != nil {
+			return fmt.Errorf("upgrade of values of type tid in database \"%s\": %w", db.Name, err)
+		}
+		srv.opts.Logger.Info("values of type tid have the form of this version now", "database", db.Name, "tables", len(list))
 	}
 	return nil
 }
 
-// oldTids reports whether the first value of a column is a text.
-func (srv *Server) oldTids(ctx context.Context, t *catalog.Table, col int) (bool, error) {
+func (srv *Server) renewIn(ctx context.Context, db types.OID, list []*catalog.Table) error {
+	s, err := srv.ownSession(ctx, db, false)
+	if err != nil {
+		return err
+	}
+	defer s.rollback()
+	if err := ddl.RenewTids(s.ddlEnv(ctx, new(call)), list); err != nil {
+		return err
+	}
+	return s.commit(ctx)
+}
+
+// hasOldTids reports whether the first value of a column of type tid has the older form,
+// but for what rows have that were there before the column.
+func (srv *Server) hasOldTids(ctx context.Context, snap *catalog.Snapshot, t *catalog.Table) (bool, error) {
+	var cols []int
+	for i := range t.Columns {
+		if !t.Columns[i].Dropped && snap.BaseType(t.Columns[i].Type).OID == types.OTid {
+			cols = append(cols, i)
+		}
+	}
+	if cols == nil || t.Key != nil {
+		return false, nil
+	}
 	d, err := srv.Tables.For(t)
 	if err != nil {
 		return false, err
@@ -52,19 +76,33 @@ func (srv *Server) oldTids(ctx context.Context, t *catalog.Table, col int) (bool
 		return false, err
 	}
 	defer r.Close()
-	sc, err := d.Scan(ctx, r, &table.ScanSpec{Cols: []int{col}})
+	sc, err := d.Scan(ctx, r, &table.ScanSpec{Cols: cols})
 	if err != nil {
 		return false, err
 	}
 	defer sc.Close()
-	for b := new(vec.Batch); ; {
+	wanted := len(cols)
+	known := make([]bool, wanted)
+	for b := new(vec.Batch); wanted > 0; {
 		if err := sc.Next(b); err != nil || b.N == 0 {
 			return false, err
 		}
-		for i := range b.N {
-			if v := b.Cols[0]; !v.IsNull(i) {
-				return len(v.B[i]) != 6 || tidText.Match(v.B[i]), nil
+		for c, v := range b.Cols {
+			for i := 0; i < b.N && !known[c]; i++ {
+				if v.IsNull(i) {
+					continue
+				}
+				val := v.B[v.Idx(i)]
+				if _, old := types.RenewTid(v.T, val); old {
+					return true, nil
+				}
+				if m := t.Columns[cols[c]].Missing; m != nil && bytes.Equal(m.B, val) {
+					continue
+				}
+				known[c] = true
+				wanted--
 			}
 		}
 	}
+	return false, nil
 }

@@ -126,6 +126,9 @@ func Open(ctx context.Context, store kv.Store, o Options) (*Server, error) {
 	_ = srv.dropTemp(ctx, 0, "") // the log has it
 	srv.ctx, srv.stop = context.WithCancel(context.WithoutCancel(ctx))
 	srv.stale, srv.analyzerDone = make(chan types.OID, 64), make(chan struct{})
+	if err := srv.renewTids(ctx); err != nil {
+		return nil, err
+	}
 	go srv.analyzer()
 	return srv, nil
 }
@@ -145,10 +148,7 @@ func (srv *Server) load(ctx context.Context) error {
 		return err
 	}
 	if len(list) > 0 {
-		if err := srv.Catalog.Load(list); err != nil {
-			return err
-		}
-		return srv.refuseOldTids(ctx)
+		return srv.Catalog.Load(list)
 	}
 	tx, err := srv.Store.Begin(ctx, kv.BeginOpt{})
 	if err != nil {

@@ -127,7 +127,7 @@ func TestFormat(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return errors.Join(b.Put([]byte("magic"), []byte("kvsqld data file")), b.Put([]byte("format"), []byte("4")))
+			return errors.Join(b.Put([]byte("magic"), []byte("kvsqld data file")), b.Put([]byte("format"), []byte("5")))
 		}), kv.ErrFormat},
 		{"interrupted creation", write(func(*bolt.Tx) error { return nil }), nil},
 		{"empty file", func(p string) error { return os.WriteFile(p, nil, 0o600) }, nil},

@@ -24,7 +24,8 @@ import (
 const FileName = "kvsqld.db"
 
 // What the bucket metaBucket has, by key. Format 1 had neither id nor shift, format 2 no
-// seals among the checksums.
+// seals among the checksums; format 3 differed in values of type tid, which is for those
+// who read values.
 const (
 	metaBucket    = "\x00kvsqld"
 	magicKey      = "magic"
@@ -33,7 +34,7 @@ const (
 	logKey        = "log"
 	idKey         = "id"    // 16 hexadecimal digits, part of the checksum file's name
 	shiftKey      = "shift" // dataFile.shift, 8 bytes big endian
-	formatVersion = 3
+	formatVersion = 4
 )
 
 // Options of Open. The zero value is usable.
@@ -155,9 +156,9 @@ func openData(path string, opt *Options) (*dataFile, error) {
 		if h.id, err = f.upgrade(dir, opt); err != nil {
 			return nil, errors.Join(fmt.Errorf("upgrade from format 1: %w", err), f.close())
 		}
-	case 2:
-		if err := f.upgrade2(); err != nil {
-			return nil, errors.Join(fmt.Errorf("upgrade from format 2: %w", err), f.close())
+	case 2, 3:
+		if err := f.writeFormat(); err != nil {
+			return nil, errors.Join(fmt.Errorf("upgrade from format %d: %w", h.format, err), f.close())
 		}
 	}
 	if err := removeOtherSums(opt.FS, dir, h.id); err != nil {
@@ -353,9 +354,9 @@ func (f *dataFile) upgrade(dir string, opt *Options) (id string, err error) {
 	})
 }
 
-// upgrade2 makes a file of format 2 one of the newest format, before any page gets a
-// seal, in one commit. Its checksums are still right.
-func (f *dataFile) upgrade2() error {
+// writeFormat makes a file of format 2 or 3 one of the newest format, before any page gets
+// a seal, in one commit. Its checksums are still right.
+func (f *dataFile) writeFormat() error {
 	f.db.NoFreelistSync, f.listed = false, true
 	return f.db.Update(func(tx *bolt.Tx) error {
 		return tx.Bucket([]byte(metaBucket)).Put([]byte(formatKey), strconv.AppendInt(nil, formatVersion, 10))

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"kvsqld/storage/boltkv"
@@ -107,11 +108,17 @@ func TestSeals(t *testing.T) {
 	})
 }
 
-// TestUpgradeSeals opens a directory of format 2, whose checksums were no seals: all pairs
-// are asked about until their leaves are written again.
+// TestUpgradeSeals opens directories of formats 2 and 3 whose checksums are no seals: all
+// pairs are asked about until their leaves are written again.
 func TestUpgradeSeals(t *testing.T) {
+	for _, format := range []int{2, 3} {
+		t.Run(strconv.Itoa(format), func(t *testing.T) { upgradeSeals(t, format) })
+	}
+}
+
+func upgradeSeals(t *testing.T, format int) {
 	dir := flipStore(t)
-	must(t, boltkv.WriteFormat(dir, 2))
+	must(t, boltkv.WriteFormat(dir, format))
 	opt := boltkv.Options{NoSync: true, Check: checkFlip}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2 { // upgraded, and opened again
