@@ -211,8 +211,10 @@ func (w *twinLoad) verify(ctx context.Context, c *pgx.Conn) {
 	}
 }
 
-// spoken are the statements of a transaction.
+// spoken are the statements of a transaction. Contexts have them under spokenKey.
 type spoken []string
+
+type spokenKey struct{}
 
 func (s *spoken) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
 	*s = append(*s, fmt.Sprint(d.SQL, d.Args))
@@ -253,7 +255,7 @@ func (w *twinLoad) client(ctx context.Context, r *rand.Rand, one func(ctx contex
 			time.AfterFunc(time.Duration(r.IntN(10))*time.Millisecond, func() { socket.Close() })
 		}
 		said = said[:0]
-		err := one(ctx, c, r)
+		err := one(context.WithValue(ctx, spokenKey{}, &said), c, r)
 		code := ""
 		var pe *pgconn.PgError
 		if errors.As(err, &pe) {
@@ -276,7 +278,7 @@ func (w *twinLoad) client(ctx context.Context, r *rand.Rand, one func(ctx contex
 			}
 		case "23505", "23503": // of the plain table, which is first
 			if !strings.HasPrefix(pe.ConstraintName, "plain") {
-				w.t.Errorf("%v: %s: on the plain table it succeeded\n%s", pe, pe.Detail, said)
+				w.t.Errorf("%v: %s: on the plain table it succeeded\n%s", err, pe.Detail, said)
 			}
 		default:
 			if !slices.Contains(also, code) {
@@ -328,7 +330,7 @@ func (w *twinLoad) compare(ctx context.Context, tx pgx.Tx, i int) error {
 		}
 		var where, row string
 		if _, err := pgx.ForEachRow(rows, []any{&where, &row}, func() error {
-			w.t.Errorf("%s and %s: %s: %s", x.plain, x.twin, where, row)
+			w.t.Errorf("%s and %s: %s: %s\n%v", x.plain, x.twin, where, row, ctx.Value(spokenKey{}))
 			return nil
 		}); err != nil {
 			return err
@@ -346,7 +348,10 @@ func (w *twinLoad) define(ctx context.Context, c *pgx.Conn, r *rand.Rand) error 
 	}
 	_, err := c.PgConn().Exec(ctx, fmt.Sprintf("SET lock_timeout = '%ds'", r.IntN(2))).ReadAll()
 	if err == nil {
-		_, err = c.PgConn().Exec(ctx, upkeep[r.IntN(len(upkeep))]).ReadAll()
+		sql := upkeep[r.IntN(len(upkeep))]
+		if _, err = c.PgConn().Exec(ctx, sql).ReadAll(); err != nil {
+			err = fmt.Errorf("%s: %w", sql, err)
+		}
 	}
 	time.Sleep(time.Duration(r.IntN(5)) * time.Millisecond)
 	return err

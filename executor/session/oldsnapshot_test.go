@@ -61,6 +61,51 @@ func TestOldSnapshotMeetsDDL(t *testing.T) {
 	}
 }
 
+// TestOldSnapshotMeetsPlaces is TestOldSnapshotMeetsDDL for tables that are given another
+// place in a region-clustered file, or none any more.
+func TestOldSnapshotMeetsPlaces(t *testing.T) {
+	for _, tt := range []struct {
+		ddl, query string
+		fails      bool
+	}{
+		{"ALTER TABLE near SET (cluster_with = 'place')", "SELECT v FROM near", true},
+		{"ALTER TABLE near SET (cluster_with = 'place')", "SELECT v FROM near WHERE id = 1", true},
+		{"ALTER TABLE near SET (cluster_with = 'place')", "SELECT id + 6 FROM place", false},
+		{"ALTER TABLE within RESET (cluster_with)", "SELECT v FROM within", true},
+		{"ALTER TABLE within RESET (cluster_with); ALTER TABLE within SET (cluster_with = 'place')", "SELECT v FROM within", false},
+		{"ALTER TABLE within RESET (cluster_with); ALTER TABLE within SET (cluster_with = 'place')", "SELECT count(*) + 6 FROM within", false},
+		{"ALTER TABLE within RESET (cluster_with); ALTER TABLE within SET (cluster_with = 'place')", "SELECT v FROM within WHERE id = 1", false},
+		{"ALTER TABLE within RESET (cluster_with); ALTER TABLE within SET (cluster_with = 'place')", "SELECT string_agg(w::text, ' ' ORDER BY id) FROM within w", false},
+		{"ALTER TABLE near SET (cluster_with = 'place'); ALTER TABLE near RESET (cluster_with)", "SELECT v FROM near", true},
+		{"ALTER TABLE place SET (region_size = '1 x 1')", "SELECT id + 6 FROM place", true},
+		{"ALTER TABLE place SET (region_size = '1 x 1')", "SELECT v FROM within JOIN place p ON p.id = within.p", true},
+		{"ALTER TABLE within RESET (cluster_with); ALTER TABLE place RESET (regions)", "SELECT id + 6 FROM place", true},
+		{"ALTER TABLE alone SET (regions = 'lat, lon')", "SELECT id + 6 FROM alone", true},
+		{"CREATE INDEX ON within (v)", "SELECT v FROM within WHERE v = 7", false},
+	} {
+		for _, level := range []string{"REPEATABLE READ", "SERIALIZABLE"} {
+			srv := newServer(t)
+			a, b := srv.client(t), srv.client(t)
+			a.must(`CREATE TABLE other (x int);
+				CREATE TABLE place (id int PRIMARY KEY, lat float8, lon float8) WITH (regions = 'lat, lon');
+				CREATE TABLE alone (id int PRIMARY KEY, lat float8, lon float8);
+				CREATE TABLE within (id int PRIMARY KEY, p int NOT NULL REFERENCES place, v int) WITH (cluster_with = 'place');
+				CREATE TABLE near (id int PRIMARY KEY, p int NOT NULL REFERENCES place, v int);
+				INSERT INTO place VALUES (1, 47, 11); INSERT INTO alone VALUES (1, 47, 11); INSERT INTO within VALUES (1, 1, 7); INSERT INTO near VALUES (1, 1, 7)`)
+			a.must("BEGIN ISOLATION LEVEL " + level)
+			a.must("SELECT count(*) FROM other")
+			b.must(tt.ddl)
+			if got := a.sql(tt.query); strings.Contains(got, "40001") != tt.fails || !tt.fails && !strings.Contains(got, "7") {
+				t.Errorf("%s, %s, %s\n%s", tt.ddl, level, tt.query, got)
+			}
+			a.must("ROLLBACK")
+			if got := a.sql(tt.query); !strings.Contains(got, "7") {
+				t.Errorf("%s, afterwards: %s\n%s", tt.ddl, tt.query, got)
+			}
+		}
+	}
+}
+
 // TestOwnDDLInOldSnapshot has a transaction read what it has changed itself.
 func TestOwnDDLInOldSnapshot(t *testing.T) {
 	c := newServer(t).client(t)

@@ -247,18 +247,23 @@ func (s *Session) seenBefore(snap *catalog.Snapshot) *catalog.Snapshot {
 	return s.tx.seen
 }
 
-// behind reports whether an index that others have made became valid after the snapshot
-// of the open transaction, which does not have all of its entries.
+// behind reports whether an index that others have made, or given another file, became
+// valid after the snapshot of the open transaction, which does not have all of its entries.
 func (s *Session) behind(ix *catalog.Index) bool {
-	valid := func(snap *catalog.Snapshot) bool {
+	file := func(snap *catalog.Snapshot) (sp catalog.SpaceID, valid bool) {
 		t := snap.TableOfIndex(s.db, ix.OID)
 		if t == nil {
-			return false
+			return 0, false
 		}
 		x := t.IndexByOID(ix.OID)
-		return x != nil && !x.Invalid
+		if x == nil || x.Invalid {
+			return 0, false
+		}
+		return x.Space, true
 	}
-	return valid(s.srv.Catalog.Current()) && !valid(s.tx.seen)
+	now, valid := file(s.srv.Catalog.Current())
+	was, had := file(s.tx.seen)
+	return valid && (!had || was != now)
 }
 
 // prepare brings the statement's plan up to date, takes its table locks and opens what

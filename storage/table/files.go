@@ -111,12 +111,12 @@ func (d *Desc) Moves(was *Desc) bool {
 }
 
 // Reads reports whether what is stored of the table as was describes it can be read
-// by d: all files of d are there, with keys and values of the same types, but for
-// indexes that are not read where they lack rows. Who writes needs those that say
+// by d: all files of d are there, with keys and values of the same types, and the rows in
+// the same place, but for indexes that are not read where they lack rows. Who writes needs those that say
 // something about the rows.
 func (d *Desc) Reads(was *Desc, write bool) bool {
 	t, old := d.Table, was.Table
-	if !slices.Equal(t.PK, old.PK) || len(t.Columns) < len(old.Columns) {
+	if !slices.Equal(t.PK, old.PK) || len(t.Columns) < len(old.Columns) || !d.samePlace(was) {
 		return false
 	}
 	for c := range old.Columns {
@@ -131,6 +131,21 @@ func (d *Desc) Reads(was *Desc, write bool) bool {
 		}
 	}
 	return !slices.ContainsFunc(need, func(sp kv.Space) bool { return !slices.Contains(have, sp) }) && !d.Moves(was) && !d.Fills(was)
+}
+
+// samePlace reports whether the rows of the table, as was describes it, lie in the same
+// file under the same row keys: by themselves, or in the same place of a cluster.
+func (d *Desc) samePlace(was *Desc) bool {
+	k, o := d.cluster(), was.cluster()
+	switch {
+	case k == nil || o == nil:
+		return k == nil && o == nil
+	case k.root != nil && o.root != nil:
+		return d.space == was.space && k.root.Lat == o.root.Lat && k.root.Lon == o.root.Lon && k.root.Grid == o.root.Grid
+	case k.root != nil || o.root != nil:
+		return false
+	}
+	return k.tag == o.tag && slices.Equal(k.fk, o.fk) && k.parent.samePlace(o.parent)
 }
 
 // Fills reports whether the table takes an attribute file to have all rows that it did

@@ -99,7 +99,10 @@ func (d *Desc) FillIndex(ctx context.Context, tx Txn, ix *catalog.Index, keys []
 			if err := tx.Put(x.space, key, val, kv.Newest); err != nil {
 				return nil, err
 			}
-		case !bytes.Equal(held[0].Val, val): // another row has it
+		case bytes.Equal(held[0].Val, val):
+		case held[0].Changed && tx.Isolation() != kv.ReadCommitted: // perhaps the row has lost it to another one
+			return nil, kv.ErrConflict
+		default: // another row has it
 			return nil, b.duplicate(key)
 		}
 	}

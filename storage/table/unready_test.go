@@ -1,6 +1,7 @@
 package table_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
+	"kvsqld/storage/kv"
 	"kvsqld/storage/table"
 	"kvsqld/storage/table/tabletest"
 )
@@ -76,6 +78,39 @@ func makeBesideWriters(t *testing.T, r *rand.Rand, unique, include bool) {
 		for range 5 {
 			m.change(d)
 		}
+	}
+}
+
+// TestFillMeetsMovedKey fills a unique index with a row without a lock that loses its key to
+// another one before the entry is there: that is a conflict, and no duplicate.
+func TestFillMeetsMovedKey(t *testing.T) {
+	st := tabletest.Engines["mem"](t)
+	db := tabletest.OpenStore(t, st)
+	d := db.Create("t", []catalog.Column{tabletest.Col("id", types.TInt4), tabletest.Col("v", types.TInt4)}, []int{0}, tabletest.Index("i", true, 1))
+	row := func(id, v int64) *vec.Batch {
+		return tabletest.Batch(d, []types.Datum{types.Int(types.TInt4, id), types.Int(types.TInt4, v)})
+	}
+	key := func(id int32) *vec.Vec { return keyVec([]string{string(appendInt4(id))}) }
+	db.Tx(func(tx table.Txn) error {
+		_, err := d.NewWriter(tx).Insert(ctx, row(1, 4), nil, table.InsertOpt{})
+		return err
+	})
+	tx, err := st.Begin(ctx, kv.BeginOpt{Isolation: kv.Serializable, Unchanged: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	tx.Seq() // it sees the row with the key
+	db.Tx(func(tx table.Txn) error {
+		w := d.NewWriter(tx)
+		if _, err := w.Update(ctx, key(1), row(1, 4), row(1, 5), []int{1}, nil, nil, nil, nil, table.LockOpt{}); err != nil {
+			return err
+		}
+		_, err := w.Insert(ctx, row(2, 4), nil, table.InsertOpt{})
+		return err
+	})
+	if _, err := d.FillIndex(ctx, tx, d.Table.Indexes[1], [][]byte{appendInt4(1)}, table.LockOpt{}, nil); !errors.Is(err, kv.ErrConflict) {
+		t.Errorf("got %v", err)
 	}
 }
 
