@@ -628,9 +628,9 @@ func (f *childFinder) scan(desc *table.Desc, r table.Reader, cols []int, vals []
 
 // unseen looks for referencing rows that were committed after the transaction's
 // snapshot. They are rows of the newest state that the transaction does not see, or sees
-// with other values, and did not change or delete itself. The statement runs again then; a transaction that keeps
-// its snapshot will never see them: fail, if there is one, words the error for the
-// number of the value that such a row has.
+// with other values, and did not change or delete itself. The statement runs again then;
+// a transaction that keeps its snapshot will never see them: fail, if there is one, words
+// the error for the number of the value that such a row has.
 func (f *childFinder) unseen(vals []*vec.Vec, n int, fail func(probe uint32) error) error {
 	env := f.env
 	desc, err := env.Tables.For(f.table)

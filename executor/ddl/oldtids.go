@@ -14,7 +14,7 @@ func RenewTids(env *Env, tables []*catalog.Table) error {
 	done := map[types.OID]bool{}
 	for _, t := range tables {
 		root := t
-		for root.Cluster != nil && root.Cluster.Parent != 0 {
+		for root.Cluster != nil && !root.Cluster.Root() {
 			root = x.snap().Table(root.Cluster.Parent)
 		}
 		// Those that are stored with it, the upper ones first: their row keys begin with its.
@@ -32,7 +32,7 @@ func RenewTids(env *Env, tables []*catalog.Table) error {
 		}
 		descs[i] = d
 		empty := d.Truncate
-		if t.Cluster != nil && t.Cluster.Parent != 0 {
+		if t.Cluster != nil && !t.Cluster.Root() { // in the file of the root
 			empty = d.ClearFiles
 		}
 		if err := empty(x.Txn); err != nil {
