@@ -55,8 +55,8 @@ func (srv *Server) renewIn(ctx context.Context, db types.OID, list []*catalog.Ta
 	return s.commit(ctx)
 }
 
-// hasOldTids reports whether the first value of a column of type tid has the older form,
-// but for what rows have that were there before the column.
+// hasOldTids reports whether values of type tid have the older form. A text of six bytes
+// may be a word as well: what else there is tells.
 func (srv *Server) hasOldTids(ctx context.Context, snap *catalog.Snapshot, t *catalog.Table) (bool, error) {
 	var cols []int
 	for i := range t.Columns {
@@ -81,28 +81,27 @@ func (srv *Server) hasOldTids(ctx context.Context, snap *catalog.Snapshot, t *ca
 		return false, err
 	}
 	defer sc.Close()
-	wanted := len(cols)
-	known := make([]bool, wanted)
-	for b := new(vec.Batch); wanted > 0; {
+	perhaps := false
+	for b := new(vec.Batch); ; {
 		if err := sc.Next(b); err != nil || b.N == 0 {
-			return false, err
+			return perhaps, err
 		}
 		for c, v := range b.Cols {
-			for i := 0; i < b.N && !known[c]; i++ {
+			for i := range b.N {
 				if v.IsNull(i) {
 					continue
 				}
 				val := v.B[v.Idx(i)]
-				if _, old := types.RenewTid(v.T, val); old {
+				m := t.Columns[cols[c]].Missing
+				switch _, text := types.RenewTid(v.T, val); {
+				case text && len(val) != 6:
 					return true, nil
+				case text:
+					perhaps = true
+				case m == nil || !bytes.Equal(m.B, val): // not what rows have that were there before the column
+					return false, nil
 				}
-				if m := t.Columns[cols[c]].Missing; m != nil && bytes.Equal(m.B, val) {
-					continue
-				}
-				known[c] = true
-				wanted--
 			}
 		}
 	}
-	return false, nil
 }
