@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ type Catalog struct {
 	current atomic.Pointer[Snapshot]
 	oid     atomic.Uint32 // the next OID
 	space   atomic.Uint64 // the next space
+	form    atomic.Int32  // of what is stored
 
 	// publish is held from Begin to Commit or Abort, so that the order of changes
 	// in the store is the order in memory.
@@ -35,8 +37,21 @@ func New(overlay Overlay) *Catalog {
 	c.current.Store(s)
 	c.oid.Store(uint32(types.FirstUserOID))
 	c.space.Store(1)
+	c.form.Store(newestForm)
 	return c
 }
+
+// newestForm is the form of values that the stored catalog and the rows that it describes
+// are in. In the first one, which has no number, tids are texts.
+const newestForm = 2
+
+// Older reports whether the loaded catalog, and the rows that it describes, have values in
+// the form of an older version. The fragments are read as if they had those of this one.
+func (c *Catalog) Older() bool { return c.form.Load() < newestForm }
+
+// Renewed tells that the rows have the form of this version, and that all fragments are
+// about to be stored anew: those of EncodeCounters say so from now on.
+func (c *Catalog) Renewed() { c.form.Store(newestForm) }
 
 // Current returns the newest published snapshot.
 func (c *Catalog) Current() *Snapshot { return c.current.Load() }
@@ -160,9 +175,9 @@ func (c *Catalog) Publish(d *Delta) error {
 	return nil
 }
 
-// Load replaces the catalog's contents by stored fragments: those of
-// EncodeObject and of EncodeCounters, in any order. Without fragments the
-// catalog is that of a new server.
+// Load replaces the catalog's contents by stored fragments: that of
+// EncodeCounters, and those of EncodeObject in any order behind it. Without
+// fragments the catalog is that of a new server.
 func (c *Catalog) Load(fragments [][]byte) error {
 	if len(fragments) == 0 {
 		return nil
@@ -171,14 +186,19 @@ func (c *Catalog) Load(fragments [][]byte) error {
 	defer c.publish.Unlock()
 	var objs []Object
 	maxOID, maxSpace := types.FirstUserOID-1, SpaceID(0)
-	for _, f := range fragments {
-		o, counters, err := decodeFragment(f)
+	form := 1
+	for i, f := range fragments {
+		o, counters, err := decodeFragment(f, form)
+		if err == nil && counters != nil && i > 0 {
+			err = errors.New("the counters are not the first fragment")
+		}
 		if err != nil {
 			return sqlerr.New(sqlerr.DataCorrupted, "a part of the catalog is damaged, or was written by a newer kvsqld: %v", err)
 		}
 		if counters != nil {
 			maxOID = max(maxOID, counters.OID-1)
 			maxSpace = max(maxSpace, counters.Space-1)
+			form = counters.Form
 			continue
 		}
 		objs = append(objs, o)
@@ -193,6 +213,7 @@ func (c *Catalog) Load(fragments [][]byte) error {
 	}
 	c.oid.Store(uint32(maxOID) + 1)
 	c.space.Store(uint64(maxSpace) + 1)
+	c.form.Store(int32(form))
 	c.current.Store(next)
 	return nil
 }

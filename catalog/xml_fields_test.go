@@ -263,7 +263,7 @@ func TestXMLKeepsEveryField(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, _, err := decodeFragment(frag)
+		back, _, err := decodeFragment(frag, newestForm)
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, frag)
 		}

@@ -73,7 +73,7 @@ func Import(in io.Reader, base *Snapshot, alloc Allocator, owner string) (*Docum
 	if err != nil {
 		return nil, err
 	}
-	r := &xmlReader{doc: &docScope{alloc: alloc, owner: owner, base: base}}
+	r := &xmlReader{doc: &docScope{alloc: alloc, owner: owner, base: base}, oldTids: true}
 	d := &Delta{}
 	switch root.name {
 	case "Databases":

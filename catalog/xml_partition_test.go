@@ -50,7 +50,7 @@ func TestXMLPartitions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, _, err := decodeFragment(frag)
+		back, _, err := decodeFragment(frag, newestForm)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, frag)
 		}

@@ -135,7 +135,7 @@ func TestFragmentsKeepEverything(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			back, _, err := decodeFragment(f)
+			back, _, err := decodeFragment(f, newestForm)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, f)
 			}
@@ -216,12 +216,24 @@ func TestOldTidFragments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, _, err := decodeFragment(f)
+	o, _, err := decodeFragment(f, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &o.(*Table).Columns[0]
 	if c.Type.Kind() != types.KWord || string(c.Missing.B) != string(types.Tid(1, 2)) {
 		t.Errorf("kind %v, value %q", c.Type.Kind(), c.Missing.B)
+	}
+	// Of the form that the catalog has now a value is what it is.
+	was.Columns[0].Missing.B = types.Tid(674245681, 12329)
+	f, _ = EncodeObject(was)
+	if o, _, err = decodeFragment(f, newestForm); err != nil || string(o.(*Table).Columns[0].Missing.B) != "(0,10)" {
+		t.Errorf("%v, %s", err, f)
+	}
+	// The bounds of a histogram are in the order of the values.
+	st := &Stats{Common: Common{OID: 70002, DB: 5}, Table: 70001, Cols: []ColStats{{Histogram: []types.Datum{{T: tid, B: []byte("(10,1)")}, {T: tid, B: []byte("(9,1)")}}}}}
+	f, _ = EncodeObject(st)
+	if o, _, err = decodeFragment(f, 1); err != nil || string(o.(*Stats).Cols[0].Histogram[0].B) != string(types.Tid(9, 1)) {
+		t.Errorf("%v, %s", err, f)
 	}
 }

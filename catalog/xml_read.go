@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,8 @@ type xmlReader struct {
 	// ids: the elements are fragments, which refer by OID and position.
 	ids bool
 	doc *docScope // names of the document; nil for fragments
+	// oldTids tells that tids may be texts.
+	oldTids bool
 	// usedFuncs are the collected OIDs of functions that an element has.
 	usedFuncs map[types.OID]bool
 	// values are the states of the document's sequences.
@@ -119,20 +122,22 @@ func (r *xmlReader) char(e *element, name, allowed string, otherwise byte) byte 
 	return v[0]
 }
 
-// counters are the next identifiers to give out.
+// counters are the next identifiers to give out, and the form of what is stored.
 type counters struct {
 	OID   types.OID
 	Space SpaceID
+	Form  int
 }
 
-func decodeFragment(fragment []byte) (Object, *counters, error) {
+func decodeFragment(fragment []byte, form int) (Object, *counters, error) {
 	root, err := parseXML(bytes.NewReader(fragment))
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &xmlReader{ids: true}
+	r := &xmlReader{ids: true, oldTids: form < newestForm}
 	if root.name == "Counters" {
-		n := &counters{OID: r.oid(root, "nextOID"), Space: SpaceID(r.num(root, "nextSpace", 0, math.MaxInt64, 0))}
+		n := &counters{OID: r.oid(root, "nextOID"), Space: SpaceID(r.num(root, "nextSpace", 0, math.MaxInt64, 0)),
+			Form: int(r.num(root, "form", 2, newestForm, 1))}
 		r.known(root)
 		return nil, n, r.err
 	}
@@ -485,6 +490,9 @@ func (r *xmlReader) stats(e *element, c Common) Object {
 		if len(col.Elems) > 0 {
 			col.ElemRest, col.ElemNull = r.float(ce, "otherElements"), r.float(ce, "nullElements")
 		}
+		if r.oldTids && len(col.Histogram) > 0 && col.Histogram[0].T.OID == types.OTid { // texts have another order
+			slices.SortFunc(col.Histogram, func(a, b types.Datum) int { return bytes.Compare(a.B, b.B) })
+		}
 		r.known(ce, "Common", "Bound", "Element")
 		st.Cols = append(st.Cols, col)
 	}
@@ -517,7 +525,9 @@ func (r *xmlReader) datum(e *element) types.Datum {
 		if encoding == "base64" {
 			d.B, err = base64.StdEncoding.DecodeString(text)
 		}
-		d.B, _ = types.RenewTid(d.T, d.B)
+		if r.oldTids {
+			d.B, _ = types.RenewTid(d.T, d.B)
+		}
 	}
 	if err != nil {
 		r.fail(e, codeXML, "value \"%s\" cannot be read: %v", clipName(text, 40), err)

@@ -20,12 +20,15 @@ func EncodeObject(o Object) ([]byte, error) {
 }
 
 // EncodeCounters returns the fragment that keeps the next OID and space, so
-// that those of dropped objects are not used again.
+// that those of dropped objects are not used again, and the form of what is stored.
 func (c *Catalog) EncodeCounters() []byte {
 	w := &xmlWriter{ids: true}
 	var a attrList
 	a.num("nextOID", int64(c.oid.Load()))
 	a.num("nextSpace", int64(c.space.Load()))
+	if form := c.form.Load(); form > 1 {
+		a.num("form", int64(form))
+	}
 	w.empty("Counters", a)
 	return w.buf.Bytes()
 }

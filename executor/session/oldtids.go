@@ -13,6 +13,27 @@ import (
 	"kvsqld/storage/table"
 )
 
+// renew gives what an older version stored the form of this one, and writes that down so
+// that no later start looks for it.
+func (srv *Server) renew(ctx context.Context) error {
+	if !srv.Catalog.Older() {
+		return nil
+	}
+	if err := srv.renewTids(ctx); err != nil {
+		return err
+	}
+	tx, err := srv.Store.Begin(ctx, kv.BeginOpt{})
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	srv.Catalog.Renewed()
+	if err := srv.writeObjects(tx, srv.Catalog.Current().Objects(), nil); err != nil {
+		return err
+	}
+	return tx.Commit(ctx)
+}
+
 // renewTids writes tables anew whose values of type tid have the form of an older format:
 // those of a database in one transaction. Hardly any table has such a column.
 func (srv *Server) renewTids(ctx context.Context) error {

@@ -126,7 +126,7 @@ func Open(ctx context.Context, store kv.Store, o Options) (*Server, error) {
 	_ = srv.dropTemp(ctx, 0, "") // the log has it
 	srv.ctx, srv.stop = context.WithCancel(context.WithoutCancel(ctx))
 	srv.stale, srv.analyzerDone = make(chan types.OID, 64), make(chan struct{})
-	if err := srv.renewTids(ctx); err != nil {
+	if err := srv.renew(ctx); err != nil {
 		return nil, err
 	}
 	go srv.analyzer()
