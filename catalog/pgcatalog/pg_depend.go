@@ -216,7 +216,9 @@ func (d *dependWriter) view(v *catalog.View) {
 	self := relationObject(v.OID)
 	rule := object{class: oidPgRewrite, oid: synthOID("rewrite", v.OID, 0)}
 	d.dep(rule, self, 'i')
-	d.dep(rule, self, 'n')
+	if !slices.ContainsFunc(v.ColDeps, func(c catalog.ColRef) bool { return c.Rel == v.OID && c.Col >= 0 }) { // else it needs columns of its own
+		d.dep(rule, self, 'n')
+	}
 	d.reads(rule, v, 0)
 	d.dep(object{class: oidPgType, oid: v.RowType}, self, 'i')
 	d.arrayOf(v.RowType)

@@ -17,3 +17,8 @@ SELECT DISTINCT pg_describe_object(classid, objid, objsubid) AS o, pg_describe_o
 SELECT DISTINCT pg_describe_object(classid, objid, objsubid) AS o, pg_describe_object(refclassid, refobjid, refobjsubid) AS r, deptype
   FROM pg_depend WHERE classid = 'pg_constraint'::regclass AND objid IN (SELECT oid FROM pg_constraint WHERE conrelid = 'depend_part'::regclass) ORDER BY 1, 2, 3;
 DROP TABLE depend_part;
+-- A view that reads itself needs the columns it reads.
+CREATE VIEW own AS SELECT 1 AS a;
+CREATE OR REPLACE VIEW own AS SELECT * FROM own;
+SELECT pg_describe_object(refclassid, refobjid, refobjsubid), deptype FROM pg_depend WHERE classid = 'pg_rewrite'::regclass AND objid = (SELECT oid FROM pg_rewrite WHERE ev_class = 'own'::regclass) ORDER BY 1, 2;
+DROP VIEW own;
