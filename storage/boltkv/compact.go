@@ -184,6 +184,11 @@ func (e *engine) replace(old, to *dataFile) error {
 	if err != nil {
 		return writeError(err)
 	}
+	size := int64(0)
+	_ = to.db.View(func(tx *bolt.Tx) error { size = tx.Size(); return nil })
+	if err := to.w.trim(size); err != nil {
+		return writeError(err)
+	}
 	to.w.lazy = false
 	if err := to.w.syncPages(); err != nil {
 		return writeError(err)

@@ -93,6 +93,9 @@ func (f *dataFile) apply(changes []txn.Change, mark []byte) (seq uint64, err err
 		// A failed Commit has rolled back itself; the error of a second
 		// rollback says only that.
 		_ = tx.Rollback()
+		if f.w.sums != nil {
+			f.w.sums.forget()
+		}
 		if committing && !errors.Is(err, kv.ErrDiskFull) && !errors.Is(err, kv.ErrTooLarge) {
 			f.w.lost = err
 		}

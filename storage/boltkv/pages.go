@@ -76,7 +76,7 @@ func (w *pageWriter) noted(err error) error {
 // writeRuns writes runs of pages that lie side by side, and not as a part of a commit.
 func (w *pageWriter) writeRuns(b []byte, off int64) error {
 	if end := off + int64(len(b)); end > w.size {
-		if err := w.grow(max(end, w.size+min(max(growStep, w.size/8), growMost))); err != nil {
+		if err := w.grow(end, w.size+min(max(growStep, w.size/8), growMost)); err != nil {
 			return w.noted(err)
 		}
 	}
@@ -100,7 +100,7 @@ func (w *pageWriter) write(b []byte, off int64) (int, error) {
 	}
 	if end := off + int64(len(b)); end > w.size {
 		w.grown = min(max(growStep, 2*w.grown), growMost)
-		if err := w.grow(max(end, w.size+w.grown)); err != nil {
+		if err := w.grow(end, w.size+w.grown); err != nil {
 			return 0, err
 		}
 	}
@@ -130,15 +130,47 @@ func (w *pageWriter) writeSide() error {
 	return err
 }
 
-// grow makes room whose size is durable before it is used.
-func (w *pageWriter) grow(size int64) error {
-	if err := w.f.Truncate(size); err != nil {
-		return err
+// grow makes room, up to end at least and up to size if the disk has it, whose size is
+// durable before it is used. The room is on the disk, that for the checksums as well: when
+// the disk is full, the free pages of the file can be written, and so can what frees more.
+func (w *pageWriter) grow(end, size int64) error {
+	size = max(end, size)
+	err := w.allocate(size)
+	if err != nil && vfs.Full(err) && end < size {
+		size = end
+		err = w.allocate(size)
+	}
+	if err != nil {
+		return errors.Join(err, w.f.Truncate(w.size))
 	}
 	if !w.noSync && !w.lazy {
 		if err := w.f.Sync(); err != nil {
 			return lostError{err}
 		}
+	}
+	w.size = size
+	return nil
+}
+
+func (w *pageWriter) allocate(size int64) error {
+	if w.lazy { // a copy, which may yet turn out larger than it has to be
+		return w.f.Truncate(size)
+	}
+	if w.sums != nil {
+		if err := w.sums.allocate(w.size/w.page, (size+w.page-1)/w.page); err != nil {
+			return err
+		}
+	}
+	return w.f.Allocate(w.size, size)
+}
+
+// trim cuts off what lies behind the last page.
+func (w *pageWriter) trim(size int64) error {
+	if size >= w.size {
+		return nil
+	}
+	if err := w.f.Truncate(size); err != nil {
+		return err
 	}
 	w.size = size
 	return nil

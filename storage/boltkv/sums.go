@@ -208,6 +208,20 @@ func (s *sums) flush(txn uint64) error {
 	return nil
 }
 
+// allocate makes room for the checksums of pages.
+func (s *sums) allocate(from, to int64) error {
+	return s.f.Allocate(sumHeader+from*sumLen, sumHeader+to*sumLen)
+}
+
+// forget drops what a transaction has recorded that is not to be: its pages are free.
+func (s *sums) forget() {
+	cs := *s.chunks.Load()
+	for _, n := range s.dirty {
+		cs[n].lo, cs[n].hi = 0, 0
+	}
+	s.dirty = s.dirty[:0]
+}
+
 // seen reports whether the page's checksum was found right before.
 func (s *sums) seen(id uint64) bool {
 	i := id % chunkPages

@@ -21,6 +21,11 @@ type File interface {
 	Sync() error
 	Datasync() error
 	Truncate(size int64) error
+	// Allocate makes the file to bytes long, with room on the disk for what lies
+	// behind from, so that writing there does not find the disk full. A file that is
+	// longer stays so. Where the file system has no such operation it does without
+	// the room. On error the file may have grown.
+	Allocate(from, to int64) error
 	Close() error
 }
 

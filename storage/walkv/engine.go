@@ -204,7 +204,12 @@ func (e *Engine) Append(changes []txn.Change, show bool) (seq uint64, durable bo
 			return 0, false, err
 		}
 	}
-	if seq, err = e.logged(changes, size); err != nil {
+	seq, err = e.logged(changes, size)
+	if errors.Is(err, kv.ErrDiskFull) && e.failure() == nil { // the base may have room in its file
+		seq, err = e.direct(changes)
+		return seq, err == nil, err
+	}
+	if err != nil {
 		return 0, false, err
 	}
 	if e.opt.NoSync {

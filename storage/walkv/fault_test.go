@@ -15,12 +15,16 @@ import (
 
 // failures fails the next operations of a kind.
 type failures struct {
-	op  string
-	n   int
-	err error
+	op   string
+	n    int
+	err  error
+	full bool // there is no room for the other files
 }
 
 func (f *failures) next(op, name string) error {
+	if f.full && !strings.HasPrefix(name, "kvsqld.log") && (op == "write" || op == "allocate") {
+		return syscall.ENOSPC
+	}
 	if !strings.HasPrefix(name, "kvsqld.log") || op != f.op || f.n == 0 {
 		return nil
 	}
@@ -54,7 +58,7 @@ func TestFailedSync(t *testing.T) {
 	for _, op := range []string{"datasync", "write"} {
 		var f failures
 		st, dir := faultyStore(t, &f, quiet)
-		f = failures{op, 1, syscall.EIO}
+		f = failures{op: op, n: 1, err: syscall.EIO}
 		if err := tryPut(st, 3, 0); !errors.Is(err, kv.ErrUndetermined) {
 			t.Errorf("%s: the failing commit gives %v", op, err)
 		}
@@ -80,26 +84,29 @@ func TestFailedSync(t *testing.T) {
 	}
 }
 
-// TestFullDisk: a batch that finds no room is refused, and the store goes on.
+// TestFullDisk: a batch for which the log has no room goes to the base, and where that
+// has none either it is refused, and the store goes on.
 func TestFullDisk(t *testing.T) {
 	var f failures
 	st, dir := faultyStore(t, &f, quiet)
-	for _, size := range []int{0, 400 << 10} { // in the file, and where it has to grow
-		for _, op := range []string{"write", "sync"} {
-			for i := 0; ; i++ {
-				f = failures{op, 1, syscall.ENOSPC}
-				err := tryPut(st, 3, size)
-				if f.n == 1 && i < 20 { // room was there, or nothing of the kind was done
-					must(t, err)
-					if size == 0 {
-						break
+	for _, full := range []bool{true, false} {
+		for _, size := range []int{0, 400 << 10} { // in the file, and where it has to grow
+			for _, op := range []string{"write", "sync"} {
+				for i := 0; ; i++ {
+					f = failures{op: op, n: 1, err: syscall.ENOSPC, full: full}
+					err := tryPut(st, 3, size)
+					if f.n == 1 && i < 20 { // room was there, or nothing of the kind was done
+						must(t, err)
+						if size == 0 {
+							break
+						}
+						continue
 					}
-					continue
+					if errors.Is(err, kv.ErrDiskFull) != full || !full && err != nil {
+						t.Fatalf("%s of %d bytes gives %v", op, size, err)
+					}
+					break
 				}
-				if !errors.Is(err, kv.ErrDiskFull) {
-					t.Fatalf("%s of %d bytes gives %v", op, size, err)
-				}
-				break
 			}
 		}
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 // Faulty fails operations. Fail is asked before each with one of "open",
-// "read", "write", "sync", "datasync", "truncate", "close", "rename", "remove"
-// and "syncdir", and the base name of the file; an error is returned in place
+// "read", "write", "sync", "datasync", "truncate", "allocate", "close", "rename",
+// "remove" and "syncdir", and the base name of the file; an error is returned in place
 // of the operation's. Half of a failing write is written.
 type Faulty struct {
 	vfs.FS
@@ -110,6 +110,13 @@ func (f faultyFile) Truncate(size int64) error {
 		return err
 	}
 	return f.File.Truncate(size)
+}
+
+func (f faultyFile) Allocate(from, to int64) error {
+	if err := f.fs.fail("allocate", f.path); err != nil {
+		return err
+	}
+	return f.File.Allocate(from, to)
 }
 
 func (f faultyFile) Close() error {

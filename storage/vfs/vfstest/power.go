@@ -39,6 +39,7 @@ type eventKind uint8
 const (
 	evWrite eventKind = iota
 	evTruncate
+	evAllocate
 	evSync
 	evName // name stands for file; nil: for none
 	evRename
@@ -177,6 +178,12 @@ func (f *powerFile) Truncate(size int64) error {
 	return f.File.Truncate(size)
 }
 
+// Allocate makes the file longer; no disk is full here.
+func (f *powerFile) Allocate(from, to int64) error {
+	f.p.add(event{kind: evAllocate, file: f.n, off: to})
+	return f.File.Allocate(from, to)
+}
+
 func (f *powerFile) Sync() error {
 	f.p.add(event{kind: evSync, file: f.n})
 	return nil
@@ -269,8 +276,11 @@ func rename(names map[string]*inode, e event) {
 // written, nil: all.
 func change(b []byte, e event, r *rand.Rand) []byte {
 	size := e.off
-	if e.kind == evWrite {
+	switch e.kind {
+	case evWrite:
 		size = max(int64(len(b)), e.off+int64(len(e.data)))
+	case evAllocate:
+		size = max(int64(len(b)), e.off)
 	}
 	if int64(len(b)) < size {
 		b = append(b, make([]byte, size-int64(len(b)))...)

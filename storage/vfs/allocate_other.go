@@ -1,0 +1,5 @@
+//go:build !linux
+
+package vfs
+
+func (f osFile) Allocate(_, to int64) error { return f.lengthen(to) }
