@@ -19,7 +19,7 @@ import (
 )
 
 // TestExplainForms explains each statement of testdata/diff that can be planned, in the
-// forms that programs read: they parse, each node has a type, each subquery that a condition
+// forms that programs read: they parse, each node has a type and costs, each subquery that a condition
 // names is there, and nothing has no name.
 func TestExplainForms(t *testing.T) {
 	paths, err := filepath.Glob("../../testdata/diff/*.sql")
@@ -102,6 +102,11 @@ func checkExplained(t *testing.T, q, tree string) {
 		}
 		if typ, _ := o["Node Type"].(string); typ == "" || strings.Contains(typ, ".") {
 			t.Errorf("%s\na node of type %q\n%s", q, typ, tree)
+		}
+		for _, key := range []string{"Startup Cost", "Total Cost", "Plan Rows", "Plan Width"} {
+			if n, ok := o[key].(float64); !ok || n < 0 {
+				t.Errorf("%s\n%s of %v is %v\n%s", q, key, o["Node Type"], o[key], tree)
+			}
 		}
 		if name, _ := o["Subplan Name"].(string); name != "" {
 			named[name] = true

@@ -46,8 +46,7 @@ func ExplainTree(q *Query, o ExplainOptions, actual map[int]NodeActual) Object {
 	for _, c := range q.CTEs {
 		p := x.node(c.Plan, "InitPlan")
 		if c.Step != nil {
-			p = Object{{"Node Type", "Recursive Union"}, {"Parent Relationship", "InitPlan"},
-				{"Plans", []Object{x.node(c.Plan, "Outer"), x.node(c.Step, "Inner")}}}
+			p = x.recursion(c.Plan, c.Step)
 		}
 		ctes = append(ctes, insertAfter(p, "Parent Relationship", Property{"Subplan Name", "CTE " + c.Name}))
 	}
@@ -66,6 +65,31 @@ func ExplainTree(q *Query, o ExplainOptions, actual map[int]NodeActual) Object {
 		out.add("Steps", steps)
 	}
 	return out
+}
+
+// recursion describes a recursive query: its first rows, and its step, which is done again
+// and again.
+func (x *treeExplainer) recursion(first, step Node) Object {
+	o := Object{{"Node Type", "Recursive Union"}, {"Parent Relationship", "InitPlan"},
+		{"Parallel Aware", false}, {"Async Capable", false}}
+	a, b := first.Base(), step.Base()
+	if x.o.Costs {
+		o.add("Startup Cost", Cost(0))
+		o.add("Total Cost", Cost(a.Cost+b.Cost))
+		o.add("Plan Rows", int64(math.Max(1, math.Round(a.Rows+b.Rows))))
+		o.add("Plan Width", width(a.Cols))
+	}
+	if x.o.Analyze {
+		did, then := x.actual[a.ID], x.actual[b.ID]
+		if x.o.Timing {
+			o.add("Actual Startup Time", Millis(0))
+			o.add("Actual Total Time", Millis(float64((did.Time+then.Time).Microseconds())/1000))
+		}
+		o.add("Actual Rows", did.Rows+then.Rows)
+		o.add("Actual Loops", min(1, did.Loops))
+	}
+	o.add("Plans", []Object{x.node(first, "Outer"), x.node(step, "Inner")})
+	return o
 }
 
 // insertAfter puts a property behind the one of a key.
@@ -212,7 +236,32 @@ func (x *treeExplainer) lookup(l *LookupJoin) Object {
 	o.add("Alias", cmp.Or(l.Alias, l.Table.Name))
 	o.text("Index Cond", x.lookupText(l))
 	x.condText(&o, "Filter", l.Filter)
+	x.lookupCosts(l, &o)
 	return o
+}
+
+// lookupCosts adds what one lookup costs and did, which is what the join adds to its
+// input, by the input's rows.
+func (x *treeExplainer) lookupCosts(l *LookupJoin, o *Object) {
+	join, outer := l.Base(), l.Children()[0].Base()
+	if x.o.Costs {
+		loops := math.Max(1, outer.Rows)
+		o.add("Startup Cost", Cost(0))
+		o.add("Total Cost", Cost(math.Max(0, join.Cost-outer.Cost)/loops))
+		o.add("Plan Rows", int64(math.Max(1, math.Round(join.Rows/loops))))
+		o.add("Plan Width", max(0, width(join.Cols)-width(outer.Cols)))
+	}
+	if !x.o.Analyze {
+		return
+	}
+	all, in := x.actual[join.ID], x.actual[outer.ID]
+	loops := max(1, in.Rows)
+	if x.o.Timing {
+		o.add("Actual Startup Time", Millis(0))
+		o.add("Actual Total Time", Millis(float64(max(0, all.Time-in.Time).Microseconds())/1000/float64(loops)))
+	}
+	o.add("Actual Rows", all.Rows/loops)
+	o.add("Actual Loops", in.Rows)
 }
 
 func relationship(n Node, i int) string {
