@@ -54,7 +54,7 @@ func (p *planner) domainRules(oid types.OID) *plan.CoerceDomain {
 		out.NotNull = out.NotNull || u.NotNull
 		checks := slices.SortedFunc(slices.Values(u.Checks), func(a, b *catalog.Check) int { return cmp.Compare(a.Name, b.Name) })
 		for _, k := range checks {
-			out.Checks = append(out.Checks, plan.DomainCheck{Name: k.Name, Cond: p.domainCheck(k.Expr, p.Snap.BaseType(u.Base))})
+			out.Checks = append(out.Checks, plan.DomainCheck{Name: k.Name, Cond: p.domainCheck(k.Expr, u.Base)})
 		}
 	}
 	if p.domains == nil {
@@ -91,7 +91,7 @@ func valueTable(base types.T) *catalog.Table {
 
 // DomainCheck binds a check of a domain over the type base, whose value is VALUE.
 func DomainCheck(c *Context, x ast.Expr, base types.T) (*Stored, error) {
-	return storedExpr(c, x, valueTable(c.Snap.BaseType(base)), types.TBool, "check constraints", func(string) string { return "VALUE" })
+	return storedExpr(c, x, valueTable(base), types.TBool, "check constraints", func(string) string { return "VALUE" })
 }
 
 // columnDomain is the expression whose evaluation checks a stored column, given

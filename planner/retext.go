@@ -193,7 +193,7 @@ func (p *planner) retextExpr(t catalog.StoredText, after *catalog.Snapshot) (tex
 		b := &binder{planner: p, scope: &scope{}, what: "expressions", noAgg: true, noWin: true}
 		table := t.Table
 		if t.Value.OID != 0 {
-			table = valueTable(p.Snap.BaseType(t.Value))
+			table = valueTable(t.Value)
 		}
 		if table != nil {
 			r = p.tableRel(table, table.Name)

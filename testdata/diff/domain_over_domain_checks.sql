@@ -1,0 +1,27 @@
+-- VALUE in the check of a domain over a domain is of that one.
+CREATE DOMAIN pos AS int CHECK (VALUE > 0);
+CREATE DOMAIN small AS pos CHECK (VALUE < 10) CONSTRAINT other CHECK (VALUE <> 5 AND VALUE::text <> '7') NOT NULL;
+CREATE DOMAIN tiny AS small CHECK (VALUE IN (1, 2)) DEFAULT 1;
+SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE contypid IN ('pos'::regtype, 'small'::regtype, 'tiny'::regtype) ORDER BY 1;
+SELECT 5::small;
+SELECT 7::small;
+SELECT 0::small, 1;
+SELECT 11::small;
+SELECT 9::small, NULL::small;
+SELECT 3::tiny;
+SELECT 2::tiny + 1;
+CREATE TABLE dodc (a tiny, b small[]);
+INSERT INTO dodc VALUES (DEFAULT, '{1,2}');
+INSERT INTO dodc VALUES (2, '{1,12}');
+INSERT INTO dodc VALUES (2, '{1,5}');
+ALTER DOMAIN small ADD CHECK (VALUE < 9);
+ALTER DOMAIN small ADD CONSTRAINT bad CHECK (VALUE < 2);
+ALTER DOMAIN pos ADD CONSTRAINT bad CHECK (VALUE <> 2);
+SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE contypid = 'small'::regtype ORDER BY 1;
+CREATE DOMAIN word AS varchar(5) CHECK (VALUE <> '');
+CREATE DOMAIN name5 AS word CHECK (length(VALUE) > 1) CHECK (VALUE ~ '^[a-z]+$') CHECK (upper(VALUE) <> 'X');
+SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE contypid IN ('word'::regtype, 'name5'::regtype) ORDER BY 1;
+SELECT 'abcdefg'::name5, 'ab'::name5 || 'c';
+SELECT 'A1'::name5;
+DROP TABLE dodc;
+DROP DOMAIN name5, word, tiny, small, pos;
