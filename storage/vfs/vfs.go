@@ -1,8 +1,8 @@
 // Package vfs is what the storage engines need of the operating system's
 // files. What comes in are paths and bytes; what goes out is whatever the
-// operating system says. Every write, sync, rename, truncation and removal of
-// the engines passes here, so that tests can put a layer in between that fails
-// them or loses what was not synced (storage/vfs/vfstest).
+// operating system says. Every write, allocation, sync, rename, truncation and
+// removal of the engines passes here, so that tests can put a layer in between
+// that fails them or loses what was not synced (storage/vfs/vfstest).
 package vfs
 
 import (
