@@ -114,6 +114,7 @@ type Run struct {
 	ended    bool
 	visible  int // columns that are part of the result
 	out      vec.Batch
+	want     int64 // rows that will be taken, 0: all
 	affected int64
 	ctes     map[*plan.CTE]*cte
 	subs     map[*plan.SubPlan]*subplan
@@ -193,8 +194,16 @@ func (r *Run) attach(env *Env) {
 // parameters.
 func (r *Run) Reset(env *Env) {
 	r.Close()
-	r.ended, r.affected, r.changes = false, 0, nil
+	r.ended, r.affected, r.changes, r.want = false, 0, nil, 0
 	r.attach(env)
+}
+
+// Want tells that so many rows will be taken, 0: all. No more of them are locked, where
+// the locks come last; then each row more is one that was asked for.
+func (r *Run) Want(n int64) {
+	if r.want = n; r.opened {
+		demand(r.root, n)
+	}
 }
 
 // Next returns the next batch of result rows without hidden columns, nil at the
@@ -209,6 +218,9 @@ func (r *Run) Next() (*vec.Batch, error) {
 		r.opened = true
 		if err := r.open(); err != nil {
 			return nil, r.fail(err)
+		}
+		if r.want > 0 {
+			demand(r.root, r.want)
 		}
 	}
 	if err := ctxErr(r.env.Ctx); err != nil {

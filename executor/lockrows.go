@@ -24,13 +24,26 @@ type lockRows struct {
 	out    vec.Batch
 }
 
-// demand tells an operator how many rows will be taken from it at most; it is
+// demand tells an operator how many rows will be taken from it at most, 0: all; it is
 // called after Open.
 func demand(op Operator, n int64) {
 	switch op := op.(type) {
 	case *statsOp:
 		demand(op.Operator, n)
 	case *project:
+		demand(op.input, n)
+	case *limit:
+		switch {
+		case op.ties != nil:
+			return
+		case n > 0 && op.left > 0:
+			n = min(n, op.left)
+		case op.left > 0:
+			n = op.left
+		}
+		if n > 0 {
+			n += op.skip
+		}
 		demand(op.input, n)
 	case *lockRows:
 		op.want = n

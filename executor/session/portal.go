@@ -292,13 +292,13 @@ func rowsOf(b *vec.Batch, from, to int) *vec.Batch {
 	return &vec.Batch{Cols: b.Cols, N: b.N, Sel: sel}
 }
 
-// startPortal starts the statement. What changes data or locks rows, and what is
-// no query, is run to its end at once, its rows kept: such a statement may have to
-// run again on a newer snapshot (executor.ErrRetry), before a row of it was seen.
+// startPortal starts the statement. What changes data, and what is no query, is run to
+// its end at once, its rows kept: such a statement may have to run again on a newer
+// snapshot (executor.ErrRetry), before a row of it was seen.
 func (s *Session) startPortal(ctx context.Context, p *portal) error {
 	p.store = func(cols []wire.Column) *executor.KeptRows { return s.keptRows(cols) }
 	p.planned.countIn(&p.ps.uses)
-	if p.planned == nil || !s.streams(ctx, p) {
+	if p.planned == nil || !s.streams(ctx, p) && !s.locksAsAsked(ctx, p) {
 		keep := &keptSink{p: p}
 		tag, n, err := s.run(ctx, &call{stmt: p.ps.stmt, text: p.ps.text, planned: p.planned, params: p.params, several: s.tx != nil}, keep)
 		if err != nil {
@@ -317,11 +317,8 @@ func (s *Session) startPortal(ctx context.Context, p *portal) error {
 	if err := s.newStatement(ctx); err != nil {
 		return err
 	}
-	if err := s.prepare(ctx, p.planned, p.params); err != nil {
-		return err
-	}
 	p.runCtx = newPortalContext()
-	run, err := s.start(p.runCtx.ctx, p.planned, p.params, nil)
+	run, err := s.startRun(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -329,6 +326,17 @@ func (s *Session) startPortal(ctx context.Context, p *portal) error {
 	p.run, p.owner, p.started, p.tag, p.opts = run, p.planned, true, tagOf(p.planned.q), s.tx.fmt
 	p.visible = len(p.cols)
 	return nil
+}
+
+func (s *Session) startRun(ctx context.Context, p *portal) (*executor.Run, error) {
+	if p.locking != nil {
+		p.planned.recheck = executor.Recheck{}
+		return s.startLocking(ctx, p)
+	}
+	if err := s.prepare(ctx, p.planned, p.params); err != nil {
+		return nil, err
+	}
+	return s.start(p.runCtx.ctx, p.planned, p.params, nil)
 }
 
 // streams reports whether a portal's rows can be made as they are asked for.

@@ -27,7 +27,8 @@ type portalRows struct {
 	err     error // of a run that was ended early: after the rows kept
 	store   func([]wire.Column) *executor.KeptRows
 
-	locked *lockedRows // of a cursor that locks its rows, else nil
+	locked  *lockedRows // of a cursor that locks its rows, else nil
+	locking *lockingRun // of a run that locks them as they are asked for, else nil
 
 	back bool  // passed rows are kept
 	at   int64 // current row: 0 before the first, read+1 after the last
@@ -96,7 +97,7 @@ func (p *portalRows) row(n int64) (*vec.Batch, int, error) {
 		if p.run == nil {
 			return nil, 0, p.err
 		}
-		b, err := p.run.Next()
+		b, err := p.nextBatch()
 		if err != nil {
 			return nil, 0, err
 		}
@@ -120,6 +121,7 @@ func (p *portalRows) onRow() bool { return p.at > 0 && (p.at <= p.read || p.run 
 
 // toEnd reads all rows, so that their number is known.
 func (p *portalRows) toEnd() error {
+	p.wants(0)
 	for p.run != nil {
 		if _, _, err := p.row(p.read + 1); err != nil {
 			return err
@@ -133,6 +135,7 @@ func (p *portalRows) forward(limit int64, out sink) (n int64, err error) {
 	if p.at > p.read && p.run == nil && p.err == nil {
 		return 0, nil
 	}
+	p.wants(limit)
 	for limit == 0 || n < limit {
 		b, i, err := p.row(p.at + 1)
 		if err != nil {
@@ -180,6 +183,7 @@ func (p *portalRows) settle(ctx context.Context) error {
 		return nil
 	}
 	defer p.during(ctx)()
+	p.wants(0)
 	if n := p.read - p.at; !p.back && p.pending != nil && (n > 0 || p.at > 0) {
 		// The current row stays as well: WHERE CURRENT OF may ask for it.
 		from := p.pending.Rows() - int(n)
@@ -192,7 +196,7 @@ func (p *portalRows) settle(ctx context.Context) error {
 		}
 	}
 	for {
-		b, err := p.run.Next()
+		b, err := p.nextBatch()
 		if err != nil {
 			if ctx.Err() != nil {
 				return err
@@ -220,6 +224,7 @@ func (p *portalRows) endRun() {
 		p.runCtx.cancel(nil)
 		p.run, p.pending = nil, nil
 	}
+	p.locking.end()
 }
 
 // release gives everything up.
