@@ -70,6 +70,25 @@ func (t *Table) KeyIsRowKey() bool {
 	return len(t.PK) > 0 && t.Cluster == nil && !t.Deferrable(t.PrimaryIndex())
 }
 
+// CtidTellsKey reports whether a row's ctid leads back to its key: it is a row number, or
+// the one integer of the primary key. Of other keys it is a hash.
+func (t *Table) CtidTellsKey() bool {
+	if t.Cluster != nil {
+		return false
+	}
+	if !t.KeyIsRowKey() {
+		return true
+	}
+	if len(t.PK) > 1 {
+		return false
+	}
+	switch t.Columns[t.PK[0]].Type.Kind() {
+	case types.KInt2, types.KInt4, types.KInt8:
+		return true
+	}
+	return false
+}
+
 // ClusterSpec asks for a place in a region-clustered file: either Lat and Lon, or
 // With.
 type ClusterSpec struct {

@@ -7,7 +7,6 @@ import (
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
-	"kvsqld/storage/table"
 )
 
 // narrow has the scan read the range that the key filters leave, by the file that
@@ -64,8 +63,8 @@ func (op *scan) pick(best float64) {
 				continue
 			}
 			rows := 1.0
-			numbers := op.node.Cols[n.Out] == plan.ColCtid
-			if n.Index != nil || len(op.node.Table.PK) > 1 && !numbers {
+			ctids := op.node.Cols[n.Out] == plan.ColCtid
+			if n.Index != nil || len(op.node.Table.PK) > 1 && !ctids {
 				if n.Stats == nil || n.Stats.NDistinct == 0 {
 					continue
 				}
@@ -77,27 +76,17 @@ func (op *scan) pick(best float64) {
 			}
 			best = cost
 			op.spec.Index, op.spec.IndexOnly = n.Index, n.IndexOnly
-			if op.points = f.values(op.types[n.Out]); numbers {
-				op.points = numbersOfTids(op.points)
-			}
+			op.points = f.values(op.types[n.Out])
 			op.spec.Ranges = make([]types.Range, len(op.points))
 			for i := range op.points {
 				op.spec.Ranges[i].Eq = op.points[i : i+1]
 			}
+			if ctids {
+				op.spec.Ranges = op.desc.TidRanges(op.spec.Ranges)
+			}
 			op.narrowed, op.cost = n, cost
 		}
 	}
-}
-
-// numbersOfTids are the keys of the rows that have one of the tids.
-func numbersOfTids(tids []types.Datum) []types.Datum {
-	out := make([]types.Datum, 0, len(tids))
-	for _, d := range tids {
-		if n, ok := table.NumberOfTid(d.B); ok {
-			out = append(out, types.Int(types.TInt8, n))
-		}
-	}
-	return out
 }
 
 // narrowedTo describes the range that is read instead of the table, for EXPLAIN.

@@ -50,7 +50,10 @@ func (b *builder) scan(n *plan.Scan) (Operator, error) {
 	if op.entry, err = b.predicate(n.EntryFilter); err != nil {
 		return nil, err
 	}
-	if len(n.Ranges) > 0 {
+	switch {
+	case n.Access == plan.ByCtid:
+		op.keys = []types.T{types.Of(types.OTid)}
+	case len(n.Ranges) > 0:
 		op.keys = keyTypes(n.Table, n.Index)
 	}
 	op.point = (n.Access == plan.PointGet || n.Access == plan.UniqueGet) && len(n.Ranges) == 1 &&
@@ -99,6 +102,9 @@ func (op *scan) Open(env *Env) error {
 	}
 	if err != nil {
 		return err
+	}
+	if n.Access == plan.ByCtid {
+		op.spec.Ranges = desc.TidRanges(op.spec.Ranges)
 	}
 	if n.Tail != nil {
 		op.spec.TailAt = n.TailAt
@@ -312,7 +318,7 @@ func (op *scan) current() error {
 // tally counts what was read: searches begun, rows returned, reads of the files.
 func (op *scan) tally(scans, rows, reads int64) {
 	n := op.node
-	if n.Access == plan.FullScan {
+	if n.Access == plan.FullScan || n.Access == plan.ByCtid {
 		op.env.Tally.tableScanned(n.Table.OID, scans, rows, reads)
 	} else {
 		op.env.Tally.indexScanned(n.Table, n.Index, n.IndexOnly, scans, rows, reads)

@@ -147,7 +147,7 @@ func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(map[int]bool) 
 				add(v.Col, bound{conj: c, kind: "any", x: x.Array, exact: exact})
 			}
 		case *plan.Is:
-			if v, ok := r.column(x.X); ok && x.Test == plan.IsNull && v.T.Kind() != types.KRecord {
+			if v, ok := r.column(x.X); ok && v.Col >= 0 && x.Test == plan.IsNull && v.T.Kind() != types.KRecord {
 				add(v.Col, bound{conj: c, kind: map[bool]string{false: "null", true: "not null"}[x.Not], exact: true})
 			}
 		case *plan.Var:
@@ -302,6 +302,9 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need, out map[int]bool) []path
 			x.cost = costStart*float64(len(x.ranges)) + x.rows
 			list = append(list, *x)
 		}
+	}
+	if x := p.ctidPath(r, bounds[plan.ColCtid], rows); x != nil {
+		list = append(list, *x)
 	}
 	for _, ix := range t.Indexes {
 		if ix.Primary && t.KeyIsRowKey() || !p.readable(ix) {
@@ -484,11 +487,7 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 		if b := find(col, "any"); b != nil {
 			kr.EqAny = b.x
 			take(b)
-			count := 10.0
-			if a, ok := b.x.(*plan.ArrayCtor); ok {
-				count = float64(len(a.Elems))
-			}
-			x.rows = min(x.rows, x.rows*count*p.eqSel(&plan.Var{Rel: r.id, Col: col}, nil, rels))
+			x.rows = min(x.rows, x.rows*arrayCount(b.x)*p.eqSel(&plan.Var{Rel: r.id, Col: col}, nil, rels))
 			n++
 			ranged = true
 			continue

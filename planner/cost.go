@@ -89,7 +89,7 @@ func (p *planner) distinct(e plan.Expr, rels map[int]*rel, rows float64) float64
 	if r == nil || r.table == nil {
 		return max(1, rows*0.5)
 	}
-	if len(r.table.PK) == 1 && r.table.PK[0] == v.Col {
+	if v.Col == plan.ColCtid || len(r.table.PK) == 1 && r.table.PK[0] == v.Col {
 		return p.tableRows(r.table)
 	}
 	for _, ix := range r.table.Indexes {

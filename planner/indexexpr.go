@@ -126,7 +126,7 @@ func (r *rel) computed(x plan.Expr) (*plan.Var, bool) {
 
 // colType is the type of a column or index expression of r.
 func (r *rel) colType(v *plan.Var) types.T {
-	if v.Col < len(r.cols) {
+	if 0 <= v.Col && v.Col < len(r.cols) {
 		return r.cols[v.Col].T
 	}
 	return v.T

@@ -42,8 +42,7 @@ func (p *planner) narrowBy(h *plan.HashJoin, c *plan.Col) {
 		switch col := sc.Cols[out]; {
 		case col >= 0:
 			p.narrowScan(sc, out)
-		case col == plan.ColCtid && !sc.Table.KeyIsRowKey():
-			// The master file has row numbers as keys, of which the ctid is made.
+		case col == plan.ColCtid && sc.Table.CtidTellsKey():
 			sc.Narrow = append(sc.Narrow, plan.Narrow{Out: out, RowCost: 1})
 		}
 	})

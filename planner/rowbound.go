@@ -42,7 +42,7 @@ func (r *rel) column(x plan.Expr) (*plan.Var, bool) {
 		x = l.X
 	}
 	if v, ok := x.(*plan.Var); ok {
-		return v, v.Rel == r.id && v.Col >= 0
+		return v, v.Rel == r.id && (v.Col >= 0 || v.Col == plan.ColCtid)
 	}
 	return r.computed(x)
 }

@@ -7,9 +7,9 @@ import (
 	"kvsqld/planner/plan"
 )
 
-// A ctid is made of the row's key, and nothing leads back from it: a key of several or of
-// long columns is only hashed there. So rows that are named by a ctid that was read from
-// the same table are found by the primary key instead:
+// A ctid is made of the row's key, to which it leads back only sometimes (see ctid.go): a
+// key of several or of long columns is hashed there. So rows that are named by a ctid that
+// was read from the same table are found by the primary key instead:
 //
 //	DELETE FROM log WHERE ctid IN (SELECT ctid FROM log WHERE done LIMIT 100)    as if
 //	DELETE FROM log WHERE id IN (SELECT id FROM log WHERE done LIMIT 100)

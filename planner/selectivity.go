@@ -236,7 +236,7 @@ func eqShare(st *catalog.ColStats, val types.Datum, rows float64) float64 {
 }
 
 func uniqueColumn(r *rel, col int) bool {
-	if len(r.table.PK) == 1 && r.table.PK[0] == col {
+	if len(r.table.PK) == 1 && r.table.PK[0] == col || col == plan.ColCtid {
 		return true
 	}
 	for _, ix := range r.table.Indexes {

@@ -453,6 +453,9 @@ func partText(t *catalog.Table, parts []Part, text func(Expr) string) string {
 
 // rangeText prints a key range over the names of the key's columns.
 func (w speller) rangeText(n *Scan, r *KeyRange) string {
+	if n.Access == ByCtid {
+		return w.rangeOf(r, func(int) string { return "ctid" })
+	}
 	return w.rangeOf(r, keyNames(n.Table, n.Index))
 }
 

@@ -309,6 +309,10 @@ func nodeType(n Node, o *Object) {
 			t("Index Only Scan")
 		case n.Access == FullScan && n.Index == nil:
 			t("Seq Scan")
+		case n.Access == ByCtid && n.Ranges[0].Lo == nil && n.Ranges[0].Hi == nil:
+			t("Tid Scan")
+		case n.Access == ByCtid:
+			t("Tid Range Scan")
 		default:
 			t("Index Scan")
 		}
@@ -418,7 +422,7 @@ func (w speller) nodeProperties(n Node, o *Object, verbose bool) {
 	}
 	switch n := n.(type) {
 	case *Scan:
-		if n.Access != FullScan || n.Index != nil {
+		if n.Access != FullScan && n.Access != ByCtid || n.Index != nil {
 			dir := "Forward"
 			if n.Reverse {
 				dir = "Backward"
@@ -431,7 +435,11 @@ func (w speller) nodeProperties(n Node, o *Object, verbose bool) {
 		for i := range n.Ranges {
 			keys = append(keys, w.rangeText(n, &n.Ranges[i]))
 		}
-		o.text("Index Cond", strings.Join(keys, " OR "))
+		cond := "Index Cond"
+		if n.Access == ByCtid {
+			cond = "TID Cond"
+		}
+		o.text(cond, strings.Join(keys, " OR "))
 		w.condText(o, "Filter", n.Filter)
 	case *IndexUnion:
 		relation(n.Table.Schema, n.Table.Name, n.Alias)

@@ -33,7 +33,7 @@ type (
 		Alias   string         // what the query calls the table, for EXPLAIN
 		Index   *catalog.Index // nil: the master file. The primary key's index means the master as well.
 		Access  Access
-		Ranges  []KeyRange // nil: the whole file
+		Ranges  []KeyRange // nil: the whole file. Of ByCtid those of ctids
 		Cols    []int
 		Parts   []Part
 		Filter  Expr // over Cols
@@ -70,7 +70,7 @@ type (
 
 	// Narrow is a file whose key begins with column Cols[Out] of a scan of the whole
 	// table: its range between two values of that column has all rows with such a
-	// value. A ctid stands for the row number that it is made of.
+	// value. A ctid stands for the key that it tells.
 	Narrow struct {
 		Out       int
 		Index     *catalog.Index // nil: the master file
@@ -255,6 +255,7 @@ const (
 	IndexFull                // whole index, for its order or because it covers
 	Regions                  // some regions of a region-clustered table
 	CurrentRow               // the row that a cursor stands on
+	ByCtid                   // rows with some ctids, which lead to their keys
 )
 
 // Children returns the node's inputs.

@@ -5,8 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/zeebo/xxh3"
-
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/storage/codec"
@@ -163,32 +161,6 @@ func (d *Desc) Ctids(b *vec.Batch, key func(row int) []byte) *vec.Vec {
 		v.B[r] = d.ctid(key(r))
 	}
 	return v
-}
-
-// rowsPerPage are the row numbers of one page of tids.
-const rowsPerPage = 1<<16 - 1
-
-// Tid makes the page and the line of a tid of a row key: of the row number, or for
-// other keys of a hash of the key.
-func (d *Desc) Tid(key []byte) (page, line int64) {
-	n := xxh3.Hash(key) >> 16
-	if d.columns() == nil {
-		n = rowNumber(key) - 1 // the first is (0,1)
-	}
-	return int64(n / rowsPerPage & (1<<32 - 1)), int64(n%rowsPerPage + 1)
-}
-
-// NumberOfTid is the row number that a tid was made of, which is the key of a table
-// without another; false if none is that tid's.
-func NumberOfTid(tid []byte) (int64, bool) {
-	page, line := types.TidParts(tid)
-	return int64(page)*rowsPerPage + int64(line), 0 < line && line <= rowsPerPage
-}
-
-// ctid is the row's tid as a value.
-func (d *Desc) ctid(key []byte) []byte {
-	page, line := d.Tid(key)
-	return types.Tid(uint32(page), uint16(line))
 }
 
 // xmin makes a transaction's number of a stored row: of its checksum, since rows do not

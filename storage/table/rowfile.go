@@ -24,6 +24,8 @@ type rowFile struct {
 	rowKeys
 	key    *codec.KeyCodec // takes a row key apart
 	keyPos []int           // by column: position in the row key, or -1
+	// integer tells that the row key is an integer, the whole primary key.
+	integer bool
 
 	row     *codec.RowCodec // the master value
 	attrOf  []int           // by column: attribute of the master value, or -1
@@ -66,6 +68,7 @@ func newRowFile(db *DB, t *catalog.Table) (rowFile, error) {
 	if f.rowKeys, cols, f.keyPos, err = newRowKeys(db, t); err != nil {
 		return rowFile{}, err
 	}
+	f.integer = t.KeyIsRowKey() && t.CtidTellsKey()
 	if f.key, err = codec.NewKeyCodec(cols); err != nil {
 		return f, noOrder(err)
 	}
