@@ -49,27 +49,33 @@ func allOf(cols []int, is func(int) bool) bool {
 	return !slices.ContainsFunc(cols, func(c int) bool { return !is(c) })
 }
 
-// undeleted lists the columns of a table that a DELETE need not read: their
-// attribute files lose the row's keys whatever is there, and no index looks at the values.
-// With RETURNING all are read.
+// undeleted lists the columns of a table that a DELETE need not read: no index looks at
+// their values, and the row, or their attribute file, loses its key whatever is there. So
+// an index may have all that is wanted of the rows to be deleted. With RETURNING all are
+// read.
 func (p *planner) undeleted(t *catalog.Table) []int {
-	if t.Cluster != nil || len(t.Groups) == 0 {
+	if t.Cluster != nil {
 		return nil
 	}
-	looked := make([]bool, len(t.Columns))
-	for _, c := range p.indexed(t, nil) {
-		looked[c] = true
+	unread := make([]bool, len(t.Columns))
+	for c := range t.Columns {
+		unread[c] = !t.Columns[c].Dropped
+	}
+	looked := p.indexed(t, nil)
+	for _, c := range looked {
+		unread[c] = false
+	}
+	for i := range t.Groups { // one value with that of a column that is read
+		if cols := t.Groups[i].Cols; slices.ContainsFunc(cols, func(c int) bool { return slices.Contains(looked, c) }) {
+			for _, c := range cols {
+				unread[c] = false
+			}
+		}
 	}
 	var out []int
-	for i := range t.Groups {
-		g := &t.Groups[i]
-		if slices.ContainsFunc(g.Cols, func(c int) bool { return looked[c] }) {
-			continue
-		}
-		for _, c := range g.Cols {
-			if !t.Columns[c].Dropped {
-				out = append(out, c)
-			}
+	for c, is := range unread {
+		if is {
+			out = append(out, c)
 		}
 	}
 	return out
