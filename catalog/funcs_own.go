@@ -64,8 +64,8 @@ func ownProcs() []*Proc {
 		{
 			// Whether TABLESAMPLE takes the row of this key.
 			OID: OProcInSample, Name: "kvsqld_in_sample", Src: "kvsqld_in_sample", Kind: 'f',
-			Volatile: 's', Args: []types.OID{types.OBytea, types.OFloat4, types.OFloat8}, Ret: types.OBool, Cost: 1, Lang: langInternal,
-			Parallel: 's', ArgNames: []string{"row_key", "percentage", "seed"},
+			Volatile: 's', Args: []types.OID{types.OBytea, types.OFloat4, types.OFloat8, types.OBool}, Ret: types.OBool, Cost: 1, Lang: langInternal,
+			Parallel: 's', ArgNames: []string{"row_key", "percentage", "seed", "blocks"},
 		},
 	}
 }

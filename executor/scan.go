@@ -119,6 +119,11 @@ func (op *scan) Open(env *Env) error {
 		}
 		op.done = len(op.spec.Codes) == 0
 	}
+	if n.Sample != nil {
+		if op.spec.Sample, err = evalSample(env, n.Sample); err != nil {
+			return err
+		}
+	}
 	if n.Limit != nil {
 		k, absent, err := rowCount(env, n.Limit, false)
 		if err != nil {
@@ -138,6 +143,21 @@ func (op *scan) Open(env *Env) error {
 		op.done = true
 	}
 	return nil
+}
+
+// evalSample makes the sample that a scan reads; nil for one of which the filter says what
+// is wrong.
+func evalSample(env *Env, n *plan.Sample) (*types.Sample, error) {
+	percent, err := expr.EvalConst(env.Expr, n.Percent)
+	if err != nil || percent.Null || !(percent.F >= 0 && percent.F <= 100) {
+		return nil, err
+	}
+	seed, err := expr.EvalConst(env.Expr, n.Seed)
+	if err != nil || seed.Null {
+		return nil, err
+	}
+	s := types.NewSample(percent.F, seed.F, true)
+	return &s, nil
 }
 
 // passOver has the scan begin behind its first n rows.

@@ -18,7 +18,8 @@ func notSampled(f *ast.TableRef) {
 
 // tablesample binds TABLESAMPLE to a condition on the key of each row, which
 // belongs to the table and not to WHERE: outer joins see the sample only. There
-// are no pages to choose, so SYSTEM samples rows as BERNOULLI does.
+// are no pages to choose: SYSTEM takes blocks of numbers, where the key is one, so that
+// the others need not be read, and samples rows as BERNOULLI does of other tables.
 func (p *planner) tablesample(f *ast.TableRef, r *rel, sc *scope) {
 	ts := f.Tablesample
 	switch {
@@ -49,8 +50,9 @@ func (p *planner) tablesample(f *ast.TableRef, r *rel, sc *scope) {
 	}
 	key := &plan.Var{At: plan.At{T: types.TBytea, Off: -1}, Rel: r.id, Col: plan.ColRowKey}
 	pr := catalog.ProcByOID(catalog.OProcInSample)
+	blocks := method == "system" && r.table.CtidTellsKey()
 	r.sample = &sample{method: method, percent: percent, seed: seed,
-		cond: &plan.Call{At: plan.At{T: types.TBool, Off: f.Pos()}, Proc: pr, Args: []plan.Expr{key, percent, seed}}}
+		cond: &plan.Call{At: plan.At{T: types.TBool, Off: f.Pos()}, Proc: pr, Args: []plan.Expr{key, percent, seed, constBool(blocks)}}}
 }
 
 // sample is TABLESAMPLE of a table.
@@ -59,6 +61,35 @@ type sample struct {
 	percent, seed plan.Expr
 	cond          plan.Expr // whether a row is in it
 }
+
+// sampleOf is the sample of blocks that a scan takes of a table by a test of the
+// conjuncts, and the fraction of the table that it is; nil and all if there is none.
+func (p *planner) sampleOf(t *catalog.Table, conj []plan.Expr) (*plan.Sample, float64) {
+	if !t.CtidTellsKey() {
+		return nil, 1
+	}
+	for _, c := range conj {
+		x, ok := c.(*plan.Call)
+		if !ok || x.Proc.OID != catalog.OProcInSample {
+			continue
+		}
+		if blocks, ok := x.Args[3].(*plan.Const); ok && blocks.Val.I != 0 {
+			return &plan.Sample{Percent: p.place(x.Args[1], nil), Seed: p.place(x.Args[2], nil)}, p.sampleSel(x)
+		}
+	}
+	return nil, 1
+}
+
+// sampleSel is the fraction of rows that a sample takes.
+func (p *planner) sampleSel(x *plan.Call) float64 {
+	if percent, ok := p.estimate(x.Args[1]); ok && percent.F >= 0 && percent.F <= 100 {
+		return percent.F / 100
+	}
+	return selSample
+}
+
+// selSample is that of an unknown percentage.
+const selSample = 0.1
 
 // namedCall is a call of a built-in function that takes exactly such arguments.
 func (p *planner) namedCall(name string, args ...plan.Expr) plan.Expr {

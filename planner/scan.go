@@ -77,6 +77,11 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 	if x := conjunction(byCost(rest)); x != nil {
 		sc.Filter = p.place(x, n.lay)
 	}
+	if best.access == plan.FullScan {
+		var share float64
+		sc.Sample, share = p.sampleOf(r.table, rest)
+		n.cost *= share
+	}
 	if len(best.order) > 0 || len(s.q.sort) > 0 && best.access != plan.CurrentRow {
 		n.order = pathOrder(r, best, fixedCols(p.boundsOf(r, u.local, func(in map[int]bool) bool { return len(in) == 0 })))
 	}
@@ -88,7 +93,7 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 		rows = min(rows, 1)
 	}
 	n.rows = rows
-	sc.Rows, sc.Cost, sc.Step = rows, best.cost, "filter"
+	sc.Rows, sc.Cost, sc.Step = rows, n.cost, "filter"
 	n.node = sc
 	return n
 }

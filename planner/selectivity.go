@@ -37,7 +37,10 @@ func (p *planner) selectivity(e plan.Expr, rels map[int]*rel) float64 {
 	case *plan.AnyArray:
 		return p.anySel(x, rels)
 	case *plan.Call:
-		if len(x.Args) != 2 {
+		switch {
+		case x.Proc.OID == catalog.OProcInSample:
+			return p.sampleSel(x)
+		case len(x.Args) != 2:
 			return selBool
 		}
 		switch x.Op {

@@ -364,6 +364,9 @@ func (w speller) details(n Node) []string {
 			add("Regions", w.areaText(n.Area))
 		}
 		w.nearestDetails(n.Nearest, add)
+		if n.Sample != nil {
+			add("Sample", "blocks of "+w.text(n.Sample.Percent)+" %")
+		}
 		add("Elements", partText(n.Table, n.Parts, w.text))
 		cond("Filter on entries", n.EntryFilter)
 		cond("Filter", n.Filter)

@@ -62,6 +62,11 @@ func MapExprs(n Node, f func(Expr) Expr) {
 		one(&n.Filter)
 		one(&n.Limit)
 		one(&n.Skip)
+		if s := n.Sample; s != nil {
+			n.Sample = &Sample{Percent: s.Percent, Seed: s.Seed}
+			one(&n.Sample.Percent)
+			one(&n.Sample.Seed)
+		}
 		n.Area.Exprs(one)
 		n.Nearest.exprs(one)
 	case *ClusterScan:

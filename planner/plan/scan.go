@@ -38,6 +38,9 @@ type (
 		Parts   []Part
 		Filter  Expr // over Cols
 		Reverse bool
+		// Sample, where it is set, has a scan of the whole table read some blocks of rows;
+		// the filter decides about each row.
+		Sample *Sample
 		// EntryFilter is tested on the entries of Index before their rows are
 		// fetched, over EntryCols, which are all in an entry.
 		EntryFilter Expr
@@ -78,6 +81,9 @@ type (
 		RowCost   float64           // of one row, where a row of the scan costs 1
 		Stats     *catalog.ColStats // of the column; nil: unknown
 	}
+
+	// Sample is TABLESAMPLE by blocks of rows.
+	Sample struct{ Percent, Seed Expr }
 
 	// Part says that a column stored by elements is looked at only in the elements
 	// that Keys name: its values may lack the others.

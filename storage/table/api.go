@@ -68,6 +68,9 @@ type ScanSpec struct {
 	// there are many. nil: all are wanted. Not for an inverted index.
 	Tail   []types.Range
 	TailAt int
+	// Sample, where it is set, says which rows of the master file are wanted, whose keys
+	// are numbers. Others may be among those that are passed.
+	Sample *types.Sample
 	// Skip is the number of rows that are passed over at first.
 	Skip int64
 	// Limit is a hint that so many rows are probably enough; 0 is none.

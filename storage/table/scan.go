@@ -113,6 +113,15 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 	if spec.Below && x == nil && d.cluster() != nil && s.set.points == nil && !spec.Reverse {
 		s.opt.Skip = s.skips
 	}
+	if spec.Sample != nil && s.x == nil && !spec.Reverse && spec.Limit == 0 && len(d.groups) == 0 {
+		s.opt.Skip = func(key []byte) []byte {
+			next := spec.Sample.Next(s.jump[:0], key)
+			if next != nil {
+				s.jump = next
+			}
+			return next
+		}
+	}
 	s.checked = s.dec.values && s.set.points == nil
 	if s.checked {
 		s.opt.Check = s.d.checkOf(s.x)
