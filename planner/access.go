@@ -23,11 +23,12 @@ type path struct {
 	access  plan.Access
 	ranges  []plan.KeyRange
 	used    map[plan.Expr]bool // conjuncts that the ranges answer exactly
-	byElems bool               // of an index by elements: in no order, not from entries
+	byElems bool               // of an index by elements: in the order of the rows' keys, not from entries
 	elems   plan.Expr          // … and the conjunct that it answers
 	rows    float64            // rows that come out of the file
 	cost    float64
-	only    bool // index-only
+	first   float64 // the part of the cost that comes before the first row
+	only    bool    // index-only
 	order   []orderCol
 	reverse bool
 	single  bool // at most one row

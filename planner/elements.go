@@ -151,6 +151,9 @@ func (p *planner) elementPathsOf(r *rel, ix *catalog.Index, key int, conj []plan
 		y := path{index: ix, access: plan.IndexRange, used: map[plan.Expr]bool{}, byElems: true, elems: c,
 			ranges: []plan.KeyRange{{Elems: x, ElemOp: op, ElemKey: key}}, rows: found,
 			cost: costStart + found*(costEntry+costGet)}
+		if r.table.Cluster == nil {
+			y.order, y.first = masterOrder(r), costStart+found*costPosting
+		}
 		if listed(r.colType(&plan.Var{Rel: r.id, Col: col}), op, x) {
 			only := r.table.Cluster == nil && inKey(r.table, without(r, conj, []plan.Expr{c}, wanted))
 			// that the longest of the lists has to be read may cost more than the rows
@@ -161,7 +164,7 @@ func (p *planner) elementPathsOf(r *rel, ix *catalog.Index, key int, conj []plan
 			only = only && list < y.cost
 			y.used[c] = only || op != "@>"
 			if y.ranges[0].ElemAll = only; only {
-				y.cost = list
+				y.cost, y.first = list, list
 			}
 		}
 		out = append(out, y)

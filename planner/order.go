@@ -370,7 +370,7 @@ func (p *planner) orderCost(r *rel, x *path, order []orderCol, rows float64, w w
 	read := rows
 	if n == len(w.cols) && !w.rest {
 		if w.limit > 0 && rows > w.limit {
-			return costStart + w.skip*costEntry + x.cost*(w.limit-w.skip)/rows
+			return costStart + w.skip*costEntry + x.part((w.limit-w.skip)/rows)
 		}
 		return x.cost
 	}
@@ -382,7 +382,12 @@ func (p *planner) orderCost(r *rel, x *path, order []orderCol, rows float64, w w
 		}
 		read = min(rows, w.limit+rows/max(1, min(runs, rows)))
 	}
-	return costStart + x.cost*read/rows + read*costSort
+	return costStart + x.part(read/rows) + read*costSort
+}
+
+// part is what it costs to read a part of the path's rows.
+func (x *path) part(share float64) float64 {
+	return x.first + (x.cost-x.first)*share
 }
 
 // inOrder tells by how many of ORDER BY's keys the input is sorted.
