@@ -307,27 +307,32 @@ func (p *planner) distinctOrder(s *state, r *rel, rows float64) wanted {
 	return w
 }
 
-// limitOf is the number of rows that the block's LIMIT and OFFSET read, 0 when
-// there is none.
+// fewWanted is how many rows a LIMIT asks for whose value is not known.
+const fewWanted = 20
+
+// limitOf is the number of rows that a block is probably asked for, those that OFFSET
+// passes over included; 0: all.
 func (p *planner) limitOf(s *state) float64 {
 	if s.q.limit == nil && s.q.expect > 0 {
 		return s.q.expect
 	}
-	c, ok := s.q.limit.(*plan.Const)
-	if !ok {
-		if _, prm := s.q.limit.(*plan.Param); prm {
-			return 20
-		}
+	n, known := p.asked(s.q.limit)
+	if prm, is := s.q.limit.(*plan.Param); is && prm.Idx >= len(p.ParamValues) {
+		return fewWanted
+	}
+	if !known {
 		return 0
 	}
-	if c.Val.Null {
-		return 0
-	}
-	n := float64(c.Val.I)
-	if o, ok := s.q.offset.(*plan.Const); ok && !o.Val.Null {
-		n += float64(o.Val.I)
+	if skip, known := p.asked(s.q.offset); known {
+		n += skip
 	}
 	return max(n, 1)
+}
+
+// asked is the value of a LIMIT or OFFSET, if it is known by now and not NULL.
+func (p *planner) asked(e plan.Expr) (rows float64, known bool) {
+	d, ok := p.estimate(e)
+	return float64(d.I), ok
 }
 
 // costSort is what sorting costs per row.

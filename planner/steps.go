@@ -325,10 +325,11 @@ func (p *planner) sortLimit(n plan.Node, keys []plan.SortKey, presorted int, q *
 			l.TieKeys = keys
 		}
 		l.Rows, l.Cols, l.Cost, l.Step = rows, cols, n.Base().Cost, "sort"
-		if c, ok := limit.(*plan.Const); ok && !c.Val.Null {
-			l.Rows = min(rows, float64(c.Val.I))
+		count, known := p.asked(q.limit)
+		if known {
+			l.Rows = min(rows, count)
 		}
-		if read := p.limitOf(&state{q: q}); read > 0 && read < rows && passesAll(n) && (constant(limit) || n.Base().Cost <= 2*rows) {
+		if read := p.limitOf(&state{q: q}); read > 0 && read < rows && passesAll(n) && (known || n.Base().Cost <= 2*rows) {
 			// A number of rows that is not known yet must not make a path look cheap that
 			// gets dear with it.
 			l.Cost = costStart + l.Cost*read/rows
@@ -336,11 +337,6 @@ func (p *planner) sortLimit(n plan.Node, keys []plan.SortKey, presorted int, q *
 		n = l
 	}
 	return n
-}
-
-func constant(e plan.Expr) bool {
-	_, ok := e.(*plan.Const)
-	return ok
 }
 
 func orNull(e plan.Expr) plan.Expr {
