@@ -169,6 +169,7 @@ func (p *planner) planSub(s *subquery, lay layout) plan.Expr {
 			p.subs = map[*query]*plannedSub{}
 		}
 		p.subs[s.q] = done
+		p.subCost += done.node.Base().Cost
 	}
 	if done.once != nil && done.once.Kind == s.kind && done.once.Not == s.not {
 		return done.once

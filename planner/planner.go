@@ -116,6 +116,7 @@ type planner struct {
 	passes   bool                     // an index was left out, see Context.Behind
 	// forValues: what the plan leaves out, it does for the values of the parameters
 	forValues bool
+	subCost   float64               // of the subplans
 	implied   map[*plan.Or]float64  // share of rows that the restrictions drawn from it leave
 	orders    map[*query][]orderCol // in which queries with windows have their rows, by target
 	rec       *recorder             // nil unless the query is bound for its text
@@ -229,7 +230,7 @@ func (p *planner) statement(stmt ast.Stmt) *plan.Query {
 	p.allTold()
 	out.Params = p.params
 	p.shiftSlots(out)
-	out.CTEs = p.ctes
+	out.CTEs, out.SubCost = p.ctes, p.subCost
 	out.ReadOnly = !p.writes
 	out.Tables, out.KeyTables = p.uses, p.keyUses(out)
 	out.Rights, out.Calls, out.Limited = p.rights, p.calls, p.limited

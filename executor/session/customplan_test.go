@@ -72,6 +72,7 @@ func TestCostlyChangeIsPlannedForItsValues(t *testing.T) {
 	c.must("CREATE INDEX ON job (id) WHERE state = 'ready'")
 	c.must("ANALYZE")
 	for _, text := range []string{
+		"UPDATE job SET tries = 3 WHERE id = (SELECT id FROM job WHERE state = 'ready' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)",
 		"UPDATE job SET tries = 1 WHERE state = 'ready'",
 		"WITH j AS (SELECT id FROM job WHERE state = 'ready' ORDER BY id LIMIT 5 FOR UPDATE SKIP LOCKED) UPDATE job SET tries = 2 FROM j WHERE job.id = j.id",
 		"DELETE FROM job WHERE state = 'ready' AND tries = 7",

@@ -20,6 +20,8 @@ type Query struct {
 	// NumSlots are set by subplans.
 	Params   []types.T
 	NumSlots int
+	// SubCost is what one run of each subplan is estimated to cost.
+	SubCost float64
 	// ReadOnly: no row is written, no lock taken, no volatile catalog change.
 	ReadOnly bool
 	// Tag is the command tag's verb: SELECT, INSERT, UPDATE, DELETE.
@@ -53,9 +55,10 @@ type Query struct {
 	Steps []StepNote
 }
 
-// Cost is what the query is estimated to cost, its common table expressions included.
+// Cost is what the query is estimated to cost, its common table expressions and one run
+// of each of its subplans included.
 func (q *Query) Cost() float64 {
-	sum := q.Root.Base().Cost
+	sum := q.Root.Base().Cost + q.SubCost
 	for _, c := range q.CTEs {
 		if c.Plan != nil {
 			sum += c.Plan.Base().Cost
