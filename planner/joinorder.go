@@ -518,7 +518,7 @@ func (g *joinGraph) canRange(leaf *joinStep, outer uint64) bool {
 		return false
 	}
 	return remembered(g, g.ranges, leaf, outer, func(ids map[int]bool) bool {
-		return g.p.bounded(u.rel, g.s.conj, func(in map[int]bool) bool { return len(in) > 0 && subset(in, ids) })
+		return g.p.bounded(u.rel, u.local, g.s.conj, func(in map[int]bool) bool { return len(in) > 0 && subset(in, ids) })
 	})
 }
 

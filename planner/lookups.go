@@ -25,7 +25,7 @@ func (p *planner) fewRuns(s *state, q *query, keys []plan.Expr, most float64) bo
 	rows := p.tableRows(r.table)
 	for _, k := range keys {
 		v, ok := bareVar(k)
-		if !ok || v.Rel != r.id || v.Col < 0 || !leadsTo(r.table, v.Col) {
+		if !ok || v.Rel != r.id || v.Col < 0 || !leadsTo(r.table, v.Col, nil) {
 			continue
 		}
 		if m := rows / max(1, p.distinct(v, b.rels, rows)); matches < 0 || m < matches {
@@ -56,14 +56,29 @@ func (p *planner) fewRuns(s *state, q *query, keys []plan.Expr, most float64) bo
 }
 
 // leadsTo reports whether a table's rows with one value of a column are found by a
-// key that begins with it.
-func leadsTo(t *catalog.Table, col int) bool {
-	if t.KeyIsRowKey() && t.PK[0] == col {
-		return true
+// key that begins with it, or with fixed columns before it.
+func leadsTo(t *catalog.Table, col int, fixed map[int]bool) bool {
+	if t.KeyIsRowKey() {
+		for _, c := range t.PK {
+			if c == col {
+				return true
+			}
+			if !fixed[c] {
+				break
+			}
+		}
 	}
 	for _, ix := range t.Indexes {
-		if !ix.Invalid && ix.Where == "" && ix.Kind == catalog.KindBtree && ix.Keys[0].Col == col {
-			return true
+		if ix.Invalid || ix.Where != "" || ix.Kind != catalog.KindBtree {
+			continue
+		}
+		for _, k := range ix.Keys {
+			if k.Col == col {
+				return true
+			}
+			if !fixed[k.Col] {
+				break
+			}
 		}
 	}
 	return false

@@ -30,7 +30,7 @@ func (p *planner) rangeApply(s *state, kind plan.JoinKind, l *pnode, ru *unit, o
 			return nil
 		}
 	}
-	if !p.bounded(r, on, func(in map[int]bool) bool { return len(in) > 0 }) {
+	if !p.bounded(r, ru.local, on, func(in map[int]bool) bool { return len(in) > 0 }) {
 		return nil
 	}
 	q := &query{block: &block{where: slices.Concat(ru.local, on)}}
@@ -77,12 +77,14 @@ func ranged(n plan.Node) bool {
 }
 
 // bounded reports whether conjuncts, or all arms of a disjunction among them, bound a
-// column with which a key of the table begins, by what foreign allows.
-func (p *planner) bounded(r *rel, conj []plan.Expr, foreign func(map[int]bool) bool) bool {
+// column with which a key of the table begins, behind columns of which local conjuncts
+// tell the value, by what foreign allows.
+func (p *planner) bounded(r *rel, local, conj []plan.Expr, foreign func(map[int]bool) bool) bool {
+	fixed := fixedCols(p.boundsOf(r, local, func(in map[int]bool) bool { return len(in) == 0 }))
 	leads := func(conj []plan.Expr, foreign func(map[int]bool) bool) bool {
 		for c, list := range p.boundsOf(r, conj, foreign) {
 			for _, b := range list {
-				if c >= 0 && (b.kind == "range" && p.rangesBy(r, c) || b.kind != "range" && leadsTo(r.table, c)) {
+				if c >= 0 && (b.kind == "range" && p.rangesBy(r, c) || b.kind != "range" && leadsTo(r.table, c, fixed)) {
 					return true
 				}
 			}
