@@ -1,6 +1,7 @@
 package types
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"slices"
@@ -37,45 +38,56 @@ func ElementKeys(d Datum) (keys []Datum, null bool, err error) {
 	if d.Null {
 		return nil, false, nil
 	}
-	if d.T.Kind() == KHstore {
-		keys = hstoreTokens(keys, d.B)
-	} else if d.T.Kind() == KJSONB {
+	switch d.T.Kind() {
+	case KHstore:
+		return sortedTokens(hstoreTokens(nil, d.B)), false, nil
+	case KJSONB:
 		p := jsonParser{src: string(d.B), build: true}
 		n, err := p.document()
 		if err != nil {
 			return nil, false, err
 		}
-		keys = jsonTokens(keys, &n, n.kind == jsonString)
-	} else {
-		_, _, _, elems, err := ArrayElems(d)
-		if err != nil {
-			return nil, false, err
-		}
-		for _, e := range elems {
-			if e.Null {
-				null = true
-			} else {
-				keys = append(keys, e)
-			}
+		return sortedTokens(jsonTokens(make([][]byte, 0, 16), &n, n.kind == jsonString)), false, nil
+	}
+	_, _, _, elems, err := ArrayElems(d)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, e := range elems {
+		if e.Null {
+			null = true
+		} else {
+			keys = append(keys, e)
 		}
 	}
 	slices.SortFunc(keys, Compare)
 	return slices.CompactFunc(keys, func(a, b Datum) bool { return Compare(a, b) == 0 }), null, nil
 }
 
+// sortedTokens are tokens as keys in order, each once.
+func sortedTokens(tokens [][]byte) []Datum {
+	slices.SortFunc(tokens, bytes.Compare)
+	tokens = slices.CompactFunc(tokens, bytes.Equal)
+	keys := make([]Datum, len(tokens))
+	for i, t := range tokens {
+		keys[i] = Bytes(TText, t)
+	}
+	return keys
+}
+
 // KeyToken returns the element key that every jsonb value with an object key, or
 // a string in an array, of this text has.
-func KeyToken(text []byte) Datum { return token('K', text) }
+func KeyToken(text []byte) Datum { return Bytes(TText, token('K', text)) }
 
 // IsKeyToken reports whether a token is that of an object key.
 func IsKeyToken(token []byte) bool { return len(token) > 0 && token[0] == 'K' }
 
-func token(kind byte, text []byte) Datum {
+func token(kind byte, text []byte) []byte {
 	if len(text) > maxToken {
 		sum := sha256.Sum256(text)
 		text = append([]byte("#"), sum[:16]...)
 	}
-	return Bytes(TText, append([]byte{kind}, text...))
+	return append(append(make([]byte, 0, 1+len(text)), kind), text...)
 }
 
 // PrettyToken shows a token of a jsonb value as people read it.
@@ -107,7 +119,7 @@ func PrettyToken(token []byte) string {
 
 // jsonTokens appends the tokens of a value; isKey tells that a string counts as a
 // key.
-func jsonTokens(out []Datum, n *jsonNode, isKey bool) []Datum {
+func jsonTokens(out [][]byte, n *jsonNode, isKey bool) [][]byte {
 	switch n.kind {
 	case jsonNull:
 		return append(out, token('Z', nil))

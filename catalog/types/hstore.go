@@ -271,7 +271,7 @@ func parseHstore(text string) ([]byte, error) {
 }
 
 // hstoreTokens appends the element keys of an hstore: K and a key, P and a pair.
-func hstoreTokens(out []Datum, b []byte) []Datum {
+func hstoreTokens(out [][]byte, b []byte) [][]byte {
 	for _, p := range HstorePairs(b) {
 		pair := append(binary.BigEndian.AppendUint32(nil, uint32(len(p.Key))), p.Key...)
 		if pair = append(pair, '='); !p.Null {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"kvsqld/catalog/types/vec"
+	"kvsqld/storage/codec"
 	"kvsqld/storage/kv"
 )
 
@@ -143,6 +144,8 @@ type indexUpdate struct {
 	oldPred  *vec.Vec
 	newPred  *vec.Vec
 	includes bool // an included column changes
+	// added are the keys that rows get in an inverted index.
+	added codec.KeyBuf
 }
 
 // indexUpdate returns nil for an index that the update does not concern.
@@ -300,9 +303,10 @@ func (u *indexUpdate) entryKeys(w *Writer, p, row int) (before, after []byte) {
 	return before, after
 }
 
-// movedPostings calls f for the keys that a row has in an index by elements before
-// but not after the update, or the other way round.
-func (u *indexUpdate) movedPostings(w *Writer, p, row int, gone bool, f func(key []byte) error) error {
+// movePostings removes the keys that a row has in an index by elements before the update
+// but not after it, and notes those that it has only after it: they are put when the keys
+// of all rows are removed, one of which may get the key of another.
+func (u *indexUpdate) movePostings(w *Writer, p, row int) error {
 	w.entries.Reset()
 	w.after.Reset()
 	if isTrue(u.oldPred, row) {
@@ -315,17 +319,18 @@ func (u *indexUpdate) movedPostings(w *Writer, p, row int, gone bool, f func(key
 			return err
 		}
 	}
-	has, lacks := &w.entries, w.after.Keys(nil)
-	if !gone {
-		has, lacks = &w.after, w.entries.Keys(nil)
-	}
-	for i := range has.Len() {
-		key := has.Key(i)
-		if _, stays := slices.BinarySearchFunc(lacks, key, bytes.Compare); stays {
+	before, after := w.entries.Keys(nil), w.after.Keys(nil)
+	for _, key := range before {
+		if _, stays := slices.BinarySearchFunc(after, key, bytes.Compare); stays {
 			continue
 		}
-		if err := f(key); err != nil {
+		if err := w.removeEntry(u.x, key, kv.Covered); err != nil {
 			return err
+		}
+	}
+	for _, key := range after {
+		if _, was := slices.BinarySearchFunc(before, key, bytes.Compare); !was {
+			u.added.Add(func(dst []byte) []byte { return append(dst, key...) })
 		}
 	}
 	return nil
@@ -337,8 +342,7 @@ func (w *Writer) deleteChanged(ctx context.Context, u *indexUpdate, sel []uint32
 	}
 	if u.x.inverted {
 		for p, row := range sel {
-			err := u.movedPostings(w, p, int(row), true, func(key []byte) error { return w.removeEntry(u.x, key, kv.Covered) })
-			if err != nil {
+			if err := u.movePostings(w, p, int(row)); err != nil {
 				return err
 			}
 		}
@@ -366,9 +370,8 @@ func (w *Writer) insertChanged(u *indexUpdate, sel []uint32) error {
 		return nil
 	}
 	if u.x.inverted {
-		for p, row := range sel {
-			err := u.movedPostings(w, p, int(row), false, func(key []byte) error { return w.putPosting(u.x, key) })
-			if err != nil {
+		for i := range u.added.Len() {
+			if err := w.putPosting(u.x, u.added.Key(i)); err != nil {
 				return err
 			}
 		}

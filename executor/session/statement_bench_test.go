@@ -1,0 +1,57 @@
+package session
+
+import (
+	"context"
+	"testing"
+)
+
+// BenchmarkStatement runs statements of applications that were slow once, each in a
+// transaction that is rolled back.
+func BenchmarkStatement(b *testing.B) {
+	tests := []struct {
+		name   string
+		tables []string
+		sql    string
+	}{
+		{"ctid", []string{heapTable}, "SELECT b FROM heap WHERE ctid = '(0,4711)'"},
+		{"delete range", []string{heapTable, "CREATE INDEX ON heap (a)"}, "DELETE FROM heap WHERE a < 5000"},
+		{"delete scattered", []string{heapTable, "CREATE INDEX ON heap (a)"}, "DELETE FROM heap WHERE a % 10 = 0"},
+		{"sample", []string{heapTable}, "SELECT count(*) FROM heap TABLESAMPLE SYSTEM (1)"},
+		{"sample rows", []string{heapTable}, "SELECT count(*) FROM heap TABLESAMPLE BERNOULLI (1)"},
+		{"first by elements", []string{docTable}, "SELECT id FROM doc WHERE tags && ARRAY[77, 501] ORDER BY id LIMIT 20"},
+		{"update documents", []string{docTable}, `UPDATE doc SET data = jsonb_set(data, '{type}', '"new"') WHERE id <= 1000`},
+		{"next of queue", []string{
+			"CREATE TABLE job (id int PRIMARY KEY, state text, at int)",
+			"INSERT INTO job SELECT i, CASE WHEN i % 100 = 0 THEN 'ready' ELSE 'done' END, i FROM generate_series(1, 100000) i",
+			"CREATE INDEX ON job (at) WHERE state = 'ready'", "CREATE INDEX ON job (state)"},
+			"UPDATE job SET state = 'running' WHERE id = (SELECT id FROM job WHERE state = 'ready' ORDER BY at LIMIT 1 FOR UPDATE SKIP LOCKED)"},
+		{"hours", []string{
+			"CREATE TABLE reading (sensor int, at timestamp, v int, PRIMARY KEY (sensor, at))",
+			"INSERT INTO reading SELECT s, timestamp '2024-01-01' + i * interval '1 min', i FROM generate_series(1, 10) s, generate_series(1, 10000) i"},
+			"SELECT g, avg(v) FROM generate_series(timestamp '2024-01-01', '2024-01-03', '1 hour') g LEFT JOIN reading ON sensor = 7 AND at >= g AND at < g + interval '1 hour' GROUP BY g"},
+	}
+	for _, tt := range tests {
+		b.Run(tt.name, func(b *testing.B) {
+			c := newServer(b).client(b)
+			for _, sql := range append(tt.tables, "ANALYZE") {
+				c.must(sql)
+			}
+			ctx := context.Background()
+			for b.Loop() {
+				for _, sql := range []string{"BEGIN", tt.sql, "ROLLBACK"} {
+					if err := c.s.Simple(ctx, sql, discarder{}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}
+
+const (
+	heapTable = "CREATE TABLE heap (a, b, c) AS SELECT i, 'row ' || i, repeat('x', 50) FROM generate_series(1, 100000) i"
+	docTable  = `CREATE TABLE doc (id int PRIMARY KEY, tags int[], data jsonb);
+		INSERT INTO doc SELECT i, ARRAY[i % 100, i % 1000, i % 17], jsonb_build_object('type', 't' || i % 10, 'owner', i % 1000, 'labels', jsonb_build_array('l' || i % 20)) FROM generate_series(1, 50000) i;
+		CREATE INDEX ON doc USING gin (tags);
+		CREATE INDEX ON doc USING gin (data)`
+)
