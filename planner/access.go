@@ -331,10 +331,6 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need, out map[int]bool) []path
 		if ix.Kind == catalog.KindInverted || ix.Kind == catalog.KindGin {
 			entry = costPosting
 		}
-		per := entry + costGet
-		if only {
-			per = entry
-		}
 		of := bounds
 		if ix.Kind == catalog.KindHash {
 			of = equalities(bounds)
@@ -360,10 +356,15 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need, out map[int]bool) []path
 				x.used[c] = true
 			}
 			x.index, x.only = ix, only
-			x.cost = costStart*float64(max(1, len(x.ranges))) + x.rows*per
-			if !only && !x.single {
-				x.cost = costStart*float64(max(1, len(x.ranges))) + x.rows*(entry+costGet*p.entrySel(r, x, conj))
+			per := entry
+			switch {
+			case only:
+			case x.single:
+				per += costGet
+			default:
+				per += p.getCost(r, ix, x.ranges) * p.entrySel(r, x, conj)
 			}
+			x.cost = costStart*float64(max(1, len(x.ranges))) + x.rows*per
 			if ix.Kind != catalog.KindHash {
 				x.order = indexOrder(r, ix)
 			}
