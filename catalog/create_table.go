@@ -90,18 +90,31 @@ func (c *Change) CreateTable(spec *TableSpec) (*Table, error) {
 	return t, nil
 }
 
+// DistinctColumns refuses a list of columns with the first name that comes again in it.
+func DistinctColumns(n int, name func(int) string) error {
+	last := make(map[string]int, n)
+	for i := range n {
+		last[name(i)] = i
+	}
+	for i := range n {
+		if last[name(i)] != i {
+			return sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", name(i))
+		}
+	}
+	return nil
+}
+
 // CheckNewTable checks what a new table's columns and the table itself are called.
 func (c *Change) CheckNewTable(spec *TableSpec) error {
 	if len(spec.Columns) > MaxColumns {
 		return sqlerr.New(sqlerr.TooManyColumns, "tables can have at most %d columns", MaxColumns)
 	}
+	if err := DistinctColumns(len(spec.Columns), func(i int) string { return spec.Columns[i].Name }); err != nil {
+		return err
+	}
 	for i := range spec.Columns {
-		name := spec.Columns[i].Name
-		if IsSystemColumn(name) {
+		if name := spec.Columns[i].Name; IsSystemColumn(name) {
 			return sqlerr.New(sqlerr.DuplicateColumn, "column name \"%s\" conflicts with a system column name", name)
-		}
-		if slices.ContainsFunc(spec.Columns[:i], func(o ColumnSpec) bool { return o.Name == name }) {
-			return sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", name)
 		}
 	}
 	if err := c.freeRelation(spec.Schema, spec.Name); err != nil {

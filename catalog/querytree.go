@@ -201,6 +201,7 @@ type FromTree struct {
 	Sample *SampleTree // TABLESAMPLE, or nil
 
 	Query      *QueryTree
+	Values     [][]TreeExpr // the rows of VALUES, whose columns the query around them names
 	Funcs      []FuncTree
 	RowsFrom   bool // ROWS FROM (…)
 	Unnest     bool // UNNEST of several arrays

@@ -166,16 +166,12 @@ func (s *Snapshot) validateColumns(rel string, cols []Column) error {
 	if len(cols) > MaxColumns {
 		return sqlerr.New(sqlerr.TooManyColumns, "tables can have at most %d columns", MaxColumns)
 	}
-	seen := make(map[string]bool, len(cols))
-	for i := range cols {
-		c := &cols[i]
-		if c.Dropped {
-			continue
-		}
-		if seen[c.Name] {
-			return sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", c.Name)
-		}
-		seen[c.Name] = true
+	live := slices.DeleteFunc(slices.Clone(cols), func(c Column) bool { return c.Dropped })
+	if err := DistinctColumns(len(live), func(i int) string { return live[i].Name }); err != nil {
+		return err
+	}
+	for i := range live {
+		c := &live[i]
 		if c.Name == "" {
 			return sqlerr.New(sqlerr.InvalidName, "relation \"%s\" has a column without a name", rel)
 		}

@@ -85,6 +85,11 @@ func (b *binder) expr(e ast.Expr) plan.Expr {
 	case *ast.Is:
 		return b.is(e)
 	case *ast.Distinct:
+		for _, side := range [][2]ast.Expr{{e.L, e.R}, {e.R, e.L}} {
+			if isNullConst(side[1]) { // the test of one value, of any type
+				return &plan.Is{At: plan.At{T: types.TBool, Off: e.Pos()}, X: b.anyArg(b.expr(side[0])), Test: plan.IsNull, Not: !e.Not, Whole: true}
+			}
+		}
 		l, ok1 := e.L.(*ast.Row)
 		r, ok2 := e.R.(*ast.Row)
 		if !ok1 || !ok2 {
@@ -94,14 +99,7 @@ func (b *binder) expr(e ast.Expr) plan.Expr {
 		if len(l.Elems) != len(r.Elems) {
 			failf(sqlerr.SyntaxError, e.Pos(), "unequal number of entries in row expressions")
 		}
-		args := make([]plan.Expr, len(l.Elems))
-		for i := range args {
-			args[i] = b.isDistinct(b.expr(l.Elems[i]), b.expr(r.Elems[i]), e.Not, e.Pos())
-		}
-		if e.Not {
-			return &plan.And{At: plan.At{T: types.TBool, Off: e.Pos()}, Args: args}
-		}
-		return &plan.Or{At: plan.At{T: types.TBool, Off: e.Pos()}, Args: args}
+		return b.distinctRows(len(l.Elems), func(i int) (plan.Expr, plan.Expr) { return b.expr(l.Elems[i]), b.expr(r.Elems[i]) }, e.Not, e.Pos())
 	case *ast.Between:
 		return b.between(e)
 	case *ast.In:
@@ -451,13 +449,16 @@ func (b *binder) is(e *ast.Is) plan.Expr {
 				}
 				return s
 			}
+			if len(r.Elems) == 0 { // no column says otherwise
+				return &plan.Const{At: at, Val: types.Bool(true)}
+			}
 			args := make([]plan.Expr, len(r.Elems))
 			for i, el := range r.Elems {
 				args[i] = &plan.Is{At: at, X: el, Test: plan.IsNull, Not: e.Not, Whole: true}
 			}
 			return &plan.And{At: at, Args: args}
 		}
-		return &plan.Is{At: at, X: b.settled(x), Test: plan.IsNull, Not: e.Not}
+		return &plan.Is{At: at, X: b.anyArg(x), Test: plan.IsNull, Not: e.Not}
 	case "TRUE", "FALSE", "UNKNOWN":
 		test := map[string]plan.IsTest{"TRUE": plan.IsTrue, "FALSE": plan.IsFalse, "UNKNOWN": plan.IsUnknown}[e.Test]
 		where := "IS " + e.Test
@@ -491,20 +492,31 @@ func (b *binder) is(e *ast.Is) plan.Expr {
 	return nil
 }
 
-func (b *binder) isDistinct(l, r plan.Expr, not bool, off int) plan.Expr {
+// distinctRows compares rows column by column.
+func (b *binder) distinctRows(n int, pair func(int) (l, r plan.Expr), not bool, off int) plan.Expr {
 	at := plan.At{T: types.TBool, Off: off}
+	outside := not && b.rec != nil // written down, NOT stays before the whole
+	args := make([]plan.Expr, n)
+	for i := range args {
+		l, r := pair(i)
+		args[i] = b.isDistinct(l, r, not && !outside, off)
+	}
+	switch {
+	case outside:
+		return &plan.Not{At: at, X: &plan.Or{At: at, Args: args}}
+	case not:
+		return &plan.And{At: at, Args: args}
+	}
+	return &plan.Or{At: at, Args: args}
+}
+
+func (b *binder) isDistinct(l, r plan.Expr, not bool, off int) plan.Expr {
 	lr, ok1 := l.(*plan.RowCtor)
 	rr, ok2 := r.(*plan.RowCtor)
 	if ok1 && ok2 && len(lr.Elems) == len(rr.Elems) {
-		args := make([]plan.Expr, len(lr.Elems))
-		for i := range args {
-			args[i] = b.isDistinct(lr.Elems[i], rr.Elems[i], not, off)
-		}
-		if not {
-			return &plan.And{At: at, Args: args}
-		}
-		return &plan.Or{At: at, Args: args}
+		return b.distinctRows(len(lr.Elems), func(i int) (plan.Expr, plan.Expr) { return lr.Elems[i], rr.Elems[i] }, not, off)
 	}
+	at := plan.At{T: types.TBool, Off: off}
 	eq := b.operator("", "=", l, r, off)
 	c, ok := eq.(*plan.Call)
 	if !ok { // folded: constants

@@ -196,6 +196,9 @@ func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		if x == nil {
 			return nil
 		}
+		if x != e {
+			x = hidden(x)
+		}
 		return p.domain(x, to, ctx)
 	}
 	if r, isRow := e.(*plan.RowCtor); isRow && to.OID == types.ORecord {
@@ -406,7 +409,7 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 			return e
 		}
 		if b := p.Snap.BaseType(to); b.OID != to.OID {
-			return p.domain(p.coerceUnknown(e, b, ctx), to, ctx)
+			return p.domain(hidden(p.coerceUnknown(e, b, ctx)), to, ctx)
 		}
 		if x.Val.Null {
 			plain := to

@@ -23,6 +23,15 @@ func (p *planner) domain(x plan.Expr, to types.T, ctx byte) plan.Expr {
 	return &plan.Relabel{At: plan.At{T: to, Off: x.Pos()}, X: x, Cast: castForm(ctx)}
 }
 
+// hidden is a value that was made for a domain, whose step to the domain's modifier is the
+// domain's own and not written.
+func hidden(x plan.Expr) plan.Expr {
+	if m, ok := x.(*plan.CoerceMod); ok {
+		m.Cast = plan.CastImplicit
+	}
+	return x
+}
+
 // domainRules collects what values of a domain must satisfy, nil for nothing:
 // NOT NULL first, then the checks of the lowest domain, by name, and so on up.
 func (p *planner) domainRules(oid types.OID) *plan.CoerceDomain {

@@ -16,6 +16,7 @@ type funcCall struct {
 	variadic     bool
 	off          int
 	procedure    bool // the call is CALL's, which passes OUT arguments too
+	functions    bool // of such a call: functions are looked at as well
 }
 
 // findFunction is func_get_detail. It returns the candidate and the arguments
@@ -25,7 +26,7 @@ func (p *planner) findFunction(c *funcCall) (*candidate, []plan.Expr) {
 	in := argTypes(c.args)
 	list := p.procs(c.schema, c.name)
 	if c.procedure {
-		list = p.procedures(c.schema, c.name)
+		list = p.procedures(c.schema, c.name, c.functions)
 	}
 	cands := make([]candidate, 0, len(list))
 	for _, pr := range list {

@@ -46,6 +46,10 @@ func (w *treeWriter) from(f ast.FromItem) catalog.FromTree {
 		if aliased || len(f.Cols) > 0 {
 			out.Cols = names
 		}
+		if f.Alias == valuesName && f.Query.Values != nil && slices.Contains(w.made, valuesName) {
+			out.Query, out.Values = nil, out.Query.Values // named when the text was stored
+			*w.given = append(*w.given, valuesName)
+		}
 		return out
 	case *ast.FuncRef:
 		return w.functions(f)

@@ -34,7 +34,7 @@ func (w *treeWriter) values(q *query, out *catalog.QueryTree, cols []string) {
 		out.Values = rows
 		return
 	}
-	from := catalog.FromTree{Query: &catalog.QueryTree{Values: rows}, Alias: valuesName}
+	from := catalog.FromTree{Values: rows, Alias: valuesName}
 	for i := range rows[0] {
 		t := catalog.TreeTarget{X: valuesVar(i), Name: cols[i]}
 		if t.Name == t.X.Name {
@@ -43,6 +43,7 @@ func (w *treeWriter) values(q *query, out *catalog.QueryTree, cols []string) {
 		out.Targets = append(out.Targets, t)
 	}
 	out.From = []catalog.FromTree{from}
+	*w.given = append(*w.given, valuesName)
 }
 
 func valuesColumn(i int) string { return "column" + strconv.Itoa(i+1) }

@@ -371,15 +371,18 @@ func (p *planner) functionPath(schema string) []string {
 }
 
 // procedures lists the procedures of a name that the search path sees, with all
-// of their arguments.
-func (p *planner) procedures(schema, name string) []*catalog.Proc {
+// of their arguments, and if asked the functions as well.
+func (p *planner) procedures(schema, name string, functions bool) []*catalog.Proc {
 	var out []*catalog.Proc
 	for _, s := range p.functionPath(schema) {
 		for _, f := range p.Snap.Functions(p.DB, s, name) {
-			if f.Procedure {
+			if f.Procedure || functions {
 				out = append(out, p.userProc(f, true))
 			}
 		}
+	}
+	if functions {
+		out = append(out, slices.DeleteFunc(slices.Clone(p.procs(schema, name)), func(pr *catalog.Proc) bool { return pr.Own != nil })...)
 	}
 	return out
 }
@@ -473,7 +476,7 @@ func (p *planner) callArgs(pr *catalog.Proc, args []plan.Expr, want []types.OID,
 	if !poly {
 		for i, a := range args {
 			if want[i] == types.OAny {
-				out[i] = p.settled(a)
+				out[i] = p.anyArg(a)
 				continue
 			}
 			out[i] = p.coerceCall(a, want[i])
@@ -522,7 +525,7 @@ func (p *planner) callArgs(pr *catalog.Proc, args []plan.Expr, want []types.OID,
 	}
 	for i, a := range args {
 		if want[i] == types.OAny {
-			out[i] = p.settled(a)
+			out[i] = p.anyArg(a)
 			continue
 		}
 		t := concrete(want[i])
@@ -533,6 +536,15 @@ func (p *planner) callArgs(pr *catalog.Proc, args []plan.Expr, want []types.OID,
 		out[i] = p.coerceCall(a, t.OID)
 	}
 	return out, concrete(pr.Ret)
+}
+
+// anyArg is an argument where any type is welcome. Written down, a literal stays without
+// a type, as it was.
+func (p *planner) anyArg(a plan.Expr) plan.Expr {
+	if c, ok := a.(*plan.Const); ok && p.rec != nil && isUnknown(c) {
+		return a
+	}
+	return p.settled(a)
 }
 
 func (p *planner) coerceCall(a plan.Expr, to types.OID) plan.Expr {

@@ -366,10 +366,10 @@ func (p *planner) planCall(s *ast.CallProc, out *plan.Query) {
 	p.usable(&s.Call.Name)
 	cand, args := p.findFunction(fc)
 	if cand == nil {
-		for _, pr := range p.procs(fc.schema, fc.name) {
-			if pr.Kind != 'p' && (pr.AllArgs == nil || len(pr.AllArgs) == len(fc.args)) && len(pr.Args) == len(fc.args) && p.matching([]candidate{{args: pr.Args}}, argTypes(fc.args)) != nil {
-				fail(sqlerr.New(sqlerr.WrongObjectType, "%s is not a procedure", p.signature(fc)).At(off).WithHint("To call a function, use SELECT."))
-			}
+		other := *fc
+		other.functions = true
+		if f, _ := p.findFunction(&other); f != nil {
+			fail(sqlerr.New(sqlerr.WrongObjectType, "%s is not a procedure", p.signature(fc)).At(off).WithHint("To call a function, use SELECT."))
 		}
 		fail(sqlerr.New(sqlerr.UndefinedFunction, "procedure %s does not exist", p.signature(fc)).At(off).
 			WithHint("No procedure matches the given name and argument types. You might need to add explicit type casts."))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kvsqld/catalog"
+	"kvsqld/catalog/types"
 )
 
 // Stored expressions are texts in one canonical spelling: every operator in
@@ -42,8 +43,8 @@ type exprNode struct {
 	words []string
 	kids  []*exprNode
 	parts []catalog.TreePart // of nodePiece
-	// of a cast: through the text form or without any work, so that it binds no
-	// closer than what it converts
+	// of a cast, shown or hidden: through the text form or without any work, so that it
+	// binds no closer than what it converts
 	thin bool
 }
 
@@ -206,6 +207,10 @@ func (r *exprReader) expr() *exprNode {
 			}
 			n = x
 		default:
+			if bare && n.kind == nodeHidden { // twice: the conversion is not a function's
+				n.thin = true
+				return n
+			}
 			if bare { // parentheses that no cast asks for
 				return &exprNode{kind: nodeHidden, words: []string{"", ""}, kids: []*exprNode{n}}
 			}
@@ -222,11 +227,11 @@ func (r *exprReader) castOf(x *exprNode, bare bool) *exprNode {
 	last := x.words[len(x.words)-1]
 	switch {
 	case !bare && x.kind == nodeAtom && last != "" && (last[0] == '\'' || last == "NULL"):
-		if t == "regclass" && last[0] == '\'' {
-			last = r.env.shortRegclass(last)
-		} else if last[0] == '\'' {
-			last = r.env.styled(last, t)
+		if last[0] == '\'' {
+			last = r.env.styled(r.env.objectNow(last, t), t)
 		}
+		return &exprNode{words: []string{last + "::" + t}}
+	case !bare && x.kind == nodeAtom && last != "" && last[0] >= '0' && last[0] <= '9': // a number, which gets a modifier
 		return &exprNode{words: []string{last + "::" + t}}
 	case !bare && x.words[0] == "ARRAY[]":
 		return &exprNode{kind: nodeCall, words: []string{"ARRAY[]::" + t}}
@@ -589,7 +594,7 @@ func simpleIn(n, parent *exprNode) bool {
 	case nodeAny, nodeCollate:
 		return false
 	case nodeHidden:
-		return true // has its own
+		return !n.thin || simpleIn(n.kids[0], n) // has its own
 	case nodeCast:
 		if parent.kind == nodeAny && n.kids[0].isQuery() {
 			return true // the cast tells the query's array from its rows
@@ -631,12 +636,20 @@ func bindsCloser(n, parent *exprNode) bool {
 	return n == parent.kids[0]
 }
 
-// shortRegclass shortens the name of a relation in a literal as far as the
-// search path allows.
-func (env *Env) shortRegclass(literal string) string {
-	oid := env.toRegclass(strings.ReplaceAll(literal[1:len(literal)-1], "''", "'"))
-	if oid == 0 {
+// objectNow is the literal of an object of a reg* type as the type writes the object:
+// 'int4'::regtype is 'integer'::regtype, and names are as short as the search path allows.
+func (env *Env) objectNow(literal, t string) string {
+	in := types.ByName(t)
+	if in == nil || !strings.HasPrefix(t, "reg") || env.TypeName == nil && t != "regclass" {
+		return literal // also where a text is stored: the session that reads it shows it so
+	}
+	oid, err := env.RegIn(in.OID, strings.ReplaceAll(literal[1:len(literal)-1], "''", "'"))
+	if err != nil || oid == 0 {
 		return literal
 	}
-	return "'" + strings.ReplaceAll(env.regclassOut(oid), "'", "''") + "'"
+	name, ok := env.RegOut(in.OID, oid)
+	if !ok {
+		return literal
+	}
+	return catalog.QuoteLiteral(name)
 }

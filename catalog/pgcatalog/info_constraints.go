@@ -3,6 +3,7 @@ package pgcatalog
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"kvsqld/catalog"
 )
@@ -132,8 +133,10 @@ func rowsCheckConstraints(w *writer) {
 	}
 }
 
-// checkClause is the constraint's definition without CHECK and its parentheses.
-func (env *Env) checkClause(k *catalog.Check) string { return "(" + env.exprText(k.Expr, false) + ")" }
+// checkClause is the constraint's definition without CHECK.
+func (env *Env) checkClause(k *catalog.Check) string {
+	return strings.TrimPrefix(env.checkDef(k, false), "CHECK ")
+}
 
 func rowsKeyColumnUsage(w *writer) {
 	env := w.env

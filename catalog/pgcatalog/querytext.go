@@ -362,6 +362,10 @@ func (w *queryWriter) fromItem(f *catalog.FromTree) {
 		w.str("(")
 		w.query(f.Query)
 		w.str(")")
+	case f.Values != nil:
+		w.str("(")
+		w.rows(f.Values)
+		w.str(")")
 	case f.Funcs != nil:
 		w.functions(f)
 		if f.Ordinality {

@@ -20,12 +20,9 @@ func (x *exec) attributes(defs []ast.ColumnDef) ([]catalog.Column, error) {
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(cols, func(o catalog.Column) bool { return o.Name == c.Name }) {
-			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", c.Name)
-		}
 		cols = append(cols, c)
 	}
-	return cols, nil
+	return cols, catalog.DistinctColumns(len(cols), func(i int) string { return cols[i].Name })
 }
 
 func (x *exec) attribute(d *ast.ColumnDef) (c catalog.Column, err error) {

@@ -31,6 +31,9 @@ func (x *exec) createDomain(s *ast.CreateDomain) error {
 		return withoutPosition(err)
 	}
 	spec := &catalog.DomainSpec{Schema: schema, Name: name, Base: base, Collation: collation}
+	if over := x.Change.Snapshot().TypeByOID(base.OID); over != nil {
+		spec.Default = over.Default // as it is now: a later one of that domain is not this one's
+	}
 	nullSeen, defaultSeen := false, false
 	for i := range s.Constraints {
 		k := &s.Constraints[i]

@@ -135,8 +135,8 @@ func (x *exec) bindIndex(t *catalog.Table, spec *catalog.IndexSpec, elems []ast.
 			if b, err = bind(e.X, types.T{}, "index expressions"); err != nil {
 				return err
 			}
-			if _, ok := b.Expr.(*plan.Col); ok {
-				k.Col = t.Columns[b.Cols[0]].Name // a column that is cast to its own type
+			if _, ok := b.Expr.(*plan.Col); ok && b.Text == catalog.QuoteIdent(t.Columns[b.Cols[0]].Name) {
+				k.Col = t.Columns[b.Cols[0]].Name // a column that is cast to its own type; a function that returns it stays one
 			}
 		}
 		if at := t.Col(k.Col); at >= 0 {

@@ -32,11 +32,8 @@ func (b *tableBuilder) inherit(s *ast.CreateTable) ([]catalog.ConstraintSpec, er
 		b.spec.Parents = append(b.spec.Parents, p.OID)
 		parents = append(parents, p)
 	}
-	for i := range b.spec.Columns {
-		name := b.spec.Columns[i].Name
-		if slices.ContainsFunc(b.spec.Columns[:i], func(c catalog.ColumnSpec) bool { return c.Name == name }) {
-			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", name)
-		}
+	if err := catalog.DistinctColumns(len(b.spec.Columns), func(i int) string { return b.spec.Columns[i].Name }); err != nil {
+		return nil, err
 	}
 	for _, p := range parents {
 		if err := b.parentFits(p); err != nil {

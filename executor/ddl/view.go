@@ -89,16 +89,17 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 	if err := x.viewOptions(spec, s, s.Query); err != nil {
 		return "", err
 	}
-	seen := map[string]bool{}
-	for i, c := range cols {
-		n := c.Name
+	called := func(i int) string {
 		if i < len(s.Cols) {
-			n = s.Cols[i]
+			return s.Cols[i]
 		}
-		if seen[n] {
-			return "", sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", n)
-		}
-		seen[n] = true
+		return cols[i].Name
+	}
+	if err := catalog.DistinctColumns(len(cols), called); err != nil {
+		return "", err
+	}
+	for i, c := range cols {
+		n := called(i)
 		if err := storable(n, c.T); err != nil {
 			return "", err
 		}

@@ -122,22 +122,22 @@ func (d *deparser) expr(e Expr, implicit bool) {
 			d.literal(e)
 			return
 		}
-		d.cast(e.X, e.T, e.Cast, implicit)
+		d.cast(e.X, e.T, e.Cast, implicit, true)
 	case *Relabel:
-		d.cast(e.X, e.T, e.Cast, implicit)
+		d.cast(e.X, e.T, e.Cast, implicit, true)
 	case *CoerceMod:
 		if e.Syntax != "" {
 			d.str(e.Syntax)
 			d.precision(e.T)
 			return
 		}
-		d.cast(e.X, e.T, e.Cast, implicit)
+		d.cast(e.X, e.T, e.Cast, implicit, false)
 	case *KeyBound:
 		d.expr(e.X, implicit)
 	case *CoerceDomain:
-		d.cast(e.X, e.T, e.Cast, implicit)
+		d.cast(e.X, e.T, e.Cast, implicit, true)
 	case *CoerceArray:
-		d.cast(e.X, e.T, e.Cast, implicit)
+		d.cast(e.X, e.T, e.Cast, implicit, true)
 	case *And:
 		d.join(e.Args, " AND ")
 	case *Or:
@@ -149,6 +149,10 @@ func (d *deparser) expr(e Expr, implicit bool) {
 	case *Is:
 		d.str("(")
 		d.expr(e.X, e.Test == IsNull)
+		if e.Whole && isRow(e.X) { // IS NULL would be about its columns
+			d.str(map[bool]string{false: " IS NOT DISTINCT FROM NULL)", true: " IS DISTINCT FROM NULL)"}[e.Not])
+			return
+		}
 		d.str(" IS ")
 		if e.Not {
 			d.str("NOT ")
@@ -228,6 +232,11 @@ func (d *deparser) expr(e Expr, implicit bool) {
 	}
 }
 
+func isRow(e Expr) bool {
+	t := e.Type()
+	return t.OID == types.ORecord || t.Kind() == types.KRecord
+}
+
 func quantifier(all bool) string {
 	if all {
 		return " ALL ("
@@ -235,13 +244,18 @@ func quantifier(all bool) string {
 	return " ANY ("
 }
 
-// cast writes a conversion of x to t, or x alone when the conversion is hidden.
-func (d *deparser) cast(x Expr, t types.T, form CastForm, implicit bool) {
+// cast writes a conversion of x to t, or x alone when the conversion is hidden. thin
+// tells that no function does it.
+func (d *deparser) cast(x Expr, t types.T, form CastForm, implicit, thin bool) {
 	if form != CastExplicit && !implicit {
 		if call, ok := x.(*Call); ok && (call.Op != "" || call.Own != nil) {
-			d.str("(") // so that the pretty form keeps the operator's
+			open, end := "(", ")" // so that the pretty form keeps the operator's
+			if thin {
+				open, end = "((", "))"
+			}
+			d.str(open)
 			d.expr(x, false)
-			d.str(")")
+			d.str(end)
 			return
 		}
 		d.expr(x, false)
@@ -301,7 +315,7 @@ func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'
 func (d *deparser) literal(e *CoerceIO) {
 	c, ok := e.X.(*Const)
 	if !ok {
-		d.cast(e.X, e.T, e.Cast, true)
+		d.cast(e.X, e.T, e.Cast, true, true)
 		return
 	}
 	text := string(c.Val.B)

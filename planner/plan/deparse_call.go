@@ -48,7 +48,7 @@ func (d *deparser) function(e *Call, implicit bool) {
 	case e.Syntax != "" && d.syntax(e):
 		return
 	case e.Cast != CastNone:
-		d.cast(e.Args[0], e.T, e.Cast, implicit)
+		d.cast(e.Args[0], e.T, e.Cast, implicit, false)
 		return
 	}
 	args := e.Args[:len(e.Args)-e.Defaults]
@@ -82,10 +82,6 @@ func (d *deparser) function(e *Call, implicit bool) {
 		last := i == len(args)-1
 		if last && (e.VariadicArr || e.Proc.Variadic != 0 && !any) {
 			d.str("VARIADIC ")
-		}
-		if c, ok := x.(*Const); ok && any && !e.VariadicArr && i >= len(e.Proc.Args)-1 && c.T.OID == types.OText && !c.Val.Null {
-			d.constant(c, false) // stays untyped where any type is welcome
-			continue
 		}
 		d.expr(x, true)
 	}
@@ -122,20 +118,22 @@ func (d *deparser) syntax(e *Call) bool {
 	case "position":
 		arg("POSITION((", 1, ") IN (")
 		arg("", 0, "))")
-	case "substring":
-		if len(e.Args) < 2 || e.Proc.Args[1] != types.OInt4 {
+	case "substring", "substring similar":
+		switch at := e.Proc.Args[1]; {
+		case at == types.OInt4:
+			arg("SUBSTRING(", 0, "")
+			arg(" FROM ", 1, "")
+			if len(e.Args) == 3 {
+				arg(" FOR ", 2, "")
+			}
+			d.str(")")
+		case len(e.Args) == 3:
+			arg("SUBSTRING(", 0, "")
+			arg(" SIMILAR ", 1, "")
+			arg(" ESCAPE ", 2, ")")
+		default:
 			return false
 		}
-		arg("SUBSTRING(", 0, "")
-		arg(" FROM ", 1, "")
-		if len(e.Args) == 3 {
-			arg(" FOR ", 2, "")
-		}
-		d.str(")")
-	case "substring similar":
-		arg("SUBSTRING(", 0, "")
-		arg(" SIMILAR ", 1, "")
-		arg(" ESCAPE ", 2, ")")
 	case "overlay":
 		arg("OVERLAY(", 0, "")
 		arg(" PLACING ", 1, "")

@@ -1,0 +1,37 @@
+-- Constants and conversions in stored texts: modifiers, domains, hidden conversions, objects, NULL.
+CREATE DOMAIN dt AS varchar(5);
+CREATE DOMAIN dn AS numeric(5,2) CHECK (value > 0);
+CREATE DOMAIN dc AS dt CHECK (value <> '');
+CREATE TABLE a (id int, x text, y numeric, v varchar(3), s varchar(5), n numeric(5,2));
+CREATE VIEW v1 AS SELECT x::dt AS a1, v::dt AS a2, s::dt AS a3, x::varchar(5)::dt AS a4, y::dn AS a5, n::dn AS a6, id::dn AS a7, '1'::dn AS a8, 1.5::dn AS a9, 1::dn AS b0, x::dc AS b1, s::dc AS b2, 'a'::dc AS b3, null::dn AS b4, x::int::dn AS b5 FROM a;
+SELECT pg_get_viewdef('v1'), pg_get_viewdef('v1', true);
+CREATE VIEW v2 AS SELECT json_build_object('a'::text, 1) AS a1, json_build_object('a', null::text) AS a2, concat('a'::varchar, null) AS a3, format('%s', 'a', null, 1) AS a4, num_nulls(null, 'a') AS a5, jsonb_build_array(null, 'x', 1.5) AS a6 FROM a;
+CREATE VIEW v3 AS SELECT 1.5::numeric(3,1) AS a7, '1.5'::numeric(3,1) AS a8, 10::numeric(3,1) AS a9, (-1.5)::numeric(3,1) AS b1, -1.5::numeric(3,1) AS b2, 12345678901::numeric(20) AS b3, '2024-01-01'::timestamp(3) AS b4, 5::bit(3) AS b5, 'abc'::char(2) AS b6, b'1'::bit(2) AS b7, interval '1 day' second(2) AS b8 FROM a;
+CREATE VIEW v4 AS SELECT row(1, x) IS NOT DISTINCT FROM null AS c1, row(1, x) IS DISTINCT FROM null AS c2, a IS DISTINCT FROM null AS c3, NOT (x IS NOT DISTINCT FROM null) AS c4, null IS DISTINCT FROM x AS c5, null IS NOT DISTINCT FROM null AS c6, (id, x) IS NOT DISTINCT FROM (1, v) AS c7 FROM a;
+CREATE VIEW v5 AS SELECT (x || v)::varchar(3) AS c8, (x || v)::name AS c9, (x || v)::varchar AS d1, ((x || v)::varchar(3) || 'a')::char(2) AS d2, (id + 1)::bigint AS d3, (id + 1)::bigint + 1::bigint AS d4, (x || v)::varchar(3) = 'q' AS d5, (id + 1) * 1.5 AS d6, (id + 1)::text || 'a' AS d7, coalesce((x || v)::varchar(3), 'a') AS d8, (CASE WHEN id = 1 THEN x ELSE v END)::varchar(3) AS d9, substring(x FROM 'a' FOR 'b') AS e1 FROM a;
+INSERT INTO a VALUES (1, 'x', 1, 'v', 's', 2), (2, NULL, NULL, NULL, NULL, NULL);
+SELECT * FROM v2;
+SELECT * FROM v3;
+SELECT * FROM v4;
+SELECT * FROM v5;
+CREATE VIEW v6 AS VALUES (1, 'a') UNION SELECT 2, 'b' UNION VALUES (3, 'c'), (4, 'd') ORDER BY 1;
+CREATE VIEW v7 (p, q) AS VALUES (1, 2);
+CREATE VIEW v8 AS SELECT * FROM (VALUES (1)) "*VALUES*";
+CREATE VIEW v9 AS SELECT * FROM (SELECT 1 AS z UNION VALUES (2)) "*VALUES*", (VALUES (5)) t;
+ALTER TABLE a RENAME x TO xx;
+SELECT relname, pg_get_viewdef(oid), pg_get_viewdef(oid, true) FROM pg_class WHERE relname ~ '^v[2-9]$' ORDER BY 1;
+CREATE FUNCTION fv(VARIADIC int[]) RETURNS int LANGUAGE sql AS 'SELECT 1';
+CREATE TABLE df (a regtype DEFAULT 'int4'::regtype, b regtype DEFAULT 'int4', c regproc DEFAULT 'now', d text DEFAULT '_int4'::regtype::text, e regclass DEFAULT 'df', f oid DEFAULT 'int8'::regtype, g numeric DEFAULT 1.5::numeric(3,1), h regprocedure DEFAULT 'fv(int[])', i regoperator DEFAULT '+(int,int)', CHECK (a <> 'timestamptz'::regtype));
+SELECT column_name, column_default FROM information_schema.columns WHERE table_name = 'df' ORDER BY ordinal_position;
+SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'df'::regclass;
+-- the first name that comes again
+CREATE TABLE dd (b int, a int, b int, a int);
+CREATE TABLE dd (ctid int, a int, a int);
+CREATE VIEW dv AS SELECT 1 AS b, 2 AS a, 3 AS a, 4 AS b;
+CREATE TABLE dc1 AS SELECT 1 AS b, 2 AS a, 3 AS a, 4 AS b;
+CREATE TYPE tt AS (b int, a int, a int, b int);
+DROP TABLE df;
+DROP VIEW v1, v2, v3, v4, v5, v6, v7, v8, v9;
+DROP TABLE a;
+DROP DOMAIN dc, dt, dn;
+DROP FUNCTION fv;
