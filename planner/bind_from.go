@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
@@ -116,7 +117,7 @@ func (p *planner) lookupRelation(n *ast.Name) catalog.Relation {
 	schema, name := n.Schema(), n.Last()
 	if len(n.Parts) == 3 {
 		if d := p.Snap.Database(n.Parts[0]); d == nil || d.OID != p.DB {
-			unsupported(n.Pos(), "cross-database references: %s.%s.%s", n.Parts[0], n.Parts[1], n.Parts[2])
+			failf(sqlerr.FeatureNotSupported, n.Pos(), "cross-database references are not implemented: \"%s\"", strings.Join(n.Parts, "."))
 		}
 	}
 	if schema == "pg_temp" {

@@ -15,13 +15,13 @@ import (
 // BodyTree takes the body of a function apart that is bound when it is made: RETURN, or
 // BEGIN ATOMIC with queries and changes of tables. It is nil for other bodies.
 func BodyTree(c *Context, f *catalog.Function) (*catalog.BodyTree, error) {
-	return bodyTree(c, f, c.Snap, f.Name)
+	return bodyTree(c, f, c.Snap, f.Name, true)
 }
 
 // BodyText is the text of a body as it is stored: it means the same whatever the search
 // path and whatever columns its tables get. "" for a body that has no tree.
 func BodyText(c *Context, f *catalog.Function, write BodyWriter) string {
-	tree, err := bodyTree(c, f, c.Snap, "")
+	tree, err := bodyTree(c, f, c.Snap, "", false)
 	if err != nil || tree == nil {
 		return ""
 	}
@@ -34,7 +34,8 @@ func BodyText(c *Context, f *catalog.Function, write BodyWriter) string {
 
 // bodyTree is BodyTree with the names of a snapshot. Parameters have their names, which
 // qualifier goes before where columns could have them; without one they have numbers.
-func bodyTree(c *Context, f *catalog.Function, names *catalog.Snapshot, qualifier string) (out *catalog.BodyTree, err error) {
+// stored tells that the body is as it was stored, not as it was written.
+func bodyTree(c *Context, f *catalog.Function, names *catalog.Snapshot, qualifier string, stored bool) (out *catalog.BodyTree, err error) {
 	body, err := c.Texts.ParseBody(f.Body, true)
 	if err != nil || !f.Standard || slices.ContainsFunc(body, func(s ast.Stmt) bool { return !hasTree(s) }) {
 		return nil, err
@@ -44,7 +45,7 @@ func bodyTree(c *Context, f *catalog.Function, names *catalog.Snapshot, qualifie
 	out = &catalog.BodyTree{}
 	for _, s := range body {
 		p := textPlanner(&in)
-		p.stored = true
+		p.stored = stored
 		t, err := p.bodyStmt(s, names, qualifier)
 		if err != nil {
 			return nil, err
@@ -105,7 +106,7 @@ func (w *treeWriter) param(x *plan.Param) string {
 // retextBody is Retext of a function's body. One without a tree cannot be written anew:
 // it is refused to rename what it names.
 func (p *planner) retextBody(t catalog.StoredText, after *catalog.Snapshot, write BodyWriter) (string, error) {
-	tree, err := bodyTree(p.Context, t.Function, after, "")
+	tree, err := bodyTree(p.Context, t.Function, after, "", true)
 	if err != nil {
 		return t.Text, nil
 	}
