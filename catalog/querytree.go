@@ -135,6 +135,7 @@ type TreePart struct {
 	Schema, Function string
 
 	Expr   *TreeExpr
+	Left   bool // the expression is what an operator compares with a query
 	Query  *QueryTree
 	Sort   *SortTree
 	Window *WindowTree

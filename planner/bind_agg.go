@@ -63,21 +63,19 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 			raw := inner.expr(s.X)
 			x := b.known(raw)
 			a.OrderBy = append(a.OrderBy, sortSpec(b.planner, x, s))
-			if e.Distinct {
-				found := false
-				for i, arg := range args {
-					if raw.Type().OID == types.OUnknown && i < len(pr.Args) && pr.Args[i] != types.OAny {
-						continue // a literal is not the argument that became a text
-					}
-					if exprKey(stripImplicit(arg)) == exprKey(x) {
-						// of the argument's type, which is what is sorted
-						found, a.OrderBy[len(a.OrderBy)-1] = true, sortSpec(b.planner, arg, s)
-						break
-					}
+			found := false
+			for i, arg := range args {
+				if raw.Type().OID == types.OUnknown && i < len(pr.Args) && pr.Args[i] != types.OAny {
+					continue // a literal is not the argument that became a text
 				}
-				if !found {
-					failf(sqlerr.InvalidColumnReference, startOf(s.X), "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
+				if exprKey(stripImplicit(arg)) == exprKey(x) {
+					// of the argument's type, which is what is sorted
+					found, a.OrderBy[len(a.OrderBy)-1] = true, sortSpec(b.planner, arg, s)
+					break
 				}
+			}
+			if e.Distinct && !found {
+				failf(sqlerr.InvalidColumnReference, startOf(s.X), "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
 			}
 		}
 	}

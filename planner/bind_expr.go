@@ -81,7 +81,11 @@ func (b *binder) expr(e ast.Expr) plan.Expr {
 		}
 		return &plan.Or{At: plan.At{T: types.TBool, Off: e.Pos()}, Args: b.bools(args, "OR")}
 	case *ast.Not:
-		return negate(b.truth(e.X, "NOT"), e.Pos())
+		x := b.truth(e.X, "NOT")
+		if s, ok := x.(*subquery); ok && s.not && b.rec != nil { // written down, both NOT stay
+			return &plan.Not{At: plan.At{T: types.TBool, Off: e.Pos()}, X: x}
+		}
+		return negate(x, e.Pos())
 	case *ast.Is:
 		return b.is(e)
 	case *ast.Distinct:

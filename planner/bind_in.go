@@ -42,7 +42,7 @@ func (b *binder) in(e *ast.In) plan.Expr {
 	all := make([]plan.Expr, len(e.List))
 	for i, l := range e.List {
 		all[i] = b.expr(l)
-		if readsColumn(all[i]) {
+		if b.readsHere(all[i]) {
 			vars = append(vars, all[i])
 		} else {
 			list = append(list, all[i])
@@ -73,6 +73,17 @@ func (b *binder) in(e *ast.In) plan.Expr {
 		}
 	}
 	return r
+}
+
+// readsHere reports whether an expression reads a column that a value of a list may not.
+// Written down, those of the queries around are values like others.
+func (b *binder) readsHere(e plan.Expr) bool {
+	if b.rec == nil || b.scope == nil {
+		return readsColumn(e)
+	}
+	in := map[int]bool{}
+	relsOf(e, in)
+	return b.scope.owns(in)
 }
 
 func readsColumn(e plan.Expr) bool {

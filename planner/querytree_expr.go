@@ -262,7 +262,16 @@ func (w *treeWriter) aggregate(a *aggRef) string {
 	call := a.call
 	args := ag.Args
 	order := func() {
+		seen := map[string]bool{}
 		for i, k := range ag.OrderBy {
+			key := exprKey(k.X)
+			if i < len(call.OrderBy) {
+				key += sortOrder(call.OrderBy[i])
+			}
+			if seen[key] {
+				continue
+			}
+			seen[key] = true
 			if i > 0 {
 				add(lit(", "))
 			}
@@ -347,7 +356,9 @@ func (w *treeWriter) compared(xs []plan.Expr, op string, q *query) string {
 		if i > 0 {
 			parts = append(parts, lit(", "))
 		}
-		parts = append(parts, w.exprPart(x, true))
+		part := w.exprPart(x, true)
+		part.Left = len(xs) == 1
+		parts = append(parts, part)
 	}
 	if len(xs) > 1 {
 		parts = append(parts, lit(")"))

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"strconv"
+	"strings"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
@@ -87,20 +88,26 @@ func (w *treeWriter) core(s *ast.Select, q *query, out *catalog.QueryTree, cols 
 		out.Targets = append(out.Targets, w.targetTree(final(i), name, visible))
 	}
 	out.Distinct = s.Distinct && len(s.DistinctOn) == 0
-	for _, i := range n.distinctOn {
+	for _, i := range once(n.distinctOn, strconv.Itoa) {
 		out.On = append(out.On, w.key(final(i)))
 	}
 	out.Where, out.Having = w.cond(n.where), w.cond(n.having)
 	out.GroupDis = s.GroupDist
-	for i := range s.GroupBy {
-		out.Group = append(out.Group, w.group(&s.GroupBy[i]))
-	}
+	out.Group = w.groups(s.GroupBy)
 	for i := range s.Windows {
 		d := w.window(&s.Windows[i])
 		d.Def = true
 		out.Windows = append(out.Windows, d)
 	}
-	for _, k := range n.sort {
+	written := map[string]bool{} // two columns that are alike may both be there
+	for i, k := range n.sort {
+		if i < len(s.OrderBy) {
+			key := strconv.Itoa(k.target) + " " + ast.Format(s.OrderBy[i].X) + sortOrder(s.OrderBy[i])
+			if written[key] {
+				continue
+			}
+			written[key] = true
+		}
 		out.OrderBy = append(out.OrderBy, catalog.SortTree{X: w.key(final(k.target)), Desc: k.desc, NullsFirst: k.nullsFirst, Using: k.using})
 	}
 }
@@ -131,11 +138,55 @@ func (w *treeWriter) noted(x ast.Expr) plan.Expr {
 	return e
 }
 
+// groups are the elements of GROUP BY; where they are but expressions, each is there once.
+func (w *treeWriter) groups(list []ast.GroupItem) []catalog.GroupTree {
+	var out []catalog.GroupTree
+	var elems []ast.Expr
+	sets := false
+	for i := range list {
+		out = append(out, w.group(&list[i]))
+		switch g := &list[i]; {
+		case g.Kind != "":
+			sets = sets || g.Kind != "EMPTY" // which adds nothing to others
+		default:
+			if r, ok := g.Exprs[0].(*ast.Row); ok {
+				elems = append(elems, r.Elems...)
+			} else {
+				elems = append(elems, g.Exprs[0])
+			}
+		}
+	}
+	if sets || len(elems) == 0 {
+		return out
+	}
+	out = out[:0]
+	for _, x := range once(elems, func(x ast.Expr) string { return exprKey(w.noted(x)) }) {
+		out = append(out, catalog.GroupTree{X: w.key(w.noted(x))})
+	}
+	return out
+}
+
+// sortOrder is the order of the values that a key asks for, either way round.
+func sortOrder(o ast.SortItem) string { return strings.ReplaceAll(usingOther(o), ">", "<") }
+
+// once is a list without those whose key an earlier one has.
+func once[T any](list []T, key func(T) string) []T {
+	seen := map[string]bool{}
+	var out []T
+	for _, x := range list {
+		if k := key(x); !seen[k] {
+			seen[k] = true
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
 func (w *treeWriter) group(g *ast.GroupItem) catalog.GroupTree {
 	element := func(x ast.Expr) catalog.GroupTree {
 		if r, ok := x.(*ast.Row); ok {
 			l := catalog.GroupTree{Kind: "LIST"}
-			for _, e := range r.Elems {
+			for _, e := range once(r.Elems, func(x ast.Expr) string { return exprKey(w.noted(x)) }) {
 				l.Sets = append(l.Sets, catalog.GroupTree{X: w.key(w.noted(e))})
 			}
 			return l
@@ -157,10 +208,10 @@ func (w *treeWriter) group(g *ast.GroupItem) catalog.GroupTree {
 
 func (w *treeWriter) window(x *ast.Window) catalog.WindowTree {
 	out := catalog.WindowTree{Name: x.Name, Base: x.Base}
-	for _, e := range x.PartitionBy {
+	for _, e := range once(x.PartitionBy, func(e ast.Expr) string { return exprKey(w.noted(e)) }) {
 		out.Partition = append(out.Partition, w.key(w.noted(e)))
 	}
-	for _, o := range x.OrderBy {
+	for _, o := range once(x.OrderBy, func(o ast.SortItem) string { return exprKey(w.noted(o.X)) + sortOrder(o) }) {
 		k := catalog.SortTree{X: w.key(w.noted(o.X)), Desc: descends(o), Using: usingOther(o)}
 		if k.NullsFirst = k.Desc; o.NullsFirst != nil {
 			k.NullsFirst = *o.NullsFirst

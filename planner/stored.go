@@ -98,7 +98,7 @@ func deparseOptions(c *Context) plan.DeparseOptions {
 // returns which relation it is.
 func (c *Context) qualifyLiteral(t types.T, text string) (string, types.OID) {
 	if t.OID != types.ORegclass {
-		return text, 0
+		return c.qualifyObject(t, text), 0
 	}
 	schema, name, ok := splitName(text)
 	if !ok {
@@ -119,6 +119,35 @@ func (c *Context) qualifyLiteral(t types.T, text string) (string, types.OID) {
 		return catalog.QualifiedIdent(s, name), r.ObjectOID()
 	}
 	return text, 0
+}
+
+// qualifyObject gives the name of a user-defined type or function in a literal its schema.
+func (c *Context) qualifyObject(t types.T, text string) string {
+	if t.OID != types.ORegtype && t.OID != types.ORegproc && t.OID != types.ORegprocedure || c.Fmt == nil || c.Fmt.Reg == nil {
+		return text
+	}
+	d, err := types.Parse(t, text, c.Fmt)
+	oid := types.OID(d.I)
+	if err != nil || oid < types.FirstUserOID {
+		return text
+	}
+	pathless := []string{catalog.SchemaPgCatalog}
+	f, ok := c.Snap.Object(oid).(*catalog.Function)
+	switch {
+	case t.OID == types.ORegtype:
+		return c.Snap.FormatType(types.Of(oid), c.DB, pathless)
+	case !ok:
+		return text
+	}
+	name := catalog.QualifiedIdent(f.Schema, f.Name)
+	if t.OID == types.ORegproc {
+		return name
+	}
+	var args []string
+	for _, a := range f.Inputs() {
+		args = append(args, c.Snap.FormatType(a, c.DB, pathless))
+	}
+	return name + "(" + strings.Join(args, ",") + ")"
 }
 
 // splitName takes schema.name or name apart: parts may be quoted, others are

@@ -22,7 +22,8 @@ const (
 	nodeAtom    nodeKind = iota // a constant, a column, a value function
 	nodeCall                    // name(items), ARRAY[items]
 	nodeSyntax                  // a call with a grammar of its own: EXTRACT(…)
-	nodeZone                    // (x AT TIME ZONE y), a call as well; (ROW(…) < ROW(…))
+	nodeZone                    // (x AT TIME ZONE y), a call as well
+	nodeRows                    // (ROW(…) < ROW(…))
 	nodeCollate                 // (x COLLATE y)
 	nodeHidden                  // (x) with a conversion that is not shown
 	nodeCase                    // CASE … END
@@ -460,7 +461,7 @@ func (r *exprReader) group() (n *exprNode, bare bool) {
 		n.kind, n.op = nodeOp, t
 		add(" "+t+" ", r.expr())
 		if n.kids[0].words[0] == "ROW(" && n.kids[1].words[0] == "ROW(" {
-			n.kind = nodeZone
+			n.kind = nodeRows
 		}
 	default:
 		r.bad = true
@@ -536,7 +537,7 @@ func (w *exprWriter) node(n *exprNode) {
 	}
 	own := false
 	switch n.kind {
-	case nodeZone:
+	case nodeZone, nodeRows:
 		own = true
 	case nodeOp, nodeAny, nodeTest, nodeBool, nodeCollate:
 		own = !w.pretty
@@ -579,7 +580,7 @@ func (w *exprWriter) word(s string) {
 				w.indent -= 4
 			}
 			w.buf = append(bytes.TrimRight(w.buf, " "), '\n')
-			w.buf = append(w.buf, strings.Repeat(" ", w.indent)...)
+			w.buf = append(w.buf, strings.Repeat(" ", lineIndent(w.indent))...)
 			if strings.HasPrefix(line, "CASE") {
 				w.indent += 4
 			}
@@ -591,7 +592,7 @@ func (w *exprWriter) word(s string) {
 // simpleIn reports whether n needs no parentheses below parent.
 func simpleIn(n, parent *exprNode) bool {
 	switch n.kind {
-	case nodeAny, nodeCollate:
+	case nodeAny, nodeCollate, nodeRows:
 		return false
 	case nodeHidden:
 		return !n.thin || simpleIn(n.kids[0], n) // has its own

@@ -48,12 +48,17 @@ func (w *queryWriter) keyword(s string, before, after, plus int) {
 	}
 	w.indent += before
 	w.buf = append(bytes.TrimRight(w.buf, " "), '\n')
-	n := max(w.indent, 0)
+	w.str(strings.Repeat(" ", lineIndent(w.indent)+plus) + s)
+	w.indent = max(w.indent+after, 0)
+}
+
+// lineIndent is how far a line of a depth is indented: the deepest begin at the left again.
+func lineIndent(depth int) int {
+	n := max(depth, 0)
 	if n >= indentLimit {
 		n = (indentLimit + (n-indentLimit)/(indentStep/2)) % indentLimit
 	}
-	w.str(strings.Repeat(" ", n+plus) + s)
-	w.indent = max(w.indent+after, 0)
+	return n
 }
 
 // open goes down to the clauses of a statement.
@@ -621,11 +626,18 @@ func (w *queryWriter) expr(x *catalog.TreeExpr) {
 }
 
 // tree writes an expression with the pieces that are in it.
-func (w *exprWriter) tree(x *catalog.TreeExpr) {
+func (w *exprWriter) tree(x *catalog.TreeExpr) { w.treeIn(x, false) }
+
+// treeIn is tree; left tells that an operator stands behind the expression.
+func (w *exprWriter) treeIn(x *catalog.TreeExpr, left bool) {
 	r := &exprReader{env: w.query.env, toks: exprTokens(x.Text), pieces: x.Pieces}
 	n := r.expr()
 	if r.bad || r.pos != len(r.toks) {
 		w.buf = append(w.buf, x.Text...) // not expected; the text is right all the same
+		return
+	}
+	if left {
+		w.paren(n, &exprNode{kind: nodeOp})
 		return
 	}
 	w.node(n)
@@ -648,7 +660,7 @@ func (w *exprWriter) piece(parts []catalog.TreePart) {
 			w.buf = append(w.buf, "::"+r.typeName()...)
 		}
 		if p.Expr != nil {
-			w.tree(p.Expr)
+			w.treeIn(p.Expr, p.Left)
 			continue
 		}
 		q := *w.query
