@@ -18,8 +18,7 @@ func (p *parser) funcCall(name ast.Name) ast.Expr {
 	var named ast.Off
 	p.expect(KindLParen)
 	switch {
-	case p.is(KindStar) && p.peek(1).Kind == KindRParen:
-		p.next()
+	case p.accept(KindStar):
 		c.Star = true
 	case p.is(KindRParen):
 	default:
@@ -83,9 +82,8 @@ func (p *parser) callArgs(c *ast.Call) (named ast.Off) {
 
 // callClauses parses WITHIN GROUP, FILTER and OVER.
 func (p *parser) callClauses(c *ast.Call) {
-	if t := p.tok(); t.Key == kwWithin && p.peek(1).Key == kwGroup {
-		p.next()
-		p.next()
+	if t := p.tok(); p.acceptKw(kwWithin) {
+		p.expectKw(kwGroup)
 		switch {
 		case c.OrderBy != nil:
 			p.failf(ast.Off(t.Off), "cannot use multiple ORDER BY clauses with WITHIN GROUP")
@@ -99,22 +97,18 @@ func (p *parser) callClauses(c *ast.Call) {
 		c.WithinGrp = true
 		p.expect(KindRParen)
 	}
-	if p.isKw(kwFilter) && p.peek(1).Kind == KindLParen {
-		p.next()
-		p.next()
+	if p.acceptKw(kwFilter) {
+		p.expect(KindLParen)
 		p.expectKw(kwWhere)
 		c.Filter = p.expr()
 		p.expect(KindRParen)
 	}
-	if p.isKw(kwOver) {
-		if next := p.peek(1); next.Kind == KindLParen || isName(next, true, false) {
-			p.next()
-			if p.is(KindLParen) {
-				c.Over = p.windowSpec()
-			} else {
-				off := p.off()
-				c.Over = &ast.Window{Off: off, Name: p.colID()}
-			}
+	if p.acceptKw(kwOver) {
+		if p.is(KindLParen) {
+			c.Over = p.windowSpec()
+		} else {
+			off := p.off()
+			c.Over = &ast.Window{Off: off, Name: p.colID()}
 		}
 	}
 }

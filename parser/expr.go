@@ -264,7 +264,7 @@ func (p *parser) andChain(left ast.Expr) ast.Expr {
 // quantified reads ANY|SOME|ALL (…) behind an operator, or returns nil.
 func (p *parser) quantified(left ast.Expr, schema, op string, at Token, b bool) ast.Expr {
 	k := p.tok().Key
-	if b || (k != kwAny && k != kwSome && k != kwAll) || p.peek(1).Kind != KindLParen {
+	if b || (k != kwAny && k != kwSome && k != kwAll) {
 		return nil
 	}
 	p.next()

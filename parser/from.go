@@ -319,7 +319,7 @@ func (p *parser) startsFunction() bool {
 		return p.peek(1).Kind == KindLParen
 	}
 	if t.Kind == KindIdent && keywordTable[t.Key].cat == Reserved {
-		return t.Key == kwCast && p.peek(1).Kind == KindLParen
+		return t.Key == kwCast
 	}
 	if t.Key == kwCollation && p.peek(1).Key == kwFor {
 		return true

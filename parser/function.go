@@ -255,6 +255,11 @@ func (p *parser) routineWithArgs(aggregate bool) (name ast.Name, args []ast.Type
 	for p.peek(n).Kind == KindDot {
 		n += 2
 	}
+	if aggregate && p.peek(n).Kind == KindLParen && p.peek(n+1).Kind == KindRParen { // without arguments it is (*)
+		p.funcName()
+		p.next()
+		p.syntaxErr()
+	}
 	if !aggregate || p.peek(n).Kind != KindLParen || p.peek(n+1).Kind == KindRParen || p.peek(n+1).Kind == KindStar {
 		return p.funcWithArgs()
 	}

@@ -80,9 +80,7 @@ func (p *parser) wordExpr(t Token) ast.Expr {
 	case kwCase:
 		return p.caseExpr()
 	case kwCast:
-		if p.peek(1).Kind == KindLParen {
-			return p.castCall()
-		}
+		return p.castCall()
 	case kwArray:
 		p.next()
 		if p.is(KindLBracket) {

@@ -151,6 +151,15 @@ func (p *planner) mustRelation(n *ast.Name) catalog.Relation {
 			failf(sqlerr.WrongObjectType, n.Pos(), "\"%s\" is a composite type", name)
 		}
 	}
+	path := p.SearchPath
+	if schema != "" {
+		path = []string{schema}
+	}
+	for _, s := range path {
+		if _, ix := p.Snap.IndexByName(p.DB, s, name); ix != nil {
+			failf(sqlerr.WrongObjectType, n.Pos(), "\"%s\" is an index", name)
+		}
+	}
 	if schema != "" {
 		failf(sqlerr.UndefinedTable, n.Pos(), "relation \"%s.%s\" does not exist", schema, name)
 	}

@@ -142,9 +142,7 @@ func (p *planner) bindSetOp(s *ast.Select, outer *scope) *query {
 			}
 			k.target = v - 1
 		default:
-			fail(sqlerr.New(sqlerr.FeatureNotSupported, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").At(startOf(o.X)).
-				WithDetail("Only result column names can be used, not expressions or functions.").
-				WithHint("Add the expression/function to every SELECT, or move the UNION into a FROM clause."))
+			p.noSetOpKey(q, o.X, outer)
 		}
 		col := &plan.Const{At: plan.At{T: q.cols[k.target].T, Off: -1}, Val: types.Null(q.cols[k.target].T)}
 		k.desc, k.nullsFirst = p.direction(o, col)
@@ -154,6 +152,20 @@ func (p *planner) bindSetOp(s *ast.Select, outer *scope) *query {
 	p.limits(q, s, &scope{parent: outer})
 	noLocksInSetOp(s)
 	return q
+}
+
+// noSetOpKey refuses an expression as a key of a set operation's ORDER BY, behind what is
+// wrong with the expression itself.
+func (p *planner) noSetOpKey(q *query, x ast.Expr, outer *scope) {
+	result := &nsItem{colsVisible: true}
+	for i, c := range q.cols {
+		result.cols = append(result.cols, nsCol{name: c.Name, x: &plan.Var{At: plan.At{T: c.T, Off: -1}, Rel: q.rel, Col: i, Name: c.Name}})
+	}
+	b := &binder{planner: p, scope: &scope{parent: outer, block: &block{rels: leafRels(q)}, items: []*nsItem{result}}, what: "ORDER BY", srf: true}
+	b.expr(x)
+	fail(sqlerr.New(sqlerr.FeatureNotSupported, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").At(startOf(x)).
+		WithDetail("Only result column names can be used, not expressions or functions.").
+		WithHint("Add the expression/function to every SELECT, or move the UNION into a FROM clause."))
 }
 
 // noLocksInSetOp refuses FOR UPDATE of a set operation and of its parts.

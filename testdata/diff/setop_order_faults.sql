@@ -1,0 +1,28 @@
+-- An expression as a key of UNION's ORDER BY: what is wrong with itself comes first. Words of calls without their parentheses.
+CREATE TABLE a (id int, x text);
+CREATE TABLE b (id int, y int);
+SELECT id FROM a UNION SELECT id FROM b ORDER BY x;
+SELECT id FROM a UNION SELECT id FROM b ORDER BY a.id;
+SELECT id FROM a UNION SELECT id FROM b ORDER BY y + 1;
+SELECT id FROM a UNION SELECT id FROM b ORDER BY id + 1;
+SELECT id FROM a UNION SELECT id FROM b ORDER BY lower(x);
+SELECT id FROM a UNION SELECT id FROM b ORDER BY nope(id);
+SELECT id FROM a UNION SELECT id FROM b ORDER BY (SELECT 1);
+SELECT id FROM a UNION SELECT id FROM b ORDER BY (SELECT id FROM b LIMIT 1);
+SELECT id FROM a UNION SELECT id FROM b ORDER BY count(*);
+SELECT id FROM a UNION SELECT id FROM b ORDER BY row_number() OVER ();
+SELECT id FROM a UNION SELECT id FROM b ORDER BY generate_series(1, 2);
+SELECT id FROM a UNION SELECT id FROM b ORDER BY id COLLATE "C";
+SELECT id FROM a UNION SELECT id FROM b ORDER BY b.id + 1;
+SELECT id FROM a UNION SELECT id FROM b ORDER BY id + 'x';
+SELECT id FROM a UNION SELECT id FROM b ORDER BY (id);
+SELECT count(* FROM a;
+SELECT count(*) filter FROM a;
+SELECT count(*) over FROM a;
+SELECT sum(id) OVER ORDER BY id FROM a;
+SELECT cast id AS text FROM a;
+SELECT * FROM cast;
+SELECT id FROM a WHERE id = ANY ARRAY[1];
+SELECT max(id) within FROM a;
+SELECT count(*) AS filter, max(id) AS over, min(id) AS within FROM a;
+DROP TABLE a, b;
