@@ -38,7 +38,7 @@ func (x *exec) alterTable(s *ast.AlterTable) error {
 	if err := x.kindIs(r, s.Kind); err != nil && s.Actions[0].Kind != "RENAME COLUMN" {
 		return err
 	}
-	if q, ok := r.(*catalog.Sequence); ok {
+	if q, ok := x.snap().RelationByOID(x.db(), oid).(*catalog.Sequence); ok {
 		if err := x.holdSequence(q, kv.AccessExclusive); err != nil {
 			return err
 		}
@@ -124,6 +124,9 @@ func (x *exec) alterOne(oid types.OID, a *ast.AlterAction) error {
 	case "RENAME":
 		return c.RenameRelation(oid, a.NewName)
 	case "RENAME COLUMN":
+		if q, ok := x.snap().RelationByOID(x.db(), oid).(*catalog.Sequence); ok {
+			return sqlerr.New(sqlerr.WrongObjectType, "cannot rename columns of relation \"%s\"", q.Name).WithDetail("This operation is not supported for sequences.")
+		}
 		return c.RenameColumn(oid, a.Name, a.NewName)
 	case "RENAME CONSTRAINT":
 		return c.RenameConstraint(oid, a.Name, a.NewName)

@@ -31,7 +31,11 @@ func (x *exec) alterIndex(s *ast.AlterTable) error {
 // noAltered is what ALTER says of a name that no relation has.
 func (x *exec) noAltered(s *ast.AlterTable) error {
 	e := x.noRelation(&s.Name)
-	switch {
+	switch index := x.findIndex(&s.Name) != nil; {
+	case index && (s.Kind == "VIEW" || s.Kind == "MATERIALIZED VIEW" || s.Kind == "SEQUENCE"):
+		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a %s", s.Name.Last(), strings.ToLower(s.Kind))
+	case index:
+		return e
 	case e.Code == sqlerr.WrongObjectType && (s.Kind == "TABLE" || s.Kind == "INDEX"):
 		return e.WithHint("Use ALTER TYPE instead.")
 	case s.IfExists && e.Code != sqlerr.WrongObjectType:

@@ -636,13 +636,16 @@ func (x *exec) relation(n *ast.Name) (catalog.Relation, error) {
 }
 
 // noRelation is the error for a name that no relation has: that of its schema, when
-// there is none of that name either, or that of the composite type that has it.
+// there is none of that name either, or that of the composite type or index that has it.
 func (x *exec) noRelation(n *ast.Name) *sqlerr.Error {
 	if s := n.Schema(); s != "" && s != "pg_temp" && x.snap().Schema(x.db(), s) == nil {
 		return sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", s)
 	}
 	if x.composite(n) != nil {
 		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is a composite type", n.Last())
+	}
+	if x.findIndex(n) != nil {
+		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is an index", n.Last())
 	}
 	return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", fullName(n))
 }

@@ -32,6 +32,9 @@ func (x *exec) createSequence(s *ast.CreateSequence) error {
 func (x *exec) alterSequence(s *ast.AlterSequence) error {
 	r := x.lookup(&s.Name)
 	if r == nil {
+		if x.findIndex(&s.Name) != nil {
+			return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a sequence", s.Name.Last())
+		}
 		if s.IfExists {
 			x.notice(sqlerr.SuccessfulCompletion, "relation \"%s\" does not exist, skipping", fullName(&s.Name))
 			return nil
@@ -480,6 +483,9 @@ func (x *exec) comment(s *ast.Comment) error {
 		return sqlerr.New(sqlerr.InvalidParameterValue, "security label provider \"%s\" is not loaded", s.Provider)
 	case s.Label:
 		return sqlerr.New(sqlerr.InvalidParameterValue, "no security label providers have been loaded")
+	}
+	if s.Kind == "COLUMN" && len(s.Name.Parts) == 1 {
+		return sqlerr.New(sqlerr.SyntaxError, "column name must be qualified")
 	}
 	c := x.Change
 	if done, err := x.commentSystem(s, text); done {

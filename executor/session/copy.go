@@ -20,6 +20,11 @@ func (s *Session) copyStmt(ctx context.Context, _ *call, x *ast.Copy) (tag strin
 			return "", 0, err
 		}
 	}
+	if x.Table != nil {
+		if _, err := s.copyRelation(x.Table); err != nil {
+			return "", 0, err
+		}
+	}
 	o, err := parseCopyOptions(x.Options, x.From, s.settings.enc)
 	if err != nil {
 		return "", 0, err

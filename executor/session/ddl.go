@@ -373,11 +373,14 @@ func (s *Session) schemaName(n string) string {
 	return n
 }
 
-// mustRelation is findRelation with 42P01.
+// mustRelation is findRelation with 42P01, or 42809 for an index.
 func (s *Session) mustRelation(n *ast.Name) (catalog.Relation, error) {
 	r, err := s.findRelation(n)
 	if err == nil && r == nil {
 		err = noRelation(n)
+		if _, ix := s.findIndex(n); ix != nil {
+			err = sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is an index", ix.Name)
+		}
 		if name := s.schemaName(n.Schema()); name != "" && s.snapshot().Schema(s.db, name) == nil {
 			err = sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", name)
 		}

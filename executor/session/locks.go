@@ -43,7 +43,7 @@ func (s *Session) lockStmt(ctx context.Context, x *ast.LockTable, c *call) error
 	for i := range x.Tables {
 		r, err := s.mustRelation(&x.Tables[i].Name)
 		if err != nil {
-			if _, ix := s.findIndex(&x.Tables[i].Name); ix != nil && sqlerr.CodeOf(err) == sqlerr.UndefinedTable {
+			if _, ix := s.findIndex(&x.Tables[i].Name); ix != nil && sqlerr.CodeOf(err) == sqlerr.WrongObjectType {
 				err = errNoLock(x.Tables[i].Name.Last(), "indexes")
 			}
 			return err

@@ -38,7 +38,15 @@ func (s *Session) maintained(x *ast.Vacuum) ([]maintained, error) {
 	}
 	for i := range x.Tables {
 		ref := &x.Tables[i]
+		skipped := func() {
+			s.tell(warning(sqlerr.Warning, "skipping \"%s\" --- cannot %s non-tables or special system tables",
+				ref.Name.Last(), map[string]string{"VACUUM": "vacuum", "ANALYZE": "analyze"}[x.Kind]))
+		}
 		r, err := s.mustRelation(&ref.Name)
+		if sqlerr.CodeOf(err) == sqlerr.WrongObjectType { // an index
+			skipped()
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -47,8 +55,7 @@ func (s *Session) maintained(x *ast.Vacuum) ([]maintained, error) {
 			if v, virtual := r.(*catalog.Virtual); virtual && (!s.maintainsSystem(x, v) || !v.View) {
 				continue
 			}
-			s.tell(warning(sqlerr.Warning, "skipping \"%s\" --- cannot %s non-tables or special system tables",
-				ref.Name.Last(), map[string]string{"VACUUM": "vacuum", "ANALYZE": "analyze"}[x.Kind]))
+			skipped()
 			continue
 		}
 		tree := []*catalog.Table{t}

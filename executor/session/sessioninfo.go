@@ -74,6 +74,9 @@ func (s sessionInfo) sequence(o types.OID) (*catalog.Sequence, error) {
 			_, name := r.RelName()
 			return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a sequence", name)
 		}
+		if _, ix := s.snapshot().IndexByOID(s.db, o); ix != nil {
+			return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a sequence", ix.Name)
+		}
 		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation with OID %d does not exist", o)
 	}
 	return q, nil
