@@ -268,7 +268,7 @@ func (w *treeWriter) aggregate(a *aggRef) string {
 			if i < len(call.OrderBy) {
 				key += sortOrder(call.OrderBy[i])
 			}
-			if seen[key] {
+			if seen[key] && !call.WithinGrp { // whose keys are as many as the direct arguments
 				continue
 			}
 			seen[key] = true

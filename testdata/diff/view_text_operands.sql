@@ -27,6 +27,10 @@ create function r2() returns text return (array['a']::varchar[])::text;
 select pg_get_functiondef('r1'::regproc), pg_get_functiondef('r2'::regproc);
 select * from nope.public.t;
 drop function r1, r2;
+create view wg as select a, rank(5, 'z', 50) within group (order by b, d desc, b) from t group by a;
+select pg_get_viewdef('wg');
+select * from wg order by a;
+drop view wg;
 drop view v1, v2, v3, v4, v5, v6, v7, v8, v9, w2, w4, w5, w6, w7, w8, w9;
 drop table t;
 -- objects in literals, whatever the search path
