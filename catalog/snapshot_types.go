@@ -121,7 +121,7 @@ func (s *Snapshot) T(o types.OID, mod int32) (types.T, bool) {
 	} else if in.Subtype != 0 {
 		// bounds of a domain are stored as values of what the domain is over
 		t.Elem = s.BaseType(types.T{OID: in.Subtype, Mod: -1}).OID
-	} else if in.Kind == types.KArray && in.Elem >= types.FirstUserOID {
+	} else if in.Kind == types.KArray {
 		// elements of domains are stored as values of what the domain is over
 		t.Elem = s.BaseType(types.T{OID: in.Elem, Mod: -1}).OID
 	}
