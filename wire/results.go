@@ -259,7 +259,7 @@ func (w *results) appendField(buf []byte, v *vec.Vec, how fieldEncoding, row int
 	case fieldDecimalInt:
 		buf = strconv.AppendInt(buf, v.I64[i], 10)
 	case fieldBinary:
-		buf = vec.AppendBinary(buf, v, row)
+		buf = vec.AppendBinary(buf, v, row, w.opts)
 	default:
 		buf = vec.AppendText(buf, v, row, w.opts)
 	}

@@ -10,22 +10,24 @@ import (
 // stored (AppendBinary) in what users made: an enum value is its label alone, a
 // range does not tell the type of its bounds. So do arrays and rows with such values.
 
-// AppendClient appends the binary form of a non-null value as clients read it.
-func AppendClient(buf []byte, d Datum) []byte {
+// AppendClient appends the binary form of a non-null value as clients read it. Where o
+// knows them, rows of composite types tell the types of their attributes, which may be
+// domains: what is stored is of the type below.
+func AppendClient(buf []byte, d Datum, o *FmtOpts) []byte {
 	switch k := d.T.Kind(); {
 	case k == KEnum:
 		return append(buf, EnumLabel(d.B)...)
 	case d.T.User == KRange || d.T.User == KMultirange:
 		return append(buf, rangeBinary(d)...)
 	case d.T.User == KArray || k == KArray && d.T.ElemType().Kind() == KRecord:
-		return appendClientArray(buf, d)
+		return appendClientArray(buf, d, o)
 	case k == KRecord:
-		return appendClientRecord(buf, d)
+		return appendClientRecord(buf, d, o)
 	}
 	return AppendBinary(buf, d)
 }
 
-func appendClientArray(buf []byte, d Datum) []byte {
+func appendClientArray(buf []byte, d Datum, o *FmtOpts) []byte {
 	_, dims, lbs, elems, err := ArrayElems(d)
 	if err != nil {
 		return append(buf, d.B...)
@@ -36,30 +38,47 @@ func appendClientArray(buf []byte, d Datum) []byte {
 		if e.Null {
 			buf[at+7] = 1
 		}
-		buf = appendClientField(buf, e)
+		buf = appendClientField(buf, e, o)
 	}
 	return buf
 }
 
-func appendClientRecord(buf []byte, d Datum) []byte {
+func appendClientRecord(buf []byte, d Datum, o *FmtOpts) []byte {
 	fields, err := recordFields(d.B, StoredElem)
 	if err != nil {
 		return append(buf, d.B...)
 	}
 	buf = binary.BigEndian.AppendUint32(buf, uint32(len(fields)))
-	for _, f := range fields {
-		buf = appendClientField(binary.BigEndian.AppendUint32(buf, uint32(f.T.OID)), f)
+	attrs := attributesOf(d.T, len(fields), o)
+	for i, f := range fields {
+		t := f.T
+		if attrs != nil {
+			t = attrs[i]
+		}
+		buf = appendClientField(binary.BigEndian.AppendUint32(buf, uint32(t.OID)), f, o)
 	}
 	return buf
 }
 
+// attributesOf returns the types of a composite type's n attributes, nil where they are
+// not known.
+func attributesOf(t T, n int, o *FmtOpts) []T {
+	if o == nil || o.Reg == nil || t.OID == ORecord {
+		return nil
+	}
+	if _, attrs, err := o.Reg.Attributes(t.OID); err == nil && len(attrs) == n {
+		return attrs
+	}
+	return nil
+}
+
 // appendClientField appends a value with its length before it, -1 for NULL.
-func appendClientField(buf []byte, d Datum) []byte {
+func appendClientField(buf []byte, d Datum, o *FmtOpts) []byte {
 	if d.Null {
 		return append(buf, 0xff, 0xff, 0xff, 0xff)
 	}
 	at := len(buf)
-	buf = AppendClient(append(buf, 0, 0, 0, 0), d)
+	buf = AppendClient(append(buf, 0, 0, 0, 0), d, o)
 	binary.BigEndian.PutUint32(buf[at:], uint32(len(buf)-at-4))
 	return buf
 }

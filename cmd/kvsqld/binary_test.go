@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"strings"
 	"testing"
@@ -80,4 +81,37 @@ func binaryIn(t *testing.T, ctx context.Context, c *pgconn.PgConn, typ string, d
 		fmt.Fprintf(&out, "%q ", r[0])
 	}
 	return out.String()
+}
+
+// TestBinaryRowsTellDomains sees the types of attributes in the binary form of rows: a
+// domain is named itself, though the value is one of the type below. Drivers that know
+// the composite type refuse another one.
+func TestBinaryRowsTellDomains(t *testing.T) {
+	ctx := context.Background()
+	servers := map[string]connector{"kvsqld": startServer(t, storage.Options{Store: "mem"}).connect, "PostgreSQL": postgresScratch(t)}
+	for name, connect := range servers {
+		s := &script{t: t, connect: connect, conns: map[string]*pgconn.PgConn{}}
+		defer s.close()
+		c := s.conn(ctx, "")
+		res, err := c.Exec(ctx, `CREATE DOMAIN sent AS numeric; CREATE TYPE sent_row AS (a text, b sent);
+			CREATE TABLE sent_rows (a sent, dropped int, r sent_row); ALTER TABLE sent_rows DROP COLUMN dropped;
+			INSERT INTO sent_rows VALUES (1, ('x', 2)); SELECT 'sent'::regtype::oid::text`).ReadAll()
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		var oid uint32
+		fmt.Sscan(string(res[len(res)-1].Rows[0][0]), &oid)
+		for query, times := range map[string]int{
+			"SELECT r FROM sent_rows":                                  1,
+			"SELECT s FROM sent_rows s":                                2,
+			"SELECT array[r, r] FROM sent_rows":                        2,
+			"SELECT row(s, r) FROM sent_rows s":                        3,
+			"SELECT row('y', 3)::sent_row FROM generate_series(1, 10)": 10,
+		} {
+			out, err := binaryOut(ctx, c, query)
+			if n := bytes.Count(out, binary.BigEndian.AppendUint32(nil, oid)); err != nil || n != times {
+				t.Errorf("%s: %s: the domain is named %d times, not %d (%v)", name, query, n, times, err)
+			}
+		}
+	}
 }

@@ -45,7 +45,7 @@ func textIOFuncs(r *registry) {
 		return types.Bytes(c.call.T, c.keep(appendText(c.env, c.buf[:0], a[0]))), nil
 	})
 	send := fnD(func(c *callCtx, a []types.Datum) (types.Datum, error) {
-		return types.Bytes(c.call.T, c.keep(types.AppendClient(c.buf[:0], a[0]))), nil
+		return types.Bytes(c.call.T, c.keep(types.AppendClient(c.buf[:0], a[0], c.env.Fmt))), nil
 	})
 	add := func(b builder, proc types.OID) {
 		if p := catalog.ProcByOID(proc); p != nil && r.scalar[p.Src] == nil {

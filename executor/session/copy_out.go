@@ -367,7 +367,7 @@ func (k *copyOut) binaryRow(b *vec.Batch, r int) {
 			continue
 		}
 		at := len(buf)
-		buf = vec.AppendBinary(append(buf, 0, 0, 0, 0), v, r)
+		buf = vec.AppendBinary(append(buf, 0, 0, 0, 0), v, r, k.fmt)
 		binary.BigEndian.PutUint32(buf[at:], uint32(len(buf)-at-4))
 	}
 	k.buf = buf

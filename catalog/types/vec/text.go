@@ -51,7 +51,7 @@ func opts(o *types.FmtOpts) *types.FmtOpts {
 }
 
 // AppendBinary appends the binary form, as clients read it, of a row that is not NULL.
-func AppendBinary(buf []byte, v *Vec, row int) []byte {
+func AppendBinary(buf []byte, v *Vec, row int, o *types.FmtOpts) []byte {
 	i := v.Idx(row)
 	switch v.T.Kind() {
 	case types.KInt2:
@@ -72,5 +72,5 @@ func AppendBinary(buf []byte, v *Vec, row int) []byte {
 	case types.KBytea, types.KUUID, types.KJSON:
 		return append(buf, v.B[i]...)
 	}
-	return types.AppendClient(buf, v.Get(row))
+	return types.AppendClient(buf, v.Get(row), o)
 }

@@ -85,7 +85,7 @@ func TestRowsKeepTheirValues(t *testing.T) {
 				if got, want := string(AppendText(nil, v, i, nil)), string(types.AppendText(nil, d, nil)); got != want {
 					t.Errorf("text %q, want %q", got, want)
 				}
-				if got, want := fmt.Sprintf("%x", AppendBinary(nil, v, i)), fmt.Sprintf("%x", types.AppendBinary(nil, d)); got != want {
+				if got, want := fmt.Sprintf("%x", AppendBinary(nil, v, i, nil)), fmt.Sprintf("%x", types.AppendBinary(nil, d)); got != want {
 					t.Errorf("binary %s, want %s", got, want)
 				}
 			}
