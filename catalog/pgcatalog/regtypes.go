@@ -207,8 +207,8 @@ func (env *Env) RegOut(typ, o types.OID) (string, bool) {
 		if n := env.Snap.SchemaByOID(o); n != nil {
 			return catalog.QuoteIdent(n.Name), true
 		}
-		if env.TempSchema != "" && env.namespace(env.TempSchema) == o {
-			return catalog.QuoteIdent(env.TempSchema), true
+		if name := env.TempSchemaByOID(o); name != "" {
+			return catalog.QuoteIdent(name), true
 		}
 	case types.ORegcollation:
 		if c := catalog.CollationByOID(o); c != nil {

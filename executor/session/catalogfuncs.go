@@ -344,8 +344,8 @@ func visibilityFuncs(m map[string]catalogFunc) {
 		return c.integer(int64(o))
 	}
 	m["pg_is_other_temp_schema"] = func(c *catalogCall) (types.Datum, error) {
-		n := c.snapshot().SchemaByOID(c.oid(0))
-		return c.boolean(n != nil && catalog.IsTempSchema(n.Name) && n.Name != c.tempName(), true)
+		name := c.pgEnv().TempSchemaByOID(c.oid(0))
+		return c.boolean(name != "" && name != c.tempName(), true)
 	}
 }
 

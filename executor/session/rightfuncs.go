@@ -87,6 +87,9 @@ func (c *catalogCall) privilege() (types.Datum, error) {
 		}
 	default:
 		privs, grant = snap.Privileges(role, o)
+		if what == "schema" && catalog.CommonOf(o).Name == c.tempName() {
+			privs |= c.inOwnTemp(role)
+		}
 	}
 	r, _ := o.(catalog.Relation)
 	switch what {
@@ -165,6 +168,9 @@ func (c *catalogCall) privilegeObject(what string, d types.Datum) (o catalog.Obj
 	oid := types.OID(d.I)
 	name := string(d.B)
 	if what == "database" || what == "schema" {
+		if n := c.tempObject(what, d); n != nil {
+			return n, true, nil
+		}
 		switch {
 		case !isName(d):
 			if n := snap.SchemaByOID(oid); n != nil && what == "schema" {
@@ -244,6 +250,35 @@ func (c *catalogCall) privilegeObject(what string, d types.Datum) (o catalog.Obj
 		return snap.BuiltinFunction(c.db, p), true, nil
 	}
 	return nil, false, nil
+}
+
+// tempObject is the temporary schema of a name or OID, or nil: it belongs to the
+// server, which grants nothing on it to anybody.
+func (c *catalogCall) tempObject(what string, d types.Datum) catalog.Object {
+	if what != "schema" {
+		return nil
+	}
+	name, env := string(d.B), c.pgEnv()
+	if !isName(d) {
+		name = env.TempSchemaByOID(types.OID(d.I))
+	}
+	if !env.HasTempSchema(name) {
+		return nil
+	}
+	co := catalog.Common{DB: c.db, Name: name}
+	if r, ok := c.snapshot().Object(catalog.OIDSuperuser).(*catalog.Role); ok {
+		co.Owner = r.Name
+	}
+	return &catalog.Schema{Common: co}
+}
+
+// inOwnTemp is what a role may do in the session's temporary schema: use it, and make
+// objects there when it may make temporary ones in the database.
+func (c *catalogCall) inOwnTemp(role string) catalog.Priv {
+	if in, _ := c.snapshot().Privileges(role, c.snapshot().Object(c.db)); in&catalog.PrivTemp == 0 {
+		return catalog.PrivUsage
+	}
+	return catalog.ACLSchema.All()
 }
 
 // stored reports whether a relation has system columns.
