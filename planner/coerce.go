@@ -2,6 +2,7 @@ package planner
 
 import (
 	"bytes"
+	"slices"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
@@ -317,10 +318,7 @@ func (p *planner) coerceRow(r *plan.RowCtor, to types.T, named types.OID, ctx by
 		if i >= len(r.Elems) {
 			refuse("Input has too few columns.")
 		}
-		x := r.Elems[i]
-		if c, ok := x.(*plan.Const); ok && c.T.OID == types.OText {
-			x = &plan.Const{At: plan.At{T: types.Of(types.OUnknown), Off: c.Off}, Val: c.Val} // as it was written
-		}
+		x := p.unsettled(r.Elems[i])
 		if out.Elems[i] = p.coerce(x, col.T, ctx); out.Elems[i] == nil {
 			refuse("Cannot cast type %s to %s in column %d.", p.bareName(x.Type().OID), p.bareName(col.T.OID), i+1)
 		}
@@ -592,10 +590,29 @@ func (p *planner) known(e plan.Expr) plan.Expr {
 // there says what a parameter is.
 func (p *planner) settled(e plan.Expr) plan.Expr {
 	if x, ok := e.(*plan.Param); ok && isUnknown(x) {
-		p.untold = append(p.untold, x)
-		return &plan.Param{At: plan.At{T: types.TText, Off: x.Off}, Idx: x.Idx}
+		out := &plan.Param{At: plan.At{T: types.TText, Off: x.Off}, Idx: x.Idx}
+		p.untold = append(p.untold, out)
+		return out
 	}
 	return p.known(e)
+}
+
+// unsettled takes settled back: a field of a row that becomes one of a composite type
+// is read as that type's, as it was written.
+func (p *planner) unsettled(e plan.Expr) plan.Expr {
+	unknown := types.Of(types.OUnknown)
+	switch x := e.(type) {
+	case *plan.Const:
+		if x.T.OID == types.OText {
+			return &plan.Const{At: plan.At{T: unknown, Off: x.Off}, Val: x.Val}
+		}
+	case *plan.Param:
+		if i := slices.Index(p.untold, x); i >= 0 {
+			p.untold = slices.Delete(p.untold, i, i+1)
+			return &plan.Param{At: plan.At{T: unknown, Off: x.Off}, Idx: x.Idx}
+		}
+	}
+	return e
 }
 
 // allTold refuses parameters whose type nothing tells: at one of their places, where
