@@ -78,6 +78,7 @@ var sessionSets = strings.Fields(`
 	pg_get_catalog_foreign_keys pg_hba_file_rules pg_get_publication_tables pg_stat_get_backend_idset
 	pg_stat_get_slru pg_stat_get_recovery_prefetch pg_stat_get_wal_senders pg_stat_get_subscription pg_stat_get_progress_info
 	pg_event_trigger_ddl_commands pg_event_trigger_dropped_objects show_all_file_settings
+	pg_ls_tmpdir_noargs pg_ls_tmpdir_1arg
 `)
 
 // privilegeNames lists has_…_privilege in its forms: the role by name, by OID or

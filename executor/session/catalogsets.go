@@ -50,6 +50,10 @@ func (s sessionInfo) CatalogRows(src string, args []types.Datum, cols []types.T)
 	case "pg_prepared_xact", "pg_config", "pg_get_catalog_foreign_keys", "pg_hba_file_rules",
 		"pg_get_publication_tables", "show_all_file_settings":
 		return nil, nil // nothing of the kind exists
+	case "pg_ls_tmpdir_noargs":
+		return nil, nil // temporary files have no names
+	case "pg_ls_tmpdir_1arg":
+		return nil, s.tablespaceExists(args[0])
 	}
 	if rows, ok, err := s.statRows(src, args, len(cols)); ok {
 		return rows, err
@@ -58,6 +62,19 @@ func (s sessionInfo) CatalogRows(src string, args []types.Datum, cols []types.T)
 		return nil, eventTriggerOnly(src)
 	}
 	return nil, sqlerr.Unsupported(-1, "function %s", src)
+}
+
+// tablespaceExists refuses the OID of no tablespace.
+func (s sessionInfo) tablespaceExists(oid types.Datum) error {
+	if oid.Null {
+		return nil
+	}
+	for _, t := range s.snapshot().Tablespaces() {
+		if t.OID == types.OID(oid.I) {
+			return nil
+		}
+	}
+	return sqlerr.New(sqlerr.UndefinedObject, "tablespace with OID %d does not exist", uint32(oid.I))
 }
 
 // partitionRows are the rows of pg_partition_tree and pg_partition_ancestors.
