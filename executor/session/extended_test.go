@@ -316,3 +316,52 @@ func TestDomainParameters(t *testing.T) {
 		c.sync()
 	}
 }
+
+// TestPortalsOfAFailedBlock runs portals behind an error: they are there until the block, or
+// the savepoint behind which they were made, is left.
+func TestPortalsOfAFailedBlock(t *testing.T) {
+	ctx := context.Background()
+	c := newServer(t).client(t)
+	if err := c.s.Parse(ctx, "s", "select generate_series(1, 5) a", nil); err != nil {
+		t.Fatal(err)
+	}
+	bind := func(portal string) {
+		t.Helper()
+		if err := c.bind(portal, "s"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(portal, want string) {
+		t.Helper()
+		if got := c.exec(portal, 2); got != want {
+			t.Errorf("%s: %s\nwant %s", portal, got, want)
+		}
+	}
+	const aborted = "ERROR 25P02: current transaction is aborted, commands ignored until end of transaction block"
+	const gone = `ERROR 34000: portal "%s" does not exist`
+	fail := func() { c.want("select 1 / 0", "ERROR 22012: division by zero", "E") }
+
+	c.must("begin")
+	bind("p")
+	want("p", "(a)\n1\n2\nsuspended")
+	fail()
+	want("p", aborted)
+	if _, _, err := c.s.DescribePortal(ctx, "p"); code(err) != "25P02" {
+		t.Error(err)
+	}
+	want("q", fmt.Sprintf(gone, "q"))
+	c.must("rollback")
+	want("p", fmt.Sprintf(gone, "p"))
+
+	c.must("begin")
+	bind("p")
+	c.must("savepoint before")
+	bind("q")
+	fail()
+	want("p", aborted)
+	want("q", aborted)
+	c.must("rollback to before")
+	want("p", "(a)\n1\n2\nsuspended")
+	want("q", fmt.Sprintf(gone, "q"))
+	c.must("commit")
+}

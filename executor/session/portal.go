@@ -147,6 +147,9 @@ func (s *Session) DescribePortal(ctx context.Context, name string) ([]wire.Colum
 	if err != nil {
 		return nil, nil, s.fail(ctx, err, "")
 	}
+	if s.block == failed && p.cols != nil {
+		return nil, nil, s.fail(ctx, errFailedBlock(), "")
+	}
 	return p.cols, p.formats, nil
 }
 
@@ -383,6 +386,16 @@ func (s *Session) dropPortalsFrom(level int) {
 	for p := range s.portals.all {
 		if p.level >= level && (p.cursor == nil || !p.cursor.held) {
 			s.dropPortal(p)
+		}
+	}
+}
+
+// failPortalsFrom fails those that dropPortalsFrom would drop: after an error in a
+// transaction block they are there until the block, or its savepoint, is left.
+func (s *Session) failPortalsFrom(level int) {
+	for p := range s.portals.all {
+		if p.level >= level && (p.cursor == nil || !p.cursor.held) {
+			p.fail()
 		}
 	}
 }

@@ -342,6 +342,11 @@ func (s *Session) committed(t *transaction) {
 // rollback gives the open transaction up.
 func (s *Session) rollback() {
 	s.dropPortals()
+	s.undo()
+}
+
+// undo is rollback without an end of the portals.
+func (s *Session) undo() {
 	if s.tx != nil {
 		s.endExports()
 		s.tx.lobs.closeFrom(0)
@@ -368,7 +373,7 @@ func (s *Session) Abort() {
 		}
 		if s.tx != nil && len(s.tx.saves) > 0 {
 			s.tx.lobs.closeFrom(len(s.tx.saves))
-			s.dropPortalsFrom(len(s.tx.saves)) // the others may go on after ROLLBACK TO
+			s.failPortalsFrom(len(s.tx.saves)) // the others may go on after ROLLBACK TO
 			// What was written since the last savepoint can only be rolled back now.
 			last := &s.tx.saves[len(s.tx.saves)-1]
 			s.tx.kv.UnlockTo(last.locks)
@@ -376,7 +381,8 @@ func (s *Session) Abort() {
 			s.unlockTo(last.advisory)
 			return
 		}
-		s.rollback()
+		s.failPortalsFrom(0)
+		s.undo()
 	case idle:
 		if s.tx != nil {
 			s.rollback()
