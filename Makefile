@@ -117,7 +117,7 @@ autocommit: ## single statements of all kinds at once on few rows; none may fail
 .PHONY: pauses
 pauses: ## tests under load, with pauses where others may come in between (TIMES=30)
 	go test -tags pauses -count=$(TIMES) -timeout 0 -run 'UnderLoad|Beside|Writers|ConcurrentDDL|Exclude|Locks' ./executor/session ./storage/txn
-	go test -tags pauses -count=$(TIMES) -timeout 0 -run 'Histories|ManyWriters|Concurrently|Twins|References' ./cmd/kvsqld
+	go test -tags pauses -count=$(TIMES) -timeout 0 -run 'Histories|ManyWriters|Concurrently|Twins|References|UniqueKeys' ./cmd/kvsqld
 
 .PHONY: figures
 figures: ## what waiting, checksums and a restart after a crash cost (writes 1 GB)

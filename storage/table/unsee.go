@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"slices"
 
 	"kvsqld/catalog/types/vec"
 	"kvsqld/storage/codec"
@@ -26,12 +27,23 @@ func (w *Writer) noteGone(res []LockResult, keys [][]byte) {
 	}
 }
 
-// unsee calls Replaced for the keys that were noted.
-func (w *Writer) unsee() error {
+// unsee calls Replaced for the keys that were noted and that rows take: those of list,
+// but for the ones at the places that are left out.
+func (w *Writer) unsee(list [][]byte, skip []bool) error {
 	gone := w.gone
 	w.gone = nil
 	if len(gone) == 0 || w.Replaced == nil {
 		return nil
+	}
+	if skip != nil {
+		taken := make(map[string]bool, len(list))
+		for i, key := range list {
+			taken[string(key)] = taken[string(key)] || !skip[i]
+		}
+		gone = slices.DeleteFunc(gone, func(key []byte) bool { return !taken[string(key)] })
+		if len(gone) == 0 {
+			return nil
+		}
 	}
 	return w.Replaced(gone)
 }

@@ -64,6 +64,7 @@ func (w *Writer) replace(ctx context.Context, sel []uint32, n int, changed []int
 			return nil, err
 		}
 	}
+	w.gone = nil // an attempt before may have failed
 	var parts []*indexUpdate
 	for i := range d.indexes {
 		u, err := w.indexUpdate(i, changed, mayMove)
@@ -84,7 +85,7 @@ func (w *Writer) replace(ctx context.Context, sel []uint32, n int, changed []int
 		}
 		parts = append(parts, u)
 	}
-	if err := w.unsee(); err != nil {
+	if err := w.unsee(w.new.list, nil); err != nil {
 		return nil, err
 	}
 	// All that goes, then all that comes: a key may move from row to row.

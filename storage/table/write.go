@@ -268,6 +268,7 @@ func (w *Writer) Insert(ctx context.Context, rows *vec.Batch, ix []IndexVals, o 
 			return nil, err
 		}
 	}
+	w.gone = nil // an attempt before may have failed
 	skip, err := w.checkInsert(ctx, sel, o, res)
 	if err != nil {
 		return nil, err
@@ -277,7 +278,7 @@ func (w *Writer) Insert(ctx context.Context, rows *vec.Batch, ix []IndexVals, o 
 			return nil, err
 		}
 	}
-	if err := w.unsee(); err != nil {
+	if err := w.unsee(m.list[:len(sel)], skip); err != nil {
 		return nil, err
 	}
 	if !fresh && d.primary() {

@@ -26,6 +26,12 @@ func (t *Txn) Wrote(sp kv.Space, key []byte) bool {
 	return err != nil || ok && !e.private() || s.top().op != OpNone
 }
 
+// hidden reports whether the transaction's newest write of the key is a private one.
+func (t *Txn) hidden(s *spaceWrites, key []byte) bool {
+	e, ok, err := t.ownWrite(s, key)
+	return ok && err == nil && e.private()
+}
+
 // hasOwn reports whether a read of the key is answered by the transaction's own writes.
 func (t *Txn) hasOwn(sp kv.Space, key []byte) bool {
 	s := t.own(sp)

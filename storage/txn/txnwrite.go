@@ -185,9 +185,10 @@ func (t *Txn) current(sp kv.Space, key []byte, lastSeq uint64) ([]byte, error) {
 	return t.newer(sp, key)
 }
 
-// newer is current for a key that has changed since the snapshot.
+// newer is current for a key that has changed since the snapshot. What hides the
+// snapshot's value from the transaction alone says nothing of what others have put there.
 func (t *Txn) newer(sp kv.Space, key []byte) ([]byte, error) {
-	if s := t.own(sp); s != nil {
+	if s := t.own(sp); s != nil && !t.hidden(s, key) {
 		if v, ok, err := t.written(s, key); ok || err != nil {
 			return v, err
 		}
