@@ -114,7 +114,11 @@ func (p *planner) carryOver(s *state) {
 	}
 	for _, u := range s.units {
 		if u.rel != nil && u.node == nil && u.after == nil {
-			u.local = append(u.local, p.carry(u.rel, known, s.conj)...)
+			for _, c := range p.carry(u.rel, known, s.conj) {
+				if key := exprKey(c); !slices.ContainsFunc(u.local, func(l plan.Expr) bool { return exprKey(l) == key }) { // carryInto may have told it
+					u.local = append(u.local, c)
+				}
+			}
 		}
 	}
 }

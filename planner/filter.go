@@ -59,8 +59,8 @@ func (p *planner) planUnits(s *state) {
 // flatten collects inner joins into units and their conditions into conj.
 func (p *planner) flatten(s *state, items []*joinItem) []*unit {
 	var units []*unit
-	var walk func(j *joinItem)
-	walk = func(j *joinItem) {
+	var walk func(j *joinItem, among bool) // among: with others beside it
+	walk = func(j *joinItem, among bool) {
 		if j.rel != nil {
 			u := &unit{rel: j.rel, rels: map[int]bool{j.rel.id: true}, local: j.rel.restricted(nil)}
 			if j.rel.lateral {
@@ -79,10 +79,20 @@ func (p *planner) flatten(s *state, items []*joinItem) []*unit {
 			on := p.factorOrs(p.simplify(j.on))
 			n := len(s.above)
 			s.above = append(s.above, on...)
-			walk(j.l)
-			walk(j.r)
+			walk(j.l, true)
+			walk(j.r, true)
 			s.above = s.above[:n]
 			s.conj = append(s.conj, on...)
+			return
+		}
+		l, r := j.l, j.r
+		if j.kind == plan.Right {
+			l, r = r, l
+		}
+		if p.waits(s, j, r, among) {
+			m := p.leftSide(s, j, l, r)
+			walk(l, true)
+			s.lefts = append(s.lefts, m)
 			return
 		}
 		if deps := p.outerDeps(s, j); len(deps) > 0 {
@@ -92,7 +102,7 @@ func (p *planner) flatten(s *state, items []*joinItem) []*unit {
 		units = append(units, p.outerUnit(s, j))
 	}
 	for _, j := range items {
-		walk(j)
+		walk(j, len(items) > 1)
 	}
 	return units
 }

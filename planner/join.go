@@ -27,6 +27,9 @@ func (p *planner) stepJoin(s *state) {
 		}
 		s.cur = p.buildJoin(s, s.order[0])
 	}
+	for _, m := range s.lefts {
+		s.cur = p.semiJoin(s, s.cur, m)
+	}
 	s.cur = p.filterOn(s, s.cur, s.conj)
 	s.conj = nil
 	if s.part {

@@ -33,6 +33,7 @@ func (p *planner) stepJoinOrder(s *state) {
 		return
 	}
 	g := newJoinGraph(p, s)
+	g.addLefts()
 	g.addSemis()
 	g.link()
 	if s.lead != nil && n <= maxExact && !g.lateral {
@@ -70,6 +71,8 @@ func describeOrder(j *joinStep) string {
 	link := " "
 	switch {
 	case j.semi == nil:
+	case j.semi.kind == plan.Left:
+		link = " left "
 	case j.semi.kind == plan.Anti:
 		link = " without "
 	default:

@@ -177,6 +177,7 @@ type semi struct {
 	conds     []plan.Expr // join condition over the outer's Vars and the inner's
 	nullAware bool
 	inner     *semiInner // once it is planned
+	beside    []int      // of a left join: the entries of its first side
 }
 
 // subquery is a subquery in an expression, not yet planned.

@@ -33,7 +33,7 @@ type semiLeaf struct {
 // exactly; others, and those that read no entry, are left to placeSemis.
 func (g *joinGraph) addSemis() {
 	s, p := g.s, g.p
-	if s.part || p.NoOptimizer || g.lateral || len(s.units) == 0 || s.lead != nil || len(s.units)+len(s.b.semis) > maxExact {
+	if s.part || p.NoOptimizer || g.lateral || len(s.units) == 0 || s.lead != nil || len(s.units)+len(g.semis)+len(s.b.semis) > maxExact {
 		return
 	}
 	var above []*semi

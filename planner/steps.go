@@ -38,6 +38,7 @@ type state struct {
 	conj  []plan.Expr          // conjuncts not yet applied
 	above []plan.Expr          // conditions of joins above, of which only that they reject rows matters here
 	units []*unit
+	lefts []*semi // left joins that wait for the join order, those first that others may read
 	order []*joinStep
 	cur   *pnode
 	part  bool                  // a side of an outer join: the block's semi joins come above it

@@ -337,6 +337,7 @@ func title(n Node) string {
 
 // details are the lines below a node's title.
 func (w speller) details(n Node) []string {
+	own := w // for what reads the rows of n alone
 	w = w.inputsOf(n)
 	var out []string
 	add := func(label, s string) {
@@ -402,8 +403,8 @@ func (w speller) details(n Node) []string {
 	case *LookupJoin:
 		add("Key", w.lookupText(n))
 		add("Elements", partText(n.Table, n.Parts, w.text))
-		cond("Filter on entries", n.EntryFilter)
-		cond("Filter", n.Filter)
+		add("Filter on entries", own.optional(n.EntryFilter))
+		add("Filter", own.over(n.right()).optional(n.Filter))
 		cond("Join filter", n.Residual)
 	case *MergeJoin:
 		add("On", w.texts(n.LeftKeys)+" = "+w.among(n.Right).texts(n.RightKeys))

@@ -13,6 +13,14 @@ type speller struct{ spell DeparseOptions }
 
 func (w speller) text(e Expr) string { return Deparse(e, w.spell) }
 
+// optional is text, "" of nil.
+func (w speller) optional(e Expr) string {
+	if e == nil {
+		return ""
+	}
+	return w.text(e)
+}
+
 func (w speller) texts(l []Expr) string {
 	var out []string
 	for _, e := range l {
@@ -97,6 +105,7 @@ func (w speller) columns(qualified bool, inputs ...Node) speller {
 			if of := origin(in, i); of != "" && qualified {
 				return catalog.QuoteIdent(of) + "." + catalog.QuoteIdent(c.Name), true
 			}
+			break
 		}
 		return "", false
 	}

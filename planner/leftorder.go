@@ -1,0 +1,115 @@
+package planner
+
+import (
+	"maps"
+	"slices"
+
+	"kvsqld/planner/plan"
+)
+
+// A left join among inner joins takes part in the join order, as its other side gives the
+// rows of the first one nothing but columns and repetitions. In
+//
+//	FROM orders o LEFT JOIN notes n ON n.ord = o.id JOIN customers c ON c.id = o.cust WHERE c.name = 'x'
+//
+// the notes of one customer's orders are looked up, not all notes joined with all orders.
+// Conditions on the other side would have to wait for it: with such a one the join is
+// planned as a unit.
+
+// waits reports whether a left join with the side r, of which among says that it has inner
+// joins beside it, is left to the join order.
+func (p *planner) waits(s *state, j, r *joinItem, among bool) bool {
+	if !among || p.NoOptimizer || s.lead != nil || j.kind != plan.Left && j.kind != plan.Right || len(p.outerDeps(s, j)) > 0 || len(p.outerDeps(s, r)) > 0 {
+		return false
+	}
+	if r.rel != nil && r.rel.table != nil && r.rel.table.Cluster != nil {
+		return false // see clusterLeft
+	}
+	for _, c := range j.on {
+		if hasSub(c) || volatileCall(c) {
+			return false
+		}
+	}
+	ids := r.ids()
+	on := func(c plan.Expr) bool { return reads(c, ids) || volatileCall(c) }
+	return !slices.ContainsFunc(s.conj, on) && !slices.ContainsFunc(s.above, on) &&
+		!slices.ContainsFunc(s.b.semis, func(m *semi) bool { return slices.ContainsFunc(m.conds, on) })
+}
+
+// leftSide plans the other side of a left join that waits.
+func (p *planner) leftSide(s *state, j, l, r *joinItem) *semi {
+	lids, rids := l.ids(), r.ids()
+	within := func(c plan.Expr, ids map[int]bool) bool {
+		in := map[int]bool{}
+		relsOf(c, in)
+		maps.DeleteFunc(in, func(id int, _ bool) bool { return s.b.rels[id] == nil })
+		return len(in) > 0 && subset(in, ids)
+	}
+	var own, on, known []plan.Expr
+	for _, c := range p.factorOrs(j.on) {
+		needOf(c, s.need)
+		if within(c, rids) {
+			own = append(own, c)
+		} else {
+			on = append(on, c)
+		}
+	}
+	for _, c := range s.conj {
+		if within(c, lids) {
+			known = append(known, c)
+		}
+	}
+	if r.rel != nil {
+		own = append(own, p.carry(r.rel, known, on)...)
+	}
+	n := p.planPart(s, []*joinItem{r}, own, on)
+	m := &semi{kind: plan.Left, conds: on, inner: &semiInner{node: n, unit: p.unitOf(r, own)}}
+	for id := range lids {
+		m.beside = append(m.beside, id)
+	}
+	return m
+}
+
+// addLefts enters the left joins that wait into the graph, where its orders are compared
+// exactly; others come above the inner joins.
+func (g *joinGraph) addLefts() {
+	s := g.s
+	if g.lateral || len(s.units)+len(s.lefts)+len(s.b.semis) > maxExact {
+		return
+	}
+	for _, m := range s.lefts {
+		n, u := m.inner.node, m.inner.unit
+		if u == nil {
+			u = &unit{node: n, rels: n.rels}
+		} else {
+			u.node = n
+		}
+		x := &semiLeaf{m: m, set: 1 << (len(g.leaves) + len(g.semis)), share: n.rows}
+		x.plain = &joinStep{unit: u, set: x.set, rows: n.rows, cost: n.cost}
+		for id := range n.rels {
+			g.bit[id] = x.set
+		}
+		ids := map[int]bool{}
+		for _, c := range m.conds {
+			relsOf(c, ids)
+		}
+		for id := range ids {
+			x.needs |= g.bit[id] &^ x.set
+		}
+		if x.needs == 0 { // for all rows the same ones
+			for _, id := range m.beside {
+				x.needs |= g.bit[id]
+			}
+		}
+		g.semis = append(g.semis, x)
+		for _, c := range m.conds {
+			e := g.edge(c)
+			e.semi = x.set
+			x.share *= e.sel
+			g.edges = append(g.edges, e)
+		}
+		x.share = max(x.share, 1)
+		g.conj = append(g.conj[:len(g.conj):len(g.conj)], m.conds...)
+	}
+	s.lefts = nil
+}
