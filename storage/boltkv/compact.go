@@ -185,8 +185,11 @@ func (e *engine) replace(old, to *dataFile) error {
 		return writeError(err)
 	}
 	size := int64(0)
-	_ = to.db.View(func(tx *bolt.Tx) error { size = tx.Size(); return nil })
-	if err := to.w.trim(size); err != nil {
+	err = to.db.View(func(tx *bolt.Tx) error { size = tx.Size(); return nil })
+	if err == nil {
+		err = to.w.trim(size)
+	}
+	if err != nil {
 		return writeError(err)
 	}
 	to.w.lazy = false
