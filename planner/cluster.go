@@ -57,9 +57,7 @@ func (p *planner) stepCluster(s *state) {
 			if implied(c, pos) {
 				return true
 			}
-			in := map[int]bool{}
-			relsOf(c, in)
-			maps.DeleteFunc(in, func(id int, _ bool) bool { return s.b.rels[id] == nil })
+			in := s.entries(c)
 			if len(in) > 0 && subset(in, merged.rels) && !volatileCall(c) {
 				on = append(on, c)
 				return true

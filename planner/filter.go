@@ -226,9 +226,7 @@ func strictVar(e plan.Expr, ids map[int]bool) bool {
 func (p *planner) distribute(s *state) {
 	var rest []plan.Expr
 	for _, c := range s.conj {
-		in := map[int]bool{}
-		relsOf(c, in)
-		maps.DeleteFunc(in, func(id int, _ bool) bool { return s.b.rels[id] == nil })
+		in := s.entries(c)
 		var home *unit
 		if len(in) > 0 && !volatileCall(c) {
 			for _, u := range s.units {
@@ -273,6 +271,14 @@ func reads(e plan.Expr, rels map[int]bool) bool {
 	return false
 }
 
+// entries are the entries of the block's FROM that an expression reads.
+func (s *state) entries(e plan.Expr) map[int]bool {
+	in := map[int]bool{}
+	relsOf(e, in)
+	maps.DeleteFunc(in, func(id int, _ bool) bool { return s.b.rels[id] == nil })
+	return in
+}
+
 func subset(a, b map[int]bool) bool {
 	for k := range a {
 		if !b[k] {
@@ -308,9 +314,7 @@ func (p *planner) outerUnit(s *state, j *joinItem) *unit {
 	}
 	lids, rids := l.ids(), r.ids()
 	own := func(c plan.Expr, of map[int]bool) bool {
-		in := map[int]bool{}
-		relsOf(c, in)
-		maps.DeleteFunc(in, func(id int, _ bool) bool { return s.b.rels[id] == nil })
+		in := s.entries(c)
 		return len(in) > 0 && subset(in, of) && !volatileCall(c)
 	}
 	var down, up, rdown, on []plan.Expr

@@ -73,9 +73,7 @@ func (p *planner) buildStep(s *state, j *joinStep) *pnode {
 	// conjuncts that can be applied here
 	var on, rest []plan.Expr
 	for _, c := range s.conj {
-		in := map[int]bool{}
-		relsOf(c, in)
-		maps.DeleteFunc(in, func(id int, _ bool) bool { return s.b.rels[id] == nil })
+		in := s.entries(c)
 		if len(in) > 0 && subset(in, rels) && !volatileCall(c) {
 			on = append(on, c)
 		} else {
@@ -411,9 +409,7 @@ func (p *planner) lookupJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on
 		if x.used[c] || slices.Contains(entry, c) {
 			continue
 		}
-		in := map[int]bool{}
-		relsOf(c, in)
-		maps.DeleteFunc(in, func(id int, _ bool) bool { return s.b.rels[id] == nil })
+		in := s.entries(c)
 		if subset(in, u.rels) {
 			filter = append(filter, c)
 		} else {

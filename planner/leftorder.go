@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"maps"
 	"slices"
 
 	"kvsqld/planner/plan"
@@ -40,9 +39,7 @@ func (p *planner) waits(s *state, j, r *joinItem, among bool) bool {
 func (p *planner) leftSide(s *state, j, l, r *joinItem) *semi {
 	lids, rids := l.ids(), r.ids()
 	within := func(c plan.Expr, ids map[int]bool) bool {
-		in := map[int]bool{}
-		relsOf(c, in)
-		maps.DeleteFunc(in, func(id int, _ bool) bool { return s.b.rels[id] == nil })
+		in := s.entries(c)
 		return len(in) > 0 && subset(in, ids)
 	}
 	var own, on, known []plan.Expr

@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"maps"
-
 	"kvsqld/catalog"
 	"kvsqld/planner/plan"
 )
@@ -42,9 +40,7 @@ func (p *planner) fewRuns(s *state, q *query, keys []plan.Expr, most float64) bo
 		}
 		var own []plan.Expr
 		for _, c := range s.b.where {
-			in := map[int]bool{}
-			relsOf(c, in)
-			maps.DeleteFunc(in, func(id int, _ bool) bool { return s.b.rels[id] == nil })
+			in := s.entries(c)
 			if len(in) == 1 && in[j.rel.id] && !hasSub(c) {
 				own = append(own, c)
 			}

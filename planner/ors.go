@@ -100,9 +100,7 @@ func (p *planner) impliedByOrs(s *state) []plan.Expr {
 		if !ok || len(or.Args) > maxArms {
 			continue
 		}
-		in := map[int]bool{}
-		relsOf(or, in)
-		maps.DeleteFunc(in, func(id int, _ bool) bool { return s.b.rels[id] == nil })
+		in := s.entries(or)
 		if len(in) < 2 {
 			continue
 		}
@@ -138,9 +136,7 @@ func impliedOn(or *plan.Or, id int, s *state) plan.Expr {
 	for i, a := range or.Args {
 		var own []plan.Expr
 		for _, c := range conjuncts(a, nil) {
-			in := map[int]bool{}
-			relsOf(c, in)
-			maps.DeleteFunc(in, func(id int, _ bool) bool { return s.b.rels[id] == nil })
+			in := s.entries(c)
 			if len(in) == 1 && in[id] && !volatileCall(c) && !hasSub(c) {
 				own = append(own, c)
 			}

@@ -170,7 +170,8 @@ func (j *joinItem) ids() map[int]bool {
 	return m
 }
 
-// semi is a semi or anti join with a query, taken from a conjunct.
+// semi is a semi or anti join with a query, taken from a conjunct; or a left join that
+// waits for the join order, which has no query (see leftorder.go).
 type semi struct {
 	kind      plan.JoinKind
 	q         *query      // the inner query without its correlated conjuncts

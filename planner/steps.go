@@ -19,7 +19,7 @@ func fiveSteps() []step {
 	return []step{
 		// each conjunct goes to the first table that can answer it; the access path of each table is chosen
 		{"filter", (*planner).stepFilter},
-		// by estimated cost: dynamic programming up to ten relations and semi joins, greedy beyond
+		// by estimated cost: dynamic programming up to ten relations, left and semi joins, greedy beyond
 		{"join order", (*planner).stepJoinOrder},
 		// in memory by hash, by lookups, or pair by pair
 		{"join", (*planner).stepJoin},
