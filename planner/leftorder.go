@@ -21,6 +21,11 @@ func (p *planner) waits(s *state, j, r *joinItem, among bool) bool {
 	if !among || p.NoOptimizer || s.lead != nil || j.kind != plan.Left && j.kind != plan.Right || len(p.outerDeps(s, j)) > 0 || len(p.outerDeps(s, r)) > 0 {
 		return false
 	}
+	for _, x := range s.b.rels {
+		if x.lateral {
+			return false // it may read the other side, and keeps the written order anyway
+		}
+	}
 	if r.rel != nil && r.rel.table != nil && r.rel.table.Cluster != nil {
 		return false // see clusterLeft
 	}
