@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -19,8 +20,9 @@ import (
 // One Recheck serves the attempts of one statement.
 type Recheck struct {
 	tables []*metRows
-	more   bool // rows were met since the last attempt
-	fresh  bool // the statement needs a new snapshot
+	more   bool       // rows were met since the last attempt
+	fresh  bool       // the statement needs a new snapshot
+	before []*metRows // rows that were met before the snapshot
 	rounds int
 	moves  uint64 // table.DB.Moves of before the snapshot
 }
@@ -44,7 +46,7 @@ func (x *Recheck) Begin(moves uint64) { x.moves = moves }
 func (x *Recheck) Again() (refresh bool) {
 	x.rounds++
 	if !x.more || x.fresh || x.rounds > maxRechecks {
-		*x = Recheck{}
+		*x = Recheck{before: append(x.before, x.tables...)}
 		return true
 	}
 	x.more = false
@@ -76,12 +78,7 @@ func (r *Run) lockRows(t *catalog.Table, desc *table.Desc, keys [][]byte, o tabl
 	if x == nil || !errors.As(err, &c) {
 		return res, retry(err)
 	}
-	if r.acting || !desc.Revisable() {
-		x.fresh = true
-		return res, ErrRetry
-	}
 	m := x.met(t.OID)
-	known := len(x.tables)
 	for _, k := range c.Keys {
 		if m == nil {
 			m = &metRows{table: t, has: map[string]bool{}}
@@ -93,10 +90,29 @@ func (r *Run) lockRows(t *catalog.Table, desc *table.Desc, keys [][]byte, o tabl
 			x.more = true
 		}
 	}
-	if x.more || len(x.tables) > known {
+	if r.acting || !desc.Revisable() {
+		x.fresh = true
+		return res, ErrRetry
+	}
+	if x.more {
 		return res, ErrRetry
 	}
 	return res, nil
+}
+
+// UnlockGone gives back, when the statement has ended, the locks of rows that it met and
+// that are gone: others need not wait for them until the transaction ends.
+func (x *Recheck) UnlockGone(ctx context.Context, tx table.Txn, tables *table.DB) error {
+	for _, m := range append(x.before, x.tables...) {
+		desc, err := tables.For(m.table)
+		if err != nil {
+			return err
+		}
+		if err := desc.UnlockGone(ctx, tx, m.keys); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readMet prepares what scans that lead to locks read: the transaction's state with the

@@ -54,7 +54,8 @@ type play struct {
 	connect  func(ctx context.Context, onNotice func(*pgconn.Notice)) (*pgconn.PgConn, error)
 	postgres bool
 
-	full bool // outcomes have all fields of errors
+	full   bool // outcomes have all fields of errors
+	sorted bool // outcomes have their rows in order, and who waits has been looked at for deadlocks
 
 	setup string
 	admin *pgconn.PgConn // asks who waits
@@ -144,6 +145,7 @@ func (p *play) level(level, input string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), statementTimeout)
 	defer cancel()
 	p.out.Reset()
+	p.alone(ctx)
 	p.exec(ctx, "DROP SCHEMA public CASCADE; CREATE SCHEMA public")
 	for _, q := range statements(p.setup) {
 		p.exec(ctx, q)
@@ -151,6 +153,10 @@ func (p *play) level(level, input string) string {
 	players := map[string]*player{}
 	defer func() {
 		for _, x := range players {
+			if x.done != nil {
+				x.conn.CancelRequest(ctx)
+				<-x.done
+			}
 			x.conn.Close(ctx)
 		}
 	}()
@@ -171,6 +177,9 @@ func (p *play) level(level, input string) string {
 			}
 			x = &player{name: name, conn: c}
 			players[name] = x
+			if p.sorted {
+				p.outcome(ctx, c, "SET deadlock_timeout = '1ms'")
+			}
 		}
 		if x.done != nil && unlessWaiting {
 			fmt.Fprintf(&p.out, "%d %s: left out\n", step, name)
@@ -234,6 +243,9 @@ func (p *play) settle(ctx context.Context, players map[string]*player, newest *p
 			}
 		}
 		if x == newest && x.done != nil {
+			if p.sorted && p.postgres {
+				time.Sleep(10 * time.Millisecond) // it looks for deadlocks once, after its deadlock_timeout
+			}
 			fmt.Fprintf(&p.out, "%d %s: waits for %s\n", x.step, x.name, blockers)
 		}
 	}
@@ -265,6 +277,19 @@ func (p *play) blockers(ctx context.Context, players map[string]*player, x *play
 	return strings.Join(names, ", ")
 }
 
+// alone waits until the sessions of the play before are gone, and their locks.
+func (p *play) alone(ctx context.Context) {
+	for {
+		res, err := p.admin.Exec(ctx, "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'").ReadAll()
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if res[0].CommandTag.RowsAffected() == 0 {
+			return
+		}
+	}
+}
+
 func (p *play) exec(ctx context.Context, sql string) {
 	p.t.Helper()
 	if _, err := p.admin.Exec(ctx, sql).ReadAll(); err != nil {
@@ -291,9 +316,14 @@ func (p *play) outcome(ctx context.Context, c *pgconn.PgConn, sql string) string
 		if b.Len() > 0 {
 			b.WriteString("; ")
 		}
+		var rows []string
 		for _, v := range r.Rows {
-			fmt.Fprintf(&b, "(%s) ", row(v))
+			rows = append(rows, fmt.Sprintf("(%s) ", row(v)))
 		}
+		if p.sorted {
+			slices.Sort(rows)
+		}
+		b.WriteString(strings.Join(rows, ""))
 		b.WriteString(r.CommandTag.String())
 	}
 	return b.String()

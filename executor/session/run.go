@@ -475,6 +475,11 @@ func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Da
 		n = -1
 	}
 	if !p.q.ReadOnly {
+		if s.block == inBlock {
+			if err := p.recheck.UnlockGone(ctx, s.tx.kv, s.srv.Tables); err != nil {
+				return 0, err
+			}
+		}
 		s.count(p.q, n)
 		if kept != nil {
 			if err := kept.passTo(out); err != nil {

@@ -373,6 +373,10 @@ type Txn interface {
 	// what was read under them no more. Locks of very many rows of a space may stay.
 	LockMark() LockMark
 	UnlockTo(LockMark)
+	// Unlock gives back the locks of keys that were taken since the last LockMark and
+	// under which nothing was written, for who has found nothing there and rests nothing
+	// on it. Locks of very many rows of a space may stay.
+	Unlock(sp Space, keys ...[]byte)
 
 	// Number is the transaction's number in a store with Numbers, which it gets now if
 	// it has none; 0 in others, and for a transaction of no client.

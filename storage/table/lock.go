@@ -8,6 +8,7 @@ import (
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types/vec"
+	"kvsqld/storage/codec"
 	"kvsqld/storage/kv"
 	"kvsqld/storage/kv/keysort"
 )
@@ -90,6 +91,29 @@ func (d *Desc) LockRows(ctx context.Context, tx Txn, keys [][]byte, o LockOpt) (
 	return res, nil
 }
 
+// UnlockGone gives back the locks that LockRows has taken of rows that are gone.
+func (d *Desc) UnlockGone(ctx context.Context, tx Txn, keys [][]byte) error {
+	newest, err := tx.Newest()
+	if err != nil {
+		return err
+	}
+	defer newest.Close()
+	var gone [][]byte
+	for _, k := range keys {
+		val, err := getOne(ctx, newest, d.space, k)
+		if err != nil {
+			return err
+		}
+		if val == nil && !tx.Wrote(d.space, k) {
+			gone = append(gone, k)
+		}
+	}
+	if gone != nil {
+		tx.Unlock(d.space, gone...)
+	}
+	return nil
+}
+
 // ExistsLocked is Exists in a transaction on a whole unique key: the keys are
 // locked as o says (kv.ForKeyShare for foreign keys), so that they cannot be deleted or
 // inserted by others, and their newest committed state counts. A key that nobody has
@@ -113,9 +137,20 @@ func (d *Desc) ExistsLocked(ctx context.Context, tx Txn, ix *catalog.Index, keys
 	hits = make([]bool, n)
 	o.IfPresent = true
 	sp := d.fileOf(x)
+	var shared [][]byte
+	if sp.ID != d.space.ID {
+		if shared, err = d.shareRowsOf(ctx, tx, x, p.list, o); err != nil {
+			return nil, err
+		}
+	}
 	res, err := lockSorted(ctx, tx, sp, o, p.list)
 	if err != nil {
 		return nil, err
+	}
+	if sp.ID != d.space.ID {
+		if err := d.shareOthers(ctx, tx, x, p.list, res, shared, o); err != nil {
+			return nil, err
+		}
 	}
 	for i := range res {
 		hits[p.pos[i]] = res[i].Val != nil
@@ -132,6 +167,64 @@ func (d *Desc) ExistsLocked(ctx context.Context, tx Txn, ix *catalog.Index, keys
 		}
 	}
 	return hits, nil
+}
+
+// shareRowsOf locks the rows that have keys of a unique index, which somebody who locks
+// the rows FOR UPDATE waits for, and returns their row keys, nil where there is none. It
+// comes before the lock of the keys, as who deletes a row locks it before its keys.
+func (d *Desc) shareRowsOf(ctx context.Context, tx Txn, x *index, keys [][]byte, o LockOpt) ([][]byte, error) {
+	newest, err := tx.Newest()
+	if err != nil {
+		return nil, err
+	}
+	defer newest.Close()
+	vals, err := newest.BatchGet(ctx, d.fileOf(x), keys)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([][]byte, len(keys))
+	var list [][]byte
+	for i, v := range vals {
+		if v == nil {
+			continue
+		}
+		if rows[i], err = x.rowOf(keys[i], v); err != nil {
+			return nil, err
+		}
+		rows[i] = bytes.Clone(rows[i])
+		list = append(list, rows[i])
+	}
+	_, err = lockSorted(ctx, tx, d.space, o, list)
+	return rows, err
+}
+
+// shareOthers locks the rows that have the keys now that they are locked, where they are
+// others than those that shareRowsOf found.
+func (d *Desc) shareOthers(ctx context.Context, tx Txn, x *index, keys [][]byte, res []LockResult, shared [][]byte, o LockOpt) error {
+	var list [][]byte
+	for i := range res {
+		if res[i].Val == nil {
+			continue
+		}
+		row, err := x.rowOf(keys[i], res[i].Val)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(row, shared[i]) {
+			list = append(list, row)
+		}
+	}
+	_, err := lockSorted(ctx, tx, d.space, o, list)
+	return err
+}
+
+// rowOf returns the row key of a unique index's entry.
+func (x *index) rowOf(key, val []byte) ([]byte, error) {
+	e, err := codec.OpenEntry(key, val)
+	if err != nil {
+		return nil, corrupt(x.space, key, err)
+	}
+	return e.Master, nil
 }
 
 // hadAtSnapshot reports whether the transaction's snapshot has a key that it has not

@@ -244,11 +244,10 @@ func (w *Writer) conflict(ctx context.Context, c *uniqueCheck, p int, row uint32
 		out.Key = w.new.list[p]
 	} else {
 		key := c.x.key.Append(nil, c.cols, int(row))
-		e, err := codec.OpenEntry(key, c.res[c.key(p)].Val)
-		if err != nil {
-			return out, corrupt(c.x.space, key, err)
+		var err error
+		if out.Key, err = c.x.rowOf(key, c.res[c.key(p)].Val); err != nil {
+			return out, err
 		}
-		out.Key = e.Master
 	}
 	if o.Conflict == ConflictSkip && w.tx.Isolation() == kv.ReadCommitted {
 		return out, nil
@@ -291,14 +290,11 @@ func (w *Writer) stillConflicts(ctx context.Context, c *uniqueCheck, row uint32,
 	if c.x.master {
 		return nil
 	}
-	e, err := codec.OpenEntry(key, val)
-	if err != nil {
-		return corrupt(c.x.space, key, err)
-	}
-	if !bytes.Equal(e.Master, x.Key) {
+	has, err := c.x.rowOf(key, val)
+	if err == nil && !bytes.Equal(has, x.Key) {
 		return ErrChanged
 	}
-	return nil
+	return err
 }
 
 // owns reports whether a row's entry in an index may be removed or replaced. In a unique

@@ -204,7 +204,7 @@ func (w *Writer) checkUpdate(ctx context.Context, u *indexUpdate, sel []uint32, 
 		before, after []byte
 	}
 	var moves, keeps []move
-	var keys, kept [][]byte
+	var left, kept [][]byte
 	for p, row := range sel {
 		before, after := u.searchKeys(w, p, int(row))
 		if bytes.Equal(before, after) {
@@ -216,10 +216,7 @@ func (w *Writer) checkUpdate(ctx context.Context, u *indexUpdate, sel []uint32, 
 		}
 		moves = append(moves, move{int(row), w.old.list[p], before, after})
 		if before != nil && !u.x.master {
-			keys = append(keys, before) // the caller holds the lock of a master key
-		}
-		if after != nil {
-			keys = append(keys, after)
+			left = append(left, before) // the caller holds the lock of a master key
 		}
 	}
 	unproven := u.x.cat.Invalid && !u.x.master // another row may have the entry, see owns
@@ -236,24 +233,39 @@ func (w *Writer) checkUpdate(ctx context.Context, u *indexUpdate, sel []uint32, 
 			}
 		}
 	}
-	if len(keys) == 0 {
+	if len(moves) == 0 {
 		return nil
 	}
-	o = LockOpt{Wait: o.Wait}
-	res, err := lockSorted(ctx, w.tx, w.d.fileOf(u.x), o, keys)
-	if err != nil {
+	exists := make(map[string]bool, 2*len(moves))
+	vals := make(map[string][]byte)
+	lock := func(keys [][]byte, o LockOpt) error {
+		res, err := lockSorted(ctx, w.tx, w.d.fileOf(u.x), o, keys)
+		if err != nil {
+			return err
+		}
+		if u.x.master {
+			w.noteGone(res, keys)
+		}
+		for i, k := range keys {
+			exists[string(k)] = res[i].Val != nil
+			if unproven {
+				vals[string(k)] = res[i].Val
+			}
+		}
+		return nil
+	}
+	if err := lock(left, LockOpt{Wait: o.Wait}); err != nil {
 		return err
 	}
-	if u.x.master {
-		w.noteGone(res, keys)
-	}
-	exists := make(map[string]bool, len(keys))
-	vals := make(map[string][]byte)
-	for i, k := range keys {
-		exists[string(k)] = res[i].Val != nil
-		if unproven {
-			vals[string(k)] = res[i].Val
+	// As with new rows, a key that another row has is not locked.
+	var got [][]byte
+	for _, m := range moves {
+		if _, locked := exists[string(m.after)]; m.after != nil && !locked {
+			got = append(got, m.after)
 		}
+	}
+	if err := lock(got, LockOpt{Wait: o.Wait, IfAbsent: true}); err != nil {
+		return err
 	}
 	for _, m := range moves {
 		if m.before != nil {

@@ -40,6 +40,7 @@ type rowHolder struct {
 	explicit bool // taken by LockKeys, not by a write
 	written  bool // the key has been written; the mode is an exclusive one then
 	touched  bool // written, and stays so when the writes are undone
+	fresh    bool // the row is to be made by the owner
 }
 
 type lockShard struct {
@@ -190,6 +191,7 @@ func (lt *lockTable) prune() {
 type rowResult struct {
 	lastSeq  uint64 // of the key, or of the whole space after an escalated commit
 	explicit bool   // the lock was taken by LockKeys, now or before
+	settled  bool   // the lock was not taken: see rowLock.settledLocked
 }
 
 // lockRow locks a key for o. wait is that of kv.LockOpt; a negative result of
@@ -237,6 +239,12 @@ func (lt *lockTable) lockRow(ctx context.Context, o *owner, sl *spaceLock, key [
 	if state != lockBusy && len(l.queue) > 0 {
 		lt.reblockLocked(l) // they may wait for o as well now
 	}
+	if state == lockBusy && opt.IfAbsent && l.settledLocked(o) {
+		res := rowResult{settled: true, lastSeq: max(l.lastSeq, sl.lastSeq.Load())}
+		sh.mu.Unlock()
+		sl.leave()
+		return res, nil
+	}
 	if state == lockBusy {
 		if opt.Wait == 0 || opt.SkipLocked {
 			sh.mu.Unlock()
@@ -255,12 +263,19 @@ func (lt *lockTable) lockRow(ctx context.Context, o *owner, sl *spaceLock, key [
 			return rowResult{}, err
 		}
 		sh.mu.Lock()
+		if w.settled {
+			res := rowResult{settled: true, lastSeq: max(l.lastSeq, sl.lastSeq.Load())}
+			sh.mu.Unlock()
+			sl.leave()
+			return res, nil
+		}
 		state = lockGranted
 		if w.upgrade {
 			state = lockHeld
 		}
 	}
 	h := l.heldBy(o)
+	h.fresh = h.fresh || opt.IfAbsent
 	if !write {
 		h.explicit = true
 	} else {
@@ -363,6 +378,23 @@ func (l *rowLock) conflictsLocked(o *owner, m kv.RowLockMode) bool {
 	return false
 }
 
+// settledLocked reports whether others hold the lock, none of whom has written the row
+// or is about to make it. Then it is there, as far as they know, which is all that
+// somebody who is to make it has to know: he does not wait for them.
+func (l *rowLock) settledLocked(o *owner) bool {
+	others := false
+	for i := range l.holders {
+		if h := &l.holders[i]; h.o != o {
+			if others = true; h.writes() {
+				return false
+			}
+		}
+	}
+	return others
+}
+
+func (h *rowHolder) writes() bool { return h.written || h.touched || h.fresh }
+
 // heldBy returns the owner's entry; valid until the lock changes hands.
 func (l *rowLock) heldBy(o *owner) *rowHolder {
 	for i := range l.holders {
@@ -378,7 +410,7 @@ func (l *rowLock) heldBy(o *owner) *rowHolder {
 func (l *rowLock) blockersLocked(w *waiter, pos int) []*owner {
 	var out []*owner
 	for i := range l.holders {
-		if h := &l.holders[i]; h.o != w.o && w.row.Conflicts(h.mode) {
+		if h := &l.holders[i]; h.o != w.o && w.row.Conflicts(h.mode) && (!w.fresh || h.writes()) {
 			out = append(out, h.o)
 		}
 	}
@@ -435,22 +467,33 @@ func (lt *lockTable) giveUpRow(l *rowLock, w *waiter) bool {
 func (lt *lockTable) grantLocked(l *rowLock) {
 	for i := 0; i < len(l.queue); {
 		w := l.queue[i]
+		if w.fresh && l.settledLocked(w.o) {
+			l.queue = removeWaiter(l.queue, w)
+			w.settled = true
+			lt.wakeLocked(w)
+			continue
+		}
 		if len(l.blockersLocked(w, i)) > 0 {
 			i++
 			continue
 		}
 		if h := l.heldBy(w.o); h != nil {
 			w.o.upgrades = append(w.o.upgrades, rowUpgrade{l, h.mode})
-			h.mode = w.row
+			h.mode, h.fresh = w.row, h.fresh || w.fresh
 		} else {
-			l.holders = append(l.holders, rowHolder{o: w.o, mode: w.row})
+			l.holders = append(l.holders, rowHolder{o: w.o, mode: w.row, fresh: w.fresh})
 		}
 		l.queue = removeWaiter(l.queue, w)
-		w.granted = true
-		lt.graph.set(w.o, nil)
-		close(w.ch)
+		lt.wakeLocked(w)
 	}
 	lt.reblockLocked(l)
+}
+
+// wakeLocked lets a waiter go on.
+func (lt *lockTable) wakeLocked(w *waiter) {
+	w.granted = true
+	lt.graph.set(w.o, nil)
+	close(w.ch)
 }
 
 func (lt *lockTable) reblockLocked(l *rowLock) {

@@ -27,6 +27,7 @@ type Txn struct {
 	w      *writes  // nil until the first write
 	held   int64    // bytes of memory that the writes take, about
 	told   int64    // bytes that BeginOpt.Grow knows of
+	marked int      // row locks held at the last LockMark
 	remark bool     // written marks of locks exceed the writes (see lockTable.remark)
 	read   [][]byte // memory of readAhead
 	stats  *kv.Stats

@@ -265,12 +265,22 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 			}
 		}
 		kv.Pause()
-		var res rowResult
 		held := len(t.owner.rows)
-		err := t.st.locks.passing(func() (err error) {
-			res, err = t.st.locks.lockRow(ctx, &t.owner, sl, k, sn.seq, o, false)
-			return err
-		})
+		res, err := t.lockRow(ctx, sl, k, sn.seq, o)
+		if err == nil && res.settled { // the row is most likely there
+			if err := t.meet(res.lastSeq); err != nil {
+				return nil, err
+			}
+			v, e := current(i, res.lastSeq)
+			if e != nil {
+				return nil, e
+			}
+			if v == nil {
+				whole := o
+				whole.IfAbsent = false
+				res, err = t.lockRow(ctx, sl, k, sn.seq, whole)
+			}
+		}
 		if err != nil {
 			if o.SkipLocked && errors.Is(err, kv.ErrLockTimeout) {
 				out[i].Skipped = true
@@ -306,11 +316,20 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 		if there := out[i].Val != nil; there && o.IfAbsent || !there && o.IfPresent {
 			t.noteLook(sp, k, out[i].Changed)
 			if len(t.owner.rows) > held {
-				t.st.locks.releaseRowsFrom(&t.owner, held)
+				t.st.locks.releaseRowsFrom(&t.owner, held, nil)
 			}
 		}
 	}
 	return out, nil
+}
+
+// lockRow locks a key, after those whom it has to wait for.
+func (t *Txn) lockRow(ctx context.Context, sl *spaceLock, key []byte, since uint64, o kv.LockOpt) (res rowResult, err error) {
+	err = t.st.locks.passing(func() (err error) {
+		res, err = t.st.locks.lockRow(ctx, &t.owner, sl, key, since, o, false)
+		return err
+	})
+	return res, err
 }
 
 // noteLook notes for a SERIALIZABLE transaction that it has seen what a key has now.

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"bytes"
 	"slices"
 
 	"kvsqld/storage/kv"
@@ -14,6 +15,7 @@ type lockMark struct {
 
 // LockMark implements kv.Txn.
 func (t *Txn) LockMark() kv.LockMark {
+	t.marked = len(t.owner.rows)
 	return &lockMark{rows: len(t.owner.rows), upgrades: len(t.owner.upgrades), tables: append([]tableHold(nil), t.owner.tables...)}
 }
 
@@ -25,7 +27,7 @@ func (t *Txn) UnlockTo(m kv.LockMark) {
 		lt.undoUpgrades(o, at.upgrades)
 	}
 	if len(o.rows) > at.rows {
-		lt.releaseRowsFrom(o, at.rows)
+		lt.releaseRowsFrom(o, at.rows, nil)
 	}
 	kept := o.tables[:0]
 	for _, h := range o.tables {
@@ -46,6 +48,15 @@ func (t *Txn) UnlockTo(m kv.LockMark) {
 	o.tables = kept
 }
 
+// Unlock implements kv.Txn.
+func (t *Txn) Unlock(sp kv.Space, keys ...[]byte) {
+	lt, o := t.st.locks, &t.owner
+	from := min(t.marked, len(o.rows))
+	lt.releaseRowsFrom(o, from, func(l *rowLock) bool {
+		return l.sl.id == sp.ID && slices.ContainsFunc(keys, func(k []byte) bool { return bytes.Equal(k, l.key) })
+	})
+}
+
 // undoUpgrades makes the row locks what they were before the n-th got stronger. All of
 // them are still held.
 func (lt *lockTable) undoUpgrades(o *owner, n int) {
@@ -62,21 +73,28 @@ func (lt *lockTable) undoUpgrades(o *owner, n int) {
 }
 
 // releaseRowsFrom gives back the row locks from the n-th on, of which no write is
-// left. Those of a space whose rows the owner has all are kept: it has not noted
-// which came later.
-func (lt *lockTable) releaseRowsFrom(o *owner, n int) {
+// left: of those that which, if not nil, names, the ones that were not written and did
+// not get stronger. Those of a space whose rows the owner has all are kept: it has not
+// noted which came later.
+func (lt *lockTable) releaseRowsFrom(o *owner, n int, which func(*rowLock) bool) {
 	var kept []*rowLock
 	for _, l := range slices.Backward(o.rows[n:]) { // see releaseRows
 		sl := l.sl
 		c := o.count(sl)
-		if c.owned {
+		if c.owned || which != nil && (!which(l) || slices.ContainsFunc(o.upgrades, func(u rowUpgrade) bool { return u.l == l })) {
 			kept = append(kept, l)
 			continue
 		}
 		sh := l.shard
 		sh.mu.Lock()
 		exclusive := false
-		if h := l.heldBy(o); h != nil {
+		h := l.heldBy(o)
+		if which != nil && h != nil && (h.written || h.touched) {
+			sh.mu.Unlock()
+			kept = append(kept, l)
+			continue
+		}
+		if h != nil {
 			exclusive = h.mode.Exclusive()
 			l.dropHolder(h)
 		}

@@ -199,3 +199,48 @@ func TestLocksGoBackwards(t *testing.T) {
 		st.locks.graph.mu.Unlock()
 	}
 }
+
+// TestUnlock gives back single locks: those of keys, but for what was written, got
+// stronger, or was held before the last mark.
+func TestUnlock(t *testing.T) {
+	_, st := newFake(t, Options{})
+	a, _ := st.Begin(ctx, kv.BeginOpt{})
+	defer a.Rollback()
+	keys := func(names ...string) (out [][]byte) {
+		for _, n := range names {
+			out = append(out, []byte(n))
+		}
+		return out
+	}
+	lock := func(tx kv.Txn, o kv.LockOpt, names ...string) error {
+		_, err := tx.LockKeys(ctx, sp, o, keys(names...)...)
+		return err
+	}
+	wait := kv.LockOpt{Wait: kv.WaitForever, NoValue: true}
+	shared := kv.LockOpt{Wait: kv.WaitForever, NoValue: true, Mode: kv.ForKeyShare}
+	err := lock(a, wait, "before")
+	a.LockMark()
+	err = errors.Join(err, lock(a, wait, "given", "kept", "written"), lock(a, shared, "stronger"), lock(a, wait, "stronger"),
+		a.Put(sp, []byte("written"), []byte("x")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(chan error)
+	b, _ := st.Begin(ctx, kv.BeginOpt{})
+	defer b.Rollback()
+	go func() { got <- lock(b, wait, "given") }()
+	a.Unlock(sp, keys("given", "written", "stronger", "before", "unknown")...)
+	if err := <-got; err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []string{"before", "kept", "written", "stronger"} {
+		if err := lock(b, kv.LockOpt{}, k); !errors.Is(err, kv.ErrLockTimeout) {
+			t.Errorf("%s: %v", k, err)
+		}
+	}
+	a.Rollback()
+	b.Rollback()
+	if n := st.Stats().RowLocks; n != 0 {
+		t.Errorf("%d row locks are left", n)
+	}
+}

@@ -47,6 +47,7 @@ type waiter struct {
 	granted bool          // guarded by the lock's mutex
 	upgrade bool          // row locks: the owner holds the lock in a weaker mode
 	fresh   bool          // row locks: the row is to be made by the owner
+	settled bool          // row locks: it went on without the lock (rowLock.settledLocked)
 	row     kv.RowLockMode
 	mode    kv.TableLockMode
 }

@@ -57,6 +57,7 @@ func testRowModes(t *testing.T, st kv.Store) {
 		c.Rollback()
 	})
 	t.Run("IfAbsent", func(t *testing.T) { testIfAbsent(t, st, sp) })
+	t.Run("IfAbsent beside who shares", func(t *testing.T) { testAbsentPasses(t, st, sp) })
 	t.Run("IfPresent", func(t *testing.T) { testIfPresent(t, st, sp) })
 	t.Run("what is not to be locked is not after a wait", func(t *testing.T) { testNotAfterWait(t, st, sp) })
 	if n := st.Stats().RowLocks; n != 0 {
@@ -191,4 +192,69 @@ func testIfAbsent(t *testing.T, st kv.Store, sp kv.Space) {
 	if r, err := lock(tx, sp, absent, "later"); err != nil || r.Val == nil || !r.Changed {
 		t.Fatalf("a key that is newer than the snapshot: %+v, %v", r, err)
 	}
+}
+
+// testAbsentPasses has several who are to find a key absent wait for its writer, and not
+// for who only has its row locked; but for who is about to make it they wait.
+func testAbsentPasses(t *testing.T, st kv.Store, sp kv.Space) {
+	absent := kv.LockOpt{IfAbsent: true, Wait: kv.WaitForever}
+	for _, beside := range []string{"shares", "waits to update"} {
+		put(t, st, sp, "kept", "1")
+		other, writer := begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{})
+		var others <-chan error
+		if beside == "shares" {
+			_, err := lock(other, sp, kv.LockOpt{Mode: kv.ForKeyShare}, "kept")
+			must(t, err)
+		}
+		_, err := lock(writer, sp, kv.LockOpt{Mode: kv.ForNoKeyUpdate}, "kept")
+		must(t, err)
+		must(t, writer.Put(sp, []byte("kept"), []byte("2")))
+		if beside != "shares" {
+			others = async(t, st, func() error {
+				_, err := lock(other, sp, kv.LockOpt{Mode: kv.ForNoKeyUpdate, Wait: kv.WaitForever}, "kept")
+				return err
+			})
+			waiting(t, others)
+		}
+		var waiters [3]<-chan error
+		var res [3]kv.LockResult
+		for i := range waiters {
+			tx := begin(t, st, kv.BeginOpt{})
+			defer tx.Rollback()
+			waiters[i] = async(t, st, func() (err error) {
+				res[i], err = lock(tx, sp, absent, "kept")
+				return err
+			})
+			waiting(t, waiters[i])
+		}
+		must(t, writer.Commit(ctx))
+		if others != nil {
+			must(t, result(t, others))
+		}
+		for i := range waiters {
+			must(t, result(t, waiters[i]))
+			if string(res[i].Val) != "2" {
+				t.Errorf("beside who %s: found %+v", beside, res[i])
+			}
+		}
+		other.Rollback()
+		tx := begin(t, st, kv.BeginOpt{})
+		_, err = lock(tx, sp, kv.LockOpt{}, "kept")
+		must(t, err) // none of them has kept a lock
+		tx.Rollback()
+	}
+	first, second := begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{})
+	defer first.Rollback()
+	defer second.Rollback()
+	_, err := lock(first, sp, absent, "coming")
+	must(t, err)
+	ch := async(t, st, func() error {
+		_, err := lock(second, sp, absent, "coming")
+		return err
+	})
+	waiting(t, ch)
+	must(t, first.Put(sp, []byte("coming"), []byte("1")))
+	waiting(t, ch)
+	first.Rollback()
+	must(t, result(t, ch))
 }
