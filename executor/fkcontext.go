@@ -18,6 +18,7 @@ type fkStatement uint8
 
 const (
 	fkFindParent fkStatement = iota
+	fkFindChild
 	fkDelete
 	fkUpdate
 	fkSetNull
@@ -100,6 +101,8 @@ func (st fkStatement) text(env *Env, child *catalog.Table, fk *catalog.ForeignKe
 		}
 		b.WriteString(" FOR KEY SHARE OF x")
 		return b.String()
+	case fkFindChild:
+		fmt.Fprintf(&b, "SELECT 1 FROM %s x", name(child))
 	case fkDelete:
 		fmt.Fprintf(&b, "DELETE FROM %s", name(child))
 	default:
@@ -126,6 +129,9 @@ func (st fkStatement) text(env *Env, child *catalog.Table, fk *catalog.ForeignKe
 			word = " WHERE "
 		}
 		fmt.Fprintf(&b, "%s$%d OPERATOR(pg_catalog.=) %s", word, at+i+1, quoted(child.Columns[c].Name))
+	}
+	if st == fkFindChild {
+		b.WriteString(" FOR KEY SHARE OF x")
 	}
 	return b.String()
 }

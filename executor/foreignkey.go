@@ -412,9 +412,15 @@ func (e *fkEvent) verify(env *Env) error {
 		f := newChildFinder(env, e.ref.Table, e.ref.FK)
 		f.below(e, at, view.N)
 		at := -1
-		err = f.find(env.Txn, view.Cols, view.N, func(_ *vec.Batch, probes []uint32) (bool, error) {
-			for _, p := range probes {
-				if !back[p] {
+		err = f.find(env.Txn, view.Cols, view.N, func(b *vec.Batch, probes []uint32) (bool, error) {
+			for i, p := range probes {
+				if back[p] {
+					continue
+				}
+				switch refers, err := f.refers(b, i); {
+				case err != nil:
+					return false, err
+				case refers:
 					at = int(p)
 					return false, nil
 				}
@@ -624,6 +630,40 @@ func (f *childFinder) scan(desc *table.Desc, r table.Reader, cols []int, vals []
 			return err
 		}
 	}
+}
+
+// refers reports whether a row that the transaction sees refers to its value in the newest
+// state, too. Who is about to delete the row is waited for.
+func (f *childFinder) refers(b *vec.Batch, i int) (bool, error) {
+	env, cols := f.env, f.fk.Cols
+	desc, err := env.Tables.For(f.table)
+	if err != nil {
+		return false, err
+	}
+	r := b.Row(i)
+	key := b.Cols[0].B[b.Cols[0].Idx(r)]
+	if desc.RowWritten(env.Txn, key) {
+		return true, nil
+	}
+	there, changed, err := desc.ShareNewest(env.Ctx, env.Txn, key, lockOpt(env))
+	if err != nil || !there || !changed {
+		return there, fkFindChild.in(env, f.table, f.fk, nil, err)
+	}
+	newest, err := env.Txn.Newest()
+	if err != nil {
+		return false, err
+	}
+	defer newest.Close()
+	var now vec.Batch
+	if err := desc.GetRows(env.Ctx, newest, [][]byte{key}, cols, nil, &now); err != nil || now.Rows() == 0 {
+		return false, err
+	}
+	seen := make([]*vec.Vec, len(cols))
+	for i, c := range cols {
+		seen[i] = b.Cols[1+slices.Index(desc.Live, c)]
+	}
+	eq := newKeyEq(columnTypes(f.table, cols))
+	return eq.equal(now.Cols, now.Row(0), seen, r), nil
 }
 
 // unseen looks for referencing rows that were committed after the transaction's

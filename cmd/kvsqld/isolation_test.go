@@ -235,7 +235,7 @@ func (p *play) settle(ctx context.Context, players map[string]*player, newest *p
 			select {
 			case text := <-x.done:
 				p.ended(ctx, x, text)
-			default:
+			case <-time.After(time.Millisecond): // who asks all the time takes the processor from those who are asked about
 				// Once more: a circle may have been broken in the middle of the first look.
 				if blockers = p.blockers(ctx, players, x, nil); blockers != "" {
 					blockers = p.blockers(ctx, players, x, nil)
@@ -287,6 +287,7 @@ func (p *play) alone(ctx context.Context) {
 		if res[0].CommandTag.RowsAffected() == 0 {
 			return
 		}
+		time.Sleep(time.Millisecond)
 	}
 }
 

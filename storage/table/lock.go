@@ -91,6 +91,17 @@ func (d *Desc) LockRows(ctx context.Context, tx Txn, keys [][]byte, o LockOpt) (
 	return res, nil
 }
 
+// ShareNewest locks a row FOR KEY SHARE, if the newest state has it, and reports whether
+// that has it, and whether it may have changed since the transaction's snapshot.
+func (d *Desc) ShareNewest(ctx context.Context, tx Txn, key []byte, o LockOpt) (there, changed bool, err error) {
+	o.Mode, o.IfPresent = kv.ForKeyShare, true
+	res, err := tx.LockKeys(ctx, d.space, o, key)
+	if err != nil {
+		return false, false, err
+	}
+	return res[0].Val != nil, res[0].Changed, nil
+}
+
 // UnlockGone gives back the locks that LockRows has taken of rows that are gone.
 func (d *Desc) UnlockGone(ctx context.Context, tx Txn, keys [][]byte) error {
 	newest, err := tx.Newest()
