@@ -243,7 +243,8 @@ func (lt *lockTable) lockTableMode(ctx context.Context, o *owner, id uint64, m k
 	}
 	sl := hold.sl
 	sl.mu.Lock()
-	if sl.tableFreeLocked(o, m, hold.modes, hold.modes == 0, len(sl.queue)) {
+	pos := sl.placeLocked(hold.modes)
+	if sl.tableFreeLocked(o, m, hold.modes, sl.queue[:pos]) {
 		sl.grantTableLocked(o, m)
 		lt.reblockTableLocked(sl)
 		sl.mu.Unlock()
@@ -254,13 +255,9 @@ func (lt *lockTable) lockTableMode(ctx context.Context, o *owner, id uint64, m k
 		sl.mu.Unlock()
 		return kv.ErrLockTimeout
 	}
-	w := &waiter{o: o, ch: make(chan struct{}), mode: m, upgrade: hold.modes != 0}
-	pos := len(sl.queue)
-	if w.upgrade { // whoever holds a lock passes those who wait for it to go
-		pos = 0
-	}
+	w := &waiter{o: o, ch: make(chan struct{}), mode: m}
 	sl.queue = slices.Insert(sl.queue, pos, w)
-	if w.upgrade {
+	if pos < len(sl.queue)-1 {
 		lt.reblockTableLocked(sl)
 	}
 	if err := lt.graph.block(o, sl.tableBlockersLocked(w, pos), kv.LockWait{Space: id, TableMode: m}, nil); err != nil {
@@ -268,7 +265,7 @@ func (lt *lockTable) lockTableMode(ctx context.Context, o *owner, id uint64, m k
 		lt.graph.set(o, nil)
 		// Where only those before it in the queue are in the way, and would wait for it
 		// in the end, it passes them.
-		if sl.tableFreeLocked(o, m, hold.modes, false, 0) {
+		if sl.tableFreeLocked(o, m, hold.modes, nil) {
 			sl.grantTableLocked(o, m)
 			hold.modes |= bit
 			err = nil
@@ -295,9 +292,20 @@ func (lt *lockTable) lockTableMode(ctx context.Context, o *owner, id uint64, m k
 	return err
 }
 
-// tableFreeLocked reports whether mode m conflicts with no other holder and,
-// if fair, with none of the first n in the queue.
-func (sl *spaceLock) tableFreeLocked(o *owner, m kv.TableLockMode, own uint8, fair bool, n int) bool {
+// placeLocked is the place in the queue of somebody who holds modes: before the first who
+// waits for them to go, as they would wait for each other, and else at the end.
+func (sl *spaceLock) placeLocked(modes uint8) int {
+	for i, w := range sl.queue {
+		if w.mode.Conflicts()&modes != 0 {
+			return i
+		}
+	}
+	return len(sl.queue)
+}
+
+// tableFreeLocked reports whether mode m conflicts with no other holder and with none of
+// those who are ahead in the queue.
+func (sl *spaceLock) tableFreeLocked(o *owner, m kv.TableLockMode, own uint8, ahead []*waiter) bool {
 	if hit := m.Conflicts() & sl.mask; hit != 0 {
 		for i := range sl.counts {
 			c := sl.counts[i]
@@ -309,11 +317,9 @@ func (sl *spaceLock) tableFreeLocked(o *owner, m kv.TableLockMode, own uint8, fa
 			}
 		}
 	}
-	if fair {
-		for _, w := range sl.queue[:n] {
-			if w.o != o && m.Conflicts()&(1<<w.mode) != 0 {
-				return false
-			}
+	for _, w := range ahead {
+		if w.o != o && m.Conflicts()&(1<<w.mode) != 0 {
+			return false
 		}
 	}
 	return true
@@ -339,9 +345,6 @@ func (sl *spaceLock) tableBlockersLocked(w *waiter, pos int) []*owner {
 			out = append(out, h.o)
 		}
 	}
-	if w.upgrade {
-		return out
-	}
 	for _, q := range sl.queue[:pos] {
 		if q.o != w.o && w.mode.Conflicts()&(1<<q.mode) != 0 {
 			out = append(out, q.o)
@@ -365,7 +368,7 @@ func (sl *spaceLock) heldBy(o *owner) uint8 {
 func (lt *lockTable) grantTablesLocked(sl *spaceLock) {
 	for i := 0; i < len(sl.queue); {
 		w := sl.queue[i]
-		if !sl.tableFreeLocked(w.o, w.mode, sl.heldBy(w.o), !w.upgrade, i) {
+		if !sl.tableFreeLocked(w.o, w.mode, sl.heldBy(w.o), sl.queue[:i]) {
 			i++
 			continue
 		}

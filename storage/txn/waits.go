@@ -123,7 +123,7 @@ func (lt *lockTable) letPass(owners []*owner) bool {
 		sl := lt.space(wait.Space)
 		sl.mu.Lock()
 		i := slices.IndexFunc(sl.queue, func(w *waiter) bool { return w.o == o })
-		if i < 0 || !sl.tableFreeLocked(o, sl.queue[i].mode, sl.heldBy(o), false, 0) {
+		if i < 0 || !sl.tableFreeLocked(o, sl.queue[i].mode, sl.heldBy(o), nil) {
 			sl.mu.Unlock()
 			continue
 		}
