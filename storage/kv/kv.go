@@ -251,6 +251,26 @@ type Snapshot interface {
 	Close()
 }
 
+// View is what a transaction saw at one moment: a snapshot under the writes that it had
+// made. It stays that while the transaction writes more, is refreshed, or goes back to a
+// savepoint that was there before.
+type View interface {
+	Reader
+	// Renew lets the view of a READ COMMITTED transaction have the newest committed
+	// state under the same writes. As for Refresh, no iterator of it may be open.
+	Renew() error
+	// Enter makes the view what the transaction sees, until leave is called: LockKeys
+	// reports what has changed since, and what is written meanwhile is seen by nobody
+	// but who reads there. It has to be undone (RollbackTo, Detach) before leave.
+	Enter() (leave func())
+	// Rewritten reports whether the transaction has put or deleted the key since, or all
+	// keys of its space.
+	Rewritten(sp Space, key []byte) bool
+	// Close releases the view; bytes read from it become invalid. It may be called more
+	// than once.
+	Close()
+}
+
 // Txn is a transaction: a snapshot overlaid with own writes that nobody else
 // sees before Commit. Writes, locks and savepoints belong to one goroutine.
 //
@@ -285,6 +305,10 @@ type Txn interface {
 	// Detach is RollbackTo that returns a reader of what the transaction saw before it,
 	// the undone writes included. It may be used until the next Refresh, or the end.
 	Detach(sp int) Reader
+
+	// View holds what the transaction sees now, for longer than Before does. Who asked for
+	// it closes it before a RollbackTo that undoes what it shows, and before the end.
+	View() (View, error)
 
 	// ReadNewest lets the transaction read, and write on, the newest committed state
 	// under its own writes until end is called, whatever its isolation level; what

@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"kvsqld/storage/kv"
 )
@@ -14,25 +15,42 @@ import (
 // lengths and sorted runs is a copy of the writes.
 type before struct {
 	t      *Txn
+	view   *View      // whose snapshot it reads; nil: the transaction's
 	mu     sync.Mutex // held by readers, which may have to sort
 	layers map[uint64]*layer
 }
 
 // Before implements kv.Txn.
 func (t *Txn) Before() kv.Reader {
-	b := &before{t: t, layers: map[uint64]*layer{}}
+	b := &before{t: t, view: t.in, layers: map[uint64]*layer{}}
 	if t.w == nil {
 		return b
 	}
 	t.w.mu.Lock()
 	defer t.w.mu.Unlock()
 	for _, s := range t.w.list {
-		if l := s.top(); !s.empty() {
-			b.layers[s.sp.ID] = &layer{op: l.op, log: slices.Clip(l.log), runs: slices.Clone(l.runs), indexed: l.indexed,
-				sealed: slices.Clip(l.sealed), base: l.base}
+		if !s.empty() {
+			l := s.top().copy()
+			b.layers[s.sp.ID] = &l
 		}
 	}
 	return b
+}
+
+// copy returns the layer as it is now, whatever is added to it later.
+func (l *layer) copy() layer {
+	return layer{op: l.op, log: slices.Clip(l.log), runs: slices.Clone(l.runs), indexed: l.indexed,
+		private: l.private, sealed: slices.Clip(l.sealed), base: l.base}
+}
+
+// source returns the snapshot, where it is kept, and where reads of it are recorded.
+func (b *before) source() (*sharedSnap, *atomic.Pointer[sharedSnap], notes, error) {
+	if v := b.view; v != nil {
+		sn, err := v.snapshot()
+		return sn, &v.snap, v.notes, err
+	}
+	sn, err := b.t.snapshot()
+	return sn, &b.t.snap, b.t.notes(), err
 }
 
 // Detach implements kv.Txn.
@@ -60,11 +78,11 @@ func (b *before) BatchGet(ctx context.Context, sp kv.Space, keys [][]byte) (_ []
 	defer faults(debug.SetPanicOnFault(true), &err)
 	out := make([][]byte, len(keys))
 	l := b.layers[sp.ID]
+	sn, _, notes, err := b.source()
+	if err != nil {
+		return nil, err
+	}
 	if l == nil || l.op == OpNone {
-		sn, err := b.t.snapshot()
-		if err != nil {
-			return nil, err
-		}
 		if err := batchGet(ctx, sn, sp, keys, out); err != nil {
 			return nil, err
 		}
@@ -78,7 +96,7 @@ func (b *before) BatchGet(ctx context.Context, sp kv.Space, keys [][]byte) (_ []
 		}
 		b.mu.Unlock()
 	}
-	b.t.noteGets(sp, keys, out, func(k []byte) bool {
+	notes.gets(sp, keys, out, func(k []byte) bool {
 		if l == nil {
 			return false
 		}
@@ -92,9 +110,12 @@ func (b *before) BatchGet(ctx context.Context, sp kv.Space, keys [][]byte) (_ []
 
 func (b *before) Scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanOpt) kv.Iter {
 	l := b.layers[sp.ID]
+	sn, at, notes, err := b.source()
+	if err != nil {
+		return failedScan(err)
+	}
 	var wins []window
 	if l != nil {
-		var err error
 		b.mu.Lock()
 		wins, err = l.guardedWindows(r, o.Then, 0)
 		b.mu.Unlock()
@@ -102,5 +123,5 @@ func (b *before) Scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanOpt
 			return failedScan(err)
 		}
 	}
-	return b.t.scan(ctx, sp, r, o, l != nil && l.op != OpNone, wins)
+	return notes.scan(ctx, sn, at, sp, r, o, l != nil && l.op != OpNone, wins)
 }

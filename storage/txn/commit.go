@@ -300,6 +300,7 @@ func (t *Txn) Commit(ctx context.Context) error {
 	t.mu.Lock()
 	t.releaseSnap() // T1
 	t.mu.Unlock()
+	t.closeViews()
 	t.st.pending.Add(1)
 	defer t.st.pending.Add(-1)
 	if !t.st.commitAlone(r) {

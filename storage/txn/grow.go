@@ -11,7 +11,7 @@ const (
 // grow accounts for the memory of one more write of n bytes.
 func (t *Txn) grow(n int) error {
 	t.held += int64(n) + writeMemory
-	spills := canSpill && t.opt.Spill != nil
+	spills := canSpill && t.opt.Spill != nil && t.in == nil
 	if t.held-t.told < growStep && !(spills && t.opt.Spill.At < growStep) {
 		return nil
 	}

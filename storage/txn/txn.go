@@ -22,6 +22,9 @@ type Txn struct {
 	mu   sync.Mutex                 // opening the snapshot
 	snap atomic.Pointer[sharedSnap] // nil until the first read, and after the end
 
+	views []*View // that are open
+	in    *View   // what the transaction sees instead of its own state (View.Enter)
+
 	light bool // it has ended, with table locks at most: nobody has its owner any more
 
 	w      *writes  // nil until the first write
@@ -228,6 +231,7 @@ func (t *Txn) end(seq uint64) {
 	t.mu.Lock()
 	t.releaseSnap()
 	t.mu.Unlock()
+	t.closeViews()
 	kv.Pause()
 	number := t.owner.number.Load()
 	t.light = number == 0 && t.w == nil && t.serial == nil && len(t.owner.rows) == 0 && len(t.owner.spaces) == 0

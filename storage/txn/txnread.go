@@ -2,6 +2,7 @@ package txn
 
 import (
 	"context"
+	"sync/atomic"
 
 	"kvsqld/storage/kv"
 )
@@ -50,7 +51,7 @@ func (t *Txn) BatchGet(ctx context.Context, sp kv.Space, keys [][]byte) ([][]byt
 	if err := t.getAll(ctx, sp, keys, out); err != nil {
 		return nil, err
 	}
-	t.noteGets(sp, keys, out, func(k []byte) bool { return t.hasOwn(sp, k) })
+	t.notes().gets(sp, keys, out, func(k []byte) bool { return t.hasOwn(sp, k) })
 	return out, nil
 }
 
@@ -72,18 +73,18 @@ func (t *Txn) getAll(ctx context.Context, sp kv.Space, keys, out [][]byte) error
 	return t.getWritten(s, keys, out)
 }
 
-// noteGets records point reads and what they found. own tells which keys the
+// gets records point reads and what they found. own tells which keys the
 // transaction had written itself: of these it has not read what others committed.
-func (t *Txn) noteGets(sp kv.Space, keys, out [][]byte, own func(key []byte) bool) {
-	if t.reads != nil {
+func (n notes) gets(sp kv.Space, keys, out [][]byte, own func(key []byte) bool) {
+	if n.reads != nil {
 		for _, k := range keys {
 			if !own(k) {
-				t.reads.addKey(sp.ID, k)
+				n.reads.addKey(sp.ID, k)
 			}
 		}
 	}
-	if t.stats != nil {
-		f := t.stats.File(sp)
+	if n.stats != nil {
+		f := n.stats.File(sp)
 		for i, k := range keys {
 			countGets(f, 1, k, out[i])
 		}
@@ -127,14 +128,27 @@ func (t *Txn) scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanOpt, h
 	if err != nil {
 		return failedScan(err)
 	}
+	return t.notes().scan(ctx, sn, &t.snap, sp, r, o, hidden, wins)
+}
+
+// notes is where reads are recorded.
+type notes struct {
+	reads *readSet // Serializable only
+	stats *kv.Stats
+}
+
+func (t *Txn) notes() notes { return notes{t.reads, t.stats} }
+
+// scan is Txn.scan of a snapshot, which is that of at.
+func (n notes) scan(ctx context.Context, sn *sharedSnap, at *atomic.Pointer[sharedSnap], sp kv.Space, r kv.Range, o kv.ScanOpt, hidden bool, wins []window) *scan {
 	var stats *kv.FileStats
-	if t.stats != nil {
-		stats = t.stats.File(sp)
+	if n.stats != nil {
+		stats = n.stats.File(sp)
 		stats.Scans.Add(1 + int64(len(o.Then)))
 		o.Skip = countSkips(stats, o.Skip)
 	}
-	it := newScan(ctx, sn, &t.snap, sp, r, o, hidden)
-	it.read(t.reads, sp, r, o.Then)
+	it := newScan(ctx, sn, at, sp, r, o, hidden)
+	it.read(n.reads, sp, r, o.Then)
 	if len(wins) > 0 {
 		it.overlay(wins)
 	}

@@ -39,6 +39,8 @@ func Run(t *testing.T, open func(t *testing.T) kv.Store) {
 		{"writes over newer states", testNewestWrites},
 		{"reads of own writes", testOwnReads},
 		{"detached writes", testDetach},
+		{"views", testViews},
+		{"views as what is seen", testEnteredView},
 		{"lock queue", testLockQueue},
 		{"deadlocks", testDeadlock},
 		{"lock escalation", testEscalation},

@@ -20,6 +20,8 @@ func Models(t *testing.T, open func(t *testing.T) kv.Store) {
 	t.Run("writes over newer states", func(t *testing.T) { testNewestWrites(t, open(t)) })
 	t.Run("reads of own writes", func(t *testing.T) { testOwnReads(t, open(t)) })
 	t.Run("detached writes", func(t *testing.T) { testDetach(t, open(t)) })
+	t.Run("views", func(t *testing.T) { testViews(t, open(t)) })
+	t.Run("views as what is seen", func(t *testing.T) { testEnteredView(t, open(t)) })
 }
 
 // Spilling returns a store whose transactions move their writes to temporary files
