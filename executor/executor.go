@@ -85,8 +85,8 @@ type Env struct {
 	// Tally counts for the cumulative statistics; attach makes one if it is nil.
 	Tally *Tally
 
-	// From is what the body of a stable function reads: the state that the statement
-	// which calls it reads. nil: Txn.
+	// From is what a portal reads, which keeps what it saw at its beginning, and the body
+	// of a stable function: the state that the statement which calls it reads. nil: Txn.
 	From kv.Reader
 
 	run *Run

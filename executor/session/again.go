@@ -27,9 +27,6 @@ func (s *Session) again(ctx context.Context, f func() error) error {
 
 // readAgain gives a READ COMMITTED statement that runs again a new snapshot.
 func (s *Session) readAgain(ctx context.Context) error {
-	if err := s.settlePortals(ctx); err != nil {
-		return err
-	}
 	s.tx.moves = s.srv.Tables.Moves()
 	if s.tx.iso == kv.ReadCommitted {
 		s.tx.seen = s.srv.Catalog.Current()

@@ -75,3 +75,82 @@ func TestCursorSpills(t *testing.T) {
 	c.must("set temp_file_limit = '100kB'; begin; declare c cursor with hold for select g, repeat('x', 100) from generate_series(1, 20000) g")
 	c.want("commit", "ERROR 53400: temporary file size exceeds temp_file_limit (100kB)", "I")
 }
+
+// A cursor over many rows holds none but those on their way to the client, whatever other
+// statements of its transaction come between; nor is anything left at the end.
+func TestCursorReadsOnDemand(t *testing.T) {
+	ctx := context.Background()
+	srv := newServer(t)
+	c, other := srv.client(t), srv.client(t)
+	const rows = 60_000
+	c.must("create table big(a int primary key, b text); insert into big select g, repeat('x', 100) from generate_series(1, 60000) g; analyze big")
+	c.must("set temp_file_limit = '100kB'; set work_mem = '64kB'")
+	for _, level := range []string{"read committed", "repeatable read"} {
+		for _, end := range []string{"commit", "rollback", "savepoint s; select 1/0", "close c; commit"} {
+			c.must("begin isolation level " + level + "; declare c no scroll cursor for select a, b from big")
+			seen := make(map[string]bool)
+			for i := range 20 {
+				got := strings.Split(c.sql("fetch 50 from c"), "\n")
+				if len(got) != 53 {
+					t.Fatalf("%s: fetch %d: %d lines, the last %q", level, i, len(got), got[len(got)-2])
+				}
+				for _, l := range got[1:51] {
+					seen[l] = true
+				}
+				c.must("insert into big values (" + itoa(-i) + ", 'mine'); update big set b = 'mine' where a = " + itoa(1+i*3000))
+				other.must("update big set b = 'theirs' where a = " + itoa(2+i*3000))
+				if n := srv.memory.Used(); n > 4<<20 {
+					t.Fatalf("%d bytes in use", n)
+				}
+			}
+			for l := range seen {
+				if strings.HasSuffix(l, "mine") {
+					t.Errorf("%s: the cursor has %q", level, l)
+				}
+			}
+			if len(seen) != 1000 {
+				t.Errorf("%s: %d different rows", level, len(seen))
+			}
+			if end == "commit" {
+				c.want("move forward all from c", "MOVE "+itoa(rows-1000), "T")
+			}
+			c.sql(end)
+			c.sql("rollback")
+			if end != "rollback" {
+				c.must("delete from big where a <= 0; update big set b = 'x' where b in ('mine', 'theirs')")
+			}
+			if n := srv.Store.Stats().OpenSnapshots; n != 0 {
+				t.Errorf("%s, %s: %d snapshots are open", level, end, n)
+			}
+		}
+	}
+
+	// So does a portal that is executed in parts.
+	if err := c.s.Parse(ctx, "q", "select a from big where a > 0 order by a", nil); err != nil {
+		t.Fatal(err)
+	}
+	c.must("reset temp_file_limit; begin")
+	if err := c.bind("", "q"); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := c.exec("", 2), "(a)\n1\n2\nsuspended"; got != want {
+		t.Errorf("got %q", got)
+	}
+	other.must("delete from big where a between 3 and 2000")
+	if err := c.s.Parse(ctx, "d", "delete from big where a > 2000", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.bind("other", "d"); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := c.exec("other", 0), "DELETE 58000"; got != want {
+		t.Errorf("got %q", got)
+	}
+	if got := strings.Split(c.exec("", 0), "\n"); len(got) != rows || got[1] != "3" || got[rows-2] != "60000" {
+		t.Errorf("%d lines, the last %q", len(got), got[len(got)-1])
+	}
+	c.must("commit")
+	if n := srv.Store.Stats().OpenSnapshots; n != 0 {
+		t.Errorf("%d snapshots are open", n)
+	}
+}

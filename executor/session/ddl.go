@@ -430,9 +430,6 @@ func (s *Session) lockTable(ctx context.Context, t *catalog.Table, m kv.TableLoc
 	}
 	if s.tx.iso == kv.ReadCommitted {
 		// What was committed while the lock was waited for is to be seen.
-		if err := s.settlePortals(ctx); err != nil {
-			return nil, err
-		}
 		if err := s.tx.kv.Refresh(ctx); err != nil {
 			return nil, err
 		}

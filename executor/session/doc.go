@@ -31,8 +31,9 @@
 //
 // Invariants:
 //
-//	S1  A portal never reads with a snapshot that was given up: settlePortals
-//	    runs them to their end before kv.Txn.Refresh.
+//	S1  A portal never reads with a snapshot that was given up: while its run is
+//	    open it has a view (kv.View) of what its transaction saw when it began,
+//	    and reads nothing else.
 //	S2  The catalog snapshot of a statement is at least as new as the table
 //	    locks it holds. A definition that finds it is not runs again (ddl.ErrMoved).
 //	S3  What is visible to others (catalog, notifications, counters) changes

@@ -36,10 +36,10 @@ func (s *Session) callSQL(x *expr.Env, c *plan.Call, args []types.Datum, yield f
 		return sqlerr.New(sqlerr.InternalError, "a function is called outside of a transaction")
 	}
 	f := c.Proc.SQL
-	outer := s.bodyReads
-	defer func() { s.bodyReads = outer }()
-	if s.bodyReads = nil; f.Volatile != 'v' {
-		s.bodyReads, _ = x.Reads.(kv.Reader)
+	outer := s.readsFrom
+	defer func() { s.readsFrom = outer }()
+	if s.readsFrom = nil; f.Volatile != 'v' {
+		s.readsFrom, _ = x.Reads.(kv.Reader)
 	}
 	alone := s.readsNothing
 	defer func() { s.readsNothing = alone }()

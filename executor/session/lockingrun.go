@@ -56,18 +56,28 @@ func (s *Session) locksAsAsked(ctx context.Context, p *portal) bool {
 // startLocking starts an attempt of a portal's run, as runOnce does.
 func (s *Session) startLocking(ctx context.Context, p *portal) (*executor.Run, error) {
 	pl := p.planned
-	if err := s.prepare(ctx, pl, p.params); err != nil {
-		return nil, err
+	if p.view == nil {
+		if err := s.prepare(ctx, pl, p.params); err != nil {
+			return nil, err
+		}
+		if err := p.open(s); err != nil {
+			return nil, err
+		}
+	} else {
+		defer p.enter()()
+		if err := s.prepare(ctx, pl, p.params); err != nil {
+			return nil, err
+		}
 	}
 	if pl.writesKept() {
 		if err := s.writable(pl.command()); err != nil {
 			return nil, err
 		}
 	}
-	pl.recheck.Begin(s.tx.moves)
+	pl.recheck.Begin(p.moves)
 	pl.rechecks = true
 	defer func() { pl.rechecks = false }()
-	run, err := s.start(p.runCtx.ctx, pl, p.params, nil)
+	run, err := s.startOn(p)
 	if err == nil {
 		p.locking.places = pl.q.Places
 		p.locking.ask(run)
@@ -83,7 +93,7 @@ func (s *Session) runAgain(p *portal) error {
 	ctx := p.runCtx.ctx
 	err := error(nil)
 	if pl.recheck.Again() {
-		err = s.readAgain(ctx)
+		err = p.renew()
 	}
 	if err == nil {
 		l.skip, l.left = maps.Clone(l.passed), 0
@@ -119,7 +129,7 @@ func (l *lockingRun) ask(run *executor.Run) {
 // nextBatch returns the next rows of the run.
 func (p *portalRows) nextBatch() (*vec.Batch, error) {
 	for {
-		b, err := p.run.Next()
+		b, err := p.step()
 		l := p.locking
 		switch {
 		case l == nil:

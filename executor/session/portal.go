@@ -312,6 +312,9 @@ func (s *Session) startPortal(ctx context.Context, p *portal) error {
 			p.cols = keep.cols
 		}
 		p.visible = len(p.cols)
+		if p.locked != nil && s.tx != nil {
+			return p.open(s)
+		}
 		return nil
 	}
 	if err := s.ensureTx(ctx); err != nil {
@@ -323,6 +326,7 @@ func (s *Session) startPortal(ctx context.Context, p *portal) error {
 	p.runCtx = newPortalContext()
 	run, err := s.startRun(ctx, p)
 	if err != nil {
+		p.close()
 		return err
 	}
 	p.all = p.planned.rowCols()
@@ -339,6 +343,16 @@ func (s *Session) startRun(ctx context.Context, p *portal) (*executor.Run, error
 	if err := s.prepare(ctx, p.planned, p.params); err != nil {
 		return nil, err
 	}
+	if err := p.open(s); err != nil {
+		return nil, err
+	}
+	return s.startOn(p)
+}
+
+// startOn starts the run of a portal, which reads the portal's view.
+func (s *Session) startOn(p *portal) (*executor.Run, error) {
+	s.readsFrom = p.view
+	defer func() { s.readsFrom = nil }()
 	return s.start(p.runCtx.ctx, p.planned, p.params, nil)
 }
 
@@ -357,17 +371,6 @@ func (p *portal) end() {
 func (p *portal) fail() {
 	p.end()
 	p.failed = true
-}
-
-// settlePortals ends the runs of all portals, keeping their rows (S1).
-func (s *Session) settlePortals(ctx context.Context) error {
-	for p := range s.portals.all {
-		if err := p.settle(ctx); err != nil {
-			p.fail()
-			return err
-		}
-	}
-	return nil
 }
 
 // closePortal drops a portal, if there is one of the name.

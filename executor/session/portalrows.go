@@ -10,8 +10,7 @@ import (
 )
 
 // portalRows are a portal's rows: made by a run as they are asked for, kept when
-// the run has to end before (S1) or when a cursor may go back to them. Rows count
-// from 1.
+// the transaction ends before, or when a cursor may go back to them. Rows count from 1.
 type portalRows struct {
 	run    *executor.Run
 	runCtx *portalContext
@@ -27,6 +26,7 @@ type portalRows struct {
 	err     error // of a run that was ended early: after the rows kept
 	store   func([]wire.Column) *executor.KeptRows
 
+	portalView
 	locked  *lockedRows // of a cursor that locks its rows, else nil
 	locking *lockingRun // of a run that locks them as they are asked for, else nil
 
@@ -59,7 +59,6 @@ func (k *keptSink) batch(b *vec.Batch) error {
 		k.p.all = k.p.planned.rowCols()
 	}
 	k.p.read += int64(b.Rows())
-	k.p.locked.took(b)
 	return k.p.keep(b)
 }
 
@@ -107,7 +106,6 @@ func (p *portalRows) row(n int64) (*vec.Batch, int, error) {
 			continue
 		}
 		p.read += int64(b.Rows())
-		p.locked.took(b)
 		if p.back {
 			if err := p.keep(b); err != nil {
 				return nil, 0, err
@@ -149,12 +147,12 @@ func (p *portalRows) forward(limit int64, out sink) (n int64, err error) {
 		if limit > 0 && int64(to-i) > limit-n {
 			to = i + int(limit-n)
 		}
-		if p.locked.gone(b, i) {
+		if p.locked.gone(p.view, b, i) {
 			p.at++
 			continue
 		}
 		for k := i + 1; k < to; k++ {
-			if p.locked.gone(b, k) {
+			if p.locked.gone(p.view, b, k) {
 				to = k
 			}
 		}
@@ -176,8 +174,8 @@ func (p *portalRows) send(b *vec.Batch, from, to int, out sink) error {
 	return out.batch(b)
 }
 
-// settle keeps the rows still to come, so that the run can end (S1). An error of
-// theirs is for who asks for them.
+// settle keeps the rows still to come, so that the run can end. An error of theirs is
+// for who asks for them.
 func (p *portalRows) settle(ctx context.Context) error {
 	if p.run == nil {
 		return nil
@@ -208,7 +206,6 @@ func (p *portalRows) settle(ctx context.Context) error {
 			break
 		}
 		p.read += int64(b.Rows())
-		p.locked.took(b)
 		if err := p.keep(b); err != nil {
 			return err
 		}
@@ -225,6 +222,7 @@ func (p *portalRows) endRun() {
 		p.run, p.pending = nil, nil
 	}
 	p.locking.end()
+	p.close()
 }
 
 // release gives everything up.

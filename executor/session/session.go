@@ -63,7 +63,7 @@ type Session struct {
 	fastCalls map[types.OID]*plannedStmt
 	bodies    map[*plan.Call]*routineBody // of functions that were called
 	depth     int                         // of functions that call each other
-	bodyReads kv.Reader                   // what the body of the stable function that runs reads; nil: the newest state
+	readsFrom kv.Reader                   // what a portal, or the body of the stable function that runs, reads; nil: what the transaction sees
 	// readsNothing tells that none of the statements around the body that runs reads a table
 	readsNothing bool
 	// The epochs of settings inside of functions that set some, and the last given.

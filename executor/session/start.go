@@ -76,9 +76,7 @@ func (s *Session) fillEnv(ctx context.Context, env *executor.Env, x *expr.Env, p
 		LockTimeout: s.settings.lockTimeout, ReadCommitted: t.iso == kv.ReadCommitted, Replica: s.settings.replica,
 		Tally: &s.tally, CursorRow: s.currentOfFn, TableExprs: s.tableExprsFn, Virtual: s.virtualFn, SequenceRow: s.sequenceRowFn, Notice: s.tellFn,
 	}
-	if s.depth > 0 {
-		env.From = s.bodyReads
-	}
+	env.From = s.readsFrom
 	if s.seenBefore(p.snap) != nil {
 		env.Behind = s.behind
 	}

@@ -208,16 +208,9 @@ func (s *Session) look() {
 func (s *Session) newStatement(ctx context.Context) error {
 	t := s.tx
 	t.moves = s.srv.Tables.Moves()
-	if t.used {
-		// In the other levels portals could read on, but for what the statement may
-		// write: a cursor does not see it.
-		if err := s.settlePortals(ctx); err != nil {
+	if t.used && t.iso == kv.ReadCommitted {
+		if err := t.kv.Refresh(ctx); err != nil {
 			return err
-		}
-		if t.iso == kv.ReadCommitted {
-			if err := t.kv.Refresh(ctx); err != nil {
-				return err
-			}
 		}
 	}
 	if t.first = !t.used; t.first {
@@ -477,7 +470,7 @@ func (s *Session) transaction(ctx context.Context, x *ast.Transaction, several b
 		}
 		return "RELEASE", nil
 	case "ROLLBACK TO":
-		return "ROLLBACK", s.rollbackTo(ctx, x.Name)
+		return "ROLLBACK", s.rollbackTo(x.Name)
 	case "SET TRANSACTION":
 		if several {
 			if err := s.ensureTx(ctx); err != nil {
@@ -589,7 +582,7 @@ func (s *Session) findSavepoint(name string) (int, error) {
 	return 0, sqlerr.New(sqlerr.InvalidSavepoint, "savepoint \"%s\" does not exist", name)
 }
 
-func (s *Session) rollbackTo(ctx context.Context, name string) error {
+func (s *Session) rollbackTo(name string) error {
 	if s.block == idle {
 		return noBlock("ROLLBACK TO SAVEPOINT")
 	}
@@ -599,9 +592,6 @@ func (s *Session) rollbackTo(ctx context.Context, name string) error {
 	}
 	t := s.tx
 	s.dropPortalsFrom(i + 1)
-	if err := s.settlePortals(ctx); err != nil {
-		return err
-	}
 	sp := t.saves[i]
 	t.kv.RollbackTo(sp.kv)
 	t.kv.UnlockTo(sp.locks)

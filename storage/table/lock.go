@@ -270,9 +270,17 @@ func (d *Desc) Appeared(tx Txn, keys [][]byte) error {
 
 // RowWritten reports whether the transaction itself has written the row of a key, or
 // deleted it; of values that are stored by their elements that is not known.
-func (d *Desc) RowWritten(tx kv.Txn, key []byte) bool {
-	return tx.Wrote(d.space, key) ||
-		slices.ContainsFunc(d.groups, func(g *groupFile) bool { return !g.elements && tx.Wrote(g.space, key) })
+func (d *Desc) RowWritten(tx kv.Txn, key []byte) bool { return d.rowIn(tx.Wrote, key) }
+
+// RowRewritten reports whether the transaction has written the row of a key, or deleted
+// it, since it had a view; of values that are stored by their elements that is not known.
+func (d *Desc) RowRewritten(since kv.View, key []byte) bool { return d.rowIn(since.Rewritten, key) }
+
+// rowIn reports whether something is true of the row of a key in one of the files that
+// have a pair for it.
+func (d *Desc) rowIn(is func(kv.Space, []byte) bool, key []byte) bool {
+	return is(d.space, key) ||
+		slices.ContainsFunc(d.groups, func(g *groupFile) bool { return !g.elements && is(g.space, key) })
 }
 
 // Untouched reports whether the transaction itself has surely written no part of the row

@@ -123,5 +123,9 @@ func (b *before) Scan(ctx context.Context, sp kv.Space, r kv.Range, o kv.ScanOpt
 			return failedScan(err)
 		}
 	}
-	return notes.scan(ctx, sn, at, sp, r, o, l != nil && l.op != OpNone, wins)
+	it := notes.scan(ctx, sn, at, sp, r, o, l != nil && l.op != OpNone, wins)
+	if l == nil {
+		it.view = b.view
+	}
+	return it
 }

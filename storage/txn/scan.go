@@ -52,8 +52,9 @@ type scan struct {
 
 	sp   kv.Space
 	then []kv.Range // that the engine was not given, to go on with
-	// txn is for Rescan; nil where the transaction has written to the space.
-	txn *Txn
+	// One of them is for Rescan, none where there are own writes to the space.
+	txn  *Txn
+	view *View
 }
 
 // newScan starts a scan in the memory of o.Spent, or in its own. hidden says that of the
@@ -235,7 +236,16 @@ func (s *scan) endChunks() {
 
 // Rescan implements kv.Rescanner.
 func (s *scan) Rescan(r kv.Range, then ...kv.Range) bool {
-	if s.txn == nil || s.err != nil || s.opt.Limit > 0 || !s.live() || s.txn.own(s.sp) != nil {
+	if s.err != nil || s.opt.Limit > 0 {
+		return false
+	}
+	var reads *readSet
+	switch {
+	case s.view != nil && s.live():
+		reads = s.view.notes.reads
+	case s.txn != nil && s.live() && s.txn.own(s.sp) == nil:
+		reads = s.txn.reads
+	default:
 		return false
 	}
 	s.endReads()
@@ -243,7 +253,7 @@ func (s *scan) Rescan(r kv.Range, then ...kv.Range) bool {
 	s.endChunks()
 	s.begin(r, then, s.spent)
 	s.spent, s.base, s.done = nil, nil, false
-	s.read(s.txn.reads, s.sp, r, then)
+	s.read(reads, s.sp, r, then)
 	if s.stats != nil {
 		s.stats.Scans.Add(1)
 	}
@@ -365,7 +375,7 @@ func (s *scan) Close() {
 		s.spent = nil
 	}
 	// What is kept for another scan must not point into the snapshot.
-	s.ctx, s.sn, s.at, s.txn, s.stats, s.last, s.opt, s.ov = nil, nil, nil, nil, nil, nil, kv.ScanOpt{}, overlayIter{}
+	s.ctx, s.sn, s.at, s.txn, s.view, s.stats, s.last, s.opt, s.ov = nil, nil, nil, nil, nil, nil, nil, kv.ScanOpt{}, overlayIter{}
 	if s.buf != nil {
 		clear((*s.buf)[:s.used])
 		if len(*s.buf) == chunkMax {
