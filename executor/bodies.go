@@ -67,6 +67,10 @@ func stored(a, b types.Datum) bool {
 	return a.I == b.I && math.Float64bits(a.F) == math.Float64bits(b.F) && bytes.Equal(a.B, b.B) && a.Iv == b.Iv && a.Dec.String() == b.Dec.String()
 }
 
+// RowByRow makes Next compute a row when it is asked for the one after the one before, if
+// volatile functions with bodies compute the rows: who takes them stops in between.
+func (r *Run) RowByRow() { rowByRow(r.root) }
+
 // rowByRow makes the input of a statement that writes compute a row when those before
 // it are written, if volatile functions with bodies compute the rows. The rows below
 // must be those from before the statement.
@@ -75,6 +79,8 @@ func rowByRow(op Operator) bool {
 		op = s.Operator
 	}
 	switch op := op.(type) {
+	case *limit:
+		return rowByRow(op.input)
 	case *project:
 		op.stepwise = op.stepwise || volatileBody(op.exprs)
 		return op.stepwise

@@ -31,7 +31,7 @@ type routineBody struct {
 
 // callSQL is expr.Env.CallSQL: it runs the statements of a function's body and
 // yields the rows of the last one until yield returns false.
-func (s *Session) callSQL(x *expr.Env, c *plan.Call, args []types.Datum, yield func(*vec.Batch) (bool, error)) error {
+func (s *Session) callSQL(x *expr.Env, c *plan.Call, args []types.Datum, yield rowYield) error {
 	if s.tx == nil {
 		return sqlerr.New(sqlerr.InternalError, "a function is called outside of a transaction")
 	}
@@ -73,23 +73,32 @@ func (s *Session) callSQL(x *expr.Env, c *plan.Call, args []types.Datum, yield f
 			own[i].B = append([]byte(nil), d.B...)
 		}
 	}
-	for i, p := range body.stmts {
-		out := yield
-		if i < len(body.stmts)-1 || c.T.OID == types.OVoid {
-			out = nil
-		} else if c.T.OID == types.ORecord && len(c.Cols) == 0 {
-			out = asRecords(p, c.T, yield)
+	run := func(yield rowYield) error {
+		for i, p := range body.stmts {
+			out := yield
+			if i < len(body.stmts)-1 || c.T.OID == types.OVoid {
+				out = nil
+			} else if c.T.OID == types.ORecord && len(c.Cols) == 0 {
+				out = asRecords(p, c.T, yield)
+			}
+			if err := s.runInBody(x.Ctx, f, p, own, out); err != nil {
+				return inFunction(err, f, "statement "+itoa(i+1))
+			}
 		}
-		if err := s.runInBody(x.Ctx, f, p, own, out); err != nil {
-			return inFunction(err, f, "statement "+itoa(i+1))
-		}
+		return nil
 	}
-	return nil
+	if f.Volatile == 'v' && s.calledByPortal(x) {
+		return s.callNow(x.Ctx, body, run, yield)
+	}
+	return run(yield)
 }
+
+// rowYield takes rows of a function until it returns false.
+type rowYield = func(*vec.Batch) (bool, error)
 
 // asRecords makes each row that p yields one record, which carries the names of
 // p's columns, for a function whose call says nothing about columns.
-func asRecords(p *plannedStmt, t types.T, yield func(*vec.Batch) (bool, error)) func(*vec.Batch) (bool, error) {
+func asRecords(p *plannedStmt, t types.T, yield rowYield) rowYield {
 	build := vec.NewBuilder([]types.T{t})
 	return func(b *vec.Batch) (bool, error) {
 		if len(b.Cols) == 1 && b.Cols[0].T.Kind() == types.KRecord {
@@ -147,7 +156,7 @@ func (s *Session) bodyOf(c *plan.Call) (*routineBody, error) {
 
 // runInBody runs one statement of a body; yield is nil when its rows are not
 // wanted. A statement that writes runs to its end whatever yield says.
-func (s *Session) runInBody(ctx context.Context, f *catalog.Function, p *plannedStmt, args []types.Datum, yield func(*vec.Batch) (bool, error)) error {
+func (s *Session) runInBody(ctx context.Context, f *catalog.Function, p *plannedStmt, args []types.Datum, yield rowYield) error {
 	if !plannable(p.stmt) {
 		return s.utilityInBody(ctx, f, p.stmt)
 	}

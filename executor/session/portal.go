@@ -353,12 +353,21 @@ func (s *Session) startRun(ctx context.Context, p *portal) (*executor.Run, error
 func (s *Session) startOn(p *portal) (*executor.Run, error) {
 	s.readsFrom = p.view
 	defer func() { s.readsFrom = nil }()
-	return s.start(p.runCtx.ctx, p.planned, p.params, nil)
+	run, err := s.start(p.runCtx.ctx, p.planned, p.params, nil)
+	if err == nil {
+		run.RowByRow()
+	}
+	return run, err
 }
 
-// streams reports whether a portal's rows can be made as they are asked for.
+// streams reports whether a portal's rows can be made as they are asked for: those of a
+// query that, but for what volatile functions do, changes and locks nothing.
 func (s *Session) streams(ctx context.Context, p *portal) bool {
-	return s.planNow(ctx, p.planned) == nil && p.planned.q.ReadOnly && p.planned.q.Returns
+	pl := p.planned
+	if s.planNow(ctx, pl) != nil || !pl.q.Returns {
+		return false
+	}
+	return pl.q.ReadOnly || pl.streamsRows() && !pl.writes()
 }
 
 // end releases the run; the portal stays and has no more rows.

@@ -1,0 +1,66 @@
+package session
+
+import (
+	"context"
+
+	"kvsqld/catalog/types/vec"
+	"kvsqld/executor"
+	"kvsqld/executor/expr"
+	"kvsqld/storage/kv"
+)
+
+// calledByPortal reports whether a statement that reads nothing but a portal's view, in
+// READ COMMITTED, calls a function. A volatile one sees what there is when it is called
+// then, and the transaction's snapshot is nobody else's meanwhile.
+func (s *Session) calledByPortal(x *expr.Env) bool {
+	_, view := x.Reads.(kv.View)
+	return view && s.tx.iso == kv.ReadCommitted
+}
+
+// callNow runs the body of a function on a new snapshot, and again where a statement would
+// (executor.ErrRetry): of the portal itself there are rows that the client has.
+func (s *Session) callNow(ctx context.Context, body *routineBody, run func(rowYield) error, yield rowYield) error {
+	for {
+		if err := s.readAgain(ctx); err != nil {
+			return err
+		}
+		mark, open, bodies := s.tx.kv.Savepoint(), s.tx.lobs.mark(), s.markBodies()
+		err := s.keepWhileWriting(body, run, yield)
+		if !isRetry(err) {
+			s.tx.kv.Release(mark)
+			return err
+		}
+		s.tx.kv.RollbackTo(mark)
+		s.tx.lobs.rollbackTo(open)
+		if err := s.undoBodies(bodies); err != nil {
+			return err
+		}
+	}
+}
+
+// keepWhileWriting is one attempt of callNow. Rows that the next one may have to take back
+// are passed on when the body has come to its end.
+func (s *Session) keepWhileWriting(body *routineBody, run func(rowYield) error, yield rowYield) error {
+	kept := rowBuffer{mem: executor.Memory{Limit: s.srv.opts.MaxStatementMemory, Pool: &s.srv.memory}}
+	defer kept.mem.Release()
+	err := run(func(b *vec.Batch) (bool, error) {
+		if last := body.stmts[len(body.stmts)-1]; last.q.ReadOnly {
+			return yield(b)
+		}
+		return true, kept.batch(b)
+	})
+	if err != nil {
+		return err
+	}
+	return kept.yield(yield)
+}
+
+// yield passes the rows on until it is told that no more are wanted.
+func (k *rowBuffer) yield(yield rowYield) error {
+	for _, b := range k.batches {
+		if more, err := yield(b); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
