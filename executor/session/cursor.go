@@ -7,6 +7,7 @@ import (
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
+	"kvsqld/executor"
 	"kvsqld/parser/ast"
 	"kvsqld/planner/plan"
 )
@@ -41,6 +42,14 @@ func (s *Session) declare(ctx context.Context, x *ast.DeclareCursor, c *call) er
 	po.back = len(x.Query.Locking) == 0 && goesBackward(p.q.Root)
 	if x.Scroll != nil {
 		po.back = *x.Scroll
+	}
+	if po.back && !x.Hold && repeats(p.q) {
+		p.inOrder = true
+		po.again = func() (*executor.Run, error) {
+			defer func(now int64) { s.stmtStart = now }(s.stmtStart)
+			s.stmtStart = po.made
+			return s.startOn(po)
+		}
 	}
 	if x.Binary {
 		po.formats = []int16{1}
@@ -113,6 +122,37 @@ func goesBackward(n plan.Node) bool {
 		return true
 	}
 	return false
+}
+
+// repeats reports whether a cursor's query gives the same rows in the same order each time
+// that it runs on one view, and soon: goesBackward is true of it, and it reads nothing but
+// tables.
+func repeats(q *plan.Query) bool {
+	if u := plan.ParamsOf(q.Root); u.Volatile || u.Routines || len(q.CTEs) > 0 || !goesBackward(q.Root) {
+		return false
+	}
+	var tables func(n plan.Node) bool
+	tables = func(n plan.Node) bool {
+		switch n := n.(type) {
+		case *plan.VirtualScan, *plan.SequenceScan:
+			return false
+		case *plan.Scan:
+			if n.Sample != nil {
+				return false
+			}
+		}
+		here := true
+		plan.MapExprs(n, func(e plan.Expr) plan.Expr {
+			plan.Visit(e, func(x plan.Expr) bool {
+				_, sub := x.(*plan.SubPlan)
+				here = here && !sub
+				return here
+			})
+			return e
+		})
+		return here && !slices.ContainsFunc(n.Children(), func(c plan.Node) bool { return !tables(c) })
+	}
+	return tables(q.Root)
 }
 
 // fetch runs FETCH and MOVE.

@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -87,7 +89,7 @@ func TestCursorReadsOnDemand(t *testing.T) {
 	c.must("set temp_file_limit = '100kB'; set work_mem = '64kB'")
 	for _, level := range []string{"read committed", "repeatable read"} {
 		for _, end := range []string{"commit", "rollback", "savepoint s; select 1/0", "close c; commit"} {
-			c.must("begin isolation level " + level + "; declare c no scroll cursor for select a, b from big")
+			c.must("begin isolation level " + level + "; declare c cursor for select a, b from big")
 			seen := make(map[string]bool)
 			for i := range 20 {
 				got := strings.Split(c.sql("fetch 50 from c"), "\n")
@@ -152,5 +154,81 @@ func TestCursorReadsOnDemand(t *testing.T) {
 	c.must("commit")
 	if n := srv.Store.Stats().OpenSnapshots; n != 0 {
 		t.Errorf("%d snapshots are open", n)
+	}
+}
+
+// Wherever a cursor goes, back and forth, it finds the rows that it would have found when it
+// was declared.
+func TestCursorWalks(t *testing.T) {
+	for i, query := range []string{
+		"select a, b from w",
+		"select a, b from w where a % 3 > 0 order by a desc",
+		"select a, b from w order by b, a limit 2500 offset 10",
+		"select a, b::text || statement_timestamp()::text from w where b < 5",
+		"select a, b from w where b = 7 or a < 900",
+		"select a, -b from w where a > 2000 union all select a, b from w where b = 1",
+		"select a, b from (values (1, 2), (3, 4), (5, 6)) v(a, b)",
+		"select a, (select count(*) from w x where x.a < w.a) from w where a < 200",
+		"select a, random() from w where a < 1000",
+		"select g, g from generate_series(1, 2000) g",
+	} {
+		r := rand.New(rand.NewPCG(1, uint64(i)))
+		c := newServer(t).client(t)
+		c.must("set work_mem = '64kB'; create table w(a int primary key, b int); create index on w(b); insert into w select g, g % 10 from generate_series(1, 3000) g; analyze w")
+		c.must("begin; declare whole scroll cursor for " + query + "; declare c cursor for " + query)
+		model := strings.Split(c.sql("fetch all from whole"), "\n")
+		model = model[1 : len(model)-2]
+		if random := strings.Contains(query, "random"); random {
+			model = strings.Split(c.sql("fetch all from c"), "\n")
+			model = model[1 : len(model)-2]
+			c.must("move absolute 0 from c")
+		}
+		n, at := len(model), 0
+		for range 60 {
+			var how string
+			var want []string
+			k := r.IntN(n + 2)
+			if r.IntN(2) == 0 {
+				k = r.IntN(5)
+			}
+			switch r.IntN(6) {
+			case 0:
+				how, at = fmt.Sprintf("absolute %d", k), min(k, n+1)
+				if k > 0 && k <= n {
+					want = model[k-1 : k]
+				}
+			case 1:
+				how = fmt.Sprintf("forward %d", k+1)
+				from, to := min(at, n), min(at+k+1, n)
+				want = model[from:to]
+				if at += k + 1; at > n {
+					at = n + 1
+				}
+			case 2:
+				how = fmt.Sprintf("backward %d", k+1)
+				for range k + 1 {
+					if at--; at < 1 {
+						at = 0
+						break
+					}
+					want = append(want, model[at-1])
+				}
+			case 3:
+				how, at, want = "last", n, model[n-1:]
+			case 4:
+				how, at, want = "first", 1, model[:1]
+			case 5:
+				c.must(fmt.Sprintf("update w set b = b + 1 where a = %d; delete from w where a = %d; insert into w values (%d, 1)", r.IntN(3000), r.IntN(3000), r.IntN(1e9)+3001))
+				how = "relative 0"
+				if at >= 1 && at <= n {
+					want = model[at-1 : at]
+				}
+			}
+			lines := strings.Split(c.sql("fetch "+how+" from c"), "\n")
+			if got := lines[1:max(1, len(lines)-2)]; strings.Join(got, " ") != strings.Join(want, " ") {
+				t.Fatalf("%s: %s gives %d rows, want %d: %.300q, %.300q", query, how, len(got), len(want), got, want)
+			}
+		}
+		c.must("rollback")
 	}
 }

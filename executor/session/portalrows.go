@@ -30,8 +30,13 @@ type portalRows struct {
 	locked  *lockedRows // of a cursor that locks its rows, else nil
 	locking *lockingRun // of a run that locks them as they are asked for, else nil
 
-	back bool  // passed rows are kept
-	at   int64 // current row: 0 before the first, read+1 after the last
+	back bool // passed rows can be gone back to
+	// again starts the run anew, on the same view: passed rows are kept only when somebody
+	// has gone back, from the first one on. nil: from the beginning.
+	again  func() (*executor.Run, error)
+	undone bool // it was
+
+	at int64 // current row: 0 before the first, read+1 after the last
 }
 
 // keptRows returns an empty store for rows of the columns, that counts against
@@ -74,7 +79,7 @@ func (p *portalRows) keep(b *vec.Batch) error {
 // during ties the run to a call, by whose cancellation it ends. The returned
 // function ends the tie.
 func (p *portalRows) during(ctx context.Context) func() {
-	if p.run == nil {
+	if p.run == nil && !p.passing() {
 		return func() {}
 	}
 	untie := p.runCtx.during(ctx)
@@ -91,6 +96,12 @@ func (p *portalRows) row(n int64) (*vec.Batch, int, error) {
 			}
 		}
 		if n <= p.read {
+			if p.passing() {
+				if err := p.rewind(); err != nil {
+					return nil, 0, err
+				}
+				continue
+			}
 			return p.kept.At(n - p.before - 1)
 		}
 		if p.run == nil {
@@ -106,12 +117,26 @@ func (p *portalRows) row(n int64) (*vec.Batch, int, error) {
 			continue
 		}
 		p.read += int64(b.Rows())
-		if p.back {
+		if p.back && !p.passing() {
 			if err := p.keep(b); err != nil {
 				return nil, 0, err
 			}
 		}
 	}
+}
+
+// passing reports whether passed rows are not kept, though somebody may go back.
+func (p *portalRows) passing() bool { return p.again != nil && !p.undone }
+
+// rewind begins anew, now with the rows kept.
+func (p *portalRows) rewind() (err error) {
+	p.undone = true
+	if p.run != nil {
+		p.owner.release(p.run)
+	}
+	p.pending, p.read = nil, 0
+	p.run, err = p.again()
+	return err
 }
 
 // onRow reports whether the portal stands on a row.
@@ -218,8 +243,13 @@ func (p *portalRows) settle(ctx context.Context) error {
 func (p *portalRows) endRun() {
 	if p.run != nil {
 		p.owner.release(p.run)
-		p.runCtx.cancel(nil)
 		p.run, p.pending = nil, nil
+	}
+	if p.passing() { // it may run again
+		return
+	}
+	if p.runCtx != nil {
+		p.runCtx.cancel(nil)
 	}
 	p.locking.end()
 	p.close()
@@ -227,6 +257,7 @@ func (p *portalRows) endRun() {
 
 // release gives everything up.
 func (p *portalRows) release() {
+	p.again = nil
 	p.endRun()
 	p.kept.Close()
 	p.kept, p.pending, p.err = nil, nil, nil
