@@ -62,6 +62,8 @@ func (w *Writer) checkInsert(ctx context.Context, sel []uint32, o InsertOpt, res
 	}
 	if len(left) == len(sel) {
 		w.tx.UnlockTo(mark) // other keys of the rows, which nobody has to wait for
+	} else {
+		w.unlockOthers(checks, left, sel)
 	}
 	skip := make([]bool, len(sel))
 	for _, l := range left {
@@ -73,6 +75,25 @@ func (w *Writer) checkInsert(ctx context.Context, sel []uint32, o InsertOpt, res
 		res.Conflicts = append(res.Conflicts, conflict)
 	}
 	return skip, nil
+}
+
+// unlockOthers gives back the locks of keys that only rows have which are left out for
+// another key: nobody has to wait for them.
+func (w *Writer) unlockOthers(checks []*uniqueCheck, left []leftOut, sel []uint32) {
+	for _, c := range checks {
+		var keys [][]byte
+		for _, l := range left {
+			k := c.key(l.p)
+			switch {
+			case k < 0 || c.res[k].Val != nil || c.taken != nil && c.taken[k] >= 0:
+			case c.x.master:
+				keys = append(keys, w.new.list[l.p])
+			default:
+				keys = append(keys, c.x.key.Append(nil, c.cols, int(sel[l.p])))
+			}
+		}
+		w.tx.Unlock(w.d.fileOf(c.x), keys...)
+	}
 }
 
 // uniqueChecks locks the new keys of the unique indexes: where conflicts leave rows out, of

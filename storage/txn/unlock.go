@@ -1,7 +1,6 @@
 package txn
 
 import (
-	"bytes"
 	"slices"
 
 	"kvsqld/storage/kv"
@@ -50,11 +49,14 @@ func (t *Txn) UnlockTo(m kv.LockMark) {
 
 // Unlock implements kv.Txn.
 func (t *Txn) Unlock(sp kv.Space, keys ...[]byte) {
-	lt, o := t.st.locks, &t.owner
-	from := min(t.marked, len(o.rows))
-	lt.releaseRowsFrom(o, from, func(l *rowLock) bool {
-		return l.sl.id == sp.ID && slices.ContainsFunc(keys, func(k []byte) bool { return bytes.Equal(k, l.key) })
-	})
+	if len(keys) == 0 || len(t.owner.rows) <= t.marked {
+		return
+	}
+	of := make(map[string]bool, len(keys))
+	for _, k := range keys {
+		of[string(k)] = true
+	}
+	t.st.locks.releaseRowsFrom(&t.owner, t.marked, func(l *rowLock) bool { return l.sl.id == sp.ID && of[string(l.key)] })
 }
 
 // undoUpgrades makes the row locks what they were before the n-th got stronger. All of

@@ -58,8 +58,14 @@ func TestUnlockTo(t *testing.T) {
 						break
 					}
 					m := tx.LockMark()
-					if ok = take(r.IntN(4)); ok && r.IntN(3) > 0 {
+					if ok = take(r.IntN(4)); !ok {
+						break
+					}
+					switch r.IntN(4) {
+					case 0, 1:
 						tx.UnlockTo(m)
+					case 2:
+						tx.Unlock(sp, fmt.Append(nil, r.IntN(keys)), fmt.Append(nil, r.IntN(keys)))
 					}
 				}
 				tx.Rollback()
