@@ -84,12 +84,17 @@ func TestCursorReadsOnDemand(t *testing.T) {
 	ctx := context.Background()
 	srv := newServer(t)
 	c, other := srv.client(t), srv.client(t)
+	srv.opts.MaxParallel = 4
 	const rows = 60_000
 	c.must("create table big(a int primary key, b text); insert into big select g, repeat('x', 100) from generate_series(1, 60000) g; analyze big")
-	c.must("set temp_file_limit = '100kB'; set work_mem = '64kB'")
+	c.must("set temp_file_limit = '100kB'; set work_mem = '64kB'; set min_parallel_table_scan_size = 0")
 	for _, level := range []string{"read committed", "repeatable read"} {
 		for _, end := range []string{"commit", "rollback", "savepoint s; select 1/0", "close c; commit"} {
-			c.must("begin isolation level " + level + "; declare c cursor for select a, b from big")
+			query := "declare c cursor for select a, b from big"
+			if end == "commit" || end == "rollback" { // perhaps by several goroutines
+				query = "declare c no scroll cursor for select a, b from big where b like 'x%'"
+			}
+			c.must("begin isolation level " + level + "; " + query)
 			seen := make(map[string]bool)
 			for i := range 20 {
 				got := strings.Split(c.sql("fetch 50 from c"), "\n")
