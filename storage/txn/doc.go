@@ -15,7 +15,7 @@
 //
 // # Invariants
 //
-// T1. A transaction gives its snapshot back before its commit is queued, and
+// T1. A transaction gives its snapshot, and those of its views, back before its commit is queued, and
 // the cached snapshot is closed before a batch is applied, and from time to time
 // when nobody uses it, for engines that write by themselves. Why: an engine that
 // maps its file must wait for all readers when the file grows; a committer
