@@ -33,7 +33,7 @@ func (p *planner) pullUp(q *query) {
 		return
 	}
 	b := *q.block
-	u := &puller{p: p, b: &b, used: usedColumns(q)}
+	u := &puller{p: p, q: q, b: &b, used: usedColumns(q)}
 	b.rels = maps.Clone(b.rels)
 	b.where = slices.Clone(b.where)
 	var from []*joinItem
@@ -80,12 +80,50 @@ func usedColumns(q *query) map[int]map[int]bool {
 	return out
 }
 
+// selectedOnce are the columns that the query reads in one place, in its select list,
+// and there once for each row that it makes: not in a subquery, nor of groups.
+func selectedOnce(q *query) map[[2]int]bool {
+	b, once := q.block, map[[2]int]bool{}
+	if b.grouped || b.hasSRF {
+		return once
+	}
+	for _, t := range b.targets {
+		plan.Visit(t.x, func(e plan.Expr) bool {
+			if v, ok := e.(*plan.Var); ok {
+				once[[2]int{v.Rel, v.Col}] = true
+			}
+			return true
+		})
+	}
+	uses := map[[2]int]int{}
+	mapQuery(q, func(e plan.Expr) plan.Expr {
+		if v, ok := e.(*plan.Var); ok {
+			uses[[2]int{v.Rel, v.Col}]++
+		}
+		return e
+	})
+	maps.DeleteFunc(once, func(k [2]int, _ bool) bool { return uses[k] > 1 })
+	return once
+}
+
 // puller takes the derived tables of a block apart.
 type puller struct {
 	p    *planner
+	q    *query
 	b    *block // the block, which gets the entries
 	used map[int]map[int]bool
-	gone map[int]*block // what stood for the entries that are no more
+	once map[[2]int]bool // see selectedOnce; nil until it is asked for
+	gone map[int]*block  // what stood for the entries that are no more
+}
+
+// mayRunLate reports whether an expression with subqueries may stand for a column of an
+// entry. One that is read elsewhere than in the select list is computed below what reads
+// it: the condition of a join finds rows by its value.
+func (u *puller) mayRunLate(rel, col int) bool {
+	if u.once == nil {
+		u.once = selectedOnce(u.q)
+	}
+	return u.once[[2]int{rel, col}]
 }
 
 // pullContext is where in the block's joins a derived table stands.
@@ -195,7 +233,7 @@ func (u *puller) simple(r *rel, c pullContext) *block {
 		}
 		x := b.targets[col].x
 		_, plain := x.(*plan.Var)
-		if x.Type() != r.cols[col].T || !plain && (hasSub(x) || volatileCall(x) || p.coll.any) || c.nullable && !strictVar(x, own) {
+		if x.Type() != r.cols[col].T || !plain && (hasSub(x) && !u.mayRunLate(r.id, col) || volatileCall(x) || p.coll.any) || c.nullable && !strictVar(x, own) {
 			return nil
 		}
 	}
