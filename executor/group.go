@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"slices"
+
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
@@ -22,6 +24,8 @@ type group struct {
 	nkeys  int
 	ktypes []types.T // keys, and the set's number with grouping sets
 	width  int       // columns of the rows below: keys and aggregates' inputs
+
+	pushed []pushedFilter // to the input: see pushFilter
 
 	env     *Env
 	acct    account
@@ -108,8 +112,30 @@ func (b *builder) group(n *plan.Group) (Operator, error) {
 	return op, nil
 }
 
+// pushFilter hands a filter of a key that is the input's column to the input: all rows of
+// a group have the same value there. It keeps what comes with volatile functions, which
+// are called for the rows of groups that nobody wants as well.
+func (op *group) pushFilter(col int, f *keyFilter) bool {
+	n := op.node
+	if n.Sets != nil || col >= len(n.Keys) || volatile(n.Keys) || slices.ContainsFunc(n.Aggs, func(a plan.Agg) bool {
+		return volatile(a.Args) || a.Filter != nil && volatile([]plan.Expr{a.Filter})
+	}) {
+		return false
+	}
+	c, ok := n.Keys[col].(*plan.Col)
+	if !ok || !pushFilter(op.input, c.Idx, f) {
+		return false
+	}
+	op.pushed = append(op.pushed, pushedFilter{c.Idx, f})
+	return true
+}
+
 func (op *group) Open(env *Env) error {
-	op.Close()
+	op.shut()
+	for _, x := range op.pushed {
+		own := *x.f
+		pushFilter(op.input, x.col, &own)
+	}
 	op.env, op.filled, op.at, op.spilled, op.burst = env, false, 0, 0, fewGroups
 	op.acct.open(env)
 	op.taken.open()
@@ -494,6 +520,11 @@ func (op *group) Next() (*vec.Batch, error) {
 }
 
 func (op *group) Close() {
+	op.shut()
+	op.pushed = nil
+}
+
+func (op *group) shut() {
 	op.input.Close()
 	if op.state != nil {
 		for _, p := range op.state.parts {

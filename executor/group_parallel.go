@@ -191,6 +191,7 @@ func (op *group) worker(ctx context.Context, part *table.ScanSpec, joins []*hash
 	env.Expr.Ctx, env.Tally = ctx, new(Tally)
 	sc, own := pipeline(w.op.input, nil)
 	env.Split = &Split{node: sc.node, spec: part}
+	w.op.pushed = op.pushed
 	if err := w.op.Open(&env); err != nil {
 		return nil, err
 	}

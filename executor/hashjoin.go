@@ -32,6 +32,8 @@ type hashJoin struct {
 	hasNull bool // any build row has a NULL key, in any partition
 	empty   bool // the build side has no rows at all
 
+	pushed []pushedFilter // to the right input: see pushFilter
+
 	batch  *vec.Batch // the left batch under way
 	keys   []*vec.Vec
 	hashes []uint64
@@ -127,6 +129,10 @@ func (op *hashJoin) adopt(from *hashJoin) {
 // readRight reads the right input into the table.
 func (op *hashJoin) readRight() error {
 	op.tabled = true
+	for _, x := range op.pushed {
+		own := *x.f
+		pushFilter(op.right, x.col, &own)
+	}
 	if err := op.right.Open(op.env); err != nil {
 		return err
 	}
@@ -227,10 +233,18 @@ func (op *hashJoin) push() {
 	}
 }
 
-// pushFilter hands a filter from above to the left input, whose rows may be
-// dropped early unless they are passed without a match.
+// pushFilter hands a filter from above to the input that has the column, whose rows may
+// be dropped early unless they are passed without a match. A table that later runs read
+// as well is of all rows.
 func (op *hashJoin) pushFilter(col int, f *keyFilter) bool {
-	return col < len(op.ltypes) && op.node.Kind != plan.Full && op.node.Kind != plan.Right && pushFilter(op.left, col, f)
+	if right := col - len(op.ltypes); right >= 0 {
+		if op.node.Kind != plan.Inner || op.node.Retain || !pushFilter(op.right, right, f) {
+			return false
+		}
+		op.pushed = append(op.pushed, pushedFilter{right, f})
+		return true
+	}
+	return op.node.Kind != plan.Full && op.node.Kind != plan.Right && pushFilter(op.left, col, f)
 }
 
 func (op *hashJoin) Next() (*vec.Batch, error) {
@@ -401,6 +415,7 @@ func (op *hashJoin) finish() (*vec.Batch, error) {
 func (op *hashJoin) Close() {
 	op.stop()
 	op.left.Close() // opened or not, it may have been handed filters
+	op.pushed = nil
 }
 
 // stop ends a run. A left input that was not opened yet keeps the filters that it has

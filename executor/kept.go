@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"slices"
+
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
@@ -14,12 +16,15 @@ import (
 // Rows with keys are kept in the order of their keys' first appearance, those of
 // one key side by side: what a run wants is then a window on them. When they need
 // too much memory all runs read the input. Rows without keys may go to a file.
+// A run that wants what the input finds by few lookups reads that.
 type kept struct {
 	node  *plan.Kept
 	input Operator
 	keys  []expr.Eval
 	vals  []expr.Eval
 	pred  expr.Pred // nil without keys
+
+	pushed []pushedFilter // to the input, for the next run
 
 	env   *Env
 	acct  account
@@ -75,9 +80,26 @@ func (b *builder) kept(n *plan.Kept) (Operator, error) {
 	return op, nil
 }
 
+// pushFilter hands a filter to the input that has few rows looked up.
+func (op *kept) pushFilter(col int, f *keyFilter) bool {
+	if !slices.Contains(op.node.Lookups, col) || len(f.few) == 0 || float64(len(f.few)*lookupRows) > op.node.Cost {
+		return false
+	}
+	op.pushed = append(op.pushed, pushedFilter{col, f})
+	return true
+}
+
 func (op *kept) Open(env *Env) error {
-	op.Close()
+	op.shut()
 	op.env = env
+	if op.pushed != nil {
+		for _, x := range op.pushed {
+			own := *x.f
+			pushFilter(op.input, x.col, &own)
+		}
+		op.open = true
+		return op.input.Open(env)
+	}
 	op.runs++
 	if op.state == keptNot && (op.read >= 2*op.node.Input.Base().Rows || op.runs > keptAfter) && op.runs > 2 {
 		if err := op.keep(); err != nil {
@@ -139,7 +161,10 @@ func (op *kept) direct() (*vec.Batch, error) {
 		if err != nil {
 			return nil, err
 		}
-		if in == nil {
+		switch {
+		case op.pushed != nil:
+			return in, nil
+		case in == nil:
 			op.read = max(op.read, 2*op.node.Input.Base().Rows)
 			return nil, nil
 		}
@@ -244,6 +269,11 @@ func (op *kept) arrange(ts []types.T, of []uint32) error {
 }
 
 func (op *kept) Close() {
+	op.shut()
+	op.pushed = nil
+}
+
+func (op *kept) shut() {
 	if op.open {
 		op.open = false
 		op.input.Close()

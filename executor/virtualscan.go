@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"cmp"
 	"slices"
 
 	"kvsqld/catalog/types"
@@ -18,9 +17,11 @@ type virtualScan struct {
 	pred  expr.Pred
 
 	// few are the values that a join above has partners for in the column fewCol, by
-	// which rows are looked up.
-	few    []types.Datum
-	fewCol int
+	// which rows are looked up; filters tell of such values where rows are not.
+	few     []types.Datum
+	fewCol  int
+	filters []*keyFilter
+	sel     [2][]uint32
 
 	env  *Env
 	rows *rowStore
@@ -50,32 +51,72 @@ func (op *virtualScan) Open(env *Env) error {
 // worst: some go through all objects for it.
 const lookupRows = 50
 
-// pushFilter has the rows of few keys looked up, where the relation can.
+// pushFilter takes a filter for one of the output columns. The rows of few keys are
+// looked up, where the relation can.
 func (op *virtualScan) pushFilter(col int, f *keyFilter) bool {
 	n, c := op.node, op.node.Cols[col]
-	if n.KeyCols != nil || len(f.few) == 0 || float64(len(f.few)*lookupRows) > n.Rows ||
+	if n.KeyCols != nil || len(f.few) == 0 || float64(len(f.few)*lookupRows) > n.Total ||
 		!slices.ContainsFunc(n.Rel.Keys, func(k []int) bool { return len(k) == 1 && k[0] == c }) {
-		return false
+		f.col = col
+		op.filters = append(op.filters, f)
+		return true
 	}
-	op.few, op.fewCol = f.values(op.types[col]), c
-	slices.SortFunc(op.few, func(a, b types.Datum) int { return cmp.Compare(a.I, b.I) })
-	op.few = slices.CompactFunc(op.few, func(a, b types.Datum) bool { return a.I == b.I })
+	op.few, op.fewCol = distinctValues(f.values(op.types[col])), c
 	return true
+}
+
+// distinctValues are the values of a list, each once.
+func distinctValues(list []types.Datum) []types.Datum {
+	slices.SortFunc(list, types.Compare)
+	return slices.CompactFunc(list, func(a, b types.Datum) bool { return types.Compare(a, b) == 0 })
+}
+
+// keyValues are the values of the lookup; false where no row can have them.
+func (op *virtualScan) keyValues() ([]types.Datum, bool, error) {
+	n := op.node
+	var vals []types.Datum
+	for _, x := range n.KeyVals {
+		d, err := expr.EvalConst(op.env.Expr, x)
+		switch {
+		case err != nil:
+			return nil, false, err
+		case d.Null && n.AnyOf:
+		case d.Null:
+			return nil, false, nil // equality with NULL holds for no row
+		case n.AnyOf && d.T.Kind() == types.KArray:
+			_, _, _, elems, err := types.ArrayElems(d)
+			if err != nil {
+				return nil, false, err
+			}
+			vals = append(vals, slices.DeleteFunc(elems, func(e types.Datum) bool { return e.Null })...)
+		default:
+			vals = append(vals, d)
+		}
+	}
+	return vals, len(vals) > 0 || !n.AnyOf, nil
+}
+
+// anyOf has the rows with one of the values looked up, where that costs less than to
+// read them all.
+func (op *virtualScan) anyOf(vals []types.Datum) {
+	vals = distinctValues(vals)
+	if float64(len(vals)*lookupRows) <= max(op.node.Total, lookupRows) {
+		op.few, op.fewCol = vals, op.node.KeyCols[0]
+	}
 }
 
 func (op *virtualScan) fill() error {
 	op.read = true
 	n := op.node
-	vals := make([]types.Datum, len(n.KeyVals))
-	for i, x := range n.KeyVals {
-		d, err := expr.EvalConst(op.env.Expr, x)
-		if err != nil {
-			return err
-		}
-		if d.Null {
-			return nil // equality with NULL holds for no row
-		}
-		vals[i] = d
+	vals, some, err := op.keyValues()
+	if err != nil || !some {
+		return err
+	}
+	keys := n.KeyCols
+	if n.AnyOf {
+		op.few = nil // of the run before
+		op.anyOf(vals)
+		keys, vals = nil, nil
 	}
 	row := make([]types.Datum, len(n.Cols))
 	var stopped error
@@ -96,9 +137,8 @@ func (op *virtualScan) fill() error {
 		}
 		return stopped == nil
 	}
-	var err error
 	if op.few == nil {
-		err = op.env.Virtual(n.Rel, n.KeyCols, vals, n.Cols, emit)
+		err = op.env.Virtual(n.Rel, keys, vals, n.Cols, emit)
 	}
 	for i := range op.few {
 		if err == nil && stopped == nil {
@@ -126,7 +166,7 @@ func (op *virtualScan) Next() (*vec.Batch, error) {
 		op.rows.window(&op.view, op.at, to)
 		op.at = to
 		op.out = op.view
-		if op.pred != nil {
+		if op.pred != nil || op.filters != nil {
 			if err := op.test(&op.out); err != nil {
 				op.out = op.view
 				if err := op.fault.rescue(err, &op.out, op.test, op.node.Filter); err != nil {
@@ -140,9 +180,11 @@ func (op *virtualScan) Next() (*vec.Batch, error) {
 	}
 }
 
-func (op *virtualScan) test(b *vec.Batch) error { return op.pred.Select(op.env.Expr, b) }
+func (op *virtualScan) test(b *vec.Batch) error {
+	return narrow(op.env.Expr, b, op.filters, op.pred, &op.sel)
+}
 
 func (op *virtualScan) Close() {
-	op.few = nil
+	op.few, op.filters = nil, nil
 	op.rows.release()
 }

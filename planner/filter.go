@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
 )
@@ -419,9 +418,9 @@ func (p *planner) planUnit(s *state, u *unit) *pnode {
 			v.Common.Cols = append(v.Common.Cols, r.cols[c])
 		}
 		rest := p.virtualKeys(r, v, u.local)
-		v.Step, v.Rows = "filter", 5
+		v.Step, v.Rows, v.Total = "filter", 5, p.virtualRows(r.virt)
 		if v.KeyCols == nil {
-			v.Rows = p.virtualRows(r.virt)
+			v.Rows = v.Total
 		}
 		v.Cost = v.Rows
 		if x := conjunction(byCost(rest)); x != nil {
@@ -473,37 +472,6 @@ func (p *planner) planUnit(s *state, u *unit) *pnode {
 		n.node, n.rows, n.cost = v, v.Common.Rows, v.Common.Rows
 	}
 	return p.filterOn(s, n, u.local)
-}
-
-// virtualRows estimates a whole declared relation. Those with lookups have rows for each
-// of the database's relations.
-func (p *planner) virtualRows(v *catalog.Virtual) float64 {
-	const some = 200
-	if len(v.Keys) == 0 {
-		return some
-	}
-	return max(some, float64(len(p.Snap.Relations(p.DB))))
-}
-
-// virtualKeys picks an equality lookup that the relation offers.
-func (p *planner) virtualKeys(r *rel, v *plan.VirtualScan, conj []plan.Expr) []plan.Expr {
-	bounds := p.boundsOf(r, conj, func(in map[int]bool) bool { return len(in) == 0 })
-	for _, key := range r.virt.Keys {
-		var cols []int
-		var vals []plan.Expr
-		for _, c := range key {
-			for _, b := range bounds[c] {
-				if b.kind == "eq" {
-					cols, vals = append(cols, c), append(vals, b.x)
-					break
-				}
-			}
-		}
-		if len(cols) == len(key) && len(key) > len(v.KeyCols) {
-			v.KeyCols, v.KeyVals = cols, p.planExprs(vals, nil)
-		}
-	}
-	return conj // a lookup may return more; the filter stays
 }
 
 func hasSub(e plan.Expr) bool {

@@ -165,7 +165,7 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 	if len(lk) > 0 {
 		h := &plan.HashJoin{Kind: kind, Left: l.node, Right: r.node, Residual: cond}
 		h.LeftKeys, h.RightKeys = p.planExprs(lk, l.lay), p.planExprs(rk, r.lay)
-		if kind == plan.Left && r.rows > 4*l.rows && r.rows > 1000 {
+		if kind == plan.Left && (r.rows > 4*l.rows && r.rows > 1000 || lookedUp(h, l.rows, r.cost)) {
 			h.Kind = plan.Right
 			h.Left, h.Right = r.node, l.node
 			h.LeftKeys, h.RightKeys = h.RightKeys, h.LeftKeys

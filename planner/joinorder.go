@@ -513,11 +513,11 @@ func (g *joinGraph) lookupCost(leaf *joinStep, outer uint64) float64 {
 	})
 }
 
-// canRange reports whether the leaf is a base table of which a key or an index is bounded
+// canRange reports whether the leaf is a table of which a key or an index is bounded
 // by columns of the outer set, for rangeApply.
 func (g *joinGraph) canRange(leaf *joinStep, outer uint64) bool {
 	u := leaf.unit
-	if g.p.NoOptimizer || u == nil || u.rel == nil || u.rel.table == nil || u.rel.table.Cluster != nil || u.rel.tree != nil || u.after != nil {
+	if g.p.NoOptimizer || u == nil || u.rel == nil || !ranges(u.rel) || u.rel.tree != nil || u.after != nil {
 		return false
 	}
 	return remembered(g, g.ranges, leaf, outer, func(ids map[int]bool) bool {

@@ -1,14 +1,15 @@
 package planner
 
 import (
+	"math"
 	"slices"
 
 	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
 )
 
-// What a correlated subplan, or the right side of an Apply, reads in the same way
-// in every run is read once and kept. Where the run wants the rows with one value
+// What a correlated subplan, the right side of an Apply, or the recursive part of a WITH
+// query reads in the same way in every run is read once and kept. Where the run wants the rows with one value
 // of a column, they are found by hash:
 //
 //	SELECT (SELECT count(*) FROM b WHERE b.x = a.x AND b.y > 5) FROM a
@@ -17,10 +18,32 @@ import (
 
 // keepParts makes a plan that runs many times keep what is the same in all runs.
 func (p *planner) keepParts(n plan.Node) plan.Node {
+	return keeper{p, math.Inf(1)}.parts(n)
+}
+
+// keepInStep does that for the recursive part of a WITH query. It runs a few times, with
+// fewer and fewer rows: many rows that they are joined with are read again, as the join's
+// keys leave few of them.
+func (p *planner) keepInStep(n plan.Node) plan.Node {
+	return keeper{p, maxKeptInStep}.parts(n)
+}
+
+const maxKeptInStep = 100_000
+
+// keeper finds what is kept, of a plan's inputs those with so many rows at most.
+type keeper struct {
+	*planner
+	most float64
+}
+
+func (p keeper) parts(n plan.Node) plan.Node {
 	if p.NoOptimizer {
 		return n
 	}
 	if plan.ParamsOf(n).Fixed(slotBase) {
+		if n.Base().Rows > p.most {
+			return n
+		}
 		return kept(n)
 	}
 	switch n := n.(type) {
@@ -42,25 +65,27 @@ func (p *planner) keepParts(n plan.Node) plan.Node {
 	case *plan.HashJoin:
 		if plan.ParamsOf(n.Right).Fixed(slotBase) && allSameInRuns(n.RightKeys) {
 			n.Retain = true
-			n.Left = p.keepParts(n.Left)
+			n.Left = p.parts(n.Left)
 			return n
 		}
-		if n.Kind == plan.Inner && n.NullEq == nil && !ordered(n.Left) && plan.ParamsOf(n.Left).Fixed(slotBase) && allSameInRuns(n.LeftKeys) {
+		if n.Kind == plan.Inner && n.NullEq == nil && !ordered(n.Left) && plan.ParamsOf(n.Left).Fixed(slotBase) && allSameInRuns(n.LeftKeys) && !looksUpKeys(n.Left, n.LeftKeys) && n.Left.Base().Rows <= p.most {
 			return p.exchanged(n)
 		}
+	case *plan.Kept:
+		return n
 	case *plan.LockRows, *plan.Insert, *plan.Update, *plan.Delete, *plan.Merge:
 		return n
 	}
-	plan.MapInputs(n, p.keepParts)
+	plan.MapInputs(n, p.parts)
 	return n
 }
 
 // exchanged is an inner join with its sides exchanged: the left one is the same in
 // all runs, and becomes a hash table that is kept.
-func (p *planner) exchanged(n *plan.HashJoin) plan.Node {
+func (p keeper) exchanged(n *plan.HashJoin) plan.Node {
 	left, right := n.Left.Base().Cols, n.Right.Base().Cols
 	j := *n
-	j.Left, j.Right, j.Retain = p.keepParts(n.Right), n.Left, true
+	j.Left, j.Right, j.Retain = p.parts(n.Right), n.Left, true
 	j.LeftKeys, j.RightKeys = n.RightKeys, n.LeftKeys
 	j.Cols = append(slices.Clone(right), left...)
 	moved := func(i int) int {
@@ -107,6 +132,11 @@ func kept(n plan.Node) plan.Node {
 		}
 	}
 	k := &plan.Kept{Input: n}
+	for i := range n.Base().Cols {
+		if looksUpIn(n, i) {
+			k.Lookups = append(k.Lookups, i)
+		}
+	}
 	k.Rows, k.Cost, k.Cols, k.Step = n.Base().Rows, n.Base().Cost, n.Base().Cols, n.Base().Step
 	return k
 }

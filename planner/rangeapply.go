@@ -18,7 +18,7 @@ import (
 //
 // It returns nil otherwise.
 func (p *planner) rangeApply(s *state, kind plan.JoinKind, l *pnode, ru *unit, on []plan.Expr, loop, rows float64) *pnode {
-	if p.NoOptimizer || ru == nil || ru.rel == nil || ru.rel.table == nil || ru.rel.table.Cluster != nil || ru.rel.cursor != "" || kind != plan.Inner && kind != plan.Left {
+	if p.NoOptimizer || ru == nil || ru.rel == nil || !ranges(ru.rel) || ru.rel.cursor != "" || kind != plan.Inner && kind != plan.Left {
 		return nil
 	}
 	r := ru.rel
@@ -66,6 +66,8 @@ func ranged(n plan.Node) bool {
 	switch n := n.(type) {
 	case *plan.Scan:
 		return len(n.Ranges) > 0
+	case *plan.VirtualScan:
+		return n.KeyCols != nil
 	case *plan.IndexUnion:
 		return true
 	case *plan.Project:
@@ -76,6 +78,11 @@ func ranged(n plan.Node) bool {
 	return false
 }
 
+// ranges reports whether parts of an entry can be read by bounds.
+func ranges(r *rel) bool {
+	return r.virt != nil || r.table != nil && r.table.Cluster == nil
+}
+
 // bounded reports whether conjuncts, or all arms of a disjunction among them, bound a
 // column with which a key of the table begins, behind columns of which local conjuncts
 // tell the value, by what foreign allows.
@@ -84,7 +91,13 @@ func (p *planner) bounded(r *rel, local, conj []plan.Expr, foreign func(map[int]
 	leads := func(conj []plan.Expr, foreign func(map[int]bool) bool) bool {
 		for c, list := range p.boundsOf(r, conj, foreign) {
 			for _, b := range list {
-				if c >= 0 && (b.kind == "range" && p.rangesBy(r, c) || b.kind != "range" && leadsTo(r.table, c, fixed)) {
+				switch {
+				case c < 0:
+				case r.virt != nil:
+					if (b.kind == "eq" || b.kind == "any") && looksUp(r.virt, c) {
+						return true
+					}
+				case b.kind == "range" && p.rangesBy(r, c), b.kind != "range" && leadsTo(r.table, c, fixed):
 					return true
 				}
 			}

@@ -194,7 +194,7 @@ func (p *planner) cte(def *cteDef) *plan.CTE {
 	c.Plan = p.planQuery(def.q)
 	if def.stepQ != nil {
 		p.hashed(def)
-		c.Step = p.planQuery(def.stepQ)
+		c.Step = p.keepInStep(p.planQuery(def.stepQ))
 	}
 	p.ctes = append(p.ctes, c)
 	return c

@@ -13,7 +13,7 @@ func list() []def {
 		{"pg_auth_members", nil, rowsPgAuthMembers},
 		{"pg_authid", nil, rowsPgAuthid},
 		{"pg_cast", nil, rowsPgCast},
-		{"pg_class", [][]string{{"oid"}, {"relname", "relnamespace"}, {"relname"}}, rowsPgClass},
+		{"pg_class", [][]string{{"oid"}, {"relname", "relnamespace"}, {"relname"}, {"reltype"}}, rowsPgClass},
 		{"pg_collation", nil, rowsPgCollation},
 		{"pg_constraint", [][]string{{"conrelid"}}, rowsPgConstraint},
 		{"pg_conversion", nil, rowsPgConversion},

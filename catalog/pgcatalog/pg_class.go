@@ -32,6 +32,14 @@ func rowsPgClass(w *writer) {
 		}
 		return
 	}
+	if typ, ok := w.wantOID("reltype"); ok && typ != 0 {
+		if in := env.Snap.TypeInfo(typ); in != nil && in.RelID != 0 {
+			if c, ok := env.class(in.RelID); ok {
+				w.class(&c)
+			}
+		}
+		return
+	}
 	name, byName := w.wantName("relname")
 	if byName && name == "" {
 		return

@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -29,6 +31,12 @@ func BenchmarkStatement(b *testing.B) {
 			"CREATE TABLE reading (sensor int, at timestamp, v int, PRIMARY KEY (sensor, at))",
 			"INSERT INTO reading SELECT s, timestamp '2024-01-01' + i * interval '1 min', i FROM generate_series(1, 10) s, generate_series(1, 10000) i"},
 			"SELECT g, avg(v) FROM generate_series(timestamp '2024-01-01', '2024-01-03', '1 hour') g LEFT JOIN reading ON sensor = 7 AND at >= g AND at < g + interval '1 hour' GROUP BY g"},
+		{"levels", []string{"CREATE TABLE part (id int PRIMARY KEY, whole int, name text)", "INSERT INTO part SELECT i, i / 2, 'part ' || i FROM generate_series(1, 50000) i"},
+			"WITH RECURSIVE w AS (SELECT id FROM part WHERE id = 20000 UNION ALL SELECT p.id FROM w JOIN (SELECT id, max(whole) AS whole FROM part GROUP BY id) p ON w.id = p.whole) SELECT count(*) FROM w"},
+		{"types of columns", []string{manyTables}, `WITH RECURSIVE w AS (
+			SELECT t.* FROM (` + typesOfColumns + `) t WHERE t.oid = 'part100'::regtype
+			UNION ALL
+			SELECT t.* FROM (` + typesOfColumns + `) t, w WHERE t.oid = w.typelem OR t.oid = ANY (w.columns)) SELECT count(*) FROM w`},
 	}
 	for _, tt := range tests {
 		b.Run(tt.name, func(b *testing.B) {
@@ -54,4 +62,19 @@ const (
 		INSERT INTO doc SELECT i, ARRAY[i % 100, i % 1000, i % 17], jsonb_build_object('type', 't' || i % 10, 'owner', i % 1000, 'labels', jsonb_build_array('l' || i % 20)) FROM generate_series(1, 50000) i;
 		CREATE INDEX ON doc USING gin (tags);
 		CREATE INDEX ON doc USING gin (data)`
+	typesOfColumns = `SELECT t.oid, t.typelem, CASE WHEN t.typtype = 'c' THEN (SELECT array_agg(a.atttypid ORDER BY a.attnum) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE c.reltype = t.oid AND a.attnum > 0) END AS columns
+		FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace`
 )
+
+// manyTables creates tables with many columns.
+var manyTables = func() string {
+	var b strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&b, "CREATE TABLE part%d (id int PRIMARY KEY", i)
+		for c := range 20 {
+			fmt.Fprintf(&b, ", c%d text", c)
+		}
+		b.WriteString(");")
+	}
+	return b.String()
+}()

@@ -377,7 +377,11 @@ func (w speller) details(n Node) []string {
 		add("Elements", partText(n.Table, n.Parts, w.text))
 		cond("Filter", n.Filter)
 	case *VirtualScan:
-		add("Key", w.texts(n.KeyVals))
+		if n.AnyOf {
+			add("Any key", w.texts(n.KeyVals))
+		} else {
+			add("Key", w.texts(n.KeyVals))
+		}
 		cond("Filter", n.Filter)
 	case *FuncScan:
 		add("Call", w.texts(n.Funcs))

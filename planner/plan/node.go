@@ -74,12 +74,15 @@ type (
 
 	// Kept keeps the rows of its input, which are the same in all runs of a
 	// correlated subplan, from one run to the next. With Keys it passes those whose
-	// keys equal Vals, for which Cond is the condition. It keeps order.
+	// keys equal Vals, for which Cond is the condition. A run for which a join above
+	// wants few values of a column in Lookups reads those of the input, and keeps none.
+	// It keeps order.
 	Kept struct {
 		Common
 		Input      Node
 		Keys, Vals []Expr // over the input's columns; over parameters
 		Cond       Expr
+		Lookups    []int
 	}
 
 	// Group groups by Keys and computes Aggs. Output: keys, then aggregates.

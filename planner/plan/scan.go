@@ -206,7 +206,9 @@ type (
 	}
 
 	// VirtualScan passes the rows of a declared relation. KeyCols/KeyVals are an
-	// optional equality lookup. Output: Cols. No order.
+	// optional equality lookup; with AnyOf there is one key column, of which rows have
+	// any of the values, or of the elements of those that are arrays. Output: Cols. No
+	// order.
 	VirtualScan struct {
 		Common
 		Rel     *catalog.Virtual
@@ -214,6 +216,8 @@ type (
 		Cols    []int
 		KeyCols []int
 		KeyVals []Expr
+		AnyOf   bool
+		Total   float64 // rows of the whole relation, as estimated
 		Filter  Expr
 	}
 
