@@ -19,6 +19,9 @@ func (op *scan) evalElements(k *plan.KeyRange) error {
 		return nil
 	}
 	t, _ := types.ElementKeyType(op.keys[k.ElemKey])
+	if k.ElemOp == "@?" || k.ElemOp == "@@" {
+		return op.evalPath(k, val)
+	}
 	var keys []types.Datum
 	null := false
 	switch k.ElemOp {
@@ -56,6 +59,29 @@ func (op *scan) evalElements(k *plan.KeyRange) error {
 	op.spec.Intersect, op.spec.ElemKey, op.spec.Listed = all, k.ElemKey, k.ElemAll
 	if all && len(keys) == 0 {
 		op.spec.Index, op.spec.Ranges = nil, nil
+	}
+	return nil
+}
+
+// evalPath turns a path over the documents of a column into groups of such ranges: a
+// document is in one of each. Of a path that says nothing of them the whole table has to
+// be read.
+func (op *scan) evalPath(k *plan.KeyRange, path types.Datum) error {
+	groups, err := types.PathKeys(path, k.ElemOp == "@@")
+	if err != nil {
+		return err
+	}
+	if len(groups) == 0 {
+		op.spec.Index, op.spec.Ranges = nil, nil
+		return nil
+	}
+	op.spec.Intersect, op.spec.ElemKey = true, k.ElemKey
+	op.spec.Groups = make([]int, len(groups))
+	for i, keys := range groups {
+		for _, key := range keys {
+			op.spec.Ranges = append(op.spec.Ranges, types.Range{Eq: []types.Datum{key}})
+		}
+		op.spec.Groups[i] = len(keys)
 	}
 	return nil
 }

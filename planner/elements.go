@@ -21,6 +21,8 @@ func (p *planner) elementSel(st *catalog.ColStats, op string, value plan.Expr) f
 	switch {
 	case !known || val.Null:
 		return selElements
+	case pathOp(op):
+		return pathSel(st, op, val)
 	case op == "?" && val.T.Kind() == types.KText:
 		keys = []types.Datum{types.KeyToken(val.B)}
 	case op == "=":
@@ -57,6 +59,26 @@ func (p *planner) elementSel(st *catalog.ColStats, op string, value plan.Expr) f
 	return max(s*(1-st.NullFrac), 1e-6)
 }
 
+// pathSel is that fraction for a path over documents.
+func pathSel(st *catalog.ColStats, op string, path types.Datum) float64 {
+	groups, err := types.PathKeys(path, op == "@@")
+	if err != nil {
+		return selElements
+	}
+	s := 1.0
+	for _, keys := range groups {
+		none := 1.0
+		for _, k := range keys {
+			none *= 1 - st.ElemShare(k)
+		}
+		s = min(s, 1-none) // keys come together, and with their values
+	}
+	return max(s*(1-st.NullFrac), 1e-6)
+}
+
+// pathOp reports whether an operator applies a jsonpath to a document.
+func pathOp(op string) bool { return op == "@?" || op == "@@" }
+
 // elementPaths lists the ways to read a table through an index by elements.
 //
 // Given CREATE INDEX i ON t USING inverted (tags):
@@ -65,6 +87,12 @@ func (p *planner) elementSel(st *catalog.ColStats, op string, value plan.Expr) f
 //	WHERE tags && '{a,b}'    rows in the list of a or of b
 //	WHERE 'a' = ANY (tags)   rows in the list of a
 //	WHERE tags = '{a,b}'     i does not help
+//
+// and of documents, given one on doc:
+//
+//	WHERE doc @? '$.a ? (@.b == 1)'     rows in the lists of the keys a and b, and of 1
+//	WHERE doc @? '$.a ? (@ > 1)'        rows in the list of the key a
+//	WHERE doc @? '$ ? (!exists(@.a))'   i does not help
 //
 // The conjunct stays a filter: lists say which elements a value has, not how they
 // are put together.
@@ -89,7 +117,7 @@ func (p *planner) elementPaths(r *rel, ix *catalog.Index, conj []plan.Expr, rows
 func testsElements(c plan.Expr) bool {
 	switch x := c.(type) {
 	case *plan.Call:
-		if len(x.Args) == 2 && slices.Contains([]string{"@>", "<@", "&&", "?", "?|", "?&"}, x.Op) {
+		if len(x.Args) == 2 && slices.Contains([]string{"@>", "<@", "&&", "?", "?|", "?&", "@?", "@@"}, x.Op) {
 			switch x.Args[0].Type().Kind() {
 			case types.KArray, types.KJSONB, types.KHstore:
 				return true
@@ -183,7 +211,7 @@ func (p *planner) elementPathsOf(r *rel, ix *catalog.Index, key int, conj []plan
 				}
 				l, rt, op = rt, l, flip
 			}
-			if constant(rt) && p.elementOp(l.Type(), rt.Type(), kt, op) {
+			if constant(rt) && p.elementOp(l.Type(), rt.Type(), kt, op) && !(pathOp(op) && p.anyDocument(op, rt)) {
 				add(c, op, rt)
 			}
 		case *plan.AnyArray:
@@ -198,6 +226,16 @@ func (p *planner) elementPathsOf(r *rel, ix *catalog.Index, key int, conj []plan
 	return out
 }
 
+// anyDocument reports whether a path is known that says nothing of what documents have.
+func (p *planner) anyDocument(op string, path plan.Expr) bool {
+	val, known := p.estimate(path)
+	if !known || val.Null {
+		return false
+	}
+	groups, err := types.PathKeys(val, op == "@@")
+	return err != nil || len(groups) == 0
+}
+
 // elementOp reports whether an operator between a column and a value can be
 // answered by lists of elements of type kt.
 func (p *planner) elementOp(col, val, kt types.T, op string) bool {
@@ -209,6 +247,8 @@ func (p *planner) elementOp(col, val, kt types.T, op string) bool {
 			return val.Kind() == types.KText
 		case "?|", "?&":
 			return val.Kind() == types.KArray
+		case "@?", "@@":
+			return val.OID == types.OJSONPath
 		}
 		return false
 	}

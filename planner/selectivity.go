@@ -56,7 +56,7 @@ func (p *planner) selectivity(e plan.Expr, rels map[int]*rel) float64 {
 			return p.matchSel(x, 1-selLike, rels)
 		case "@>", "<@", "&&":
 			return p.overlapSel(x, rels)
-		case "?", "?|", "?&":
+		case "?", "?|", "?&", "@?", "@@":
 			if v, ok := bareVar(x.Args[0]); ok {
 				if st := p.colStats(rels[v.Rel], v.Col); st != nil && len(st.Elems) > 0 {
 					return p.elementSel(st, x.Op, x.Args[1])

@@ -40,3 +40,37 @@ func jsonPathText(b []byte) ([]byte, error) {
 	}
 	return canonicalJSONPath(string(b[1:]))
 }
+
+// PathKeys returns the element keys that the jsonb values have of which a jsonpath finds an
+// item or, with truth, is true: one at least of each group.
+func PathKeys(d Datum, truth bool) ([][]Datum, error) {
+	p, err := ParseJSONPath(string(d.B))
+	if err != nil {
+		return nil, err
+	}
+	clauses := p.Found()
+	if truth {
+		clauses = p.True()
+	}
+	groups := make([][]Datum, len(clauses))
+	for i, c := range clauses {
+		var tokens [][]byte
+		for _, part := range c {
+			if part.Scalar == nil {
+				tokens = append(tokens, token('K', []byte(part.Key)))
+				continue
+			}
+			parser := jsonParser{src: string(part.Scalar), build: true}
+			n, err := parser.document()
+			if err != nil {
+				return nil, err
+			}
+			tokens = jsonTokens(tokens, &n, false)
+			if n.kind == jsonString {
+				tokens = jsonTokens(tokens, &n, true)
+			}
+		}
+		groups[i] = sortedTokens(tokens)
+	}
+	return groups, nil
+}

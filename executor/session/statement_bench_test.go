@@ -21,6 +21,7 @@ func BenchmarkStatement(b *testing.B) {
 		{"sample", []string{heapTable}, "SELECT count(*) FROM heap TABLESAMPLE SYSTEM (1)"},
 		{"sample rows", []string{heapTable}, "SELECT count(*) FROM heap TABLESAMPLE BERNOULLI (1)"},
 		{"first by elements", []string{docTable}, "SELECT id FROM doc WHERE tags && ARRAY[77, 501] ORDER BY id LIMIT 20"},
+		{"documents by path", []string{docTable}, `SELECT count(*) FROM doc WHERE data @? '$ ? (@.owner == 77 && @.type == "t7")'`},
 		{"update documents", []string{docTable}, `UPDATE doc SET data = jsonb_set(data, '{type}', '"new"') WHERE id <= 1000`},
 		{"next of queue", []string{
 			"CREATE TABLE job (id int PRIMARY KEY, state text, at int)",

@@ -176,7 +176,7 @@ type (
 		// columns from that after Eq on. A NULL among them ends the row there.
 		LoRest, HiRest []Expr
 		// Elems: the key column ElemKey, of an index by elements, and this expression
-		// satisfy ElemOp: @> <@ && ? ?| ?&, or = for an array that has the element.
+		// satisfy ElemOp: @> <@ && ? ?| ?& @? @@, or = for an array that has the element.
 		// The range finds rows that may; the filter decides.
 		Elems   Expr
 		ElemOp  string

@@ -44,6 +44,9 @@ type ScanSpec struct {
 	// elements, instead of those that are in one of them. Others may be among them:
 	// ranges of many rows are left out where others have few.
 	Intersect bool
+	// Groups counts the ranges that come together then, where one row has to be in one
+	// of them; nil: in each range.
+	Groups []int
 	// Listed wants the keys of just the rows that lists of elements name: none is read.
 	Listed bool
 	// ElemKey is the key column of an index by elements that the ranges are of.

@@ -16,10 +16,10 @@ import (
 // it leave: so many cost about what it costs to get a row and to look at it.
 const longList = 8
 
-// elementList is the posting list of one element, as it is read.
+// elementList is the posting list of one element, or of several, as it is read.
 type elementList struct {
-	it    *postings
-	rows  listedRows // ascending, when it has ended
+	its   []*postings // those not ended
+	rows  listedRows  // ascending, when it has ended
 	ended bool
 }
 
@@ -91,18 +91,25 @@ func alike(lists []*elementList) {
 
 // read takes the next batch.
 func (l *elementList) read() error {
-	l.it.into = &l.rows
-	before := l.rows.len()
-	if err := l.it.fill(); err != nil {
-		return err
-	}
-	if l.it.keys.Len() == 0 && l.rows.len() == before {
+	if len(l.its) == 0 {
 		l.ended = true
 		l.rows.sort() // deltas come first
 		return nil
 	}
-	if l.it.keys.Len() > 0 {
-		l.rows.add(&l.it.keys)
+	it := l.its[0]
+	it.into = &l.rows
+	before := l.rows.len()
+	if err := it.fill(); err != nil {
+		return err
+	}
+	switch {
+	case it.keys.Len() > 0:
+		l.rows.add(&it.keys)
+	case l.rows.len() == before:
+		it.Close()
+		if l.its = l.its[1:]; len(l.its) == 0 {
+			return l.read()
+		}
 	}
 	return nil
 }
@@ -119,18 +126,29 @@ func (d *Desc) gather(ctx context.Context, r Reader, x *index, spec *ScanSpec) (
 	lists := make([]*elementList, 0, len(ranges))
 	defer func() {
 		for _, l := range lists {
-			l.it.Close()
+			for _, it := range l.its {
+				it.Close()
+			}
 		}
 	}()
-	for i := range ranges {
-		span, ok := x.elementSpan(column, &ranges[i])
-		if !ok && all {
-			return spanSet{points: [][]byte{}}, nil
+	for i, group := 0, spec.Groups; i < len(ranges); {
+		n := 1
+		if group != nil {
+			n, group = group[0], group[1:]
 		}
-		if ok {
-			it := openPostings(ctx, r, x, span, kv.ScanOpt{})
-			it.bare = true
-			lists = append(lists, &elementList{it: it})
+		l := &elementList{}
+		for end := i + n; i < end; i++ {
+			if span, ok := x.elementSpan(column, &ranges[i]); ok {
+				it := openPostings(ctx, r, x, span, kv.ScanOpt{})
+				it.bare = true
+				l.its = append(l.its, it)
+			}
+		}
+		switch {
+		case l.its != nil:
+			lists = append(lists, l)
+		case all:
+			return spanSet{points: [][]byte{}}, nil
 		}
 	}
 	var rows listedRows
