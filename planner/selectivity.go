@@ -147,7 +147,7 @@ func (p *planner) inSel(a plan.Expr, list []plan.Expr, rels map[int]*rel) float6
 		}
 		return min(1, s)
 	}
-	if v, ok := bareVar(a); ok && rels[v.Rel] != nil && rels[v.Rel].table != nil && uniqueColumn(rels[v.Rel], v.Col) {
+	if v, ok := bareVar(a); ok && len(list) > 0 && rels[v.Rel] != nil && rels[v.Rel].table != nil && uniqueColumn(rels[v.Rel], v.Col) {
 		return min(1, float64(len(list))*p.eqSel(a, list[0], rels)) // each finds a row
 	}
 	for _, el := range list {
