@@ -192,6 +192,18 @@ func (c *Change) freeRelation(schema, name string) error {
 	return nil
 }
 
+// freeType checks that a type can be made. Of a table's name it says that the
+// type exists: that of its rows.
+func (c *Change) freeType(schema, name string) error {
+	if err := c.creatable(schema, name); err != nil {
+		return err
+	}
+	if c.typeTaken(schema, name) {
+		return typeExists(name)()
+	}
+	return nil
+}
+
 // freeRowType checks that a relation's row type can be made.
 func (c *Change) freeRowType(schema, name string) error {
 	if c.typeTaken(schema, name) {

@@ -303,6 +303,9 @@ func (c *Change) CreateEnum(schema, name string, labels []string) (*UserType, er
 
 // CreateComposite makes a composite type.
 func (c *Change) CreateComposite(schema, name string, cols []Column) (*UserType, error) {
+	if err := c.freeType(schema, name); err != nil {
+		return nil, err
+	}
 	if err := c.freeRelation(schema, name); err != nil {
 		return nil, err
 	}
@@ -348,11 +351,8 @@ func (c *Change) addDomainCheck(u *UserType, k Check) error {
 
 // createType fills in what all types have and records the type.
 func (c *Change) createType(schema, name string, u *UserType) error {
-	if err := c.creatable(schema, name); err != nil {
+	if err := c.freeType(schema, name); err != nil {
 		return err
-	}
-	if c.typeTaken(schema, name) {
-		return typeExists(name)()
 	}
 	u.Common = c.common(schema, name)
 	u.Array = c.alloc.AllocOID()
