@@ -269,7 +269,36 @@ func DatePart(unit string, d Datum, o *FmtOpts) (Datum, error) {
 	if err != nil || r.Null {
 		return Null(TFloat8), err
 	}
-	return Float(TFloat8, r.Dec.ToFloat()), nil
+	return Float(TFloat8, floatPart(fieldOf(unit), d, r.Dec)), nil
+}
+
+// floatPart is a field in double precision: some fields are sums of rounded
+// terms, and so not always the double next to the exact value v. The products
+// are converted so that no compiler fuses them with the sums.
+func floatPart(f field, d Datum, v Decimal) float64 {
+	kind := d.T.Kind()
+	switch {
+	case f == fdSecond || f == fdMillisecond:
+		us, _, small := v.Small()
+		if !small {
+			break
+		}
+		whole, frac := float64(us/usecPerSec), float64(us%usecPerSec)
+		if f == fdSecond {
+			return whole + frac/1e6
+		}
+		return float64(whole*1e3) + frac/1e3
+	case f == fdEpoch && kind == KTimetz:
+		micros, zone := TimetzParts(d)
+		return float64(micros)/1e6 + float64(zone)
+	case f == fdEpoch && kind == KInterval:
+		const day = 86400
+		secs := float64(d.Iv.Micros) / 1e6
+		secs += float64(365.25 * day * float64(d.Iv.Months/12))
+		secs += float64(30 * day * float64(d.Iv.Months%12))
+		return secs + float64(day*float64(d.Iv.Days))
+	}
+	return v.ToFloat()
 }
 
 func integer(v int64) (Decimal, bool) { return NewDecimal(v, 0), true }
