@@ -242,11 +242,17 @@ func definitionFuncs(m map[string]catalogFunc) {
 	}
 	// What does not exist here has no definition.
 	for _, n := range []string{
-		"pg_get_replica_identity_index",
-		"pg_collation_actual_version", "pg_column_compression",
+		"pg_get_replica_identity_index", "pg_column_compression",
 		"pg_tablespace_location", "pg_settings_get_flags"} {
 		m[n] = answerNull
 	}
+	m["pg_collation_actual_version"] = unversioned("collation", func(_ *catalogCall, o types.OID) bool {
+		return catalog.CollationByOID(o) != nil
+	})
+	m["pg_database_collation_actual_version"] = unversioned("database", func(c *catalogCall, o types.OID) bool {
+		_, ok := c.snapshot().Object(o).(*catalog.Database)
+		return ok
+	})
 	m["pg_get_triggerdef"] = func(c *catalogCall) (types.Datum, error) { return c.text(c.TriggerDef(c.oid(0), false)) }
 	m["pg_get_triggerdef_ext"] = func(c *catalogCall) (types.Datum, error) {
 		return c.text(c.TriggerDef(c.oid(0), c.a[1].I != 0))
@@ -264,6 +270,17 @@ func definitionFuncs(m map[string]catalogFunc) {
 			names = append(names, c.Env.FormatTypeNoMod(types.OID(e.I)))
 		}
 		return c.text(strings.Join(names, ", "), true)
+	}
+}
+
+// unversioned answers which version of its provider's rules a collation has: they
+// all compare bytes, by rules that have no versions.
+func unversioned(what string, known func(*catalogCall, types.OID) bool) catalogFunc {
+	return func(c *catalogCall) (types.Datum, error) {
+		if o := c.oid(0); !known(c, o) {
+			return types.Datum{}, sqlerr.New(sqlerr.UndefinedObject, "%s with OID %d does not exist", what, o)
+		}
+		return c.null()
 	}
 }
 
