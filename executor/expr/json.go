@@ -41,12 +41,15 @@ func jsonFuncs(r *registry) {
 					return null, err
 				}
 				v := a[0].B
-				for {
+				for whole := p == "json"; ; whole = false {
 					name, isNull, ok, err := path.NextRaw()
 					if err != nil || isNull || v == nil {
 						return null, err
 					}
 					if !ok {
+						if whole {
+							v = jsonWhole(v)
+						}
 						return out(v), nil
 					}
 					v = jsonStep(v, name, p == "jsonb")
@@ -204,7 +207,8 @@ func keysFaults(fn string, s []byte) error {
 	return sqlerr.New(sqlerr.InvalidParameterValue, "cannot call %s on a scalar", fn)
 }
 
-// jsonStripNulls drops object members that are null, at every level.
+// jsonStripNulls drops object members that are null, at every level. Strings are
+// read and written again, so that json's lose escapes that they do not need.
 func jsonStripNulls(binary bool) builder {
 	var strip func(out, v []byte) []byte
 	strip = func(out, v []byte) []byte {
@@ -221,7 +225,7 @@ func jsonStripNulls(binary bool) builder {
 			eachMember(v, func(k, m []byte) bool {
 				if jsonKind(m) != 'n' {
 					comma()
-					out = strip(append(append(out, k...), ':'), m)
+					out = strip(append(types.AppendJSONString(out, jsonString(k)), ':'), m)
 				}
 				return true
 			})
@@ -234,6 +238,8 @@ func jsonStripNulls(binary bool) builder {
 				return true
 			})
 			return append(out, ']')
+		case '"':
+			return types.AppendJSONString(out, jsonString(bytes.TrimSpace(v)))
 		}
 		return append(out, bytes.TrimSpace(v)...)
 	}

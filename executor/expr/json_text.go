@@ -159,9 +159,20 @@ func jsonText(v []byte) types.Datum {
 	case 'n':
 		return types.Null(types.TText)
 	case '"':
-		return textDatum(jsonString(v))
+		return textDatum(jsonString(v[jsonBlanks(v, 0):]))
 	}
 	return textDatum(v)
+}
+
+// jsonWhole is what the empty path gives of a json document: blanks stay in front of
+// a scalar alone.
+func jsonWhole(v []byte) []byte {
+	start := jsonBlanks(v, 0)
+	end := types.JSONEnd(v, start)
+	if v[start] == '{' || v[start] == '[' {
+		return v[start:end]
+	}
+	return v[:end]
 }
 
 // isKey reports whether a quoted key is the given one.
