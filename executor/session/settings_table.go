@@ -169,7 +169,7 @@ func (d *setting) canonical(s *Session, v string) (string, error) {
 		}
 		i := slices.IndexFunc(d.enum, func(e string) bool { return strings.EqualFold(e, low) })
 		if i < 0 {
-			return "", badValue(strings.ToLower(d.name), v).WithHint("Available values: %s.", strings.Join(d.enum, ", "))
+			return "", badValue(d.name, v).WithHint("Available values: %s.", strings.Join(d.enum, ", "))
 		}
 		v = d.enum[i]
 	}
