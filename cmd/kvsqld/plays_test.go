@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"math/rand"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"kvsqld/storage"
+)
+
+// TestRandomPlays plays random statements of two or three sessions, one step after the
+// other, on kvsqld and on PostgreSQL, at each isolation level, and compares each outcome:
+// rows, tags, errors, and whether a session waits. A play that differs is played again, to
+// leave out what PostgreSQL itself does not order, and reported with as few steps as it
+// still differs with. A run is determined by KVSQLD_PLAYS_SEED; KVSQLD_PLAYS_N is the
+// number of plays.
+func TestRandomPlays(t *testing.T) {
+	pg := requirePostgres(t)
+	seed, count := diffEnv("KVSQLD_PLAYS_SEED", 1), diffEnv("KVSQLD_PLAYS_N", 150)
+	ctx := context.Background()
+	admin, err := pg.connect(ctx, "postgres", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(ctx)
+	for _, q := range []string{"DROP DATABASE IF EXISTS plays", "CREATE DATABASE plays TEMPLATE template0"} {
+		if _, err := admin.Exec(ctx, q).ReadAll(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	srv := startServer(t, storage.Options{Store: "mem"})
+	pair := &playPair{
+		want: &play{t: t, sorted: true, postgres: true, connect: func(ctx context.Context, f func(*pgconn.Notice)) (*pgconn.PgConn, error) {
+			return pg.connect(ctx, "plays", f)
+		}},
+		got: &play{t: t, sorted: true, connect: srv.connect},
+	}
+	for _, p := range []*play{pair.want, pair.got} {
+		if p.admin, err = p.connect(ctx, nil); err != nil {
+			t.Fatal(err)
+		}
+		defer p.admin.Close(ctx)
+		p.exec(ctx, "SET client_min_messages = warning")
+	}
+	differ := 0
+	for i := range count {
+		g := &playGen{r: rand.New(rand.NewSource(seed + i))}
+		setup, steps := g.setup(), g.play()
+		pair.want.setup, pair.got.setup = setup, setup
+		for _, level := range isolationLevels {
+			if pair.same(level, steps) || !pair.differs(level, steps) {
+				continue
+			}
+			differ++
+			steps = pair.shrink(level, steps)
+			a, b := pair.play(level, steps)
+			t.Errorf("seed %d, %s:\n%s%s\n%s", seed+i, level, setup, steps, sideBySide(a, b))
+			break
+		}
+	}
+	t.Logf("seed %d: %d plays, %d of them differ", seed, count, differ)
+}
+
+// conflictOf is what a 40001 says: a row whose key changes is deleted and made anew.
+var conflictOf = regexp.MustCompile(`(ERROR 40001: could not serialize access due to concurrent) (update|delete)`)
+
+// playPair plays on both servers.
+type playPair struct{ want, got *play }
+
+func (p *playPair) play(level, steps string) (string, string) {
+	a, b := p.want.level(level, steps), p.got.level(level, steps)
+	plain := func(s string) string {
+		return conflictOf.ReplaceAllString(waitsFor.ReplaceAllString(s, "waits"), "$1")
+	}
+	return plain(a), plain(b)
+}
+
+func (p *playPair) same(level, steps string) bool {
+	return p.alike(p.play(level, steps))
+}
+
+// alike leaves out plays that circles of dependencies have ended on one side: which
+// reads count for them, rows or pages, ranges or tables, is each server's own. And where
+// a row is being changed but for its key, PostgreSQL waits before it says that the key is
+// taken, which it is whatever becomes of the change; above READ COMMITTED it fails then.
+func (p *playPair) alike(a, b string) bool {
+	if a == b || strings.Contains(a+b, "could not serialize access due to read/write dependencies") {
+		return true
+	}
+	al, bl := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range min(len(al), len(bl)) {
+		if al[i] == bl[i] {
+			continue
+		}
+		step, outcome, _ := strings.Cut(bl[i], ": ")
+		if !strings.HasPrefix(outcome, "ERROR 23505") && outcome != "INSERT 0 0" {
+			return false
+		}
+		// It comes to the same later, or still waits at the end.
+		for _, l := range al[i:] {
+			if strings.HasPrefix(l, step+": ") && l != step+": waits" {
+				return l == bl[i] || strings.HasPrefix(l, step+": ERROR 40001")
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// differs reports whether a play differs each time, each server giving one outcome.
+func (p *playPair) differs(level, steps string) bool {
+	a, b := p.play(level, steps)
+	for range 2 {
+		if c, d := p.play(level, steps); p.alike(a, b) || c != a || d != b {
+			return false
+		}
+	}
+	return true
+}
+
+// shrink leaves out steps as long as the play differs.
+func (p *playPair) shrink(level, steps string) string {
+	lines := strings.SplitAfter(strings.TrimSuffix(steps, "\n"), "\n")
+	limit := time.Now().Add(time.Minute)
+	for size := len(lines) / 2; size > 0; size /= 2 {
+		for i := 0; i+size <= len(lines) && time.Now().Before(limit); {
+			less := strings.Join(lines[:i], "") + strings.Join(lines[i+size:], "")
+			if less != "" && p.differs(level, less) {
+				lines = append(lines[:i:i], lines[i+size:]...)
+			} else {
+				i++
+			}
+		}
+	}
+	return strings.Join(lines, "")
+}
