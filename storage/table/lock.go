@@ -148,8 +148,9 @@ func (d *Desc) ExistsLocked(ctx context.Context, tx Txn, ix *catalog.Index, keys
 	hits = make([]bool, n)
 	o.IfPresent = true
 	sp := d.fileOf(x)
+	byEntry := sp.ID != d.space.ID // the rows have other keys than these
 	var shared [][]byte
-	if sp.ID != d.space.ID {
+	if byEntry {
 		if shared, err = d.shareRowsOf(ctx, tx, x, p.list, o); err != nil {
 			return nil, err
 		}
@@ -158,7 +159,7 @@ func (d *Desc) ExistsLocked(ctx context.Context, tx Txn, ix *catalog.Index, keys
 	if err != nil {
 		return nil, err
 	}
-	if sp.ID != d.space.ID {
+	if byEntry {
 		if err := d.shareOthers(ctx, tx, x, p.list, res, shared, o); err != nil {
 			return nil, err
 		}

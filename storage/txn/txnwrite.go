@@ -271,15 +271,22 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 			if err := t.meet(res.lastSeq); err != nil {
 				return nil, err
 			}
-			v, e := current(i, res.lastSeq)
-			if e != nil {
-				return nil, e
+			kv.Pause()
+			// No lock keeps what is read here as it is: it is not read again.
+			if out[i].Val, err = current(i, res.lastSeq); err != nil {
+				return nil, err
 			}
-			if v == nil {
-				whole := o
-				whole.IfAbsent = false
-				res, err = t.lockRow(ctx, sl, k, sn.seq, whole)
+			if out[i].Val != nil {
+				out[i].Changed = res.lastSeq > sn.seq && !t.Wrote(sp, k)
+				if err := t.appeared(sp, k, &out[i], o); err != nil {
+					return nil, err
+				}
+				t.noteLook(sp, k, out[i].Changed)
+				continue
 			}
+			whole := o
+			whole.IfAbsent = false
+			res, err = t.lockRow(ctx, sl, k, sn.seq, whole)
 		}
 		if err != nil {
 			if o.SkipLocked && errors.Is(err, kv.ErrLockTimeout) {
