@@ -94,6 +94,10 @@ definitions: ## compare random definitions with PostgreSQL (N=100000 SEED=1)
 plays: ## compare random statements of two or three sessions that meet with PostgreSQL (N=100000 SEED=1)
 	KVSQLD_PLAYS_N=$(N) KVSQLD_PLAYS_SEED=$(SEED) go test -count=1 -timeout 0 -run TestRandomPlays -v ./cmd/kvsqld
 
+.PHONY: conversations
+conversations: ## compare random messages of the protocol with PostgreSQL (N=100000 SEED=1)
+	KVSQLD_TALKS_N=$(N) KVSQLD_TALKS_SEED=$(SEED) go test -count=1 -timeout 0 -run TestRandomConversations -v ./cmd/kvsqld
+
 .PHONY: matrix
 matrix: ## compare casts, operators and functions of all types with PostgreSQL (SIZE=0: all, SEED=1, ONLY=pattern)
 	CI=true KVSQLD_MATRIX=$(SIZE) KVSQLD_MATRIX_SEED=$(SEED) KVSQLD_MATRIX_ONLY='$(ONLY)' go test -count=1 -timeout 0 -run 'TestMatrix$$' -v ./cmd/kvsqld | grep -v '^=== '

@@ -207,7 +207,7 @@ func (p *planner) target(t *ast.Target, b *binder, bl *block) {
 	if out.name == "" {
 		out.name = p.figureName(t.X)
 	}
-	p.origin(&out, bl)
+	b.origin(&out, bl)
 	bl.targets = append(bl.targets, out)
 }
 
@@ -250,12 +250,21 @@ func (b *binder) spread(x ast.Expr) []plan.Expr {
 	return xs
 }
 
-// origin notes the table column that a target is, for RowDescription.
-func (p *planner) origin(t *target, bl *block) {
-	if v, ok := t.x.(*plan.Var); ok {
-		if r := bl.rels[v.Rel]; r != nil && v.Col >= 0 && v.Col < len(r.cols) {
-			t.tbl, t.attnum = r.cols[v.Col].Table, r.cols[v.Col].AttNum
+// origin notes the table column that a target is, for RowDescription: one of its own
+// block's, or of a query around it.
+func (b *binder) origin(t *target, bl *block) {
+	v, ok := t.x.(*plan.Var)
+	if !ok {
+		return
+	}
+	r := bl.rels[v.Rel]
+	for sc := b.scope; r == nil && sc != nil; sc = sc.parent {
+		if sc.block != nil {
+			r = sc.block.rels[v.Rel]
 		}
+	}
+	if r != nil && v.Col >= 0 && v.Col < len(r.cols) {
+		t.tbl, t.attnum = r.cols[v.Col].Table, r.cols[v.Col].AttNum
 	}
 }
 
@@ -269,7 +278,7 @@ func (b *binder) star(c *ast.ColumnRef, bl *block) {
 			}
 			t := target{x: moved(col.x, c.Pos()), name: col.name}
 			p.read(t.x)
-			p.origin(&t, bl)
+			b.origin(&t, bl)
 			bl.targets = append(bl.targets, t)
 		}
 	}

@@ -130,11 +130,11 @@ func (p *planner) sameCollations(def *cteDef, step *query, name string) {
 func (p *planner) cteRel(def *cteDef, alias string, off int) *rel {
 	q := &query{rel: p.newRel(), ref: def}
 	q.cols = append(q.cols, def.q.cols...)
-	for i := range q.cols {
-		q.cols[i].Table, q.cols[i].AttNum = 0, 0
-	}
 	if def.binding {
 		q.work = true
+		for i := range q.cols {
+			q.cols[i].Table, q.cols[i].AttNum = 0, 0
+		}
 	} else {
 		def.refs++
 		if def.dml && len(def.q.cols) == 0 {

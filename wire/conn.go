@@ -38,6 +38,7 @@ type conn struct {
 	sess    Session
 	skip    bool // after an error in the extended protocol, until Sync (W5)
 	closing bool // a FATAL has been sent, or the client has said goodbye
+	lost    bool // the client sends what cannot be told from its data: behind the error comes a FATAL
 
 	names    names
 	bind     Bind
@@ -267,6 +268,9 @@ func (c *conn) fail(ctx context.Context, err error) {
 		return
 	}
 	c.sendError(e)
+	if c.lost {
+		c.fatal(violation("terminating connection because protocol synchronization was lost"))
+	}
 }
 
 // fatal sends e and ends the connection.

@@ -71,8 +71,8 @@ func (r *copyReader) Next() ([]byte, error) {
 		default:
 			// As PostgreSQL, which does not read on either: first the COPY's error,
 			// then that of the connection.
-			r.c.sendError(sqlerr.New(sqlerr.ProtocolViolation, "unexpected message type 0x%02X during COPY from stdin", typ))
-			r.done = violation("terminating connection because protocol synchronization was lost")
+			r.done = sqlerr.New(sqlerr.ProtocolViolation, "unexpected message type 0x%02X during COPY from stdin", typ)
+			r.c.lost = true
 		}
 	}
 	return nil, r.done

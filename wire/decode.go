@@ -348,9 +348,8 @@ func decodeParse(body []byte, m *pgproto3.Parse, enc *charset.Encoding) error {
 	return nil
 }
 
-// decodeBind fills b, reusing its slices. Besides the framing it checks what
-// the message alone can tell: the number of parameter formats, the format
-// codes, and the encoding of text parameters.
+// decodeBind fills b, reusing its slices. It checks the framing; what hangs on the
+// statement, and comes behind whether there is one, is for the session.
 func decodeBind(body []byte, b *Bind, known *names) error {
 	c := cursor{b: body}
 	b.Portal = known.get(c.str())
@@ -369,28 +368,7 @@ func decodeBind(body []byte, b *Bind, known *names) error {
 	if err := c.end(); err != nil {
 		return err
 	}
-	if n := len(b.ParamFormats); n > 1 && n != len(b.Params) {
-		return sqlerr.New(sqlerr.ProtocolViolation,
-			"bind message has %d parameter formats but %d parameters", n, len(b.Params))
-	}
-	for i := range b.Params {
-		if err := checkFormats([]int16{b.ParamFormat(i)}); err != nil && b.Params[i] != nil {
-			return b.ParamError(err, i, false)
-		}
-	}
-	if err := checkFormats(b.ResultFormats); err != nil {
-		return err
-	}
-	for i, p := range b.Params {
-		if b.ParamFormat(i) != formatText || p == nil {
-			continue
-		}
-		t, err := text(p, known.enc)
-		if err != nil {
-			return b.ParamError(err, i, false)
-		}
-		b.Params[i] = t
-	}
+	b.enc = known.enc
 	return nil
 }
 

@@ -52,10 +52,13 @@ func (c *conn) handleDescribe(body []byte) {
 		var formats []int16
 		if kind == 'S' {
 			var params []uint32
-			if params, cols, err = c.sess.DescribeStatement(ctx, name); err != nil {
+			params, cols, err = c.sess.DescribeStatement(ctx, name)
+			if err == nil || params != nil { // the columns may fail alone
+				c.out.parameterDescription(params)
+			}
+			if err != nil {
 				return err
 			}
-			c.out.parameterDescription(params)
 		} else if cols, formats, err = c.sess.DescribePortal(ctx, name); err != nil {
 			return err
 		}

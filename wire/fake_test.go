@@ -201,9 +201,8 @@ func (s *fakeSession) Bind(_ context.Context, b *Bind) error {
 	if err != nil {
 		return err
 	}
-	if len(b.Params) != len(st.params) {
-		return sqlerr.New(sqlerr.ProtocolViolation, "bind message supplies %d parameters, but prepared statement %q requires %d",
-			len(b.Params), b.Statement, len(st.params))
+	if err := b.CheckParams(len(st.params)); err != nil {
+		return err
 	}
 	p := s.portals[b.Portal]
 	if p == nil {
@@ -213,7 +212,11 @@ func (s *fakeSession) Bind(_ context.Context, b *Bind) error {
 	p.stmt, p.row = st, 0
 	p.formats = append(p.formats[:0], b.ResultFormats...)
 	p.args = p.args[:0]
-	for i, a := range b.Params {
+	for i := range b.Params {
+		a, err := b.Param(i)
+		if err != nil {
+			return err
+		}
 		if a != nil && b.ParamFormat(i) == formatText && st.params[i] == 23 {
 			n, err := strconv.Atoi(string(a))
 			if err != nil {
@@ -223,7 +226,7 @@ func (s *fakeSession) Bind(_ context.Context, b *Bind) error {
 		}
 		p.args = append(p.args, bytes.Clone(a))
 	}
-	return nil
+	return b.CheckResults(st.cols)
 }
 
 func (s *fakeSession) DescribeStatement(_ context.Context, name string) ([]uint32, []Column, error) {

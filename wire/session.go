@@ -178,13 +178,53 @@ type Session interface {
 type Bind struct {
 	Portal    string
 	Statement string
-	// ParamFormats holds 0, 1 or len(Params) codes (0 text, 1 binary); the
-	// wire has checked that. Text parameters are valid UTF-8 without NULs.
+	// ParamFormats holds 0, 1 or len(Params) codes (0 text, 1 binary), as CheckParams says.
 	ParamFormats []int16
-	Params       [][]byte // nil is NULL
-	// ResultFormats holds 0, 1 or one code per result column; the session,
-	// which alone knows the columns, checks the number (08P01).
+	Params       [][]byte // as they were sent, see Param; nil is NULL
+	// ResultFormats holds 0, 1 or one code per result column, as CheckResults says.
 	ResultFormats []int16
+
+	enc *charset.Encoding // of texts
+}
+
+// CheckParams fails with 08P01 unless there are as many parameters as a statement has, and
+// formats for them. A statement that is not there comes first: the session asks when it
+// has found it.
+func (b *Bind) CheckParams(want int) error {
+	if n := len(b.ParamFormats); n > 1 && n != len(b.Params) {
+		return sqlerr.New(sqlerr.ProtocolViolation, "bind message has %d parameter formats but %d parameters", n, len(b.Params))
+	}
+	if len(b.Params) != want {
+		return sqlerr.New(sqlerr.ProtocolViolation, "bind message supplies %d parameters, but prepared statement \"%s\" requires %d",
+			len(b.Params), b.Statement, want)
+	}
+	return nil
+}
+
+// CheckResults fails with 08P01 unless there are formats for the columns of a result, nil
+// for a statement without, and with 22023 if there are no such formats.
+func (b *Bind) CheckResults(cols []Column) error {
+	if n := len(b.ResultFormats); n > 1 && n != len(cols) && cols != nil {
+		return sqlerr.New(sqlerr.ProtocolViolation, "bind message has %d result formats but query has %d columns", n, len(cols))
+	}
+	return checkFormats(b.ResultFormats)
+}
+
+// Param returns parameter i: nil for NULL, a text as valid UTF-8 without NULs, anything
+// else as it was sent.
+func (b *Bind) Param(i int) ([]byte, error) {
+	p, f := b.Params[i], b.ParamFormat(i)
+	if err := checkFormats([]int16{f}); err != nil {
+		return nil, b.ParamError(err, i, false)
+	}
+	if p == nil || f == formatBinary {
+		return p, nil
+	}
+	p, err := text(p, b.enc)
+	if err != nil {
+		return nil, b.ParamError(err, i, false)
+	}
+	return p, nil
 }
 
 // ParamError says which parameter an error is about. The value of a text that was
@@ -201,7 +241,11 @@ func (b *Bind) ParamError(err error, i int, understood bool) error {
 	c := *e
 	where := portal + " parameter $" + strconv.Itoa(i+1)
 	if understood && b.ParamFormat(i) == formatText {
-		where += " = '...'"
+		if len(b.Params[i]) == 0 {
+			where += " = ''"
+		} else {
+			where += " = '...'"
+		}
 	}
 	if c.Where != "" {
 		where = c.Where + "\n" + where

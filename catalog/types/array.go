@@ -131,7 +131,7 @@ func (it *ArrayIter) Init(d Datum) error {
 }
 
 func (it *ArrayIter) init(b []byte) error {
-	if len(b) < 12 {
+	if len(b) < 8 {
 		return errBinaryShort()
 	}
 	ndim := int32(binary.BigEndian.Uint32(b))
@@ -143,6 +143,9 @@ func (it *ArrayIter) init(b []byte) error {
 	}
 	if flags := binary.BigEndian.Uint32(b[4:]); flags > 1 {
 		return sqlerr.New(sqlerr.InvalidBinaryRepresentation, "invalid array flags")
+	}
+	if len(b) < 12 {
+		return errBinaryShort()
 	}
 	elem := OID(binary.BigEndian.Uint32(b[8:]))
 	if it.Elem.OID == 0 {

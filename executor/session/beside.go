@@ -12,7 +12,7 @@ import (
 // with others in one transaction, because a copy that is made beside it must be of the
 // committed table.
 func (s *Session) beside(ctx context.Context, c *call) *ddl.Beside {
-	if s.block != idle || c.several || s.depth > 0 {
+	if s.block != idle || c.several || c.pipelined || s.depth > 0 {
 		return nil
 	}
 	t := s.tx

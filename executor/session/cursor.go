@@ -161,14 +161,19 @@ func (s *Session) fetch(ctx context.Context, x *ast.Fetch, out sink) (tag string
 	if p == nil {
 		return "", 0, sqlerr.New(sqlerr.InvalidCursorName, "cursor \"%s\" does not exist", x.Cursor)
 	}
-	if err := p.usable(); err != nil {
+	unused, err := p.use()
+	if err != nil {
 		return "", 0, err
 	}
+	defer unused()
 	if !p.started {
 		if err := s.startPortal(ctx, p); err != nil {
 			p.fail()
 			return "", 0, err
 		}
+	}
+	if p.cols == nil && p.done {
+		return "", 0, p.cannotRun()
 	}
 	if p.cols == nil {
 		return "", 0, sqlerr.Unsupported(x.Pos(), "FETCH from a portal whose statement returns no rows")
@@ -180,12 +185,15 @@ func (s *Session) fetch(ctx context.Context, x *ast.Fetch, out sink) (tag string
 	} else if k, ok := out.(wireSink); ok && p.cursor != nil && p.cursor.binary {
 		to = wireSink{w: k.w, formats: []int16{1}}
 	}
-	to.begin(p.cols, p.opts)
+	late := &lateSink{sink: to} // a FETCH that fails at once announces no columns
+	late.begin(p.cols, p.opts)
 	defer p.during(ctx)()
-	if n, err = p.travel(x, to); err != nil {
+	if n, err = p.travel(x, late); err != nil {
 		p.fail()
+		return tag, n, err
 	}
-	return tag, n, err
+	late.announce()
+	return tag, n, nil
 }
 
 // travel goes where FETCH says and sends the rows that it passes.
@@ -337,16 +345,20 @@ func (s *Session) currentOf(name string, t *catalog.Table) ([]byte, error) {
 func (s *Session) closeCursor(x *ast.CloseCursor) (string, error) {
 	if x.Name == "" {
 		for p := range s.portals.all {
-			if p.cursor != nil || p.name != "" {
+			if (p.cursor != nil || p.name != "") && !p.running {
 				s.dropPortal(p)
 			}
 		}
 		return "CLOSE CURSOR ALL", nil
 	}
-	if p := s.portals.get(x.Name); p == nil {
+	p := s.portals.get(x.Name)
+	if p == nil {
 		return "", sqlerr.New(sqlerr.InvalidCursorName, "cursor \"%s\" does not exist", x.Name)
 	}
-	s.closePortal(x.Name)
+	if p.running {
+		return "", sqlerr.New(sqlerr.InvalidCursorState, "cannot drop active portal \"%s\"", x.Name)
+	}
+	s.dropPortal(p)
 	return "CLOSE CURSOR", nil
 }
 

@@ -51,7 +51,7 @@ func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int6
 			return "", 0, err
 		}
 		q, ok := ps.stmt.(*ast.Select)
-		if !ok {
+		if !ok || ps.planned == nil {
 			return "", 0, sqlerr.New(sqlerr.WrongObjectType, "prepared statement is not a SELECT")
 		}
 		ps.uses.planned(len(params) > 0)
@@ -70,13 +70,16 @@ func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int6
 	if !ddl.Handles(c.stmt) {
 		return "", 0, sqlerr.Unsupported(c.stmt.Pos(), "%s", what)
 	}
-	if x, ok := c.stmt.(*ast.CreateIndex); ok && x.Concurrently && (s.block != idle || c.several) {
-		return "", 0, inBlockError("CREATE INDEX CONCURRENTLY")
+	if x, ok := c.stmt.(*ast.CreateIndex); ok && x.Concurrently {
+		if err := s.alone(c, "CREATE INDEX CONCURRENTLY"); err != nil {
+			return "", 0, err
+		}
 	}
 	if x, ok := c.stmt.(*ast.Drop); ok && x.Concurrently {
+		if err := s.alone(c, "DROP INDEX CONCURRENTLY"); err != nil {
+			return "", 0, err
+		}
 		switch {
-		case s.block != idle || c.several:
-			return "", 0, inBlockError("DROP INDEX CONCURRENTLY")
 		case len(x.Names) > 1:
 			return "", 0, sqlerr.New(sqlerr.FeatureNotSupported, "DROP INDEX CONCURRENTLY does not support dropping multiple objects")
 		case x.Cascade:
@@ -88,8 +91,8 @@ func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int6
 	}
 	switch c.stmt.(type) {
 	case *ast.CreateDatabase, *ast.DropDatabase:
-		if s.block != idle || c.several {
-			return "", 0, inBlockError(what)
+		if err := s.alone(c, what); err != nil {
+			return "", 0, err
 		}
 	}
 	if x, ok := c.stmt.(*ast.CreateTable); ok && x.Temp || isTempObject(c.stmt) {

@@ -278,6 +278,49 @@ func TestPortalRunsOnce(t *testing.T) {
 
 // TestDomainParameters: a client sees that a parameter is of a domain, and what it passes
 // is checked whether it was told or said so itself.
+// TestPortalMeetsItself fetches from, closes and executes what is running just then.
+func TestPortalMeetsItself(t *testing.T) {
+	ctx := context.Background()
+	c := newServer(t).client(t)
+	run := func(sql, want string) {
+		t.Helper()
+		c.must("begin")
+		if err := c.s.Parse(ctx, "p", sql, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.bind("p", "p"); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.exec("p", 0); got != want {
+			t.Errorf("%s: got %q, want %q", sql, got, want)
+		}
+		c.s.CloseStatement("p")
+		c.must("rollback")
+	}
+	run("fetch all from p", `ERROR 55000: portal "p" cannot be run`)
+	run("close p", `ERROR 24000: cannot drop active portal "p"`)
+	run("close all", "CLOSE CURSOR ALL")
+	run("declare p cursor for select 1", `ERROR 42P03: cursor "p" already exists`)
+	run("execute p", "ERROR 54001: stack depth limit exceeded")
+}
+
+// TestNamedPortalToTheEnd executes a query with a name, which may be the cursor of WHERE
+// CURRENT OF, without a limit: the client gets the columns that it was told of.
+func TestNamedPortalToTheEnd(t *testing.T) {
+	c := newServer(t).client(t)
+	c.must("create table t (a int primary key, b text)")
+	c.must("insert into t values (1, 'x')")
+	if err := c.s.Parse(context.Background(), "q", "select * from t", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.bind("p", "q"); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := c.exec("p", 0), "(a,b)\n1|x\nSELECT 1"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestDomainParameters(t *testing.T) {
 	ctx := context.Background()
 	c := newServer(t).client(t)

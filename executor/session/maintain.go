@@ -24,17 +24,20 @@ func (s *Session) maintain(ctx context.Context, x *ast.Vacuum, c *call) (string,
 		return "", 0, err
 	}
 	analyze := o.analyze
-	if x.Kind == "REINDEX" && (x.What == "DATABASE" || x.What == "SYSTEM" || x.What == "SCHEMA") && (s.block != idle || c.several) {
-		return "", 0, inBlockError("REINDEX " + x.What)
+	if x.Kind == "REINDEX" && (x.What == "DATABASE" || x.What == "SYSTEM" || x.What == "SCHEMA") {
+		if err := s.alone(c, "REINDEX "+x.What); err != nil {
+			return "", 0, err
+		}
 	}
-	if x.Kind == "REINDEX" && (s.block != idle || c.several) && concurrent(x) {
-		return "", 0, inBlockError("REINDEX CONCURRENTLY")
+	if x.Kind == "REINDEX" && concurrent(x) {
+		if err := s.alone(c, "REINDEX CONCURRENTLY"); err != nil {
+			return "", 0, err
+		}
 	}
-	if x.Kind == "VACUUM" && (s.block != idle || c.several) {
-		return "", 0, inBlockError("VACUUM")
-	}
-	if x.Kind == "CLUSTER" && len(x.Tables) == 0 && (s.block != idle || c.several) {
-		return "", 0, inBlockError("CLUSTER")
+	if x.Kind == "VACUUM" || x.Kind == "CLUSTER" && len(x.Tables) == 0 {
+		if err := s.alone(c, x.Kind); err != nil {
+			return "", 0, err
+		}
 	}
 	if x.Kind == "CHECKPOINT" && !s.isSuper(s.user) && !s.snapshot().HasRole(s.db, s.user, "pg_checkpoint") {
 		return "", 0, sqlerr.New(sqlerr.InsufficientPrivilege, "must be superuser or have privileges of pg_checkpoint to do CHECKPOINT")

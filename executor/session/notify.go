@@ -28,33 +28,37 @@ type notifyHub struct {
 
 const maxPayload = 7999
 
-// listen runs LISTEN, UNLISTEN and NOTIFY.
+// listen runs LISTEN, UNLISTEN and NOTIFY, of which nothing happens before the commit.
 func (s *Session) listen(x *ast.Listen) (string, error) {
-	h := &s.srv.notify
-	switch x.Kind {
-	case "LISTEN":
-		h.mu.Lock()
-		if h.mu.inbox == nil {
-			h.mu.inbox, h.mu.chans = make(map[*Session][]notification), make(map[*Session]map[string]bool)
-		}
-		if h.mu.chans[s] == nil {
-			h.mu.chans[s] = make(map[string]bool)
-		}
-		h.mu.chans[s][x.Channel] = true
-		s.listens = true
-		h.mu.Unlock()
-	case "UNLISTEN":
-		if x.Channel == "" {
-			h.forget(s)
-			break
-		}
-		h.mu.Lock()
-		delete(h.mu.chans[s], x.Channel)
-		h.mu.Unlock()
-	default:
+	if x.Kind == "NOTIFY" {
 		return x.Kind, s.addNote(x.Channel, x.Payload)
 	}
+	s.tx.listens = append(s.tx.listens, x)
 	return x.Kind, nil
+}
+
+// follow does what the LISTEN and UNLISTEN of a transaction say.
+func (h *notifyHub) follow(s *Session, list []*ast.Listen) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.mu.inbox == nil {
+		h.mu.inbox, h.mu.chans = make(map[*Session][]notification), make(map[*Session]map[string]bool)
+	}
+	for _, x := range list {
+		switch {
+		case x.Kind == "LISTEN":
+			if h.mu.chans[s] == nil {
+				h.mu.chans[s] = make(map[string]bool)
+			}
+			h.mu.chans[s][x.Channel] = true
+			s.listens = true
+		case x.Channel == "":
+			delete(h.mu.inbox, s)
+			delete(h.mu.chans, s)
+		default:
+			delete(h.mu.chans[s], x.Channel)
+		}
+	}
 }
 
 // addNote queues a notification for the commit; repetitions count once.

@@ -93,6 +93,7 @@ func (s *Session) runCached(ctx context.Context, sql string, w wire.ResultWriter
 		return false, nil
 	}
 	p := e.planned
+	s.closePortal("")
 	if err := s.ensureTx(ctx); err != nil {
 		return true, err
 	}

@@ -26,6 +26,7 @@ type portal struct {
 	started bool
 	done    bool // everything was sent and the tag is known
 	failed  bool // an error came out of it
+	running bool // it is being executed, or fetched from
 	tag     string
 	rows    int64 // number for the tag, -1 for none
 	made    int64 // time
@@ -60,7 +61,7 @@ func (p *portalContext) during(call context.Context) func() bool {
 // Bind implements wire.Session.
 func (s *Session) Bind(ctx context.Context, b *wire.Bind) error {
 	s.enter(nil)
-	defer s.leave(nil)
+	defer s.leave()
 	ctx, cancel, err := s.timed(ctx)
 	defer cancel()
 	if err != nil {
@@ -81,7 +82,10 @@ func (s *Session) Bind(ctx context.Context, b *wire.Bind) error {
 }
 
 func (s *Session) bind(ctx context.Context, ps *prepared, b *wire.Bind) error {
-	if s.block == failed && !isTxnExit(ps.stmt) {
+	if err := b.CheckParams(len(ps.paramTypes())); err != nil {
+		return err
+	}
+	if s.block == failed && (!isTxnExit(ps.stmt) || len(b.Params) > 0) {
 		return errFailedBlock()
 	}
 	if b.Portal != "" && s.portals.get(b.Portal) != nil {
@@ -90,31 +94,36 @@ func (s *Session) bind(ctx context.Context, ps *prepared, b *wire.Bind) error {
 	if b.Portal != "" || ps.planned == nil || !ps.planned.fits(s, s.snapshot()) {
 		s.readClock() // of the unnamed portal Execute is the beginning
 	}
+	s.closePortal(b.Portal)
+	p := s.newPortal()
+	p.name, p.ps, p.level = b.Portal, &emptyStatement, s.savepoints() // what it is when the next steps fail
+	s.portals.put(p)
+	var err error
+	if p.params, err = s.bindParams(p.params, ps, b); err != nil {
+		return err
+	}
 	cols, err := s.describe(ctx, ps)
 	if err != nil {
 		return err
 	}
-	s.closePortal(b.Portal)
-	p := s.newPortal()
-	if p.params, err = s.bindParams(p.params, ps, b); err != nil {
+	if err := b.CheckResults(cols); err != nil {
 		return err
-	}
-	if n := len(b.ResultFormats); n > 1 && n != len(cols) && cols != nil {
-		return sqlerr.New(sqlerr.ProtocolViolation, "bind message has %d result formats but query has %d columns", n, len(cols))
 	}
 	planned := ps.planned
 	if x, ok := ps.stmt.(*ast.Select); ok && b.Portal != "" && x.Into == nil {
 		// One with a name may become the cursor of WHERE CURRENT OF.
 		planned = &plannedStmt{stmt: x, declared: ps.planned.q.Params, cursor: true}
 	}
-	p.name, p.ps, p.planned, p.cols = b.Portal, ps, planned, cols
-	p.formats, p.level = append(p.formats, b.ResultFormats...), s.savepoints()
+	p.ps, p.planned, p.cols = ps, planned, cols
+	p.formats = append(p.formats, b.ResultFormats...)
 	if b.Portal != "" {
 		p.made = s.stmtStart
 	}
-	s.portals.put(p)
 	return nil
 }
+
+// emptyStatement is that of a portal whose Bind has failed.
+var emptyStatement prepared
 
 // newPortal returns an empty portal: the unnamed one that was closed last, if it is
 // not in use again.
@@ -164,7 +173,7 @@ func (s *Session) Execute(ctx context.Context, name string, maxRows int, w wire.
 	if p != nil && p.made == 0 {
 		p.made = s.stmtStart
 	}
-	defer s.leave(w)
+	defer s.leave()
 	ctx, cancel, late := s.timed(ctx)
 	defer cancel()
 	if late != nil {
@@ -197,29 +206,33 @@ func (s *Session) executePortal(ctx context.Context, p *portal, maxRows int, w w
 		w.Complete(p.tag, min(p.rows, 0))
 		return false, nil
 	}
+	unused, err := p.use()
+	if err != nil {
+		return false, err
+	}
+	defer unused()
 	if maxRows <= 0 && !p.started {
-		p.call = call{stmt: p.ps.stmt, text: p.ps.text, planned: p.planned, params: p.params, several: s.tx != nil}
+		p.call = call{stmt: p.ps.stmt, text: p.ps.text, planned: p.planned, params: p.params, pipelined: s.tx != nil}
 		p.sink = wireSink{w: w, formats: p.formats}
 		p.planned.countIn(&p.ps.uses)
-		tag, n, err := s.run(ctx, &p.call, &p.sink)
+		var out sink = &p.sink
+		if p.planned != nil && p.planned.cursor {
+			out = &visibleSink{sink: out}
+		}
+		tag, n, err := s.run(ctx, &p.call, out)
 		if err != nil {
-			return false, withoutPosition(err)
+			return false, p.placed(err)
 		}
 		p.started, p.done, p.tag, p.rows = true, true, tag, n
-		if s.block == idle && p.planned == nil {
-			// Utility statements commit at once, so that their errors are theirs.
-			if _, isTxn := p.ps.stmt.(*ast.Transaction); !isTxn && commitsAlone(p.ps.stmt) {
-				if err := s.commit(ctx); err != nil {
-					return false, err
-				}
-			}
+		if err := s.ended(ctx, p); err != nil {
+			return false, err
 		}
 		w.Complete(tag, n)
 		return false, nil
 	}
 	n, more, err := s.advance(ctx, p, int64(maxRows), wireSink{w: w, formats: p.formats})
 	if err != nil {
-		return false, withoutPosition(err)
+		return false, p.placed(err)
 	}
 	if more {
 		w.Suspended()
@@ -228,8 +241,24 @@ func (s *Session) executePortal(ctx context.Context, p *portal, maxRows int, w w
 	if p.rows < 0 || p.cols == nil {
 		n = p.rows
 	}
+	if err := s.ended(ctx, p); err != nil {
+		return false, err
+	}
 	w.Complete(p.tag, n)
 	return false, nil
+}
+
+// ended does what follows the execution of a portal that is no query: some statements
+// commit at once, so that their errors are theirs, and a portal that has ended the
+// transaction goes with it.
+func (s *Session) ended(ctx context.Context, p *portal) error {
+	if x, is := p.ps.stmt.(*ast.Transaction); is && x.Kind != "ROLLBACK TO" && isTxnExit(x) {
+		s.dropPortal(p)
+	}
+	if p.planned == nil && s.block == idle && commitsAlone(p.ps.stmt) {
+		return s.commit(ctx)
+	}
+	return nil
 }
 
 // commitsAlone reports whether a statement ends its own implicit transaction.
@@ -244,9 +273,6 @@ func commitsAlone(st ast.Stmt) bool {
 // advance sends up to limit rows (0: all) of a portal and reports whether more
 // may follow.
 func (s *Session) advance(ctx context.Context, p *portal, limit int64, out sink) (n int64, more bool, err error) {
-	if err := p.usable(); err != nil {
-		return 0, false, err
-	}
 	if !p.started {
 		if err := s.startPortal(ctx, p); err != nil {
 			return 0, false, err
@@ -268,12 +294,23 @@ func (s *Session) advance(ctx context.Context, p *portal, limit int64, out sink)
 	return n, more, nil
 }
 
-// usable refuses a portal that had an error.
-func (p *portal) usable() error {
-	if p.failed {
-		return p.cannotRun()
+// use begins an execution, which the returned function ends. It refuses a portal that had
+// an error, and one that runs: a FETCH may come back to the portal it is in.
+func (p *portal) use() (func(), error) {
+	if p.failed || p.running {
+		return nil, p.cannotRun()
 	}
-	return nil
+	p.running = true
+	return func() { p.running = false }, nil
+}
+
+// placed is an error of an execution with its position, where the statement is looked at
+// only then.
+func (p *portal) placed(err error) error {
+	if p.planned == nil {
+		return err
+	}
+	return withoutPosition(err)
 }
 
 func (p *portal) cannotRun() error {
@@ -303,7 +340,7 @@ func (s *Session) startPortal(ctx context.Context, p *portal) error {
 	p.planned.countIn(&p.ps.uses)
 	if p.planned == nil || !s.streams(ctx, p) && !s.locksAsAsked(ctx, p) {
 		keep := &keptSink{p: p}
-		tag, n, err := s.run(ctx, &call{stmt: p.ps.stmt, text: p.ps.text, planned: p.planned, params: p.params, several: s.tx != nil}, keep)
+		tag, n, err := s.run(ctx, &call{stmt: p.ps.stmt, text: p.ps.text, planned: p.planned, params: p.params, pipelined: s.tx != nil}, keep)
 		if err != nil {
 			return err
 		}
@@ -393,10 +430,10 @@ func (s *Session) closePortal(name string) {
 func (s *Session) dropPortals() { s.dropPortalsFrom(0) }
 
 // dropPortalsFrom drops the portals that were made when as many savepoints, or
-// more, were open.
+// more, were open, but for one whose statement is just what ends them.
 func (s *Session) dropPortalsFrom(level int) {
 	for p := range s.portals.all {
-		if p.level >= level && (p.cursor == nil || !p.cursor.held) {
+		if p.level >= level && !p.running && (p.cursor == nil || !p.cursor.held) {
 			s.dropPortal(p)
 		}
 	}
@@ -447,10 +484,6 @@ func (s *Session) Sync(ctx context.Context, w wire.ResultWriter) error {
 		return s.fail(ctx, late, "")
 	}
 	if s.block != idle {
-		return nil
-	}
-	if s.tx == nil {
-		s.dropPortals()
 		return nil
 	}
 	return s.fail(ctx, s.commit(ctx), "")

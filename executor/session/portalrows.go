@@ -192,11 +192,7 @@ func (p *portalRows) forward(limit int64, out sink) (n int64, err error) {
 
 // send passes rows on without the hidden columns.
 func (p *portalRows) send(b *vec.Batch, from, to int, out sink) error {
-	b = rowsOf(b, from, to)
-	if p.visible < len(b.Cols) {
-		b = &vec.Batch{Cols: b.Cols[:p.visible], N: b.N, Sel: b.Sel}
-	}
-	return out.batch(b)
+	return out.batch(rowsOf(b, from, to).First(p.visible))
 }
 
 // settle keeps the rows still to come, so that the run can end. An error of theirs is

@@ -48,7 +48,7 @@ func (p *prepared) sameResult() error {
 // Parse implements wire.Session.
 func (s *Session) Parse(ctx context.Context, name, sql string, paramOIDs []uint32) error {
 	s.begin(nil, sql)
-	defer s.leave(nil)
+	defer s.leave()
 	ctx, cancel, err := s.timed(ctx)
 	defer cancel()
 	if err == nil {
@@ -58,6 +58,9 @@ func (s *Session) Parse(ctx context.Context, name, sql string, paramOIDs []uint3
 }
 
 func (s *Session) parse(ctx context.Context, name, sql string, paramOIDs []uint32) error {
+	if name == "" {
+		delete(s.prepared, "") // whether there will be a new one or not
+	}
 	key := s.textKey(sql, paramOIDs)
 	standard := s.settings.literals == nil
 	if e := s.cache.get(key); e != nil && standard && s.block != failed && (name == "" || s.prepared[name] == nil) {
@@ -76,9 +79,6 @@ func (s *Session) parse(ctx context.Context, name, sql string, paramOIDs []uint3
 	}
 	if s.block == failed && st.Stmt != nil && !isTxnExit(st.Stmt) {
 		return errFailedBlock()
-	}
-	if name != "" && s.prepared[name] != nil {
-		return duplicatePrepared(name)
 	}
 	declared := make([]types.T, max(len(paramOIDs), st.NumParams))
 	for i, o := range paramOIDs {
@@ -101,8 +101,24 @@ func (s *Session) parse(ctx context.Context, name, sql string, paramOIDs []uint3
 		if len(sql) <= maxCachedText && standard && !timeWords(sql) {
 			s.cache.add(&cacheEntry{key: string(s.textKey(sql, paramOIDs)), planned: ps.planned})
 		}
-	} else if st.NumParams > 0 {
-		if ps.params, err = s.innerParams(ctx, st.Stmt, declared); err != nil {
+	} else {
+		ps.params = declared
+		if st.NumParams > 0 {
+			if ps.params, err = s.innerParams(ctx, st.Stmt, declared); err != nil {
+				return err
+			}
+		}
+		for i, t := range ps.params {
+			if t.OID == 0 && st.Stmt != nil {
+				return sqlerr.New(sqlerr.IndeterminateDatatype, "could not determine data type of parameter $%d", i+1)
+			}
+		}
+	}
+	if name != "" && s.prepared[name] != nil {
+		return duplicatePrepared(name)
+	}
+	if ps.planned == nil {
+		if ps.cols, err = s.utilityColumns(ctx, ps.stmt); err != nil {
 			return err
 		}
 	}
@@ -205,7 +221,7 @@ func (s *Session) findPrepared(name string) (*prepared, error) {
 // DescribeStatement implements wire.Session.
 func (s *Session) DescribeStatement(ctx context.Context, name string) ([]uint32, []wire.Column, error) {
 	s.begin(nil, "")
-	defer s.leave(nil)
+	defer s.leave()
 	ctx, cancel, err := s.timed(ctx)
 	defer cancel()
 	if err != nil {
@@ -215,16 +231,19 @@ func (s *Session) DescribeStatement(ctx context.Context, name string) ([]uint32,
 	if err != nil {
 		return nil, nil, s.fail(ctx, err, "")
 	}
-	if s.block == failed && ps.stmt != nil && !isTxnExit(ps.stmt) {
+	if s.block == failed && ps.cols != nil {
 		return nil, nil, errFailedBlock()
-	}
-	cols, err := s.describe(ctx, ps)
-	if err != nil {
-		return nil, nil, s.fail(ctx, err, ps.text)
 	}
 	params := []uint32{}
 	for _, t := range ps.paramTypes() {
 		params = append(params, uint32(t.OID))
+	}
+	if s.block == failed {
+		return params, nil, nil
+	}
+	cols, err := s.describe(ctx, ps)
+	if err != nil {
+		return params, nil, s.fail(ctx, err, ps.text)
 	}
 	return params, cols, nil
 }
@@ -261,13 +280,12 @@ func (s *Session) CloseStatement(name string) error {
 
 // bindParams decodes the parameters of a Bind.
 func (s *Session) bindParams(dst []types.Datum, ps *prepared, b *wire.Bind) ([]types.Datum, error) {
-	want := ps.paramTypes()
-	if len(b.Params) != len(want) {
-		return dst, sqlerr.New(sqlerr.ProtocolViolation, "bind message supplies %d parameters, but prepared statement \"%s\" requires %d",
-			len(b.Params), b.Statement, len(want))
-	}
-	for i, raw := range b.Params {
-		d, err := s.readParam(want[i], raw, b.ParamFormat(i))
+	for i, t := range ps.paramTypes() {
+		raw, err := b.Param(i)
+		if err != nil {
+			return dst, err
+		}
+		d, err := s.readParam(t, raw, b.ParamFormat(i))
 		if err != nil {
 			var e *sqlerr.Error
 			if b.ParamFormat(i) == 1 && errors.As(err, &e) && e.Message == types.TrailingBytes {
@@ -395,6 +413,9 @@ func (s *Session) execute(ctx context.Context, x *ast.Execute, out sink) (string
 	if err != nil {
 		return "", 0, err
 	}
+	if ps.planned == nil {
+		return s.executeUtility(ctx, ps, params, out)
+	}
 	late := &lateSink{sink: out} // EXECUTE announces no columns when it fails at once
 	n, err := s.runPlanned(ctx, ps.planned, params, late, nil)
 	if err != nil {
@@ -404,23 +425,38 @@ func (s *Session) execute(ctx context.Context, x *ast.Execute, out sink) (string
 	return tagOf(ps.planned.q), n, nil
 }
 
+// executeUtility runs what Parse has prepared of statements that are not planned; one may
+// be an EXECUTE, of itself even.
+func (s *Session) executeUtility(ctx context.Context, ps *prepared, params []types.Datum, out sink) (string, int64, error) {
+	if ps.stmt == nil {
+		return "EXECUTE", -1, nil
+	}
+	if s.depth >= maxCallDepth {
+		return "", 0, sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded").
+			WithHint("Prepared statements execute each other more than %d deep.", maxCallDepth)
+	}
+	s.depth++
+	defer func() { s.depth-- }()
+	tag, n, err := s.run(ctx, &call{stmt: ps.stmt, text: ps.text, params: params, several: true}, out)
+	return tag, n, withoutPosition(err)
+}
+
 // executeArgs evaluates the arguments of EXECUTE.
 func (s *Session) executeArgs(ctx context.Context, x *ast.Execute) (*prepared, []types.Datum, error) {
 	ps, err := s.findPrepared(x.Name)
 	if err != nil {
 		return nil, nil, err
 	}
-	if ps.planned == nil {
-		return nil, nil, sqlerr.Unsupported(x.Pos(), "EXECUTE of a utility statement")
+	if ps.planned != nil {
+		ps.planned.countIn(&ps.uses)
+		if err := s.planNow(ctx, ps.planned); err != nil {
+			return nil, nil, err
+		}
+		if err := ps.sameResult(); err != nil {
+			return nil, nil, err
+		}
 	}
-	ps.planned.countIn(&ps.uses)
-	if err := s.planNow(ctx, ps.planned); err != nil {
-		return nil, nil, err
-	}
-	if err := ps.sameResult(); err != nil {
-		return nil, nil, err
-	}
-	want := ps.planned.q.Params
+	want := ps.paramTypes()
 	if len(want) > 0 && len(x.Args) != len(want) {
 		return nil, nil, sqlerr.New(sqlerr.SyntaxError, "wrong number of parameters for prepared statement \"%s\"", x.Name).
 			WithDetail("Expected %d parameters but got %d.", len(want), len(x.Args))

@@ -109,8 +109,8 @@ func (s *Session) reindexedTables(x *ast.Vacuum, c *call) (out []reindexUnit, er
 		case !t.Partitioned():
 			out = append(out, reindexUnit{table: t, only: only})
 			continue
-		case s.block != idle || c.several:
-			err := inBlockError("REINDEX " + x.What)
+		}
+		if err := s.alone(c, "REINDEX "+x.What); err != nil {
 			kind, of := "table", t.Name
 			if only != nil {
 				kind, of = "index", only.Name

@@ -34,6 +34,19 @@ type wireSink struct {
 func (k wireSink) begin(cols []wire.Column, o *types.FmtOpts) { k.w.Rows(cols, k.formats, o) }
 func (k wireSink) batch(b *vec.Batch) error                   { return k.w.Batch(b) }
 
+// visibleSink passes rows of a cursor's query on without the hidden columns.
+type visibleSink struct {
+	sink
+	cols int
+}
+
+func (k *visibleSink) begin(cols []wire.Column, o *types.FmtOpts) {
+	k.cols = len(cols)
+	k.sink.begin(cols, o)
+}
+
+func (k *visibleSink) batch(b *vec.Batch) error { return k.sink.batch(b.First(k.cols)) }
+
 // rowBuffer keeps copies of rows.
 type rowBuffer struct {
 	cols    []wire.Column

@@ -153,21 +153,20 @@ func (s *Session) readClock() {
 	s.stmtStart = types.TimestampFromTime(s.received)
 }
 
-func (s *Session) leave(w wire.ResultWriter) {
-	if w != nil {
-		s.report(w)
-		if s.block == idle && s.tx == nil && s.listens {
-			s.deliver(w)
-		}
-	}
+func (s *Session) leave() {
 	s.w = nil
 	s.grants.Release()
 	s.armIdle()
 }
 
-// rest is leave for a call after which the client has the turn.
+// rest is leave for a call after which the client has the turn. What it has not asked for
+// comes before that: notifications, and changed settings.
 func (s *Session) rest(w wire.ResultWriter) {
-	s.leave(w)
+	if s.block == idle && s.tx == nil && s.listens {
+		s.deliver(w)
+	}
+	s.report(w)
+	s.leave()
 	changed := now()
 	a := &s.activity
 	a.mu.Lock()
@@ -218,7 +217,6 @@ func (s *Session) Simple(ctx context.Context, sql string, w wire.ResultWriter) e
 	if err != nil {
 		return s.fail(ctx, err, sql)
 	}
-	s.closePortal("")
 	delete(s.prepared, "") // as PostgreSQL
 	if s.block != failed && len(sql) < longText {
 		done, err := s.runCached(ctx, sql, w)
@@ -235,6 +233,7 @@ func (s *Session) Simple(ctx context.Context, sql string, w wire.ResultWriter) e
 		w.Empty()
 		return nil
 	}
+	pipelined := s.tx != nil
 	for i := range list {
 		if i > 0 { // each has its own time, and the one before may have changed it
 			cancel()
@@ -243,7 +242,8 @@ func (s *Session) Simple(ctx context.Context, sql string, w wire.ResultWriter) e
 				return s.fail(ctx, err, sql)
 			}
 		}
-		err := s.simpleOne(ctx, &list[i], len(list) > 1, i == len(list)-1, w)
+		c := call{stmt: list[i].Stmt, text: list[i].Text, several: len(list) > 1, pipelined: pipelined}
+		err := s.simpleOne(ctx, &c, list[i].NumParams, i == len(list)-1, w)
 		if err != nil {
 			return s.fail(ctx, err, sql)
 		}
@@ -282,14 +282,15 @@ func (s *Session) fail(ctx context.Context, err error, text string) error {
 
 // simpleOne runs one statement of a simple query. The last one's tag follows the
 // commit of an implicit transaction.
-func (s *Session) simpleOne(ctx context.Context, st *parser.Statement, several, last bool, w wire.ResultWriter) error {
-	if s.block == failed && !isTxnExit(st.Stmt) {
+func (s *Session) simpleOne(ctx context.Context, c *call, params int, last bool, w wire.ResultWriter) error {
+	if s.block == failed && !isTxnExit(c.stmt) {
 		return errFailedBlock()
 	}
-	if st.NumParams > 0 {
-		return noParam(st.Stmt)
+	if params > 0 {
+		return noParam(c.stmt)
 	}
-	tag, n, err := s.run(ctx, &call{stmt: st.Stmt, text: st.Text, several: several}, wireSink{w: w})
+	s.closePortal("")
+	tag, n, err := s.run(ctx, c, wireSink{w: w})
 	if err != nil {
 		return err
 	}
@@ -308,8 +309,10 @@ type call struct {
 	text     string
 	planned  *plannedStmt // of prepared statements
 	params   []types.Datum
-	several  bool      // other statements share the implicit transaction
 	unfilled types.OID // the index that CREATE INDEX CONCURRENTLY has begun
+	// Other statements share the implicit transaction: those of the same message, or of
+	// messages before the next Sync.
+	several, pipelined bool
 
 	// EXPLAIN ANALYZE of what stores a query's rows: counters of its plan, and the plan.
 	stats *executor.Stats
@@ -329,8 +332,10 @@ func (s *Session) run(ctx context.Context, c *call, out sink) (string, int64, er
 	if err := s.ensureTx(ctx); err != nil {
 		return "", 0, err
 	}
-	if err := s.newStatement(ctx); err != nil {
-		return "", 0, err
+	if !readsNothing(c.stmt) {
+		if err := s.newStatement(ctx); err != nil {
+			return "", 0, err
+		}
 	}
 	if plannable(c.stmt) {
 		p := c.planned
@@ -344,6 +349,16 @@ func (s *Session) run(ctx context.Context, c *call, out sink) (string, int64, er
 		return tagOf(p.q), n, nil
 	}
 	return s.utility(ctx, c, out)
+}
+
+// readsNothing reports whether a statement needs no snapshot: behind it the isolation level
+// may still be chosen.
+func readsNothing(st ast.Stmt) bool {
+	switch st.(type) {
+	case *ast.Listen:
+		return true
+	}
+	return false
 }
 
 // Close implements wire.Session.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"maps"
 	"strings"
 
 	"kvsqld/catalog"
@@ -21,7 +22,7 @@ func (s *Session) runSession(ctx context.Context, c *call, out sink) (tag string
 	case *ast.Show:
 		tag, err = "SHOW", s.show(x, out)
 	case *ast.Discard:
-		tag, err = "DISCARD "+x.What, s.discard(x, c.several)
+		tag, err = "DISCARD "+x.What, s.discard(x, c)
 	case *ast.Deallocate:
 		tag, err = s.deallocate(x)
 	case *ast.CloseCursor:
@@ -41,6 +42,10 @@ func (s *Session) setVar(ctx context.Context, x *ast.SetVar, several bool) (stri
 	if x.Reset {
 		tag = "RESET"
 	}
+	// What a later statement of the same message, or before Sync, fails with undoes it.
+	if err := s.ensureTx(ctx); err != nil {
+		return "", err
+	}
 	if x.All {
 		s.resetAll()
 		return tag, nil
@@ -50,11 +55,6 @@ func (s *Session) setVar(ctx context.Context, x *ast.SetVar, several bool) (stri
 	}
 	if x.Reset && x.Name == "transaction_isolation" && s.block == idle && !several {
 		s.tell(warning(sqlerr.NoActiveSQLTransaction, "RESET TRANSACTION can only be used in transaction blocks"))
-	}
-	if x.Local || several {
-		if err := s.ensureTx(ctx); err != nil {
-			return "", err
-		}
 	}
 	if x.Default || x.Reset {
 		return tag, s.setSetting(x.Name, nil, x.Local)
@@ -217,7 +217,7 @@ func settingLabel(name string) string {
 	return name
 }
 
-func (s *Session) discard(x *ast.Discard, several bool) error {
+func (s *Session) discard(x *ast.Discard, c *call) error {
 	switch x.What {
 	case "PLANS":
 		s.cache.clear()
@@ -226,8 +226,8 @@ func (s *Session) discard(x *ast.Discard, several bool) error {
 	case "TEMP", "TEMPORARY":
 		s.dropTempSchema()
 	case "ALL":
-		if s.block != idle || several {
-			return inBlockError("DISCARD ALL")
+		if err := s.alone(c, "DISCARD ALL"); err != nil {
+			return err
 		}
 		for p := range s.portals.all {
 			s.dropPortal(p)
@@ -240,7 +240,7 @@ func (s *Session) discard(x *ast.Discard, several bool) error {
 			return err
 		}
 		s.resetAll()
-		clear(s.prepared)
+		s.deallocateAll()
 		s.srv.notify.forget(s)
 		s.srv.advisory.releaseAll(s)
 		s.cache.clear()
@@ -250,14 +250,30 @@ func (s *Session) discard(x *ast.Discard, several bool) error {
 	return nil
 }
 
+// alone refuses a statement that cannot be part of a transaction where it would be.
+func (s *Session) alone(c *call, what string) *sqlerr.Error {
+	switch {
+	case s.block != idle || c.several:
+		return inBlockError(what)
+	case c.pipelined:
+		return sqlerr.New(sqlerr.ActiveSQLTransaction, "%s cannot be executed within a pipeline", what)
+	}
+	return nil
+}
+
 // inBlockError refuses what cannot be part of a transaction.
 func inBlockError(what string) *sqlerr.Error {
 	return sqlerr.New(sqlerr.ActiveSQLTransaction, "%s cannot run inside a transaction block", what)
 }
 
+// deallocateAll drops the statements with a name.
+func (s *Session) deallocateAll() {
+	maps.DeleteFunc(s.prepared, func(name string, _ *prepared) bool { return name != "" })
+}
+
 func (s *Session) deallocate(x *ast.Deallocate) (string, error) {
 	if x.Name == "" {
-		clear(s.prepared)
+		s.deallocateAll()
 		return "DEALLOCATE ALL", nil
 	}
 	if _, err := s.findPrepared(x.Name); err != nil {
@@ -282,11 +298,9 @@ func (s *Session) utilityColumns(ctx context.Context, st ast.Stmt) ([]wire.Colum
 	case *ast.Explain:
 		return s.explainColumns(x), nil
 	case *ast.Execute:
-		ps, err := s.findPrepared(x.Name)
-		if err != nil {
-			return nil, err
+		if ps := s.prepared[x.Name]; ps != nil && ps.planned != nil {
+			return s.describe(ctx, ps)
 		}
-		return s.describe(ctx, ps)
 	case *ast.Fetch:
 		if p := s.portals.get(x.Cursor); p != nil && !x.Move {
 			return p.cols, nil

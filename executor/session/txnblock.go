@@ -51,6 +51,7 @@ type transaction struct {
 	running   *kv.Running // what pg_current_snapshot has told of commit runningAt
 	runningAt uint64
 	notes     []notification
+	listens   []*ast.Listen // that hold from its commit
 	deltas    map[types.OID]rowDelta
 	restarts  []*restart
 	drawn     []types.OID // the sequences that are locked to be drawn from
@@ -100,6 +101,7 @@ type savepoint struct {
 	changed  bool
 	settings int
 	notes    int
+	listens  int
 	restarts int
 	deltas   map[types.OID]rowDelta
 	readOnly bool
@@ -247,6 +249,7 @@ func (s *Session) writable(what string) error {
 func (s *Session) commit(ctx context.Context) error {
 	t := s.tx
 	if t == nil {
+		s.dropPortals()
 		s.endSettings(true)
 		return nil
 	}
@@ -301,6 +304,9 @@ func (s *Session) commit(ctx context.Context) error {
 		s.spent = t
 		return nil
 	}
+	if err == nil && len(t.listens) > 0 {
+		s.srv.notify.follow(s, t.listens)
+	}
 	if err == nil && len(t.notes) > 0 {
 		s.srv.notify.publish(s, t.notes)
 	}
@@ -316,7 +322,7 @@ func (s *Session) commit(ctx context.Context) error {
 // nobody has a pointer to it, or to what it had, but for portals that are still open.
 func (t *transaction) plain() bool {
 	return t.change == nil && t.deferred == nil && t.exportNo == 0 &&
-		len(t.notes) == 0 && len(t.deltas) == 0 && len(t.restarts) == 0 && len(t.saves) == 0
+		len(t.notes) == 0 && len(t.listens) == 0 && len(t.deltas) == 0 && len(t.restarts) == 0 && len(t.saves) == 0
 }
 
 // committed publishes the counters of rows; it runs before others see the data.
@@ -370,16 +376,15 @@ func (s *Session) Abort() {
 			// What was written since the last savepoint can only be rolled back now.
 			last := &s.tx.saves[len(s.tx.saves)-1]
 			s.tx.kv.UnlockTo(last.locks)
-			s.tx.drawn = nil // or some of them
+			s.rollbackSettings(last.settings) // of which the client is told
+			s.tx.drawn = nil                  // or some of them
 			s.unlockTo(last.advisory)
 			return
 		}
 		s.failPortalsFrom(0)
 		s.undo()
 	case idle:
-		if s.tx != nil {
-			s.rollback()
-		}
+		s.rollback()
 	}
 }
 
@@ -423,8 +428,11 @@ func (s *Session) transaction(ctx context.Context, x *ast.Transaction, several b
 		if err := s.ensureTx(ctx); err != nil {
 			return "", err
 		}
+		if err := s.setModes(x.Modes); err != nil {
+			return "", err // and the block is none
+		}
 		s.block = inBlock
-		return tag, s.setModes(x.Modes)
+		return tag, nil
 	case "COMMIT":
 		return s.commitStmt(ctx, x)
 	case "ROLLBACK":
@@ -440,7 +448,7 @@ func (s *Session) transaction(ctx context.Context, x *ast.Transaction, several b
 			return "", noBlock("SAVEPOINT")
 		}
 		t := s.tx
-		sp := savepoint{name: x.Name, kv: t.kv.Savepoint(), settings: s.settings.mark(), notes: len(t.notes), restarts: len(t.restarts), deltas: maps.Clone(t.deltas), readOnly: t.readOnly,
+		sp := savepoint{name: x.Name, kv: t.kv.Savepoint(), settings: s.settings.mark(), notes: len(t.notes), listens: len(t.listens), restarts: len(t.restarts), deltas: maps.Clone(t.deltas), readOnly: t.readOnly,
 			deferred: t.deferred.Mark(), locks: t.kv.LockMark(), advisory: s.advisoryMark()}
 		if sp.snap = s.snapshot(); t.change != nil {
 			sp.change, sp.changed = t.change.Mark(), true
@@ -485,9 +493,12 @@ func (s *Session) transaction(ctx context.Context, x *ast.Transaction, several b
 		}
 		return "SET", s.setModes(x.Modes)
 	case "SET SESSION CHARACTERISTICS":
+		if err := s.ensureTx(ctx); err != nil { // not changed by it
+			return "", err
+		}
 		return "SET", s.setCharacteristics(x.Modes)
 	case "PREPARE TRANSACTION":
-		return s.prepareTransaction()
+		return s.prepareTransaction(several)
 	case "COMMIT PREPARED", "ROLLBACK PREPARED":
 		if s.block != idle {
 			return "", inBlockError(x.Kind)
@@ -499,11 +510,13 @@ func (s *Session) transaction(ctx context.Context, x *ast.Transaction, several b
 
 // prepareTransaction is PREPARE TRANSACTION of a server whose
 // max_prepared_transactions is 0, as it is by default: the block ends.
-func (s *Session) prepareTransaction() (string, error) {
+func (s *Session) prepareTransaction(several bool) (string, error) {
 	was := s.block
 	if was == idle {
 		s.tell(warning(sqlerr.NoActiveSQLTransaction, "there is no transaction in progress"))
-		return "ROLLBACK", nil
+		if !several {
+			return "ROLLBACK", nil
+		}
 	}
 	temp := was != failed && s.usedTemp()
 	s.rollback()
@@ -607,6 +620,7 @@ func (s *Session) rollbackTo(name string) error {
 	}
 	s.rollbackSettings(sp.settings)
 	t.notes = t.notes[:sp.notes]
+	t.listens = t.listens[:sp.listens]
 	t.restarts = t.restarts[:sp.restarts]
 	t.deltas = maps.Clone(sp.deltas)
 	t.readOnly = sp.readOnly

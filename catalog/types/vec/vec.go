@@ -56,6 +56,14 @@ func (b *Batch) Row(i int) int {
 	return i
 }
 
+// First returns the batch with its first n columns alone.
+func (b *Batch) First(n int) *Batch {
+	if n >= len(b.Cols) {
+		return b
+	}
+	return &Batch{Cols: b.Cols[:n], N: b.N, Sel: b.Sel}
+}
+
 // New returns a vector with room for n rows of type t.
 func New(t types.T, n int) *Vec {
 	v := &Vec{T: t}
