@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/jackc/pgproto3/v2"
 
@@ -78,8 +79,9 @@ func (w *results) ParameterStatus(name, value string) {
 	w.changed = append(w.changed, Parameter{name, value})
 }
 
-// reportParameters sends the settings that differ from what the client knows.
+// reportParameters sends the settings that differ from what the client knows, by name.
 func (w *results) reportParameters() {
+	slices.SortFunc(w.changed, func(a, b Parameter) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
 	for _, p := range w.changed {
 		if known, ok := w.reported[p.Name]; ok && known == p.Value {
 			continue
