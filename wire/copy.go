@@ -82,8 +82,11 @@ func (r *copyReader) Next() ([]byte, error) {
 // meanwhile has ended the statement's context first, which is looked at after
 // the deadline was set for the last time.
 func (r *copyReader) Await(patience time.Duration) bool {
-	if r.done != nil || r.c.rd.buffered() > 0 {
+	if r.done != nil {
 		return true
+	}
+	if r.c.rd.buffered() > 0 {
+		return r.c.rd.buf[r.c.rd.r] == 'd' // what ends the data, or does not belong to them, comes behind the rows
 	}
 	if r.c.raw.SetReadDeadline(time.Now().Add(patience)) != nil {
 		return true // closed: Next has the error

@@ -326,7 +326,8 @@ type CopyReader interface {
 	// cancel, or a connection failure.
 	Next() ([]byte, error)
 	// Await waits for the client at most that long and reports whether Next has
-	// something to return: false is a client that takes its time.
+	// data to return: false is a client that takes its time, or has sent something else,
+	// which ends them.
 	Await(patience time.Duration) bool
 }
 

@@ -79,15 +79,55 @@ func (g *talkGen) plain() string {
 		return g.pick("LISTEN ch", "NOTIFY ch, 'hello'", "UNLISTEN *", "SELECT pg_notify('ch', 'x')", "CALL p(1)", "CALL p('x')", "CREATE DATABASE postgres", "CHECKPOINT",
 			"SELECT pg_backend_pid() > 0", "SELECT current_setting('nothing')")
 	case 10:
-		return g.pick("COPY (TABLE t ORDER BY id) TO STDOUT", "COPY p TO STDOUT", "COPY (SELECT id, s FROM t ORDER BY id) TO STDOUT (FORMAT csv, HEADER)", "COPY (SELECT id, n FROM t ORDER BY id) TO STDOUT (FORMAT binary)", "COPY (SELECT 100/(x - 3) FROM generate_series(1, 5) x) TO STDOUT", "COPY nowhere TO STDOUT")
+		return g.pick("COPY (TABLE w ORDER BY a, b, c) TO STDOUT"+g.copyOptions(false), "COPY w TO STDOUT"+g.copyOptions(false), "COPY (TABLE t ORDER BY id) TO STDOUT", "COPY p TO STDOUT", "COPY (SELECT id, s FROM t ORDER BY id) TO STDOUT (FORMAT csv, HEADER)", "COPY (SELECT id, n FROM t ORDER BY id) TO STDOUT (FORMAT binary)", "COPY (SELECT 100/(x - 3) FROM generate_series(1, 5) x) TO STDOUT", "COPY nowhere TO STDOUT")
 	}
 	return g.pick("", "  ", "-- nothing", "SELECT 1", "SELECT 'x' AS y", "SELECT f(5)", ";")
 }
 
 // copies are statements that ask for data.
 func (g *talkGen) copies() string {
+	if g.chance(60) {
+		return "COPY " + g.pick("w", "w", "w (a, b)", "w (c)", "w (c, a)") + " FROM STDIN" + g.copyOptions(true)
+	}
 	return g.pick("COPY t FROM STDIN", "COPY t (id, n) FROM STDIN (FORMAT csv)", "COPY t (id, s) FROM STDIN (DELIMITER '|', NULL 'x')", "COPY u (k, v) FROM STDIN", "COPY nowhere FROM STDIN", "COPY t (id, n) FROM STDIN (FORMAT binary)",
 		"COPY t (id) FROM STDIN WHERE id > 21")
+}
+
+// copyOptions are options of COPY FROM and COPY TO, right or wrong.
+func (g *talkGen) copyOptions(from bool) string {
+	list := []string{}
+	add := func(percent int, options ...string) {
+		if g.chance(percent) {
+			list = append(list, g.pick(options...))
+		}
+	}
+	add(60, "FORMAT csv", "FORMAT csv", "FORMAT text")
+	add(25, "DELIMITER '|'", "DELIMITER ','", "DELIMITER 'a'", "DELIMITER ';'", "DELIMITER '\"'")
+	add(25, "NULL ''", "NULL 'x'", "NULL 'N'", "NULL '\"\"'")
+	add(20, "HEADER", "HEADER match", "HEADER false")
+	add(15, "QUOTE ''''", "QUOTE 'x'")
+	add(15, "ESCAPE '\\'", "ESCAPE 'x'")
+	if from {
+		add(12, "FORCE_NOT_NULL (a)", "FORCE_NOT_NULL (b, a)", "FORCE_NULL (a)", "FORCE_NULL (b)")
+	} else {
+		add(12, "FORCE_QUOTE *", "FORCE_QUOTE (a)")
+	}
+	add(5, "ENCODING 'UTF8'", "ENCODING 'LATIN1'", "FREEZE false", "OIDS")
+	if len(list) == 0 {
+		return ""
+	}
+	g.r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	return " (" + strings.Join(list, ", ") + ")"
+}
+
+// line is made of what the options of COPY tell apart.
+func (g *talkGen) line() string {
+	var b strings.Builder
+	for range g.r.Intn(9) {
+		b.WriteString(g.pick("a", "b", "1", "22", ",", ",", "|", "\t", "\t", "\"", "\"", "\"\"", "\\", "\\N", "\\.", "\\n", "\\x41", "\\101", "'", "x", ";", "é", " ", "N", "\n", "\r", "c"))
+	}
+	b.WriteString(g.pick("\n", "\n", "\n", "\n", "\n", "\r\n", "\r", ""))
+	return b.String()
 }
 
 // data is what a client sends into a COPY, right or wrong.
@@ -95,6 +135,9 @@ func (g *talkGen) data(binaryForm bool) []frontendMessage {
 	var list []frontendMessage
 	for range g.r.Intn(4) {
 		line := g.pick("21\t1\tx\n", "22\t\\N\t\\N\n", "23,5\n", "24,\n", "25|x\n", "26|y\n", "27\t9.999\n", "28\n", "x\n", "1\t1\t1\n", "29\t1\tun", "fin\n", "\\.\n", "30\t1000\n", "")
+		if g.chance(60) {
+			line = g.line()
+		}
 		if binaryForm && g.chance(90) {
 			line = g.pick("PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00", "\x00\x02\x00\x00\x00\x04\x00\x00\x00\x1f\xff\xff\xff\xff", "\xff\xff", "\x00\x01")
 		}

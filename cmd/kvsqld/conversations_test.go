@@ -40,14 +40,14 @@ func TestRandomConversations(t *testing.T) {
 	srv := startServer(t, storage.Options{Store: "mem"})
 	want := &talker{t: t, network: "unix", addr: filepath.Join(pg.dir, ".s.PGSQL."+postgresPort), db: "conversations"}
 	got := &talker{t: t, network: "tcp", addr: srv.addr, db: "postgres"}
-	if want.admin, err = pg.connect(ctx, want.db, nil); err != nil {
-		t.Fatal(err)
+	want.connect = func(ctx context.Context) (*pgconn.PgConn, error) { return pg.connect(ctx, want.db, nil) }
+	got.connect = func(ctx context.Context) (*pgconn.PgConn, error) { return srv.connect(ctx, nil) }
+	for _, k := range []*talker{want, got} {
+		if k.admin, err = k.connect(ctx); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { k.admin.Close(ctx) }()
 	}
-	defer want.admin.Close(ctx)
-	if got.admin, err = srv.connect(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
-	defer got.admin.Close(ctx)
 	differs := func(c conversation) bool {
 		return !sameAnswers(want.hold(c), got.hold(c))
 	}
@@ -69,14 +69,15 @@ func TestRandomConversations(t *testing.T) {
 // unnamed portal behind a simple query; statements that use no snapshot, and commit by
 // themselves, may count as earlier ones.
 func sameAnswers(a, b string) bool {
-	if a == b || strings.Contains(a, "CXX000") {
+	crashed := strings.HasSuffix(a, "\nclosed\n") && !strings.Contains(a, "SFATAL")
+	if a == b || crashed || strings.Contains(a, "CXX000") || strings.Contains(b, "EXECUTE of a transaction's statement is not supported") {
 		return true
 	}
 	al, bl := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range min(len(al), len(bl)) {
 		switch {
 		case al[i] == bl[i]:
-		case strings.Contains(al[i], "C25P02") && strings.Contains(bl[i], `portal \"\" does not exist`):
+		case (strings.Contains(al[i], "C25P02") || strings.Contains(al[i], `portal \"\" cannot be run`)) && strings.Contains(bl[i], `portal \"\" does not exist`):
 		default:
 			return strings.Contains(al[i], "cannot be executed within a pipeline") || strings.Contains(al[i]+bl[i], "ISOLATION LEVEL must be called before any query")
 		}
@@ -124,6 +125,7 @@ type talker struct {
 	t             *testing.T
 	network, addr string
 	db            string
+	connect       func(context.Context) (*pgconn.PgConn, error)
 	admin         *pgconn.PgConn
 }
 
@@ -132,15 +134,39 @@ const talkSetup = `DROP SCHEMA IF EXISTS public CASCADE; CREATE SCHEMA public;
 	CREATE TABLE t (id int PRIMARY KEY, n int, s text);
 	INSERT INTO t VALUES (1, 10, 'one'), (2, 20, NULL), (3, 30, 'three'), (4, 40, '');
 	CREATE TABLE u (k int8 UNIQUE DEFERRABLE INITIALLY DEFERRED, v numeric(6,2) CHECK (v < 100), d date, b bool NOT NULL DEFAULT true);
+	CREATE TABLE w (a text, b text, c int);
 	CREATE PROCEDURE p (INOUT a int) LANGUAGE sql AS 'SELECT a + 1';
 	CREATE FUNCTION f (int) RETURNS int LANGUAGE sql AS 'SELECT 100 / $1';`
+
+// setUp makes the tables. PostgreSQL may be starting again: some conversations end it.
+func (k *talker) setUp() {
+	k.t.Helper()
+	ctx, limit := context.Background(), time.Now().Add(statementTimeout)
+	for {
+		_, err := k.admin.Exec(ctx, talkSetup).ReadAll()
+		if err == nil {
+			return
+		}
+		if k.network != "unix" || !k.admin.IsClosed() {
+			k.t.Fatalf("%s: %v", k.addr, err)
+		}
+		for {
+			c, err := k.connect(ctx)
+			if err == nil {
+				k.admin = c
+				break
+			}
+			if time.Now().After(limit) {
+				k.t.Fatal(err)
+			}
+		}
+	}
+}
 
 // hold returns what was said, all answers below the messages they were read behind.
 func (k *talker) hold(c conversation) string {
 	k.t.Helper()
-	if _, err := k.admin.Exec(context.Background(), talkSetup).ReadAll(); err != nil {
-		k.t.Fatal(err)
-	}
+	k.setUp()
 	nc, err := net.Dial(k.network, k.addr)
 	if err != nil {
 		k.t.Fatal(err)
@@ -169,7 +195,7 @@ func (k *talker) hold(c conversation) string {
 		err := readAnswers(nc, &out)
 		<-wrote
 		if err != nil {
-			fmt.Fprintf(&out, "closed: %v\n", err)
+			out.WriteString("closed\n")
 			break
 		}
 	}

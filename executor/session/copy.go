@@ -25,15 +25,15 @@ func (s *Session) copyStmt(ctx context.Context, _ *call, x *ast.Copy) (tag strin
 			return "", 0, err
 		}
 	}
-	o, err := parseCopyOptions(x.Options, x.From, s.settings.enc)
+	if x.From {
+		n, err = s.copyFrom(ctx, x)
+		return "COPY", n, err
+	}
+	o, err := parseCopyOptions(x.Options, false, s.settings.enc)
 	if err != nil {
 		return "", 0, err
 	}
-	if x.From {
-		n, err = s.copyFrom(ctx, x, o)
-	} else {
-		n, err = s.copyTo(ctx, x, o)
-	}
+	n, err = s.copyTo(ctx, x, o)
 	return "COPY", n, err
 }
 

@@ -32,10 +32,10 @@ const (
 )
 
 // copyFrom is COPY table FROM STDIN: it returns the number of rows stored.
-func (s *Session) copyFrom(ctx context.Context, x *ast.Copy, o *copyOptions) (int64, error) {
+func (s *Session) copyFrom(ctx context.Context, x *ast.Copy) (int64, error) {
 	if rel, err := s.copyRelation(x.Table); err == nil {
 		if _, ok := rel.(*catalog.Table); !ok {
-			return 0, s.copyAside(ctx, x, o, rel)
+			return 0, s.copyAside(ctx, x, rel)
 		}
 	}
 	t, snap, err := s.copyTarget(ctx, x.Table)
@@ -59,6 +59,10 @@ func (s *Session) copyFrom(ctx context.Context, x *ast.Copy, o *copyOptions) (in
 		if err := s.writable("COPY FROM"); err != nil {
 			return 0, err
 		}
+	}
+	o, err := parseCopyOptions(x.Options, true, s.settings.enc)
+	if err != nil {
+		return 0, err
 	}
 	c, err := s.newCopyIn(ctx, snap, t, cols, o)
 	if err != nil {
@@ -94,12 +98,16 @@ func (s *Session) copyFrom(ctx context.Context, x *ast.Copy, o *copyOptions) (in
 // copyAside refuses COPY FROM into a relation that is no table, when the data are asked
 // for: a client that sends them whatever the answer is, as psql does in scripts, shall
 // not have them taken for statements.
-func (s *Session) copyAside(ctx context.Context, x *ast.Copy, o *copyOptions, rel catalog.Relation) error {
+func (s *Session) copyAside(ctx context.Context, x *ast.Copy, rel catalog.Relation) error {
 	cols, err := copyColumns(rel, x.Cols)
 	if err != nil {
 		return err
 	}
 	if err := s.mayCopyInto(rel, cols); err != nil {
+		return err
+	}
+	o, err := parseCopyOptions(x.Options, true, s.settings.enc)
+	if err != nil {
 		return err
 	}
 	_, done, err := s.copyInput(ctx, x, o.format == copyBinary, len(cols))
@@ -330,8 +338,11 @@ func (c *copyIn) load(r wire.CopyReader) error {
 // name them.
 func (c *copyIn) headerLine() error {
 	line, err := c.lines.next()
-	if err != nil || c.opts.header != headerMatch {
+	if c.opts.header != headerMatch || err != nil && err != io.EOF {
 		return err
+	}
+	if err == io.EOF { // what has no lines has an empty first one
+		c.lines.number, line = 1, []byte{}
 	}
 	c.numbers[0], c.raws[0] = c.lines.number, line
 	fields, err := c.split(line)

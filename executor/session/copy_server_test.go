@@ -127,6 +127,7 @@ func TestCopyInErrors(t *testing.T) {
 		{"COPY parts FROM STDIN", "1\n11\n1\n22\n", `23514 | no partition of relation "parts" found for row | COPY parts, line 4: "22"`},
 		{"COPY t FROM STDIN (HEADER MATCH)", "a\tB\tc\n", `22P04 | column name mismatch in header line field 2: got "B", expected "b" | COPY t, line 1: "a	B	c"`},
 		{"COPY t FROM STDIN (HEADER MATCH)", "a\t\\N\tc\n", `22P04 | column name mismatch in header line field 2: got null value ("\N"), expected "b" | COPY t, line 1: "a	\N	c"`},
+		{"COPY t FROM STDIN (HEADER MATCH)", "", `22P04 | wrong number of fields in header line: got 1, expected 3 | COPY t, line 1: ""`},
 		{"COPY t FROM STDIN (HEADER MATCH, FORMAT csv)", "a,b\n", `22P04 | wrong number of fields in header line: got 2, expected 3 | COPY t, line 1: "a,b"`},
 		{"COPY t FROM STDIN (FORMAT binary)", copyBinaryHeader + "\x00\x02", "22P04 | row field count is 2, expected 3 | COPY t, line 1"},
 		{"COPY t FROM STDIN (FORMAT binary)", copyBinaryHeader + "\x00\x03\x00\x00\x00\x02\x00\x01", "08P01 | insufficient data left in message | COPY t, line 1, column a"},

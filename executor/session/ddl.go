@@ -37,6 +37,9 @@ func detachesConcurrently(stmt ast.Stmt) bool {
 // visible at the commit.
 func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int64, error) {
 	what := ast.Command(c.stmt)
+	if _, ok := c.stmt.(*ast.Select); ok {
+		what = "SELECT INTO"
+	}
 	if err := s.writable(what); err != nil {
 		return "", 0, err
 	}

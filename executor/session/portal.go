@@ -106,6 +106,7 @@ func (s *Session) bind(ctx context.Context, ps *prepared, b *wire.Bind) error {
 	if err != nil {
 		return err
 	}
+	p.ps = ps
 	if err := b.CheckResults(cols); err != nil {
 		return err
 	}
@@ -114,7 +115,7 @@ func (s *Session) bind(ctx context.Context, ps *prepared, b *wire.Bind) error {
 		// One with a name may become the cursor of WHERE CURRENT OF.
 		planned = &plannedStmt{stmt: x, declared: ps.planned.q.Params, cursor: true}
 	}
-	p.ps, p.planned, p.cols = ps, planned, cols
+	p.planned, p.cols = planned, cols
 	p.formats = append(p.formats, b.ResultFormats...)
 	if b.Portal != "" {
 		p.made = s.stmtStart

@@ -103,7 +103,7 @@ func (s *Session) parse(ctx context.Context, name, sql string, paramOIDs []uint3
 		}
 	} else {
 		ps.params = declared
-		if st.NumParams > 0 {
+		if st.NumParams > 0 || innerQuery(st.Stmt) != nil {
 			if ps.params, err = s.innerParams(ctx, st.Stmt, declared); err != nil {
 				return err
 			}
@@ -430,6 +430,9 @@ func (s *Session) execute(ctx context.Context, x *ast.Execute, out sink) (string
 func (s *Session) executeUtility(ctx context.Context, ps *prepared, params []types.Datum, out sink) (string, int64, error) {
 	if ps.stmt == nil {
 		return "EXECUTE", -1, nil
+	}
+	if _, is := ps.stmt.(*ast.Transaction); is {
+		return "", 0, sqlerr.Unsupported(-1, "EXECUTE of a transaction's statement")
 	}
 	if s.depth >= maxCallDepth {
 		return "", 0, sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded").

@@ -298,8 +298,8 @@ func (s *Session) utilityColumns(ctx context.Context, st ast.Stmt) ([]wire.Colum
 	case *ast.Explain:
 		return s.explainColumns(x), nil
 	case *ast.Execute:
-		if ps := s.prepared[x.Name]; ps != nil && ps.planned != nil {
-			return s.describe(ctx, ps)
+		if ps := s.prepared[x.Name]; ps != nil {
+			return ps.cols, nil
 		}
 	case *ast.Fetch:
 		if p := s.portals.get(x.Cursor); p != nil && !x.Move {

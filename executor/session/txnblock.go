@@ -519,6 +519,10 @@ func (s *Session) prepareTransaction(several bool) (string, error) {
 		}
 	}
 	temp := was != failed && s.usedTemp()
+	holds := false
+	for p := range s.portals.all {
+		holds = holds || p.cursor != nil && p.cursor.hold && !p.cursor.held
+	}
 	s.rollback()
 	s.block = idle
 	if was == failed {
@@ -526,6 +530,9 @@ func (s *Session) prepareTransaction(several bool) (string, error) {
 	}
 	if temp {
 		return "", sqlerr.New(sqlerr.FeatureNotSupported, "cannot PREPARE a transaction that has operated on temporary objects")
+	}
+	if holds {
+		return "", sqlerr.New(sqlerr.FeatureNotSupported, "cannot PREPARE a transaction that has created a cursor WITH HOLD")
 	}
 	return "", sqlerr.New(sqlerr.ObjectNotInPrerequisite, "prepared transactions are disabled").
 		WithHint("Set max_prepared_transactions to a nonzero value.")
