@@ -160,7 +160,7 @@ func parseInterval(s string, mod int32, o *FmtOpts) (Interval, error) {
 	var b intervalBuilder
 	f := b.parse(s, mod, o)
 	if f == faultFormat {
-		if t := trimSpace(s); t != "" && t[0] == 'P' {
+		if t := trimSpace(s); t != "" && s[0] == 'P' {
 			b = intervalBuilder{}
 			f = b.parseISO(t)
 		}
@@ -284,6 +284,7 @@ func (b *intervalBuilder) time(s string, neg bool, mod int32) fault {
 	if neg {
 		sign = -1
 	}
+	b.micros = 0 // what a fraction of a day behind it came to is lost
 	for _, p := range [...]struct{ v, scale int64 }{{int64(h), usecPerHour}, {int64(m), usecPerMin}, {int64(sec), usecPerSec}, {us, 1}} {
 		if !addScaled(&b.micros, sign*p.v, p.scale) {
 			return faultField

@@ -16,6 +16,9 @@ type regexFlags struct {
 
 func parseRegexFlags(s []byte) (f regexFlags, err error) {
 	for i, c := range s {
+		if c == 'e' {
+			c = 'b' // of flags, PostgreSQL takes neither as anything but basic ones
+		}
 		if c == 'g' {
 			f.global = true
 		} else if !f.Option(c) {

@@ -34,3 +34,6 @@ select '$1.50' ~ '^\$\d+\.\d\d$', E'tab\there' ~ '\t', 'a.c' ~ '***=.', 'A' ~ '*
 select regexp_replace('x1y2', '([a-z])(\d)', '\2\1', 'g'), regexp_replace('a\b', '\\', '/'), regexp_replace('abc', 'b', '\\');
 select 'foo' ~ any (array['^f', 'x']), 'foo' !~* all (array['^F', 'x']);
 select regexp_match('foo bar', '(?<first>foo)');
+
+-- flags
+SELECT regexp_match('aa', 'a+', 'e'), regexp_match('a+', 'a+', 'e'), regexp_match('ab', '\(a\)b', 'e'), regexp_match('aa', 'a+', 'qe'), regexp_match('aa', '(?e)a+');
