@@ -12,7 +12,16 @@ import (
 // Nothing is taken out of it, as a deletion is a write, too.
 type tree struct {
 	view
-	gen uint32 // of the nodes that no view has
+	gen  uint32 // of the nodes that no view has
+	last place  // where the last write went
+}
+
+// place is where a write is in a leaf. The next one of a batch, which is sorted, mostly
+// goes next to it.
+type place struct {
+	leaf *node // nil: there is none
+	i    int
+	end  []byte // the key behind the leaf's; nil at the end of the tree
 }
 
 // view is a state of a tree; it never changes. The zero value is empty.
@@ -67,6 +76,7 @@ func (t *tree) own(at **node) *node {
 // snap returns the tree as it is now. The nodes are the view's from now on.
 func (t *tree) snap() view {
 	t.gen++
+	t.last = place{}
 	return t.view
 }
 
@@ -99,10 +109,14 @@ func (nd *node) insert(i int, w write, above *node) {
 	nd.n++
 }
 
-// split divides the full child i of a node that is not full; both may be changed.
-func (t *tree) split(nd *node, i int) {
-	const half = nodeWrites / 2
+// split divides the full child i of a node that is not full; both may be changed. A leaf
+// keeps what it has if the key that is to come is behind that: more such will come.
+func (t *tree) split(nd *node, i int, key []byte) {
 	left := nd.kids[i]
+	half := nodeWrites / 2
+	if left.kids == nil && bytes.Compare(left.writes[nodeWrites-1].keyBytes(), key) < 0 {
+		half = nodeWrites - 1
+	}
 	right := t.newNode(left.kids == nil)
 	right.n = uint32(copy(right.writes[:], left.writes[half+1:]))
 	mid := left.writes[half]
@@ -111,7 +125,7 @@ func (t *tree) split(nd *node, i int) {
 		copy(right.kids[:], left.kids[half+1:])
 		clear(left.kids[half+1:])
 	}
-	left.n = half
+	left.n = uint32(half)
 	nd.insert(i, mid, right)
 }
 
@@ -119,6 +133,10 @@ func (t *tree) split(nd *node, i int) {
 // divided on the way down.
 func (t *tree) set(w write) {
 	key := w.keyBytes()
+	if t.setNext(w, key) {
+		return
+	}
+	t.last = place{}
 	if t.root == nil {
 		t.root = t.newNode(true)
 	}
@@ -126,20 +144,21 @@ func (t *tree) set(w write) {
 	if nd.n == nodeWrites {
 		t.root = t.newNode(false)
 		t.root.kids[0] = nd
-		t.split(t.root, 0)
+		t.split(t.root, 0, key)
 		nd = t.root
 	}
+	var end []byte
 	for {
 		i, found := nd.find(key)
 		if !found && nd.kids != nil {
-			kid := t.own(&nd.kids[i])
-			if kid.n < nodeWrites {
-				nd = kid
-				continue
+			if t.own(&nd.kids[i]).n == nodeWrites {
+				t.split(nd, i, key)
+				i, found = nd.find(key)
 			}
-			t.split(nd, i)
-			i, found = nd.find(key)
 			if !found {
+				if i < int(nd.n) {
+					end = nd.writes[i].keyBytes()
+				}
 				nd = nd.kids[i]
 				continue
 			}
@@ -150,8 +169,31 @@ func (t *tree) set(w write) {
 		}
 		nd.insert(i, w, nil)
 		t.count++
+		t.last = place{nd, i, end}
 		return
 	}
+}
+
+// setNext is set for a write that comes behind the last one, in the same leaf, which has
+// room for it; else it does nothing.
+func (t *tree) setNext(w write, key []byte) bool {
+	nd, i := t.last.leaf, t.last.i
+	if nd == nil || nd.n == nodeWrites || t.last.end != nil && bytes.Compare(key, t.last.end) >= 0 {
+		return false
+	}
+	for ; i < int(nd.n); i++ {
+		c := bytes.Compare(nd.writes[i].keyBytes(), key)
+		if c == 0 || c > 0 && i == t.last.i {
+			return false
+		}
+		if c > 0 {
+			break
+		}
+	}
+	nd.insert(i, w, nil)
+	t.count++
+	t.last.i = i
+	return true
 }
 
 // get returns the write with a key.

@@ -23,8 +23,12 @@ func TestTree(t *testing.T) {
 		want := make(map[string]string)
 		states := []state{{tr.snap(), maps.Clone(want)}}
 		for range 40 {
-			for range r.IntN(3 * keys / 10) {
+			base := r.IntN(keys)
+			for i := range r.IntN(3 * keys / 10) {
 				n := r.IntN(keys)
+				if seed%4 == 1 { // a sorted batch
+					n = min(base+i*(1+int(seed%5))+r.IntN(2), keys-1)
+				}
 				if seed%2 == 0 { // mostly ascending
 					n = min(len(want), keys-1-r.IntN(keys/5))
 				}
