@@ -95,6 +95,7 @@ type LockOpt struct {
 	IfPresent  bool          // a key that does not exist yet, though another may be writing it, is reported and not locked
 	SkipLocked bool          // a key that is not to be had at once is skipped and reported, not waited for
 	NoValue    bool          // LockResult.Val is not wanted: saves one read per key
+	Expect     int           // keys of the space that are going to be locked, these included, where that is known
 }
 
 // WaitForever is the LockOpt.Wait of a lock without a timeout.

@@ -381,3 +381,56 @@ func TestLockKeysReadsTogether(t *testing.T) {
 		t.Errorf("all rows are locked for the one that has them: %v, for another: %v", tx.AllLocked(sp), other.AllLocked(sp))
 	}
 }
+
+// TestExpectedLocks: who is going to lock many rows of a space has all of them at once,
+// unless others have any.
+func TestExpectedLocks(t *testing.T) {
+	_, st := newFake(t, Options{})
+	st.locks.escalateAt = 50
+	many := kv.LockOpt{NoValue: true, Expect: 50}
+	for _, tt := range []struct {
+		name  string
+		other bool // another transaction has a row
+		o     kv.LockOpt
+		want  bool
+	}{
+		{"many", false, many, true},
+		{"many, beside others", true, many, false},
+		{"few", false, kv.LockOpt{NoValue: true, Expect: 49}, false},
+		{"shared", false, kv.LockOpt{NoValue: true, Expect: 50, Mode: kv.ForShare}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var txs [2]kv.Txn
+			for i := range txs {
+				var err error
+				if txs[i], err = st.Begin(ctx, kv.BeginOpt{}); err != nil {
+					t.Fatal(err)
+				}
+				defer txs[i].Rollback()
+			}
+			tx, other := txs[0], txs[1]
+			if tt.other {
+				if _, err := other.LockKeys(ctx, sp, kv.LockOpt{NoValue: true}, []byte("b")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := tx.LockKeys(ctx, sp, tt.o, []byte("a")); err != nil {
+				t.Fatal(err)
+			}
+			if got := st.locks.space(sp.ID).rowOwner.Load() != nil; got != tt.want {
+				t.Errorf("all rows are locked: %v", got)
+			}
+			if _, err := other.LockKeys(ctx, sp, kv.LockOpt{NoValue: true}, []byte("c")); errors.Is(err, kv.ErrLockTimeout) != tt.want {
+				t.Errorf("another row is locked with %v", err)
+			}
+			tx.Rollback()
+			if _, err := other.LockKeys(ctx, sp, kv.LockOpt{NoValue: true}, []byte("a")); err != nil {
+				t.Errorf("after the end: %v", err)
+			}
+			other.Rollback()
+			if got := st.Stats().RowLocks; got != 0 {
+				t.Errorf("%d row locks are left", got)
+			}
+		})
+	}
+}

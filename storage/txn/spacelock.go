@@ -135,9 +135,25 @@ func raise(n *atomic.Uint64, seq uint64) {
 
 func (sl *spaceLock) leave() { sl.rowHeld.Add(-1) }
 
-// escalate takes all rows of a space if nobody else has any of them.
+// expect escalates at once for an owner that is going to lock so many rows of a space that
+// it would later: the locks that it would have taken before are not made.
+func (lt *lockTable) expect(o *owner, sl *spaceLock, opt kv.LockOpt) {
+	if int64(opt.Expect) < lt.escalateAt || !opt.Mode.Exclusive() || opt.SkipLocked {
+		return
+	}
+	if own := sl.rowOwner.Load(); own == nil {
+		lt.takeRows(o, o.count(sl))
+	}
+}
+
+// escalate tries to take all rows of a space.
 func (lt *lockTable) escalate(o *owner, c *spaceCount) {
 	c.tries++
+	lt.takeRows(o, c)
+}
+
+// takeRows takes all rows of a space if nobody else has any of them.
+func (lt *lockTable) takeRows(o *owner, c *spaceCount) {
 	if c.sl.rowHeld.Load() != c.rows || !c.sl.rowOwner.CompareAndSwap(nil, o) {
 		return
 	}

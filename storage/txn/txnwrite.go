@@ -243,6 +243,7 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 		}
 		return t.current(sp, keys[i], lastSeq)
 	}
+	t.st.locks.expect(&t.owner, sl, o)
 	for i, k := range keys {
 		var seen uint64 // commits up to this one are in the value read
 		if o.IfPresent || o.IfAbsent && !t.st.locks.beingWritten(&t.owner, sl, k) {
