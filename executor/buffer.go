@@ -11,6 +11,7 @@ type buffer struct {
 	types []types.T
 	env   *Env
 	acct  account
+	n     int // rows
 	rows  *rowStore
 	file  *spillFile
 	taken pieces // of the operator that is drained
@@ -26,6 +27,7 @@ func (b *buffer) open(env *Env) {
 
 // add takes n rows.
 func (b *buffer) add(cols []*vec.Vec, sel []uint32, n int) error {
+	b.n += n
 	if b.file != nil {
 		return b.file.write(b.env, cols, sel, n)
 	}
@@ -67,7 +69,7 @@ func (b *buffer) close() {
 // at values of the present ones any more.
 func (b *buffer) recycle() {
 	b.file.close()
-	b.file = nil
+	b.file, b.n = nil, 0
 	if b.rows.n > 0 {
 		b.rows.recycle()
 	}
@@ -146,6 +148,11 @@ func (b *buffer) drain(env *Env, op Operator) error {
 	if err := op.Open(env); err != nil {
 		return err
 	}
+	return b.take(op)
+}
+
+// take reads an operator, which is open, to its end into the buffer.
+func (b *buffer) take(op Operator) error {
 	b.taken.open()
 	for {
 		in, err := b.taken.next(op)

@@ -45,7 +45,7 @@ func (b *builder) inserted(n *plan.Insert, stream bool) (dml, error) {
 
 // newDMLOver is newDML with the input's operator; stream as in dmlInput.
 func newDMLOver(t *catalog.Table, op Operator, in plan.Node, stream, returns bool, list []plan.Expr) (dml, error) {
-	d := dml{table: t, input: newDMLInput(op, outTypes(in), stream)}
+	d := dml{table: t, input: newDMLInput(op, in, stream)}
 	var err error
 	d.returning, err = newReturning(returns, list)
 	return d, err
@@ -78,6 +78,7 @@ func (op *dml) Next() (*vec.Batch, error) {
 			op.done = true
 			break
 		}
+		op.w.expected = op.input.rows()
 		out, err := op.write(in)
 		if err != nil {
 			return nil, err

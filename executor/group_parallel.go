@@ -6,8 +6,6 @@ import (
 	"sync"
 
 	"kvsqld/catalog/types/vec"
-	"kvsqld/planner/plan"
-	"kvsqld/storage/table"
 )
 
 // parallelMaxGroups is the estimated number of groups above which merging the
@@ -24,54 +22,18 @@ var mergeable = []string{"count", "sum", "avg", "min", "max", "bool_and", "bool_
 // false when the input is not of that kind or the groups outgrow the budget; the
 // caller then reads it in the ordinary way.
 func (op *group) fillParallel() (bool, error) {
-	if op.env.MaxParallel < 2 {
+	if op.env.MaxParallel < 2 || !op.mergeable() {
 		return false, nil
 	}
-	sc, joins := pipeline(op.input, nil)
-	if sc == nil || sc.point || !op.mergeable() {
-		return false, nil
-	}
-	sc.env = op.env
-	if !sc.parallel() {
-		return false, nil
-	}
-	for _, j := range joins {
-		// only the topmost is open: a join opens its left input after its right one
-		if err := j.Open(op.env); err != nil {
-			return false, err
-		}
-		if err := j.readRight(); err != nil {
-			return false, err
-		}
-		if j.spill.on || j.nothing() {
-			return false, nil
-		}
-	}
-	if err := sc.Open(op.env); err != nil || sc.done {
+	cut, err := cutUp(op.env, op.input, (*scan).parallel)
+	if cut == nil || err != nil {
 		return false, err
-	}
-	for _, j := range joins {
-		j.push()
-	}
-	sc.narrow()
-	sc.filters = nil // the workers' joins push their own
-	parts := []*table.ScanSpec{&sc.spec}
-	if sc.parallel() {
-		var err error
-		if parts, err = sc.desc.SplitScan(op.env.Ctx, op.env.reader, &sc.spec, op.env.MaxParallel); err != nil {
-			return false, err
-		}
-	}
-	if len(parts) < 2 && len(joins) == 0 {
-		return false, nil
 	}
 	ctx, cancel := context.WithCancel(op.env.Ctx)
 	defer cancel()
-	sc.tally(1, 0, 0)
-	workers := make([]*groupWorker, len(parts))
-	for i, part := range parts {
-		var err error
-		if workers[i], err = op.worker(ctx, part, joins); err != nil {
+	workers := make([]*groupWorker, len(cut.parts))
+	for i := range workers {
+		if workers[i], err = op.worker(ctx, cut, i); err != nil {
 			return false, err
 		}
 	}
@@ -110,27 +72,6 @@ func (op *group) fillParallel() (bool, error) {
 	return true, op.merge(workers)
 }
 
-// pipeline finds the scan at the end of filters, projections and the left inputs
-// of joins, and the hash joins on the way; nil when there are other operators.
-func pipeline(op Operator, joins []*hashJoin) (*scan, []*hashJoin) {
-	switch op := op.(type) {
-	case *scan:
-		return op, joins
-	case *filter:
-		return pipeline(op.input, joins)
-	case *project:
-		return pipeline(op.input, joins)
-	case *lookupJoin:
-		return pipeline(op.left, joins)
-	case *hashJoin:
-		if op.out.tracksRight() {
-			return nil, nil
-		}
-		return pipeline(op.left, append(joins, op))
-	}
-	return nil, nil
-}
-
 // mergeable reports whether groups may be computed apart: plain aggregates of
 // safe expressions, all the way down to the scan.
 func (op *group) mergeable() bool {
@@ -138,39 +79,13 @@ func (op *group) mergeable() bool {
 	if n.Sets != nil || n.Ordered || n.Common.Rows > parallelMaxGroups {
 		return false
 	}
-	safe := true
-	check := func(e plan.Expr) plan.Expr {
-		safe = safe && parallelSafe(e)
-		return e
-	}
 	for i := range n.Aggs {
 		a := &n.Aggs[i]
 		if a.Distinct || len(a.OrderBy) > 0 || a.Direct > 0 || a.User != nil || !slices.Contains(mergeable, a.Proc.Name) {
 			return false
 		}
 	}
-	for m := plan.Node(n); safe; m = m.Children()[0] {
-		plan.MapExprs(m, check)
-		if len(m.Children()) == 0 {
-			break
-		}
-	}
-	return safe
-}
-
-// Split is the part of one scan that is read where an operator above has cut it up:
-// the scan reads it however often it is opened.
-type Split struct {
-	node *plan.Scan
-	spec *table.ScanSpec
-}
-
-// of returns the part of a node's scan, nil when it reads the whole.
-func (s *Split) of(n *plan.Scan) *table.ScanSpec {
-	if s == nil || s.node != n {
-		return nil
-	}
-	return s.spec
+	return safeDown(n)
 }
 
 // groupWorker groups the rows of one part of the scan.
@@ -180,25 +95,14 @@ type groupWorker struct {
 	err     error
 }
 
-func (op *group) worker(ctx context.Context, part *table.ScanSpec, joins []*hashJoin) (*groupWorker, error) {
+func (op *group) worker(ctx context.Context, cut *cutting, part int) (*groupWorker, error) {
 	made, err := op.env.run.build.group(op.node)
 	if err != nil {
 		return nil, err
 	}
 	w := &groupWorker{op: made.(*group)}
-	env := *op.env
-	env.Ctx, env.Expr, env.MaxParallel = ctx, op.env.Expr.Fork(), 1
-	env.Expr.Ctx, env.Tally = ctx, new(Tally)
-	sc, own := pipeline(w.op.input, nil)
-	env.Split = &Split{node: sc.node, spec: part}
 	w.op.pushed = op.pushed
-	if err := w.op.Open(&env); err != nil {
-		return nil, err
-	}
-	for i, j := range own {
-		j.adopt(joins[i])
-	}
-	return w, nil
+	return w, cut.open(ctx, part, w.op.input, w.op.Open)
 }
 
 // fill reads the part until its end, or until memory is short.

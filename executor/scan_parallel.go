@@ -12,17 +12,18 @@ import (
 
 // parallel reports whether the scan may and should be split. Nobody may write
 // while several goroutines read, so the whole statement must be read-only.
-func (op *scan) parallel() bool {
+func (op *scan) parallel() bool { return op.env.run.query.ReadOnly && op.divisible() }
+
+// divisible reports whether several goroutines may and should read the scan as long as
+// nobody writes.
+func (op *scan) divisible() bool {
 	n := op.node
 	return op.env.MaxParallel > 1 && op.env.run.pure() && op.cost >= op.env.ParallelFrom && !n.Ordered && n.Limit == nil &&
 		op.env.Stats == nil && parallelSafe(n.Filter)
 }
 
-// pure reports whether the statement writes nothing, not even by a function.
+// pure reports whether no function that the statement calls may write.
 func (r *Run) pure() bool {
-	if !r.query.ReadOnly || r.impure {
-		return false
-	}
 	if !r.checked {
 		r.checked = true
 		u := plan.ParamsOf(r.query.Root)

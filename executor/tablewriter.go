@@ -45,6 +45,7 @@ type tableWriter struct {
 
 	replaced func(keys [][]byte) error // unsee
 	locked   [][]byte                  // memory of lockRows
+	expected int                       // rows that the statement is going to lock, if it is known
 }
 
 // check is a compiled CHECK constraint.
@@ -79,7 +80,7 @@ func (r *Run) writer(t *catalog.Table) (*tableWriter, error) {
 	} else {
 		w.desc, w.w = desc, desc.NewWriter(r.env.Txn)
 	}
-	w.env, w.bound = r.env, nil
+	w.env, w.bound, w.expected = r.env, nil, 0
 	w.w.Replaced = w.replaced
 	w.refs = r.env.Snap.Referencing(r.env.DB, t.OID)
 	return w, nil
@@ -495,7 +496,7 @@ func (w *tableWriter) lockRows(keys *vec.Vec, b *vec.Batch, m kv.RowLockMode) er
 		list = append(list, keys.B[keys.Idx(b.Row(i))])
 	}
 	o := lockOpt(w.env)
-	o.NoValue, o.Mode = true, m
+	o.NoValue, o.Mode, o.Expect = true, m, w.expected
 	_, err := w.env.run.lockRows(w.table, w.desc, list, o)
 	clear(list)
 	w.locked = list

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -18,6 +19,7 @@ func BenchmarkStatement(b *testing.B) {
 		{"ctid", []string{heapTable}, "SELECT b FROM heap WHERE ctid = '(0,4711)'"},
 		{"delete range", []string{heapTable, "CREATE INDEX ON heap (a)"}, "DELETE FROM heap WHERE a < 5000"},
 		{"delete scattered", []string{heapTable, "CREATE INDEX ON heap (a)"}, "DELETE FROM heap WHERE a % 10 = 0"},
+		{"delete many", []string{heapTable, "CREATE INDEX ON heap (a)"}, "DELETE FROM heap WHERE a % 5 = 0"},
 		{"sample", []string{heapTable}, "SELECT count(*) FROM heap TABLESAMPLE SYSTEM (1)"},
 		{"sample rows", []string{heapTable}, "SELECT count(*) FROM heap TABLESAMPLE BERNOULLI (1)"},
 		{"first by elements", []string{docTable}, "SELECT id FROM doc WHERE tags && ARRAY[77, 501] ORDER BY id LIMIT 20"},
@@ -41,7 +43,9 @@ func BenchmarkStatement(b *testing.B) {
 	}
 	for _, tt := range tests {
 		b.Run(tt.name, func(b *testing.B) {
-			c := newServer(b).client(b)
+			srv := newServer(b)
+			srv.opts.MaxParallel = runtime.GOMAXPROCS(0)
+			c := srv.client(b)
 			for _, sql := range append(tt.tables, "ANALYZE") {
 				c.must(sql)
 			}
