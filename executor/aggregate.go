@@ -23,10 +23,12 @@ type aggCall struct {
 	order  []keyOrder // over the columns
 	direct []plan.Expr
 	vals   []types.Datum // of the direct arguments
+	keyed  []expr.Eval   // of direct arguments that are over the keys of a grouping set
 	pass   []uint32
 }
 
-func newAggCall(a *plan.Agg) (*aggCall, error) {
+// newAggCall makes the call of an aggregate, with grouping sets or without.
+func newAggCall(a *plan.Agg, sets bool) (*aggCall, error) {
 	c := &aggCall{agg: a, direct: a.Args[:a.Direct]}
 	var exprs []plan.Expr
 	if a.Filter != nil {
@@ -59,8 +61,23 @@ func newAggCall(a *plan.Agg) (*aggCall, error) {
 	}
 	c.types = exprTypes(exprs)
 	var err error
-	c.evals, err = expr.CompileAll(exprs)
+	if c.evals, err = expr.CompileAll(exprs); a.PerGroup && sets {
+		own := c.evals[c.keyedAt() : c.filter+c.nargs]
+		c.keyed = slices.Clone(own)
+		clear(own)
+	}
 	return c, err
+}
+
+// keyedAt is the column of the first direct argument that has one.
+func (c *aggCall) keyedAt() int { return c.filter + c.nargs - c.agg.Direct }
+
+// evalKeyed computes the direct arguments over the keys of a grouping set.
+func (c *aggCall) evalKeyed(env *Env, keys *vec.Batch, out []*vec.Vec) error {
+	if c.keyed == nil {
+		return nil
+	}
+	return evalAll(env, c.keyed, keys, out[c.keyedAt():])
 }
 
 // orderArgs lets what ORDER BY leaves open be decided by the arguments: PostgreSQL
@@ -118,7 +135,17 @@ func (c *aggCall) eval(env *Env, in *vec.Batch, out []*vec.Vec) error {
 		c.pass = passing(v, in, c.pass)
 		rest.Sel = c.pass
 	}
-	return evalAll(env, c.evals[c.filter:], &rest, out[c.filter:])
+	for i, e := range c.evals[c.filter:] {
+		if e == nil {
+			continue // see keyed
+		}
+		v, err := e.Eval(env.Expr, &rest)
+		if err != nil {
+			return err
+		}
+		out[c.filter+i] = v
+	}
+	return nil
 }
 
 // masked replaces the columns of a call with FILTER by copies in which rows that

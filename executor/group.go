@@ -99,7 +99,7 @@ func (b *builder) group(n *plan.Group) (Operator, error) {
 	op.taken.lengthy = expr.Lengthy(n.Keys...)
 	for i := range n.Aggs {
 		op.taken.lengthy = op.taken.lengthy || expr.Lengthy(n.Aggs[i].Args...)
-		a, err := newAggCall(&n.Aggs[i])
+		a, err := newAggCall(&n.Aggs[i], n.Sets != nil)
 		if err != nil {
 			return nil, err
 		}

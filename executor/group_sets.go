@@ -13,6 +13,12 @@ func (op *group) addSets(s *groupState, in *vec.Batch) error {
 	op.hashKeys(in.Sel, n)
 	for i, set := range op.node.Sets {
 		op.setKeys(cols, i, set)
+		keys := vec.Batch{Cols: cols[:op.nkeys], N: in.N, Sel: in.Sel}
+		for _, a := range op.aggs {
+			if err := a.evalKeyed(op.env, &keys, cols[a.at:]); err != nil {
+				return err
+			}
+		}
 		if err := op.addHashed(s, cols, in.Sel, n, op.hashSet(cols[:len(op.ktypes)], op.mask[i], n)); err != nil {
 			return err
 		}

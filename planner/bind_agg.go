@@ -50,7 +50,9 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 		}
 		a.Direct = len(e.Args)
 		for _, x := range args[:a.Direct] {
-			a.PerGroup = a.PerGroup || readsColumn(x)
+			in := map[int]bool{}
+			relsOf(x, in) // in subqueries, too
+			a.PerGroup = a.PerGroup || len(in) > 0
 		}
 		for i, s := range e.OrderBy {
 			a.OrderBy = append(a.OrderBy, sortSpec(b.planner, args[len(e.Args)+i], s))

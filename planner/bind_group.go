@@ -434,11 +434,11 @@ func unsteady(e plan.Expr) bool {
 
 func (g *grouper) agg(a *aggRef) plan.Expr {
 	if a.agg.PerGroup {
-		if g.bl.sets != nil {
-			unsupported(a.agg.Args[0].Pos(), "a direct argument of an ordered-set aggregate that reads columns, with grouping sets")
-		}
 		g.direct = true
 		for _, x := range a.agg.Args[:a.agg.Direct] {
+			if g.subqueryReads(x) {
+				unsupported(x.Pos(), "a subquery that reads columns, in a direct argument of an ordered-set aggregate,")
+			}
 			g.replace(x)
 		}
 		g.direct = false
@@ -459,6 +459,22 @@ func (g *grouper) agg(a *aggRef) plan.Expr {
 		g.aggs[key] = i
 	}
 	return &plan.Var{At: a.At, Rel: g.bl.grpRel, Col: aggBase + i, Name: a.agg.Proc.Name}
+}
+
+// subqueryReads reports whether an expression has a subquery that reads columns of the block.
+func (g *grouper) subqueryReads(e plan.Expr) bool {
+	found := false
+	plan.Visit(e, func(x plan.Expr) bool {
+		if q, ok := x.(*subquery); ok {
+			in := map[int]bool{}
+			relsOf(q, in)
+			for id := range in {
+				found = found || g.bl.rels[id] != nil
+			}
+		}
+		return !found
+	})
+	return found
 }
 
 // grouping computes GROUPING(…) from the mask column, whose bit i says that

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"maps"
 	"slices"
 
 	"kvsqld/catalog/types"
@@ -47,9 +48,15 @@ func (p *planner) planGroup(s *state) {
 		groups *= p.distinct(k, b.rels, in.rows)
 		g.Cols = append(g.Cols, plan.OutCol{Name: "key", T: k.Type()})
 	}
+	keysLay := maps.Clone(lay)
 	for i := range b.aggs {
 		a := b.aggs[i]
-		a.Args = p.planExprs(a.Args, in.lay)
+		var direct []plan.Expr
+		args := a.Args
+		if a.PerGroup && b.sets != nil {
+			direct, args = p.planExprs(p.overKeys(b, args[:a.Direct]), keysLay), args[a.Direct:]
+		}
+		a.Args = append(direct, p.planExprs(args, in.lay)...)
 		if a.Filter != nil {
 			a.Filter = p.place(a.Filter, in.lay)
 		}
@@ -73,6 +80,25 @@ func (p *planner) planGroup(s *state) {
 	}
 	g.Rows, g.Cost, g.Step = rows, in.cost+in.rows*costBuild, "group by"
 	s.cur = &pnode{node: g, lay: lay, rels: map[int]bool{b.grpRel: true}, rows: rows, cost: g.Cost, order: order}
+}
+
+// overKeys makes expressions over grouped columns ones over the keys, which have other
+// values in the grouping sets that they are not in.
+func (p *planner) overKeys(b *block, es []plan.Expr) []plan.Expr {
+	var over func(e plan.Expr) plan.Expr
+	over = func(e plan.Expr) plan.Expr {
+		for i, k := range b.keys {
+			if exprKey(k) == exprKey(e) {
+				return &plan.Var{At: plan.At{T: k.Type(), Off: e.Pos()}, Rel: b.grpRel, Col: i}
+			}
+		}
+		return plan.MapChildren(e, over)
+	}
+	out := make([]plan.Expr, len(es))
+	for i, e := range es {
+		out[i] = over(e)
+	}
+	return out
 }
 
 // groupsOrder is the order of groups that are made of rows in an order.

@@ -320,10 +320,12 @@ const (
 
 // Agg is an aggregate call of a Group or Window node.
 type Agg struct {
-	Proc     *catalog.Proc
-	Args     []Expr // over the input; direct arguments first for ordered-set aggregates
-	Direct   int
-	PerGroup bool // the direct arguments read grouped columns: each group has its own
+	Proc   *catalog.Proc
+	Args   []Expr // over the input; direct arguments first for ordered-set aggregates
+	Direct int
+	// PerGroup tells that the direct arguments read grouped columns: each group has its
+	// own. With grouping sets they are over the keys.
+	PerGroup bool
 	Star     bool
 	Distinct bool
 	Filter   Expr
