@@ -56,8 +56,12 @@ func (x *exec) alterTable(s *ast.AlterTable) error {
 				return err
 			}
 		}
+		unused := x.unused
+		if renames(s.Actions[0].Kind) {
+			unused = x.checked
+		}
 		for _, t := range x.snap().Tree(t) {
-			if err := x.unused(t, "ALTER TABLE"); err != nil {
+			if err := unused(t, "ALTER TABLE"); err != nil {
 				return err
 			}
 		}
@@ -80,6 +84,12 @@ func (x *exec) alterTable(s *ast.AlterTable) error {
 		}
 	}
 	return x.retypeAll()
+}
+
+// renames reports whether an action, which is one of a kind that stand alone, leaves all
+// but names as it is: an open cursor goes on.
+func renames(kind string) bool {
+	return kind == "RENAME" || kind == "RENAME COLUMN" || kind == "RENAME CONSTRAINT" || kind == "SET SCHEMA"
 }
 
 func (x *exec) kindIs(r catalog.Relation, kind string) error {

@@ -92,6 +92,10 @@ type Env struct {
 	// for the command: with an open cursor, or with checks that wait for the commit,
 	// which name its files and constraints as they are.
 	Unused func(t *catalog.Table, command string) error
+	// Unread is Unused for an index alone, and open cursors.
+	Unread func(ix *catalog.Index, command string) error
+	// Checked is Unused for the checks alone: for what cursors do not notice.
+	Checked func(t *catalog.Table, command string) error
 	// NewerIndex says that a table has got an index with rows, or without rows, that
 	// the transaction's snapshot does not have, or has; or a file of a column that lacks
 	// rows of that snapshot.
@@ -381,6 +385,14 @@ func (x *exec) unused(t *catalog.Table, command string) error {
 		return nil
 	}
 	return x.Unused(t, command)
+}
+
+// checked is Env.Checked, for who has one.
+func (x *exec) checked(t *catalog.Table, command string) error {
+	if x.Checked == nil {
+		return nil
+	}
+	return x.Checked(t, command)
 }
 
 func (x *exec) lockOpt() kv.LockOpt {

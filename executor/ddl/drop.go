@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"slices"
 	"strings"
 
 	"kvsqld/catalog"
@@ -112,6 +113,7 @@ func (x *exec) lockForDropIndex(s *ast.Drop, ix *catalog.Index) error {
 	if s.Concurrently && t.Key != nil && !t.Temp {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot drop partitioned index \"%s\" concurrently", ix.Name)
 	}
+	var parts []types.OID // the index, and its parts
 	for _, m := range x.snap().Tree(t) {
 		if m != t && t.Key == nil {
 			break // only indexes of partitions are parts of the index
@@ -119,8 +121,19 @@ func (x *exec) lockForDropIndex(s *ast.Drop, ix *catalog.Index) error {
 		if err := x.lock(m, kv.AccessExclusive); err != nil {
 			return err
 		}
-		if err := x.unused(m, "DROP INDEX"); err != nil {
+		if err := x.checked(m, "DROP INDEX"); err != nil {
 			return err
+		}
+		for _, p := range m.Indexes {
+			if p.OID != ix.OID && !slices.Contains(parts, p.Parent) {
+				continue
+			}
+			parts = append(parts, p.OID)
+			if x.Unread != nil {
+				if err := x.Unread(p, "DROP INDEX"); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
@@ -275,6 +288,14 @@ func (x *exec) madeType(n *ast.Name) *types.Info {
 func (x *exec) truncate(s *ast.Truncate) error {
 	var list []*catalog.Table
 	seen := map[types.OID]bool{}
+	add := func(t *catalog.Table) error {
+		seen[t.OID] = true
+		list = append(list, t)
+		if err := x.lock(t, kv.AccessExclusive); err != nil {
+			return err
+		}
+		return x.unused(t, "TRUNCATE")
+	}
 	for i := range s.Tables {
 		name := s.Tables[i].Name
 		name.Off = -1 // the error has no position
@@ -290,9 +311,11 @@ func (x *exec) truncate(s *ast.Truncate) error {
 				WithHint("Do not specify the ONLY keyword, or use TRUNCATE ONLY on the partitions directly.")
 		}
 		for _, t := range tree {
-			if !seen[t.OID] {
-				seen[t.OID] = true
-				list = append(list, t)
+			if seen[t.OID] {
+				continue
+			}
+			if err := add(t); err != nil {
+				return err
 			}
 		}
 	}
@@ -306,18 +329,13 @@ func (x *exec) truncate(s *ast.Truncate) error {
 					WithDetail("Table \"%s\" references \"%s\".", ref.Table.Name, list[i].Name).
 					WithHint("Truncate table \"%s\" at the same time, or use TRUNCATE ... CASCADE.", ref.Table.Name)
 			}
-			seen[ref.Table.OID] = true
-			list = append(list, ref.Table)
 			x.notice(sqlerr.SuccessfulCompletion, "truncate cascades to table \"%s\"", ref.Table.Name)
+			if err := add(ref.Table); err != nil {
+				return err
+			}
 		}
 	}
 	for _, t := range list {
-		if err := x.lock(t, kv.AccessExclusive); err != nil {
-			return err
-		}
-		if err := x.unused(t, "TRUNCATE"); err != nil {
-			return err
-		}
 		d, err := x.Tables.For(t)
 		if err != nil {
 			return err

@@ -225,8 +225,10 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 		Moved: func(relation types.OID) bool {
 			return s.srv.Catalog.Current().Object(relation) != t.base.Object(relation)
 		},
-		Newest: s.srv.Catalog.Current,
-		Unused: func(t *catalog.Table, command string) error { return s.unused(ctx, t, command) },
+		Newest:  s.srv.Catalog.Current,
+		Unused:  func(t *catalog.Table, command string) error { return s.unused(ctx, t, command) },
+		Unread:  s.unread,
+		Checked: func(t *catalog.Table, command string) error { return s.checked(ctx, t, command) },
 		NewerIndex: func(table types.OID) {
 			if t.newer == nil {
 				t.newer = map[types.OID]bool{}
@@ -310,14 +312,42 @@ func (s *Session) lockRead(ctx context.Context, q *plan.Query) error {
 
 // unused is ddl.Env.Unused.
 func (s *Session) unused(ctx context.Context, t *catalog.Table, command string) error {
+	reads := func(q *plan.Query) bool {
+		return slices.ContainsFunc(q.Tables, func(u plan.TableUse) bool { return u.Table.OID == t.OID })
+	}
+	if s.openQuery(reads) {
+		return inUse(command, t.Name)
+	}
+	return s.checked(ctx, t, command)
+}
+
+// unread is ddl.Env.Unread.
+func (s *Session) unread(ix *catalog.Index, command string) error {
+	if s.openQuery(func(q *plan.Query) bool { return q.ReadsIndex(ix.OID) }) {
+		return inUse(command, ix.Name)
+	}
+	return nil
+}
+
+func inUse(command, name string) error {
+	return sqlerr.New(sqlerr.ObjectInUse, "cannot %s \"%s\" because it is being used by active queries in this session", command, name)
+}
+
+// openQuery reports whether is holds for the query of a portal that has rows to come.
+func (s *Session) openQuery(is func(*plan.Query) bool) bool {
 	for p := range s.portals.all {
 		if p.done || p.failed || p.planned == nil || p.cursor != nil && p.cursor.held {
 			continue
 		}
-		if slices.ContainsFunc(p.planned.q.Tables, func(u plan.TableUse) bool { return u.Table.OID == t.OID }) {
-			return sqlerr.New(sqlerr.ObjectInUse, "cannot %s \"%s\" because it is being used by active queries in this session", command, t.Name)
+		if is(p.planned.q) {
+			return true
 		}
 	}
+	return false
+}
+
+// checked is ddl.Env.Checked.
+func (s *Session) checked(ctx context.Context, t *catalog.Table, command string) error {
 	if s.tx.deferred.Empty() {
 		return nil
 	}

@@ -230,6 +230,9 @@ func (s *Session) clusterTables(ctx context.Context, x *ast.Vacuum, c *call) err
 			if _, err := s.lockTable(ctx, t, kv.AccessExclusive); err != nil {
 				return err
 			}
+			if err := s.unused(ctx, t, "CLUSTER"); err != nil {
+				return err
+			}
 		}
 		if len(cols) == 0 || at >= 0 && t.Indexes[at].Name == cols[0] || t.Key != nil {
 			continue
