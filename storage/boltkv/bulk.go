@@ -364,6 +364,7 @@ const rewriteShare = 4
 var nodesBytes, nodesMost = 64 << 20, 512 << 20
 
 const (
+	leavesWrites = 2 // for each leaf, from which nearlyAll looks at the leaves
 	touchedShare = 8
 	inodeLen     = int(unsafe.Sizeof(boltInode{}))
 )
@@ -385,6 +386,23 @@ func nodesNeed(c *txn.Change, old bucket, each int) (touched, need int) {
 	return touched, need + touched*(each*inodeLen+2*old.p.page)
 }
 
+// nearlyAll reports whether a change is in nearly all leaves of a bucket, with several
+// writes in most. It verifies the leaves.
+func nearlyAll(c *txn.Change, old bucket, leaves int) bool {
+	if c.Count < leavesWrites*leaves {
+		return false
+	}
+	var until []byte
+	touched := 0
+	for k := range c.Writes {
+		if touched == 0 || until != nil && bytes.Compare(k, until) >= 0 {
+			until = old.verifyWay(k)
+			touched++
+		}
+	}
+	return touched >= leaves-leaves/8
+}
+
 // rewrite makes a large change by merging it with the bucket as it was into a new one;
 // false if the change is not one for that. It has to be the only one of the
 // transaction to the bucket.
@@ -393,7 +411,7 @@ func (f *dataFile) rewrite(tx *bolt.Tx, c *txn.Change, old bucket) (done bool, e
 		return false, nil
 	}
 	leaves, each := old.size()
-	if c.Count < leaves*each/rewriteShare {
+	if c.Count < leaves*each/rewriteShare && !nearlyAll(c, old, leaves) {
 		if touched, need := nodesNeed(c, old, each); need < nodesBytes || touched < leaves/touchedShare && need < nodesMost {
 			return false, nil
 		}

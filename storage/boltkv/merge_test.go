@@ -68,3 +68,36 @@ func TestMergeIntoLeaves(t *testing.T) {
 	}
 	must(t, st.Check(ctx, func(fault string) { t.Error(fault) }))
 }
+
+// TestScatteredWrites deletes and changes rows all over the leaves, so that the bucket is
+// written anew, in turn with changes to a few leaves, and compares with a map.
+func TestScatteredWrites(t *testing.T) {
+	const rows, apart = 30_000, 1000
+	st, model := spread(t, t.TempDir(), rows, apart)
+	r := rand.New(rand.NewPCG(3, 5))
+	for step := range 12 {
+		must(t, update(st, func(tx kv.Txn) error {
+			every, most := uint64(6+r.IntN(12)), uint64(rows)
+			if step%3 == 2 {
+				most = rows / 20
+			}
+			for i := r.Uint64N(every); i < most; i += every {
+				k := (i + 1) * apart
+				if r.IntN(3) == 0 {
+					model[k] = bytes.Repeat([]byte{byte(step)}, 1+r.IntN(100))
+					if err := tx.Put(table, number(k), model[k]); err != nil {
+						return err
+					}
+					continue
+				}
+				delete(model, k)
+				if err := tx.Delete(table, number(k)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+		sameAs(t, st, model)
+	}
+	must(t, st.Check(ctx, func(fault string) { t.Error(fault) }))
+}
