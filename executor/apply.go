@@ -25,6 +25,8 @@ type apply struct {
 	held  *vec.Batch
 	taken pieces // of the right input
 	done  bool
+	one   vec.Batch // the left row at pos
+	sel   [1]uint32
 
 	pushed []pushedFilter // to the left input
 }
@@ -217,8 +219,9 @@ func (op *apply) stop() bool {
 func (op *apply) start(r int) error {
 	// The outer values are computed for the one row: their evaluators may be in
 	// use again by the right input's own expressions.
-	one := vec.Batch{Cols: op.batch.Cols, N: op.batch.N, Sel: []uint32{uint32(r)}}
-	if err := evalAll(op.env, op.outer, &one, op.vals); err != nil {
+	op.sel[0] = uint32(r)
+	op.one = vec.Batch{Cols: op.batch.Cols, N: op.batch.N, Sel: op.sel[:]}
+	if err := evalAll(op.env, op.outer, &op.one, op.vals); err != nil {
 		return err
 	}
 	for i, p := range op.node.Outer {

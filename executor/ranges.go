@@ -40,14 +40,15 @@ func evalRanges(env *Env, rs []plan.KeyRange, keys []types.T) ([]types.Range, er
 // ranges is memory for key ranges, which are valid until the next ones.
 type ranges struct {
 	out    []types.Range
-	bounds []types.Datum
+	bounds []types.Datum // to which others point: a full array is not copied
+	eqs    []types.Datum // parts of which others have
 }
 
 func (m *ranges) eval(env *Env, rs []plan.KeyRange, keys []types.T) ([]types.Range, error) {
 	if rs == nil {
 		return nil, nil
 	}
-	m.out, m.bounds = slices.Grow(m.out[:0], len(rs)), slices.Grow(m.bounds[:0], 2*len(rs))
+	m.out, m.bounds, m.eqs = slices.Grow(m.out[:0], len(rs)), m.bounds[:0], m.eqs[:0]
 	for i := range rs {
 		if err := m.evalRange(env, &rs[i], keys); err != nil {
 			return nil, err
@@ -58,14 +59,32 @@ func (m *ranges) eval(env *Env, rs []plan.KeyRange, keys []types.T) ([]types.Ran
 
 // forget lets go of the values.
 func (m *ranges) forget() {
+	if cap(m.out) > fewRanges || cap(m.bounds) > 2*fewRanges || cap(m.eqs) > 4*fewRanges {
+		*m = ranges{}
+		return
+	}
 	clear(m.out)
 	clear(m.bounds)
+	clear(m.eqs)
+}
+
+// fewRanges is the number of ranges of which the memory is kept.
+const fewRanges = 16
+
+// room returns memory for n values.
+func (m *ranges) room(n int) []types.Datum {
+	at := len(m.eqs)
+	if at+n > cap(m.eqs) {
+		m.eqs, at = make([]types.Datum, 0, max(2*cap(m.eqs), n)), 0
+	}
+	m.eqs = m.eqs[:at+n]
+	return m.eqs[at : at : at+n]
 }
 
 func (m *ranges) evalRange(env *Env, k *plan.KeyRange, keys []types.T) error {
 	var r types.Range
 	if len(k.Eq) > 0 {
-		r.Eq = make([]types.Datum, 0, len(k.Eq)+1)
+		r.Eq = m.room(len(k.Eq) + 1)
 	}
 	for _, x := range k.Eq {
 		d, err := expr.EvalConst(env.Expr, x)

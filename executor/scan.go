@@ -37,6 +37,7 @@ type scan struct {
 	buf      vec.Batch // the scanner's
 	out      vec.Batch
 	fault    rowFault
+	ranges   ranges // memory of spec's
 	sel      [2][]uint32
 	area     area
 }
@@ -98,7 +99,7 @@ func (op *scan) Open(env *Env) error {
 	if len(n.Ranges) == 1 && n.Ranges[0].Elems != nil {
 		err = op.evalElements(&n.Ranges[0])
 	} else {
-		op.spec.Ranges, err = evalRanges(env, n.Ranges, op.keys)
+		op.spec.Ranges, err = op.ranges.eval(env, n.Ranges, op.keys)
 	}
 	if err != nil {
 		return err
@@ -364,5 +365,6 @@ func (op *scan) stop() {
 
 func (op *scan) Close() {
 	op.stop()
+	op.ranges.forget()
 	op.filters = nil
 }

@@ -30,6 +30,11 @@ func BenchmarkStatement(b *testing.B) {
 			"INSERT INTO job SELECT i, CASE WHEN i % 100 = 0 THEN 'ready' ELSE 'done' END, i FROM generate_series(1, 100000) i",
 			"CREATE INDEX ON job (at) WHERE state = 'ready'", "CREATE INDEX ON job (state)"},
 			"UPDATE job SET state = 'running' WHERE id = (SELECT id FROM job WHERE state = 'ready' ORDER BY at LIMIT 1 FOR UPDATE SKIP LOCKED)"},
+		{"first of groups", []string{
+			"CREATE TABLE grp (id int PRIMARY KEY)", "INSERT INTO grp SELECT i FROM generate_series(1, 2000) i",
+			"CREATE TABLE member (id int PRIMARY KEY, g int, x int)", "INSERT INTO member SELECT i, i % 2000 + 1, i * 7919 % 100003 FROM generate_series(1, 100000) i",
+			"CREATE INDEX ON member (g, x)"},
+			"SELECT grp.id, m.id FROM grp, LATERAL (SELECT id FROM member WHERE g = grp.id ORDER BY x DESC LIMIT 3) m LIMIT 50"},
 		{"hours", []string{
 			"CREATE TABLE reading (sensor int, at timestamp, v int, PRIMARY KEY (sensor, at))",
 			"INSERT INTO reading SELECT s, timestamp '2024-01-01' + i * interval '1 min', i FROM generate_series(1, 10) s, generate_series(1, 10000) i"},
