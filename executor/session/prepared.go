@@ -450,25 +450,13 @@ func (s *Session) executeArgs(ctx context.Context, x *ast.Execute) (*prepared, [
 	if err != nil {
 		return nil, nil, err
 	}
-	if ps.planned != nil {
-		ps.planned.countIn(&ps.uses)
-		if err := s.planNow(ctx, ps.planned); err != nil {
-			return nil, nil, err
-		}
-		if err := ps.sameResult(); err != nil {
-			return nil, nil, err
-		}
-	}
 	want := ps.paramTypes()
 	if len(want) > 0 && len(x.Args) != len(want) {
 		return nil, nil, sqlerr.New(sqlerr.SyntaxError, "wrong number of parameters for prepared statement \"%s\"", x.Name).
 			WithDetail("Expected %d parameters but got %d.", len(want), len(x.Args))
 	}
-	if len(want) == 0 {
-		return ps, nil, nil // arguments of a statement without parameters are not looked at
-	}
 	var params []types.Datum
-	for i, a := range x.Args {
+	for i, a := range x.Args[:len(want)] { // those of a statement without parameters are not looked at
 		e, err := planner.Argument(s.planDuring(ctx, s.snapshot()), a, want[i], i+1)
 		if err != nil {
 			return nil, nil, err
@@ -478,6 +466,15 @@ func (s *Session) executeArgs(ctx context.Context, x *ast.Execute) (*prepared, [
 			return nil, nil, err
 		}
 		params = append(params, d)
+	}
+	if ps.planned != nil {
+		ps.planned.countIn(&ps.uses)
+		if err := s.planNow(ctx, ps.planned); err != nil {
+			return nil, nil, err
+		}
+		if err := ps.sameResult(); err != nil {
+			return nil, nil, err
+		}
 	}
 	return ps, params, nil
 }
