@@ -134,34 +134,43 @@ func (env *Env) TypeIsVisible(o types.OID) (visible, ok bool) {
 // FunctionIsVisible is pg_function_is_visible: no schema before its own in the
 // path has the same name with the same arguments.
 func (env *Env) FunctionIsVisible(o types.OID) (visible, ok bool) {
+	schema, name := catalog.SchemaPgCatalog, ""
+	var in []types.OID
 	if p := catalog.ProcByOID(o); p != nil {
-		return p.Schema != catalog.SchemaInformation || slices.Contains(env.path(), p.Schema), true
-	}
-	f, ok := env.Snap.Object(o).(*catalog.Function)
-	if !ok || f.DB != env.DB {
+		name, in = p.Name, p.Args
+		if p.Schema == catalog.SchemaInformation {
+			schema = p.Schema
+		}
+	} else if f, ok := env.Snap.Object(o).(*catalog.Function); ok && f.DB == env.DB {
+		schema, name, in = f.Schema, f.Name, typeOIDs(f.Inputs())
+	} else {
 		return false, false
 	}
-	same := func(list []types.T) bool {
-		return slices.Equal(typeOIDs(list), typeOIDs(f.Inputs()))
-	}
 	for _, p := range env.path() {
-		if p == f.Schema {
+		if p == schema {
 			return true, true
 		}
-		if p == catalog.SchemaPgCatalog {
-			for _, other := range catalog.ProcsByName(f.Name) {
-				if slices.Equal(other.Args, typeOIDs(f.Inputs())) {
-					return false, true
-				}
-			}
-		}
-		for _, other := range env.Snap.Functions(env.DB, p, f.Name) {
-			if same(other.Inputs()) {
-				return false, true
-			}
+		if slices.ContainsFunc(env.functionsOf(p, name), func(other []types.OID) bool { return slices.Equal(other, in) }) {
+			return false, true
 		}
 	}
 	return false, true
+}
+
+// functionsOf returns the arguments of each function of that name in a schema.
+func (env *Env) functionsOf(schema, name string) [][]types.OID {
+	var list [][]types.OID
+	if schema == catalog.SchemaPgCatalog || schema == catalog.SchemaInformation {
+		for _, p := range catalog.ProcsByName(name) {
+			if (p.Schema == catalog.SchemaInformation) == (schema == catalog.SchemaInformation) {
+				list = append(list, p.Args)
+			}
+		}
+	}
+	for _, f := range env.Snap.Functions(env.DB, schema, name) {
+		list = append(list, typeOIDs(f.Inputs()))
+	}
+	return list
 }
 
 // RegOut is the output of the reg* types: the name of an OID. It satisfies the
@@ -235,16 +244,13 @@ func (env *Env) procOut(o types.OID, args bool) (string, bool) {
 		if p.Schema == catalog.SchemaInformation {
 			schema = p.Schema
 		}
-		if !args && len(catalog.ProcsByName(name)) > 1 {
-			return schema + "." + catalog.QuoteIdent(name), true
-		}
 	} else if f, ok := env.Snap.Object(o).(*catalog.Function); ok {
 		name, in, schema = f.Name, typeOIDs(f.Inputs()), f.Schema
 	} else {
 		return "", false
 	}
 	out := catalog.QuoteIdent(name)
-	if visible, _ := env.FunctionIsVisible(o); !visible {
+	if visible, _ := env.FunctionIsVisible(o); !visible || !args && env.visibleFunctions(name) > 1 {
 		out = catalog.QualifiedIdent(schema, name)
 	}
 	if !args {
@@ -255,4 +261,18 @@ func (env *Env) procOut(o types.OID, args bool) (string, bool) {
 		parts[i] = env.FormatTypeNoMod(t)
 	}
 	return out + "(" + strings.Join(parts, ",") + ")", true
+}
+
+// visibleFunctions counts the functions that a name without a schema can mean:
+// of those with the same arguments only the first of the path.
+func (env *Env) visibleFunctions(name string) int {
+	var found [][]types.OID
+	for _, schema := range env.path() {
+		for _, in := range env.functionsOf(schema, name) {
+			if !slices.ContainsFunc(found, func(f []types.OID) bool { return slices.Equal(f, in) }) {
+				found = append(found, in)
+			}
+		}
+	}
+	return len(found)
 }

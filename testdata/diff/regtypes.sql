@@ -144,3 +144,18 @@ select to_regproc('pg_catalog._pg_expandarray'), to_regproc('information_schema.
 set search_path = information_schema;
 select to_regproc('_pg_truetypid');
 reset search_path;
+-- a name that means several functions is qualified
+create schema rp;
+create function rp.one(int) returns int language sql as 'select 1';
+create function rp.replace(int) returns int language sql as 'select 1';
+create function rp.abs(int) returns int language sql as 'select 1';
+create function rp.now() returns int language sql as 'select 1';
+create function rp.two(int) returns int language sql as 'select 1';
+create function rp.two(text) returns int language sql as 'select 1';
+select oid::regproc, oid::regprocedure from pg_proc where pronamespace = 'rp'::regnamespace or proname in ('replace', 'now') order by oid::regprocedure::text;
+set search_path = rp;
+select oid::regproc, oid::regprocedure from pg_proc where pronamespace = 'rp'::regnamespace or proname in ('replace', 'now') order by oid::regprocedure::text;
+set search_path = rp, pg_catalog;
+select oid::regproc, oid::regprocedure from pg_proc where pronamespace = 'rp'::regnamespace or proname in ('replace', 'now') order by oid::regprocedure::text;
+reset search_path;
+drop schema rp cascade;
