@@ -69,6 +69,7 @@ type ConstraintSpec struct {
 	Only      bool // of a partitioned table: its partitions get no part of it
 
 	RefSchema, RefTable string
+	RefMissing          error // of f: what is said where no relation has that name; nil: that there is none
 	RefCols             []string
 	OnDelete, OnUpdate  byte // 0 is NO ACTION
 	DelCols             []string

@@ -93,6 +93,8 @@ func (c *Change) fkTarget(t *Table, spec *ConstraintSpec) (*Table, error) {
 	rel := c.snap.Relation(c.DB, spec.RefSchema, spec.RefTable)
 	ref, ok := rel.(*Table)
 	switch {
+	case rel == nil && spec.RefMissing != nil:
+		return nil, spec.RefMissing
 	case rel == nil:
 		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", spec.RefTable)
 	case !ok:

@@ -360,6 +360,8 @@ func (x *exec) constraintSpec(k *ast.Constraint, col string) (*catalog.Constrain
 		ref := x.lookup(k.RefTable)
 		if ref != nil {
 			s.RefSchema, _ = ref.RelName()
+		} else {
+			s.RefMissing = x.noRelation(k.RefTable)
 		}
 		if t, ok := ref.(*catalog.Table); ok {
 			cols := t.PK

@@ -42,8 +42,7 @@ func (b *tableBuilder) likeSource(n *ast.Name) (cols []catalog.Column, t *catalo
 	if _, ix := b.index(n); ix != nil {
 		return nil, nil, unfit("indexes")
 	}
-	_, err = b.relation(n)
-	return nil, nil, err
+	return nil, nil, b.noRelation(n).At(n.Pos())
 }
 
 // index finds an index by its name along the search path.

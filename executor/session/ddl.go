@@ -73,6 +73,9 @@ func (s *Session) definition(ctx context.Context, c *call, _ sink) (string, int6
 	if !ddl.Handles(c.stmt) {
 		return "", 0, sqlerr.Unsupported(c.stmt.Pos(), "%s", what)
 	}
+	if err := s.elsewhere(c.stmt); err != nil {
+		return "", 0, err
+	}
 	if x, ok := c.stmt.(*ast.CreateIndex); ok && x.Concurrently {
 		if err := s.alone(c, "CREATE INDEX CONCURRENTLY"); err != nil {
 			return "", 0, err
@@ -396,7 +399,7 @@ func (s *Session) findRelation(n *ast.Name) (catalog.Relation, error) {
 // checkCatalogName refuses names of other databases.
 func (s *Session) checkCatalogName(n *ast.Name) error {
 	if len(n.Parts) == 3 && n.Parts[0] != s.dbName {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "cross-database references are not implemented: \"%s.%s.%s\"", n.Parts[0], n.Parts[1], n.Parts[2]).At(n.Pos())
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cross-database references are not implemented: \"%s.%s.%s\"", n.Parts[0], n.Parts[1], n.Parts[2])
 	}
 	return nil
 }
