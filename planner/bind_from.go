@@ -257,13 +257,30 @@ func (p *planner) relationRel(obj catalog.Relation, alias string, only bool, off
 	return nil
 }
 
-// viewRel binds a view's stored query in a scope of its own.
-func (p *planner) viewRel(v *catalog.View, alias string) *rel {
-	p.depth += 50
-	defer func() { p.depth -= 50 }()
-	if p.depth > maxExprDepth {
+// viewLevel is how many levels of expressions a view's query counts as, less than other
+// queries: views that read each other, hundreds deep, are not to be written otherwise.
+const viewLevel = 5
+
+// expand begins the binding of a view's query, which the returned function ends. It refuses
+// a view that reads itself.
+func (p *planner) expand(v *catalog.View) func() {
+	if slices.Contains(p.expanding, v.OID) {
 		fail(sqlerr.New(sqlerr.InvalidObjectDefinition, "infinite recursion detected in rules for relation \"%s\"", v.Name))
 	}
+	p.depth -= queryDepth - viewLevel
+	if p.depth+queryDepth > maxExprDepth {
+		fail(sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded").WithHint("Views read each other too deep."))
+	}
+	p.expanding = append(p.expanding, v.OID)
+	return func() {
+		p.depth += queryDepth - viewLevel
+		p.expanding = p.expanding[:len(p.expanding)-1]
+	}
+}
+
+// viewRel binds a view's stored query in a scope of its own.
+func (p *planner) viewRel(v *catalog.View, alias string) *rel {
+	defer p.expand(v)()
 	s, err := p.Texts.ParseQuery(v.Query)
 	if err != nil {
 		fail(fmt.Errorf("view %s: %w", v.Name, err))

@@ -71,8 +71,8 @@ func (p *planner) destination(n *ast.Name, only bool, verb string) *destination 
 			p.useTree(base, d.only, true)
 			d.tree = p.dmlTree(base, d.only)
 		case *catalog.View:
-			if len(d.views) > maxExprDepth/50 {
-				fail(sqlerr.New(sqlerr.InvalidObjectDefinition, "infinite recursion detected in rules for relation \"%s\"", v.Name))
+			if slices.ContainsFunc(d.views, func(s *destView) bool { return s.view == base }) {
+				fail(sqlerr.New(sqlerr.InvalidObjectDefinition, "infinite recursion detected in rules for relation \"%s\"", base.Name))
 			}
 			step.below = viewShape(base)
 			v = base

@@ -164,7 +164,7 @@ func Updatable(c *Context, v *catalog.View) (events int, cols []bool, err error)
 	for i := range at {
 		at[i] = i
 	}
-	for range maxExprDepth / 50 {
+	for range maxExprDepth / viewLevel {
 		a := p.analyseView(v)
 		if a.why != "" {
 			return 0, make([]bool, len(cols)), nil
