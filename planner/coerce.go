@@ -446,7 +446,7 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 				fail(at(err, x.Off))
 			}
 		}
-		if plain.OID == types.OBpchar && ctx != explicit {
+		if plain.OID == types.OBpchar && ctx == implicit {
 			d.B = bytes.TrimRight(d.B, " ") // to be compared with the values of columns, which are unpadded
 		}
 		c := &plan.Const{At: plan.At{T: plain, Off: x.Off}, Val: d}

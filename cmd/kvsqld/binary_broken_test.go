@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -48,9 +47,6 @@ func TestBinaryParametersBroken(t *testing.T) {
 				good, typ := res.Rows[0][0], res.FieldDescriptions[0].DataTypeOID
 				for range diffEnv("KVSQLD_BROKEN_N", 8) {
 					bad := broken(r, good)
-					if m.name == "char(5)" && form == m.name { // without a length its blanks at the end are not kept
-						bad = append(bytes.TrimRight(bad, " "), '.')
-					}
 					want, got := echo(ctx, b, typ, bad), echo(ctx, a, typ, bad)
 					if want != got {
 						t.Errorf("%s %x:\n got %s\nwant %s", form, bad, got, want)

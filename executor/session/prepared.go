@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"strings"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -315,11 +314,7 @@ func (s *Session) readParam(t types.T, raw []byte, format int16) (types.Datum, e
 		default:
 			raw = bytes.Clone(raw)
 		}
-		d, err := s.readBinary(t, raw)
-		if err == nil && t.OID == types.OBpchar {
-			d.B = bytes.TrimRight(d.B, " ")
-		}
-		return d, err
+		return s.readBinary(t, raw)
 	}
 	return types.Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "unsupported format code: %d", format)
 }
@@ -343,15 +338,9 @@ func (s *Session) readText(t types.T, text string) (types.Datum, error) {
 		f = s.tx.fmt
 	}
 	if t.OID < types.FirstUserOID {
-		if t.OID == types.OBpchar {
-			text = strings.TrimRight(text, " ") // kept unpadded, as the values of columns are
-		}
 		return types.Parse(t, text, f)
 	}
 	base := s.snapshot().BaseType(t)
-	if base.OID == types.OBpchar {
-		text = strings.TrimRight(text, " ")
-	}
 	d, err := types.Parse(base, text, f)
 	if err != nil {
 		return d, err

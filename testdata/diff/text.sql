@@ -39,3 +39,14 @@ SELECT 'a\0b'::bytea;
 SELECT convert_from('\xc3a9'::bytea, 'UTF8'), convert_to('é', 'LATIN1'), convert_from('\xe9'::bytea, 'LATIN1');
 SELECT convert_from('\xff'::bytea, 'UTF8');
 SELECT regexp_count('abcabc', 'b'), regexp_instr('abcabc', 'c', 1, 2), regexp_like('abc', 'B', 'i'), regexp_substr('abcabc', 'b.', 1, 2);
+
+-- without a length, blanks at the end are kept, and do not count
+CREATE TABLE blank (x bpchar, y char(5));
+INSERT INTO blank VALUES ('a ', 'b '), ('c', 'd');
+UPDATE blank SET x = 'c  ' WHERE x = 'c    ';
+SELECT x, octet_length(x), octet_length(y), x = 'a', x IN ('a', 'c'), x || '|' FROM blank ORDER BY x;
+PREPARE blanks(bpchar) AS SELECT $1, octet_length($1), count(*) FROM blank WHERE x = $1 OR y = $1;
+EXECUTE blanks('a   ');
+EXECUTE blanks('d');
+SELECT count(*) FROM blank a JOIN blank b ON a.x = b.x::char(8);
+DROP TABLE blank;
