@@ -161,11 +161,10 @@ func (s *Session) fetch(ctx context.Context, x *ast.Fetch, out sink) (tag string
 	if p == nil {
 		return "", 0, sqlerr.New(sqlerr.InvalidCursorName, "cursor \"%s\" does not exist", x.Cursor)
 	}
-	unused, err := p.use()
-	if err != nil {
+	if err := p.use(); err != nil {
 		return "", 0, err
 	}
-	defer unused()
+	defer p.unuse()
 	if !p.started {
 		if err := s.startPortal(ctx, p); err != nil {
 			p.fail()

@@ -207,11 +207,10 @@ func (s *Session) executePortal(ctx context.Context, p *portal, maxRows int, w w
 		w.Complete(p.tag, min(p.rows, 0))
 		return false, nil
 	}
-	unused, err := p.use()
-	if err != nil {
+	if err := p.use(); err != nil {
 		return false, err
 	}
-	defer unused()
+	defer p.unuse()
 	if maxRows <= 0 && !p.started {
 		p.call = call{stmt: p.ps.stmt, text: p.ps.text, planned: p.planned, params: p.params, pipelined: s.tx != nil}
 		p.sink = wireSink{w: w, formats: p.formats}
@@ -295,15 +294,17 @@ func (s *Session) advance(ctx context.Context, p *portal, limit int64, out sink)
 	return n, more, nil
 }
 
-// use begins an execution, which the returned function ends. It refuses a portal that had
-// an error, and one that runs: a FETCH may come back to the portal it is in.
-func (p *portal) use() (func(), error) {
+// use begins an execution, which unuse ends. It refuses a portal that had an error, and one
+// that runs: a FETCH may come back to the portal it is in.
+func (p *portal) use() error {
 	if p.failed || p.running {
-		return nil, p.cannotRun()
+		return p.cannotRun()
 	}
 	p.running = true
-	return func() { p.running = false }, nil
+	return nil
 }
+
+func (p *portal) unuse() { p.running = false }
 
 // placed is an error of an execution with its position, where the statement is looked at
 // only then.
