@@ -100,10 +100,13 @@ type Env struct {
 	// the transaction's snapshot does not have, or has; or a file of a column that lacks
 	// rows of that snapshot.
 	NewerIndex func(table types.OID)
-	// Restart sets a sequence's next value, for others with the commit.
-	Restart func(q types.OID, v int64)
+	// Restart sets where a sequence stands, for others with the commit, when they drop
+	// the values that they keep.
+	Restart func(q types.OID, last int64, called bool)
+	// Unkept drops the values of a sequence that the session itself keeps, at once.
+	Unkept func(q types.OID)
 	// LastValue tells where a sequence stands; nil: nobody has drawn from it.
-	LastValue func(q *catalog.Sequence) (int64, error)
+	LastValue func(q *catalog.Sequence) (last int64, called bool, err error)
 	// Address finds an object as pg_get_object_address does.
 	Address func(kind string, names, args []string) (class, oid types.OID, sub int, err error)
 	// LargeObjects is nil where there are none.

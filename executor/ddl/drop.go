@@ -352,7 +352,7 @@ func (x *exec) truncate(s *ast.Truncate) error {
 					if err := x.holdSequence(q, kv.AccessExclusive); err != nil {
 						return err
 					}
-					x.restart(q, q.Start)
+					x.restart(q, q.Start, false)
 				}
 			}
 		}
@@ -361,8 +361,9 @@ func (x *exec) truncate(s *ast.Truncate) error {
 }
 
 // restart sets a sequence.
-func (x *exec) restart(q *catalog.Sequence, v int64) {
+func (x *exec) restart(q *catalog.Sequence, last int64, called bool) {
 	if x.Restart != nil {
-		x.Restart(q.OID, v)
+		x.Restart(q.OID, last, called)
+		x.Unkept(q.OID)
 	}
 }

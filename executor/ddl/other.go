@@ -54,8 +54,9 @@ func (x *exec) alterSequence(s *ast.AlterSequence) error {
 }
 
 // changeSequence applies the options of ALTER SEQUENCE. A new type moves bounds
-// that were the old type's own. Others see a
-// restart after the commit.
+// that were the old type's own. Others see after the commit what has changed, and go
+// on from there without the values that they keep; OWNED BY alone changes nothing of
+// the sequence.
 func (x *exec) changeSequence(oid types.OID, opts []ast.Option) error {
 	if q, ok := x.snap().Object(oid).(*catalog.Sequence); ok {
 		if err := x.holdSequence(q, kv.ShareRowExclusive); err != nil {
@@ -80,13 +81,14 @@ func (x *exec) changeSequence(oid types.OID, opts []ast.Option) error {
 		return err
 	}
 	var last int64 // must lie within the bounds, which may be new
+	called := false
 	switch {
 	case restart != nil:
 		last = *restart
 	case x.LastValue == nil:
 		return nil
 	default:
-		if last, err = x.LastValue(q); err != nil {
+		if last, called, err = x.LastValue(q); err != nil {
 			return err
 		}
 	}
@@ -96,16 +98,20 @@ func (x *exec) changeSequence(oid types.OID, opts []ast.Option) error {
 	if last > q.Max {
 		return sqlerr.New(sqlerr.InvalidParameterValue, "RESTART value (%d) cannot be greater than MAXVALUE (%d)", last, q.Max)
 	}
-	if restart != nil {
-		x.restart(q, last)
+	if slices.ContainsFunc(opts, func(o ast.Option) bool { return !ownedBy(o) }) {
+		x.restart(q, last, called)
+	} else if x.Unkept != nil {
+		x.Unkept(oid)
 	}
 	return nil
 }
 
+func ownedBy(o ast.Option) bool { return o.Name == "owned_by" || o.Name == "owned by" }
+
 // mayOwn refuses OWNED BY for the sequence of an identity column.
 func (x *exec) mayOwn(oid types.OID, opts []ast.Option) error {
 	q, _ := x.snap().Object(oid).(*catalog.Sequence)
-	if q == nil || !q.Identity || !slices.ContainsFunc(opts, func(o ast.Option) bool { return o.Name == "owned_by" || o.Name == "owned by" }) {
+	if q == nil || !q.Identity || !slices.ContainsFunc(opts, ownedBy) {
 		return nil
 	}
 	return sqlerr.New(sqlerr.FeatureNotSupported, "cannot change ownership of identity sequence").

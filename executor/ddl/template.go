@@ -10,6 +10,7 @@ import (
 	"kvsqld/parser/ast"
 	"kvsqld/planner"
 	"kvsqld/storage/kv"
+	"kvsqld/storage/table"
 )
 
 // mayCopyDatabase reports 42501 when the template is another role's and not meant to be
@@ -34,13 +35,16 @@ func (x *exec) copyDatabase(name, owner, template string) error {
 			return err
 		}
 	}
-	state := func(q *catalog.Sequence) (int64, bool, error) { return x.Tables.SeqState(x.Ctx, q) }
+	state := func(q *catalog.Sequence) (int64, bool, error) {
+		st, err := x.Tables.SeqState(x.Ctx, q)
+		return st.Last, st.Called, err
+	}
 	made, err := x.Change.CreateDatabase(name, owner, template, state)
 	if err != nil {
 		return err
 	}
 	for _, v := range made.Values {
-		if err := x.Tables.RestartSequence(x.Txn, v.Sequence.OID, v.Last, v.Called); err != nil {
+		if err := x.Tables.RestartSequence(x.Txn, v.Sequence.OID, table.SeqState{Last: v.Last, Called: v.Called}); err != nil {
 			return err
 		}
 	}

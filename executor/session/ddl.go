@@ -238,12 +238,13 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 			}
 			t.newer[table] = true
 		},
-		Restart: func(q types.OID, v int64) {
-			t.restarts = append(t.restarts, &restart{seq: q, last: v})
+		Restart: func(q types.OID, last int64, called bool) {
+			t.restarts = append(t.restarts, &restart{q, table.SeqState{Last: last, Called: called, Gen: s.srv.Tables.NewSeqGen()}})
 		},
-		LastValue: func(q *catalog.Sequence) (int64, error) {
-			last, _, _, err := s.sequenceStands(q)
-			return last, err
+		Unkept: func(q types.OID) { delete(s.seqs.kept, q) },
+		LastValue: func(q *catalog.Sequence) (last int64, called bool, err error) {
+			st, err := s.sequenceStands(q)
+			return st.Last, st.Called, err
 		},
 		LargeObjects: lobStore{s, ctx},
 		Address: func(kind string, names, args []string) (class, oid types.OID, sub int, err error) {

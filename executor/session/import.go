@@ -54,6 +54,9 @@ func (srv *Server) ImportCatalog(ctx context.Context, in io.Reader) (int, error)
 // ExportCatalog writes the XML document of the databases named, or of the whole
 // server.
 func (srv *Server) ExportCatalog(ctx context.Context, out io.Writer, databases ...string) error {
-	state := func(q *catalog.Sequence) (int64, bool, error) { return srv.Tables.SeqState(ctx, q) }
+	state := func(q *catalog.Sequence) (int64, bool, error) {
+		st, err := srv.Tables.SeqState(ctx, q)
+		return st.Last, st.Called, err
+	}
 	return catalog.Export(srv.Catalog.Current(), out, state, databases...)
 }

@@ -268,8 +268,8 @@ func (s *Session) sequenceState(o types.OID) (int64, bool, error) {
 	if err != nil {
 		return 0, false, err
 	}
-	last, _, called, err := s.sequenceStands(q)
-	return last, called, err
+	st, err := s.sequenceStands(q)
+	return st.Last, st.Called, err
 }
 
 // settingRows are the rows of pg_settings.

@@ -61,10 +61,43 @@ func (s sessionInfo) Random() *expr.Rand {
 	return s.rand
 }
 
-// sequenceMemory is what currval and lastval know.
+// sequenceMemory is what currval and lastval know, and the values that were drawn at
+// once of sequences with a CACHE. A transaction that fails takes none of them back.
 type sequenceMemory struct {
 	last   types.OID
 	values map[types.OID]int64
+	kept   map[types.OID]keptRange
+}
+
+// keptRange is the values that the session may give without drawing, as long as the
+// sequence is what it was.
+type keptRange struct {
+	table.SeqRange
+	gen uint64
+}
+
+// take gives the next value that the session keeps of a sequence.
+func (m *sequenceMemory) take(o types.OID, gen uint64) (v int64, ok bool) {
+	r, ok := m.kept[o]
+	if !ok || r.gen != gen {
+		return 0, false
+	}
+	v = r.First
+	m.keep(o, r.SeqRange, gen)
+	return v, true
+}
+
+// keep remembers the values of a range behind its first.
+func (m *sequenceMemory) keep(o types.OID, r table.SeqRange, gen uint64) {
+	if r.First == r.Last {
+		delete(m.kept, o)
+		return
+	}
+	if m.kept == nil {
+		m.kept = make(map[types.OID]keptRange)
+	}
+	r.First += r.Inc
+	m.kept[o] = keptRange{r, gen}
 }
 
 func (s sessionInfo) sequence(o types.OID) (*catalog.Sequence, error) {
@@ -125,23 +158,33 @@ func (s sessionInfo) Nextval(ctx context.Context, o types.OID) (int64, error) {
 	if err := s.mayDraw(q, catalog.PrivUsage|catalog.PrivUpdate); err != nil {
 		return 0, err
 	}
-	var v int64
-	if r := s.tx.restarted(o); r != nil {
-		v, err = r.last, nil
-		if r.called {
-			v, err = table.NextOf(q, r.last)
+	own := s.tx.restarted(o)
+	var gen uint64
+	if q.Cache > 1 {
+		if own != nil {
+			gen = own.Gen
+		} else {
+			gen = s.srv.Tables.SeqGen(o)
 		}
-		if err == nil {
-			r.last, r.called = v, true
+		if v, ok := s.seqs.take(o, gen); ok {
+			s.remember(o, v)
+			return v, nil
 		}
+	}
+	var r table.SeqRange
+	if own != nil {
+		r, err = own.Draw(q)
 	} else {
-		v, err = s.srv.Tables.NextVal(context.Background(), q)
+		r, err = s.srv.Tables.NextVals(context.Background(), q)
 	}
 	if err != nil {
 		return 0, err
 	}
-	s.remember(o, v)
-	return v, nil
+	if q.Cache > 1 {
+		s.seqs.keep(o, r, gen)
+	}
+	s.remember(o, r.First)
+	return r.First, nil
 }
 
 func (s sessionInfo) remember(o types.OID, v int64) {
@@ -201,11 +244,12 @@ func (s sessionInfo) Setval(ctx context.Context, o types.OID, v int64, called bo
 		return 0, err
 	}
 	if r := s.tx.restarted(o); r != nil {
-		r.last, r.called = v, called
+		r.Last, r.Called, r.Logged = v, called, 0
 	} else if err := s.srv.Tables.SetVal(context.Background(), q, v, called); err != nil {
 		return 0, err
 	}
-	if called { // lastval stays that of nextval
+	delete(s.seqs.kept, o) // other sessions go on with what they keep
+	if called {            // lastval stays that of nextval
 		s.know(o, v)
 	}
 	return v, nil
@@ -216,16 +260,16 @@ func (s *Session) sequenceRow(ctx context.Context, q *catalog.Sequence) (last, l
 	if q, err = s.holdSequence(ctx, q, kv.AccessShare); err != nil {
 		return 0, 0, false, err
 	}
-	return s.sequenceStands(q)
+	st, err := s.sequenceStands(q)
+	return st.Last, st.Logged, st.Called, err
 }
 
 // sequenceStands is the row of a sequence that nobody drops meanwhile.
-func (s *Session) sequenceStands(q *catalog.Sequence) (last, logCnt int64, called bool, err error) {
+func (s *Session) sequenceStands(q *catalog.Sequence) (table.SeqState, error) {
 	if r := s.tx.restarted(q.OID); r != nil {
-		return r.last, 0, r.called, nil
+		return r.SeqState, nil
 	}
-	last, called, err = s.srv.Tables.SeqState(context.Background(), q)
-	return last, s.srv.Tables.SeqLogged(q), called, err
+	return s.srv.Tables.SeqState(context.Background(), q)
 }
 
 // pathCache remembers the resolved search path.

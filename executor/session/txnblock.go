@@ -64,12 +64,11 @@ type transaction struct {
 	scratch   []*table.Desc     // whose files are scratch unless the transaction commits
 }
 
-// restart is the state of a sequence that the transaction has restarted. Others see
+// restart is the state of a sequence that the transaction has changed. Others see
 // it when the transaction has committed.
 type restart struct {
-	seq    types.OID
-	last   int64
-	called bool
+	seq types.OID
+	table.SeqState
 }
 
 // restarted returns the transaction's own state of a sequence, or nil.
@@ -266,7 +265,7 @@ func (s *Session) commit(ctx context.Context) error {
 	for i := 0; err == nil && i < len(t.restarts); i++ {
 		r := t.restarts[i]
 		if _, is := s.snapshot().Object(r.seq).(*catalog.Sequence); is { // was not dropped since
-			err = s.srv.Tables.RestartSequence(t.kv, r.seq, r.last, r.called)
+			err = s.srv.Tables.RestartSequence(t.kv, r.seq, r.SeqState)
 		}
 	}
 	if err == nil {

@@ -33,8 +33,8 @@ func (srv *Server) numberXacts() {
 		if q.Start == 0 {
 			q.Start = int64(firstXact + srv.Store.Stats().Seq)
 		}
-		v, err := srv.Tables.NextVal(context.Background(), q)
-		return uint64(v), uint64(v) + xactBlock - 1, err
+		r, err := srv.Tables.NextVals(context.Background(), q)
+		return uint64(r.First), uint64(r.First) + xactBlock - 1, err
 	})
 }
 

@@ -27,7 +27,8 @@ type DB struct {
 	descs  sync.Map     // *catalog.Table → *Desc; each statement looks
 	ndescs atomic.Int64 // about as many
 
-	moves atomic.Uint64 // see Moves
+	moves   atomic.Uint64 // see Moves
+	seqGens atomic.Uint64 // see NewSeqGen
 
 	mu struct {
 		sync.Mutex

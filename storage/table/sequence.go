@@ -26,20 +26,35 @@ const (
 	seqBusy     = 100 * time.Millisecond
 )
 
+// SeqState is where a sequence stands.
+type SeqState struct {
+	Last   int64
+	Called bool
+	Logged int64 // what log_cnt shows: how many values PostgreSQL would draw before it writes its log again
+	// Gen is another number whenever the sequence was changed: what was drawn before and
+	// is not used yet is then dropped.
+	Gen uint64
+}
+
 // seqState is the state of a sequence. What is stored is where the sequence will
 // stand when all reserved values have been drawn.
 type seqState struct {
+	gen uint64 // never changes; the rest is guarded by mu
+
 	mu     sync.Mutex
 	loaded bool
 	last   int64
 	called bool
-	ahead  int   // values that may be drawn before the store is written again
-	inc    int64 // for which ahead was computed
+	ahead  uint64 // values that may be drawn before the store is written again
+	inc    int64  // for which ahead was computed
 	cycle  bool
-	logged int64     // what log_cnt shows
-	size   int       // of the last reservation
+	logged int64     // SeqState.Logged
+	size   uint64    // of the last reservation
 	since  time.Time // when it was made
 }
+
+// SeqRange is the values that are drawn at once: from First by Inc to Last.
+type SeqRange struct{ First, Last, Inc int64 }
 
 func (db *DB) seq(oid types.OID) *seqState {
 	db.mu.Lock()
@@ -129,41 +144,61 @@ func NextOf(q *catalog.Sequence, last int64) (int64, error) {
 	return q.Max, nil
 }
 
-// NextVal draws the next value of a sequence, outside any transaction; 2200H at
+// valuesAfter returns how many values follow v before the sequence ends or begins again, at
+// most n.
+func valuesAfter(q *catalog.Sequence, v int64, n uint64) uint64 {
+	if q.Inc > 0 {
+		return min(n, (uint64(q.Max)-uint64(v))/uint64(q.Inc))
+	}
+	return min(n, (uint64(v)-uint64(q.Min))/-uint64(q.Inc))
+}
+
+// Draw takes the next values of a sequence, as many as a session keeps, or those that
+// are left; 2200H when there are none.
+func (s *SeqState) Draw(q *catalog.Sequence) (SeqRange, error) {
+	cache := max(q.Cache, 1)
+	first := s.Last
+	if s.Called {
+		var err error
+		if first, err = NextOf(q, s.Last); err != nil {
+			return SeqRange{}, err
+		}
+	}
+	end := first + int64(valuesAfter(q, first, uint64(cache)-1))*q.Inc
+	if !s.Called || s.Logged < cache {
+		s.Logged = int64(valuesAfter(q, end, seqAhead))
+	} else {
+		s.Logged -= cache
+	}
+	s.Last, s.Called = end, true
+	return SeqRange{first, end, q.Inc}, nil
+}
+
+// NextVals draws the next values of a sequence, outside any transaction; 2200H at
 // its end. After a crash up to 32 values may be skipped, more where values were
 // being drawn by the thousand.
-func (db *DB) NextVal(ctx context.Context, q *catalog.Sequence) (int64, error) {
+func (db *DB) NextVals(ctx context.Context, q *catalog.Sequence) (SeqRange, error) {
 	s := db.seq(q.OID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.loadLocked(ctx, db, q); err != nil {
-		return 0, err
+		return SeqRange{}, err
 	}
-	v, first := s.last, !s.called
-	if s.called {
-		var err error
-		if v, err = NextOf(q, s.last); err != nil {
-			return 0, err
-		}
+	st := SeqState{Last: s.last, Called: s.called, Logged: s.logged}
+	r, err := st.Draw(q)
+	if err != nil {
+		return SeqRange{}, err
 	}
-	if s.logged--; first || s.logged < 0 {
-		once := *q
-		once.Cycle, s.logged = false, 0
-		for end := v; s.logged < seqAhead; s.logged++ {
-			after, err := NextOf(&once, end)
-			if err != nil {
-				break
-			}
-			end = after
-		}
-	}
-	if s.ahead == 0 || s.inc != q.Inc || s.cycle != q.Cycle {
-		size, now := seqAhead, time.Now()
-		if s.ahead == 0 && now.Sub(s.since) < seqBusy {
+	n := 1 + valuesAfter(q, r.First, uint64(max(q.Cache, 1)-1))
+	if s.ahead >= n && s.inc == q.Inc && s.cycle == q.Cycle {
+		s.ahead -= n
+	} else {
+		size, now := uint64(seqAhead), time.Now()
+		if s.ahead < n && now.Sub(s.since) < seqBusy {
 			size = min(max(4*s.size, seqAhead), seqAheadMax)
 		}
-		end, n := v, 1
-		for ; n < size; n++ {
+		end, left := r.Last, uint64(0)
+		for ; n+left < size; left++ {
 			after, err := NextOf(q, end)
 			if err != nil {
 				break // the sequence ends before
@@ -171,13 +206,12 @@ func (db *DB) NextVal(ctx context.Context, q *catalog.Sequence) (int64, error) {
 			end = after
 		}
 		if err := db.storeSeq(ctx, q.OID, end, true); err != nil {
-			return 0, err
+			return SeqRange{}, err
 		}
-		s.ahead, s.inc, s.cycle, s.size, s.since = n, q.Inc, q.Cycle, size, now
+		s.ahead, s.inc, s.cycle, s.size, s.since = left, q.Inc, q.Cycle, size, now
 	}
-	s.ahead--
-	s.last, s.called = v, true
-	return v, nil
+	s.last, s.called, s.logged = st.Last, true, st.Logged
+	return r, nil
 }
 
 // SetVal sets the sequence's state: the next NextVal returns v, or the value after
@@ -197,33 +231,32 @@ func (db *DB) SetVal(ctx context.Context, q *catalog.Sequence, v int64, called b
 	return nil
 }
 
-// SeqState returns last_value and is_called.
-func (db *DB) SeqState(ctx context.Context, q *catalog.Sequence) (last int64, called bool, err error) {
+// SeqState returns where the sequence stands.
+func (db *DB) SeqState(ctx context.Context, q *catalog.Sequence) (SeqState, error) {
 	s := db.seq(q.OID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.loadLocked(ctx, db, q); err != nil {
-		return 0, false, err
+		return SeqState{}, err
 	}
-	return s.last, s.called, nil
+	return SeqState{s.last, s.called, s.logged, s.gen}, nil
 }
 
-// SeqLogged returns log_cnt: how many values PostgreSQL would draw, after those
-// drawn since the start, before it writes its log again.
-func (db *DB) SeqLogged(q *catalog.Sequence) int64 {
-	s := db.seq(q.OID)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.logged
-}
+// SeqGen returns SeqState.Gen.
+func (db *DB) SeqGen(oid types.OID) uint64 { return db.seq(oid).gen }
+
+// NewSeqGen returns a SeqState.Gen that no sequence has had.
+func (db *DB) NewSeqGen() uint64 { return db.seqGens.Add(1) }
 
 // RestartSequence sets the state of a sequence as part of a transaction, which keeps
 // everybody else from drawing by LockSequence.
-func (db *DB) RestartSequence(tx kv.Txn, oid types.OID, last int64, called bool) error {
-	if err := putSeq(tx, oid, last, called); err != nil {
+func (db *DB) RestartSequence(tx kv.Txn, oid types.OID, st SeqState) error {
+	if err := putSeq(tx, oid, st.Last, st.Called); err != nil {
 		return err
 	}
-	tx.OnCommit(func() { db.setSeq(oid, &seqState{loaded: true, last: last, called: called}) })
+	tx.OnCommit(func() {
+		db.setSeq(oid, &seqState{gen: st.Gen, loaded: true, last: st.Last, called: st.Called, logged: st.Logged})
+	})
 	return nil
 }
 

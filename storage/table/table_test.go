@@ -3,6 +3,7 @@ package table_test
 import (
 	"bytes"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -335,58 +336,95 @@ func TestSequences(t *testing.T) {
 	q := &catalog.Sequence{Common: catalog.Common{OID: 20000, Name: "s"}, Start: 5, Inc: 2, Min: 1, Max: 100}
 	next := func(db *table.DB) int64 {
 		t.Helper()
-		v, err := db.NextVal(ctx, q)
+		r, err := db.NextVals(ctx, q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return v
+		return r.First
 	}
-	if last, called, err := db.SeqState(ctx, q); last != 5 || called || err != nil {
-		t.Errorf("SeqState of a new sequence = %d, %v, %v", last, called, err)
+	if st, err := db.SeqState(ctx, q); st != (table.SeqState{Last: 5}) || err != nil {
+		t.Errorf("SeqState of a new sequence = %+v, %v", st, err)
 	}
 	for want := int64(5); want <= 9; want += 2 {
 		if got := next(db.DB); got != want {
-			t.Errorf("NextVal = %d, want %d", got, want)
+			t.Errorf("NextVals = %d, want %d", got, want)
 		}
 	}
 	// After a crash values may be missing, but none comes twice.
 	after := table.NewDB(db.Store())
 	got := next(after)
 	if got <= 9 || got > 9+2*32 {
-		t.Errorf("NextVal after a crash = %d", got)
+		t.Errorf("NextVals after a crash = %d", got)
 	}
 	if err := after.Flush(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if v := next(table.NewDB(db.Store())); v != got+2 {
-		t.Errorf("NextVal after an orderly end = %d, want %d", v, got+2)
+		t.Errorf("NextVals after an orderly end = %d, want %d", v, got+2)
 	}
 	if err := db.SetVal(ctx, q, 98, true); err != nil {
 		t.Fatal(err)
 	}
 	if got := next(db.DB); got != 100 {
-		t.Errorf("NextVal after 98 = %d, want the maximum", got)
+		t.Errorf("NextVals after 98 = %d, want the maximum", got)
 	}
-	if _, err := db.NextVal(ctx, q); sqlerr.CodeOf(err) != sqlerr.SequenceLimitExceeded ||
+	if _, err := db.NextVals(ctx, q); sqlerr.CodeOf(err) != sqlerr.SequenceLimitExceeded ||
 		err.Error() != `nextval: reached maximum value of sequence "s" (100)` {
-		t.Errorf("NextVal past the maximum: %v", err)
+		t.Errorf("NextVals past the maximum: %v", err)
 	}
 	cycle := *q
 	cycle.Cycle = true
-	if v, err := db.NextVal(ctx, &cycle); v != 1 || err != nil {
-		t.Errorf("NextVal of a cycling sequence = %d, %v", v, err)
+	if r, err := db.NextVals(ctx, &cycle); r.First != 1 || err != nil {
+		t.Errorf("NextVals of a cycling sequence = %v, %v", r, err)
 	}
 	if err := db.SetVal(ctx, q, 101, true); sqlerr.CodeOf(err) != sqlerr.NumericValueOutOfRange {
 		t.Errorf("SetVal out of bounds: %v", err)
 	}
 	down := &catalog.Sequence{Common: catalog.Common{OID: 20001, Name: "d"}, Start: -1, Inc: -1, Min: -2, Max: -1}
 	for _, want := range []int64{-1, -2} {
-		if v, err := db.NextVal(ctx, down); v != want || err != nil {
-			t.Errorf("NextVal of a descending sequence = %d, %v", v, err)
+		if r, err := db.NextVals(ctx, down); r.First != want || err != nil {
+			t.Errorf("NextVals of a descending sequence = %v, %v", r, err)
 		}
 	}
-	if _, err := db.NextVal(ctx, down); err == nil || err.Error() != `nextval: reached minimum value of sequence "d" (-2)` {
-		t.Errorf("NextVal past the minimum: %v", err)
+	if _, err := db.NextVals(ctx, down); err == nil || err.Error() != `nextval: reached minimum value of sequence "d" (-2)` {
+		t.Errorf("NextVals past the minimum: %v", err)
+	}
+}
+
+// TestSequenceRanges: of a sequence with a CACHE as many values are drawn at once, or
+// those that are left.
+func TestSequenceRanges(t *testing.T) {
+	db := tabletest.Open(t)
+	const lo, hi = math.MinInt64, math.MaxInt64
+	for i, c := range []struct {
+		start, inc, min, max, cache int64
+		cycle                       bool
+		want                        []table.SeqRange
+		logged                      int64
+	}{
+		{1, 1, 1, hi, 10, false, []table.SeqRange{{1, 10, 1}, {11, 20, 1}}, 22},
+		{1, 1, 1, hi, 100, false, []table.SeqRange{{1, 100, 1}, {101, 200, 1}}, 32},
+		{1, 3, 1, 20, 5, true, []table.SeqRange{{1, 13, 3}, {16, 19, 3}, {1, 13, 3}}, 2},
+		{-5, -2, -9, -1, 2, true, []table.SeqRange{{-5, -7, -2}, {-9, -9, -2}, {-1, -3, -2}}, 3},
+		{lo, hi, lo, hi, hi, false, []table.SeqRange{{lo, hi - 1, hi}}, 0},
+		{hi, lo, lo, hi, hi, false, []table.SeqRange{{hi, -1, lo}}, 0},
+		{lo, 1, lo, hi, hi, false, []table.SeqRange{{lo, -2, 1}, {-1, hi - 2, 1}, {hi - 1, hi, 1}}, 0},
+	} {
+		q := &catalog.Sequence{Common: catalog.Common{OID: types.OID(20000 + i), Name: "s"},
+			Start: c.start, Inc: c.inc, Min: c.min, Max: c.max, Cache: c.cache, Cycle: c.cycle}
+		for _, want := range c.want {
+			if got, err := db.NextVals(ctx, q); got != want || err != nil {
+				t.Errorf("%d: NextVals = %v, %v; want %v", i, got, err, want)
+			}
+		}
+		last := c.want[len(c.want)-1].Last
+		if st, err := db.SeqState(ctx, q); st != (table.SeqState{Last: last, Called: true, Logged: c.logged}) || err != nil {
+			t.Errorf("%d: SeqState = %+v, %v", i, st, err)
+		}
+		// After a crash none of the values comes again, unless the sequence begins again.
+		if got, err := table.NewDB(db.Store()).NextVals(ctx, q); !c.cycle && err == nil && (got.First-last)*c.inc <= 0 {
+			t.Errorf("%d: NextVals after a crash = %v, %v", i, got, err)
+		}
 	}
 }
 
