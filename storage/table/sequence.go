@@ -147,6 +147,9 @@ func NextOf(q *catalog.Sequence, last int64) (int64, error) {
 // valuesAfter returns how many values follow v before the sequence ends or begins again, at
 // most n.
 func valuesAfter(q *catalog.Sequence, v int64, n uint64) uint64 {
+	if n == 0 {
+		return 0
+	}
 	if q.Inc > 0 {
 		return min(n, (uint64(q.Max)-uint64(v))/uint64(q.Inc))
 	}
