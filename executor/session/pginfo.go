@@ -288,9 +288,13 @@ func (s *Session) settingRows() []pgcatalog.Setting {
 		case "transaction_isolation", "transaction_read_only", "transaction_deferrable", "max_connections":
 			v, _ = s.showSetting(key)
 		}
-		row := pgcatalog.Setting{Name: d.name, Value: d.octal(v), Unit: d.unit, Context: d.context, VarType: d.kind, Source: "default",
+		row := pgcatalog.Setting{Name: d.name, Value: d.shown(v), Unit: d.unit, Context: d.context, VarType: d.kind, Source: "default",
 			EnumVals: d.enum, BootVal: d.def, ResetVal: s.settings.resetValue(key), Category: d.category, ShortDesc: d.short, ExtraDesc: d.extra, Min: d.minText, Max: d.maxText}
-		if _, set := s.settings.sess[key]; set {
+		if chosen, of := s.modeChosen(key); of {
+			if row.Source = "override"; chosen {
+				row.Source = "session"
+			}
+		} else if _, set := s.settings.sess[key]; set {
 			row.Source = "session"
 		} else if v, set := s.settings.reset[key]; set {
 			row.Source = "client"

@@ -167,6 +167,9 @@ func (d *setting) canonical(s *Session, v string) (string, error) {
 				low = "on"
 			}
 		}
+		if d.name == "wal_compression" && low == "on" {
+			low = "pglz" // which it stands for
+		}
 		i := slices.IndexFunc(d.enum, func(e string) bool { return strings.EqualFold(e, low) })
 		if i < 0 {
 			return "", badValue(d.name, v).WithHint("Available values: %s.", strings.Join(d.enum, ", "))
@@ -248,13 +251,14 @@ func sixDigits(f float64) string {
 	return strconv.FormatFloat(f, 'g', 6, 64)
 }
 
-// show is the value as SHOW prints it: with the greatest unit that fits.
+// show is the value as SHOW prints it: with the greatest unit that fits, but for the
+// options of sockets, which are plain numbers.
 func (d *setting) show(v string) string {
-	if d.unit == "" || d.kind != "integer" {
+	if d.unit == "" || d.kind != "integer" || strings.HasPrefix(d.name, "tcp_") {
 		if d.unit != "" && d.kind == "real" {
 			return d.showReal(v)
 		}
-		return d.octal(v)
+		return d.shown(v)
 	}
 	n, err := strconv.ParseInt(v, 10, 64)
 	if err != nil || n <= 0 {
@@ -286,10 +290,13 @@ func (d *setting) showReal(v string) string {
 	return v + d.unit
 }
 
-// octal writes the value of a parameter that is the mode of files as such; others
-// are left as they are.
-func (d *setting) octal(v string) string {
+// shown is the value as pg_settings has it: the modes of files are octal, and
+// a command to archive is not told where nothing is archived, as here. Others are left
+// as they are.
+func (d *setting) shown(v string) string {
 	switch d.name {
+	case "archive_command":
+		return "(disabled)"
 	case "log_file_mode", "unix_socket_permissions", "data_directory_mode":
 		if n, err := strconv.ParseUint(v, 10, 32); err == nil {
 			return fmt.Sprintf("%04o", n)

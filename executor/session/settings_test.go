@@ -19,6 +19,7 @@ func TestSettings(t *testing.T) {
 		{"set work_mem = 1, 2", "ERROR 22023: SET work_mem takes only one argument"},
 		{"set statement_timeout = '5min'; show statement_timeout", "SET\n(statement_timeout)\n5min\nSHOW"},
 		{"set datestyle = 'iso, dmy'", "SET\nDateStyle=ISO, DMY"},
+		{"set tcp_user_timeout = '90s'; show tcp_user_timeout", "SET\n(tcp_user_timeout)\n90000\nSHOW"},
 		{"set search_path = 'A b', public; show search_path", "SET\n(search_path)\n\"A b\", public\nSHOW"},
 	} {
 		if got := c.sql(q.sql); got != q.want+"\nI" {

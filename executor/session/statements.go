@@ -139,7 +139,8 @@ func (s *Session) settingText(ctx context.Context, x *ast.SetVar) (string, error
 				text = hours(dt.Iv)
 			}
 		}
-		if x.Name == "search_path" || x.Name == "temp_tablespaces" {
+		switch x.Name {
+		case "search_path", "temp_tablespaces", "local_preload_libraries", "session_preload_libraries":
 			text = catalog.QuoteIdent(text)
 		}
 		parts = append(parts, text)

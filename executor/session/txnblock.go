@@ -582,6 +582,25 @@ type txModes struct {
 	readOnly, waitSafe, dirty bool // as in tx
 }
 
+// modeChosen reports whether the transaction itself has chosen the mode that a parameter
+// shows; of is false for other parameters.
+func (s *Session) modeChosen(key string) (chosen, of bool) {
+	now := s.modes()
+	then := now
+	if s.tx != nil {
+		then = s.tx.initial
+	}
+	switch key {
+	case "transaction_isolation":
+		return now.iso != then.iso || now.dirty != then.dirty, true
+	case "transaction_read_only":
+		return now.readOnly != then.readOnly, true
+	case "transaction_deferrable":
+		return now.waitSafe != then.waitSafe, true
+	}
+	return false, false
+}
+
 func (s *Session) modes() txModes {
 	m := txModes{iso: s.isolation(), readOnly: s.readOnly()}
 	if s.tx != nil {

@@ -3,6 +3,28 @@ select name, short_desc, extra_desc from pg_settings where context = 'user' and 
 select name, setting, boot_val, reset_val from pg_settings where name in ('log_file_mode', 'data_directory_mode') order by name;
 show log_file_mode;
 show data_directory_mode;
+-- What is shown in another form than it was set.
+show archive_command;
+select current_setting('archive_command');
+select setting, boot_val, reset_val from pg_settings where name = 'archive_command';
+set wal_compression = 1;
+show wal_compression;
+set wal_compression = lz4;
+show wal_compression;
+set local_preload_libraries = '', 'b c';
+show local_preload_libraries;
+set local_preload_libraries = x, y;
+show local_preload_libraries;
+set session_preload_libraries = '';
+show session_preload_libraries;
+select name, setting, source from pg_settings where name ~ '^transaction_[idr]' order by name;
+begin isolation level serializable read only;
+select name, setting, source from pg_settings where name ~ '^transaction_[idr]' order by name;
+commit;
+begin;
+set transaction read only;
+select name, setting, source from pg_settings where name ~ '^transaction_[idr]' order by name;
+rollback;
 select count(*) from pg_settings where name = 'seed';
 create table setting_j (k int primary key, j jsonb);
 select ('{"a":1}'::jsonb)[1:2];
