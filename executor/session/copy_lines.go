@@ -99,11 +99,12 @@ func (s *copySource) release() {
 	s.buf, s.pos = s.buf[:n], 0
 }
 
-// drain reads what the client sends after the end of the rows.
+// drain passes over what the client sends after the end of the rows, whatever it is.
 func (s *copySource) drain() error {
 	for !s.eof {
-		s.buf, s.pos = s.buf[:0], 0
-		if _, err := s.more(); err != nil {
+		if _, err := s.r.Next(); err == io.EOF {
+			s.eof = true
+		} else if err != nil {
 			return err
 		}
 	}
@@ -252,6 +253,11 @@ func (r *lineReader) careful() ([]byte, error) {
 			if end > 0 {
 				r.marked = true
 				s.pos = end
+				// As in PostgreSQL, the data end before their last row is looked at: a
+				// client that has sent a Sync behind it is not answered yet.
+				if err := s.drain(); err != nil {
+					return nil, err
+				}
 				if i == start {
 					return nil, io.EOF
 				}

@@ -355,6 +355,46 @@ func TestCopyCancel(t *testing.T) {
 	}
 }
 
+// Behind an end-of-copy marker nothing is looked at before the data end: a Sync that
+// comes first is not answered, also if the last row is bad.
+func TestCopyMarkerThenSync(t *testing.T) {
+	for _, data := range []string{"1x\\.\n", "1\n1x\\.\nx", "1x\\.\n\xff"} {
+		conn, _ := serveCopy(t, storage.Options{Store: "mem"})
+		c := conn.PgConn()
+		execAll(t, c, "CREATE TABLE marked (a int)")
+		fe := c.Frontend()
+		for _, m := range []pgproto3.FrontendMessage{&pgproto3.Parse{Query: "COPY marked FROM STDIN"}, &pgproto3.Bind{}, &pgproto3.Execute{},
+			&pgproto3.CopyData{Data: []byte(data)}, &pgproto3.Sync{}, &pgproto3.CopyData{Data: []byte("2\n")}, &pgproto3.CopyDone{}, &pgproto3.Sync{},
+			&pgproto3.Query{String: "TABLE marked"}} {
+			fe.Send(m)
+		}
+		if err := fe.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for ready := 0; ready < 2; {
+			m, err := fe.Receive()
+			if err != nil {
+				t.Fatal(err)
+			}
+			what := strings.TrimPrefix(fmt.Sprintf("%T", m), "*pgproto3.")
+			switch m := m.(type) {
+			case *pgproto3.ReadyForQuery:
+				ready++
+			case *pgproto3.ErrorResponse:
+				what = m.Code
+			case *pgproto3.CommandComplete:
+				what = string(m.CommandTag)
+			}
+			got = append(got, what)
+		}
+		const want = "ParseComplete BindComplete CopyInResponse 22P02 ReadyForQuery RowDescription SELECT 0 ReadyForQuery"
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("%q: %s", data, got)
+		}
+	}
+}
+
 // A client that sends rows slowly hears of a bad one before it sends the rest.
 func TestCopySlowClient(t *testing.T) {
 	conn, _ := serveCopy(t, storage.Options{Store: "mem"})
