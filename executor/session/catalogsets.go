@@ -108,7 +108,9 @@ func (s sessionInfo) relationRows(name string, n int) ([][]types.Datum, error) {
 		return nil, nil
 	}
 	var out [][]types.Datum
-	err := r.Rows(s.pgEnv(), nil, func(row []types.Datum) bool {
+	env := s.pgEnv()
+	env.Locks = s.lockRows // without that of the view
+	err := r.Rows(env, nil, func(row []types.Datum) bool {
 		c := append([]types.Datum(nil), row...)
 		for len(c) < n {
 			c = append(c, types.Datum{Null: true})

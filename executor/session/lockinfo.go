@@ -76,7 +76,20 @@ const classPgClass = 1259
 var rowLockNames = [...]kv.TableLockMode{kv.ForUpdate: kv.AccessExclusive, kv.ForNoKeyUpdate: kv.Exclusive,
 	kv.ForShare: kv.RowShare, kv.ForKeyShare: kv.AccessShare}
 
-// lockRows are the rows of pg_locks.
+// locksSeen are the rows of pg_locks for who reads it by its name, and so holds a lock of
+// it himself.
+func (s *Session) locksSeen() []pgcatalog.LockInfo {
+	out := s.lockRows()
+	own := pgcatalog.LockInfo{Type: "relation", DB: s.db, Rel: pgcatalog.Find(catalog.SchemaPgCatalog, "pg_locks").OID,
+		PID: s.info.PID, Mode: kv.AccessShare.String(), Granted: true, Fast: true}
+	at, found := slices.BinarySearchFunc(out, own.PID, func(l pgcatalog.LockInfo, pid int32) int { return int(l.PID - pid) })
+	if found {
+		own.Owner = out[at].Owner
+	}
+	return slices.Insert(out, at, own)
+}
+
+// lockRows are the rows of pg_lock_status.
 func (s *Session) lockRows() []pgcatalog.LockInfo {
 	xacts := s.srv.xacts()
 	out := xactLocks(xacts)

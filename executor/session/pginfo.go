@@ -25,7 +25,7 @@ func (s *Session) pgEnv() *pgcatalog.Env {
 	}
 	return &pgcatalog.Env{
 		Snap: s.snapshot(), DB: s.db, User: s.user, SearchPath: path, TempSchema: s.tempName(), Fmt: s.settings.fmt,
-		Settings: s.settingRows, Sessions: s.sessionRows, Locks: s.lockRows, Sequence: s.sequenceState,
+		Settings: s.settingRows, Sessions: s.sessionRows, Locks: s.locksSeen, Sequence: s.sequenceState,
 		Prepared: s.preparedRows, Cursors: s.cursorRows, Refused: s.srv.refusals.rows, Regions: s.regionRows, LargeObjects: s.largeObjects,
 		RelStats: s.relStats, XactStats: s.xactStats, DBStats: s.databaseStats, LogStats: s.logStats, FunctionStats: s.functionStats,
 		Updatable: s.updatable, ViewTree: s.viewTree, ConditionTree: s.conditionTree, BodyTree: s.bodyTree, BodyReads: s.bodyColumns, Uses: s.textUses, TypeName: s.typeName, Now: now(),

@@ -62,6 +62,15 @@ BEGIN;
 LOCK TABLE lvv;
 ROLLBACK;
 RESET ROLE;
+-- who reads pg_locks by its name holds a lock of it
+SELECT locktype, relation::regclass, virtualxid = virtualtransaction AS self, mode, granted, fastpath, page, tuple, transactionid, classid, waitstart
+FROM pg_locks WHERE pid = pg_backend_pid();
+SELECT database = (SELECT oid FROM pg_database WHERE datname = current_database()) FROM pg_locks WHERE relation = 'pg_locks'::regclass AND pid = pg_backend_pid();
+SELECT locktype, relation::regclass, mode FROM pg_lock_status() AS l WHERE pid = pg_backend_pid();
+BEGIN;
+LOCK TABLE lt IN SHARE MODE;
+SELECT locktype, relation::regclass, mode, fastpath FROM pg_locks WHERE pid = pg_backend_pid() AND relation IN ('lt'::regclass, 'pg_locks'::regclass);
+COMMIT;
 DROP VIEW lvv, lv;
 DROP MATERIALIZED VIEW lm;
 DROP TABLE lc, lt;
