@@ -163,7 +163,7 @@ func (g *talkGen) sync() frontendMessage { return frontendMessage{"Sync", messag
 func (g *talkGen) simple() []frontendMessage {
 	var texts []string
 	for range 1 + g.r.Intn(3)*g.r.Intn(2) {
-		if q := strings.TrimSpace(strings.Trim(g.plain(), ";- nothing")); q != "" {
+		if q := strings.Trim(g.plain(), " ;"); !empty(q) {
 			texts = append(texts, q)
 		}
 	}
@@ -258,7 +258,7 @@ func (g *talkGen) extended() []frontendMessage {
 func (g *talkGen) parse(name, sql string, n int) frontendMessage {
 	body := name + "\x00" + sql + "\x00"
 	types := []uint32{}
-	if g.chance(25) && strings.Trim(sql, " ;-nothing") != "" {
+	if g.chance(25) && !empty(sql) {
 		for range g.r.Intn(n + 2) {
 			types = append(types, []uint32{0, 0, 23, 23, 705}[g.r.Intn(5)])
 		}
@@ -366,6 +366,12 @@ func (g *talkGen) call() frontendMessage {
 	}
 	b += be16(g.r.Intn(2))
 	return frontendMessage{fmt.Sprintf("FunctionCall %d %d %q", fn, form, args), message('F', b)}
+}
+
+// empty reports whether one of the texts above has no statement.
+func empty(sql string) bool {
+	sql = strings.Trim(sql, " ;")
+	return sql == "" || strings.HasPrefix(sql, "--")
 }
 
 func be16(n int) string { return string(binary.BigEndian.AppendUint16(nil, uint16(n))) }
