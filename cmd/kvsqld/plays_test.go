@@ -4,6 +4,8 @@ import (
 	"context"
 	"math/rand"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -75,9 +77,35 @@ type playPair struct{ want, got *play }
 func (p *playPair) play(level, steps string) (string, string) {
 	a, b := p.want.level(level, steps), p.got.level(level, steps)
 	plain := func(s string) string {
-		return conflictOf.ReplaceAllString(waitsFor.ReplaceAllString(s, "waits"), "$1")
+		return inStepOrder(conflictOf.ReplaceAllString(waitsFor.ReplaceAllString(s, "waits"), "$1"))
 	}
 	return plain(a), plain(b)
+}
+
+// inStepOrder puts the outcomes of steps that one later step has let go on, which end when
+// the processors are theirs, in the order of the steps.
+func inStepOrder(s string) string {
+	lines := strings.Split(s, "\n")
+	step := func(i int) int {
+		n, _ := strconv.Atoi(strings.Fields(lines[i] + " .")[0])
+		return n
+	}
+	last := 0
+	for i := 0; i < len(lines); {
+		from := i
+		for ; i < len(lines) && step(i) < last && step(i) > 0; i++ {
+		}
+		slices.SortStableFunc(lines[from:i], func(a, b string) int {
+			x, _ := strconv.Atoi(strings.Fields(a)[0])
+			y, _ := strconv.Atoi(strings.Fields(b)[0])
+			return x - y
+		})
+		if i < len(lines) {
+			last = max(last, step(i))
+			i++
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (p *playPair) same(level, steps string) bool {
