@@ -160,9 +160,9 @@ func parseInterval(s string, mod int32, o *FmtOpts) (Interval, error) {
 	var b intervalBuilder
 	f := b.parse(s, mod, o)
 	if f == faultFormat {
-		if t := trimSpace(s); t != "" && s[0] == 'P' {
+		if s != "" && s[0] == 'P' {
 			b = intervalBuilder{}
-			f = b.parseISO(t)
+			f = b.parseISO(trimSpace(s))
 		}
 	}
 	if f != faultNone {

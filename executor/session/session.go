@@ -354,11 +354,8 @@ func (s *Session) run(ctx context.Context, c *call, out sink) (string, int64, er
 // readsNothing reports whether a statement needs no snapshot: behind it the isolation level
 // may still be chosen.
 func readsNothing(st ast.Stmt) bool {
-	switch st.(type) {
-	case *ast.Listen:
-		return true
-	}
-	return false
+	_, is := st.(*ast.Listen)
+	return is
 }
 
 // Close implements wire.Session.
