@@ -122,6 +122,7 @@ type Run struct {
 	retained []retainer
 	fks      *fkQueue
 	writers  map[*catalog.Table]*tableWriter
+	writing  []*tableWriter          // those that this run has used
 	changes  map[types.OID]RowChange // of tables with members
 	touched  map[types.OID]*keySet   // rows changed so far, of tables that several parts of the statement change
 
@@ -334,9 +335,11 @@ func (r *Run) Close() {
 	for _, x := range r.retained {
 		x.release()
 	}
-	for _, w := range r.writers {
+	for _, w := range r.writing {
 		w.env = nil
 	}
+	clear(r.writing)
+	r.writing = r.writing[:0]
 	r.fks, r.touched = nil, nil
 	r.ended = true
 	if r.env != nil && r.env.Mem != nil {

@@ -108,10 +108,10 @@ func (in *dmlInput) fill() error {
 // not of that kind.
 func (in *dmlInput) fillParallel() (bool, error) {
 	r := in.env.run
-	if slices.ContainsFunc(r.query.CTEs, func(c *plan.CTE) bool { return c.Modifying }) || !safeDown(in.node) {
+	if slices.ContainsFunc(r.query.CTEs, func(c *plan.CTE) bool { return c.Modifying }) {
 		return false, nil
 	}
-	cut, err := cutUp(in.env, in.op, (*scan).divisible)
+	cut, err := cutUp(in.env, in.op, func(sc *scan) bool { return sc.divisible() && safeDown(in.node) })
 	if cut == nil || err != nil {
 		return false, err
 	}

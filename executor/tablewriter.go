@@ -57,10 +57,10 @@ type check struct {
 
 // writer returns the run's writer for a table.
 func (r *Run) writer(t *catalog.Table) (*tableWriter, error) {
-	if w := r.writers[t]; w != nil && w.env != nil {
+	w := r.writers[t]
+	if w != nil && w.env != nil {
 		return w, nil
 	}
-	w := r.writers[t]
 	if w == nil {
 		var err error
 		if w, err = newTableWriter(t, r.env); err != nil {
@@ -80,6 +80,7 @@ func (r *Run) writer(t *catalog.Table) (*tableWriter, error) {
 	} else {
 		w.desc, w.w = desc, desc.NewWriter(r.env.Txn)
 	}
+	r.writing = append(r.writing, w)
 	w.env, w.bound, w.expected = r.env, nil, 0
 	w.w.Replaced = w.replaced
 	w.refs = r.env.Snap.Referencing(r.env.DB, t.OID)
