@@ -121,6 +121,7 @@ type Run struct {
 	build    *builder
 	retained []retainer
 	fks      *fkQueue
+	consts   expr.Consts
 	writers  map[*catalog.Table]*tableWriter
 	writing  []*tableWriter          // those that this run has used
 	changes  map[types.OID]RowChange // of tables with members
@@ -179,7 +180,7 @@ func (r *Run) attach(env *Env) {
 	if r.runSubFn == nil {
 		r.runSubFn = r.runSub
 	}
-	x.RunSub = r.runSubFn
+	x.RunSub, x.Consts = r.runSubFn, &r.consts
 	if x.Alloc == nil {
 		if r.growOf != env.Mem {
 			r.growOf, r.growFn = env.Mem, env.Mem.Grow

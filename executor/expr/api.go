@@ -61,12 +61,15 @@ type Env struct {
 	Room func(bytes int64) error
 	// Subs keeps the results of uncorrelated subplans; nil keeps none.
 	Subs *SubCache
+	// Consts keeps what EvalConst compiles; nil keeps nothing.
+	Consts *Consts
 }
 
-// Fork returns an Env for another goroutine: its own parameters and cache.
+// Fork returns an Env for another goroutine: its own parameters and caches.
 func (env *Env) Fork() *Env {
 	e := *env
 	e.Params = append([]types.Datum(nil), env.Params...)
+	e.Consts = nil
 	if env.Subs != nil {
 		e.Subs = new(SubCache)
 	}

@@ -247,7 +247,7 @@ func evalConst(env *Env, e plan.Expr) (types.Datum, error) {
 		}
 		return keyBoundOf(e)(env, d)
 	}
-	ev, err := Compile(e)
+	ev, err := env.Consts.compile(e)
 	if err != nil {
 		return types.Datum{}, err
 	}
@@ -255,7 +255,46 @@ func evalConst(env *Env, e plan.Expr) (types.Datum, error) {
 	if err != nil {
 		return types.Datum{}, err
 	}
-	return own(v.Get(0)), nil
+	d := own(v.Get(0))
+	if len(d.B) > constMaxBytes {
+		env.Consts.forget(e)
+	}
+	return d, nil
+}
+
+// Consts keeps compiled expressions that read no columns: the bounds of scans and the
+// like, which a statement that is kept evaluates anew each time it runs. Its expressions
+// must not change. Its owner is one goroutine.
+type Consts struct{ evals map[plan.Expr]Eval }
+
+const (
+	constMax      = 256      // expressions that are kept
+	constMaxBytes = 16 << 10 // of a value, beyond which its expression holds too much memory
+)
+
+// compile returns the compiled expression, from before if there is one. It works on nil.
+func (c *Consts) compile(e plan.Expr) (Eval, error) {
+	if c == nil {
+		return Compile(e)
+	}
+	if ev := c.evals[e]; ev != nil {
+		return ev, nil
+	}
+	ev, err := Compile(e)
+	if err != nil {
+		return nil, err
+	}
+	if c.evals == nil || len(c.evals) == constMax {
+		c.evals = make(map[plan.Expr]Eval)
+	}
+	c.evals[e] = ev
+	return ev, nil
+}
+
+func (c *Consts) forget(e plan.Expr) {
+	if c != nil {
+		delete(c.evals, e)
+	}
 }
 
 // own returns the datum with bytes of its own.

@@ -3,7 +3,7 @@ package vec
 import "kvsqld/catalog/types"
 
 const (
-	arenaChunk    = 16 << 10
+	arenaChunk    = 256 // the first one: many hold the values of one row
 	arenaMaxChunk = 1 << 20
 )
 
