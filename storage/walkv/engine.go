@@ -80,6 +80,7 @@ type Engine struct {
 	logs        [2]*logFile // nil: no epoch has begun
 	at          int         // the log of the active trees
 	timer       *time.Timer
+	hurried     atomic.Bool // hurry has been called for the active trees
 	buf         []txn.Change
 
 	counts counts
@@ -396,6 +397,7 @@ func (e *Engine) direct(changes []txn.Change) (uint64, error) {
 // empty publishes a state without trees.
 func (e *Engine) empty(seq, base uint64) {
 	e.mem = memtable{}
+	e.hurried.Store(false)
 	e.publish(&state{seq: seq, base: base, activeSeq: seq})
 }
 
@@ -436,6 +438,7 @@ func (e *Engine) freeze() error {
 	st = &state{seq: st.seq, base: st.base, frozen: st.active, activeSeq: st.seq}
 	e.publish(st)
 	e.mem = memtable{}
+	e.hurried.Store(false)
 	e.at ^= 1
 	if l := e.logs[e.at]; l != nil {
 		l.end = headerSize
@@ -523,6 +526,28 @@ func (e *Engine) arm() {
 	} else {
 		e.timer.Reset(after)
 	}
+}
+
+// manyDeletions is the number of deletions that a scan may pass before they should be
+// moved: those who take work from the front of a queue come by what others have taken.
+const manyDeletions = 256
+
+// hurry makes sure that the active trees of a state are moved within LargeInterval.
+func (e *Engine) hurry(st *state) {
+	if e.cur.Load().activeSeq != st.activeSeq || !e.hurried.CompareAndSwap(false, true) {
+		return
+	}
+	go func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		switch {
+		case e.cur.Load().activeSeq != st.activeSeq:
+			e.hurried.Store(false) // they have been moved, and others are meant from now on
+		case !e.mem.large:
+			e.mem.large = true
+			e.arm()
+		}
+	}()
 }
 
 func (e *Engine) tick() {

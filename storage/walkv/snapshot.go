@@ -23,7 +23,7 @@ func (e *Engine) open(which *atomic.Pointer[state]) (txn.EngineSnapshot, error) 
 			return nil, err
 		}
 		if n := sn.Seq(); n == st.base || n == st.base+1 && st.frozen != nil {
-			return &snapshot{EngineSnapshot: sn, st: st}, nil
+			return &snapshot{EngineSnapshot: sn, st: st, eng: e}, nil
 		}
 		sn.Release()
 		// The base went on. Either a newer state has been published, or
@@ -44,7 +44,8 @@ func (e *Engine) awaitPublication() {
 // left to the base.
 type snapshot struct {
 	txn.EngineSnapshot
-	st *state
+	st  *state
+	eng *Engine
 }
 
 func (s *snapshot) Seq() uint64 { return s.st.seq }
@@ -111,7 +112,7 @@ func (s *snapshot) Scan(sp kv.Space, r kv.Range, o kv.ScanOpt, spent txn.Chunks)
 	if !a.ok && !f.ok {
 		return base
 	}
-	return &merge{base: base, active: a, frozen: f, opt: o}
+	return &merge{base: base, active: a, frozen: f, opt: o, of: s}
 }
 
 // ScanRanges leaves to the base what has no tree.
@@ -132,6 +133,7 @@ type walk struct {
 	reverse bool
 	cur     kv.Pair
 	ok      bool
+	within  *node // a leaf all of whose writes are in the range
 }
 
 func newWalk(v view, r kv.Range, reverse bool) walk {
@@ -156,11 +158,25 @@ func (w *walk) load() {
 		return
 	}
 	w.cur = w.at.write().pair()
-	if w.reverse {
-		w.ok = w.r.Lo == nil || bytes.Compare(w.cur.Key, w.r.Lo) >= 0
-	} else {
-		w.ok = w.r.Hi == nil || bytes.Compare(w.cur.Key, w.r.Hi) < 0
+	nd := w.at.way[w.at.deep-1].nd
+	if nd == w.within {
+		return
 	}
+	last := nd.writes[nd.n-1] // of the leaf, as the walk goes
+	if w.reverse {
+		last = nd.writes[0]
+	}
+	if w.ok = w.inside(w.cur.Key); w.ok && nd.kids == nil && w.inside(last.keyBytes()) {
+		w.within = nd
+	}
+}
+
+// inside reports whether a key lies before the end of the range.
+func (w *walk) inside(key []byte) bool {
+	if w.reverse {
+		return w.r.Lo == nil || bytes.Compare(key, w.r.Lo) >= 0
+	}
+	return w.r.Hi == nil || bytes.Compare(key, w.r.Hi) < 0
 }
 
 // seek goes to the first pair from a key on, which lies behind that of cur.
@@ -185,6 +201,8 @@ type merge struct {
 	buf            []kv.Pair  // backing of ahead
 	active, frozen walk
 	opt            kv.ScanOpt
+	of             *snapshot
+	passed         int // deletions in the active tree
 }
 
 // first returns the tree whose pair comes next, nil at the end of both. A
@@ -267,6 +285,10 @@ func (m *merge) Fill(dst []kv.Pair) (n int, err error) {
 				return n, err
 			}
 			n++
+		} else if w == &m.active {
+			if m.passed++; m.passed == manyDeletions {
+				m.of.eng.hurry(m.of.st)
+			}
 		}
 		w.next()
 	}
