@@ -16,11 +16,16 @@ import (
 // it leave: so many cost about what it costs to get a row and to look at it.
 const longList = 8
 
+// denseList is how many of those rows, the first ones, a list has that is taken to have
+// all of them.
+const denseList = 8
+
 // elementList is the posting list of one element, or of several, as it is read.
 type elementList struct {
 	its   []*postings // those not ended
 	rows  listedRows  // ascending, when it has ended
 	ended bool
+	next  int // rows of the next batch, about
 }
 
 // listedRows are keys of rows: as numbers, if all of them are equally long and short enough,
@@ -97,7 +102,8 @@ func (l *elementList) read() error {
 		return nil
 	}
 	it := l.its[0]
-	it.into = &l.rows
+	l.next = min(max(2*l.next, firstPostings), enoughPostings)
+	it.into, it.enough = &l.rows, l.next
 	before := l.rows.len()
 	if err := it.fill(); err != nil {
 		return err
@@ -195,49 +201,80 @@ func inAny(lists []*elementList) (rows listedRows, err error) {
 	return rows, nil
 }
 
-// inAll reads the lists side by side until the first one ends, and leaves of its rows
-// those that the others have as well, apart from lists so long that it is quicker to
-// look at the rows themselves; whole: of all lists.
+// inAll reads the lists side by side, and leaves of the rows of the first one that ends
+// those that the others have as well, apart from lists so long, or with so many of these
+// rows, that it is quicker to look at the rows themselves; whole: of all lists.
 func inAll(lists []*elementList, whole bool) (listedRows, error) {
 	var least *elementList
-	for least == nil && len(lists) > 0 {
-		for _, l := range lists {
+	for open := slices.Clone(lists); len(open) > 0; {
+		for _, l := range open {
+			if l.ended || !whole && l.dispensable(least) {
+				continue
+			}
 			if err := l.read(); err != nil {
 				return listedRows{}, err
 			}
-			if l.ended && (least == nil || l.rows.len() < least.rows.len()) {
+			if l.ended && least == nil {
 				least = l
 			}
 		}
+		if least == nil {
+			continue
+		}
+		open = slices.DeleteFunc(open, func(l *elementList) bool {
+			if l.ended && l != least {
+				alike([]*elementList{least, l})
+				least.rows.words = common(least.rows.words, l.rows.words, cmp.Compare)
+				least.rows.keys = common(least.rows.keys, l.rows.keys, bytes.Compare)
+			}
+			return l.ended || least.rows.len() == 0 || !whole && l.dispensable(least)
+		})
 	}
 	if least == nil {
 		return listedRows{}, nil
 	}
-	for _, l := range lists {
-		for !l.ended && (whole || l.rows.len() < longList*least.rows.len()) {
-			if err := l.read(); err != nil {
-				return listedRows{}, err
-			}
-		}
+	return least.rows, nil
+}
+
+// dispensable reports whether a list need not be read on to find which of the rows of
+// another one, which is nil as long as none has ended, it has.
+func (l *elementList) dispensable(least *elementList) bool {
+	if least == nil {
+		return false
 	}
-	lists = slices.DeleteFunc(slices.Clone(lists), func(l *elementList) bool { return !l.ended })
-	alike(lists)
-	rows := least.rows
-	for _, l := range lists {
-		if l != least {
-			rows.words = common(rows.words, l.rows.words, cmp.Compare)
-			rows.keys = common(rows.keys, l.rows.keys, bytes.Compare)
-		}
+	if l.rows.len() >= longList*least.rows.len() {
+		return true
 	}
-	return rows, nil
+	read := l.rows.words
+	if len(read) == 0 || l.rows.width != least.rows.width || !slices.IsSorted(read) { // with deltas in front
+		return false
+	}
+	first := least.rows.words[:min(denseList, len(least.rows.words))]
+	return len(first) == denseList && first[denseList-1] <= read[len(read)-1] && !slices.ContainsFunc(first, func(row uint64) bool {
+		_, has := slices.BinarySearch(read, row)
+		return !has
+	})
 }
 
 // common leaves of ascending keys those that are among others, ascending as well.
 func common[T any](keys, others []T, compare func(a, b T) int) []T {
-	return slices.DeleteFunc(keys, func(key T) bool {
-		for len(others) > 0 && compare(others[0], key) < 0 {
-			others = others[1:]
+	n, at := 0, 0
+	for _, key := range keys {
+		c := 1
+		for at < len(others) {
+			if c = compare(others[at], key); c >= 0 {
+				break
+			}
+			at++
 		}
-		return len(others) == 0 || compare(others[0], key) != 0
-	})
+		if at == len(others) {
+			break
+		}
+		if c == 0 {
+			keys[n] = key
+			n++
+		}
+	}
+	clear(keys[n:])
+	return keys[:n]
 }

@@ -29,8 +29,12 @@ const (
 	tagChunk = 2
 )
 
-// enoughPostings is the number of rows from which on a batch takes no further chunk.
-const enoughPostings = 1024
+// enoughPostings is the number of rows from which on a batch takes no further chunk, and
+// firstPostings that of a list's first one where several are read side by side.
+const (
+	enoughPostings = 1024
+	firstPostings  = 64
+)
 
 // postings passes the posting lists of an inverted index as a kv.Iter of pairs
 // like those of a btree index: search key and row key, without a value. Rows of
@@ -43,6 +47,8 @@ type postings struct {
 	bare bool // without the search key: of one list
 	it   kv.Iter
 	rest []kv.Pair // of the last batch of it, not taken yet
+
+	enough int // rows from which on a batch takes no further chunk
 
 	search []byte       // search key of the list being read
 	deltas [][]byte     // its row keys with a delta, ascending
@@ -73,7 +79,7 @@ func (d *Desc) scanFile(ctx context.Context, r Reader, x *index, span kv.Range, 
 }
 
 func openPostings(ctx context.Context, r Reader, x *index, span kv.Range, o kv.ScanOpt) *postings {
-	return &postings{ctx: ctx, r: r, x: x, rev: o.Reverse, it: r.Scan(ctx, x.space, span, o),
+	return &postings{ctx: ctx, r: r, x: x, rev: o.Reverse, enough: enoughPostings, it: r.Scan(ctx, x.space, span, o),
 		postingBufs: postingPool.Get().(*postingBufs)}
 }
 
@@ -220,7 +226,7 @@ func (p *postings) fill() error {
 		if p.into == nil {
 			p.keys.Grow(room(p.rest))
 		}
-		for len(p.rest) > 0 && taken() < enoughPostings {
+		for len(p.rest) > 0 && taken() < p.enough {
 			pair := p.rest[0]
 			if err := p.take(pair); err != nil {
 				return corrupt(p.x.space, pair.Key, err)
