@@ -416,8 +416,9 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		}
 		in := p.info(to.OID)
 		if in.Kind == types.KArray && p.info(in.Elem).Type == 'd' {
-			plain := p.T(p.info(p.Snap.BaseType(p.T(in.Elem, -1)).OID).Array, -1)
-			return p.coerce(p.coerceUnknown(e, plain, ctx), to, ctx)
+			if array := p.info(p.Snap.BaseType(p.T(in.Elem, -1)).OID).Array; array != 0 { // else it is an array itself
+				return p.coerce(p.coerceUnknown(e, p.T(array, -1), ctx), to, ctx)
+			}
 		}
 		if in.Kind == types.KOid && to.OID != types.OOid && to.OID != types.OXid && to.OID != types.OCid ||
 			in.Kind == types.KEnum || in.Kind == types.KRecord || to.OID >= types.FirstUserOID && (in.Kind == types.KArray || in.Subtype >= types.FirstUserOID) || p.isRegArray(in) {

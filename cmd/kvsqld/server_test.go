@@ -44,8 +44,9 @@ func eachScript(t *testing.T, f func(t *testing.T, name, path string)) {
 	}
 }
 
-// TestSQL runs the scripts through a socket: on each engine, and once more with
-// the extended protocol, whose answers are the same.
+// TestSQL runs the scripts through a socket: on each engine, on one of them with the plans
+// that statements have when they come again, and once more with the extended protocol,
+// whose answers are the same.
 func TestSQL(t *testing.T) {
 	for _, v := range []struct {
 		name     string
@@ -58,7 +59,7 @@ func TestSQL(t *testing.T) {
 	} {
 		t.Run(v.name, func(t *testing.T) {
 			eachScript(t, func(t *testing.T, _, path string) {
-				srv := startServer(t, v.options)
+				srv := startServerWith(t, v.options, session.Options{RememberAtOnce: v.name == "bolt"})
 				s := &script{extended: v.extended, connect: srv.connect}
 				s.run(t, path)
 			})
@@ -79,14 +80,14 @@ type server struct {
 // engine gets a temporary directory unless o names one.
 func startServer(t testing.TB, o storage.Options) *server {
 	t.Helper()
-	if o.Store != "mem" && o.Dir == "" {
-		o.Dir = t.TempDir()
-	}
 	return startServerWith(t, o, session.Options{})
 }
 
 func startServerWith(t testing.TB, o storage.Options, so session.Options) *server {
 	t.Helper()
+	if o.Store != "mem" && o.Dir == "" {
+		o.Dir = t.TempDir()
+	}
 	s, err := openServerWith(o, so)
 	if err != nil {
 		t.Fatal(err)

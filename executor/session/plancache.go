@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"context"
 	"errors"
+	"hash/maphash"
 	"strings"
 
 	"kvsqld/catalog/sqlerr"
@@ -33,7 +34,11 @@ const (
 type planCache struct {
 	entries map[string]*list.Element
 	order   *list.List // most recent first
+	seen    [maxSeen]uint64
 }
+
+// maxSeen is the number of texts of which it is known that they have come before.
+const maxSeen = 512
 
 type cacheEntry struct {
 	key     string
@@ -65,7 +70,29 @@ func (c *planCache) get(key []byte) *cacheEntry {
 	return e.Value.(*cacheEntry)
 }
 
+// comesAgain reports whether a text without an entry is worth one.
+func (s *Session) comesAgain(key []byte) bool {
+	return s.cache.again(key) || s.srv.opts.RememberAtOnce
+}
+
+var seenSeed = maphash.MakeSeed()
+
+// again reports whether a key without an entry has come before, not long ago: a plan
+// that is made for a text that never comes again is not worth its memory.
+func (c *planCache) again(key []byte) bool {
+	h := maphash.Bytes(seenSeed, key)
+	at := &c.seen[h%maxSeen]
+	if *at == h {
+		return true
+	}
+	*at = h
+	return false
+}
+
 func (c *planCache) add(e *cacheEntry) {
+	if e.planned != nil {
+		e.planned.keeps = true
+	}
 	c.entries[e.key] = c.order.PushFront(e)
 	if c.order.Len() > maxCached {
 		last := c.order.Back()
@@ -87,6 +114,9 @@ func (s *Session) runCached(ctx context.Context, sql string, w wire.ResultWriter
 	}
 	e := s.cache.get(s.fp.Key)
 	if e == nil {
+		if !s.comesAgain(s.fp.Key) {
+			return false, nil
+		}
 		e = s.newCacheEntry(sql)
 	}
 	if e.plain {
@@ -176,7 +206,7 @@ func (e *cacheEntry) again(s *Session, sql string) *plannedStmt {
 		if err != nil || len(list) != 1 || len(s.settings.literals.LongNames(sql)) > 0 { // notices
 			return nil
 		}
-		e.asWritten = &plannedStmt{stmt: list[0].Stmt}
+		e.asWritten = &plannedStmt{stmt: list[0].Stmt, keeps: true}
 	}
 	return e.asWritten
 }
@@ -184,7 +214,7 @@ func (e *cacheEntry) again(s *Session, sql string) *plannedStmt {
 // newCacheEntry parses the statement with its literals taken out.
 func (s *Session) newCacheEntry(sql string) *cacheEntry {
 	e := &cacheEntry{key: string(s.fp.Key)}
-	s.cache.add(e)
+	defer func() { s.cache.add(e) }()
 	st, err := parser.ParseNormalized(sql, s.fp.Lits)
 	if err != nil || !plannable(st.Stmt) || timeWords(sql) {
 		e.plain = true

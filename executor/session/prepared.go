@@ -97,8 +97,9 @@ func (s *Session) parse(ctx context.Context, name, sql string, paramOIDs []uint3
 			return err
 		}
 		ps.cols = ps.planned.cols
-		if len(sql) <= maxCachedText && standard && !timeWords(sql) {
-			s.cache.add(&cacheEntry{key: string(s.textKey(sql, paramOIDs)), planned: ps.planned})
+		ps.planned.keeps = name != ""
+		if len(sql) <= maxCachedText && standard && !timeWords(sql) && s.comesAgain(s.textKey(sql, paramOIDs)) {
+			s.cache.add(&cacheEntry{key: string(s.keyBuf), planned: ps.planned})
 		}
 	} else {
 		ps.params = declared
@@ -373,6 +374,7 @@ func (s *Session) prepareStmt(ctx context.Context, x *ast.Prepare) error {
 	if err := s.planNow(ctx, p); err != nil {
 		return err
 	}
+	p.keeps = true
 	s.prepared[x.Name] = &prepared{name: x.Name, text: s.queryText(), stmt: x.Stmt, planned: p, made: s.stmtStart, fromSQL: true, cols: p.cols}
 	return nil
 }

@@ -155,6 +155,8 @@ type plannedStmt struct {
 
 	run  *executor.Run
 	busy bool
+	// keeps: the statement may come again, so its run is kept as keptRuns says.
+	keeps, kept, recent bool
 	// asked is how often the session had asked for room when the run began: its grants.
 	grants *executor.Grants
 	asked  int64

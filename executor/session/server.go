@@ -35,6 +35,9 @@ type Options struct {
 	// 0 is no limit.
 	MaxStatementMemory, MaxMemory int64
 	TempDir                       string
+	// RememberAtOnce: a text's plan is remembered, with its literals as parameters, when
+	// the text comes for the first time. Tests run statements once.
+	RememberAtOnce bool
 	// Files is where COPY may read and write files; nil: nowhere.
 	Files  *ServerFiles
 	Logger *slog.Logger

@@ -48,6 +48,7 @@ type Session struct {
 	portals  portalSet
 	spare    *portal // was unnamed and is closed
 	cache    planCache
+	kept     keptRuns
 	fp       parser.Fingerprinter
 	lits     []types.Datum
 	keyBuf   []byte

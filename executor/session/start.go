@@ -16,6 +16,9 @@ func (s *Session) start(ctx context.Context, p *plannedStmt, params []types.Datu
 	if !p.busy {
 		p.grants, p.asked = s.grants, s.grants.Asked()
 	}
+	if p.keeps {
+		s.kept.use(p)
+	}
 	if p.run != nil && !p.busy && stats == nil {
 		s.fillEnv(ctx, &p.env, &p.x, p, params)
 		p.busy = true
@@ -64,8 +67,46 @@ func (p *plannedStmt) release(run *executor.Run) {
 	}
 	p.busy = false
 	if p.asked != p.grants.Asked() {
-		p.run, p.env, p.x = nil, executor.Env{}, expr.Env{}
+		p.dropRun()
 	}
+}
+
+func (p *plannedStmt) dropRun() { p.run, p.env, p.x = nil, executor.Env{}, expr.Env{} }
+
+// keptRuns are the statements of a session that keep their run, with its buffers and hash
+// tables, from one time to the next: those that were used last. A plan is small beside it.
+type keptRuns struct {
+	of   []*plannedStmt
+	hand int
+}
+
+const maxKeptRuns = 64
+
+// use notes that a statement runs now. In its stand another one lets go of its run, which
+// is not running and has not been used since the hand came by it.
+func (k *keptRuns) use(p *plannedStmt) {
+	if p.kept {
+		p.recent = true
+		return
+	}
+	p.kept = true
+	if len(k.of) < maxKeptRuns {
+		k.of = append(k.of, p)
+		return
+	}
+	for range 2 * maxKeptRuns {
+		at := &k.of[k.hand]
+		k.hand = (k.hand + 1) % maxKeptRuns
+		if old := *at; old.recent || old.busy {
+			old.recent = false
+			continue
+		}
+		(*at).dropRun()
+		(*at).kept = false
+		*at = p
+		return
+	}
+	p.kept = false // all are running
 }
 
 func (s *Session) fillEnv(ctx context.Context, env *executor.Env, x *expr.Env, p *plannedStmt, params []types.Datum) {

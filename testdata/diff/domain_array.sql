@@ -27,3 +27,9 @@ select array(select '11 22'::int2vector from generate_series(1, 2)), pg_typeof(a
 drop function dims, plain;
 drop table t;
 drop domain ints, ones, one, words;
+-- Literals of arrays whose elements are arrays by their domain, where they are no parameters.
+select '{"{1}","{2,3}"}'::ones[], pg_typeof('{"{1}"}'::ones[]), ('{"{1}","{2,3}"}'::ones[])[2];
+insert into t (f) select '{"{7}"}';
+select '{"{0}"}'::ones[];
+select '{"{x}"}'::ones[];
+select f from t where f = '{"{7}"}';
