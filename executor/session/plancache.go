@@ -49,10 +49,9 @@ type cacheEntry struct {
 	// written are plans of texts with their literals, tried where the pattern's is costly:
 	// is it like them?
 	written customPlan
-	// asWritten is the plan of the costly text that came last, made when it came again:
-	// what polls a queue or refreshes a dashboard sends one text over and over.
-	text      string
-	asWritten *plannedStmt
+	// asWritten are plans of costly texts, made when they came again: what polls queues
+	// or refreshes a dashboard sends a few texts over and over.
+	asWritten map[string]*plannedStmt
 	doubts    doubts
 }
 
@@ -194,21 +193,28 @@ func (e *cacheEntry) costly(ctx context.Context, s *Session, sql string) bool {
 	return true
 }
 
-// again returns the plan of a costly statement's text if that is the one that came last,
-// nil if it has to be run as written.
+// maxAsWritten is the number of texts of one pattern that have plans of their own.
+const maxAsWritten = 8
+
+// again returns the plan of a costly statement's text if that has come before, nil if it
+// has to be run as written.
 func (e *cacheEntry) again(s *Session, sql string) *plannedStmt {
-	if e.text != sql {
-		e.text, e.asWritten = sql, nil
+	if p := e.asWritten[sql]; p != nil {
+		return p
+	}
+	if !s.cache.again([]byte(sql)) {
 		return nil
 	}
-	if e.asWritten == nil {
-		list, err := s.strings(sql).Parse(sql)
-		if err != nil || len(list) != 1 || len(s.settings.literals.LongNames(sql)) > 0 { // notices
-			return nil
-		}
-		e.asWritten = &plannedStmt{stmt: list[0].Stmt, keeps: true}
+	list, err := s.strings(sql).Parse(sql)
+	if err != nil || len(list) != 1 || len(s.settings.literals.LongNames(sql)) > 0 { // notices
+		return nil
 	}
-	return e.asWritten
+	if e.asWritten == nil || len(e.asWritten) == maxAsWritten {
+		e.asWritten = make(map[string]*plannedStmt)
+	}
+	p := &plannedStmt{stmt: list[0].Stmt, keeps: true}
+	e.asWritten[strings.Clone(sql)] = p
+	return p
 }
 
 // newCacheEntry parses the statement with its literals taken out.
