@@ -1,6 +1,10 @@
 package planner
 
 import (
+	"maps"
+	"math"
+	"slices"
+
 	"kvsqld/catalog"
 	"kvsqld/planner/plan"
 )
@@ -15,40 +19,156 @@ const costRun = 30
 //	SELECT (SELECT max(y) FROM b WHERE b.x = a.x) FROM a WHERE a.id < 10    runs nine times
 func (p *planner) fewRuns(s *state, q *query, keys []plan.Expr, most float64) bool {
 	b := q.block
-	if len(b.from) != 1 || b.from[0].rel == nil || b.from[0].rel.table == nil || b.from[0].rel.tree != nil {
+	conds := slices.Clone(b.where)
+	tables, outer := []*rel{}, false
+	for _, f := range b.from {
+		f.each(func(j *joinItem) {
+			switch {
+			case j.rel != nil:
+				tables = append(tables, j.rel)
+			case j.kind == plan.Inner:
+				conds = append(conds, j.on...)
+			default:
+				outer = true
+			}
+		})
+	}
+	if outer {
 		return false
 	}
-	r := b.from[0].rel
-	matches := -1.0
-	rows := p.tableRows(r.table)
+	for _, r := range tables {
+		if r.table == nil || r.tree != nil {
+			return false
+		}
+	}
+	first, matches, rows := (*rel)(nil), -1.0, 0.0
 	for _, k := range keys {
 		v, ok := bareVar(k)
-		if !ok || v.Rel != r.id || v.Col < 0 || !leadsTo(r.table, v.Col, nil) {
+		if !ok || v.Col < 0 || !slices.Contains(tables, b.rels[v.Rel]) || !leadsTo(b.rels[v.Rel].table, v.Col, nil) {
 			continue
 		}
-		if m := rows / max(1, p.distinct(v, b.rels, rows)); matches < 0 || m < matches {
-			matches = m
+		all := p.tableRows(b.rels[v.Rel].table)
+		if m := all / max(1, p.distinct(v, b.rels, all)); matches < 0 || m < matches {
+			first, matches, rows = b.rels[v.Rel], m, all
 		}
 	}
 	if matches < 0 {
 		return false
 	}
-	runs := 0.0
-	for _, j := range s.b.from {
-		if j.rel == nil || j.rel.table == nil {
+	// The other tables' rows have to be found one by one as well.
+	for _, r := range tables {
+		if r != first && !slices.ContainsFunc(conds, func(c plan.Expr) bool { return foundBy(r, c) }) {
 			return false
 		}
-		var own []plan.Expr
-		for _, c := range s.b.where {
-			in := s.entries(c)
-			if len(in) == 1 && in[j.rel.id] && !hasSub(c) {
-				own = append(own, c)
-			}
-		}
-		runs = max(runs, p.tableRows(j.rel.table)*p.jointSelectivity(own, s.b.rels))
 	}
-	runs = min(runs, most)
+	matches *= float64(len(tables))
+	runs := min(p.rowsOfBlock(s), most)
 	return runs*(costRun+matches*costGet) < rows*costBuild
+}
+
+// rowsOfBlock is about how many rows the joins of a block give, before they are planned;
+// infinitely many where one of its entries is no table.
+func (p *planner) rowsOfBlock(s *state) float64 {
+	rows, in := 1.0, map[int]bool{}
+	for _, j := range s.b.from {
+		r, of := p.rowsFrom(s, j)
+		rows = p.rowsJoined(s, rows, r, in, of, s.between(s.b.where, in, of))
+		maps.Copy(in, of)
+	}
+	return rows
+}
+
+// rowsFrom is rowsOfBlock of one entry of FROM, and the rels that are in it.
+func (p *planner) rowsFrom(s *state, j *joinItem) (rows float64, in map[int]bool) {
+	if j.rel != nil {
+		in = map[int]bool{j.rel.id: true}
+		if j.rel.table == nil {
+			return math.Inf(1), in
+		}
+		return p.rowsJoined(s, p.tableRows(j.rel.table), 1, in, nil, s.b.where), in
+	}
+	l, in := p.rowsFrom(s, j.l)
+	r, right := p.rowsFrom(s, j.r)
+	conds := j.on
+	if j.kind == plan.Inner {
+		conds = slices.Concat(conds, s.between(s.b.where, in, right))
+	}
+	rows = p.rowsJoined(s, l, r, in, right, conds)
+	if j.kind == plan.Left || j.kind == plan.Full {
+		rows = max(rows, l)
+	}
+	if j.kind == plan.Right || j.kind == plan.Full {
+		rows = max(rows, r)
+	}
+	maps.Copy(in, right)
+	return rows, in
+}
+
+// rowsJoined is about how many pairs of l and r rows of two sets of rels the conditions
+// leave that read nothing else. With one set they are the conditions on its rows.
+func (p *planner) rowsJoined(s *state, l, r float64, left, right map[int]bool, conds []plan.Expr) float64 {
+	rows := l * r
+	var own []plan.Expr
+	for _, c := range conds {
+		in := s.entries(c)
+		inside := len(in) > 0 && !hasSub(c)
+		for id := range in {
+			inside = inside && (left[id] || right[id])
+		}
+		if !inside {
+			continue
+		}
+		if !s.spans(c, left, right) {
+			own = append(own, c)
+		} else if x, y, ok := equality(c); ok {
+			rows /= max(1, p.distinctOf(x, s.b.rels), p.distinctOf(y, s.b.rels))
+		} else {
+			rows /= 3
+		}
+	}
+	return max(rows*p.jointSelectivity(own, s.b.rels), 1)
+}
+
+// distinctOf is how many values an expression has, if it is a column of a table; else 1.
+func (p *planner) distinctOf(x plan.Expr, rels map[int]*rel) float64 {
+	v, ok := bareVar(x)
+	if !ok || rels[v.Rel] == nil || rels[v.Rel].table == nil {
+		return 1
+	}
+	return p.distinct(v, rels, p.tableRows(rels[v.Rel].table))
+}
+
+// between are the conditions that read rels of both sets.
+func (s *state) between(conds []plan.Expr, left, right map[int]bool) []plan.Expr {
+	return slices.DeleteFunc(slices.Clone(conds), func(c plan.Expr) bool { return !s.spans(c, left, right) })
+}
+
+// spans reports whether a condition reads rels of both sets.
+func (s *state) spans(c plan.Expr, left, right map[int]bool) bool {
+	l, r := false, false
+	for id := range s.entries(c) {
+		l, r = l || left[id], r || right[id]
+	}
+	return l && r
+}
+
+// foundBy reports whether a condition makes a column of the table that leads to its rows
+// equal to something of others.
+func foundBy(r *rel, c plan.Expr) bool {
+	x, y, ok := equality(c)
+	if !ok {
+		return false
+	}
+	v, ok := bareVar(x)
+	if !ok || v.Rel != r.id {
+		if v, ok = bareVar(y); !ok || v.Rel != r.id {
+			return false
+		}
+		y = x
+	}
+	in := map[int]bool{}
+	relsOf(y, in)
+	return v.Col >= 0 && len(in) > 0 && !in[r.id] && leadsTo(r.table, v.Col, nil)
 }
 
 // leadsTo reports whether a table's rows with one value of a column are found by a
