@@ -43,9 +43,11 @@ func (p *planner) stepJoinOrder(s *state) {
 	}
 	switch {
 	case s.order != nil:
-	case s.lead != nil && !s.part:
+	case g.lateral && n > 1:
+		s.order = []*joinStep{g.written()}
+	case s.lead != nil && !s.part && !s.b.lateral():
 		return
-	case p.NoOptimizer || g.lateral && n > 1:
+	case p.NoOptimizer:
 		s.order = []*joinStep{g.written()}
 	case n <= maxExact:
 		s.order = []*joinStep{g.exact()}
@@ -479,8 +481,12 @@ func (g *joinGraph) written() *joinStep {
 	if g.p.NoOptimizer || len(rest) > 64 {
 		return g.leftDeep(rest)
 	}
-	list, have := []*joinStep{rest[0]}, rest[0].set
-	for rest = rest[1:]; len(rest) > 0; {
+	first := 0
+	if l := g.s.lead; l != nil {
+		first = max(0, slices.IndexFunc(rest, func(x *joinStep) bool { return x.unit.rels[l.rel.id] && x.unit.after == nil }))
+	}
+	list, have := []*joinStep{rest[first]}, rest[first].set
+	for rest = slices.Delete(rest, first, first+1); len(rest) > 0; {
 		next := slices.IndexFunc(rest, func(l *joinStep) bool {
 			for id := range l.unit.after {
 				if g.bit[id]&^have != 0 {

@@ -13,8 +13,8 @@ import (
 //
 //	SELECT … FROM orders o JOIN customers c ON c.id = o.customer ORDER BY o.id DESC LIMIT 20
 //
-// twenty rows of each are read. Inner joins and outer joins that keep the table's
-// rows pass them in order. Where no order is asked for, it may begin with any table: one
+// twenty rows of each are read. Inner joins, and outer, semi and anti joins that keep the
+// table's rows, pass them in order. Where no order is asked for, it may begin with any table: one
 // of those that have most rows, as the others are looked up for each of its rows.
 
 // lead is a table that a join begins with, and the order in which it is read; no columns
@@ -35,7 +35,7 @@ func (p *planner) leadOf(s *state) *lead {
 		return nil
 	}
 	r := s.b.rels[w.cols[0].rel]
-	if r == nil {
+	if r == nil || r.table == nil {
 		return nil
 	}
 	if i := slices.IndexFunc(w.cols, func(o orderCol) bool { return o.rel != r.id }); i >= 0 {
@@ -44,13 +44,29 @@ func (p *planner) leadOf(s *state) *lead {
 	return &lead{r, w}
 }
 
+// lateral reports whether entries of FROM are run for each row of others.
+func (b *block) lateral() bool {
+	for _, r := range b.rels {
+		if r.lateral && r.table == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // mayLead reports whether a few rows of a join of tables are wanted as they come.
 func (p *planner) mayLead(s *state) bool {
 	b := s.b
-	if p.NoOptimizer || p.limitOf(s) == 0 || len(b.rels) < 2 || b.grouped || b.distinct || len(b.wins) > 0 || b.hasSRF || len(b.semis) > 0 {
+	if p.NoOptimizer || p.limitOf(s) == 0 || len(b.rels) < 2 || b.grouped || b.distinct || len(b.wins) > 0 || b.hasSRF {
 		return false
 	}
 	for _, r := range b.rels {
+		if r.lateral && r.table == nil {
+			continue // it is run for each row that the others give
+		}
+		if slices.ContainsFunc(b.semis, func(m *semi) bool { return m.q.rel == r.id }) {
+			continue
+		}
 		if r.table == nil || r.tree != nil || r.lateral || r.cursor != "" || r.table.Cluster != nil || len(r.secure) > 0 {
 			return false
 		}
@@ -72,7 +88,7 @@ const maxLeads = 2
 // anyLeads are leads for a block that is planned to its join, of which a few rows are
 // wanted in no order: the largest of the tables whose rows its joins keep.
 func (p *planner) anyLeads(s *state) []*lead {
-	if len(s.q.sort) > 0 || !p.mayLead(s) {
+	if len(s.q.sort) > 0 || s.b.lateral() || !p.mayLead(s) {
 		return nil
 	}
 	limit := p.limitOf(s)
@@ -130,8 +146,14 @@ func startCost(n plan.Node) float64 {
 }
 
 // joinInOrder plans the block's joins so that they begin with its lead, and puts
-// them in the place of those that are planned where that is cheaper.
-func (p *planner) joinInOrder(s *state, l *lead) {
+// them in the place of those that are planned where that is cheaper. semis are the
+// block's, whose queries are planned: they come above the others.
+func (p *planner) joinInOrder(s *state, l *lead, semis []*semi) {
+	if slices.ContainsFunc(semis, func(m *semi) bool { return m.inner == nil }) {
+		return
+	}
+	defer func(left []*semi) { s.b.semis = left }(s.b.semis)
+	s.b.semis = slices.Clone(semis)
 	notes, implied := p.steps, p.implied
 	p.steps, p.implied = nil, maps.Clone(implied)
 	alt := &state{q: s.q, b: s.b, need: map[int]map[int]bool{}, joined: s.joined, lead: l}

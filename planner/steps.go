@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -110,14 +112,18 @@ func (p *planner) planBlock(q *query) plan.Node {
 		return s.cur.node
 	}
 	lead := p.leadOf(s)
+	if lead != nil && s.b.lateral() { // which cannot be planned twice, and cost most where all rows are joined
+		s.lead, lead = lead, nil
+	}
+	semis := slices.Clone(s.b.semis)
 	for _, st := range fiveSteps() {
 		st.run(p, s)
 		switch {
 		case st.name == "join" && lead != nil:
-			p.joinInOrder(s, lead)
-		case st.name == "join":
+			p.joinInOrder(s, lead, semis)
+		case st.name == "join" && len(semis) == 0:
 			for _, l := range p.anyLeads(s) {
-				p.joinInOrder(s, l)
+				p.joinInOrder(s, l, nil)
 			}
 		case st.name == "group by":
 			p.noteOrder(s)
