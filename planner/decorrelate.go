@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"math"
 	"slices"
 
 	"kvsqld/planner/plan"
@@ -34,7 +33,8 @@ func (p *planner) decorrelate(s *state) {
 		keep = append(keep, c)
 	}
 	for i := range keep {
-		keep[i] = p.keyedExists(s, p.scalarJoins(s, keep[i], math.Inf(1)), math.Inf(1))
+		most := p.rowsOfFilter(s, keep[i])
+		keep[i] = p.keyedExists(s, p.scalarJoins(s, keep[i], most), most)
 	}
 	s.b.where = keep
 	if !s.b.grouped {

@@ -118,3 +118,21 @@ func (p *planner) rowsOfTarget(s *state, i int) float64 {
 	}
 	return math.Inf(1)
 }
+
+// rowsOfFilter is the number of rows at most for which a conjunct is probably computed:
+// where the rows come in the order that is asked for, or in any, as many as lead to those
+// that LIMIT leaves.
+func (p *planner) rowsOfFilter(s *state, c plan.Expr) float64 {
+	q, b := s.q, s.b
+	limit := p.limitOf(s)
+	if limit == 0 || !hasSub(c) || b.grouped || b.distinct || b.distinctOn != nil || len(b.wins) > 0 || b.hasSRF {
+		return math.Inf(1)
+	}
+	if len(q.sort) > 0 {
+		v, ok := p.sortColumn(b, b.targets[q.sort[0].target].x)
+		if !ok || b.rels[v.Rel] == nil || b.rels[v.Rel].table == nil || v.Col < 0 || !leadsTo(b.rels[v.Rel].table, v.Col, nil) {
+			return math.Inf(1)
+		}
+	}
+	return limit / max(p.selectivity(c, b.rels), 1e-9)
+}
