@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"maps"
+
 	"kvsqld/catalog"
 	"kvsqld/planner/plan"
 )
@@ -36,7 +38,18 @@ func pairCost(on []plan.Expr) float64 {
 // lookupCost is what a lookup of a table costs by a path: a get for each row that it
 // finds, unless these lie together, in the master file or in an index that has all that is
 // needed of them.
-func (p *planner) lookupCost(r *rel, x *path, need map[int]bool) float64 {
+func (p *planner) lookupCost(s *state, u *unit, x *path) float64 {
+	r, need := u.rel, s.need[u.rel.id]
+	if x.index != nil && p.covers(r.table, x.index, need) {
+		// Conditions on the table alone are looked at in its rows, unless the entries have it.
+		all := map[int]map[int]bool{r.id: maps.Clone(need)}
+		for _, c := range u.local {
+			if !x.used[c] && !p.onEntry(r, x, c) {
+				needOf(c, all)
+			}
+		}
+		need = all[r.id]
+	}
 	if x.index == nil || p.covers(r.table, x.index, need) {
 		return costStart + costGet + max(1, x.rows)
 	}

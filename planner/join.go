@@ -131,7 +131,7 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 	if ru != nil && !p.NoOptimizer && kind != plan.Full && kind != plan.Right {
 		if x := p.lookupPath(ru, append(slices.Clone(on), ru.local...), l.rels); x != nil {
 			hash := r.cost + l.rows*costHash + r.rows*costBuild
-			if l.rows*p.lookupCost(ru.rel, x, s.need[ru.rel.id]) < hash || s.leads(l.rels) {
+			if l.rows*p.lookupCost(s, ru, x) < hash || s.leads(l.rels) {
 				return p.lookupJoin(s, kind, l, ru, on, x, out)
 			}
 		}
@@ -427,7 +427,7 @@ func (p *planner) lookupJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on
 		out.lay, cols = l.lay, l.node.Base().Cols
 	}
 	out.order = l.order
-	out.cost = l.cost + l.rows*p.lookupCost(r, x, s.need[r.id])
+	out.cost = l.cost + l.rows*p.lookupCost(s, u, x)
 	n.IndexOnly = x.index != nil && p.covers(r.table, x.index, s.need[r.id])
 	n.Rows, n.Cost, n.Common.Cols, n.Step = out.rows, out.cost, cols, "join"
 	out.node = n

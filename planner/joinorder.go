@@ -513,7 +513,7 @@ func (g *joinGraph) lookupCost(leaf *joinStep, outer uint64) float64 {
 	}
 	return remembered(g, g.lookups, leaf, outer, func(ids map[int]bool) float64 {
 		if x := g.p.lookupPath(u, g.conj, ids); x != nil {
-			return g.p.lookupCost(u.rel, x, g.s.need[u.rel.id])
+			return g.p.lookupCost(g.s, u, x)
 		}
 		return 0
 	})
