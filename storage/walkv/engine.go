@@ -460,7 +460,7 @@ func (e *Engine) moveInBackground(st *state) {
 	e.done.Broadcast()
 	if err != nil {
 		e.lostFrozen(err)
-		e.mem.large = false // no hurry
+		e.mem.large, e.mem.passed = false, false // no hurry
 		e.arm()
 		return
 	}
@@ -521,6 +521,9 @@ func (e *Engine) arm() {
 	if e.mem.large {
 		after = min(after, e.opt.LargeInterval)
 	}
+	if e.mem.passed {
+		after = min(after, e.opt.LargeInterval/4)
+	}
 	if e.timer == nil {
 		e.timer = time.AfterFunc(after, e.tick)
 	} else {
@@ -532,7 +535,8 @@ func (e *Engine) arm() {
 // moved: those who take work from the front of a queue come by what others have taken.
 const manyDeletions = 256
 
-// hurry makes sure that the active trees of a state are moved within LargeInterval.
+// hurry makes sure that the active trees of a state are moved within a quarter of
+// LargeInterval.
 func (e *Engine) hurry(st *state) {
 	if e.cur.Load().activeSeq != st.activeSeq || !e.hurried.CompareAndSwap(false, true) {
 		return
@@ -543,8 +547,8 @@ func (e *Engine) hurry(st *state) {
 		switch {
 		case e.cur.Load().activeSeq != st.activeSeq:
 			e.hurried.Store(false) // they have been moved, and others are meant from now on
-		case !e.mem.large:
-			e.mem.large = true
+		case !e.mem.passed:
+			e.mem.passed = true
 			e.arm()
 		}
 	}()

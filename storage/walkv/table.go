@@ -85,10 +85,11 @@ func (t tables) changes(dst []txn.Change, gone map[uint64]bool) []txn.Change {
 
 // memtable is the working copy of the active trees.
 type memtable struct {
-	trees map[uint64]*growing
-	added []*growing // those that the batch under way is inserted into
-	bytes int        // of memory, about
-	large bool       // a batch of LargeBytes or more is in them
+	trees  map[uint64]*growing
+	added  []*growing // those that the batch under way is inserted into
+	bytes  int        // of memory, about
+	large  bool       // a batch of LargeBytes or more is in them
+	passed bool       // scans have passed many deletions in them
 }
 
 // growing is a tree before it is published.
