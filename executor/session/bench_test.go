@@ -234,6 +234,48 @@ func BenchmarkTPCBClients(b *testing.B) {
 	}
 }
 
+// BenchmarkQueue is the work of clients that take jobs from the front of a queue: what
+// has been taken lies before what is left.
+func BenchmarkQueue(b *testing.B) {
+	srv := newServerOn(b, storage.Options{Dir: b.TempDir(), NoSync: true})
+	c := srv.client(b)
+	c.must("CREATE TABLE job (id int PRIMARY KEY, at int, state text)")
+	c.must("CREATE INDEX ON job (at) WHERE state = 'ready'")
+	const jobs = 200_000
+	fill := func() {
+		c.must("TRUNCATE job")
+		c.must("INSERT INTO job SELECT i, i, 'ready' FROM generate_series(1, " + strconv.Itoa(jobs) + ") AS i")
+		c.must("ANALYZE job")
+	}
+	clients := make([]*client, 8)
+	for i := range clients {
+		clients[i] = srv.client(b)
+	}
+	fill()
+	b.ResetTimer()
+	for done := 0; done < b.N; done += jobs {
+		if done > 0 {
+			b.StopTimer()
+			fill()
+			b.StartTimer()
+		}
+		var todo atomic.Int64
+		todo.Store(int64(min(jobs, b.N-done)))
+		var wg sync.WaitGroup
+		for _, c := range clients {
+			wg.Go(func() {
+				for todo.Add(-1) >= 0 {
+					if err := c.s.Simple(context.Background(), "UPDATE job SET state = 'done' WHERE id = (SELECT id FROM job WHERE state = 'ready' ORDER BY at LIMIT 1 FOR UPDATE SKIP LOCKED)", discarder{}); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
 // BenchmarkPlanManyTables parses and plans joins of twenty tables, whose
 // conditions make a chain, a star, or link every table to every other one; and
 // of ten, the most for which all join orders are compared.

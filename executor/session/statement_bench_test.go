@@ -23,6 +23,7 @@ func BenchmarkStatement(b *testing.B) {
 		{"sample", []string{heapTable}, "SELECT count(*) FROM heap TABLESAMPLE SYSTEM (1)"},
 		{"sample rows", []string{heapTable}, "SELECT count(*) FROM heap TABLESAMPLE BERNOULLI (1)"},
 		{"first by elements", []string{docTable}, "SELECT id FROM doc WHERE tags && ARRAY[77, 501] ORDER BY id LIMIT 20"},
+		{"documents by values", []string{docTable}, `SELECT id FROM doc WHERE data @> '{"owner": 77, "type": "t7"}' LIMIT 10`},
 		{"documents by path", []string{docTable}, `SELECT count(*) FROM doc WHERE data @? '$ ? (@.owner == 77 && @.type == "t7")'`},
 		{"update documents", []string{docTable}, `UPDATE doc SET data = jsonb_set(data, '{type}', '"new"') WHERE id <= 1000`},
 		{"next of queue", []string{
@@ -41,6 +42,14 @@ func BenchmarkStatement(b *testing.B) {
 			"SELECT g, avg(v) FROM generate_series(timestamp '2024-01-01', '2024-01-03', '1 hour') g LEFT JOIN reading ON sensor = 7 AND at >= g AND at < g + interval '1 hour' GROUP BY g"},
 		{"levels", []string{"CREATE TABLE part (id int PRIMARY KEY, whole int, name text)", "INSERT INTO part SELECT i, i / 2, 'part ' || i FROM generate_series(1, 50000) i"},
 			"WITH RECURSIVE w AS (SELECT id FROM part WHERE id = 20000 UNION ALL SELECT p.id FROM w JOIN (SELECT id, max(whole) AS whole FROM part GROUP BY id) p ON w.id = p.whole) SELECT count(*) FROM w"},
+		{"computed key", []string{postTables}, "SELECT name FROM author WHERE name = 'author ' || 77"},
+		{"page with counts", []string{postTables}, `SELECT p.id, a.name, (SELECT count(*) FROM reply r WHERE r.post = p.id)
+			FROM post p JOIN author a ON a.id = p.author ORDER BY p.at DESC LIMIT 20 OFFSET 100`},
+		{"page with LATERAL", []string{postTables}, `SELECT p.id, x.n
+			FROM post p LEFT JOIN LATERAL (SELECT count(*) AS n FROM reply r WHERE r.post = p.id) x ON true ORDER BY p.id DESC LIMIT 20`},
+		{"page without replies", []string{postTables}, "SELECT p.id FROM post p WHERE NOT EXISTS (SELECT 1 FROM reply r WHERE r.post = p.id AND r.at > 90000) ORDER BY p.id LIMIT 20"},
+		{"page of many replies", []string{postTables}, "SELECT p.id FROM post p WHERE (SELECT count(*) FROM reply r WHERE r.post = p.id) > 2 ORDER BY p.id LIMIT 20"},
+		{"counts by names", []string{postTables}, "SELECT a.name, count(*) FROM reply r JOIN author a ON a.id = r.author WHERE r.at > 50000 GROUP BY a.name"},
 		{"types of columns", []string{manyTables}, `WITH RECURSIVE w AS (
 			SELECT t.* FROM (` + typesOfColumns + `) t WHERE t.oid = 'part100'::regtype
 			UNION ALL
@@ -72,6 +81,15 @@ const (
 		INSERT INTO doc SELECT i, ARRAY[i % 100, i % 1000, i % 17], jsonb_build_object('type', 't' || i % 10, 'owner', i % 1000, 'labels', jsonb_build_array('l' || i % 20)) FROM generate_series(1, 50000) i;
 		CREATE INDEX ON doc USING gin (tags);
 		CREATE INDEX ON doc USING gin (data)`
+	postTables = `CREATE TABLE author (id int PRIMARY KEY, name text UNIQUE);
+		CREATE TABLE post (id int PRIMARY KEY, author int, at int);
+		CREATE TABLE reply (id int PRIMARY KEY, post int, author int, at int);
+		INSERT INTO author SELECT i, 'author ' || i FROM generate_series(1, 500) i;
+		INSERT INTO post SELECT i, i % 500 + 1, i * 7919 % 20011 FROM generate_series(1, 20000) i;
+		INSERT INTO reply SELECT i, i % 20000 + 1, i % 500 + 1, i FROM generate_series(1, 100000) i;
+		CREATE INDEX ON post (at);
+		CREATE INDEX ON reply (post);
+		CREATE INDEX ON reply (author)`
 	typesOfColumns = `SELECT t.oid, t.typelem, CASE WHEN t.typtype = 'c' THEN (SELECT array_agg(a.atttypid ORDER BY a.attnum) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE c.reltype = t.oid AND a.attnum > 0) END AS columns
 		FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace`
 )
