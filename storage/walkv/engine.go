@@ -460,7 +460,8 @@ func (e *Engine) moveInBackground(st *state) {
 	e.done.Broadcast()
 	if err != nil {
 		e.lostFrozen(err)
-		e.mem.large, e.mem.passed = false, false // no hurry
+		e.mem.large, e.mem.passed = false, false // no hurry, nor is there when scans ask for it
+		e.hurried.Store(true)
 		e.arm()
 		return
 	}
