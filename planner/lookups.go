@@ -18,52 +18,54 @@ const costRun = 30
 //
 //	SELECT (SELECT max(y) FROM b WHERE b.x = a.x) FROM a WHERE a.id < 10    runs nine times
 func (p *planner) fewRuns(s *state, q *query, keys []plan.Expr, most float64) bool {
-	b := q.block
+	rows, matches := p.foundByKeys(q.block, keys)
+	if rows == 0 {
+		return false
+	}
+	runs := min(p.rowsOfBlock(s), most)
+	return runs*(costRun+matches*costGet) < rows*costBuild
+}
+
+// foundByKeys is how many rows the table has of which one run of a block with values for
+// the keys finds its rows by an index, and how many gets that takes with those of the
+// tables that it is joined to; 0 if any has to be read whole.
+func (p *planner) foundByKeys(b *block, keys []plan.Expr) (rows, gets float64) {
 	conds := slices.Clone(b.where)
-	tables, outer := []*rel{}, false
+	var tables []*rel
+	plain := true
 	for _, f := range b.from {
 		f.each(func(j *joinItem) {
 			switch {
 			case j.rel != nil:
 				tables = append(tables, j.rel)
+				plain = plain && j.rel.table != nil && j.rel.tree == nil
 			case j.kind == plan.Inner:
 				conds = append(conds, j.on...)
 			default:
-				outer = true
+				plain = false
 			}
 		})
 	}
-	if outer {
-		return false
+	if !plain {
+		return 0, 0
 	}
-	for _, r := range tables {
-		if r.table == nil || r.tree != nil {
-			return false
-		}
-	}
-	first, matches, rows := (*rel)(nil), -1.0, 0.0
+	var first *rel
 	for _, k := range keys {
 		v, ok := bareVar(k)
 		if !ok || v.Col < 0 || !slices.Contains(tables, b.rels[v.Rel]) || !leadsTo(b.rels[v.Rel].table, v.Col, nil) {
 			continue
 		}
 		all := p.tableRows(b.rels[v.Rel].table)
-		if m := all / max(1, p.distinct(v, b.rels, all)); matches < 0 || m < matches {
-			first, matches, rows = b.rels[v.Rel], m, all
+		if m := all / max(1, p.distinct(v, b.rels, all)); first == nil || m < gets {
+			first, gets, rows = b.rels[v.Rel], m, all
 		}
 	}
-	if matches < 0 {
-		return false
-	}
-	// The other tables' rows have to be found one by one as well.
 	for _, r := range tables {
 		if r != first && !slices.ContainsFunc(conds, func(c plan.Expr) bool { return foundBy(r, c) }) {
-			return false
+			return 0, 0
 		}
 	}
-	matches *= float64(len(tables))
-	runs := min(p.rowsOfBlock(s), most)
-	return runs*(costRun+matches*costGet) < rows*costBuild
+	return rows, gets * float64(len(tables))
 }
 
 // rowsOfBlock is about how many rows the joins of a block give, before they are planned;
