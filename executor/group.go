@@ -22,6 +22,7 @@ type group struct {
 	keys   []expr.Eval
 	aggs   []*aggCall
 	nkeys  int
+	told   int       // of the key columns: the first so many tell groups apart
 	ktypes []types.T // keys, and the set's number with grouping sets
 	width  int       // columns of the rows below: keys and aggregates' inputs
 
@@ -96,6 +97,7 @@ func (b *builder) group(n *plan.Group) (Operator, error) {
 		}
 	}
 	op.width = len(op.ktypes)
+	op.told = op.width - n.Given
 	op.taken.lengthy = expr.Lengthy(n.Keys...)
 	for i := range n.Aggs {
 		op.taken.lengthy = op.taken.lengthy || expr.Lengthy(n.Aggs[i].Args...)
@@ -149,6 +151,7 @@ func (op *group) Open(env *Env) error {
 
 func (op *group) newState(depth int) (*groupState, error) {
 	s := &groupState{set: newKeySet(op.ktypes), depth: depth}
+	s.set.telling = op.told
 	for _, a := range op.aggs {
 		f, err := a.newFlow(op.env)
 		if err != nil {
@@ -259,14 +262,14 @@ func (op *group) read(s *groupState, more func() bool) error {
 // addRuns adds a batch of ordered input. Where the state has enough groups that are
 // complete, it pauses, and holds the rows of the next one back.
 func (op *group) addRuns(s *groupState, in *vec.Batch) error {
-	keys := op.in[:op.nkeys]
+	keys := op.in[:op.told]
 	eq := &s.set.eq
 	n := in.Rows()
 	cut := n - 1 // where the batch's last group begins
 	for last := in.Row(n - 1); cut > 0 && eq.equal(keys, in.Row(cut-1), keys, last); {
 		cut--
 	}
-	if cut == 0 && (s.ngrp == 0 || eq.equal(s.set.keys.cols, s.ngrp-1, keys, in.Row(0))) {
+	if cut == 0 && (s.ngrp == 0 || eq.equal(s.set.own(), s.ngrp-1, keys, in.Row(0))) {
 		return op.add(s, op.in, in.Sel, n)
 	}
 	rows := selectedRows(in, op.seq)
@@ -328,13 +331,13 @@ func (op *group) bytes(s *groupState) int64 {
 // memory is short, rows of new groups are spilled and left out of the lists returned.
 func (op *group) assign(s *groupState, cols []*vec.Vec, sel []uint32, n int, groups []uint32, hashes []uint64) ([]uint32, []uint32, error) {
 	keys := cols[:len(op.ktypes)]
-	if s.recent.serves(keys) && s.parts == nil && !op.acct.over() {
+	if s.recent.serves(keys[:op.told]) && s.parts == nil && !op.acct.over() {
 		op.probeRecent(s, keys, sel, groups)
 		s.ngrp = s.set.len()
 		return sel, groups, nil
 	}
 	if hashes == nil {
-		op.hashes = hashRows(keys, sel, n, op.hashes)
+		op.hashes = hashRows(keys[:op.told], sel, n, op.hashes)
 		hashes = op.hashes
 	}
 	if s.parts == nil && (op.node.Ordered || !op.acct.over() || s.depth >= groupMaxDepth) {
@@ -395,6 +398,7 @@ func (op *group) keep(cols []*vec.Vec, sel []uint32, n int) []*vec.Vec {
 // keys.
 func (op *group) probe(s *groupState, keys []*vec.Vec, sel, groups []uint32, hashes []uint64) {
 	s.set.near(hashes)
+	own, telling := s.set.own(), keys[:op.told]
 	var lastHash uint64
 	last := -1
 	for i := range groups {
@@ -403,7 +407,7 @@ func (op *group) probe(s *groupState, keys []*vec.Vec, sel, groups []uint32, has
 			r = int(sel[i])
 		}
 		h := hashes[i]
-		if last >= 0 && h == lastHash && s.set.eq.equal(s.set.keys.cols, last, keys, r) {
+		if last >= 0 && h == lastHash && s.set.eq.equal(own, last, telling, r) {
 			groups[i] = uint32(last)
 			continue
 		}

@@ -128,7 +128,7 @@ func (op *group) merge(workers []*groupWorker) error {
 			keys := other.set.keys
 			for at := 0; at < keys.n; at += vec.BatchSize {
 				keys.window(&view, at, min(at+vec.BatchSize, keys.n))
-				op.hashes = hashRows(view.Cols, nil, view.N, op.hashes)
+				op.hashes = hashRows(view.Cols[:op.told], nil, view.N, op.hashes)
 				s.set.near(op.hashes)
 				for i := range view.N {
 					target[at+i], _ = s.set.findOrAdd(view.Cols, i, op.hashes[i])

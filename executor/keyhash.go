@@ -155,14 +155,18 @@ func (h *hashIndex) reserve() {
 
 // keySet numbers distinct keys in the order of their first appearance.
 type keySet struct {
-	keys  *rowStore
-	index hashIndex
-	eq    keyEq
+	keys    *rowStore
+	telling int // the first so many columns tell keys apart, and are hashed
+	index   hashIndex
+	eq      keyEq
 }
 
 func newKeySet(ts []types.T) *keySet {
-	return &keySet{keys: newRowStore(ts), eq: newKeyEq(ts)}
+	return &keySet{keys: newRowStore(ts), telling: len(ts), eq: newKeyEq(ts)}
 }
+
+// own are the columns of the keys that tell them apart.
+func (s *keySet) own() []*vec.Vec { return s.keys.cols[:s.telling] }
 
 func (s *keySet) release() {
 	s.keys.release()
@@ -179,6 +183,7 @@ func (s *keySet) find(cols []*vec.Vec, r int, hash uint64) int {
 	if len(ix.slots) == 0 {
 		return -1
 	}
+	cols = cols[:s.telling]
 	if len(cols) == 1 && cols[0].T.Rep() == types.RepInt && !cols[0].Nulls.Any() && !s.keys.cols[0].Nulls.Any() {
 		// One integer is compared at once, without a look at its hash.
 		v, own := cols[0].I64[cols[0].Idx(r)], s.keys.cols[0].I64
@@ -194,7 +199,7 @@ func (s *keySet) find(cols []*vec.Vec, r int, hash uint64) int {
 		if k == 0 {
 			return -1
 		}
-		if ix.hashes[k-1] == hash && s.eq.equal(s.keys.cols, int(k-1), cols, r) {
+		if ix.hashes[k-1] == hash && s.eq.equal(s.own(), int(k-1), cols, r) {
 			return int(k - 1)
 		}
 	}
@@ -239,7 +244,7 @@ func (s *keySet) near(hashes []uint64) {
 			found[i] = ix.slots[h&ix.mask]
 		}
 		var sum uint64
-		if len(s.keys.cols) == 1 && s.keys.cols[0].T.Rep() == types.RepInt {
+		if s.telling == 1 && s.keys.cols[0].T.Rep() == types.RepInt {
 			for _, k := range found[:n] {
 				sum += uint64(s.keys.cols[0].I64[max(k, 1)-1])
 			}

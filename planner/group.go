@@ -40,14 +40,23 @@ func (p *planner) planGroup(s *state) {
 		in = noInput()
 	}
 	g := &plan.Group{Input: in.node, Sets: b.sets}
-	g.Keys = p.planExprs(b.keys, in.lay)
 	lay := layout{}
-	groups := 1.0
-	for i, k := range b.keys {
-		lay[[2]int{b.grpRel, i}] = i
-		groups *= p.distinct(k, b.rels, in.rows)
-		g.Cols = append(g.Cols, plan.OutCol{Name: "key", T: k.Type()})
+	given, tables := p.givenKeys(b, b.keys)
+	var keys []plan.Expr
+	for _, last := range []bool{false, true} {
+		for i, k := range b.keys {
+			if given[i] == last {
+				lay[[2]int{b.grpRel, i}] = len(keys)
+				if last {
+					g.Given++
+				}
+				keys = append(keys, k)
+				g.Cols = append(g.Cols, plan.OutCol{Name: "key", T: k.Type()})
+			}
+		}
 	}
+	g.Keys = p.planExprs(keys, in.lay)
+	groups := p.groups(b, b.keys, given, in.rows)
 	keysLay := maps.Clone(lay)
 	for i := range b.aggs {
 		a := b.aggs[i]
@@ -69,12 +78,12 @@ func (p *planner) planGroup(s *state) {
 		lay[[2]int{b.grpRel, maskCol}] = len(g.Cols)
 		g.Cols = append(g.Cols, plan.OutCol{Name: "grouping", T: types.TInt4})
 	}
-	g.Ordered = p.groupOrdered(b, in)
+	g.Ordered = p.groupOrdered(b, in, given, tables)
 	var order []orderCol
 	if g.Ordered {
 		order = groupsOrder(b, in.order)
 	}
-	rows := min(max(groups, 1), max(in.rows, 1))
+	rows := groups
 	if len(b.keys) == 0 {
 		rows = 1
 	}
@@ -125,13 +134,28 @@ func (p *planner) placeKeys(keys []plan.SortKey, lay layout) []plan.SortKey {
 	return mapKeys(keys, func(x plan.Expr) plan.Expr { return p.place(x, lay) })
 }
 
-// groupOrdered reports whether the input's order keeps equal keys together.
-func (p *planner) groupOrdered(b *block, in *pnode) bool {
+// groups estimates how many groups rows have.
+func (p *planner) groups(b *block, keys []plan.Expr, given []bool, rows float64) float64 {
+	n := 1.0
+	for i, k := range keys {
+		if !given[i] {
+			n *= p.distinct(k, b.rels, rows)
+		}
+	}
+	return max(1, min(n, rows))
+}
+
+// groupOrdered reports whether the input's order keeps equal keys together. given and
+// tables are those of givenKeys.
+func (p *planner) groupOrdered(b *block, in *pnode, given []bool, tables map[int]bool) bool {
 	if b.sets != nil || len(b.keys) == 0 || p.NoOptimizer {
 		return false
 	}
 	want := map[[2]int]bool{}
-	for _, k := range b.keys {
+	for i, k := range b.keys {
+		if given[i] {
+			continue
+		}
 		v, ok := k.(*plan.Var)
 		if !ok {
 			return false
@@ -140,7 +164,7 @@ func (p *planner) groupOrdered(b *block, in *pnode) bool {
 	}
 	for _, o := range in.order {
 		k := [2]int{o.rel, o.col}
-		if o.fixed && !want[k] {
+		if (o.fixed || tables[o.rel]) && !want[k] {
 			continue
 		}
 		if !want[k] {

@@ -30,12 +30,28 @@ func (p *planner) leadOf(s *state) *lead {
 	if len(s.q.sort) == 0 || !p.mayLead(s) {
 		return nil
 	}
-	w := p.sortOrder(s)
-	if len(w.cols) == 0 {
+	b := s.b
+	first, ok := b.targets[s.q.sort[0].target].x.(*plan.Var)
+	if ok && b.grouped {
+		if first.Rel != b.grpRel || first.Col >= len(b.keys) {
+			return nil
+		}
+		first, ok = b.keys[first.Col].(*plan.Var)
+	}
+	if !ok || first.Col < 0 || b.rels[first.Rel] == nil || b.rels[first.Rel].table == nil {
 		return nil
 	}
-	r := s.b.rels[w.cols[0].rel]
-	if r == nil || r.table == nil {
+	r := b.rels[first.Rel]
+	var w wanted
+	switch {
+	case b.grouped: // groups are complete when the next row of the table comes
+		w = p.groupOrder(s, r, p.tableRows(r.table))
+	case b.distinct:
+		w = p.distinctOrder(s, r, p.tableRows(r.table))
+	default:
+		w = p.sortOrder(s)
+	}
+	if len(w.cols) == 0 {
 		return nil
 	}
 	if i := slices.IndexFunc(w.cols, func(o orderCol) bool { return o.rel != r.id }); i >= 0 {
@@ -57,7 +73,7 @@ func (b *block) lateral() bool {
 // mayLead reports whether a few rows of a join of tables are wanted as they come.
 func (p *planner) mayLead(s *state) bool {
 	b := s.b
-	if p.NoOptimizer || p.limitOf(s) == 0 || len(b.rels) < 2 || b.grouped || b.distinct || len(b.wins) > 0 || b.hasSRF {
+	if p.NoOptimizer || p.limitOf(s) == 0 || len(b.rels) < 2 || b.distinctOn != nil || b.grouped && b.distinct || len(b.wins) > 0 || b.hasSRF {
 		return false
 	}
 	for _, r := range b.rels {
@@ -88,7 +104,7 @@ const maxLeads = 2
 // anyLeads are leads for a block that is planned to its join, of which a few rows are
 // wanted in no order: the largest of the tables whose rows its joins keep.
 func (p *planner) anyLeads(s *state) []*lead {
-	if len(s.q.sort) > 0 || s.b.lateral() || !p.mayLead(s) {
+	if len(s.q.sort) > 0 || s.b.grouped || s.b.distinct || s.b.lateral() || !p.mayLead(s) {
 		return nil
 	}
 	limit := p.limitOf(s)
@@ -180,6 +196,14 @@ func (p *planner) joinInOrder(s *state, l *lead, semis []*semi) {
 		return
 	}
 	read, sort := min(rows, l.want.limit), 0.0
+	if b := s.b; b.grouped || b.distinct {
+		keys := b.keys
+		if !b.grouped {
+			keys = b.toldBy()
+		}
+		given, _ := p.givenKeys(b, keys)
+		read = rows * min(1, p.groupsAsked(s)/p.groups(b, keys, given, rows))
+	}
 	if n < len(l.want.cols) || l.want.rest {
 		runs := 1.0
 		for _, o := range l.want.cols[:n] {

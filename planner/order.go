@@ -225,16 +225,13 @@ func (p *planner) sortColumn(b *block, x plan.Expr) (*plan.Var, bool) {
 // and LIMIT needs but some of them.
 func (p *planner) groupOrder(s *state, r *rel, rows float64) wanted {
 	b := s.b
-	limit := p.limitOf(s)
+	limit := p.groupsAsked(s)
 	if limit == 0 || b.sets != nil || len(b.keys) == 0 || b.distinct {
 		return wanted{}
 	}
-	for range b.having { // groups that do not pass
-		limit /= selRange
-	}
 	var w wanted
 	used := map[int]bool{}
-	groups := 1.0
+	given, tables := p.givenKeys(b, b.keys)
 	for _, k := range s.q.sort {
 		v, ok := b.targets[k.target].x.(*plan.Var)
 		if !ok || v.Rel != b.grpRel || v.Col >= len(b.keys) {
@@ -246,18 +243,30 @@ func (p *planner) groupOrder(s *state, r *rel, rows float64) wanted {
 		}
 		w.cols, used[v.Col] = append(w.cols, orderCol{rel: r.id, col: x.Col, desc: k.desc, nullsFirst: k.nullsFirst}), true
 	}
+	byRow := len(w.cols) > 0 && tables[r.id] // the rows of a group lie together in any order
 	for i, k := range b.keys {
+		if given[i] {
+			continue
+		}
 		x, ok := k.(*plan.Var)
 		if !ok || x.Rel != r.id || x.Col < 0 {
 			return wanted{}
 		}
-		if !used[i] {
+		if !used[i] && !byRow {
 			w.cols = append(w.cols, orderCol{rel: r.id, col: x.Col, either: true})
 		}
-		groups *= p.distinct(k, b.rels, rows)
 	}
-	w.limit, w.whole = limit*max(1, rows/max(1, min(groups, rows))), true
+	w.limit, w.whole = limit*rows/p.groups(b, b.keys, given, rows), true
 	return w
+}
+
+// groupsAsked is limitOf in groups, those that do not pass HAVING included.
+func (p *planner) groupsAsked(s *state) float64 {
+	n := p.limitOf(s)
+	for range s.b.having {
+		n /= selRange
+	}
+	return n
 }
 
 // distinctOrder is the order of rows by which equal ones lie together and, with a
@@ -266,7 +275,8 @@ func (p *planner) distinctOrder(s *state, r *rel, rows float64) wanted {
 	b := s.b
 	limit := p.limitOf(s)
 	var w wanted
-	groups := 1.0
+	values := b.toldBy()
+	given, tables := p.givenKeys(b, values)
 	used := map[int]bool{}
 	add := func(i int, o orderCol) bool {
 		x, ok := b.targets[i].x.(*plan.Var)
@@ -285,26 +295,32 @@ func (p *planner) distinctOrder(s *state, r *rel, rows float64) wanted {
 			return wanted{}
 		}
 	}
-	if b.distinctOn != nil {
-		for _, t := range b.distinctOn {
-			groups *= p.distinct(b.targets[t].x, b.rels, rows)
-		}
-		if limit > 0 {
-			w.limit = limit * max(1, rows/max(1, min(groups, rows)))
-		}
-		return w
-	}
-	for i := range b.ncols {
-		if !add(i, orderCol{either: true}) {
+	byRow := len(w.cols) > 0 && tables[r.id] // the rows of one value lie together in any order
+	for i := range values {
+		if b.distinctOn == nil && !given[i] && !byRow && !add(i, orderCol{either: true}) {
 			return wanted{}
 		}
-		groups *= p.distinct(b.targets[i].x, b.rels, rows)
 	}
-	w.whole = true
+	w.whole = b.distinctOn == nil
 	if limit > 0 {
-		w.limit = limit * max(1, rows/max(1, min(groups, rows)))
+		w.limit = limit * rows / p.groups(b, values, given, rows)
 	}
 	return w
+}
+
+// toldBy is what DISTINCT, or DISTINCT ON, tells rows apart by.
+func (b *block) toldBy() []plan.Expr {
+	var out []plan.Expr
+	if b.distinctOn != nil {
+		for _, t := range b.distinctOn {
+			out = append(out, b.targets[t].x)
+		}
+		return out
+	}
+	for i := range b.ncols {
+		out = append(out, b.targets[i].x)
+	}
+	return out
 }
 
 // fewWanted is how many rows a LIMIT asks for whose value is not known.
@@ -422,18 +438,19 @@ func (p *planner) distinctInOrder(s *state) (together, sorted bool) {
 	if p.NoOptimizer || len(b.wins) > 0 || b.hasSRF || b.grouped {
 		return false, false
 	}
-	var want []orderCol
-	for i := range b.ncols {
-		v, ok := b.targets[i].x.(*plan.Var)
+	// Equal rows lie together when the input's first columns are these, in any order.
+	left := map[[2]int]bool{}
+	values := b.toldBy()
+	given, tables := p.givenKeys(b, values)
+	for i, x := range values {
+		if given[i] {
+			continue
+		}
+		v, ok := x.(*plan.Var)
 		if !ok {
 			return false, false
 		}
-		want = append(want, orderCol{rel: v.Rel, col: v.Col})
-	}
-	// Equal rows lie together when the input's first columns are these, in any order.
-	left := map[[2]int]bool{}
-	for _, o := range want {
-		left[[2]int{o.rel, o.col}] = true
+		left[[2]int{v.Rel, v.Col}] = true
 	}
 	for _, o := range s.cur.order {
 		if o.fixed {
@@ -442,7 +459,7 @@ func (p *planner) distinctInOrder(s *state) (together, sorted bool) {
 	}
 	for _, o := range s.cur.order {
 		k := [2]int{o.rel, o.col}
-		if o.fixed || len(left) == 0 {
+		if o.fixed || len(left) == 0 || tables[o.rel] && !left[k] {
 			continue
 		}
 		if !left[k] {

@@ -40,7 +40,7 @@ func (p *planner) stepSort(s *state) {
 		cols = n.Base().Cols
 	}
 	if b.distinct && b.distinctOn == nil {
-		d := &plan.Distinct{Input: n}
+		d := &plan.Distinct{Input: n, On: p.tellingColumns(b)}
 		if d.Ordered, sorted = p.distinctInOrder(s); d.Ordered {
 			keepOrder(in.node)
 		}

@@ -49,6 +49,10 @@ func BenchmarkStatement(b *testing.B) {
 			FROM post p LEFT JOIN LATERAL (SELECT count(*) AS n FROM reply r WHERE r.post = p.id) x ON true ORDER BY p.id DESC LIMIT 20`},
 		{"page without replies", []string{postTables}, "SELECT p.id FROM post p WHERE NOT EXISTS (SELECT 1 FROM reply r WHERE r.post = p.id AND r.at > 90000) ORDER BY p.id LIMIT 20"},
 		{"page of many replies", []string{postTables}, "SELECT p.id FROM post p WHERE (SELECT count(*) FROM reply r WHERE r.post = p.id) > 2 ORDER BY p.id LIMIT 20"},
+		{"page of groups", []string{postTables}, `SELECT p.id, a.name, count(r.id)
+			FROM post p JOIN author a ON a.id = p.author LEFT JOIN reply r ON r.post = p.id GROUP BY p.id, a.id ORDER BY p.at DESC LIMIT 20`},
+		{"page of distinct rows", []string{postTables}, "SELECT DISTINCT p.* FROM post p JOIN reply r ON r.post = p.id WHERE r.at > 50000 ORDER BY p.id LIMIT 20"},
+		{"groups by a key", []string{postTables}, "SELECT p.*, count(*) FROM post p JOIN reply r ON r.post = p.id GROUP BY p.id"},
 		{"counts by names", []string{postTables}, "SELECT a.name, count(*) FROM reply r JOIN author a ON a.id = r.author WHERE r.at > 50000 GROUP BY a.name"},
 		{"types of columns", []string{manyTables}, `WITH RECURSIVE w AS (
 			SELECT t.* FROM (` + typesOfColumns + `) t WHERE t.oid = 'part100'::regtype

@@ -418,7 +418,9 @@ func (w speller) details(n Node) []string {
 	case *Apply:
 		cond("On", n.Cond)
 	case *Group:
-		add("Keys", w.texts(n.Keys))
+		telling := len(n.Keys) - n.Given
+		add("Keys", w.texts(n.Keys[:telling]))
+		add("Given by them", w.texts(n.Keys[telling:]))
 		if n.Sets != nil {
 			add("Sets", fmt.Sprint(len(n.Sets)))
 		}

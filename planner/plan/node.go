@@ -93,6 +93,7 @@ type (
 		Common
 		Input   Node
 		Keys    []Expr
+		Given   int // the last so many keys have one value wherever the others have
 		Aggs    []Agg
 		Ordered bool
 		Sets    [][]int
