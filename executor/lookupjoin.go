@@ -90,6 +90,9 @@ func (op *lookupJoin) Open(env *Env) error {
 		return err
 	}
 	op.lookup.ReadParts(parts)
+	if (n.Kind == plan.Semi || n.Kind == plan.Anti) && op.entry == nil && op.pred == nil && n.Residual == nil {
+		op.lookup.FirstOnly()
+	}
 	if op.entry != nil {
 		op.lookup.FilterEntries(n.EntryCols, func(b *vec.Batch) error { return op.entry.Select(env.Expr, b) })
 	}

@@ -51,9 +51,7 @@ type bound struct {
 // boundsOf reads conjuncts of the form column op value, where value has no
 // columns of the entry; avail lists the entries whose columns value may have.
 func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(map[int]bool) bool) map[int][]bound {
-	out := map[int][]bound{}
-	add := func(col int, b bound) { out[col] = append(out[col], b) }
-	usable := func(x plan.Expr) bool {
+	return p.boundsBy(r, conj, func(x plan.Expr) bool {
 		switch x.(type) {
 		case *plan.Const, *plan.Param:
 			return foreign(nil)
@@ -72,7 +70,13 @@ func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(map[int]bool) 
 			return false
 		}
 		return foreign(in)
-	}
+	})
+}
+
+// boundsBy is boundsOf with values that usable chooses.
+func (p *planner) boundsBy(r *rel, conj []plan.Expr, usable func(plan.Expr) bool) map[int][]bound {
+	out := map[int][]bound{}
+	add := func(col int, b bound) { out[col] = append(out[col], b) }
 	for _, c := range conj {
 		switch x := c.(type) {
 		case *plan.Call:
@@ -232,6 +236,18 @@ func volatileExpr(e plan.Expr) bool {
 			v = v || c.Proc.Volatile == 'v'
 		case *subquery:
 			v = v || !runsOnce(c)
+		}
+		return !v
+	})
+	return v
+}
+
+// volatileWithin is volatileCall that looks into subqueries as well.
+func volatileWithin(e plan.Expr) bool {
+	v := volatileCall(e)
+	plan.Visit(e, func(x plan.Expr) bool {
+		if s, ok := x.(*subquery); ok {
+			v = v || queryVolatile(s.q)
 		}
 		return !v
 	})

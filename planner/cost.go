@@ -56,6 +56,16 @@ func (p *planner) lookupCost(s *state, u *unit, x *path) float64 {
 	return costStart + costGet*max(1, x.rows)
 }
 
+// lookupCostOf is lookupCost of a join's lookups. Semi and anti joins without further
+// conditions read one entry of each.
+func (p *planner) lookupCostOf(s *state, kind plan.JoinKind, u *unit, on []plan.Expr, x *path) float64 {
+	used := func(c plan.Expr) bool { return x.used[c] }
+	if (kind == plan.Semi || kind == plan.Anti) && all(on, used) && all(u.local, used) {
+		return costStart + costGet + 1
+	}
+	return p.lookupCost(s, u, x)
+}
+
 // Selectivities where nothing is known.
 const (
 	selEq    = 0.005

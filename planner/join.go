@@ -129,9 +129,9 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 	out.rows = max(rows, 1)
 	// lookups, when the outer side is small against the inner one
 	if ru != nil && !p.NoOptimizer && kind != plan.Full && kind != plan.Right {
-		if x := p.lookupPath(ru, append(slices.Clone(on), ru.local...), l.rels); x != nil {
+		if x := p.lookupPath(s, ru, append(slices.Clone(on), ru.local...), l.rels); x != nil {
 			hash := r.cost + l.rows*costHash + r.rows*costBuild
-			if l.rows*p.lookupCost(s, ru, x) < hash || s.leads(l.rels) {
+			if l.rows*p.lookupCostOf(s, kind, ru, on, x) < hash || s.leads(l.rels) {
 				return p.lookupJoin(s, kind, l, ru, on, x, out)
 			}
 		}
@@ -284,7 +284,7 @@ func (p *planner) splitEq(c plan.Expr, lr, rr map[int]bool) (a, b plan.Expr, ok 
 	default:
 		return nil, nil, false
 	}
-	if hasSub(a) || hasSub(b) {
+	if volatileWithin(a) || volatileWithin(b) {
 		return nil, nil, false
 	}
 	return p.keyPair(a, b)
@@ -333,14 +333,14 @@ func hashable(t types.T) bool {
 }
 
 // lookupPath finds the master key or index of u by which rows of the outer
-// entries find their matches.
-func (p *planner) lookupPath(u *unit, conj []plan.Expr, outer map[int]bool) *path {
+// entries find their matches. What they look for may be what subqueries say of them.
+func (p *planner) lookupPath(s *state, u *unit, conj []plan.Expr, outer map[int]bool) *path {
 	r := u.rel
 	if r == nil || r.table == nil || r.tree != nil || r.lateral || r.cursor != "" {
 		return nil
 	}
-	bounds := p.boundsOf(r, conj, func(in map[int]bool) bool {
-		return subset(in, outer)
+	bounds := p.boundsBy(r, conj, func(x plan.Expr) bool {
+		return subset(s.entries(x), outer) && !volatileWithin(x)
 	})
 	for c := range bounds {
 		bounds[c] = slices.DeleteFunc(bounds[c], func(b bound) bool { return b.kind != "eq" || !b.exact })
@@ -427,7 +427,7 @@ func (p *planner) lookupJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on
 		out.lay, cols = l.lay, l.node.Base().Cols
 	}
 	out.order = l.order
-	out.cost = l.cost + l.rows*p.lookupCost(s, u, x)
+	out.cost = l.cost + l.rows*p.lookupCostOf(s, kind, u, on, x)
 	n.IndexOnly = x.index != nil && p.covers(r.table, x.index, s.need[r.id])
 	n.Rows, n.Cost, n.Common.Cols, n.Step = out.rows, out.cost, cols, "join"
 	out.node = n

@@ -45,7 +45,7 @@ func (p *planner) stepJoinOrder(s *state) {
 	case s.order != nil:
 	case g.lateral && n > 1:
 		s.order = []*joinStep{g.written()}
-	case s.lead != nil && !s.part && !s.b.lateral():
+	case s.lead != nil && !s.part && !s.b.plannedOnce():
 		return
 	case p.NoOptimizer:
 		s.order = []*joinStep{g.written()}
@@ -512,7 +512,7 @@ func (g *joinGraph) lookupCost(leaf *joinStep, outer uint64) float64 {
 		return 0
 	}
 	return remembered(g, g.lookups, leaf, outer, func(ids map[int]bool) float64 {
-		if x := g.p.lookupPath(u, g.conj, ids); x != nil {
+		if x := g.p.lookupPath(g.s, u, g.conj, ids); x != nil {
 			return g.p.lookupCost(g.s, u, x)
 		}
 		return 0

@@ -70,6 +70,39 @@ func (b *block) lateral() bool {
 	return false
 }
 
+// plannedOnce reports whether the block has what cannot be planned twice: entries of FROM,
+// or what another table's rows are looked up by, that are run for each row of others.
+func (b *block) plannedOnce() bool {
+	once := b.lateral()
+	check := func(list []plan.Expr) { once = once || slices.ContainsFunc(list, b.looksUpByQuery) }
+	check(b.where)
+	b.eachItem(func(j *joinItem) { check(j.on) })
+	return once
+}
+
+// looksUpByQuery reports whether a condition is an equality of a table's column with what a
+// subquery says of another table's rows.
+func (b *block) looksUpByQuery(c plan.Expr) bool {
+	x, y, ok := equality(c)
+	if !ok || volatileWithin(c) {
+		return false
+	}
+	by := func(x, y plan.Expr) bool {
+		v, ok := bareVar(x)
+		sub, is := y.(*subquery)
+		if !ok || !is || !correlated(sub.q) || b.rels[v.Rel] == nil {
+			return false
+		}
+		in, other := map[int]bool{}, false
+		relsOf(y, in)
+		for id := range in {
+			other = other || id != v.Rel && b.rels[id] != nil
+		}
+		return other && !in[v.Rel]
+	}
+	return by(x, y) || by(y, x)
+}
+
 // mayLead reports whether a few rows of a join of tables are wanted as they come.
 func (p *planner) mayLead(s *state) bool {
 	b := s.b
@@ -90,7 +123,7 @@ func (p *planner) mayLead(s *state) bool {
 	plain := true
 	check := func(list []plan.Expr) {
 		for _, c := range list {
-			plain = plain && !hasSub(c) && !volatileCall(c)
+			plain = plain && (!hasSub(c) && !volatileCall(c) || b.looksUpByQuery(c))
 		}
 	}
 	check(b.where)
@@ -104,7 +137,7 @@ const maxLeads = 2
 // anyLeads are leads for a block that is planned to its join, of which a few rows are
 // wanted in no order: the largest of the tables whose rows its joins keep.
 func (p *planner) anyLeads(s *state) []*lead {
-	if len(s.q.sort) > 0 || s.b.grouped || s.b.distinct || s.b.lateral() || !p.mayLead(s) {
+	if len(s.q.sort) > 0 || s.b.grouped || s.b.distinct || s.b.plannedOnce() || !p.mayLead(s) {
 		return nil
 	}
 	limit := p.limitOf(s)

@@ -38,7 +38,7 @@ func (p *planner) semiPlace(s *state, j *joinStep, ids map[int]bool) *joinStep {
 		case subset(ids, j.l.rels()):
 			j = j.l
 		case subset(ids, j.r.rels()):
-			if u := j.r.unit; u != nil && (u.after != nil || p.lookupPath(u, s.conj, j.l.rels()) != nil) {
+			if u := j.r.unit; u != nil && (u.after != nil || p.lookupPath(s, u, s.conj, j.l.rels()) != nil) {
 				return best
 			}
 			j = j.r

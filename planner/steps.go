@@ -112,7 +112,7 @@ func (p *planner) planBlock(q *query) plan.Node {
 		return s.cur.node
 	}
 	lead := p.leadOf(s)
-	if lead != nil && s.b.lateral() { // which cannot be planned twice, and cost most where all rows are joined
+	if lead != nil && s.b.plannedOnce() { // which costs most where all rows are joined
 		s.lead, lead = lead, nil
 	}
 	semis := slices.Clone(s.b.semis)

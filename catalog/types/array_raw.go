@@ -69,7 +69,7 @@ func StoredElem(elem T, b []byte) (Datum, error) {
 			case OText, OVarchar, OName, OPgNodeTree, 3361, 3402, 5017: // the last four cannot be read from text
 				return Datum{T: elem, B: b}, nil
 			}
-		case KJSON:
+		case KJSON, KArray:
 			return Datum{T: elem, B: b}, nil
 		case KJSONB:
 			if len(b) > 1 && b[0] == 1 {

@@ -23,6 +23,7 @@ type Lookup struct {
 	only bool
 	// whole tells that a probe has the whole key, which finds one row at most.
 	whole bool
+	first bool // see FirstOnly
 	dec   decoder
 	entry entryFilter
 
@@ -61,6 +62,10 @@ func (d *Desc) NewLookup(r Reader, ix *catalog.Index, nkeys int, cols []int, ind
 
 // ReadParts makes the lookup read columns in part: see ScanSpec.Parts.
 func (l *Lookup) ReadParts(parts []Part) { l.dec.setParts(parts) }
+
+// FirstOnly makes the lookup find one row of each probe only, with which whoever asks
+// whether there is any has enough. It is not for lookups that drop entries.
+func (l *Lookup) FirstOnly() { l.first = true }
 
 // FilterEntries makes the lookup drop entries before their rows are fetched: see
 // ScanSpec.EntryFilter.
@@ -223,11 +228,17 @@ func (l *Lookup) scans() error {
 			l.chunk = pairs
 		}
 		n := min(len(l.chunk), vec.BatchSize-len(l.keys))
+		if l.first {
+			n, l.inSpan = 1, false
+		}
 		for _, p := range l.chunk[:n] {
 			l.keys, l.vals = append(l.keys, p.Key), append(l.vals, p.Val)
 			l.from = append(l.from, l.probe.rows[l.next-1])
 		}
 		l.chunk = l.chunk[n:]
+		if l.first {
+			l.chunk = nil
+		}
 	}
 	return nil
 }
@@ -241,7 +252,11 @@ func (l *Lookup) enter(probe []byte) {
 	l.inSpan = true
 	if !rescan(l.iter, span) {
 		l.closeIter()
-		l.iter, l.inSpan = l.d.scanFile(l.ctx, l.r, l.x, span, kv.ScanOpt{}), true
+		var opt kv.ScanOpt
+		if l.first {
+			opt.Batch = 1
+		}
+		l.iter, l.inSpan = l.d.scanFile(l.ctx, l.r, l.x, span, opt), true
 	}
 }
 
@@ -298,7 +313,7 @@ func (l *Lookup) Release() {
 	forgetKeys(l.most, l.keys, l.vals, l.mkeys)
 	l.dec.reset()
 	l.entry.reset()
-	l.ctx, l.d, l.r, l.x, l.c, l.most = nil, nil, nil, nil, nil, 0
+	l.ctx, l.d, l.r, l.x, l.c, l.most, l.first = nil, nil, nil, nil, nil, 0, false
 	lookups.Put(l)
 }
 
