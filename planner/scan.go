@@ -31,7 +31,7 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 	if r.cursor != "" {
 		rows = 1
 	}
-	best := force
+	best, loose := force, 0
 	if best == nil {
 		want := p.wantedOrder(s, r, rows)
 		var cost float64
@@ -39,6 +39,10 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 		sort := 0.0
 		if len(want.cols) > 0 {
 			sort = rows * costSort
+		}
+		if x, n, groups, least := p.loosePath(s, u, all[r.id], need, rows, want); x != nil && least < cost {
+			best, loose, rows, cost = x, n, groups, least
+			best.cost = least
 		}
 		arms, c := p.unionOf(r, u.local, best)
 		all := false
@@ -51,7 +55,7 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 			return p.planUnion(s, u, arms, all, rows, c)
 		}
 	}
-	sc := &plan.Scan{Table: r.table, Alias: r.alias, Cursor: r.cursor, Index: best.index, Access: best.access, IndexOnly: best.only, Reverse: best.reverse, Ordered: best.reverse}
+	sc := &plan.Scan{Table: r.table, Alias: r.alias, Cursor: r.cursor, Index: best.index, Access: best.access, IndexOnly: best.only, Reverse: best.reverse, Ordered: best.reverse || loose > 0, Loose: loose}
 	n := &pnode{lay: layout{}, rels: u.rels, base: r, cost: best.cost}
 	wanted := map[int]map[int]bool{r.id: maps.Clone(need)}
 	var rest, entry []plan.Expr

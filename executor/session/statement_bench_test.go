@@ -49,6 +49,10 @@ func BenchmarkStatement(b *testing.B) {
 			FROM post p LEFT JOIN LATERAL (SELECT count(*) AS n FROM reply r WHERE r.post = p.id) x ON true ORDER BY p.id DESC LIMIT 20`},
 		{"page without replies", []string{postTables}, "SELECT p.id FROM post p WHERE NOT EXISTS (SELECT 1 FROM reply r WHERE r.post = p.id AND r.at > 90000) ORDER BY p.id LIMIT 20"},
 		{"page of many replies", []string{postTables}, "SELECT p.id FROM post p WHERE (SELECT count(*) FROM reply r WHERE r.post = p.id) > 2 ORDER BY p.id LIMIT 20"},
+		{"last of each", []string{
+			"CREATE TABLE reading (sensor int, at timestamp, v int, PRIMARY KEY (sensor, at))",
+			"INSERT INTO reading SELECT s, timestamp '2024-01-01' + i * interval '1 min', i FROM generate_series(1, 10) s, generate_series(1, 10000) i"},
+			"SELECT DISTINCT ON (sensor) * FROM reading ORDER BY sensor, at DESC"},
 		{"page of groups", []string{postTables}, `SELECT p.id, a.name, count(r.id)
 			FROM post p JOIN author a ON a.id = p.author LEFT JOIN reply r ON r.post = p.id GROUP BY p.id, a.id ORDER BY p.at DESC LIMIT 20`},
 		{"page of distinct rows", []string{postTables}, "SELECT DISTINCT p.* FROM post p JOIN reply r ON r.post = p.id WHERE r.at > 50000 ORDER BY p.id LIMIT 20"},

@@ -358,6 +358,9 @@ func (w speller) details(n Node) []string {
 		if more := len(n.Ranges) - shownRanges; more > 0 {
 			add("Key", fmt.Sprint(more, " more"))
 		}
+		if n.Loose > 0 {
+			add("First of each", strings.Join(firstNames(n.Loose, keyNames(n.Table, n.Index)), ", "))
+		}
 		if n.Cursor != "" {
 			add("Cursor", n.Cursor)
 		}
@@ -478,6 +481,15 @@ func (w speller) lookupText(n *LookupJoin) string {
 		}
 		return name(i)
 	})
+}
+
+// firstNames are the names of the first n columns.
+func firstNames(n int, name func(int) string) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = name(i)
+	}
+	return out
 }
 
 // keyNames returns the names of the columns of an index, or of the table's key.

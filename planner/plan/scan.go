@@ -54,6 +54,9 @@ type (
 		// Limit and Skip say that Limit rows behind the first Skip are probably enough;
 		// nil: all, and none.
 		Limit, Skip Expr
+		// Loose tells that of the rows with the same values in so many of the first key
+		// columns one is enough, the first in the scan's order; 0: all are wanted.
+		Loose int
 		// Area restricts a region-clustered table to the regions of a place, instead
 		// of Ranges. Filter decides about each row.
 		Area *Area

@@ -71,6 +71,10 @@ type ScanSpec struct {
 	// there are many. nil: all are wanted. Not for an inverted index.
 	Tail   []types.Range
 	TailAt int
+	// Loose tells that of the rows whose first so many key columns are the same one is
+	// enough, the first of the scan: others may be left out, by a search for what
+	// follows them. 0: all are wanted. EntryFilter may read those columns only then.
+	Loose int
 	// Sample, where it is set, says which rows of the master file are wanted, whose keys
 	// are numbers. Others may be among those that are passed.
 	Sample *types.Sample

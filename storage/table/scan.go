@@ -35,6 +35,8 @@ type Scanner struct {
 	dec     decoder
 	entry   entryFilter
 	tail    tailFilter
+	loose   int    // see ScanSpec.Loose
+	begin   []byte // of the span that is read
 	keys    [][]byte
 	vals    [][]byte
 	mkeys   [][]byte
@@ -107,6 +109,10 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 	s.only = x != nil && (spec.IndexOnly || !s.dec.values) && x.covers(d, spec.Cols)
 	s.entry.init(d, x, spec.EntryCols, spec.EntryFilter)
 	s.tail.init(x, spec)
+	s.loose = spec.Loose
+	if x != nil && x.inverted || s.tail.on() || s.set.points != nil {
+		s.loose = 0
+	}
 	s.dec.values = s.dec.values || s.entry.on()
 	s.opt.Reverse = spec.Reverse
 	s.opt.KeysOnly = !s.dec.values
@@ -130,8 +136,11 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 		}
 	}
 	s.entry.dec.checked = s.checked
-	if s.tail.on() {
+	switch {
+	case s.tail.on():
 		s.opt.Batch = tailRead
+	case s.loose > 0:
+		s.opt.Batch = 1
 	}
 	return s, nil
 }
@@ -217,6 +226,9 @@ func (s *Scanner) read(n int) (int, error) {
 	if s.tail.on() {
 		return s.readTail(n)
 	}
+	if s.loose > 0 {
+		return s.readFirst()
+	}
 	if s.dec.values {
 		s.keys, s.vals = slices.Grow(s.keys, n)[:n], slices.Grow(s.vals, n)[:n]
 		for i, p := range s.chunk[:n] {
@@ -225,6 +237,37 @@ func (s *Scanner) read(n int) (int, error) {
 	}
 	s.chunk = s.chunk[n:]
 	return n, nil
+}
+
+// readFirst takes the next pair, and goes on behind those with the same first columns.
+func (s *Scanner) readFirst() (int, error) {
+	p := s.chunk[0]
+	s.chunk = s.chunk[1:]
+	if s.dec.values {
+		s.keys, s.vals = append(s.keys, p.Key), append(s.vals, p.Val)
+	}
+	c, _ := s.d.keyCodec(s.x)
+	rest := p.Key
+	for i := range s.loose {
+		var err error
+		if rest, err = c.SkipCol(i, rest); err != nil {
+			return 0, corrupt(s.d.fileOf(s.x), p.Key, err)
+		}
+	}
+	head := p.Key[:len(p.Key)-len(rest)]
+	for len(s.chunk) > 0 && bytes.HasPrefix(s.chunk[0].Key, head) {
+		s.chunk = s.chunk[1:]
+	}
+	if len(s.chunk) > 0 {
+		return 1, nil
+	}
+	s.inSpan = false
+	if s.rev { // the spans may be others' as well
+		s.set.spans = append(slices.Clip(s.set.spans), kv.Range{Lo: s.begin, Hi: bytes.Clone(head)})
+	} else if lo := codec.PrefixEnd(head); lo != nil && (s.tail.end == nil || bytes.Compare(lo, s.tail.end) < 0) {
+		s.set.spans = append([]kv.Range{{Lo: lo, Hi: s.tail.end}}, s.set.spans...)
+	}
+	return 1, nil
 }
 
 // readShared takes the table's own rows of the next n pairs of a cluster's file.
@@ -275,7 +318,7 @@ func (s *Scanner) openSpan() bool {
 	} else {
 		s.set.spans = s.set.spans[1:]
 	}
-	s.inSpan, s.tail.end = true, span.Hi
+	s.inSpan, s.tail.end, s.begin = true, span.Hi, span.Lo
 	if !rescan(s.iter, span) {
 		if s.iter != nil {
 			s.iter.Close()
