@@ -21,7 +21,7 @@ func (p *planner) simplify(list []plan.Expr) []plan.Expr {
 	}
 	out := make([]plan.Expr, 0, len(list))
 	for _, c := range list {
-		out = conjuncts(p.condition(p.valued(c)), out)
+		out = conjuncts(p.valued(p.condition(p.valued(c))), out)
 	}
 	return out
 }
@@ -105,38 +105,30 @@ func opposites(list []plan.Expr) []plan.Expr {
 	return out
 }
 
-// valued drops what the present values of parameters decide: alternatives that do not
-// hold, and what follows the argument that COALESCE takes. The plan is then one for
-// these values alone.
+// valued drops what constants and the present values of parameters decide of what is asked
+// only whether it is true: alternatives that do not hold, and conditions that do. With
+// parameters the plan is then one for these values alone.
 func (p *planner) valued(e plan.Expr) plan.Expr {
+	switch x := e.(type) {
+	case *plan.And:
+		return p.without(x, x.Args, true, false)
+	case *plan.Or:
+		return p.without(x, x.Args, false, false)
+	}
+	return p.exactly(e)
+}
+
+// exactly is valued where NULL is not false.
+func (p *planner) exactly(e plan.Expr) plan.Expr {
 	if len(p.ParamValues) == 0 {
 		return e
 	}
 	return plan.Map(e, func(x plan.Expr) plan.Expr {
 		switch x := x.(type) {
+		case *plan.And:
+			return p.without(x, x.Args, true, true)
 		case *plan.Or:
-			var left []plan.Expr
-			for _, a := range x.Args {
-				d, ok := p.decided(a)
-				switch {
-				case !ok:
-					left = append(left, a)
-				case !d.Null && d.I != 0:
-					p.forValues = true
-					return constBool(true)
-				}
-			}
-			if len(left) == len(x.Args) {
-				return x
-			}
-			p.forValues = true
-			switch len(left) {
-			case 0:
-				return constBool(false)
-			case 1:
-				return left[0]
-			}
-			return &plan.Or{At: x.At, Args: left}
+			return p.without(x, x.Args, false, true)
 		case *plan.Coalesce:
 			prm, ok := x.Args[0].(*plan.Param)
 			if !ok || prm.Idx >= len(p.ParamValues) {
@@ -155,9 +147,44 @@ func (p *planner) valued(e plan.Expr) plan.Expr {
 	})
 }
 
-// decided computes a condition that depends on nothing but parameters.
-func (p *planner) decided(e plan.Expr) (types.Datum, bool) {
-	params, ok := false, true
+// without is e, AND or OR of args, without those that are decided. exact tells that it
+// matters whether the outcome is false or NULL.
+func (p *planner) without(e plan.Expr, args []plan.Expr, and, exact bool) plan.Expr {
+	var left []plan.Expr
+	for _, a := range args {
+		d, params, ok := p.decided(a)
+		switch {
+		case ok && d.Null && exact:
+			left = append(left, a)
+		case ok:
+			p.forValues = p.forValues || params
+			if holds := !d.Null && d.I != 0; holds != and {
+				return constBool(holds)
+			}
+		case exact:
+			left = append(left, a)
+		default:
+			left = append(left, p.valued(a))
+		}
+	}
+	at := plan.At{T: types.TBool, Off: e.Pos()}
+	switch {
+	case slices.Equal(left, args):
+		return e
+	case len(left) == 0:
+		return constBool(and)
+	case len(left) == 1:
+		return left[0]
+	case and:
+		return &plan.And{At: at, Args: left}
+	}
+	return &plan.Or{At: at, Args: left}
+}
+
+// decided computes a condition that depends on nothing but constants and parameters, and
+// tells whether it has such.
+func (p *planner) decided(e plan.Expr) (d types.Datum, params, ok bool) {
+	ok = true
 	plan.Visit(e, func(x plan.Expr) bool {
 		switch x := x.(type) {
 		case *plan.Param:
@@ -171,11 +198,11 @@ func (p *planner) decided(e plan.Expr) (types.Datum, bool) {
 		}
 		return ok
 	})
-	if !params || !ok || p.Consts == nil {
-		return types.Datum{}, false
+	if !ok || p.Consts == nil {
+		return types.Datum{}, false, false
 	}
 	d, err := p.Consts.EvalConst(p.withValues(e))
-	return d, err == nil
+	return d, params, err == nil
 }
 
 // withValues puts the values of the parameters into an expression.
