@@ -35,6 +35,12 @@ func (b *builder) filter(n *plan.Filter) (Operator, error) {
 	return op, err
 }
 
+// pushFilter hands the filter to the input, but where volatile functions are called for
+// the rows that nobody wants.
+func (op *filter) pushFilter(col int, f *keyFilter) bool {
+	return !volatile(op.each) && pushFilter(op.input, col, f)
+}
+
 // predicateOf compiles a conjunction; nil for none.
 func predicateOf(conj []plan.Expr) (expr.Pred, error) {
 	switch len(conj) {

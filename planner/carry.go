@@ -3,6 +3,7 @@ package planner
 import (
 	"slices"
 
+	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
 )
 
@@ -123,6 +124,12 @@ func (p *planner) carryOver(s *state) {
 	}
 }
 
+// oneOrder reports whether values of the two types have one order, in which those that are
+// equal within a type lie together.
+func oneOrder(a, b types.T) bool {
+	return a.OID == b.OID || integer(a) && integer(b) || finerTime(a, b) || finerTime(b, a)
+}
+
 // oneSided is the column of a condition that compares it with values which are the same
 // for all rows, nil if it is another condition.
 func oneSided(e plan.Expr) *plan.Var {
@@ -134,7 +141,7 @@ func oneSided(e plan.Expr) *plan.Var {
 	}
 	switch x := e.(type) {
 	case *plan.Call:
-		if len(x.Args) != 2 || !slices.Contains([]string{"=", "<", "<=", ">", ">="}, x.Op) || x.Args[0].Type().OID != x.Args[1].Type().OID {
+		if len(x.Args) != 2 || !slices.Contains([]string{"=", "<", "<=", ">", ">="}, x.Op) || !oneOrder(x.Args[0].Type(), x.Args[1].Type()) {
 			return nil
 		}
 		if v := column(x.Args[0]); v != nil && sameForAll(x.Args[1]) {
@@ -144,7 +151,7 @@ func oneSided(e plan.Expr) *plan.Var {
 			return v
 		}
 	case *plan.InList:
-		if v := column(x.X); v != nil && !x.Not && x.Elem.OID == v.T.OID && all(x.List, sameForAll) {
+		if v := column(x.X); v != nil && !x.Not && oneOrder(x.Elem, v.T) && all(x.List, sameForAll) {
 			return v
 		}
 	case *plan.AnyArray:

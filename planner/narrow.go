@@ -101,6 +101,14 @@ func probeScans(n plan.Node, col int, found func(sc *plan.Scan, col int)) {
 				probeScans(in, col, found)
 			}
 		}
+	case *plan.Filter:
+		probeScans(n.Input, col, found)
+	case *plan.Group: // all rows of a group have one value in a key
+		if n.Sets == nil && col < len(n.Keys) {
+			if c, ok := n.Keys[col].(*plan.Col); ok {
+				probeScans(n.Input, c.Idx, found)
+			}
+		}
 	case *plan.Project:
 		if c, ok := n.Exprs[col].(*plan.Col); ok {
 			probeScans(n.Input, c.Idx, found)

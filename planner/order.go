@@ -333,7 +333,7 @@ func (p *planner) limitOf(s *state) float64 {
 		return s.q.expect
 	}
 	n, known := p.asked(s.q.limit)
-	if prm, is := s.q.limit.(*plan.Param); is && prm.Idx >= len(p.ParamValues) {
+	if !known && p.unknownYet(s.q.limit) {
 		return fewWanted
 	}
 	if !known {
@@ -343,6 +343,17 @@ func (p *planner) limitOf(s *state) float64 {
 		n += skip
 	}
 	return max(n, 1)
+}
+
+// unknownYet reports whether an expression has parameters without values.
+func (p *planner) unknownYet(e plan.Expr) bool {
+	found := false
+	plan.Visit(e, func(x plan.Expr) bool {
+		prm, is := x.(*plan.Param)
+		found = found || is && prm.Idx >= len(p.ParamValues)
+		return !found
+	})
+	return found
 }
 
 // asked is the value of a LIMIT or OFFSET, if it is known by now and not NULL.

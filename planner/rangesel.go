@@ -25,7 +25,7 @@ func (p *planner) estimate(e plan.Expr) (types.Datum, bool) {
 	ok := true
 	plan.Visit(e, func(x plan.Expr) bool {
 		switch x := x.(type) {
-		case *plan.Const, *plan.Relabel, *plan.CoerceMod, *plan.CoerceIO, *plan.KeyBound, *plan.ArrayCtor:
+		case *plan.Const, *plan.Relabel, *plan.CoerceMod, *plan.CoerceIO, *plan.KeyBound, *plan.ArrayCtor, *plan.MinMax:
 		case *plan.Param:
 			ok = ok && x.Idx < len(p.ParamValues)
 		case *plan.Call:

@@ -102,6 +102,7 @@ func (p *planner) planBlock(q *query) plan.Node {
 		p.constFault(q.block, q.offset)
 	}
 	p.pullUp(q)
+	p.limitLeft(q)
 	s.b = q.block
 	sortForFirsts(q)
 	p.findParts(s)
