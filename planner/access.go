@@ -513,7 +513,7 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 		if b := find(col, "null"); b != nil {
 			kr.IsNull = true
 			take(b)
-			x.rows *= selNull
+			x.rows *= p.selectivity(b.conj, rels)
 			n++
 			break
 		}
@@ -550,7 +550,7 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 		}
 		if b := find(col, "like"); b != nil {
 			kr.Like = b.x
-			x.rows *= selLike
+			x.rows *= p.prefixSel(r, col, b.x)
 			n++
 		} else if b := find(col, "not null"); b != nil {
 			kr.NotNull = true

@@ -23,6 +23,52 @@ func likePrefix(x plan.Expr) bool {
 	return false
 }
 
+// prefixSel is the share of an entry's rows whose text begins as all do that a LIKE
+// pattern fits: more than the pattern's own share where a wildcard is not its end.
+func (p *planner) prefixSel(r *rel, col int, like plan.Expr) float64 {
+	st := p.colStats(r, col)
+	pattern, known := p.estimate(like)
+	if st == nil || !known {
+		return selLike
+	}
+	prefix := literalStart(pattern.B)
+	common, left := 0.0, 1-st.NullFrac
+	for i := range st.MCV {
+		left -= st.MCF[i]
+		if bytes.HasPrefix(st.MCV[i].B, prefix) {
+			common += st.MCF[i]
+		}
+	}
+	share := selLike
+	if n := float64(len(st.Histogram)); n >= 10 {
+		hits := 0.0
+		for i := range st.Histogram {
+			if bytes.HasPrefix(st.Histogram[i].B, prefix) {
+				hits++
+			}
+		}
+		share = max(hits/n, 1/(10*n))
+	}
+	return min(1, max(common+max(left, 0)*share, 1e-6))
+}
+
+// literalStart is what a LIKE pattern has before its first wildcard.
+func literalStart(pattern []byte) []byte {
+	var out []byte
+	for i := 0; i < len(pattern); i++ {
+		switch b := pattern[i]; {
+		case b == '%' || b == '_':
+			return out
+		case b == '\\' && i+1 < len(pattern):
+			i++
+			out = append(out, pattern[i])
+		default:
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
 // fixedPrefix turns the prefix that all texts begin with for which text ~ x or
 // text ^@ x holds into a LIKE pattern; nil when there is none.
 func fixedPrefix(op string, x plan.Expr) plan.Expr {
