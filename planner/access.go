@@ -505,7 +505,7 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 		if b := find(col, "any"); b != nil {
 			kr.EqAny = b.x
 			take(b)
-			x.rows = min(x.rows, x.rows*arrayCount(b.x)*p.eqSel(&plan.Var{Rel: r.id, Col: col}, nil, rels))
+			x.rows *= p.selectivity(b.conj, rels)
 			n++
 			ranged = true
 			continue
