@@ -73,10 +73,11 @@ func ImpliedByChecks(c *Context, t *catalog.Table, cond string) (implied bool, e
 }
 
 // implies reports whether want is true wherever have is: they are the same,
-// have compares what want says is not NULL, or both compare one expression with
+// have is never true of what want says is not NULL, or both compare one expression with
 // constants,
 //
-//	v > 10  implies  v > 5,  v >= 10,  v <> 3  and  v IS NOT NULL
+//	v > 10  implies  v > 5,  v >= 10,  v <> 3  and  v IS NOT NULL,
+//	v > now() - interval '1 day', v = $1 and v + 1 IN (2, 3)  imply  v IS NOT NULL
 func (p *planner) implies(have, want plan.Expr) bool {
 	if exprKey(have) == exprKey(want) {
 		return true
@@ -87,12 +88,12 @@ func (p *planner) implies(have, want plan.Expr) bool {
 	if or, is := want.(*plan.Or); is {
 		return slices.ContainsFunc(or.Args, func(x plan.Expr) bool { return p.implies(have, x) })
 	}
+	if is, null := want.(*plan.Is); null {
+		return is.Test == plan.IsNull && is.Not && is.X.Type().Kind() != types.KRecord && falseOfNull(have, exprKey(is.X))
+	}
 	h, hc, hop, ok := comparison(have)
 	if !ok {
 		return false
-	}
-	if is, null := want.(*plan.Is); null {
-		return is.Test == plan.IsNull && is.Not && exprKey(is.X) == exprKey(h)
 	}
 	switch w := want.(type) { // a boolean, or one of several constants
 	case *plan.Not:
@@ -121,6 +122,43 @@ func (p *planner) implies(have, want plan.Expr) bool {
 		return wop == "<" && c <= 0 || (wop == "<=" || wop == "<>") && c <= 0
 	case "<=":
 		return wop == "<=" && c <= 0 || (wop == "<" || wop == "<>") && c < 0
+	}
+	return false
+}
+
+// falseOfNull reports whether c cannot be true where the expression with a key is NULL.
+func falseOfNull(c plan.Expr, key string) bool {
+	switch x := c.(type) {
+	case *plan.And:
+		return slices.ContainsFunc(x.Args, func(a plan.Expr) bool { return falseOfNull(a, key) })
+	case *plan.Or:
+		return !slices.ContainsFunc(x.Args, func(a plan.Expr) bool { return !falseOfNull(a, key) })
+	case *plan.Not:
+		return nullOfNull(x.X, key)
+	case *plan.Is:
+		return x.Test == plan.IsNull && x.Not && nullOfNull(x.X, key)
+	case *plan.InList:
+		return nullOfNull(x.X, key)
+	case *plan.AnyArray:
+		return !x.All && x.Proc.Strict && nullOfNull(x.X, key)
+	}
+	return nullOfNull(c, key)
+}
+
+// nullOfNull reports whether e is NULL where the expression with a key is.
+func nullOfNull(e plan.Expr, key string) bool {
+	if exprKey(e) == key {
+		return true
+	}
+	switch x := e.(type) {
+	case *plan.Relabel:
+		return nullOfNull(x.X, key)
+	case *plan.CoerceMod:
+		return nullOfNull(x.X, key)
+	case *plan.CoerceIO:
+		return nullOfNull(x.X, key)
+	case *plan.Call:
+		return x.Proc.Strict && slices.ContainsFunc(x.Args, func(a plan.Expr) bool { return nullOfNull(a, key) })
 	}
 	return false
 }
