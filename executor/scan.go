@@ -27,7 +27,8 @@ type scan struct {
 	scanner *table.Scanner
 	par     *parallelScan
 	filters []*keyFilter
-	point   bool // one point get
+	early   *scanTest // of the scanner
+	point   bool      // one point get
 	// narrowed is what is read instead of the whole table, nil: nothing; cost is
 	// estimated like the node's.
 	narrowed *plan.Narrow
@@ -195,9 +196,20 @@ func (op *scan) start() error {
 		op.tally(int64(max(len(spec.Ranges), 1)), 0, 0)
 	}
 	setEntryFilter(spec, op.entry, op.env.Expr)
+	op.earlyTest(spec)
 	var err error
 	op.scanner, err = op.desc.Scan(op.env.Ctx, op.env.source(op.spec.Cols), spec)
 	return err
+}
+
+// earlyTest has the scanner test rows, with what a scan before has left of the test.
+func (op *scan) earlyTest(spec *table.ScanSpec) {
+	if op.early == nil || len(op.early.filters)+len(op.filters) > 0 {
+		op.early = newScanTest(op.node, op.filters, op.pred)
+	}
+	if op.early != nil && spec.Skip == 0 {
+		op.early.ask(op.env.Expr, spec)
+	}
 }
 
 func (op *scan) Next() (*vec.Batch, error) {
@@ -205,6 +217,7 @@ func (op *scan) Next() (*vec.Batch, error) {
 		return nil, err
 	}
 	for !op.done {
+		again := true
 		switch {
 		case op.point:
 			op.done = true
@@ -230,16 +243,20 @@ func (op *scan) Next() (*vec.Batch, error) {
 			if err := ctxErr(op.env.Ctx); err != nil {
 				return nil, err
 			}
-			if err := op.scanner.Next(&op.buf); err != nil {
+			var err error
+			if again, err = op.early.next(op.scanner, &op.buf); err != nil {
 				return nil, err
 			}
-			op.tally(0, int64(op.buf.N), 1)
+			op.tally(0, int64(op.buf.N)+op.early.taken(), 1)
 		}
 		if op.buf.N == 0 {
 			op.done = true
 			return nil, nil
 		}
 		op.out = vec.Batch{Cols: op.buf.Cols, N: op.buf.N}
+		if !again {
+			return &op.out, nil
+		}
 		if err := op.test(&op.out); err != nil {
 			op.out = vec.Batch{Cols: op.buf.Cols, N: op.buf.N}
 			if err := op.fault.rescue(err, &op.out, op.test, op.node.Filter); err != nil {

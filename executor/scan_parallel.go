@@ -135,6 +135,7 @@ type scanWorker struct {
 	pred    expr.Pred
 	env     *expr.Env
 	filters []*keyFilter
+	early   *scanTest
 	ready   chan<- scanned
 	free    chan *vec.Batch
 
@@ -161,6 +162,9 @@ func newScanWorker(op *scan, part *table.ScanSpec, ready chan<- scanned) (*scanW
 		own := *f
 		own.hashes = nil
 		w.filters = append(w.filters, &own)
+	}
+	if w.early = newScanTest(op.node, w.filters, w.pred); w.early != nil {
+		w.early.ask(w.env, part)
 	}
 	for range parallelDepth {
 		w.free <- new(vec.Batch)
@@ -198,16 +202,20 @@ func (w *scanWorker) run(ctx context.Context) {
 				fail(ctxErr(ctx))
 				return
 			}
-			if err := sc.Next(b); err != nil {
+			again, err := w.early.next(sc, b)
+			if err != nil {
 				fail(err)
 				return
 			}
+			w.rows += int64(b.N) + w.early.taken()
 			if b.N == 0 {
 				return
 			}
-			w.rows += int64(b.N)
 			w.batches++
 			b.Sel = nil
+			if !again {
+				break
+			}
 			if err := narrow(w.env, b, w.filters, w.pred, &sel); err != nil {
 				fail(err)
 				return

@@ -58,6 +58,9 @@ func BenchmarkStatement(b *testing.B) {
 		{"page of distinct rows", []string{postTables}, "SELECT DISTINCT p.* FROM post p JOIN reply r ON r.post = p.id WHERE r.at > 50000 ORDER BY p.id LIMIT 20"},
 		{"groups by a key", []string{postTables}, "SELECT p.*, count(*) FROM post p JOIN reply r ON r.post = p.id GROUP BY p.id"},
 		{"counts by names", []string{postTables}, "SELECT a.name, count(*) FROM reply r JOIN author a ON a.id = r.author WHERE r.at > 50000 GROUP BY a.name"},
+		{"few of wide rows", []string{wideTable}, "SELECT * FROM wide WHERE url LIKE '%/77%' ORDER BY at LIMIT 10"},
+		{"joined with few", []string{wideTable, "CREATE TABLE few (id int PRIMARY KEY)", "INSERT INTO few SELECT i * 10 FROM generate_series(1, 1000) i"},
+			"SELECT min(url), sum(c1), sum(c2), sum(c3), sum(c4) FROM wide JOIN few ON few.id = wide.owner"},
 		{"types of columns", []string{manyTables}, `WITH RECURSIVE w AS (
 			SELECT t.* FROM (` + typesOfColumns + `) t WHERE t.oid = 'part100'::regtype
 			UNION ALL
@@ -85,7 +88,9 @@ func BenchmarkStatement(b *testing.B) {
 
 const (
 	heapTable = "CREATE TABLE heap (a, b, c) AS SELECT i, 'row ' || i, repeat('x', 50) FROM generate_series(1, 100000) i"
-	docTable  = `CREATE TABLE doc (id int PRIMARY KEY, tags int[], data jsonb);
+	wideTable = `CREATE TABLE wide (id int PRIMARY KEY, owner int NOT NULL, url text NOT NULL, at int NOT NULL, c1 int, c2 int, c3 int, c4 numeric(9,2), c5 text, c6 text, c7 int, c8 int, c9 date);
+		INSERT INTO wide SELECT i, i * 7919 % 100003, 'http://site' || i % 50 || '/' || i, i * 31 % 10007, i, i, i, i, 'x', 'y', i, i, '2024-01-01' FROM generate_series(1, 100000) i`
+	docTable = `CREATE TABLE doc (id int PRIMARY KEY, tags int[], data jsonb);
 		INSERT INTO doc SELECT i, ARRAY[i % 100, i % 1000, i % 17], jsonb_build_object('type', 't' || i % 10, 'owner', i % 1000, 'labels', jsonb_build_array('l' || i % 20)) FROM generate_series(1, 50000) i;
 		CREATE INDEX ON doc USING gin (tags);
 		CREATE INDEX ON doc USING gin (data)`

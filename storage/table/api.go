@@ -64,6 +64,8 @@ type ScanSpec struct {
 	// EntryFilter is called with rows of EntryCols, which are columns of the key
 	// of Index, and lists in Sel those whose rows are wanted. nil: all are. It
 	// must not tell equal values apart: the entry may have another one.
+	// In a scan of the master file EntryCols are any columns, and the others of the rows
+	// that are not wanted are not decoded; it is not called where attribute files are read.
 	EntryFilter EntryFilter
 	EntryCols   []int
 	// Tail has ranges of column TailAt of the key of Index, the one behind that of

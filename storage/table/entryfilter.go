@@ -2,21 +2,22 @@ package table
 
 import "kvsqld/catalog/types/vec"
 
-// entryFilter drops index entries whose rows need not be fetched.
+// entryFilter drops index entries whose rows need not be fetched, or rows of the master
+// file of which no more columns need to be decoded.
 type entryFilter struct {
 	test EntryFilter
-	x    *index
+	x    *index // nil: the master file
 	dec  decoder
 	b    vec.Batch
 }
 
 func (f *entryFilter) init(d *Desc, x *index, cols []int, test EntryFilter) {
-	if test == nil || x == nil {
-		return
+	if test == nil || x == nil && len(d.groups) > 0 {
+		return // attribute files are read along with every row of the master file
 	}
 	f.test, f.x = test, x
 	f.dec.init(d, cols)
-	f.dec.equal = true
+	f.dec.equal = x != nil
 }
 
 // reset forgets the filter and keeps its memory.
@@ -34,7 +35,13 @@ func (f *entryFilter) on() bool { return f.test != nil }
 // them if there are any.
 func (f *entryFilter) pass(keys, vals [][]byte, from []uint32) ([][]byte, [][]byte, error) {
 	f.dec.prepare(&f.b, len(keys))
-	if err := f.dec.entries(f.x, &f.b, 0, keys, vals); err != nil {
+	var err error
+	if f.x == nil {
+		err = f.dec.master(&f.b, 0, keys, vals)
+	} else {
+		err = f.dec.entries(f.x, &f.b, 0, keys, vals)
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	f.b.N, f.b.Sel = len(keys), nil

@@ -160,8 +160,9 @@ func (s *Scanner) lead() {
 // (made on first use, reused later), b.N their number, b.Sel nil. N = 0 is the end.
 func (s *Scanner) Next(b *vec.Batch) error {
 	s.dec.prepare(b, s.batch)
-	for b.N < s.batch && !s.done {
-		most := s.batch - b.N
+	passedOver := 0 // by the filter, since the last row that passed it
+	for b.N+passedOver < s.batch && !s.done {
+		most := s.batch - b.N - passedOver
 		if s.skip > 0 {
 			most = int(min(s.skip, vec.BatchSize))
 		}
@@ -174,10 +175,15 @@ func (s *Scanner) Next(b *vec.Batch) error {
 			continue
 		}
 		if s.entry.on() {
+			read := n
 			if s.keys, s.vals, err = s.entry.pass(s.keys, s.vals, nil); err != nil {
 				return err
 			}
-			if n = len(s.keys); n == 0 {
+			n = len(s.keys)
+			if s.entry.x == nil && b.N+n > 0 { // a batch is given out that was read as far as others
+				passedOver += read - n
+			}
+			if n == 0 {
 				continue
 			}
 		}
@@ -196,6 +202,9 @@ func (s *Scanner) Next(b *vec.Batch) error {
 	s.batch = min(4*s.batch, s.most)
 	return nil
 }
+
+// PassAll ends the filter: the rows that are still to come all pass.
+func (s *Scanner) PassAll() { s.entry.reset() }
 
 // read puts up to n pairs into s.keys and s.vals. None, but not done, means that
 // a span or a set of points had no more.

@@ -3,6 +3,7 @@ package table_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -251,6 +252,63 @@ func TestUnsupportedKeysAreNamed(t *testing.T) {
 			t.Errorf("For: %v, want %s", err, tt.text)
 		}
 	}
+}
+
+// TestRowsAreTestedBeforeTheyAreDecoded filters a scan of the master file, and ends that
+// in its middle.
+func TestRowsAreTestedBeforeTheyAreDecoded(t *testing.T) {
+	db := tabletest.Open(t)
+	d := db.Create("t", []catalog.Column{tabletest.Col("id", types.TInt4), tabletest.Col("name", types.TText), tabletest.Col("n", types.TInt4)}, []int{0})
+	db.Tx(func(tx table.Txn) error {
+		var rows [][]types.Datum
+		for i := range 5000 {
+			rows = append(rows, row(i4(int64(i)), types.Text(fmt.Sprint("row ", i)), i4(int64(i%1000))))
+		}
+		for len(rows) > 0 {
+			if _, err := insert(tx, d, table.InsertOpt{}, rows[:1000]...); err != nil {
+				return err
+			}
+			rows = rows[1000:]
+		}
+		return nil
+	})
+	db.Tx(func(tx table.Txn) error {
+		asked := 0
+		s, err := d.Scan(ctx, tx, &table.ScanSpec{Cols: []int{1, 0}, EntryCols: []int{2}, EntryFilter: func(b *vec.Batch) error {
+			b.Sel = make([]uint32, 0)
+			for i, n := range b.Cols[0].I64[:b.N] {
+				if n == 900 {
+					b.Sel = append(b.Sel, uint32(i))
+				}
+			}
+			asked += b.N
+			return nil
+		}})
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		var b vec.Batch
+		if err := s.Next(&b); err != nil {
+			return err
+		}
+		got, want := showAll(tabletest.Datums(&b)), []string{`"row 900" 900 `, `"row 1900" 1900 `}
+		if len(got) == 0 || !slices.Equal(got, want[:min(len(got), 2)]) {
+			t.Errorf("the first batch is %v, want some of %v", got, want)
+		}
+		s.PassAll()
+		rest := 0
+		for more := true; more; more = b.N > 0 {
+			if err := s.Next(&b); err != nil {
+				return err
+			}
+			rest += b.N
+		}
+		if asked+rest != 5000 || asked > 3*vec.BatchSize {
+			t.Errorf("asked about %d rows, %d came after", asked, rest)
+		}
+		return nil
+	})
 }
 
 func TestGetRowsMarksTheMissing(t *testing.T) {

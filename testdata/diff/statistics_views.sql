@@ -5,6 +5,7 @@ INSERT INTO stv SELECT i, i % 10 FROM generate_series(1, 100) i;
 INSERT INTO stv_plain SELECT i, 'v' FROM generate_series(1, 50) i;
 SELECT count(*) FROM stv_plain WHERE y = 'no';
 SELECT count(*) FROM stv_plain WHERE x > 10;
+SELECT max(y) FROM stv_plain WHERE x > 40;
 UPDATE stv SET b = 0 WHERE b = 3;
 DELETE FROM stv WHERE b = 4;
 SELECT pg_stat_force_next_flush();
