@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 
@@ -53,6 +54,9 @@ func (p *planner) stepJoinOrder(s *state) {
 		s.order = []*joinStep{g.exact()}
 	default:
 		s.order = []*joinStep{g.greedy()}
+		if j := g.chains(); j != nil && j.cost < s.order[0].cost {
+			s.order[0] = j
+		}
 	}
 	g.joinedSemis(s.order[0])
 	if n+len(g.semis) > 1 {
@@ -392,6 +396,18 @@ func (g *joinGraph) join(a, b *joinStep) joinStep {
 	return j
 }
 
+// leastCost is what a join of two subtrees costs at least: a unit may be read by lookups alone.
+func leastCost(a, b *joinStep) float64 {
+	c := a.cost + b.cost
+	if a.unit != nil {
+		c = min(c, b.cost)
+	}
+	if b.unit != nil {
+		c = min(c, a.cost)
+	}
+	return c
+}
+
 // leads reports whether j is the better left side of a join with o: it has more
 // rows, or as many and is written first, whose order the result then has.
 func (j *joinStep) leads(o *joinStep) bool {
@@ -417,6 +433,9 @@ func (g *joinGraph) exact() *joinStep {
 			for sub := (set - 1) & set; sub > 0; sub = (sub - 1) & set {
 				other := set &^ sub
 				if sub < other || best[sub] == nil || best[other] == nil {
+					continue
+				}
+				if best[set] != nil && leastCost(best[sub], best[other]) >= best[set].cost {
 					continue
 				}
 				if any, _ := g.connected(uint64(sub), uint64(other)); !any && pass == 0 {
@@ -462,6 +481,54 @@ func (g *joinGraph) greedy() *joinStep {
 		list = append(list[:bj], list[bj+1:]...)
 	}
 	return list[0]
+}
+
+// maxChained is the number of joins that chains looks at.
+const maxChained = 2500
+
+// chains is the cheapest of the orders that begin with one unit and join one after the
+// other with it, nil where there are too many units. greedy may begin at a large table
+// that is joined with a small one: of
+//
+//	FROM keyword k, movie_keyword mk, movie_info mi, info_type it, … WHERE k.keyword IN ('x', 'y') AND it.info = 'z' …
+//
+// the movies of two keywords are looked up in all others.
+func (g *joinGraph) chains() *joinStep {
+	n := len(g.leaves)
+	if n > 64 {
+		return nil
+	}
+	first := slices.Clone(g.leaves)
+	slices.SortStableFunc(first, func(a, b *joinStep) int { return cmp.Compare(a.rows, b.rows) })
+	var best *joinStep
+	for _, l := range first[:min(n, max(1, 2*maxChained/(n*n)))] {
+		if j := g.chain(l); best == nil || j.cost < best.cost {
+			best = j
+		}
+	}
+	return best
+}
+
+// chain joins next what takes most rows away, or adds fewest, for its cost.
+func (g *joinGraph) chain(cur *joinStep) *joinStep {
+	rest := slices.DeleteFunc(slices.Clone(g.leaves), func(l *joinStep) bool { return l == cur })
+	for len(rest) > 0 {
+		at, bestLinked, bestRank := -1, false, 0.0
+		var best joinStep
+		for i, l := range rest {
+			linked, _ := g.connected(cur.set, l.set)
+			if bestLinked && !linked {
+				continue
+			}
+			j := g.join(cur, l)
+			rank := (j.rows - cur.rows) / max(j.cost-cur.cost, 1)
+			if at < 0 || linked && !bestLinked || rank < bestRank {
+				best, at, bestLinked, bestRank = j, i, linked, rank
+			}
+		}
+		cur, rest = &best, slices.Delete(rest, at, at+1)
+	}
+	return cur
 }
 
 // leftDeep joins the entries in their written order.
