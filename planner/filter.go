@@ -88,6 +88,10 @@ func (p *planner) flatten(s *state, items []*joinItem) []*unit {
 		if j.kind == plan.Right {
 			l, r = r, l
 		}
+		if p.unmatched(s, j, l, r) {
+			walk(l, among)
+			return
+		}
 		if p.waits(s, j, r, among) {
 			m := p.leftSide(s, j, l, r)
 			walk(l, true)

@@ -50,9 +50,15 @@ func (g *joinGraph) addSemis() {
 			above = append(above, m)
 			continue
 		}
-		side := p.semiSide(s, m)
-		m.inner = &side
+		if m.inner == nil {
+			side := p.semiSide(s, m)
+			m.inner = &side
+		}
+		side := *m.inner
 		n := side.node
+		if side.unit != nil {
+			side.unit.node = n
+		}
 		x := &semiLeaf{m: m, set: 1 << (len(g.leaves) + len(g.semis)), needs: needs, share: p.semiShare(s, m.kind, m.conds, n)}
 		u := side.unit
 		if u == nil {

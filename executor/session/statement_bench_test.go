@@ -48,6 +48,11 @@ func BenchmarkStatement(b *testing.B) {
 		{"page with LATERAL", []string{postTables}, `SELECT p.id, x.n
 			FROM post p LEFT JOIN LATERAL (SELECT count(*) AS n FROM reply r WHERE r.post = p.id) x ON true ORDER BY p.id DESC LIMIT 20`},
 		{"page without replies", []string{postTables}, "SELECT p.id FROM post p WHERE NOT EXISTS (SELECT 1 FROM reply r WHERE r.post = p.id AND r.at > 90000) ORDER BY p.id LIMIT 20"},
+		{"posts without replies", []string{postTables}, `SELECT a.name, count(*) FROM post p LEFT JOIN reply r ON r.post = p.id AND r.at > 90000 JOIN author a ON a.id = p.author
+			WHERE r.id IS NULL AND a.id < 20 GROUP BY 1`},
+		{"eleven entries", []string{postTables}, `SELECT count(*) FROM author a, author b, post p, post o, reply r, reply s, author c, author d, post q, reply t, author e
+			WHERE p.id = r.post AND p.id = s.post AND p.id = o.id AND p.id = q.id AND p.id = t.post AND a.id = p.author AND b.id = r.author AND c.id = s.author AND d.id = o.author AND e.id = t.author
+			AND a.name LIKE 'author 7%' AND b.name = 'author 77' AND q.at > 100`},
 		{"page of many replies", []string{postTables}, "SELECT p.id FROM post p WHERE (SELECT count(*) FROM reply r WHERE r.post = p.id) > 2 ORDER BY p.id LIMIT 20"},
 		{"last of each", []string{
 			"CREATE TABLE reading (sensor int, at timestamp, v int, PRIMARY KEY (sensor, at))",
