@@ -250,7 +250,12 @@ func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
 			x = p.ownConversion(call)
 		}
 	case pathIO:
-		x = &plan.CoerceIO{At: plan.At{T: plain, Off: e.Pos()}, X: e, Explicit: ctx == explicit, Cast: castForm(ctx)}
+		read := &plan.CoerceIO{At: plan.At{T: plain, Off: e.Pos()}, X: e, Explicit: ctx == explicit, Cast: castForm(ctx)}
+		x = read
+		if array, ok := p.plainArray(to.OID); ok { // whose elements are checked as those of an array are
+			read.T, read.Cast = array, plan.CastImplicit
+			x = p.coerce(read, plain, ctx)
+		}
 	case pathRow:
 		if p.rec != nil {
 			return &plan.Relabel{At: plan.At{T: to, Off: e.Pos()}, X: e, Cast: castForm(ctx)}
@@ -415,9 +420,9 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 			return p.coerceMod(&plan.Const{At: plan.At{T: plain, Off: x.Off}, Val: types.Null(plain)}, to, ctx)
 		}
 		in := p.info(to.OID)
-		if in.Kind == types.KArray && p.info(in.Elem).Type == 'd' {
-			if array := p.info(p.Snap.BaseType(p.T(in.Elem, -1)).OID).Array; array != 0 { // else it is an array itself
-				return p.coerce(p.coerceUnknown(e, p.T(array, -1), ctx), to, ctx)
+		if array, ok := p.plainArray(to.OID); ok && p.Consts != nil {
+			if _, err := p.Consts.EvalConst(p.coerce(p.coerceUnknown(e, array, ctx), to, ctx)); err != nil {
+				fail(at(err, x.Off))
 			}
 		}
 		if in.Kind == types.KOid && to.OID != types.OOid && to.OID != types.OXid && to.OID != types.OCid ||
@@ -474,6 +479,17 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		return text
 	}
 	return p.coerceMod(&plan.CoerceIO{At: plan.At{T: p.T(to.OID, -1), Off: e.Pos()}, X: text, Explicit: true}, to, ctx)
+}
+
+// plainArray returns the array type for the values of an array of a domain, whose elements have
+// the domain's base type. Not of a domain over an array, which has none.
+func (p *planner) plainArray(o types.OID) (types.T, bool) {
+	in := p.info(o)
+	if in.Kind != types.KArray || p.info(in.Elem).Type != 'd' {
+		return types.T{}, false
+	}
+	array := p.info(p.Snap.BaseType(p.T(in.Elem, -1)).OID).Array
+	return p.T(array, -1), array != 0
 }
 
 func (p *planner) isRegArray(in *types.Info) bool {

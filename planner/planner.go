@@ -32,6 +32,7 @@ type Context struct {
 	SearchPath []string // schemas in order, pg_catalog included where it applies
 	Fmt        *types.FmtOpts
 	Consts     ConstEvaluator
+	literals   ConstEvaluator // reads literals of user-defined types where nothing is folded
 	Texts      TextParser
 	// ParamTypes are the declared parameter types; OID 0 means to infer.
 	ParamTypes []types.T

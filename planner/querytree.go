@@ -26,7 +26,7 @@ func (p *planner) bindForText(s *ast.Select) *query {
 // textPlanner is a planner that binds for the text: nothing is folded.
 func textPlanner(c *Context) *planner {
 	unfolded := *c
-	unfolded.Consts = nil
+	unfolded.Consts, unfolded.literals = nil, c.Consts
 	return newPlanner(&unfolded)
 }
 

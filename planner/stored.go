@@ -98,7 +98,7 @@ func deparseOptions(c *Context) plan.DeparseOptions {
 // returns which relation it is.
 func (c *Context) qualifyLiteral(t types.T, text string) (string, types.OID) {
 	if t.OID != types.ORegclass {
-		return c.qualifyObject(t, text), 0
+		return c.canonicalLiteral(t, c.qualifyObject(t, text)), 0
 	}
 	schema, name, ok := splitName(text)
 	if !ok {
@@ -119,6 +119,29 @@ func (c *Context) qualifyLiteral(t types.T, text string) (string, types.OID) {
 		return catalog.QualifiedIdent(s, name), r.ObjectOID()
 	}
 	return text, 0
+}
+
+// canonicalLiteral is a literal of a user-defined array, row or range type as the type writes
+// its value.
+func (c *Context) canonicalLiteral(t types.T, text string) string {
+	in := c.Snap.TypeInfo(t.OID)
+	reader := c.Consts
+	if reader == nil {
+		reader = c.literals
+	}
+	if reader == nil || in == nil || t.OID < types.FirstUserOID ||
+		in.Kind != types.KArray && in.Kind != types.KRecord && in.Subtype == 0 {
+		return text
+	}
+	v, err := reader.EvalConst(&plan.CoerceIO{
+		At:       plan.At{T: t, Off: -1},
+		X:        &plan.Const{At: plan.At{T: types.TText, Off: -1}, Val: types.Bytes(types.TText, []byte(text))},
+		Explicit: true, Literal: true,
+	})
+	if err != nil || v.Null {
+		return text
+	}
+	return string(types.AppendText(nil, v, deparseOptions(c).Fmt))
 }
 
 // qualifyObject gives the name of a user-defined type or function in a literal its schema.

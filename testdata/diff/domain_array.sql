@@ -33,3 +33,27 @@ insert into t (f) select '{"{7}"}';
 select '{"{0}"}'::ones[];
 select '{"{x}"}'::ones[];
 select f from t where f = '{"{7}"}';
+
+-- What is read from a text is checked as well, and a literal keeps its type in stored texts.
+CREATE DOMAIN filled AS text CHECK (VALUE <> '');
+CREATE DOMAIN nozed AS filled CHECK (VALUE <> 'z');
+CREATE DOMAIN few AS filled[] CHECK (array_length(VALUE, 1) < 3);
+SELECT '{x,y}'::text::filled[], '{{x},{NULL}}'::text::filled[], NULL::text::filled[];
+SELECT '{x,""}'::text::filled[];
+SELECT '{x,""}'::filled[];
+SELECT '{q}'::text::nozed[];
+SELECT '{z}'::text::nozed[];
+SELECT '{z}'::nozed[];
+SELECT '{a,b}'::text::few;
+SELECT '{a,""}'::text::few;
+SELECT '{a,b,c}'::text::few;
+PREPARE read(text) AS SELECT $1::filled[];
+EXECUTE read('{x}');
+EXECUTE read('{x,""}');
+CREATE TABLE parcel (id int PRIMARY KEY, marks filled[] DEFAULT '{"x", y}', note text CHECK (note::filled[] <> '{"no"}'));
+INSERT INTO parcel(id, marks) SELECT 1, '{a,""}'::text::filled[];
+INSERT INTO parcel(id, note) VALUES (1, '{a,""}');
+INSERT INTO parcel(id, note) VALUES (1, '{"no"}');
+INSERT INTO parcel(id, note) VALUES (1, '{a}') RETURNING *;
+SELECT column_default FROM information_schema.columns WHERE table_name = 'parcel' ORDER BY ordinal_position;
+SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'parcel'::regclass AND contype = 'c';
