@@ -109,7 +109,7 @@ func (env *Env) arguments(r *routine, defaults bool) string {
 		s := env.argument(r, i)
 		if m != 'o' {
 			if d := in - (inputs - len(r.defaults)); defaults && d >= 0 {
-				s += " DEFAULT " + r.defaults[d]
+				s += " DEFAULT " + env.exprText(r.defaults[d], false)
 			}
 			in++
 		}
