@@ -331,11 +331,8 @@ func (env *Env) ObjDescription(o types.OID, relation string) string {
 	return env.description(o, class, 0)
 }
 
-// ColDescription is col_description: the comment on a column.
+// ColDescription is col_description: the comment on a column; on the relation for 0.
 func (env *Env) ColDescription(rel types.OID, attnum int) string {
-	if attnum == 0 {
-		return ""
-	}
 	return env.description(rel, oidPgClass, attnum)
 }
 
@@ -370,8 +367,9 @@ func (env *Env) description(o, class types.OID, sub int) string {
 		}
 	}
 	r := Find(catalog.SchemaPgCatalog, "pg_description")
+	one := &Lookup{Cols: []int{0}, Vals: []types.Datum{types.Int(types.TOid, int64(o))}}
 	// Computing the rows cannot fail.
-	_ = r.Rows(env, nil, func(row []types.Datum) bool {
+	_ = r.Rows(env, one, func(row []types.Datum) bool {
 		if types.OID(row[0].I) == o && row[2].I == int64(sub) && (class == 0 || types.OID(row[1].I) == class) {
 			text = string(row[3].B)
 		}

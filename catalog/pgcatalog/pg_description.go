@@ -12,7 +12,8 @@ func rowsPgDescription(w *writer) {
 			w.oid(oid).oid(class).int(int64(sub)).str(text).end()
 		}
 	}
-	if one, ok := w.wantOID("objoid"); !ok || one < types.FirstUserOID {
+	one, asked := w.wantOID("objoid")
+	if !asked || one < types.FirstUserOID {
 		for _, d := range catalog.Descriptions() {
 			if n, _ := env.Snap.SystemNote(env.DB, d.Class, d.OID, 0); !n.Described {
 				put(d.OID, d.Class, 0, d.Text)
@@ -22,12 +23,7 @@ func rowsPgDescription(w *writer) {
 	for _, n := range env.Snap.SystemNotes(env.DB) {
 		put(n.OID, n.Class, n.Sub, n.Comment)
 	}
-	for _, n := range env.Snap.Schemas(env.DB) {
-		if note, _ := env.Snap.SystemNote(env.DB, oidPgNamespace, n.OID, 0); !note.Described {
-			put(n.OID, oidPgNamespace, 0, n.Comment)
-		}
-	}
-	for _, r := range env.Snap.Relations(env.DB) {
+	relation := func(r catalog.Relation) {
 		co := commonOf(r)
 		put(co.OID, oidPgClass, 0, co.Comment)
 		for i, c := range r.RelColumns() {
@@ -35,7 +31,7 @@ func rowsPgDescription(w *writer) {
 		}
 		t := catalog.StorageOf(r)
 		if t == nil {
-			continue
+			return
 		}
 		for _, ix := range t.Indexes {
 			put(ix.OID, oidPgClass, 0, ix.Comment)
@@ -50,33 +46,62 @@ func rowsPgDescription(w *writer) {
 			put(k.OID, oidPgConstraint, 0, k.Comment)
 		}
 	}
-	for _, u := range env.Snap.UserTypes(env.DB) {
-		put(u.OID, oidPgType, 0, u.Comment)
-		for _, k := range u.Checks {
-			put(k.OID, oidPgConstraint, 0, k.Comment)
+	object := func(o catalog.Object) {
+		switch o := o.(type) {
+		case *catalog.Schema:
+			if note, _ := env.Snap.SystemNote(env.DB, oidPgNamespace, o.OID, 0); !note.Described {
+				put(o.OID, oidPgNamespace, 0, o.Comment)
+			}
+		case *catalog.UserType:
+			put(o.OID, oidPgType, 0, o.Comment)
+			for _, k := range o.Checks {
+				put(k.OID, oidPgConstraint, 0, k.Comment)
+			}
+			for i, c := range o.Columns {
+				put(o.RelOID, oidPgClass, i+1, c.Comment)
+			}
+		case *catalog.Policy:
+			put(o.OID, oidPgPolicy, 0, o.Comment)
+		case *catalog.Extension:
+			put(o.OID, oidPgExtension, 0, o.Comment)
+		case *catalog.ExtStats:
+			put(o.OID, oidPgStatisticExt, 0, o.Comment)
+		case *catalog.OwnOperator:
+			put(o.OID, oidPgOperator, 0, o.Comment)
+		case *catalog.OwnCast:
+			put(o.OID, oidPgCast, 0, o.Comment)
+		case *catalog.Function:
+			put(o.OID, oidPgProc, 0, o.Comment)
+		case catalog.Relation:
+			relation(o)
 		}
-		for i, c := range u.Columns {
-			put(u.RelOID, oidPgClass, i+1, c.Comment)
+	}
+	switch known, indexed := env.Snap.Object(one), env.Snap.TableOfIndex(env.DB, one); {
+	case asked && known != nil:
+		if known.DatabaseOID() == env.DB {
+			object(known)
 		}
+	case asked && indexed != nil:
+		relation(indexed)
+	case asked && one >= types.FirstUserOID: // a constraint, or the columns of a type
+		eachObject(env.Snap.Relations(env.DB), object)
+		eachObject(env.Snap.UserTypes(env.DB), object)
+	default:
+		eachObject(env.Snap.Schemas(env.DB), object)
+		eachObject(env.Snap.Relations(env.DB), object)
+		eachObject(env.Snap.UserTypes(env.DB), object)
+		eachObject(env.Snap.AllPolicies(env.DB), object)
+		eachObject(env.Snap.Extensions(env.DB), object)
+		eachObject(env.Snap.AllExtStats(env.DB), object)
+		eachObject(env.Snap.AllOperators(env.DB), object)
+		eachObject(env.Snap.AllCasts(env.DB), object)
+		eachObject(env.Snap.AllFunctions(env.DB), object)
 	}
-	for _, p := range env.Snap.AllPolicies(env.DB) {
-		put(p.OID, oidPgPolicy, 0, p.Comment)
-	}
-	for _, e := range env.Snap.Extensions(env.DB) {
-		put(e.OID, oidPgExtension, 0, e.Comment)
-	}
-	for _, e := range env.Snap.AllExtStats(env.DB) {
-		put(e.OID, oidPgStatisticExt, 0, e.Comment)
-	}
-	for _, o := range env.Snap.AllOperators(env.DB) {
-		put(o.OID, oidPgOperator, 0, o.Comment)
-	}
-	for _, k := range env.Snap.AllCasts(env.DB) {
-		put(k.OID, oidPgCast, 0, k.Comment)
-	}
-	for _, f := range env.Snap.AllFunctions(env.DB) {
-		put(f.OID, oidPgProc, 0, f.Comment)
-	}
-	one, _ := w.wantOID("objoid")
 	w.largeObjects(one, func(o *catalog.LargeObject) { put(o.OID, oidPgLargeobject, 0, o.Comment) })
+}
+
+func eachObject[T catalog.Object](list []T, f func(catalog.Object)) {
+	for _, o := range list {
+		f(o)
+	}
 }
