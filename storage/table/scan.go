@@ -213,6 +213,9 @@ func (s *Scanner) read(n int) (int, error) {
 	if s.set.points != nil {
 		return s.readPoints(n)
 	}
+	if s.loose > 0 {
+		return s.readFirst(n)
+	}
 	if len(s.chunk) == 0 {
 		if !s.inSpan && !s.openSpan() {
 			s.done = true
@@ -235,9 +238,6 @@ func (s *Scanner) read(n int) (int, error) {
 	if s.tail.on() {
 		return s.readTail(n)
 	}
-	if s.loose > 0 {
-		return s.readFirst()
-	}
 	if s.dec.values {
 		s.keys, s.vals = slices.Grow(s.keys, n)[:n], slices.Grow(s.vals, n)[:n]
 		for i, p := range s.chunk[:n] {
@@ -248,35 +248,65 @@ func (s *Scanner) read(n int) (int, error) {
 	return n, nil
 }
 
-// readFirst takes the next pair, and goes on behind those with the same first columns.
-func (s *Scanner) readFirst() (int, error) {
-	p := s.chunk[0]
-	s.chunk = s.chunk[1:]
-	if s.dec.values {
-		s.keys, s.vals = append(s.keys, p.Key), append(s.vals, p.Val)
+// readFirst is read for a loose scan: of the pairs with the same first columns it takes the
+// first, and searches for what follows the others.
+func (s *Scanner) readFirst(n int) (int, error) {
+	if s.x == nil && len(s.dec.groups) > 0 {
+		n = 1 // what the attribute files have is read beside one span
 	}
 	c, _ := s.d.keyCodec(s.x)
-	rest := p.Key
-	for i := range s.loose {
-		var err error
-		if rest, err = c.SkipCol(i, rest); err != nil {
-			return 0, corrupt(s.d.fileOf(s.x), p.Key, err)
+	got := 0
+	for ; got < n; got++ {
+		ok, err := s.nextPair()
+		if !ok || err != nil {
+			return got, err
 		}
+		p := s.chunk[0]
+		rest := p.Key
+		for i := range s.loose {
+			if rest, err = c.SkipCol(i, rest); err != nil {
+				return 0, corrupt(s.d.fileOf(s.x), p.Key, err)
+			}
+		}
+		head := s.dec.arena.Copy(p.Key)[:len(p.Key)-len(rest)]
+		if s.dec.values {
+			s.keys, s.vals = append(s.keys, head[:len(p.Key)]), append(s.vals, s.dec.arena.Copy(p.Val))
+		}
+		s.passGroup(head)
 	}
-	head := p.Key[:len(p.Key)-len(rest)]
+	return got, nil
+}
+
+// nextPair reports whether there is a pair in the chunk, reading the next one if need be.
+func (s *Scanner) nextPair() (bool, error) {
+	for len(s.chunk) == 0 {
+		if !s.inSpan && !s.openSpan() {
+			s.done = true
+			return false, nil
+		}
+		var err error
+		if s.chunk, err = s.iter.Next(); err != nil {
+			return false, err
+		}
+		s.inSpan = len(s.chunk) > 0
+	}
+	return true, nil
+}
+
+// passGroup goes on behind the keys that begin with head.
+func (s *Scanner) passGroup(head []byte) {
 	for len(s.chunk) > 0 && bytes.HasPrefix(s.chunk[0].Key, head) {
 		s.chunk = s.chunk[1:]
 	}
 	if len(s.chunk) > 0 {
-		return 1, nil
+		return
 	}
 	s.inSpan = false
 	if s.rev { // the spans may be others' as well
-		s.set.spans = append(slices.Clip(s.set.spans), kv.Range{Lo: s.begin, Hi: bytes.Clone(head)})
+		s.set.spans = append(slices.Clip(s.set.spans), kv.Range{Lo: s.begin, Hi: head})
 	} else if lo := codec.PrefixEnd(head); lo != nil && (s.tail.end == nil || bytes.Compare(lo, s.tail.end) < 0) {
 		s.set.spans = append([]kv.Range{{Lo: lo, Hi: s.tail.end}}, s.set.spans...)
 	}
-	return 1, nil
 }
 
 // readShared takes the table's own rows of the next n pairs of a cluster's file.
