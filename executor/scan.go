@@ -96,7 +96,7 @@ func (op *scan) Open(env *Env) error {
 	}
 	n := op.node
 	op.spec = table.ScanSpec{Index: n.Index, Cols: n.Cols, Parts: op.parts, Reverse: n.Reverse, IndexOnly: n.IndexOnly, EntryCols: n.EntryCols,
-		Below: n.Below, Loose: n.Loose, NotNull: !env.Unproven}
+		Below: n.Below, Loose: n.Loose, LooseValue: n.LooseValue, NotNull: !env.Unproven}
 	if len(n.Ranges) == 1 && n.Ranges[0].Elems != nil {
 		err = op.evalElements(&n.Ranges[0])
 	} else {

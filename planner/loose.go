@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"slices"
-
 	"kvsqld/catalog"
 	"kvsqld/planner/plan"
 )
@@ -23,8 +21,16 @@ const costLoose = 30.0
 // firsts is which rows of one table a block can do with: one for each value of the columns
 // by, and of those with the same value the first in the order of then; none: any.
 type firsts struct {
-	by   map[int]bool
-	then []orderCol
+	by    map[int]bool
+	then  []orderCol
+	value bool // NULLs come last in that order, whatever the index's is
+}
+
+// looseness is how a loose scan reads.
+type looseness struct {
+	cols   int     // key columns that tell the groups apart
+	value  bool    // see plan.Scan.LooseValue
+	groups float64 // how many there are
 }
 
 // firstsOf reads off the block which rows of r, its only table, are enough; nil: all are needed.
@@ -118,7 +124,7 @@ func (f *firsts) aggregates(aggs []plan.Agg, column func(plan.Expr) (int, bool))
 		}
 	}
 	if len(ends) > 0 && len(ends) == len(aggs) && len(f.by) > 0 {
-		f.then = ends[:1]
+		f.then, f.value = ends[:1], true
 		return true
 	}
 	for _, c := range args {
@@ -134,20 +140,21 @@ func columnOf(v *plan.Var, ok bool, r *rel) (int, bool) {
 	return v.Col, true
 }
 
-// loosePath is the cheapest path of r that reads one row of each group, with the number of
-// key columns that tell the groups apart and how many there are; nil if there is none.
-func (p *planner) loosePath(s *state, u *unit, need, out map[int]bool, rows float64, want wanted) (best *path, cols int, groups, cost float64) {
+// loosePath is the cheapest path of r that reads one row of each group, nil if there is none.
+func (p *planner) loosePath(s *state, u *unit, need, out map[int]bool, rows float64, want wanted) (best *path, how looseness) {
 	r := u.rel
 	f := p.firstsOf(s, r)
 	if f == nil {
-		return nil, 0, 0, 0
+		return nil, how
 	}
 	tests := map[int]map[int]bool{r.id: {}}
 	for _, c := range u.local {
 		if hasSub(c) || volatileCall(c) {
-			return nil, 0, 0, 0
+			return nil, how
 		}
-		needOf(c, tests)
+		if !f.bounds(r, c) {
+			needOf(c, tests)
+		}
 	}
 	fixed := fixedCols(p.boundsOf(r, u.local, func(in map[int]bool) bool { return len(in) == 0 }))
 	paths := p.paths(r, u.local, need, out)
@@ -157,7 +164,7 @@ func (p *planner) loosePath(s *state, u *unit, need, out map[int]bool, rows floa
 		if len(keys) == 0 || x.single || x.byElems || x.tail != nil || x.area != nil {
 			continue
 		}
-		n, reverse := f.head(keys, x.order, fixed, tests[r.id])
+		n, reverse, value := f.head(keys, x.order, fixed, tests[r.id])
 		if n == 0 {
 			continue
 		}
@@ -176,12 +183,29 @@ func (p *planner) loosePath(s *state, u *unit, need, out map[int]bool, rows floa
 		if k, back := orderedBy(pathOrder(r, x, fixed), want.cols); k > 0 && k == len(want.cols) && back == reverse && !want.rest && want.limit > 0 {
 			c = costStart + min(g, p.groupsAsked(s))*each
 		}
-		if best == nil || c < cost {
-			x.reverse = reverse
-			best, cols, groups, cost = x, n, g, c
+		if best == nil || c < best.cost {
+			x.reverse, x.cost = reverse, c
+			best, how = x, looseness{n, value, g}
 		}
 	}
-	return best, cols, groups, cost
+	return best, how
+}
+
+// bounds reports whether a condition is met by the first row of a group if by any: it bounds the
+// column that orders the group from the group's end.
+func (f *firsts) bounds(r *rel, c plan.Expr) bool {
+	x, is := c.(*plan.Call)
+	if !is || len(f.then) == 0 {
+		return false
+	}
+	v, op, _, ok := sides(r, x, sameForAll)
+	if !ok || v.Col != f.then[0].col || !f.value && !r.table.Columns[v.Col].NotNull {
+		return false
+	}
+	if f.then[0].desc {
+		return op == ">" || op == ">="
+	}
+	return op == "<" || op == "<="
 }
 
 // keyColumns are the columns of the key of a path's file, as far as its order has them.
@@ -206,8 +230,8 @@ func keyColumns(r *rel, x *path) []int {
 // head is the number of key columns that tell the groups apart, 0 if a key does not serve: they
 // have all columns that are asked for or tested. Where the order within a group matters
 // they are no others, but those with one value, and what follows is in that order, read
-// backwards if reverse says so.
-func (f *firsts) head(keys []int, order []orderCol, fixed, tested map[int]bool) (n int, reverse bool) {
+// backwards if reverse says so; value tells that NULLs come first in it.
+func (f *firsts) head(keys []int, order []orderCol, fixed, tested map[int]bool) (n int, reverse, value bool) {
 	left := map[int]bool{}
 	for c := range f.by {
 		left[c] = true
@@ -217,20 +241,26 @@ func (f *firsts) head(keys []int, order []orderCol, fixed, tested map[int]bool) 
 	}
 	for n < len(keys) && len(left) > 0 {
 		if len(f.then) > 0 && !f.by[keys[n]] && !fixed[keys[n]] {
-			return 0, false
+			return 0, false, false
 		}
 		delete(left, keys[n])
 		n++
 	}
-	if len(left) > 0 || n == len(keys) && len(f.then) > 0 {
-		return 0, false
-	}
-	if len(f.then) > 0 {
+	switch {
+	case len(left) > 0 || n == len(keys) && len(f.then) > 0:
+		return 0, false, false
+	case f.value:
+		o := order[n]
+		reverse = o.desc != f.then[0].desc
+		if o.col != f.then[0].col {
+			return 0, false, false
+		}
+		return n, reverse, !o.notNull && o.nullsFirst != reverse
+	case len(f.then) > 0:
 		var k int
-		rest := slices.Clone(order[n:])
-		if k, reverse = orderedBy(rest, f.then); k < len(f.then) {
-			return 0, false
+		if k, reverse = orderedBy(order[n:], f.then); k < len(f.then) {
+			return 0, false, false
 		}
 	}
-	return n, reverse
+	return n, reverse, false
 }

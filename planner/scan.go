@@ -31,7 +31,7 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 	if r.cursor != "" {
 		rows = 1
 	}
-	best, loose := force, 0
+	best, loose := force, looseness{}
 	if best == nil {
 		want := p.wantedOrder(s, r, rows)
 		var cost float64
@@ -40,9 +40,8 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 		if len(want.cols) > 0 {
 			sort = rows * costSort
 		}
-		if x, n, groups, least := p.loosePath(s, u, all[r.id], need, rows, want); x != nil && least < cost {
-			best, loose, rows, cost = x, n, groups, least
-			best.cost = least
+		if x, l := p.loosePath(s, u, all[r.id], need, rows, want); x != nil && x.cost < cost {
+			best, loose, rows, cost = x, l, l.groups, x.cost
 		}
 		arms, c := p.unionOf(r, u.local, best)
 		all := false
@@ -55,7 +54,7 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 			return p.planUnion(s, u, arms, all, rows, c)
 		}
 	}
-	sc := &plan.Scan{Table: r.table, Alias: r.alias, Cursor: r.cursor, Index: best.index, Access: best.access, IndexOnly: best.only, Reverse: best.reverse, Ordered: best.reverse || loose > 0, Loose: loose}
+	sc := &plan.Scan{Table: r.table, Alias: r.alias, Cursor: r.cursor, Index: best.index, Access: best.access, IndexOnly: best.only, Reverse: best.reverse, Ordered: best.reverse || loose.cols > 0, Loose: loose.cols, LooseValue: loose.value}
 	n := &pnode{lay: layout{}, rels: u.rels, base: r, cost: best.cost}
 	wanted := map[int]map[int]bool{r.id: maps.Clone(need)}
 	var rest, entry []plan.Expr

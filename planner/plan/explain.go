@@ -359,7 +359,12 @@ func (w speller) details(n Node) []string {
 			add("Key", fmt.Sprint(more, " more"))
 		}
 		if n.Loose > 0 {
-			add("First of each", strings.Join(firstNames(n.Loose, keyNames(n.Table, n.Index)), ", "))
+			name := keyNames(n.Table, n.Index)
+			first := strings.Join(firstNames(n.Loose, name), ", ")
+			if n.LooseValue {
+				first += " with " + name(n.Loose) + " not NULL, if any"
+			}
+			add("First of each", first)
 		}
 		if n.Cursor != "" {
 			add("Cursor", n.Cursor)

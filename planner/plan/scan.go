@@ -57,6 +57,8 @@ type (
 		// Loose tells that of the rows with the same values in so many of the first key
 		// columns one is enough, the first in the scan's order; 0: all are wanted.
 		Loose int
+		// LooseValue asks for the first that is not NULL in the next key column, if there is one.
+		LooseValue bool
 		// Area restricts a region-clustered table to the regions of a place, instead
 		// of Ranges. Filter decides about each row.
 		Area *Area

@@ -475,6 +475,11 @@ func (c *KeyCodec) NullTag(i int) byte {
 	return tagNullLast
 }
 
+// IsNull reports whether a key's rest, which begins with column i, has NULL there.
+func (c *KeyCodec) IsNull(i int, rest []byte) bool {
+	return c.cols[i].Nullable && len(rest) > 0 && rest[0] == c.NullTag(i)
+}
+
 // ValueTag is the tag before a value in a nullable column.
 const ValueTag byte = tagValue
 

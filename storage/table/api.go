@@ -77,6 +77,8 @@ type ScanSpec struct {
 	// enough, the first of the scan: others may be left out, by a search for what
 	// follows them. 0: all are wanted. EntryFilter may read those columns only then.
 	Loose int
+	// LooseValue asks for the first row whose next key column is not NULL, where there is one.
+	LooseValue bool
 	// Sample, where it is set, says which rows of the master file are wanted, whose keys
 	// are numbers. Others may be among those that are passed.
 	Sample *types.Sample

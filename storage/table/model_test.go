@@ -420,7 +420,10 @@ func (m *model) verifyIndex(r table.Reader, ix *catalog.Index, all [][]types.Dat
 func (m *model) verifyLoose(r table.Reader, spec table.ScanSpec, all [][]types.Datum) {
 	m.t.Helper()
 	spec.Loose = 1 + m.r.IntN(len(spec.Index.Keys))
+	spec.LooseValue = spec.Ranges == nil && spec.Loose < len(spec.Index.Keys) && m.r.IntN(2) == 0
+	null := func(row []types.Datum) bool { return row[m.live(spec.Index.Keys[spec.Loose].Col)].Null }
 	firsts := func(rows [][]types.Datum) (out []string) {
+		begin := 0 // of the group
 		for i, row := range rows {
 			same := func(k catalog.IndexKey) bool {
 				a, b := rows[i-1][m.live(k.Col)], row[m.live(k.Col)]
@@ -428,6 +431,10 @@ func (m *model) verifyLoose(r table.Reader, spec table.ScanSpec, all [][]types.D
 			}
 			if i == 0 || slices.ContainsFunc(spec.Index.Keys[:spec.Loose], func(k catalog.IndexKey) bool { return !same(k) }) {
 				out = append(out, show(row))
+				begin = i
+			} else if spec.LooseValue && !null(row) && null(rows[begin]) {
+				out[len(out)-1] = show(row)
+				begin = i
 			}
 		}
 		return out

@@ -36,6 +36,7 @@ type Scanner struct {
 	entry   entryFilter
 	tail    tailFilter
 	loose   int    // see ScanSpec.Loose
+	value   bool   // see ScanSpec.LooseValue
 	begin   []byte // of the span that is read
 	keys    [][]byte
 	vals    [][]byte
@@ -109,7 +110,7 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 	s.only = x != nil && (spec.IndexOnly || !s.dec.values) && x.covers(d, spec.Cols)
 	s.entry.init(d, x, spec.EntryCols, spec.EntryFilter)
 	s.tail.init(x, spec)
-	s.loose = spec.Loose
+	s.loose, s.value = spec.Loose, spec.LooseValue
 	if x != nil && x.inverted || s.tail.on() || s.set.points != nil {
 		s.loose = 0
 	}
@@ -249,30 +250,51 @@ func (s *Scanner) read(n int) (int, error) {
 }
 
 // readFirst is read for a loose scan: of the pairs with the same first columns it takes the
-// first, and searches for what follows the others.
+// first, and searches for what follows the others. One that is NULL in the next column is
+// taken if there is no other.
 func (s *Scanner) readFirst(n int) (int, error) {
 	if s.x == nil && len(s.dec.groups) > 0 {
 		n = 1 // what the attribute files have is read beside one span
 	}
 	c, _ := s.d.keyCodec(s.x)
 	got := 0
-	for ; got < n; got++ {
+	var null kv.Pair // that may have to be taken …
+	var head []byte  // … and its first columns; nil: none
+	take := func(p kv.Pair) {
+		if s.dec.values {
+			s.keys, s.vals = append(s.keys, p.Key), append(s.vals, p.Val)
+		}
+		got++
+	}
+	for got < n {
 		ok, err := s.nextPair()
-		if !ok || err != nil {
+		if err != nil {
 			return got, err
 		}
-		p := s.chunk[0]
+		if head != nil && (!ok || !bytes.HasPrefix(s.chunk[0].Key, head)) {
+			take(null)
+			head = nil
+			continue
+		}
+		if !ok {
+			return got, nil
+		}
+		p := kv.Pair{Key: s.dec.arena.Copy(s.chunk[0].Key), Val: s.dec.arena.Copy(s.chunk[0].Val)}
 		rest := p.Key
 		for i := range s.loose {
 			if rest, err = c.SkipCol(i, rest); err != nil {
 				return 0, corrupt(s.d.fileOf(s.x), p.Key, err)
 			}
 		}
-		head := s.dec.arena.Copy(p.Key)[:len(p.Key)-len(rest)]
-		if s.dec.values {
-			s.keys, s.vals = append(s.keys, head[:len(p.Key)]), append(s.vals, s.dec.arena.Copy(p.Val))
+		first := p.Key[: len(p.Key)-len(rest) : len(p.Key)-len(rest)]
+		if s.value && head == nil && c.IsNull(s.loose, rest) {
+			null, head = p, first
+			s.passGroup(p.Key[:len(first)+1])
+			continue
 		}
-		s.passGroup(head)
+		take(p)
+		head = nil
+		s.passGroup(first)
 	}
 	return got, nil
 }
