@@ -35,6 +35,7 @@ type path struct {
 	area    *plan.Area
 	tail    *plan.KeyRange // of a plain index: of the key column after that of the range
 	tailAt  int            // which one that is
+	heads   float64        // values of the columns before it
 }
 
 // bound is what a conjunct says about one column.
@@ -381,6 +382,9 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need, out map[int]bool) []path
 				per += p.getCost(r, ix, x.ranges) * p.entrySel(r, x, conj)
 			}
 			x.cost = costStart*float64(max(1, len(x.ranges))) + x.rows*per
+			if x.tail != nil && entry == costEntry { // entries that are not wanted are passed over
+				x.cost -= x.rows * max(0, 1-p.entrySel(r, x, conj)-max(1, x.heads)*costHead/x.rows)
+			}
 			if ix.Kind != catalog.KindHash {
 				x.order = indexOrder(r, ix)
 			}
@@ -505,7 +509,9 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 		if b := find(col, "any"); b != nil {
 			kr.EqAny = b.x
 			take(b)
-			x.rows *= p.selectivity(b.conj, rels)
+			share := p.selectivity(b.conj, rels)
+			x.rows *= share
+			x.heads = share * p.distinct(&plan.Var{Rel: r.id, Col: col}, rels, rows)
 			n++
 			ranged = true
 			continue
@@ -544,6 +550,7 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 				}
 			}
 			x.rows *= s
+			x.heads = s * p.distinct(&plan.Var{Rel: r.id, Col: col}, rels, rows)
 			n++
 			ranged = true
 			continue
@@ -584,6 +591,9 @@ func tailOf(col int, find func(col int, kind string) *bound) *plan.KeyRange {
 	}
 	if b := find(col, "eq"); b != nil {
 		return &plan.KeyRange{Eq: []plan.Expr{b.x}}
+	}
+	if b := find(col, "any"); b != nil {
+		return &plan.KeyRange{EqAny: b.x}
 	}
 	lo, hi := find(col, "lo"), find(col, "hi")
 	if lo == nil && hi == nil {

@@ -17,10 +17,11 @@ const (
 	costEntry = 1.0  // one index entry
 	// One row of a posting list, of which several hundred are read at a time.
 	costPosting = 0.4
-	costHash    = 1.0  // one probe
-	costBuild   = 2.0  // one row put into a hash table
-	costPair    = 0.05 // one pair tested by a loop join
-	costStart   = 5.0  // opening a cursor
+	costHash    = 1.0   // one probe
+	costBuild   = 2.0   // one row put into a hash table
+	costPair    = 0.05  // one pair tested by a loop join
+	costStart   = 5.0   // opening a cursor
+	costHead    = 160.0 // passing over the entries of one value of the columns before a tail
 	// one test of an array's elements or a document's, which are taken apart for it
 	costElements = 6.0
 )

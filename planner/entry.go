@@ -63,17 +63,23 @@ func neverFails(e plan.Expr) bool {
 			ok = ok && x.Level == 0
 		case *plan.Const, *plan.Param, *plan.Col, *plan.Relabel, *plan.And, *plan.Or, *plan.Not, *plan.Is, *plan.InList:
 		case *plan.Call:
-			switch x.Op {
-			case "=", "<>", "<", "<=", ">", ">=":
-			default:
-				ok = false
-			}
+			ok = ok && compares(x.Op)
+		case *plan.AnyArray:
+			ok = ok && compares(x.Op)
 		default:
 			ok = false
 		}
 		return ok
 	})
 	return ok
+}
+
+func compares(op string) bool {
+	switch op {
+	case "=", "<>", "<", "<=", ">", ">=":
+		return true
+	}
+	return false
 }
 
 // sameForAll reports whether an expression reads no row and gives the same value

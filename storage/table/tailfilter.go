@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"slices"
 
 	"kvsqld/storage/codec"
 	"kvsqld/storage/kv"
@@ -39,24 +40,28 @@ func (f *tailFilter) head(key []byte) (int, error) {
 	return len(key) - len(rest), nil
 }
 
+// next is the number of the first span that does not end before the tail.
+func (f *tailFilter) next(tail []byte) int {
+	i, _ := slices.BinarySearchFunc(f.spans, tail, func(s kv.Range, tail []byte) int {
+		if s.Hi != nil && bytes.Compare(s.Hi, tail) <= 0 {
+			return -1
+		}
+		return 1
+	})
+	return i
+}
+
 // wanted reports whether a key's tail, behind head bytes, is in one of the spans.
 func (f *tailFilter) wanted(key []byte, head int) bool {
-	tail := key[head:]
-	for i := range f.spans {
-		if s := &f.spans[i]; s.Hi == nil || bytes.Compare(tail, s.Hi) < 0 {
-			return bytes.Compare(tail, s.Lo) >= 0
-		}
-	}
-	return false
+	i := f.next(key[head:])
+	return i < len(f.spans) && bytes.Compare(key[head:], f.spans[i].Lo) >= 0
 }
 
 // behind returns the first key that may be wanted after one that is not; nil:
 // there is none.
 func (f *tailFilter) behind(key []byte, head int) []byte {
-	for i := range f.spans {
-		if s := &f.spans[i]; bytes.Compare(key[head:], s.Lo) < 0 {
-			return append(bytes.Clone(key[:head]), s.Lo...)
-		}
+	if i := f.next(key[head:]); i < len(f.spans) {
+		return append(bytes.Clone(key[:head]), f.spans[i].Lo...)
 	}
 	return codec.PrefixEnd(key[:head])
 }
