@@ -420,18 +420,6 @@ func (g *grouper) determines(t *catalog.Table) {
 	}
 }
 
-// unsteady is volatileCall with the subqueries of e.
-func unsteady(e plan.Expr) bool {
-	v := volatileCall(e)
-	plan.Visit(e, func(x plan.Expr) bool {
-		if s, ok := x.(*subquery); ok {
-			v = v || queryVolatile(s.q)
-		}
-		return !v
-	})
-	return v
-}
-
 func (g *grouper) agg(a *aggRef) plan.Expr {
 	if a.agg.PerGroup {
 		g.direct = true
@@ -444,7 +432,7 @@ func (g *grouper) agg(a *aggRef) plan.Expr {
 		g.direct = false
 	}
 	key := ""
-	if a.agg.Filter == nil && a.agg.OrderBy == nil && !a.agg.Distinct && !slices.ContainsFunc(a.agg.Args, unsteady) {
+	if a.agg.Filter == nil && a.agg.OrderBy == nil && !a.agg.Distinct && !slices.ContainsFunc(a.agg.Args, volatileWithin) {
 		key = strconv.Itoa(int(a.agg.Proc.OID)) + ":"
 		for _, x := range a.agg.Args {
 			key += exprKey(x) + ","

@@ -186,6 +186,9 @@ func valueOf(r *rel, col int, conj plan.Expr) plan.Expr {
 
 // tellingColumns are the output columns that tell the rows of DISTINCT apart, nil for all.
 func (p *planner) tellingColumns(b *block) []int {
+	if b.grouped {
+		return nil
+	}
 	given, _ := p.givenKeys(b, b.toldBy())
 	if !slices.Contains(given, true) {
 		return nil

@@ -230,10 +230,7 @@ func (p *planner) joinInOrder(s *state, l *lead, semis []*semi) {
 	}
 	read, sort := min(rows, l.want.limit), 0.0
 	if b := s.b; b.grouped || b.distinct {
-		keys := b.keys
-		if !b.grouped {
-			keys = b.toldBy()
-		}
+		keys := b.toldBy()
 		given, _ := p.givenKeys(b, keys)
 		read = rows * min(1, p.groupsAsked(s)/p.groups(b, keys, given, rows))
 	}

@@ -43,7 +43,10 @@ func (p *planner) firstsOf(s *state, r *rel) *firsts {
 	f := &firsts{by: map[int]bool{}}
 	column := func(e plan.Expr) (int, bool) {
 		v, ok := e.(*plan.Var)
-		return columnOf(v, ok, r)
+		if !ok || v.Level != 0 || v.Rel != r.id || v.Col < 0 {
+			return -1, false
+		}
+		return v.Col, true
 	}
 	columns := func(list []plan.Expr) bool {
 		return all(list, func(e plan.Expr) bool {
@@ -131,13 +134,6 @@ func (f *firsts) aggregates(aggs []plan.Agg, column func(plan.Expr) (int, bool))
 		f.by[c] = true
 	}
 	return len(f.by) > 0
-}
-
-func columnOf(v *plan.Var, ok bool, r *rel) (int, bool) {
-	if !ok || v.Level != 0 || v.Rel != r.id || v.Col < 0 {
-		return -1, false
-	}
-	return v.Col, true
 }
 
 // loosePath is the cheapest path of r that reads one row of each group, nil if there is none.

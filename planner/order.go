@@ -306,8 +306,11 @@ func (p *planner) distinctOrder(s *state, r *rel, rows float64) wanted {
 	return w
 }
 
-// toldBy is what DISTINCT, or DISTINCT ON, tells rows apart by.
+// toldBy is what GROUP BY, DISTINCT or DISTINCT ON tells rows apart by.
 func (b *block) toldBy() []plan.Expr {
+	if b.grouped {
+		return b.keys
+	}
 	var out []plan.Expr
 	if b.distinctOn != nil {
 		for _, t := range b.distinctOn {

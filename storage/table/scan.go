@@ -19,32 +19,32 @@ type Scanner struct {
 	x    *index // nil: the master file
 	only bool   // rows are read from index entries
 	// checked tells that the iterator verifies pairs, not who decodes them.
-	checked bool
-	opt     kv.ScanOpt
-	batch   int   // rows of the next batch: small at first when few may be enough
-	most    int   // rows of a full batch
-	skip    int64 // rows still to be passed over
-	bare    bool  // points are keys of rows that are there, and nothing else is wanted
-	set     spanSet
-	rev     bool
-	late    bool     // the attribute files are read from the first row on that is wanted …
-	span    kv.Range // … within this span
-	iter    kv.Iter
-	inSpan  bool      // iter is in the span that was opened last
-	chunk   []kv.Pair // of the last Next, what is not used yet
-	dec     decoder
-	entry   entryFilter
-	tail    tailFilter
-	loose   int    // see ScanSpec.Loose
-	value   bool   // see ScanSpec.LooseValue
-	begin   []byte // of the span that is read
-	keys    [][]byte
-	vals    [][]byte
-	mkeys   [][]byte
-	used    int // the most keys that there were
-	done    bool
-	skips   func(key []byte) []byte // skipBelow
-	jump    []byte                  // memory of what it returns
+	checked    bool
+	opt        kv.ScanOpt
+	batch      int   // rows of the next batch: small at first when few may be enough
+	most       int   // rows of a full batch
+	skip       int64 // rows still to be passed over
+	bare       bool  // points are keys of rows that are there, and nothing else is wanted
+	set        spanSet
+	rev        bool
+	late       bool     // the attribute files are read from the first row on that is wanted …
+	span       kv.Range // … within this span
+	iter       kv.Iter
+	inSpan     bool      // iter is in the span that was opened last
+	chunk      []kv.Pair // of the last Next, what is not used yet
+	dec        decoder
+	entry      entryFilter
+	tail       tailFilter
+	loose      int    // see ScanSpec.Loose
+	looseValue bool   // see ScanSpec.LooseValue
+	begin      []byte // of the span that is read
+	keys       [][]byte
+	vals       [][]byte
+	mkeys      [][]byte
+	used       int // the most keys that there were
+	done       bool
+	skips      func(key []byte) []byte // skipBelow
+	jump       []byte                  // memory of what it returns
 }
 
 var scanners = sync.Pool{New: func() any {
@@ -110,7 +110,7 @@ func (d *Desc) Scan(ctx context.Context, r Reader, spec *ScanSpec) (*Scanner, er
 	s.only = x != nil && (spec.IndexOnly || !s.dec.values) && x.covers(d, spec.Cols)
 	s.entry.init(d, x, spec.EntryCols, spec.EntryFilter)
 	s.tail.init(x, spec)
-	s.loose, s.value = spec.Loose, spec.LooseValue
+	s.loose, s.looseValue = spec.Loose, spec.LooseValue
 	if x != nil && x.inverted || s.tail.on() || s.set.points != nil {
 		s.loose = 0
 	}
@@ -287,7 +287,7 @@ func (s *Scanner) readFirst(n int) (int, error) {
 			}
 		}
 		first := p.Key[: len(p.Key)-len(rest) : len(p.Key)-len(rest)]
-		if s.value && head == nil && c.IsNull(s.loose, rest) {
+		if s.looseValue && head == nil && c.IsNull(s.loose, rest) {
 			null, head = p, first
 			s.passGroup(p.Key[:len(first)+1])
 			continue
