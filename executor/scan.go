@@ -205,7 +205,7 @@ func (op *scan) start() error {
 // earlyTest has the scanner test rows, with what a scan before has left of the test.
 func (op *scan) earlyTest(spec *table.ScanSpec) {
 	if op.early == nil || len(op.early.filters)+len(op.filters) > 0 {
-		op.early = newScanTest(op.node, op.filters, op.pred)
+		op.early = newScanTest(op.node, spec, op.filters, op.pred)
 	}
 	if op.early != nil && spec.Skip == 0 {
 		op.early.ask(op.env.Expr, spec)

@@ -163,7 +163,7 @@ func newScanWorker(op *scan, part *table.ScanSpec, ready chan<- scanned) (*scanW
 		own.hashes = nil
 		w.filters = append(w.filters, &own)
 	}
-	if w.early = newScanTest(op.node, w.filters, w.pred); w.early != nil {
+	if w.early = newScanTest(op.node, part, w.filters, w.pred); w.early != nil {
 		w.early.ask(w.env, part)
 	}
 	for range parallelDepth {

@@ -36,8 +36,9 @@ type scanTest struct {
 }
 
 // newScanTest returns the test of a scan of the master file, nil: there is nothing to save.
-func newScanTest(n *plan.Scan, filters []*keyFilter, pred expr.Pred) *scanTest {
-	if n.Index != nil || len(n.Parts) > 0 || len(filters) == 0 && pred == nil || !parallelSafe(n.Filter) {
+// Key filters may have led the scan to an index, whose entries lack columns of the test.
+func newScanTest(n *plan.Scan, spec *table.ScanSpec, filters []*keyFilter, pred expr.Pred) *scanTest {
+	if spec.Index != nil || len(n.Parts) > 0 || len(filters) == 0 && pred == nil || !parallelSafe(n.Filter) {
 		return nil
 	}
 	t := &scanTest{filters: filters, pred: pred, view: vec.Batch{Cols: make([]*vec.Vec, len(n.Cols))}}
