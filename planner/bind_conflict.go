@@ -207,11 +207,11 @@ func (p *planner) outOfReach(d *destination) *nsItem {
 	return it
 }
 
-// mustArbitrate fails if nothing enforces what ON CONFLICT names. The whole statement
-// has been read before.
-func mustArbitrate(c *ast.OnConflict, bound *plan.OnConflict) {
-	if len(c.Targets) > 0 && bound.Indexes == nil {
-		failf(sqlerr.InvalidColumnReference, -1, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
+// mustArbitrate has the statement fail when it is run if nothing enforces what ON CONFLICT
+// names: prepared, it may find an index by then.
+func (p *planner) mustArbitrate(c *ast.OnConflict, bound *plan.OnConflict) {
+	if len(c.Targets) > 0 && bound.Indexes == nil && p.fault == nil {
+		p.fault = sqlerr.New(sqlerr.InvalidColumnReference, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
 	}
 }
 

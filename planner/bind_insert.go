@@ -46,7 +46,7 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 	ins.Returning, ins.Cols, ins.System = p.returning(s.Returning, d, s.Alias, nil, sc)
 	ins.HasReturning = s.Returning != nil
 	if s.OnConflict != nil {
-		mustArbitrate(s.OnConflict, ins.OnConflict)
+		p.mustArbitrate(s.OnConflict, ins.OnConflict)
 	}
 	width := p.insertThrough(d, from.width, s.Overriding)
 	t := d.table

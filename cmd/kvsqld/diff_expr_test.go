@@ -337,6 +337,9 @@ func (g *diffGen) scalarQuery(t diffType, outer []diffColumn, depth int) string 
 
 // condition is a truth value that may be unknown.
 func (g *diffGen) condition(scope []diffColumn, depth int) string {
+	if g.chance(3) || g.params != nil && g.chance(20) {
+		return g.choice(scope, 1+g.Intn(3))
+	}
 	t := g.anyType()
 	if len(scope) > 0 && g.chance(70) {
 		t = scope[g.Intn(len(scope))].typ

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Scripts over kept plans: a query with parameters runs several times with other
+// Scripts over kept plans: a statement with parameters runs several times with other
 // values, NULLs among them, while its tables are emptied, filled and changed.
 
 // diffParams are the parameters of a query that is being written.
@@ -47,21 +47,29 @@ func (g *diffGen) paramName(i int) string {
 	return name
 }
 
-// kept is a script that runs one query again and again.
+// kept is a script that runs one statement again and again.
 func (g *diffGen) kept() diffScript {
 	g.alias = 0
 	g.params = &diffParams{}
 	var q string
 	var ordered bool
-	if g.chance(50) {
+	kinds := 10
+	switch n := g.Intn(100); {
+	case n < 20:
+		q, kinds = g.write(), 7 // no part of a query
+	case n < 35:
+		from, scope := g.from(nil, 1)
+		q = "SELECT *" + from + " WHERE " + g.choice(scope, 3)
+	case n < 70:
 		q, ordered = g.chained()
-	} else {
+	default:
 		q, ordered = g.query(2)
 	}
 	types := g.params.types
 	g.params = nil
 	s := diffScript{reset: g.resets}
-	switch n := g.Intn(10); {
+	s.steps = append(s.steps, diffStep{sql: "SET plan_cache_mode = " + g.pick("auto", "force_custom_plan", "force_custom_plan", "force_generic_plan")})
+	switch n := g.Intn(kinds); {
 	case n < 4:
 		head := "PREPARE p"
 		if len(types) > 0 {
@@ -70,14 +78,14 @@ func (g *diffGen) kept() diffScript {
 		s.steps = append(s.steps, diffStep{sql: head + " AS " + q})
 		g.runs(&s, types, func(v []string) diffStep {
 			if len(v) == 0 {
-				return diffStep{sql: "EXECUTE p", ordered: ordered}
+				return diffStep{sql: "EXECUTE p", ordered: ordered, runs: q}
 			}
-			return diffStep{sql: "EXECUTE p (" + strings.Join(v, ", ") + ")", ordered: ordered}
+			return diffStep{sql: "EXECUTE p (" + strings.Join(v, ", ") + ")", ordered: ordered, runs: q}
 		})
 	case n < 7:
 		s.steps = append(s.steps, diffStep{sql: q, parse: true, params: types})
 		g.runs(&s, types, func(v []string) diffStep {
-			return diffStep{run: true, values: v, types: types, ordered: ordered, binary: g.chance(30)}
+			return diffStep{run: true, values: v, types: types, ordered: ordered, binary: g.chance(30), runs: q}
 		})
 	case n < 8:
 		s.steps = append(s.steps, diffStep{sql: fmt.Sprintf("CREATE FUNCTION f(%s) RETURNS bigint LANGUAGE sql %s AS 'SELECT count(*) FROM (%s) l'",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ type diffStep struct {
 	values  []string // expressions, for the parameters of p
 	types   []diffType
 	binary  bool
+	runs    string // the prepared statement that the step runs
 }
 
 func (s diffStep) String() string {
@@ -99,7 +101,7 @@ func (d *differ) scriptOn(ctx context.Context, s diffScript, c *pgconn.PgConn) (
 			d.slow++
 			return "", "", i
 		}
-		kind, detail := d.judge(diffStatement{sql: st.sql, ordered: st.ordered}, want, got)
+		kind, detail := d.judge(diffStatement{sql: cmp.Or(st.runs, st.sql), ordered: st.ordered}, want, got)
 		if kind != "" {
 			return kind, "    at " + st.String() + "\n" + detail, i
 		}

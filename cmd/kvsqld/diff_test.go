@@ -344,6 +344,10 @@ func (d *differ) judge(s diffStatement, want, got diffAnswer) (kind, detail stri
 		return "", ""
 	case diffViolation(want.state) && diffViolation(got.state):
 		return "", "" // which of several violations comes first
+	case want.state == "21000" && strings.Contains(s.sql, "WITH TIES"):
+		// PostgreSQL looks up min and max by a query of one row that has kept WITH TIES
+		d.excused++
+		return "", ""
 	case want.state == "55000" && strings.Contains(want.message, "not visible through view"):
 		// only late minor versions look at what the view shows of the row in the way
 		d.excused++

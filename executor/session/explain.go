@@ -133,6 +133,9 @@ func (s *Session) explain(ctx context.Context, c *call, x *ast.Explain, out sink
 	if err := s.prepare(ctx, p, params); err != nil {
 		return "", 0, err
 	}
+	if p.q.Fault != nil {
+		return "", 0, p.q.Fault
+	}
 	planning := plan.Millis(float64(time.Since(start).Microseconds()) / 1000)
 	shown := p.q
 	var running plan.Millis

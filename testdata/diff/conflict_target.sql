@@ -25,3 +25,17 @@ insert into ic as t values (2, 'Apple') on conflict (key) where (select true) do
 insert into ic as t select 2, 'Apple' on conflict (key) where frut = 'a' do update set fruit = t.frut;
 insert into ic as t select 2, 'Apple' on conflict (key) do update set fruit = excluded.frut returning excluded.nosuch;
 insert into ic as t select 2, 'Apple' on conflict (key) do update set fruit = excluded.fruit returning frut;
+-- What is found while planning is an error of EXECUTE and EXPLAIN, not of PREPARE.
+CREATE TABLE later (a int, b int);
+PREPARE put AS INSERT INTO later VALUES (1, 2) ON CONFLICT (a) DO NOTHING;
+EXECUTE put;
+EXPLAIN EXECUTE put;
+EXPLAIN INSERT INTO later VALUES (1, 2) ON CONFLICT (a) DO NOTHING;
+EXPLAIN SELECT 1 / 0;
+INSERT INTO later SELECT 1, 2 WHERE false ON CONFLICT (a) DO NOTHING;
+WITH w AS (INSERT INTO later VALUES (1, 2) ON CONFLICT (b) DO NOTHING RETURNING *) SELECT * FROM w LIMIT 0;
+CREATE UNIQUE INDEX ON later (a);
+EXECUTE put;
+EXECUTE put;
+CREATE FUNCTION puts() RETURNS void LANGUAGE sql AS 'INSERT INTO later VALUES (1, 2) ON CONFLICT (b) DO NOTHING';
+SELECT puts();
