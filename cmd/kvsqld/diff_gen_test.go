@@ -65,13 +65,13 @@ type diffGen struct {
 	zone   string
 	domain int  // how many numbers there are
 	bare   bool // tables have no keys and indexes
-	big    bool // one table has more rows than a batch
+	big    bool // a table has more rows than a batch, and others have many
 }
 
 func newDiffGen(r *rand.Rand) *diffGen {
 	g := &diffGen{Rand: r}
 	g.safe = g.chance(75)
-	g.domain, g.bare, g.big = g.pickInt(3, 5, 12, 12), g.chance(30), g.chance(12)
+	g.domain, g.bare, g.big = g.pickInt(3, 5, 12, 12), g.chance(30), g.chance(20)
 	g.zone = g.pick("UTC", "UTC", "Europe/Bucharest", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata")
 	return g
 }
@@ -127,7 +127,9 @@ func (g *diffGen) schema() []string {
 		out = append(out, fmt.Sprintf("CREATE TABLE %s (%s)%s", t.name, strings.Join(def, ", "), g.layout(t)))
 		g.tables = append(g.tables, t)
 		if i == 0 && g.big {
-			out = append(out, g.many(t))
+			out = append(out, g.many(t, 1000+g.Intn(2000)))
+		} else if g.big && g.chance(40) {
+			out = append(out, g.many(t, 50+g.Intn(400)))
 		} else {
 			out = append(out, g.fill(t, g.pickInt(0, 1, 6, 9, 14, 20), 0)...)
 		}
@@ -213,8 +215,8 @@ func (g *diffGen) fill(t *diffTable, rows, first int) []string {
 	return []string{fmt.Sprintf("INSERT INTO %s VALUES %s", t.name, strings.Join(values, ", "))}
 }
 
-// many fills a table with a few batches of rows.
-func (g *diffGen) many(t *diffTable) string {
+// many fills a table with many rows.
+func (g *diffGen) many(t *diffTable, rows int) string {
 	var names, v []string
 	for _, c := range t.columns {
 		if c.name == "gen" {
@@ -227,10 +229,14 @@ func (g *diffGen) many(t *diffTable) string {
 		case "a":
 			v = append(v, fmt.Sprintf("nullif(i %% %d, 0)", 100+g.Intn(900)))
 		default:
+			if (c.typ == diffInt || c.typ == diffBig) && g.chance(40) { // what joins and filters choose few of
+				v = append(v, fmt.Sprintf("i * 7 %% %d", g.pickInt(30, 200, 1000)))
+				continue
+			}
 			v = append(v, fmt.Sprintf("CASE i %% %d WHEN 0 THEN %s WHEN 1 THEN %s WHEN 2 THEN %s END", 3+g.Intn(2), g.constant(c.typ), g.constant(c.typ), g.constant(c.typ)))
 		}
 	}
-	return fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM generate_series(0, %d) i", t.name, strings.Join(names, ", "), strings.Join(v, ", "), 1000+g.Intn(2000))
+	return fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM generate_series(0, %d) i", t.name, strings.Join(names, ", "), strings.Join(v, ", "), rows)
 }
 
 // columns picks n different columns.

@@ -58,7 +58,8 @@ func (x *exec) dropDatabase(s *ast.DropDatabase) error {
 		if err != nil {
 			return err
 		}
-		if err := td.LockTable(x.Ctx, x.Txn, kv.AccessExclusive, x.lockOpt()); err != nil {
+		// A session that has ended has taken its temporary tables with it.
+		if err := x.hold(t, kv.AccessExclusive); err != nil {
 			return err
 		}
 		if err := td.Drop(x.Txn); err != nil {

@@ -26,6 +26,7 @@ func TestDropDatabaseWaitsForItsSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // its clock stands while a session leaves
 		c := srv.client(t)
 		other := srv.in(t, "a", "postgres")
+		other.must("CREATE TEMP TABLE gone AS SELECT 1 AS a; CREATE TEMP SEQUENCE gone_too; CREATE TEMP VIEW and_this AS SELECT * FROM gone")
 		for _, st := range []string{"DROP DATABASE a", "ALTER DATABASE a RENAME TO b"} {
 			if got := c.sql(st); !strings.Contains(got, `ERROR 55006: database "a" is being accessed by other users`) {
 				t.Errorf("%s beside a session that stays: %s", st, got)
@@ -48,6 +49,7 @@ func TestDropDatabaseForce(t *testing.T) {
 	c.must("CREATE DATABASE a OWNER r")
 	c.must("CREATE DATABASE b")
 	other := srv.in(t, "a", "postgres")
+	other.must("CREATE TEMP TABLE gone AS SELECT 1 AS a")
 	srv.Terminate = func(pid int32) bool {
 		if pid == other.s.info.PID {
 			go other.s.Close()
