@@ -153,14 +153,8 @@ func distinctSets(sets [][]int) [][]int {
 // for none.
 func (p *planner) groupKey(x ast.Expr, b *binder, bl *block) (plan.Expr, int) {
 	if c, ok := x.(*ast.Const); ok {
-		if c.Kind != ast.ConstInt {
-			failf(sqlerr.SyntaxError, x.Pos(), "non-integer constant in GROUP BY")
-		}
-		v, err := strconv.Atoi(c.Val)
-		if err != nil || v < 1 || v > bl.ncols {
-			failf(sqlerr.InvalidColumnReference, x.Pos(), "GROUP BY position %s is not in select list", c.Val)
-		}
-		return p.targetKey(v-1, bl), v - 1
+		at := listPosition(c, bl.ncols, "GROUP BY")
+		return p.targetKey(at, bl), at
 	}
 	if c, ok := x.(*ast.ColumnRef); ok && len(c.Parts) == 1 && !c.Star && !localColumn(b.scope, c.Parts[0]) {
 		hit := -1

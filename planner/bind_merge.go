@@ -24,15 +24,11 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 		}
 		sc, defs = p.with(s.With, nil)
 	}
+	reachable(s.Whens)
 	t := p.mergeTable(s.Table)
-	final := map[bool]bool{}
 	kind := plan.Inner
 	for i := range s.Whens {
 		w := &s.Whens[i]
-		if final[w.Matched] {
-			failf(sqlerr.SyntaxError, -1, "unreachable WHEN clause specified after unconditional WHEN clause")
-		}
-		final[w.Matched] = w.Cond == nil
 		if w.Action == "INSERT" {
 			kind = plan.Left
 		}
@@ -208,4 +204,15 @@ func (p *planner) mergeInsert(w *ast.MergeWhen, t *catalog.Table, b *binder) []p
 		}
 	}
 	return out
+}
+
+// reachable fails if a WHEN clause follows one of its kind without a condition.
+func reachable(whens []ast.MergeWhen) {
+	final := map[bool]bool{}
+	for i := range whens {
+		if final[whens[i].Matched] {
+			failf(sqlerr.SyntaxError, -1, "unreachable WHEN clause specified after unconditional WHEN clause")
+		}
+		final[whens[i].Matched] = whens[i].Cond == nil
+	}
 }

@@ -417,6 +417,19 @@ func (p *planner) orderTarget(o ast.SortItem, b *binder, bl *block) sortKey {
 	return k
 }
 
+// listPosition is the output column, of n, that a constant in a list of what names. Beyond
+// 32 bits a number is none, as in PostgreSQL's scanner.
+func listPosition(c *ast.Const, n int, what string) int {
+	v, err := strconv.ParseInt(c.Val, 10, 32)
+	if c.Kind != ast.ConstInt || err != nil {
+		failf(sqlerr.SyntaxError, c.Pos(), "non-integer constant in %s", what)
+	}
+	if v < 1 || int(v) > n {
+		failf(sqlerr.InvalidColumnReference, c.Pos(), "%s position %s is not in select list", what, c.Val)
+	}
+	return int(v) - 1
+}
+
 // outputTarget returns the index of the target that x names or equals. For
 // GROUP BY (inputFirst) an input column wins over an output name.
 func (p *planner) outputTarget(x ast.Expr, b *binder, bl *block, inputFirst bool) int {
@@ -447,14 +460,7 @@ func (p *planner) outputTarget(x ast.Expr, b *binder, bl *block, inputFirst bool
 		}
 	}
 	if c, ok := x.(*ast.Const); ok {
-		if c.Kind != ast.ConstInt {
-			failf(sqlerr.SyntaxError, x.Pos(), "non-integer constant in %s", b.what)
-		}
-		v, err := strconv.Atoi(c.Val)
-		if err != nil || v < 1 || v > n {
-			failf(sqlerr.InvalidColumnReference, x.Pos(), "%s position %s is not in select list", b.what, c.Val)
-		}
-		return v - 1
+		return listPosition(c, n, b.what)
 	}
 	e := b.expr(x)
 	for _, e = range []plan.Expr{e, p.known(e)} { // as it was written, and as it became text before

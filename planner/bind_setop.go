@@ -2,7 +2,6 @@ package planner
 
 import (
 	"fmt"
-	"strconv"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -133,14 +132,7 @@ func (p *planner) bindSetOp(s *ast.Select, outer *scope) *query {
 				fail(b.noColumn("", x.Parts[len(x.Parts)-1], x.Pos()))
 			}
 		case *ast.Const:
-			v, err := strconv.Atoi(x.Val)
-			if x.Kind != ast.ConstInt {
-				failf(sqlerr.SyntaxError, x.Pos(), "non-integer constant in ORDER BY")
-			}
-			if err != nil || v < 1 || v > len(q.cols) {
-				failf(sqlerr.InvalidColumnReference, x.Pos(), "ORDER BY position %s is not in select list", x.Val)
-			}
-			k.target = v - 1
+			k.target = listPosition(x, len(q.cols), "ORDER BY")
 		default:
 			p.noSetOpKey(q, o.X, outer)
 		}

@@ -99,6 +99,13 @@ func (x *exec) warnGlobal(at ast.Off) {
 }
 
 func (x *exec) createTable(s *ast.CreateTable) (string, error) {
+	var q *plan.Query
+	if s.As != nil {
+		var err error
+		if q, err = planner.Plan(x.Planner(), s.As); err != nil {
+			return "", err
+		}
+	}
 	if err := cmp.Or(knownAccessMethod(s.Using), knownTablespace(s.Tablespace)); err != nil {
 		return "", err
 	}
@@ -129,7 +136,7 @@ func (x *exec) createTable(s *ast.CreateTable) (string, error) {
 		if err := x.tableOptions(spec, s.With); err != nil {
 			return "", err
 		}
-		return x.createTableAs(s, spec)
+		return x.createTableAs(s, spec, q)
 	}
 	if s.AsExecute != nil {
 		return "", sqlerr.Unsupported(s.Pos(), "CREATE TABLE AS EXECUTE")
@@ -375,11 +382,7 @@ func storable(column string, t types.T) error {
 }
 
 // createTableAs makes a table of a query's columns and rows.
-func (x *exec) createTableAs(s *ast.CreateTable, spec *catalog.TableSpec) (string, error) {
-	q, err := planner.Plan(x.Planner(), s.As)
-	if err != nil {
-		return "", err
-	}
+func (x *exec) createTableAs(s *ast.CreateTable, spec *catalog.TableSpec, q *plan.Query) (string, error) {
 	if x.snap().Relation(x.db(), spec.Schema, spec.Name) != nil {
 		if x.exists(spec.Schema, spec.Name, s.IfNotExists) {
 			return "CREATE TABLE AS", nil

@@ -28,18 +28,18 @@ func (x *exec) createView(s *ast.CreateView) (string, error) {
 		c.Query, c.Recursive = recursiveView(s), false
 		s = &c
 	}
+	pc := x.Planner()
+	pc.Stored = !s.Materialized || s.WithNoData
+	q, err := planner.Plan(pc, s.Query)
+	if err != nil {
+		return "", err
+	}
 	schema, name, err := x.target(&s.Name, s.Temp)
 	if err != nil {
 		return "", err
 	}
 	if x.exists(schema, name, s.IfNotExists) {
 		return tag, nil
-	}
-	pc := x.Planner()
-	pc.Stored = !s.Materialized || s.WithNoData
-	q, err := planner.Plan(pc, s.Query)
-	if err != nil {
-		return "", err
 	}
 	if slices.ContainsFunc(q.CTEs, func(c *plan.CTE) bool { return c.Modifying }) {
 		what := "views"
