@@ -23,6 +23,7 @@ type onConflict struct {
 	// there, checks of what these become.
 	views, existing, checks rowChecks
 	system                  []int // the system columns that RETURNING reads
+	within                  bool  // the rows were given to a partitioned table
 
 	w        *tableWriter
 	excluded []excludedBy    // exclusion constraints whose conflicts leave rows out
@@ -201,6 +202,24 @@ func (c *onConflict) remember(res *table.InsertResult) {
 	}
 }
 
+// complete is the writer's, but that a row that was given to a partitioned table may not
+// leave its partition.
+func (c *onConflict) complete(b *vec.Batch) (*vec.Batch, error) {
+	if !c.within {
+		return c.w.complete(b)
+	}
+	out, err := c.w.completePart(b)
+	if err != nil {
+		return nil, err
+	}
+	moved, err := c.w.outOfBound(out)
+	if err == nil && moved >= 0 {
+		err = sqlerr.New(sqlerr.FeatureNotSupported, "invalid ON UPDATE specification").
+			WithDetail("The result tuple would appear in a different partition than the original tuple.")
+	}
+	return out, err
+}
+
 // update changes the existing rows; it returns their new live columns and, for
 // each, the row number of the input row that hit it.
 func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, []uint32, error) {
@@ -246,7 +265,7 @@ func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, 
 		}
 		next.Cols[w.pos[col]] = v
 	}
-	if next, err = w.complete(next); err != nil {
+	if next, err = c.complete(next); err != nil {
 		return nil, nil, err
 	}
 	prev := &vec.Batch{Cols: both.Cols[:len(w.live)], N: n, Sel: both.Sel}

@@ -243,15 +243,20 @@ func (c *boundCheck) first(b *vec.Batch) (int, error) {
 
 // verifyBound checks the rows of a batch against the partition's bound.
 func (w *tableWriter) verifyBound(b *vec.Batch) error {
-	c, err := w.boundCheck()
-	if c == nil || err != nil {
-		return err
-	}
-	row, err := c.first(b)
+	row, err := w.outOfBound(b)
 	if err != nil || row < 0 {
 		return err
 	}
 	return w.boundError(b, row)
+}
+
+// outOfBound returns the first row outside of the partition's bound, or -1.
+func (w *tableWriter) outOfBound(b *vec.Batch) (int, error) {
+	c, err := w.boundCheck()
+	if c == nil || err != nil {
+		return -1, err
+	}
+	return c.first(b)
 }
 
 // boundCheck returns the check of the table's bound, nil when it has none.

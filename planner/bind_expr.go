@@ -659,7 +659,7 @@ func (b *binder) cast(e *ast.Cast) plan.Expr {
 	}
 	of := e.X
 	if c, ok := of.(*ast.Collate); ok && !b.collatable(t) {
-		if _, literal := c.X.(*ast.Const); literal { // it becomes a value of the type at once
+		if k, ok := c.X.(*ast.Const); ok && (k.Kind == ast.ConstString || k.Kind == ast.ConstNull) { // it becomes a value of the type at once
 			b.namedCollation(c)
 			of = c.X
 		}

@@ -131,3 +131,6 @@ SELECT generate_series(1, 1) COLLATE "C";
 SELECT (b COLLATE "C")::varchar(2) < 'x' FROM c1 ORDER BY a;
 SELECT relname FROM pg_class WHERE relname COLLATE "C" = 'c1';
 SELECT relname FROM pg_class, c2 WHERE relname = b;
+SELECT (1 COLLATE "C")::int;
+SELECT (true COLLATE "C")::int;
+SELECT ('1' COLLATE "C")::int, (NULL COLLATE "C")::int;

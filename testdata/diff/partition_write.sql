@@ -52,3 +52,15 @@ SELECT tableoid::regclass, * FROM p ORDER BY a;
 UPDATE v SET x = s.a FROM s WHERE s.a = v.x RETURNING v.*, s.*;
 DELETE FROM v USING s WHERE s.a = v.x RETURNING v.x, s.b, v.tab;
 WITH i AS (INSERT INTO v (x, y) VALUES (4, 'four') RETURNING x, tab) SELECT * FROM i;
+-- ON CONFLICT does not move a row to another partition of the table that was written to.
+CREATE TABLE upserted (id int, b text, UNIQUE (id)) PARTITION BY LIST (id);
+CREATE TABLE upserted_1 PARTITION OF upserted FOR VALUES IN (1, 2, 3);
+CREATE TABLE upserted_rest PARTITION OF upserted DEFAULT;
+INSERT INTO upserted VALUES (46, 'a'), (1, 'abcdef');
+INSERT INTO upserted VALUES (46, 'b') ON CONFLICT (id) DO UPDATE SET id = length(upserted.b);
+INSERT INTO upserted VALUES (1, 'b') ON CONFLICT (id) DO UPDATE SET id = length(upserted.b);
+INSERT INTO upserted VALUES (1, 'b') ON CONFLICT (id) DO UPDATE SET id = length(excluded.b) + 1;
+INSERT INTO upserted_1 VALUES (2, 'b') ON CONFLICT (id) DO UPDATE SET id = 46;
+INSERT INTO upserted_rest VALUES (46, 'b') ON CONFLICT (id) DO UPDATE SET id = 3;
+TABLE upserted;
+DROP TABLE upserted;
