@@ -23,7 +23,6 @@ type onConflict struct {
 	// there, checks of what these become.
 	views, existing, checks rowChecks
 	system                  []int // the system columns that RETURNING reads
-	within                  bool  // the rows were given to a partitioned table
 
 	w        *tableWriter
 	excluded []excludedBy    // exclusion constraints whose conflicts leave rows out
@@ -202,12 +201,8 @@ func (c *onConflict) remember(res *table.InsertResult) {
 	}
 }
 
-// complete is the writer's, but that a row that was given to a partitioned table may not
-// leave its partition.
+// complete is the writer's, but for what it says of a row that would leave its partition.
 func (c *onConflict) complete(b *vec.Batch) (*vec.Batch, error) {
-	if !c.within {
-		return c.w.complete(b)
-	}
 	out, err := c.w.completePart(b)
 	if err != nil {
 		return nil, err

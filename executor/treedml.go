@@ -109,7 +109,7 @@ func (op *treeInsert) conflictOf(x *member) (*onConflict, error) {
 	if c.views, err = newRowChecks(x.placeChecks(op.node.Checks)); err != nil {
 		return nil, err
 	}
-	c.system, c.within = op.node.System, true
+	c.system = op.node.System
 	if err := c.open(x.w); err != nil {
 		return nil, err
 	}
