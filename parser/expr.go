@@ -172,8 +172,10 @@ func (p *parser) infixPrec(t Token, b bool) int {
 		if p.peek(1).Key == kwTime {
 			return precAt
 		}
-	case kwCollate:
-		return precCollate
+	case kwCollate: // likewise
+		if isName(p.peek(1), true, false) {
+			return precCollate
+		}
 	}
 	return precNone
 }

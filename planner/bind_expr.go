@@ -701,7 +701,7 @@ func (b *binder) collate(e *ast.Collate) plan.Expr {
 	x := b.expr(e.X)
 	b.namedCollation(e)
 	x = b.known(x)
-	if c := b.info(x.Type().OID); c.Category != 'S' && c.Kind != types.KArray {
+	if !b.collatable(x.Type()) {
 		failf(sqlerr.DatatypeMismatch, e.Pos(), "collations are not supported by type %s", b.bareName(x.Type().OID))
 	}
 	if b.rec != nil {

@@ -137,7 +137,7 @@ func (p *planner) collatable(t types.T) bool {
 	if in := p.info(t.OID); in.Kind == types.KArray && in.Elem != 0 {
 		t = p.Snap.BaseType(p.T(in.Elem, -1))
 	}
-	return t.Kind() == types.KText || t.Kind() == types.KCitext || t.OID == types.OName || t.OID == types.OUnknown
+	return t.Kind() == types.KText && t.OID != types.OChar || t.Kind() == types.KCitext || t.OID == types.OName || t.OID == types.OUnknown
 }
 
 // walkCollations derives the collations of an expression in a block, and refuses what
