@@ -117,13 +117,18 @@ func (s *Snapshot) T(o types.OID, mod int32) (types.T, bool) {
 			t.Elem = s.BaseType(types.T{OID: s.TypeInfo(b.OID).Elem, Mod: -1}).OID
 		case b.User == types.KRange || b.User == types.KMultirange:
 			t.Elem = b.Elem
+		case b.OID == types.OBpchar: // tells which blanks the values lack
+			t.Mod = b.Mod
 		}
 	} else if in.Subtype != 0 {
 		// bounds of a domain are stored as values of what the domain is over
 		t.Elem = s.BaseType(types.T{OID: in.Subtype, Mod: -1}).OID
 	} else if in.Kind == types.KArray {
 		// elements of domains are stored as values of what the domain is over
-		t.Elem = s.BaseType(types.T{OID: in.Elem, Mod: -1}).OID
+		of := s.BaseType(types.T{OID: in.Elem, Mod: -1})
+		if t.Elem = of.OID; of.OID != in.Elem {
+			t.Mod = -1
+		}
 	}
 	return t, true
 }
@@ -145,6 +150,25 @@ func (s *Snapshot) BaseType(t types.T) types.T {
 		}
 		return t
 	}
+}
+
+// BelowDomains is the type that values of t are read as: that below a domain, or an array
+// of what the elements' domain is over, with its modifier. It is false for other types. An
+// array of arrays, which the elements' domains make, has no OID.
+func (s *Snapshot) BelowDomains(t types.T) (types.T, bool) {
+	below := s.BaseType(t)
+	if in := s.TypeInfo(below.OID); in != nil && in.Kind == types.KArray {
+		if elem, ok := s.BelowDomains(types.T{OID: in.Elem, Mod: -1}); ok {
+			array := types.OID(0)
+			if of := s.TypeInfo(elem.OID); of != nil {
+				array = of.Array
+			}
+			if below, ok = s.T(array, elem.Mod); !ok {
+				below = types.T{Mod: elem.Mod, User: types.KArray, Elem: elem.OID}
+			}
+		}
+	}
+	return below, below.OID != t.OID
 }
 
 // TypeCollation returns the collation that a domain, or an array of one, brings along,

@@ -553,13 +553,16 @@ func (d *docScope) userType(r *xmlReader, e *element, attr, schema, name string)
 		t.resolving = true
 		of := r.typ(t.element, "type")
 		t.resolving = false
-		elem := of.OID
+		elem, mod := of.OID, int32(-1)
 		if of.User != types.KInvalid && of.Elem != 0 {
 			elem = of.Elem // a domain over a domain holds what that one holds
 		} else if in := types.Lookup(of.OID); in != nil && in.Kind == types.KArray {
 			elem = in.Elem
 		}
-		return types.T{OID: t.oid, Mod: -1, User: of.Kind(), Elem: elem}
+		if elem == types.OBpchar {
+			mod = of.Mod
+		}
+		return types.T{OID: t.oid, Mod: mod, User: of.Kind(), Elem: elem}
 	}
 	if u := d.existingType(schema, base); u != nil {
 		oid := u.OID

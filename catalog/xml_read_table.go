@@ -30,7 +30,7 @@ func (r *xmlReader) typ(e *element, attr string) types.T {
 	}
 	if schema, ok := e.attr(attr + "Schema"); ok {
 		t := r.doc.userType(r, e, attr, schema, name)
-		t.Mod = int32(r.num(e, "typmod", -1, math.MaxInt32, -1))
+		t.Mod = int32(r.num(e, "typmod", -1, math.MaxInt32, int64(t.Mod)))
 		return t
 	}
 	in := typeByXMLName(name)

@@ -448,7 +448,7 @@ func (w *xmlWriter) userTypeAttrs(a *attrList, attr string, t types.T) {
 			a.set(attr+"Schema", schema)
 		}
 	}
-	if t.Mod >= 0 {
+	if t.Mod >= 0 && (w.ids || t.User != types.KText) { // a domain has its own
 		a.num("typmod", int64(t.Mod))
 	}
 }

@@ -487,6 +487,9 @@ func (p *planner) typeNamed(n *ast.TypeName) types.T {
 				failf(sqlerr.InvalidSchemaName, n.Pos(), "schema \"%s\" does not exist", schema)
 			}
 		}
+		if n.Dims > 0 {
+			full += "[]"
+		}
 		failf(sqlerr.UndefinedObject, n.Pos(), "type \"%s\" does not exist", full)
 	}
 	mod := int32(-1)

@@ -252,9 +252,10 @@ func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
 	case pathIO:
 		read := &plan.CoerceIO{At: plan.At{T: plain, Off: e.Pos()}, X: e, Explicit: ctx == explicit, Cast: castForm(ctx)}
 		x = read
-		if array, ok := p.plainArray(to.OID); ok { // whose elements are checked as those of an array are
-			read.T, read.Cast = array, plan.CastImplicit
-			x = p.coerce(read, plain, ctx)
+		if checked := p.columnDomain(read); checked != nil {
+			read.Cast = plan.CastImplicit
+			checked.(*plan.CoerceArray).Cast = castForm(ctx)
+			x = checked
 		}
 	case pathRow:
 		if p.rec != nil {
@@ -420,18 +421,17 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 			return p.coerceMod(&plan.Const{At: plan.At{T: plain, Off: x.Off}, Val: types.Null(plain)}, to, ctx)
 		}
 		in := p.info(to.OID)
-		if array, ok := p.plainArray(to.OID); ok && p.Consts != nil {
-			if _, err := p.Consts.EvalConst(p.coerce(p.coerceUnknown(e, array, ctx), to, ctx)); err != nil {
-				fail(at(err, x.Off))
-			}
-		}
 		if in.Kind == types.KOid && to.OID != types.OOid && to.OID != types.OXid && to.OID != types.OCid ||
 			in.Kind == types.KEnum || in.Kind == types.KRecord || to.OID >= types.FirstUserOID && (in.Kind == types.KArray || in.Subtype >= types.FirstUserOID) || p.isRegArray(in) {
 			// needs the catalog: converted when the statement starts
 			text := &plan.Const{At: plan.At{T: types.TText, Off: x.Off}, Val: types.Bytes(types.TText, x.Val.B)}
 			lit := &plan.CoerceIO{At: plan.At{T: to, Off: x.Off}, X: text, Explicit: true, Literal: true, Cast: castForm(ctx)}
 			if p.Consts != nil { // what cannot be read is an error wherever the literal stands
-				if _, err := p.Consts.EvalConst(lit); err != nil {
+				var read plan.Expr = lit
+				if checked := p.columnDomain(lit); checked != nil {
+					read = checked
+				}
+				if _, err := p.Consts.EvalConst(read); err != nil {
 					fail(at(err, x.Off))
 				}
 			}
@@ -479,17 +479,6 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		return text
 	}
 	return p.coerceMod(&plan.CoerceIO{At: plan.At{T: p.T(to.OID, -1), Off: e.Pos()}, X: text, Explicit: true}, to, ctx)
-}
-
-// plainArray returns the array type for the values of an array of a domain, whose elements have
-// the domain's base type. Not of a domain over an array, which has none.
-func (p *planner) plainArray(o types.OID) (types.T, bool) {
-	in := p.info(o)
-	if in.Kind != types.KArray || p.info(in.Elem).Type != 'd' {
-		return types.T{}, false
-	}
-	array := p.info(p.Snap.BaseType(p.T(in.Elem, -1)).OID).Array
-	return p.T(array, -1), array != 0
 }
 
 func (p *planner) isRegArray(in *types.Info) bool {

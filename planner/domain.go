@@ -113,14 +113,24 @@ func (p *planner) columnDomain(col plan.Expr) plan.Expr {
 	}
 	in := p.info(t.OID)
 	switch {
-	case in.Type == 'd' && p.domainRules(t.OID) != nil:
-		b := p.Snap.BaseType(t)
-		return p.domain(&plan.Relabel{At: plan.At{T: b, Off: -1}, X: col}, t, implicit)
-	case in.Kind == types.KArray && p.domainRules(in.Elem) != nil:
-		b := p.Snap.BaseType(p.T(in.Elem, -1))
-		elem := p.domain(&plan.Col{At: plan.At{T: b, Off: -1}}, p.T(in.Elem, -1), implicit)
-		plain := p.T(p.info(b.OID).Array, -1)
-		return &plan.CoerceArray{At: plan.At{T: t, Off: -1}, X: &plan.Relabel{At: plan.At{T: plain, Off: -1}, X: col}, Elem: elem}
+	case in.Type == 'd':
+		var base plan.Expr = &plan.Relabel{At: plan.At{T: p.Snap.BaseType(t), Off: -1}, X: col}
+		if base.Type().OID == types.OBpchar { // an element has its blanks
+			base = &plan.CoerceMod{At: plan.At{T: base.Type(), Off: -1}, X: col}
+		}
+		checked := p.columnDomain(base)
+		if checked != nil {
+			base = checked
+		}
+		if checked != nil || p.domainRules(t.OID) != nil {
+			return p.domain(base, t, implicit)
+		}
+	case in.Kind == types.KArray && in.Elem >= types.FirstUserOID && p.info(in.Elem).Type == 'd':
+		elem := p.columnDomain(&plan.Col{At: plan.At{T: p.T(in.Elem, -1), Off: -1}})
+		if elem == nil {
+			return nil
+		}
+		return &plan.CoerceArray{At: plan.At{T: t, Off: -1}, X: col, Elem: elem, Check: true}
 	}
 	return nil
 }

@@ -112,8 +112,12 @@ func (w *writer) attributeWith(rel types.OID, num int, col *catalog.Column, coll
 	if col.Compression != "" {
 		compression = col.Compression[0]
 	}
+	mod := col.Type.Mod
+	if in.Type == 'd' { // that of its values
+		mod = -1
+	}
 	w.oid(rel).str(col.Name).oid(typ).int(int64(target)).int(int64(in.Len)).int(int64(num)).int(int64(col.Dims)).int(-1).
-		int(int64(col.Type.Mod)).bool(in.ByVal).chr(in.Align).chr(storage).chr(compression).bool(col.NotNull).
+		int(int64(mod)).bool(in.ByVal).chr(in.Align).chr(storage).chr(compression).bool(col.NotNull).
 		bool(col.Default != "").bool(col.Missing != nil).chr(col.Identity).chr(generated).bool(col.Dropped).bool(!col.NotLocal).int(int64(col.Parents)).
 		oid(collation).acl(col.ACL).optArray(options(col.Options)).null().null().end()
 }

@@ -154,14 +154,20 @@ func ParseRecordBinary(t T, b []byte, reg RegNames, read func(T, []byte) (Datum,
 		case !ok:
 			return Datum{}, errBinaryShort()
 		case int32(size) == -1:
-			fields[i] = Null(a)
+			fields[i], err = nullPart(a, reg)
 		case int32(size) < 0 || int(size) > len(b):
 			return Datum{}, errElementShort()
 		default:
 			if fields[i], err = read(a, b[:size:size]); err != nil {
 				return Datum{}, partFormat(err, "record column", i+1)
 			}
+			if _, ok := domainBase(a, reg); ok {
+				fields[i], err = reg.InDomain(a, fields[i])
+			}
 			b = b[size:]
+		}
+		if err != nil {
+			return Datum{}, err
 		}
 	}
 	if len(b) != 0 {

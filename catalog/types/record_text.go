@@ -37,7 +37,7 @@ func parseRecord(t T, s string, o *FmtOpts) (Datum, error) {
 		}
 		rest = after
 		if null {
-			fields[i], err = nullPart(a, o)
+			fields[i], err = nullPart(a, o.Reg)
 		} else {
 			fields[i], err = parsePart(a, text, o)
 		}

@@ -49,8 +49,8 @@ type RegNames interface {
 	EnumIn(t T, label string) (Datum, error)
 	// Attributes lists the names and types of a composite type's columns.
 	Attributes(typ OID) ([]string, []T, error)
-	// DomainBase is the type below a domain, with its modifier, or the array type below
-	// that of an array of a domain; false for other types.
+	// DomainBase is the type that values of a domain, or of an array of one, are read as,
+	// with its modifier; false for other types.
 	DomainBase(t T) (T, bool)
 	// InDomain returns a value of the type that DomainBase gives, or NULL, as one of the
 	// type t, whose domain it must satisfy.

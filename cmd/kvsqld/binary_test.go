@@ -115,3 +115,48 @@ func TestBinaryRowsTellDomains(t *testing.T) {
 		}
 	}
 }
+
+// TestBinaryValuesAreOfTheirDomains reads binary forms whose parts a domain has come to
+// refuse, as those that a client makes may be.
+func TestBinaryValuesAreOfTheirDomains(t *testing.T) {
+	ctx := context.Background()
+	queries := []string{ // the type of each is that of its column
+		"SELECT '{0}'::got_ints", "SELECT array['{0}'::got_ints]", "SELECT '{0}'::got_one[]", "SELECT array['{0}'::got_ones]",
+		"SELECT '{0}'::got_ones", "SELECT '(0,,,)'::got_row", "SELECT '(,{0},,)'::got_row", "SELECT '(,,{0},)'::got_row", "SELECT array['(0,,,)'::got_row]",
+		"SELECT '(,,,\"[0,5)\")'::got_row", "SELECT '[0,5)'::got_range", "SELECT array['[0,5)'::got_range]", "SELECT '(1,{1},{1},\"[1,5)\")'::got_row",
+	}
+	typs := []string{"got_ints", "got_ints[]", "got_one[]", "got_ones[]", "got_ones", "got_row", "got_row", "got_row", "got_row[]",
+		"got_row", "got_range", "got_range[]", "got_row"}
+	answers := map[string][]string{}
+	for name, connect := range map[string]connector{"kvsqld": startServer(t, storage.Options{Store: "mem"}).connect, "PostgreSQL": postgresScratch(t)} {
+		s := &script{t: t, connect: connect, conns: map[string]*pgconn.PgConn{}}
+		defer s.close()
+		c := s.conn(ctx, "")
+		exec := func(sql string) {
+			t.Helper()
+			if err := c.Exec(ctx, sql).Close(); err != nil {
+				t.Fatal(name, err)
+			}
+		}
+		exec(`CREATE DOMAIN got_ints AS int[]; CREATE DOMAIN got_one AS int; CREATE DOMAIN got_ones AS got_one[];
+			CREATE TYPE got_range AS RANGE (subtype = got_one);
+			CREATE TYPE got_row AS (a got_one, b got_ones, c got_ints, d got_range)`)
+		var data [][]byte
+		for i, q := range queries {
+			out, err := binaryOut(ctx, c, "SELECT x::"+typs[i]+" FROM ("+q+") s(x)")
+			if err != nil {
+				t.Fatal(name, q, err)
+			}
+			data = append(data, out)
+		}
+		exec(`ALTER DOMAIN got_ints ADD CHECK (VALUE[1] > 0); ALTER DOMAIN got_one ADD CHECK (VALUE > 0)`)
+		for i, d := range data {
+			answers[name] = append(answers[name], binaryIn(t, ctx, c, typs[i], d))
+		}
+	}
+	for i, q := range queries {
+		if got, want := answers["kvsqld"][i], answers["PostgreSQL"][i]; got != want {
+			t.Errorf("%s as %s:\n  kvsqld     %s\n  PostgreSQL %s", q, typs[i], got, want)
+		}
+	}
+}

@@ -43,6 +43,9 @@ func parseText(env *Env, t types.T, s string) (types.Datum, error) {
 	}
 	base := t
 	base.Mod = -1
+	if t.User == types.KArray && env.Fmt.Reg != nil {
+		base, _ = env.Fmt.Reg.DomainBase(base) // elements have the modifier of their domain
+	}
 	d, err := types.Parse(base, s, env.Fmt)
 	d.T = t
 	if t.OID == types.OJSONPath && err == nil {
@@ -344,6 +347,10 @@ func (c *compiler) compileCoerceArray(e *plan.CoerceArray) (Eval, error) {
 			for i := range out {
 				out[i] = r.Get(i)
 			}
+		}
+		if e.Check {
+			d.T = e.T
+			return d, nil
 		}
 		a := types.NewArray(to, dims, lbs, out)
 		a.T = e.T

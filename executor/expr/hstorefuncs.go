@@ -254,9 +254,7 @@ func hstoreFills(r *registry) {
 		if err != nil {
 			return null, err
 		}
-		d := newRecord(fields...)
-		d.T = c.call.T
-		return d, nil
+		return s.row(fields)
 	}), "hstore.populate_record")
 }
 

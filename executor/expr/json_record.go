@@ -221,7 +221,7 @@ func (s *jsonRow) object(v []byte) ([]types.Datum, error) {
 }
 
 // value converts a JSON value to a type; was is the row whose fields stay where an
-// object has no such key, key and at name the place in errors.
+// object has no such key, key and at name the place in errors; elements have no key.
 func (s *jsonRow) value(v []byte, t types.T, was types.Datum, key string, at []int) (types.Datum, error) {
 	if base, ok := s.domainBase(t); ok {
 		d, err := s.value(v, base, was, key, at)
@@ -274,12 +274,17 @@ func (s *jsonRow) value(v []byte, t types.T, was types.Datum, key string, at []i
 
 func errNotJSONArray(key string, at []int) error {
 	e := sqlerr.New(sqlerr.InvalidTextRepresentation, "expected JSON array")
-	if len(at) == 0 {
-		return e.WithHint("See the value of key \"%s\".", key)
-	}
 	indices := ""
 	for _, i := range at {
 		indices += "[" + strconv.Itoa(i) + "]"
+	}
+	switch {
+	case key == "" && len(at) == 0: // an element of an array, which is not named
+		return e
+	case key == "":
+		return e.WithHint("See the array element %s.", indices)
+	case len(at) == 0:
+		return e.WithHint("See the value of key \"%s\".", key)
 	}
 	return e.WithHint("See the array element %s of key \"%s\".", indices, key)
 }
@@ -343,7 +348,7 @@ func (b *jsonArrayBuild) collect(v []byte, at []int) error {
 		if level+1 != b.depth {
 			return errNotJSONArray(b.key, here)
 		}
-		d, err := b.row.value(it, b.elem, types.Null(b.elem), b.key, here)
+		d, err := b.row.value(it, b.elem, types.Null(b.elem), "", nil)
 		if err != nil {
 			return err
 		}

@@ -236,7 +236,7 @@ func (s *Session) readBinary(t types.T, raw []byte) (types.Datum, error) {
 	case types.OInt4, types.OInt8, types.OFloat8, types.OTimestamp, types.OTimestamptz:
 		return types.ParseBinary(t, raw)
 	}
-	base := s.snapshot().BaseType(t)
+	base, _ := s.snapshot().BelowDomains(t)
 	if base.Kind() == types.KEnum { // whose binary form is the text form
 		return s.readText(t, string(raw))
 	}
@@ -269,7 +269,7 @@ func (s *Session) readBinary(t types.T, raw []byte) (types.Datum, error) {
 // readBound reads the binary form of a range's bound or an array's element, whose type may be known by its
 // OID alone.
 func (s *Session) readBound(t types.T, raw []byte) (types.Datum, error) {
-	if full, ok := s.snapshot().T(t.OID, -1); ok {
+	if full, ok := s.snapshot().T(t.OID, t.Mod); ok {
 		t = full
 	}
 	return s.readBinary(t, raw)

@@ -107,15 +107,16 @@ func (c *copyIn) ofDomain(err error, row int) {
 // hasDomain reports whether values of a type, or their elements, are of the domain of an
 // error.
 func (c *copyIn) hasDomain(t types.T, e *sqlerr.Error) bool {
-	for {
-		u := c.s.snapshot().TypeByOID(t.OID)
+	snap := c.s.snapshot()
+	for o := t.OID; ; {
+		u, in := snap.TypeByOID(o), snap.TypeInfo(o)
 		switch {
 		case u != nil && u.Kind == 'd' && u.Schema == e.Schema && u.Name == e.DataType:
 			return true
 		case u != nil && u.Kind == 'd':
-			t = u.Base
-		case t.Kind() == types.KArray:
-			t = t.ElemType()
+			o = u.Base.OID
+		case in != nil && in.Kind == types.KArray && in.Elem != 0:
+			o = in.Elem
 		default:
 			return false
 		}

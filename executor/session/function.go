@@ -221,10 +221,10 @@ func (s *Session) runInBody(ctx context.Context, f *catalog.Function, p *planned
 }
 
 // inFunction says where in a function an error happened. Positions are of the
-// function's text, which the client did not send.
+// function's text, which the client did not send. Functions in other languages say nothing.
 func inFunction(err error, f *catalog.Function, where string) error {
 	var e *sqlerr.Error
-	if isRetry(err) || !errors.As(err, &e) {
+	if f.Language != catalog.LanguageSQL || isRetry(err) || !errors.As(err, &e) {
 		return err
 	}
 	c := *e

@@ -124,16 +124,7 @@ func (r regNames) EnumIn(t types.T, label string) (types.Datum, error) {
 
 // DomainBase implements types.RegNames.
 func (r regNames) DomainBase(t types.T) (types.T, bool) {
-	snap := r.s.snapshot()
-	if u := snap.TypeByOID(t.OID); u != nil && u.Kind == 'd' {
-		return snap.BaseType(types.Of(t.OID)), true
-	}
-	if in := snap.TypeInfo(t.OID); in != nil && in.Kind == types.KArray {
-		if u := snap.TypeByOID(in.Elem); u != nil && u.Kind == 'd' {
-			return snap.T(snap.TypeInfo(snap.BaseType(types.Of(in.Elem)).OID).Array, -1)
-		}
-	}
-	return t, false
+	return r.s.snapshot().BelowDomains(t)
 }
 
 // InDomain implements types.RegNames.

@@ -341,7 +341,7 @@ func (s *Session) readText(t types.T, text string) (types.Datum, error) {
 	if t.OID < types.FirstUserOID {
 		return types.Parse(t, text, f)
 	}
-	base := s.snapshot().BaseType(t)
+	base, _ := s.snapshot().BelowDomains(t)
 	d, err := types.Parse(base, text, f)
 	if err != nil {
 		return d, err

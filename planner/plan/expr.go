@@ -100,12 +100,14 @@ type (
 		Cast     CastForm
 		Syntax   string // as in Call: "CURRENT_TIMESTAMP" …
 	}
-	// CoerceArray converts an array's elements; Elem is over Col 0 = the element.
+	// CoerceArray converts an array's elements; Elem is over Col 0 = the element. With
+	// Check they stay as they are: Elem tells only whether they may.
 	CoerceArray struct {
 		At
-		X    Expr
-		Elem Expr
-		Cast CastForm
+		X     Expr
+		Elem  Expr
+		Check bool
+		Cast  CastForm
 	}
 	// CoerceDomain makes a value of a domain out of one of its base type, which
 	// every value must satisfy: 23502 for NULL with NotNull, 23514 for a Check that
