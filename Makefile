@@ -16,7 +16,7 @@ LBS    := testdata/samples/lbs
 
 .PHONY: menu
 menu: ## print this menu
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## build bin/kvsqld, for the load of the profile that make profile writes
@@ -67,6 +67,13 @@ fuzz: ## run each fuzz target for a minute
 	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime 1m $$(dirname $$f) || exit 1; \
 	  done; \
 	done
+
+TARGETS := linux/386 linux/arm linux/arm64 freebsd/amd64 darwin/arm64 windows/amd64
+
+.PHONY: build-all
+build-all: ## compile for other systems and processors, tests included where integers have 32 bits
+	@for t in $(TARGETS); do echo $$t; GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 go build ./... || exit 1; done
+	GOOS=linux GOARCH=386 CGO_ENABLED=0 go vet ./...
 
 .PHONY: docs
 docs: ## write the table of supported functions, catalog/builtin/FUNCTIONS.md

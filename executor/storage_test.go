@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -120,7 +121,7 @@ func liveTypes(t *catalog.Table) []types.T {
 }
 
 // none marks NULL in rows of ints.
-const none = -1 << 40
+const none = math.MinInt
 
 func ints(rows ...[]int) []row {
 	var out []row

@@ -195,8 +195,9 @@ func decodeOffset(s string) (east int, f fault) {
 
 // leadingInt reads the digits at the start of s (saturating) and their number.
 func leadingInt(s string) (v, n int) {
+	const enough = min(1<<40, math.MaxInt/10-1)
 	for n < len(s) && isDigit(s[n]) {
-		if v < 1<<40 {
+		if v < enough {
 			v = v*10 + int(s[n]-'0')
 		}
 		n++

@@ -15,5 +15,5 @@ func freeSpace(dir string) int64 {
 	if err := syscall.Statfs(dir, &st); err != nil {
 		return 0
 	}
-	return int64(st.Bavail) * st.Bsize
+	return int64(st.Bavail) * int64(st.Bsize)
 }

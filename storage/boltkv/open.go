@@ -3,6 +3,7 @@ package boltkv
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -273,13 +274,14 @@ func openFile(path string, opt *Options, s *sums) (*dataFile, error) {
 		MaxSize:         opt.MaxFileBytes,
 	}
 	if opt.MmapBytes == 0 {
-		bo.InitialMmapSize = max(mmapBytes, 4*int(size))
+		window := int64(mmapBytes)
 		if runtime.GOOS == "windows" { // there a file is made as long as its mapping
-			bo.InitialMmapSize = max(mmapWindows, 4*int(size))
+			window = mmapWindows
 		}
+		bo.InitialMmapSize = int(min(max(window, 4*size), math.MaxInt/2)) // 1 GB of 32 bits' addresses
 	}
 	db, osf, err := mapFile(path, bo)
-	least := max(mmapLeast, 2*int(size))
+	least := int(min(max(mmapLeast, 2*size), math.MaxInt/2))
 	for opt.MmapBytes == 0 && errors.Is(err, syscall.ENOMEM) && bo.InitialMmapSize > least {
 		bo.InitialMmapSize = max(bo.InitialMmapSize/4, least)
 		if db, osf, err = mapFile(path, bo); err == nil { // the memory needs what is left

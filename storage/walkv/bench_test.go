@@ -3,6 +3,7 @@ package walkv_test
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"testing"
 
 	"kvsqld/storage/boltkv"
@@ -95,7 +96,7 @@ func BenchmarkCommitDeletes(b *testing.B) {
 	const all, part = 600_000, 10
 	for _, direct := range []int{512 << 10, 4 << 20} {
 		b.Run(fmt.Sprintf("direct=%dKiB", direct>>10), func(b *testing.B) {
-			st := open(b, b.TempDir(), boltkv.Options{MmapBytes: 4 << 30, Log: walkv.Options{DirectBytes: direct}})
+			st := open(b, b.TempDir(), boltkv.Options{MmapBytes: min(4<<30, math.MaxInt/2), Log: walkv.Options{DirectBytes: direct}})
 			var spaces []kv.Space
 			for i := range 4 {
 				spaces = append(spaces, kv.Space{ID: uint64(i + 1), DB: "db", File: fmt.Sprint("file", i)})

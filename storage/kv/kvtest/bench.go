@@ -2,6 +2,7 @@ package kvtest
 
 import (
 	"encoding/binary"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -157,7 +158,7 @@ func benchPut(b *testing.B, st kv.Store) {
 	b.ResetTimer()
 	for i := range b.N {
 		must(b, tx.Put(table, intKey(k[:], i), benchValue, kv.Covered))
-		must(b, tx.Put(index, intKey(x[:], r.IntN(1<<40)), k[:], kv.Covered))
+		must(b, tx.Put(index, intKey(x[:], r.IntN(math.MaxInt)), k[:], kv.Covered))
 	}
 	get(b, tx, index, "absent")
 	tx.Rollback()
@@ -222,7 +223,7 @@ func benchBulkLoad(b *testing.B, st kv.Store) {
 		update(b, st, func(tx kv.Txn) {
 			for range min(500_000, b.N-i) {
 				must(b, tx.Put(table, intKey(k[:], i), benchValue, kv.Covered))
-				must(b, tx.Put(index, intKey(x[:], r.IntN(1<<40)), k[:], kv.Covered))
+				must(b, tx.Put(index, intKey(x[:], r.IntN(math.MaxInt)), k[:], kv.Covered))
 				i++
 			}
 		})
