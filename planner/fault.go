@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
 )
@@ -38,6 +40,15 @@ func (p *planner) blockFaults(b *block) {
 		list(b.aggs[i].Args)
 		p.constFault(b, b.aggs[i].Filter)
 	}
+	for _, w := range b.wins {
+		for i := range w.funcs {
+			list(w.funcs[i].Args)
+			p.constFault(b, w.funcs[i].Filter)
+		}
+	}
+	for _, row := range b.values {
+		list(row)
+	}
 	b.eachItem(func(j *joinItem) {
 		if j.rel != nil {
 			list(j.rel.funcs)
@@ -55,6 +66,7 @@ func (p *planner) constFault(b *block, e plan.Expr) {
 	}
 	switch e := e.(type) {
 	case *plan.Case:
+		defer p.within(p.open)
 		p.constFault(b, e.Operand)
 		operand, _ := e.Operand.(*plan.Const)
 		for _, w := range e.Whens {
@@ -67,6 +79,7 @@ func (p *planner) constFault(b *block, e plan.Expr) {
 			if !known && p.mayBeConst(b, cond) {
 				return
 			}
+			p.open = p.open || !known && p.asksParam(cond)
 			if !known || v {
 				p.constFault(b, w.Result)
 			}
@@ -77,32 +90,40 @@ func (p *planner) constFault(b *block, e plan.Expr) {
 		p.constFault(b, e.Else)
 		return
 	case *plan.Coalesce:
+		defer p.within(p.open)
 		for _, a := range e.Args {
 			p.constFault(b, a)
 			if k, ok := a.(*plan.Const); ok && !k.Val.Null {
 				return
 			}
+			p.open = p.open || p.asksParam(a)
 		}
 		return
 	case *plan.And:
+		defer p.within(p.open)
 		for _, a := range e.Args {
 			p.constFault(b, a)
 			if v, known := truth(a); known && !v {
 				return
 			}
+			p.open = p.open || p.asksParam(a)
 		}
 		return
 	case *plan.Or:
+		defer p.within(p.open)
 		for _, a := range e.Args {
 			p.constFault(b, a)
 			if v, _ := truth(a); v {
 				return
 			}
+			p.open = p.open || p.asksParam(a)
 		}
 		return
 	case *plan.Call, *plan.CoerceMod, *plan.CoerceIO:
 		if foldable(e) {
-			if _, err := p.Consts.EvalConst(e); err != nil {
+			if _, err := p.Consts.EvalConst(e); err != nil && p.open {
+				p.doubts = append(p.doubts, e)
+			} else if err != nil {
 				p.fault = err
 			}
 			return
@@ -121,6 +142,33 @@ func (p *planner) constFault(b *block, e plan.Expr) {
 		p.constFault(b, x)
 		return x
 	})
+}
+
+// within ends the part of an expression that values of parameters may make unreachable.
+func (p *planner) within(open bool) { p.open = open }
+
+// asksParam reports whether values of the statement's parameters alone may tell what an
+// expression is, whatever columns are: they decide then what is evaluated of the rest.
+func (p *planner) asksParam(e plan.Expr) bool {
+	switch e := e.(type) {
+	case *plan.And:
+		return slices.ContainsFunc(e.Args, p.asksParam)
+	case *plan.Or:
+		return slices.ContainsFunc(e.Args, p.asksParam)
+	case *plan.Not:
+		return p.asksParam(e.X)
+	}
+	param, other := false, false
+	plan.Visit(e, func(x plan.Expr) bool {
+		switch x := x.(type) {
+		case *plan.Param:
+			param = param || p.Routine == nil && x.Idx < len(p.params)
+		case *plan.Var, *subquery:
+			other = true
+		}
+		return true
+	})
+	return param && !other
 }
 
 // doubtful reports whether an expression is a call or conversion of constants and of the

@@ -408,3 +408,37 @@ func TestPortalsOfAFailedBlock(t *testing.T) {
 	want("q", fmt.Sprintf(gone, "q"))
 	c.must("commit")
 }
+
+// TestBindMeetsFaults: a constant that fails does so when the statement is planned, which is
+// at Bind; not where parameters may keep it from being evaluated.
+func TestBindMeetsFaults(t *testing.T) {
+	ctx := context.Background()
+	c := newServer(t).client(t)
+	c.must("create table t (a int)")
+	for _, tt := range []struct{ sql, value, bound, got string }{
+		{"select 1/0", "", "22012", ""},
+		{"select 1/0 from t", "", "22012", ""},
+		{"values (1), (1/0) limit 1", "", "22012", ""},
+		{"select sum(1/0) over () from t", "", "22012", ""},
+		{"select a from t where a = $1 and 1/0 = 1", "1", "22012", ""},
+		{"select case when $1::int = 1 then 1/0 else 2 end", "0", "", "(case)\n2\nSELECT 1"},
+		{"select case when $1::int = 1 then 1/0 else 2 end", "1", "", "(case)\nERROR 22012: division by zero"},
+		{"select coalesce($1::int, 1/0)", "3", "", "(coalesce)\n3\nSELECT 1"},
+		{"select $1::bool and 1/0 = 1", "f", "", "(?column?)\nf\nSELECT 1"},
+		{"select $1::bool or 1/0 = 1", "t", "", "(?column?)\nt\nSELECT 1"},
+	} {
+		if err := c.s.Parse(ctx, "", tt.sql, nil); err != nil {
+			t.Fatal(tt.sql, err)
+		}
+		err := c.bind("", "", strings.Fields(tt.value)...)
+		if (err != nil || tt.bound != "") && code(err) != tt.bound {
+			t.Errorf("%s: Bind says %v", tt.sql, err)
+		}
+		if err == nil {
+			if got := c.exec("", 0); got != tt.got {
+				t.Errorf("%s with %s: %s", tt.sql, tt.value, got)
+			}
+		}
+		c.sync()
+	}
+}

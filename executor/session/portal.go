@@ -106,6 +106,9 @@ func (s *Session) bind(ctx context.Context, ps *prepared, b *wire.Bind) error {
 	if err != nil {
 		return err
 	}
+	if ps.planned != nil && ps.planned.q.Fault != nil {
+		return ps.planned.q.Fault // PostgreSQL, too, meets it as it plans
+	}
 	p.ps = ps
 	if err := b.CheckResults(cols); err != nil {
 		return err

@@ -16,13 +16,16 @@ func (s *Session) mayBecome(name string) bool {
 }
 
 // checkRights reports 42501 for the first function or relation that the current
-// role may not use as a statement does.
+// role may not use as a statement does, and before the relations the fault of the plan.
 func (s *Session) checkRights(q *plan.Query) error {
 	snap := s.snapshot()
 	for _, f := range slices.Concat(q.Calls, q.Limited) {
 		if err := snap.CheckPriv(s.user, f, catalog.PrivExecute); err != nil {
 			return err
 		}
+	}
+	if q.Fault != nil { // found in planning, before anybody looks at tables' rights
+		return q.Fault
 	}
 	for _, r := range q.Rights {
 		if err := snap.CheckRight(s.user, r); err != nil {

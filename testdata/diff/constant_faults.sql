@@ -93,3 +93,18 @@ SELECT CASE WHEN x = 1 OR (true) IS NOT FALSE THEN 1 ELSE 1/0 END FROM generate_
 SELECT CASE WHEN x IS NULL OR NOT (NULL IS UNKNOWN) THEN 1/0 ELSE 2 END FROM generate_series(1, 2) x;
 SELECT CASE WHEN NOT (x IS NULL) THEN 1/0 ELSE 2 END FROM generate_series(1, 0) x;
 SELECT 1/0 FROM generate_series(1, 0) x WHERE NOT true;
+
+-- EXPLAIN meets them, and nobody looks at rights before; parameters may make them unreachable.
+EXPLAIN SELECT 1/0;
+EXPLAIN SELECT 1 FROM nothing WHERE b = 1/0;
+VALUES (1), (1/0) LIMIT 1;
+SELECT * FROM (VALUES (1), (1/0)) v LIMIT 1;
+SELECT sum(1/0) OVER () FROM nothing;
+SELECT sum(b) FILTER (WHERE 1/0 = 1) OVER (PARTITION BY 1/0) FROM nothing;
+SET ROLE pg_monitor;
+SELECT 1/0 FROM nothing;
+RESET ROLE;
+PREPARE perhaps(int) AS SELECT CASE WHEN $1 = 1 THEN 1/0 ELSE 2 END, coalesce($1, 1/0), $1 = 3 OR 1/0 = 1;
+EXECUTE perhaps(3);
+PREPARE surely(int) AS SELECT b FROM nothing WHERE b = $1 AND 1/0 = 1;
+EXECUTE surely(1);
