@@ -348,10 +348,10 @@ func (a ACL) reaches(owner, from, to string, options Priv, depth int) bool {
 // grantor gave to grantee. What grantee gave on because of them goes with
 // cascade and is an error otherwise.
 func (a ACL) revoked(owner, grantee, grantor string, privs Priv, optionOnly, cascade bool) (ACL, error) {
-	out, found := ACL{}, false
+	out, lost := ACL{}, Priv(0) // lost: the grant options that the item had
 	for _, it := range a {
 		if it.Grantee == grantee && it.Grantor == grantor {
-			found = true
+			lost = it.Grant & privs
 			it.Grant &^= privs
 			if !optionOnly {
 				it.Privs &^= privs
@@ -362,11 +362,10 @@ func (a ACL) revoked(owner, grantee, grantor string, privs Priv, optionOnly, cas
 		}
 		out = append(out, it)
 	}
-	if !found || grantee == "" || grantee == owner {
+	if grantee == "" || grantee == owner {
 		return out, nil
 	}
-	still := out.grantableBy(grantee)
-	lost := privs &^ still
+	lost &^= out.grantableBy(grantee)
 	for lost != 0 {
 		i := slices.IndexFunc(out, func(it ACLItem) bool { return it.Grantor == grantee && it.Privs&lost != 0 })
 		if i < 0 {

@@ -65,16 +65,17 @@ func (c *Change) granted(o Object, g *GrantSpec) (Object, error) {
 }
 
 func (c *Change) grantColumns(o Object, cols map[int]Priv, g *GrantSpec) (Object, error) {
+	quiet := c.snap.Owns(c.Owner, o) // nobody else is told of columns without privileges
 	o = withColumns(o)
 	if t, ok := o.(*Table); ok {
-		if err := c.grantSystem(t, cols, g); err != nil {
+		if err := c.grantSystem(t, cols, g, quiet); err != nil {
 			return nil, err
 		}
 	}
 	list := columnsIn(o)
 	for i := range list {
 		p := cols[i]
-		if p == 0 || g.Cols[i] == 0 && list[i].ACL == nil {
+		if p == 0 || g.Cols[i] == 0 && list[i].ACL == nil && (quiet || list[i].Dropped) {
 			continue
 		}
 		acl, err := c.changedACL(o, ACLColumn, list[i].Name, i, p, list[i].ACL, g)
@@ -90,12 +91,12 @@ func (c *Change) grantColumns(o Object, cols map[int]Priv, g *GrantSpec) (Object
 }
 
 // grantSystem changes the privileges on a table's system columns.
-func (c *Change) grantSystem(t *Table, cols map[int]Priv, g *GrantSpec) error {
+func (c *Change) grantSystem(t *Table, cols map[int]Priv, g *GrantSpec, quiet bool) error {
 	var out []SystemGrant
 	for _, name := range systemColumns {
 		col := SystemColumn(name)
 		acl := t.systemACL(col)
-		if p := cols[col]; p != 0 && (g.Cols[col] != 0 || acl != nil) {
+		if p := cols[col]; p != 0 && (g.Cols[col] != 0 || acl != nil || !quiet) {
 			var err error
 			if acl, err = c.changedACL(t, ACLColumn, name, col, p, acl, g); err != nil {
 				return err
@@ -137,7 +138,11 @@ func (c *Change) changedACL(o Object, kind ACLKind, name string, col int, privs 
 		if can&privs == 0 && held&kind.All() == 0 {
 			return nil, c.deniedFor(o, col)
 		}
-		c.warnMissing(g, privs, can, name)
+		what := "\"" + name + "\""
+		if col != -1 {
+			what = "column " + what + " of relation \"" + co.Name + "\""
+		}
+		c.warnMissing(g, privs, can, what)
 		privs &= can
 	}
 	acl = append(ACL{}, acl...)
@@ -188,7 +193,7 @@ func (c *Change) deniedFor(o Object, col int) error {
 	return c.snap.Denied(o)
 }
 
-func (c *Change) warnMissing(g *GrantSpec, privs, can Priv, name string) {
+func (c *Change) warnMissing(g *GrantSpec, privs, can Priv, of string) {
 	got := privs & can
 	if got == privs || g.All && got != 0 {
 		return
@@ -197,11 +202,11 @@ func (c *Change) warnMissing(g *GrantSpec, privs, can Priv, name string) {
 	if g.Revoke {
 		code, what = sqlerr.PrivilegeNotRevoked, "could be revoked"
 	}
-	text := "not all privileges " + what + " for \"%s\""
+	text := "not all privileges " + what + " for %s"
 	if got == 0 {
-		text = "no privileges " + what + " for \"%s\""
+		text = "no privileges " + what + " for %s"
 	}
-	n := sqlerr.New(code, text, name)
+	n := sqlerr.New(code, text, of)
 	n.Severity = "WARNING"
 	c.tell(n)
 }

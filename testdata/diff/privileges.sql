@@ -276,3 +276,26 @@ select has_column_privilege('with_dropped', 'f2', 'select');
 select has_column_privilege('with_dropped', '........pg.dropped.2........', 'select');
 select has_column_privilege('with_dropped', '........pg.dropped.3........', 'select');
 drop table with_dropped;
+
+-- Warnings of columns, and what goes with a grant option: that which it was for.
+CREATE ROLE col_1; CREATE ROLE col_2; CREATE ROLE col_3;
+CREATE TABLE warned (a int, b text, c int);
+ALTER TABLE warned DROP COLUMN c;
+GRANT SELECT ON warned TO col_1;
+GRANT SELECT (a) ON warned TO col_2 WITH GRANT OPTION;
+GRANT INSERT ON warned TO col_2 WITH GRANT OPTION;
+SET ROLE col_1;
+REVOKE ALL ON warned FROM col_2;
+GRANT SELECT (a) ON warned TO col_3;
+GRANT ALL (a) ON warned TO col_3;
+SET ROLE col_2;
+GRANT SELECT (a), INSERT (a) ON warned TO col_3;
+GRANT ALL (a, b) ON warned TO col_3;
+REVOKE SELECT ON warned FROM col_3;
+GRANT SELECT (a) ON warned TO col_3;
+RESET ROLE;
+REVOKE ALL ON warned FROM col_2;
+REVOKE ALL ON warned FROM col_2 CASCADE;
+SELECT attname, attacl FROM pg_attribute WHERE attrelid = 'warned'::regclass AND attacl IS NOT NULL;
+DROP TABLE warned;
+DROP ROLE col_1, col_2, col_3;
