@@ -201,20 +201,6 @@ func (c *onConflict) remember(res *table.InsertResult) {
 	}
 }
 
-// complete is the writer's, but for what it says of a row that would leave its partition.
-func (c *onConflict) complete(b *vec.Batch) (*vec.Batch, error) {
-	out, err := c.w.completePart(b)
-	if err != nil {
-		return nil, err
-	}
-	moved, err := c.w.outOfBound(out)
-	if err == nil && moved >= 0 {
-		err = sqlerr.New(sqlerr.FeatureNotSupported, "invalid ON UPDATE specification").
-			WithDetail("The result tuple would appear in a different partition than the original tuple.")
-	}
-	return out, err
-}
-
 // update changes the existing rows; it returns their new live columns and, for
 // each, the row number of the input row that hit it.
 func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, []uint32, error) {
@@ -260,7 +246,10 @@ func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, 
 		}
 		next.Cols[w.pos[col]] = v
 	}
-	if next, err = c.complete(next); err != nil {
+	if err := w.staysInBound(next); err != nil {
+		return nil, nil, err
+	}
+	if next, err = w.completePart(next); err != nil {
 		return nil, nil, err
 	}
 	prev := &vec.Batch{Cols: both.Cols[:len(w.live)], N: n, Sel: both.Sel}

@@ -20,6 +20,9 @@ func (p *parser) createFunction(off ast.Off, replace bool) ast.Stmt {
 				return ast.FuncParam{Off: p.off(), Name: p.typeFuncName(), Type: p.funcTypeName()}
 			})
 			p.expect(KindRParen)
+			if slices.ContainsFunc(f.Params, func(x ast.FuncParam) bool { return x.Mode == "OUT" || x.Mode == "INOUT" }) {
+				p.fail(sqlerr.New(sqlerr.SyntaxError, "OUT and INOUT arguments aren't allowed in TABLE functions"))
+			}
 		} else {
 			t := p.funcTypeName()
 			f.Returns = &t

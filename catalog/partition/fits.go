@@ -79,7 +79,7 @@ func (s *Set) fitsRange(name string, b *catalog.PartBound, at func(i int) int) e
 	if c := catalog.CompareRange(b.From, b.To); c >= 0 {
 		return sqlerr.New(sqlerr.InvalidObjectDefinition, "empty range bound specified for partition \"%s\"", name).
 			WithDetail("Specified lower bound %s is greater than or equal to upper bound %s.",
-				catalog.RangeText(b.From, types.DefaultFmt), catalog.RangeText(b.To, types.DefaultFmt)).At(at(0))
+				catalog.RangeText(b.From, types.DefaultFmt), catalog.RangeText(b.To, types.DefaultFmt)).At(at(differs(b.From, b.To)))
 	}
 	for k := range s.ranges() {
 		o := s.Parts[k].Table.Bound
@@ -98,11 +98,11 @@ func (s *Set) fitsRange(name string, b *catalog.PartBound, at func(i int) int) e
 	return nil
 }
 
-// differs returns the first column in which two bounds differ; the last one if
-// they do not.
+// differs returns the first column in which two bounds differ; the last one that
+// counts if they do not.
 func differs(a, b []catalog.BoundValue) int {
 	for i := range a {
-		if catalog.CompareBoundValue(a[i], b[i]) != 0 {
+		if catalog.CompareBoundValue(a[i], b[i]) != 0 || a[i].Inf != 0 {
 			return i
 		}
 	}

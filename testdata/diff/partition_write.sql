@@ -64,3 +64,17 @@ INSERT INTO upserted_1 VALUES (2, 'b') ON CONFLICT (id) DO UPDATE SET id = 46;
 INSERT INTO upserted_rest VALUES (46, 'b') ON CONFLICT (id) DO UPDATE SET id = 3;
 TABLE upserted;
 DROP TABLE upserted;
+
+-- ON CONFLICT DO UPDATE moves no rows, also where the partition is named.
+CREATE TABLE stays (a int, b text, PRIMARY KEY (a, b)) PARTITION BY RANGE (a);
+CREATE TABLE stays_1 PARTITION OF stays FOR VALUES FROM (1) TO (10);
+CREATE TABLE stays_2 PARTITION OF stays FOR VALUES FROM (10) TO (100);
+INSERT INTO stays VALUES (2, 'x');
+INSERT INTO stays VALUES (2, 'x') ON CONFLICT (a, b) DO UPDATE SET a = 35;
+INSERT INTO stays VALUES (2, 'x') ON CONFLICT (a, b) DO UPDATE SET a = 350, b = NULL;
+INSERT INTO stays_1 VALUES (2, 'x') ON CONFLICT (a, b) DO UPDATE SET a = 35;
+INSERT INTO stays VALUES (2, 'x') ON CONFLICT (a, b) DO UPDATE SET a = 3 RETURNING *;
+CREATE TABLE empties (a int, b int) PARTITION BY RANGE (a, b);
+CREATE TABLE empty_1 PARTITION OF empties FOR VALUES FROM (1, 2) TO (1, 1);
+CREATE TABLE empty_1 PARTITION OF empties FOR VALUES FROM (1, MINVALUE) TO (1, MINVALUE);
+CREATE FUNCTION both_results(OUT b int) RETURNS TABLE (a int) LANGUAGE sql AS 'SELECT 1';
