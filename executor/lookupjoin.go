@@ -25,6 +25,8 @@ type lookupJoin struct {
 	batch  *vec.Batch
 	pos    int // selected left rows before it have had their end marks
 	found  vec.Batch
+
+	rounds lookupRounds
 }
 
 func (b *builder) lookupJoin(n *plan.LookupJoin) (Operator, error) {
@@ -90,8 +92,12 @@ func (op *lookupJoin) Open(env *Env) error {
 		return err
 	}
 	op.lookup.ReadParts(parts)
-	if (n.Kind == plan.Semi || n.Kind == plan.Anti) && op.entry == nil && op.pred == nil && n.Residual == nil {
-		op.lookup.FirstOnly()
+	if op.rounds.on = false; n.Kind == plan.Semi || n.Kind == plan.Anti {
+		if op.entry == nil && op.pred == nil && n.Residual == nil {
+			op.lookup.FirstOnly()
+		} else {
+			op.rounds.on = op.lookup.Rounds(op.rounds.settled)
+		}
 	}
 	if op.entry != nil {
 		op.lookup.FilterEntries(n.EntryCols, func(b *vec.Batch) error { return op.entry.Select(env.Expr, b) })
@@ -121,6 +127,16 @@ func (op *lookupJoin) Next() (*vec.Batch, error) {
 				return nil, err
 			}
 			op.env.Tally.indexScanned(op.node.Table, op.node.Index, op.node.IndexOnly, int64(in.Rows()), 0, 0)
+		}
+		if op.rounds.on {
+			b, err := op.decide()
+			if op.batch = nil; err != nil {
+				return nil, err
+			}
+			if b.Rows() > 0 {
+				return b, nil
+			}
+			continue
 		}
 		probes, err := op.lookup.Next(&op.found)
 		if err != nil {

@@ -2,6 +2,8 @@ package planner
 
 import (
 	"maps"
+	"math"
+	"slices"
 
 	"kvsqld/catalog"
 	"kvsqld/planner/plan"
@@ -57,14 +59,34 @@ func (p *planner) lookupCost(s *state, u *unit, x *path) float64 {
 	return costStart + costGet*max(1, x.rows)
 }
 
-// lookupCostOf is lookupCost of a join's lookups. Semi and anti joins without further
-// conditions read one entry of each.
+// lookupCostOf is lookupCost of a join's lookups. Semi and anti joins read the entries of
+// each up to the first row that fulfils all conditions.
 func (p *planner) lookupCostOf(s *state, kind plan.JoinKind, u *unit, on []plan.Expr, x *path) float64 {
-	used := func(c plan.Expr) bool { return x.used[c] }
-	if (kind == plan.Semi || kind == plan.Anti) && all(on, used) && all(u.local, used) {
+	if kind != plan.Semi && kind != plan.Anti {
+		return p.lookupCost(s, u, x)
+	}
+	onEntry, onRow, further := 1.0, 1.0, false
+	for _, c := range slices.Concat(on, u.local) {
+		switch {
+		case x.used[c]:
+		case p.onEntry(u.rel, x, c):
+			onEntry, further = onEntry*p.selectivity(c, s.b.rels), true
+		default:
+			onRow, further = onRow*p.selectivity(c, s.b.rels), true
+		}
+	}
+	if !further {
 		return costStart + costGet + 1
 	}
-	return p.lookupCost(s, u, x)
+	y := *x
+	y.rows = untilFirst(x.rows*onEntry, onRow)
+	return p.lookupCost(s, u, &y)
+}
+
+// untilFirst is how many of so many rows are read until one passes a condition.
+func untilFirst(rows, sel float64) float64 {
+	sel = min(max(sel, 1e-6), 1)
+	return (1 - math.Pow(1-sel, rows)) / sel
 }
 
 // Selectivities where nothing is known.

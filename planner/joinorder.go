@@ -107,7 +107,7 @@ type joinGraph struct {
 	// lookups remembers lookupCost by the unit and those of the outer units that
 	// share a conjunct with it, or whether any has a column of a class of it: no others
 	// bear on the answer.
-	lookups map[[3]uint64]float64
+	lookups, semiLookups map[[3]uint64]float64
 	// ranges remembers canRange in the same way.
 	ranges map[[3]uint64]bool
 }
@@ -124,7 +124,7 @@ type joinEdge struct {
 }
 
 func newJoinGraph(p *planner, s *state) *joinGraph {
-	g := &joinGraph{p: p, s: s, rowsOf: map[uint64]float64{}, lookups: map[[3]uint64]float64{}, ranges: map[[3]uint64]bool{}, pairs: map[uint64]float64{}, bit: map[int]uint64{}, conj: s.conj}
+	g := &joinGraph{p: p, s: s, rowsOf: map[uint64]float64{}, lookups: map[[3]uint64]float64{}, semiLookups: map[[3]uint64]float64{}, ranges: map[[3]uint64]bool{}, pairs: map[uint64]float64{}, bit: map[int]uint64{}, conj: s.conj}
 	for i, u := range s.units {
 		b := uint64(1) << (i % 64)
 		for id := range u.rels {
@@ -574,13 +574,24 @@ func (g *joinGraph) written() *joinStep {
 // base table, by an index or a master key whose leading columns the outer set's
 // equalities fix; 0 if there is none.
 func (g *joinGraph) lookupCost(leaf *joinStep, outer uint64) float64 {
+	return g.lookupCostBy(g.lookups, leaf, outer, g.p.lookupCost)
+}
+
+// semiLookupCost is lookupCost of a semi or anti join.
+func (g *joinGraph) semiLookupCost(x *semiLeaf, outer uint64) float64 {
+	return g.lookupCostBy(g.semiLookups, x.plain, outer, func(s *state, u *unit, by *path) float64 {
+		return g.p.lookupCostOf(s, x.m.kind, u, x.m.conds, by)
+	})
+}
+
+func (g *joinGraph) lookupCostBy(memo map[[3]uint64]float64, leaf *joinStep, outer uint64, cost func(*state, *unit, *path) float64) float64 {
 	u := leaf.unit
 	if g.p.NoOptimizer || u.rel == nil || u.rel.table == nil || u.rel.tree != nil || u.after != nil {
 		return 0
 	}
-	return remembered(g, g.lookups, leaf, outer, func(ids map[int]bool) float64 {
+	return remembered(g, memo, leaf, outer, func(ids map[int]bool) float64 {
 		if x := g.p.lookupPath(g.s, u, g.conj, ids); x != nil {
-			return g.p.lookupCost(g.s, u, x)
+			return cost(g.s, u, x)
 		}
 		return 0
 	})

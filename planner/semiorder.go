@@ -145,7 +145,7 @@ func (g *joinGraph) semiStep(l *joinStep, x *semiLeaf) joinStep {
 		j.cost = l.cost + x.plain.cost + l.rows*x.plain.rows*pairCost(x.m.conds)
 	}
 	if !x.m.nullAware && x.plain.unit.rel != nil {
-		if per := g.lookupCost(x.plain, l.set); per > 0 {
+		if per := g.semiLookupCost(x, l.set); per > 0 {
 			j.cost = min(j.cost, l.cost+l.rows*per)
 		}
 	}

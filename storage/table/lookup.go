@@ -22,10 +22,11 @@ type Lookup struct {
 	n    int
 	only bool
 	// whole tells that a probe has the whole key, which finds one row at most.
-	whole bool
-	first bool // see FirstOnly
-	dec   decoder
-	entry entryFilter
+	whole  bool
+	first  bool // see FirstOnly
+	dec    decoder
+	entry  entryFilter
+	rounds rounds
 
 	probe probes
 	next  int // the first probe that was not started
@@ -144,6 +145,7 @@ func (l *Lookup) Start(ctx context.Context, keys []*vec.Vec, n int, rows []uint3
 	}
 	l.ctx, l.next, l.inSpan, l.chunk = ctx, 0, false, nil
 	l.probe.set(l.c, keys[:l.n], n, rows)
+	l.rounds.start(len(l.probe.list))
 	return nil
 }
 
@@ -154,16 +156,19 @@ func (l *Lookup) Next(out *vec.Batch) ([]uint32, error) {
 	for {
 		l.keys, l.vals, l.from = l.keys[:0], l.vals[:0], l.from[:0]
 		var err error
-		if l.whole {
+		switch {
+		case l.whole:
 			err = l.gets()
-		} else {
+		case l.rounds.settled != nil:
+			err = l.round()
+		default:
 			err = l.scans()
 		}
 		l.most = max(l.most, len(l.keys))
 		if err != nil || len(l.keys) == 0 {
 			return nil, err
 		}
-		if !l.entry.on() {
+		if !l.entry.on() || l.rounds.settled != nil {
 			break
 		}
 		if l.keys, l.vals, err = l.entry.pass(l.keys, l.vals, l.from); err != nil {
@@ -214,7 +219,7 @@ func (l *Lookup) scans() error {
 				if l.next == len(l.probe.list) {
 					return nil
 				}
-				l.enter(l.probe.list[l.next])
+				l.enter(l.probe.list[l.next], nil)
 				l.next++
 			}
 			pairs, err := l.iter.Next()
@@ -243,18 +248,25 @@ func (l *Lookup) scans() error {
 	return nil
 }
 
-// enter begins to read the keys of a probe.
-func (l *Lookup) enter(probe []byte) {
+// enter begins to read the keys of a probe, or those behind one of them.
+func (l *Lookup) enter(probe, behind []byte) {
 	var span kv.Range
 	if len(probe) > 0 {
 		span, l.end = kv.PrefixIn(l.end, probe)
+	}
+	if behind != nil {
+		l.rounds.lo = append(append(l.rounds.lo[:0], behind...), 0)
+		span.Lo = l.rounds.lo
 	}
 	l.inSpan = true
 	if !rescan(l.iter, span) {
 		l.closeIter()
 		var opt kv.ScanOpt
-		if l.first {
+		switch {
+		case l.first:
 			opt.Batch = 1
+		case l.rounds.settled != nil:
+			opt.Batch = aheadEntries
 		}
 		l.iter, l.inSpan = l.d.scanFile(l.ctx, l.r, l.x, span, opt), true
 	}
@@ -313,6 +325,7 @@ func (l *Lookup) Release() {
 	forgetKeys(l.most, l.keys, l.vals, l.mkeys)
 	l.dec.reset()
 	l.entry.reset()
+	l.rounds.reset()
 	l.ctx, l.d, l.r, l.x, l.c, l.most, l.first = nil, nil, nil, nil, nil, 0, false
 	lookups.Put(l)
 }
