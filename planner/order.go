@@ -536,6 +536,8 @@ func hintRows(n plan.Node, count, skip plan.Expr) {
 		hintRows(n.Input, count, skip)
 	case *plan.Project:
 		hintRows(n.Input, count, skip)
+	case *plan.Filter:
+		hintRows(n.Input, count, skip)
 	case *plan.Sort:
 		if n.Presorted > 0 {
 			hintRows(n.Input, count, skip)
