@@ -1,8 +1,10 @@
 package planner
 
 import (
+	"math"
 	"slices"
 
+	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
 )
 
@@ -12,6 +14,7 @@ import (
 //
 //	WHERE EXISTS (SELECT 1 FROM b WHERE b.x = a.x)       semi join on x
 //	WHERE a.x NOT IN (SELECT x FROM b)                   null-aware anti join
+//	WHERE a.y > ALL (SELECT y FROM b WHERE b.x = a.x)    anti join on x and (a.y > b.y) IS NOT TRUE
 //	WHERE EXISTS (SELECT 1 FROM b WHERE b.x = a.x GROUP BY y HAVING sum(z) > 5)
 //	                                                     semi join of (SELECT x FROM b GROUP BY y, x HAVING sum(z) > 5)
 //	WHERE a.q < (SELECT avg(q) FROM b WHERE b.x = a.x)   left join of (SELECT x, avg(q) FROM b GROUP BY x)
@@ -131,21 +134,19 @@ func (p *planner) semiOf(s *state, sub *subquery) *semi {
 		p.pullUp(q)
 	}
 	m := &semi{kind: plan.Semi, q: q}
-	if sub.not {
+	if sub.not != (sub.kind == plan.SubAll) {
 		m.kind = plan.Anti
 	}
 	switch sub.kind {
 	case plan.SubExists:
 		onlyExistence(q)
-	case plan.SubAny:
-		if !sub.eq {
-			return nil
-		}
+	case plan.SubAny, plan.SubAll:
 	default:
 		return nil
 	}
+	in := sub.kind == plan.SubAny && sub.eq
 	if !correlated(q) {
-		if sub.kind == plan.SubExists {
+		if !in {
 			return nil // runs once as it is
 		}
 		if m.conds = p.inConds(sub, m); m.conds == nil {
@@ -181,10 +182,8 @@ func (p *planner) semiOf(s *state, sub *subquery) *semi {
 	probe.where = local
 	pq := *q
 	pq.block = &probe
-	if sub.kind == plan.SubExists || sub.kind == plan.SubAny {
-		if correlated(&pq) {
-			return nil
-		}
+	if correlated(&pq) {
+		return nil
 	}
 	// the condition must not reach over this block
 	for _, c := range conds {
@@ -196,25 +195,27 @@ func (p *planner) semiOf(s *state, sub *subquery) *semi {
 			}
 		}
 	}
-	if sub.kind == plan.SubAny {
-		if sub.not && len(conds) > 0 {
-			return nil // NULLs of NOT IN count per group
+	if sub.kind != plan.SubExists {
+		var tests []plan.Expr
+		if in && !(sub.not && len(conds) > 0) { // NULLs of NOT IN count per group
+			tests = p.inConds(sub, m)
+		} else if p.tellsRows(s, conds, isOwn) && !queryVolatile(q) {
+			tests = quantified(sub)
 		}
-		in := p.inConds(sub, m)
-		if in == nil {
+		if tests == nil {
 			return nil
 		}
 		// the compared columns are the inner block's expressions; those with
 		// subqueries, which may read the block's tables, are computed in it
-		for i := range in {
-			in[i] = plan.Map(in[i], func(e plan.Expr) plan.Expr {
+		for i := range tests {
+			tests[i] = plan.Map(tests[i], func(e plan.Expr) plan.Expr {
 				if v, ok := e.(*plan.Var); ok && v.Rel == q.rel && !hasSub(b.targets[v.Col].x) {
 					return b.targets[v.Col].x
 				}
 				return e
 			})
 		}
-		conds = append(conds, in...)
+		conds = append(conds, tests...)
 	}
 	b.where = local
 	// columns that the condition reads become the query's output
@@ -247,17 +248,10 @@ func dropConstLimit(q *query) plan.Expr {
 
 // inConds are the equalities of x IN (q), over x and the query's columns.
 func (p *planner) inConds(sub *subquery, m *semi) []plan.Expr {
-	for _, x := range sub.x {
-		if hasSub(x) || volatileCall(x) {
-			return nil
-		}
+	test := sub.testOfRow()
+	if test == nil {
+		return nil
 	}
-	test := plan.Map(sub.test, func(e plan.Expr) plan.Expr {
-		if v, ok := e.(*plan.Var); ok && v.Rel == sub.xrel {
-			return sub.x[v.Col]
-		}
-		return e
-	})
 	conds := conjuncts(test, nil)
 	if sub.not {
 		if len(conds) != 1 {
@@ -276,6 +270,68 @@ func (p *planner) inConds(sub *subquery, m *semi) []plan.Expr {
 		m.nullAware = true
 	}
 	return conds
+}
+
+// testOfRow is the test of an ANY or ALL over the block's and the query's columns, nil if
+// it must not be computed for each row of the query.
+func (sub *subquery) testOfRow() plan.Expr {
+	for _, x := range sub.x {
+		if hasSub(x) || volatileCall(x) {
+			return nil
+		}
+	}
+	return plan.Map(sub.test, func(e plan.Expr) plan.Expr {
+		if v, ok := e.(*plan.Var); ok && v.Rel == sub.xrel {
+			return sub.x[v.Col]
+		}
+		return e
+	})
+}
+
+// quantified is the condition on the rows of an ANY or ALL, one of which makes it, or its
+// negation, true (of a semi join) or not true (of an anti join).
+func quantified(sub *subquery) []plan.Expr {
+	test := sub.testOfRow()
+	if test == nil {
+		return nil
+	}
+	is := &plan.Is{At: plan.At{T: types.TBool, Off: sub.Off}, X: test, Test: plan.IsFalse}
+	switch {
+	case sub.kind == plan.SubAny && !sub.not:
+		return conjuncts(test, nil)
+	case sub.kind == plan.SubAny:
+		is.Not = true
+	case !sub.not:
+		is.Test, is.Not = plan.IsTrue, true
+	}
+	return []plan.Expr{is}
+}
+
+// fewKeys is how many rows of a block there have to be for each value by which a query is
+// correlated, so that it had better run once for each value and its rows be kept.
+const fewKeys = 10
+
+// tellsRows reports whether a query is correlated by equalities, and by more than a few
+// values that many rows of the block share.
+func (p *planner) tellsRows(s *state, conds []plan.Expr, own func(int) bool) bool {
+	linked, values := false, 1.0
+	for _, c := range conds {
+		l, r, ok := equality(c)
+		if ok && outerVars(l, own) {
+			l, r = r, l
+		}
+		if !ok || outerVars(l, own) || !outerVars(r, own) {
+			values = math.Inf(1)
+			continue
+		}
+		linked = true
+		if v, ok := bareVar(r); ok && s.b.rels[v.Rel] != nil && s.b.rels[v.Rel].table != nil {
+			values *= p.distinctOf(v, s.b.rels)
+		} else {
+			values = math.Inf(1)
+		}
+	}
+	return linked && values*fewKeys > p.rowsOfBlock(s)
 }
 
 // exportCols makes the inner columns that conds read the query's targets, beside
