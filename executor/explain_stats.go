@@ -19,6 +19,7 @@ type NodeStats struct {
 	Files       map[string]*kv.FileStats
 	Regions     []string // visited, of a region-clustered table
 	Narrowed    string   // what was read instead of the whole table
+	Turned      int64    // left rows that a lookup join had when it turned to a hash table; 0: it did not
 
 	kv kv.Stats
 }
@@ -142,6 +143,9 @@ func (s *statsOp) Close() {
 	s.noteRegions()
 	if sc, ok := s.Operator.(*scan); ok && s.stats != nil && sc.narrowed != nil {
 		s.stats.Narrowed = sc.narrowedTo()
+	}
+	if l, ok := s.Operator.(*lookupJoin); ok && s.stats != nil && l.turn.to != nil {
+		s.stats.Turned = l.turn.seen
 	}
 	if m, ok := s.Operator.(memoryUser); ok && s.stats != nil {
 		peak, spilled := m.memStats()

@@ -31,6 +31,7 @@ type hashJoin struct {
 	lopen   bool
 	hasNull bool // any build row has a NULL key, in any partition
 	empty   bool // the build side has no rows at all
+	fits    bool // errNoRoom instead of a spill
 
 	pushed []pushedFilter // to the right input: see pushFilter
 
@@ -54,6 +55,12 @@ func (b *builder) hashJoin(n *plan.HashJoin) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
+	return b.hashJoinOf(n, l, r, residual)
+}
+
+// hashJoinOf makes the operator with inputs that are there.
+func (b *builder) hashJoinOf(n *plan.HashJoin, l, r Operator, residual expr.Pred) (*hashJoin, error) {
+	var err error
 	op := &hashJoin{node: n, left: l, right: r, ltypes: outTypes(n.Left), rtypes: outTypes(n.Right)}
 	rout := op.rtypes
 	op.out = newJoinOut(n.Kind, residual, n.Residual, op.ltypes, rout)
@@ -176,6 +183,9 @@ func (op *hashJoin) store(cols []*vec.Vec, sel []uint32, n int) error {
 	}
 	if !op.acct.over() || op.spill.depth >= joinMaxDepth {
 		return nil
+	}
+	if op.fits {
+		return errNoRoom
 	}
 	op.spill.start(op)
 	rows := op.table.rows

@@ -27,6 +27,7 @@ type lookupJoin struct {
 	found  vec.Batch
 
 	rounds lookupRounds
+	turn   lookupTurn
 }
 
 func (b *builder) lookupJoin(n *plan.LookupJoin) (Operator, error) {
@@ -103,11 +104,15 @@ func (op *lookupJoin) Open(env *Env) error {
 		op.lookup.FilterEntries(n.EntryCols, func(b *vec.Batch) error { return op.entry.Select(env.Expr, b) })
 	}
 	op.out.open(0)
+	op.turn = lookupTurn{}
 	return op.left.Open(env)
 }
 
 func (op *lookupJoin) Next() (*vec.Batch, error) {
 	for {
+		if op.turn.to != nil {
+			return op.turnedNext()
+		}
 		if err := op.out.due(); err != nil {
 			return nil, err
 		}
@@ -118,6 +123,11 @@ func (op *lookupJoin) Next() (*vec.Batch, error) {
 			in, err := op.left.Next()
 			if in == nil || err != nil {
 				return nil, err
+			}
+			if turned, err := op.turns(in); err != nil {
+				return nil, err
+			} else if turned {
+				continue
 			}
 			if err := evalAll(op.env, op.keys, in, op.cols); err != nil {
 				return nil, err
@@ -143,7 +153,7 @@ func (op *lookupJoin) Next() (*vec.Batch, error) {
 			return nil, err
 		}
 		last := op.found.N == 0
-		op.env.Tally.indexScanned(op.node.Table, op.node.Index, op.node.IndexOnly, 0, int64(op.found.N), 1)
+		op.count(op.found.N)
 		if !last {
 			if err := op.candidates(probes); err != nil {
 				return nil, err
@@ -198,6 +208,10 @@ func (op *lookupJoin) Close() {
 func (op *lookupJoin) release() {
 	if op.lookup != nil {
 		op.lookup.Release()
+	}
+	if op.turn.to != nil {
+		op.turn.to.Close()
+		op.turn.to = nil
 	}
 	op.lookup, op.batch = nil, nil
 }

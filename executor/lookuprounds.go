@@ -30,7 +30,7 @@ func (op *lookupJoin) decide() (*vec.Batch, error) {
 		if err != nil {
 			return nil, err
 		}
-		op.env.Tally.indexScanned(op.node.Table, op.node.Index, op.node.IndexOnly, 0, int64(op.found.N), 1)
+		op.count(op.found.N)
 		if op.found.N == 0 {
 			break
 		}

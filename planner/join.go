@@ -429,6 +429,7 @@ func (p *planner) lookupJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on
 	out.order = l.order
 	out.cost = l.cost + l.rows*p.lookupCostOf(s, kind, u, on, x)
 	n.IndexOnly = x.index != nil && p.covers(r.table, x.index, s.need[r.id])
+	n.Turn = p.turnTo(s, l, u, on, x, n)
 	n.Rows, n.Cost, n.Common.Cols, n.Step = out.rows, out.cost, cols, "join"
 	out.node = n
 	return out

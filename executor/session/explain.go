@@ -238,7 +238,7 @@ func (s *Session) storesNothing(st ast.Stmt) (bool, error) {
 func actuals(st *executor.Stats) map[int]plan.NodeActual {
 	out := map[int]plan.NodeActual{}
 	for id, n := range st.Nodes() {
-		a := plan.NodeActual{Rows: n.Rows, Loops: n.Loops, Time: n.Time, Mem: n.Mem, Spilled: n.Spilled, Regions: n.Regions, Narrowed: n.Narrowed}
+		a := plan.NodeActual{Rows: n.Rows, Loops: n.Loops, Time: n.Time, Mem: n.Mem, Spilled: n.Spilled, Regions: n.Regions, Narrowed: n.Narrowed, Turned: n.Turned}
 		for name, f := range n.Files {
 			a.Files = append(a.Files, plan.FileActual{File: name, Gets: f.Gets.Load(), Scans: f.Scans.Load(), Keys: f.KeysRead.Load(),
 				BytesRead: f.BytesRead.Load(), BytesWritten: f.BytesWritten.Load()})

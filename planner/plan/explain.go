@@ -32,6 +32,7 @@ type NodeActual struct {
 	Files        []FileActual
 	Regions      []string // visited, of a region-clustered table
 	Narrowed     string   // what was read instead of the whole table
+	Turned       int64    // left rows that a lookup join had when it turned to a hash table; 0: it did not
 }
 
 // FileActual is what a node read of and wrote to one file.
@@ -200,6 +201,9 @@ func (x *explainer) node(n Node, depth int) {
 	}
 	if x.o.Analyze && a.Narrowed != "" {
 		x.line(d, "Narrowed by the join: %s", a.Narrowed)
+	}
+	if x.o.Analyze && a.Turned > 0 {
+		x.line(d, "Turned to a hash table: at %d rows", a.Turned)
 	}
 	if x.o.Analyze && len(a.Regions) > 0 {
 		x.line(d, "Regions visited: %s", regionList(a.Regions))

@@ -189,6 +189,9 @@ func (x *treeExplainer) actuals(n, shown Node, o *Object) {
 		o.add("Spilled Bytes", s.Spilled)
 	}
 	o.text("Narrowed by the Join", s.Narrowed)
+	if s.Turned > 0 {
+		o.add("Turned to a Hash Table", s.Turned)
+	}
 	if len(s.Regions) > 0 {
 		o.add("Regions Visited", s.Regions)
 	}

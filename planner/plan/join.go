@@ -54,6 +54,16 @@ type (
 		EntryFilter Expr
 		EntryCols   []int
 		IndexOnly   bool
+		Turn        *Turn // nil: it stays with lookups
+	}
+
+	// Turn is a hash join with all rows of a lookup join's table, to which that turns for
+	// the rest of its left rows when there are far more of them than was expected.
+	Turn struct {
+		Cost                float64 // of the hash table
+		PerRow, PerFound    float64 // of the lookup of a left row, and of each row found
+		Right               *Scan   // the lookup join's Cols, then others that only RightKeys and its filter read
+		LeftKeys, RightKeys []Expr  // as in HashJoin
 	}
 
 	// MergeJoin joins two inputs ordered on their keys (ascending, nulls last).

@@ -114,6 +114,11 @@ func MapExprs(n Node, f func(Expr) Expr) {
 		one(&n.EntryFilter)
 		one(&n.Filter)
 		one(&n.Residual)
+		if t := n.Turn; t != nil {
+			list(t.LeftKeys)
+			list(t.RightKeys)
+			MapExprs(t.Right, f)
+		}
 	case *MergeJoin:
 		list(n.LeftKeys)
 		list(n.RightKeys)
