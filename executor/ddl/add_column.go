@@ -38,7 +38,7 @@ func (x *exec) addColumn(t *catalog.Table, a *ast.AlterAction) error {
 	}
 	err := b.column(a.Column)
 	if err == nil {
-		err = x.notItself(t, b.spec.Columns[n].Type)
+		err = x.notInItself(b.spec.Columns[n].Type, t.RowType)
 	}
 	if err == nil {
 		err = withoutPosition(b.bindTexts())
@@ -71,10 +71,11 @@ func (x *exec) addColumn(t *catalog.Table, a *ast.AlterAction) error {
 	return nil
 }
 
-// notItself refuses a column whose values have rows of its own table in them.
-func (x *exec) notItself(t *catalog.Table, c types.T) error {
-	if x.madeOf(c, t.RowType) {
-		return badTable("composite type %s cannot be made a member of itself", x.typeName(types.Of(t.RowType)))
+// notInItself refuses a column or attribute whose values have rows of the type row, which
+// has it, in them.
+func (x *exec) notInItself(c types.T, row types.OID) error {
+	if x.madeOf(c, row) {
+		return badTable("composite type %s cannot be made a member of itself", x.typeName(types.Of(row)))
 	}
 	return nil
 }

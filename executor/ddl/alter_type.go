@@ -34,7 +34,7 @@ func (x *exec) alterType(t *catalog.Table, a *ast.AlterAction) error {
 	if c := &t.Columns[i]; c.Identity != 0 && to.OID != types.OInt2 && to.OID != types.OInt4 && to.OID != types.OInt8 {
 		return sqlerr.New(sqlerr.InvalidParameterValue, "identity column type must be smallint, integer, or bigint")
 	}
-	if err := x.notItself(t, to); err != nil {
+	if err := x.notInItself(to, t.RowType); err != nil {
 		return err
 	}
 	from := t.Columns[i].Type

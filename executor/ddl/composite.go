@@ -193,8 +193,8 @@ func (x *exec) editAttribute(u *catalog.UserType, a *ast.AlterAction, e *attribu
 		if err != nil {
 			return false, err
 		}
-		if x.madeOf(c.Type, u.OID) {
-			return false, sqlerr.New(sqlerr.InvalidTableDefinition, "composite type %s cannot be made a member of itself", x.typeName(types.Of(u.OID)))
+		if err := x.notInItself(c.Type, u.OID); err != nil {
+			return false, err
 		}
 		e.cols, e.from = append(e.cols, c), append(e.from, -1)
 	case "DROP ATTRIBUTE":
@@ -212,6 +212,9 @@ func (x *exec) editAttribute(u *catalog.UserType, a *ast.AlterAction, e *attribu
 		}
 		c, err := x.attribute(a.Column)
 		if err != nil {
+			return false, err
+		}
+		if err := x.notInItself(c.Type, u.OID); err != nil {
 			return false, err
 		}
 		if user := x.rowUser(u.OID); user != "" {
