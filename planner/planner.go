@@ -101,6 +101,7 @@ type planner struct {
 	domains   map[types.OID]*plan.CoerceDomain // rules of domains met so far, nil: none
 	called    []types.OID                      // user-defined functions
 	inlining  []types.OID                      // functions whose bodies stand in the place of calls
+	inlines   *int                             // how many bodies do in the statement
 	sets      setCalls
 	routine   *plan.Call     // the user-defined function that was bound last
 	queries   map[int]*query // by the entry that stands for them in FROM
@@ -141,7 +142,7 @@ func Plan(c *Context, stmt ast.Stmt) (q *plan.Query, err error) {
 }
 
 func newPlanner(c *Context) *planner {
-	p := &planner{Context: c, trusted: 1} // who binds what a user has just written says so
+	p := &planner{Context: c, trusted: 1, inlines: new(int)} // who binds what a user has just written says so
 	for _, t := range c.ParamTypes {
 		if t.OID == 0 {
 			t = types.TUnknown

@@ -248,6 +248,11 @@ func (b *binder) routineCall(c *plan.Call) plan.Expr {
 	return b.fold(c)
 }
 
+// maxInlines is how many bodies are put in the place of calls in a statement, those of
+// bodies among them: functions that each call another one twice would double the
+// expression again and again.
+const maxInlines = 2000
+
 // inline puts the expression that a function is in the place of its call, when
 // the body is one SELECT of one expression and that changes nothing: the
 // arguments are evaluated as often as before, and errors and NULLs stay.
@@ -258,9 +263,10 @@ func (b *binder) routineCall(c *plan.Call) plan.Expr {
 // It returns nil when the call must stay.
 func (b *binder) inline(c *plan.Call) plan.Expr {
 	f := c.Proc.SQL
-	if b.Consts == nil || b.NoOptimizer || f.RetSet || f.Procedure || f.Definer || len(f.Config) > 0 || c.Cols != nil || c.T.OID == types.OVoid || c.T.OID == types.ORecord || slices.Contains(b.inlining, f.OID) {
+	if b.Consts == nil || b.NoOptimizer || f.RetSet || f.Procedure || f.Definer || len(f.Config) > 0 || c.Cols != nil || c.T.OID == types.OVoid || c.T.OID == types.ORecord || slices.Contains(b.inlining, f.OID) || *b.inlines >= maxInlines {
 		return nil
 	}
+	*b.inlines++
 	body, err := Body(b.Texts, f)
 	if err != nil || len(body) != 1 {
 		return nil
@@ -276,7 +282,7 @@ func (b *binder) inline(c *plan.Call) plan.Expr {
 		in.ParamTypes = append(in.ParamTypes, a.Type())
 	}
 	p := newPlanner(&in)
-	p.inlining = append(slices.Clone(b.inlining), f.OID) // a recursive call stays one
+	p.inlining, p.inlines = append(slices.Clone(b.inlining), f.OID), b.inlines // a recursive call stays one
 	x, ok := p.bareBody(s.Targets[0].X, c.T)
 	if !ok {
 		return nil

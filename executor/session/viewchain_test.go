@@ -21,3 +21,14 @@ func TestViewsOfViews(t *testing.T) {
 	c.want("create or replace view v1 as select a from "+last, "CREATE VIEW", "I")
 	c.want("select a from v7", `ERROR 42P17: infinite recursion detected in rules for relation "v7"`, "I")
 }
+
+// TestFunctionsThatDouble: functions that each call another one twice would be 2⁴⁰ calls
+// with all bodies in their places. They are made at once, and those of a few levels run.
+func TestFunctionsThatDouble(t *testing.T) {
+	c := newServer(t).client(t)
+	c.must("CREATE FUNCTION d0(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1'")
+	for i := range 40 {
+		c.must(fmt.Sprintf("CREATE FUNCTION d%d(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT d%d($1) + d%d($1)'", i+1, i, i))
+	}
+	c.want("SELECT d10(1), d10(x) FROM generate_series(1, 2) AS x", "(d10,d10)", "1024|1024", "1024|2048", "SELECT 2", "I")
+}
