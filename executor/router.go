@@ -243,11 +243,7 @@ func (c *boundCheck) first(b *vec.Batch) (int, error) {
 
 // verifyBound checks the rows of a batch against the partition's bound.
 func (w *tableWriter) verifyBound(b *vec.Batch) error {
-	c, err := w.boundCheck()
-	if c == nil || err != nil {
-		return err
-	}
-	row, err := c.first(b)
+	row, err := w.outOfBound(b)
 	if err != nil || row < 0 {
 		return err
 	}
@@ -256,16 +252,21 @@ func (w *tableWriter) verifyBound(b *vec.Batch) error {
 
 // staysInBound refuses rows that ON CONFLICT DO UPDATE would move to another partition.
 func (w *tableWriter) staysInBound(b *vec.Batch) error {
-	c, err := w.boundCheck()
-	if c == nil || err != nil {
-		return err
-	}
-	row, err := c.first(b)
+	row, err := w.outOfBound(b)
 	if err != nil || row < 0 {
 		return err
 	}
 	return sqlerr.New(sqlerr.FeatureNotSupported, "invalid ON UPDATE specification").
 		WithDetail("The result tuple would appear in a different partition than the original tuple.")
+}
+
+// outOfBound returns the first row of a batch outside of the partition's bound, or -1.
+func (w *tableWriter) outOfBound(b *vec.Batch) (int, error) {
+	c, err := w.boundCheck()
+	if c == nil || err != nil {
+		return -1, err
+	}
+	return c.first(b)
 }
 
 // boundCheck returns the check of the table's bound, nil when it has none.

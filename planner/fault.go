@@ -66,7 +66,7 @@ func (p *planner) constFault(b *block, e plan.Expr) {
 	}
 	switch e := e.(type) {
 	case *plan.Case:
-		defer p.within(p.open)
+		defer p.setAvoidable(p.avoidable)
 		p.constFault(b, e.Operand)
 		operand, _ := e.Operand.(*plan.Const)
 		for _, w := range e.Whens {
@@ -79,7 +79,7 @@ func (p *planner) constFault(b *block, e plan.Expr) {
 			if !known && p.mayBeConst(b, cond) {
 				return
 			}
-			p.open = p.open || !known && p.asksParam(cond)
+			p.avoidable = p.avoidable || !known && p.asksParam(cond)
 			if !known || v {
 				p.constFault(b, w.Result)
 			}
@@ -90,38 +90,38 @@ func (p *planner) constFault(b *block, e plan.Expr) {
 		p.constFault(b, e.Else)
 		return
 	case *plan.Coalesce:
-		defer p.within(p.open)
+		defer p.setAvoidable(p.avoidable)
 		for _, a := range e.Args {
 			p.constFault(b, a)
 			if k, ok := a.(*plan.Const); ok && !k.Val.Null {
 				return
 			}
-			p.open = p.open || p.asksParam(a)
+			p.avoidable = p.avoidable || p.asksParam(a)
 		}
 		return
 	case *plan.And:
-		defer p.within(p.open)
+		defer p.setAvoidable(p.avoidable)
 		for _, a := range e.Args {
 			p.constFault(b, a)
 			if v, known := truth(a); known && !v {
 				return
 			}
-			p.open = p.open || p.asksParam(a)
+			p.avoidable = p.avoidable || p.asksParam(a)
 		}
 		return
 	case *plan.Or:
-		defer p.within(p.open)
+		defer p.setAvoidable(p.avoidable)
 		for _, a := range e.Args {
 			p.constFault(b, a)
 			if v, _ := truth(a); v {
 				return
 			}
-			p.open = p.open || p.asksParam(a)
+			p.avoidable = p.avoidable || p.asksParam(a)
 		}
 		return
 	case *plan.Call, *plan.CoerceMod, *plan.CoerceIO:
 		if foldable(e) {
-			if _, err := p.Consts.EvalConst(e); err != nil && p.open {
+			if _, err := p.Consts.EvalConst(e); err != nil && p.avoidable {
 				p.doubts = append(p.doubts, e)
 			} else if err != nil {
 				p.fault = err
@@ -144,8 +144,9 @@ func (p *planner) constFault(b *block, e plan.Expr) {
 	})
 }
 
-// within ends the part of an expression that values of parameters may make unreachable.
-func (p *planner) within(open bool) { p.open = open }
+// setAvoidable, deferred with what was so before, ends the part of an expression that
+// values of parameters may make unreachable.
+func (p *planner) setAvoidable(was bool) { p.avoidable = was }
 
 // asksParam reports whether values of the statement's parameters alone may tell what an
 // expression is, whatever columns are: they decide then what is evaluated of the rest.

@@ -95,7 +95,7 @@ type planner struct {
 	ticks     int
 	base      map[int]bool // entries that are tables
 	fault     error        // of a constant part, see blockFaults
-	open      bool         // parameters may make the part at hand unreachable
+	avoidable bool         // parameters may make the part at hand unreachable
 	doubts    []plan.Expr  // parts that parameters may make one
 	subs      map[*query]*plannedSub
 	domains   map[types.OID]*plan.CoerceDomain // rules of domains met so far, nil: none

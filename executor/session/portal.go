@@ -199,7 +199,7 @@ func (s *Session) executePortal(ctx context.Context, p *portal, maxRows int, w w
 		w.Empty()
 		return false, nil
 	}
-	if s.block == failed && !isTxnExit(p.ps.stmt) {
+	if s.block == failed && (p.failed || !isTxnExit(p.ps.stmt)) {
 		return false, errFailedBlock()
 	}
 	if p.done && p.cursor == nil {
