@@ -110,7 +110,8 @@ func (b *binder) inList(x plan.Expr, list []plan.Expr, not bool, off int) plan.E
 	for i := range list {
 		list[i] = b.must(list[i], t, implicit)
 	}
-	eq, ok := b.operator("", "=", x, list[0], off).(*plan.Call)
+	// a value in list[0]'s place, as the comparison of two constants is not a call
+	eq, ok := b.operator("", "=", x, &plan.Var{At: plan.At{T: list[0].Type(), Off: off}, Rel: -2}, off).(*plan.Call)
 	if !ok || len(eq.Args) != 2 || eq.Own != nil {
 		return nil
 	}

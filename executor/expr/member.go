@@ -160,7 +160,12 @@ func (c *compiler) compileInList(e *plan.InList) (Eval, error) {
 	}
 	slot := &holder{}
 	tests := make([]Eval, len(list))
+	var each []heldValue
 	for i, l := range list {
+		if _, isConst := constant(l); !isConst {
+			each = append(each, heldValue{l, &holder{}})
+			l = each[len(each)-1].slot
+		}
 		call := &plan.Call{At: plan.At{T: types.TBool, Off: e.Off}, Proc: e.Eq, Args: []plan.Expr{e.X, e.List[i]}}
 		b, ok := functions().scalar[e.Eq.Src]
 		if !ok {
@@ -170,18 +175,26 @@ func (c *compiler) compileInList(e *plan.InList) (Eval, error) {
 			return nil, err
 		}
 	}
-	var out Eval = &withSlot{x: x, slot: slot, body: &junction{args: tests, t: e.T, ends: true}}
+	var out Eval = &withSlot{x: x, slot: slot, each: each, body: &junction{args: tests, t: e.T, ends: true}}
 	if e.Not {
 		out = &notEval{x: out, t: e.T}
 	}
 	return out, nil
 }
 
-// withSlot evaluates x once and passes it to a body through a holder.
+// withSlot evaluates x once and passes it to a body through a holder. So it does with
+// each value of a list, all of them before the first comparison as an array's elements
+// are: 1 IN (1, 1/0) fails.
 type withSlot struct {
 	x    Eval
 	slot *holder
+	each []heldValue
 	body Eval
+}
+
+type heldValue struct {
+	x    Eval
+	slot *holder
 }
 
 func (e *withSlot) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
@@ -190,6 +203,11 @@ func (e *withSlot) Eval(env *Env, b *vec.Batch) (*vec.Vec, error) {
 		return nil, err
 	}
 	e.slot.v = v
+	for _, h := range e.each {
+		if h.slot.v, err = h.x.Eval(env, b); err != nil {
+			return nil, err
+		}
+	}
 	return e.body.Eval(env, b)
 }
 

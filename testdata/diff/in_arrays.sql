@@ -17,3 +17,19 @@ ALTER TABLE tt ALTER i SET DEFAULT CASE WHEN '{1}'::int[] IN ('{2}', '{1}') THEN
 INSERT INTO tt VALUES ('{q}', '{2}') RETURNING i;
 DROP VIEW v1, v2, v3;
 DROP TABLE tt;
+
+-- all values of a list are made before the first comparison
+SELECT 1 IN (1, 1/0);
+SELECT NULL::int IN (1, 1/0);
+SELECT 1 NOT IN (1, NULL, 1/0);
+SELECT 'a' IN ('a', 'b' || (1/0));
+SELECT 1 IN (1, (random() * 0)::int / 0);
+SELECT i FROM generate_series(1, 3) AS i WHERE i IN (1, 2, (random() * 0)::int / 0);
+SELECT a IN (1, 2, 1 / a) FROM (VALUES (1), (3)) AS v(a);
+SELECT 1 IN (1, 1 / a) FROM (VALUES (0)) AS v(a);
+PREPARE in_made(int) AS SELECT i, i IN (1, 6 / $1, 2 + $1), 1 IN (1, 6 / $1) FROM generate_series(1, 4) AS i;
+EXECUTE in_made(2);
+EXECUTE in_made(NULL);
+EXECUTE in_made(0);
+DEALLOCATE in_made;
+SELECT i FROM generate_series(1, 9) AS i WHERE i NOT IN (3, 7, (SELECT 8), (random() * 0)::int + 2);
