@@ -51,23 +51,23 @@ type bound struct {
 
 // boundsOf reads conjuncts of the form column op value, where value has no
 // columns of the entry; avail lists the entries whose columns value may have.
-func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(map[int]bool) bool) map[int][]bound {
+func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(relSet) bool) map[int][]bound {
 	return p.boundsBy(r, conj, func(x plan.Expr) bool {
 		switch x.(type) {
 		case *plan.Const, *plan.Param:
-			return foreign(nil)
+			return foreign(relSet{})
 		}
 		if volatileExpr(x) {
 			return false
 		}
-		in := map[int]bool{}
+		var in relSet
 		plan.Visit(x, func(y plan.Expr) bool {
 			if sub, ok := y.(*subquery); !ok || !runsOnce(sub) {
-				relsOf(y, in)
+				in.addAll(relsOf(y))
 			}
 			return true
 		})
-		if in[r.id] {
+		if in.has(r.id) {
 			return false
 		}
 		return foreign(in)
@@ -299,7 +299,7 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need, out map[int]bool) []path
 			list = append(list, path{access: plan.Regions, area: a, rows: max(1, rows*part), cost: 4*costStart + pairs*part})
 		}
 	}
-	bounds := p.boundsOf(r, conj, func(in map[int]bool) bool { return len(in) == 0 })
+	bounds := p.boundsOf(r, conj, relSet.empty)
 	ors := p.orsOf(r, conj, bounds)
 	if t.KeyIsRowKey() {
 		keys := make([]catalog.IndexKey, len(t.PK))

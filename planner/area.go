@@ -54,7 +54,7 @@ func (p *planner) areaOf(r *rel, conj []plan.Expr) *plan.Area {
 			a.Circles = append(a.Circles, plan.Circle{Lat: lat, Lon: lon, Metres: other})
 		}
 	}
-	bounds := p.boundsOf(r, conj, func(in map[int]bool) bool { return len(in) == 0 })
+	bounds := p.boundsOf(r, conj, relSet.empty)
 	side := func(col int) (lo, hi plan.Expr) {
 		for _, b := range bounds[col] {
 			switch b.kind {
@@ -87,9 +87,7 @@ func isCol(e plan.Expr, r *rel, col int) bool {
 // fixedArgs reports whether the expressions have one value for a statement.
 func fixedArgs(list []plan.Expr) bool {
 	for _, e := range list {
-		in := map[int]bool{}
-		relsOf(e, in)
-		if len(in) > 0 || volatileExpr(e) {
+		if !relsOf(e).empty() || volatileExpr(e) {
 			return false
 		}
 	}

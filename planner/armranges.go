@@ -37,7 +37,7 @@ type armBounds struct {
 // is what the conjuncts that are none say.
 func (p *planner) orsOf(r *rel, conj []plan.Expr, outer map[int][]bound) []orBounds {
 	var out []orBounds
-	none := func(in map[int]bool) bool { return len(in) == 0 }
+	none := relSet.empty
 	for _, c := range conj {
 		or, ok := c.(*plan.Or)
 		if !ok || len(or.Args) > maxArmRanges || hasSub(or) || volatileCall(or) {

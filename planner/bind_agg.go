@@ -2,7 +2,6 @@ package planner
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"strings"
 
@@ -50,9 +49,7 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 		}
 		a.Direct = len(e.Args)
 		for _, x := range args[:a.Direct] {
-			in := map[int]bool{}
-			relsOf(x, in) // in subqueries, too
-			a.PerGroup = a.PerGroup || len(in) > 0
+			a.PerGroup = a.PerGroup || !relsOf(x).empty() // in subqueries, too
 		}
 		for i, s := range e.OrderBy {
 			a.OrderBy = append(a.OrderBy, sortSpec(b.planner, args[len(e.Args)+i], s))
@@ -132,19 +129,19 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 //
 // computes max per group of t. An aggregate without columns is the innermost
 // query's.
-func (b *binder) own(a *aggRef, seen map[int]bool) {
-	in := map[int]bool{}
-	if a.agg.Direct == 0 {
-		maps.Copy(in, seen) // constants may have been folded over columns
+func (b *binder) own(a *aggRef, seen *relSet) {
+	var in relSet
+	if a.agg.Direct == 0 && seen != nil {
+		in = *seen // constants may have been folded over columns
 	}
 	for _, x := range a.agg.Args[a.agg.Direct:] {
-		relsOf(x, in)
+		in.addAll(relsOf(x))
 	}
 	if a.agg.Filter != nil {
-		relsOf(a.agg.Filter, in)
+		in.addAll(relsOf(a.agg.Filter))
 	}
 	for _, k := range a.agg.OrderBy {
-		relsOf(k.X, in)
+		in.addAll(relsOf(k.X))
 	}
 	owner := b.ownerOf(in)
 	if owner.noAgg && owner.what == "FILTER" {
@@ -169,8 +166,8 @@ func (b *binder) own(a *aggRef, seen map[int]bool) {
 
 // ownerOf is the binder at work at the level of an aggregate that reads these
 // entries: the innermost that has one of them.
-func (b *binder) ownerOf(in map[int]bool) *binder {
-	if len(in) > 0 && !b.scope.owns(in) {
+func (b *binder) ownerOf(in relSet) *binder {
+	if !in.empty() && !b.scope.owns(in) {
 		for s := b.scope.parent; s != nil; s = s.parent {
 			if s.owns(in) {
 				return s.user
@@ -181,16 +178,12 @@ func (b *binder) ownerOf(in map[int]bool) *binder {
 }
 
 // owns reports whether the block of the scope has one of the entries.
-func (s *scope) owns(ids map[int]bool) bool {
-	if s.block != nil {
-		for id := range ids {
-			if s.block.rels[id] != nil {
-				return true
-			}
-		}
+func (s *scope) owns(ids relSet) bool {
+	if s.block != nil && !s.block.own(ids).empty() {
+		return true
 	}
 	for _, it := range s.items {
-		if it.rel != nil && ids[it.rel.id] {
+		if it.rel != nil && ids.has(it.rel.id) {
 			return true
 		}
 	}
@@ -204,7 +197,7 @@ func (b *binder) noLower(direct []plan.Expr, owner *binder) {
 		plan.Visit(e, func(x plan.Expr) bool {
 			if v, ok := x.(*plan.Var); ok {
 				for s := b.scope; s != owner.scope; s = s.parent {
-					if s.owns(map[int]bool{v.Rel: true}) {
+					if s.owns(relSetOf(v.Rel)) {
 						failf(sqlerr.GroupingError, v.Pos(), "outer-level aggregate cannot contain a lower-level variable in its direct arguments")
 					}
 				}
@@ -293,7 +286,7 @@ func sortSpec(p *planner, x plan.Expr, s ast.SortItem) plan.SortKey {
 // noVars refuses columns of the query in a clause that is evaluated once.
 func (b *binder) noVars(x plan.Expr, clause string) {
 	plan.Visit(x, func(e plan.Expr) bool {
-		if v, ok := e.(*plan.Var); ok && b.scope.owns(map[int]bool{v.Rel: true}) {
+		if v, ok := e.(*plan.Var); ok && b.scope.owns(relSetOf(v.Rel)) {
 			failf(sqlerr.InvalidColumnReference, v.Off, "argument of %s must not contain variables", clause)
 		}
 		return true

@@ -28,7 +28,7 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 	case e.Over != nil:
 		inner.inWin = true
 	case b.isAggName(fc.schema, fc.name) || e.WithinGrp:
-		inner.inAgg, inner.seen = true, map[int]bool{}
+		inner.inAgg, inner.seen = true, new(relSet)
 	}
 	before := b.sets
 	for _, a := range e.Args {
@@ -278,11 +278,11 @@ func (b *binder) special(e *ast.Special) plan.Expr {
 		return syntax(fn("current_schema"), e.Kind)
 	case "GROUPING":
 		g := &groupingRef{At: at(types.TInt4)}
-		in := map[int]bool{}
+		var in relSet
 		for _, a := range e.Args {
 			x := b.expr(a)
 			g.args = append(g.args, x)
-			relsOf(x, in)
+			in.addAll(relsOf(x))
 		}
 		owner := b.ownerOf(in)
 		switch {

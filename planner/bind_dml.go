@@ -124,10 +124,7 @@ func (p *planner) noMod(t types.T) types.T { t.Mod = -1; return t }
 // have in the table, dropped ones included.
 func (p *planner) tableRel(t *catalog.Table, alias string) *rel {
 	r := &rel{id: p.newRel(), alias: alias, table: t}
-	if p.base == nil {
-		p.base = map[int]bool{}
-	}
-	p.base[r.id] = true
+	p.base.add(r.id)
 	p.coll.noteTable(r.id, t)
 	for i, c := range t.Columns {
 		oc := plan.OutCol{Name: c.Name, T: c.Type, Table: t.OID, AttNum: int16(i + 1)}

@@ -19,10 +19,10 @@ type binder struct {
 	what    string // the clause, for messages: "WHERE", "GROUP BY" …
 	noAgg   bool
 	noWin   bool
-	srf     bool         // set-returning functions are allowed
-	inAgg   bool         // in the arguments of an aggregate
-	seen    map[int]bool // in the arguments of an aggregate: the entries read there
-	inWin   bool         // in the arguments of a window function
+	srf     bool    // set-returning functions are allowed
+	inAgg   bool    // in the arguments of an aggregate
+	seen    *relSet // in the arguments of an aggregate: the entries read there
+	inWin   bool    // in the arguments of a window function
 	sawAgg  bool
 	sawWin  bool
 	sawSRF  bool

@@ -324,7 +324,7 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 	r := &rel{id: p.newRel(), alias: f.Alias, ordinality: f.Ordinality}
 	// functions see earlier entries of the same FROM, LATERAL or not
 	b := &binder{planner: p, scope: sc, what: "functions in FROM", noAgg: true, noWin: true, srf: true}
-	seen := map[int]bool{}
+	var seen relSet
 	var calls []ast.FuncCall
 	for _, c := range f.Calls {
 		calls = append(calls, spreadUnnest(c)...)
@@ -333,7 +333,7 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 		p.routine = nil
 		x := b.known(b.expr(fc.X))
 		noSetWithin(x)
-		relsOf(x, seen)
+		seen.addAll(relsOf(x))
 		name := p.figureName(fc.X)
 		if r.alias == "" {
 			r.alias = name
@@ -403,11 +403,7 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 	for _, c := range f.Cols {
 		aliases = append(aliases, c.Name)
 	}
-	for id := range seen {
-		if bl.rels[id] != nil {
-			r.lateral = true
-		}
-	}
+	r.lateral = !bl.own(seen).empty()
 	bl.rels[r.id] = r
 	return &joinItem{rel: r}, []*nsItem{p.relNames(r, aliases)}
 }

@@ -448,11 +448,7 @@ func (g *grouper) subqueryReads(e plan.Expr) bool {
 	found := false
 	plan.Visit(e, func(x plan.Expr) bool {
 		if q, ok := x.(*subquery); ok {
-			in := map[int]bool{}
-			relsOf(q, in)
-			for id := range in {
-				found = found || g.bl.rels[id] != nil
-			}
+			found = found || !g.bl.own(relsOf(q)).empty()
 		}
 		return !found
 	})

@@ -81,9 +81,7 @@ func (b *binder) readsHere(e plan.Expr) bool {
 	if b.rec == nil || b.scope == nil {
 		return readsColumn(e)
 	}
-	in := map[int]bool{}
-	relsOf(e, in)
-	return b.scope.owns(in)
+	return b.scope.owns(relsOf(e))
 }
 
 func readsColumn(e plan.Expr) bool {

@@ -14,7 +14,7 @@ import (
 // get a clause there.
 type lockClause struct {
 	strength           string
-	rels               map[int]bool
+	rels               relSet
 	noWait, skipLocked bool
 }
 
@@ -25,7 +25,7 @@ func (p *planner) locking(s *ast.Select, q *query, sc *scope) {
 		if q.ties && l.SkipLocked {
 			failf(sqlerr.SyntaxError, -1, "SKIP LOCKED and WITH TIES options cannot be used together")
 		}
-		c := lockClause{strength: l.Strength, noWait: l.NoWait, skipLocked: l.SkipLocked, rels: map[int]bool{}}
+		c := lockClause{strength: l.Strength, noWait: l.NoWait, skipLocked: l.SkipLocked}
 		if len(l.Of) == 0 {
 			for _, r := range q.block.rels {
 				p.lockRel(r, &c)
@@ -55,7 +55,7 @@ func (p *planner) locking(s *ast.Select, q *query, sc *scope) {
 
 // mayLock asks for the right to lock the rows of what a clause names.
 func (p *planner) mayLock(c *lockClause) {
-	for id := range c.rels {
+	for id := range c.rels.all() {
 		if right := p.watched[id]; right != nil {
 			right.Need |= catalog.PrivUpdate
 		}
@@ -111,7 +111,7 @@ func (p *planner) lockRel(r *rel, c *lockClause) {
 			failf(sqlerr.WrongObjectType, -1, "cannot lock rows in materialized view \"%s\"", v.Name)
 		}
 		r.needKey = true
-		c.rels[r.id] = true
+		c.rels.add(r.id)
 		p.secure(r, r.table, 'w')
 		for i := range p.uses {
 			if p.uses[i].Table == r.table || r.tree != nil && slices.Contains(r.tree.members, p.uses[i].Table) {
@@ -123,14 +123,14 @@ func (p *planner) lockRel(r *rel, c *lockClause) {
 	if r.query == nil || notLockable(r) != "" || r.query.dml != nil {
 		return
 	}
-	c.rels[r.id] = true
+	c.rels.add(r.id)
 	if r.view == nil || r.query.setop == nil {
 		p.checkLocking(r.query, c.strength)
 	}
 	if r.query.block == nil {
 		return
 	}
-	in := lockClause{strength: c.strength, noWait: c.noWait, skipLocked: c.skipLocked, rels: map[int]bool{}}
+	in := lockClause{strength: c.strength, noWait: c.noWait, skipLocked: c.skipLocked}
 	for _, x := range r.query.block.rels {
 		p.lockRel(x, &in)
 	}
@@ -144,7 +144,7 @@ func (p *planner) lockRel(r *rel, c *lockClause) {
 // checkNullable refuses to lock rows that an outer join may replace by NULLs.
 func checkNullable(j *joinItem, c *lockClause, nullable bool) {
 	if j.rel != nil {
-		if nullable && c.rels[j.rel.id] {
+		if nullable && c.rels.has(j.rel.id) {
 			failf(sqlerr.FeatureNotSupported, -1, "FOR %s cannot be applied to the nullable side of an outer join", c.strength)
 		}
 		return

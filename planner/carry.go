@@ -114,7 +114,7 @@ func (p *planner) carryOver(s *state) {
 		return
 	}
 	for _, u := range s.units {
-		if u.rel != nil && u.node == nil && u.after == nil {
+		if u.rel != nil && u.node == nil && u.after.empty() {
 			for _, c := range p.carry(u.rel, known, s.conj) {
 				if key := exprKey(c); !slices.ContainsFunc(u.local, func(l plan.Expr) bool { return exprKey(l) == key }) { // carryInto may have told it
 					u.local = append(u.local, c)

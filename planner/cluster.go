@@ -43,10 +43,10 @@ func (p *planner) stepCluster(s *state) {
 			return
 		}
 		g := &clusterGroup{}
-		merged := &unit{rels: map[int]bool{}}
+		merged := &unit{}
 		for _, u := range chain {
 			g.levels = append(g.levels, clusterLevel{rel: u.rel, local: u.local})
-			merged.rels[u.rel.id] = true
+			merged.rels.add(u.rel.id)
 		}
 		if !p.worthWalking(s, g) {
 			return
@@ -58,7 +58,7 @@ func (p *planner) stepCluster(s *state) {
 				return true
 			}
 			in := s.entries(c)
-			if len(in) > 0 && subset(in, merged.rels) && !volatileCall(c) {
+			if !in.empty() && in.within(merged.rels) && !volatileCall(c) {
 				on = append(on, c)
 				return true
 			}
@@ -85,14 +85,14 @@ func (p *planner) longestChain(s *state) []*unit {
 		}
 		last := chain[len(chain)-1]
 		for _, u := range s.units {
-			if u.node == nil && u.after == nil && clustered(u.rel) && u.rel.table.Cluster.Parent == last.rel.table.OID &&
+			if u.node == nil && u.after.empty() && clustered(u.rel) && u.rel.table.Cluster.Parent == last.rel.table.OID &&
 				!slices.Contains(chain, u) && joined(append(slices.Clone(chain), u), s.conj) {
 				extend(append(slices.Clone(chain), u))
 			}
 		}
 	}
 	for _, u := range s.units {
-		if u.node == nil && u.after == nil && clustered(u.rel) {
+		if u.node == nil && u.after.empty() && clustered(u.rel) {
 			extend([]*unit{u})
 		}
 	}
@@ -179,7 +179,7 @@ func follows(g *clusterGroup, conj []plan.Expr) bool {
 // clusterAccess is how the first table of a chain is restricted.
 func (p *planner) clusterAccess(g *clusterGroup) (area *plan.Area, key []plan.Expr) {
 	top := g.levels[0]
-	bounds := p.boundsOf(top.rel, top.local, func(in map[int]bool) bool { return len(in) == 0 })
+	bounds := p.boundsOf(top.rel, top.local, relSet.empty)
 	for _, c := range top.rel.table.PK {
 		for _, b := range bounds[c] {
 			if b.kind == "eq" && len(key) < len(top.rel.table.PK) {
@@ -230,11 +230,11 @@ func (p *planner) clusterNode(s *state, g *clusterGroup) *pnode {
 	if key != nil {
 		n.Key = p.planExprs(key, nil)
 	}
-	out := &pnode{lay: layout{}, rels: map[int]bool{}, group: g}
+	out := &pnode{lay: layout{}, group: g}
 	rows := 1.0
 	for i, l := range g.levels {
 		r := l.rel
-		out.rels[r.id] = true
+		out.rels.add(r.id)
 		ranges, rest := p.tailRanges(l)
 		for _, c := range rest {
 			needOf(c, s.need)
@@ -287,7 +287,7 @@ func (p *planner) tailRanges(l clusterLevel) ([]plan.KeyRange, []plan.Expr) {
 	for _, c := range t.ClusterTail() {
 		keys = append(keys, catalog.IndexKey{Col: c, Type: t.Columns[c].Type})
 	}
-	bounds := p.boundsOf(l.rel, l.local, func(in map[int]bool) bool { return len(in) == 0 })
+	bounds := p.boundsOf(l.rel, l.local, relSet.empty)
 	x := p.match(l.rel, nil, keys, false, bounds, p.tableRows(t))
 	if x == nil {
 		return nil, l.local

@@ -33,7 +33,7 @@ func (p *planner) placeTargets(s *state, locks map[int]int) {
 	}
 	seen := map[int]bool{}
 	for _, l := range s.q.locks {
-		for id := range l.rels {
+		for id := range l.rels.all() {
 			if t := s.b.rels[id].table; t != nil && !seen[id] {
 				seen[id] = true
 				place := plan.Place{Table: t, Col: locks[id], Locked: true}

@@ -61,9 +61,7 @@ func pullable(q *query) bool {
 
 // outerVars reports whether e reads columns that do not belong to the rels.
 func outerVars(e plan.Expr, own func(int) bool) bool {
-	in := map[int]bool{}
-	relsOf(e, in)
-	for id := range in {
+	for id := range relsOf(e).all() {
 		if !own(id) {
 			return true
 		}
@@ -72,16 +70,19 @@ func outerVars(e plan.Expr, own func(int) bool) bool {
 }
 
 // ownRels collects all entry numbers that are defined inside a query.
-func ownRels(q *query, into map[int]bool) { addRels(q, into, map[*query]bool{}) }
+func ownRels(q *query) (in relSet) {
+	addRels(q, &in, map[*query]bool{})
+	return in
+}
 
 // addRels leaves out the queries that it has seen: mapQuery comes to those that
 // lie deep as well.
-func addRels(q *query, into map[int]bool, seen map[*query]bool) {
+func addRels(q *query, into *relSet, seen map[*query]bool) {
 	if q == nil || seen[q] {
 		return
 	}
 	seen[q] = true
-	into[q.rel] = true
+	into.add(q.rel)
 	for _, c := range q.ctes {
 		addRels(c.q, into, seen)
 		addRels(c.stepQ, into, seen)
@@ -94,18 +95,18 @@ func addRels(q *query, into map[int]bool, seen map[*query]bool) {
 		addRels(q.setop.r, into, seen)
 	}
 	if b := q.block; b != nil {
-		into[b.grpRel] = true
+		into.add(b.grpRel)
 		for _, w := range b.wins {
-			into[w.rel] = true
+			into.add(w.rel)
 		}
 		for _, r := range b.rels {
-			into[r.id] = true
+			into.add(r.id)
 			addRels(r.query, into, seen)
 		}
 	}
 	mapQuery(q, func(e plan.Expr) plan.Expr {
 		if sub, ok := e.(*subquery); ok {
-			into[sub.xrel] = true
+			into.add(sub.xrel)
 			addRels(sub.q, into, seen)
 		}
 		return e
@@ -114,11 +115,10 @@ func addRels(q *query, into map[int]bool, seen map[*query]bool) {
 
 // correlated reports whether the query reads columns of enclosing blocks.
 func correlated(q *query) bool {
-	own := map[int]bool{}
-	ownRels(q, own)
+	own := ownRels(q)
 	found := false
 	mapQuery(q, func(e plan.Expr) plan.Expr {
-		if v, ok := e.(*plan.Var); ok && !own[v.Rel] {
+		if v, ok := e.(*plan.Var); ok && !own.has(v.Rel) {
 			found = true
 		}
 		return e
@@ -162,9 +162,8 @@ func (p *planner) semiOf(s *state, sub *subquery) *semi {
 	}
 	b := q.block
 	own := func(id int) bool { _, ok := b.rels[id]; return ok }
-	inner := map[int]bool{}
-	ownRels(q, inner)
-	isOwn := func(id int) bool { return own(id) || inner[id] }
+	inner := ownRels(q)
+	isOwn := func(id int) bool { return own(id) || inner.has(id) }
 	// correlated conjuncts of the inner WHERE become the join condition
 	var local, conds []plan.Expr
 	for _, c := range b.where {
@@ -187,9 +186,7 @@ func (p *planner) semiOf(s *state, sub *subquery) *semi {
 	}
 	// the condition must not reach over this block
 	for _, c := range conds {
-		in := map[int]bool{}
-		relsOf(c, in)
-		for id := range in {
+		for id := range relsOf(c).all() {
 			if !isOwn(id) && s.b.rels[id] == nil {
 				return nil
 			}
@@ -262,9 +259,7 @@ func (p *planner) inConds(sub *subquery, m *semi) []plan.Expr {
 		if !ok || l.Type().OID != r.Type().OID || !hashable(l.Type()) {
 			return nil
 		}
-		left := map[int]bool{}
-		relsOf(sub.x[0], left)
-		if len(left) == 0 {
+		if relsOf(sub.x[0]).empty() {
 			return nil // a constant or a parameter is no key
 		}
 		m.nullAware = true
@@ -397,7 +392,7 @@ func (p *planner) semiSide(s *state, m *semi) semiInner {
 				})
 			}
 			s.b.rels[base.id] = base
-			u := &unit{rel: base, rels: map[int]bool{base.id: true}, local: base.ordered(base.restricted(b.where))}
+			u := &unit{rel: base, rels: relSetOf(base.id), local: base.ordered(base.restricted(b.where))}
 			for _, c := range append(slices.Clone(m.conds), u.local...) {
 				needOf(c, s.need)
 			}
@@ -409,7 +404,7 @@ func (p *planner) semiSide(s *state, m *semi) semiInner {
 			return semiInner{u.node, u}
 		}
 	}
-	n := &pnode{node: p.planQuery(q), lay: layout{}, rels: map[int]bool{r.id: true}}
+	n := &pnode{node: p.planQuery(q), lay: layout{}, rels: relSetOf(r.id)}
 	for i := range q.cols {
 		n.lay[[2]int{r.id, i}] = i
 	}

@@ -168,9 +168,7 @@ func (p *planner) elementPathsOf(r *rel, ix *catalog.Index, key int, conj []plan
 		return ok && v.Rel == r.id && v.Col == col
 	}
 	constant := func(e plan.Expr) bool {
-		in := map[int]bool{}
-		relsOf(e, in)
-		return len(in) == 0 && !volatileExpr(e)
+		return relsOf(e).empty() && !volatileExpr(e)
 	}
 	var out []path
 	rels := map[int]*rel{r.id: r}

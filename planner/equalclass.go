@@ -164,14 +164,14 @@ func (g *joinGraph) classSel(c *equalClass, set uint64) float64 {
 }
 
 // onceEach are the conjuncts that a join of two sides needs: one of each class.
-func (s *state) onceEach(on []plan.Expr, l, r map[int]bool) []plan.Expr {
+func (s *state) onceEach(on []plan.Expr, l, r relSet) []plan.Expr {
 	for _, c := range s.classes {
 		var lm, rm *classMember
 		for i := range c.members {
 			switch m := &c.members[i]; {
-			case lm == nil && l[m.rel]:
+			case lm == nil && l.has(m.rel):
 				lm = m
-			case rm == nil && r[m.rel]:
+			case rm == nil && r.has(m.rel):
 				rm = m
 			}
 		}

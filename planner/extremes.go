@@ -97,7 +97,7 @@ func (p *planner) extremes(s *state) *pnode {
 		in := e.in
 		if in == nil {
 			sub := &state{q: &query{}, b: &block{rels: b.rels}, need: map[int]map[int]bool{r.id: {e.v.Col: true}}}
-			in = p.planScan(sub, &unit{rel: r, rels: map[int]bool{r.id: true}, local: r.ordered(e.local)}, e.path)
+			in = p.planScan(sub, &unit{rel: r, rels: relSetOf(r.id), local: r.ordered(e.local)}, e.path)
 		}
 		keepOrder(in.node)
 		hintRows(in.node, oneRow, nil)
@@ -110,7 +110,7 @@ func (p *planner) extremes(s *state) *pnode {
 		g.Rows, g.Cost, g.Step = 1, l.Cost, "group by"
 		g.Cols = []plan.OutCol{{Name: a.Proc.Name, T: a.T}}
 		if cur == nil {
-			cur = &pnode{node: g, lay: layout{}, rels: map[int]bool{b.grpRel: true}, rows: 1, cost: g.Cost}
+			cur = &pnode{node: g, lay: layout{}, rels: relSetOf(b.grpRel), rows: 1, cost: g.Cost}
 		} else {
 			j := &plan.LoopJoin{Kind: plan.Inner, Left: cur.node, Right: g}
 			j.Rows, j.Cost, j.Step = 1, cur.cost+g.Cost, "join"
@@ -127,7 +127,7 @@ func (p *planner) extremes(s *state) *pnode {
 // if its members do not come in that order.
 func (p *planner) firstOfMembers(r *rel, local []plan.Expr, col int, w wanted) *pnode {
 	s := &state{q: &query{}, b: &block{rels: map[int]*rel{r.id: r}}, need: map[int]map[int]bool{r.id: {col: true}}, lead: &lead{rel: r, want: w}}
-	in := p.planMembers(s, &unit{rel: r, rels: map[int]bool{r.id: true}, local: r.ordered(local)})
+	in := p.planMembers(s, &unit{rel: r, rels: relSetOf(r.id), local: r.ordered(local)})
 	if len(in.order) == 0 {
 		return nil
 	}

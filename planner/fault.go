@@ -362,7 +362,7 @@ func (p *planner) mayBeConst(b *block, e plan.Expr) bool {
 }
 
 func (p *planner) columnMayBeConst(b *block, v *plan.Var) bool {
-	if p.base[v.Rel] {
+	if p.base.has(v.Rel) {
 		return false
 	}
 	if b.grouped && v.Rel == b.grpRel {
@@ -404,7 +404,7 @@ func (p *planner) columnMayBeConst(b *block, v *plan.Var) bool {
 		return false
 	}
 	for _, j := range b.from {
-		if j.ids()[r.id] && j.nullable(r) {
+		if j.ids().has(r.id) && j.nullable(r) {
 			return false
 		}
 	}

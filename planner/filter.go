@@ -12,12 +12,12 @@ import (
 // outer join as a whole.
 type unit struct {
 	node  *pnode
-	rels  map[int]bool
-	rel   *rel         // a single entry
-	item  *joinItem    // a join to be planned under its LATERAL parameters
-	local []plan.Expr  // its own conjuncts
-	after map[int]bool // entries that must be joined before (LATERAL)
-	semi  bool         // the query of a semi join
+	rels  relSet
+	rel   *rel        // a single entry
+	item  *joinItem   // a join to be planned under its LATERAL parameters
+	local []plan.Expr // its own conjuncts
+	after relSet      // entries that must be joined before (LATERAL)
+	semi  bool        // the query of a semi join
 }
 
 // stepFilter is the first step: conjuncts go down to the entries that can
@@ -43,7 +43,7 @@ func (p *planner) planUnits(s *state) {
 	for _, u := range s.units {
 		switch {
 		case u.node != nil:
-		case u.after != nil:
+		case !u.after.empty():
 			for _, c := range u.local {
 				needOf(c, s.need)
 			}
@@ -61,12 +61,9 @@ func (p *planner) flatten(s *state, items []*joinItem) []*unit {
 	var walk func(j *joinItem, among bool) // among: with others beside it
 	walk = func(j *joinItem, among bool) {
 		if j.rel != nil {
-			u := &unit{rel: j.rel, rels: map[int]bool{j.rel.id: true}, local: j.rel.restricted(nil)}
+			u := &unit{rel: j.rel, rels: relSetOf(j.rel.id), local: j.rel.restricted(nil)}
 			if j.rel.lateral {
 				u.after = p.lateralDeps(s, j.rel)
-				if len(u.after) == 0 {
-					u.after = nil
-				}
 			}
 			units = append(units, u)
 			return
@@ -98,7 +95,7 @@ func (p *planner) flatten(s *state, items []*joinItem) []*unit {
 			s.lefts = append(s.lefts, m)
 			return
 		}
-		if deps := p.outerDeps(s, j); len(deps) > 0 {
+		if deps := p.outerDeps(s, j); !deps.empty() {
 			units = append(units, &unit{item: j, rels: j.ids(), after: deps})
 			return
 		}
@@ -110,38 +107,28 @@ func (p *planner) flatten(s *state, items []*joinItem) []*unit {
 	return units
 }
 
-func (p *planner) lateralDeps(s *state, r *rel) map[int]bool {
-	in := map[int]bool{}
+func (p *planner) lateralDeps(s *state, r *rel) relSet {
+	in := relsWithin(r.query)
 	for _, f := range r.funcs {
-		relsOf(f, in)
+		in.addAll(relsOf(f))
 	}
-	if r.query != nil {
-		mapQuery(r.query, func(e plan.Expr) plan.Expr {
-			if v, ok := e.(*plan.Var); ok {
-				in[v.Rel] = true
-			}
-			return e
-		})
-	}
-	maps.DeleteFunc(in, func(id int, _ bool) bool { return s.b.rels[id] == nil || id == r.id })
-	return in
+	return in.keep(func(id int) bool { return s.b.rels[id] != nil && id != r.id })
 }
 
 // outerDeps are the entries outside of a join that LATERAL entries in it read, or its
 // conditions, which have come there from such an entry.
-func (p *planner) outerDeps(s *state, j *joinItem) map[int]bool {
-	deps := map[int]bool{}
+func (p *planner) outerDeps(s *state, j *joinItem) relSet {
+	var deps relSet
 	j.each(func(j *joinItem) {
 		if j.rel != nil && j.rel.lateral {
-			maps.Copy(deps, p.lateralDeps(s, j.rel))
+			deps.addAll(p.lateralDeps(s, j.rel))
 		}
 		for _, c := range j.on {
-			relsOf(c, deps)
+			deps.addAll(relsOf(c))
 		}
 	})
 	own := j.ids()
-	maps.DeleteFunc(deps, func(id int, _ bool) bool { return own[id] || s.b.rels[id] == nil })
-	return deps
+	return deps.keep(func(id int) bool { return !own.has(id) && s.b.rels[id] != nil })
 }
 
 // reduce turns an outer join into a stricter one when a condition above it, also that of a
@@ -178,7 +165,7 @@ func (p *planner) reduce(s *state, j *joinItem) {
 }
 
 // nullRejecting reports whether c cannot be true when all columns of ids are NULL.
-func nullRejecting(c plan.Expr, ids map[int]bool) bool {
+func nullRejecting(c plan.Expr, ids relSet) bool {
 	switch x := c.(type) {
 	case *plan.Call:
 		if !x.Proc.Strict || x.T.OID != types.OBool {
@@ -200,16 +187,16 @@ func nullRejecting(c plan.Expr, ids map[int]bool) bool {
 	case *plan.AnyArray:
 		return !x.All && strictVar(x.X, ids)
 	case *plan.Var:
-		return ids[x.Rel]
+		return ids.has(x.Rel)
 	}
 	return false
 }
 
 // strictVar reports whether e is NULL whenever the columns of ids are.
-func strictVar(e plan.Expr, ids map[int]bool) bool {
+func strictVar(e plan.Expr, ids relSet) bool {
 	switch x := e.(type) {
 	case *plan.Var:
-		return ids[x.Rel]
+		return ids.has(x.Rel)
 	case *plan.Relabel:
 		return strictVar(x.X, ids)
 	case *plan.CoerceMod:
@@ -231,9 +218,9 @@ func (p *planner) distribute(s *state) {
 	for _, c := range s.conj {
 		in := s.entries(c)
 		var home *unit
-		if len(in) > 0 && !volatileCall(c) {
+		if !in.empty() && !volatileCall(c) {
 			for _, u := range s.units {
-				if subset(in, u.rels) {
+				if in.within(u.rels) {
 					home = u
 				}
 			}
@@ -263,32 +250,14 @@ func volatileCall(e plan.Expr) bool {
 }
 
 // reads reports whether e reads a column of the rels.
-func reads(e plan.Expr, rels map[int]bool) bool {
-	in := map[int]bool{}
-	relsOf(e, in)
-	for id := range in {
-		if rels[id] {
-			return true
-		}
-	}
-	return false
-}
+func reads(e plan.Expr, rels relSet) bool { return relsOf(e).meets(rels) }
 
 // entries are the entries of the block's FROM that an expression reads.
-func (s *state) entries(e plan.Expr) map[int]bool {
-	in := map[int]bool{}
-	relsOf(e, in)
-	maps.DeleteFunc(in, func(id int, _ bool) bool { return s.b.rels[id] == nil })
-	return in
-}
+func (s *state) entries(e plan.Expr) relSet { return s.b.own(relsOf(e)) }
 
-func subset(a, b map[int]bool) bool {
-	for k := range a {
-		if !b[k] {
-			return false
-		}
-	}
-	return true
+// own are those of the entries that the block has.
+func (b *block) own(in relSet) relSet {
+	return in.keep(func(id int) bool { return b.rels[id] != nil })
 }
 
 // filterOn puts conjuncts on top of a node.
@@ -316,9 +285,9 @@ func (p *planner) outerUnit(s *state, j *joinItem) *unit {
 		l, r, kind = j.r, j.l, plan.Left
 	}
 	lids, rids := l.ids(), r.ids()
-	own := func(c plan.Expr, of map[int]bool) bool {
+	own := func(c plan.Expr, of relSet) bool {
 		in := s.entries(c)
-		return len(in) > 0 && subset(in, of) && !volatileCall(c)
+		return !in.empty() && in.within(of) && !volatileCall(c)
 	}
 	var down, up, rdown, on []plan.Expr
 	for _, c := range s.conj {
@@ -344,10 +313,8 @@ func (p *planner) outerUnit(s *state, j *joinItem) *unit {
 		above = slices.Concat(s.above, up)
 	}
 	lp := p.planPart(s, []*joinItem{l}, down, above)
-	u := &unit{rels: map[int]bool{}}
-	maps.Copy(u.rels, lids)
-	maps.Copy(u.rels, rids)
-	if len(p.outerDeps(s, r)) > 0 {
+	u := &unit{rels: lids.union(rids)}
+	if !p.outerDeps(s, r).empty() {
 		ru := &unit{rel: r.rel, rels: rids, local: r.rel.restricted(rdown)}
 		if r.rel == nil {
 			ru.item = r
@@ -377,7 +344,7 @@ func (p *planner) unitOf(j *joinItem, local []plan.Expr) *unit {
 	if j.rel == nil || j.rel.table == nil {
 		return nil
 	}
-	return &unit{rel: j.rel, rels: map[int]bool{j.rel.id: true}, local: j.rel.ordered(j.rel.restricted(local))}
+	return &unit{rel: j.rel, rels: relSetOf(j.rel.id), local: j.rel.ordered(j.rel.restricted(local))}
 }
 
 // planTree plans a part of the FROM clause on its own.

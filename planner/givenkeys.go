@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"maps"
 	"slices"
 
 	"kvsqld/planner/plan"
@@ -19,10 +18,10 @@ import (
 // wherever the others have, and the tables of whose rows there is one for each of the
 // others' values: those whose primary key is among them, and those that are looked up
 // from these by their primary key. Nothing is given with grouping sets.
-func (p *planner) givenKeys(b *block, keys []plan.Expr) (given []bool, tables map[int]bool) {
+func (p *planner) givenKeys(b *block, keys []plan.Expr) (given []bool, tables relSet) {
 	given = make([]bool, len(keys))
 	if b.sets != nil || len(keys) < 2 && len(b.rels) < 2 || p.NoOptimizer {
-		return given, nil
+		return given, relSet{}
 	}
 	column := map[[2]int]bool{}
 	for _, k := range keys {
@@ -30,27 +29,27 @@ func (p *planner) givenKeys(b *block, keys []plan.Expr) (given []bool, tables ma
 			column[[2]int{v.Rel, v.Col}] = true
 		}
 	}
-	roots := map[int]bool{}
+	var roots relSet
 	for _, r := range b.rels {
 		if r.toldByKey() && all(r.table.PK, func(c int) bool { return column[[2]int{r.id, c}] }) {
-			roots[r.id] = true
+			roots.add(r.id)
 		}
 	}
-	if len(roots) == 0 {
-		return given, nil
+	if roots.empty() {
+		return given, relSet{}
 	}
 	looks := p.keyLookups(b)
 	tables = withLookups(roots, looks)
-	ids := slices.Sorted(maps.Keys(roots))
+	ids := slices.Collect(roots.all())
 	slices.Reverse(ids)
 	for _, id := range ids { // of two that give each other the first in FROM stays
-		delete(roots, id)
-		if !withLookups(roots, looks)[id] {
-			roots[id] = true
+		others := roots.keep(func(x int) bool { return x != id })
+		if withLookups(others, looks).has(id) {
+			roots = others
 		}
 	}
 	for i, k := range keys {
-		if v, ok := k.(*plan.Var); ok && roots[v.Rel] && slices.Contains(b.rels[v.Rel].table.PK, v.Col) {
+		if v, ok := k.(*plan.Var); ok && roots.has(v.Rel) && slices.Contains(b.rels[v.Rel].table.PK, v.Col) {
 			continue
 		}
 		given[i] = followsFrom(k, tables)
@@ -66,7 +65,7 @@ func (r *rel) toldByKey() bool {
 }
 
 // followsFrom reports whether an expression has one value for one row of the tables.
-func followsFrom(e plan.Expr, tables map[int]bool) bool {
+func followsFrom(e plan.Expr, tables relSet) bool {
 	if hasSub(e) || volatileCall(e) {
 		return false
 	}
@@ -74,7 +73,7 @@ func followsFrom(e plan.Expr, tables map[int]bool) bool {
 	plan.Visit(e, func(x plan.Expr) bool {
 		if v, ok := x.(*plan.Var); ok {
 			vars++
-			from = from && v.Level == 0 && tables[v.Rel]
+			from = from && v.Level == 0 && tables.has(v.Rel)
 		}
 		return from
 	})
@@ -91,22 +90,22 @@ type keyLookup struct {
 }
 
 // withLookups adds to tables those of whose rows the lookups find one for each of theirs.
-func withLookups(tables map[int]bool, looks []keyLookup) map[int]bool {
-	out := maps.Clone(tables)
+func withLookups(tables relSet, looks []keyLookup) relSet {
+	out := tables
 	for more := true; more; {
 		more = false
 		for _, l := range looks {
-			if out[l.table] || !all(l.values, func(e plan.Expr) bool { return followsFrom(e, out) }) {
+			if out.has(l.table) || !all(l.values, func(e plan.Expr) bool { return followsFrom(e, out) }) {
 				continue
 			}
 			with := out
 			if l.outer != nil {
-				with = maps.Clone(out)
-				with[l.table] = true
+				with.add(l.table)
 			}
 			// A row that is left without a partner for its own sake only.
 			if all(l.outer, func(e plan.Expr) bool { return followsFrom(e, with) }) {
-				out[l.table], more = true, true
+				out.add(l.table)
+				more = true
 			}
 		}
 	}

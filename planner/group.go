@@ -88,7 +88,7 @@ func (p *planner) planGroup(s *state) {
 		rows = 1
 	}
 	g.Rows, g.Cost, g.Step = rows, in.cost+in.rows*costBuild, "group by"
-	s.cur = &pnode{node: g, lay: lay, rels: map[int]bool{b.grpRel: true}, rows: rows, cost: g.Cost, order: order}
+	s.cur = &pnode{node: g, lay: lay, rels: relSetOf(b.grpRel), rows: rows, cost: g.Cost, order: order}
 }
 
 // overKeys makes expressions over grouped columns ones over the keys, which have other
@@ -147,7 +147,7 @@ func (p *planner) groups(b *block, keys []plan.Expr, given []bool, rows float64)
 
 // groupOrdered reports whether the input's order keeps equal keys together. given and
 // tables are those of givenKeys.
-func (p *planner) groupOrdered(b *block, in *pnode, given []bool, tables map[int]bool) bool {
+func (p *planner) groupOrdered(b *block, in *pnode, given []bool, tables relSet) bool {
 	if b.sets != nil || len(b.keys) == 0 || p.NoOptimizer {
 		return false
 	}
@@ -164,7 +164,7 @@ func (p *planner) groupOrdered(b *block, in *pnode, given []bool, tables map[int
 	}
 	for _, o := range in.order {
 		k := [2]int{o.rel, o.col}
-		if (o.fixed || tables[o.rel]) && !want[k] {
+		if (o.fixed || tables.has(o.rel)) && !want[k] {
 			continue
 		}
 		if !want[k] {

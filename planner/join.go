@@ -13,7 +13,7 @@ import (
 func noInput() *pnode {
 	v := &plan.Values{Rows: [][]plan.Expr{{}}}
 	v.Common.Rows, v.Common.Cost = 1, 0
-	return &pnode{node: v, lay: layout{}, rels: map[int]bool{}, rows: 1}
+	return &pnode{node: v, lay: layout{}, rows: 1}
 }
 
 // stepJoin is the third step: it builds the join tree, choosing for each join
@@ -62,38 +62,35 @@ func (p *planner) buildStep(s *state, j *joinStep) *pnode {
 	if j.r.unit != nil && len(s.semis[j.r]) == 0 {
 		ru = j.r.unit
 	}
-	rels := maps.Clone(l.rels)
 	var r *pnode
+	var right relSet
 	if ru != nil {
-		maps.Copy(rels, ru.rels)
+		right = ru.rels
 	} else {
 		r = p.buildJoin(s, j.r)
-		maps.Copy(rels, r.rels)
+		right = r.rels
 	}
+	rels := l.rels.union(right)
 	// conjuncts that can be applied here
 	var on, rest []plan.Expr
 	for _, c := range s.conj {
 		in := s.entries(c)
-		if len(in) > 0 && subset(in, rels) && !volatileCall(c) {
+		if !in.empty() && in.within(rels) && !volatileCall(c) {
 			on = append(on, c)
 		} else {
 			rest = append(rest, c)
 		}
 	}
 	s.conj = rest
-	if r != nil {
-		on = s.onceEach(on, l.rels, r.rels)
-	} else {
-		on = s.onceEach(on, l.rels, ru.rels)
-	}
+	on = s.onceEach(on, l.rels, right)
 	if ru != nil {
-		if ru.after != nil {
+		if !ru.after.empty() {
 			return p.applyJoin(s, plan.Inner, l, ru, on)
 		}
 		r = ru.node
 	}
 	var lu *unit
-	if j.l.unit != nil && len(s.semis[j.l]) == 0 && j.l.unit.after == nil {
+	if j.l.unit != nil && len(s.semis[j.l]) == 0 && j.l.unit.after.empty() {
 		lu = j.l.unit
 	}
 	return p.joinNodes(s, plan.Inner, l, r, on, lu, ru, j.rows)
@@ -103,8 +100,7 @@ func (p *planner) buildStep(s *state, j *joinStep) *pnode {
 // entries, which may be read anew for each row of the other; nil: they are not. joined is
 // the number of rows, if the join order has told it.
 func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan.Expr, lu, ru *unit, joined float64) *pnode {
-	out := &pnode{lay: layout{}, rels: maps.Clone(l.rels)}
-	maps.Copy(out.rels, r.rels)
+	out := &pnode{lay: layout{}, rels: l.rels.union(r.rels)}
 	rows := l.rows * r.rows
 	var equi []plan.Expr
 	for _, c := range on {
@@ -248,7 +244,7 @@ func (p *planner) readsText(e plan.Expr) bool {
 
 func (p *planner) distinctIn(e plan.Expr, s *state, l, r *pnode) float64 {
 	rows := l.rows
-	if v, ok := bareVar(e); ok && r.rels[v.Rel] {
+	if v, ok := bareVar(e); ok && r.rels.has(v.Rel) {
 		rows = r.rows
 	}
 	return min(p.distinct(e, s.b.rels, rows), max(rows, 1))
@@ -256,24 +252,23 @@ func (p *planner) distinctIn(e plan.Expr, s *state, l, r *pnode) float64 {
 
 // splitEq splits an equality into a key of each side. Both sides of a hash key
 // must have one representation, so mixed widths are widened.
-func (p *planner) splitEq(c plan.Expr, lr, rr map[int]bool) (a, b plan.Expr, ok bool) {
+func (p *planner) splitEq(c plan.Expr, lr, rr relSet) (a, b plan.Expr, ok bool) {
 	l, r, ok := equality(c)
 	if !ok {
 		return nil, nil, false
 	}
 	side := func(e plan.Expr) int {
-		in := map[int]bool{}
-		relsOf(e, in)
-		maps.DeleteFunc(in, func(id int, _ bool) bool { return !lr[id] && !rr[id] })
+		in := relsOf(e)
+		inL, inR := in.meets(lr), in.meets(rr)
 		switch {
-		case len(in) == 0:
-			return 0
-		case subset(in, lr):
+		case inL && inR:
+			return 3
+		case inL:
 			return 1
-		case subset(in, rr):
+		case inR:
 			return 2
 		}
-		return 3
+		return 0
 	}
 	sl, sr := side(l), side(r)
 	switch {
@@ -334,13 +329,13 @@ func hashable(t types.T) bool {
 
 // lookupPath finds the master key or index of u by which rows of the outer
 // entries find their matches. What they look for may be what subqueries say of them.
-func (p *planner) lookupPath(s *state, u *unit, conj []plan.Expr, outer map[int]bool) *path {
+func (p *planner) lookupPath(s *state, u *unit, conj []plan.Expr, outer relSet) *path {
 	r := u.rel
 	if r == nil || r.table == nil || r.tree != nil || r.lateral || r.cursor != "" {
 		return nil
 	}
 	bounds := p.boundsBy(r, conj, func(x plan.Expr) bool {
-		return subset(s.entries(x), outer) && !volatileWithin(x)
+		return s.entries(x).within(outer) && !volatileWithin(x)
 	})
 	for c := range bounds {
 		bounds[c] = slices.DeleteFunc(bounds[c], func(b bound) bool { return b.kind != "eq" || !b.exact })
@@ -348,9 +343,7 @@ func (p *planner) lookupPath(s *state, u *unit, conj []plan.Expr, outer map[int]
 	rows := p.tableRows(r.table)
 	joins := func(x *path) bool {
 		for _, e := range x.ranges[0].Eq {
-			in := map[int]bool{}
-			relsOf(e, in)
-			if len(in) > 0 {
+			if !relsOf(e).empty() {
 				return true
 			}
 		}
@@ -410,7 +403,7 @@ func (p *planner) lookupJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on
 			continue
 		}
 		in := s.entries(c)
-		if subset(in, u.rels) {
+		if in.within(u.rels) {
 			filter = append(filter, c)
 		} else {
 			residual = append(residual, c)
@@ -446,8 +439,7 @@ func (p *planner) applyJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on 
 	n.Outer = subParams(refs, l.lay)
 	right := p.planUnit(s, u)
 	n.Right = p.keepParts(right.node)
-	out := &pnode{lay: maps.Clone(l.lay), rels: maps.Clone(l.rels), order: l.order}
-	maps.Copy(out.rels, u.rels)
+	out := &pnode{lay: maps.Clone(l.lay), rels: l.rels.union(u.rels), order: l.order}
 	width := len(l.node.Base().Cols)
 	for k, v := range right.lay {
 		out.lay[k] = width + v

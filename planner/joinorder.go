@@ -127,10 +127,10 @@ func newJoinGraph(p *planner, s *state) *joinGraph {
 	g := &joinGraph{p: p, s: s, rowsOf: map[uint64]float64{}, lookups: map[[3]uint64]float64{}, semiLookups: map[[3]uint64]float64{}, ranges: map[[3]uint64]bool{}, pairs: map[uint64]float64{}, bit: map[int]uint64{}, conj: s.conj}
 	for i, u := range s.units {
 		b := uint64(1) << (i % 64)
-		for id := range u.rels {
+		for id := range u.rels.all() {
 			g.bit[id] = b
 		}
-		if u.after != nil {
+		if !u.after.empty() {
 			g.lateral = true
 		}
 		g.leaves = append(g.leaves, &joinStep{unit: u, set: b, rows: u.node.rows, cost: u.node.cost})
@@ -172,15 +172,7 @@ func (g *joinGraph) link() {
 
 // edge is a conjunct as an edge between the units that it reads.
 func (g *joinGraph) edge(c plan.Expr) joinEdge {
-	setOf := func(e plan.Expr) uint64 {
-		in := map[int]bool{}
-		relsOf(e, in)
-		var m uint64
-		for id := range in {
-			m |= g.bit[id]
-		}
-		return m
-	}
+	setOf := func(e plan.Expr) uint64 { return g.unitsOf(relsOf(e)) }
 	e := joinEdge{set: setOf(c), sel: g.p.selectivity(c, g.s.b.rels), conj: c}
 	if l, r, ok := equality(c); ok {
 		e.l, e.r = setOf(l), setOf(r)
@@ -190,6 +182,14 @@ func (g *joinGraph) edge(c plan.Expr) joinEdge {
 		}
 	}
 	return e
+}
+
+// unitsOf are the units that have the entries.
+func (g *joinGraph) unitsOf(in relSet) (units uint64) {
+	for id := range in.all() {
+		units |= g.bit[id]
+	}
+	return units
 }
 
 // correlate corrects the share of several equalities between the same two units:
@@ -278,7 +278,7 @@ func (p *planner) joinDistinct(e plan.Expr, s *state) float64 {
 	if v, ok := bareVar(e); ok {
 		var local []plan.Expr
 		for _, u := range s.units {
-			if u.rels[v.Rel] {
+			if u.rels.has(v.Rel) {
 				rows, local = u.node.rows, u.local
 			}
 		}
@@ -550,18 +550,16 @@ func (g *joinGraph) written() *joinStep {
 	}
 	first := 0
 	if l := g.s.lead; l != nil {
-		first = max(0, slices.IndexFunc(rest, func(x *joinStep) bool { return x.unit.rels[l.rel.id] && x.unit.after == nil }))
+		first = max(0, slices.IndexFunc(rest, func(x *joinStep) bool { return x.unit.rels.has(l.rel.id) && x.unit.after.empty() }))
 	}
 	list, have := []*joinStep{rest[first]}, rest[first].set
 	for rest = slices.Delete(rest, first, first+1); len(rest) > 0; {
 		next := slices.IndexFunc(rest, func(l *joinStep) bool {
-			for id := range l.unit.after {
-				if g.bit[id]&^have != 0 {
-					return false
-				}
+			if g.unitsOf(l.unit.after)&^have != 0 {
+				return false
 			}
 			linked, _ := g.connected(have, l.set)
-			return linked || len(l.unit.after) > 0
+			return linked || !l.unit.after.empty()
 		})
 		next = max(next, 0)
 		list, have = append(list, rest[next]), have|rest[next].set
@@ -586,10 +584,10 @@ func (g *joinGraph) semiLookupCost(x *semiLeaf, outer uint64) float64 {
 
 func (g *joinGraph) lookupCostBy(memo map[[3]uint64]float64, leaf *joinStep, outer uint64, cost func(*state, *unit, *path) float64) float64 {
 	u := leaf.unit
-	if g.p.NoOptimizer || u.rel == nil || u.rel.table == nil || u.rel.tree != nil || u.after != nil {
+	if g.p.NoOptimizer || u.rel == nil || u.rel.table == nil || u.rel.tree != nil || !u.after.empty() {
 		return 0
 	}
-	return remembered(g, memo, leaf, outer, func(ids map[int]bool) float64 {
+	return remembered(g, memo, leaf, outer, func(ids relSet) float64 {
 		if x := g.p.lookupPath(g.s, u, g.conj, ids); x != nil {
 			return cost(g.s, u, x)
 		}
@@ -601,17 +599,17 @@ func (g *joinGraph) lookupCostBy(memo map[[3]uint64]float64, leaf *joinStep, out
 // by columns of the outer set, for rangeApply.
 func (g *joinGraph) canRange(leaf *joinStep, outer uint64) bool {
 	u := leaf.unit
-	if g.p.NoOptimizer || u == nil || u.rel == nil || !ranges(u.rel) || u.rel.tree != nil || u.after != nil {
+	if g.p.NoOptimizer || u == nil || u.rel == nil || !ranges(u.rel) || u.rel.tree != nil || !u.after.empty() {
 		return false
 	}
-	return remembered(g, g.ranges, leaf, outer, func(ids map[int]bool) bool {
-		return g.p.bounded(u.rel, u.local, g.s.conj, func(in map[int]bool) bool { return len(in) > 0 && subset(in, ids) })
+	return remembered(g, g.ranges, leaf, outer, func(ids relSet) bool {
+		return g.p.bounded(u.rel, u.local, g.s.conj, func(in relSet) bool { return !in.empty() && in.within(ids) })
 	})
 }
 
 // remembered is the answer of find, which is given the entries of the outer set, for those
 // of its units that share a conjunct with the leaf.
-func remembered[T any](g *joinGraph, memo map[[3]uint64]T, leaf *joinStep, outer uint64, find func(ids map[int]bool) T) T {
+func remembered[T any](g *joinGraph, memo map[[3]uint64]T, leaf *joinStep, outer uint64, find func(ids relSet) T) T {
 	key := [3]uint64{leaf.set, outer & g.near[leaf.set]}
 	for i, c := range g.s.classes {
 		if c.set&leaf.set != 0 && c.set&outer != 0 {
@@ -621,10 +619,10 @@ func remembered[T any](g *joinGraph, memo map[[3]uint64]T, leaf *joinStep, outer
 	if x, ok := memo[key]; ok {
 		return x
 	}
-	ids := map[int]bool{}
+	var ids relSet
 	for id, b := range g.bit {
 		if b&outer != 0 {
-			ids[id] = true
+			ids.add(id)
 		}
 	}
 	memo[key] = find(ids)

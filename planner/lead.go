@@ -93,12 +93,8 @@ func (b *block) looksUpByQuery(c plan.Expr) bool {
 		if !ok || !is || !correlated(sub.q) || b.rels[v.Rel] == nil {
 			return false
 		}
-		in, other := map[int]bool{}, false
-		relsOf(y, in)
-		for id := range in {
-			other = other || id != v.Rel && b.rels[id] != nil
-		}
-		return other && !in[v.Rel]
+		in := relsOf(y)
+		return !in.has(v.Rel) && !b.own(in).empty()
 	}
 	return by(x, y) || by(y, x)
 }
@@ -248,12 +244,12 @@ func (p *planner) joinInOrder(s *state, l *lead, semis []*semi) {
 }
 
 // leads reports whether the rels have the table that the join begins with.
-func (s *state) leads(rels map[int]bool) bool { return s.lead != nil && rels[s.lead.rel.id] }
+func (s *state) leads(rels relSet) bool { return s.lead != nil && rels.has(s.lead.rel.id) }
 
 // leading is the join tree that begins with the lead and looks up what follows, nil
 // if there is none.
 func (g *joinGraph) leading(l *lead) *joinStep {
-	i := slices.IndexFunc(g.leaves, func(j *joinStep) bool { return j.unit.rels[l.rel.id] })
+	i := slices.IndexFunc(g.leaves, func(j *joinStep) bool { return j.unit.rels.has(l.rel.id) })
 	if i < 0 {
 		return g.exact()
 	}

@@ -18,7 +18,7 @@ import (
 // waits reports whether a left join with the side r, of which among says that it has inner
 // joins beside it, is left to the join order.
 func (p *planner) waits(s *state, j, r *joinItem, among bool) bool {
-	if !among || p.NoOptimizer || s.lead != nil || j.kind != plan.Left && j.kind != plan.Right || len(p.outerDeps(s, j)) > 0 || len(p.outerDeps(s, r)) > 0 {
+	if !among || p.NoOptimizer || s.lead != nil || j.kind != plan.Left && j.kind != plan.Right || !p.outerDeps(s, j).empty() || !p.outerDeps(s, r).empty() {
 		return false
 	}
 	for _, x := range s.b.rels {
@@ -43,9 +43,9 @@ func (p *planner) waits(s *state, j, r *joinItem, among bool) bool {
 // leftSide plans the other side of a left join that waits.
 func (p *planner) leftSide(s *state, j, l, r *joinItem) *semi {
 	lids, rids := l.ids(), r.ids()
-	within := func(c plan.Expr, ids map[int]bool) bool {
+	within := func(c plan.Expr, ids relSet) bool {
 		in := s.entries(c)
-		return len(in) > 0 && subset(in, ids)
+		return !in.empty() && in.within(ids)
 	}
 	var own, on, known []plan.Expr
 	for _, c := range p.factorOrs(j.on) {
@@ -65,11 +65,7 @@ func (p *planner) leftSide(s *state, j, l, r *joinItem) *semi {
 		own = append(own, p.carry(r.rel, known, on)...)
 	}
 	n := p.planPart(s, []*joinItem{r}, own, on)
-	m := &semi{kind: plan.Left, conds: on, inner: &semiInner{node: n, unit: p.unitOf(r, own)}}
-	for id := range lids {
-		m.beside = append(m.beside, id)
-	}
-	return m
+	return &semi{kind: plan.Left, conds: on, inner: &semiInner{node: n, unit: p.unitOf(r, own)}, beside: lids}
 }
 
 // addLefts enters the left joins that wait into the graph, where its orders are compared
@@ -88,20 +84,14 @@ func (g *joinGraph) addLefts() {
 		}
 		x := &semiLeaf{m: m, set: 1 << (len(g.leaves) + len(g.semis)), share: n.rows}
 		x.plain = &joinStep{unit: u, set: x.set, rows: n.rows, cost: n.cost}
-		for id := range n.rels {
+		for id := range n.rels.all() {
 			g.bit[id] = x.set
 		}
-		ids := map[int]bool{}
 		for _, c := range m.conds {
-			relsOf(c, ids)
-		}
-		for id := range ids {
-			x.needs |= g.bit[id] &^ x.set
+			x.needs |= g.unitsOf(relsOf(c)) &^ x.set
 		}
 		if x.needs == 0 { // for all rows the same ones
-			for _, id := range m.beside {
-				x.needs |= g.bit[id]
-			}
+			x.needs = g.unitsOf(m.beside)
 		}
 		g.semis = append(g.semis, x)
 		for _, c := range m.conds {

@@ -42,7 +42,7 @@ func (p *planner) limitLeft(q *query) {
 			return
 		}
 	}
-	own := func(e plan.Expr) bool { return followsFrom(e, map[int]bool{r.id: true}) }
+	own := func(e plan.Expr) bool { return followsFrom(e, relSetOf(r.id)) }
 	if !all(b.where, own) || !all(q.sort, func(k sortKey) bool { return own(b.targets[k.target].x) }) {
 		return
 	}

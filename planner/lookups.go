@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"maps"
 	"math"
 	"slices"
 
@@ -71,23 +70,23 @@ func (p *planner) foundByKeys(b *block, keys []plan.Expr) (rows, gets float64) {
 // rowsOfBlock is about how many rows the joins of a block give, before they are planned;
 // infinitely many where one of its entries is no table.
 func (p *planner) rowsOfBlock(s *state) float64 {
-	rows, in := 1.0, map[int]bool{}
+	rows, in := 1.0, relSet{}
 	for _, j := range s.b.from {
 		r, of := p.rowsFrom(s, j)
 		rows = p.rowsJoined(s, rows, r, in, of, s.between(s.b.where, in, of))
-		maps.Copy(in, of)
+		in.addAll(of)
 	}
 	return rows
 }
 
 // rowsFrom is rowsOfBlock of one entry of FROM, and the rels that are in it.
-func (p *planner) rowsFrom(s *state, j *joinItem) (rows float64, in map[int]bool) {
+func (p *planner) rowsFrom(s *state, j *joinItem) (rows float64, in relSet) {
 	if j.rel != nil {
-		in = map[int]bool{j.rel.id: true}
+		in = relSetOf(j.rel.id)
 		if j.rel.table == nil {
 			return math.Inf(1), in
 		}
-		return p.rowsJoined(s, p.tableRows(j.rel.table), 1, in, nil, s.b.where), in
+		return p.rowsJoined(s, p.tableRows(j.rel.table), 1, in, relSet{}, s.b.where), in
 	}
 	l, in := p.rowsFrom(s, j.l)
 	r, right := p.rowsFrom(s, j.r)
@@ -102,22 +101,17 @@ func (p *planner) rowsFrom(s *state, j *joinItem) (rows float64, in map[int]bool
 	if j.kind == plan.Right || j.kind == plan.Full {
 		rows = max(rows, r)
 	}
-	maps.Copy(in, right)
-	return rows, in
+	return rows, in.union(right)
 }
 
 // rowsJoined is about how many pairs of l and r rows of two sets of rels the conditions
 // leave that read nothing else. With one set they are the conditions on its rows.
-func (p *planner) rowsJoined(s *state, l, r float64, left, right map[int]bool, conds []plan.Expr) float64 {
+func (p *planner) rowsJoined(s *state, l, r float64, left, right relSet, conds []plan.Expr) float64 {
 	rows := l * r
 	var own []plan.Expr
 	for _, c := range conds {
 		in := s.entries(c)
-		inside := len(in) > 0 && !hasSub(c)
-		for id := range in {
-			inside = inside && (left[id] || right[id])
-		}
-		if !inside {
+		if in.empty() || hasSub(c) || !in.within(left.union(right)) {
 			continue
 		}
 		if !s.spans(c, left, right) {
@@ -141,17 +135,14 @@ func (p *planner) distinctOf(x plan.Expr, rels map[int]*rel) float64 {
 }
 
 // between are the conditions that read rels of both sets.
-func (s *state) between(conds []plan.Expr, left, right map[int]bool) []plan.Expr {
+func (s *state) between(conds []plan.Expr, left, right relSet) []plan.Expr {
 	return slices.DeleteFunc(slices.Clone(conds), func(c plan.Expr) bool { return !s.spans(c, left, right) })
 }
 
 // spans reports whether a condition reads rels of both sets.
-func (s *state) spans(c plan.Expr, left, right map[int]bool) bool {
-	l, r := false, false
-	for id := range s.entries(c) {
-		l, r = l || left[id], r || right[id]
-	}
-	return l && r
+func (s *state) spans(c plan.Expr, left, right relSet) bool {
+	in := s.entries(c)
+	return in.meets(left) && in.meets(right)
 }
 
 // foundBy reports whether a condition makes a column of the table that leads to its rows
@@ -168,9 +159,8 @@ func foundBy(r *rel, c plan.Expr) bool {
 		}
 		y = x
 	}
-	in := map[int]bool{}
-	relsOf(y, in)
-	return v.Col >= 0 && len(in) > 0 && !in[r.id] && leadsTo(r.table, v.Col, nil)
+	in := relsOf(y)
+	return v.Col >= 0 && !in.empty() && !in.has(r.id) && leadsTo(r.table, v.Col, nil)
 }
 
 // leadsTo reports whether a table's rows with one value of a column are found by a

@@ -152,7 +152,7 @@ func (p *planner) loosePath(s *state, u *unit, need, out map[int]bool, rows floa
 			needOf(c, tests)
 		}
 	}
-	fixed := fixedCols(p.boundsOf(r, u.local, func(in map[int]bool) bool { return len(in) == 0 }))
+	fixed := fixedCols(p.boundsOf(r, u.local, relSet.empty))
 	paths := p.paths(r, u.local, need, out)
 	for i := range paths {
 		x := &paths[i]

@@ -239,7 +239,7 @@ func (p *planner) planMember(r *rel, m *catalog.Table, conj []plan.Expr, out []i
 		}
 		s.lead = &lead{rel: mr, want: want}
 	}
-	n := p.planScan(s, &unit{rel: mr, rels: map[int]bool{mr.id: true}, local: local}, nil)
+	n := p.planScan(s, &unit{rel: mr, rels: relSetOf(mr.id), local: local}, nil)
 	var order []orderCol
 	for _, o := range n.order {
 		c, ok := of[o.col]

@@ -241,7 +241,7 @@ func (p *planner) groupOrder(s *state, r *rel, rows float64) wanted {
 		}
 		w.cols, used[v.Col] = append(w.cols, orderCol{rel: r.id, col: x.Col, desc: k.desc, nullsFirst: k.nullsFirst}), true
 	}
-	byRow := len(w.cols) > 0 && tables[r.id] // the rows of a group lie together in any order
+	byRow := len(w.cols) > 0 && tables.has(r.id) // the rows of a group lie together in any order
 	for i, k := range b.keys {
 		if given[i] {
 			continue
@@ -293,7 +293,7 @@ func (p *planner) distinctOrder(s *state, r *rel, rows float64) wanted {
 			return wanted{}
 		}
 	}
-	byRow := len(w.cols) > 0 && tables[r.id] // the rows of one value lie together in any order
+	byRow := len(w.cols) > 0 && tables.has(r.id) // the rows of one value lie together in any order
 	for i := range values {
 		if b.distinctOn == nil && !given[i] && !byRow && !add(i, orderCol{either: true}) {
 			return wanted{}
@@ -373,7 +373,7 @@ func (p *planner) bestPath(r *rel, conj []plan.Expr, need, out map[int]bool, row
 	paths := p.paths(r, conj, need, out)
 	var fixed map[int]bool
 	if len(w.cols) > 0 {
-		fixed = fixedCols(p.boundsOf(r, conj, func(in map[int]bool) bool { return len(in) == 0 }))
+		fixed = fixedCols(p.boundsOf(r, conj, relSet.empty))
 	}
 	for i := range paths {
 		x := &paths[i]
@@ -471,7 +471,7 @@ func (p *planner) distinctInOrder(s *state) (together, sorted bool) {
 	}
 	for _, o := range s.cur.order {
 		k := [2]int{o.rel, o.col}
-		if o.fixed || len(left) == 0 || tables[o.rel] && !left[k] {
+		if o.fixed || len(left) == 0 || tables.has(o.rel) && !left[k] {
 			continue
 		}
 		if !left[k] {

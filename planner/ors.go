@@ -101,10 +101,10 @@ func (p *planner) impliedByOrs(s *state) []plan.Expr {
 			continue
 		}
 		in := s.entries(or)
-		if len(in) < 2 {
+		if in.len() < 2 {
 			continue
 		}
-		for _, id := range slices.Sorted(maps.Keys(in)) {
+		for id := range in.all() {
 			if x := impliedOn(or, id, s); x != nil {
 				if share := p.selectivity(x, s.b.rels); share < 0.9 {
 					out = append(out, x)
@@ -137,7 +137,7 @@ func impliedOn(or *plan.Or, id int, s *state) plan.Expr {
 		var own []plan.Expr
 		for _, c := range conjuncts(a, nil) {
 			in := s.entries(c)
-			if len(in) == 1 && in[id] && !volatileCall(c) && !hasSub(c) {
+			if in.len() == 1 && in.has(id) && !volatileCall(c) && !hasSub(c) {
 				own = append(own, c)
 			}
 		}

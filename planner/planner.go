@@ -93,10 +93,10 @@ type planner struct {
 	// expanding are the views whose queries are being bound, each in the one before.
 	expanding []types.OID
 	ticks     int
-	base      map[int]bool // entries that are tables
-	fault     error        // of a constant part, see blockFaults
-	avoidable bool         // parameters may make the part at hand unreachable
-	doubts    []plan.Expr  // parts that parameters may make one
+	base      relSet      // entries that are tables
+	fault     error       // of a constant part, see blockFaults
+	avoidable bool        // parameters may make the part at hand unreachable
+	doubts    []plan.Expr // parts that parameters may make one
 	subs      map[*query]*plannedSub
 	domains   map[types.OID]*plan.CoerceDomain // rules of domains met so far, nil: none
 	called    []types.OID                      // user-defined functions

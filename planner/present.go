@@ -38,7 +38,7 @@ func (j *joinItem) nullable(r *rel) bool {
 	if j.rel != nil {
 		return false
 	}
-	inL, inR := j.l.ids()[r.id], j.r.ids()[r.id]
+	inL, inR := j.l.ids().has(r.id), j.r.ids().has(r.id)
 	switch {
 	case inL && (j.kind == plan.Right || j.kind == plan.Full), inR && (j.kind == plan.Left || j.kind == plan.Full):
 		return true

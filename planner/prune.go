@@ -69,7 +69,7 @@ func (p *planner) pruneCond(r *rel, x plan.Expr) *plan.PruneCond {
 	}
 	ops := map[string][2]partition.Op{"eq": {partition.Eq, partition.Eq}, "lo": {partition.Gt, partition.Ge},
 		"hi": {partition.Lt, partition.Le}, "any": {partition.In, partition.In}, "null": {partition.IsNull, partition.IsNull}}
-	for col, list := range p.boundsOf(r, []plan.Expr{x}, func(in map[int]bool) bool { return len(in) == 0 }) {
+	for col, list := range p.boundsOf(r, []plan.Expr{x}, relSet.empty) {
 		for _, b := range list {
 			op, ok := ops[b.kind]
 			if !ok {

@@ -130,7 +130,7 @@ func (u *puller) mayRunLate(rel, col int) bool {
 type pullContext struct {
 	dest     *[]plan.Expr // where its conditions go; nil: it may not have any
 	nullable bool         // the join may have no row of it
-	beside   map[int]bool // the entries that its conditions may read, nil: all
+	beside   *relSet      // the entries that its conditions may read, nil: all
 	empty    bool         // the place may become empty
 }
 
@@ -163,7 +163,8 @@ func (u *puller) item(j *joinItem, c pullContext) *joinItem {
 	n := &joinItem{kind: j.kind, on: slices.Clone(j.on)}
 	l, r := c, c
 	l.empty, r.empty = c.empty && j.kind == plan.Inner, c.empty && j.kind == plan.Inner
-	side := pullContext{dest: &n.on, nullable: true, beside: j.ids()}
+	both := j.ids()
+	side := pullContext{dest: &n.on, nullable: true, beside: &both}
 	switch j.kind {
 	case plan.Left:
 		r = side
@@ -220,12 +221,12 @@ func (u *puller) simple(r *rel, c pullContext) *block {
 			return nil
 		}
 	}
-	own := map[int]bool{}
+	var own relSet
 	for id, in := range b.rels {
 		if in.cursor != "" || in.target || r.lateral && in.sample != nil {
 			return nil
 		}
-		own[id] = true
+		own.add(id)
 	}
 	for col := range u.used[r.id] {
 		if col < 0 || col >= len(b.targets) {
@@ -263,9 +264,7 @@ func singleRow(q *query) *query {
 func (u *puller) beside(b *block, c pullContext) bool {
 	reads := func(list []plan.Expr, ok func(id int) bool) bool {
 		for _, x := range list {
-			in := map[int]bool{}
-			relsOf(x, in)
-			for id := range in {
+			for id := range relsOf(x).all() {
 				if (u.b.rels[id] != nil || u.gone[id] != nil) && !ok(id) {
 					return false
 				}
@@ -274,7 +273,7 @@ func (u *puller) beside(b *block, c pullContext) bool {
 		return true
 	}
 	none := func(int) bool { return false }
-	ok := c.beside == nil || reads(b.where, func(id int) bool { return c.beside[id] })
+	ok := c.beside == nil || reads(b.where, c.beside.has)
 	var derived []*rel
 	for _, f := range b.from {
 		f.each(func(j *joinItem) {

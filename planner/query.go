@@ -164,10 +164,11 @@ func (j *joinItem) rels(f func(*rel)) {
 }
 
 // ids are the numbers of the join's entries.
-func (j *joinItem) ids() map[int]bool {
-	m := map[int]bool{}
-	j.rels(func(r *rel) { m[r.id] = true })
-	return m
+func (j *joinItem) ids() relSet {
+	if j.rel != nil {
+		return relSetOf(j.rel.id)
+	}
+	return j.l.ids().union(j.r.ids())
 }
 
 // semi is a semi or anti join with a query, taken from a conjunct; or a left join that
@@ -178,7 +179,7 @@ type semi struct {
 	conds     []plan.Expr // join condition over the outer's Vars and the inner's
 	nullAware bool
 	inner     *semiInner // once it is planned
-	beside    []int      // of a left join: the entries of its first side
+	beside    relSet     // of a left join: the entries of its first side
 }
 
 // subquery is a subquery in an expression, not yet planned.
@@ -341,19 +342,26 @@ func mapQuery(q *query, f func(plan.Expr) plan.Expr) {
 }
 
 // relsOf collects the entry numbers of the Vars in e, subqueries included.
-func relsOf(e plan.Expr, into map[int]bool) {
+func relsOf(e plan.Expr) (in relSet) {
 	plan.Visit(e, func(x plan.Expr) bool {
 		switch x := x.(type) {
 		case *plan.Var:
-			into[x.Rel] = true
+			in.add(x.Rel)
 		case *subquery:
-			mapQuery(x.q, func(y plan.Expr) plan.Expr {
-				if v, ok := y.(*plan.Var); ok {
-					into[v.Rel] = true
-				}
-				return y
-			})
+			in.addAll(relsWithin(x.q))
 		}
 		return true
 	})
+	return in
+}
+
+// relsWithin is relsOf of all expressions of a query.
+func relsWithin(q *query) (in relSet) {
+	mapQuery(q, func(e plan.Expr) plan.Expr {
+		if v, ok := e.(*plan.Var); ok {
+			in.add(v.Rel)
+		}
+		return e
+	})
+	return in
 }

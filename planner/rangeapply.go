@@ -22,15 +22,13 @@ func (p *planner) rangeApply(s *state, kind plan.JoinKind, l *pnode, ru *unit, o
 		return nil
 	}
 	r := ru.rel
+	own := l.rels.union(relSetOf(r.id))
 	for _, c := range on {
-		in := map[int]bool{r.id: true}
-		relsOf(c, in)
-		delete(in, r.id)
-		if hasSub(c) || volatileCall(c) || !subset(in, l.rels) {
+		if hasSub(c) || volatileCall(c) || !relsOf(c).within(own) {
 			return nil
 		}
 	}
-	if !p.bounded(r, ru.local, on, func(in map[int]bool) bool { return len(in) > 0 }) {
+	if !p.bounded(r, ru.local, on, func(in relSet) bool { return !in.empty() }) {
 		return nil
 	}
 	q := &query{block: &block{where: slices.Concat(ru.local, on)}}
@@ -43,12 +41,7 @@ func (p *planner) rangeApply(s *state, kind plan.JoinKind, l *pnode, ru *unit, o
 		return nil
 	}
 	n := &plan.Apply{Kind: kind, Left: l.node, Right: right.node, Outer: subParams(refs, l.lay)}
-	out := &pnode{node: n, lay: layout{}, rels: map[int]bool{}, rows: rows, cost: cost, order: l.order}
-	for _, x := range []*pnode{l, right} {
-		for id := range x.rels {
-			out.rels[id] = true
-		}
-	}
+	out := &pnode{node: n, lay: layout{}, rels: l.rels.union(right.rels), rows: rows, cost: cost, order: l.order}
 	width := len(l.node.Base().Cols)
 	for k, v := range l.lay {
 		out.lay[k] = v
@@ -86,9 +79,9 @@ func ranges(r *rel) bool {
 // bounded reports whether conjuncts, or all arms of a disjunction among them, bound a
 // column with which a key of the table begins, behind columns of which local conjuncts
 // tell the value, by what foreign allows.
-func (p *planner) bounded(r *rel, local, conj []plan.Expr, foreign func(map[int]bool) bool) bool {
-	fixed := fixedCols(p.boundsOf(r, local, func(in map[int]bool) bool { return len(in) == 0 }))
-	leads := func(conj []plan.Expr, foreign func(map[int]bool) bool) bool {
+func (p *planner) bounded(r *rel, local, conj []plan.Expr, foreign func(relSet) bool) bool {
+	fixed := fixedCols(p.boundsOf(r, local, relSet.empty))
+	leads := func(conj []plan.Expr, foreign func(relSet) bool) bool {
 		for c, list := range p.boundsOf(r, conj, foreign) {
 			for _, b := range list {
 				switch {
@@ -107,7 +100,7 @@ func (p *planner) bounded(r *rel, local, conj []plan.Expr, foreign func(map[int]
 	if leads(conj, foreign) {
 		return true
 	}
-	free := func(in map[int]bool) bool { return len(in) == 0 || foreign(in) }
+	free := func(in relSet) bool { return in.empty() || foreign(in) }
 	return slices.ContainsFunc(conj, func(c plan.Expr) bool {
 		or, ok := c.(*plan.Or)
 		return ok && len(or.Args) <= maxUnion && all(or.Args, func(a plan.Expr) bool { return leads(conjuncts(a, nil), free) })

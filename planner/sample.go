@@ -100,7 +100,7 @@ func (p *planner) namedCall(name string, args ...plan.Expr) plan.Expr {
 // noLateral refuses columns of the same FROM list.
 func (b *binder) noLateral(x plan.Expr) {
 	plan.Visit(x, func(e plan.Expr) bool {
-		if v, ok := e.(*plan.Var); ok && b.scope.owns(map[int]bool{v.Rel: true}) {
+		if v, ok := e.(*plan.Var); ok && b.scope.owns(relSetOf(v.Rel)) {
 			unsupported(v.Off, "a column in TABLESAMPLE")
 		}
 		return true

@@ -128,9 +128,8 @@ type linkedKeys struct {
 // anything else correlates them, or nothing.
 func (p *planner) keysOf(s *state, q *query) *linkedKeys {
 	b := q.block
-	inner := map[int]bool{}
-	ownRels(q, inner)
-	isOwn := func(id int) bool { return inner[id] }
+	inner := ownRels(q)
+	isOwn := func(id int) bool { return inner.has(id) }
 	var link linkedKeys
 	var local []plan.Expr
 	for _, c := range b.where {
@@ -146,17 +145,8 @@ func (p *planner) keysOf(s *state, q *query) *linkedKeys {
 			l, r = r, l
 		}
 		// l: inner expression, r: outer expression
-		rin := map[int]bool{}
-		relsOf(r, rin)
-		lin := map[int]bool{}
-		relsOf(l, lin)
-		if outerVars(l, isOwn) || len(lin) == 0 {
+		if outerVars(l, isOwn) || relsOf(l).empty() || outerVars(r, func(id int) bool { return s.b.rels[id] != nil }) {
 			return nil
-		}
-		for id := range rin {
-			if s.b.rels[id] == nil {
-				return nil
-			}
 		}
 		link.conds = append(link.conds, c)
 		link.inner = append(link.inner, l)

@@ -86,7 +86,7 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 		n.cost *= share
 	}
 	if len(best.order) > 0 || len(s.q.sort) > 0 && best.access != plan.CurrentRow {
-		n.order = pathOrder(r, best, fixedCols(p.boundsOf(r, u.local, func(in map[int]bool) bool { return len(in) == 0 })))
+		n.order = pathOrder(r, best, fixedCols(p.boundsOf(r, u.local, relSet.empty)))
 	}
 	if best.reverse {
 		n.order = backwards(n.order)

@@ -265,7 +265,7 @@ func (b *binder) columnRef(r *ast.ColumnRef) plan.Expr {
 	x := b.resolveColumn(r)
 	b.read(x)
 	if b.seen != nil {
-		relsOf(x, b.seen)
+		b.seen.addAll(relsOf(x))
 	}
 	return x
 }

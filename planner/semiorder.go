@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"maps"
 	"math"
 	"slices"
 
@@ -38,13 +37,9 @@ func (g *joinGraph) addSemis() {
 	}
 	var above []*semi
 	for _, m := range s.b.semis {
-		ids := map[int]bool{}
-		for _, c := range m.conds {
-			relsOf(c, ids)
-		}
 		var needs uint64
-		for id := range ids {
-			needs |= g.bit[id]
+		for _, c := range m.conds {
+			needs |= g.unitsOf(relsOf(c))
 		}
 		if needs == 0 {
 			above = append(above, m)
@@ -69,7 +64,7 @@ func (g *joinGraph) addSemis() {
 			x.unique = &joinStep{unit: d, set: x.set, rows: d.node.rows, cost: d.node.cost}
 		}
 		g.semis = append(g.semis, x)
-		for id := range n.rels {
+		for id := range n.rels.all() {
 			g.bit[id] = x.set
 		}
 	}
@@ -178,9 +173,8 @@ func (p *planner) semiKey(s *state, c plan.Expr, inner *pnode) (outer, own plan.
 		return nil, nil, 0
 	}
 	within := func(e plan.Expr) bool {
-		in := map[int]bool{}
-		relsOf(e, in)
-		return len(in) > 0 && subset(in, inner.rels)
+		in := relsOf(e)
+		return !in.empty() && in.within(inner.rels)
 	}
 	switch {
 	case within(r) && !reads(l, inner.rels):
@@ -270,7 +264,7 @@ func (p *planner) distinctSide(s *state, m *semi, side semiInner) *unit {
 	d := &plan.Distinct{Input: pr}
 	d.Rows, d.Cost, d.Cols, d.Step = out.rows, out.cost, pr.Cols, "join"
 	out.node = d
-	return &unit{node: out, rels: maps.Clone(n.rels), semi: true}
+	return &unit{node: out, rels: n.rels, semi: true}
 }
 
 // oneKey reports whether equality of two types is that by which the rows of one of them

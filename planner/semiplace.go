@@ -1,7 +1,5 @@
 package planner
 
-import "maps"
-
 // placeSemis puts the semi and anti joins into the chosen join tree, each where
 // the fewest rows come to it: in
 //
@@ -13,12 +11,11 @@ func (p *planner) placeSemis(s *state) {
 	s.semis = map[*joinStep][]*semi{}
 	var above []*semi
 	for _, m := range s.b.semis {
-		ids := map[int]bool{}
+		var ids relSet
 		for _, c := range m.conds {
-			relsOf(c, ids)
+			ids.addAll(s.entries(c))
 		}
-		maps.DeleteFunc(ids, func(id int, _ bool) bool { return s.b.rels[id] == nil })
-		if len(ids) == 0 {
+		if ids.empty() {
 			above = append(above, m)
 			continue
 		}
@@ -31,14 +28,14 @@ func (p *planner) placeSemis(s *state) {
 // semiPlace is the subtree with the fewest rows that has all entries of ids, the
 // lowest of several. A table that its join reads by lookups is left alone: a semi
 // join on it would have to read it whole.
-func (p *planner) semiPlace(s *state, j *joinStep, ids map[int]bool) *joinStep {
+func (p *planner) semiPlace(s *state, j *joinStep, ids relSet) *joinStep {
 	best := j
 	for j.unit == nil {
 		switch {
-		case subset(ids, j.l.rels()):
+		case ids.within(j.l.rels()):
 			j = j.l
-		case subset(ids, j.r.rels()):
-			if u := j.r.unit; u != nil && (u.after != nil || p.lookupPath(s, u, s.conj, j.l.rels()) != nil) {
+		case ids.within(j.r.rels()):
+			if u := j.r.unit; u != nil && (!u.after.empty() || p.lookupPath(s, u, s.conj, j.l.rels()) != nil) {
 				return best
 			}
 			j = j.r
@@ -53,11 +50,9 @@ func (p *planner) semiPlace(s *state, j *joinStep, ids map[int]bool) *joinStep {
 }
 
 // rels are the entries that a subtree joins.
-func (j *joinStep) rels() map[int]bool {
+func (j *joinStep) rels() relSet {
 	if j.unit != nil {
 		return j.unit.rels
 	}
-	out := maps.Clone(j.l.rels())
-	maps.Copy(out, j.r.rels())
-	return out
+	return j.l.rels().union(j.r.rels())
 }

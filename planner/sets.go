@@ -229,9 +229,7 @@ func (p *planner) liftSets(s *state, lists ...[]plan.Expr) {
 		s.b.targets[i].x = plan.Map(s.b.targets[i].x, same)
 	}
 	n := projectSets(in.node, xs, cols)
-	rels := maps.Clone(in.rels)
-	rels[id] = true
-	s.cur = &pnode{node: n, lay: lay, rels: rels, rows: n.Base().Rows, cost: n.Base().Cost}
+	s.cur = &pnode{node: n, lay: lay, rels: in.rels.union(relSetOf(id)), rows: n.Base().Rows, cost: n.Base().Cost}
 }
 
 // liftWindowSets is liftSets for what the windows partition and order by.

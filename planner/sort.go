@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"maps"
 	"slices"
 
 	"kvsqld/catalog/types"
@@ -175,7 +174,7 @@ func (p *planner) hintLimit(n plan.Node) {
 func (p *planner) lockTargets(s *state) map[int]int {
 	out := map[int]int{}
 	for _, l := range s.q.locks {
-		for _, id := range slices.Sorted(maps.Keys(l.rels)) {
+		for id := range l.rels.all() {
 			if _, ok := out[id]; ok || s.b.rels[id].table == nil {
 				continue
 			}
@@ -192,7 +191,7 @@ func (p *planner) lockTargets(s *state) map[int]int {
 func (p *planner) lockRows(n plan.Node, q *query, cols []plan.OutCol) plan.Node {
 	l := &plan.LockRows{Input: n}
 	for _, c := range q.locks {
-		for _, id := range slices.Sorted(maps.Keys(c.rels)) {
+		for id := range c.rels.all() {
 			r := p.lockRels[id]
 			if r.table == nil {
 				continue // its query locks

@@ -57,7 +57,7 @@ type state struct {
 type pnode struct {
 	node   plan.Node
 	lay    layout
-	rels   map[int]bool
+	rels   relSet
 	rows   float64
 	cost   float64
 	order  []orderCol // output order, if any

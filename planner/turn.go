@@ -31,8 +31,7 @@ func (p *planner) turnTo(s *state, l *pnode, u *unit, on []plan.Expr, x *path, n
 		}
 	}
 	for i, e := range x.ranges[0].Eq {
-		in := map[int]bool{}
-		if relsOf(e, in); len(in) == 0 {
+		if relsOf(e).empty() {
 			continue // its condition is one of the filter
 		}
 		c := x.keyCol(r.table, i)
@@ -48,7 +47,7 @@ func (p *planner) turnTo(s *state, l *pnode, u *unit, on []plan.Expr, x *path, n
 	}
 	var filter []plan.Expr
 	for _, c := range slices.Concat(u.local, on) {
-		if !subset(s.entries(c), u.rels) {
+		if !s.entries(c).within(u.rels) {
 			continue
 		}
 		if hasSub(c) || volatileCall(c) {

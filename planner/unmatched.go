@@ -35,7 +35,7 @@ func (p *planner) unmatched(s *state, j, l, r *joinItem) bool {
 	}
 	s.conj = slices.Delete(slices.Clone(s.conj), at, at+1)
 	m := p.leftSide(s, j, l, r)
-	m.kind, m.beside = plan.Anti, nil
+	m.kind, m.beside = plan.Anti, relSet{}
 	s.b.semis = append(s.b.semis[:len(s.b.semis):len(s.b.semis)], m)
 	return true
 }

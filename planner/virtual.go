@@ -21,7 +21,7 @@ func (p *planner) virtualRows(v *catalog.Virtual) float64 {
 
 // virtualKeys picks an equality lookup that the relation offers.
 func (p *planner) virtualKeys(r *rel, v *plan.VirtualScan, conj []plan.Expr) []plan.Expr {
-	bounds := p.boundsOf(r, conj, func(in map[int]bool) bool { return len(in) == 0 })
+	bounds := p.boundsOf(r, conj, relSet.empty)
 	for _, key := range r.virt.Keys {
 		var cols []int
 		var vals []plan.Expr

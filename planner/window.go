@@ -58,9 +58,7 @@ func (p *planner) planWindow(s *state, w *winGroup) {
 	if k := w.stopRows(); k > 0 && len(w.partition) == 0 {
 		n.Rows = min(n.Rows, k)
 	}
-	rels := maps.Clone(in.rels)
-	rels[w.rel] = true
-	s.cur = &pnode{node: n, lay: lay, rels: rels, rows: n.Rows, cost: n.Cost, order: order}
+	s.cur = &pnode{node: n, lay: lay, rels: in.rels.union(relSetOf(w.rel)), rows: n.Rows, cost: n.Cost, order: order}
 }
 
 // windowKeys computes the sort keys that are no columns, once for the sort and the
