@@ -77,10 +77,9 @@ func (k *keyWriter) expr(e plan.Expr) {
 			fmt.Fprintf(k, "%v", e.Slice)
 		}
 		k.WriteByte('(')
-		plan.MapChildren(e, func(x plan.Expr) plan.Expr {
+		plan.EachChild(e, func(x plan.Expr) {
 			k.expr(x)
 			k.WriteByte(',')
-			return x
 		})
 		k.WriteByte(')')
 	}

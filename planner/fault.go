@@ -138,10 +138,7 @@ func (p *planner) constFault(b *block, e plan.Expr) {
 		}
 		return
 	}
-	plan.MapChildren(e, func(x plan.Expr) plan.Expr {
-		p.constFault(b, x)
-		return x
-	})
+	plan.EachChild(e, func(x plan.Expr) { p.constFault(b, x) })
 }
 
 // setAvoidable, deferred with what was so before, ends the part of an expression that

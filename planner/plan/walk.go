@@ -148,7 +148,17 @@ func MapChildren(e Expr, m func(Expr) Expr) Expr {
 		}
 		return &c // Test and Plan see other rows
 	case Parent:
-		return e.MapChildren(m)
+		// m is not handed on: what stays here does not escape, and most calls of Map cost
+		// no memory but for the copies.
+		list := ofParent(e)
+		for i, x := range list {
+			list[i] = m(x)
+		}
+		return e.MapChildren(func(Expr) Expr {
+			x := list[0]
+			list = list[1:]
+			return x
+		})
 	}
 	return e // leaves: Const, Param, Col, Var, CaseVal
 }
