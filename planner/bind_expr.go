@@ -44,19 +44,22 @@ func (b *binder) clause() string {
 
 const maxExprDepth = 5000
 
-func (b *binder) enter() func() {
+// enter counts the depth of an expression, until leave.
+func (b *binder) enter() {
 	b.tick()
 	b.depth++
 	if b.depth > maxExprDepth {
 		fail(sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded").
 			WithHint("Simplify the expression."))
 	}
-	return func() { b.depth-- }
 }
+
+func (b *binder) leave() { b.depth-- }
 
 // expr binds e; the result may still be of type unknown.
 func (b *binder) expr(e ast.Expr) plan.Expr {
-	defer b.enter()()
+	b.enter()
+	defer b.leave()
 	switch e := e.(type) {
 	case *ast.Const:
 		return b.constant(e)

@@ -94,6 +94,8 @@ func (p *planner) queryRel(q *query, alias string) *rel {
 func (p *planner) relNames(r *rel, aliases []string) *nsItem {
 	it := &nsItem{name: r.alias, relVisible: r.alias != "", colsVisible: true, rel: r}
 	live := 0
+	vars := make([]plan.Var, len(r.cols)) // in one piece
+	it.cols = make([]nsCol, 0, len(r.cols))
 	for i, c := range r.cols {
 		if c.Name == "" && r.table != nil {
 			continue // dropped
@@ -103,7 +105,8 @@ func (p *planner) relNames(r *rel, aliases []string) *nsItem {
 			name = aliases[live]
 		}
 		live++
-		it.cols = append(it.cols, nsCol{name: name, x: &plan.Var{At: plan.At{T: c.T, Off: -1}, Rel: r.id, Col: i, Name: name}})
+		vars[i] = plan.Var{At: plan.At{T: c.T, Off: -1}, Rel: r.id, Col: i, Name: name}
+		it.cols = append(it.cols, nsCol{name: name, x: &vars[i]})
 	}
 	if len(aliases) > live {
 		failf(sqlerr.InvalidColumnReference, -1, "table \"%s\" has %d columns available but %d columns specified", r.alias, live, len(aliases))

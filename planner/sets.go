@@ -184,6 +184,9 @@ func (p *planner) liftSets(s *state, lists ...[]plan.Expr) {
 		call plan.Expr
 		v    *plan.Var
 	}
+	if !slices.ContainsFunc(lists, func(l []plan.Expr) bool { return slices.ContainsFunc(l, holdsSet) }) {
+		return
+	}
 	in := s.cur
 	id := p.newRel()
 	calls := map[string]*lifted{}
@@ -213,9 +216,6 @@ func (p *planner) liftSets(s *state, lists ...[]plan.Expr) {
 				l[i] = lift(x)
 			}
 		}
-	}
-	if len(calls) == 0 {
-		return
 	}
 	same := func(x plan.Expr) plan.Expr {
 		if isSet(x) {
