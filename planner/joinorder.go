@@ -33,6 +33,10 @@ func (p *planner) stepJoinOrder(s *state) {
 	if n == 0 {
 		return
 	}
+	if u := s.units[0]; n == 1 && u.after.empty() && len(s.lefts) == 0 && (s.part || len(s.b.semis) == 0) {
+		s.order = []*joinStep{{unit: u, set: 1, rows: u.node.rows, cost: u.node.cost}}
+		return
+	}
 	g := newJoinGraph(p, s)
 	g.addLefts()
 	g.addSemis()
@@ -99,11 +103,9 @@ type joinGraph struct {
 	lateral bool
 	rowsOf  map[uint64]float64
 	// pairs are corrections of the share of pairs of two units that several equalities link.
-	pairs map[uint64]float64
-	// near are the units that share a conjunct with a unit that is of no class, links those
-	// that any edge between two links with it; wide are edges between more.
-	near, links, equis map[uint64]uint64
-	wide               []joinEdge
+	pairs  map[uint64]float64
+	around []joinedWith // by the number of the unit's bit
+	wide   []joinEdge   // between more than two units
 	// lookups remembers lookupCost by the unit and those of the outer units that
 	// share a conjunct with it, or whether any has a column of a class of it: no others
 	// bear on the answer.
@@ -111,6 +113,10 @@ type joinGraph struct {
 	// ranges remembers canRange in the same way.
 	ranges map[[3]uint64]bool
 }
+
+// joinedWith are the units that a unit is joined with: those that share a conjunct of no
+// class with it, and those that an edge between two, or an equality, links with it.
+type joinedWith struct{ near, links, equis uint64 }
 
 type joinEdge struct {
 	set  uint64 // units that the conjunct reads
@@ -146,29 +152,32 @@ func newJoinGraph(p *planner, s *state) *joinGraph {
 	return g
 }
 
-// link enters the edges into the maps by which units are found that are joined with others.
+// link enters the edges where units are found that are joined with others.
 func (g *joinGraph) link() {
-	g.near, g.links, g.equis = map[uint64]uint64{}, map[uint64]uint64{}, map[uint64]uint64{}
+	g.around = make([]joinedWith, min(len(g.leaves)+len(g.semis), 64))
 	for _, e := range g.edges {
 		if e.class == nil {
 			for u := e.set; u != 0; u &= u - 1 {
-				g.near[u&-u] |= e.set
+				g.of(u).near |= e.set
 			}
 		}
 		if bits.OnesCount64(e.set) != 2 {
 			g.wide = append(g.wide, e)
 			continue
 		}
-		a := e.set & -e.set
-		b := e.set &^ a
-		g.links[a] |= b
-		g.links[b] |= a
+		rest := e.set & (e.set - 1)
+		a, b := g.of(e.set), g.of(rest)
+		a.links |= rest
+		b.links |= e.set &^ rest
 		if e.equi {
-			g.equis[a] |= b
-			g.equis[b] |= a
+			a.equis |= rest
+			b.equis |= e.set &^ rest
 		}
 	}
 }
+
+// of is what the first unit of a set is joined with.
+func (g *joinGraph) of(set uint64) *joinedWith { return &g.around[bits.TrailingZeros64(set)] }
 
 // edge is a conjunct as an edge between the units that it reads.
 func (g *joinGraph) edge(c plan.Expr) joinEdge {
@@ -341,8 +350,8 @@ func (g *joinGraph) connected(a, b uint64) (any, equi bool) {
 	g.p.tick()
 	var linked, equal uint64
 	for u := a; u != 0; u &= u - 1 {
-		linked |= g.links[u&-u]
-		equal |= g.equis[u&-u]
+		linked |= g.of(u).links
+		equal |= g.of(u).equis
 	}
 	any, equi = linked&b != 0, equal&b != 0
 	for _, e := range g.wide {
@@ -610,7 +619,7 @@ func (g *joinGraph) canRange(leaf *joinStep, outer uint64) bool {
 // remembered is the answer of find, which is given the entries of the outer set, for those
 // of its units that share a conjunct with the leaf.
 func remembered[T any](g *joinGraph, memo map[[3]uint64]T, leaf *joinStep, outer uint64, find func(ids relSet) T) T {
-	key := [3]uint64{leaf.set, outer & g.near[leaf.set]}
+	key := [3]uint64{leaf.set, outer & g.of(leaf.set).near}
 	for i, c := range g.s.classes {
 		if c.set&leaf.set != 0 && c.set&outer != 0 {
 			key[2] |= 1 << (i % 64)
