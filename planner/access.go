@@ -22,10 +22,10 @@ type path struct {
 	index   *catalog.Index // nil: master file
 	access  plan.Access
 	ranges  []plan.KeyRange
-	used    map[plan.Expr]bool // conjuncts that the ranges answer exactly
-	byElems bool               // of an index by elements: in the order of the rows' keys, not from entries
-	elems   plan.Expr          // … and the conjunct that it answers
-	rows    float64            // rows that come out of the file
+	used    []plan.Expr // conjuncts that the ranges answer exactly
+	byElems bool        // of an index by elements: in the order of the rows' keys, not from entries
+	elems   plan.Expr   // … and the conjunct that it answers
+	rows    float64     // rows that come out of the file
 	cost    float64
 	first   float64 // the part of the cost that comes before the first row
 	only    bool    // index-only
@@ -37,6 +37,9 @@ type path struct {
 	tailAt  int            // which one that is
 	heads   float64        // values of the columns before it
 }
+
+// answers reports whether the ranges answer a conjunct exactly.
+func (x *path) answers(c plan.Expr) bool { return slices.Contains(x.used, c) }
 
 // bound is what a conjunct says about one column.
 type bound struct {
@@ -362,7 +365,7 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need, out map[int]bool) []path
 				continue
 			}
 			if x == nil {
-				x = &path{index: ix, access: plan.IndexFull, rows: max(1, rows*share), used: map[plan.Expr]bool{}}
+				x = &path{index: ix, access: plan.IndexFull, rows: max(1, rows*share)}
 			} else if x.access != plan.UniqueGet {
 				x.access = plan.IndexRange
 			}
@@ -370,7 +373,7 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need, out map[int]bool) []path
 				x.rows = max(1, x.rows*share)
 			}
 			for _, c := range same {
-				x.used[c] = true
+				x.used = append(x.used, c)
 			}
 			x.index, x.only = ix, only
 			per := entry
@@ -398,7 +401,7 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need, out map[int]bool) []path
 		x := &list[i]
 		tests := 0.0
 		for _, c := range conj {
-			if !x.used[c] && testsElements(c) {
+			if !x.answers(c) && testsElements(c) {
 				tests++
 			}
 		}
@@ -475,12 +478,15 @@ func exactKey(t types.T) bool {
 
 // match builds the ranges of a file whose key columns are keys.
 func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, unique bool, bounds map[int][]bound, rows float64) *path {
-	x := &path{index: ix, used: map[plan.Expr]bool{}, rows: rows}
+	if len(keys) == 0 || len(bounds[r.keyCol(ix, 0, keys[0])]) == 0 {
+		return nil
+	}
+	x := &path{index: ix, rows: rows}
 	var kr plan.KeyRange
 	find := func(col int, kind string) *bound { return findBound(bounds[col], kind) }
 	take := func(b *bound) {
 		if b.exact {
-			x.used[b.conj] = true
+			x.used = append(x.used, b.conj)
 		}
 	}
 	rels := map[int]*rel{r.id: r}

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"maps"
 	"slices"
 
 	"kvsqld/catalog"
@@ -73,22 +72,22 @@ next:
 	for _, o := range ors {
 		x := &path{index: ix}
 		whole := true // every arm is answered by its range
-		for _, arm := range o.arms {
+		for i, arm := range o.arms {
 			y := p.match(r, ix, keys, unique, arm.bounds, rows)
 			if y == nil || y.tail != nil || !armBound(r, ix, keys, &y.ranges[0], arm) {
 				continue next
 			}
 			x.ranges = append(x.ranges, y.ranges[0])
 			x.rows += y.rows
-			whole = whole && all(arm.conj, func(c plan.Expr) bool { return y.used[c] })
-			if x.used == nil {
+			whole = whole && all(arm.conj, func(c plan.Expr) bool { return y.answers(c) })
+			if i == 0 {
 				x.used = y.used
 			} else {
-				maps.DeleteFunc(x.used, func(c plan.Expr, _ bool) bool { return !y.used[c] })
+				x.used = slices.DeleteFunc(x.used, func(c plan.Expr) bool { return !y.answers(c) })
 			}
 		}
 		if x.rows = min(x.rows, rows); whole {
-			x.used[o.or] = true
+			x.used = append(x.used, o.or)
 		}
 		out = append(out, x)
 	}

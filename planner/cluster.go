@@ -292,7 +292,7 @@ func (p *planner) tailRanges(l clusterLevel) ([]plan.KeyRange, []plan.Expr) {
 	if x == nil {
 		return nil, l.local
 	}
-	return x.ranges, slices.DeleteFunc(slices.Clone(l.local), func(c plan.Expr) bool { return x.used[c] })
+	return x.ranges, slices.DeleteFunc(slices.Clone(l.local), func(c plan.Expr) bool { return x.answers(c) })
 }
 
 // clusterLeft plans an outer join that adds a child to a chain; nil if it does not.

@@ -47,7 +47,7 @@ func (p *planner) lookupCost(s *state, u *unit, x *path) float64 {
 		// Conditions on the table alone are looked at in its rows, unless the entries have it.
 		all := map[int]map[int]bool{r.id: maps.Clone(need)}
 		for _, c := range u.local {
-			if !x.used[c] && !p.onEntry(r, x, c) {
+			if !x.answers(c) && !p.onEntry(r, x, c) {
 				needOf(c, all)
 			}
 		}
@@ -68,7 +68,7 @@ func (p *planner) lookupCostOf(s *state, kind plan.JoinKind, u *unit, on []plan.
 	onEntry, onRow, further := 1.0, 1.0, false
 	for _, c := range slices.Concat(on, u.local) {
 		switch {
-		case x.used[c]:
+		case x.answers(c):
 		case p.onEntry(u.rel, x, c):
 			onEntry, further = onEntry*p.selectivity(c, s.b.rels), true
 		default:

@@ -14,10 +14,10 @@ import (
 // nil: they name none. The conjuncts stay: among integers of a key some have no number
 // of their own.
 func (p *planner) ctidPath(r *rel, bounds []bound, rows float64) *path {
-	if !r.table.CtidTellsKey() {
+	if len(bounds) == 0 || !r.table.CtidTellsKey() {
 		return nil
 	}
-	x := &path{access: plan.ByCtid, used: map[plan.Expr]bool{}, order: masterOrder(r)}
+	x := &path{access: plan.ByCtid, order: masterOrder(r)}
 	var kr plan.KeyRange
 	eq, any := findBound(bounds, "eq"), findBound(bounds, "any")
 	lo, hi := findBound(bounds, "lo"), findBound(bounds, "hi")

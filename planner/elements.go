@@ -174,7 +174,7 @@ func (p *planner) elementPathsOf(r *rel, ix *catalog.Index, key int, conj []plan
 	rels := map[int]*rel{r.id: r}
 	add := func(c plan.Expr, op string, x plan.Expr) {
 		found := max(1, rows*p.selectivity(c, rels))
-		y := path{index: ix, access: plan.IndexRange, used: map[plan.Expr]bool{}, byElems: true, elems: c,
+		y := path{index: ix, access: plan.IndexRange, byElems: true, elems: c,
 			ranges: []plan.KeyRange{{Elems: x, ElemOp: op, ElemKey: key}}, rows: found,
 			cost: costStart + found*(costEntry+costGet)}
 		if r.table.Cluster == nil {
@@ -188,7 +188,9 @@ func (p *planner) elementPathsOf(r *rel, ix *catalog.Index, key int, conj []plan
 				list = costStart + rows*p.elementSel(st, "&&", x)*costPosting
 			}
 			only = only && list < y.cost
-			y.used[c] = only || op != "@>"
+			if only || op != "@>" {
+				y.used = []plan.Expr{c}
+			}
 			if y.ranges[0].ElemAll = only; only {
 				y.cost, y.first = list, list
 			}

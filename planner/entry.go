@@ -120,7 +120,7 @@ func (p *planner) entrySel(r *rel, x *path, conj []plan.Expr) float64 {
 	rels := map[int]*rel{r.id: r}
 	s := 1.0
 	for _, c := range conj {
-		if !x.used[c] && p.onEntry(r, x, c) {
+		if !x.answers(c) && p.onEntry(r, x, c) {
 			s *= p.selectivity(c, rels)
 		}
 	}

@@ -378,7 +378,7 @@ func (p *planner) lookupJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on
 	var entry []plan.Expr
 	for _, c := range append(slices.Clone(u.local), on...) {
 		switch {
-		case x.used[c]:
+		case x.answers(c):
 		case p.onEntry(r, x, c):
 			entry = append(entry, c)
 		default:
@@ -399,7 +399,7 @@ func (p *planner) lookupJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on
 	n.Parts = p.partsOf(r, n.Cols)
 	var filter, residual []plan.Expr
 	for _, c := range append(slices.Clone(u.local), on...) {
-		if x.used[c] || slices.Contains(entry, c) {
+		if x.answers(c) || slices.Contains(entry, c) {
 			continue
 		}
 		in := s.entries(c)

@@ -380,7 +380,7 @@ func (p *planner) bestPath(r *rel, conj []plan.Expr, need, out map[int]bool, row
 		c := x.cost
 		if len(w.cols) > 0 && !x.single {
 			of := w
-			if slices.ContainsFunc(conj, func(c plan.Expr) bool { return !x.used[c] && !p.onEntry(r, x, c) }) {
+			if slices.ContainsFunc(conj, func(c plan.Expr) bool { return !x.answers(c) && !p.onEntry(r, x, c) }) {
 				of.skip = 0
 			}
 			c = p.orderCost(r, x, pathOrder(r, x, fixed), rows, of)

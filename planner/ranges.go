@@ -56,7 +56,7 @@ func (p *planner) matchRange(kr *plan.KeyRange, x *path, find func(col int, kind
 	}
 	if b := find(col, "not null"); b != nil {
 		kr.NotNull = true
-		x.used[b.conj] = true
+		x.used = append(x.used, b.conj)
 		x.rows *= p.selectivity(b.conj, rels)
 		return 1
 	}

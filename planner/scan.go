@@ -60,7 +60,7 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 	var rest, entry []plan.Expr
 	for _, c := range u.local {
 		switch {
-		case best.used[c]:
+		case best.answers(c):
 		case p.onEntry(r, best, c):
 			entry = append(entry, c)
 		default:
