@@ -43,6 +43,7 @@ func (x *path) answers(c plan.Expr) bool { return slices.Contains(x.used, c) }
 
 // bound is what a conjunct says about one column.
 type bound struct {
+	col   int
 	conj  plan.Expr
 	kind  string // "eq", "any", "null", "not null", "lo", "hi", "like", "range"
 	x     plan.Expr
@@ -52,9 +53,43 @@ type bound struct {
 	op    string     // of "range": &&, @> or <@
 }
 
+// bounds are what conjuncts say about columns, in the order of the conjuncts.
+type bounds []bound
+
+func (l bounds) has(col int) bool {
+	return slices.ContainsFunc(l, func(b bound) bool { return b.col == col })
+}
+
+// keep are the bounds for which f is true.
+func (l bounds) keep(f func(*bound) bool) (out bounds) {
+	for i := range l {
+		if f(&l[i]) {
+			out = append(out, l[i])
+		}
+	}
+	return out
+}
+
+// on are the bounds on a column.
+func (l bounds) on(col int) bounds { return l.keep(func(b *bound) bool { return b.col == col }) }
+
+// find is the bound of a kind on a column, one of a row if there is one.
+func (l bounds) find(col int, kind string) *bound {
+	best := -1
+	for i := range l {
+		if l[i].col == col && l[i].kind == kind && (best < 0 || len(l[i].rest) > len(l[best].rest)) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	return &l[best]
+}
+
 // boundsOf reads conjuncts of the form column op value, where value has no
 // columns of the entry; avail lists the entries whose columns value may have.
-func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(relSet) bool) map[int][]bound {
+func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(relSet) bool) bounds {
 	return p.boundsBy(r, conj, func(x plan.Expr) bool {
 		switch x.(type) {
 		case *plan.Const, *plan.Param:
@@ -78,9 +113,12 @@ func (p *planner) boundsOf(r *rel, conj []plan.Expr, foreign func(relSet) bool) 
 }
 
 // boundsBy is boundsOf with values that usable chooses.
-func (p *planner) boundsBy(r *rel, conj []plan.Expr, usable func(plan.Expr) bool) map[int][]bound {
-	out := map[int][]bound{}
-	add := func(col int, b bound) { out[col] = append(out[col], b) }
+func (p *planner) boundsBy(r *rel, conj []plan.Expr, usable func(plan.Expr) bool) bounds {
+	var out bounds
+	add := func(col int, b bound) {
+		b.col = col
+		out = append(out, b)
+	}
 	for _, c := range conj {
 		switch x := c.(type) {
 		case *plan.Call:
@@ -302,14 +340,14 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need, out map[int]bool) []path
 			list = append(list, path{access: plan.Regions, area: a, rows: max(1, rows*part), cost: 4*costStart + pairs*part})
 		}
 	}
-	bounds := p.boundsOf(r, conj, relSet.empty)
-	ors := p.orsOf(r, conj, bounds)
+	known := p.boundsOf(r, conj, relSet.empty)
+	ors := p.orsOf(r, conj, known)
 	if t.KeyIsRowKey() {
 		keys := make([]catalog.IndexKey, len(t.PK))
 		for i, c := range t.PK {
 			keys[i] = catalog.IndexKey{Col: c, Type: t.Columns[c].Type}
 		}
-		x := p.match(r, nil, keys, true, bounds, rows)
+		x := p.match(r, nil, keys, true, known, rows)
 		for _, x := range append(p.matchArms(r, nil, keys, true, ors, rows), x) {
 			if x == nil {
 				continue
@@ -324,7 +362,7 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need, out map[int]bool) []path
 			list = append(list, *x)
 		}
 	}
-	if x := p.ctidPath(r, bounds[plan.ColCtid], rows); x != nil {
+	if x := p.ctidPath(r, known, rows); x != nil {
 		list = append(list, *x)
 	}
 	for _, ix := range t.Indexes {
@@ -351,9 +389,9 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need, out map[int]bool) []path
 		if ix.Kind == catalog.KindInverted || ix.Kind == catalog.KindGin {
 			entry = costPosting
 		}
-		of := bounds
+		of := known
 		if ix.Kind == catalog.KindHash {
-			of = equalities(bounds)
+			of = known.equalities()
 		}
 		unique := ix.Unique && !t.Deferrable(ix)
 		found := []*path{p.match(r, ix, ix.Keys, unique, of, rows)}
@@ -423,16 +461,8 @@ func without(r *rel, conj, held []plan.Expr, out map[int]bool) map[int]bool {
 }
 
 // equalities are the bounds that a hash index answers.
-func equalities(bounds map[int][]bound) map[int][]bound {
-	out := map[int][]bound{}
-	for col, list := range bounds {
-		for _, b := range list {
-			if b.kind == "eq" || b.kind == "any" {
-				out[col] = append(out[col], b)
-			}
-		}
-	}
-	return out
+func (l bounds) equalities() bounds {
+	return l.keep(func(b *bound) bool { return b.kind == "eq" || b.kind == "any" })
 }
 
 // covers reports whether an index alone has all wanted columns.
@@ -477,13 +507,12 @@ func exactKey(t types.T) bool {
 }
 
 // match builds the ranges of a file whose key columns are keys.
-func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, unique bool, bounds map[int][]bound, rows float64) *path {
-	if len(keys) == 0 || len(bounds[r.keyCol(ix, 0, keys[0])]) == 0 {
+func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, unique bool, known bounds, rows float64) *path {
+	if len(keys) == 0 || !known.has(r.keyCol(ix, 0, keys[0])) {
 		return nil
 	}
 	x := &path{index: ix, rows: rows}
 	var kr plan.KeyRange
-	find := func(col int, kind string) *bound { return findBound(bounds[col], kind) }
 	take := func(b *bound) {
 		if b.exact {
 			x.used = append(x.used, b.conj)
@@ -495,7 +524,7 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 	for i, k := range keys {
 		if ranged {
 			if !keptByLength(r, ix, k.Col) {
-				x.tail, x.tailAt = tailOf(k.Col, find), n
+				x.tail, x.tailAt = tailOf(k.Col, known), n
 			}
 			break
 		}
@@ -504,7 +533,7 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 			full = false
 			break
 		}
-		if b := find(col, "eq"); b != nil {
+		if b := known.find(col, "eq"); b != nil {
 			kr.Eq = append(kr.Eq, b.x)
 			take(b)
 			x.rows *= p.eqSel(&plan.Var{Rel: r.id, Col: col}, b.x, rels)
@@ -512,7 +541,7 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 			continue
 		}
 		full = false
-		if b := find(col, "any"); b != nil {
+		if b := known.find(col, "any"); b != nil {
 			kr.EqAny = b.x
 			take(b)
 			share := p.selectivity(b.conj, rels)
@@ -522,7 +551,7 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 			ranged = true
 			continue
 		}
-		if b := find(col, "null"); b != nil {
+		if b := known.find(col, "null"); b != nil {
 			kr.IsNull = true
 			take(b)
 			x.rows *= p.selectivity(b.conj, rels)
@@ -530,10 +559,10 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 			break
 		}
 		if keptByLength(r, ix, col) {
-			n += p.matchRange(&kr, x, find, col, rels)
+			n += p.matchRange(&kr, x, known, col, rels)
 			break
 		}
-		lo, hi := find(col, "lo"), find(col, "hi")
+		lo, hi := known.find(col, "lo"), known.find(col, "hi")
 		if lo != nil || hi != nil {
 			s := 1.0
 			if lo != nil {
@@ -561,11 +590,11 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 			ranged = true
 			continue
 		}
-		if b := find(col, "like"); b != nil {
+		if b := known.find(col, "like"); b != nil {
 			kr.Like = b.x
 			x.rows *= p.prefixSel(r, col, b.x)
 			n++
-		} else if b := find(col, "not null"); b != nil {
+		} else if b := known.find(col, "not null"); b != nil {
 			kr.NotNull = true
 			take(b)
 			x.rows *= p.selectivity(b.conj, rels)
@@ -591,17 +620,17 @@ func (p *planner) match(r *rel, ix *catalog.Index, keys []catalog.IndexKey, uniq
 //	SELECT … WHERE x BETWEEN 1 AND 5 AND y BETWEEN 2 AND 3   x has the range, y the tail
 //
 // The filter on entries decides. nil: nothing is known.
-func tailOf(col int, find func(col int, kind string) *bound) *plan.KeyRange {
+func tailOf(col int, known bounds) *plan.KeyRange {
 	if col < 0 {
 		return nil
 	}
-	if b := find(col, "eq"); b != nil {
+	if b := known.find(col, "eq"); b != nil {
 		return &plan.KeyRange{Eq: []plan.Expr{b.x}}
 	}
-	if b := find(col, "any"); b != nil {
+	if b := known.find(col, "any"); b != nil {
 		return &plan.KeyRange{EqAny: b.x}
 	}
-	lo, hi := find(col, "lo"), find(col, "hi")
+	lo, hi := known.find(col, "lo"), known.find(col, "hi")
 	if lo == nil && hi == nil {
 		return nil
 	}

@@ -54,9 +54,9 @@ func (p *planner) areaOf(r *rel, conj []plan.Expr) *plan.Area {
 			a.Circles = append(a.Circles, plan.Circle{Lat: lat, Lon: lon, Metres: other})
 		}
 	}
-	bounds := p.boundsOf(r, conj, relSet.empty)
+	known := p.boundsOf(r, conj, relSet.empty)
 	side := func(col int) (lo, hi plan.Expr) {
-		for _, b := range bounds[col] {
+		for _, b := range known.on(col) {
 			switch b.kind {
 			case "eq":
 				return b.x, b.x

@@ -29,12 +29,12 @@ type orBounds struct {
 
 type armBounds struct {
 	conj   []plan.Expr
-	bounds map[int][]bound
+	bounds bounds
 }
 
 // orsOf are the conjuncts that are disjunctions of which each arm bounds a column. outer
 // is what the conjuncts that are none say.
-func (p *planner) orsOf(r *rel, conj []plan.Expr, outer map[int][]bound) []orBounds {
+func (p *planner) orsOf(r *rel, conj []plan.Expr, outer bounds) []orBounds {
 	var out []orBounds
 	none := relSet.empty
 	for _, c := range conj {
@@ -51,9 +51,7 @@ func (p *planner) orsOf(r *rel, conj []plan.Expr, outer map[int][]bound) []orBou
 			if arm.bounds = p.boundsOf(r, arm.conj, none); len(arm.bounds) == 0 {
 				break
 			}
-			for col, list := range outer {
-				arm.bounds[col] = append(arm.bounds[col], list...)
-			}
+			arm.bounds = append(arm.bounds, outer...)
 			o.arms = append(o.arms, arm)
 		}
 		if len(o.arms) == len(or.Args) {
@@ -99,7 +97,7 @@ next:
 func armBound(r *rel, ix *catalog.Index, keys []catalog.IndexKey, kr *plan.KeyRange, arm armBounds) bool {
 	for i := range keys[:min(restrictedBy(kr), len(keys))] {
 		col := r.keyCol(ix, i, keys[i])
-		if slices.ContainsFunc(arm.bounds[col], func(b bound) bool { return slices.Contains(arm.conj, b.conj) }) {
+		if slices.ContainsFunc(arm.bounds, func(b bound) bool { return b.col == col && slices.Contains(arm.conj, b.conj) }) {
 			return true
 		}
 	}

@@ -179,9 +179,9 @@ func follows(g *clusterGroup, conj []plan.Expr) bool {
 // clusterAccess is how the first table of a chain is restricted.
 func (p *planner) clusterAccess(g *clusterGroup) (area *plan.Area, key []plan.Expr) {
 	top := g.levels[0]
-	bounds := p.boundsOf(top.rel, top.local, relSet.empty)
+	known := p.boundsOf(top.rel, top.local, relSet.empty)
 	for _, c := range top.rel.table.PK {
-		for _, b := range bounds[c] {
+		for _, b := range known.on(c) {
 			if b.kind == "eq" && len(key) < len(top.rel.table.PK) {
 				key = append(key, b.x)
 				break
@@ -287,8 +287,8 @@ func (p *planner) tailRanges(l clusterLevel) ([]plan.KeyRange, []plan.Expr) {
 	for _, c := range t.ClusterTail() {
 		keys = append(keys, catalog.IndexKey{Col: c, Type: t.Columns[c].Type})
 	}
-	bounds := p.boundsOf(l.rel, l.local, relSet.empty)
-	x := p.match(l.rel, nil, keys, false, bounds, p.tableRows(t))
+	known := p.boundsOf(l.rel, l.local, relSet.empty)
+	x := p.match(l.rel, nil, keys, false, known, p.tableRows(t))
 	if x == nil {
 		return nil, l.local
 	}

@@ -13,14 +13,14 @@ import (
 //
 // nil: they name none. The conjuncts stay: among integers of a key some have no number
 // of their own.
-func (p *planner) ctidPath(r *rel, bounds []bound, rows float64) *path {
-	if len(bounds) == 0 || !r.table.CtidTellsKey() {
+func (p *planner) ctidPath(r *rel, known bounds, rows float64) *path {
+	if !known.has(plan.ColCtid) || !r.table.CtidTellsKey() {
 		return nil
 	}
 	x := &path{access: plan.ByCtid, order: masterOrder(r)}
 	var kr plan.KeyRange
-	eq, any := findBound(bounds, "eq"), findBound(bounds, "any")
-	lo, hi := findBound(bounds, "lo"), findBound(bounds, "hi")
+	eq, any := known.find(plan.ColCtid, "eq"), known.find(plan.ColCtid, "any")
+	lo, hi := known.find(plan.ColCtid, "lo"), known.find(plan.ColCtid, "hi")
 	switch {
 	case eq != nil:
 		kr.Eq = []plan.Expr{eq.x}

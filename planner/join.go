@@ -334,12 +334,10 @@ func (p *planner) lookupPath(s *state, u *unit, conj []plan.Expr, outer relSet) 
 	if r == nil || r.table == nil || r.tree != nil || r.lateral || r.cursor != "" {
 		return nil
 	}
-	bounds := p.boundsBy(r, conj, func(x plan.Expr) bool {
+	known := p.boundsBy(r, conj, func(x plan.Expr) bool {
 		return s.entries(x).within(outer) && !volatileWithin(x)
 	})
-	for c := range bounds {
-		bounds[c] = slices.DeleteFunc(bounds[c], func(b bound) bool { return b.kind != "eq" || !b.exact })
-	}
+	known = slices.DeleteFunc(known, func(b bound) bool { return b.kind != "eq" || !b.exact })
 	rows := p.tableRows(r.table)
 	joins := func(x *path) bool {
 		for _, e := range x.ranges[0].Eq {
@@ -360,13 +358,13 @@ func (p *planner) lookupPath(s *state, u *unit, conj []plan.Expr, outer relSet) 
 		for i, c := range r.table.PK {
 			keys[i] = catalog.IndexKey{Col: c}
 		}
-		try(p.match(r, nil, keys, true, bounds, rows))
+		try(p.match(r, nil, keys, true, known, rows))
 	}
 	for _, ix := range r.table.Indexes {
 		if ix.Primary && r.table.KeyIsRowKey() || !p.readable(ix) || ix.Where != "" || ix.ByElements(r.table) {
 			continue
 		}
-		try(p.match(r, ix, ix.Keys, ix.Unique && !r.table.Deferrable(ix), bounds, rows))
+		try(p.match(r, ix, ix.Keys, ix.Unique && !r.table.Deferrable(ix), known, rows))
 	}
 	return best
 }

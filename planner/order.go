@@ -72,13 +72,11 @@ func pathOrder(r *rel, x *path, fixed map[int]bool) []orderCol {
 }
 
 // fixedCols are the columns that an equality of the bounds gives one value.
-func fixedCols(bounds map[int][]bound) map[int]bool {
+func fixedCols(known bounds) map[int]bool {
 	out := map[int]bool{}
-	for col, list := range bounds {
-		for _, b := range list {
-			if b.kind == "eq" && b.exact {
-				out[col] = true
-			}
+	for _, b := range known {
+		if b.kind == "eq" && b.exact {
+			out[b.col] = true
 		}
 	}
 	return out

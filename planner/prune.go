@@ -69,21 +69,19 @@ func (p *planner) pruneCond(r *rel, x plan.Expr) *plan.PruneCond {
 	}
 	ops := map[string][2]partition.Op{"eq": {partition.Eq, partition.Eq}, "lo": {partition.Gt, partition.Ge},
 		"hi": {partition.Lt, partition.Le}, "any": {partition.In, partition.In}, "null": {partition.IsNull, partition.IsNull}}
-	for col, list := range p.boundsOf(r, []plan.Expr{x}, relSet.empty) {
-		for _, b := range list {
-			op, ok := ops[b.kind]
-			if !ok {
-				continue
-			}
-			c := &plan.PruneCond{Op: op[0], Col: col}
-			if b.inc {
-				c.Op = op[1]
-			}
-			if b.x != nil {
-				c.X = p.place(b.x, nil)
-			}
-			return c
+	for _, b := range p.boundsOf(r, []plan.Expr{x}, relSet.empty) {
+		op, ok := ops[b.kind]
+		if !ok {
+			continue
 		}
+		c := &plan.PruneCond{Op: op[0], Col: b.col}
+		if b.inc {
+			c.Op = op[1]
+		}
+		if b.x != nil {
+			c.X = p.place(b.x, nil)
+		}
+		return c
 	}
 	return nil
 }

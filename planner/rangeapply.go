@@ -82,17 +82,15 @@ func ranges(r *rel) bool {
 func (p *planner) bounded(r *rel, local, conj []plan.Expr, foreign func(relSet) bool) bool {
 	fixed := fixedCols(p.boundsOf(r, local, relSet.empty))
 	leads := func(conj []plan.Expr, foreign func(relSet) bool) bool {
-		for c, list := range p.boundsOf(r, conj, foreign) {
-			for _, b := range list {
-				switch {
-				case c < 0:
-				case r.virt != nil:
-					if (b.kind == "eq" || b.kind == "any") && looksUp(r.virt, c) {
-						return true
-					}
-				case b.kind == "range" && p.rangesBy(r, c), b.kind != "range" && leadsTo(r.table, c, fixed):
+		for _, b := range p.boundsOf(r, conj, foreign) {
+			switch {
+			case b.col < 0:
+			case r.virt != nil:
+				if (b.kind == "eq" || b.kind == "any") && looksUp(r.virt, b.col) {
 					return true
 				}
+			case b.kind == "range" && p.rangesBy(r, b.col), b.kind != "range" && leadsTo(r.table, b.col, fixed):
+				return true
 			}
 		}
 		return false

@@ -48,13 +48,13 @@ func (p *planner) rangesBy(r *rel, col int) bool {
 
 // matchRange restricts a key column of ranges that are kept by length, and returns the
 // number of columns that it restricted.
-func (p *planner) matchRange(kr *plan.KeyRange, x *path, find func(col int, kind string) *bound, col int, rels map[int]*rel) int {
-	if b := find(col, "range"); b != nil {
+func (p *planner) matchRange(kr *plan.KeyRange, x *path, known bounds, col int, rels map[int]*rel) int {
+	if b := known.find(col, "range"); b != nil {
 		kr.Test, kr.TestOp = b.x, b.op
 		x.rows *= p.selectivity(b.conj, rels)
 		return 1
 	}
-	if b := find(col, "not null"); b != nil {
+	if b := known.find(col, "not null"); b != nil {
 		kr.NotNull = true
 		x.used = append(x.used, b.conj)
 		x.rows *= p.selectivity(b.conj, rels)

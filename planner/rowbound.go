@@ -111,17 +111,3 @@ func (b *bound) keyed(keys []catalog.IndexKey) (rest []plan.Expr, whole bool) {
 	}
 	return rest, true
 }
-
-// findBound is the bound of a kind on a column, one of a row if there is one.
-func findBound(list []bound, kind string) *bound {
-	best := -1
-	for i := range list {
-		if list[i].kind == kind && (best < 0 || len(list[i].rest) > len(list[best].rest)) {
-			best = i
-		}
-	}
-	if best < 0 {
-		return nil
-	}
-	return &list[best]
-}

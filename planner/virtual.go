@@ -21,12 +21,12 @@ func (p *planner) virtualRows(v *catalog.Virtual) float64 {
 
 // virtualKeys picks an equality lookup that the relation offers.
 func (p *planner) virtualKeys(r *rel, v *plan.VirtualScan, conj []plan.Expr) []plan.Expr {
-	bounds := p.boundsOf(r, conj, relSet.empty)
+	known := p.boundsOf(r, conj, relSet.empty)
 	for _, key := range r.virt.Keys {
 		var cols []int
 		var vals []plan.Expr
 		for _, c := range key {
-			for _, b := range bounds[c] {
+			for _, b := range known.on(c) {
 				if b.kind == "eq" {
 					cols, vals = append(cols, c), append(vals, b.x)
 					break
@@ -38,7 +38,7 @@ func (p *planner) virtualKeys(r *rel, v *plan.VirtualScan, conj []plan.Expr) []p
 		}
 	}
 	if v.KeyCols == nil {
-		p.virtualAnyOf(r, v, conj, bounds)
+		p.virtualAnyOf(r, v, conj, known)
 	}
 	return conj // a lookup may return more; the filter stays
 }
@@ -47,13 +47,13 @@ func (p *planner) virtualKeys(r *rel, v *plan.VirtualScan, conj []plan.Expr) []p
 //
 //	WHERE oid IN (1, 2)
 //	WHERE oid = 1 OR oid = ANY ('{2,3}')
-func (p *planner) virtualAnyOf(r *rel, v *plan.VirtualScan, conj []plan.Expr, bounds map[int][]bound) {
+func (p *planner) virtualAnyOf(r *rel, v *plan.VirtualScan, conj []plan.Expr, known bounds) {
 	ors := p.orsOf(r, conj, nil)
 	for _, key := range r.virt.Keys {
 		if len(key) > 1 {
 			continue
 		}
-		vals := valuesOf(bounds[key[0]], "any")
+		vals := valuesOf(known.on(key[0]), "any")
 		for _, o := range ors {
 			if vals == nil {
 				vals = o.valuesOf(key[0])
@@ -80,7 +80,7 @@ func valuesOf(list []bound, kinds ...string) []plan.Expr {
 func (o *orBounds) valuesOf(col int) []plan.Expr {
 	var out []plan.Expr
 	for _, a := range o.arms {
-		vals := valuesOf(a.bounds[col], "eq", "any")
+		vals := valuesOf(a.bounds.on(col), "eq", "any")
 		if vals == nil {
 			return nil
 		}
